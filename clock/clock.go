@@ -1,0 +1,77 @@
+// Package clock is where every part of the simulator gets the time from.
+//
+// [System] is package time: real time, and virtual time inside a
+// testing/synctest bubble. [Manual] moves only when it is told to:
+//
+//	m := clock.NewManual(clock.Epoch())
+//	m.AfterFunc(2*time.Second, a)
+//	m.AfterFunc(time.Second, b)
+//	m.AfterFunc(2*time.Second, c)
+//
+//	now 00:00   queue  b@00:01  a@00:02  c@00:02     earliest first, then the order set
+//	m.Step()           fires b while Now is 00:01
+//	now 00:01   queue  a@00:02  c@00:02
+//	m.Advance(time.Minute)           fires a, then c, while Now is 00:02
+//	now 01:01   queue  (empty)
+//
+// A Manual starts no goroutine: callbacks run inside the call that moves the
+// time, in an order that is always the same. Goroutines that wait for a channel
+// are woken in that order too, but run when Go's scheduler pleases.
+//
+// Code that wants a k8s.io/utils/clock.WithTicker gets one from [As].
+package clock
+
+import "time"
+
+// Clock tells the time and sets timers.
+// Every Clock in this package is safe for concurrent use.
+type Clock interface {
+	// Now returns the current time.
+	Now() time.Time
+	// Since returns the time that has passed since t.
+	Since(t time.Time) time.Duration
+	// NewTimer returns a timer that sends the time on its channel once, after d.
+	NewTimer(d time.Duration) Timer
+	// NewTicker returns a ticker that sends the time on its channel every d.
+	// It panics if d is not above zero, as time.NewTicker does.
+	NewTicker(d time.Duration) Ticker
+	// AfterFunc calls f after d, unless the timer is stopped before.
+	// The timer's channel is nil.
+	AfterFunc(d time.Duration, f func()) Timer
+	// After returns the channel of a new timer.
+	After(d time.Duration) <-chan time.Time
+	// Tick returns the channel of a new ticker; nil if d is not above zero.
+	Tick(d time.Duration) <-chan time.Time
+	// Sleep returns after d; at once if d is not above zero.
+	Sleep(d time.Duration)
+}
+
+// Timer is one event in the future.
+// Its methods mean what those of time.Timer mean since Go 1.23:
+// after Stop or Reset, the channel holds no value from before.
+type Timer interface {
+	// C returns the channel the time is sent on; nil for a timer of AfterFunc.
+	C() <-chan time.Time
+	// Stop prevents the timer from firing.
+	// It reports whether it did: false if the timer had been stopped before,
+	// had called its function, or had sent a time that was received.
+	Stop() bool
+	// Reset sets the timer anew, to fire after d.
+	// It reports what Stop would have reported.
+	Reset(d time.Duration) bool
+}
+
+// Ticker is an event that comes back.
+// A tick that nobody has received when the next one is due is not sent twice.
+type Ticker interface {
+	// C returns the channel the ticks are sent on.
+	C() <-chan time.Time
+	// Stop ends the ticks. It does not close the channel.
+	Stop()
+}
+
+// Epoch returns the time at which a simulation starts if nothing else is said:
+// 2026-01-01 00:00:00 UTC.
+func Epoch() time.Time {
+	return time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)
+}

@@ -1,0 +1,173 @@
+package clock
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+)
+
+// Manual is a clock that moves only by Advance, AdvanceTo and Step.
+//
+// Timers fire earliest deadline first, equal deadlines in the order they were
+// set; a ticker counts as set anew each time it fires. While a timer fires,
+// Now is its deadline.
+//
+// A callback of AfterFunc runs inside the call that moves the time, with no
+// lock of the clock held, so it may call every method of the clock. Advance
+// from inside a callback is carried out at once: it fires what is due and moves
+// the time before it returns, and the Advance outside goes on from there.
+// Advances from several goroutines interleave. Time never goes back.
+//
+// A channel timer set to zero or less fires when it is set. A callback set to
+// zero or less waits for the next Advance (Advance(0) is enough) or Step: run
+// inside AfterFunc, it would meet the locks of whoever sets it.
+//
+// It is safe for concurrent use. NewManual makes one.
+type Manual struct {
+	mu    sync.Mutex
+	now   time.Time
+	queue []*timer // what is set to fire, in the order it will
+	sets  uint64   // how often a timer has been set
+}
+
+var _ Clock = (*Manual)(nil)
+
+// NewManual returns a clock that stands at start. It keeps start's time zone.
+func NewManual(start time.Time) *Manual {
+	return &Manual{now: start.Round(0)} // without the monotonic reading of the machine
+}
+
+// Now returns the time the clock stands at.
+func (m *Manual) Now() time.Time {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.now
+}
+
+// Since returns the time that has passed since t.
+func (m *Manual) Since(t time.Time) time.Duration { return m.Now().Sub(t) }
+
+// NewTimer returns a timer that sends the time on its channel once, after d.
+func (m *Manual) NewTimer(d time.Duration) Timer {
+	return m.start(&timer{clock: m, channel: make(chan time.Time, 1)}, d)
+}
+
+// NewTicker returns a ticker that sends the time on its channel every d.
+// It panics if d is not above zero.
+func (m *Manual) NewTicker(d time.Duration) Ticker {
+	if d <= 0 {
+		panic(fmt.Sprintf("clock: NewTicker(%v): the interval is not above zero", d))
+	}
+	return ticker{m.start(&timer{clock: m, channel: make(chan time.Time, 1), period: d}, d)}
+}
+
+// AfterFunc calls f after d, inside the call that moves the time there.
+func (m *Manual) AfterFunc(d time.Duration, f func()) Timer {
+	return m.start(&timer{clock: m, callback: f}, d)
+}
+
+// After returns the channel of a new timer.
+func (m *Manual) After(d time.Duration) <-chan time.Time { return m.NewTimer(d).C() }
+
+// Tick returns the channel of a new ticker; nil if d is not above zero.
+func (m *Manual) Tick(d time.Duration) <-chan time.Time {
+	if d <= 0 {
+		return nil
+	}
+	return m.NewTicker(d).C()
+}
+
+// Sleep returns when the clock has moved by d; at once if d is not above zero.
+// Only another goroutine can move it in the meantime.
+func (m *Manual) Sleep(d time.Duration) { <-m.After(d) }
+
+// Advance moves the time by d and fires what becomes due on the way.
+// A d below zero counts as zero.
+func (m *Manual) Advance(d time.Duration) { m.AdvanceTo(m.Now().Add(d)) }
+
+// firesMax is how many timers may fire at one instant.
+// More than that is a callback that sets itself again with no delay.
+const firesMax = 1 << 20
+
+// AdvanceTo moves the time to t and fires what becomes due on the way.
+// A callback may set more timers: those due by t fire too.
+// If t has passed, the time stays and only what is due now fires.
+//
+// It panics if more than a million timers fire at one instant, for then it
+// would never return.
+func (m *Manual) AdvanceTo(t time.Time) {
+	var instant time.Time
+	for fires := 0; ; fires++ {
+		m.mu.Lock()
+		if len(m.queue) == 0 || m.queue[0].deadline.After(t) && m.queue[0].deadline.After(m.now) {
+			if t.After(m.now) {
+				m.now = t.Round(0).In(m.now.Location())
+			}
+			m.mu.Unlock()
+			return
+		}
+		callback := m.fireLocked()
+		if m.now.After(instant) {
+			instant, fires = m.now, 0
+		}
+		m.mu.Unlock()
+		if fires == firesMax {
+			panic(fmt.Sprintf("clock: %d timers fired at %v and more are due", fires, instant))
+		}
+		if callback != nil {
+			callback()
+		}
+	}
+}
+
+// Step moves the time to the earliest timer and fires that one only.
+// It reports whether there was one.
+func (m *Manual) Step() bool {
+	m.mu.Lock()
+	if len(m.queue) == 0 {
+		m.mu.Unlock()
+		return false
+	}
+	callback := m.fireLocked()
+	m.mu.Unlock()
+	if callback != nil {
+		callback()
+	}
+	return true
+}
+
+// Next returns the deadline of the earliest timer.
+// It reports whether there is one.
+func (m *Manual) Next() (time.Time, bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if len(m.queue) == 0 {
+		return time.Time{}, false
+	}
+	return m.queue[0].deadline, true
+}
+
+// Waiters returns how many timers and tickers are set.
+// After and Sleep count as timers.
+func (m *Manual) Waiters() int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return len(m.queue)
+}
+
+// fireLocked takes the earliest timer off the queue, moves the time to its
+// deadline and sends it. It returns the callback, nil for a channel timer;
+// the caller runs it after it has released m.mu.
+func (m *Manual) fireLocked() func() {
+	t := m.queue[0]
+	m.queue = slices.Delete(m.queue, 0, 1)
+	m.now = t.deadline // never before m.now: see setLocked
+	if t.channel != nil {
+		t.sendLocked()
+	}
+	if t.period > 0 {
+		m.setLocked(t, t.period)
+	}
+	return t.callback
+}
