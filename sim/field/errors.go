@@ -1,0 +1,193 @@
+// Package field describes what is wrong with one field of an object, in the words of the API server, and holds the
+// rules for names, labels and other formats that many fields share.
+//
+//	Error{Invalid, spec.replicas, -1, "must be greater than or equal to 0"}
+//	  Error()      spec.replicas: Invalid value: -1: must be greater than or equal to 0
+//	  ErrorBody()  Invalid value: -1: must be greater than or equal to 0          (the message of a Status cause)
+//	  Type         FieldValueInvalid                                              (the reason of a Status cause)
+//
+// The texts follow k8s.io/apimachinery's validation/field of v1.36 to the letter.
+package field
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// ErrorType is the machine-readable kind of an Error: the reason of a cause in Status.details.
+type ErrorType string
+
+const (
+	TypeNotFound     ErrorType = "FieldValueNotFound"
+	TypeRequired     ErrorType = "FieldValueRequired"
+	TypeDuplicate    ErrorType = "FieldValueDuplicate"
+	TypeInvalidValue ErrorType = "FieldValueInvalid"
+	TypeNotSupported ErrorType = "FieldValueNotSupported"
+	TypeForbidden    ErrorType = "FieldValueForbidden"
+	TypeTooLong      ErrorType = "FieldValueTooLong"
+	TypeTooMany      ErrorType = "FieldValueTooMany"
+	TypeTooFew       ErrorType = "FieldValueTooFew"
+	TypeInternal     ErrorType = "InternalError"
+	TypeTypeInvalid  ErrorType = "FieldValueTypeInvalid"
+	TypeTooShort     ErrorType = "FieldValueTooShort"
+)
+
+var typeText = map[ErrorType]string{
+	TypeNotFound:     "Not found",
+	TypeRequired:     "Required value",
+	TypeDuplicate:    "Duplicate value",
+	TypeInvalidValue: "Invalid value",
+	TypeNotSupported: "Unsupported value",
+	TypeForbidden:    "Forbidden",
+	TypeTooLong:      "Too long",
+	TypeTooMany:      "Too many",
+	TypeTooFew:       "Too few",
+	TypeInternal:     "Internal error",
+	TypeTypeInvalid:  "Invalid value",
+	TypeTooShort:     "Too short",
+}
+
+// Omit as an Error's value leaves the value out of the text.
+var Omit = omit{}
+
+type omit struct{}
+
+// Raw is a value printed as it stands, neither quoted nor turned into JSON.
+type Raw string
+
+// Error is one thing wrong with one field.
+type Error struct {
+	Type   ErrorType
+	Field  Path
+	Value  any
+	Detail string
+}
+
+// Error returns the whole text: field, type, value and detail.
+func (e *Error) Error() string { return e.Field.String() + ": " + e.ErrorBody() }
+
+// ErrorBody returns the text without the field: the message of a cause in Status.details.
+func (e *Error) ErrorBody() string {
+	text := typeText[e.Type]
+	if e.printsValue() {
+		text += ": " + valueText(e.Value)
+	}
+	if e.Detail != "" {
+		text += ": " + e.Detail
+	}
+	return text
+}
+
+func (e *Error) printsValue() bool {
+	if e.Value == any(Omit) {
+		return false
+	}
+	switch e.Type {
+	case TypeRequired, TypeForbidden, TypeTooLong, TypeTooShort, TypeInternal:
+		return false
+	}
+	return true
+}
+
+// valueText prints a bad value: strings quoted as Go does, numbers and booleans bare, everything else as JSON.
+func valueText(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return "null"
+	case Raw:
+		return string(v)
+	case string:
+		return strconv.Quote(v)
+	case bool, int, int32, int64, uint64, float64:
+		return fmt.Sprint(v)
+	}
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	if err := enc.Encode(v); err != nil { // only values that never came from JSON, such as functions
+		return fmt.Sprintf("%#v", v)
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// ErrorList is everything wrong with an object, in the order in which it was found.
+type ErrorList []*Error
+
+// NotFound reports a value that names something which does not exist.
+func NotFound(p Path, value any) *Error { return &Error{TypeNotFound, p, value, ""} }
+
+// Required reports a missing value.
+func Required(p Path, detail string) *Error { return &Error{TypeRequired, p, "", detail} }
+
+// Duplicate reports a value that may occur only once.
+func Duplicate(p Path, value any) *Error { return &Error{TypeDuplicate, p, value, ""} }
+
+// Invalid reports a value that breaks a rule; detail names the rule.
+func Invalid(p Path, value any, detail string) *Error {
+	return &Error{TypeInvalidValue, p, value, detail}
+}
+
+// TypeInvalid reports a value of the wrong type.
+func TypeInvalid(p Path, value any, detail string) *Error {
+	return &Error{TypeTypeInvalid, p, value, detail}
+}
+
+// NotSupported reports a value outside a list of allowed values, which are printed in the given order.
+func NotSupported(p Path, value any, allowed ...string) *Error {
+	detail := ""
+	if len(allowed) > 0 {
+		quoted := make([]string, len(allowed))
+		for i, a := range allowed {
+			quoted[i] = strconv.Quote(a)
+		}
+		detail = "supported values: " + strings.Join(quoted, ", ")
+	}
+	return &Error{TypeNotSupported, p, value, detail}
+}
+
+// Forbidden reports a value that may not be set, or not be changed, here.
+func Forbidden(p Path, detail string) *Error { return &Error{TypeForbidden, p, "", detail} }
+
+// TooLong reports a string of more than limit bytes.
+func TooLong(p Path, limit int) *Error {
+	return &Error{TypeTooLong, p, "", "may not be more than " + count(limit, "byte")}
+}
+
+// TooLongCharacters reports a string of more than limit characters.
+func TooLongCharacters(p Path, limit int) *Error {
+	return &Error{TypeTooLong, p, "", "may not be more than " + count(limit, "character")}
+}
+
+// TooMany reports a list of actual items where limit are allowed.
+func TooMany(p Path, actual, limit int) *Error {
+	return &Error{TypeTooMany, p, actual, "must have at most " + count(limit, "item")}
+}
+
+// Internal reports a failure of the server while it looked at the field.
+func Internal(p Path, err error) *Error { return &Error{TypeInternal, p, nil, err.Error()} }
+
+func count(n int, unit string) string {
+	if n == 1 {
+		return "1 " + unit
+	}
+	return strconv.Itoa(n) + " " + unit + "s"
+}
+
+// Text returns the list as one text: a single error bare, several as [e1, e2], repeated texts once.
+// Status messages of reason Invalid end in it.
+func (l ErrorList) Text() string {
+	seen := make(map[string]bool, len(l))
+	var texts []string
+	for _, e := range l {
+		if s := e.Error(); !seen[s] {
+			seen[s] = true
+			texts = append(texts, s)
+		}
+	}
+	if len(texts) == 1 {
+		return texts[0]
+	}
+	return "[" + strings.Join(texts, ", ") + "]"
+}

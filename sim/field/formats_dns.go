@@ -1,0 +1,129 @@
+package field
+
+import "strings"
+
+// Limits of DNS names (RFC 1035 §2.3.4, RFC 1123 §2.1).
+const (
+	DNSLabelMax     = 63
+	DNSSubdomainMax = 253
+)
+
+const (
+	dnsLabelRegex     = "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
+	dnsSubdomainRegex = dnsLabelRegex + `(\.` + dnsLabelRegex + ")*"
+	dns1035Regex      = "[a-z]([-a-z0-9]*[a-z0-9])?"
+	wildcardRegex     = `\*\.` + dnsSubdomainRegex
+	underscoreLabel   = "_?[a-z0-9]([-_a-z0-9]*[a-z0-9])?"
+	underscoreRegex   = underscoreLabel + `(\.` + underscoreLabel + ")*"
+
+	dnsLabelSays     = "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character"
+	dnsSubdomainSays = "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character"
+	anyCaseSays      = "an RFC 1123 subdomain must consist of alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character"
+	underscoreSays   = "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '_', '-' or '.', and must start and end with an alphanumeric character"
+	dns1035Says      = "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character"
+	wildcardSays     = "a wildcard DNS-1123 subdomain must start with '*.', followed by a valid DNS subdomain, which must consist of lower case alphanumeric characters, '-' or '.' and end with an alphanumeric character"
+)
+
+// DNS1123Label checks a name such as my-name: lower case, digits, '-' (RFC 1123).
+func DNS1123Label(value string) []string {
+	msgs := limit(nil, value, DNSLabelMax)
+	switch {
+	case isDNSLabel(value):
+		return msgs
+	case isDNSSubdomain(value):
+		return append(msgs, "must not contain dots")
+	}
+	return append(msgs, RegexText(dnsLabelSays, dnsLabelRegex, "my-name", "123-abc"))
+}
+
+// DNS1123Subdomain checks a name such as example.com: labels joined by dots (RFC 1123).
+func DNS1123Subdomain(value string) []string {
+	msgs := limit(nil, value, DNSSubdomainMax)
+	if !isDNSSubdomain(value) {
+		msgs = append(msgs, RegexText(dnsSubdomainSays, dnsSubdomainRegex, "example.com"))
+	}
+	return msgs
+}
+
+// DNS1123SubdomainAnyCase checks a subdomain that may contain upper case letters. It counts bytes, as label rules do.
+func DNS1123SubdomainAnyCase(value string) []string {
+	var msgs []string
+	if len(value) > DNSSubdomainMax {
+		msgs = append(msgs, BytesText(DNSSubdomainMax))
+	}
+	if !isDNSSubdomain(strings.Map(fold, value)) {
+		msgs = append(msgs, RegexText(anyCaseSays, dnsSubdomainRegex, "Example.com"))
+	}
+	return msgs
+}
+
+// DNS1123SubdomainWithUnderscore checks a subdomain whose labels may begin with, or contain, '_': the search paths of a
+// pod's DNS configuration.
+func DNS1123SubdomainWithUnderscore(value string) []string {
+	msgs := limit(nil, value, DNSSubdomainMax)
+	for label := range strings.SplitSeq(value, ".") {
+		if !isUnderscoreLabel(label) {
+			return append(msgs, RegexText(underscoreSays, underscoreRegex, "example.com"))
+		}
+	}
+	return msgs
+}
+
+// DNS1035Label checks a name such as my-name that does not start with a digit (RFC 1035).
+func DNS1035Label(value string) []string {
+	msgs := limit(nil, value, DNSLabelMax)
+	if !isDNSLabel(value) || isDigit(value[0]) {
+		msgs = append(msgs, RegexText(dns1035Says, dns1035Regex, "my-name", "abc-123"))
+	}
+	return msgs
+}
+
+// WildcardDNS1123Subdomain checks a name such as *.example.com (RFC 1034 §4.3.3).
+func WildcardDNS1123Subdomain(value string) []string {
+	msgs := limit(nil, value, DNSSubdomainMax)
+	if rest, ok := strings.CutPrefix(value, "*."); !ok || !isDNSSubdomain(rest) {
+		msgs = append(msgs, RegexText(wildcardSays, wildcardRegex, "*.example.com"))
+	}
+	return msgs
+}
+
+func limit(msgs []string, value string, max int) []string {
+	if len(value) > max {
+		return append(msgs, CharactersText(max))
+	}
+	return msgs
+}
+
+func isDNSLabel(value string) bool {
+	return all(value, func(c byte) bool { return isLower(c) || isDigit(c) || c == '-' }) &&
+		value[0] != '-' && value[len(value)-1] != '-'
+}
+
+func isDNSSubdomain(value string) bool {
+	for label := range strings.SplitSeq(value, ".") {
+		if !isDNSLabel(label) {
+			return false
+		}
+	}
+	return true
+}
+
+func isUnderscoreLabel(value string) bool {
+	value = strings.TrimPrefix(value, "_")
+	edge := func(c byte) bool { return isLower(c) || isDigit(c) }
+	return all(value, func(c byte) bool { return edge(c) || c == '-' || c == '_' }) &&
+		edge(value[0]) && edge(value[len(value)-1])
+}
+
+// fold turns letters into lower case as a regular expression without case does: A to Z, the Kelvin sign and the long s.
+func fold(r rune) rune {
+	switch {
+	case 'A' <= r && r <= 'Z':
+		return r + 'a' - 'A'
+	case r == '\u212a':
+		return 'k'
+	case r == '\u017f':
+		return 's'
+	}
+	return r
+}

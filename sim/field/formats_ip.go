@@ -1,0 +1,178 @@
+package field
+
+import (
+	"net/netip"
+	"strconv"
+	"strings"
+)
+
+const (
+	ipText   = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"
+	cidrText = "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)"
+)
+
+// IP checks an IP address in canonical form (RFC 5952), as newer fields want it.
+func IP(value string) []string {
+	if msgs := LegacyIP(value); len(msgs) > 0 {
+		return msgs
+	}
+	if addr, _ := parseIP(value); addr.String() != value {
+		return []string{"must be in canonical form (" + strconv.Quote(addr.String()) + ")"}
+	}
+	return nil
+}
+
+// LegacyIP checks an IP address that need not be canonical, as fields do that are older than Kubernetes 1.33 (KEP-4858,
+// feature gate StrictIPCIDRValidation, on in 1.36). On update a field lets the addresses pass that it held before.
+func LegacyIP(value string) []string {
+	if _, ok := parseIP(value); !ok {
+		return []string{ipText}
+	}
+	addr, err := netip.ParseAddr(value)
+	if err != nil {
+		return []string{"must not have leading 0s"}
+	}
+	if addr.Is4In6() {
+		return []string{"must not be an IPv4-mapped IPv6 address"}
+	}
+	return nil
+}
+
+// CIDR checks a network such as 10.9.8.0/24 in canonical form, as newer fields want it.
+func CIDR(value string) []string {
+	if msgs := LegacyCIDR(value); len(msgs) > 0 {
+		return msgs
+	}
+	if prefix, _ := parseCIDR(value); prefix.Masked().String() != value {
+		return []string{"must be in canonical form (" + strconv.Quote(prefix.Masked().String()) + ")"}
+	}
+	return nil
+}
+
+// LegacyCIDR checks a network as LegacyIP checks an address.
+func LegacyCIDR(value string) []string {
+	if _, ok := parseCIDR(value); !ok {
+		return []string{cidrText}
+	}
+	prefix, err := netip.ParsePrefix(value)
+	switch {
+	case err != nil:
+		return []string{"must not have leading 0s in IP or prefix length"}
+	case prefix.Addr().Is4In6():
+		return []string{"must not have an IPv4-mapped IPv6 address"}
+	case prefix != prefix.Masked():
+		return []string{"must not have bits set beyond the prefix length"}
+	}
+	return nil
+}
+
+// InterfaceAddress checks an address with the length of its network, such as 10.9.8.7/24.
+func InterfaceAddress(value string) []string {
+	prefix, ok := parseCIDR(value)
+	if !ok {
+		return []string{"must be a valid address in CIDR form, (e.g. 10.9.8.7/24 or 2001:db8::1/64)"}
+	}
+	addr, bits := prefix.Addr().Unmap(), prefix.Bits()
+	if addr.Is4() && bits > 32 { // counted over the whole IPv4-mapped address
+		bits -= 96
+	}
+	if s := addr.String() + "/" + strconv.Itoa(bits); s != value {
+		return []string{"must be in canonical form (" + strconv.Quote(s) + ")"}
+	}
+	return nil
+}
+
+// IPWarnings returns the warnings about an address in a field that follows LegacyIP.
+func IPWarnings(p Path, value string) []string {
+	addr, ok := parseIP(value)
+	if !ok {
+		return nil
+	}
+	strict, err := netip.ParseAddr(value)
+	if err != nil || strict.Is4In6() {
+		return []string{p.String() + ": non-standard IP address " + strconv.Quote(value) + " is invalid: use " +
+			strconv.Quote(addr.String())}
+	}
+	if strict.Is6() && strict.String() != value {
+		return []string{p.String() + ": IPv6 address " + strconv.Quote(value) + " should be in RFC 5952 canonical format (" +
+			strconv.Quote(strict.String()) + ")"}
+	}
+	return nil
+}
+
+// CIDRWarnings returns the warnings about a network in a field that follows LegacyCIDR.
+func CIDRWarnings(p Path, value string) []string {
+	prefix, ok := parseCIDR(value)
+	if !ok {
+		return nil
+	}
+	masked := unmap(prefix.Masked())
+	var warnings []string
+	if prefix != prefix.Masked() {
+		single := prefix.Addr().Unmap().String() + "/" + strconv.Itoa(prefix.Addr().BitLen())
+		warnings = append(warnings, p.String()+": CIDR value "+strconv.Quote(value)+
+			" is ambiguous in this context (should be "+strconv.Quote(masked.String())+" or "+strconv.Quote(single)+"?)")
+	}
+	strict, err := netip.ParsePrefix(value)
+	if err != nil || strict.Addr().Is4In6() {
+		return append(warnings, p.String()+": non-standard CIDR value "+strconv.Quote(value)+" is invalid: use "+
+			strconv.Quote(masked.String()))
+	}
+	if len(warnings) == 0 && strict.Addr().Is6() && strict.String() != value {
+		warnings = append(warnings, p.String()+": IPv6 CIDR value "+strconv.Quote(value)+
+			" should be in RFC 5952 canonical format ("+strconv.Quote(strict.String())+")")
+	}
+	return warnings
+}
+
+// parseIP reads an address as the oldest rules do: zeros in front of a number do not matter and an IPv4-mapped address
+// is the IPv4 address. Zones are not allowed.
+func parseIP(value string) (netip.Addr, bool) {
+	addr, ok := parseAddr(value)
+	return addr.Unmap(), ok
+}
+
+func parseAddr(value string) (netip.Addr, bool) {
+	if strings.Contains(value, "%") {
+		return netip.Addr{}, false
+	}
+	addr, err := netip.ParseAddr(trimZeros(value))
+	return addr, err == nil
+}
+
+// parseCIDR reads a network as the oldest rules do. The bits beyond the prefix length are kept.
+func parseCIDR(value string) (netip.Prefix, bool) {
+	host, length, ok := strings.Cut(value, "/")
+	addr, valid := parseAddr(host)
+	if !ok || !valid || !all(length, isDigit) {
+		return netip.Prefix{}, false
+	}
+	bits, err := strconv.Atoi(trimZeros(length))
+	if err != nil || bits > addr.BitLen() {
+		return netip.Prefix{}, false
+	}
+	return netip.PrefixFrom(addr, bits), true
+}
+
+// unmap turns an IPv4-mapped network into the IPv4 network, if it is one.
+func unmap(p netip.Prefix) netip.Prefix {
+	if p.Addr().Is4In6() && p.Bits() >= 96 {
+		return netip.PrefixFrom(p.Addr().Unmap(), p.Bits()-96)
+	}
+	return p
+}
+
+// trimZeros removes the zeros in front of every number of an address.
+func trimZeros(value string) string {
+	b := make([]byte, 0, len(value))
+	for i := 0; i < len(value); i++ {
+		start := i == 0 || value[i-1] == '.' || value[i-1] == ':'
+		if start && value[i] == '0' {
+			for i+1 < len(value) && value[i] == '0' && value[i+1] != '.' && value[i+1] != ':' {
+				i++
+			}
+		}
+		b = append(b, value[i])
+	}
+	return string(b)
+}

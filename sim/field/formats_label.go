@@ -1,0 +1,102 @@
+package field
+
+import (
+	"sort"
+	"strings"
+)
+
+// LabelValueMax is the greatest length of a label value and of the part of a label key after the '/'.
+const LabelValueMax = 63
+
+const (
+	labelKeyRegex   = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]"
+	labelKeySays    = "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character"
+	labelValueRegex = "(" + labelKeyRegex + ")?"
+	labelValueSays  = "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character"
+)
+
+// QualifiedName checks a label key, such as app or example.com/app: a name of letters, digits, '-', '_' and '.', with an
+// optional DNS subdomain in front. Annotation keys, finalizers and condition types follow it too.
+func QualifiedName(value string) []string {
+	var msgs []string
+	prefix, name, prefixed := strings.Cut(value, "/")
+	switch {
+	case !prefixed:
+		name = value
+	case strings.Contains(name, "/"):
+		return []string{"a valid label key " + RegexText(labelKeySays, labelKeyRegex, "MyName", "my.name", "123-abc") +
+			" with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')"}
+	case prefix == "":
+		msgs = append(msgs, "prefix part "+TextEmpty)
+	default:
+		msgs = labelPrefix(prefix)
+	}
+	if name == "" {
+		msgs = append(msgs, "name part "+TextEmpty)
+	} else if len(name) > LabelValueMax {
+		msgs = append(msgs, "name part "+BytesText(LabelValueMax))
+	}
+	if !isLabelName(name) {
+		msgs = append(msgs, "name part "+RegexText(labelKeySays, labelKeyRegex, "MyName", "my.name", "123-abc"))
+	}
+	return msgs
+}
+
+// labelPrefix checks the subdomain in front of a label key. Its limit is told in bytes, unlike that of other subdomains.
+func labelPrefix(prefix string) []string {
+	var msgs []string
+	if len(prefix) > DNSSubdomainMax {
+		msgs = append(msgs, "prefix part "+BytesText(DNSSubdomainMax))
+	}
+	if !isDNSSubdomain(prefix) {
+		msgs = append(msgs, "prefix part "+RegexText(dnsSubdomainSays, dnsSubdomainRegex, "example.com"))
+	}
+	return msgs
+}
+
+// LabelValue checks the value of a label; it may be empty.
+func LabelValue(value string) []string {
+	var msgs []string
+	if len(value) > LabelValueMax {
+		msgs = append(msgs, BytesText(LabelValueMax))
+	}
+	if value != "" && !isLabelName(value) {
+		msgs = append(msgs, RegexText(labelValueSays, labelValueRegex, "MyValue", "my_value", "12345"))
+	}
+	return msgs
+}
+
+// CheckLabels checks a set of labels; bad keys and bad values are both reported at p. The real server goes through the
+// labels in random order, here they are sorted by key.
+func CheckLabels(p Path, labels map[string]string) ErrorList {
+	keys := make([]string, 0, len(labels))
+	for k := range labels { // sorted below
+		keys = append(keys, k)
+	}
+	sort.Strings(keys)
+	var errs ErrorList
+	for _, k := range keys {
+		errs = append(errs, Check(p, k, QualifiedName)...)
+		errs = append(errs, Check(p, labels[k], LabelValue)...)
+	}
+	return errs
+}
+
+// DomainPrefixedKey checks a label key that must have a prefix, such as acme.io/foo.
+func DomainPrefixedKey(p Path, key string) ErrorList {
+	if key == "" {
+		return ErrorList{Required(p, "")}
+	}
+	if errs := Check(p, key, QualifiedName); len(errs) > 0 {
+		return errs
+	}
+	if !strings.Contains(key, "/") {
+		return ErrorList{Invalid(p, key, `must be a domain-prefixed key (such as "acme.io/foo")`)}
+	}
+	return nil
+}
+
+func isLabelName(value string) bool {
+	return all(value, func(c byte) bool { return isAlphanumeric(c) || c == '-' || c == '_' || c == '.' }) &&
+		isAlphanumeric(value[0]) && isAlphanumeric(value[len(value)-1])
+}

@@ -1,0 +1,50 @@
+package metadata
+
+import (
+	"fmt"
+	"unicode"
+
+	"github.com/kubesim/kubesim/sim/field"
+	"github.com/kubesim/kubesim/sim/object"
+)
+
+// Limits of names in managedFields, in bytes.
+const (
+	FieldManagerMax = 128
+	SubresourceMax  = 256
+)
+
+// ManagedFields checks the entries at p that a client sent, not the fields they own.
+func ManagedFields(list []any, p field.Path) field.ErrorList {
+	var errs field.ErrorList
+	for i, v := range list {
+		m, _ := v.(map[string]any)
+		entry, p := object.Object(m), p.Index(i)
+		if op := entry.String("operation"); op != "Apply" && op != "Update" {
+			errs = append(errs, field.Invalid(p.Child("operation"), field.Enum(op), "must be `Apply` or `Update`"))
+		}
+		if t := entry.String("fieldsType"); t != "" && t != "FieldsV1" {
+			errs = append(errs, field.Invalid(p.Child("fieldsType"), t, "must be `FieldsV1`"))
+		}
+		errs = append(errs, FieldManager(entry.String("manager"), p.Child("manager"))...)
+		if len(entry.String("subresource")) > SubresourceMax {
+			errs = append(errs, field.TooLong(p.Child("subresource"), SubresourceMax))
+		}
+	}
+	return errs
+}
+
+// FieldManager checks the name of a field manager, in an entry of managedFields or in the fieldManager parameter.
+// Empty is fine.
+func FieldManager(name string, p field.Path) field.ErrorList {
+	var errs field.ErrorList
+	if len(name) > FieldManagerMax {
+		errs = append(errs, field.TooLong(p, FieldManagerMax))
+	}
+	for i, r := range name {
+		if !unicode.IsPrint(r) {
+			errs = append(errs, field.Invalid(p, name, fmt.Sprintf("invalid character %#U (at position %d)", r, i)))
+		}
+	}
+	return errs
+}

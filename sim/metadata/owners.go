@@ -1,0 +1,128 @@
+package metadata
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/kubesim/kubesim/sim/field"
+	"github.com/kubesim/kubesim/sim/object"
+)
+
+// OwnerReferences checks the owner references at p. Errors carry no index. Whether an owner exists is not checked: the
+// garbage collector finds out.
+func OwnerReferences(list []any, p field.Path) field.ErrorList {
+	var errs field.ErrorList
+	controller := ""
+	for _, v := range list {
+		m, _ := v.(map[string]any)
+		ref := object.Object(m)
+		errs = append(errs, checkOwner(ref, p)...)
+		if is, _ := ref.Bool("controller"); !is {
+			continue
+		}
+		this := ref.Kind() + "/" + ref.String("name")
+		if controller == "" {
+			controller = this
+			continue
+		}
+		errs = append(errs, field.Invalid(p, printOwners(list), fmt.Sprintf("Only one reference can have Controller set to true. "+
+			`Found "true" in references for %s and %s`, controller, this)))
+	}
+	return errs
+}
+
+func checkOwner(ref object.Object, p field.Path) field.ErrorList {
+	var errs field.ErrorList
+	group, version := splitVersion(ref.APIVersion())
+	if version == "" {
+		errs = append(errs, field.Invalid(p.Child("apiVersion"), ref.APIVersion(), "version must not be empty"))
+	}
+	for _, name := range []string{"kind", "name", "uid"} {
+		if ref.String(name) == "" {
+			errs = append(errs, field.Invalid(p.Child(name), "", "must not be empty"))
+		}
+	}
+	if group == "" && version == "v1" && ref.Kind() == "Event" {
+		errs = append(errs, field.Invalid(p, printOwner(ref), "/v1, Kind=Event is disallowed from being an owner"))
+	}
+	return errs
+}
+
+// splitVersion splits an apiVersion. One with two slashes has neither group nor version.
+func splitVersion(apiVersion string) (group, version string) {
+	group, version, found := strings.Cut(apiVersion, "/")
+	switch {
+	case !found:
+		return "", apiVersion
+	case strings.Contains(version, "/"):
+		return "", ""
+	}
+	return group, version
+}
+
+// printOwner prints an owner reference with its fields in the order of the Go type.
+func printOwner(ref object.Object) field.Raw {
+	b := []byte("{")
+	for i, name := range []string{"apiVersion", "kind", "name", "uid"} {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(object.AppendString(b, name), ':')
+		b = object.AppendString(b, ref.String(name))
+	}
+	for _, name := range []string{"controller", "blockOwnerDeletion"} {
+		if value, ok := ref.Bool(name); ok {
+			b = append(object.AppendString(append(b, ','), name), ':')
+			b = object.AppendJSON(b, value)
+		}
+	}
+	return field.Raw(append(b, '}'))
+}
+
+func printOwners(list []any) field.Raw {
+	texts := make([]string, len(list))
+	for i, v := range list {
+		m, _ := v.(map[string]any)
+		texts[i] = string(printOwner(m))
+	}
+	return field.Raw("[" + strings.Join(texts, ",") + "]")
+}
+
+// DedupOwnerReferences removes owner references that are equal to an earlier one from obj and returns their uids, one
+// for each that is gone. The list in obj is replaced, not changed.
+func DedupOwnerReferences(obj object.Object) (duplicateUIDs []string) {
+	list := obj.List("metadata", "ownerReferences")
+	if len(list) < 2 {
+		return nil
+	}
+	kept := make([]any, 0, len(list))
+	seen := make(map[string]bool, len(list))
+	for _, ref := range list {
+		m, _ := ref.(map[string]any)
+		uid := object.Object(m).String("uid")
+		same := func(k any) bool { return object.SemanticEqual(k, ref) }
+		if seen[uid] && slices.ContainsFunc(kept, same) {
+			duplicateUIDs = append(duplicateUIDs, uid)
+			continue
+		}
+		seen[uid] = true
+		kept = append(kept, ref)
+	}
+	if duplicateUIDs != nil {
+		obj.Set(kept, "metadata", "ownerReferences")
+	}
+	return duplicateUIDs
+}
+
+// DuplicateOwnersWarning is the warning about owner references that DedupOwnerReferences removed. It names the request
+// or, when they were found afterMutation, the mutating admission that sent them.
+func DuplicateOwnersWarning(uids []string, afterMutation bool) string {
+	when := ""
+	if afterMutation {
+		when = " after mutating admission happens"
+	}
+	return ".metadata.ownerReferences contains duplicate entries" + when + "; API server dedups owner references in 1.20+, " +
+		"and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: " +
+		strings.Join(uids, ", ")
+}

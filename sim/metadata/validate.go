@@ -1,0 +1,161 @@
+// Package metadata checks metadata, the part that all objects share.
+//
+//	create: Validate        name generateName namespace generation labels annotations ownerReferences finalizers managedFields
+//	update: ValidateUpdate  finalizers while deleting, resourceVersion, generation, immutable fields, then what users may change
+//
+// The server runs these rules once itself and most kinds run them again, so errors of an update may occur twice in the
+// causes of a Status: whoever calls both keeps both. Kinds of the core API groups use ValidateCore and
+// ValidateCoreUpdate, which also want domain-qualified finalizer names; custom resources get warnings instead.
+// Texts and order follow ObjectMeta validation of v1.36 (API conventions, "Metadata").
+package metadata
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/kubesim/kubesim/sim/field"
+	"github.com/kubesim/kubesim/sim/object"
+)
+
+// AnnotationsMax is the greatest size of all annotation keys and values together, in bytes.
+const AnnotationsMax = 256 * 1024
+
+// Validate checks the metadata at p of an object of which the name has been generated already. nameRule checks
+// generateName as a prefix, then name.
+func Validate(meta map[string]any, namespaced bool, nameRule func(name string, prefix bool) []string, p field.Path) field.ErrorList {
+	m := object.Object(meta)
+	var errs field.ErrorList
+	if prefix := m.String("generateName"); prefix != "" {
+		errs = append(errs, field.Messages(p.Child("generateName"), prefix, nameRule(prefix, true))...)
+	}
+	if name := m.String("name"); name == "" {
+		errs = append(errs, field.Required(p.Child("name"), "name or generateName is required"))
+	} else {
+		errs = append(errs, field.Messages(p.Child("name"), name, nameRule(name, false))...)
+	}
+	errs = append(errs, checkNamespace(m.String("namespace"), namespaced, p.Child("namespace"))...)
+	generation, _ := m.Int("generation")
+	errs = append(errs, field.NonNegative(generation, p.Child("generation"))...)
+	errs = append(errs, checkLabels(m, p)...)
+	errs = append(errs, OwnerReferences(m.List("ownerReferences"), p.Child("ownerReferences"))...)
+	errs = append(errs, Finalizers(object.Strings(m.List("finalizers")), p.Child("finalizers"))...)
+	return append(errs, ManagedFields(m.List("managedFields"), p.Child("managedFields"))...)
+}
+
+// ValidateCore is Validate for the built-in kinds whose finalizers must have standard or domain-qualified names.
+func ValidateCore(meta map[string]any, namespaced bool, nameRule func(name string, prefix bool) []string, p field.Path) field.ErrorList {
+	return append(Validate(meta, namespaced, nameRule, p), coreFinalizers(meta, p)...)
+}
+
+// ValidateUpdate checks the metadata at p of an object that is about to replace one with the metadata old.
+func ValidateUpdate(meta, old map[string]any, p field.Path) field.ErrorList {
+	m, o := object.Object(meta), object.Object(old)
+	var errs field.ErrorList
+	if o.String("deletionTimestamp") != "" {
+		errs = append(errs, noNewFinalizers(m, o, p.Child("finalizers"))...)
+	}
+	if m.String("resourceVersion") == "" {
+		errs = append(errs, field.Invalid(p.Child("resourceVersion"), "", "must be specified for an update"))
+	}
+	generation, _ := m.Int("generation")
+	if before, _ := o.Int("generation"); generation < before {
+		errs = append(errs, field.Invalid(p.Child("generation"), generation, "must not be decremented"))
+	}
+	errs = append(errs, immutable(m, o, p)...)
+	errs = append(errs, checkLabels(m, p)...)
+	errs = append(errs, OwnerReferences(m.List("ownerReferences"), p.Child("ownerReferences"))...)
+	return append(errs, ManagedFields(m.List("managedFields"), p.Child("managedFields"))...)
+}
+
+// ValidateCoreUpdate is ValidateUpdate for the kinds that use ValidateCore.
+func ValidateCoreUpdate(meta, old map[string]any, p field.Path) field.ErrorList {
+	return append(ValidateUpdate(meta, old, p), coreFinalizers(meta, p)...)
+}
+
+func checkNamespace(namespace string, namespaced bool, p field.Path) field.ErrorList {
+	switch {
+	case namespaced && namespace == "":
+		return field.ErrorList{field.Required(p, "")}
+	case namespaced:
+		return field.Check(p, namespace, field.DNS1123Label)
+	case namespace != "":
+		return field.ErrorList{field.Forbidden(p, "not allowed on this type")}
+	}
+	return nil
+}
+
+// checkLabels checks labels and annotations.
+func checkLabels(m object.Object, p field.Path) field.ErrorList {
+	errs := field.CheckLabels(p.Child("labels"), object.StringMap(m.Map("labels")))
+	return append(errs, Annotations(object.StringMap(m.Map("annotations")), p.Child("annotations"))...)
+}
+
+// Annotations checks the annotations at p: keys are label keys in any case, and the total size is limited. Keys are
+// looked at in sorted order; the real server's order is random.
+func Annotations(annotations map[string]string, p field.Path) field.ErrorList {
+	var errs field.ErrorList
+	size := 0
+	for _, key := range object.SortedKeys(annotations) {
+		errs = append(errs, field.Messages(p, key, field.QualifiedName(strings.ToLower(key)))...)
+		size += len(key) + len(annotations[key])
+	}
+	if size > AnnotationsMax {
+		errs = append(errs, field.TooLong(p, AnnotationsMax))
+	}
+	return errs
+}
+
+func noNewFinalizers(m, old object.Object, p field.Path) field.ErrorList {
+	before := object.Strings(old.List("finalizers"))
+	var added []string
+	for _, f := range object.Strings(m.List("finalizers")) {
+		if !slices.Contains(before, f) && !slices.Contains(added, f) {
+			added = append(added, f)
+		}
+	}
+	if added == nil {
+		return nil
+	}
+	slices.Sort(added)
+	return field.ErrorList{field.Forbidden(p, fmt.Sprintf(
+		"no new finalizers can be added if the object is being deleted, found new finalizers %#v", added))}
+}
+
+// immutable checks the fields that no update changes.
+func immutable(m, old object.Object, p field.Path) field.ErrorList {
+	var errs field.ErrorList
+	changed := func(name string, value any) {
+		errs = append(errs, field.Invalid(p.Child(name), value, field.TextImmutable))
+	}
+	for _, name := range []string{"name", "namespace"} {
+		if value := m.String(name); value != old.String(name) {
+			changed(name, value)
+		}
+	}
+	if uid := m.String("uid"); uid != old.String("uid") {
+		changed("uid", field.Enum(uid))
+	}
+	for _, name := range []string{"creationTimestamp", "deletionTimestamp"} {
+		if value := timestamp(m.String(name)); value != timestamp(old.String(name)) {
+			changed(name, value)
+		}
+	}
+	const grace = "deletionGracePeriodSeconds"
+	if !object.SemanticEqual(m[grace], old[grace]) {
+		changed(grace, m[grace])
+	}
+	return errs
+}
+
+// timestamp returns the time s as the server prints it, or nil when there is none: +00:00 and Z are the same.
+func timestamp(s string) any {
+	if s == "" {
+		return nil
+	}
+	if t, err := time.Parse(time.RFC3339, s); err == nil {
+		return object.Time(t)
+	}
+	return s
+}

@@ -1,0 +1,145 @@
+package object
+
+import (
+	"encoding/json"
+	"errors"
+	"math"
+	"sort"
+	"strconv"
+	"unicode/utf8"
+)
+
+// Parse reads a JSON object with exact integers.
+func Parse(data []byte) (Object, error) {
+	v, err := ParseValue(data)
+	if err != nil {
+		return nil, err
+	}
+	m, ok := v.(map[string]any)
+	if !ok {
+		return nil, errors.New("object: not a JSON object")
+	}
+	return m, nil
+}
+
+// JSON prints a value with sorted keys and without line breaks, as custom resources are printed.
+func JSON(v any) []byte { return AppendJSON(nil, v) }
+
+// AppendJSON appends what JSON prints to b.
+func AppendJSON(b []byte, v any) []byte {
+	switch v := v.(type) {
+	case nil:
+		return append(b, "null"...)
+	case bool:
+		return strconv.AppendBool(b, v)
+	case string:
+		return AppendString(b, v)
+	case int64:
+		return strconv.AppendInt(b, v, 10)
+	case int:
+		return strconv.AppendInt(b, int64(v), 10)
+	case float64:
+		return AppendFloat(b, v)
+	case Object:
+		return AppendJSON(b, map[string]any(v))
+	case map[string]any:
+		return appendMap(b, v)
+	case []any:
+		b = append(b, '[')
+		for i, x := range v {
+			if i > 0 {
+				b = append(b, ',')
+			}
+			b = AppendJSON(b, x)
+		}
+		return append(b, ']')
+	}
+	panic("object: not a JSON value")
+}
+
+func appendMap(b []byte, m map[string]any) []byte {
+	keys := SortedKeys(m)
+	b = append(b, '{')
+	for i, k := range keys {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = AppendString(b, k)
+		b = append(b, ':')
+		b = AppendJSON(b, m[k])
+	}
+	return append(b, '}')
+}
+
+// SortedKeys returns the keys of m in byte order.
+func SortedKeys[V any](m map[string]V) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m { // sorted below
+		keys = append(keys, k)
+	}
+	sort.Strings(keys)
+	return keys
+}
+
+// AppendFloat prints a number as encoding/json does.
+func AppendFloat(b []byte, f float64) []byte {
+	if f == math.Trunc(f) && math.Abs(f) < 1e21 {
+		return strconv.AppendFloat(b, f, 'f', -1, 64)
+	}
+	data, err := json.Marshal(f)
+	if err != nil { // NaN and infinities cannot come from JSON
+		panic("object: " + err.Error())
+	}
+	return append(b, data...)
+}
+
+const hex = "0123456789abcdef"
+
+// AppendString prints a string as encoding/json does: HTML characters, U+2028, U+2029 and control characters escaped,
+// invalid UTF-8 replaced by U+FFFD.
+func AppendString(b []byte, s string) []byte {
+	b = append(b, '"')
+	start := 0
+	for i := 0; i < len(s); {
+		c := s[i]
+		if c >= utf8.RuneSelf {
+			r, size := utf8.DecodeRuneInString(s[i:])
+			if r == utf8.RuneError && size == 1 {
+				b = append(append(b, s[start:i]...), `\ufffd`...)
+				start = i + size
+			} else if r == '\u2028' || r == '\u2029' {
+				b = append(append(b, s[start:i]...), `\u202`...)
+				b = append(b, hex[r&0xF])
+				start = i + size
+			}
+			i += size
+			continue
+		}
+		if c >= 0x20 && c != '"' && c != '\\' && c != '<' && c != '>' && c != '&' {
+			i++
+			continue
+		}
+		b = appendEscaped(append(b, s[start:i]...), c)
+		i++
+		start = i
+	}
+	return append(append(b, s[start:]...), '"')
+}
+
+func appendEscaped(b []byte, c byte) []byte {
+	switch c {
+	case '"', '\\':
+		return append(b, '\\', c)
+	case '\b':
+		return append(b, `\b`...)
+	case '\f':
+		return append(b, `\f`...)
+	case '\n':
+		return append(b, `\n`...)
+	case '\r':
+		return append(b, `\r`...)
+	case '\t':
+		return append(b, `\t`...)
+	}
+	return append(b, '\\', 'u', '0', '0', hex[c>>4], hex[c&0xF])
+}

@@ -1,0 +1,74 @@
+package object
+
+import "time"
+
+// Kind returns kind.
+func (o Object) Kind() string { return o.String("kind") }
+
+// APIVersion returns apiVersion.
+func (o Object) APIVersion() string { return o.String("apiVersion") }
+
+// Metadata returns metadata, or nil.
+func (o Object) Metadata() map[string]any { return o.Map("metadata") }
+
+// Name returns metadata.name.
+func (o Object) Name() string { return o.String("metadata", "name") }
+
+// GenerateName returns metadata.generateName.
+func (o Object) GenerateName() string { return o.String("metadata", "generateName") }
+
+// Namespace returns metadata.namespace.
+func (o Object) Namespace() string { return o.String("metadata", "namespace") }
+
+// UID returns metadata.uid.
+func (o Object) UID() string { return o.String("metadata", "uid") }
+
+// ResourceVersion returns metadata.resourceVersion.
+func (o Object) ResourceVersion() string { return o.String("metadata", "resourceVersion") }
+
+// Generation returns metadata.generation, 0 when absent.
+func (o Object) Generation() int64 {
+	n, _ := o.Int("metadata", "generation")
+	return n
+}
+
+// Labels returns metadata.labels.
+func (o Object) Labels() map[string]string { return StringMap(o.Map("metadata", "labels")) }
+
+// Annotations returns metadata.annotations.
+func (o Object) Annotations() map[string]string { return StringMap(o.Map("metadata", "annotations")) }
+
+// Finalizers returns metadata.finalizers.
+func (o Object) Finalizers() []string { return Strings(o.List("metadata", "finalizers")) }
+
+// SetFinalizers sets metadata.finalizers, or removes them when there are none.
+func (o Object) SetFinalizers(names []string) {
+	if len(names) == 0 {
+		o.Remove("metadata", "finalizers")
+		return
+	}
+	o.Set(FromStrings(names), "metadata", "finalizers")
+}
+
+// DeletionTimestamp returns metadata.deletionTimestamp as printed, "" when absent.
+func (o Object) DeletionTimestamp() string { return o.String("metadata", "deletionTimestamp") }
+
+// DeletionGracePeriodSeconds returns metadata.deletionGracePeriodSeconds, and whether it is set.
+func (o Object) DeletionGracePeriodSeconds() (int64, bool) {
+	return o.Int("metadata", "deletionGracePeriodSeconds")
+}
+
+// SetMeta sets a field of metadata; an empty string, a nil and a zero generation remove it.
+func (o Object) SetMeta(field string, value any) {
+	switch value { // a zero grace period is kept: it says "now"
+	case nil, "", int64(0):
+		if field != "deletionGracePeriodSeconds" || value != int64(0) {
+			o.Remove("metadata", field)
+			return
+		}
+	}
+	o.Set(value, "metadata", field)
+}
+
+// Time prints t as metadata timestamps are: RFC 3339, seconds, UTC.
+func Time(t time.Time) string { return t.UTC().Format(time.RFC3339) }

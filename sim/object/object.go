@@ -1,0 +1,233 @@
+// Package object is a Kubernetes object as JSON data.
+//
+//	Object ─ map[string]any ─┬─ "metadata": map[string]any ─ "name": "web"      string
+//	                         └─ "spec":     map[string]any ─┬ "replicas": 3     int64
+//	                                                        ├ "weight": 0.5     float64
+//	                                                        └ "ports": []any{…}
+//
+// Values are nil, bool, string, int64, float64, map[string]any and []any, nothing else. Integers that fit int64 are
+// kept exactly. Nested objects are plain map[string]any; only the outermost one has methods.
+package object
+
+import "strings"
+
+// Object is a JSON object. It shares structure with whatever was put into it: Copy before changing what others hold.
+type Object map[string]any
+
+// Get returns the value at the path, and whether there is one.
+func (o Object) Get(path ...string) (any, bool) {
+	var v any = map[string]any(o)
+	for _, name := range path {
+		m, ok := v.(map[string]any)
+		if !ok {
+			return nil, false
+		}
+		if v, ok = m[name]; !ok {
+			return nil, false
+		}
+	}
+	return v, true
+}
+
+// String returns the string at the path, or "".
+func (o Object) String(path ...string) string {
+	v, _ := o.Get(path...)
+	s, _ := v.(string)
+	return s
+}
+
+// Int returns the integer at the path, and whether there is one.
+func (o Object) Int(path ...string) (int64, bool) {
+	v, _ := o.Get(path...)
+	n, ok := v.(int64)
+	return n, ok
+}
+
+// Bool returns the boolean at the path, and whether there is one.
+func (o Object) Bool(path ...string) (value, ok bool) {
+	v, _ := o.Get(path...)
+	value, ok = v.(bool)
+	return value, ok
+}
+
+// Map returns the object at the path, or nil. Reading a nil map is fine.
+func (o Object) Map(path ...string) map[string]any {
+	v, _ := o.Get(path...)
+	m, _ := v.(map[string]any)
+	return m
+}
+
+// List returns the array at the path, or nil.
+func (o Object) List(path ...string) []any {
+	v, _ := o.Get(path...)
+	l, _ := v.([]any)
+	return l
+}
+
+// Set puts value at the path and makes the objects on the way that are missing.
+func (o Object) Set(value any, path ...string) {
+	m := map[string]any(o)
+	for _, name := range path[:len(path)-1] {
+		next, ok := m[name].(map[string]any)
+		if !ok {
+			next = map[string]any{}
+			m[name] = next
+		}
+		m = next
+	}
+	m[path[len(path)-1]] = value
+}
+
+// SetDefault puts value at the path unless something other than null is there. It reports whether it did.
+func (o Object) SetDefault(value any, path ...string) bool {
+	if v, ok := o.Get(path...); ok && v != nil {
+		return false
+	}
+	o.Set(value, path...)
+	return true
+}
+
+// Remove takes away the value at the path.
+func (o Object) Remove(path ...string) {
+	if parent, ok := o.Get(path[:len(path)-1]...); ok {
+		if m, ok := parent.(map[string]any); ok {
+			delete(m, path[len(path)-1])
+		}
+	}
+}
+
+// Copy returns a deep copy of o.
+func (o Object) Copy() Object {
+	if o == nil {
+		return nil
+	}
+	return Object(Copy(map[string]any(o)).(map[string]any))
+}
+
+// Copy returns a deep copy of a JSON value.
+func Copy(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		if v == nil {
+			return v
+		}
+		m := make(map[string]any, len(v))
+		for k, x := range v { // order does not matter
+			m[k] = Copy(x)
+		}
+		return m
+	case []any:
+		if v == nil {
+			return v
+		}
+		l := make([]any, len(v))
+		for i, x := range v {
+			l[i] = Copy(x)
+		}
+		return l
+	}
+	return v
+}
+
+// Equal reports whether two JSON values are the same; 1 and 1.0 differ.
+func Equal(a, b any) bool { return equal(a, b, false) }
+
+// SemanticEqual reports whether two JSON values are the same when null, {} and [] count as absent, as
+// equality.Semantic.DeepEqual does for Go structs: it decides whether a spec changed.
+func SemanticEqual(a, b any) bool { return equal(a, b, true) }
+
+func equal(a, b any, semantic bool) bool {
+	if semantic && isEmpty(a) && isEmpty(b) {
+		return true
+	}
+	switch a := a.(type) {
+	case map[string]any:
+		b, ok := b.(map[string]any)
+		return ok && equalMaps(a, b, semantic)
+	case []any:
+		b, ok := b.([]any)
+		if !ok || len(a) != len(b) {
+			return false
+		}
+		for i := range a {
+			if !equal(a[i], b[i], semantic) {
+				return false
+			}
+		}
+		return true
+	}
+	switch b.(type) {
+	case map[string]any, []any: // not comparable with ==
+		return false
+	}
+	return a == b
+}
+
+func equalMaps(a, b map[string]any, semantic bool) bool {
+	if !semantic && len(a) != len(b) {
+		return false
+	}
+	for k, x := range a { // order does not matter
+		y, ok := b[k]
+		if !ok && !semantic || !equal(x, y, semantic) {
+			return false
+		}
+	}
+	if semantic {
+		for k, y := range b { // order does not matter
+			if _, ok := a[k]; !ok && !isEmpty(y) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+func isEmpty(v any) bool {
+	switch v := v.(type) {
+	case nil:
+		return true
+	case map[string]any:
+		return len(v) == 0
+	case []any:
+		return len(v) == 0
+	}
+	return false
+}
+
+// Strings turns an array of strings into a slice; other elements are left out.
+func Strings(list []any) []string {
+	out := make([]string, 0, len(list))
+	for _, v := range list {
+		if s, ok := v.(string); ok {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// StringMap turns an object of strings into a map; other values are left out. nil stays nil.
+func StringMap(m map[string]any) map[string]string {
+	if m == nil {
+		return nil
+	}
+	out := make(map[string]string, len(m))
+	for k, v := range m { // order does not matter
+		if s, ok := v.(string); ok {
+			out[k] = s
+		}
+	}
+	return out
+}
+
+// FromStrings is the opposite of Strings.
+func FromStrings(list []string) []any {
+	out := make([]any, len(list))
+	for i, s := range list {
+		out[i] = s
+	}
+	return out
+}
+
+// Path splits "spec.template.spec" into the arguments of Get.
+func Path(dotted string) []string { return strings.Split(dotted, ".") }

@@ -1,0 +1,95 @@
+package quantity
+
+import (
+	"math/big"
+	"strconv"
+	"strings"
+)
+
+var (
+	decimalSuffixes = [...]string{"n", "u", "m", "", "k", "M", "G", "T", "P", "E"} // 10^-9, 10^-6 …
+	binarySuffixes  = [...]string{"", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"}          // 2^0, 2^10 …
+)
+
+// String returns the canonical form: no fraction, the largest suffix that loses nothing.
+func (q Quantity) String() string {
+	switch {
+	case q.text != "":
+		return q.text
+	case q.IsZero():
+		return "0"
+	case q.format == BinarySI:
+		if s, ok := q.binary(); ok {
+			return s
+		}
+		return q.decimal(DecimalSI)
+	}
+	return q.decimal(q.format)
+}
+
+// digits returns the unscaled number without its sign.
+func (q Quantity) digits() string {
+	if q.big != nil {
+		return strings.TrimPrefix(q.big.String(), "-")
+	}
+	return strings.TrimPrefix(strconv.FormatInt(q.unscaled, 10), "-")
+}
+
+// decimal prints with a power of ten that is a multiple of three. A power that has no suffix is left out, as the
+// server does: "1000E" is printed "1".
+func (q Quantity) decimal(format Format) string {
+	digits := q.digits()
+	kept := strings.TrimRight(digits, "0")
+	exp := int64(q.exp) + int64(len(digits)-len(kept))
+	var room [32]byte
+	b := room[:0]
+	if q.Sign() < 0 {
+		b = append(b, '-')
+	}
+	b = append(b, kept...)
+	for ; exp%3 != 0; exp-- {
+		b = append(b, '0')
+	}
+	switch i := exp/3 + 3; {
+	case format == DecimalExponent && exp != 0:
+		b = strconv.AppendInt(append(b, 'e'), exp, 10)
+	case format == DecimalSI && i >= 0 && i < int64(len(decimalSuffixes)):
+		b = append(b, decimalSuffixes[i]...)
+	}
+	return string(b)
+}
+
+// binary prints with a power of 1024. It fails for numbers below 1024 and those with a fraction.
+func (q Quantity) binary() (string, bool) {
+	if q.CmpInt64(-1024) > 0 && q.CmpInt64(1024) < 0 || q.exp > maxShift {
+		return "", false
+	}
+	if q.big == nil && q.exp == 0 {
+		n, power := q.unscaled, 0
+		for n%1024 == 0 {
+			n, power = n/1024, power+1
+		}
+		return strconv.FormatInt(n, 10) + binarySuffixes[power], true
+	}
+	n := q.int()
+	if q.exp > 0 {
+		n.Mul(n, pow10(int64(q.exp)))
+	} else if q.exp < 0 {
+		rest := new(big.Int)
+		if n.QuoRem(n, pow10(-int64(q.exp)), rest); rest.Sign() != 0 {
+			return "", false
+		}
+	}
+	power := 0
+	for rest := new(big.Int); ; power++ {
+		next, _ := new(big.Int).QuoRem(n, big.NewInt(1024), rest)
+		if rest.Sign() != 0 {
+			break
+		}
+		n = next
+	}
+	if power < len(binarySuffixes) {
+		return n.String() + binarySuffixes[power], true
+	}
+	return n.String(), true
+}

@@ -1,0 +1,190 @@
+package quantity
+
+import (
+	"errors"
+	"math"
+	"math/big"
+	"strconv"
+	"strings"
+)
+
+// The errors of Parse, as API users see them.
+var (
+	ErrFormat  = errors.New("quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'")
+	ErrNumeric = errors.New("unable to parse numeric part of quantity")
+	ErrSuffix  = errors.New("unable to parse quantity's suffix")
+)
+
+// nano is the exponent of the finest part that is kept.
+const nano = -9
+
+// Canonical returns s as the API server prints it.
+func Canonical(s string) (string, error) {
+	q, err := Parse(s)
+	if err != nil {
+		return "", err
+	}
+	return q.String(), nil
+}
+
+// Parse reads a number with an optional suffix. The grammar is that of the server, which also takes some texts for 0
+// that its own regular expression does not match ("m", "+", ".").
+func Parse(s string) (Quantity, error) {
+	switch s {
+	case "":
+		return Quantity{}, ErrFormat
+	case "0":
+		return Quantity{}, nil
+	}
+	p, ok := split(s)
+	if !ok {
+		return Quantity{}, ErrFormat
+	}
+	u, ok := interpret(p.suffix)
+	if !ok {
+		return Quantity{}, ErrSuffix
+	}
+	if q, ok := p.small(s, u); ok {
+		return q, nil
+	}
+	if !p.digits {
+		return Quantity{}, ErrNumeric
+	}
+	return p.large(u), nil
+}
+
+// parts is a number taken apart: sign, digits before and after the point, suffix.
+type parts struct {
+	negative     bool
+	whole, fract string // whole without leading zeros, "0" when nothing is left
+	suffix       string
+	digits       bool // there is a digit, be it a leading zero
+}
+
+func split(s string) (parts, bool) {
+	var p parts
+	rest := s
+	if rest[0] == '-' || rest[0] == '+' {
+		p.negative = rest[0] == '-'
+		rest = rest[1:]
+	}
+	trimmed := strings.TrimLeft(rest, "0")
+	p.digits = len(trimmed) < len(rest)
+	p.whole, rest = span(trimmed, digit)
+	if p.whole == "" {
+		p.whole = "0"
+	} else {
+		p.digits = true
+	}
+	if strings.HasPrefix(rest, ".") {
+		p.fract, rest = span(rest[1:], digit)
+		p.digits = p.digits || p.fract != ""
+	}
+	p.suffix = rest
+	_, rest = span(rest, suffixLetter)
+	if rest != "" && (rest[0] == '-' || rest[0] == '+') {
+		rest = rest[1:]
+	}
+	_, rest = span(rest, digit)
+	return p, rest == ""
+}
+
+// span cuts s where ok ends.
+func span(s string, ok func(byte) bool) (head, tail string) {
+	i := 0
+	for i < len(s) && ok(s[i]) {
+		i++
+	}
+	return s[:i], s[i:]
+}
+
+func digit(c byte) bool        { return c >= '0' && c <= '9' }
+func suffixLetter(c byte) bool { return strings.IndexByte("eEinumkKMGTP", c) >= 0 }
+
+// unit is what a suffix stands for: 10^exp, or 2^exp in BinarySI.
+type unit struct {
+	format Format
+	exp    int32
+}
+
+func interpret(suffix string) (unit, bool) {
+	for i, s := range decimalSuffixes {
+		if s == suffix {
+			return unit{DecimalSI, int32(i*3) + nano}, true
+		}
+	}
+	for i, s := range binarySuffixes {
+		if s == suffix && i > 0 {
+			return unit{BinarySI, int32(i * 10)}, true
+		}
+	}
+	if len(suffix) > 1 && (suffix[0] == 'e' || suffix[0] == 'E') {
+		n, err := strconv.ParseInt(suffix[1:], 10, 64)
+		return unit{DecimalExponent, int32(n)}, err == nil
+	}
+	return unit{}, false
+}
+
+// small reads numbers of up to 18 digits that need no rounding. It keeps the text when the server would.
+func (p parts) small(s string, u unit) (Quantity, bool) {
+	factor, scale, room := uint64(1), u.exp, 18-len(p.whole)-len(p.fract)
+	if u.format == BinarySI {
+		factor, scale, room = 1<<uint(u.exp), 0, 14-len(p.whole)-int(u.exp)*3/10
+		if p.fract != "" {
+			return Quantity{}, false
+		}
+	}
+	scale -= int32(len(p.fract))
+	if room < 0 || scale < nano {
+		return Quantity{}, false
+	}
+	all := p.whole + p.fract
+	n, err := strconv.ParseUint(all, 10, 64)
+	if err != nil {
+		return Quantity{}, false
+	}
+	value, ok := multiply(n, factor)
+	if !ok {
+		return Quantity{}, false
+	}
+	q := Quantity{unscaled: value, exp: scale, format: u.format}
+	if p.negative {
+		q.unscaled = -value
+	}
+	if u.format == BinarySI {
+		if n&7 != 0 {
+			q.text = s
+		}
+	} else if scale%3 == 0 && all[0] != '0' && !strings.HasSuffix(all, "000") {
+		q.text = s
+	}
+	return q, true
+}
+
+// large reads any number: it rounds up to nano, and cuts binary ones at the greatest int64.
+func (p parts) large(u unit) Quantity {
+	n, _ := new(big.Int).SetString(p.whole+p.fract, 10)
+	exp := -int64(len(p.fract))
+	if u.format == BinarySI {
+		n.Lsh(n, uint(u.exp))
+	} else {
+		exp += int64(u.exp)
+	}
+	if n.Sign() == 0 {
+		return Quantity{format: u.format}
+	}
+	exp = min(max(exp, math.MinInt32), math.MaxInt32)
+	q := fromBig(n, int32(exp), u.format).RoundUp(nano)
+	if u.format == BinarySI {
+		if q.CmpInt64(math.MaxInt64) > 0 {
+			q = New(math.MaxInt64, BinarySI)
+		}
+		if q.CmpInt64(1) < 0 {
+			q.format = DecimalSI
+		}
+	}
+	if p.negative {
+		q = q.Neg()
+	}
+	return q
+}

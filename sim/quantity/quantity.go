@@ -1,0 +1,230 @@
+// Package quantity is the number type of resources: "100m", "1Gi", "5e3". It computes exactly, and it prints a number
+// the way it was written, in the form the API server calls canonical.
+//
+//	Quantity   value  = unscaled × 10^exp        "1500m" ─▶ 1500 × 10^-3
+//	           format = DecimalSI │ BinarySI │ DecimalExponent: which suffixes it is printed with
+//	           text   = what was written, if that is printed as it is ("1500m", but also "+1" and "1.100")
+//
+// Numbers finer than nano are rounded up when they are read. Rules: "Quantity" of the Kubernetes API reference.
+package quantity
+
+import (
+	"math"
+	"math/big"
+	"math/bits"
+)
+
+// Format says with which suffixes a Quantity is printed.
+type Format uint8
+
+const (
+	DecimalSI       Format = iota // n u m "" k M G T P E
+	BinarySI                      // Ki Mi Gi Ti Pi Ei
+	DecimalExponent               // e3, e6
+)
+
+// Quantity is one number. It is a value: operations return a new one. The zero Quantity is 0.
+type Quantity struct {
+	unscaled int64
+	big      *big.Int // in place of unscaled when that is too small; never changed
+	exp      int32
+	format   Format
+	text     string
+}
+
+// New returns a whole number.
+func New(value int64, format Format) Quantity { return Quantity{unscaled: value, format: format} }
+
+// NewMilli returns value thousandths.
+func NewMilli(value int64, format Format) Quantity {
+	return Quantity{unscaled: value, exp: -3, format: format}
+}
+
+// MustParse is Parse for texts that are known to be right.
+func MustParse(s string) Quantity {
+	q, err := Parse(s)
+	if err != nil {
+		panic("quantity: " + s + ": " + err.Error())
+	}
+	return q
+}
+
+// Format returns the suffixes q is printed with.
+func (q Quantity) Format() Format { return q.format }
+
+// Sign returns -1, 0 or 1.
+func (q Quantity) Sign() int {
+	if q.big != nil {
+		return q.big.Sign()
+	}
+	switch {
+	case q.unscaled < 0:
+		return -1
+	case q.unscaled > 0:
+		return 1
+	}
+	return 0
+}
+
+// IsZero reports whether q is 0.
+func (q Quantity) IsZero() bool { return q.Sign() == 0 }
+
+// Cmp returns -1 when q is less than r, 0 when they are the same number, 1 when q is greater.
+func (q Quantity) Cmp(r Quantity) int {
+	if q.big == nil && r.big == nil && q.exp == r.exp {
+		switch {
+		case q.unscaled < r.unscaled:
+			return -1
+		case q.unscaled > r.unscaled:
+			return 1
+		}
+		return 0
+	}
+	sign := q.Sign()
+	if other := r.Sign(); sign != other || sign == 0 {
+		return compare(int64(sign), int64(other))
+	}
+	if c := compare(q.magnitude(), r.magnitude()); c != 0 {
+		return c * sign
+	}
+	a, b, _ := align(q, r)
+	return a.Cmp(b)
+}
+
+// CmpInt64 compares q with a whole number.
+func (q Quantity) CmpInt64(n int64) int { return q.Cmp(New(n, DecimalSI)) }
+
+func compare(a, b int64) int {
+	switch {
+	case a < b:
+		return -1
+	case a > b:
+		return 1
+	}
+	return 0
+}
+
+// magnitude returns the number of digits before the decimal point: 3 for 100, 0 for 0.1, -1 for 0.01.
+func (q Quantity) magnitude() int64 { return int64(len(q.digits())) + int64(q.exp) }
+
+// Add returns q + r. A zero q takes the format of r.
+func (q Quantity) Add(r Quantity) Quantity {
+	format := q.format
+	if q.IsZero() {
+		format = r.format
+	}
+	if q.big == nil && r.big == nil && q.exp == r.exp {
+		if sum := q.unscaled + r.unscaled; (sum > q.unscaled) == (r.unscaled > 0) {
+			return Quantity{unscaled: sum, exp: q.exp, format: format}
+		}
+	}
+	switch far := int64(q.exp) - int64(r.exp); { // so far apart that the smaller one does not count
+	case far > maxShift && !q.IsZero():
+		return Quantity{unscaled: q.unscaled, big: q.big, exp: q.exp, format: format}
+	case far < -maxShift && !r.IsZero():
+		return Quantity{unscaled: r.unscaled, big: r.big, exp: r.exp, format: format}
+	}
+	a, b, exp := align(q, r)
+	return fromBig(a.Add(a, b), exp, format)
+}
+
+// Sub returns q - r. A zero q takes the format of r.
+func (q Quantity) Sub(r Quantity) Quantity { return q.Add(r.Neg()) }
+
+// Neg returns -q.
+func (q Quantity) Neg() Quantity {
+	if q.big != nil || q.unscaled == math.MinInt64 {
+		n := q.int()
+		return fromBig(n.Neg(n), q.exp, q.format)
+	}
+	return Quantity{unscaled: -q.unscaled, exp: q.exp, format: q.format}
+}
+
+// Mul returns q × n.
+func (q Quantity) Mul(n int64) Quantity {
+	v := q.int()
+	return fromBig(v.Mul(v, big.NewInt(n)), q.exp, q.format)
+}
+
+// RoundUp returns q as a multiple of 10^scale, rounded away from zero: -3 keeps thousandths.
+func (q Quantity) RoundUp(scale int) Quantity {
+	if int64(q.exp) >= int64(scale) || q.IsZero() {
+		return q
+	}
+	shift := int64(scale) - int64(q.exp)
+	if shift > q.magnitude()-int64(q.exp) { // less than one unit of the scale
+		return Quantity{unscaled: int64(q.Sign()), exp: int32(scale), format: q.format}
+	}
+	n, rest := q.int(), new(big.Int)
+	n.QuoRem(n, pow10(shift), rest)
+	if rest.Sign() != 0 {
+		n.Add(n, big.NewInt(int64(q.Sign())))
+	}
+	return fromBig(n, int32(scale), q.format)
+}
+
+// Value returns q rounded up to a whole number; numbers beyond int64 become the nearest int64.
+func (q Quantity) Value() int64 { return q.scaled(0) }
+
+// MilliValue returns q × 1000 rounded up to a whole number; numbers beyond int64 become the nearest int64.
+func (q Quantity) MilliValue() int64 { return q.scaled(-3) }
+
+func (q Quantity) scaled(scale int) int64 {
+	r := q.RoundUp(scale)
+	if r.IsZero() {
+		return 0
+	}
+	if r.magnitude()-int64(scale) <= 19 {
+		n := r.int()
+		n.Mul(n, pow10(int64(r.exp)-int64(scale)))
+		if n.IsInt64() {
+			return n.Int64()
+		}
+	}
+	if r.Sign() < 0 {
+		return math.MinInt64
+	}
+	return math.MaxInt64
+}
+
+// maxShift limits the powers of ten that are ever computed: "1e1000000000" is a valid quantity.
+const maxShift = 4096
+
+// align returns the two numbers with one exponent. Their exponents must be at most maxShift or their own digits apart.
+func align(q, r Quantity) (a, b *big.Int, exp int32) {
+	a, b = q.int(), r.int()
+	switch {
+	case q.exp > r.exp && a.Sign() != 0:
+		a.Mul(a, pow10(int64(q.exp)-int64(r.exp)))
+		return a, b, r.exp
+	case q.exp < r.exp && b.Sign() != 0:
+		b.Mul(b, pow10(int64(r.exp)-int64(q.exp)))
+		return a, b, q.exp
+	case a.Sign() == 0:
+		return a, b, r.exp
+	}
+	return a, b, q.exp
+}
+
+// int returns a copy of the unscaled number.
+func (q Quantity) int() *big.Int {
+	if q.big != nil {
+		return new(big.Int).Set(q.big)
+	}
+	return big.NewInt(q.unscaled)
+}
+
+func fromBig(n *big.Int, exp int32, format Format) Quantity {
+	if n.IsInt64() {
+		return Quantity{unscaled: n.Int64(), exp: exp, format: format}
+	}
+	return Quantity{big: n, exp: exp, format: format}
+}
+
+func pow10(n int64) *big.Int { return new(big.Int).Exp(big.NewInt(10), big.NewInt(n), nil) }
+
+// multiply returns a × b, or false if that is no int64.
+func multiply(a, b uint64) (int64, bool) {
+	hi, lo := bits.Mul64(a, b)
+	return int64(lo), hi == 0 && lo <= math.MaxInt64
+}

@@ -1,0 +1,159 @@
+package selector
+
+import (
+	"fmt"
+	"sort"
+	"strings"
+)
+
+// FieldRequirement is one condition on a field of an object. Operator is Equals or NotEquals.
+type FieldRequirement struct {
+	Label    string
+	Operator Operator
+	Value    string
+}
+
+// String prints the requirement so that ParseFields reads it back.
+func (r FieldRequirement) String() string {
+	return r.Label + string(r.Operator) + escaper.Replace(r.Value)
+}
+
+var escaper = strings.NewReplacer(`\`, `\\`, `,`, `\,`, `=`, `\=`)
+
+// Fields selects objects by some of their fields. The zero value selects everything. Which labels a resource knows is
+// not decided here: see Transform.
+type Fields struct{ requirements []FieldRequirement }
+
+// ParseFields reads a field selector such as "status.phase!=Failed,spec.nodeName=n1". In a value, backslash, comma and
+// equals sign have a backslash in front. Requirements are kept in the order of their text.
+func ParseFields(s string) (Fields, error) {
+	terms := splitTerms(s)
+	sort.Strings(terms)
+	var f Fields
+	for _, term := range terms {
+		if term == "" {
+			continue
+		}
+		r, escaped, ok := splitTerm(term)
+		if !ok {
+			return Fields{}, fmt.Errorf("invalid selector: '%s'; can't understand '%s'", s, term)
+		}
+		var err error
+		if r.Value, err = unescape(escaped); err != nil {
+			return Fields{}, err
+		}
+		if r.Label != "" || r.Value != "" {
+			f.requirements = append(f.requirements, r)
+		}
+	}
+	return f, nil
+}
+
+// splitTerms splits at commas that have no backslash in front.
+func splitTerms(s string) []string {
+	var terms []string
+	start := 0
+	for i := 0; i < len(s); i++ {
+		switch s[i] {
+		case '\\':
+			i++
+		case ',':
+			terms = append(terms, s[start:i])
+			start = i + 1
+		}
+	}
+	return append(terms, s[start:])
+}
+
+// splitTerm splits at the first operator and returns what follows it, still escaped.
+func splitTerm(term string) (r FieldRequirement, escaped string, ok bool) {
+	i := strings.IndexByte(term, '=')
+	if i < 0 {
+		return r, "", false
+	}
+	r.Operator, r.Label, escaped = Equals, term[:i], term[i+1:]
+	if label, found := strings.CutSuffix(r.Label, "!"); found {
+		r.Operator, r.Label = NotEquals, label
+	} else {
+		escaped = strings.TrimPrefix(escaped, "=")
+	}
+	return r, escaped, true
+}
+
+func unescape(value string) (string, error) {
+	if !strings.ContainsAny(value, `\,=`) {
+		return value, nil
+	}
+	var b strings.Builder
+	escaped := false
+	for _, c := range value {
+		special := c == '\\' || c == ',' || c == '='
+		switch {
+		case escaped && !special:
+			return "", fmt.Errorf(`invalid field selector: invalid escape sequence: \%c`, c)
+		case escaped || !special:
+			b.WriteRune(c)
+			escaped = false
+		case c == '\\':
+			escaped = true
+		default: // the real server prints the number of the character
+			return "", fmt.Errorf("invalid field selector: unescaped character in value: %d", c)
+		}
+	}
+	if escaped {
+		return "", fmt.Errorf(`invalid field selector: invalid escape sequence: \`)
+	}
+	return b.String(), nil
+}
+
+// Matches reports whether an object is selected; value returns the text of the field with the given label.
+func (f Fields) Matches(value func(label string) string) bool {
+	for _, r := range f.requirements {
+		if (value(r.Label) == r.Value) != (r.Operator == Equals) {
+			return false
+		}
+	}
+	return true
+}
+
+// Empty reports whether f selects everything.
+func (f Fields) Empty() bool { return len(f.requirements) == 0 }
+
+// Requirements returns the requirements in the order in which they print. Do not change them.
+func (f Fields) Requirements() []FieldRequirement { return f.requirements }
+
+// RequiresExact returns the value that the field must have, if f asks for one.
+func (f Fields) RequiresExact(label string) (value string, ok bool) {
+	for _, r := range f.requirements {
+		if r.Label == label && r.Operator == Equals {
+			return r.Value, true
+		}
+	}
+	return "", false
+}
+
+// Transform returns f with every label and value replaced by what convert returns for them: a resource refuses labels
+// it does not know and translates those of old versions. When convert returns two empty strings, the requirement is
+// dropped.
+func (f Fields) Transform(convert func(label, value string) (string, string, error)) (Fields, error) {
+	var out Fields
+	for _, r := range f.requirements {
+		label, value, err := convert(r.Label, r.Value)
+		if err != nil {
+			return Fields{}, err
+		}
+		if label != "" || value != "" {
+			out.requirements = append(out.requirements, FieldRequirement{label, r.Operator, value})
+		}
+	}
+	return out, nil
+}
+
+// String prints the requirements, separated by commas.
+func (f Fields) String() string {
+	texts := make([]string, len(f.requirements))
+	for i, r := range f.requirements {
+		texts[i] = r.String()
+	}
+	return strings.Join(texts, ",")
+}

@@ -1,0 +1,201 @@
+package selector
+
+import (
+	"slices"
+	"sort"
+	"strconv"
+	"strings"
+
+	"github.com/kubesim/kubesim/sim/field"
+	"github.com/kubesim/kubesim/sim/object"
+)
+
+// Operator relates a key to values.
+type Operator string
+
+const (
+	In           Operator = "in"
+	NotIn        Operator = "notin"
+	Equals       Operator = "="
+	DoubleEquals Operator = "=="
+	NotEquals    Operator = "!="
+	Exists       Operator = "exists"
+	DoesNotExist Operator = "!"
+	GreaterThan  Operator = "gt"
+	LessThan     Operator = "lt"
+)
+
+// Requirement is one condition on the labels of an object.
+type Requirement struct {
+	Key      string
+	Operator Operator
+	Values   []string
+}
+
+// newRequirement checks the parts of a requirement, as labels.NewRequirement does.
+func newRequirement(key string, op Operator, values []string) (Requirement, error) {
+	r := Requirement{key, op, values}
+	if errs := r.check(); len(errs) > 0 {
+		return Requirement{}, invalid(errs)
+	}
+	return r, nil
+}
+
+// invalid is several field errors as one error.
+type invalid field.ErrorList
+
+func (e invalid) Error() string { return field.ErrorList(e).Text() }
+
+func (r Requirement) check() field.ErrorList {
+	var errs field.ErrorList
+	if err := checkKey(r.Key, field.Root("key")); err != nil {
+		errs = append(errs, err)
+	}
+	path := field.Root("values")
+	switch r.Operator {
+	case In, NotIn:
+		if len(r.Values) == 0 {
+			errs = append(errs, field.Invalid(path, r.Values, "for 'in', 'notin' operators, values set can't be empty"))
+		}
+	case Exists, DoesNotExist:
+		if len(r.Values) != 0 {
+			errs = append(errs, field.Invalid(path, r.Values, "values set must be empty for exists and does not exist"))
+		}
+	case GreaterThan, LessThan: // only the parser makes them, always with one value
+		if _, err := strconv.ParseInt(r.Values[0], 10, 64); err != nil {
+			errs = append(errs, field.Invalid(path.Index(0), r.Values[0], "for 'Gt', 'Lt' operators, the value must be an integer"))
+		}
+	}
+	for i, v := range r.Values {
+		if msgs := field.LabelValue(v); len(msgs) > 0 {
+			errs = append(errs, field.Invalid(path.Index(i).Key(r.Key), v, strings.Join(msgs, "; ")))
+		}
+	}
+	return errs
+}
+
+func checkKey(key string, p field.Path) *field.Error {
+	if msgs := field.QualifiedName(key); len(msgs) > 0 {
+		return field.Invalid(p, key, strings.Join(msgs, "; "))
+	}
+	return nil
+}
+
+// Matches reports whether the labels fulfil the requirement.
+func (r Requirement) Matches(labels map[string]string) bool {
+	value, ok := labels[r.Key]
+	switch r.Operator {
+	case In, Equals, DoubleEquals:
+		return ok && slices.Contains(r.Values, value)
+	case NotIn, NotEquals:
+		return !ok || !slices.Contains(r.Values, value)
+	case Exists:
+		return ok
+	case DoesNotExist:
+		return !ok
+	case GreaterThan, LessThan:
+		return ok && r.compare(value)
+	}
+	return false
+}
+
+func (r Requirement) compare(value string) bool {
+	n, err := strconv.ParseInt(value, 10, 64)
+	limit, err2 := strconv.ParseInt(r.Values[0], 10, 64)
+	if err != nil || err2 != nil {
+		return false
+	}
+	return r.Operator == GreaterThan && n > limit || r.Operator == LessThan && n < limit
+}
+
+// String prints the requirement so that ParseLabels reads it back; several values are sorted.
+func (r Requirement) String() string {
+	switch r.Operator {
+	case Exists:
+		return r.Key
+	case DoesNotExist:
+		return "!" + r.Key
+	}
+	values := r.Values
+	if !slices.IsSorted(values) {
+		values = slices.Sorted(slices.Values(values))
+	}
+	text := strings.Join(values, ",")
+	switch r.Operator {
+	case In, NotIn:
+		return r.Key + " " + string(r.Operator) + " (" + text + ")"
+	case GreaterThan:
+		return r.Key + ">" + text
+	case LessThan:
+		return r.Key + "<" + text
+	}
+	return r.Key + string(r.Operator) + text
+}
+
+// Labels selects objects by their labels. The zero value selects everything. Requirements are sorted by key.
+type Labels struct {
+	requirements []Requirement
+	nothing      bool
+}
+
+// Nothing returns the selector that selects no object.
+func Nothing() Labels { return Labels{nothing: true} }
+
+// FromSet returns the selector for objects that have all these labels, without checking them. An empty set selects
+// everything.
+func FromSet(labels map[string]string) Labels {
+	var s Labels
+	for _, key := range object.SortedKeys(labels) {
+		s.requirements = append(s.requirements, Requirement{key, Equals, []string{labels[key]}})
+	}
+	return s
+}
+
+// Matches reports whether an object with these labels is selected.
+func (s Labels) Matches(labels map[string]string) bool {
+	for _, r := range s.requirements {
+		if !r.Matches(labels) {
+			return false
+		}
+	}
+	return !s.nothing
+}
+
+// Empty reports whether s selects everything.
+func (s Labels) Empty() bool { return !s.nothing && len(s.requirements) == 0 }
+
+// MatchesNothing reports whether s is Nothing. A selector that contradicts itself is not looked through.
+func (s Labels) MatchesNothing() bool { return s.nothing }
+
+// Requirements returns the requirements in the order in which they print. Do not change them.
+func (s Labels) Requirements() []Requirement { return s.requirements }
+
+// RequiresExact returns the only value that selected objects can have for the label, if s says so.
+func (s Labels) RequiresExact(label string) (value string, ok bool) {
+	for _, r := range s.requirements {
+		if r.Key != label {
+			continue
+		}
+		switch r.Operator {
+		case Equals, DoubleEquals, In:
+			if len(r.Values) == 1 {
+				return r.Values[0], true
+			}
+		}
+		return "", false
+	}
+	return "", false
+}
+
+// String prints the requirements, separated by commas. Everything and Nothing both print as "".
+func (s Labels) String() string {
+	texts := make([]string, len(s.requirements))
+	for i, r := range s.requirements {
+		texts[i] = r.String()
+	}
+	return strings.Join(texts, ",")
+}
+
+func sortByKey(list []Requirement) {
+	sort.SliceStable(list, func(i, j int) bool { return list[i].Key < list[j].Key })
+}

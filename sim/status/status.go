@@ -1,0 +1,192 @@
+// Package status is metav1.Status: what the API server answers when it does not answer with an object. A *Status is a
+// Go error, and every message of the wire that belongs to no single kind is made here.
+//
+//	{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"…","reason":"…","details":{…},"code":404}
+//
+// Keys are printed in this order; empty strings are left out, metadata is always there. Reasons, codes and texts are
+// those of kube-apiserver v1.36 (API concepts, "Response Status Kind").
+package status
+
+import (
+	"strconv"
+
+	"github.com/kubesim/kubesim/sim/field"
+	"github.com/kubesim/kubesim/sim/object"
+)
+
+// Reason is the machine-readable cause of a failure.
+type Reason string
+
+// The reasons an API server gives. Unknown is the empty reason of errors that were not translated (HTTP 500).
+const (
+	Unknown               Reason = ""
+	ReasonUnauthorized    Reason = "Unauthorized"
+	ReasonForbidden       Reason = "Forbidden"
+	ReasonNotFound        Reason = "NotFound"
+	ReasonAlreadyExists   Reason = "AlreadyExists"
+	ReasonConflict        Reason = "Conflict"
+	ReasonGone            Reason = "Gone"
+	ReasonInvalid         Reason = "Invalid"
+	ReasonServerTimeout   Reason = "ServerTimeout"
+	ReasonTimeout         Reason = "Timeout"
+	ReasonTooManyRequests Reason = "TooManyRequests"
+	ReasonBadRequest      Reason = "BadRequest"
+	ReasonMethod          Reason = "MethodNotAllowed"
+	ReasonNotAcceptable   Reason = "NotAcceptable"
+	ReasonTooLarge        Reason = "RequestEntityTooLarge"
+	ReasonMediaType       Reason = "UnsupportedMediaType"
+	ReasonInternal        Reason = "InternalError"
+	ReasonExpired         Reason = "Expired"
+	ReasonUnavailable     Reason = "ServiceUnavailable"
+)
+
+// Status is one answer of kind Status. A nil Details is left out of the answer; an empty one is printed as {}.
+type Status struct {
+	Code     int
+	Reason   Reason
+	Message  string
+	Continue string // metadata.continue: the token that carries on after an expired one
+	Success  bool   // "Success" instead of "Failure"
+	Details  *Details
+}
+
+// Details says what a Status is about.
+type Details struct {
+	Name, Group, Kind, UID string
+	Causes                 []Cause
+	RetryAfterSeconds      int
+}
+
+// Cause is one of several reasons of a failure.
+type Cause struct {
+	Reason  string
+	Message string
+	Field   string
+}
+
+// Error returns the message.
+func (s *Status) Error() string { return s.Message }
+
+// Object returns s as the JSON object a client sees.
+func (s *Status) Object() object.Object {
+	meta := map[string]any{}
+	setString(meta, "continue", s.Continue)
+	o := object.Object{"kind": "Status", "apiVersion": "v1", "metadata": meta, "status": "Failure"}
+	if s.Success {
+		o["status"] = "Success"
+	}
+	setString(o, "message", s.Message)
+	setString(o, "reason", string(s.Reason))
+	if s.Details != nil {
+		o["details"] = s.Details.object()
+	}
+	if s.Code != 0 {
+		o["code"] = int64(s.Code)
+	}
+	return o
+}
+
+func (d *Details) object() map[string]any {
+	m := map[string]any{}
+	setString(m, "name", d.Name)
+	setString(m, "group", d.Group)
+	setString(m, "kind", d.Kind)
+	setString(m, "uid", d.UID)
+	var causes []any
+	for _, c := range d.Causes {
+		cause := map[string]any{}
+		setString(cause, "reason", c.Reason)
+		setString(cause, "message", c.Message)
+		setString(cause, "field", c.Field)
+		causes = append(causes, cause)
+	}
+	if causes != nil {
+		m["causes"] = causes
+	}
+	if d.RetryAfterSeconds != 0 {
+		m["retryAfterSeconds"] = int64(d.RetryAfterSeconds)
+	}
+	return m
+}
+
+func setString(m map[string]any, key, value string) {
+	if value != "" {
+		m[key] = value
+	}
+}
+
+// JSON returns s as printed on the wire, without the final newline.
+func (s *Status) JSON() []byte {
+	b := append([]byte(nil), `{"kind":"Status","apiVersion":"v1","metadata":{`...)
+	if s.Continue != "" {
+		b = object.AppendString(append(b, `"continue":`...), s.Continue)
+	}
+	b = append(b, `},"status":"`...)
+	if s.Success {
+		b = append(b, `Success"`...)
+	} else {
+		b = append(b, `Failure"`...)
+	}
+	b = appendString(b, "message", s.Message)
+	b = appendString(b, "reason", string(s.Reason))
+	if s.Details != nil {
+		b = s.Details.appendJSON(append(b, `,"details":`...))
+	}
+	if s.Code != 0 {
+		b = strconv.AppendInt(append(b, `,"code":`...), int64(s.Code), 10)
+	}
+	return append(b, '}')
+}
+
+func (d *Details) appendJSON(b []byte) []byte {
+	b = append(b, '{')
+	start := len(b)
+	b = appendString(b, "name", d.Name)
+	b = appendString(b, "group", d.Group)
+	b = appendString(b, "kind", d.Kind)
+	b = appendString(b, "uid", d.UID)
+	if len(d.Causes) > 0 {
+		b = append(b, `,"causes":[`...)
+		for i, c := range d.Causes {
+			if i > 0 {
+				b = append(b, ',')
+			}
+			b = append(b, '{')
+			at := len(b)
+			b = appendString(b, "reason", c.Reason)
+			b = appendString(b, "message", c.Message)
+			b = dropComma(appendString(b, "field", c.Field), at)
+			b = append(b, '}')
+		}
+		b = append(b, ']')
+	}
+	if d.RetryAfterSeconds != 0 {
+		b = strconv.AppendInt(append(b, `,"retryAfterSeconds":`...), int64(d.RetryAfterSeconds), 10)
+	}
+	return append(dropComma(b, start), '}')
+}
+
+// dropComma removes the comma that the first key of an object was given.
+func dropComma(b []byte, at int) []byte {
+	if len(b) > at {
+		return append(b[:at], b[at+1:]...)
+	}
+	return b
+}
+
+func appendString(b []byte, key, value string) []byte {
+	if value == "" {
+		return b
+	}
+	b = append(append(append(b, `,"`...), key...), `":`...)
+	return object.AppendString(b, value)
+}
+
+// causes turns field errors into causes.
+func causes(errs field.ErrorList) []Cause {
+	list := make([]Cause, len(errs))
+	for i, e := range errs {
+		list[i] = Cause{Reason: string(e.Type), Message: e.ErrorBody(), Field: e.Field.String()}
+	}
+	return list
+}
