@@ -1,0 +1,115 @@
+package mvcc_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/kubesim/kubesim/sim/mvcc"
+)
+
+const benchKeys = 10_000
+
+// benchStore returns a store of 10,000 keys with values of 2 KB, and the keys.
+func benchStore() (*mvcc.Store, []string, []byte) {
+	s := mvcc.New(1)
+	keys := make([]string, benchKeys)
+	value := make([]byte, 2048)
+	for i := range keys {
+		keys[i] = fmt.Sprintf("/registry/pods/namespace-%02d/pod-%06d", i%20, i)
+		s.Put(keys[i], value, nil)
+	}
+	return s, keys, value
+}
+
+// place spreads the writes over the keys: 7919 and 10,000 have no common factor.
+func place(i int) int { return i * 7919 % benchKeys }
+
+// historyMax is how many revisions a benchmark lets grow before it compacts.
+const historyMax = 20_000
+
+func BenchmarkPut(b *testing.B) {
+	s, keys, value := benchStore()
+	b.ReportAllocs()
+	for i := 0; b.Loop(); i++ {
+		s.Put(keys[place(i)], value, nil)
+		if s.Rev()-s.Compacted() > historyMax {
+			_ = s.Compact(s.Rev() - historyMax/2)
+		}
+	}
+}
+
+func BenchmarkPutDelete(b *testing.B) {
+	s, keys, value := benchStore()
+	b.ReportAllocs()
+	for i := 0; b.Loop(); i++ {
+		s.Delete(keys[place(i)])
+		s.Put(keys[place(i)], value, nil)
+		if s.Rev()-s.Compacted() > historyMax {
+			_ = s.Compact(s.Rev() - historyMax/2)
+		}
+	}
+}
+
+func BenchmarkGet(b *testing.B) {
+	s, keys, _ := benchStore()
+	b.ReportAllocs()
+	for i := 0; b.Loop(); i++ {
+		if kv, err := s.Get(keys[place(i)], 0); kv == nil || err != nil {
+			b.Fatal(kv, err)
+		}
+	}
+}
+
+func BenchmarkAt(b *testing.B) {
+	s, _, _ := benchStore()
+	b.ReportAllocs()
+	for i := 0; b.Loop(); i++ {
+		if _, err := s.At(uint64(1 + place(i))); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkFork(b *testing.B) {
+	s, keys, value := benchStore()
+	b.ReportAllocs()
+	for i := 0; b.Loop(); i++ {
+		f, err := s.Fork(0)
+		if err != nil {
+			b.Fatal(err)
+		}
+		f.Put(keys[place(i)], value, nil)
+	}
+}
+
+// BenchmarkRange reads one namespace of 20: 500 keys.
+func BenchmarkRange(b *testing.B) {
+	s, _, _ := benchStore()
+	v, err := s.At(0)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		n := 0
+		v.Range("/registry/pods/namespace-07/", "", func(*mvcc.KV) bool { n++; return true })
+		if n != benchKeys/20 {
+			b.Fatal(n)
+		}
+	}
+}
+
+// BenchmarkCount counts all 10,000 keys.
+func BenchmarkCount(b *testing.B) {
+	s, _, _ := benchStore()
+	v, err := s.At(0)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		if n := v.Count("/registry/pods/", ""); n != benchKeys {
+			b.Fatal(n)
+		}
+	}
+}

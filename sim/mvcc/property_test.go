@@ -1,0 +1,277 @@
+package mvcc_test
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/kubesim/kubesim/sim/mvcc"
+	"github.com/matryer/is"
+)
+
+// op is one operation of a run, two bytes of a fuzz input.
+//
+//	kind  put delete compact restore fork use
+//	arg   key, revision below the current one, or which store
+type op struct{ kind, arg byte }
+
+const (
+	opPut = iota
+	opDelete
+	opCompact
+	opRestore
+	opFork
+	opUse
+	opKinds
+)
+
+var opKeys = []string{"a", "a/b", "a/c", "a/c/d", "b", "ä", ""}
+
+// storesMax is how many stores a run may have; a fork above that is left out.
+const storesMax = 4
+
+func (o op) String() string {
+	name := [...]string{"put", "delete", "compact -", "restore -", "fork -", "use "}[o.kind%opKinds]
+	if o.kind%opKinds <= opDelete {
+		return fmt.Sprintf("%s %q", name, o.key())
+	}
+	return fmt.Sprint(name, o.arg%8)
+}
+
+func (o op) key() string { return opKeys[int(o.arg)%len(opKeys)] }
+
+// rev returns a revision from one above the current one downwards; at times 0.
+func (o op) rev(current uint64) uint64 {
+	back := uint64(o.arg % 8)
+	if back > current+1 {
+		return 0
+	}
+	return current + 1 - back
+}
+
+// run is the stores of one run, each with its model, and the views taken.
+type run struct {
+	stores []*mvcc.Store
+	models []*model
+	now    int // the store in use
+	count  int // how many operations there were: the values written
+	kept   []*mvcc.View
+	looks  []string // what kept[i] looked like when it was taken
+}
+
+func newRun(rev uint64) *run {
+	return &run{stores: []*mvcc.Store{mvcc.New(rev)}, models: []*model{newModel(rev)}}
+}
+
+// do carries out one operation on the store and the model in use.
+// It returns an error if they do not agree about it.
+func (r *run) do(o op) error {
+	s, m := r.stores[r.now], r.models[r.now]
+	r.count++
+	var got, want error
+	switch o.kind % opKinds {
+	case opPut:
+		value := fmt.Sprint("v", r.count)
+		e := s.Put(o.key(), []byte(value), r.count)
+		m.put(o.key(), value)
+		if e.Rev != m.rev || e.KV.Aux != r.count {
+			return fmt.Errorf("event %+v, want revision %d and aux %d", e, m.rev, r.count)
+		}
+	case opDelete:
+		e, ok := s.Delete(o.key())
+		if wantOK := m.delete(o.key()); ok != wantOK || (e != nil) != wantOK {
+			return fmt.Errorf("deleted: %v, want %v", ok, wantOK)
+		}
+	case opCompact:
+		got, want = s.Compact(o.rev(m.rev)), m.compact(o.rev(m.rev))
+	case opRestore:
+		rev := o.rev(m.rev)
+		got, want = s.Restore(rev), m.restore(rev)
+	case opFork:
+		got, want = r.fork(o.rev(m.rev))
+	case opUse:
+		r.now = int(o.arg) % len(r.stores)
+	}
+	if !errors.Is(got, want) || !errors.Is(want, got) {
+		return fmt.Errorf("error %v, want %v", got, want)
+	}
+	return nil
+}
+
+// fork adds a fork of the store in use and uses it.
+func (r *run) fork(rev uint64) (got, want error) {
+	if len(r.stores) == storesMax {
+		return nil, nil
+	}
+	s, got := r.stores[r.now].Fork(rev)
+	m, want := r.models[r.now].fork(rev)
+	if got == nil && want == nil {
+		r.now = len(r.stores)
+		r.stores, r.models = append(r.stores, s), append(r.models, m)
+	}
+	return got, want
+}
+
+// keep takes a view of the store in use, to look at it again later.
+func (r *run) keep() error {
+	v, err := r.stores[r.now].At(0)
+	if err == nil {
+		r.kept, r.looks = append(r.kept, v), append(r.looks, viewRange(v, "", ""))
+	}
+	return err
+}
+
+// check compares every store with its model, and every view with its old self.
+func (r *run) check() error {
+	for i, s := range r.stores {
+		if err := check(s, r.models[i]); err != nil {
+			return fmt.Errorf("store %d: %w", i, err)
+		}
+	}
+	for i, v := range r.kept {
+		if got := viewRange(v, "", ""); got != r.looks[i] {
+			return fmt.Errorf("the view of %d became %s, was %s", v.Rev(), got, r.looks[i])
+		}
+	}
+	return nil
+}
+
+// play carries out all operations and compares after each one.
+func play(rev uint64, ops []op) error {
+	r := newRun(rev)
+	for i, o := range ops {
+		err := r.do(o)
+		if err == nil {
+			err = errors.Join(r.keep(), r.check())
+		}
+		if err != nil {
+			return fmt.Errorf("from revision %d: %v: %w", rev, ops[:i+1], err)
+		}
+	}
+	return nil
+}
+
+// ops turns the bytes of a fuzz input into operations, at most 64.
+func ops(data []byte) (all []op) {
+	for pair := range slices.Chunk(data, 2) {
+		if len(pair) == 2 && len(all) < 64 {
+			all = append(all, op{pair[0] % opKinds, pair[1]})
+		}
+	}
+	return all
+}
+
+// TestStoreRandom runs 100 sequences, each drawn from its seed (20 with -short).
+func TestStoreRandom(t *testing.T) {
+	t.Parallel()
+	seeds := uint64(100)
+	if testing.Short() {
+		seeds = 20
+	}
+	for seed := range seeds {
+		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
+			t.Parallel()
+			is := is.New(t)
+			r := rand.New(rand.NewPCG(seed, 0))
+			var all []op
+			for range 40 {
+				// Three in four are writes, so that there is history to speak of.
+				kind := byte(r.IntN(2))
+				if r.IntN(4) == 0 {
+					kind = byte(r.IntN(opKinds))
+				}
+				all = append(all, op{kind, byte(r.IntN(256))})
+			}
+			is.NoErr(play(seed%3, all)) // the store and the list of all writes give the same answers
+		})
+	}
+}
+
+// TestStoreLarge writes so many keys that the tree has several levels, and
+// nodes are split and joined.
+func TestStoreLarge(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	r := rand.New(rand.NewPCG(1, 0))
+	s, m := mvcc.New(1), newModel(1)
+	var kept []*mvcc.View
+	var looks []string
+	for i := range 3000 {
+		key := fmt.Sprintf("key-%03d", r.IntN(600))
+		if i%1000 < 700 {
+			s.Put(key, []byte("v"), nil)
+			m.put(key, "v")
+		} else if _, ok := s.Delete(key); ok {
+			m.delete(key)
+		}
+		if i%100 == 0 {
+			v, err := s.At(0)
+			is.NoErr(err)
+			kept, looks = append(kept, v), append(looks, viewRange(v, "", ""))
+		}
+	}
+	want, count := m.rangeAt(m.rev, "", "")
+	v, err := s.At(0)
+	is.NoErr(err)
+	is.Equal(viewRange(v, "", ""), want) // the current state
+	is.Equal(v.Count("key-", ""), count) // its size
+	is.NoErr(s.Compact(s.Rev()))
+	for i, v := range kept {
+		is.Equal(viewRange(v, "", ""), looks[i]) // no view has changed, compacted or not
+		at, _ := m.rangeAt(v.Rev(), "", "")
+		is.Equal(looks[i], at) // and it was right when it was taken
+	}
+}
+
+// TestStoreExhaustive runs every sequence of up to five of these operations
+// (four with -short).
+func TestStoreExhaustive(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	alphabet := []op{
+		{opPut, 0}, {opPut, 1}, {opDelete, 0}, // two keys
+		{opCompact, 1}, {opCompact, 2}, // at the current revision and before
+		{opRestore, 2}, {opFork, 1}, {opFork, 2}, {opUse, 0},
+	}
+	length := 5
+	if testing.Short() {
+		length = 4
+	}
+	var sequence []op
+	var all func()
+	all = func() {
+		r := newRun(1)
+		for _, o := range sequence {
+			is.NoErr(r.do(o)) // the model agrees with each answer
+			is.NoErr(r.keep())
+		}
+		if err := r.check(); err != nil {
+			t.Fatalf("%v: %v", sequence, err)
+		}
+		if len(sequence) == length {
+			return
+		}
+		for _, o := range alphabet {
+			sequence = append(sequence, o)
+			all()
+			sequence = sequence[:len(sequence)-1]
+		}
+	}
+	all()
+}
+
+// FuzzStore turns bytes into operations, two bytes each. The committed inputs
+// are in testdata/fuzz/FuzzStore; -v prints what they stand for.
+func FuzzStore(f *testing.F) {
+	f.Add([]byte{opPut, 0, opPut, 1, opDelete, 0, opCompact, 2, opPut, 0})
+	f.Add([]byte{opPut, 0, opPut, 0, opFork, 2, opPut, 1, opUse, 0, opPut, 2, opRestore, 3, opPut, 3})
+	f.Fuzz(func(t *testing.T, data []byte) {
+		t.Log(strings.Trim(fmt.Sprint(ops(data)), "[]"))
+		if err := play(1, ops(data)); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
