@@ -1,0 +1,86 @@
+package main
+
+import (
+	"reflect"
+	"sort"
+
+	autoscalingv1 "k8s.io/api/autoscaling/v1"
+	corev1 "k8s.io/api/core/v1"
+	flowcontrolv1 "k8s.io/api/flowcontrol/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubesim/kubesim/sim/schema"
+)
+
+// swagger is a Go type with descriptions by JSON field name.
+type swagger interface{ SwaggerDoc() map[string]string }
+
+// moreDocs are the types, beside the served kinds, their specs and their statuses, whose descriptions the server
+// shows in column definitions. The recorded tables of 1.36 show the text of the served versions only.
+var moreDocs = []swagger{
+	metav1.ObjectMeta{}, metav1.Status{},
+	corev1.NodeSystemInfo{},  // nodes: Version, OS-Image, Kernel-Version, Container-Runtime
+	corev1.ObjectReference{}, // events: Subobject
+	autoscalingv1.ScaleSpec{}, autoscalingv1.ScaleStatus{},
+	flowcontrolv1.PriorityLevelConfigurationReference{}, // flowschemas: PriorityLevel
+	flowcontrolv1.LimitedPriorityLevelConfiguration{}, flowcontrolv1.QueuingConfiguration{},
+	resourcev1.ResourcePool{},          // resourceslices: Pool
+	storagev1.VolumeAttachmentSource{}, // volumeattachments: PV
+}
+
+// encodeDocs returns the file of descriptions.
+func encodeDocs(minor string, from *walk, s *served) []byte {
+	texts := map[string]map[string]string{}
+	add := func(d swagger) { texts[definitionName(reflect.TypeOf(d))] = d.SwaggerDoc() }
+	for _, d := range moreDocs {
+		add(d)
+	}
+	for _, name := range servedStructs(from, s) {
+		if d, ok := reflect.Zero(from.goTypes[name]).Interface().(swagger); ok {
+			add(d)
+		}
+	}
+	w := newWriter()
+	w.str(minor)
+	names := sortedKeys(texts)
+	w.uint(len(names))
+	for _, name := range names {
+		fields := sortedKeys(texts[name])
+		if len(fields) > 0 && fields[0] == "" { // the type's own description
+			fields = fields[1:]
+		}
+		w.str(name)
+		w.uint(len(fields))
+		for _, f := range fields {
+			w.str(f)
+			w.str(texts[name][f])
+		}
+	}
+	return w.file()
+}
+
+// servedStructs returns the definition names of the served kinds, their specs and their statuses.
+func servedStructs(from *walk, s *served) []string {
+	var out []string
+	for _, r := range s.resources {
+		t := from.kinds[r.GVK]
+		out = append(out, t.Name)
+		for _, f := range t.Fields {
+			if (f.Name == "spec" || f.Name == "status") && f.Type.Kind == schema.Struct {
+				out = append(out, f.Type.Name)
+			}
+		}
+	}
+	return out
+}
+
+func sortedKeys[V any](m map[string]V) []string {
+	out := make([]string, 0, len(m))
+	for k := range m {
+		out = append(out, k)
+	}
+	sort.Strings(out)
+	return out
+}

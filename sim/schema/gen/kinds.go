@@ -1,0 +1,72 @@
+package main
+
+import (
+	"reflect"
+
+	admissionv1 "k8s.io/api/admission/v1"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	apidiscoveryv2 "k8s.io/api/apidiscovery/v2"
+	appsv1 "k8s.io/api/apps/v1"
+	authenticationv1 "k8s.io/api/authentication/v1"
+	authorizationv1 "k8s.io/api/authorization/v1"
+	autoscalingv1 "k8s.io/api/autoscaling/v1"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	batchv1 "k8s.io/api/batch/v1"
+	certificatesv1 "k8s.io/api/certificates/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
+	eventsv1 "k8s.io/api/events/v1"
+	flowcontrolv1 "k8s.io/api/flowcontrol/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	nodev1 "k8s.io/api/node/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/version"
+	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
+
+	"github.com/kubesim/kubesim/sim/schema"
+)
+
+// registrations are the packages whose kinds are read: every stable version, and those of the server's own
+// documents (discovery, webhook reviews).
+var registrations = []func(*runtime.Scheme) error{
+	admissionv1.AddToScheme, admissionregistrationv1.AddToScheme, apidiscoveryv2.AddToScheme,
+	apiextensionsv1.AddToScheme, apiregistrationv1.AddToScheme, appsv1.AddToScheme,
+	authenticationv1.AddToScheme, authorizationv1.AddToScheme, autoscalingv1.AddToScheme,
+	autoscalingv2.AddToScheme, batchv1.AddToScheme, certificatesv1.AddToScheme,
+	coordinationv1.AddToScheme, corev1.AddToScheme, discoveryv1.AddToScheme, eventsv1.AddToScheme,
+	flowcontrolv1.AddToScheme, networkingv1.AddToScheme, nodev1.AddToScheme, policyv1.AddToScheme,
+	rbacv1.AddToScheme, resourcev1.AddToScheme, schedulingv1.AddToScheme, storagev1.AddToScheme,
+	metav1.AddMetaToScheme,
+}
+
+// extraTypes are published, or of use by name, without being reachable from a kind.
+var extraTypes = []reflect.Type{
+	reflect.TypeFor[metav1.Patch](), reflect.TypeFor[version.Info](), reflect.TypeFor[metav1.Duration](),
+	reflect.TypeFor[metav1.ObjectMeta](), reflect.TypeFor[metav1.ListMeta](), reflect.TypeFor[metav1.TypeMeta](),
+}
+
+// kindTypes returns the Go type of every kind of the registrations.
+func kindTypes() (map[schema.GVK]reflect.Type, error) {
+	scheme := runtime.NewScheme()
+	for _, add := range registrations {
+		if err := add(scheme); err != nil {
+			return nil, err
+		}
+	}
+	out := map[schema.GVK]reflect.Type{}
+	for gvk, t := range scheme.AllKnownTypes() {
+		if gvk.Version == runtime.APIVersionInternal {
+			continue
+		}
+		out[schema.GVK{Group: gvk.Group, Version: gvk.Version, Kind: gvk.Kind}] = t
+	}
+	return out, nil
+}

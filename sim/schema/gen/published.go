@@ -1,0 +1,87 @@
+package main
+
+import (
+	"compress/gzip"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"strings"
+
+	"github.com/kubesim/kubesim/sim/schema"
+)
+
+// published is openapi/MINOR.json.gz.
+type published struct {
+	Kubernetes string
+	Schemas    map[string]definition
+	Discovery  struct {
+		APIs []discoveryGroup
+		Core apiResourceList
+	}
+}
+
+// definition is a component schema, property or element of the published OpenAPI.
+type definition struct {
+	Type, Format string
+	Ref          string `json:"$ref"`
+	AllOf        []definition
+	Items        *definition
+	Additional   *definition `json:"additionalProperties"`
+	Properties   map[string]definition
+	Required     []string
+	Enum         []string
+	Default      json.RawMessage
+
+	ListType string          `json:"x-kubernetes-list-type"`
+	MapKeys  []string        `json:"x-kubernetes-list-map-keys"`
+	MapType  string          `json:"x-kubernetes-map-type"`
+	GVKs     []schema.GVK    `json:"x-kubernetes-group-version-kind"`
+	Unions   json.RawMessage `json:"x-kubernetes-unions"`
+}
+
+func readPublished(dir, minor string) (*published, error) {
+	pub := new(published)
+	if err := readJSON(filepath.Join(dir, minor+".json.gz"), pub); err != nil {
+		return nil, err
+	}
+	if !strings.HasPrefix(pub.Kubernetes, "v"+minor+".") {
+		return nil, fmt.Errorf("%s/%s.json.gz is of Kubernetes %s", dir, minor, pub.Kubernetes)
+	}
+	return pub, nil
+}
+
+func readJSON(path string, into any) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	if err := json.NewDecoder(z).Decode(into); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return nil
+}
+
+// checkModules refuses to read Go types of another minor: Kubernetes 1.N has k8s.io modules v0.N.x.
+func checkModules(minor string) error {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return fmt.Errorf("built without module information")
+	}
+	want := "v0." + strings.TrimPrefix(minor, "1.") + "."
+	for _, m := range info.Deps {
+		switch m.Path {
+		case "k8s.io/api", "k8s.io/apimachinery", "k8s.io/apiextensions-apiserver", "k8s.io/kube-aggregator":
+			if !strings.HasPrefix(m.Version, want) {
+				return fmt.Errorf("Kubernetes %s needs %s %sx, the module file has %s", minor, m.Path, want, m.Version)
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,173 @@
+// Package schema holds the structure of the API's types as data: what a Go struct of k8s.io/api says in its
+// tags, and what the published OpenAPI says about it.
+//
+//	Set (one Kubernetes minor) ── Kind(gvk) ──▶ *Type Deployment
+//	                                             ├─ Field metadata ──▶ *Type ObjectMeta
+//	                                             ├─ Field spec     ──▶ *Type DeploymentSpec
+//	                                             │                      ├─ Field replicas ──▶ *Type int32, Pointer
+//	                                             │                      └─ Field template ──▶ *Type PodTemplateSpec …
+//	                                             └─ Field status   ──▶ *Type DeploymentStatus
+//
+// One such graph drives decoding and its error texts, unknown fields, the order in which fields are printed,
+// zero values that are always present, protobuf, strategic merge patch, server-side apply and OpenAPI.
+// Types are read from the embedded data only when a kind is first asked for, and are shared by every Cluster of
+// the process: a Type is never changed after it was handed out.
+package schema
+
+import "strings"
+
+// Kind says how a value of a Type looks in JSON and what the Go type behind it does with it.
+type Kind uint8
+
+const (
+	Struct       Kind = iota // an object with Fields
+	Map                      // an object with string keys and Elem values
+	List                     // an array of Elem
+	String                   // a string; Type.GoType may be a named string ("v1.PodPhase")
+	Bool                     // a boolean
+	Int                      // an integer; Bits is 32 or 64 (or 8 for bytes of a plain uint8)
+	Float                    // a floating point number (float64)
+	Bytes                    // []byte: base64 (RFC 4648, padded) in JSON
+	Time                     // metav1.Time: RFC 3339, seconds, UTC; null when zero
+	MicroTime                // metav1.MicroTime: RFC 3339 with six fractional digits, UTC; null when zero
+	Duration                 // metav1.Duration: a Go duration string
+	Quantity                 // resource.Quantity: canonicalised string ("1000m" is printed "1"); numbers are accepted
+	IntOrString              // intstr.IntOrString: an int32 or a string
+	RawExtension             // runtime.RawExtension: any JSON value, kept as it is
+	Any                      // apiextensions JSON: any JSON value, kept as it is
+	FieldsV1                 // metav1.FieldsV1: a JSON object, kept as it is
+)
+
+// Type is one structural type. Shared and read-only.
+type Type struct {
+	Name   string // OpenAPI definition name, "io.k8s.api.core.v1.PodSpec"; "" for lists, maps and plain scalars
+	GoType string // as reflect prints it: "v1.PodSpec", "[]v1.Container", "map[string]string", "int32"
+	Kind   Kind
+	Bits   int     // of Int
+	Fields []Field // of Struct, in Go declaration order with inlined structs in their place: the order of printing
+
+	// Elem is the type of the elements of a List or Map; for a list or map of pointers the pointed-to type.
+	// Of an Any it is nil, or the struct that may stand in its place: a "v1.JSONSchemaPropsOrBool" that is an object
+	// is a JSONSchemaProps, and so is each object in the array of a "v1.JSONSchemaPropsOrArray". Anything else is kept.
+	Elem *Type
+
+	ElemPointer bool // of List and Map: elements are Go pointers (a null element stays null)
+	Message     bool // of List: in protobuf a message whose field 1 repeats the elements ("v1.ExtraValue", "v1.Verbs")
+
+	Published bool   // a definition of the published OpenAPI
+	MapType   string // x-kubernetes-map-type of the definition: "", atomic
+	GVKs      []GVK  // x-kubernetes-group-version-kind of the definition, as published
+	Unions    string // x-kubernetes-unions of the definition, as published JSON; "" for none
+
+	index map[string]int // JSON name → position in Fields
+}
+
+// Field is one JSON field of a Struct.
+type Field struct {
+	Name      string // JSON name
+	Type      *Type
+	Pointer   bool // the Go field is a pointer: absent is nil, present is printed even when zero
+	OmitEmpty bool // encoding/json omitempty
+	OmitZero  bool // encoding/json omitzero
+	Proto     int  // protobuf field number; 0 means not in protobuf
+
+	// Inline holds the field numbers of the messages around an inlined field, outermost first. A Go struct that is
+	// inlined in JSON is a message of its own in protobuf: hostPath of Volume is field 1 of volumeSource, which is
+	// field 2 of Volume, so Proto is 1 and Inline is [2]. Such a message is always on the wire, even when it is empty.
+	// nil: the field is in the struct's own message.
+	Inline []int
+
+	Required bool     // listed as required in the published OpenAPI
+	Default  any      // default in the published OpenAPI ({} and "" of the generator included); nil: none
+	Enum     []string // allowed values as published, sorted; nil: any
+	Format   string   // OpenAPI format
+	PlainRef bool     // published as a $ref and nothing else (the Go field has no comment), not as an allOf with one
+
+	ListType      string   // x-kubernetes-list-type: "", atomic, set, map
+	MapKeys       []string // x-kubernetes-list-map-keys
+	MapType       string   // x-kubernetes-map-type: "", granular, atomic
+	PatchStrategy []string // patchStrategy tag: merge, replace, retainKeys
+	PatchMergeKey string   // patchMergeKey tag
+}
+
+// NewStruct returns a Struct with fields and makes them findable by name: the way to build types at run time, as
+// those of a custom resource. It keeps fields; on a repeated name the first one is found.
+func NewStruct(name, goType string, fields []Field) *Type {
+	t := &Type{Name: name, GoType: goType, Kind: Struct, Fields: fields}
+	t.indexFields()
+	return t
+}
+
+func (t *Type) indexFields() {
+	t.index = make(map[string]int, len(t.Fields))
+	for i := range t.Fields {
+		if _, ok := t.index[t.Fields[i].Name]; !ok {
+			t.index[t.Fields[i].Name] = i
+		}
+	}
+}
+
+// Field returns the field with the JSON name (case-sensitive, as the API server matches), or nil.
+func (t *Type) Field(name string) *Field {
+	if i, ok := t.index[name]; ok {
+		return &t.Fields[i]
+	}
+	return nil
+}
+
+// GVK names a kind: group ("" is core), version and kind.
+type GVK struct{ Group, Version, Kind string }
+
+// GV returns the apiVersion of k: "v1", "apps/v1".
+func (k GVK) GV() string {
+	if k.Group == "" {
+		return k.Version
+	}
+	return k.Group + "/" + k.Version
+}
+
+// ParseGVK returns the kind that apiVersion and kind of an object name.
+func ParseGVK(apiVersion, kind string) GVK {
+	group, version, ok := strings.Cut(apiVersion, "/")
+	if !ok {
+		group, version = "", apiVersion
+	}
+	return GVK{Group: group, Version: version, Kind: kind}
+}
+
+// String prints k as the real server's errors do: apps/v1, Kind=Deployment; /v1, Kind=Pod.
+func (k GVK) String() string { return k.Group + "/" + k.Version + ", Kind=" + k.Kind }
+
+// Resource is one row of discovery: a resource that an API server of the minor serves by default.
+type Resource struct {
+	GVK
+	Resource   string // plural: "deployments"
+	Singular   string
+	ShortNames []string
+	Categories []string
+	Namespaced bool
+	Verbs      []string // sorted
+
+	// Storage is the kind as it is stored ("autoscaling/v2" for both HorizontalPodAutoscalers), zero for virtual kinds.
+	// It can be a version that is not served and that a Set has no Type of, as
+	// v1beta1 of CustomResourceDefinition and of MutatingAdmissionPolicy.
+	Storage GVK
+
+	Subresources []Subresource // sorted by name
+}
+
+// Group is one API group of discovery: its versions in the order the server prefers them, the first one most.
+type Group struct {
+	Name     string
+	Versions []string
+}
+
+// Preferred returns the version that discovery calls the group's preferredVersion.
+func (g Group) Preferred() string { return g.Versions[0] }
+
+// Subresource is a row of discovery such as pods/eviction.
+type Subresource struct {
+	Name  string // "eviction"
+	GVK          // of the body; equal to the parent's GVK for status
+	Verbs []string
+}
