@@ -1,0 +1,58 @@
+package resource
+
+import (
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/status"
+)
+
+// Connector answers a subresource whose body is not the object itself: scale, binding, eviction, token. It returns the
+// object to answer with, in the kind of the subresource, or a Status: one with Success set is an answer, too.
+type Connector func(*Connection) (object.Object, *status.Status)
+
+// Connection is one request for such a subresource.
+type Connection struct {
+	*Context
+
+	// Verb is get, create, update, patch or apply. A patch and an apply are two calls: the one without a Body reads what
+	// is to be changed, the one with a Body writes the result.
+	Verb string
+	Body object.Object // nil for reads
+
+	// Manage records in obj's managedFields what the request changed in live; both are of the kind of the body. The body
+	// of a create has been through it.
+	Manage func(live, obj object.Object)
+	// Admit asks the validating admission plugins about the body of a create. A Connector calls it once the body is valid.
+	Admit func() *status.Status
+
+	Objects
+}
+
+// CheckUID refuses a body that wants the object with another uid than obj has, as the storage of the real server does.
+func (c *Connection) CheckUID(obj object.Object, uid string) *status.Status {
+	if uid == "" || uid == obj.UID() {
+		return nil
+	}
+	d := c.Definition
+	return status.Conflict(d.Resourced(), obj.Name(), status.PreconditionFailed(d.ServerKey(c.Namespace, obj.Name(), c.DryRun), uid, obj.UID()))
+}
+
+// Objects reads and writes stored objects. What it reads is in the hub version.
+type Objects interface {
+	Reader
+
+	// Update changes an object in place as a request for the subresource ("" for the main resource) would: strategy,
+	// validation, events. change sees a copy; an error of it, or of the validation of the result, leaves the object as
+	// it was. It answers with the object as stored.
+	//
+	// An update of the request's own resource and subresource is the client's: objects are in the version of the request,
+	// and managedFields are those that change leaves. One of another subresource of the resource is the server's own:
+	// nobody owns what it sets, and admission is not asked. One of another resource is a request of the server itself,
+	// whose field manager is kube-apiserver.
+	Update(storage, namespace, name, subresource string, change func(object.Object) *status.Status) (object.Object, *status.Status)
+
+	// Write stores what change makes of an object as it is, without strategy, validation and admission.
+	Write(storage, namespace, name string, change func(object.Object) *status.Status) (object.Object, *status.Status)
+
+	// Delete deletes an object, or begins to; admission is not asked. options is a DeleteOptions object, nil for none.
+	Delete(storage, namespace, name string, options object.Object) *status.Status
+}

@@ -1,0 +1,167 @@
+// Package resource is the definition of one served resource, built-in or custom: what it is called, what it looks
+// like and what is special about it. Everything that handles requests is generic and asks the Definition.
+//
+//	GET /apis/autoscaling/v1/namespaces/x/horizontalpodautoscalers/y
+//	         └────┬────┘ └┬┘              └──────────┬──────────┘
+//	Table ── Definition autoscaling/v1 HorizontalPodAutoscaler ──ToHub──▶ Hub: Definition autoscaling/v2
+//	          Type, Default, FieldLabels: of this version               Strategy, Columns, Fields: of the hub
+//
+// The hub is the version objects are stored in; most resources have one version and are their own hub. Strategies,
+// validation, Tables and field values see objects in the hub version; Type and Default belong to each version.
+package resource
+
+import (
+	"time"
+
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/schema"
+	"github.com/kubesim/kubesim/sim/status"
+)
+
+// Definition is one served resource in one version. It is not changed after it was put into a Table.
+type Definition struct {
+	schema.GVK
+	Resource   string // plural: "deployments"
+	Singular   string
+	ShortNames []string
+	Categories []string
+	Namespaced bool
+	Verbs      []string // as discovery prints them
+
+	Subresources []Subresource // sorted by name
+
+	// Type returns the structure of the kind in this version.
+	Type func() *schema.Type
+
+	// Custom is true for resources that come from a CustomResourceDefinition: paths that do not fit are 404 in plain
+	// text, items of lists carry kind and apiVersion, strategic merge patch is refused.
+	Custom bool
+
+	// Deprecated is the text of a warning that every request for the resource gets. "": none.
+	Deprecated string
+
+	// Hub is the definition of the stored version; the Definition itself when it is the stored one. Never nil.
+	Hub *Definition
+
+	// ToHub and FromHub convert between this version and the hub's; they may change and return their argument.
+	// nil: only apiVersion differs.
+	ToHub, FromHub func(object.Object) (object.Object, error)
+
+	// Default fills in the defaults of this version, on every write and read. nil: none.
+	Default func(object.Object)
+
+	// FieldLabels maps the field selector labels of this version, beside metadata.name and metadata.namespace, to the
+	// keys of Strategy.Fields. nil: no further labels.
+	FieldLabels map[string]string
+
+	// UnknownField returns the text of the 400 for any other label. nil: the text of types without labels of their own.
+	UnknownField func(label string) string
+
+	// Storage is the resource part of the storage key, "deployments.apps" or "pods": versions of one resource share
+	// it, and so do events of both groups.
+	Storage string
+
+	// Connect answers a create of a resource that is not stored and names another object (bindings). nil for all others.
+	Connect Connector
+
+	// Strategy is what is special about the resource; the hub's counts. Never nil.
+	Strategy *Strategy
+
+	// Columns of a Table and the function that prints a row; the hub's count. nil Columns: Name and Created At.
+	Columns []Column
+	Row     func(now time.Time, obj object.Object) Row
+}
+
+// Subresource is one subresource of a Definition.
+type Subresource struct {
+	Name       string // "scale"
+	schema.GVK        // of the body
+	Verbs      []string
+
+	// Stream says that the subresource is a stream or a proxy (log, exec, proxy …), which is not simulated.
+	Stream bool
+
+	// Connect answers a subresource whose body is not the object itself. nil for the others (status).
+	Connect Connector
+
+	// Body defines the kind of the body, its defaults and its structure, where Connect is set and the kind is not that of
+	// the resource: it is no resource itself. nil for the others.
+	Body *Definition
+}
+
+// Column describes one column of a Table, as metav1.TableColumnDefinition.
+type Column struct {
+	Name, Type, Format, Description string
+	Priority                        int
+}
+
+// Row is one row of a Table: a JSON value per column, and conditions of the row (a completed pod).
+type Row struct {
+	Cells      []any
+	Conditions []any
+}
+
+// Key returns the path of the storage key of an object, and of a whole collection when name is "".
+//
+//	/registry/deployments.apps/default/web      /registry/deployments.apps/default/      /registry/nodes/
+func (d *Definition) Key(namespace, name string) string {
+	key := "/registry/" + d.Storage + "/"
+	if namespace != "" {
+		key += namespace + "/"
+	}
+	return key + name
+}
+
+// FromStored returns an object of the hub version in the version d, with its defaults. It may change obj.
+func (d *Definition) FromStored(obj object.Object) object.Object {
+	if d.Hub == d {
+		return obj
+	}
+	if d.FromHub == nil {
+		obj["apiVersion"] = d.GV()
+	} else if converted, err := d.FromHub(obj); err == nil {
+		obj = converted
+	}
+	if d.Default != nil {
+		d.Default(obj)
+	}
+	return obj
+}
+
+// Resourced returns the name of the resource for messages: deployments.apps.
+func (d *Definition) Resourced() status.Resource {
+	return status.Resource{Group: d.Group, Resource: d.Resource}
+}
+
+// Kinded returns the name of the kind for messages: Deployment.apps.
+func (d *Definition) Kinded() status.Resource {
+	return status.Resource{Group: d.Group, Resource: d.Kind}
+}
+
+// ListKind returns the kind of a list of the resource.
+func (d *Definition) ListKind() string { return d.Kind + "List" }
+
+// Allows reports whether the resource has the verb.
+func (d *Definition) Allows(verb string) bool { return contains(d.Verbs, verb) }
+
+// Sub returns the subresource with the name, or nil.
+func (d *Definition) Sub(name string) *Subresource {
+	for i := range d.Subresources {
+		if d.Subresources[i].Name == name {
+			return &d.Subresources[i]
+		}
+	}
+	return nil
+}
+
+// Allows reports whether the subresource has the verb.
+func (s *Subresource) Allows(verb string) bool { return contains(s.Verbs, verb) }
+
+func contains(list []string, s string) bool {
+	for _, x := range list {
+		if x == s {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,239 @@
+package resource
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/kubesim/kubesim/sim/field"
+	"github.com/kubesim/kubesim/sim/metadata"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/selector"
+	"github.com/kubesim/kubesim/sim/status"
+)
+
+// ScalePaths says where the objects of a resource keep what their scale subresource shows, in JSON paths such as
+// ".spec.replicas", which are printed in errors as they are.
+type ScalePaths struct {
+	Replicas string // of the number of replicas that is wanted
+	Status   string // of the number that there are
+	Selector string // of the selector of the pods; "": there is none
+
+	// Query turns the value at Selector into the text of status.selector. nil: it is that text.
+	Query func(value any) (string, error)
+
+	// Versions holds Replicas of the resource's other versions, by apiVersion, for managedFields of writes through them.
+	Versions map[string]string
+}
+
+// scaleVersion is the apiVersion of Scale.
+const scaleVersion = "autoscaling/v1"
+
+// unset is what spec.replicas of a custom resource without the field is while a patch runs: the smallest int32.
+const unset = int64(-1 << 31)
+
+// LabelSelectorQuery is the Query of a metav1.LabelSelector.
+func LabelSelectorQuery(value any) (string, error) {
+	m, _ := value.(map[string]any)
+	labels, err := selector.FromLabelSelector(m)
+	if err != nil {
+		return "", err
+	}
+	return labels.String(), nil
+}
+
+// LabelSetQuery is the Query of a selector that is a map of labels.
+func LabelSetQuery(value any) (string, error) {
+	m, _ := value.(map[string]any)
+	return selector.FromSet(object.StringMap(m)).String(), nil
+}
+
+// Scale returns the scale subresource: a Scale is read from an object, and written to one as a number of replicas (API
+// concepts, "Scale subresource"; for custom resources the CustomResourceDefinition documentation).
+//
+//	Deployment                       Scale
+//	  spec.replicas        ◀──────▶    spec.replicas
+//	  status.replicas      ───────▶    status.replicas
+//	  spec.selector        ───────▶    status.selector   "app=a,tier in (x,y)"
+func Scale(p ScalePaths) Connector {
+	return func(c *Connection) (object.Object, *status.Status) {
+		if c.Body == nil {
+			return p.read(c)
+		}
+		return p.write(c)
+	}
+}
+
+// read answers a GET, or the first half of a patch.
+func (p ScalePaths) read(c *Connection) (object.Object, *status.Status) {
+	d := c.Definition
+	parent := c.Get(d.Storage, c.Namespace, c.Name)
+	if parent == nil {
+		return nil, status.NotFound(d.Resourced(), c.Name)
+	}
+	parent = d.FromStored(parent)
+	scale, found, err := p.of(parent)
+	switch {
+	case err != nil && c.Verb == "get":
+		return nil, status.BadRequest("%s", err.Error())
+	case err != nil:
+		return nil, status.Plain("%s", err.Error())
+	case !found && c.Verb == "get" && d.Custom:
+		return nil, status.Internal(fmt.Errorf("the spec replicas field %q does not exist", p.Replicas))
+	case c.Verb != "get":
+		p.prepare(d, parent, scale, found)
+	}
+	return scale, nil
+}
+
+// prepare makes a Scale what a client's change is compared with.
+func (p ScalePaths) prepare(d *Definition, parent, scale object.Object, found bool) {
+	if !found && d.Custom {
+		scale.Set(unset, "spec", "replicas")
+	}
+	if managed := p.managedOfScale(d, parent); len(managed) > 0 {
+		scale.Set(managed, "metadata", "managedFields")
+	}
+}
+
+// write puts the replicas of the body into the object.
+func (p ScalePaths) write(c *Connection) (object.Object, *status.Status) {
+	d := c.Definition
+	parent, s := c.Update(d.Storage, c.Namespace, c.Name, c.Subresource, func(parent object.Object) *status.Status {
+		live, found, err := p.of(parent)
+		if err != nil {
+			return status.Plain("%s", err.Error())
+		}
+		p.prepare(d, parent, live, found)
+		scale := c.Body
+		if c.Verb == "update" {
+			if s := c.CheckUID(parent, scale.UID()); s != nil {
+				return s
+			}
+		}
+		c.Manage(live, scale)
+		if s := p.check(c, parent, scale); s != nil {
+			return s
+		}
+		replicas, _ := scale.Int("spec", "replicas")
+		parent.Set(replicas, splitPath(p.Replicas)...)
+		if rv := scale.ResourceVersion(); rv != "" || !d.Custom {
+			parent.SetMeta("resourceVersion", rv)
+		}
+		p.setManaged(d, parent, scale)
+		return nil
+	})
+	if s != nil {
+		return nil, s
+	}
+	scale, _, err := p.of(parent)
+	if err != nil {
+		return nil, status.BadRequest("%s", err.Error())
+	}
+	return scale, nil
+}
+
+// check refuses a Scale that cannot be written. Those of custom resources are checked as part of the object.
+func (p ScalePaths) check(c *Connection, parent, scale object.Object) *status.Status {
+	replicas, _ := scale.Int("spec", "replicas")
+	if c.Definition.Custom {
+		if replicas == unset {
+			return status.BadRequest("the spec replicas field %q cannot be empty", p.Replicas)
+		}
+		return nil
+	}
+	errs := metadata.ValidateCore(scale.Metadata(), true, field.NameDNSSubdomain, field.Root("metadata"))
+	if errs = append(errs, field.NonNegative(replicas, field.Root("spec").Child("replicas"))...); len(errs) > 0 {
+		return status.Invalid(status.Resource{Group: "autoscaling", Resource: "Scale"}, parent.Name(), errs)
+	}
+	if uid := scale.UID(); uid != "" && uid != parent.UID() {
+		r := c.Definition.Resourced()
+		r.Resource += "/scale"
+		return status.Conflict(r, parent.Name(),
+			fmt.Sprintf("Precondition failed: UID in precondition: %s, UID in object meta: %s", uid, parent.UID()))
+	}
+	return nil
+}
+
+// of returns the Scale of an object. found is false where the object has no number of replicas.
+func (p ScalePaths) of(parent object.Object) (scale object.Object, found bool, err error) {
+	want, found, err := numberAt(parent, p.Replicas)
+	if err != nil {
+		return nil, false, err
+	}
+	have, _, err := numberAt(parent, p.Status)
+	if err != nil {
+		return nil, false, err
+	}
+	query, err := p.query(parent)
+	if err != nil {
+		return nil, false, err
+	}
+	meta := map[string]any{}
+	for _, name := range []string{"name", "namespace", "uid", "resourceVersion", "creationTimestamp"} {
+		if v, ok := parent.Get("metadata", name); ok {
+			meta[name] = v
+		}
+	}
+	scale = object.Object{"kind": "Scale", "apiVersion": scaleVersion, "metadata": meta,
+		"spec":   map[string]any{"replicas": int64(int32(want))},
+		"status": map[string]any{"replicas": int64(int32(have)), "selector": query}}
+	return scale, found, nil
+}
+
+// query returns the text of status.selector.
+func (p ScalePaths) query(parent object.Object) (string, error) {
+	if p.Selector == "" {
+		return "", nil
+	}
+	value, found, err := valueAt(parent, p.Selector)
+	if err != nil {
+		return "", err
+	}
+	if p.Query != nil {
+		return p.Query(value)
+	}
+	text, ok := value.(string)
+	if !ok && found {
+		return "", wrongType(p.Selector, value, "string")
+	}
+	return text, nil
+}
+
+func splitPath(path string) []string { return strings.Split(strings.TrimPrefix(path, "."), ".") }
+
+// numberAt returns the integer at a path.
+func numberAt(obj object.Object, path string) (n int64, found bool, err error) {
+	value, found, err := valueAt(obj, path)
+	if err != nil || !found {
+		return 0, false, err
+	}
+	n, ok := value.(int64)
+	if !ok {
+		return 0, false, wrongType(path, value, "int64")
+	}
+	return n, true, nil
+}
+
+// valueAt returns the value at a path. What is in the way of the path is an error.
+func valueAt(obj object.Object, path string) (value any, found bool, err error) {
+	value = map[string]any(obj)
+	names := splitPath(path)
+	for i, name := range names {
+		if value == nil {
+			return nil, false, nil
+		}
+		m, ok := value.(map[string]any)
+		if !ok {
+			return nil, false, wrongType(strings.Join(names[:i+1], "."), value, "map[string]interface{}")
+		}
+		if value, found = m[name]; !found {
+			return nil, false, nil
+		}
+	}
+	return value, true, nil
+}
+
+// wrongType is the error of the real server's accessors for objects without a Go type.
+func wrongType(path string, value any, want string) error {
+	return fmt.Errorf(".%s accessor error: %v is of the type %T, expected %s", strings.TrimPrefix(path, "."), value, value, want)
+}

@@ -1,0 +1,198 @@
+package resource
+
+import (
+	"testing"
+
+	"github.com/matryer/is"
+
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/schema"
+	"github.com/kubesim/kubesim/sim/status"
+)
+
+// one is a store of one object.
+type one struct{ obj object.Object }
+
+func (o *one) Get(_, _, name string) object.Object {
+	if name != o.obj.Name() {
+		return nil
+	}
+	return o.obj.Copy()
+}
+
+func (o *one) Field(string, string, string, string) (string, bool)         { return "", false }
+func (o *one) Each(string, string, func(object.Object) bool)               {}
+func (o *one) Delete(string, string, string, object.Object) *status.Status { return nil }
+
+func (o *one) Write(storage, namespace, name string, change func(object.Object) *status.Status) (object.Object, *status.Status) {
+	return o.Update(storage, namespace, name, "", change)
+}
+
+func (o *one) Update(_, _, name, _ string, change func(object.Object) *status.Status) (object.Object, *status.Status) {
+	obj := o.Get("", "", name)
+	if obj == nil {
+		return nil, status.NotFound(status.Resource{}, name)
+	}
+	if s := change(obj); s != nil {
+		return nil, s
+	}
+	o.obj = obj
+	return obj.Copy(), nil
+}
+
+func parse(t *testing.T, text string) object.Object {
+	t.Helper()
+	obj, err := object.Parse([]byte(text))
+	if err != nil {
+		t.Fatalf("%s: %v", text, err)
+	}
+	return obj
+}
+
+// connection makes a request for the scale of the object.
+func connection(store *one, custom bool, verb string, body object.Object) *Connection {
+	d := &Definition{GVK: schema.GVK{Group: "apps", Version: "v1", Kind: "Deployment"}, Resource: "deployments",
+		Storage: "deployments.apps", Namespaced: true, Custom: custom, Strategy: &Strategy{}}
+	d.Hub = d
+	return &Connection{Context: &Context{Definition: d, Subresource: "scale", Namespace: "ns", Name: "d"},
+		Verb: verb, Body: body, Manage: func(live, obj object.Object) {}, Objects: store}
+}
+
+var (
+	builtIn = ScalePaths{Replicas: ".spec.replicas", Status: ".status.replicas", Selector: ".spec.selector", Query: LabelSelectorQuery}
+	custom  = ScalePaths{Replicas: ".spec.size", Status: ".status.size", Selector: ".status.query"}
+)
+
+// answer calls the connector and prints what it answers.
+func answer(p ScalePaths, c *Connection) string {
+	obj, s := Scale(p)(c)
+	if s != nil {
+		return s.Message
+	}
+	return string(object.JSON(map[string]any{"spec": obj["spec"], "status": obj["status"]}))
+}
+
+func TestScaleIsRead(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		name   string
+		paths  ScalePaths
+		custom bool
+		verb   string
+		obj    string
+		want   string
+	}{
+		{"a deployment", builtIn, false, "get",
+			`{"metadata":{"name":"d"},"spec":{"replicas":2,"selector":{"matchLabels":{"b":"c"},"matchExpressions":[{"key":"a","operator":"In","values":["y","x"]}]}},"status":{"replicas":1}}`,
+			`{"spec":{"replicas":2},"status":{"replicas":1,"selector":"a in (x,y),b=c"}}`},
+		{"plain labels", ScalePaths{Replicas: ".spec.replicas", Status: ".status.replicas", Selector: ".spec.selector", Query: LabelSetQuery}, false, "get",
+			`{"metadata":{"name":"d"},"spec":{"replicas":0,"selector":{"c":"d","a":"b"}}}`,
+			`{"spec":{"replicas":0},"status":{"replicas":0,"selector":"a=b,c=d"}}`},
+		{"a custom resource", custom, true, "get", `{"metadata":{"name":"d"},"spec":{"size":3},"status":{"size":2,"query":"a=b"}}`,
+			`{"spec":{"replicas":3},"status":{"replicas":2,"selector":"a=b"}}`},
+		{"one without a size", custom, true, "get", `{"metadata":{"name":"d"}}`,
+			`Internal error occurred: the spec replicas field ".spec.size" does not exist`},
+		{"the same, for a patch", custom, true, "patch", `{"metadata":{"name":"d"}}`,
+			`{"spec":{"replicas":-2147483648},"status":{"replicas":0,"selector":""}}`},
+		{"a wrong type", custom, true, "get", `{"metadata":{"name":"d"},"spec":{"size":"x"}}`,
+			`.spec.size accessor error: x is of the type string, expected int64`},
+		{"a wrong type on the way", custom, true, "get", `{"metadata":{"name":"d"},"spec":1}`,
+			`.spec.size accessor error: 1 is of the type int64, expected map[string]interface{}`},
+		{"missing", builtIn, false, "get", `{"metadata":{"name":"other"}}`, `deployments.apps "d" not found`},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			is := is.New(t)
+			is.Equal(answer(tc.paths, connection(&one{parse(t, tc.obj)}, tc.custom, tc.verb, nil)), tc.want)
+		})
+	}
+}
+
+func TestScaleIsWritten(t *testing.T) {
+	t.Parallel()
+	const deployment = `{"metadata":{"name":"d","namespace":"ns","uid":"u","resourceVersion":"7"},"spec":{"replicas":2,"size":2}}`
+	for _, tc := range []struct {
+		name   string
+		paths  ScalePaths
+		custom bool
+		verb   string
+		body   string
+		want   string
+		rv     string // what the store is asked to compare
+	}{
+		{"a number", builtIn, false, "update", `{"metadata":{"name":"d","namespace":"ns"},"spec":{"replicas":5}}`,
+			`{"spec":{"replicas":5},"status":{"replicas":0,"selector":"<none>"}}`, ""},
+		{"a version", builtIn, false, "update", `{"metadata":{"name":"d","namespace":"ns","resourceVersion":"6"},"spec":{"replicas":5}}`,
+			`{"spec":{"replicas":5},"status":{"replicas":0,"selector":"<none>"}}`, "6"},
+		{"nothing", builtIn, false, "update", `{"metadata":{"name":"d","namespace":"ns"}}`,
+			`{"spec":{"replicas":0},"status":{"replicas":0,"selector":"<none>"}}`, ""},
+		{"a negative number", builtIn, false, "update", `{"metadata":{"name":"d","namespace":"ns"},"spec":{"replicas":-1}}`,
+			`Scale.autoscaling "d" is invalid: spec.replicas: Invalid value: -1: must be greater than or equal to 0`, "7"},
+		{"a uid", builtIn, false, "update", `{"metadata":{"name":"d","namespace":"ns","uid":"x"}}`,
+			`Operation cannot be fulfilled on deployments.apps "d": StorageError: invalid object, Code: 4, Key: /registry/deployments/ns/d, ` +
+				`ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: x, UID in object meta: u`, "7"},
+		{"a uid in a patch", builtIn, false, "patch", `{"metadata":{"name":"d","namespace":"ns","uid":"x"}}`,
+			`Operation cannot be fulfilled on deployments/scale.apps "d": Precondition failed: UID in precondition: x, UID in object meta: u`, "7"},
+		{"a custom resource", custom, true, "update", `{"metadata":{"name":"d"},"spec":{"replicas":5}}`,
+			`{"spec":{"replicas":5},"status":{"replicas":0,"selector":""}}`, "7"},
+		{"a patch that leaves it unset", custom, true, "patch", `{"metadata":{"name":"d"},"spec":{"replicas":-2147483648}}`,
+			`the spec replicas field ".spec.size" cannot be empty`, "7"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			is := is.New(t)
+			store := &one{parse(t, deployment)}
+			is.Equal(answer(tc.paths, connection(store, tc.custom, tc.verb, parse(t, tc.body))), tc.want)
+			is.Equal(store.obj.ResourceVersion(), tc.rv)
+		})
+	}
+}
+
+func TestScaleOwners(t *testing.T) {
+	t.Parallel()
+	const (
+		m1       = `{"manager":"m1","operation":"Apply","apiVersion":"apps/v1","time":"2020-01-01T00:00:00Z","fieldsV1":{"f:spec":{"f:replicas":{},"f:paused":{}}}}`
+		m1Less   = `{"apiVersion":"apps/v1","fieldsV1":{"f:spec":{"f:paused":{}}},"manager":"m1","operation":"Apply","time":"2020-01-01T00:00:00Z"}`
+		only     = `{"manager":"o","operation":"Update","apiVersion":"apps/v1","fieldsV1":{"f:spec":{"f:replicas":{}}}}`
+		status   = `{"apiVersion":"apps/v1","fieldsV1":{"f:status":{}},"manager":"s","operation":"Update"}`
+		old      = `{"manager":"x","operation":"Update","apiVersion":"apps/v1beta1","fieldsV1":{"f:spec":{}}}`
+		scaleM1  = `{"apiVersion":"autoscaling/v1","fieldsV1":{"f:spec":{"f:replicas":{}}},"manager":"m1","operation":"Apply","time":"2020-01-01T00:00:00Z"}`
+		scaleHPA = `{"apiVersion":"autoscaling/v1","fieldsV1":{"f:spec":{"f:replicas":{}}},"manager":"hpa","operation":"Apply","subresource":"scale","time":"2021-01-01T00:00:00Z"}`
+		hpa      = `{"apiVersion":"apps/v1","fieldsV1":{"f:spec":{"f:replicas":{}}},"manager":"hpa","operation":"Apply","subresource":"scale"}`
+	)
+	for _, tc := range []struct{ name, parent, scale, shown, want string }{
+		{"the one who applies keeps it", m1 + `,` + status, scaleM1, scaleM1, `[` + string(object.JSON(parse(t, m1))) + `,` + status + `]`},
+		{"another takes it", m1 + `,` + status, scaleHPA, scaleM1, `[` + hpa + `,` + m1Less + `,` + status + `]`},
+		{"who owned nothing else is gone", only, scaleHPA, `{"apiVersion":"autoscaling/v1","fieldsV1":{"f:spec":{"f:replicas":{}}},"manager":"o","operation":"Update"}`,
+			`[` + hpa + `]`},
+		{"versions that are gone are dropped", old + `,` + status, scaleHPA, ``, `[` + hpa + `,` + status + `]`},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			is := is.New(t)
+			parent := parse(t, `{"metadata":{"name":"d","managedFields":[`+tc.parent+`]}}`)
+			d := connection(nil, false, "", nil).Definition
+			is.Equal(string(object.JSON(append([]any{}, builtIn.managedOfScale(d, parent)...))), `[`+tc.shown+`]`)
+			builtIn.setManaged(d, parent, parse(t, `{"metadata":{"managedFields":[`+tc.scale+`]}}`))
+			is.Equal(string(object.JSON(parent.List("metadata", "managedFields"))), tc.want)
+		})
+	}
+}
+
+func TestServerKey(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		storage, group, resource, namespace string
+		custom, dryRun                      bool
+		want                                string
+	}{
+		{"pods", "", "pods", "ns", false, false, "/registry/pods/ns/x"},
+		{"deployments.apps", "apps", "deployments", "ns", false, true, "/deployments/ns/x"},
+		{"nodes", "", "nodes", "", false, false, "/registry/minions/x"},
+		{"services", "", "services", "ns", false, false, "/registry/services/specs/ns/x"},
+		{"widgets.example.com", "example.com", "widgets", "ns", true, false, "/registry/example.com/widgets/ns/x"},
+	} {
+		t.Run(tc.storage, func(t *testing.T) {
+			is := is.New(t)
+			d := &Definition{GVK: schema.GVK{Group: tc.group}, Resource: tc.resource, Storage: tc.storage, Custom: tc.custom}
+			is.Equal(d.ServerKey(tc.namespace, "x", tc.dryRun), tc.want)
+		})
+	}
+}

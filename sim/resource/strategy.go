@@ -1,0 +1,115 @@
+package resource
+
+import (
+	"time"
+
+	"github.com/kubesim/kubesim/sim/field"
+	"github.com/kubesim/kubesim/sim/object"
+)
+
+// Strategy is what the life of an object of one resource has beside the generic one. Its zero value is a resource
+// without status and generation whose names are DNS subdomains. All objects are in the hub version, with defaults
+// applied; functions change their first object in place and never the old one.
+type Strategy struct {
+	// HasStatus says that status belongs to the status subresource: a create drops it and a write of the main resource
+	// keeps the old one, a write of the subresource keeps everything else.
+	HasStatus bool
+
+	// SpecChanged reports whether an update counts as a new generation. nil: generation is not tracked and a value
+	// that a client sends on create is kept.
+	SpecChanged func(obj, old object.Object) bool
+
+	// CreateOnUpdate: a PUT of an object that does not exist creates it.
+	CreateOnUpdate bool
+	// NeedsResourceVersion: an update without metadata.resourceVersion is refused (AllowUnconditionalUpdate is false).
+	NeedsResourceVersion bool
+	// ReturnsDeleted: a DELETE that removes the object at once answers with the object, not with a Status.
+	ReturnsDeleted bool
+	// OrphansByDefault: a DELETE that names no propagation policy orphans the dependents (Job, ReplicationController).
+	OrphansByDefault bool
+	// NoGarbageCollection: propagation policies are ignored (Event).
+	NoGarbageCollection bool
+	// Uncached: lists and watches are served by the store, not by a watch cache (Event).
+	Uncached bool
+	// TTL is how long an object lives after its last write; 0: for ever.
+	TTL time.Duration
+	// ChecksMetadataAgain: validation of an update checks the new metadata as that of a new object, too, as the real
+	// server's does for some kinds: causes are repeated once more.
+	ChecksMetadataAgain bool
+	// CustomStatus: the status subresource freezes metadata too, as custom resources do.
+	CustomStatus bool
+	// Virtual: objects are answered, never stored (SubjectAccessReview).
+	Virtual bool
+
+	// NameRule returns what is wrong with a name; prefix is true for a generateName. nil: DNS subdomain.
+	NameRule func(name string, prefix bool) []string
+
+	// PrepareForCreate resets and fills in fields before validation.
+	PrepareForCreate func(ctx *Context, obj object.Object)
+	// PrepareForUpdate does so for an update of the main resource or of ctx.Subresource.
+	PrepareForUpdate func(ctx *Context, obj, old object.Object)
+	// Validate returns what is wrong with a new object, metadata aside.
+	Validate func(ctx *Context, obj object.Object) field.ErrorList
+	// ValidateUpdate returns what is wrong with a changed object, metadata aside, for the main resource or for
+	// ctx.Subresource. It includes what Validate would say, where the real server says it on updates.
+	ValidateUpdate func(ctx *Context, obj, old object.Object) field.ErrorList
+	// Warn adds warnings about a new (old is nil) or changed object through ctx.Warn.
+	Warn func(ctx *Context, obj, old object.Object)
+	// Allocate gives a new (old is nil) or changed object its addresses and ports, before validation. It returns what
+	// the allocation found wrong.
+	Allocate func(ctx *Context, obj, old object.Object) field.ErrorList
+	// GracePeriod returns the seconds a deletion waits: requested is the period asked for, nil when none was. nil
+	// function: objects are deleted at once. Only pods have one.
+	GracePeriod func(obj object.Object, requested *int64) int64
+	// BeginDelete changes an object when its deletion begins but finalizers or spec.finalizers keep it (Namespace).
+	BeginDelete func(ctx *Context, obj object.Object)
+	// Held reports whether something other than metadata.finalizers keeps a deleted object (a namespace's
+	// spec.finalizers). nil: nothing.
+	Held func(obj object.Object) bool
+	// DeleteRefused returns why the object with the name may never be deleted, "" if it may.
+	DeleteRefused func(name string) string
+
+	// Fields returns the values that field selectors can ask for, beside metadata.name and metadata.namespace.
+	Fields func(obj object.Object) map[string]string
+}
+
+// Context is the request a strategy works for.
+type Context struct {
+	Now         time.Time
+	Definition  *Definition // of the version the client used
+	Subresource string      // "" for the main resource
+	Namespace   string
+	Name        string
+	DryRun      bool
+	User        User
+
+	// Warn adds a Warning header (code 299) to the answer.
+	Warn func(text string)
+	// Objects reads what is stored now.
+	Objects Reader
+	// Random returns a number in [0, n) from the Cluster's seeded generator for allocations.
+	Random func(n int) int
+	// UID returns a new uid from the Cluster's seeded generator.
+	UID func() string
+	// Seed is the Cluster's: what is to be the same on every server follows from it.
+	Seed uint64
+}
+
+// User is who sends a request.
+type User struct {
+	Name   string
+	UID    string
+	Groups []string
+	Extra  map[string][]string
+}
+
+// Reader reads stored objects in their hub version. The objects are copies.
+type Reader interface {
+	// Get returns the object, or nil. storage is Definition.Storage.
+	Get(storage, namespace, name string) object.Object
+	// Field returns the value that a field selector compares (metadata.name, or a key of Strategy.Fields), and whether
+	// the object exists. It is cheap: nothing is decoded.
+	Field(storage, namespace, name, label string) (value string, exists bool)
+	// Each calls yield for each object in key order until it returns false. namespace "" means all.
+	Each(storage, namespace string, yield func(object.Object) bool)
+}

@@ -1,0 +1,74 @@
+package resource
+
+import "github.com/kubesim/kubesim/sim/schema"
+
+// Table is the set of resources that one API server serves.
+type Table struct {
+	list   []*Definition
+	byPath map[path]*Definition
+}
+
+type path struct{ group, version, resource string }
+
+// NewTable returns a Table of the definitions, which keep their order.
+func NewTable(defs []*Definition) *Table {
+	t := &Table{byPath: make(map[path]*Definition, len(defs))}
+	for _, d := range defs {
+		t.Add(d)
+	}
+	return t
+}
+
+// Add puts d at the end of the table, or in the place of the definition with the same group, version and resource.
+func (t *Table) Add(d *Definition) {
+	at := path{d.Group, d.Version, d.Resource}
+	if old, ok := t.byPath[at]; ok {
+		for i := range t.list {
+			if t.list[i] == old {
+				t.list[i] = d
+			}
+		}
+	} else {
+		t.list = append(t.list, d)
+	}
+	t.byPath[at] = d
+}
+
+// Remove takes d out of the table.
+func (t *Table) Remove(d *Definition) {
+	delete(t.byPath, path{d.Group, d.Version, d.Resource})
+	for i := range t.list {
+		if t.list[i] == d {
+			t.list = append(t.list[:i:i], t.list[i+1:]...)
+			return
+		}
+	}
+}
+
+// Find returns the definition of a resource, or nil.
+func (t *Table) Find(group, version, resource string) *Definition {
+	return t.byPath[path{group, version, resource}]
+}
+
+// OfKind returns the definition that serves a kind, or nil.
+func (t *Table) OfKind(kind schema.GVK) *Definition {
+	for _, d := range t.list {
+		if d.GVK == kind {
+			return d
+		}
+	}
+	return nil
+}
+
+// Serves reports whether any resource of the group and version is served; version "" asks for the group.
+func (t *Table) Serves(group, version string) bool {
+	for _, d := range t.list {
+		if d.Group == group && (version == "" || d.Version == version) {
+			return true
+		}
+	}
+	return false
+}
+
+// All returns the definitions in order. The slice is not to be changed.
+func (t *Table) All() []*Definition { return t.list }
