@@ -1,0 +1,364 @@
+package codec
+
+import (
+	"encoding/base64"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/schema"
+)
+
+// DecodeJSON reads an object of type t the way the API server reads it into a Go struct: names match exactly, null is
+// like absent, the last of repeated fields wins, and values are brought into the form in which they are printed. strict
+// holds what was dropped or overwritten (`unknown field "spec.foo"`), in order of appearance, at most 100. With a nil t
+// any JSON object is taken as it is; strict holds its repeated fields.
+//
+// A list or map that is empty is kept where the printed object would leave it out, so that managedFields [] can be told
+// from none; where the printed object would show it, it becomes null, as in the real server's storage.
+func DecodeJSON(data []byte, t *schema.Type) (obj object.Object, strict []string, err error) {
+	return decode(string(data), t)
+}
+
+func decode(text string, t *schema.Type) (obj object.Object, strict []string, err error) {
+	d := &decoder{scanner: scanner{text: text}, share: len(text) <= shareLimit}
+	var v any
+	if t != nil {
+		v = d.value(t, nil, false)
+	} else {
+		v = d.root()
+	}
+	d.end()
+	switch {
+	case d.bad:
+		return nil, nil, syntaxError(text)
+	case d.fatal != nil:
+		return nil, nil, d.fatal
+	case d.first != nil:
+		return nil, nil, d.first
+	}
+	m, _ := v.(map[string]any)
+	if m == nil {
+		m = map[string]any{}
+	}
+	return m, d.strict, nil
+}
+
+// shareLimit is the size of documents whose strings stay parts of the document: copies of small strings cost more
+// than the memory that a part holds back.
+const shareLimit = 8 << 10
+
+// decoder reads one document into the form of a schema.Type.
+type decoder struct {
+	scanner
+	share bool
+	where path
+
+	first   error    // the first value of a wrong type; decoding goes on behind it
+	fatal   error    // the error of a value that reads itself (a time, a quantity): nothing else counts
+	strict  []string // unknown and repeated fields
+	lenient int      // inside values that do not report unknown fields
+}
+
+// root reads an object without a type.
+func (d *decoder) root() any {
+	switch d.next() {
+	case '{':
+		return d.anyObject(true)
+	case 'n':
+		d.literal("null")
+		return nil
+	}
+	return d.mismatch(&schema.Type{GoType: "map[string]interface {}"}, nil)
+}
+
+// value reads a value of type t. old is what an earlier field of the same name left behind: structs and maps are
+// decoded over it. nil stands for the zero value, and for the nil pointer when pointer is true.
+func (d *decoder) value(t *schema.Type, old any, pointer bool) any {
+	c := d.next()
+	if d.fatal != nil {
+		d.skip()
+		return nil
+	}
+	if c == 'n' {
+		d.literal("null")
+		return d.null(t, old, pointer)
+	}
+	switch t.Kind {
+	case schema.Struct:
+		if c == '{' {
+			return d.structure(t, old)
+		}
+	case schema.Map:
+		if c == '{' {
+			return d.dictionary(t, old)
+		}
+	case schema.List:
+		if c == '[' {
+			return d.list(t, old)
+		}
+	case schema.String:
+		if c == '"' {
+			return d.string()
+		}
+	case schema.Bool:
+		switch c {
+		case 't':
+			d.literal("true")
+			return true
+		case 'f':
+			d.literal("false")
+			return false
+		}
+	case schema.Int, schema.Float:
+		if isNumber(c) {
+			return d.numeric(t, old)
+		}
+	case schema.Bytes:
+		switch c {
+		case '"':
+			return d.base64(old)
+		case '[':
+			return d.byteList()
+		}
+	default:
+		return d.special(t, c)
+	}
+	return d.mismatch(t, old)
+}
+
+// null returns what null makes of a value.
+func (d *decoder) null(t *schema.Type, old any, pointer bool) any {
+	if pointer {
+		return nil
+	}
+	switch t.Kind {
+	case schema.List, schema.Map, schema.Bytes, schema.Time, schema.MicroTime:
+		return nil
+	case schema.Quantity:
+		return "0"
+	case schema.IntOrString:
+		return int64(0)
+	case schema.Duration:
+		d.duration("")
+	case schema.Any:
+		if t.Elem != nil {
+			return d.nullUnion(t)
+		}
+	}
+	return old
+}
+
+// readField is a field that was read and its value; nil for a field that is to be left out.
+type readField struct {
+	field *schema.Field
+	value any
+}
+
+// structure reads the fields of a Go struct. They are collected first, so that the map is made in the right size.
+func (d *decoder) structure(t *schema.Type, old any) map[string]any {
+	var room [16]readField
+	read := room[:0]
+	m, _ := old.(map[string]any)
+	at := 0
+	for more := d.enter('}'); more; more = d.more('}') {
+		key := d.key()
+		f := find(t, key, &at)
+		if f == nil {
+			if !d.bad {
+				d.report("unknown field", key)
+			}
+			d.skip()
+			continue
+		}
+		before := m[f.Name]
+		again := slices.IndexFunc(read, func(x readField) bool { return x.field == f })
+		if again >= 0 {
+			d.report("duplicate field", f.Name)
+			before = read[again].value
+		} else {
+			again = len(read)
+			read = append(read, readField{field: f})
+		}
+		d.where = append(d.where, step{name: f.Name, field: f, owner: t})
+		v := d.value(f.Type, before, f.Pointer)
+		d.where = d.where[:len(d.where)-1]
+		if v == nil || !f.Pointer && needless(f, v) {
+			v = nil
+		}
+		read[again].value = v
+	}
+	if m == nil {
+		m = make(map[string]any, len(read))
+	}
+	for _, x := range read {
+		if x.value == nil {
+			delete(m, x.field.Name)
+		} else {
+			m[x.field.Name] = x.value
+		}
+	}
+	return m
+}
+
+// find returns the field with the name. It looks behind the last field first, where at is: documents mostly have the
+// order of the struct.
+func find(t *schema.Type, name string, at *int) *schema.Field {
+	for i := *at; i < min(*at+16, len(t.Fields)); i++ {
+		if t.Fields[i].Name == name {
+			*at = i + 1
+			return &t.Fields[i]
+		}
+	}
+	return t.Field(name)
+}
+
+// needless reports whether a field that is no pointer prints the same without v.
+func needless(f *schema.Field, v any) bool {
+	switch f.Type.Kind {
+	case schema.Struct:
+		m, ok := v.(map[string]any)
+		return ok && len(m) == 0
+	case schema.List, schema.Map:
+		return !f.OmitEmpty && isEmpty(v)
+	case schema.String, schema.Bool, schema.Int, schema.Float, schema.Bytes:
+		return (f.OmitEmpty || f.OmitZero) && isEmpty(v)
+	}
+	return false
+}
+
+// isEmpty reports whether v is null, false, 0, "", {} or [].
+func isEmpty(v any) bool {
+	switch v := v.(type) {
+	case nil:
+		return true
+	case string:
+		return v == ""
+	case bool:
+		return !v
+	case int64:
+		return v == 0
+	case float64:
+		return v == 0
+	case []any:
+		return len(v) == 0
+	case map[string]any:
+		return len(v) == 0
+	}
+	return false
+}
+
+// dictionary reads a Go map. Elements are always new; only the map itself goes on from an earlier one.
+func (d *decoder) dictionary(t *schema.Type, old any) map[string]any {
+	m, _ := old.(map[string]any)
+	seen := m
+	if m == nil {
+		m = map[string]any{}
+		seen = m
+	} else {
+		seen = map[string]any{}
+	}
+	for more := d.enter('}'); more; more = d.more('}') {
+		key := d.kept(d.key())
+		if _, ok := seen[key]; ok {
+			d.report("duplicate field", key)
+		}
+		d.where = append(d.where, step{name: key})
+		v := d.value(t.Elem, nil, t.ElemPointer)
+		d.where = d.where[:len(d.where)-1]
+		if v == nil && !t.ElemPointer {
+			v = zero(t.Elem)
+		}
+		m[key], seen[key] = v, v
+	}
+	return m
+}
+
+// list reads a Go slice. Elements are decoded over those of an earlier one.
+func (d *decoder) list(t *schema.Type, old any) []any {
+	before, _ := old.([]any)
+	out := []any{}
+	for more := d.enter(']'); more; more = d.more(']') {
+		if len(out) == 0 {
+			out = make([]any, 0, 4)
+		}
+		var prev any
+		if len(out) < len(before) {
+			prev = before[len(out)]
+		}
+		d.where = append(d.where, step{index: len(out), element: true})
+		v := d.value(t.Elem, prev, t.ElemPointer)
+		d.where = d.where[:len(d.where)-1]
+		if v == nil && !t.ElemPointer {
+			v = zero(t.Elem)
+		}
+		out = append(out, v)
+	}
+	return out
+}
+
+// string reads a string that is kept.
+func (d *decoder) string() string { return d.kept(d.str()) }
+
+func (d *decoder) kept(s string) string {
+	if d.share {
+		return s
+	}
+	return strings.Clone(s)
+}
+
+func isNumber(c byte) bool { return c == '-' || c >= '0' && c <= '9' }
+
+// numeric reads a number for a Go integer or float.
+func (d *decoder) numeric(t *schema.Type, old any) any {
+	text := d.number()
+	if d.bad {
+		return nil
+	}
+	if t.Kind == schema.Float {
+		if f, err := strconv.ParseFloat(text, 64); err == nil {
+			return f
+		}
+	} else if n, err := strconv.ParseInt(text, 10, 64); err == nil && fits(n, t.Bits) {
+		return n
+	}
+	d.wrong("number "+text, t.GoType)
+	return old
+}
+
+func fits(n int64, bits int) bool {
+	switch bits {
+	case 8: // of a byte
+		return n >= 0 && n <= math.MaxUint8
+	case 32:
+		return n >= math.MinInt32 && n <= math.MaxInt32
+	}
+	return true
+}
+
+// base64 reads bytes.
+func (d *decoder) base64(old any) any {
+	data, err := base64.StdEncoding.DecodeString(d.str())
+	if err != nil {
+		if d.first == nil {
+			d.first = err
+		}
+		return old
+	}
+	return base64.StdEncoding.EncodeToString(data)
+}
+
+var byteType = &schema.Type{Kind: schema.List, GoType: "[]uint8", Elem: &schema.Type{Kind: schema.Int, Bits: 8, GoType: "uint8"}}
+
+// byteList reads bytes that are written as an array of numbers.
+func (d *decoder) byteList() any {
+	list := d.list(byteType, nil)
+	data := make([]byte, len(list))
+	for i, v := range list {
+		n, _ := v.(int64)
+		data[i] = byte(n)
+	}
+	return base64.StdEncoding.EncodeToString(data)
+}

@@ -1,0 +1,81 @@
+package codec
+
+import (
+	"strings"
+
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/schema"
+	"sigs.k8s.io/yaml"
+)
+
+// DecodeYAML reads the first document of a YAML text like DecodeJSON. Repeated keys are one strict error, the first
+// one, with the text of the YAML library: StrictError takes it as it is, Warnings takes it apart.
+func DecodeYAML(data []byte, t *schema.Type) (obj object.Object, strict []string, err error) {
+	text, err := YAMLToJSON(data)
+	if err != nil {
+		return nil, nil, err
+	}
+	obj, strict, err = DecodeJSON(text, t)
+	if err != nil {
+		return nil, nil, err
+	}
+	return obj, append(repeatedKeys(data), strict...), nil
+}
+
+// YAMLToJSON returns the first document of a YAML text as JSON; the last of repeated keys wins.
+func YAMLToJSON(data []byte) ([]byte, error) { return yaml.YAMLToJSON(data) }
+
+// repeatedKeys returns the complaint of the YAML library about keys that are there twice.
+func repeatedKeys(data []byte) []string {
+	if _, err := yaml.YAMLToJSONStrict(data); err != nil {
+		return []string{err.Error()}
+	}
+	return nil
+}
+
+// StrictError returns the error that fieldValidation=Strict makes of strict errors.
+func StrictError(strict []string) string {
+	return "strict decoding error: " + strings.Join(strict, ", ")
+}
+
+// Warnings returns the warnings that fieldValidation=Warn makes of strict errors: one for each, and one for each line of
+// the YAML library.
+func Warnings(strict []string) []string {
+	var out []string
+	for _, s := range strict {
+		lines, ok := strings.CutPrefix(s, "yaml: unmarshal errors:\n")
+		if !ok {
+			lines, ok = strings.CutPrefix(s, "error converting YAML to JSON: yaml: unmarshal errors:\n")
+		}
+		if !ok {
+			out = append(out, s)
+			continue
+		}
+		for line := range strings.SplitSeq(lines, "\n") {
+			out = append(out, strings.TrimSpace(line))
+		}
+	}
+	return out
+}
+
+// Level says what becomes of unknown and repeated fields: the fieldValidation parameter.
+type Level int
+
+const (
+	Ignore Level = iota // dropped in silence
+	Warn                // dropped with a warning for each
+	Strict              // refused
+)
+
+// ParseLevel reads fieldValidation. Empty means Warn.
+func ParseLevel(s string) (Level, bool) {
+	switch s {
+	case "Ignore":
+		return Ignore, true
+	case "", "Warn":
+		return Warn, true
+	case "Strict":
+		return Strict, true
+	}
+	return Warn, false
+}

@@ -1,0 +1,171 @@
+package codec
+
+import (
+	"slices"
+
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/schema"
+)
+
+// Append prints an object of type t as json.Encoder prints the Go struct, without the line break: fields in the order of
+// the struct, zero values where the struct always has them, map keys sorted. Fields that t does not have are not
+// printed. With a nil t everything is printed with sorted keys, as custom resources are.
+func Append(dst []byte, obj object.Object, t *schema.Type) []byte {
+	if t == nil {
+		return object.AppendJSON(dst, map[string]any(obj))
+	}
+	return appendStruct(dst, obj, t)
+}
+
+func appendStruct(dst []byte, m map[string]any, t *schema.Type) []byte {
+	dst = append(dst, '{')
+	start := len(dst)
+	left := len(m) // fields that were not met yet
+	for i := range t.Fields {
+		f := &t.Fields[i]
+		var v any
+		if left > 0 {
+			if x, ok := m[f.Name]; ok {
+				v = x
+				left--
+			}
+		}
+		if !shown(f, v) {
+			continue
+		}
+		if len(dst) > start {
+			dst = append(dst, ',')
+		}
+		dst = append(append(append(dst, '"'), f.Name...), `":`...)
+		dst = appendValue(dst, v, f.Type, f.Pointer)
+	}
+	return append(dst, '}')
+}
+
+// shown reports whether a field with value v is printed. nil stands for absent.
+func shown(f *schema.Field, v any) bool {
+	if !f.OmitEmpty && !f.OmitZero {
+		return true
+	}
+	if f.Pointer {
+		return v != nil
+	}
+	switch f.Type.Kind {
+	case schema.String, schema.Bool, schema.Int, schema.Float, schema.Bytes, schema.List, schema.Map:
+		return !isEmpty(v)
+	}
+	return !f.OmitZero || !isZero(v, f.Type) // omitempty does nothing to a Go struct
+}
+
+// isZero reports whether v is the zero value of a Go struct type.
+func isZero(v any, t *schema.Type) bool {
+	switch t.Kind {
+	case schema.Struct:
+		m, _ := v.(map[string]any)
+		for i := range t.Fields {
+			f := &t.Fields[i]
+			if x := m[f.Name]; x != nil && (f.Pointer || !isZero(x, f.Type)) {
+				return false
+			}
+		}
+		return true
+	case schema.Quantity:
+		return v == nil || v == "0"
+	case schema.Duration:
+		return v == nil || v == "0s"
+	}
+	return isEmpty(v)
+}
+
+func appendValue(dst []byte, v any, t *schema.Type, pointer bool) []byte {
+	switch v := v.(type) {
+	case nil:
+		if pointer {
+			return append(dst, "null"...)
+		}
+		return appendZero(dst, t)
+	case string:
+		return object.AppendString(dst, v)
+	case object.Object:
+		return appendValue(dst, map[string]any(v), t, pointer)
+	case map[string]any:
+		switch {
+		case t.Kind == schema.Struct:
+			return appendStruct(dst, v, t)
+		case t.Kind == schema.Map:
+			return appendMap(dst, v, t)
+		case t.Kind == schema.Any && t.Elem != nil:
+			return appendStruct(dst, v, t.Elem)
+		}
+	case []any:
+		switch {
+		case t.Kind == schema.List:
+			return appendList(dst, v, t.Elem, t.ElemPointer)
+		case t.Kind == schema.Any && t.Elem != nil:
+			return appendList(dst, v, t.Elem, false)
+		}
+	}
+	return object.AppendJSON(dst, v)
+}
+
+func appendMap(dst []byte, m map[string]any, t *schema.Type) []byte {
+	var room [16]string
+	keys := room[:0]
+	for k := range m { // sorted below
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	dst = append(dst, '{')
+	for i, k := range keys {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = append(object.AppendString(dst, k), ':')
+		dst = appendValue(dst, m[k], t.Elem, t.ElemPointer)
+	}
+	return append(dst, '}')
+}
+
+func appendList(dst []byte, list []any, elem *schema.Type, pointer bool) []byte {
+	dst = append(dst, '[')
+	for i, v := range list {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = appendValue(dst, v, elem, pointer)
+	}
+	return append(dst, ']')
+}
+
+// appendZero prints the zero value of t.
+func appendZero(dst []byte, t *schema.Type) []byte {
+	if t.Kind == schema.Struct {
+		return appendStruct(dst, nil, t)
+	}
+	return object.AppendJSON(dst, zero(t))
+}
+
+// zero returns the zero value of t as JSON. A struct is empty: Append and Complete add what it always has.
+func zero(t *schema.Type) any {
+	switch t.Kind {
+	case schema.Struct:
+		return map[string]any{}
+	case schema.String:
+		return ""
+	case schema.Bool:
+		return false
+	case schema.Int, schema.IntOrString:
+		return int64(0)
+	case schema.Float:
+		return float64(0)
+	case schema.Quantity:
+		return "0"
+	case schema.Duration:
+		return "0s"
+	case schema.Any:
+		if t.GoType == schemaOrBool {
+			return false
+		}
+	}
+	return nil
+}

@@ -1,0 +1,285 @@
+package codec
+
+import (
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/schema"
+	"github.com/kubesim/kubesim/sim/status"
+)
+
+// Decoder reads the bodies of requests.
+type Decoder struct {
+	// Kinds returns the type of a kind, nil for one that it does not have.
+	Kinds func(schema.GVK) *schema.Type
+
+	// Unstructured reports whether a kind that Kinds does not have is that of a custom resource. nil: none is.
+	Unstructured func(schema.GVK) bool
+
+	// Meta is the type of metadata of custom resources.
+	Meta *schema.Type
+}
+
+// body is a request body on its way to an object.
+type body struct {
+	data  []byte // as sent
+	json  string // data as JSON; empty for protobuf
+	yaml  bool
+	want  schema.GVK // the kind of the endpoint
+	gvk   schema.GVK // the kind of the body
+	proto bool
+}
+
+// Object reads a body of a media type (one of those that ContentType returns) for an endpoint of the kind want. A body
+// without kind or apiVersion has those of want. gvk is the kind of the body, which can differ from want in the version
+// only where the endpoint takes several (evictions). warnings are the texts of Warning headers.
+func (d *Decoder) Object(data []byte, mediaType string, want schema.GVK, level Level) (obj object.Object, gvk schema.GVK, warnings []string, s *status.Status) {
+	b := &body{data: data, want: want}
+	if err := b.open(mediaType); err != nil {
+		return nil, gvk, nil, b.unrecognized(err)
+	}
+	t, s := d.typeOf(b)
+	if s != nil {
+		return nil, b.gvk, nil, s
+	}
+	obj, strict, err := d.decode(b, t)
+	if err != nil {
+		if b.proto && b.gvk == (schema.GVK{}) {
+			return nil, gvk, nil, b.unrecognized(err)
+		}
+		return nil, b.gvk, nil, b.refused(err)
+	}
+	if s := d.sameKind(b); s != nil {
+		return nil, b.gvk, nil, s
+	}
+	if len(strict) > 0 && level == Strict {
+		return nil, b.gvk, nil, b.refused(errors.New(StrictError(strict)))
+	}
+	if level == Warn {
+		warnings = Warnings(strict)
+	}
+	if b.gvk.GV() != want.GV() && !accepts(want, b.gvk) {
+		return nil, b.gvk, warnings, status.BadRequest("the API version in the data (%s) does not match the expected API version (%s)", b.gvk.GV(), want.GV())
+	}
+	obj["kind"], obj["apiVersion"] = b.gvk.Kind, b.gvk.GV()
+	return obj, b.gvk, warnings, nil
+}
+
+// open turns the body into JSON and finds its kind. Protobuf is left to DecodeProto.
+func (b *body) open(mediaType string) (err error) {
+	switch mediaType {
+	case Protobuf.String():
+		b.proto = true
+		return nil
+	case YAML.String():
+		b.yaml = true
+		text, err := YAMLToJSON(b.data)
+		if err != nil {
+			return err
+		}
+		b.json = string(text)
+	default:
+		b.json = string(b.data)
+	}
+	b.gvk, err = typeMeta(b.json)
+	if err == nil {
+		b.gvk = withDefaults(b.gvk, b.want)
+	}
+	return err
+}
+
+// withDefaults fills in what the body left out.
+func withDefaults(gvk, want schema.GVK) schema.GVK {
+	if gvk.Kind == "" {
+		gvk.Kind = want.Kind
+	}
+	if gvk.Version == "" && (gvk.Group == "" || gvk.Group == want.Group) {
+		gvk.Group, gvk.Version = want.Group, want.Version
+	}
+	return gvk
+}
+
+// typeOf returns the type to decode as; nil for protobuf, whose kind is not known yet, and for custom resources.
+func (d *Decoder) typeOf(b *body) (*schema.Type, *status.Status) {
+	switch {
+	case b.proto || d.custom(b.gvk) && d.custom(b.want):
+		return nil, nil
+	case b.gvk.Version == "":
+		return nil, b.refused(errors.New("Object 'apiVersion' is missing in '" + string(b.data) + "'"))
+	}
+	if t := d.known(b.gvk, b.want); t != nil {
+		return t, nil
+	}
+	return nil, b.refused(noKind(b.gvk))
+}
+
+// known returns the type of a kind that the server can read, be it in a version that it does not serve.
+func (d *Decoder) known(gvk, want schema.GVK) *schema.Type {
+	if t := d.Kinds(gvk); t != nil {
+		return t
+	}
+	if !unserved(gvk) {
+		return nil
+	}
+	if internal(gvk) == internal(want) {
+		return d.Kinds(want)
+	}
+	return schema.NewStruct("", gvk.Version+"."+gvk.Kind, nil)
+}
+
+func (d *Decoder) custom(gvk schema.GVK) bool {
+	return d.Unstructured != nil && d.Kinds(gvk) == nil && d.Unstructured(gvk)
+}
+
+func (d *Decoder) decode(b *body, t *schema.Type) (obj object.Object, strict []string, err error) {
+	if b.proto {
+		obj, b.gvk, err = DecodeProto(b.data, func(gvk schema.GVK) *schema.Type { return d.known(withDefaults(gvk, b.want), b.want) })
+		if b.gvk != (schema.GVK{}) || err == nil {
+			b.gvk = withDefaults(b.gvk, b.want)
+		}
+		if errors.Is(err, ErrNoKind) {
+			err = noKind(b.gvk)
+		}
+		return obj, nil, err
+	}
+	obj, strict, err = decode(b.json, t)
+	if err == nil && t == nil {
+		var more []string
+		more, err = d.decodeMeta(obj)
+		strict = append(strict, more...)
+	}
+	if err == nil && b.yaml {
+		strict = append(repeatedKeys(b.data), strict...)
+	}
+	return obj, strict, err
+}
+
+// decodeMeta reads the metadata of a custom resource as the type that all objects share.
+func (d *Decoder) decodeMeta(obj object.Object) (strict []string, err error) {
+	meta, ok := obj["metadata"]
+	if !ok || d.Meta == nil {
+		return nil, nil
+	}
+	holder := schema.NewStruct("", "", []schema.Field{{Name: "metadata", Type: d.Meta, OmitEmpty: true}})
+	typed, strict, err := DecodeJSON(object.JSON(map[string]any{"metadata": meta}), holder)
+	if err != nil {
+		return nil, err
+	}
+	delete(obj, "metadata")
+	if m := typed.Metadata(); m != nil {
+		obj["metadata"] = m
+	}
+	return strict, nil
+}
+
+// sameKind checks that the kind of the body is another version of the kind of the endpoint.
+func (d *Decoder) sameKind(b *body) *status.Status {
+	from, to := internal(b.gvk), internal(b.want)
+	if from == to {
+		return nil
+	}
+	source := b.gvk.Version + "." + b.gvk.Kind
+	if t := d.Kinds(b.gvk); t != nil {
+		source = t.GoType
+	}
+	return b.refused(fmt.Errorf("converting (%s) to (%s): unknown conversion", source, to))
+}
+
+// refused is the answer to a body of a known kind that cannot be used.
+func (b *body) refused(err error) *status.Status {
+	if b.gvk.Kind == "" {
+		return b.unrecognized(err)
+	}
+	return status.BadRequest("%s in version %q cannot be handled as a %s: %v", b.gvk.Kind, b.gvk.Version, b.want.Kind, err)
+}
+
+// unrecognized is the answer to a body whose kind cannot be found.
+func (b *body) unrecognized(err error) *status.Status {
+	return status.BadRequest("the object provided is unrecognized (must be of type %s): %v (%s)", b.want.Kind, err, summary(b.data))
+}
+
+// summary returns the beginning of a body as errors show it.
+func summary(data []byte) string {
+	const limit = 30
+	if len(data) == 0 {
+		return "<empty>"
+	}
+	more := ""
+	head := data
+	if len(data) > limit {
+		head, more = data[:limit], " ..."
+	}
+	if head[0] == '{' {
+		return string(head) + more
+	}
+	return hex.EncodeToString(head) + more
+}
+
+func noKind(gvk schema.GVK) error {
+	return fmt.Errorf("no kind %q is registered for version %q in scheme %q", gvk.Kind, gvk.GV(), "pkg/runtime/scheme.go:111")
+}
+
+// typeMeta finds kind and apiVersion in a JSON text. It is the one place where names match in any case, as in
+// encoding/json.
+func typeMeta(text string) (schema.GVK, error) {
+	d := &decoder{scanner: scanner{text: text}}
+	var apiVersion, kind string
+	switch c := d.next(); c {
+	case '{':
+		for more := d.enter('}'); more; more = d.more('}') {
+			switch key := d.key(); {
+			case strings.EqualFold(key, "apiVersion"):
+				apiVersion = d.metaString("apiVersion", apiVersion)
+			case strings.EqualFold(key, "kind"):
+				kind = d.metaString("kind", kind)
+			default:
+				d.skip()
+			}
+		}
+	case 'n':
+		d.literal("null")
+	default:
+		d.mismatch(typeMetaType, nil)
+	}
+	d.end()
+	err := d.first
+	if d.bad {
+		err = syntaxError(text)
+	}
+	if err != nil {
+		return schema.GVK{}, fmt.Errorf("couldn't get version/kind; json parse error: %w", err)
+	}
+	return parseGVK(strings.Clone(apiVersion), strings.Clone(kind))
+}
+
+// typeMetaType has the name that encoding/json gives to what it looks for kind and apiVersion with.
+var typeMetaType = &schema.Type{
+	GoType: `struct { APIVersion string "json:\"apiVersion,omitempty\""; Kind string "json:\"kind,omitempty\"" }`,
+}
+
+// metaString reads the value of a field of typeMetaType.
+func (d *decoder) metaString(name, old string) string {
+	d.where = append(d.where, step{name: name, field: &schema.Field{Proto: 1}, owner: &schema.Type{}})
+	v := d.value(stringType, old, false)
+	d.where = d.where[:0]
+	s, _ := v.(string)
+	return s
+}
+
+// parseGVK takes an apiVersion apart.
+func parseGVK(apiVersion, kind string) (schema.GVK, error) {
+	if apiVersion == "/" {
+		apiVersion = ""
+	}
+	group, version, ok := strings.Cut(apiVersion, "/")
+	switch {
+	case !ok:
+		return schema.GVK{Version: apiVersion, Kind: kind}, nil
+	case strings.Contains(version, "/"):
+		return schema.GVK{}, errors.New("unexpected GroupVersion string: " + apiVersion)
+	}
+	return schema.GVK{Group: group, Version: version, Kind: kind}, nil
+}

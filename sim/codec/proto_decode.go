@@ -1,0 +1,387 @@
+package codec
+
+import (
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/quantity"
+	"github.com/kubesim/kubesim/sim/schema"
+	"google.golang.org/protobuf/encoding/protowire"
+)
+
+// protoDepthMax bounds how deep messages may be nested, as the JSON decoder bounds objects.
+const protoDepthMax = 10000
+
+var errProtoDepth = errors.New("proto: exceeded max depth")
+
+// decode reads the fields of a message into a JSON object. As the generated code of Kubernetes does it goes on with
+// what is there already: of a repeated field elements are added, a message is merged, of a scalar the last one counts.
+// Unknown fields are skipped.
+func (m *protoMessage) decode(b []byte, obj map[string]any, depth int) error {
+	if depth > protoDepthMax {
+		return errProtoDepth
+	}
+	for len(b) > 0 {
+		number, wire, value, err := nextField(b, m.name)
+		if err != nil {
+			return err
+		}
+		f := m.find(number)
+		if f != nil && !f.takes(wire) {
+			return fmt.Errorf("proto: wrong wireType = %d for field %s", wire, f.goName())
+		}
+		n, err := wireSize(value, wire)
+		if err != nil {
+			return err
+		}
+		if f != nil {
+			if err := f.decode(wire, value[:n], obj, depth); err != nil {
+				return err
+			}
+		}
+		b = value[n:]
+	}
+	return nil
+}
+
+// nextField reads the number and the wire type of the field that the message b goes on with; what follows is its value
+// and the rest. name is that of the message.
+func nextField(b []byte, name string) (protowire.Number, protowire.Type, []byte, error) {
+	tag, n := protowire.ConsumeVarint(b)
+	if n < 0 {
+		return 0, 0, nil, wireError(n)
+	}
+	number, wire := int32(tag>>3), protowire.Type(tag&7)
+	switch {
+	case wire == protowire.EndGroupType:
+		return 0, 0, nil, fmt.Errorf("proto: %s: wiretype end group for non-group", name)
+	case number <= 0:
+		return 0, 0, nil, fmt.Errorf("proto: %s: illegal tag %d (wire type %d)", name, number, tag)
+	}
+	return protowire.Number(number), wire, b[n:], nil
+}
+
+// wireSize returns how many bytes the value takes that b begins with. As in the generated code a group ends with any end
+// of a group, whatever its number.
+func wireSize(b []byte, wire protowire.Type) (int, error) {
+	size := 0
+	for depth := 0; ; {
+		switch wire {
+		case protowire.StartGroupType:
+			depth++
+		case protowire.EndGroupType:
+			depth--
+		case protowire.VarintType, protowire.Fixed32Type, protowire.Fixed64Type, protowire.BytesType:
+			n := protowire.ConsumeFieldValue(1, wire, b[size:])
+			if n < 0 {
+				return 0, wireError(n)
+			}
+			size += n
+		default:
+			return 0, fmt.Errorf("proto: illegal wireType %d", wire)
+		}
+		if depth == 0 {
+			return size, nil
+		}
+		tag, n := protowire.ConsumeVarint(b[size:])
+		if n < 0 {
+			return 0, wireError(n)
+		}
+		size += n
+		wire = protowire.Type(tag & 7)
+	}
+}
+
+// wireError translates the one error of protowire that Kubernetes' decoder tells apart from a short message.
+func wireError(n int) error {
+	if err := protowire.ParseError(n); !errors.Is(err, io.ErrUnexpectedEOF) {
+		return errors.New("proto: integer overflow")
+	}
+	return io.ErrUnexpectedEOF
+}
+
+// wireType returns how a value of the type is written.
+func wireType(t *schema.Type) protowire.Type {
+	switch t.Kind {
+	case schema.Bool, schema.Int:
+		return protowire.VarintType
+	case schema.Float:
+		return protowire.Fixed64Type
+	}
+	return protowire.BytesType
+}
+
+// takes reports whether the field may come in a wire type; lists of numbers may come packed.
+func (f *protoField) takes(wire protowire.Type) bool {
+	if f.inner != nil {
+		return wire == protowire.BytesType
+	}
+	t := f.field.Type
+	if t.Kind == schema.List && !t.Message {
+		return wire == wireType(t.Elem) || wire == protowire.BytesType
+	}
+	return wire == wireType(t)
+}
+
+// goName returns what the field is called in Go, as far as its JSON name tells.
+func (f *protoField) goName() string {
+	switch {
+	case f.inner != nil:
+		return f.inner.name
+	case f.field.Name == "metadata": // an embedded struct
+		return messageOf(f.field.Type).name
+	}
+	return strings.ToUpper(f.field.Name[:1]) + f.field.Name[1:]
+}
+
+// decode reads one occurrence of the field from the value b, which is complete and of a type that it takes.
+func (f *protoField) decode(wire protowire.Type, b []byte, obj map[string]any, depth int) error {
+	if f.inner != nil {
+		content, _ := protowire.ConsumeBytes(b)
+		return f.inner.decode(content, obj, depth+1)
+	}
+	name, t := f.field.Name, f.field.Type
+	switch {
+	case t.Kind == schema.List && !t.Message:
+		return f.decodeElement(wire, b, obj, depth)
+	case t.Kind == schema.Map:
+		return f.decodeEntry(b, obj, depth)
+	}
+	v, err := decodeProtoValue(t, b, obj[name], depth)
+	if err != nil {
+		return err
+	}
+	if v == nil || !f.field.Pointer && !t.Message && needless(f.field, v) {
+		delete(obj, name)
+	} else {
+		obj[name] = v
+	}
+	return nil
+}
+
+// decodeElement adds an element to a list; numbers may come packed.
+func (f *protoField) decodeElement(wire protowire.Type, b []byte, obj map[string]any, depth int) error {
+	elem := f.field.Type.Elem
+	list, _ := obj[f.field.Name].([]any)
+	want := wireType(elem)
+	packed := wire != want
+	if packed {
+		b, _ = protowire.ConsumeBytes(b)
+	}
+	for len(b) > 0 {
+		n := len(b)
+		if packed {
+			if n = protowire.ConsumeFieldValue(1, want, b); n < 0 {
+				return wireError(n)
+			}
+		}
+		v, err := decodeProtoValue(elem, b[:n], nil, depth)
+		if err != nil {
+			return err
+		}
+		list = append(list, v)
+		b = b[n:]
+	}
+	if list != nil {
+		obj[f.field.Name] = list
+	}
+	return nil
+}
+
+// decodeEntry adds an entry to a map.
+func (f *protoField) decodeEntry(b []byte, obj map[string]any, depth int) error {
+	b, _ = protowire.ConsumeBytes(b)
+	elem := f.field.Type.Elem
+	entry, err := readPlain(b, "entry", protowire.BytesType, wireType(elem))
+	if err != nil {
+		return err
+	}
+	value := zero(elem)
+	if entry[2] != nil {
+		if value, err = decodeProtoValue(elem, entry[2], nil, depth); err != nil {
+			return err
+		}
+	}
+	m, _ := obj[f.field.Name].(map[string]any)
+	if m == nil {
+		m = map[string]any{}
+		obj[f.field.Name] = m
+	}
+	m[string(entry.text(1))] = value
+	return nil
+}
+
+// decodeProtoValue reads one value; old is what the field holds already.
+func decodeProtoValue(t *schema.Type, b []byte, old any, depth int) (any, error) {
+	switch t.Kind {
+	case schema.Bool:
+		n, _ := protowire.ConsumeVarint(b)
+		return n != 0, nil
+	case schema.Int:
+		n, _ := protowire.ConsumeVarint(b)
+		if t.Bits == 32 {
+			return int64(int32(n)), nil
+		}
+		return int64(n), nil
+	case schema.Float:
+		n, _ := protowire.ConsumeFixed64(b)
+		return finite(math.Float64frombits(n)), nil
+	}
+	b, _ = protowire.ConsumeBytes(b)
+	switch t.Kind {
+	case schema.String:
+		return string(b), nil
+	case schema.Bytes:
+		return base64.StdEncoding.EncodeToString(b), nil
+	case schema.Struct:
+		m, _ := old.(map[string]any)
+		if m == nil {
+			m = map[string]any{}
+		}
+		return m, messageOf(t).decode(b, m, depth+1)
+	}
+	return decodeProtoSpecial(t, b, old, depth)
+}
+
+// finite replaces the numbers that JSON cannot say.
+func finite(f float64) float64 {
+	if math.IsNaN(f) || math.IsInf(f, 0) {
+		return 0
+	}
+	return f
+}
+
+// plain is a message of a few fields, read without a type: the value of each by number, nil for one that is not there.
+type plain [5][]byte
+
+// readPlain reads a message whose fields 1, 2 … have the wire types; of a repeated one the last counts.
+func readPlain(b []byte, name string, wires ...protowire.Type) (p plain, err error) {
+	for len(b) > 0 {
+		number, wire, value, err := nextField(b, name)
+		if err != nil {
+			return p, err
+		}
+		known := int(number) <= len(wires)
+		if known && wire != wires[number-1] {
+			return p, fmt.Errorf("proto: wrong wireType = %d for field %d of %s", wire, number, name)
+		}
+		n, err := wireSize(value, wire)
+		if err != nil {
+			return p, err
+		}
+		if known {
+			p[number] = value[:n]
+		}
+		b = value[n:]
+	}
+	return p, nil
+}
+
+func (p *plain) int(number int) int64 {
+	if p[number] == nil {
+		return 0
+	}
+	n, _ := protowire.ConsumeVarint(p[number]) // it was read before
+	return int64(n)
+}
+
+func (p *plain) text(number int) []byte {
+	if p[number] == nil {
+		return nil
+	}
+	b, _ := protowire.ConsumeBytes(p[number])
+	return b
+}
+
+func decodeProtoSpecial(t *schema.Type, b []byte, old any, depth int) (any, error) {
+	switch t.Kind {
+	case schema.List:
+		list := &protoField{number: 1, field: &schema.Field{Name: "items", Type: &schema.Type{Kind: schema.List, Elem: t.Elem}}}
+		m := map[string]any{"items": old}
+		err := (&protoMessage{name: t.GoType, fields: []protoField{*list}}).decode(b, m, depth+1)
+		items, _ := m["items"].([]any)
+		if items == nil {
+			items = []any{}
+		}
+		return items, err
+	case schema.Time, schema.MicroTime:
+		return decodeTimestamp(t, b)
+	case schema.Duration:
+		p, err := readPlain(b, "Duration", protowire.VarintType)
+		return time.Duration(p.int(1)).String(), err
+	case schema.Quantity:
+		p, err := readPlain(b, "Quantity", protowire.BytesType)
+		if err != nil || p[1] == nil {
+			return "0", err
+		}
+		return quantity.Canonical(string(p.text(1)))
+	case schema.IntOrString:
+		p, err := readPlain(b, "IntOrString", protowire.VarintType, protowire.VarintType, protowire.BytesType)
+		if p.int(1) != 0 {
+			return string(p.text(3)), err
+		}
+		return int64(int32(p.int(2))), err
+	}
+	if t.Kind == schema.Any && t.Elem != nil {
+		return decodeSchemaUnion(t, b, depth)
+	}
+	p, err := readPlain(b, "RawExtension", protowire.BytesType)
+	if raw := p.text(1); err == nil && len(raw) > 0 {
+		return object.ParseValue(raw)
+	}
+	return nil, err
+}
+
+// decodeTimestamp reads a time; the zero time and one that is not there are nil.
+func decodeTimestamp(t *schema.Type, b []byte) (any, error) {
+	if len(b) == 0 {
+		return nil, nil
+	}
+	p, err := readPlain(b, "Timestamp", protowire.VarintType, protowire.VarintType)
+	if err != nil {
+		return nil, err
+	}
+	nanos, layout := int64(0), time.RFC3339
+	if t.Kind == schema.MicroTime {
+		nanos, layout = int64(int32(p.int(2))), microLayout
+		nanos -= nanos % 1000
+	}
+	at := time.Unix(p.int(1), nanos).UTC()
+	if at.IsZero() {
+		return nil, nil
+	}
+	return at.Format(layout), nil
+}
+
+// decodeSchemaUnion is the opposite of appendSchemaUnion.
+func decodeSchemaUnion(t *schema.Type, b []byte, depth int) (any, error) {
+	fields := []schema.Field{{Name: "schema", Proto: 1, Type: t.Elem, Pointer: true}, {Name: "list", Proto: 2}}
+	switch t.GoType {
+	case schemaOrBool:
+		fields[0].Proto = 2
+		fields[1] = schema.Field{Name: "allows", Proto: 1, Type: &schema.Type{Kind: schema.Bool}, Pointer: true}
+	case schemaOrStrings:
+		fields[1].Type = &schema.Type{Kind: schema.List, Elem: stringType}
+	default:
+		fields[1].Type = &schema.Type{Kind: schema.List, Elem: t.Elem}
+	}
+	m := map[string]any{}
+	if err := newMessage(&schema.Type{GoType: t.GoType, Fields: fields}).decode(b, m, depth+1); err != nil {
+		return nil, err
+	}
+	switch {
+	case t.GoType == schemaOrBool && m["schema"] == nil:
+		return m["allows"] == true, nil
+	case t.GoType != schemaOrBool && m["list"] != nil:
+		return m["list"], nil
+	case m["schema"] == nil:
+		return nil, nil
+	}
+	return m["schema"], nil
+}

@@ -1,0 +1,91 @@
+package codec
+
+import (
+	"sort"
+	"strings"
+	"sync"
+
+	"github.com/kubesim/kubesim/sim/schema"
+	"google.golang.org/protobuf/encoding/protowire"
+)
+
+// protoMessage is a struct type as a protobuf message: its fields by number, inlined Go structs as messages of their own.
+//
+//	Volume ─┬─ 1 name ──────────▶ string
+//	        └─ 2 (volumeSource) ─▶ protoMessage ─┬─ 1 hostPath ─▶ v1.HostPathVolumeSource
+//	                                             └─ 2 emptyDir …
+type protoMessage struct {
+	name   string // of the Go type, for error texts
+	fields []protoField
+}
+
+// protoField is one field of a message: a field of the JSON object, or the message of an inlined struct.
+type protoField struct {
+	number protowire.Number
+	field  *schema.Field // nil for an inlined struct
+	inner  *protoMessage // of an inlined struct
+}
+
+// protoMessages keeps the message of every type that was asked for: types are read-only and live as long as the process.
+var protoMessages sync.Map // *schema.Type → *protoMessage
+
+func messageOf(t *schema.Type) *protoMessage {
+	if m, ok := protoMessages.Load(t); ok {
+		return m.(*protoMessage)
+	}
+	m := newMessage(t)
+	protoMessages.Store(t, m)
+	return m
+}
+
+func newMessage(t *schema.Type) *protoMessage {
+	m := &protoMessage{name: t.GoType[strings.LastIndexByte(t.GoType, '.')+1:]}
+	for i := range t.Fields {
+		f := &t.Fields[i]
+		if f.Proto == 0 {
+			continue
+		}
+		at := m
+		for _, number := range f.Inline {
+			at = at.inline(protowire.Number(number))
+		}
+		at.fields = append(at.fields, protoField{number: protowire.Number(f.Proto), field: f})
+	}
+	m.sort()
+	return m
+}
+
+// inline returns the message of the inlined struct with the number, which is made when it is new.
+func (m *protoMessage) inline(number protowire.Number) *protoMessage {
+	for i := range m.fields {
+		if m.fields[i].number == number && m.fields[i].inner != nil {
+			return m.fields[i].inner
+		}
+	}
+	inner := &protoMessage{name: m.name}
+	m.fields = append(m.fields, protoField{number: number, inner: inner})
+	return inner
+}
+
+// sort puts fields in the order in which they are written.
+func (m *protoMessage) sort() {
+	sort.Slice(m.fields, func(i, j int) bool { return m.fields[i].number < m.fields[j].number })
+	for i := range m.fields {
+		if inner := m.fields[i].inner; inner != nil {
+			inner.sort()
+		}
+	}
+}
+
+// find returns the field with the number, or nil.
+func (m *protoMessage) find(number protowire.Number) *protoField {
+	i := int(number) - 1 // numbers are mostly dense
+	if i < len(m.fields) && m.fields[i].number == number {
+		return &m.fields[i]
+	}
+	i = sort.Search(len(m.fields), func(i int) bool { return m.fields[i].number >= number })
+	if i < len(m.fields) && m.fields[i].number == number {
+		return &m.fields[i]
+	}
+	return nil
+}

@@ -1,0 +1,121 @@
+package codec
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/resource"
+	"github.com/kubesim/kubesim/sim/status"
+)
+
+// TableRow is one object of a Table in two forms.
+type TableRow struct {
+	Object object.Object // in the hub version: cells are made from it
+	JSON   []byte        // printed canonically in the version the client asked for: shown as the row's object
+}
+
+// TableOptions says how a Table is printed.
+type TableOptions struct {
+	Version   string // v1 or v1beta1 of meta.k8s.io
+	Include   string // includeObject: Metadata, Object, None; "" is Metadata. See CheckInclude
+	Meta      ListMeta
+	NoHeaders bool // columnDefinitions is null: every event of a watch but the first
+	Now       time.Time
+}
+
+// CheckInclude returns what is wrong with the query parameter includeObject of a Table, or nil.
+func CheckInclude(include string) *status.Status {
+	switch include {
+	case "", "Metadata", "Object", "None":
+		return nil
+	}
+	return status.BadRequest("Unable to convert to Table as requested: includeObject: Invalid value: %q: "+
+		"must be 'Metadata', 'Object', 'None', or empty", include)
+}
+
+// Table prints objects as rows of cells (API concepts, "Receiving resources as Tables").
+//
+//	{"kind":"Table","apiVersion":"meta.k8s.io/v1","metadata":{"resourceVersion":"12"},
+//	 "columnDefinitions":[{"name":"Name","type":"string","format":"name","description":"…","priority":0},…],
+//	 "rows":[{"cells":["web",…],"conditions":[…],"object":{"kind":"PartialObjectMetadata",…}},…]}
+//
+// Columns and cells are those of the hub. A resource without columns of its own shows Name and Created At.
+func Table(def *resource.Definition, rows []TableRow, o TableOptions) []byte {
+	dst := appendHead(nil, "Table", metaGroup+o.Version)
+	dst = o.Meta.appendJSON(append(dst, `,"metadata":`...))
+	dst = append(dst, `,"columnDefinitions":`...)
+	columns, cells := def.Hub.Columns, def.Hub.Row
+	if columns == nil || cells == nil {
+		columns, cells = defaultColumns, defaultRow
+	}
+	if o.NoHeaders {
+		dst = append(dst, "null"...)
+	} else {
+		dst = appendColumns(dst, columns)
+	}
+	dst = append(dst, `,"rows":`...)
+	if len(rows) == 0 && def.Hub.Columns != nil { // no rows of default columns are null
+		return append(dst, `[]}`...)
+	}
+	start := len(dst)
+	for i := range rows {
+		dst = appendRow(open(dst, start), &rows[i], cells(o.Now, rows[i].Object), &o)
+	}
+	return append(shut(dst, start), '}')
+}
+
+func appendColumns(dst []byte, columns []resource.Column) []byte {
+	dst = append(dst, '[')
+	start := len(dst)
+	for i := range columns {
+		c := &columns[i]
+		dst = object.AppendString(append(separate(dst, start), `{"name":`...), c.Name)
+		dst = object.AppendString(append(dst, `,"type":`...), c.Type)
+		dst = object.AppendString(append(dst, `,"format":`...), c.Format)
+		dst = object.AppendString(append(dst, `,"description":`...), c.Description)
+		dst = strconv.AppendInt(append(dst, `,"priority":`...), int64(c.Priority), 10)
+		dst = append(dst, '}')
+	}
+	return append(dst, ']')
+}
+
+func appendRow(dst []byte, row *TableRow, r resource.Row, o *TableOptions) []byte {
+	dst = object.AppendJSON(append(dst, `{"cells":`...), r.Cells)
+	if len(r.Conditions) > 0 {
+		dst = append(dst, `,"conditions":`...)
+		dst = appendOrdered(dst, object.JSON(r.Conditions), &conditionOrder)
+	}
+	dst = append(dst, `,"object":`...)
+	switch {
+	case o.Include == "Object":
+		dst = append(dst, row.JSON...)
+	case o.Include == "None" && !endsInitialEvents(row.Object):
+		dst = append(dst, "null"...)
+	default:
+		dst = AppendPartial(dst, row.JSON, o.Version)
+	}
+	return append(dst, '}')
+}
+
+var conditionOrder = order{keys: []string{`"type"`, `"status"`, `"reason"`, `"message"`}}
+
+// endsInitialEvents reports whether an object is the bookmark behind the initial events of a watch (KEP-3157). The
+// annotation that says so is shown even when no objects are asked for.
+func endsInitialEvents(obj object.Object) bool {
+	return obj.String("metadata", "annotations", "k8s.io/initial-events-end") == "true"
+}
+
+// defaultColumns are the columns of a resource without columns of its own.
+var defaultColumns = []resource.Column{
+	{Name: "Name", Type: "string", Format: "name", Description: "Name must be unique within a namespace. Is required when creating resources, although some resources may allow a client to request the generation of an appropriate name automatically. Name is primarily intended for creation idempotence and configuration definition. Cannot be updated. More info: https://kubernetes.io/docs/concepts/overview/working-with-objects/names#names"},
+	{Name: "Created At", Type: "date", Description: "CreationTimestamp is a timestamp representing the server time when this object was created. It is not guaranteed to be set in happens-before order across separate operations. Clients may not set this value. It is represented in RFC3339 form and is in UTC.\n\nPopulated by the system. Read-only. Null for lists. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#metadata"},
+}
+
+func defaultRow(_ time.Time, obj object.Object) resource.Row {
+	created := obj.String("metadata", "creationTimestamp")
+	if created == "" {
+		created = object.Time(time.Time{})
+	}
+	return resource.Row{Cells: []any{obj.Name(), created}}
+}
