@@ -1,0 +1,113 @@
+// Package auth decides who sends a request and whether they may.
+//
+//	Authorization: Bearer …  ─ Authenticate ─▶ User ─ Impersonate ─▶ User ─ Authorize(Attributes) ─▶ allowed, reason
+//	                               │ 401                 │ 403                    │
+//	                          tokens of New        impersonate verbs       ClusterRoleBindings of every namespace,
+//	                                                                       then RoleBindings of the request's
+//
+// Roles and bindings are read from the store at every decision, so a change takes effect with the next request. The
+// roles that every server has from its first second (bootstrap.txt) are in effect without being stored; a stored
+// object of the same name takes their place.
+package auth
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/kubesim/kubesim/sim/resource"
+	"github.com/kubesim/kubesim/sim/status"
+)
+
+// Mode says how requests are authorized.
+type Mode int
+
+const (
+	AlwaysAllow Mode = iota // every request is cluster-admin, whatever credentials it carries
+	RBAC                    // bearer tokens, anonymous requests and role-based access control
+)
+
+// Token is a bearer token and the user who holds it. Every holder is in system:authenticated beside the given groups.
+type Token struct {
+	Token string
+	User  resource.User
+}
+
+// Names that the API server gives a meaning (Kubernetes documentation, "User impersonation" and "RBAC").
+const (
+	anonymous       = "system:anonymous"
+	authenticated   = "system:authenticated"
+	unauthenticated = "system:unauthenticated"
+	masters         = "system:masters"
+)
+
+// Auth is the authentication and authorization of one API server. It does not change after New.
+type Auth struct {
+	mode   Mode
+	tokens map[string]resource.User
+	roles  bootstrap
+}
+
+// New returns an Auth. Without tokens, mode RBAC knows DefaultTokens.
+func New(mode Mode, tokens []Token) *Auth {
+	if mode == RBAC && len(tokens) == 0 {
+		tokens = DefaultTokens()
+	}
+	a := &Auth{mode: mode, tokens: make(map[string]resource.User, len(tokens)), roles: readBootstrap()}
+	for _, t := range tokens {
+		u := t.User
+		u.Groups = withGroup(u.Groups, authenticated)
+		a.tokens[t.Token] = u
+	}
+	return a
+}
+
+// DefaultTokens returns an administrator and a user without rights of her own: admintoken and alicetoken.
+func DefaultTokens() []Token {
+	return []Token{
+		{"admintoken", resource.User{Name: "admin", UID: "admin-uid", Groups: []string{masters}}},
+		{"alicetoken", resource.User{Name: "alice", UID: "alice-uid", Groups: []string{"dev"}}},
+	}
+}
+
+// Authenticate returns the user of a request with the header: the holder of the bearer token, 401 for a token nobody
+// holds, system:anonymous without a bearer token. Under AlwaysAllow everybody is kubernetes-admin.
+func (a *Auth) Authenticate(h http.Header) (resource.User, *status.Status) {
+	if a.mode == AlwaysAllow {
+		return resource.User{Name: "kubernetes-admin", Groups: []string{masters, authenticated}}, nil
+	}
+	token := bearer(h.Get("Authorization"))
+	if token == "" {
+		return resource.User{Name: anonymous, Groups: []string{unauthenticated}}, nil
+	}
+	u, ok := a.tokens[token]
+	if !ok {
+		return resource.User{}, status.Unauthorized()
+	}
+	return u, nil
+}
+
+// bearer returns the token of an Authorization header, "" when it holds none (RFC 6750; the scheme in any case).
+func bearer(header string) string {
+	parts := strings.SplitN(strings.TrimSpace(header), " ", 3)
+	if len(parts) < 2 || !strings.EqualFold(parts[0], "bearer") {
+		return ""
+	}
+	return parts[1]
+}
+
+// withGroup returns the groups with one more, unless it is there. It never changes its argument.
+func withGroup(groups []string, group string) []string {
+	if has(groups, group) {
+		return groups
+	}
+	return append(groups[:len(groups):len(groups)], group)
+}
+
+func has(list []string, s string) bool {
+	for _, x := range list {
+		if x == s {
+			return true
+		}
+	}
+	return false
+}

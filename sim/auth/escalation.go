@@ -1,0 +1,154 @@
+package auth
+
+import (
+	"fmt"
+	"sort"
+	"strings"
+
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/resource"
+	"github.com/kubesim/kubesim/sim/status"
+)
+
+// Escalation returns the 403 of a write that would give somebody more rights than the writer has: at is the write,
+// already authorized, of a role or binding; old is nil on create. It returns nil for every other resource. The verbs
+// escalate (on roles) and bind (on the role a binding refers to) lift the check (RBAC, "Privilege escalation
+// prevention and bootstrapping"). A binding to a role that does not exist is 404.
+func (a *Auth) Escalation(at Attributes, obj, old object.Object, objects resource.Reader) *status.Status {
+	if at.Group != rbacGroup || at.Subresource != "" || a.mode == AlwaysAllow || has(at.User.Groups, masters) ||
+		onlyCollectorFields(obj, old) {
+		return nil
+	}
+	switch at.Resource {
+	case "roles", "clusterroles":
+		return a.escalatingRole(at, obj, old, objects)
+	case "rolebindings", "clusterrolebindings":
+		return a.escalatingBinding(at, obj, objects)
+	}
+	return nil
+}
+
+func (a *Auth) escalatingRole(at Attributes, obj, old object.Object, objects resource.Reader) *status.Status {
+	at.Verb, at.Version = "escalate", "*"
+	if ok, _ := a.Authorize(at, objects); ok {
+		return nil
+	}
+	res := status.Resource{Group: at.Group, Resource: at.Resource}
+	if why := a.missing(at, rulesOf(obj), objects); why != "" {
+		return status.Forbidden(res, obj.Name(), why)
+	}
+	if at.Resource == "clusterroles" && (aggregates(obj) || aggregates(old)) {
+		all := []string{"*"}
+		everything := []Rule{{Verbs: all, APIGroups: all, Resources: all}, {Verbs: all, NonResourceURLs: all}}
+		if a.missing(at, everything, objects) != "" {
+			return status.Forbidden(res, obj.Name(), "must have cluster-admin privileges to use the aggregationRule")
+		}
+	}
+	return nil
+}
+
+func aggregates(role object.Object) bool {
+	return len(role.List("aggregationRule", "clusterRoleSelectors")) > 0
+}
+
+func (a *Auth) escalatingBinding(at Attributes, obj object.Object, objects resource.Reader) *status.Status {
+	kind, name := obj.String("roleRef", "kind"), obj.String("roleRef", "name")
+	bind := Attributes{User: at.User, Verb: "bind", Namespace: at.Namespace, IsResource: true,
+		Group: obj.String("roleRef", "apiGroup"), Version: "*", Name: name}
+	switch kind {
+	case "ClusterRole":
+		bind.Resource = "clusterroles"
+	case "Role":
+		bind.Resource = "roles"
+	}
+	if bind.Resource != "" {
+		if ok, _ := a.Authorize(bind, objects); ok {
+			return nil
+		}
+	}
+	rules, problem := a.roleRules(kind, at.Namespace, name, objects)
+	switch {
+	case problem != "" && bind.Resource == "":
+		return status.Plain("%s", problem)
+	case problem != "":
+		return status.NotFound(status.Resource{Group: rbacGroup, Resource: strings.TrimSuffix(bind.Resource, "s")}, name)
+	}
+	if why := a.missing(at, rules, objects); why != "" {
+		return status.Forbidden(status.Resource{Group: at.Group, Resource: at.Resource}, obj.Name(), why)
+	}
+	return nil
+}
+
+// missing returns the text about the rules that the user of at does not hold in the namespace, "" if all are held.
+func (a *Auth) missing(at Attributes, rules []Rule, objects resource.Reader) string {
+	held, problem := a.Rules(at.User, at.Namespace, objects)
+	var lacking []Rule
+	for _, r := range rules {
+		for _, one := range r.split() {
+			if !covered(held, one) {
+				lacking = append(lacking, one)
+			}
+		}
+	}
+	if len(lacking) == 0 {
+		return ""
+	}
+	text := fmt.Sprintf("user %q (groups=%q) is attempting to grant RBAC permissions not currently held:\n%s",
+		at.User.Name, at.User.Groups, strings.Join(describe(lacking), "\n"))
+	if problem != "" {
+		text += "; resolution errors: [" + problem + "]"
+	}
+	return text
+}
+
+func covered(held []Rule, one Rule) bool {
+	for _, r := range held {
+		if r.covers(one) {
+			return true
+		}
+	}
+	return false
+}
+
+// describe prints single rules, those for the same resource as one with all their verbs, sorted.
+func describe(rules []Rule) []string {
+	at := map[string]int{}
+	var merged []Rule
+	for _, r := range rules {
+		if len(r.NonResourceURLs) == 0 {
+			key := fmt.Sprintf("%q", [][]string{r.APIGroups, r.Resources, r.ResourceNames})
+			if i, ok := at[key]; ok {
+				merged[i].Verbs = append(merged[i].Verbs, r.Verbs...)
+				continue
+			}
+			at[key] = len(merged)
+		}
+		merged = append(merged, r)
+	}
+	seen := map[string]bool{}
+	var texts []string
+	for _, r := range merged {
+		if s := r.String(); !seen[s] {
+			seen[s] = true
+			texts = append(texts, s)
+		}
+	}
+	sort.Strings(texts)
+	return texts
+}
+
+// onlyCollectorFields reports whether an update changes nothing but what the garbage collector changes.
+func onlyCollectorFields(obj, old object.Object) bool {
+	if old == nil {
+		return false
+	}
+	return object.SemanticEqual(withoutCollectorFields(obj), withoutCollectorFields(old))
+}
+
+func withoutCollectorFields(o object.Object) map[string]any {
+	c := o.Copy()
+	c.Remove("metadata", "ownerReferences")
+	c.Remove("metadata", "finalizers")
+	c.Remove("metadata", "managedFields")
+	return c
+}

@@ -1,0 +1,20 @@
+package auth_test
+
+import (
+	"fmt"
+	"net/http"
+
+	"github.com/kubesim/kubesim/sim/auth"
+)
+
+func ExampleNew() {
+	a := auth.New(auth.RBAC, nil)
+	user, _ := a.Authenticate(http.Header{"Authorization": {"Bearer alicetoken"}})
+	at := auth.Attributes{User: user, Verb: "list", Version: "v1", Resource: "pods", Namespace: "default", IsResource: true}
+	allowed, reason := a.Authorize(at, nil)
+	fmt.Println(allowed)
+	fmt.Println(auth.Forbidden(at, reason).Message)
+	// Output:
+	// false
+	// pods is forbidden: User "alice" cannot list resource "pods" in API group "" in the namespace "default"
+}

@@ -1,0 +1,246 @@
+package auth
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/kubesim/kubesim/sim/field"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/resource"
+	"github.com/kubesim/kubesim/sim/status"
+)
+
+const (
+	serviceAccountPrefix = "system:serviceaccount:"
+	nodePrefix           = "system:node:"
+	authenticationGroup  = "authentication.k8s.io"
+	extraPrefix          = "Impersonate-Extra-"
+)
+
+// Impersonate returns the user as whom the request at, sent by at.User with the header, is carried out: at.User when
+// the header has no Impersonate fields. It first tries constrained impersonation (KEP-5284), which needs the right
+// impersonate-on:MODE:VERB on the request itself, then the plain verb impersonate; when neither is granted the 403
+// names the first right that was missing.
+func (a *Auth) Impersonate(at Attributes, h http.Header, objects resource.Reader) (resource.User, *status.Status) {
+	if !asks(h) {
+		return at.User, nil
+	}
+	want, s := wanted(h)
+	if s != nil || want == nil {
+		return at.User, s
+	}
+	var first *status.Status
+	if mode := constrainedMode(want); mode != "" {
+		on := at
+		on.Verb = "impersonate-on:" + mode + ":" + at.Verb
+		if first = a.check(on, objects); first == nil {
+			p := impersonation{a, at.User, "impersonate:" + mode, authenticationGroup, true, objects}
+			if first = p.check(want); first == nil {
+				return p.result(want), nil
+			}
+		}
+	}
+	p := impersonation{a, at.User, "impersonate", "", false, objects}
+	if s := p.check(want); s != nil {
+		if first == nil {
+			first = s
+		}
+		return resource.User{}, first
+	}
+	return p.result(want), nil
+}
+
+// asks reports whether the header has any Impersonate field. Few requests do.
+func asks(h http.Header) bool {
+	for name := range h { // order does not matter
+		if strings.HasPrefix(name, "Impersonate-") {
+			return true
+		}
+	}
+	return false
+}
+
+// wanted returns the user that the header asks for, nil if it asks for none.
+func wanted(h http.Header) (*resource.User, *status.Status) {
+	u := &resource.User{Name: h.Get("Impersonate-User"), UID: h.Get("Impersonate-Uid"), Groups: h["Impersonate-Group"]}
+	extra := false
+	for _, name := range object.SortedKeys(h) {
+		if !strings.HasPrefix(name, extraPrefix) {
+			continue
+		}
+		extra = true
+		key := strings.ToLower(name[len(extraPrefix):])
+		if plain, err := url.PathUnescape(key); err == nil {
+			key = plain
+		}
+		if u.Extra == nil {
+			u.Extra = map[string][]string{}
+		}
+		u.Extra[key] = append(u.Extra[key], h[name]...)
+	}
+	if u.Name != "" {
+		return u, nil
+	}
+	if extra || u.UID != "" || len(u.Groups) > 0 {
+		return nil, status.BadRequest("requested &user.DefaultInfo{Name:\"\", UID:%#v, Groups:%#v, Extra:%#v} "+
+			"without impersonating a user name", u.UID, u.Groups, u.Extra)
+	}
+	return nil, nil
+}
+
+// constrainedMode returns the mode of constrained impersonation that fits the user, "" if none does.
+func constrainedMode(u *resource.User) string {
+	onlyName := u.UID == "" && len(u.Groups) == 0 && len(u.Extra) == 0
+	_, isNode := nodeName(u.Name)
+	_, _, isAccount := serviceAccount(u.Name)
+	switch {
+	case isNode && onlyName:
+		return "arbitrary-node"
+	case isAccount && onlyName:
+		return "serviceaccount"
+	case !isNode && !isAccount:
+		return "user-info"
+	}
+	return ""
+}
+
+// impersonation is one attempt: the requestor and the verb that every part of the wanted user needs.
+type impersonation struct {
+	auth        *Auth
+	requestor   resource.User
+	verb        string
+	group       string // of the resources users, groups, nodes and serviceaccounts
+	constrained bool
+	objects     resource.Reader
+}
+
+// check returns why the requestor may not become the user.
+func (p *impersonation) check(u *resource.User) *status.Status {
+	if s := p.checkName(u); s != nil {
+		return s
+	}
+	if u.UID != "" {
+		if s := p.may(Attributes{Group: authenticationGroup, Version: "v1", Resource: "uids", Name: u.UID}); s != nil {
+			return s
+		}
+	}
+	if s := p.checkGroups(u.Groups); s != nil {
+		return s
+	}
+	return p.checkExtra(u.Extra)
+}
+
+func (p *impersonation) checkName(u *resource.User) *status.Status {
+	at := Attributes{Group: p.group, Version: "v1", Resource: "users", Name: u.Name}
+	if node, ok := nodeName(u.Name); ok && p.constrained {
+		at.Resource, at.Name = "nodes", node
+	}
+	if ns, name, ok := serviceAccount(u.Name); ok {
+		at.Resource, at.Namespace, at.Name = "serviceaccounts", ns, name
+	}
+	return p.may(at)
+}
+
+func (p *impersonation) checkGroups(groups []string) *status.Status {
+	at := Attributes{Group: p.group, Version: "v1", Resource: "groups"}
+	if p.constrained {
+		if has(groups, "") {
+			return p.refuse(at, "impersonating the empty string group is not allowed")
+		}
+		if has(groups, masters) {
+			at.Name = masters
+			return p.refuse(at, "impersonating the system:masters group is not allowed")
+		}
+	}
+	for _, at.Name = range groups {
+		if s := p.may(at); s != nil {
+			return s
+		}
+	}
+	return nil
+}
+
+func (p *impersonation) checkExtra(extra map[string][]string) *status.Status {
+	at := Attributes{Group: authenticationGroup, Version: "v1", Resource: "userextras"}
+	if why := badExtra(extra); p.constrained && why != "" {
+		return p.refuse(at, why)
+	}
+	for _, at.Subresource = range object.SortedKeys(extra) {
+		for _, at.Name = range extra[at.Subresource] {
+			if s := p.may(at); s != nil {
+				return s
+			}
+		}
+	}
+	return nil
+}
+
+// badExtra returns what constrained impersonation refuses in extra, whoever asks, "" for nothing.
+func badExtra(extra map[string][]string) string {
+	for _, key := range object.SortedKeys(extra) {
+		switch errs := field.DomainPrefixedPath("extra.key", key); {
+		case key == "":
+			return "impersonating the empty string key in extra is not allowed"
+		case len(errs) > 0:
+			return "impersonating an invalid key in extra is not allowed: " + errs.Text()
+		case key != strings.ToLower(key):
+			return fmt.Sprintf("impersonating a non-lowercase key in extra is not allowed: %q", key)
+		case has(extra[key], ""):
+			return "impersonating the empty string value in extra is not allowed"
+		}
+	}
+	return ""
+}
+
+func (p *impersonation) may(at Attributes) *status.Status {
+	at.User, at.Verb, at.IsResource = p.requestor, p.verb, true
+	return p.auth.check(at, p.objects)
+}
+
+func (p *impersonation) refuse(at Attributes, why string) *status.Status {
+	at.User, at.Verb, at.IsResource = p.requestor, p.verb, true
+	return Forbidden(at, why)
+}
+
+// result returns the user with the groups that everybody of its sort is in.
+func (p *impersonation) result(want *resource.User) resource.User {
+	u := *want
+	if ns, _, ok := serviceAccount(u.Name); ok && len(u.Groups) == 0 {
+		u.Groups = []string{"system:serviceaccounts", "system:serviceaccounts:" + ns}
+	}
+	if _, ok := nodeName(u.Name); ok && p.constrained {
+		u.Groups = []string{"system:nodes"}
+	}
+	if u.Name == anonymous {
+		u.Groups = withGroup(u.Groups, unauthenticated)
+	} else if !has(u.Groups, unauthenticated) {
+		u.Groups = withGroup(u.Groups, authenticated)
+	}
+	return u
+}
+
+// check returns the 403 of a request that is not allowed.
+func (a *Auth) check(at Attributes, objects resource.Reader) *status.Status {
+	if ok, reason := a.Authorize(at, objects); !ok {
+		return Forbidden(at, reason)
+	}
+	return nil
+}
+
+// serviceAccount splits the user name of a service account.
+func serviceAccount(user string) (namespace, name string, ok bool) {
+	rest, ok := strings.CutPrefix(user, serviceAccountPrefix)
+	if !ok {
+		return "", "", false
+	}
+	namespace, name, ok = strings.Cut(rest, ":")
+	return namespace, name, ok && len(field.DNS1123Label(namespace)) == 0 && len(field.DNS1123Subdomain(name)) == 0
+}
+
+// nodeName returns the node of a node's user name.
+func nodeName(user string) (string, bool) {
+	name, ok := strings.CutPrefix(user, nodePrefix)
+	return name, ok && len(field.DNS1123Subdomain(name)) == 0
+}

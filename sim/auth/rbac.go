@@ -1,0 +1,253 @@
+package auth
+
+import (
+	"fmt"
+	"sort"
+	"strings"
+
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/resource"
+	"github.com/kubesim/kubesim/sim/status"
+)
+
+// Attributes is what a request asks for.
+type Attributes struct {
+	User resource.User
+	Verb string
+
+	// Group to Name describe a request for a resource (IsResource). The resource need not exist.
+	Group, Version, Resource, Subresource, Namespace, Name string
+	IsResource                                             bool
+
+	Path string // of any other request: "/version"
+}
+
+// The resource part of the storage keys of RBAC objects.
+const (
+	rolesKey               = "roles.rbac.authorization.k8s.io"
+	clusterRolesKey        = "clusterroles.rbac.authorization.k8s.io"
+	roleBindingsKey        = "rolebindings.rbac.authorization.k8s.io"
+	clusterRoleBindingsKey = "clusterrolebindings.rbac.authorization.k8s.io"
+)
+
+// Authorize reports whether at is allowed, and why: the binding that allows it, or what was wrong with bindings that
+// might have. objects may be nil: then only the roles of bootstrap.txt count.
+func (a *Auth) Authorize(at Attributes, objects resource.Reader) (allowed bool, reason string) {
+	if a.mode == AlwaysAllow || has(at.User.Groups, masters) {
+		return true, ""
+	}
+	var errs []string
+	a.visit(at.User, at.Namespace, objects, func(b *binding, s *subject, rules []Rule, err string) bool {
+		if err != "" {
+			errs = append(errs, err)
+		}
+		for _, r := range rules {
+			if r.allows(at) {
+				allowed, reason = true, "RBAC: allowed by "+b.describe(s)
+				return false
+			}
+		}
+		return true
+	})
+	if !allowed && len(errs) > 0 {
+		reason = "RBAC: " + aggregate(errs)
+	}
+	return allowed, reason
+}
+
+// Rules returns the rules that apply to user in the namespace, and what was wrong with bindings, "" if nothing.
+func (a *Auth) Rules(user resource.User, namespace string, objects resource.Reader) (rules []Rule, problem string) {
+	if a.mode == AlwaysAllow {
+		all := []string{"*"}
+		return []Rule{{Verbs: all, APIGroups: all, Resources: all}, {Verbs: all, NonResourceURLs: all}}, ""
+	}
+	var errs []string
+	a.visit(user, namespace, objects, func(_ *binding, _ *subject, more []Rule, err string) bool {
+		if err != "" {
+			errs = append(errs, err)
+		}
+		rules = append(rules, more...)
+		return true
+	})
+	if len(errs) > 0 {
+		problem = aggregate(errs)
+	}
+	return rules, problem
+}
+
+// aggregate prints several errors as one: [a, b], each text once.
+func aggregate(errs []string) string {
+	seen := map[string]bool{}
+	var texts []string
+	for _, e := range errs {
+		if !seen[e] {
+			seen[e] = true
+			texts = append(texts, e)
+		}
+	}
+	if len(texts) == 1 {
+		return texts[0]
+	}
+	return "[" + strings.Join(texts, ", ") + "]"
+}
+
+// binding is a RoleBinding, or with namespace "" a ClusterRoleBinding.
+type binding struct {
+	name, namespace string
+	roleKind, role  string
+	subjects        []subject
+}
+
+type subject struct{ kind, name, namespace string }
+
+func bindingOf(o object.Object) binding {
+	b := binding{name: o.Name(), namespace: o.Namespace(),
+		roleKind: o.String("roleRef", "kind"), role: o.String("roleRef", "name")}
+	for _, v := range o.List("subjects") {
+		m, _ := v.(map[string]any)
+		s := object.Object(m)
+		b.subjects = append(b.subjects, subject{s.String("kind"), s.String("name"), s.String("namespace")})
+	}
+	return b
+}
+
+// describe names b as the reasons of decisions do.
+func (b *binding) describe(s *subject) string {
+	kind, name, who := "ClusterRoleBinding", b.name, s.name
+	if b.namespace != "" {
+		kind, name = "RoleBinding", b.name+"/"+b.namespace
+	}
+	if s.kind == "ServiceAccount" {
+		who += "/" + s.home(b)
+	}
+	return fmt.Sprintf("%s %q of %s %q to %s %q", kind, name, b.roleKind, b.role, s.kind, who)
+}
+
+// home returns the namespace of a ServiceAccount: its own, or that of the binding.
+func (s *subject) home(b *binding) string {
+	if s.namespace != "" {
+		return s.namespace
+	}
+	return b.namespace
+}
+
+// applies returns the first subject of b that is the user, or nil.
+func (b *binding) applies(u resource.User) *subject {
+	for i := range b.subjects {
+		s := &b.subjects[i]
+		switch s.kind {
+		case "User":
+			if u.Name == s.name {
+				return s
+			}
+		case "Group":
+			if has(u.Groups, s.name) {
+				return s
+			}
+		case "ServiceAccount":
+			if ns := s.home(b); ns != "" && u.Name == serviceAccountPrefix+ns+":"+s.name {
+				return s
+			}
+		}
+	}
+	return nil
+}
+
+// visit calls fn for each binding that applies to the user, ClusterRoleBindings first, in the order of names, with the
+// rules it brings or what is wrong with it, until fn returns false.
+func (a *Auth) visit(u resource.User, namespace string, objects resource.Reader,
+	fn func(b *binding, s *subject, rules []Rule, err string) bool) {
+	list := a.clusterRoleBindings(objects)
+	if namespace != "" && objects != nil {
+		objects.Each(roleBindingsKey, namespace, func(o object.Object) bool {
+			list = append(list, bindingOf(o))
+			return true
+		})
+	}
+	for i := range list {
+		b := &list[i]
+		s := b.applies(u)
+		if s == nil {
+			continue
+		}
+		rules, err := a.roleRules(b.roleKind, b.namespace, b.role, objects)
+		if !fn(b, s, rules, err) {
+			return
+		}
+	}
+}
+
+// clusterRoleBindings returns the stored bindings and those of bootstrap.txt that are not stored.
+func (a *Auth) clusterRoleBindings(objects resource.Reader) []binding {
+	var list []binding
+	stored := map[string]bool{}
+	if objects != nil {
+		objects.Each(clusterRoleBindingsKey, "", func(o object.Object) bool {
+			list = append(list, bindingOf(o))
+			stored[o.Name()] = true
+			return true
+		})
+	}
+	for _, b := range a.roles.bindings {
+		if !stored[b.name] {
+			list = append(list, b)
+		}
+	}
+	sort.SliceStable(list, func(i, j int) bool { return list[i].name < list[j].name })
+	return list
+}
+
+// roleRules returns the rules of the role that a binding in the namespace refers to, and the error for one that does
+// not exist.
+func (a *Auth) roleRules(kind, namespace, name string, objects resource.Reader) ([]Rule, string) {
+	var key, res string
+	switch kind {
+	case "Role":
+		key, res = rolesKey, "role"
+	case "ClusterRole":
+		key, res, namespace = clusterRolesKey, "clusterrole", ""
+	default:
+		return nil, fmt.Sprintf("unsupported role reference kind: %q", kind)
+	}
+	if objects != nil {
+		if o := objects.Get(key, namespace, name); o != nil {
+			return rulesOf(o), ""
+		}
+	}
+	if kind == "ClusterRole" {
+		if rules, ok := a.roles.roles[name]; ok {
+			return rules, ""
+		}
+	}
+	return nil, status.NotFound(status.Resource{Group: rbacGroup, Resource: res}, name).Message
+}
+
+const rbacGroup = "rbac.authorization.k8s.io"
+
+// noHTML keeps user-made parts of a message from looking like HTML.
+var noHTML = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
+
+// Forbidden answers for a request that Authorize refused for the reason.
+func Forbidden(at Attributes, reason string) *status.Status {
+	why := fmt.Sprintf("User %q cannot %s path %q", at.User.Name, at.Verb, at.Path)
+	if at.IsResource {
+		res := at.Resource
+		if at.Subresource != "" {
+			res += "/" + at.Subresource
+		}
+		why = fmt.Sprintf("User %q cannot %s resource %q in API group %q ", at.User.Name, at.Verb, res, at.Group)
+		if at.Namespace != "" {
+			why += fmt.Sprintf("in the namespace %q", at.Namespace)
+		} else {
+			why += "at the cluster scope"
+		}
+	}
+	why = noHTML.Replace(why)
+	if reason != "" {
+		why += ": " + reason
+	}
+	if !at.IsResource {
+		return status.Forbidden(status.Resource{}, "", why)
+	}
+	return status.Forbidden(status.Resource{Group: at.Group, Resource: at.Resource}, at.Name, why)
+}

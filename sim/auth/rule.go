@@ -1,0 +1,126 @@
+package auth
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/kubesim/kubesim/sim/object"
+)
+
+// Rule is one rule of a Role or ClusterRole (PolicyRule of rbac.authorization.k8s.io/v1).
+type Rule struct {
+	Verbs, APIGroups, Resources, ResourceNames, NonResourceURLs []string
+}
+
+// rulesOf returns the rules of a Role or ClusterRole.
+func rulesOf(role object.Object) []Rule {
+	list := role.List("rules")
+	rules := make([]Rule, 0, len(list))
+	for _, v := range list {
+		m, _ := v.(map[string]any)
+		r := object.Object(m)
+		rules = append(rules, Rule{
+			Verbs:           object.Strings(r.List("verbs")),
+			APIGroups:       object.Strings(r.List("apiGroups")),
+			Resources:       object.Strings(r.List("resources")),
+			ResourceNames:   object.Strings(r.List("resourceNames")),
+			NonResourceURLs: object.Strings(r.List("nonResourceURLs")),
+		})
+	}
+	return rules
+}
+
+// allows reports whether r alone allows what at asks for.
+func (r Rule) allows(at Attributes) bool {
+	if !hasOrAll(r.Verbs, at.Verb) {
+		return false
+	}
+	if !at.IsResource {
+		return coversURL(r.NonResourceURLs, at.Path)
+	}
+	return hasOrAll(r.APIGroups, at.Group) && r.matchesResource(at.Resource, at.Subresource) &&
+		(len(r.ResourceNames) == 0 || has(r.ResourceNames, at.Name))
+}
+
+// matchesResource knows the forms *, deployments, deployments/scale and */scale.
+func (r Rule) matchesResource(resource, subresource string) bool {
+	if subresource == "" {
+		return hasOrAll(r.Resources, resource)
+	}
+	return hasOrAll(r.Resources, resource+"/"+subresource) || has(r.Resources, "*/"+subresource)
+}
+
+// covers reports whether r grants all that sub does, where sub has one verb and one resource or path.
+func (r Rule) covers(sub Rule) bool {
+	if !hasOrAll(r.Verbs, sub.Verbs[0]) {
+		return false
+	}
+	if len(sub.NonResourceURLs) > 0 {
+		return coversURL(r.NonResourceURLs, sub.NonResourceURLs[0])
+	}
+	resource, subresource, _ := strings.Cut(sub.Resources[0], "/")
+	return hasOrAll(r.APIGroups, sub.APIGroups[0]) && r.matchesResource(resource, subresource) &&
+		(len(r.ResourceNames) == 0 || len(sub.ResourceNames) > 0 && has(r.ResourceNames, sub.ResourceNames[0]))
+}
+
+// split breaks r into rules of one group, resource, verb and name, or one path and verb, each.
+func (r Rule) split() []Rule {
+	var out []Rule
+	for _, group := range r.APIGroups {
+		for _, resource := range r.Resources {
+			for _, verb := range r.Verbs {
+				one := Rule{APIGroups: []string{group}, Resources: []string{resource}, Verbs: []string{verb}}
+				for _, name := range r.ResourceNames {
+					named := one
+					named.ResourceNames = []string{name}
+					out = append(out, named)
+				}
+				if len(r.ResourceNames) == 0 {
+					out = append(out, one)
+				}
+			}
+		}
+	}
+	for _, url := range r.NonResourceURLs {
+		for _, verb := range r.Verbs {
+			out = append(out, Rule{NonResourceURLs: []string{url}, Verbs: []string{verb}})
+		}
+	}
+	return out
+}
+
+// String returns r as the messages about escalation print it.
+func (r Rule) String() string {
+	var parts []string
+	for _, f := range []struct {
+		name   string
+		values []string
+	}{
+		{"APIGroups", r.APIGroups}, {"Resources", r.Resources}, {"NonResourceURLs", r.NonResourceURLs},
+		{"ResourceNames", r.ResourceNames}, {"Verbs", r.Verbs},
+	} {
+		if len(f.values) > 0 {
+			parts = append(parts, fmt.Sprintf("%s:%q", f.name, f.values))
+		}
+	}
+	return "{" + strings.Join(parts, ", ") + "}"
+}
+
+func hasOrAll(list []string, s string) bool {
+	for _, x := range list {
+		if x == s || x == "*" {
+			return true
+		}
+	}
+	return false
+}
+
+// coversURL reports whether one of the urls is the path or, when it ends in *, a prefix of it.
+func coversURL(urls []string, path string) bool {
+	for _, u := range urls {
+		if u == path || strings.HasSuffix(u, "*") && strings.HasPrefix(path, strings.TrimRight(u, "*")) {
+			return true
+		}
+	}
+	return false
+}

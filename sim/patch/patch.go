@@ -1,0 +1,88 @@
+// Package patch applies the patches that clients send to objects.
+//
+//	Content-Type ─ Type ─▶ JSONPatch       JSON(doc)      ─┐ bytes ─ decode with the Type ─▶ object
+//	                       MergePatch      Merge(doc)     ─┘           │ fails
+//	                       StrategicPatch  Strategic(object) ─ object ─┴──────▶ Undecodable(what was patched, why)
+//	                       ApplyPatch      (server-side apply, another package)
+//
+// doc is the current object in the version of the request, printed as the server prints it. Repeated and unknown keys
+// of the patch itself are returned as strict errors: the caller turns them into warnings or, together with those of the
+// patched object, into StrictlyUndecodable.
+package patch
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/kubesim/kubesim/sim/field"
+	"github.com/kubesim/kubesim/sim/status"
+)
+
+// Kind is the way in which a patch describes a change.
+type Kind int
+
+const (
+	JSONPatch      Kind = iota // RFC 6902
+	MergePatch                 // RFC 7386
+	StrategicPatch             // API concepts, "Strategic merge patch"
+	ApplyPatch                 // API concepts, "Server-side apply"
+)
+
+// Level is the fieldValidation of a request. Warn and Strict make a patch report its repeated and unknown keys.
+type Level int
+
+const (
+	Warn Level = iota
+	Ignore
+	Strict
+)
+
+const (
+	typeJSON      = "application/json-patch+json"
+	typeMerge     = "application/merge-patch+json"
+	typeStrategic = "application/strategic-merge-patch+json"
+	typeApply     = "application/apply-patch+yaml"
+)
+
+// ContentTypes returns the media types of a PATCH on a custom or a built-in resource, in the order the server names them.
+func ContentTypes(custom bool) []string {
+	if custom {
+		return []string{typeJSON, typeMerge, typeApply}
+	}
+	return []string{typeJSON, typeMerge, typeStrategic, typeApply}
+}
+
+// Type returns the Kind of a patch with the Content-Type, or the 415 for one that the resource does not take.
+func Type(contentType string, custom bool) (Kind, *status.Status) {
+	mediaType, _, _ := strings.Cut(contentType, ";")
+	switch strings.TrimSpace(mediaType) {
+	case typeJSON:
+		return JSONPatch, nil
+	case typeMerge:
+		return MergePatch, nil
+	case typeApply:
+		return ApplyPatch, nil
+	case typeStrategic:
+		if !custom {
+			return StrategicPatch, nil
+		}
+	}
+	if custom {
+		return 0, status.UnsupportedMediaType(ContentTypes(true))
+	}
+	return 0, &status.Status{Code: http.StatusUnsupportedMediaType, Reason: status.ReasonMediaType,
+		Message: "415: Unsupported Media Type", Details: &status.Details{}}
+}
+
+// Undecodable answers for a patch whose result is not an object of the kind. value is the patched JSON, or the text of
+// a strategic patch; err says what is wrong with it.
+func Undecodable(value string, err error) *status.Status {
+	return status.Invalid(status.Resource{}, "", field.ErrorList{field.Invalid("patch", value, err.Error())})
+}
+
+// StrictlyUndecodable answers for a patch that is only wrong under fieldValidation=Strict: strict holds what JSON,
+// Merge or Strategic returned, followed by what decoding the result found.
+func StrictlyUndecodable(value string, strict []string) *status.Status {
+	why := "strict decoding error: " + strings.Join(strict, ", ")
+	return status.Invalid(status.Resource{}, "", field.ErrorList{field.Invalid("patch", value, why)})
+}

@@ -1,0 +1,270 @@
+package patch
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/schema"
+	"github.com/kubesim/kubesim/sim/status"
+)
+
+// The directives of a strategic merge patch.
+const (
+	directive       = "$patch"
+	retainKeys      = "$retainKeys"
+	setElementOrder = "$setElementOrder"
+	deleteFromList  = "$deleteFromPrimitiveList"
+)
+
+// Strategic applies a strategic merge patch to doc, an object of type t, and leaves doc as it is. Objects are merged;
+// lists are merged when their field has the patch strategy merge (by PatchMergeKey, or as sets of scalars) and replaced
+// when it has not. text is the patch as errors about the result print it.
+//
+//	patch                                   spec.template.spec of doc           result
+//	{"$setElementOrder/containers":         {"containers":                      {"containers":
+//	   [{"name":"b"},{"name":"a"}],            [{"name":"a","image":"i:1"},        [{"name":"b","image":"j:2"},
+//	 "containers":                              {"name":"b","image":"j:1"}]}        {"name":"a","image":"i:1"}]}
+//	   [{"name":"b","image":"j:2"}]}
+func Strategic(doc object.Object, patch []byte, t *schema.Type, level Level) (result object.Object, text string,
+	strict []string, s *status.Status) {
+	m, strict, err := readObject(patch)
+	if err != nil {
+		return nil, "", nil, status.BadRequest("%v", err)
+	}
+	if level == Ignore {
+		strict = nil
+	}
+	merged, s := mergeMaps(doc.Copy(), m, t)
+	if s != nil {
+		return nil, "", nil, s
+	}
+	return merged, fmt.Sprintf("%+v", m), strict, nil
+}
+
+// Answers to patches that make no sense. The real server has the codes: a mistake in a directive's form is 400, every
+// other mistake 500.
+func badPrimitiveList() *status.Status {
+	return status.BadRequest("invalid patch format of primitive list")
+}
+
+func badRetainKeys() *status.Status { return status.BadRequest("invalid patch format of retainKeys") }
+
+func badElementOrder() *status.Status {
+	return status.BadRequest("invalid patch format of setElementOrder list")
+}
+
+func noMergeKey(m map[string]any, key string) *status.Status {
+	return status.Plain("map: %v does not contain declared merge key: %s", m, key)
+}
+
+func badDirective(value any, m map[string]any) *status.Status {
+	return status.Plain("unknown patch type: %s in map: %v", value, m)
+}
+
+func badArgument(want string, v any) *status.Status {
+	return status.Plain("expected a %s, but received a %s", want, goName(v))
+}
+
+// goName returns what reflection prints for the type of a value.
+func goName(v any) string {
+	switch v.(type) {
+	case nil:
+		return "%!s(<nil>)"
+	case map[string]any:
+		return "map[string]interface {}"
+	case []any:
+		return "[]interface {}"
+	}
+	return fmt.Sprintf("%T", v)
+}
+
+// mergeMaps merges patch into old, an object of type t, and returns the result. It changes both.
+func mergeMaps(old, patch map[string]any, t *schema.Type) (map[string]any, *status.Status) {
+	switch v, ok := patch[directive]; {
+	case !ok:
+	case v == "replace":
+		delete(patch, directive)
+		return patch, nil
+	case v == "delete":
+		return map[string]any{}, nil
+	default:
+		return nil, badDirective(v, patch)
+	}
+	if old == nil {
+		old = map[string]any{}
+	}
+	if s := applyRetainKeys(old, patch); s != nil {
+		return nil, s
+	}
+	if s := applyElementOrders(old, patch, t); s != nil {
+		return nil, s
+	}
+	for _, key := range object.SortedKeys(patch) {
+		if s := mergeField(old, key, patch[key], t); s != nil {
+			return nil, s
+		}
+	}
+	return old, nil
+}
+
+// mergeField merges one entry of a patch into old.
+func mergeField(old map[string]any, key string, v any, t *schema.Type) *status.Status {
+	deleting := strings.HasPrefix(key, deleteFromList)
+	if deleting {
+		name, ok := strings.CutPrefix(key, deleteFromList+"/")
+		if !ok {
+			return badPrimitiveList()
+		}
+		if name != "" {
+			key = name
+		}
+	}
+	if v == nil {
+		delete(old, key)
+		return nil
+	}
+	have, ok := old[key]
+	if !ok || !sameType(have, v) {
+		if !deleting {
+			dropNulls(v)
+			set(old, key, v)
+		}
+		return nil
+	}
+	var s *status.Status
+	switch have := have.(type) {
+	case map[string]any:
+		old[key], s = mergeMapField(have, v.(map[string]any), key, t)
+	case []any:
+		old[key], s = mergeListField(have, v.([]any), key, t, deleting)
+	default:
+		old[key] = v
+	}
+	return s
+}
+
+func mergeMapField(old, patch map[string]any, key string, t *schema.Type) (any, *status.Status) {
+	f, s := lookup(t, key)
+	if s != nil {
+		return nil, s
+	}
+	if strategy, s := strategyOf(f); s != nil || strategy == "replace" {
+		return patch, s
+	}
+	return mergeMaps(old, patch, f.Type)
+}
+
+func mergeListField(old, patch []any, key string, t *schema.Type, deleting bool) (any, *status.Status) {
+	l, s := lookupList(t, key)
+	if s != nil {
+		return nil, s
+	}
+	if !l.merges && !deleting {
+		return patch, nil
+	}
+	return l.merge(old, patch, deleting)
+}
+
+// set puts a value of a patch where nothing was. Objects inside that are directives are left out.
+func set(old map[string]any, key string, v any) {
+	if clean, keep := withoutDirectives(v); keep {
+		old[key] = clean
+	} else {
+		delete(old, key)
+	}
+}
+
+// withoutDirectives removes objects with a $patch directive from v; keep is false when v is one itself.
+func withoutDirectives(v any) (clean any, keep bool) {
+	switch v := v.(type) {
+	case map[string]any:
+		if _, ok := v[directive]; ok {
+			return nil, false
+		}
+		for _, key := range object.SortedKeys(v) {
+			set(v, key, v[key])
+		}
+		return v, true
+	case []any:
+		out := make([]any, 0, len(v))
+		for _, x := range v {
+			if clean, keep := withoutDirectives(x); keep {
+				out = append(out, clean)
+			}
+		}
+		return out, true
+	}
+	return v, true
+}
+
+// dropNulls removes the null entries of all objects in v.
+func dropNulls(v any) {
+	switch v := v.(type) {
+	case map[string]any:
+		for key, x := range v { // order does not matter
+			if x == nil {
+				delete(v, key)
+			} else {
+				dropNulls(x)
+			}
+		}
+	case []any:
+		for _, x := range v {
+			dropNulls(x)
+		}
+	}
+}
+
+// applyRetainKeys removes the fields of old that $retainKeys does not name. The patch may set only fields it names.
+func applyRetainKeys(old, patch map[string]any) *status.Status {
+	v, ok := patch[retainKeys]
+	if !ok {
+		return nil
+	}
+	delete(patch, retainKeys)
+	list, ok := v.([]any)
+	if !ok {
+		return badRetainKeys()
+	}
+	retained := map[string]bool{}
+	for _, name := range object.Strings(list) {
+		retained[name] = true
+	}
+	for key, v := range patch { // order does not matter
+		if v != nil && !retained[key] && !strings.HasPrefix(key, deleteFromList) && !strings.HasPrefix(key, setElementOrder) {
+			return badRetainKeys()
+		}
+	}
+	for key := range old { // order does not matter
+		if !retained[key] {
+			delete(old, key)
+		}
+	}
+	return nil
+}
+
+// sameType reports whether two values have the same Go type; null has none.
+func sameType(a, b any) bool {
+	switch a.(type) {
+	case map[string]any:
+		_, ok := b.(map[string]any)
+		return ok
+	case []any:
+		_, ok := b.([]any)
+		return ok
+	case string:
+		_, ok := b.(string)
+		return ok
+	case bool:
+		_, ok := b.(bool)
+		return ok
+	case int64:
+		_, ok := b.(int64)
+		return ok
+	case float64:
+		_, ok := b.(float64)
+		return ok
+	}
+	return false
+}
