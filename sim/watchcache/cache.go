@@ -1,0 +1,141 @@
+// Package watchcache is what one API server knows of one resource without asking the store: the state it has applied
+// and the recent events that led there.
+//
+//	store      … 40 ─ 41 ─ 42 ─ 43 ─ 44 ─ 45 ─ 46                       the log of all commits
+//	Position                           ▲ 44                              how far this replica has applied it
+//	Cache      state: the store's view at 44
+//	           ring:  [41 put a] [43 del b] [44 put c]                   events of this resource only
+//	                   ▲ oldest: a watch may start after revision 40
+//	Watch      queue: [44 put c] ──▶ client                              bounded; a reader too slow is cut off
+//
+// A cache holds no objects of its own: its state is a view of the store, which stays readable after the store has
+// compacted the revision. The ring keeps at least the events of the last 75 s (API concepts, "Efficient detection of
+// changes"; capacities as in kube-apiserver's cacher). Revisions before its oldest event are gone: 410 Expired.
+//
+// Nothing here is safe for concurrent use, and nothing blocks: the Cluster's lock is held by the caller.
+package watchcache
+
+import (
+	"strings"
+	"time"
+
+	"github.com/kubesim/kubesim/sim/mvcc"
+)
+
+const (
+	capacityMin = 100
+	capacityMax = 102400
+
+	// freshness is how long an event stays in the ring at least: the bookmark period and 15 s more.
+	freshness = 75 * time.Second
+
+	// compactionPoll is how long after a compaction of the store the snapshots of a cache may live on.
+	compactionPoll = 15 * time.Second
+)
+
+// Position is how far one replica has applied the store's log. Caches of a replica share it, unless one lags on its own.
+type Position struct {
+	View *mvcc.View
+}
+
+// Rev returns the revision that has been applied.
+func (p *Position) Rev() uint64 { return p.View.Rev() }
+
+// Cache is one resource on one replica. Its position is shared.
+type Cache struct {
+	prefix   string // "/registry/pods/"
+	position *Position
+	ring     []entry // oldest first
+	capacity int
+	listRev  uint64 // revision of the list the cache was filled from
+	evicted  bool   // an event has left the ring since then
+	floor    uint64 // snapshots before this revision are gone
+	watches  []*Watch
+}
+
+// entry is one event in the ring, with the state after it.
+type entry struct {
+	event *Event
+	view  *mvcc.View
+	at    time.Time
+}
+
+// New returns the cache of the keys with prefix, which was filled at the revision since and had no event until now.
+func New(prefix string, position *Position, since uint64) *Cache {
+	return &Cache{prefix: prefix, position: position, capacity: capacityMin, listRev: since}
+}
+
+// Rev returns the revision up to which the cache knows everything.
+func (c *Cache) Rev() uint64 { return c.position.Rev() }
+
+// View returns the state of the cache. It holds other resources too: read it with the cache's prefix.
+func (c *Cache) View() *mvcc.View { return c.position.View }
+
+// Oldest returns the oldest revision after which a watch can start.
+func (c *Cache) Oldest() uint64 {
+	if !c.evicted || len(c.ring) == 0 {
+		return c.listRev
+	}
+	return c.ring[0].event.Rev - 1
+}
+
+// Snapshot returns the state at a revision of the past, or nil when the cache does not have it: then the store is asked.
+func (c *Cache) Snapshot(rev uint64) *mvcc.View {
+	if rev < c.floor || rev > c.Rev() || len(c.ring) == 0 || rev < c.ring[0].event.Rev {
+		return nil
+	}
+	for i := len(c.ring) - 1; i >= 0; i-- {
+		if c.ring[i].event.Rev <= rev {
+			return c.ring[i].view
+		}
+	}
+	return nil
+}
+
+// Compacted tells the cache that the store has forgotten everything before rev; snapshots before it are dropped. The
+// real server polls for compactions, so the caller delays the call by up to CompactionPoll.
+func (c *Cache) Compacted(rev uint64) { c.floor = max(c.floor, rev) }
+
+// CompactionPoll is how often an API server looks whether the store was compacted.
+const CompactionPoll = compactionPoll
+
+// Apply takes in a commit that the replica's position has just reached. It does nothing for keys of other resources.
+func (c *Cache) Apply(commit *mvcc.Event, now time.Time) {
+	if !strings.HasPrefix(commit.Key, c.prefix) {
+		return
+	}
+	e := &Event{Event: commit}
+	c.push(entry{event: e, view: c.position.View, at: now})
+	c.dispatch(e)
+}
+
+func (c *Cache) push(e entry) {
+	if len(c.ring) >= c.capacity {
+		c.resize(e.at)
+	}
+	if len(c.ring) >= c.capacity {
+		drop := len(c.ring) - c.capacity + 1
+		c.ring = append(c.ring[:0:0], c.ring[drop:]...)
+		c.evicted = true
+	}
+	c.ring = append(c.ring, e)
+}
+
+// resize doubles the capacity of a full ring whose events are all fresh, and halves it when three quarters are stale.
+func (c *Cache) resize(now time.Time) {
+	if now.Sub(c.ring[0].at) < freshness {
+		c.capacity = min(c.capacity*2, capacityMax)
+		return
+	}
+	if newest := c.ring[len(c.ring)-len(c.ring)/4]; now.Sub(newest.at) > freshness {
+		c.capacity = max(c.capacity/2, capacityMin)
+	}
+}
+
+// Forget drops all history, as an API server does that was restarted: watches from before now are 410 Expired, and so
+// are reads of the past. Watches that are open go on.
+func (c *Cache) Forget() {
+	c.ring, c.evicted = nil, false
+	c.listRev = c.Rev()
+	c.floor = c.Rev()
+}

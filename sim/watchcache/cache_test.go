@@ -1,0 +1,211 @@
+package watchcache
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/kubesim/kubesim/sim/mvcc"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/resource"
+	"github.com/matryer/is"
+)
+
+var things = func() *resource.Definition {
+	d := &resource.Definition{Resource: "things", Storage: "things", Strategy: &resource.Strategy{}}
+	d.Hub = d
+	return d
+}()
+
+// bench is a store with one cache over it and a clock of its own.
+type bench struct {
+	store    *mvcc.Store
+	position *Position
+	cache    *Cache
+	now      time.Time
+}
+
+func newBench() *bench {
+	store := mvcc.New(100)
+	view, _ := store.At(0)
+	b := &bench{store: store, position: &Position{View: view}, now: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}
+	b.cache = New("/registry/things/", b.position, 100)
+	return b
+}
+
+// put writes a thing with a label and returns its revision.
+func (b *bench) put(name, label string) uint64 {
+	rev := b.store.Rev() + 1
+	obj := object.Object{"metadata": map[string]any{"name": name, "resourceVersion": fmt.Sprint(rev), "labels": map[string]any{"l": label}}}
+	data := object.JSON(map[string]any(obj))
+	return b.commit(b.store.Put("/registry/things/"+name, data, resource.NewItem(things, obj, rev, data)))
+}
+
+func (b *bench) delete(name string) uint64 {
+	e, _ := b.store.Delete("/registry/things/" + name)
+	return b.commit(e)
+}
+
+func (b *bench) commit(e *mvcc.Event) uint64 {
+	b.position.View, _ = b.store.At(e.Rev)
+	b.cache.Apply(e, b.now)
+	return e.Rev
+}
+
+// watch opens a watch of things with the label l, "" for all.
+func (b *bench) watch(label string) *Watch {
+	o := Options{Definition: things, Prefix: "/registry/things/", Bookmarks: true, Encoder: Encoder{Key: "text", Encode: text}}
+	if label != "" {
+		o.Match = func(it *resource.Item) bool { return it.Labels["l"] == label }
+	}
+	return NewWatch(o)
+}
+
+// text prints a notice in one word: ADDED:a@101.
+func text(n Notice) []byte {
+	switch n.Type {
+	case Error:
+		return []byte(n.Type + ":" + string(n.Status.Reason))
+	case Bookmark:
+		return fmt.Appendf(nil, "%s@%d", n.Type, n.Rev)
+	}
+	return fmt.Appendf(nil, "%s:%s@%d", n.Type, n.Item.Name, n.Item.Rev)
+}
+
+func taken(w *Watch) string {
+	frames, ended := w.Take()
+	var words []string
+	for _, f := range frames {
+		words = append(words, string(f))
+	}
+	if ended {
+		words = append(words, "end")
+	}
+	return strings.Join(words, " ")
+}
+
+// Events are told as a selector sees them: entering is ADDED, leaving is DELETED with the last matching state.
+func TestSelectors(t *testing.T) {
+	is := is.New(t)
+	b := newBench()
+	all, x := b.watch(""), b.watch("x")
+	b.cache.Start(all, 100)
+	b.cache.Start(x, 100)
+	b.put("a", "x") // 101
+	b.put("a", "x") // 102
+	b.put("a", "y") // 103
+	b.put("a", "y") // 104
+	b.put("a", "x") // 105
+	b.delete("a")   // 106
+	b.put("b", "y") // 107
+	is.Equal(taken(all), "ADDED:a@101 MODIFIED:a@102 MODIFIED:a@103 MODIFIED:a@104 MODIFIED:a@105 DELETED:a@106 ADDED:b@107")
+	is.Equal(taken(x), "ADDED:a@101 MODIFIED:a@102 DELETED:a@103 ADDED:a@105 DELETED:a@106")
+}
+
+// A watch may start anywhere in the ring, and nowhere before it.
+func TestStart(t *testing.T) {
+	for _, c := range []struct {
+		after uint64
+		want  string
+	}{
+		{99, "ERROR:Expired end"},
+		{100, "ADDED:a@101 MODIFIED:a@102"},
+		{101, "MODIFIED:a@102"},
+		{102, ""},
+		{500, ""}, // the future: silence
+	} {
+		is := is.New(t)
+		b := newBench()
+		b.put("a", "x")
+		b.put("a", "x")
+		w := b.watch("")
+		b.cache.Start(w, c.after)
+		is.Equal(taken(w), c.want) // a watch after this revision
+	}
+}
+
+// The state comes in key order, the events after it exactly once.
+func TestState(t *testing.T) {
+	is := is.New(t)
+	b := newBench()
+	b.put("b", "x")
+	b.put("a", "x")
+	w := b.watch("")
+	w.SendState(b.cache.View())
+	b.cache.Start(w, b.cache.Rev())
+	w.Bookmark(true)
+	b.put("c", "x")
+	is.Equal(taken(w), "ADDED:a@102 ADDED:b@101 BOOKMARK@102 ADDED:c@103")
+}
+
+// The ring grows while its events are fresh, keeps its size when they are not, and what leaves it is gone.
+func TestRing(t *testing.T) {
+	is := is.New(t)
+	b := newBench()
+	for range 150 {
+		b.put("a", "x")
+	}
+	is.Equal(b.cache.Oldest(), uint64(100)) // 150 fresh events: the capacity has doubled
+	b.now = b.now.Add(2 * freshness)
+	for range 100 {
+		b.put("a", "x")
+	}
+	is.True(b.cache.Oldest() > 100) // stale events make room
+	w := b.watch("")
+	b.cache.Start(w, 100)
+	is.Equal(taken(w), "ERROR:Expired end") // and cannot be watched any more
+}
+
+// Snapshots serve reads of the past until the ring forgets them or the store has compacted them.
+func TestSnapshot(t *testing.T) {
+	is := is.New(t)
+	b := newBench()
+	is.True(b.cache.Snapshot(100) == nil) // nothing has happened: the store is asked
+	b.put("a", "x")                       // 101
+	b.put("b", "x")                       // 102
+	b.delete("a")                         // 103
+	view := b.cache.Snapshot(102)
+	is.Equal(view.Count("/registry/things/", ""), 2) // a and b
+	is.True(b.cache.Snapshot(104) == nil)            // the future
+	is.NoErr(b.store.Compact(103))
+	is.Equal(b.cache.Snapshot(102).Rev(), uint64(102)) // the cache has not heard of the compaction
+	b.cache.Compacted(103)
+	is.True(b.cache.Snapshot(102) == nil) // now it has
+	b.cache.Forget()
+	w := b.watch("")
+	b.cache.Start(w, 102)
+	is.Equal(taken(w), "ERROR:Expired end") // a forgotten history cannot be watched
+}
+
+// A reader that leaves too much unread is cut off.
+func TestSlowReader(t *testing.T) {
+	is := is.New(t)
+	b := newBench()
+	w := b.watch("")
+	w.encoder = Encoder{Encode: func(Notice) []byte { return make([]byte, 2<<10) }}
+	b.cache.Start(w, 100)
+	for range 2000 {
+		b.put("a", "x")
+	}
+	frames, ended := w.Take()
+	is.True(ended)                      // the stream is over
+	is.True(len(frames) >= queueFrames) // after what had been queued
+	is.Equal(len(b.cache.watches), 0)   // and the cache has forgotten it
+	w.End()                             // ending twice is fine
+}
+
+// Watches of the same encoding share their frames.
+func TestSharedFrames(t *testing.T) {
+	is := is.New(t)
+	b := newBench()
+	encoded := 0
+	count := Encoder{Key: "k", Encode: func(n Notice) []byte { encoded++; return text(n) }}
+	for range 10 {
+		w := b.watch("")
+		w.encoder = count
+		b.cache.Start(w, 100)
+	}
+	b.put("a", "x")
+	is.Equal(encoded, 1) // one event, one frame
+}

@@ -1,0 +1,273 @@
+package watchcache
+
+import (
+	"github.com/kubesim/kubesim/sim/mvcc"
+	"github.com/kubesim/kubesim/sim/resource"
+	"github.com/kubesim/kubesim/sim/status"
+)
+
+// The types of watch events (API concepts, "Efficient detection of changes").
+const (
+	Added    = "ADDED"
+	Modified = "MODIFIED"
+	Deleted  = "DELETED"
+	Bookmark = "BOOKMARK"
+	Error    = "ERROR"
+)
+
+const (
+	// queueFrames and queueBytes are how much a watch holds that its connection does not take: a reader that leaves more
+	// events than this unread, and more bytes, is cut off (channel sizes of kube-apiserver's cacher).
+	queueFrames = 1000
+	queueBytes  = 1 << 20
+)
+
+// Event is one commit as it goes through a cache, with the frames it was encoded to. All watches share them.
+type Event struct {
+	*mvcc.Event
+	frames map[frameKey][]byte
+	gone   *resource.Item
+}
+
+// frameKey names one encoding of one event: the same key gives the same bytes.
+type frameKey struct{ encoding, eventType string }
+
+// Notice is what a watch tells its client: an event type and the object it shows.
+type Notice struct {
+	Type   string
+	Item   *resource.Item // of ADDED, MODIFIED and DELETED
+	Rev    uint64         // of BOOKMARK
+	Ended  bool           // of BOOKMARK: the initial events have been sent
+	Status *status.Status // of ERROR
+}
+
+// Encoder turns notices into bytes on the wire.
+type Encoder struct {
+	// Key names the encoding; events are encoded once per key. "" means that frames of this watch are not shared.
+	Key    string
+	Encode func(Notice) []byte
+}
+
+// Watch is one client's view of one cache: frames wait in its queue until the connection takes them.
+type Watch struct {
+	prefix  string // of the keys that it is about
+	key     string // or the one key
+	def     *resource.Definition
+	match   func(*resource.Item) bool
+	encoder Encoder
+
+	after     uint64 // revisions up to this one are not sent: they were part of the state, or are in the future
+	bookmarks bool
+
+	queue  [][]byte
+	size   int // bytes in queue
+	ended  bool
+	signal chan struct{}
+	cache  *Cache
+
+	// Timeout and NextBookmark take back the timers of the watch when it ends. nil: there is none.
+	Timeout, NextBookmark func()
+}
+
+// Options say what a Watch wants.
+type Options struct {
+	Definition *resource.Definition
+	Prefix     string                    // of the keys; "" to use Key
+	Key        string                    // the only key of interest, or ""
+	Match      func(*resource.Item) bool // nil: everything
+	Encoder    Encoder
+	Bookmarks  bool // the client allows bookmarks
+}
+
+// NewWatch returns a watch that is not yet connected to a cache: Fail, SendState and Start decide how it begins.
+func NewWatch(o Options) *Watch {
+	return &Watch{prefix: o.Prefix, key: o.Key, def: o.Definition, match: o.Match, encoder: o.Encoder,
+		bookmarks: o.Bookmarks, signal: make(chan struct{}, 1)}
+}
+
+// Ready is signalled when Take has something new.
+func (w *Watch) Ready() <-chan struct{} { return w.signal }
+
+// Take returns the frames that wait, and whether the stream is over after them.
+func (w *Watch) Take() (frames [][]byte, ended bool) {
+	frames, w.queue, w.size = w.queue, nil, 0
+	return frames, w.ended
+}
+
+// End closes the stream after what waits.
+func (w *Watch) End() {
+	if w.ended {
+		return
+	}
+	w.ended = true
+	if w.cache != nil {
+		w.cache.remove(w)
+	}
+	for _, stop := range []func(){w.Timeout, w.NextBookmark} {
+		if stop != nil {
+			stop()
+		}
+	}
+	w.wake()
+}
+
+// Ended reports whether the stream is over.
+func (w *Watch) Ended() bool { return w.ended }
+
+// Fail sends s as the only event of the stream and ends it.
+func (w *Watch) Fail(s *status.Status) {
+	w.send(w.encoder.Encode(Notice{Type: Error, Status: s}))
+	w.End()
+}
+
+// Bookmark sends a bookmark if the client allows them: everything up to the cache's revision has been sent.
+func (w *Watch) Bookmark(initialEventsEnd bool) {
+	if w.bookmarks && !w.ended && w.cache != nil {
+		w.send(w.encoder.Encode(Notice{Type: Bookmark, Rev: max(w.cache.Rev(), w.after), Ended: initialEventsEnd}))
+	}
+}
+
+func (w *Watch) wake() {
+	select {
+	case w.signal <- struct{}{}:
+	default:
+	}
+}
+
+func (w *Watch) send(frame []byte) {
+	if w.ended {
+		return
+	}
+	if len(w.queue) >= queueFrames && w.size+len(frame) > queueBytes {
+		w.End() // too slow: the stream ends without an ERROR event, as on the real server
+		return
+	}
+	w.queue = append(w.queue, frame)
+	w.size += len(frame)
+	w.wake()
+}
+
+func (w *Watch) concerns(key string) bool {
+	if w.key != "" {
+		return key == w.key
+	}
+	return len(key) >= len(w.prefix) && key[:len(w.prefix)] == w.prefix
+}
+
+func (w *Watch) matches(it *resource.Item) bool { return w.match == nil || w.match(it) }
+
+// SendState sends an ADDED event for each object of view that the watch is about, in key order, and leaves out later
+// what the state contained.
+func (w *Watch) SendState(view *mvcc.View) {
+	prefix := w.prefix
+	if w.key != "" {
+		prefix = w.key
+	}
+	view.Range(prefix, "", func(kv *mvcc.KV) bool {
+		if w.concerns(kv.Key) {
+			if it := resource.ItemOf(w.def, kv); w.matches(it) {
+				w.queue = append(w.queue, w.encoder.Encode(Notice{Type: Added, Item: it}))
+			}
+		}
+		return true
+	})
+	w.after = view.Rev()
+	w.wake()
+}
+
+// Start connects w to c. Events after the revision after are sent, those that the ring has at once. If the ring has
+// forgotten them the watch fails with 410 Expired.
+func (c *Cache) Start(w *Watch, after uint64) {
+	if oldest := c.Oldest(); after < oldest {
+		w.Fail(status.TooOldResourceVersion(after, oldest))
+		return
+	}
+	w.after, w.cache = after, c
+	c.watches = append(c.watches, w)
+	for _, e := range c.ring {
+		if e.event.Rev > after {
+			w.tell(e.event)
+		}
+	}
+}
+
+func (c *Cache) remove(w *Watch) {
+	for i, x := range c.watches {
+		if x == w {
+			c.watches = append(c.watches[:i:i], c.watches[i+1:]...)
+			return
+		}
+	}
+}
+
+// EndAll ends every watch of the cache.
+func (c *Cache) EndAll() {
+	for _, w := range append([]*Watch(nil), c.watches...) {
+		w.End()
+	}
+}
+
+// Join connects w to c as Start does, for resources whose history is the store's own: events after the revision are
+// read from log until they reach the cache's position.
+func (c *Cache) Join(w *Watch, after uint64, log func(yield func(*mvcc.Event) bool)) {
+	w.after, w.cache = after, c
+	c.watches = append(c.watches, w)
+	log(func(e *mvcc.Event) bool {
+		if e.Rev <= c.Rev() {
+			w.tell(&Event{Event: e})
+		}
+		return e.Rev < c.Rev()
+	})
+}
+
+func (c *Cache) dispatch(e *Event) {
+	for _, w := range c.watches {
+		w.tell(e)
+	}
+}
+
+// tell sends e if it means anything to the client: an object that comes to match the selectors was added, one that
+// stops matching was deleted, with its last matching state.
+func (w *Watch) tell(e *Event) {
+	if e.Rev <= w.after || !w.concerns(e.Key) {
+		return
+	}
+	var now, before *resource.Item
+	if e.KV != nil {
+		if it := resource.ItemOf(w.def, e.KV); w.matches(it) {
+			now = it
+		}
+	}
+	if e.Prev != nil {
+		if it := resource.ItemOf(w.def, e.Prev); w.matches(it) {
+			before = it
+		}
+	}
+	switch {
+	case now != nil && before != nil:
+		w.send(w.frame(e, Notice{Type: Modified, Item: now}))
+	case now != nil:
+		w.send(w.frame(e, Notice{Type: Added, Item: now}))
+	case before != nil:
+		if e.gone == nil {
+			e.gone = before.At(e.Rev)
+		}
+		w.send(w.frame(e, Notice{Type: Deleted, Item: e.gone}))
+	}
+}
+
+func (w *Watch) frame(e *Event, n Notice) []byte {
+	if w.encoder.Key == "" {
+		return w.encoder.Encode(n)
+	}
+	key := frameKey{w.encoder.Key, n.Type}
+	frame, ok := e.frames[key]
+	if !ok {
+		frame = w.encoder.Encode(n)
+		if e.frames == nil {
+			e.frames = map[frameKey][]byte{}
+		}
+		e.frames[key] = frame
+	}
+	return frame
+}
