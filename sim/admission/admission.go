@@ -1,0 +1,84 @@
+// Package admission decides on writes after they were decoded and before they are stored: first every plugin may
+// change the object, then, when it is valid, every plugin may refuse it (API concepts, admission control).
+//
+//	decode ─▶ Mutate: NamespaceLifecycle, Priority, … ─▶ validation ─▶ Validate: NamespaceLifecycle, … ─▶ store
+//
+// Plugins run in the order in which kube-apiserver runs them; each file holds one.
+package admission
+
+import (
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/resource"
+	"github.com/kubesim/kubesim/sim/status"
+)
+
+// Operation is what a request does to an object.
+type Operation string
+
+const (
+	Create  Operation = "CREATE"
+	Update  Operation = "UPDATE"
+	Delete  Operation = "DELETE"
+	Connect Operation = "CONNECT"
+)
+
+// Attributes is one write as the plugins see it.
+type Attributes struct {
+	*resource.Context
+	Operation Operation
+	Object    object.Object // in the hub version; nil for DELETE
+	Old       object.Object // nil for CREATE
+}
+
+// Plugin is one admission plugin. A nil function has no part in its phase.
+type Plugin struct {
+	Name     string
+	Mutate   func(*Attributes) *status.Status
+	Validate func(*Attributes) *status.Status
+}
+
+// Chain is the plugins of one API server, in order.
+type Chain []Plugin
+
+// Default returns the plugins that kube-apiserver runs by default, as far as they are simulated, in its order. may
+// decides what the plugins for certificates ask; nil allows everything.
+func Default(may Authorize) Chain {
+	return Chain{
+		NamespaceLifecycle(),
+		TaintNodesByCondition(),
+		Priority(),
+		DefaultTolerationSeconds(),
+		DefaultStorageClass(),
+		StorageObjectInUseProtection(),
+		PersistentVolumeClaimResize(),
+		RuntimeClass(),
+		CertificateApproval(may),
+		CertificateSigning(may),
+		CertificateSubjectRestriction(),
+		DefaultIngressClass(),
+	}
+}
+
+// Mutate lets each plugin change a.Object; the first refusal ends it.
+func (c Chain) Mutate(a *Attributes) *status.Status {
+	for _, p := range c {
+		if p.Mutate != nil {
+			if s := p.Mutate(a); s != nil {
+				return s
+			}
+		}
+	}
+	return nil
+}
+
+// Validate asks each plugin; the first refusal counts.
+func (c Chain) Validate(a *Attributes) *status.Status {
+	for _, p := range c {
+		if p.Validate != nil {
+			if s := p.Validate(a); s != nil {
+				return s
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,88 @@
+package admission
+
+import (
+	"crypto/x509"
+	"encoding/base64"
+	"encoding/pem"
+	"slices"
+	"strings"
+
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/resource"
+	"github.com/kubesim/kubesim/sim/status"
+)
+
+// clientSigner signs certificates that the API server takes for a user's.
+const clientSigner = "kubernetes.io/kube-apiserver-client"
+
+// Authorize reports whether a user may use a verb on a cluster-scoped object.
+type Authorize func(user resource.User, verb, group, resourceName, name string, objects resource.Reader) bool
+
+// CertificateApproval lets only those approve a signing request who may approve those of its signer.
+func CertificateApproval(may Authorize) Plugin {
+	return Plugin{Name: "CertificateApproval", Validate: func(a *Attributes) *status.Status {
+		if a.Definition.Storage != signingRequests || a.Subresource != "approval" || a.Operation != Update {
+			return nil
+		}
+		if signer := a.Old.String("spec", "signerName"); !maySigner(a, may, "approve", signer) {
+			return a.refuse("user not permitted to approve requests with signerName %q", signer)
+		}
+		return nil
+	}}
+}
+
+// CertificateSigning lets only those set the certificate of a signing request who may sign for its signer.
+func CertificateSigning(may Authorize) Plugin {
+	return Plugin{Name: "CertificateSigning", Validate: func(a *Attributes) *status.Status {
+		if a.Definition.Storage != signingRequests || a.Subresource != "status" || a.Operation != Update {
+			return nil
+		}
+		if a.Object.String("status", "certificate") == a.Old.String("status", "certificate") &&
+			object.SemanticEqual(a.Object.List("status", "conditions"), a.Old.List("status", "conditions")) {
+			return nil
+		}
+		if signer := a.Old.String("spec", "signerName"); !maySigner(a, may, "sign", signer) {
+			return a.refuse("user not permitted to sign requests with signerName %q", signer)
+		}
+		return nil
+	}}
+}
+
+// maySigner asks for the signer itself, then for all signers of its domain.
+func maySigner(a *Attributes, may Authorize, verb, signer string) bool {
+	domain, _, _ := strings.Cut(signer, "/")
+	return may == nil ||
+		may(a.User, verb, "certificates.k8s.io", "signers", signer, a.Objects) ||
+		may(a.User, verb, "certificates.k8s.io", "signers", domain+"/*", a.Objects)
+}
+
+// CertificateSubjectRestriction refuses requests for client certificates of the group system:masters.
+func CertificateSubjectRestriction() Plugin {
+	return Plugin{Name: "CertificateSubjectRestriction", Validate: func(a *Attributes) *status.Status {
+		if !a.about(signingRequests, Create) || a.Object.String("spec", "signerName") != clientSigner {
+			return nil
+		}
+		request, why := parseRequest(a.Object.String("spec", "request"))
+		switch {
+		case why != "":
+			return a.refuse("failed to parse CSR: %s", why)
+		case slices.Contains(request.Subject.Organization, "system:masters"):
+			return a.refuse("use of %s signer with system:masters group is not allowed", clientSigner)
+		}
+		return nil
+	}}
+}
+
+// parseRequest reads a PEM block in base64. why says what is wrong with it.
+func parseRequest(text string) (request *x509.CertificateRequest, why string) {
+	data, _ := base64.StdEncoding.DecodeString(text)
+	block, _ := pem.Decode(data)
+	if block == nil || block.Type != "CERTIFICATE REQUEST" {
+		return nil, "PEM block type must be CERTIFICATE REQUEST"
+	}
+	request, err := x509.ParseCertificateRequest(block.Bytes)
+	if err != nil {
+		return nil, err.Error()
+	}
+	return request, ""
+}

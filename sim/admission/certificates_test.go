@@ -1,0 +1,75 @@
+package admission
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/base64"
+	"encoding/pem"
+	"testing"
+
+	"github.com/matryer/is"
+
+	"github.com/kubesim/kubesim/sim/resource"
+)
+
+func TestSigners(t *testing.T) {
+	t.Parallel()
+	old := `{"metadata":{"name":"r"},"spec":{"signerName":"a.com/x"},"status":{}}`
+	signed := `{"metadata":{"name":"r"},"spec":{"signerName":"a.com/x"},"status":{"certificate":"eA=="}}`
+	may := func(_ resource.User, verb, group, resourceName, name string, _ resource.Reader) bool {
+		return verb == "approve" && group == "certificates.k8s.io" && resourceName == "signers" && name == "a.com/*"
+	}
+	for _, tc := range []struct {
+		name, sub string
+		plugin    Plugin
+		obj, want string
+	}{
+		{"approval by domain", "approval", CertificateApproval(may), old, ``},
+		{"approval by everybody", "approval", CertificateApproval(nil), old, ``},
+		{"approval of another", "approval", CertificateApproval(func(resource.User, string, string, string, string, resource.Reader) bool { return false }), old,
+			`certificatesigningrequests.certificates.k8s.io "r" is forbidden: user not permitted to approve requests with signerName "a.com/x"`},
+		{"signing", "status", CertificateSigning(may), signed,
+			`certificatesigningrequests.certificates.k8s.io "r" is forbidden: user not permitted to sign requests with signerName "a.com/x"`},
+		{"a status without news", "status", CertificateSigning(may), old, ``},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			is := is.New(t)
+			a := write(signingRequests, parse(t, tc.obj), parse(t, old), nil)
+			a.Subresource = tc.sub
+			is.Equal(message(tc.plugin.Validate(a)), tc.want)
+		})
+	}
+}
+
+func TestMastersGetNoCertificate(t *testing.T) {
+	t.Parallel()
+	const refused = `certificatesigningrequests.certificates.k8s.io "r" is forbidden: `
+	for _, tc := range []struct{ name, request, want string }{
+		{"a developer", request(t, "developers"), ``},
+		{"masters", request(t, "system:masters"), refused + `use of kubernetes.io/kube-apiserver-client signer with system:masters group is not allowed`},
+		{"no PEM", "eA==", refused + `failed to parse CSR: PEM block type must be CERTIFICATE REQUEST`},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			is := is.New(t)
+			obj := parse(t, `{"metadata":{"name":"r"},"spec":{"signerName":"`+clientSigner+`","request":"`+tc.request+`"}}`)
+			is.Equal(message(CertificateSubjectRestriction().Validate(write(signingRequests, obj, nil, nil))), tc.want)
+		})
+	}
+}
+
+// request returns a signing request of an organization as it is in spec.request.
+func request(t *testing.T, organization string) string {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	der, err := x509.CreateCertificateRequest(rand.Reader, &x509.CertificateRequest{Subject: pkix.Name{Organization: []string{organization}}}, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return base64.StdEncoding.EncodeToString(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE REQUEST", Bytes: der}))
+}

@@ -1,0 +1,68 @@
+package admission
+
+import (
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/resource"
+	"github.com/kubesim/kubesim/sim/status"
+)
+
+// Annotations that mark a class as the default, and those that name a class in the place of a field.
+const (
+	defaultStorage      = "storageclass.kubernetes.io/is-default-class"
+	defaultStorageBeta  = "storageclass.beta.kubernetes.io/is-default-class"
+	defaultIngress      = "ingressclass.kubernetes.io/is-default-class"
+	claimClassBeta      = "volume.beta.kubernetes.io/storage-class"
+	ingressClassByOlder = "kubernetes.io/ingress.class"
+)
+
+// DefaultStorageClass gives claims that name no storage class the default one.
+func DefaultStorageClass() Plugin {
+	return Plugin{Name: "DefaultStorageClass", Mutate: func(a *Attributes) *status.Status {
+		if !a.about(claims, Create) || hasField(a.Object, "storageClassName") || hasAnnotation(a.Object, claimClassBeta) {
+			return nil
+		}
+		if name := defaultClass(a.Objects, storageClasses, defaultStorage, defaultStorageBeta); name != "" {
+			a.Object.Set(name, "spec", "storageClassName")
+		}
+		return nil
+	}}
+}
+
+// DefaultIngressClass gives ingresses that name no class the default one.
+func DefaultIngressClass() Plugin {
+	return Plugin{Name: "DefaultIngressClass", Mutate: func(a *Attributes) *status.Status {
+		if !a.about(ingresses, Create) || hasField(a.Object, "ingressClassName") || hasAnnotation(a.Object, ingressClassByOlder) {
+			return nil
+		}
+		if name := defaultClass(a.Objects, ingressClasses, defaultIngress); name != "" {
+			a.Object.Set(name, "spec", "ingressClassName")
+		}
+		return nil
+	}}
+}
+
+// defaultClass returns the name of the class that is marked as the default by one of the annotations: of several the
+// newest, of those the first by name. "" is none.
+func defaultClass(objects resource.Reader, storage string, marks ...string) string {
+	name, created := "", ""
+	objects.Each(storage, "", func(class object.Object) bool {
+		for _, mark := range marks {
+			at := class.String("metadata", "creationTimestamp")
+			if class.Annotations()[mark] == "true" && (name == "" || at > created) {
+				name, created = class.Name(), at
+			}
+		}
+		return true
+	})
+	return name
+}
+
+func hasField(obj object.Object, name string) bool {
+	v, ok := obj.Get("spec", name)
+	return ok && v != nil
+}
+
+func hasAnnotation(obj object.Object, name string) bool {
+	_, ok := obj.Annotations()[name]
+	return ok
+}

@@ -1,0 +1,80 @@
+package admission
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/resource"
+	"github.com/kubesim/kubesim/sim/schema"
+	"github.com/kubesim/kubesim/sim/status"
+)
+
+// stored are objects by storage name, in the order in which a store would have them.
+type stored map[string][]object.Object
+
+func (s stored) Get(storage, namespace, name string) object.Object {
+	for _, obj := range s[storage] {
+		if obj.Name() == name && obj.Namespace() == namespace {
+			return obj.Copy()
+		}
+	}
+	return nil
+}
+
+func (s stored) Field(storage, namespace, name, label string) (string, bool) {
+	obj := s.Get(storage, namespace, name)
+	return obj.String(object.Path(label)...), obj != nil
+}
+
+func (s stored) Each(storage, namespace string, yield func(object.Object) bool) {
+	for _, obj := range s[storage] {
+		if (namespace == "" || obj.Namespace() == namespace) && !yield(obj.Copy()) {
+			return
+		}
+	}
+}
+
+// parse reads an object, or fails the test.
+func parse(t *testing.T, text string) object.Object {
+	t.Helper()
+	if text == "" {
+		return nil
+	}
+	obj, err := object.Parse([]byte(text))
+	if err != nil {
+		t.Fatalf("%s: %v", text, err)
+	}
+	return obj
+}
+
+// put stores the objects.
+func (s stored) put(t *testing.T, storage string, texts ...string) stored {
+	t.Helper()
+	for _, text := range texts {
+		s[storage] = append(s[storage], parse(t, text))
+	}
+	return s
+}
+
+// write makes the attributes of a write: an update when there is an old object, a create otherwise.
+func write(storage string, obj, old object.Object, objects stored) *Attributes {
+	name, group, _ := strings.Cut(storage, ".")
+	d := &resource.Definition{GVK: schema.GVK{Group: group, Version: "v1"}, Resource: name, Storage: storage, Strategy: &resource.Strategy{}}
+	d.Hub = d
+	a := &Attributes{Operation: Create, Object: obj, Old: old,
+		Context: &resource.Context{Now: time.Unix(0, 0), Definition: d, Name: obj.Name(), Objects: objects}}
+	if old != nil {
+		a.Operation = Update
+	}
+	return a
+}
+
+// message is what a client reads of a refusal; "" of none.
+func message(s *status.Status) string {
+	if s == nil {
+		return ""
+	}
+	return s.Message
+}

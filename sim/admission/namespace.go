@@ -1,0 +1,43 @@
+package admission
+
+import (
+	"fmt"
+
+	"github.com/kubesim/kubesim/sim/status"
+)
+
+// Namespaces is the storage name of namespaces.
+const Namespaces = "namespaces"
+
+// immortal are the namespaces that can never be deleted. kube-node-lease is not among them.
+var immortal = map[string]bool{"default": true, "kube-system": true, "kube-public": true}
+
+// NamespaceLifecycle refuses objects in namespaces that do not exist or are being deleted, and the deletion of the
+// namespaces a cluster cannot be without. Updates and deletions in a terminating namespace go on.
+func NamespaceLifecycle() Plugin {
+	return Plugin{Name: "NamespaceLifecycle", Mutate: namespaceLifecycle}
+}
+
+func namespaceLifecycle(a *Attributes) *status.Status {
+	def := a.Definition
+	if def.Storage == Namespaces {
+		if a.Operation == Delete && immortal[a.Name] {
+			return status.Forbidden(def.Resourced(), a.Name, "this namespace may not be deleted")
+		}
+		return nil
+	}
+	if !def.Namespaced || a.Operation == Delete || def.Resource == "localsubjectaccessreviews" {
+		return nil
+	}
+	phase, exists := a.Objects.Field(Namespaces, "", a.Namespace, "status.phase")
+	if !exists {
+		return status.NotFound(status.Resource{Resource: Namespaces}, a.Namespace)
+	}
+	if a.Operation != Create || phase != "Terminating" {
+		return nil
+	}
+	s := a.refuse("unable to create new content in namespace %s because it is being terminated", a.Namespace)
+	s.Details.Causes = []status.Cause{{Reason: "NamespaceTerminating", Field: "metadata.namespace",
+		Message: fmt.Sprintf("namespace %s is being terminated", a.Namespace)}}
+	return s
+}

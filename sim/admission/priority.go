@@ -1,0 +1,110 @@
+package admission
+
+import (
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/resource"
+	"github.com/kubesim/kubesim/sim/status"
+)
+
+// preemptLower is the preemptionPolicy of everything that says nothing else.
+const preemptLower = "PreemptLowerPriority"
+
+// systemClasses are the PriorityClasses that every cluster has, whether they are stored or not, with their values.
+var systemClasses = map[string]int64{
+	"system-cluster-critical": 2000000000,
+	"system-node-critical":    2000001000,
+}
+
+// Priority gives pods the priority of their class, and refuses a second PriorityClass that is the default (Kubernetes
+// documentation, "Pod Priority and Preemption").
+func Priority() Plugin {
+	return Plugin{Name: "Priority", Mutate: setPriority, Validate: oneDefaultPriority}
+}
+
+func setPriority(a *Attributes) *status.Status {
+	switch {
+	case a.about(pods, Create):
+		return resolvePriority(a)
+	case a.about(pods, Update): // what was set on create stays
+		for _, name := range []string{"priority", "preemptionPolicy"} {
+			if v, ok := a.Old.Get("spec", name); ok && v != nil {
+				a.Object.SetDefault(v, "spec", name)
+			}
+		}
+	}
+	return nil
+}
+
+// resolvePriority sets priority and preemptionPolicy of a new pod; a number of its own must be the same.
+func resolvePriority(a *Attributes) *status.Status {
+	pod := a.Object
+	class, s := priorityClassOf(a, pod.String("spec", "priorityClassName"))
+	if s != nil {
+		return s
+	}
+	if name := class.Name(); name != "" {
+		pod.Set(name, "spec", "priorityClassName")
+	}
+	value, _ := class.Int("value")
+	if given, ok := pod.Int("spec", "priority"); ok && given != value {
+		return a.refuse("the integer value of priority (%d) must not be provided in pod spec; "+
+			"priority admission controller computed %d from the given PriorityClass name", given, value)
+	}
+	pod.Set(value, "spec", "priority")
+	policy := class.String("preemptionPolicy")
+	if given := pod.String("spec", "preemptionPolicy"); policy != "" && given != "" && given != policy {
+		return a.refuse("the string value of PreemptionPolicy (%s) must not be provided in pod spec; "+
+			"priority admission controller computed %s from the given PriorityClass name", given, policy)
+	}
+	if policy != "" {
+		pod.Set(policy, "spec", "preemptionPolicy")
+	}
+	return nil
+}
+
+// priorityClassOf returns the class with the name, for "" the default. Without a default there is one without a name.
+func priorityClassOf(a *Attributes, name string) (object.Object, *status.Status) {
+	if name == "" {
+		if class := defaultPriorityClass(a.Objects); class != nil {
+			return class, nil
+		}
+		return object.Object{"value": int64(0), "preemptionPolicy": preemptLower}, nil
+	}
+	if class := a.Objects.Get(priorityClasses, "", name); class != nil {
+		return class, nil
+	}
+	if value, ok := systemClasses[name]; ok {
+		return object.Object{"metadata": map[string]any{"name": name}, "value": value, "preemptionPolicy": preemptLower}, nil
+	}
+	return nil, a.refuse("no PriorityClass with name %s was found", name)
+}
+
+// defaultPriorityClass returns the class that is marked as the default, the one with the lowest value if several are,
+// or nil.
+func defaultPriorityClass(objects resource.Reader) object.Object {
+	var found object.Object
+	var lowest int64
+	objects.Each(priorityClasses, "", func(class object.Object) bool {
+		isDefault, _ := class.Bool("globalDefault")
+		value, _ := class.Int("value")
+		if isDefault && (found == nil || value < lowest) {
+			found, lowest = class, value
+		}
+		return true
+	})
+	return found
+}
+
+func oneDefaultPriority(a *Attributes) *status.Status {
+	if !a.about(priorityClasses, Create, Update) {
+		return nil
+	}
+	if isDefault, _ := a.Object.Bool("globalDefault"); !isDefault {
+		return nil
+	}
+	other := defaultPriorityClass(a.Objects)
+	if other == nil || a.Operation == Update && other.Name() == a.Object.Name() {
+		return nil
+	}
+	return a.refuse("PriorityClass %s is already marked as default. Only one default can exist", other.Name())
+}

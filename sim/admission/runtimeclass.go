@@ -1,0 +1,164 @@
+package admission
+
+import (
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/quantity"
+	"github.com/kubesim/kubesim/sim/status"
+)
+
+const overheadMismatch = "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead"
+
+// RuntimeClass gives pods the overhead and the scheduling rules of their runtime class (KEP-585, KEP-688).
+func RuntimeClass() Plugin {
+	return Plugin{Name: "RuntimeClass", Mutate: applyRuntimeClass, Validate: checkOverhead}
+}
+
+// runtimeClassOf returns the class of a pod, nil for a pod without one.
+func runtimeClassOf(a *Attributes) (object.Object, *status.Status) {
+	v, ok := a.Object.Get("spec", "runtimeClassName")
+	if !ok || v == nil {
+		return nil, nil
+	}
+	name, _ := v.(string)
+	class := a.Objects.Get(runtimeClasses, "", name)
+	if class == nil {
+		return nil, a.refuse("pod rejected: RuntimeClass %q not found", name)
+	}
+	return class, nil
+}
+
+func applyRuntimeClass(a *Attributes) *status.Status {
+	if !a.about(pods, Create) {
+		return nil
+	}
+	class, s := runtimeClassOf(a)
+	if s != nil || class == nil {
+		return s
+	}
+	if overhead, ok := overheadOf(class); ok {
+		if own := a.Object.Map("spec", "overhead"); len(own) > 0 && !sameQuantities(overhead, own) {
+			return a.refuse(overheadMismatch)
+		}
+		if len(overhead) > 0 {
+			a.Object.Set(object.Copy(overhead), "spec", "overhead")
+		} else {
+			a.Object.Remove("spec", "overhead")
+		}
+	}
+	return applyScheduling(a, class)
+}
+
+func overheadOf(class object.Object) (podFixed map[string]any, ok bool) {
+	return class.Map("overhead", "podFixed"), class.Map("overhead") != nil
+}
+
+// applyScheduling merges node selector and tolerations of the class into the pod's.
+func applyScheduling(a *Attributes, class object.Object) *status.Status {
+	if class.Map("scheduling") == nil {
+		return nil
+	}
+	own := a.Object.Map("spec", "nodeSelector")
+	wanted := class.Map("scheduling", "nodeSelector")
+	for _, key := range object.SortedKeys(wanted) {
+		if v, ok := own[key]; ok && v != wanted[key] {
+			return a.refuse("conflict: runtimeClass.scheduling.nodeSelector[%s] = %v; pod.spec.nodeSelector[%s] = %v", key, wanted[key], key, v)
+		}
+		a.Object.Set(wanted[key], "spec", "nodeSelector", key)
+	}
+	merged := mergeTolerations(a.Object.List("spec", "tolerations"), class.List("scheduling", "tolerations"))
+	if len(merged) > 0 {
+		a.Object.Set(merged, "spec", "tolerations")
+	}
+	return nil
+}
+
+// checkOverhead refuses an overhead that is not that of the class.
+func checkOverhead(a *Attributes) *status.Status {
+	if !a.about(pods, Create) {
+		return nil
+	}
+	class, s := runtimeClassOf(a)
+	if s != nil {
+		return s
+	}
+	own, has := a.Object.Get("spec", "overhead")
+	overhead, defined := overheadOf(class)
+	switch m, _ := own.(map[string]any); {
+	case defined && !sameQuantities(overhead, m):
+		return a.refuse(overheadMismatch)
+	case !defined && has && own != nil:
+		return a.refuse("pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead")
+	}
+	return nil
+}
+
+// sameQuantities compares two resource lists: "1000m" is "1".
+func sameQuantities(a, b map[string]any) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for name, v := range a { // order does not matter
+		w, ok := b[name]
+		x, y := asQuantity(v), asQuantity(w)
+		if !ok || x.Cmp(y) != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+func asQuantity(v any) quantity.Quantity {
+	text, _ := v.(string)
+	q, _ := quantity.Parse(text) // a stored quantity can be read
+	return q
+}
+
+// mergeTolerations returns the tolerations of both lists without those that another one includes.
+func mergeTolerations(first, second []any) []any {
+	all := append(append([]any(nil), first...), second...)
+	var merged []any
+next:
+	for i, t := range all {
+		for _, other := range merged {
+			if includes(other, t) {
+				continue next
+			}
+		}
+		for _, other := range all[i+1:] {
+			if !object.SemanticEqual(t, other) && includes(other, t) {
+				continue next
+			}
+		}
+		merged = append(merged, object.Copy(t))
+	}
+	return merged
+}
+
+// includes reports whether toleration a tolerates everything that b does.
+func includes(a, b any) bool {
+	if object.SemanticEqual(a, b) {
+		return true
+	}
+	m, _ := a.(map[string]any)
+	n, _ := b.(map[string]any)
+	wide, narrow := object.Object(m), object.Object(n)
+	operator := wide.String("operator")
+	if narrow.String("key") != wide.String("key") && (wide.String("key") != "" || operator != "Exists") {
+		return false
+	}
+	if effect := wide.String("effect"); effect != "" && effect != narrow.String("effect") {
+		return false
+	}
+	if limit, ok := wide.Int("tolerationSeconds"); ok && wide.String("effect") == "NoExecute" {
+		if seconds, ok := narrow.Int("tolerationSeconds"); !ok || seconds > limit {
+			return false
+		}
+	}
+	switch operator {
+	case "Exists":
+		return true
+	case "", "Equal":
+		return narrow.String("operator") == "Equal" && narrow.String("value") == wide.String("value")
+	}
+	return false
+}

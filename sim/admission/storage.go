@@ -1,0 +1,69 @@
+package admission
+
+import (
+	"slices"
+
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/quantity"
+	"github.com/kubesim/kubesim/sim/status"
+)
+
+// protections are the finalizers that keep storage objects while something uses them, by storage name.
+var protections = map[string]string{
+	claims:          "kubernetes.io/pvc-protection",
+	volumes:         "kubernetes.io/pv-protection",
+	attributesClass: "kubernetes.io/vac-protection",
+}
+
+// StorageObjectInUseProtection gives new volumes and claims the finalizer that their controllers take away once nothing
+// uses them.
+func StorageObjectInUseProtection() Plugin {
+	return Plugin{Name: "StorageObjectInUseProtection", Mutate: func(a *Attributes) *status.Status {
+		finalizer := protections[a.Definition.Storage]
+		if finalizer == "" || !a.about(a.Definition.Storage, Create) {
+			return nil
+		}
+		if names := a.Object.Finalizers(); !slices.Contains(names, finalizer) {
+			a.Object.SetFinalizers(append(names, finalizer))
+		}
+		return nil
+	}}
+}
+
+// PersistentVolumeClaimResize refuses to let claims grow whose storage class does not allow it.
+func PersistentVolumeClaimResize() Plugin {
+	return Plugin{Name: "PersistentVolumeClaimResize", Validate: checkGrowth}
+}
+
+func checkGrowth(a *Attributes) *status.Status {
+	if !a.about(claims, Update) || !grows(a.Object, a.Old) {
+		return nil
+	}
+	if a.Old.String("status", "phase") != "Bound" {
+		return a.refuse("Only bound persistent volume claims can be expanded")
+	}
+	name := classOfClaim(a.Object)
+	class := a.Objects.Get(storageClasses, "", name)
+	allowed, _ := class.Bool("allowVolumeExpansion")
+	if name == "" || name != classOfClaim(a.Old) || !allowed {
+		return a.refuse("only dynamically provisioned pvc can be resized and the storageclass that provisions the pvc must support resize")
+	}
+	return nil
+}
+
+// grows reports whether a claim asks for more storage than before.
+func grows(obj, old object.Object) bool {
+	now, err := quantity.Parse(obj.String("spec", "resources", "requests", "storage"))
+	if err != nil {
+		return false
+	}
+	before, err := quantity.Parse(old.String("spec", "resources", "requests", "storage"))
+	return err != nil || now.Cmp(before) > 0
+}
+
+func classOfClaim(claim object.Object) string {
+	if name, ok := claim.Annotations()[claimClassBeta]; ok {
+		return name
+	}
+	return claim.String("spec", "storageClassName")
+}

@@ -1,0 +1,69 @@
+package admission
+
+import (
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/status"
+)
+
+const (
+	notReady    = "node.kubernetes.io/not-ready"
+	unreachable = "node.kubernetes.io/unreachable"
+
+	// tolerationSeconds is how long pods stay on a node that has become unusable.
+	tolerationSeconds = int64(300)
+)
+
+// DefaultTolerationSeconds lets pods stay on a node that is not ready or unreachable for five minutes, unless they say
+// themselves how they bear that.
+func DefaultTolerationSeconds() Plugin {
+	return Plugin{Name: "DefaultTolerationSeconds", Mutate: tolerateUnusableNodes}
+}
+
+func tolerateUnusableNodes(a *Attributes) *status.Status {
+	if !a.about(pods, Create, Update) {
+		return nil
+	}
+	own := a.Object.List("spec", "tolerations")
+	all := own
+	for _, taint := range []string{notReady, unreachable} {
+		if !toleratesExecution(own, taint) {
+			all = append(all, map[string]any{"key": taint, "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": tolerationSeconds})
+		}
+	}
+	if len(all) > len(own) {
+		a.Object.Set(all, "spec", "tolerations")
+	}
+	return nil
+}
+
+// toleratesExecution reports whether one of the tolerations is about the taint with effect NoExecute.
+func toleratesExecution(tolerations []any, taint string) bool {
+	for _, v := range tolerations {
+		m, _ := v.(map[string]any)
+		key, effect := object.Object(m).String("key"), object.Object(m).String("effect")
+		if (key == taint || key == "") && (effect == "NoExecute" || effect == "") {
+			return true
+		}
+	}
+	return false
+}
+
+// TaintNodesByCondition keeps pods off new nodes until the node controller finds them ready.
+func TaintNodesByCondition() Plugin {
+	return Plugin{Name: "TaintNodesByCondition", Mutate: taintNewNode}
+}
+
+func taintNewNode(a *Attributes) *status.Status {
+	if !a.about(nodes, Create) {
+		return nil
+	}
+	taints := a.Object.List("spec", "taints")
+	for _, v := range taints {
+		m, _ := v.(map[string]any)
+		if t := object.Object(m); t.String("key") == notReady && t.String("effect") == "NoSchedule" {
+			return nil
+		}
+	}
+	a.Object.Set(append(taints, map[string]any{"key": notReady, "effect": "NoSchedule"}), "spec", "taints")
+	return nil
+}

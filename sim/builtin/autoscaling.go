@@ -1,0 +1,136 @@
+package builtin
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/resource"
+)
+
+// docAutoscaling is the definition name in front of the types of autoscaling/v2, the stored version.
+const docAutoscaling = "io.k8s.api.autoscaling.v2."
+
+func autoscalingKinds() []kind {
+	spec := func(name, field string) column {
+		return colDoc(name, docAutoscaling+"HorizontalPodAutoscalerSpec", field)
+	}
+	return []kind{{
+		storage: "horizontalpodautoscalers.autoscaling",
+		strategy: resource.Strategy{
+			HasStatus: true, Validate: validateNewAutoscaler, ValidateUpdate: validateAutoscalerUpdate,
+		},
+		defaults: map[string]func(object.Object){"v1": defaultAutoscalerV1, "v2": defaultAutoscaler},
+		convert:  map[string]conversion{"autoscaling/v1": {toHub: autoscalerFromV1, fromHub: autoscalerToV1}},
+		columns: []column{
+			colName(), spec("Reference", "scaleTargetRef"), spec("Targets", "metrics"), spec("MinPods", "minReplicas"),
+			spec("MaxPods", "maxReplicas"), colDoc("Replicas", docAutoscaling+"HorizontalPodAutoscalerStatus", "currentReplicas"), colAge(),
+		},
+		row: func(now time.Time, obj object.Object) resource.Row {
+			minimum := cellUnset
+			if n, ok := obj.Int("spec", "minReplicas"); ok {
+				minimum = strconv.FormatInt(n, 10)
+			}
+			ref := objectAt(obj, "spec", "scaleTargetRef")
+			return cells(obj.Name(), ref.String("kind")+"/"+ref.String("name"), cellMetrics(obj), minimum,
+				intAt(obj, "spec", "maxReplicas"), intAt(obj, "status", "currentReplicas"), cellAge(now, obj))
+		},
+	}}
+}
+
+// defaultCPUUtilization is the target of an autoscaler without metrics, in percent.
+const defaultCPUUtilization = 80
+
+func cpuMetric(utilization any) map[string]any {
+	return map[string]any{"type": "Resource", "resource": map[string]any{"name": "cpu",
+		"target": map[string]any{"type": "Utilization", "averageUtilization": utilization}}}
+}
+
+// defaultAutoscaler fills in the defaults of autoscaling/v2. It also drops the annotations in which autoscaling/v1 keeps
+// what only v2 has.
+func defaultAutoscaler(obj object.Object) {
+	dropRoundTrip(obj)
+	obj.SetDefault(int64(1), "spec", "minReplicas")
+	spec := objectAt(obj, "spec")
+	if len(spec.List("metrics")) == 0 {
+		spec["metrics"] = []any{cpuMetric(int64(defaultCPUUtilization))}
+	}
+	if behavior := objectAt(spec, "behavior"); behavior != nil {
+		percent := map[string]any{"type": "Percent", "value": int64(100), "periodSeconds": int64(15)}
+		pods := map[string]any{"type": "Pods", "value": int64(4), "periodSeconds": int64(15)}
+		behavior.SetDefault(int64(0), "scaleUp", "stabilizationWindowSeconds")
+		defaultScaling(behavior, "scaleUp", pods, percent)
+		defaultScaling(behavior, "scaleDown", percent)
+	}
+}
+
+func defaultScaling(behavior object.Object, direction string, policies ...any) {
+	behavior.SetDefault("Max", direction, "selectPolicy")
+	behavior.SetDefault(object.Copy(policies), direction, "policies")
+}
+
+// cellMetrics prints what an autoscaler measures and wants: cpu: 10%/80%.
+func cellMetrics(obj object.Object) string {
+	const most = 2
+	current := objectsAt(obj, "status", "currentMetrics")
+	var list []string
+	for i, metric := range objectsAt(obj, "spec", "metrics") {
+		var now object.Object
+		if i < len(current) {
+			now = current[i]
+		}
+		list = append(list, cellMetric(metric, now))
+	}
+	switch {
+	case len(list) == 0:
+		return cellNone
+	case len(list) > most:
+		return strings.Join(list[:most], ", ") + " + " + strconv.Itoa(len(list)-most) + " more..."
+	}
+	return strings.Join(list, ", ")
+}
+
+// metricFields are the fields that hold the source of a metric, by its type.
+var metricFields = map[string]string{"External": "external", "Pods": "pods", "Object": "object", "Resource": "resource",
+	"ContainerResource": "containerResource"}
+
+func cellMetric(metric, current object.Object) string {
+	kind := metric.String("type")
+	name, ok := metricFields[kind]
+	if !ok {
+		return "<unknown type>"
+	}
+	source, now := objectAt(metric, name), objectAt(current, name, "current")
+	known := objectAt(current, name) != nil
+	average, perPod := source.Get("target", "averageValue")
+	switch kind {
+	case "Pods":
+		return cellQuantity(now, "averageValue", known) + "/" + quantityOf(average).String()
+	case "External", "Object":
+		if perPod {
+			return cellQuantity(now, "averageValue", known && present(now, "averageValue")) + "/" + quantityOf(average).String() + " (avg)"
+		}
+		value, _ := source.Get("target", "value")
+		return cellQuantity(now, "value", known) + "/" + quantityOf(value).String()
+	}
+	if perPod {
+		return source.String("name") + ": " + cellQuantity(now, "averageValue", known) + "/" + quantityOf(average).String()
+	}
+	return source.String("name") + ": " + cellPercent(now, cellUnknown) + "/" + cellPercent(objectAt(source, "target"), "<auto>")
+}
+
+// cellQuantity prints a quantity of o, or that it is not known.
+func cellQuantity(o object.Object, name string, known bool) string {
+	if !known {
+		return cellUnknown
+	}
+	return quantityOf(o[name]).String()
+}
+
+func cellPercent(o object.Object, none string) string {
+	if n, ok := o.Int("averageUtilization"); ok {
+		return strconv.FormatInt(n, 10) + "%"
+	}
+	return none
+}

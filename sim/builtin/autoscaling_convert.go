@@ -1,0 +1,217 @@
+package builtin
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/kubesim/kubesim/sim/object"
+)
+
+// What autoscaling/v1 has no fields for is kept in annotations of its objects, as JSON: metrics, their values and the
+// conditions in the types of v1 (which nothing else uses), the behavior as the API server holds it in memory.
+//
+//	v2 spec.metrics[cpu utilization] ── spec.targetCPUUtilizationPercentage             v1
+//	v2 spec.metrics[others]          ── annotation autoscaling.alpha.kubernetes.io/metrics
+const (
+	annotationMetrics    = "autoscaling.alpha.kubernetes.io/metrics"
+	annotationCurrent    = "autoscaling.alpha.kubernetes.io/current-metrics"
+	annotationConditions = "autoscaling.alpha.kubernetes.io/conditions"
+	annotationBehavior   = "autoscaling.alpha.kubernetes.io/behavior"
+)
+
+var roundTripAnnotations = []string{annotationMetrics, annotationCurrent, annotationConditions, annotationBehavior,
+	"autoscaling.alpha.kubernetes.io/scale-down-tolerance", "autoscaling.alpha.kubernetes.io/scale-up-tolerance"}
+
+// autoscalingGoTypes are structs of autoscaling as the API server holds them in memory; see goTypes.
+const autoscalingGoTypes = `
+HorizontalPodAutoscalerBehavior: ScaleUp *HPAScalingRules, ScaleDown *HPAScalingRules
+HPAScalingRules: StabilizationWindowSeconds *i, SelectPolicy *s, Policies []HPAScalingPolicy, Tolerance *q
+HPAScalingPolicy: Type s, Value i, PeriodSeconds i
+`
+
+func init() { goTypesText += autoscalingGoTypes }
+
+// dropRoundTrip removes the annotations.
+func dropRoundTrip(obj object.Object) {
+	annotations := obj.Map("metadata", "annotations")
+	for _, key := range roundTripAnnotations {
+		delete(annotations, key)
+	}
+	if annotations != nil && len(annotations) == 0 {
+		obj.Remove("metadata", "annotations")
+	}
+}
+
+// defaultAutoscalerV1 fills in the defaults of autoscaling/v1. The default metric shows as its own field.
+func defaultAutoscalerV1(obj object.Object) {
+	obj.SetDefault(int64(1), "spec", "minReplicas")
+	if !present(obj, "spec", "targetCPUUtilizationPercentage") && len(annotatedList(obj, annotationMetrics)) == 0 {
+		obj.Set(int64(defaultCPUUtilization), "spec", "targetCPUUtilizationPercentage")
+	}
+}
+
+// annotatedList reads the JSON array in an annotation; anything else is none.
+func annotatedList(obj object.Object, key string) []object.Object {
+	v, err := object.ParseValue([]byte(obj.String("metadata", "annotations", key)))
+	if err != nil {
+		return nil
+	}
+	return objectsAt(object.Object{"list": v}, "list")
+}
+
+// autoscalerFromV1 turns autoscaling/v1 into v2.
+func autoscalerFromV1(obj object.Object) (object.Object, error) {
+	obj["apiVersion"] = "autoscaling/v2"
+	var metrics []any
+	for _, m := range annotatedList(obj, annotationMetrics) {
+		metrics = append(metrics, metricFromV1(m))
+	}
+	if n, ok := obj.Get("spec", "targetCPUUtilizationPercentage"); ok && n != nil {
+		metrics = append(metrics, cpuMetric(n))
+	}
+	if len(metrics) == 0 {
+		metrics = []any{cpuMetric(int64(defaultCPUUtilization))}
+	}
+	obj.Remove("spec", "targetCPUUtilizationPercentage")
+	obj.Set(metrics, "spec", "metrics")
+	if behavior := behaviorFromV1(obj); behavior != nil {
+		obj.Set(behavior, "spec", "behavior")
+	}
+	statusFromV1(obj)
+	dropRoundTrip(obj)
+	return obj, nil
+}
+
+func statusFromV1(obj object.Object) {
+	var current []any
+	if n, ok := obj.Get("status", "currentCPUUtilizationPercentage"); ok && n != nil {
+		current = []any{map[string]any{"type": "Resource", "resource": map[string]any{"name": "cpu",
+			"current": map[string]any{"averageUtilization": n}}}}
+	}
+	if list := annotatedList(obj, annotationCurrent); list != nil {
+		current = nil
+		for _, m := range list {
+			current = append(current, currentFromV1(m))
+		}
+	}
+	obj.Remove("status", "currentCPUUtilizationPercentage")
+	if len(current) > 0 {
+		obj.Set(current, "status", "currentMetrics")
+	}
+	var conditions []any
+	for _, c := range annotatedList(obj, annotationConditions) {
+		conditions = append(conditions, map[string]any(c))
+	}
+	if len(conditions) > 0 {
+		obj.Set(conditions, "status", "conditions")
+	}
+}
+
+// behaviorFromV1 reads the behavior in the annotation, the keys of which are Go names.
+func behaviorFromV1(obj object.Object) map[string]any {
+	v, err := object.ParseValue([]byte(obj.String("metadata", "annotations", annotationBehavior)))
+	m, ok := lowerKeys(v).(map[string]any)
+	if err != nil || !ok || !present(m, "scaleUp") && !present(m, "scaleDown") {
+		return nil
+	}
+	return m
+}
+
+// lowerKeys turns Go names of fields into those of JSON, and leaves out null.
+func lowerKeys(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		out := map[string]any{}
+		for name, x := range v { // order does not matter
+			if x != nil {
+				out[strings.ToLower(name[:min(1, len(name))])+name[min(1, len(name)):]] = lowerKeys(x)
+			}
+		}
+		return out
+	case []any:
+		for i := range v {
+			v[i] = lowerKeys(v[i])
+		}
+	}
+	return v
+}
+
+// autoscalerToV1 turns autoscaling/v2 into v1.
+func autoscalerToV1(obj object.Object) (object.Object, error) {
+	obj["apiVersion"] = "autoscaling/v1"
+	dropRoundTrip(obj)
+	spec, status := objectAt(obj, "spec"), objectAt(obj, "status")
+	var metrics, current, conditions []any
+	for _, m := range objectsAt(spec, "metrics") {
+		if n, ok := m.Get("resource", "target", "averageUtilization"); ok && m.String("type") == "Resource" && m.String("resource", "name") == "cpu" {
+			spec.SetDefault(n, "targetCPUUtilizationPercentage")
+			continue
+		}
+		metrics = append(metrics, metricToV1(m))
+	}
+	for _, m := range objectsAt(status, "currentMetrics") {
+		if n, ok := m.Get("resource", "current", "averageUtilization"); ok && m.String("type") == "Resource" && m.String("resource", "name") == "cpu" {
+			status["currentCPUUtilizationPercentage"] = n
+		}
+		current = append(current, currentToV1(m))
+	}
+	for _, c := range objectsAt(status, "conditions") {
+		c.SetDefault(nil, "lastTransitionTime")
+		conditions = append(conditions, map[string]any(c))
+	}
+	annotate := func(key, text string, wanted bool) {
+		if wanted {
+			obj.Set(text, "metadata", "annotations", key)
+		}
+	}
+	annotate(annotationMetrics, string(appendOrdered(nil, metrics)), len(metrics) > 0)
+	annotate(annotationCurrent, string(appendOrdered(nil, current)), len(current) > 0)
+	annotate(annotationConditions, string(appendOrdered(nil, conditions)), len(conditions) > 0)
+	behavior := objectAt(spec, "behavior")
+	annotate(annotationBehavior, string(goJSON("HorizontalPodAutoscalerBehavior", behavior)), behavior != nil)
+	for _, name := range []string{"metrics", "behavior"} {
+		delete(spec, name)
+	}
+	for _, name := range []string{"currentMetrics", "conditions"} {
+		delete(status, name)
+	}
+	return obj, nil
+}
+
+// keyOrder is the order of the fields of the v1 types for metrics and conditions; it fits all of them.
+var keyOrder = []string{"type", "status", "lastTransitionTime", "reason", "message", "object", "pods", "resource", "containerResource",
+	"external", "kind", "name", "apiVersion", "target", "metricName", "metricSelector", "targetAverageUtilization", "targetValue",
+	"targetAverageValue", "currentAverageUtilization", "currentValue", "currentAverageValue", "container", "selector", "averageValue",
+	"matchLabels", "matchExpressions", "key", "operator", "values"}
+
+// appendOrdered prints a value with its keys in keyOrder.
+func appendOrdered(b []byte, v any) []byte {
+	switch v := v.(type) {
+	case []any:
+		b = append(b, '[')
+		for i, x := range v {
+			if i > 0 {
+				b = append(b, ',')
+			}
+			b = appendOrdered(b, x)
+		}
+		return append(b, ']')
+	case map[string]any:
+		keys := object.SortedKeys(v)
+		slices.SortStableFunc(keys, func(x, y string) int { return slices.Index(keyOrder, x) - slices.Index(keyOrder, y) })
+		b = append(b, '{')
+		for i, k := range keys {
+			if i > 0 {
+				b = append(b, ',')
+			}
+			b = append(object.AppendString(b, k), ':')
+			if k == "matchLabels" {
+				b = object.AppendJSON(b, v[k])
+			} else {
+				b = appendOrdered(b, v[k])
+			}
+		}
+		return append(b, '}')
+	}
+	return object.AppendJSON(b, v)
+}

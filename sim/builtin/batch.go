@@ -1,0 +1,275 @@
+package builtin
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"time"
+
+	"github.com/kubesim/kubesim/sim/codec"
+	"github.com/kubesim/kubesim/sim/field"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/resource"
+	"github.com/kubesim/kubesim/sim/selector"
+)
+
+// docBatch is the definition name in front of the types of batch/v1.
+const docBatch = "io.k8s.api.batch.v1."
+
+// Labels that connect the pods of a Job with it; the ones without a prefix are older.
+const (
+	labelJobName             = "batch.kubernetes.io/job-name"
+	labelControllerUID       = "batch.kubernetes.io/controller-uid"
+	labelLegacyJobName       = "job-name"
+	labelLegacyControllerUID = "controller-uid"
+)
+
+func batchKinds() []kind { return []kind{jobKind(), cronJobKind()} }
+
+func jobKind() kind {
+	return kind{
+		storage: "jobs.batch",
+		strategy: resource.Strategy{
+			HasStatus: true, OrphansByDefault: true, SpecChanged: topChanged("spec"),
+			PrepareForCreate: prepareJob,
+			PrepareForUpdate: prepareWorkloadUpdate,
+			Validate:         func(_ *resource.Context, obj object.Object) field.ErrorList { return validateJob(obj, nil) },
+			ValidateUpdate:   validateJobUpdate,
+			Warn:             warnJob,
+			Fields: func(obj object.Object) map[string]string {
+				return map[string]string{"status.successful": strconv.FormatInt(intAt(obj, "status", "succeeded"), 10)}
+			},
+		},
+		defaults: everyVersion(defaultJob),
+		labels:   sameLabels("status.successful"),
+		unknown:  func(label string) string { return fmt.Sprintf("field label %q not supported for Job", label) },
+		columns: append([]column{
+			colName(), colText("Status", "Status of the job."), colDoc("Completions", docBatch+"JobStatus", "succeeded"),
+			colText("Duration", "Time required to complete the job."), colAge(),
+		}, colsTemplate(docBatch+"JobSpec")...),
+		row: func(now time.Time, obj object.Object) resource.Row {
+			return cells(obj.Name(), cellJobStatus(obj), cellCompletions(obj), cellDuration(now, obj), cellAge(now, obj),
+				cellContainers(obj, "name", "spec", "template"), cellContainers(obj, "image", "spec", "template"),
+				selector.FormatLabelSelector(obj.Map("spec", "selector")))
+		},
+	}
+}
+
+func cronJobKind() kind {
+	return kind{
+		storage: "cronjobs.batch",
+		strategy: resource.Strategy{
+			HasStatus: true, SpecChanged: topChanged("spec"),
+			PrepareForCreate: func(_ *resource.Context, obj object.Object) {
+				dropDisabledPodFields(cronPodSpec(obj), nil)
+			},
+			PrepareForUpdate: func(ctx *resource.Context, obj, old object.Object) {
+				if ctx.Subresource != "status" {
+					dropDisabledPodFields(cronPodSpec(obj), cronPodSpec(old))
+				}
+			},
+			Validate:       validateNewCronJob,
+			ValidateUpdate: validateCronJobUpdate,
+			Warn:           warnCronJob,
+		},
+		defaults: everyVersion(defaultCronJob),
+		columns: append([]column{
+			colName(), colDoc("Schedule", docBatch+"CronJobSpec", "schedule"), colDoc("Timezone", docBatch+"CronJobSpec", "timeZone"),
+			colDoc("Suspend", docBatch+"CronJobSpec", "suspend").of("boolean"),
+			colDoc("Active", docBatch+"CronJobStatus", "active").of("integer"),
+			colDoc("Last Schedule", docBatch+"CronJobStatus", "lastScheduleTime"), colAge(),
+		}, colsTemplate(docBatch+"JobSpec")...),
+		row: cronJobRow,
+	}
+}
+
+func cronPodSpec(obj object.Object) map[string]any {
+	return obj.Map("spec", "jobTemplate", "spec", "template", "spec")
+}
+
+func cronJobRow(now time.Time, obj object.Object) resource.Row {
+	suspend := cellUnset
+	if v, ok := obj.Bool("spec", "suspend"); ok {
+		suspend = map[bool]string{true: "True", false: "False"}[v]
+	}
+	last := cellNone
+	if at := obj.String("status", "lastScheduleTime"); at != "" {
+		last = cellSince(now, at)
+	}
+	zone := cellNone
+	if present(obj, "spec", "timeZone") {
+		zone = obj.String("spec", "timeZone")
+	}
+	template := []string{"spec", "jobTemplate", "spec", "template"}
+	return cells(obj.Name(), obj.String("spec", "schedule"), zone, suspend, int64(len(obj.List("status", "active"))), last,
+		cellAge(now, obj), cellContainers(obj, "name", template...), cellContainers(obj, "image", template...),
+		selector.FormatLabelSelector(obj.Map("spec", "jobTemplate", "spec", "selector")))
+}
+
+// defaultJob fills in the defaults of a Job. A Job without labels takes over those of its template.
+func defaultJob(obj object.Object) {
+	obj.SetDefault(map[string]any{}, "spec")
+	spec := objectAt(obj, "spec")
+	if !present(spec, "completions") && !present(spec, "parallelism") {
+		spec["completions"] = int64(1)
+	}
+	spec.SetDefault(int64(1), "parallelism")
+	backoff := int64(6)
+	if present(spec, "backoffLimitPerIndex") {
+		backoff = math.MaxInt32
+	}
+	spec.SetDefault(backoff, "backoffLimit")
+	spec.SetDefault("NonIndexed", "completionMode")
+	spec.SetDefault(false, "suspend")
+	replacement := "TerminatingOrFailed"
+	if present(spec, "podFailurePolicy") {
+		replacement = "Failed"
+	}
+	spec.SetDefault(replacement, "podReplacementPolicy")
+	spec.SetDefault(false, "manualSelector")
+	defaultTemplateOf(obj)
+	defaultFailurePolicy(spec)
+	labelJob(obj)
+}
+
+// labelJob gives a Job without labels those of its template. In the real server a new Job and its template then share
+// one map: what selector generation adds to the template, the Job gets too. The same happens here.
+func labelJob(obj object.Object) {
+	labels := obj.Map("spec", "template", "metadata", "labels")
+	if len(labels) == 0 || len(obj.Map("metadata", "labels")) > 0 {
+		return
+	}
+	if obj.UID() != "" {
+		labels = object.Copy(labels).(map[string]any)
+	}
+	obj.Set(labels, "metadata", "labels")
+}
+
+func defaultFailurePolicy(spec object.Object) {
+	for _, rule := range objectsAt(spec, "podFailurePolicy", "rules") {
+		for _, pattern := range objectsAt(rule, "onPodConditions") {
+			setEmpty(pattern, "status", "True")
+		}
+	}
+}
+
+// defaultCronJob fills in the defaults of a CronJob; the Job in its template gets those of its pods only.
+func defaultCronJob(obj object.Object) {
+	obj.SetDefault(map[string]any{}, "spec")
+	spec := objectAt(obj, "spec")
+	setEmpty(spec, "concurrencyPolicy", "Allow")
+	spec.SetDefault(false, "suspend")
+	spec.SetDefault(int64(3), "successfulJobsHistoryLimit")
+	spec.SetDefault(int64(1), "failedJobsHistoryLimit")
+	spec.SetDefault(map[string]any{}, "jobTemplate", "spec", "template")
+	defaultPodTemplate(spec.Map("jobTemplate", "spec", "template"))
+	defaultFailurePolicy(objectAt(spec, "jobTemplate", "spec"))
+}
+
+// prepareJob generates the selector of a new Job unless it says that it brings its own.
+func prepareJob(ctx *resource.Context, obj object.Object) {
+	prepareWorkload(ctx, obj)
+	if boolAt(obj, "spec", "manualSelector") {
+		return
+	}
+	labels := object.Object{}
+	if m := obj.Map("spec", "template", "metadata", "labels"); m != nil {
+		labels = m
+	} else {
+		obj.Set(map[string]any(labels), "spec", "template", "metadata", "labels")
+	}
+	for _, key := range []string{labelLegacyJobName, labelJobName} {
+		labels.SetDefault(obj.Name(), key)
+	}
+	for _, key := range []string{labelLegacyControllerUID, labelControllerUID} {
+		labels.SetDefault(obj.UID(), key)
+	}
+	obj.SetDefault(obj.UID(), "spec", "selector", "matchLabels", labelControllerUID)
+	labelJob(obj)
+}
+
+func warnJob(ctx *resource.Context, obj, old object.Object) {
+	if old == nil {
+		warnPodNames(ctx, obj)
+	}
+	if old == nil || obj.Generation() != old.Generation() {
+		warnAll(ctx, jobSpecWarnings(objectAt(obj, "spec"), field.Root("spec")))
+	}
+}
+
+func warnCronJob(ctx *resource.Context, obj, old object.Object) {
+	if ctx.Subresource == "status" {
+		return
+	}
+	if old == nil {
+		warnPodNames(ctx, obj)
+	}
+	if old == nil || obj.Generation() != old.Generation() {
+		warnAll(ctx, jobSpecWarnings(objectAt(obj, "spec", "jobTemplate", "spec"), field.Root("spec").Child("jobTemplate", "spec")))
+	}
+	if old != nil && hasTimeZone(obj.String("spec", "schedule")) {
+		ctx.Warn("cannot use TZ or CRON_TZ in spec.spec.schedule, use timeZone instead, see https://kubernetes.io/docs/concepts/workloads/controllers/cron-jobs/ for more details")
+	}
+}
+
+// jobSpecWarnings returns the warnings about the Job spec at p.
+func jobSpecWarnings(spec object.Object, p field.Path) []string {
+	var out []string
+	if spec.String("completionMode") == "Indexed" && intAt(spec, "completions") > manyCompletions && intAt(spec, "parallelism") > manyParallel {
+		out = append(out, p.String()+": In Indexed Jobs with a number of completions higher than 10^5 and a parallelism higher than 10^4, Kubernetes might not be able to track completedIndexes when a big number of indexes fail")
+	}
+	return append(out, podTemplateWarnings(spec.Map("template"), p.Child("template"))...)
+}
+
+// cellJobStatus is what the conditions of a Job come to.
+func cellJobStatus(obj object.Object) string {
+	for _, name := range []string{"Complete", "Failed"} {
+		if jobIs(obj, name) {
+			return name
+		}
+	}
+	if obj.DeletionTimestamp() != "" {
+		return "Terminating"
+	}
+	for _, name := range []string{"Suspended", "FailureTarget", "SuccessCriteriaMet"} {
+		if jobIs(obj, name) {
+			return name
+		}
+	}
+	return "Running"
+}
+
+// jobIs reports whether the condition is True.
+func jobIs(obj object.Object, condition string) bool { return jobCondition(obj, condition, "True") }
+
+func jobCondition(obj object.Object, condition, status string) bool {
+	for _, c := range objectsAt(obj, "status", "conditions") {
+		if c.String("type") == condition && c.String("status") == status {
+			return true
+		}
+	}
+	return false
+}
+
+func cellCompletions(obj object.Object) string {
+	succeeded := intAt(obj, "status", "succeeded")
+	if n, ok := obj.Int("spec", "completions"); ok {
+		return fmt.Sprintf("%d/%d", succeeded, n)
+	}
+	if n := intAt(obj, "spec", "parallelism"); n > 1 {
+		return fmt.Sprintf("%d/1 of %d", succeeded, n)
+	}
+	return fmt.Sprintf("%d/1", succeeded)
+}
+
+// cellDuration is how long a Job took, or has been running.
+func cellDuration(now time.Time, obj object.Object) string {
+	start, err := time.Parse(time.RFC3339, obj.String("status", "startTime"))
+	if err != nil {
+		return ""
+	}
+	if end, err := time.Parse(time.RFC3339, obj.String("status", "completionTime")); err == nil {
+		now = end
+	}
+	return codec.HumanDuration(now.Sub(start))
+}

@@ -1,0 +1,151 @@
+package builtin
+
+import (
+	"time"
+
+	"github.com/kubesim/kubesim/sim/codec"
+	"github.com/kubesim/kubesim/sim/field"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/resource"
+)
+
+func certificateKinds() []kind {
+	return []kind{{
+		storage: "certificatesigningrequests.certificates.k8s.io",
+		strategy: resource.Strategy{
+			HasStatus:        true,
+			NameRule:         func(string, bool) []string { return nil },
+			PrepareForCreate: prepareCSR,
+			PrepareForUpdate: prepareCSRUpdate,
+			Validate: func(_ *resource.Context, obj object.Object) field.ErrorList {
+				return validateCSR(obj, nil)
+			},
+			ValidateUpdate: validateCSRUpdate,
+			Fields: func(obj object.Object) map[string]string {
+				return map[string]string{"spec.signerName": obj.String("spec", "signerName")}
+			},
+		},
+		labels:  sameLabels("spec.signerName"),
+		unknown: unsupportedLabel,
+		columns: []column{
+			colName(), colAge(), colText("SignerName", csrSignerDoc), colText("Requestor", csrRequestDoc),
+			colText("RequestedDuration", csrExpirationDoc), colText("Condition", csrConditionsDoc),
+		},
+		row: csrRow,
+	}}
+}
+
+func csrRow(now time.Time, obj object.Object) resource.Row {
+	duration := cellNone
+	if n, ok := obj.Int("spec", "expirationSeconds"); ok {
+		duration = codec.HumanDuration(time.Duration(n) * time.Second)
+	}
+	return cells(obj.Name(), cellAge(now, obj), orNone(obj.String("spec", "signerName"), cellNone), obj.String("spec", "username"),
+		duration, cellCSRStatus(obj))
+}
+
+func cellCSRStatus(obj object.Object) string {
+	has := map[string]bool{}
+	for _, c := range objectsAt(obj, "status", "conditions") {
+		has[c.String("type")] = true
+	}
+	text := "Pending"
+	switch {
+	case has["Denied"]:
+		text = "Denied"
+	case has["Approved"]:
+		text = "Approved"
+	}
+	if has["Failed"] {
+		text += ",Failed"
+	}
+	if obj.String("status", "certificate") != "" {
+		text += ",Issued"
+	}
+	return text
+}
+
+// prepareCSR records who sends the request.
+func prepareCSR(ctx *resource.Context, obj object.Object) {
+	obj.SetDefault(map[string]any{}, "spec")
+	spec := objectAt(obj, "spec")
+	for _, name := range []string{"username", "uid", "groups", "extra"} {
+		delete(spec, name)
+	}
+	if ctx.User.Name != "" {
+		spec["username"] = ctx.User.Name
+	}
+	if ctx.User.UID != "" {
+		spec["uid"] = ctx.User.UID
+	}
+	if len(ctx.User.Groups) > 0 {
+		spec["groups"] = object.FromStrings(ctx.User.Groups)
+	}
+	for _, key := range object.SortedKeys(ctx.User.Extra) {
+		spec.Set(object.FromStrings(ctx.User.Extra[key]), "extra", key)
+	}
+}
+
+// prepareCSRUpdate keeps what each path may not touch: the main one everything, status approvals and denials, approval
+// everything but the conditions.
+func prepareCSRUpdate(ctx *resource.Context, obj, old object.Object) {
+	switch ctx.Subresource {
+	case "":
+		keepOld(obj, old, "spec", "status")
+	case "status":
+		keepOld(obj, old, "spec")
+		keepCSRConditions(obj, old, "Approved")
+		keepCSRConditions(obj, old, "Denied")
+		stampCSRConditions(ctx, obj, old)
+	case "approval":
+		stampCSRConditions(ctx, obj, old)
+		conditions, ok := obj.Get("status", "conditions")
+		keepOld(obj, old, "spec", "status")
+		if ok {
+			obj.Set(conditions, "status", "conditions")
+		} else {
+			obj.Remove("status", "conditions")
+		}
+	}
+}
+
+// csrConditions returns the indexes of the conditions of one type.
+func csrConditions(obj object.Object, kind string) []int {
+	var out []int
+	for i, c := range objectsAt(obj, "status", "conditions") {
+		if c.String("type") == kind {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// keepCSRConditions puts the old conditions of one type in the place of the new ones, if there are as many.
+func keepCSRConditions(obj, old object.Object, kind string) {
+	now, before := csrConditions(obj, kind), csrConditions(old, kind)
+	if len(now) != len(before) {
+		return
+	}
+	for i := range now {
+		obj.List("status", "conditions")[now[i]] = object.Copy(old.List("status", "conditions")[before[i]])
+	}
+}
+
+// stampCSRConditions fills in the times of conditions.
+func stampCSRConditions(ctx *resource.Context, obj, old object.Object) {
+	now := object.Time(ctx.Now)
+	for _, c := range objectsAt(obj, "status", "conditions") {
+		setEmpty(c, "lastUpdateTime", now)
+		if c.String("lastTransitionTime") != "" {
+			continue
+		}
+		at := now
+		for _, before := range objectsAt(old, "status", "conditions") {
+			if before.String("type") == c.String("type") && before.String("status") == c.String("status") && before.String("lastTransitionTime") != "" {
+				at = before.String("lastTransitionTime")
+				break
+			}
+		}
+		c["lastTransitionTime"] = at
+	}
+}

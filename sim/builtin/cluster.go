@@ -1,0 +1,165 @@
+package builtin
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/kubesim/kubesim/sim/field"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/resource"
+)
+
+func clusterKinds() []kind {
+	return []kind{namespaceKind(), nodeKind(), resourceQuotaKind(), limitRangeKind(), componentStatusKind(),
+		runtimeClassKind()}
+}
+
+const (
+	namespaceFinalizer = "kubernetes"                  // of spec.finalizers, taken away when a namespace is empty
+	namespaceLabel     = "kubernetes.io/metadata.name" // always the namespace's name
+)
+
+func namespaceKind() kind {
+	return kind{
+		storage: "namespaces",
+		strategy: resource.Strategy{
+			HasStatus: true, ReturnsDeleted: true, ChecksMetadataAgain: true, NameRule: field.NameDNSLabel,
+			PrepareForCreate: prepareNamespace,
+			PrepareForUpdate: prepareNamespaceUpdate,
+			Validate: func(_ *resource.Context, obj object.Object) field.ErrorList {
+				return validateNamespace(obj)
+			},
+			ValidateUpdate: validateNamespaceUpdate,
+			Held: func(obj object.Object) bool {
+				return len(obj.List("spec", "finalizers")) > 0
+			},
+			BeginDelete: func(_ *resource.Context, obj object.Object) {
+				obj.Set("Terminating", "status", "phase")
+			},
+			DeleteRefused: func(name string) string {
+				if slices.Contains([]string{"default", "kube-system", "kube-public"}, name) {
+					return "this namespace may not be deleted"
+				}
+				return ""
+			},
+			Fields: func(obj object.Object) map[string]string {
+				return map[string]string{"status.phase": obj.String("status", "phase")}
+			},
+		},
+		defaults: everyVersion(defaultNamespace),
+		labels:   sameLabels("status.phase"),
+		unknown:  unsupportedLabel,
+		columns:  []column{colName(), colText("Status", "The status of the namespace"), colAge()},
+		row: func(now time.Time, obj object.Object) resource.Row {
+			return cells(obj.Name(), obj.String("status", "phase"), cellAge(now, obj))
+		},
+	}
+}
+
+func defaultNamespace(obj object.Object) {
+	if name := obj.Name(); name != "" { // a generated name is not known yet
+		obj.Set(name, "metadata", "labels", namespaceLabel)
+	}
+	if obj.String("status", "phase") == "" {
+		obj.Set("Active", "status", "phase")
+	}
+}
+
+func prepareNamespace(_ *resource.Context, obj object.Object) {
+	obj["status"] = map[string]any{"phase": "Active"}
+	obj.Set(obj.Name(), "metadata", "labels", namespaceLabel)
+	finalizers := obj.List("spec", "finalizers")
+	if !slices.Contains(object.Strings(finalizers), namespaceFinalizer) {
+		obj.Set(append(finalizers, namespaceFinalizer), "spec", "finalizers")
+	}
+}
+
+func prepareNamespaceUpdate(ctx *resource.Context, obj, old object.Object) {
+	obj.Set(old.Name(), "metadata", "labels", namespaceLabel)
+	switch ctx.Subresource {
+	case "":
+		keepOld(obj, old, "spec")
+	case "finalize":
+		keepOld(obj, old, "status")
+	}
+}
+
+// keepOld gives obj the old value of top-level fields.
+func keepOld(obj, old object.Object, names ...string) {
+	for _, name := range names {
+		if v, ok := old[name]; ok {
+			obj[name] = object.Copy(v)
+		} else {
+			delete(obj, name)
+		}
+	}
+}
+
+func validateNamespace(obj object.Object) field.ErrorList {
+	var errs field.ErrorList
+	for _, name := range stringsAt(obj, "spec", "finalizers") {
+		errs = append(errs, validateFinalizer(field.Path("spec.finalizers"), name)...)
+	}
+	return errs
+}
+
+// validateFinalizer checks a finalizer: a standard one, or a qualified name.
+func validateFinalizer(p field.Path, name string) field.ErrorList {
+	errs := field.Check(p, name, field.QualifiedName)
+	standard := []string{namespaceFinalizer, "orphan", "foregroundDeletion"}
+	if !strings.Contains(name, "/") && !slices.Contains(standard, name) {
+		errs = append(errs, field.Invalid(p, name, "name is neither a standard finalizer name nor is it fully qualified"))
+	}
+	return errs
+}
+
+func validateNamespaceUpdate(ctx *resource.Context, obj, _ object.Object) field.ErrorList {
+	switch ctx.Subresource {
+	case "status":
+		return validateNamespacePhase(obj)
+	case "finalize":
+		var errs field.ErrorList
+		for i, name := range stringsAt(obj, "spec", "finalizers") {
+			errs = append(errs, validateFinalizer(field.Path("spec.finalizers").Index(i), name)...)
+		}
+		return errs
+	}
+	return validateNamespace(obj)
+}
+
+func validateNamespacePhase(obj object.Object) field.ErrorList {
+	want, state := "Active", "empty"
+	if obj.DeletionTimestamp() != "" {
+		want, state = "Terminating", "not empty"
+	}
+	phase := obj.String("status", "phase")
+	if phase == want {
+		return nil
+	}
+	return field.ErrorList{field.Invalid(field.Path("status.Phase"), field.Enum(phase),
+		"may only be '"+want+"' if `deletionTimestamp` is "+state)}
+}
+
+// componentStatusKind is a kind that is never stored.
+func componentStatusKind() kind {
+	return kind{
+		storage:    "componentstatuses",
+		deprecated: "v1 ComponentStatus is deprecated in v1.19+",
+		columns: []column{colName(), colText("Status", "Status of the component conditions"),
+			colText("Message", "Message of the component conditions"), colText("Error", "Error of the component conditions")},
+		row: func(_ time.Time, obj object.Object) resource.Row {
+			for _, c := range objectsAt(obj, "conditions") {
+				if c.String("type") != "Healthy" {
+					continue
+				}
+				status := "Unhealthy"
+				if c.String("status") == "True" {
+					status = "Healthy"
+				}
+				return cells(obj.Name(), status, c.String("message"), c.String("error"))
+			}
+			return cells(obj.Name(), "Unknown", "", "")
+		},
+	}
+}

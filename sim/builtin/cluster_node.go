@@ -1,0 +1,283 @@
+package builtin
+
+import (
+	"net/netip"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/kubesim/kubesim/sim/field"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/resource"
+)
+
+const nodeNotReady = "node.kubernetes.io/not-ready"
+
+func nodeKind() kind {
+	const info = docCore + "NodeSystemInfo"
+	return kind{
+		storage: "nodes",
+		strategy: resource.Strategy{ // status sent with a create is kept, so HasStatus is not for nodes
+			ChecksMetadataAgain: true,
+			PrepareForCreate:    prepareNode,
+			PrepareForUpdate:    prepareNodeUpdate,
+			Validate: func(_ *resource.Context, obj object.Object) field.ErrorList {
+				return validateNode(obj)
+			},
+			ValidateUpdate: validateNodeUpdate,
+			Warn:           warnNode,
+			Fields: func(obj object.Object) map[string]string {
+				return map[string]string{"spec.unschedulable": strconv.FormatBool(boolAt(obj, "spec", "unschedulable"))}
+			},
+		},
+		defaults: everyVersion(defaultNode),
+		labels:   sameLabels("spec.unschedulable"),
+		unknown:  unsupportedLabel,
+		columns: []column{colName(), colText("Status", "The status of the node"), colText("Roles", "The roles of the node"),
+			colAge(), colDoc("Version", info, "kubeletVersion"), colDoc("Internal-IP", docCore+"NodeStatus", "addresses").wide(),
+			colDoc("External-IP", docCore+"NodeStatus", "addresses").wide(), colDoc("OS-Image", info, "osImage").wide(),
+			colDoc("Kernel-Version", info, "kernelVersion").wide(),
+			colDoc("Container-Runtime", info, "containerRuntimeVersion").wide()},
+		row: nodeRow,
+	}
+}
+
+func defaultNode(obj object.Object) {
+	if capacity := obj.Map("status", "capacity"); capacity != nil && !present(obj, "status", "allocatable") {
+		obj.Set(object.Copy(capacity), "status", "allocatable")
+	}
+}
+
+// prepareNode also taints the node, as admission plugin TaintNodesByCondition does: it is not ready until its kubelet
+// says so.
+func prepareNode(_ *resource.Context, obj object.Object) {
+	obj.Remove("spec", "configSource")
+	obj.Remove("status", "config")
+	for _, t := range objectsAt(obj, "spec", "taints") {
+		if t.String("key") == nodeNotReady && t.String("effect") == "NoSchedule" {
+			return
+		}
+	}
+	taint := map[string]any{"key": nodeNotReady, "effect": "NoSchedule"}
+	obj.Set(append(obj.List("spec", "taints"), taint), "spec", "taints")
+}
+
+func prepareNodeUpdate(ctx *resource.Context, obj, old object.Object) {
+	if ctx.Subresource == "status" {
+		keepOld(obj, old, "spec")
+		if !present(old, "status", "config") {
+			obj.Remove("status", "config")
+		}
+		return
+	}
+	keepOld(obj, old, "status")
+	if !present(old, "spec", "configSource") {
+		obj.Remove("spec", "configSource")
+	}
+}
+
+func validateNode(obj object.Object) field.ErrorList {
+	errs := validateTaints(field.Path("metadata.taints"), objectsAt(obj, "spec", "taints"))
+	errs = append(errs, validateNodeResources(obj)...)
+	if swap := objectAt(obj, "status", "nodeInfo", "swap"); present(swap, "capacity") {
+		errs = append(errs, field.Positive(intAt(swap, "capacity"), field.Path("metadata.nodeSwapStatus.capacity"))...)
+	}
+	errs = append(errs, validateDeclaredFeatures(stringsAt(obj, "status", "declaredFeatures"))...)
+	return append(errs, validatePodCIDRs(stringsAt(obj, "spec", "podCIDRs"))...)
+}
+
+func validateTaints(p field.Path, taints []object.Object) field.ErrorList {
+	var errs field.ErrorList
+	seen := map[string]bool{}
+	for i, t := range taints {
+		at := p.Index(i)
+		key, value, effect := t.String("key"), t.String("value"), t.String("effect")
+		errs = append(errs, field.Check(at.Child("key"), key, field.QualifiedName)...)
+		if msgs := field.LabelValue(value); len(msgs) > 0 {
+			errs = append(errs, field.Invalid(at.Child("value"), value, strings.Join(msgs, ";")))
+		}
+		errs = append(errs, mustBeSetToOneOf(at.Child("effect"), effect, "NoSchedule", "PreferNoSchedule", "NoExecute")...)
+		if seen[effect+"/"+key] {
+			twice := field.Duplicate(at, goValue("Taint", t))
+			twice.Detail = "taints must be unique by key and effect pair"
+			errs = append(errs, twice)
+		}
+		seen[effect+"/"+key] = true
+	}
+	return errs
+}
+
+func validateNodeResources(obj object.Object) field.ErrorList {
+	var errs field.ErrorList
+	for _, list := range []string{"capacity", "allocatable"} {
+		amounts := obj.Map("status", list)
+		for _, name := range object.SortedKeys(amounts) {
+			errs = append(errs, resourceQuantity(name, quantityOf(amounts[name]), field.Path("status").Child(list, name))...)
+		}
+	}
+	return errs
+}
+
+var declaredFeature = regexp.MustCompile(`^[A-Z][a-zA-Z0-9]*(/[a-zA-Z][a-zA-Z0-9]*)*$`)
+
+func validateDeclaredFeatures(names []string) field.ErrorList {
+	var errs field.ErrorList
+	p := field.Path("status.declaredFeatures")
+	for i, name := range names {
+		if len(name) > field.DNSSubdomainMax {
+			errs = append(errs, field.Invalid(p.Index(i), name, "invalid feature name "+strconv.Quote(name)+": "+
+				field.CharactersText(field.DNSSubdomainMax)))
+		} else if !declaredFeature.MatchString(name) {
+			errs = append(errs, field.Invalid(p.Index(i), name, "invalid feature name "+strconv.Quote(name)+
+				": must start with an UpperCamelCase segment, with subsequent segments separated by '/' (e.g., MyFeature or "+
+				"MyFeature/mySubFeature), and contain only alphanumeric characters and slashes"))
+		}
+		if i+1 == len(names) {
+			break
+		}
+		switch next := names[i+1]; {
+		case name == next:
+			errs = append(errs, field.Duplicate(p.Index(i+1), next))
+		case name > next:
+			errs = append(errs, field.Invalid(p.Index(i+1), next, "list must be sorted alphabetically"))
+		}
+	}
+	return errs
+}
+
+func validatePodCIDRs(cidrs []string) field.ErrorList {
+	var errs field.ErrorList
+	p := field.Path("spec.podCIDRs")
+	for i, cidr := range cidrs {
+		errs = append(errs, field.Check(p.Index(i), cidr, field.LegacyCIDR)...)
+	}
+	if len(cidrs) < 2 {
+		return errs
+	}
+	v4, v6 := false, false
+	for _, cidr := range cidrs {
+		prefix, err := netip.ParsePrefix(cidr)
+		if err == nil {
+			v4, v6 = v4 || prefix.Addr().Is4(), v6 || prefix.Addr().Is6()
+		}
+	}
+	if !v4 || !v6 || len(cidrs) > 2 {
+		errs = append(errs, field.Invalid(p, cidrs, "may specify no more than one CIDR for each IP family"))
+	}
+	return errs
+}
+
+// validateNodeUpdate reports some mistakes twice, as the real server does, once for the node and once for the change.
+func validateNodeUpdate(ctx *resource.Context, obj, old object.Object) field.ErrorList {
+	var errs field.ErrorList
+	if ctx.Subresource != "status" {
+		errs = validateNode(obj)
+	}
+	errs = append(errs, validateNodeResources(obj)...)
+	errs = append(errs, validateDeclaredFeatures(stringsAt(obj, "status", "declaredFeatures"))...)
+	seen := map[string]bool{}
+	for i, a := range objectsAt(obj, "status", "addresses") {
+		key := a.String("type") + " " + a.String("address")
+		if seen[key] {
+			errs = append(errs, field.Duplicate(field.Path("status.addresses").Index(i), goValue("NodeAddress", a)))
+		}
+		seen[key] = true
+	}
+	errs = append(errs, validateNodeSpecChange(obj, old)...)
+	errs = append(errs, validateTaints(field.Path("metadata.taints"), objectsAt(obj, "spec", "taints"))...)
+	if obj.String("spec", "externalID") != old.String("spec", "externalID") {
+		errs = append(errs, field.Forbidden(field.Path("spec.externalID"), "may not be updated"))
+	}
+	return errs
+}
+
+// validateNodeSpecChange checks the fields that can be set once.
+func validateNodeSpecChange(obj, old object.Object) field.ErrorList {
+	var errs field.ErrorList
+	const text = `node updates may not change podCIDR except from "" to valid`
+	p := field.Path("spec.podCIDRs")
+	before, after := stringsAt(old, "spec", "podCIDRs"), stringsAt(obj, "spec", "podCIDRs")
+	switch {
+	case len(before) > 0 && len(before) != len(after):
+		errs = append(errs, field.Forbidden(p, text))
+	default:
+		for i, cidr := range before {
+			if cidr != after[i] {
+				errs = append(errs, field.Forbidden(p, text))
+			}
+		}
+	}
+	if id := old.String("spec", "providerID"); id != "" && id != obj.String("spec", "providerID") {
+		errs = append(errs, field.Forbidden(field.Path("spec.providerID"),
+			`node updates may not change providerID except from "" to valid`))
+	}
+	return errs
+}
+
+func warnNode(ctx *resource.Context, obj, _ object.Object) {
+	if ctx.Subresource == "status" {
+		return
+	}
+	if present(obj, "spec", "configSource") {
+		ctx.Warn("spec.configSource: the feature is removed")
+	}
+	if obj.String("spec", "externalID") != "" {
+		ctx.Warn("spec.externalID: this field is deprecated, and is unused by Kubernetes")
+	}
+	for i, cidr := range stringsAt(obj, "spec", "podCIDRs") {
+		warnAll(ctx, field.CIDRWarnings(field.Path("spec.podCIDRs").Index(i), cidr))
+	}
+}
+
+func nodeRow(now time.Time, obj object.Object) resource.Row {
+	status := "Unknown"
+	for _, c := range objectsAt(obj, "status", "conditions") {
+		if c.String("type") != "Ready" {
+			continue
+		}
+		status = "NotReady"
+		if c.String("status") == "True" {
+			status = "Ready"
+		}
+	}
+	if boolAt(obj, "spec", "unschedulable") {
+		status += ",SchedulingDisabled"
+	}
+	info := objectAt(obj, "status", "nodeInfo")
+	kernel := orNone(info.String("kernelVersion"), cellUnknown)
+	if arch := info.String("architecture"); arch != "" {
+		kernel += " (" + arch + ")"
+	}
+	return cells(obj.Name(), status, orNone(strings.Join(nodeRoles(obj), ","), cellNone), cellAge(now, obj),
+		info.String("kubeletVersion"), nodeAddress(obj, "InternalIP"), nodeAddress(obj, "ExternalIP"),
+		orNone(info.String("osImage"), cellUnknown), kernel, orNone(info.String("containerRuntimeVersion"), cellUnknown))
+}
+
+// nodeRoles returns the roles that labels give to a node, sorted.
+func nodeRoles(obj object.Object) []string {
+	const prefix = "node-role.kubernetes.io/"
+	var roles []string
+	for key, value := range obj.Labels() { // sorted below
+		if role, ok := strings.CutPrefix(key, prefix); ok {
+			value = role
+		} else if key != "kubernetes.io/role" {
+			continue
+		}
+		if value != "" {
+			roles = append(roles, value)
+		}
+	}
+	slices.Sort(roles)
+	return slices.Compact(roles)
+}
+
+func nodeAddress(obj object.Object, kind string) string {
+	for _, a := range objectsAt(obj, "status", "addresses") {
+		if a.String("type") == kind {
+			return a.String("address")
+		}
+	}
+	return cellNone
+}

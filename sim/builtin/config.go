@@ -1,0 +1,227 @@
+package builtin
+
+import (
+	"crypto/tls"
+	"encoding/base64"
+	"encoding/json"
+	"time"
+
+	"github.com/kubesim/kubesim/sim/field"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/resource"
+)
+
+// maxConfigBytes is how much a ConfigMap or a Secret may hold.
+const maxConfigBytes = 1 << 20
+
+const immutableWhenSet = "field is immutable when `immutable` is set"
+
+func configKinds() []kind {
+	return []kind{
+		{
+			storage:  "configmaps",
+			strategy: resource.Strategy{ChecksMetadataAgain: true, Validate: validateConfigMap, ValidateUpdate: validateConfigMapUpdate},
+			columns:  []column{colName(), colDoc("Data", docCore+"ConfigMap", "data"), colAge()},
+			row: func(now time.Time, obj object.Object) resource.Row {
+				return cells(obj.Name(), int64(len(obj.Map("data"))+len(obj.Map("binaryData"))), cellAge(now, obj))
+			},
+		},
+		{
+			storage: "secrets",
+			strategy: resource.Strategy{
+				ChecksMetadataAgain: true,
+				Validate:            validateSecret, ValidateUpdate: validateSecretUpdate, Warn: warnSecret,
+				Fields: func(obj object.Object) map[string]string {
+					return map[string]string{"type": obj.String("type")}
+				},
+			},
+			defaults: everyVersion(defaultSecret),
+			labels:   sameLabels("type"),
+			unknown:  unsupportedLabel,
+			columns: []column{colName(), colDoc("Type", docCore+"Secret", "type"), colDoc("Data", docCore+"Secret", "data"),
+				colAge()},
+			row: func(now time.Time, obj object.Object) resource.Row {
+				return cells(obj.Name(), obj.String("type"), int64(len(obj.Map("data"))), cellAge(now, obj))
+			},
+		},
+		{
+			storage: "serviceaccounts",
+			strategy: resource.Strategy{
+				ReturnsDeleted: true, ChecksMetadataAgain: true,
+				PrepareForCreate: func(_ *resource.Context, obj object.Object) { cleanSecretReferences(obj) },
+				PrepareForUpdate: func(_ *resource.Context, obj, _ object.Object) { cleanSecretReferences(obj) },
+				Warn:             warnServiceAccount,
+			},
+			connect: map[string]resource.Connector{"token": issueToken},
+			columns: []column{colName(), colAge()},
+			row: func(now time.Time, obj object.Object) resource.Row {
+				return cells(obj.Name(), cellAge(now, obj))
+			},
+		},
+	}
+}
+
+func validateConfigMap(_ *resource.Context, obj object.Object) field.ErrorList {
+	var errs field.ErrorList
+	size := 0
+	data, binary := obj.Map("data"), obj.Map("binaryData")
+	p := field.Root("data")
+	for _, key := range object.SortedKeys(data) {
+		errs = append(errs, field.Check(p.Key(key), key, field.ConfigMapKey)...)
+		if _, ok := binary[key]; ok {
+			errs = append(errs, field.Invalid(p.Key(key), key, "duplicate of key present in binaryData"))
+		}
+		text, _ := data[key].(string)
+		size += len(text)
+	}
+	p = field.Root("binaryData")
+	for _, key := range object.SortedKeys(binary) {
+		errs = append(errs, field.Check(p.Key(key), key, field.ConfigMapKey)...)
+		size += len(decoded(binary[key]))
+	}
+	if size > maxConfigBytes { // the real server names the whole object "[]"
+		errs = append(errs, field.TooLong(field.Path("[]"), maxConfigBytes))
+	}
+	return errs
+}
+
+func validateConfigMapUpdate(ctx *resource.Context, obj, old object.Object) field.ErrorList {
+	errs := validateImmutable(obj, old, "data", "binaryData")
+	return append(errs, validateConfigMap(ctx, obj)...)
+}
+
+// validateImmutable checks that an object which was declared immutable stays so and keeps the fields.
+func validateImmutable(obj, old object.Object, fields ...string) field.ErrorList {
+	if !boolAt(old, "immutable") {
+		return nil
+	}
+	var errs field.ErrorList
+	if !boolAt(obj, "immutable") {
+		errs = append(errs, field.Forbidden(field.Root("immutable"), immutableWhenSet))
+	}
+	for _, name := range fields {
+		if !object.SemanticEqual(obj[name], old[name]) {
+			errs = append(errs, field.Forbidden(field.Root(name), immutableWhenSet))
+		}
+	}
+	return errs
+}
+
+// defaultSecret merges stringData into data: it can be written and is never shown.
+func defaultSecret(obj object.Object) {
+	if obj.String("type") == "" {
+		obj["type"] = "Opaque"
+	}
+	plain := obj.Map("stringData")
+	for _, key := range object.SortedKeys(plain) {
+		text, _ := plain[key].(string)
+		obj.Set(base64.StdEncoding.EncodeToString([]byte(text)), "data", key)
+	}
+	delete(obj, "stringData")
+}
+
+// decoded returns the bytes of a []byte field.
+func decoded(v any) []byte {
+	text, _ := v.(string)
+	data, err := base64.StdEncoding.DecodeString(text)
+	if err != nil {
+		return nil
+	}
+	return data
+}
+
+func validateSecret(_ *resource.Context, obj object.Object) field.ErrorList {
+	var errs field.ErrorList
+	p, data, size := field.Root("data"), obj.Map("data"), 0
+	for _, key := range object.SortedKeys(data) {
+		errs = append(errs, field.Check(p.Key(key), key, field.ConfigMapKey)...)
+		size += len(decoded(data[key]))
+	}
+	if size > maxConfigBytes {
+		errs = append(errs, field.TooLong(p, maxConfigBytes))
+	}
+	return append(errs, validateSecretType(obj, p, data)...)
+}
+
+// validateSecretType checks what the built-in types of secrets must hold.
+func validateSecretType(obj object.Object, p field.Path, data map[string]any) field.ErrorList {
+	missing := func(keys ...string) field.ErrorList {
+		var errs field.ErrorList
+		for _, key := range keys {
+			if _, ok := data[key]; !ok {
+				errs = append(errs, field.Required(p.Key(key), ""))
+			}
+		}
+		return errs
+	}
+	switch obj.String("type") {
+	case "kubernetes.io/service-account-token":
+		const name = "kubernetes.io/service-account.name"
+		return mustBeSet(field.Root("metadata").Child("annotations").Key(name), obj.Annotations()[name])
+	case "kubernetes.io/dockercfg":
+		return validateDockerConfig(p, data, ".dockercfg")
+	case "kubernetes.io/dockerconfigjson":
+		return validateDockerConfig(p, data, ".dockerconfigjson")
+	case "kubernetes.io/basic-auth": // one of the two will do
+		if errs := missing("username", "password"); len(errs) == 2 {
+			return errs
+		}
+	case "kubernetes.io/ssh-auth":
+		if len(decoded(data["ssh-privatekey"])) == 0 {
+			return field.ErrorList{field.Required(p.Key("ssh-privatekey"), "")}
+		}
+	case "kubernetes.io/tls":
+		return missing("tls.crt", "tls.key")
+	}
+	return nil
+}
+
+// validateDockerConfig checks that a key holds a JSON object.
+func validateDockerConfig(p field.Path, data map[string]any, key string) field.ErrorList {
+	value, ok := data[key]
+	if !ok {
+		return field.ErrorList{field.Required(p.Key(key), "")}
+	}
+	if err := json.Unmarshal(decoded(value), &map[string]any{}); err != nil {
+		return field.ErrorList{field.Invalid(p.Key(key), "<secret contents redacted>", err.Error())}
+	}
+	return nil
+}
+
+func validateSecretUpdate(ctx *resource.Context, obj, old object.Object) field.ErrorList {
+	errs := immutable(field.Root("type"), obj.String("type"), old.String("type"))
+	errs = append(errs, validateImmutable(obj, old, "data")...)
+	return append(errs, validateSecret(ctx, obj)...)
+}
+
+// warnSecret warns about a TLS key that does not belong to its certificate.
+func warnSecret(ctx *resource.Context, obj, _ object.Object) {
+	if obj.String("type") != "kubernetes.io/tls" {
+		return
+	}
+	data := obj.Map("data")
+	if _, err := tls.X509KeyPair(decoded(data["tls.crt"]), decoded(data["tls.key"])); err != nil {
+		ctx.Warn(err.Error())
+	}
+}
+
+// cleanSecretReferences keeps nothing but the names of a service account's secrets.
+func cleanSecretReferences(obj object.Object) {
+	secrets := obj.List("secrets")
+	for i, ref := range objectsAt(obj, "secrets") {
+		secrets[i] = map[string]any{}
+		if name := ref.String("name"); name != "" {
+			secrets[i] = map[string]any{"name": name}
+		}
+	}
+}
+
+func warnServiceAccount(ctx *resource.Context, obj, old object.Object) {
+	const key = "kubernetes.io/enforce-mountable-secrets"
+	if _, ok := old.Annotations()[key]; ok {
+		return
+	}
+	if _, ok := obj.Annotations()[key]; ok {
+		ctx.Warn("metadata.annotations[" + key + "]: deprecated in v1.32+; prefer separate namespaces to isolate access to mounted secrets")
+	}
+}

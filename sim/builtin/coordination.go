@@ -1,0 +1,48 @@
+package builtin
+
+import (
+	"time"
+
+	"github.com/kubesim/kubesim/sim/field"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/resource"
+)
+
+const docCoordination = "io.k8s.api.coordination.v1."
+
+func coordinationKinds() []kind {
+	return []kind{{
+		storage: "leases.coordination.k8s.io",
+		strategy: resource.Strategy{
+			CreateOnUpdate: true, NeedsResourceVersion: true,
+			PrepareForCreate: func(_ *resource.Context, obj object.Object) { dropCoordinated(obj, nil) },
+			PrepareForUpdate: func(_ *resource.Context, obj, old object.Object) { dropCoordinated(obj, old) },
+			Validate:         func(_ *resource.Context, obj object.Object) field.ErrorList { return validateLease(obj) },
+			ValidateUpdate: func(_ *resource.Context, obj, _ object.Object) field.ErrorList {
+				return validateLease(obj)
+			},
+		},
+		columns: []column{colName(), colDoc("Holder", docCoordination+"LeaseSpec", "holderIdentity"), colAge()},
+		row: func(now time.Time, obj object.Object) resource.Row {
+			return cells(obj.Name(), obj.String("spec", "holderIdentity"), cellAge(now, obj))
+		},
+	}}
+}
+
+// dropCoordinated drops the fields of coordinated leader election (KEP-4355), which 1.36 knows with a gate only.
+func dropCoordinated(obj, old object.Object) {
+	for _, name := range []string{"strategy", "preferredHolder"} {
+		if !present(old, "spec", name) {
+			obj.Remove("spec", name)
+		}
+	}
+}
+
+func validateLease(obj object.Object) field.ErrorList {
+	spec, p := objectAt(obj, "spec"), field.Root("spec")
+	var errs field.ErrorList
+	if n, ok := spec.Int("leaseDurationSeconds"); ok && n <= 0 {
+		errs = append(errs, field.Invalid(p.Child("leaseDurationSeconds"), n, "must be greater than 0"))
+	}
+	return append(errs, nonNegatives(p, spec, "leaseTransitions")...)
+}

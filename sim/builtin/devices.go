@@ -1,0 +1,208 @@
+package builtin
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/kubesim/kubesim/sim/field"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/resource"
+)
+
+// docDevices is the definition name in front of the types of resource.k8s.io/v1.
+const docDevices = "io.k8s.api.resource.v1."
+
+func deviceKinds() []kind {
+	return []kind{resourceClaimKind(), resourceClaimTemplateKind(), resourceSliceKind(), deviceClassKind()}
+}
+
+func resourceClaimKind() kind {
+	return kind{
+		storage: "resourceclaims.resource.k8s.io",
+		strategy: resource.Strategy{
+			HasStatus: true, CustomStatus: true, ReturnsDeleted: true,
+			PrepareForUpdate: func(ctx *resource.Context, obj, old object.Object) {
+				if ctx.Subresource == "status" {
+					dropDeallocated(obj, old)
+				}
+			},
+			Validate: func(ctx *resource.Context, obj object.Object) field.ErrorList {
+				spec, p := objectAt(obj, "spec"), field.Root("spec")
+				return append(validateAdminAccess(ctx, obj.Namespace(), spec), validateClaimSpec(p, spec)...)
+			},
+			ValidateUpdate: validateClaimUpdate,
+		},
+		defaults: everyVersion(func(obj object.Object) { defaultClaimSpec(objectAt(obj, "spec")) }),
+		columns: []column{
+			colName(), colText("State", "A summary of the current state (allocated, pending, reserved, etc.)."), colAge(),
+		},
+		row: func(now time.Time, obj object.Object) resource.Row {
+			return cells(obj.Name(), cellClaimState(obj), cellAge(now, obj))
+		},
+	}
+}
+
+func resourceClaimTemplateKind() kind {
+	validate := func(ctx *resource.Context, obj object.Object) field.ErrorList {
+		return append(validateAdminAccess(ctx, obj.Namespace(), objectAt(obj, "spec", "spec")), validateClaimTemplate(obj)...)
+	}
+	return kind{
+		storage: "resourceclaimtemplates.resource.k8s.io",
+		strategy: resource.Strategy{
+			ReturnsDeleted: true, Validate: validate,
+			ValidateUpdate: func(_ *resource.Context, obj, old object.Object) field.ErrorList {
+				return append(validateClaimTemplate(obj),
+					immutableStruct(field.Root("spec"), "ResourceClaimTemplateSpec", obj["spec"], old["spec"])...)
+			},
+		},
+		defaults: everyVersion(func(obj object.Object) { defaultClaimSpec(objectAt(obj, "spec", "spec")) }),
+		columns:  []column{colName(), colAge()},
+		row: func(now time.Time, obj object.Object) resource.Row {
+			return cells(obj.Name(), cellAge(now, obj))
+		},
+	}
+}
+
+func deviceClassKind() kind {
+	return kind{
+		storage: "deviceclasses.resource.k8s.io",
+		strategy: resource.Strategy{
+			ReturnsDeleted: true, SpecChanged: topChanged("spec"),
+			Validate: func(_ *resource.Context, obj object.Object) field.ErrorList { return validateDeviceClass(obj) },
+			ValidateUpdate: func(_ *resource.Context, obj, _ object.Object) field.ErrorList {
+				return validateDeviceClass(obj)
+			},
+		},
+		columns: []column{colName(), colAge()},
+		row: func(now time.Time, obj object.Object) resource.Row {
+			return cells(obj.Name(), cellAge(now, obj))
+		},
+	}
+}
+
+func resourceSliceKind() kind {
+	return kind{
+		storage: "resourceslices.resource.k8s.io",
+		strategy: resource.Strategy{
+			ReturnsDeleted: true, SpecChanged: topChanged("spec"),
+			PrepareForCreate: func(ctx *resource.Context, obj object.Object) { prepareSlice(ctx, obj, nil) },
+			PrepareForUpdate: prepareSlice,
+			Validate:         func(_ *resource.Context, obj object.Object) field.ErrorList { return validateResourceSlice(obj, nil) },
+			ValidateUpdate: func(_ *resource.Context, obj, old object.Object) field.ErrorList {
+				return validateResourceSlice(obj, old)
+			},
+			Warn: func(ctx *resource.Context, obj, _ object.Object) {
+				if driver := obj.String("spec", "driver"); driver != strings.ToLower(driver) {
+					ctx.Warn(`spec.driver: driver names should be lowercase; "` + driver + `" contains uppercase characters`)
+				}
+			},
+			Fields: func(obj object.Object) map[string]string {
+				return map[string]string{"spec.nodeName": obj.String("spec", "nodeName"), "spec.driver": obj.String("spec", "driver")}
+			},
+		},
+		labels: sameLabels("spec.nodeName", "spec.driver"),
+		unknown: func(label string) string {
+			return "field label not supported for resource.k8s.io/v1, Kind=ResourceSlice: " + label
+		},
+		columns: []column{
+			colName(), colDoc("Node", docDevices+"ResourceSliceSpec", "nodeName"), colDoc("Driver", docDevices+"ResourceSliceSpec", "driver"),
+			colDoc("Pool", docDevices+"ResourcePool", "name"), colAge(),
+		},
+		row: func(now time.Time, obj object.Object) resource.Row {
+			return cells(obj.Name(), obj.String("spec", "nodeName"), obj.String("spec", "driver"), obj.String("spec", "pool", "name"),
+				cellAge(now, obj))
+		},
+	}
+}
+
+// defaultClaimSpec fills in how many devices each request wants.
+func defaultClaimSpec(spec object.Object) {
+	for _, request := range objectsAt(spec, "devices", "requests") {
+		if exactly := objectAt(request, "exactly"); exactly != nil {
+			defaultDeviceCount(exactly)
+		}
+		for _, sub := range objectsAt(request, "firstAvailable") {
+			defaultDeviceCount(sub)
+		}
+	}
+}
+
+func defaultDeviceCount(request object.Object) {
+	setEmpty(request, "allocationMode", "ExactCount")
+	if request.String("allocationMode") == "ExactCount" {
+		setZero(request, "count", 1)
+	}
+}
+
+func cellClaimState(obj object.Object) string {
+	var states []string
+	deleted, allocated := obj.DeletionTimestamp() != "", present(obj, "status", "allocation")
+	if deleted {
+		states = append(states, "deleted")
+	}
+	if !allocated && !deleted {
+		states = append(states, "pending")
+	}
+	if allocated {
+		states = append(states, "allocated")
+		if len(obj.List("status", "reservedFor")) > 0 {
+			states = append(states, "reserved")
+		}
+	}
+	return strings.Join(states, ",")
+}
+
+// deviceID names an allocated device: driver/pool/device, and /share if the device is shared.
+func deviceID(o object.Object) string {
+	id := o.String("driver") + "/" + o.String("pool") + "/" + o.String("device")
+	if share := o.String("shareID"); share != "" {
+		id += "/" + share
+	}
+	return id
+}
+
+func allocatedDevices(obj object.Object) []string {
+	var ids []string
+	for _, result := range objectsAt(obj, "status", "allocation", "devices", "results") {
+		ids = append(ids, deviceID(result))
+	}
+	return ids
+}
+
+// dropDeallocated drops the status of devices that the claim had and has no more.
+func dropDeallocated(obj, old object.Object) {
+	before, now := allocatedDevices(old), allocatedDevices(obj)
+	var kept []any
+	for _, d := range objectsAt(obj, "status", "devices") {
+		if id := deviceID(d); !slices.Contains(before, id) || slices.Contains(now, id) {
+			kept = append(kept, map[string]any(d))
+		}
+	}
+	if len(kept) > 0 {
+		obj.Set(kept, "status", "devices")
+	} else {
+		obj.Remove("status", "devices")
+	}
+}
+
+// prepareSlice drops what 1.36 knows with feature gates only, and says when taints were added.
+func prepareSlice(ctx *resource.Context, obj, old object.Object) {
+	was := map[string]object.Object{}
+	for _, d := range objectsAt(old, "spec", "devices") {
+		was[d.String("name")] = d
+	}
+	for _, d := range objectsAt(obj, "spec", "devices") {
+		if was[d.String("name")]["nodeAllocatableResourceMappings"] == nil {
+			delete(d, "nodeAllocatableResourceMappings")
+		}
+		for _, taint := range objectsAt(d, "taints") {
+			setEmpty(taint, "timeAdded", object.Time(ctx.Now))
+		}
+		for _, name := range object.SortedKeys(d.Map("attributes")) {
+			for _, list := range []string{"ints", "bools", "strings", "versions"} {
+				objectAt(d, "attributes", name).Remove(list)
+			}
+		}
+	}
+}

@@ -1,0 +1,191 @@
+package builtin
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/kubesim/kubesim/sim/field"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/resource"
+)
+
+const (
+	maxReservedFor      = 256
+	maxAllocated        = 32
+	maxDeviceConditions = 8
+	maxBindings         = 4
+	maxDeviceIPs        = 16
+	maxInterfaceName    = 256
+	maxHardwareAddress  = 128
+)
+
+func validateClaimUpdate(ctx *resource.Context, obj, old object.Object) field.ErrorList {
+	if ctx.Subresource != "status" {
+		return immutableStruct(field.Root("spec"), "ResourceClaimSpec", obj["spec"], old["spec"])
+	}
+	return append(validateAdminStatus(ctx, obj, old), validateClaimStatus(obj, old)...)
+}
+
+// validateAdminStatus checks that a claim which gets devices with admin access may have them.
+func validateAdminStatus(ctx *resource.Context, obj, old object.Object) field.ErrorList {
+	admin := func(o object.Object) int {
+		return slices.IndexFunc(objectsAt(o, "status", "allocation", "devices", "results"), func(r object.Object) bool {
+			return boolAt(r, "adminAccess")
+		})
+	}
+	i := admin(obj)
+	if i < 0 || admin(old) >= 0 {
+		return nil
+	}
+	return requireAdminNamespace(ctx, obj.Namespace(), field.Root("status").Child("allocation", "devices", "results").Index(i).Child("adminAccess"))
+}
+
+func validateClaimStatus(obj, old object.Object) field.ErrorList {
+	status, before, p := objectAt(obj, "status"), objectAt(old, "status"), field.Root("status")
+	reserved := objectsAt(status, "reservedFor")
+	errs := validateEach(p.Child("reservedFor"), reserved, maxReservedFor, func(o object.Object) string { return o.String("uid") },
+		func(p field.Path, ref object.Object) field.ErrorList {
+			var errs field.ErrorList
+			for _, name := range []string{"resource", "name", "uid"} {
+				errs = append(errs, mustBeSet(p.Child(name), ref.String(name))...)
+			}
+			return errs
+		})
+	allocated := allocatedDevices(obj)
+	errs = append(errs, validateEach(p.Child("devices"), objectsAt(status, "devices"), -1, deviceID,
+		func(p field.Path, d object.Object) field.ErrorList { return validateDeviceStatus(p, d, allocated) })...)
+	allocation := objectAt(status, "allocation")
+	switch {
+	case len(reserved) > 0 && allocation == nil:
+		errs = append(errs, field.Forbidden(p.Child("reservedFor"), "may not be specified when `allocated` is not set"))
+	case obj.DeletionTimestamp() != "" && reservesMore(reserved, objectsAt(before, "reservedFor")):
+		errs = append(errs, field.Forbidden(p.Child("reservedFor"), "new entries may not be added while `deallocationRequested` or `deletionTimestamp` are set"))
+	}
+	if allocation == nil {
+		return errs
+	}
+	if present(before, "allocation") {
+		return append(errs, immutableStruct(p.Child("allocation"), "AllocationResult", status["allocation"], before["allocation"])...)
+	}
+	return append(errs, validateAllocation(p.Child("allocation"), allocation, requestNames(objectAt(obj, "spec")))...)
+}
+
+// reservesMore reports whether a claim is reserved for somebody new.
+func reservesMore(reserved, old []object.Object) bool {
+	for _, r := range reserved {
+		if !slices.ContainsFunc(old, func(o object.Object) bool { return object.SemanticEqual(map[string]any(o), map[string]any(r)) }) {
+			return true
+		}
+	}
+	return false
+}
+
+func validateDeviceStatus(p field.Path, d object.Object, allocated []string) field.ErrorList {
+	errs := validateDriverName(p.Child("driver"), d.String("driver"))
+	errs = append(errs, validatePoolName(p.Child("pool"), d.String("pool"))...)
+	errs = append(errs, field.Check(p.Child("device"), d.String("device"), field.DNS1123Label)...)
+	if !slices.Contains(allocated, deviceID(d)) {
+		errs = append(errs, field.Invalid(p, goValue("SharedDeviceID", d), "must be an allocated device in the claim"))
+	}
+	conditions := objectsAt(d, "conditions")
+	if len(conditions) > maxDeviceConditions {
+		errs = append(errs, field.TooMany(p.Child("conditions"), len(conditions), maxDeviceConditions))
+	}
+	errs = append(errs, validateMetaConditions(p.Child("conditions"), conditions)...)
+	if present(d, "data") {
+		errs = append(errs, validateParameters(p.Child("data"), d["data"])...)
+	}
+	if network := objectAt(d, "networkData"); network != nil {
+		errs = append(errs, validateNetworkData(p.Child("networkData"), network)...)
+	}
+	return errs
+}
+
+func validateNetworkData(p field.Path, network object.Object) field.ErrorList {
+	var errs field.ErrorList
+	if len(network.String("interfaceName")) > maxInterfaceName {
+		errs = append(errs, field.TooLong(p.Child("interfaceName"), maxInterfaceName))
+	}
+	if len(network.String("hardwareAddress")) > maxHardwareAddress {
+		errs = append(errs, field.TooLong(p.Child("hardwareAddress"), maxHardwareAddress))
+	}
+	return append(errs, validateNames(p.Child("ips"), stringsAt(network, "ips"), maxDeviceIPs, func(p field.Path, ip string) field.ErrorList {
+		return field.Check(p, ip, field.InterfaceAddress)
+	})...)
+}
+
+// validatePoolName checks the name of a pool of devices: subdomains joined by slashes.
+func validatePoolName(p field.Path, name string) field.ErrorList {
+	if name == "" {
+		return field.ErrorList{field.Required(p, "")}
+	}
+	var errs field.ErrorList
+	if len(name) > field.DNSSubdomainMax {
+		errs = append(errs, field.TooLong(p, field.DNSSubdomainMax))
+	}
+	for part := range strings.SplitSeq(name, "/") {
+		errs = append(errs, field.Check(p, part, field.DNS1123Subdomain)...)
+	}
+	return errs
+}
+
+func validateAllocation(p field.Path, allocation object.Object, names []string) field.ErrorList {
+	devices := p.Child("devices")
+	errs := validateEach(devices.Child("results"), objectsAt(allocation, "devices", "results"), maxAllocated, nil,
+		func(p field.Path, r object.Object) field.ErrorList { return validateAllocated(p, r, names) })
+	errs = append(errs, validateEach(devices.Child("config"), objectsAt(allocation, "devices", "config"), 2*maxDeviceConfigs, nil,
+		func(p field.Path, c object.Object) field.ErrorList {
+			errs := mustBeSetToOneOf(p.Child("source"), c.String("source"), "FromClaim", "FromClass")
+			return append(errs, validateClaimConfig(p, c, names)...)
+		})...)
+	if s := objectAt(allocation, "nodeSelector"); s != nil {
+		errs = append(errs, nodeSelector(s, p.Child("nodeSelector"), false)...)
+	}
+	return errs
+}
+
+func validateAllocated(p field.Path, r object.Object, names []string) field.ErrorList {
+	errs := validateRequestRef(p.Child("request"), r.String("request"), names)
+	errs = append(errs, validateDriverName(p.Child("driver"), r.String("driver"))...)
+	errs = append(errs, validatePoolName(p.Child("pool"), r.String("pool"))...)
+	errs = append(errs, field.Check(p.Child("device"), r.String("device"), field.DNS1123Label)...)
+	return append(errs, validateBindingConditions(p, r)...)
+}
+
+// validateBindingConditions checks the conditions a device must have before a pod is bound (KEP-5007).
+func validateBindingConditions(p field.Path, device object.Object) field.ErrorList {
+	var errs field.ErrorList
+	lists := []string{"bindingConditions", "bindingFailureConditions"}
+	wanted, failed := stringsAt(device, lists[0]), stringsAt(device, lists[1])
+	for _, name := range lists {
+		list := stringsAt(device, name)
+		if len(list) > maxBindings {
+			errs = append(errs, field.TooMany(p.Child(name), len(list), maxBindings))
+			continue
+		}
+		for i, condition := range list {
+			errs = append(errs, field.Check(p.Child(name).Index(i), condition, field.QualifiedName)...)
+		}
+	}
+	for i, condition := range wanted {
+		if slices.Contains(wanted[:i], condition) {
+			errs = append(errs, field.Duplicate(p.Child(lists[0]).Index(i), condition))
+		}
+	}
+	for i, condition := range failed {
+		at := p.Child(lists[1]).Index(i)
+		if slices.Contains(failed[:i], condition) {
+			errs = append(errs, field.Duplicate(at, condition))
+		}
+		if slices.Contains(wanted, condition) {
+			errs = append(errs, field.Invalid(at, condition, "bindingFailureConditions must not overlap with bindingConditions"))
+		}
+	}
+	if len(wanted) == 0 && len(failed) > 0 {
+		errs = append(errs, field.Invalid(p.Child(lists[0]), device.List(lists[0]), "bindingConditions are required to use bindingFailureConditions"))
+	}
+	if len(failed) == 0 && len(wanted) > 0 {
+		errs = append(errs, field.Invalid(p.Child(lists[1]), device.List(lists[1]), "bindingFailureConditions are required to use bindingConditions"))
+	}
+	return errs
+}

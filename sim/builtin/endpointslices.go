@@ -1,0 +1,228 @@
+package builtin
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/kubesim/kubesim/sim/field"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/resource"
+)
+
+// What one slice may hold (KEP-752).
+const (
+	maxSliceEndpoints = 1000
+	maxSliceAddresses = 100
+	maxSlicePorts     = 20000
+	maxSliceTopology  = 16
+	maxSliceHints     = 8
+)
+
+func endpointSliceKinds() []kind {
+	const slice = docDiscovery + "EndpointSlice"
+	return []kind{{
+		storage: "endpointslices.discovery.k8s.io",
+		strategy: resource.Strategy{
+			ChecksMetadataAgain: true,
+			SpecChanged: func(obj, old object.Object) bool {
+				return topChanged("addressType", "endpoints", "ports")(obj, old) ||
+					!object.SemanticEqual(obj.Map("metadata", "labels"), old.Map("metadata", "labels"))
+			},
+			PrepareForCreate: func(_ *resource.Context, obj object.Object) { dropTopology(obj, nil) },
+			PrepareForUpdate: func(_ *resource.Context, obj, old object.Object) { dropTopology(obj, old) },
+			Validate: func(_ *resource.Context, obj object.Object) field.ErrorList {
+				return validateSlice(obj, nil)
+			},
+			ValidateUpdate: func(_ *resource.Context, obj, old object.Object) field.ErrorList {
+				errs := validateSlice(obj, old)
+				return append(errs, immutable(field.Root("addressType"), obj.String("addressType"), old.String("addressType"))...)
+			},
+			Warn: warnSlice,
+		},
+		defaults: everyVersion(func(obj object.Object) {
+			for _, port := range objectsAt(obj, "ports") {
+				port.SetDefault("", "name")
+				port.SetDefault("TCP", "protocol")
+			}
+		}),
+		columns: []column{colName(), colDoc("AddressType", slice, "addressType"), colDoc("Ports", slice, "ports"),
+			colDoc("Endpoints", slice, "endpoints"), colAge()},
+		row: sliceRow,
+	}}
+}
+
+// dropTopology ignores what cannot be written in v1 any more; the name of the node in it is kept.
+func dropTopology(obj, old object.Object) {
+	if old != nil && object.SemanticEqual(obj["endpoints"], old["endpoints"]) {
+		return
+	}
+	const host = "kubernetes.io/hostname"
+	known := map[string]bool{}
+	for _, e := range objectsAt(old, "endpoints") {
+		known[e.String("deprecatedTopology", host)] = true
+	}
+	for _, e := range objectsAt(obj, "endpoints") {
+		node := e.String("deprecatedTopology", host)
+		if node != "" && known[node] && !present(e, "nodeName") && len(field.DNS1123Subdomain(node)) == 0 {
+			e["nodeName"] = node
+		}
+		delete(e, "deprecatedTopology")
+	}
+}
+
+func validateSlice(obj, old object.Object) field.ErrorList {
+	errs := mustBeSetToOneOf(field.Root("addressType"), obj.String("addressType"), "FQDN", "IPv4", "IPv6")
+	errs = append(errs, validateSlicePorts(objectsAt(obj, "ports"))...)
+	if old != nil && object.SemanticEqual(obj["endpoints"], old["endpoints"]) {
+		return errs
+	}
+	p, endpoints := field.Root("endpoints"), objectsAt(obj, "endpoints")
+	if len(endpoints) > maxSliceEndpoints {
+		return append(errs, field.TooMany(p, len(endpoints), maxSliceEndpoints))
+	}
+	for i, e := range endpoints {
+		errs = append(errs, validateSliceEndpoint(p.Index(i), e, obj.String("addressType"))...)
+	}
+	return errs
+}
+
+func validateSlicePorts(ports []object.Object) field.ErrorList {
+	p := field.Root("ports")
+	if len(ports) > maxSlicePorts {
+		return field.ErrorList{field.TooMany(p, len(ports), maxSlicePorts)}
+	}
+	var errs field.ErrorList
+	seen := map[string]bool{}
+	for i, port := range ports {
+		at, name := p.Index(i), port.String("name")
+		if name != "" {
+			errs = append(errs, field.Check(at.Child("name"), name, field.DNS1123Label)...)
+		}
+		if seen[name] {
+			errs = append(errs, field.Duplicate(at.Child("name"), name))
+		}
+		seen[name] = true
+		if !present(port, "protocol") {
+			errs = append(errs, field.Required(at.Child("protocol"), ""))
+		} else {
+			errs = append(errs, mustBeOneOf(at.Child("protocol"), port.String("protocol"), "SCTP", "TCP", "UDP")...)
+		}
+		if present(port, "appProtocol") {
+			errs = append(errs, field.Check(at.Child("appProtocol"), port.String("appProtocol"), field.QualifiedName)...)
+		}
+	}
+	return errs
+}
+
+func validateSliceEndpoint(p field.Path, e object.Object, kind string) field.ErrorList {
+	var errs field.ErrorList
+	addresses := stringsAt(e, "addresses")
+	if len(addresses) == 0 {
+		errs = append(errs, field.Required(p.Child("addresses"), "must contain at least 1 address"))
+	} else if len(addresses) > maxSliceAddresses {
+		errs = append(errs, field.TooMany(p.Child("addresses"), len(addresses), maxSliceAddresses))
+	}
+	for i, address := range addresses {
+		errs = append(errs, validateSliceAddress(p.Child("addresses"), i, address, kind)...)
+	}
+	if present(e, "nodeName") {
+		errs = append(errs, field.Check(p.Child("nodeName"), e.String("nodeName"), field.DNS1123Subdomain)...)
+	}
+	topology := object.StringMap(e.Map("deprecatedTopology"))
+	if len(topology) > maxSliceTopology {
+		errs = append(errs, field.TooMany(p.Child("deprecatedTopology"), len(topology), maxSliceTopology))
+	}
+	errs = append(errs, field.CheckLabels(p.Child("deprecatedTopology"), topology)...)
+	if present(e, "hostname") {
+		errs = append(errs, field.Check(p.Child("hostname"), e.String("hostname"), field.DNS1123Label)...)
+	}
+	return append(errs, validateHints(p.Child("hints"), objectAt(e, "hints"))...)
+}
+
+func validateSliceAddress(p field.Path, i int, address, kind string) field.ErrorList {
+	rule := field.LegacyIP
+	switch kind {
+	case "FQDN":
+		return field.FullyQualifiedDomainName(p.Index(i), address)
+	case "IPv6":
+		rule = field.IP
+	case "IPv4":
+	default:
+		return nil
+	}
+	errs := field.Check(p.Index(i), address, rule)
+	if len(errs) > 0 {
+		return errs
+	}
+	if familyOf(address) != kind {
+		errs = append(errs, field.Invalid(p, address, "must be an "+kind+" address"))
+	}
+	return append(errs, validateEndpointIP(p.Index(i), address)...)
+}
+
+// validateHints checks for which zones and nodes an endpoint is meant.
+func validateHints(p field.Path, hints object.Object) field.ErrorList {
+	var errs field.ErrorList
+	for _, list := range []struct {
+		name string
+		rule func(string) []string
+	}{{"forZones", field.LabelValue}, {"forNodes", field.DNS1123Subdomain}} {
+		at, entries := p.Child(list.name), objectsAt(hints, list.name)
+		if len(entries) > maxSliceHints {
+			return append(errs, field.TooMany(at, len(entries), maxSliceHints))
+		}
+		var seen []string
+		for i, entry := range entries {
+			name := entry.String("name")
+			if slices.Contains(seen, name) {
+				errs = append(errs, field.Duplicate(at.Index(i).Child("name"), name))
+			}
+			seen = append(seen, name)
+			errs = append(errs, field.Check(at.Index(i).Child("name"), name, list.rule)...)
+		}
+	}
+	return errs
+}
+
+func warnSlice(ctx *resource.Context, obj, old object.Object) {
+	if old == nil && obj.String("addressType") == "FQDN" {
+		ctx.Warn("spec.addressType: FQDN endpoints are deprecated")
+	}
+	manager := obj.Labels()["endpointslice.kubernetes.io/managed-by"]
+	if manager == "endpointslice-controller.k8s.io" || manager == "endpointslicemirroring-controller.k8s.io" {
+		return
+	}
+	for i, e := range objectsAt(obj, "endpoints") {
+		for j, address := range stringsAt(e, "addresses") {
+			warnAll(ctx, field.IPWarnings(field.Root("endpoints").Index(i).Child("addresses").Index(j), address))
+		}
+	}
+}
+
+func sliceRow(now time.Time, obj object.Object) resource.Row {
+	var ports, addresses []string
+	for _, port := range objectsAt(obj, "ports") {
+		text := "*"
+		if number, ok := port.Int("port"); ok {
+			text = strconv.FormatInt(number, 10)
+		} else if present(port, "name") {
+			text = port.String("name")
+		}
+		ports = append(ports, text)
+	}
+	for _, e := range objectsAt(obj, "endpoints") {
+		addresses = append(addresses, stringsAt(e, "addresses")...)
+	}
+	return cells(obj.Name(), obj.String("addressType"), firstThree(ports), firstThree(addresses), cellAge(now, obj))
+}
+
+// firstThree joins the first three texts and says how many more there are.
+func firstThree(list []string) string {
+	const most = 3
+	if len(list) <= most {
+		return orNone(strings.Join(list, ","), cellUnset)
+	}
+	return strings.Join(list[:most], ",") + " + " + strconv.Itoa(len(list)-most) + " more..."
+}

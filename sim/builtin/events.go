@@ -1,0 +1,227 @@
+package builtin
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/kubesim/kubesim/sim/field"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/resource"
+)
+
+const (
+	eventsGroup   = "events.k8s.io"
+	eventsVersion = "events.k8s.io/v1"
+	eventTTL      = time.Hour // the server's default, --event-ttl
+)
+
+func eventKinds() []kind {
+	const event = docCore + "Event"
+	references := []string{"kind", "namespace", "name", "uid", "apiVersion", "resourceVersion", "fieldPath"}
+	core := map[string]string{"reason": "reason", "reportingComponent": "reportingComponent", "source": "source", "type": "type"}
+	group := map[string]string{"reason": "reason", "reportingController": "reportingComponent", "type": "type"}
+	for _, name := range references {
+		core["involvedObject."+name] = "involvedObject." + name
+		group["regarding."+name] = "involvedObject." + name
+	}
+	return []kind{{
+		storage: "events",
+		strategy: resource.Strategy{
+			CreateOnUpdate: true, NoGarbageCollection: true, Uncached: true, TTL: eventTTL,
+			NameRule:       field.NamePathSegment, // events.k8s.io asks for more
+			Validate:       validateEvent,
+			ValidateUpdate: validateEventUpdate,
+			Fields: func(obj object.Object) map[string]string {
+				source := orNone(obj.String("source", "component"), obj.String("reportingComponent"))
+				out := map[string]string{"reason": obj.String("reason"), "type": obj.String("type"), "source": source,
+					"reportingComponent": obj.String("reportingComponent")}
+				for _, name := range references {
+					out["involvedObject."+name] = obj.String("involvedObject", name)
+				}
+				return out
+			},
+		},
+		labels:  map[string]map[string]string{"v1": core, eventsVersion: group},
+		unknown: unsupportedLabel,
+		convert: map[string]conversion{eventsVersion: {
+			toHub:   func(obj object.Object) (object.Object, error) { return renameEvent(obj, "v1", 0, 1), nil },
+			fromHub: func(obj object.Object) (object.Object, error) { return renameEvent(obj, eventsVersion, 1, 0), nil },
+		}},
+		columns: []column{colDoc("Last Seen", event, "lastTimestamp"), colDoc("Type", event, "type"), colDoc("Reason", event, "reason"),
+			colDoc("Object", event, "involvedObject"), colDoc("Subobject", docCore+"ObjectReference", "fieldPath").wide(),
+			colDoc("Source", event, "source").wide(), colDoc("Message", event, "message"),
+			colDoc("First Seen", event, "firstTimestamp").wide(), colDoc("Count", event, "count").wide(), colName().wide()},
+		row: eventRow,
+	}}
+}
+
+// eventNames are the fields that have another name in events.k8s.io, which is the first one.
+var eventNames = [][2]string{
+	{"regarding", "involvedObject"},
+	{"note", "message"},
+	{"reportingController", "reportingComponent"},
+	{"deprecatedSource", "source"},
+	{"deprecatedFirstTimestamp", "firstTimestamp"},
+	{"deprecatedLastTimestamp", "lastTimestamp"},
+	{"deprecatedCount", "count"},
+}
+
+// renameEvent turns an event of one group into one of the other.
+func renameEvent(obj object.Object, apiVersion string, from, to int) object.Object {
+	obj["apiVersion"] = apiVersion
+	for _, names := range eventNames {
+		if v, ok := obj[names[from]]; ok {
+			delete(obj, names[from])
+			obj[names[to]] = v
+		}
+	}
+	return obj
+}
+
+// validateEvent checks what any event must have, and what events.k8s.io asks for on top (KEP-383).
+func validateEvent(ctx *resource.Context, obj object.Object) field.ErrorList {
+	strict := ctx.Definition.Group == eventsGroup
+	errs := validateAnyEvent(obj, strict)
+	if !strict {
+		return errs
+	}
+	if name := obj.Name(); name != "" {
+		errs = append(errs, checkName(field.Path("metadata.name"), name, field.NameDNSSubdomain)...)
+	}
+	errs = append(errs, validateSeries(obj)...)
+	errs = append(errs, mustBeSet(field.Root("eventTime"), obj.String("eventTime"))...)
+	if kind := obj.String("type"); kind != "Normal" && kind != "Warning" {
+		errs = append(errs, field.Invalid(field.Root("type"), "", "has invalid value: "+kind))
+	}
+	unset := func(name string, set bool) {
+		if set {
+			errs = append(errs, field.Invalid(field.Root(name), "", "needs to be unset"))
+		}
+	}
+	unset("firstTimestamp", obj.String("firstTimestamp") != "")
+	unset("lastTimestamp", obj.String("lastTimestamp") != "")
+	unset("count", intAt(obj, "count") != 0)
+	unset("source", obj.String("source", "component") != "" || obj.String("source", "host") != "")
+	return errs
+}
+
+// validateAnyEvent checks an event of either group. One with an eventTime is of the new kind, which has a reporter and an
+// action.
+func validateAnyEvent(obj object.Object, strict bool) field.ErrorList {
+	var errs field.ErrorList
+	namespace, involved := obj.Namespace(), obj.String("involvedObject", "namespace")
+	fits := involved == namespace || involved == "" && namespace == "default"
+	if obj.String("eventTime") != "" {
+		fits = involved != "" || namespace == "default" || namespace == "kube-system"
+	}
+	if !fits {
+		errs = append(errs, field.Invalid(field.Path("involvedObject.namespace"), involved, "does not match event.namespace"))
+	}
+	if obj.String("eventTime") != "" {
+		reporter := field.Root("reportingComponent")
+		if strict {
+			reporter = "reportingController"
+		}
+		errs = append(errs, mustBeSet(reporter, obj.String("reportingComponent"))...)
+		errs = append(errs, field.Check(reporter, obj.String("reportingComponent"), field.QualifiedName)...)
+		for _, name := range []string{"reportingInstance", "action", "reason"} {
+			errs = append(errs, mustBeSet(field.Root(name), obj.String(name))...)
+			errs = append(errs, atMost(name, obj.String(name), 128)...)
+		}
+		errs = append(errs, atMost("message", obj.String("message"), 1024)...)
+	}
+	return append(errs, field.Check(field.Root("namespace"), namespace, field.DNS1123Subdomain)...)
+}
+
+func atMost(name, value string, limit int) field.ErrorList {
+	if len(value) <= limit {
+		return nil
+	}
+	return field.ErrorList{field.Invalid(field.Root(name), "", "can have at most "+strconv.Itoa(limit)+" characters")}
+}
+
+func validateSeries(obj object.Object) field.ErrorList {
+	var errs field.ErrorList
+	series := objectAt(obj, "series")
+	if series == nil {
+		return nil
+	}
+	if intAt(series, "count") < 2 {
+		errs = append(errs, field.Invalid(field.Path("series.count"), "", "should be at least 2"))
+	}
+	return append(errs, mustBeSet(field.Path("series.lastObservedTime"), series.String("lastObservedTime"))...)
+}
+
+func validateEventUpdate(ctx *resource.Context, obj, old object.Object) field.ErrorList {
+	strict := ctx.Definition.Group == eventsGroup
+	errs := validateAnyEvent(obj, strict)
+	if !strict {
+		return errs
+	}
+	if !object.SemanticEqual(obj["series"], old["series"]) {
+		errs = append(errs, validateSeries(obj)...)
+	}
+	// reason is checked twice, as in the real server
+	for _, name := range []string{"involvedObject", "reason", "message", "source", "firstTimestamp", "lastTimestamp", "count", "reason",
+		"type", "eventTime", "action", "related", "reportingController", "reportingInstance"} {
+		key := name
+		if name == "reportingController" {
+			key = "reportingComponent"
+		}
+		if !object.SemanticEqual(zeroless(obj[key]), zeroless(old[key])) {
+			errs = append(errs, field.Invalid(field.Root(name), eventValue(key, obj), field.TextImmutable))
+		}
+	}
+	return errs
+}
+
+// zeroless returns nil for the zero values that a field without omitempty may be printed with.
+func zeroless(v any) any {
+	if v == "" || v == int64(0) {
+		return nil
+	}
+	return v
+}
+
+// eventValue is the value of a field of an event for the text of an error.
+func eventValue(name string, obj object.Object) any {
+	switch name {
+	case "involvedObject":
+		return goValue("ObjectReference", objectAt(obj, name))
+	case "related":
+		return goPointer("ObjectReference", objectAt(obj, name))
+	case "source":
+		return goValue("EventSource", objectAt(obj, name))
+	case "count":
+		return intAt(obj, name)
+	case "firstTimestamp", "lastTimestamp", "eventTime":
+		return obj[name]
+	}
+	return obj.String(name)
+}
+
+func eventRow(now time.Time, obj object.Object) resource.Row {
+	first := cellSince(now, orNone(obj.String("firstTimestamp"), obj.String("eventTime")))
+	last := first
+	if stamp := obj.String("lastTimestamp"); stamp != "" {
+		last = cellSince(now, stamp)
+	}
+	count := max(intAt(obj, "count"), 0)
+	if series := objectAt(obj, "series"); series != nil {
+		last, count = cellSince(now, series.String("lastObservedTime")), intAt(series, "count")
+	} else if count == 0 {
+		count = 1
+	}
+	involved := objectAt(obj, "involvedObject")
+	target := strings.ToLower(involved.String("kind"))
+	if name := involved.String("name"); name != "" {
+		target += "/" + name
+	}
+	source := orNone(obj.String("source", "component"), obj.String("reportingComponent"))
+	if host := orNone(obj.String("source", "host"), obj.String("reportingInstance")); host != "" {
+		source += ", " + host
+	}
+	return cells(last, obj.String("type"), obj.String("reason"), target, involved.String("fieldPath"), source,
+		strings.TrimSpace(obj.String("message")), first, count, obj.Name())
+}

@@ -1,0 +1,121 @@
+package builtin
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/kubesim/kubesim/sim/field"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/resource"
+)
+
+func extensionKinds() []kind { return []kind{apiServiceKind(), customResourceDefinitionKind()} }
+
+// customResourceDefinitionKind has no rules of its own here: what a definition may say, and its conditions, are the
+// business of package crd.
+func customResourceDefinitionKind() kind {
+	return kind{
+		storage:  "customresourcedefinitions.apiextensions.k8s.io",
+		strategy: resource.Strategy{HasStatus: true, NeedsResourceVersion: true, SpecChanged: topChanged("spec")},
+	}
+}
+
+func apiServiceKind() kind {
+	return kind{
+		storage: "apiservices.apiregistration.k8s.io",
+		strategy: resource.Strategy{
+			HasStatus: true, CustomStatus: true, NeedsResourceVersion: true, ChecksMetadataAgain: true, NameRule: pathSegmentName,
+			PrepareForCreate: func(ctx *resource.Context, obj object.Object) {
+				if !present(obj, "spec", "service") { // served by the API server itself
+					obj["status"] = map[string]any{"conditions": []any{map[string]any{
+						"type": "Available", "status": "True", "lastTransitionTime": object.Time(ctx.Now),
+						"reason": "Local", "message": "Local APIServices are always available"}}}
+				}
+			},
+			Validate: func(_ *resource.Context, obj object.Object) field.ErrorList {
+				return validateAPIService(obj)
+			},
+			ValidateUpdate: func(ctx *resource.Context, obj, _ object.Object) field.ErrorList {
+				if ctx.Subresource != "status" {
+					return validateAPIService(obj)
+				}
+				var errs field.ErrorList
+				for i, c := range objectsAt(obj, "status", "conditions") {
+					p := field.Path("status.conditions").Index(i).Child("status")
+					errs = append(errs, mustBeOneOf(p, c.String("status"), "True", "False", "Unknown")...)
+				}
+				return errs
+			},
+		},
+		defaults: everyVersion(func(obj object.Object) {
+			if present(obj, "spec", "service") {
+				obj.SetDefault(int64(443), "spec", "service", "port")
+			}
+		}),
+		columns: []column{colName(), colText("Service", "The reference to the service that hosts this API endpoint."),
+			colText("Available", "Whether this service is available."), colAge()},
+		row: apiServiceRow,
+	}
+}
+
+func validateAPIService(obj object.Object) field.ErrorList {
+	var errs field.ErrorList
+	p, spec := field.Root("spec"), objectAt(obj, "spec")
+	group, version := spec.String("group"), spec.String("version")
+	if name, want := obj.Name(), version+"."+group; name != want && len(field.PathSegment(name)) == 0 {
+		errs = append(errs, field.Invalid(field.Path("metadata.name"), name, "must be `spec.version+\".\"+spec.group`: "+strconv.Quote(want)))
+	}
+	if group == "" && version != "v1" {
+		errs = append(errs, field.Required(p.Child("group"), "only v1 may have an empty group and it better be legacy kube"))
+	} else if group != "" {
+		errs = append(errs, field.Check(p.Child("group"), group, field.DNS1123Subdomain)...)
+	}
+	errs = append(errs, field.Check(p.Child("version"), version, field.DNS1035Label)...)
+	for _, priority := range []struct {
+		name  string
+		limit int64
+	}{{"groupPriorityMinimum", 20000}, {"versionPriority", 1000}} {
+		if n := intAt(spec, priority.name); n <= 0 || n > priority.limit {
+			errs = append(errs, field.Invalid(p.Child(priority.name), n, "must be positive and less than "+strconv.FormatInt(priority.limit, 10)))
+		}
+	}
+	bundle, insecure := len(decoded(spec["caBundle"])), boolAt(spec, "insecureSkipTLSVerify")
+	service := objectAt(spec, "service")
+	if service == nil {
+		if bundle > 0 {
+			errs = append(errs, field.Invalid(p.Child("caBundle"), strconv.Itoa(bundle)+" bytes", "local APIServices may not have a caBundle"))
+		}
+		if insecure {
+			errs = append(errs, field.Invalid(p.Child("insecureSkipTLSVerify"), true, "local APIServices may not have insecureSkipTLSVerify"))
+		}
+		return errs
+	}
+	at := p.Child("service")
+	errs = append(errs, mustBeSet(at.Child("namespace"), service.String("namespace"))...)
+	errs = append(errs, mustBeSet(at.Child("name"), service.String("name"))...)
+	if port := intAt(service, "port"); len(field.PortNumber(port)) > 0 {
+		errs = append(errs, field.Invalid(at.Child("port"), port, "port is not valid: "+strings.Join(field.PortNumber(port), ", ")))
+	}
+	if insecure && bundle > 0 {
+		errs = append(errs, field.Invalid(p.Child("insecureSkipTLSVerify"), true, "may not be true if caBundle is present"))
+	}
+	return errs
+}
+
+func apiServiceRow(now time.Time, obj object.Object) resource.Row {
+	service, available := "Local", "Unknown"
+	if s := objectAt(obj, "spec", "service"); s != nil {
+		service = s.String("namespace") + "/" + s.String("name")
+	}
+	for _, c := range objectsAt(obj, "status", "conditions") {
+		if c.String("type") != "Available" {
+			continue
+		}
+		if available = c.String("status"); available != "True" && c.String("reason") != "" {
+			available += " (" + c.String("reason") + ")"
+		}
+		break
+	}
+	return cells(obj.Name(), service, available, cellAge(now, obj))
+}

@@ -1,0 +1,254 @@
+package builtin
+
+import (
+	"net/netip"
+	"strings"
+	"time"
+
+	"github.com/kubesim/kubesim/sim/field"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/resource"
+	"github.com/kubesim/kubesim/sim/selector"
+)
+
+func networkingKinds() []kind {
+	return []kind{ingressKind(), ingressClassKind(), networkPolicyKind(), serviceCIDRKind(), ipAddressKind()}
+}
+
+func ingressClassKind() kind {
+	return kind{
+		storage: "ingressclasses.networking.k8s.io",
+		strategy: resource.Strategy{
+			ChecksMetadataAgain: true, SpecChanged: topChanged("spec"),
+			Validate: func(_ *resource.Context, obj object.Object) field.ErrorList {
+				return validateIngressClass(obj)
+			},
+			ValidateUpdate: func(_ *resource.Context, obj, old object.Object) field.ErrorList {
+				errs := immutable(field.Path("spec.controller"), obj.String("spec", "controller"), old.String("spec", "controller"))
+				return append(errs, validateIngressClass(obj)...)
+			},
+		},
+		defaults: everyVersion(func(obj object.Object) {
+			if present(obj, "spec", "parameters") {
+				obj.SetDefault("Cluster", "spec", "parameters", "scope")
+			}
+		}),
+		columns: []column{colName(), colText("Controller", "Controller that is responsible for handling this class"),
+			colText("Parameters", "A reference to a resource with additional parameters"), colAge()},
+		row: func(now time.Time, obj object.Object) resource.Row {
+			parameters := cellNone
+			if p := objectAt(obj, "spec", "parameters"); p != nil {
+				parameters = p.String("kind")
+				if present(p, "apiGroup") {
+					parameters += "." + p.String("apiGroup")
+				}
+				parameters += "/" + p.String("name")
+			}
+			return cells(nameOrDefault(obj, "ingressclass.kubernetes.io/is-default-class"), obj.String("spec", "controller"),
+				parameters, cellAge(now, obj))
+		},
+	}
+}
+
+// nameOrDefault is the cell for the name of a class; the default one is marked.
+func nameOrDefault(obj object.Object, annotations ...string) string {
+	for _, key := range annotations {
+		if obj.Annotations()[key] == "true" {
+			return obj.Name() + " (default)"
+		}
+	}
+	return obj.Name()
+}
+
+func validateIngressClass(obj object.Object) field.ErrorList {
+	const longest = 250
+	var errs field.ErrorList
+	p := field.Path("spec.controller")
+	controller := obj.String("spec", "controller")
+	if len(controller) > longest {
+		errs = append(errs, field.TooLong(p, longest))
+	}
+	errs = append(errs, field.DomainPrefixedPath(p, controller)...)
+	ref, at := objectAt(obj, "spec", "parameters"), field.Path("spec.parameters")
+	if ref == nil {
+		return errs
+	}
+	errs = append(errs, validateTypedReference(at, ref)...)
+	scope, namespace := ref.String("scope"), present(ref, "namespace")
+	errs = append(errs, mustBeOneOf(at.Child("scope"), scope, "Cluster", "Namespace")...)
+	switch {
+	case scope == "Namespace" && !namespace:
+		errs = append(errs, field.Required(at.Child("namespace"), "`parameters.scope` is set to 'Namespace'"))
+	case scope == "Namespace":
+		errs = append(errs, field.Check(at.Child("namespace"), ref.String("namespace"), field.DNS1123Label)...)
+	case scope == "Cluster" && namespace:
+		errs = append(errs, field.Forbidden(at.Child("namespace"), "`parameters.scope` is set to 'Cluster'"))
+	}
+	return errs
+}
+
+// validateTypedReference checks a reference to an object of any kind.
+func validateTypedReference(p field.Path, ref object.Object) field.ErrorList {
+	var errs field.ErrorList
+	if present(ref, "apiGroup") {
+		errs = append(errs, field.Check(p.Child("apiGroup"), ref.String("apiGroup"), field.DNS1123Subdomain)...)
+	}
+	errs = append(errs, checkOrRequire(p.Child("kind"), ref.String("kind"), field.PathSegment)...)
+	return append(errs, checkOrRequire(p.Child("name"), ref.String("name"), field.PathSegment)...)
+}
+
+func networkPolicyKind() kind {
+	return kind{
+		storage: "networkpolicies.networking.k8s.io",
+		strategy: resource.Strategy{
+			SpecChanged: func(obj, old object.Object) bool { return !object.Equal(obj["spec"], old["spec"]) },
+			Validate: func(_ *resource.Context, obj object.Object) field.ErrorList {
+				return validateNetworkPolicy(obj, nil)
+			},
+			ValidateUpdate: func(_ *resource.Context, obj, old object.Object) field.ErrorList {
+				return validateNetworkPolicy(obj, old)
+			},
+			Warn: warnNetworkPolicy,
+		},
+		defaults: everyVersion(defaultNetworkPolicy),
+		columns:  []column{colName(), colDoc("Pod-Selector", docNetworking+"NetworkPolicySpec", "podSelector"), colAge()},
+		row: func(now time.Time, obj object.Object) resource.Row {
+			pods := obj.Map("spec", "podSelector")
+			if pods == nil {
+				pods = map[string]any{}
+			}
+			return cells(obj.Name(), selector.FormatLabelSelector(pods), cellAge(now, obj))
+		},
+	}
+}
+
+func defaultNetworkPolicy(obj object.Object) {
+	for _, rules := range []string{"ingress", "egress"} {
+		for _, rule := range objectsAt(obj, "spec", rules) {
+			for _, port := range objectsAt(rule, "ports") {
+				port.SetDefault("TCP", "protocol")
+			}
+		}
+	}
+	if len(obj.List("spec", "policyTypes")) > 0 {
+		return
+	}
+	types := []any{"Ingress"}
+	if len(obj.List("spec", "egress")) > 0 {
+		types = append(types, "Egress")
+	}
+	obj.Set(types, "spec", "policyTypes")
+}
+
+func serviceCIDRKind() kind {
+	return kind{
+		storage: "servicecidrs.networking.k8s.io",
+		strategy: resource.Strategy{
+			HasStatus: true, CustomStatus: true,
+			Validate: func(_ *resource.Context, obj object.Object) field.ErrorList {
+				return validateCIDRs(obj)
+			},
+			ValidateUpdate: validateCIDRsUpdate,
+		},
+		columns: []column{colName(), colDoc("CIDRs", docNetworking+"ServiceCIDRSpec", "cidrs"), colAge()},
+		row: func(now time.Time, obj object.Object) resource.Row {
+			return cells(obj.Name(), strings.Join(stringsAt(obj, "spec", "cidrs"), ","), cellAge(now, obj))
+		},
+	}
+}
+
+func validateCIDRs(obj object.Object) field.ErrorList {
+	p, cidrs := field.Path("spec.cidrs"), stringsAt(obj, "spec", "cidrs")
+	switch {
+	case len(cidrs) == 0:
+		return field.ErrorList{field.Required(p, "at least one CIDR required")}
+	case len(cidrs) > 2:
+		return field.ErrorList{field.Invalid(p, goValue("ServiceCIDRSpec", objectAt(obj, "spec")), "may only hold up to 2 values")}
+	}
+	var errs field.ErrorList
+	families := map[bool]bool{}
+	for i, cidr := range cidrs {
+		errs = append(errs, field.Check(p.Index(i), cidr, field.CIDR)...)
+		if prefix, err := netip.ParsePrefix(cidr); err == nil {
+			if v4 := prefix.Addr().Is4(); families[v4] {
+				errs = append(errs, field.Invalid(p, cidrs, "may specify no more than one IP for each IP family, i.e 192.168.0.0/24 and 2001:db8::/64"))
+			} else {
+				families[v4] = true
+			}
+		}
+	}
+	return errs
+}
+
+// validateCIDRsUpdate allows one change: a second network may be added.
+func validateCIDRsUpdate(ctx *resource.Context, obj, old object.Object) field.ErrorList {
+	if ctx.Subresource == "status" {
+		return nil
+	}
+	p := field.Path("spec.cidrs")
+	before, after := stringsAt(old, "spec", "cidrs"), stringsAt(obj, "spec", "cidrs")
+	if len(before) != len(after) && (len(before) != 1 || len(after) != 2) {
+		return field.ErrorList{field.Invalid(p, pointer(obj, "spec", "cidrs"), field.TextImmutable)}
+	}
+	var errs field.ErrorList
+	for i := range before {
+		if before[i] != after[i] {
+			errs = append(errs, field.Invalid(p.Index(i), after[i], field.TextImmutable))
+		}
+	}
+	if len(before) != len(after) {
+		errs = append(errs, validateCIDRs(obj)...)
+	}
+	return errs
+}
+
+func ipAddressKind() kind {
+	return kind{
+		storage: "ipaddresses.networking.k8s.io",
+		strategy: resource.Strategy{
+			ChecksMetadataAgain: true,
+			NameRule:            func(name string, _ bool) []string { return field.IP(name) },
+			Validate: func(_ *resource.Context, obj object.Object) field.ErrorList {
+				return validateParentRef(obj)
+			},
+			ValidateUpdate: func(_ *resource.Context, obj, old object.Object) field.ErrorList {
+				errs := validateParentRef(obj)
+				if !object.SemanticEqual(obj.Map("spec", "parentRef"), old.Map("spec", "parentRef")) {
+					errs = append(errs, field.Invalid(field.Path("spec.parentRef"), goPointer("ParentReference", objectAt(obj, "spec", "parentRef")),
+						field.TextImmutable))
+				}
+				return errs
+			},
+		},
+		columns: []column{colName(), colDoc("ParentRef", docNetworking+"IPAddressSpec", "parentRef")},
+		row: func(now time.Time, obj object.Object) resource.Row {
+			ref := objectAt(obj, "spec", "parentRef")
+			if ref == nil {
+				return cells(obj.Name(), cellNone, cellAge(now, obj))
+			}
+			name := ref.String("resource")
+			if group := ref.String("group"); group != "" {
+				name += "." + group
+			}
+			name = strings.ToLower(name)
+			if namespace := ref.String("namespace"); namespace != "" {
+				name += "/" + namespace
+			}
+			return cells(obj.Name(), name+"/"+ref.String("name"), cellAge(now, obj)) // one cell more than columns, as it is
+		},
+	}
+}
+
+func validateParentRef(obj object.Object) field.ErrorList {
+	p, ref := field.Path("spec.parentRef"), objectAt(obj, "spec", "parentRef")
+	if ref == nil {
+		return field.ErrorList{field.Required(p, "")}
+	}
+	var errs field.ErrorList
+	if group := ref.String("group"); group != "" {
+		errs = append(errs, field.Check(p.Child("group"), group, field.DNS1123Subdomain)...)
+	}
+	errs = append(errs, checkOrRequire(p.Child("resource"), ref.String("resource"), field.PathSegment)...)
+	errs = append(errs, checkOrRequire(p.Child("name"), ref.String("name"), field.PathSegment)...)
+	return append(errs, field.Check(p.Child("namespace"), ref.String("namespace"), field.PathSegment)...)
+}

@@ -1,0 +1,122 @@
+package builtin
+
+import (
+	"strconv"
+
+	"github.com/kubesim/kubesim/sim/field"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/resource"
+)
+
+func podKinds() []kind {
+	return []kind{podKind(), podTemplateKind(), replicationControllerKind(), {storage: "bindings", connectSelf: bindPod}}
+}
+
+func podKind() kind {
+	labels := sameLabels("spec.nodeName", "spec.restartPolicy", "spec.schedulerName", "spec.serviceAccountName", "spec.hostNetwork",
+		"status.phase", "status.podIP", "status.podIPs", "status.nominatedNodeName")
+	labels[""]["spec.host"] = "spec.nodeName"
+	return kind{
+		storage: "pods",
+		strategy: resource.Strategy{
+			HasStatus: true, ReturnsDeleted: true, SpecChanged: podSpecChanged,
+			PrepareForCreate: prepareNewPod, PrepareForUpdate: preparePod,
+			Validate: validateNewPod, ValidateUpdate: validatePod, Warn: warnPod,
+			GracePeriod: podGracePeriod, Fields: podFields,
+		},
+		defaults: everyVersion(defaultPod),
+		connect:  map[string]resource.Connector{"binding": bindPod, "eviction": evictPod},
+		labels:   labels,
+		unknown:  unsupportedLabel,
+		columns: []column{
+			colName(),
+			colText("Ready", "The aggregate readiness state of this pod for accepting traffic."),
+			colText("Status", "The aggregate status of the containers in this pod."),
+			colText("Restarts", "The number of times the containers in this pod have been restarted and when the last container in this pod has restarted."),
+			colAge(),
+			colDoc("IP", docCore+"PodStatus", "podIP").wide(),
+			colDoc("Node", docCore+"PodSpec", "nodeName").wide(),
+			colDoc("Nominated Node", docCore+"PodStatus", "nominatedNodeName").wide(),
+			colDoc("Readiness Gates", docCore+"PodSpec", "readinessGates").wide(),
+		},
+		row: podRow,
+	}
+}
+
+// podGracePeriod returns how long a deleted pod may go on: a pod that no node runs goes at once (Kubernetes
+// documentation, "Pod Lifecycle").
+func podGracePeriod(obj object.Object, requested *int64) int64 {
+	period := intAt(obj, "spec", "terminationGracePeriodSeconds")
+	if requested != nil {
+		period = *requested
+	}
+	phase := obj.String("status", "phase")
+	switch {
+	case obj.String("spec", "nodeName") == "", phase == "Failed", phase == "Succeeded":
+		return 0
+	case period < 0:
+		return 1
+	}
+	return period
+}
+
+// podFields returns what field selectors can ask for. status.podIPs can be asked for but has no value.
+func podFields(obj object.Object) map[string]string {
+	fields := map[string]string{
+		"spec.hostNetwork": strconv.FormatBool(boolAt(obj, "spec", "hostNetwork")),
+		"status.podIP":     podIP(obj),
+	}
+	for _, path := range []string{"spec.nodeName", "spec.restartPolicy", "spec.schedulerName", "spec.serviceAccountName",
+		"status.phase", "status.nominatedNodeName"} {
+		fields[path] = obj.String(object.Path(path)...)
+	}
+	return fields
+}
+
+func podIP(obj object.Object) string {
+	if ips := objectsAt(obj, "status", "podIPs"); len(ips) > 0 {
+		return ips[0].String("ip")
+	}
+	return ""
+}
+
+// podSpecChanged compares specs as the server does in memory: {} and absent differ where the Go field is a pointer.
+func podSpecChanged(obj, old object.Object) bool {
+	return !sameGo("PodSpec", objectAt(obj, "spec"), objectAt(old, "spec"))
+}
+
+func podTemplateKind() kind {
+	template := field.Root("template")
+	return kind{
+		storage: "podtemplates",
+		strategy: resource.Strategy{
+			ReturnsDeleted: true, SpecChanged: topChanged("template"),
+			PrepareForCreate: func(_ *resource.Context, obj object.Object) { dropDisabledPodFields(obj.Map("template", "spec"), nil) },
+			PrepareForUpdate: func(_ *resource.Context, obj, old object.Object) {
+				dropDisabledPodFields(obj.Map("template", "spec"), old.Map("template", "spec"))
+			},
+			Validate: func(_ *resource.Context, obj object.Object) field.ErrorList {
+				return validatePodTemplate(obj.Map("template"), template)
+			},
+			ValidateUpdate: func(_ *resource.Context, obj, old object.Object) field.ErrorList {
+				return validatePodTemplateUpdate(obj.Map("template"), old.Map("template"), template)
+			},
+			Warn: func(ctx *resource.Context, obj, old object.Object) {
+				if old == nil || old.Generation() != obj.Generation() {
+					warnAll(ctx, podTemplateWarnings(obj.Map("template"), template))
+				}
+			},
+		},
+		defaults: everyVersion(func(obj object.Object) {
+			obj.SetDefault(map[string]any{}, "template")
+			defaultPodTemplate(obj.Map("template"))
+		}),
+		columns: []column{
+			colName(),
+			colText("Containers", "Names of each container in the template."),
+			colText("Images", "Images referenced by each container in the template."),
+			colText("Pod Labels", "The labels for the pod template."),
+		},
+		row: podTemplateRow,
+	}
+}

@@ -1,0 +1,154 @@
+package builtin
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/kubesim/kubesim/sim/field"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/resource"
+)
+
+func replicationControllerKind() kind {
+	return kind{
+		storage: "replicationcontrollers",
+		strategy: resource.Strategy{
+			HasStatus: true, OrphansByDefault: true, SpecChanged: topChanged("spec"),
+			PrepareForCreate: func(_ *resource.Context, obj object.Object) {
+				dropDisabledPodFields(obj.Map("spec", "template", "spec"), nil)
+			},
+			PrepareForUpdate: func(_ *resource.Context, obj, old object.Object) {
+				dropDisabledPodFields(obj.Map("spec", "template", "spec"), old.Map("spec", "template", "spec"))
+			},
+			Validate: func(_ *resource.Context, obj object.Object) field.ErrorList {
+				return validateReplication(obj, nil)
+			},
+			ValidateUpdate: func(ctx *resource.Context, obj, old object.Object) field.ErrorList {
+				if ctx.Subresource == "status" {
+					return replicationStatus(objectAt(obj, "status"), field.Root("status"))
+				}
+				return append(validateReplication(obj, old), nonConvertible(obj, old)...)
+			},
+			Warn: warnReplication,
+			Fields: func(obj object.Object) map[string]string {
+				return map[string]string{"status.replicas": strconv.FormatInt(intAt(obj, "status", "replicas"), 10)}
+			},
+		},
+		defaults: everyVersion(defaultReplication),
+		connect:  map[string]resource.Connector{"scale": scaleReplication},
+		labels:   sameLabels("status.replicas"),
+		unknown:  unsupportedLabel,
+		columns: append([]column{
+			colName(),
+			colDoc("Desired", docCore+"ReplicationControllerSpec", "replicas").of("integer"),
+			colDoc("Current", docCore+"ReplicationControllerStatus", "replicas").of("integer"),
+			colDoc("Ready", docCore+"ReplicationControllerStatus", "readyReplicas").of("integer"),
+			colAge(),
+		}, colsTemplate(docCore+"ReplicationControllerSpec")...),
+		row: func(now time.Time, obj object.Object) resource.Row {
+			return cells(obj.Name(), intAt(obj, "spec", "replicas"), intAt(obj, "status", "replicas"), intAt(obj, "status", "readyReplicas"),
+				cellAge(now, obj), cellContainers(obj, "name", "spec", "template"), cellContainers(obj, "image", "spec", "template"),
+				cellLabels(object.StringMap(obj.Map("spec", "selector"))))
+		},
+	}
+}
+
+// defaultReplication takes selector and labels from the template's labels where there are none.
+func defaultReplication(obj object.Object) {
+	obj.SetDefault(map[string]any{}, "spec")
+	obj.SetDefault(int64(1), "spec", "replicas")
+	template := obj.Map("spec", "template")
+	if template == nil {
+		return
+	}
+	defaultPodTemplate(template)
+	labels := object.Object(template).Map("metadata", "labels")
+	if len(labels) == 0 {
+		return
+	}
+	for _, path := range [][]string{{"spec", "selector"}, {"metadata", "labels"}} {
+		if len(obj.Map(path...)) == 0 {
+			obj.Set(object.Copy(labels), path...)
+		}
+	}
+}
+
+func validateReplication(obj, old object.Object) field.ErrorList {
+	spec, p := objectAt(obj, "spec"), field.Root("spec")
+	labels := object.StringMap(spec.Map("selector"))
+	errs := field.NonNegative(intAt(spec, "minReadySeconds"), p.Child("minReadySeconds"))
+	if len(labels) == 0 {
+		errs = append(errs, field.Required(p.Child("selector"), ""))
+	}
+	errs = append(errs, field.NonNegative(intAt(spec, "replicas"), p.Child("replicas"))...)
+	template, at := objectAt(spec, "template"), p.Child("template")
+	if template == nil {
+		return append(errs, field.Required(at, ""))
+	}
+	for name, value := range labels { // order does not matter
+		if own, ok := template.Labels()[name]; !ok || own != value {
+			errs = append(errs, field.Invalid(at.Child("metadata", "labels"), template.Labels(), "`selector` does not match template `labels`"))
+			break
+		}
+	}
+	errs = append(errs, validatePodTemplateUpdate(template, old.Map("spec", "template"), at)...)
+	errs = append(errs, mustBeOneOf(at.Child("spec", "restartPolicy"), template.String("spec", "restartPolicy"), "Always")...)
+	if present(template, "spec", "activeDeadlineSeconds") {
+		errs = append(errs, field.Forbidden(at.Child("spec", "activeDeadlineSeconds"), "activeDeadlineSeconds in ReplicationController is not Supported"))
+	}
+	return errs
+}
+
+// nonConvertible refuses changes of fields that an extensions/v1beta1 client could not have written, which old
+// annotations name.
+func nonConvertible(obj, old object.Object) field.ErrorList {
+	var errs field.ErrorList
+	annotations := old.Annotations()
+	for _, key := range object.SortedKeys(annotations) {
+		name, ok := strings.CutPrefix(key, "non-convertible.kubernetes.io/")
+		switch {
+		case !ok || strings.Contains(name, "/"):
+		case !strings.Contains(name, "selector"):
+			e := field.NotFound(field.Path(name), annotations[key])
+			e.Detail = "unknown non-convertible field"
+			errs = append(errs, e)
+		case !object.SemanticEqual(obj.Map("spec", "selector"), old.Map("spec", "selector")):
+			errs = append(errs, field.Invalid(field.Root("spec").Child("selector"), object.StringMap(obj.Map("spec", "selector")), "cannot update non-convertible selector"))
+		}
+	}
+	return errs
+}
+
+func replicationStatus(status object.Object, p field.Path) field.ErrorList {
+	var errs field.ErrorList
+	for _, name := range []string{"replicas", "fullyLabeledReplicas", "readyReplicas", "availableReplicas", "observedGeneration"} {
+		errs = append(errs, field.NonNegative(intAt(status, name), p.Child(name))...)
+	}
+	all := intAt(status, "replicas")
+	for _, name := range []string{"fullyLabeledReplicas", "readyReplicas", "availableReplicas"} {
+		if n := intAt(status, name); n > all {
+			errs = append(errs, field.Invalid(p.Child(name), n, "cannot be greater than status.replicas"))
+		}
+	}
+	if n := intAt(status, "availableReplicas"); n > intAt(status, "readyReplicas") {
+		errs = append(errs, field.Invalid(p.Child("availableReplicas"), n, "cannot be greater than readyReplicas"))
+	}
+	return errs
+}
+
+// warnReplication warns about a new controller, or about the template that an update replaces: the server looks at that
+// one.
+func warnReplication(ctx *resource.Context, obj, old object.Object) {
+	path := field.Root("spec").Child("template")
+	switch {
+	case old == nil:
+		if msgs := field.DNS1123Label(obj.Name()); len(msgs) > 0 {
+			ctx.Warn(fmt.Sprintf("metadata.name: this is used in Pod names and hostnames, which can result in surprising behavior; a DNS label is recommended: %v", msgs))
+		}
+		warnAll(ctx, podTemplateWarnings(obj.Map("spec", "template"), path))
+	case ctx.Subresource == "" && obj.Generation() != old.Generation():
+		warnAll(ctx, podTemplateWarnings(old.Map("spec", "template"), path))
+	}
+}

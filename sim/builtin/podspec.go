@@ -1,0 +1,197 @@
+package builtin
+
+import (
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/kubesim/kubesim/sim/field"
+	"github.com/kubesim/kubesim/sim/object"
+)
+
+// podRules checks one pod spec. Every rule reports at a path below path, in the order of the API server.
+type podRules struct {
+	spec  object.Object
+	meta  object.Object // metadata of the pod; nil for a template
+	path  field.Path
+	allow podAllowances
+
+	volumes map[string]object.Object // the volumes without errors, by name
+	claims  []string                 // the names of spec.resourceClaims
+}
+
+// wholePod is the path of errors about the object itself: the server prints the empty path like an index.
+const wholePod = field.Path("[]")
+
+// newPodRules returns the rules for spec. old is the spec before an update, nil for a new one.
+func newPodRules(spec, old, meta object.Object, path field.Path) *podRules {
+	r := &podRules{spec: spec, meta: meta, path: path, allow: podAllowancesOf(old), volumes: map[string]object.Object{}}
+	for _, claim := range objectsAt(spec, "resourceClaims") {
+		if name := claim.String("name"); name != "" {
+			r.claims = append(r.claims, name)
+		}
+	}
+	return r
+}
+
+// validatePodSpec returns what is wrong with the pod spec at path. meta is the metadata of the pod, nil for a template.
+func validatePodSpec(spec, meta map[string]any, path field.Path) field.ErrorList {
+	return newPodRules(spec, nil, meta, path).all()
+}
+
+// validatePodTemplate returns what is wrong with the pod template at path.
+func validatePodTemplate(template map[string]any, path field.Path) field.ErrorList {
+	return validatePodTemplateUpdate(template, nil, path)
+}
+
+// validatePodTemplateUpdate returns what is wrong with a changed pod template. Some rules let pass what old, the
+// template before, broke already.
+func validatePodTemplateUpdate(template, old map[string]any, path field.Path) field.ErrorList {
+	t, before := object.Object(template), object.Object(old)
+	rules := newPodRules(t.Map("spec"), before.Map("spec"), nil, path.Child("spec"))
+	rules.allow.deletionCost = before.Map("metadata") != nil && badDeletionCost(before.Annotations())
+	annotations := path.Child("annotations")
+	errs := field.CheckLabels(path.Child("labels"), t.Labels())
+	errs = append(errs, checkTemplateAnnotations(annotations, t.Annotations())...)
+	errs = append(errs, rules.annotations(t.Annotations(), annotations)...)
+	errs = append(errs, rules.all()...)
+	errs = append(errs, rules.profilesMatchAnnotations(t.Annotations())...)
+	if len(t.List("spec", "ephemeralContainers")) > 0 {
+		errs = append(errs, field.Forbidden(path.Child("spec", "ephemeralContainers"), "ephemeral containers not allowed in pod template"))
+	}
+	return errs
+}
+
+// annotationsMax is the greatest size of all annotations of an object together.
+const annotationsMax = 256 << 10
+
+// checkTemplateAnnotations checks the annotations of a template, whose errors are all at p.
+func checkTemplateAnnotations(p field.Path, annotations map[string]string) field.ErrorList {
+	var errs field.ErrorList
+	size := 0
+	for _, key := range object.SortedKeys(annotations) {
+		errs = append(errs, field.Messages(p, key, field.QualifiedName(strings.ToLower(key)))...)
+		size += len(key) + len(annotations[key])
+	}
+	if size > annotationsMax {
+		errs = append(errs, field.TooLong(p, annotationsMax))
+	}
+	return errs
+}
+
+// all returns everything wrong with the spec.
+func (r *podRules) all() field.ErrorList {
+	s, p := r.spec, r.path
+	var errs field.ErrorList
+	if !present(s, "terminationGracePeriodSeconds") {
+		errs = append(errs, field.Required(p.Child("terminationGracePeriodSeconds"), ""))
+	}
+	for _, rule := range []func() field.ErrorList{
+		r.checkVolumes, r.resourceClaims, r.containers, r.initContainers, r.ephemeralContainers, r.podResources, r.hostPorts,
+		func() field.ErrorList {
+			return mustBeSetToOneOf(p.Child("restartPolicy"), s.String("restartPolicy"), "Always", "OnFailure", "Never")
+		},
+		func() field.ErrorList {
+			return mustBeSetToOneOf(p.Child("dnsPolicy"), s.String("dnsPolicy"), "ClusterFirstWithHostNet", "ClusterFirst", "Default", "None")
+		},
+		func() field.ErrorList {
+			return field.CheckLabels(p.Child("nodeSelector"), object.StringMap(s.Map("nodeSelector")))
+		},
+		r.podSecurityContext, r.affinity, r.dnsConfig, r.readinessGates, r.schedulingGates, r.topologySpread,
+		r.hostProcess, r.hostUsers, r.hostnameOverride, r.names, r.tolerations, r.hostAliases, r.scheduling,
+		r.operatingSystem, r.fileKeyVolumes,
+	} {
+		errs = append(errs, rule()...)
+	}
+	return errs
+}
+
+// names checks the names of other objects, and of the pod on the network.
+func (r *podRules) names() field.ErrorList {
+	s, p := r.spec, r.path
+	var errs field.ErrorList
+	check := func(name string, rule func(string) []string) {
+		if value := s.String(name); value != "" {
+			errs = append(errs, field.Check(p.Child(name), value, rule)...)
+		}
+	}
+	check("serviceAccountName", field.DNS1123Subdomain)
+	check("nodeName", field.DNS1123Subdomain)
+	if seconds, ok := s.Int("activeDeadlineSeconds"); ok {
+		errs = append(errs, field.Messages(p.Child("activeDeadlineSeconds"), seconds, field.InRange(seconds, 1, math.MaxInt32))...)
+	}
+	check("hostname", field.DNS1123Label)
+	check("subdomain", field.DNS1123Label)
+	return errs
+}
+
+// scheduling checks what is left that concerns the scheduler and the runtime.
+func (r *podRules) scheduling() field.ErrorList {
+	s, p := r.spec, r.path
+	var errs field.ErrorList
+	if name := s.String("priorityClassName"); name != "" {
+		errs = append(errs, field.Check(p.Child("priorityClassName"), name, field.DNS1123Subdomain)...)
+	}
+	if present(s, "runtimeClassName") {
+		errs = append(errs, field.Check(p.Child("runtimeClassName"), s.String("runtimeClassName"), field.DNS1123Subdomain)...)
+	}
+	if present(s, "preemptionPolicy") {
+		errs = append(errs, mustBeSetToOneOf(p.Child("preemptionPolicy"), s.String("preemptionPolicy"), "PreemptLowerPriority", "Never")...)
+	}
+	if present(s, "overhead") {
+		limits := object.Object{"limits": s.Map("overhead")}
+		errs = append(errs, r.resources(limits, p.Child("overhead"), containerResourceName)...)
+	}
+	return errs
+}
+
+// resourceClaims checks spec.resourceClaims (dynamic resource allocation).
+func (r *podRules) resourceClaims() field.ErrorList {
+	p := r.path.Child("resourceClaims")
+	if _, static := r.meta.Map("annotations")[mirrorAnnotation]; static && len(r.spec.List("resourceClaims")) > 0 {
+		return field.ErrorList{field.Forbidden(wholePod, "static pods do not support resource claims")}
+	}
+	var errs field.ErrorList
+	var seen []string
+	for i, claim := range objectsAt(r.spec, "resourceClaims") {
+		at, name := p.Index(i), claim.String("name")
+		switch {
+		case name == "":
+			errs = append(errs, field.Required(at.Child("name"), ""))
+		case slices.Contains(seen, name):
+			errs = append(errs, field.Duplicate(at.Child("name"), name))
+		default:
+			errs = append(errs, field.Check(at.Child("name"), name, field.DNS1123Label)...)
+			seen = append(seen, name)
+		}
+		direct, template := present(claim, "resourceClaimName"), present(claim, "resourceClaimTemplateName")
+		if direct && template {
+			errs = append(errs, field.Invalid(at, goValue("PodResourceClaim", claim), "at most one of `resourceClaimName` or `resourceClaimTemplateName` may be specified"))
+		}
+		if !direct && !template {
+			errs = append(errs, field.Invalid(at, goValue("PodResourceClaim", claim), "must specify one of: `resourceClaimName`, `resourceClaimTemplateName`"))
+		}
+		for _, ref := range []string{"resourceClaimName", "resourceClaimTemplateName"} {
+			if present(claim, ref) {
+				errs = append(errs, field.Check(at.Child(ref), claim.String(ref), field.DNS1123Subdomain)...)
+			}
+		}
+	}
+	return errs
+}
+
+// eachContainer calls yield for every container in the order of the server: init, regular, ephemeral.
+func (r *podRules) eachContainer(yield func(c object.Object, p field.Path)) {
+	visitContainers(r.spec, r.path, yield)
+}
+
+func visitContainers(spec object.Object, path field.Path, yield func(c object.Object, p field.Path)) {
+	for _, list := range containerLists {
+		for i, c := range objectsAt(spec, list) {
+			yield(c, path.Child(list).Index(i))
+		}
+	}
+}
+
+// isPod reports whether the spec is that of a pod, not of a template.
+func (r *podRules) isPod() bool { return r.meta != nil }

@@ -1,0 +1,90 @@
+package builtin
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/kubesim/kubesim/sim/field"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/selector"
+)
+
+// podAllowances are the rules that an update may break because the object broke them before: rules became stricter with
+// time, and objects from before must stay updatable.
+type podAllowances struct {
+	deletionCost          bool // a pod-deletion-cost that is no number
+	selectorValues        bool // bad label values in affinity selectors
+	spreadSelector        bool // a bad selector of a topology spread constraint
+	spreadKeys            bool // bad matchLabelKeys of a topology spread constraint
+	nodeAffinityValues    bool // bad label values in required node affinity
+	hugePages             bool // huge pages that are no multiple of the page size
+	tokenPath             bool // a projected token outside of its volume
+	hostSysctls           bool // namespaced sysctls together with the host's namespace
+	anySELinuxPolicy      bool // a seLinuxChangePolicy other than Recursive
+	restartPlainInit      bool // resizePolicy RestartContainer on init containers that are no sidecars
+	devicesInUserNS       bool // volumeDevices in a user namespace
+	hostNetworkInUserNS   bool // the host's network in a user namespace
+	comparisonTolerations bool // tolerations with the operators Lt and Gt
+}
+
+// podAllowancesOf returns what the spec before an update breaks; nil breaks nothing.
+func podAllowancesOf(old object.Object) podAllowances {
+	if old == nil {
+		return podAllowances{}
+	}
+	r := &podRules{spec: old}
+	userNS := inUserNamespace(old)
+	a := podAllowances{
+		selectorValues:      slices.ContainsFunc(affinityTerms(old), badTermSelector),
+		nodeAffinityValues:  badNodeAffinityValues(old),
+		hugePages:           usesOddHugePages(old),
+		anySELinuxPolicy:    present(old, "securityContext", "seLinuxChangePolicy"),
+		hostSysctls:         len(r.hostSysctls()) > 0,
+		hostNetworkInUserNS: userNS && boolAt(old, "hostNetwork"),
+	}
+	for _, c := range objectsAt(old, "topologySpreadConstraints") {
+		s := c.Map("labelSelector")
+		a.spreadSelector = a.spreadSelector || len(selector.ValidateLabelSelector("", s, selector.ValidateOptions{})) > 0
+		a.spreadKeys = a.spreadKeys || len(matchLabelKeys("", stringsAt(c, "matchLabelKeys"), nil, s)) > 0
+	}
+	for _, v := range objectsAt(old, "volumes") {
+		for _, source := range objectsAt(v, "projected", "sources") {
+			a.tokenPath = a.tokenPath || len(tokenPathMessages(source)) > 0
+		}
+	}
+	for _, c := range objectsAt(old, "initContainers") {
+		if c.String("restartPolicy") != "Always" {
+			a.restartPlainInit = a.restartPlainInit || slices.ContainsFunc(objectsAt(c, "resizePolicy"), restartsContainer)
+		}
+	}
+	for _, t := range objectsAt(old, "tolerations") {
+		op := t.String("operator")
+		a.comparisonTolerations = a.comparisonTolerations || op == "Lt" || op == "Gt"
+	}
+	visitContainers(old, "", func(c object.Object, _ field.Path) {
+		a.devicesInUserNS = a.devicesInUserNS || userNS && len(c.List("volumeDevices")) > 0
+	})
+	return a
+}
+
+// inUserNamespace reports whether a pod asks for a user namespace of its own.
+func inUserNamespace(spec object.Object) bool {
+	host, ok := spec.Bool("hostUsers")
+	return ok && !host
+}
+
+func restartsContainer(policy object.Object) bool {
+	return policy.String("restartPolicy") == "RestartContainer"
+}
+
+// badDeletionCost reports whether the annotation that orders deletions in a ReplicaSet is no 32-bit integer in
+// canonical form.
+func badDeletionCost(annotations map[string]string) bool {
+	cost, ok := annotations[deletionCostAnnotation]
+	if !ok {
+		return false
+	}
+	canonical := cost == "0" || cost != "" && (cost[0] == '-' || '1' <= cost[0] && cost[0] <= '9')
+	_, err := strconv.ParseInt(cost, 10, 32)
+	return !canonical || err != nil
+}

@@ -1,0 +1,234 @@
+package builtin
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/quantity"
+)
+
+// containerLists are the fields of a pod spec that hold containers, in the order in which the server visits them.
+var containerLists = []string{"initContainers", "containers", "ephemeralContainers"}
+
+// defaultPodTemplate fills in the defaults of the pod template at template, which gets a spec if it has none.
+func defaultPodTemplate(template map[string]any) {
+	o := object.Object(template)
+	o.SetDefault(map[string]any{}, "spec")
+	defaultPodSpec(o.Map("spec"))
+}
+
+// defaultPodSpec fills in the defaults that pods and pod templates share. What only pods get is in defaultPod.
+func defaultPodSpec(spec map[string]any) {
+	if spec == nil {
+		return
+	}
+	o := object.Object(spec)
+	setEmpty(o, "dnsPolicy", "ClusterFirst")
+	setEmpty(o, "restartPolicy", "Always")
+	o.SetDefault(map[string]any{}, "securityContext")
+	o.SetDefault(int64(30), "terminationGracePeriodSeconds")
+	setEmpty(o, "schedulerName", "default-scheduler")
+	mirrorServiceAccount(o)
+	for _, volume := range objectsAt(o, "volumes") {
+		defaultVolume(volume)
+	}
+	for _, list := range containerLists {
+		for _, container := range objectsAt(o, list) {
+			defaultContainer(container)
+		}
+	}
+	roundResources(objectAt(o, "resources"))
+	roundUp(o.Map("overhead"))
+}
+
+// setEmpty sets a string field that is absent or "".
+func setEmpty(o object.Object, name, value string) {
+	if o.String(name) == "" {
+		o[name] = value
+	}
+}
+
+// setZero sets a number field that is absent or 0.
+func setZero(o object.Object, name string, value int64) {
+	if intAt(o, name) == 0 {
+		o[name] = value
+	}
+}
+
+// mirrorServiceAccount keeps the old name of serviceAccountName, serviceAccount, equal to it.
+func mirrorServiceAccount(spec object.Object) {
+	name := spec.String("serviceAccountName")
+	if name == "" {
+		name = spec.String("serviceAccount")
+	}
+	if name != "" {
+		spec["serviceAccountName"], spec["serviceAccount"] = name, name
+	} else {
+		delete(spec, "serviceAccount")
+	}
+}
+
+func defaultContainer(c object.Object) {
+	if c.String("imagePullPolicy") == "" {
+		c["imagePullPolicy"] = pullPolicyOf(c.String("image"))
+	}
+	setEmpty(c, "terminationMessagePath", "/dev/termination-log")
+	setEmpty(c, "terminationMessagePolicy", "File")
+	roundResources(objectAt(c, "resources"))
+	for _, port := range objectsAt(c, "ports") {
+		setEmpty(port, "protocol", "TCP")
+	}
+	for _, env := range objectsAt(c, "env") {
+		defaultFieldRef(objectAt(env, "valueFrom", "fieldRef"))
+		if ref := objectAt(env, "valueFrom", "fileKeyRef"); ref != nil {
+			ref.SetDefault(false, "optional")
+		}
+	}
+	for _, name := range []string{"livenessProbe", "readinessProbe", "startupProbe"} {
+		defaultProbe(objectAt(c, name))
+	}
+	for _, name := range []string{"postStart", "preStop"} {
+		defaultHTTPGet(objectAt(c, "lifecycle", name, "httpGet"))
+	}
+}
+
+func defaultProbe(probe object.Object) {
+	if probe == nil {
+		return
+	}
+	setZero(probe, "timeoutSeconds", 1)
+	setZero(probe, "periodSeconds", 10)
+	setZero(probe, "successThreshold", 1)
+	setZero(probe, "failureThreshold", 3)
+	defaultHTTPGet(objectAt(probe, "httpGet"))
+	if grpc := objectAt(probe, "grpc"); grpc != nil {
+		grpc.SetDefault("", "service")
+	}
+}
+
+func defaultHTTPGet(get object.Object) {
+	if get != nil {
+		setEmpty(get, "path", "/")
+		setEmpty(get, "scheme", "HTTP")
+	}
+}
+
+func defaultFieldRef(ref object.Object) {
+	if ref != nil {
+		setEmpty(ref, "apiVersion", "v1")
+	}
+}
+
+// pullPolicyOf returns the default pull policy of an image: Always for the tag latest, which is also meant when there
+// is neither a tag nor a digest.
+func pullPolicyOf(image string) string {
+	if imageIsLatest(image) {
+		return "Always"
+	}
+	return "IfNotPresent"
+}
+
+// imageReference is an image with a domain in front, as the distribution project defines it: domain/path:tag@digest.
+var imageReference = regexp.MustCompile(`^(?:[a-zA-Z0-9](?:[a-zA-Z0-9.-]*[a-zA-Z0-9])?|\[[0-9a-fA-F:]+\])(?::[0-9]+)?` +
+	`(?:/[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*)+` +
+	`(?::([\w][\w.-]{0,127}))?(@[A-Za-z][A-Za-z0-9]*(?:[-_+.][A-Za-z][A-Za-z0-9]*)*:[0-9a-fA-F]{32,})?$`)
+
+// imageIsLatest reports whether a reference names the tag latest. References that do not parse have no tag.
+func imageIsLatest(image string) bool {
+	domain, _, ok := strings.Cut(image, "/")
+	if !ok || !strings.ContainsAny(domain, ".:") && domain != "localhost" && strings.ToLower(domain) == domain {
+		image = "docker.io/" + image
+	}
+	m := imageReference.FindStringSubmatch(image)
+	if m == nil {
+		return false
+	}
+	tag, digest := m[1], m[2]
+	return tag == "latest" || tag == "" && digest == ""
+}
+
+// defaultVolume fills in the defaults of one volume; a volume without a source is an emptyDir.
+func defaultVolume(v object.Object) {
+	if !hasVolumeSource(v) {
+		v["emptyDir"] = map[string]any{}
+	}
+	for _, name := range []string{"secret", "configMap", "downwardAPI", "projected"} {
+		if source := objectAt(v, name); source != nil {
+			source.SetDefault(int64(0o644), "defaultMode")
+		}
+	}
+	for _, item := range objectsAt(v, "downwardAPI", "items") {
+		defaultFieldRef(objectAt(item, "fieldRef"))
+	}
+	for _, source := range objectsAt(v, "projected", "sources") {
+		for _, item := range objectsAt(source, "downwardAPI", "items") {
+			defaultFieldRef(objectAt(item, "fieldRef"))
+		}
+		if token := objectAt(source, "serviceAccountToken"); token != nil {
+			token.SetDefault(int64(3600), "expirationSeconds")
+		}
+	}
+	if host := objectAt(v, "hostPath"); host != nil {
+		host.SetDefault("", "type")
+	}
+	if image := objectAt(v, "image"); image != nil && image.String("pullPolicy") == "" {
+		image["pullPolicy"] = pullPolicyOf(image.String("reference"))
+	}
+	if claim := objectAt(v, "ephemeral", "volumeClaimTemplate"); claim != nil {
+		claim.SetDefault("Filesystem", "spec", "volumeMode")
+		roundResources(objectAt(claim, "spec", "resources"))
+	}
+	defaultDriverVolume(v)
+}
+
+// defaultDriverVolume fills in the defaults of volumes whose drivers have settings of their own.
+func defaultDriverVolume(v object.Object) {
+	for _, d := range driverDefaults {
+		if source := objectAt(v, d.source); source != nil && (source[d.field] == nil || source[d.field] == "") {
+			source[d.field] = d.value
+		}
+	}
+}
+
+var driverDefaults = []struct {
+	source, field string
+	value         any
+}{
+	{"iscsi", "iscsiInterface", "default"},
+	{"rbd", "pool", "rbd"},
+	{"rbd", "user", "admin"},
+	{"rbd", "keyring", "/etc/ceph/keyring"},
+	{"azureDisk", "cachingMode", "ReadWrite"},
+	{"azureDisk", "fsType", "ext4"},
+	{"azureDisk", "readOnly", false},
+	{"azureDisk", "kind", "Shared"},
+	{"scaleIO", "storageMode", "ThinProvisioned"},
+	{"scaleIO", "fsType", "xfs"},
+}
+
+func hasVolumeSource(v object.Object) bool {
+	for name, value := range v { // order does not matter
+		if name != "name" && value != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// roundResources rounds the limits and requests up to thousandths.
+func roundResources(resources object.Object) {
+	roundUp(resources.Map("limits"))
+	roundUp(resources.Map("requests"))
+}
+
+func roundUp(list map[string]any) {
+	for name, v := range list { // order does not matter
+		text, _ := v.(string)
+		if q, err := quantity.Parse(text); err == nil {
+			if rounded := q.RoundUp(-3); rounded.Cmp(q) != 0 {
+				list[name] = rounded.String()
+			}
+		}
+	}
+}

@@ -1,0 +1,85 @@
+package builtin
+
+import (
+	"strings"
+
+	"github.com/kubesim/kubesim/sim/field"
+	"github.com/kubesim/kubesim/sim/object"
+)
+
+const (
+	nameserversMax      = 3
+	searchesMax         = 32
+	searchCharactersMax = 2048
+	hostnameOverrideMax = 64
+)
+
+// dnsConfig checks the resolver configuration of the pod.
+func (r *podRules) dnsConfig() field.ErrorList {
+	config, p := objectAt(r.spec, "dnsConfig"), r.path.Child("dnsConfig")
+	servers, searches := config.List("nameservers"), stringsAt(config, "searches")
+	if r.spec.String("dnsPolicy") == "None" {
+		if config == nil {
+			return field.ErrorList{field.Required(p, "must provide `dnsConfig` when `dnsPolicy` is None")}
+		}
+		if len(servers) == 0 {
+			return field.ErrorList{field.Required(p.Child("nameservers"), "must provide at least one DNS nameserver when `dnsPolicy` is None")}
+		}
+	}
+	var errs field.ErrorList
+	if len(servers) > nameserversMax {
+		errs = append(errs, field.Invalid(p.Child("nameservers"), servers, "must not have more than 3 nameservers"))
+	}
+	for i, server := range object.Strings(servers) {
+		errs = append(errs, field.Check(p.Child("nameservers").Index(i), server, field.LegacyIP)...)
+	}
+	if len(searches) > searchesMax {
+		errs = append(errs, field.Invalid(p.Child("searches"), searches, "must not have more than 32 search paths"))
+	}
+	if len(strings.Join(searches, " ")) > searchCharactersMax {
+		errs = append(errs, field.Invalid(p.Child("searches"), searches, "must not have more than 2048 characters (including spaces) in the search list"))
+	}
+	for i, search := range searches {
+		if search != "." {
+			errs = append(errs, field.Check(p.Child("searches").Index(i), strings.TrimSuffix(search, "."), field.DNS1123SubdomainWithUnderscore)...)
+		}
+	}
+	for i, option := range objectsAt(config, "options") {
+		if option.String("name") == "" {
+			errs = append(errs, field.Required(p.Child("options").Index(i), "must not be empty"))
+		}
+	}
+	return errs
+}
+
+// hostAliases checks the lines for the pod's hosts file.
+func (r *podRules) hostAliases() field.ErrorList {
+	p := r.path.Child("hostAliases")
+	var errs field.ErrorList
+	for i, alias := range objectsAt(r.spec, "hostAliases") {
+		errs = append(errs, field.Check(p.Index(i).Child("ip"), alias.String("ip"), field.LegacyIP)...)
+		for j, name := range stringsAt(alias, "hostnames") {
+			errs = append(errs, field.Check(p.Index(i).Child("hostnames").Index(j), name, field.DNS1123Subdomain)...)
+		}
+	}
+	return errs
+}
+
+// hostnameOverride checks the host name that a pod gives itself (KEP-4762).
+func (r *podRules) hostnameOverride() field.ErrorList {
+	if !present(r.spec, "hostnameOverride") {
+		return nil
+	}
+	p, name := r.path.Child("hostnameOverride"), r.spec.String("hostnameOverride")
+	var errs field.ErrorList
+	if boolAt(r.spec, "setHostnameAsFQDN") {
+		errs = append(errs, field.Forbidden(p, "may not be specified when setHostnameAsFQDN is true"))
+	}
+	if boolAt(r.spec, "hostNetwork") {
+		errs = append(errs, field.Forbidden(p, "may not be specified when hostNetwork is true"))
+	}
+	if len(name) > hostnameOverrideMax {
+		errs = append(errs, field.TooLong(p, hostnameOverrideMax))
+	}
+	return append(errs, field.Check(p, name, field.DNS1123Subdomain)...)
+}

@@ -1,0 +1,171 @@
+package builtin
+
+import (
+	"strings"
+
+	"github.com/kubesim/kubesim/sim/field"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/quantity"
+)
+
+// resourceList is an amount of each resource.
+type resourceList map[string]quantity.Quantity
+
+func (l resourceList) add(other resourceList) {
+	for name, q := range other { // order does not matter
+		if have, ok := l[name]; ok {
+			q = have.Add(q)
+		}
+		l[name] = q
+	}
+}
+
+func (l resourceList) raise(other resourceList) {
+	for name, q := range other { // order does not matter
+		if have, ok := l[name]; !ok || q.Cmp(have) > 0 {
+			l[name] = q
+		}
+	}
+}
+
+// sumOfContainers returns what the containers of a pod need together: the regular ones and the sidecars at once, or one
+// init container with the sidecars started before it, whichever is more. list is limits or requests.
+func sumOfContainers(spec object.Object, list string) resourceList {
+	sum, sidecars, initial := resourceList{}, resourceList{}, resourceList{}
+	for _, c := range objectsAt(spec, "containers") {
+		sum.add(quantitiesAt(c, "resources", list))
+	}
+	for _, c := range objectsAt(spec, "initContainers") {
+		own := resourceList(quantitiesAt(c, "resources", list))
+		need := resourceList{}
+		if isSidecar(c) {
+			sum.add(own)
+			sidecars.add(own)
+		} else {
+			need.add(own)
+		}
+		need.add(sidecars)
+		initial.raise(need)
+	}
+	sum.raise(initial)
+	return sum
+}
+
+// podResources checks the resources of the pod as a whole (KEP-2837).
+func (r *podRules) podResources() field.ErrorList {
+	resources, p := objectAt(r.spec, "resources"), r.path.Child("resources")
+	if resources == nil {
+		return nil
+	}
+	if r.spec.String("os", "name") == "windows" {
+		return field.ErrorList{field.Forbidden(p, "may not be set for a windows pod")}
+	}
+	var errs field.ErrorList
+	if present(resources, "claims") {
+		errs = append(errs, field.Forbidden(p.Child("claims"), "claims may not be set for Resources at pod-level"))
+	}
+	errs = append(errs, r.resources(resources, p, podResourceName)...)
+	return append(errs, r.podResourcesFit(resources, p)...)
+}
+
+// podResourcesFit checks that the containers' resources fit into those of the pod.
+func (r *podRules) podResourcesFit(resources object.Object, p field.Path) field.ErrorList {
+	var errs field.ErrorList
+	requests, limits := quantitiesAt(resources, "requests"), quantitiesAt(resources, "limits")
+	sum := sumOfContainers(r.spec, "requests")
+	for _, name := range object.SortedKeys(sum) {
+		if have, ok := requests[name]; ok && sum[name].Cmp(have) > 0 {
+			errs = append(errs, field.Invalid(p.Child("requests").Key(name), have.String(),
+				"must be greater than or equal to aggregate container requests of "+sum[name].String()))
+		}
+	}
+	sum = sumOfContainers(r.spec, "limits")
+	for _, name := range object.SortedKeys(sum) {
+		if have, ok := limits[name]; ok && strings.HasPrefix(name, hugePagesPrefix) && sum[name].Cmp(have) > 0 {
+			errs = append(errs, field.Invalid(p.Child("limits").Key(name), have.String(),
+				"must be greater than or equal to aggregate container limits of "+sum[name].String()))
+		}
+	}
+	for i, c := range objectsAt(r.spec, "containers") {
+		own := quantitiesAt(c, "resources", "limits")
+		for _, name := range object.SortedKeys(own) {
+			if have, ok := limits[name]; ok && own[name].Cmp(have) > 0 {
+				errs = append(errs, field.Invalid(p.Child("containers").Index(i).Key(name).Child("limits"), own[name].String(),
+					"must be less than or equal to pod limits of "+have.String()))
+			}
+		}
+	}
+	return errs
+}
+
+// defaultPodResources fills in the resources of the pod as a whole, where some are given: limits of huge pages from those
+// of the containers, requests from those of the containers, then from the limits.
+func defaultPodResources(spec object.Object) {
+	resources := objectAt(spec, "resources")
+	limits, requests := resources.Map("limits"), resources.Map("requests")
+	if len(limits) == 0 && len(requests) == 0 {
+		return
+	}
+	for name, q := range sumOfContainers(spec, "limits") { // order does not matter
+		if strings.HasPrefix(name, hugePagesPrefix) && requests[name] == nil {
+			resources.SetDefault(q.String(), "limits", name)
+		}
+	}
+	if limits = resources.Map("limits"); len(limits) == 0 {
+		return
+	}
+	for name, q := range sumOfContainers(spec, "requests") { // order does not matter
+		if name == "cpu" || name == "memory" {
+			resources.SetDefault(q.String(), "requests", name)
+		}
+	}
+	for name, q := range limits { // order does not matter
+		if isPodResource(name) {
+			resources.SetDefault(q, "requests", name)
+		}
+	}
+}
+
+// qosClass returns the quality of service of a pod (Kubernetes documentation, "Pod Quality of Service Classes").
+func qosClass(spec object.Object) string {
+	requests, limits := resourceList{}, resourceList{}
+	guaranteed := true
+	count := func(resources object.Object) {
+		requests.add(computeResources(resources, "requests"))
+		own := computeResources(resources, "limits")
+		limits.add(own)
+		guaranteed = guaranteed && len(own) == 2
+	}
+	if resources := objectAt(spec, "resources"); resources != nil {
+		count(resources)
+	} else {
+		for _, list := range []string{"containers", "initContainers"} {
+			for _, c := range objectsAt(spec, list) {
+				count(objectAt(c, "resources"))
+			}
+		}
+	}
+	if len(requests) == 0 && len(limits) == 0 {
+		return "BestEffort"
+	}
+	guaranteed = guaranteed && len(requests) == len(limits)
+	for name, q := range requests { // order does not matter
+		limit, ok := limits[name]
+		guaranteed = guaranteed && ok && limit.Cmp(q) == 0
+	}
+	if guaranteed {
+		return "Guaranteed"
+	}
+	return "Burstable"
+}
+
+// computeResources returns the cpu and memory of a list, as far as they are more than 0.
+func computeResources(resources object.Object, list string) resourceList {
+	out := resourceList{}
+	for name, q := range quantitiesAt(resources, list) { // order does not matter
+		if (name == "cpu" || name == "memory") && q.Sign() > 0 {
+			out[name] = q
+		}
+	}
+	return out
+}

@@ -1,0 +1,115 @@
+package builtin
+
+import (
+	"fmt"
+
+	"github.com/kubesim/kubesim/sim/field"
+	"github.com/kubesim/kubesim/sim/object"
+)
+
+// lifecycleAndProbes checks the lifecycle hooks and the probes of a container that keeps running.
+func (r *podRules) lifecycleAndProbes(c object.Object, p field.Path) field.ErrorList {
+	var errs field.ErrorList
+	for _, name := range []string{"postStart", "preStop"} {
+		if hook := objectAt(c, "lifecycle", name); hook != nil {
+			errs = append(errs, r.handler(hook, p.Child("lifecycle", name))...)
+		}
+	}
+	for _, name := range []string{"livenessProbe", "readinessProbe", "startupProbe"} {
+		probe, at := objectAt(c, name), p.Child(name)
+		if probe == nil {
+			continue
+		}
+		errs = append(errs, r.probe(probe, at)...)
+		if n := intAt(probe, "successThreshold"); name != "readinessProbe" && n != 1 {
+			errs = append(errs, field.Invalid(at.Child("successThreshold"), n, "must be 1"))
+		}
+		if n, ok := probe.Int("terminationGracePeriodSeconds"); name == "readinessProbe" && ok {
+			errs = append(errs, field.Invalid(at.Child("terminationGracePeriodSeconds"), n, "must not be set for readinessProbes"))
+		}
+	}
+	return errs
+}
+
+func (r *podRules) probe(probe object.Object, p field.Path) field.ErrorList {
+	errs := r.handler(probe, p)
+	for _, name := range []string{"initialDelaySeconds", "timeoutSeconds", "periodSeconds", "successThreshold", "failureThreshold"} {
+		errs = append(errs, field.NonNegative(intAt(probe, name), p.Child(name))...)
+	}
+	if n, ok := probe.Int("terminationGracePeriodSeconds"); ok && n <= 0 {
+		errs = append(errs, field.Invalid(p.Child("terminationGracePeriodSeconds"), n, "must be greater than 0"))
+	}
+	return errs
+}
+
+// handlers are the ways to probe a container or to act on it, in the order in which they are counted.
+var handlers = []struct {
+	name  string
+	check func(r *podRules, h object.Object, p field.Path) field.ErrorList
+}{
+	{"exec", execAction},
+	{"httpGet", httpGetAction},
+	{"tcpSocket", tcpSocketAction},
+	{"grpc", tcpSocketAction},
+	{"sleep", sleepAction},
+}
+
+// handler checks that exactly one way is given, and that one.
+func (r *podRules) handler(o object.Object, p field.Path) field.ErrorList {
+	var errs field.ErrorList
+	found := false
+	for _, h := range handlers {
+		action := objectAt(o, h.name)
+		switch {
+		case action == nil:
+		case found:
+			errs = append(errs, field.Forbidden(p.Child(h.name), "may not specify more than 1 handler type"))
+		default:
+			found = true
+			errs = append(errs, h.check(r, action, p.Child(h.name))...)
+		}
+	}
+	if !found {
+		errs = append(errs, field.Required(p, "must specify a handler type"))
+	}
+	return errs
+}
+
+func execAction(_ *podRules, h object.Object, p field.Path) field.ErrorList {
+	if len(h.List("command")) == 0 {
+		return field.ErrorList{field.Required(p.Child("command"), "")}
+	}
+	return nil
+}
+
+func httpGetAction(_ *podRules, h object.Object, p field.Path) field.ErrorList {
+	errs := mustBeSet(p.Child("path"), h.String("path"))
+	errs = append(errs, checkPortOrName(p.Child("port"), h["port"])...)
+	errs = append(errs, mustBeOneOf(p.Child("scheme"), h.String("scheme"), "HTTP", "HTTPS")...)
+	for _, header := range objectsAt(h, "httpHeaders") {
+		errs = append(errs, field.Check(p.Child("httpHeaders"), header.String("name"), field.HTTPHeaderName)...)
+	}
+	return errs
+}
+
+// tcpSocketAction checks a handler that has nothing but a port.
+func tcpSocketAction(_ *podRules, h object.Object, p field.Path) field.ErrorList {
+	return checkPortOrName(p.Child("port"), h["port"])
+}
+
+func sleepAction(r *podRules, h object.Object, p field.Path) field.ErrorList {
+	grace, ok := r.spec.Int("terminationGracePeriodSeconds")
+	if n := intAt(h, "seconds"); ok && (n < 0 || n > grace) {
+		return field.ErrorList{field.Invalid(p, n, fmt.Sprintf("must be non-negative and less than terminationGracePeriodSeconds (%d)", grace))}
+	}
+	return nil
+}
+
+// checkPortOrName checks an IntOrString that is the number or the name of a port; absent is 0.
+func checkPortOrName(p field.Path, port any) field.ErrorList {
+	if name, ok := port.(string); ok {
+		return field.Check(p, name, field.PortName)
+	}
+	number, _ := port.(int64)
+	return field.Messages(p, number, field.PortNumber(number))
+}

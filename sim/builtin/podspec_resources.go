@@ -1,0 +1,227 @@
+package builtin
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/kubesim/kubesim/sim/field"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/quantity"
+)
+
+const (
+	hugePagesPrefix = "hugepages-"
+	nativeDomain    = "kubernetes.io/" // resources of Kubernetes itself have no domain or this one
+	quotaPrefix     = "requests."      // how quotas name the requests of a resource
+)
+
+// standardResources are the resources without a domain that there are at all, standardContainerResources those that a
+// container has; integerResources count things.
+var (
+	standardResources = []string{"cpu", "memory", "ephemeral-storage", "requests.cpu", "requests.memory",
+		"requests.ephemeral-storage", "limits.cpu", "limits.memory", "limits.ephemeral-storage", "pods", "resourcequotas",
+		"services", "replicationcontrollers", "secrets", "configmaps", "persistentvolumeclaims", "storage", "requests.storage",
+		"services.nodeports", "services.loadbalancers"}
+	standardContainerResources = []string{"cpu", "memory", "ephemeral-storage"}
+	integerResources           = []string{"pods", "resourcequotas", "services", "replicationcontrollers", "secrets", "configmaps",
+		"persistentvolumeclaims", "services.nodeports", "services.loadbalancers"}
+)
+
+// isNativeResource reports whether Kubernetes itself knows the resource.
+func isNativeResource(name string) bool {
+	return !strings.Contains(name, "/") || strings.Contains(name, nativeDomain)
+}
+
+// isExtendedResource reports whether the name is that of a resource of somebody else, such as example.com/gpu.
+func isExtendedResource(name string) bool {
+	return !isNativeResource(name) && !strings.HasPrefix(name, quotaPrefix) && len(field.QualifiedName(quotaPrefix+name)) == 0
+}
+
+// isIntegerResource reports whether only whole numbers of the resource make sense.
+func isIntegerResource(name string) bool {
+	return slices.Contains(integerResources, name) || isExtendedResource(name)
+}
+
+// mayOvercommit reports whether requests for the resource may be smaller than its limits.
+func mayOvercommit(name string) bool {
+	return isNativeResource(name) && !strings.HasPrefix(name, hugePagesPrefix)
+}
+
+// resourceName checks the name of any resource.
+func resourceName(name string, p field.Path) field.ErrorList {
+	if msgs := field.QualifiedName(name); len(msgs) > 0 {
+		return field.Messages(p, field.Enum(name), msgs)
+	}
+	standard := slices.Contains(standardResources, name) || strings.HasPrefix(name, hugePagesPrefix) ||
+		strings.HasPrefix(name, quotaPrefix+hugePagesPrefix)
+	if !strings.Contains(name, "/") && !standard {
+		return field.ErrorList{field.Invalid(p, field.Enum(name), "must be a standard resource type or fully qualified")}
+	}
+	return nil
+}
+
+// containerResourceName checks the name of a resource that a container asks for.
+func containerResourceName(name string, p field.Path) field.ErrorList {
+	errs := resourceName(name, p)
+	switch {
+	case !strings.Contains(name, "/"):
+		if !slices.Contains(standardContainerResources, name) && !strings.HasPrefix(name, hugePagesPrefix) {
+			errs = append(errs, field.Invalid(p, field.Enum(name), "must be a standard resource for containers"))
+		}
+	case !isNativeResource(name) && !isExtendedResource(name):
+		errs = append(errs, field.Invalid(p, field.Enum(name), "doesn't follow extended resource name standard"))
+	}
+	return errs
+}
+
+// podResourceName checks the name of a resource that a pod asks for as a whole (KEP-2837).
+func podResourceName(name string, p field.Path) field.ErrorList {
+	errs := resourceName(name, p)
+	if len(errs) == 0 && !isPodResource(name) {
+		errs = append(errs, field.NotSupported(p, field.Enum(name), "cpu", hugePagesPrefix, "memory"))
+	}
+	return errs
+}
+
+func isPodResource(name string) bool {
+	return name == "cpu" || name == "memory" || strings.HasPrefix(name, hugePagesPrefix)
+}
+
+// resourceQuantity checks an amount of a resource.
+func resourceQuantity(name string, q quantity.Quantity, p field.Path) field.ErrorList {
+	var errs field.ErrorList
+	if q.Sign() < 0 {
+		errs = append(errs, field.Invalid(p, q.String(), field.TextNonNegative))
+	}
+	if isIntegerResource(name) && q.MilliValue()%1000 != 0 {
+		errs = append(errs, field.Invalid(p, q.String(), "must be an integer"))
+	}
+	return errs
+}
+
+// hugePages checks that an amount of huge pages is a multiple of the page size in the resource's name.
+func (r *podRules) hugePages(name string, q quantity.Quantity, p field.Path) field.ErrorList {
+	if r.allow.hugePages || !oddHugePages(name, q) {
+		return nil
+	}
+	return field.ErrorList{field.Invalid(p, q.String(), q.String()+" is not positive integer multiple of "+name)}
+}
+
+func oddHugePages(name string, q quantity.Quantity) bool {
+	text, huge := strings.CutPrefix(name, hugePagesPrefix)
+	if !huge {
+		return false
+	}
+	size, err := quantity.Parse(text)
+	return err != nil || size.Sign() <= 0 || size.MilliValue()%1000 != 0 || q.Value()%size.Value() != 0
+}
+
+// usesOddHugePages reports whether a container of the spec, or its overhead, breaks the rule of hugePages.
+func usesOddHugePages(spec object.Object) bool {
+	lists := []map[string]quantity.Quantity{quantitiesAt(spec, "overhead")}
+	visitContainers(spec, "", func(c object.Object, _ field.Path) {
+		lists = append(lists, quantitiesAt(c, "resources", "limits"), quantitiesAt(c, "resources", "requests"))
+	})
+	for _, list := range lists {
+		for name, q := range list { // order does not matter
+			if oddHugePages(name, q) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// resources checks limits, requests and claims. nameRule is the rule for the names of resources.
+func (r *podRules) resources(o object.Object, p field.Path, nameRule func(string, field.Path) field.ErrorList) field.ErrorList {
+	limits, requests := quantitiesAt(o, "limits"), quantitiesAt(o, "requests")
+	var errs field.ErrorList
+	huge, compute := false, false
+	note := func(name string) {
+		huge = huge || strings.HasPrefix(name, hugePagesPrefix)
+		compute = compute || name == "cpu" || name == "memory"
+	}
+	for _, name := range object.SortedKeys(limits) {
+		at := p.Child("limits").Key(name)
+		errs = append(errs, nameRule(name, at)...)
+		errs = append(errs, resourceQuantity(name, limits[name], at)...)
+		errs = append(errs, r.hugePages(name, limits[name], at)...)
+		note(name)
+	}
+	for _, name := range object.SortedKeys(requests) {
+		at := p.Child("requests").Key(name)
+		errs = append(errs, nameRule(name, at)...)
+		errs = append(errs, resourceQuantity(name, requests[name], at)...)
+		limit, limited := limits[name]
+		errs = append(errs, requestWithinLimit(name, requests[name], limit, limited, p)...)
+		errs = append(errs, r.hugePages(name, requests[name], at)...)
+		note(name)
+	}
+	if huge && !compute {
+		errs = append(errs, field.Forbidden(p, "HugePages require cpu or memory"))
+	}
+	return append(errs, r.containerClaims(o, p.Child("claims"))...)
+}
+
+func requestWithinLimit(name string, request, limit quantity.Quantity, limited bool, p field.Path) field.ErrorList {
+	at := p.Child("requests")
+	switch {
+	case !limited && !mayOvercommit(name):
+		return field.ErrorList{field.Required(p.Child("limits"), "Limit must be set for non overcommitable resources")}
+	case !limited:
+		return nil
+	case request.Cmp(limit) != 0 && !mayOvercommit(name):
+		return field.ErrorList{field.Invalid(at, request.String(), "must be equal to "+name+" limit of "+limit.String())}
+	case request.Cmp(limit) > 0:
+		return field.ErrorList{field.Invalid(at, request.String(), "must be less than or equal to "+name+" limit of "+limit.String())}
+	}
+	return nil
+}
+
+// containerClaims checks which of the pod's resource claims a container uses: a whole claim, or one request of it.
+func (r *podRules) containerClaims(o object.Object, p field.Path) field.ErrorList {
+	var errs field.ErrorList
+	used := map[string]bool{}
+	for i, claim := range objectsAt(o, "claims") {
+		at, name, request := p.Index(i), claim.String("name"), claim.String("request")
+		if name == "" {
+			errs = append(errs, field.Required(at, ""))
+			continue
+		}
+		errs = append(errs, claimUsedOnce(used, name, request, at)...)
+		if !slices.Contains(r.claims, name) {
+			e := field.NotFound(at, name)
+			e.Detail = "must be one of the names in pod.spec.resourceClaims"
+			if len(r.claims) == 0 {
+				e.Detail += " which is empty"
+			} else {
+				e.Detail += ": " + strings.Join(slices.Compact(slices.Sorted(slices.Values(r.claims))), ", ")
+			}
+			errs = append(errs, e)
+		}
+	}
+	return errs
+}
+
+func claimUsedOnce(used map[string]bool, name, request string, p field.Path) field.ErrorList {
+	if used[name] {
+		return field.ErrorList{field.Duplicate(p, name)}
+	}
+	var errs field.ErrorList
+	key := name
+	if request != "" {
+		errs = append(errs, field.Check(p.Child("request"), request, field.DNS1123Label)...)
+		key += "/" + request
+	}
+	if used[key] {
+		errs = append(errs, field.Duplicate(p, key))
+	} else if request == "" {
+		for _, other := range object.SortedKeys(used) {
+			if strings.HasPrefix(other, name+"/") {
+				errs = append(errs, field.Duplicate(p, name))
+			}
+		}
+	}
+	used[key] = true
+	return errs
+}

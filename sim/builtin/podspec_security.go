@@ -1,0 +1,217 @@
+package builtin
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/kubesim/kubesim/sim/field"
+	"github.com/kubesim/kubesim/sim/object"
+)
+
+// podSecurityContext checks the security settings of the pod as a whole.
+func (r *podRules) podSecurityContext() field.ErrorList {
+	sc, p := objectAt(r.spec, "securityContext"), r.path.Child("securityContext")
+	var errs field.ErrorList
+	for _, name := range []string{"fsGroup", "runAsUser", "runAsGroup"} {
+		if id, ok := sc.Int(name); ok {
+			errs = append(errs, field.Messages(p.Child(name), id, field.UserID(id))...)
+		}
+	}
+	for i, v := range sc.List("supplementalGroups") {
+		id, _ := v.(int64)
+		errs = append(errs, field.Messages(p.Child("supplementalGroups").Index(i), id, field.UserID(id))...)
+	}
+	if boolAt(r.spec, "shareProcessNamespace") && boolAt(r.spec, "hostPID") {
+		errs = append(errs, field.Invalid(p.Child("shareProcessNamespace"), true, "ShareProcessNamespace and HostPID cannot both be enabled"))
+	}
+	errs = append(errs, r.sysctls(p.Child("sysctls"))...)
+	if present(sc, "fsGroupChangePolicy") {
+		errs = append(errs, mustBeOneOf(p.Child("fsGroupChangePolicy"), sc.String("fsGroupChangePolicy"), "Always", "OnRootMismatch")...)
+	}
+	errs = append(errs, seccompProfile(objectAt(sc, "seccompProfile"), p.Child("seccompProfile"))...)
+	errs = append(errs, windowsOptions(objectAt(sc, "windowsOptions"), p.Child("windowsOptions"))...)
+	errs = append(errs, appArmorProfile(objectAt(sc, "appArmorProfile"), p.Child("appArmorProfile"))...)
+	if present(sc, "supplementalGroupsPolicy") {
+		errs = append(errs, mustBeOneOf(p.Child("supplementalGroupsPolicy"), sc.String("supplementalGroupsPolicy"), "Merge", "Strict")...)
+	}
+	if present(sc, "seLinuxChangePolicy") {
+		allowed := []string{"Recursive"} // the others wait for the gate SELinuxMount
+		if r.allow.anySELinuxPolicy {
+			allowed = []string{"MountOption", "Recursive"}
+		}
+		errs = append(errs, mustBeOneOf(p.Child("seLinuxChangePolicy"), sc.String("seLinuxChangePolicy"), allowed...)...)
+	}
+	return errs
+}
+
+// securityContext checks the security settings of one container.
+func (r *podRules) securityContext(c object.Object, p field.Path) field.ErrorList {
+	sc := objectAt(c, "securityContext")
+	if sc == nil {
+		return nil
+	}
+	var errs field.ErrorList
+	for _, name := range []string{"runAsUser", "runAsGroup"} {
+		if id, ok := sc.Int(name); ok {
+			errs = append(errs, field.Messages(p.Child(name), id, field.UserID(id))...)
+		}
+	}
+	if present(sc, "procMount") {
+		mount := sc.String("procMount")
+		errs = append(errs, mustBeOneOf(p.Child("procMount"), mount, "Default", "Unmasked")...)
+		if mount == "Unmasked" && !inUserNamespace(r.spec) {
+			errs = append(errs, field.Invalid(p.Child("procMount"), mount, "`hostUsers` must be false to use `Unmasked`"))
+		}
+	}
+	errs = append(errs, seccompProfile(objectAt(sc, "seccompProfile"), p.Child("seccompProfile"))...)
+	if escalate, ok := sc.Bool("allowPrivilegeEscalation"); ok && !escalate {
+		if boolAt(sc, "privileged") {
+			errs = append(errs, field.Invalid(p, goValue("SecurityContext", sc), "cannot set `allowPrivilegeEscalation` to false and `privileged` to true"))
+		}
+		for _, capability := range stringsAt(sc, "capabilities", "add") {
+			if capability == "CAP_SYS_ADMIN" {
+				errs = append(errs, field.Invalid(p, goValue("SecurityContext", sc), "cannot set `allowPrivilegeEscalation` to false and `capabilities.Add` CAP_SYS_ADMIN"))
+			}
+		}
+	}
+	errs = append(errs, windowsOptions(objectAt(sc, "windowsOptions"), p.Child("windowsOptions"))...)
+	return append(errs, appArmorProfile(objectAt(sc, "appArmorProfile"), p.Child("appArmorProfile"))...)
+}
+
+var profileTypes = []string{"Localhost", "RuntimeDefault", "Unconfined"}
+
+func seccompProfile(profile object.Object, p field.Path) field.ErrorList {
+	if profile == nil {
+		return nil
+	}
+	var errs field.ErrorList
+	if kind := profile.String("type"); kind == "" {
+		errs = append(errs, field.Required(p.Child("type"), "type is required when seccompProfile is set"))
+	} else {
+		errs = append(errs, mustBeOneOf(p.Child("type"), kind, profileTypes...)...)
+	}
+	at, given := p.Child("localhostProfile"), present(profile, "localhostProfile")
+	switch local := profile.String("type") == "Localhost"; {
+	case local && !given:
+		errs = append(errs, field.Required(at, "must be set when seccomp type is Localhost"))
+	case local:
+		errs = append(errs, field.Check(at, profile.String("localhostProfile"), field.DescendingPath)...)
+	case given:
+		errs = append(errs, field.Invalid(at, goValue("SeccompProfile", profile), "can only be set when seccomp type is Localhost"))
+	}
+	return errs
+}
+
+const localhostProfileMax = 4095 // the longest path of a file, without the zero at its end
+
+func appArmorProfile(profile object.Object, p field.Path) field.ErrorList {
+	if profile == nil {
+		return nil
+	}
+	at, name := p.Child("localhostProfile"), profile.String("localhostProfile")
+	switch profile.String("type") {
+	case "Localhost":
+		var errs field.ErrorList
+		if trimmed := strings.TrimSpace(name); trimmed != name {
+			errs = append(errs, field.Invalid(at, name, "must not be padded with whitespace"))
+		} else if name == "" {
+			errs = append(errs, field.Required(at, "must be set when AppArmor type is Localhost"))
+		}
+		if len(name) > localhostProfileMax {
+			errs = append(errs, field.TooLong(at, localhostProfileMax))
+		}
+		return errs
+	case "RuntimeDefault", "Unconfined":
+		if present(profile, "localhostProfile") {
+			return field.ErrorList{field.Invalid(at, field.Enum(name), "can only be set when AppArmor type is Localhost")}
+		}
+		return nil
+	case "":
+		return field.ErrorList{field.Required(p.Child("type"), "type is required when appArmorProfile is set")}
+	}
+	return mustBeOneOf(p.Child("type"), profile.String("type"), profileTypes...)
+}
+
+const sysctlNameMax = 253
+
+var sysctlName = regexp.MustCompile(`^([a-z0-9]([-_a-z0-9]*[a-z0-9])?[\./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?$`)
+
+func (r *podRules) sysctls(p field.Path) field.ErrorList {
+	var errs field.ErrorList
+	var seen []string
+	host := r.hostSysctls()
+	for i, s := range objectsAt(r.spec, "securityContext", "sysctls") {
+		at, name := p.Index(i).Child("name"), s.String("name")
+		switch {
+		case name == "":
+			errs = append(errs, field.Required(at, ""))
+		case len(name) > sysctlNameMax || !sysctlName.MatchString(name):
+			errs = append(errs, field.Invalid(at, name, "must have at most 253 characters and match regex "+sysctlName.String()))
+		case slices.Contains(seen, name):
+			errs = append(errs, field.Duplicate(at, name))
+		}
+		if text := host[name]; text != "" && !r.allow.hostSysctls {
+			errs = append(errs, field.Invalid(at, name, text))
+		}
+		seen = append(seen, name)
+	}
+	return errs
+}
+
+// hostSysctls returns the sysctls of the pod that would change the host, because the pod is in the host's namespace, and
+// why.
+func (r *podRules) hostSysctls() map[string]string {
+	out := map[string]string{}
+	for _, s := range objectsAt(r.spec, "securityContext", "sysctls") {
+		switch name := s.String("name"); {
+		case boolAt(r.spec, "hostNetwork") && sysctlNamespace(name) == "net":
+			out[name] = "may not be specified when 'hostNetwork' is true"
+		case boolAt(r.spec, "hostIPC") && sysctlNamespace(name) == "ipc":
+			out[name] = "may not be specified when 'hostIPC' is true"
+		}
+	}
+	return out
+}
+
+var ipcSysctls = []string{"kernel.sem", "kernel.shmall", "kernel.shmmax", "kernel.shmmni", "kernel.shm_rmid_forced",
+	"kernel.shm", "kernel.msgmax", "kernel.msgmnb", "kernel.msgmni", "kernel.msg"}
+
+// sysctlNamespace returns the Linux namespace of a sysctl (ipc_namespaces(7), network_namespaces(7)): ipc, net or "".
+func sysctlNamespace(name string) string {
+	if sep := strings.IndexAny(name, "./"); sep >= 0 && name[sep] == '/' { // net/ipv4/conf/eno2.100: '.' and '/' changed places
+		name = strings.NewReplacer(".", "/", "/", ".").Replace(name)
+	}
+	name, _, _ = strings.Cut(name, "*")
+	switch {
+	case slices.Contains(ipcSysctls, name), strings.HasPrefix(name, "fs.mqueue."):
+		return "ipc"
+	case strings.HasPrefix(name, "net."):
+		return "net"
+	}
+	return ""
+}
+
+// hostUsers checks what a pod in a user namespace may not have (KEP-127).
+func (r *podRules) hostUsers() field.ErrorList {
+	if !inUserNamespace(r.spec) {
+		return nil
+	}
+	const text = "when `hostUsers` is false"
+	var errs field.ErrorList
+	if boolAt(r.spec, "hostNetwork") && !r.allow.hostNetworkInUserNS {
+		errs = append(errs, field.Forbidden(r.path.Child("hostNetwork"), text))
+	}
+	if boolAt(r.spec, "hostPID") {
+		errs = append(errs, field.Forbidden(r.path.Child("HostPID"), text))
+	}
+	if boolAt(r.spec, "hostIPC") {
+		errs = append(errs, field.Forbidden(r.path.Child("HostIPC"), text))
+	}
+	r.eachContainer(func(c object.Object, p field.Path) {
+		if len(c.List("volumeDevices")) > 0 && !r.allow.devicesInUserNS {
+			errs = append(errs, field.Forbidden(p.Child("volumeDevices"), text))
+		}
+	})
+	return errs
+}

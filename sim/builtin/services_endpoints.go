@@ -1,0 +1,131 @@
+package builtin
+
+import (
+	"net"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/kubesim/kubesim/sim/field"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/resource"
+)
+
+func endpointsKind() kind {
+	return kind{
+		storage:    "endpoints",
+		deprecated: "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice",
+		strategy: resource.Strategy{
+			CreateOnUpdate: true, ChecksMetadataAgain: true,
+			Validate: func(_ *resource.Context, obj object.Object) field.ErrorList {
+				return validateSubsets(obj)
+			},
+			ValidateUpdate: func(_ *resource.Context, obj, old object.Object) field.ErrorList {
+				if object.SemanticEqual(obj["subsets"], old["subsets"]) { // older servers may have let them in
+					return nil
+				}
+				return validateSubsets(obj)
+			},
+			Warn: warnEndpoints,
+		},
+		defaults: everyVersion(func(obj object.Object) {
+			for _, subset := range objectsAt(obj, "subsets") {
+				for _, port := range objectsAt(subset, "ports") {
+					setEmpty(port, "protocol", "TCP")
+				}
+			}
+		}),
+		columns: []column{colName(), colDoc("Endpoints", docCore+"Endpoints", "subsets"), colAge()},
+		row: func(now time.Time, obj object.Object) resource.Row {
+			return cells(obj.Name(), endpointsCell(obj), cellAge(now, obj))
+		},
+	}
+}
+
+func validateSubsets(obj object.Object) field.ErrorList {
+	var errs field.ErrorList
+	for i, subset := range objectsAt(obj, "subsets") {
+		p := field.Root("subsets").Index(i)
+		if len(subset.List("addresses")) == 0 && len(subset.List("notReadyAddresses")) == 0 {
+			errs = append(errs, field.Required(p, "must specify `addresses` or `notReadyAddresses`"))
+		}
+		for _, list := range []string{"addresses", "notReadyAddresses"} {
+			for j, address := range objectsAt(subset, list) {
+				errs = append(errs, validateEndpointAddress(p.Child(list).Index(j), address)...)
+			}
+		}
+		ports := objectsAt(subset, "ports")
+		for j, port := range ports {
+			errs = append(errs, validateEndpointPort(p.Child("ports").Index(j), port, len(ports) > 1)...)
+		}
+	}
+	return errs
+}
+
+func validateEndpointAddress(p field.Path, address object.Object) field.ErrorList {
+	ip := address.String("ip")
+	errs := field.Check(p.Child("ip"), ip, field.LegacyIP)
+	if host := address.String("hostname"); host != "" {
+		errs = append(errs, field.Check(p.Child("hostname"), host, field.DNS1123Label)...)
+	}
+	if present(address, "nodeName") {
+		errs = append(errs, checkName(p.Child("nodeName"), address.String("nodeName"), field.NameDNSSubdomain)...)
+	}
+	return append(errs, validateEndpointIP(p.Child("ip"), ip)...)
+}
+
+func validateEndpointPort(p field.Path, port object.Object, named bool) field.ErrorList {
+	var errs field.ErrorList
+	if name := port.String("name"); name != "" {
+		errs = append(errs, field.Check(p.Child("name"), name, field.DNS1123Label)...)
+	} else if named {
+		errs = append(errs, field.Required(p.Child("name"), ""))
+	}
+	number := intAt(port, "port")
+	errs = append(errs, field.Messages(p.Child("port"), number, field.PortNumber(number))...)
+	errs = append(errs, mustBeSetToOneOf(p.Child("protocol"), port.String("protocol"), "SCTP", "TCP", "UDP")...)
+	if present(port, "appProtocol") {
+		errs = append(errs, field.Check(p.Child("appProtocol"), port.String("appProtocol"), field.QualifiedName)...)
+	}
+	return errs
+}
+
+func warnEndpoints(ctx *resource.Context, obj, _ object.Object) {
+	if obj.Labels()["endpoints.kubernetes.io/managed-by"] == "endpoint-controller" {
+		return
+	}
+	for i, subset := range objectsAt(obj, "subsets") {
+		for _, list := range []string{"addresses", "notReadyAddresses"} {
+			for j, address := range objectsAt(subset, list) {
+				p := field.Root("subsets").Index(i).Child(list).Index(j).Child("ip")
+				warnAll(ctx, field.IPWarnings(p, address.String("ip")))
+			}
+		}
+	}
+}
+
+// endpointsCell lists the first three addresses that are ready.
+func endpointsCell(obj object.Object) string {
+	const most = 3
+	if len(obj.List("subsets")) == 0 {
+		return cellNone
+	}
+	var list []string
+	for _, subset := range objectsAt(obj, "subsets") {
+		ports := objectsAt(subset, "ports")
+		for _, port := range ports {
+			for _, address := range objectsAt(subset, "addresses") {
+				list = append(list, net.JoinHostPort(address.String("ip"), strconv.FormatInt(intAt(port, "port"), 10)))
+			}
+		}
+		for _, address := range objectsAt(subset, "addresses") {
+			if len(ports) == 0 {
+				list = append(list, address.String("ip"))
+			}
+		}
+	}
+	if len(list) <= most {
+		return strings.Join(list, ",")
+	}
+	return strings.Join(list[:most], ",") + " + " + strconv.Itoa(len(list)-most) + " more..."
+}

@@ -1,0 +1,182 @@
+package builtin
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/kubesim/kubesim/sim/field"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/resource"
+)
+
+func storageKinds() []kind {
+	return []kind{storageClassKind(), attributesClassKind(), csiDriverKind(), csiNodeKind(), storageCapacityKind(), volumeAttachmentKind()}
+}
+
+func storageClassKind() kind {
+	const class = docStorage + "StorageClass"
+	return kind{
+		storage: "storageclasses.storage.k8s.io",
+		strategy: resource.Strategy{
+			ReturnsDeleted: true, ChecksMetadataAgain: true,
+			Validate: func(_ *resource.Context, obj object.Object) field.ErrorList {
+				return validateStorageClass(obj)
+			},
+			ValidateUpdate: func(_ *resource.Context, obj, old object.Object) field.ErrorList {
+				errs := validateStorageClass(obj)
+				for _, name := range []string{"parameters", "provisioner", "reclaimPolicy", "volumeBindingMode"} {
+					errs = append(errs, immutable(field.Root(name), obj[name], old[name])...)
+				}
+				return errs
+			},
+			Warn: func(ctx *resource.Context, obj, _ object.Object) {
+				for i, term := range objectsAt(obj, "allowedTopologies") {
+					for j, e := range objectsAt(term, "matchLabelExpressions") {
+						if text, ok := deprecatedNodeLabels[e.String("key")]; ok {
+							p := field.Root("allowedTopologies").Index(i).Child("matchLabelExpressions").Index(j)
+							ctx.Warn(p.Child("key").String() + ": " + text)
+						}
+					}
+				}
+			},
+		},
+		defaults: everyVersion(func(obj object.Object) {
+			obj.SetDefault("Delete", "reclaimPolicy")
+			obj.SetDefault("Immediate", "volumeBindingMode")
+		}),
+		columns: []column{colName(), colDoc("Provisioner", class, "provisioner"), colDoc("ReclaimPolicy", class, "reclaimPolicy"),
+			colDoc("VolumeBindingMode", class, "volumeBindingMode"), colDoc("AllowVolumeExpansion", class, "allowVolumeExpansion"), colAge()},
+		row: func(now time.Time, obj object.Object) resource.Row {
+			name := nameOrDefault(obj, "storageclass.kubernetes.io/is-default-class", "storageclass.beta.kubernetes.io/is-default-class")
+			return cells(name, obj.String("provisioner"), orNone(obj.String("reclaimPolicy"), "Delete"),
+				orNone(obj.String("volumeBindingMode"), "Immediate"), boolAt(obj, "allowVolumeExpansion"), cellAge(now, obj))
+		},
+	}
+}
+
+func validateStorageClass(obj object.Object) field.ErrorList {
+	errs := validateProvisioner(field.Root("provisioner"), obj.String("provisioner"))
+	errs = append(errs, classParameters(obj, true)...)
+	if policy := obj.String("reclaimPolicy"); policy != "" {
+		errs = append(errs, mustBeOneOf(field.Root("reclaimPolicy"), policy, "Delete", "Retain")...)
+	}
+	if at := field.Root("volumeBindingMode"); present(obj, "volumeBindingMode") {
+		errs = append(errs, mustBeOneOf(at, obj.String("volumeBindingMode"), "Immediate", "WaitForFirstConsumer")...)
+	} else {
+		errs = append(errs, field.Required(at, ""))
+	}
+	return append(errs, validateTopologies(objectsAt(obj, "allowedTopologies"))...)
+}
+
+// validateProvisioner checks the name of a driver, in which capital letters count as small ones.
+func validateProvisioner(p field.Path, name string) field.ErrorList {
+	if name == "" {
+		return field.ErrorList{field.Required(p, "")}
+	}
+	return field.Messages(p, strings.ToLower(name), field.QualifiedName(strings.ToLower(name)))
+}
+
+func classParameters(obj object.Object, mayBeEmpty bool) field.ErrorList {
+	const most, largest = 512, 256 << 10
+	p, parameters := field.Root("parameters"), object.StringMap(obj.Map("parameters"))
+	if len(parameters) > most {
+		return field.ErrorList{field.TooLong(p, most)}
+	}
+	var errs field.ErrorList
+	size := 0
+	for _, key := range object.SortedKeys(parameters) {
+		if key == "" {
+			errs = append(errs, field.Invalid(p, key, "field can not be empty."))
+		}
+		size += len(key) + len(parameters[key])
+	}
+	if size > largest {
+		errs = append(errs, field.TooLong(p, largest))
+	}
+	if !mayBeEmpty && len(parameters) == 0 {
+		errs = append(errs, field.Required(p, "must contain at least one key/value pair"))
+	}
+	return errs
+}
+
+// validateTopologies checks in which zones and the like volumes may be made.
+func validateTopologies(terms []object.Object) field.ErrorList {
+	var errs field.ErrorList
+	var seen []map[string]string
+	for i, term := range terms {
+		p := field.Root("allowedTopologies").Index(i).Child("matchLabelExpressions")
+		values := map[string]string{}
+		for j, e := range objectsAt(term, "matchLabelExpressions") {
+			at, key := p.Index(j), e.String("key")
+			list := stringsAt(e, "values")
+			if len(list) == 0 {
+				errs = append(errs, field.Required(at.Child("values"), ""))
+			}
+			for k, v := range list {
+				if slices.Contains(list[:k], v) {
+					errs = append(errs, field.Duplicate(at.Child("values").Index(k), v))
+				}
+			}
+			errs = append(errs, field.Check(at.Child("key"), key, field.QualifiedName)...)
+			if _, twice := values[key]; twice {
+				errs = append(errs, field.Duplicate(at.Child("key"), key))
+			}
+			values[key] = strings.Join(sortedSet(list), "\n")
+		}
+		for _, other := range seen {
+			if sameTexts(values, other) {
+				errs = append(errs, field.Duplicate(p, ""))
+			}
+		}
+		if len(values) == 0 { // the real server compares with a term that says nothing, too
+			for range terms {
+				errs = append(errs, field.Duplicate(p, ""))
+			}
+		}
+		seen = append(seen, values)
+	}
+	return errs
+}
+
+func sameTexts(a, b map[string]string) bool {
+	if len(a) != len(b) || len(a) == 0 {
+		return false
+	}
+	for k, v := range a { // order does not matter
+		if b[k] != v {
+			return false
+		}
+	}
+	return true
+}
+
+func attributesClassKind() kind {
+	return kind{
+		storage: "volumeattributesclasses.storage.k8s.io",
+		strategy: resource.Strategy{
+			ReturnsDeleted: true, ChecksMetadataAgain: true,
+			Validate: func(_ *resource.Context, obj object.Object) field.ErrorList {
+				return validateAttributesClass(obj)
+			},
+			ValidateUpdate: func(_ *resource.Context, obj, old object.Object) field.ErrorList {
+				var errs field.ErrorList
+				for _, name := range []string{"driverName", "parameters"} {
+					if !object.SemanticEqual(obj[name], old[name]) {
+						errs = append(errs, field.Forbidden(field.Root(name), "updates to "+name+" are forbidden."))
+					}
+				}
+				return append(errs, validateAttributesClass(obj)...)
+			},
+		},
+		columns: []column{colName(), colDoc("DriverName", docStorage+"VolumeAttributesClass", "driverName"), colAge()},
+		row: func(now time.Time, obj object.Object) resource.Row {
+			return cells(obj.Name(), obj.String("driverName"), cellAge(now, obj))
+		},
+	}
+}
+
+func validateAttributesClass(obj object.Object) field.ErrorList {
+	errs := validateProvisioner(field.Root("driverName"), obj.String("driverName"))
+	return append(errs, classParameters(obj, false)...)
+}

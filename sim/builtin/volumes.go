@@ -1,0 +1,203 @@
+package builtin
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/resource"
+)
+
+func volumeKinds() []kind { return []kind{persistentVolumeKind(), persistentVolumeClaimKind()} }
+
+const betaStorageClass = "volume.beta.kubernetes.io/storage-class"
+
+func persistentVolumeKind() kind {
+	const spec, status = docCore + "PersistentVolumeSpec", docCore + "PersistentVolumeStatus"
+	return kind{
+		storage: "persistentvolumes",
+		strategy: resource.Strategy{
+			HasStatus: true, ReturnsDeleted: true, ChecksMetadataAgain: true,
+			PrepareForCreate: func(ctx *resource.Context, obj object.Object) {
+				protect(obj, "kubernetes.io/pv-protection")
+				obj["status"] = map[string]any{"phase": "Pending", "lastPhaseTransitionTime": object.Time(ctx.Now)}
+			},
+			PrepareForUpdate: preparePhaseTime,
+			Validate:         validatePersistentVolume,
+			ValidateUpdate:   validatePersistentVolumeUpdate,
+			Warn:             warnPersistentVolume,
+		},
+		defaults: everyVersion(func(obj object.Object) {
+			obj.SetDefault(map[string]any{}, "spec")
+			spec := objectAt(obj, "spec")
+			setEmpty(spec, "persistentVolumeReclaimPolicy", "Retain")
+			spec.SetDefault("Filesystem", "volumeMode")
+			defaultDriverVolume(spec)
+			roundUp(spec.Map("capacity"))
+			if present(spec, "hostPath") {
+				spec.SetDefault("", "hostPath", "type")
+			}
+			defaultPhase(obj)
+		}),
+		columns: []column{colName(), colDoc("Capacity", spec, "capacity"), colDoc("Access Modes", spec, "accessModes"),
+			colDoc("Reclaim Policy", spec, "persistentVolumeReclaimPolicy"), colDoc("Status", status, "phase"),
+			colDoc("Claim", spec, "claimRef"), colText("StorageClass", "StorageClass of the pv"),
+			colText("VolumeAttributesClass", "VolumeAttributesClass of the pv"), colDoc("Reason", status, "reason"), colAge(),
+			colDoc("VolumeMode", spec, "volumeMode").wide()},
+		row: persistentVolumeRow,
+	}
+}
+
+func persistentVolumeClaimKind() kind {
+	const spec, status = docCore + "PersistentVolumeClaimSpec", docCore + "PersistentVolumeClaimStatus"
+	return kind{
+		storage: "persistentvolumeclaims",
+		strategy: resource.Strategy{
+			HasStatus: true, ReturnsDeleted: true, ChecksMetadataAgain: true,
+			PrepareForCreate: func(_ *resource.Context, obj object.Object) {
+				protect(obj, "kubernetes.io/pvc-protection")
+				obj["status"] = map[string]any{"phase": "Pending"}
+				mirrorDataSource(objectAt(obj, "spec"), nil)
+			},
+			PrepareForUpdate: func(ctx *resource.Context, obj, old object.Object) {
+				if ctx.Subresource == "" {
+					mirrorDataSource(objectAt(obj, "spec"), objectAt(old, "spec"))
+				}
+			},
+			Validate:       validateVolumeClaim,
+			ValidateUpdate: volumeClaimUpdate,
+			Warn:           warnVolumeClaim,
+		},
+		defaults: everyVersion(func(obj object.Object) {
+			obj.SetDefault("Filesystem", "spec", "volumeMode")
+			roundResources(objectAt(obj, "spec", "resources"))
+			defaultPhase(obj)
+		}),
+		columns: []column{colName(), colDoc("Status", status, "phase"), colDoc("Volume", spec, "volumeName"),
+			colDoc("Capacity", status, "capacity"), colDoc("Access Modes", status, "accessModes"),
+			colText("StorageClass", "StorageClass of the pvc"), colText("VolumeAttributesClass", "VolumeAttributesClass of the pvc"),
+			colAge(), colDoc("VolumeMode", spec, "volumeMode").wide()},
+		row: volumeClaimRow,
+	}
+}
+
+func defaultPhase(obj object.Object) {
+	if obj.String("status", "phase") == "" {
+		obj.Set("Pending", "status", "phase")
+	}
+}
+
+// protect adds the finalizer that keeps a volume in use, as admission plugin StorageObjectInUseProtection does.
+func protect(obj object.Object, finalizer string) {
+	if names := obj.Finalizers(); !slices.Contains(names, finalizer) {
+		obj.SetFinalizers(append(names, finalizer))
+	}
+}
+
+// preparePhaseTime keeps when a volume came into its phase (KEP-3762).
+func preparePhaseTime(ctx *resource.Context, obj, old object.Object) {
+	if ctx.Subresource != "status" {
+		return
+	}
+	const stamp = "lastPhaseTransitionTime"
+	had, sent := old.String("status", stamp), obj.String("status", stamp)
+	switch same := old.String("status", "phase") == obj.String("status", "phase"); {
+	case same && sent == "" && had != "":
+		obj.Set(had, "status", stamp)
+	case !same && (sent == "" || sent == had):
+		obj.Set(object.Time(ctx.Now), "status", stamp)
+	}
+}
+
+// mirrorDataSource keeps dataSource and dataSourceRef in step (KEP-1495). A dataSource of a kind that was never allowed
+// there is dropped, as is a dataSourceRef to another namespace, which is not enabled.
+func mirrorDataSource(spec, was object.Object) {
+	if spec.String("dataSourceRef", "namespace") != "" && !present(was, "dataSourceRef") {
+		delete(spec, "dataSourceRef")
+	}
+	source := objectAt(spec, "dataSource")
+	if !present(was, "dataSource") && !present(was, "dataSourceRef") && !present(spec, "dataSourceRef") && !isVolumeOrSnapshot(source) {
+		delete(spec, "dataSource")
+	}
+	reference := func(o object.Object) map[string]any {
+		r := map[string]any{"kind": o.String("kind"), "name": o.String("name")}
+		if present(o, "apiGroup") {
+			r["apiGroup"] = o["apiGroup"]
+		}
+		return r
+	}
+	source, ref := objectAt(spec, "dataSource"), objectAt(spec, "dataSourceRef")
+	switch {
+	case source != nil && ref == nil:
+		spec["dataSourceRef"] = reference(source)
+	case ref != nil && source == nil && ref.String("namespace") == "":
+		spec["dataSource"] = reference(ref)
+	}
+}
+
+func isVolumeOrSnapshot(source object.Object) bool {
+	switch source.String("kind") {
+	case "PersistentVolumeClaim":
+		return source.String("apiGroup") == ""
+	case "VolumeSnapshot":
+		return source.String("apiGroup") == "snapshot.storage.k8s.io"
+	}
+	return false
+}
+
+func persistentVolumeRow(now time.Time, obj object.Object) resource.Row {
+	spec := objectAt(obj, "spec")
+	claim := ""
+	if present(spec, "claimRef") {
+		claim = spec.String("claimRef", "namespace") + "/" + spec.String("claimRef", "name")
+	}
+	return cells(obj.Name(), quantityOf(spec.Map("capacity")["storage"]).String(), shortModes(stringsAt(spec, "accessModes")),
+		spec.String("persistentVolumeReclaimPolicy"), phaseCell(obj), claim, classCell(obj),
+		unsetOr(spec, "volumeAttributesClassName"), obj.String("status", "reason"), cellAge(now, obj), unsetOr(spec, "volumeMode"))
+}
+
+func volumeClaimRow(now time.Time, obj object.Object) resource.Row {
+	spec := objectAt(obj, "spec")
+	capacity, modes := "", ""
+	if spec.String("volumeName") != "" {
+		capacity = quantityOf(obj.Map("status", "capacity")["storage"]).String()
+		modes = shortModes(stringsAt(obj, "status", "accessModes"))
+	}
+	return cells(obj.Name(), phaseCell(obj), spec.String("volumeName"), capacity, modes, classCell(obj),
+		unsetOr(spec, "volumeAttributesClassName"), cellAge(now, obj), unsetOr(spec, "volumeMode"))
+}
+
+func phaseCell(obj object.Object) string {
+	if obj.DeletionTimestamp() != "" {
+		return "Terminating"
+	}
+	return obj.String("status", "phase")
+}
+
+// classCell is the storage class: the old annotation wins.
+func classCell(obj object.Object) string {
+	if class, ok := obj.Annotations()[betaStorageClass]; ok {
+		return class
+	}
+	return obj.String("spec", "storageClassName")
+}
+
+// unsetOr is the cell for a string that may be missing.
+func unsetOr(o object.Object, name string) string {
+	if !present(o, name) {
+		return cellUnset
+	}
+	return o.String(name)
+}
+
+// shortModes abbreviates access modes.
+func shortModes(modes []string) string {
+	var out []string
+	for _, m := range [][2]string{{"ReadWriteOnce", "RWO"}, {"ReadOnlyMany", "ROX"}, {"ReadWriteMany", "RWX"}, {"ReadWriteOncePod", "RWOP"}} {
+		if slices.Contains(modes, m[0]) {
+			out = append(out, m[1])
+		}
+	}
+	return strings.Join(out, ",")
+}

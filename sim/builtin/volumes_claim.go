@@ -1,0 +1,247 @@
+package builtin
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/kubesim/kubesim/sim/field"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/resource"
+	"github.com/kubesim/kubesim/sim/selector"
+)
+
+func validateVolumeClaim(_ *resource.Context, obj object.Object) field.ErrorList {
+	return volumeClaimSpec(objectAt(obj, "spec"), nil)
+}
+
+// volumeClaimSpec checks what a claim asks for; was is nil on create.
+func volumeClaimSpec(spec, was object.Object) field.ErrorList {
+	p := field.Root("spec")
+	var errs field.ErrorList
+	modes := stringsAt(spec, "accessModes")
+	if len(modes) == 0 {
+		errs = append(errs, field.Required(p.Child("accessModes"), "at least 1 access mode is required"))
+	}
+	if present(spec, "selector") {
+		old := len(selector.ValidateLabelSelector("", was.Map("selector"), selector.ValidateOptions{})) > 0
+		errs = append(errs, selector.ValidateLabelSelector(p.Child("selector"), spec.Map("selector"),
+			selector.ValidateOptions{AllowInvalidValues: old})...)
+	}
+	errs = append(errs, knownAccessModes(p.Child("accessModes"), modes)...)
+	at := p.Child("resources").Key("storage")
+	if size, ok := spec.Map("resources", "requests")["storage"]; !ok {
+		errs = append(errs, field.Required(at, ""))
+	} else if q := quantityOf(size); q.Sign() <= 0 {
+		errs = append(errs, field.Invalid(at, q.String(), field.TextPositive))
+	}
+	if class := spec.String("storageClassName"); class != "" {
+		errs = append(errs, field.Check(p.Child("storageClassName"), class, field.DNS1123Subdomain)...)
+	}
+	if present(spec, "volumeMode") {
+		errs = append(errs, mustBeOneOf(p.Child("volumeMode"), spec.String("volumeMode"), "Block", "Filesystem")...)
+	}
+	errs = append(errs, validateDataSources(spec, was)...)
+	if class := spec.String("volumeAttributesClassName"); class != "" {
+		errs = append(errs, field.Check(p.Child("volumeAttributesClassName"), class, field.DNS1123Subdomain)...)
+	}
+	return errs
+}
+
+// validateDataSources checks what the volume is filled with.
+func validateDataSources(spec, was object.Object) field.ErrorList {
+	var errs field.ErrorList
+	p := field.Root("spec")
+	source, ref := objectAt(spec, "dataSource"), objectAt(spec, "dataSourceRef")
+	anyGroup := present(was, "dataSource", "apiGroup") || present(was, "dataSourceRef", "apiGroup")
+	for _, name := range []string{"dataSource", "dataSourceRef"} {
+		if o := objectAt(spec, name); o != nil {
+			errs = append(errs, validateDataSource(p.Child(name), o, anyGroup)...)
+		}
+	}
+	if ref == nil || source == nil {
+		return errs
+	}
+	shown := field.Raw("{}") // the real server prints the path of the field, which has no exported parts
+	switch {
+	case ref.String("namespace") != "":
+		errs = append(errs, field.Invalid(p, shown, "may not be specified when dataSourceRef.namespace is specified"))
+	case !object.Equal(source["apiGroup"], ref["apiGroup"]) || source.String("kind") != ref.String("kind") || source.String("name") != ref.String("name"):
+		errs = append(errs, field.Invalid(p, shown, "must match dataSourceRef"))
+	}
+	return errs
+}
+
+func validateDataSource(p field.Path, source object.Object, anyGroup bool) field.ErrorList {
+	kind, group := source.String("kind"), source.String("apiGroup")
+	errs := mustBeSet(p.Child("name"), source.String("name"))
+	errs = append(errs, mustBeSet(p.Child("kind"), kind)...)
+	if group == "" && kind != "PersistentVolumeClaim" {
+		errs = append(errs, field.Invalid(p, kind, "must be 'PersistentVolumeClaim' when referencing the default apiGroup"))
+	}
+	if group != "" && !anyGroup {
+		errs = append(errs, field.Check(p.Child("apiGroup"), group, field.DNS1123Subdomain)...)
+	}
+	if namespace := source.String("namespace"); namespace != "" {
+		errs = append(errs, field.Check(p.Child("namespace"), namespace, field.DNS1123Label)...)
+	}
+	return errs
+}
+
+func volumeClaimUpdate(ctx *resource.Context, obj, old object.Object) field.ErrorList {
+	if ctx.Subresource == "status" {
+		return volumeClaimStatus(obj)
+	}
+	spec, was := objectAt(obj, "spec"), objectAt(old, "spec")
+	errs := volumeClaimSpec(spec, was)
+	now, before := objectAt(obj.Copy(), "spec"), objectAt(old.Copy(), "spec")
+	errs = append(errs, maskClaimChange(obj, old, now, before)...)
+	if !object.SemanticEqual(map[string]any(now), map[string]any(before)) {
+		errs = append(errs, field.Forbidden(field.Root("spec"), "spec is immutable after creation except resources.requests and "+
+			"volumeAttributesClassName for bound claims\n"+goDiff("PersistentVolumeClaimSpec", before, now)))
+	}
+	size, had := quantityOf(spec.Map("resources", "requests")["storage"]), quantityOf(was.Map("resources", "requests")["storage"])
+	if size.Cmp(had) < 0 && size.Cmp(quantityOf(old.Map("status", "capacity")["storage"])) <= 0 {
+		errs = append(errs, field.Forbidden(field.Path("spec.resources.requests.storage"), "field can not be less than status.capacity"))
+	}
+	errs = append(errs, immutable(field.Root("volumeMode"), spec["volumeMode"], was["volumeMode"])...)
+	class := field.Path("spec.volumeAttributesClassName")
+	if object.Equal(spec["volumeAttributesClassName"], was["volumeAttributesClassName"]) || !present(old, "status", "currentVolumeAttributesClassName") {
+		return errs
+	}
+	if !present(spec, "volumeAttributesClassName") {
+		errs = append(errs, field.Forbidden(class, "update to nil is forbidden when status.currentVolumeAttributesClassName is not nil"))
+	} else if spec.String("volumeAttributesClassName") == "" {
+		errs = append(errs, field.Forbidden(class, "update to empty string is forbidden when status.currentVolumeAttributesClassName is not nil"))
+	}
+	return errs
+}
+
+// maskClaimChange makes the two specs equal where a change is allowed: the volume once, the storage class once, the size
+// and the attributes class of a bound claim.
+func maskClaimChange(obj, old, now, before object.Object) field.ErrorList {
+	var errs field.ErrorList
+	keep := func(name string) {
+		if v, ok := before[name]; ok {
+			now[name] = v
+		} else {
+			delete(now, name)
+		}
+	}
+	if before.String("volumeName") == "" {
+		before["volumeName"] = now.String("volumeName")
+		now["volumeName"] = now.String("volumeName")
+	}
+	oldClass, annotated := old.Annotations()[betaStorageClass]
+	newClass, stays := obj.Annotations()[betaStorageClass]
+	set, class := present(now, "storageClassName") && !present(before, "storageClassName"), now.String("storageClassName")
+	if annotated && set && class == oldClass && (!stays || newClass == oldClass) {
+		delete(now, "storageClassName")
+	} else {
+		if newClass != oldClass {
+			errs = append(errs, field.Invalid(field.Path("metadata.annotations").Child(betaStorageClass), newClass, field.TextImmutable))
+		}
+		if set && (!annotated || class == oldClass) {
+			keep("storageClassName")
+		}
+	}
+	if obj.String("status", "phase") != "Bound" {
+		return errs
+	}
+	if requests := now.Map("resources", "requests"); requests != nil {
+		requests["storage"] = quantityOf(before.Map("resources", "requests")["storage"]).String()
+	}
+	keep("volumeAttributesClassName")
+	return errs
+}
+
+var resizeStates = []string{"ControllerResizeInProgress", "ControllerResizeInfeasible", "NodeResizeInProgress", "NodeResizeInfeasible",
+	"NodeResizePending"}
+
+func volumeClaimStatus(obj object.Object) field.ErrorList {
+	var errs field.ErrorList
+	if len(obj.List("spec", "accessModes")) == 0 {
+		errs = append(errs, field.Required(field.Path("Spec.accessModes"), ""))
+	}
+	p := field.Root("status")
+	capacity := obj.Map("status", "capacity")
+	for _, name := range object.SortedKeys(capacity) {
+		errs = append(errs, basicAmount(p.Child("capacity").Key(name), quantityOf(capacity[name]).Value())...)
+	}
+	states := object.StringMap(obj.Map("status", "allocatedResourceStatuses"))
+	for _, name := range object.SortedKeys(states) {
+		at := p.Child("allocatedResourceStatuses")
+		errs = append(errs, claimResource(at, name)...)
+		if !slices.Contains(resizeStates, states[name]) {
+			errs = append(errs, field.NotSupported(at, name, sortedSet(resizeStates)...))
+		}
+	}
+	allocated := obj.Map("status", "allocatedResources")
+	for _, name := range object.SortedKeys(allocated) {
+		at, q := p.Child("allocatedResources"), quantityOf(allocated[name])
+		if bad := claimResource(at, name); len(bad) > 0 {
+			errs = append(errs, bad...)
+			continue
+		}
+		errs = append(errs, basicAmount(at.Key(name), q.Value())...)
+	}
+	return errs
+}
+
+// claimResource checks the name of something that a claim has been given: storage, or a resource of somebody else.
+func claimResource(p field.Path, name string) field.ErrorList {
+	if errs := field.Check(p, name, field.QualifiedName); len(errs) > 0 {
+		return errs
+	}
+	if isNativeResource(name) && name != "storage" {
+		return field.ErrorList{field.NotSupported(p, name, "storage")}
+	}
+	return nil
+}
+
+func warnVolumeClaim(ctx *resource.Context, obj, _ object.Object) {
+	if ctx.Subresource == "status" {
+		return
+	}
+	if _, ok := obj.Annotations()[betaStorageClass]; ok {
+		ctx.Warn("metadata.annotations[" + betaStorageClass + `]: deprecated since v1.8; use "storageClassName" attribute instead`)
+	}
+	for _, list := range []string{"requests", "limits"} {
+		if q := quantityOf(obj.Map("spec", "resources", list)["storage"]); q.MilliValue()%1000 != 0 {
+			ctx.Warn("spec.resources." + list + "[storage]: fractional byte value " + strconv.Quote(q.String()) + " is invalid, must be an integer")
+		}
+	}
+}
+
+func warnPersistentVolume(ctx *resource.Context, obj, _ object.Object) {
+	if ctx.Subresource == "status" {
+		return
+	}
+	for _, old := range [][2]string{{betaStorageClass, "since v1.8; use \"storageClassName\""}, {"volume.beta.kubernetes.io/mount-options", "since v1.31; use \"mountOptions\""}} {
+		if _, ok := obj.Annotations()[old[0]]; ok {
+			ctx.Warn("metadata.annotations[" + old[0] + "]: deprecated " + old[1] + " attribute instead")
+		}
+	}
+	if obj.String("spec", "persistentVolumeReclaimPolicy") == "Recycle" {
+		ctx.Warn("spec.persistentVolumeReclaimPolicy: The Recycle reclaim policy is deprecated. Instead, the recommended approach is to use dynamic provisioning.")
+	}
+	p := field.Path("spec.nodeAffinity.required.nodeSelectorTerms")
+	for i, term := range objectsAt(obj, "spec", "nodeAffinity", "required", "nodeSelectorTerms") {
+		for j, e := range objectsAt(term, "matchExpressions") {
+			if text, ok := deprecatedNodeLabels[e.String("key")]; ok {
+				ctx.Warn(p.Index(i).Child("matchExpressions").Index(j).Child("key").String() + ": " + e.String("key") + " is " + text)
+			}
+		}
+	}
+	for _, old := range []struct{ name, shown, text string }{
+		{"cephfs", "cephfs", "deprecated in v1.28, non-functional in v1.31+"},
+		{"photonPersistentDisk", "photonPersistentDisk", "deprecated in v1.11, non-functional in v1.16+"},
+		{"scaleIO", "scaleIO", "deprecated in v1.16, non-functional in v1.22+"},
+		{"storageos", "storageOS", "deprecated in v1.22, non-functional in v1.25+"},
+		{"glusterfs", "glusterfs", "deprecated in v1.25, non-functional in v1.26+"},
+		{"rbd", "rbd", "deprecated in v1.28, non-functional in v1.31+"},
+	} {
+		if present(obj, "spec", old.name) {
+			ctx.Warn("spec." + old.shown + ": " + old.text)
+		}
+	}
+}

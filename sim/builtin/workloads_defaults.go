@@ -1,0 +1,142 @@
+package builtin
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/resource"
+)
+
+// templateGeneration is the annotation in which apps/v1 keeps a field that older versions of DaemonSet had in the spec.
+const templateGeneration = "deprecated.daemonset.template.generation"
+
+// defaultTemplateOf fills in the defaults of spec.template.
+func defaultTemplateOf(obj object.Object) {
+	obj.SetDefault(map[string]any{}, "spec", "template")
+	defaultPodTemplate(obj.Map("spec", "template"))
+}
+
+func defaultDeployment(obj object.Object) {
+	obj.SetDefault(map[string]any{}, "spec")
+	spec := objectAt(obj, "spec")
+	spec.SetDefault(int64(1), "replicas")
+	if spec.String("strategy", "type") == "" {
+		spec.Set("RollingUpdate", "strategy", "type")
+	}
+	if spec.String("strategy", "type") == "RollingUpdate" {
+		spec.SetDefault("25%", "strategy", "rollingUpdate", "maxUnavailable")
+		spec.SetDefault("25%", "strategy", "rollingUpdate", "maxSurge")
+	}
+	spec.SetDefault(int64(10), "revisionHistoryLimit")
+	spec.SetDefault(int64(600), "progressDeadlineSeconds")
+	defaultTemplateOf(obj)
+}
+
+func defaultDaemonSet(obj object.Object) {
+	obj.SetDefault(map[string]any{}, "spec")
+	spec := objectAt(obj, "spec")
+	if spec.String("updateStrategy", "type") == "" {
+		spec.Set("RollingUpdate", "updateStrategy", "type")
+	}
+	if spec.String("updateStrategy", "type") == "RollingUpdate" {
+		spec.SetDefault(int64(1), "updateStrategy", "rollingUpdate", "maxUnavailable")
+		spec.SetDefault(int64(0), "updateStrategy", "rollingUpdate", "maxSurge")
+	}
+	spec.SetDefault(int64(10), "revisionHistoryLimit")
+	defaultTemplateOf(obj)
+	obj.SetDefault("0", "metadata", "annotations", templateGeneration)
+}
+
+func defaultStatefulSet(obj object.Object) {
+	obj.SetDefault(map[string]any{}, "spec")
+	spec := objectAt(obj, "spec")
+	setEmpty(spec, "podManagementPolicy", "OrderedReady")
+	if spec.String("updateStrategy", "type") == "" {
+		spec.Set("RollingUpdate", "updateStrategy", "type")
+		spec.SetDefault(map[string]any{}, "updateStrategy", "rollingUpdate")
+	}
+	if rolling := objectAt(spec, "updateStrategy", "rollingUpdate"); rolling != nil && spec.String("updateStrategy", "type") == "RollingUpdate" {
+		rolling.SetDefault(int64(0), "partition")
+	}
+	for _, when := range []string{"whenDeleted", "whenScaled"} {
+		if spec.String("persistentVolumeClaimRetentionPolicy", when) == "" {
+			spec.Set("Retain", "persistentVolumeClaimRetentionPolicy", when)
+		}
+	}
+	spec.SetDefault(int64(1), "replicas")
+	spec.SetDefault(int64(10), "revisionHistoryLimit")
+	for _, claim := range objectsAt(spec, "volumeClaimTemplates") {
+		claim["apiVersion"], claim["kind"] = "v1", "PersistentVolumeClaim"
+		claim.SetDefault("Filesystem", "spec", "volumeMode")
+		claim.SetDefault("Pending", "status", "phase")
+		roundResources(objectAt(claim, "spec", "resources"))
+	}
+	defaultTemplateOf(obj)
+}
+
+// prepareWorkload drops what the server does not know from the template of a new object.
+func prepareWorkload(_ *resource.Context, obj object.Object) {
+	dropDisabledPodFields(obj.Map("spec", "template", "spec"), nil)
+}
+
+func prepareWorkloadUpdate(ctx *resource.Context, obj, old object.Object) {
+	if ctx.Subresource != "status" {
+		dropDisabledPodFields(obj.Map("spec", "template", "spec"), old.Map("spec", "template", "spec"))
+	}
+}
+
+// prepareDeploymentUpdate keeps the labels of a Deployment whose status is written; other kinds let them change.
+func prepareDeploymentUpdate(ctx *resource.Context, obj, old object.Object) {
+	prepareWorkloadUpdate(ctx, obj, old)
+	if ctx.Subresource == "status" {
+		keepOld(objectAt(obj, "metadata"), objectAt(old, "metadata"), "labels")
+	}
+}
+
+// dropMaxUnavailable drops a field that 1.36 knows with the gate MaxUnavailableStatefulSet only, unless old uses it.
+func dropMaxUnavailable(obj, old object.Object) {
+	if !present(old, "spec", "updateStrategy", "rollingUpdate", "maxUnavailable") {
+		obj.Remove("spec", "updateStrategy", "rollingUpdate", "maxUnavailable")
+	}
+}
+
+// generationOfTemplate returns the templateGeneration of a DaemonSet.
+func generationOfTemplate(obj object.Object) int64 {
+	n, _ := strconv.ParseInt(obj.String("metadata", "annotations", templateGeneration), 10, 64)
+	return n
+}
+
+func setGenerationOfTemplate(obj object.Object, n int64) {
+	obj.Set(strconv.FormatInt(n, 10), "metadata", "annotations", templateGeneration)
+}
+
+func prepareDaemonSet(ctx *resource.Context, obj object.Object) {
+	prepareWorkload(ctx, obj)
+	setGenerationOfTemplate(obj, max(generationOfTemplate(obj), 1))
+}
+
+// prepareDaemonSetUpdate counts changes of the template; clients cannot set the count.
+func prepareDaemonSetUpdate(ctx *resource.Context, obj, old object.Object) {
+	prepareWorkloadUpdate(ctx, obj, old)
+	n := generationOfTemplate(old)
+	if ctx.Subresource != "status" && !object.SemanticEqual(obj.Map("spec", "template"), old.Map("spec", "template")) {
+		n++
+	}
+	setGenerationOfTemplate(obj, n)
+}
+
+// cellController names the owner that controls the object: statefulset.apps/web.
+func cellController(obj object.Object) string {
+	for _, owner := range objectsAt(obj, "metadata", "ownerReferences") {
+		if !boolAt(owner, "controller") {
+			continue
+		}
+		name := owner.String("kind")
+		if group, _, ok := strings.Cut(owner.String("apiVersion"), "/"); ok && group != "" {
+			name += "." + group
+		}
+		return strings.ToLower(name) + "/" + owner.String("name")
+	}
+	return cellNone
+}

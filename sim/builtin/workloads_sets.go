@@ -1,0 +1,259 @@
+package builtin
+
+import (
+	"fmt"
+
+	"github.com/kubesim/kubesim/sim/field"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/resource"
+	"github.com/kubesim/kubesim/sim/selector"
+)
+
+// statefulRules says what an update of a StatefulSet lets pass because it cannot be changed any more.
+type statefulRules struct {
+	update      bool // serviceName and volumeClaimTemplates are immutable
+	badTemplate bool // the old object had errors of its own
+}
+
+func validateStatefulSet(obj, old object.Object, rules statefulRules) field.ErrorList {
+	spec, p := objectAt(obj, "spec"), field.Root("spec")
+	var errs field.ErrorList
+	switch policy := spec.String("podManagementPolicy"); policy {
+	case "":
+		errs = append(errs, field.Required(p.Child("podManagementPolicy"), ""))
+	case "OrderedReady", "Parallel":
+	default:
+		errs = append(errs, field.Invalid(p.Child("podManagementPolicy"), field.Enum(policy), "must be 'OrderedReady' or 'Parallel'"))
+	}
+	errs = append(errs, validateStatefulStrategy(p.Child("updateStrategy"), objectAt(spec, "updateStrategy"))...)
+	if retention := objectAt(spec, "persistentVolumeClaimRetentionPolicy"); retention != nil {
+		for _, when := range []string{"whenDeleted", "whenScaled"} {
+			errs = append(errs, mustBeOneOf(p.Child("persistentVolumeClaimRetentionPolicy", when), retention.String(when), "Retain", "Delete")...)
+		}
+	}
+	if !rules.update {
+		for i, claim := range objectsAt(spec, "volumeClaimTemplates") {
+			for _, e := range volumeClaimSpec(claim.Map("spec"), nil) {
+				e.Field = p.Child("volumeClaimTemplates").Index(i).Child(string(e.Field))
+				errs = append(errs, e)
+			}
+		}
+	}
+	errs = append(errs, nonNegatives(p, spec, "replicas", "minReadySeconds")...)
+	errs = append(errs, field.NonNegative(intAt(spec, "ordinals", "start"), p.Child("ordinals.start"))...)
+	if name := spec.String("serviceName"); name != "" && !rules.update {
+		errs = append(errs, field.Check(p.Child("serviceName"), name, field.DNS1123Label)...)
+	}
+	errs = append(errs, validateSelector(p.Child("selector"), spec.Map("selector"), "statefulset")...)
+	s, err := selector.FromLabelSelector(spec.Map("selector"))
+	if err != nil {
+		errs = append(errs, field.Invalid(p.Child("selector"), selectorValue(spec.Map("selector")), ""))
+	} else {
+		errs = append(errs, validateStatefulTemplate(p.Child("template"), s, spec, objectAt(old, "spec"), rules)...)
+	}
+	return append(errs, validateAlwaysRestarts(p.Child("template"), objectAt(spec, "template"), "StatefulSet")...)
+}
+
+func validateStatefulStrategy(p field.Path, s object.Object) field.ErrorList {
+	rolling := objectAt(s, "rollingUpdate")
+	switch s.String("type") {
+	case "":
+		return field.ErrorList{field.Required(p, "")}
+	case "OnDelete":
+		if rolling == nil {
+			return nil
+		}
+		return field.ErrorList{field.Invalid(p.Child("rollingUpdate"), goValue("RollingUpdateStatefulSetStrategy", rolling),
+			"only allowed for updateStrategy 'RollingUpdate'")}
+	case "RollingUpdate":
+		return validateRollingStatefulSet(p.Child("rollingUpdate"), rolling)
+	}
+	return field.ErrorList{field.Invalid(p, goValue("StatefulSetUpdateStrategy", s), "must be 'RollingUpdate' or 'OnDelete'")}
+}
+
+func validateRollingStatefulSet(p field.Path, rolling object.Object) field.ErrorList {
+	errs := nonNegatives(p, rolling, "partition")
+	if !present(rolling, "maxUnavailable") {
+		return errs
+	}
+	v, p := rolling["maxUnavailable"], p.Child("maxUnavailable")
+	errs = append(errs, validateAmountOrPercent(p, v)...)
+	if amountOrPercent(v) == 0 {
+		errs = append(errs, field.Invalid(p, intOrString(v), "cannot be 0"))
+	}
+	return append(errs, validateAtMost100Percent(p, v)...)
+}
+
+// validateStatefulTemplate checks the template of a StatefulSet as its pods will be: the controller sets the names they
+// have on the network and adds a volume for each claim.
+func validateStatefulTemplate(p field.Path, s selector.Labels, spec, old object.Object, rules statefulRules) field.ErrorList {
+	template := object.Object(object.Copy(spec.Map("template")).(map[string]any))
+	errs := validateSelected(p, s, template)
+	if pod := objectAt(template, "spec"); pod != nil {
+		delete(pod, "subdomain")
+		delete(pod, "hostname")
+		if claims := objectsAt(spec, "volumeClaimTemplates"); len(claims) > 0 {
+			pod["volumes"] = volumesOfClaims(claims, objectsAt(pod, "volumes"))
+		}
+	}
+	if !rules.badTemplate {
+		errs = append(errs, validatePodTemplateUpdate(template, old.Map("template"), p)...)
+	}
+	errs = append(errs, field.CheckLabels(p.Child("labels"), template.Labels())...)
+	return append(errs, checkTemplateAnnotations(p.Child("annotations"), template.Annotations())...)
+}
+
+// volumesOfClaims returns the volumes of a pod of a StatefulSet: claims win over volumes of the same name.
+func volumesOfClaims(claims, volumes []object.Object) []any {
+	var out []any
+	claimed := map[string]bool{}
+	for _, claim := range claims {
+		if name := claim.Name(); !claimed[name] {
+			claimed[name] = true
+			out = append(out, map[string]any{"name": name, "persistentVolumeClaim": map[string]any{"claimName": name}})
+		}
+	}
+	for _, v := range volumes {
+		if !claimed[v.String("name")] {
+			out = append(out, map[string]any(v))
+		}
+	}
+	return out
+}
+
+func validateStatefulSetUpdate(ctx *resource.Context, obj, old object.Object) field.ErrorList {
+	if ctx.Subresource == "status" {
+		return append(validateStatefulStatus(objectAt(obj, "status")), validateCollisions(obj, old)...)
+	}
+	rules := statefulRules{update: true}
+	rules.badTemplate = len(validateStatefulSet(old, old, rules)) > 0
+	errs := validateStatefulSet(obj, old, rules)
+	rest := obj.Copy()
+	keepOld(objectAt(rest, "spec"), objectAt(old, "spec"), "replicas", "template", "updateStrategy", "minReadySeconds", "ordinals",
+		"revisionHistoryLimit", "persistentVolumeClaimRetentionPolicy")
+	if !object.SemanticEqual(rest["spec"], old["spec"]) {
+		errs = append(errs, field.Forbidden(field.Root("spec"), statefulSetChanges))
+	}
+	return errs
+}
+
+func validateStatefulStatus(s object.Object) field.ErrorList {
+	p := field.Root("status")
+	errs := nonNegatives(p, s, "replicas", "readyReplicas", "currentReplicas", "updatedReplicas", "availableReplicas",
+		"observedGeneration", "collisionCount")
+	errs = append(errs, notAbove(p, s, "replicas", aboveReplicas, "readyReplicas", "currentReplicas", "updatedReplicas", "availableReplicas")...)
+	return append(errs, notAbove(p, s, "readyReplicas", "cannot be greater than status.readyReplicas", "availableReplicas")...)
+}
+
+func validateDaemonSet(obj, old object.Object) field.ErrorList {
+	spec, p := objectAt(obj, "spec"), field.Root("spec")
+	raw := spec.Map("selector")
+	options := selector.ValidateOptions{AllowInvalidValues: selector.HasInvalidValue(old.Map("spec", "selector"))}
+	errs := selector.ValidateLabelSelector(p.Child("selector"), raw, options)
+	template := objectAt(spec, "template")
+	if s, err := selector.FromLabelSelector(raw); err == nil {
+		errs = append(errs, validateSelected(p.Child("template"), s, template)...)
+	}
+	if raw != nil {
+		errs = append(errs, validateNotEmpty(p.Child("selector"), raw, "daemonset")...)
+	}
+	errs = append(errs, validatePodTemplateUpdate(template, old.Map("spec", "template"), p.Child("template"))...)
+	errs = append(errs, validateAlwaysRestarts(p.Child("template"), template, "DaemonSet")...)
+	errs = append(errs, nonNegatives(p, spec, "minReadySeconds")...)
+	errs = append(errs, field.NonNegative(generationOfTemplate(obj), p.Child("templateGeneration"))...)
+	errs = append(errs, validateDaemonStrategy(p.Child("updateStrategy"), objectAt(spec, "updateStrategy"))...)
+	return append(errs, nonNegatives(p, spec, "revisionHistoryLimit")...)
+}
+
+func validateDaemonStrategy(p field.Path, s object.Object) field.ErrorList {
+	rolling := objectAt(s, "rollingUpdate")
+	switch s.String("type") {
+	case "OnDelete":
+		return nil
+	case "RollingUpdate":
+		return validateRollingDaemonSet(p.Child("rollingUpdate"), rolling)
+	}
+	return field.ErrorList{field.NotSupported(p, goValue("DaemonSetUpdateStrategy", s), "RollingUpdate", "OnDelete")}
+}
+
+func validateRollingDaemonSet(p field.Path, rolling object.Object) field.ErrorList {
+	unavailable, surge := rolling["maxUnavailable"], rolling["maxSurge"]
+	errs := validateAmountOrPercent(p.Child("maxUnavailable"), unavailable)
+	errs = append(errs, validateAmountOrPercent(p.Child("maxSurge"), surge)...)
+	errs = append(errs, validateAtMost100Percent(p.Child("maxUnavailable"), unavailable)...)
+	errs = append(errs, validateAtMost100Percent(p.Child("maxSurge"), surge)...)
+	hasUnavailable, hasSurge := amountOrPercent(unavailable) != 0, amountOrPercent(surge) != 0
+	switch {
+	case hasUnavailable && hasSurge:
+		errs = append(errs, field.Invalid(p.Child("maxSurge"), intOrString(surge), "may not be set when maxUnavailable is non-zero"))
+	case !hasUnavailable && !hasSurge:
+		errs = append(errs, field.Required(p.Child("maxUnavailable"), "cannot be 0 when maxSurge is 0"))
+	}
+	return errs
+}
+
+func validateDaemonSetUpdate(ctx *resource.Context, obj, old object.Object) field.ErrorList {
+	if ctx.Subresource == "status" {
+		errs := nonNegatives(field.Root("status"), objectAt(obj, "status"), "currentNumberScheduled", "numberMisscheduled",
+			"desiredNumberScheduled", "numberReady", "observedGeneration", "updatedNumberScheduled", "numberAvailable",
+			"numberUnavailable", "collisionCount")
+		return append(errs, validateCollisions(obj, old)...)
+	}
+	errs := immutableSelector(field.Root("spec").Child("selector"), obj.Map("spec", "selector"), old.Map("spec", "selector"))
+	return append(errs, validateDaemonSet(obj, old)...)
+}
+
+// warnPodNames warns about a name that is no DNS label though it becomes part of host names.
+func warnPodNames(ctx *resource.Context, obj object.Object) {
+	if msgs := field.DNS1123Label(obj.Name()); len(msgs) > 0 {
+		ctx.Warn(fmt.Sprintf("metadata.name: this is used in Pod names and hostnames, which can result in surprising behavior; a DNS label is recommended: %v", msgs))
+	}
+}
+
+// warnWorkload warns about the template of a new object, or of one whose generation changed.
+func warnWorkload(ctx *resource.Context, obj, old object.Object) {
+	if old == nil || obj.Generation() != old.Generation() {
+		warnAll(ctx, podTemplateWarnings(obj.Map("spec", "template"), field.Root("spec").Child("template")))
+	}
+}
+
+// warnDaemonSet warns about the template of a new object, or about one that changed.
+func warnDaemonSet(ctx *resource.Context, obj, old object.Object) {
+	if old == nil || generationOfTemplate(obj) != generationOfTemplate(old) {
+		warnAll(ctx, podTemplateWarnings(obj.Map("spec", "template"), field.Root("spec").Child("template")))
+	}
+}
+
+func warnReplicated(ctx *resource.Context, obj, old object.Object) {
+	if old == nil {
+		warnPodNames(ctx, obj)
+	}
+	warnWorkload(ctx, obj, old)
+}
+
+// warnClaimTemplate warns about sizes that are no whole number of bytes.
+func warnClaimTemplate(ctx *resource.Context, p field.Path, claim object.Object) {
+	for _, list := range []string{"requests", "limits"} {
+		size, ok := claim.Map("spec", "resources", list)["storage"]
+		if q := quantityOf(size); ok && q.MilliValue()%1000 != 0 {
+			ctx.Warn(fmt.Sprintf("%s: fractional byte value %q is invalid, must be an integer", p.Child("resources", list).Key("storage"), q))
+		}
+	}
+}
+
+func warnStatefulSet(ctx *resource.Context, obj, old object.Object) {
+	if ctx.Subresource == "status" {
+		return
+	}
+	warnWorkload(ctx, obj, old)
+	for i, claim := range objectsAt(obj, "spec", "volumeClaimTemplates") {
+		at := field.Root("spec").Child("volumeClaimTemplates").Index(i)
+		if old != nil {
+			at = at.Child("Spec") // as the real server says it on updates
+		}
+		warnClaimTemplate(ctx, at, claim)
+	}
+	if intAt(obj, "spec", "revisionHistoryLimit") < 0 {
+		ctx.Warn("spec.revisionHistoryLimit: a negative value retains all historical revisions; a value >= 0 is recommended")
+	}
+}
