@@ -1,0 +1,125 @@
+package registry
+
+import (
+	"github.com/kubesim/kubesim/sim/admission"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/resource"
+	"github.com/kubesim/kubesim/sim/status"
+)
+
+// Connect answers a subresource whose body is not the object itself. verb is that of a resource.Connection; body is nil
+// for a read. The answer is an object of the subresource's kind, or a Status.
+func (r *Registry) Connect(q *Request, verb string, body object.Object) (object.Object, *status.Status) {
+	connect, kind := q.Definition.Connect, q.Definition
+	if sub := q.Definition.Sub(q.Subresource); sub != nil {
+		connect, kind = sub.Connect, sub.Body
+	}
+	if connect == nil {
+		return nil, notSimulated(q)
+	}
+	c := &resource.Connection{Context: r.context(q), Verb: verb, Body: body, Objects: objects{r.Reader(), r, q}}
+	c.Manage = func(live, obj object.Object) {
+		if kind != nil && verb != "apply" {
+			of := *q
+			of.Definition = kind
+			r.manage(&of, live, obj)
+		}
+	}
+	attrs := &admission.Attributes{Context: c.Context, Operation: admission.Create, Object: body}
+	c.Admit = func() *status.Status { return r.Admission.Validate(attrs) }
+	if verb == "create" {
+		if s := placeInNamespace(q.Definition, q.Namespace, body); s != nil {
+			return nil, s
+		}
+		if c.Name == "" {
+			c.Name = body.Name()
+		}
+		c.Manage(nil, body)
+		if s := r.Admission.Mutate(attrs); s != nil {
+			return nil, s
+		}
+	}
+	return connect(c)
+}
+
+// notSimulated answers for a subresource that nobody has written.
+func notSimulated(q *Request) *status.Status {
+	s := status.Plain("kubesim does not simulate %s/%s yet", q.Definition.Resource, q.Subresource)
+	s.Code, s.Reason = 501, "NotImplemented"
+	return s
+}
+
+// objects are the stored objects as a Connector sees them.
+type objects struct {
+	Reader
+	r *Registry
+	q *Request
+}
+
+// serverManager is the field manager of the requests that the server sends to itself.
+const serverManager = "kube-apiserver"
+
+// Update changes an object.
+func (o objects) Update(storage, namespace, name, subresource string, change func(object.Object) *status.Status) (object.Object, *status.Status) {
+	q, r, kind := o.request(storage, namespace, name), o.r, Internal
+	q.Subresource = subresource
+	switch {
+	case storage != o.q.Definition.Storage:
+		q.Manager, kind = serverManager, Patch
+	case subresource == o.q.Subresource:
+		q.Definition = o.q.Definition
+	default:
+		r = o.unchecked()
+	}
+	result, s := r.Update(q, Change{Kind: kind, Make: func(obj object.Object) (object.Object, *status.Status) {
+		return obj, change(obj)
+	}})
+	if s != nil {
+		return nil, s
+	}
+	return Convert(q.Definition, result.Item.Object()), nil
+}
+
+// Write stores a changed object as it is.
+func (o objects) Write(storage, namespace, name string, change func(object.Object) *status.Status) (object.Object, *status.Status) {
+	q := o.request(storage, namespace, name)
+	item := o.r.stored(q.Definition, namespace, name)
+	if item == nil {
+		return nil, status.NotFound(q.Definition.Resourced(), name)
+	}
+	obj := item.Object()
+	if s := change(obj); s != nil {
+		return nil, s
+	}
+	result, s := o.r.commit(q, item, obj)
+	if s != nil {
+		return nil, s
+	}
+	return result.Item.Object(), nil
+}
+
+// Delete deletes an object, or begins to.
+func (o objects) Delete(storage, namespace, name string, options object.Object) *status.Status {
+	del, dryRun, s := ReadDeleteOptions(options)
+	if s != nil {
+		return s
+	}
+	q := o.request(storage, namespace, name)
+	q.DryRun = q.DryRun || dryRun
+	_, s = o.unchecked().Delete(q, del)
+	return s
+}
+
+// unchecked is the registry without admission.
+func (o objects) unchecked() *Registry {
+	r := *o.r
+	r.Admission = nil
+	return &r
+}
+
+// request is the client's request, turned to another object.
+func (o objects) request(storage, namespace, name string) *Request {
+	q := *o.q
+	q.Definition, q.Namespace, q.Name, q.Subresource = o.r.Backend.Definition(storage), namespace, name, ""
+	return &q
+}

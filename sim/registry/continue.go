@@ -1,0 +1,73 @@
+package registry
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path"
+	"strings"
+)
+
+// continueToken is a continue token: where the next page begins and at which revision the list is read. Revision -1 means the
+// newest: the list is then no longer one snapshot (API concepts, "Retrieving large results sets in chunks").
+//
+//	{"v":"meta.k8s.io/v1","rv":1234,"start":"/default/web\u0000"}      base64url without padding
+//
+// start is below the key of the collection. Tokens of lists that a watch cache served begin with a slash, those of
+// lists that the store served do not; both are understood.
+type continueToken struct {
+	Version string `json:"v"`
+	Rev     int64  `json:"rv"`
+	Start   string `json:"start"`
+}
+
+const tokenVersion = "meta.k8s.io/v1"
+
+// inconsistent is the revision of a token that carries on at the newest state.
+const inconsistent = -1
+
+func (t continueToken) encode() string {
+	data, err := json.Marshal(t)
+	if err != nil {
+		panic("registry: a continue token cannot be printed: " + err.Error())
+	}
+	return base64.RawURLEncoding.EncodeToString(data)
+}
+
+// encodeContinue returns the token of a page that begins after the key last.
+func encodeContinue(prefix, last string, rev int64, cached bool) string {
+	start := strings.TrimPrefix(last, prefix) + "\x00"
+	if cached {
+		start = "/" + start
+	}
+	return continueToken{Version: tokenVersion, Rev: rev, Start: start}.encode()
+}
+
+// decodeContinue returns the key at which the page begins and the revision of the list, or what is wrong with the token.
+func decodeContinue(text, prefix string) (from string, rev int64, err error) {
+	data, err := base64.RawURLEncoding.DecodeString(text)
+	if err != nil {
+		return "", 0, fmt.Errorf("continue key is not valid: %v", err)
+	}
+	var t continueToken
+	if err := json.Unmarshal(data, &t); err != nil {
+		return "", 0, fmt.Errorf("continue key is not valid: %v", err)
+	}
+	switch {
+	case t.Version != tokenVersion:
+		return "", 0, fmt.Errorf("continue key is not valid: server does not recognize this encoded version %s", t.Version)
+	case t.Rev == 0:
+		return "", 0, errors.New("continue key is not valid: incorrect encoded start resourceVersion (version meta.k8s.io/v1)")
+	case t.Start == "":
+		return "", 0, errors.New("continue key is not valid: encoded start key empty (version meta.k8s.io/v1)")
+	}
+	key := t.Start
+	if !strings.HasPrefix(key, "/") {
+		key = "/" + key
+	}
+	if path.Clean(key) != key {
+		return "", 0, fmt.Errorf("continue key is not valid: %s", t.Start)
+	}
+	return prefix + key[1:], t.Rev, nil
+}

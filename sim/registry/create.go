@@ -1,0 +1,188 @@
+package registry
+
+import (
+	"github.com/kubesim/kubesim/sim/admission"
+	"github.com/kubesim/kubesim/sim/field"
+	"github.com/kubesim/kubesim/sim/metadata"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/resource"
+	"github.com/kubesim/kubesim/sim/status"
+)
+
+// NamespaceMismatch is the text of a 400 for an object of another namespace than the URL's.
+const NamespaceMismatch = "the namespace of the provided object does not match the namespace sent on the request"
+
+// Create stores a new object, given in the version of the request with its defaults. The object is used up.
+func (r *Registry) Create(q *Request, obj object.Object) (*Result, *status.Status) {
+	d := q.Definition
+	if s := placeInNamespace(d, q.Namespace, obj); s != nil {
+		return nil, s
+	}
+	for _, f := range []string{"uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "selfLink"} {
+		obj.Remove("metadata", f)
+	}
+	dedupOwners(q, obj)
+	r.manage(q, nil, obj)
+	hub, s := decode(d, obj)
+	if s != nil {
+		return nil, s
+	}
+	ctx := r.context(q)
+	ctx.Name = hub.Name()
+	attrs := &admission.Attributes{Context: ctx, Operation: admission.Create, Object: hub}
+	if s := r.Admission.Mutate(attrs); s != nil {
+		return nil, s
+	}
+	if r.Escalation != nil {
+		if s := r.Escalation(q, hub, nil); s != nil {
+			return nil, s
+		}
+	}
+	hub.Set(r.newUID(), "metadata", "uid")
+	hub.Set(object.Time(ctx.Now), "metadata", "creationTimestamp")
+	return r.createNamed(q, ctx, attrs)
+}
+
+// placeInNamespace gives obj the namespace of the request, or refuses one of its own.
+func placeInNamespace(d *resource.Definition, namespace string, obj object.Object) *status.Status {
+	if !d.Namespaced {
+		obj.Remove("metadata", "namespace")
+		return nil
+	}
+	if own := obj.Namespace(); own != "" && own != namespace {
+		return status.BadRequest(NamespaceMismatch)
+	}
+	obj.Set(namespace, "metadata", "namespace")
+	return nil
+}
+
+func dedupOwners(q *Request, obj object.Object) {
+	if uids := metadata.DedupOwnerReferences(obj); len(uids) > 0 {
+		q.Warn(metadata.DuplicateOwnersWarning(uids, false))
+	}
+}
+
+// manage records in managedFields what the request sets. live is nil for a create.
+func (r *Registry) manage(q *Request, live, obj object.Object) {
+	if r.Fields == nil {
+		obj.Remove("metadata", "managedFields")
+		return
+	}
+	r.Fields.Update(q.Definition, live, obj, Manager{Name: q.Manager, Subresource: q.Subresource, Time: r.Backend.Now()})
+}
+
+// createNamed tries generated names until one is free (KEP-4420); an object with a name of its own is tried once.
+func (r *Registry) createNamed(q *Request, ctx *resource.Context, attrs *admission.Attributes) (*Result, *status.Status) {
+	template := attrs.Object
+	generate := template.Name() == "" && template.GenerateName() != ""
+	for attempt := 1; ; attempt++ {
+		obj := template
+		if generate {
+			obj = template.Copy()
+			obj.Set(r.generateName(template.GenerateName()), "metadata", "name")
+		}
+		result, s := r.createOnce(q, ctx, &admission.Attributes{Context: ctx, Operation: admission.Create, Object: obj})
+		if s == nil || s.Reason != status.ReasonAlreadyExists || template.GenerateName() == "" {
+			return result, s
+		}
+		if !generate || attempt == generateNameAttempts {
+			return nil, status.GenerateNameConflict(q.Definition.Resourced(), obj.Name())
+		}
+	}
+}
+
+func (r *Registry) createOnce(q *Request, ctx *resource.Context, attrs *admission.Attributes) (*Result, *status.Status) {
+	d, strategy, obj := q.Definition, q.Definition.Hub.Strategy, attrs.Object
+	ctx.Name = obj.Name()
+	if strategy.HasStatus {
+		obj.Remove("status")
+	}
+	if strategy.SpecChanged != nil {
+		obj.Set(int64(1), "metadata", "generation")
+	}
+	if strategy.PrepareForCreate != nil {
+		strategy.PrepareForCreate(ctx, obj)
+	}
+	if strategy.Virtual {
+		return r.answer(ctx, obj)
+	}
+	if errs := r.validateNew(ctx, obj); len(errs) > 0 {
+		return nil, status.Invalid(d.Kinded(), obj.Name(), errs)
+	}
+	if strategy.Warn != nil {
+		strategy.Warn(ctx, obj, nil)
+	}
+	warnFinalizers(q, obj, nil)
+	if s := r.Admission.Validate(attrs); s != nil {
+		return nil, s
+	}
+	if rev, ok := ParseRev(obj.ResourceVersion()); ok && rev != 0 && !q.DryRun {
+		return nil, status.Plain("resourceVersion should not be set on objects to be created")
+	}
+	if old := r.stored(d, obj.Namespace(), obj.Name()); old != nil {
+		return nil, alreadyExists(d, old)
+	}
+	if q.DryRun {
+		return &Result{Item: encode(d, obj, 0), Created: true}, nil
+	}
+	return &Result{Item: r.put(d, obj), Created: true}, nil
+}
+
+// validateNew returns everything wrong with a new object: allocation first, then metadata and the kind's own rules.
+func (r *Registry) validateNew(ctx *resource.Context, obj object.Object) field.ErrorList {
+	hub := ctx.Definition.Hub
+	if hub.Strategy.Allocate != nil {
+		if errs := hub.Strategy.Allocate(ctx, obj, nil); len(errs) > 0 {
+			return errs
+		}
+	}
+	check := metadata.ValidateCore
+	if hub.Custom {
+		check = metadata.Validate
+	}
+	errs := check(obj.Metadata(), hub.Namespaced, nameRule(hub), field.Root("metadata"))
+	if hub.Strategy.Validate != nil {
+		errs = append(errs, hub.Strategy.Validate(ctx, obj)...)
+	}
+	return errs
+}
+
+func nameRule(hub *resource.Definition) func(name string, prefix bool) []string {
+	if rule := hub.Strategy.NameRule; rule != nil {
+		return rule
+	}
+	return field.NameDNSSubdomain
+}
+
+func warnFinalizers(q *Request, obj, old object.Object) {
+	for _, text := range metadata.FinalizerWarnings(obj.Metadata(), old.Metadata()) {
+		q.Warn(text)
+	}
+}
+
+func alreadyExists(d *resource.Definition, old *resource.Item) *status.Status {
+	s := status.AlreadyExists(d.Resourced(), old.Name)
+	if old.Object().DeletionTimestamp() != "" {
+		s.Message = "object is being deleted: " + s.Message
+	}
+	return s
+}
+
+// answer lets a virtual resource answer; nothing is stored.
+func (r *Registry) answer(ctx *resource.Context, obj object.Object) (*Result, *status.Status) {
+	strategy := ctx.Definition.Hub.Strategy
+	if strategy.Validate != nil {
+		if errs := strategy.Validate(ctx, obj); len(errs) > 0 {
+			return nil, status.Invalid(ctx.Definition.Kinded(), obj.Name(), errs)
+		}
+	}
+	for _, f := range []string{"uid", "creationTimestamp"} {
+		obj.Remove("metadata", f)
+	}
+	if r.Review != nil {
+		if s := r.Review(ctx.Definition.Kind, ctx, obj); s != nil {
+			return nil, s
+		}
+	}
+	return &Result{Item: encode(ctx.Definition, obj, 0), Created: true}, nil
+}

@@ -1,0 +1,62 @@
+package registry
+
+import (
+	"strings"
+
+	"github.com/kubesim/kubesim/sim/field"
+	"github.com/kubesim/kubesim/sim/resource"
+	"github.com/kubesim/kubesim/sim/status"
+)
+
+// Get reads one object (API concepts, "Semantics for get and list"). Without a resourceVersion it comes from the store;
+// "0" takes whatever this replica has, any other one waits until the replica has caught up with it.
+func (r *Registry) Get(q *Request, rv string, done func(*resource.Item, *status.Status)) {
+	d := q.Definition
+	if s := checkName(q.Name); s != nil {
+		done(nil, s)
+		return
+	}
+	rev, ok := ParseRev(rv)
+	if !ok {
+		done(nil, status.InvalidVersion(rv))
+		return
+	}
+	cache := r.Backend.Cache(d.Hub)
+	if rv == "" || d.Hub.Strategy.Uncached {
+		if rev > r.Backend.Store().Rev() {
+			done(nil, status.TooLargeResourceVersion(rev, r.Backend.Store().Rev(), 0))
+			return
+		}
+		done(found(q, r.stored(d, q.Namespace, q.Name)))
+		return
+	}
+	r.Backend.Await(cache, rev, func(fresh bool) {
+		if !fresh {
+			done(nil, status.TooLargeResourceVersion(rev, cache.Rev(), 1))
+			return
+		}
+		var it *resource.Item
+		if kv := cache.View().Get(d.Key(q.Namespace, q.Name)); kv != nil {
+			it = resource.ItemOf(d.Hub, kv)
+		}
+		done(found(q, it))
+	})
+}
+
+func found(q *Request, it *resource.Item) (*resource.Item, *status.Status) {
+	if it == nil {
+		return nil, status.NotFound(q.Definition.Resourced(), q.Name)
+	}
+	return it, nil
+}
+
+// checkName refuses names that cannot be a segment of a path.
+func checkName(name string) *status.Status {
+	if name == "" {
+		return status.BadRequest("name must be provided")
+	}
+	if msgs := field.PathSegment(name); len(msgs) > 0 {
+		return status.BadRequest("Name parameter invalid: %q: %s", name, strings.Join(msgs, ","))
+	}
+	return nil
+}

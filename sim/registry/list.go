@@ -1,0 +1,211 @@
+package registry
+
+import (
+	"errors"
+	"strconv"
+
+	"github.com/kubesim/kubesim/sim/field"
+	"github.com/kubesim/kubesim/sim/mvcc"
+	"github.com/kubesim/kubesim/sim/resource"
+	"github.com/kubesim/kubesim/sim/status"
+	"github.com/kubesim/kubesim/sim/watchcache"
+)
+
+// Page is the answer of a list.
+type Page struct {
+	Rev       uint64
+	Items     []*resource.Item
+	Continue  string
+	Remaining *int64 // remainingItemCount
+}
+
+// reading says which state a list reads (API concepts, "Semantics for get and list").
+type reading struct {
+	exact  bool   // the state at rev; otherwise any state not older than rev
+	newest bool   // not older than the store's revision now
+	rev    uint64 // 0 with neither exact nor newest: whatever the cache has
+	token  bool   // the revision comes from a continue token
+	from   string // first key
+}
+
+// List reads a collection, or a page of it, and calls done when it has it.
+func (r *Registry) List(q *Request, o ListOptions, done func(*Page, *status.Status)) {
+	l := &lister{r: r, d: q.Definition, o: o, limit: o.Limit}
+	l.scope(q.Namespace)
+	read, s := l.reading()
+	if s != nil {
+		done(nil, s)
+		return
+	}
+	if l.d.Hub.Strategy.Uncached {
+		done(l.fromStore(read))
+		return
+	}
+	cache := r.Backend.Cache(l.d.Hub)
+	want := read.rev
+	if read.newest {
+		want = r.Backend.Store().Rev()
+	}
+	r.Backend.Await(cache, want, func(fresh bool) {
+		switch {
+		case fresh:
+			done(l.fromCache(cache, read))
+		case read.newest: // the cache lags: the store answers instead
+			done(l.fromStore(read))
+		default:
+			done(nil, status.TooLargeResourceVersion(want, cache.Rev(), 1))
+		}
+	})
+}
+
+// lister is one list on its way.
+type lister struct {
+	r      *Registry
+	d      *resource.Definition
+	o      ListOptions
+	limit  int64
+	prefix string // of the keys of the collection
+	single string // the only key, when a field selector names one object
+}
+
+// scope finds the keys the list is about: field selectors for one namespace or one name narrow it.
+func (l *lister) scope(namespace string) {
+	if l.d.Namespaced && namespace == "" {
+		namespace, _ = l.o.Fields.RequiresExact("metadata.namespace")
+	}
+	l.prefix = l.d.Key(namespace, "")
+	name := l.o.Name
+	if name == "" {
+		name, _ = l.o.Fields.RequiresExact("metadata.name")
+	}
+	whole := namespace != "" || !l.d.Namespaced
+	if name != "" && l.o.Continue == "" && whole && len(field.PathSegment(name)) == 0 {
+		l.single = l.d.Key(namespace, name)
+	}
+}
+
+// reading decides from resourceVersion, resourceVersionMatch, limit and continue which state to read.
+func (l *lister) reading() (reading, *status.Status) {
+	read := reading{from: l.prefix}
+	if l.o.Continue != "" {
+		return l.continued()
+	}
+	rev, err := strconv.ParseUint(l.o.ResourceVersion, 10, 64)
+	if err != nil && l.o.ResourceVersion != "" {
+		return read, invalidListVersion(l.o.ResourceVersion)
+	}
+	read.rev = rev
+	switch {
+	case l.o.Match == "Exact":
+		read.exact = true
+	case l.o.Match == "NotOlderThan":
+	case l.o.ResourceVersion == "":
+		read.newest = true
+	case rev > 0 && l.limit > 0: // the legacy meaning of a limit without a match
+		read.exact = true
+	}
+	if rev == 0 && !read.newest && !l.d.Hub.Strategy.Uncached {
+		l.limit = 0 // whatever the cache has is never cut into pages
+	}
+	return read, nil
+}
+
+// continued reads on where a token points.
+func (l *lister) continued() (reading, *status.Status) {
+	from, rev, err := decodeContinue(l.o.Continue, l.prefix)
+	if err != nil {
+		return reading{}, status.BadRequest("invalid continue token: %v", err)
+	}
+	if rv := l.o.ResourceVersion; rv != "" && rv != "0" {
+		return reading{}, status.BadRequest("specifying resource version is not allowed when using continue")
+	}
+	if l.o.ResourceVersion == "0" && !l.d.Hub.Strategy.Uncached {
+		l.limit = 0
+	}
+	if rev == inconsistent {
+		return reading{newest: true, from: from}, nil
+	}
+	return reading{exact: true, rev: uint64(rev), token: true, from: from}, nil
+}
+
+func invalidListVersion(rv string) *status.Status {
+	return status.BadRequest(`invalid resource version: resourceVersion: Invalid value: %q: strconv.ParseUint: parsing %q: invalid syntax`, rv, rv)
+}
+
+func (l *lister) fromCache(cache *watchcache.Cache, read reading) (*Page, *status.Status) {
+	if !read.exact {
+		return l.page(cache.View(), cache.Rev(), read, true), nil
+	}
+	if view := cache.Snapshot(read.rev); view != nil && l.single == "" {
+		return l.page(view, read.rev, read, true), nil
+	}
+	view, s := l.past(read)
+	if s != nil {
+		return nil, s
+	}
+	return l.page(view, read.rev, read, true), nil
+}
+
+func (l *lister) fromStore(read reading) (*Page, *status.Status) {
+	store := l.r.Backend.Store()
+	if read.rev > store.Rev() {
+		return nil, status.TooLargeResourceVersion(read.rev, store.Rev(), 0)
+	}
+	if !read.exact {
+		read.rev = 0
+	}
+	view, s := l.past(read)
+	if s != nil {
+		return nil, s
+	}
+	return l.page(view, view.Rev(), read, false), nil
+}
+
+// past returns the store's state at the revision, or 410 Expired when it has been compacted.
+func (l *lister) past(read reading) (*mvcc.View, *status.Status) {
+	store := l.r.Backend.Store()
+	view, err := store.At(read.rev)
+	switch {
+	case err == nil:
+		return view, nil
+	case errors.Is(err, mvcc.ErrFutureRevision):
+		return nil, status.TooLargeResourceVersion(read.rev, store.Rev(), 0)
+	case !read.token:
+		return nil, status.Expired(status.ExpiredList)
+	}
+	s := status.Expired(status.ExpiredContinue)
+	s.Continue = continueToken{Version: tokenVersion, Rev: inconsistent, Start: read.from[len(l.prefix):]}.encode()
+	return nil, s
+}
+
+// page collects the matching objects of the view from read.from on.
+func (l *lister) page(view *mvcc.View, rev uint64, read reading, cached bool) *Page {
+	p := &Page{Rev: rev}
+	if l.single != "" {
+		if kv := view.Get(l.single); kv != nil {
+			l.add(p, kv)
+		}
+		return p
+	}
+	var last string
+	view.Range(l.prefix, read.from, func(kv *mvcc.KV) bool {
+		if l.limit > 0 && int64(len(p.Items)) == l.limit {
+			p.Continue = encodeContinue(l.prefix, last, int64(rev), cached)
+			return false
+		}
+		l.add(p, kv)
+		last = kv.Key
+		return true
+	})
+	if p.Continue != "" && l.o.Labels.Empty() && l.o.Fields.Empty() {
+		remaining := int64(view.Count(l.prefix, read.from)) - l.limit
+		p.Remaining = &remaining
+	}
+	return p
+}
+
+func (l *lister) add(p *Page, kv *mvcc.KV) {
+	if it := resource.ItemOf(l.d.Hub, kv); l.o.Matches(it) {
+		p.Items = append(p.Items, it)
+	}
+}

@@ -1,0 +1,249 @@
+// Package registry is the life of one object: a file per verb. It works for every resource alike and asks the
+// resource.Definition what is special.
+//
+//	Create: system fields ─▶ managed fields ─▶ admission ─▶ names, uid, time ─▶ strategy ─▶ validation ─▶ admission ─▶ put
+//	Update: read ─▶ change ─▶ managed fields ─▶ admission ─▶ resourceVersion ─▶ strategy ─▶ validation ─▶ admission ─▶ put
+//	Delete: read ─▶ preconditions ─▶ admission ─▶ grace period, finalizers ─▶ put or delete
+//	List:   which revision? ─▶ wait for the cache ─▶ view ─▶ selectors, page
+//	Watch:  which revision? ─▶ wait for the cache ─▶ state, then events
+//
+// The order of the steps is that of kube-apiserver: it decides which of two errors a client sees. Every function runs
+// under the Cluster's lock and never blocks: List and Watch, which may have to wait until a replica's cache is fresh
+// enough, call back when it is or when 3 s of the Cluster's time have passed.
+package registry
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/kubesim/kubesim/sim/admission"
+	"github.com/kubesim/kubesim/sim/codec"
+	"github.com/kubesim/kubesim/sim/mvcc"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/resource"
+	"github.com/kubesim/kubesim/sim/status"
+	"github.com/kubesim/kubesim/sim/watchcache"
+)
+
+// Backend is what a registry stands on: the Cluster as one of its replicas sees it.
+type Backend interface {
+	// Store is the store that all replicas share.
+	Store() *mvcc.Store
+	// Committed offers a commit to the replicas' caches.
+	Committed(*mvcc.Event)
+	// Cache returns this replica's cache of a resource.
+	Cache(d *resource.Definition) *watchcache.Cache
+	// Await calls done(true) as soon as the cache has reached the revision, at once if it has, or done(false) after
+	// FreshnessTimeout.
+	Await(c *watchcache.Cache, rev uint64, done func(fresh bool))
+	// After calls f after d of the Cluster's time, under its lock. stop takes the call back.
+	After(d time.Duration, f func()) (stop func())
+	// Now is the Cluster's time.
+	Now() time.Time
+	// Random returns a number in [0, n) from the stream of one purpose.
+	Random(purpose string, n int) int
+	// Seed is the Cluster's.
+	Seed() uint64
+	// Definition returns the hub definition of what is stored under a storage name, or nil.
+	Definition(storage string) *resource.Definition
+}
+
+// FreshnessTimeout is how long a read waits for a cache that is behind (blockTimeout of kube-apiserver's watch cache).
+const FreshnessTimeout = 3 * time.Second
+
+// FieldManager keeps metadata.managedFields. Objects are in the version of the request.
+type FieldManager interface {
+	// Update records what a create (live is nil), update or patch changed, in obj.
+	Update(d *resource.Definition, live, obj object.Object, by Manager)
+	// Apply merges an applied configuration into live (nil: it creates the object) and returns the result.
+	Apply(d *resource.Definition, live, config object.Object, by Manager, force bool) (object.Object, *status.Status)
+	// Unchanged takes back a change of nothing but times in managedFields.
+	Unchanged(live, obj object.Object)
+}
+
+// Manager is who owns the fields that a request sets.
+type Manager struct {
+	Name        string
+	Subresource string
+	Time        time.Time
+}
+
+// Registry serves the objects of one replica.
+type Registry struct {
+	Backend   Backend
+	Admission admission.Chain
+	Fields    FieldManager // nil: managedFields are not kept
+
+	// Escalation refuses a write that would give somebody more rights than its sender has. old is nil for a create; nil
+	// function: nothing is refused.
+	Escalation func(q *Request, obj, old object.Object) *status.Status
+
+	// Review answers a review of who may do what, in place. nil: reviews are answered without a status.
+	Review func(kind string, ctx *resource.Context, obj object.Object) *status.Status
+}
+
+// Request is one request as a registry sees it.
+type Request struct {
+	Definition  *resource.Definition
+	Subresource string
+	Namespace   string
+	Name        string
+	User        resource.User
+	Manager     string // field manager
+	DryRun      bool
+	Warn        func(text string)
+	// MayCreate answers whether the user may create the object, which an update of a missing one does. nil: yes.
+	MayCreate func() *status.Status
+}
+
+// Result is what a write comes to.
+type Result struct {
+	Item    *resource.Item // the object as stored, or as it would be stored
+	Status  *status.Status // instead of an object
+	Created bool
+	Pending bool // a deletion that is not done yet
+}
+
+// context returns the strategy's view of the request.
+func (r *Registry) context(q *Request) *resource.Context {
+	return &resource.Context{
+		Now: r.Backend.Now(), Definition: q.Definition, Subresource: q.Subresource, Namespace: q.Namespace, Name: q.Name,
+		DryRun: q.DryRun, User: q.User, Warn: q.Warn, Objects: Reader{r.Backend},
+		Random: func(n int) int { return r.Backend.Random("allocation", n) },
+		UID:    r.newUID,
+		Seed:   r.Backend.Seed(),
+	}
+}
+
+// decode turns the object of a request into the hub version, with the defaults of the request's version.
+func decode(d *resource.Definition, obj object.Object) (object.Object, *status.Status) {
+	if d.ToHub == nil {
+		if d.Hub != d {
+			obj["apiVersion"] = d.Hub.GV()
+		}
+		return obj, nil
+	}
+	hub, err := d.ToHub(obj)
+	if err != nil {
+		return nil, status.Internal(err)
+	}
+	return hub, nil
+}
+
+// Convert returns an object of the hub version in the version d, with its defaults. It may change obj.
+func Convert(d *resource.Definition, obj object.Object) object.Object { return d.FromStored(obj) }
+
+// encode prints obj, in the hub version, as the item of revision rev; revision 0 leaves resourceVersion out.
+func encode(d *resource.Definition, obj object.Object, rev uint64) *resource.Item {
+	hub := d.Hub
+	if rev == 0 {
+		obj.Remove("metadata", "resourceVersion")
+	} else {
+		obj.Set(FormatRev(rev), "metadata", "resourceVersion")
+	}
+	return resource.NewItem(hub, obj, rev, codec.Append(nil, obj, hub.Type()))
+}
+
+// put stores obj and returns its item.
+func (r *Registry) put(d *resource.Definition, obj object.Object) *resource.Item {
+	store := r.Backend.Store()
+	it := encode(d, obj, store.Rev()+1)
+	key := d.Key(it.Namespace, it.Name)
+	r.Backend.Committed(store.Put(key, it.Bytes, it))
+	if ttl := d.Hub.Strategy.TTL; ttl > 0 {
+		r.expireAfter(ttl, key, it.Rev)
+	}
+	return it
+}
+
+// remove takes the object out of the store and returns its last state at the revision of the deletion.
+func (r *Registry) remove(d *resource.Definition, it *resource.Item) *resource.Item {
+	event, ok := r.Backend.Store().Delete(d.Key(it.Namespace, it.Name))
+	if !ok {
+		return it
+	}
+	r.Backend.Committed(event)
+	return it.At(event.Rev)
+}
+
+// expireAfter deletes the object after its time to live unless it was written again.
+func (r *Registry) expireAfter(ttl time.Duration, key string, rev uint64) {
+	r.Backend.After(ttl, func() {
+		store := r.Backend.Store()
+		if kv, err := store.Get(key, 0); err == nil && kv != nil && kv.ModRev == rev {
+			if event, ok := store.Delete(key); ok {
+				r.Backend.Committed(event)
+			}
+		}
+	})
+}
+
+// stored returns the item of an object as it is in the store now, or nil.
+func (r *Registry) stored(d *resource.Definition, namespace, name string) *resource.Item {
+	kv, err := r.Backend.Store().Get(d.Key(namespace, name), 0)
+	if err != nil || kv == nil {
+		return nil
+	}
+	return resource.ItemOf(d.Hub, kv)
+}
+
+// FormatRev prints a revision as a resourceVersion.
+func FormatRev(rev uint64) string { return strconv.FormatUint(rev, 10) }
+
+// ParseRev reads a resourceVersion as a revision; "" is 0.
+func ParseRev(rv string) (uint64, bool) {
+	if rv == "" {
+		return 0, true
+	}
+	rev, err := strconv.ParseUint(rv, 10, 64)
+	return rev, err == nil
+}
+
+// Reader returns a reader of what is stored now.
+func (r *Registry) Reader() Reader { return Reader{r.Backend} }
+
+// NewAuditID returns the id of a request that names none of its own.
+func (r *Registry) NewAuditID() string { return r.newID("audit ids") }
+
+// Reader reads stored objects for strategies and admission plugins.
+type Reader struct{ backend Backend }
+
+// Get returns a copy of the object, or nil.
+func (r Reader) Get(storage, namespace, name string) object.Object {
+	if it := r.item(storage, namespace, name); it != nil {
+		return it.Object()
+	}
+	return nil
+}
+
+// Field returns the value that a field selector compares, and whether the object exists.
+func (r Reader) Field(storage, namespace, name, label string) (value string, exists bool) {
+	if it := r.item(storage, namespace, name); it != nil {
+		return it.Field(label), true
+	}
+	return "", false
+}
+
+func (r Reader) item(storage, namespace, name string) *resource.Item {
+	d := r.backend.Definition(storage)
+	if d == nil {
+		return nil
+	}
+	kv, err := r.backend.Store().Get(d.Key(namespace, name), 0)
+	if err != nil || kv == nil {
+		return nil
+	}
+	return resource.ItemOf(d, kv)
+}
+
+// Each calls yield with a copy of each object in key order until it returns false.
+func (r Reader) Each(storage, namespace string, yield func(object.Object) bool) {
+	d := r.backend.Definition(storage)
+	view, err := r.backend.Store().At(0)
+	if d == nil || err != nil {
+		return
+	}
+	view.Range(d.Key(namespace, ""), "", func(kv *mvcc.KV) bool {
+		return yield(resource.ItemOf(d, kv).Object())
+	})
+}

@@ -1,0 +1,304 @@
+package registry
+
+import (
+	"bytes"
+
+	"github.com/kubesim/kubesim/sim/admission"
+	"github.com/kubesim/kubesim/sim/field"
+	"github.com/kubesim/kubesim/sim/metadata"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/resource"
+	"github.com/kubesim/kubesim/sim/status"
+)
+
+// Change makes the new object of an update.
+type Change struct {
+	// Make returns the new object from the current one, which is nil when there is none. Both are in the version of the
+	// request, with its defaults. current may be changed, except by a Put.
+	Make func(current object.Object) (object.Object, *status.Status)
+
+	Kind ChangeKind
+}
+
+// ChangeKind says where the new object of an update comes from.
+type ChangeKind int
+
+const (
+	// Put: the client sent the whole object. Its uid is a precondition; a missing object may be created.
+	Put ChangeKind = iota
+	// Patch: the client sent a difference. A missing object is 404.
+	Patch
+	// Apply: the client sent the fields it manages. A missing object is created, and managedFields are in the result.
+	Apply
+	// Internal: a handler changes the object for a request that is not about it. A missing object is 404, and
+	// managedFields are in the result.
+	Internal
+)
+
+// Update changes one object, or creates it where the resource and the kind of change allow that.
+func (r *Registry) Update(q *Request, change Change) (*Result, *status.Status) {
+	if s := checkName(q.Name); s != nil {
+		return nil, s
+	}
+	d := q.Definition
+	item := r.stored(d, q.Namespace, q.Name)
+	if item == nil {
+		return r.updateMissing(q, change)
+	}
+	old := item.Object()
+	live := old
+	if d.Hub != d {
+		live = Convert(d, old.Copy())
+	}
+	current := live
+	if change.Kind != Put {
+		current = live.Copy()
+	}
+	obj, s := change.Make(current)
+	if s != nil {
+		return nil, s
+	}
+	if s := CheckIdentity(q, obj); s != nil {
+		return nil, s
+	}
+	if uid := obj.UID(); uid != "" && uid != old.UID() && change.Kind == Put {
+		return nil, status.Conflict(d.Resourced(), q.Name, status.PreconditionFailed(r.preconditionKey(q), uid, old.UID()))
+	}
+	dedupOwners(q, obj)
+	if change.Kind == Put || change.Kind == Patch {
+		r.manage(q, live, obj)
+	}
+	if obj, s = decode(d, obj); s != nil {
+		return nil, s
+	}
+	return r.replace(q, item, old, obj)
+}
+
+// CheckIdentity refuses an object that is not the one of the request, and fills in its namespace.
+func CheckIdentity(q *Request, obj object.Object) *status.Status {
+	if s := placeInNamespace(q.Definition, q.Namespace, obj); s != nil {
+		return s
+	}
+	if name := obj.Name(); name == "" {
+		return status.BadRequest("the name of the object (%s based on URL) was undeterminable: name must be provided", q.Name)
+	} else if name != q.Name {
+		return status.BadRequest("the name of the object (%s) does not match the name on the URL (%s)", name, q.Name)
+	}
+	return nil
+}
+
+// preconditionKey is the storage key in the text of a failed precondition.
+func (r *Registry) preconditionKey(q *Request) string {
+	return q.Definition.ServerKey(q.Namespace, q.Name, q.DryRun)
+}
+
+// updateMissing creates the object that an update did not find.
+func (r *Registry) updateMissing(q *Request, change Change) (*Result, *status.Status) {
+	d := q.Definition
+	notFound := status.NotFound(d.Resourced(), q.Name)
+	creates := change.Kind == Put && d.Hub.Strategy.CreateOnUpdate || change.Kind == Apply
+	if !creates || q.Subresource != "" {
+		return nil, notFound
+	}
+	obj, s := change.Make(nil)
+	if s != nil {
+		return nil, s
+	}
+	if s := CheckIdentity(q, obj); s != nil {
+		return nil, s
+	}
+	if uid := obj.UID(); uid != "" {
+		return nil, r.uidOfMissing(q, change.Kind, uid)
+	}
+	if q.MayCreate != nil {
+		if s := q.MayCreate(); s != nil {
+			return nil, s
+		}
+	}
+	obj.Remove("metadata", "resourceVersion")
+	return r.Create(q, obj)
+}
+
+func (r *Registry) uidOfMissing(q *Request, kind ChangeKind, uid string) *status.Status {
+	d := q.Definition
+	if kind == Apply {
+		return status.Conflict(d.Resourced(), q.Name,
+			"uid mismatch: the provided object specified uid "+uid+", and no existing object was found")
+	}
+	return status.Conflict(d.Resourced(), q.Name, status.PreconditionFailed(r.preconditionKey(q), uid, ""))
+}
+
+// replace puts obj in the place of old, which item is the stored form of. Both are in the hub version.
+func (r *Registry) replace(q *Request, item *resource.Item, old, obj object.Object) (*Result, *status.Status) {
+	d := q.Definition
+	ctx := r.context(q)
+	attrs := &admission.Attributes{Context: ctx, Operation: admission.Update, Object: obj, Old: old}
+	if s := r.Admission.Mutate(attrs); s != nil {
+		return nil, s
+	}
+	if r.Escalation != nil {
+		if s := r.Escalation(q, obj, old); s != nil {
+			return nil, s
+		}
+	}
+	if s := checkVersion(d, item, obj); s != nil {
+		return nil, s
+	}
+	prepareUpdate(ctx, obj, old)
+	if errs := validateChanged(ctx, obj, old); len(errs) > 0 {
+		return nil, status.Invalid(d.Kinded(), q.Name, errs)
+	}
+	if d.Hub.Strategy.Warn != nil {
+		d.Hub.Strategy.Warn(ctx, obj, old)
+	}
+	warnFinalizers(q, obj, old)
+	if r.Fields != nil {
+		r.Fields.Unchanged(old, obj)
+	}
+	if s := r.Admission.Validate(attrs); s != nil {
+		return nil, s
+	}
+	return r.commit(q, item, obj)
+}
+
+// commit stores obj unless nothing changed. An object whose deletion was waiting for its last finalizer goes away.
+func (r *Registry) commit(q *Request, item *resource.Item, obj object.Object) (*Result, *status.Status) {
+	d := q.Definition
+	if released(d, obj) {
+		sent := encode(d, obj, item.Rev)
+		if !q.DryRun {
+			r.remove(d, item)
+		}
+		return &Result{Item: sent}, nil
+	}
+	same := encode(d, obj, item.Rev)
+	if q.DryRun || bytes.Equal(same.Bytes, item.Bytes) {
+		return &Result{Item: same}, nil
+	}
+	return &Result{Item: r.put(d, obj)}, nil
+}
+
+// released reports whether a deletion has nothing left to wait for.
+func released(d *resource.Definition, obj object.Object) bool {
+	if obj.DeletionTimestamp() == "" || len(obj.List("metadata", "finalizers")) > 0 {
+		return false
+	}
+	if grace, ok := obj.DeletionGracePeriodSeconds(); ok && grace != 0 {
+		return false
+	}
+	held := d.Hub.Strategy.Held
+	return held == nil || !held(obj)
+}
+
+// checkVersion is the optimistic lock: the resourceVersion of the new object must be that of the stored one.
+func checkVersion(d *resource.Definition, item *resource.Item, obj object.Object) *status.Status {
+	rv := obj.ResourceVersion()
+	rev, ok := ParseRev(rv)
+	switch {
+	case !ok:
+		return status.Plain("strconv.ParseUint: parsing %q: invalid syntax", rv)
+	case rev == 0 && d.Hub.Strategy.NeedsResourceVersion:
+		return status.Invalid(d.Resourced(), item.Name, field.ErrorList{
+			field.Invalid(field.Root("metadata").Child("resourceVersion"), int64(0), "must be specified for an update")})
+	case rev != 0 && rev != item.Rev:
+		return status.Conflict(d.Resourced(), item.Name, status.OptimisticLock)
+	}
+	obj.Set(FormatRev(item.Rev), "metadata", "resourceVersion")
+	return nil
+}
+
+// prepareUpdate keeps what an update may not touch and lets the strategy do the same.
+func prepareUpdate(ctx *resource.Context, obj, old object.Object) {
+	strategy := ctx.Definition.Hub.Strategy
+	keep := func(name string) {
+		if v, ok := old.Get("metadata", name); ok {
+			obj.Set(v, "metadata", name)
+		} else {
+			obj.Remove("metadata", name)
+		}
+	}
+	keep("generation")
+	keep("creationTimestamp")
+	obj.Remove("metadata", "selfLink")
+	for _, name := range []string{"uid", "deletionTimestamp", "deletionGracePeriodSeconds"} {
+		v, ok := old.Get("metadata", name)
+		if ok && (name == "deletionTimestamp" || obj.Metadata()[name] == nil) {
+			obj.Set(v, "metadata", name)
+		}
+	}
+	if strategy.HasStatus {
+		isolateStatus(ctx, obj, old)
+	}
+	if strategy.PrepareForUpdate != nil {
+		strategy.PrepareForUpdate(ctx, obj, old)
+	}
+	if ctx.Subresource != "status" && strategy.SpecChanged != nil && strategy.SpecChanged(obj, old) {
+		obj.Set(old.Generation()+1, "metadata", "generation")
+	}
+}
+
+// isolateStatus makes a write of the main resource keep the old status, and one of the status subresource keep all but
+// status and metadata, or all but status where CustomStatus says so.
+func isolateStatus(ctx *resource.Context, obj, old object.Object) {
+	if ctx.Subresource != "status" {
+		if ctx.Subresource == "" {
+			keepField(obj, old, "status")
+		}
+		return
+	}
+	if ctx.Definition.Hub.Strategy.CustomStatus {
+		managed, ok := obj.Get("metadata", "managedFields")
+		obj["metadata"] = object.Copy(old["metadata"])
+		if ok {
+			obj.Set(managed, "metadata", "managedFields")
+		}
+	}
+	for _, name := range object.SortedKeys(obj) {
+		if !isEnvelope(name) {
+			keepField(obj, old, name)
+		}
+	}
+	for _, name := range object.SortedKeys(old) {
+		if !isEnvelope(name) {
+			keepField(obj, old, name)
+		}
+	}
+}
+
+func isEnvelope(name string) bool {
+	return name == "kind" || name == "apiVersion" || name == "metadata" || name == "status"
+}
+
+func keepField(obj, old object.Object, name string) {
+	if v, ok := old[name]; ok {
+		obj[name] = object.Copy(v)
+	} else {
+		delete(obj, name)
+	}
+}
+
+// validateChanged returns everything wrong with a changed object. Metadata is checked several times, as the real
+// server does: the causes repeat, the message does not.
+func validateChanged(ctx *resource.Context, obj, old object.Object) field.ErrorList {
+	hub := ctx.Definition.Hub
+	if hub.Strategy.Allocate != nil && ctx.Subresource == "" {
+		if errs := hub.Strategy.Allocate(ctx, obj, old); len(errs) > 0 {
+			return errs
+		}
+	}
+	again := metadata.ValidateCoreUpdate
+	if hub.Custom {
+		again = metadata.ValidateUpdate
+	}
+	p := field.Root("metadata")
+	errs := metadata.Validate(obj.Metadata(), hub.Namespaced, field.NamePathSegment, p)
+	errs = append(errs, metadata.ValidateUpdate(obj.Metadata(), old.Metadata(), p)...)
+	errs = append(errs, again(obj.Metadata(), old.Metadata(), p)...)
+	if hub.Strategy.ChecksMetadataAgain {
+		errs = append(errs, metadata.ValidateCore(obj.Metadata(), hub.Namespaced, nameRule(hub), p)...)
+	}
+	if hub.Strategy.ValidateUpdate != nil {
+		errs = append(errs, hub.Strategy.ValidateUpdate(ctx, obj, old)...)
+	}
+	return errs
+}

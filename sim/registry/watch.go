@@ -1,0 +1,136 @@
+package registry
+
+import (
+	"time"
+
+	"github.com/kubesim/kubesim/sim/mvcc"
+	"github.com/kubesim/kubesim/sim/status"
+	"github.com/kubesim/kubesim/sim/watchcache"
+)
+
+const (
+	// bookmarkPeriod is how often a watch that allows bookmarks gets one; another comes bookmarkMargin before its end.
+	bookmarkPeriod = time.Minute
+	bookmarkMargin = 2 * time.Second
+
+	// watchTimeoutMin is how long a watch lasts that names no timeout, plus up to as much again (--min-request-timeout).
+	watchTimeoutMin = 1800 * time.Second
+)
+
+// Watch begins a watch. It returns the stream at once: what comes first may have to wait for the cache. An error of
+// the parameters is a Status and no stream.
+func (r *Registry) Watch(q *Request, o ListOptions, encoder watchcache.Encoder) (*watchcache.Watch, *status.Status) {
+	d := q.Definition
+	rev, ok := ParseRev(o.ResourceVersion)
+	if !ok {
+		return nil, status.InvalidVersion(o.ResourceVersion)
+	}
+	l := &lister{r: r, d: d, o: o}
+	l.o.Continue = ""
+	l.scope(q.Namespace)
+	w := watchcache.NewWatch(watchcache.Options{
+		Definition: d.Hub, Prefix: l.prefix, Key: l.single, Match: o.Matches, Encoder: encoder, Bookmarks: o.Bookmarks,
+	})
+	s := &starter{r: r, w: w, o: o, cache: r.Backend.Cache(d.Hub), rev: rev, uncached: d.Hub.Strategy.Uncached}
+	s.start()
+	r.scheduleWatch(w, o)
+	return w, nil
+}
+
+// starter decides how a watch begins (API concepts, "Semantics for watch", KEP-3157):
+//
+//	resourceVersion   sendInitialEvents   begins with
+//	"" or "0"         true                the state, once it is fresh ("") or as it is ("0"), then the end bookmark
+//	N                 true                the state not older than N, then the end bookmark
+//	"" or "0"         false               nothing: events after now
+//	N                 unset or false      events after N
+//	"" or "0"         unset (/watch/)     the state as it is, without a bookmark
+type starter struct {
+	r        *Registry
+	w        *watchcache.Watch
+	o        ListOptions
+	cache    *watchcache.Cache
+	rev      uint64
+	uncached bool
+}
+
+func (s *starter) start() {
+	fromNow := s.o.ResourceVersion == "" || s.o.ResourceVersion == "0"
+	switch {
+	case s.o.SendInitialEvents != nil && *s.o.SendInitialEvents:
+		s.state()
+	case fromNow && s.o.SendInitialEvents == nil:
+		s.w.SendState(s.cache.View())
+		s.connect(s.cache.Rev())
+	case s.o.ResourceVersion == "":
+		s.connect(s.r.Backend.Store().Rev())
+	case fromNow:
+		s.connect(s.cache.Rev())
+	default:
+		s.connect(s.rev)
+	}
+}
+
+// state sends the objects there are, when the cache is fresh enough, and the bookmark that ends them.
+func (s *starter) state() {
+	want := s.rev
+	if s.o.ResourceVersion == "" {
+		want = s.r.Backend.Store().Rev()
+	}
+	s.r.Backend.Await(s.cache, want, func(fresh bool) {
+		if !fresh {
+			s.w.Fail(status.TooLargeResourceVersion(want, s.cache.Rev(), 1))
+			return
+		}
+		s.w.SendState(s.cache.View())
+		s.connect(s.cache.Rev())
+		s.w.Bookmark(true)
+	})
+}
+
+// connect sends the events after a revision: those there are and those to come.
+func (s *starter) connect(after uint64) {
+	if !s.uncached {
+		s.cache.Start(s.w, after)
+		return
+	}
+	store := s.r.Backend.Store()
+	if after+1 < store.Compacted() {
+		s.w.Fail(status.Expired(status.ExpiredWatch))
+		return
+	}
+	s.cache.Join(s.w, after, func(yield func(*mvcc.Event) bool) {
+		_ = store.Events(after, yield) // cannot be compacted: checked above
+	})
+}
+
+// scheduleWatch ends the watch at its timeout and sends bookmarks until then.
+func (r *Registry) scheduleWatch(w *watchcache.Watch, o ListOptions) {
+	if w.Ended() {
+		return
+	}
+	timeout := time.Duration(o.TimeoutSeconds) * time.Second
+	if o.TimeoutSeconds == 0 {
+		jitter := r.Backend.Random("watch timeouts", int(watchTimeoutMin/time.Millisecond))
+		timeout = watchTimeoutMin + time.Duration(jitter)*time.Millisecond
+	}
+	w.Timeout = r.Backend.After(timeout, w.End)
+	if o.Bookmarks {
+		r.scheduleBookmark(w, r.Backend.Now().Add(timeout))
+	}
+}
+
+func (r *Registry) scheduleBookmark(w *watchcache.Watch, deadline time.Time) {
+	left := deadline.Sub(r.Backend.Now())
+	next := bookmarkPeriod
+	if last := left - bookmarkMargin; last < next {
+		next = last
+	}
+	if next <= 0 {
+		return
+	}
+	w.NextBookmark = r.Backend.After(next, func() {
+		w.Bookmark(false)
+		r.scheduleBookmark(w, deadline)
+	})
+}
