@@ -1,0 +1,150 @@
+package apiserver
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/kubesim/kubesim/sim/codec"
+	"github.com/kubesim/kubesim/sim/discovery"
+	"github.com/kubesim/kubesim/sim/status"
+)
+
+// negotiation is what the Accept header is read with.
+func (c *call) negotiation() codec.Options {
+	o := codec.Options{UserAgent: c.q.Header.Get("User-Agent"), NoBody: c.sendsBody() && !c.q.BodyExpected}
+	if values, ok := c.q.Query["pretty"]; ok && len(values) > 0 {
+		o.PrettyParam = &values[0]
+	}
+	if r := c.route; r != nil {
+		o.Custom = r.def.Custom
+		o.Transforms = true
+		o.List = r.verb == "list" && r.def.Allows("watch") || r.verb == "watch"
+	}
+	return o
+}
+
+func (c *call) sendsBody() bool {
+	switch c.q.Method {
+	case http.MethodPost, http.MethodPut, http.MethodPatch:
+		return true
+	}
+	return false
+}
+
+func (c *call) accept() string { return strings.Join(c.q.Header.Values("Accept"), ",") }
+
+// negotiate decides on the format of the answer. It reports false when it has answered with 406.
+func (c *call) negotiate() bool {
+	format, s := codec.Negotiate(c.accept(), c.negotiation())
+	if s != nil {
+		c.fail(s)
+		return false
+	}
+	c.format = format
+	if format.As == "Table" {
+		if s := codec.CheckInclude(c.q.Query.Get("includeObject")); s != nil {
+			c.fail(s)
+			return false
+		}
+	}
+	return true
+}
+
+// fail answers with a Status that is an error.
+func (c *call) fail(s *status.Status) {
+	if s.Details != nil && s.Details.RetryAfterSeconds > 0 {
+		c.header.Set("Retry-After", strconv.Itoa(s.Details.RetryAfterSeconds))
+	}
+	c.format = codec.NegotiateError(c.accept(), c.negotiation())
+	c.writeStatus(s.Code, s)
+}
+
+func (c *call) writeStatus(code int, s *status.Status) {
+	if c.format.Media == codec.Protobuf {
+		c.write(code, c.s.statusProto(s))
+		return
+	}
+	c.write(code, codec.Body(s.JSON(), c.format))
+}
+
+// text answers in plain text, as handlers do that know nothing of Status.
+func (c *call) text(code int, body string) {
+	c.header.Set("Content-Type", "text/plain; charset=utf-8")
+	c.header.Set("X-Content-Type-Options", "nosniff")
+	c.done(&Answer{Code: code, Header: c.header, Body: []byte(body)})
+}
+
+func (c *call) notFound() { c.text(http.StatusNotFound, "404 page not found\n") }
+
+// document answers with what discovery has.
+func (c *call) document(a *discovery.Answer) {
+	for name, values := range a.Header { // order does not matter
+		c.header[name] = values
+	}
+	if a.Status != nil {
+		c.fail(a.Status)
+		return
+	}
+	c.finish(a.Code, a.Body)
+}
+
+// write answers with a body in the negotiated format.
+func (c *call) write(code int, body []byte) {
+	c.header.Set("Content-Type", c.format.ContentType)
+	c.finish(code, body)
+}
+
+func (c *call) finish(code int, body []byte) {
+	c.addWarnings()
+	if compressed, ok := codec.Compress(body, c.q.Header.Get("Accept-Encoding")); ok {
+		body = compressed
+		c.header.Set("Content-Encoding", "gzip")
+		c.header.Add("Vary", "Accept-Encoding")
+	}
+	if c.q.Method == http.MethodHead {
+		body = nil
+	}
+	c.done(&Answer{Code: code, Header: c.header, Body: body})
+}
+
+const (
+	warningsMax = 4096 // runes of all warnings together
+	warningMax  = 256  // runes of one warning once there are too many
+)
+
+// addWarnings prints the warnings as headers: each text once, all cut short when together they are too long.
+func (c *call) addWarnings() {
+	var texts []string
+	total := 0
+	seen := map[string]bool{}
+	for _, text := range c.warnings {
+		if seen[text] || strings.ContainsFunc(text, unicode.IsControl) || !utf8.ValidString(text) {
+			continue
+		}
+		seen[text] = true
+		texts = append(texts, text)
+		total += utf8.RuneCountInString(text)
+	}
+	short := total > warningsMax
+	total = 0
+	for _, text := range texts {
+		if short {
+			if total >= warningsMax {
+				break
+			}
+			if runes := []rune(text); len(runes) > warningMax {
+				text = string(runes[:warningMax])
+			}
+			total += utf8.RuneCountInString(text)
+		}
+		c.header.Add("Warning", "299 - "+quote(text))
+	}
+}
+
+// quote prints a quoted-string of RFC 9110.
+func quote(text string) string {
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(text) + `"`
+}

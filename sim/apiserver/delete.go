@@ -1,0 +1,102 @@
+package apiserver
+
+import (
+	"net/http"
+	"net/url"
+	"strconv"
+
+	"github.com/kubesim/kubesim/sim/codec"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/registry"
+	"github.com/kubesim/kubesim/sim/status"
+)
+
+// delete answers a DELETE of one object.
+func (c *call) delete() {
+	if !c.negotiate() {
+		return
+	}
+	o, dryRun, s := c.deleteOptions()
+	if s != nil {
+		c.fail(s)
+		return
+	}
+	result, s := c.s.Registry.Delete(c.request(writeOptions{dryRun: dryRun}), o)
+	code := http.StatusOK
+	if s == nil && result.Pending && o.OrphanDependents != nil && !*o.OrphanDependents {
+		code = http.StatusAccepted
+	}
+	c.result(code, result, s)
+}
+
+// deleteCollection answers a DELETE of a collection.
+func (c *call) deleteCollection() {
+	if !c.negotiate() {
+		return
+	}
+	list, s := c.listOptions()
+	if s != nil {
+		c.fail(s)
+		return
+	}
+	o, dryRun, s := c.deleteOptions()
+	if s != nil {
+		c.fail(s)
+		return
+	}
+	q := c.request(writeOptions{dryRun: dryRun})
+	c.s.Registry.DeleteCollection(q, list, o, func(p *registry.Page, s *status.Status) {
+		if s != nil {
+			c.fail(s)
+			return
+		}
+		c.page(p)
+	})
+}
+
+// deleteOptions reads DeleteOptions from the body, or, when there is none, from the query.
+func (c *call) deleteOptions() (o registry.DeleteOptions, dryRun bool, s *status.Status) {
+	if s := c.checkBody(); s != nil {
+		return o, false, s
+	}
+	var options object.Object
+	if len(c.q.Body) > 0 {
+		media, s := codec.ContentType(c.q.Header.Get("Content-Type"))
+		if s != nil {
+			return o, false, s
+		}
+		if options, s = c.s.Decoder.DeleteOptions(c.q.Body, media.String()); s != nil {
+			return o, false, s
+		}
+	} else if options, s = queryDeleteOptions(c.q.Query); s != nil {
+		return o, false, s
+	}
+	return registry.ReadDeleteOptions(options)
+}
+
+// queryDeleteOptions reads DeleteOptions from the parameters of a DELETE without a body.
+func queryDeleteOptions(query url.Values) (object.Object, *status.Status) {
+	options := object.Object{}
+	if text := query.Get("gracePeriodSeconds"); text != "" {
+		n, err := strconv.ParseInt(text, 10, 64)
+		if err != nil {
+			return nil, status.BadRequest("%s", err.Error())
+		}
+		options["gracePeriodSeconds"] = n
+	}
+	if query.Has("orphanDependents") {
+		options["orphanDependents"] = registry.ParseBool(query, "orphanDependents")
+	}
+	if query.Has("propagationPolicy") {
+		options["propagationPolicy"] = query.Get("propagationPolicy")
+	}
+	if values := query["dryRun"]; len(values) > 0 {
+		options["dryRun"] = object.FromStrings(values)
+	}
+	for name, key := range map[string]string{"uid": "uid", "resourceVersion": "resourceVersion"} { // order does not matter
+		if query.Has(name) {
+			options.Set(query.Get(name), "preconditions", key)
+		}
+	}
+	return options, nil
+}

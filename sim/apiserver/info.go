@@ -1,0 +1,110 @@
+package apiserver
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/kubesim/kubesim/sim/field"
+	"github.com/kubesim/kubesim/sim/registry"
+	"github.com/kubesim/kubesim/sim/selector"
+)
+
+// info is what the path of a request says, before anything is looked up: authorization and errors speak of it even
+// when there is no such resource.
+type info struct {
+	isResource  bool
+	verb        string // get list watch create update patch delete deletecollection, or proxy
+	prefix      string // api or apis
+	group       string
+	version     string
+	namespace   string
+	resource    string
+	subresource string
+	name        string
+	parts       []string // of the path from the resource on
+}
+
+// namespaceSubresources look like resources of a namespace in a path, but are not.
+var namespaceSubresources = map[string]bool{"status": true, "finalize": true}
+
+// parseInfo reads method, path and query as the API server's RequestInfo does.
+func parseInfo(method, path string, query url.Values) (*info, error) {
+	in := &info{verb: strings.ToLower(method)}
+	parts := splitPath(path)
+	if len(parts) < 3 || parts[0] != "api" && parts[0] != "apis" {
+		return in, nil
+	}
+	in.prefix, parts = parts[0], parts[1:]
+	if in.prefix == "apis" {
+		if len(parts) < 3 {
+			return in, nil
+		}
+		in.group, parts = parts[0], parts[1:]
+	}
+	in.isResource = true
+	in.version, parts = parts[0], parts[1:]
+	if parts[0] == "watch" || parts[0] == "proxy" {
+		if len(parts) < 2 {
+			return nil, fmt.Errorf("unable to determine kind and namespace from url, %v", path)
+		}
+		in.verb, parts = parts[0], parts[1:]
+	} else {
+		in.verb = methodVerbs[method]
+	}
+	if parts[0] == "namespaces" && len(parts) > 1 {
+		in.namespace = parts[1]
+		if len(parts) > 2 && !namespaceSubresources[parts[2]] {
+			parts = parts[2:]
+		}
+	}
+	in.parts = parts
+	in.resource = parts[0]
+	if len(parts) > 1 {
+		in.name = parts[1]
+	}
+	if len(parts) > 2 && in.verb != "proxy" {
+		in.subresource = parts[2]
+	}
+	in.refineVerb(query)
+	return in, nil
+}
+
+var methodVerbs = map[string]string{
+	http.MethodPost: "create", http.MethodGet: "get", http.MethodHead: "get", http.MethodPut: "update",
+	http.MethodPatch: "patch", http.MethodDelete: "delete",
+}
+
+// refineVerb tells collections from objects: a get without a name is a list or a watch, and may name its object in a
+// field selector.
+func (in *info) refineVerb(query url.Values) {
+	if in.name != "" {
+		return
+	}
+	switch in.verb {
+	case "get":
+		in.verb = "list"
+		if registry.ParseBool(query, "watch") {
+			in.verb = "watch"
+		}
+	case "delete":
+		in.verb = "deletecollection"
+		return
+	}
+	if in.verb != "list" && in.verb != "watch" {
+		return
+	}
+	if fields, err := selector.ParseFields(query.Get("fieldSelector")); err == nil {
+		if name, ok := fields.RequiresExact("metadata.name"); ok && len(field.PathSegment(name)) == 0 {
+			in.name = name
+		}
+	}
+}
+
+func splitPath(path string) []string {
+	if path = strings.Trim(path, "/"); path == "" {
+		return nil
+	}
+	return strings.Split(path, "/")
+}

@@ -1,0 +1,92 @@
+package apiserver
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/kubesim/kubesim/sim/codec"
+	"github.com/kubesim/kubesim/sim/field"
+	"github.com/kubesim/kubesim/sim/registry"
+	"github.com/kubesim/kubesim/sim/status"
+)
+
+// writeOptions is CreateOptions, UpdateOptions or PatchOptions of meta/v1.
+type writeOptions struct {
+	dryRun  bool
+	manager string // the field manager, never empty
+	level   codec.Level
+	force   bool
+}
+
+// managerMax is the greatest length of a field manager's name in bytes.
+const managerMax = 128
+
+// writeOptions reads the query of a write; kind is CreateOptions, UpdateOptions or PatchOptions, apply says that a patch
+// is an apply.
+func (c *call) writeOptions(kind string, apply bool) (writeOptions, *status.Status) {
+	query := c.q.Query
+	o := writeOptions{force: registry.ParseBool(query, "force")}
+	var errs field.ErrorList
+	manager := query.Get("fieldManager")
+	if kind == "PatchOptions" {
+		if apply && manager == "" {
+			errs = append(errs, field.Required(field.Root("fieldManager"), "is required for apply patch"))
+		}
+		if !apply && query.Has("force") {
+			errs = append(errs, field.Forbidden(field.Root("force"), "may not be specified for non-apply patch"))
+		}
+	}
+	errs = append(errs, checkManager(manager)...)
+	dryRun, err := registry.ParseDryRun(query["dryRun"])
+	o.dryRun = dryRun
+	errs = append(errs, err...)
+	level, ok := codec.ParseLevel(query.Get("fieldValidation"))
+	if !ok {
+		errs = append(errs, field.NotSupported(field.Root("fieldValidation"), query.Get("fieldValidation"), "", "Ignore", "Strict", "Warn"))
+	}
+	o.level = level
+	if o.manager = manager; manager == "" {
+		o.manager = defaultManager(c.q.Header.Get("User-Agent"))
+	}
+	if len(errs) > 0 {
+		return o, status.Invalid(status.Resource{Group: "meta.k8s.io", Resource: kind}, "", errs)
+	}
+	return o, nil
+}
+
+func checkManager(name string) field.ErrorList {
+	p := field.Root("fieldManager")
+	var errs field.ErrorList
+	if len(name) > managerMax {
+		errs = append(errs, field.TooLong(p, managerMax))
+	}
+	at := 0
+	for _, r := range name {
+		if !unicode.IsPrint(r) {
+			errs = append(errs, field.Invalid(p, name, fmt.Sprintf("invalid character %#U (at position %d)", r, at)))
+		}
+		at++
+	}
+	return errs
+}
+
+// defaultManager is the field manager of a write that names none: the client's name in its User-Agent.
+func defaultManager(userAgent string) string {
+	name, _, _ := strings.Cut(userAgent, "/")
+	name = strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) {
+			return r
+		}
+		return -1
+	}, name)
+	for len(name) > managerMax {
+		_, size := utf8.DecodeLastRuneInString(name)
+		name = name[:len(name)-size]
+	}
+	if name == "" {
+		return "unknown"
+	}
+	return name
+}

@@ -1,0 +1,133 @@
+package apiserver
+
+import (
+	"net/http"
+
+	"github.com/kubesim/kubesim/sim/codec"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/patch"
+	"github.com/kubesim/kubesim/sim/registry"
+	"github.com/kubesim/kubesim/sim/status"
+)
+
+// patch answers a PATCH of any of the four kinds.
+func (c *call) patch() {
+	d := c.route.def
+	kind, s := patch.Type(c.q.Header.Get("Content-Type"), d.Custom)
+	if s != nil {
+		c.fail(s)
+		return
+	}
+	if !c.negotiate() {
+		return
+	}
+	if s := c.checkBody(); s != nil {
+		c.fail(s)
+		return
+	}
+	o, s := c.writeOptions("PatchOptions", kind == patch.ApplyPatch)
+	if s != nil {
+		c.fail(s)
+		return
+	}
+	q := c.request(o)
+	p := &patcher{c: c, kind: kind, o: o, q: q}
+	change := registry.Change{Kind: registry.Patch, Make: p.make}
+	if kind == patch.ApplyPatch {
+		change.Kind = registry.Apply
+	}
+	if c.route.sub != nil && c.route.sub.GVK != d.GVK {
+		c.patchConnected(q, p)
+		return
+	}
+	result, s := c.s.Registry.Update(q, change)
+	c.result(http.StatusOK, result, s)
+}
+
+// patchConnected patches a subresource with a body of its own: it is read, patched and written as a whole.
+func (c *call) patchConnected(q *registry.Request, p *patcher) {
+	verb := "patch"
+	if p.kind == patch.ApplyPatch {
+		verb = "apply"
+	}
+	current, s := c.s.Registry.Connect(q, verb, nil)
+	if s == nil {
+		current, s = p.make(current)
+	}
+	if s == nil {
+		s = registry.CheckIdentity(q, current)
+	}
+	if s != nil {
+		c.fail(s)
+		return
+	}
+	c.connect(q, verb, current)
+}
+
+// patcher makes the new object of a PATCH.
+type patcher struct {
+	c    *call
+	kind patch.Kind
+	o    writeOptions
+	q    *registry.Request
+}
+
+func (p *patcher) make(current object.Object) (object.Object, *status.Status) {
+	if p.kind == patch.ApplyPatch {
+		return p.apply(current)
+	}
+	obj, strict, s := p.patched(current)
+	if s != nil {
+		return nil, s
+	}
+	if p.o.level == codec.Warn {
+		for _, w := range codec.Warnings(strict) {
+			p.c.warn(w)
+		}
+	}
+	p.c.setDefaults(obj)
+	return obj, nil
+}
+
+// patched applies the patch to the object and reads the result as the kind of the path. Field errors of the result are
+// an error only under fieldValidation=Strict.
+func (p *patcher) patched(current object.Object) (obj object.Object, strict []string, s *status.Status) {
+	t := p.c.s.Schema.Kind(p.c.kindOf())
+	body := p.c.q.Body
+	doc := codec.Append(nil, current, t)
+	var shown string // what errors print as the value of the patch
+	switch p.kind {
+	case patch.JSONPatch:
+		doc, strict, s = patch.JSON(doc, body, p.level())
+		shown = string(doc)
+	case patch.MergePatch:
+		doc, strict, s = patch.Merge(doc, body, p.level())
+		shown = string(doc)
+	default:
+		var merged object.Object
+		if merged, shown, strict, s = patch.Strategic(current, body, t, p.level()); s == nil {
+			doc = object.JSON(map[string]any(merged))
+		}
+	}
+	if s != nil {
+		return nil, nil, s
+	}
+	obj, more, err := codec.DecodeJSON(doc, t)
+	if err != nil {
+		return nil, nil, patch.Undecodable(shown, err)
+	}
+	if strict = append(strict, more...); len(strict) > 0 && p.o.level == codec.Strict {
+		return nil, nil, patch.StrictlyUndecodable(shown, strict)
+	}
+	return obj, strict, nil
+}
+
+func (p *patcher) level() patch.Level {
+	switch p.o.level {
+	case codec.Ignore:
+		return patch.Ignore
+	case codec.Strict:
+		return patch.Strict
+	}
+	return patch.Warn
+}

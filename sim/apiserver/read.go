@@ -1,0 +1,98 @@
+package apiserver
+
+import (
+	"time"
+
+	"github.com/kubesim/kubesim/sim/registry"
+	"github.com/kubesim/kubesim/sim/resource"
+	"github.com/kubesim/kubesim/sim/status"
+)
+
+// get answers with one object.
+func (c *call) get() {
+	if !c.negotiate() {
+		return
+	}
+	if registry.ParseBool(c.q.Query, "export") {
+		c.fail(status.BadRequest("the export parameter, deprecated since v1.14, is no longer supported"))
+		return
+	}
+	q := c.request(writeOptions{})
+	if c.route.sub != nil && c.route.sub.GVK != c.route.def.GVK {
+		c.connect(q, "get", nil)
+		return
+	}
+	c.s.Registry.Get(q, c.q.Query.Get("resourceVersion"), func(it *resource.Item, s *status.Status) {
+		if s != nil {
+			c.fail(s)
+			return
+		}
+		c.object(200, it)
+	})
+}
+
+// list answers with a collection, or with a watch of it.
+func (c *call) list() {
+	if !c.negotiate() {
+		return
+	}
+	o, s := c.listOptions()
+	if s != nil {
+		c.fail(s)
+		return
+	}
+	q := c.request(writeOptions{})
+	if o.Watch || c.route.watch {
+		c.watch(q, o)
+		return
+	}
+	c.s.Registry.List(q, o, func(p *registry.Page, s *status.Status) {
+		if s != nil {
+			c.fail(s)
+			return
+		}
+		c.page(p)
+	})
+}
+
+// listOptions reads the query. A name in the path, or one that a field selector names, must be the one selected.
+func (c *call) listOptions() (registry.ListOptions, *status.Status) {
+	r := c.route
+	o, s := registry.ParseListOptions(c.q.Query, r.def)
+	if s != nil {
+		return o, s
+	}
+	name := c.info.name
+	if name == "" {
+		return o, nil
+	}
+	if o.Fields.Empty() {
+		o.SelectName(name)
+	} else if selected, ok := o.Fields.RequiresExact("metadata.name"); !ok || selected != name {
+		return o, status.BadRequest("fieldSelector metadata.name doesn't match requested name")
+	}
+	return o, nil
+}
+
+// watch answers with a stream.
+func (c *call) watch(q *registry.Request, o registry.ListOptions) {
+	options := c.negotiation()
+	options.Watch = true
+	format, s := negotiateWatch(c.accept(), options)
+	if s != nil {
+		c.fail(s)
+		return
+	}
+	c.format = format
+	w, s := c.s.Registry.Watch(q, o, c.encoder())
+	if s != nil {
+		c.fail(s)
+		return
+	}
+	c.header.Set("Content-Type", format.ContentType)
+	c.addWarnings()
+	c.done(&Answer{Code: 200, Header: c.header, Watch: w})
+}
+
+// now is the Cluster's time.
+func (c *call) now() time.Time { return c.s.Registry.Backend.Now() }

@@ -1,0 +1,169 @@
+package apiserver
+
+import (
+	"iter"
+
+	"github.com/kubesim/kubesim/sim/codec"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/registry"
+	"github.com/kubesim/kubesim/sim/resource"
+	"github.com/kubesim/kubesim/sim/schema"
+	"github.com/kubesim/kubesim/sim/status"
+)
+
+// versioned returns the canonical JSON of an item in the version of d: the stored bytes themselves when that is the
+// stored version.
+func versioned(d *resource.Definition, it *resource.Item) []byte {
+	if d.Hub == d {
+		return it.Bytes
+	}
+	return codec.Append(nil, registry.Convert(d, it.Object()), d.Type())
+}
+
+// object answers with one object in the negotiated format.
+func (c *call) object(code int, it *resource.Item) {
+	d := c.route.def
+	switch f := c.format; {
+	case f.As == "Table":
+		c.write(code, codec.Body(c.table([]*resource.Item{it}, codec.ListMeta{ResourceVersion: registry.FormatRev(it.Rev)}), f))
+	case f.As == "PartialObjectMetadataList":
+		c.fail(status.NotAcceptable("you requested PartialObjectMetadataList, but the requested object is not a list (" + goType(d, "") + ")"))
+	case f.Media == codec.Protobuf:
+		kind := d.GVK
+		if f.As != "" {
+			kind = partialKind(f.AsVersion, f.As)
+		}
+		c.write(code, codec.AppendEnvelope(nil, kind, c.s.message(d, it, f)))
+	case f.As == "PartialObjectMetadata":
+		c.write(code, codec.Body(codec.AppendPartial(nil, versioned(d, it), f.AsVersion), f))
+	default:
+		c.write(code, codec.Body(versioned(d, it), f))
+	}
+}
+
+// plain answers with an object that is not stored, of the kind of a subresource.
+func (c *call) plain(code int, kind schema.GVK, obj object.Object) {
+	t := c.s.Schema.Kind(kind)
+	obj["kind"], obj["apiVersion"] = kind.Kind, kind.GV()
+	switch f := c.format; {
+	case f.As != "":
+		c.fail(status.NotAcceptable("the resource " + c.route.def.Resourced().String() + " does not support being converted to a " + f.As))
+	case f.Media == codec.Protobuf:
+		c.write(code, codec.AppendEnvelope(nil, kind, codec.AppendProto(nil, obj, t)))
+	default:
+		c.write(code, codec.Body(codec.Append(nil, obj, t), f))
+	}
+}
+
+// page answers with a list in the negotiated format.
+func (c *call) page(p *registry.Page) {
+	d, f := c.route.def, c.format
+	meta := codec.ListMeta{ResourceVersion: registry.FormatRev(p.Rev), Continue: p.Continue, Remaining: p.Remaining}
+	items := func(yield func([]byte) bool) {
+		for _, it := range p.Items {
+			if !yield(versioned(d, it)) {
+				return
+			}
+		}
+	}
+	switch {
+	case f.As == "Table":
+		c.write(200, codec.Body(c.table(p.Items, meta), f))
+	case f.As == "PartialObjectMetadata":
+		c.fail(status.NotAcceptable("you requested PartialObjectMetadata, but the requested object is a list (" + goType(d, "List") + ")"))
+	case f.Media == codec.Protobuf:
+		c.write(200, c.protoList(p, meta))
+	case f.As == "PartialObjectMetadataList":
+		c.write(200, codec.Body(codec.AppendPartialList(nil, f.AsVersion, meta, items), f))
+	default:
+		c.write(200, codec.Body(appendList(d, meta, size(p.Items), items), f))
+	}
+}
+
+// appendList prints a list as d's kind is printed.
+func appendList(d *resource.Definition, meta codec.ListMeta, size int, items iter.Seq[[]byte]) []byte {
+	print := codec.AppendList
+	if d.Custom {
+		print = codec.AppendCustomList
+	}
+	return print(make([]byte, 0, size), d.ListKind(), d.GV(), meta, items)
+}
+
+func size(items []*resource.Item) int {
+	n := 256
+	for _, it := range items {
+		n += len(it.Bytes)
+	}
+	return n
+}
+
+func (c *call) table(items []*resource.Item, meta codec.ListMeta) []byte {
+	return codec.Table(c.route.def, c.rows(items), codec.TableOptions{Version: c.format.AsVersion,
+		Include: c.q.Query.Get("includeObject"), Meta: meta, Now: c.s.Registry.Backend.Now()})
+}
+
+func (c *call) rows(items []*resource.Item) []codec.TableRow {
+	rows := make([]codec.TableRow, len(items))
+	for i, it := range items {
+		rows[i] = codec.TableRow{Object: it.Object(), JSON: versioned(c.route.def, it)}
+	}
+	return rows
+}
+
+// protoList prints a list, or a list of partial metadata, as protobuf.
+func (c *call) protoList(p *registry.Page, meta codec.ListMeta) []byte {
+	d, f := c.route.def, c.format
+	kind := schema.GVK{Group: d.Group, Version: d.Version, Kind: d.ListKind()}
+	if f.As != "" {
+		kind = partialKind(f.AsVersion, f.As)
+	}
+	items := func(yield func([]byte) bool) {
+		for _, it := range p.Items {
+			if !yield(c.s.message(d, it, f)) {
+				return
+			}
+		}
+	}
+	return codec.AppendEnvelope(nil, kind, codec.AppendProtoList(nil, meta, items))
+}
+
+// message prints an item, or its partial metadata, as a bare protobuf message in the version of d.
+func (s *Server) message(d *resource.Definition, it *resource.Item, f codec.Format) []byte {
+	if f.As != "" {
+		obj := codec.Partial(registry.Convert(d, it.Object()), f.AsVersion)
+		return codec.AppendProto(nil, obj, s.Schema.Kind(partialKind("v1", "PartialObjectMetadata")))
+	}
+	encode := func(obj object.Object) []byte { return codec.AppendProto(nil, registry.Convert(d, obj), d.Type()) }
+	if d.Hub == d {
+		return it.Proto(encode)
+	}
+	return encode(it.Object())
+}
+
+func partialKind(version, kind string) schema.GVK {
+	return schema.GVK{Group: "meta.k8s.io", Version: version, Kind: kind}
+}
+
+// statusProto prints a Status as protobuf.
+func (s *Server) statusProto(st *status.Status) []byte {
+	kind := schema.GVK{Version: "v1", Kind: "Status"}
+	return codec.AppendEnvelope(nil, kind, codec.AppendProto(nil, st.Object(), s.Schema.Kind(kind)))
+}
+
+// goType is the Go type of an object or list as the real server names it in an error.
+func goType(d *resource.Definition, suffix string) string {
+	if d.Custom {
+		return "*unstructured.Unstructured" + suffix
+	}
+	group := d.Group
+	for i := range group {
+		if group[i] == '.' {
+			group = group[:i]
+			break
+		}
+	}
+	if group == "" || group == "events" {
+		group = "core"
+	}
+	return "*" + group + "." + d.Kind + suffix
+}

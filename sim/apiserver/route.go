@@ -1,0 +1,103 @@
+package apiserver
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/kubesim/kubesim/sim/resource"
+	"github.com/kubesim/kubesim/sim/status"
+)
+
+// route is where the path of a request for a resource leads.
+type route struct {
+	def       *resource.Definition
+	sub       *resource.Subresource // nil: the resource itself
+	namespace string
+	name      string // "" for a collection
+	watch     bool   // one of the deprecated /watch/ paths
+	verb      string
+}
+
+// find looks up the route of a path below a served group version. The status says why there is none: 404 without
+// details for a path that no resource has, 405 for a method it does not have.
+func find(table *resource.Table, in *info, method, path string) (*route, *status.Status) {
+	rest := strings.Split(strings.TrimRight(path, "/"), "/")[3:] // after /api/v1
+	if in.prefix == "apis" {
+		rest = rest[1:]
+	}
+	r := &route{}
+	if len(rest) > 1 && rest[0] == "watch" {
+		r.watch, rest = true, rest[1:]
+	}
+	inNamespace := len(rest) > 2 && rest[0] == "namespaces" && !namespaceSubresources[rest[2]]
+	if inNamespace {
+		r.namespace, rest = rest[1], rest[2:]
+	}
+	if len(rest) == 0 {
+		return nil, status.NoResource()
+	}
+	r.def = table.Find(in.group, in.version, rest[0])
+	if r.def == nil || inNamespace && !r.def.Namespaced || len(rest) > 1 && r.def.Namespaced && !inNamespace {
+		return nil, status.NoResource()
+	}
+	return r.below(rest[1:], inNamespace, method)
+}
+
+// below resolves what follows the resource in the path: nothing, a name, a name and a subresource.
+func (r *route) below(rest []string, inNamespace bool, method string) (*route, *status.Status) {
+	for _, segment := range rest {
+		if segment == "" {
+			return nil, status.NoResource()
+		}
+	}
+	if r.watch {
+		return r.watching(rest, method)
+	}
+	switch {
+	case len(rest) == 0:
+		r.verb = collectionVerbs[method]
+		if r.def.Namespaced && !inNamespace && r.verb != "list" {
+			return nil, status.NoMethod()
+		}
+	case len(rest) == 1:
+		r.name, r.verb = rest[0], objectVerbs[method]
+		if r.def.Strategy.Virtual {
+			return nil, status.NoResource()
+		}
+	default:
+		r.name, r.sub = rest[0], r.def.Sub(rest[1])
+		if r.sub == nil || len(rest) > 2 && !r.sub.Stream {
+			return nil, status.NoResource()
+		}
+		if r.verb = subresourceVerbs[method]; !r.sub.Allows(r.verb) {
+			return nil, status.NoMethod()
+		}
+		return r, nil
+	}
+	if r.verb == "" || !r.def.Allows(r.verb) {
+		return nil, status.NoMethod()
+	}
+	return r, nil
+}
+
+func (r *route) watching(rest []string, method string) (*route, *status.Status) {
+	if len(rest) > 1 {
+		return nil, status.NoResource()
+	}
+	if len(rest) == 1 {
+		r.name = rest[0]
+	}
+	if r.verb = "watch"; method != http.MethodGet || !r.def.Allows("watch") {
+		return nil, status.NoMethod()
+	}
+	return r, nil
+}
+
+var (
+	collectionVerbs = map[string]string{http.MethodGet: "list", http.MethodPost: "create", http.MethodDelete: "deletecollection"}
+	objectVerbs     = map[string]string{http.MethodGet: "get", http.MethodPut: "update", http.MethodPatch: "patch", http.MethodDelete: "delete"}
+
+	// Subresources that are streams can be reached with every method; their Verbs say so.
+	subresourceVerbs = map[string]string{http.MethodGet: "get", http.MethodPut: "update", http.MethodPatch: "patch",
+		http.MethodPost: "create", http.MethodDelete: "delete"}
+)

@@ -1,0 +1,247 @@
+// Package apiserver answers HTTP requests as kube-apiserver does.
+//
+//	ServeHTTP ─ reads the body ─▶ Do ─▶ who? ─▶ may they? ─▶ discovery, or route ─▶ a file per verb ─▶ Answer
+//	    │                          └─ under the Cluster's lock; never blocks ──────────────────────────┘
+//	    └─ waits for the Answer (a read may wait for a cache) ─▶ writes it; of a watch, frame after frame (watch.go)
+//
+// An Answer is complete before anything is written: no lock is held while a client reads, and a client that does not
+// read can hold up nobody. The engine of the playground calls Do itself and is called back.
+package apiserver
+
+import (
+	"io"
+	"net/http"
+	"net/url"
+	"sync"
+
+	"github.com/kubesim/kubesim/sim/auth"
+	"github.com/kubesim/kubesim/sim/codec"
+	"github.com/kubesim/kubesim/sim/discovery"
+	"github.com/kubesim/kubesim/sim/registry"
+	"github.com/kubesim/kubesim/sim/resource"
+	"github.com/kubesim/kubesim/sim/schema"
+	"github.com/kubesim/kubesim/sim/status"
+	"github.com/kubesim/kubesim/sim/watchcache"
+)
+
+// bodyMax is the greatest size of a request body.
+const bodyMax = 3 << 20
+
+// Server is one API server. Its parts are set before the first request.
+type Server struct {
+	Lock      sync.Locker // the Cluster's: guards everything below
+	Registry  *registry.Registry
+	Table     *resource.Table
+	Schema    *schema.Set
+	Discovery *discovery.Documents
+	Auth      *auth.Auth
+	Decoder   *codec.Decoder
+}
+
+// Request is one HTTP request whose body has been read.
+type Request struct {
+	Method string
+	Path   string // decoded
+	Query  url.Values
+	Header http.Header
+
+	Body         []byte // at most one byte more than a server accepts
+	BodyError    error  // what went wrong while the body was read
+	BodyExpected bool   // the request came with a body, or with a length of one
+}
+
+// ReadBody reads the body of a request; length is the Content-Length, -1 when it is not known.
+func (q *Request) ReadBody(body io.Reader, length int64) {
+	q.BodyExpected = length != 0
+	if length > 0 && length <= bodyMax {
+		q.Body = make([]byte, 0, length+1)
+	}
+	for limit := bodyMax + 1; ; {
+		if len(q.Body) == cap(q.Body) {
+			q.Body = append(q.Body, 0)[:len(q.Body)]
+		}
+		n, err := body.Read(q.Body[len(q.Body):min(cap(q.Body), limit)])
+		q.Body = q.Body[:len(q.Body)+n]
+		if err != nil || len(q.Body) == limit {
+			if err != io.EOF {
+				q.BodyError = err
+			}
+			return
+		}
+	}
+}
+
+// Answer is what a request comes to. When Watch is set the answer is a stream and Body is empty.
+type Answer struct {
+	Code   int
+	Header http.Header
+	Body   []byte
+	Watch  *watchcache.Watch
+}
+
+// Do answers q. It calls done exactly once: at once, or later under the Cluster's lock when the answer has to wait for
+// a commit or a timer. The caller holds the lock.
+func (s *Server) Do(q *Request, done func(*Answer)) {
+	c := &call{s: s, q: q, done: done, header: http.Header{"Cache-Control": {"no-cache, private"}}}
+	c.header["Audit-Id"] = []string{c.auditID()}
+	in, err := parseInfo(q.Method, q.Path, q.Query)
+	if err != nil {
+		c.text(http.StatusInternalServerError, "Internal Server Error: \""+q.Path+"\": failed to create RequestInfo: "+err.Error()+"\n")
+		return
+	}
+	c.info = in
+	if s := c.authenticate(); s != nil {
+		c.fail(s)
+		return
+	}
+	if s := c.authorize(); s != nil {
+		c.header.Set("X-Content-Type-Options", "nosniff")
+		c.fail(s)
+		return
+	}
+	c.direct()
+}
+
+// call is one request on its way to an Answer.
+type call struct {
+	s        *Server
+	q        *Request
+	done     func(*Answer)
+	header   http.Header
+	info     *info
+	route    *route
+	user     resource.User
+	format   codec.Format
+	warnings []string
+}
+
+func (c *call) auditID() string {
+	if id := c.q.Header.Get("Audit-Id"); id != "" {
+		return id
+	}
+	return c.s.Registry.NewAuditID()
+}
+
+func (c *call) authenticate() *status.Status {
+	user, s := c.s.Auth.Authenticate(c.q.Header)
+	if s != nil {
+		return s
+	}
+	c.user = user
+	c.user, s = c.s.Auth.Impersonate(c.attributes(), c.q.Header, c.s.Registry.Reader())
+	return s
+}
+
+func (c *call) authorize() *status.Status {
+	at := c.attributes()
+	if allowed, reason := c.s.Auth.Authorize(at, c.s.Registry.Reader()); !allowed {
+		return auth.Forbidden(at, reason)
+	}
+	return nil
+}
+
+// attributes is what the request asks for, as authorization sees it.
+func (c *call) attributes() auth.Attributes {
+	in := c.info
+	return auth.Attributes{User: c.user, Verb: in.verb, IsResource: in.isResource, Path: c.q.Path,
+		Group: in.group, Version: in.version, Resource: in.resource, Subresource: in.subresource,
+		Namespace: in.namespace, Name: in.name}
+}
+
+// direct sends the call to discovery or to a resource.
+func (c *call) direct() {
+	q := c.q
+	if a, ok := c.s.Discovery.Serve(discovery.Request{Method: q.Method, Path: q.Path, Query: q.Query, Header: q.Header}); ok {
+		c.document(a)
+		return
+	}
+	if !c.info.isResource || q.Path == "" || q.Path[0] != '/' || len(q.Path) > 1 && q.Path[1] == '/' {
+		c.notFound()
+		return
+	}
+	if in := c.info; !c.s.Table.Serves(in.group, in.version) {
+		if in.prefix == "apis" && !c.s.Table.Serves(in.group, "") || in.prefix == "api" && in.group != "" {
+			c.notFound()
+			return
+		}
+		c.fail(status.NoResource())
+		return
+	}
+	r, s := find(c.s.Table, c.info, q.Method, q.Path)
+	if s != nil {
+		c.fail(s)
+		return
+	}
+	c.route = r
+	if r.def.Deprecated != "" {
+		c.warn(r.def.Deprecated)
+	}
+	c.serve()
+}
+
+// serve calls the verb.
+func (c *call) serve() {
+	if c.route.sub != nil && c.route.sub.Stream {
+		c.fail(c.notSimulated())
+		return
+	}
+	switch c.route.verb {
+	case "get":
+		c.get()
+	case "list", "watch":
+		c.list()
+	case "create":
+		c.create()
+	case "update":
+		c.update()
+	case "patch":
+		c.patch()
+	case "delete":
+		c.delete()
+	case "deletecollection":
+		c.deleteCollection()
+	}
+}
+
+// streamPurpose says what a stream or proxy would need, and what a test can do without it.
+var streamPurpose = map[string]string{
+	"attach":      "there are no containers to attach to; test against an interface of your own in front of the call",
+	"exec":        "there are no containers to run a command in; test against an interface of your own in front of the call",
+	"log":         "there are no containers that write logs; set the pod's status through /status instead",
+	"portforward": "there are no containers that listen; connect to your own server in the test",
+	"proxy":       "there is nothing to connect to behind it; connect to your own server in the test",
+}
+
+// notSimulated answers for streams and proxies: there is no kubelet behind the simulator. Of an object that does not
+// exist it says so, as the real server does.
+func (c *call) notSimulated() *status.Status {
+	r := c.route
+	if c.s.Registry.Reader().Get(r.def.Storage, r.namespace, r.name) == nil {
+		return status.NotFound(r.def.Resourced(), r.name)
+	}
+	name := r.def.Resource + "/" + r.sub.Name
+	return &status.Status{Code: http.StatusNotImplemented, Reason: "NotImplemented",
+		Message: "kubesim does not simulate " + name + ": " + streamPurpose[r.sub.Name],
+		Details: &status.Details{Name: r.name, Group: r.def.Group, Kind: name}}
+}
+
+// request returns the registry's view of the call.
+func (c *call) request(options writeOptions) *registry.Request {
+	r := c.route
+	q := &registry.Request{Definition: r.def, Namespace: r.namespace, Name: r.name, User: c.user,
+		Manager: options.manager, DryRun: options.dryRun, Warn: c.warn}
+	if r.sub != nil {
+		q.Subresource = r.sub.Name
+	}
+	q.MayCreate = func() *status.Status {
+		at := c.attributes()
+		at.Verb = "create"
+		if allowed, reason := c.s.Auth.Authorize(at, c.s.Registry.Reader()); !allowed {
+			return auth.Forbidden(at, reason)
+		}
+		return nil
+	}
+	return q
+}
+
+func (c *call) warn(text string) { c.warnings = append(c.warnings, text) }

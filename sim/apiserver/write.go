@@ -1,0 +1,161 @@
+package apiserver
+
+import (
+	"net/http"
+
+	"github.com/kubesim/kubesim/sim/codec"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/registry"
+	"github.com/kubesim/kubesim/sim/resource"
+	"github.com/kubesim/kubesim/sim/schema"
+	"github.com/kubesim/kubesim/sim/status"
+)
+
+// create answers a POST to a collection or to a subresource.
+func (c *call) create() {
+	if !c.negotiate() {
+		return
+	}
+	media, s := codec.ContentType(c.q.Header.Get("Content-Type"))
+	if s == nil {
+		s = c.checkBody()
+	}
+	if s != nil {
+		c.fail(s)
+		return
+	}
+	o, s := c.writeOptions("CreateOptions", false)
+	if s != nil {
+		c.fail(s)
+		return
+	}
+	q := c.request(o)
+	obj, s := c.decode(media, o.level)
+	if s != nil {
+		c.fail(s)
+		return
+	}
+	if c.route.sub != nil || c.route.def.Connect != nil {
+		c.connect(q, "create", obj)
+		return
+	}
+	result, s := c.s.Registry.Create(q, obj)
+	c.result(http.StatusCreated, result, s)
+}
+
+// update answers a PUT.
+func (c *call) update() {
+	if !c.negotiate() {
+		return
+	}
+	if s := c.checkBody(); s != nil {
+		c.fail(s)
+		return
+	}
+	o, s := c.writeOptions("UpdateOptions", false)
+	if s != nil {
+		c.fail(s)
+		return
+	}
+	media, s := codec.ContentType(c.q.Header.Get("Content-Type"))
+	if s != nil {
+		c.fail(s)
+		return
+	}
+	q := c.request(o)
+	obj, s := c.decode(media, o.level)
+	if s == nil {
+		s = registry.CheckIdentity(q, obj)
+	}
+	if s != nil {
+		c.fail(s)
+		return
+	}
+	if c.route.sub != nil && c.route.sub.GVK != c.route.def.GVK {
+		c.connect(q, "update", obj)
+		return
+	}
+	result, s := c.s.Registry.Update(q, registry.Change{Kind: registry.Put,
+		Make: func(object.Object) (object.Object, *status.Status) { return obj, nil }})
+	c.result(http.StatusOK, result, s)
+}
+
+// connect answers a subresource with a body of its own.
+func (c *call) connect(q *registry.Request, verb string, body object.Object) {
+	obj, s := c.s.Registry.Connect(q, verb, body)
+	switch {
+	case s != nil && !s.Success:
+		c.fail(s)
+	case s != nil:
+		c.result(http.StatusOK, &registry.Result{Status: s}, nil)
+	case verb == "create":
+		c.plain(http.StatusCreated, c.kindOf(), obj)
+	default:
+		c.plain(http.StatusOK, c.kindOf(), obj)
+	}
+}
+
+// result answers with what a write came to.
+func (c *call) result(code int, r *registry.Result, s *status.Status) {
+	switch {
+	case s != nil:
+		c.fail(s)
+	case r.Status != nil:
+		if r.Status.Code != 0 {
+			code = r.Status.Code
+		}
+		c.format = codec.NegotiateError(c.accept(), c.negotiation())
+		c.writeStatus(code, r.Status)
+	case r.Created:
+		c.object(http.StatusCreated, r.Item)
+	default:
+		c.object(code, r.Item)
+	}
+}
+
+// checkBody refuses a body that is too large or did not arrive whole.
+func (c *call) checkBody() *status.Status {
+	if len(c.q.Body) > bodyMax {
+		return status.BodyTooLarge(bodyMax)
+	}
+	if c.q.BodyError != nil {
+		return status.Plain("%s", c.q.BodyError.Error())
+	}
+	return nil
+}
+
+// decode reads the body as the kind the path is about, with the defaults of its version.
+func (c *call) decode(media codec.Media, level codec.Level) (object.Object, *status.Status) {
+	obj, _, warnings, s := c.s.Decoder.Object(c.q.Body, media.String(), c.kindOf(), level)
+	if s != nil {
+		return nil, s
+	}
+	for _, w := range warnings {
+		c.warn(w)
+	}
+	c.setDefaults(obj)
+	return obj, nil
+}
+
+// definition is that of the kind of the path.
+func (c *call) definition() *resource.Definition {
+	if sub := c.route.sub; sub != nil && sub.Body != nil {
+		return sub.Body
+	}
+	return c.route.def
+}
+
+// setDefaults fills in the defaults of the kind of the path.
+func (c *call) setDefaults(obj object.Object) {
+	if d := c.definition(); d.Default != nil && d.GVK == c.kindOf() {
+		d.Default(obj)
+	}
+}
+
+// kindOf is the kind of the objects of the path.
+func (c *call) kindOf() schema.GVK {
+	if c.route.sub != nil {
+		return c.route.sub.GVK
+	}
+	return c.route.def.GVK
+}

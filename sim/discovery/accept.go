@@ -1,0 +1,53 @@
+package discovery
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// acceptable returns the first of the offered media types that an Accept header of OpenAPI asks for, "" if there is
+// none. These endpoints read the header themselves: a clause is one of the types, type/* or */*, clauses are tried by
+// their weight, and no header is any type. A client may ask for application/json;as=Table: parameters do not count.
+func acceptable(header string, offered ...string) string {
+	type clause struct {
+		media  string
+		weight float64
+	}
+	var clauses []clause
+	for text := range strings.SplitSeq(cmp.Or(header, "*/*"), ",") {
+		parts := strings.Split(text, ";")
+		c := clause{strings.TrimSpace(parts[0]), 1}
+		for _, p := range parts[1:] {
+			if q, ok := strings.CutPrefix(strings.TrimSpace(p), "q="); ok {
+				c.weight, _ = strconv.ParseFloat(q, 32)
+			}
+		}
+		clauses = append(clauses, c)
+	}
+	slices.SortStableFunc(clauses, func(a, b clause) int { return cmp.Compare(b.weight, a.weight) })
+	for _, c := range clauses {
+		for _, media := range offered {
+			kind, _, _ := strings.Cut(media, "/")
+			if c.media == media || c.media == kind+"/*" || c.media == "*/*" {
+				return media
+			}
+		}
+	}
+	return ""
+}
+
+// acceptsGzip reports whether an Accept-Encoding header allows gzip.
+func acceptsGzip(header string) bool {
+	for text := range strings.SplitSeq(header, ",") {
+		name, params, _ := strings.Cut(text, ";")
+		name = strings.TrimSpace(name)
+		q, weighted := strings.CutPrefix(strings.TrimSpace(params), "q=")
+		weight, err := strconv.ParseFloat(q, 32)
+		if (name == "gzip" || name == "*") && (!weighted || err == nil && weight > 0) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,101 @@
+package discovery
+
+import (
+	"crypto/sha512"
+	"encoding/hex"
+	"net/http"
+	"strings"
+
+	"github.com/kubesim/kubesim/sim/codec"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/resource"
+	"github.com/kubesim/kubesim/sim/schema"
+)
+
+var discoveryList = schema.GVK{Group: "apidiscovery.k8s.io", Version: "v2", Kind: "APIGroupDiscoveryList"}
+
+// aggregated answers /api and /apis with all groups, versions and resources at once. Clients keep the document and ask
+// again with If-None-Match.
+func (d *Documents) aggregated(r *Request, f codec.Format, path string, groups []group) *Answer {
+	key := "aggregated " + path
+	build := func() object.Object {
+		items := make([]any, len(groups))
+		for i := range groups {
+			items[i] = groups[i].discovery()
+		}
+		return object.Object{"kind": discoveryList.Kind, "apiVersion": discoveryList.GV(), "metadata": map[string]any{}, "items": items}
+	}
+	if d.etags[key] == "" {
+		d.etags[key] = etag(d.json(key, discoveryList, build))
+	}
+	a := &Answer{Code: http.StatusNotModified, Header: http.Header{}}
+	if r.Header.Get("If-None-Match") != d.etags[key] {
+		a = d.document(f, key, discoveryList, build)
+	}
+	a.Header.Set("ETag", d.etags[key])
+	a.Header.Set("Vary", "Accept")
+	a.Header.Set("Cache-Control", "public")
+	return a
+}
+
+// etag returns the entity tag of a document: its SHA-512, quoted.
+func etag(document []byte) string { return `"` + hash(document) + `"` }
+
+func hash(document []byte) string {
+	sum := sha512.Sum512(document)
+	return strings.ToUpper(hex.EncodeToString(sum[:]))
+}
+
+// discovery returns the APIGroupDiscovery of a group.
+func (g *group) discovery() map[string]any {
+	meta := map[string]any{}
+	if g.name != "" {
+		meta["name"] = g.name
+	}
+	versions := make([]any, len(g.versions))
+	for i, v := range g.versions {
+		rows := make([]any, len(v.defs))
+		for j, def := range v.defs {
+			rows[j] = resourceDiscovery(def)
+		}
+		versions[i] = map[string]any{"version": v.name, "resources": rows, "freshness": "Current"}
+	}
+	return map[string]any{"metadata": meta, "versions": versions}
+}
+
+// resourceDiscovery returns the APIResourceDiscovery of a resource.
+func resourceDiscovery(def *resource.Definition) map[string]any {
+	scope := "Cluster"
+	if def.Namespaced {
+		scope = "Namespaced"
+	}
+	row := map[string]any{
+		"resource":         def.Resource,
+		"responseKind":     responseKind(def, def.GVK),
+		"scope":            scope,
+		"singularResource": def.Singular,
+		"verbs":            object.FromStrings(def.Verbs),
+	}
+	setStrings(row, "shortNames", def.ShortNames)
+	setStrings(row, "categories", def.Categories)
+	var subs []any
+	for _, sub := range subresources(def) {
+		subs = append(subs, map[string]any{
+			"subresource":  sub.Name,
+			"responseKind": responseKind(def, sub.GVK),
+			"verbs":        object.FromStrings(sub.Verbs),
+		})
+	}
+	if subs != nil {
+		row["subresources"] = subs
+	}
+	return row
+}
+
+// responseKind names group and version only when they are not the resource's own. It is the same for custom resources.
+func responseKind(def *resource.Definition, kind schema.GVK) map[string]any {
+	if kind.GV() == def.GV() {
+		kind.Group, kind.Version = "", ""
+	}
+	return map[string]any{"group": kind.Group, "version": kind.Version, "kind": kind.Kind}
+}

@@ -1,0 +1,163 @@
+package discovery
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/kubesim/kubesim/sim/codec"
+	"github.com/kubesim/kubesim/sim/discovery/openapi"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/resource"
+	"github.com/kubesim/kubesim/sim/schema"
+	"github.com/kubesim/kubesim/sim/status"
+)
+
+// Options is what one API server is.
+type Options struct {
+	Table   *resource.Table
+	Schema  *schema.Set
+	Version Version
+
+	// Address is what /api and the OpenID configuration call the server. "": 127.0.0.1:6443.
+	Address string
+
+	// Check returns why the health check with the name ("etcd") fails. nil: everything is well.
+	Check func(name string) error
+
+	// CustomSchema returns the openAPIV3Schema that the definition of a custom resource gives for its version, to be
+	// published as it is. nil, or a nil result: what the Type of the definition says is published.
+	CustomSchema func(*resource.Definition) object.Object
+}
+
+// Documents are the discovery documents of one API server. It is not safe for concurrent use: the Cluster's lock is
+// held around every call.
+type Documents struct {
+	o      Options
+	groups []group           // sorted as /apis lists them, the core group aside; nil: not made yet
+	core   *group            // nil: not served
+	made   map[string][]byte // JSON documents by path, with "aggregated " before it for the aggregated form
+	etags  map[string]string // of aggregated documents
+	spec   specs
+}
+
+// New returns the documents of an API server.
+func New(o Options) *Documents {
+	if o.Address == "" {
+		o.Address = "127.0.0.1:6443"
+	}
+	d := &Documents{o: o}
+	d.spec.source = openapi.Source{Schema: o.Schema, Version: o.Version.Major + "." + o.Version.Minor, Custom: o.CustomSchema}
+	d.Changed()
+	return d
+}
+
+// Changed says that the Table has other definitions than before. What did not change is not made again.
+func (d *Documents) Changed() {
+	d.groups, d.core = nil, nil
+	d.made, d.etags = map[string][]byte{}, map[string]string{}
+	d.spec.stale = true
+}
+
+// Request is a request for a document.
+type Request struct {
+	Method string
+	Path   string
+	Query  url.Values
+	Header http.Header
+}
+
+// Answer is the answer to a Request. Either Status is set, to be printed in the format that the client accepts, or
+// Body, which is final. Header holds what differs from the headers of every answer; a Cache-Control in it replaces
+// theirs.
+type Answer struct {
+	Code   int
+	Header http.Header
+	Body   []byte
+	Status *status.Status
+}
+
+// Serve answers a request. It returns false when the path is not one of discovery's.
+func (d *Documents) Serve(r Request) (*Answer, bool) {
+	a := d.route(&r)
+	if a != nil && r.Method == http.MethodHead {
+		a.Body = nil
+	}
+	return a, a != nil
+}
+
+// route finds the answer for a path. Paths of API groups end in any number of slashes; the others are exact, except
+// for those that the real server serves through the router of API groups, too.
+func (d *Documents) route(r *Request) *Answer {
+	if !strings.HasPrefix(r.Path, "/") {
+		return nil
+	}
+	trimmed := strings.TrimRight(r.Path, "/")
+	parts := strings.Split(strings.TrimPrefix(trimmed, "/"), "/")
+	switch {
+	case r.Path == "/" || r.Path == "/index.html":
+		return d.paths()
+	case parts[0] == "api" && len(parts) <= 2:
+		return d.legacyCore(r, parts[1:])
+	case parts[0] == "apis" && len(parts) <= 3:
+		return d.named(r, parts[1:])
+	case trimmed == "/version" || trimmed == "/openid/v1/jwks" || trimmed == "/.well-known/openid-configuration":
+		return d.routed(r, trimmed)
+	case r.Path == "/metrics":
+		return d.metrics()
+	case strings.HasPrefix(r.Path, "/openapi/v"):
+		return d.openAPI(r)
+	}
+	return d.health(r)
+}
+
+// notFound is the answer for a path that nobody serves.
+func notFound() *Answer {
+	return text(http.StatusNotFound, "404 page not found\n")
+}
+
+// text is an answer in plain text that browsers must not take for anything else.
+func text(code int, body string) *Answer {
+	return &Answer{Code: code, Body: []byte(body), Header: http.Header{
+		"Content-Type":           {"text/plain; charset=utf-8"},
+		"X-Content-Type-Options": {"nosniff"},
+	}}
+}
+
+func failed(s *status.Status) *Answer { return &Answer{Code: s.Code, Status: s} }
+
+// negotiate decides the format of an answer to r.
+func negotiate(r *Request, o codec.Options) (codec.Format, *status.Status) {
+	o.UserAgent = r.Header.Get("User-Agent")
+	if r.Query.Has("pretty") {
+		pretty := r.Query.Get("pretty")
+		o.PrettyParam = &pretty
+	}
+	return codec.Negotiate(r.Header.Get("Accept"), o)
+}
+
+// document answers with a document of a kind, kept under the key, in the format that was agreed on.
+func (d *Documents) document(f codec.Format, key string, kind schema.GVK, build func() object.Object) *Answer {
+	a := &Answer{Code: http.StatusOK, Header: http.Header{"Content-Type": {f.ContentType}}}
+	if f.Media == codec.Protobuf {
+		obj := build()
+		raw := codec.AppendProto(nil, obj, d.o.Schema.Kind(kind))
+		if obj.APIVersion() == "" {
+			kind.Version = ""
+		}
+		a.Body = codec.AppendEnvelope(nil, kind, raw)
+		return a
+	}
+	a.Body = codec.Body(d.json(key, kind, build), f)
+	return a
+}
+
+// json returns a document as compact JSON.
+func (d *Documents) json(key string, kind schema.GVK, build func() object.Object) []byte {
+	b, ok := d.made[key]
+	if !ok {
+		b = codec.Append(nil, build(), d.o.Schema.Kind(kind))
+		d.made[key] = b
+	}
+	return b
+}

@@ -1,0 +1,212 @@
+package discovery
+
+import (
+	"cmp"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/kubesim/kubesim/sim/codec"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/resource"
+	"github.com/kubesim/kubesim/sim/schema"
+	"github.com/kubesim/kubesim/sim/status"
+)
+
+// group is one served API group.
+type group struct {
+	name     string
+	custom   bool // all of it comes from CustomResourceDefinitions
+	versions []version
+}
+
+// version is one served version of a group with its resources in the order of discovery.
+type version struct {
+	name string
+	defs []*resource.Definition
+}
+
+func (g *group) version(name string) *version {
+	for i := range g.versions {
+		if g.versions[i].name == name {
+			return &g.versions[i]
+		}
+	}
+	return nil
+}
+
+// groupVersion returns "v1" or "apps/v1".
+func (g *group) groupVersion(version string) string {
+	return schema.GVK{Group: g.name, Version: version}.GV()
+}
+
+// load sorts the Table into groups.
+func (d *Documents) load() {
+	if d.groups != nil {
+		return
+	}
+	d.groups = []group{}
+	at := map[string]int{}
+	for _, def := range d.o.Table.All() {
+		i, ok := at[def.Group]
+		if !ok {
+			i = len(d.groups)
+			at[def.Group] = i
+			d.groups = append(d.groups, group{name: def.Group, custom: true})
+		}
+		g := &d.groups[i]
+		g.custom = g.custom && def.Custom
+		v := g.version(def.Version)
+		if v == nil {
+			g.versions = append(g.versions, version{name: def.Version})
+			v = &g.versions[len(g.versions)-1]
+		}
+		v.defs = append(v.defs, def)
+	}
+	d.sortGroups()
+	if len(d.groups) > 0 && d.groups[0].name == "" {
+		d.core, d.groups = &d.groups[0], d.groups[1:]
+	}
+}
+
+// sortGroups puts groups, versions and resources in the order in which they are listed: built-in groups as the schema
+// data has them (by the priority of their APIService), then groups of custom resources by name. Built-in resources are
+// sorted, those of custom resources keep the order of the Table.
+func (d *Documents) sortGroups() {
+	known := map[string]int{"": -1}
+	versions := map[string][]string{}
+	for i, g := range d.o.Schema.Groups() {
+		known[g.Name], versions[g.Name] = i, g.Versions
+	}
+	rank := func(g *group) int {
+		if i, ok := known[g.name]; ok {
+			return i
+		}
+		return len(known)
+	}
+	slices.SortStableFunc(d.groups, func(a, b group) int {
+		return cmp.Or(cmp.Compare(rank(&a), rank(&b)), strings.Compare(a.name, b.name))
+	})
+	for i := range d.groups {
+		g := &d.groups[i]
+		slices.SortStableFunc(g.versions, func(a, b version) int {
+			return compareVersions(a.name, b.name, versions[g.name])
+		})
+		for j := range g.versions {
+			slices.SortStableFunc(g.versions[j].defs, func(a, b *resource.Definition) int {
+				if a.Custom || b.Custom {
+					return 0
+				}
+				return strings.Compare(a.Resource, b.Resource)
+			})
+		}
+	}
+}
+
+// find returns the group with the name, or nil.
+func (d *Documents) find(name string) *group {
+	d.load()
+	for i := range d.groups {
+		if d.groups[i].name == name {
+			return &d.groups[i]
+		}
+	}
+	return nil
+}
+
+// legacyCore answers /api and /api/VERSION, which the real server's router serves: GET only, and what it does not
+// know is a Status.
+func (d *Documents) legacyCore(r *Request, rest []string) *Answer {
+	d.load()
+	if d.core == nil || len(rest) == 1 && d.core.version(rest[0]) == nil {
+		return failed(status.NoResource())
+	}
+	if r.Method != http.MethodGet {
+		return failed(status.NoMethod())
+	}
+	if len(rest) == 1 {
+		return d.resources(r, d.core, d.core.version(rest[0]), codec.Options{})
+	}
+	f, s := negotiate(r, codec.Options{Discovery: true})
+	switch {
+	case s != nil:
+		return failed(s)
+	case f.As != "":
+		return d.aggregated(r, f, "/api", []group{*d.core})
+	}
+	return d.document(f, "/api", schema.GVK{Version: "v1", Kind: "APIVersions"}, d.apiVersions)
+}
+
+// named answers /apis, /apis/GROUP and /apis/GROUP/VERSION. The first two are the aggregator's: any method will do.
+func (d *Documents) named(r *Request, rest []string) *Answer {
+	d.load()
+	if len(rest) == 0 {
+		return d.allGroups(r)
+	}
+	g := d.find(rest[0])
+	switch {
+	case g == nil:
+		return notFound()
+	case len(rest) == 1:
+		return d.oneGroup(r, g)
+	}
+	v := g.version(rest[1])
+	switch {
+	case v == nil && g.custom:
+		return notFound()
+	case v == nil:
+		return failed(status.NoResource())
+	case !g.custom && r.Method != http.MethodGet:
+		return failed(status.NoMethod())
+	}
+	return d.resources(r, g, v, codec.Options{Unrouted: g.custom})
+}
+
+func (d *Documents) allGroups(r *Request) *Answer {
+	f, s := negotiate(r, codec.Options{Unrouted: true, Discovery: true})
+	switch {
+	case s != nil:
+		return failed(s)
+	case f.As != "":
+		return d.aggregated(r, f, "/apis", d.groups)
+	}
+	return d.document(f, "/apis", schema.GVK{Version: "v1", Kind: "APIGroupList"}, func() object.Object {
+		list := make([]any, len(d.groups))
+		for i := range d.groups {
+			list[i] = d.groups[i].object()
+		}
+		return object.Object{"kind": "APIGroupList", "apiVersion": "v1", "groups": list}
+	})
+}
+
+func (d *Documents) oneGroup(r *Request, g *group) *Answer {
+	f, s := negotiate(r, codec.Options{Unrouted: true})
+	if s != nil {
+		return failed(s)
+	}
+	return d.document(f, "/apis/"+g.name, schema.GVK{Version: "v1", Kind: "APIGroup"}, func() object.Object {
+		o := object.Object(g.object())
+		o["kind"], o["apiVersion"] = "APIGroup", "v1"
+		return o
+	})
+}
+
+// object returns the group as an item of an APIGroupList.
+func (g *group) object() map[string]any {
+	versions := make([]any, len(g.versions))
+	for i, v := range g.versions {
+		versions[i] = map[string]any{"groupVersion": g.groupVersion(v.name), "version": v.name}
+	}
+	return map[string]any{"name": g.name, "versions": versions, "preferredVersion": versions[0]}
+}
+
+// apiVersions returns the document of /api. It has no apiVersion, as it always had none.
+func (d *Documents) apiVersions() object.Object {
+	versions := make([]any, len(d.core.versions))
+	for i, v := range d.core.versions {
+		versions[i] = v.name
+	}
+	return object.Object{"kind": "APIVersions", "versions": versions, "serverAddressByClientCIDRs": []any{
+		map[string]any{"clientCIDR": "0.0.0.0/0", "serverAddress": d.o.Address},
+	}}
+}

@@ -1,0 +1,133 @@
+package discovery
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+)
+
+// endpoint is one of the health endpoints with its checks in the order in which they run.
+type endpoint struct {
+	name   string
+	checks []string
+}
+
+var endpoints = []endpoint{
+	{"healthz", slices.Concat(basicChecks, hookChecks)},
+	{"livez", slices.Concat(basicChecks, hookChecks)},
+	{"readyz", slices.Concat(basicChecks, []string{"etcd-readiness", "informer-sync"}, hookChecks, []string{"shutdown"})},
+}
+
+var basicChecks = []string{"ping", "log", "etcd"}
+
+// hookChecks are the checks of a real server's parts. They have no counterpart in the simulator and always succeed,
+// but people and scripts look for them.
+var hookChecks = []string{
+	"poststarthook/start-apiserver-admission-initializer",
+	"poststarthook/generic-apiserver-start-informers",
+	"poststarthook/priority-and-fairness-config-consumer",
+	"poststarthook/priority-and-fairness-filter",
+	"poststarthook/storage-object-count-tracker-hook",
+	"poststarthook/start-apiextensions-informers",
+	"poststarthook/start-apiextensions-controllers",
+	"poststarthook/crd-informer-synced",
+	"poststarthook/start-system-namespaces-controller",
+	"poststarthook/start-cluster-authentication-info-controller",
+	"poststarthook/start-kube-apiserver-identity-lease-controller",
+	"poststarthook/start-kube-apiserver-identity-lease-garbage-collector",
+	"poststarthook/start-legacy-token-tracking-controller",
+	"poststarthook/start-service-ip-repair-controllers",
+	"poststarthook/rbac/bootstrap-roles",
+	"poststarthook/scheduling/bootstrap-system-priority-classes",
+	"poststarthook/priority-and-fairness-config-producer",
+	"poststarthook/bootstrap-controller",
+	"poststarthook/start-kubernetes-service-cidr-controller",
+	"poststarthook/aggregator-reload-proxy-client-cert",
+	"poststarthook/start-kube-aggregator-informers",
+	"poststarthook/apiservice-status-local-available-controller",
+	"poststarthook/apiservice-status-remote-available-controller",
+	"poststarthook/apiservice-registration-controller",
+	"poststarthook/apiservice-discovery-controller",
+	"poststarthook/kube-apiserver-autoregistration",
+	"autoregister-completion",
+	"poststarthook/apiservice-openapi-controller",
+	"poststarthook/apiservice-openapiv3-controller",
+}
+
+// health answers /healthz, /livez and /readyz and the single checks beneath them, with any method; nil for every other
+// path. See "Kubernetes API health endpoints" in the Kubernetes documentation.
+func (d *Documents) health(r *Request) *Answer {
+	for i := range endpoints {
+		e := &endpoints[i]
+		rest, ok := strings.CutPrefix(r.Path, "/"+e.name)
+		if !ok {
+			continue
+		}
+		if rest == "" {
+			return d.allChecks(e, r)
+		}
+		if check, ok := strings.CutPrefix(rest, "/"); ok && slices.Contains(e.checks, check) {
+			return d.oneCheck(check)
+		}
+	}
+	return nil
+}
+
+func (d *Documents) check(name string) error {
+	if d.o.Check == nil {
+		return nil
+	}
+	return d.o.Check(name)
+}
+
+func (d *Documents) oneCheck(name string) *Answer {
+	if err := d.check(name); err != nil {
+		return text(http.StatusInternalServerError, fmt.Sprintf("internal server error: %v\n", err))
+	}
+	a := text(http.StatusOK, "ok")
+	a.Header.Del("X-Content-Type-Options")
+	return a
+}
+
+// allChecks runs the checks of an endpoint but for those that the client excludes. Each has a line, to be seen when
+// asked for or when one fails.
+func (d *Documents) allChecks(e *endpoint, r *Request) *Answer {
+	excluded := r.Query["exclude"]
+	var lines strings.Builder
+	bad := false
+	for _, name := range e.checks {
+		switch err := d.check(name); {
+		case slices.Contains(excluded, name):
+			fmt.Fprintf(&lines, "[+]%s excluded: ok\n", name)
+		case err != nil:
+			bad = true
+			fmt.Fprintf(&lines, "[-]%s failed: reason withheld\n", name)
+		default:
+			fmt.Fprintf(&lines, "[+]%s ok\n", name)
+		}
+	}
+	var unknown []string
+	for _, name := range sorted(excluded) {
+		if !slices.Contains(e.checks, name) {
+			unknown = append(unknown, fmt.Sprintf("%q", name))
+		}
+	}
+	if unknown != nil {
+		fmt.Fprintf(&lines, "warn: some health checks cannot be excluded: no matches for %s\n", strings.Join(unknown, ", "))
+	}
+	switch {
+	case bad:
+		return text(http.StatusInternalServerError, fmt.Sprintf("%s%s check failed\n", lines.String(), e.name))
+	case r.Query.Has("verbose"):
+		return text(http.StatusOK, fmt.Sprintf("%s%s check passed\n", lines.String(), e.name))
+	}
+	return text(http.StatusOK, "ok")
+}
+
+// sorted returns the list sorted and without repetitions.
+func sorted(list []string) []string {
+	list = slices.Clone(list)
+	slices.Sort(list)
+	return slices.Compact(list)
+}

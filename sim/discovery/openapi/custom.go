@@ -1,0 +1,75 @@
+package openapi
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/kubesim/kubesim/sim/resource"
+	"github.com/kubesim/kubesim/sim/schema"
+)
+
+// customName returns the definition name of a custom kind: stable.example.com/v1 CronTab is
+// com.example.stable.v1.CronTab.
+func customName(k schema.GVK) string {
+	parts := strings.Split(k.Group, ".")
+	slices.Reverse(parts)
+	return strings.Join(append(parts, k.Version, k.Kind), ".")
+}
+
+// custom writes the kind of a custom resource and its list.
+func (w *writer) custom(def *resource.Definition, out map[string]any) {
+	name := customName(def.GVK)
+	root := w.customSchema(def)
+	props := map[string]any{}
+	if have, ok := root["properties"].(map[string]any); ok {
+		props = maps.Clone(have)
+	}
+	props["apiVersion"] = map[string]any{"type": "string", "description": apiVersionText}
+	props["kind"] = map[string]any{"type": "string", "description": kindText}
+	props["metadata"] = w.described(meta+"ObjectMeta", metadataText)
+	root["properties"] = props
+	root["x-kubernetes-group-version-kind"] = kinds(def.GVK)
+	out[name] = root
+
+	list := def.GVK
+	list.Kind = def.ListKind()
+	out[customName(list)] = map[string]any{
+		"type":        "object",
+		"description": def.ListKind() + " is a list of " + def.Kind,
+		"required":    []any{"items"},
+		"properties": map[string]any{
+			"apiVersion": props["apiVersion"],
+			"kind":       props["kind"],
+			"metadata":   w.described(meta+"ListMeta", listMetaText),
+			"items": map[string]any{
+				"type":        "array",
+				"items":       map[string]any{"$ref": refV3 + name},
+				"description": "List of " + def.Resource + ". More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md",
+			},
+		},
+		"x-kubernetes-group-version-kind": kinds(list),
+	}
+}
+
+// described returns a reference with a description beside it.
+func (w *writer) described(name, text string) map[string]any {
+	return map[string]any{"allOf": []any{w.ref(name)}, "description": text}
+}
+
+// customSchema returns a fresh copy of the outermost level of the schema of a custom kind.
+func (w *writer) customSchema(def *resource.Definition) map[string]any {
+	if w.Custom != nil {
+		if root := w.Custom(def); root != nil {
+			return maps.Clone(map[string]any(root))
+		}
+	}
+	var t *schema.Type
+	if def.Type != nil {
+		t = def.Type()
+	}
+	if t == nil || t.Kind != schema.Struct {
+		return map[string]any{"type": "object", "x-kubernetes-preserve-unknown-fields": true}
+	}
+	return w.structure(t)
+}

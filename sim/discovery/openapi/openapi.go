@@ -1,0 +1,89 @@
+// Package openapi writes the OpenAPI documents of an API server: version 3, one document for each group version, and
+// version 2, one document for everything, as JSON or in the protobuf form that kubectl asks for.
+//
+//	Group apps ─ Version v1 ─ Definition deployments ──▶ operations ─┬─▶ V3: paths, components.schemas
+//	                                 │                  (path, method,│       │
+//	                                 └─ schema.Type ──▶  parameters)  │       ▼ rewritten
+//	                                     (definitions)                └─▶ V2: paths, definitions ─▶ Proto
+//
+// A Part is one document of version 3; together the Parts are version 2. The documents have the structure of the real
+// ones without most of the prose: descriptions are there where schema data has them for Tables.
+package openapi
+
+import (
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/resource"
+	"github.com/kubesim/kubesim/sim/schema"
+)
+
+// Source is what documents are written from.
+type Source struct {
+	Schema  *schema.Set
+	Version string // of the API, "1.36"
+
+	// Custom returns the openAPIV3Schema of a custom resource, to be published as it is. nil, or a nil result: the
+	// schema is written from the Type of the definition.
+	Custom func(*resource.Definition) object.Object
+}
+
+// Part is what one document of version 3 describes. Its zero value describes nothing.
+type Part struct {
+	// Key is the path of the document beneath /openapi/v3: "api/v1", "apis/apps", "apis/apps/v1", "version".
+	Key string
+
+	// Group of a group or group version, "" for the core group; Custom if it comes from CustomResourceDefinitions.
+	Group  string
+	Custom bool
+
+	// Version and Defs of a group version.
+	Version string
+	Defs    []*resource.Definition
+}
+
+// Roots are the documents beside those of groups.
+func Roots() []Part {
+	return []Part{{Key: "api"}, {Key: "apis"}, {Key: "version"}, {Key: ".well-known/openid-configuration"}, {Key: "openid/v1/jwks"}}
+}
+
+// V3 returns the OpenAPI 3.0 document of a part as JSON.
+func (s *Source) V3(p Part) []byte {
+	ops := s.operations(p)
+	info := map[string]any{"title": "Kubernetes", "version": s.Version}
+	if p.Custom {
+		info = map[string]any{"title": "Kubernetes CRD Swagger", "version": "v0.1.0"}
+	}
+	doc := map[string]any{"openapi": "3.0.0", "info": info, "paths": paths(ops, operation.v3, param.v3)}
+	components := map[string]any{"securitySchemes": securitySchemes}
+	if schemas := s.schemas(ops, p.Defs); len(schemas) > 0 {
+		components["schemas"] = schemas
+	}
+	doc["components"] = components
+	return object.JSON(doc)
+}
+
+// V2 returns the OpenAPI 2.0 document of all parts, for JSON and for Proto.
+func (s *Source) V2(parts []Part) map[string]any {
+	var ops []operation
+	var defs []*resource.Definition
+	for _, p := range parts {
+		ops = append(ops, s.operations(p)...)
+		defs = append(defs, p.Defs...)
+	}
+	definitions := map[string]any{}
+	schemas := s.schemas(ops, defs)
+	for _, name := range object.SortedKeys(schemas) {
+		definitions[name] = toV2(schemas[name].(map[string]any))
+	}
+	return map[string]any{
+		"swagger":             "2.0",
+		"info":                map[string]any{"title": "Kubernetes", "version": s.Version},
+		"paths":               paths(ops, operation.v2, param.v2),
+		"definitions":         definitions,
+		"security":            []any{map[string]any{"BearerToken": []any{}}},
+		"securityDefinitions": securitySchemes,
+	}
+}
+
+var securitySchemes = map[string]any{"BearerToken": map[string]any{
+	"type": "apiKey", "in": "header", "name": "authorization", "description": "Bearer Token authentication",
+}}

@@ -1,0 +1,192 @@
+package openapi
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/kubesim/kubesim/sim/resource"
+	"github.com/kubesim/kubesim/sim/schema"
+)
+
+// operation is one method of one path.
+type operation struct {
+	path, method string // method in lower case, as OpenAPI has it
+	description  string
+	id, tag      string
+
+	action string // x-kubernetes-action; "" outside of resources
+	kind   schema.GVK
+
+	params       []param // sorted
+	body         string  // definition name; "": no body
+	bodyRequired bool
+	consumes     []string
+	produces     []string
+	codes        []int
+	result       string // definition name; "": a string
+}
+
+var (
+	mediaTypes  = []string{"application/json", "application/yaml", "application/vnd.kubernetes.protobuf"}
+	streamTypes = append(slices.Clone(mediaTypes), "application/json;stream=watch", "application/vnd.kubernetes.protobuf;stream=watch")
+	customTypes = mediaTypes[:2]
+	anyType     = []string{"*/*"}
+
+	patchTypes = []string{
+		"application/json-patch+json", "application/merge-patch+json",
+		"application/strategic-merge-patch+json", "application/apply-patch+yaml",
+	}
+	customPatchTypes = []string{"application/json-patch+json", "application/merge-patch+json", "application/apply-patch+yaml"}
+)
+
+// operations returns the operations of a part.
+func (s *Source) operations(p Part) []operation {
+	switch {
+	case p.Version != "":
+		return s.versionOperations(p)
+	case p.Group != "":
+		b := builder{group: p.Group}
+		return []operation{b.information("/apis/"+p.Group+"/", "get information of a group", "APIGroup", "APIGroup")}
+	}
+	return rootOperation(p.Key)
+}
+
+// rootOperation returns the operation of one of the Roots.
+func rootOperation(key string) []operation {
+	op := operation{path: "/" + key + "/", method: "get", tag: key, produces: mediaTypes, consumes: mediaTypes, codes: []int{200}}
+	switch key {
+	case "api":
+		op.description, op.id, op.tag, op.result = "get available API versions", "getCoreAPIVersions", "core", meta+"APIVersions"
+	case "apis":
+		op.description, op.id, op.result = "get available API versions", "getAPIVersions", meta+"APIGroupList"
+	case "version":
+		op.description, op.id, op.result = "get the code version", "getCodeVersion", "io.k8s.apimachinery.pkg.version.Info"
+		op.produces, op.consumes = mediaTypes[:1], mediaTypes[:1]
+	case ".well-known/openid-configuration":
+		op.description = "get service account issuer OpenID configuration, also known as the 'OIDC discovery doc'"
+		op.id, op.tag = "getServiceAccountIssuerOpenIDConfiguration", "WellKnown"
+		op.produces, op.consumes = mediaTypes[:1], nil
+	case "openid/v1/jwks":
+		op.description = "get service account issuer OpenID JSON Web Key Set (contains public token verification keys)"
+		op.id, op.tag = "getServiceAccountIssuerOpenIDKeyset", "openid"
+		op.produces, op.consumes = []string{"application/jwk-set+json"}, nil
+	default:
+		return nil
+	}
+	return []operation{op}
+}
+
+// builder makes the operations of one group version.
+type builder struct {
+	*Source
+	group, version string
+	custom         bool
+	ops            []operation
+}
+
+func (s *Source) versionOperations(p Part) []operation {
+	b := builder{Source: s, group: p.Group, version: p.Version, custom: p.Custom}
+	if !p.Custom {
+		b.ops = append(b.ops, b.information(b.root()+"/", "get available resources", "APIResources", "APIResourceList"))
+	}
+	for _, def := range p.Defs {
+		b.resource(def)
+		for i := range def.Subresources {
+			b.subresource(def, &def.Subresources[i])
+		}
+	}
+	for i := range b.ops {
+		sortParams(b.ops[i].params)
+	}
+	return b.ops
+}
+
+// information returns the operation that reads a discovery document.
+func (b *builder) information(path, description, suffix, kind string) operation {
+	return operation{
+		path: path, method: "get", description: description, id: b.id("get", suffix), tag: b.tag(),
+		consumes: mediaTypes, produces: mediaTypes, codes: []int{200}, result: meta + kind,
+	}
+}
+
+func (b *builder) root() string {
+	if b.group == "" {
+		return "/api/" + b.version
+	}
+	return "/apis/" + b.group + "/" + b.version
+}
+
+// id returns the operationId: the verb, group and version, and what the verb is about.
+func (b *builder) id(verb, rest string) string {
+	return verb + word(b.shortGroup(), true) + word(b.version, true) + rest
+}
+
+// tag returns the tag of the operations of a group version: rbacAuthorization_v1; of a group: rbacAuthorization.
+func (b *builder) tag() string {
+	tag := word(b.shortGroup(), false)
+	if b.version != "" {
+		tag += "_" + word(b.version, false)
+	}
+	return tag
+}
+
+func (b *builder) shortGroup() string {
+	if b.group == "" {
+		return "core"
+	}
+	return strings.TrimSuffix(b.group, ".k8s.io")
+}
+
+// word makes one word of letters and digits in camel case.
+func word(s string, upper bool) string {
+	var out strings.Builder
+	for i, c := range s {
+		switch {
+		case c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9':
+			if upper && c >= 'a' && c <= 'z' {
+				c -= 'a' - 'A'
+			}
+			out.WriteRune(c)
+			upper = false
+		default:
+			upper = upper || i > 0
+		}
+	}
+	return out.String()
+}
+
+// nameOf returns the definition name of a kind, "" if there is none such.
+func (b *builder) nameOf(kind schema.GVK) string {
+	if t := b.Schema.Kind(kind); t != nil {
+		return t.Name
+	}
+	if b.custom {
+		return customName(kind)
+	}
+	return ""
+}
+
+// scope is where objects of a resource are: the path of a collection and the parameters in it.
+type scope struct {
+	path   string
+	word   string // of operationIds
+	params []param
+}
+
+func (b *builder) scope(def *resource.Definition) scope {
+	if def.Namespaced {
+		return scope{b.root() + "/namespaces/{namespace}/" + def.Resource, "Namespaced", []param{namespaceParam}}
+	}
+	return scope{path: b.root() + "/" + def.Resource}
+}
+
+// article returns a noun with its article, as the real server finds it: plurals have none.
+func article(noun string) string {
+	switch {
+	case strings.HasSuffix(noun, "s") && !strings.HasSuffix(noun, "ss"):
+		return noun
+	case strings.ContainsAny(noun[:1], "aeiouAEIOU"):
+		return "an " + noun
+	}
+	return "a " + noun
+}

@@ -1,0 +1,99 @@
+package openapi
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/kubesim/kubesim/sim/schema"
+)
+
+// param is a parameter of an operation, in its path or its query.
+type param struct {
+	name, in, typ, description string
+}
+
+var (
+	prettyParam = param{"pretty", "query", "string", "If 'true', then the output is pretty printed. Defaults to 'false' unless " +
+		"the user-agent indicates a browser or command-line HTTP tool (curl and wget)."}
+	namespaceParam = param{"namespace", "path", "string", "object name and auth scope, such as for teams and projects"}
+	proxyPathParam = param{"path", "path", "string", "path to the resource"}
+)
+
+func nameParam(kind string) param { return param{"name", "path", "string", "name of the " + kind} }
+
+// query makes query parameters of a list such as "dryRun fieldManager force:boolean".
+func query(list string) []param {
+	var out []param
+	for _, word := range strings.Fields(list) {
+		name, typ, ok := strings.Cut(word, ":")
+		if !ok {
+			typ = "string"
+		}
+		out = append(out, param{name: name, in: "query", typ: typ})
+	}
+	return out
+}
+
+// The parameters of the verbs (ListOptions, CreateOptions, UpdateOptions, PatchOptions and DeleteOptions of meta/v1).
+var (
+	selectParams = query("continue fieldSelector labelSelector limit:integer resourceVersion resourceVersionMatch sendInitialEvents:boolean timeoutSeconds:integer")
+	listParams   = append(query("allowWatchBookmarks:boolean watch:boolean"), selectParams...)
+	writeParams  = query("dryRun fieldManager fieldValidation")
+	patchParams  = append(query("force:boolean"), writeParams...)
+	deleteParams = query("dryRun gracePeriodSeconds:integer ignoreStoreReadErrorWithClusterBreakingPotential:boolean orphanDependents:boolean propagationPolicy")
+	manyParams   = append(slices.Clone(deleteParams), selectParams...)
+)
+
+// optionParams makes query parameters of the fields of a kind such as PodLogOptions. Only plain values can be one.
+func optionParams(t *schema.Type) []param {
+	types := map[schema.Kind]string{schema.String: "string", schema.Bool: "boolean", schema.Int: "integer"}
+	var out []param
+	for _, f := range t.Fields {
+		value := f.Type
+		if value.Kind == schema.List {
+			value = value.Elem
+		}
+		if typ := types[value.Kind]; typ != "" && f.Name != "kind" && f.Name != "apiVersion" {
+			out = append(out, param{name: f.Name, in: "query", typ: typ})
+		}
+	}
+	return out
+}
+
+// sortParams sorts parameters as they are printed.
+func sortParams(list []param) {
+	slices.SortFunc(list, func(a, b param) int { return strings.Compare(a.name+" "+a.in, b.name+" "+b.in) })
+}
+
+// shared returns the parameters that all operations have; a path names those once.
+func shared(ops []operation) []param {
+	var out []param
+	for _, p := range ops[0].params {
+		all := true
+		for i := range ops {
+			all = all && slices.Contains(ops[i].params, p)
+		}
+		if all {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+func (p param) v2() map[string]any {
+	m := map[string]any{"name": p.name, "in": p.in, "type": p.typ, "uniqueItems": true}
+	set(m, "description", p.description)
+	if p.in == "path" {
+		m["required"] = true
+	}
+	return m
+}
+
+func (p param) v3() map[string]any {
+	m := map[string]any{"name": p.name, "in": p.in, "schema": map[string]any{"type": p.typ, "uniqueItems": true}}
+	set(m, "description", p.description)
+	if p.in == "path" {
+		m["required"] = true
+	}
+	return m
+}

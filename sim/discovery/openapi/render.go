@@ -1,0 +1,124 @@
+package openapi
+
+import (
+	"strconv"
+
+	"github.com/kubesim/kubesim/sim/object"
+)
+
+// paths writes operations by path and method. Parameters that all operations of a path have stand at the path.
+func paths(ops []operation, write func(operation, []param) map[string]any, writeParam func(param) map[string]any) map[string]any {
+	byPath := map[string][]operation{}
+	for _, op := range ops {
+		byPath[op.path] = append(byPath[op.path], op)
+	}
+	out := map[string]any{}
+	for _, path := range object.SortedKeys(byPath) {
+		item := map[string]any{}
+		common := shared(byPath[path])
+		isCommon := map[param]bool{}
+		var list []any
+		for _, p := range common {
+			isCommon[p] = true
+			list = append(list, writeParam(p))
+		}
+		if list != nil {
+			item["parameters"] = list
+		}
+		for _, op := range byPath[path] {
+			var own []param
+			for _, p := range op.params {
+				if !isCommon[p] {
+					own = append(own, p)
+				}
+			}
+			item[op.method] = write(op, own)
+		}
+		out[path] = item
+	}
+	return out
+}
+
+// head writes what an operation has in both versions.
+func (op operation) head() map[string]any {
+	m := map[string]any{"description": op.description, "operationId": op.id, "tags": []any{op.tag}}
+	if op.action != "" {
+		m["x-kubernetes-action"] = op.action
+		m["x-kubernetes-group-version-kind"] = kindObject(op.kind)
+	}
+	return m
+}
+
+// v3 writes an operation for OpenAPI 3 with its own parameters.
+func (op operation) v3(own []param) map[string]any {
+	m := op.head()
+	var params []any
+	for _, p := range own {
+		params = append(params, p.v3())
+	}
+	if params != nil {
+		m["parameters"] = params
+	}
+	if op.body != "" {
+		body := map[string]any{"content": content(op.consumes, map[string]any{"$ref": refV3 + op.body})}
+		if op.bodyRequired {
+			body["required"] = true
+		}
+		m["requestBody"] = body
+	}
+	responses := map[string]any{"401": map[string]any{"description": "Unauthorized"}}
+	result := content(op.produces, op.answer(refV3))
+	for _, code := range op.codes {
+		responses[strconv.Itoa(code)] = map[string]any{"description": codeText[code], "content": result}
+	}
+	m["responses"] = responses
+	return m
+}
+
+// answer writes the schema of the answer; operations that answer with text have a string.
+func (op operation) answer(prefix string) map[string]any {
+	if op.result == "" {
+		return typed("string")
+	}
+	return map[string]any{"$ref": prefix + op.result}
+}
+
+func content(types []string, schema map[string]any) map[string]any {
+	out := map[string]any{}
+	for _, t := range types {
+		out[t] = map[string]any{"schema": schema}
+	}
+	return out
+}
+
+// v2 writes an operation for OpenAPI 2 with its own parameters; the body is one of them.
+func (op operation) v2(own []param) map[string]any {
+	m := op.head()
+	var params []any
+	if op.body != "" {
+		body := map[string]any{"in": "body", "name": "body", "schema": map[string]any{"$ref": refV2 + op.body}}
+		if op.bodyRequired {
+			body["required"] = true
+		}
+		params = append(params, body)
+	}
+	for _, p := range own {
+		params = append(params, p.v2())
+	}
+	if params != nil {
+		m["parameters"] = params
+	}
+	if len(op.consumes) > 0 {
+		m["consumes"] = object.FromStrings(op.consumes)
+	}
+	m["produces"] = object.FromStrings(op.produces)
+	m["schemes"] = []any{"https"}
+	responses := map[string]any{"401": map[string]any{"description": "Unauthorized"}}
+	for _, code := range op.codes {
+		responses[strconv.Itoa(code)] = map[string]any{"description": codeText[code], "schema": op.answer(refV2)}
+	}
+	m["responses"] = responses
+	return m
+}
+
+var codeText = map[int]string{200: "OK", 201: "Created", 202: "Accepted"}

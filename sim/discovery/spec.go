@@ -1,0 +1,231 @@
+package discovery
+
+import (
+	"bytes"
+	"compress/gzip"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/kubesim/kubesim/sim/discovery/openapi"
+	"github.com/kubesim/kubesim/sim/object"
+)
+
+// specs are the OpenAPI documents, each made when it is first asked for. Its hash is part of the index, so the index
+// makes them all.
+type specs struct {
+	source openapi.Source
+	stale  bool // parts are those of an older Table
+	parts  []openapi.Part
+	v3     map[string]*spec // by key
+	v2     *spec
+}
+
+// spec is one document with its hash, which is that of the JSON form. Documents are kept compressed: together they are
+// some megabytes, of which a client reads one or two.
+type spec struct {
+	hash  string
+	json  []byte // gzip
+	proto []byte // gzip; nil: not made yet
+}
+
+// refresh brings the parts up to date and forgets the documents of those that changed.
+func (d *Documents) refresh() {
+	s := &d.spec
+	if !s.stale {
+		return
+	}
+	d.load()
+	parts := openapi.Roots()
+	if d.core != nil {
+		for _, v := range d.core.versions {
+			parts = append(parts, openapi.Part{Key: "api/" + v.name, Version: v.name, Defs: v.defs})
+		}
+	}
+	for i := range d.groups {
+		g := &d.groups[i]
+		if !g.custom {
+			parts = append(parts, openapi.Part{Key: "apis/" + g.name, Group: g.name})
+		}
+		for _, v := range g.versions {
+			parts = append(parts, openapi.Part{Key: "apis/" + g.groupVersion(v.name), Group: g.name, Custom: g.custom, Version: v.name, Defs: v.defs})
+		}
+	}
+	kept := map[string]*spec{}
+	for _, p := range parts {
+		i := slices.IndexFunc(s.parts, func(old openapi.Part) bool { return old.Key == p.Key })
+		if i >= 0 && slices.Equal(s.parts[i].Defs, p.Defs) && s.v3[p.Key] != nil {
+			kept[p.Key] = s.v3[p.Key]
+		}
+	}
+	s.parts, s.v3, s.v2, s.stale = parts, kept, nil, false
+}
+
+// part returns the document with the key, or nil.
+func (s *specs) part(key string) *spec {
+	if doc := s.v3[key]; doc != nil {
+		return doc
+	}
+	i := slices.IndexFunc(s.parts, func(p openapi.Part) bool { return p.Key == key })
+	if i < 0 {
+		return nil
+	}
+	s.v3[key] = newSpec(s.source.V3(s.parts[i]))
+	return s.v3[key]
+}
+
+func newSpec(json []byte) *spec { return &spec{hash: hash(json), json: pack(json)} }
+
+// packers holds gzip.Writers: one takes a megabyte, and the index packs dozens of documents.
+var packers = sync.Pool{New: func() any {
+	z, _ := gzip.NewWriterLevel(nil, gzip.BestSpeed) // fails for a bad level only
+	return z
+}}
+
+func pack(b []byte) []byte {
+	z := packers.Get().(*gzip.Writer)
+	defer packers.Put(z)
+	var out bytes.Buffer
+	z.Reset(&out)
+	z.Write(b) // a Buffer takes everything
+	z.Close()
+	return out.Bytes()
+}
+
+func unpack(b []byte) []byte {
+	z, err := gzip.NewReader(bytes.NewReader(b))
+	if err != nil {
+		panic("discovery: " + err.Error()) // what pack wrote can be read
+	}
+	out, err := io.ReadAll(z)
+	if err != nil {
+		panic("discovery: " + err.Error())
+	}
+	return out
+}
+
+// openAPI answers /openapi/v2 and what is beneath /openapi/v3, with any method.
+func (d *Documents) openAPI(r *Request) *Answer {
+	d.refresh()
+	if r.Path == "/openapi/v2" {
+		return d.openAPIV2(r)
+	}
+	if r.Path == "/openapi/v3" {
+		return d.openAPIV3Index()
+	}
+	key, ok := strings.CutPrefix(r.Path, "/openapi/v3/")
+	if !ok {
+		return nil
+	}
+	doc := d.spec.part(key)
+	if doc == nil {
+		return &Answer{Code: http.StatusNotFound, Header: http.Header{}}
+	}
+	return openAPIV3(r, key, doc)
+}
+
+// openAPIV3Index answers with where the documents are. The aggregator forgets to say that this is JSON.
+func (d *Documents) openAPIV3Index() *Answer {
+	paths := map[string]any{}
+	for _, p := range d.spec.parts {
+		paths[p.Key] = map[string]any{"serverRelativeURL": hashedURL(p.Key, d.spec.part(p.Key).hash)}
+	}
+	return &Answer{Code: http.StatusOK, Body: object.JSON(map[string]any{"paths": paths}), Header: http.Header{
+		"Content-Type": {"text/plain; charset=utf-8"},
+	}}
+}
+
+func hashedURL(key, hash string) string {
+	u := url.URL{Path: "/openapi/v3/" + key, RawQuery: "hash=" + hash}
+	return u.String()
+}
+
+// openAPIV3 answers with one document. A client that names the document's hash may keep it for ever; one that names
+// another is sent to the right one.
+func openAPIV3(r *Request, key string, doc *spec) *Answer {
+	a := &Answer{Code: http.StatusOK, Header: http.Header{"Vary": {"Accept"}}}
+	if acceptable(r.Header.Get("Accept"), "application/json") == "" {
+		a.Code = http.StatusNotAcceptable
+		return a
+	}
+	a.Header.Set("Content-Type", "application/json")
+	a.Header.Set("ETag", `"`+doc.hash+`"`)
+	if have := r.Query.Get("hash"); have == doc.hash {
+		a.Header.Set("Cache-Control", "public, immutable")
+		a.Header.Set("Expires", immutableUntil.Format(http.TimeFormat))
+	} else if have != "" {
+		a.Code = http.StatusMovedPermanently
+		a.Header.Set("Location", hashedURL(key, doc.hash))
+		return a
+	}
+	return a.conditional(r, func() []byte { return unpack(doc.json) })
+}
+
+// immutableUntil is when a document with a hash expires. The real server says in a year; documents know no time.
+var immutableUntil = time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// The names of OpenAPI 2 in protobuf: as it is asked for (the older one is not a valid media type) and as it is
+// answered.
+const (
+	protoV2    = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"
+	oldProtoV2 = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf"
+)
+
+// openAPIV2 answers with the document of everything. It is the one answer that is compressed whatever its size.
+func (d *Documents) openAPIV2(r *Request) *Answer {
+	a := &Answer{Code: http.StatusOK, Header: http.Header{"Vary": {"Accept"}}}
+	media := acceptable(r.Header.Get("Accept"), "application/json", protoV2, oldProtoV2)
+	if media == "" {
+		a.Code = http.StatusNotAcceptable
+		return a
+	}
+	doc := d.document2(media != "application/json")
+	packed := doc.json
+	a.Header.Set("Content-Type", media)
+	if media != "application/json" {
+		packed = doc.proto
+		a.Header.Set("Content-Type", protoV2)
+	}
+	a.Header.Set("ETag", `"`+doc.hash+`"`)
+	a.Header.Add("Vary", "Accept-Encoding")
+	return a.conditional(r, func() []byte {
+		if !acceptsGzip(r.Header.Get("Accept-Encoding")) {
+			return unpack(packed)
+		}
+		a.Header.Set("Content-Encoding", "gzip")
+		return packed
+	})
+}
+
+// document2 makes the OpenAPI 2 document in JSON and, if asked for, in protobuf.
+func (d *Documents) document2(proto bool) *spec {
+	s := &d.spec
+	if s.v2 == nil || proto && s.v2.proto == nil {
+		model := s.source.V2(s.parts)
+		if s.v2 == nil {
+			s.v2 = newSpec(object.JSON(model))
+		}
+		if proto {
+			s.v2.proto = pack(openapi.Proto(model))
+		}
+	}
+	return s.v2
+}
+
+// conditional sets the body unless the client has it already (RFC 9110, If-None-Match).
+func (a *Answer) conditional(r *Request, body func() []byte) *Answer {
+	for tag := range strings.SplitSeq(r.Header.Get("If-None-Match"), ",") {
+		tag = strings.TrimPrefix(strings.TrimSpace(tag), "W/")
+		if tag == "*" || tag == a.Header.Get("ETag") {
+			a.Code = http.StatusNotModified
+			a.Header.Del("Content-Type")
+			return a
+		}
+	}
+	a.Body = body()
+	return a
+}

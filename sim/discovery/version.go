@@ -1,0 +1,151 @@
+package discovery
+
+import (
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/kubesim/kubesim/sim/codec"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/schema"
+	"github.com/kubesim/kubesim/sim/status"
+)
+
+// Version is what /version tells, beside what the server was built with.
+type Version struct {
+	Major, Minor                                 string
+	EmulationMajor, EmulationMinor               string
+	MinCompatibilityMajor, MinCompatibilityMinor string
+	GitVersion                                   string
+}
+
+// Release returns the Version of a release, "v1.36.3": it emulates nothing but itself and can be told to be compatible
+// with the minor before it.
+func Release(gitVersion string) Version {
+	parts := strings.SplitN(strings.TrimPrefix(gitVersion, "v"), ".", 3)
+	if len(parts) < 2 {
+		return Version{GitVersion: gitVersion}
+	}
+	v := Version{
+		Major: parts[0], Minor: parts[1], EmulationMajor: parts[0], EmulationMinor: parts[1],
+		MinCompatibilityMajor: parts[0], MinCompatibilityMinor: parts[1], GitVersion: gitVersion,
+	}
+	if minor, err := strconv.Atoi(parts[1]); err == nil {
+		v.MinCompatibilityMinor = strconv.Itoa(minor - 1)
+	}
+	return v
+}
+
+// Built is what /version tells of the build: nothing was built, but clients expect the fields.
+const (
+	gitCommit = "0000000000000000000000000000000000000000"
+	buildDate = "1970-01-01T00:00:00Z"
+	goVersion = "go1.26"
+	compiler  = "gc"
+	platform  = "linux/amd64"
+)
+
+// document returns the version.Info.
+func (v *Version) document() []byte {
+	var b []byte
+	for _, f := range [...]struct {
+		key, value string
+		optional   bool
+	}{
+		{"major", v.Major, false},
+		{"minor", v.Minor, false},
+		{"emulationMajor", v.EmulationMajor, true},
+		{"emulationMinor", v.EmulationMinor, true},
+		{"minCompatibilityMajor", v.MinCompatibilityMajor, true},
+		{"minCompatibilityMinor", v.MinCompatibilityMinor, true},
+		{"gitVersion", v.GitVersion, false},
+		{"gitCommit", gitCommit, false},
+		{"gitTreeState", "", false},
+		{"buildDate", buildDate, false},
+		{"goVersion", goVersion, false},
+		{"compiler", compiler, false},
+		{"platform", platform, false},
+	} {
+		if f.optional && f.value == "" {
+			continue
+		}
+		b = append(object.AppendString(append(b, ','), f.key), ':')
+		b = object.AppendString(b, f.value)
+	}
+	b[0] = '{'
+	return append(b, '}')
+}
+
+// routed answers the documents beside the API that the real server's router serves: GET only, and in JSON only.
+func (d *Documents) routed(r *Request, path string) *Answer {
+	if r.Method != http.MethodGet {
+		return failed(status.NoMethod())
+	}
+	if path == "/version" {
+		if _, s := negotiate(r, codec.Options{JSONOnly: true}); s != nil {
+			return failed(s)
+		}
+		return indented(d.o.Version.document())
+	}
+	a := &Answer{Code: http.StatusOK, Header: http.Header{
+		"Content-Type":  {"application/json"},
+		"Cache-Control": {"public, max-age=3600"},
+	}}
+	if path == "/openid/v1/jwks" { // tokens of the simulator are not signed, so there are no keys
+		a.Header.Set("Content-Type", "application/jwk-set+json")
+		a.Body = []byte(`{"keys":[]}`)
+		return a
+	}
+	a.Body = fmt.Appendf(nil, `{"issuer":"https://kubernetes.default.svc.cluster.local","jwks_uri":"https://%s/openid/v1/jwks",`+
+		`"response_types_supported":["id_token"],"subject_types_supported":["public"],`+
+		`"id_token_signing_alg_values_supported":["RS256"]}`, d.o.Address)
+	return a
+}
+
+// indented is an answer in JSON for human readers, whoever asks.
+func indented(compact []byte) *Answer {
+	body := codec.Body(compact, codec.Format{Pretty: true})
+	return &Answer{Code: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}}, Body: body}
+}
+
+// metrics answers with the one metric that a simulator can truthfully give.
+func (d *Documents) metrics() *Answer {
+	v := &d.o.Version
+	body := fmt.Sprintf("# HELP kubernetes_build_info [BETA] A metric with a constant '1' value labeled by major, minor, git version, "+
+		"git commit, git tree state, build date, Go version, and compiler from which Kubernetes was built, and platform on which it is running.\n"+
+		"# TYPE kubernetes_build_info gauge\n"+
+		"kubernetes_build_info{build_date=%q,compiler=%q,git_commit=%q,git_tree_state=\"\",git_version=%q,go_version=%q,major=%q,minor=%q,platform=%q} 1\n",
+		buildDate, compiler, gitCommit, v.GitVersion, goVersion, v.Major, v.Minor, platform)
+	return &Answer{Code: http.StatusOK, Body: []byte(body), Header: http.Header{
+		"Content-Type": {"text/plain; version=0.0.4; charset=utf-8; escaping=underscores"},
+	}}
+}
+
+// paths answers / with all that the server serves, sorted.
+func (d *Documents) paths() *Answer {
+	d.load()
+	list := []string{
+		"/.well-known/openid-configuration", "/api", "/apis", "/apis/", "/metrics",
+		"/openapi/v2", "/openapi/v3", "/openapi/v3/", "/openid/v1/jwks", "/version",
+	}
+	if d.core != nil {
+		for _, v := range d.core.versions {
+			list = append(list, "/api/"+v.name)
+		}
+	}
+	for i := range d.groups {
+		g := &d.groups[i]
+		list = append(list, "/apis/"+g.name)
+		for _, v := range g.versions {
+			list = append(list, "/apis/"+schema.GVK{Group: g.name, Version: v.name}.GV())
+		}
+	}
+	for _, e := range endpoints {
+		list = append(list, "/"+e.name)
+		for _, check := range e.checks {
+			list = append(list, "/"+e.name+"/"+check)
+		}
+	}
+	return indented(object.JSON(map[string]any{"paths": object.FromStrings(sorted(list))}))
+}
