@@ -1,0 +1,167 @@
+package sim
+
+import (
+	"strings"
+	"time"
+
+	"github.com/kubesim/kubesim/sim/admission"
+	"github.com/kubesim/kubesim/sim/apiserver"
+	"github.com/kubesim/kubesim/sim/auth"
+	"github.com/kubesim/kubesim/sim/codec"
+	"github.com/kubesim/kubesim/sim/discovery"
+	"github.com/kubesim/kubesim/sim/mvcc"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/registry"
+	"github.com/kubesim/kubesim/sim/resource"
+	"github.com/kubesim/kubesim/sim/schema"
+	"github.com/kubesim/kubesim/sim/status"
+	"github.com/kubesim/kubesim/sim/watchcache"
+)
+
+// Replica is one API server of a Cluster with watch caches of its own.
+type Replica struct {
+	cluster  *Cluster
+	server   *apiserver.Server
+	position *watchcache.Position
+	caches   map[string]*watchcache.Cache // by storage name
+	filled   uint64                       // revision at which the caches were filled
+	waiting  []*waiter
+}
+
+// waiter is a read that waits for a cache to reach a revision.
+type waiter struct {
+	cache *watchcache.Cache
+	rev   uint64
+	done  func(fresh bool)
+	stop  func() // takes back the timeout
+}
+
+func newReplica(c *Cluster, set *schema.Set, defs []*resource.Definition) *Replica {
+	r := &Replica{cluster: c}
+	table := resource.NewTable(defs)
+	who := auth.New(c.options.Auth, c.options.Tokens)
+	reg := &registry.Registry{Backend: backend{r}, Admission: admission.Default(may(who)), Review: who.Review}
+	reg.Escalation = func(q *registry.Request, obj, old object.Object) *status.Status {
+		d := q.Definition
+		at := auth.Attributes{User: q.User, Verb: "update", IsResource: true, Group: d.Group, Version: d.Version,
+			Resource: d.Resource, Subresource: q.Subresource, Namespace: q.Namespace, Name: obj.Name()}
+		if old == nil {
+			at.Verb = "create"
+		}
+		return who.Escalation(at, obj, old, reg.Reader())
+	}
+	r.server = &apiserver.Server{
+		Lock: locker{c}, Registry: reg, Table: table, Schema: set, Auth: who,
+		Discovery: discovery.New(discovery.Options{Table: table, Schema: set, Version: discovery.Release(Version)}),
+		Decoder:   &codec.Decoder{Kinds: set.Kind},
+	}
+	r.restart()
+	return r
+}
+
+// may asks who's rules for admission plugins.
+func may(who *auth.Auth) admission.Authorize {
+	return func(user resource.User, verb, group, name, object string, objects resource.Reader) bool {
+		allowed, _ := who.Authorize(auth.Attributes{User: user, Verb: verb, IsResource: true, Group: group, Version: "*",
+			Resource: name, Name: object}, objects)
+		return allowed
+	}
+}
+
+// restart fills the caches anew; watches end.
+func (r *Replica) restart() {
+	for _, name := range r.cacheNames() {
+		r.caches[name].EndAll()
+	}
+	view, err := r.cluster.store.At(0)
+	if err != nil {
+		panic("sim: the store has no newest revision: " + err.Error())
+	}
+	r.position = &watchcache.Position{View: view}
+	r.caches = map[string]*watchcache.Cache{}
+	r.filled = view.Rev()
+}
+
+func (r *Replica) cacheNames() []string { return object.SortedKeys(r.caches) }
+
+// cache returns the cache of what is stored under a name.
+func (r *Replica) cache(storage string) *watchcache.Cache {
+	c, ok := r.caches[storage]
+	if !ok {
+		c = watchcache.New("/registry/"+storage+"/", r.position, r.filled)
+		r.caches[storage] = c
+	}
+	return c
+}
+
+// apply takes in a commit.
+func (r *Replica) apply(e *mvcc.Event, view *mvcc.View, now time.Time) {
+	storage, _, _ := strings.Cut(strings.TrimPrefix(e.Key, "/registry/"), "/")
+	cache := r.cache(storage)
+	r.position.View = view
+	cache.Apply(e, now)
+	r.wake()
+}
+
+// wake answers the reads whose revision has been reached.
+func (r *Replica) wake() {
+	if len(r.waiting) == 0 {
+		return
+	}
+	waiting := r.waiting
+	r.waiting = nil
+	for _, w := range waiting {
+		if w.cache.Rev() < w.rev {
+			r.waiting = append(r.waiting, w)
+			continue
+		}
+		w.stop()
+		w.done(true)
+	}
+}
+
+// await is registry.Backend's Await.
+func (r *Replica) await(cache *watchcache.Cache, rev uint64, done func(fresh bool)) {
+	if cache.Rev() >= rev {
+		done(true)
+		return
+	}
+	w := &waiter{cache: cache, rev: rev, done: done}
+	w.stop = r.cluster.schedule.after(registry.FreshnessTimeout, func() {
+		for i := range r.waiting {
+			if r.waiting[i] == w {
+				r.waiting = append(r.waiting[:i:i], r.waiting[i+1:]...)
+				break
+			}
+		}
+		done(false)
+	})
+	r.waiting = append(r.waiting, w)
+}
+
+// forget drops the history of every cache.
+func (r *Replica) forget() {
+	r.filled = r.position.Rev()
+	for _, name := range r.cacheNames() {
+		r.caches[name].Forget()
+	}
+}
+
+// backend is the replica as its registry sees it.
+type backend struct{ r *Replica }
+
+func (b backend) Store() *mvcc.Store               { return b.r.cluster.store }
+func (b backend) Committed(e *mvcc.Event)          { b.r.cluster.committed(e) }
+func (b backend) Now() time.Time                   { return b.r.cluster.now() }
+func (b backend) Seed() uint64                     { return b.r.cluster.seed }
+func (b backend) Random(purpose string, n int) int { return b.r.cluster.draw(purpose, n) }
+
+func (b backend) Cache(d *resource.Definition) *watchcache.Cache { return b.r.cache(d.Storage) }
+
+func (b backend) Await(c *watchcache.Cache, rev uint64, done func(bool)) { b.r.await(c, rev, done) }
+
+func (b backend) After(d time.Duration, f func()) (stop func()) {
+	return b.r.cluster.schedule.after(d, f)
+}
+
+func (b backend) Definition(storage string) *resource.Definition { return b.r.cluster.stored[storage] }
