@@ -1,0 +1,311 @@
+package conformance
+
+import (
+	"embed"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+//go:embed testdata/cases testdata/known_differences.txt
+var embedded embed.FS
+
+// Case is one .http file with its recording.
+type Case struct {
+	Area        string // the folder
+	Name        string // the file's name without .http
+	Title       string // the first comment line
+	NoNamespace bool   // no fresh namespace is made: {{ns}} is empty
+	Steps       []Step
+
+	recorded map[string]any // step name -> recorded answer
+}
+
+// Step is one request of a case, or one control.
+type Step struct {
+	Name    string
+	Method  string
+	Target  string // the request target as written, before {{…}} is replaced
+	Headers []Header
+	Body    string
+	Base64  bool // Body is base64
+
+	Watch   *Watch
+	Until   *Until
+	Sleep   time.Duration
+	Control string // "compact" or "expire": no request
+	Second  bool   // send to Target.Second
+
+	Only   []Only
+	Ignore []string
+	Mask   []string
+	Keep   []string // further response headers to compare
+	Raw    bool
+}
+
+// Header is one request header as the case spells it.
+type Header struct{ Name, Value string }
+
+// Watch says when to stop reading a watch.
+type Watch struct {
+	Events  int
+	Seconds time.Duration
+	End     bool // compare whether the server ended the stream
+}
+
+// Until says to repeat a step.
+type Until struct {
+	Status  string
+	Seconds time.Duration
+}
+
+// Only keeps a part of a list or map: see the package comment.
+type Only struct{ Path, Want string }
+
+// ID is "area/name".
+func (c Case) ID() string { return c.Area + "/" + c.Name }
+
+// NeedsSecond reports whether the case talks to two API servers over one store.
+func (c Case) NeedsSecond() bool {
+	return slices.ContainsFunc(c.Steps, func(s Step) bool { return s.Second })
+}
+
+// NeedsControl reports whether the case makes the store forget.
+func (c Case) NeedsControl() bool {
+	return slices.ContainsFunc(c.Steps, func(s Step) bool { return s.Control != "" })
+}
+
+// Alone reports whether the case must not run beside others on one server: it makes the store forget, or it looks at
+// what is not in a namespace of its own.
+func (c Case) Alone() bool { return c.NeedsControl() || c.NoNamespace }
+
+// Recorded returns the recorded answer of a step: an *Object, or nil.
+func (c Case) Recorded(step string) any { return c.recorded[step] }
+
+// Cases returns the recorded cases that the package carries, sorted by ID.
+func Cases() ([]Case, error) {
+	sub, err := fs.Sub(embedded, "testdata/cases")
+	if err != nil {
+		return nil, err
+	}
+	return loadFS(sub)
+}
+
+// Load reads every AREA/NAME.http below dir with its .res, sorted by ID.
+func Load(dir string) ([]Case, error) { return loadFS(os.DirFS(dir)) }
+
+func loadFS(fsys fs.FS) ([]Case, error) {
+	files, err := fs.Glob(fsys, "*/*.http")
+	if err != nil {
+		return nil, err
+	}
+	if len(files) == 0 {
+		return nil, fmt.Errorf("conformance: no AREA/NAME.http found")
+	}
+	slices.Sort(files)
+	var cases []Case
+	for _, f := range files {
+		c, err := loadCase(fsys, f)
+		if err != nil {
+			return nil, fmt.Errorf("conformance: %s: %w", f, err)
+		}
+		cases = append(cases, c)
+	}
+	return cases, nil
+}
+
+func loadCase(fsys fs.FS, file string) (Case, error) {
+	text, err := fs.ReadFile(fsys, file)
+	if err != nil {
+		return Case{}, err
+	}
+	c, err := parseCase(string(text))
+	if err != nil {
+		return Case{}, err
+	}
+	c.Area = path.Base(path.Dir(file))
+	c.Name = strings.TrimSuffix(path.Base(file), ".http")
+	res, err := fs.ReadFile(fsys, strings.TrimSuffix(file, ".http")+".res")
+	if err != nil {
+		return Case{}, err
+	}
+	c.recorded, err = parseRecording(string(res))
+	return c, err
+}
+
+var newlines = strings.NewReplacer("\r\n", "\n", "\r", "\n")
+
+// parseCase reads the text of a .http file.
+func parseCase(text string) (Case, error) {
+	var c Case
+	var cur *Step
+	part := "head"
+	var steps []*Step
+	for i, line := range strings.Split(newlines.Replace(text), "\n") {
+		if name, ok := strings.CutPrefix(line, "### "); ok {
+			cur = &Step{Name: strings.TrimSpace(name)}
+			steps, part = append(steps, cur), "before"
+			continue
+		}
+		var err error
+		switch part {
+		case "head":
+			c.parseHead(line)
+		case "before":
+			part, err = cur.parseBefore(line)
+		case "headers":
+			part, err = cur.parseHeader(line)
+		case "body":
+			cur.Body += line + "\n"
+		}
+		if err != nil {
+			return Case{}, fmt.Errorf("line %d: %w", i+1, err)
+		}
+	}
+	for _, s := range steps {
+		s.Body = strings.TrimRight(s.Body, "\n")
+		c.Steps = append(c.Steps, *s)
+	}
+	return c, nil
+}
+
+func (c *Case) parseHead(line string) {
+	title, comment := strings.CutPrefix(line, "# ")
+	switch {
+	case strings.Contains(line, "@no-namespace"):
+		c.NoNamespace = true
+	case comment && c.Title == "":
+		c.Title = strings.TrimSpace(title)
+	}
+}
+
+var directive = regexp.MustCompile(`^# @(\w+)\s*(.*)`)
+
+// parseBefore reads a line between the step's name and its request line, and returns the part the next line belongs to.
+func (s *Step) parseBefore(line string) (string, error) {
+	if m := directive.FindStringSubmatch(line); m != nil {
+		return "before", s.directive(m[1], strings.TrimSpace(m[2]))
+	}
+	trimmed := strings.TrimSpace(line)
+	if trimmed == "" || strings.HasPrefix(line, "#") {
+		return "before", nil
+	}
+	method, target, ok := strings.Cut(trimmed, " ")
+	if !ok {
+		return "", fmt.Errorf("request line %q lacks a target", trimmed)
+	}
+	s.Method, s.Target = method, target
+	return "headers", nil
+}
+
+func (s *Step) parseHeader(line string) (string, error) {
+	if strings.TrimSpace(line) == "" {
+		return "body", nil
+	}
+	name, value, ok := strings.Cut(line, ":")
+	if !ok {
+		return "", fmt.Errorf("header %q lacks a colon", line)
+	}
+	s.Headers = append(s.Headers, Header{strings.TrimSpace(name), strings.TrimSpace(value)})
+	return "headers", nil
+}
+
+func (s *Step) directive(name, value string) (err error) {
+	switch name {
+	case "watch":
+		s.Watch, err = parseWatch(value)
+	case "until":
+		s.Until, err = parseUntil(value)
+	case "sleep":
+		s.Sleep, err = seconds(value)
+	case "control":
+		s.Control = value
+	case "server":
+		s.Second = value == "2"
+	case "ignore":
+		s.Ignore = append(s.Ignore, value)
+	case "mask":
+		s.Mask = append(s.Mask, value)
+	case "only":
+		at, want, _ := strings.Cut(value, " ")
+		s.Only = append(s.Only, Only{at, strings.TrimSpace(want)})
+	case "header":
+		s.Keep = append(s.Keep, strings.ToLower(value))
+	case "raw":
+		s.Raw = true
+	case "body":
+		s.Base64 = value == "base64"
+	default:
+		err = fmt.Errorf("unknown directive @%s", name)
+	}
+	return err
+}
+
+func parseWatch(value string) (*Watch, error) {
+	w := &Watch{Events: 1000, Seconds: 3 * time.Second}
+	return w, eachSetting(value, func(k, v string) (err error) {
+		switch k {
+		case "events":
+			w.Events, err = strconv.Atoi(v)
+		case "seconds":
+			w.Seconds, err = seconds(v)
+		case "end":
+			w.End = true
+		}
+		return err
+	})
+}
+
+func parseUntil(value string) (*Until, error) {
+	u := &Until{Status: "200", Seconds: 10 * time.Second}
+	return u, eachSetting(value, func(k, v string) (err error) {
+		switch k {
+		case "status":
+			u.Status = v
+		case "seconds":
+			u.Seconds, err = seconds(v)
+		}
+		return err
+	})
+}
+
+func eachSetting(value string, set func(k, v string) error) error {
+	for _, field := range strings.Fields(value) {
+		k, v, ok := strings.Cut(field, "=")
+		if !ok {
+			return fmt.Errorf("setting %q lacks =", field)
+		}
+		if err := set(k, v); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func seconds(text string) (time.Duration, error) {
+	f, err := strconv.ParseFloat(text, 64)
+	return time.Duration(f * float64(time.Second)), err
+}
+
+// parseRecording reads the text of a .res file: "### step", then the answer as JSON.
+func parseRecording(text string) (map[string]any, error) {
+	out := map[string]any{}
+	for i, part := range strings.Split("\n"+newlines.Replace(text), "\n### ") {
+		if i == 0 {
+			continue
+		}
+		name, body, _ := strings.Cut(part, "\n")
+		v, err := decode([]byte(body))
+		if err != nil {
+			return nil, fmt.Errorf("recording of %s: %w", name, err)
+		}
+		out[strings.TrimSpace(name)] = v
+	}
+	return out, nil
+}

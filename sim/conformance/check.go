@@ -1,0 +1,262 @@
+package conformance
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+)
+
+// TB is what Check needs of a test; *testing.T is a TB[*testing.T]. The package must not import testing: it would
+// come into programs that import the package.
+type TB[T any] interface {
+	Helper()
+	Logf(format string, args ...any)
+	Errorf(format string, args ...any)
+	Fatalf(format string, args ...any)
+	Skipf(format string, args ...any)
+	Run(name string, f func(T)) bool
+}
+
+// Options say how Check runs. The zero value runs every recorded case, one after the other.
+type Options[T any] struct {
+	Cases []Case // nil: Cases()
+	Known string // known differences in their text form; empty: KnownDifferences()
+
+	IgnoreManagedFields   bool // drop metadata.managedFields everywhere before comparing
+	SkipKindsWithDefaults bool // do not count steps about a built-in kind with defaults of its own
+
+	// Isolate runs the body of each case, typically testing/synctest.Test: time is then virtual. Nil: f(t).
+	Isolate func(t T, f func(T))
+	// Workers is how many cases run at the same time, against targets that already exist: for servers that share the
+	// real time with the test. Cases that disturb others run alone, last. 0: each case runs in its own subtest.
+	Workers int
+	// Lines is how many differences are printed for a step; 0: 3.
+	Lines int
+}
+
+// Check compares a server with the recordings, an area and a case per subtest, and prints how many steps agree.
+// target returns the server for a case; it may be the same one for all.
+//
+// Typical use, on virtual time and with a new server for each case:
+//
+//	conformance.Check(t, func(t *testing.T, c conformance.Case) conformance.Target {
+//		srv := fake.RunT(t, fake.Options{Clock: clock.System{}})
+//		return conformance.Target{URL: srv.URL(), Transport: srv.Transport()}
+//	}, conformance.Options[*testing.T]{Isolate: synctest.Test})
+func Check[T TB[T]](t T, target func(T, Case) Target, opts Options[T]) {
+	t.Helper()
+	c := &check[T]{opts: opts, target: target, results: map[string][]StepResult{}}
+	if err := c.load(); err != nil {
+		t.Fatalf("%v", err)
+	}
+	if opts.Workers > 0 {
+		c.runAhead(t)
+	}
+	for _, area := range areas(c.opts.Cases) {
+		t.Run(area[0].Area, func(t T) { c.area(t, area) })
+	}
+	c.print(t)
+}
+
+// check is one call of Check.
+type check[T TB[T]] struct {
+	opts    Options[T]
+	target  func(T, Case) Target
+	known   known
+	results map[string][]StepResult // case ID -> its results, if it ran
+	table   []tally                 // one per area that ran
+}
+
+// tally counts the steps, and the cases, of an area.
+type tally struct {
+	area                string
+	steps, stepsAgree   int
+	cases, casesAgree   int
+	skippedCases, noted int
+}
+
+func (c *check[T]) load() (err error) {
+	if c.opts.Cases == nil {
+		if c.opts.Cases, err = Cases(); err != nil {
+			return err
+		}
+	}
+	if c.opts.Known == "" {
+		c.opts.Known = KnownDifferences()
+	}
+	if c.opts.Lines == 0 {
+		c.opts.Lines = 3
+	}
+	c.known, err = parseKnown(c.opts.Known, c.opts.Cases)
+	return err
+}
+
+// areas groups cases, which are sorted, by area.
+func areas(cases []Case) [][]Case {
+	var out [][]Case
+	for i, x := range cases {
+		if i == 0 || x.Area != cases[i-1].Area {
+			out = append(out, nil)
+		}
+		out[len(out)-1] = append(out[len(out)-1], x)
+	}
+	return out
+}
+
+// runAhead runs every case that can run: Workers at a time, then those that disturb others.
+func (c *check[T]) runAhead(t T) {
+	type job struct {
+		c Case
+		t Target
+	}
+	beside, alone := make(chan job, len(c.opts.Cases)), make(chan job, len(c.opts.Cases))
+	for _, x := range c.opts.Cases {
+		j := job{x, c.target(t, x)}
+		switch {
+		case j.t.ready(x) != nil:
+		case x.Alone():
+			alone <- j
+		default:
+			beside <- j
+		}
+	}
+	close(beside)
+	close(alone)
+	var mu sync.Mutex
+	work := func(jobs chan job) {
+		for j := range jobs {
+			got := Run(context.Background(), j.t, j.c)
+			mu.Lock()
+			c.results[j.c.ID()] = got
+			mu.Unlock()
+		}
+	}
+	var wg sync.WaitGroup
+	for range c.opts.Workers {
+		wg.Go(func() { work(beside) })
+	}
+	wg.Wait()
+	work(alone)
+}
+
+func (c *check[T]) area(t T, cases []Case) {
+	sum := tally{area: cases[0].Area}
+	for _, x := range cases {
+		t.Run(x.Name, func(t T) { c.one(t, x, &sum) })
+	}
+	c.table = append(c.table, sum)
+	entry := areaEntry(sum.area)
+	if c.known[entry] != "" && sum.cases == len(cases) && sum.stepsAgree == sum.steps {
+		t.Errorf("every step of %s agrees: remove it from the known differences", entry)
+	}
+}
+
+// one is the subtest of a case.
+func (c *check[T]) one(t T, x Case, sum *tally) {
+	t.Helper()
+	results, ran := c.results[x.ID()]
+	if c.opts.Workers == 0 {
+		var why error
+		results, why = c.run(t, x)
+		ran = why == nil
+	}
+	if !ran {
+		sum.skippedCases++
+		t.Skipf("the target cannot run it: it lacks a second server or a way to make its store forget")
+	}
+	c.report(t, x, results, sum)
+}
+
+// run runs a case in its own subtest.
+func (c *check[T]) run(t T, x Case) (results []StepResult, why error) {
+	body := func(t T) {
+		target := c.target(t, x)
+		if why = target.ready(x); why == nil {
+			results = Run(context.Background(), target, x)
+		}
+	}
+	if c.opts.Isolate == nil {
+		body(t)
+	} else {
+		c.opts.Isolate(t, body)
+	}
+	return results, why
+}
+
+func (c *check[T]) report(t T, x Case, results []StepResult, sum *tally) {
+	t.Helper()
+	counted, agree := 0, 0
+	for _, r := range results {
+		if c.opts.SkipKindsWithDefaults && concernsDefaults(r) {
+			continue
+		}
+		r = c.forgive(r)
+		counted++
+		if r.Agrees() {
+			agree++
+		}
+		c.reportStep(t, x, r, sum)
+	}
+	if c.known[caseEntry(x)] != "" && counted > 0 && agree == counted {
+		t.Errorf("every step of %s agrees: remove it from the known differences", caseEntry(x))
+	}
+	sum.cases++
+	if agree == counted {
+		sum.casesAgree++
+	}
+	sum.steps += counted
+	sum.stepsAgree += agree
+}
+
+// forgive compares again without managedFields if they are not to be compared.
+func (c *check[T]) forgive(r StepResult) StepResult {
+	if c.opts.IgnoreManagedFields && r.Want != nil && r.Got != nil && !r.Agrees() {
+		r.Differences = difference(withoutManagedFields(r.Want), withoutManagedFields(r.Got), "")
+	}
+	return r
+}
+
+func (c *check[T]) reportStep(t T, x Case, r StepResult, sum *tally) {
+	t.Helper()
+	entry := stepEntry(x, r.Name)
+	why := c.known.reason(x, r.Name)
+	switch {
+	case r.Agrees() && c.known[entry] != "":
+		t.Errorf("%s agrees: remove it from the known differences", entry)
+	case r.Agrees():
+	case why != "":
+		sum.noted++
+		t.Logf("%s differs, which is known: %s", entry, why)
+	default:
+		lines := r.Differences
+		if len(lines) > c.opts.Lines {
+			more := fmt.Sprintf("and %d more", len(lines)-c.opts.Lines)
+			lines = append(lines[:c.opts.Lines:c.opts.Lines], more)
+		}
+		t.Errorf("%s differs:\n\t%s", entry, strings.Join(lines, "\n\t"))
+	}
+}
+
+// print writes the table: a line per area, and the sum.
+func (c *check[T]) print(t T) {
+	t.Helper()
+	var b strings.Builder
+	var sum tally
+	for _, a := range c.table {
+		sum.skippedCases += a.skippedCases
+		if a.cases == 0 {
+			continue // all of it skipped, or left out by -run
+		}
+		fmt.Fprintf(&b, "\n%-24s %4d / %4d steps agree", a.area, a.stepsAgree, a.steps)
+		if a.noted > 0 {
+			fmt.Fprintf(&b, ", %d differ as known", a.noted)
+		}
+		sum.steps += a.steps
+		sum.stepsAgree += a.stepsAgree
+		sum.cases += a.cases
+		sum.casesAgree += a.casesAgree
+	}
+	t.Logf("%s\n%d of %d steps agree; %d of %d cases agree whole; %d cases skipped",
+		b.String(), sum.stepsAgree, sum.steps, sum.casesAgree, sum.cases, sum.skippedCases)
+}

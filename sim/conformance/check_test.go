@@ -1,0 +1,134 @@
+package conformance
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/matryer/is"
+)
+
+// spy is a TB that notes what a test says.
+type spy struct {
+	name string
+	out  *[]string
+}
+
+func (s spy) Helper()                           {}
+func (s spy) Logf(format string, args ...any)   { s.note("log", format, args) }
+func (s spy) Errorf(format string, args ...any) { s.note("fail", format, args) }
+func (s spy) Fatalf(format string, args ...any) { s.note("fatal", format, args); panic("fatal") }
+func (s spy) Skipf(format string, args ...any)  { s.note("skip", format, args) }
+
+func (s spy) note(what, format string, args []any) {
+	*s.out = append(*s.out, fmt.Sprintf("%s%s: %s", what, s.name, fmt.Sprintf(format, args...)))
+}
+
+func (s spy) Run(name string, f func(spy)) bool {
+	f(spy{s.name + "/" + name, s.out})
+	return true
+}
+
+// twoSteps has a step that agrees with a server that answers {"a":1}, and one that does not.
+var twoSteps = fstest.MapFS{
+	"area/case.http": {Data: []byte("# @no-namespace\n### good\nGET /good\n\n### bad\nGET /api/v1/pods\n")},
+	"area/case.res": {Data: []byte("### good\n" + `{"status": 200, "headers": {}, "body": {"a": 1}}` + "\n\n" +
+		"### bad\n" + `{"status": 200, "headers": {}, "body": {"a": 2, "metadata": {"managedFields": []}}}` + "\n")},
+}
+
+func TestCheckKnownDifferences(t *testing.T) {
+	t.Parallel()
+	const table = "log: \narea                        1 /    2 steps agree"
+	tests := []struct {
+		name, known string
+		change      func(*Options[spy])
+		want        []string // beginnings of what is said
+	}{
+		{"an unlisted difference fails", "#", nil,
+			[]string{"fail/area/case: area/case bad differs:\n\t.body.a: want 2, got 1\n\t.body.metadata: missing", table}},
+		{"a listed one does not", "area/case bad — why", nil,
+			[]string{"log/area/case: area/case bad differs, which is known: why", table}},
+		{"a listed case may differ", "area/case  * — why", nil, []string{"log/area/case: area/case bad", table}},
+		{"a listed area may differ", "area/* — why", nil, []string{"log/area/case: area/case bad", table}},
+		{"a listed step that agrees fails", "area/case good — why\narea/* — y", nil,
+			[]string{"fail/area/case: area/case good agrees: remove it", "log/area/case: area/case bad", table}},
+		{"a listed case that agrees whole fails", "area/case * — why", func(o *Options[spy]) { o.SkipKindsWithDefaults = true },
+			[]string{"fail/area/case: every step of area/case * agrees", "log: \narea                        1 /    1 steps agree"}},
+		{"a listed area that agrees whole fails", "area/* — why", func(o *Options[spy]) { o.SkipKindsWithDefaults = true },
+			[]string{"fail/area: every step of area/* agrees", "log: \narea                        1 /    1 steps agree"}},
+		{"an entry without a reason", "area/case bad", nil, []string{"fatal: known differences, line 1: no reason"}},
+		{"an entry for nothing", "\narea/case none — why", nil, []string{"fatal: known differences, line 2: there is no step area/case none"}},
+		{"an entry twice", "area/* — a\narea/* — b", nil, []string{"fatal: known differences, line 2: area/* is listed twice"}},
+		{"workers say the same", "#", func(o *Options[spy]) { o.Workers = 2 },
+			[]string{"fail/area/case: area/case bad differs:", table}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			is := is.New(t)
+			cases, err := loadFS(twoSteps)
+			is.NoErr(err)
+			opts := Options[spy]{Cases: cases, Known: tt.known}
+			if tt.change != nil {
+				tt.change(&opts)
+			}
+			said := said(opts)
+			is.Equal(len(said), len(tt.want)) // as many lines as expected
+			for i := range said {
+				is.True(strings.HasPrefix(said[i], tt.want[i])) // the line says what is expected
+			}
+		})
+	}
+}
+
+// said runs Check against a server that answers {"a":1} and returns what it says.
+func said(opts Options[spy]) (out []string) {
+	server := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, `{"a":1}`) })
+	defer func() {
+		if p := recover(); p != nil && p != "fatal" {
+			panic(p)
+		}
+	}()
+	Check(spy{out: &out}, func(spy, Case) Target {
+		return Target{URL: "http://x", Transport: inProcess{server}}
+	}, opts)
+	return out
+}
+
+func TestIgnoreManagedFields(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	decoded := func(s string) any {
+		v, err := decode([]byte(s))
+		is.NoErr(err)
+		return v
+	}
+	a := decoded(`{"body":{"items":[{"metadata":{"name":"x","managedFields":[1]},"managedFields":1}]}}`)
+	b := decoded(`{"body":{"items":[{"metadata":{"name":"x"},"managedFields":1}]}}`)
+	is.Equal(difference(a, b, ""), []string{".body.items[0].metadata.managedFields: missing, want [1]"}) // they count by default
+	is.Equal(difference(withoutManagedFields(a), withoutManagedFields(b), ""), nil)                      // not below metadata
+	is.True(a.(*Object).Get("body") != nil)                                                              // the input stays as it is
+}
+
+func TestConcernsDefaults(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		target, want string
+		concerns     bool
+	}{
+		{"/api/v1/namespaces/n/configmaps/pods.x?x=/pods", `{"body":{"kind":"ConfigMap"}}`, false},
+		{"/api/v1/namespaces/n/pods/a/status", `{"body":"x"}`, true},
+		{"/apis/x.example.com/v1/widgets", `{"body":{"kind":"WidgetList","items":[{"kind":"Widget"}]}}`, false},
+		{"/x", `{"body":{"kind":"List","items":[{"kind":"Pod"}]}}`, true},
+		{"/x", `{"body":{"events":[{"type":"ADDED","object":{"kind":"Secret"}}]}}`, true},
+		{"/x", `{"body":{"kind":"PodList"}}`, true},
+	}
+	for _, tt := range tests {
+		is := is.New(t)
+		want, err := decode([]byte(tt.want))
+		is.NoErr(err)
+		is.Equal(concernsDefaults(StepResult{Target: tt.target, Want: want}), tt.concerns) // about a kind with defaults
+	}
+}

@@ -1,0 +1,194 @@
+package conformance
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"context"
+	"crypto/tls"
+	"encoding/base64"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"time"
+)
+
+// patience is how long a request may wait for its answer.
+const patience = 30 * time.Second
+
+// network is the transport of a Target that has none.
+var network = Network(false)
+
+// Network returns a transport that speaks HTTP/1.1, as the recordings were made, and leaves answers as they come.
+// insecure accepts any certificate.
+func Network(insecure bool) http.RoundTripper {
+	return &http.Transport{
+		TLSClientConfig:    &tls.Config{InsecureSkipVerify: insecure},
+		TLSNextProto:       map[string]func(string, *tls.Conn) http.RoundTripper{},
+		DisableCompression: true,
+	}
+}
+
+// exchange is an answer: of a watch its events, else its body.
+type exchange struct {
+	status int
+	header http.Header
+	body   []byte
+	events *List // of a watch that was accepted
+	ended  bool  // the server ended the watch
+}
+
+// request is what a step sends, all placeholders replaced.
+type request struct {
+	method, target string
+	headers        []Header
+	body           []byte
+	watch          *Watch
+}
+
+// send performs one exchange on a server.
+func (r request) send(ctx context.Context, t Target) (exchange, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	req, err := r.build(ctx, t)
+	if err != nil {
+		return exchange{}, err
+	}
+	transport := t.Transport
+	if transport == nil {
+		transport = network
+	}
+	var out exchange
+	var resp *http.Response
+	t.during(patience, cancel, func() {
+		if resp, err = transport.RoundTrip(req); err != nil {
+			return
+		}
+		out.status, out.header = resp.StatusCode, resp.Header
+		if r.watch == nil || resp.StatusCode != http.StatusOK {
+			out.body, err = io.ReadAll(resp.Body)
+		}
+	})
+	if err != nil {
+		return exchange{}, err
+	}
+	defer resp.Body.Close()
+	if r.watch != nil && resp.StatusCode == http.StatusOK {
+		out.readWatch(t, resp.Body, cancel, *r.watch)
+	}
+	return out, out.unzip()
+}
+
+// build makes the request. Like any plain client it accepts JSON unless the step says otherwise.
+func (r request) build(ctx context.Context, t Target) (*http.Request, error) {
+	u, err := requestURL(t.URL, r.target)
+	if err != nil {
+		return nil, err
+	}
+	req := (&http.Request{
+		Method: r.method, URL: u, Host: u.Host, Header: http.Header{},
+		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+	}).WithContext(ctx)
+	req.Header.Set("User-Agent", "conform/v1.0")
+	req.Header.Set("Accept", "application/json")
+	req.Header.Set("Accept-Encoding", "identity")
+	if t.Token != "" {
+		req.Header.Set("Authorization", "Bearer "+t.Token)
+	}
+	for _, h := range r.headers {
+		req.Header.Set(h.Name, h.Value)
+	}
+	if len(r.body) > 0 {
+		req.ContentLength = int64(len(r.body))
+		req.Body = io.NopCloser(bytes.NewReader(r.body))
+		req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(r.body)), nil }
+	}
+	return req, nil
+}
+
+// requestURL returns a URL whose RequestURI is target, byte for byte. Where no path can say it ("/a/%zz" escapes
+// nothing) it is an opaque URL, so a transport must send URL.RequestURI() and not build a target from URL.Path.
+func requestURL(base, target string) (*url.URL, error) {
+	b, err := url.Parse(base)
+	if err != nil {
+		return nil, err
+	}
+	path, query, asked := strings.Cut(target, "?")
+	u := &url.URL{Scheme: b.Scheme, Host: b.Host, RawQuery: query, ForceQuery: asked && query == "", RawPath: path}
+	u.Path, err = url.PathUnescape(path)
+	if err != nil || u.RequestURI() != target {
+		u = &url.URL{Scheme: b.Scheme, Host: b.Host, Opaque: target}
+	}
+	return u, nil
+}
+
+// readWatch reads events, one JSON value per line, until there are enough, the time is over or the stream ends.
+func (e *exchange) readWatch(t Target, body io.Reader, cancel func(), w Watch) {
+	e.events = &List{Items: []any{}}
+	var stopped atomic.Bool
+	stop := func() {
+		stopped.Store(true)
+		cancel()
+	}
+	t.during(w.Seconds, stop, func() {
+		r := bufio.NewReader(body)
+		for len(e.events.Items) < w.Events {
+			line, err := r.ReadBytes('\n')
+			if err != nil {
+				e.ended = err == io.EOF && !stopped.Load()
+				return
+			}
+			if len(bytes.TrimSpace(line)) == 0 {
+				continue
+			}
+			v, err := decode(line)
+			if err != nil {
+				return
+			}
+			e.events.Items = append(e.events.Items, v)
+		}
+	})
+}
+
+// unzip replaces a compressed body by what it holds.
+func (e *exchange) unzip() error {
+	if len(e.body) == 0 || e.header.Get("Content-Encoding") != "gzip" {
+		return nil
+	}
+	r, err := gzip.NewReader(bytes.NewReader(e.body))
+	if err != nil {
+		return err
+	}
+	e.body, err = io.ReadAll(r)
+	return err
+}
+
+// build replaces the placeholders of a step.
+func (s Step) build(vs values) (request, error) {
+	r := request{method: s.Method, watch: s.Watch}
+	target, err := vs.subst(s.Target)
+	if err != nil {
+		return r, err
+	}
+	r.target = strings.ReplaceAll(target, " ", "%20")
+	if s.Base64 {
+		r.body, err = base64.StdEncoding.DecodeString(strings.Join(strings.Fields(s.Body), ""))
+	} else {
+		var text string
+		text, err = vs.subst(s.Body)
+		r.body = []byte(text)
+	}
+	if err != nil {
+		return r, err
+	}
+	for _, h := range s.Headers {
+		h.Value, err = vs.subst(h.Value)
+		if err != nil {
+			return r, err
+		}
+		r.headers = append(r.headers, h)
+	}
+	return r, nil
+}

@@ -1,0 +1,115 @@
+package conformance
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"sort"
+	"strings"
+)
+
+// difference lists where got is not what want says, one line per place, with its JSON path.
+func difference(want, got any, path string) []string {
+	switch w := want.(type) {
+	case *Object:
+		if g, ok := got.(*Object); ok {
+			return objectDifference(w, g, path)
+		}
+	case *List:
+		if g, ok := got.(*List); ok {
+			return listDifference(w, g, path)
+		}
+	default:
+		if want == got { // Int, float64, string, bool and nil differ in type too
+			return nil
+		}
+	}
+	if path == "" {
+		path = "."
+	}
+	return []string{fmt.Sprintf("%s: want %s, got %s", path, short(want), short(got))}
+}
+
+func objectDifference(want, got *Object, path string) []string {
+	keys := map[string]bool{}
+	for _, k := range slices.Concat(want.Keys, got.Keys) {
+		keys[k] = true
+	}
+	var out []string
+	for _, k := range slices.Sorted(maps.Keys(keys)) {
+		switch at := path + "." + k; {
+		case !got.Has(k):
+			out = append(out, fmt.Sprintf("%s: missing, want %s", at, short(want.Members[k])))
+		case !want.Has(k):
+			out = append(out, fmt.Sprintf("%s: unexpected %s", at, short(got.Members[k])))
+		default:
+			out = append(out, difference(want.Members[k], got.Members[k], at)...)
+		}
+	}
+	return out
+}
+
+func listDifference(want, got *List, path string) []string {
+	w, g := want.Items, got.Items
+	if strings.HasSuffix(path, ".managedFields") { // their order hangs on whether a second passed between two writes
+		w, g = byManager(w), byManager(g)
+	}
+	var out []string
+	for i := range max(len(w), len(g)) {
+		switch at := fmt.Sprintf("%s[%d]", path, i); {
+		case i >= len(g):
+			out = append(out, fmt.Sprintf("%s: missing, want %s", at, short(w[i])))
+		case i >= len(w):
+			out = append(out, fmt.Sprintf("%s: unexpected %s", at, short(g[i])))
+		default:
+			out = append(out, difference(w[i], g[i], at)...)
+		}
+	}
+	return out
+}
+
+// byManager returns managedFields entries sorted by operation, manager, subresource and apiVersion.
+func byManager(entries []any) []any {
+	key := func(v any) string {
+		o, ok := v.(*Object)
+		if !ok {
+			return ""
+		}
+		return encode(&List{Items: []any{o.Get("operation"), o.Get("manager"), o.Get("subresource"), o.Get("apiVersion")}}, true)
+	}
+	out := slices.Clone(entries)
+	sort.SliceStable(out, func(i, j int) bool { return key(out[i]) < key(out[j]) })
+	return out
+}
+
+// short prints a value in at most 160 characters.
+func short(v any) string {
+	s := []rune(encode(v, false))
+	if len(s) < 160 {
+		return string(s)
+	}
+	return string(s[:157]) + "..."
+}
+
+// withoutManagedFields returns a copy of v in which no metadata has managedFields.
+func withoutManagedFields(v any) any {
+	v = clone(v)
+	var walk func(v any, key string)
+	walk = func(v any, key string) {
+		switch v := v.(type) {
+		case *List:
+			for _, x := range v.Items {
+				walk(x, key)
+			}
+		case *Object:
+			if key == "metadata" {
+				v.Delete("managedFields")
+			}
+			for _, k := range v.Keys {
+				walk(v.Members[k], k)
+			}
+		}
+	}
+	walk(v, "")
+	return v
+}

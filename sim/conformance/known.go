@@ -1,0 +1,71 @@
+package conformance
+
+import (
+	"fmt"
+	"strings"
+)
+
+// known is a parsed list of known differences; see testdata/known_differences.txt.
+type known map[string]string // "area/case step", "area/case *" or "area/*" -> reason
+
+// KnownDifferences returns the list that the package carries.
+func KnownDifferences() string {
+	text, err := embedded.ReadFile("testdata/known_differences.txt")
+	if err != nil {
+		panic("conformance: " + err.Error()) // the file is compiled in
+	}
+	return string(text)
+}
+
+func parseKnown(text string, cases []Case) (known, error) {
+	out := known{}
+	for i, line := range strings.Split(text, "\n") {
+		line = strings.TrimSpace(line)
+		if line == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		what, reason, ok := strings.Cut(line, " — ")
+		what = strings.Join(strings.Fields(what), " ")
+		switch {
+		case !ok || strings.TrimSpace(reason) == "":
+			return nil, fmt.Errorf("known differences, line %d: no reason after —", i+1)
+		case out[what] != "":
+			return nil, fmt.Errorf("known differences, line %d: %s is listed twice", i+1, what)
+		case !names(cases, what):
+			return nil, fmt.Errorf("known differences, line %d: there is no step %s", i+1, what)
+		}
+		out[what] = strings.TrimSpace(reason)
+	}
+	return out, nil
+}
+
+// names reports whether an entry stands for at least one step.
+func names(cases []Case, what string) bool {
+	for _, c := range cases {
+		if what == areaEntry(c.Area) || what == caseEntry(c) {
+			return true
+		}
+		for _, s := range c.Steps {
+			if what == stepEntry(c, s.Name) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func areaEntry(area string) string { return area + "/*" }
+
+func caseEntry(c Case) string { return c.ID() + " *" }
+
+func stepEntry(c Case, step string) string { return c.ID() + " " + step }
+
+// reason returns why a step may differ: the step's own entry, else its case's, else its area's.
+func (k known) reason(c Case, step string) string {
+	for _, entry := range []string{stepEntry(c, step), caseEntry(c), areaEntry(c.Area)} {
+		if why := k[entry]; why != "" {
+			return why
+		}
+	}
+	return ""
+}

@@ -1,0 +1,124 @@
+package conformance
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
+
+const masked = "<masked>"
+
+// reduce applies a step's @only, @ignore and @mask to an answer, in that order.
+func reduce(v any, s Step, vs values) error {
+	for _, o := range s.Only {
+		want, err := vs.subst(o.Want)
+		if err != nil {
+			return err
+		}
+		only(v, o.Path, want)
+	}
+	for _, p := range s.Ignore {
+		edit(v, strings.Split(p, "."), func(o *Object, key string) { o.Delete(key) })
+	}
+	for _, p := range s.Mask {
+		edit(v, strings.Split(p, "."), func(o *Object, key string) {
+			if !empty(o.Get(key)) {
+				o.Set(key, masked)
+			}
+		})
+	}
+	return nil
+}
+
+// edit calls do for each member that the path names. A path goes through all items of a list, or with digits through
+// one; * stands for every member.
+func edit(v any, path []string, do func(o *Object, key string)) {
+	if len(path) == 0 {
+		return
+	}
+	switch v := v.(type) {
+	case *List:
+		if i, err := strconv.Atoi(path[0]); err == nil && i >= 0 {
+			if i < len(v.Items) {
+				edit(v.Items[i], path[1:], do)
+			}
+			return
+		}
+		for _, x := range v.Items {
+			edit(x, path, do)
+		}
+	case *Object:
+		switch {
+		case path[0] == "*":
+			for _, k := range v.Keys {
+				edit(v.Members[k], path[1:], do)
+			}
+		case len(path) == 1:
+			do(v, path[0])
+		default:
+			edit(v.Get(path[0]), path[1:], do)
+		}
+	}
+}
+
+// empty reports whether a JSON value says nothing: null, false, zero, or of length zero.
+func empty(v any) bool {
+	switch v := v.(type) {
+	case nil:
+		return true
+	case bool:
+		return !v
+	case string:
+		return v == ""
+	case Int:
+		return v == "0"
+	case float64:
+		return v == 0
+	case *List:
+		return len(v.Items) == 0
+	case *Object:
+		return len(v.Keys) == 0
+	}
+	return false
+}
+
+// only keeps, of the list or map at path, what want ("key=value,value") names; see the package comment.
+func only(v any, path, want string) {
+	for _, p := range strings.Split(path, ".") {
+		if p == "" {
+			continue
+		}
+		o, ok := v.(*Object)
+		if !ok {
+			return
+		}
+		v = o.Get(p)
+	}
+	key, list, _ := strings.Cut(want, "=")
+	wanted := strings.Split(list, ",")
+	switch v := v.(type) {
+	case *List:
+		v.Items = slices.DeleteFunc(v.Items, func(x any) bool {
+			text, ok := stringAt(x, strings.Split(key, "."))
+			return !ok || !slices.Contains(wanted, text)
+		})
+	case *Object:
+		for _, k := range slices.Clone(v.Keys) {
+			if !slices.Contains(wanted, k) {
+				v.Delete(k)
+			}
+		}
+	}
+}
+
+func stringAt(v any, path []string) (string, bool) {
+	for _, p := range path {
+		o, ok := v.(*Object)
+		if !ok {
+			return "", false
+		}
+		v = o.Get(p)
+	}
+	text, ok := v.(string)
+	return text, ok
+}

@@ -1,0 +1,229 @@
+package conformance
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// StepResult is the outcome of one step.
+type StepResult struct {
+	Name        string
+	Target      string   // the request target as sent; empty for a control
+	Differences []string // empty: the answer agrees with the recording
+	Want, Got   any      // the recorded and the normalised answer
+}
+
+// Agrees reports whether there is no difference.
+func (r StepResult) Agrees() bool { return len(r.Differences) == 0 }
+
+// Run replays a case and compares each answer with its recording.
+func Run(ctx context.Context, t Target, c Case) []StepResult {
+	if err := t.ready(c); err != nil {
+		return failAll(c, err)
+	}
+	r := runner{ctx: ctx, target: t, values: values{"ns": ""}, norm: newNormaliser("")}
+	if !c.NoNamespace {
+		ns := t.namespace(c)
+		r.values["ns"], r.norm = ns, newNormaliser(ns)
+		if err := r.createNamespace(ns); err != nil {
+			return failAll(c, fmt.Errorf("creating the namespace: %w", err))
+		}
+		defer r.deleteNamespace(ns)
+	}
+	var out []StepResult
+	for _, s := range c.Steps {
+		out = append(out, r.step(s, c))
+	}
+	return out
+}
+
+// ready reports why a case cannot run on the target.
+func (t Target) ready(c Case) error {
+	switch {
+	case c.NeedsSecond() && t.Second == nil:
+		return errors.New("needs two API servers over one store")
+	case c.NeedsControl() && t.NoControl:
+		return errors.New("needs a store that can be told to forget")
+	case t.Advance != nil && t.Settle == nil:
+		return errors.New("conformance: Target.Advance needs Target.Settle")
+	}
+	return nil
+}
+
+func failAll(c Case, err error) []StepResult {
+	var out []StepResult
+	for _, s := range c.Steps {
+		out = append(out, StepResult{Name: s.Name, Want: c.Recorded(s.Name), Differences: []string{err.Error()}})
+	}
+	return out
+}
+
+// runner is one case under way.
+type runner struct {
+	ctx    context.Context
+	target Target
+	values values
+	norm   *normaliser
+}
+
+func (r *runner) createNamespace(ns string) error {
+	_, err := request{
+		method: http.MethodPost, target: "/api/v1/namespaces",
+		headers: []Header{{"Content-Type", "application/json"}},
+		body:    []byte(`{"metadata": {"name": "` + ns + `"}}`),
+	}.send(r.ctx, r.target)
+	return err
+}
+
+// deleteNamespace cleans up; that it may fail does not matter, no other case uses the name.
+func (r *runner) deleteNamespace(ns string) {
+	_, _ = request{method: http.MethodDelete, target: "/api/v1/namespaces/" + ns}.send(r.ctx, r.target)
+}
+
+func (r *runner) step(s Step, c Case) StepResult {
+	out := StepResult{Name: s.Name, Want: c.Recorded(s.Name)}
+	got, target, err := r.perform(s)
+	out.Target = target
+	switch {
+	case err != nil:
+		out.Differences = []string{err.Error()}
+	case out.Want == nil:
+		out.Got, out.Differences = got, []string{"no recording"}
+	default:
+		out.Got, out.Differences = got, difference(out.Want, got, "")
+	}
+	return out
+}
+
+// perform sends a step's request and returns the normalised answer and the target as sent.
+func (r *runner) perform(s Step) (any, string, error) {
+	if s.Sleep > 0 {
+		r.target.sleep(s.Sleep)
+	}
+	out := newObject()
+	if s.Control != "" {
+		out.Set("control", s.Control)
+		return out, "", r.target.control(r.ctx, s.Control)
+	}
+	req, err := s.build(r.values)
+	if err != nil {
+		return nil, "", err
+	}
+	e, err := r.sendUntil(req, s)
+	if err != nil {
+		return nil, req.target, err
+	}
+	headers := keptHeaders(e.header, s.Keep)
+	body, err := r.body(s, e)
+	if err != nil {
+		return nil, req.target, err
+	}
+	for _, k := range headers.Keys {
+		headers.Set(k, r.norm.text(headers.Members[k].(string)))
+	}
+	out.Set("status", Int(strconv.Itoa(e.status)))
+	out.Set("headers", headers)
+	out.Set("body", body)
+	return out, req.target, nil
+}
+
+// sendUntil sends a step's request, again every 0.2 s if the step waits for a status.
+func (r *runner) sendUntil(req request, s Step) (exchange, error) {
+	t := r.target
+	if s.Second {
+		t.URL, t.Transport = t.Second.URL, t.Second.Transport
+	}
+	const pause = 200 * time.Millisecond
+	for waited := time.Duration(0); ; waited += pause {
+		e, err := req.send(r.ctx, t)
+		if err != nil || s.Until == nil || strconv.Itoa(e.status) == s.Until.Status || waited > s.Until.Seconds {
+			return e, err
+		}
+		t.sleep(pause)
+	}
+}
+
+// alwaysKept are the response headers that every recording holds, if the answer has them.
+var alwaysKept = []string{"allow", "content-encoding", "content-type", "location", "retry-after", "warning"}
+
+func keptHeaders(h http.Header, more []string) *Object {
+	out := newObject()
+	for _, name := range alwaysKept {
+		if v := h.Values(name); len(v) > 0 {
+			out.Set(name, strings.Join(v, " | "))
+		}
+	}
+	for _, x := range more {
+		name, present := strings.TrimRight(x, "=*"), strings.HasSuffix(x, "=*")
+		switch v := h.Values(name); {
+		case len(v) == 0:
+		case present:
+			out.Set(name, "<present>")
+		default:
+			out.Set(name, strings.Join(v, " | "))
+		}
+	}
+	return out
+}
+
+// body returns the normalised body and notes the answer for later steps.
+func (r *runner) body(s Step, e exchange) (any, error) {
+	if e.events != nil {
+		answer := newObject()
+		answer.Set("events", e.events)
+		r.values[s.Name] = answer
+		v := clone(answer).(*Object)
+		if s.Watch.End {
+			v.Set("ended", e.ended)
+		}
+		return r.structured(v, s)
+	}
+	v, err := decode(e.body)
+	if err == nil {
+		r.values[s.Name] = v
+	}
+	switch {
+	case s.Raw:
+		return r.raw(e.body), nil
+	case err == nil:
+		return r.structured(clone(v), s)
+	case bytes.HasPrefix(e.body, []byte("k8s\x00")) || bytes.IndexByte(e.body, 0) >= 0 && !ascii(e.body):
+		return r.norm.text(binary(e.body)), nil
+	}
+	return r.norm.text(lenient(e.body)), nil
+}
+
+func (r *runner) structured(v any, s Step) (any, error) {
+	if text, ok := v.(string); ok {
+		return r.norm.text(text), nil
+	}
+	if err := reduce(v, s, r.values); err != nil {
+		return nil, err
+	}
+	return r.norm.value(v, "", ""), nil
+}
+
+// raw returns a body as text. What stands there as a resourceVersion gets a label first.
+func (r *runner) raw(body []byte) string {
+	text := lenient(body)
+	for _, m := range rvInText.FindAllStringSubmatch(text, -1) {
+		if _, isList := r.norm.labels("listrv").of[m[1]]; m[1] != "0" && !isList {
+			r.norm.label("rv", m[1])
+		}
+	}
+	return r.norm.text(text)
+}
+
+// lenient decodes UTF-8, each wrong byte as U+FFFD.
+func lenient(data []byte) string { return string([]rune(string(data))) }
+
+func ascii(data []byte) bool {
+	return !slices.ContainsFunc(data, func(c byte) bool { return c > 127 })
+}

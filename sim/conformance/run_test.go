@@ -1,0 +1,205 @@
+package conformance
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/matryer/is"
+)
+
+// TestRunAgreesWithPlayback runs every case against its own recording: what the runner reports for a server must come
+// from the server and not from the runner.
+func TestRunAgreesWithPlayback(t *testing.T) {
+	t.Parallel()
+	Check(t, func(t *testing.T, c Case) Target {
+		transport := inProcess{&playback{c: c}}
+		return Target{URL: "http://playback", Transport: transport, Second: &Target{URL: "http://second", Transport: transport}}
+	}, Options[*testing.T]{Isolate: synctest.Test, Known: "# none"})
+}
+
+// TestRecordingsAgreeWithThemselves compares each recording with itself and, normalised anew, with its copy.
+func TestRecordingsAgreeWithThemselves(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	cases, err := Cases()
+	is.NoErr(err)
+	steps := 0
+	for _, c := range cases {
+		one, two := newNormaliser("c-abcdefgh"), newNormaliser("c-abcdefgh")
+		for _, s := range c.Steps {
+			rec := c.Recorded(s.Name)
+			is.True(rec != nil)                            // every step is recorded
+			is.Equal(difference(rec, clone(rec), ""), nil) // a recording agrees with itself
+			a, b := one.value(clone(rec), "", ""), two.value(clone(rec), "", "")
+			is.Equal(difference(a, b, ""), nil) // and normalising is a function of what was seen
+			steps++
+		}
+	}
+	is.Equal(len(cases), 180) // cases carried
+	is.Equal(steps, 2064)     // steps carried
+}
+
+// TestTargetsAreSentByteForByte sends odd request targets over a socket and in process.
+func TestTargetsAreSentByteForByte(t *testing.T) {
+	t.Parallel()
+	targets := []string{
+		"/api", "//api/v1", "/api/v1//namespaces", "/a%20b", "/%61", "/a%2Fb", "/%C3%A9", "/api?limit=%zz", "/%zz/x",
+		"/a?", "/a?x=%3D,b&y=a+b", "/{a}", "/a;b", "/a/../b", "/a//",
+	}
+	var mu sync.Mutex
+	var seen []string
+	handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		seen = append(seen, r.RequestURI)
+	})
+	srv := httptest.NewServer(handler)
+	t.Cleanup(srv.Close)
+	for name, target := range map[string]Target{
+		"socket":     {URL: srv.URL, Transport: srv.Client().Transport},
+		"in process": {URL: "http://x", Transport: inProcess{handler}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			is := is.New(t)
+			seen = nil
+			for _, x := range targets {
+				_, err := request{method: "GET", target: x}.send(context.Background(), target)
+				is.NoErr(err)
+			}
+			want := slices.Clone(targets)
+			if name == "socket" {
+				want = slices.DeleteFunc(want, func(s string) bool { return s == "/%zz/x" }) // net/http answers 400 itself
+			}
+			is.Equal(seen, want) // the server saw the targets as written
+		})
+	}
+}
+
+// TestHeaders checks what a request carries by default and how a step changes it.
+func TestHeaders(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	var got http.Header
+	target := Target{URL: "http://x", Token: "t0", Transport: inProcess{http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		got = r.Header
+	})}}
+	_, err := request{method: "GET", target: "/"}.send(context.Background(), target)
+	is.NoErr(err)
+	is.Equal(got.Get("Accept"), "application/json")  // JSON unless the step says otherwise
+	is.Equal(got.Get("User-Agent"), "conform/v1.0")  // as recorded
+	is.Equal(got.Get("Authorization"), "Bearer t0")  // the target's token
+	is.Equal(got.Get("Accept-Encoding"), "identity") // nothing is compressed unasked
+	_, err = request{method: "GET", target: "/", headers: []Header{{"authorization", ""}, {"Accept", "*/*"}}}.send(context.Background(), target)
+	is.NoErr(err)
+	is.Equal(got.Values("Authorization"), []string{""}) // an empty value is sent
+	is.Equal(got.Values("Accept"), []string{"*/*"})     // a step's header replaces the default
+}
+
+// manual is a server whose answers wait for a clock that only the test moves.
+type manual struct {
+	mu      sync.Mutex
+	now     time.Duration
+	waiting map[time.Duration][]chan struct{}
+}
+
+func (m *manual) Advance(d time.Duration) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.now += d
+	for at, chans := range m.waiting {
+		if at <= m.now {
+			for _, c := range chans {
+				close(c)
+			}
+			delete(m.waiting, at)
+		}
+	}
+	return true
+}
+
+func (m *manual) after(d time.Duration) chan struct{} {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	c := make(chan struct{})
+	m.waiting[m.now+d] = append(m.waiting[m.now+d], c)
+	return c
+}
+
+// ServeHTTP answers /slow after 3 s and streams an event a second on /watch.
+func (m *manual) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.URL.Path == "/slow" {
+		<-m.after(3 * time.Second)
+		io.WriteString(w, "{}")
+	}
+	for r.URL.Path == "/watch" && r.Context().Err() == nil {
+		io.WriteString(w, "{}\n")
+		select {
+		case <-m.after(time.Second):
+		case <-r.Context().Done():
+		}
+	}
+}
+
+// TestAdvanceDrivesAManualClock: the runner moves the clock exactly as far as the request needs.
+func TestAdvanceDrivesAManualClock(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		is := is.New(t)
+		m := &manual{waiting: map[time.Duration][]chan struct{}{}}
+		target := Target{URL: "http://x", Transport: inProcess{m}, Advance: m.Advance, Settle: synctest.Wait}
+		e, err := request{method: "GET", target: "/slow"}.send(context.Background(), target)
+		is.NoErr(err)
+		is.Equal(string(e.body), "{}") // the answer came
+		is.Equal(m.now, 3*time.Second) // when its time had come
+		e, err = request{method: "GET", target: "/watch", watch: &Watch{Events: 9, Seconds: 2500 * time.Millisecond}}.send(context.Background(), target)
+		is.NoErr(err)
+		is.Equal(len(e.events.Items), 3)       // at 0, 1 and 2 s
+		is.Equal(e.ended, false)               // the runner went, not the server
+		is.Equal(m.now, 5500*time.Millisecond) // 2.5 s later
+		target.sleep(time.Second)
+		is.Equal(m.now, 6500*time.Millisecond) // @sleep moves the clock too
+	})
+}
+
+// TestServerEndsAWatch: a stream that the server closes has ended.
+func TestServerEndsAWatch(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	target := Target{URL: "http://x", Transport: inProcess{http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		io.WriteString(w, "{}\n\n{}\n")
+	})}}
+	e, err := request{method: "GET", target: "/", watch: &Watch{Events: 9, Seconds: time.Minute}}.send(context.Background(), target)
+	is.NoErr(err)
+	is.Equal(len(e.events.Items), 2) // an empty line is no event
+	is.True(e.ended)                 // the server ended it
+}
+
+// TestTarget runs the cases against the server at KUBESIM_TARGET, with KUBESIM_TOKEN; KUBESIM_INSECURE=1 accepts any
+// certificate and KUBESIM_SECOND names another server over the same store. See "make conformance-real".
+func TestTarget(t *testing.T) {
+	url := os.Getenv("KUBESIM_TARGET")
+	if url == "" {
+		t.Skip("KUBESIM_TARGET is not set")
+	}
+	target := Target{
+		URL: url, Token: os.Getenv("KUBESIM_TOKEN"), Seed: uint64(time.Now().UnixNano()),
+		Transport: Network(os.Getenv("KUBESIM_INSECURE") != ""),
+	}
+	if second := os.Getenv("KUBESIM_SECOND"); second != "" {
+		target.Second = &Target{URL: second, Transport: target.Transport}
+	}
+	clock, err := request{method: "GET", target: "/sim/v1/clock"}.send(context.Background(), target)
+	if err != nil {
+		t.Fatalf("KUBESIM_TARGET does not answer: %v", err)
+	}
+	target.NoControl = clock.status != http.StatusOK // a real server
+	Check(t, func(*testing.T, Case) Target { return target }, Options[*testing.T]{Workers: 8})
+}

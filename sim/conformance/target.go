@@ -1,0 +1,92 @@
+package conformance
+
+import (
+	"context"
+	"fmt"
+	"hash/fnv"
+	"math/rand/v2"
+	"net/http"
+	"time"
+)
+
+// Target is a server to compare.
+type Target struct {
+	URL       string            // scheme and host
+	Transport http.RoundTripper // nil: Network(false). It must send URL.RequestURI() and obey the request's context
+	Second    *Target           // another API server over the same store, of which only URL and Transport count; nil: none
+	Token     string            // bearer token; empty: none
+	Seed      uint64            // draws the namespaces' names; a server that outlives a run needs another one each time
+
+	// NoControl says that the server has no POST /sim/v1/compact and /sim/v1/expire, as a real one.
+	NoControl bool
+
+	// Advance moves the server's clock and reports whether it could. Nil: time passes by itself, that is by package
+	// time, which in a testing/synctest bubble costs nothing.
+	Advance func(time.Duration) bool
+	// Settle returns when nothing more can happen without time passing, neither in the server nor in the requests under
+	// way; synctest.Wait does that. Required with Advance.
+	Settle func()
+}
+
+// step is how far the clock moves at a time while a request waits.
+const step = 100 * time.Millisecond
+
+// sleep lets d pass.
+func (t Target) sleep(d time.Duration) {
+	if t.Advance == nil {
+		time.Sleep(d)
+		return
+	}
+	t.Settle()
+	t.Advance(d)
+	t.Settle()
+}
+
+// during runs f and calls expire when f is not done after limit; f must then return.
+func (t Target) during(limit time.Duration, expire, f func()) {
+	if t.Advance == nil {
+		timer := time.AfterFunc(limit, expire)
+		defer timer.Stop()
+		f()
+		return
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		f()
+	}()
+	for spent := time.Duration(0); ; spent += step {
+		t.Settle()
+		select {
+		case <-done:
+			return
+		default:
+		}
+		if spent >= limit || !t.Advance(step) {
+			expire()
+			<-done
+			return
+		}
+	}
+}
+
+// control makes the store ("compact"), or the store and every watch cache ("expire"), forget what was.
+func (t Target) control(ctx context.Context, verb string) error {
+	e, err := request{method: http.MethodPost, target: "/sim/v1/" + verb}.send(ctx, t)
+	if err == nil && e.status/100 != 2 {
+		err = fmt.Errorf("POST /sim/v1/%s answered %d", verb, e.status)
+	}
+	return err
+}
+
+// namespace returns the name of the namespace for a case: c- and eight letters.
+func (t Target) namespace(c Case) string {
+	h := fnv.New64a()
+	h.Write([]byte(c.ID()))
+	r := rand.New(rand.NewPCG(t.Seed, h.Sum64()))
+	name := []byte("c-")
+	for range 8 {
+		name = append(name, byte('a'+r.IntN(26)))
+	}
+	return string(name)
+}

@@ -1,0 +1,109 @@
+package conformance
+
+import (
+	"fmt"
+	"math/big"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+var (
+	placeholder = regexp.MustCompile(`\{\{([^}]+)\}\}`)
+	repeatForm  = regexp.MustCompile(`^repeat:(\d+):(.*)`)
+	plusForm    = regexp.MustCompile(`^rv\+(\d+):(.*)`)
+)
+
+// maxRepeat is more than the largest request body that a server reads.
+const maxRepeat = 1 << 24
+
+// values are the answers a later step may refer to: step name -> JSON value, and "ns".
+type values map[string]any
+
+// subst replaces every {{expression}} in text.
+func (vs values) subst(text string) (string, error) {
+	var failed error
+	out := placeholder.ReplaceAllStringFunc(text, func(m string) string {
+		v, err := vs.lookup(strings.TrimSpace(m[2 : len(m)-2]))
+		if err != nil && failed == nil {
+			failed = err
+		}
+		return v
+	})
+	return out, failed
+}
+
+// lookup evaluates one expression: repeat:N:text, rv+N:path or path.
+func (vs values) lookup(expr string) (string, error) {
+	if m := repeatForm.FindStringSubmatch(expr); m != nil {
+		n, err := strconv.Atoi(m[1])
+		if err != nil || n > maxRepeat {
+			return "", fmt.Errorf("{{repeat:%s}}: at most %d times", m[1], maxRepeat)
+		}
+		return strings.Repeat(m[2], n), nil
+	}
+	add := new(big.Int)
+	if m := plusForm.FindStringSubmatch(expr); m != nil {
+		add.SetString(m[1], 10)
+		expr = m[2]
+	}
+	v, err := vs.at(expr)
+	if err != nil {
+		return "", err
+	}
+	text, isString := v.(string)
+	if !isString {
+		text = encode(v, true)
+	}
+	if add.Sign() == 0 {
+		return text, nil
+	}
+	n, ok := new(big.Int).SetString(text, 10)
+	if !ok {
+		return "", fmt.Errorf("{{%s}}: %q is no number", expr, text)
+	}
+	return n.Add(n, add).String(), nil
+}
+
+// at returns the value at step.path. Step names and JSON keys may contain dots: the longest known prefix wins.
+func (vs values) at(expr string) (any, error) {
+	parts := strings.Split(expr, ".")
+	for i := len(parts); i > 0; i-- {
+		if v, ok := vs[strings.Join(parts[:i], ".")]; ok {
+			return descend(v, parts[i:], expr)
+		}
+	}
+	return nil, fmt.Errorf("{{%s}}: no earlier step has that name", expr)
+}
+
+func descend(v any, parts []string, expr string) (any, error) {
+	for len(parts) > 0 {
+		switch x := v.(type) {
+		case *List:
+			i, err := strconv.Atoi(parts[0])
+			if err != nil || i < 0 || i >= len(x.Items) {
+				return nil, fmt.Errorf("{{%s}}: no item %s", expr, parts[0])
+			}
+			v, parts = x.Items[i], parts[1:]
+		case *Object:
+			n := longestKey(x, parts)
+			if n == 0 {
+				return nil, fmt.Errorf("{{%s}}: no member %s", expr, parts[0])
+			}
+			v, parts = x.Members[strings.Join(parts[:n], ".")], parts[n:]
+		default:
+			return nil, fmt.Errorf("{{%s}}: nothing below %s", expr, encode(v, false))
+		}
+	}
+	return v, nil
+}
+
+// longestKey returns how many parts make up the longest key of o that parts begin with.
+func longestKey(o *Object, parts []string) int {
+	for n := len(parts); n > 0; n-- {
+		if o.Has(strings.Join(parts[:n], ".")) {
+			return n
+		}
+	}
+	return 0
+}
