@@ -1,0 +1,167 @@
+package guard
+
+import (
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// rows says who may import whom: a package imports only packages in rows above its own.
+var rows = [][]string{
+	{"clock", "sim/object", "sim/field", "sim/quantity"},
+	{"sim/status", "sim/selector", "sim/metadata", "sim/fault", "sim/trace"},
+	{"sim/mvcc", "sim/schema"},
+	{"sim/resource", "sim/patch", "sim/cel"},
+	{"sim/codec"},
+	{"sim/fieldmanager", "sim/watchcache", "sim/builtin", "sim/crd", "sim/admission", "sim/auth"},
+	{"sim/registry"},
+	{"sim/discovery/openapi"},
+	{"sim/discovery"},
+	{"sim/apiserver"},
+	{"sim"},
+	{"sim/controller", "sim/scenario", "sim/archive"},
+	{"fake", "wasm"},
+	{"fake/cmd/kubesim"},
+}
+
+// testSupport are packages without a row: they import nothing of the project, and only tests import them.
+var testSupport = []string{"sim/conformance", "sim/guard"}
+
+// homes says in which package each dependency may be imported (tests may import it too).
+var homes = map[string]string{
+	"cel.dev/cel-go":                       "sim/cel",
+	"github.com/evanphx/json-patch/v5":     "sim/patch",
+	"github.com/google/btree":              "sim/mvcc",
+	"github.com/matryer/is":                "tests",
+	"github.com/tidwall/buntdb":            "sim/archive",
+	"google.golang.org/protobuf":           "sim/codec",
+	"sigs.k8s.io/structured-merge-diff/v4": "sim/fieldmanager",
+	"sigs.k8s.io/yaml":                     "sim/codec",
+}
+
+// rowOf returns the row of a package of the root module.
+func rowOf(dir string) (int, bool) {
+	for i, row := range rows {
+		if slices.Contains(row, dir) {
+			return i, true
+		}
+	}
+	return 0, false
+}
+
+func rootModule(s source) bool { return s.owner == "" }
+
+func TestRows(t *testing.T) {
+	t.Parallel()
+	unknown := map[string]bool{}
+	for _, s := range mustSources(t, rootModule) {
+		row, known := rowOf(s.dir())
+		support := slices.Contains(testSupport, s.dir())
+		if !known && !support {
+			unknown[s.dir()] = true
+			continue
+		}
+		for _, p := range slices.Sorted(maps.Values(s.imports())) {
+			to, own := strings.CutPrefix(p, module+"/")
+			if !own || s.isTest() {
+				continue
+			}
+			theirs, ok := rowOf(to)
+			switch {
+			case support || slices.Contains(testSupport, to):
+				t.Errorf("%s imports %s: %v stand alone, only tests import them", s.name, to, testSupport)
+			case ok && theirs >= row:
+				t.Errorf("%s imports %s, which is not in a row above %s: move the code down, or take a small interface or a func",
+					s.name, to, s.dir())
+			}
+		}
+	}
+	for _, dir := range slices.Sorted(maps.Keys(unknown)) {
+		t.Errorf("package %s has no row: add it to the table in sim/guard/rows_test.go and to the design, or put its code where it belongs", dir)
+	}
+}
+
+// TestHomes: each dependency is imported in one package, so that it can be judged and replaced there.
+func TestHomes(t *testing.T) {
+	t.Parallel()
+	for _, s := range mustSources(t, rootModule) {
+		for _, p := range slices.Sorted(maps.Values(s.imports())) {
+			first, _, _ := strings.Cut(p, "/")
+			if s.isTest() || !strings.Contains(first, ".") || strings.HasPrefix(p, module) {
+				continue
+			}
+			home, ok := homeOf(p)
+			switch {
+			case !ok:
+				t.Errorf("%s imports %s: a new dependency needs a home in sim/guard/rows_test.go and a reason in the commit message", s.name, p)
+			case home != s.dir():
+				t.Errorf("%s imports %s, which lives in %s: use that package", s.name, p, home)
+			}
+		}
+	}
+}
+
+func homeOf(p string) (string, bool) {
+	for dep, home := range homes { // order does not matter: no dependency is a prefix of another
+		if p == dep || strings.HasPrefix(p, dep+"/") {
+			return home, true
+		}
+	}
+	return "", false
+}
+
+// requirement is a line of go.mod that names a module of Kubernetes.
+var requirement = regexp.MustCompile(`(?m)^\s*(?:require\s+)?((?:sigs\.)?k8s\.io/\S+) v`)
+
+// lent are the modules of Kubernetes that may stand in the root go.mod: none of them is tied to a version of client-go.
+var lent = []string{"sigs.k8s.io/structured-merge-diff/v4", "sigs.k8s.io/yaml", "sigs.k8s.io/randfill"}
+
+func TestRootModuleRequiresNoKubernetes(t *testing.T) {
+	t.Parallel()
+	all, err := texts()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range requirement.FindAllStringSubmatch(string(all["go.mod"]), -1) {
+		if !slices.Contains(lent, m[1]) {
+			t.Errorf("go.mod requires %s: it would move the client-go version of everyone who uses kubesim in tests. "+
+				"What needs Kubernetes modules belongs into examples/ or sim/schema/gen/, which are modules of their own", m[1])
+		}
+	}
+}
+
+// TestNoTestingInPrograms: a program that imports the simulator must not get the flags of package testing.
+func TestNoTestingInPrograms(t *testing.T) {
+	t.Parallel()
+	imports := map[string][]string{}
+	for _, line := range goList(t, "-e", "-deps", "-f", `{{.ImportPath}}: {{join .Imports " "}}`, "./...") {
+		name, list, _ := strings.Cut(line, ": ")
+		imports[name] = strings.Fields(list)
+	}
+	for _, name := range slices.Sorted(maps.Keys(imports)) {
+		if !strings.HasPrefix(name, module) {
+			continue
+		}
+		if chain := reach(imports, name, "testing", map[string]bool{}); chain != nil {
+			t.Errorf("%s: take a small interface with the methods you need, as conformance.TB does", strings.Join(chain, " imports "))
+		}
+	}
+}
+
+// reach returns a chain of imports from one package to another, or nil.
+func reach(imports map[string][]string, from, to string, seen map[string]bool) []string {
+	if from == to {
+		return []string{to}
+	}
+	seen[from] = true
+	for _, next := range imports[from] {
+		if !seen[next] {
+			if chain := reach(imports, next, to, seen); chain != nil {
+				return append([]string{from}, chain...)
+			}
+		}
+	}
+	return nil
+}
