@@ -1,0 +1,56 @@
+package fake
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/kubesim/kubesim/clock"
+)
+
+// controlPrefix is where a served simulator is controlled; the API itself has nothing there.
+const controlPrefix = "/sim/v1/"
+
+// control returns a handler that serves the API, and below /sim/v1/ what moves the simulator. Errors are plain text that
+// says what to do instead.
+func (s *Server) control(api http.Handler) http.Handler {
+	control := http.NewServeMux()
+	control.HandleFunc("POST "+controlPrefix+"compact", func(w http.ResponseWriter, _ *http.Request) { s.Compact() })
+	control.HandleFunc("POST "+controlPrefix+"expire", func(w http.ResponseWriter, _ *http.Request) { s.Expire() })
+	control.HandleFunc("GET "+controlPrefix+"clock", s.serveClock)
+	control.HandleFunc("POST "+controlPrefix+"clock/advance", s.serveAdvance)
+	control.HandleFunc("POST "+controlPrefix+"reset", func(w http.ResponseWriter, _ *http.Request) {
+		if err := s.Reset(); err != nil {
+			http.Error(w, "kubesim: reset: "+err.Error(), http.StatusInternalServerError)
+		}
+	})
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasPrefix(r.URL.Path, controlPrefix) {
+			control.ServeHTTP(w, r)
+			return
+		}
+		api.ServeHTTP(w, r)
+	})
+}
+
+func (s *Server) manual() bool { return s.cluster.Clock() == clock.Clock(s.Clock) }
+
+func (s *Server) serveClock(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(map[string]any{"now": s.cluster.Clock().Now().UTC().Format(time.RFC3339Nano), "manual": s.manual()})
+}
+
+func (s *Server) serveAdvance(w http.ResponseWriter, r *http.Request) {
+	d, err := time.ParseDuration(r.URL.Query().Get("d"))
+	switch {
+	case err != nil || d < 0:
+		http.Error(w, fmt.Sprintf("kubesim: clock/advance: d=%q is not a duration such as 5m or 90s", r.URL.Query().Get("d")), http.StatusBadRequest)
+	case !s.manual():
+		http.Error(w, "kubesim: clock/advance: this server runs on the system clock; start it with --clock manual", http.StatusConflict)
+	default:
+		s.Clock.Advance(d)
+		s.serveClock(w, r)
+	}
+}

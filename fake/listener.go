@@ -1,0 +1,73 @@
+package fake
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"time"
+)
+
+// Listener serves the simulated API server on a socket, for clients in other processes.
+type Listener struct {
+	url    string
+	server *http.Server
+	ca     []byte // PEM; nil without TLS
+}
+
+// ListenOptions say how to listen.
+type ListenOptions struct {
+	// Address to listen on. "": 127.0.0.1:0, any free port.
+	Address string
+	// TLS serves HTTPS with a certificate of its own, which CA returns.
+	TLS bool
+}
+
+// Listen serves on a socket until Close. It is not for testing/synctest bubbles, where time stands still while somebody
+// waits for a socket.
+func (s *Server) Listen(o ListenOptions) (*Listener, error) {
+	if o.Address == "" {
+		o.Address = "127.0.0.1:0"
+	}
+	socket, err := net.Listen("tcp", o.Address)
+	if err != nil {
+		return nil, fmt.Errorf("kubesim: cannot listen on %s: %w", o.Address, err)
+	}
+	l := &Listener{url: "http://" + socket.Addr().String(), server: &http.Server{Handler: s.Handler(), ReadHeaderTimeout: time.Minute}}
+	if o.TLS {
+		certificate, ca, err := selfSigned(socket.Addr())
+		if err != nil {
+			socket.Close()
+			return nil, err
+		}
+		l.ca, l.url = ca, "https://"+socket.Addr().String()
+		l.server.TLSConfig = &tls.Config{Certificates: []tls.Certificate{certificate}, NextProtos: []string{"h2", "http/1.1"}}
+		socket = tls.NewListener(socket, l.server.TLSConfig)
+	}
+	go func() {
+		if err := l.server.Serve(socket); !errors.Is(err, http.ErrServerClosed) && s.logf != nil {
+			s.logf("kubesim: the listener on %s ended: %v", l.url, err)
+		}
+	}()
+	s.mu.Lock()
+	s.listeners = append(s.listeners, l)
+	s.mu.Unlock()
+	return l, nil
+}
+
+// URL is where the listener serves: http://127.0.0.1:PORT.
+func (l *Listener) URL() string { return l.url }
+
+// CA is the certificate that clients of a TLS listener have to trust, PEM. nil without TLS.
+func (l *Listener) CA() []byte { return l.ca }
+
+// Close ends the listener and its connections.
+func (l *Listener) Close() {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	if l.server.Shutdown(ctx) != nil {
+		l.server.Close()
+	}
+}
