@@ -1,0 +1,82 @@
+# make help says what there is. Everything works with Go alone; a part that needs more says what, and how to get it.
+
+SHELL       := bash
+.SHELLFLAGS := -o pipefail -c
+
+GO        ?= go
+FUZZTIME  ?= 60s
+BENCH     ?= .
+BENCHTIME ?= 1s
+# TESTFLAGS go to every go test, for example TESTFLAGS=-short.
+TESTFLAGS ?=
+# RUNFLAGS go to kubesim serve, for example RUNFLAGS='--clock manual --seed 7'.
+RUNFLAGS  ?=
+# The packages whose tests also run as js/wasm under node.
+WASM_TESTS ?= ./clock/...
+
+# Every folder with a go.mod: the root module, and those whose requirements must not reach its users.
+SUBMODULES := $(sort $(patsubst ./%/go.mod,%,$(shell find . -mindepth 2 -name go.mod -not -path '*/node_modules/*' -not -path '*/testdata/*')))
+MODULES    := . $(SUBMODULES)
+
+# each runs a command in every module and fails at the end if it failed in one.
+each = @status=0; for m in $(MODULES); do echo "== $$m: $(1)"; (cd $$m && $(1)) || status=1; done; exit $$status
+
+.PHONY: help run test test-go test-wasm race check check-format vet guard build-wasm bench fuzz generate conformance conformance-real
+
+help: ## print this list
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1	/' | awk -F '\t' '{ printf "  %-17s %s\n", $$1, $$2 }'
+
+run: ## build and start kubesim serve; it prints its URL and the kubectl line to try (RUNFLAGS)
+	$(GO) run ./fake/cmd/kubesim serve $(RUNFLAGS)
+
+test: test-go test-wasm ## run all tests of all modules, shuffled (TESTFLAGS)
+
+test-go:
+	$(call each,$(GO) test -shuffle=on $(TESTFLAGS) ./...)
+
+test-wasm: ## run tests as js/wasm under node (WASM_TESTS)
+	@if command -v node >/dev/null; then \
+		PATH="$$PATH:$$($(GO) env GOROOT)/lib/wasm" GOOS=js GOARCH=wasm $(GO) test $(TESTFLAGS) $(WASM_TESTS); \
+	else echo "left out: tests under js/wasm need node (https://nodejs.org, or: apt-get install nodejs)"; fi
+
+race: ## run all tests with the race detector
+	@if [ "$$($(GO) env CGO_ENABLED)" != 1 ] || ! command -v "$$($(GO) env CC)" >/dev/null; then \
+		echo "the race detector needs a C compiler (apt-get install gcc) and CGO_ENABLED=1"; exit 1; fi
+	$(call each,$(GO) test -race -shuffle=on $(TESTFLAGS) ./...)
+
+check: check-format vet guard build-wasm test ## what to run before every push: format, vet, guards, wasm build, tests
+
+check-format: ## fail if gofmt would change a file
+	@out="$$(gofmt -l $$(find . -name '*.go' -not -path '*/node_modules/*'))"; \
+	if [ -n "$$out" ]; then echo "gofmt would change:"; echo "$$out"; exit 1; fi
+
+vet: ## go vet in every module
+	$(call each,$(GO) vet ./...)
+
+guard: ## the rules of the project that a machine can check
+	$(GO) test -count=1 ./sim/guard
+
+build-wasm: ## build everything that runs in a page as js/wasm
+	GOOS=js GOARCH=wasm $(GO) build ./clock/... $$(ls -d sim fake wasm 2>/dev/null | sed 's|.*|./&/...|')
+
+bench: ## benchmarks, side by side with other fakes where examples/ has them (BENCH, BENCHTIME)
+	$(call each,$(GO) test -run '^$$' -bench '$(BENCH)' -benchtime $(BENCHTIME) -benchmem ./...)
+
+fuzz: ## each fuzz target for a while (FUZZTIME)
+	@for m in $(MODULES); do (cd $$m && for p in $$($(GO) list ./...); do \
+		for f in $$($(GO) test -list '^Fuzz' $$p | grep '^Fuzz'); do \
+			echo "== $$p $$f"; $(GO) test -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FUZZTIME) $$p || exit 1; \
+		done; done) || exit 1; done
+
+generate: ## rewrite the schema data; fails if the tree changes
+	@if [ -f sim/schema/gen/go.mod ]; then cd sim/schema/gen && $(GO) run . -minor 1.36 -out ../data; \
+	else echo "sim/schema/gen is not there"; exit 1; fi
+	git diff --exit-code sim/schema/data
+
+conformance: ## compare with the recorded real server, in process and over HTTP; prints a table per area
+	$(GO) test -count=1 ./sim/conformance
+	@if [ -d fake ]; then $(GO) test -count=1 -v -run Conformance ./fake | grep -vE '^ *(=== (RUN|PAUSE|CONT|NAME)|--- PASS)'; fi
+
+conformance-real: ## the same against a real server: KUBESIM_TARGET=https://… [KUBESIM_TOKEN=…] [KUBESIM_INSECURE=1]
+	@if [ -z "$$KUBESIM_TARGET" ]; then echo "set KUBESIM_TARGET=https://HOST:PORT, KUBESIM_TOKEN, and KUBESIM_INSECURE=1 for a self-signed certificate"; exit 1; fi
+	$(GO) test -count=1 -timeout 30m -v -run '^TestTarget$$' ./sim/conformance | grep -vE '^ *(=== (RUN|PAUSE|CONT|NAME)|--- PASS)'
