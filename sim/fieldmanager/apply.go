@@ -1,0 +1,283 @@
+package fieldmanager
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/kubesim/kubesim/sim/codec"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/resource"
+	"github.com/kubesim/kubesim/sim/status"
+	"sigs.k8s.io/structured-merge-diff/v4/fieldpath"
+	"sigs.k8s.io/structured-merge-diff/v4/merge"
+	"sigs.k8s.io/structured-merge-diff/v4/typed"
+)
+
+// beforeFirstApply owns what an object had when its fields were not tracked.
+const beforeFirstApply = "before-first-apply"
+
+// Apply merges the configuration that by applies into live, nil for an object that does not exist, and returns the
+// result with its managedFields, read as its kind but without defaults. Other managers' fields that would change are a
+// conflict unless force takes them.
+func (m *Manager) Apply(d *resource.Definition, live, config object.Object, by By, force bool) (object.Object, *status.Status) {
+	if live == nil {
+		live = object.Object{"apiVersion": d.GV(), "kind": d.Kind}
+	}
+	entries, err := decode(live.List("metadata", "managedFields"))
+	if err != nil {
+		return nil, status.Plain("failed to decode managed fields: %v", err)
+	}
+	live = bare(live)
+	if len(entries) == 0 {
+		before := By{Name: beforeFirstApply, Subresource: by.Subresource, Time: by.Time}
+		if entries, err = m.track(d, nil, live, nil, before); err != nil {
+			return nil, status.Plain("failed to create manager for existing fields: %v", err)
+		}
+	}
+	a := &application{m: m, d: d, live: live, config: config, by: by, entries: entries}
+	if s := a.read(); s != nil {
+		return nil, s
+	}
+	obj, s := a.run(force)
+	if s != nil {
+		return nil, s
+	}
+	if by.Name == kubectl {
+		refreshLastApplied(obj, config)
+	}
+	return obj, nil
+}
+
+// application is one apply.
+type application struct {
+	m            *Manager
+	d            *resource.Definition
+	live, config object.Object
+	by           By
+	entries      managed
+
+	model                  *model
+	whole                  map[string]any // live with its zero values
+	liveTyped, configTyped *typed.TypedValue
+	self                   id
+}
+
+// outcome is what an apply comes to.
+type outcome struct {
+	merged  map[string]any // nil: the object stays as it is
+	entries managed
+}
+
+// read checks the configuration and the object against the schema.
+func (a *application) read() *status.Status {
+	a.model = a.m.model(typeOf(a.d), a.d.Custom)
+	a.self = id{manager: a.by.Name, operation: opApply, subresource: a.by.Subresource}
+	parser := a.model.parser()
+	var err error
+	if a.configTyped, err = parser.FromUnstructured(map[string]any(a.config)); err != nil {
+		if text := a.model.root.invalid(map[string]any(a.config)); text != "" {
+			err = errors.New(text)
+		}
+		return status.Plain("failed to create typed patch object (%s): %v", a.called(a.config), err)
+	}
+	a.whole, _ = a.model.root.complete(map[string]any(a.live)).(map[string]any)
+	if a.liveTyped, err = parser.FromUnstructured(a.whole, typed.AllowDuplicates); err != nil {
+		return status.Plain("failed to create typed live object (%s): %v", a.called(a.live), err)
+	}
+	return nil
+}
+
+// called names an object in errors: namespace/name; version, Kind=kind.
+func (a *application) called(obj object.Object) string {
+	return obj.Namespace() + "/" + obj.Name() + "; " + a.d.GVK.String()
+}
+
+// run merges, and once more with force where kubectl may take over what it managed before server-side apply.
+func (a *application) run(force bool) (object.Object, *status.Status) {
+	out, err := a.merge(force)
+	if conflicts, ok := err.(merge.Conflicts); ok && a.by.Name == kubectl {
+		left, known := a.notLastApplied(conflicts)
+		switch {
+		case known && len(left) > 0:
+			err = left
+		case known:
+			out, err = a.merge(true)
+		}
+	}
+	if conflicts, ok := err.(merge.Conflicts); ok {
+		return nil, a.conflict(conflicts)
+	}
+	if err != nil {
+		return nil, status.Plain("%s", err.Error())
+	}
+	obj, err := a.object(out.merged)
+	if err != nil {
+		return nil, status.Plain("failed to convert new object (%s) to proper version: unable to convert unstructured object to %s: %s",
+			a.called(a.config), a.d.GVK, unconvertible(err))
+	}
+	out.entries.put(obj)
+	return obj, nil
+}
+
+// merge merges the configuration into the object. Its errors are merge.Conflicts or failures.
+func (a *application) merge(force bool) (*outcome, error) {
+	set := a.m.reset(a.d, a.by.Subresource).filter(a.model.root.paths(map[string]any(a.config)))
+	last := a.entries.find(a.self)
+	if last != nil {
+		if given, _ := minus(last.fields, set); len(given) > 0 || last.apiVersion != a.d.GV() {
+			return a.prune(force)
+		}
+	}
+	return a.add(set, force)
+}
+
+// add merges a configuration that has all that by applied before: nothing goes away.
+func (a *application) add(set map[string]any, force bool) (*outcome, error) {
+	typed, err := a.liveTyped.Merge(a.configTyped)
+	if err != nil {
+		return nil, fmt.Errorf("failed to merge config: %v", err)
+	}
+	merged, _ := typed.AsValue().Unstructured().(map[string]any)
+	c := &comparison{m: a.m, d: a.d, live: a.whole, obj: merged, by: a.by, whole: true}
+	out := &outcome{entries: make(managed, 0, len(a.entries)+1)}
+	var conflicts merge.Conflicts
+	for _, e := range a.entries {
+		v := a.m.version(a.d, e.apiVersion)
+		if v == nil {
+			continue
+		}
+		e := *e
+		if e.id() != a.self {
+			change, err := c.at(v)
+			if err != nil {
+				return nil, fmt.Errorf("failed to compare objects: %v", err)
+			}
+			conflicts = appendConflicts(conflicts, e.id().text(), both(e.fields, change.changed))
+			if e.lose(change); len(e.fields) == 0 {
+				continue
+			}
+		}
+		out.entries = append(out.entries, &e)
+	}
+	if len(conflicts) > 0 && !force {
+		return nil, conflicts
+	}
+	if !equalMaps(a.whole, merged) {
+		out.merged = merged
+	}
+	out.entries = a.applied(out.entries, stripped(set), out.merged != nil)
+	return out, nil
+}
+
+// appendConflicts adds a conflict with a manager for each path of a set.
+func appendConflicts(list merge.Conflicts, manager string, set map[string]any) merge.Conflicts {
+	if len(set) == 0 {
+		return list
+	}
+	toSet(set).Iterate(func(p fieldpath.Path) {
+		list = append(list, merge.Conflict{Manager: manager, Path: p.Copy()})
+	})
+	return list
+}
+
+// applied gives a set to the applier. The time of its entry is that of its last change of the object.
+func (a *application) applied(entries managed, set map[string]any, changed bool) managed {
+	e := &entry{manager: a.by.Name, operation: opApply, apiVersion: a.d.GV(), subresource: a.by.Subresource, fields: set}
+	old := entries.find(a.self)
+	if old != nil {
+		e.time = old.time
+	}
+	if changed {
+		e.time = object.Time(a.by.Time)
+	}
+	switch {
+	case len(set) > 0:
+		return entries.set(e)
+	case old != nil:
+		return entries.drop(old)
+	}
+	return entries
+}
+
+// object returns the merged object read as its kind, or the live one where merging changed nothing.
+func (a *application) object(merged map[string]any) (object.Object, error) {
+	obj := a.live
+	if merged != nil {
+		obj = merged
+		if t := typeOf(a.d); t != nil && !a.d.Custom {
+			var err error
+			if obj, _, err = codec.DecodeJSON(codec.Append(nil, obj, t), t); err != nil {
+				return nil, err
+			}
+		}
+	}
+	obj = maps.Clone(obj)
+	if meta := obj.Metadata(); meta != nil {
+		obj["metadata"] = maps.Clone(meta)
+	}
+	return obj, nil
+}
+
+// unconvertible words an error of the codec as the real server does, which reads a merged object value by value.
+func unconvertible(err error) string {
+	text := err.Error()
+	head, kind, ok := strings.Cut(text, " of type ")
+	what, _, field := strings.Cut(head, " into Go struct field ")
+	switch {
+	case !ok || !field:
+		return text
+	case strings.Contains(what, "number "):
+		return "cannot convert float64 to " + kind
+	}
+	return what + " into Go value of type " + kind
+}
+
+// conflict answers with every conflict: managers in the order of their identifiers, a manager's fields as sets are
+// ordered. The real server gives managers in random order.
+func (a *application) conflict(conflicts merge.Conflicts) *status.Status {
+	slices.SortStableFunc(conflicts, func(x, y merge.Conflict) int { return strings.Compare(x.Manager, y.Manager) })
+	causes := make([]status.Cause, len(conflicts))
+	message := fmt.Sprintf("Apply failed with %d conflicts: ", len(conflicts))
+	last := ""
+	for i, c := range conflicts {
+		who, field := a.nameOf(c.Manager), a.model.print(c.Path)
+		causes[i] = status.Cause{Reason: "FieldManagerConflict", Message: "conflict with " + who, Field: field}
+		switch {
+		case len(conflicts) == 1:
+			message = "Apply failed with 1 conflict: conflict with " + who + ": " + field
+		case i == 0:
+			message += "conflicts with " + who + ":\n- " + field
+		case c.Manager != last:
+			message += "\nconflicts with " + who + ":\n- " + field
+		default:
+			message += "\n- " + field
+		}
+		last = c.Manager
+	}
+	return status.ApplyConflict(message, causes)
+}
+
+// nameOf prints the manager of an identifier: "m" with subresource "status" using apps/v1.
+func (a *application) nameOf(text string) string {
+	var e *entry
+	for _, x := range a.entries {
+		if x.id().text() == text {
+			e = x
+		}
+	}
+	if e == nil {
+		return strconv.Quote(text)
+	}
+	out := fmt.Sprintf("%q", e.manager)
+	if e.subresource != "" {
+		out += fmt.Sprintf(" with subresource %q", e.subresource)
+	}
+	if e.operation == opUpdate {
+		out += " using " + e.apiVersion
+	}
+	return out
+}

@@ -1,0 +1,315 @@
+package fieldmanager
+
+// differ compares objects.
+type differ struct {
+	whole bool  // objects have all their zero values: what is absent is absent
+	err   error // what is wrong with an item that has no path
+}
+
+// typed reports whether absent fields of s have their zero value.
+func (d *differ) typed(s *shape) bool { return s.typed && !d.whole }
+
+// diff compares two values that are both there. changed holds the paths below them whose value is new or other than it
+// was, removed those that are gone; leaf stands for the value itself. The rules are those of structured-merge-diff:
+// what is owned as a whole changes as a whole, a container that comes or goes does so with everything in it, and a
+// container that stays is no path.
+func (d *differ) diff(s *shape, was, is any) (changed, removed map[string]any) {
+	switch {
+	case s.kind == deduced && !s.atomic && isMap(was) != isMap(is) && was != nil && is != nil:
+		if isMap(is) { // an object in the place of something else
+			return d.all(s, is), nil
+		}
+		_, removed = d.diffFields(s, was, nil)
+		return leaf, removed
+	case s.asOne(was, is):
+		if d.equal(s, was, is) {
+			return nil, nil
+		}
+		return leaf, nil
+	case s.kind == set || s.kind == listMap:
+		return d.diffItems(s, was, is)
+	}
+	return d.diffFields(s, was, is)
+}
+
+// asOne reports whether two values are compared as one: scalars, what is atomic, containers that are both empty, and
+// values that the schema does not expect.
+func (s *shape) asOne(was, is any) bool {
+	if s.atomic || s.kind == scalar || s.kind == list {
+		return true
+	}
+	if isEmptyContainer(was) && isEmptyContainer(is) {
+		return true
+	}
+	if s.kind == set || s.kind == listMap {
+		return !isListOrNull(was) || !isListOrNull(is)
+	}
+	return !isMapOrNull(was) || !isMapOrNull(is)
+}
+
+func isMap(v any) bool {
+	_, ok := v.(map[string]any)
+	return ok
+}
+
+func isMapOrNull(v any) bool { return v == nil || isMap(v) }
+
+func isListOrNull(v any) bool {
+	_, ok := v.([]any)
+	return ok || v == nil
+}
+
+func isEmptyContainer(v any) bool {
+	switch v := v.(type) {
+	case nil:
+		return true
+	case map[string]any:
+		return len(v) == 0
+	case []any:
+		return len(v) == 0
+	}
+	return false
+}
+
+// diffFields compares two objects, of which one may be null.
+func (d *differ) diffFields(s *shape, wasAny, isAny any) (changed, removed map[string]any) {
+	was, _ := wasAny.(map[string]any)
+	is, _ := isAny.(map[string]any)
+	for i := range s.fields {
+		f := &s.fields[i]
+		before, had := f.in(was, d.typed(s))
+		after, has := f.in(is, d.typed(s))
+		if !had && !has {
+			continue
+		}
+		c, r := d.change(f.shape, before, after, had, has)
+		changed, removed = add(changed, f.path, "", c), add(removed, f.path, "", r)
+	}
+	if s.kind == structure && s.elem == nil {
+		return changed, removed
+	}
+	for name, after := range is { // order does not matter: it fills sets
+		if s.field(name) != nil {
+			continue
+		}
+		before, had := was[name]
+		c, r := d.change(s.element(), before, after, had, true)
+		changed, removed = add(changed, "f:", name, c), add(removed, "f:", name, r)
+	}
+	for name, before := range was { // order does not matter: it fills sets
+		if _, has := is[name]; !has && s.field(name) == nil {
+			removed = add(removed, "f:", name, d.all(s.element(), before))
+		}
+	}
+	return changed, removed
+}
+
+// element returns the shape of what a deduced object or list holds, or of an element.
+func (s *shape) element() *shape {
+	if s.kind == deduced {
+		return s
+	}
+	return s.elem
+}
+
+// change compares two values of which one may be missing.
+func (d *differ) change(s *shape, before, after any, had, has bool) (changed, removed map[string]any) {
+	switch {
+	case !had:
+		return d.all(s, after), nil
+	case !has:
+		return nil, d.all(s, before)
+	}
+	return d.diff(s, before, after)
+}
+
+// add puts the paths of a field into a set, which it makes when there is none.
+func add(set map[string]any, prefix, name string, below map[string]any) map[string]any {
+	if below == nil {
+		return set
+	}
+	if set == nil {
+		set = make(map[string]any, 2)
+	}
+	set[prefix+name] = below
+	return set
+}
+
+// all returns the paths of a value that comes or goes: its own and all below.
+func (d *differ) all(s *shape, v any) map[string]any {
+	if s.atomic {
+		return leaf
+	}
+	switch s.kind {
+	case structure, dictionary, deduced:
+		if m, ok := v.(map[string]any); ok {
+			return d.allFields(s, m)
+		}
+	case set, listMap:
+		if l, ok := v.([]any); ok && len(l) > 0 {
+			return d.allItems(s, l)
+		}
+	}
+	return leaf
+}
+
+func (d *differ) allFields(s *shape, m map[string]any) map[string]any {
+	below := make(map[string]any, len(m)+1)
+	for i := range s.fields {
+		f := &s.fields[i]
+		if v, ok := f.in(m, d.typed(s)); ok {
+			below[f.path] = d.all(f.shape, v)
+		}
+	}
+	if s.kind != structure || s.elem != nil {
+		for name, v := range m { // order does not matter: it fills a set
+			if s.field(name) == nil {
+				below["f:"+name] = d.all(s.element(), v)
+			}
+		}
+	}
+	return withSelf(below)
+}
+
+func (d *differ) allItems(s *shape, l []any) map[string]any {
+	below := make(map[string]any, len(l)+1)
+	for _, v := range l {
+		path := d.itemPath(s, v)
+		if _, twice := below[path]; twice { // repeated items are owned as a whole
+			below[path] = leaf
+			continue
+		}
+		below[path] = d.all(s.elem, v)
+	}
+	return withSelf(below)
+}
+
+// withSelf adds the container itself to the paths below it.
+func withSelf(below map[string]any) map[string]any {
+	if len(below) == 0 {
+		return leaf
+	}
+	below["."] = leaf
+	return below
+}
+
+// items are the items of one key in two lists; more than one is a repeated item.
+type items struct{ was, is []any }
+
+func (d *differ) itemPath(s *shape, item any) string {
+	path, err := s.itemPath(item, d.typed(s))
+	if err != nil && d.err == nil {
+		d.err = err
+	}
+	return path
+}
+
+// diffItems compares two lists whose items are owned one by one. Their order does not count.
+func (d *differ) diffItems(s *shape, wasAny, isAny any) (changed, removed map[string]any) {
+	if d.equal(s, wasAny, isAny) {
+		return nil, nil
+	}
+	was, _ := wasAny.([]any)
+	is, _ := isAny.([]any)
+	byPath := make(map[string]*items, len(is))
+	at := func(v any) *items {
+		path := d.itemPath(s, v)
+		if byPath[path] == nil {
+			byPath[path] = &items{}
+		}
+		return byPath[path]
+	}
+	for _, v := range was {
+		x := at(v)
+		x.was = append(x.was, v)
+	}
+	for _, v := range is {
+		x := at(v)
+		x.is = append(x.is, v)
+	}
+	for path, x := range byPath { // order does not matter: it fills sets
+		c, r := d.diffItem(s, x)
+		changed, removed = add(changed, path, "", c), add(removed, path, "", r)
+	}
+	return changed, removed
+}
+
+func (d *differ) diffItem(s *shape, x *items) (changed, removed map[string]any) {
+	switch {
+	case len(x.was) > 1 && len(x.is) > 1: // repeated items change as a whole
+		if d.equalLists(s, x.was, x.is) {
+			return nil, nil
+		}
+		return leaf, nil
+	case len(x.was) > 1: // no longer repeated
+		if len(x.is) == 1 {
+			changed = d.all(s.elem, x.is[0])
+		}
+		return changed, leaf
+	case len(x.is) > 1: // repeated from now on
+		if len(x.was) == 1 {
+			removed = d.all(s.elem, x.was[0])
+		}
+		return leaf, removed
+	case len(x.was) == 0:
+		return d.all(s.elem, x.is[0]), nil
+	case len(x.is) == 0:
+		return nil, d.all(s.elem, x.was[0])
+	}
+	return d.diff(s.elem, x.was[0], x.is[0])
+}
+
+// paths returns the set of an applied configuration: every leaf and every item. Objects and lists that have something
+// in them are not in the set, items of lists and undeclared fields are.
+func (s *shape) paths(m map[string]any) map[string]any {
+	var out map[string]any
+	for name, v := range m { // order does not matter: it fills a set
+		out = add(out, "f:", name, s.child(name).pathsOf(v, s.field(name) == nil || isEmptyMap(v)))
+	}
+	return out
+}
+
+func isEmptyMap(v any) bool {
+	m, ok := v.(map[string]any)
+	return v == nil || ok && len(m) == 0
+}
+
+// pathsOf returns what is below the path of v, which is in the set itself if member says so.
+func (s *shape) pathsOf(v any, member bool) map[string]any {
+	var out map[string]any
+	switch x := v.(type) {
+	case map[string]any:
+		if !s.atomic && s.kind != scalar {
+			out = s.paths(x)
+		} else {
+			member = true
+		}
+	case []any:
+		if s.kind == set || s.kind == listMap {
+			out = s.pathsOfItems(x)
+		} else {
+			member = true
+		}
+	case nil:
+	default:
+		member = true
+	}
+	switch {
+	case !member:
+		return out
+	case out == nil:
+		return leaf
+	}
+	out["."] = leaf
+	return out
+}
+
+func (s *shape) pathsOfItems(l []any) map[string]any {
+	var out map[string]any
+	for _, v := range l {
+		if path, err := s.itemPath(v, false); err == nil {
+			out = add(out, path, "", s.elem.pathsOf(v, true))
+		}
+	}
+	return out
+}

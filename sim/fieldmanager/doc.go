@@ -1,0 +1,57 @@
+// Package fieldmanager keeps metadata.managedFields: who set which field, by which kind of request, when. It merges
+// applied configurations into objects (API concepts, "Server-side apply"; KEP-555).
+//
+//	metadata.managedFields ─┬─ entry ─ manager "kubectl"  operation Apply   time …  ┐ sorted by operation, time,
+//	                        └─ entry ─ manager "kubelet"  operation Update  time …  ┘ manager, apiVersion, subresource
+//	                                     └─ fieldsV1, a set of paths:
+//	                                          {"f:spec": {"f:containers": {"k:{\"name\":\"c\"}": {".": {}, "f:image": {}}}}}
+//
+// An update asks only what changed: two objects are compared along their shape (diff.go), and what changed moves from
+// whoever had it to the manager of the request. The sets stay in the form they have in the object (fieldset.go), so an
+// entry that loses nothing is not even copied.
+//
+//	schema.Type ──▶ shape ──▶ diff, complete, validate
+//	                  └─────▶ schema of structured-merge-diff ──▶ merge, prune, conflicts of an apply
+//
+// Applies are decided by structured-merge-diff (smd.go): this is the only package that imports it. Shapes are made once
+// per type and process; those of custom resources belong to a Manager.
+package fieldmanager
+
+import (
+	"time"
+
+	"github.com/kubesim/kubesim/sim/resource"
+	"github.com/kubesim/kubesim/sim/schema"
+)
+
+// By is who changes an object, through what, and when.
+type By struct {
+	Name        string // field manager
+	Subresource string // "" for the main resource
+	Time        time.Time
+}
+
+// Manager keeps managedFields for the resources of one API server. Objects are in the version of the request. It is
+// not safe for concurrent use: the Cluster's lock guards it.
+type Manager struct {
+	// Version returns the definition of d's resource that serves another apiVersion, or nil: entries of a version that
+	// is not served any more are dropped. A nil Version knows d and its hub only.
+	Version func(d *resource.Definition, apiVersion string) *resource.Definition
+
+	// Reset says which fields a write through the subresource ("" for the main resource) of d cannot own, because the
+	// strategy resets them. ok is false where the rule for every resource holds, as it does for a nil Reset: the main
+	// resource resets status, the status subresource resets spec, and metadata too where CustomStatus says so.
+	Reset func(d *resource.Definition, subresource string) (r Reset, ok bool)
+
+	custom map[*schema.Type]*model
+}
+
+// Reset names the fields that a write cannot own, as dotted paths: "spec", "metadata.labels". An element "*" stands for
+// every item of a list.
+type Reset struct {
+	Fields []string // these and everything below
+	Only   []string // everything but these and what is below them; nil: nothing more
+}
+
+// New returns a Manager that knows a resource in the version of the request and its hub; set its fields to know more.
+func New() *Manager { return &Manager{custom: map[*schema.Type]*model{}} }

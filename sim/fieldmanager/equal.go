@@ -1,0 +1,117 @@
+package fieldmanager
+
+import "slices"
+
+// equal reports whether two values print the same, up to the order of object keys.
+func (d *differ) equal(s *shape, a, b any) bool {
+	if (a == nil) != (b == nil) {
+		return false // null is not {} or []
+	}
+	switch s.kind {
+	case structure:
+		if isMapOrNull(a) && isMapOrNull(b) {
+			return d.equalFields(s, a, b)
+		}
+	case dictionary:
+		if isMapOrNull(a) && isMapOrNull(b) {
+			return d.equalKeys(s, a, b)
+		}
+	case list, set, listMap:
+		if isListOrNull(a) && isListOrNull(b) {
+			x, _ := a.([]any)
+			y, _ := b.([]any)
+			return d.equalLists(s, x, y)
+		}
+	}
+	return equalValues(a, b)
+}
+
+func (d *differ) equalFields(s *shape, aAny, bAny any) bool {
+	a, _ := aAny.(map[string]any)
+	b, _ := bAny.(map[string]any)
+	for i := range s.fields {
+		f := &s.fields[i]
+		x, inA := f.in(a, d.typed(s))
+		y, inB := f.in(b, d.typed(s))
+		if inA != inB || inA && !d.equal(f.shape, x, y) {
+			return false
+		}
+	}
+	if s.elem == nil {
+		return true
+	}
+	return d.equalKeys(s, aAny, bAny)
+}
+
+// equalKeys compares what is not declared.
+func (d *differ) equalKeys(s *shape, aAny, bAny any) bool {
+	a, _ := aAny.(map[string]any)
+	b, _ := bAny.(map[string]any)
+	for name, x := range a { // order does not matter
+		if s.field(name) != nil {
+			continue
+		}
+		if y, ok := b[name]; !ok || !d.equal(s.elem, x, y) {
+			return false
+		}
+	}
+	for name := range b { // order does not matter
+		if _, ok := a[name]; !ok && s.field(name) == nil {
+			return false
+		}
+	}
+	return true
+}
+
+func (d *differ) equalLists(s *shape, a, b []any) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if !d.equal(s.elem, a[i], b[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// equalValues compares values without a shape; 1 and 1.0 are the same.
+func equalValues(a, b any) bool {
+	switch x := a.(type) {
+	case int64:
+		if y, ok := b.(float64); ok {
+			return float64(x) == y
+		}
+	case float64:
+		if y, ok := b.(int64); ok {
+			return x == float64(y)
+		}
+	case map[string]any:
+		y, ok := b.(map[string]any)
+		return ok && equalMaps(x, y)
+	case []any:
+		y, ok := b.([]any)
+		return ok && slices.EqualFunc(x, y, equalValues)
+	}
+	return !isContainer(b) && a == b
+}
+
+func isContainer(v any) bool {
+	switch v.(type) {
+	case map[string]any, []any:
+		return true
+	}
+	return false
+}
+
+func equalMaps(a, b map[string]any) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for name, x := range a { // order does not matter
+		if y, ok := b[name]; !ok || !equalValues(x, y) {
+			return false
+		}
+	}
+	return true
+}

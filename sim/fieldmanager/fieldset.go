@@ -1,0 +1,202 @@
+package fieldmanager
+
+import (
+	"bytes"
+	"maps"
+
+	"github.com/kubesim/kubesim/sim/object"
+	"sigs.k8s.io/structured-merge-diff/v4/fieldpath"
+)
+
+// A set of paths is kept as FieldsV1 has it: a map from path element to what is below. A path is in the set when
+// nothing is below it or when what is below has the key ".":
+//
+//	{"f:spec": {"f:containers": {"k:{\"name\":\"c\"}": {".": {}, "f:image": {}}}}}
+//
+// holds the container c and its image, but neither spec nor containers. nil and {} are the empty set. Sets share
+// structure with the objects they were read from and with each other: they are never changed in place.
+
+// leaf is what is below a path of the set that has nothing below.
+var leaf = map[string]any{}
+
+// below returns what a set has below a path element, and whether there is anything.
+func below(set map[string]any, element string) (map[string]any, bool) {
+	v, ok := set[element]
+	if !ok {
+		return nil, false
+	}
+	node, _ := v.(map[string]any)
+	return node, true
+}
+
+// isMember reports whether the path that node is below is in the set.
+func isMember(node map[string]any) bool {
+	if len(node) == 0 {
+		return true
+	}
+	_, ok := node["."]
+	return ok
+}
+
+// minus returns the paths of a that are not in b, and whether that is fewer.
+func minus(a, b map[string]any) (out map[string]any, fewer bool) {
+	out = a
+	some := b
+	if len(a) < len(b) {
+		some = a
+	}
+	for element := range some { // order does not matter
+		x, inA := below(a, element)
+		y, inB := below(b, element)
+		if !inA || !inB || element == "." {
+			continue
+		}
+		left, touched := nodeMinus(x, y)
+		if !touched {
+			continue
+		}
+		if !fewer {
+			out, fewer = maps.Clone(a), true
+		}
+		if left == nil {
+			delete(out, element)
+		} else {
+			out[element] = left
+		}
+	}
+	return out, fewer
+}
+
+// nodeMinus takes the paths of y out of x. left is nil when nothing is left.
+func nodeMinus(x, y map[string]any) (left map[string]any, touched bool) {
+	rest, touched := minus(x, y)
+	member := isMember(x)
+	if member && isMember(y) {
+		member, touched = false, true
+	}
+	if !touched {
+		return x, false
+	}
+	_, dot := rest["."]
+	if dot && !member {
+		rest = without(rest, ".")
+	}
+	switch {
+	case len(rest) > 1 || len(rest) == 1 && !(dot && member):
+		return rest, true
+	case member:
+		return leaf, true
+	}
+	return nil, true
+}
+
+// both returns the paths that are in a and in b.
+func both(a, b map[string]any) map[string]any {
+	some, other := a, b
+	if len(b) < len(a) {
+		some, other = b, a
+	}
+	var out map[string]any
+	for element := range some { // order does not matter
+		x, _ := below(some, element)
+		y, ok := below(other, element)
+		if !ok || element == "." {
+			continue
+		}
+		node := both(x, y)
+		if isMember(x) && isMember(y) {
+			if node == nil {
+				node = leaf
+			} else {
+				node["."] = leaf
+			}
+		}
+		out = add(out, element, "", node)
+	}
+	return out
+}
+
+// plus returns the paths that are in a or b.
+func plus(a, b map[string]any) map[string]any {
+	if len(a) == 0 {
+		return b
+	}
+	out, copied := a, false
+	for element := range b { // order does not matter
+		if element == "." {
+			continue
+		}
+		y, _ := below(b, element)
+		x, ok := below(a, element)
+		node := y
+		if ok {
+			node = nodePlus(x, y)
+		}
+		if !copied {
+			out, copied = maps.Clone(a), true
+		}
+		out[element] = node
+	}
+	return out
+}
+
+func nodePlus(x, y map[string]any) map[string]any {
+	if len(x) == 0 && len(y) == 0 {
+		return leaf
+	}
+	out := plus(x, y)
+	if isMember(x) || isMember(y) {
+		if _, ok := out["."]; !ok {
+			out = maps.Clone(out)
+			out["."] = leaf
+		}
+	}
+	return out
+}
+
+// without returns a set without the path elements on top and all below them.
+func without(set map[string]any, elements ...string) map[string]any {
+	out, copied := set, false
+	for _, element := range elements {
+		if _, ok := out[element]; !ok {
+			continue
+		}
+		if !copied {
+			out, copied = maps.Clone(set), true
+		}
+		delete(out, element)
+	}
+	return out
+}
+
+// canonical reads the FieldsV1 that a client sent: keys in any order or notation, unknown kinds of path elements.
+func canonical(fields map[string]any) (map[string]any, error) {
+	set := &fieldpath.Set{}
+	if err := set.FromJSON(bytes.NewReader(object.JSON(fields))); err != nil {
+		return nil, err
+	}
+	return fromSet(set), nil
+}
+
+// fromSet turns a set of structured-merge-diff into FieldsV1.
+func fromSet(set *fieldpath.Set) map[string]any {
+	out := make(map[string]any, set.Members.Size())
+	set.Members.Iterate(func(pe fieldpath.PathElement) {
+		if s, err := fieldpath.SerializePathElement(pe); err == nil {
+			out[s] = leaf
+		}
+	})
+	set.Children.Iterate(func(pe fieldpath.PathElement) {
+		s, err := fieldpath.SerializePathElement(pe)
+		child, ok := set.Children.Get(pe)
+		if err != nil || !ok || child.Empty() {
+			return
+		}
+		node := fromSet(child)
+		if _, member := out[s]; member {
+			node["."] = leaf
+		}
+		out[s] = node
+	})
+	return out
+}

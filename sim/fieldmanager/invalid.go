@@ -1,0 +1,175 @@
+package fieldmanager
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/kubesim/kubesim/sim/object"
+	"sigs.k8s.io/structured-merge-diff/v4/value"
+)
+
+// invalid returns what is wrong with an applied configuration in the words of kube-apiserver, whose structured-merge-diff
+// is a newer one; "" when nothing is. Where the real server reports the errors of an object in random order, they come
+// in the order of its keys.
+func (s *shape) invalid(v any) string {
+	errs := s.check(v)
+	switch len(errs) {
+	case 0:
+		return ""
+	case 1:
+		return errs[0].String()
+	}
+	lines := []string{"errors:"}
+	for _, e := range errs {
+		lines = append(lines, "  "+e.String())
+	}
+	return strings.Join(lines, "\n")
+}
+
+// problem is one error and where it is.
+type problem struct{ path, text string }
+
+func (p problem) String() string {
+	if p.path == "" {
+		return p.text
+	}
+	return p.path + ": " + p.text
+}
+
+func problemf(format string, args ...any) []problem {
+	return []problem{{text: fmt.Sprintf(format, args...)}}
+}
+
+// under returns problems of something below prefix.
+func under(prefix string, list []problem) []problem {
+	for i := range list {
+		list[i].path = prefix + list[i].path
+	}
+	return list
+}
+
+func (s *shape) check(v any) []problem {
+	if v == nil {
+		return nil
+	}
+	switch s.kind {
+	case structure, dictionary:
+		m, ok := v.(map[string]any)
+		if !ok {
+			return problemf("expected map, got &{%v}", decoded(v))
+		}
+		return s.checkFields(m)
+	case list, set, listMap:
+		l, ok := v.([]any)
+		if !ok {
+			return problemf("expected list, got &{%v}", decoded(v))
+		}
+		return s.checkItems(l)
+	case scalar:
+		return s.accept.check(v)
+	}
+	return nil
+}
+
+func (a accept) check(v any) []problem {
+	switch v.(type) {
+	case int64, float64:
+		if a == text || a == boolean {
+			return a.mismatch(v)
+		}
+	case string:
+		if a == numeric || a == boolean {
+			return a.mismatch(v)
+		}
+	case bool:
+		if a == numeric || a == text {
+			return a.mismatch(v)
+		}
+	default:
+		if a != anything {
+			return a.mismatch(v)
+		}
+	}
+	return nil
+}
+
+func (a accept) mismatch(v any) []problem {
+	v = decoded(v)
+	switch a {
+	case numeric:
+		return problemf("expected numeric (int or float), got %T", v)
+	case text:
+		return problemf("expected string, got &value.valueUnstructured{Value:%#v}", v)
+	case boolean:
+		return problemf("expected boolean, got &{%v}", v)
+	}
+	return problemf("expected any scalar, got &{%v}", v)
+}
+
+// decoded returns a value with its numbers as the real server reads those of a patch: all are floats.
+func decoded(v any) any {
+	switch v := v.(type) {
+	case int64:
+		return float64(v)
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for k, x := range v { // order does not matter
+			out[k] = decoded(x)
+		}
+		return out
+	case []any:
+		out := make([]any, len(v))
+		for i, x := range v {
+			out[i] = decoded(x)
+		}
+		return out
+	}
+	return v
+}
+
+func (s *shape) checkFields(m map[string]any) (errs []problem) {
+	for _, name := range object.SortedKeys(m) {
+		child := s.child(name)
+		if child == nil {
+			return append(errs, problem{"." + name, "field not declared in schema"})
+		}
+		errs = append(errs, under("."+name, child.check(m[name]))...)
+	}
+	return errs
+}
+
+func (s *shape) checkItems(l []any) (errs []problem) {
+	seen := map[string]bool{}
+	for i, v := range l {
+		where := "[" + strconv.Itoa(i) + "]"
+		if s.kind != list {
+			path, err := s.itemPath(v, false)
+			if err != nil {
+				return append(errs, problemf("element %d: %v", i, err)...)
+			}
+			where = s.itemName(v)
+			if seen[path] {
+				errs = append(errs, problemf("duplicate entries for key %s", where)...)
+			}
+			seen[path] = true
+		}
+		errs = append(errs, under(where, s.elem.check(v))...)
+	}
+	return errs
+}
+
+// itemName prints an item as errors do: [name="a"], [containerPort=80,protocol="TCP"], [="value"].
+func (s *shape) itemName(v any) string {
+	if s.kind == set {
+		return "[=" + value.ToString(value.NewValueInterface(decoded(v))) + "]"
+	}
+	var parts []string
+	add := func(name string, v any) {
+		parts = append(parts, name+"="+value.ToString(value.NewValueInterface(decoded(v))))
+	}
+	if _, err := s.eachKey(v, false, add); err != nil {
+		return "[]"
+	}
+	return "[" + strings.Join(parts, ",") + "]"
+}

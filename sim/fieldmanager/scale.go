@@ -1,0 +1,101 @@
+package fieldmanager
+
+import (
+	"strings"
+)
+
+// scaleVersion is the apiVersion of a Scale, and replicasOfScale where it says how many replicas there are to be.
+const (
+	scaleVersion    = "autoscaling/v1"
+	replicasOfScale = "spec.replicas"
+)
+
+// Replicas says where the versions of a resource keep the number of replicas: apiVersion → "spec.replicas". An empty
+// path stands for a version without a scale subresource.
+type Replicas map[string]string
+
+// ToScale returns the managedFields of an object's Scale: whoever owns the replicas of the object owns those of the
+// Scale. What cannot be read counts as none.
+func ToScale(parent []any, replicas Replicas) []any {
+	entries, err := decode(parent)
+	if err != nil {
+		return nil
+	}
+	var out managed
+	for _, e := range entries {
+		path := replicas[e.apiVersion]
+		if path == "" || !has(e.fields, path) {
+			continue
+		}
+		e.fields, e.apiVersion, e.raw = setOf(replicasOfScale), scaleVersion, nil
+		out = append(out, e)
+	}
+	return out.list()
+}
+
+// FromScale returns the managedFields of an object, in the version apiVersion, after a write of its Scale: owners of the
+// replicas that the Scale no longer names have lost them, new ones are added. New entries have no time, as the real
+// server's have none.
+func FromScale(parent, scale []any, apiVersion string, replicas Replicas) []any {
+	entries, err := decode(parent)
+	if err != nil {
+		return parent
+	}
+	scaled, err := decode(scale)
+	if err != nil {
+		return parent
+	}
+	var out managed
+	for _, e := range entries {
+		path, served := replicas[e.apiVersion]
+		if !served {
+			continue
+		}
+		if path == "" || !has(e.fields, path) {
+			out = append(out, e)
+			continue
+		}
+		if same := scaled.find(e.id()); same != nil {
+			out, scaled = append(out, e), scaled.drop(same)
+			continue
+		}
+		if e.fields, _ = minus(e.fields, setOf(path)); len(e.fields) > 0 {
+			e.raw = nil
+			out = append(out, e)
+		}
+	}
+	for _, e := range scaled {
+		if !has(e.fields, replicasOfScale) {
+			continue
+		}
+		time := ""
+		if old := entries.find(e.id()); old != nil {
+			time = old.time
+		}
+		out = append(out, &entry{manager: e.manager, operation: e.operation, subresource: e.subresource, time: time,
+			apiVersion: apiVersion, fields: setOf(replicas[apiVersion])})
+	}
+	return out.list()
+}
+
+// setOf returns the set of one dotted path.
+func setOf(path string) map[string]any {
+	set := leaf
+	parts := strings.Split(path, ".")
+	for i := len(parts) - 1; i >= 0; i-- {
+		set = map[string]any{"f:" + parts[i]: set}
+	}
+	return set
+}
+
+// has reports whether a set has a dotted path.
+func has(set map[string]any, path string) bool {
+	for _, name := range strings.Split(path, ".") {
+		node, ok := below(set, "f:"+name)
+		if !ok {
+			return false
+		}
+		set = node
+	}
+	return isMember(set)
+}

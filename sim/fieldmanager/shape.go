@@ -1,0 +1,345 @@
+package fieldmanager
+
+import (
+	"slices"
+	"sync"
+
+	"github.com/kubesim/kubesim/sim/schema"
+)
+
+// kind says how the parts of a value are owned.
+type kind uint8
+
+const (
+	scalar     kind = iota // owned as a whole
+	structure              // each declared field by itself
+	dictionary             // each key by itself
+	list                   // owned as a whole, item by item only when it is compared
+	set                    // each value by itself
+	listMap                // each item by itself, found by its key fields
+	deduced                // what the value is: objects key by key, anything else as a whole
+)
+
+// shape is what ownership needs to know of a type. Shapes of structures refer to each other as their types do, in
+// cycles too. A shape is not changed once it was built.
+type shape struct {
+	kind   kind
+	atomic bool // of structure, dictionary and deduced: owned as a whole all the same
+	accept accept
+	typed  bool // the value is a Go struct in the real server: absent fields have their zero value
+
+	name   string // of structure: what errors and the schema of structured-merge-diff call it
+	fields []member
+	index  map[string]int // name → position in fields
+	elem   *shape         // of dictionary and lists: an element; of structure: an undeclared field, nil: not allowed
+	keys   []*member      // of listMap: the key fields, sorted by name
+	given  []string       // of listMap: the names of the key fields as declared
+}
+
+// accept says which values a scalar takes.
+type accept uint8
+
+const (
+	anything accept = iota // IntOrString: objects and lists too
+	anyScalar
+	numeric
+	text
+	boolean
+)
+
+// member is a field of a structure.
+type member struct {
+	name    string
+	path    string // its path element: "f:" + name
+	shape   *shape
+	zero    any  // what an absent field of a Go struct counts as
+	def     any  // default of a key field that is absent; nil: none
+	show    show // when a field of a Go struct is printed
+	pointer bool // nil is not the zero value
+
+	optional bool // a key field that items may leave out
+}
+
+// show says when a field of a Go struct is printed.
+type show uint8
+
+const (
+	always   show = iota
+	notNil        // a pointer with omitempty
+	notEmpty      // omitempty: not null, false, 0, "", [] or {}
+	notZero       // omitzero of a struct
+)
+
+// model is the shape of one kind, and its schema for structured-merge-diff once an apply needed it.
+type model struct {
+	root *shape
+	once sync.Once
+	smd  *smdType
+	gaps map[string]bool // key fields that items of some list map may leave out
+}
+
+// builtin holds the models of Go types, for every Cluster of the process.
+var builtin struct {
+	sync.Mutex
+	models map[*schema.Type]*model
+	shapes map[*schema.Type]*shape // of structures: kinds share them
+}
+
+// customLimit is how many types of custom resources a Manager remembers; definitions that change make new ones.
+const customLimit = 1000
+
+// model returns the model of a type. t is nil for a custom resource without a schema.
+func (m *Manager) model(t *schema.Type, custom bool) *model {
+	switch {
+	case t == nil:
+		return untypedModel
+	case custom:
+		if m.custom[t] == nil {
+			if len(m.custom) >= customLimit {
+				clear(m.custom)
+			}
+			b := builder{shapes: map[*schema.Type]*shape{}}
+			m.custom[t] = &model{root: b.of(t, nil)}
+		}
+		return m.custom[t]
+	}
+	builtin.Lock()
+	defer builtin.Unlock()
+	if builtin.models == nil {
+		builtin.models, builtin.shapes = map[*schema.Type]*model{}, map[*schema.Type]*shape{}
+	}
+	if builtin.models[t] == nil {
+		b := builder{shapes: builtin.shapes, typed: true}
+		builtin.models[t] = &model{root: b.of(t, nil)}
+	}
+	return builtin.models[t]
+}
+
+// untypedModel is the model of custom resources without a schema: objects key by key, lists as a whole.
+var untypedModel = &model{root: free}
+
+var (
+	free = &shape{kind: deduced}               // a value without a schema
+	raw  = &shape{kind: deduced, atomic: true} // such a value as a whole
+)
+
+// builder makes shapes of types.
+type builder struct {
+	shapes map[*schema.Type]*shape
+	typed  bool
+}
+
+// of returns the shape of a type in the place of a field; f is nil for an element or a whole object.
+func (b *builder) of(t *schema.Type, f *schema.Field) *shape {
+	switch t.Kind {
+	case schema.Struct:
+		s := b.structure(t)
+		if f != nil && f.MapType != "" && (f.MapType == "atomic") != s.atomic {
+			own := *s
+			own.atomic = f.MapType == "atomic"
+			s = &own
+		}
+		return s
+	case schema.Map:
+		return &shape{kind: dictionary, typed: b.typed, atomic: f != nil && f.MapType == "atomic", elem: b.of(t.Elem, nil)}
+	case schema.List:
+		return b.list(t, f)
+	case schema.Any, schema.FieldsV1:
+		return free
+	case schema.RawExtension:
+		return raw
+	}
+	return &shape{kind: scalar, accept: accepts(t.Kind), typed: b.typed}
+}
+
+func accepts(k schema.Kind) accept {
+	switch k {
+	case schema.Int, schema.Float:
+		return numeric
+	case schema.String, schema.Bytes, schema.Duration:
+		return text
+	case schema.Bool:
+		return boolean
+	case schema.IntOrString:
+		return anything
+	}
+	return anyScalar
+}
+
+func (b *builder) structure(t *schema.Type) *shape {
+	if s := b.shapes[t]; s != nil {
+		return s
+	}
+	s := &shape{kind: structure, typed: b.typed, atomic: t.MapType == "atomic", name: t.Name}
+	b.shapes[t] = s // before its fields: a type may contain itself
+	s.fields = make([]member, len(t.Fields))
+	s.index = make(map[string]int, len(t.Fields))
+	for i := range t.Fields {
+		f := &t.Fields[i]
+		s.fields[i] = member{name: f.Name, path: "f:" + f.Name, zero: zero(f), def: f.Default, show: shown(f), pointer: f.Pointer}
+		s.index[f.Name] = i
+	}
+	for i := range t.Fields {
+		s.fields[i].shape = b.of(t.Fields[i].Type, &t.Fields[i])
+	}
+	switch {
+	case t.Elem != nil: // a custom resource that keeps undeclared fields
+		s.elem = b.of(t.Elem, nil)
+	case len(t.Fields) == 0:
+		s.elem = free
+	}
+	return s
+}
+
+// list returns the shape of a list. Without a list type the patch strategy decides, as in the real server.
+func (b *builder) list(t *schema.Type, f *schema.Field) *shape {
+	s := &shape{kind: list, typed: b.typed, elem: b.of(t.Elem, nil)}
+	if f == nil {
+		return s
+	}
+	keys := f.MapKeys
+	switch {
+	case f.ListType == "set":
+		s.kind = set
+	case f.ListType == "map":
+		s.kind = listMap
+	case f.ListType == "" && slices.Contains(f.PatchStrategy, "merge"):
+		if s.kind = set; f.PatchMergeKey != "" {
+			s.kind, keys = listMap, []string{f.PatchMergeKey}
+		}
+	}
+	if s.kind == listMap {
+		s.keyed(keys)
+	}
+	return s
+}
+
+// keyed makes s a list whose items are found by keys.
+func (s *shape) keyed(keys []string) {
+	s.given = keys
+	for _, name := range slices.Sorted(slices.Values(keys)) {
+		key := s.elem.field(name)
+		if key == nil {
+			key = &member{name: name, shape: free, show: notNil}
+		}
+		key.optional = s.typed && key.def == nil && key.show != always
+		s.keys = append(s.keys, key)
+	}
+}
+
+// field returns the declared field with the name, or nil.
+func (s *shape) field(name string) *member {
+	if i, ok := s.index[name]; ok {
+		return &s.fields[i]
+	}
+	return nil
+}
+
+// child returns the shape of the field or key with the name, or nil where none is allowed.
+func (s *shape) child(name string) *shape {
+	if f := s.field(name); f != nil {
+		return f.shape
+	}
+	if s.kind == deduced {
+		return s
+	}
+	return s.elem
+}
+
+// shown returns when encoding/json prints a field.
+func shown(f *schema.Field) show {
+	if !f.OmitEmpty && !f.OmitZero {
+		return always
+	}
+	if f.Pointer {
+		return notNil
+	}
+	switch f.Type.Kind {
+	case schema.String, schema.Bool, schema.Int, schema.Float, schema.Bytes, schema.List, schema.Map:
+		return notEmpty
+	}
+	if f.OmitZero {
+		return notZero
+	}
+	return always // omitempty does nothing to a Go struct
+}
+
+// zero returns the zero value of a field as it is printed; nil stands for null.
+func zero(f *schema.Field) any {
+	if f.Pointer {
+		return nil
+	}
+	switch f.Type.Kind {
+	case schema.Struct:
+		return leaf
+	case schema.String:
+		return ""
+	case schema.Bool:
+		return false
+	case schema.Int, schema.IntOrString:
+		return int64(0)
+	case schema.Float:
+		return float64(0)
+	case schema.Quantity:
+		return "0"
+	case schema.Duration:
+		return "0s"
+	}
+	return nil
+}
+
+// in returns the value of the field in an object, and whether it has one. A Go struct has its zero values too.
+func (f *member) in(m map[string]any, typed bool) (any, bool) {
+	v, ok := m[f.name]
+	if !typed {
+		return v, ok
+	}
+	switch f.show {
+	case notNil:
+		return v, v != nil
+	case notEmpty:
+		return v, !isEmpty(v)
+	case notZero:
+		return v, !f.shape.isZero(v, f.zero)
+	}
+	if v == nil {
+		return f.zero, true
+	}
+	return v, true
+}
+
+// isEmpty reports whether v is null, false, 0, "", {} or [].
+func isEmpty(v any) bool {
+	switch v := v.(type) {
+	case nil:
+		return true
+	case string:
+		return v == ""
+	case bool:
+		return !v
+	case int64:
+		return v == 0
+	case float64:
+		return v == 0
+	case []any:
+		return len(v) == 0
+	case map[string]any:
+		return len(v) == 0
+	}
+	return false
+}
+
+// isZero reports whether v is the zero value of a Go struct.
+func (s *shape) isZero(v, zero any) bool {
+	if s.kind != structure {
+		return isEmpty(v) || v == zero
+	}
+	m, _ := v.(map[string]any)
+	for i := range s.fields {
+		f := &s.fields[i]
+		if x := m[f.name]; x != nil && (f.pointer || !f.shape.isZero(x, f.zero)) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,246 @@
+package fieldmanager
+
+import (
+	"fmt"
+
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/resource"
+	"sigs.k8s.io/structured-merge-diff/v4/fieldpath"
+	"sigs.k8s.io/structured-merge-diff/v4/schema"
+	"sigs.k8s.io/structured-merge-diff/v4/typed"
+)
+
+// smdType is a kind as structured-merge-diff knows it.
+type smdType = typed.ParseableType
+
+// The types of values without a schema. structured-merge-diff knows the first one by this name.
+var (
+	freeName = "__untyped_deduced_"
+	rawName  = "__untyped_atomic_"
+)
+
+// parser returns the kind for structured-merge-diff. It is made when it is first asked for.
+func (m *model) parser() *smdType {
+	m.once.Do(func() {
+		b := &smdBuilder{names: map[*shape]string{}, used: map[string]int{}, gaps: map[string]bool{}}
+		b.types = []schema.TypeDef{
+			{Name: freeName, Atom: b.untyped(freeName, schema.Separable)},
+			{Name: rawName, Atom: b.untyped(rawName, schema.Atomic)},
+		}
+		root := b.ref(m.root)
+		m.smd, m.gaps = &smdType{Schema: &schema.Schema{Types: b.types}, TypeRef: root}, b.gaps
+	})
+	return m.smd
+}
+
+// smdBuilder writes shapes as a schema of structured-merge-diff. Structures are named types, which may form cycles;
+// everything else stands where it is used.
+type smdBuilder struct {
+	types []schema.TypeDef
+	names map[*shape]string
+	used  map[string]int // how often a name was taken
+	gaps  map[string]bool
+}
+
+func (b *smdBuilder) untyped(element string, objects schema.ElementRelationship) schema.Atom {
+	untyped := schema.Untyped
+	return schema.Atom{
+		Scalar: &untyped,
+		List:   &schema.List{ElementType: schema.TypeRef{NamedType: &rawName}, ElementRelationship: schema.Atomic},
+		Map:    &schema.Map{ElementType: schema.TypeRef{NamedType: &element}, ElementRelationship: objects},
+	}
+}
+
+// ref returns a reference to the type of a shape.
+func (b *smdBuilder) ref(s *shape) schema.TypeRef {
+	switch s.kind {
+	case structure:
+		return schema.TypeRef{NamedType: b.named(s)}
+	case deduced:
+		if s.atomic {
+			return schema.TypeRef{NamedType: &rawName}
+		}
+		return schema.TypeRef{NamedType: &freeName}
+	case dictionary:
+		return schema.TypeRef{Inlined: schema.Atom{Map: &schema.Map{
+			ElementType: b.ref(s.elem), ElementRelationship: relationship(s.atomic, schema.Separable)}}}
+	case list, set, listMap:
+		return schema.TypeRef{Inlined: schema.Atom{List: &schema.List{
+			ElementType: b.ref(s.elem), Keys: s.given, ElementRelationship: relationship(s.kind == list, schema.Associative)}}}
+	}
+	return schema.TypeRef{Inlined: b.scalar(s.accept)}
+}
+
+func relationship(atomic bool, otherwise schema.ElementRelationship) schema.ElementRelationship {
+	if atomic {
+		return schema.Atomic
+	}
+	return otherwise
+}
+
+func (b *smdBuilder) scalar(a accept) schema.Atom {
+	kind := schema.Untyped
+	switch a {
+	case anything:
+		return b.untyped(freeName, schema.Separable)
+	case numeric:
+		kind = schema.Numeric
+	case text:
+		kind = schema.String
+	case boolean:
+		kind = schema.Boolean
+	}
+	return schema.Atom{Scalar: &kind}
+}
+
+// named defines the type of a structure once and returns its name.
+func (b *smdBuilder) named(s *shape) *string {
+	name, ok := b.names[s]
+	if ok {
+		return &name
+	}
+	name = s.name
+	if n := b.used[s.name]; n > 0 || name == "" {
+		name = fmt.Sprintf("%s#%d", s.name, n)
+	}
+	b.used[s.name]++
+	b.names[s] = name // before its fields: a type may contain itself
+	m := &schema.Map{ElementRelationship: relationship(s.atomic, schema.Separable)}
+	for i := range s.fields {
+		f := &s.fields[i]
+		def := f.def
+		if f.optional {
+			def, b.gaps[f.name] = "", true // see rekey.go
+		}
+		m.Fields = append(m.Fields, schema.StructField{Name: f.name, Type: b.ref(f.shape), Default: def})
+	}
+	if s.elem != nil {
+		m.ElementType = b.ref(s.elem)
+	}
+	b.types = append(b.types, schema.TypeDef{Name: name, Atom: schema.Atom{Map: m}})
+	return &name
+}
+
+// converter brings objects into other versions for structured-merge-diff.
+type converter struct {
+	m *Manager
+	d *resource.Definition
+}
+
+// missingVersion is the error for a version that is not served.
+type missingVersion struct{ apiVersion string }
+
+func (e missingVersion) Error() string { return "no corresponding type for " + e.apiVersion }
+
+// IsMissingVersionError reports whether entries of a version are to be dropped.
+func (c converter) IsMissingVersionError(err error) bool {
+	_, ok := err.(missingVersion)
+	return ok
+}
+
+// Convert returns an object in another version.
+func (c converter) Convert(v *typed.TypedValue, version fieldpath.APIVersion) (*typed.TypedValue, error) {
+	m, ok := v.AsValue().Unstructured().(map[string]any)
+	if !ok {
+		return v, fmt.Errorf("failed to convert value to unstructured for type %T", v.AsValue().Unstructured())
+	}
+	obj := object.Object(m)
+	if obj.APIVersion() == string(version) {
+		return v, nil
+	}
+	from, to := c.m.version(c.d, obj.APIVersion()), c.m.version(c.d, string(version))
+	if from == nil || to == nil {
+		return v, missingVersion{string(version)}
+	}
+	converted, err := convert(from, to, obj)
+	if err != nil {
+		return v, err
+	}
+	return c.m.live(to, converted)
+}
+
+// live returns an object of the server for structured-merge-diff, with the zero values that its Go struct has.
+func (m *Manager) live(d *resource.Definition, obj object.Object) (*typed.TypedValue, error) {
+	model := m.model(typeOf(d), d.Custom)
+	return model.parser().FromUnstructured(model.root.complete(map[string]any(obj)), typed.AllowDuplicates)
+}
+
+// complete returns a value with the zero values that are always printed. It changes nothing in place.
+func (s *shape) complete(v any) any {
+	if !s.typed {
+		return v
+	}
+	switch s.kind {
+	case structure:
+		if m, ok := v.(map[string]any); ok {
+			return s.completeFields(m)
+		}
+	case dictionary:
+		if m, ok := v.(map[string]any); ok && s.elem.kind != scalar {
+			out := make(map[string]any, len(m))
+			for name, x := range m { // order does not matter
+				out[name] = s.elem.complete(x)
+			}
+			return out
+		}
+	case list, set, listMap:
+		if l, ok := v.([]any); ok && s.elem.kind != scalar {
+			out := make([]any, len(l))
+			for i, x := range l {
+				out[i] = s.elem.complete(x)
+			}
+			return out
+		}
+	}
+	return v
+}
+
+func (s *shape) completeFields(m map[string]any) map[string]any {
+	out := make(map[string]any, len(m)+2)
+	for i := range s.fields {
+		f := &s.fields[i]
+		if v, ok := f.in(m, true); ok {
+			out[f.name] = f.shape.complete(v)
+		}
+	}
+	return out
+}
+
+// toSet turns FieldsV1 into a set of structured-merge-diff.
+func toSet(fields map[string]any) *fieldpath.Set {
+	set := &fieldpath.Set{}
+	for element := range fields { // order does not matter: sets are sorted
+		pe, err := fieldpath.DeserializePathElement(element)
+		if element == "." || err != nil {
+			continue
+		}
+		node, _ := below(fields, element)
+		if isMember(node) {
+			set.Members.Insert(pe)
+		}
+		if child := toSet(node); !child.Empty() {
+			*set.Children.Descend(pe) = *child
+		}
+	}
+	return set
+}
+
+// filters returns the reset rules of a write for structured-merge-diff, for each version in which a manager owns fields.
+func (m *Manager) filters(d *resource.Definition, entries managed, subresource string) map[fieldpath.APIVersion]fieldpath.Filter {
+	out := map[fieldpath.APIVersion]fieldpath.Filter{}
+	add := func(v *resource.Definition) {
+		if v == nil || v != d && v.Custom {
+			return
+		}
+		if f := m.reset(v, subresource).smd(); f != nil {
+			out[fieldpath.APIVersion(v.GV())] = f
+		}
+	}
+	add(d)
+	for _, e := range entries {
+		if e.apiVersion != d.GV() {
+			add(m.version(d, e.apiVersion))
+		}
+	}
+	return out
+}

@@ -1,0 +1,196 @@
+package fieldmanager
+
+import (
+	"maps"
+
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/resource"
+)
+
+// Update records in obj's managedFields what by changed. live is the object as it was, nil for a create. What by set
+// belongs to it from now on, what it removed to nobody.
+func (m *Manager) Update(d *resource.Definition, live, obj object.Object, by By) {
+	entries := m.requested(d, live, obj, by.Subresource)
+	obj.Remove("metadata", "managedFields")
+	if len(entries) == 0 && live.UID() != "" {
+		return // not tracked until the next apply
+	}
+	entries, err := m.track(d, live, obj, entries, by)
+	if err != nil {
+		return // kube-apiserver drops managedFields rather than the request
+	}
+	entries.put(obj)
+}
+
+// requested returns the entries that an update begins with. A client may replace those of the live object through the
+// main resource, or clear them; what cannot be read counts as not sent.
+func (m *Manager) requested(d *resource.Definition, live, obj object.Object, subresource string) managed {
+	known := live.List("metadata", "managedFields")
+	if subresource == "" {
+		sent, isList := obj.Metadata()["managedFields"].([]any)
+		if isList && clears(sent) {
+			return nil
+		}
+		if known == nil {
+			known = []any{}
+		}
+		if entries, err := decodeNew(sent, known); err == nil && len(entries) > 0 {
+			return m.reconciled(d, live, entries)
+		}
+	}
+	entries, err := decode(known)
+	if err != nil {
+		return nil
+	}
+	return m.reconciled(d, live, entries)
+}
+
+// clears reports whether managedFields were sent to clear them: [] or [{}].
+func clears(sent []any) bool {
+	if len(sent) != 1 {
+		return len(sent) == 0
+	}
+	m, ok := sent[0].(map[string]any)
+	for _, v := range m { // order does not matter
+		if !isEmpty(v) {
+			return false
+		}
+	}
+	return ok || sent[0] == nil
+}
+
+// track moves what differs between live and obj to by, an updater.
+func (m *Manager) track(d *resource.Definition, live, obj object.Object, entries managed, by By) (managed, error) {
+	c := &comparison{m: m, d: d, live: bare(live), obj: bare(obj), by: by}
+	own, err := c.at(d)
+	if err != nil {
+		return nil, err
+	}
+	kept := entries[:0]
+	for _, e := range entries {
+		v := m.version(d, e.apiVersion)
+		if v == nil {
+			continue
+		}
+		change, err := c.at(v)
+		if err != nil {
+			return nil, err
+		}
+		if e.lose(change); len(e.fields) > 0 {
+			kept = append(kept, e)
+		}
+	}
+	entries = kept
+	if set := stripped(own.changed); len(set) > 0 {
+		entries = entries.gain(by, opUpdate, d.GV(), set)
+	}
+	return entries.capped(), nil
+}
+
+// lose takes what changed away from the entry.
+func (e *entry) lose(c *change) {
+	for _, set := range []map[string]any{c.changed, c.removed} {
+		if left, fewer := minus(e.fields, set); fewer {
+			e.fields, e.raw = left, nil
+		}
+	}
+}
+
+// gain gives set to the updater by.
+func (l managed) gain(by By, operation, apiVersion string, set map[string]any) managed {
+	e := &entry{manager: by.Name, operation: operation, apiVersion: apiVersion, subresource: by.Subresource,
+		time: object.Time(by.Time), fields: set}
+	if e.manager == "" {
+		e.manager = "unknown"
+	}
+	if old := l.find(e.id()); old != nil {
+		e.fields = plus(old.fields, set)
+	}
+	return l.set(e)
+}
+
+// change is what an update changes, in one version.
+type change struct{ changed, removed map[string]any }
+
+// comparison compares two states of an object in any of its versions.
+type comparison struct {
+	m         *Manager
+	d         *resource.Definition // version of live and obj
+	live, obj object.Object        // live is nil for a create
+	by        By
+	whole     bool // live and obj have all their zero values
+	done      []comparedVersion
+}
+
+type comparedVersion struct {
+	gv     string
+	change *change
+}
+
+// at returns what changed as the version v shows it.
+func (c *comparison) at(v *resource.Definition) (*change, error) {
+	gv := v.GV()
+	for _, x := range c.done {
+		if x.gv == gv {
+			return x.change, nil
+		}
+	}
+	live, obj := c.live, c.obj
+	if v != c.d {
+		var err error
+		if obj, err = convert(c.d, v, obj); err != nil {
+			return nil, err
+		}
+		if live, err = convert(c.d, v, live); err != nil {
+			return nil, err
+		}
+	}
+	d := differ{whole: c.whole && v == c.d}
+	x := &change{}
+	root := c.m.model(typeOf(v), v.Custom).root
+	x.changed, x.removed = d.diffFields(root, map[string]any(live), map[string]any(obj))
+	if d.err != nil {
+		return nil, d.err
+	}
+	if v == c.d || !v.Custom { // resets of a custom resource name the version of the request only
+		reset := c.m.reset(v, c.by.Subresource)
+		x.changed, x.removed = reset.filter(x.changed), reset.filter(x.removed)
+	}
+	c.done = append(c.done, comparedVersion{gv, x})
+	return x, nil
+}
+
+// bare returns obj without its managedFields. It shares everything else.
+func bare(obj object.Object) object.Object {
+	meta := obj.Metadata()
+	if _, ok := meta["managedFields"]; !ok {
+		return obj
+	}
+	return replaced(obj, "metadata", without(meta, "managedFields"))
+}
+
+// replaced returns a copy of m with another value under name.
+func replaced(m map[string]any, name string, v any) map[string]any {
+	out := maps.Clone(m)
+	out[name] = v
+	return out
+}
+
+// unowned are the fields of metadata that nobody owns.
+var unowned = []string{"f:name", "f:namespace", "f:creationTimestamp", "f:selfLink", "f:uid", "f:clusterName", "f:generation",
+	"f:managedFields", "f:resourceVersion"}
+
+// stripped returns a set without the fields that nobody owns.
+func stripped(set map[string]any) map[string]any {
+	meta, ok := below(set, "f:metadata")
+	set = without(set, "f:apiVersion", "f:kind", "f:metadata")
+	if !ok {
+		return set
+	}
+	rest := without(meta, unowned...)
+	rest = without(rest, ".")
+	if len(rest) > 0 {
+		set = replaced(set, "f:metadata", rest)
+	}
+	return set
+}

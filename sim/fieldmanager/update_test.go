@@ -1,0 +1,205 @@
+package fieldmanager
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/resource"
+	"github.com/matryer/is"
+)
+
+// updated returns what m makes of an update of live, which may be nil, to text.
+func updated(t testing.TB, m *Manager, d *resource.Definition, live object.Object, text string, who By) object.Object {
+	t.Helper()
+	obj := read(t, d, text)
+	if live != nil {
+		obj.Set("u", "metadata", "uid")
+		live = stored(t, d, live)
+		live.Set("u", "metadata", "uid")
+	}
+	m.Update(d, live, obj, who)
+	return obj
+}
+
+func TestUpdate(t *testing.T) {
+	t.Parallel()
+	m := New()
+	configMap := define(t, "v1", "ConfigMap", false)
+	role := define(t, "rbac.authorization.k8s.io/v1", "Role", false)
+	service := define(t, "v1", "Service", true)
+	for _, x := range []struct {
+		name     string
+		d        *resource.Definition
+		was, now string
+		want     string
+	}{
+		{"new fields of a map bring the map", configMap, ``, `{'metadata':{'name':'a'},'data':{'k':'1'}}`,
+			`b Update v1 02 {"f:data":{".":{},"f:k":{}}}`},
+		{"a changed value goes to whoever changed it", configMap,
+			`{'metadata':{'name':'a'},'data':{'k':'1','j':'1'}}`, `{'metadata':{'name':'a'},'data':{'k':'2','j':'1'}}`,
+			"a Update v1 01 {\"f:data\":{\".\":{},\"f:j\":{}}}\nb Update v1 02 {\"f:data\":{\"f:k\":{}}}"},
+		{"an equal value stays where it is", configMap,
+			`{'metadata':{'name':'a'},'data':{'k':'1'}}`, `{'metadata':{'name':'a'},'data':{'k':'1'}}`,
+			`a Update v1 01 {"f:data":{".":{},"f:k":{}}}`},
+		{"what is removed has no owner", configMap,
+			`{'metadata':{'name':'a','labels':{'x':'1'}},'data':{'k':'1'}}`, `{'metadata':{'name':'a','labels':{'x':'1'}}}`,
+			`a Update v1 01 {"f:metadata":{"f:labels":{".":{},"f:x":{}}}}`},
+		{"system fields have no owner", configMap, ``,
+			`{'metadata':{'name':'a','namespace':'n','uid':'','generation':4,'resourceVersion':'3','finalizers':['x.io/f']}}`,
+			`b Update v1 02 {"f:metadata":{"f:finalizers":{".":{},"v:\"x.io/f\"":{}}}}`},
+		{"an atomic list changes as a whole", role,
+			`{'metadata':{'name':'a'},'rules':[{'verbs':['get'],'resources':['pods'],'apiGroups':['']}]}`,
+			`{'metadata':{'name':'a'},'rules':[{'verbs':['list'],'resources':['pods'],'apiGroups':['']}]}`,
+			`b Update rbac.authorization.k8s.io/v1 02 {"f:rules":{}}`},
+		{"items of a list map are found by their keys, with defaults, in any order", service,
+			`{'metadata':{'name':'a'},'spec':{'ports':[{'port':80,'protocol':'TCP'},{'port':80,'protocol':'UDP','name':'x'}]}}`,
+			`{'metadata':{'name':'a'},'spec':{'ports':[{'port':80,'protocol':'UDP','name':'y'},{'port':80}]}}`,
+			"a Update v1 01 {\"f:spec\":{\"f:ports\":{\".\":{}," +
+				"\"k:{\\\"port\\\":80,\\\"protocol\\\":\\\"TCP\\\"}\":{\".\":{},\"f:port\":{},\"f:targetPort\":{}}," +
+				"\"k:{\\\"port\\\":80,\\\"protocol\\\":\\\"UDP\\\"}\":{\".\":{},\"f:port\":{},\"f:protocol\":{},\"f:targetPort\":{}}}}}\n" +
+				"b Update v1 02 {\"f:spec\":{\"f:ports\":{\"k:{\\\"port\\\":80,\\\"protocol\\\":\\\"UDP\\\"}\":{\"f:name\":{}}}}}"},
+		{"the main resource does not own status", service, ``,
+			`{'metadata':{'name':'a'},'spec':{'type':'ClusterIP'},'status':{'conditions':[{'type':'A'}]}}`,
+			`b Update v1 02 {"f:spec":{"f:type":{}}}`},
+	} {
+		t.Run(x.name, func(t *testing.T) {
+			is := is.New(t)
+			var live object.Object
+			if x.was != "" {
+				live = updated(t, m, x.d, nil, x.was, by("a", 1))
+			}
+			is.Equal(owners(updated(t, m, x.d, live, x.now, by("b", 2))), x.want+"\n") // who owns what
+		})
+	}
+}
+
+func TestManagedFieldsOfTheClient(t *testing.T) {
+	t.Parallel()
+	const live = `{'metadata':{'name':'a'},'data':{'k':'1'}}`
+	const entry = `'apiVersion':'v1','fieldsType':'FieldsV1','fieldsV1':{'f:data':{'f:k':{}}}`
+	const kept = `a Update v1 01 {"f:data":{".":{},"f:k":{}}}` + "\n"
+	for _, x := range []struct{ name, sent, sub, want string }{
+		{"[] clears them", `[]`, "", ""},
+		{"[{}] clears them", `[{}]`, "", ""},
+		{"null keeps them", `null`, "", kept},
+		{"a wrong operation keeps them", `[{'manager':'h','operation':'Guess',` + entry + `}]`, "", kept},
+		{"a wrong fieldsType keeps them", `[{'manager':'h','operation':'Apply','apiVersion':'v1','fieldsType':'x','fieldsV1':{}}]`, "", kept},
+		{"a wrong path keeps them", `[{'manager':'h','operation':'Apply','apiVersion':'v1','fieldsType':'FieldsV1','fieldsV1':{'f':{}}}]`, "", kept},
+		{"no apiVersion keeps them", `[{'manager':'h','operation':'Apply','fieldsType':'FieldsV1','fieldsV1':{}}]`, "", kept},
+		{"others take their place", `[{'manager':'h','operation':'Apply',` + entry + `}]`, "", `h Apply v1 - {"f:data":{"f:k":{}}}` + "\n"},
+		{"paths are brought into one form",
+			`[{'manager':'h','operation':'Apply','apiVersion':'v1','fieldsType':'FieldsV1','fieldsV1':{'f:metadata':{'f:ownerReferences':{'k:{ \'uid\' : \'1\' }':{}},'x:y':{}}}}]`,
+			"", `h Apply v1 - {"f:metadata":{"f:ownerReferences":{"k:{\"uid\":\"1\"}":{}}}}` + "\n"},
+		{"a subresource does not take them", `[]`, "status", kept},
+	} {
+		t.Run(x.name, func(t *testing.T) {
+			is := is.New(t)
+			m, d := New(), define(t, "v1", "ConfigMap", false)
+			obj := updated(t, m, d, nil, live, by("a", 1))
+			now := obj.Copy()
+			var sent any
+			text := x.sent
+			for i := 0; i+1 < len(text); i++ { // \' in a key is a quote in JSON text
+				if text[i] == '\\' && text[i+1] == '\'' {
+					text = text[:i] + "\\\\u0022" + text[i+2:]
+				}
+			}
+			sent = parse(t, `{'x':`+unescape(text)+`}`)["x"]
+			now.Set(sent, "metadata", "managedFields")
+			obj.Set("u", "metadata", "uid")
+			m.Update(d, obj, now, By{Name: "b", Subresource: x.sub, Time: at(2)})
+			is.Equal(owners(now), x.want) // who owns what
+		})
+	}
+}
+
+// unescape makes a JSON escape of a quote within a string.
+func unescape(s string) string {
+	out := ""
+	for i := 0; i < len(s); i++ {
+		if s[i] == '\\' && i+1 < len(s) && s[i+1] == '\\' {
+			continue
+		}
+		out += string(s[i])
+	}
+	return out
+}
+
+func TestClearedObjectsAreNotTracked(t *testing.T) {
+	is := is.New(t)
+	m, d := New(), define(t, "v1", "ConfigMap", false)
+	live := read(t, d, `{'metadata':{'name':'a','uid':'u'},'data':{'k':'1'}}`)
+	obj := read(t, d, `{'metadata':{'name':'a','uid':'u'},'data':{'k':'2'}}`)
+	m.Update(d, live, obj, by("b", 2))
+	is.Equal(owners(obj), "") // until the next apply
+}
+
+func TestStatusEndpoint(t *testing.T) {
+	is := is.New(t)
+	m, d := New(), define(t, "policy/v1", "PodDisruptionBudget", true)
+	live := updated(t, m, d, nil, `{'metadata':{'name':'a'},'spec':{'minAvailable':1}}`, by("a", 1))
+	status := By{Name: "a", Subresource: "status", Time: at(2)}
+	const text = `{'metadata':{'name':'a','labels':{'x':'y'}},'spec':{'minAvailable':2},'status':{'currentHealthy':3}}`
+	is.Equal(owners(updated(t, m, d, live, text, status)), `a Update policy/v1 01 {"f:spec":{"f:minAvailable":{}}}
+a Update policy/v1 status 02 {"f:metadata":{"f:labels":{".":{},"f:x":{}}},"f:status":{"f:currentHealthy":{}}}
+`) // spec is reset, metadata is not
+	d.Strategy.CustomStatus = true
+	is.Equal(owners(updated(t, m, d, live, text, status)), `a Update policy/v1 01 {"f:spec":{"f:minAvailable":{}}}
+a Update policy/v1 status 02 {"f:status":{"f:currentHealthy":{}}}
+`) // metadata is reset too
+	m.Reset = func(_ *resource.Definition, sub string) (Reset, bool) {
+		return Reset{Only: []string{"metadata.labels", "status.*"}}, sub == "status"
+	}
+	is.Equal(owners(updated(t, m, d, live, text, status)), `a Update policy/v1 01 {"f:spec":{"f:minAvailable":{}}}
+a Update policy/v1 status 02 {"f:metadata":{"f:labels":{".":{},"f:x":{}}}}
+`) // * is for items of lists
+	m.Reset = func(*resource.Definition, string) (Reset, bool) {
+		return Reset{Fields: []string{"spec", "metadata.labels", "status.none"}}, true
+	}
+	is.Equal(owners(updated(t, m, d, live, text, status)), `a Update policy/v1 01 {"f:spec":{"f:minAvailable":{}}}
+a Update policy/v1 status 02 {"f:status":{"f:currentHealthy":{}}}
+`) // a rule of the resource's own
+}
+
+func TestOldUpdatesAreMerged(t *testing.T) {
+	is := is.New(t)
+	m, d := New(), define(t, "v1", "ConfigMap", false)
+	var obj object.Object
+	data := ""
+	for i := range 13 {
+		data += fmt.Sprintf("'k%02d':'x',", i)
+		obj = updated(t, m, d, withFields(obj), `{'metadata':{'name':'a'},'data':{`+data[:len(data)-1]+`}}`, by(fmt.Sprintf("m%02d", i), i))
+	}
+	is.Equal(len(obj.List("metadata", "managedFields")), maxUpdates) // no more than ten
+	first := object.Object(obj.List("metadata", "managedFields")[0].(map[string]any))
+	is.Equal(first.String("manager"), ancient)                                                              // the oldest ones
+	is.Equal(owners(obj)[:82], `ancient-changes Update v1 03 {"f:data":{".":{},"f:k00":{},"f:k01":{},"f:k02":{},`) // with the time of the last one
+}
+
+func withFields(obj object.Object) object.Object {
+	if obj == nil {
+		return nil
+	}
+	return obj.Copy()
+}
+
+func TestUnchanged(t *testing.T) {
+	is := is.New(t)
+	m, d := New(), define(t, "v1", "ConfigMap", false)
+	live := updated(t, m, d, nil, `{'metadata':{'name':'a'},'data':{'k':'1'}}`, by("a", 1))
+	later := live.Copy()
+	later.List("metadata", "managedFields")[0].(map[string]any)["time"] = object.Time(at(9))
+	same := later.Copy()
+	m.Unchanged(live, same)
+	is.Equal(owners(same), owners(live)) // nothing but the time changed: it goes back
+	later.Set("2", "data", "k")
+	m.Unchanged(live, later)
+	is.Equal(owners(later)[:17], "a Update v1 09 {\"") // something changed
+}
+
+func TestValidate(t *testing.T) {
+	is := is.New(t)
+	is.NoErr(Validate(parse(t, `{}`)))                                                                        // none
+	is.Equal(Validate(parse(t, `{'metadata':{'managedFields':[{}]}}`)).Error(), "operation must be `Apply` or `Update`") // not readable
+}
