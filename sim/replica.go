@@ -7,8 +7,10 @@ import (
 	"github.com/kubesim/kubesim/sim/admission"
 	"github.com/kubesim/kubesim/sim/apiserver"
 	"github.com/kubesim/kubesim/sim/auth"
+	"github.com/kubesim/kubesim/sim/builtin"
 	"github.com/kubesim/kubesim/sim/codec"
 	"github.com/kubesim/kubesim/sim/discovery"
+	"github.com/kubesim/kubesim/sim/fieldmanager"
 	"github.com/kubesim/kubesim/sim/mvcc"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/registry"
@@ -40,7 +42,8 @@ func newReplica(c *Cluster, set *schema.Set, defs []*resource.Definition) *Repli
 	r := &Replica{cluster: c}
 	table := resource.NewTable(defs)
 	who := auth.New(c.options.Auth, c.options.Tokens)
-	reg := &registry.Registry{Backend: backend{r}, Admission: admission.Default(may(who)), Review: who.Review}
+	reg := &registry.Registry{Backend: backend{r}, Admission: admission.Default(may(who)), Review: who.Review,
+		Fields: fields(table)}
 	reg.Escalation = func(q *registry.Request, obj, old object.Object) *status.Status {
 		d := q.Definition
 		at := auth.Attributes{User: q.User, Verb: "update", IsResource: true, Group: d.Group, Version: d.Version,
@@ -66,6 +69,27 @@ func may(who *auth.Auth) admission.Authorize {
 			Resource: name, Name: object}, objects)
 		return allowed
 	}
+}
+
+// fields returns the field manager of an API server that serves table.
+func fields(table *resource.Table) *fieldmanager.Manager {
+	m := fieldmanager.New()
+	m.Reset = func(d *resource.Definition, subresource string) (fieldmanager.Reset, bool) {
+		reset, ok := builtin.Reset(d, subresource)
+		return fieldmanager.Reset(reset), ok
+	}
+	m.Version = func(d *resource.Definition, apiVersion string) *resource.Definition {
+		kind := schema.ParseGVK(apiVersion, d.Kind)
+		if other := table.Find(kind.Group, kind.Version, d.Resource); other != nil && other.Hub == d.Hub {
+			return other
+		}
+		return nil
+	}
+	m.Reset = func(d *resource.Definition, subresource string) (fieldmanager.Reset, bool) {
+		fields, ok := d.Hub.Strategy.Resets[subresource]
+		return fieldmanager.Reset{Fields: fields}, ok
+	}
+	return m
 }
 
 // restart fills the caches anew; watches end.

@@ -1,11 +1,8 @@
 package apiserver
 
 import (
-	"fmt"
-
 	"github.com/kubesim/kubesim/sim/codec"
 	"github.com/kubesim/kubesim/sim/object"
-	"github.com/kubesim/kubesim/sim/registry"
 	"github.com/kubesim/kubesim/sim/schema"
 	"github.com/kubesim/kubesim/sim/status"
 )
@@ -16,12 +13,8 @@ func (p *patcher) apply(current object.Object) (object.Object, *status.Status) {
 	if s != nil {
 		return nil, s
 	}
-	fields := p.c.s.Registry.Fields
-	if fields == nil {
-		return nil, status.Internal(fmt.Errorf("kubesim: this API server was built without server-side apply"))
-	}
-	by := registry.Manager{Name: p.o.manager, Subresource: p.q.Subresource, Time: p.c.now()}
-	obj, s := fields.Apply(p.c.definition(), current, config, by, p.o.force)
+	reg := p.c.s.Registry
+	obj, s := reg.Fields.Apply(p.c.definition(), current, config, reg.By(p.q), p.o.force)
 	if s != nil {
 		return nil, s
 	}
@@ -51,7 +44,7 @@ func (p *patcher) checkRepeatedKeys() *status.Status {
 func (p *patcher) configuration() (object.Object, *status.Status) {
 	data, err := codec.YAMLToJSON(p.c.q.Body)
 	if err != nil {
-		return nil, status.BadRequest("error decoding YAML: %v", err)
+		return nil, status.BadRequest("error decoding YAML: error converting YAML to JSON: %v", err)
 	}
 	config, err := object.Parse(data)
 	if err != nil {

@@ -1,12 +1,15 @@
 package apiserver
 
 import (
+	"errors"
 	"net/http"
+	"strings"
 
 	"github.com/kubesim/kubesim/sim/codec"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/patch"
 	"github.com/kubesim/kubesim/sim/registry"
+	"github.com/kubesim/kubesim/sim/schema"
 	"github.com/kubesim/kubesim/sim/status"
 )
 
@@ -113,6 +116,9 @@ func (p *patcher) patched(current object.Object) (obj object.Object, strict []st
 		return nil, nil, s
 	}
 	obj, more, err := codec.DecodeJSON(doc, t)
+	if kind := p.c.kindOf(); err == nil && parseGVK(obj) != kind {
+		err = p.otherKind(doc, kind)
+	}
 	if err != nil {
 		return nil, nil, patch.Undecodable(shown, err)
 	}
@@ -120,6 +126,20 @@ func (p *patcher) patched(current object.Object) (obj object.Object, strict []st
 		return nil, nil, patch.StrictlyUndecodable(shown, strict)
 	}
 	return obj, strict, nil
+}
+
+// otherKind says why an object that the patch has given another kind or apiVersion cannot be read as the kind of the
+// path.
+func (p *patcher) otherKind(doc []byte, want schema.GVK) error {
+	_, _, _, s := p.c.s.Decoder.Object(doc, codec.JSON.String(), want, codec.Ignore)
+	if s == nil {
+		return nil
+	}
+	_, why, found := strings.Cut(s.Message, "cannot be handled as a "+want.Kind+": ")
+	if !found {
+		why = s.Message
+	}
+	return errors.New(why)
 }
 
 func (p *patcher) level() patch.Level {

@@ -1,9 +1,6 @@
 package auth
 
 import (
-	"fmt"
-
-	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
 	"github.com/kubesim/kubesim/sim/status"
@@ -30,9 +27,6 @@ func (a *Auth) Review(kind string, ctx *resource.Context, obj object.Object) *st
 }
 
 func (a *Auth) reviewAccess(kind string, ctx *resource.Context, obj object.Object) *status.Status {
-	if errs := validateAccess(kind, obj); len(errs) > 0 {
-		return status.Invalid(status.Resource{Group: "authorization.k8s.io"}, "", errs)
-	}
 	spec := object.Object(obj.Map("spec"))
 	at := Attributes{User: ctx.User}
 	if kind != "SelfSubjectAccessReview" {
@@ -53,69 +47,6 @@ func (a *Auth) reviewAccess(kind string, ctx *resource.Context, obj object.Objec
 	}
 	obj["status"] = answer
 	return nil
-}
-
-// validateAccess returns what is wrong with an access review.
-func validateAccess(kind string, obj object.Object) field.ErrorList {
-	var errs field.ErrorList
-	spec, path := object.Object(obj.Map("spec")), field.Root("spec")
-	res, other := spec.Map("resourceAttributes"), object.Object(spec.Map("nonResourceAttributes"))
-	otherPath := path.Child("nonResourceAttributes")
-	// the real server prints the Go struct of the value, whose keys are capitalised
-	otherText := field.Raw(fmt.Sprintf(`{"Path":%s,"Verb":%s}`, object.JSON(other.String("path")), object.JSON(other.String("verb"))))
-	switch {
-	case res != nil && other != nil:
-		errs = append(errs, field.Invalid(otherPath, otherText, "cannot be specified in combination with resourceAttributes"))
-	case res == nil && other == nil:
-		errs = append(errs, field.Invalid(path.Child("resourceAttributes"), nil,
-			"exactly one of nonResourceAttributes or resourceAttributes must be specified"))
-	}
-	if kind != "SelfSubjectAccessReview" && spec.String("user") == "" && len(spec.List("groups")) == 0 {
-		errs = append(errs, field.Invalid(path.Child("user"), "", "at least one of user or group must be specified"))
-	}
-	for _, name := range []string{"fieldSelector", "labelSelector"} {
-		errs = append(errs, validateSelector(path.Child("resourceAttributes", name), res, name)...)
-	}
-	errs = append(errs, validateReviewMetadata(kind, obj)...)
-	if kind == "LocalSubjectAccessReview" {
-		if ns := object.Object(res).String("namespace"); res != nil && ns != obj.Namespace() {
-			errs = append(errs, field.Invalid(path.Child("resourceAttributes", "namespace"), ns, "must match metadata.namespace"))
-		}
-		if other != nil {
-			errs = append(errs, field.Invalid(otherPath, otherText, "disallowed on this kind of request"))
-		}
-	}
-	return errs
-}
-
-func validateSelector(path field.Path, res map[string]any, name string) field.ErrorList {
-	sel := object.Object(object.Object(res).Map(name))
-	if sel == nil {
-		return nil
-	}
-	raw, requirements := sel.String("rawSelector"), sel.List("requirements")
-	switch {
-	case raw != "" && len(requirements) > 0:
-		return field.ErrorList{field.Invalid(path.Child("rawSelector"), raw, "may not specified at the same time as requirements")}
-	case raw == "" && len(requirements) == 0:
-		return field.ErrorList{field.Required(path.Child("requirements"),
-			fmt.Sprintf("when %s is specified, requirements or rawSelector is required", path))}
-	}
-	return nil
-}
-
-func validateReviewMetadata(kind string, obj object.Object) field.ErrorList {
-	rest := object.Object(object.Copy(obj.Metadata()).(map[string]any))
-	rest.Remove("managedFields")
-	detail := "must be empty"
-	if kind == "LocalSubjectAccessReview" {
-		rest.Remove("namespace")
-		detail += " except for namespace"
-	}
-	if object.SemanticEqual(map[string]any(rest), map[string]any{}) {
-		return nil
-	}
-	return field.ErrorList{field.Invalid(field.Root("metadata"), obj.Metadata(), detail)}
 }
 
 func (a *Auth) reviewRules(ctx *resource.Context, obj object.Object) *status.Status {

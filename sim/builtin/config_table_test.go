@@ -33,3 +33,20 @@ func TestColumns(t *testing.T) {
 		is.Equal(cells, len(k.columns)) // a cell per column
 	}
 }
+
+// TestNothingPanics writes objects without most of what they need.
+func TestNothingPanics(t *testing.T) {
+	for name, k := range kinds() { // order does not matter
+		if k.strategy.Virtual {
+			continue
+		}
+		for _, text := range []string{`{}`, `{'metadata':{'name':'x'},'spec':{}}`, `{'metadata':{'name':'x'},'spec':{},'status':{}}`} {
+			r := newTry(t, name, "")
+			r.ctx.Name = "x"
+			obj, _ := r.create(text)
+			for _, sub := range []string{"", "status"} {
+				r.update(obj, `{'spec':{'ports':[{}],'rules':[{}],'type':'LoadBalancer'},'subsets':[{}],'rules':[{}],'roleRef':{},'status':{}}`, sub)
+			}
+		}
+	}
+}

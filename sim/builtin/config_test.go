@@ -38,10 +38,10 @@ func TestSecret(t *testing.T) {
 	obj, errs := r.create(`{'data':{'a':'b2xk','k':'a2VlcA=='},'stringData':{'a':'new','n':''}}`)
 	is.Equal(errs, "")                                                                 // fine
 	is.Equal(part(obj), `{'data':{'a':'bmV3','k':'a2VlcA==','n':''},'type':'Opaque'}`) // stringData is merged into data
-	_, errs = r.update(obj, `{'type':'other'}`, "")                                    //
-	is.Equal(errs, `type: Invalid value: "other": field is immutable`)                 // a secret keeps its type
-	_, errs = r.update(obj, `{'immutable':true,'stringData':{'z':'1'}}`, "")           //
-	is.Equal(errs, "")                                                                 // the last change
+	_, errs = r.update(obj, `{'type':'other'}`, "")
+	is.Equal(errs, `type: Invalid value: "other": field is immutable`) // a secret keeps its type
+	_, errs = r.update(obj, `{'immutable':true,'stringData':{'z':'1'}}`, "")
+	is.Equal(errs, "") // the last change
 }
 
 func TestSecretTypes(t *testing.T) {

@@ -34,11 +34,6 @@ func newPodRules(spec, old, meta object.Object, path field.Path) *podRules {
 	return r
 }
 
-// validatePodSpec returns what is wrong with the pod spec at path. meta is the metadata of the pod, nil for a template.
-func validatePodSpec(spec, meta map[string]any, path field.Path) field.ErrorList {
-	return newPodRules(spec, nil, meta, path).all()
-}
-
 // validatePodTemplate returns what is wrong with the pod template at path.
 func validatePodTemplate(template map[string]any, path field.Path) field.ErrorList {
 	return validatePodTemplateUpdate(template, nil, path)
@@ -148,12 +143,14 @@ func (r *podRules) scheduling() field.ErrorList {
 // resourceClaims checks spec.resourceClaims (dynamic resource allocation).
 func (r *podRules) resourceClaims() field.ErrorList {
 	p := r.path.Child("resourceClaims")
-	if _, static := r.meta.Map("annotations")[mirrorAnnotation]; static && len(r.spec.List("resourceClaims")) > 0 {
-		return field.ErrorList{field.Forbidden(wholePod, "static pods do not support resource claims")}
-	}
+	_, static := r.meta.Map("annotations")[mirrorAnnotation]
 	var errs field.ErrorList
 	var seen []string
 	for i, claim := range objectsAt(r.spec, "resourceClaims") {
+		if static {
+			errs = append(errs, field.Forbidden(wholePod, "static pods do not support resource claims"))
+			continue
+		}
 		at, name := p.Index(i), claim.String("name")
 		switch {
 		case name == "":

@@ -185,7 +185,8 @@ func defaultVolume(v object.Object) {
 // defaultDriverVolume fills in the defaults of volumes whose drivers have settings of their own.
 func defaultDriverVolume(v object.Object) {
 	for _, d := range driverDefaults {
-		if source := objectAt(v, d.source); source != nil && (source[d.field] == nil || source[d.field] == "") {
+		source := objectAt(v, d.source)
+		if source != nil && (source[d.field] == nil || source[d.field] == "" && !d.pointer) {
 			source[d.field] = d.value
 		}
 	}
@@ -194,17 +195,18 @@ func defaultDriverVolume(v object.Object) {
 var driverDefaults = []struct {
 	source, field string
 	value         any
+	pointer       bool // "" is a value too
 }{
-	{"iscsi", "iscsiInterface", "default"},
-	{"rbd", "pool", "rbd"},
-	{"rbd", "user", "admin"},
-	{"rbd", "keyring", "/etc/ceph/keyring"},
-	{"azureDisk", "cachingMode", "ReadWrite"},
-	{"azureDisk", "fsType", "ext4"},
-	{"azureDisk", "readOnly", false},
-	{"azureDisk", "kind", "Shared"},
-	{"scaleIO", "storageMode", "ThinProvisioned"},
-	{"scaleIO", "fsType", "xfs"},
+	{"iscsi", "iscsiInterface", "default", false},
+	{"rbd", "pool", "rbd", false},
+	{"rbd", "user", "admin", false},
+	{"rbd", "keyring", "/etc/ceph/keyring", false},
+	{"azureDisk", "cachingMode", "ReadWrite", true},
+	{"azureDisk", "fsType", "ext4", true},
+	{"azureDisk", "readOnly", false, true},
+	{"azureDisk", "kind", "Shared", true},
+	{"scaleIO", "storageMode", "ThinProvisioned", false},
+	{"scaleIO", "fsType", "xfs", false},
 }
 
 func hasVolumeSource(v object.Object) bool {

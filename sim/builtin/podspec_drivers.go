@@ -209,8 +209,9 @@ func ephemeralVolume(_ *podRules, source object.Object, p field.Path) field.Erro
 	}
 	errs := checkTemplateAnnotations(at.Child("metadata", "annotations"), template.Annotations())
 	errs = append(errs, field.CheckLabels(at.Child("metadata", "labels"), template.Labels())...)
-	for _, name := range object.SortedKeys(template.Metadata()) {
-		if name != "annotations" && name != "labels" && present(template, "metadata", name) {
+	meta := template.Metadata()
+	for _, name := range object.SortedKeys(meta) {
+		if name != "annotations" && name != "labels" && meta[name] != nil && meta[name] != "" {
 			errs = append(errs, field.Forbidden(at.Child("metadata", name), "cannot be set"))
 		}
 	}

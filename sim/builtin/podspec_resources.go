@@ -217,7 +217,7 @@ func claimUsedOnce(used map[string]bool, name, request string, p field.Path) fie
 		errs = append(errs, field.Duplicate(p, key))
 	} else if request == "" {
 		for _, other := range object.SortedKeys(used) {
-			if strings.HasPrefix(other, name+"/") {
+			if claim, _, part := strings.Cut(other, "/"); part && claim == name {
 				errs = append(errs, field.Duplicate(p, name))
 			}
 		}

@@ -26,7 +26,7 @@ func serviceKind() kind {
 	return kind{
 		storage: "services",
 		strategy: resource.Strategy{
-			HasStatus: true, CreateOnUpdate: true, ReturnsDeleted: true, NameRule: field.NameDNSLabel,
+			HasStatus: true, CreateOnUpdate: true, ReturnsDeleted: true, DeletesWith: "endpoints", NameRule: field.NameDNSLabel,
 			Allocate: allocateService,
 			Validate: func(_ *resource.Context, obj object.Object) field.ErrorList {
 				return validateService(obj, nil)

@@ -2,6 +2,7 @@ package builtin
 
 import (
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -24,6 +25,19 @@ type ruleTest struct {
 	objects                map[string]object.Object // by storage/namespace/name
 }
 
+// kind returns the kind under test.
+func (rt ruleTest) kind(t *testing.T) *kind {
+	t.Helper()
+	k := allKinds()[rt.storage]
+	if k == nil {
+		t.Fatalf("no kind %s", rt.storage)
+	}
+	return k
+}
+
+// allKinds are made once: making them takes longer than most cases.
+var allKinds = sync.OnceValue(kinds)
+
 func (rt ruleTest) Get(storage, namespace, name string) object.Object {
 	return rt.objects[storage+"/"+namespace+"/"+name]
 }
@@ -41,10 +55,7 @@ func (rt ruleTest) make(t *testing.T, patch string) object.Object {
 	if patch != "" {
 		mergeInto(obj, parsed(t, patch))
 	}
-	k := kinds()[rt.storage]
-	if k == nil {
-		t.Fatalf("no kind %s", rt.storage)
-	}
+	k := rt.kind(t)
 	setDefaults := k.defaults[rt.version]
 	if setDefaults == nil {
 		setDefaults = k.defaults[""]
@@ -66,7 +77,7 @@ func (rt ruleTest) context(sub string, warnings *[]string) *resource.Context {
 // result runs what the registry runs and returns the object, the errors and the warnings, a line each.
 func (rt ruleTest) result(t *testing.T, tt ruleCase) (obj object.Object, errs, warnings string) {
 	t.Helper()
-	s := kinds()[rt.storage].strategy
+	s := rt.kind(t).strategy
 	var warned, lines []string
 	ctx := rt.context(tt.sub, &warned)
 	obj = rt.make(t, tt.patch)
@@ -128,14 +139,14 @@ func (rt ruleTest) warns(t *testing.T, cases []ruleCase) {
 // cells returns the row of the base object with a change, printed a minute after it was created.
 func (rt ruleTest) cells(t *testing.T, patch string) string {
 	t.Helper()
-	k := kinds()[rt.storage]
+	k := rt.kind(t)
 	obj := rt.make(t, patch)
 	obj.SetDefault("2026-01-02T03:03:05Z", "metadata", "creationTimestamp")
 	row := k.row(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), obj)
 	if len(row.Cells) != len(k.columns) {
 		t.Errorf("%d cells for %d columns", len(row.Cells), len(k.columns))
 	}
-	return string(object.JSON(row.Cells))
+	return strings.NewReplacer(`\u003c`, "<", `\u003e`, ">").Replace(string(object.JSON(row.Cells)))
 }
 
 func parsed(t *testing.T, text string) object.Object {
@@ -265,7 +276,8 @@ func TestStatefulSetRules(t *testing.T) {
 		{name: "on delete", patch: `{"spec":{"updateStrategy":{"type":"OnDelete","rollingUpdate":{"partition":2}}}}`,
 			want: `spec.updateStrategy.rollingUpdate: Invalid value: {"Partition":2,"MaxUnavailable":null}: only allowed for updateStrategy 'RollingUpdate'`},
 		{name: "numbers", patch: `{"spec":{"replicas":-1,"ordinals":{"start":-1},"updateStrategy":{"rollingUpdate":{"partition":-1}}}}`,
-			want: "spec.replicas: Invalid value: -1: must be greater than or equal to 0\n" +
+			want: "spec.updateStrategy.rollingUpdate.partition: Invalid value: -1: must be greater than or equal to 0\n" +
+				"spec.replicas: Invalid value: -1: must be greater than or equal to 0\n" +
 				"spec.ordinals.start: Invalid value: -1: must be greater than or equal to 0"},
 		{name: "service name", patch: `{"spec":{"serviceName":"a.b"}}`, want: `spec.serviceName: Invalid value: "a.b": must not contain dots`},
 		{name: "never", patch: `{"spec":{"template":{"spec":{"restartPolicy":"OnFailure"}}}}`,

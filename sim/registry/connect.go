@@ -2,6 +2,7 @@ package registry
 
 import (
 	"github.com/kubesim/kubesim/sim/admission"
+	"github.com/kubesim/kubesim/sim/fieldmanager"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
 	"github.com/kubesim/kubesim/sim/status"
@@ -20,10 +21,12 @@ func (r *Registry) Connect(q *Request, verb string, body object.Object) (object.
 	c := &resource.Connection{Context: r.context(q), Verb: verb, Body: body, Objects: objects{r.Reader(), r, q}}
 	c.Manage = func(live, obj object.Object) {
 		if kind != nil && verb != "apply" {
-			of := *q
-			of.Definition = kind
-			r.manage(&of, live, obj)
+			r.Fields.Update(kind, live, obj, r.By(q))
 		}
+	}
+	c.ToScale = func(parent []any, replicas map[string]string) []any { return fieldmanager.ToScale(parent, replicas) }
+	c.FromScale = func(parent, scale []any, apiVersion string, replicas map[string]string) []any {
+		return fieldmanager.FromScale(parent, scale, apiVersion, replicas)
 	}
 	attrs := &admission.Attributes{Context: c.Context, Operation: admission.Create, Object: body}
 	c.Admit = func() *status.Status { return r.Admission.Validate(attrs) }

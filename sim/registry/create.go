@@ -3,6 +3,7 @@ package registry
 import (
 	"github.com/kubesim/kubesim/sim/admission"
 	"github.com/kubesim/kubesim/sim/field"
+	"github.com/kubesim/kubesim/sim/fieldmanager"
 	"github.com/kubesim/kubesim/sim/metadata"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
@@ -14,6 +15,10 @@ const NamespaceMismatch = "the namespace of the provided object does not match t
 
 // Create stores a new object, given in the version of the request with its defaults. The object is used up.
 func (r *Registry) Create(q *Request, obj object.Object) (*Result, *status.Status) {
+	return r.create(q, obj, Put)
+}
+
+func (r *Registry) create(q *Request, obj object.Object, kind ChangeKind) (*Result, *status.Status) {
 	d := q.Definition
 	if s := placeInNamespace(d, q.Namespace, obj); s != nil {
 		return nil, s
@@ -22,7 +27,9 @@ func (r *Registry) Create(q *Request, obj object.Object) (*Result, *status.Statu
 		obj.Remove("metadata", f)
 	}
 	dedupOwners(q, obj)
-	r.manage(q, nil, obj)
+	if kind != Apply {
+		r.manage(q, nil, obj)
+	}
 	hub, s := decode(d, obj)
 	if s != nil {
 		return nil, s
@@ -64,11 +71,12 @@ func dedupOwners(q *Request, obj object.Object) {
 
 // manage records in managedFields what the request sets. live is nil for a create.
 func (r *Registry) manage(q *Request, live, obj object.Object) {
-	if r.Fields == nil {
-		obj.Remove("metadata", "managedFields")
-		return
-	}
-	r.Fields.Update(q.Definition, live, obj, Manager{Name: q.Manager, Subresource: q.Subresource, Time: r.Backend.Now()})
+	r.Fields.Update(q.Definition, live, obj, r.By(q))
+}
+
+// By is who owns the fields that a request sets.
+func (r *Registry) By(q *Request) fieldmanager.By {
+	return fieldmanager.By{Name: q.Manager, Subresource: q.Subresource, Time: r.Backend.Now()}
 }
 
 // createNamed tries generated names until one is free (KEP-4420); an object with a name of its own is tried once.
@@ -113,6 +121,11 @@ func (r *Registry) createOnce(q *Request, ctx *resource.Context, attrs *admissio
 		strategy.Warn(ctx, obj, nil)
 	}
 	warnFinalizers(q, obj, nil)
+	if q.creates && q.MayCreate != nil {
+		if s := q.MayCreate(); s != nil {
+			return nil, s
+		}
+	}
 	if s := r.Admission.Validate(attrs); s != nil {
 		return nil, s
 	}
@@ -125,7 +138,8 @@ func (r *Registry) createOnce(q *Request, ctx *resource.Context, attrs *admissio
 	if q.DryRun {
 		return &Result{Item: encode(d, obj, 0), Created: true}, nil
 	}
-	return &Result{Item: r.put(d, obj), Created: true}, nil
+	it, s := r.put(d, obj)
+	return &Result{Item: it, Created: true}, s
 }
 
 // validateNew returns everything wrong with a new object: allocation first, then metadata and the kind's own rules.
@@ -170,14 +184,13 @@ func alreadyExists(d *resource.Definition, old *resource.Item) *status.Status {
 
 // answer lets a virtual resource answer; nothing is stored.
 func (r *Registry) answer(ctx *resource.Context, obj object.Object) (*Result, *status.Status) {
-	strategy := ctx.Definition.Hub.Strategy
-	if strategy.Validate != nil {
-		if errs := strategy.Validate(ctx, obj); len(errs) > 0 {
-			return nil, status.Invalid(ctx.Definition.Kinded(), obj.Name(), errs)
-		}
-	}
 	for _, f := range []string{"uid", "creationTimestamp"} {
 		obj.Remove("metadata", f)
+	}
+	if validate := ctx.Definition.Hub.Strategy.Validate; validate != nil {
+		if errs := validate(ctx, obj); len(errs) > 0 { // the real server names no kind here
+			return nil, status.Invalid(status.Resource{Group: ctx.Definition.Group}, "", errs)
+		}
 	}
 	if r.Review != nil {
 		if s := r.Review(ctx.Definition.Kind, ctx, obj); s != nil {

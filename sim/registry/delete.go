@@ -230,7 +230,8 @@ func (r *Registry) storePending(q *Request, item *resource.Item, obj, before obj
 	if q.DryRun {
 		return &Result{Item: encode(q.Definition, obj, item.Rev), Pending: true}, nil
 	}
-	return &Result{Item: r.put(q.Definition, obj), Pending: true}, nil
+	it, s := r.put(q.Definition, obj)
+	return &Result{Item: it, Pending: true}, s
 }
 
 // finishDelete removes the object. One with grace periods is first written with a period of zero, as the real server
@@ -246,7 +247,10 @@ func (r *Registry) finishDelete(q *Request, item *resource.Item, obj, before obj
 		if q.DryRun {
 			item = encode(d, obj, item.Rev)
 		} else if !object.Equal(map[string]any(obj), map[string]any(before)) {
-			item = r.put(d, obj)
+			var s *status.Status
+			if item, s = r.put(d, obj); s != nil {
+				return nil, s
+			}
 		}
 	}
 	if !q.DryRun {

@@ -18,6 +18,7 @@ import (
 
 	"github.com/kubesim/kubesim/sim/admission"
 	"github.com/kubesim/kubesim/sim/codec"
+	"github.com/kubesim/kubesim/sim/fieldmanager"
 	"github.com/kubesim/kubesim/sim/mvcc"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
@@ -51,28 +52,11 @@ type Backend interface {
 // FreshnessTimeout is how long a read waits for a cache that is behind (blockTimeout of kube-apiserver's watch cache).
 const FreshnessTimeout = 3 * time.Second
 
-// FieldManager keeps metadata.managedFields. Objects are in the version of the request.
-type FieldManager interface {
-	// Update records what a create (live is nil), update or patch changed, in obj.
-	Update(d *resource.Definition, live, obj object.Object, by Manager)
-	// Apply merges an applied configuration into live (nil: it creates the object) and returns the result.
-	Apply(d *resource.Definition, live, config object.Object, by Manager, force bool) (object.Object, *status.Status)
-	// Unchanged takes back a change of nothing but times in managedFields.
-	Unchanged(live, obj object.Object)
-}
-
-// Manager is who owns the fields that a request sets.
-type Manager struct {
-	Name        string
-	Subresource string
-	Time        time.Time
-}
-
 // Registry serves the objects of one replica.
 type Registry struct {
 	Backend   Backend
 	Admission admission.Chain
-	Fields    FieldManager // nil: managedFields are not kept
+	Fields    *fieldmanager.Manager
 
 	// Escalation refuses a write that would give somebody more rights than its sender has. old is nil for a create; nil
 	// function: nothing is refused.
@@ -94,6 +78,8 @@ type Request struct {
 	Warn        func(text string)
 	// MayCreate answers whether the user may create the object, which an update of a missing one does. nil: yes.
 	MayCreate func() *status.Status
+
+	creates bool // the request is an update that creates: MayCreate is asked
 }
 
 // Result is what a write comes to.
@@ -144,16 +130,34 @@ func encode(d *resource.Definition, obj object.Object, rev uint64) *resource.Ite
 	return resource.NewItem(hub, obj, rev, codec.Append(nil, obj, hub.Type()))
 }
 
-// put stores obj and returns its item.
-func (r *Registry) put(d *resource.Definition, obj object.Object) *resource.Item {
+// itemMax is the greatest size of a stored object in bytes (--max-request-bytes of etcd).
+const itemMax = 1536 << 10
+
+// put stores obj and returns its item. An object that is too large for the store is tried once more without its
+// managedFields, as on the real server.
+func (r *Registry) put(d *resource.Definition, obj object.Object) (*resource.Item, *status.Status) {
 	store := r.Backend.Store()
 	it := encode(d, obj, store.Rev()+1)
+	if tooLarge(d, it, obj) {
+		obj.Remove("metadata", "managedFields")
+		if it = encode(d, obj, store.Rev()+1); tooLarge(d, it, obj) {
+			return nil, status.Plain("etcdserver: request is too large")
+		}
+	}
 	key := d.Key(it.Namespace, it.Name)
 	r.Backend.Committed(store.Put(key, it.Bytes, it))
 	if ttl := d.Hub.Strategy.TTL; ttl > 0 {
 		r.expireAfter(ttl, key, it.Rev)
 	}
-	return it
+	return it, nil
+}
+
+// tooLarge reports whether the store would refuse an item. The real server stores built-in kinds as protobuf.
+func tooLarge(d *resource.Definition, it *resource.Item, obj object.Object) bool {
+	if len(it.Bytes) <= itemMax || d.Hub.Custom {
+		return len(it.Bytes) > itemMax
+	}
+	return len(codec.AppendProto(nil, obj, d.Hub.Type())) > itemMax
 }
 
 // remove takes the object out of the store and returns its last state at the revision of the deletion.
@@ -163,6 +167,11 @@ func (r *Registry) remove(d *resource.Definition, it *resource.Item) *resource.I
 		return it
 	}
 	r.Backend.Committed(event)
+	if with := r.Backend.Definition(d.Hub.Strategy.DeletesWith); with != nil {
+		if other := r.stored(with, it.Namespace, it.Name); other != nil {
+			r.remove(with, other)
+		}
+	}
 	return it.At(event.Rev)
 }
 

@@ -110,13 +110,10 @@ func (r *Registry) updateMissing(q *Request, change Change) (*Result, *status.St
 	if uid := obj.UID(); uid != "" {
 		return nil, r.uidOfMissing(q, change.Kind, uid)
 	}
-	if q.MayCreate != nil {
-		if s := q.MayCreate(); s != nil {
-			return nil, s
-		}
-	}
 	obj.Remove("metadata", "resourceVersion")
-	return r.Create(q, obj)
+	create := *q
+	create.creates = true
+	return r.create(&create, obj, change.Kind)
 }
 
 func (r *Registry) uidOfMissing(q *Request, kind ChangeKind, uid string) *status.Status {
@@ -152,9 +149,7 @@ func (r *Registry) replace(q *Request, item *resource.Item, old, obj object.Obje
 		d.Hub.Strategy.Warn(ctx, obj, old)
 	}
 	warnFinalizers(q, obj, old)
-	if r.Fields != nil {
-		r.Fields.Unchanged(old, obj)
-	}
+	r.Fields.Unchanged(old, obj)
 	if s := r.Admission.Validate(attrs); s != nil {
 		return nil, s
 	}
@@ -175,7 +170,8 @@ func (r *Registry) commit(q *Request, item *resource.Item, obj object.Object) (*
 	if q.DryRun || bytes.Equal(same.Bytes, item.Bytes) {
 		return &Result{Item: same}, nil
 	}
-	return &Result{Item: r.put(d, obj)}, nil
+	it, s := r.put(d, obj)
+	return &Result{Item: it}, s
 }
 
 // released reports whether a deletion has nothing left to wait for.
@@ -294,7 +290,7 @@ func validateChanged(ctx *resource.Context, obj, old object.Object) field.ErrorL
 	errs := metadata.Validate(obj.Metadata(), hub.Namespaced, field.NamePathSegment, p)
 	errs = append(errs, metadata.ValidateUpdate(obj.Metadata(), old.Metadata(), p)...)
 	errs = append(errs, again(obj.Metadata(), old.Metadata(), p)...)
-	if hub.Strategy.ChecksMetadataAgain {
+	if hub.Strategy.ChecksMetadataAgain && ctx.Subresource == "" {
 		errs = append(errs, metadata.ValidateCore(obj.Metadata(), hub.Namespaced, nameRule(hub), p)...)
 	}
 	if hub.Strategy.ValidateUpdate != nil {

@@ -21,6 +21,10 @@ type Connection struct {
 	// Manage records in obj's managedFields what the request changed in live; both are of the kind of the body. The body
 	// of a create has been through it.
 	Manage func(live, obj object.Object)
+	// ToScale returns the managedFields of the Scale of an object, FromScale those of the object after a write of its
+	// Scale. replicas holds the path of the number of replicas by apiVersion: "spec.replicas".
+	ToScale   func(parent []any, replicas map[string]string) []any
+	FromScale func(parent, scale []any, apiVersion string, replicas map[string]string) []any
 	// Admit asks the validating admission plugins about the body of a create. A Connector calls it once the body is valid.
 	Admit func() *status.Status
 

@@ -80,19 +80,34 @@ func (p ScalePaths) read(c *Connection) (object.Object, *status.Status) {
 	case !found && c.Verb == "get" && d.Custom:
 		return nil, status.Internal(fmt.Errorf("the spec replicas field %q does not exist", p.Replicas))
 	case c.Verb != "get":
-		p.prepare(d, parent, scale, found)
+		p.prepare(c, parent, scale, found)
 	}
 	return scale, nil
 }
 
 // prepare makes a Scale what a client's change is compared with.
-func (p ScalePaths) prepare(d *Definition, parent, scale object.Object, found bool) {
-	if !found && d.Custom {
+func (p ScalePaths) prepare(c *Connection, parent, scale object.Object, found bool) {
+	if !found && c.Definition.Custom {
 		scale.Set(unset, "spec", "replicas")
 	}
-	if managed := p.managedOfScale(d, parent); len(managed) > 0 {
-		scale.Set(managed, "metadata", "managedFields")
+	setManaged(scale, c.ToScale(parent.List("metadata", "managedFields"), p.byVersion(c.Definition)))
+}
+
+// byVersion returns the path of the replicas in each version that is served, without the leading dot.
+func (p ScalePaths) byVersion(d *Definition) map[string]string {
+	paths := map[string]string{d.GV(): strings.TrimPrefix(p.Replicas, ".")}
+	for version, path := range p.Versions { // order does not matter
+		paths[version] = strings.TrimPrefix(path, ".")
 	}
+	return paths
+}
+
+func setManaged(obj object.Object, entries []any) {
+	if len(entries) == 0 {
+		obj.Remove("metadata", "managedFields")
+		return
+	}
+	obj.Set(entries, "metadata", "managedFields")
 }
 
 // write puts the replicas of the body into the object.
@@ -103,7 +118,7 @@ func (p ScalePaths) write(c *Connection) (object.Object, *status.Status) {
 		if err != nil {
 			return status.Plain("%s", err.Error())
 		}
-		p.prepare(d, parent, live, found)
+		p.prepare(c, parent, live, found)
 		scale := c.Body
 		if c.Verb == "update" {
 			if s := c.CheckUID(parent, scale.UID()); s != nil {
@@ -119,7 +134,8 @@ func (p ScalePaths) write(c *Connection) (object.Object, *status.Status) {
 		if rv := scale.ResourceVersion(); rv != "" || !d.Custom {
 			parent.SetMeta("resourceVersion", rv)
 		}
-		p.setManaged(d, parent, scale)
+		setManaged(parent, c.FromScale(parent.List("metadata", "managedFields"), scale.List("metadata", "managedFields"),
+			d.GV(), p.byVersion(d)))
 		return nil
 	})
 	if s != nil {

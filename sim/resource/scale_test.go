@@ -55,7 +55,10 @@ func connection(store *one, custom bool, verb string, body object.Object) *Conne
 		Storage: "deployments.apps", Namespaced: true, Custom: custom, Strategy: &Strategy{}}
 	d.Hub = d
 	return &Connection{Context: &Context{Definition: d, Subresource: "scale", Namespace: "ns", Name: "d"},
-		Verb: verb, Body: body, Manage: func(live, obj object.Object) {}, Objects: store}
+		Verb: verb, Body: body, Objects: store,
+		Manage:    func(live, obj object.Object) {},
+		ToScale:   func([]any, map[string]string) []any { return nil },
+		FromScale: func([]any, []any, string, map[string]string) []any { return nil }}
 }
 
 var (
@@ -120,11 +123,11 @@ func TestScaleIsWritten(t *testing.T) {
 		rv     string // what the store is asked to compare
 	}{
 		{"a number", builtIn, false, "update", `{"metadata":{"name":"d","namespace":"ns"},"spec":{"replicas":5}}`,
-			`{"spec":{"replicas":5},"status":{"replicas":0,"selector":"<none>"}}`, ""},
+			`{"spec":{"replicas":5},"status":{"replicas":0,"selector":""}}`, ""},
 		{"a version", builtIn, false, "update", `{"metadata":{"name":"d","namespace":"ns","resourceVersion":"6"},"spec":{"replicas":5}}`,
-			`{"spec":{"replicas":5},"status":{"replicas":0,"selector":"<none>"}}`, "6"},
+			`{"spec":{"replicas":5},"status":{"replicas":0,"selector":""}}`, "6"},
 		{"nothing", builtIn, false, "update", `{"metadata":{"name":"d","namespace":"ns"}}`,
-			`{"spec":{"replicas":0},"status":{"replicas":0,"selector":"<none>"}}`, ""},
+			`{"spec":{"replicas":0},"status":{"replicas":0,"selector":""}}`, ""},
 		{"a negative number", builtIn, false, "update", `{"metadata":{"name":"d","namespace":"ns"},"spec":{"replicas":-1}}`,
 			`Scale.autoscaling "d" is invalid: spec.replicas: Invalid value: -1: must be greater than or equal to 0`, "7"},
 		{"a uid", builtIn, false, "update", `{"metadata":{"name":"d","namespace":"ns","uid":"x"}}`,
@@ -146,34 +149,27 @@ func TestScaleIsWritten(t *testing.T) {
 	}
 }
 
+// TestScaleOwners: a write shows the Scale the entries of the object's managedFields, and puts back what became of them.
 func TestScaleOwners(t *testing.T) {
 	t.Parallel()
-	const (
-		m1       = `{"manager":"m1","operation":"Apply","apiVersion":"apps/v1","time":"2020-01-01T00:00:00Z","fieldsV1":{"f:spec":{"f:replicas":{},"f:paused":{}}}}`
-		m1Less   = `{"apiVersion":"apps/v1","fieldsV1":{"f:spec":{"f:paused":{}}},"manager":"m1","operation":"Apply","time":"2020-01-01T00:00:00Z"}`
-		only     = `{"manager":"o","operation":"Update","apiVersion":"apps/v1","fieldsV1":{"f:spec":{"f:replicas":{}}}}`
-		status   = `{"apiVersion":"apps/v1","fieldsV1":{"f:status":{}},"manager":"s","operation":"Update"}`
-		old      = `{"manager":"x","operation":"Update","apiVersion":"apps/v1beta1","fieldsV1":{"f:spec":{}}}`
-		scaleM1  = `{"apiVersion":"autoscaling/v1","fieldsV1":{"f:spec":{"f:replicas":{}}},"manager":"m1","operation":"Apply","time":"2020-01-01T00:00:00Z"}`
-		scaleHPA = `{"apiVersion":"autoscaling/v1","fieldsV1":{"f:spec":{"f:replicas":{}}},"manager":"hpa","operation":"Apply","subresource":"scale","time":"2021-01-01T00:00:00Z"}`
-		hpa      = `{"apiVersion":"apps/v1","fieldsV1":{"f:spec":{"f:replicas":{}}},"manager":"hpa","operation":"Apply","subresource":"scale"}`
-	)
-	for _, tc := range []struct{ name, parent, scale, shown, want string }{
-		{"the one who applies keeps it", m1 + `,` + status, scaleM1, scaleM1, `[` + string(object.JSON(parse(t, m1))) + `,` + status + `]`},
-		{"another takes it", m1 + `,` + status, scaleHPA, scaleM1, `[` + hpa + `,` + m1Less + `,` + status + `]`},
-		{"who owned nothing else is gone", only, scaleHPA, `{"apiVersion":"autoscaling/v1","fieldsV1":{"f:spec":{"f:replicas":{}}},"manager":"o","operation":"Update"}`,
-			`[` + hpa + `]`},
-		{"versions that are gone are dropped", old + `,` + status, scaleHPA, ``, `[` + hpa + `,` + status + `]`},
-	} {
-		t.Run(tc.name, func(t *testing.T) {
-			is := is.New(t)
-			parent := parse(t, `{"metadata":{"name":"d","managedFields":[`+tc.parent+`]}}`)
-			d := connection(nil, false, "", nil).Definition
-			is.Equal(string(object.JSON(append([]any{}, builtIn.managedOfScale(d, parent)...))), `[`+tc.shown+`]`)
-			builtIn.setManaged(d, parent, parse(t, `{"metadata":{"managedFields":[`+tc.scale+`]}}`))
-			is.Equal(string(object.JSON(parent.List("metadata", "managedFields"))), tc.want)
-		})
+	is := is.New(t)
+	store := &one{parse(t, `{"metadata":{"name":"d","namespace":"ns","managedFields":["parent"]},"spec":{"replicas":2}}`)}
+	p := ScalePaths{Replicas: ".spec.replicas", Status: ".status.replicas"}
+	p.Versions = map[string]string{"apps/v1beta1": ".spec.size"}
+	c := connection(store, true, "update", parse(t, `{"metadata":{"name":"d","namespace":"ns"},"spec":{"replicas":5}}`))
+	c.ToScale = func(parent []any, replicas map[string]string) []any {
+		is.Equal(replicas, map[string]string{"apps/v1": "spec.replicas", "apps/v1beta1": "spec.size"})
+		return []any{"scale of", parent[0]}
 	}
+	c.Manage = func(live, obj object.Object) {
+		obj.Set(append(live.List("metadata", "managedFields"), "client"), "metadata", "managedFields")
+	}
+	c.FromScale = func(parent, scale []any, apiVersion string, _ map[string]string) []any {
+		return append(append([]any{apiVersion}, parent...), scale...)
+	}
+	_, s := Scale(p)(c)
+	is.Equal(s, nil)
+	is.Equal(string(object.JSON(store.obj.List("metadata", "managedFields"))), `["apps/v1","parent","scale of","parent","client"]`)
 }
 
 func TestServerKey(t *testing.T) {

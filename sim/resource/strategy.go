@@ -29,6 +29,9 @@ type Strategy struct {
 	OrphansByDefault bool
 	// NoGarbageCollection: propagation policies are ignored (Event).
 	NoGarbageCollection bool
+	// DeletesWith is the storage name of a resource whose object of the same name goes when this one goes (the Endpoints
+	// of a Service). "": none.
+	DeletesWith string
 	// Uncached: lists and watches are served by the store, not by a watch cache (Event).
 	Uncached bool
 	// TTL is how long an object lives after its last write; 0: for ever.
@@ -40,6 +43,10 @@ type Strategy struct {
 	CustomStatus bool
 	// Virtual: objects are answered, never stored (SubjectAccessReview).
 	Virtual bool
+
+	// Resets are the fields that a write through a subresource ("" for the main resource) cannot own, where they are not
+	// those that HasStatus and CustomStatus say: dotted paths by subresource.
+	Resets map[string][]string
 
 	// NameRule returns what is wrong with a name; prefix is true for a generateName. nil: DNS subdomain.
 	NameRule func(name string, prefix bool) []string

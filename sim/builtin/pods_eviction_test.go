@@ -1,0 +1,212 @@
+package builtin
+
+import (
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/matryer/is"
+
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/resource"
+	"github.com/kubesim/kubesim/sim/schema"
+	"github.com/kubesim/kubesim/sim/status"
+)
+
+// connected is a small store for Connectors: objects by storage name and name. It notes what was deleted, with the
+// options.
+type connected struct {
+	t       *testing.T
+	objects map[string]object.Object
+	deleted map[string]string
+	rev     int
+}
+
+func newConnected(t *testing.T, objects map[string]string) *connected {
+	t.Helper()
+	c := &connected{t: t, objects: map[string]object.Object{}, deleted: map[string]string{}, rev: 100}
+	for key, text := range objects { // order does not matter
+		obj, err := object.Parse([]byte(text))
+		if err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+		c.objects[key] = obj
+	}
+	return c
+}
+
+func (c *connected) Get(storage, _, name string) object.Object {
+	return c.objects[storage+"/"+name].Copy()
+}
+
+func (c *connected) Field(string, string, string, string) (string, bool) { return "", false }
+
+func (c *connected) Each(storage, _ string, yield func(object.Object) bool) {
+	for _, key := range object.SortedKeys(c.objects) {
+		if obj := c.objects[key]; key == storage+"/"+obj.Name() && !yield(obj.Copy()) {
+			return
+		}
+	}
+}
+
+func (c *connected) Update(storage, ns, name, _ string, change func(object.Object) *status.Status) (object.Object, *status.Status) {
+	return c.Write(storage, ns, name, change)
+}
+
+func (c *connected) Write(storage, _, name string, change func(object.Object) *status.Status) (object.Object, *status.Status) {
+	obj := c.Get(storage, "", name)
+	if obj == nil {
+		return nil, status.NotFound(status.Resource{Resource: storage}, name)
+	}
+	if s := change(obj); s != nil {
+		return nil, s
+	}
+	c.rev++
+	obj.SetMeta("resourceVersion", strconv.Itoa(c.rev))
+	c.objects[storage+"/"+name] = obj
+	return obj.Copy(), nil
+}
+
+func (c *connected) Delete(storage, _, name string, options object.Object) *status.Status {
+	c.deleted[storage+"/"+name] = string(object.JSON(map[string]any(options)))
+	return nil
+}
+
+// connect calls a connector with a create of body for the object with the name.
+func (c *connected) connect(to resource.Connector, name, body string) (object.Object, *status.Status) {
+	c.t.Helper()
+	obj, err := object.Parse([]byte(body))
+	if err != nil {
+		c.t.Fatalf("%s: %v", body, err)
+	}
+	uids := 0
+	ctx := &resource.Context{Now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Namespace: "ns", Name: name, Seed: 1,
+		Definition: &resource.Definition{GVK: schema.GVK{Version: "v1", Kind: "Pod"}, Resource: "pods", Storage: "pods"},
+		UID:        func() string { uids++; return "uid-" + strconv.Itoa(uids) }}
+	return to(&resource.Connection{Context: ctx, Verb: "create", Body: obj, Objects: c,
+		Manage: func(live, obj object.Object) {}, Admit: func() *status.Status { return nil }})
+}
+
+const (
+	evictedPod = `{"metadata":{"name":"p","uid":"u","resourceVersion":"7","labels":{"a":"b"}},"spec":{"nodeName":"n"},"status":{"phase":"Running",` +
+		`"conditions":[{"type":"Ready","status":"True"}]}}`
+	unreadyPod = `{"metadata":{"name":"p","uid":"u","resourceVersion":"7","labels":{"a":"b"}},"status":{"phase":"Running"}}`
+	pendingPod = `{"metadata":{"name":"p","uid":"u","resourceVersion":"7","labels":{"a":"b"}},"status":{"phase":"Pending"}}`
+	donePod    = `{"metadata":{"name":"p","uid":"u","resourceVersion":"7","labels":{"a":"b"}},"status":{"phase":"Succeeded"}}`
+)
+
+func budgetOf(spec, status string) string {
+	return `{"metadata":{"name":"b","generation":1},"spec":{"selector":{"matchLabels":{"a":"b"}}` + spec + `},"status":{"observedGeneration":1` + status + `}}`
+}
+
+func TestEviction(t *testing.T) {
+	t.Parallel()
+	const refused = "Cannot evict pod as it would violate the pod's disruption budget."
+	for _, tc := range []struct {
+		name, pod, budget string
+		code              int
+		message, cause    string
+		deleted           string // delete options; "" when the pod was not deleted
+	}{
+		{"no budget", evictedPod, "", 201, "", "", `{}`},
+		{"allowed", evictedPod, budgetOf("", `,"disruptionsAllowed":2`), 201, "", "", `{}`},
+		{"pending", pendingPod, budgetOf("", ``), 201, "", "", `{"preconditions":{"resourceVersion":"101"}}`},
+		{"done", donePod, budgetOf("", ``), 201, "", "", `{}`},
+		{"not processed", evictedPod, `{"metadata":{"name":"b","generation":2},"spec":{"selector":{}}}`, 429, refused,
+			"The disruption budget b is still being processed by the server.", ""},
+		{"too few pods", evictedPod, budgetOf("", `,"desiredHealthy":2,"currentHealthy":1`), 429, refused,
+			"The disruption budget b needs 2 healthy pods and has 1 currently", ""},
+		{"a failed sync", evictedPod, budgetOf("", `,"conditions":[{"type":"DisruptionAllowed","status":"False","reason":"SyncFailed","message":"m"}]`), 429, refused,
+			"The disruption budget b does not allow evicting pods currently because it failed sync: m", ""},
+		{"another reason", evictedPod, budgetOf("", `,"currentHealthy":3,"conditions":[{"type":"DisruptionAllowed","status":"False","reason":"R","message":"m"}]`), 429, refused,
+			"The disruption budget b does not allow evicting pods currently (R): m", ""},
+		{"no reason", evictedPod, budgetOf("", `,"currentHealthy":3`), 429, refused,
+			"The disruption budget b does not allow evicting pods currently", ""},
+		{"a negative number", evictedPod, budgetOf("", `,"disruptionsAllowed":-1`), 403,
+			`poddisruptionbudget.policy "b" is forbidden: pdb disruptions allowed is negative`, "", ""},
+		{"unready and always allowed", unreadyPod, budgetOf(`,"unhealthyPodEvictionPolicy":"AlwaysAllow"`, ``), 201, "", "",
+			`{"preconditions":{"resourceVersion":"101"}}`},
+		{"unready with enough others", unreadyPod, budgetOf("", `,"desiredHealthy":1,"currentHealthy":1`), 201, "", "",
+			`{"preconditions":{"resourceVersion":"101"}}`},
+		{"unready with too few others", unreadyPod, budgetOf("", `,"desiredHealthy":1`), 429, refused,
+			"The disruption budget b needs 1 healthy pods and has 0 currently", ""},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			is := is.New(t)
+			objects := map[string]string{"pods/p": tc.pod}
+			if tc.budget != "" {
+				objects[budgetStorage+"/b"] = tc.budget
+			}
+			store := newConnected(t, objects)
+			_, s := store.connect(evictPod, "p", `{"metadata":{"name":"p"}}`)
+			is.Equal(s.Code, tc.code)
+			is.Equal(s.Message, tc.message)
+			if tc.cause != "" {
+				is.Equal(s.Details.Causes, []status.Cause{{Reason: "DisruptionBudget", Message: tc.cause}})
+			}
+			is.Equal(store.deleted["pods/p"], tc.deleted)
+		})
+	}
+}
+
+func TestEvictionMarksPodAndBudget(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	store := newConnected(t, map[string]string{"pods/p": evictedPod, budgetStorage + "/b": budgetOf("", `,"disruptionsAllowed":1`)})
+	_, s := store.connect(evictPod, "p", `{"metadata":{"name":"p"},"deleteOptions":{"gracePeriodSeconds":5}}`)
+	is.Equal(s.Code, 201)
+	is.Equal(store.deleted["pods/p"], `{"gracePeriodSeconds":5}`) // the client's options
+	is.Equal(string(object.JSON(store.objects["pods/p"].List("status", "conditions")[1])),
+		`{"lastTransitionTime":"2026-01-02T03:04:05Z","message":"Eviction API: evicting","reason":"EvictionByEvictionAPI","status":"True","type":"DisruptionTarget"}`)
+	budget := store.objects[budgetStorage+"/b"]
+	is.Equal(intAt(budget, "status", "disruptionsAllowed"), int64(0))
+	is.Equal(budget.String("status", "disruptedPods", "p"), "2026-01-02T03:04:05Z")
+	is.Equal(string(object.JSON(budget.List("status", "conditions"))),
+		`[{"lastTransitionTime":"2026-01-02T03:04:05Z","message":"","observedGeneration":1,"reason":"InsufficientPods","status":"False","type":"DisruptionAllowed"}]`)
+}
+
+func TestEvictionRefusesRequests(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		name, body string
+		code       int
+		message    string
+	}{
+		{"of another name", `{"metadata":{"name":"q"}}`, 400, "name in URL does not match name in Eviction object"},
+		{"for another uid", `{"metadata":{"name":"p"},"deleteOptions":{"preconditions":{"uid":"x"}}}`, 409,
+			`Operation cannot be fulfilled on Pod "p": the UID in the precondition (x) does not match the UID in record (u). The object might have been deleted and then recreated`},
+		{"for another version", `{"metadata":{"name":"p"},"deleteOptions":{"preconditions":{"resourceVersion":"6"}}}`, 409,
+			`Operation cannot be fulfilled on Pod "p": the ResourceVersion in the precondition (6) does not match the ResourceVersion in record (7). The object might have been modified`},
+		{"that break what cannot be read", `{"metadata":{"name":"p"},"deleteOptions":{"ignoreStoreReadErrorWithClusterBreakingPotential":true}}`, 422,
+			`Eviction.policy "p" is invalid: deleteOptions.ignoreStoreReadErrorWithClusterBreakingPotential: Invalid value: true: can not be set for pod eviction, try after removing the option`},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			is := is.New(t)
+			store := newConnected(t, map[string]string{"pods/p": evictedPod})
+			_, s := store.connect(evictPod, "p", tc.body)
+			is.Equal(s.Code, tc.code)
+			is.Equal(s.Message, tc.message)
+			is.Equal(len(store.deleted), 0)
+		})
+	}
+}
+
+func TestEvictionIsRehearsed(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	store := newConnected(t, map[string]string{"pods/p": evictedPod, budgetStorage + "/b": budgetOf("", `,"disruptionsAllowed":1`)})
+	_, s := store.connect(evictPod, "p", `{"metadata":{"name":"p"},"deleteOptions":{"dryRun":["All"]}}`)
+	is.Equal(s.Code, 201)
+	is.Equal(store.rev, 100) // nothing was written
+	is.Equal(store.deleted["pods/p"], `{"dryRun":["All"]}`)
+}
+
+func TestTwoBudgets(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	store := newConnected(t, map[string]string{"pods/p": evictedPod, budgetStorage + "/b": budgetOf("", ``),
+		budgetStorage + "/c": `{"metadata":{"name":"c"},"spec":{"selector":{}}}`})
+	_, s := store.connect(evictPod, "p", `{"metadata":{"name":"p"}}`)
+	is.Equal(s.Code, 500)
+	is.Equal(s.Message, "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.")
+}
