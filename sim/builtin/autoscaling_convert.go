@@ -45,25 +45,37 @@ func dropRoundTrip(obj object.Object) {
 // defaultAutoscalerV1 fills in the defaults of autoscaling/v1. The default metric shows as its own field.
 func defaultAutoscalerV1(obj object.Object) {
 	obj.SetDefault(int64(1), "spec", "minReplicas")
-	if !present(obj, "spec", "targetCPUUtilizationPercentage") && len(annotatedList(obj, annotationMetrics)) == 0 {
+	if !present(obj, "spec", "targetCPUUtilizationPercentage") && len(annotatedList(obj, annotationMetrics, metricShapes)) == 0 {
 		obj.Set(int64(defaultCPUUtilization), "spec", "targetCPUUtilizationPercentage")
 	}
 }
 
-// annotatedList reads the JSON array in an annotation; anything else is none.
-func annotatedList(obj object.Object, key string) []object.Object {
+// annotated reads the JSON in an annotation; what does not fit is passed over.
+func annotated(obj object.Object, key string, s shape) any {
 	v, err := object.ParseValue([]byte(obj.String("metadata", "annotations", key)))
 	if err != nil {
 		return nil
 	}
-	return objectsAt(object.Object{"list": v}, "list")
+	if key == annotationBehavior {
+		v = lowerKeys(v)
+	}
+	v, ok := s.read(v)
+	if !ok {
+		return nil
+	}
+	return v
+}
+
+// annotatedList is annotated for lists of objects.
+func annotatedList(obj object.Object, key string, s shape) []object.Object {
+	return objectsAt(object.Object{"list": annotated(obj, key, s)}, "list")
 }
 
 // autoscalerFromV1 turns autoscaling/v1 into v2.
 func autoscalerFromV1(obj object.Object) (object.Object, error) {
 	obj["apiVersion"] = "autoscaling/v2"
 	var metrics []any
-	for _, m := range annotatedList(obj, annotationMetrics) {
+	for _, m := range annotatedList(obj, annotationMetrics, metricShapes) {
 		metrics = append(metrics, metricFromV1(m))
 	}
 	if n, ok := obj.Get("spec", "targetCPUUtilizationPercentage"); ok && n != nil {
@@ -88,9 +100,9 @@ func statusFromV1(obj object.Object) {
 		current = []any{map[string]any{"type": "Resource", "resource": map[string]any{"name": "cpu",
 			"current": map[string]any{"averageUtilization": n}}}}
 	}
-	if list := annotatedList(obj, annotationCurrent); list != nil {
+	if list, ok := annotated(obj, annotationCurrent, currentShapes).([]any); ok {
 		current = nil
-		for _, m := range list {
+		for _, m := range objectsAt(object.Object{"list": list}, "list") {
 			current = append(current, currentFromV1(m))
 		}
 	}
@@ -99,7 +111,7 @@ func statusFromV1(obj object.Object) {
 		obj.Set(current, "status", "currentMetrics")
 	}
 	var conditions []any
-	for _, c := range annotatedList(obj, annotationConditions) {
+	for _, c := range annotatedList(obj, annotationConditions, conditionShapes) {
 		conditions = append(conditions, map[string]any(c))
 	}
 	if len(conditions) > 0 {
@@ -109,9 +121,8 @@ func statusFromV1(obj object.Object) {
 
 // behaviorFromV1 reads the behavior in the annotation, the keys of which are Go names.
 func behaviorFromV1(obj object.Object) map[string]any {
-	v, err := object.ParseValue([]byte(obj.String("metadata", "annotations", annotationBehavior)))
-	m, ok := lowerKeys(v).(map[string]any)
-	if err != nil || !ok || !present(m, "scaleUp") && !present(m, "scaleDown") {
+	m, _ := annotated(obj, annotationBehavior, behaviorShape).(map[string]any)
+	if !present(m, "scaleUp") && !present(m, "scaleDown") {
 		return nil
 	}
 	return m

@@ -119,6 +119,35 @@ func TestAutoscalerFromPlainV1(t *testing.T) {
 	is.Equal(len(hub.List("spec", "metrics")), 1)               // the CPU metric is there
 }
 
+func TestAutoscalerAnnotations(t *testing.T) {
+	read := func(key, text string) object.Object {
+		v1 := ruleTest{storage: scaler.storage, version: "v1", base: scalerJSON}.make(t, "")
+		v1.Remove("spec", "targetCPUUtilizationPercentage")
+		v1.Set(text, "metadata", "annotations", key)
+		hub, err := autoscalerFromV1(v1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return hub
+	}
+	const fallback = `[{"resource":{"name":"cpu","target":{"averageUtilization":80,"type":"Utilization"}},"type":"Resource"}]`
+	is := is.New(t)
+	for text, want := range map[string]string{ // order does not matter
+		`[{"type":"Pods","pods":{"metricName":{"x":1}}}]`:                   fallback, // wrong types
+		`[{"type":"Resource","resource":{"targetAverageUtilization":"5"}}]`: fallback,
+		`[{"type":"Pods","pods":{"targetAverageValue":"many"}}]`:            fallback,
+		`{"type":"Pods"}`: fallback,
+		`[{"type":"Pods","pods":{"metricName":"x","targetAverageValue":"1000m","no":1}}]`: `[{"pods":{"metric":{"name":"x"},"target":{"averageValue":"1","type":"AverageValue"}},"type":"Pods"}]`,
+		`[{"type":"External","external":{"metricName":"x","targetValue":5}}]`:             `[{"external":{"metric":{"name":"x"},"target":{"type":"Value","value":"5"}},"type":"External"}]`,
+		`[null]`: `[{"type":""}]`,
+	} {
+		is.Equal(string(object.JSON(read(annotationMetrics, text).List("spec", "metrics"))), want) // fits the types or counts as none
+	}
+	is.True(!present(read(annotationBehavior, `{"ScaleUp":{"Policies":[1]}}`), "spec", "behavior"))                       // wrong types
+	is.True(!present(read(annotationConditions, `[{"lastTransitionTime":"now"}]`), "status", "conditions"))               // no time
+	is.Equal(len(read(annotationConditions, `[{"lastTransitionTime":null,"type":"A"}]`).List("status", "conditions")), 1) // null is fine
+}
+
 func TestAutoscalerCells(t *testing.T) {
 	is := is.New(t)
 	is.Equal(scaler.cells(t, `{"status":{"currentReplicas":2}}`), `["h","Deployment/d","cpu: <unknown>/80%","1",3,2,"60s"]`) // default metric

@@ -123,7 +123,7 @@ func defineOne(set *schema.Set, r schema.Resource, known map[string]*kind) *reso
 	for _, s := range r.Subresources {
 		sub := resource.Subresource{Name: s.Name, GVK: s.GVK, Verbs: s.Verbs, Stream: streams[s.Name], Connect: k.connect[s.Name]}
 		if sub.Connect != nil {
-			sub.Body = bodyOf(set, s.GVK)
+			sub.Body = resource.Body(s.GVK, func() *schema.Type { return set.Kind(s.GVK) }, bodyDefaults[s.Kind])
 		}
 		d.Subresources = append(d.Subresources, sub)
 	}
@@ -143,14 +143,6 @@ func defineOne(set *schema.Set, r schema.Resource, known map[string]*kind) *reso
 	for _, c := range k.columns {
 		d.Columns = append(d.Columns, c.define(set))
 	}
-	return d
-}
-
-// bodyOf defines the kind of the body of a subresource.
-func bodyOf(set *schema.Set, kind schema.GVK) *resource.Definition {
-	d := &resource.Definition{GVK: kind, Namespaced: true, Default: bodyDefaults[kind.Kind], Strategy: &resource.Strategy{}}
-	d.Hub = d
-	d.Type = func() *schema.Type { return set.Kind(kind) }
 	return d
 }
 

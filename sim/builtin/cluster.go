@@ -25,7 +25,6 @@ func namespaceKind() kind {
 		storage: "namespaces",
 		strategy: resource.Strategy{
 			HasStatus: true, ReturnsDeleted: true, ChecksMetadataAgain: true, NameRule: field.NameDNSLabel,
-			Resets:           map[string][]string{"finalize": {"status"}},
 			PrepareForCreate: prepareNamespace,
 			PrepareForUpdate: prepareNamespaceUpdate,
 			Validate: func(_ *resource.Context, obj object.Object) field.ErrorList {

@@ -20,7 +20,6 @@ func nodeKind() kind {
 	return kind{
 		storage: "nodes",
 		strategy: resource.Strategy{ // status sent with a create is kept, so HasStatus is not for nodes
-			Resets:              map[string][]string{"": {"status"}, "status": {"spec"}},
 			ChecksMetadataAgain: true,
 			PrepareForCreate:    prepareNode,
 			PrepareForUpdate:    prepareNodeUpdate,

@@ -10,6 +10,7 @@ var (
 
 // resets are the fields that writes put back, and so cannot own in managedFields (KEP-555, "Resetting fields"), by
 // storage name and subresource, "" for the main resource. Where nothing is said the rule of Strategy.HasStatus holds.
+// pods/resize owns what it is sent, metadata too, though it puts that back: so the recorded server does.
 var resets = map[string]map[string]resource.Reset{
 	"certificatesigningrequests.certificates.k8s.io": {
 		"":         {Fields: []string{"spec", "status"}},
@@ -21,9 +22,7 @@ var resets = map[string]map[string]resource.Reset{
 	"nodes":            {"": resetStatus, "status": resetSpec},
 	"pods": {
 		"ephemeralcontainers": {Only: []string{"spec.ephemeralContainers"}},
-		"resize": {Only: []string{"spec.containers.*.resources", "spec.containers.*.resizePolicy",
-			"spec.initContainers.*.resources", "spec.initContainers.*.resizePolicy"}},
-		"status": {Fields: []string{"spec", "metadata.deletionTimestamp", "metadata.ownerReferences"}},
+		"status":              {Fields: []string{"spec", "metadata.deletionTimestamp", "metadata.ownerReferences"}},
 	},
 
 	"flowschemas.flowcontrol.apiserver.k8s.io":                 {"status": resetAllElse},

@@ -10,6 +10,7 @@ import (
 	"encoding/base64"
 	"encoding/binary"
 	"encoding/json"
+	"fmt"
 	"math/big"
 	"sync"
 )
@@ -41,6 +42,18 @@ func signToken(seed uint64, claims map[string]any) string {
 	signature.R.FillBytes(raw[:32])
 	signature.S.FillBytes(raw[32:])
 	return text + "." + base64.RawURLEncoding.EncodeToString(raw[:])
+}
+
+// TokenKeySet returns the JSON Web Key Set (RFC 7517) that the tokens of a seed can be checked with.
+func TokenKeySet(seed uint64) []byte {
+	key := tokenKeyOf(seed)
+	point, err := key.private.PublicKey.Bytes() // 4, then both coordinates
+	if err != nil {
+		panic("builtin: the public key of a token cannot be printed: " + err.Error())
+	}
+	coordinate := base64.RawURLEncoding.EncodeToString
+	return fmt.Appendf(nil, `{"keys":[{"use":"sig","kty":"EC","kid":%q,"crv":"P-256","alg":"ES256","x":%q,"y":%q}]}`,
+		key.id, coordinate(point[1:33]), coordinate(point[33:]))
 }
 
 // encodeToken prints one part of a token; encoding/json sorts the names.

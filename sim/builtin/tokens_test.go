@@ -116,6 +116,13 @@ func TestTokenKeys(t *testing.T) {
 	is := is.New(t)
 	is.True(tokenKeyOf(1).id != tokenKeyOf(2).id) // each seed has a key of its own
 	is.Equal(tokenKeyOf(1).id, tokenKeyOf(1).id)
+	keys, err := object.Parse(TokenKeySet(1))
+	is.NoErr(err)
+	published := objectsAt(keys, "keys")[0]
+	x, _ := base64.RawURLEncoding.DecodeString(published.String("x"))
+	is.Equal(published.String("kid"), tokenKeyOf(1).id)
+	is.Equal(new(big.Int).SetBytes(x), tokenKeyOf(1).private.X) // the public point
+
 	request := object.Object{}
 	bodyDefaults["TokenRequest"](request)
 	is.Equal(intAt(request, "spec", "expirationSeconds"), int64(3600))

@@ -23,6 +23,7 @@ type Definition struct {
 	schema.GVK
 	Resource   string // plural: "deployments"
 	Singular   string
+	List       string // kind of a list; "": Kind and List
 	ShortNames []string
 	Categories []string
 	Namespaced bool
@@ -36,6 +37,13 @@ type Definition struct {
 	// Custom is true for resources that come from a CustomResourceDefinition: paths that do not fit are 404 in plain
 	// text, items of lists carry kind and apiVersion, strategic merge patch is refused.
 	Custom bool
+
+	// Terminating is true while the objects of a CustomResourceDefinition that is being deleted go away: none can be
+	// created.
+	Terminating bool
+
+	// Form is how the objects of a custom resource are stored. nil for built-in resources.
+	Form *Form
 
 	// Deprecated is the text of a warning that every request for the resource gets. "": none.
 	Deprecated string
@@ -87,6 +95,13 @@ type Subresource struct {
 	// Body defines the kind of the body, its defaults and its structure, where Connect is set and the kind is not that of
 	// the resource: it is no resource itself. nil for the others.
 	Body *Definition
+}
+
+// Body defines the kind of the body of a subresource, for Subresource.Body. defaults is nil for a kind without any.
+func Body(kind schema.GVK, structure func() *schema.Type, defaults func(object.Object)) *Definition {
+	d := &Definition{GVK: kind, Namespaced: true, Type: structure, Default: defaults, Strategy: &Strategy{}}
+	d.Hub = d
+	return d
 }
 
 // Reset names the fields that a write puts back, as dotted paths: "spec", "metadata.labels". An element "*" stands for
@@ -146,7 +161,12 @@ func (d *Definition) Kinded() status.Resource {
 }
 
 // ListKind returns the kind of a list of the resource.
-func (d *Definition) ListKind() string { return d.Kind + "List" }
+func (d *Definition) ListKind() string {
+	if d.List != "" {
+		return d.List
+	}
+	return d.Kind + "List"
+}
 
 // Allows reports whether the resource has the verb.
 func (d *Definition) Allows(verb string) bool { return contains(d.Verbs, verb) }

@@ -18,30 +18,83 @@ type Item struct {
 	Labels          map[string]string
 	Fields          map[string]string // Strategy.Fields
 
+	// Stored is what the store holds, where that is not Bytes: the definition of a custom resource has changed since the
+	// object was written. Err says why such an object cannot be shown in the version of the Item; its Bytes are as stored.
+	Stored []byte
+	Err    error
+
+	form *Form
+
+	line  []byte // Bytes and a newline in one piece of memory, or nil
 	proto atomic.Pointer[[]byte]
 }
 
 // NewItem makes the item of an object whose printed form is data.
 func NewItem(d *Definition, obj object.Object, rev uint64, data []byte) *Item {
-	it := &Item{Namespace: obj.Namespace(), Name: obj.Name(), Rev: rev, Bytes: data, Labels: obj.Labels()}
+	it := &Item{Namespace: obj.Namespace(), Name: obj.Name(), Rev: rev, Bytes: data, Labels: obj.Labels(), form: d.Form}
 	if fields := d.Hub.Strategy.Fields; fields != nil {
 		it.Fields = fields(obj)
 	}
 	return it
 }
 
+// NewLine is NewItem for data that ends in a newline, which Bytes leaves out and Line does not.
+func NewLine(d *Definition, obj object.Object, rev uint64, line []byte) *Item {
+	it := NewItem(d, obj, rev, line[:len(line)-1:len(line)-1])
+	it.line = line
+	return it
+}
+
+// Line returns Bytes and a newline, as an answer shows the object.
+func (it *Item) Line() []byte {
+	if it.line != nil {
+		return it.line
+	}
+	return append(it.Bytes[:len(it.Bytes):len(it.Bytes)], '\n')
+}
+
 // ItemOf returns the item of a stored value, which the writer left beside it or which is read from the bytes again
 // (a store loaded from an archive).
 func ItemOf(d *Definition, kv *mvcc.KV) *Item {
-	if it, ok := kv.Aux.(*Item); ok {
+	if it, ok := kv.Aux.(*Item); ok && it.form == d.Form {
 		return it
 	}
 	obj, err := object.Parse(kv.Value)
 	if err != nil {
 		panic("resource: the store holds " + kv.Key + ", which is not an object: " + err.Error())
 	}
+	if d.Form != nil {
+		return d.Form.item(d, obj, kv)
+	}
 	return NewItem(d, obj, kv.ModRev, kv.Value)
 }
+
+// item reads an object that was stored by another version, or under a definition that has changed since.
+func (f *Form) item(d *Definition, obj object.Object, kv *mvcc.KV) *Item {
+	read, err := f.Read(obj)
+	if err != nil {
+		if obj, _ = object.Parse(kv.Value); obj == nil {
+			obj = object.Object{}
+		}
+		it := NewItem(d, obj, kv.ModRev, kv.Value)
+		it.Err = err
+		return it
+	}
+	it := NewItem(d, read, kv.ModRev, object.JSON(map[string]any(read)))
+	it.Stored = kv.Value
+	return it
+}
+
+// Raw returns what the store holds.
+func (it *Item) Raw() []byte {
+	if it.Stored != nil {
+		return it.Stored
+	}
+	return it.Bytes
+}
+
+// SameForm reports whether two items were read alike.
+func (it *Item) SameForm(other *Item) bool { return it.form == other.form }
 
 // Object returns the item's object, a copy of its own, in the hub version.
 func (it *Item) Object() object.Object {
@@ -73,16 +126,16 @@ func (it *Item) Field(label string) string {
 	return it.Fields[label]
 }
 
-// At returns the item as a watch shows it when it went away at revision rev: the same object with that
-// resourceVersion.
+// At returns the item with another resourceVersion: as it is stored, or as a watch shows it when it went away.
 func (it *Item) At(rev uint64) *Item {
-	moved := &Item{Namespace: it.Namespace, Name: it.Name, Rev: rev, Bytes: it.Bytes, Labels: it.Labels, Fields: it.Fields}
+	moved := &Item{Namespace: it.Namespace, Name: it.Name, Rev: rev, Bytes: it.Bytes, Labels: it.Labels, Fields: it.Fields, Err: it.Err, form: it.form}
 	old := strconv.AppendUint([]byte(`"resourceVersion":"`), it.Rev, 10)
 	now := strconv.AppendUint([]byte(`"resourceVersion":"`), rev, 10)
 	if at := metadataField(it.Bytes, old); at >= 0 {
-		b := make([]byte, 0, len(it.Bytes)+4)
-		b = append(append(b, it.Bytes[:at]...), now...)
-		moved.Bytes = append(b, it.Bytes[at+len(old):]...)
+		line := make([]byte, 0, len(it.Bytes)+len(now)-len(old)+1)
+		line = append(append(line, it.Bytes[:at]...), now...)
+		moved.line = append(append(line, it.Bytes[at+len(old):]...), '\n')
+		moved.Bytes = moved.line[: len(moved.line)-1 : len(moved.line)-1]
 	}
 	return moved
 }

@@ -44,10 +44,6 @@ type Strategy struct {
 	// Virtual: objects are answered, never stored (SubjectAccessReview).
 	Virtual bool
 
-	// Resets are the fields that a write through a subresource ("" for the main resource) cannot own, where they are not
-	// those that HasStatus and CustomStatus say: dotted paths by subresource.
-	Resets map[string][]string
-
 	// NameRule returns what is wrong with a name; prefix is true for a generateName. nil: DNS subdomain.
 	NameRule func(name string, prefix bool) []string
 
@@ -68,6 +64,9 @@ type Strategy struct {
 	// GracePeriod returns the seconds a deletion waits: requested is the period asked for, nil when none was. nil
 	// function: objects are deleted at once. Only pods have one.
 	GracePeriod func(obj object.Object, requested *int64) int64
+	// FirstDelete changes an object at the first DELETE, which then does nothing more: the object waits for a finalizer
+	// that this adds (CustomResourceDefinition). nil: a DELETE does what it does.
+	FirstDelete func(ctx *Context, obj object.Object)
 	// BeginDelete changes an object when its deletion begins but finalizers or spec.finalizers keep it (Namespace).
 	BeginDelete func(ctx *Context, obj object.Object)
 	// Held reports whether something other than metadata.finalizers keeps a deleted object (a namespace's

@@ -60,6 +60,20 @@ func (t *Table) OfKind(kind schema.GVK) *Definition {
 	return nil
 }
 
+// Custom reports whether all resources of the group are custom resources.
+func (t *Table) Custom(group string) bool {
+	custom := false
+	for _, d := range t.list {
+		if d.Group == group {
+			if !d.Custom {
+				return false
+			}
+			custom = true
+		}
+	}
+	return custom
+}
+
 // Serves reports whether any resource of the group and version is served; version "" asks for the group.
 func (t *Table) Serves(group, version string) bool {
 	for _, d := range t.list {

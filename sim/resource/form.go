@@ -1,0 +1,28 @@
+package resource
+
+import (
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/schema"
+)
+
+// Form is how the objects of one version of a custom resource are stored. All versions share the storage key, and each
+// is its own hub: objects are read from the store, defaulted, validated and shown in the version of the request. An Item
+// belongs to the Form that it was read with, so that a definition that changes shows stored objects anew.
+type Form struct {
+	Stored schema.GVK // what objects are stored as
+
+	// Read turns an object as it is stored, be it in an older version, into one of this version, with defaults and
+	// without what the schema does not have. Write is the opposite. Both may change and return their argument.
+	Read, Write func(object.Object) (object.Object, error)
+
+	// Convert turns an object of one version into another.
+	Convert func(obj object.Object, apiVersion string) (object.Object, error)
+}
+
+// Layout returns the structure in whose order objects are printed; nil for custom resources, whose fields are sorted.
+func (d *Definition) Layout() *schema.Type {
+	if d.Custom {
+		return nil
+	}
+	return d.Type()
+}
