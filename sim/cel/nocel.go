@@ -1,0 +1,57 @@
+//go:build nocel
+
+package cel
+
+import "github.com/kubesim/kubesim/sim/field"
+
+// Supported says that this build evaluates expressions.
+const Supported = false
+
+const refused = "this build of kubesim is without CEL (build tag nocel): rules and expressions are refused"
+
+// Rules are the compiled rules of a schema: there are none in this build.
+type Rules struct{}
+
+// CompileRules refuses a schema that has rules.
+func CompileRules(schema map[string]any, root bool, p field.Path) (*Rules, field.ErrorList) {
+	if !HasRules(schema) {
+		return nil, nil
+	}
+	return nil, field.ErrorList{field.Forbidden(p, "x-kubernetes-validations: "+refused)}
+}
+
+// CompileVersion refuses a schema that has rules.
+func CompileVersion(schema, before map[string]any, p field.Path) (*Rules, field.ErrorList) {
+	return CompileRules(schema, true, p)
+}
+
+// Validate has nothing to apply.
+func (r *Rules) Validate(obj, old map[string]any) (errs, ratcheted field.ErrorList) { return nil, nil }
+
+// Apply has nothing to apply.
+func (r *Rules) Apply(self, old any, p field.Path, budget *int64) (errs, ratcheted field.ErrorList) {
+	return nil, nil
+}
+
+// Compiler refuses every expression.
+type Compiler struct{}
+
+// Program is an expression that was refused.
+type Program struct{}
+
+// NewCompiler returns a compiler that refuses every expression.
+func NewCompiler(Declarations) *Compiler { return &Compiler{} }
+
+// Variable refuses a variable.
+func (c *Compiler) Variable(name, expression string) *Error { return errorf(refused) }
+
+// Compile refuses an expression.
+func (c *Compiler) Compile(expression string, want Result) *Program { return &Program{} }
+
+// Err returns why the expression is refused.
+func (p *Program) Err() *Error { return errorf(refused) }
+
+// Eval refuses the expression.
+func (p *Program) Eval(in *Input, budget *int64) (any, *Error) {
+	return nil, errorf("compilation error: " + refused)
+}

@@ -1,0 +1,338 @@
+//go:build !nocel
+
+package cel
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"cel.dev/cel-go/cel"
+
+	"github.com/kubesim/kubesim/sim/field"
+	"github.com/kubesim/kubesim/sim/object"
+)
+
+// Supported says that this build evaluates expressions.
+const Supported = true
+
+// Rules are the compiled rules of a schema and of all schemas below it. They are safe for concurrent use.
+type Rules struct{ node *node }
+
+// checkedRule is one rule, compiled. program is nil when err says why.
+type checkedRule struct {
+	program  cel.Program
+	err      string
+	usesOld  bool
+	cost     uint64
+	message  cel.Program // of messageExpression; nil: none, or one that does not compile
+	messageE string      // what is wrong with messageExpression
+	messageC uint64      // its cost
+	path     field.Path  // fieldPath as errors print it
+}
+
+// CompileRules compiles the x-kubernetes-validations of a structural schema, whose path in its definition is p. root says
+// that the schema is that of a whole object. The errors say which rules do not compile or may cost too much, each at the
+// rule, those of the innermost schemas first; rules that do not compile are reported by Validate, too. Rules is nil when
+// there are none.
+func CompileRules(schema map[string]any, root bool, p field.Path) (*Rules, field.ErrorList) {
+	if !HasRules(schema) {
+		return nil, nil
+	}
+	n := newNode(schema, root)
+	names := typeNames{}
+	names.declare(n, "selfType")
+	c := &ruleCompiler{names: names}
+	one := uint64(1)
+	c.compile(n, p, &one, "")
+	if c.total > StaticTotalLimit {
+		for _, e := range c.expensive {
+			c.errs = append(c.errs, field.Forbidden(e.path,
+				"contributed to estimated rule cost total exceeding cost limit for entire OpenAPIv3 schema"))
+		}
+		c.errs = append(c.errs, field.Forbidden(p, tooExpensive(
+			"x-kubernetes-validations estimated rule cost total for entire OpenAPIv3 schema", c.total, StaticTotalLimit)))
+	}
+	return &Rules{node: n}, c.errs
+}
+
+// CompileVersion is CompileRules for the schema of a version of a custom resource. before is the schema as it is stored,
+// nil for a new one: errors that it has, too, are tolerated.
+func CompileVersion(schema, before map[string]any, p field.Path) (*Rules, field.ErrorList) {
+	rules, errs := CompileRules(schema, true, p)
+	if len(errs) == 0 || before == nil {
+		return rules, errs
+	}
+	_, known := CompileRules(before, true, p)
+	tolerated := map[string]bool{}
+	for _, e := range known {
+		tolerated[e.Error()] = true
+	}
+	return rules, slices.DeleteFunc(errs, func(e *field.Error) bool { return tolerated[e.Error()] })
+}
+
+// ruleCompiler compiles the rules of one schema and adds up what they cost.
+type ruleCompiler struct {
+	names     typeNames
+	errs      field.ErrorList
+	total     uint64
+	expensive []expense // the four most expensive rules
+}
+
+type expense struct {
+	path field.Path
+	cost uint64
+}
+
+// compile compiles the rules of n and below. times is how often a value of the schema can occur in one object, nil when
+// nothing bounds that. uncorrelated is the path of the innermost list whose elements cannot be told to be the same after
+// an update, "" for none.
+func (c *ruleCompiler) compile(n *node, p field.Path, times *uint64, uncorrelated field.Path) {
+	below := n.multiply(times)
+	if n.additional != nil {
+		c.compile(n.additional, p.Child("additionalProperties"), below, uncorrelated)
+	}
+	for _, name := range n.names {
+		c.compile(n.properties[name], p.Child("properties").Key(name), below, uncorrelated)
+	}
+	if n.items != nil {
+		within := uncorrelated
+		if n.listType != "map" && within == "" {
+			within = p
+		}
+		c.compile(n.items, p.Child("items"), below, within)
+	}
+	for i, child := range n.allOf {
+		c.compileAllOf(child, n, p.Child("allOf").Index(i), times, uncorrelated)
+	}
+	c.compileOwn(n, p, times, uncorrelated)
+}
+
+// compileAllOf compiles rules inside an allOf: the values are of the types of the schema around it.
+func (c *ruleCompiler) compileAllOf(n, around *node, p field.Path, times *uint64, uncorrelated field.Path) {
+	n.decl, n.kind, n.fields, n.listType, n.listKeys = around.decl, around.kind, around.fields, around.listType, around.listKeys
+	n.intOrString, n.nullable, n.root = around.intOrString, around.nullable, around.root
+	for _, name := range n.names {
+		if of := around.properties[name]; of != nil {
+			c.compileAllOf(n.properties[name], of, p.Child("properties").Key(name), times, uncorrelated)
+		}
+	}
+	if n.items != nil && around.items != nil {
+		c.compileAllOf(n.items, around.items, p.Child("items"), nil, uncorrelated)
+	}
+	c.compileOwn(n, p, times, uncorrelated)
+}
+
+// multiply returns how often the values inside a value of the schema can occur.
+func (n *node) multiply(times *uint64) *uint64 {
+	var most *int64
+	switch {
+	case n.kind == "object" && n.additional != nil:
+		most = n.maxProps
+	case n.kind == "array":
+		most = n.maxItems
+	default:
+		return times
+	}
+	if times == nil || most == nil {
+		return nil
+	}
+	product := product(*times, uint64(*most))
+	return &product
+}
+
+func product(a, b uint64) uint64 {
+	if a != 0 && b > math.MaxUint64/a {
+		return math.MaxUint64
+	}
+	return a * b
+}
+
+func (c *ruleCompiler) compileOwn(n *node, p field.Path, times *uint64, uncorrelated field.Path) {
+	if len(n.rules) == 0 {
+		return
+	}
+	rules := p.Child("x-kubernetes-validations")
+	if n.decl == nil {
+		c.errs = append(c.errs, field.Internal(rules,
+			fmt.Errorf("internal error: failed to construct type information for x-kubernetes-validations rules: unable to convert structural schema to CEL declarations")))
+		return
+	}
+	repeat := uint64(requestMax / (n.decl.least + 1)) // with a comma between two
+	if times != nil {
+		repeat = *times
+	}
+	envs := newRuleEnvs(n.decl, c.names)
+	n.checked = make([]checkedRule, len(n.rules))
+	for i := range n.rules {
+		r := &n.checked[i]
+		*r = envs.compile(n, &n.rules[i])
+		n.usesOld = n.usesOld || r.usesOld
+		c.report(r, &n.rules[i], rules.Index(i), repeat, uncorrelated)
+	}
+}
+
+// report adds what is wrong with a compiled rule, and what it costs.
+func (c *ruleCompiler) report(r *checkedRule, source *rule, p field.Path, repeat uint64, uncorrelated field.Path) {
+	cost := product(r.cost, repeat)
+	if cost > StaticRuleLimit {
+		c.errs = append(c.errs, field.Forbidden(p.Child("rule"), tooExpensive("estimated rule cost", cost, StaticRuleLimit)))
+	}
+	c.add(p.Child("rule"), cost)
+	if r.err != "" {
+		c.errs = append(c.errs, field.Invalid(p.Child("rule"), *source, r.err))
+	}
+	switch {
+	case r.messageE != "":
+		c.errs = append(c.errs, field.Invalid(p.Child("messageExpression"), *source, r.messageE))
+	case r.message != nil:
+		if r.messageC > StaticRuleLimit {
+			c.errs = append(c.errs, field.Forbidden(p.Child("messageExpression"),
+				tooExpensive("estimated messageExpression cost", r.messageC, StaticRuleLimit)))
+		}
+		c.add(p.Child("messageExpression"), r.messageC)
+	}
+	switch {
+	case r.usesOld && uncorrelated != "":
+		c.errs = append(c.errs, field.Invalid(p.Child("rule"), source.Rule,
+			fmt.Sprintf("oldSelf cannot be used on the uncorrelatable portion of the schema within %v", uncorrelated)))
+	case !r.usesOld && source.OptionalOldSelf != nil:
+		c.errs = append(c.errs, field.Invalid(p.Child("optionalOldSelf"), *source.OptionalOldSelf,
+			"may not be set if oldSelf is not used in rule"))
+	}
+}
+
+// add counts a cost, and keeps the four greatest that matter.
+func (c *ruleCompiler) add(p field.Path, cost uint64) {
+	if c.total > math.MaxUint64-cost {
+		c.total = math.MaxUint64
+	} else {
+		c.total += cost
+	}
+	if cost < StaticTotalLimit/100 {
+		return
+	}
+	c.expensive = append(c.expensive, expense{p, cost})
+	slices.SortStableFunc(c.expensive, func(a, b expense) int {
+		switch {
+		case a.cost > b.cost:
+			return -1
+		case a.cost < b.cost:
+			return 1
+		}
+		return 0
+	})
+	c.expensive = c.expensive[:min(len(c.expensive), 4)]
+}
+
+// tooExpensive says by how much a cost is over its limit.
+func tooExpensive(what string, cost, limit uint64) string {
+	factor := float64(cost) / float64(limit)
+	text := fmt.Sprintf("%.1fx", factor)
+	switch {
+	case factor > 100:
+		text = "more than 100x"
+	case factor < 1.5:
+		text = fmt.Sprintf("%fx", factor)
+	}
+	return what + " exceeds budget by factor of " + text +
+		" (try simplifying the rule, or adding maxItems, maxProperties, and maxLength where arrays, maps, and strings are declared)"
+}
+
+// ruleEnvs are the environments of the rules of one schema: with oldSelf, and with an oldSelf that may be missing.
+type ruleEnvs struct {
+	costs           *costs
+	plain, optional *cel.Env
+	err             error
+}
+
+func newRuleEnvs(self *decl, names typeNames) *ruleEnvs {
+	e := &ruleEnvs{costs: &costs{self: self}}
+	base := baseEnv()
+	provide := cel.CustomTypeProvider(&provider{base.CELTypeProvider(), names})
+	e.plain, e.err = base.Extend(provide, cel.Variable("self", self.typ), cel.Variable("oldSelf", self.typ))
+	if e.err == nil {
+		e.optional, e.err = base.Extend(provide, cel.Variable("self", self.typ), cel.Variable("oldSelf", cel.OptionalType(self.typ)))
+	}
+	return e
+}
+
+func (e *ruleEnvs) compile(n *node, r *rule) (out checkedRule) {
+	if strings.TrimSpace(r.Rule) == "" {
+		return out
+	}
+	env := e.plain
+	if r.OptionalOldSelf != nil && *r.OptionalOldSelf {
+		env = e.optional
+	}
+	if e.err != nil {
+		return checkedRule{err: e.err.Error()}
+	}
+	ast, issues := env.Compile(r.Rule)
+	switch {
+	case issues.Err() != nil:
+		return checkedRule{err: "compilation failed: " + issues.String()}
+	case ast.OutputType() != cel.BoolType:
+		return checkedRule{err: "cel expression must evaluate to a bool"}
+	}
+	for _, ref := range ast.NativeRep().ReferenceMap() { // order does not matter: any will do
+		out.usesOld = out.usesOld || ref.Name == "oldSelf"
+	}
+	var err error
+	if out.program, err = plan(env, ast, e.costs); err != nil {
+		out.err = "program instantiation failed: " + err.Error()
+		return out
+	}
+	estimate, err := env.EstimateCost(ast, e.costs)
+	if err != nil {
+		out.err = "cost estimation failed: " + err.Error()
+		return out
+	}
+	out.cost = estimate.Max
+	if r.MessageExpression != "" {
+		e.compileMessage(env, r.MessageExpression, &out)
+	}
+	if r.FieldPath != "" {
+		out.path, _, _ = FieldPath(r.FieldPath, n.schema, true)
+	}
+	return out
+}
+
+func (e *ruleEnvs) compileMessage(env *cel.Env, text string, out *checkedRule) {
+	ast, issues := env.Compile(text)
+	switch {
+	case issues.Err() != nil:
+		out.messageE = "messageExpression compilation failed: " + issues.String()
+		return
+	case ast.OutputType() != cel.StringType:
+		out.messageE = "messageExpression must evaluate to a string"
+		return
+	}
+	program, err := plan(env, ast, e.costs)
+	if err != nil {
+		out.messageE = "messageExpression instantiation failed: " + err.Error()
+		return
+	}
+	estimate, err := env.EstimateCost(ast, e.costs)
+	if err != nil {
+		out.messageE = "cost estimation failed for messageExpression: " + err.Error()
+		return
+	}
+	out.message, out.messageC = program, estimate.Max
+}
+
+// isEmpty reports whether there is nothing to compare with: null, and what a null map or list would be.
+func isEmpty(v any) bool {
+	switch v := v.(type) {
+	case nil:
+		return true
+	case map[string]any:
+		return v == nil
+	case object.Object:
+		return v == nil
+	case []any:
+		return v == nil
+	}
+	return false
+}

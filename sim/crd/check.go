@@ -1,0 +1,351 @@
+package crd
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/kubesim/kubesim/sim/crd/structural"
+	"github.com/kubesim/kubesim/sim/field"
+	"github.com/kubesim/kubesim/sim/object"
+)
+
+const (
+	// depthMax and nodesMax bound what a schema may cost: deeper or larger ones are refused, which the real server does
+	// not do. The largest definitions in use have a few ten thousand nodes, some thirty deep.
+	depthMax = 300
+	nodesMax = 200_000
+)
+
+// checkSchema checks the schema of a version, or of all of them. status says that the status subresource is served;
+// before is the stored schema of the version, nil for a new one.
+func (v *validator) checkSchema(x *part, status bool, before map[string]any) field.ErrorList {
+	schema := x.openAPI()
+	if schema == nil {
+		return nil
+	}
+	p := x.openAPIPath()
+	if nodes := 0; !small(schema, depthMax, &nodes) {
+		return field.ErrorList{field.Forbidden(p, "kubesim: the schema is nested too deeply or has too many parts")}
+	}
+	var errs field.ErrorList
+	if status {
+		errs = append(errs, checkRoot(schema, x.at.Child(x.validation))...)
+	}
+	if nullable, _ := object.Object(schema).Bool("nullable"); nullable {
+		errs = append(errs, field.Forbidden(p.Child("nullable"), "nullable cannot be true at the root"))
+	}
+	structure := v.checkStructure(schema, p)
+	errs = append(errs, structure...)
+	c := &checker{validator: v}
+	c.check(schema, p, place{root: true, defaults: true})
+	errs = append(errs, c.errs...)
+	if len(errs) > 0 {
+		return errs
+	}
+	_, bad := v.compileRules(schema, before, p)
+	return bad
+}
+
+func (v *validator) compileRules(schema, before map[string]any, p field.Path) (Rules, field.ErrorList) {
+	if v.compile == nil {
+		return noRules(schema, before, p)
+	}
+	return v.compile(schema, before, p)
+}
+
+// checkStructure checks that the schema is structural and that its defaults keep to it.
+func (v *validator) checkStructure(schema map[string]any, p field.Path) field.ErrorList {
+	if unreadable(schema) || v.before != nil && !v.before.structural() {
+		return nil
+	}
+	if errs := checkStructural(schema, p); len(errs) > 0 {
+		return errs
+	}
+	return checkDefaults(schema, p)
+}
+
+// structural reports whether all schemas of a definition are structural: a stored one that is not may stay so.
+func (s *spec) structural() bool {
+	ok := true
+	for i := range s.versions {
+		p := s.of(&s.versions[i])
+		schema := p.openAPI()
+		ok = ok && (schema == nil || !unreadable(schema) && len(checkStructural(schema, "")) == 0)
+	}
+	return ok
+}
+
+// unreadable reports whether a schema has parts that no structural schema can have: they are errors of their own.
+func unreadable(schema map[string]any) bool {
+	return !walk(schema, "", func(node object.Object, _ field.Path) bool {
+		for _, name := range []string{"id", "$schema", "$ref", "patternProperties", "dependencies", "additionalItems", "definitions"} {
+			if present(node[name]) {
+				return false
+			}
+		}
+		_, list := node["items"].([]any)
+		preserve, said := node.Bool("x-kubernetes-preserve-unknown-fields")
+		return !list && (!said || preserve)
+	})
+}
+
+// present reports whether a value is there and not empty.
+func present(v any) bool {
+	switch v := v.(type) {
+	case nil:
+		return false
+	case string:
+		return v != ""
+	case map[string]any:
+		return len(v) > 0
+	case []any:
+		return len(v) > 0
+	case bool:
+		return v
+	}
+	return true
+}
+
+// small reports whether a value is not too deep and has not too many objects.
+func small(v any, depth int, nodes *int) bool {
+	if *nodes++; depth == 0 || *nodes > nodesMax {
+		return false
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		for _, x := range v { // order does not matter
+			if !small(x, depth-1, nodes) {
+				return false
+			}
+		}
+	case []any:
+		for _, x := range v {
+			if !small(x, depth-1, nodes) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// checkRoot checks the root of a schema where the status subresource is served.
+func checkRoot(schema map[string]any, p field.Path) field.ErrorList {
+	for _, f := range schemaFields {
+		if !present(schema[f.json]) {
+			continue
+		}
+		if f.name == "Type" {
+			if schema[f.json] != "object" {
+				return field.ErrorList{field.Invalid(p.Child("openAPIV3Schema.type"), schema[f.json],
+					`only "object" is allowed as the type at the root of the schema if the status subresource is enabled`)}
+			}
+			continue
+		}
+		if !slices.Contains(rootFields, f.name) {
+			return field.ErrorList{field.Invalid(p.Child("openAPIV3Schema"), field.Raw(printSchema(nil, schema)),
+				"only ["+strings.Join(rootFields, " ")+"] fields are allowed at the root of the schema if the status subresource is enabled")}
+		}
+	}
+	return nil
+}
+
+// rootFields may stand at the root of such a schema.
+var rootFields = []string{"Description", "Type", "Format", "Title", "Maximum", "ExclusiveMaximum", "Minimum", "ExclusiveMinimum",
+	"MaxLength", "MinLength", "Pattern", "MaxItems", "MinItems", "UniqueItems", "MultipleOf", "Required", "Items", "Properties",
+	"ExternalDocs", "Example", "XPreserveUnknownFields", "XValidations"}
+
+// checker checks the nodes of one schema by themselves.
+type checker struct {
+	*validator
+	errs field.ErrorList
+}
+
+// place is where in a schema a node stands.
+type place struct {
+	root     bool
+	inMeta   bool   // inside metadata, kind or apiVersion of a resource
+	defaults bool   // may have defaults
+	reason   string // why it may not
+}
+
+func (c *checker) add(errs ...*field.Error) { c.errs = append(c.errs, errs...) }
+
+func (c *checker) check(node object.Object, p field.Path, at place) {
+	c.unsupported(node, p, at)
+	if unique, _ := node.Bool("uniqueItems"); unique {
+		c.add(field.Forbidden(p.Child("uniqueItems"), "uniqueItems cannot be set to true since the runtime complexity becomes quadratic"))
+	}
+	inside := at
+	inside.root = false
+	if more, ok := node["additionalProperties"]; ok && more != nil {
+		if len(node.Map("properties")) > 0 && more != true {
+			c.add(field.Forbidden(p.Child("additionalProperties"), "additionalProperties and properties are mutual exclusive"))
+		}
+		if schema, ok := more.(map[string]any); ok {
+			below := inside
+			if at.inMeta {
+				below.defaults, below.reason = false, "inside additionalProperties applying to object metadata"
+			}
+			c.check(schema, p.Child("additionalProperties"), below)
+		}
+	}
+	embedded, _ := node.Bool("x-kubernetes-embedded-resource")
+	props := node.Map("properties")
+	for _, name := range object.SortedKeys(props) {
+		below := inside
+		if (at.root || embedded) && (name == "metadata" || name == "kind" || name == "apiVersion") {
+			below.inMeta = true
+			if at.root {
+				below.defaults, below.reason = false, "in top-level "+name
+			}
+		}
+		next, _ := props[name].(map[string]any)
+		c.check(next, p.Child("properties").Key(name), below)
+	}
+	c.nested(node, p, inside)
+	c.extensions(node, p)
+	c.rules(node, p)
+}
+
+// nested checks the schemas of not, allOf, oneOf, anyOf and items.
+func (c *checker) nested(node object.Object, p field.Path, at place) {
+	if not, ok := node["not"].(map[string]any); ok {
+		c.check(not, p.Child("not"), at)
+	}
+	for _, name := range []string{"allOf", "oneOf", "anyOf"} {
+		for i, x := range node.List(name) {
+			m, _ := x.(map[string]any)
+			c.check(m, p.Child(name).Index(i), at)
+		}
+	}
+	switch items := node["items"].(type) {
+	case map[string]any:
+		c.check(items, p.Child("items"), at)
+	case []any:
+		for i, x := range items {
+			m, _ := x.(map[string]any)
+			c.check(m, p.Child("items").Index(i), at)
+		}
+	}
+}
+
+var schemaTypes = []string{"array", "boolean", "integer", "number", "object", "string"}
+
+// unsupported reports what JSON Schema has and Kubernetes does not.
+func (c *checker) unsupported(node object.Object, p field.Path, at place) {
+	kind := node.String("type")
+	if kind != "" && !contains(schemaTypes, kind) {
+		c.add(field.NotSupported(p.Child("type"), kind, schemaTypes...))
+	}
+	if node["default"] != nil && !at.defaults {
+		c.add(field.Forbidden(p.Child("default"), "must not be set "+at.reason))
+	}
+	for _, name := range []string{"id", "additionalItems", "patternProperties", "definitions", "dependencies", "$ref"} {
+		if present(node[name]) {
+			c.add(field.Forbidden(p.Child(name), name+" is not supported"))
+		}
+	}
+	if kind == "null" {
+		c.add(field.Forbidden(p.Child("type"), "type cannot be set to null, use nullable as an alternative"))
+	}
+	if items, ok := node["items"].([]any); ok && len(items) > 0 {
+		c.add(field.Forbidden(p.Child("items"), "items must be a schema object and not an array"))
+	}
+	if embedded, _ := node.Bool("x-kubernetes-embedded-resource"); embedded && at.inMeta {
+		c.add(field.Forbidden(p.Child("x-kubernetes-embedded-resource"), "must not be used inside of resource meta"))
+	}
+}
+
+// rules checks what can be said of x-kubernetes-validations without compiling them.
+func (c *checker) rules(node object.Object, p field.Path) {
+	for i, x := range node.List("x-kubernetes-validations") {
+		m, _ := x.(map[string]any)
+		rule, at := object.Object(m), p.Child("x-kubernetes-validations").Index(i)
+		text, message := strings.TrimSpace(rule.String("rule")), strings.TrimSpace(rule.String("message"))
+		switch {
+		case text == "":
+			c.add(field.Required(at.Child("rule"), "rule is not specified"))
+		case rule.String("message") != "" && message == "":
+			c.add(field.Invalid(at.Child("message"), rule.String("message"), "must be non-empty if specified"))
+		case lines(message):
+			c.add(field.Invalid(at.Child("message"), rule.String("message"), "must not contain line breaks"))
+		case lines(text) && message == "":
+			c.add(field.Required(at.Child("message"), "message must be specified if rule contains line breaks"))
+		}
+		if expression := rule.String("messageExpression"); expression != "" && strings.TrimSpace(expression) == "" {
+			c.add(field.Required(at.Child("messageExpression"), "messageExpression must be non-empty if specified"))
+		}
+		reasons := []string{"FieldValueDuplicate", "FieldValueForbidden", "FieldValueInvalid", "FieldValueRequired"}
+		if reason, ok := rule["reason"].(string); ok && !contains(reasons, reason) {
+			c.add(field.NotSupported(at.Child("reason"), field.Enum(reason), reasons...))
+		}
+		path := rule.String("fieldPath")
+		if path != "" && strings.TrimSpace(path) == "" {
+			c.add(field.Invalid(at.Child("fieldPath"), path, "must be non-empty if specified"))
+		}
+		if lines(path) {
+			c.add(field.Invalid(at.Child("fieldPath"), path, "must not contain line breaks"))
+		}
+		if path != "" && !validPath(path, node) {
+			c.add(field.Invalid(at.Child("fieldPath"), path, "must be a valid path"))
+		}
+	}
+}
+
+func lines(s string) bool { return strings.ContainsAny(s, "\n\r") }
+
+// validPath reports whether a field path with ['quoted names'] leads to a field of the schema.
+func validPath(path string, schema object.Object) bool {
+	for path != "" {
+		name := ""
+		switch {
+		case strings.HasPrefix(path, "['"):
+			end := 2
+			for end < len(path) && path[end] != '\'' {
+				if path[end] == '\\' {
+					end++
+				}
+				end++
+			}
+			if end >= len(path)-1 || path[end+1] != ']' {
+				return false
+			}
+			name, path = strings.ReplaceAll(path[2:end], `\`, ""), path[end+2:]
+		case path[0] == '.':
+			end := strings.IndexAny(path[1:], ".[")
+			if end < 0 {
+				end = len(path) - 1
+			}
+			name, path = path[1:1+end], path[1+end:]
+		default:
+			return false
+		}
+		next, ok := schema.Map("properties")[name].(map[string]any)
+		if !ok {
+			if next, ok = schema["additionalProperties"].(map[string]any); !ok {
+				return false
+			}
+		}
+		schema = next
+	}
+	return true
+}
+
+// UnknownFormats returns the formats in the schemas of a definition that are not checked, in the order in which they
+// stand there.
+func (s *spec) unknownFormats() []string {
+	var out []string
+	for i := range s.versions {
+		p := s.of(&s.versions[i])
+		walk(p.openAPI(), "", func(node object.Object, _ field.Path) bool {
+			if format := node.String("format"); format != "" && !structural.KnownFormat(node.String("type"), format) {
+				out = append(out, format)
+			}
+			return true
+		})
+		if s.top.schema != nil {
+			break
+		}
+	}
+	return out
+}

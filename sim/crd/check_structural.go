@@ -1,0 +1,270 @@
+package crd
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/kubesim/kubesim/sim/crd/structural"
+	"github.com/kubesim/kubesim/sim/field"
+	"github.com/kubesim/kubesim/sim/object"
+)
+
+// level is how far from the root a node of a schema is.
+type level int
+
+const (
+	rootLevel level = iota
+	itemLevel
+	fieldLevel
+)
+
+// checkStructural returns why a schema is not structural, sorted by text (KEP-1623).
+func checkStructural(schema map[string]any, p field.Path) field.ErrorList {
+	s := &structureChecker{}
+	s.node(schema, rootLevel, p)
+	s.complete(schema, p)
+	slices.SortStableFunc(s.errs, func(a, b *field.Error) int { return strings.Compare(a.Error(), b.Error()) })
+	return s.errs
+}
+
+type structureChecker struct{ errs field.ErrorList }
+
+func (s *structureChecker) add(e *field.Error) { s.errs = append(s.errs, e) }
+
+// node checks a node that says what values look like.
+func (s *structureChecker) node(node object.Object, at level, p field.Path) {
+	kind := node.String("type")
+	items, hasItems := node["items"].(map[string]any)
+	if kind == "array" && !hasItems {
+		s.add(field.Required(p.Child("items"), "must be specified"))
+	}
+	if hasItems {
+		s.node(items, itemLevel, p.Child("items"))
+	}
+	props := node.Map("properties")
+	for _, name := range object.SortedKeys(props) {
+		next, _ := props[name].(map[string]any)
+		s.node(next, fieldLevel, p.Child("properties").Key(name))
+	}
+	more, hasMore := node["additionalProperties"]
+	if hasMore = hasMore && more != nil; hasMore && at == rootLevel {
+		s.add(field.Forbidden(p.Child("additionalProperties"), "must not be used at the root"))
+	}
+	if next, ok := more.(map[string]any); ok {
+		s.node(next, fieldLevel, p.Child("additionalProperties"))
+	}
+	intOrString, _ := node.Bool("x-kubernetes-int-or-string")
+	embedded, _ := node.Bool("x-kubernetes-embedded-resource")
+	preserve, _ := node.Bool("x-kubernetes-preserve-unknown-fields")
+	if intOrString && preserve {
+		s.add(field.Invalid(p.Child("x-kubernetes-preserve-unknown-fields"), true, "must be false if x-kubernetes-int-or-string is true"))
+	}
+	if intOrString && embedded {
+		s.add(field.Invalid(p.Child("x-kubernetes-embedded-resource"), true, "must be false if x-kubernetes-int-or-string is true"))
+	}
+	s.values(node, p, isIntOrString(node.List("anyOf")), allOfIntOrString(node))
+	switch {
+	case embedded && kind == "":
+		s.add(field.Required(p.Child("type"), "must be object if x-kubernetes-embedded-resource is true"))
+	case embedded && kind != "object":
+		s.add(field.Invalid(p.Child("type"), kind, "must be object if x-kubernetes-embedded-resource is true"))
+	case kind == "" && !intOrString && !preserve:
+		s.add(field.Required(p.Child("type"), [...]string{"must not be empty at the root",
+			"must not be empty for specified array items", "must not be empty for specified object fields"}[at]))
+	}
+	if embedded && hasMore {
+		s.add(field.Forbidden(p.Child("additionalProperties"), "must not be used if x-kubernetes-embedded-resource is set"))
+	}
+	if at == rootLevel && kind != "" && kind != "object" {
+		s.add(field.Invalid(p.Child("type"), kind, "must be object at the root"))
+	}
+	s.envelope(props, at, at == rootLevel || embedded, p.Child("properties"))
+	if embedded && !preserve && len(props) == 0 {
+		s.add(field.Required(p.Child("properties"),
+			"must not be empty if x-kubernetes-embedded-resource is true without x-kubernetes-preserve-unknown-fields"))
+	}
+}
+
+// envelope checks the schemas of kind, apiVersion and metadata.
+func (s *structureChecker) envelope(props object.Object, at level, resource bool, p field.Path) {
+	for _, name := range []string{"kind", "apiVersion"} {
+		if prop, ok := props[name].(map[string]any); ok && resource {
+			if kind := object.Object(prop).String("type"); kind != "string" {
+				s.add(field.Invalid(p.Key(name).Child("type"), kind, "must be string"))
+			}
+		}
+	}
+	meta, ok := props["metadata"].(map[string]any)
+	if !ok {
+		return
+	}
+	if kind := object.Object(meta).String("type"); resource && kind != "object" {
+		s.add(field.Invalid(p.Key("metadata").Child("type"), kind, "must be object"))
+	}
+	if at != rootLevel {
+		return
+	}
+	for _, name := range object.SortedKeys(meta) {
+		allowed := name == "type" || name == "default"
+		if fields, ok := meta[name].(map[string]any); ok && name == "properties" {
+			allowed = true
+			for field := range fields { // order does not matter
+				allowed = allowed && (field == "name" || field == "generateName")
+			}
+		}
+		if !allowed && present(meta[name]) {
+			s.add(field.Forbidden(p.Key("metadata"),
+				"must not specify anything other than name and generateName, but metadata is implicitly specified"))
+			return
+		}
+	}
+}
+
+// values checks the value validations of a node. anyOf and the first allOf may be those of an int-or-string.
+func (s *structureChecker) values(node object.Object, p field.Path, skipAnyOf, skipFirst bool) {
+	if !skipAnyOf {
+		s.all(node, "anyOf", p, false)
+	}
+	s.all(node, "allOf", p, skipFirst)
+	s.all(node, "oneOf", p, false)
+	if not, ok := node["not"].(map[string]any); ok {
+		s.nested(not, p.Child("not"), false)
+	}
+	if pattern := node.String("pattern"); pattern != "" {
+		if _, err := regexp.Compile(pattern); err != nil {
+			s.add(field.Invalid(p.Child("pattern"), pattern, "must be a valid regular expression, but isn't: "+err.Error()))
+		}
+	}
+}
+
+func (s *structureChecker) all(node object.Object, name string, p field.Path, skipFirst bool) {
+	for i, x := range node.List(name) {
+		m, _ := x.(map[string]any)
+		s.nested(m, p.Child(name).Index(i), skipFirst && i == 0)
+	}
+}
+
+// forbidden are the fields that a value validation cannot have, with the word for what they must be.
+var forbidden = []struct{ name, word string }{
+	{"type", "empty"}, {"additionalProperties", "undefined"}, {"default", "undefined"}, {"title", "empty"}, {"description", "empty"},
+	{"nullable", "false"}, {"x-kubernetes-preserve-unknown-fields", "false"}, {"x-kubernetes-embedded-resource", "false"},
+	{"x-kubernetes-int-or-string", "false"}, {"x-kubernetes-list-map-keys", "empty"}, {"x-kubernetes-list-type", "undefined"},
+	{"x-kubernetes-map-type", "undefined"}, {"x-kubernetes-validations", "empty"},
+}
+
+// nested checks a schema below anyOf, allOf, oneOf or not: it may not say what values look like.
+func (s *structureChecker) nested(node object.Object, p field.Path, skipAnyOf bool) {
+	s.values(node, p, skipAnyOf, false)
+	if items, ok := node["items"].(map[string]any); ok {
+		s.nested(items, p.Child("items"), false)
+	}
+	props := node.Map("properties")
+	for _, name := range object.SortedKeys(props) {
+		next, _ := props[name].(map[string]any)
+		s.nested(next, p.Child("properties").Key(name), false)
+	}
+	for _, f := range forbidden {
+		v, ok := node[f.name]
+		if f.word == "undefined" && ok && v != nil || present(v) {
+			s.add(field.Forbidden(p.Child(f.name), "must be "+f.word+" to be structural"))
+		}
+	}
+	if _, ok := props["metadata"]; ok {
+		s.add(field.Forbidden(p.Child("properties").Key("metadata"), "must not be specified in a nested context"))
+	}
+}
+
+// complete checks that the value validations of the root speak only of fields and items that the structure has.
+func (s *structureChecker) complete(node object.Object, p field.Path) {
+	for _, name := range []string{"allOf", "anyOf", "oneOf"} {
+		for i, x := range node.List(name) {
+			m, _ := x.(map[string]any)
+			s.covered(m, node, p.Child(name).Index(i), p)
+		}
+	}
+	if not, ok := node["not"].(map[string]any); ok {
+		s.covered(not, node, p.Child("not"), p)
+	}
+}
+
+// covered checks that the fields of a nested validation at p are fields of the structure at of.
+func (s *structureChecker) covered(nested, structure object.Object, p, of field.Path) {
+	const text = "because it is defined in "
+	if items, ok := nested["items"].(map[string]any); ok {
+		if have, ok := structure["items"].(map[string]any); ok {
+			s.covered(items, have, p.Child("items"), of.Child("items"))
+		} else {
+			s.add(field.Required(of.Child("items"), text+p.Child("items").String()))
+		}
+	}
+	props := nested.Map("properties")
+	for _, name := range object.SortedKeys(props) {
+		next, _ := props[name].(map[string]any)
+		at := p.Child("properties").Key(name)
+		if have, ok := structure.Map("properties")[name].(map[string]any); ok {
+			s.covered(next, have, at, of.Child("properties").Key(name))
+		} else {
+			s.add(field.Required(of.Child("properties").Key(name), text+at.String()))
+		}
+	}
+	for _, name := range []string{"allOf", "anyOf", "oneOf"} {
+		for i, x := range nested.List(name) {
+			m, _ := x.(map[string]any)
+			s.covered(m, structure, p.Child(name).Index(i), of)
+		}
+	}
+	if not, ok := nested["not"].(map[string]any); ok {
+		s.covered(not, structure, p.Child("not"), of)
+	}
+}
+
+// isIntOrString reports whether an anyOf is the one that goes with x-kubernetes-int-or-string.
+func isIntOrString(anyOf []any) bool {
+	return object.Equal(anyOf, []any{map[string]any{"type": "integer"}, map[string]any{"type": "string"}})
+}
+
+func allOfIntOrString(node object.Object) bool {
+	list := node.List("allOf")
+	if len(list) == 0 {
+		return false
+	}
+	first, _ := list[0].(map[string]any)
+	return isIntOrString(object.Object(first).List("anyOf"))
+}
+
+// checkDefaults checks that defaults are values of the schema that they stand in.
+func checkDefaults(schema map[string]any, p field.Path) field.ErrorList {
+	var errs field.ErrorList
+	walkStructure(schema, p, func(node object.Object, p field.Path) {
+		def := node["default"]
+		if def == nil {
+			return
+		}
+		s := structural.Parse(node)
+		pruned := object.Copy(def)
+		s.Prune(pruned)
+		at := p.Child("default")
+		if !object.Equal(pruned, def) {
+			errs = append(errs, field.Invalid(at, def, "must not have unknown fields"))
+		}
+		errs = append(errs, s.Validate(def, at)...)
+	})
+	return errs
+}
+
+// walkStructure visits the nodes that say what values look like.
+func walkStructure(node object.Object, p field.Path, visit func(object.Object, field.Path)) {
+	if node == nil {
+		return
+	}
+	visit(node, p)
+	if items, ok := node["items"].(map[string]any); ok {
+		walkStructure(items, p.Child("items"), visit)
+	}
+	props := node.Map("properties")
+	for _, name := range object.SortedKeys(props) {
+		next, _ := props[name].(map[string]any)
+		walkStructure(next, p.Child("properties").Key(name), visit)
+	}
+}

@@ -1,0 +1,127 @@
+package crd
+
+import (
+	"strings"
+	"time"
+
+	"github.com/kubesim/kubesim/sim/codec"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/resource"
+	"github.com/kubesim/kubesim/sim/schema"
+)
+
+// ObjectMeta is the type of metadata.
+const ObjectMeta = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"
+
+// column is a column of a Table: what it shows and where that is.
+type column struct {
+	kind string
+	path jsonPath
+}
+
+// columnsOf returns the columns of a version and the function that prints a row. Without columns of its own a version
+// shows the age; a path that cannot be read ends the list.
+func columnsOf(list []any, docs *schema.Set) ([]resource.Column, func(time.Time, object.Object) resource.Row) {
+	heads := []resource.Column{{Name: "Name", Type: "string", Format: "name", Description: docs.Doc(ObjectMeta, "name")}}
+	if len(list) == 0 {
+		list = []any{map[string]any{"name": "Age", "type": "date", "jsonPath": ".metadata.creationTimestamp",
+			"description": docs.Doc(ObjectMeta, "creationTimestamp")}}
+	}
+	var columns []column
+	for _, x := range list {
+		m, _ := x.(map[string]any)
+		c := object.Object(m)
+		path, ok := parsePath(c.String("jsonPath"))
+		if !ok {
+			break
+		}
+		text := c.String("description")
+		if text == "" {
+			text = "Custom resource definition column (in JSONPath format): " + c.String("jsonPath")
+		}
+		priority, _ := c.Int("priority")
+		heads = append(heads, resource.Column{Name: c.String("name"), Type: c.String("type"), Format: c.String("format"),
+			Description: text, Priority: int(priority)})
+		columns = append(columns, column{kind: c.String("type"), path: path})
+	}
+	return heads, func(now time.Time, obj object.Object) resource.Row {
+		cells := make([]any, 1, 1+len(columns))
+		cells[0] = obj.Name()
+		for _, c := range columns {
+			cells = append(cells, c.cell(now, obj))
+		}
+		return resource.Row{Cells: cells}
+	}
+}
+
+// cell returns what a column shows of an object: the first value of its path, if it is of the column's type.
+func (c *column) cell(now time.Time, obj object.Object) any {
+	v, ok := c.path.first(map[string]any(obj))
+	if !ok {
+		return nil
+	}
+	if c.kind == "string" {
+		return printValue(v)
+	}
+	switch v := v.(type) {
+	case int64:
+		switch c.kind {
+		case "integer":
+			return v
+		case "number":
+			return float64(v)
+		}
+	case float64:
+		switch c.kind {
+		case "integer":
+			return int64(v)
+		case "number":
+			return v
+		}
+	case bool:
+		if c.kind == "boolean" {
+			return v
+		}
+	case string:
+		if c.kind == "date" {
+			return age(now, v)
+		}
+	}
+	return nil
+}
+
+func age(now time.Time, text string) string {
+	if text == "" || text == "null" {
+		return codec.Age(now, time.Time{})
+	}
+	t, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		return "<invalid>"
+	}
+	return codec.Age(now, t)
+}
+
+// selectableOf returns the values of selectable fields, by label: the path without its first dot. A field that is not
+// there is empty.
+func selectableOf(list []any) (labels map[string]string, values func(object.Object) map[string]string) {
+	if len(list) == 0 {
+		return nil, nil
+	}
+	labels = map[string]string{}
+	paths := map[string][]string{}
+	for _, x := range list {
+		m, _ := x.(map[string]any)
+		label := strings.TrimPrefix(object.Object(m).String("jsonPath"), ".")
+		labels[label], paths[label] = label, strings.Split(label, ".")
+	}
+	return labels, func(obj object.Object) map[string]string {
+		out := make(map[string]string, len(paths))
+		for label, path := range paths { // order does not matter
+			out[label] = ""
+			if v, ok := obj.Get(path...); ok && v != nil {
+				out[label] = printValue(v)
+			}
+		}
+		return out
+	}
+}

@@ -1,0 +1,165 @@
+package crd
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/kubesim/kubesim/sim/field"
+	"github.com/kubesim/kubesim/sim/metadata"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/schema"
+)
+
+// Converter turns an object into the version that apiVersion names. It may change and return its argument. The text of
+// an error is shown to the client.
+type Converter func(obj object.Object, apiVersion string) (object.Object, error)
+
+// failure is the error of a conversion that did not work, as the real server words it.
+func failure(kind schema.GVK, format string, args ...any) error {
+	return fmt.Errorf("conversion webhook for %v "+format, append([]any{kind}, args...)...)
+}
+
+// convert turns an object into another version: with the function registered for the definition, or as
+// spec.conversion says. It may change obj.
+func (d *definition) convert(obj object.Object, apiVersion string) (object.Object, error) {
+	from := obj.APIVersion()
+	if from == apiVersion {
+		return obj, nil
+	}
+	for _, version := range []struct{ gv, word string }{{apiVersion, "to"}, {from, "from"}} {
+		if d.versions[version.gv] == nil {
+			return nil, errors.New("request to convert CR " + version.word + " an invalid group/version: " + version.gv)
+		}
+	}
+	converter := d.converter()
+	if converter == nil {
+		obj["apiVersion"] = apiVersion
+		return obj, nil
+	}
+	kind := schema.ParseGVK(from, obj.Kind())
+	converted, err := converter(obj.Copy(), apiVersion)
+	if err != nil {
+		return nil, err
+	}
+	return checkConverted(kind, obj, converted, apiVersion)
+}
+
+// converter returns what converts the objects of the definition; nil: only apiVersion changes.
+func (d *definition) converter() Converter {
+	if d.server.Converter != nil {
+		if convert := d.server.Converter(d.name); convert != nil {
+			return func(obj object.Object, apiVersion string) (object.Object, error) {
+				kind := schema.ParseGVK(obj.APIVersion(), obj.Kind())
+				converted, err := convert(obj, apiVersion)
+				if err != nil {
+					return nil, failure(kind, "failed: %v", err)
+				}
+				return converted, nil
+			}
+		}
+	}
+	if d.conversion.String("strategy") != "Webhook" {
+		return nil
+	}
+	return d.review
+}
+
+// checkConverted checks that a converted object is still the object it was, and takes over its metadata: a conversion
+// can change labels and annotations only.
+func checkConverted(kind schema.GVK, obj, converted object.Object, apiVersion string) (object.Object, error) {
+	if got := converted.APIVersion(); got != apiVersion {
+		return nil, failure(kind, "returned invalid object at index 0: invalid groupVersion (expected %v, received %v)", apiVersion, got)
+	}
+	if got := converted.Kind(); got != obj.Kind() {
+		return nil, failure(kind, "returned invalid object at index 0: invalid kind (expected %v, received %v)", obj.Kind(), got)
+	}
+	for _, f := range []struct{ name, was, is string }{
+		{"name", obj.Name(), converted.Name()}, {"namespace", obj.Namespace(), converted.Namespace()}, {"UID", obj.UID(), converted.UID()},
+	} {
+		if f.was != f.is {
+			return nil, failure(kind, "returned invalid object: must have the same %s: %v != %v", f.name, f.was, f.is)
+		}
+	}
+	if err := restoreMeta(obj, converted); err != nil {
+		return nil, failure(kind, "returned invalid metadata: %v", err)
+	}
+	return converted, nil
+}
+
+func restoreMeta(obj, converted object.Object) error {
+	v, ok := converted["metadata"]
+	if !ok {
+		return errors.New("missing metadata in converted object")
+	}
+	changed, ok := v.(map[string]any)
+	if !ok {
+		return fmt.Errorf("invalid metadata of type %T in converted object", v)
+	}
+	meta := map[string]any{}
+	for name, x := range obj.Metadata() { // order does not matter
+		meta[name] = x
+	}
+	for _, name := range []string{"labels", "annotations"} {
+		v := changed[name]
+		if v == nil {
+			delete(meta, name)
+			continue
+		}
+		m, ok := v.(map[string]any)
+		if !ok {
+			return fmt.Errorf("invalid metadata.%s of type %T in converted object", name, v)
+		}
+		for _, key := range object.SortedKeys(m) {
+			if _, ok := m[key].(string); !ok {
+				return fmt.Errorf("metadata.%s[%s] must be a string, but is %T in converted object", name, key, m[key])
+			}
+		}
+		if err := checkStrings(name, m, meta[name]); err != nil {
+			return err
+		}
+		meta[name] = m
+	}
+	converted["metadata"] = meta
+	return nil
+}
+
+// checkStrings checks labels or annotations that a conversion changed.
+func checkStrings(name string, m map[string]any, before any) error {
+	if object.Equal(m, before) {
+		return nil
+	}
+	var errs field.ErrorList
+	if name == "labels" {
+		errs = field.CheckLabels("metadata.labels", object.StringMap(m))
+	} else {
+		errs = metadata.Annotations(object.StringMap(m), "metadata.annotation")
+	}
+	if len(errs) > 0 {
+		return errors.New(errs.Text())
+	}
+	return nil
+}
+
+// reviewVersions are the versions of ConversionReview that the server speaks.
+func reviewVersion(accepted []string) (string, error) {
+	for _, v := range accepted {
+		if v == "v1" || v == "v1beta1" {
+			return v, nil
+		}
+	}
+	return "", errors.New("no supported conversion review versions")
+}
+
+// serviceURL returns where the webhook of a clientConfig listens.
+func serviceURL(config object.Object) string {
+	if address := config.String("url"); address != "" {
+		return address
+	}
+	port, ok := config.Int("service", "port")
+	if !ok {
+		port = 443
+	}
+	host := config.String("service", "name") + "." + config.String("service", "namespace") + ".svc"
+	return fmt.Sprintf("https://%s:%d/%s", host, port, strings.TrimPrefix(config.String("service", "path"), "/"))
+}

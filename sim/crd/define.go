@@ -1,0 +1,235 @@
+package crd
+
+import (
+	"net/http"
+	"slices"
+
+	"github.com/kubesim/kubesim/sim/crd/structural"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/resource"
+	"github.com/kubesim/kubesim/sim/schema"
+)
+
+// Server makes the resources that one API server serves of the definitions it knows. It is not safe for concurrent use:
+// the Cluster's lock guards it.
+type Server struct {
+	Schema  *schema.Set     // descriptions of columns
+	Meta    structural.Meta // reads metadata
+	Compile Compiler        // nil: rules are refused
+	NewUID  func() string
+
+	// Converter returns the conversion function that was registered for a definition, or nil.
+	Converter func(name string) Converter
+	// Transport carries requests to conversion webhooks. It is called with the Cluster's lock held: what it leads to must
+	// not ask the same Cluster. nil: conversions fail.
+	Transport http.RoundTripper
+
+	definitions map[string]*definition
+	kinds       map[schema.GVK]*served // of the decoder
+}
+
+// definition is one CustomResourceDefinition as it is served.
+type definition struct {
+	server     *Server
+	name       string
+	conversion object.Object      // spec.conversion
+	versions   map[string]*served // by apiVersion
+	stored     string             // apiVersion that objects are stored in
+	form       string             // what decides how stored objects are read
+	spec       string             // spec and accepted names
+	resources  []*resource.Definition
+	hub        *resource.Definition // of the storage version, served or not
+}
+
+// served is one version of a definition.
+type served struct {
+	apiVersion string
+	raw        string // the schema as JSON
+	schema     *structural.Schema
+	root       *structural.Schema // schema, as that of a whole resource
+	typ        *schema.Type
+	rules      Rules
+	form       *resource.Form
+}
+
+// Change is what Define did.
+type Change struct {
+	Old, New []*resource.Definition
+	// Restarted says that the server serves the objects anew: watches end (as the real server's storage is torn down).
+	Restarted bool
+}
+
+// Define takes in a definition as it is stored now.
+func (s *Server) Define(crd object.Object) Change {
+	old := s.definitions[crd.Name()]
+	d := &definition{server: s, name: crd.Name(), conversion: crd.Map("spec", "conversion"), versions: map[string]*served{}}
+	d.spec = string(object.JSON(crd["spec"])) + string(object.JSON(crd.Map("status", "acceptedNames")))
+	c := Change{}
+	if old != nil {
+		c.Old, c.Restarted = old.resources, old.spec != d.spec
+	}
+	if Served(crd) {
+		d.read(crd, old)
+		d.resources = d.define(crd)
+	}
+	if s.definitions == nil {
+		s.definitions, s.kinds = map[string]*definition{}, map[schema.GVK]*served{}
+	}
+	s.forget(old)
+	s.definitions[d.name] = d
+	for _, r := range d.resources {
+		s.kinds[r.GVK] = d.versions[r.GV()]
+	}
+	c.New = d.resources
+	return c
+}
+
+// Remove forgets a definition and returns its resources.
+func (s *Server) Remove(name string) []*resource.Definition {
+	d := s.definitions[name]
+	if d == nil {
+		return nil
+	}
+	s.forget(d)
+	delete(s.definitions, name)
+	return d.resources
+}
+
+// Reset forgets all definitions and returns their resources.
+func (s *Server) Reset() []*resource.Definition {
+	var all []*resource.Definition
+	for _, name := range object.SortedKeys(s.definitions) {
+		all = append(all, s.Remove(name)...)
+	}
+	return all
+}
+
+func (s *Server) forget(d *definition) {
+	if d == nil {
+		return
+	}
+	for _, r := range d.resources {
+		delete(s.kinds, r.GVK)
+	}
+}
+
+// Hub returns the resource of the version that the objects of a definition are stored in, or nil.
+func (s *Server) Hub(name string) *resource.Definition {
+	if d := s.definitions[name]; d != nil {
+		return d.hub
+	}
+	return nil
+}
+
+// Known reports whether a kind is that of a custom resource.
+func (s *Server) Known(kind schema.GVK) bool { return s.kinds[kind] != nil }
+
+// Prune removes what the schema of a kind does not have from an object that was sent, and returns the paths of it.
+func (s *Server) Prune(kind schema.GVK, obj object.Object) ([]string, error) {
+	v := s.kinds[kind]
+	if v == nil {
+		return nil, nil
+	}
+	unknown, bad := v.schema.Coerce(map[string]any(obj), "", s.Meta, false)
+	if bad != nil {
+		return nil, bad
+	}
+	slices.Sort(unknown)
+	return append(unknown, v.root.Prune(map[string]any(obj))...), nil
+}
+
+// Published returns the openAPIV3Schema of a resource, as it stands in the definition.
+func (s *Server) Published(d *resource.Definition) object.Object {
+	v := s.kinds[d.GVK]
+	if v == nil || v.raw == "" {
+		return nil
+	}
+	obj, err := object.Parse([]byte(v.raw))
+	if err != nil {
+		return nil
+	}
+	return obj
+}
+
+// read makes the versions; those whose schema did not change are taken over from old.
+func (d *definition) read(crd object.Object, old *definition) {
+	s := specOf(crd)
+	d.stored = group(crd) + "/" + s.storageVersion()
+	form := d.stored + string(object.JSON(map[string]any(d.conversion)))
+	for i := range s.versions {
+		x := &s.versions[i]
+		p := s.of(x)
+		v := &served{apiVersion: group(crd) + "/" + x.name}
+		if schema := p.openAPI(); schema != nil {
+			v.raw = string(object.JSON(schema))
+		}
+		var was *served
+		if old != nil {
+			was = old.versions[v.apiVersion]
+		}
+		if was != nil && was.raw == v.raw {
+			v.schema, v.root, v.typ, v.rules = was.schema, was.root, was.typ, was.rules
+		} else {
+			d.compile(v, p.openAPI())
+		}
+		d.versions[v.apiVersion] = v
+		form += "\n" + v.apiVersion + v.raw + string(object.JSON(p.fields))
+	}
+	d.form = form
+	for _, name := range object.SortedKeys(d.versions) {
+		v := d.versions[name]
+		if old != nil && old.form == form && old.versions[name] != nil {
+			v.form = old.versions[name].form
+			continue
+		}
+		v.form = &resource.Form{Stored: schema.ParseGVK(d.stored, crd.String("status", "acceptedNames", "kind")),
+			Read:    func(obj object.Object) (object.Object, error) { return d.fromStored(obj, v) },
+			Write:   func(obj object.Object) (object.Object, error) { return d.toStored(obj) },
+			Convert: d.converted,
+		}
+	}
+}
+
+func (d *definition) compile(v *served, openAPI map[string]any) {
+	if openAPI == nil {
+		return
+	}
+	v.schema = structural.Compile(openAPI)
+	v.root = v.schema.Root()
+	v.typ = v.schema.TypeOf(d.server.Schema.Named(ObjectMeta))
+	if d.server.Compile != nil {
+		v.rules, _ = d.server.Compile(openAPI, openAPI, "") // was checked when the definition was written
+	}
+}
+
+// fromStored turns a stored object into one of version v: the schema of the version it was stored in prunes it and
+// fills in defaults, then it is converted, and the schema of v prunes it again.
+func (d *definition) fromStored(obj object.Object, v *served) (object.Object, error) {
+	if from := d.versions[obj.APIVersion()]; from != nil {
+		_, _ = from.schema.Coerce(map[string]any(obj), "", d.server.Meta, true) // drops what is wrong
+		from.root.Prune(map[string]any(obj))
+		from.schema.ApplyDefaults(map[string]any(obj))
+	}
+	return d.converted(obj, v.apiVersion)
+}
+
+// toStored turns an object of any version into the storage version.
+func (d *definition) toStored(obj object.Object) (object.Object, error) {
+	return d.converted(obj, d.stored)
+}
+
+// converted turns an object into another version, without what that version's schema does not have.
+func (d *definition) converted(obj object.Object, apiVersion string) (object.Object, error) {
+	if obj.APIVersion() == apiVersion {
+		return obj, nil
+	}
+	obj, err := d.convert(obj, apiVersion)
+	if err != nil {
+		return nil, err
+	}
+	if to := d.versions[apiVersion]; to != nil {
+		_, _ = to.schema.Coerce(map[string]any(obj), "", d.server.Meta, true)
+		to.root.Prune(map[string]any(obj))
+	}
+	return obj, nil
+}

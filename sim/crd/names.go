@@ -1,0 +1,176 @@
+package crd
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/kubesim/kubesim/sim/object"
+)
+
+// Condition returns a condition of a definition, or nil.
+func Condition(crd object.Object, kind string) object.Object {
+	for _, x := range crd.List("status", "conditions") {
+		if c, ok := x.(map[string]any); ok && c["type"] == kind {
+			return c
+		}
+	}
+	return nil
+}
+
+// IsTrue reports whether a condition of a definition is true.
+func IsTrue(crd object.Object, kind string) bool {
+	return Condition(crd, kind).String("status") == "True"
+}
+
+// SetCondition sets a condition. Its time is that of the last change of its status.
+func SetCondition(crd object.Object, now time.Time, kind, status, reason, message string) {
+	c := Condition(crd, kind)
+	if c == nil {
+		c = object.Object{"type": kind}
+		crd.Set(append(crd.List("status", "conditions"), map[string]any(c)), "status", "conditions")
+	}
+	if c.String("status") != status || c.String("lastTransitionTime") == "" {
+		c["lastTransitionTime"] = object.Time(now)
+	}
+	c["status"], c["reason"], c["message"] = status, reason, message
+}
+
+// Names decides which names of a definition are accepted: those that no other definition of its group has. It sets the
+// conditions NamesAccepted and Established, and reports whether anything changed. others are all definitions.
+func Names(crd object.Object, others []object.Object, now time.Time) bool {
+	want, have := object.Object(crd.Map("spec", "names")), object.Object(crd.Map("status", "acceptedNames"))
+	if object.SemanticEqual(map[string]any(want), map[string]any(have)) {
+		return false
+	}
+	n := &naming{want: want, have: have, accepted: object.Object{}, resources: map[string]bool{}, kinds: map[string]bool{}}
+	for name, v := range have { // order does not matter
+		n.accepted[name] = v
+	}
+	n.collect(crd, others)
+	n.decide()
+	status, reason, message := "True", "NoConflicts", "no conflicts found"
+	if n.reason != "" {
+		status, reason, message = "False", n.reason, n.message
+	}
+	before := Condition(crd, NamesAccepted)
+	same := before.String("status") == status && before.String("reason") == reason && before.String("message") == message
+	if same && object.SemanticEqual(map[string]any(n.accepted), map[string]any(have)) {
+		return false
+	}
+	crd.Set(map[string]any(n.accepted), "status", "acceptedNames")
+	SetCondition(crd, now, NamesAccepted, status, reason, message)
+	switch established := Condition(crd, Established); {
+	case established.String("status") != "True" && status == "True":
+		SetCondition(crd, now, Established, "False", "Installing", "the initial names have been accepted")
+	case established == nil:
+		SetCondition(crd, now, Established, "False", "NotAccepted", "not all names are accepted")
+	}
+	return true
+}
+
+// naming compares the names that a definition wants with those in use.
+type naming struct {
+	want, have, accepted object.Object
+	resources, kinds     map[string]bool // accepted names of the other definitions of the group
+	reason, message      string          // of the last conflict
+}
+
+func (n *naming) collect(crd object.Object, others []object.Object) {
+	for _, o := range others {
+		if group(o) != group(crd) || o.Name() == crd.Name() {
+			continue
+		}
+		names := object.Object(o.Map("status", "acceptedNames"))
+		for _, name := range append(object.Strings(names.List("shortNames")), names.String("plural"), names.String("singular")) {
+			n.resources[name] = true
+		}
+		n.kinds[names.String("kind")], n.kinds[names.String("listKind")] = true, true
+	}
+	for _, name := range append(object.Strings(n.have.List("shortNames")), n.have.String("plural"), n.have.String("singular")) {
+		n.resources[name] = true
+	}
+	n.kinds[n.have.String("kind")], n.kinds[n.have.String("listKind")] = true, true
+}
+
+func (n *naming) decide() {
+	n.one("plural", "PluralConflict", n.resources)
+	n.one("singular", "SingularConflict", n.resources)
+	n.short()
+	n.one("kind", "KindConflict", n.kinds)
+	n.one("listKind", "ListKindConflict", n.kinds)
+	if categories, ok := n.want["categories"]; ok {
+		n.accepted["categories"] = categories
+	} else {
+		delete(n.accepted, "categories")
+	}
+}
+
+func (n *naming) one(name, reason string, used map[string]bool) {
+	want := n.want.String(name)
+	if want != n.have.String(name) && used[want] {
+		n.reason, n.message = reason, strconv.Quote(want)+" is already in use"
+		return
+	}
+	n.accepted[name] = want
+}
+
+func (n *naming) short() {
+	want, have := object.Strings(n.want.List("shortNames")), object.Strings(n.have.List("shortNames"))
+	var texts []string
+	for _, name := range want {
+		if !contains(have, name) && n.resources[name] {
+			texts = append(texts, strconv.Quote(name)+" is already in use")
+		}
+	}
+	switch {
+	case len(texts) > 0:
+		n.reason, n.message = "ShortNamesConflict", texts[0]
+		if len(texts) > 1 {
+			n.message = "[" + strings.Join(texts, ", ") + "]"
+		}
+	case len(want) > 0:
+		n.accepted["shortNames"] = object.FromStrings(want)
+	default:
+		delete(n.accepted, "shortNames")
+	}
+}
+
+// Establish makes a definition whose names are accepted served. It reports whether anything changed.
+func Establish(crd object.Object, now time.Time) bool {
+	if !IsTrue(crd, NamesAccepted) || IsTrue(crd, Established) {
+		return false
+	}
+	SetCondition(crd, now, Established, "True", "InitialNamesAccepted", "the initial names have been accepted")
+	return true
+}
+
+// Served reports whether the objects of a definition can be reached.
+func Served(crd object.Object) bool { return IsTrue(crd, NamesAccepted) || IsTrue(crd, Established) }
+
+// Approval sets the condition that says whether a group of the community was approved. It reports whether anything
+// changed.
+func Approval(crd object.Object, now time.Time) bool {
+	const kind = "KubernetesAPIApprovalPolicyConformant"
+	if !protected(group(crd)) {
+		return false
+	}
+	text := crd.Annotations()[approvedAnnotation]
+	status, reason, message := "False", "", ""
+	switch approvalState(text) {
+	case "missing":
+		reason, message = "MissingAnnotation", approvalMissing
+	case "invalid":
+		reason, message = "InvalidAnnotation", approvalInvalid
+	case "approved":
+		status, reason, message = "True", "ApprovedAnnotation", "approved in "+text
+	default:
+		reason, message = "UnapprovedAnnotation", "not approved: "+strconv.Quote(text)
+	}
+	c := Condition(crd, kind)
+	if c.String("status") == status && c.String("reason") == reason && c.String("message") == message {
+		return false
+	}
+	SetCondition(crd, now, kind, status, reason, message)
+	return true
+}

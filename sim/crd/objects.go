@@ -1,0 +1,154 @@
+package crd
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/kubesim/kubesim/sim/field"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/resource"
+)
+
+// objects is what holds for the objects of one version of a custom resource.
+type objects struct {
+	definition *resource.Definition
+	version    *served
+	scale      any // subresources.scale, or nil
+	server     *Server
+}
+
+func (o *objects) strategy(status bool, values func(object.Object) map[string]string) *resource.Strategy {
+	return &resource.Strategy{
+		HasStatus: status, CustomStatus: true, NeedsResourceVersion: true,
+		SpecChanged: changed,
+		Validate: func(ctx *resource.Context, obj object.Object) field.ErrorList {
+			return o.validate(ctx, obj, nil)
+		},
+		ValidateUpdate: o.validate,
+		Fields:         values,
+	}
+}
+
+// changed reports whether anything but metadata changed.
+func changed(obj, old object.Object) bool {
+	for _, pair := range [][2]object.Object{{obj, old}, {old, obj}} {
+		for name, v := range pair[0] { // order does not matter
+			w, ok := pair[1][name]
+			if name != "metadata" && (!ok || !object.Equal(v, w)) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// validate returns what is wrong with a new object (old is nil), with a changed one, or with its status.
+func (o *objects) validate(ctx *resource.Context, obj, old object.Object) field.ErrorList {
+	s := o.version.schema
+	var errs field.ErrorList
+	switch {
+	case s == nil:
+	case old == nil:
+		errs = s.Validate(map[string]any(obj), "")
+	case ctx.Subresource == "status":
+		if status, ok := obj["status"]; ok && s.Properties["status"] != nil {
+			errs = s.Properties["status"].ValidateUpdate(status, old["status"], "status")
+		}
+	default:
+		errs = s.ValidateUpdate(map[string]any(obj), map[string]any(old), "")
+	}
+	errs = append(errs, o.checkScale(ctx.Subresource, obj)...)
+	if ctx.Subresource != "status" {
+		errs = append(errs, s.CheckEmbedded(map[string]any(obj), "", o.server.Meta)...)
+	}
+	if old == nil || len(s.CheckLists(map[string]any(old), "")) == 0 {
+		errs = append(errs, s.CheckLists(map[string]any(obj), "")...)
+	}
+	return append(errs, o.checkRules(ctx, errs, obj, old)...)
+}
+
+// checkRules applies the rules of the schema, unless what was found wrong before may break them.
+func (o *objects) checkRules(ctx *resource.Context, errs field.ErrorList, obj, old object.Object) field.ErrorList {
+	if o.version.rules == nil {
+		return nil
+	}
+	for _, e := range errs {
+		switch e.Type {
+		case field.TypeNotSupported, field.TypeRequired, field.TypeTooLong, field.TypeTooMany, field.TypeTypeInvalid:
+			return field.ErrorList{field.Invalid("", nil, "some validation rules were not checked because the object was invalid; "+
+				"correct the existing errors to complete validation")}
+		}
+	}
+	found, ratcheted := o.version.rules.Validate(map[string]any(obj), map[string]any(old))
+	for _, e := range ratcheted {
+		ctx.Warn(e.Field.String() + ": " + e.ErrorBody())
+	}
+	return found
+}
+
+// checkScale checks what the scale subresource shows of an object.
+func (o *objects) checkScale(subresource string, obj object.Object) field.ErrorList {
+	m, ok := o.scale.(map[string]any)
+	if !ok {
+		return nil
+	}
+	scale := object.Object(m)
+	var errs field.ErrorList
+	if subresource != "status" {
+		errs = append(errs, checkReplicas(obj, scale.String("specReplicasPath"))...)
+	}
+	errs = append(errs, checkReplicas(obj, scale.String("statusReplicasPath"))...)
+	if path := scale.String("labelSelectorPath"); path != "" {
+		v, found, bad := at(obj, path)
+		if _, ok := v.(string); found && !ok && bad == "" {
+			bad = accessor(path, v, "string")
+		}
+		if bad != "" {
+			errs = append(errs, field.Invalid(field.Path(path), "", bad))
+		}
+	}
+	return errs
+}
+
+func checkReplicas(obj object.Object, path string) field.ErrorList {
+	v, found, bad := at(obj, path)
+	n, ok := v.(int64)
+	if found && !ok && bad == "" {
+		bad = accessor(path, v, "int64")
+	}
+	switch p := field.Path(path); {
+	case bad != "":
+		return field.ErrorList{field.Invalid(p, int64(0), bad)}
+	case n < 0:
+		return field.ErrorList{field.Invalid(p, n, "should be a non-negative integer")}
+	case n > math.MaxInt32:
+		return field.ErrorList{field.Invalid(p, n, "should be less than or equal to "+strconv.Itoa(math.MaxInt32))}
+	}
+	return nil
+}
+
+// at returns the value at a path of names, and what is in the way of it.
+func at(obj object.Object, path string) (v any, found bool, bad string) {
+	v = map[string]any(obj)
+	names := strings.Split(strings.TrimPrefix(path, "."), ".")
+	for i, name := range names {
+		if v == nil {
+			return nil, false, ""
+		}
+		m, ok := v.(map[string]any)
+		if !ok {
+			return nil, false, accessor(strings.Join(names[:i+1], "."), v, "map[string]interface{}")
+		}
+		if v, found = m[name]; !found {
+			return nil, false, ""
+		}
+	}
+	return v, true, ""
+}
+
+// accessor is the error of the real server's accessors for objects without a Go type.
+func accessor(path string, v any, want string) string {
+	return fmt.Sprintf(".%s accessor error: %v is of the type %T, expected %s", strings.TrimPrefix(path, "."), v, v, want)
+}

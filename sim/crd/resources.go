@@ -1,0 +1,140 @@
+package crd
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/resource"
+	"github.com/kubesim/kubesim/sim/schema"
+)
+
+var (
+	verbs    = []string{"delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"}
+	subVerbs = []string{"get", "patch", "update"}
+)
+
+// define returns the resources of the served versions, and keeps that of the storage version.
+func (d *definition) define(crd object.Object) []*resource.Definition {
+	s := specOf(crd)
+	names := object.Object(crd.Map("status", "acceptedNames"))
+	var out []*resource.Definition
+	for i := range s.versions {
+		x := &s.versions[i]
+		if !x.served && !x.storage {
+			continue
+		}
+		p := s.of(x)
+		v := d.versions[group(crd)+"/"+x.name]
+		r := &resource.Definition{
+			GVK:      schema.GVK{Group: group(crd), Version: x.name, Kind: names.String("kind")},
+			Resource: names.String("plural"), Singular: names.String("singular"), List: names.String("listKind"),
+			ShortNames: object.Strings(names.List("shortNames")), Categories: object.Strings(names.List("categories")),
+			Namespaced: crd.String("spec", "scope") == "Namespaced", Verbs: verbs, Custom: true,
+			Terminating: IsTrue(crd, Terminating), Storage: crd.Name(), Form: v.form,
+			Type:         func() *schema.Type { return v.typ },
+			UnknownField: func(label string) string { return "field label not supported: " + label },
+		}
+		r.Hub = r
+		if v.schema != nil {
+			r.Default = func(obj object.Object) { v.schema.ApplyDefaults(map[string]any(obj)) }
+		}
+		if x.deprecated {
+			r.Deprecated = deprecated(s, x, r.GVK)
+		}
+		r.Columns, r.Row = columnsOf(p.columns, d.server.Schema)
+		r.Subresources = subresources(s, &p, r)
+		o := &objects{definition: r, version: v, scale: p.sub["scale"], server: d.server}
+		labels, values := selectableOf(p.fields)
+		r.FieldLabels = labels
+		r.Strategy = o.strategy(p.hasStatus(), values)
+		if x.storage {
+			d.hub = r
+		}
+		if x.served {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+func subresources(s *spec, p *part, r *resource.Definition) []resource.Subresource {
+	var out []resource.Subresource
+	if scale, ok := p.sub["scale"].(map[string]any); ok {
+		kind := schema.GVK{Group: "autoscaling", Version: "v1", Kind: "Scale"}
+		paths := scalePaths(scale)
+		paths.Versions = map[string]string{}
+		for i := range s.versions {
+			other := s.of(&s.versions[i])
+			if scale, ok := other.sub["scale"].(map[string]any); ok {
+				paths.Versions[r.Group+"/"+s.versions[i].name] = scalePaths(scale).Replicas
+			}
+		}
+		out = append(out, resource.Subresource{Name: "scale", GVK: kind, Verbs: subVerbs, Connect: resource.Scale(paths)})
+	}
+	if p.hasStatus() {
+		out = append(out, resource.Subresource{Name: "status", GVK: r.GVK, Verbs: subVerbs})
+	}
+	return out
+}
+
+func scalePaths(scale object.Object) resource.ScalePaths {
+	return resource.ScalePaths{Replicas: scale.String("specReplicasPath"), Status: scale.String("statusReplicasPath"),
+		Selector: scale.String("labelSelectorPath")}
+}
+
+// deprecated returns the warning about a deprecated version. Without a text of its own it names the newest version to
+// use instead.
+func deprecated(s *spec, x *version, kind schema.GVK) string {
+	if x.warning != nil {
+		return *x.warning
+	}
+	text := kind.GV() + " " + kind.Kind + " is deprecated"
+	var newer []string
+	for i := range s.versions {
+		if v := &s.versions[i]; v.served && !v.deprecated && compareVersions(v.name, x.name) > 0 {
+			newer = append(newer, v.name)
+		}
+	}
+	if len(newer) == 0 {
+		return text
+	}
+	best := slices.MaxFunc(newer, compareVersions)
+	return text + "; use " + kind.Group + "/" + best + " " + kind.Kind
+}
+
+// compareVersions orders versions by stability and number: v2 > v1 > v1beta2 > v1alpha1 > others, by name
+// (Kubernetes documentation, "Versions in CustomResourceDefinitions").
+func compareVersions(a, b string) int {
+	x, y := rank(a), rank(b)
+	if x == y {
+		return strings.Compare(b, a)
+	}
+	return slices.Compare(x[:], y[:])
+}
+
+// rank returns stability, major and minor number of a version, larger is better; zeros for a name of another form.
+func rank(name string) [3]int {
+	rest, ok := strings.CutPrefix(name, "v")
+	if !ok {
+		return [3]int{}
+	}
+	stability := 3
+	major, minor := rest, ""
+	for i, word := range []string{"alpha", "beta"} {
+		if before, after, found := strings.Cut(rest, word); found {
+			stability, major, minor = i+1, before, after
+			if minor == "" {
+				return [3]int{}
+			}
+		}
+	}
+	n, err := strconv.Atoi(major)
+	m, err2 := strconv.Atoi(cmp.Or(minor, "0"))
+	if err != nil || err2 != nil {
+		return [3]int{}
+	}
+	return [3]int{stability, n, m}
+}

@@ -1,0 +1,120 @@
+package crd
+
+import (
+	"github.com/kubesim/kubesim/sim/field"
+	"github.com/kubesim/kubesim/sim/object"
+)
+
+// spec is the spec of a definition as the server sees it: what all versions have in common is said once, at the top, and
+// no more by the versions. Paths in errors follow from that.
+//
+//	versions: [{v1, schema: A}, {v2, schema: A}]   is   spec.validation A, versions: [{v1}, {v2}]
+//	versions: [{v1, schema: A}, {v2, schema: B}]   is   versions: [{v1, schema: A}, {v2, schema: B}]
+type spec struct {
+	object.Object
+	top      part
+	versions []version
+}
+
+// version is one version of a definition.
+type version struct {
+	part
+	name                        string
+	served, storage, deprecated bool
+	warning                     *string // deprecationWarning
+}
+
+// part is what a version says about its objects, or what all of them say. nil: nothing.
+type part struct {
+	at         field.Path
+	validation string // "schema" of a version, "validation" at the top
+	schema     map[string]any
+	sub        map[string]any
+	columns    []any
+	fields     []any // selectableFields
+}
+
+// specOf reads the spec of a definition.
+func specOf(crd object.Object) *spec {
+	s := &spec{Object: crd.Map("spec"), top: part{at: "spec", validation: "validation"}}
+	for i, v := range s.List("versions") {
+		m, _ := v.(map[string]any)
+		s.versions = append(s.versions, versionOf(m, field.Path("spec.versions").Index(i)))
+	}
+	if len(s.versions) == 0 {
+		return s
+	}
+	hoist(s.versions, func(p *part) *map[string]any { return &p.schema }, &s.top)
+	hoist(s.versions, func(p *part) *map[string]any { return &p.sub }, &s.top)
+	hoist(s.versions, func(p *part) *[]any { return &p.columns }, &s.top)
+	hoist(s.versions, func(p *part) *[]any { return &p.fields }, &s.top)
+	return s
+}
+
+func versionOf(m object.Object, at field.Path) version {
+	v := version{name: m.String("name"), part: part{at: at, validation: "schema", schema: m.Map("schema"),
+		sub: m.Map("subresources"), columns: m.List("additionalPrinterColumns"), fields: m.List("selectableFields")}}
+	v.served, _ = m.Bool("served")
+	v.storage, _ = m.Bool("storage")
+	v.deprecated, _ = m.Bool("deprecated")
+	if text, ok := m["deprecationWarning"].(string); ok {
+		v.warning = &text
+	}
+	return v
+}
+
+// hoist moves to the top what all versions have in common.
+func hoist[T map[string]any | []any](versions []version, get func(*part) *T, top *part) {
+	first := *get(&versions[0].part)
+	for i := range versions {
+		if !object.SemanticEqual(any(*get(&versions[i].part)), any(first)) {
+			return
+		}
+	}
+	*get(top) = first
+	for i := range versions {
+		*get(&versions[i].part) = nil
+	}
+}
+
+// openAPI returns the openAPIV3Schema, or nil.
+func (p *part) openAPI() map[string]any { return object.Object(p.schema).Map("openAPIV3Schema") }
+
+// openAPIPath is the path of openAPI in errors.
+func (p *part) openAPIPath() field.Path { return p.at.Child(p.validation, "openAPIV3Schema") }
+
+func (p *part) hasStatus() bool {
+	_, ok := p.sub["status"].(map[string]any)
+	return ok
+}
+
+// of returns what the version says, or the top where the version leaves it to that.
+func (s *spec) of(v *version) part {
+	p := v.part
+	if s.top.schema != nil {
+		p.schema = s.top.schema
+	}
+	if s.top.sub != nil {
+		p.sub = s.top.sub
+	}
+	if s.top.columns != nil {
+		p.columns = s.top.columns
+	}
+	if s.top.fields != nil {
+		p.fields = s.top.fields
+	}
+	return p
+}
+
+// group, kind and the like of a definition that was accepted.
+func group(crd object.Object) string { return crd.String("spec", "group") }
+
+// storageVersion returns the name of the version that objects are stored in.
+func (s *spec) storageVersion() string {
+	for i := range s.versions {
+		if s.versions[i].storage {
+			return s.versions[i].name
+		}
+	}
+	return ""
+}

@@ -1,0 +1,90 @@
+package crd
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/kubesim/kubesim/sim/field"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/resource"
+)
+
+// Defaults fills in the defaults of a definition: names that follow from others, no conversion, the port of a webhook.
+func Defaults(crd object.Object) {
+	kind := crd.String("spec", "names", "kind")
+	if crd.Map("spec") == nil {
+		return
+	}
+	if kind != "" || crd.Map("spec", "names") != nil {
+		if crd.String("spec", "names", "singular") == "" && kind != "" {
+			crd.Set(strings.ToLower(kind), "spec", "names", "singular")
+		}
+		if crd.String("spec", "names", "listKind") == "" && kind != "" {
+			crd.Set(kind+"List", "spec", "names", "listKind")
+		}
+	}
+	if crd.Map("spec", "conversion") == nil {
+		crd.Set(map[string]any{"strategy": "None"}, "spec", "conversion")
+	}
+	if config := object.Object(crd.Map("spec", "conversion", "webhook", "clientConfig")); config.Map("service") != nil {
+		config.SetDefault(int64(443), "service", "port")
+	}
+}
+
+// Strategy returns what is special about definitions. compile compiles their rules; nil: they are refused.
+func Strategy(compile Compiler) *resource.Strategy {
+	return &resource.Strategy{
+		HasStatus: true, NeedsResourceVersion: true,
+		NameRule:    field.NameDNSSubdomain,
+		SpecChanged: func(obj, old object.Object) bool { return !object.SemanticEqual(obj["spec"], old["spec"]) },
+		PrepareForCreate: func(_ *resource.Context, obj object.Object) {
+			obj["status"] = map[string]any{}
+			storeVersion(obj)
+		},
+		PrepareForUpdate: func(ctx *resource.Context, obj, _ object.Object) {
+			if ctx.Subresource == "" {
+				storeVersion(obj)
+			}
+		},
+		Validate: func(_ *resource.Context, obj object.Object) field.ErrorList {
+			return newValidator(obj, nil, compile).validate()
+		},
+		ValidateUpdate: func(ctx *resource.Context, obj, old object.Object) field.ErrorList {
+			if ctx.Subresource == "status" {
+				return checkNames(obj.Map("status", "acceptedNames"), "status.acceptedNames")
+			}
+			return newValidator(obj, old, compile).validate()
+		},
+		Warn: func(ctx *resource.Context, obj, old object.Object) {
+			var before []string
+			if ctx.Subresource != "" {
+				return
+			}
+			if old != nil {
+				before = specOf(old).unknownFormats()
+			}
+			for _, format := range specOf(obj).unknownFormats() {
+				if !contains(before, format) {
+					ctx.Warn("unrecognized format " + strconv.Quote(format))
+				}
+			}
+		},
+		FirstDelete: func(ctx *resource.Context, obj object.Object) {
+			SetCondition(obj, ctx.Now, Terminating, "True", "InstanceDeletionPending",
+				"CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon")
+			if names := obj.Finalizers(); !slices.Contains(names, CleanupFinalizer) {
+				obj.SetFinalizers(append(names, CleanupFinalizer))
+			}
+		},
+	}
+}
+
+// storeVersion notes in status.storedVersions that objects may be stored in the storage version from now on.
+func storeVersion(obj object.Object) {
+	name := specOf(obj).storageVersion()
+	stored := obj.List("status", "storedVersions")
+	if name != "" && !contains(object.Strings(stored), name) {
+		obj.Set(append(slices.Clip(stored), name), "status", "storedVersions")
+	}
+}

@@ -1,0 +1,81 @@
+package structural
+
+import "github.com/kubesim/kubesim/sim/object"
+
+// ApplyDefaults fills in the defaults of the schema, in place, and removes nulls where null is not allowed
+// (CustomResourceDefinition documentation, "Defaulting and Nullable"). A default goes only into an object that is
+// there: a nested default needs a parent, or a default of the parent.
+func (s *Schema) ApplyDefaults(v any) {
+	s.fill(v)
+	s.dropNulls(v)
+}
+
+func (s *Schema) fill(v any) {
+	if s == nil {
+		return
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		for _, name := range s.names {
+			p := s.Properties[name]
+			if p.Default == nil {
+				continue
+			}
+			if x, ok := v[name]; !ok || p.refusesNull(x) {
+				v[name] = object.Copy(p.Default)
+			}
+		}
+		for name := range v { // order does not matter
+			if child, _ := s.child(name); child != nil {
+				if _, declared := s.Properties[name]; !declared && child.refusesNull(v[name]) {
+					v[name] = object.Copy(child.Default)
+				}
+				child.fill(v[name])
+			}
+		}
+	case []any:
+		for i := range v {
+			if s.Items.refusesNull(v[i]) {
+				v[i] = object.Copy(s.Items.Default)
+			}
+			s.Items.fill(v[i])
+		}
+	}
+}
+
+// refusesNull reports whether v is null where the schema does not allow that.
+func (s *Schema) refusesNull(v any) bool { return v == nil && s != nil && !s.Nullable }
+
+// dropNulls removes fields that are null, may not be, and have no default. Items of lists stay.
+func (s *Schema) dropNulls(v any) {
+	switch v := v.(type) {
+	case map[string]any:
+		for name, x := range v { // order does not matter
+			child, _ := s.child(name)
+			if child.refusesNull(x) && child.Default == nil {
+				delete(v, name)
+				continue
+			}
+			child.dropNulls(x)
+		}
+	case []any:
+		for _, x := range v {
+			s.items().dropNulls(x)
+		}
+	}
+}
+
+// pruneDefaults removes from the defaults what the schema does not have.
+func (s *Schema) pruneDefaults() {
+	if s == nil {
+		return
+	}
+	if s.Default != nil {
+		s.Prune(s.Default)
+	}
+	for _, name := range s.names {
+		s.Properties[name].pruneDefaults()
+	}
+	s.Additional.pruneDefaults()
+	s.Items.pruneDefaults()
+}

@@ -1,0 +1,210 @@
+package structural
+
+import (
+	"encoding/base64"
+	"net/mail"
+	"net/netip"
+	"net/url"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/kubesim/kubesim/sim/field"
+)
+
+// formats are the formats of strings that are checked, by normal name. Others are ignored, with a warning when the
+// definition is written (CustomResourceDefinition documentation, "Validation").
+var formats = map[string]func(string) bool{
+	"bsonobjectid": matches(`^[0-9a-fA-F]{24}$`),
+	"uri":          isURI,
+	"email":        func(s string) bool { _, err := mail.ParseAddress(s); return err == nil },
+	"hostname":     isHostname,
+	"ipv4": func(s string) bool {
+		a, err := netip.ParseAddr(s)
+		return err == nil && (a.Is4() || a.Is4In6()) && !strings.Contains(s, ":")
+	},
+	"ipv6":         func(s string) bool { a, err := netip.ParseAddr(s); return err == nil && a.Is6() && a.Zone() == "" },
+	"cidr":         func(s string) bool { _, err := netip.ParsePrefix(s); return err == nil },
+	"mac":          isMAC,
+	"uuid":         matches(`(?i)^[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}$`),
+	"uuid3":        matches(`(?i)^[0-9a-f]{8}-?[0-9a-f]{4}-?3[0-9a-f]{3}-?[0-9a-f]{4}-?[0-9a-f]{12}$`),
+	"uuid4":        matches(`(?i)^[0-9a-f]{8}-?[0-9a-f]{4}-?4[0-9a-f]{3}-?[89ab][0-9a-f]{3}-?[0-9a-f]{12}$`),
+	"uuid5":        matches(`(?i)^[0-9a-f]{8}-?[0-9a-f]{4}-?5[0-9a-f]{3}-?[89ab][0-9a-f]{3}-?[0-9a-f]{12}$`),
+	"isbn":         func(s string) bool { return isISBN10(s) || isISBN13(s) },
+	"isbn10":       isISBN10,
+	"isbn13":       isISBN13,
+	"creditcard":   isCreditCard,
+	"ssn":          matches(`^[0-9]{3}[- ]?[0-9]{2}[- ]?[0-9]{4}$`),
+	"hexcolor":     matches(`^#?([0-9a-fA-F]{3}|[0-9a-fA-F]{6})$`),
+	"rgbcolor":     isRGBColor,
+	"byte":         isBase64,
+	"password":     func(string) bool { return true },
+	"date":         isDate,
+	"duration":     isDuration,
+	"datetime":     isDateTime,
+	"k8sshortname": func(s string) bool { return len(field.DNS1123Label(s)) == 0 },
+	"k8slongname":  func(s string) bool { return len(field.DNS1123Subdomain(s)) == 0 },
+}
+
+// normal returns the name under which a format is known: date-time is datetime.
+func normal(format string) string { return strings.ReplaceAll(format, "-", "") }
+
+// formatOf reports whether values of the types can have the format.
+func formatOf(types []string, format string) bool {
+	kind := ""
+	if len(types) == 1 {
+		kind = types[0]
+	}
+	return KnownFormat(kind, format)
+}
+
+// KnownFormat reports whether values of a type ("" for none or several) are checked against a format.
+func KnownFormat(kind, format string) bool {
+	switch kind {
+	case "", "string":
+		return formats[normal(format)] != nil
+	case "integer":
+		return format == "int32" || format == "int64"
+	case "number":
+		return format == "float" || format == "double"
+	}
+	return false
+}
+
+func matches(expression string) func(string) bool { return regexp.MustCompile(expression).MatchString }
+
+func isURI(s string) bool {
+	_, err := url.ParseRequestURI(s)
+	return err == nil
+}
+
+// isHostname checks a host name of RFC 1034; letters of any alphabet and symbols are taken.
+func isHostname(s string) bool {
+	labels := strings.Split(strings.TrimSuffix(s, "."), ".")
+	if len(s) > 255 || s == "" {
+		return false
+	}
+	for _, label := range labels {
+		if label == "" || len(label) > 63 || label[0] == '-' || label[len(label)-1] == '-' {
+			return false
+		}
+		for _, r := range label {
+			if r != '-' && !unicode.IsLetter(r) && !unicode.IsSymbol(r) && (r < '0' || r > '9') {
+				return false
+			}
+		}
+	}
+	top := labels[len(labels)-1]
+	return len(labels) == 1 || len(top) > 1 && strings.IndexFunc(top, func(r rune) bool { return !unicode.IsLetter(r) }) < 0
+}
+
+var macAddress = matches(`^([0-9a-fA-F]{2}([:-])([0-9a-fA-F]{2}[:-]){4}[0-9a-fA-F]{2}|([0-9a-fA-F]{2}[:-]){7}[0-9a-fA-F]{2}|([0-9a-fA-F]{4}\.){2,3}[0-9a-fA-F]{4})$`)
+
+func isMAC(s string) bool { return macAddress(s) }
+
+var isbnSeparators = strings.NewReplacer("-", "", " ", "")
+
+func isISBN10(s string) bool {
+	s = isbnSeparators.Replace(s)
+	if len(s) != 10 {
+		return false
+	}
+	sum := 0
+	for i := range 10 {
+		n := int(s[i] - '0')
+		if i == 9 && (s[i] == 'X' || s[i] == 'x') {
+			n = 10
+		} else if s[i] < '0' || s[i] > '9' {
+			return false
+		}
+		sum += (i + 1) * n
+	}
+	return sum%11 == 0
+}
+
+func isISBN13(s string) bool {
+	s = isbnSeparators.Replace(s)
+	if len(s) != 13 {
+		return false
+	}
+	sum := 0
+	for i := range 13 {
+		if s[i] < '0' || s[i] > '9' {
+			return false
+		}
+		sum += int(s[i]-'0') * (1 + i%2*2)
+	}
+	return sum%10 == 0
+}
+
+var cardNumber = matches(`^(4[0-9]{12}([0-9]{3})?|5[1-5][0-9]{14}|6(011|5[0-9][0-9])[0-9]{12}|3[47][0-9]{13}|3(0[0-5]|[68][0-9])[0-9]{11}|(2131|1800|35[0-9]{3})[0-9]{11})$`)
+
+// isCreditCard checks the digits in s and their Luhn sum.
+func isCreditCard(s string) bool {
+	s = strings.Map(func(r rune) rune {
+		if r < '0' || r > '9' {
+			return -1
+		}
+		return r
+	}, s)
+	if !cardNumber(s) {
+		return false
+	}
+	sum := 0
+	for i := range len(s) {
+		n := int(s[len(s)-1-i] - '0')
+		if i%2 == 1 {
+			if n *= 2; n > 9 {
+				n -= 9
+			}
+		}
+		sum += n
+	}
+	return sum%10 == 0
+}
+
+var rgb = regexp.MustCompile(`^rgb\( *([0-9]{1,3}) *, *([0-9]{1,3}) *, *([0-9]{1,3}) *\)$`)
+
+func isRGBColor(s string) bool {
+	m := rgb.FindStringSubmatch(s)
+	if m == nil {
+		return false
+	}
+	for _, part := range m[1:] {
+		if n, err := strconv.Atoi(part); err != nil || n > 255 {
+			return false
+		}
+	}
+	return true
+}
+
+func isBase64(s string) bool {
+	_, err := base64.StdEncoding.Strict().DecodeString(s)
+	return s != "" && err == nil && !strings.ContainsAny(s, "\r\n")
+}
+
+func isDate(s string) bool {
+	_, err := time.Parse(time.DateOnly, s)
+	return err == nil
+}
+
+var clockTime = regexp.MustCompile(`^([0-9]{2}):([0-9]{2}):([0-9]{2})(.[0-9]+)?(z|[+-][0-9]{2}:[0-9]{2})$`)
+
+// isDateTime checks a date-time of RFC 3339, in any case of letters.
+func isDateTime(s string) bool {
+	date, rest, ok := strings.Cut(strings.ToLower(s), "t")
+	m := clockTime.FindStringSubmatch(rest)
+	return ok && m != nil && isDate(date) && m[1] <= "23" && m[2] <= "59" && m[3] <= "59"
+}
+
+var scalaDuration = matches(`(?i)[0-9]+ ?(ns|nanos?|nanoseconds?|us|µs|micros?|microseconds?|ms|millis?|milliseconds?|s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|d|days?|w|weeks?)`)
+
+// isDuration checks a duration of Go, or one of the longer forms that Scala has ("22 seconds").
+func isDuration(s string) bool {
+	if _, err := time.ParseDuration(s); err == nil {
+		return true
+	}
+	return scalaDuration(s)
+}

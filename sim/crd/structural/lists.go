@@ -1,0 +1,74 @@
+package structural
+
+import (
+	"github.com/kubesim/kubesim/sim/field"
+	"github.com/kubesim/kubesim/sim/object"
+)
+
+// CheckLists returns the duplicates in lists that are sets or maps (x-kubernetes-list-type). p is the path of v.
+func (s *Schema) CheckLists(v any, p field.Path) field.ErrorList {
+	if s == nil {
+		return nil
+	}
+	var errs field.ErrorList
+	switch v := v.(type) {
+	case map[string]any:
+		for _, name := range object.SortedKeys(v) {
+			if child, ok := s.Properties[name]; ok {
+				errs = append(errs, child.CheckLists(v[name], p.Child(name))...)
+			} else if s.Additional != nil {
+				errs = append(errs, s.Additional.CheckLists(v[name], p.Key(name))...)
+			}
+		}
+	case []any:
+		switch s.ListType {
+		case "set":
+			errs = duplicates(v, p, func(i int) any { return v[i] })
+		case "map":
+			errs = s.checkMap(v, p)
+		}
+		if s.Items != nil {
+			for i, x := range v {
+				errs = append(errs, s.Items.CheckLists(x, p.Index(i))...)
+			}
+		}
+	}
+	return errs
+}
+
+func (s *Schema) checkMap(list []any, p field.Path) field.ErrorList {
+	keys := make([]any, len(list))
+	for i, x := range list {
+		m, ok := x.(map[string]any)
+		if !ok && x != nil {
+			return field.ErrorList{field.Invalid(p.Index(i), x, "must be an object for an array of list-type map")}
+		}
+		key := map[string]any{}
+		for _, name := range s.ListKeys {
+			if v, ok := m[name]; ok {
+				key[name] = v
+			}
+		}
+		keys[i] = key
+	}
+	return duplicates(keys, p, func(i int) any { return keys[i] })
+}
+
+// duplicates reports the second of equal elements, whatever comes after it.
+func duplicates(list []any, p field.Path, show func(i int) any) field.ErrorList {
+	if len(list) < 2 {
+		return nil
+	}
+	var errs field.ErrorList
+	times := make(map[string]int, len(list))
+	for i, x := range list {
+		text := string(object.JSON(x))
+		if _, isFloat := x.(float64); isFloat {
+			text += " float" // 1 and 1.0 are two values
+		}
+		if times[text]++; times[text] == 2 {
+			errs = append(errs, field.Duplicate(p.Index(i), show(i)))
+		}
+	}
+	return errs
+}

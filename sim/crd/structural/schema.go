@@ -1,0 +1,183 @@
+// Package structural applies the structural schema of a custom resource to its objects (Kubernetes documentation,
+// "Specifying a structural schema"; KEP-1623 and KEP-4008 for what changed since).
+//
+//	openAPIV3Schema ──Parse──▶ *Schema ─┬─ Prune          fields that the schema does not have
+//	                                    ├─ ApplyDefaults  defaults, and nulls where null is not allowed
+//	                                    ├─ Coerce         metadata of embedded resources
+//	                                    ├─ Validate       types, bounds, formats, anyOf …, as kube-openapi words it
+//	                                    ├─ CheckEmbedded  kind, apiVersion and metadata of embedded resources
+//	                                    ├─ CheckLists     duplicates in sets and maps
+//	                                    └─ TypeOf         the structure that server-side apply needs
+//
+// A Schema is read from a definition that has been checked already: what makes no sense in one is left out here, not
+// reported. It is never changed after it was read, and may be used by several Clusters at once.
+package structural
+
+import (
+	"regexp"
+
+	"github.com/kubesim/kubesim/sim/object"
+)
+
+// Schema is one node of a structural schema, or of the value validation below allOf, anyOf, oneOf and not.
+type Schema struct {
+	Type       string
+	Nullable   bool
+	Default    any // nil: none
+	Properties map[string]*Schema
+	Additional *Schema // additionalProperties that is a schema
+	Free       bool    // additionalProperties is true
+	Closed     bool    // additionalProperties is false
+	Items      *Schema
+
+	Preserve    bool // x-kubernetes-preserve-unknown-fields
+	Embedded    bool // x-kubernetes-embedded-resource
+	IntOrString bool // x-kubernetes-int-or-string
+	ListType    string
+	ListKeys    []string
+	MapType     string
+
+	names  []string // of Properties, sorted
+	values values
+}
+
+// values is what a Schema says about the value itself.
+type values struct {
+	types                          []string // of Type, or integer and string
+	format                         string   // "" for one that is not known
+	pattern                        string
+	compiled                       *regexp.Regexp // nil: pattern is no regular expression
+	maximum, minimum, multipleOf   *float64
+	exclusiveMaximum, exclusiveMin bool
+	maxLength, minLength           *int64
+	maxItems, minItems             *int64
+	maxProperties, minProperties   *int64
+	required                       []string
+	enum                           []any
+	allOf, oneOf, anyOf            []*Schema
+	not                            *Schema
+}
+
+// Parse reads an openAPIV3Schema, or a part of one.
+func Parse(m map[string]any) *Schema {
+	o := object.Object(m)
+	s := &Schema{Type: o.String("type"), Default: object.Copy(m["default"]),
+		ListType: o.String("x-kubernetes-list-type"), MapType: o.String("x-kubernetes-map-type"),
+		ListKeys: object.Strings(o.List("x-kubernetes-list-map-keys"))}
+	s.Nullable, _ = o.Bool("nullable")
+	s.Preserve, _ = o.Bool("x-kubernetes-preserve-unknown-fields")
+	s.Embedded, _ = o.Bool("x-kubernetes-embedded-resource")
+	s.IntOrString, _ = o.Bool("x-kubernetes-int-or-string")
+	if props := o.Map("properties"); len(props) > 0 {
+		s.names = object.SortedKeys(props)
+		s.Properties = make(map[string]*Schema, len(props))
+		for _, name := range s.names {
+			s.Properties[name] = parseAny(props[name])
+		}
+	}
+	switch more := m["additionalProperties"].(type) {
+	case bool:
+		s.Free, s.Closed = more, !more
+	case map[string]any:
+		s.Additional = Parse(more)
+	}
+	if items, ok := m["items"].(map[string]any); ok {
+		s.Items = Parse(items)
+	}
+	s.values.parse(s, o)
+	return s
+}
+
+func parseAny(v any) *Schema {
+	m, _ := v.(map[string]any)
+	return Parse(m)
+}
+
+func (v *values) parse(s *Schema, o object.Object) {
+	if s.Type != "" {
+		v.types = []string{s.Type}
+	}
+	if s.IntOrString {
+		v.types = []string{"integer", "string"}
+	}
+	if format := o.String("format"); formatOf(v.types, format) {
+		v.format = format
+	}
+	if v.pattern = o.String("pattern"); v.pattern != "" {
+		v.compiled, _ = regexp.Compile(v.pattern)
+	}
+	v.maximum, v.minimum, v.multipleOf = number(o["maximum"]), number(o["minimum"]), number(o["multipleOf"])
+	v.exclusiveMaximum, _ = o.Bool("exclusiveMaximum")
+	v.exclusiveMin, _ = o.Bool("exclusiveMinimum")
+	v.maxLength, v.minLength = integer(o, "maxLength"), integer(o, "minLength")
+	v.maxItems, v.minItems = integer(o, "maxItems"), integer(o, "minItems")
+	v.maxProperties, v.minProperties = integer(o, "maxProperties"), integer(o, "minProperties")
+	v.required = object.Strings(o.List("required"))
+	v.enum = o.List("enum")
+	v.allOf, v.oneOf, v.anyOf = parseAll(o["allOf"]), parseAll(o["oneOf"]), parseAll(o["anyOf"])
+	if not, ok := o["not"].(map[string]any); ok {
+		v.not = Parse(not)
+	}
+}
+
+func parseAll(v any) []*Schema {
+	list, _ := v.([]any)
+	var out []*Schema
+	for _, x := range list {
+		out = append(out, parseAny(x))
+	}
+	return out
+}
+
+func number(v any) *float64 {
+	switch v := v.(type) {
+	case int64:
+		f := float64(v)
+		return &f
+	case float64:
+		return &v
+	}
+	return nil
+}
+
+func integer(o object.Object, name string) *int64 {
+	if n, ok := o.Int(name); ok {
+		return &n
+	}
+	return nil
+}
+
+// child returns the schema of the field or key with the name, or nil; declared is true where the field may be there.
+func (s *Schema) child(name string) (child *Schema, declared bool) {
+	if s == nil {
+		return nil, false
+	}
+	if p, ok := s.Properties[name]; ok {
+		return p, true
+	}
+	return s.Additional, s.Additional != nil || s.Free || s.Closed
+}
+
+// Root returns s as the schema of a whole resource, whose kind, apiVersion and metadata are there without being
+// declared. A nil s has no fields of its own.
+func (s *Schema) Root() *Schema {
+	if s == nil {
+		return &Schema{Embedded: true}
+	}
+	if s.Embedded {
+		return s
+	}
+	root := *s
+	root.Embedded = true
+	return &root
+}
+
+// envelope reports whether a field is one of those that every resource has.
+func envelope(name string) bool { return name == "apiVersion" || name == "kind" || name == "metadata" }
+
+// Compile reads an openAPIV3Schema for serving: its defaults hold nothing that the schema does not have.
+func Compile(m map[string]any) *Schema {
+	s := Parse(m)
+	s.pruneDefaults()
+	return s
+}

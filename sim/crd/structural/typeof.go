@@ -1,0 +1,88 @@
+package structural
+
+import (
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/schema"
+)
+
+// TypeOf returns the structure of a resource with the schema, for server-side apply: which fields there are, which of
+// them are owned as a whole, and how items of lists are told apart. meta is the type of metadata. A nil s is nil: what
+// has no schema has no structure.
+func (s *Schema) TypeOf(meta *schema.Type) *schema.Type {
+	if s == nil {
+		return nil
+	}
+	t := typer{meta: meta}
+	root := *s
+	root.Type, root.Embedded = "object", true
+	return t.of(&root)
+}
+
+// typer makes types.
+type typer struct{ meta *schema.Type }
+
+var (
+	anyType    = &schema.Type{Kind: schema.Any, GoType: "interface {}"}
+	stringType = &schema.Type{Kind: schema.String, GoType: "string"}
+	scalars    = map[string]*schema.Type{
+		"string":  stringType,
+		"integer": {Kind: schema.Int, Bits: 64, GoType: "int64"},
+		"number":  {Kind: schema.Float, GoType: "float64"},
+		"boolean": {Kind: schema.Bool, GoType: "bool"},
+	}
+	intOrStringType = &schema.Type{Kind: schema.IntOrString, GoType: "intstr.IntOrString"}
+)
+
+func (t typer) of(s *Schema) *schema.Type {
+	switch {
+	case s.IntOrString:
+		return intOrStringType
+	case s.Type == "array":
+		elem := anyType
+		if s.Items != nil {
+			elem = t.of(s.Items)
+		}
+		return &schema.Type{Kind: schema.List, Elem: elem}
+	case s.Type == "object" && len(s.Properties) == 0 && !s.Embedded && (s.Additional != nil || s.Free):
+		elem := anyType
+		if s.Additional != nil {
+			elem = t.of(s.Additional)
+		}
+		return &schema.Type{Kind: schema.Map, Elem: elem, MapType: s.MapType}
+	case s.Type == "object":
+		return t.structure(s)
+	}
+	if scalar := scalars[s.Type]; scalar != nil {
+		return scalar
+	}
+	return anyType
+}
+
+func (t typer) structure(s *Schema) *schema.Type {
+	var fields []schema.Field
+	declared := map[string]bool{}
+	if s.Embedded {
+		fields = []schema.Field{
+			{Name: "apiVersion", Type: stringType, OmitEmpty: true},
+			{Name: "kind", Type: stringType, OmitEmpty: true},
+		}
+		if t.meta != nil {
+			fields = append(fields, schema.Field{Name: "metadata", Type: t.meta, OmitEmpty: true})
+		}
+		declared["apiVersion"], declared["kind"], declared["metadata"] = true, true, t.meta != nil
+	}
+	for _, name := range s.names {
+		p := s.Properties[name]
+		if declared[name] {
+			continue
+		}
+		fields = append(fields, schema.Field{Name: name, Type: t.of(p), OmitEmpty: true, Default: object.Copy(p.Default),
+			ListType: p.ListType, MapKeys: p.ListKeys, MapType: p.MapType})
+	}
+	out := schema.NewStruct("", "", fields)
+	out.MapType = s.MapType
+	if s.Preserve {
+		out.Elem = anyType
+	}
+	return out
+}

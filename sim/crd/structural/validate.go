@@ -1,0 +1,304 @@
+package structural
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/kubesim/kubesim/sim/field"
+	"github.com/kubesim/kubesim/sim/object"
+)
+
+// Validate returns what a new value breaks of the schema. p is the path of the value, "" for a whole object; texts name
+// fields from the value on.
+func (s *Schema) Validate(v any, p field.Path) field.ErrorList {
+	r := &result{}
+	s.validate(r, "", v, nil)
+	return r.list(p)
+}
+
+// ValidateUpdate is Validate for a value that takes the place of old: what did not change may stay as it is
+// (KEP-4008, "CRD Validation Ratcheting").
+func (s *Schema) ValidateUpdate(v, old any, p field.Path) field.ErrorList {
+	r := &result{}
+	s.ratchet(r, "", v, correlate(s, v, old))
+	return r.list(p)
+}
+
+// result is everything wrong with a value. Texts are kept once. matches counts the checks that were made: of several
+// schemas that all fail, the errors of the one that matched most are shown.
+type result struct {
+	problems []problem
+	seen     map[string]bool
+	matches  int
+}
+
+// problem is one broken rule.
+type problem struct {
+	kind    kind
+	at      string // path from the value on
+	text    string
+	value   any
+	limit   int64
+	allowed []any
+}
+
+// kind says how a problem is shown.
+type kind uint8
+
+const (
+	invalid kind = iota
+	wrongType
+	required
+	notSupported
+	tooLong
+	tooMany
+	composite // of allOf, anyOf, oneOf and not: without a path of its own
+)
+
+func (r *result) add(p problem) {
+	if r.seen[p.text] {
+		return
+	}
+	if r.seen == nil {
+		r.seen = map[string]bool{}
+	}
+	r.seen[p.text] = true
+	r.problems = append(r.problems, p)
+}
+
+func (r *result) merge(other *result) {
+	for _, p := range other.problems {
+		r.add(p)
+	}
+	r.matches += other.matches
+}
+
+func (r *result) valid() bool { return len(r.problems) == 0 }
+
+// list turns the problems into errors of fields below p.
+func (r *result) list(p field.Path) field.ErrorList {
+	var errs field.ErrorList
+	for _, x := range r.problems {
+		at := p
+		if name := strings.TrimPrefix(x.at, "."); name != "" && x.kind != composite {
+			at = p.Child(name)
+		}
+		errs = append(errs, x.error(at))
+	}
+	return errs
+}
+
+func (x *problem) error(at field.Path) *field.Error {
+	switch x.kind {
+	case required:
+		return field.Required(at, "")
+	case notSupported:
+		allowed := make([]string, len(x.allowed))
+		for i, v := range x.allowed {
+			if s, ok := v.(string); ok {
+				allowed[i] = s
+			} else {
+				allowed[i] = string(object.JSON(v))
+			}
+		}
+		return field.NotSupported(at, x.value, allowed...)
+	case tooLong:
+		return field.TooLong(at, int(x.limit))
+	case tooMany:
+		n, _ := x.value.(int64)
+		return field.TooMany(at, int(n), int(x.limit))
+	case wrongType:
+		return field.TypeInvalid(at, orEmpty(x.value), x.text)
+	case composite:
+		return field.Invalid(at, "", x.text)
+	}
+	return field.Invalid(at, orEmpty(x.value), x.text)
+}
+
+func orEmpty(v any) any {
+	if v == nil {
+		return ""
+	}
+	return v
+}
+
+// validate checks a value and everything below it. c is what it is compared with on an update; nil: nothing.
+func (s *Schema) validate(r *result, path string, v any, c *correlation) {
+	if s == nil {
+		return
+	}
+	if v == nil {
+		s.checkType(r, path, v)
+		s.checkEnum(r, path, v)
+		return
+	}
+	if len(s.values.types) > 0 || s.values.format != "" {
+		s.checkType(r, path, v)
+		r.matches++
+	}
+	s.checkComposites(r, path, v, c)
+	r.matches++
+	switch v := v.(type) {
+	case string:
+		s.checkString(r, path, v)
+		r.matches++
+	case int64, float64:
+		s.checkNumber(r, path, v)
+		r.matches++
+	case []any:
+		s.checkItems(r, path, v, c)
+		r.matches++
+	}
+	s.checkEnum(r, path, v)
+	r.matches++
+	if m, ok := v.(map[string]any); ok {
+		s.checkObject(r, path, m, c)
+		r.matches++
+	}
+	r.matches++
+}
+
+// ratchet checks a value that may stay as it is when it did not change.
+func (s *Schema) ratchet(r *result, path string, v any, c *correlation) {
+	if c == nil {
+		s.validate(r, path, v, nil)
+		return
+	}
+	own := &result{}
+	s.validate(own, path, v, c)
+	if !own.valid() && c.equal() {
+		own.problems = nil
+	}
+	r.merge(own)
+}
+
+func (s *Schema) checkObject(r *result, path string, m map[string]any, c *correlation) {
+	n := int64(len(m))
+	if min := s.values.minProperties; min != nil && n < *min {
+		r.add(problem{at: path, value: n, text: fmt.Sprintf("%s in body should have at least %d properties", path, *min)})
+	}
+	if max := s.values.maxProperties; max != nil && n > *max {
+		r.add(problem{kind: tooMany, at: path, value: n, limit: *max,
+			text: fmt.Sprintf("%s in body should have at most %d properties", path, *max)})
+	}
+	if s.Closed || s.Additional != nil {
+		for _, name := range object.SortedKeys(m) {
+			if _, declared := s.Properties[name]; declared {
+				continue
+			}
+			if s.Closed {
+				r.add(problem{at: path, value: name, text: fmt.Sprintf("%s.%s in body is a forbidden property", path, name)})
+				continue
+			}
+			s.Additional.ratchet(r, path+"."+name, m[name], c.key(name))
+		}
+	}
+	for _, name := range s.names {
+		v, ok := m[name]
+		if !ok {
+			continue
+		}
+		at := name
+		if path != "" {
+			at = path + "." + name
+		}
+		next := c.key(name)
+		if path == "" && (name == "kind" || name == "apiVersion") {
+			next = nil
+		}
+		s.Properties[name].ratchet(r, at, v, next)
+	}
+	for _, name := range s.values.required {
+		if _, ok := m[name]; !ok {
+			r.add(problem{kind: required, at: path + "." + name, text: fmt.Sprintf("%s.%s in body is required", path, name)})
+		}
+	}
+}
+
+func (s *Schema) checkItems(r *result, path string, list []any, c *correlation) {
+	if s.Items != nil {
+		for i, v := range list {
+			s.Items.ratchet(r, path+"["+strconv.Itoa(i)+"]", v, c.item(i))
+		}
+	}
+	n := int64(len(list))
+	if min := s.values.minItems; min != nil && n < *min {
+		r.add(problem{at: path, value: n, text: fmt.Sprintf("%s in body should have at least %d items", path, *min)})
+	}
+	if max := s.values.maxItems; max != nil && n > *max {
+		r.add(problem{kind: tooMany, at: path, value: n, limit: *max,
+			text: fmt.Sprintf("%s in body should have at most %d items", path, *max)})
+	}
+	r.matches++
+}
+
+// checkComposites checks allOf, anyOf, oneOf and not.
+func (s *Schema) checkComposites(r *result, path string, v any, c *correlation) {
+	if len(s.values.anyOf) > 0 {
+		best, n := attempt(s.values.anyOf, path, v, c, true)
+		if n == 0 {
+			r.add(problem{kind: composite, text: strconv.Quote(path) + " must validate at least one schema (anyOf)"})
+		}
+		r.merge(best)
+	}
+	if len(s.values.oneOf) > 0 {
+		best, n := attempt(s.values.oneOf, path, v, c, false)
+		switch {
+		case n == 0:
+			r.add(problem{kind: composite, text: strconv.Quote(path) + " must validate one and only one schema (oneOf). Found none valid"})
+		case n > 1:
+			r.add(problem{kind: composite, text: strconv.Quote(path) +
+				" must validate one and only one schema (oneOf). Found " + strconv.Itoa(n) + " valid alternatives"})
+			best = &result{}
+		}
+		r.merge(best)
+	}
+	if len(s.values.allOf) > 0 {
+		n := 0
+		for _, x := range s.values.allOf {
+			one := &result{}
+			x.validate(one, path, v, c)
+			if one.valid() {
+				n++
+			}
+			r.merge(one)
+		}
+		if n != len(s.values.allOf) {
+			text := strconv.Quote(path) + " must validate all the schemas (allOf)"
+			if n == 0 {
+				text += ". None validated"
+			}
+			r.add(problem{kind: composite, text: text})
+		}
+	}
+	if s.values.not != nil {
+		one := &result{}
+		s.values.not.validate(one, path, v, c)
+		if one.valid() {
+			r.add(problem{kind: composite, text: strconv.Quote(path) + " must not validate the schema (not)"})
+		}
+	}
+	r.matches++
+}
+
+// attempt checks a value against several schemas, up to the first valid one where first is set. It returns how many
+// are valid, and the result of the first of them, or else of the one that matched most.
+func attempt(schemas []*Schema, path string, v any, c *correlation, first bool) (best *result, n int) {
+	for _, x := range schemas {
+		one := &result{}
+		x.validate(one, path, v, c)
+		switch {
+		case one.valid() && n == 0:
+			best, n = one, 1
+			if first {
+				return best, n
+			}
+		case one.valid():
+			n++
+		case n == 0 && (best == nil || one.matches > best.matches):
+			best = one
+		}
+	}
+	return best, n
+}

@@ -1,0 +1,240 @@
+package structural
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/kubesim/kubesim/sim/object"
+)
+
+// typeOf returns what JSON Schema calls the type of a value, and the format of a number.
+func typeOf(v any) (name, format string) {
+	switch v.(type) {
+	case nil:
+		return "null", ""
+	case bool:
+		return "boolean", ""
+	case string:
+		return "string", ""
+	case int64:
+		return "integer", "int64"
+	case float64:
+		return "number", "float64"
+	case []any:
+		return "array", ""
+	}
+	return "object", ""
+}
+
+func (s *Schema) allows(name string) bool {
+	for _, t := range s.values.types {
+		if t == name {
+			return true
+		}
+	}
+	return false
+}
+
+func (s *Schema) checkType(r *result, path string, v any) {
+	have, haveFormat := typeOf(v)
+	if v == nil {
+		if len(s.values.types) > 0 && !s.Nullable {
+			r.typed(path, strings.Join(s.values.types, ","), have)
+			return
+		}
+		r.matches++
+		return
+	}
+	whole := false
+	if f, ok := v.(float64); ok {
+		whole = isWhole(f) && s.allows("integer")
+	}
+	fits := s.allows(have) || whole || have == "integer" && s.allows("number")
+	text := have == "string" || have == "array"
+	numeric := s.allows("number") || s.allows("integer")
+	switch format := s.values.format; {
+	case format != "" && !text && !fits && haveFormat != format:
+		r.typed(path, format, haveFormat)
+		return
+	case format != "" && text && !numeric: // the format decides
+	case !fits:
+		r.typed(path, strings.Join(s.values.types, ","), have)
+		return
+	}
+	r.matches++
+}
+
+func (r *result) typed(path, want, have string) {
+	r.add(problem{kind: wrongType, at: path, value: have, text: fmt.Sprintf("%s in body must be of type %s: %q", path, want, have)})
+}
+
+// isWhole reports whether a JSON parser may take f for an integer: whole up to an error of rounding.
+func isWhole(f float64) bool {
+	const limit = 1<<53 - 1
+	if math.IsNaN(f) || math.IsInf(f, 0) || f < -limit || f > limit {
+		return false
+	}
+	diff := math.Abs(f - math.Trunc(f))
+	return f == math.Trunc(f) || diff < 1e-9*math.Max(1, math.Abs(f)) && diff < 1e-9
+}
+
+func (s *Schema) checkString(r *result, path, v string) {
+	r.merge(s.stringProblem(path, v))
+	if s.values.format != "" && !formats[normal(s.values.format)](v) {
+		r.add(problem{kind: wrongType, at: path, value: v,
+			text: fmt.Sprintf("%s in body must be of type %s: %q", path, s.values.format, v)})
+	}
+}
+
+// stringProblem returns the first of the rules for strings that v breaks.
+func (s *Schema) stringProblem(path, v string) *result {
+	r := &result{}
+	n := int64(utf8.RuneCountInString(v))
+	rules := &s.values
+	switch {
+	case rules.maxLength != nil && n > *rules.maxLength:
+		r.add(problem{kind: tooLong, at: path, value: v, limit: *rules.maxLength,
+			text: fmt.Sprintf("%s in body should be at most %d chars long", path, *rules.maxLength)})
+	case rules.minLength != nil && n < *rules.minLength:
+		r.add(problem{at: path, value: v, text: fmt.Sprintf("%s in body should be at least %d chars long", path, *rules.minLength)})
+	case rules.pattern != "" && (rules.compiled == nil || !rules.compiled.MatchString(v)):
+		r.add(problem{at: path, value: v, text: fmt.Sprintf("%s in body should match '%s'", path, rules.pattern)})
+	}
+	return r
+}
+
+func (s *Schema) checkNumber(r *result, path string, v any) {
+	rules := &s.values
+	s.checkRange(r, path, v)
+	if rules.multipleOf != nil {
+		checkMultiple(r, path, v, *rules.multipleOf)
+	}
+	if max := rules.minimum; max != nil {
+		if compare(v, *max) < 0 || rules.exclusiveMin && compare(v, *max) == 0 {
+			r.bound(path, v, *max, "greater than", rules.exclusiveMin)
+		}
+	}
+	if max := rules.maximum; max != nil {
+		if compare(v, *max) > 0 || rules.exclusiveMaximum && compare(v, *max) == 0 {
+			r.bound(path, v, *max, "less than", rules.exclusiveMaximum)
+		}
+	}
+	r.matches++
+}
+
+func (r *result) bound(path string, v any, limit float64, words string, exclusive bool) {
+	if !exclusive {
+		words += " or equal to"
+	}
+	r.add(problem{at: path, value: v, text: fmt.Sprintf("%s in body should be %s %v", path, words, like(v, limit))})
+}
+
+// like returns a limit as a number of the kind that v is.
+func like(v any, limit float64) any {
+	if _, ok := v.(int64); ok {
+		return int64(limit)
+	}
+	return limit
+}
+
+// compare compares a value with a limit; an integer with the integer part of it.
+func compare(v any, limit float64) int {
+	switch v := v.(type) {
+	case int64:
+		return order(v, int64(limit))
+	case float64:
+		return order(v, limit)
+	}
+	return 0
+}
+
+func order[T int64 | float64](a, b T) int {
+	switch {
+	case a < b:
+		return -1
+	case a > b:
+		return 1
+	}
+	return 0
+}
+
+func checkMultiple(r *result, path string, v any, factor float64) {
+	ok := true
+	if n, isInt := v.(int64); isInt {
+		f := int64(factor)
+		if f <= 0 {
+			r.add(problem{at: path, value: f, text: fmt.Sprintf("factor MultipleOf declared for %s must be positive: %v", path, f)})
+			return
+		}
+		ok = n%f == 0
+	} else {
+		if factor <= 0 {
+			r.add(problem{at: path, value: factor, text: fmt.Sprintf("factor MultipleOf declared for %s must be positive: %v", path, factor)})
+			return
+		}
+		n := v.(float64) / factor
+		if factor < 1 {
+			n = 1 / factor * v.(float64)
+		}
+		ok = isWhole(n)
+	}
+	if !ok {
+		r.add(problem{at: path, value: v, text: fmt.Sprintf("%s in body should be a multiple of %v", path, like(v, factor))})
+	}
+}
+
+// checkRange checks that a number fits the format of its type.
+func (s *Schema) checkRange(r *result, path string, v any) {
+	if len(s.values.types) != 1 {
+		return
+	}
+	bad := false
+	switch n := v.(type) {
+	case int64:
+		bad = s.Type == "integer" && s.values.format == "int32" && n != int64(int32(n)) ||
+			s.Type == "number" && s.values.format == "float" && math.Abs(float64(n)) > math.MaxFloat32
+	case float64:
+		_, err := strconv.ParseInt(strconv.FormatFloat(n, 'f', -1, 64), 10, 64)
+		bad = s.Type == "integer" && (err != nil || s.values.format == "int32" && n != float64(int32(n))) ||
+			s.Type == "number" && s.values.format == "float" && math.Abs(n) > math.MaxFloat32
+	}
+	if !bad {
+		return
+	}
+	text := fmt.Sprintf("Checked value must be of type %s (default format) in %s", s.Type, path)
+	if s.values.format != "" {
+		text = fmt.Sprintf("Checked value must be of type %s with format %s in %s", s.Type, s.values.format, path)
+	}
+	r.add(problem{kind: composite, text: text})
+}
+
+func (s *Schema) checkEnum(r *result, path string, v any) {
+	if len(s.values.enum) == 0 {
+		return
+	}
+	for _, allowed := range s.values.enum {
+		if allowed != nil && sameNumber(v, allowed) {
+			return
+		}
+	}
+	r.add(problem{kind: notSupported, at: path, value: v, allowed: s.values.enum,
+		text: fmt.Sprintf("%s in body should be one of %v", path, s.values.enum)})
+}
+
+// sameNumber compares a value with one of an enum, numbers as numbers of the kind of the latter.
+func sameNumber(v, allowed any) bool {
+	switch a := allowed.(type) {
+	case int64:
+		if f, ok := v.(float64); ok {
+			return int64(f) == a
+		}
+	case float64:
+		if n, ok := v.(int64); ok {
+			return float64(n) == a
+		}
+	}
+	return object.Equal(v, allowed)
+}

@@ -1,0 +1,276 @@
+package crd
+
+import (
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/kubesim/kubesim/sim/field"
+	"github.com/kubesim/kubesim/sim/object"
+)
+
+// validator checks one definition. old is nil for a new one.
+type validator struct {
+	crd, old object.Object
+	spec     *spec
+	before   *spec // of old
+	compile  Compiler
+}
+
+func newValidator(crd, old object.Object, compile Compiler) *validator {
+	v := &validator{crd: crd, old: old, spec: specOf(crd), compile: compile}
+	if old != nil {
+		v.before = specOf(old)
+	}
+	return v
+}
+
+// validate returns everything wrong with a definition, metadata aside.
+func (v *validator) validate() field.ErrorList {
+	var errs field.ErrorList
+	if want := v.spec.String("names", "plural") + "." + v.spec.String("group"); v.old == nil && v.crd.Name() != want {
+		errs = append(errs, field.Invalid("metadata.name", v.crd.Name(), `must be spec.names.plural+"."+spec.group`))
+	}
+	errs = append(errs, v.checkSpec()...)
+	if v.old != nil {
+		errs = append(errs, v.immutable()...)
+	}
+	errs = append(errs, checkNames(v.crd.Map("status", "acceptedNames"), "status.acceptedNames")...)
+	errs = append(errs, v.storedVersions()...)
+	errs = append(errs, v.approval()...)
+	was, _ := v.old.Bool("spec", "preserveUnknownFields")
+	if preserve, _ := v.spec.Bool("preserveUnknownFields"); preserve && !was {
+		errs = append(errs, field.Invalid("spec.preserveUnknownFields", true,
+			"cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead"))
+	}
+	return errs
+}
+
+func (v *validator) checkSpec() field.ErrorList {
+	p, s := field.Root("spec"), v.spec
+	errs := checkGroup(s.String("group"), p.Child("group"))
+	errs = append(errs, oneOf(p.Child("scope"), s.String("scope"), "Cluster", "Namespaced")...)
+	errs = append(errs, v.schemasPresent()...)
+	storages, names, twice := 0, map[string]bool{}, false
+	for i := range s.versions {
+		x := &s.versions[i]
+		if x.storage {
+			storages++
+		}
+		twice = twice || names[x.name]
+		names[x.name] = true
+		errs = append(errs, joined(x.at.Child("name"), x.name, x.name, "", field.DNS1035Label)...)
+		errs = append(errs, v.checkVersion(x)...)
+	}
+	list := printVersions(s)
+	if twice {
+		errs = append(errs, field.Invalid(p.Child("versions"), list, "must contain unique version names"))
+	}
+	if storages != 1 {
+		errs = append(errs, field.Invalid(p.Child("versions"), list, "must have exactly one version marked as storage version"))
+	}
+	if len(s.versions) > 0 {
+		errs = append(errs, joined(p.Child("version"), s.versions[0].name, s.versions[0].name, "", field.DNS1035Label)...)
+	}
+	for _, name := range []string{"plural", "singular", "kind", "listKind"} {
+		if s.String("names", name) == "" {
+			errs = append(errs, field.Required(p.Child("names", name), ""))
+		}
+	}
+	errs = append(errs, checkNames(s.Map("names"), p.Child("names"))...)
+	errs = append(errs, v.checkTop()...)
+	return append(errs, v.conversion()...)
+}
+
+// checkTop checks what all versions have in common.
+func (v *validator) checkTop() field.ErrorList {
+	top := &v.spec.top
+	status := top.hasStatus()
+	for i := range v.spec.versions {
+		status = status || v.spec.versions[i].hasStatus()
+	}
+	var before map[string]any
+	if v.before != nil && len(v.spec.versions) > 0 {
+		before = v.before.schemaOf(v.spec.versions[0].name)
+	}
+	errs := v.checkSchema(top, status, before)
+	errs = append(errs, checkSubresources(top.sub, top.at.Child("subresources"))...)
+	errs = append(errs, checkColumns(top.columns, top.at.Child("additionalPrinterColumns"))...)
+	if len(top.fields) == 0 {
+		return errs
+	}
+	if top.schema == nil {
+		return append(errs, field.Invalid(top.at.Child("selectableFields"), "", "may only be set when validations.schema is included"))
+	}
+	return append(errs, v.selectable(top, "")...)
+}
+
+func (v *validator) checkVersion(x *version) field.ErrorList {
+	var errs field.ErrorList
+	if x.warning != nil {
+		errs = append(errs, deprecation(x)...)
+	}
+	status := x.hasStatus() || v.spec.top.hasStatus()
+	var before map[string]any
+	if v.before != nil {
+		before = v.before.schemaOf(x.name)
+	}
+	errs = append(errs, v.checkSchema(&x.part, status, before)...)
+	errs = append(errs, checkSubresources(x.sub, x.at.Child("subresources"))...)
+	errs = append(errs, checkColumns(x.columns, x.at.Child("additionalPrinterColumns"))...)
+	if len(x.fields) == 0 {
+		return errs
+	}
+	if x.openAPI() == nil {
+		return append(errs, field.Invalid(x.at.Child("selectableFields"), "",
+			"may only be set when `version.schema.openAPIV3Schema` is not included"))
+	}
+	return append(errs, v.selectable(&x.part, x.name)...)
+}
+
+// schemaOf returns the openAPIV3Schema of a version, or nil.
+func (s *spec) schemaOf(name string) map[string]any {
+	for i := range s.versions {
+		if s.versions[i].name == name {
+			p := s.of(&s.versions[i])
+			return p.openAPI()
+		}
+	}
+	return nil
+}
+
+func checkGroup(name string, p field.Path) field.ErrorList {
+	if name == "" {
+		return field.ErrorList{field.Required(p, "")}
+	}
+	if errs := joined(p, name, name, "", field.DNS1123Subdomain); errs != nil {
+		return errs
+	}
+	if !strings.Contains(name, ".") {
+		return field.ErrorList{field.Invalid(p, name, "should be a domain with at least one dot")}
+	}
+	return nil
+}
+
+// schemasPresent demands a schema of every version, unless the stored definition had none for some of them.
+func (v *validator) schemasPresent() field.ErrorList {
+	if v.spec.top.openAPI() != nil || v.before != nil && !v.before.allSchemas() {
+		return nil
+	}
+	var errs field.ErrorList
+	for i := range v.spec.versions {
+		if v.spec.versions[i].openAPI() == nil {
+			errs = append(errs, field.Required(v.spec.versions[i].openAPIPath(), ""))
+		}
+	}
+	return errs
+}
+
+func (s *spec) allSchemas() bool {
+	for i := range s.versions {
+		if p := s.of(&s.versions[i]); p.openAPI() == nil {
+			return false
+		}
+	}
+	return true
+}
+
+func deprecation(x *version) field.ErrorList {
+	var texts []string
+	text := *x.warning
+	if !x.deprecated {
+		texts = []string{"can only be set for deprecated versions"}
+	} else {
+		if len(text) > 256 {
+			texts = append(texts, "must be <= 256 characters long")
+		}
+		if text == "" {
+			texts = append(texts, "must not be an empty string")
+		}
+		for i, r := range text {
+			if !unicode.IsPrint(r) {
+				texts = append(texts, "must only contain printable UTF-8 characters; non-printable character found at index "+strconv.Itoa(i))
+				break
+			}
+		}
+		if !utf8.ValidString(text) {
+			texts = append(texts, "must only contain printable UTF-8 characters")
+		}
+	}
+	return field.Messages(x.at.Child("deprecationWarning"), text, texts)
+}
+
+// storedVersions checks that every version in which objects may be stored can still be read.
+func (v *validator) storedVersions() field.ErrorList {
+	p := field.Path("status.storedVersions")
+	stored := object.Strings(v.crd.List("status", "storedVersions"))
+	if len(stored) == 0 {
+		return field.ErrorList{field.Invalid(p, nil, "must have at least one stored version")}
+	}
+	var errs field.ErrorList
+	have := map[string]bool{}
+	for i := range v.spec.versions {
+		x := &v.spec.versions[i]
+		have[x.name] = true
+		if x.storage && !contains(stored, x.name) {
+			errs = append(errs, field.Invalid(p, stored, "must have the storage version "+x.name))
+		}
+	}
+	for i, name := range stored {
+		if !have[name] {
+			errs = append(errs, field.Invalid(p.Index(i), name, "missing from spec.versions; "+name+
+				" was previously a storage version, and must remain in spec.versions until a storage migration ensures no data remains persisted in "+
+				name+" and removes "+name+" from status.storedVersions"))
+		}
+	}
+	return errs
+}
+
+func (v *validator) immutable() field.ErrorList {
+	var errs field.ErrorList
+	check := func(path ...string) {
+		if value := v.spec.String(path...); value != v.before.String(path...) {
+			var shown any = value
+			if path[0] == "scope" {
+				shown = field.Enum(value)
+			}
+			errs = append(errs, field.Invalid(field.Root("spec").Child(path...), shown, field.TextImmutable))
+		}
+	}
+	if IsTrue(v.old, Established) {
+		check("scope")
+		check("names", "kind")
+	}
+	check("group")
+	check("names", "plural")
+	return errs
+}
+
+func contains(list []string, s string) bool {
+	for _, x := range list {
+		if x == s {
+			return true
+		}
+	}
+	return false
+}
+
+// oneOf checks a value that must be one of several.
+func oneOf(p field.Path, value string, allowed ...string) field.ErrorList {
+	switch {
+	case value == "":
+		return field.ErrorList{field.Required(p, "")}
+	case !contains(allowed, value):
+		return field.ErrorList{field.NotSupported(p, value, allowed...)}
+	}
+	return nil
+}
+
+// joined applies a rule to checked and shows shown, with all messages in one error.
+func joined(p field.Path, shown, checked, before string, rule func(string) []string) field.ErrorList {
+	if texts := rule(checked); len(texts) > 0 {
+		return field.ErrorList{field.Invalid(p, shown, before+strings.Join(texts, ","))}
+	}
+	return nil
+}

@@ -1,0 +1,100 @@
+package crd
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/schema"
+)
+
+// answerMax is the greatest size of a webhook's answer.
+const answerMax = 8 << 20
+
+// review asks the conversion webhook of the definition (CustomResourceDefinition documentation, "Webhook conversion").
+//
+//	ConversionReview ─ request:  uid, desiredAPIVersion, objects: [obj]
+//	                 └ response: uid, result: {status: Success}, convertedObjects: [converted]
+func (d *definition) review(obj object.Object, apiVersion string) (object.Object, error) {
+	kind := schema.ParseGVK(obj.APIVersion(), obj.Kind())
+	version, err := reviewVersion(object.Strings(d.conversion.List("webhook", "conversionReviewVersions")))
+	if err != nil {
+		return nil, err
+	}
+	uid := d.server.NewUID()
+	request := map[string]any{"kind": "ConversionReview", "apiVersion": "apiextensions.k8s.io/" + version,
+		"request":  map[string]any{"uid": uid, "desiredAPIVersion": apiVersion, "objects": []any{map[string]any(obj)}},
+		"response": map[string]any{"uid": "", "convertedObjects": nil, "result": map[string]any{"metadata": map[string]any{}}}}
+	answer, err := d.post(object.JSON(request))
+	if err != nil {
+		return nil, failure(kind, "failed: %v", err)
+	}
+	converted, err := readReview(answer, version, uid)
+	if err != nil {
+		return nil, failure(kind, "failed: %v", err)
+	}
+	if len(converted) != 1 {
+		return nil, failure(kind, "returned %d objects, expected %d", len(converted), 1)
+	}
+	out, ok := converted[0].(map[string]any)
+	if !ok {
+		return nil, failure(kind, "failed, unexpected type %T at index 0", converted[0])
+	}
+	return out, nil
+}
+
+// post sends a review and returns the answer's body.
+func (d *definition) post(body []byte) ([]byte, error) {
+	if d.server.Transport == nil {
+		return nil, errors.New("kubesim: there is no transport for conversion webhooks: register a conversion function or set one")
+	}
+	address := serviceURL(d.conversion.Map("webhook", "clientConfig")) + "?timeout=30s"
+	q, err := http.NewRequest(http.MethodPost, address, bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	q.Header.Set("Content-Type", "application/json")
+	q.Header.Set("Accept", "application/json, */*")
+	a, err := d.server.Transport.RoundTrip(q)
+	if err != nil {
+		return nil, fmt.Errorf("Post %q: %w", address, err)
+	}
+	defer a.Body.Close()
+	data, err := io.ReadAll(io.LimitReader(a.Body, answerMax))
+	if err != nil {
+		return nil, err
+	}
+	if a.StatusCode < 200 || a.StatusCode > 206 {
+		return nil, errors.New("the server rejected our request for an unknown reason")
+	}
+	return data, nil
+}
+
+// readReview returns the converted objects of an answer.
+func readReview(data []byte, version, uid string) ([]any, error) {
+	answer, err := object.Parse(data)
+	if err != nil {
+		return nil, err
+	}
+	want := schema.GVK{Group: "apiextensions.k8s.io", Version: version, Kind: "ConversionReview"}
+	if got := schema.ParseGVK(answer.APIVersion(), answer.Kind()); got != want && version == "v1" {
+		return nil, fmt.Errorf("expected webhook response of %v, got %v", want, got)
+	}
+	response := object.Object(answer.Map("response"))
+	if response == nil {
+		return nil, errors.New("no response provided")
+	}
+	if got := response.String("uid"); got != uid && version == "v1" {
+		return nil, fmt.Errorf("expected response.uid=%q, got %q", uid, got)
+	}
+	if status := response.String("result", "status"); status != "Success" {
+		if message := response.String("result", "message"); message != "" {
+			return nil, errors.New(message)
+		}
+		return nil, fmt.Errorf("response.result.status was '%s', not 'Success'", status)
+	}
+	return response.List("convertedObjects"), nil
+}

@@ -1,0 +1,135 @@
+package sim
+
+import (
+	"net/http"
+
+	"github.com/kubesim/kubesim/sim/cel"
+	"github.com/kubesim/kubesim/sim/crd"
+	"github.com/kubesim/kubesim/sim/field"
+	"github.com/kubesim/kubesim/sim/mvcc"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/resource"
+	"github.com/kubesim/kubesim/sim/schema"
+)
+
+// conversions are what turns custom resources from one version into another.
+type conversions struct {
+	functions map[string]crd.Converter // by name of the definition
+	transport http.RoundTripper        // to webhooks
+}
+
+// Convert registers what converts the objects of the CustomResourceDefinition with the name, whatever its
+// spec.conversion says; nil takes it back. f may change and return its argument. It is called with the Cluster's lock
+// held, so it must not ask the Cluster.
+func (c *Cluster) Convert(definition string, f func(obj map[string]any, apiVersion string) (map[string]any, error)) {
+	c.lock()
+	defer c.mu.Unlock()
+	if c.conversions.functions == nil {
+		c.conversions.functions = map[string]crd.Converter{}
+	}
+	delete(c.conversions.functions, definition)
+	if f != nil {
+		c.conversions.functions[definition] = func(obj object.Object, apiVersion string) (object.Object, error) {
+			return f(obj, apiVersion)
+		}
+	}
+}
+
+// ConvertThrough sets what carries requests to conversion webhooks. It is called with the Cluster's lock held: a webhook
+// must not ask the Cluster.
+func (c *Cluster) ConvertThrough(transport http.RoundTripper) {
+	c.lock()
+	defer c.mu.Unlock()
+	c.conversions.transport = transport
+}
+
+// RoundTrip carries a request to a conversion webhook.
+func (c *conversions) RoundTrip(q *http.Request) (*http.Response, error) {
+	if c.transport == nil {
+		return nil, errNoTransport
+	}
+	return c.transport.RoundTrip(q)
+}
+
+// compileRules is crd's Compiler.
+func compileRules(schema, before map[string]any, p field.Path) (crd.Rules, field.ErrorList) {
+	rules, errs := cel.CompileVersion(schema, before, p)
+	if rules == nil {
+		return nil, errs
+	}
+	return rules, errs
+}
+
+// withDefinitions returns defs with what is special about CustomResourceDefinitions.
+func withDefinitions(defs []*resource.Definition) []*resource.Definition {
+	out := make([]*resource.Definition, len(defs))
+	for i, d := range defs {
+		if d.Storage == crd.Storage {
+			own := *d
+			own.Hub, own.Strategy, own.Default = &own, crd.Strategy(compileRules), crd.Defaults
+			d = &own
+		}
+		out[i] = d
+	}
+	return out
+}
+
+// serveCustom makes a replica serve custom resources.
+func (r *Replica) serveCustom(set *schema.Set) {
+	decoder := r.server.Decoder
+	r.custom = &crd.Server{Schema: set, Meta: decoder.ReadMeta, Compile: compileRules,
+		NewUID:    r.server.Registry.NewAuditID,
+		Converter: func(name string) crd.Converter { return r.cluster.conversions.functions[name] },
+		Transport: &r.cluster.conversions,
+	}
+	decoder.Meta = set.Named(crd.ObjectMeta)
+	decoder.Unstructured = r.custom.Known
+	decoder.Prune = r.custom.Prune
+}
+
+// published returns the schema of a custom resource for OpenAPI.
+func (r *Replica) published(d *resource.Definition) object.Object { return r.custom.Published(d) }
+
+// defined takes in a commit of a CustomResourceDefinition.
+func (r *Replica) defined(e *mvcc.Event) {
+	if e.KV == nil {
+		name := e.Prev.Aux.(*resource.Item).Name
+		r.serveInstead(name, crd.Change{Old: r.custom.Remove(name), Restarted: true})
+		return
+	}
+	item := resource.ItemOf(r.cluster.stored[crd.Storage], e.KV)
+	r.serveInstead(item.Name, r.custom.Define(item.Object()))
+}
+
+// serveInstead puts new resources in the place of old ones.
+func (r *Replica) serveInstead(name string, change crd.Change) {
+	if len(change.Old)+len(change.New) == 0 {
+		return
+	}
+	table := r.server.Table
+	for _, d := range change.Old {
+		table.Remove(d)
+	}
+	for _, d := range change.New {
+		table.Add(d)
+	}
+	if cache := r.caches[name]; cache != nil && change.Restarted {
+		cache.EndAll()
+		cache.Forget()
+	}
+	r.server.Discovery.Changed()
+}
+
+// redefine reads all definitions anew.
+func (r *Replica) redefine() {
+	for _, d := range r.custom.Reset() {
+		r.server.Table.Remove(d)
+	}
+	d := r.cluster.stored[crd.Storage]
+	r.position.View.Range(d.Key("", ""), "", func(kv *mvcc.KV) bool {
+		item := resource.ItemOf(d, kv)
+		r.serveInstead(item.Name, r.custom.Define(item.Object()))
+		return true
+	})
+	r.server.Discovery.Changed()
+}
