@@ -56,6 +56,7 @@ func Default(may Authorize) Chain {
 		CertificateSigning(may),
 		CertificateSubjectRestriction(),
 		DefaultIngressClass(),
+		PodResizeValidator(),
 	}
 }
 

@@ -1,0 +1,243 @@
+package admission
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/quantity"
+	"github.com/kubesim/kubesim/sim/status"
+)
+
+// limitRanges is the storage name of LimitRanges.
+const limitRanges = "limitranges"
+
+// limitAnnotation tells what LimitRanger set in a pod.
+const limitAnnotation = "kubernetes.io/limit-ranger"
+
+// LimitRanger gives containers the requests and limits they do not state, and refuses pods and claims outside the bounds
+// of their namespace (Kubernetes documentation, "Limit Ranges").
+func LimitRanger() Plugin {
+	return Plugin{Name: "LimitRanger", Mutate: setLimits, Validate: checkLimits}
+}
+
+// limited reports whether limit ranges are about the write.
+func (a *Attributes) limited() bool {
+	if a.Old != nil && a.Old.DeletionTimestamp() != "" {
+		return false
+	}
+	switch {
+	case a.Definition.Storage == pods && a.Subresource == "resize":
+		return a.Operation == Update
+	case a.Definition.Storage == claims:
+		return a.about(claims, Create, Update)
+	}
+	return a.about(pods, Create)
+}
+
+// eachLimit calls f for each LimitRange of the namespace until it refuses.
+func (a *Attributes) eachLimit(f func(object.Object) *status.Status) (s *status.Status) {
+	a.Objects.Each(limitRanges, a.Namespace, func(r object.Object) bool {
+		s = f(r)
+		return s == nil
+	})
+	return s
+}
+
+// limitsOf returns the limits of a LimitRange that are of a type.
+func limitsOf(limitRange object.Object, kind string) []object.Object {
+	var out []object.Object
+	for _, v := range limitRange.List("spec", "limits") {
+		if limit, ok := v.(map[string]any); ok && limit["type"] == kind {
+			out = append(out, limit)
+		}
+	}
+	return out
+}
+
+func setLimits(a *Attributes) *status.Status {
+	if !a.limited() || a.Definition.Storage != pods {
+		return nil
+	}
+	return a.eachLimit(func(r object.Object) *status.Status {
+		requests, limits := amounts{}, amounts{}
+		for _, limit := range limitsOf(r, "Container") {
+			for name, q := range amountsAt(limit, "defaultRequest") {
+				requests[name] = q
+			}
+			for name, q := range amountsAt(limit, "default") {
+				limits[name] = q
+			}
+		}
+		var done []string
+		for _, c := range containersOf(a.Object, "containers") {
+			done = append(done, fillContainer(c, "container", requests, limits)...)
+		}
+		for _, c := range containersOf(a.Object, "initContainers") {
+			done = append(done, fillContainer(c, "init container", requests, limits)...)
+		}
+		if len(done) > 0 {
+			a.Object.Set("LimitRanger plugin set: "+strings.Join(done, "; "), "metadata", "annotations", limitAnnotation)
+		}
+		return nil
+	})
+}
+
+// fillContainer gives a container what it does not state and says what that was.
+func fillContainer(c object.Object, kind string, requests, limits amounts) (done []string) {
+	fill := func(side, word string, defaults amounts) {
+		var set []string
+		for _, name := range defaults.names() {
+			if c.SetDefault(defaults[name].String(), "resources", side, name) {
+				set = append(set, name)
+			}
+		}
+		if len(set) > 0 {
+			done = append(done, fmt.Sprintf("%s %s for %s %s", strings.Join(set, ", "), word, kind, c.String("name")))
+		}
+	}
+	fill("requests", "request", requests)
+	fill("limits", "limit", limits)
+	return done
+}
+
+func checkLimits(a *Attributes) *status.Status {
+	if !a.limited() {
+		return nil
+	}
+	return a.eachLimit(func(r object.Object) *status.Status {
+		var broken []string
+		if a.Definition.Storage == claims {
+			for _, limit := range limitsOf(r, "PersistentVolumeClaim") {
+				broken = append(broken, claimBounds(a.Object, limit)...)
+			}
+		} else {
+			broken = podBounds(a.Object, r)
+		}
+		if len(broken) == 0 {
+			return nil
+		}
+		return a.refuse("%s", aggregate(broken))
+	})
+}
+
+func podBounds(pod, limitRange object.Object) (broken []string) {
+	for _, v := range limitRange.List("spec", "limits") {
+		limit, _ := v.(map[string]any)
+		switch limit["type"] {
+		case "Container":
+			for _, list := range []string{"containers", "initContainers"} {
+				for _, c := range containersOf(pod, list) {
+					broken = append(broken, bounds(limit, amountsAt(c, "resources", "requests"), amountsAt(c, "resources", "limits"))...)
+				}
+			}
+		case "Pod":
+			broken = append(broken, bounds(limit, podAmounts(pod, "requests"), podAmounts(pod, "limits"))...)
+		}
+	}
+	return broken
+}
+
+func claimBounds(claim, limit object.Object) (broken []string) {
+	requests := amountsAt(claim, "spec", "resources", "requests")
+	least, most := amountsAt(limit, "min"), amountsAt(limit, "max")
+	for _, name := range least.names() {
+		broken = append(broken, atLeast("PersistentVolumeClaim", name, least[name], requests, nil)...)
+	}
+	for _, name := range most.names() {
+		q, ok := requests[name]
+		text := fmt.Sprintf("maximum %s usage per PersistentVolumeClaim is %s", name, most[name])
+		if !ok {
+			broken = append(broken, text+".  No request is specified")
+		} else if q.Cmp(most[name]) > 0 {
+			broken = append(broken, text+", but request is "+q.String())
+		}
+	}
+	return broken
+}
+
+// bounds returns which bounds of a limit the requests and limits of a container or pod break.
+func bounds(limit object.Object, requests, limits amounts) (broken []string) {
+	kind := limit.String("type")
+	least, most, ratio := amountsAt(limit, "min"), amountsAt(limit, "max"), amountsAt(limit, "maxLimitRequestRatio")
+	for _, name := range least.names() {
+		broken = append(broken, atLeast(kind, name, least[name], requests, limits)...)
+	}
+	for _, name := range most.names() {
+		broken = append(broken, atMost(kind, name, most[name], requests, limits)...)
+	}
+	for _, name := range ratio.names() {
+		broken = append(broken, atRatio(kind, name, ratio[name], requests, limits)...)
+	}
+	return broken
+}
+
+func atLeast(kind, name string, least quantity.Quantity, requests, limits amounts) []string {
+	text := fmt.Sprintf("minimum %s usage per %s is %s", name, kind, least)
+	request, ok := requests[name]
+	limit, hasLimit := limits[name]
+	switch {
+	case !ok:
+		return []string{text + ".  No request is specified"}
+	case request.Cmp(least) < 0:
+		return []string{text + ", but request is " + request.String()}
+	case hasLimit && limit.Cmp(least) < 0:
+		return []string{text + ", but limit is " + limit.String()}
+	}
+	return nil
+}
+
+func atMost(kind, name string, most quantity.Quantity, requests, limits amounts) []string {
+	text := fmt.Sprintf("maximum %s usage per %s is %s", name, kind, most)
+	limit, ok := limits[name]
+	request, hasRequest := requests[name]
+	switch {
+	case !ok:
+		return []string{text + ".  No limit is specified"}
+	case limit.Cmp(most) > 0:
+		return []string{text + ", but limit is " + limit.String()}
+	case hasRequest && request.Cmp(most) > 0:
+		return []string{text + ", but request is " + request.String()}
+	}
+	return nil
+}
+
+func atRatio(kind, name string, most quantity.Quantity, requests, limits amounts) []string {
+	text := fmt.Sprintf("%s max limit to request ratio per %s is %s", name, kind, most)
+	request, limit := precise(requests[name]), precise(limits[name])
+	switch {
+	case request == 0:
+		return []string{text + ", but no request is specified or request is 0"}
+	case limit == 0:
+		return []string{text + ", but no limit is specified or limit is 0"}
+	}
+	if ratio := limit / request; ratio*1000 > float64(most.MilliValue()) {
+		return []string{text + fmt.Sprintf(", but provided ratio is %f", ratio)}
+	}
+	return nil
+}
+
+// precise returns a quantity in thousandths, unless it is too great for that.
+func precise(q quantity.Quantity) float64 {
+	if n := q.MilliValue(); n != math.MaxInt64 {
+		return float64(n)
+	}
+	return float64(q.Value()) * 1000
+}
+
+// aggregate prints several errors as the real server does: one alone, more in brackets, repeated texts once.
+func aggregate(texts []string) string {
+	seen := map[string]bool{}
+	var unique []string
+	for _, t := range texts {
+		if !seen[t] {
+			seen[t] = true
+			unique = append(unique, t)
+		}
+	}
+	if len(unique) == 1 {
+		return unique[0]
+	}
+	return "[" + strings.Join(unique, ", ") + "]"
+}
