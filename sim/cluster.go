@@ -65,7 +65,10 @@ type Cluster struct {
 	schedule schedule
 	compact  compactor
 	replicas []*Replica
-	stored   map[string]*resource.Definition // hub definitions by storage name
+	stored   map[string]*resource.Definition // hub definitions of built-in resources by storage name
+
+	jobs        customJobs
+	conversions conversions
 }
 
 // New returns a Cluster that holds what a real one holds at once: the namespaces default, kube-system, kube-public and
@@ -83,7 +86,7 @@ func New(o Options) (*Cluster, error) {
 	}
 	c := &Cluster{clock: o.Clock, seed: o.Seed, options: o}
 	c.schedule.clock, c.schedule.lock = o.Clock, locker{c}
-	defs := builtin.Definitions(set)
+	defs := withDefinitions(builtin.Definitions(set))
 	c.stored = make(map[string]*resource.Definition, len(defs))
 	for _, d := range defs {
 		if d.Hub == d {
@@ -102,6 +105,7 @@ func (c *Cluster) reset() {
 	c.store = mvcc.New(firstRevision)
 	c.random = map[string]*rand.Rand{}
 	c.compact = compactor{next: c.clock.Now().Add(compactionInterval), seen: firstRevision}
+	c.jobs = customJobs{}
 }
 
 // Reset takes the Cluster back to how New made it, except for its time, which goes on. Open watches end.
@@ -149,8 +153,13 @@ func (c *Cluster) lock() {
 // locker is the Cluster's lock as its parts see it.
 type locker struct{ c *Cluster }
 
-func (l locker) Lock()   { l.c.lock() }
-func (l locker) Unlock() { l.c.mu.Unlock() }
+func (l locker) Lock() { l.c.lock() }
+
+// Unlock does what the API servers do by themselves after what was done under the lock, and gives it back.
+func (l locker) Unlock() {
+	l.c.settle()
+	l.c.mu.Unlock()
+}
 
 // draw returns a number in [0, n) from the stream of one purpose. Each purpose has a stream of its own, so that one
 // more draw for one of them does not shift the others.
@@ -175,6 +184,7 @@ func (c *Cluster) committed(e *mvcc.Event) {
 	for _, r := range c.replicas {
 		r.apply(e, view, now)
 	}
+	c.follow(e)
 }
 
 func (c *Cluster) now() time.Time { return c.clock.Now() }

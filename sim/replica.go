@@ -9,6 +9,7 @@ import (
 	"github.com/kubesim/kubesim/sim/auth"
 	"github.com/kubesim/kubesim/sim/builtin"
 	"github.com/kubesim/kubesim/sim/codec"
+	"github.com/kubesim/kubesim/sim/crd"
 	"github.com/kubesim/kubesim/sim/discovery"
 	"github.com/kubesim/kubesim/sim/fieldmanager"
 	"github.com/kubesim/kubesim/sim/mvcc"
@@ -28,6 +29,7 @@ type Replica struct {
 	caches   map[string]*watchcache.Cache // by storage name
 	filled   uint64                       // revision at which the caches were filled
 	waiting  []*waiter
+	custom   *crd.Server
 }
 
 // waiter is a read that waits for a cache to reach a revision.
@@ -55,9 +57,11 @@ func newReplica(c *Cluster, set *schema.Set, defs []*resource.Definition) *Repli
 	}
 	r.server = &apiserver.Server{
 		Lock: locker{c}, Registry: reg, Table: table, Schema: set, Auth: who,
-		Discovery: discovery.New(discovery.Options{Table: table, Schema: set, Version: discovery.Release(Version)}),
-		Decoder:   &codec.Decoder{Kinds: set.Kind},
+		Discovery: discovery.New(discovery.Options{Table: table, Schema: set, Version: discovery.Release(Version),
+			Keys: func() []byte { return builtin.TokenKeySet(c.seed) }, CustomSchema: r.published}),
+		Decoder: &codec.Decoder{Kinds: set.Kind},
 	}
+	r.serveCustom(set)
 	r.restart()
 	return r
 }
@@ -80,14 +84,10 @@ func fields(table *resource.Table) *fieldmanager.Manager {
 	}
 	m.Version = func(d *resource.Definition, apiVersion string) *resource.Definition {
 		kind := schema.ParseGVK(apiVersion, d.Kind)
-		if other := table.Find(kind.Group, kind.Version, d.Resource); other != nil && other.Hub == d.Hub {
+		if other := table.Find(kind.Group, kind.Version, d.Resource); other != nil && (other.Hub == d.Hub || other.Custom && other.Storage == d.Storage) {
 			return other
 		}
 		return nil
-	}
-	m.Reset = func(d *resource.Definition, subresource string) (fieldmanager.Reset, bool) {
-		fields, ok := d.Hub.Strategy.Resets[subresource]
-		return fieldmanager.Reset{Fields: fields}, ok
 	}
 	return m
 }
@@ -104,6 +104,7 @@ func (r *Replica) restart() {
 	r.position = &watchcache.Position{View: view}
 	r.caches = map[string]*watchcache.Cache{}
 	r.filled = view.Rev()
+	r.redefine()
 }
 
 func (r *Replica) cacheNames() []string { return object.SortedKeys(r.caches) }
@@ -124,6 +125,9 @@ func (r *Replica) apply(e *mvcc.Event, view *mvcc.View, now time.Time) {
 	cache := r.cache(storage)
 	r.position.View = view
 	cache.Apply(e, now)
+	if storage == crd.Storage {
+		r.defined(e)
+	}
 	r.wake()
 }
 
@@ -188,4 +192,9 @@ func (b backend) After(d time.Duration, f func()) (stop func()) {
 	return b.r.cluster.schedule.after(d, f)
 }
 
-func (b backend) Definition(storage string) *resource.Definition { return b.r.cluster.stored[storage] }
+func (b backend) Definition(storage string) *resource.Definition {
+	if d := b.r.cluster.stored[storage]; d != nil {
+		return d
+	}
+	return b.r.custom.Hub(storage)
+}

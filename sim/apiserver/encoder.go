@@ -46,6 +46,9 @@ func (e *streamEncoder) encode(n watchcache.Notice) []byte {
 		return codec.AppendFrame(nil, n.Type, n.Status.JSON())
 	}
 	it := n.Item
+	if it != nil && it.Err != nil {
+		return e.encode(watchcache.Notice{Type: watchcache.Error, Status: status.Plain("%s", it.Err.Error())})
+	}
 	if n.Type == watchcache.Bookmark {
 		it = e.bookmark(n)
 	}
@@ -71,7 +74,7 @@ func (e *streamEncoder) bookmark(n watchcache.Notice) *resource.Item {
 			meta["annotations"] = map[string]any{initialEventsEnd: "true"}
 		}
 		obj := object.Object{"kind": hub.Kind, "apiVersion": hub.GV(), "metadata": meta}
-		it := &resource.Item{Rev: n.Rev, Bytes: codec.Append(nil, obj, hub.Type())}
+		it := &resource.Item{Rev: n.Rev, Bytes: codec.Append(nil, obj, hub.Layout())}
 		if n.Ended {
 			return it
 		}

@@ -115,7 +115,7 @@ func (p *patcher) patched(current object.Object) (obj object.Object, strict []st
 	if s != nil {
 		return nil, nil, s
 	}
-	obj, more, err := codec.DecodeJSON(doc, t)
+	obj, more, err := p.c.s.Decoder.Decode(doc, p.c.kindOf(), t)
 	if kind := p.c.kindOf(); err == nil && parseGVK(obj) != kind {
 		err = p.otherKind(doc, kind)
 	}

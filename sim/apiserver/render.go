@@ -17,7 +17,7 @@ func versioned(d *resource.Definition, it *resource.Item) []byte {
 	if d.Hub == d {
 		return it.Bytes
 	}
-	return codec.Append(nil, registry.Convert(d, it.Object()), d.Type())
+	return codec.Append(nil, registry.Convert(d, it.Object()), d.Layout())
 }
 
 // object answers with one object in the negotiated format.
@@ -36,6 +36,8 @@ func (c *call) object(code int, it *resource.Item) {
 		c.write(code, codec.AppendEnvelope(nil, kind, c.s.message(d, it, f)))
 	case f.As == "PartialObjectMetadata":
 		c.write(code, codec.Body(codec.AppendPartial(nil, versioned(d, it), f.AsVersion), f))
+	case f.Media == codec.JSON && !f.Pretty && d.Hub == d:
+		c.write(code, it.Line()) // the stored bytes themselves
 	default:
 		c.write(code, codec.Body(versioned(d, it), f))
 	}

@@ -159,6 +159,14 @@ func (c *call) direct() {
 		c.notFound()
 		return
 	}
+	switch d := c.s.Table.Find(c.info.group, c.info.version, c.info.resource); {
+	case d != nil && d.Custom:
+		c.custom(d)
+		return
+	case d == nil && c.s.Table.Custom(c.info.group):
+		c.notFound()
+		return
+	}
 	if in := c.info; !c.s.Table.Serves(in.group, in.version) {
 		if in.prefix == "apis" && !c.s.Table.Serves(in.group, "") || in.prefix == "api" && in.group != "" {
 			c.notFound()

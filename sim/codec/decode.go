@@ -221,8 +221,6 @@ func needless(f *schema.Field, v any) bool {
 	case schema.Struct:
 		m, ok := v.(map[string]any)
 		return ok && len(m) == 0
-	case schema.List, schema.Map:
-		return !f.OmitEmpty && isEmpty(v)
 	case schema.String, schema.Bool, schema.Int, schema.Float, schema.Bytes:
 		return (f.OmitEmpty || f.OmitZero) && isEmpty(v)
 	}

@@ -33,6 +33,7 @@ func appendStruct(dst []byte, m map[string]any, t *schema.Type) []byte {
 		if !shown(f, v) {
 			continue
 		}
+		v = stored(f, v)
 		if len(dst) > start {
 			dst = append(dst, ',')
 		}
@@ -55,6 +56,14 @@ func shown(f *schema.Field, v any) bool {
 		return !isEmpty(v)
 	}
 	return !f.OmitZero || !isZero(v, f.Type) // omitempty does nothing to a Go struct
+}
+
+// stored returns v as the store gives it back: built-in kinds are stored as protobuf, which knows no empty list.
+func stored(f *schema.Field, v any) any {
+	if !f.Pointer && (f.Type.Kind == schema.List || f.Type.Kind == schema.Map) && isEmpty(v) {
+		return nil
+	}
+	return v
 }
 
 // isZero reports whether v is the zero value of a Go struct type.

@@ -21,7 +21,7 @@ func completeStruct(m map[string]any, t *schema.Type) {
 			delete(m, f.Name)
 			continue
 		}
-		m[f.Name] = complete(v, f.Type, f.Pointer)
+		m[f.Name] = complete(stored(f, v), f.Type, f.Pointer)
 	}
 	for name := range m { // order does not matter
 		if t.Field(name) == nil {

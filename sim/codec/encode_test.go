@@ -45,7 +45,7 @@ func TestPresence(t *testing.T) {
 		{"nothing", object.Object{}, `{"always":"","ptr":null,"list":null,"inner":{"n":0},"time":null}`},
 		{"zero values", object.Object{"always": "", "empty": "", "ptr": int64(0), "ptrEmpty": int64(0), "list": []any{}, "listEmpty": []any{},
 			"inner": map[string]any{}, "innerZero": map[string]any{"n": int64(0)}},
-			`{"always":"","ptr":0,"ptrEmpty":0,"list":[],"inner":{"n":0},"time":null}`},
+			`{"always":"","ptr":0,"ptrEmpty":0,"list":null,"inner":{"n":0},"time":null}`},
 		{"values", object.Object{"empty": "<", "listEmpty": []any{"a"}, "innerZero": map[string]any{"n": int64(2)}, "timeZero": "2026-01-01T00:00:00Z"},
 			`{"always":"","empty":"\u003c","ptr":null,"list":null,"listEmpty":["a"],"inner":{"n":0},"innerZero":{"n":2},"time":null,"timeZero":"2026-01-01T00:00:00Z"}`},
 		{"unknown fields are left out", object.Object{"other": "x", "inner": map[string]any{"m": "y"}},

@@ -4,6 +4,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/kubesim/kubesim/sim/object"
@@ -21,6 +22,10 @@ type Decoder struct {
 
 	// Meta is the type of metadata of custom resources.
 	Meta *schema.Type
+
+	// Prune removes what the schema of a custom resource does not have, and returns the paths of that in the order in
+	// which they are reported. nil: nothing is removed.
+	Prune func(schema.GVK, object.Object) ([]string, error)
 }
 
 // body is a request body on its way to an object.
@@ -105,7 +110,7 @@ func withDefaults(gvk, want schema.GVK) schema.GVK {
 // typeOf returns the type to decode as; nil for protobuf, whose kind is not known yet, and for custom resources.
 func (d *Decoder) typeOf(b *body) (*schema.Type, *status.Status) {
 	switch {
-	case b.proto || d.custom(b.gvk) && d.custom(b.want):
+	case b.proto || d.custom(b.want):
 		return nil, nil
 	case b.gvk.Version == "":
 		return nil, b.refused(errors.New("Object 'apiVersion' is missing in '" + string(b.data) + "'"))
@@ -148,7 +153,7 @@ func (d *Decoder) decode(b *body, t *schema.Type) (obj object.Object, strict []s
 	obj, strict, err = decode(b.json, t)
 	if err == nil && t == nil {
 		var more []string
-		more, err = d.decodeMeta(obj)
+		more, err = d.shape(b.want, obj)
 		strict = append(strict, more...)
 	}
 	if err == nil && b.yaml {
@@ -157,14 +162,58 @@ func (d *Decoder) decode(b *body, t *schema.Type) (obj object.Object, strict []s
 	return obj, strict, err
 }
 
+// Decode reads JSON as an object of a kind, with everything that fieldValidation reports. t is the kind's type, nil for
+// custom resources.
+func (d *Decoder) Decode(data []byte, kind schema.GVK, t *schema.Type) (obj object.Object, strict []string, err error) {
+	obj, strict, err = DecodeJSON(data, t)
+	if err != nil || t != nil {
+		return obj, strict, err
+	}
+	more, err := d.shape(kind, obj)
+	return obj, append(strict, more...), err
+}
+
+// shape reads the metadata of a custom resource and removes what its schema does not have.
+func (d *Decoder) shape(kind schema.GVK, obj object.Object) (strict []string, err error) {
+	strict, err = d.decodeMeta(obj)
+	if err != nil || d.Prune == nil {
+		return strict, err
+	}
+	unknown, err := d.Prune(kind, obj)
+	for _, path := range unknown {
+		strict = append(strict, "unknown field "+strconv.Quote(path))
+	}
+	return strict, err
+}
+
+// ReadMeta reads metadata by itself, as that of an embedded resource. unknown are the paths of what it does not have.
+func (d *Decoder) ReadMeta(v any) (meta map[string]any, unknown []string, err error) {
+	typed, strict, err := DecodeJSON(object.JSON(map[string]any{"metadata": v}), holder(d.Meta))
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, text := range strict {
+		if path, ok := strings.CutPrefix(text, `unknown field "metadata.`); ok {
+			unknown = append(unknown, strings.TrimSuffix(path, `"`))
+		}
+	}
+	if meta = typed.Metadata(); meta == nil {
+		meta = map[string]any{}
+	}
+	return meta, unknown, nil
+}
+
+func holder(meta *schema.Type) *schema.Type {
+	return schema.NewStruct("", "", []schema.Field{{Name: "metadata", Type: meta, OmitEmpty: true}})
+}
+
 // decodeMeta reads the metadata of a custom resource as the type that all objects share.
 func (d *Decoder) decodeMeta(obj object.Object) (strict []string, err error) {
 	meta, ok := obj["metadata"]
 	if !ok || d.Meta == nil {
 		return nil, nil
 	}
-	holder := schema.NewStruct("", "", []schema.Field{{Name: "metadata", Type: d.Meta, OmitEmpty: true}})
-	typed, strict, err := DecodeJSON(object.JSON(map[string]any{"metadata": meta}), holder)
+	typed, strict, err := DecodeJSON(object.JSON(map[string]any{"metadata": meta}), holder(d.Meta))
 	if err != nil {
 		return nil, err
 	}
@@ -178,7 +227,7 @@ func (d *Decoder) decodeMeta(obj object.Object) (strict []string, err error) {
 // sameKind checks that the kind of the body is another version of the kind of the endpoint.
 func (d *Decoder) sameKind(b *body) *status.Status {
 	from, to := internal(b.gvk), internal(b.want)
-	if from == to {
+	if from == to || d.custom(b.want) {
 		return nil
 	}
 	source := b.gvk.Version + "." + b.gvk.Kind

@@ -74,7 +74,7 @@ func resourceDiscovery(def *resource.Definition) map[string]any {
 		"responseKind":     responseKind(def, def.GVK),
 		"scope":            scope,
 		"singularResource": def.Singular,
-		"verbs":            object.FromStrings(def.Verbs),
+		"verbs":            object.FromStrings(verbs(def)),
 	}
 	setStrings(row, "shortNames", def.ShortNames)
 	setStrings(row, "categories", def.Categories)

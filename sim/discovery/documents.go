@@ -22,6 +22,9 @@ type Options struct {
 	// Address is what /api and the OpenID configuration call the server. "": 127.0.0.1:6443.
 	Address string
 
+	// Keys returns the JSON Web Key Set that service account tokens can be checked with. nil: it is empty.
+	Keys func() []byte
+
 	// Check returns why the health check with the name ("etcd") fails. nil: everything is well.
 	Check func(name string) error
 

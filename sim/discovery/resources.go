@@ -53,7 +53,7 @@ func (d *Documents) apiResource(def *resource.Definition) map[string]any {
 		"singularName": def.Singular,
 		"namespaced":   def.Namespaced,
 		"kind":         def.Kind,
-		"verbs":        object.FromStrings(def.Verbs),
+		"verbs":        object.FromStrings(verbs(def)),
 	}
 	setStrings(row, "shortNames", def.ShortNames)
 	setStrings(row, "categories", def.Categories)
@@ -61,6 +61,16 @@ func (d *Documents) apiResource(def *resource.Definition) map[string]any {
 		row["storageVersionHash"] = hash
 	}
 	return row
+}
+
+// verbs returns the verbs that discovery prints: nothing can be created while a definition is being deleted.
+func verbs(def *resource.Definition) []string {
+	if !def.Terminating {
+		return def.Verbs
+	}
+	return slices.DeleteFunc(slices.Clone(def.Verbs), func(verb string) bool {
+		return verb == "create" || verb == "update" || verb == "patch"
+	})
 }
 
 // apiSubresource returns the APIResource of a subresource. It names a group and version only when its body is of
@@ -89,6 +99,9 @@ func setStrings(m map[string]any, key string, list []string) {
 // (apps/v1/Deployment; the core group is empty: /v1/Pod).
 func (d *Documents) storageVersionHash(def *resource.Definition) string {
 	stored := def.Hub.GVK
+	if def.Form != nil {
+		stored = def.Form.Stored
+	}
 	if !def.Custom {
 		for _, r := range d.o.Schema.Resources() {
 			if r.GVK == def.GVK && r.Resource == def.Resource {

@@ -92,14 +92,17 @@ func (d *Documents) routed(r *Request, path string) *Answer {
 		"Content-Type":  {"application/json"},
 		"Cache-Control": {"public, max-age=3600"},
 	}}
-	if path == "/openid/v1/jwks" { // tokens of the simulator are not signed, so there are no keys
+	if path == "/openid/v1/jwks" {
 		a.Header.Set("Content-Type", "application/jwk-set+json")
 		a.Body = []byte(`{"keys":[]}`)
+		if d.o.Keys != nil {
+			a.Body = d.o.Keys()
+		}
 		return a
 	}
-	a.Body = fmt.Appendf(nil, `{"issuer":"https://kubernetes.default.svc.cluster.local","jwks_uri":"https://%s/openid/v1/jwks",`+
+	a.Body = fmt.Appendf(nil, `{"issuer":"https://kubernetes.default.svc","jwks_uri":"https://%s/openid/v1/jwks",`+
 		`"response_types_supported":["id_token"],"subject_types_supported":["public"],`+
-		`"id_token_signing_alg_values_supported":["RS256"]}`, d.o.Address)
+		`"id_token_signing_alg_values_supported":["ES256"]}`, d.o.Address)
 	return a
 }
 

@@ -31,7 +31,7 @@ func (m *Manager) Apply(d *resource.Definition, live, config object.Object, by B
 	if err != nil {
 		return nil, status.Plain("failed to decode managed fields: %v", err)
 	}
-	live = bare(live)
+	live, entries = bare(live), m.reconciled(d, entries)
 	if len(entries) == 0 {
 		before := By{Name: beforeFirstApply, Subresource: by.Subresource, Time: by.Time}
 		if entries, err = m.track(d, nil, live, nil, before); err != nil {
@@ -132,16 +132,16 @@ func (a *application) merge(force bool) (*outcome, error) {
 			return a.prune(force)
 		}
 	}
-	return a.add(set, force)
+	return a.extend(set, force)
 }
 
-// add merges a configuration that has all that by applied before: nothing goes away.
-func (a *application) add(set map[string]any, force bool) (*outcome, error) {
-	typed, err := a.liveTyped.Merge(a.configTyped)
+// extend merges a configuration that has all that by applied before: nothing goes away.
+func (a *application) extend(set map[string]any, force bool) (*outcome, error) {
+	v, err := a.liveTyped.Merge(a.configTyped)
 	if err != nil {
 		return nil, fmt.Errorf("failed to merge config: %v", err)
 	}
-	merged, _ := typed.AsValue().Unstructured().(map[string]any)
+	merged, _ := v.AsValue().Unstructured().(map[string]any)
 	c := &comparison{m: a.m, d: a.d, live: a.whole, obj: merged, by: a.by, whole: true}
 	out := &outcome{entries: make(managed, 0, len(a.entries)+1)}
 	var conflicts merge.Conflicts

@@ -10,11 +10,13 @@
 // whoever had it to the manager of the request. The sets stay in the form they have in the object (fieldset.go), so an
 // entry that loses nothing is not even copied.
 //
-//	schema.Type ──▶ shape ──▶ diff, complete, validate
-//	                  └─────▶ schema of structured-merge-diff ──▶ merge, prune, conflicts of an apply
+//	schema.Type ──▶ shape ──▶ what changed, what a configuration says, what is wrong with it
+//	                  └─────▶ schema of structured-merge-diff ──▶ merge, and prune what an apply gives up
 //
-// Applies are decided by structured-merge-diff (smd.go): this is the only package that imports it. Shapes are made once
-// per type and process; those of custom resources belong to a Manager.
+// An apply is merged by structured-merge-diff (smd.go); this is the only package that imports it. Where the manager has
+// all that it applied before, conflicts are what changed and others own (apply.go); where it gives something up,
+// structured-merge-diff decides what goes away too (prune.go). Shapes are made once per type and process; those of
+// custom resources belong to a Manager.
 package fieldmanager
 
 import (

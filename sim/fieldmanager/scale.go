@@ -70,7 +70,7 @@ func FromScale(parent, scale []any, apiVersion string, replicas Replicas) []any 
 		}
 		time := ""
 		if old := entries.find(e.id()); old != nil {
-			time = old.time
+			time, out = old.time, out.drop(old)
 		}
 		out = append(out, &entry{manager: e.manager, operation: e.operation, subresource: e.subresource, time: time,
 			apiVersion: apiVersion, fields: setOf(replicas[apiVersion])})

@@ -35,14 +35,14 @@ func (m *Manager) requested(d *resource.Definition, live, obj object.Object, sub
 			known = []any{}
 		}
 		if entries, err := decodeNew(sent, known); err == nil && len(entries) > 0 {
-			return m.reconciled(d, live, entries)
+			return m.reconciled(d, entries)
 		}
 	}
 	entries, err := decode(known)
 	if err != nil {
 		return nil
 	}
-	return m.reconciled(d, live, entries)
+	return m.reconciled(d, entries)
 }
 
 // clears reports whether managedFields were sent to clear them: [] or [{}].

@@ -53,7 +53,7 @@ func convert(from, to *resource.Definition, obj object.Object) (object.Object, e
 
 // reconciled brings the sets of entries into line with the schema: what is owned as a whole now but was owned in parts
 // before is one path. Only schemas of custom resources change; clients may send anything.
-func (m *Manager) reconciled(d *resource.Definition, live object.Object, entries managed) managed {
+func (m *Manager) reconciled(d *resource.Definition, entries managed) managed {
 	for _, e := range entries {
 		v := m.version(d, e.apiVersion)
 		if v == nil || e.raw != nil && !d.Custom {

@@ -14,7 +14,7 @@ var rows = [][]string{
 	{"sim/status", "sim/selector", "sim/metadata", "sim/fault", "sim/trace"},
 	{"sim/mvcc", "sim/schema"},
 	{"sim/resource", "sim/patch", "sim/cel"},
-	{"sim/codec"},
+	{"sim/codec", "sim/crd/structural"},
 	{"sim/fieldmanager", "sim/watchcache", "sim/builtin", "sim/crd", "sim/admission", "sim/auth"},
 	{"sim/registry"},
 	{"sim/discovery/openapi"},

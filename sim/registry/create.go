@@ -36,6 +36,9 @@ func (r *Registry) create(q *Request, obj object.Object, kind ChangeKind) (*Resu
 	}
 	ctx := r.context(q)
 	ctx.Name = hub.Name()
+	if s := terminating(d, ctx.Name); s != nil {
+		return nil, s
+	}
 	attrs := &admission.Attributes{Context: ctx, Operation: admission.Create, Object: hub}
 	if s := r.Admission.Mutate(attrs); s != nil {
 		return nil, s
@@ -115,7 +118,7 @@ func (r *Registry) createOnce(q *Request, ctx *resource.Context, attrs *admissio
 		return r.answer(ctx, obj)
 	}
 	if errs := r.validateNew(ctx, obj); len(errs) > 0 {
-		return nil, status.Invalid(d.Kinded(), obj.Name(), errs)
+		return nil, status.Invalid(d.Hub.Kinded(), obj.Name(), errs)
 	}
 	if strategy.Warn != nil {
 		strategy.Warn(ctx, obj, nil)
@@ -136,7 +139,7 @@ func (r *Registry) createOnce(q *Request, ctx *resource.Context, attrs *admissio
 		return nil, alreadyExists(d, old)
 	}
 	if q.DryRun {
-		return &Result{Item: encode(d, obj, 0), Created: true}, nil
+		return &Result{Item: r.encode(d, obj, 0), Created: true}, nil
 	}
 	it, s := r.put(d, obj)
 	return &Result{Item: it, Created: true}, s
@@ -149,6 +152,9 @@ func (r *Registry) validateNew(ctx *resource.Context, obj object.Object) field.E
 		if errs := hub.Strategy.Allocate(ctx, obj, nil); len(errs) > 0 {
 			return errs
 		}
+	}
+	if errs := otherKind(hub, obj); len(errs) > 0 {
+		return errs
 	}
 	check := metadata.ValidateCore
 	if hub.Custom {
@@ -197,5 +203,5 @@ func (r *Registry) answer(ctx *resource.Context, obj object.Object) (*Result, *s
 			return nil, s
 		}
 	}
-	return &Result{Item: encode(ctx.Definition, obj, 0), Created: true}, nil
+	return &Result{Item: r.encode(ctx.Definition, obj, 0), Created: true}, nil
 }

@@ -35,6 +35,9 @@ func (r *Registry) Delete(q *Request, o DeleteOptions) (*Result, *status.Status)
 	if item == nil {
 		return nil, status.NotFound(d.Resourced(), q.Name)
 	}
+	if s := unreadable(item); s != nil {
+		return nil, s
+	}
 	obj := item.Object()
 	if s := checkPreconditions(d, q.Name, obj, o); s != nil {
 		return nil, s
@@ -46,13 +49,25 @@ func (r *Registry) Delete(q *Request, o DeleteOptions) (*Result, *status.Status)
 	if s := r.Admission.Validate(attrs); s != nil {
 		return nil, s
 	}
+	if first := d.Hub.Strategy.FirstDelete; first != nil && obj.DeletionTimestamp() == "" {
+		return r.firstDelete(q, item, obj, first)
+	}
 	return r.beginDelete(q, item, obj, o)
+}
+
+// firstDelete marks an object as deleted and leaves the rest to those who remove its finalizers.
+func (r *Registry) firstDelete(q *Request, item *resource.Item, obj object.Object, first func(*resource.Context, object.Object)) (*Result, *status.Status) {
+	before := obj.Copy()
+	ctx := r.context(q)
+	obj.Set(object.Time(ctx.Now), "metadata", "deletionTimestamp")
+	first(ctx, obj)
+	return r.storePending(q, item, obj, before)
 }
 
 // checkPreconditions compares the uid and resourceVersion a client expects with the stored ones.
 func checkPreconditions(d *resource.Definition, name string, obj object.Object, o DeleteOptions) *status.Status {
 	of := d.Kinded()
-	if d.Hub.Strategy.Held != nil { // namespaces check by themselves, before the generic code does
+	if d.Hub.Strategy.Held != nil || d.Hub.Strategy.FirstDelete != nil { // these check by themselves, before the generic code does
 		of = d.Resourced()
 		if o.UID != nil && *o.UID != obj.UID() {
 			return status.Conflict(of, name, fmt.Sprintf("Precondition failed: UID in precondition: %s, UID in object meta: %s", *o.UID, obj.UID()))
@@ -228,7 +243,7 @@ func (r *Registry) storePending(q *Request, item *resource.Item, obj, before obj
 		return &Result{Item: item, Pending: true}, nil
 	}
 	if q.DryRun {
-		return &Result{Item: encode(q.Definition, obj, item.Rev), Pending: true}, nil
+		return &Result{Item: r.encode(q.Definition, obj, item.Rev), Pending: true}, nil
 	}
 	it, s := r.put(q.Definition, obj)
 	return &Result{Item: it, Pending: true}, s
@@ -245,7 +260,7 @@ func (r *Registry) finishDelete(q *Request, item *resource.Item, obj, before obj
 			obj.Set(int64(0), "metadata", "deletionGracePeriodSeconds")
 		}
 		if q.DryRun {
-			item = encode(d, obj, item.Rev)
+			item = r.encode(d, obj, item.Rev)
 		} else if !object.Equal(map[string]any(obj), map[string]any(before)) {
 			var s *status.Status
 			if item, s = r.put(d, obj); s != nil {

@@ -17,6 +17,8 @@ type Page struct {
 	Items     []*resource.Item
 	Continue  string
 	Remaining *int64 // remainingItemCount
+
+	failed *status.Status // of an object that cannot be shown: the whole list fails
 }
 
 // reading says which state a list reads (API concepts, "Semantics for get and list").
@@ -28,8 +30,14 @@ type reading struct {
 	from   string // first key
 }
 
-// List reads a collection, or a page of it, and calls done when it has it.
-func (r *Registry) List(q *Request, o ListOptions, done func(*Page, *status.Status)) {
+// List reads a collection, or a page of it, and calls answer when it has it.
+func (r *Registry) List(q *Request, o ListOptions, answer func(*Page, *status.Status)) {
+	done := func(p *Page, s *status.Status) {
+		if s == nil && p.failed != nil {
+			p, s = nil, p.failed
+		}
+		answer(p, s)
+	}
 	l := &lister{r: r, d: q.Definition, o: o, limit: o.Limit}
 	l.scope(q.Namespace)
 	read, s := l.reading()
@@ -205,7 +213,11 @@ func (l *lister) page(view *mvcc.View, rev uint64, read reading, cached bool) *P
 }
 
 func (l *lister) add(p *Page, kv *mvcc.KV) {
-	if it := resource.ItemOf(l.d.Hub, kv); l.o.Matches(it) {
+	it := resource.ItemOf(l.d.Hub, kv)
+	if it.Err != nil && p.failed == nil {
+		p.failed = unreadable(it)
+	}
+	if l.o.Matches(it) {
 		p.Items = append(p.Items, it)
 	}
 }

@@ -139,7 +139,7 @@ func (o *ListOptions) validateWatch(match field.Path) field.ErrorList {
 
 // fieldLabel returns the key of Strategy.Fields that a label of d stands for.
 func fieldLabel(d *resource.Definition, label string) (string, error) {
-	if label == "metadata.name" || label == "metadata.namespace" {
+	if label == "metadata.name" || label == "metadata.namespace" && (d.Namespaced || !d.Custom) {
 		return label, nil
 	}
 	if key, ok := d.FieldLabels[label]; ok {

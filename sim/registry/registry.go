@@ -13,6 +13,7 @@
 package registry
 
 import (
+	"bytes"
 	"strconv"
 	"time"
 
@@ -64,6 +65,8 @@ type Registry struct {
 
 	// Review answers a review of who may do what, in place. nil: reviews are answered without a status.
 	Review func(kind string, ctx *resource.Context, obj object.Object) *status.Status
+
+	scratch []byte // where objects are printed before they get memory of their own
 }
 
 // Request is one request as a registry sees it.
@@ -120,14 +123,15 @@ func decode(d *resource.Definition, obj object.Object) (object.Object, *status.S
 func Convert(d *resource.Definition, obj object.Object) object.Object { return d.FromStored(obj) }
 
 // encode prints obj, in the hub version, as the item of revision rev; revision 0 leaves resourceVersion out.
-func encode(d *resource.Definition, obj object.Object, rev uint64) *resource.Item {
+func (r *Registry) encode(d *resource.Definition, obj object.Object, rev uint64) *resource.Item {
 	hub := d.Hub
 	if rev == 0 {
 		obj.Remove("metadata", "resourceVersion")
 	} else {
 		obj.Set(FormatRev(rev), "metadata", "resourceVersion")
 	}
-	return resource.NewItem(hub, obj, rev, codec.Append(nil, obj, hub.Type()))
+	r.scratch = append(codec.Append(r.scratch[:0], obj, hub.Layout()), '\n')
+	return resource.NewLine(hub, obj, rev, bytes.Clone(r.scratch))
 }
 
 // itemMax is the greatest size of a stored object in bytes (--max-request-bytes of etcd).
@@ -136,20 +140,28 @@ const itemMax = 1536 << 10
 // put stores obj and returns its item. An object that is too large for the store is tried once more without its
 // managedFields, as on the real server.
 func (r *Registry) put(d *resource.Definition, obj object.Object) (*resource.Item, *status.Status) {
-	store := r.Backend.Store()
-	it := encode(d, obj, store.Rev()+1)
+	if d.Form != nil {
+		return r.putForm(d, obj)
+	}
+	rev := r.Backend.Store().Rev() + 1
+	it := r.encode(d, obj, rev)
 	if tooLarge(d, it, obj) {
 		obj.Remove("metadata", "managedFields")
-		if it = encode(d, obj, store.Rev()+1); tooLarge(d, it, obj) {
+		if it = r.encode(d, obj, rev); tooLarge(d, it, obj) {
 			return nil, status.Plain("etcdserver: request is too large")
 		}
 	}
+	r.store(d, it)
+	return it, nil
+}
+
+// store puts an item into the store at its revision, the next one.
+func (r *Registry) store(d *resource.Definition, it *resource.Item) {
 	key := d.Key(it.Namespace, it.Name)
-	r.Backend.Committed(store.Put(key, it.Bytes, it))
+	r.Backend.Committed(r.Backend.Store().Put(key, it.Bytes, it))
 	if ttl := d.Hub.Strategy.TTL; ttl > 0 {
 		r.expireAfter(ttl, key, it.Rev)
 	}
-	return it, nil
 }
 
 // tooLarge reports whether the store would refuse an item. The real server stores built-in kinds as protobuf.

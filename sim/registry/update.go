@@ -45,6 +45,9 @@ func (r *Registry) Update(q *Request, change Change) (*Result, *status.Status) {
 	if item == nil {
 		return r.updateMissing(q, change)
 	}
+	if s := unreadable(item); s != nil {
+		return nil, s
+	}
 	old := item.Object()
 	live := old
 	if d.Hub != d {
@@ -143,7 +146,7 @@ func (r *Registry) replace(q *Request, item *resource.Item, old, obj object.Obje
 	}
 	prepareUpdate(ctx, obj, old)
 	if errs := validateChanged(ctx, obj, old); len(errs) > 0 {
-		return nil, status.Invalid(d.Kinded(), q.Name, errs)
+		return nil, status.Invalid(d.Hub.Kinded(), q.Name, errs)
 	}
 	if d.Hub.Strategy.Warn != nil {
 		d.Hub.Strategy.Warn(ctx, obj, old)
@@ -160,18 +163,26 @@ func (r *Registry) replace(q *Request, item *resource.Item, old, obj object.Obje
 func (r *Registry) commit(q *Request, item *resource.Item, obj object.Object) (*Result, *status.Status) {
 	d := q.Definition
 	if released(d, obj) {
-		sent := encode(d, obj, item.Rev)
+		sent := r.encode(d, obj, item.Rev)
 		if !q.DryRun {
 			r.remove(d, item)
 		}
 		return &Result{Item: sent}, nil
 	}
-	same := encode(d, obj, item.Rev)
+	if d.Form != nil {
+		return r.commitForm(q, item, obj)
+	}
+	same := r.encode(d, obj, item.Rev)
 	if q.DryRun || bytes.Equal(same.Bytes, item.Bytes) {
 		return &Result{Item: same}, nil
 	}
-	it, s := r.put(d, obj)
-	return &Result{Item: it}, s
+	if tooLarge(d, same, obj) {
+		it, s := r.put(d, obj)
+		return &Result{Item: it}, s
+	}
+	it := same.At(r.Backend.Store().Rev() + 1)
+	r.store(d, it)
+	return &Result{Item: it}, nil
 }
 
 // released reports whether a deletion has nothing left to wait for.
@@ -285,6 +296,9 @@ func validateChanged(ctx *resource.Context, obj, old object.Object) field.ErrorL
 	again := metadata.ValidateCoreUpdate
 	if hub.Custom {
 		again = metadata.ValidateUpdate
+	}
+	if errs := otherKind(hub, obj); len(errs) > 0 {
+		return errs
 	}
 	p := field.Root("metadata")
 	errs := metadata.Validate(obj.Metadata(), hub.Namespaced, field.NamePathSegment, p)

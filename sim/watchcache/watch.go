@@ -249,7 +249,7 @@ func (w *Watch) tell(e *Event) {
 	case now != nil:
 		w.send(w.frame(e, Notice{Type: Added, Item: now}))
 	case before != nil:
-		if e.gone == nil {
+		if e.gone == nil || !e.gone.SameForm(before) {
 			e.gone = before.At(e.Rev)
 		}
 		w.send(w.frame(e, Notice{Type: Deleted, Item: e.gone}))

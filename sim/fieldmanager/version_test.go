@@ -1,0 +1,126 @@
+package fieldmanager
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/resource"
+	"github.com/kubesim/kubesim/sim/schema"
+	"github.com/matryer/is"
+)
+
+// twoVersions returns a custom resource whose field spec.size is spec.count in v1, and a Manager that serves both.
+func twoVersions() (m *Manager, v1, v2 *resource.Definition) {
+	str := &schema.Type{Kind: schema.String, GoType: "string"}
+	number := &schema.Type{Kind: schema.Int, Bits: 64, GoType: "int64"}
+	custom := func(name string, t *schema.Type) schema.Field {
+		return schema.Field{Name: name, Type: t, Pointer: true, OmitEmpty: true}
+	}
+	typeWith := func(size string) *schema.Type {
+		meta := schema.NewStruct("", "", []schema.Field{custom("name", str), custom("uid", str)})
+		spec := schema.NewStruct("", "", []schema.Field{custom(size, number), custom("kept", str)})
+		return schema.NewStruct("", "", []schema.Field{custom("apiVersion", str), custom("kind", str),
+			custom("metadata", meta), custom("spec", spec)})
+	}
+	one, two := typeWith("count"), typeWith("size")
+	move := func(from, to string) func(object.Object) (object.Object, error) {
+		return func(obj object.Object) (object.Object, error) {
+			if v, ok := obj.Get("spec", from); ok {
+				obj.Set(v, "spec", to)
+				obj.Remove("spec", from)
+			}
+			if obj.String("spec", "kept") == "fail" {
+				return nil, errors.New("no")
+			}
+			return obj, nil
+		}
+	}
+	strategy := &resource.Strategy{}
+	v2 = &resource.Definition{GVK: schema.GVK{Group: "x.io", Version: "v2", Kind: "W"}, Custom: true, Strategy: strategy,
+		Type: func() *schema.Type { return two }}
+	v1 = &resource.Definition{GVK: schema.GVK{Group: "x.io", Version: "v1", Kind: "W"}, Custom: true, Strategy: strategy,
+		Type: func() *schema.Type { return one }, ToHub: move("count", "size"), FromHub: move("size", "count")}
+	v1.Hub, v2.Hub = v2, v2
+	m = New()
+	m.Version = func(_ *resource.Definition, apiVersion string) *resource.Definition {
+		if apiVersion == v1.GV() {
+			return v1
+		}
+		return nil
+	}
+	return m, v1, v2
+}
+
+func TestVersions(t *testing.T) {
+	is := is.New(t)
+	m, v1, v2 := twoVersions()
+	live, s := m.Apply(v1, nil, parse(t, `{'apiVersion':'x.io/v1','kind':'W','metadata':{'name':'a'},'spec':{'count':1,'kept':'x'}}`), by("a", 1), false)
+	is.Equal(s, nil)
+	hub := parse(t, `{'apiVersion':'x.io/v2','kind':'W','metadata':{'name':'a','uid':'u'},'spec':{'size':1,'kept':'x'}}`)
+	hub.Set(live.List("metadata", "managedFields"), "metadata", "managedFields")
+
+	config := parse(t, `{'apiVersion':'x.io/v2','kind':'W','metadata':{'name':'a'},'spec':{'size':2}}`)
+	_, s = m.Apply(v2, hub, config, by("b", 2), false)
+	is.Equal(s.Message, `Apply failed with 1 conflict: conflict with "a": .spec.count`) // the owner's version names the field
+
+	now := hub.Copy()
+	now.Set(int64(2), "spec", "size")
+	m.Update(v2, hub, now, by("b", 2))
+	is.Equal(owners(now), `a Apply x.io/v1 01 {"f:spec":{"f:kept":{}}}
+b Update x.io/v2 02 {"f:spec":{"f:size":{}}}
+`) // taken away in the owner's version
+
+	config = parse(t, `{'apiVersion':'x.io/v2','kind':'W','metadata':{'name':'a'},'spec':{'kept':'x'}}`)
+	obj, s := m.Apply(v2, hub, config, by("a", 3), false)
+	is.Equal(s, nil)
+	is.Equal(obj.Map("spec"), map[string]any{"kept": "x"}) // given up in another version than it was applied in
+	is.Equal(owners(obj), `a Apply x.io/v2 03 {"f:spec":{"f:kept":{}}}`+"\n")
+
+	m.Version = nil
+	now = hub.Copy()
+	m.Update(v2, hub, now, by("b", 2))
+	is.Equal(owners(now), "") // v1 is not served any more
+}
+
+func TestFailingConversion(t *testing.T) {
+	is := is.New(t)
+	m, _, v2 := twoVersions()
+	live := parse(t, `{'apiVersion':'x.io/v2','kind':'W','metadata':{'name':'a','uid':'u','managedFields':[
+		{'manager':'a','operation':'Apply','apiVersion':'x.io/v1','fieldsType':'FieldsV1','fieldsV1':{'f:spec':{'f:count':{}}}}]},'spec':{'size':1}}`)
+	obj := live.Copy()
+	obj.Set("fail", "spec", "kept")
+	m.Update(v2, live, obj, by("b", 2))
+	is.Equal(owners(obj), "") // the request goes on without managedFields
+}
+
+func TestCustomResourceWithoutSchema(t *testing.T) {
+	is := is.New(t)
+	m, _, v2 := twoVersions()
+	d := *v2
+	d.Type, d.Hub = nil, &d
+	obj := parse(t, `{'apiVersion':'x.io/v2','kind':'W','metadata':{'name':'a'},'spec':{'list':[{'a':1}],'map':{'a':{'b':1}},'null':null}}`)
+	m.Update(&d, nil, obj, by("b", 1))
+	is.Equal(owners(obj), `b Update x.io/v2 01 {"f:spec":{".":{},"f:list":{},"f:map":{".":{},"f:a":{".":{},"f:b":{}}},"f:null":{}}}`+"\n")
+	now := obj.Copy()
+	now.Set("text", "spec", "map")
+	obj.Set("u", "metadata", "uid")
+	m.Update(&d, obj, now, by("c", 2))
+	is.Equal(owners(now), `b Update x.io/v2 01 {"f:spec":{".":{},"f:list":{},"f:null":{}}}
+c Update x.io/v2 02 {"f:spec":{"f:map":{}}}
+`) // a value of another type takes the place of all it had
+}
+
+func TestSchemaThatBecameAtomic(t *testing.T) {
+	is := is.New(t)
+	m, _, v2 := twoVersions()
+	v2.Type().Field("spec").MapType = "atomic"
+	live := parse(t, `{'apiVersion':'x.io/v2','kind':'W','metadata':{'name':'a','uid':'u','managedFields':[
+		{'manager':'a','operation':'Apply','apiVersion':'x.io/v2','fieldsType':'FieldsV1','fieldsV1':{'f:spec':{'f:size':{}}}}]},'spec':{'size':1}}`)
+	obj := live.Copy()
+	m.Update(v2, live, obj, by("b", 2))
+	is.Equal(owners(obj), `a Apply x.io/v2 - {"f:spec":{}}`+"\n") // its parts' owner owns the whole
+	config := parse(t, `{'apiVersion':'x.io/v2','kind':'W','metadata':{'name':'a'},'spec':{'size':2}}`)
+	_, s := m.Apply(v2, live, config, by("b", 2), false)
+	is.Equal(s.Message, `Apply failed with 1 conflict: conflict with "a": .spec`)
+}

@@ -1,0 +1,89 @@
+package registry
+
+import (
+	"bytes"
+
+	"github.com/kubesim/kubesim/sim/codec"
+	"github.com/kubesim/kubesim/sim/field"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/resource"
+	"github.com/kubesim/kubesim/sim/status"
+)
+
+// putForm is put for custom resources, which are stored in one version and written through several.
+func (r *Registry) putForm(d *resource.Definition, obj object.Object) (*resource.Item, *status.Status) {
+	rev := r.Backend.Store().Rev() + 1
+	value, s := r.printForm(d, obj, rev)
+	if s == nil && len(value) > itemMax {
+		obj.Remove("metadata", "managedFields")
+		if value, s = r.printForm(d, obj, rev); s == nil && len(value) > itemMax {
+			s = status.Plain("etcdserver: request is too large")
+		}
+	}
+	if s != nil {
+		return nil, s
+	}
+	var aux any // what was written through another version is read as the store has it
+	if d.GVK == d.Form.Stored {
+		aux = resource.NewItem(d, obj, rev, value)
+	}
+	event := r.Backend.Store().Put(d.Key(obj.Namespace(), obj.Name()), value, aux)
+	r.Backend.Committed(event)
+	it := resource.ItemOf(d, event.KV)
+	return it, unreadable(it)
+}
+
+// printForm returns what the store would hold of obj at a revision.
+func (r *Registry) printForm(d *resource.Definition, obj object.Object, rev uint64) ([]byte, *status.Status) {
+	obj.Set(FormatRev(rev), "metadata", "resourceVersion")
+	if d.GVK == d.Form.Stored {
+		return codec.Append(nil, obj, nil), nil
+	}
+	stored, err := d.Form.Write(obj.Copy())
+	if err != nil {
+		return nil, status.Plain("%s", err.Error())
+	}
+	return codec.Append(nil, stored, nil), nil
+}
+
+// commitForm is the end of commit for custom resources: an object whose stored form would not change is not written.
+func (r *Registry) commitForm(q *Request, item *resource.Item, obj object.Object) (*Result, *status.Status) {
+	d := q.Definition
+	value, s := r.printForm(d, obj, item.Rev)
+	if s != nil {
+		return nil, s
+	}
+	if q.DryRun || bytes.Equal(value, item.Raw()) {
+		return &Result{Item: r.encode(d, obj, item.Rev)}, nil
+	}
+	it, s := r.putForm(d, obj)
+	return &Result{Item: it}, s
+}
+
+// unreadable returns the answer where an object cannot be shown in the version of the request.
+func unreadable(it *resource.Item) *status.Status {
+	if it == nil || it.Err == nil {
+		return nil
+	}
+	return status.Plain("%s", it.Err.Error())
+}
+
+// terminating refuses the creation of an object whose definition is being deleted.
+func terminating(d *resource.Definition, name string) *status.Status {
+	if !d.Terminating {
+		return nil
+	}
+	return status.Forbidden(d.Resourced(), name, "create not allowed while custom resource definition is terminating")
+}
+
+// otherKind returns the errors of a custom resource of another kind than the one of the path: nothing else is checked.
+func otherKind(hub *resource.Definition, obj object.Object) field.ErrorList {
+	var errs field.ErrorList
+	if kind := obj.Kind(); hub.Custom && kind != hub.Kind {
+		errs = append(errs, field.Invalid("kind", kind, "must be "+hub.Kind))
+	}
+	if version := obj.APIVersion(); hub.Custom && version != hub.GV() {
+		errs = append(errs, field.Invalid("apiVersion", version, "must be "+hub.GV()))
+	}
+	return errs
+}
