@@ -35,7 +35,7 @@ func Defaults(crd object.Object) {
 // Strategy returns what is special about definitions. compile compiles their rules; nil: they are refused.
 func Strategy(compile Compiler) *resource.Strategy {
 	return &resource.Strategy{
-		HasStatus: true, NeedsResourceVersion: true,
+		HasStatus: true, NeedsResourceVersion: true, AnyFinalizers: true,
 		NameRule:    field.NameDNSSubdomain,
 		SpecChanged: func(obj, old object.Object) bool { return !object.SemanticEqual(obj["spec"], old["spec"]) },
 		PrepareForCreate: func(_ *resource.Context, obj object.Object) {

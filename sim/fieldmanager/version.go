@@ -33,6 +33,9 @@ func convert(from, to *resource.Definition, obj object.Object) (object.Object, e
 		return obj, nil
 	}
 	obj = obj.Copy()
+	if from.Form != nil {
+		return from.Form.Convert(obj, to.GV())
+	}
 	if from.Hub != from && from.ToHub != nil {
 		hub, err := from.ToHub(obj)
 		if err != nil {

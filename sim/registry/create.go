@@ -157,7 +157,7 @@ func (r *Registry) validateNew(ctx *resource.Context, obj object.Object) field.E
 		return errs
 	}
 	check := metadata.ValidateCore
-	if hub.Custom {
+	if hub.Custom || hub.Strategy.AnyFinalizers {
 		check = metadata.Validate
 	}
 	errs := check(obj.Metadata(), hub.Namespaced, nameRule(hub), field.Root("metadata"))

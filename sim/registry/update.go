@@ -294,7 +294,7 @@ func validateChanged(ctx *resource.Context, obj, old object.Object) field.ErrorL
 		}
 	}
 	again := metadata.ValidateCoreUpdate
-	if hub.Custom {
+	if hub.Custom || hub.Strategy.AnyFinalizers {
 		again = metadata.ValidateUpdate
 	}
 	if errs := otherKind(hub, obj); len(errs) > 0 {

@@ -39,6 +39,8 @@ type Strategy struct {
 	// ChecksMetadataAgain: validation of an update checks the new metadata as that of a new object, too, as the real
 	// server's does for some kinds: causes are repeated once more.
 	ChecksMetadataAgain bool
+	// AnyFinalizers: finalizers need no domain-qualified names, as those of custom resources.
+	AnyFinalizers bool
 	// CustomStatus: the status subresource freezes metadata too, as custom resources do.
 	CustomStatus bool
 	// Virtual: objects are answered, never stored (SubjectAccessReview).
