@@ -76,6 +76,15 @@ func (c client) parse(body string) object.Object {
 	return obj
 }
 
+func read(t *testing.T, r io.Reader) string {
+	t.Helper()
+	data, err := io.ReadAll(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
 // event is one event of a watch.
 type event struct {
 	Type   string

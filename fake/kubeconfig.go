@@ -14,6 +14,7 @@ import (
 	"net"
 	"time"
 
+	"github.com/kubesim/kubesim/sim/auth"
 	"github.com/kubesim/kubesim/sim/codec"
 )
 
@@ -38,6 +39,26 @@ func (l *Listener) KubeConfig(token string) []byte {
 		panic("fake: a kubeconfig cannot be printed: " + err.Error())
 	}
 	return codec.Body(data, codec.Format{Media: codec.YAML})
+}
+
+// KubeConfig returns a kubeconfig file for clients in other processes, such as kubectl. It starts a listener if the server
+// has none yet; with auth.RBAC its user is the first of the tokens, which kubectl sends over TLS only.
+func (s *Server) KubeConfig() ([]byte, error) {
+	s.mu.Lock()
+	listeners := s.listeners
+	s.mu.Unlock()
+	token := ""
+	if s.options.Auth == auth.RBAC {
+		token = append(s.options.Tokens, auth.DefaultTokens()...)[0].Token
+	}
+	if len(listeners) > 0 {
+		return listeners[0].KubeConfig(token), nil
+	}
+	l, err := s.Listen(ListenOptions{TLS: token != ""})
+	if err != nil {
+		return nil, err
+	}
+	return l.KubeConfig(token), nil
 }
 
 // selfSigned makes a certificate for the address, and its PEM form. It is the one thing about a server that no seed

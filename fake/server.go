@@ -55,6 +55,7 @@ type Server struct {
 	// Clock moves the server's time. It does nothing when Options.Clock is not a clock.Manual.
 	Clock *clock.Manual
 
+	options   Options
 	cluster   *sim.Cluster
 	handler   http.Handler
 	transport *transport
@@ -70,7 +71,7 @@ func New(options ...Options) (*Server, error) {
 	if len(options) > 0 {
 		o = options[0]
 	}
-	s := &Server{}
+	s := &Server{options: o}
 	if o.Clock == nil {
 		o.Clock = clock.NewManual(clock.Epoch())
 	}

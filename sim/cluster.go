@@ -116,6 +116,7 @@ func (c *Cluster) Reset() error {
 	for _, r := range c.replicas {
 		r.restart()
 	}
+	c.schedule.clear()
 	return c.bootstrap()
 }
 

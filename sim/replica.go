@@ -46,6 +46,9 @@ func newReplica(c *Cluster, set *schema.Set, defs []*resource.Definition) *Repli
 	who := auth.New(c.options.Auth, c.options.Tokens)
 	reg := &registry.Registry{Backend: backend{r}, Admission: admission.Default(may(who)), Review: who.Review,
 		Fields: fields(table)}
+	who.Accounts = func(token string) (resource.User, []string, bool) {
+		return builtin.TokenUser(c.seed, token, c.now(), reg.Reader())
+	}
 	reg.Escalation = func(q *registry.Request, obj, old object.Object) *status.Status {
 		d := q.Definition
 		at := auth.Attributes{User: q.User, Verb: "update", IsResource: true, Group: d.Group, Version: d.Version,
@@ -92,8 +95,14 @@ func fields(table *resource.Table) *fieldmanager.Manager {
 	return m
 }
 
-// restart fills the caches anew; watches end.
+// restart fills the caches anew; watches end, and reads that wait for a revision have waited long enough.
 func (r *Replica) restart() {
+	waiting := r.waiting
+	r.waiting = nil
+	for _, w := range waiting {
+		w.stop()
+		w.done(false)
+	}
 	for _, name := range r.cacheNames() {
 		r.caches[name].EndAll()
 	}

@@ -51,6 +51,12 @@ func (s *schedule) arm() {
 	}
 }
 
+// clear forgets all jobs.
+func (s *schedule) clear() {
+	s.queue = nil
+	s.stop()
+}
+
 func (s *schedule) stop() {
 	if s.timer != nil {
 		s.timer.Stop()

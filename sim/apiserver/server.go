@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"net/url"
 	"sync"
+	"time"
 
 	"github.com/kubesim/kubesim/sim/auth"
 	"github.com/kubesim/kubesim/sim/codec"
@@ -90,6 +91,10 @@ func (s *Server) Do(q *Request, done func(*Answer)) {
 		return
 	}
 	c.info = in
+	if s := c.checkTimeout(); s != nil {
+		c.fail(s)
+		return
+	}
 	if s := c.authenticate(); s != nil {
 		c.fail(s)
 		return
@@ -120,6 +125,19 @@ func (c *call) auditID() string {
 		return id
 	}
 	return c.s.Registry.NewAuditID()
+}
+
+// checkTimeout refuses a timeout that is no duration. A good one changes nothing: nothing here takes so long. Watches and
+// streams, which may last, do not look at it.
+func (c *call) checkTimeout() *status.Status {
+	text := c.q.Query.Get("timeout")
+	if text == "" || c.info.verb == "watch" || c.info.verb == "proxy" {
+		return nil
+	}
+	if _, err := time.ParseDuration(text); err != nil {
+		return status.BadRequest("invalid timeout specified in the request URL - %v", err)
+	}
+	return nil
 }
 
 func (c *call) authenticate() *status.Status {

@@ -42,6 +42,10 @@ const (
 
 // Auth is the authentication and authorization of one API server. It does not change after New.
 type Auth struct {
+	// Accounts returns the service account that holds a token, and the token's audiences. nil: there are no such tokens.
+	// It is set before the first request.
+	Accounts func(token string) (user resource.User, audiences []string, ok bool)
+
 	mode   Mode
 	tokens map[string]resource.User
 	roles  bootstrap
@@ -79,11 +83,27 @@ func (a *Auth) Authenticate(h http.Header) (resource.User, *status.Status) {
 	if token == "" {
 		return resource.User{Name: anonymous, Groups: []string{unauthenticated}}, nil
 	}
-	u, ok := a.tokens[token]
-	if !ok {
+	u, good := a.holder(token, []string{audience})
+	if len(good) == 0 {
 		return resource.User{}, status.Unauthorized()
 	}
 	return u, nil
+}
+
+// holder returns who holds a token, and for which of the wanted audiences it is good: for none if nobody holds it.
+func (a *Auth) holder(token string, wanted []string) (u resource.User, good []string) {
+	u, ok := a.tokens[token]
+	audiences := []string{audience}
+	if !ok && a.Accounts != nil {
+		u, audiences, ok = a.Accounts(token)
+		u.Groups = withGroup(u.Groups, authenticated)
+	}
+	for _, name := range wanted {
+		if ok && has(audiences, name) {
+			good = append(good, name)
+		}
+	}
+	return u, good
 }
 
 // bearer returns the token of an Authorization header, "" when it holds none (RFC 6750; the scheme in any case).

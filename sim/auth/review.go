@@ -94,15 +94,18 @@ func (a *Auth) reviewToken(obj object.Object) *status.Status {
 	if token == "" {
 		return nil
 	}
-	user, known := a.tokens[token]
 	wanted := object.Strings(spec.List("audiences"))
-	if !known || len(wanted) > 0 && !has(wanted, audience) {
+	if len(wanted) == 0 {
+		wanted = []string{audience}
+	}
+	user, good := a.holder(token, wanted)
+	if len(good) == 0 {
 		answer["error"] = "invalid bearer token"
 		return nil
 	}
 	answer["authenticated"] = true
 	answer["user"] = userInfo(user)
-	answer["audiences"] = []any{audience}
+	answer["audiences"] = object.FromStrings(good)
 	return nil
 }
 

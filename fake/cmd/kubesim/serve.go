@@ -110,18 +110,6 @@ func serve(args []string) error {
 	if err != nil {
 		return err
 	}
-	fmt.Println("serving", l.URL())
-	if err := announce(f, l); err != nil {
-		return err
-	}
-	stop := make(chan os.Signal, 1)
-	signal.Notify(stop, os.Interrupt, syscall.SIGTERM)
-	<-stop
-	return nil
-}
-
-// announce writes the kubeconfig and says how to try the server.
-func announce(f *flags, l *fake.Listener) error {
 	token := ""
 	if f.auth == "rbac" {
 		token = f.allTokens()[0].Token
@@ -130,16 +118,31 @@ func announce(f *flags, l *fake.Listener) error {
 		if err := os.WriteFile(f.kubeconfig, l.KubeConfig(token), 0o600); err != nil {
 			return fmt.Errorf("--kubeconfig: %w", err)
 		}
-		fmt.Fprintf(os.Stderr, "try: kubectl --kubeconfig %s get namespaces\n", f.kubeconfig)
-		return nil
 	}
-	line := "try: kubectl --server " + l.URL()
-	if token != "" {
-		line += " --token " + token
-	}
-	if f.tls {
-		line += " --insecure-skip-tls-verify"
-	}
-	fmt.Fprintln(os.Stderr, line+" get namespaces")
+	stop := make(chan os.Signal, 1)
+	signal.Notify(stop, os.Interrupt, syscall.SIGTERM)
+	fmt.Println("serving", l.URL()) // whoever waits for this line may go on: everything is ready
+	fmt.Fprintln(os.Stderr, "try:", f.try(l.URL(), token))
+	<-stop
 	return nil
+}
+
+// try is a line that shows the server at work. kubectl sends tokens over TLS only.
+func (f *flags) try(url, token string) string {
+	switch {
+	case f.kubeconfig != "" && (token == "" || f.tls):
+		return "kubectl --kubeconfig " + f.kubeconfig + " get namespaces"
+	case token != "" && !f.tls:
+		return `curl -H "Authorization: Bearer ` + token + `" ` + url + "/api/v1/namespaces   (kubectl sends tokens over TLS only: add --tls)"
+	case f.tls:
+		return "kubectl --server " + url + " --insecure-skip-tls-verify" + flagOf("token", token) + " get namespaces"
+	}
+	return "kubectl --server " + url + " get namespaces"
+}
+
+func flagOf(name, value string) string {
+	if value == "" {
+		return ""
+	}
+	return " --" + name + " " + value
 }
