@@ -7,6 +7,8 @@
 package admission
 
 import (
+	"slices"
+
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
 	"github.com/kubesim/kubesim/sim/status"
@@ -28,6 +30,10 @@ type Attributes struct {
 	Operation Operation
 	Object    object.Object // in the hub version; nil for DELETE
 	Old       object.Object // nil for CREATE
+
+	rounds   map[string]*round // of plugins that may be called twice, by name
+	reinvoke bool              // one of them changed the object
+	second   bool              // this is the second time
 }
 
 // Plugin is one admission plugin. A nil function has no part in its phase.
@@ -60,8 +66,37 @@ func Default(may Authorize) Chain {
 	}
 }
 
-// Mutate lets each plugin change a.Object; the first refusal ends it.
+// New returns the plugins that kube-apiserver runs by default, with those that need a host, in its order.
+func New(h *Host, may Authorize) Chain {
+	c := Default(may)
+	after := func(name string, plugins ...Plugin) {
+		for i := range c {
+			if c[i].Name == name {
+				c = slices.Insert(c, i+1, plugins...)
+				return
+			}
+		}
+	}
+	after("NamespaceLifecycle", LimitRanger())
+	after("TaintNodesByCondition", PodSecurity())
+	return append(c, MutatingAdmissionPolicy(h), MutatingAdmissionWebhook(h), ValidatingAdmissionPolicy(h),
+		ValidatingAdmissionWebhook(h), ResourceQuota(h.Write))
+}
+
+// Mutate lets each plugin change a.Object; the first refusal ends it. When a policy or webhook has changed the object,
+// all plugins see it once more.
 func (c Chain) Mutate(a *Attributes) *status.Status {
+	if s := c.mutate(a); s != nil {
+		return s
+	}
+	if !a.reinvoke {
+		return nil
+	}
+	a.second = true
+	return c.mutate(a)
+}
+
+func (c Chain) mutate(a *Attributes) *status.Status {
 	for _, p := range c {
 		if p.Mutate != nil {
 			if s := p.Mutate(a); s != nil {

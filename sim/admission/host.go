@@ -1,0 +1,119 @@
+package admission
+
+import (
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/kubesim/kubesim/sim/cel"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/resource"
+	"github.com/kubesim/kubesim/sim/status"
+)
+
+// Host is what policies, webhooks and quotas need of the API server they run in. A nil function stands for something
+// that the server does not do.
+type Host struct {
+	// Table is what the server serves.
+	Table *resource.Table
+	// May answers the authorizer of expressions for a user.
+	May func(user resource.User, a cel.Access, objects resource.Reader) (allowed bool, reason string)
+	// Decode reads what a mutation made of an object, as the body of a request is read.
+	Decode func(d *resource.Definition, data []byte) (object.Object, error)
+	// Patch applies a JSON patch (RFC 6902). tested is false when one of its test operations failed.
+	Patch func(doc, patch []byte) (result []byte, tested bool, err error)
+	// Merge merges a configuration into an object of the same kind, as server-side apply does, without owners.
+	Merge func(d *resource.Definition, live, config object.Object) (object.Object, error)
+	// Write stores the usage of quotas.
+	Write Write
+	// Handlers answer webhooks in place of a server, by the name of the webhook.
+	Handlers func(name string) Handler
+	// Transport carries requests to webhooks.
+	Transport http.RoundTripper
+	// Outside calls f without the Cluster's lock. nil: f is called as it is.
+	Outside func(f func())
+	// After calls f after d of the Cluster's time; stop takes that back.
+	After func(d time.Duration, f func()) (stop func())
+}
+
+// version returns obj, in the hub version of the write, as the definition d shows it. Both are versions of one resource.
+// obj stays as it is.
+func (a *Attributes) version(obj object.Object, d *resource.Definition) object.Object {
+	if obj == nil {
+		return nil
+	}
+	obj = obj.Copy()
+	switch {
+	case d == a.Definition.Hub || d == a.Definition && a.Definition.Form != nil:
+		return obj
+	case d.Form != nil:
+		if a.Definition.Form == nil || a.Definition.Form.Convert == nil {
+			return obj
+		}
+		if converted, err := a.Definition.Form.Convert(obj, d.GV()); err == nil {
+			return converted
+		}
+		return obj
+	}
+	return d.FromStored(obj)
+}
+
+// replace puts a changed object of the version d in the place of the write's. Plugins share a.Object with the registry:
+// it is changed in place.
+func (a *Attributes) replace(obj object.Object, d *resource.Definition) *status.Status {
+	if d.Default != nil {
+		d.Default(obj)
+	}
+	hub := obj
+	var err error
+	switch {
+	case d == a.Definition.Hub:
+	case d.Form != nil:
+		if d != a.Definition && d.Form.Convert != nil {
+			hub, err = d.Form.Convert(obj, a.Definition.GV())
+		}
+	case d.ToHub != nil:
+		hub, err = d.ToHub(obj)
+	default:
+		hub["apiVersion"] = d.Hub.GV()
+	}
+	if err != nil {
+		return status.Internal(err)
+	}
+	clear(a.Object)
+	for k, v := range hub {
+		a.Object[k] = v
+	}
+	return nil
+}
+
+// equivalents returns the other served versions of the write's resource, in the table's order.
+func (h *Host) equivalents(d *resource.Definition) []*resource.Definition {
+	if h.Table == nil {
+		return nil
+	}
+	var out []*resource.Definition
+	for _, other := range h.Table.All() {
+		if other != d && other.Storage == d.Storage && other.Resource == d.Resource {
+			out = append(out, other)
+		}
+	}
+	return out
+}
+
+// exempt are the resources that no policy and no webhook is about: they would lock everybody out.
+var exempt = []string{"validatingwebhookconfigurations", "mutatingwebhookconfigurations", "validatingadmissionpolicies",
+	"validatingadmissionpolicybindings", "mutatingadmissionpolicies", "mutatingadmissionpolicybindings"}
+
+func (a *Attributes) exempt() bool {
+	return a.Definition.Group == "admissionregistration.k8s.io" && slices.Contains(exempt, a.Definition.Resource)
+}
+
+// outside calls f without the Cluster's lock.
+func (h *Host) outside(f func()) {
+	if h.Outside == nil {
+		f()
+		return
+	}
+	h.Outside(f)
+}

@@ -1,0 +1,141 @@
+package admission
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/resource"
+	"github.com/kubesim/kubesim/sim/selector"
+	"github.com/kubesim/kubesim/sim/status"
+)
+
+// criteria say which writes a webhook or policy is about (matchConstraints, matchResources and the fields of a webhook).
+type criteria struct {
+	namespaceSelector, objectSelector map[string]any
+	rules, exclude                    []object.Object
+	exact                             bool // matchPolicy Exact
+	everything                        bool // no rules match everything
+}
+
+func newCriteria(o object.Object, rules string) *criteria {
+	c := &criteria{namespaceSelector: o.Map("namespaceSelector"), objectSelector: o.Map("objectSelector"),
+		exact: o.String("matchPolicy") == "Exact"}
+	c.rules, c.exclude = objects(o.List(rules)), objects(o.List("excludeResourceRules"))
+	return c
+}
+
+func objects(list []any) []object.Object {
+	var out []object.Object
+	for _, v := range list {
+		if m, ok := v.(map[string]any); ok {
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+// match returns the version of the resource in which a write is matched, nil when it is not. An error of a selector
+// counts only where everything else matches.
+func (c *criteria) match(a *Attributes, h *Host) (*resource.Definition, *status.Status) {
+	inNamespace, s := matchNamespace(a, c.namespaceSelector)
+	if !inNamespace && s == nil || !matchObject(a, c.objectSelector) {
+		return nil, nil
+	}
+	if c.matchRules(a, h, c.exclude) != nil {
+		return nil, nil
+	}
+	d := a.Definition
+	if !c.everything || len(c.rules) > 0 {
+		d = c.matchRules(a, h, c.rules)
+	}
+	if d == nil {
+		return nil, nil
+	}
+	return d, s
+}
+
+func (c *criteria) matchRules(a *Attributes, h *Host, rules []object.Object) *resource.Definition {
+	for _, rule := range rules {
+		if matchRule(a, a.Definition, rule) {
+			return a.Definition
+		}
+	}
+	if c.exact || len(rules) == 0 {
+		return nil
+	}
+	others := h.equivalents(a.Definition)
+	for _, rule := range rules {
+		for _, d := range others {
+			if matchRule(a, d, rule) {
+				return d
+			}
+		}
+	}
+	return nil
+}
+
+func has(o object.Object, field, value string) bool {
+	list := object.Strings(o.List(field))
+	return slices.Contains(list, "*") || slices.Contains(list, value)
+}
+
+func matchRule(a *Attributes, d *resource.Definition, rule object.Object) bool {
+	if !has(rule, "operations", string(a.Operation)) || !has(rule, "apiGroups", d.Group) || !has(rule, "apiVersions", d.Version) {
+		return false
+	}
+	clusterWide := d.Storage == Namespaces || a.Namespace == ""
+	switch rule.String("scope") {
+	case "Cluster":
+		if !clusterWide {
+			return false
+		}
+	case "Namespaced":
+		if clusterWide {
+			return false
+		}
+	}
+	names := object.Strings(rule.List("resourceNames"))
+	if len(names) > 0 && !slices.Contains(names, a.Name) {
+		return false
+	}
+	return slices.ContainsFunc(object.Strings(rule.List("resources")), func(pattern string) bool {
+		name, sub, _ := strings.Cut(pattern, "/")
+		return (name == "*" || name == d.Resource) && (sub == "*" || sub == a.Subresource)
+	})
+}
+
+// matchNamespace compares the labels of the write's namespace, or of the namespace that is written.
+func matchNamespace(a *Attributes, s map[string]any) (bool, *status.Status) {
+	sel, err := selector.FromLabelSelector(s)
+	if err != nil {
+		return false, status.Internal(err)
+	}
+	if s == nil || sel.Empty() {
+		return true, nil
+	}
+	if a.Definition.Storage == Namespaces {
+		obj := a.Object
+		if obj == nil {
+			obj = a.Old
+		}
+		return sel.Matches(obj.Labels()), nil
+	}
+	if a.Namespace == "" || !a.Definition.Namespaced {
+		return true, nil
+	}
+	namespace := a.Objects.Get(Namespaces, "", a.Namespace)
+	if namespace == nil {
+		return false, status.NotFound(status.Resource{Resource: Namespaces}, a.Namespace)
+	}
+	return sel.Matches(namespace.Labels()), nil
+}
+
+// matchObject compares the labels of the object before and after the write; one match is enough.
+func matchObject(a *Attributes, s map[string]any) bool {
+	sel, err := selector.FromLabelSelector(s)
+	if err != nil {
+		return false
+	}
+	return s == nil || sel.Empty() || a.Object != nil && sel.Matches(a.Object.Labels()) || a.Old != nil && sel.Matches(a.Old.Labels())
+}

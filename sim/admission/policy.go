@@ -1,0 +1,307 @@
+package admission
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/kubesim/kubesim/sim/cel"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/resource"
+	"github.com/kubesim/kubesim/sim/schema"
+	"github.com/kubesim/kubesim/sim/selector"
+	"github.com/kubesim/kubesim/sim/status"
+)
+
+// The storage names of policies and their bindings.
+const (
+	validatingPolicies = "validatingadmissionpolicies.admissionregistration.k8s.io"
+	validatingBindings = "validatingadmissionpolicybindings.admissionregistration.k8s.io"
+	mutatingPolicies   = "mutatingadmissionpolicies.admissionregistration.k8s.io"
+	mutatingBindings   = "mutatingadmissionpolicybindings.admissionregistration.k8s.io"
+)
+
+// policies are the policies of one kind, compiled, as far as they are in use.
+//
+//	policy ── matchConstraints ─┬─ binding ── matchResources ─┬─ params ─▶ one invocation
+//	          matchConditions   │                             └─ params ─▶ one invocation
+//	          variables         └─ binding …
+type policies struct {
+	host              *Host
+	storage, bindings string
+	patch             bool
+	compiled          map[string]*policy // by name
+}
+
+// policy is one policy. parts are what is special about its kind.
+type policy struct {
+	name, version string // metadata.name and resourceVersion
+	spec          object.Object
+	fail          bool // failurePolicy Fail
+	constraints   *criteria
+	conditions    []*cel.Program
+	names         []string // of conditions
+	expressions   []expression
+	annotations   []expression
+}
+
+// expression is one validation, mutation or audit annotation.
+type expression struct {
+	source  object.Object
+	program *cel.Program
+	message *cel.Program // of a validation; nil: none
+}
+
+// invocation is a policy that applies to a write through one binding, with one parameter.
+type invocation struct {
+	policy  *policy
+	binding object.Object
+	kind    *resource.Definition
+	params  object.Object
+}
+
+func newPolicies(h *Host, storage, bindings string, patch bool) *policies {
+	return &policies{host: h, storage: storage, bindings: bindings, patch: patch, compiled: map[string]*policy{}}
+}
+
+// problem is why a policy cannot be applied, or what it has against a write.
+type problem struct {
+	policy  *policy
+	binding string // "" for none
+	text    string
+	reason  status.Reason
+}
+
+// invocations returns what applies to a write, in the order of the names of policies and bindings, and what is wrong
+// with the configuration. s is an answer that ends the request.
+func (p *policies) invocations(a *Attributes) (list []*invocation, problems []problem) {
+	if a.exempt() || a.Definition.Hub.Strategy.Virtual {
+		return nil, nil
+	}
+	var bindings []object.Object
+	a.Objects.Each(p.bindings, "", func(b object.Object) bool {
+		bindings = append(bindings, b)
+		return true
+	})
+	if len(bindings) == 0 {
+		return nil, nil
+	}
+	a.Objects.Each(p.storage, "", func(obj object.Object) bool {
+		of := p.compile(obj)
+		var own []object.Object
+		for _, b := range bindings {
+			if b.String("spec", "policyName") == of.name {
+				own = append(own, b)
+			}
+		}
+		if len(own) == 0 {
+			return true
+		}
+		kind, s := of.constraints.match(a, p.host)
+		if s != nil {
+			problems = append(problems, problem{policy: of, text: "failed to configure policy: " + s.Message})
+		}
+		if kind == nil || s != nil {
+			return true
+		}
+		paramKind, err := p.paramKind(of)
+		if err != nil {
+			problems = append(problems, problem{policy: of, text: "failed to configure policy: " + err.Error()})
+			return true
+		}
+		for _, b := range own {
+			more, err := p.bind(a, of, b, kind, paramKind)
+			if err != nil {
+				problems = append(problems, problem{policy: of, binding: b.Name(), text: "failed to configure binding: " + err.Error()})
+			}
+			list = append(list, more...)
+		}
+		return true
+	})
+	return list, problems
+}
+
+// bind returns the invocations of a policy through one binding: one for each parameter.
+func (p *policies) bind(a *Attributes, of *policy, b object.Object, kind, paramKind *resource.Definition) ([]*invocation, error) {
+	if resources := object.Object(b.Map("spec", "matchResources")); resources != nil {
+		c := newCriteria(resources, "resourceRules")
+		c.everything = true
+		matched, s := c.match(a, p.host)
+		if s != nil {
+			return nil, s
+		}
+		if matched == nil {
+			return nil, nil
+		}
+	}
+	params, err := p.params(a, b, paramKind)
+	if err != nil {
+		return nil, err
+	}
+	var list []*invocation
+	for _, param := range params {
+		list = append(list, &invocation{of, b, kind, param})
+	}
+	return list, nil
+}
+
+// paramKind returns the definition of the parameters of a policy, nil for a policy without.
+func (p *policies) paramKind(of *policy) (*resource.Definition, error) {
+	kind := object.Object(of.spec.Map("paramKind"))
+	if kind == nil {
+		return nil, nil
+	}
+	gvk := schema.ParseGVK(kind.String("apiVersion"), kind.String("kind"))
+	if p.host.Table != nil {
+		if d := p.host.Table.OfKind(gvk); d != nil {
+			return d, nil
+		}
+	}
+	return nil, fmt.Errorf("failed to find resource referenced by paramKind: '%s'", gvk)
+}
+
+// params returns the parameters a binding names: one nil for a policy or binding without.
+func (p *policies) params(a *Attributes, b object.Object, kind *resource.Definition) ([]object.Object, error) {
+	ref := object.Object(b.Map("spec", "paramRef"))
+	if kind == nil || ref == nil {
+		return []object.Object{nil}, nil
+	}
+	namespace := ref.String("namespace")
+	switch {
+	case !kind.Namespaced && namespace != "":
+		return nil, errors.New("paramRef.namespace must not be provided for a cluster-scoped `paramKind`")
+	case kind.Namespaced && namespace == "":
+		if namespace = a.Namespace; namespace == "" {
+			return nil, errors.New("cannot use namespaced paramRef in policy binding that matches cluster-scoped resources")
+		}
+	}
+	var found []object.Object
+	if name := ref.String("name"); name != "" {
+		if obj := a.Objects.Get(kind.Storage, namespace, name); obj != nil {
+			found = append(found, kind.FromStored(obj))
+		}
+	} else {
+		sel, err := selector.FromLabelSelector(ref.Map("selector"))
+		if err != nil {
+			return nil, err
+		}
+		a.Objects.Each(kind.Storage, namespace, func(obj object.Object) bool {
+			if sel.Matches(obj.Labels()) {
+				found = append(found, kind.FromStored(obj))
+			}
+			return true
+		})
+	}
+	if len(found) == 0 && ref.String("parameterNotFoundAction") == "Deny" {
+		return nil, errors.New("no params found for policy binding with `Deny` parameterNotFoundAction")
+	}
+	return found, nil
+}
+
+// compile returns the policy, compiled anew when it was written since the last time.
+func (p *policies) compile(obj object.Object) *policy {
+	name := obj.Name()
+	if c := p.compiled[name]; c != nil && c.version == obj.ResourceVersion() {
+		return c
+	}
+	spec := object.Object(obj.Map("spec"))
+	c := &policy{name: name, version: obj.ResourceVersion(), spec: spec, fail: spec.String("failurePolicy") != "Ignore"}
+	c.constraints = newCriteria(spec.Map("matchConstraints"), "resourceRules")
+	c.constraints.everything = true
+	compiler := cel.NewCompiler(cel.Declarations{Params: spec.Map("paramKind") != nil, Authorizer: true, Patch: p.patch})
+	for _, v := range objects(spec.List("variables")) {
+		_ = compiler.Variable(v.String("name"), v.String("expression")) // the expressions that use it say what is wrong
+	}
+	for _, v := range objects(spec.List("matchConditions")) {
+		c.conditions = append(c.conditions, compiler.Compile(v.String("expression"), cel.Bool))
+		c.names = append(c.names, v.String("name"))
+	}
+	for _, v := range objects(spec.List("validations")) {
+		e := expression{source: v, program: compiler.Compile(v.String("expression"), cel.Bool)}
+		if text := v.String("messageExpression"); text != "" {
+			e.message = compiler.Compile(text, cel.String)
+		}
+		c.expressions = append(c.expressions, e)
+	}
+	for _, v := range objects(spec.List("auditAnnotations")) {
+		c.annotations = append(c.annotations, expression{source: v, program: compiler.Compile(v.String("valueExpression"), cel.StringNull)})
+	}
+	for _, v := range objects(spec.List("mutations")) {
+		want, text := cel.Object, v.String("applyConfiguration", "expression")
+		if v.String("patchType") == "JSONPatch" {
+			want, text = cel.JSONPatch, v.String("jsonPatch", "expression")
+		}
+		c.expressions = append(c.expressions, expression{source: v, program: compiler.Compile(text, want)})
+	}
+	p.compiled[name] = c
+	return c
+}
+
+// conditions evaluates match conditions: a false one wins over one that cannot be evaluated.
+func matchConditions(programs []*cel.Program, in *cel.Input) (bool, error) {
+	budget := int64(cel.MatchBudget)
+	var failed []string
+	for _, p := range programs {
+		v, err := p.Eval(in, &budget)
+		switch {
+		case err != nil && err.Budget:
+			return false, err
+		case err != nil:
+			failed = append(failed, err.Text)
+		case v == false:
+			return false, nil
+		}
+	}
+	if len(failed) > 0 {
+		return false, errors.New(aggregate(failed))
+	}
+	return true, nil
+}
+
+// input is what a write gives to the expressions of a policy or webhook.
+func (a *Attributes) input(h *Host, kind *resource.Definition, params object.Object) *cel.Input {
+	in := &cel.Input{Request: a.celRequest(kind), Resource: cel.Access{Group: a.Definition.Group, Resource: a.Definition.Resource,
+		Subresource: a.Subresource, Namespace: a.Namespace, Name: a.Name}}
+	if obj := a.version(a.Object, kind); obj != nil {
+		in.Object = map[string]any(obj)
+	}
+	if old := a.version(a.Old, kind); old != nil {
+		in.OldObject = map[string]any(old)
+	}
+	if params != nil {
+		in.Params = map[string]any(params)
+	}
+	if a.Namespace != "" && a.Definition.Storage != Namespaces {
+		if namespace := a.Objects.Get(Namespaces, "", a.Namespace); namespace != nil {
+			namespace.Remove("metadata", "managedFields")
+			namespace.Remove("metadata", "ownerReferences")
+			in.NamespaceObject = map[string]any(namespace)
+		}
+	}
+	if h.May != nil {
+		in.Authorizer = func(q cel.Access) (bool, string) {
+			user := a.User
+			if q.ServiceAccountName != "" {
+				user = serviceAccount(q.ServiceAccountNamespace, q.ServiceAccountName)
+			}
+			return h.May(user, q, a.Objects)
+		}
+	}
+	return in
+}
+
+func serviceAccount(namespace, name string) resource.User {
+	return resource.User{Name: "system:serviceaccount:" + namespace + ":" + name,
+		Groups: []string{"system:serviceaccounts", "system:serviceaccounts:" + namespace, "system:authenticated"}}
+}
+
+// celRequest is request in expressions: an AdmissionRequest without its objects and uid.
+func (a *Attributes) celRequest(kind *resource.Definition) map[string]any {
+	r := a.reviewRequest(kind)
+	delete(r, "object")
+	delete(r, "oldObject")
+	return r
+}
+
+// trimmed prints an expression in messages.
+func trimmed(s string) string { return strings.TrimSpace(s) }

@@ -1,0 +1,185 @@
+package admission
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/kubesim/kubesim/sim/cel"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/resource"
+	"github.com/kubesim/kubesim/sim/status"
+)
+
+// MutatingAdmissionPolicy applies the policies of that kind (Kubernetes documentation, "Mutating Admission Policy").
+func MutatingAdmissionPolicy(h *Host) Plugin {
+	p := newPolicies(h, mutatingPolicies, mutatingBindings, true)
+	return Plugin{Name: "MutatingAdmissionPolicy", Mutate: p.mutate}
+}
+
+// mutate lets every policy that applies change the object.
+func (p *policies) mutate(a *Attributes) *status.Status {
+	list, problems := p.invocations(a)
+	round := a.round("MutatingAdmissionPolicy")
+	for _, i := range list {
+		key := i.policy.name + "/" + i.binding.Name() + "/" + i.params.Namespace() + "/" + i.params.Name()
+		if !round.calls(key) {
+			continue
+		}
+		changed, bad, s := p.apply(a, i)
+		if s != nil {
+			return s
+		}
+		problems = append(problems, bad...)
+		round.called(key, changed, i.policy.spec.String("reinvocationPolicy") == "IfNeeded")
+	}
+	round.done(a)
+	return mutationRefusal(a, problems)
+}
+
+// mutationRefusal answers with the first problem of a policy that must not fail; all are among the causes.
+func mutationRefusal(a *Attributes, problems []problem) *status.Status {
+	var s *status.Status
+	for _, p := range problems {
+		if !p.policy.fail {
+			continue
+		}
+		text := fmt.Sprintf("policy %q denied request: %s", p.policy.name, p.text)
+		if p.binding != "" {
+			text = fmt.Sprintf("policy '%s' with binding '%s' denied request: %s", p.policy.name, p.binding, p.text)
+		}
+		if s == nil {
+			s = a.refuse("admission request denied by policy")
+			s.Message = text
+			if p.reason != "" {
+				s.Reason = p.reason
+			}
+		}
+		s.Details.Causes = append(s.Details.Causes, status.Cause{Message: text})
+	}
+	return s
+}
+
+// apply runs the mutations of one invocation one after the other, each on the result of the one before.
+func (p *policies) apply(a *Attributes, i *invocation) (changed bool, problems []problem, s *status.Status) {
+	fail := func(err error) {
+		problems = append(problems, problem{i.policy, i.binding.Name(), err.Error(), status.ReasonInvalid})
+	}
+	ok, err := matchConditions(i.policy.conditions, a.input(p.host, i.kind, i.params))
+	if err != nil {
+		fail(err)
+	}
+	if !ok || a.Object == nil {
+		return false, problems, nil
+	}
+	for _, e := range i.policy.expressions {
+		obj := a.version(a.Object, i.kind)
+		result, err := p.mutation(e, a.input(p.host, i.kind, i.params), obj, i.kind)
+		if refused := (*status.Status)(nil); errors.As(err, &refused) {
+			return changed, problems, refused
+		}
+		if err != nil {
+			fail(err)
+			continue
+		}
+		before := a.Object.Copy()
+		if s := a.replace(result, i.kind); s != nil {
+			return changed, problems, s
+		}
+		changed = changed || !object.SemanticEqual(map[string]any(before), map[string]any(a.Object))
+	}
+	return changed, problems, nil
+}
+
+// mutation returns what one mutation makes of obj.
+func (p *policies) mutation(e expression, in *cel.Input, obj object.Object, d *resource.Definition) (object.Object, error) {
+	if err := e.program.Err(); err != nil {
+		return nil, err
+	}
+	budget := int64(cel.RuleBudget)
+	v, failed := e.program.Eval(in, &budget)
+	if failed != nil {
+		return nil, failed
+	}
+	if list, ok := v.([]any); ok {
+		return p.jsonPatch(list, obj, d)
+	}
+	config, _ := v.(map[string]any)
+	if config == nil || p.host.Merge == nil {
+		return nil, errors.New("unsupported return type from ApplyConfiguration expression")
+	}
+	config["apiVersion"], config["kind"] = d.GV(), d.Kind
+	merged, err := p.host.Merge(d, obj, config)
+	if err != nil {
+		return nil, fmt.Errorf("error applying patch: %w", err)
+	}
+	return merged, nil
+}
+
+// jsonPatch applies operations. A test that fails leaves the object as it is.
+func (p *policies) jsonPatch(operations []any, obj object.Object, d *resource.Definition) (object.Object, error) {
+	data, tested, err := p.host.Patch(object.JSON(map[string]any(obj)), object.JSON(operations))
+	if err != nil {
+		return nil, fmt.Errorf("JSON Patch: %w", err)
+	}
+	if !tested {
+		return obj, nil
+	}
+	result, err := p.host.Decode(d, data)
+	if err != nil {
+		return nil, status.Internal(err)
+	}
+	return result, nil
+}
+
+// invocations of mutating policies and webhooks happen in two rounds: when one of them has changed the object, all
+// mutating plugins run once more, and those that want it are called again (reinvocationPolicy IfNeeded).
+type round struct {
+	again    bool            // this is the second round
+	wanted   map[string]bool // to be called again
+	previous []string        // called before, and willing to be called again
+	output   object.Object   // what the last round left
+	rerun    *bool           // a second round is needed
+}
+
+// round returns where the plugin is.
+func (a *Attributes) round(plugin string) *round {
+	if a.rounds == nil {
+		a.rounds = map[string]*round{}
+	}
+	r := a.rounds[plugin]
+	if r == nil {
+		r = &round{wanted: map[string]bool{}, rerun: &a.reinvoke}
+		a.rounds[plugin] = r
+	}
+	if r.again = a.second; r.again && a.Object != nil && !object.Equal(map[string]any(r.output), map[string]any(a.Object)) {
+		r.wantPrevious()
+	}
+	return r
+}
+
+func (r *round) wantPrevious() {
+	for _, key := range r.previous {
+		r.wanted[key] = true
+	}
+	r.previous = nil
+}
+
+// calls reports whether the one with the key is called in this round.
+func (r *round) calls(key string) bool { return !r.again || r.wanted[key] }
+
+// called notes that it was.
+func (r *round) called(key string, changed, again bool) {
+	if changed {
+		r.wantPrevious()
+		*r.rerun = true
+	}
+	if again {
+		r.previous = append(r.previous, key)
+	}
+}
+
+func (r *round) done(a *Attributes) {
+	if a.Object != nil {
+		r.output = a.Object.Copy()
+	}
+}

@@ -1,0 +1,77 @@
+package admission
+
+import (
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/resource"
+	"github.com/kubesim/kubesim/sim/schema"
+)
+
+func kindOf(k schema.GVK) map[string]any {
+	return map[string]any{"group": k.Group, "version": k.Version, "kind": k.Kind}
+}
+
+func resourceOf(d *resource.Definition) map[string]any {
+	return map[string]any{"group": d.Group, "version": d.Version, "resource": d.Resource}
+}
+
+// reviewRequest is the AdmissionRequest (admission.k8s.io/v1) of a write that is matched as the definition d, without
+// uid.
+func (a *Attributes) reviewRequest(d *resource.Definition) map[string]any {
+	requestKind, kind := a.Definition.GVK, d.GVK
+	if sub := a.Definition.Sub(a.Subresource); a.Subresource != "" && sub != nil && sub.Kind != "" && sub.Connect != nil {
+		requestKind, kind = sub.GVK, sub.GVK
+	}
+	r := map[string]any{
+		"kind": kindOf(kind), "resource": resourceOf(d), "requestKind": kindOf(requestKind), "requestResource": resourceOf(a.Definition),
+		"operation": string(a.Operation), "userInfo": userInfo(a.User), "object": nil, "oldObject": nil, "dryRun": a.DryRun,
+		"options": options(a),
+	}
+	for name, value := range map[string]string{"subResource": a.Subresource, "requestSubResource": a.Subresource, "name": a.Name} {
+		if value != "" {
+			r[name] = value
+		}
+	}
+	if namespace := a.Namespace; namespace != "" {
+		r["namespace"] = namespace
+	} else if a.Definition.Storage == Namespaces {
+		r["namespace"] = a.Name
+	}
+	if obj := a.version(a.Object, d); obj != nil {
+		r["object"] = map[string]any(obj)
+	}
+	if old := a.version(a.Old, d); old != nil {
+		r["oldObject"] = map[string]any(old)
+	}
+	return r
+}
+
+func userInfo(u resource.User) map[string]any {
+	m := map[string]any{}
+	if u.Name != "" {
+		m["username"] = u.Name
+	}
+	if u.UID != "" {
+		m["uid"] = u.UID
+	}
+	if len(u.Groups) > 0 {
+		m["groups"] = object.FromStrings(u.Groups)
+	}
+	if len(u.Extra) > 0 {
+		extra := map[string]any{}
+		for _, key := range object.SortedKeys(u.Extra) {
+			extra[key] = object.FromStrings(u.Extra[key])
+		}
+		m["extra"] = extra
+	}
+	return m
+}
+
+// options is the options object of the write, as far as plugins know it.
+func options(a *Attributes) map[string]any {
+	kinds := map[Operation]string{Create: "CreateOptions", Update: "UpdateOptions", Delete: "DeleteOptions"}
+	o := map[string]any{"apiVersion": "meta.k8s.io/v1", "kind": kinds[a.Operation]}
+	if a.DryRun {
+		o["dryRun"] = []any{"All"}
+	}
+	return o
+}

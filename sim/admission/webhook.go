@@ -1,0 +1,246 @@
+package admission
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+
+	"github.com/kubesim/kubesim/sim/cel"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/resource"
+	"github.com/kubesim/kubesim/sim/status"
+)
+
+// The storage names of webhook configurations.
+const (
+	mutatingConfigurations   = "mutatingwebhookconfigurations.admissionregistration.k8s.io"
+	validatingConfigurations = "validatingwebhookconfigurations.admissionregistration.k8s.io"
+)
+
+// webhooks are the webhooks of one kind, read, as far as they are in use.
+type webhooks struct {
+	host     *Host
+	storage  string
+	mutating bool
+	read     map[string]*configuration // by name
+}
+
+// configuration is one webhook configuration.
+type configuration struct {
+	version string // resourceVersion
+	hooks   []*webhook
+}
+
+// webhook is one webhook of a configuration.
+type webhook struct {
+	object.Object
+	name       string // of the webhook
+	key        string // of the webhook among all
+	fail       bool   // failurePolicy Fail
+	criteria   *criteria
+	conditions []*cel.Program
+}
+
+// MutatingAdmissionWebhook calls the webhooks that may change objects, one after the other, in the order of the names of
+// their configurations (Kubernetes documentation, "Dynamic Admission Control").
+func MutatingAdmissionWebhook(h *Host) Plugin {
+	w := &webhooks{host: h, storage: mutatingConfigurations, mutating: true, read: map[string]*configuration{}}
+	return Plugin{Name: "MutatingAdmissionWebhook", Mutate: w.mutate}
+}
+
+// ValidatingAdmissionWebhook calls the webhooks that may refuse writes. The real server calls them at the same time and
+// gives the first answer that arrives; here they are called in order, all of them, and the first refusal counts.
+func ValidatingAdmissionWebhook(h *Host) Plugin {
+	w := &webhooks{host: h, storage: validatingConfigurations, read: map[string]*configuration{}}
+	return Plugin{Name: "ValidatingAdmissionWebhook", Validate: w.validate}
+}
+
+// hooks returns the webhooks in order.
+func (w *webhooks) hooks(a *Attributes) []*webhook {
+	if a.exempt() {
+		return nil
+	}
+	var list []*webhook
+	a.Objects.Each(w.storage, "", func(obj object.Object) bool {
+		list = append(list, w.configuration(obj).hooks...)
+		return true
+	})
+	return list
+}
+
+// configuration returns a configuration, read anew when it was written since the last time.
+func (w *webhooks) configuration(obj object.Object) *configuration {
+	if c := w.read[obj.Name()]; c != nil && c.version == obj.ResourceVersion() {
+		return c
+	}
+	c := &configuration{version: obj.ResourceVersion()}
+	for _, v := range objects(obj.List("webhooks")) {
+		h := &webhook{Object: v, name: v.String("name"), fail: v.String("failurePolicy") != "Ignore", criteria: newCriteria(v, "rules")}
+		h.key = obj.Name() + "/" + h.name
+		if conditions := objects(v.List("matchConditions")); len(conditions) > 0 {
+			compiler := cel.NewCompiler(cel.Declarations{Authorizer: true})
+			for _, m := range conditions {
+				h.conditions = append(h.conditions, compiler.Compile(m.String("expression"), cel.Bool))
+			}
+		}
+		c.hooks = append(c.hooks, h)
+	}
+	w.read[obj.Name()] = c
+	return c
+}
+
+// match returns the version in which a webhook gets a write, nil when it does not.
+func (w *webhooks) match(a *Attributes, h *webhook) (*resource.Definition, *status.Status) {
+	d, s := h.criteria.match(a, w.host)
+	if d == nil || s != nil || len(h.conditions) == 0 {
+		return d, s
+	}
+	ok, err := matchConditions(h.conditions, a.input(w.host, d, nil))
+	switch {
+	case err != nil && h.fail:
+		return nil, status.Forbidden(a.Definition.Resourced(), a.Name, err.Error())
+	case err != nil || !ok:
+		return nil, nil
+	}
+	return d, nil
+}
+
+func (w *webhooks) mutate(a *Attributes) *status.Status {
+	hooks := w.hooks(a)
+	if len(hooks) == 0 {
+		return nil
+	}
+	round := a.round("MutatingAdmissionWebhook")
+	for _, h := range hooks {
+		d, s := w.match(a, h)
+		if s != nil {
+			return s
+		}
+		if d == nil || !round.calls(h.key) {
+			continue
+		}
+		before := a.Object.Copy()
+		if s := w.finish(h, w.call(a, h, d)); s != nil {
+			return s
+		}
+		changed := !object.SemanticEqual(map[string]any(before), map[string]any(a.Object))
+		round.called(h.key, changed, h.String("reinvocationPolicy") == "IfNeeded")
+	}
+	round.done(a)
+	return nil
+}
+
+func (w *webhooks) validate(a *Attributes) *status.Status {
+	type call struct {
+		hook *webhook
+		kind *resource.Definition
+	}
+	var calls []call
+	for _, h := range w.hooks(a) {
+		d, s := w.match(a, h)
+		if s != nil {
+			return s
+		}
+		if d != nil {
+			calls = append(calls, call{h, d})
+		}
+	}
+	var first *status.Status
+	for _, c := range calls {
+		if s := w.finish(c.hook, w.call(a, c.hook, c.kind)); s != nil && first == nil {
+			first = s
+		}
+	}
+	return first
+}
+
+// callFailure is a failure to call a webhook, or to understand its answer: failurePolicy decides what comes of it.
+type callFailure struct{ error }
+
+// finish turns the outcome of a call into an answer.
+func (w *webhooks) finish(h *webhook, err error) *status.Status {
+	var failed callFailure
+	var refused *status.Status
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &failed):
+		if !h.fail {
+			return nil
+		}
+		return status.Internal(fmt.Errorf("failed calling webhook %q: %v", h.name, failed.error))
+	case errors.As(err, &refused):
+		return refused
+	}
+	return status.Internal(err)
+}
+
+// call asks one webhook and applies its patch.
+func (w *webhooks) call(a *Attributes, h *webhook, d *resource.Definition) error {
+	if effects := h.String("sideEffects"); a.DryRun && effects != "None" && effects != "NoneOnDryRun" {
+		return status.BadRequest("admission webhook %q does not support dry run", h.name)
+	}
+	version := reviewVersion(h)
+	if version == "" {
+		return callFailure{errors.New("could not create admission objects: webhook does not accept known AdmissionReview versions (v1, v1beta1)")}
+	}
+	request := a.reviewRequest(d)
+	uid := a.UID()
+	request["uid"] = uid
+	review := object.Object{"kind": "AdmissionReview", "apiVersion": "admission.k8s.io/" + version, "request": request}
+	answer, err := w.ask(h, review)
+	if err != nil {
+		return callFailure{fmt.Errorf("failed to call webhook: %w", err)}
+	}
+	response, err := w.verify(answer, uid, version)
+	if err != nil {
+		return callFailure{fmt.Errorf("received invalid webhook response: %w", err)}
+	}
+	for _, text := range object.Strings(response.List("warnings")) {
+		a.Warn(text)
+	}
+	if allowed, _ := response.Bool("allowed"); !allowed {
+		return denied(h.name, response.Map("status"))
+	}
+	if !w.mutating {
+		return nil
+	}
+	return w.patch(a, h, d, response)
+}
+
+// reviewVersion returns the first version a webhook takes that the server can send.
+func reviewVersion(h *webhook) string {
+	for _, v := range object.Strings(h.List("admissionReviewVersions")) {
+		if v == "v1" || v == "v1beta1" {
+			return v
+		}
+	}
+	return ""
+}
+
+// denied is the answer to a write that a webhook refuses: the webhook's status with a message that names the webhook.
+func denied(name string, result map[string]any) *status.Status {
+	o := object.Object(result)
+	s := &status.Status{Code: http.StatusBadRequest, Reason: status.Reason(o.String("reason"))}
+	if code, _ := o.Int("code"); code >= http.StatusBadRequest {
+		s.Code = int(code)
+	}
+	by := fmt.Sprintf("admission webhook %q denied the request", name)
+	switch {
+	case o.String("message") != "":
+		s.Message = by + ": " + o.String("message")
+	case s.Reason != "":
+		s.Message = by + ": " + string(s.Reason)
+	default:
+		s.Message = by + " without explanation"
+	}
+	if details := object.Object(o.Map("details")); details != nil {
+		s.Details = &status.Details{Name: details.String("name"), Group: details.String("group"), Kind: details.String("kind"), UID: details.String("uid")}
+		for _, c := range objects(details.List("causes")) {
+			s.Details.Causes = append(s.Details.Causes, status.Cause{Reason: c.String("reason"), Message: c.String("message"), Field: c.String("field")})
+		}
+		after, _ := details.Int("retryAfterSeconds")
+		s.Details.RetryAfterSeconds = int(after)
+	}
+	return s
+}
