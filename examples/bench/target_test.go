@@ -1,0 +1,131 @@
+package bench
+
+import (
+	"context"
+	"net/http"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/watch"
+	corev1apply "k8s.io/client-go/applyconfigurations/core/v1"
+	"k8s.io/client-go/kubernetes"
+	clientgofake "k8s.io/client-go/kubernetes/fake"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	controllerfake "sigs.k8s.io/controller-runtime/pkg/client/fake"
+
+	"github.com/kubesim/kubesim/fake"
+)
+
+const (
+	json     = runtime.ContentTypeJSON
+	protobuf = runtime.ContentTypeProtobuf
+)
+
+// pods is what the benchmarks do, with any of the targets.
+type pods interface {
+	create(context.Context, *corev1.Pod) (*corev1.Pod, error)
+	get(ctx context.Context, name string) (*corev1.Pod, error)
+	update(context.Context, *corev1.Pod) (*corev1.Pod, error)
+	list(context.Context) (*corev1.PodList, error)
+	watch(context.Context) (watch.Interface, error)
+	apply(context.Context, *corev1apply.ConfigMapApplyConfiguration) error
+}
+
+// target is something to measure. open returns it with some pods in the namespace default: pod-0, pod-1, and so on.
+type target struct {
+	name string
+	open func(t testing.TB, existing int) pods
+}
+
+// targets are what the benchmarks compare.
+var targets = []target{
+	{"kubesim", func(t testing.TB, n int) pods { return fill(t, typed{clientOf(kubesim(t), json)}, n) }},
+	{"kubesim-protobuf", func(t testing.TB, n int) pods { return fill(t, typed{clientOf(kubesim(t), protobuf)}, n) }},
+	{"client-go-simple", func(t testing.TB, n int) pods { return fill(t, typed{clientgofake.NewSimpleClientset()}, n) }},
+	{"client-go", func(t testing.TB, n int) pods { return fill(t, typed{clientgofake.NewClientset()}, n) }},
+	{"controller-runtime", func(t testing.TB, n int) pods { return fill(t, generic{controllerfake.NewClientBuilder().Build()}, n) }},
+	{"floor", func(t testing.TB, n int) pods { return typed{floorClient(t, json, n, false)} }},
+	{"floor-protobuf", func(t testing.TB, n int) pods { return typed{floorClient(t, protobuf, n, false)} }},
+	{"floor-answers", func(t testing.TB, n int) pods { return typed{floorClient(t, json, n, true)} }},
+}
+
+// kubesim returns the transport of a new server.
+func kubesim(t testing.TB) http.RoundTripper { return fake.RunT(t).Transport() }
+
+// floorClient returns a client of a floor whose reads are answered as kubesim answers them.
+func floorClient(t testing.TB, contentType string, existing int, knowsAnswers bool) kubernetes.Interface {
+	server := kubesim(t)
+	fill(t, typed{clientOf(server, json)}, existing)
+	return clientOf(&floor{server: server, knowsAnswers: knowsAnswers, answers: map[string]*answer{}}, contentType)
+}
+
+// fill creates n pods.
+func fill(t testing.TB, p pods, n int) pods {
+	for i := range n {
+		if _, err := p.create(t.Context(), pod(i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return p
+}
+
+func clientOf(server http.RoundTripper, contentType string) kubernetes.Interface {
+	config := &rest.Config{Host: "http://kubesim.invalid", Transport: server, QPS: -1}
+	config.ContentType = contentType
+	if contentType == protobuf {
+		config.AcceptContentTypes = protobuf + "," + json
+	}
+	return kubernetes.NewForConfigOrDie(config)
+}
+
+// typed does it with a typed clientset.
+type typed struct{ kubernetes.Interface }
+
+func (c typed) create(ctx context.Context, p *corev1.Pod) (*corev1.Pod, error) {
+	return c.CoreV1().Pods("default").Create(ctx, p, metav1.CreateOptions{})
+}
+
+func (c typed) get(ctx context.Context, name string) (*corev1.Pod, error) {
+	return c.CoreV1().Pods("default").Get(ctx, name, metav1.GetOptions{})
+}
+
+func (c typed) update(ctx context.Context, p *corev1.Pod) (*corev1.Pod, error) {
+	return c.CoreV1().Pods("default").Update(ctx, p, metav1.UpdateOptions{})
+}
+
+func (c typed) list(ctx context.Context) (*corev1.PodList, error) {
+	return c.CoreV1().Pods("default").List(ctx, metav1.ListOptions{})
+}
+
+func (c typed) apply(ctx context.Context, a *corev1apply.ConfigMapApplyConfiguration) error {
+	_, err := c.CoreV1().ConfigMaps("default").Apply(ctx, a, metav1.ApplyOptions{FieldManager: "bench", Force: true})
+	return err
+}
+
+// generic does it with a client of controller-runtime.
+type generic struct{ client.WithWatch }
+
+func (c generic) create(ctx context.Context, p *corev1.Pod) (*corev1.Pod, error) {
+	return p, c.Create(ctx, p)
+}
+
+func (c generic) get(ctx context.Context, name string) (*corev1.Pod, error) {
+	p := &corev1.Pod{}
+	return p, c.Get(ctx, client.ObjectKey{Namespace: "default", Name: name}, p)
+}
+
+func (c generic) update(ctx context.Context, p *corev1.Pod) (*corev1.Pod, error) {
+	return p, c.Update(ctx, p)
+}
+
+func (c generic) list(ctx context.Context) (*corev1.PodList, error) {
+	l := &corev1.PodList{}
+	return l, c.List(ctx, l, client.InNamespace("default"))
+}
+
+func (c generic) apply(ctx context.Context, a *corev1apply.ConfigMapApplyConfiguration) error {
+	return c.Apply(ctx, a, client.FieldOwner("bench"), client.ForceOwnership)
+}
