@@ -1,0 +1,150 @@
+package admission
+
+import (
+	"testing"
+
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/status"
+	"github.com/matryer/is"
+)
+
+// inNamespace is a write of a namespaced resource in the namespace ns.
+func inNamespace(storage string, obj, old object.Object, objects stored) *Attributes {
+	a := write(storage, obj, old, objects)
+	a.Definition.Namespaced, a.Namespace = true, "ns"
+	a.Warn, a.UID = func(string) {}, func() string { return "uid-1" }
+	return a
+}
+
+const recordedLimits = `{"metadata":{"name":"lr","namespace":"ns"},"spec":{"limits":[{"type":"Container","default":{"cpu":"500m","memory":"256Mi"},
+	"defaultRequest":{"cpu":"100m","memory":"256Mi"},"min":{"cpu":"50m"},"max":{"cpu":"1","memory":"1Gi"},"maxLimitRequestRatio":{"cpu":"10"}}]}}`
+
+func TestLimitRangerFills(t *testing.T) {
+	is := is.New(t)
+	objects := stored{}.put(t, limitRanges, recordedLimits)
+	pod := parse(t, `{"metadata":{"name":"c","namespace":"ns"},"spec":{"containers":[{"name":"c1"},{"name":"c2","resources":
+		{"limits":{"cpu":"1","memory":"1Gi"},"requests":{"cpu":"1","memory":"1Gi"}}}],"initContainers":[{"name":"i"}]}}`)
+	is.True(setLimits(inNamespace(pods, pod, nil, objects)) == nil)
+	is.Equal(pod.Annotations()[limitAnnotation], "LimitRanger plugin set: cpu, memory request for container c1; cpu, memory limit for container c1; "+
+		"cpu, memory request for init container i; cpu, memory limit for init container i") // as recorded
+	c := containersOf(pod, "containers")[0]
+	is.Equal(c.String("resources", "limits", "cpu"), "500m")
+	is.Equal(c.String("resources", "requests", "memory"), "256Mi")
+}
+
+func TestLimitRangerRefuses(t *testing.T) {
+	tests := []struct{ resources, want string }{
+		{`{"requests":{"cpu":"500m","memory":"128Mi"},"limits":{"cpu":"2","memory":"128Mi"}}`,
+			`pods "d" is forbidden: maximum cpu usage per Container is 1, but limit is 2`},
+		{`{"requests":{"cpu":"10m","memory":"256Mi"},"limits":{"cpu":"500m","memory":"256Mi"}}`,
+			`pods "d" is forbidden: [minimum cpu usage per Container is 50m, but request is 10m, cpu max limit to request ratio per Container is 10, but provided ratio is 50.000000]`},
+		{`{"requests":{"cpu":"60m","memory":"256Mi"},"limits":{"cpu":"1","memory":"256Mi"}}`,
+			`pods "d" is forbidden: cpu max limit to request ratio per Container is 10, but provided ratio is 16.666667`},
+		{`{}`, `pods "d" is forbidden: [minimum cpu usage per Container is 50m.  No request is specified, maximum cpu usage per Container is 1.  No limit is specified, ` +
+			`maximum memory usage per Container is 1Gi.  No limit is specified, cpu max limit to request ratio per Container is 10, but no request is specified or request is 0]`},
+		{`{"requests":{"cpu":"500m","memory":"1Gi"},"limits":{"cpu":"1","memory":"1Gi"}}`, ``},
+	}
+	objects := stored{}.put(t, limitRanges, recordedLimits)
+	for _, tt := range tests {
+		is := is.New(t)
+		pod := parse(t, `{"metadata":{"name":"d","namespace":"ns"},"spec":{"containers":[{"name":"c","resources":`+tt.resources+`}]}}`)
+		is.Equal(message(checkLimits(inNamespace(pods, pod, nil, objects))), tt.want)
+	}
+}
+
+func TestLimitsOfPodsAndClaims(t *testing.T) {
+	is := is.New(t)
+	objects := stored{}.put(t, limitRanges, `{"metadata":{"name":"lr","namespace":"ns"},"spec":{"limits":[{"type":"Pod","max":{"cpu":"1"}},
+		{"type":"PersistentVolumeClaim","min":{"storage":"1Gi"},"max":{"storage":"2Gi"}}]}}`)
+	pod := parse(t, `{"metadata":{"name":"d"},"spec":{"containers":[{"name":"a","resources":{"limits":{"cpu":"600m"}}},{"name":"b","resources":{"limits":{"cpu":"600m"}}}]}}`)
+	is.Equal(message(checkLimits(inNamespace(pods, pod, nil, objects))), `pods "d" is forbidden: maximum cpu usage per Pod is 1, but limit is 1200m`) // the sum
+	for size, want := range map[string]string{"512Mi": `persistentvolumeclaims "d" is forbidden: minimum storage usage per PersistentVolumeClaim is 1Gi, but request is 512Mi`,
+		"3Gi": `persistentvolumeclaims "d" is forbidden: maximum storage usage per PersistentVolumeClaim is 2Gi, but request is 3Gi`, "2Gi": ""} {
+		claim := parse(t, `{"metadata":{"name":"d"},"spec":{"resources":{"requests":{"storage":"`+size+`"}}}}`)
+		is.Equal(message(checkLimits(inNamespace(claims, claim, nil, objects))), want)
+	}
+}
+
+// quotaFixture is a namespace with a quota whose status its Write changes.
+func quotaFixture(t *testing.T, quota string) (stored, Write) {
+	objects := stored{}.put(t, resourceQuotas, quota)
+	return objects, func(storage, namespace, name string, change func(object.Object) *status.Status) (object.Object, *status.Status) {
+		return objects[storage][0], change(objects[storage][0])
+	}
+}
+
+func TestQuotaCountsAndRefuses(t *testing.T) {
+	is := is.New(t)
+	objects, writer := quotaFixture(t, `{"metadata":{"name":"q","namespace":"ns"},"spec":{"hard":{"cpu":"2","requests.memory":"1Gi"}},
+		"status":{"hard":{"cpu":"2","requests.memory":"1Gi"},"used":{"cpu":"1500m","requests.memory":"0"}}}`)
+	quota := ResourceQuota(writer)
+	try := func(name, cpu string) string {
+		pod := parse(t, `{"metadata":{"name":"`+name+`","namespace":"ns"},"spec":{"containers":[{"name":"c","resources":{"requests":{"cpu":"`+cpu+`","memory":"10Mi"}}}]}}`)
+		return message(quota.Validate(inNamespace(pods, pod, nil, objects)))
+	}
+	is.Equal(message(quota.Validate(inNamespace(pods, parse(t, `{"metadata":{"name":"a"},"spec":{"containers":[{"name":"c"}]}}`), nil, objects))),
+		`pods "a" is forbidden: failed quota: q: must specify cpu for: c; requests.memory for: c`)
+	is.Equal(try("c", "500m"), "")
+	is.Equal(objects[resourceQuotas][0].Map("status", "used"), map[string]any{"cpu": "2", "requests.memory": "10Mi"}) // counted at once
+	is.Equal(try("d", "1m"), `pods "d" is forbidden: exceeded quota: q, requested: cpu=1m, used: cpu=2, limited: cpu=2`)
+}
+
+func TestQuotaOfObjects(t *testing.T) {
+	is := is.New(t)
+	objects, writer := quotaFixture(t, `{"metadata":{"name":"q","namespace":"ns"},"spec":{"hard":{"configmaps":"2","count/widgets.example.com":"1"}}}`)
+	objects.put(t, "configmaps", `{"metadata":{"name":"old","namespace":"ns"}}`)
+	quota := ResourceQuota(writer)
+	make := func(storage, name string) string {
+		return message(quota.Validate(inNamespace(storage, parse(t, `{"metadata":{"name":"`+name+`","namespace":"ns"}}`), nil, objects)))
+	}
+	is.Equal(make("configmaps", "a"), "") // what is stored is counted first: there was no status
+	is.Equal(objects[resourceQuotas][0].String("status", "used", "configmaps"), "2")
+	is.Equal(make("configmaps", "b"), `configmaps "b" is forbidden: exceeded quota: q, requested: configmaps=1, used: configmaps=2, limited: configmaps=2`)
+	is.Equal(make("widgets.example.com", "w"), "") // custom resources count, too
+	is.Equal(make("widgets.example.com", "v"), `widgets.example.com "v" is forbidden: exceeded quota: q, requested: count/widgets.example.com=1, used: count/widgets.example.com=1, limited: count/widgets.example.com=1`)
+	objects["configmaps"] = nil
+	gone := inNamespace("configmaps", parse(t, `{"metadata":{"name":"old","namespace":"ns"}}`), nil, objects)
+	is.True(Uncount(gone.Context, gone.Object, writer) == nil)
+	is.Equal(objects[resourceQuotas][0].String("status", "used", "configmaps"), "0") // counted again
+}
+
+func TestQuotaScopes(t *testing.T) {
+	tests := []struct {
+		scope, pod string
+		counts     bool
+	}{
+		{`"scopes":["BestEffort"]`, `{"containers":[{"name":"c"}]}`, true},
+		{`"scopes":["BestEffort"]`, `{"containers":[{"name":"c","resources":{"requests":{"cpu":"1"}}}]}`, false},
+		{`"scopes":["NotTerminating"]`, `{"activeDeadlineSeconds":5}`, false},
+		{`"scopes":["Terminating"]`, `{"activeDeadlineSeconds":5}`, true},
+		{`"scopeSelector":{"matchExpressions":[{"scopeName":"PriorityClass","operator":"In","values":["high"]}]}`, `{"priorityClassName":"high"}`, true},
+		{`"scopeSelector":{"matchExpressions":[{"scopeName":"PriorityClass","operator":"NotIn","values":["high"]}]}`, `{"priorityClassName":"high"}`, false},
+		{`"scopeSelector":{"matchExpressions":[{"scopeName":"PriorityClass","operator":"DoesNotExist"}]}`, `{}`, true},
+		{`"scopes":["CrossNamespacePodAffinity"]`, `{"affinity":{"podAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":[{"namespaces":["x"]}]}}}`, true},
+	}
+	for _, tt := range tests {
+		is := is.New(t)
+		objects, writer := quotaFixture(t, `{"metadata":{"name":"q","namespace":"ns"},"spec":{"hard":{"pods":"0"},`+tt.scope+`}}`)
+		pod := parse(t, `{"metadata":{"name":"p","namespace":"ns"},"spec":`+tt.pod+`}`)
+		refused := ResourceQuota(writer).Validate(inNamespace(pods, pod, nil, objects)) != nil
+		is.Equal(refused, tt.counts) // a pod in scope is too much
+	}
+}
+
+func TestUsageOfServicesAndClaims(t *testing.T) {
+	is := is.New(t)
+	usage := func(storage, text string) string {
+		u := measureOfStorage(storage).usage(parse(t, text), write(storage, nil, nil, nil))
+		return u.text(u.names())
+	}
+	is.Equal(usage(services, `{"spec":{"type":"NodePort","ports":[{},{}]}}`), "count/services=1,services=1,services.loadbalancers=0,services.nodeports=2")
+	is.Equal(usage(services, `{"spec":{"type":"LoadBalancer","allocateLoadBalancerNodePorts":false,"ports":[{"nodePort":3},{}]}}`),
+		"count/services=1,services=1,services.loadbalancers=1,services.nodeports=1")
+	is.Equal(usage(claims, `{"spec":{"storageClassName":"gold","resources":{"requests":{"storage":"1Gi"}}}}`),
+		"count/persistentvolumeclaims=1,gold.storageclass.storage.k8s.io/persistentvolumeclaims=1,gold.storageclass.storage.k8s.io/requests.storage=1Gi,"+
+			"persistentvolumeclaims=1,requests.storage=1Gi")
+	is.Equal(usage(pods, `{"spec":{"overhead":{"cpu":"10m"},"containers":[{"resources":{"requests":{"cpu":"1","nvidia.com/gpu":"1"}}}],
+		"initContainers":[{"restartPolicy":"Always","resources":{"requests":{"cpu":"1"}}},{"resources":{"requests":{"cpu":"3"}}}]}}`),
+		"count/pods=1,cpu=4010m,pods=1,requests.cpu=4010m,requests.nvidia.com/gpu=1") // a sidecar beside the greatest init container
+	is.Equal(usage(pods, `{"spec":{},"status":{"phase":"Failed"}}`), "count/pods=1") // one that has ended
+}
