@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	_ "time/tzdata" // the time zones a CronJob may name, on every machine
 
 	"github.com/kubesim/kubesim/sim/field"
 )
@@ -37,7 +36,7 @@ func checkCron(spec string) error {
 			return errors.New("invalid schedule format: runtime error: slice bounds out of range [:-1]")
 		}
 		zone := spec[equals+1 : space]
-		if _, err := time.LoadLocation(zone); err != nil {
+		if err := checkZone(zone); err != nil {
 			return fmt.Errorf("provided bad location %s: %v", zone, err)
 		}
 		spec = strings.TrimSpace(spec[space:])
@@ -175,7 +174,7 @@ func validateTimeZone(p field.Path, zone string) field.ErrorList {
 	if strings.EqualFold(zone, "Local") {
 		errs = append(errs, field.Invalid(p, zone, "timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones"))
 	}
-	if _, err := time.LoadLocation(zone); err != nil {
+	if err := checkZone(zone); err != nil {
 		errs = append(errs, field.Invalid(p, zone, err.Error()))
 	}
 	return errs
