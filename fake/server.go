@@ -60,6 +60,7 @@ type Server struct {
 	handler   http.Handler
 	transport *transport
 	logf      func(format string, args ...any)
+	fatalf    func(format string, args ...any)
 
 	mu        sync.Mutex
 	listeners []*Listener
@@ -99,7 +100,7 @@ func RunT(t TB, options ...Options) *Server {
 		t.Fatalf("kubesim: the server does not start: %v", err)
 		return nil
 	}
-	s.logf = t.Logf
+	s.logf, s.fatalf = t.Logf, t.Fatalf
 	t.Cleanup(s.Close)
 	return s
 }

@@ -69,6 +69,7 @@ type Cluster struct {
 
 	jobs        customJobs
 	conversions conversions
+	webhooks    webhooks
 }
 
 // New returns a Cluster that holds what a real one holds at once: the namespaces default, kube-system, kube-public and

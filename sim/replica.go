@@ -44,7 +44,7 @@ func newReplica(c *Cluster, set *schema.Set, defs []*resource.Definition) *Repli
 	r := &Replica{cluster: c}
 	table := resource.NewTable(defs)
 	who := auth.New(c.options.Auth, c.options.Tokens)
-	reg := &registry.Registry{Backend: backend{r}, Admission: admission.Default(may(who)), Review: who.Review,
+	reg := &registry.Registry{Backend: backend{r}, Review: who.Review,
 		Fields: fields(table)}
 	who.Accounts = func(token string) (resource.User, []string, bool) {
 		return builtin.TokenUser(c.seed, token, c.now(), reg.Reader())
@@ -64,6 +64,7 @@ func newReplica(c *Cluster, set *schema.Set, defs []*resource.Definition) *Repli
 			Keys: func() []byte { return builtin.TokenKeySet(c.seed) }, CustomSchema: r.published}),
 		Decoder: &codec.Decoder{Kinds: set.Kind},
 	}
+	r.admit(reg, table, who, r.server.Decoder)
 	r.serveCustom(set)
 	r.restart()
 	return r

@@ -66,4 +66,3 @@ func atomics(path fieldpath.Path, s *schema.Schema, t schema.TypeRef, v value.Va
 	}
 	return found
 }
-

@@ -30,6 +30,10 @@ func (r *Registry) Delete(q *Request, o DeleteOptions) (*Result, *status.Status)
 	if s := checkName(q.Name); s != nil {
 		return nil, s
 	}
+	return anew(q, true, func() (*Result, *status.Status) { return r.delete(q, o) })
+}
+
+func (r *Registry) delete(q *Request, o DeleteOptions) (*Result, *status.Status) {
 	d := q.Definition
 	item := r.stored(d, q.Namespace, q.Name)
 	if item == nil {
@@ -48,6 +52,9 @@ func (r *Registry) Delete(q *Request, o DeleteOptions) (*Result, *status.Status)
 	}
 	if s := r.Admission.Validate(attrs); s != nil {
 		return nil, s
+	}
+	if r.moved(d, item) {
+		return nil, stale
 	}
 	if first := d.Hub.Strategy.FirstDelete; first != nil && obj.DeletionTimestamp() == "" {
 		return r.firstDelete(q, item, obj, first)

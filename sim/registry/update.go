@@ -40,6 +40,10 @@ func (r *Registry) Update(q *Request, change Change) (*Result, *status.Status) {
 	if s := checkName(q.Name); s != nil {
 		return nil, s
 	}
+	return anew(q, change.Kind != Put, func() (*Result, *status.Status) { return r.update(q, change) })
+}
+
+func (r *Registry) update(q *Request, change Change) (*Result, *status.Status) {
 	d := q.Definition
 	item := r.stored(d, q.Namespace, q.Name)
 	if item == nil {
@@ -136,6 +140,9 @@ func (r *Registry) replace(q *Request, item *resource.Item, old, obj object.Obje
 	if s := r.Admission.Mutate(attrs); s != nil {
 		return nil, s
 	}
+	if r.moved(d, item) {
+		return nil, stale
+	}
 	if r.Escalation != nil {
 		if s := r.Escalation(q, obj, old); s != nil {
 			return nil, s
@@ -155,6 +162,9 @@ func (r *Registry) replace(q *Request, item *resource.Item, old, obj object.Obje
 	r.Fields.Unchanged(old, obj)
 	if s := r.Admission.Validate(attrs); s != nil {
 		return nil, s
+	}
+	if r.moved(d, item) {
+		return nil, stale
 	}
 	return r.commit(q, item, obj)
 }

@@ -1,14 +1,27 @@
 // Command kubesim serves a simulated Kubernetes API server.
 //
-//	kubesim serve [flags]      serve until interrupted
+//	kubesim serve [flags]      serve until interrupted; kubesim serve --help lists the flags
 //	kubesim version            print the version of Kubernetes that is simulated
+//	kubesim help               print what there is
 //
-// The first line on stdout is "serving http://127.0.0.1:PORT"; the kubectl line to try follows on stderr.
+// The first line on stdout is "serving http://127.0.0.1:PORT"; the line to try follows on stderr.
+//
+//	arguments ─ run ─┬─ serve   parseFlags ─▶ fake.New ─▶ Listen ─▶ kubeconfig file ─▶ "serving …" ─▶ wait for the end
+//	                 ├─ version
+//	                 └─ help
+//
+// The exit code is 0 after an orderly end, 1 when something fails, and 2 when the arguments make no sense.
 package main
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"io"
 	"os"
+	"os/signal"
+	"strings"
+	"syscall"
 
 	"github.com/kubesim/kubesim/sim"
 )
@@ -17,29 +30,54 @@ const usage = `kubesim simulates the Kubernetes API server ` + sim.Version + `.
 
   kubesim serve [flags]   serve it on a local port; "kubesim serve --help" lists the flags
   kubesim version         print the simulated version
+  kubesim help            print this
 `
 
-func main() {
-	if err := run(os.Args[1:]); err != nil {
-		fmt.Fprintln(os.Stderr, "kubesim:", err)
-		os.Exit(1)
-	}
+// program is where the command writes.
+type program struct {
+	stdout, stderr io.Writer
 }
 
-func run(args []string) error {
+// usageError is an error in the arguments.
+type usageError string
+
+func (e usageError) Error() string { return string(e) }
+
+func usagef(format string, args ...any) error { return usageError(fmt.Sprintf(format, args...)) }
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	os.Exit(program{os.Stdout, os.Stderr}.main(ctx, os.Args[1:]))
+}
+
+// main runs the arguments and returns the exit code. The end of ctx ends whatever runs.
+func (p program) main(ctx context.Context, args []string) int {
+	err := p.run(ctx, args)
+	if err == nil {
+		return 0
+	}
+	fmt.Fprintln(p.stderr, "kubesim:", strings.TrimPrefix(err.Error(), "kubesim: "))
+	if errors.As(err, new(usageError)) {
+		return 2
+	}
+	return 1
+}
+
+func (p program) run(ctx context.Context, args []string) error {
 	if len(args) == 0 {
-		fmt.Fprint(os.Stderr, usage)
-		return fmt.Errorf("say what to do: kubesim serve")
+		fmt.Fprint(p.stderr, usage)
+		return usagef("say what to do, for example: kubesim serve")
 	}
 	switch args[0] {
 	case "serve":
-		return serve(args[1:])
-	case "version":
-		fmt.Println(sim.Version)
+		return p.serve(ctx, args[1:])
+	case "version", "--version":
+		fmt.Fprintln(p.stdout, sim.Version)
 		return nil
-	case "help", "-h", "--help":
-		fmt.Print(usage)
+	case "help", "-h", "-help", "--help":
+		fmt.Fprint(p.stdout, usage)
 		return nil
 	}
-	return fmt.Errorf("there is no command %q; there are serve and version", args[0])
+	return usagef("there is no command %q; there are serve, version and help", args[0])
 }

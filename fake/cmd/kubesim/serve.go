@@ -1,13 +1,14 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"os"
-	"os/signal"
+	"regexp"
 	"strings"
-	"syscall"
 
 	"github.com/kubesim/kubesim/clock"
 	"github.com/kubesim/kubesim/fake"
@@ -23,28 +24,70 @@ type flags struct {
 	tokens                          tokens
 }
 
+const serveUsage = `kubesim serve [flags] serves a simulated API server until it is interrupted. Where:
+
+  --listen ADDRESS      address to listen on (default 127.0.0.1:0; port 0 takes any free one)
+  --tls                 serve HTTPS with a certificate of its own
+  --kubeconfig FILE     write a kubeconfig for it, with the certificate and the first token
+
+Who may do what:
+
+  --auth none|rbac      none: every request is cluster-admin (default); rbac: bearer tokens and RBAC decide
+  --token [USER=]TOKEN  with --auth rbac: a bearer token of the administrator, or of USER; may be repeated.
+                        Unless replaced, admintoken (system:masters) and alicetoken (alice, no rights) are there
+
+Time and chance:
+
+  --clock system|manual system: the real time (default); manual: time stands still, from 2026-01-01T00:00:00Z on,
+                        but for POST /sim/v1/clock/advance?d=5m
+  --seed N              decides uids and generated names (default 1)
+
+The first line on stdout is "serving URL"; everything is ready then. Below URL/sim/v1/ the simulator is moved:
+
+  POST compact             the store forgets all revisions before now
+  POST expire              the store and every watch cache forget: what continues from before gets 410
+  GET  clock               what time it is, and whether the clock is manual
+  POST clock/advance?d=5m  a manual clock moves on
+  POST reset               everything begins anew, except the time
+
+Example: kubesim serve --listen 127.0.0.1:8001, then: kubectl --server http://127.0.0.1:8001 get namespaces
+`
+
+// twoDashes finds the place in an error of package flag where a flag is named with one dash.
+var twoDashes = regexp.MustCompile(`(^flag [a-z ]+: |for flag )-`)
+
+// parseFlags reads the flags of kubesim serve. Its error is flag.ErrHelp for --help, and else a usageError.
 func parseFlags(args []string) (*flags, error) {
 	f := &flags{}
-	set := flag.NewFlagSet("kubesim serve", flag.ContinueOnError)
-	set.StringVar(&f.listen, "listen", "127.0.0.1:0", "`address` to listen on; port 0 takes any free one")
-	set.BoolVar(&f.tls, "tls", false, "serve HTTPS with a certificate of its own (use --kubeconfig for clients to trust it)")
-	set.Var(&f.tokens, "token", "bearer `token` of the administrator, or USER=TOKEN; may be repeated. With --auth rbac the default is admintoken (system:masters) and alicetoken (alice, no rights)")
-	set.StringVar(&f.kubeconfig, "kubeconfig", "", "write a kubeconfig to this `file`")
-	set.Uint64Var(&f.seed, "seed", 1, "seed of uids and generated names")
-	set.StringVar(&f.clock, "clock", "system", "system, or manual: time moves by POST /sim/v1/clock/advance only")
-	set.StringVar(&f.auth, "auth", "none", "none: every request is cluster-admin; rbac: tokens and RBAC decide")
-	if err := set.Parse(args); err != nil {
+	set := f.set()
+	if err := set.Parse(args); errors.Is(err, flag.ErrHelp) {
 		return nil, err
+	} else if err != nil {
+		return nil, usagef("serve: %s; kubesim serve --help lists the flags", twoDashes.ReplaceAllString(err.Error(), "${1}--"))
 	}
 	switch {
 	case set.NArg() > 0:
-		return nil, fmt.Errorf("serve takes flags only, not %q", set.Arg(0))
+		return nil, usagef("serve: %q is no flag; kubesim serve --help lists the flags", set.Arg(0))
 	case f.clock != "system" && f.clock != "manual":
-		return nil, fmt.Errorf("--clock %q: use system or manual", f.clock)
+		return nil, usagef("serve: --clock %q: use system or manual", f.clock)
 	case f.auth != "none" && f.auth != "rbac":
-		return nil, fmt.Errorf("--auth %q: use none or rbac", f.auth)
+		return nil, usagef("serve: --auth %q: use none or rbac", f.auth)
 	}
 	return f, nil
+}
+
+// set is the flag set that fills f. serveUsage says what the flags mean.
+func (f *flags) set() *flag.FlagSet {
+	set := flag.NewFlagSet("kubesim serve", flag.ContinueOnError)
+	set.SetOutput(io.Discard) // errors and help are printed by the caller
+	set.StringVar(&f.listen, "listen", "127.0.0.1:0", "")
+	set.BoolVar(&f.tls, "tls", false, "")
+	set.Var(&f.tokens, "token", "")
+	set.StringVar(&f.kubeconfig, "kubeconfig", "", "")
+	set.Uint64Var(&f.seed, "seed", 1, "")
+	set.StringVar(&f.clock, "clock", "system", "")
+	set.StringVar(&f.auth, "auth", "none", "")
+	return set
 }
 
 // tokens is the value of --token.
@@ -55,7 +98,7 @@ func (t *tokens) String() string { return "" }
 // Set adds TOKEN of an administrator or USER=TOKEN.
 func (t *tokens) Set(text string) error {
 	user, token, named := strings.Cut(text, "=")
-	if !named {
+	if !named && text != "" {
 		*t = append(*t, auth.Token{Token: text, User: resource.User{Name: "admin", Groups: []string{"system:masters"}}})
 		return nil
 	}
@@ -93,9 +136,11 @@ func (f *flags) allTokens() []auth.Token {
 	return all
 }
 
-func serve(args []string) error {
+// serve serves until the end of ctx.
+func (p program) serve(ctx context.Context, args []string) error {
 	f, err := parseFlags(args)
 	if errors.Is(err, flag.ErrHelp) {
+		fmt.Fprint(p.stdout, serveUsage)
 		return nil
 	}
 	if err != nil {
@@ -116,14 +161,15 @@ func serve(args []string) error {
 	}
 	if f.kubeconfig != "" {
 		if err := os.WriteFile(f.kubeconfig, l.KubeConfig(token), 0o600); err != nil {
-			return fmt.Errorf("--kubeconfig: %w", err)
+			return fmt.Errorf("serve: --kubeconfig: %w", err)
 		}
 	}
-	stop := make(chan os.Signal, 1)
-	signal.Notify(stop, os.Interrupt, syscall.SIGTERM)
-	fmt.Println("serving", l.URL()) // whoever waits for this line may go on: everything is ready
-	fmt.Fprintln(os.Stderr, "try:", f.try(l.URL(), token))
-	<-stop
+	fmt.Fprintln(p.stdout, "serving", l.URL()) // whoever waits for this line may go on: everything is ready
+	fmt.Fprintln(p.stderr, "try:", f.try(l.URL(), token))
+	if f.auth == "none" && len(f.tokens) > 0 {
+		fmt.Fprintln(p.stderr, "note: --token decides nothing without --auth rbac: every request is cluster-admin")
+	}
+	<-ctx.Done()
 	return nil
 }
 

@@ -65,17 +65,16 @@ func (c *correlation) item(i int) *correlation {
 	return nil
 }
 
-// keyOf returns the values of the key fields of an item as text.
-func (s *Schema) keyOf(item any) (string, bool) {
-	m, ok := item.(map[string]any)
-	if !ok {
-		return "", false
-	}
+// keyOf returns the values of the key fields of an item as text. ok is false for an item that lacks one of them.
+func (s *Schema) keyOf(item any) (key string, ok bool) {
+	m, _ := item.(map[string]any)
 	keys := make([]any, len(s.ListKeys))
 	for i, name := range s.ListKeys {
-		keys[i] = m[name]
-		if keys[i] == nil && s.Items.Properties[name] != nil {
-			keys[i] = s.Items.Properties[name].Default
+		switch v := m[name].(type) {
+		case bool, string, int64, float64:
+			keys[i] = v
+		default:
+			return "", false
 		}
 	}
 	return string(object.JSON(keys)), true

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/kubesim/kubesim/sim/field"
 )
@@ -26,7 +27,7 @@ var formats = map[string]func(string) bool{
 		return err == nil && (a.Is4() || a.Is4In6()) && !strings.Contains(s, ":")
 	},
 	"ipv6":         func(s string) bool { a, err := netip.ParseAddr(s); return err == nil && a.Is6() && a.Zone() == "" },
-	"cidr":         func(s string) bool { _, err := netip.ParsePrefix(s); return err == nil },
+	"cidr":         func(s string) bool { return len(field.LegacyCIDR(s)) == 0 },
 	"mac":          isMAC,
 	"uuid":         matches(`(?i)^[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}$`),
 	"uuid3":        matches(`(?i)^[0-9a-f]{8}-?[0-9a-f]{4}-?3[0-9a-f]{3}-?[0-9a-f]{4}-?[0-9a-f]{12}$`),
@@ -80,24 +81,37 @@ func isURI(s string) bool {
 	return err == nil
 }
 
-// isHostname checks a host name of RFC 1034; letters of any alphabet and symbols are taken.
+// isHostname checks a host name of RFC 1034; letters of any alphabet and symbols are taken. A name without dots can have
+// a hyphen in the second place only, as the real server has it.
 func isHostname(s string) bool {
-	labels := strings.Split(strings.TrimSuffix(s, "."), ".")
-	if len(s) > 255 || s == "" {
-		return false
-	}
-	for _, label := range labels {
-		if label == "" || len(label) > 63 || label[0] == '-' || label[len(label)-1] == '-' {
-			return false
-		}
-		for _, r := range label {
-			if r != '-' && !unicode.IsLetter(r) && !unicode.IsSymbol(r) && (r < '0' || r > '9') {
-				return false
-			}
-		}
+	labels := strings.Split(s, ".")
+	if len(s) > 255 || len(labels) == 1 {
+		return len(s) <= 63 && isSingleLabel(s)
 	}
 	top := labels[len(labels)-1]
-	return len(labels) == 1 || len(top) > 1 && strings.IndexFunc(top, func(r rune) bool { return !unicode.IsLetter(r) }) < 0
+	if n := utf8.RuneCountInString(top); n < 2 || n > 63 || len(top) > 63 || strings.IndexFunc(top, func(r rune) bool { return !unicode.IsLetter(r) }) >= 0 {
+		return false
+	}
+	for _, label := range labels[:len(labels)-1] {
+		if label == "" || len(label) > 63 || label[0] == '-' || label[len(label)-1] == '-' ||
+			strings.IndexFunc(label, func(r rune) bool { return r != '-' && !isHostRune(r) }) >= 0 {
+			return false
+		}
+	}
+	return true
+}
+
+func isSingleLabel(s string) bool {
+	for i, r := range []rune(s) {
+		if !isHostRune(r) && (r != '-' || i != 1 || i == len([]rune(s))-1) {
+			return false
+		}
+	}
+	return s != ""
+}
+
+func isHostRune(r rune) bool {
+	return unicode.IsLetter(r) || unicode.IsSymbol(r) || '0' <= r && r <= '9'
 }
 
 var macAddress = matches(`^([0-9a-fA-F]{2}([:-])([0-9a-fA-F]{2}[:-]){4}[0-9a-fA-F]{2}|([0-9a-fA-F]{2}[:-]){7}[0-9a-fA-F]{2}|([0-9a-fA-F]{4}\.){2,3}[0-9a-fA-F]{4})$`)

@@ -137,7 +137,7 @@ func (s *Schema) validate(r *result, path string, v any, c *correlation) {
 		s.checkType(r, path, v)
 		r.matches++
 	}
-	s.checkComposites(r, path, v, c)
+	s.checkComposites(r, path, v)
 	r.matches++
 	switch v := v.(type) {
 	case string:
@@ -233,17 +233,17 @@ func (s *Schema) checkItems(r *result, path string, list []any, c *correlation) 
 	r.matches++
 }
 
-// checkComposites checks allOf, anyOf, oneOf and not.
-func (s *Schema) checkComposites(r *result, path string, v any, c *correlation) {
+// checkComposites checks allOf, anyOf, oneOf and not. Nothing is ratcheted in them: they decide about the value as it is.
+func (s *Schema) checkComposites(r *result, path string, v any) {
 	if len(s.values.anyOf) > 0 {
-		best, n := attempt(s.values.anyOf, path, v, c, true)
+		best, n := attempt(s.values.anyOf, path, v, true)
 		if n == 0 {
 			r.add(problem{kind: composite, text: strconv.Quote(path) + " must validate at least one schema (anyOf)"})
 		}
 		r.merge(best)
 	}
 	if len(s.values.oneOf) > 0 {
-		best, n := attempt(s.values.oneOf, path, v, c, false)
+		best, n := attempt(s.values.oneOf, path, v, false)
 		switch {
 		case n == 0:
 			r.add(problem{kind: composite, text: strconv.Quote(path) + " must validate one and only one schema (oneOf). Found none valid"})
@@ -258,7 +258,7 @@ func (s *Schema) checkComposites(r *result, path string, v any, c *correlation) 
 		n := 0
 		for _, x := range s.values.allOf {
 			one := &result{}
-			x.validate(one, path, v, c)
+			x.validate(one, path, v, nil)
 			if one.valid() {
 				n++
 			}
@@ -274,7 +274,7 @@ func (s *Schema) checkComposites(r *result, path string, v any, c *correlation) 
 	}
 	if s.values.not != nil {
 		one := &result{}
-		s.values.not.validate(one, path, v, c)
+		s.values.not.validate(one, path, v, nil)
 		if one.valid() {
 			r.add(problem{kind: composite, text: strconv.Quote(path) + " must not validate the schema (not)"})
 		}
@@ -284,10 +284,10 @@ func (s *Schema) checkComposites(r *result, path string, v any, c *correlation) 
 
 // attempt checks a value against several schemas, up to the first valid one where first is set. It returns how many
 // are valid, and the result of the first of them, or else of the one that matched most.
-func attempt(schemas []*Schema, path string, v any, c *correlation, first bool) (best *result, n int) {
+func attempt(schemas []*Schema, path string, v any, first bool) (best *result, n int) {
 	for _, x := range schemas {
 		one := &result{}
-		x.validate(one, path, v, c)
+		x.validate(one, path, v, nil)
 		switch {
 		case one.valid() && n == 0:
 			best, n = one, 1

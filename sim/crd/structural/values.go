@@ -83,7 +83,7 @@ func isWhole(f float64) bool {
 
 func (s *Schema) checkString(r *result, path, v string) {
 	r.merge(s.stringProblem(path, v))
-	if s.values.format != "" && !formats[normal(s.values.format)](v) {
+	if check := formats[normal(s.values.format)]; check != nil && !check(v) {
 		r.add(problem{kind: wrongType, at: path, value: v,
 			text: fmt.Sprintf("%s in body must be of type %s: %q", path, s.values.format, v)})
 	}
@@ -108,21 +108,40 @@ func (s *Schema) stringProblem(path, v string) *result {
 
 func (s *Schema) checkNumber(r *result, path string, v any) {
 	rules := &s.values
-	s.checkRange(r, path, v)
+	s.inRange(r, "Checked", path, v)
 	if rules.multipleOf != nil {
-		checkMultiple(r, path, v, *rules.multipleOf)
+		n := v
+		if !s.inRange(r, "MultipleOf", path, *rules.multipleOf) {
+			n = asFloat(v)
+		}
+		checkMultiple(r, path, n, *rules.multipleOf)
 	}
-	if max := rules.minimum; max != nil {
-		if compare(v, *max) < 0 || rules.exclusiveMin && compare(v, *max) == 0 {
-			r.bound(path, v, *max, "greater than", rules.exclusiveMin)
+	if limit := rules.minimum; limit != nil {
+		n := v
+		if !s.inRange(r, "Minimum boundary", path, *limit) {
+			n = asFloat(v)
+		}
+		if c := compare(n, *limit); c < 0 || rules.exclusiveMin && c == 0 {
+			r.bound(path, n, *limit, "greater than", rules.exclusiveMin)
 		}
 	}
-	if max := rules.maximum; max != nil {
-		if compare(v, *max) > 0 || rules.exclusiveMaximum && compare(v, *max) == 0 {
-			r.bound(path, v, *max, "less than", rules.exclusiveMaximum)
+	if limit := rules.maximum; limit != nil {
+		n := v
+		if !s.inRange(r, "Maximum boundary", path, *limit) {
+			n = asFloat(v)
+		}
+		if c := compare(n, *limit); c > 0 || rules.exclusiveMaximum && c == 0 {
+			r.bound(path, n, *limit, "less than", rules.exclusiveMaximum)
 		}
 	}
 	r.matches++
+}
+
+func asFloat(v any) any {
+	if n, ok := v.(int64); ok {
+		return float64(n)
+	}
+	return v
 }
 
 func (r *result) bound(path string, v any, limit float64, words string, exclusive bool) {
@@ -186,10 +205,10 @@ func checkMultiple(r *result, path string, v any, factor float64) {
 	}
 }
 
-// checkRange checks that a number fits the format of its type.
-func (s *Schema) checkRange(r *result, path string, v any) {
+// inRange checks that a number, or a limit for it, fits the type and its format. what names it in the text.
+func (s *Schema) inRange(r *result, what, path string, v any) bool {
 	if len(s.values.types) != 1 {
-		return
+		return true
 	}
 	bad := false
 	switch n := v.(type) {
@@ -202,13 +221,14 @@ func (s *Schema) checkRange(r *result, path string, v any) {
 			s.Type == "number" && s.values.format == "float" && math.Abs(n) > math.MaxFloat32
 	}
 	if !bad {
-		return
+		return true
 	}
-	text := fmt.Sprintf("Checked value must be of type %s (default format) in %s", s.Type, path)
+	format := "(default format)"
 	if s.values.format != "" {
-		text = fmt.Sprintf("Checked value must be of type %s with format %s in %s", s.Type, s.values.format, path)
+		format = "with format " + s.values.format
 	}
-	r.add(problem{kind: composite, text: text})
+	r.add(problem{kind: composite, text: fmt.Sprintf("%s value must be of type %s %s in %s", what, s.Type, format, path)})
+	return false
 }
 
 func (s *Schema) checkEnum(r *result, path string, v any) {

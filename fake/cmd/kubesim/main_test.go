@@ -1,0 +1,89 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"flag"
+	"strings"
+	"testing"
+
+	"github.com/matryer/is"
+
+	"github.com/kubesim/kubesim/sim"
+)
+
+// ended runs arguments that end by themselves.
+func ended(args ...string) (code int, stdout, stderr string) {
+	var out, err bytes.Buffer
+	code = program{&out, &err}.main(context.Background(), args)
+	return code, out.String(), err.String()
+}
+
+func TestArguments(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name   string
+		args   string
+		code   int
+		stdout string
+		stderr string
+	}{
+		{"nothing", "", 2, "", usage + "kubesim: say what to do, for example: kubesim serve\n"},
+		{"help", "help", 0, usage, ""},
+		{"--help", "--help", 0, usage, ""},
+		{"version", "version", 0, sim.Version + "\n", ""},
+		{"another command", "server", 2, "", "kubesim: there is no command \"server\"; there are serve, version and help\n"},
+		{"help for serve", "serve --help", 0, serveUsage, ""},
+		{"a flag that is not there", "serve --clok manual", 2, "",
+			"kubesim: serve: flag provided but not defined: --clok; kubesim serve --help lists the flags\n"},
+		{"a flag without a value", "serve --seed", 2, "",
+			"kubesim: serve: flag needs an argument: --seed; kubesim serve --help lists the flags\n"},
+		{"a seed that is no number", "serve --seed x", 2, "",
+			"kubesim: serve: invalid value \"x\" for flag --seed: parse error; kubesim serve --help lists the flags\n"},
+		{"a token of nobody", "serve --token =x", 2, "",
+			"kubesim: serve: invalid value \"=x\" for flag --token: say TOKEN or USER=TOKEN; kubesim serve --help lists the flags\n"},
+		{"an empty token", "serve --token=", 2, "",
+			"kubesim: serve: invalid value \"\" for flag --token: say TOKEN or USER=TOKEN; kubesim serve --help lists the flags\n"},
+		{"an argument", "serve now", 2, "", "kubesim: serve: \"now\" is no flag; kubesim serve --help lists the flags\n"},
+		{"another clock", "serve --clock sun", 2, "", "kubesim: serve: --clock \"sun\": use system or manual\n"},
+		{"another auth", "serve --auth abac", 2, "", "kubesim: serve: --auth \"abac\": use none or rbac\n"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			is := is.New(t)
+			code, stdout, stderr := ended(strings.Fields(c.args)...)
+			is.Equal(stdout, c.stdout)
+			is.Equal(stderr, c.stderr)
+			is.Equal(code, c.code)
+		})
+	}
+}
+
+// What the system refuses is said with the address or the file, and is no error of usage.
+func TestRefused(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	code, stdout, stderr := ended("serve", "--listen", "127.0.0.1:port")
+	is.Equal(code, 1)
+	is.Equal(stdout, "") // nothing is served
+	is.True(strings.HasPrefix(stderr, "kubesim: cannot listen on 127.0.0.1:port: "))
+
+	file := t.TempDir() + "/missing/kubeconfig"
+	code, stdout, stderr = ended("serve", "--kubeconfig", file)
+	is.Equal(code, 1)
+	is.Equal(stdout, "") // the line would promise the file
+	is.True(strings.HasPrefix(stderr, "kubesim: serve: --kubeconfig: open "+file))
+}
+
+// The help is written by hand: it names every flag, and its default.
+func TestServeUsageListsEveryFlag(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	(&flags{}).set().VisitAll(func(f *flag.Flag) {
+		_, line, found := strings.Cut(serveUsage, "\n  --"+f.Name)
+		is.True(found) // the flag is in the help
+		line, _, _ = strings.Cut(line, "\n\n")
+		if f.DefValue != "" && f.DefValue != "false" {
+			is.True(strings.Contains(line, f.DefValue)) // and its default, too
+		}
+	})
+}

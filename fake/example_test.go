@@ -1,0 +1,149 @@
+package fake_test
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/kubesim/kubesim/fake"
+	"github.com/kubesim/kubesim/sim/object"
+)
+
+// call sends a request to a server and returns the answer's code and object. A real test uses the client it likes.
+func call(srv *fake.Server, method, path, body string) (int, object.Object) {
+	r, err := http.NewRequest(method, srv.URL()+path, strings.NewReader(body))
+	if err != nil {
+		panic(err)
+	}
+	res, err := srv.Transport().RoundTrip(r)
+	if err != nil {
+		panic(err)
+	}
+	defer res.Body.Close()
+	data, err := io.ReadAll(res.Body)
+	if err != nil {
+		panic(err)
+	}
+	obj, err := object.Parse(data)
+	if err != nil {
+		panic(err)
+	}
+	return res.StatusCode, obj
+}
+
+// exampleT stands for the *testing.T of a test.
+type exampleT struct{}
+
+func (exampleT) Helper()               {}
+func (exampleT) Logf(string, ...any)   {}
+func (exampleT) Fatalf(string, ...any) {}
+func (exampleT) Cleanup(func())        {}
+
+const secrets = "/api/v1/namespaces/default/secrets"
+
+func ExampleRunT() {
+	t := exampleT{} // in a test: its *testing.T
+	srv := fake.RunT(t)
+
+	code, secret := call(srv, "POST", secrets, `{"metadata":{"name":"a"},"stringData":{"password":"hunter2"}}`)
+	fmt.Println(code, secret["type"], secret["data"])
+	code, refused := call(srv, "POST", secrets, `{"metadata":{"name":"A"}}`)
+	fmt.Println(code, refused["message"])
+	// Output:
+	// 201 Opaque map[password:aHVudGVyMg==]
+	// 422 Secret "A" is invalid: metadata.name: Invalid value: "A": a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')
+}
+
+// The same seed gives the same uids and generated names.
+func ExampleOptions() {
+	for range 2 {
+		srv := fake.RunT(exampleT{}, fake.Options{Seed: 42})
+		_, secret := call(srv, "POST", secrets, `{"metadata":{"generateName":"token-"}}`)
+		fmt.Println(secret.Name(), secret.UID())
+	}
+	// Output:
+	// token-ww4n5 27d082a3-3bc3-4057-8743-9b8d9823b674
+	// token-ww4n5 27d082a3-3bc3-4057-8743-9b8d9823b674
+}
+
+// Time moves when the test says so, and with it everything that depends on it.
+func ExampleServer_clock() {
+	srv := fake.RunT(exampleT{})
+	_, first := call(srv, "POST", secrets, `{"metadata":{"name":"a"}}`)
+	srv.Clock.Advance(24 * time.Hour)
+	_, second := call(srv, "POST", secrets, `{"metadata":{"name":"b"}}`)
+	fmt.Println(first.String("metadata", "creationTimestamp"))
+	fmt.Println(second.String("metadata", "creationTimestamp"))
+	// Output:
+	// 2026-01-01T00:00:00Z
+	// 2026-01-02T00:00:00Z
+}
+
+// After Compact, the store has no revision before it. Watch caches hear of it within seconds; then a page's continue
+// token is refused, with a token that goes on in what is there now.
+func ExampleServer_Compact() {
+	srv := fake.RunT(exampleT{})
+	call(srv, "POST", secrets, `{"metadata":{"name":"a"}}`)
+	call(srv, "POST", secrets, `{"metadata":{"name":"b"}}`)
+	_, page := call(srv, "GET", secrets+"?limit=1", "")
+	next := page.String("metadata", "continue")
+
+	call(srv, "DELETE", secrets+"/b", "")
+	srv.Compact()
+	srv.Clock.Advance(15 * time.Second)
+	code, status := call(srv, "GET", secrets+"?limit=1&continue="+next, "")
+	fmt.Println(code, status["reason"])
+	code, page = call(srv, "GET", secrets+"?continue="+status.String("metadata", "continue"), "")
+	fmt.Println(code, len(page.List("items")))
+	// Output:
+	// 410 Expired
+	// 200 0
+}
+
+// After Expire, a watch from before it gets 410 in its stream: a client has to list again.
+func ExampleServer_Expire() {
+	srv := fake.RunT(exampleT{})
+	_, list := call(srv, "GET", secrets, "")
+	call(srv, "POST", secrets, `{"metadata":{"name":"a"}}`)
+	srv.Expire()
+	_, event := call(srv, "GET", secrets+"?watch=1&resourceVersion="+list.ResourceVersion(), "")
+	fmt.Println(event["type"], event["object"].(map[string]any)["message"])
+	// Output:
+	// ERROR too old resource version: 4004 (4005)
+}
+
+// A listener is for clients in other processes, such as kubectl with the kubeconfig.
+func ExampleServer_Listen() {
+	srv := fake.RunT(exampleT{})
+	defer srv.Close() // RunT does it at the end of a test
+	l, err := srv.Listen(fake.ListenOptions{})
+	if err != nil {
+		panic(err)
+	}
+	res, err := http.Get(l.URL() + "/readyz")
+	if err != nil {
+		panic(err)
+	}
+	defer res.Body.Close()
+	fmt.Println(res.Status)
+	fmt.Println(strings.ReplaceAll(string(l.KubeConfig("")), l.URL(), "URL"))
+	// Output:
+	// 200 OK
+	// apiVersion: v1
+	// clusters:
+	// - cluster:
+	//     server: URL
+	//   name: kubesim
+	// contexts:
+	// - context:
+	//     cluster: kubesim
+	//     user: kubesim
+	//   name: kubesim
+	// current-context: kubesim
+	// kind: Config
+	// users:
+	// - name: kubesim
+	//   user: {}
+}

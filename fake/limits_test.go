@@ -1,0 +1,88 @@
+package fake_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/kubesim/kubesim/fake"
+	"github.com/matryer/is"
+)
+
+// What the README says is not simulated is not: whoever adds it takes it out here and there.
+func TestNotSimulated(t *testing.T) {
+	t.Parallel()
+	const pods = "/api/v1/namespaces/default/pods"
+	for _, c := range []struct {
+		name string
+		run  func(is *is.I, c client)
+	}{
+		{"there is no kubelet: log, exec, attach, port-forward and proxy say so", func(is *is.I, c client) {
+			code, _ := c.do("POST", pods, `{"metadata":{"name":"p"},"spec":{"containers":[{"name":"c","image":"i"}]}}`)
+			is.Equal(code, http.StatusCreated)
+			for _, sub := range []string{"log", "exec", "attach", "portforward", "proxy"} {
+				code, body := c.do("GET", pods+"/p/"+sub, "")
+				is.Equal(code, http.StatusNotImplemented)
+				is.True(strings.Contains(body, "kubesim does not simulate pods/"+sub))
+			}
+		}},
+		{"there are no controllers: no pods for a ReplicaSet", func(is *is.I, c client) {
+			code, _ := c.do("POST", "/apis/apps/v1/namespaces/default/replicasets", `{"metadata":{"name":"r"},"spec":{"replicas":2,
+				"selector":{"matchLabels":{"a":"b"}},"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"c","image":"i"}]}}}}`)
+			is.Equal(code, http.StatusCreated)
+			c.srv.Clock.Advance(24 * time.Hour)
+			_, body := c.do("GET", pods, "")
+			is.Equal(len(c.parse(body).List("items")), 0)
+		}},
+		{"nor a garbage collector: what a deleted owner owned stays", func(is *is.I, c client) {
+			owner := c.create("owner")
+			code, _ := c.do("POST", "/api/v1/namespaces/default/configmaps", `{"metadata":{"name":"owned","ownerReferences":[
+				{"apiVersion":"v1","kind":"ConfigMap","name":"owner","uid":"`+owner.UID()+`"}]}}`)
+			is.Equal(code, http.StatusCreated)
+			code, _ = c.do("DELETE", "/api/v1/namespaces/default/configmaps/owner", "")
+			is.Equal(code, http.StatusOK)
+			c.srv.Clock.Advance(24 * time.Hour)
+			code, _ = c.do("GET", "/api/v1/namespaces/default/configmaps/owned", "")
+			is.Equal(code, http.StatusOK)
+		}},
+		{"nor the one of namespaces: a deleted namespace stays Terminating", func(is *is.I, c client) {
+			code, _ := c.do("POST", "/api/v1/namespaces", `{"metadata":{"name":"n"}}`)
+			is.Equal(code, http.StatusCreated)
+			code, _ = c.do("DELETE", "/api/v1/namespaces/n", "")
+			is.Equal(code, http.StatusOK)
+			c.srv.Clock.Advance(24 * time.Hour)
+			_, body := c.do("GET", "/api/v1/namespaces/n", "")
+			is.Equal(c.parse(body).String("status", "phase"), "Terminating")
+		}},
+		{"default objects that controllers and hooks of a real server make are missing", func(is *is.I, c client) {
+			for _, path := range []string{
+				"/api/v1/namespaces/default/services", "/apis/scheduling.k8s.io/v1/priorityclasses",
+				"/apis/flowcontrol.apiserver.k8s.io/v1/flowschemas", "/apis/rbac.authorization.k8s.io/v1/clusterroles",
+			} {
+				_, body := c.do("GET", path, "")
+				is.Equal(len(c.parse(body).List("items")), 0) // none of path
+			}
+		}},
+		{"an APIService for another server is stored, and nobody asks that server", func(is *is.I, c client) {
+			code, _ := c.do("POST", "/apis/apiregistration.k8s.io/v1/apiservices", `{"metadata":{"name":"v1.x.io"},"spec":{"group":"x.io",
+				"version":"v1","groupPriorityMinimum":100,"versionPriority":10,"service":{"name":"a","namespace":"default"}}}`)
+			is.Equal(code, http.StatusCreated)
+			code, _ = c.do("GET", "/apis/x.io/v1", "")
+			is.Equal(code, http.StatusNotFound)
+		}},
+		{"CBOR, a feature gate of the real server, is off", func(is *is.I, c client) {
+			r, err := http.NewRequest("GET", c.srv.URL()+pods, nil)
+			is.NoErr(err)
+			r.Header.Set("Accept", "application/cbor")
+			res, err := c.srv.Transport().RoundTrip(r)
+			is.NoErr(err)
+			is.Equal(res.StatusCode, http.StatusNotAcceptable)
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			c.run(is.New(t), client{t, fake.RunT(t)})
+		})
+	}
+}

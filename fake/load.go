@@ -1,0 +1,176 @@
+package fake
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+
+	"github.com/kubesim/kubesim/sim/auth"
+	"github.com/kubesim/kubesim/sim/codec"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/schema"
+)
+
+// loadManager is the field manager of what Load writes.
+const loadManager = "kubesim-load"
+
+// Load sends the objects in YAML or JSON files to the server, one after the other, as an administrator: what does not
+// exist is created, what exists is applied over. Files may hold several documents, and lists. Objects without a
+// namespace go to default. A definition is served before the next object is sent. In a test that began with RunT an
+// error ends the test.
+func (s *Server) Load(files ...string) error {
+	for _, name := range files {
+		data, err := os.ReadFile(name)
+		if err == nil {
+			err = s.LoadData(data)
+		}
+		if err != nil {
+			err = fmt.Errorf("kubesim: %s: %w", name, err)
+			if s.fatalf != nil {
+				s.fatalf("%v", err)
+			}
+			return err
+		}
+	}
+	return nil
+}
+
+// LoadData is Load for the contents of a file. It fails no test.
+func (s *Server) LoadData(data []byte) error {
+	for i, doc := range documents(data) {
+		text, err := codec.YAMLToJSON(doc)
+		if err != nil {
+			return fmt.Errorf("document %d: %w", i+1, err)
+		}
+		if string(bytes.TrimSpace(text)) == "null" {
+			continue
+		}
+		obj, err := object.Parse(text)
+		if err == nil {
+			err = s.loadAll(obj)
+		}
+		if err != nil {
+			return fmt.Errorf("document %d: %w", i+1, err)
+		}
+	}
+	return nil
+}
+
+// documents splits a YAML stream at lines of three dashes.
+func documents(data []byte) [][]byte {
+	var docs [][]byte
+	var doc []byte
+	for line := range bytes.Lines(data) {
+		rest, ok := bytes.CutPrefix(line, []byte("---"))
+		if rest = bytes.TrimSpace(rest); ok && (len(rest) == 0 || rest[0] == '#') {
+			docs, doc = append(docs, doc), nil
+			continue
+		}
+		doc = append(doc, line...)
+	}
+	return append(docs, doc)
+}
+
+// loadAll sends an object, or each item of a list.
+func (s *Server) loadAll(obj object.Object) error {
+	items, isList := obj["items"].([]any)
+	if !isList || !strings.HasSuffix(obj.Kind(), "List") {
+		return s.load(obj)
+	}
+	for _, x := range items {
+		m, ok := x.(map[string]any)
+		if !ok {
+			return fmt.Errorf("an item of the %s is no object", obj.Kind())
+		}
+		if err := s.load(m); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// load creates one object, or applies it over the one that is there.
+func (s *Server) load(obj object.Object) error {
+	name := obj.Kind() + " " + obj.Name()
+	path, err := s.collection(obj)
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	body := object.JSON(map[string]any(obj))
+	code, answer, err := s.send(http.MethodPost, path+"?fieldManager="+loadManager, "application/json", body)
+	if err == nil && code == http.StatusConflict && obj.Name() != "" {
+		path += "/" + url.PathEscape(obj.Name()) + "?force=true&fieldManager=" + loadManager
+		code, answer, err = s.send(http.MethodPatch, path, "application/apply-patch+yaml", body)
+	}
+	if err == nil && code >= 300 {
+		err = fmt.Errorf("%s", answer.String("message"))
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return nil
+}
+
+// collection returns the path to create an object of obj's kind under, as discovery says.
+func (s *Server) collection(obj object.Object) (string, error) {
+	kind := schema.ParseGVK(obj.APIVersion(), obj.Kind())
+	if kind.Version == "" || kind.Kind == "" {
+		return "", fmt.Errorf("apiVersion and kind must be set")
+	}
+	path := "/apis/" + kind.GV()
+	if kind.Group == "" {
+		path = "/api/" + kind.Version
+	}
+	code, list, err := s.send(http.MethodGet, path, "", nil)
+	if err != nil {
+		return "", err
+	}
+	for _, x := range list.List("resources") {
+		m, _ := x.(map[string]any)
+		r := object.Object(m)
+		if code != http.StatusOK || r.String("kind") != kind.Kind || strings.Contains(r.String("name"), "/") {
+			continue
+		}
+		if namespaced, _ := r.Bool("namespaced"); namespaced {
+			namespace := obj.Namespace()
+			if namespace == "" {
+				namespace = "default"
+			}
+			path += "/namespaces/" + url.PathEscape(namespace)
+		}
+		return path + "/" + r.String("name"), nil
+	}
+	return "", fmt.Errorf("no matches for kind %q in version %q", kind.Kind, kind.GV())
+}
+
+// send sends a request as an administrator and returns the answer's object.
+func (s *Server) send(method, path, contentType string, body []byte) (int, object.Object, error) {
+	q, err := http.NewRequest(method, s.URL()+path, bytes.NewReader(body))
+	if err != nil {
+		return 0, nil, err
+	}
+	if contentType != "" {
+		q.Header.Set("Content-Type", contentType)
+	}
+	if s.options.Auth == auth.RBAC {
+		q.Header.Set("Authorization", "Bearer "+append(s.options.Tokens, auth.DefaultTokens()...)[0].Token)
+	}
+	a, err := s.transport.RoundTrip(q)
+	if err != nil {
+		return 0, nil, err
+	}
+	defer a.Body.Close()
+	data, err := io.ReadAll(a.Body)
+	if err != nil {
+		return 0, nil, err
+	}
+	obj, err := object.Parse(data)
+	if err != nil {
+		return a.StatusCode, object.Object{"message": strings.TrimSpace(string(data))}, nil
+	}
+	return a.StatusCode, obj, nil
+}

@@ -1,0 +1,81 @@
+package sim
+
+import (
+	"net/http"
+
+	"github.com/kubesim/kubesim/sim/admission"
+	"github.com/kubesim/kubesim/sim/auth"
+	"github.com/kubesim/kubesim/sim/cel"
+	"github.com/kubesim/kubesim/sim/codec"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/patch"
+	"github.com/kubesim/kubesim/sim/registry"
+	"github.com/kubesim/kubesim/sim/resource"
+	"github.com/kubesim/kubesim/sim/status"
+)
+
+// webhooks are what answers admission webhooks.
+type webhooks struct {
+	functions map[string]admission.Handler // by name of the webhook
+	transport http.RoundTripper
+}
+
+// Admit registers what answers the admission webhook with the name (webhooks[].name of a configuration) in place of its
+// server; nil takes it back. f gets an AdmissionReview as JSON and returns it, or another one, with a response; what the
+// response does not repeat of the request is filled in. f is called without the Cluster's lock: it may ask the Cluster.
+func (c *Cluster) Admit(webhook string, f func(review map[string]any) map[string]any) {
+	c.lock()
+	defer c.mu.Unlock()
+	if c.webhooks.functions == nil {
+		c.webhooks.functions = map[string]admission.Handler{}
+	}
+	delete(c.webhooks.functions, webhook)
+	if f != nil {
+		c.webhooks.functions[webhook] = f
+	}
+}
+
+// AdmitThrough sets what carries requests to admission webhooks. It is called without the Cluster's lock.
+func (c *Cluster) AdmitThrough(transport http.RoundTripper) {
+	c.lock()
+	defer c.mu.Unlock()
+	c.webhooks.transport = transport
+}
+
+// RoundTrip carries a request to an admission webhook.
+func (w *webhooks) RoundTrip(q *http.Request) (*http.Response, error) {
+	if w.transport == nil {
+		return nil, errNoTransport
+	}
+	return w.transport.RoundTrip(q)
+}
+
+// admit gives a replica's registry its admission plugins.
+func (r *Replica) admit(reg *registry.Registry, table *resource.Table, who *auth.Auth, decoder *codec.Decoder) {
+	c := r.cluster
+	h := &admission.Host{Table: table, Patch: patch.Operations, Merge: reg.Fields.Merge, After: c.schedule.after,
+		Handlers: func(name string) admission.Handler { return c.webhooks.functions[name] }, Transport: &c.webhooks}
+	h.May = func(user resource.User, a cel.Access, objects resource.Reader) (bool, string) {
+		return who.Authorize(auth.Attributes{User: user, Verb: a.Verb, IsResource: a.Path == "", Path: a.Path, Group: a.Group,
+			Version: "*", Resource: a.Resource, Subresource: a.Subresource, Namespace: a.Namespace, Name: a.Name}, objects)
+	}
+	h.Decode = func(d *resource.Definition, data []byte) (object.Object, error) {
+		obj, _, err := decoder.Decode(data, d.GVK, d.Layout())
+		return obj, err
+	}
+	h.Write = func(storage, namespace, name string, change func(object.Object) *status.Status) (object.Object, *status.Status) {
+		return reg.Objects().Write(storage, namespace, name, change)
+	}
+	h.Outside = func(f func()) {
+		c.mu.Unlock()
+		defer c.lock()
+		f()
+	}
+	reg.Admission = admission.New(h, may(who))
+	reg.Removed = func(d *resource.Definition, item *resource.Item) {
+		ctx := &resource.Context{Now: c.now(), Definition: d, Namespace: item.Namespace, Name: item.Name, Objects: reg.Reader()}
+		if item.Namespace != "" {
+			_ = admission.Uncount(ctx, item.Object(), h.Write) // a quota that is gone has nothing to count
+		}
+	}
+}

@@ -1,0 +1,38 @@
+package registry
+
+import (
+	"github.com/kubesim/kubesim/sim/resource"
+	"github.com/kubesim/kubesim/sim/status"
+)
+
+// staleAttempts is how often a write begins anew because its object was written while an admission webhook was asked.
+const staleAttempts = 5
+
+// stale says that a write has to begin anew. It is never an answer.
+var stale = &status.Status{Message: "the object was written by somebody else"}
+
+// moved reports whether an object is no longer the one that item is: admission webhooks are asked without the Cluster's
+// lock, and others may write meanwhile.
+func (r *Registry) moved(d *resource.Definition, item *resource.Item) bool {
+	kv, err := r.Backend.Store().Get(d.Key(item.Namespace, item.Name), 0)
+	return err != nil || kv == nil || kv.ModRev != item.Rev
+}
+
+// anew calls write until it is not stale. A write that may not begin anew, or that never gets done, is a conflict.
+func anew(q *Request, may bool, write func() (*Result, *status.Status)) (*Result, *status.Status) {
+	for range staleAttempts {
+		result, s := write()
+		if s != stale {
+			return result, s
+		}
+		if !may {
+			break
+		}
+	}
+	return nil, status.Conflict(q.Definition.Resourced(), q.Name, status.OptimisticLock)
+}
+
+// Objects returns the stored objects as a part of the server that acts by itself sees them.
+func (r *Registry) Objects() resource.Objects {
+	return objects{r.Reader(), r, &Request{Manager: serverManager, Warn: func(string) {}}}
+}
