@@ -17,22 +17,59 @@ const adminToken = "admintoken"
 // TestConformanceInProcess compares the server with the recorded answers of a real one: each case on a server of its
 // own, in a bubble where waiting costs nothing.
 func TestConformanceInProcess(t *testing.T) {
-	conformance.Check(t, func(t *testing.T, _ conformance.Case) conformance.Target {
-		srv := fake.RunT(t, fake.Options{Clock: clock.System{}, Auth: auth.RBAC})
-		return conformance.Target{URL: srv.URL(), Transport: srv.Transport(), Token: adminToken}
+	conformance.Check(t, func(t *testing.T, c conformance.Case) conformance.Target {
+		srv := fake.RunT(t, fake.Options{Clock: clock.System{}, Auth: auth.RBAC, Replicas: replicasFor(c.Area)})
+		target := conformance.Target{URL: srv.URL(), Transport: srv.Transport(), Token: adminToken}
+		if srv.Replicas() > 1 {
+			target.URL = srv.ReplicaURL(1)
+			target.Second = &conformance.Target{URL: srv.ReplicaURL(2), Transport: srv.Transport()}
+		}
+		return target
 	}, conformance.Options[*testing.T]{Isolate: synctest.Test})
 }
 
 // TestConformanceOverHTTP does the same over a socket, in real time.
 func TestConformanceOverHTTP(t *testing.T) {
-	srv := fake.RunT(t, fake.Options{Clock: clock.System{}, Auth: auth.RBAC})
-	l, err := srv.Listen(fake.ListenOptions{})
-	if err != nil {
-		t.Fatal(err)
+	targets := map[string]conformance.Target{}
+	for _, area := range []string{"", "skewed", "skewed-gates"} {
+		targets[area] = listening(t, replicasFor(area))
 	}
-	target := conformance.Target{URL: l.URL(), Token: adminToken}
-	conformance.Check(t, func(*testing.T, conformance.Case) conformance.Target { return target },
-		conformance.Options[*testing.T]{Workers: 16})
+	conformance.Check(t, func(_ *testing.T, c conformance.Case) conformance.Target {
+		if target, ok := targets[c.Area]; ok {
+			return target
+		}
+		return targets[""]
+	}, conformance.Options[*testing.T]{Workers: 16})
+}
+
+// listening returns a server with replicas that listen.
+func listening(t *testing.T, replicas []fake.ReplicaOptions) conformance.Target {
+	t.Helper()
+	srv := fake.RunT(t, fake.Options{Clock: clock.System{}, Auth: auth.RBAC, Replicas: replicas})
+	var targets []conformance.Target
+	for n := range srv.Replicas() {
+		l, err := srv.Listen(fake.ListenOptions{Replica: n + 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		targets = append(targets, conformance.Target{URL: l.URL(), Token: adminToken})
+	}
+	if len(targets) > 1 {
+		targets[0].Second = &targets[1]
+	}
+	return targets[0]
+}
+
+// replicasFor are the servers that the cases of an area were recorded with.
+func replicasFor(area string) []fake.ReplicaOptions {
+	gate := map[string]bool{"VolumeLimitScaling": true}
+	switch area {
+	case "skewed":
+		return []fake.ReplicaOptions{{Version: "1.36", FeatureGates: gate}, {Version: "1.35"}}
+	case "skewed-gates":
+		return []fake.ReplicaOptions{{FeatureGates: gate}, {}}
+	}
+	return nil
 }
 
 // TestConformanceReal runs the cases against a real API server at KUBESIM_TARGET, with the administrator's token in

@@ -26,6 +26,9 @@ func (s *Server) control(api http.Handler) http.Handler {
 			http.Error(w, "kubesim: reset: "+err.Error(), http.StatusInternalServerError)
 		}
 	})
+	s.controlFaults(control)
+	s.controlTrace(control)
+	s.controlReplicas(control)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasPrefix(r.URL.Path, controlPrefix) {
 			control.ServeHTTP(w, r)

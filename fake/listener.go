@@ -21,6 +21,8 @@ type Listener struct {
 type ListenOptions struct {
 	// Address to listen on. "": 127.0.0.1:0, any free port.
 	Address string
+	// Replica is the API server that answers, counted from 1. 0: the one that Server.Route leads the client to.
+	Replica int
 	// TLS serves HTTPS with a certificate of its own, which CA returns.
 	TLS bool
 }
@@ -28,6 +30,13 @@ type ListenOptions struct {
 // Listen serves on a socket until Close. It is not for testing/synctest bubbles, where time stands still while somebody
 // waits for a socket.
 func (s *Server) Listen(o ListenOptions) (*Listener, error) {
+	handler := s.Handler()
+	if o.Replica != 0 {
+		if s.cluster.Replica(o.Replica) == nil {
+			return nil, fmt.Errorf("kubesim: there is no replica %d to listen for: there are %d", o.Replica, s.cluster.Replicas())
+		}
+		handler = s.control(s.cluster.Server(o.Replica))
+	}
 	if o.Address == "" {
 		o.Address = "127.0.0.1:0"
 	}
@@ -35,7 +44,7 @@ func (s *Server) Listen(o ListenOptions) (*Listener, error) {
 	if err != nil {
 		return nil, fmt.Errorf("kubesim: cannot listen on %s: %w", o.Address, err)
 	}
-	l := &Listener{url: "http://" + socket.Addr().String(), server: &http.Server{Handler: s.Handler(), ReadHeaderTimeout: time.Minute}}
+	l := &Listener{url: "http://" + socket.Addr().String(), server: &http.Server{Handler: handler, ReadHeaderTimeout: time.Minute}}
 	if o.TLS {
 		certificate, ca, err := selfSigned(socket.Addr())
 		if err != nil {

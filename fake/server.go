@@ -40,6 +40,14 @@ type Options struct {
 	Auth auth.Mode
 	// Tokens are the bearer tokens of auth.RBAC. nil: auth.DefaultTokens.
 	Tokens []auth.Token
+	// Replicas are the API servers over one store: Server.Replica does things to them, Server.Route leads clients to them.
+	// Empty: one of the newest version.
+	Replicas []ReplicaOptions
+	// Trace is how many records of what happens are kept, and their hashes with them. 0: none, except that a test
+	// keeps the last few to print them when it fails.
+	Trace int
+
+	tail bool // Trace is only that
 }
 
 // TB is the part of *testing.T that RunT needs, so that no package testing gets into programs.
@@ -54,6 +62,8 @@ type TB interface {
 type Server struct {
 	// Clock moves the server's time. It does nothing when Options.Clock is not a clock.Manual.
 	Clock *clock.Manual
+	// Faults is what goes wrong.
+	Faults *Faults
 
 	options   Options
 	cluster   *sim.Cluster
@@ -64,6 +74,8 @@ type Server struct {
 
 	mu        sync.Mutex
 	listeners []*Listener
+	closing   sync.Once
+	ended     chan struct{} // closed by Close
 }
 
 // New starts a server, which Close ends.
@@ -72,36 +84,50 @@ func New(options ...Options) (*Server, error) {
 	if len(options) > 0 {
 		o = options[0]
 	}
-	s := &Server{options: o}
+	s := &Server{options: o, ended: make(chan struct{})}
+	s.Faults = &Faults{s}
 	if o.Clock == nil {
 		o.Clock = clock.NewManual(clock.Epoch())
 	}
 	if s.Clock, _ = o.Clock.(*clock.Manual); s.Clock == nil {
 		s.Clock = clock.NewManual(o.Clock.Now())
 	}
-	cluster, err := sim.New(sim.Options{Clock: o.Clock, Seed: o.Seed, Auth: o.Auth, Tokens: o.Tokens})
+	cluster, err := sim.New(sim.Options{Clock: o.Clock, Seed: o.Seed, Auth: o.Auth, Tokens: o.Tokens,
+		Replicas: o.Replicas, Trace: o.traceOptions()})
 	if err != nil {
 		return nil, err
 	}
 	s.cluster = cluster
-	s.handler = s.control(cluster.Server(1))
-	s.transport = &transport{server: cluster.Server(1), control: s.handler}
+	s.handler = s.control(http.HandlerFunc(s.routed))
+	s.transport = &transport{pick: s.pick, control: s.handler}
+	if o.Trace > 0 {
+		s.transport.follow = s.follow
+	}
 	if _, manual := o.Clock.(*clock.Manual); manual {
 		s.transport.waiting = s.watchdog
 	}
 	return s, nil
 }
 
-// RunT starts a server for one test; t.Cleanup closes it.
+// RunT starts a server for one test; t.Cleanup closes it. When the test fails, its log ends with what happened last at
+// the server and with the line that replays it. A seed that is not in the options comes from KUBESIM_SEED.
 func RunT(t TB, options ...Options) *Server {
 	t.Helper()
-	s, err := New(options...)
+	var o Options
+	if len(options) > 0 {
+		o = options[0]
+	}
+	s, err := New(o.forTest())
 	if err != nil {
 		t.Fatalf("kubesim: the server does not start: %v", err)
 		return nil
 	}
 	s.logf, s.fatalf = t.Logf, t.Fatalf
-	t.Cleanup(s.Close)
+	t.Cleanup(func() {
+		t.Helper()
+		s.report(t)
+		s.Close()
+	})
 	return s
 }
 
@@ -111,6 +137,7 @@ func (s *Server) Close() {
 	listeners := s.listeners
 	s.listeners = nil
 	s.mu.Unlock()
+	s.closing.Do(func() { close(s.ended) })
 	s.cluster.Close()
 	for _, l := range listeners {
 		l.Close()
@@ -131,6 +158,12 @@ func (s *Server) Transport() http.RoundTripper { return s.transport }
 //	GET  clock                 {"now":"2026-01-01T00:00:00Z","manual":true}
 //	POST clock/advance?d=5m    a manual clock moves on
 //	POST reset                 everything begins anew, except the time
+//	GET  faults                the faults as text; POST adds those in its body, DELETE clears them
+//	POST faults/release        held watch events go on
+//	GET  replicas              what the API servers are like
+//	POST replicas/{i}/ACTION   lag?resource=pods, cut, resume, restart, stall?after=45s, close
+//	POST route?client=UA&replica=2, hold?client=UA, release?client=UA, restore?revision=N
+//	GET  trace                 what happened, as JSONL; ?format=timeline or mermaid, ?follow=1
 func (s *Server) Handler() http.Handler { return s.handler }
 
 // Revision returns the newest revision of the store: the resourceVersion of the last write.

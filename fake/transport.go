@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/kubesim/kubesim/sim/apiserver"
 	"github.com/kubesim/kubesim/sim/watchcache"
@@ -24,13 +25,17 @@ import (
 // No goroutine is started, and no lock held while a client waits or reads. Every wait is for a channel that was made
 // with the request, which a testing/synctest bubble can see through; the request's context ends each of them.
 type transport struct {
-	server  *apiserver.Server
+	pick    func(*http.Request) *apiserver.Server   // the one that a request reaches
 	control http.Handler                            // answers below controlPrefix
+	follow  func(context.Context) *follower         // the trace as it grows; nil: there is none
 	waiting func(r *http.Request) (answered func()) // nil, or told of a request that has to wait
 }
 
-// RoundTrip answers one request.
+// RoundTrip answers one request and closes its body.
 func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.Body != nil {
+		defer r.Body.Close()
+	}
 	if err := r.Context().Err(); err != nil {
 		return nil, context.Cause(r.Context())
 	}
@@ -41,28 +46,39 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if strings.HasPrefix(q.Path, controlPrefix) {
 		return t.controlled(r, q)
 	}
-	answers := make(chan *apiserver.Answer, 1)
-	t.server.Lock.Lock()
-	t.server.Do(q, func(a *apiserver.Answer) { answers <- a })
-	t.server.Lock.Unlock()
+	server := t.pick(r)
+	p := server.Pend(q)
 	select {
-	case a := <-answers:
-		return t.response(r, a), nil
+	case a := <-p.Answers:
+		return response(server, r, a), nil
 	default:
 	}
+	keep(server, q)
 	if t.waiting != nil {
 		defer t.waiting(r)()
 	}
 	select {
-	case a := <-answers:
-		return t.response(r, a), nil
+	case a := <-p.Answers:
+		return response(server, r, a), nil
 	case <-r.Context().Done():
+		p.Abandon()
 		return nil, context.Cause(r.Context())
 	}
 }
 
+// keep gives a request that waits a header of its own: the client may use its own again when it stops waiting.
+func keep(server *apiserver.Server, q *apiserver.Request) {
+	server.Lock.Lock()
+	defer server.Lock.Unlock()
+	q.Header = q.Header.Clone()
+}
+
 // controlled answers a request to the simulator itself.
 func (t *transport) controlled(r *http.Request, q *apiserver.Request) (*http.Response, error) {
+	if follows(r) && t.follow != nil {
+		return &http.Response{Status: "200 OK", StatusCode: http.StatusOK, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, ContentLength: -1,
+			Header: http.Header{"Content-Type": {"application/jsonl"}}, Body: t.follow(r.Context()), Request: r}, nil
+	}
 	in := httptest.NewRequest(q.Method, r.URL.RequestURI(), bytes.NewReader(q.Body))
 	w := httptest.NewRecorder()
 	t.control.ServeHTTP(w, in)
@@ -71,8 +87,7 @@ func (t *transport) controlled(r *http.Request, q *apiserver.Request) (*http.Res
 	return res, nil
 }
 
-// inbound turns the client's request into the one that a server sees, with its body read. The client's body is closed,
-// as a RoundTripper has to.
+// inbound turns the client's request into the one that a server sees, with its body read.
 func inbound(r *http.Request) (*apiserver.Request, error) {
 	target := r.URL.RequestURI()
 	if strings.HasPrefix(target, "//") { // a server reads //x as a path, not as a host
@@ -91,21 +106,20 @@ func inbound(r *http.Request) (*apiserver.Request, error) {
 		q.Header = http.Header{}
 	}
 	if r.Body != nil && r.Body != http.NoBody {
-		defer r.Body.Close()
 		q.ReadBody(r.Body, r.ContentLength)
 	}
 	return q, nil
 }
 
 // response is a's form for a client.
-func (t *transport) response(r *http.Request, a *apiserver.Answer) *http.Response {
+func response(server *apiserver.Server, r *http.Request, a *apiserver.Answer) *http.Response {
 	res := &http.Response{
 		Status: strconv.Itoa(a.Code) + " " + http.StatusText(a.Code), StatusCode: a.Code,
 		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Header: a.Header, Request: r,
 	}
 	if a.Watch != nil {
 		res.ContentLength = -1
-		res.Body = &stream{server: t.server, watch: a.Watch, ctx: r.Context(), closed: make(chan struct{})}
+		res.Body = &stream{server: server, watch: a.Watch, ctx: r.Context(), closed: make(chan struct{})}
 		return res
 	}
 	res.ContentLength = int64(len(a.Body))
@@ -113,18 +127,28 @@ func (t *transport) response(r *http.Request, a *apiserver.Answer) *http.Respons
 		res.Header["Content-Length"] = []string{strconv.Itoa(len(a.Body))}
 	}
 	res.Body = io.NopCloser(bytes.NewReader(a.Body))
+	if a.Lost > 0 {
+		res.Body = io.NopCloser(io.MultiReader(bytes.NewReader(a.Body[:len(a.Body)-a.Lost]), broken{}))
+	}
 	return res
 }
+
+// broken is the end of a body of which not everything arrived.
+type broken struct{}
+
+func (broken) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
 
 // stream is the body of a watch.
 type stream struct {
 	server *apiserver.Server
 	watch  *watchcache.Watch
 	ctx    context.Context
+	once   sync.Once // of Close
 	closed chan struct{}
 
 	frames [][]byte // taken, not yet read
 	ended  bool     // nothing follows them
+	last   error    // but this
 }
 
 // Read waits for an event, for the end of the watch or for the end of the request's context.
@@ -138,10 +162,13 @@ func (s *stream) Read(p []byte) (int, error) {
 			return n, nil
 		}
 		if s.ended {
-			return 0, io.EOF
+			return 0, s.last
 		}
 		s.server.Lock.Lock()
 		s.frames, s.ended = s.watch.Take()
+		if s.last = io.EOF; s.watch.Broken() != nil {
+			s.last = io.ErrUnexpectedEOF
+		}
 		s.server.Lock.Unlock()
 		if len(s.frames) > 0 || s.ended {
 			continue
@@ -157,14 +184,12 @@ func (s *stream) Read(p []byte) (int, error) {
 	}
 }
 
-// Close tells the server that nobody reads any more.
+// Close tells the server that nobody reads any more. As with any body, another goroutine may be reading.
 func (s *stream) Close() error {
-	select {
-	case <-s.closed:
-	default:
+	s.once.Do(func() {
 		close(s.closed)
 		s.end()
-	}
+	})
 	return nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/kubesim/kubesim/sim/auth"
 	"github.com/kubesim/kubesim/sim/cel"
 	"github.com/kubesim/kubesim/sim/codec"
+	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/patch"
 	"github.com/kubesim/kubesim/sim/registry"
@@ -66,16 +67,50 @@ func (r *Replica) admit(reg *registry.Registry, table *resource.Table, who *auth
 	h.Write = func(storage, namespace, name string, change func(object.Object) *status.Status) (object.Object, *status.Status) {
 		return reg.Objects().Write(storage, namespace, name, change)
 	}
-	h.Outside = func(f func()) {
-		c.mu.Unlock()
-		defer c.lock()
-		f()
-	}
+	h.Outside = c.outside
 	reg.Admission = admission.New(h, may(who))
 	reg.Removed = func(d *resource.Definition, item *resource.Item) {
 		ctx := &resource.Context{Now: c.now(), Definition: d, Namespace: item.Namespace, Name: item.Name, Objects: reg.Reader()}
 		if item.Namespace != "" {
-			_ = admission.Uncount(ctx, item.Object(), h.Write) // a quota that is gone has nothing to count
+			_ = admission.Uncount(ctx, item.Object, h.Write) // a quota that is gone has nothing to count
 		}
 	}
+}
+
+// withExpressions returns defs with a look at the expressions of policies and webhooks when they are written.
+func withExpressions(defs []*resource.Definition) []*resource.Definition {
+	out := make([]*resource.Definition, len(defs))
+	copies := map[*resource.Definition]*resource.Definition{}
+	for i, d := range defs {
+		out[i] = d
+		if d.Group != "admissionregistration.k8s.io" {
+			continue
+		}
+		own, strategy := *d, *d.Strategy
+		strategy.Validate = func(ctx *resource.Context, obj object.Object) field.ErrorList {
+			return append(checked(d.Strategy.Validate, ctx, obj), admission.CheckExpressions(d.Storage, obj, nil)...)
+		}
+		strategy.ValidateUpdate = func(ctx *resource.Context, obj, old object.Object) field.ErrorList {
+			var errs field.ErrorList
+			if d.Strategy.ValidateUpdate != nil {
+				errs = d.Strategy.ValidateUpdate(ctx, obj, old)
+			}
+			return append(errs, admission.CheckExpressions(d.Storage, obj, old)...)
+		}
+		own.Strategy = &strategy
+		out[i], copies[d] = &own, &own
+	}
+	for _, d := range out {
+		if hub := copies[d.Hub]; hub != nil && d.Group == "admissionregistration.k8s.io" {
+			d.Hub = hub
+		}
+	}
+	return out
+}
+
+func checked(validate func(*resource.Context, object.Object) field.ErrorList, ctx *resource.Context, obj object.Object) field.ErrorList {
+	if validate == nil {
+		return nil
+	}
+	return validate(ctx, obj)
 }

@@ -18,6 +18,7 @@
 package sim
 
 import (
+	"fmt"
 	"hash/fnv"
 	"math/rand/v2"
 	"sync"
@@ -26,10 +27,8 @@ import (
 	"github.com/kubesim/kubesim/clock"
 	"github.com/kubesim/kubesim/sim/apiserver"
 	"github.com/kubesim/kubesim/sim/auth"
-	"github.com/kubesim/kubesim/sim/builtin"
 	"github.com/kubesim/kubesim/sim/mvcc"
-	"github.com/kubesim/kubesim/sim/resource"
-	"github.com/kubesim/kubesim/sim/schema"
+	"github.com/kubesim/kubesim/sim/trace"
 )
 
 // Options says what a Cluster is like. The zero value is one API server of the newest version on a clock that moves
@@ -43,6 +42,10 @@ type Options struct {
 	Auth auth.Mode
 	// Tokens are the bearer tokens of auth.RBAC. nil: auth.DefaultTokens.
 	Tokens []auth.Token
+	// Replicas are the API servers. Empty: one of the newest version.
+	Replicas []ReplicaOptions
+	// Trace says what the record of everything that happens keeps. The zero value keeps nothing and costs nothing.
+	Trace trace.Options
 }
 
 // firstRevision is the revision a new store begins with: high enough that a resourceVersion is not taken for some
@@ -65,19 +68,21 @@ type Cluster struct {
 	schedule schedule
 	compact  compactor
 	replicas []*Replica
-	stored   map[string]*resource.Definition // hub definitions of built-in resources by storage name
+	held     map[string]bool // clients whose watch events are kept back
+	routes   map[string]int  // replicas that clients reach, by the beginning of their User-Agent
 
 	jobs        customJobs
 	conversions conversions
 	webhooks    webhooks
+	observer    *observer // nil: nobody looks
 }
 
 // New returns a Cluster that holds what a real one holds at once: the namespaces default, kube-system, kube-public and
 // kube-node-lease.
 func New(o Options) (*Cluster, error) {
-	set, err := schema.Load(minor)
+	made, err := profiles(o.Replicas)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("kubesim: %w", err)
 	}
 	if o.Clock == nil {
 		o.Clock = clock.NewManual(clock.Epoch())
@@ -87,18 +92,20 @@ func New(o Options) (*Cluster, error) {
 	}
 	c := &Cluster{clock: o.Clock, seed: o.Seed, options: o}
 	c.schedule.clock, c.schedule.lock = o.Clock, locker{c}
-	defs := withDefinitions(builtin.Definitions(set))
-	c.stored = make(map[string]*resource.Definition, len(defs))
-	for _, d := range defs {
-		if d.Hub == d {
-			c.stored[d.Storage] = d
-		}
-	}
+	c.held, c.routes = map[string]bool{}, map[string]int{}
 	c.reset()
-	c.replicas = []*Replica{newReplica(c, set, defs)}
+	for _, p := range made {
+		c.replicas = append(c.replicas, newReplica(c, p))
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c, c.bootstrap()
+	if err := c.bootstrap(); err != nil {
+		return nil, err
+	}
+	if o.Trace != (trace.Options{}) {
+		c.observe()
+	}
+	return c, nil
 }
 
 // reset empties the store and begins all random streams anew.
@@ -113,6 +120,10 @@ func (c *Cluster) reset() {
 func (c *Cluster) Reset() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if o := c.observer; o != nil {
+		o.flush()
+		defer o.begin()
+	}
 	c.reset()
 	for _, r := range c.replicas {
 		r.restart()
@@ -134,14 +145,15 @@ func (c *Cluster) Revision() uint64 {
 	return c.store.Rev()
 }
 
-// Close ends every watch. A closed Cluster still answers.
+// Close ends every watch and every read that waits. A closed Cluster still answers.
 func (c *Cluster) Close() {
 	c.lock()
 	defer c.mu.Unlock()
+	if c.observer != nil {
+		c.observer.flush()
+	}
 	for _, r := range c.replicas {
-		for _, name := range r.cacheNames() {
-			r.caches[name].EndAll()
-		}
+		r.end()
 	}
 	c.schedule.stop()
 }
@@ -159,8 +171,21 @@ func (l locker) Lock() { l.c.lock() }
 
 // Unlock does what the API servers do by themselves after what was done under the lock, and gives it back.
 func (l locker) Unlock() {
+	if l.c.observer != nil {
+		l.c.observer.after()
+	}
 	l.c.settle()
 	l.c.mu.Unlock()
+}
+
+// outside calls f without the lock, in the middle of a request.
+func (c *Cluster) outside(f func()) {
+	if o := c.observer; o != nil {
+		defer func(e *apiserver.Exchange, replica int) { o.current, o.server = e, replica }(o.current, o.server)
+	}
+	c.mu.Unlock()
+	defer c.lock()
+	f()
 }
 
 // draw returns a number in [0, n) from the stream of one purpose. Each purpose has a stream of its own, so that one
@@ -176,15 +201,27 @@ func (c *Cluster) draw(purpose string, n int) int {
 	return stream.IntN(n)
 }
 
+// newest is the newest state of the store.
+func (c *Cluster) newest() *mvcc.View {
+	view, err := c.store.At(0)
+	if err != nil {
+		panic("sim: the store has no newest revision: " + err.Error())
+	}
+	return view
+}
+
 // committed offers a commit to every replica.
 func (c *Cluster) committed(e *mvcc.Event) {
-	view, err := c.store.At(e.Rev)
-	if err != nil {
-		panic("sim: the store has lost the revision it has just made: " + err.Error())
-	}
+	view := c.newest()
 	now := c.clock.Now()
+	if c.observer != nil {
+		c.observer.committed(e)
+	}
 	for _, r := range c.replicas {
 		r.apply(e, view, now)
+	}
+	for _, r := range c.replicas {
+		r.wake() // what waited may write: all replicas have this commit before they see the next
 	}
 	c.follow(e)
 }

@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"github.com/kubesim/kubesim/sim/cel"
+	"github.com/kubesim/kubesim/sim/codec"
 	"github.com/kubesim/kubesim/sim/crd"
 	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/mvcc"
@@ -33,6 +34,14 @@ func (c *Cluster) Convert(definition string, f func(obj map[string]any, apiVersi
 			return f(obj, apiVersion)
 		}
 	}
+	c.reread()
+}
+
+// reread makes every replica read stored custom resources anew: they may be converted in another way.
+func (c *Cluster) reread() {
+	for _, r := range c.replicas {
+		r.redefine()
+	}
 }
 
 // ConvertThrough sets what carries requests to conversion webhooks. It is called with the Cluster's lock held: a webhook
@@ -41,6 +50,7 @@ func (c *Cluster) ConvertThrough(transport http.RoundTripper) {
 	c.lock()
 	defer c.mu.Unlock()
 	c.conversions.transport = transport
+	c.reread()
 }
 
 // RoundTrip carries a request to a conversion webhook.
@@ -61,12 +71,13 @@ func compileRules(schema, before map[string]any, p field.Path) (crd.Rules, field
 }
 
 // withDefinitions returns defs with what is special about CustomResourceDefinitions.
-func withDefinitions(defs []*resource.Definition) []*resource.Definition {
+func withDefinitions(set *schema.Set, defs []*resource.Definition) []*resource.Definition {
+	reader := &codec.Decoder{Meta: set.Named(crd.ObjectMeta)}
 	out := make([]*resource.Definition, len(defs))
 	for i, d := range defs {
 		if d.Storage == crd.Storage {
 			own := *d
-			own.Hub, own.Strategy, own.Default = &own, crd.Strategy(compileRules), crd.Defaults
+			own.Hub, own.Strategy, own.Default = &own, crd.Strategy(compileRules, reader.ReadMeta), crd.Defaults
 			d = &own
 		}
 		out[i] = d
@@ -93,11 +104,11 @@ func (r *Replica) published(d *resource.Definition) object.Object { return r.cus
 // defined takes in a commit of a CustomResourceDefinition.
 func (r *Replica) defined(e *mvcc.Event) {
 	if e.KV == nil {
-		name := e.Prev.Aux.(*resource.Item).Name
+		name := resource.ItemOf(r.profile.hubs[crd.Storage], e.Prev).Name
 		r.serveInstead(name, crd.Change{Old: r.custom.Remove(name), Restarted: true})
 		return
 	}
-	item := resource.ItemOf(r.cluster.stored[crd.Storage], e.KV)
+	item := resource.ItemOf(r.profile.hubs[crd.Storage], e.KV)
 	r.serveInstead(item.Name, r.custom.Define(item.Object()))
 }
 
@@ -125,7 +136,7 @@ func (r *Replica) redefine() {
 	for _, d := range r.custom.Reset() {
 		r.server.Table.Remove(d)
 	}
-	d := r.cluster.stored[crd.Storage]
+	d := r.profile.hubs[crd.Storage]
 	r.position.View.Range(d.Key("", ""), "", func(kv *mvcc.KV) bool {
 		item := resource.ItemOf(d, kv)
 		r.serveInstead(item.Name, r.custom.Define(item.Object()))

@@ -39,6 +39,9 @@ const (
 type customJobs struct {
 	soon     []func()
 	cleaning map[string]*cleanup // by name of the definition
+
+	// known are the definitions without their schemas, by name; nil: not read yet. Schemas can be very large.
+	known map[string]object.Object
 }
 
 // cleanup is a deletion of the objects of a definition that goes on.
@@ -64,12 +67,40 @@ func (c *Cluster) follow(e *mvcc.Event) {
 	if _, after, found := strings.Cut(name, "."); found {
 		group = after
 	}
+	if c.jobs.known != nil {
+		delete(c.jobs.known, name)
+		if e.KV != nil {
+			c.jobs.known[name] = outline(resource.ItemOf(c.hub(crd.Storage), e.KV).Object())
+		}
+	}
 	c.jobs.soon = append(c.jobs.soon, func() { c.tend(name, group) })
+}
+
+// outline returns a definition without its schemas.
+func outline(obj object.Object) object.Object {
+	for _, v := range obj.List("spec", "versions") {
+		if m, ok := v.(map[string]any); ok {
+			delete(m, "schema")
+		}
+	}
+	return obj
+}
+
+// outlines returns all definitions without their schemas.
+func (c *Cluster) outlines() map[string]object.Object {
+	if c.jobs.known == nil {
+		c.jobs.known = map[string]object.Object{}
+		c.objects().Each(crd.Storage, "", func(obj object.Object) bool {
+			c.jobs.known[obj.Name()] = outline(obj)
+			return true
+		})
+	}
+	return c.jobs.known
 }
 
 // tend does what a definition needs next. Each step is a commit, which calls for the next one.
 func (c *Cluster) tend(name, group string) {
-	if c.definition(name) == nil {
+	if c.outlines()[name] == nil {
 		delete(c.jobs.cleaning, name)
 		c.register(group)
 		for _, other := range c.definitions(group) {
@@ -103,19 +134,38 @@ func (c *Cluster) definition(name string) object.Object {
 	return c.objects().Get(crd.Storage, "", name)
 }
 
-// definitions returns the definitions of a group.
+// definitions returns the definitions of a group, without their schemas and not to be changed.
 func (c *Cluster) definitions(group string) []object.Object {
 	var all []object.Object
-	c.objects().Each(crd.Storage, "", func(obj object.Object) bool {
-		if obj.String("spec", "group") == group {
-			all = append(all, obj)
+	known := c.outlines()
+	for _, name := range object.SortedKeys(known) {
+		if known[name].String("spec", "group") == group {
+			all = append(all, known[name])
 		}
-		return true
-	})
+	}
 	return all
 }
 
-func (c *Cluster) objects() registry.Reader { return c.replicas[0].server.Registry.Reader() }
+func (c *Cluster) objects() registry.Reader { return c.own().Reader() }
+
+// leader is the replica whose controllers do the work: the first one that knows everything, else the first.
+func (c *Cluster) leader() *Replica {
+	for _, r := range c.replicas {
+		if !r.lagsAll && !r.unreachable && len(r.lagging) == 0 {
+			return r
+		}
+	}
+	return c.replicas[0]
+}
+
+// ownBackend is a replica as its own controllers see it: the store is always within reach.
+type ownBackend struct{ backend }
+
+// Reachable is registry.Backend's.
+func (ownBackend) Reachable() bool { return true }
+
+// hub is the leader's definition of what is stored under a name.
+func (c *Cluster) hub(storage string) *resource.Definition { return c.leader().profile.hubs[storage] }
 
 // loopback is a request of the server to itself.
 func (c *Cluster) loopback(d *resource.Definition, namespace, name string) *registry.Request {
@@ -125,18 +175,23 @@ func (c *Cluster) loopback(d *resource.Definition, namespace, name string) *regi
 
 // own is the registry without admission.
 func (c *Cluster) own() *registry.Registry {
-	r := *c.replicas[0].server.Registry
-	r.Admission = nil
+	leader := c.leader()
+	r := *leader.server.Registry
+	r.Backend, r.Admission = ownBackend{backend{leader}}, nil
 	return &r
 }
 
 // edit writes the status of a definition, and its metadata, if change changes them. It reports whether it did.
 func (c *Cluster) edit(name string, change func(object.Object) bool) bool {
+	sketch := c.outlines()[name]
+	if sketch == nil || !change(sketch.Copy()) {
+		return false
+	}
 	obj := c.definition(name)
 	if obj == nil || !change(obj) {
 		return false
 	}
-	q := c.loopback(c.stored[crd.Storage], "", name)
+	q := c.loopback(c.hub(crd.Storage), "", name)
 	q.Subresource = "status"
 	_, s := c.own().Update(q, registry.Change{Kind: registry.Put,
 		Make: func(object.Object) (object.Object, *status.Status) { return obj, nil }})
@@ -145,7 +200,7 @@ func (c *Cluster) edit(name string, change func(object.Object) bool) bool {
 
 // finalize deletes the objects of a definition that is being deleted, and then lets it go.
 func (c *Cluster) finalize(name string) {
-	obj := c.definition(name)
+	obj := c.outlines()[name]
 	if obj == nil || obj.DeletionTimestamp() == "" || !slices.Contains(obj.Finalizers(), crd.CleanupFinalizer) || c.jobs.cleaning[name] != nil {
 		return
 	}
@@ -162,7 +217,7 @@ func (c *Cluster) finalize(name string) {
 		c.release(name, "NeverEstablished", "resource was never established")
 		return
 	}
-	if d := c.replicas[0].custom.Hub(name); d != nil {
+	if d := c.leader().custom.Hub(name); d != nil {
 		c.objects().Each(name, "", func(obj object.Object) bool {
 			_, _ = c.own().Delete(c.loopback(d, obj.Namespace(), obj.Name()), registry.DeleteOptions{}) // looked at again below
 			return true
@@ -220,7 +275,7 @@ func (c *Cluster) register(group string) {
 			}
 		}
 	}
-	d := c.stored[apiServices]
+	d := c.hub(apiServices)
 	c.objects().Each(apiServices, "", func(obj object.Object) bool {
 		name := obj.Name()
 		if obj.String("spec", "group") != group || obj.Labels()[automanaged] != "true" {

@@ -29,13 +29,16 @@ func (c *Cluster) catchUp() {
 		c.compactTo(c.compact.seen, c.compact.next)
 		c.compact.seen = c.store.Rev()
 		if c.compact.next = c.compact.next.Add(compactionInterval); c.store.Compacted() == c.compact.seen {
-			for !now.Before(c.compact.next) { // nothing has happened since: skip to the last one
-				c.compact.next = c.compact.next.Add(compactionInterval)
+			if skip := now.Sub(c.compact.next) / compactionInterval; skip >= 0 { // nothing has happened since: one more is enough
+				c.compact.next = c.compact.next.Add(skip * compactionInterval)
 			}
 		}
 	}
 	if c.compact.floor != 0 && !now.Before(c.compact.floorAt) {
 		for _, r := range c.replicas {
+			if r.unreachable {
+				continue // it learns of it when it resumes
+			}
 			for _, name := range r.cacheNames() {
 				r.caches[name].Compacted(c.compact.floor)
 			}
@@ -65,6 +68,11 @@ func (c *Cluster) Compact() {
 func (c *Cluster) Expire() {
 	c.lock()
 	defer c.mu.Unlock()
+	c.expire()
+}
+
+// expire is Expire with the lock held.
+func (c *Cluster) expire() {
 	c.compactTo(c.store.Rev(), c.clock.Now())
 	for _, r := range c.replicas {
 		r.forget()
@@ -73,7 +81,7 @@ func (c *Cluster) Expire() {
 
 // bootstrap makes the namespaces that every cluster has.
 func (c *Cluster) bootstrap() error {
-	d := c.stored["namespaces"]
+	d := c.hub("namespaces")
 	for _, name := range []string{"default", "kube-node-lease", "kube-public", "kube-system"} {
 		q := &registry.Request{Definition: d, Name: name, Manager: "kube-apiserver", Warn: func(string) {}}
 		obj := object.Object{"kind": d.Kind, "apiVersion": d.GV(), "metadata": map[string]any{"name": name}}

@@ -30,6 +30,14 @@ type Replica struct {
 	filled   uint64                       // revision at which the caches were filled
 	waiting  []*waiter
 	custom   *crd.Server
+	profile  *profile
+
+	lagsAll     bool            // nothing is applied
+	lagging     map[string]bool // storage names of what is not applied; their caches have a position of their own
+	unreachable bool            // the store cannot be reached, and sends nothing
+
+	open  []*watchcache.Watch // watches that are not over, and some that are
+	prune int                 // how many of them are too many
 }
 
 // waiter is a read that waits for a cache to reach a revision.
@@ -40,9 +48,9 @@ type waiter struct {
 	stop  func() // takes back the timeout
 }
 
-func newReplica(c *Cluster, set *schema.Set, defs []*resource.Definition) *Replica {
-	r := &Replica{cluster: c}
-	table := resource.NewTable(defs)
+func newReplica(c *Cluster, p *profile) *Replica {
+	r := &Replica{cluster: c, profile: p}
+	set, table := p.set, resource.NewTable(p.served)
 	who := auth.New(c.options.Auth, c.options.Tokens)
 	reg := &registry.Registry{Backend: backend{r}, Review: who.Review,
 		Fields: fields(table)}
@@ -59,8 +67,9 @@ func newReplica(c *Cluster, set *schema.Set, defs []*resource.Definition) *Repli
 		return who.Escalation(at, obj, old, reg.Reader())
 	}
 	r.server = &apiserver.Server{
-		Lock: locker{c}, Registry: reg, Table: table, Schema: set, Auth: who,
-		Discovery: discovery.New(discovery.Options{Table: table, Schema: set, Version: discovery.Release(Version),
+		Watching: r.opened,
+		Lock:     locker{c}, Registry: reg, Table: table, Schema: set, Auth: who,
+		Discovery: discovery.New(discovery.Options{Table: table, Schema: set, Version: discovery.Release(p.release),
 			Keys: func() []byte { return builtin.TokenKeySet(c.seed) }, CustomSchema: r.published}),
 		Decoder: &codec.Decoder{Kinds: set.Kind},
 	}
@@ -96,8 +105,8 @@ func fields(table *resource.Table) *fieldmanager.Manager {
 	return m
 }
 
-// restart fills the caches anew; watches end, and reads that wait for a revision have waited long enough.
-func (r *Replica) restart() {
+// end answers the reads that wait, as if they had waited in vain, and ends all watches.
+func (r *Replica) end() {
 	waiting := r.waiting
 	r.waiting = nil
 	for _, w := range waiting {
@@ -107,10 +116,13 @@ func (r *Replica) restart() {
 	for _, name := range r.cacheNames() {
 		r.caches[name].EndAll()
 	}
-	view, err := r.cluster.store.At(0)
-	if err != nil {
-		panic("sim: the store has no newest revision: " + err.Error())
-	}
+}
+
+// restart fills the caches anew; watches end, and reads that wait for a revision have waited long enough.
+func (r *Replica) restart() {
+	r.end()
+	r.lagsAll, r.unreachable, r.lagging = false, false, map[string]bool{}
+	view := r.cluster.newest()
 	r.position = &watchcache.Position{View: view}
 	r.caches = map[string]*watchcache.Cache{}
 	r.filled = view.Rev()
@@ -129,16 +141,35 @@ func (r *Replica) cache(storage string) *watchcache.Cache {
 	return c
 }
 
-// apply takes in a commit.
+// apply takes in a commit, unless the replica lags.
 func (r *Replica) apply(e *mvcc.Event, view *mvcc.View, now time.Time) {
-	storage, _, _ := strings.Cut(strings.TrimPrefix(e.Key, "/registry/"), "/")
-	cache := r.cache(storage)
+	if r.lagsAll || r.unreachable {
+		return
+	}
+	storage := storageOf(e.Key)
+	r.cache(storage)
 	r.position.View = view
+	if !r.lagging[storage] {
+		r.take(storage, e, now)
+	}
+}
+
+// storageOf returns the storage name in a key.
+func storageOf(key string) string {
+	storage, _, _ := strings.Cut(strings.TrimPrefix(key, "/registry/"), "/")
+	return storage
+}
+
+// take applies a commit that the position of its cache has reached.
+func (r *Replica) take(storage string, e *mvcc.Event, now time.Time) {
+	cache := r.cache(storage)
+	if o := r.cluster.observer; o != nil {
+		o.applied(r, e)
+	}
 	cache.Apply(e, now)
 	if storage == crd.Storage {
 		r.defined(e)
 	}
-	r.wake()
 }
 
 // wake answers the reads whose revision has been reached.
@@ -189,6 +220,7 @@ func (r *Replica) forget() {
 type backend struct{ r *Replica }
 
 func (b backend) Store() *mvcc.Store               { return b.r.cluster.store }
+func (b backend) Reachable() bool                  { return !b.r.unreachable }
 func (b backend) Committed(e *mvcc.Event)          { b.r.cluster.committed(e) }
 func (b backend) Now() time.Time                   { return b.r.cluster.now() }
 func (b backend) Seed() uint64                     { return b.r.cluster.seed }
@@ -203,7 +235,7 @@ func (b backend) After(d time.Duration, f func()) (stop func()) {
 }
 
 func (b backend) Definition(storage string) *resource.Definition {
-	if d := b.r.cluster.stored[storage]; d != nil {
+	if d := b.r.profile.hubs[storage]; d != nil {
 		return d
 	}
 	return b.r.custom.Hub(storage)

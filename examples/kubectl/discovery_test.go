@@ -40,6 +40,8 @@ func TestExplain(t *testing.T) {
 	text := k.do("explain pods.spec.containers")
 	is.True(strings.HasPrefix(text, "KIND:       Pod\nVERSION:    v1\n\nFIELD: containers <[]Container>\n"))
 	is.True(strings.Contains(text, "\n  name\t<string> -required-\n"))
+	is.True(strings.Contains(text, "\nDESCRIPTION:\n    List of containers belonging to the pod."))
+	is.True(strings.Contains(text, "\n  imagePullPolicy\t<string>\n  enum: Always, IfNotPresent, Never\n"))
 
 	text = k.do("explain deployment.spec --recursive")
 	is.True(strings.Contains(text, "\n  strategy\t<DeploymentStrategy>\n"))

@@ -104,7 +104,7 @@ func TestQuotaOfObjects(t *testing.T) {
 	is.Equal(make("widgets.example.com", "v"), `widgets.example.com "v" is forbidden: exceeded quota: q, requested: count/widgets.example.com=1, used: count/widgets.example.com=1, limited: count/widgets.example.com=1`)
 	objects["configmaps"] = nil
 	gone := inNamespace("configmaps", parse(t, `{"metadata":{"name":"old","namespace":"ns"}}`), nil, objects)
-	is.True(Uncount(gone.Context, gone.Object, writer) == nil)
+	is.True(Uncount(gone.Context, func() object.Object { return gone.Object }, writer) == nil)
 	is.Equal(objects[resourceQuotas][0].String("status", "used", "configmaps"), "0") // counted again
 }
 

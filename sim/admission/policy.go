@@ -35,14 +35,13 @@ type policies struct {
 
 // policy is one policy. parts are what is special about its kind.
 type policy struct {
-	name, version string // metadata.name and resourceVersion
-	spec          object.Object
-	fail          bool // failurePolicy Fail
-	constraints   *criteria
-	conditions    []*cel.Program
-	names         []string // of conditions
-	expressions   []expression
-	annotations   []expression
+	name        string
+	spec        object.Object
+	fail        bool // failurePolicy Fail
+	constraints *criteria
+	conditions  []*cel.Program
+	expressions []expression
+	annotations []expression
 }
 
 // expression is one validation, mutation or audit annotation.
@@ -198,14 +197,13 @@ func (p *policies) params(a *Attributes, b object.Object, kind *resource.Definit
 	return found, nil
 }
 
-// compile returns the policy, compiled anew when it was written since the last time.
+// compile returns the policy, compiled anew when its spec is not that of the last time.
 func (p *policies) compile(obj object.Object) *policy {
-	name := obj.Name()
-	if c := p.compiled[name]; c != nil && c.version == obj.ResourceVersion() {
+	name, spec := obj.Name(), object.Object(obj.Map("spec"))
+	if c := p.compiled[name]; c != nil && object.Equal(map[string]any(c.spec), map[string]any(spec)) {
 		return c
 	}
-	spec := object.Object(obj.Map("spec"))
-	c := &policy{name: name, version: obj.ResourceVersion(), spec: spec, fail: spec.String("failurePolicy") != "Ignore"}
+	c := &policy{name: name, spec: spec, fail: spec.String("failurePolicy") != "Ignore"}
 	c.constraints = newCriteria(spec.Map("matchConstraints"), "resourceRules")
 	c.constraints.everything = true
 	compiler := cel.NewCompiler(cel.Declarations{Params: spec.Map("paramKind") != nil, Authorizer: true, Patch: p.patch})
@@ -214,7 +212,6 @@ func (p *policies) compile(obj object.Object) *policy {
 	}
 	for _, v := range objects(spec.List("matchConditions")) {
 		c.conditions = append(c.conditions, compiler.Compile(v.String("expression"), cel.Bool))
-		c.names = append(c.names, v.String("name"))
 	}
 	for _, v := range objects(spec.List("validations")) {
 		e := expression{source: v, program: compiler.Compile(v.String("expression"), cel.Bool)}

@@ -19,6 +19,9 @@ func MutatingAdmissionPolicy(h *Host) Plugin {
 // mutate lets every policy that applies change the object.
 func (p *policies) mutate(a *Attributes) *status.Status {
 	list, problems := p.invocations(a)
+	if len(list) == 0 && len(problems) == 0 {
+		return nil
+	}
 	round := a.round("MutatingAdmissionPolicy")
 	for _, i := range list {
 		key := i.policy.name + "/" + i.binding.Name() + "/" + i.params.Namespace() + "/" + i.params.Name()

@@ -151,15 +151,20 @@ func (q *quotas) save(acc *account) *status.Status {
 	return s
 }
 
-// Uncount counts the quotas of a namespace again after an object of the resource was deleted.
-func Uncount(ctx *resource.Context, obj object.Object, write Write) *status.Status {
+// Uncount counts the quotas of a namespace again after an object of the resource was deleted. read returns the object; it
+// is called only where there are quotas.
+func Uncount(ctx *resource.Context, read func() object.Object, write Write) *status.Status {
 	of := measureOf(ctx.Definition)
-	if of == nil || obj.Namespace() == "" {
+	if of == nil {
 		return nil
 	}
 	q := &quotas{write}
+	var obj object.Object
 	var s *status.Status
-	ctx.Objects.Each(resourceQuotas, obj.Namespace(), func(quota object.Object) bool {
+	ctx.Objects.Each(resourceQuotas, ctx.Namespace, func(quota object.Object) bool {
+		if obj == nil {
+			obj = read()
+		}
 		acc := &account{quota: quota, hard: amountsAt(quota, "status", "hard"), used: amountsAt(quota, "status", "used")}
 		touched := of.interesting(acc.hard.names())
 		if len(touched) == 0 || !inScopes(of, quota, obj) {

@@ -27,8 +27,8 @@ type webhooks struct {
 
 // configuration is one webhook configuration.
 type configuration struct {
-	version string // resourceVersion
-	hooks   []*webhook
+	source []any // webhooks
+	hooks  []*webhook
 }
 
 // webhook is one webhook of a configuration.
@@ -68,13 +68,14 @@ func (w *webhooks) hooks(a *Attributes) []*webhook {
 	return list
 }
 
-// configuration returns a configuration, read anew when it was written since the last time.
+// configuration returns a configuration, read anew when its webhooks are not those of the last time.
 func (w *webhooks) configuration(obj object.Object) *configuration {
-	if c := w.read[obj.Name()]; c != nil && c.version == obj.ResourceVersion() {
+	source := obj.List("webhooks")
+	if c := w.read[obj.Name()]; c != nil && object.Equal(c.source, source) {
 		return c
 	}
-	c := &configuration{version: obj.ResourceVersion()}
-	for _, v := range objects(obj.List("webhooks")) {
+	c := &configuration{source: source}
+	for _, v := range objects(source) {
 		h := &webhook{Object: v, name: v.String("name"), fail: v.String("failurePolicy") != "Ignore", criteria: newCriteria(v, "rules")}
 		h.key = obj.Name() + "/" + h.name
 		if conditions := objects(v.List("matchConditions")); len(conditions) > 0 {

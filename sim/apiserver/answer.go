@@ -74,7 +74,7 @@ func (c *call) writeStatus(code int, s *status.Status) {
 func (c *call) text(code int, body string) {
 	c.header.Set("Content-Type", "text/plain; charset=utf-8")
 	c.header.Set("X-Content-Type-Options", "nosniff")
-	c.done(&Answer{Code: code, Header: c.header, Body: []byte(body)})
+	c.answer(code, []byte(body))
 }
 
 func (c *call) notFound() { c.text(http.StatusNotFound, "404 page not found\n") }
@@ -104,6 +104,11 @@ func (c *call) finish(code int, body []byte) {
 		c.header.Set("Content-Encoding", "gzip")
 		c.header.Add("Vary", "Accept-Encoding")
 	}
+	c.answer(code, body)
+}
+
+// answer ends the call. The answer of a HEAD has no body.
+func (c *call) answer(code int, body []byte) {
 	if c.q.Method == http.MethodHead {
 		body = nil
 	}

@@ -93,9 +93,9 @@ func queryDeleteOptions(query url.Values) (object.Object, *status.Status) {
 	if values := query["dryRun"]; len(values) > 0 {
 		options["dryRun"] = object.FromStrings(values)
 	}
-	for name, key := range map[string]string{"uid": "uid", "resourceVersion": "resourceVersion"} { // order does not matter
-		if query.Has(name) {
-			options.Set(query.Get(name), "preconditions", key)
+	for _, name := range []string{"uid", "resourceVersion"} {
+		if value := query.Get(name); value != "" {
+			options.Set(value, "preconditions", name)
 		}
 	}
 	return options, nil

@@ -76,26 +76,35 @@ func (c *call) listOptions() (registry.ListOptions, *status.Status) {
 
 // watch answers with a stream.
 func (c *call) watch(q *registry.Request, o registry.ListOptions) {
-	options := c.negotiation()
-	options.Watch = true
-	format, s := negotiateWatch(c.accept(), options)
-	if s != nil {
-		c.fail(s)
+	if !c.negotiateStream() {
 		return
 	}
-	c.format = format
-	if format.As == "PartialObjectMetadataList" { // what a stream sends is no list: the real server ends it at once
-		c.write(200, nil)
-		return
-	}
+	c.watching(q)
 	w, s := c.s.Registry.Watch(q, o, c.encoder())
 	if s != nil {
 		c.fail(s)
 		return
 	}
-	c.header.Set("Content-Type", format.ContentType)
+	c.header.Set("Content-Type", c.format.ContentType)
 	c.addWarnings()
 	c.done(&Answer{Code: 200, Header: c.header, Watch: w})
+}
+
+// negotiateStream decides on the format of a watch. It reports false when it has answered.
+func (c *call) negotiateStream() bool {
+	options := c.negotiation()
+	options.Watch = true
+	format, s := negotiateWatch(c.accept(), options)
+	if s != nil {
+		c.fail(s)
+		return false
+	}
+	c.format = format
+	if format.As == "PartialObjectMetadataList" { // what a stream sends is no list: the real server ends it at once
+		c.write(200, nil)
+		return false
+	}
+	return true
 }
 
 // now is the Cluster's time.

@@ -37,6 +37,10 @@ type Server struct {
 	Discovery *discovery.Documents
 	Auth      *auth.Auth
 	Decoder   *codec.Decoder
+
+	// Watching is told of each watch before its first event. nil: nobody is.
+	Watching func(*Exchange, *watchcache.Watch)
+	Hook     Hook // nil: nobody looks
 }
 
 // Request is one HTTP request whose body has been read.
@@ -77,6 +81,7 @@ type Answer struct {
 	Code   int
 	Header http.Header
 	Body   []byte
+	Lost   int // bytes at the end of Body that do not arrive: the connection breaks before them
 	Watch  *watchcache.Watch
 }
 
@@ -91,12 +96,21 @@ func (s *Server) Do(q *Request, done func(*Answer)) {
 		return
 	}
 	c.info = in
-	if s := c.checkTimeout(); s != nil {
-		c.fail(s)
+	refused := c.checkTimeout()
+	if refused == nil {
+		refused = c.authenticate()
+	}
+	if s.Hook != nil {
+		c.observed(refused)
 		return
 	}
-	if s := c.authenticate(); s != nil {
-		c.fail(s)
+	c.proceed(refused)
+}
+
+// proceed serves the call unless it was refused or its user may not do this.
+func (c *call) proceed(refused *status.Status) {
+	if refused != nil {
+		c.fail(refused)
 		return
 	}
 	if s := c.authorize(); s != nil {
@@ -105,6 +119,13 @@ func (s *Server) Do(q *Request, done func(*Answer)) {
 		return
 	}
 	c.direct()
+}
+
+// Start is Do under the lock. A panic of a handler gives it back, so that whoever reports it can still close the server.
+func (s *Server) Start(q *Request, done func(*Answer)) {
+	s.Lock.Lock()
+	defer s.Lock.Unlock()
+	s.Do(q, done)
 }
 
 // call is one request on its way to an Answer.
@@ -118,6 +139,8 @@ type call struct {
 	user     resource.User
 	format   codec.Format
 	warnings []string
+	hook     Hook      // nil: nobody looks
+	exchange *Exchange // what it sees
 }
 
 func (c *call) auditID() string {
@@ -211,6 +234,12 @@ func (c *call) serve() {
 		c.fail(c.notSimulated())
 		return
 	}
+	if c.hook != nil {
+		if s := c.hook.Decided(c.exchange); s != nil {
+			c.refuse(s)
+			return
+		}
+	}
 	switch c.route.verb {
 	case "get":
 		c.get()
@@ -226,6 +255,8 @@ func (c *call) serve() {
 		c.delete()
 	case "deletecollection":
 		c.deleteCollection()
+	default:
+		c.fail(status.NoMethod())
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"strconv"
 
 	"github.com/kubesim/kubesim/sim/watchcache"
 )
@@ -15,20 +16,47 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Body != nil && r.Method != http.MethodGet && r.Method != http.MethodHead {
 		q.ReadBody(r.Body, r.ContentLength)
 	}
-	answers := make(chan *Answer, 1)
-	s.Lock.Lock()
-	s.Do(q, func(a *Answer) { answers <- a })
-	s.Lock.Unlock()
+	p := s.Pend(q)
 	select {
-	case a := <-answers:
+	case a := <-p.Answers:
 		s.write(w, r, a)
 	case <-r.Context().Done():
-		// The client is gone; what it asked for is answered into the buffer of the channel and forgotten.
-		select {
-		case a := <-answers:
-			s.abandon(a)
-		default:
+		p.Abandon()
+	}
+}
+
+// Pending is a request whose answer may come later.
+type Pending struct {
+	// Answers has the answer, once there is one.
+	Answers chan *Answer
+
+	server *Server
+	gone   bool // nobody waits any more
+}
+
+// Pend is Start for a client that waits for a channel.
+func (s *Server) Pend(q *Request) *Pending {
+	p := &Pending{Answers: make(chan *Answer, 1), server: s}
+	s.Start(q, func(a *Answer) {
+		if p.gone && a.Watch != nil {
+			a.Watch.End()
 		}
+		p.Answers <- a
+	})
+	return p
+}
+
+// Abandon says that the client is gone. What it asked for is done nevertheless; a watch ends.
+func (p *Pending) Abandon() {
+	p.server.Lock.Lock()
+	defer p.server.Lock.Unlock()
+	p.gone = true
+	select {
+	case a := <-p.Answers:
+		if a.Watch != nil {
+			a.Watch.End()
+		}
+	default:
 	}
 }
 
@@ -37,12 +65,18 @@ func (s *Server) write(w http.ResponseWriter, r *http.Request, a *Answer) {
 	for name, values := range a.Header { // order does not matter
 		header[name] = values
 	}
+	if a.Lost > 0 { // the connection breaks because less is written than announced
+		header.Set("Content-Length", strconv.Itoa(len(a.Body)))
+	}
 	w.WriteHeader(a.Code)
 	if a.Watch == nil {
-		_, _ = w.Write(a.Body) // a client that went away is no error of the server
+		_, _ = w.Write(a.Body[:len(a.Body)-a.Lost]) // a client that went away is no error of the server
 		return
 	}
 	err := s.stream(r.Context(), w, a.Watch)
+	if errors.Is(err, watchcache.ErrBroken) {
+		panic(http.ErrAbortHandler) // package net/http then breaks the connection
+	}
 	if err != nil && !errors.Is(err, context.Canceled) {
 		s.abandon(a)
 	}
@@ -71,6 +105,7 @@ func (s *Server) stream(ctx context.Context, w http.ResponseWriter, watch *watch
 	for {
 		s.Lock.Lock()
 		frames, ended := watch.Take()
+		broken := watch.Broken()
 		s.Lock.Unlock()
 		for _, frame := range frames {
 			if _, err := w.Write(frame); err != nil {
@@ -81,7 +116,7 @@ func (s *Server) stream(ctx context.Context, w http.ResponseWriter, watch *watch
 			flush()
 		}
 		if ended {
-			return nil
+			return broken
 		}
 		select {
 		case <-watch.Ready():

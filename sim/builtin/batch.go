@@ -32,7 +32,6 @@ func jobKind() kind {
 		strategy: resource.Strategy{
 			HasStatus: true, OrphansByDefault: true, SpecChanged: topChanged("spec"),
 			PrepareForCreate: prepareJob,
-			PrepareForUpdate: prepareWorkloadUpdate,
 			Validate:         func(_ *resource.Context, obj object.Object) field.ErrorList { return validateJob(obj, nil) },
 			ValidateUpdate:   validateJobUpdate,
 			Warn:             warnJob,
@@ -60,14 +59,6 @@ func cronJobKind() kind {
 		storage: "cronjobs.batch",
 		strategy: resource.Strategy{
 			HasStatus: true, SpecChanged: topChanged("spec"),
-			PrepareForCreate: func(_ *resource.Context, obj object.Object) {
-				dropDisabledPodFields(cronPodSpec(obj), nil)
-			},
-			PrepareForUpdate: func(ctx *resource.Context, obj, old object.Object) {
-				if ctx.Subresource != "status" {
-					dropDisabledPodFields(cronPodSpec(obj), cronPodSpec(old))
-				}
-			},
 			Validate:       validateNewCronJob,
 			ValidateUpdate: validateCronJobUpdate,
 			Warn:           warnCronJob,
@@ -168,7 +159,6 @@ func defaultCronJob(obj object.Object) {
 
 // prepareJob generates the selector of a new Job unless it says that it brings its own.
 func prepareJob(ctx *resource.Context, obj object.Object) {
-	prepareWorkload(ctx, obj)
 	if boolAt(obj, "spec", "manualSelector") {
 		return
 	}

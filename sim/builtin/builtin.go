@@ -2,8 +2,8 @@
 // what happens to status and generation, field selectors, Table columns. A file per API group or kind; rules read like
 // a table.
 //
-//	schema.Set.Resources() ── names, scope, verbs, structure ──┐
-//	kinds (apps.go, pods.go, …) ── strategy, defaults, columns ─┴─▶ Definitions ─▶ resource.Table
+//	schema.Set.Resources() ── names, scope, verbs, structure ───────┐
+//	kinds (pods.go, services.go, …) ── strategy, defaults, columns ─┴─▶ Definitions ─▶ resource.Table
 //
 // A resource without an entry here is served all the same, as a kind without rules of its own.
 package builtin
@@ -88,9 +88,27 @@ func Definitions(set *schema.Set) []*resource.Definition {
 	if defs, ok := cached.Load(set); ok {
 		return defs.([]*resource.Definition)
 	}
-	defs := define(set, kinds())
+	gates, err := GatesOf(set.Minor(), nil)
+	if err != nil {
+		panic(err) // the schema data names its minor
+	}
+	defs := DefinitionsWith(set, gates)
 	cached.Store(set, defs)
 	return defs
+}
+
+// DefinitionsWith is Definitions for a server with other feature gates. They are made anew with each call.
+func DefinitionsWith(set *schema.Set, gates Gates) []*resource.Definition {
+	return define(set, gatedKinds(gates))
+}
+
+// gatedKinds returns kinds that obey the gates.
+func gatedKinds(gates Gates) map[string]*kind {
+	known := kinds()
+	for _, storage := range object.SortedKeys(known) {
+		gates.apply(known[storage])
+	}
+	return known
 }
 
 func define(set *schema.Set, known map[string]*kind) []*resource.Definition {

@@ -23,7 +23,7 @@ type try struct {
 // newTry makes a try for a resource; group is that of the version the client uses.
 func newTry(t *testing.T, storage, group string) *try {
 	t.Helper()
-	k := kinds()[storage]
+	k := servedKinds()[storage]
 	if k == nil {
 		t.Fatal("no kind " + storage)
 	}

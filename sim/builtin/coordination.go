@@ -15,9 +15,7 @@ func coordinationKinds() []kind {
 		storage: "leases.coordination.k8s.io",
 		strategy: resource.Strategy{
 			CreateOnUpdate: true, NeedsResourceVersion: true,
-			PrepareForCreate: func(_ *resource.Context, obj object.Object) { dropCoordinated(obj, nil) },
-			PrepareForUpdate: func(_ *resource.Context, obj, old object.Object) { dropCoordinated(obj, old) },
-			Validate:         func(_ *resource.Context, obj object.Object) field.ErrorList { return validateLease(obj) },
+			Validate: func(_ *resource.Context, obj object.Object) field.ErrorList { return validateLease(obj) },
 			ValidateUpdate: func(_ *resource.Context, obj, _ object.Object) field.ErrorList {
 				return validateLease(obj)
 			},
@@ -27,15 +25,6 @@ func coordinationKinds() []kind {
 			return cells(obj.Name(), obj.String("spec", "holderIdentity"), cellAge(now, obj))
 		},
 	}}
-}
-
-// dropCoordinated drops the fields of coordinated leader election (KEP-4355), which 1.36 knows with a gate only.
-func dropCoordinated(obj, old object.Object) {
-	for _, name := range []string{"strategy", "preferredHolder"} {
-		if !present(old, "spec", name) {
-			obj.Remove("spec", name)
-		}
-	}
 }
 
 func validateLease(obj object.Object) field.ErrorList {

@@ -186,23 +186,11 @@ func dropDeallocated(obj, old object.Object) {
 	}
 }
 
-// prepareSlice drops what 1.36 knows with feature gates only, and says when taints were added.
-func prepareSlice(ctx *resource.Context, obj, old object.Object) {
-	was := map[string]object.Object{}
-	for _, d := range objectsAt(old, "spec", "devices") {
-		was[d.String("name")] = d
-	}
+// prepareSlice says when taints were added.
+func prepareSlice(ctx *resource.Context, obj, _ object.Object) {
 	for _, d := range objectsAt(obj, "spec", "devices") {
-		if was[d.String("name")]["nodeAllocatableResourceMappings"] == nil {
-			delete(d, "nodeAllocatableResourceMappings")
-		}
 		for _, taint := range objectsAt(d, "taints") {
 			setEmpty(taint, "timeAdded", object.Time(ctx.Now))
-		}
-		for _, name := range object.SortedKeys(d.Map("attributes")) {
-			for _, list := range []string{"ints", "bools", "strings", "versions"} {
-				objectAt(d, "attributes", name).Remove(list)
-			}
 		}
 	}
 }

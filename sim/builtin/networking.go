@@ -1,6 +1,7 @@
 package builtin
 
 import (
+	"maps"
 	"net/netip"
 	"strings"
 	"time"
@@ -101,7 +102,7 @@ func networkPolicyKind() kind {
 	return kind{
 		storage: "networkpolicies.networking.k8s.io",
 		strategy: resource.Strategy{
-			SpecChanged: func(obj, old object.Object) bool { return !object.Equal(obj["spec"], old["spec"]) },
+			SpecChanged: networkPolicyChanged,
 			Validate: func(_ *resource.Context, obj object.Object) field.ErrorList {
 				return validateNetworkPolicy(obj, nil)
 			},
@@ -120,6 +121,18 @@ func networkPolicyKind() kind {
 			return cells(obj.Name(), selector.FormatLabelSelector(pods), cellAge(now, obj))
 		},
 	}
+}
+
+// networkPolicyChanged compares specs to the letter, empty lists included; spec.podSelector is a struct, which is there
+// whether it is printed or not.
+func networkPolicyChanged(obj, old object.Object) bool {
+	spec, before := maps.Clone(obj.Map("spec")), maps.Clone(old.Map("spec"))
+	for _, s := range []map[string]any{spec, before} {
+		if len(object.Object(s).Map("podSelector")) == 0 {
+			delete(s, "podSelector")
+		}
+	}
+	return !object.Equal(spec, before)
 }
 
 func defaultNetworkPolicy(obj object.Object) {

@@ -91,10 +91,6 @@ func podTemplateKind() kind {
 		storage: "podtemplates",
 		strategy: resource.Strategy{
 			ReturnsDeleted: true, SpecChanged: topChanged("template"),
-			PrepareForCreate: func(_ *resource.Context, obj object.Object) { dropDisabledPodFields(obj.Map("template", "spec"), nil) },
-			PrepareForUpdate: func(_ *resource.Context, obj, old object.Object) {
-				dropDisabledPodFields(obj.Map("template", "spec"), old.Map("template", "spec"))
-			},
 			Validate: func(_ *resource.Context, obj object.Object) field.ErrorList {
 				return validatePodTemplate(obj.Map("template"), template)
 			},

@@ -16,12 +16,6 @@ func replicationControllerKind() kind {
 		storage: "replicationcontrollers",
 		strategy: resource.Strategy{
 			HasStatus: true, OrphansByDefault: true, SpecChanged: topChanged("spec"),
-			PrepareForCreate: func(_ *resource.Context, obj object.Object) {
-				dropDisabledPodFields(obj.Map("spec", "template", "spec"), nil)
-			},
-			PrepareForUpdate: func(_ *resource.Context, obj, old object.Object) {
-				dropDisabledPodFields(obj.Map("spec", "template", "spec"), old.Map("spec", "template", "spec"))
-			},
 			Validate: func(_ *resource.Context, obj object.Object) field.ErrorList {
 				return validateReplication(obj, nil)
 			},

@@ -61,7 +61,6 @@ func mirrorPodIP(obj object.Object) {
 func prepareNewPod(ctx *resource.Context, obj object.Object) {
 	spec := objectAt(obj, "spec")
 	status := map[string]any{"phase": "Pending", "qosClass": qosClass(spec)}
-	dropDisabledPodFields(spec, nil)
 	if len(spec.List("schedulingGates")) > 0 {
 		status["conditions"] = []any{map[string]any{
 			"type": "PodScheduled", "status": "False", "lastProbeTime": nil, "lastTransitionTime": object.Time(ctx.Now),
@@ -147,7 +146,6 @@ func preparePod(ctx *resource.Context, obj, old object.Object) {
 	case "resize":
 		prepareResize(obj, old)
 	}
-	dropDisabledPodFields(obj.Map("spec"), old.Map("spec"))
 }
 
 // keepPod takes the named fields, and the metadata that clients own, from the old pod.
@@ -245,5 +243,4 @@ func preparePodStatus(obj, old object.Object) {
 		}
 		before = slices.Delete(slices.Clone(before), i, i+1)
 	}
-	dropStatusFields(status, objectAt(old, "status"))
 }

@@ -35,7 +35,7 @@ func TestPrepareNewPod(t *testing.T) {
 		is := is.New(t)
 		obj := podObject(t, c.in)
 		ctx, _ := podContext("")
-		prepareNewPod(ctx, obj)
+		servedKinds()["pods"].strategy.PrepareForCreate(ctx, obj)
 		got, _ := obj.Get(object.Path(c.path)...)
 		is.Equal(string(object.JSON(got)), c.want) // what the server makes of a new pod
 	}

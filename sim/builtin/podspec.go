@@ -21,7 +21,7 @@ type podRules struct {
 }
 
 // wholePod is the path of errors about the object itself: the server prints the empty path like an index.
-const wholePod = field.Path("[]")
+var wholePod = field.Root("[]")
 
 // newPodRules returns the rules for spec. old is the spec before an update, nil for a new one.
 func newPodRules(spec, old, meta object.Object, path field.Path) *podRules {
@@ -184,9 +184,7 @@ func (r *podRules) eachContainer(yield func(c object.Object, p field.Path)) {
 
 func visitContainers(spec object.Object, path field.Path, yield func(c object.Object, p field.Path)) {
 	for _, list := range containerLists {
-		for i, c := range objectsAt(spec, list) {
-			yield(c, path.Child(list).Index(i))
-		}
+		eachObject(spec.List(list), func(i int, c object.Object) { yield(c, path.Child(list).Index(i)) })
 	}
 }
 

@@ -81,18 +81,11 @@ func goValue(typeName string, o object.Object) field.Raw { return field.Raw(goJS
 
 // goValues returns a slice of structs for the text of an error; nil prints null.
 func goValues(typeName string, list []any) field.Raw {
-	return field.Raw(goPrinter{}.list(nil, goField{kind: '.', elem: typeName}, list))
+	return field.Raw(appendGoList(nil, goField{kind: '.', elem: typeName}, list))
 }
 
 // goJSON prints the struct of o in one line.
-func goJSON(typeName string, o object.Object) []byte { return goPrinter{}.structure(nil, typeName, o) }
-
-// sameGo reports whether two structs are equal as the server compares them in memory: empty and missing lists and maps
-// are the same, an empty struct and a nil pointer are not.
-func sameGo(typeName string, a, b object.Object) bool {
-	p := goPrinter{emptyIsNull: true}
-	return bytes.Equal(p.structure(nil, typeName, a), p.structure(nil, typeName, b))
-}
+func goJSON(typeName string, o object.Object) []byte { return appendGoStruct(nil, typeName, o) }
 
 // goDiff returns the unified difference between two structs as the server prints it in messages.
 func goDiff(typeName string, old, obj object.Object) string {
@@ -107,22 +100,18 @@ func goLines(typeName string, o object.Object) []string {
 	return strings.Split(b.String(), "\n")
 }
 
-// goPrinter prints structs.
-type goPrinter struct {
-	emptyIsNull bool // empty lists and maps print as missing ones do
-}
-
-func (p goPrinter) structure(b []byte, typeName string, o object.Object) []byte {
+// appendGoStruct prints a struct.
+func appendGoStruct(b []byte, typeName string, o object.Object) []byte {
 	b = append(b, '{')
-	b = p.fields(b, typeName, o)
+	b = appendGoFields(b, typeName, o)
 	if b[len(b)-1] == ',' {
 		b = b[:len(b)-1]
 	}
 	return append(b, '}')
 }
 
-// fields prints the fields, each with a comma behind it.
-func (p goPrinter) fields(b []byte, typeName string, o object.Object) []byte {
+// appendGoFields prints the fields, each with a comma behind it.
+func appendGoFields(b []byte, typeName string, o object.Object) []byte {
 	if typeName == "PodSpec" {
 		o = inMemory(o)
 	}
@@ -132,11 +121,11 @@ func (p goPrinter) fields(b []byte, typeName string, o object.Object) []byte {
 			continue
 		}
 		if f.name == "" {
-			b = p.fields(b, f.elem, o)
+			b = appendGoFields(b, f.elem, o)
 			continue
 		}
 		b = append(object.AppendString(b, f.name), ':')
-		b = append(p.field(b, f, o[f.json]), ',')
+		b = append(appendGoField(b, f, o[f.json]), ',')
 	}
 	return b
 }
@@ -160,25 +149,25 @@ func inMemory(o object.Object) object.Object {
 	return spec
 }
 
-func (p goPrinter) field(b []byte, f goField, v any) []byte {
+func appendGoField(b []byte, f goField, v any) []byte {
 	switch {
 	case f.list:
 		l, _ := v.([]any)
-		return p.list(b, f, l)
+		return appendGoList(b, f, l)
 	case f.dict:
 		m, ok := v.(map[string]any)
-		if !ok || p.emptyIsNull && len(m) == 0 {
+		if !ok {
 			return append(b, "null"...)
 		}
 		return object.AppendJSON(b, m)
 	case f.pointer && v == nil:
 		return append(b, "null"...)
 	}
-	return p.value(b, f, v)
+	return appendGoValue(b, f, v)
 }
 
-func (p goPrinter) list(b []byte, f goField, list []any) []byte {
-	if list == nil || p.emptyIsNull && len(list) == 0 {
+func appendGoList(b []byte, f goField, list []any) []byte {
+	if list == nil {
 		return append(b, "null"...)
 	}
 	b = append(b, '[')
@@ -186,24 +175,39 @@ func (p goPrinter) list(b []byte, f goField, list []any) []byte {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = p.value(b, f, v)
+		b = appendGoValue(b, f, v)
 	}
 	return append(b, ']')
 }
 
-// value prints a value that is not null: an absent one is the zero value of its kind.
-func (p goPrinter) value(b []byte, f goField, v any) []byte {
+// appendGoValue prints a value that is not null: an absent one is the zero value of its kind.
+func appendGoValue(b []byte, f goField, v any) []byte {
 	if f.kind == '.' {
 		m, _ := v.(map[string]any)
 		if f.elem == "LabelSelector" {
 			return append(b, labelSelectorJSON(m)...)
 		}
-		return p.structure(b, f.elem, m)
+		return appendGoStruct(b, f.elem, m)
 	}
-	if v == nil {
-		v = map[byte]any{'s': "", 'i': int64(0), 'p': int64(0), 'b': false, 'q': "0"}[f.kind]
+	return object.AppendJSON(b, f.orZero(v))
+}
+
+// orZero returns a scalar, or the zero value of the field's kind for an absent one.
+func (f *goField) orZero(v any) any {
+	if v != nil {
+		return v
 	}
-	return object.AppendJSON(b, v)
+	switch f.kind {
+	case 's':
+		return ""
+	case 'i', 'p':
+		return int64(0)
+	case 'b':
+		return false
+	case 'q':
+		return "0"
+	}
+	return nil
 }
 
 // appendMeta prints the metadata of a template, which looks in memory as it does on the wire, with a comma behind each

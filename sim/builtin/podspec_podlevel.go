@@ -128,44 +128,39 @@ func defaultPodResources(spec object.Object) {
 
 // qosClass returns the quality of service of a pod (Kubernetes documentation, "Pod Quality of Service Classes").
 func qosClass(spec object.Object) string {
-	requests, limits := resourceList{}, resourceList{}
+	var requests, limits computeSum
 	guaranteed := true
 	count := func(resources object.Object) {
-		requests.add(computeResources(resources, "requests"))
-		own := computeResources(resources, "limits")
-		limits.add(own)
-		guaranteed = guaranteed && len(own) == 2
+		requests.add(resources.Map("requests"))
+		guaranteed = limits.add(resources.Map("limits")) && guaranteed
 	}
 	if resources := objectAt(spec, "resources"); resources != nil {
 		count(resources)
 	} else {
 		for _, list := range []string{"containers", "initContainers"} {
-			for _, c := range objectsAt(spec, list) {
-				count(objectAt(c, "resources"))
-			}
+			eachObject(spec.List(list), func(_ int, c object.Object) { count(objectAt(c, "resources")) })
 		}
 	}
-	if len(requests) == 0 && len(limits) == 0 {
+	switch {
+	case requests == computeSum{} && limits == computeSum{}:
 		return "BestEffort"
-	}
-	guaranteed = guaranteed && len(requests) == len(limits)
-	for name, q := range requests { // order does not matter
-		limit, ok := limits[name]
-		guaranteed = guaranteed && ok && limit.Cmp(q) == 0
-	}
-	if guaranteed {
+	case guaranteed && requests.cpu.Cmp(limits.cpu) == 0 && requests.memory.Cmp(limits.memory) == 0:
 		return "Guaranteed"
 	}
 	return "Burstable"
 }
 
-// computeResources returns the cpu and memory of a list, as far as they are more than 0.
-func computeResources(resources object.Object, list string) resourceList {
-	out := resourceList{}
-	for name, q := range quantitiesAt(resources, list) { // order does not matter
-		if (name == "cpu" || name == "memory") && q.Sign() > 0 {
-			out[name] = q
-		}
+// computeSum is an amount of cpu and of memory.
+type computeSum struct{ cpu, memory quantity.Quantity }
+
+// add adds the cpu and the memory of a list, as far as they are more than 0, and reports whether both are.
+func (s *computeSum) add(list map[string]any) (both bool) {
+	cpu, memory := quantityOf(list["cpu"]), quantityOf(list["memory"])
+	if cpu.Sign() > 0 {
+		s.cpu = s.cpu.Add(cpu)
 	}
-	return out
+	if memory.Sign() > 0 {
+		s.memory = s.memory.Add(memory)
+	}
+	return cpu.Sign() > 0 && memory.Sign() > 0
 }

@@ -118,23 +118,24 @@ func oddHugePages(name string, q quantity.Quantity) bool {
 
 // usesOddHugePages reports whether a container of the spec, or its overhead, breaks the rule of hugePages.
 func usesOddHugePages(spec object.Object) bool {
-	lists := []map[string]quantity.Quantity{quantitiesAt(spec, "overhead")}
-	visitContainers(spec, "", func(c object.Object, _ field.Path) {
-		lists = append(lists, quantitiesAt(c, "resources", "limits"), quantitiesAt(c, "resources", "requests"))
-	})
-	for _, list := range lists {
+	odd := func(list map[string]any) bool {
 		for name, q := range list { // order does not matter
-			if oddHugePages(name, q) {
+			if strings.HasPrefix(name, hugePagesPrefix) && oddHugePages(name, quantityOf(q)) {
 				return true
 			}
 		}
+		return false
 	}
-	return false
+	found := odd(spec.Map("overhead"))
+	visitContainers(spec, "", func(c object.Object, _ field.Path) {
+		found = found || odd(c.Map("resources", "limits")) || odd(c.Map("resources", "requests"))
+	})
+	return found
 }
 
 // resources checks limits, requests and claims. nameRule is the rule for the names of resources.
 func (r *podRules) resources(o object.Object, p field.Path, nameRule func(string, field.Path) field.ErrorList) field.ErrorList {
-	limits, requests := quantitiesAt(o, "limits"), quantitiesAt(o, "requests")
+	limits, requests := o.Map("limits"), o.Map("requests")
 	var errs field.ErrorList
 	huge, compute := false, false
 	note := func(name string) {
@@ -142,19 +143,19 @@ func (r *podRules) resources(o object.Object, p field.Path, nameRule func(string
 		compute = compute || name == "cpu" || name == "memory"
 	}
 	for _, name := range object.SortedKeys(limits) {
-		at := p.Child("limits").Key(name)
+		at, q := p.Child("limits").Key(name), quantityOf(limits[name])
 		errs = append(errs, nameRule(name, at)...)
-		errs = append(errs, resourceQuantity(name, limits[name], at)...)
-		errs = append(errs, r.hugePages(name, limits[name], at)...)
+		errs = append(errs, resourceQuantity(name, q, at)...)
+		errs = append(errs, r.hugePages(name, q, at)...)
 		note(name)
 	}
 	for _, name := range object.SortedKeys(requests) {
-		at := p.Child("requests").Key(name)
+		at, q := p.Child("requests").Key(name), quantityOf(requests[name])
 		errs = append(errs, nameRule(name, at)...)
-		errs = append(errs, resourceQuantity(name, requests[name], at)...)
+		errs = append(errs, resourceQuantity(name, q, at)...)
 		limit, limited := limits[name]
-		errs = append(errs, requestWithinLimit(name, requests[name], limit, limited, p)...)
-		errs = append(errs, r.hugePages(name, requests[name], at)...)
+		errs = append(errs, requestWithinLimit(name, q, quantityOf(limit), limited, p)...)
+		errs = append(errs, r.hugePages(name, q, at)...)
 		note(name)
 	}
 	if huge && !compute {

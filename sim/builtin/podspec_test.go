@@ -50,6 +50,23 @@ func TestPodRules(t *testing.T) {
 	is.True(cases > 300) // the file is there
 }
 
+// dropPodFields drops from a pod spec what 1.36 has off by default.
+func dropPodFields(spec, old map[string]any) {
+	dropGated(defaultGates().of("pods", false), object.Object{"spec": spec}, object.Object{"spec": old})
+}
+
+// defaultGates are the gates of a 1.36 that nobody has changed.
+func defaultGates() Gates {
+	gates, err := GatesOf("1.36", nil)
+	if err != nil {
+		panic(err)
+	}
+	return gates
+}
+
+// servedKinds are the kinds as a default 1.36 serves them.
+func servedKinds() map[string]*kind { return gatedKinds(defaultGates()) }
+
 // checkPodCase returns the errors and warnings about the object of one line.
 func checkPodCase(c, old object.Object) (errs, warnings []string) {
 	ctx := &resource.Context{Now: time.Unix(0, 0), Subresource: c.String("sub"), Warn: func(text string) { warnings = append(warnings, shortText(text)) }}
@@ -59,7 +76,7 @@ func checkPodCase(c, old object.Object) (errs, warnings []string) {
 	case isTemplate:
 		template := obj.Map("template")
 		defaultPodTemplate(template)
-		dropDisabledPodFields(object.Object(template).Map("spec"), nil)
+		dropPodFields(object.Object(template).Map("spec"), nil)
 		found = validatePodTemplate(template, "template")
 		warnAll(ctx, podTemplateWarnings(template, "template"))
 	case present(c, "old"):
@@ -68,12 +85,12 @@ func checkPodCase(c, old object.Object) (errs, warnings []string) {
 		before.SetDefault("x", "metadata", "name")
 		defaultPod(obj)
 		defaultPod(before)
-		dropDisabledPodFields(obj.Map("spec"), before.Map("spec"))
+		dropPodFields(obj.Map("spec"), before.Map("spec"))
 		found = validatePod(ctx, obj, before)
 	default:
 		obj.SetDefault("x", "metadata", "name")
 		defaultPod(obj)
-		dropDisabledPodFields(obj.Map("spec"), nil)
+		dropPodFields(obj.Map("spec"), nil)
 		found = validateNewPod(ctx, obj)
 		warnAll(ctx, podWarnings(objectAt(obj, "spec"), obj.Annotations(), ""))
 	}

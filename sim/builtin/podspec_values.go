@@ -16,14 +16,19 @@ func objectAt(o object.Object, path ...string) object.Object { return o.Map(path
 func objectsAt(o object.Object, path ...string) []object.Object {
 	list := o.List(path...)
 	out := make([]object.Object, len(list))
+	eachObject(list, func(i int, o object.Object) { out[i] = o })
+	return out
+}
+
+// eachObject calls yield with the objects of an array, as objectsAt returns them, without a list of their own.
+func eachObject(list []any, yield func(i int, o object.Object)) {
 	for i, v := range list {
 		m, ok := v.(map[string]any)
 		if !ok {
 			m = map[string]any{}
 		}
-		out[i] = m
+		yield(i, m)
 	}
-	return out
 }
 
 // stringsAt returns the strings of the array at the path.

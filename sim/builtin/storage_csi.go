@@ -17,7 +17,6 @@ func csiDriverKind() kind {
 		storage: "csidrivers.storage.k8s.io",
 		strategy: resource.Strategy{
 			ReturnsDeleted: true, NeedsResourceVersion: true,
-			PrepareForCreate: func(_ *resource.Context, obj object.Object) { dropVolumeLimitScaling(obj, nil) },
 			PrepareForUpdate: prepareCSIDriver,
 			Validate: func(_ *resource.Context, obj object.Object) field.ErrorList {
 				return validateCSIDriver(objectAt(obj, "spec"))
@@ -70,16 +69,8 @@ func csiDriverKind() kind {
 
 // prepareCSIDriver counts generations: a driver begins without one, and its first change is generation 1.
 func prepareCSIDriver(_ *resource.Context, obj, old object.Object) {
-	dropVolumeLimitScaling(obj, old)
 	if !object.SemanticEqual(obj["spec"], old["spec"]) {
 		obj.Set(old.Generation()+1, "metadata", "generation")
-	}
-}
-
-// dropVolumeLimitScaling drops the field of a feature that is off by default (KEP-5030), unless it is in use.
-func dropVolumeLimitScaling(obj, old object.Object) {
-	if !present(old, "spec", "preventPodSchedulingIfMissing") {
-		obj.Remove("spec", "preventPodSchedulingIfMissing")
 	}
 }
 

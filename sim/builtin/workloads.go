@@ -26,7 +26,6 @@ func deploymentKind() kind {
 				return !object.SemanticEqual(obj["spec"], old["spec"]) ||
 					!object.SemanticEqual(obj.Map("metadata", "annotations"), old.Map("metadata", "annotations"))
 			},
-			PrepareForCreate: prepareWorkload,
 			PrepareForUpdate: prepareDeploymentUpdate,
 			Validate:         func(_ *resource.Context, obj object.Object) field.ErrorList { return validateDeployment(obj, nil) },
 			ValidateUpdate:   validateDeploymentUpdate,
@@ -51,7 +50,7 @@ func replicaSetKind() kind {
 	return kind{
 		storage: "replicasets.apps",
 		strategy: resource.Strategy{
-			HasStatus: true, SpecChanged: topChanged("spec"), PrepareForCreate: prepareWorkload, PrepareForUpdate: prepareWorkloadUpdate,
+			HasStatus: true, SpecChanged: topChanged("spec"),
 			Validate:       func(_ *resource.Context, obj object.Object) field.ErrorList { return validateReplicaSet(obj, nil) },
 			ValidateUpdate: validateReplicaSetUpdate,
 			Warn:           warnReplicated,
@@ -79,14 +78,6 @@ func statefulSetKind() kind {
 		storage: "statefulsets.apps",
 		strategy: resource.Strategy{
 			HasStatus: true, SpecChanged: topChanged("spec"), NameRule: field.NameDNSLabel,
-			PrepareForCreate: func(ctx *resource.Context, obj object.Object) {
-				prepareWorkload(ctx, obj)
-				dropMaxUnavailable(obj, nil)
-			},
-			PrepareForUpdate: func(ctx *resource.Context, obj, old object.Object) {
-				prepareWorkloadUpdate(ctx, obj, old)
-				dropMaxUnavailable(obj, old)
-			},
 			Validate: func(_ *resource.Context, obj object.Object) field.ErrorList {
 				return validateStatefulSet(obj, nil, statefulRules{})
 			},

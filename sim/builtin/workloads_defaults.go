@@ -75,29 +75,10 @@ func defaultStatefulSet(obj object.Object) {
 	defaultTemplateOf(obj)
 }
 
-// prepareWorkload drops what the server does not know from the template of a new object.
-func prepareWorkload(_ *resource.Context, obj object.Object) {
-	dropDisabledPodFields(obj.Map("spec", "template", "spec"), nil)
-}
-
-func prepareWorkloadUpdate(ctx *resource.Context, obj, old object.Object) {
-	if ctx.Subresource != "status" {
-		dropDisabledPodFields(obj.Map("spec", "template", "spec"), old.Map("spec", "template", "spec"))
-	}
-}
-
 // prepareDeploymentUpdate keeps the labels of a Deployment whose status is written; other kinds let them change.
 func prepareDeploymentUpdate(ctx *resource.Context, obj, old object.Object) {
-	prepareWorkloadUpdate(ctx, obj, old)
 	if ctx.Subresource == "status" {
 		keepOld(objectAt(obj, "metadata"), objectAt(old, "metadata"), "labels")
-	}
-}
-
-// dropMaxUnavailable drops a field that 1.36 knows with the gate MaxUnavailableStatefulSet only, unless old uses it.
-func dropMaxUnavailable(obj, old object.Object) {
-	if !present(old, "spec", "updateStrategy", "rollingUpdate", "maxUnavailable") {
-		obj.Remove("spec", "updateStrategy", "rollingUpdate", "maxUnavailable")
 	}
 }
 
@@ -112,13 +93,11 @@ func setGenerationOfTemplate(obj object.Object, n int64) {
 }
 
 func prepareDaemonSet(ctx *resource.Context, obj object.Object) {
-	prepareWorkload(ctx, obj)
 	setGenerationOfTemplate(obj, max(generationOfTemplate(obj), 1))
 }
 
 // prepareDaemonSetUpdate counts changes of the template; clients cannot set the count.
 func prepareDaemonSetUpdate(ctx *resource.Context, obj, old object.Object) {
-	prepareWorkloadUpdate(ctx, obj, old)
 	n := generationOfTemplate(old)
 	if ctx.Subresource != "status" && !object.SemanticEqual(obj.Map("spec", "template"), old.Map("spec", "template")) {
 		n++

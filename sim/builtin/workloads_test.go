@@ -36,7 +36,7 @@ func (rt ruleTest) kind(t *testing.T) *kind {
 }
 
 // allKinds are made once: making them takes longer than most cases.
-var allKinds = sync.OnceValue(kinds)
+var allKinds = sync.OnceValue(servedKinds)
 
 func (rt ruleTest) Get(storage, namespace, name string) object.Object {
 	return rt.objects[storage+"/"+namespace+"/"+name]

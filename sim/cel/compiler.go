@@ -89,7 +89,7 @@ func (c *Compiler) compile(expression string, want Result) (*Program, *cel.Type)
 	p := &Program{expression: expression, compiler: c, want: want}
 	ast, issues := c.env.Compile(expression)
 	if issues.Err() != nil {
-		p.err = errorf("compilation failed: %s", issues.String())
+		p.err = errorf("compilation failed: %s", problems(issues))
 		return p, cel.DynType
 	}
 	typ := ast.OutputType()

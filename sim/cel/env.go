@@ -3,6 +3,7 @@
 package cel
 
 import (
+	"regexp"
 	"slices"
 	"sync"
 
@@ -128,4 +129,15 @@ func compareKeys(a, b ref.Val) int {
 		return -1
 	}
 	return 1
+}
+
+var (
+	undeclared = regexp.MustCompile(`(?m)(undeclared reference to '[^'\n]*')( \((?:did you mean|enable with) .*\))?$`)
+	noType     = regexp.MustCompile(`(?m)('[^'\n]*' is not a type) \((?:did you mean|enable with) .*\)$`)
+)
+
+// problems prints what is wrong with an expression as the cel-go of a 1.36 server does: without its later suggestions.
+func problems(issues *cel.Issues) string {
+	text := undeclared.ReplaceAllString(issues.String(), "$1 (in container '')")
+	return noType.ReplaceAllString(text, "$1")
 }

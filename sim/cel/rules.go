@@ -272,7 +272,7 @@ func (e *ruleEnvs) compile(n *node, r *rule) (out checkedRule) {
 	ast, issues := env.Compile(r.Rule)
 	switch {
 	case issues.Err() != nil:
-		return checkedRule{err: "compilation failed: " + issues.String()}
+		return checkedRule{err: "compilation failed: " + problems(issues)}
 	case ast.OutputType() != cel.BoolType:
 		return checkedRule{err: "cel expression must evaluate to a bool"}
 	}
@@ -303,7 +303,7 @@ func (e *ruleEnvs) compileMessage(env *cel.Env, text string, out *checkedRule) {
 	ast, issues := env.Compile(text)
 	switch {
 	case issues.Err() != nil:
-		out.messageE = "messageExpression compilation failed: " + issues.String()
+		out.messageE = "messageExpression compilation failed: " + problems(issues)
 		return
 	case ast.OutputType() != cel.StringType:
 		out.messageE = "messageExpression must evaluate to a string"

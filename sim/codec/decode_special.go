@@ -56,9 +56,6 @@ func (d *decoder) onlyString(c byte) (string, bool) {
 	return "", false
 }
 
-// CanonicalQuantity returns a quantity as it is printed: "1000m" is "1", "1024Mi" is "1Gi".
-func CanonicalQuantity(s string) (string, error) { return quantity.Canonical(s) }
-
 // quantity reads a number or a string; escapes in the string are not resolved.
 func (d *decoder) quantity() any {
 	text := d.skip()

@@ -42,6 +42,11 @@ type body struct {
 // without kind or apiVersion has those of want. gvk is the kind of the body, which can differ from want in the version
 // only where the endpoint takes several (evictions). warnings are the texts of Warning headers.
 func (d *Decoder) Object(data []byte, mediaType string, want schema.GVK, level Level) (obj object.Object, gvk schema.GVK, warnings []string, s *status.Status) {
+	if mediaType == JSON.String() {
+		if obj := d.plain(data, want); obj != nil {
+			return obj, want, nil, nil
+		}
+	}
 	b := &body{data: data, want: want}
 	if err := b.open(mediaType); err != nil {
 		return nil, gvk, nil, b.unrecognized(err)
@@ -71,6 +76,25 @@ func (d *Decoder) Object(data []byte, mediaType string, want schema.GVK, level L
 	}
 	obj["kind"], obj["apiVersion"] = b.gvk.Kind, b.gvk.GV()
 	return obj, b.gvk, warnings, nil
+}
+
+// plain reads a body that is nothing special: JSON of the very kind of the endpoint, a built-in one, with nothing wrong
+// in it. It returns nil for all others. It reads the body once where Object looks for the kind first.
+func (d *Decoder) plain(data []byte, want schema.GVK) object.Object {
+	t := d.Kinds(want)
+	if t == nil {
+		return nil
+	}
+	obj, strict, err := decode(string(data), t)
+	if err != nil || len(strict) > 0 { // a kind or apiVersion in another case is an unknown field here
+		return nil
+	}
+	gvk, err := parseGVK(obj.APIVersion(), obj.Kind())
+	if err != nil || withDefaults(gvk, want) != want {
+		return nil
+	}
+	obj["kind"], obj["apiVersion"] = want.Kind, want.GV()
+	return obj
 }
 
 // open turns the body into JSON and finds its kind. Protobuf is left to DecodeProto.

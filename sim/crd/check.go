@@ -61,7 +61,7 @@ func (v *validator) checkStructure(schema map[string]any, p field.Path) field.Er
 	if errs := checkStructural(schema, p); len(errs) > 0 {
 		return errs
 	}
-	return checkDefaults(schema, p)
+	return checkDefaults(schema, p, v.meta)
 }
 
 // structural reports whether all schemas of a definition are structural: a stored one that is not may stay so.
@@ -131,7 +131,7 @@ func small(v any, depth int, nodes *int) bool {
 // checkRoot checks the root of a schema where the status subresource is served.
 func checkRoot(schema map[string]any, p field.Path) field.ErrorList {
 	for _, f := range schemaFields {
-		if !present(schema[f.json]) {
+		if v := schema[f.json]; v == nil || f.zero != "null" && !present(v) {
 			continue
 		}
 		if f.name == "Type" {

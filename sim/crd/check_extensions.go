@@ -22,7 +22,7 @@ func (c *checker) extensions(node object.Object, p field.Path) {
 	if hasList {
 		if kind != "array" {
 			c.wantsType(p, kind, "array", "must be array if x-kubernetes-list-type is specified")
-		} else if listType == "set" && items != nil && c.demands(atomicSets) {
+		} else if listType == "set" && items != nil && c.demands(0, atomicSets) {
 			c.add(atomicSets(node, p)...)
 		}
 		if listType != "atomic" && listType != "set" && listType != "map" {
@@ -41,7 +41,7 @@ func (c *checker) extensions(node object.Object, p field.Path) {
 	if listType == "map" {
 		c.listMap(node, items, p)
 	}
-	if c.demands(keysOfMaps) {
+	if c.demands(1, keysOfMaps) {
 		c.add(keysOfMaps(node, p)...)
 	}
 }
@@ -57,10 +57,20 @@ func (c *checker) wantsType(p field.Path, have, want, text string) {
 }
 
 // demands reports whether a rule holds: it does unless the stored definition breaks it already.
-func (c *checker) demands(rule func(object.Object, field.Path) field.ErrorList) bool {
+// That is found out once; n is the number of the rule.
+func (c *checker) demands(n int, rule func(object.Object, field.Path) field.ErrorList) bool {
 	if c.before == nil {
 		return true
 	}
+	if c.kept[n] == nil {
+		kept := c.keeps(rule)
+		c.kept[n] = &kept
+	}
+	return *c.kept[n]
+}
+
+// keeps reports whether the stored definition keeps a rule.
+func (c *checker) keeps(rule func(object.Object, field.Path) field.ErrorList) bool {
 	for i := range c.before.versions {
 		p := c.before.of(&c.before.versions[i])
 		if !walk(p.openAPI(), "", func(node object.Object, p field.Path) bool { return len(rule(node, p)) == 0 }) {

@@ -166,6 +166,9 @@ func (s *structureChecker) nested(node object.Object, p field.Path, skipAnyOf bo
 	}
 	for _, f := range forbidden {
 		v, ok := node[f.name]
+		if f.name == "additionalProperties" && v == false {
+			continue // closing an object says nothing of what values look like
+		}
 		if f.word == "undefined" && ok && v != nil || present(v) {
 			s.add(field.Forbidden(p.Child(f.name), "must be "+f.word+" to be structural"))
 		}
@@ -234,21 +237,29 @@ func allOfIntOrString(node object.Object) bool {
 }
 
 // checkDefaults checks that defaults are values of the schema that they stand in.
-func checkDefaults(schema map[string]any, p field.Path) field.ErrorList {
+func checkDefaults(schema map[string]any, p field.Path, meta structural.Meta) field.ErrorList {
 	var errs field.ErrorList
+	root := p
 	walkStructure(schema, p, func(node object.Object, p field.Path) {
-		def := node["default"]
+		def := object.Copy(node["default"])
 		if def == nil {
 			return
 		}
-		s := structural.Parse(node)
+		s, at := structural.ParseForDefaults(node), p.Child("default")
+		if p == root {
+			s = s.Root()
+		}
 		pruned := object.Copy(def)
-		s.Prune(pruned)
-		at := p.Child("default")
-		if !object.Equal(pruned, def) {
+		if s.Prune(pruned); !object.Equal(pruned, def) {
 			errs = append(errs, field.Invalid(at, def, "must not have unknown fields"))
 		}
-		errs = append(errs, s.Validate(def, at)...)
+		if _, bad := s.Coerce(def, at, meta, false); bad != nil {
+			errs = append(errs, bad)
+		} else if bad := s.CheckEmbedded(def, at, meta); len(bad) > 0 {
+			errs = append(errs, bad...)
+		} else {
+			errs = append(errs, s.Validate(def, at)...)
+		}
 	})
 	return errs
 }

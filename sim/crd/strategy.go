@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/kubesim/kubesim/sim/crd/structural"
 	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
@@ -32,8 +33,9 @@ func Defaults(crd object.Object) {
 	}
 }
 
-// Strategy returns what is special about definitions. compile compiles their rules; nil: they are refused.
-func Strategy(compile Compiler) *resource.Strategy {
+// Strategy returns what is special about definitions. compile compiles their rules, nil: they are refused; meta reads
+// metadata in defaults.
+func Strategy(compile Compiler, meta structural.Meta) *resource.Strategy {
 	return &resource.Strategy{
 		HasStatus: true, NeedsResourceVersion: true, AnyFinalizers: true,
 		NameRule:    field.NameDNSSubdomain,
@@ -48,13 +50,13 @@ func Strategy(compile Compiler) *resource.Strategy {
 			}
 		},
 		Validate: func(_ *resource.Context, obj object.Object) field.ErrorList {
-			return newValidator(obj, nil, compile).validate()
+			return newValidator(obj, nil, compile, meta).validate()
 		},
 		ValidateUpdate: func(ctx *resource.Context, obj, old object.Object) field.ErrorList {
 			if ctx.Subresource == "status" {
 				return checkNames(obj.Map("status", "acceptedNames"), "status.acceptedNames")
 			}
-			return newValidator(obj, old, compile).validate()
+			return newValidator(obj, old, compile, meta).validate()
 		},
 		Warn: func(ctx *resource.Context, obj, old object.Object) {
 			var before []string

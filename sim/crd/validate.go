@@ -6,6 +6,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/kubesim/kubesim/sim/crd/structural"
 	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/object"
 )
@@ -16,10 +17,12 @@ type validator struct {
 	spec     *spec
 	before   *spec // of old
 	compile  Compiler
+	meta     structural.Meta
+	kept     [2]*bool // whether before keeps a rule; nil: not asked yet
 }
 
-func newValidator(crd, old object.Object, compile Compiler) *validator {
-	v := &validator{crd: crd, old: old, spec: specOf(crd), compile: compile}
+func newValidator(crd, old object.Object, compile Compiler, meta structural.Meta) *validator {
+	v := &validator{crd: crd, old: old, spec: specOf(crd), compile: compile, meta: meta}
 	if old != nil {
 		v.before = specOf(old)
 	}
@@ -52,6 +55,9 @@ func (v *validator) checkSpec() field.ErrorList {
 	errs := checkGroup(s.String("group"), p.Child("group"))
 	errs = append(errs, oneOf(p.Child("scope"), s.String("scope"), "Cluster", "Namespaced")...)
 	errs = append(errs, v.schemasPresent()...)
+	if preserve, _ := s.Bool("preserveUnknownFields"); preserve && s.hasDefaults() {
+		errs = append(errs, field.Invalid(p.Child("preserveUnknownFields"), true, "must be false in order to use defaults in the schema"))
+	}
 	storages, names, twice := 0, map[string]bool{}, false
 	for i := range s.versions {
 		x := &s.versions[i]
@@ -80,6 +86,10 @@ func (v *validator) checkSpec() field.ErrorList {
 	}
 	errs = append(errs, checkNames(s.Map("names"), p.Child("names"))...)
 	errs = append(errs, v.checkTop()...)
+	if preserve, _ := s.Bool("preserveUnknownFields"); preserve && s.String("conversion", "strategy") != "None" {
+		errs = append(errs, field.Invalid(p.Child("conversion", "strategy"), s.String("conversion", "strategy"),
+			"must be None if spec.preserveUnknownFields is true"))
+	}
 	return append(errs, v.conversion()...)
 }
 
@@ -111,7 +121,13 @@ func (v *validator) checkVersion(x *version) field.ErrorList {
 	if x.warning != nil {
 		errs = append(errs, deprecation(x)...)
 	}
-	status := x.hasStatus() || v.spec.top.hasStatus()
+	status := v.spec.top.hasStatus()
+	for i := range v.spec.versions { // the first version of that name counts
+		if other := &v.spec.versions[i]; other.name == x.name {
+			status = status || other.hasStatus()
+			break
+		}
+	}
 	var before map[string]any
 	if v.before != nil {
 		before = v.before.schemaOf(x.name)
@@ -167,6 +183,19 @@ func (v *validator) schemasPresent() field.ErrorList {
 	return errs
 }
 
+// hasDefaults reports whether any schema has a default.
+func (s *spec) hasDefaults() bool {
+	found := false
+	for i := range s.versions {
+		p := s.of(&s.versions[i])
+		walk(p.openAPI(), "", func(node object.Object, _ field.Path) bool {
+			found = found || node["default"] != nil
+			return !found
+		})
+	}
+	return found
+}
+
 func (s *spec) allSchemas() bool {
 	for i := range s.versions {
 		if p := s.of(&s.versions[i]); p.openAPI() == nil {
@@ -209,16 +238,19 @@ func (v *validator) storedVersions() field.ErrorList {
 		return field.ErrorList{field.Invalid(p, nil, "must have at least one stored version")}
 	}
 	var errs field.ErrorList
-	have := map[string]bool{}
+	left := map[string]bool{}
+	for _, name := range stored {
+		left[name] = true
+	}
 	for i := range v.spec.versions {
 		x := &v.spec.versions[i]
-		have[x.name] = true
-		if x.storage && !contains(stored, x.name) {
+		if x.storage && !left[x.name] {
 			errs = append(errs, field.Invalid(p, stored, "must have the storage version "+x.name))
 		}
+		delete(left, x.name)
 	}
 	for i, name := range stored {
-		if !have[name] {
+		if left[name] {
 			errs = append(errs, field.Invalid(p.Index(i), name, "missing from spec.versions; "+name+
 				" was previously a storage version, and must remain in spec.versions until a storage migration ensures no data remains persisted in "+
 				name+" and removes "+name+" from status.storedVersions"))

@@ -37,7 +37,7 @@ func checkNames(m object.Object, p field.Path) field.ErrorList {
 
 var (
 	columnTypes   = []string{"boolean", "date", "integer", "number", "string"}
-	columnFormats = []string{"binary", "byte", "date", "date-time", "double", "float", "int32", "int64", "password"}
+	columnFormats = []string{"byte", "date", "date-time", "double", "float", "int32", "int64", "password"}
 )
 
 func checkColumns(columns []any, p field.Path) field.ErrorList {
@@ -185,7 +185,8 @@ func fieldPath(path string, schema object.Object) (steps []string, kind, problem
 		steps = append(steps, name)
 		next, ok := schema.Map("properties")[name].(map[string]any)
 		if !ok {
-			if next, ok = schema["additionalProperties"].(map[string]any); !ok || len(schema.Map("properties")) > 0 {
+			more := schema["additionalProperties"]
+			if next, _ = more.(map[string]any); more == nil || len(schema.Map("properties")) > 0 {
 				return nil, "", "does not refer to a valid field"
 			}
 		}

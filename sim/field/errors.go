@@ -155,11 +155,6 @@ func TooLong(p Path, limit int) *Error {
 	return &Error{TypeTooLong, p, "", "may not be more than " + count(limit, "byte")}
 }
 
-// TooLongCharacters reports a string of more than limit characters.
-func TooLongCharacters(p Path, limit int) *Error {
-	return &Error{TypeTooLong, p, "", "may not be more than " + count(limit, "character")}
-}
-
 // TooMany reports a list of actual items where limit are allowed.
 func TooMany(p Path, actual, limit int) *Error {
 	return &Error{TypeTooMany, p, actual, "must have at most " + count(limit, "item")}

@@ -15,17 +15,17 @@ func (p Path) Child(names ...string) Path {
 		if p == "" {
 			p = Path(name)
 		} else {
-			p += Path("." + name)
+			p = p + "." + Path(name) // one sum, so one new string
 		}
 	}
 	return p
 }
 
 // Index returns the path of element i of the list at p.
-func (p Path) Index(i int) Path { return p + Path("["+strconv.Itoa(i)+"]") }
+func (p Path) Index(i int) Path { return p + "[" + Path(strconv.Itoa(i)) + "]" }
 
 // Key returns the path of the entry key of the map at p.
-func (p Path) Key(key string) Path { return p + Path("["+key+"]") }
+func (p Path) Key(key string) Path { return p + "[" + Path(key) + "]" }
 
 // String returns the path as printed in errors; the empty path prints as <nil>.
 func (p Path) String() string {

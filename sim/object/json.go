@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"math"
-	"sort"
+	"slices"
 	"strconv"
 	"unicode/utf8"
 )
@@ -58,7 +58,8 @@ func AppendJSON(b []byte, v any) []byte {
 }
 
 func appendMap(b []byte, m map[string]any) []byte {
-	keys := SortedKeys(m)
+	var room [16]string // most objects are small: their keys are sorted on the stack
+	keys := appendSorted(room[:0], m)
 	b = append(b, '{')
 	for i, k := range keys {
 		if i > 0 {
@@ -73,11 +74,17 @@ func appendMap(b []byte, m map[string]any) []byte {
 
 // SortedKeys returns the keys of m in byte order.
 func SortedKeys[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
+	if len(m) == 0 {
+		return nil
+	}
+	return appendSorted(make([]string, 0, len(m)), m)
+}
+
+func appendSorted[V any](keys []string, m map[string]V) []string {
 	for k := range m { // sorted below
 		keys = append(keys, k)
 	}
-	sort.Strings(keys)
+	slices.Sort(keys)
 	return keys
 }
 

@@ -132,8 +132,8 @@ func Copy(v any) any {
 // Equal reports whether two JSON values are the same; 1 and 1.0 differ.
 func Equal(a, b any) bool { return equal(a, b, false) }
 
-// SemanticEqual reports whether two JSON values are the same when null, {} and [] count as absent, as
-// equality.Semantic.DeepEqual does for Go structs: it decides whether a spec changed.
+// SemanticEqual reports whether two JSON values are the same when null, {}, [] and a {} of such members
+// count as absent, as equality.Semantic.DeepEqual does for Go structs: it decides whether a spec changed.
 func SemanticEqual(a, b any) bool { return equal(a, b, true) }
 
 func equal(a, b any, semantic bool) bool {
@@ -188,7 +188,12 @@ func isEmpty(v any) bool {
 	case nil:
 		return true
 	case map[string]any:
-		return len(v) == 0
+		for _, member := range v { // order does not matter
+			if !isEmpty(member) {
+				return false
+			}
+		}
+		return true
 	case []any:
 		return len(v) == 0
 	}

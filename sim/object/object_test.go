@@ -67,7 +67,9 @@ func TestEqual(t *testing.T) {
 		{`{}`, `{"a":[]}`, false, true},
 		{`{"a":{}}`, `{"a":[]}`, false, true},
 		{`{"a":0}`, `{}`, false, false},
-		{`{"a":{"b":null}}`, `{}`, false, false},
+		{`{"a":{"b":null}}`, `{}`, false, true},
+		{`{"a":{"b":{"c":[]}}}`, `{"a":{"b":{}}}`, false, true},
+		{`{"a":[{}]}`, `{}`, false, false},
 		{`{"a":[1,2]}`, `{"a":[2,1]}`, false, false},
 		{`{"a":1}`, `{"a":{}}`, false, false},
 	}

@@ -2,6 +2,7 @@ package patch
 
 import (
 	"errors"
+	"strings"
 
 	jsonpatch "github.com/evanphx/json-patch/v5"
 )
@@ -15,8 +16,14 @@ func Operations(doc, patch []byte) (result []byte, tested bool, err error) {
 	}
 	result, err = ops.ApplyWithOptions(doc, &jsonpatch.ApplyOptions{SupportNegativeIndices: true, EscapeHTML: true,
 		AccumulatedCopySizeLimit: maxCopied})
-	if errors.Is(err, jsonpatch.ErrTestFailed) {
+	switch {
+	case errors.Is(err, jsonpatch.ErrTestFailed):
 		return doc, false, nil
+	case err != nil:
+		return nil, false, errors.New(capitals.Replace(err.Error()))
 	}
-	return result, err == nil, err
+	return result, true, nil
 }
+
+// capitals turns texts of the library into those of its version 4, which the real server has.
+var capitals = strings.NewReplacer("unable to remove", "Unable to remove", "unable to access", "Unable to access")

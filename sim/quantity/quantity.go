@@ -80,6 +80,9 @@ func (q Quantity) Cmp(r Quantity) int {
 		}
 		return 0
 	}
+	if a, b, _, ok := alignSmall(q, r); ok {
+		return compare(a, b)
+	}
 	sign := q.Sign()
 	if other := r.Sign(); sign != other || sign == 0 {
 		return compare(int64(sign), int64(other))
@@ -116,6 +119,11 @@ func (q Quantity) Add(r Quantity) Quantity {
 	if q.big == nil && r.big == nil && q.exp == r.exp {
 		if sum := q.unscaled + r.unscaled; (sum > q.unscaled) == (r.unscaled > 0) {
 			return Quantity{unscaled: sum, exp: q.exp, format: format}
+		}
+	}
+	if a, b, exp, ok := alignSmall(q, r); ok {
+		if sum := a + b; (sum > a) == (b > 0) {
+			return Quantity{unscaled: sum, exp: exp, format: format}
 		}
 	}
 	switch far := int64(q.exp) - int64(r.exp); { // so far apart that the smaller one does not count
@@ -170,6 +178,9 @@ func (q Quantity) Value() int64 { return q.scaled(0) }
 func (q Quantity) MilliValue() int64 { return q.scaled(-3) }
 
 func (q Quantity) scaled(scale int) int64 {
+	if n, ok := q.small(int64(scale)); ok {
+		return n
+	}
 	r := q.RoundUp(scale)
 	if r.IsZero() {
 		return 0
@@ -185,6 +196,34 @@ func (q Quantity) scaled(scale int) int64 {
 		return math.MinInt64
 	}
 	return math.MaxInt64
+}
+
+// tens are the powers of ten that an int64 holds.
+var tens = [...]int64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18}
+
+// small returns q in units of 10^scale, rounded away from zero, as far as int64 is enough to compute it: nearly always.
+func (q Quantity) small(scale int64) (int64, bool) {
+	shift := int64(q.exp) - scale
+	switch {
+	case q.big != nil || shift >= int64(len(tens)) || -shift >= int64(len(tens)):
+		return 0, false
+	case shift >= 0:
+		n := q.unscaled * tens[shift]
+		return n, n/tens[shift] == q.unscaled
+	}
+	n, rest := q.unscaled/tens[-shift], q.unscaled%tens[-shift]
+	return n + int64(compare(rest, 0)), true
+}
+
+// alignSmall is align for numbers other than zero that fit int64 with one exponent.
+func alignSmall(q, r Quantity) (a, b int64, exp int32, ok bool) {
+	if q.IsZero() || r.IsZero() {
+		return 0, 0, 0, false
+	}
+	exp = min(q.exp, r.exp)
+	a, okA := q.small(int64(exp))
+	b, okB := r.small(int64(exp))
+	return a, b, exp, okA && okB
 }
 
 // maxShift limits the powers of ten that are ever computed: "1e1000000000" is a valid quantity.

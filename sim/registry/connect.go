@@ -86,6 +86,9 @@ func (o objects) Update(storage, namespace, name, subresource string, change fun
 // Write stores a changed object as it is.
 func (o objects) Write(storage, namespace, name string, change func(object.Object) *status.Status) (object.Object, *status.Status) {
 	q := o.request(storage, namespace, name)
+	if s := o.r.unreachable(q.Definition, "update"); s != nil {
+		return nil, s
+	}
 	item := o.r.stored(q.Definition, namespace, name)
 	if item == nil {
 		return nil, status.NotFound(q.Definition.Resourced(), name)

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// continueToken is a continue token: where the next page begins and at which revision the list is read. Revision -1 means the
-// newest: the list is then no longer one snapshot (API concepts, "Retrieving large results sets in chunks").
+// continueToken is a continue token: where the next page begins and at which revision the list is read. A revision below
+// zero, -1 in tokens of a server's own, means the newest: the list is then no longer one snapshot (API concepts, "Retrieving large results sets in chunks").
 //
 //	{"v":"meta.k8s.io/v1","rv":1234,"start":"/default/web\u0000"}      base64url without padding
 //

@@ -135,6 +135,9 @@ func (r *Registry) createOnce(q *Request, ctx *resource.Context, attrs *admissio
 	if rev, ok := ParseRev(obj.ResourceVersion()); ok && rev != 0 && !q.DryRun {
 		return nil, status.Plain("resourceVersion should not be set on objects to be created")
 	}
+	if s := r.unreachable(d, "create"); s != nil {
+		return nil, s
+	}
 	if old := r.stored(d, obj.Namespace(), obj.Name()); old != nil {
 		return nil, alreadyExists(d, old)
 	}

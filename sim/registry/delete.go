@@ -37,6 +37,9 @@ func (r *Registry) delete(q *Request, o DeleteOptions) (*Result, *status.Status)
 	d := q.Definition
 	item := r.stored(d, q.Namespace, q.Name)
 	if item == nil {
+		if s := r.unreachable(d, "delete"); s != nil {
+			return nil, s
+		}
 		return nil, status.NotFound(d.Resourced(), q.Name)
 	}
 	if s := unreadable(item); s != nil {
@@ -55,6 +58,9 @@ func (r *Registry) delete(q *Request, o DeleteOptions) (*Result, *status.Status)
 	}
 	if r.moved(d, item) {
 		return nil, stale
+	}
+	if s := r.unreachable(d, "delete"); s != nil {
+		return nil, s
 	}
 	if first := d.Hub.Strategy.FirstDelete; first != nil && obj.DeletionTimestamp() == "" {
 		return r.firstDelete(q, item, obj, first)
@@ -113,8 +119,8 @@ func (r *Registry) beginDelete(q *Request, item *resource.Item, obj object.Objec
 	}
 	waits := len(obj.List("metadata", "finalizers")) > 0 || held
 	if strategy.GracePeriod != nil {
-		if pending, stop := r.beginGraceful(q, item, obj, period, o); stop {
-			return pending, nil
+		if pending, stop, s := r.beginGraceful(q, item, obj, period, o); stop {
+			return pending, s
 		}
 	}
 	if waits {
@@ -175,26 +181,26 @@ func propagation(d *resource.Definition, finalizers []string, o DeleteOptions) (
 }
 
 // beginGraceful starts or shortens a grace period. stop says that nothing more is to be done now.
-func (r *Registry) beginGraceful(q *Request, item *resource.Item, obj object.Object, period int64, o DeleteOptions) (result *Result, stop bool) {
+func (r *Registry) beginGraceful(q *Request, item *resource.Item, obj object.Object, period int64, o DeleteOptions) (result *Result, stop bool, s *status.Status) {
 	before := item.Object()
 	if ts := obj.DeletionTimestamp(); ts != "" {
 		running, _ := obj.DeletionGracePeriodSeconds()
 		if running == 0 || o.GracePeriodSeconds == nil && running > 0 || period >= running {
 			if running == 0 {
-				return nil, false // nothing left to wait for but finalizers
+				return nil, false, nil // nothing left to wait for but finalizers
 			}
-			result, _ = r.storePending(q, item, obj, before)
-			return result, true
+			result, s = r.storePending(q, item, obj, before)
+			return result, true, s
 		}
 		period = r.shorten(obj, ts, running, period)
 	} else if period > 0 {
 		r.setDeletion(obj, period)
 	}
 	if period == 0 {
-		return nil, false
+		return nil, false, nil
 	}
-	result, _ = r.storePending(q, item, obj, before)
-	return result, true
+	result, s = r.storePending(q, item, obj, before)
+	return result, true, s
 }
 
 // shorten moves a running grace period's end to when the shorter period would have ended it, not into the past.

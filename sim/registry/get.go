@@ -23,6 +23,10 @@ func (r *Registry) Get(q *Request, rv string, done func(*resource.Item, *status.
 	}
 	cache := r.Backend.Cache(d.Hub)
 	if rv == "" || d.Hub.Strategy.Uncached {
+		if s := r.unreachable(d, "get"); s != nil {
+			done(nil, s)
+			return
+		}
 		if rev > r.Backend.Store().Rev() {
 			done(nil, status.TooLargeResourceVersion(rev, r.Backend.Store().Rev(), 0))
 			return

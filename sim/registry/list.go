@@ -52,6 +52,10 @@ func (r *Registry) List(q *Request, o ListOptions, answer func(*Page, *status.St
 	cache := r.Backend.Cache(l.d.Hub)
 	want := read.rev
 	if read.newest {
+		if s := r.unreachable(l.d, "list"); s != nil { // nobody knows how new the newest state is
+			done(nil, s)
+			return
+		}
 		want = r.Backend.Store().Rev()
 	}
 	r.Backend.Await(cache, want, func(fresh bool) {
@@ -130,7 +134,7 @@ func (l *lister) continued() (reading, *status.Status) {
 	if l.o.ResourceVersion == "0" && !l.d.Hub.Strategy.Uncached {
 		l.limit = 0
 	}
-	if rev == inconsistent {
+	if rev <= inconsistent {
 		return reading{newest: true, from: from}, nil
 	}
 	return reading{exact: true, rev: uint64(rev), token: true, from: from}, nil
@@ -155,6 +159,9 @@ func (l *lister) fromCache(cache *watchcache.Cache, read reading) (*Page, *statu
 }
 
 func (l *lister) fromStore(read reading) (*Page, *status.Status) {
+	if s := l.r.unreachable(l.d, "list"); s != nil {
+		return nil, s
+	}
 	store := l.r.Backend.Store()
 	if read.rev > store.Rev() {
 		return nil, status.TooLargeResourceVersion(read.rev, store.Rev(), 0)
@@ -171,6 +178,9 @@ func (l *lister) fromStore(read reading) (*Page, *status.Status) {
 
 // past returns the store's state at the revision, or 410 Expired when it has been compacted.
 func (l *lister) past(read reading) (*mvcc.View, *status.Status) {
+	if s := l.r.unreachable(l.d, "list"); s != nil {
+		return nil, s
+	}
 	store := l.r.Backend.Store()
 	view, err := store.At(read.rev)
 	switch {

@@ -31,6 +31,8 @@ import (
 type Backend interface {
 	// Store is the store that all replicas share.
 	Store() *mvcc.Store
+	// Reachable reports whether this replica reaches the store. While it does not, only the watch caches answer.
+	Reachable() bool
 	// Committed offers a commit to the replicas' caches.
 	Committed(*mvcc.Event)
 	// Cache returns this replica's cache of a resource.
@@ -82,6 +84,8 @@ type Request struct {
 	Manager     string // field manager
 	DryRun      bool
 	Warn        func(text string)
+	// Watching is told of the watch before its first event. nil: nobody is.
+	Watching func(*watchcache.Watch)
 	// MayCreate answers whether the user may create the object, which an update of a missing one does. nil: yes.
 	MayCreate func() *status.Status
 
@@ -161,7 +165,11 @@ func (r *Registry) put(d *resource.Definition, obj object.Object) (*resource.Ite
 // store puts an item into the store at its revision, the next one.
 func (r *Registry) store(d *resource.Definition, it *resource.Item) {
 	key := d.Key(it.Namespace, it.Name)
-	r.Backend.Committed(r.Backend.Store().Put(key, it.Bytes, it))
+	value := d.Value(it)
+	if !bytes.Equal(value, it.Bytes) {
+		it.Stored = value
+	}
+	r.Backend.Committed(r.Backend.Store().Put(key, value, it))
 	if ttl := d.Hub.Strategy.TTL; ttl > 0 {
 		r.expireAfter(ttl, key, it.Rev)
 	}
@@ -205,8 +213,15 @@ func (r *Registry) expireAfter(ttl time.Duration, key string, rev uint64) {
 	})
 }
 
-// stored returns the item of an object as it is in the store now, or nil.
+// stored returns the item of an object as it is in the store now, or nil. A replica that does not reach the store takes
+// its cache for it.
 func (r *Registry) stored(d *resource.Definition, namespace, name string) *resource.Item {
+	if !r.Backend.Reachable() {
+		if kv := r.Backend.Cache(d.Hub).View().Get(d.Key(namespace, name)); kv != nil {
+			return resource.ItemOf(d.Hub, kv)
+		}
+		return nil
+	}
 	kv, err := r.Backend.Store().Get(d.Key(namespace, name), 0)
 	if err != nil || kv == nil {
 		return nil

@@ -14,6 +14,9 @@ var stale = &status.Status{Message: "the object was written by somebody else"}
 // moved reports whether an object is no longer the one that item is: admission webhooks are asked without the Cluster's
 // lock, and others may write meanwhile.
 func (r *Registry) moved(d *resource.Definition, item *resource.Item) bool {
+	if !r.Backend.Reachable() {
+		return false // nothing will be written
+	}
 	kv, err := r.Backend.Store().Get(d.Key(item.Namespace, item.Name), 0)
 	return err != nil || kv == nil || kv.ModRev != item.Rev
 }

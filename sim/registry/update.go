@@ -47,6 +47,9 @@ func (r *Registry) update(q *Request, change Change) (*Result, *status.Status) {
 	d := q.Definition
 	item := r.stored(d, q.Namespace, q.Name)
 	if item == nil {
+		if s := r.unreachable(d, "update"); s != nil {
+			return nil, s
+		}
 		return r.updateMissing(q, change)
 	}
 	if s := unreadable(item); s != nil {
@@ -166,6 +169,9 @@ func (r *Registry) replace(q *Request, item *resource.Item, old, obj object.Obje
 	if r.moved(d, item) {
 		return nil, stale
 	}
+	if s := r.unreachable(d, "update"); s != nil {
+		return nil, s
+	}
 	return r.commit(q, item, obj)
 }
 
@@ -183,7 +189,7 @@ func (r *Registry) commit(q *Request, item *resource.Item, obj object.Object) (*
 		return r.commitForm(q, item, obj)
 	}
 	same := r.encode(d, obj, item.Rev)
-	if q.DryRun || bytes.Equal(same.Bytes, item.Bytes) {
+	if q.DryRun || bytes.Equal(d.Value(same), item.Raw()) {
 		return &Result{Item: same}, nil
 	}
 	if tooLarge(d, same, obj) {

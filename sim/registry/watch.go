@@ -31,6 +31,9 @@ func (r *Registry) Watch(q *Request, o ListOptions, encoder watchcache.Encoder) 
 	w := watchcache.NewWatch(watchcache.Options{
 		Definition: d.Hub, Prefix: l.prefix, Key: l.single, Match: o.Matches, Encoder: encoder, Bookmarks: o.Bookmarks,
 	})
+	if q.Watching != nil {
+		q.Watching(w)
+	}
 	s := &starter{r: r, w: w, o: o, cache: r.Backend.Cache(d.Hub), rev: rev, uncached: d.Hub.Strategy.Uncached}
 	s.start()
 	r.scheduleWatch(w, o)
@@ -62,6 +65,8 @@ func (s *starter) start() {
 	case fromNow && s.o.SendInitialEvents == nil:
 		s.w.SendState(s.cache.View())
 		s.connect(s.cache.Rev())
+	case s.o.ResourceVersion == "" && !s.r.Backend.Reachable():
+		s.w.Fail(status.Internal(errUnreachable))
 	case s.o.ResourceVersion == "":
 		s.connect(s.r.Backend.Store().Rev())
 	case fromNow:
@@ -75,6 +80,10 @@ func (s *starter) start() {
 func (s *starter) state() {
 	want := s.rev
 	if s.o.ResourceVersion == "" {
+		if !s.r.Backend.Reachable() {
+			s.w.Fail(status.Internal(errUnreachable))
+			return
+		}
 		want = s.r.Backend.Store().Rev()
 	}
 	s.r.Backend.Await(s.cache, want, func(fresh bool) {
@@ -92,6 +101,10 @@ func (s *starter) state() {
 func (s *starter) connect(after uint64) {
 	if !s.uncached {
 		s.cache.Start(s.w, after)
+		return
+	}
+	if !s.r.Backend.Reachable() {
+		s.w.Fail(status.Internal(errUnreachable))
 		return
 	}
 	store := s.r.Backend.Store()
@@ -114,7 +127,7 @@ func (r *Registry) scheduleWatch(w *watchcache.Watch, o ListOptions) {
 		jitter := r.Backend.Random("watch timeouts", int(watchTimeoutMin/time.Millisecond))
 		timeout = watchTimeoutMin + time.Duration(jitter)*time.Millisecond
 	}
-	w.Timeout = r.Backend.After(timeout, w.End)
+	w.Timeout = r.Backend.After(timeout, w.TimeOut)
 	if o.Bookmarks {
 		r.scheduleBookmark(w, r.Backend.Now().Add(timeout))
 	}
@@ -126,7 +139,7 @@ func (r *Registry) scheduleBookmark(w *watchcache.Watch, deadline time.Time) {
 	if last := left - bookmarkMargin; last < next {
 		next = last
 	}
-	if next <= 0 {
+	if next <= 0 || w.Ended() {
 		return
 	}
 	w.NextBookmark = r.Backend.After(next, func() {

@@ -45,6 +45,9 @@ type Definition struct {
 	// Form is how the objects of a custom resource are stored. nil for built-in resources.
 	Form *Form
 
+	// Dialect is how the server reads what others have stored. nil: all servers write alike. The hub's counts.
+	Dialect *Dialect
+
 	// Deprecated is the text of a warning that every request for the resource gets. "": none.
 	Deprecated string
 

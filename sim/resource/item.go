@@ -23,7 +23,11 @@ type Item struct {
 	Stored []byte
 	Err    error
 
-	form *Form
+	form    *Form
+	dialect *Dialect
+
+	// other is what another server has made of the stored object, the last one that read it.
+	other atomic.Pointer[Item]
 
 	line  []byte // Bytes and a newline in one piece of memory, or nil
 	proto atomic.Pointer[[]byte]
@@ -31,7 +35,7 @@ type Item struct {
 
 // NewItem makes the item of an object whose printed form is data.
 func NewItem(d *Definition, obj object.Object, rev uint64, data []byte) *Item {
-	it := &Item{Namespace: obj.Namespace(), Name: obj.Name(), Rev: rev, Bytes: data, Labels: obj.Labels(), form: d.Form}
+	it := &Item{Namespace: obj.Namespace(), Name: obj.Name(), Rev: rev, Bytes: data, Labels: obj.Labels(), form: d.Form, dialect: d.Dialect}
 	if fields := d.Hub.Strategy.Fields; fields != nil {
 		it.Fields = fields(obj)
 	}
@@ -56,8 +60,30 @@ func (it *Item) Line() []byte {
 // ItemOf returns the item of a stored value, which the writer left beside it or which is read from the bytes again
 // (a store loaded from an archive).
 func ItemOf(d *Definition, kv *mvcc.KV) *Item {
-	if it, ok := kv.Aux.(*Item); ok && it.form == d.Form {
+	written, ok := kv.Aux.(*Item)
+	if !ok {
+		return readItem(d, kv)
+	}
+	if written.readBy(d) {
+		return written
+	}
+	if it := written.other.Load(); it != nil && it.readBy(d) {
 		return it
+	}
+	it := readItem(d, kv)
+	if it.Err == nil { // what failed may work the next time
+		written.other.Store(it)
+	}
+	return it
+}
+
+// readBy reports whether d reads objects as the item was read.
+func (it *Item) readBy(d *Definition) bool { return it.form == d.Form && it.dialect == d.Dialect }
+
+// readItem reads a stored value.
+func readItem(d *Definition, kv *mvcc.KV) *Item {
+	if d.Dialect != nil {
+		return d.Dialect.item(d, kv)
 	}
 	obj, err := object.Parse(kv.Value)
 	if err != nil {
@@ -94,7 +120,9 @@ func (it *Item) Raw() []byte {
 }
 
 // SameForm reports whether two items were read alike.
-func (it *Item) SameForm(other *Item) bool { return it.form == other.form }
+func (it *Item) SameForm(other *Item) bool {
+	return it.form == other.form && it.dialect == other.dialect
+}
 
 // Object returns the item's object, a copy of its own, in the hub version.
 func (it *Item) Object() object.Object {
@@ -128,7 +156,8 @@ func (it *Item) Field(label string) string {
 
 // At returns the item with another resourceVersion: as it is stored, or as a watch shows it when it went away.
 func (it *Item) At(rev uint64) *Item {
-	moved := &Item{Namespace: it.Namespace, Name: it.Name, Rev: rev, Bytes: it.Bytes, Labels: it.Labels, Fields: it.Fields, Err: it.Err, form: it.form}
+	moved := &Item{Namespace: it.Namespace, Name: it.Name, Rev: rev, Bytes: it.Bytes, Labels: it.Labels, Fields: it.Fields, Err: it.Err, form: it.form,
+		dialect: it.dialect}
 	old := strconv.AppendUint([]byte(`"resourceVersion":"`), it.Rev, 10)
 	now := strconv.AppendUint([]byte(`"resourceVersion":"`), rev, 10)
 	if at := metadataField(it.Bytes, old); at >= 0 {

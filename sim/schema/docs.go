@@ -1,31 +1,45 @@
 package schema
 
-import "sync"
+import (
+	"embed"
+	"sync"
+)
 
-// docs is the text of descriptions, read when the first one is asked for.
-type docs struct {
-	minor string
-	once  sync.Once
-	text  map[docKey]string
+// texts are the descriptions of one file, read when the first one is asked for.
+type texts struct {
+	from embed.FS
+	name string
+	once sync.Once
+	text map[docKey]string
 }
 
+// docKey is a field of a definition, or with "" the definition itself.
 type docKey struct{ typeName, field string }
 
 // Doc returns the description that the Go type of the definition gives to the JSON field, or "". The server shows
 // these in the column definitions of a Table. There are only descriptions of ObjectMeta, of the served kinds, their
 // specs and statuses, and of the few other types that columns are taken from (NodeSystemInfo, QueuingConfiguration …).
-func (s *Set) Doc(typeName, jsonField string) string {
-	s.docs.once.Do(s.docs.load)
-	return s.docs.text[docKey{typeName, jsonField}]
+func (s *Set) Doc(typeName, jsonField string) string { return s.docs.get(s.minor, typeName, jsonField) }
+
+// Description returns the description of a field in the published OpenAPI, or with field "" that of the definition
+// itself; "" for none. The values of an enum are described at its end. The kinds that parameters are taken from
+// (ListOptions, PodLogOptions …) have descriptions, too, though they are not published.
+//
+// In a program without these texts (GOOS=js without the build tag prose) it returns what Doc does.
+func (s *Set) Description(definition, field string) string {
+	if text := s.prose.get(s.minor, definition, field); text != "" || len(s.prose.text) > 0 {
+		return text
+	}
+	return s.Doc(definition, field)
 }
 
-// load reads the file of descriptions; a minor without one has no descriptions.
-func (d *docs) load() {
-	raw, err := unpack("data/docs-" + d.minor + ".bin")
-	if err != nil {
-		return
-	}
-	d.text = parseDocs(d.minor, raw)
+func (t *texts) get(minor, typeName, field string) string {
+	t.once.Do(func() {
+		if raw, err := unpack(t.from, t.name); err == nil { // a minor without the file has no descriptions
+			t.text = parseDocs(minor, raw)
+		}
+	})
+	return t.text[docKey{typeName, field}]
 }
 
 // parseDocs reads a file of descriptions: types, each with fields, each with a text. Damaged data has none.

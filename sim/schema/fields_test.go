@@ -32,7 +32,7 @@ var known = []struct {
 		Name: "ports", Proto: 1, OmitEmpty: true, ListType: "map", MapKeys: []string{"port", "protocol"},
 		PatchStrategy: []string{"merge"}, PatchMergeKey: "port",
 	}, "[]v1.ServicePort", List, 0},
-	{coreV1 + "ContainerPort", Field{Name: "protocol", Proto: 4, OmitEmpty: true, Default: "TCP"}, "v1.Protocol", String, 0},
+	{coreV1 + "ContainerPort", Field{Name: "protocol", Proto: 4, OmitEmpty: true, Default: "TCP", Enum: []string{"SCTP", "TCP", "UDP"}}, "v1.Protocol", String, 0},
 	{coreV1 + "Volume", Field{Name: "hostPath", Proto: 1, Inline: []int{2}, Pointer: true, OmitEmpty: true},
 		"v1.HostPathVolumeSource", Struct, 0},
 	{coreV1 + "Probe", Field{Name: "exec", Proto: 1, Inline: []int{1}, Pointer: true, OmitEmpty: true}, "v1.ExecAction", Struct, 0},

@@ -79,7 +79,7 @@ type Field struct {
 
 	Required bool     // listed as required in the published OpenAPI
 	Default  any      // default in the published OpenAPI ({} and "" of the generator included); nil: none
-	Enum     []string // allowed values as published, sorted; nil: any
+	Enum     []string // values as published, sorted, of the field or, in a list or map, of its elements; nil: any. Nothing checks them
 	Format   string   // OpenAPI format
 	PlainRef bool     // published as a $ref and nothing else (the Go field has no comment), not as an allOf with one
 

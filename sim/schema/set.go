@@ -10,7 +10,7 @@ import (
 	"sync"
 )
 
-//go:embed data/*.bin
+//go:embed data/[0-9]*.bin data/docs-*.bin
 var data embed.FS
 
 // Set is the API of one Kubernetes minor. It is read-only and safe for concurrent use.
@@ -36,7 +36,8 @@ type Set struct {
 	mu    sync.RWMutex
 	types []*Type // by number; nil: not read yet. Everything reachable from an entry is in place
 
-	docs docs
+	docs  texts // the file docs-MINOR.bin
+	prose texts // the file prose-MINOR.bin
 }
 
 var loaded struct {
@@ -80,7 +81,7 @@ func Minors() []string {
 }
 
 func open(minor string) (*Set, error) {
-	raw, err := unpack("data/" + minor + ".bin")
+	raw, err := unpack(data, "data/"+minor+".bin")
 	if err != nil {
 		return nil, fmt.Errorf("schema: no data for Kubernetes %q: %w", minor, err)
 	}
@@ -88,8 +89,8 @@ func open(minor string) (*Set, error) {
 }
 
 // unpack returns the decompressed contents of an embedded file.
-func unpack(name string) ([]byte, error) {
-	packed, err := data.ReadFile(name)
+func unpack(from embed.FS, name string) ([]byte, error) {
+	packed, err := from.ReadFile(name)
 	if err != nil {
 		return nil, err
 	}
@@ -108,7 +109,8 @@ func parse(minor string, raw []byte) (*Set, error) {
 	}
 	s := &Set{minor: minor, strings: r.strings, blobs: r.table()}
 	s.types = make([]*Type, len(s.blobs))
-	s.docs.minor = minor
+	s.docs = texts{from: data, name: "data/docs-" + minor + ".bin"}
+	s.prose = texts{from: proseData, name: "data/prose-" + minor + ".bin"}
 	s.readIndex(r)
 	s.readDiscovery(r)
 	if r.err == nil && len(r.data) != 0 {

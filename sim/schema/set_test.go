@@ -1,6 +1,9 @@
 package schema
 
 import (
+	"embed"
+	"slices"
+	"strings"
 	"sync"
 	"testing"
 
@@ -23,9 +26,11 @@ func TestLoad(t *testing.T) {
 	s := load(t)
 	again, err := Load("1.36")
 	is.NoErr(err)
-	is.True(s == again)                  // made once per process
-	is.Equal(s.Minor(), "1.36")          // knows its minor
-	is.Equal(Minors(), []string{"1.36"}) // all there is
+	is.True(s == again)         // made once per process
+	is.Equal(s.Minor(), "1.36") // knows its minor
+	minors := Minors()
+	is.True(slices.IsSorted(minors))        // oldest first
+	is.Equal(minors[len(minors)-1], "1.36") // all there is
 	_, err = Load("1.2")
 	is.True(err != nil) // no such minor
 	is.True(s.Kind(GVK{Version: "v1", Kind: "Nope"}) == nil)
@@ -62,11 +67,19 @@ func BenchmarkKindAgain(b *testing.B) {
 	}
 }
 
+// filesOf returns where an embedded file is.
+func filesOf(name string) embed.FS {
+	if strings.Contains(name, "prose") {
+		return proseData
+	}
+	return data
+}
+
 func TestSize(t *testing.T) {
-	for name, limit := range map[string]int{"data/1.36.bin": 120 << 10, "data/docs-1.36.bin": 60 << 10} {
+	for name, limit := range map[string]int{"data/1.36.bin": 120 << 10, "data/docs-1.36.bin": 60 << 10, "data/prose-1.36.bin": 250 << 10} {
 		t.Run(name, func(t *testing.T) {
 			is := is.New(t)
-			b, err := data.ReadFile(name)
+			b, err := filesOf(name).ReadFile(name)
 			is.NoErr(err)
 			is.True(len(b) <= limit) // small enough to be in every program that uses kubesim
 		})
@@ -109,6 +122,7 @@ func TestConcurrentUse(t *testing.T) {
 				got[i][name] = typ
 			}
 			s.Doc(metaV1+"ObjectMeta", "name")
+			s.Description(metaV1+"ObjectMeta", "name")
 		})
 	}
 	wg.Wait()
@@ -135,11 +149,36 @@ func TestDoc(t *testing.T) {
 	is.True(s.Doc(coreV1+"NodeSystemInfo", "kubeletVersion") != "")
 }
 
+func TestDescription(t *testing.T) {
+	is := is.New(t)
+	s := load(t)
+	is.Equal(s.Description(coreV1+"Nope", ""), "")    // no such type
+	is.Equal(s.Description(coreV1+"Pod", "nope"), "") // no such field
+	is.Equal(s.Description(metaV1+"ObjectMeta", ""), "ObjectMeta is metadata that all persisted resources must have, which includes all objects users must create.")
+	is.True(strings.HasPrefix(s.Description(coreV1+"Pod", "kind"), "Kind is a string value")) // of an inlined struct
+	is.True(strings.HasPrefix(s.Description(coreV1+"Volume", "hostPath"), "hostPath represents"))
+	is.True(s.Description(metaV1+"ListOptions", "limit") != "") // a parameter
+	is.True(strings.HasSuffix(s.Description(coreV1+"ContainerPort", "protocol"),
+		"\n\nPossible enum values:\n - `\"SCTP\"` is the SCTP protocol.\n - `\"TCP\"` is the TCP protocol.\n - `\"UDP\"` is the UDP protocol."))
+	is.Equal(s.Named(coreV1+"PersistentVolumeSpec").Field("accessModes").Enum,
+		[]string{"ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod"}) // of its elements
+}
+
+// TestNoProse is about a program without the file of descriptions: it has those of Table columns.
+func TestNoProse(t *testing.T) {
+	is := is.New(t)
+	s, err := open("1.36")
+	is.NoErr(err)
+	s.prose.from = embed.FS{}
+	is.Equal(s.Description(coreV1+"Pod", ""), "")
+	is.Equal(s.Description(coreV1+"PodStatus", "podIP"), s.Doc(coreV1+"PodStatus", "podIP"))
+}
+
 // FuzzParse feeds damaged schema files to the loader: it returns errors and never panics, and what it does accept
 // can be walked.
 func FuzzParse(f *testing.F) {
-	for _, name := range []string{"data/1.36.bin", "data/docs-1.36.bin"} {
-		raw, err := unpack(name)
+	for _, name := range []string{"data/1.36.bin", "data/docs-1.36.bin", "data/prose-1.36.bin"} {
+		raw, err := unpack(filesOf(name), name)
 		if err != nil {
 			f.Fatal(err)
 		}
@@ -183,7 +222,7 @@ func TestSmallFile(t *testing.T) {
 
 func TestDamagedData(t *testing.T) {
 	is := is.New(t)
-	raw, err := unpack("data/1.36.bin")
+	raw, err := unpack(data, "data/1.36.bin")
 	is.NoErr(err)
 	_, err = parse("1.35", raw)
 	is.Equal(err.Error(), "schema: data of 1.36 where 1.35 was expected") // another minor's file

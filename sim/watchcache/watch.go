@@ -39,6 +39,8 @@ type Notice struct {
 	Rev    uint64         // of BOOKMARK
 	Ended  bool           // of BOOKMARK: the initial events have been sent
 	Status *status.Status // of ERROR
+
+	Before *resource.Item // of MODIFIED and DELETED: what the client saw last
 }
 
 // Encoder turns notices into bytes on the wire.
@@ -62,11 +64,19 @@ type Watch struct {
 	queue  [][]byte
 	size   int // bytes in queue
 	ended  bool
+	held   bool // nothing reaches the client
+	broken bool
 	signal chan struct{}
 	cache  *Cache
 
 	// Timeout and NextBookmark take back the timers of the watch when it ends. nil: there is none.
 	Timeout, NextBookmark func()
+
+	// Gate is asked before a frame goes into the queue; what it keeps back it may Deliver later. nil: everything passes.
+	Gate func(n Notice, frame []byte) (pass bool)
+	// Owner is whoever opened the watch, for a Gate that comes later.
+	Owner   any
+	stalled bool
 }
 
 // Options say what a Watch wants.
@@ -90,6 +100,9 @@ func (w *Watch) Ready() <-chan struct{} { return w.signal }
 
 // Take returns the frames that wait, and whether the stream is over after them.
 func (w *Watch) Take() (frames [][]byte, ended bool) {
+	if w.held {
+		return nil, false
+	}
 	frames, w.queue, w.size = w.queue, nil, 0
 	return frames, w.ended
 }
@@ -116,14 +129,16 @@ func (w *Watch) Ended() bool { return w.ended }
 
 // Fail sends s as the only event of the stream and ends it.
 func (w *Watch) Fail(s *status.Status) {
-	w.send(w.encoder.Encode(Notice{Type: Error, Status: s}))
+	n := Notice{Type: Error, Status: s}
+	w.offer(n, w.encoder.Encode(n))
 	w.End()
 }
 
 // Bookmark sends a bookmark if the client allows them: everything up to the cache's revision has been sent.
 func (w *Watch) Bookmark(initialEventsEnd bool) {
 	if w.bookmarks && !w.ended && w.cache != nil {
-		w.send(w.encoder.Encode(Notice{Type: Bookmark, Rev: max(w.cache.Rev(), w.after), Ended: initialEventsEnd}))
+		n := Notice{Type: Bookmark, Rev: max(w.cache.Rev(), w.after), Ended: initialEventsEnd}
+		w.offer(n, w.encoder.Encode(n))
 	}
 }
 
@@ -134,8 +149,26 @@ func (w *Watch) wake() {
 	}
 }
 
-func (w *Watch) send(frame []byte) {
-	if w.ended {
+// TimeOut ends the stream unless it is stalled.
+func (w *Watch) TimeOut() {
+	if !w.stalled {
+		w.End()
+	}
+}
+
+// Stall keeps the stream open and silent, as a connection that broke without anybody noticing. Only End ends it.
+func (w *Watch) Stall() { w.stalled = true }
+
+// offer sends the frame of n if the gate lets it pass.
+func (w *Watch) offer(n Notice, frame []byte) {
+	if w.Gate == nil || w.Gate(n, frame) {
+		w.Deliver(frame)
+	}
+}
+
+// Deliver puts a frame into the queue, past the gate.
+func (w *Watch) Deliver(frame []byte) {
+	if w.ended || w.stalled {
 		return
 	}
 	if len(w.queue) >= queueFrames && w.size+len(frame) > queueBytes {
@@ -159,6 +192,9 @@ func (w *Watch) matches(it *resource.Item) bool { return w.match == nil || w.mat
 // SendState sends an ADDED event for each object of view that the watch is about, in key order, and leaves out later
 // what the state contained.
 func (w *Watch) SendState(view *mvcc.View) {
+	if w.ended { // while it waited for the cache
+		return
+	}
 	prefix := w.prefix
 	if w.key != "" {
 		prefix = w.key
@@ -166,10 +202,13 @@ func (w *Watch) SendState(view *mvcc.View) {
 	view.Range(prefix, "", func(kv *mvcc.KV) bool {
 		if w.concerns(kv.Key) {
 			if it := resource.ItemOf(w.def, kv); w.matches(it) {
-				w.queue = append(w.queue, w.encoder.Encode(Notice{Type: Added, Item: it}))
+				n := Notice{Type: Added, Item: it}
+				if frame := w.encoder.Encode(n); w.Gate == nil || w.Gate(n, frame) {
+					w.queue = append(w.queue, frame)
+				}
 			}
 		}
-		return true
+		return !w.ended && !w.stalled
 	})
 	w.after = view.Rev()
 	w.wake()
@@ -178,6 +217,9 @@ func (w *Watch) SendState(view *mvcc.View) {
 // Start connects w to c. Events after the revision after are sent, those that the ring has at once. If the ring has
 // forgotten them the watch fails with 410 Expired.
 func (c *Cache) Start(w *Watch, after uint64) {
+	if w.ended {
+		return
+	}
 	if oldest := c.Oldest(); after < oldest {
 		w.Fail(status.TooOldResourceVersion(after, oldest))
 		return
@@ -210,6 +252,9 @@ func (c *Cache) EndAll() {
 // Join connects w to c as Start does, for resources whose history is the store's own: events after the revision are
 // read from log until they reach the cache's position.
 func (c *Cache) Join(w *Watch, after uint64, log func(yield func(*mvcc.Event) bool)) {
+	if w.ended {
+		return
+	}
 	w.after, w.cache = after, c
 	c.watches = append(c.watches, w)
 	log(func(e *mvcc.Event) bool {
@@ -245,16 +290,18 @@ func (w *Watch) tell(e *Event) {
 	}
 	switch {
 	case now != nil && before != nil:
-		w.send(w.frame(e, Notice{Type: Modified, Item: now}))
+		w.show(e, Notice{Type: Modified, Item: now, Before: before})
 	case now != nil:
-		w.send(w.frame(e, Notice{Type: Added, Item: now}))
+		w.show(e, Notice{Type: Added, Item: now})
 	case before != nil:
 		if e.gone == nil || !e.gone.SameForm(before) {
 			e.gone = before.At(e.Rev)
 		}
-		w.send(w.frame(e, Notice{Type: Deleted, Item: e.gone}))
+		w.show(e, Notice{Type: Deleted, Item: e.gone, Before: before})
 	}
 }
+
+func (w *Watch) show(e *Event, n Notice) { w.offer(n, w.frame(e, n)) }
 
 func (w *Watch) frame(e *Event, n Notice) []byte {
 	if w.encoder.Key == "" {

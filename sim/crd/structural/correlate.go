@@ -71,8 +71,10 @@ func (s *Schema) keyOf(item any) (key string, ok bool) {
 	keys := make([]any, len(s.ListKeys))
 	for i, name := range s.ListKeys {
 		switch v := m[name].(type) {
-		case bool, string, int64, float64:
+		case bool, string, int64:
 			keys[i] = v
+		case float64:
+			keys[i] = []any{v} // 1 and 1.0 are two values
 		default:
 			return "", false
 		}

@@ -22,12 +22,9 @@ var formats = map[string]func(string) bool{
 	"uri":          isURI,
 	"email":        func(s string) bool { _, err := mail.ParseAddress(s); return err == nil },
 	"hostname":     isHostname,
-	"ipv4": func(s string) bool {
-		a, err := netip.ParseAddr(s)
-		return err == nil && (a.Is4() || a.Is4In6()) && !strings.Contains(s, ":")
-	},
+	"ipv4":         func(s string) bool { _, ok := parseIP(s); return ok && strings.Contains(s, ".") },
 	"ipv6":         func(s string) bool { a, err := netip.ParseAddr(s); return err == nil && a.Is6() && a.Zone() == "" },
-	"cidr":         func(s string) bool { return len(field.LegacyCIDR(s)) == 0 },
+	"cidr":         isCIDR,
 	"mac":          isMAC,
 	"uuid":         matches(`(?i)^[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}$`),
 	"uuid3":        matches(`(?i)^[0-9a-f]{8}-?[0-9a-f]{4}-?3[0-9a-f]{3}-?[0-9a-f]{4}-?[0-9a-f]{12}$`),
@@ -75,6 +72,30 @@ func KnownFormat(kind, format string) bool {
 }
 
 func matches(expression string) func(string) bool { return regexp.MustCompile(expression).MatchString }
+
+// parseIP reads an address. Zeros in front of the numbers of an IPv4 address are taken, as by the real server.
+func parseIP(s string) (netip.Addr, bool) {
+	if !strings.Contains(s, ":") {
+		parts := strings.Split(s, ".")
+		for i, part := range parts {
+			if trimmed := strings.TrimLeft(part, "0"); trimmed != "" {
+				parts[i] = trimmed
+			} else if part != "" {
+				parts[i] = "0"
+			}
+		}
+		s = strings.Join(parts, ".")
+	}
+	a, err := netip.ParseAddr(s)
+	return a, err == nil && a.Zone() == ""
+}
+
+func isCIDR(s string) bool {
+	host, length, ok := strings.Cut(s, "/")
+	a, valid := parseIP(host)
+	n, err := strconv.Atoi(length)
+	return ok && valid && err == nil && n >= 0 && n <= a.BitLen() && length[0] != '+' && length[0] != '-'
+}
 
 func isURI(s string) bool {
 	_, err := url.ParseRequestURI(s)

@@ -51,7 +51,18 @@ func (s *Schema) checkMap(list []any, p field.Path) field.ErrorList {
 		}
 		keys[i] = key
 	}
-	return duplicates(keys, p, func(i int) any { return keys[i] })
+	show := func(i int) any { return keys[i] }
+	if len(s.ListKeys) != 1 {
+		return duplicates(keys, p, show)
+	}
+	values := make([]any, len(keys)) // a single key is compared as a value of its own
+	for i, key := range keys {
+		v, ok := key.(map[string]any)[s.ListKeys[0]]
+		if values[i] = v; !ok {
+			values[i] = map[string]any{"\x00": nil} // like no value that a key has
+		}
+	}
+	return duplicates(values, p, show)
 }
 
 // duplicates reports the second of equal elements, whatever comes after it.

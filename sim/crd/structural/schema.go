@@ -59,7 +59,15 @@ type values struct {
 }
 
 // Parse reads an openAPIV3Schema, or a part of one.
-func Parse(m map[string]any) *Schema {
+func Parse(m map[string]any) *Schema { return parser{}.parse(m) }
+
+// ParseForDefaults reads a schema to check defaults with, as the real server does: an int-or-string can be anything, and
+// formats that nobody knows are formats all the same.
+func ParseForDefaults(m map[string]any) *Schema { return parser{defaults: true}.parse(m) }
+
+type parser struct{ defaults bool }
+
+func (p parser) parse(m map[string]any) *Schema {
 	o := object.Object(m)
 	s := &Schema{Type: o.String("type"), Default: object.Copy(m["default"]),
 		ListType: o.String("x-kubernetes-list-type"), MapType: o.String("x-kubernetes-map-type"),
@@ -72,35 +80,35 @@ func Parse(m map[string]any) *Schema {
 		s.names = object.SortedKeys(props)
 		s.Properties = make(map[string]*Schema, len(props))
 		for _, name := range s.names {
-			s.Properties[name] = parseAny(props[name])
+			s.Properties[name] = p.parseAny(props[name])
 		}
 	}
 	switch more := m["additionalProperties"].(type) {
 	case bool:
 		s.Free, s.Closed = more, !more
 	case map[string]any:
-		s.Additional = Parse(more)
+		s.Additional = p.parse(more)
 	}
 	if items, ok := m["items"].(map[string]any); ok {
-		s.Items = Parse(items)
+		s.Items = p.parse(items)
 	}
-	s.values.parse(s, o)
+	s.values.parse(s, o, p)
 	return s
 }
 
-func parseAny(v any) *Schema {
+func (p parser) parseAny(v any) *Schema {
 	m, _ := v.(map[string]any)
-	return Parse(m)
+	return p.parse(m)
 }
 
-func (v *values) parse(s *Schema, o object.Object) {
+func (v *values) parse(s *Schema, o object.Object, p parser) {
 	if s.Type != "" {
 		v.types = []string{s.Type}
 	}
-	if s.IntOrString {
+	if s.IntOrString && !p.defaults {
 		v.types = []string{"integer", "string"}
 	}
-	if format := o.String("format"); formatOf(v.types, format) {
+	if format := o.String("format"); p.defaults || formatOf(v.types, format) {
 		v.format = format
 	}
 	if v.pattern = o.String("pattern"); v.pattern != "" {
@@ -114,17 +122,17 @@ func (v *values) parse(s *Schema, o object.Object) {
 	v.maxProperties, v.minProperties = integer(o, "maxProperties"), integer(o, "minProperties")
 	v.required = object.Strings(o.List("required"))
 	v.enum = o.List("enum")
-	v.allOf, v.oneOf, v.anyOf = parseAll(o["allOf"]), parseAll(o["oneOf"]), parseAll(o["anyOf"])
+	v.allOf, v.oneOf, v.anyOf = p.parseAll(o["allOf"]), p.parseAll(o["oneOf"]), p.parseAll(o["anyOf"])
 	if not, ok := o["not"].(map[string]any); ok {
-		v.not = Parse(not)
+		v.not = p.parse(not)
 	}
 }
 
-func parseAll(v any) []*Schema {
+func (p parser) parseAll(v any) []*Schema {
 	list, _ := v.([]any)
 	var out []*Schema
 	for _, x := range list {
-		out = append(out, parseAny(x))
+		out = append(out, p.parseAny(x))
 	}
 	return out
 }

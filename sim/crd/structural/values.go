@@ -224,7 +224,7 @@ func (s *Schema) inRange(r *result, what, path string, v any) bool {
 		return true
 	}
 	format := "(default format)"
-	if s.values.format != "" {
+	if KnownFormat(s.Type, s.values.format) {
 		format = "with format " + s.values.format
 	}
 	r.add(problem{kind: composite, text: fmt.Sprintf("%s value must be of type %s %s in %s", what, s.Type, format, path)})

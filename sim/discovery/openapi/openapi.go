@@ -6,8 +6,9 @@
 //	                                 └─ schema.Type ──▶  parameters)  │       ▼ rewritten
 //	                                     (definitions)                └─▶ V2: paths, definitions ─▶ Proto
 //
-// A Part is one document of version 3; together the Parts are version 2. The documents have the structure of the real
-// ones without most of the prose: descriptions are there where schema data has them for Tables.
+// A Part is one document of version 3; together the Parts are version 2. The documents are the real ones, with
+// descriptions and the values of enums (the feature OpenAPIEnums is on by default). A program without descriptions
+// (see schema.Set.Description) publishes those of Table columns only.
 package openapi
 
 import (

@@ -45,7 +45,7 @@ var (
 )
 
 // optionParams makes query parameters of the fields of a kind such as PodLogOptions. Only plain values can be one.
-func optionParams(t *schema.Type) []param {
+func (s *Source) optionParams(t *schema.Type) []param {
 	types := map[schema.Kind]string{schema.String: "string", schema.Bool: "boolean", schema.Int: "integer"}
 	var out []param
 	for _, f := range t.Fields {
@@ -54,10 +54,27 @@ func optionParams(t *schema.Type) []param {
 			value = value.Elem
 		}
 		if typ := types[value.Kind]; typ != "" && f.Name != "kind" && f.Name != "apiVersion" {
-			out = append(out, param{name: f.Name, in: "query", typ: typ})
+			out = append(out, param{f.Name, "query", typ, s.Schema.Description(t.Name, f.Name)})
 		}
 	}
 	return out
+}
+
+// options are the kinds that the parameters of an action are fields of, by x-kubernetes-action.
+var options = map[string][]string{
+	"list": {"ListOptions"}, "watch": {"ListOptions"}, "watchlist": {"ListOptions"}, "deletecollection": {"DeleteOptions", "ListOptions"},
+	"post": {"CreateOptions"}, "put": {"UpdateOptions"}, "patch": {"PatchOptions"}, "delete": {"DeleteOptions"},
+}
+
+// describeParams describes the parameters of an action that have no text yet.
+func (s *Source) describeParams(action string, list []param) {
+	for i := range list {
+		for _, kind := range options[action] {
+			if list[i].description == "" {
+				list[i].description = s.Schema.Description(meta+kind, list[i].name)
+			}
+		}
+	}
 }
 
 // sortParams sorts parameters as they are printed.

@@ -60,8 +60,15 @@ func (w *writer) ref(name string) map[string]any {
 	return map[string]any{"$ref": refV3 + name}
 }
 
-// definition writes a named type.
+// definition writes a named type with its description.
 func (w *writer) definition(t *schema.Type) map[string]any {
+	out := w.plain(t)
+	set(out, "description", w.Schema.Description(t.Name, ""))
+	return out
+}
+
+// plain writes a type as it stands in a definition.
+func (w *writer) plain(t *schema.Type) map[string]any {
 	switch t.Kind {
 	case schema.Struct:
 		return w.structure(t)
@@ -144,7 +151,7 @@ func (w *writer) property(t *schema.Type, f *schema.Field) map[string]any {
 		out["x-kubernetes-list-map-keys"] = object.FromStrings(f.MapKeys)
 	}
 	if len(f.Enum) > 0 {
-		out["enum"] = object.FromStrings(f.Enum)
+		value(out)["enum"] = object.FromStrings(f.Enum)
 	}
 	if f.Default != nil {
 		out["default"] = f.Default
@@ -159,7 +166,21 @@ func (w *writer) describe(t *schema.Type, field string) string {
 	if len(t.GVKs) > 0 && field == "apiVersion" {
 		return apiVersionText
 	}
-	return w.Schema.Doc(t.Name, field)
+	return w.Schema.Description(t.Name, field)
+}
+
+// value returns the plain value in a property: the elements of a list or map, or the elements of those.
+func value(property map[string]any) map[string]any {
+	for {
+		inner, ok := property["items"].(map[string]any)
+		if !ok {
+			inner, ok = property["additionalProperties"].(map[string]any)
+		}
+		if !ok {
+			return property
+		}
+		property = inner
+	}
 }
 
 // shape writes a type as it stands in a property.
@@ -188,7 +209,7 @@ func (w *writer) shape(t *schema.Type) map[string]any {
 	case schema.String, schema.Duration:
 		return typed("string")
 	}
-	return w.definition(&schema.Type{Kind: t.Kind})
+	return w.plain(&schema.Type{Kind: t.Kind})
 }
 
 // element writes the elements of a list or map: with the zero value of their Go type as default, unless it has JSON

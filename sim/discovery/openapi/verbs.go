@@ -12,6 +12,7 @@ import (
 func (b *builder) add(op operation, params ...[]param) {
 	op.tag = b.tag()
 	op.params = slices.Concat(params...)
+	b.describeParams(op.action, op.params)
 	if op.produces == nil {
 		op.produces = mediaTypes
 		if b.custom {
@@ -153,7 +154,7 @@ func (b *builder) subresource(def *resource.Definition, sub *resource.Subresourc
 	if options := b.Schema.Kind(schema.GVK{Group: def.Group, Version: def.Version, Kind: def.Kind + word(sub.Name, true) + "Options"}); options != nil {
 		b.add(operation{path: path, method: "get", description: "read " + sub.Name + " of the specified " + def.Kind,
 			id: b.id("read", suffix), action: "get", kind: sub.GVK, codes: []int{200},
-			produces: append([]string{"text/plain"}, mediaTypes...)}, item, optionParams(options))
+			produces: append([]string{"text/plain"}, mediaTypes...)}, item, b.optionParams(options))
 		return
 	}
 	if sub.Allows("create") {
@@ -169,7 +170,7 @@ var connectMethods = []string{"delete", "get", "head", "options", "patch", "post
 // connect adds the operations of a stream or a proxy: any method if one may delete through it, else GET and POST.
 func (b *builder) connect(def *resource.Definition, sub *resource.Subresource, path string, item []param) {
 	if options := b.Schema.Kind(sub.GVK); options != nil {
-		item = append(item, optionParams(options)...)
+		item = append(item, b.optionParams(options)...)
 	}
 	methods := []string{"get", "post"}
 	if sub.Allows("delete") {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"maps"
 	"reflect"
 	"sort"
 
@@ -42,15 +43,21 @@ func encodeDocs(minor string, from *walk, s *served) []byte {
 			add(d)
 		}
 	}
+	for _, name := range sortedKeys(texts) {
+		texts[name] = maps.Clone(texts[name])
+		delete(texts[name], "") // the type's own description
+	}
+	return encodeTexts(minor, texts)
+}
+
+// encodeTexts returns a file of texts by definition and field.
+func encodeTexts(minor string, texts map[string]map[string]string) []byte {
 	w := newWriter()
 	w.str(minor)
 	names := sortedKeys(texts)
 	w.uint(len(names))
 	for _, name := range names {
 		fields := sortedKeys(texts[name])
-		if len(fields) > 0 && fields[0] == "" { // the type's own description
-			fields = fields[1:]
-		}
 		w.str(name)
 		w.uint(len(fields))
 		for _, f := range fields {

@@ -21,7 +21,7 @@ func TestDataIsUpToDate(t *testing.T) {
 	for range 2 {
 		dir := t.TempDir()
 		is.NoErr(generate(minor, "openapi", dir))
-		for _, name := range []string{minor + ".bin", "docs-" + minor + ".bin"} {
+		for _, name := range []string{minor + ".bin", "docs-" + minor + ".bin", "prose-" + minor + ".bin"} {
 			got, err := os.ReadFile(filepath.Join(dir, name))
 			is.NoErr(err)
 			want, err := os.ReadFile(filepath.Join("../data", name))

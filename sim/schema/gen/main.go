@@ -5,7 +5,9 @@
 //	Go types of k8s.io/api …, by reflection ─┐
 //	openapi/1.36.json.gz: published OpenAPI ─┼─▶ schema.Type, schema.Resource ─▶ ../data/1.36.bin
 //	openapi/default-1.36.json.gz: discovery ─┘
+//	Go source: constants of the types marked +enum ─┘
 //	SwaggerDoc of the Go types ────────────────────────────────────────────────▶ ../data/docs-1.36.bin
+//	Go source: comments ───────────────────────────────────────────────────────▶ ../data/prose-1.36.bin
 //
 // The Go types are those of the k8s.io/* modules that go.mod requires, so go.mod belongs to one minor: v0.36.x is
 // Kubernetes 1.36, and gen refuses another -minor. A further minor needs its openapi/ file, an entry in storedAs and
@@ -35,7 +37,7 @@ func main() {
 	}
 }
 
-// generate writes both files of a minor.
+// generate writes the files of a minor.
 func generate(minor, in, out string) error {
 	if err := checkModules(minor); err != nil {
 		return err
@@ -44,7 +46,11 @@ func generate(minor, in, out string) error {
 	if err != nil {
 		return err
 	}
-	w := newWalk(pub)
+	src, err := newSource()
+	if err != nil {
+		return err
+	}
+	w := newWalk(pub, src)
 	if err := w.all(); err != nil {
 		return err
 	}
@@ -53,6 +59,13 @@ func generate(minor, in, out string) error {
 		return err
 	}
 	if err := write(filepath.Join(out, minor+".bin"), encode(minor, w, served)); err != nil {
+		return err
+	}
+	texts, err := encodeProse(minor, w)
+	if err != nil {
+		return err
+	}
+	if err := write(filepath.Join(out, "prose-"+minor+".bin"), texts); err != nil {
 		return err
 	}
 	return write(filepath.Join(out, "docs-"+minor+".bin"), encodeDocs(minor, w, served))

@@ -64,7 +64,11 @@ func TestProtobufNumbers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := newWalk(pub)
+	src, err := newSource()
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := newWalk(pub, src)
 	if err := w.all(); err != nil {
 		t.Fatal(err)
 	}

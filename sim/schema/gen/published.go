@@ -31,7 +31,6 @@ type definition struct {
 	Additional   *definition `json:"additionalProperties"`
 	Properties   map[string]definition
 	Required     []string
-	Enum         []string
 	Default      json.RawMessage
 
 	ListType string          `json:"x-kubernetes-list-type"`

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path/filepath"
 	"slices"
 	"sort"
@@ -60,16 +61,27 @@ type apiResourceList struct {
 // server keeps to the version that a replica of the minor before can read. Events of both groups are one resource.
 // The storage version hashes of discovery show it.
 var storedAs = map[string]map[schema.GVK]schema.GVK{
-	"1.36": {
+	"1.34": storedElsewhere,
+	"1.35": storedElsewhere,
+	"1.36": with(storedElsewhere, map[schema.GVK]schema.GVK{
 		kind("admissionregistration.k8s.io", "v1", "MutatingAdmissionPolicy"): kind("admissionregistration.k8s.io", "v1beta1",
 			"MutatingAdmissionPolicy"),
 		kind("admissionregistration.k8s.io", "v1", "MutatingAdmissionPolicyBinding"): kind("admissionregistration.k8s.io", "v1beta1",
 			"MutatingAdmissionPolicyBinding"),
-		kind("apiextensions.k8s.io", "v1", "CustomResourceDefinition"): kind("apiextensions.k8s.io", "v1beta1",
-			"CustomResourceDefinition"),
-		kind("autoscaling", "v1", "HorizontalPodAutoscaler"): kind("autoscaling", "v2", "HorizontalPodAutoscaler"),
-		kind("events.k8s.io", "v1", "Event"):                 kind("", "v1", "Event"),
-	},
+	}),
+}
+
+// storedElsewhere is what holds for every minor.
+var storedElsewhere = map[schema.GVK]schema.GVK{
+	kind("apiextensions.k8s.io", "v1", "CustomResourceDefinition"): kind("apiextensions.k8s.io", "v1beta1", "CustomResourceDefinition"),
+	kind("autoscaling", "v1", "HorizontalPodAutoscaler"):           kind("autoscaling", "v2", "HorizontalPodAutoscaler"),
+	kind("events.k8s.io", "v1", "Event"):                           kind("", "v1", "Event"),
+}
+
+func with(some, more map[schema.GVK]schema.GVK) map[schema.GVK]schema.GVK {
+	out := maps.Clone(some)
+	maps.Copy(out, more)
+	return out
 }
 
 func kind(group, version, kind string) schema.GVK {

@@ -15,6 +15,7 @@ import (
 // walk turns Go types into schema types, each once.
 type walk struct {
 	pub     *published
+	src     *source
 	types   map[reflect.Type]*schema.Type
 	named   map[string]*schema.Type
 	goTypes map[string]reflect.Type // Go type of each of named
@@ -46,9 +47,10 @@ var leaves = map[string]leaf{
 	jsonSchemaProps + "OrStringArray":                               {kind: schema.Any, elem: jsonSchemaProps},
 }
 
-func newWalk(pub *published) *walk {
+func newWalk(pub *published, src *source) *walk {
 	return &walk{
 		pub:     pub,
+		src:     src,
 		types:   map[reflect.Type]*schema.Type{},
 		named:   map[string]*schema.Type{},
 		goTypes: map[string]reflect.Type{},
@@ -230,7 +232,7 @@ func (w *walk) field(g reflect.StructField, name string, opts []string, def defi
 		OmitZero:      slices.Contains(opts, "omitzero"),
 		Proto:         protoNumber(g.Tag),
 		Required:      slices.Contains(def.Required, name),
-		Enum:          slices.Sorted(slices.Values(prop.Enum)),
+		Enum:          w.enum(t),
 		Format:        prop.Format,
 		ListType:      prop.ListType,
 		MapKeys:       prop.MapKeys,

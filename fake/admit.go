@@ -1,0 +1,23 @@
+package fake
+
+import "net/http"
+
+// AdmissionReview is a review of the API group admission.k8s.io as JSON: kind, apiVersion, and request or response.
+// Integers are int64.
+type AdmissionReview = map[string]any
+
+// Admit answers the admission webhook with the name, webhooks[].name of a stored configuration, with a Go function in
+// place of a server: the configuration says when it is asked. f returns the review it got, or another one, with a
+// response; uid, kind and apiVersion are filled in. A nil f takes the registration back. f may use the server.
+//
+//	srv.Admit("check.example.com", func(review fake.AdmissionReview) fake.AdmissionReview {
+//		review["response"] = map[string]any{"allowed": false, "status": map[string]any{"message": "not today"}}
+//		return review
+//	})
+func (s *Server) Admit(webhook string, f func(AdmissionReview) AdmissionReview) {
+	s.cluster.Admit(webhook, f)
+}
+
+// AdmitThrough sets what carries requests to the admission webhooks that no function answers: an http.Transport, or one
+// that calls an http.Handler. timeoutSeconds of a webhook is time of the server's clock.
+func (s *Server) AdmitThrough(transport http.RoundTripper) { s.cluster.AdmitThrough(transport) }

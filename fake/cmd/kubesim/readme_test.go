@@ -1,0 +1,77 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+// separator stands between the outputs of two commands.
+const separator = "----- the next command -----\n"
+
+// TestReadme runs the commands of the README's lesson in one bash and compares what they print with what it shows.
+func TestReadme(t *testing.T) {
+	t.Parallel()
+	for _, tool := range []string{"bash", "curl", "grep", "base64"} {
+		if _, err := exec.LookPath(tool); err != nil {
+			t.Skipf("the lesson in the README needs %s", tool)
+		}
+	}
+	readme, err := os.ReadFile("../../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	commands := lesson(string(readme))
+	if len(commands) < 10 {
+		t.Fatalf("the README has %d commands, it should have a lesson", len(commands))
+	}
+	s := serving(t, "--clock", "manual")
+	var script strings.Builder
+	for _, c := range commands {
+		if c.line == "S=http://127.0.0.1:8001" { // the lesson's server
+			c.line = "S=" + s.url
+		}
+		fmt.Fprintf(&script, "%s\nprintf '%%s' '%s'\n", c.line, separator)
+	}
+	bash := exec.CommandContext(t.Context(), "bash", "-c", script.String())
+	var stderr bytes.Buffer
+	bash.Stderr = &stderr
+	out, err := bash.Output()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, &stderr)
+	}
+	got := strings.Split(string(out), separator)
+	for i, c := range commands {
+		if got[i] != c.prints {
+			t.Errorf("$ %s\nprints\n%sthe README says\n%s\n%s", c.line, got[i], c.prints, &stderr)
+		}
+	}
+}
+
+// command is a line of the README after a $, and what it shows below.
+type command struct {
+	line, prints string
+}
+
+// lesson returns the commands in the README's console blocks. It leaves out the one that starts the server, and those of
+// kubectl where there is none.
+func lesson(readme string) (commands []command) {
+	_, kubectl := exec.LookPath("kubectl")
+	for _, block := range strings.Split(readme, "```console\n")[1:] {
+		block, _, _ = strings.Cut(block, "```")
+		for _, text := range strings.Split("\n"+block, "\n$ ")[1:] {
+			line, prints, _ := strings.Cut(text, "\n")
+			if prints != "" && !strings.HasSuffix(prints, "\n") {
+				prints += "\n"
+			}
+			started := strings.HasPrefix(line, "go run ./fake/cmd/kubesim serve")
+			if !started && (kubectl == nil || !strings.HasPrefix(line, "kubectl ")) {
+				commands = append(commands, command{line, prints})
+			}
+		}
+	}
+	return commands
+}

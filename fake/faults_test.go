@@ -1,0 +1,449 @@
+package fake_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/kubesim/kubesim/clock"
+	"github.com/kubesim/kubesim/fake"
+	"github.com/kubesim/kubesim/sim/fault"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/matryer/is"
+)
+
+const mapsPath = "/api/v1/namespaces/default/configmaps"
+
+// ask sends a request with an ordinary http.Client that calls itself by a name.
+func ask(t *testing.T, srv *fake.Server, agent, method, path, body string) *http.Response {
+	t.Helper()
+	r, err := http.NewRequest(method, srv.URL()+path, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("User-Agent", agent)
+	r.Header.Set("Content-Type", "application/json")
+	res, err := (&http.Client{Transport: srv.Transport()}).Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res
+}
+
+// answer is ask, and reads the answer.
+func answer(t *testing.T, srv *fake.Server, method, path, body string) (code int, header http.Header, text string) {
+	t.Helper()
+	res := ask(t, srv, "operator/v1", method, path, body)
+	defer res.Body.Close()
+	return res.StatusCode, res.Header, read(t, res.Body)
+}
+
+const mapA = `{"metadata":{"name":"a"}}`
+
+// Every error comes with the code, the reason and the header that clients look at.
+func TestFaultErrors(t *testing.T) {
+	for _, c := range []struct {
+		fault  func(fault.Trigger) fault.Fault
+		code   int
+		retry  string
+		answer string
+	}{
+		{fault.Trigger.Conflict, 409, "", `"message":"Operation cannot be fulfilled on configmaps \"a\": the object has been modified; please apply your changes to the latest version and try again","reason":"Conflict"`},
+		{fault.Trigger.NotFound, 404, "", `"message":"configmaps \"a\" not found","reason":"NotFound"`},
+		{fault.Trigger.TooManyRequests, 429, "1", "Too many requests, please try again later.\n"},
+		{func(t fault.Trigger) fault.Fault { return t.TooManyRequests().RetryAfter(7) }, 429, "7", "Too many requests"},
+		{fault.Trigger.Internal, 500, "", `"reason":"InternalError"`},
+		{func(t fault.Trigger) fault.Fault { return t.Unavailable().RetryAfter(5) }, 503, "5", `"reason":"ServiceUnavailable","details":{"retryAfterSeconds":5}`},
+		{fault.Trigger.Timeout, 504, "", `"reason":"Timeout"`},
+		{fault.Trigger.Expired, 410, "", `"reason":"Expired"`},
+		{fault.Trigger.Gone, 410, "", `"reason":"Gone"`},
+	} {
+		bubble(t, func(t *testing.T, is *is.I, cl client) {
+			before := cl.create("a").ResourceVersion()
+			f := c.fault(fault.On("update", "configmaps").Times(1))
+			cl.srv.Faults.Add(f)
+			t.Log(f)
+			code, header, text := answer(t, cl.srv, "PUT", mapsPath+"/a", mapA)
+			is.Equal(code, c.code)
+			is.Equal(header.Get("Retry-After"), c.retry)
+			is.True(strings.Contains(text, c.answer)) // what clients look at
+			_, text = cl.do("GET", mapsPath+"/a", "")
+			is.Equal(cl.parse(text).ResourceVersion(), before) // nothing was written
+			code, _, _ = answer(t, cl.srv, "PUT", mapsPath+"/a", mapA)
+			is.Equal(code, http.StatusOK) // once is enough
+		})
+	}
+}
+
+// A watch learns of an expired revision inside its stream, and of a Gone by the status.
+func TestFaultExpiredWatch(t *testing.T) {
+	bubble(t, func(t *testing.T, is *is.I, c client) {
+		c.srv.Faults.Add(fault.On("watch", "configmaps").Times(1).Expired(), fault.On("watch", "configmaps").Times(1).Gone())
+		w := c.watch("")
+		is.Equal(w.must("ERROR").String("reason"), "Expired")
+		_, more := w.next()
+		is.True(!more) // the stream is over
+		code, _, _ := answer(t, c.srv, "GET", mapsPath+"?watch=1", "")
+		is.Equal(code, http.StatusGone)
+	})
+}
+
+func TestFaultTriggers(t *testing.T) {
+	bubble(t, func(t *testing.T, is *is.I, c client) {
+		c.create("a")
+		c.create("b")
+		get := func(agent, path string) int {
+			res := ask(t, c.srv, agent, "GET", path, "")
+			res.Body.Close()
+			return res.StatusCode
+		}
+		for text, want := range map[string][3]int{
+			"on get configmaps client=operator/ do fail NotFound":                          {404, 200, 404},
+			"on get configmaps name=b do fail NotFound":                                    {200, 200, 404},
+			"on get configmaps namespace=kube-system do fail NotFound":                     {200, 200, 200},
+			"on get configmaps user=system:nobody do fail NotFound":                        {200, 200, 200},
+			"on get configmaps nth=2 do fail NotFound":                                     {200, 404, 200},
+			"on get configmaps every=3 do fail NotFound":                                   {200, 200, 404},
+			"on get configmaps where=metadata.name=b do fail NotFound":                     {200, 200, 404},
+			"on get configmaps replica=2 do fail NotFound":                                 {200, 200, 200},
+			"on get /api* do fail NotFound":                                                {200, 200, 200},
+			"on get * at=RequestArrived nth=2 do fail Conflict":                            {200, 409, 200},
+			"on list,get configmaps times=1 do fail NotFound":                              {404, 200, 200},
+			"on get configmaps times=1 p=0 do fail NotFound":                               {200, 200, 200},
+			"on get configmaps until=1h nth=3 do fail ServiceUnavailable # with a comment": {200, 200, 503},
+		} {
+			plan, err := fault.Parse(text)
+			is.NoErr(err)
+			c.srv.Faults.Clear()
+			c.srv.Faults.Add(plan...)
+			got := [3]int{get("operator/v1", mapsPath+"/a"), get("kubelet/v1", mapsPath+"/a"), get("operator/v1", mapsPath+"/b")}
+			t.Log(text)
+			is.Equal(got, want) // a as operator, a as kubelet, b as operator
+		}
+	})
+}
+
+// A fault can look at the object that is to be written.
+func TestFaultCondition(t *testing.T) {
+	bubble(t, func(t *testing.T, is *is.I, c client) {
+		c.create("a")
+		c.srv.Faults.Add(fault.On("create,update", "configmaps").Became("data.k=bad").Conflict())
+		put := func(value string) int {
+			code, _, _ := answer(t, c.srv, "PUT", mapsPath+"/a", `{"metadata":{"name":"a"},"data":{"k":"`+value+`"}}`)
+			return code
+		}
+		is.Equal(put("good"), http.StatusOK)
+		is.Equal(put("bad"), http.StatusConflict)
+		code, _, _ := answer(t, c.srv, "POST", mapsPath, `{"metadata":{"name":"b"},"data":{"k":"bad"}}`)
+		is.Equal(code, http.StatusConflict) // a create has no before
+	})
+}
+
+func TestFaultLatency(t *testing.T) {
+	bubble(t, func(t *testing.T, is *is.I, c client) {
+		c.srv.Faults.Add(fault.On("create", "configmaps").Times(1).DelayRequest(2 * time.Second))
+		c.srv.Faults.Add(fault.On("create", "configmaps").Nth(2).DelayAnswer(3 * time.Second))
+		start, exists := time.Now(), 0
+		go func() {
+			time.Sleep(time.Second)
+			exists, _ = c.do("GET", mapsPath+"/a", "")
+		}()
+		code, _, _ := answer(t, c.srv, "POST", mapsPath, mapA)
+		is.Equal(code, http.StatusCreated)
+		is.Equal(time.Since(start), 2*time.Second)
+		is.Equal(exists, http.StatusNotFound) // a late request has done nothing after a second
+
+		start = time.Now()
+		go func() {
+			time.Sleep(time.Second)
+			exists, _ = c.do("GET", mapsPath+"/b", "")
+		}()
+		code, _, _ = answer(t, c.srv, "POST", mapsPath, `{"metadata":{"name":"b"}}`)
+		is.Equal(code, http.StatusCreated)
+		is.Equal(time.Since(start), 3*time.Second)
+		is.Equal(exists, http.StatusOK) // one with a late answer has
+	})
+}
+
+// A client that does not wait for a late request has sent it nevertheless.
+func TestFaultLatencyAbandoned(t *testing.T) {
+	bubble(t, func(t *testing.T, is *is.I, c client) {
+		c.srv.Faults.Add(fault.On("create", "*").DelayRequest(time.Minute), fault.On("watch", "*").DelayAnswer(time.Minute))
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		defer cancel()
+		for _, method := range []string{"POST", "GET"} {
+			r, err := http.NewRequestWithContext(ctx, method, c.srv.URL()+mapsPath+"?watch=1", strings.NewReader(mapA))
+			is.NoErr(err)
+			r.Header.Set("Content-Type", "application/json")
+			_, err = (&http.Client{Transport: c.srv.Transport()}).Do(r)
+			is.True(errors.Is(err, context.DeadlineExceeded))
+		}
+		time.Sleep(2 * time.Minute)
+		code, _ := c.do("GET", mapsPath+"/a", "")
+		is.Equal(code, http.StatusOK)
+	})
+}
+
+// An ambiguous write is done, and its client is told that it failed. A write that fails by itself is not ambiguous.
+func TestFaultCommitThenFail(t *testing.T) {
+	bubble(t, func(t *testing.T, is *is.I, c client) {
+		c.srv.Faults.Add(fault.On("create", "configmaps").Times(1).CommitThenFail(fault.Timeout))
+		code, _, _ := answer(t, c.srv, "POST", mapsPath, `{"metadata":{"name":"A b"}}`)
+		is.Equal(code, http.StatusUnprocessableEntity)
+		code, header, text := answer(t, c.srv, "POST", mapsPath, mapA)
+		is.Equal(code, http.StatusGatewayTimeout)
+		is.Equal(header.Get("Content-Type"), "application/json")
+		is.Equal(c.parse(text).String("reason"), "Timeout")
+		code, _, _ = answer(t, c.srv, "POST", mapsPath, mapA)
+		is.Equal(code, http.StatusConflict) // the second try finds the object of the first
+	})
+}
+
+func TestFaultTruncate(t *testing.T) {
+	bubble(t, func(t *testing.T, is *is.I, c client) {
+		c.create("a")
+		c.srv.Faults.Add(fault.On("list", "configmaps").Times(1).Truncate(20))
+		res := ask(t, c.srv, "operator/v1", "GET", mapsPath, "")
+		defer res.Body.Close()
+		is.Equal(res.StatusCode, http.StatusOK)
+		data, err := io.ReadAll(res.Body)
+		is.Equal(err, io.ErrUnexpectedEOF) // the connection broke
+		is.Equal(len(data), 20)
+		_, _, text := answer(t, c.srv, "GET", mapsPath, "")
+		is.Equal(len(c.parse(text).List("items")), 1) // the next answer is whole
+	})
+}
+
+// names reads n events and prints them as TYPE:name.
+func (s *stream) names(n int) string {
+	s.t.Helper()
+	var words []string
+	for range n {
+		e, ok := s.next()
+		if !ok {
+			words = append(words, "end")
+			break
+		}
+		words = append(words, e.Type+":"+object.Object(e.Object).Name())
+	}
+	return strings.Join(words, " ")
+}
+
+func TestFaultEvents(t *testing.T) {
+	bubble(t, func(t *testing.T, is *is.I, c client) {
+		slow, fast := c.watch("&resourceVersion="+rev(c.srv.Revision())), c.watch("&resourceVersion="+rev(c.srv.Revision()))
+		c.srv.Faults.Add(
+			fault.On("watch", "configmaps").Name("lost").Nth(1).Drop(), // of the first watch only
+			fault.On("watch", "configmaps").Name("late").Nth(1).Delay(time.Second),
+		)
+		start := time.Now()
+		for _, name := range []string{"lost", "late", "next"} {
+			c.create(name)
+		}
+		is.Equal(fast.names(3), "ADDED:lost ADDED:late ADDED:next")
+		is.Equal(time.Since(start), time.Duration(0))
+		is.Equal(slow.names(2), "ADDED:late ADDED:next") // in order, one lost
+		is.Equal(time.Since(start), time.Second)         // those behind the late one wait
+	})
+}
+
+func TestFaultHold(t *testing.T) {
+	bubble(t, func(t *testing.T, is *is.I, c client) {
+		w := c.watch("&resourceVersion=" + rev(c.srv.Revision()))
+		c.srv.Faults.Add(fault.On("watch", "configmaps").Name("a").Hold(), fault.On("watch", "configmaps").Name("c").Hold())
+		for _, name := range []string{"a", "b", "c", "d"} {
+			c.create(name)
+		}
+		got := ""
+		seen := make(chan bool)
+		go func() {
+			defer close(seen)
+			for range 2 {
+				got += " " + w.names(1)
+			}
+		}()
+		time.Sleep(time.Hour / 4)
+		is.Equal(got, "") // nothing passes a held event
+		c.srv.Faults.Release()
+		<-seen
+		is.Equal(got, " ADDED:a ADDED:b") // as far as the next one
+		c.srv.Faults.Clear()
+		is.Equal(w.names(2), "ADDED:c ADDED:d") // without faults nothing is held
+	})
+}
+
+// The state that a watch begins with passes the faults, too.
+func TestFaultInitialEvents(t *testing.T) {
+	bubble(t, func(t *testing.T, is *is.I, c client) {
+		c.create("a")
+		c.create("b")
+		c.srv.Faults.Add(fault.On("watch", "configmaps").Event("ADDED").Nth(2).Close())
+		w := c.watch("")
+		is.Equal(w.names(2), "ADDED:a end")
+	})
+}
+
+func TestFaultClose(t *testing.T) {
+	bubble(t, func(t *testing.T, is *is.I, c client) {
+		w := c.watch("&resourceVersion=" + rev(c.srv.Revision()))
+		c.srv.Faults.Add(fault.On("watch", "configmaps").Where("data.k").Became("data.k").Close())
+		c.create("a")
+		code, _ := c.do("PUT", mapsPath+"/a", `{"metadata":{"name":"a"},"data":{"k":"v"}}`)
+		is.Equal(code, http.StatusOK)
+		is.Equal(w.names(2), "ADDED:a end") // the stream ends before the event
+	})
+}
+
+// A stalled stream says nothing for ever: no event, no bookmark, no end.
+func TestFaultStall(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		is := is.New(t)
+		srv := fake.RunT(t, fake.Options{Clock: clock.System{}})
+		c := client{t, srv}
+		c.srv.Faults.Add(fault.On("watch", "configmaps").Name("a").Stall())
+		w := c.watch("&allowWatchBookmarks=true&timeoutSeconds=600&resourceVersion=" + rev(c.srv.Revision()))
+		c.create("b")
+		is.Equal(w.names(1), "ADDED:b")
+		c.create("a")
+		ended := false
+		go func() { w.next(); ended = true }()
+		time.Sleep(7 * 24 * time.Hour)
+		c.create("c")
+		synctest.Wait()
+		is.True(!ended) // for a week
+		srv.Close()
+		synctest.Wait()
+		is.True(ended) // until the server is gone
+	})
+}
+
+func TestFaultHistory(t *testing.T) {
+	bubble(t, func(t *testing.T, is *is.I, c client) {
+		c.create("z")
+		old := c.create("a").ResourceVersion()
+		c.create("y")
+		c.srv.Faults.Add(fault.On("create", "configmaps").Name("b").Expire(), fault.On("create", "secrets").Compact())
+		exact := mapsPath + "?limit=1&resourceVersionMatch=Exact&resourceVersion="
+		code, _ := c.do("GET", exact+old, "")
+		is.Equal(code, http.StatusOK)
+		c.create("b")
+		code, _ = c.do("GET", exact+old, "")
+		is.Equal(code, http.StatusGone)                       // the create made everybody forget
+		w := c.watch("&resourceVersion=" + old)               // caches, too
+		is.Equal(w.must("ERROR").String("reason"), "Expired") // so that a watch has to begin anew
+		now := rev(c.srv.Revision())                          // the create itself is still there
+		code, _ = c.do("GET", exact+now, "")                  // and can be read
+		is.Equal(code, http.StatusOK)
+		code, _, _ = answer(t, c.srv, "POST", "/api/v1/namespaces/default/secrets", mapA)
+		is.Equal(code, http.StatusCreated)
+		c.create("c")
+		code, _ = c.do("GET", "/api/v1/namespaces?limit=1&resourceVersionMatch=Exact&resourceVersion="+now, "")
+		is.Equal(code, http.StatusGone) // the store alone has forgotten: namespaces had no snapshot in a cache
+	})
+}
+
+func TestFaultRestart(t *testing.T) {
+	bubble(t, func(t *testing.T, is *is.I, c client) {
+		c.srv.Faults.Add(fault.On("create", "configmaps").Name("b").Restart(1))
+		before := c.srv.Revision()
+		w := c.watch("&resourceVersion=" + rev(before))
+		c.create("a")
+		c.create("b")
+		is.Equal(w.names(3), "ADDED:a ADDED:b end") // the commit that triggers it is told, then the stream ends
+		w = c.watch("&resourceVersion=" + rev(before))
+		is.Equal(w.must("ERROR").String("reason"), "Expired") // history is gone
+	})
+}
+
+// Faults that can never happen end the test; a served simulator says what is wrong.
+func TestFaultErrorsOfPlans(t *testing.T) {
+	is := is.New(t)
+	srv, err := fake.New()
+	is.NoErr(err)
+	defer srv.Close()
+	func() {
+		defer func() { is.True(strings.Contains(recover().(string), "its verb is watch")) }()
+		srv.Faults.Add(fault.On("get", "pods").Drop())
+	}()
+	c := client{t, srv}
+	for body, want := range map[string]string{
+		"on get pods do drop":      "line 1: drop is for events of watches",
+		"on get pods do restart 9": "there is no replica 9",
+		"\non get pods do explode": `line 2: unknown action "explode"`,
+	} {
+		code, text := c.do("POST", "/sim/v1/faults", body)
+		is.Equal(code, http.StatusBadRequest)
+		is.True(strings.Contains(text, want)) // what is wrong, and where
+	}
+	code, text := c.do("POST", "/sim/v1/faults", "on update configmaps times=1 do fail Conflict\n# more\non get pods do fail Timeout")
+	is.Equal(code, http.StatusOK)
+	is.Equal(text, "on update configmaps times=1 do fail Conflict # legal, matched 0, happened 0\non get pods do fail Timeout # legal, matched 0, happened 0\n")
+	c.create("a")
+	code, _ = c.do("PUT", mapsPath+"/a", mapA)
+	is.Equal(code, http.StatusConflict)
+	_, text = c.do("GET", "/sim/v1/faults", "")
+	is.True(strings.HasPrefix(text, "on update configmaps times=1 do fail Conflict # legal, matched 1, happened 1\n"))
+	code, _ = c.do("POST", "/sim/v1/faults/release", "")
+	is.Equal(code, http.StatusOK)
+	code, _ = c.do("DELETE", "/sim/v1/faults", "")
+	is.Equal(code, http.StatusOK)
+	is.Equal(srv.Faults.String(), "")
+}
+
+// The same seed and the same requests give the same decisions, and one fault's do not depend on another.
+func TestFaultDecisions(t *testing.T) {
+	is := is.New(t)
+	run := func(seed uint64, faults ...fault.Fault) (codes []int, conflicts string) {
+		srv := fake.RunT(t, fake.Options{Seed: seed})
+		c := client{t, srv}
+		c.create("a")
+		srv.Faults.Add(faults...)
+		for range 100 {
+			code, _ := c.do("PUT", mapsPath+"/a", mapA)
+			codes = append(codes, code)
+		}
+		for _, d := range srv.Faults.Decisions() {
+			if strings.Contains(d.Fault, "Conflict") {
+				is.Equal(d.Site, "Decided update configmaps default/a") // where it was decided
+				conflicts += map[bool]string{true: "1", false: "0"}[d.Fired]
+			}
+		}
+		return codes, conflicts
+	}
+	conflict := fault.On("update", "*").Probability(0.3).Conflict()
+	slow := fault.On("update", "*").Probability(0.5).Compact()
+	codes, alone := run(7, conflict)
+	again, _ := run(7, conflict)
+	is.Equal(codes, again)
+	is.Equal(len(alone), 100)
+	_, with := run(7, slow, conflict)
+	is.Equal(with, alone)
+	_, other := run(8, conflict)
+	is.True(other != alone)
+}
+
+// Under random faults a patient client gets everything done, and a watch that begins anew misses nothing.
+func TestRandomFaults(t *testing.T) {
+	for seed := range uint64(20) {
+		synctest.Test(t, func(t *testing.T) {
+			is := is.New(t)
+			srv := fake.RunT(t, fake.Options{Clock: clock.System{}, Seed: seed + 1})
+			c := client{t, srv}
+			srv.Faults.Add(fault.Random(seed, 12, "configmaps")...)
+			for _, name := range []string{"a", "b", "c", "d"} {
+				for code := 0; code != http.StatusCreated && code != http.StatusConflict; {
+					code, _, _ = answer(t, srv, "POST", mapsPath, `{"metadata":{"name":"`+name+`"}}`)
+					time.Sleep(time.Second)
+				}
+			}
+			srv.Faults.Clear()
+			_, text := c.do("GET", mapsPath, "")
+			is.Equal(len(c.parse(text).List("items")), 4) // everything was written once
+		})
+	}
+}

@@ -1,0 +1,467 @@
+package fake_test
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/kubesim/kubesim/clock"
+	"github.com/kubesim/kubesim/fake"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/matryer/is"
+)
+
+const configMaps = "/api/v1/namespaces/default/configmaps"
+
+// asker sends requests from any goroutine.
+type asker struct {
+	transport http.RoundTripper
+	url       string
+}
+
+func (a asker) ask(method, path, body string) (int, object.Object, error) {
+	r, err := http.NewRequestWithContext(context.Background(), method, a.url+path, strings.NewReader(body))
+	if err != nil {
+		return 0, nil, err
+	}
+	r.Header.Set("Content-Type", "application/json")
+	res, err := a.transport.RoundTrip(r)
+	if err != nil {
+		return 0, nil, err
+	}
+	defer res.Body.Close()
+	data, err := io.ReadAll(res.Body)
+	if err != nil {
+		return 0, nil, err
+	}
+	obj, err := object.Parse(data)
+	return res.StatusCode, obj, err
+}
+
+// count adds one to a counter in a ConfigMap n times, each time with the resourceVersion it has read.
+func (a asker) count(path string, n int) error {
+	for done := 0; done < n; {
+		_, obj, err := a.ask("GET", path, "")
+		if err != nil {
+			return err
+		}
+		var counter int
+		_, _ = fmt.Sscan(obj.String("data", "n"), &counter) // "": nobody has counted yet
+		obj.Set(fmt.Sprint(counter+1), "data", "n")
+		code, _, err := a.ask("PUT", path, string(object.JSON(map[string]any(obj))))
+		switch {
+		case err != nil:
+			return err
+		case code == http.StatusOK:
+			done++
+		case code != http.StatusConflict:
+			return fmt.Errorf("update: %d", code)
+		}
+	}
+	return nil
+}
+
+// churn creates, lists, watches and deletes objects of its own.
+func (a asker) churn(worker, n int) error {
+	for i := range n {
+		name := fmt.Sprintf("w%d-%d", worker, i)
+		code, _, err := a.ask("POST", configMaps, `{"metadata":{"name":"`+name+`","labels":{"w":"`+fmt.Sprint(worker)+`"}}}`)
+		if err != nil || code != http.StatusCreated {
+			return fmt.Errorf("create: %d %w", code, err)
+		}
+		_, list, err := a.ask("GET", fmt.Sprint(configMaps, "?labelSelector=w%3D", worker), "")
+		if err != nil || len(list.List("items")) != 1 {
+			return fmt.Errorf("list: %v %w", list, err)
+		}
+		if err := a.firstEvent(fmt.Sprint(configMaps, "?watch=1&labelSelector=w%3D", worker)); err != nil {
+			return err
+		}
+		code, _, err = a.ask("DELETE", configMaps+"/"+name, "")
+		if err != nil || code != http.StatusOK {
+			return fmt.Errorf("delete: %d %w", code, err)
+		}
+	}
+	return nil
+}
+
+// firstEvent reads one event of a watch and leaves.
+func (a asker) firstEvent(path string) error {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	r, err := http.NewRequestWithContext(ctx, "GET", a.url+path, nil)
+	if err != nil {
+		return err
+	}
+	res, err := a.transport.RoundTrip(r)
+	if err != nil {
+		return err
+	}
+	defer res.Body.Close()
+	line, err := bufio.NewReader(res.Body).ReadString('\n')
+	if err == nil && !strings.HasPrefix(line, `{"type":"ADDED"`) {
+		err = errors.New("the first event is " + line)
+	}
+	return err
+}
+
+// Many clients at once lose no update and do not block each other, in process and through a socket.
+func TestConcurrentClients(t *testing.T) {
+	is := is.New(t)
+	srv := fake.RunT(t)
+	c := client{t, srv}
+	l, err := srv.Listen(fake.ListenOptions{})
+	is.NoErr(err)
+	c.create("counter")
+	network := &http.Transport{}
+	defer network.CloseIdleConnections()
+	const workers, rounds = 8, 15
+	watch := c.watch("&resourceVersion=" + rev(srv.Revision()) + "&fieldSelector=metadata.name%3Dcounter")
+	failures := make([]error, 2*workers)
+	var group sync.WaitGroup
+	for i := range workers {
+		a := asker{srv.Transport(), srv.URL()}
+		if i%2 == 1 {
+			a = asker{network, l.URL()}
+		}
+		group.Go(func() { failures[i] = a.count(configMaps+"/counter", rounds) })
+		group.Go(func() { failures[workers+i] = a.churn(i, rounds) })
+	}
+	group.Wait()
+	is.NoErr(errors.Join(failures...))
+	_, body := c.do("GET", configMaps+"/counter", "")
+	is.Equal(c.parse(body).String("data", "n"), fmt.Sprint(workers*rounds)) // no update is lost
+	srv.Close()
+	for i, e := range watch.rest() {
+		is.Equal(e.meta().String("data", "n"), fmt.Sprint(i+1)) // a watch has seen each of them, in order
+	}
+}
+
+// Events go away an hour after they were last written, and watches see it.
+func TestEventsExpire(t *testing.T) {
+	is := is.New(t)
+	c := client{t, fake.RunT(t)}
+	const events = "/api/v1/namespaces/default/events"
+	for _, name := range []string{"a", "b"} {
+		code, _ := c.do("POST", events, `{"metadata":{"name":"`+name+`"},"involvedObject":{"namespace":"default"}}`)
+		is.Equal(code, http.StatusCreated)
+	}
+	w := c.open(events + "?watch=1&timeoutSeconds=7200&resourceVersion=" + rev(c.srv.Revision()))
+	c.srv.Clock.Advance(59 * time.Minute)
+	code, _, _ := c.ask("PATCH", events+"/b", "application/merge-patch+json", "", `{"count":2}`)
+	is.Equal(code, http.StatusOK) // b was written again
+	w.must("MODIFIED")
+	c.srv.Clock.Advance(time.Minute)
+	is.Equal(w.must("DELETED").Name(), "a") // its hour is over
+	code, _ = c.do("GET", events+"/a", "")
+	is.Equal(code, http.StatusNotFound)
+	code, _ = c.do("GET", events+"/b", "")
+	is.Equal(code, http.StatusOK) // the other one's has begun anew
+	c.srv.Clock.Advance(59 * time.Minute)
+	code, _ = c.do("GET", events+"/b", "")
+	is.Equal(code, http.StatusNotFound)
+}
+
+// After a reset an event has its hour again, even where one of the same name and revision was before.
+func TestEventsExpireAfterReset(t *testing.T) {
+	is := is.New(t)
+	c := client{t, fake.RunT(t)}
+	const events = "/api/v1/namespaces/default/events"
+	for _, wait := range []time.Duration{40 * time.Minute, 40 * time.Minute} {
+		is.NoErr(c.srv.Reset())
+		c.do("POST", events, `{"metadata":{"name":"a"},"involvedObject":{"namespace":"default"}}`)
+		c.srv.Clock.Advance(wait)
+		code, _ := c.do("GET", events+"/a", "")
+		is.Equal(code, http.StatusOK)
+	}
+}
+
+// Generated names are different from each other.
+func TestGenerateNameUnique(t *testing.T) {
+	is := is.New(t)
+	c := client{t, fake.RunT(t)}
+	seen := map[string]bool{}
+	for range 2000 {
+		code, body := c.do("POST", configMaps, `{"metadata":{"generateName":"x-"}}`)
+		is.Equal(code, http.StatusCreated)
+		name := c.parse(body).Name()
+		is.True(!seen[name]) // a new name
+		seen[name] = true
+	}
+}
+
+// A deletion of a collection deletes what a list of the same options has.
+func TestDeleteCollection(t *testing.T) {
+	is := is.New(t)
+	c := client{t, fake.RunT(t)}
+	names := func() string {
+		_, body := c.do("GET", configMaps, "")
+		var all []string
+		for _, x := range c.parse(body).List("items") {
+			all = append(all, object.Object(x.(map[string]any)).Name())
+		}
+		return strings.Join(all, " ")
+	}
+	for i := range 6 {
+		c.do("POST", configMaps, fmt.Sprintf(`{"metadata":{"name":"c%d","labels":{"odd":"%d"}}}`, i, i%2))
+	}
+	for _, tt := range []struct{ query, left string }{
+		{"dryRun=All", "c0 c1 c2 c3 c4 c5"},
+		{"labelSelector=odd%3D1&limit=1", "c0 c2 c3 c4 c5"},
+		{"labelSelector=odd%3D1", "c0 c2 c4"},
+		{"fieldSelector=metadata.name%3Dc2", "c0 c4"},
+		{"limit=1", "c4"},
+		{"uid=&resourceVersion=", ""}, // no preconditions
+	} {
+		code, body := c.do("DELETE", configMaps+"?"+tt.query, "")
+		if code != http.StatusOK {
+			t.Fatalf("%s: %s", tt.query, body)
+		}
+		is.Equal(names(), tt.left) // after a deletion with these options
+	}
+}
+
+// An object with finalizers stays until the last of them is gone; what depends on it stays as it is.
+func TestFinalizers(t *testing.T) {
+	is := is.New(t)
+	c := client{t, fake.RunT(t)}
+	code, body := c.do("POST", configMaps, `{"metadata":{"name":"owner","finalizers":["example.com/a","example.com/b"]}}`)
+	is.Equal(code, http.StatusCreated)
+	uid := c.parse(body).UID()
+	reference := `{"apiVersion":"v1","kind":"ConfigMap","name":"owner","uid":"` + uid + `","blockOwnerDeletion":true}`
+	code, _ = c.do("POST", configMaps, `{"metadata":{"name":"child","ownerReferences":[`+reference+`]}}`)
+	is.Equal(code, http.StatusCreated)
+	finalizers := func(list string) (int, string) {
+		code, _, body := c.ask("PATCH", configMaps+"/owner", "application/merge-patch+json", "", `{"metadata":{"finalizers":`+list+`}}`)
+		return code, body
+	}
+
+	code, body = c.do("DELETE", configMaps+"/owner?propagationPolicy=Foreground", "")
+	is.Equal(code, http.StatusOK)
+	deleting := c.parse(body)
+	is.Equal(deleting.Finalizers(), []string{"example.com/a", "example.com/b", "foregroundDeletion"}) // the garbage collector's is added
+	is.True(deleting.DeletionTimestamp() != "")
+	code, body = c.do("DELETE", configMaps+"/owner", "")
+	is.Equal(code, http.StatusOK)
+	is.Equal(c.parse(body).ResourceVersion(), deleting.ResourceVersion()) // a second deletion changes nothing
+	code, _ = finalizers(`["example.com/a","example.com/c"]`)
+	is.Equal(code, http.StatusUnprocessableEntity) // no finalizer can be added now
+	code, body = c.do("POST", configMaps, `{"metadata":{"name":"owner"}}`)
+	is.Equal(code, http.StatusConflict)
+	is.True(strings.Contains(body, "object is being deleted")) // the name is still taken
+	code, _ = finalizers(`["example.com/b"]`)
+	is.Equal(code, http.StatusOK)
+	code, _ = finalizers(`[]`)
+	is.Equal(code, http.StatusOK)
+	code, _ = c.do("GET", configMaps+"/owner", "")
+	is.Equal(code, http.StatusNotFound) // the last finalizer is gone, and with it the object
+	_, body = c.do("GET", configMaps+"/child", "")
+	is.Equal(len(c.parse(body).List("metadata", "ownerReferences")), 1) // a server alone collects no garbage
+}
+
+// An object as large as the store takes, to which a deletion would add, cannot be deleted: the error says why.
+func TestDeleteTooLarge(t *testing.T) {
+	is := is.New(t)
+	c := client{t, fake.RunT(t)}
+	const pods = "/api/v1/namespaces/default/pods"
+	create := func(n int) int {
+		code, _ := c.do("POST", pods, fmt.Sprintf(`{"metadata":{"name":"p%d","managedFields":[{}]},"spec":{"nodeName":"n","containers":[{"name":"c","image":"i","args":[%q]}]}}`,
+			n, strings.Repeat("x", n)))
+		return code
+	}
+	stored, refused := 1<<20, 1536<<10
+	for refused-stored > 1 { // find the greatest pod that is stored
+		if n := (stored + refused) / 2; create(n) == http.StatusCreated {
+			stored = n
+		} else {
+			refused = n
+		}
+	}
+	code, body := c.do("DELETE", fmt.Sprint(pods, "/p", stored), "")
+	is.Equal(code, http.StatusInternalServerError)
+	is.True(strings.Contains(body, "request is too large"))
+}
+
+// Numbers of any size in a query get an answer, whatever they overflow.
+func TestHugeNumbers(t *testing.T) {
+	is := is.New(t)
+	c := client{t, fake.RunT(t)}
+	c.create("a")
+	for _, n := range []string{"9223372036854775807", "-9223372036854775808", "18446744073709551615", "1e400", "-1", "9999999999"} {
+		for _, query := range []string{"limit=", "timeoutSeconds=", "watch=1&timeoutSeconds=", "watch=1&allowWatchBookmarks=1&timeoutSeconds=", "gracePeriodSeconds="} {
+			r, err := http.NewRequestWithContext(t.Context(), "GET", c.srv.URL()+configMaps+"?"+query+n, nil)
+			is.NoErr(err)
+			res, err := c.srv.Transport().RoundTrip(r)
+			is.NoErr(err)
+			is.True(res.StatusCode == http.StatusOK || res.StatusCode == http.StatusBadRequest) // an answer
+			c.srv.Clock.Advance(time.Minute)
+			is.NoErr(res.Body.Close())
+		}
+		code, _ := c.do("DELETE", configMaps+"/nowhere?gracePeriodSeconds="+n, "")
+		is.True(code == http.StatusNotFound || code == http.StatusBadRequest)
+	}
+}
+
+// What waits when the server is reset or closed gets an answer.
+func TestWaitingEnds(t *testing.T) {
+	for name, end := range map[string]func(*fake.Server){
+		"reset": func(s *fake.Server) { _ = s.Reset() }, "close": func(s *fake.Server) { s.Close() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				is := is.New(t)
+				c := client{t, fake.RunT(t, fake.Options{Clock: clock.System{}})}
+				w := c.watch("&sendInitialEvents=1&resourceVersionMatch=NotOlderThan&resourceVersion=999999")
+				code := 0
+				start := time.Now()
+				go func() { code, _ = c.do("GET", configMaps+"?resourceVersion=999999", "") }()
+				synctest.Wait()
+				end(c.srv)
+				synctest.Wait()
+				is.Equal(code, http.StatusGatewayTimeout) // the read
+				w.must("ERROR")                           // the watch that waits for its state
+				_, ok := w.next()
+				is.True(!ok)
+				is.Equal(time.Since(start), time.Duration(0)) // at once
+			})
+		})
+	}
+}
+
+// A watch that has ended while it waited for its state begins no more.
+func TestWatchEndsBeforeItBegins(t *testing.T) {
+	is := is.New(t)
+	c := client{t, fake.RunT(t)}
+	w := c.watch("&sendInitialEvents=1&resourceVersionMatch=NotOlderThan&timeoutSeconds=1&resourceVersion=" + rev(c.srv.Revision()+1))
+	c.srv.Clock.Advance(time.Second)
+	c.create("a") // the revision it waited for
+	_, ok := w.next()
+	is.True(!ok) // it is over
+}
+
+// Watches stream over HTTP/1.1 and HTTP/2, event by event.
+func TestWatchOverNetwork(t *testing.T) {
+	for _, secure := range []bool{false, true} {
+		t.Run(fmt.Sprint("tls ", secure), func(t *testing.T) {
+			is := is.New(t)
+			c := client{t, fake.RunT(t)}
+			l, err := c.srv.Listen(fake.ListenOptions{TLS: secure})
+			is.NoErr(err)
+			network := &http.Transport{ForceAttemptHTTP2: true}
+			defer network.CloseIdleConnections()
+			if secure {
+				pool := x509.NewCertPool()
+				is.True(pool.AppendCertsFromPEM(l.CA())) // its own certificate
+				network.TLSClientConfig = &tls.Config{RootCAs: pool}
+			}
+			r, err := http.NewRequestWithContext(t.Context(), "GET", l.URL()+configMaps+"?watch=1", nil)
+			is.NoErr(err)
+			res, err := network.RoundTrip(r)
+			is.NoErr(err)
+			defer res.Body.Close()
+			is.Equal(res.ProtoMajor == 2, secure) // HTTP/2 where there is TLS
+			scan := bufio.NewScanner(res.Body)
+			for i := range 20 {
+				c.create(fmt.Sprint("c", i))
+				is.True(scan.Scan()) // arrives before the next one is made
+				var e event
+				is.NoErr(json.Unmarshal(scan.Bytes(), &e))
+				is.Equal(e.meta().Name(), fmt.Sprint("c", i))
+			}
+			c.srv.Close()
+			is.True(!scan.Scan())
+			is.NoErr(scan.Err()) // the stream ends in order
+		})
+	}
+}
+
+// Large answers are compressed for those who ask for it.
+func TestGzipOverNetwork(t *testing.T) {
+	is := is.New(t)
+	c := client{t, fake.RunT(t)}
+	l, err := c.srv.Listen(fake.ListenOptions{})
+	is.NoErr(err)
+	for i := range 3 {
+		c.do("POST", configMaps, fmt.Sprintf(`{"metadata":{"name":"c%d"},"data":{"k":%q}}`, i, strings.Repeat("x", 100<<10)))
+	}
+	_, plain := c.do("GET", configMaps, "")
+	network := &http.Transport{DisableCompression: true, DisableKeepAlives: true}
+	r, err := http.NewRequestWithContext(t.Context(), "GET", l.URL()+configMaps, nil)
+	is.NoErr(err)
+	r.Header.Set("Accept-Encoding", "gzip")
+	res, err := network.RoundTrip(r)
+	is.NoErr(err)
+	defer res.Body.Close()
+	is.Equal(res.Header.Get("Content-Encoding"), "gzip")
+	unzip, err := gzip.NewReader(res.Body)
+	is.NoErr(err)
+	body, err := io.ReadAll(unzip)
+	is.NoErr(err)
+	is.True(string(body) == plain) // the same list
+}
+
+// HEAD is served by documents only, without a body; a resource has no HEAD and no OPTIONS.
+func TestHeadAndOptions(t *testing.T) {
+	is := is.New(t)
+	c := client{t, fake.RunT(t)}
+	code, header, body := c.exchange("HEAD", "/api/v1", "")
+	is.Equal(code, http.StatusMethodNotAllowed)
+	is.Equal(body, "")
+	is.True(header.Get("Content-Type") != "")
+	for _, method := range []string{"HEAD", "OPTIONS", "TRACE", "CONNECT", "NONSENSE"} {
+		for _, path := range []string{configMaps, configMaps + "/a", "/api/v1/namespaces/default/pods/p/exec", "/apis/apps/v1/deployments"} {
+			code, _ := c.do(method, path, "")
+			is.True(code == http.StatusMethodNotAllowed || code == http.StatusNotFound) // an answer, and no success
+		}
+	}
+}
+
+// A connection that sends garbage after good requests gets its answers, then 400; headers without end get 431.
+func TestGarbageOverNetwork(t *testing.T) {
+	is := is.New(t)
+	c := client{t, fake.RunT(t)}
+	l, err := c.srv.Listen(fake.ListenOptions{})
+	is.NoErr(err)
+	const get = "GET /api/v1/namespaces/default HTTP/1.1\r\nHost: h\r\n\r\n"
+	is.Equal(c.raw(l, get+get+"\x00\x01 garbage\r\n\r\n"), []int{200, 200, 400})
+	is.Equal(c.raw(l, "GET /version HTTP/1.1\r\nHost: h\r\nX: "+strings.Repeat("x", 10<<20)+"\r\n\r\n"), []int{431})
+	is.Equal(c.raw(l, "POST "+configMaps+" HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\nContent-Type: application/json\r\n\r\n{{{{{"+get), []int{400, 200})
+	code, _ := c.do("GET", "/version", "")
+	is.Equal(code, http.StatusOK) // nobody else has noticed
+}
+
+// raw sends bytes over a connection of its own and returns the codes of the answers.
+func (c client) raw(l *fake.Listener, text string) []int {
+	c.t.Helper()
+	conn, err := net.Dial("tcp", strings.TrimPrefix(l.URL(), "http://"))
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	defer conn.Close()
+	go func() {
+		_, _ = io.Copy(conn, bytes.NewReader([]byte(text))) // the server may hang up before it has read all
+		_ = conn.(*net.TCPConn).CloseWrite()
+	}()
+	var codes []int
+	for in := bufio.NewReader(conn); ; {
+		res, err := http.ReadResponse(in, nil)
+		if err != nil {
+			return codes
+		}
+		_, _ = io.Copy(io.Discard, res.Body) // a broken end shows with the next answer
+		codes = append(codes, res.StatusCode)
+	}
+}

@@ -1,0 +1,160 @@
+package apiserver
+
+import (
+	"net/http"
+	"strconv"
+
+	"github.com/kubesim/kubesim/sim/codec"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/registry"
+	"github.com/kubesim/kubesim/sim/status"
+	"github.com/kubesim/kubesim/sim/watchcache"
+)
+
+// Hook sees requests on their way and may change what becomes of them. The Cluster's lock is held in every call. The
+// Server calls, for one request and in this order, Arrived, Decided if it is let through to a resource, Watching if it is
+// a watch that begins, and Answered.
+type Hook interface {
+	// Arrived is told who asks for what and calls serve, now or later. A Status is the answer, nil serves the request. One
+	// that was refused already is not served in any case.
+	Arrived(e *Exchange, serve func(instead *status.Status))
+	// Decided is told that the request is about to be served. A Status is its answer instead.
+	Decided(e *Exchange) *status.Status
+	// Watching is told of a watch before its first event.
+	Watching(e *Exchange, w *watchcache.Watch)
+	// Answered gets the answer and sends it, or another one, now or later.
+	Answered(e *Exchange, a *Answer, send func(*Answer))
+}
+
+// Exchange is a request as a Hook sees it.
+type Exchange struct {
+	Verb        string
+	Path        string
+	Group       string
+	Version     string
+	Resource    string // "": not about a resource
+	Subresource string
+	Namespace   string
+	Name        string
+	UserAgent   string
+	User        string
+
+	// Data is the Hook's own.
+	Data any
+
+	call *call
+}
+
+func (c *call) newExchange() *Exchange {
+	in := c.info
+	e := &Exchange{Verb: in.verb, Path: c.q.Path, Group: in.group, Version: in.version, Resource: in.resource,
+		Subresource: in.subresource, Namespace: in.namespace, Name: in.name, UserAgent: c.q.Header.Get("User-Agent"),
+		User: c.user.Name, call: c}
+	if in.resource == "namespaces" && in.group == "" {
+		e.Namespace = "" // the path's namespace is the name
+	}
+	return e
+}
+
+// observed takes the request through the Server's Hook.
+func (c *call) observed(refused *status.Status) {
+	c.hook, c.exchange = c.s.Hook, c.newExchange()
+	send := c.done
+	c.done = func(a *Answer) { c.hook.Answered(c.exchange, a, send) }
+	c.hook.Arrived(c.exchange, func(instead *status.Status) {
+		if refused == nil && instead != nil {
+			c.refuse(instead)
+			return
+		}
+		c.proceed(refused)
+	})
+}
+
+// Object returns the object that the request is about: the one in the body of a create or update, else the stored one.
+// nil: there is none, or it cannot be read.
+func (e *Exchange) Object() object.Object {
+	if e.Verb != "create" && e.Verb != "update" {
+		return e.Stored()
+	}
+	c := e.call
+	d := c.s.Table.Find(e.Group, e.Version, e.Resource)
+	if d == nil {
+		return nil
+	}
+	kind := d.GVK
+	if sub := d.Sub(e.Subresource); e.Subresource != "" && sub != nil {
+		kind = sub.GVK
+	}
+	media, s := codec.ContentType(c.q.Header.Get("Content-Type"))
+	if s != nil {
+		return nil
+	}
+	obj, _, _, s := c.s.Decoder.Object(c.q.Body, media.String(), kind, codec.Ignore)
+	if s != nil {
+		return nil
+	}
+	return obj
+}
+
+// Stored returns the object that the request names as it is now. nil: there is none.
+func (e *Exchange) Stored() object.Object {
+	d := e.call.s.Table.Find(e.Group, e.Version, e.Resource)
+	if d == nil || e.Name == "" {
+		return nil
+	}
+	return e.call.s.Registry.Reader().Get(d.Storage, e.Namespace, e.Name)
+}
+
+// Fail returns the answer that the request would get to an error.
+func (e *Exchange) Fail(s *status.Status) (answer *Answer) {
+	c := *e.call
+	c.header = http.Header{"Cache-Control": c.header["Cache-Control"], "Audit-Id": c.header["Audit-Id"]}
+	c.warnings = nil
+	c.done = func(a *Answer) { answer = a }
+	c.refuse(s)
+	return answer
+}
+
+// refuse answers with an error as the real server does at the place where it says this: too many requests in plain text,
+// an expired revision to a watch inside of the stream.
+func (c *call) refuse(s *status.Status) {
+	switch {
+	case s.Reason == status.ReasonTooManyRequests:
+		if s.Details != nil && s.Details.RetryAfterSeconds > 0 {
+			c.header.Set("Retry-After", strconv.Itoa(s.Details.RetryAfterSeconds))
+		}
+		c.text(s.Code, "Too many requests, please try again later.\n")
+	case s.Reason == status.ReasonExpired && c.info.verb == "watch" && c.route != nil:
+		c.endWatch(s)
+	default:
+		c.fail(s)
+	}
+}
+
+// endWatch answers with a watch that has an error as its only event.
+func (c *call) endWatch(s *status.Status) {
+	if !c.negotiateStream() {
+		return
+	}
+	w := watchcache.NewWatch(watchcache.Options{Definition: c.route.def.Hub, Encoder: c.encoder()})
+	w.Fail(s)
+	c.header.Set("Content-Type", c.format.ContentType)
+	c.done(&Answer{Code: http.StatusOK, Header: c.header, Watch: w})
+}
+
+// watching says whom to tell of a watch that begins.
+func (c *call) watching(q *registry.Request) {
+	e := c.exchange
+	if e == nil {
+		e = c.newExchange()
+	}
+	q.Watching = func(w *watchcache.Watch) {
+		w.Owner = e
+		if c.s.Watching != nil {
+			c.s.Watching(e, w)
+		}
+		if c.hook != nil {
+			c.hook.Watching(e, w)
+		}
+	}
+}

@@ -1,0 +1,384 @@
+package structural_test
+
+import (
+	"errors"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/kubesim/kubesim/sim/crd/structural"
+	"github.com/kubesim/kubesim/sim/field"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/schema"
+	"github.com/matryer/is"
+)
+
+func parse(t testing.TB, text string) map[string]any {
+	t.Helper()
+	obj, err := object.Parse([]byte(text))
+	if err != nil {
+		t.Fatalf("%s: %v", text, err)
+	}
+	return obj
+}
+
+// value reads {"v": …} so that a case can be any value.
+func value(t testing.TB, text string) any { return parse(t, `{"v":`+text+`}`)["v"] }
+
+func TestPrune(t *testing.T) {
+	t.Parallel()
+	for _, x := range []struct{ name, schema, in, out, unknown string }{
+		{"declared", `{"type":"object","properties":{"a":{"type":"string"}}}`, `{"a":"x"}`, `{"a":"x"}`, ``},
+		{"unknown", `{"type":"object","properties":{"a":{"type":"object"}}}`, `{"b":1,"a":{"c":2}}`, `{"a":{}}`, `a.c b`},
+		{"lists", `{"type":"object","properties":{"l":{"type":"array","items":{"type":"object","properties":{"a":{"type":"string"}}}}}}`,
+			`{"l":[{"a":"x","b":1},{"c":{}}]}`, `{"l":[{"a":"x"},{}]}`, `l[0].b l[1].c`},
+		{"preserved", `{"type":"object","x-kubernetes-preserve-unknown-fields":true,"properties":{"a":{"type":"object"}}}`,
+			`{"a":{"x":1},"b":{"y":2}}`, `{"a":{},"b":{"y":2}}`, `a.x`},
+		{"any key", `{"type":"object","additionalProperties":{"type":"object","properties":{"a":{"type":"string"}}}}`,
+			`{"k":{"a":"x","b":1}}`, `{"k":{"a":"x"}}`, `k.b`},
+		{"envelope of the root", `{"type":"object"}`, `{"kind":"K","apiVersion":"v","metadata":{"name":"n"},"x":1}`,
+			`{"apiVersion":"v","kind":"K","metadata":{"name":"n"}}`, `x`},
+		{"embedded", `{"type":"object","properties":{"e":{"type":"object","x-kubernetes-embedded-resource":true}}}`,
+			`{"e":{"kind":"K","metadata":{"x":1},"spec":{}}}`, `{"e":{"kind":"K","metadata":{"x":1}}}`, `e.spec`},
+	} {
+		t.Run(x.name, func(t *testing.T) {
+			is := is.New(t)
+			v := parse(t, x.in)
+			unknown := structural.Compile(parse(t, x.schema)).Root().Prune(v)
+			is.Equal(string(object.JSON(v)), x.out)
+			is.Equal(strings.Join(unknown, " "), x.unknown) // sorted paths
+		})
+	}
+}
+
+func TestDefaults(t *testing.T) {
+	t.Parallel()
+	const nested = `{"type":"object","properties":{"n":{"type":"integer","default":1},"o":{"type":"object","default":{"a":"x"},
+		"properties":{"a":{"type":"string"},"b":{"type":"string","default":"y"}}}}}`
+	for _, x := range []struct{ name, schema, in, out string }{
+		{"nothing there", nested, `{}`, `{"n":1,"o":{"a":"x","b":"y"}}`},
+		{"something there", nested, `{"n":0,"o":{}}`, `{"n":0,"o":{"b":"y"}}`},
+		{"null has the default", nested, `{"n":null,"o":null}`, `{"n":1,"o":{"a":"x","b":"y"}}`},
+		{"null goes without one", `{"type":"object","properties":{"a":{"type":"string"}}}`, `{"a":null}`, `{}`},
+		{"nullable stays null", `{"type":"object","properties":{"a":{"type":"string","nullable":true,"default":"x"}}}`, `{"a":null}`, `{"a":null}`},
+		{"in lists", `{"type":"object","properties":{"l":{"type":"array","items":{"type":"object","properties":{"a":{"type":"string","default":"x"}}}}}}`,
+			`{"l":[{},{"a":"y"}]}`, `{"l":[{"a":"x"},{"a":"y"}]}`},
+		{"of any key", `{"type":"object","additionalProperties":{"type":"string","default":"x"}}`, `{"k":null}`, `{"k":"x"}`},
+		{"pruned", `{"type":"object","properties":{"o":{"type":"object","default":{"z":1}}}}`, `{}`, `{"o":{}}`},
+	} {
+		t.Run(x.name, func(t *testing.T) {
+			is := is.New(t)
+			v := parse(t, x.in)
+			structural.Compile(parse(t, x.schema)).ApplyDefaults(v)
+			is.Equal(string(object.JSON(v)), x.out)
+		})
+	}
+}
+
+func TestValidate(t *testing.T) {
+	t.Parallel()
+	for _, x := range []struct{ name, schema, in, want string }{
+		{"type", `{"type":"integer"}`, `"a"`, `v: Invalid value: "string": v in body must be of type integer: "string"`},
+		{"whole float", `{"type":"integer"}`, `1.0`, ``},
+		{"fraction", `{"type":"integer"}`, `1.5`,
+			`v: Invalid value: "number": v in body must be of type integer: "number"; <nil>: Invalid value: "": Checked value must be of type integer (default format) in v`},
+		{"null", `{"type":"string"}`, `null`, `v: Invalid value: "null": v in body must be of type string: "null"`},
+		{"nullable", `{"type":"string","nullable":true}`, `null`, ``},
+		{"int or string", `{"x-kubernetes-int-or-string":true}`, `[]`, `v: Invalid value: "array": v in body must be of type integer,string: "array"`},
+		{"enum", `{"type":"string","enum":["a","b"]}`, `"c"`, `v: Unsupported value: "c": supported values: "a", "b"`},
+		{"enum of numbers", `{"type":"number","enum":[1,2.5]}`, `2`, `v: Unsupported value: 2: supported values: "1", "2.5"`},
+		{"maximum", `{"type":"integer","maximum":3}`, `4`, `v: Invalid value: 4: v in body should be less than or equal to 3`},
+		{"exclusive", `{"type":"number","minimum":0.5,"exclusiveMinimum":true}`, `0.5`, `v: Invalid value: 0.5: v in body should be greater than 0.5`},
+		{"multiple", `{"type":"integer","multipleOf":3}`, `4`, `v: Invalid value: 4: v in body should be a multiple of 3`},
+		{"int32", `{"type":"integer","format":"int32"}`, `4294967296`, `<nil>: Invalid value: "": Checked value must be of type integer with format int32 in v`},
+		{"format without a rule for strings", `{"type":"integer","format":"int32"}`, `"a"`, `v: Invalid value: "string": v in body must be of type integer: "string"`},
+		{"length", `{"type":"string","maxLength":1}`, `"äö"`, `v: Too long: may not be more than 1 byte`},
+		{"short", `{"type":"string","minLength":2}`, `"ä"`, `v: Invalid value: "ä": v in body should be at least 2 chars long`},
+		{"pattern", `{"type":"string","pattern":"^a"}`, `"b"`, `v: Invalid value: "b": v in body should match '^a'`},
+		{"date-time", `{"type":"string","format":"date-time"}`, `"now"`, `v: Invalid value: "now": v in body must be of type date-time: "now"`},
+		{"items", `{"type":"array","items":{"type":"string"},"minItems":3}`, `["a",1]`,
+			`v[1]: Invalid value: "integer": v[1] in body must be of type string: "integer"; v: Invalid value: 2: v in body should have at least 3 items`},
+		{"many items", `{"type":"array","items":{"type":"string"},"maxItems":1}`, `["a","b"]`, `v: Too many: 2: must have at most 1 item`},
+		{"properties", `{"type":"object","properties":{"a":{"type":"string"}},"required":["b"],"minProperties":3}`, `{"a":1}`,
+			`v: Invalid value: 1: v in body should have at least 3 properties; v.a: Invalid value: "integer": v.a in body must be of type string: "integer"; v.b: Required value`},
+		{"closed", `{"type":"object","additionalProperties":false}`, `{"a":1}`, `v: Invalid value: "a": v.a in body is a forbidden property`},
+		{"anyOf", `{"type":"object","anyOf":[{"required":["a"]},{"required":["b"]}]}`, `{}`,
+			`<nil>: Invalid value: "": "v" must validate at least one schema (anyOf); v.a: Required value`},
+		{"oneOf", `{"type":"object","oneOf":[{"maxProperties":1},{"maxProperties":2}]}`, `{}`,
+			`<nil>: Invalid value: "": "v" must validate one and only one schema (oneOf). Found 2 valid alternatives`},
+		{"allOf", `{"type":"string","allOf":[{"minLength":2},{"pattern":"b"}]}`, `"a"`,
+			`v: Invalid value: "a": v in body should be at least 2 chars long; v: Invalid value: "a": v in body should match 'b'; <nil>: Invalid value: "": "v" must validate all the schemas (allOf). None validated`},
+		{"not", `{"type":"string","not":{"minLength":1}}`, `"a"`, `<nil>: Invalid value: "": "v" must not validate the schema (not)`},
+	} {
+		t.Run(x.name, func(t *testing.T) {
+			is := is.New(t)
+			s := structural.Parse(parse(t, `{"type":"object","properties":{"v":`+x.schema+`}}`))
+			is.Equal(texts(s.Validate(map[string]any{"v": value(t, x.in)}, "")), x.want) // in the words of the real server
+		})
+	}
+}
+
+func texts(errs field.ErrorList) string {
+	var out []string
+	for _, e := range errs {
+		out = append(out, e.Error())
+	}
+	return strings.Join(out, "; ")
+}
+
+func TestValidateUpdate(t *testing.T) {
+	t.Parallel()
+	s := structural.Parse(parse(t, `{"type":"object","properties":{"a":{"type":"string","enum":["x"]},"n":{"type":"integer"},
+		"m":{"type":"array","x-kubernetes-list-type":"map","x-kubernetes-list-map-keys":["k"],"items":{"type":"object","properties":{"k":{"type":"string"},"v":{"type":"string","pattern":"^v"}}}},
+		"l":{"type":"array","items":{"type":"string","pattern":"^v"}}}}`))
+	for _, x := range []struct{ name, old, now, want string }{
+		{"unchanged stays", `{"a":"bad","n":1}`, `{"a":"bad","n":2}`, ``},
+		{"changed does not", `{"a":"bad"}`, `{"a":"worse"}`, `a: Unsupported value: "worse": supported values: "x"`},
+		{"items of a map by key", `{"m":[{"k":"a","v":"bad"},{"k":"b","v":"v"}]}`, `{"m":[{"k":"b","v":"v"},{"k":"a","v":"bad"}]}`, ``},
+		{"a new item", `{"m":[{"k":"a","v":"bad"}]}`, `{"m":[{"k":"a","v":"bad"},{"k":"c","v":"no"}]}`, `m[1].v: Invalid value: "no": m[1].v in body should match '^v'`},
+		{"lists only as a whole", `{"l":["bad"]}`, `{"l":["bad","v"]}`, `l[0]: Invalid value: "bad": l[0] in body should match '^v'`},
+		{"lists as a whole", `{"l":["bad"],"n":1}`, `{"l":["bad"],"n":2}`, ``},
+	} {
+		t.Run(x.name, func(t *testing.T) {
+			is := is.New(t)
+			is.Equal(texts(s.ValidateUpdate(parse(t, x.now), parse(t, x.old), "")), x.want)
+		})
+	}
+}
+
+func TestCheckLists(t *testing.T) {
+	t.Parallel()
+	const set = `{"type":"array","x-kubernetes-list-type":"set","items":{"type":"string"}}`
+	const one = `{"type":"array","x-kubernetes-list-type":"map","x-kubernetes-list-map-keys":["a"],"items":{"type":"object"}}`
+	const two = `{"type":"array","x-kubernetes-list-type":"map","x-kubernetes-list-map-keys":["a","b"],"items":{"type":"object"}}`
+	for _, x := range []struct{ name, schema, in, want string }{
+		{"set", set, `["a","b","a","a"]`, `v[2]: Duplicate value: "a"`},
+		{"integer and float", set, `[1,1.0]`, ``},
+		{"map", one, `[{"a":1},{"a":2},{"a":1,"c":3}]`, `v[2]: Duplicate value: {"a":1}`},
+		{"without the key", one, `[{},{"c":1}]`, `v[1]: Duplicate value: {}`},
+		{"two keys", two, `[{"a":1,"b":2},{"a":1},{"a":1,"b":2}]`, `v[2]: Duplicate value: {"a":1,"b":2}`},
+		{"no object", one, `[{"a":1},2]`, `v[1]: Invalid value: 2: must be an object for an array of list-type map`},
+	} {
+		t.Run(x.name, func(t *testing.T) {
+			is := is.New(t)
+			is.Equal(texts(structural.Parse(parse(t, x.schema)).CheckLists(value(t, x.in), "v")), x.want)
+		})
+	}
+}
+
+func TestFormats(t *testing.T) {
+	t.Parallel()
+	for format, cases := range map[string][2][]string{ // good and bad
+		"date":           {{"2024-02-29"}, {"2023-02-29", "2024-2-1", ""}},
+		"date-time":      {{"2024-01-01T00:00:00Z", "2024-01-01t00:00:00.5+01:00"}, {"2024-01-01", "2024-13-01T00:00:00Z", "2024-01-01T24:00:00Z"}},
+		"duration":       {{"1h30m", "22 seconds"}, {"soon", ""}},
+		"ipv4":           {{"10.0.0.1", "010.0.0.1"}, {"10.0.0", "::1"}},
+		"ipv6":           {{"::1"}, {"10.0.0.1", "fe80::1%eth0"}},
+		"cidr":           {{"10.0.0.0/8", "10.1.2.3/8", "::/0"}, {"10.0.0.0", "10.0.0.0/40"}},
+		"mac":            {{"00:00:5e:00:53:01"}, {"00:00:5e:00:53"}},
+		"uuid":           {{"f81d4fae-7dec-11d0-a765-00a0c91e6bf6", "F81D4FAE7DEC11D0A76500A0C91E6BF6"}, {"f81d4fae"}},
+		"uuid4":          {{"f81d4fae-7dec-41d0-a765-00a0c91e6bf6"}, {"f81d4fae-7dec-11d0-a765-00a0c91e6bf6"}},
+		"email":          {{"a@example.com"}, {"a"}},
+		"hostname":       {{"a.example.com", "localhost"}, {"a..b", "-a.com", "a.b-"}},
+		"uri":            {{"https://a/b", "/a"}, {"a b", ""}},
+		"byte":           {{"aGk="}, {"aGk", "%"}},
+		"hexcolor":       {{"#fff", "00ff00"}, {"#ffff"}},
+		"rgbcolor":       {{"rgb(1, 2,255)"}, {"rgb(1,2,256)", "rgb(1,2)"}},
+		"isbn":           {{"0321751043", "978-0321751041"}, {"0321751044", "978"}},
+		"creditcard":     {{"4111 1111 1111 1111"}, {"4111 1111 1111 1112"}},
+		"ssn":            {{"111-22-3333"}, {"111-22-33333"}},
+		"bsonobjectid":   {{"507f1f77bcf86cd799439011"}, {"507f"}},
+		"password":       {{"", "x"}, nil},
+		"k8s-short-name": {{"a-b"}, {"A", "a.b"}},
+		"k8s-long-name":  {{"a.b-c"}, {"A", "a..b"}},
+		"made-up":        {{"anything"}, nil},
+	} {
+		s := structural.Parse(map[string]any{"type": "string", "format": format})
+		for i, list := range cases {
+			for _, text := range list {
+				if valid := len(s.Validate(text, "")) == 0; valid != (i == 0) {
+					t.Errorf("%s %q: valid is %v", format, text, valid)
+				}
+			}
+		}
+	}
+}
+
+// meta is a Meta that knows names only.
+func meta(v any) (map[string]any, []string, error) {
+	m, ok := v.(map[string]any)
+	if !ok {
+		return nil, nil, errors.New("no metadata")
+	}
+	out := map[string]any{}
+	var unknown []string
+	for _, name := range object.SortedKeys(m) {
+		if name == "name" {
+			out[name] = m[name]
+		} else {
+			unknown = append(unknown, name)
+		}
+	}
+	return out, unknown, nil
+}
+
+func TestEmbedded(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	s := structural.Parse(parse(t, `{"type":"object","properties":{"e":{"type":"object","x-kubernetes-embedded-resource":true,"x-kubernetes-preserve-unknown-fields":true}}}`))
+	v := parse(t, `{"e":{"kind":"Wid get","apiVersion":"a/b/c","metadata":{"name":"x","nope":1}}}`)
+	unknown, bad := s.Coerce(v, "", meta, false)
+	is.True(bad == nil)
+	is.Equal(unknown, []string{"e.metadata.nope"}) // reported like fields that are pruned
+	errs := texts(s.CheckEmbedded(v, "", meta))
+	is.True(strings.Contains(errs, "e.apiVersion: Invalid value: \"a/b/c\": unexpected GroupVersion string: a/b/c"))
+	is.True(strings.Contains(errs, "e.kind: Invalid value: \"Wid get\": may have mixed case, but should otherwise match: a DNS-1035 label"))
+	is.Equal(texts(s.CheckEmbedded(parse(t, `{"e":{}}`), "", meta)), "e.apiVersion: Required value; e.kind: Required value")
+	v = parse(t, `{"e":{"kind":1,"metadata":"x"}}`)
+	_, bad = s.Coerce(v, "", meta, false)
+	is.Equal(bad.Error(), "e.kind: Invalid value: 1: must be a string")
+	_, bad = s.Coerce(v, "", meta, true)
+	is.True(bad == nil)
+	is.Equal(string(object.JSON(v)), `{"e":{}}`) // what is stored is forgiven
+}
+
+func TestTypeOf(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	typ := structural.Parse(parse(t, `{"type":"object","properties":{"n":{"type":"integer"},"m":{"type":"object","additionalProperties":{"type":"string"}},
+		"l":{"type":"array","x-kubernetes-list-type":"map","x-kubernetes-list-map-keys":["k"],"items":{"type":"object","properties":{"k":{"type":"string","default":"d"}}}},
+		"p":{"type":"object","x-kubernetes-preserve-unknown-fields":true},"x":{"x-kubernetes-int-or-string":true}}}`)).TypeOf(&schema.Type{Kind: schema.Struct})
+	is.Equal(typ.Field("n").Type.Kind, schema.Int)
+	is.Equal(typ.Field("m").Type.Kind, schema.Map)
+	is.Equal(typ.Field("l").ListType, "map")
+	is.Equal(typ.Field("l").MapKeys, []string{"k"})
+	is.Equal(typ.Field("l").Type.Elem.Field("k").Default, "d")
+	is.True(typ.Field("p").Type.Elem != nil) // undeclared fields are kept
+	is.Equal(typ.Field("x").Type.Kind, schema.IntOrString)
+	is.True(typ.Field("metadata") != nil) // which needs no declaration
+	var none *structural.Schema
+	is.True(none.TypeOf(nil) == nil)
+}
+
+// TestIdempotent: what was pruned and defaulted once is not changed by doing it again, and valid objects stay so.
+func TestIdempotent(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 3000 {
+		s := structural.Compile(map[string]any{"type": "object", "properties": map[string]any{"a": randomSchema(r, 3), "b": randomSchema(r, 2)}})
+		v := map[string]any{"a": randomValue(r, 3), "b": randomValue(r, 2), "c": randomValue(r, 1)}
+		s.Root().Prune(v)
+		s.ApplyDefaults(v)
+		once := string(object.JSON(v))
+		if unknown := s.Root().Prune(v); len(unknown) > 0 {
+			t.Fatalf("%s: pruning again found %v", once, unknown)
+		}
+		s.ApplyDefaults(v)
+		if again := string(object.JSON(v)); again != once {
+			t.Fatalf("once %s, again %s", once, again)
+		}
+		if errs := s.ValidateUpdate(object.Copy(v), v, ""); len(errs) > 0 && len(s.Validate(v, "")) == 0 {
+			t.Fatalf("%s is valid, but not as an update of itself: %v", once, texts(errs))
+		}
+	}
+}
+
+func randomSchema(r *rand.Rand, depth int) map[string]any {
+	kinds := []string{"string", "integer", "boolean", "object", "array"}
+	if depth == 0 {
+		kinds = kinds[:3]
+	}
+	m := map[string]any{"type": kinds[r.IntN(len(kinds))]}
+	switch m["type"] {
+	case "object":
+		m["properties"] = map[string]any{"a": randomSchema(r, depth-1), "b": randomSchema(r, depth-1)}
+		m["x-kubernetes-preserve-unknown-fields"] = r.IntN(4) == 0
+	case "array":
+		m["items"] = randomSchema(r, depth-1)
+	}
+	if r.IntN(3) == 0 {
+		m["default"] = randomValue(r, depth)
+	}
+	m["nullable"] = r.IntN(4) == 0
+	return m
+}
+
+func randomValue(r *rand.Rand, depth int) any {
+	n := r.IntN(7)
+	if depth == 0 {
+		n = r.IntN(5)
+	}
+	switch n {
+	case 0:
+		return "x"
+	case 1:
+		return int64(r.IntN(3))
+	case 2:
+		return r.IntN(2) == 0
+	case 3:
+		return 1.5
+	case 4:
+		return nil
+	case 5:
+		m := map[string]any{}
+		for _, name := range []string{"a", "b", "c"} {
+			if r.IntN(2) == 0 {
+				m[name] = randomValue(r, depth-1)
+			}
+		}
+		return m
+	}
+	return []any{randomValue(r, depth-1), randomValue(r, depth-1)}
+}
+
+// TestHostile: schemas and values made to be slow are not.
+func TestHostile(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	enum := make([]any, 100_000)
+	for i := range enum {
+		enum[i] = int64(i)
+	}
+	is.True(len(structural.Parse(map[string]any{"type": "string", "enum": enum}).Validate("x", "")) > 0) // a huge enum
+	s := structural.Parse(map[string]any{"type": "string", "pattern": "^(a+)+$"})
+	is.True(len(s.Validate(strings.Repeat("a", 100_000)+"b", "")) > 0) // a pattern that is exponential elsewhere
+	deep := map[string]any{"type": "string"}
+	var v any = int64(1)
+	for range 300 {
+		deep = map[string]any{"type": "object", "properties": map[string]any{"a": deep}}
+		v = map[string]any{"a": v}
+	}
+	is.True(len(structural.Parse(deep).Validate(v, "")) > 0) // deep nesting
+	many := map[string]any{"type": "array", "items": map[string]any{"type": "string"}}
+	list := make([]any, 20_000)
+	for i := range list {
+		list[i] = int64(i)
+	}
+	is.Equal(len(structural.Parse(many).Validate(list, "")), len(list)) // many errors
+}
+
+func FuzzStructural(f *testing.F) {
+	f.Add(`{"type":"object","properties":{"a":{"type":"string","default":"x","maxLength":1}}}`, `{"a":null,"b":[1,{}]}`)
+	f.Add(`{"type":"integer","format":"int32","multipleOf":0}`, `"a"`)
+	f.Add(`{"x-kubernetes-list-type":"map","type":"array","items":{"anyOf":[{"not":{}}]}}`, `[{},null,1]`)
+	f.Add(`{"additionalProperties":true,"x-kubernetes-embedded-resource":true,"pattern":"("}`, `{"metadata":1,"k":{"a":1}}`)
+	f.Fuzz(func(t *testing.T, schemaText, text string) {
+		m, err := object.Parse([]byte(schemaText))
+		if err != nil {
+			t.Skip()
+		}
+		v, err := object.ParseValue([]byte(text))
+		if err != nil {
+			t.Skip()
+		}
+		s := structural.Compile(m)
+		s.Validate(v, "")
+		s.ValidateUpdate(v, object.Copy(v), "v")
+		s.CheckLists(v, "")
+		s.CheckEmbedded(v, "", meta)
+		_, _ = s.Coerce(object.Copy(v), "", meta, false)
+		s.Root().Prune(v)
+		s.ApplyDefaults(v)
+		s.TypeOf(nil)
+	})
+}

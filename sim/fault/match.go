@@ -1,0 +1,238 @@
+package fault
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/kubesim/kubesim/sim/object"
+)
+
+// Op is what happens at a point: a request, an event on its way to a watch, or a commit.
+type Op struct {
+	Verb        string // of the request; "" of a commit that no request made
+	Commit      string // of a commit: create, update or delete, whatever the verb was
+	Path        string // of a request that is not about a resource
+	Group       string
+	Resource    string
+	Subresource string
+	Namespace   string
+	Name        string
+	UserAgent   string
+	User        string
+	Replica     int
+	EventType   string // of an event
+	Failed      bool   // the answer is an error already
+	Stream      bool   // the answer is a watch
+
+	// Object returns what conditions look at, and Old what there was before. nil functions and nil objects: nothing.
+	Object, Old func() object.Object
+}
+
+// String names the op: update widgets.example.com/status default/a.
+func (op *Op) String() string {
+	var b strings.Builder
+	b.WriteString(op.Verb)
+	if op.Verb == "" {
+		b.WriteString(op.Commit)
+	}
+	if op.EventType != "" {
+		b.WriteString(" " + op.EventType)
+	}
+	if op.Resource == "" {
+		return b.String() + " " + op.Path
+	}
+	b.WriteString(" " + op.Resource)
+	if op.Group != "" {
+		b.WriteString("." + op.Group)
+	}
+	if op.Subresource != "" {
+		b.WriteString("/" + op.Subresource)
+	}
+	if op.Namespace != "" || op.Name != "" {
+		b.WriteString(" ")
+		if op.Namespace != "" {
+			b.WriteString(op.Namespace + "/")
+		}
+		b.WriteString(op.Name)
+	}
+	return b.String()
+}
+
+func (op *Op) object() object.Object { return call(op.Object) }
+func (op *Op) old() object.Object    { return call(op.Old) }
+
+func call(f func() object.Object) object.Object {
+	if f == nil {
+		return nil
+	}
+	return f()
+}
+
+// matches reports whether the trigger is about op, apart from how often.
+func (t Trigger) matches(op *Op) bool {
+	if !t.matchesVerb(op) || !matchesResource(t.resource, op) {
+		return false
+	}
+	if t.replica != 0 && t.replica != op.Replica || t.namespace != "" && t.namespace != op.Namespace ||
+		t.user != "" && t.user != op.User || t.eventType != "" && t.eventType != op.EventType ||
+		!strings.HasPrefix(op.UserAgent, t.client) {
+		return false
+	}
+	if t.name != "" {
+		name := op.Name
+		if name == "" {
+			name = op.object().Name()
+		}
+		if name != t.name {
+			return false
+		}
+	}
+	return t.conditions(op)
+}
+
+func (t Trigger) matchesVerb(op *Op) bool {
+	for rest := t.verb; ; {
+		verb, more, found := strings.Cut(rest, ",")
+		if verb == "*" || verb == op.Verb || op.Commit != "" && verb == op.Commit {
+			return true
+		}
+		if !found {
+			return false
+		}
+		rest = more
+	}
+}
+
+// matchesResource compares op with the resource of a trigger, as On describes it.
+func matchesResource(want string, op *Op) bool {
+	if want == "*" {
+		return true
+	}
+	if strings.HasPrefix(want, "/") {
+		if prefix, ok := strings.CutSuffix(want, "*"); ok {
+			return op.Resource == "" && strings.HasPrefix(op.Path, prefix)
+		}
+		return op.Resource == "" && op.Path == want
+	}
+	want, sub, _ := strings.Cut(want, "/")
+	if sub != "*" && sub != op.Subresource || op.Resource == "" {
+		return false
+	}
+	resource, group, hasGroup := strings.Cut(want, ".")
+	return (resource == "*" || resource == op.Resource) && (!hasGroup || group == op.Group)
+}
+
+func (t Trigger) conditions(op *Op) bool {
+	if len(t.where) == 0 && len(t.became) == 0 {
+		return true
+	}
+	obj := op.object()
+	for _, text := range t.where {
+		if c, err := parseCondition(text); err != nil || obj == nil || !c.holds(obj) {
+			return false
+		}
+	}
+	for _, text := range t.became {
+		c, err := parseCondition(text)
+		if err != nil || obj == nil || !c.holds(obj) {
+			return false
+		}
+		if old := op.old(); old != nil && c.holds(old) {
+			return false
+		}
+	}
+	return true
+}
+
+// condition is one comparison of a field.
+type condition struct {
+	path  []string
+	op    string // "": it is there; "!": it is not; "=" and "!=": its value
+	value string
+}
+
+// parseCondition reads a condition as Trigger.Where describes it.
+func parseCondition(text string) (condition, error) {
+	var c condition
+	rest := text
+	if strings.HasPrefix(rest, "!") {
+		c.op, rest = "!", rest[1:]
+	}
+	for {
+		end := strings.IndexAny(rest, ".[=!")
+		if end < 0 {
+			end = len(rest)
+		}
+		if end > 0 {
+			c.path = append(c.path, rest[:end])
+		}
+		if rest = rest[end:]; rest == "" {
+			break
+		}
+		switch {
+		case rest[0] == '.':
+			rest = rest[1:]
+		case rest[0] == '[':
+			name, after, ok := strings.Cut(rest[1:], "]")
+			if !ok || name == "" {
+				return c, fmt.Errorf("condition %q: a [ has no name or no ]", text)
+			}
+			c.path, rest = append(c.path, name), after
+		case c.op == "" && rest[0] == '=':
+			c.op, c.value, rest = "=", rest[1:], ""
+		case c.op == "" && strings.HasPrefix(rest, "!="):
+			c.op, c.value, rest = "!=", rest[2:], ""
+		default:
+			return c, fmt.Errorf("condition %q: want path, !path, path=value or path!=value", text)
+		}
+	}
+	if len(c.path) == 0 {
+		return c, fmt.Errorf("condition %q names no field", text)
+	}
+	return c, nil
+}
+
+func (c condition) holds(obj object.Object) bool {
+	value, found := find(map[string]any(obj), c.path)
+	switch c.op {
+	case "":
+		return found
+	case "!":
+		return !found
+	case "=":
+		return found && print(value) == c.value
+	}
+	return !found || print(value) != c.value
+}
+
+// find returns the value at a path of keys and indexes.
+func find(value any, path []string) (any, bool) {
+	for _, key := range path {
+		switch v := value.(type) {
+		case map[string]any:
+			next, ok := v[key]
+			if !ok {
+				return nil, false
+			}
+			value = next
+		case []any:
+			i, err := strconv.Atoi(key)
+			if err != nil || i < 0 || i >= len(v) {
+				return nil, false
+			}
+			value = v[i]
+		default:
+			return nil, false
+		}
+	}
+	return value, true
+}
+
+// print prints a value as a condition names it: strings without quotes, everything else as JSON.
+func print(value any) string {
+	if s, ok := value.(string); ok {
+		return s
+	}
+	return string(object.JSON(value))
+}

@@ -1,0 +1,272 @@
+package fault
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Plan is a list of faults, decided in this order.
+type Plan []Fault
+
+// String prints one fault per line. Parse reads it back.
+func (p Plan) String() string {
+	var b strings.Builder
+	for _, f := range p {
+		b.WriteString(f.String())
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+// String prints the fault as one line:
+//
+//	on VERB RESOURCE [KEY=VALUE …] do ACTION [ARGUMENT] [retry=SECONDS]
+//
+// A word that holds a space, a quote or a # is printed as a Go string.
+func (f Fault) String() string {
+	t := f.trigger
+	b := []string{"on", word(t.verb), word(t.resource)}
+	text := func(key, value string) {
+		if value != "" {
+			b = append(b, key+"="+word(value))
+		}
+	}
+	number := func(key string, n int) {
+		if n != 0 {
+			b = append(b, key+"="+strconv.Itoa(n))
+		}
+	}
+	text("namespace", t.namespace)
+	text("name", t.name)
+	text("client", t.client)
+	text("user", t.user)
+	text("event", t.eventType)
+	number("replica", t.replica)
+	for _, c := range t.where {
+		text("where", c)
+	}
+	for _, c := range t.became {
+		text("became", c)
+	}
+	number("nth", t.nth)
+	number("every", t.every)
+	if t.probability != 1 {
+		text("p", strconv.FormatFloat(t.probability, 'g', -1, 64))
+	}
+	number("times", t.times)
+	if t.until != 0 {
+		text("until", t.until.String())
+	}
+	text("at", string(t.at))
+	return strings.Join(append(b, "do", f.action.String()), " ")
+}
+
+// String prints the part of a fault's text after do.
+func (a Action) String() string {
+	text := string(a.Kind)
+	switch kinds[a.Kind].form {
+	case withReason:
+		text += " " + string(a.Reason)
+		if a.RetryAfter != 0 {
+			text += " retry=" + strconv.Itoa(a.RetryAfter)
+		}
+	case withWait:
+		text += " " + a.Wait.String()
+	case withBytes:
+		text += " " + strconv.Itoa(a.Bytes)
+	case withReplica:
+		text += " " + strconv.Itoa(a.Replica)
+		if a.Resource != "" {
+			text += " " + word(a.Resource)
+		}
+	}
+	return text
+}
+
+// word prints s so that fields reads it as one word.
+func word(s string) string {
+	odd := func(r rune) bool {
+		return unicode.IsSpace(r) || !unicode.IsPrint(r) || r == '"' || r == '#' || r == utf8.RuneError
+	}
+	if s == "" || strings.ContainsFunc(s, odd) {
+		return strconv.Quote(s)
+	}
+	return s
+}
+
+// Parse reads a plan: one fault per line, empty lines and what follows a # are left out. The error names the line.
+func Parse(text string) (Plan, error) {
+	var p Plan
+	for i, line := range strings.Split(text, "\n") {
+		words, err := fields(line)
+		if err == nil && len(words) == 0 {
+			continue
+		}
+		var f Fault
+		if err == nil {
+			f, err = parseFault(words)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("fault: line %d: %w", i+1, err)
+		}
+		p = append(p, f)
+	}
+	return p, nil
+}
+
+// fields splits a line into words. Quotes begin a Go string at the start of a word or after its first =.
+func fields(line string) ([]string, error) {
+	var words []string
+	for {
+		line = strings.TrimLeftFunc(line, unicode.IsSpace)
+		if line == "" || line[0] == '#' {
+			return words, nil
+		}
+		end := strings.IndexFunc(line, func(r rune) bool { return unicode.IsSpace(r) || r == '"' || r == '#' })
+		if end < 0 {
+			return append(words, line), nil
+		}
+		w := line[:end]
+		line = line[end:]
+		if line[0] == '"' {
+			if w != "" && strings.IndexByte(w, '=') != len(w)-1 {
+				return nil, fmt.Errorf("%s: a quote in the middle of a word", w)
+			}
+			quoted, err := strconv.QuotedPrefix(line)
+			if err != nil {
+				return nil, fmt.Errorf("%s%s: a quote without its end", w, line)
+			}
+			value, err := strconv.Unquote(quoted)
+			if err != nil {
+				return nil, err
+			}
+			w, line = w+value, line[len(quoted):]
+			if r, _ := utf8.DecodeRuneInString(line); line != "" && !unicode.IsSpace(r) && r != '#' {
+				return nil, fmt.Errorf("%s: text behind a quote", line)
+			}
+		}
+		words = append(words, w)
+	}
+}
+
+func parseFault(words []string) (Fault, error) {
+	if len(words) < 5 || words[0] != "on" {
+		return Fault{}, errors.New("want: on VERB RESOURCE [KEY=VALUE …] do ACTION")
+	}
+	t := On(words[1], words[2])
+	for i, w := range words[3:] {
+		if w == "do" {
+			a, err := parseAction(words[3+i+1:])
+			f := t.Do(a)
+			if err == nil {
+				err = f.Check()
+			}
+			return f, err
+		}
+		key, value, _ := strings.Cut(w, "=")
+		if err := t.set(key, value); err != nil {
+			return Fault{}, err
+		}
+	}
+	return Fault{}, errors.New("the action is missing: do ACTION")
+}
+
+// set reads one KEY=VALUE of a trigger.
+func (t *Trigger) set(key, value string) (err error) {
+	switch key {
+	case "namespace":
+		t.namespace = value
+	case "name":
+		t.name = value
+	case "client":
+		t.client = value
+	case "user":
+		t.user = value
+	case "event":
+		t.eventType = value
+	case "where":
+		*t = t.Where(value)
+	case "became":
+		*t = t.Became(value)
+	case "at":
+		t.at = Point(value)
+	case "replica":
+		t.replica, err = strconv.Atoi(value)
+	case "nth":
+		t.nth, err = strconv.Atoi(value)
+	case "every":
+		t.every, err = strconv.Atoi(value)
+	case "times":
+		t.times, err = strconv.Atoi(value)
+	case "p":
+		t.probability, err = strconv.ParseFloat(value, 64)
+	case "until":
+		t.until, err = time.ParseDuration(value)
+	default:
+		return fmt.Errorf("unknown key %q", key)
+	}
+	if err != nil {
+		return fmt.Errorf("%s=%q: %w", key, value, err)
+	}
+	return nil
+}
+
+// parseAction reads what follows do.
+func parseAction(words []string) (Action, error) {
+	if len(words) == 0 {
+		return Action{}, errors.New("the action is missing")
+	}
+	a := Action{Kind: Kind(words[0])}
+	k, ok := kinds[a.Kind]
+	if !ok {
+		return a, a.check()
+	}
+	args := words[1:]
+	if k.form == bare {
+		if len(args) > 0 {
+			return a, fmt.Errorf("%s: unexpected %q", a.Kind, args[0])
+		}
+		return a, nil
+	}
+	if len(args) == 0 {
+		return a, fmt.Errorf("%s: the argument is missing", a.Kind)
+	}
+	rest, err := a.argument(k.form, args)
+	if err == nil && len(rest) > 0 {
+		err = fmt.Errorf("unexpected %q", rest[0])
+	}
+	if err != nil {
+		return a, fmt.Errorf("%s: %w", a.Kind, err)
+	}
+	return a, nil
+}
+
+// argument reads the words after a kind and returns those that are too many.
+func (a *Action) argument(f form, args []string) (rest []string, err error) {
+	first, rest := args[0], args[1:]
+	switch f {
+	case withReason:
+		a.Reason = Reason(first)
+		if len(rest) > 0 {
+			if seconds, ok := strings.CutPrefix(rest[0], "retry="); ok {
+				a.RetryAfter, err = strconv.Atoi(seconds)
+				rest = rest[1:]
+			}
+		}
+	case withWait:
+		a.Wait, err = time.ParseDuration(first)
+	case withBytes:
+		a.Bytes, err = strconv.Atoi(first)
+	case withReplica:
+		a.Replica, err = strconv.Atoi(first)
+		if len(rest) > 0 {
+			a.Resource, rest = rest[0], rest[1:]
+		}
+	}
+	return rest, err
+}

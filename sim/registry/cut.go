@@ -1,0 +1,23 @@
+package registry
+
+import (
+	"errors"
+
+	"github.com/kubesim/kubesim/sim/resource"
+	"github.com/kubesim/kubesim/sim/status"
+)
+
+// unreachableRetry is the hint of answers of a server that does not reach its store, in seconds.
+const unreachableRetry = 2
+
+// errUnreachable is what a watch says that needs the revision of a store which cannot be reached.
+var errUnreachable = errors.New("etcdserver: request timed out")
+
+// unreachable returns the answer to an operation that needs the store while it cannot be reached, or nil. Writes come as
+// far as they do without the store: what is invalid is refused as ever.
+func (r *Registry) unreachable(d *resource.Definition, operation string) *status.Status {
+	if r.Backend.Reachable() {
+		return nil
+	}
+	return status.ServerTimeout(d.Resourced(), operation, unreachableRetry)
+}

@@ -1,0 +1,44 @@
+package resource
+
+import (
+	"bytes"
+
+	"github.com/kubesim/kubesim/sim/mvcc"
+	"github.com/kubesim/kubesim/sim/object"
+)
+
+// Dialect is how one API server reads built-in objects that others have stored, where servers of several versions or
+// feature gates share a store. Servers that read alike share a Dialect; where all do there is none.
+//
+//	written by 1.36          stored                   read by 1.35
+//	{a, b, new} ──────────▶  {a, b, new} ──Read──▶    {a, b}      fields that it does not know are gone,
+//	                         {a, b}      ◀──write──   {a, b, c}   for good once it writes
+//
+// An Item belongs to the Dialect that it was read with.
+type Dialect struct {
+	// Read returns an object as it is stored in the hub version of d with d's defaults, without what the server does not
+	// know, and its printed form without a final newline. With an error it returns what is stored.
+	Read func(d *Definition, stored []byte) (object.Object, []byte, error)
+
+	// Write returns what is stored of a printed object, in another version than the hub. nil: the printed form itself.
+	Write func(d *Definition, printed []byte) []byte
+}
+
+// item reads a stored object.
+func (l *Dialect) item(d *Definition, kv *mvcc.KV) *Item {
+	obj, data, err := l.Read(d, kv.Value)
+	it := NewItem(d, obj, kv.ModRev, data)
+	it.Err = err
+	if !bytes.Equal(data, kv.Value) {
+		it.Stored = kv.Value
+	}
+	return it
+}
+
+// Value returns what the store is to hold of an item.
+func (d *Definition) Value(it *Item) []byte {
+	if d.Hub.Dialect == nil || d.Hub.Dialect.Write == nil {
+		return it.Bytes
+	}
+	return d.Hub.Dialect.Write(d.Hub, it.Bytes)
+}

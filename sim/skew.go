@@ -1,0 +1,250 @@
+package sim
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/kubesim/kubesim/sim/builtin"
+	"github.com/kubesim/kubesim/sim/codec"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/resource"
+	"github.com/kubesim/kubesim/sim/schema"
+)
+
+// releases are the versions that an API server can have, by minor.
+var releases = map[string]string{"1.34": "v1.34.4", "1.35": "v1.35.4", "1.36": Version}
+
+// ReplicaOptions say what one API server is like. The zero value is the newest version with all defaults.
+type ReplicaOptions struct {
+	// Version is a Kubernetes minor, "1.35", or a release of it. "": the newest.
+	Version string
+	// FeatureGates turns gates on or off. Only gates that decide about fields and values of objects are known.
+	FeatureGates map[string]bool
+	// Serve turns off what a default server serves: a group version, "autoscaling/v1", or a resource of one,
+	// "batch/v1/cronjobs", as --runtime-config does.
+	Serve map[string]bool
+	// StorageVersions says in which of its served versions a resource of several is stored:
+	// "horizontalpodautoscalers.autoscaling": "autoscaling/v1".
+	StorageVersions map[string]string
+}
+
+// profile is what an API server of some ReplicaOptions is made from. Replicas with equal profiles share one, and read
+// what the others have stored as it is.
+//
+//	ReplicaOptions ─▶ schema.Set of the minor ─▶ builtin definitions with its gates ─▶ all, hubs
+//	                                                                                    └─ Serve ─▶ served
+type profile struct {
+	name    string
+	release string
+	set     *schema.Set
+	hubs    map[string]*resource.Definition // of everything known, by storage name
+	served  []*resource.Definition
+}
+
+// profiles returns the profile of each replica.
+func profiles(replicas []ReplicaOptions) ([]*profile, error) {
+	if len(replicas) == 0 {
+		replicas = make([]ReplicaOptions, 1)
+	}
+	made := map[string]*profile{}
+	var out []*profile
+	names := map[string]bool{}
+	for _, o := range replicas {
+		name, err := o.name()
+		if err != nil {
+			return nil, err
+		}
+		names[name] = true
+	}
+	for _, o := range replicas {
+		name, _ := o.name() // has been made before
+		if made[name] == nil {
+			p, err := o.profile(name, len(names) > 1)
+			if err != nil {
+				return nil, err
+			}
+			made[name] = p
+		}
+		out = append(out, made[name])
+	}
+	return out, nil
+}
+
+// minor returns the minor that the options ask for.
+func (o ReplicaOptions) minor() (string, error) {
+	if o.Version == "" {
+		return minor, nil
+	}
+	for _, m := range object.SortedKeys(releases) {
+		if v := strings.TrimPrefix(o.Version, "v"); v == m || strings.HasPrefix(v, m+".") {
+			return m, nil
+		}
+	}
+	return "", fmt.Errorf("there is no version %q; there are %s", o.Version, strings.Join(object.SortedKeys(releases), ", "))
+}
+
+// name is equal for equal servers.
+func (o ReplicaOptions) name() (string, error) {
+	m, err := o.minor()
+	if err != nil {
+		return "", err
+	}
+	gates, err := builtin.GatesOf(m, o.FeatureGates)
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprint(m, " ", o.release(m), " ", gates, " ", o.Serve, " ", o.StorageVersions), nil // maps are printed sorted
+}
+
+// release is the whole version.
+func (o ReplicaOptions) release(minor string) string {
+	if v := strings.TrimPrefix(o.Version, "v"); strings.Count(v, ".") > 1 {
+		return "v" + v
+	}
+	return releases[minor]
+}
+
+func (o ReplicaOptions) profile(name string, skewed bool) (*profile, error) {
+	m, err := o.minor()
+	if err != nil {
+		return nil, err
+	}
+	set, err := schema.Load(m)
+	if err != nil {
+		return nil, err
+	}
+	gates, err := builtin.GatesOf(m, o.FeatureGates)
+	if err != nil {
+		return nil, err
+	}
+	defs := builtin.Definitions(set)
+	if len(o.FeatureGates) > 0 {
+		defs = builtin.DefinitionsWith(set, gates)
+	}
+	defs = withExpressions(withDefinitions(set, defs))
+	p := &profile{name: name, release: o.release(m), set: set, hubs: map[string]*resource.Definition{}}
+	if skewed || len(o.StorageVersions) > 0 {
+		if defs, err = o.withDialect(set, defs); err != nil {
+			return nil, err
+		}
+	}
+	for _, d := range defs {
+		if d.Hub == d {
+			p.hubs[d.Storage] = d
+		}
+	}
+	p.served, err = o.serve(defs)
+	return p, err
+}
+
+// serve returns the definitions that are not turned off.
+func (o ReplicaOptions) serve(defs []*resource.Definition) ([]*resource.Definition, error) {
+	if len(o.Serve) == 0 {
+		return defs, nil
+	}
+	known := map[string]bool{}
+	var out []*resource.Definition
+	for _, d := range defs {
+		version, one := d.GV(), d.GV()+"/"+d.Resource
+		known[version], known[one] = true, true
+		on, named := o.Serve[one]
+		if !named {
+			on, named = o.Serve[version]
+		}
+		if on || !named {
+			out = append(out, d)
+		}
+	}
+	for _, name := range object.SortedKeys(o.Serve) {
+		if !known[name] {
+			return nil, fmt.Errorf("serve: there is no %q; say a group version (apps/v1) or a resource of one (apps/v1/deployments)", name)
+		}
+	}
+	return out, nil
+}
+
+// withDialect returns copies of the definitions that read what servers of other profiles have stored.
+func (o ReplicaOptions) withDialect(set *schema.Set, defs []*resource.Definition) ([]*resource.Definition, error) {
+	l := &dialect{decoder: &codec.Decoder{Kinds: set.Kind}, versions: map[schema.GVK]*resource.Definition{},
+		stored: map[string]*resource.Definition{}}
+	shared := &resource.Dialect{Read: l.read}
+	copies := map[*resource.Definition]*resource.Definition{}
+	out := make([]*resource.Definition, len(defs))
+	for i, d := range defs {
+		own := *d
+		own.Dialect = shared
+		out[i], copies[d] = &own, &own
+		l.versions[own.GVK] = &own
+	}
+	for _, d := range out {
+		d.Hub = copies[d.Hub]
+	}
+	for _, storage := range object.SortedKeys(o.StorageVersions) {
+		version := o.StorageVersions[storage]
+		i := slices.IndexFunc(out, func(d *resource.Definition) bool { return d.Storage == storage && d.GV() == version })
+		if i < 0 {
+			return nil, fmt.Errorf("storage version: %s is not served in %q", storage, version)
+		}
+		l.stored[storage], shared.Write = out[i], l.write
+	}
+	return out, nil
+}
+
+// dialect is how the servers of one profile read and write.
+type dialect struct {
+	decoder  *codec.Decoder
+	versions map[schema.GVK]*resource.Definition
+	stored   map[string]*resource.Definition // what is stored in another version than the hub, by storage name
+}
+
+// read is resource.Dialect's Read.
+func (l *dialect) read(d *resource.Definition, stored []byte) (object.Object, []byte, error) {
+	raw, err := object.Parse(stored)
+	if err != nil {
+		return nil, nil, err
+	}
+	as := d
+	if other := l.versions[schema.ParseGVK(raw.APIVersion(), raw.Kind())]; other != nil {
+		as = other
+	}
+	obj, _, err := l.decoder.Decode(stored, as.GVK, as.Layout())
+	if err != nil {
+		return raw, stored, err
+	}
+	if as.Default != nil {
+		as.Default(obj)
+	}
+	if as != d && as.Hub == d {
+		if as.ToHub == nil {
+			obj["apiVersion"] = d.GV()
+		} else if obj, err = as.ToHub(obj); err != nil {
+			return raw, stored, err
+		}
+		if d.Default != nil {
+			d.Default(obj)
+		}
+	}
+	return obj, codec.Append(nil, obj, d.Layout()), nil
+}
+
+// write is resource.Dialect's Write.
+func (l *dialect) write(d *resource.Definition, printed []byte) []byte {
+	as := l.stored[d.Storage]
+	if as == nil || as == d {
+		return printed
+	}
+	obj, err := object.Parse(printed)
+	if err != nil {
+		panic("sim: a printed object cannot be read: " + err.Error())
+	}
+	return codec.Append(nil, as.FromStored(obj), as.Layout())
+}
+
+// clone returns options that share nothing with o.
+func (o ReplicaOptions) clone() ReplicaOptions {
+	o.FeatureGates, o.Serve = maps.Clone(o.FeatureGates), maps.Clone(o.Serve)
+	o.StorageVersions = maps.Clone(o.StorageVersions)
+	return o
+}

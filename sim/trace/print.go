@@ -1,0 +1,182 @@
+package trace
+
+import (
+	"bytes"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/kubesim/kubesim/sim/object"
+)
+
+// AppendJSON appends r as one line of JSON without its end; fields that are empty are left out.
+func (r *Record) AppendJSON(b []byte) []byte {
+	b = append(b, `{"n":`...)
+	b = strconv.AppendUint(b, r.N, 10)
+	b = append(b, `,"t":"`...)
+	b = r.At.UTC().AppendFormat(b, time.RFC3339Nano)
+	b = append(b, `","site":`...)
+	b = object.AppendString(b, string(r.Site))
+	number := func(key string, n uint64) {
+		if n != 0 {
+			b = append(append(append(b, `,"`...), key...), `":`...)
+			b = strconv.AppendUint(b, n, 10)
+		}
+	}
+	text := func(key, s string) {
+		if s != "" {
+			b = append(append(append(b, `,"`...), key...), `":`...)
+			b = object.AppendString(b, s)
+		}
+	}
+	number("cause", r.Cause)
+	number("replica", uint64(r.Replica))
+	text("client", r.Client)
+	text("user", r.User)
+	text("verb", r.Verb)
+	text("what", r.What)
+	text("key", r.Key)
+	number("rv", r.Rev)
+	number("code", uint64(r.Code))
+	text("text", r.Text)
+	return append(b, '}')
+}
+
+// JSONL prints the records as lines of JSON.
+func (l *Log) JSONL() []byte {
+	var b []byte
+	for i := range l.Records {
+		b = append(l.Records[i].AppendJSON(b), '\n')
+	}
+	return b
+}
+
+// Timeline prints the records for people, one per line:
+//
+//	41 +12s         op/v1 ▶ 1        update pods default/a
+//	43 +12s                          MODIFIED pods default/a, revision 4017
+//	45 +12s         1 ▶ kubelet/v1   MODIFIED pods default/a, revision 4017
+//	46 +12s         op/v1 ◀ 1        200 update pods default/a
+//
+// Times count from the first record. What a replica applied, and that a request was let through, is left out.
+func (l *Log) Timeline() string {
+	var b strings.Builder
+	if l.Dropped > 0 {
+		fmt.Fprintf(&b, "%7s %d earlier lines are gone\n", "…", l.Dropped)
+	}
+	for i := range l.Records {
+		r := &l.Records[i]
+		if r.Site == Applied || r.Site == Decided {
+			continue
+		}
+		since := "+" + r.At.Sub(l.Records[0].At).String()
+		line := fmt.Sprintf("%7d %-11s %-28s %s", r.N, since, r.between(), r.story())
+		b.WriteString(strings.TrimRight(line, " ") + "\n")
+	}
+	return b.String()
+}
+
+// between names who tells whom.
+func (r *Record) between() string {
+	switch r.Site {
+	case Arrived:
+		return fmt.Sprintf("%s ▶ %d", r.client(), r.Replica)
+	case Answered:
+		return fmt.Sprintf("%s ◀ %d", r.client(), r.Replica)
+	case Sent:
+		return fmt.Sprintf("%d ▶ %s", r.Replica, r.client())
+	}
+	return string(r.Site)
+}
+
+// client is the client's name without what its User-Agent says about the platform.
+func (r *Record) client() string {
+	name, _, _ := strings.Cut(r.Client, " ")
+	if name == "" {
+		return "?"
+	}
+	return name
+}
+
+// story says what happened.
+func (r *Record) story() string {
+	switch r.Site {
+	case Fault, Clock:
+		return r.Text
+	}
+	words := make([]string, 0, 4)
+	if r.Code != 0 {
+		words = append(words, strconv.Itoa(r.Code))
+	}
+	for _, w := range []string{r.Verb, r.What, r.Key} {
+		if w != "" {
+			words = append(words, w)
+		}
+	}
+	text := strings.Join(words, " ")
+	if r.Rev != 0 {
+		text += fmt.Sprintf(", revision %d", r.Rev)
+	}
+	return text
+}
+
+// Mermaid prints the records as a sequence diagram (mermaid.js.org): clients on the left, replicas, the store.
+func (l *Log) Mermaid() string {
+	var b bytes.Buffer
+	b.WriteString("sequenceDiagram\n")
+	ids := l.participants(&b)
+	for i := range l.Records {
+		r := &l.Records[i]
+		client, replica := ids[r.client()], fmt.Sprintf("replica%d", r.Replica)
+		story := plainText(r.story())
+		switch r.Site {
+		case Arrived:
+			fmt.Fprintf(&b, "    %s->>%s: %s\n", client, replica, story)
+		case Answered:
+			fmt.Fprintf(&b, "    %s-->>%s: %s\n", replica, client, story)
+		case Committed:
+			from := replica
+			if r.Replica == 0 {
+				from = "store"
+			}
+			fmt.Fprintf(&b, "    %s->>store: %s\n", from, story)
+		case Applied:
+			fmt.Fprintf(&b, "    store-->>%s: %s\n", replica, story)
+		case Sent:
+			fmt.Fprintf(&b, "    %s-)%s: %s\n", replica, client, story)
+		case Fault:
+			fmt.Fprintf(&b, "    Note over store: %s\n", story)
+		case Clock:
+			fmt.Fprintf(&b, "    Note over store: clock %s\n", story)
+		}
+	}
+	return b.String()
+}
+
+// participants declares who takes part, in the order in which they appear, and returns the ids of the clients.
+func (l *Log) participants(b *bytes.Buffer) map[string]string {
+	ids := map[string]string{}
+	replicas := 0
+	for i := range l.Records {
+		r := &l.Records[i]
+		replicas = max(replicas, r.Replica)
+		if r.Site != Arrived && r.Site != Sent && r.Site != Answered {
+			continue
+		}
+		if name := r.client(); ids[name] == "" {
+			ids[name] = fmt.Sprintf("client%d", len(ids)+1)
+			fmt.Fprintf(b, "    participant %s as %s\n", ids[name], plainText(name))
+		}
+	}
+	for n := range replicas {
+		fmt.Fprintf(b, "    participant replica%d as API server %d\n", n+1, n+1)
+	}
+	b.WriteString("    participant store\n")
+	return ids
+}
+
+// plainText takes out what ends a line, a message or an entity of a diagram.
+func plainText(s string) string {
+	return strings.NewReplacer("\n", " ", "\r", " ", ";", ",", "#", " ", "<", "(", ">", ")").Replace(s)
+}

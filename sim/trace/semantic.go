@@ -1,0 +1,45 @@
+package trace
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+
+	"github.com/kubesim/kubesim/sim/object"
+)
+
+// Semantic returns the fingerprint of what became of the objects: how often each was created, changed and deleted, and
+// what there is in the end. each yields the objects and their keys in the order of the keys. It is "" when no hash is kept.
+//
+// What differs between two runs that came to the same is left out: uids, revisions, times of creation and managed
+// fields. Generated names are not, nor are other times in objects.
+func (t *Trace) Semantic(each func(yield func(key string, obj object.Object) bool)) string {
+	if t.hash == nil {
+		return ""
+	}
+	h := sha256.New()
+	fmt.Fprintf(h, "%x %x\n", t.objects[0], t.objects[1])
+	each(func(key string, obj object.Object) bool {
+		plain(obj)
+		fmt.Fprintf(h, "%s %s\n", key, object.JSON(obj))
+		return true
+	})
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// plain takes out of obj what depends on when and in which order it was written.
+func plain(obj object.Object) {
+	meta, ok := obj["metadata"].(map[string]any)
+	if !ok {
+		return
+	}
+	for _, name := range []string{"uid", "resourceVersion", "creationTimestamp", "managedFields"} {
+		delete(meta, name)
+	}
+	owners, _ := meta["ownerReferences"].([]any)
+	for _, owner := range owners {
+		if m, ok := owner.(map[string]any); ok {
+			delete(m, "uid")
+		}
+	}
+}

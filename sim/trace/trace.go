@@ -1,0 +1,190 @@
+// Package trace is the ordered record of what happened in a simulated cluster.
+//
+//	 n  t           site
+//	41  00:00:12    request.arrived   op/v1  update pods default/a
+//	42              request.decided    │                 cause 41
+//	43              store.committed    │ rev 4017        cause 42   one revision
+//	44              replica.applied    │ rev 4017        cause 43   a line per replica
+//	45              watch.sent         │ MODIFIED        cause 43   a line per watch
+//	46              request.answered  ◀┘ 200             cause 41
+//
+// A Trace keeps the newest records in a ring and counts what it dropped. Records are plain values: to keep the tail of
+// a trace costs a copy per record and no allocation. With Options.Hash it also keeps two fingerprints of everything that
+// ever happened, dropped records included: one of the records in their order, and one of what became of each object in
+// any order (Semantic), which is what two runs of concurrent clients have in common.
+//
+// A Log is a copy of a Trace to look at: as JSONL, as a timeline and as a sequence diagram.
+package trace
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"hash"
+	"time"
+)
+
+// Site says what a record is about.
+type Site string
+
+// The sites, in the order in which a write passes them; Fault and Clock may stand anywhere.
+const (
+	Arrived   Site = "request.arrived"
+	Decided   Site = "request.decided"
+	Committed Site = "store.committed"
+	Applied   Site = "replica.applied"
+	Sent      Site = "watch.sent"
+	Answered  Site = "request.answered"
+	Fault     Site = "fault"
+	Clock     Site = "clock"
+)
+
+// Record is one thing that happened. Fields that say nothing about a site are empty.
+type Record struct {
+	N     uint64    // counted from 1
+	At    time.Time // on the cluster's clock
+	Site  Site
+	Cause uint64 // N of the record that led to this one; 0: nothing in the cluster
+
+	Replica int    // counted from 1; 0: none
+	Client  string // the User-Agent of a request or watch
+	User    string
+	Verb    string // of a request; of a commit ADDED, MODIFIED or DELETED, of an event also BOOKMARK or ERROR
+	What    string // resource[.group][/subresource], or a path
+	Key     string // namespace/name
+	Rev     uint64 // of a commit, or of the object or bookmark in an event
+	Code    int    // HTTP status of an answer
+	Text    string // of a fault: what it does; of a clock: by how much it moved
+}
+
+// Options say what a Trace keeps.
+type Options struct {
+	// Keep is how many records stay. 0: none.
+	Keep int
+	// Hash keeps the fingerprints.
+	Hash bool
+}
+
+// quiet is how far time has to move for a record of its own.
+const quiet = time.Second
+
+// Trace records. It is not safe for concurrent use: the cluster's lock is held.
+type Trace struct {
+	ring    []Record
+	n       uint64 // of the newest record
+	keep    int
+	last    time.Time
+	hash    hash.Hash // nil: none is kept
+	line    []byte
+	objects [2]uint64 // the sum of a hash of each commit: the order does not count
+	signals []chan struct{}
+}
+
+// New returns an empty Trace.
+func New(o Options) *Trace {
+	t := &Trace{keep: o.Keep}
+	if o.Hash {
+		t.hash = sha256.New()
+	}
+	return t
+}
+
+// Add records r, gives it its number and returns that. When time has moved by a second or more since the last record, a
+// record of the clock comes first.
+func (t *Trace) Add(r Record) uint64 {
+	if moved := r.At.Sub(t.last); moved >= quiet && t.n > 0 {
+		t.add(Record{At: r.At, Site: Clock, Text: "+" + moved.String()})
+	}
+	t.last = r.At
+	return t.add(r)
+}
+
+func (t *Trace) add(r Record) uint64 {
+	t.n++
+	r.N = t.n
+	switch {
+	case t.keep == 0:
+	case len(t.ring) < t.keep:
+		t.ring = append(t.ring, r)
+	default:
+		t.ring[(t.n-1)%uint64(t.keep)] = r
+	}
+	if t.hash != nil {
+		t.line = r.AppendJSON(t.line[:0])
+		t.hash.Write(append(t.line, '\n'))
+		if r.Site == Committed {
+			t.count(r)
+		}
+	}
+	for _, c := range t.signals {
+		select {
+		case c <- struct{}{}:
+		default:
+		}
+	}
+	return t.n
+}
+
+// count takes a commit into the sum of all commits.
+func (t *Trace) count(r Record) {
+	h := sha256.Sum256([]byte(r.Verb + " " + r.What + " " + r.Key))
+	t.objects[0] += binary.LittleEndian.Uint64(h[:])
+	t.objects[1] += binary.LittleEndian.Uint64(h[8:])
+}
+
+// Reset forgets everything but who follows.
+func (t *Trace) Reset() {
+	*t = Trace{keep: t.keep, hash: t.hash, signals: t.signals}
+	if t.hash != nil {
+		t.hash.Reset()
+	}
+}
+
+// Len returns how many records there were, dropped ones included.
+func (t *Trace) Len() uint64 { return t.n }
+
+// Hash returns the fingerprint of all records, or "" when none is kept.
+func (t *Trace) Hash() string {
+	if t.hash == nil {
+		return ""
+	}
+	return hex.EncodeToString(t.hash.Sum(nil))
+}
+
+// Since returns the records after number n that are still there, the oldest first.
+func (t *Trace) Since(n uint64) []Record {
+	first := t.n - uint64(len(t.ring)) // number before the oldest
+	out := make([]Record, 0, t.n-min(max(n, first), t.n))
+	for i := max(n, first); i < t.n; i++ {
+		out = append(out, t.ring[i%uint64(t.keep)])
+	}
+	return out
+}
+
+// Follow returns a channel that is signalled when there are new records, until stop is called.
+func (t *Trace) Follow() (more <-chan struct{}, stop func()) {
+	c := make(chan struct{}, 1)
+	t.signals = append(t.signals, c)
+	return c, func() {
+		for i, x := range t.signals {
+			if x == c {
+				t.signals = append(t.signals[:i:i], t.signals[i+1:]...)
+				return
+			}
+		}
+	}
+}
+
+// Log returns a copy of what is there.
+func (t *Trace) Log() *Log {
+	records := t.Since(0)
+	return &Log{Records: records, Dropped: t.n - uint64(len(records)), Hash: t.Hash()}
+}
+
+// Log is the copy of a Trace.
+type Log struct {
+	Records  []Record // the oldest first
+	Dropped  uint64   // how many came before and are gone
+	Hash     string   // of all records, dropped ones included; "" when none was kept
+	Semantic string   // of what became of the objects; "" when none was kept
+}

@@ -1,0 +1,66 @@
+package sim
+
+import (
+	"github.com/kubesim/kubesim/sim/mvcc"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/resource"
+	"github.com/kubesim/kubesim/sim/trace"
+)
+
+// Trace returns a copy of the trace. It is empty when Options.Trace asked for none.
+func (c *Cluster) Trace() *trace.Log {
+	c.lock()
+	defer c.mu.Unlock()
+	if c.observer == nil {
+		return &trace.Log{}
+	}
+	l := c.observer.trace.Log()
+	l.Semantic = c.observer.trace.Semantic(c.observer.objects)
+	return l
+}
+
+// TraceSince returns the records after number n that are still there, and the number of the newest. After a Reset the
+// numbers begin anew.
+func (c *Cluster) TraceSince(n uint64) (records []trace.Record, newest uint64) {
+	c.lock()
+	defer c.mu.Unlock()
+	if c.observer == nil {
+		return nil, 0
+	}
+	t := c.observer.trace
+	if n > t.Len() {
+		n = 0
+	}
+	return t.Since(n), t.Len()
+}
+
+// FollowTrace returns a channel that is signalled when there are new records, until stop is called. Of a Cluster that
+// nobody looks at there are none.
+func (c *Cluster) FollowTrace() (more <-chan struct{}, stop func()) {
+	c.lock()
+	defer c.mu.Unlock()
+	if c.observer == nil {
+		return nil, func() {}
+	}
+	more, unfollow := c.observer.trace.Follow()
+	return more, func() {
+		c.lock()
+		defer c.mu.Unlock()
+		unfollow()
+	}
+}
+
+// objects yields what is stored, in the order of the keys.
+func (o *observer) objects(yield func(key string, obj object.Object) bool) {
+	view, err := o.c.store.At(0)
+	if err != nil {
+		return
+	}
+	view.Range("", "", func(kv *mvcc.KV) bool {
+		d := o.definition(kv.Key)
+		if d == nil {
+			return true
+		}
+		return yield(kv.Key, resource.ItemOf(d, kv).Object())
+	})
+}

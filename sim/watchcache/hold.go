@@ -1,0 +1,38 @@
+package watchcache
+
+import "errors"
+
+// ErrBroken is how a connection ends that was broken: no end of the stream was seen.
+var ErrBroken = errors.New("watchcache: the connection of the watch is broken")
+
+// Follow makes p the position of the cache: how far it knows everything. What lies between the old position and p is to
+// be applied by the caller.
+func (c *Cache) Follow(p *Position) { c.position = p }
+
+// Hold stops the stream on its way to the client: frames wait in the queue, and so does the end of the stream, until
+// Release. A watch whose queue grows too long meanwhile is cut off as any other that is not read.
+func (w *Watch) Hold() { w.held = true }
+
+// Release lets a held stream go on with all that waits.
+func (w *Watch) Release() {
+	w.held = false
+	w.wake()
+}
+
+// Break breaks the connection: what waits is lost, and the client sees an error instead of an end.
+func (w *Watch) Break() {
+	w.End()
+	w.queue, w.size, w.held, w.broken = nil, 0, false, true
+	w.wake()
+}
+
+// Broken returns ErrBroken after Break, to be looked at once Take has said that the stream is over.
+func (w *Watch) Broken() error {
+	if w.broken {
+		return ErrBroken
+	}
+	return nil
+}
+
+// Over reports whether nothing more will reach the client: the stream has ended, and its end is not held back.
+func (w *Watch) Over() bool { return w.ended && !w.held }
