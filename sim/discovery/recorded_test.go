@@ -37,6 +37,12 @@ func (s server) RoundTrip(r *http.Request) (*http.Response, error) {
 	}, nil
 }
 
+// described says whether this program has the descriptions of OpenAPI; a test under js/wasm has not.
+func described(t *testing.T) bool {
+	_, set := builtins(t)
+	return set.Description("io.k8s.api.core.v1.Pod", "") != ""
+}
+
 // TestRecorded replays the recordings of a real server's discovery documents.
 func TestRecorded(t *testing.T) {
 	cases, err := conformance.Cases()
@@ -52,6 +58,9 @@ func TestRecorded(t *testing.T) {
 		for _, r := range conformance.Run(context.Background(), target, c) {
 			ran++
 			step := c.Name + " " + r.Name
+			if step == "openapi-v3 policy-schema" && !described(t) {
+				continue
+			}
 			if !r.Agrees() {
 				t.Errorf("%s: %q", step, r.Differences)
 			}

@@ -109,6 +109,9 @@ func (d *Documents) storageVersionHash(def *resource.Definition) string {
 			}
 		}
 	}
+	if def.StoredAs.Kind != "" {
+		stored = def.StoredAs
+	}
 	if stored.Kind == "" || def.Strategy != nil && def.Strategy.Virtual {
 		return ""
 	}

@@ -4,6 +4,5 @@ package schema
 
 import "embed"
 
-// proseData is empty: the texts are several times as large as the rest of the schema data, and every page would load
-// them.
+// proseData is empty: the texts are larger than all other schema data, and every page would load them.
 var proseData embed.FS

@@ -3,7 +3,6 @@ package schema
 import (
 	"embed"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 
@@ -67,19 +66,11 @@ func BenchmarkKindAgain(b *testing.B) {
 	}
 }
 
-// filesOf returns where an embedded file is.
-func filesOf(name string) embed.FS {
-	if strings.Contains(name, "prose") {
-		return proseData
-	}
-	return data
-}
-
 func TestSize(t *testing.T) {
-	for name, limit := range map[string]int{"data/1.36.bin": 120 << 10, "data/docs-1.36.bin": 60 << 10, "data/prose-1.36.bin": 250 << 10} {
+	for name, limit := range map[string]int{"data/1.36.bin": 120 << 10, "data/docs-1.36.bin": 60 << 10} {
 		t.Run(name, func(t *testing.T) {
 			is := is.New(t)
-			b, err := filesOf(name).ReadFile(name)
+			b, err := data.ReadFile(name)
 			is.NoErr(err)
 			is.True(len(b) <= limit) // small enough to be in every program that uses kubesim
 		})
@@ -149,21 +140,6 @@ func TestDoc(t *testing.T) {
 	is.True(s.Doc(coreV1+"NodeSystemInfo", "kubeletVersion") != "")
 }
 
-func TestDescription(t *testing.T) {
-	is := is.New(t)
-	s := load(t)
-	is.Equal(s.Description(coreV1+"Nope", ""), "")    // no such type
-	is.Equal(s.Description(coreV1+"Pod", "nope"), "") // no such field
-	is.Equal(s.Description(metaV1+"ObjectMeta", ""), "ObjectMeta is metadata that all persisted resources must have, which includes all objects users must create.")
-	is.True(strings.HasPrefix(s.Description(coreV1+"Pod", "kind"), "Kind is a string value")) // of an inlined struct
-	is.True(strings.HasPrefix(s.Description(coreV1+"Volume", "hostPath"), "hostPath represents"))
-	is.True(s.Description(metaV1+"ListOptions", "limit") != "") // a parameter
-	is.True(strings.HasSuffix(s.Description(coreV1+"ContainerPort", "protocol"),
-		"\n\nPossible enum values:\n - `\"SCTP\"` is the SCTP protocol.\n - `\"TCP\"` is the TCP protocol.\n - `\"UDP\"` is the UDP protocol."))
-	is.Equal(s.Named(coreV1+"PersistentVolumeSpec").Field("accessModes").Enum,
-		[]string{"ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod"}) // of its elements
-}
-
 // TestNoProse is about a program without the file of descriptions: it has those of Table columns.
 func TestNoProse(t *testing.T) {
 	is := is.New(t)
@@ -177,8 +153,8 @@ func TestNoProse(t *testing.T) {
 // FuzzParse feeds damaged schema files to the loader: it returns errors and never panics, and what it does accept
 // can be walked.
 func FuzzParse(f *testing.F) {
-	for _, name := range []string{"data/1.36.bin", "data/docs-1.36.bin", "data/prose-1.36.bin"} {
-		raw, err := unpack(filesOf(name), name)
+	for _, name := range []string{"data/1.36.bin", "data/docs-1.36.bin"} {
+		raw, err := unpack(data, name)
 		if err != nil {
 			f.Fatal(err)
 		}

@@ -4,10 +4,10 @@
 //
 //	Go types of k8s.io/api …, by reflection ─┐
 //	openapi/1.36.json.gz: published OpenAPI ─┼─▶ schema.Type, schema.Resource ─▶ ../data/1.36.bin
-//	openapi/default-1.36.json.gz: discovery ─┘
-//	Go source: constants of the types marked +enum ─┘
+//	openapi/default-1.36.json.gz: discovery ─┤
+//	their source: constants of enums ────────┘
 //	SwaggerDoc of the Go types ────────────────────────────────────────────────▶ ../data/docs-1.36.bin
-//	Go source: comments ───────────────────────────────────────────────────────▶ ../data/prose-1.36.bin
+//	their source: comments ────────────────────────────────────────────────────▶ ../data/prose-1.36.bin
 //
 // The Go types are those of the k8s.io/* modules that go.mod requires, so go.mod belongs to one minor: v0.36.x is
 // Kubernetes 1.36, and gen refuses another -minor. A further minor needs its openapi/ file, an entry in storedAs and
