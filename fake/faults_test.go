@@ -156,6 +156,7 @@ func TestFaultLatency(t *testing.T) {
 		code, _, _ := answer(t, c.srv, "POST", mapsPath, mapA)
 		is.Equal(code, http.StatusCreated)
 		is.Equal(time.Since(start), 2*time.Second)
+		synctest.Wait()
 		is.Equal(exists, http.StatusNotFound) // a late request has done nothing after a second
 
 		start = time.Now()
@@ -166,6 +167,7 @@ func TestFaultLatency(t *testing.T) {
 		code, _, _ = answer(t, c.srv, "POST", mapsPath, `{"metadata":{"name":"b"}}`)
 		is.Equal(code, http.StatusCreated)
 		is.Equal(time.Since(start), 3*time.Second)
+		synctest.Wait()
 		is.Equal(exists, http.StatusOK) // one with a late answer has
 	})
 }

@@ -44,7 +44,7 @@ type Options struct {
 	// Empty: one of the newest version.
 	Replicas []ReplicaOptions
 	// Trace is how many records of what happens are kept, and their hashes with them. 0: none, except that a test
-	// keeps the last few to print them when it fails.
+	// keeps the last few to print them when it fails. Below 0: none at all.
 	Trace int
 
 	tail bool // Trace is only that

@@ -188,6 +188,11 @@ func (o ReplicaOptions) withDialect(set *schema.Set, defs []*resource.Definition
 			return nil, fmt.Errorf("storage version: %s is not served in %q", storage, version)
 		}
 		l.stored[storage], shared.Write = out[i], l.write
+		for _, d := range out {
+			if d.Storage == storage {
+				d.StoredAs = out[i].GVK
+			}
+		}
 	}
 	return out, nil
 }

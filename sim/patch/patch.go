@@ -32,9 +32,9 @@ const (
 type Level int
 
 const (
-	Warn Level = iota
-	Ignore
-	Strict
+	Warn   Level = iota // they become Warning headers
+	Ignore              // they are not looked for
+	Strict              // they are an error
 )
 
 const (

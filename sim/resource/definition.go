@@ -48,6 +48,9 @@ type Definition struct {
 	// Dialect is how the server reads what others have stored. nil: all servers write alike. The hub's counts.
 	Dialect *Dialect
 
+	// StoredAs is the version that the server was told to store. Zero: the one that its release stores.
+	StoredAs schema.GVK
+
 	// Deprecated is the text of a warning that every request for the resource gets. "": none.
 	Deprecated string
 

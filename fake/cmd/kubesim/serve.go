@@ -22,6 +22,9 @@ type flags struct {
 	tls                             bool
 	seed                            uint64
 	tokens                          tokens
+	loads                           []string
+	count                           int
+	replicas                        replicas
 }
 
 const serveUsage = `kubesim serve [flags] serves a simulated API server until it is interrupted. Where:
@@ -29,6 +32,14 @@ const serveUsage = `kubesim serve [flags] serves a simulated API server until it
   --listen ADDRESS      address to listen on (default 127.0.0.1:0; port 0 takes any free one)
   --tls                 serve HTTPS with a certificate of its own
   --kubeconfig FILE     write a kubeconfig for it, with the certificate and the first token
+  --load FILE           create the objects in a YAML or JSON file first; may be repeated
+
+Several API servers over one store:
+
+  --replicas N          so many of the newest version (default 1)
+  --replica SETTINGS    one API server; may be repeated. SETTINGS are version=1.35, gates=NAME=true,NAME=false,
+                        serve=autoscaling/v1=false and storage=RESOURCE=GROUP/VERSION, with commas between them;
+                        "" is the newest version with all defaults
 
 Who may do what:
 
@@ -42,13 +53,16 @@ Time and chance:
                         but for POST /sim/v1/clock/advance?d=5m
   --seed N              decides uids and generated names (default 1)
 
-The first line on stdout is "serving URL"; everything is ready then. Below URL/sim/v1/ the simulator is moved:
+The first line on stdout is "serving URL", one line for each replica; everything is ready then. Below URL/sim/v1/ the simulator is moved:
 
   POST compact             the store forgets all revisions before now
   POST expire              the store and every watch cache forget: what continues from before gets 410
   GET  clock               what time it is, and whether the clock is manual
   POST clock/advance?d=5m  a manual clock moves on
   POST reset               everything begins anew, except the time
+  GET  replicas            what the API servers are like
+  POST replicas/{i}/ACTION i from 1; lag?resource=pods, cut, resume, restart, stall?after=45s, close
+  POST route?client=UA&replica=2, hold?client=UA, release?client=UA, restore?revision=N
 
 Example: kubesim serve --listen 127.0.0.1:8001, then: kubectl --server http://127.0.0.1:8001 get namespaces
 `
@@ -70,6 +84,10 @@ func parseFlags(args []string) (*flags, error) {
 		return nil, usagef("serve: %q is no flag; kubesim serve --help lists the flags", set.Arg(0))
 	case f.clock != "system" && f.clock != "manual":
 		return nil, usagef("serve: --clock %q: use system or manual", f.clock)
+	case f.count < 1:
+		return nil, usagef("serve: --replicas %d: there must be at least one", f.count)
+	case f.count > 1 && len(f.replicas) > 0:
+		return nil, usagef("serve: say --replicas or --replica, not both")
 	case f.auth != "none" && f.auth != "rbac":
 		return nil, usagef("serve: --auth %q: use none or rbac", f.auth)
 	}
@@ -84,9 +102,12 @@ func (f *flags) set() *flag.FlagSet {
 	set.BoolVar(&f.tls, "tls", false, "")
 	set.Var(&f.tokens, "token", "")
 	set.StringVar(&f.kubeconfig, "kubeconfig", "", "")
+	set.Func("load", "", func(file string) error { f.loads = append(f.loads, file); return nil })
 	set.Uint64Var(&f.seed, "seed", 1, "")
 	set.StringVar(&f.clock, "clock", "system", "")
 	set.StringVar(&f.auth, "auth", "none", "")
+	set.IntVar(&f.count, "replicas", 1, "")
+	set.Var(&f.replicas, "replica", "")
 	return set
 }
 
@@ -109,8 +130,11 @@ func (t *tokens) Set(text string) error {
 	return nil
 }
 
+// traceMax is how many records GET /sim/v1/trace goes back.
+const traceMax = 10_000
+
 func (f *flags) options() fake.Options {
-	o := fake.Options{Seed: f.seed, Clock: clock.System{}}
+	o := fake.Options{Seed: f.seed, Clock: clock.System{}, Replicas: f.replicaOptions()}
 	if f.clock == "manual" {
 		o.Clock = nil
 	}
@@ -151,10 +175,14 @@ func (p program) serve(ctx context.Context, args []string) error {
 		return err
 	}
 	defer srv.Close()
-	l, err := srv.Listen(fake.ListenOptions{Address: f.listen, TLS: f.tls})
+	if err := srv.Load(f.loads...); err != nil {
+		return fmt.Errorf("serve: --load: %w", err)
+	}
+	listeners, err := f.listenAll(srv)
 	if err != nil {
 		return err
 	}
+	l := listeners[0]
 	token := ""
 	if f.auth == "rbac" {
 		token = f.allTokens()[0].Token
@@ -164,7 +192,9 @@ func (p program) serve(ctx context.Context, args []string) error {
 			return fmt.Errorf("serve: --kubeconfig: %w", err)
 		}
 	}
-	fmt.Fprintln(p.stdout, "serving", l.URL()) // whoever waits for this line may go on: everything is ready
+	for _, l := range listeners {
+		fmt.Fprintln(p.stdout, "serving", l.URL()) // whoever waits for this line may go on: everything is ready
+	}
 	fmt.Fprintln(p.stderr, "try:", f.try(l.URL(), token))
 	if f.auth == "none" && len(f.tokens) > 0 {
 		fmt.Fprintln(p.stderr, "note: --token decides nothing without --auth rbac: every request is cluster-admin")

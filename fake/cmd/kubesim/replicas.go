@@ -1,0 +1,106 @@
+package main
+
+import (
+	"fmt"
+	"net"
+	"strconv"
+	"strings"
+
+	"github.com/kubesim/kubesim/fake"
+)
+
+// replicas is the value of --replica: one API server each time.
+type replicas []fake.ReplicaOptions
+
+func (r *replicas) String() string { return "" }
+
+// Set adds a replica, whose settings are separated by commas:
+//
+//	version=1.35
+//	gates=VolumeLimitScaling=true,GenericWorkload=true       and so on until the next setting
+//	serve=autoscaling/v1=false
+//	storage=horizontalpodautoscalers.autoscaling=autoscaling/v1
+func (r *replicas) Set(text string) error {
+	var o fake.ReplicaOptions
+	setting := ""
+	for _, item := range strings.Split(text, ",") {
+		name, value, found := strings.Cut(item, "=")
+		switch {
+		case item == "":
+			continue
+		case found && (name == "version" || name == "gates" || name == "serve" || name == "storage"):
+			setting, item = name, value
+		case setting == "" || setting == "version":
+			return fmt.Errorf("%q is none of version=, gates=, serve= and storage=", item)
+		}
+		if err := setReplica(&o, setting, item); err != nil {
+			return err
+		}
+	}
+	*r = append(*r, o)
+	return nil
+}
+
+func setReplica(o *fake.ReplicaOptions, setting, item string) error {
+	if setting == "version" {
+		o.Version = item
+		return nil
+	}
+	name, value, _ := strings.Cut(item, "=")
+	if setting == "storage" {
+		if o.StorageVersions == nil {
+			o.StorageVersions = map[string]string{}
+		}
+		o.StorageVersions[name] = value
+		return nil
+	}
+	on, err := strconv.ParseBool(value)
+	if err != nil {
+		return fmt.Errorf("%s: %q: say NAME=true or NAME=false", setting, item)
+	}
+	into := &o.FeatureGates
+	if setting == "serve" {
+		into = &o.Serve
+	}
+	if *into == nil {
+		*into = map[string]bool{}
+	}
+	(*into)[name] = on
+	return nil
+}
+
+// replicaOptions are the replicas that the flags ask for. nil: one, as it is by default.
+func (f *flags) replicaOptions() []fake.ReplicaOptions {
+	if len(f.replicas) > 0 {
+		return f.replicas
+	}
+	if f.count > 1 {
+		return make([]fake.ReplicaOptions, f.count)
+	}
+	return nil
+}
+
+// listenAll opens a listener for each replica, on the port of the address and those after it, or on free ones.
+func (f *flags) listenAll(srv *fake.Server) ([]*fake.Listener, error) {
+	host, port, err := net.SplitHostPort(f.listen)
+	if err != nil {
+		return nil, usagef("serve: --listen %q: %v", f.listen, err)
+	}
+	first, err := strconv.Atoi(port)
+	if err != nil && srv.Replicas() > 1 {
+		return nil, usagef("serve: --listen %q: several replicas need the number of a port", f.listen)
+	}
+	var all []*fake.Listener
+	for n := range srv.Replicas() {
+		address := f.listen
+		if n > 0 && first != 0 {
+			address = net.JoinHostPort(host, strconv.Itoa(first+n))
+		}
+		l, err := srv.Listen(fake.ListenOptions{Address: address, TLS: f.tls, Replica: n + 1})
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, l)
+	}
+	return all, nil
+}

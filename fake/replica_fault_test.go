@@ -1,0 +1,86 @@
+package fake_test
+
+import (
+	"net/http"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/kubesim/kubesim/clock"
+	"github.com/kubesim/kubesim/fake"
+	"github.com/kubesim/kubesim/sim/fault"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/trace"
+	"github.com/matryer/is"
+)
+
+// A commit can stop, cut off, heal and restart a replica; whether before or after that replica knows it is a matter of
+// the point.
+func TestFaultReplicas(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		is := is.New(t)
+		srv := fake.RunT(t, fake.Options{Clock: clock.System{}, Trace: 1000, Replicas: make([]fake.ReplicaOptions, 2)})
+		c := client{t, srv}
+		srv.Route("kubelet/", 2)
+		known := func() (names string) {
+			res := ask(t, srv, "kubelet/v1", "GET", mapsPath+"?resourceVersion=0", "")
+			defer res.Body.Close()
+			for _, item := range c.parse(read(t, res.Body)).List("items") {
+				names += object.Object(item.(map[string]any)).Name()
+			}
+			return names
+		}
+		on := fault.On("create", "configmaps")
+		srv.Faults.Add(
+			on.Name("b").At(fault.ReplicaApplied).Replica(2).Lag(2, "configmaps"),
+			on.Name("d").Resume(2),
+			on.Name("e").Lag(2, ""),
+			on.Name("f").Resume(2),
+			on.Name("g").Cut(2),
+			on.Name("h").Restart(2),
+		)
+		for _, step := range [][2]string{
+			{"a", "a"},
+			{"b", "ab"}, // known, and the last that is
+			{"c", "ab"},
+			{"d", "abcd"},
+			{"e", "abcd"}, // stopped before it was known
+			{"f", "abcdef"},
+			{"g", "abcdef"},
+		} {
+			c.create(step[0])
+			is.Equal(known(), step[1]) // what the second replica knows
+		}
+		res := ask(t, srv, "kubelet/v1", "POST", mapsPath, `{"metadata":{"name":"x"}}`)
+		res.Body.Close()
+		is.Equal(res.StatusCode, http.StatusInternalServerError) // it cannot write while it is cut off
+		c.create("h")
+		is.Equal(known(), "abcdefgh") // a restart heals it
+
+		applied := map[int]int{}
+		for _, r := range srv.Trace().Records {
+			if r.Site == trace.Applied {
+				applied[r.Replica]++
+			}
+		}
+		is.Equal(applied[1], 8)
+		is.True(applied[2] >= 6 && applied[2] < 8) // the restarted one was filled, and did not apply all
+	})
+}
+
+// A fault can be for the watches of one replica.
+func TestFaultOneReplica(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		is := is.New(t)
+		srv := fake.RunT(t, fake.Options{Clock: clock.System{}, Replicas: make([]fake.ReplicaOptions, 2)})
+		c := client{t, srv}
+		srv.Route("kubelet/", 2)
+		srv.Faults.Add(fault.On("get", "*").Replica(2).Unavailable(), fault.On("create", "*").Replica(1).DelayAnswer(time.Second))
+		c.create("a")
+		for agent, want := range map[string]int{"kubelet/v1": http.StatusServiceUnavailable, "operator/v1": http.StatusOK} {
+			res := ask(t, srv, agent, "GET", mapsPath+"/a", "")
+			res.Body.Close()
+			is.Equal(res.StatusCode, want)
+		}
+	})
+}

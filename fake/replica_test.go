@@ -1,0 +1,404 @@
+package fake_test
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/kubesim/kubesim/clock"
+	"github.com/kubesim/kubesim/fake"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/matryer/is"
+)
+
+const collection = "/api/v1/namespaces/default/configmaps"
+
+// guest is a client with a name that asks one replica, or the one it is routed to when n is 0.
+type guest struct {
+	t     *testing.T
+	srv   *fake.Server
+	n     int
+	agent string
+}
+
+func (g guest) send(method, path, body string) *http.Response {
+	g.t.Helper()
+	url := g.srv.URL()
+	if g.n > 0 {
+		url = g.srv.ReplicaURL(g.n)
+	}
+	r, err := http.NewRequestWithContext(context.Background(), method, url+path, strings.NewReader(body))
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	r.Header.Set("User-Agent", g.agent)
+	r.Header.Set("Content-Type", "application/json")
+	if method == http.MethodPatch {
+		r.Header.Set("Content-Type", "application/merge-patch+json")
+	}
+	res, err := g.srv.Transport().RoundTrip(r)
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	return res
+}
+
+func (g guest) do(method, path, body string) (int, object.Object) {
+	g.t.Helper()
+	res := g.send(method, path, body)
+	defer res.Body.Close()
+	obj, err := object.Parse([]byte(read(g.t, res.Body)))
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	return res.StatusCode, obj
+}
+
+// create makes a ConfigMap and returns its revision.
+func (g guest) create(name string) string {
+	g.t.Helper()
+	code, obj := g.do("POST", collection, `{"metadata":{"name":"`+name+`"}}`)
+	if code != http.StatusCreated {
+		g.t.Fatalf("create %s: %d %v", name, code, obj)
+	}
+	return obj.ResourceVersion()
+}
+
+// names lists ConfigMaps: "a b", or the code and the message of an error.
+func (g guest) names(query string) string {
+	g.t.Helper()
+	code, obj := g.do("GET", collection+query, "")
+	if code != http.StatusOK {
+		return fmt.Sprint(code, " ", obj.String("reason"))
+	}
+	var names []string
+	for _, item := range obj.List("items") {
+		names = append(names, object.Object(item.(map[string]any)).Name())
+	}
+	return strings.Join(names, " ")
+}
+
+func (g guest) watch(path string) *stream {
+	g.t.Helper()
+	res := g.send("GET", path+"&allowWatchBookmarks=true", "")
+	scan := bufio.NewScanner(res.Body)
+	scan.Buffer(nil, 1<<20)
+	return &stream{g.t, res.Body, scan}
+}
+
+// pair runs a test in a bubble with two replicas and a client of each.
+func pair(t *testing.T, options []fake.ReplicaOptions, f func(t *testing.T, srv *fake.Server, a, b guest)) {
+	synctest.Test(t, func(t *testing.T) {
+		if options == nil {
+			options = make([]fake.ReplicaOptions, 2)
+		}
+		srv := fake.RunT(t, fake.Options{Clock: clock.System{}, Replicas: options})
+		f(t, srv, guest{t, srv, 1, "a"}, guest{t, srv, 2, "b"})
+	})
+}
+
+// took returns how long f takes.
+func took(f func()) time.Duration {
+	began := time.Now()
+	f()
+	return time.Since(began)
+}
+
+// A replica that lags answers from its stale cache, waits 3 s for what has to be fresh, and catches up without a gap.
+func TestLag(t *testing.T) {
+	pair(t, nil, func(t *testing.T, srv *fake.Server, a, b guest) {
+		is := is.New(t)
+		a.create("old")
+		w := b.watch(collection + "?watch=1")
+		w.must("ADDED")
+		w.must("BOOKMARK")
+		secrets := b.watch("/api/v1/secrets?watch=1")
+		secrets.must("BOOKMARK")
+		srv.Replica(2).Lag("configmaps")
+		rev := a.create("new")
+		is.Equal(a.names("?resourceVersion=0"), "new old") // the other replica goes on
+		is.Equal(b.names("?resourceVersion=0"), "old")     // whatever the cache has
+		code, _ := b.do("GET", collection+"/new", "")
+		is.Equal(code, http.StatusOK) // a get asks the store
+		code, _ = b.do("GET", collection+"/new?resourceVersion=0", "")
+		is.Equal(code, http.StatusNotFound) // unless it may be stale
+		is.Equal(took(func() { is.Equal(b.names(""), "new old") }), 3*time.Second)
+		is.Equal(took(func() { is.Equal(b.names("?resourceVersion="+rev), "504 Timeout") }), 3*time.Second)
+		is.Equal(took(func() { // a watch-list needs the newest state
+			failed := b.watch(collection + "?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan").must("ERROR")
+			is.Equal(failed.String("message"), "Timeout: Too large resource version: "+rev+", current: "+strconv.Itoa(number(t, rev)-1))
+		}), 3*time.Second)
+		a.do("POST", "/api/v1/namespaces/default/secrets", `{"metadata":{"name":"s"}}`)
+		is.Equal(secrets.must("ADDED").Name(), "s") // other resources do not lag
+		a.do("DELETE", collection+"/old", "")
+		srv.Replica(2).Resume()
+		is.Equal(w.must("ADDED").Name(), "new")
+		is.Equal(w.must("DELETED").Name(), "old") // in order, each once
+		is.Equal(b.names("?resourceVersion=0"), "new")
+	})
+}
+
+func number(t *testing.T, rev string) int {
+	t.Helper()
+	n, err := strconv.Atoi(rev)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// A read that waits is answered as soon as the replica has caught up.
+func TestLagEnds(t *testing.T) {
+	pair(t, nil, func(t *testing.T, srv *fake.Server, a, b guest) {
+		is := is.New(t)
+		srv.Replica(2).Lag()
+		rev := a.create("a")
+		time.AfterFunc(time.Second, func() { srv.Replica(2).Resume() })
+		is.Equal(took(func() { is.Equal(b.names("?resourceVersion="+rev), "a") }), time.Second)
+	})
+}
+
+// A replica that lags knows of no new custom resources either.
+func TestLagOfDefinitions(t *testing.T) {
+	pair(t, nil, func(t *testing.T, srv *fake.Server, a, b guest) {
+		is := is.New(t)
+		srv.Replica(2).Lag()
+		code, _ := a.do("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", `{"metadata":{"name":"widgets.example.com"},
+			"spec":{"group":"example.com","scope":"Namespaced","names":{"plural":"widgets","kind":"Widget"},"versions":[
+			{"name":"v1","served":true,"storage":true,"schema":{"openAPIV3Schema":{"type":"object","x-kubernetes-preserve-unknown-fields":true}}}]}}`)
+		is.Equal(code, http.StatusCreated)
+		const widgets = "/apis/example.com/v1/namespaces/default/widgets"
+		code, _ = a.do("POST", widgets, `{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"w"},"spec":{"x":1}}`)
+		is.Equal(code, http.StatusCreated)
+		res := b.send("GET", widgets, "")
+		is.Equal(res.StatusCode, http.StatusNotFound) // not served here yet
+		srv.Replica(2).Resume()
+		code, list := b.do("GET", widgets+"?resourceVersion=0", "")
+		is.Equal(code, http.StatusOK)
+		is.Equal(len(list.List("items")), 1)
+		code, _ = b.do("PATCH", widgets+"/w", `{"spec":{"y":2}}`)
+		is.Equal(code, http.StatusOK)
+		code, obj := a.do("GET", widgets+"/w", "")
+		is.Equal(code, http.StatusOK)
+		is.Equal(len(obj.Map("spec")), 2) // both replicas read and write it
+	})
+}
+
+// A replica that does not reach the store serves its caches and nothing else.
+func TestCut(t *testing.T) {
+	pair(t, nil, func(t *testing.T, srv *fake.Server, a, b guest) {
+		is := is.New(t)
+		a.create("old")
+		w := b.watch(collection + "?watch=1")
+		w.must("ADDED")
+		w.must("BOOKMARK")
+		srv.Replica(2).Cut()
+		rev := a.create("new")
+		code, failed := b.do("POST", collection, `{"metadata":{"name":"x"}}`)
+		is.Equal(code, http.StatusInternalServerError)
+		is.Equal(failed.String("message"), "The create operation against configmaps could not be completed at this time, please try again.")
+		seconds, _ := failed.Int("details", "retryAfterSeconds")
+		is.Equal(seconds, int64(2))
+		for _, r := range [][3]string{{"PATCH", "/old", `{"data":{"a":"b"}}`}, {"DELETE", "/old", ""}, {"DELETE", "/new", ""}, {"GET", "/old", ""}, {"GET", "", ""}} {
+			code, failed := b.do(r[0], collection+r[1], r[2])
+			is.Equal(code, http.StatusInternalServerError)
+			is.Equal(failed.String("reason"), "ServerTimeout") // nothing that needs the store
+		}
+		code, _ = b.do("POST", collection, `{"metadata":{"name":"X"}}`)
+		is.Equal(code, http.StatusUnprocessableEntity)            // what is invalid is refused as ever
+		is.Equal(b.names("?resourceVersion=0"), "old")            // cached reads go on
+		is.Equal(b.names("?resourceVersion="+rev), "504 Timeout") // but do not get newer
+		is.Equal(b.watch(collection+"?watch=1").must("ERROR").String("message"), "Internal error occurred: etcdserver: request timed out")
+		srv.Replica(2).Resume()
+		is.Equal(w.must("ADDED").Name(), "new") // the watch has gone on
+		is.Equal(b.names(""), "new old")
+		code, _ = b.do("DELETE", collection+"/old", "")
+		is.Equal(code, http.StatusOK)
+	})
+}
+
+// Restart ends watches and makes everything fresh.
+func TestRestart(t *testing.T) {
+	pair(t, nil, func(t *testing.T, srv *fake.Server, a, b guest) {
+		is := is.New(t)
+		before := a.create("a")
+		w := b.watch(collection + "?watch=1&resourceVersion=" + before)
+		srv.Replica(2).Lag()
+		a.create("b")
+		srv.Replica(2).Restart()
+		_, ok := w.next()
+		is.True(!ok)
+		is.Equal(b.names("?resourceVersion=0"), "a b")
+		is.Equal(b.watch(collection+"?watch=1&resourceVersion="+before).must("ERROR").String("reason"), "Expired") // the cache is new
+		is.Equal(a.watch(collection+"?watch=1&resourceVersion="+before).must("ADDED").Name(), "b")
+	})
+}
+
+// A replica that has missed what the store has forgotten begins anew; its watches end.
+func TestResumeAfterCompaction(t *testing.T) {
+	for _, resources := range [][]string{nil, {"configmaps"}} {
+		pair(t, nil, func(t *testing.T, srv *fake.Server, a, b guest) {
+			is := is.New(t)
+			a.create("a")
+			w := b.watch(collection + "?watch=1&resourceVersion=0")
+			w.must("ADDED")
+			w.must("BOOKMARK")
+			srv.Replica(2).Lag(resources...)
+			a.create("b")
+			a.create("c")
+			srv.Compact()
+			srv.Replica(2).Resume()
+			_, ok := w.next()
+			is.True(!ok)
+			is.Equal(b.names("?resourceVersion=0"), "a b c")
+		})
+	}
+}
+
+// Clients go where they are routed, by the beginning of their User-Agent.
+func TestRoute(t *testing.T) {
+	pair(t, nil, func(t *testing.T, srv *fake.Server, a, _ guest) {
+		is := is.New(t)
+		srv.Replica(2).Cut()
+		client := guest{t, srv, 0, "operator/v1 (linux)"}
+		srv.Route("operator", 2)
+		srv.Route("operator/v2", 1)
+		is.Equal(client.names(""), "500 ServerTimeout")
+		client.agent = "operator/v2"
+		is.Equal(client.names(""), "")
+		client.agent = "other"
+		is.Equal(client.names(""), "") // replica 1
+	})
+}
+
+// Held events come all at once, to the held client only, those of watches opened meanwhile too.
+func TestHold(t *testing.T) {
+	pair(t, nil, func(t *testing.T, srv *fake.Server, a, b guest) {
+		is := is.New(t)
+		early, other := b.watch(collection+"?watch=1&resourceVersion=0"), a.watch(collection+"?watch=1&resourceVersion=0")
+		early.must("BOOKMARK")
+		other.must("BOOKMARK")
+		srv.Hold("b")
+		late := b.watch(collection + "?watch=1&resourceVersion=0")
+		a.create("a")
+		a.create("b")
+		is.Equal(other.must("ADDED").Name(), "a")
+		time.AfterFunc(time.Minute/2, func() { srv.Release("b") })
+		is.Equal(took(func() { early.must("ADDED") }), time.Minute/2)
+		early.must("ADDED")
+		late.must("BOOKMARK")
+		late.must("ADDED")
+	})
+}
+
+// A stalled watch says nothing until its connection breaks; CloseWatches ends one in order.
+func TestStall(t *testing.T) {
+	pair(t, nil, func(t *testing.T, srv *fake.Server, a, b guest) {
+		is := is.New(t)
+		w := b.watch(collection + "?watch=1&resourceVersion=0")
+		w.must("BOOKMARK")
+		srv.Replica(2).Stall(45 * time.Second)
+		a.create("a")
+		is.Equal(took(func() {
+			_, err := w.body.Read(make([]byte, 100))
+			is.True(errors.Is(err, io.ErrUnexpectedEOF))
+		}), 45*time.Second)
+		w = b.watch(collection + "?watch=1&resourceVersion=0")
+		w.must("ADDED")
+		w.must("BOOKMARK")
+		srv.Replica(2).CloseWatches()
+		_, err := w.body.Read(make([]byte, 100))
+		is.Equal(err, io.EOF)
+	})
+}
+
+// A restored store gives its revisions out again.
+func TestRestore(t *testing.T) {
+	pair(t, nil, func(t *testing.T, srv *fake.Server, a, b guest) {
+		is := is.New(t)
+		a.create("a")
+		backup := srv.Revision()
+		lost := a.create("b")
+		is.NoErr(srv.Restore(backup))
+		is.Equal(b.names(""), "a")
+		is.Equal(b.create("c"), lost) // the same revision means something else now
+		is.True(srv.Restore(backup+100) != nil)
+	})
+}
+
+// Over random histories of three replicas that lag, are cut and resume, every watch tells each commit after its beginning
+// exactly once and in order, until it ends.
+func TestWatchGuarantees(t *testing.T) {
+	for seed := range uint64(30) {
+		synctest.Test(t, func(t *testing.T) { guarantees(t, seed) })
+	}
+}
+
+// follower is a watch and what it has to tell.
+type follower struct {
+	*stream
+	after uint64
+	n     int // replica
+}
+
+func guarantees(t *testing.T, seed uint64) {
+	is := is.New(t)
+	srv := fake.RunT(t, fake.Options{Clock: clock.System{}, Replicas: make([]fake.ReplicaOptions, 3)})
+	random := rand.New(rand.NewPCG(seed, 1))
+	writer := guest{t, srv, 1, "writer"}
+	var followers []follower
+	var commits []uint64
+	exists := map[string]bool{}
+	for range 200 {
+		n := 1 + random.IntN(3)
+		writer.n = n
+		name := string(rune('a' + random.IntN(5)))
+		switch random.IntN(12) {
+		case 0:
+			srv.Replica(n).Lag()
+		case 1:
+			srv.Replica(n).Lag("configmaps")
+		case 2:
+			srv.Replica(n).Cut()
+		case 3, 4:
+			srv.Replica(n).Resume()
+		case 5:
+			after := srv.Revision()
+			followers = append(followers, follower{guest{t, srv, n, "w"}.watch(collection + "?watch=1&resourceVersion=" + rev(after)), after, n})
+		default:
+			r := [3]string{"POST", "", `{"metadata":{"name":"` + name + `"}}`}
+			if exists[name] {
+				r = [3]string{"DELETE", "/" + name, ""}
+			}
+			if code, _ := writer.do(r[0], collection+r[1], r[2]); code < 300 {
+				exists[name] = !exists[name]
+				commits = append(commits, srv.Revision())
+			}
+		}
+	}
+	for n := range 3 {
+		srv.Replica(n + 1).Resume()
+		srv.Replica(n + 1).CloseWatches()
+	}
+	for _, f := range followers {
+		var want, got []uint64
+		for _, c := range commits {
+			if c > f.after {
+				want = append(want, c)
+			}
+		}
+		for e, ok := f.next(); ok; e, ok = f.next() {
+			got = append(got, uint64(number(t, object.Object(e.Object).ResourceVersion())))
+		}
+		is.Equal(got, want) // ordered, unique, without a gap
+	}
+}

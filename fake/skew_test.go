@@ -1,0 +1,141 @@
+package fake_test
+
+import (
+	"net/http"
+	"testing"
+
+	"github.com/kubesim/kubesim/fake"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/matryer/is"
+)
+
+const (
+	pods    = "/api/v1/namespaces/default/pods"
+	scalers = "namespaces/default/horizontalpodautoscalers"
+)
+
+// Each replica of a rolling upgrade says what it is and serves what it knows.
+func TestSkewedVersions(t *testing.T) {
+	pair(t, []fake.ReplicaOptions{{}, {Version: "1.35"}}, func(t *testing.T, srv *fake.Server, a, b guest) {
+		is := is.New(t)
+		for i, g := range []guest{a, b} {
+			_, version := g.do("GET", "/version", "")
+			is.Equal(version.String("gitVersion"), []string{"v1.36.3", "v1.35.4"}[i])
+			is.Equal(srv.Replica(i+1).State().Version, version.String("gitVersion"))
+			_, doc := g.do("GET", "/openapi/v3/apis/storage.k8s.io/v1", "")
+			known := doc.Map("components", "schemas", "io.k8s.api.storage.v1.CSIDriverSpec", "properties", "preventPodSchedulingIfMissing") != nil
+			is.Equal(known, i == 0) // only 1.36 publishes the field
+		}
+	})
+}
+
+// A value that a release lets in behind a gate: the older one refuses it on new objects and keeps it where it is stored.
+func TestSkewedValues(t *testing.T) {
+	pair(t, []fake.ReplicaOptions{{}, {Version: "1.35"}}, func(t *testing.T, _ *fake.Server, a, b guest) {
+		is := is.New(t)
+		pod := func(name string) string {
+			return `{"metadata":{"name":"` + name + `"},"spec":{"restartPolicy":"Never","containers":[{"name":"c","image":"i","restartPolicy":"Never",
+				"restartPolicyRules":[{"action":"RestartAllContainers","exitCodes":{"operator":"In","values":[1]}}]}]}}`
+		}
+		code, failed := b.do("POST", pods, pod("x"))
+		is.Equal(code, http.StatusUnprocessableEntity)
+		is.Equal(failed.String("message"), `Pod "x" is invalid: spec.containers[0].restartPolicyRules[0].action: `+
+			`Unsupported value: "RestartAllContainers": supported values: "Restart"`)
+		code, _ = a.do("POST", pods, pod("y"))
+		is.Equal(code, http.StatusCreated)
+		code, _ = b.do("PATCH", pods+"/y", `{"metadata":{"labels":{"a":"b"}}}`)
+		is.Equal(code, http.StatusOK)
+		code, obj := a.do("GET", pods+"/y", "")
+		is.Equal(code, http.StatusOK)
+		is.Equal(obj.Labels()["a"], "b")
+	})
+}
+
+// A field behind a gate that an older release has off is dropped by it from new objects, and kept where it is stored.
+func TestSkewedGates(t *testing.T) {
+	pair(t, []fake.ReplicaOptions{{Version: "1.35"}, {Version: "1.34"}}, func(t *testing.T, _ *fake.Server, a, b guest) {
+		is := is.New(t)
+		pod := func(name string) string {
+			return `{"metadata":{"name":"` + name + `"},"spec":{"hostnameOverride":"h","containers":[{"name":"c","image":"i"}]}}`
+		}
+		_, old := b.do("POST", pods, pod("x"))
+		is.Equal(old.String("spec", "hostnameOverride"), "")
+		_, created := a.do("POST", pods, pod("y"))
+		is.Equal(created.String("spec", "hostnameOverride"), "h")
+		_, patched := b.do("PATCH", pods+"/y", `{"metadata":{"labels":{"a":"b"}}}`)
+		is.Equal(patched.String("spec", "hostnameOverride"), "h")
+	})
+}
+
+// What a replica does not know is gone from its watches too, and from the store once it writes, even when it changes
+// nothing else.
+func TestSkewedWatch(t *testing.T) {
+	pair(t, []fake.ReplicaOptions{{FeatureGates: map[string]bool{"VolumeLimitScaling": true}}, {Version: "1.35"}}, func(t *testing.T, _ *fake.Server, a, b guest) {
+		is := is.New(t)
+		const drivers = "/apis/storage.k8s.io/v1/csidrivers"
+		w := b.watch(drivers + "?watch=1&resourceVersion=0")
+		w.must("BOOKMARK")
+		a.do("POST", drivers, `{"metadata":{"name":"d"},"spec":{"preventPodSchedulingIfMissing":true}}`)
+		spec := object.Object(w.must("ADDED").Map("spec"))
+		_, set := spec["preventPodSchedulingIfMissing"]
+		is.True(!set)
+		_, before := a.do("GET", drivers+"/d", "")
+		_, after := b.do("PATCH", drivers+"/d", `{}`)
+		is.True(before.ResourceVersion() != after.ResourceVersion()) // it was written in the older form
+		_, again := b.do("PATCH", drivers+"/d", `{}`)
+		is.Equal(again.ResourceVersion(), after.ResourceVersion()) // and is in that form now
+	})
+}
+
+// A replica can store another version than the others, and leave out what they serve.
+func TestStorageVersionsAndServe(t *testing.T) {
+	const storage = "horizontalpodautoscalers.autoscaling"
+	pair(t, []fake.ReplicaOptions{{StorageVersions: map[string]string{storage: "autoscaling/v1"}},
+		{Serve: map[string]bool{"autoscaling/v1": false}}}, func(t *testing.T, _ *fake.Server, a, b guest) {
+		is := is.New(t)
+		hashes := [2]string{}
+		for i, g := range []guest{a, b} {
+			_, doc := g.do("GET", "/apis/autoscaling/v2", "")
+			for _, r := range doc.List("resources") {
+				if r := object.Object(r.(map[string]any)); r.String("name") == "horizontalpodautoscalers" {
+					hashes[i] = r.String("storageVersionHash")
+				}
+			}
+		}
+		is.True(hashes[0] != hashes[1])
+		code, made := a.do("POST", "/apis/autoscaling/v2/"+scalers, `{"metadata":{"name":"h"},"spec":{"maxReplicas":3,
+			"scaleTargetRef":{"apiVersion":"apps/v1","kind":"Deployment","name":"d"},"metrics":[{"type":"Resource","resource":{"name":"memory","target":{"type":"Utilization","averageUtilization":50}}}]}}`)
+		is.Equal([]any{code, made.String("message")}, []any{http.StatusCreated, ""})
+		var seen [2]object.Object
+		for i, g := range []guest{a, b} {
+			_, seen[i] = g.do("GET", "/apis/autoscaling/v2/"+scalers+"/h", "")
+			is.Equal(len(seen[i].List("spec", "metrics")), 1) // through the annotation of autoscaling/v1
+		}
+		is.Equal(string(object.JSON(map[string]any(seen[0]))), string(object.JSON(map[string]any(seen[1]))))
+		_, same := a.do("PATCH", "/apis/autoscaling/v2/"+scalers+"/h", `{}`)
+		is.Equal(same.ResourceVersion(), seen[0].ResourceVersion()) // nothing has changed
+		_, moved := b.do("PATCH", "/apis/autoscaling/v2/"+scalers+"/h", `{}`)
+		is.True(moved.ResourceVersion() != seen[0].ResourceVersion()) // stored in another version: a migration
+		res := b.send("GET", "/apis/autoscaling/v1/"+scalers, "")
+		is.Equal(res.StatusCode, http.StatusNotFound) // turned off here
+		code, _ = a.do("GET", "/apis/autoscaling/v1/"+scalers, "")
+		is.Equal(code, http.StatusOK)
+	})
+}
+
+// Options that mean nothing are refused with what there is.
+func TestReplicaOptionErrors(t *testing.T) {
+	for text, o := range map[string]fake.ReplicaOptions{ // order does not matter
+		`kubesim: there is no version "1.12"; there are 1.34, 1.35, 1.36`:                                                 {Version: "1.12"},
+		`kubesim: serve: there is no "apps/v9"; say a group version (apps/v1) or a resource of one (apps/v1/deployments)`: {Serve: map[string]bool{"apps/v9": false}},
+		`kubesim: storage version: pods is not served in "v9"`:                                                            {StorageVersions: map[string]string{"pods": "v9"}},
+	} {
+		is := is.New(t)
+		_, err := fake.New(fake.Options{Replicas: []fake.ReplicaOptions{o}})
+		is.True(err != nil)
+		is.Equal(err.Error(), text)
+	}
+	is := is.New(t)
+	_, err := fake.New(fake.Options{Replicas: []fake.ReplicaOptions{{FeatureGates: map[string]bool{"Nope": true}}}})
+	is.True(err != nil) // an unknown gate
+}
