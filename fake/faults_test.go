@@ -429,7 +429,7 @@ func TestFaultDecisions(t *testing.T) {
 	is.True(other != alone)
 }
 
-// Under random faults a patient client gets everything done, and a watch that begins anew misses nothing.
+// Under random faults a client that tries again gets everything written, once.
 func TestRandomFaults(t *testing.T) {
 	for seed := range uint64(20) {
 		synctest.Test(t, func(t *testing.T) {

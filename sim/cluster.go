@@ -92,7 +92,6 @@ func New(o Options) (*Cluster, error) {
 	}
 	c := &Cluster{clock: o.Clock, seed: o.Seed, options: o}
 	c.schedule.clock, c.schedule.lock = o.Clock, locker{c}
-	c.held, c.routes = map[string]bool{}, map[string]int{}
 	c.reset()
 	for _, p := range made {
 		c.replicas = append(c.replicas, newReplica(c, p))
@@ -114,6 +113,7 @@ func (c *Cluster) reset() {
 	c.random = map[string]*rand.Rand{}
 	c.compact = compactor{next: c.clock.Now().Add(compactionInterval), seen: firstRevision}
 	c.jobs = customJobs{}
+	c.held, c.routes = map[string]bool{}, map[string]int{}
 }
 
 // Reset takes the Cluster back to how New made it, except for its time, which goes on. Open watches end.

@@ -147,7 +147,7 @@ func (r *Replica) apply(e *mvcc.Event, view *mvcc.View, now time.Time) {
 		return
 	}
 	storage := storageOf(e.Key)
-	r.cache(storage)
+	r.cache(storage) // made before the position moves on: it has this event to come
 	r.position.View = view
 	if !r.lagging[storage] {
 		r.take(storage, e, now)

@@ -2,7 +2,6 @@ package sim
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -245,11 +244,4 @@ func (l *dialect) write(d *resource.Definition, printed []byte) []byte {
 		panic("sim: a printed object cannot be read: " + err.Error())
 	}
 	return codec.Append(nil, as.FromStored(obj), as.Layout())
-}
-
-// clone returns options that share nothing with o.
-func (o ReplicaOptions) clone() ReplicaOptions {
-	o.FeatureGates, o.Serve = maps.Clone(o.FeatureGates), maps.Clone(o.Serve)
-	o.StorageVersions = maps.Clone(o.StorageVersions)
-	return o
 }

@@ -53,13 +53,16 @@ Time and chance:
                         but for POST /sim/v1/clock/advance?d=5m
   --seed N              decides uids and generated names (default 1)
 
-The first line on stdout is "serving URL", one line for each replica; everything is ready then. Below URL/sim/v1/ the simulator is moved:
+The first line on stdout is "serving URL", one such line for each replica; everything is ready then. Below URL/sim/v1/
+the simulator is moved:
 
   POST compact             the store forgets all revisions before now
   POST expire              the store and every watch cache forget: what continues from before gets 410
   GET  clock               what time it is, and whether the clock is manual
   POST clock/advance?d=5m  a manual clock moves on
   POST reset               everything begins anew, except the time
+  GET, POST, DELETE faults what goes wrong, one fault per line: "on update pods times=1 do fail Conflict"; POST adds,
+                           DELETE clears; POST faults/release lets held watch events go
   GET  replicas            what the API servers are like
   POST replicas/{i}/ACTION i from 1; lag?resource=pods, cut, resume, restart, stall?after=45s, close
   POST route?client=UA&replica=2, hold?client=UA, release?client=UA, restore?revision=N

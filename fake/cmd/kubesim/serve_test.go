@@ -176,6 +176,26 @@ func (s *server) firstEvent(from string) string {
 	return event.String("type")
 }
 
+// The example of the help is a plan: the next update of a pod, and no other, conflicts.
+func TestControlFaults(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	s := serving(t, "--clock", "manual")
+	_, plan, _ := strings.Cut(serveUsage, `one fault per line: "`)
+	plan, _, _ = strings.Cut(plan, `"`)
+	plan = strings.Replace(plan, "pods", "configmaps", 1)
+	s.must("POST", configMaps, `{"metadata":{"name":"a"}}`)
+	is.True(strings.Contains(s.must("POST", "/sim/v1/faults", plan), "on update configmaps"))
+	code, _ := s.do("PUT", configMaps+"/a", `{"metadata":{"name":"a"}}`)
+	is.Equal(code, http.StatusConflict)
+	s.must("PUT", configMaps+"/a", `{"metadata":{"name":"a"}}`) // times=1
+	s.must("DELETE", "/sim/v1/faults", "")
+	is.Equal(s.must("GET", "/sim/v1/faults", ""), "")
+	code, text := s.do("POST", "/sim/v1/faults", "on tuesday")
+	is.Equal(code, http.StatusBadRequest)
+	is.True(strings.HasPrefix(text, "kubesim: "))
+}
+
 // Two servers with one seed give the same names, and a reset takes a server back to its first second.
 func TestSeedAndReset(t *testing.T) {
 	t.Parallel()

@@ -46,7 +46,11 @@ func readProto(t *testing.T, path string, into map[string]map[int]string) {
 func TestProtobufNumbers(t *testing.T) {
 	messages := map[string]map[int]string{}
 	for _, module := range []string{"api", "apimachinery", "apiextensions-apiserver", "kube-aggregator"} {
-		dir, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "k8s.io/"+module).Output()
+		list := []string{"list", "-m", "-f", "{{.Dir}}"}
+		if minor != "1.36" {
+			list = append(list, "-modfile=go-"+minor+".mod")
+		}
+		dir, err := exec.Command("go", append(list, "k8s.io/"+module)...).Output()
 		if err != nil {
 			t.Fatal(err)
 		}
