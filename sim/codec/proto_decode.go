@@ -353,6 +353,9 @@ func decodeTimestamp(t *schema.Type, b []byte) (any, error) {
 		nanos -= nanos % 1000
 	}
 	at := time.Unix(p.int(1), nanos).UTC()
+	if at.Year() < 0 || at.Year() > 9999 { // RFC 3339 cannot say it, so it could not be read again
+		return nil, nil
+	}
 	if at.IsZero() {
 		return nil, nil
 	}
