@@ -180,7 +180,7 @@ func (p *impersonation) checkExtra(extra map[string][]string) *status.Status {
 // badExtra returns what constrained impersonation refuses in extra, whoever asks, "" for nothing.
 func badExtra(extra map[string][]string) string {
 	for _, key := range object.SortedKeys(extra) {
-		switch errs := field.DomainPrefixedPath("extra.key", key); {
+		switch errs := field.DomainPrefixedPath(field.Root("extra.key"), key); {
 		case key == "":
 			return "impersonating the empty string key in extra is not allowed"
 		case len(errs) > 0:

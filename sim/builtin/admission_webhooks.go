@@ -27,7 +27,7 @@ func webhookRulesOf(hooks, old []object.Object) webhookRules {
 		rules.anyVersions = rules.anyVersions || len(versions) > 0 && !slices.ContainsFunc(versions, isReviewVersion)
 		rules.anyNames = rules.anyNames || slices.Contains(names, hook.String("name"))
 		names = append(names, hook.String("name"))
-		if len(validateSelectors("", hook, selector.ValidateOptions{})) > 0 {
+		if len(validateSelectors(field.Path{}, hook, selector.ValidateOptions{})) > 0 {
 			rules.selectors.AllowInvalidValues = true
 		}
 		rules.anyConditions = rules.anyConditions && object.Equal(hook["matchConditions"], hooks[i]["matchConditions"])

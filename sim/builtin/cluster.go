@@ -99,7 +99,7 @@ func keepOld(obj, old object.Object, names ...string) {
 func validateNamespace(obj object.Object) field.ErrorList {
 	var errs field.ErrorList
 	for _, name := range stringsAt(obj, "spec", "finalizers") {
-		errs = append(errs, validateFinalizer(field.Path("spec.finalizers"), name)...)
+		errs = append(errs, validateFinalizer(field.Root("spec.finalizers"), name)...)
 	}
 	return errs
 }
@@ -121,7 +121,7 @@ func validateNamespaceUpdate(ctx *resource.Context, obj, _ object.Object) field.
 	case "finalize":
 		var errs field.ErrorList
 		for i, name := range stringsAt(obj, "spec", "finalizers") {
-			errs = append(errs, validateFinalizer(field.Path("spec.finalizers").Index(i), name)...)
+			errs = append(errs, validateFinalizer(field.Root("spec.finalizers").Index(i), name)...)
 		}
 		return errs
 	}
@@ -137,7 +137,7 @@ func validateNamespacePhase(obj object.Object) field.ErrorList {
 	if phase == want {
 		return nil
 	}
-	return field.ErrorList{field.Invalid(field.Path("status.Phase"), field.Enum(phase),
+	return field.ErrorList{field.Invalid(field.Root("status.Phase"), field.Enum(phase),
 		"may only be '"+want+"' if `deletionTimestamp` is "+state)}
 }
 

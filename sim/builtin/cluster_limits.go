@@ -56,7 +56,7 @@ func validateLimitRange(obj object.Object) field.ErrorList {
 	var errs field.ErrorList
 	seen := map[string]bool{}
 	for i, item := range objectsAt(obj, "spec", "limits") {
-		p := field.Path("spec.limits").Index(i)
+		p := field.Root("spec.limits").Index(i)
 		kind := item.String("type")
 		errs = append(errs, validateLimitType(p.Child("type"), kind)...)
 		if seen[kind] {

@@ -79,10 +79,10 @@ func prepareNodeUpdate(ctx *resource.Context, obj, old object.Object) {
 }
 
 func validateNode(obj object.Object) field.ErrorList {
-	errs := validateTaints(field.Path("metadata.taints"), objectsAt(obj, "spec", "taints"))
+	errs := validateTaints(field.Root("metadata.taints"), objectsAt(obj, "spec", "taints"))
 	errs = append(errs, validateNodeResources(obj)...)
 	if swap := objectAt(obj, "status", "nodeInfo", "swap"); present(swap, "capacity") {
-		errs = append(errs, field.Positive(intAt(swap, "capacity"), field.Path("metadata.nodeSwapStatus.capacity"))...)
+		errs = append(errs, field.Positive(intAt(swap, "capacity"), field.Root("metadata.nodeSwapStatus.capacity"))...)
 	}
 	errs = append(errs, validateDeclaredFeatures(stringsAt(obj, "status", "declaredFeatures"))...)
 	return append(errs, validatePodCIDRs(stringsAt(obj, "spec", "podCIDRs"))...)
@@ -114,7 +114,7 @@ func validateNodeResources(obj object.Object) field.ErrorList {
 	for _, list := range []string{"capacity", "allocatable"} {
 		amounts := obj.Map("status", list)
 		for _, name := range object.SortedKeys(amounts) {
-			errs = append(errs, resourceQuantity(name, quantityOf(amounts[name]), field.Path("status").Child(list, name))...)
+			errs = append(errs, resourceQuantity(name, quantityOf(amounts[name]), field.Root("status").Child(list, name))...)
 		}
 	}
 	return errs
@@ -124,7 +124,7 @@ var declaredFeature = regexp.MustCompile(`^[A-Z][a-zA-Z0-9]*(/[a-zA-Z][a-zA-Z0-9
 
 func validateDeclaredFeatures(names []string) field.ErrorList {
 	var errs field.ErrorList
-	p := field.Path("status.declaredFeatures")
+	p := field.Root("status.declaredFeatures")
 	for i, name := range names {
 		if len(name) > field.DNSSubdomainMax {
 			errs = append(errs, field.Invalid(p.Index(i), name, "invalid feature name "+strconv.Quote(name)+": "+
@@ -149,7 +149,7 @@ func validateDeclaredFeatures(names []string) field.ErrorList {
 
 func validatePodCIDRs(cidrs []string) field.ErrorList {
 	var errs field.ErrorList
-	p := field.Path("spec.podCIDRs")
+	p := field.Root("spec.podCIDRs")
 	for i, cidr := range cidrs {
 		errs = append(errs, field.Check(p.Index(i), cidr, field.LegacyCIDR)...)
 	}
@@ -181,14 +181,14 @@ func validateNodeUpdate(ctx *resource.Context, obj, old object.Object) field.Err
 	for i, a := range objectsAt(obj, "status", "addresses") {
 		key := a.String("type") + " " + a.String("address")
 		if seen[key] {
-			errs = append(errs, field.Duplicate(field.Path("status.addresses").Index(i), goValue("NodeAddress", a)))
+			errs = append(errs, field.Duplicate(field.Root("status.addresses").Index(i), goValue("NodeAddress", a)))
 		}
 		seen[key] = true
 	}
 	errs = append(errs, validateNodeSpecChange(obj, old)...)
-	errs = append(errs, validateTaints(field.Path("metadata.taints"), objectsAt(obj, "spec", "taints"))...)
+	errs = append(errs, validateTaints(field.Root("metadata.taints"), objectsAt(obj, "spec", "taints"))...)
 	if obj.String("spec", "externalID") != old.String("spec", "externalID") {
-		errs = append(errs, field.Forbidden(field.Path("spec.externalID"), "may not be updated"))
+		errs = append(errs, field.Forbidden(field.Root("spec.externalID"), "may not be updated"))
 	}
 	return errs
 }
@@ -197,7 +197,7 @@ func validateNodeUpdate(ctx *resource.Context, obj, old object.Object) field.Err
 func validateNodeSpecChange(obj, old object.Object) field.ErrorList {
 	var errs field.ErrorList
 	const text = `node updates may not change podCIDR except from "" to valid`
-	p := field.Path("spec.podCIDRs")
+	p := field.Root("spec.podCIDRs")
 	before, after := stringsAt(old, "spec", "podCIDRs"), stringsAt(obj, "spec", "podCIDRs")
 	switch {
 	case len(before) > 0 && len(before) != len(after):
@@ -210,7 +210,7 @@ func validateNodeSpecChange(obj, old object.Object) field.ErrorList {
 		}
 	}
 	if id := old.String("spec", "providerID"); id != "" && id != obj.String("spec", "providerID") {
-		errs = append(errs, field.Forbidden(field.Path("spec.providerID"),
+		errs = append(errs, field.Forbidden(field.Root("spec.providerID"),
 			`node updates may not change providerID except from "" to valid`))
 	}
 	return errs
@@ -227,7 +227,7 @@ func warnNode(ctx *resource.Context, obj, _ object.Object) {
 		ctx.Warn("spec.externalID: this field is deprecated, and is unused by Kubernetes")
 	}
 	for i, cidr := range stringsAt(obj, "spec", "podCIDRs") {
-		warnAll(ctx, field.CIDRWarnings(field.Path("spec.podCIDRs").Index(i), cidr))
+		warnAll(ctx, field.CIDRWarnings(field.Root("spec.podCIDRs").Index(i), cidr))
 	}
 }
 

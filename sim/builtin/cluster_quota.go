@@ -59,8 +59,8 @@ func validateQuotaList(p field.Path, amounts map[string]any) field.ErrorList {
 }
 
 func validateQuotaStatus(obj object.Object) field.ErrorList {
-	errs := validateQuotaList(field.Path("status.hard"), obj.Map("status", "hard"))
-	return append(errs, validateQuotaList(field.Path("status.used"), obj.Map("status", "used"))...)
+	errs := validateQuotaList(field.Root("status.hard"), obj.Map("status", "hard"))
+	return append(errs, validateQuotaList(field.Root("status.used"), obj.Map("status", "used"))...)
 }
 
 func validateQuotaSpec(spec object.Object) field.ErrorList {
@@ -171,7 +171,7 @@ func validateQuotaUpdate(ctx *resource.Context, obj, old object.Object) field.Er
 		if !present(obj, "spec", "scopes") {
 			shown = nil
 		}
-		errs = append(errs, field.Invalid(field.Path("spec.scopes"), shown, field.TextImmutable))
+		errs = append(errs, field.Invalid(field.Root("spec.scopes"), shown, field.TextImmutable))
 	}
 	return errs
 }

@@ -44,8 +44,8 @@ func validateRuntimeClass(obj object.Object) field.ErrorList {
 		errs = append(errs, rules.resources(limits, field.Root("overhead"), containerResourceName)...)
 	}
 	scheduling := objectAt(obj, "scheduling")
-	errs = append(errs, field.CheckLabels(field.Path("scheduling.nodeSelector"), object.StringMap(scheduling.Map("nodeSelector")))...)
-	p, list := field.Path("scheduling.tolerations"), objectsAt(scheduling, "tolerations")
+	errs = append(errs, field.CheckLabels(field.Root("scheduling.nodeSelector"), object.StringMap(scheduling.Map("nodeSelector")))...)
+	p, list := field.Root("scheduling.tolerations"), objectsAt(scheduling, "tolerations")
 	errs = append(errs, (&podRules{}).checkTolerations(list, p)...)
 	seen := map[string]bool{}
 	for i, t := range list {

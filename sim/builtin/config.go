@@ -80,7 +80,7 @@ func validateConfigMap(_ *resource.Context, obj object.Object) field.ErrorList {
 		size += len(decoded(binary[key]))
 	}
 	if size > maxConfigBytes { // the real server names the whole object "[]"
-		errs = append(errs, field.TooLong(field.Path("[]"), maxConfigBytes))
+		errs = append(errs, field.TooLong(field.Root("[]"), maxConfigBytes))
 	}
 	return errs
 }

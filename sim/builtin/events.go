@@ -87,7 +87,7 @@ func validateEvent(ctx *resource.Context, obj object.Object) field.ErrorList {
 		return errs
 	}
 	if name := obj.Name(); name != "" {
-		errs = append(errs, checkName(field.Path("metadata.name"), name, field.NameDNSSubdomain)...)
+		errs = append(errs, checkName(field.Root("metadata.name"), name, field.NameDNSSubdomain)...)
 	}
 	errs = append(errs, validateSeries(obj)...)
 	errs = append(errs, mustBeSet(field.Root("eventTime"), obj.String("eventTime"))...)
@@ -116,12 +116,12 @@ func validateAnyEvent(obj object.Object, strict bool) field.ErrorList {
 		fits = involved != "" || namespace == "default" || namespace == "kube-system"
 	}
 	if !fits {
-		errs = append(errs, field.Invalid(field.Path("involvedObject.namespace"), involved, "does not match event.namespace"))
+		errs = append(errs, field.Invalid(field.Root("involvedObject.namespace"), involved, "does not match event.namespace"))
 	}
 	if obj.String("eventTime") != "" {
 		reporter := field.Root("reportingComponent")
 		if strict {
-			reporter = "reportingController"
+			reporter = field.Root("reportingController")
 		}
 		errs = append(errs, mustBeSet(reporter, obj.String("reportingComponent"))...)
 		errs = append(errs, field.Check(reporter, obj.String("reportingComponent"), field.QualifiedName)...)
@@ -148,9 +148,9 @@ func validateSeries(obj object.Object) field.ErrorList {
 		return nil
 	}
 	if intAt(series, "count") < 2 {
-		errs = append(errs, field.Invalid(field.Path("series.count"), "", "should be at least 2"))
+		errs = append(errs, field.Invalid(field.Root("series.count"), "", "should be at least 2"))
 	}
-	return append(errs, mustBeSet(field.Path("series.lastObservedTime"), series.String("lastObservedTime"))...)
+	return append(errs, mustBeSet(field.Root("series.lastObservedTime"), series.String("lastObservedTime"))...)
 }
 
 func validateEventUpdate(ctx *resource.Context, obj, old object.Object) field.ErrorList {

@@ -42,7 +42,7 @@ func apiServiceKind() kind {
 				}
 				var errs field.ErrorList
 				for i, c := range objectsAt(obj, "status", "conditions") {
-					p := field.Path("status.conditions").Index(i).Child("status")
+					p := field.Root("status.conditions").Index(i).Child("status")
 					errs = append(errs, mustBeOneOf(p, c.String("status"), "True", "False", "Unknown")...)
 				}
 				return errs
@@ -64,7 +64,7 @@ func validateAPIService(obj object.Object) field.ErrorList {
 	p, spec := field.Root("spec"), objectAt(obj, "spec")
 	group, version := spec.String("group"), spec.String("version")
 	if name, want := obj.Name(), version+"."+group; name != want && len(field.PathSegment(name)) == 0 {
-		errs = append(errs, field.Invalid(field.Path("metadata.name"), name, "must be `spec.version+\".\"+spec.group`: "+strconv.Quote(want)))
+		errs = append(errs, field.Invalid(field.Root("metadata.name"), name, "must be `spec.version+\".\"+spec.group`: "+strconv.Quote(want)))
 	}
 	if group == "" && version != "v1" {
 		errs = append(errs, field.Required(p.Child("group"), "only v1 may have an empty group and it better be legacy kube"))

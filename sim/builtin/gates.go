@@ -240,10 +240,10 @@ func eachValue(v any, f func(any)) {
 func gatedValues(off []gate, obj, old object.Object) field.ErrorList {
 	var errs field.ErrorList
 	for _, g := range off {
-		if g.values == nil || len(findValue(map[string]any(old), g.values.path, g.values.value, "")) > 0 {
+		if g.values == nil || len(findValue(map[string]any(old), g.values.path, g.values.value, field.Path{})) > 0 {
 			continue
 		}
-		for _, at := range findValue(map[string]any(obj), g.values.path, g.values.value, "") {
+		for _, at := range findValue(map[string]any(obj), g.values.path, g.values.value, field.Path{}) {
 			errs = append(errs, mustBeOneOf(at, g.values.value, g.values.allowed...)...)
 		}
 	}
@@ -262,7 +262,7 @@ func findValue(v any, path, text string, at field.Path) []field.Path {
 	if head != "*" {
 		m, _ := v.(map[string]any)
 		next := field.Root(head)
-		if at != "" {
+		if !at.IsRoot() {
 			next = at.Child(head)
 		}
 		return findValue(m[head], rest, text, next)

@@ -25,7 +25,7 @@ func ingressClassKind() kind {
 				return validateIngressClass(obj)
 			},
 			ValidateUpdate: func(_ *resource.Context, obj, old object.Object) field.ErrorList {
-				errs := immutable(field.Path("spec.controller"), obj.String("spec", "controller"), old.String("spec", "controller"))
+				errs := immutable(field.Root("spec.controller"), obj.String("spec", "controller"), old.String("spec", "controller"))
 				return append(errs, validateIngressClass(obj)...)
 			},
 		},
@@ -64,13 +64,13 @@ func nameOrDefault(obj object.Object, annotations ...string) string {
 func validateIngressClass(obj object.Object) field.ErrorList {
 	const longest = 250
 	var errs field.ErrorList
-	p := field.Path("spec.controller")
+	p := field.Root("spec.controller")
 	controller := obj.String("spec", "controller")
 	if len(controller) > longest {
 		errs = append(errs, field.TooLong(p, longest))
 	}
 	errs = append(errs, field.DomainPrefixedPath(p, controller)...)
-	ref, at := objectAt(obj, "spec", "parameters"), field.Path("spec.parameters")
+	ref, at := objectAt(obj, "spec", "parameters"), field.Root("spec.parameters")
 	if ref == nil {
 		return errs
 	}
@@ -171,7 +171,7 @@ func serviceCIDRKind() kind {
 }
 
 func validateCIDRs(obj object.Object) field.ErrorList {
-	p, cidrs := field.Path("spec.cidrs"), stringsAt(obj, "spec", "cidrs")
+	p, cidrs := field.Root("spec.cidrs"), stringsAt(obj, "spec", "cidrs")
 	switch {
 	case len(cidrs) == 0:
 		return field.ErrorList{field.Required(p, "at least one CIDR required")}
@@ -198,7 +198,7 @@ func validateCIDRsUpdate(ctx *resource.Context, obj, old object.Object) field.Er
 	if ctx.Subresource == "status" {
 		return nil
 	}
-	p := field.Path("spec.cidrs")
+	p := field.Root("spec.cidrs")
 	before, after := stringsAt(old, "spec", "cidrs"), stringsAt(obj, "spec", "cidrs")
 	if len(before) != len(after) && (len(before) != 1 || len(after) != 2) {
 		return field.ErrorList{field.Invalid(p, pointer(obj, "spec", "cidrs"), field.TextImmutable)}
@@ -227,7 +227,7 @@ func ipAddressKind() kind {
 			ValidateUpdate: func(_ *resource.Context, obj, old object.Object) field.ErrorList {
 				errs := validateParentRef(obj)
 				if !object.SemanticEqual(obj.Map("spec", "parentRef"), old.Map("spec", "parentRef")) {
-					errs = append(errs, field.Invalid(field.Path("spec.parentRef"), goPointer("ParentReference", objectAt(obj, "spec", "parentRef")),
+					errs = append(errs, field.Invalid(field.Root("spec.parentRef"), goPointer("ParentReference", objectAt(obj, "spec", "parentRef")),
 						field.TextImmutable))
 				}
 				return errs
@@ -253,7 +253,7 @@ func ipAddressKind() kind {
 }
 
 func validateParentRef(obj object.Object) field.ErrorList {
-	p, ref := field.Path("spec.parentRef"), objectAt(obj, "spec", "parentRef")
+	p, ref := field.Root("spec.parentRef"), objectAt(obj, "spec", "parentRef")
 	if ref == nil {
 		return field.ErrorList{field.Required(p, "")}
 	}

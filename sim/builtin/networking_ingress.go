@@ -85,7 +85,7 @@ func validateIngressUpdate(ctx *resource.Context, obj, old object.Object) field.
 	}
 	var errs field.ErrorList
 	for i, point := range objectsAt(obj, "status", "loadBalancer", "ingress") {
-		p := field.Path("status.loadBalancer.ingress").Index(i)
+		p := field.Root("status.loadBalancer.ingress").Index(i)
 		if ip := point.String("ip"); ip != "" && !slices.Contains(before, ip) {
 			errs = append(errs, field.Check(p.Child("ip"), ip, field.LegacyIP)...)
 		}
@@ -106,12 +106,12 @@ func validateIngressSpec(spec, was object.Object) field.ErrorList {
 		errs = append(errs, validateIngressBackend(p.Child("defaultBackend"), backend)...)
 	}
 	anyWildcard := slices.ContainsFunc(objectsAt(was, "rules"), func(r object.Object) bool {
-		return strings.Contains(r.String("host"), "*") && len(validateHTTPRule("", r)) > 0
+		return strings.Contains(r.String("host"), "*") && len(validateHTTPRule(field.Path{}, r)) > 0
 	})
 	for i, rule := range rules {
 		errs = append(errs, validateIngressRule(p.Child("rules").Index(i), rule, anyWildcard)...)
 	}
-	anySecret := slices.ContainsFunc(objectsAt(was, "tls"), func(t object.Object) bool { return len(secretName("", t)) > 0 })
+	anySecret := slices.ContainsFunc(objectsAt(was, "tls"), func(t object.Object) bool { return len(secretName(field.Path{}, t)) > 0 })
 	for i, tls := range objectsAt(spec, "tls") {
 		at := p.Child("tls").Index(i)
 		for j, host := range stringsAt(tls, "hosts") {
@@ -231,7 +231,7 @@ func validateIngressBackend(p field.Path, backend object.Object) field.ErrorList
 func warnIngress(ctx *resource.Context, obj, old object.Object) {
 	if ctx.Subresource == "status" {
 		for i, point := range objectsAt(obj, "status", "loadBalancer", "ingress") {
-			warnAll(ctx, field.IPWarnings(field.Path("status.loadBalancer.ingress").Index(i), point.String("ip")))
+			warnAll(ctx, field.IPWarnings(field.Root("status.loadBalancer.ingress").Index(i), point.String("ip")))
 		}
 		return
 	}

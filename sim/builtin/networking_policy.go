@@ -16,7 +16,7 @@ var policyRules = [][2]string{{"ingress", "from"}, {"egress", "to"}}
 func validateNetworkPolicy(obj, old object.Object) field.ErrorList {
 	p, spec := field.Root("spec"), objectAt(obj, "spec")
 	options := selector.ValidateOptions{AllowInvalidValues: old != nil &&
-		len(selector.ValidateLabelSelector("", old.Map("spec", "podSelector"), selector.ValidateOptions{})) > 0}
+		len(selector.ValidateLabelSelector(field.Path{}, old.Map("spec", "podSelector"), selector.ValidateOptions{})) > 0}
 	errs := selector.ValidateLabelSelector(p.Child("podSelector"), spec.Map("podSelector"), options)
 	known := policyCIDRs(old)
 	for _, side := range policyRules {

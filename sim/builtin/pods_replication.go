@@ -105,7 +105,7 @@ func nonConvertible(obj, old object.Object) field.ErrorList {
 		switch {
 		case !ok || strings.Contains(name, "/"):
 		case !strings.Contains(name, "selector"):
-			e := field.NotFound(field.Path(name), annotations[key])
+			e := field.NotFound(field.Root(name), annotations[key])
 			e.Detail = "unknown non-convertible field"
 			errs = append(errs, e)
 		case !object.SemanticEqual(obj.Map("spec", "selector"), old.Map("spec", "selector")):

@@ -98,7 +98,7 @@ func syncAppArmor(ctx *resource.Context, obj object.Object) {
 		return
 	}
 	whole := obj.Map("spec", "securityContext", "appArmorProfile")
-	visitContainers(objectAt(obj, "spec"), "", func(c object.Object, _ field.Path) {
+	visitContainers(objectAt(obj, "spec"), field.Path{}, func(c object.Object, _ field.Path) {
 		key := appArmorPrefix + c.String("name")
 		annotation, ok := obj.Annotations()[key]
 		if !ok || present(c, "securityContext", "appArmorProfile") {

@@ -44,8 +44,8 @@ func podAllowancesOf(old object.Object) podAllowances {
 	}
 	for _, c := range objectsAt(old, "topologySpreadConstraints") {
 		s := c.Map("labelSelector")
-		a.spreadSelector = a.spreadSelector || len(selector.ValidateLabelSelector("", s, selector.ValidateOptions{})) > 0
-		a.spreadKeys = a.spreadKeys || len(matchLabelKeys("", stringsAt(c, "matchLabelKeys"), nil, s)) > 0
+		a.spreadSelector = a.spreadSelector || len(selector.ValidateLabelSelector(field.Path{}, s, selector.ValidateOptions{})) > 0
+		a.spreadKeys = a.spreadKeys || len(matchLabelKeys(field.Path{}, stringsAt(c, "matchLabelKeys"), nil, s)) > 0
 	}
 	for _, v := range objectsAt(old, "volumes") {
 		for _, source := range objectsAt(v, "projected", "sources") {
@@ -61,7 +61,7 @@ func podAllowancesOf(old object.Object) podAllowances {
 		op := t.String("operator")
 		a.comparisonTolerations = a.comparisonTolerations || op == "Lt" || op == "Gt"
 	}
-	visitContainers(old, "", func(c object.Object, _ field.Path) {
+	visitContainers(old, field.Path{}, func(c object.Object, _ field.Path) {
 		a.devicesInUserNS = a.devicesInUserNS || userNS && len(c.List("volumeDevices")) > 0
 	})
 	return a

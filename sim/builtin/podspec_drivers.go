@@ -216,7 +216,7 @@ func ephemeralVolume(_ *podRules, source object.Object, p field.Path) field.Erro
 		}
 	}
 	for _, e := range volumeClaimSpec(objectAt(template, "spec"), nil) {
-		e.Field = at.Child(string(e.Field))
+		e.Field = at.Child(e.Field.String())
 		errs = append(errs, e)
 	}
 	return errs

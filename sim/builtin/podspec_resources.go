@@ -127,7 +127,7 @@ func usesOddHugePages(spec object.Object) bool {
 		return false
 	}
 	found := odd(spec.Map("overhead"))
-	visitContainers(spec, "", func(c object.Object, _ field.Path) {
+	visitContainers(spec, field.Path{}, func(c object.Object, _ field.Path) {
 		found = found || odd(c.Map("resources", "limits")) || odd(c.Map("resources", "requests"))
 	})
 	return found

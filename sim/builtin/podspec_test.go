@@ -77,8 +77,8 @@ func checkPodCase(c, old object.Object) (errs, warnings []string) {
 		template := obj.Map("template")
 		defaultPodTemplate(template)
 		dropPodFields(object.Object(template).Map("spec"), nil)
-		found = validatePodTemplate(template, "template")
-		warnAll(ctx, podTemplateWarnings(template, "template"))
+		found = validatePodTemplate(template, field.Root("template"))
+		warnAll(ctx, podTemplateWarnings(template, field.Root("template")))
 	case present(c, "old"):
 		before := old.Copy()
 		obj.SetDefault("x", "metadata", "name")
@@ -92,7 +92,7 @@ func checkPodCase(c, old object.Object) (errs, warnings []string) {
 		defaultPod(obj)
 		dropPodFields(obj.Map("spec"), nil)
 		found = validateNewPod(ctx, obj)
-		warnAll(ctx, podWarnings(objectAt(obj, "spec"), obj.Annotations(), ""))
+		warnAll(ctx, podWarnings(objectAt(obj, "spec"), obj.Annotations(), field.Path{}))
 	}
 	for _, e := range found {
 		errs = append(errs, shortText(e.Error()))

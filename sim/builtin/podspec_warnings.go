@@ -18,7 +18,7 @@ func warnPod(ctx *resource.Context, obj, old object.Object) {
 		if msgs := field.DNS1123Label(obj.Name()); len(msgs) > 0 {
 			ctx.Warn(fmt.Sprintf("metadata.name: this is used in the Pod's hostname, which can result in surprising behavior; a DNS label is recommended: %v", msgs))
 		}
-		warnAll(ctx, podWarnings(objectAt(obj, "spec"), obj.Annotations(), ""))
+		warnAll(ctx, podWarnings(objectAt(obj, "spec"), obj.Annotations(), field.Path{}))
 		return
 	}
 	if ctx.Subresource != "status" {
@@ -238,7 +238,7 @@ func (w *podWarner) containers() {
 // appArmor warns about the annotation in a template; in a pod syncAppArmor does.
 func (w *podWarner) appArmor(c object.Object) {
 	key := appArmorPrefix + c.String("name")
-	if w.path == "" || present(c, "securityContext", "appArmorProfile") {
+	if w.path.IsRoot() || present(c, "securityContext", "appArmorProfile") {
 		return
 	}
 	whole := w.spec.Map("securityContext", "appArmorProfile")

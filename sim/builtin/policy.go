@@ -52,7 +52,7 @@ func validateBudget(obj, old object.Object) field.ErrorList {
 			errs = append(errs, validateAtMost100Percent(p.Child(name), spec[name])...)
 		}
 	}
-	was := selector.ValidateLabelSelector("", old.Map("spec", "selector"), selector.ValidateOptions{})
+	was := selector.ValidateLabelSelector(field.Path{}, old.Map("spec", "selector"), selector.ValidateOptions{})
 	errs = append(errs, selector.ValidateLabelSelector(p.Child("selector"), spec.Map("selector"),
 		selector.ValidateOptions{AllowInvalidValues: len(was) > 0})...)
 	if present(spec, "unhealthyPodEvictionPolicy") {

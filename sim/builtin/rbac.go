@@ -55,7 +55,7 @@ func validateRole(obj object.Object, namespaced bool, options selector.ValidateO
 	if namespaced || !present(obj, "aggregationRule") {
 		return errs
 	}
-	p, selectors := field.Path("aggregationRule.clusterRoleSelectors"), objectsAt(obj, "aggregationRule", "clusterRoleSelectors")
+	p, selectors := field.Root("aggregationRule.clusterRoleSelectors"), objectsAt(obj, "aggregationRule", "clusterRoleSelectors")
 	if len(selectors) == 0 {
 		errs = append(errs, field.Required(p, "at least one clusterRoleSelector required if aggregationRule is non-nil"))
 	}

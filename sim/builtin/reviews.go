@@ -1,6 +1,8 @@
 package builtin
 
 import (
+	"strings"
+
 	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
@@ -37,10 +39,10 @@ func validateLocalReview(ctx *resource.Context, obj object.Object) field.ErrorLi
 	errs := validateAttributes(obj, true)
 	errs = append(errs, emptyMetadata(obj, "must be empty except for namespace", "namespace")...)
 	if asked := objectAt(obj, "spec", "resourceAttributes"); asked != nil && asked.String("namespace") != obj.Namespace() {
-		errs = append(errs, field.Invalid(field.Path("spec.resourceAttributes.namespace"), asked.String("namespace"), "must match metadata.namespace"))
+		errs = append(errs, field.Invalid(field.Root("spec.resourceAttributes.namespace"), asked.String("namespace"), "must match metadata.namespace"))
 	}
 	if asked := objectAt(obj, "spec", "nonResourceAttributes"); asked != nil {
-		errs = append(errs, field.Invalid(field.Path("spec.nonResourceAttributes"), goValue("NonResourceAttributes", asked), "disallowed on this kind of request"))
+		errs = append(errs, field.Invalid(field.Root("spec.nonResourceAttributes"), goValue("NonResourceAttributes", asked), "disallowed on this kind of request"))
 	}
 	return errs
 }
@@ -102,11 +104,10 @@ func validateAskedSelector(p field.Path, s object.Object, rule func(field.Path, 
 
 // validateLabelRequirement checks one requirement; operators that this server does not know are let pass.
 func validateLabelRequirement(p field.Path, r object.Object) field.ErrorList {
-	errs := selector.ValidateLabelSelector("", map[string]any{"matchExpressions": []any{map[string]any(r)}},
+	errs := selector.ValidateLabelSelector(field.Path{}, map[string]any{"matchExpressions": []any{map[string]any(r)}},
 		selector.ValidateOptions{AllowUnknownOperators: true})
-	const from = "matchExpressions[0]"
 	for _, e := range errs {
-		e.Field = p + e.Field[len(from):]
+		e.Field = p.Child(strings.TrimPrefix(e.Field.String(), "matchExpressions[0]."))
 	}
 	return errs
 }

@@ -178,7 +178,7 @@ func (t *taken) allocateAddresses(spec, was object.Object) field.ErrorList {
 	if was != nil && was.String("type") != typeExternalName {
 		return nil
 	}
-	p := field.Path("spec.clusterIPs")
+	p := field.Root("spec.clusterIPs")
 	if len(ips) > 0 {
 		if why := t.takeAddress(ips[0]); why != "" {
 			return field.ErrorList{field.Invalid(p, ips, "failed to allocate IP "+ips[0]+": "+why)}
@@ -225,7 +225,7 @@ func (t *taken) allocatePorts(spec, was object.Object) field.ErrorList {
 	}
 	if port := intAt(spec, "healthCheckNodePort"); port != 0 {
 		if why := t.takePort(port); why != "" {
-			return field.ErrorList{field.Invalid(field.Path("spec.healthCheckNodePort"), port,
+			return field.ErrorList{field.Invalid(field.Root("spec.healthCheckNodePort"), port,
 				fmt.Sprintf("failed to allocate requested HealthCheck NodePort %d: %s", port, why))}
 		}
 		return nil
@@ -261,7 +261,7 @@ func (t *taken) allocateNodePorts(spec, was object.Object, kept map[int64]bool) 
 			own = t.nextPort()
 		} else if !kept[own] && !mine[own] {
 			if why := t.takePort(own); why != "" {
-				return field.ErrorList{field.Invalid(field.Path("spec.ports").Index(i).Child("nodePort"), own, why)}
+				return field.ErrorList{field.Invalid(field.Root("spec.ports").Index(i).Child("nodePort"), own, why)}
 			}
 		}
 		p["nodePort"] = own

@@ -15,9 +15,9 @@ const (
 )
 
 var (
-	policyPath    = field.Path("spec.ipFamilyPolicy")
-	familiesPath  = field.Path("spec.ipFamilies")
-	addressesPath = field.Path("spec.clusterIPs")
+	policyPath    = field.Root("spec.ipFamilyPolicy")
+	familiesPath  = field.Root("spec.ipFamilies")
+	addressesPath = field.Root("spec.clusterIPs")
 )
 
 // initFamilies fills in ipFamilyPolicy and ipFamilies of a service on a cluster with one family (KEP-563). was is nil on

@@ -25,7 +25,7 @@ func validateService(obj, old object.Object) field.ErrorList {
 	spec, was, p := objectAt(obj, "spec"), objectAt(old, "spec"), field.Root("spec")
 	mode, moded := obj.Annotations()[topologyMode]
 	if hints, ok := obj.Annotations()[topologyHints]; ok && moded && mode != hints {
-		errs = append(errs, field.Invalid(field.Path("metadata.annotations").Key(topologyMode), mode,
+		errs = append(errs, field.Invalid(field.Root("metadata.annotations").Key(topologyMode), mode,
 			"must match annotations["+topologyHints+"] when both are specified"))
 	}
 	kind := spec.String("type")
@@ -151,7 +151,7 @@ func validateEndpointIP(p field.Path, ip string) field.ErrorList {
 // validatePortUse finds node ports where there can be none, and ports that occur twice.
 func validatePortUse(spec object.Object) field.ErrorList {
 	var errs, twice field.ErrorList
-	p := field.Path("spec.ports")
+	p := field.Root("spec.ports")
 	nodePorts, ports := map[string]bool{}, map[string]bool{}
 	for i, port := range objectsAt(spec, "ports") {
 		protocol, own := port.String("protocol"), intAt(port, "nodePort")
@@ -181,7 +181,7 @@ func validateSourceRanges(obj, old object.Object) field.ErrorList {
 	var errs field.ErrorList
 	balancer := obj.String("spec", "type") == typeLoadBalancer
 	if ranges := stringsAt(obj, "spec", "loadBalancerSourceRanges"); len(ranges) > 0 {
-		p := field.Path("spec.LoadBalancerSourceRanges")
+		p := field.Root("spec.LoadBalancerSourceRanges")
 		if !balancer {
 			errs = append(errs, field.Forbidden(p, onlyLoadBalancers))
 		}
@@ -200,7 +200,7 @@ func validateSourceRanges(obj, old object.Object) field.ErrorList {
 	if !ok {
 		return nil
 	}
-	p := field.Path("metadata.annotations").Key(sourceRangesKey)
+	p := field.Root("metadata.annotations").Key(sourceRangesKey)
 	if !balancer {
 		errs = append(errs, field.Forbidden(p, onlyLoadBalancers))
 	}
@@ -214,7 +214,7 @@ func validateSourceRanges(obj, old object.Object) field.ErrorList {
 }
 
 func validateLoadBalancerClass(spec object.Object) field.ErrorList {
-	p := field.Path("spec.loadBalancerClass")
+	p := field.Root("spec.loadBalancerClass")
 	switch {
 	case !present(spec, "loadBalancerClass"):
 		return nil
@@ -264,17 +264,17 @@ func validateServiceUpdate(ctx *resource.Context, obj, old object.Object) field.
 	errs := validateAddressChange(spec, was)
 	balancers := spec.String("type") == typeLoadBalancer && was.String("type") == typeLoadBalancer
 	if balancers && !object.Equal(spec["loadBalancerClass"], was["loadBalancerClass"]) {
-		errs = append(errs, field.Invalid(field.Path("spec.loadBalancerClass"), pointer(spec, "loadBalancerClass"), "may not change once set"))
+		errs = append(errs, field.Invalid(field.Root("spec.loadBalancerClass"), pointer(spec, "loadBalancerClass"), "may not change once set"))
 	}
 	errs = append(errs, validateLoadBalancerClass(spec)...)
 	if needsHealthCheck(was) && needsHealthCheck(spec) && intAt(was, "healthCheckNodePort") != intAt(spec, "healthCheckNodePort") {
-		errs = append(errs, field.Forbidden(field.Path("spec.healthCheckNodePort"), field.TextImmutable))
+		errs = append(errs, field.Forbidden(field.Root("spec.healthCheckNodePort"), field.TextImmutable))
 	}
 	return append(errs, validateService(obj, old)...)
 }
 
 func validateLoadBalancerStatus(obj, old object.Object) field.ErrorList {
-	p := field.Path("status.loadBalancer.ingress")
+	p := field.Root("status.loadBalancer.ingress")
 	ingresses := objectsAt(obj, "status", "loadBalancer", "ingress")
 	if len(ingresses) > 0 && obj.String("spec", "type") != typeLoadBalancer {
 		return field.ErrorList{field.Forbidden(p, "may only be used when `spec.type` is 'LoadBalancer'")}
@@ -317,7 +317,7 @@ func validateIngressHost(p field.Path, host string) field.ErrorList {
 func warnService(ctx *resource.Context, obj, _ object.Object) {
 	if ctx.Subresource == "status" {
 		for i, ingress := range objectsAt(obj, "status", "loadBalancer", "ingress") {
-			warnAll(ctx, field.IPWarnings(field.Path("status.loadBalancer.ingress").Index(i), ingress.String("ip")))
+			warnAll(ctx, field.IPWarnings(field.Root("status.loadBalancer.ingress").Index(i), ingress.String("ip")))
 		}
 		return
 	}

@@ -24,8 +24,8 @@ func csiDriverKind() kind {
 			ValidateUpdate: func(_ *resource.Context, obj, old object.Object) field.ErrorList {
 				spec, was := objectAt(obj, "spec"), objectAt(old, "spec")
 				errs := validateCSIDriver(spec)
-				errs = append(errs, immutable(field.Path("spec.attachedRequired"), spec["attachRequired"], was["attachRequired"])...)
-				return append(errs, immutable(field.Path("spec.volumeLifecycleModes"), spec["volumeLifecycleModes"], was["volumeLifecycleModes"])...)
+				errs = append(errs, immutable(field.Root("spec.attachedRequired"), spec["attachRequired"], was["attachRequired"])...)
+				return append(errs, immutable(field.Root("spec.volumeLifecycleModes"), spec["volumeLifecycleModes"], was["volumeLifecycleModes"])...)
 			},
 			Warn: func(ctx *resource.Context, obj, old object.Object) {
 				tokens := obj.List("spec", "tokenRequests")
@@ -134,7 +134,7 @@ func validateNodeDrivers(drivers []object.Object) field.ErrorList {
 	var errs field.ErrorList
 	seen := map[string]bool{}
 	for i, driver := range drivers {
-		p, name, node := field.Path("spec.drivers").Index(i), driver.String("name"), driver.String("nodeID")
+		p, name, node := field.Root("spec.drivers").Index(i), driver.String("name"), driver.String("nodeID")
 		errs = append(errs, csiDriverName(p.Child("name"), name)...)
 		errs = append(errs, mustBeSet(p.Child("nodeID"), node)...)
 		if len(node) > longest {
@@ -171,7 +171,7 @@ func sameNodeDrivers(obj, old object.Object) field.ErrorList {
 			delete(a, "allocatable")
 			delete(b, "allocatable")
 			if !object.SemanticEqual(map[string]any(a), map[string]any(b)) {
-				errs = append(errs, field.Invalid(field.Path("spec.drivers"), goValue("CSINodeDriver", a), field.TextImmutable))
+				errs = append(errs, field.Invalid(field.Root("spec.drivers"), goValue("CSINodeDriver", a), field.TextImmutable))
 			}
 		}
 	}
@@ -188,7 +188,7 @@ func storageCapacityKind() kind {
 				return validateStorageCapacity(obj, selector.ValidateOptions{})
 			},
 			ValidateUpdate: func(_ *resource.Context, obj, old object.Object) field.ErrorList {
-				bad := len(selector.ValidateLabelSelector("", old.Map("nodeTopology"), selector.ValidateOptions{})) > 0
+				bad := len(selector.ValidateLabelSelector(field.Path{}, old.Map("nodeTopology"), selector.ValidateOptions{})) > 0
 				errs := validateStorageCapacity(obj, selector.ValidateOptions{AllowInvalidValues: bad})
 				if !object.SemanticEqual(obj["nodeTopology"], old["nodeTopology"]) {
 					errs = append(errs, field.Invalid(field.Root("nodeTopology"), selectorValue(obj.Map("nodeTopology")), field.TextImmutable))

@@ -40,7 +40,7 @@ func issueToken(c *resource.Connection) (object.Object, *status.Status) {
 	request := c.Body
 	if name := request.Name(); name != "" && name != c.Name {
 		return nil, status.Invalid(tokenRequestKind, c.Name, field.ErrorList{
-			field.Invalid(field.Path("metadata.name"), name, "must match the service account name if specified")})
+			field.Invalid(field.Root("metadata.name"), name, "must match the service account name if specified")})
 	}
 	account := c.Get("serviceaccounts", c.Namespace, c.Name)
 	if account == nil {
@@ -83,7 +83,7 @@ func completeTokenRequest(c *resource.Connection, account object.Object) {
 }
 
 func validateTokenRequest(request object.Object) field.ErrorList {
-	seconds, p := intAt(request, "spec", "expirationSeconds"), field.Path("spec.expirationSeconds")
+	seconds, p := intAt(request, "spec", "expirationSeconds"), field.Root("spec.expirationSeconds")
 	switch {
 	case seconds < tokenMin:
 		return field.ErrorList{field.Invalid(p, seconds, "may not specify a duration less than 10 minutes")}

@@ -23,7 +23,7 @@ func volumeClaimSpec(spec, was object.Object) field.ErrorList {
 		errs = append(errs, field.Required(p.Child("accessModes"), "at least 1 access mode is required"))
 	}
 	if present(spec, "selector") {
-		old := len(selector.ValidateLabelSelector("", was.Map("selector"), selector.ValidateOptions{})) > 0
+		old := len(selector.ValidateLabelSelector(field.Path{}, was.Map("selector"), selector.ValidateOptions{})) > 0
 		errs = append(errs, selector.ValidateLabelSelector(p.Child("selector"), spec.Map("selector"),
 			selector.ValidateOptions{AllowInvalidValues: old})...)
 	}
@@ -101,10 +101,10 @@ func volumeClaimUpdate(ctx *resource.Context, obj, old object.Object) field.Erro
 	}
 	size, had := quantityOf(spec.Map("resources", "requests")["storage"]), quantityOf(was.Map("resources", "requests")["storage"])
 	if size.Cmp(had) < 0 && size.Cmp(quantityOf(old.Map("status", "capacity")["storage"])) <= 0 {
-		errs = append(errs, field.Forbidden(field.Path("spec.resources.requests.storage"), "field can not be less than status.capacity"))
+		errs = append(errs, field.Forbidden(field.Root("spec.resources.requests.storage"), "field can not be less than status.capacity"))
 	}
 	errs = append(errs, immutable(field.Root("volumeMode"), spec["volumeMode"], was["volumeMode"])...)
-	class := field.Path("spec.volumeAttributesClassName")
+	class := field.Root("spec.volumeAttributesClassName")
 	if object.Equal(spec["volumeAttributesClassName"], was["volumeAttributesClassName"]) || !present(old, "status", "currentVolumeAttributesClassName") {
 		return errs
 	}
@@ -138,7 +138,7 @@ func maskClaimChange(obj, old, now, before object.Object) field.ErrorList {
 		delete(now, "storageClassName")
 	} else {
 		if newClass != oldClass {
-			errs = append(errs, field.Invalid(field.Path("metadata.annotations").Child(betaStorageClass), newClass, field.TextImmutable))
+			errs = append(errs, field.Invalid(field.Root("metadata.annotations").Child(betaStorageClass), newClass, field.TextImmutable))
 		}
 		if set && (!annotated || class == oldClass) {
 			keep("storageClassName")
@@ -160,7 +160,7 @@ var resizeStates = []string{"ControllerResizeInProgress", "ControllerResizeInfea
 func volumeClaimStatus(obj object.Object) field.ErrorList {
 	var errs field.ErrorList
 	if len(obj.List("spec", "accessModes")) == 0 {
-		errs = append(errs, field.Required(field.Path("Spec.accessModes"), ""))
+		errs = append(errs, field.Required(field.Root("Spec.accessModes"), ""))
 	}
 	p := field.Root("status")
 	capacity := obj.Map("status", "capacity")
@@ -224,7 +224,7 @@ func warnPersistentVolume(ctx *resource.Context, obj, _ object.Object) {
 	if obj.String("spec", "persistentVolumeReclaimPolicy") == "Recycle" {
 		ctx.Warn("spec.persistentVolumeReclaimPolicy: The Recycle reclaim policy is deprecated. Instead, the recommended approach is to use dynamic provisioning.")
 	}
-	p := field.Path("spec.nodeAffinity.required.nodeSelectorTerms")
+	p := field.Root("spec.nodeAffinity.required.nodeSelectorTerms")
 	for i, term := range objectsAt(obj, "spec", "nodeAffinity", "required", "nodeSelectorTerms") {
 		for j, e := range objectsAt(term, "matchExpressions") {
 			if text, ok := deprecatedNodeLabels[e.String("key")]; ok {

@@ -237,7 +237,7 @@ func validateMountOptions(obj object.Object) field.ErrorList {
 			return nil
 		}
 	}
-	return field.ErrorList{field.Forbidden(field.Path("metadata.annotations").Child(key), "may not specify mount options for this volume type")}
+	return field.ErrorList{field.Forbidden(field.Root("metadata.annotations").Child(key), "may not specify mount options for this volume type")}
 }
 
 // validatePersistentVolumeUpdate reports what is wrong with the new volume twice, as the real server does.
@@ -254,7 +254,7 @@ func validatePersistentVolumeUpdate(ctx *resource.Context, obj, old object.Objec
 	}
 	for _, s := range persistentSources {
 		if !object.SemanticEqual(spec[s.name], was[s.name]) {
-			errs = append(errs, field.Forbidden(field.Path("spec.persistentvolumesource"),
+			errs = append(errs, field.Forbidden(field.Root("spec.persistentvolumesource"),
 				"spec.persistentvolumesource is immutable after creation\n"+goDiff("PersistentVolumeSource", was, spec)))
 			break
 		}
@@ -265,7 +265,7 @@ func validatePersistentVolumeUpdate(ctx *resource.Context, obj, old object.Objec
 			"field is immutable, except for updating from beta label to GA"))
 	}
 	if present(was, "volumeAttributesClassName") && !present(spec, "volumeAttributesClassName") {
-		errs = append(errs, field.Forbidden(field.Path("spec.volumeAttributesClassName"), "update from non-nil value to nil is forbidden"))
+		errs = append(errs, field.Forbidden(field.Root("spec.volumeAttributesClassName"), "update from non-nil value to nil is forbidden"))
 	}
 	return errs
 }

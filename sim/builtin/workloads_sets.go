@@ -34,7 +34,7 @@ func validateStatefulSet(obj, old object.Object, rules statefulRules) field.Erro
 	if !rules.update {
 		for i, claim := range objectsAt(spec, "volumeClaimTemplates") {
 			for _, e := range volumeClaimSpec(claim.Map("spec"), nil) {
-				e.Field = p.Child("volumeClaimTemplates").Index(i).Child(string(e.Field))
+				e.Field = p.Child("volumeClaimTemplates").Index(i).Child(e.Field.String())
 				errs = append(errs, e)
 			}
 		}

@@ -20,7 +20,7 @@ func FieldPath(text string, schema map[string]any, brackets bool) (field.Path, m
 		var err error
 		switch {
 		case rest[0] == '[' && !brackets:
-			return "", nil, errors.New("array notation is not allowed")
+			return field.Path{}, nil, errors.New("array notation is not allowed")
 		case rest[0] == '[':
 			name, rest, err = bracketed(rest[1:])
 		case rest[0] == '.':
@@ -33,10 +33,10 @@ func FieldPath(text string, schema map[string]any, brackets bool) (field.Path, m
 			err = fmt.Errorf("expected [ or . but got: %s", name)
 		}
 		if err != nil {
-			return "", nil, err
+			return field.Path{}, nil, err
 		}
 		if p, schema, err = descend(p, schema, name); err != nil {
-			return "", nil, err
+			return field.Path{}, nil, err
 		}
 	}
 	return p, schema, nil
@@ -107,12 +107,12 @@ func descend(p field.Path, schema map[string]any, name string) (field.Path, map[
 	if properties := o.Map("properties"); properties != nil {
 		child, ok := properties[name].(map[string]any)
 		if !ok {
-			return "", nil, errNoField
+			return field.Path{}, nil, errNoField
 		}
 		return p.Child(name), child, nil
 	}
 	if child := o.Map("additionalProperties"); child != nil {
 		return p.Key(name), child, nil
 	}
-	return "", nil, errNoField
+	return field.Path{}, nil, errNoField
 }

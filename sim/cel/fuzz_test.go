@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/matryer/is"
 )
@@ -29,10 +30,10 @@ func FuzzRules(f *testing.F) {
 		if list := s.List("x-kubernetes-validations"); list == nil {
 			s["x-kubernetes-validations"] = []any{map[string]any{"rule": text, "messageExpression": text, "fieldPath": text}}
 		}
-		CheckRules(s, "p")
-		rules, _ := CompileRules(s, true, "p")
+		CheckRules(s, field.Root("p"))
+		rules, _ := CompileRules(s, true, field.Root("p"))
 		budget := int64(RuleBudget)
-		rules.Apply(v, v, "", &budget)
+		rules.Apply(v, v, field.Path{}, &budget)
 		c := NewCompiler(Declarations{Params: true, Authorizer: true, Patch: true})
 		budget = RuleBudget
 		_, _ = c.Compile(text, Any).Eval(&Input{Object: v, Params: s}, &budget)
@@ -64,9 +65,9 @@ func TestHostileRules(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			is := is.New(t)
 			start := time.Now()
-			rules, _ := CompileRules(parse(t, schema), true, "")
+			rules, _ := CompileRules(parse(t, schema), true, field.Path{})
 			budget := int64(RuleBudget)
-			rules.Apply(value, nil, "", &budget)
+			rules.Apply(value, nil, field.Path{}, &budget)
 			is.True(time.Since(start) < 5*time.Second) // bounded
 		})
 	}
@@ -76,12 +77,12 @@ func TestHostileRules(t *testing.T) {
 func TestSameCost(t *testing.T) {
 	is := is.New(t)
 	rules, errs := CompileRules(parse(t, spec(`"m":{"type":"object","maxProperties":9,"additionalProperties":{"type":"integer"}}`,
-		`{"rule":"{'c':3,'a':1,'b':2}.exists(k, k == 'a') && self.m.exists(k, k == 'z') && {'x':1,'y':2}.map(k, k).size() == 3","messageExpression":"{'q':1,'p':2,'r':3}.transformMap(k, v, v).map(k, k)[0]"}`)), true, "")
+		`{"rule":"{'c':3,'a':1,'b':2}.exists(k, k == 'a') && self.m.exists(k, k == 'z') && {'x':1,'y':2}.map(k, k).size() == 3","messageExpression":"{'q':1,'p':2,'r':3}.transformMap(k, v, v).map(k, k)[0]"}`)), true, field.Path{})
 	is.Equal(len(errs), 0)
 	first := ""
 	for range 50 {
 		budget := int64(RuleBudget)
-		got, _ := rules.Apply(map[string]any{"spec": map[string]any{"m": map[string]any{"b": int64(1), "z": int64(1), "c": int64(3)}}}, nil, "", &budget)
+		got, _ := rules.Apply(map[string]any{"spec": map[string]any{"m": map[string]any{"b": int64(1), "z": int64(1), "c": int64(3)}}}, nil, field.Path{}, &budget)
 		text := got.Text() + string(object.AppendJSON(nil, budget))
 		if first == "" {
 			first = text
@@ -93,15 +94,15 @@ func TestSameCost(t *testing.T) {
 func BenchmarkCompile(b *testing.B) {
 	schema := parse(b, spec(`"min":{"type":"integer"},"max":{"type":"integer"}`, `{"rule":"self.min <= self.max"}`))
 	for b.Loop() {
-		CompileRules(schema, true, "")
+		CompileRules(schema, true, field.Path{})
 	}
 }
 
 func BenchmarkValidate(b *testing.B) {
-	rules, _ := CompileRules(parse(b, spec(`"min":{"type":"integer"},"max":{"type":"integer"}`, `{"rule":"self.min <= self.max"}`)), true, "")
+	rules, _ := CompileRules(parse(b, spec(`"min":{"type":"integer"},"max":{"type":"integer"}`, `{"rule":"self.min <= self.max"}`)), true, field.Path{})
 	obj := parse(b, `{"spec":{"min":1,"max":2}}`)
 	for b.Loop() {
 		budget := int64(RuleBudget)
-		rules.Apply(obj, nil, "", &budget)
+		rules.Apply(obj, nil, field.Path{}, &budget)
 	}
 }

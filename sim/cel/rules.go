@@ -45,7 +45,7 @@ func CompileRules(schema map[string]any, root bool, p field.Path) (*Rules, field
 	names.declare(n, "selfType")
 	c := &ruleCompiler{names: names}
 	one := uint64(1)
-	c.compile(n, p, &one, "")
+	c.compile(n, p, &one, field.Path{})
 	if c.total > StaticTotalLimit {
 		for _, e := range c.expensive {
 			c.errs = append(c.errs, field.Forbidden(e.path,
@@ -98,7 +98,7 @@ func (c *ruleCompiler) compile(n *node, p field.Path, times *uint64, uncorrelate
 	}
 	if n.items != nil {
 		within := uncorrelated
-		if n.listType != "map" && within == "" {
+		if n.listType != "map" && within.IsRoot() {
 			within = p
 		}
 		c.compile(n.items, p.Child("items"), below, within)
@@ -194,7 +194,7 @@ func (c *ruleCompiler) report(r *checkedRule, source *rule, p field.Path, repeat
 		c.add(p.Child("messageExpression"), r.messageC)
 	}
 	switch {
-	case r.usesOld && uncorrelated != "":
+	case r.usesOld && !uncorrelated.IsRoot():
 		c.errs = append(c.errs, field.Invalid(p.Child("rule"), source.Rule,
 			fmt.Sprintf("oldSelf cannot be used on the uncorrelatable portion of the schema within %v", uncorrelated)))
 	case !r.usesOld && source.OptionalOldSelf != nil:

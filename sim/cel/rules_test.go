@@ -23,7 +23,7 @@ func parse(t testing.TB, text string) map[string]any {
 // check compiles schema and validates self (and old, "" for none) with it.
 func check(t testing.TB, schema, self, old string) (compile, validate, warnings []string) {
 	t.Helper()
-	rules, bad := CompileRules(parse(t, schema), true, "schema")
+	rules, bad := CompileRules(parse(t, schema), true, field.Root("schema"))
 	for _, e := range bad {
 		compile = append(compile, e.Error())
 	}
@@ -35,7 +35,7 @@ func check(t testing.TB, schema, self, old string) (compile, validate, warnings 
 		before = parse(t, old)
 	}
 	budget := int64(RuleBudget)
-	errs, ratcheted := rules.Apply(parse(t, self), before, "", &budget)
+	errs, ratcheted := rules.Apply(parse(t, self), before, field.Path{}, &budget)
 	for _, e := range errs {
 		validate = append(validate, e.Error())
 	}
@@ -210,7 +210,7 @@ func TestOldItemsByKey(t *testing.T) {
 func TestBudget(t *testing.T) {
 	is := is.New(t)
 	schema := parse(t, spec(`"l":{"type":"array","items":{"type":"integer"}}`, `{"rule":"self.l.all(x, self.l.all(y, x >= 0))"}`))
-	rules, _ := CompileRules(schema, true, "")
+	rules, _ := CompileRules(schema, true, field.Path{})
 	items := make([]any, 2000)
 	for i := range items {
 		items[i] = int64(i)
@@ -236,7 +236,7 @@ func TestCheckRules(t *testing.T) {
 	for _, tt := range tests {
 		is := is.New(t)
 		schema := parse(t, `{"type":"object","properties":{"a":{"type":"object","properties":{"b.c":{"type":"string"}}}},"x-kubernetes-validations":[`+tt.rule+`]}`)
-		errs, got := CheckRules(schema, ""), ""
+		errs, got := CheckRules(schema, field.Path{}), ""
 		if len(errs) > 0 {
 			got = errs[0].Error()
 		}

@@ -28,7 +28,7 @@ func (r *Rules) Validate(obj, old map[string]any) (errs, ratcheted field.ErrorLi
 	if old != nil {
 		before = old
 	}
-	return r.Apply(obj, before, "", &budget)
+	return r.Apply(obj, before, field.Path{}, &budget)
 }
 
 // Apply is Validate for a value at path p. budget is what the rules may still cost; it is negative when they have used
@@ -217,8 +217,8 @@ func (v *validation) apply(n *node, r *checkedRule, source *rule, vars *variable
 
 // broken reports a rule that the value breaks.
 func (v *validation) broken(n *node, r *checkedRule, source *rule, vars *variables, self any, p field.Path, c correlation) bool {
-	if r.path != "" {
-		p = p.Child(string(r.path))
+	if !r.path.IsRoot() {
+		p = p.Child(r.path.String())
 	}
 	text := source.message()
 	if r.message != nil {

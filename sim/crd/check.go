@@ -70,14 +70,14 @@ func (s *spec) structural() bool {
 	for i := range s.versions {
 		p := s.of(&s.versions[i])
 		schema := p.openAPI()
-		ok = ok && (schema == nil || !unreadable(schema) && len(checkStructural(schema, "")) == 0)
+		ok = ok && (schema == nil || !unreadable(schema) && len(checkStructural(schema, field.Path{})) == 0)
 	}
 	return ok
 }
 
 // unreadable reports whether a schema has parts that no structural schema can have: they are errors of their own.
 func unreadable(schema map[string]any) bool {
-	return !walk(schema, "", func(node object.Object, _ field.Path) bool {
+	return !walk(schema, field.Path{}, func(node object.Object, _ field.Path) bool {
 		for _, name := range []string{"id", "$schema", "$ref", "patternProperties", "dependencies", "additionalItems", "definitions"} {
 			if present(node[name]) {
 				return false
@@ -337,7 +337,7 @@ func (s *spec) unknownFormats() []string {
 	var out []string
 	for i := range s.versions {
 		p := s.of(&s.versions[i])
-		walk(p.openAPI(), "", func(node object.Object, _ field.Path) bool {
+		walk(p.openAPI(), field.Path{}, func(node object.Object, _ field.Path) bool {
 			if format := node.String("format"); format != "" && !structural.KnownFormat(node.String("type"), format) {
 				out = append(out, format)
 			}

@@ -73,7 +73,7 @@ func (c *checker) demands(n int, rule func(object.Object, field.Path) field.Erro
 func (c *checker) keeps(rule func(object.Object, field.Path) field.ErrorList) bool {
 	for i := range c.before.versions {
 		p := c.before.of(&c.before.versions[i])
-		if !walk(p.openAPI(), "", func(node object.Object, p field.Path) bool { return len(rule(node, p)) == 0 }) {
+		if !walk(p.openAPI(), field.Path{}, func(node object.Object, p field.Path) bool { return len(rule(node, p)) == 0 }) {
 			return false
 		}
 	}

@@ -287,6 +287,6 @@ func TestObjects(t *testing.T) {
 type fakeRules struct{ warned int }
 
 func (*fakeRules) Validate(_, _ map[string]any) (errs, ratcheted field.ErrorList) {
-	e := field.Invalid("spec", field.Omit, "broken")
+	e := field.Invalid(field.Root("spec"), field.Omit, "broken")
 	return field.ErrorList{e}, field.ErrorList{e}
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/kubesim/kubesim/sim/crd/structural"
+	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
 	"github.com/kubesim/kubesim/sim/schema"
@@ -130,7 +131,7 @@ func (s *Server) Prune(kind schema.GVK, obj object.Object) ([]string, error) {
 	if v == nil {
 		return nil, nil
 	}
-	unknown, bad := v.schema.Coerce(map[string]any(obj), "", s.Meta, false)
+	unknown, bad := v.schema.Coerce(map[string]any(obj), field.Path{}, s.Meta, false)
 	if bad != nil {
 		return nil, bad
 	}
@@ -198,7 +199,7 @@ func (d *definition) compile(v *served, openAPI map[string]any) {
 	v.root = v.schema.Root()
 	v.typ = v.schema.TypeOf(d.server.Schema.Named(ObjectMeta))
 	if d.server.Compile != nil {
-		v.rules, _ = d.server.Compile(openAPI, openAPI, "") // was checked when the definition was written
+		v.rules, _ = d.server.Compile(openAPI, openAPI, field.Path{}) // was checked when the definition was written
 	}
 }
 
@@ -206,7 +207,7 @@ func (d *definition) compile(v *served, openAPI map[string]any) {
 // fills in defaults, then it is converted, and the schema of v prunes it again.
 func (d *definition) fromStored(obj object.Object, v *served) (object.Object, error) {
 	if from := d.versions[obj.APIVersion()]; from != nil {
-		_, _ = from.schema.Coerce(map[string]any(obj), "", d.server.Meta, true) // drops what is wrong
+		_, _ = from.schema.Coerce(map[string]any(obj), field.Path{}, d.server.Meta, true) // drops what is wrong
 		from.root.Prune(map[string]any(obj))
 		from.schema.ApplyDefaults(map[string]any(obj))
 	}
@@ -228,7 +229,7 @@ func (d *definition) converted(obj object.Object, apiVersion string) (object.Obj
 		return nil, err
 	}
 	if to := d.versions[apiVersion]; to != nil {
-		_, _ = to.schema.Coerce(map[string]any(obj), "", d.server.Meta, true)
+		_, _ = to.schema.Coerce(map[string]any(obj), field.Path{}, d.server.Meta, true)
 		to.root.Prune(map[string]any(obj))
 	}
 	return obj, nil

@@ -51,20 +51,20 @@ func (o *objects) validate(ctx *resource.Context, obj, old object.Object) field.
 	switch {
 	case s == nil:
 	case old == nil:
-		errs = s.Validate(map[string]any(obj), "")
+		errs = s.Validate(map[string]any(obj), field.Path{})
 	case ctx.Subresource == "status":
 		if status, ok := obj["status"]; ok && s.Properties["status"] != nil {
-			errs = s.Properties["status"].ValidateUpdate(status, old["status"], "status")
+			errs = s.Properties["status"].ValidateUpdate(status, old["status"], field.Root("status"))
 		}
 	default:
-		errs = s.ValidateUpdate(map[string]any(obj), map[string]any(old), "")
+		errs = s.ValidateUpdate(map[string]any(obj), map[string]any(old), field.Path{})
 	}
 	errs = append(errs, o.checkScale(ctx.Subresource, obj)...)
 	if ctx.Subresource != "status" {
-		errs = append(errs, s.CheckEmbedded(map[string]any(obj), "", o.server.Meta)...)
+		errs = append(errs, s.CheckEmbedded(map[string]any(obj), field.Path{}, o.server.Meta)...)
 	}
-	if old == nil || len(s.CheckLists(map[string]any(old), "")) == 0 {
-		errs = append(errs, s.CheckLists(map[string]any(obj), "")...)
+	if old == nil || len(s.CheckLists(map[string]any(old), field.Path{})) == 0 {
+		errs = append(errs, s.CheckLists(map[string]any(obj), field.Path{})...)
 	}
 	return append(errs, o.checkRules(ctx, errs, obj, old)...)
 }
@@ -77,7 +77,7 @@ func (o *objects) checkRules(ctx *resource.Context, errs field.ErrorList, obj, o
 	for _, e := range errs {
 		switch e.Type {
 		case field.TypeNotSupported, field.TypeRequired, field.TypeTooLong, field.TypeTooMany, field.TypeTypeInvalid:
-			return field.ErrorList{field.Invalid("", nil, "some validation rules were not checked because the object was invalid; "+
+			return field.ErrorList{field.Invalid(field.Path{}, nil, "some validation rules were not checked because the object was invalid; "+
 				"correct the existing errors to complete validation")}
 		}
 	}
@@ -106,7 +106,7 @@ func (o *objects) checkScale(subresource string, obj object.Object) field.ErrorL
 			bad = accessor(path, v, "string")
 		}
 		if bad != "" {
-			errs = append(errs, field.Invalid(field.Path(path), "", bad))
+			errs = append(errs, field.Invalid(field.Root(path), "", bad))
 		}
 	}
 	return errs
@@ -118,7 +118,7 @@ func checkReplicas(obj object.Object, path string) field.ErrorList {
 	if found && !ok && bad == "" {
 		bad = accessor(path, v, "int64")
 	}
-	switch p := field.Path(path); {
+	switch p := field.Root(path); {
 	case bad != "":
 		return field.ErrorList{field.Invalid(p, int64(0), bad)}
 	case n < 0:

@@ -36,10 +36,10 @@ type part struct {
 
 // specOf reads the spec of a definition.
 func specOf(crd object.Object) *spec {
-	s := &spec{Object: crd.Map("spec"), top: part{at: "spec", validation: "validation"}}
+	s := &spec{Object: crd.Map("spec"), top: part{at: field.Root("spec"), validation: "validation"}}
 	for i, v := range s.List("versions") {
 		m, _ := v.(map[string]any)
-		s.versions = append(s.versions, versionOf(m, field.Path("spec.versions").Index(i)))
+		s.versions = append(s.versions, versionOf(m, field.Root("spec.versions").Index(i)))
 	}
 	if len(s.versions) == 0 {
 		return s

@@ -39,7 +39,7 @@ func Strategy(compile Compiler, meta structural.Meta) *resource.Strategy {
 	return &resource.Strategy{
 		HasStatus: true, NeedsResourceVersion: true, AnyFinalizers: true,
 		NameRule:    field.NameDNSSubdomain,
-		SpecChanged: func(obj, old object.Object) bool { return !object.SemanticEqual(obj["spec"], old["spec"]) },
+		SpecChanged: specChanged,
 		PrepareForCreate: func(_ *resource.Context, obj object.Object) {
 			obj["status"] = map[string]any{}
 			storeVersion(obj)
@@ -54,7 +54,7 @@ func Strategy(compile Compiler, meta structural.Meta) *resource.Strategy {
 		},
 		ValidateUpdate: func(ctx *resource.Context, obj, old object.Object) field.ErrorList {
 			if ctx.Subresource == "status" {
-				return checkNames(obj.Map("status", "acceptedNames"), "status.acceptedNames")
+				return checkNames(obj.Map("status", "acceptedNames"), field.Root("status.acceptedNames"))
 			}
 			return newValidator(obj, old, compile, meta).validate()
 		},
@@ -89,4 +89,15 @@ func storeVersion(obj object.Object) {
 	if name != "" && !contains(object.Strings(stored), name) {
 		obj.Set(append(slices.Clip(stored), name), "status", "storedVersions")
 	}
+}
+
+// specChanged reports whether the specs differ once both are read from JSON: a minimum of 1 is a float64 in a definition
+// that a client sends, because the API says number, and an int64 in a stored one.
+func specChanged(obj, old object.Object) bool {
+	if object.SemanticEqual(obj["spec"], old["spec"]) {
+		return false
+	}
+	sent, err := object.Parse(object.JSON(map[string]any{"spec": obj["spec"]}))
+	stored, err2 := object.Parse(object.JSON(map[string]any{"spec": old["spec"]}))
+	return err != nil || err2 != nil || !object.SemanticEqual(sent["spec"], stored["spec"])
 }

@@ -33,18 +33,18 @@ func newValidator(crd, old object.Object, compile Compiler, meta structural.Meta
 func (v *validator) validate() field.ErrorList {
 	var errs field.ErrorList
 	if want := v.spec.String("names", "plural") + "." + v.spec.String("group"); v.old == nil && v.crd.Name() != want {
-		errs = append(errs, field.Invalid("metadata.name", v.crd.Name(), `must be spec.names.plural+"."+spec.group`))
+		errs = append(errs, field.Invalid(field.Root("metadata.name"), v.crd.Name(), `must be spec.names.plural+"."+spec.group`))
 	}
 	errs = append(errs, v.checkSpec()...)
 	if v.old != nil {
 		errs = append(errs, v.immutable()...)
 	}
-	errs = append(errs, checkNames(v.crd.Map("status", "acceptedNames"), "status.acceptedNames")...)
+	errs = append(errs, checkNames(v.crd.Map("status", "acceptedNames"), field.Root("status.acceptedNames"))...)
 	errs = append(errs, v.storedVersions()...)
 	errs = append(errs, v.approval()...)
 	was, _ := v.old.Bool("spec", "preserveUnknownFields")
 	if preserve, _ := v.spec.Bool("preserveUnknownFields"); preserve && !was {
-		errs = append(errs, field.Invalid("spec.preserveUnknownFields", true,
+		errs = append(errs, field.Invalid(field.Root("spec.preserveUnknownFields"), true,
 			"cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead"))
 	}
 	return errs
@@ -188,7 +188,7 @@ func (s *spec) hasDefaults() bool {
 	found := false
 	for i := range s.versions {
 		p := s.of(&s.versions[i])
-		walk(p.openAPI(), "", func(node object.Object, _ field.Path) bool {
+		walk(p.openAPI(), field.Path{}, func(node object.Object, _ field.Path) bool {
 			found = found || node["default"] != nil
 			return !found
 		})
@@ -232,7 +232,7 @@ func deprecation(x *version) field.ErrorList {
 
 // storedVersions checks that every version in which objects may be stored can still be read.
 func (v *validator) storedVersions() field.ErrorList {
-	p := field.Path("status.storedVersions")
+	p := field.Root("status.storedVersions")
 	stored := object.Strings(v.crd.List("status", "storedVersions"))
 	if len(stored) == 0 {
 		return field.ErrorList{field.Invalid(p, nil, "must have at least one stored version")}

@@ -197,7 +197,7 @@ func fieldPath(path string, schema object.Object) (steps []string, kind, problem
 
 // conversion checks spec.conversion.
 func (v *validator) conversion() field.ErrorList {
-	c, p := object.Object(v.spec.Map("conversion")), field.Path("spec.conversion")
+	c, p := object.Object(v.spec.Map("conversion")), field.Root("spec.conversion")
 	if c == nil {
 		return nil
 	}
@@ -329,7 +329,7 @@ func (v *validator) approval() field.ErrorList {
 	if v.old != nil && approvalState(v.old.Annotations()[approvedAnnotation]) == state {
 		return nil
 	}
-	p := field.Path("metadata.annotations").Key(approvedAnnotation)
+	p := field.Root("metadata.annotations").Key(approvedAnnotation)
 	switch state {
 	case "missing":
 		return field.ErrorList{field.Required(p, approvalMissing)}

@@ -29,7 +29,7 @@ func TestErrorText(t *testing.T) {
 		{TooLong(p, 1), "spec.containers[0].name: Too long: may not be more than 1 byte"},
 		{TooMany(p, 3, 2), "spec.containers[0].name: Too many: 3: must have at most 2 items"},
 		{Internal(p, errors.New("oops")), "spec.containers[0].name: Internal error: oops"},
-		{Invalid("", "x", "bad"), `<nil>: Invalid value: "x": bad`},
+		{Invalid(Path{}, "x", "bad"), `<nil>: Invalid value: "x": bad`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.want, func(t *testing.T) {
@@ -41,13 +41,7 @@ func TestErrorText(t *testing.T) {
 
 func TestErrorListText(t *testing.T) {
 	is := is.New(t)
-	a, b := Required("a", ""), Required("b", "")
+	a, b := Required(Root("a"), ""), Required(Root("b"), "")
 	is.Equal(ErrorList{a}.Text(), "a: Required value")                            // one error is bare
 	is.Equal(ErrorList{a, b, a}.Text(), "[a: Required value, b: Required value]") // each text once
-}
-
-func TestPath(t *testing.T) {
-	is := is.New(t)
-	is.Equal(Root("a").Child("b", "c").Index(3).Key("k").String(), "a.b.c[3][k]") // all kinds of steps
-	is.Equal(Path("").Child("a").String(), "a")                                   // no dot in front
 }

@@ -150,7 +150,7 @@ func TestDomains(t *testing.T) {
 		t.Run(tt.value, func(t *testing.T) {
 			is := is.New(t)
 			text := ""
-			if errs := tt.rule("p", tt.value); len(errs) > 0 {
+			if errs := tt.rule(Root("p"), tt.value); len(errs) > 0 {
 				text = errs.Text()
 			}
 			is.Equal(text, tt.want) // error to the letter
@@ -160,7 +160,7 @@ func TestDomains(t *testing.T) {
 
 func TestCheckLabelsSorts(t *testing.T) {
 	is := is.New(t)
-	errs := CheckLabels("metadata.labels", map[string]string{"b": "-", "a": "-", "-": "ok"})
+	errs := CheckLabels(Root("metadata.labels"), map[string]string{"b": "-", "a": "-", "-": "ok"})
 	is.Equal(len(errs), 3)         // one bad key, two bad values
 	is.Equal(errs[0].Value, "-")   // the key sorts first
 	is.Equal(errs.Text()[:1], "[") // several errors
@@ -168,10 +168,10 @@ func TestCheckLabelsSorts(t *testing.T) {
 
 func TestNumbers(t *testing.T) {
 	is := is.New(t)
-	is.Equal(PortNumber(65535), nil)                                                                  // last port
-	is.Equal(PortNumber(0), []string{"must be between 1 and 65535, inclusive"})                       // no port 0
-	is.Equal(UserID(1<<31), []string{"must be between 0 and 2147483647, inclusive"})                  // 31 bits
-	is.Equal(NonNegative(-1, "a").Text(), "a: Invalid value: -1: must be greater than or equal to 0") // text
-	is.Equal(Positive(0, "a").Text(), "a: Invalid value: 0: must be greater than zero")               // text
-	is.Equal(NonNegative(0, "a"), nil)                                                                // zero is fine
+	is.Equal(PortNumber(65535), nil)                                                                        // last port
+	is.Equal(PortNumber(0), []string{"must be between 1 and 65535, inclusive"})                             // no port 0
+	is.Equal(UserID(1<<31), []string{"must be between 0 and 2147483647, inclusive"})                        // 31 bits
+	is.Equal(NonNegative(-1, Root("a")).Text(), "a: Invalid value: -1: must be greater than or equal to 0") // text
+	is.Equal(Positive(0, Root("a")).Text(), "a: Invalid value: 0: must be greater than zero")               // text
+	is.Equal(NonNegative(0, Root("a")), nil)                                                                // zero is fine
 }

@@ -3,34 +3,115 @@ package field
 import "strconv"
 
 // Path is the path of a field inside an object, as the API server prints it in errors: spec.containers[0].name,
-// metadata.labels[app]. The zero value is the object itself. A Path is a value: appending to it makes a new one.
-type Path string
+// metadata.labels[app]. The zero value is the object itself. A Path is a value: adding to it makes a new one.
+//
+// Validation walks over every field of an object and nearly always finds nothing wrong, so a Path does not print what
+// nobody reads: it holds the last steps as they were given, and String puts them together.
+//
+//	Root("spec").Child("containers").Index(0).Child("ports").Key("http")
+//
+//	base  steps[0]          steps[1]  steps[2]
+//	spec  .containers [0]   .ports    [http]
+//
+// When the steps are full, what there is becomes the base. The same path can therefore be held in two ways: compare
+// the Strings of two paths, not the paths.
+type Path struct {
+	base  string
+	steps [maxSteps]step
+	n     int8 // how many steps are in use
+}
 
-// Root returns the path of a top-level field.
-func Root(name string) Path { return Path(name) }
+// maxSteps is enough for nearly all fields of a pod, and keeps a Path small enough to be handed on by value.
+const maxSteps = 4
+
+// step is a field or a key, and the index that follows it; or an index alone.
+type step struct {
+	name  string
+	index int32 // 1 + the index; 0: none
+	kind  stepKind
+}
+
+type stepKind uint8
+
+const (
+	fieldStep stepKind = iota
+	keyStep
+	indexStep // no name
+)
+
+// Root returns the path of a top-level field, or of a field whose path is known in print.
+func Root(path string) Path { return Path{base: path} }
+
+// IsRoot reports whether p is the object itself.
+func (p Path) IsRoot() bool { return p.base == "" && p.n == 0 }
 
 // Child returns the path of the field name below p, and of further names below that.
 func (p Path) Child(names ...string) Path {
 	for _, name := range names {
-		if p == "" {
-			p = Path(name)
-		} else {
-			p = p + "." + Path(name) // one sum, so one new string
-		}
+		p.push(step{name: name})
 	}
 	return p
 }
 
-// Index returns the path of element i of the list at p.
-func (p Path) Index(i int) Path { return p + "[" + Path(strconv.Itoa(i)) + "]" }
-
 // Key returns the path of the entry key of the map at p.
-func (p Path) Key(key string) Path { return p + "[" + Path(key) + "]" }
+func (p Path) Key(key string) Path {
+	p.push(step{name: key, kind: keyStep})
+	return p
+}
+
+// Index returns the path of element i of the list at p.
+func (p Path) Index(i int) Path {
+	if p.n > 0 && p.steps[p.n-1].index == 0 {
+		p.steps[p.n-1].index = int32(i) + 1
+	} else { // a list in a list, or the list is the base
+		p.push(step{index: int32(i) + 1, kind: indexStep})
+	}
+	return p
+}
+
+// push adds a step. A field of the object itself is the base.
+func (p *Path) push(s step) {
+	if p.n == 0 && p.base == "" && s.kind == fieldStep {
+		p.base = s.name
+		return
+	}
+	if p.n == maxSteps {
+		p.base, p.n = p.text(), 0
+	}
+	p.steps[p.n] = s
+	p.n++
+}
 
 // String returns the path as printed in errors; the empty path prints as <nil>.
 func (p Path) String() string {
-	if p == "" {
-		return "<nil>"
+	if text := p.text(); text != "" {
+		return text
 	}
-	return string(p)
+	return "<nil>"
+}
+
+// text returns the path in print; "" is the object itself.
+func (p *Path) text() string {
+	if p.n == 0 {
+		return p.base
+	}
+	b := make([]byte, 0, 64)
+	b = append(b, p.base...)
+	for _, s := range p.steps[:p.n] {
+		b = s.append(b)
+	}
+	return string(b)
+}
+
+func (s *step) append(b []byte) []byte {
+	switch s.kind {
+	case fieldStep:
+		b = append(append(b, '.'), s.name...)
+	case keyStep:
+		b = append(append(append(b, '['), s.name...), ']')
+	}
+	if s.index > 0 {
+		b = append(strconv.AppendInt(append(b, '['), int64(s.index-1), 10), ']')
+	}
+	return b
 }

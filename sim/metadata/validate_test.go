@@ -10,8 +10,9 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
+var path = field.Root("metadata")
+
 const (
-	path  = field.Path("metadata")
 	key   = "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')"
 	value = "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')"
 	label = "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')"
@@ -75,17 +76,17 @@ func TestValidateClusterScoped(t *testing.T) {
 
 func TestAnnotationsSize(t *testing.T) {
 	is := is.New(t)
-	is.Equal(Annotations(map[string]string{"k": strings.Repeat("v", AnnotationsMax-1)}, "a"), nil) // at the limit
-	is.Equal(texts(Annotations(map[string]string{"k": strings.Repeat("v", AnnotationsMax)}, "a")),
+	is.Equal(Annotations(map[string]string{"k": strings.Repeat("v", AnnotationsMax-1)}, field.Root("a")), nil) // at the limit
+	is.Equal(texts(Annotations(map[string]string{"k": strings.Repeat("v", AnnotationsMax)}, field.Root("a"))),
 		[]string{"a: Too long: may not be more than 262144 bytes"}) // keys count too
 }
 
 func TestManagedFieldsLimits(t *testing.T) {
 	is := is.New(t)
 	entry := map[string]any{"operation": "Apply", "manager": strings.Repeat("m", 128), "subresource": strings.Repeat("s", 256)}
-	is.Equal(ManagedFields([]any{entry}, "m"), nil) // at the limits
+	is.Equal(ManagedFields([]any{entry}, field.Root("m")), nil) // at the limits
 	entry["manager"], entry["subresource"] = strings.Repeat("m", 129), strings.Repeat("s", 257)
-	is.Equal(texts(ManagedFields([]any{entry}, "m")), []string{
+	is.Equal(texts(ManagedFields([]any{entry}, field.Root("m"))), []string{
 		"m[0].manager: Too long: may not be more than 128 bytes",
 		"m[0].subresource: Too long: may not be more than 256 bytes"}) // beyond them
 }

@@ -77,12 +77,12 @@ func Type(contentType string, custom bool) (Kind, *status.Status) {
 // Undecodable answers for a patch whose result is not an object of the kind. value is the patched JSON, or the text of
 // a strategic patch; err says what is wrong with it.
 func Undecodable(value string, err error) *status.Status {
-	return status.Invalid(status.Resource{}, "", field.ErrorList{field.Invalid("patch", value, err.Error())})
+	return status.Invalid(status.Resource{}, "", field.ErrorList{field.Invalid(field.Root("patch"), value, err.Error())})
 }
 
 // StrictlyUndecodable answers for a patch that is only wrong under fieldValidation=Strict: strict holds what JSON,
 // Merge or Strategic returned, followed by what decoding the result found.
 func StrictlyUndecodable(value string, strict []string) *status.Status {
 	why := "strict decoding error: " + strings.Join(strict, ", ")
-	return status.Invalid(status.Resource{}, "", field.ErrorList{field.Invalid("patch", value, why)})
+	return status.Invalid(status.Resource{}, "", field.ErrorList{field.Invalid(field.Root("patch"), value, why)})
 }

@@ -80,10 +80,10 @@ func terminating(d *resource.Definition, name string) *status.Status {
 func otherKind(hub *resource.Definition, obj object.Object) field.ErrorList {
 	var errs field.ErrorList
 	if kind := obj.Kind(); hub.Custom && kind != hub.Kind {
-		errs = append(errs, field.Invalid("kind", kind, "must be "+hub.Kind))
+		errs = append(errs, field.Invalid(field.Root("kind"), kind, "must be "+hub.Kind))
 	}
 	if version := obj.APIVersion(); hub.Custom && version != hub.GV() {
-		errs = append(errs, field.Invalid("apiVersion", version, "must be "+hub.GV()))
+		errs = append(errs, field.Invalid(field.Root("apiVersion"), version, "must be "+hub.GV()))
 	}
 	return errs
 }

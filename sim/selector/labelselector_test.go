@@ -5,6 +5,7 @@ import (
 
 	"github.com/matryer/is"
 
+	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/object"
 )
 
@@ -36,10 +37,10 @@ func TestFromLabelSelector(t *testing.T) {
 func TestNullLabelSelector(t *testing.T) {
 	is := is.New(t)
 	s, err := FromLabelSelector(nil)
-	is.NoErr(err)                                                     // is valid
-	is.True(s.MatchesNothing())                                       // selects nothing
-	is.Equal(FormatLabelSelector(nil), "<none>")                      // prints like everything
-	is.Equal(ValidateLabelSelector("a", nil, ValidateOptions{}), nil) // nothing to check
+	is.NoErr(err)                                                                 // is valid
+	is.True(s.MatchesNothing())                                                   // selects nothing
+	is.Equal(FormatLabelSelector(nil), "<none>")                                  // prints like everything
+	is.Equal(ValidateLabelSelector(field.Root("a"), nil, ValidateOptions{}), nil) // nothing to check
 }
 
 func TestValidateLabelSelector(t *testing.T) {
@@ -55,13 +56,13 @@ func TestValidateLabelSelector(t *testing.T) {
 		"s.matchExpressions[2].values[0]: " + value,
 	}
 	var got []string
-	for _, e := range ValidateLabelSelector("s", selector, ValidateOptions{}) {
+	for _, e := range ValidateLabelSelector(field.Root("s"), selector, ValidateOptions{}) {
 		got = append(got, e.Error())
 	}
 	is.Equal(got, want) // errors to the letter, in order
 	loose := ValidateOptions{AllowInvalidValues: true, AllowUnknownOperators: true}
-	is.Equal(len(ValidateLabelSelector("s", selector, loose)), 3) // operator and last value pass
-	is.True(HasInvalidValue(selector))                            // the value "-"
+	is.Equal(len(ValidateLabelSelector(field.Root("s"), selector, loose)), 3) // operator and last value pass
+	is.True(HasInvalidValue(selector))                                        // the value "-"
 }
 
 func parse(t *testing.T, json string) map[string]any {

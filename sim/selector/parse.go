@@ -107,7 +107,7 @@ func (p *parser) requirement() (Requirement, error) {
 		return Requirement{}, p.expected(", expected: identifier")
 	}
 	key := p.next().text
-	if err := checkKey(key, ""); err != nil {
+	if err := checkKey(key, field.Path{}); err != nil {
 		return Requirement{}, invalid(field.ErrorList{err})
 	}
 	if absent {

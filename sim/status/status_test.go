@@ -15,7 +15,7 @@ func TestJSONIsObject(t *testing.T) {
 		NoResource(),
 		Success(Resource{"", "configmaps"}, "a", "u"),
 		TooLargeResourceVersion(9, 3, 1),
-		Invalid(Resource{"", "Pod"}, "p", field.ErrorList{field.Required(field.Root("spec"), ""), field.Invalid("a", "<b>", "no")}),
+		Invalid(Resource{"", "Pod"}, "p", field.ErrorList{field.Required(field.Root("spec"), ""), field.Invalid(field.Root("a"), "<b>", "no")}),
 		{Code: 410, Reason: ReasonExpired, Message: "m", Continue: "tok"},
 		Internal(errors.New("x")),
 		Created(),

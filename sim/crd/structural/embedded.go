@@ -70,7 +70,7 @@ func coerceField(m map[string]any, name string, p field.Path, read Meta, drop bo
 		return nil, field.Invalid(p.Child(name), m[name], err.Error())
 	}
 	for i, path := range unknown {
-		unknown[i] = string(p.Child(name)) + "." + path
+		unknown[i] = p.Child(name, path).String()
 	}
 	return unknown, nil
 }

@@ -113,7 +113,7 @@ func TestValidate(t *testing.T) {
 		t.Run(x.name, func(t *testing.T) {
 			is := is.New(t)
 			s := structural.Parse(parse(t, `{"type":"object","properties":{"v":`+x.schema+`}}`))
-			is.Equal(texts(s.Validate(map[string]any{"v": value(t, x.in)}, "")), x.want) // in the words of the real server
+			is.Equal(texts(s.Validate(map[string]any{"v": value(t, x.in)}, field.Path{})), x.want) // in the words of the real server
 		})
 	}
 }
@@ -141,7 +141,7 @@ func TestValidateUpdate(t *testing.T) {
 	} {
 		t.Run(x.name, func(t *testing.T) {
 			is := is.New(t)
-			is.Equal(texts(s.ValidateUpdate(parse(t, x.now), parse(t, x.old), "")), x.want)
+			is.Equal(texts(s.ValidateUpdate(parse(t, x.now), parse(t, x.old), field.Path{})), x.want)
 		})
 	}
 }
@@ -161,7 +161,7 @@ func TestCheckLists(t *testing.T) {
 	} {
 		t.Run(x.name, func(t *testing.T) {
 			is := is.New(t)
-			is.Equal(texts(structural.Parse(parse(t, x.schema)).CheckLists(value(t, x.in), "v")), x.want)
+			is.Equal(texts(structural.Parse(parse(t, x.schema)).CheckLists(value(t, x.in), field.Root("v"))), x.want)
 		})
 	}
 }
@@ -196,7 +196,7 @@ func TestFormats(t *testing.T) {
 		s := structural.Parse(map[string]any{"type": "string", "format": format})
 		for i, list := range cases {
 			for _, text := range list {
-				if valid := len(s.Validate(text, "")) == 0; valid != (i == 0) {
+				if valid := len(s.Validate(text, field.Path{})) == 0; valid != (i == 0) {
 					t.Errorf("%s %q: valid is %v", format, text, valid)
 				}
 			}
@@ -227,17 +227,17 @@ func TestEmbedded(t *testing.T) {
 	is := is.New(t)
 	s := structural.Parse(parse(t, `{"type":"object","properties":{"e":{"type":"object","x-kubernetes-embedded-resource":true,"x-kubernetes-preserve-unknown-fields":true}}}`))
 	v := parse(t, `{"e":{"kind":"Wid get","apiVersion":"a/b/c","metadata":{"name":"x","nope":1}}}`)
-	unknown, bad := s.Coerce(v, "", meta, false)
+	unknown, bad := s.Coerce(v, field.Path{}, meta, false)
 	is.True(bad == nil)
 	is.Equal(unknown, []string{"e.metadata.nope"}) // reported like fields that are pruned
-	errs := texts(s.CheckEmbedded(v, "", meta))
+	errs := texts(s.CheckEmbedded(v, field.Path{}, meta))
 	is.True(strings.Contains(errs, "e.apiVersion: Invalid value: \"a/b/c\": unexpected GroupVersion string: a/b/c"))
 	is.True(strings.Contains(errs, "e.kind: Invalid value: \"Wid get\": may have mixed case, but should otherwise match: a DNS-1035 label"))
-	is.Equal(texts(s.CheckEmbedded(parse(t, `{"e":{}}`), "", meta)), "e.apiVersion: Required value; e.kind: Required value")
+	is.Equal(texts(s.CheckEmbedded(parse(t, `{"e":{}}`), field.Path{}, meta)), "e.apiVersion: Required value; e.kind: Required value")
 	v = parse(t, `{"e":{"kind":1,"metadata":"x"}}`)
-	_, bad = s.Coerce(v, "", meta, false)
+	_, bad = s.Coerce(v, field.Path{}, meta, false)
 	is.Equal(bad.Error(), "e.kind: Invalid value: 1: must be a string")
-	_, bad = s.Coerce(v, "", meta, true)
+	_, bad = s.Coerce(v, field.Path{}, meta, true)
 	is.True(bad == nil)
 	is.Equal(string(object.JSON(v)), `{"e":{}}`) // what is stored is forgiven
 }
@@ -277,7 +277,7 @@ func TestIdempotent(t *testing.T) {
 		if again := string(object.JSON(v)); again != once {
 			t.Fatalf("once %s, again %s", once, again)
 		}
-		if errs := s.ValidateUpdate(object.Copy(v), v, ""); len(errs) > 0 && len(s.Validate(v, "")) == 0 {
+		if errs := s.ValidateUpdate(object.Copy(v), v, field.Path{}); len(errs) > 0 && len(s.Validate(v, field.Path{})) == 0 {
 			t.Fatalf("%s is valid, but not as an update of itself: %v", once, texts(errs))
 		}
 	}
@@ -339,22 +339,22 @@ func TestHostile(t *testing.T) {
 	for i := range enum {
 		enum[i] = int64(i)
 	}
-	is.True(len(structural.Parse(map[string]any{"type": "string", "enum": enum}).Validate("x", "")) > 0) // a huge enum
+	is.True(len(structural.Parse(map[string]any{"type": "string", "enum": enum}).Validate("x", field.Path{})) > 0) // a huge enum
 	s := structural.Parse(map[string]any{"type": "string", "pattern": "^(a+)+$"})
-	is.True(len(s.Validate(strings.Repeat("a", 100_000)+"b", "")) > 0) // a pattern that is exponential elsewhere
+	is.True(len(s.Validate(strings.Repeat("a", 100_000)+"b", field.Path{})) > 0) // a pattern that is exponential elsewhere
 	deep := map[string]any{"type": "string"}
 	var v any = int64(1)
 	for range 300 {
 		deep = map[string]any{"type": "object", "properties": map[string]any{"a": deep}}
 		v = map[string]any{"a": v}
 	}
-	is.True(len(structural.Parse(deep).Validate(v, "")) > 0) // deep nesting
+	is.True(len(structural.Parse(deep).Validate(v, field.Path{})) > 0) // deep nesting
 	many := map[string]any{"type": "array", "items": map[string]any{"type": "string"}}
 	list := make([]any, 20_000)
 	for i := range list {
 		list[i] = int64(i)
 	}
-	is.Equal(len(structural.Parse(many).Validate(list, "")), len(list)) // many errors
+	is.Equal(len(structural.Parse(many).Validate(list, field.Path{})), len(list)) // many errors
 }
 
 func FuzzStructural(f *testing.F) {
@@ -372,11 +372,11 @@ func FuzzStructural(f *testing.F) {
 			t.Skip()
 		}
 		s := structural.Compile(m)
-		s.Validate(v, "")
-		s.ValidateUpdate(v, object.Copy(v), "v")
-		s.CheckLists(v, "")
-		s.CheckEmbedded(v, "", meta)
-		_, _ = s.Coerce(object.Copy(v), "", meta, false)
+		s.Validate(v, field.Path{})
+		s.ValidateUpdate(v, object.Copy(v), field.Root("v"))
+		s.CheckLists(v, field.Path{})
+		s.CheckEmbedded(v, field.Path{}, meta)
+		_, _ = s.Coerce(object.Copy(v), field.Path{}, meta, false)
 		s.Root().Prune(v)
 		s.ApplyDefaults(v)
 		s.TypeOf(nil)
