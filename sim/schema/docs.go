@@ -1,13 +1,10 @@
 package schema
 
-import (
-	"embed"
-	"sync"
-)
+import "sync"
 
 // texts are the descriptions of one file, read when the first one is asked for.
 type texts struct {
-	from embed.FS
+	from files
 	name string
 	once sync.Once
 	text map[docKey]string

@@ -3,15 +3,14 @@ package schema
 import (
 	"bytes"
 	"compress/gzip"
-	"embed"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"sort"
+	"strings"
 	"sync"
 )
-
-//go:embed data/[0-9]*.bin data/docs-*.bin
-var data embed.FS
 
 // Set is the API of one Kubernetes minor. It is read-only and safe for concurrent use.
 //
@@ -65,31 +64,42 @@ func Load(minor string) (*Set, error) {
 
 // Minors returns the minors that Load knows, oldest first.
 func Minors() []string {
+	loaded.Lock()
+	defer loaded.Unlock()
+	out := slices.Collect(maps.Keys(registered)) // sorted below
 	entries, err := data.ReadDir("data")
 	if err != nil {
 		panic("schema: embedded data: " + err.Error())
 	}
-	var out []string
 	for _, e := range entries {
-		var major, minor int
-		if _, err := fmt.Sscanf(e.Name(), "%d.%d.bin", &major, &minor); err == nil {
-			out = append(out, fmt.Sprintf("%d.%d", major, minor))
+		if minor := strings.TrimSuffix(e.Name(), ".bin"); isMinor(minor) && !slices.Contains(out, minor) {
+			out = append(out, minor)
 		}
 	}
 	sort.Slice(out, func(i, j int) bool { return len(out[i]) < len(out[j]) || len(out[i]) == len(out[j]) && out[i] < out[j] })
 	return out
 }
 
+func isMinor(name string) bool {
+	var major, minor int
+	_, err := fmt.Sscanf(name, "%d.%d", &major, &minor)
+	return err == nil && name == fmt.Sprintf("%d.%d", major, minor)
+}
+
 func open(minor string) (*Set, error) {
-	raw, err := unpack(data, "data/"+minor+".bin")
+	var from files = data
+	if p, ok := registered[minor]; ok {
+		from = p
+	}
+	raw, err := unpack(from, "data/"+minor+".bin")
 	if err != nil {
 		return nil, fmt.Errorf("schema: no data for Kubernetes %q: %w", minor, err)
 	}
-	return parse(minor, raw)
+	return parseFrom(from, minor, raw)
 }
 
 // unpack returns the decompressed contents of an embedded file.
-func unpack(from embed.FS, name string) ([]byte, error) {
+func unpack(from files, name string) ([]byte, error) {
 	packed, err := from.ReadFile(name)
 	if err != nil {
 		return nil, err
@@ -101,15 +111,15 @@ func unpack(from embed.FS, name string) ([]byte, error) {
 	return io.ReadAll(z)
 }
 
-// parse reads all of a schema file but the types.
-func parse(minor string, raw []byte) (*Set, error) {
+// parseFrom reads all of a schema file but the types. Descriptions come from the files beside it.
+func parseFrom(from files, minor string, raw []byte) (*Set, error) {
 	r := &reader{data: raw}
 	if err := r.header(minor); err != nil {
 		return nil, err
 	}
 	s := &Set{minor: minor, strings: r.strings, blobs: r.table()}
 	s.types = make([]*Type, len(s.blobs))
-	s.docs = texts{from: data, name: "data/docs-" + minor + ".bin"}
+	s.docs = texts{from: from, name: "data/docs-" + minor + ".bin"}
 	s.prose = texts{from: proseData, name: "data/prose-" + minor + ".bin"}
 	s.readIndex(r)
 	s.readDiscovery(r)

@@ -210,3 +210,5 @@ func TestDamagedData(t *testing.T) {
 	is.Equal(err, errDamaged) // something behind the end
 	is.Equal(len(parseDocs("1.36", raw)), 0)
 }
+
+func parse(minor string, raw []byte) (*Set, error) { return parseFrom(data, minor, raw) }

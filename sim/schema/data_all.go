@@ -1,0 +1,8 @@
+//go:build !js
+
+package schema
+
+import "embed"
+
+//go:embed data/[0-9]*.bin data/docs-*.bin
+var data embed.FS
