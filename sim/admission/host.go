@@ -1,11 +1,11 @@
 package admission
 
 import (
-	"net/http"
 	"slices"
 	"time"
 
 	"github.com/kubesim/kubesim/sim/cel"
+	"github.com/kubesim/kubesim/sim/http"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
 	"github.com/kubesim/kubesim/sim/status"

@@ -2,9 +2,9 @@ package admission
 
 import (
 	"fmt"
-	"net/http"
 
 	"github.com/kubesim/kubesim/sim/cel"
+	"github.com/kubesim/kubesim/sim/http"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/status"
 )

@@ -3,9 +3,9 @@ package admission
 import (
 	"errors"
 	"fmt"
-	"net/http"
 
 	"github.com/kubesim/kubesim/sim/cel"
+	"github.com/kubesim/kubesim/sim/http"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
 	"github.com/kubesim/kubesim/sim/status"

@@ -1,11 +1,11 @@
 package apiserver
 
 import (
-	"net/http"
 	"net/url"
 	"strconv"
 
 	"github.com/kubesim/kubesim/sim/codec"
+	"github.com/kubesim/kubesim/sim/http"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/registry"
 	"github.com/kubesim/kubesim/sim/status"

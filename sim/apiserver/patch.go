@@ -2,10 +2,10 @@ package apiserver
 
 import (
 	"errors"
-	"net/http"
 	"strings"
 
 	"github.com/kubesim/kubesim/sim/codec"
+	"github.com/kubesim/kubesim/sim/http"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/patch"
 	"github.com/kubesim/kubesim/sim/registry"

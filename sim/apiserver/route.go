@@ -1,9 +1,9 @@
 package apiserver
 
 import (
-	"net/http"
 	"strings"
 
+	"github.com/kubesim/kubesim/sim/http"
 	"github.com/kubesim/kubesim/sim/resource"
 	"github.com/kubesim/kubesim/sim/status"
 )

@@ -3,9 +3,9 @@ package apiserver
 import (
 	"context"
 	"errors"
-	"net/http"
 	"strconv"
 
+	"github.com/kubesim/kubesim/sim/http"
 	"github.com/kubesim/kubesim/sim/watchcache"
 )
 

@@ -11,9 +11,9 @@
 package auth
 
 import (
-	"net/http"
 	"strings"
 
+	"github.com/kubesim/kubesim/sim/http"
 	"github.com/kubesim/kubesim/sim/resource"
 	"github.com/kubesim/kubesim/sim/status"
 )

@@ -1,7 +1,6 @@
 package builtin
 
 import (
-	"crypto/x509"
 	"encoding/base64"
 	"encoding/pem"
 	"errors"
@@ -122,11 +121,7 @@ func checkCSR(request string) error {
 	if block == nil || block.Type != "CERTIFICATE REQUEST" {
 		return errors.New("PEM block type must be CERTIFICATE REQUEST")
 	}
-	csr, err := x509.ParseCertificateRequest(block.Bytes)
-	if err != nil {
-		return err
-	}
-	return csr.CheckSignature()
+	return checkRequestBytes(block.Bytes)
 }
 
 // checkCertificate checks a chain of certificates in PEM; an empty one is valid.
@@ -147,12 +142,8 @@ func checkCertificate(certificate string) error {
 		case len(block.Headers) != 0:
 			return errors.New("no PEM block headers are permitted")
 		}
-		certs, err := x509.ParseCertificates(block.Bytes)
-		if err != nil {
+		if err := checkCertificateBytes(block.Bytes); err != nil {
 			return err
-		}
-		if len(certs) == 0 {
-			return errors.New("found CERTIFICATE PEM block containing 0 certificates")
 		}
 		data = rest
 	}

@@ -1,7 +1,6 @@
 package builtin
 
 import (
-	"crypto/tls"
 	"encoding/base64"
 	"encoding/json"
 	"time"
@@ -200,7 +199,7 @@ func warnSecret(ctx *resource.Context, obj, _ object.Object) {
 		return
 	}
 	data := obj.Map("data")
-	if _, err := tls.X509KeyPair(decoded(data["tls.crt"]), decoded(data["tls.key"])); err != nil {
+	if err := checkKeyPair(decoded(data["tls.crt"]), decoded(data["tls.key"])); err != nil {
 		ctx.Warn(err.Error())
 	}
 }

@@ -1,10 +1,8 @@
 package builtin
 
 import (
-	"crypto/ecdsa"
 	"crypto/sha256"
 	"encoding/base64"
-	"math/big"
 	"strings"
 	"time"
 
@@ -62,8 +60,7 @@ func readToken(seed uint64, token string) object.Object {
 		return nil
 	}
 	sum := sha256.Sum256([]byte(parts[0] + "." + parts[1]))
-	r, s := new(big.Int).SetBytes(signature[:32]), new(big.Int).SetBytes(signature[32:])
-	if !ecdsa.Verify(&tokenKeyOf(seed).private.PublicKey, sum[:], r, s) {
+	if !tokenKeyOf(seed).verify(sum, [64]byte(signature)) {
 		return nil
 	}
 	data, err := base64.RawURLEncoding.DecodeString(parts[1])

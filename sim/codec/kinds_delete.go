@@ -8,8 +8,9 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// DeleteOptions reads the body of a DELETE. Every group has a kind of this name, and all are the same; so is a body
-// without a kind. Unknown and repeated fields are dropped in silence.
+// DeleteOptions reads the body of a DELETE. The kind counts, whatever the group and version: clients of a custom resource
+// name its group (apimachinery, meta/internalversion: options are unversioned types). A body without a kind is one, too. Unknown
+// and repeated fields are dropped in silence.
 func (d *Decoder) DeleteOptions(data []byte, mediaType string) (object.Object, *status.Status) {
 	want := schema.GVK{Version: "v1", Kind: "DeleteOptions"}
 	b := &body{data: data, want: want}
@@ -26,8 +27,7 @@ func (d *Decoder) deleteOptions(b *body, mediaType string) (object.Object, error
 		return nil, err
 	}
 	kinds := func(gvk schema.GVK) *schema.Type {
-		gvk = withDefaults(gvk, b.want)
-		if gvk.Kind != b.want.Kind || gvk.Group != "meta.k8s.io" && d.Kinds(gvk) == nil {
+		if withDefaults(gvk, b.want).Kind != b.want.Kind {
 			return nil
 		}
 		return d.Kinds(b.want)

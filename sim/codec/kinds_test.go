@@ -147,7 +147,8 @@ func TestDeleteOptions(t *testing.T) {
 		{`{"kind":"DeleteOptions","apiVersion":"apps/v1","gracePeriodSeconds":0}`, `{"kind":"DeleteOptions","apiVersion":"apps/v1","gracePeriodSeconds":0}`, ""},
 		{`{"kind":"DeleteOptions","apiVersion":"meta.k8s.io/v1","preconditions":{"uid":"u"}}`, `{"kind":"DeleteOptions","apiVersion":"meta.k8s.io/v1","preconditions":{"uid":"u"}}`, ""},
 		{`{"kind":"ConfigMap","apiVersion":"v1"}`, "", `no kind "ConfigMap" is registered for version "v1" in scheme "pkg/runtime/scheme.go:111"`},
-		{`{"kind":"DeleteOptions","apiVersion":"frogs/v1"}`, "", `no kind "DeleteOptions" is registered for version "frogs/v1" in scheme "pkg/runtime/scheme.go:111"`},
+		{`{"kind":"DeleteOptions","apiVersion":"frogs/v1"}`, `{"kind":"DeleteOptions","apiVersion":"frogs/v1"}`, ""}, // a custom resource's group
+		{`{"kind":"Frog","apiVersion":"frogs/v1"}`, "", `no kind "Frog" is registered for version "frogs/v1" in scheme "pkg/runtime/scheme.go:111"`},
 		{`nonsense`, "", `couldn't get version/kind; json parse error: invalid character 'o' in literal null (expecting 'u')`},
 		{`{"gracePeriodSeconds":"soon"}`, "", `json: cannot unmarshal string into Go struct field DeleteOptions.gracePeriodSeconds of type int64`},
 	} {

@@ -1,11 +1,11 @@
 package crd
 
 import (
-	"net/http"
 	"slices"
 
 	"github.com/kubesim/kubesim/sim/crd/structural"
 	"github.com/kubesim/kubesim/sim/field"
+	"github.com/kubesim/kubesim/sim/http"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
 	"github.com/kubesim/kubesim/sim/schema"
@@ -184,9 +184,10 @@ func (d *definition) read(crd object.Object, old *definition) {
 			continue
 		}
 		v.form = &resource.Form{Stored: schema.ParseGVK(d.stored, crd.String("status", "acceptedNames", "kind")),
-			Read:    func(obj object.Object) (object.Object, error) { return d.fromStored(obj, v) },
-			Write:   func(obj object.Object) (object.Object, error) { return d.toStored(obj) },
-			Convert: d.converted,
+			Read:       func(obj object.Object) (object.Object, error) { return d.fromStored(obj, v) },
+			Write:      func(obj object.Object) (object.Object, error) { return d.toStored(obj) },
+			Convert:    d.converted,
+			LateStatus: v.schema != nil && v.schema.Properties["status"] != nil && v.schema.Properties["status"].Default != nil,
 		}
 	}
 }

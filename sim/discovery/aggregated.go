@@ -3,10 +3,10 @@ package discovery
 import (
 	"crypto/sha512"
 	"encoding/hex"
-	"net/http"
 	"strings"
 
 	"github.com/kubesim/kubesim/sim/codec"
+	"github.com/kubesim/kubesim/sim/http"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
 	"github.com/kubesim/kubesim/sim/schema"

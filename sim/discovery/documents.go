@@ -1,12 +1,12 @@
 package discovery
 
 import (
-	"net/http"
 	"net/url"
 	"strings"
 
 	"github.com/kubesim/kubesim/sim/codec"
 	"github.com/kubesim/kubesim/sim/discovery/openapi"
+	"github.com/kubesim/kubesim/sim/http"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
 	"github.com/kubesim/kubesim/sim/schema"

@@ -2,9 +2,10 @@ package discovery
 
 import (
 	"fmt"
-	"net/http"
 	"slices"
 	"strings"
+
+	"github.com/kubesim/kubesim/sim/http"
 )
 
 // endpoint is one of the health endpoints with its checks in the order in which they run.

@@ -142,6 +142,9 @@ func (r *Registry) createOnce(q *Request, ctx *resource.Context, attrs *admissio
 		return nil, alreadyExists(d, old)
 	}
 	if q.DryRun {
+		if late(d, obj) {
+			d.Default(obj)
+		}
 		return &Result{Item: r.encode(d, obj, 0), Created: true}, nil
 	}
 	it, s := r.put(d, obj)

@@ -26,11 +26,20 @@ func (r *Registry) putForm(d *resource.Definition, obj object.Object) (*resource
 	var aux any // what was written through another version is read as the store has it
 	if d.GVK == d.Form.Stored {
 		aux = resource.NewItem(d, obj, rev, value)
+		if late(d, obj) {
+			aux = d.Form.Defaulted(d, obj, rev, value)
+		}
 	}
 	event := r.Backend.Store().Put(d.Key(obj.Namespace(), obj.Name()), value, aux)
 	r.Backend.Committed(event)
 	it := resource.ItemOf(d, event.KV)
 	return it, unreadable(it)
+}
+
+// late reports whether a reader of the object sees more than is stored: a create drops the status, and its default comes
+// back with each read.
+func late(d *resource.Definition, obj object.Object) bool {
+	return d.Form != nil && d.Form.LateStatus && obj["status"] == nil
 }
 
 // printForm returns what the store would hold of obj at a revision.

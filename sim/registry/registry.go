@@ -42,6 +42,8 @@ type Backend interface {
 	Await(c *watchcache.Cache, rev uint64, done func(fresh bool))
 	// After calls f after d of the Cluster's time, under its lock. stop takes the call back.
 	After(d time.Duration, f func()) (stop func())
+	// Grant deletes the object at a key after its time to live, unless it was written again after the revision.
+	Grant(ttl time.Duration, key string, rev uint64)
 	// Now is the Cluster's time.
 	Now() time.Time
 	// Random returns a number in [0, n) from the stream of one purpose.
@@ -171,7 +173,7 @@ func (r *Registry) store(d *resource.Definition, it *resource.Item) {
 	}
 	r.Backend.Committed(r.Backend.Store().Put(key, value, it))
 	if ttl := d.Hub.Strategy.TTL; ttl > 0 {
-		r.expireAfter(ttl, key, it.Rev)
+		r.Backend.Grant(ttl, key, it.Rev)
 	}
 }
 
@@ -199,18 +201,6 @@ func (r *Registry) remove(d *resource.Definition, it *resource.Item) *resource.I
 		}
 	}
 	return it.At(event.Rev)
-}
-
-// expireAfter deletes the object after its time to live unless it was written again.
-func (r *Registry) expireAfter(ttl time.Duration, key string, rev uint64) {
-	r.Backend.After(ttl, func() {
-		store := r.Backend.Store()
-		if kv, err := store.Get(key, 0); err == nil && kv != nil && kv.ModRev == rev {
-			if event, ok := store.Delete(key); ok {
-				r.Backend.Committed(event)
-			}
-		}
-	})
 }
 
 // stored returns the item of an object as it is in the store now, or nil. A replica that does not reach the store takes

@@ -15,6 +15,10 @@ type Form struct {
 	// without what the schema does not have. Write is the opposite. Both may change and return their argument.
 	Read, Write func(object.Object) (object.Object, error)
 
+	// LateStatus says that the schema has a default for the status as a whole. What is created has no status, so the
+	// default is not stored, but everybody who reads the object sees it.
+	LateStatus bool
+
 	// Convert turns an object of one version into another.
 	Convert func(obj object.Object, apiVersion string) (object.Object, error)
 }

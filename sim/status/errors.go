@@ -2,10 +2,10 @@ package status
 
 import (
 	"fmt"
-	"net/http"
 	"strings"
 
 	"github.com/kubesim/kubesim/sim/field"
+	"github.com/kubesim/kubesim/sim/http"
 )
 
 // Resource names what an error is about: resource[.group] in messages, kind and group in details. For errors that name

@@ -1,0 +1,11 @@
+//go:build page
+
+package builtin
+
+// In a page certificates are checked as far as their PEM goes: what reads them weighs a third of a megabyte.
+
+func checkRequestBytes([]byte) error { return nil }
+
+func checkCertificateBytes([]byte) error { return nil }
+
+func checkKeyPair(_, _ []byte) error { return nil }

@@ -1,0 +1,45 @@
+// Package http is what the simulator needs of Go's net/http, under the same names.
+//
+//	everywhere else:  http.Header = net/http's           with the build tag "page": types of this package
+//
+// Package net/http weighs most of a megabyte in a page, for clients, servers and cryptography that nobody there uses.
+// Outside of a page its types are used as they are, so that anything which speaks HTTP fits.
+package http
+
+// The methods of requests (RFC 9110, RFC 5789).
+const (
+	MethodGet    = "GET"
+	MethodHead   = "HEAD"
+	MethodPost   = "POST"
+	MethodPut    = "PUT"
+	MethodPatch  = "PATCH"
+	MethodDelete = "DELETE"
+)
+
+// The codes of answers (RFC 9110, RFC 6585).
+const (
+	StatusOK                    = 200
+	StatusCreated               = 201
+	StatusAccepted              = 202
+	StatusMovedPermanently      = 301
+	StatusNotModified           = 304
+	StatusBadRequest            = 400
+	StatusUnauthorized          = 401
+	StatusForbidden             = 403
+	StatusNotFound              = 404
+	StatusMethodNotAllowed      = 405
+	StatusNotAcceptable         = 406
+	StatusConflict              = 409
+	StatusGone                  = 410
+	StatusRequestEntityTooLarge = 413
+	StatusUnsupportedMediaType  = 415
+	StatusUnprocessableEntity   = 422
+	StatusTooManyRequests       = 429
+	StatusInternalServerError   = 500
+	StatusNotImplemented        = 501
+	StatusServiceUnavailable    = 503
+	StatusGatewayTimeout        = 504
+)
+
+// TimeFormat is how headers print a time in UTC.
+const TimeFormat = "Mon, 02 Jan 2006 15:04:05 GMT"
