@@ -28,6 +28,7 @@ import (
 	"github.com/kubesim/kubesim/clock"
 	"github.com/kubesim/kubesim/sim"
 	"github.com/kubesim/kubesim/sim/auth"
+	"github.com/kubesim/kubesim/sim/fault"
 )
 
 // Options says what a Server is like. The zero value is right for most tests.
@@ -46,6 +47,9 @@ type Options struct {
 	// Trace is how many records of what happens are kept, and their hashes with them. 0: none, except that a test
 	// keeps the last few to print them when it fails. Below 0: none at all.
 	Trace int
+	// Replay makes faults happen as was decided in a run before (srv.Faults.Decisions, or those of its trace). nil: they are
+	// drawn from the seed.
+	Replay []fault.Decision
 
 	tail bool // Trace is only that
 }
@@ -71,6 +75,7 @@ type Server struct {
 	transport *transport
 	logf      func(format string, args ...any)
 	fatalf    func(format string, args ...any)
+	cleanup   func(func()) // of the test; nil: there is none
 
 	mu        sync.Mutex
 	listeners []*Listener
@@ -84,29 +89,27 @@ func New(options ...Options) (*Server, error) {
 	if len(options) > 0 {
 		o = options[0]
 	}
-	s := &Server{options: o, ended: make(chan struct{})}
-	s.Faults = &Faults{s}
 	if o.Clock == nil {
 		o.Clock = clock.NewManual(clock.Epoch())
 	}
-	if s.Clock, _ = o.Clock.(*clock.Manual); s.Clock == nil {
-		s.Clock = clock.NewManual(o.Clock.Now())
-	}
 	cluster, err := sim.New(sim.Options{Clock: o.Clock, Seed: o.Seed, Auth: o.Auth, Tokens: o.Tokens,
-		Replicas: o.Replicas, Trace: o.traceOptions()})
+		Replicas: o.Replicas, Trace: o.traceOptions(), Replay: o.Replay})
 	if err != nil {
 		return nil, err
 	}
-	s.cluster = cluster
+	return o.serve(cluster), nil
+}
+
+// connect makes what carries requests to the Cluster. manual says that its time stands still until somebody moves it.
+func (s *Server) connect(manual bool) {
 	s.handler = s.control(http.HandlerFunc(s.routed))
 	s.transport = &transport{pick: s.pick, control: s.handler}
-	if o.Trace > 0 {
+	if s.options.Trace > 0 {
 		s.transport.follow = s.follow
 	}
-	if _, manual := o.Clock.(*clock.Manual); manual {
+	if manual {
 		s.transport.waiting = s.watchdog
 	}
-	return s, nil
 }
 
 // RunT starts a server for one test; t.Cleanup closes it. When the test fails, its log ends with what happened last at
@@ -122,7 +125,7 @@ func RunT(t TB, options ...Options) *Server {
 		t.Fatalf("kubesim: the server does not start: %v", err)
 		return nil
 	}
-	s.logf, s.fatalf = t.Logf, t.Fatalf
+	s.logf, s.fatalf, s.cleanup = t.Logf, t.Fatalf, t.Cleanup
 	t.Cleanup(func() {
 		t.Helper()
 		s.report(t)

@@ -120,7 +120,8 @@ func (s *Server) serveFollow(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// follower is the trace from its beginning, or from as far back as it goes, to the end of the server, as lines of JSON.
+// follower is the trace from its beginning, or from as far back as it goes, to the end of the server, as lines of JSON
+// behind a header.
 type follower struct {
 	cluster *sim.Cluster
 	ctx     context.Context
@@ -129,6 +130,7 @@ type follower struct {
 	once    sync.Once       // of Close
 	more    <-chan struct{}
 	stop    func()
+	begun   bool
 	seen    uint64
 	rest    []byte // not yet read
 }
@@ -143,8 +145,13 @@ func (f *follower) next() ([]byte, error) {
 	for {
 		records, newest := f.cluster.TraceSince(f.seen)
 		f.seen = newest
-		if len(records) > 0 {
-			return (&trace.Log{Records: records}).JSONL(), nil
+		var b []byte
+		if !f.begun { // the header does not know the hashes yet
+			head := f.cluster.TraceHeader()
+			b, f.begun = append(head.AppendJSON(nil), '\n'), true
+		}
+		if b = (&trace.Log{Records: records}).AppendRecords(b); len(b) > 0 {
+			return b, nil
 		}
 		select {
 		case <-f.more:

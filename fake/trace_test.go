@@ -204,7 +204,9 @@ func TestFollowTrace(t *testing.T) {
 		res, err := get()
 		is.NoErr(err)
 		lines := bufio.NewScanner(res.Body)
-		for n := 1; n <= want+3; n++ { // a get is three records
+		is.True(lines.Scan())
+		is.True(strings.HasPrefix(lines.Text(), `{"trace":1,"seed":1,"versions":["v1.36.3"],"go":"go1.`)) // of which run
+		for n := 1; n <= want+3; n++ {                                                                    // a get is three records
 			if n == want+1 {
 				c.do("GET", mapsPath+"/a", "")
 			}

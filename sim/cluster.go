@@ -19,14 +19,13 @@ package sim
 
 import (
 	"fmt"
-	"hash/fnv"
-	"math/rand/v2"
 	"sync"
 	"time"
 
 	"github.com/kubesim/kubesim/clock"
 	"github.com/kubesim/kubesim/sim/apiserver"
 	"github.com/kubesim/kubesim/sim/auth"
+	"github.com/kubesim/kubesim/sim/fault"
 	"github.com/kubesim/kubesim/sim/mvcc"
 	"github.com/kubesim/kubesim/sim/trace"
 )
@@ -46,6 +45,9 @@ type Options struct {
 	Replicas []ReplicaOptions
 	// Trace says what the record of everything that happens keeps. The zero value keeps nothing and costs nothing.
 	Trace trace.Options
+	// Replay makes faults happen as was decided in a run before: those that AddFaults adds take their choices from it.
+	// nil: choices are drawn. The decisions of a trace are read by fault.ParseDecisions.
+	Replay []fault.Decision
 }
 
 // firstRevision is the revision a new store begins with: high enough that a resourceVersion is not taken for some
@@ -64,7 +66,9 @@ type Cluster struct {
 	seed     uint64
 	options  Options
 	store    *mvcc.Store
-	random   map[string]*rand.Rand
+	random   streams
+	past     past
+	leases   []Lease
 	schedule schedule
 	compact  compactor
 	replicas []*Replica
@@ -75,6 +79,7 @@ type Cluster struct {
 	conversions conversions
 	webhooks    webhooks
 	observer    *observer // nil: nobody looks
+	followers   []func(Commit)
 }
 
 // New returns a Cluster that holds what a real one holds at once: the namespaces default, kube-system, kube-public and
@@ -90,27 +95,37 @@ func New(o Options) (*Cluster, error) {
 	if o.Seed == 0 {
 		o.Seed = 1
 	}
-	c := &Cluster{clock: o.Clock, seed: o.Seed, options: o}
-	c.schedule.clock, c.schedule.lock = o.Clock, locker{c}
-	c.reset()
+	c := create(o)
 	for _, p := range made {
-		c.replicas = append(c.replicas, newReplica(c, p))
+		r := newReplica(c, p)
+		r.restart()
+		c.replicas = append(c.replicas, r)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if err := c.bootstrap(); err != nil {
 		return nil, err
 	}
-	if o.Trace != (trace.Options{}) {
+	if o.Trace != (trace.Options{}) || o.Replay != nil {
 		c.observe()
 	}
 	return c, nil
 }
 
+// create returns a Cluster with an empty store and no replicas.
+func create(o Options) *Cluster {
+	c := &Cluster{clock: o.Clock, seed: o.Seed, options: o}
+	c.schedule.clock, c.schedule.lock = o.Clock, locker{c}
+	c.reset()
+	return c
+}
+
 // reset empties the store and begins all random streams anew.
 func (c *Cluster) reset() {
 	c.store = mvcc.New(firstRevision)
-	c.random = map[string]*rand.Rand{}
+	c.random, c.leases = streams{seed: c.seed}, nil
+	c.past = past{}
+	c.past.add(firstRevision, c.clock.Now(), &c.random)
 	c.compact = compactor{next: c.clock.Now().Add(compactionInterval), seen: firstRevision}
 	c.jobs = customJobs{}
 	c.held, c.routes = map[string]bool{}, map[string]int{}
@@ -188,19 +203,6 @@ func (c *Cluster) outside(f func()) {
 	f()
 }
 
-// draw returns a number in [0, n) from the stream of one purpose. Each purpose has a stream of its own, so that one
-// more draw for one of them does not shift the others.
-func (c *Cluster) draw(purpose string, n int) int {
-	stream, ok := c.random[purpose]
-	if !ok {
-		h := fnv.New64a()
-		h.Write([]byte(purpose))
-		stream = rand.New(rand.NewPCG(c.seed, h.Sum64()))
-		c.random[purpose] = stream
-	}
-	return stream.IntN(n)
-}
-
 // newest is the newest state of the store.
 func (c *Cluster) newest() *mvcc.View {
 	view, err := c.store.At(0)
@@ -214,9 +216,11 @@ func (c *Cluster) newest() *mvcc.View {
 func (c *Cluster) committed(e *mvcc.Event) {
 	view := c.newest()
 	now := c.clock.Now()
+	c.past.add(e.Rev, now, &c.random)
 	if c.observer != nil {
 		c.observer.committed(e)
 	}
+	c.logged(e)
 	for _, r := range c.replicas {
 		r.apply(e, view, now)
 	}

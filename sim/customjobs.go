@@ -45,7 +45,10 @@ type customJobs struct {
 }
 
 // cleanup is a deletion of the objects of a definition that goes on.
-type cleanup struct{ began time.Time }
+type cleanup struct {
+	began, next time.Time
+	retry       bool // next, it begins anew
+}
 
 // settle runs the jobs that wait. The lock is held.
 func (c *Cluster) settle() {
@@ -238,7 +241,7 @@ func (c *Cluster) await(name string, work *cleanup) {
 		return
 	}
 	if c.now().Sub(work.began) < cleanupMax {
-		c.schedule.after(cleanupPoll, func() { c.await(name, work) })
+		c.again(name, work, cleanupPoll, false)
 		return
 	}
 	c.edit(name, func(obj object.Object) bool {
@@ -246,10 +249,20 @@ func (c *Cluster) await(name string, work *cleanup) {
 			"could not confirm zero CustomResources remaining: context deadline exceeded")
 		return true
 	})
-	c.schedule.after(cleanupRetry, func() {
-		if c.jobs.cleaning[name] == work {
+	c.again(name, work, cleanupRetry, true)
+}
+
+// again goes on with a deletion after d: it looks whether the objects are gone, or begins anew.
+func (c *Cluster) again(name string, work *cleanup, d time.Duration, retry bool) {
+	work.next, work.retry = c.now().Add(d), retry
+	c.schedule.after(d, func() {
+		switch {
+		case c.jobs.cleaning[name] != work:
+		case retry:
 			delete(c.jobs.cleaning, name)
 			c.finalize(name)
+		default:
+			c.await(name, work)
 		}
 	})
 }

@@ -3,11 +3,11 @@ package sim
 import (
 	"errors"
 	"fmt"
-	"net/http"
 	"time"
 
 	"github.com/kubesim/kubesim/sim/apiserver"
 	"github.com/kubesim/kubesim/sim/fault"
+	"github.com/kubesim/kubesim/sim/http"
 	"github.com/kubesim/kubesim/sim/status"
 	"github.com/kubesim/kubesim/sim/trace"
 )

@@ -53,6 +53,7 @@ func (c *Cluster) compactTo(rev uint64, at time.Time) {
 		return
 	}
 	c.compact.floor, c.compact.floorAt = rev, at.Add(watchcache.CompactionPoll)
+	c.forgetPast()
 }
 
 // Compact makes the store forget every revision before the newest: continue tokens and exact reads of the past are 410

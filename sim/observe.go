@@ -45,7 +45,7 @@ func (c *Cluster) observe() *observer {
 	if c.observer != nil {
 		return c.observer
 	}
-	o := &observer{c: c, trace: trace.New(c.options.Trace), faults: fault.NewInjector(c.seed)}
+	o := &observer{c: c, trace: trace.New(c.options.Trace), faults: c.injector()}
 	c.observer = o
 	for i, r := range c.replicas {
 		h := hook{o, i + 1}
@@ -59,10 +59,19 @@ func (c *Cluster) observe() *observer {
 	return o
 }
 
+// injector returns what decides about faults.
+func (c *Cluster) injector() *fault.Injector {
+	in := fault.NewInjector(c.seed)
+	if c.options.Replay != nil {
+		in.Follow(c.options.Replay)
+	}
+	return in
+}
+
 // begin begins anew after a Reset.
 func (o *observer) begin() {
 	o.trace.Reset()
-	o.faults = fault.NewInjector(o.c.seed)
+	o.faults = o.c.injector()
 	o.current, o.commit, o.later = nil, commitMark{}, nil
 }
 

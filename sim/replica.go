@@ -48,6 +48,7 @@ type waiter struct {
 	stop  func() // takes back the timeout
 }
 
+// newReplica returns a replica that has to be restarted, or loaded, before it serves.
 func newReplica(c *Cluster, p *profile) *Replica {
 	r := &Replica{cluster: c, profile: p}
 	set, table := p.set, resource.NewTable(p.served)
@@ -75,7 +76,6 @@ func newReplica(c *Cluster, p *profile) *Replica {
 	}
 	r.admit(reg, table, who, r.server.Decoder)
 	r.serveCustom(set)
-	r.restart()
 	return r
 }
 
@@ -224,7 +224,7 @@ func (b backend) Reachable() bool                  { return !b.r.unreachable }
 func (b backend) Committed(e *mvcc.Event)          { b.r.cluster.committed(e) }
 func (b backend) Now() time.Time                   { return b.r.cluster.now() }
 func (b backend) Seed() uint64                     { return b.r.cluster.seed }
-func (b backend) Random(purpose string, n int) int { return b.r.cluster.draw(purpose, n) }
+func (b backend) Random(purpose string, n int) int { return b.r.cluster.random.draw(purpose, n) }
 
 func (b backend) Cache(d *resource.Definition) *watchcache.Cache { return b.r.cache(d.Storage) }
 
@@ -233,6 +233,8 @@ func (b backend) Await(c *watchcache.Cache, rev uint64, done func(bool)) { b.r.a
 func (b backend) After(d time.Duration, f func()) (stop func()) {
 	return b.r.cluster.schedule.after(d, f)
 }
+
+func (b backend) Grant(ttl time.Duration, key string, rev uint64) { b.r.cluster.grant(ttl, key, rev) }
 
 func (b backend) Definition(storage string) *resource.Definition {
 	if d := b.r.profile.hubs[storage]; d != nil {

@@ -309,6 +309,7 @@ func (c *Cluster) Restore(rev uint64) error {
 	if err := c.store.Restore(rev); err != nil {
 		return fmt.Errorf("restore: %w", err)
 	}
+	c.past.undo(rev)
 	c.compact.seen = min(c.compact.seen, c.store.Rev())
 	for _, r := range c.replicas {
 		r.restart()

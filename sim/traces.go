@@ -1,6 +1,10 @@
 package sim
 
 import (
+	"encoding/json"
+	"runtime"
+	"runtime/debug"
+
 	"github.com/kubesim/kubesim/sim/mvcc"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
@@ -16,8 +20,58 @@ func (c *Cluster) Trace() *trace.Log {
 	}
 	l := c.observer.trace.Log()
 	l.Semantic = c.observer.trace.Semantic(c.observer.objects)
+	c.head(l)
 	return l
 }
+
+// head fills in what a trace says of the run.
+func (c *Cluster) head(l *trace.Log) {
+	l.Seed, l.Go, l.Module = c.seed, runtime.Version(), moduleVersion()
+	for _, r := range c.replicas {
+		l.Versions = append(l.Versions, r.profile.release)
+	}
+	in := c.observer.faults
+	decisions, _ := in.Decisions()
+	if in.Empty() && len(decisions) == 0 {
+		return
+	}
+	l.Level = in.Level().String()
+	for _, d := range decisions {
+		line, err := json.Marshal(d)
+		if err != nil {
+			panic("sim: a decision cannot be printed: " + err.Error())
+		}
+		l.Decisions = append(l.Decisions, line)
+	}
+}
+
+// TraceHeader returns what a trace that is not complete yet says of the run.
+func (c *Cluster) TraceHeader() trace.Header {
+	c.lock()
+	defer c.mu.Unlock()
+	if c.observer == nil {
+		return trace.Header{}
+	}
+	l := &trace.Log{}
+	c.head(l)
+	return l.Header
+}
+
+// moduleVersion returns the version of this module that the program was built with.
+func moduleVersion() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return ""
+	}
+	for _, m := range append([]*debug.Module{&info.Main}, info.Deps...) {
+		if m.Path == modulePath {
+			return m.Version
+		}
+	}
+	return ""
+}
+
+const modulePath = "github.com/kubesim/kubesim"
 
 // TraceSince returns the records after number n that are still there, and the number of the newest. After a Reset the
 // numbers begin anew.

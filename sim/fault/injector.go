@@ -17,25 +17,22 @@ type Injector struct {
 	live      []*live
 	decisions []Decision
 	forgotten uint64
+	level     Level               // the worst there was
+	choices   map[choice]Decision // of a replay; nil: choices are drawn
 }
 
 // live is a fault that was added, and what has become of it.
 type live struct {
 	Fault
 	text    string
+	key     string // text, and of several equal faults which one it is
 	point   Point
 	added   time.Time
+	source  *rand.PCG
 	stream  *rand.Rand
 	matched int
 	fired   int
-}
-
-// Decision is what was decided about one fault at one place.
-type Decision struct {
-	Fault string // its text
-	Site  string // the point and what happened there: RequestArrived update widgets/status default/a
-	Match int    // the how manieth time that it matched
-	Fired bool
+	sites   map[string]int // how often it matched at each site
 }
 
 // Fired is an action that is to be carried out, and the fault that it belongs to.
@@ -55,23 +52,30 @@ func (in *Injector) Add(now time.Time, faults ...Fault) error {
 		}
 	}
 	for _, f := range faults {
-		text := f.String()
-		in.live = append(in.live, &live{Fault: f, text: text, point: f.Point(), added: now, stream: in.stream(text)})
+		in.level = max(in.level, f.Level())
+		in.add(f, now)
 	}
 	return nil
 }
 
-// stream returns the stream of a fault: the seed, its text, and which of several equal ones it is.
-func (in *Injector) stream(text string) *rand.Rand {
+// add adds a fault. Its stream is made of the seed, its text, and which of several equal ones it is.
+func (in *Injector) add(f Fault, now time.Time) *live {
+	l := &live{Fault: f, text: f.String(), point: f.Point(), added: now, sites: map[string]int{}}
 	same := 0
-	for _, l := range in.live {
-		if l.text == text {
+	for _, x := range in.live {
+		if x.text == l.text {
 			same++
 		}
 	}
+	if l.key = l.text; same > 0 {
+		l.key = fmt.Sprint(l.text, " # ", same+1)
+	}
 	h := fnv.New64a()
-	fmt.Fprintf(h, "%d %s", same, text)
-	return rand.New(rand.NewPCG(in.seed, h.Sum64()))
+	fmt.Fprintf(h, "%d %s", same, l.text)
+	l.source = rand.NewPCG(in.seed, h.Sum64())
+	l.stream = rand.New(l.source)
+	in.live = append(in.live, l)
+	return l
 }
 
 // Clear takes all faults away.
@@ -98,6 +102,9 @@ func (in *Injector) String() string {
 	return b.String()
 }
 
+// Level returns the worst that a fault could do that was ever added.
+func (in *Injector) Level() Level { return in.level }
+
 // Decisions returns what was decided, the oldest first, and how many older decisions were forgotten. A match that could
 // not happen, because of its number or the fault's end, is no decision.
 func (in *Injector) Decisions() (list []Decision, forgotten uint64) {
@@ -110,12 +117,12 @@ func (in *Injector) At(p Point, op *Op, now time.Time) []Fired {
 	var out []Fired
 	ended := false
 	for _, l := range in.live {
-		if l.point != p || l.over(now) || !l.action.fits(op) || !l.trigger.matches(op) {
+		if l.point != p || in.choices == nil && l.over(now) || !l.action.fits(op) || !l.trigger.matches(op) {
 			continue
 		}
-		if in.decide(l, op, ended) {
-			out = append(out, Fired{l.action, l.text})
-			ended = l.action.final()
+		if a, ok := in.decide(l, op, ended); ok {
+			out = append(out, Fired{a, l.text})
+			ended = ended || a.final()
 		}
 	}
 	return out
@@ -126,24 +133,41 @@ func (l *live) over(now time.Time) bool {
 	return t.times > 0 && l.fired >= t.times || t.until > 0 && !now.Before(l.added.Add(t.until))
 }
 
-// decide counts a match and draws. It draws even when the op has already ended by another fault: what one fault does must
-// not shift the draws of the next.
-func (in *Injector) decide(l *live, op *Op, ended bool) bool {
+// decide counts a match and draws, or looks up what was drawn when the run was recorded. It draws even when the op has
+// already ended by another fault: what one fault does must not shift the draws of the next.
+func (in *Injector) decide(l *live, op *Op, ended bool) (a Action, fired bool) {
+	d := Decision{Fault: l.key, Site: l.site(op), Wait: l.action.Wait}
 	l.matched++
-	if !l.trigger.turn(l.matched) {
-		return false
+	l.sites[d.Site]++
+	d.Match, d.Nth = l.matched, l.sites[d.Site]
+	switch {
+	case in.choices != nil:
+		then := in.choices[d.choice()]
+		if d.Fired = then.Fired && !ended; then.Wait > 0 {
+			d.Wait = then.Wait
+		}
+	case !l.trigger.turn(l.matched):
+		return a, false
+	default:
+		p := l.trigger.probability
+		d.Fired = (p == 1 || l.stream.Float64() < p) && !ended
 	}
-	p := l.trigger.probability
-	fired := (p == 1 || l.stream.Float64() < p) && !ended
-	if fired {
+	if d.Fired {
 		l.fired++
 	}
+	in.record(d)
+	a = l.action
+	a.Wait = d.Wait
+	return a, d.Fired
+}
+
+// record remembers a decision.
+func (in *Injector) record(d Decision) {
 	if len(in.decisions) == decisionsMax {
 		in.decisions = append(in.decisions[:0], in.decisions[decisionsMax/2:]...)
 		in.forgotten += decisionsMax / 2
 	}
-	in.decisions = append(in.decisions, Decision{l.text, string(l.point) + " " + op.String(), l.matched, fired})
-	return fired
+	in.decisions = append(in.decisions, d)
 }
 
 // turn reports whether a fault may happen at its n-th match.

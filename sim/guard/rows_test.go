@@ -10,9 +10,9 @@ import (
 
 // rows says who may import whom: a package imports only packages in rows above its own.
 var rows = [][]string{
-	{"clock", "sim/object", "sim/field", "sim/quantity"},
+	{"clock", "sim/object", "sim/field", "sim/quantity", "sim/http"},
 	{"sim/status", "sim/selector", "sim/metadata", "sim/fault", "sim/trace"},
-	{"sim/mvcc", "sim/schema"},
+	{"sim/mvcc", "sim/schema", "sim/checker"},
 	{"sim/resource", "sim/patch", "sim/cel"},
 	{"sim/codec", "sim/crd/structural"},
 	{"sim/fieldmanager", "sim/watchcache", "sim/builtin", "sim/crd", "sim/admission", "sim/auth"},
@@ -21,7 +21,9 @@ var rows = [][]string{
 	{"sim/discovery"},
 	{"sim/apiserver"},
 	{"sim"},
-	{"sim/controller", "sim/scenario", "sim/archive"},
+	{"sim/controller", "sim/scenario", "sim/archive", "sim/soak"},
+	{"sim/lesson"},
+	{"wasm/engine"},
 	{"fake", "wasm"},
 	{"fake/cmd/kubesim"},
 }

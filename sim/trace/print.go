@@ -43,15 +43,6 @@ func (r *Record) AppendJSON(b []byte) []byte {
 	return append(b, '}')
 }
 
-// JSONL prints the records as lines of JSON.
-func (l *Log) JSONL() []byte {
-	var b []byte
-	for i := range l.Records {
-		b = append(l.Records[i].AppendJSON(b), '\n')
-	}
-	return b
-}
-
 // Timeline prints the records for people, one per line:
 //
 //	41 +12s         op/v1 ▶ 1        update pods default/a

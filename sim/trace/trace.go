@@ -13,7 +13,7 @@
 // ever happened, dropped records included: one of the records in their order, and one of what became of each object in
 // any order (Semantic), which is what two runs of concurrent clients have in common.
 //
-// A Log is a copy of a Trace to look at: as JSONL, as a timeline and as a sequence diagram.
+// A Log is a copy of a Trace to look at: as JSONL (file.go), as a timeline and as a sequence diagram.
 package trace
 
 import (
@@ -178,13 +178,13 @@ func (t *Trace) Follow() (more <-chan struct{}, stop func()) {
 // Log returns a copy of what is there.
 func (t *Trace) Log() *Log {
 	records := t.Since(0)
-	return &Log{Records: records, Dropped: t.n - uint64(len(records)), Hash: t.Hash()}
+	return &Log{Header: Header{Dropped: t.n - uint64(len(records)), Hash: t.Hash()}, Records: records}
 }
 
-// Log is the copy of a Trace.
+// Log is the copy of a Trace, and what it takes to see it again.
 type Log struct {
-	Records  []Record // the oldest first
-	Dropped  uint64   // how many came before and are gone
-	Hash     string   // of all records, dropped ones included; "" when none was kept
-	Semantic string   // of what became of the objects; "" when none was kept
+	Header
+	// Decisions are what was decided about faults, each as JSON; package fault reads them.
+	Decisions [][]byte
+	Records   []Record // the oldest first
 }

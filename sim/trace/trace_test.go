@@ -29,9 +29,10 @@ func TestJSONL(t *testing.T) {
 	tr := New(Options{Keep: 100})
 	update(tr, start)
 	lines := strings.Split(strings.TrimSpace(string(tr.Log().JSONL())), "\n")
-	is.Equal(len(lines), 7)
-	is.Equal(lines[0], `{"n":1,"t":"2026-01-01T00:00:00Z","site":"request.arrived","replica":1,"client":"op/v1 (linux)","user":"jane","verb":"update","what":"pods","key":"default/a"}`)
-	is.Equal(lines[2], `{"n":3,"t":"2026-01-01T00:00:00Z","site":"store.committed","cause":2,"replica":1,"verb":"MODIFIED","what":"pods","key":"default/a","rv":4017}`)
+	is.Equal(len(lines), 8)
+	is.Equal(lines[0], `{"trace":1}`) // a header that knows nothing
+	is.Equal(lines[1], `{"n":1,"t":"2026-01-01T00:00:00Z","site":"request.arrived","replica":1,"client":"op/v1 (linux)","user":"jane","verb":"update","what":"pods","key":"default/a"}`)
+	is.Equal(lines[3], `{"n":3,"t":"2026-01-01T00:00:00Z","site":"store.committed","cause":2,"replica":1,"verb":"MODIFIED","what":"pods","key":"default/a","rv":4017}`)
 	for _, line := range lines {
 		is.True(json.Valid([]byte(line)))
 	}

@@ -1,0 +1,47 @@
+package fake
+
+import (
+	"github.com/kubesim/kubesim/clock"
+	"github.com/kubesim/kubesim/sim"
+)
+
+// Fork returns a server that is as this one now and goes its own way from here, to try what would happen if: neither sees
+// what is written to the other. Open watches, requests that wait and listeners stay with this server; sim.Cluster.Fork
+// says what comes along. The fork has a Clock of its own, at the same instant, where this server's is a clock.Manual; any
+// other clock is shared. In a test of RunT, t.Cleanup closes it.
+//
+//	before := srv.Fork()
+//	… // the operator under test does something to srv, another version of it to before
+func (s *Server) Fork() *Server { return s.forked(s.cluster.Fork()) }
+
+// ForkAt is Fork at a revision that the store still has, with the time and the random numbers of when it was written. Its
+// replicas are newly started then, its trace is empty, and it has no faults.
+func (s *Server) ForkAt(rev uint64) (*Server, error) {
+	c, err := s.cluster.ForkAt(rev)
+	if err != nil {
+		return nil, err
+	}
+	return s.forked(c), nil
+}
+
+// forked makes the server of a fork.
+func (s *Server) forked(c *sim.Cluster) *Server {
+	f := s.options.serve(c)
+	f.logf, f.fatalf, f.cleanup = s.logf, s.fatalf, s.cleanup
+	if f.cleanup != nil {
+		f.cleanup(f.Close)
+	}
+	return f
+}
+
+// serve makes a server of a Cluster.
+func (o Options) serve(c *sim.Cluster) *Server {
+	s := &Server{options: o, ended: make(chan struct{}), cluster: c}
+	s.Faults = &Faults{s}
+	manual := false
+	if s.Clock, manual = c.Clock().(*clock.Manual); !manual {
+		s.Clock = clock.NewManual(c.Clock().Now())
+	}
+	s.connect(manual)
+	return s
+}

@@ -1,0 +1,129 @@
+package fault
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Decision is what was decided about one fault at one place. Fault, Site and Nth are the key under which a replay finds
+// it again: a change elsewhere, which only moves it in time, leaves the key as it is.
+type Decision struct {
+	Fault string        // its text, and behind a # which of several equal ones it is
+	Site  string        // the point and what happened there, to whom: Decided update widgets/status default/a client=op/v1
+	Nth   int           // the how manieth time that the fault matched at this site
+	Match int           // the how manieth time that it matched anywhere
+	Fired bool          // it happened
+	Wait  time.Duration // of an action that waits: how long
+}
+
+// decisionLine is a Decision as JSON.
+type decisionLine struct {
+	Fault string `json:"fault"`
+	Site  string `json:"site"`
+	Nth   int    `json:"nth"`
+	Match int    `json:"match,omitempty"`
+	Fired bool   `json:"fired"`
+	Wait  string `json:"wait,omitempty"`
+}
+
+// choice is the key of a decision.
+type choice struct {
+	fault, site string
+	nth         int
+}
+
+func (d *Decision) choice() choice { return choice{d.Fault, d.Site, d.Nth} }
+
+// site names a place as a Decision does.
+func (l *live) site(op *Op) string {
+	text := string(l.point) + " " + op.String()
+	if client, _, _ := strings.Cut(op.UserAgent, " "); client != "" {
+		text += " client=" + client
+	}
+	if op.Replica > 1 {
+		text += " replica=" + strconv.Itoa(op.Replica)
+	}
+	return text
+}
+
+// MarshalJSON prints the decision as one object.
+func (d Decision) MarshalJSON() ([]byte, error) {
+	x := decisionLine{d.Fault, d.Site, d.Nth, d.Match, d.Fired, ""}
+	if d.Wait != 0 {
+		x.Wait = d.Wait.String()
+	}
+	return json.Marshal(x)
+}
+
+// UnmarshalJSON reads what MarshalJSON printed. A fault that Parse does not read is an error.
+func (d *Decision) UnmarshalJSON(data []byte) error {
+	var x decisionLine
+	if err := json.Unmarshal(data, &x); err != nil {
+		return err
+	}
+	if plan, err := Parse(x.Fault); err != nil || len(plan) != 1 {
+		return fmt.Errorf("a decision is about the fault %q, which is none: %v", x.Fault, err)
+	}
+	*d = Decision{x.Fault, x.Site, x.Nth, x.Match, x.Fired, 0}
+	if x.Wait == "" {
+		return nil
+	}
+	var err error
+	if d.Wait, err = time.ParseDuration(x.Wait); err == nil && d.Wait < 0 {
+		err = fmt.Errorf("wait %v is negative", d.Wait)
+	}
+	return err
+}
+
+// ParseDecisions reads decisions, each of which is printed as JSON: trace.Log's.
+func ParseDecisions(lines [][]byte) ([]Decision, error) {
+	list := make([]Decision, len(lines))
+	for i, line := range lines {
+		if err := json.Unmarshal(line, &list[i]); err != nil {
+			return nil, fmt.Errorf("fault: decision %d: %w", i+1, err)
+		}
+	}
+	return list, nil
+}
+
+// PlanOf returns the faults that decisions are about, each once, in the order in which they first appear.
+func PlanOf(list []Decision) (Plan, error) {
+	var p Plan
+	seen := map[string]bool{}
+	for i := range list {
+		if text := list[i].Fault; !seen[text] {
+			seen[text] = true
+			one, err := Parse(text)
+			if err != nil {
+				return nil, fmt.Errorf("fault: decision %d: %w", i+1, err)
+			}
+			p = append(p, one...)
+		}
+	}
+	return p, nil
+}
+
+// Replay returns an Injector that decides as was decided before. It begins with the faults that the decisions are about,
+// added at now, or with none for a run that adds its own. Each choice is looked up by its key; what was not decided then
+// does not happen. How often and how long a fault may happen has been decided, too: nth, every, p, times and until do not
+// count.
+func Replay(list []Decision, now time.Time) (*Injector, error) {
+	plan, err := PlanOf(list)
+	if err != nil {
+		return nil, err
+	}
+	in := NewInjector(0)
+	in.Follow(list)
+	return in, in.Add(now, plan...)
+}
+
+// Follow makes the Injector decide, from now on, as was decided in list. Its faults are those that are added.
+func (in *Injector) Follow(list []Decision) {
+	in.choices = make(map[choice]Decision, len(list))
+	for i := range list {
+		in.choices[list[i].choice()] = list[i]
+	}
+}

@@ -1,0 +1,165 @@
+package fault
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/matryer/is"
+)
+
+var began = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// traffic asks an Injector about n requests and returns what happened to each.
+func traffic(in *Injector, n int, extra bool) []string {
+	var happened []string
+	for i := range n {
+		if extra { // a client that was not there before
+			in.At(RequestArrived, &Op{Verb: "get", Resource: "secrets", UserAgent: "other/v1"}, began)
+		}
+		for _, p := range []Point{RequestArrived, Decided} {
+			for _, f := range in.At(p, &Op{Verb: "update", Resource: "pods", Name: fmt.Sprint("p", i%7), UserAgent: "op/v1 (linux)", Replica: 1 + i%2}, began) {
+				happened = append(happened, fmt.Sprint(i, " ", f.Action))
+			}
+		}
+	}
+	return happened
+}
+
+func drawn(t *testing.T) (*Injector, []string) {
+	in := NewInjector(7)
+	plan, err := Parse(`
+		on * * p=0.3 do delay-request 4s
+		on * * p=0.3 do delay-request 4s
+		on update pods nth=3 do fail Conflict
+		on update pods p=0.2 times=5 do fail Timeout`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := in.Add(began, plan...); err != nil {
+		t.Fatal(err)
+	}
+	return in, traffic(in, 60, false)
+}
+
+// A recorded run is the same when it is replayed, also from its text, and when requests of others come in between.
+func TestReplay(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	in, want := drawn(t)
+	decisions, _ := in.Decisions()
+	var lines [][]byte
+	for _, d := range decisions {
+		line, err := json.Marshal(d)
+		is.NoErr(err)
+		lines = append(lines, line)
+	}
+	read, err := ParseDecisions(lines)
+	is.NoErr(err)
+	is.Equal(read, decisions)
+	is.True(strings.HasSuffix(decisions[0].Site, "update pods p0 client=op/v1")) // who, too
+	for _, extra := range []bool{false, true} {
+		again, err := Replay(read, began)
+		is.NoErr(err)
+		is.Equal(traffic(again, 60, extra), want)
+	}
+	again, err := Replay(read[:1], began)
+	is.NoErr(err)
+	is.True(len(traffic(again, 60, false)) <= 1) // what was not decided does not happen
+}
+
+// An Injector that was saved decides as if nothing had been.
+func TestState(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	in, _ := drawn(t)
+	again, err := Load(in.State())
+	is.NoErr(err)
+	is.Equal(traffic(again, 60, true), traffic(in, 60, true))
+	is.Equal(again.State(), in.State())
+	s := in.State()
+	s.Faults[0].Text = "on"
+	_, err = Load(s)
+	is.True(err != nil)
+}
+
+// Shrink finds the two faults out of many that it takes, with the shortest wait that does.
+func TestShrink(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	r := rand.New(rand.NewPCG(1, 1))
+	for range 50 {
+		plan := Random(r.Uint64(), 20, "pods", "nodes")
+		at := r.IntN(len(plan))
+		plan = slices.Insert(plan, at, On("watch", "pods").Times(9).Delay(10*time.Second), On("*", "*").Compact())
+		runs := 0
+		small := Shrink(plan, func(p Plan) bool {
+			runs++
+			wait, compacts := false, false
+			for _, f := range p {
+				wait = wait || f.Action().Kind == Delay && f.Action().Wait >= 3*time.Second
+				compacts = compacts || f.Action().Kind == Compact
+			}
+			return wait && compacts
+		})
+		is.Equal(len(small), 2)
+		for _, f := range small {
+			if f.Action().Kind == Delay {
+				is.True(f.Action().Wait < 6*time.Second) // half of it would be too short
+				is.True(f.trigger.times <= 1)
+			}
+		}
+		is.True(runs < 200)
+	}
+	plan := Random(1, 5)
+	is.Equal(Shrink(plan, func(Plan) bool { return false }), plan) // nothing to shrink
+}
+
+// ShrinkDecisions finds the single time that it takes.
+func TestShrinkDecisions(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	in, _ := drawn(t)
+	decisions, _ := in.Decisions()
+	fired := 0
+	small := ShrinkDecisions(decisions, func(list []Decision) bool {
+		again, err := Replay(list, began)
+		is.NoErr(err)
+		fired++
+		for _, what := range traffic(again, 60, false) {
+			if i, rest, _ := strings.Cut(what, " "); rest == "fail Timeout" && i != "0" {
+				return true
+			}
+		}
+		return false
+	})
+	is.Equal(len(small), 1)
+	is.True(strings.Contains(small[0].Fault, "Timeout"))
+	is.True(fired < 40)
+}
+
+func FuzzParseDecisions(f *testing.F) {
+	f.Add([]byte(`{"fault":"on * pods do delay 3s","site":"WatchSent ADDED pods","nth":1,"fired":true,"wait":"1s"}`))
+	f.Add([]byte(`{"fault":"on * *"}`))
+	f.Fuzz(func(t *testing.T, line []byte) {
+		list, err := ParseDecisions([][]byte{line})
+		if err != nil {
+			return
+		}
+		printed, err := json.Marshal(list[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		back, err := ParseDecisions([][]byte{printed})
+		if err != nil || back[0] != list[0] {
+			t.Errorf("%+v became %+v: %v", list[0], back, err)
+		}
+		if _, err := Replay(list, began); err != nil {
+			t.Errorf("what was read is not replayed: %v", err)
+		}
+	})
+}

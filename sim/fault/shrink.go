@@ -1,0 +1,136 @@
+package fault
+
+import (
+	"slices"
+	"time"
+)
+
+// Shrink returns a smaller plan that still fails: without the kinds of faults that it fails without, then without single
+// faults, with shorter waits and fewer times, until nothing of that can be taken away. fails runs a plan and reports
+// whether the same went wrong as at first; where goroutines run as Go pleases it should try each plan several times. A
+// plan that does not fail is returned as it is.
+//
+//	compact, delay 8s, close ×3 ─▶ delay 8s, close ×3 ─▶ close ×3 ─▶ close ×1
+func Shrink(plan Plan, fails func(Plan) bool) Plan {
+	if !fails(plan) {
+		return plan
+	}
+	for {
+		size := plan.size()
+		plan = withoutGroups(plan, func(f Fault) Kind { return f.action.Kind }, fails)
+		plan = Minimize(plan, fails)
+		for i := range plan {
+			plan = plan.simplify(i, fails)
+		}
+		if plan.size() == size {
+			return plan
+		}
+	}
+}
+
+// size is what becomes smaller while a plan is shrunk.
+func (p Plan) size() (size int64) {
+	for _, f := range p {
+		size += 1 + int64(f.action.Wait) + int64(f.trigger.times) + int64(f.trigger.until)
+	}
+	return size
+}
+
+// simplify makes one fault of the plan wait less and happen less often, as long as it fails.
+func (p Plan) simplify(i int, fails func(Plan) bool) Plan {
+	try := func(change func(*Fault) bool) {
+		for {
+			next := slices.Clone(p)
+			if !change(&next[i]) || !fails(next) {
+				return
+			}
+			p = next
+		}
+	}
+	try(func(f *Fault) bool { return halve(&f.action.Wait) })
+	try(func(f *Fault) bool { return halve(&f.trigger.until) })
+	try(func(f *Fault) bool {
+		less := f.trigger.times > 1
+		f.trigger.times = (f.trigger.times + 1) / 2
+		return less
+	})
+	return p
+}
+
+// waitMin is the shortest duration that is not tried shorter.
+const waitMin = time.Millisecond
+
+// halve makes a duration about half as long, in whole milliseconds. It reports false when it is short enough.
+func halve(d *time.Duration) bool {
+	if *d <= waitMin {
+		return false
+	}
+	*d = max((*d / 2).Truncate(time.Millisecond), waitMin)
+	return true
+}
+
+// ShrinkDecisions is Shrink for what was decided in a run: without the kinds of faults, the faults and then the single
+// times that the run fails without, and with shorter waits. Only what happened is left: a replay does nothing else.
+func ShrinkDecisions(list []Decision, fails func([]Decision) bool) []Decision {
+	list = slices.DeleteFunc(slices.Clone(list), func(d Decision) bool { return !d.Fired })
+	if !fails(list) {
+		return list
+	}
+	list = withoutGroups(list, func(d Decision) Kind {
+		plan, err := Parse(d.Fault)
+		if err != nil || len(plan) == 0 {
+			return ""
+		}
+		return plan[0].action.Kind
+	}, fails)
+	list = withoutGroups(list, func(d Decision) string { return d.Fault }, fails)
+	list = Minimize(list, fails)
+	for i := range list {
+		for {
+			next := slices.Clone(list)
+			if !halve(&next[i].Wait) || !fails(next) {
+				break
+			}
+			list = next
+		}
+	}
+	return list
+}
+
+// withoutGroups returns list without the groups, one after the other, that it fails without.
+func withoutGroups[S ~[]E, E any, K comparable](list S, group func(E) K, fails func(S) bool) S {
+	var groups []K
+	for _, x := range list {
+		if g := group(x); !slices.Contains(groups, g) {
+			groups = append(groups, g)
+		}
+	}
+	for _, g := range groups {
+		rest := slices.DeleteFunc(slices.Clone(list), func(x E) bool { return group(x) == g })
+		if len(rest) < len(list) && fails(rest) {
+			list = rest
+		}
+	}
+	return list
+}
+
+// Minimize returns a part of list, in its order, that still fails and of which nothing can be left out: halves are tried
+// first, then smaller pieces, then each one (Zeller's delta debugging). list fails.
+func Minimize[S ~[]E, E any](list S, fails func(S) bool) S {
+	for piece := (len(list) + 1) / 2; piece > 0; {
+		less := false
+		for from := 0; from < len(list); {
+			rest := slices.Delete(slices.Clone(list), from, min(from+piece, len(list)))
+			if fails(rest) {
+				list, less = rest, true
+			} else {
+				from += piece
+			}
+		}
+		if piece = min(piece, len(list)); piece == 1 && less {
+			continue // what was needed only by what is gone may go, too
+		}
+		piece /= 2
+	}
+	return list
+}

@@ -1,0 +1,160 @@
+package sim
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/kubesim/kubesim/clock"
+	"github.com/kubesim/kubesim/sim/crd"
+	"github.com/kubesim/kubesim/sim/mvcc"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/resource"
+)
+
+// Fork returns a Cluster that is as this one now and goes its own way from here: neither sees what is written to the
+// other. Their histories share memory. Open watches and requests that wait stay with this Cluster; what else there is, the
+// fork has too: definitions, rights, lagging replicas, faults and how often they have happened, the trace so far.
+//
+// The fork of a Cluster with a clock.Manual has one of its own, which stands at the same instant; any other clock is
+// shared. A fork that is asked the same as this Cluster at the same times answers with the same bytes.
+func (c *Cluster) Fork() *Cluster {
+	locker{c}.Lock()
+	defer locker{c}.Unlock()
+	c.settle()
+	f, err := c.fork(c.state())
+	if err != nil {
+		panic("sim: a fork of what there is: " + err.Error())
+	}
+	return f
+}
+
+// ForkAt is Fork at a revision that the store still has. At an older one than the newest the fork is the Cluster as it was
+// when the revision had just been written: its objects, its time (of a clock.Manual) and its random numbers, so that what
+// was asked then, asked again, gets the same bytes; but its replicas are newly started, its trace is empty, and there are
+// no faults.
+func (c *Cluster) ForkAt(rev uint64) (*Cluster, error) {
+	locker{c}.Lock()
+	defer locker{c}.Unlock()
+	c.settle()
+	if rev == c.store.Rev() {
+		return c.fork(c.state())
+	}
+	s, err := c.stateAt(rev)
+	if err != nil {
+		return nil, fmt.Errorf("fork: %w", err)
+	}
+	return c.fork(s)
+}
+
+// fork loads a state of the Cluster with all that its program has registered.
+func (c *Cluster) fork(s *State) (*Cluster, error) {
+	k := c.clock
+	if _, manual := k.(*clock.Manual); manual {
+		k = clock.NewManual(s.Now)
+	}
+	f, err := Load(s, k)
+	if err != nil {
+		return nil, err
+	}
+	f.conversions.functions, f.conversions.transport = maps.Clone(c.conversions.functions), c.conversions.transport
+	f.webhooks.functions, f.webhooks.transport = maps.Clone(c.webhooks.functions), c.webhooks.transport
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if len(f.conversions.functions) > 0 || f.conversions.transport != nil {
+		f.reread()
+	}
+	if s.Servers == nil {
+		f.tendAll()
+	}
+	return f, nil
+}
+
+// tendAll goes on with what definitions need next.
+func (c *Cluster) tendAll() {
+	known := c.outlines()
+	for _, name := range object.SortedKeys(known) {
+		group := known[name].String("spec", "group")
+		c.jobs.soon = append(c.jobs.soon, func() { c.tend(name, group) })
+	}
+	c.settle()
+}
+
+// stateAt returns what the Cluster was when a revision had just been written. The lock is held.
+func (c *Cluster) stateAt(rev uint64) (*State, error) {
+	s := c.state()
+	store, err := c.store.Fork(rev)
+	if err != nil || rev == 0 {
+		return nil, fmt.Errorf("revision %d: the store has those from %d to %d", rev, c.store.Compacted(), c.store.Rev())
+	}
+	s.Store, s.Servers, s.Faults, s.Records, s.Cleanups, s.LastCommit = store, nil, nil, nil, nil, [2]uint64{}
+	s.Compaction.Floor = 0
+	m := c.past.find(rev)
+	if m == nil {
+		return s, nil
+	}
+	streams := s.Streams
+	s.Streams = nil
+	for i, state := range m.Streams {
+		s.Streams = append(s.Streams, Stream{streams[i].Purpose, state})
+	}
+	s.Marks = slices.DeleteFunc(s.Marks, func(x Mark) bool { return x.Rev > rev })
+	s.Leases = slices.DeleteFunc(s.Leases, func(l Lease) bool { return l.Rev > rev })
+	if _, manual := c.clock.(*clock.Manual); manual {
+		s.Now = m.At
+		s.Compaction = c.compactionAt(m.At, rev)
+	}
+	s.Compaction.Seen = min(s.Compaction.Seen, rev)
+	return s, nil
+}
+
+// compactionAt returns what the next compaction was at a time of the past, when rev was the newest revision.
+func (c *Cluster) compactionAt(at time.Time, rev uint64) Compaction {
+	next := c.compact.next
+	for next.Add(-compactionInterval).After(at) {
+		next = next.Add(-compactionInterval)
+	}
+	seen := c.store.Compacted()
+	for _, m := range c.past.marks {
+		if m.Rev <= rev && !m.At.After(next.Add(-compactionInterval)) {
+			seen = max(seen, m.Rev)
+		}
+	}
+	return Compaction{Next: next, Seen: seen}
+}
+
+// read finds out what is in the values of built-in objects that come from a file.
+func (c *Cluster) read() {
+	first := c.replicas[0].profile.hubs
+	c.eachValue(func(storage string, kv *mvcc.KV) {
+		if d := first[storage]; d != nil {
+			kv.Aux = resource.ItemOf(d, kv)
+		}
+	})
+}
+
+// readCustom is read for custom resources, when their definitions are known.
+func (c *Cluster) readCustom() {
+	c.eachValue(func(storage string, kv *mvcc.KV) {
+		if d := c.replicas[0].custom.Hub(storage); d != nil && storage != crd.Storage {
+			kv.Aux = resource.ItemOf(d, kv)
+		}
+	})
+}
+
+// eachValue yields every value of the store that nobody has read yet.
+func (c *Cluster) eachValue(yield func(storage string, kv *mvcc.KV)) {
+	oldest, err := c.store.At(c.store.Compacted())
+	if err != nil {
+		panic("sim: the store has no oldest revision: " + err.Error())
+	}
+	take := func(kv *mvcc.KV) bool {
+		if kv != nil && kv.Aux == nil {
+			yield(storageOf(kv.Key), kv)
+		}
+		return true
+	}
+	oldest.Range("", "", take)
+	_ = c.store.Events(oldest.Rev(), func(e *mvcc.Event) bool { return take(e.KV) }) // cannot be compacted: the oldest
+}

@@ -1,0 +1,46 @@
+package sim
+
+import (
+	"fmt"
+
+	"github.com/kubesim/kubesim/sim/mvcc"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/resource"
+)
+
+// Look returns stored objects as they were at a revision, 0 for now, in the order of their keys, without a request: those
+// of one resource, of a namespace if it is not "", of a name if it is not "". They are in the version that d has as its
+// hub. It fails when the store no longer has the revision, or does not have it yet.
+func (c *Cluster) Look(d *resource.Definition, namespace, name string, rev uint64) ([]object.Object, error) {
+	c.lock()
+	defer c.mu.Unlock()
+	view, err := c.store.At(rev)
+	if err != nil {
+		return nil, fmt.Errorf("revision %d: %w", rev, err)
+	}
+	var out []object.Object
+	take := func(kv *mvcc.KV) {
+		it := resource.ItemOf(d.Hub, kv)
+		if name == "" || it.Name == name {
+			out = append(out, it.Object())
+		}
+	}
+	if name != "" && (namespace != "" || !d.Namespaced) {
+		if kv := view.Get(d.Key(namespace, name)); kv != nil {
+			take(kv)
+		}
+		return out, nil
+	}
+	view.Range(d.Key(namespace, ""), "", func(kv *mvcc.KV) bool {
+		take(kv)
+		return true
+	})
+	return out, nil
+}
+
+// Compacted returns the oldest revision that the store can still read.
+func (c *Cluster) Compacted() uint64 {
+	c.lock()
+	defer c.mu.Unlock()
+	return c.store.Compacted()
+}

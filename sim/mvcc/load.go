@@ -1,0 +1,75 @@
+package mvcc
+
+import (
+	"fmt"
+
+	"github.com/google/btree"
+)
+
+// NewView returns a view of the keys at revision rev: what a Store was like once. The keys may come in any order.
+func NewView(rev uint64, kvs []*KV) *View {
+	index := btree.NewG(degree, less)
+	for _, kv := range kvs {
+		index.ReplaceOrInsert(kv)
+	}
+	return &View{rev: rev, index: index}
+}
+
+// Before returns the view without what e did, as of revision rev. To take several events back, begin with the newest.
+func (v *View) Before(e *Event, rev uint64) *View {
+	index := v.edit()
+	if e.Prev != nil {
+		index.ReplaceOrInsert(e.Prev)
+	} else {
+		index.Delete(&KV{Key: e.Key})
+	}
+	return &View{rev: rev, index: index}
+}
+
+// As returns the view as that of another revision, in which the same was stored.
+func (v *View) As(rev uint64) *View { return &View{rev: rev, index: v.index} }
+
+// Event returns the commit that made the view's revision; nil for the one that its store began with.
+func (v *View) Event() *Event { return v.event }
+
+// Load returns a store as it was saved: its oldest view, the commit that made it (nil for a store's first view), and the
+// commits since. They are checked: each makes the next revision, puts a value that says so, and finds the Prev it names.
+func Load(oldest *View, made *Event, events []*Event) (*Store, error) {
+	if made != nil {
+		if err := made.check(oldest.rev, oldest.Get(made.Key), made.Prev); err != nil {
+			return nil, err
+		}
+	}
+	s := &Store{first: oldest.rev, views: []*View{{rev: oldest.rev, index: oldest.index, event: made}}}
+	for _, e := range events {
+		prev := s.current().Get(e.Key)
+		index := s.current().edit()
+		switch {
+		case e.KV != nil:
+			index.ReplaceOrInsert(e.KV)
+		case prev != nil:
+			index.Delete(prev)
+		}
+		if err := e.check(s.Rev()+1, e.KV, prev); err != nil {
+			return nil, err
+		}
+		s.commit(index, e)
+	}
+	return s, nil
+}
+
+// check reports what is wrong with a commit that makes revision rev, after which its key is now and before which it was
+// prev.
+func (e *Event) check(rev uint64, now, prev *KV) error {
+	switch {
+	case e.Rev != rev:
+		return fmt.Errorf("mvcc: a commit of revision %d is where that of %d belongs", e.Rev, rev)
+	case e.KV != now || e.Prev != prev:
+		return fmt.Errorf("mvcc: the commit of revision %d does not fit to what %s was", rev, e.Key)
+	case e.KV == nil && e.Prev == nil:
+		return fmt.Errorf("mvcc: the commit of revision %d deletes %s, which is not there", rev, e.Key)
+	case e.KV != nil && (e.KV.ModRev != rev || e.KV.Key != e.Key || e.Prev != nil && e.KV.CreateRev != e.Prev.CreateRev):
+		return fmt.Errorf("mvcc: what the commit of revision %d puts at %s has other revisions or another key", rev, e.Key)
+	}
+	return nil
+}

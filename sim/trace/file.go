@@ -1,0 +1,142 @@
+package trace
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// Format is the version of the lines that JSONL prints. Parse reads no other.
+const Format = 1
+
+// Header is what a record of a run says about the run.
+//
+//	{"trace":1,"seed":7,"versions":["v1.36.3"],"go":"go1.26","module":"v0.3.0","level":"legal","hash":"…","semantic":"…"}
+//	{"decision":{"fault":"on update pods do fail Conflict","site":"Decided update pods default/a","nth":1,"fired":true}}
+//	{"n":1,"t":"2026-01-01T00:00:00Z","site":"request.arrived",…}
+type Header struct {
+	Seed     uint64   // of the cluster; 0: not known
+	Versions []string // of the API servers, in their order
+	Go       string   // version that the simulator was compiled with
+	Module   string   // version of the simulator
+	Level    string   // what the faults may do that there were: legal, degraded or illegal; "": there were none
+	Dropped  uint64   // how many records came before the first one and are gone
+	Hash     string   // of all records, dropped ones included; "" when none was kept
+	Semantic string   // of what became of the objects; "" when none was kept
+}
+
+// headerLine is a Header as a line of JSON.
+type headerLine struct {
+	Trace    int      `json:"trace"`
+	Seed     uint64   `json:"seed,omitempty"`
+	Versions []string `json:"versions,omitempty"`
+	Go       string   `json:"go,omitempty"`
+	Module   string   `json:"module,omitempty"`
+	Level    string   `json:"level,omitempty"`
+	Dropped  uint64   `json:"dropped,omitempty"`
+	Hash     string   `json:"hash,omitempty"`
+	Semantic string   `json:"semantic,omitempty"`
+}
+
+// recordLine is a Record as AppendJSON prints it.
+type recordLine struct {
+	N       uint64    `json:"n"`
+	At      time.Time `json:"t"`
+	Site    Site      `json:"site"`
+	Cause   uint64    `json:"cause"`
+	Replica int       `json:"replica"`
+	Client  string    `json:"client"`
+	User    string    `json:"user"`
+	Verb    string    `json:"verb"`
+	What    string    `json:"what"`
+	Key     string    `json:"key"`
+	Rev     uint64    `json:"rv"`
+	Code    int       `json:"code"`
+	Text    string    `json:"text"`
+}
+
+// AppendJSON appends the header as one line of JSON without its end.
+func (h *Header) AppendJSON(b []byte) []byte {
+	line, err := json.Marshal(headerLine{Format, h.Seed, h.Versions, h.Go, h.Module, h.Level, h.Dropped, h.Hash, h.Semantic})
+	if err != nil {
+		panic("trace: a header cannot be printed: " + err.Error())
+	}
+	return append(b, line...)
+}
+
+// JSONL prints the header, the decisions and the records as lines of JSON. Parse reads them.
+func (l *Log) JSONL() []byte {
+	b := append(l.Header.AppendJSON(nil), '\n')
+	for _, d := range l.Decisions {
+		b = append(b, `{"decision":`...)
+		b = append(append(b, d...), "}\n"...)
+	}
+	return l.AppendRecords(b)
+}
+
+// AppendRecords appends the records alone as lines of JSON.
+func (l *Log) AppendRecords(b []byte) []byte {
+	for i := range l.Records {
+		b = append(l.Records[i].AppendJSON(b), '\n')
+	}
+	return b
+}
+
+// Parse reads what JSONL printed. Lines of another kind than its three are an error that names the line; a file may
+// have been cut off after any line.
+func Parse(data []byte) (*Log, error) {
+	l := &Log{}
+	n := 0
+	for line := range bytes.Lines(data) {
+		n++
+		if line = bytes.TrimSpace(line); len(line) == 0 {
+			continue
+		}
+		var err error
+		if n == 1 {
+			err = l.parseHeader(line)
+		} else {
+			err = l.parseLine(line)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("trace: line %d: %w", n, err)
+		}
+	}
+	if n == 0 {
+		return nil, fmt.Errorf("trace: the file is empty: its first line is a header with \"trace\":%d", Format)
+	}
+	return l, nil
+}
+
+func (l *Log) parseHeader(line []byte) error {
+	var h headerLine
+	if err := json.Unmarshal(line, &h); err != nil {
+		return fmt.Errorf("no header: %w", err)
+	}
+	if h.Trace != Format {
+		return fmt.Errorf("want a header with \"trace\":%d, not %d: record the run again with this version", Format, h.Trace)
+	}
+	l.Header = Header{h.Seed, h.Versions, h.Go, h.Module, h.Level, h.Dropped, h.Hash, h.Semantic}
+	return nil
+}
+
+func (l *Log) parseLine(line []byte) error {
+	var x struct {
+		Decision json.RawMessage `json:"decision"`
+		recordLine
+	}
+	if err := json.Unmarshal(line, &x); err != nil {
+		return err
+	}
+	if x.Decision != nil {
+		l.Decisions = append(l.Decisions, slices.Clone(x.Decision))
+		return nil
+	}
+	if x.N == 0 || x.Site == "" {
+		return fmt.Errorf("neither a record, which has n and site, nor a decision")
+	}
+	l.Records = append(l.Records, Record(x.recordLine))
+	return nil
+}
