@@ -1,0 +1,153 @@
+package checker
+
+import (
+	"math"
+	"slices"
+	"sort"
+)
+
+// Evidence is a History with what the checks look up in it.
+//
+//	versions   configmaps default/a: 4001 {…} ─ 4004 {…} ─ 4007 gone        per object, oldest first
+//	ids        configmaps: default/a, default/b, kube-public/a              per resource, in the order of lists
+//	log        configmaps: 4001 ─ 4003 ─ 4004 ─ 4007                        per resource, its commits
+type Evidence struct {
+	*History
+	versions map[ID][]version
+	ids      map[string][]ID
+	log      map[string][]int // places in Commits
+	labels   labels
+	streams  []*seen
+	pages    map[token]page
+}
+
+// version is an object from a revision on; nil: it is not there.
+type version struct {
+	rev uint64
+	obj *Object
+}
+
+// Index prepares a history for the checks.
+func Index(h *History) *Evidence {
+	e := &Evidence{History: h, versions: map[ID][]version{}, ids: map[string][]ID{}, log: map[string][]int{}, labels: labels{}}
+	for _, c := range h.Before {
+		e.versions[c.ID] = append(e.versions[c.ID], version{c.Rev, c.Object})
+		e.ids[c.Resource] = append(e.ids[c.Resource], c.ID)
+	}
+	for i, c := range h.Commits {
+		if len(e.versions[c.ID]) == 0 {
+			e.ids[c.Resource] = append(e.ids[c.Resource], c.ID)
+		}
+		e.versions[c.ID] = append(e.versions[c.ID], version{c.Rev, c.Object})
+		e.log[c.Resource] = append(e.log[c.Resource], i)
+	}
+	for _, ids := range e.ids { // order does not matter: each is sorted
+		slices.SortFunc(ids, func(a, b ID) int {
+			switch {
+			case a.Key() < b.Key():
+				return -1
+			case a.Key() > b.Key():
+				return 1
+			}
+			return 0
+		})
+	}
+	for _, s := range h.Streams {
+		e.streams = append(e.streams, e.see(s))
+	}
+	e.turnPages()
+	return e
+}
+
+// at returns an object at a revision, nil when it was not there.
+func (e *Evidence) at(id ID, rev uint64) *Object {
+	list := e.versions[id]
+	i := sort.Search(len(list), func(i int) bool { return list[i].rev > rev })
+	if i == 0 {
+		return nil
+	}
+	return list[i-1].obj
+}
+
+// matches reports whether an object is in a scope. nil is in none.
+func (e *Evidence) matches(s *Scope, o *Object) bool {
+	return o != nil && (s.Namespace == "" || s.Namespace == o.Namespace) && (s.Name == "" || s.Name == o.Name) &&
+		(s.Selector == "" || e.labels.of(s.Selector).Matches(o.Labels))
+}
+
+// state returns the objects of a scope at a revision, in the order of lists.
+func (e *Evidence) state(s *Scope, rev uint64) []*Object {
+	var out []*Object
+	for _, id := range e.ids[s.Resource] {
+		if o := e.at(id, rev); e.matches(s, o) {
+			out = append(out, o)
+		}
+	}
+	return out
+}
+
+// due is an event that a watch has to deliver.
+type due struct {
+	kind   string
+	rev    uint64
+	id     ID
+	object *Object // of DELETED the last one that matched
+}
+
+// change returns what a commit means to a scope; kind is "" when it means nothing.
+func (e *Evidence) change(s *Scope, c *Commit) due {
+	before := e.at(c.ID, c.Rev-1)
+	now, was := e.matches(s, c.Object), e.matches(s, before)
+	d := due{rev: c.Rev, id: c.ID, object: c.Object}
+	switch {
+	case now && was:
+		d.kind = Modified
+	case now:
+		d.kind = Added
+	case was:
+		d.kind, d.object = Deleted, before
+	}
+	return d
+}
+
+// due returns what a watch of a scope has to deliver of the revisions after one, up to another one included.
+func (e *Evidence) due(s *Scope, after, until uint64) []due {
+	list := e.log[s.Resource]
+	i := sort.Search(len(list), func(i int) bool { return e.Commits[list[i]].Rev > after })
+	var out []due
+	for _, at := range list[i:] {
+		c := &e.Commits[at]
+		if c.Rev > until {
+			break
+		}
+		if d := e.change(s, c); d.kind != "" {
+			out = append(out, d)
+		}
+	}
+	return out
+}
+
+// commit returns the commit of a revision, or nil.
+func (e *Evidence) commit(rev uint64) *Commit {
+	i := sort.Search(len(e.Commits), func(i int) bool { return e.Commits[i].Rev >= rev })
+	if i == len(e.Commits) || e.Commits[i].Rev != rev {
+		return nil
+	}
+	return &e.Commits[i]
+}
+
+// timed reports whether it is known when commits happened.
+func (e *Evidence) timed() bool { return len(e.Commits) == 0 || e.Commits[0].Step != 0 }
+
+// newest returns the newest revision that the store had reached at a step; of a log that says nothing of steps, none is
+// out of reach.
+func (e *Evidence) newest(step int64) uint64 {
+	if !e.timed() {
+		return math.MaxUint64
+	}
+	i := sort.Search(len(e.Commits), func(i int) bool { return e.Commits[i].Step > step })
+	if i == 0 {
+		return e.From
+	}
+	return e.Commits[i-1].Rev
+}

@@ -1,0 +1,70 @@
+package checker
+
+import "fmt"
+
+// Promise is one thing that a server promises its clients, and the check of it.
+type Promise struct {
+	Name  string
+	Text  string
+	Check func(*Evidence) []Violation
+}
+
+// Promises are all that Check looks at.
+var Promises = []Promise{
+	{"Ordered", "a watch delivers events in the order of their revisions", Ordered},
+	{"Unique", "a watch delivers no event twice", Unique},
+	{"Reliable", "between two events of a watch no event is missing", Reliable},
+	{"Resumable", "a watch from a revision delivers everything after it, and nothing up to it", Resumable},
+	{"Bookmarkable", "a bookmark says that everything up to its revision has been delivered", Bookmarkable},
+	{"Filtered", "a watch delivers ADDED, MODIFIED and DELETED as objects enter, change inside and leave its selector", Filtered},
+	{"InitialEventsEnd", "initial events end with one bookmark that says so", InitialEventsEnd},
+	{"Delivered", "an open watch delivers everything in the end", Delivered},
+	{"Monotone", "an object never goes back to an older revision", Monotone},
+	{"UIDConsistent", "an object keeps its uid from its creation to its deletion, and no other object has it", UIDConsistent},
+	{"Faithful", "an object at a revision is the same wherever it is seen", Faithful},
+	{"AtomicList", "a list is the state of one revision", AtomicList},
+	{"Fresh", "a read is not older than it asked to be", Fresh},
+	{"Accounted", "a write that succeeded is one commit, and a commit is a write that somebody asked for", Accounted},
+	{"NoLostUpdate", "a write that names the revision it is based on replaces that revision and no other", NoLostUpdate},
+}
+
+// violationsMax is how many violations of one promise are told.
+const violationsMax = 5
+
+// Check checks all promises.
+func Check(h *History) []Violation {
+	e := Index(h)
+	var out []Violation
+	for _, p := range Promises {
+		out = append(out, p.Check(e)...)
+	}
+	return out
+}
+
+// finding collects the violations of one promise.
+type finding struct {
+	promise string
+	list    []Violation
+}
+
+func (f *finding) add(format string, args ...any) {
+	if len(f.list) >= violationsMax {
+		return
+	}
+	v := Violation{Promise: f.promise, What: fmt.Sprintf(format, args...)}
+	for _, p := range texts {
+		if p[0] == f.promise {
+			v.Text = p[1]
+		}
+	}
+	f.list = append(f.list, v)
+}
+
+// texts are the promises in words, by their names. They are set by init: the checks that Promises names use them.
+var texts [][2]string
+
+func init() {
+	for _, p := range Promises {
+		texts = append(texts, [2]string{p.Name, p.Text})
+	}
+}

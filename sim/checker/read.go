@@ -1,0 +1,206 @@
+package checker
+
+import "strconv"
+
+// token is a continue token; it means something in its scope only.
+type token struct {
+	scope Scope
+	text  string
+}
+
+// page is what a continue token stands for.
+type page struct {
+	rev   uint64 // of the list; 0: the newest
+	after string // key behind which it goes on
+}
+
+// turnPages finds out what each continue token stands for.
+func (e *Evidence) turnPages() {
+	e.pages = map[token]page{}
+	for _, c := range e.Calls {
+		switch {
+		case c.Verb != "list" || c.Next == "" || c.Returned == 0 || c.Broken:
+		case c.Code == 410: // the rest of the list, at another revision
+			e.pages[token{c.Scope, c.Next}] = page{0, e.pages[token{c.Scope, c.Continue}].after}
+		case c.Done() && len(c.Objects) > 0:
+			last := c.Objects[len(c.Objects)-1]
+			e.pages[token{c.Scope, c.Next}] = page{c.Rev, ID{Namespace: last.Namespace, Name: last.Name}.Key()}
+		}
+	}
+}
+
+// AtomicList checks that each list, page of one, and each stream's initial state is what the log says for its revision.
+func AtomicList(e *Evidence) []Violation {
+	f := finding{promise: "AtomicList"}
+	for _, c := range e.Calls {
+		if c.Verb != "list" || !c.Done() {
+			continue
+		}
+		var p page
+		if c.Continue != "" {
+			p = e.pages[token{c.Scope, c.Continue}]
+			if p.rev != 0 && c.Rev != p.rev {
+				f.add("%s: a page of the list at %d shows revision %d", c, p.rev, c.Rev)
+			}
+		}
+		if c.Rev < e.From {
+			continue // before anybody looked
+		}
+		if c.Rev > e.newest(c.Returned) {
+			f.add("%s: the list is at %d, the store has only reached %d", c, c.Rev, e.newest(c.Returned))
+			continue
+		}
+		e.atomicPage(&f, c, p)
+	}
+	for _, v := range e.streams {
+		if !v.Initial || v.part || !v.known || v.start < e.From {
+			continue
+		}
+		var shown []*Object
+		for i := range v.initial {
+			if o := v.initial[i].Object; o != nil {
+				shown = append(shown, o)
+			}
+		}
+		if want := e.state(&v.Scope, v.start); differs(want, shown) {
+			f.add("%s: the initial events are %s, the state at %d is %s", v, names(shown), v.start, names(want))
+		}
+	}
+	return f.list
+}
+
+// atomicPage checks the objects of one page, and whether there is to be another one.
+func (e *Evidence) atomicPage(f *finding, c *Call, p page) {
+	want := e.state(&c.Scope, c.Rev)
+	for len(want) > 0 && p.after != "" && (ID{Namespace: want[0].Namespace, Name: want[0].Name}).Key() <= p.after {
+		want = want[1:]
+	}
+	if c.Next != "" && len(c.Objects) > 0 && len(want) > len(c.Objects) {
+		want = want[:len(c.Objects)] // a page may be short only when a token says that more follows
+	}
+	if differs(want, c.Objects) {
+		f.add("%s: the list at %d is %s, the state is %s", c, c.Rev, names(c.Objects), names(want))
+	}
+	if c.Limit > 0 && len(c.Objects) > c.Limit && c.Version != "0" {
+		f.add("%s: %d objects on a page of %d", c, len(c.Objects), c.Limit)
+	}
+	if c.Next == "" {
+		return
+	}
+	if p := e.pages[token{c.Scope, c.Next}]; e.after(&c.Scope, c.Rev, p.after) == 0 {
+		f.add("%s: a token promises more at %d after %s, and there is nothing", c, c.Rev, p.after)
+	}
+}
+
+// after counts the objects behind a key, whatever their labels.
+func (e *Evidence) after(s *Scope, rev uint64, key string) (n int) {
+	whole := Scope{Resource: s.Resource, Namespace: s.Namespace}
+	for _, o := range e.state(&whole, rev) {
+		if (ID{Namespace: o.Namespace, Name: o.Name}).Key() > key {
+			n++
+		}
+	}
+	return n
+}
+
+func differs(want, got []*Object) bool {
+	if len(want) != len(got) {
+		return true
+	}
+	for i, o := range want {
+		if g := got[i]; g.Namespace != o.Namespace || g.Name != o.Name || g.Rev != o.Rev || g.Digest != o.Digest {
+			return true
+		}
+	}
+	return false
+}
+
+// names prints objects as key@revision.
+func names(list []*Object) string {
+	out := "["
+	for i, o := range list {
+		if i > 0 {
+			out += " "
+		}
+		out += ID{Namespace: o.Namespace, Name: o.Name}.Key() + "@" + strconv.FormatUint(o.Rev, 10)
+	}
+	return out + "]"
+}
+
+// Fresh checks that a read which asks for the newest state sees every write that was answered before it was sent, that
+// one not older than a revision is not, and that one at a revision is at it.
+func Fresh(e *Evidence) []Violation {
+	f := finding{promise: "Fresh"}
+	floor := e.floors()
+	for i, c := range e.Calls {
+		if c.Write() || c.Returned == 0 || c.Broken {
+			continue
+		}
+		low, exact := floor[i], false
+		n, _ := strconv.ParseUint(c.Version, 10, 64)
+		switch p := e.pages[token{c.Scope, c.Continue}]; {
+		case c.Continue != "" && p.rev != 0:
+			continue // AtomicList has compared the revisions
+		case c.Continue != "" || c.Version == "":
+		case c.Version == "0":
+			low = 0
+		default:
+			low, exact = n, c.Verb == "list" && (c.Match == "Exact" || c.Match == "" && c.Limit > 0)
+		}
+		switch {
+		case c.Verb == "list" && c.Done() && c.Rev < low:
+			f.add("%s: the list is at %d, not at %d or later", c, c.Rev, low)
+		case c.Verb == "list" && c.Done() && exact && c.Rev != low:
+			f.add("%s: the list is at %d, not at %d", c, c.Rev, low)
+		case c.Verb == "get" && (c.Done() || c.Code == 404) && !e.possible(c, low):
+			f.add("%s: %s is not what it was at any revision from %d to %d", c, found(c), low, e.newest(c.Returned))
+		}
+	}
+	return f.list
+}
+
+func found(c *Call) string {
+	if c.Code == 404 {
+		return "404"
+	}
+	return "the object at " + strconv.FormatUint(c.Rev, 10)
+}
+
+// floors returns for each call the newest revision that was known before it was sent.
+func (e *Evidence) floors() []uint64 {
+	out := make([]uint64, len(e.Calls))
+	for i, c := range e.Calls {
+		if e.timed() {
+			out[i] = e.newest(c.Called - 1)
+			continue
+		}
+		for _, p := range e.Calls { // steps of commits are not known: only what somebody was told counts
+			if p.Returned != 0 && p.Returned < c.Called && p.Done() && p.Verb != "delete" && p.Verb != "deletecollection" {
+				out[i] = max(out[i], p.Rev)
+			}
+		}
+	}
+	return out
+}
+
+// possible reports whether a get shows what the object was at some revision from low until its answer.
+func (e *Evidence) possible(c *Call, low uint64) bool {
+	now := e.at(c.ID, low)
+	if same(c, now) {
+		return true
+	}
+	high := e.newest(c.Returned)
+	for _, v := range e.versions[c.ID] {
+		if v.rev > low && v.rev <= high && same(c, v.obj) {
+			return true
+		}
+	}
+	return false
+}
+
+func same(c *Call, o *Object) bool {
+	if c.Code == 404 || o == nil {
+		return c.Code == 404 && o == nil
+	}
+	return o.Rev == c.Rev
+}

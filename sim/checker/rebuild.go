@@ -1,0 +1,41 @@
+package checker
+
+import (
+	"math"
+	"slices"
+)
+
+// Rebuild makes the log of a history from lists and from the streams that took up where they were made and have no
+// selector, one of each per resource: for a server whose store cannot be looked into. The steps of such commits are not
+// known, and what the streams do not tell is not known either: they must have been read to their end.
+func Rebuild(h *History, lists []*Call, full []*Stream) {
+	h.From, h.Before, h.Commits = math.MaxUint64, nil, nil
+	for _, l := range lists {
+		h.From = min(h.From, l.Rev)
+		for _, o := range l.Objects {
+			h.Before = append(h.Before, Commit{ID: ID{l.Scope.Resource, o.Namespace, o.Name}, Rev: o.Rev, Object: o})
+		}
+	}
+	for _, s := range full {
+		for i := range s.Events {
+			ev := &s.Events[i]
+			if ev.Object == nil {
+				continue
+			}
+			c := Commit{ID: ID{s.Scope.Resource, ev.Object.Namespace, ev.Object.Name}, Rev: ev.Rev}
+			if ev.Type != Deleted {
+				c.Object = ev.Object
+			}
+			h.Commits = append(h.Commits, c)
+		}
+	}
+	slices.SortStableFunc(h.Commits, func(a, b Commit) int {
+		switch {
+		case a.Rev < b.Rev:
+			return -1
+		case a.Rev > b.Rev:
+			return 1
+		}
+		return 0
+	})
+}

@@ -1,0 +1,114 @@
+package checker
+
+import (
+	"fmt"
+	"hash/fnv"
+	"strconv"
+
+	"github.com/kubesim/kubesim/sim/object"
+)
+
+// ReadObject takes out of a JSON object what is compared.
+func ReadObject(data []byte) (*Object, error) {
+	obj, err := object.Parse(data)
+	if err != nil {
+		return nil, fmt.Errorf("checker: an object: %w", err)
+	}
+	return take(obj)
+}
+
+// take makes the Object of a JSON object, which it changes.
+func take(obj object.Object) (*Object, error) {
+	o := &Object{Namespace: obj.Namespace(), Name: obj.Name(), UID: obj.UID(), Labels: obj.Labels()}
+	rev, err := strconv.ParseUint(obj.ResourceVersion(), 10, 64)
+	if err != nil {
+		return nil, fmt.Errorf("checker: object %q: resourceVersion %q is no revision", o.Name, obj.ResourceVersion())
+	}
+	o.Rev = rev
+	delete(obj, "kind")
+	delete(obj, "apiVersion")
+	obj.Remove("metadata", "resourceVersion")
+	h := fnv.New64a()
+	h.Write(object.JSON(map[string]any(obj)))
+	o.Digest = h.Sum64()
+	return o, nil
+}
+
+// ReadAnswer fills in what the body of an answer says about a call. A body that cannot be read makes it Broken.
+func (c *Call) ReadAnswer(code int, body []byte) error {
+	c.Code = code
+	if code == 429 || code == 204 { // plain text, and nothing
+		return nil
+	}
+	obj, err := object.Parse(body)
+	if err != nil {
+		c.Broken = true
+		return fmt.Errorf("checker: %s: the body of %d: %w", c, code, err)
+	}
+	switch {
+	case obj.Kind() == "Status":
+		c.Next, c.Reason = obj.String("metadata", "continue"), obj.String("reason")
+		return nil
+	case c.Verb == "list" || c.Verb == "deletecollection":
+		err = c.readList(obj)
+	default:
+		var o *Object
+		if o, err = take(obj); err == nil {
+			c.Objects, c.Rev = []*Object{o}, o.Rev
+		}
+	}
+	c.Broken = err != nil
+	return err
+}
+
+func (c *Call) readList(list object.Object) error {
+	rev, err := strconv.ParseUint(list.ResourceVersion(), 10, 64)
+	if err != nil {
+		return fmt.Errorf("checker: %s: the list has resourceVersion %q", c, list.ResourceVersion())
+	}
+	c.Rev, c.Next = rev, list.String("metadata", "continue")
+	for _, x := range list.List("items") {
+		item, ok := x.(map[string]any)
+		if !ok {
+			return fmt.Errorf("checker: %s: an item of the list is no object", c)
+		}
+		o, err := take(item)
+		if err != nil {
+			return err
+		}
+		c.Objects = append(c.Objects, o)
+	}
+	return nil
+}
+
+// initialEventsEnd is the annotation of the bookmark that ends the initial events (KEP-3157).
+const initialEventsEnd = "k8s.io/initial-events-end"
+
+// ReadEvent adds one frame of a watch, received at a step, to the stream.
+func (s *Stream) ReadEvent(frame []byte, step int64) error {
+	f, err := object.Parse(frame)
+	if err != nil {
+		return fmt.Errorf("checker: %s: a frame: %w", s, err)
+	}
+	ev := Event{Type: f.String("type"), Step: step}
+	obj := object.Object(f.Map("object"))
+	switch ev.Type {
+	case Added, Modified, Deleted:
+		if ev.Object, err = take(obj); err != nil {
+			return err
+		}
+		ev.Rev = ev.Object.Rev
+	case Bookmark:
+		if ev.Rev, err = strconv.ParseUint(obj.ResourceVersion(), 10, 64); err != nil {
+			return fmt.Errorf("checker: %s: a bookmark has resourceVersion %q", s, obj.ResourceVersion())
+		}
+		ev.InitialEnd = obj.Annotations()[initialEventsEnd] == "true"
+	case Error:
+		code, _ := obj.Int("code")
+		ev.Code = int(code)
+	default:
+		return fmt.Errorf("checker: %s: an event of type %q", s, ev.Type)
+	}
+	s.Events = append(s.Events, ev)
+	return nil
+}

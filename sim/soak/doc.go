@@ -1,0 +1,87 @@
+// Package soak sends random work to a simulated cluster in which much goes wrong, and has package checker judge what the
+// clients saw.
+//
+//	seed ─ Swarm ─▶ Config ─ Generate ─▶ [Op Op Op …] ─ Run ─▶ Result ─ checker.Check ─▶ violations
+//	                                        ▲                                              │
+//	                                        └────────── Minimise: fewer of them ◀──────────┘
+//
+// An Op is one line of text: a client's request, or something that happens to the cluster. It does not depend on the
+// answers to those before it, so that a list of them still means something when some are left out; what a request takes
+// from earlier answers (the revision it is based on, a continue token, where a watch goes on) it looks up in the
+// client's memory when it is sent.
+//
+//	c1 create configmaps default/o2 label=l1
+//	c2 watch configmaps default selector=app=l1 bookmarks rv=last
+//	c1 list leases.coordination.k8s.io kube-public limit=2 rv=-20 match=Exact
+//	* lag 2 configmaps
+//	* fault on create configmaps probability=0.3 times=2 do commit-then-fail Timeout
+//	* advance 75s
+//
+// A run is single-threaded: it asks the API servers directly and moves the clock itself. The same Config gives the same
+// bytes, natively and as js/wasm; Result.Hash says so. After the last Op everything heals and the clock moves on until
+// nothing is on its way; from then on streams have to be complete.
+package soak
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+)
+
+// Config says what a run is like. Swarm draws one from a seed.
+type Config struct {
+	Seed     uint64
+	Ops      int
+	Clients  int
+	Replicas int
+	Names    int // objects per collection
+	Work     []string
+	Trouble  []string // what happens to the cluster
+	Calm     int      // a trouble comes once in so many ops
+	Faults   int      // faults in a plan that trouble "fault" adds; they are Legal
+	Extra    []string // faults, as text, that are there from the beginning
+}
+
+// work are the verbs of clients, and how often each is drawn when it is on.
+var work = map[string]int{
+	"create": 6, "update": 4, "patch": 4, "apply": 3, "delete": 3, "deletecollection": 1, "get": 3, "list": 4, "page": 3,
+	"watch": 4, "stop": 1,
+}
+
+// trouble is what happens to a cluster, and how often when it is on.
+var trouble = map[string]int{
+	"advance": 10, "compact": 2, "expire": 1, "lag": 3, "cut": 1, "resume": 4, "restart": 1, "stall": 1, "close": 1,
+	"hold": 1, "release": 2, "route": 2, "fault": 3, "clear": 1,
+}
+
+// Swarm draws what a run of some ops is like: which verbs and which kinds of trouble there are at all, and how many of
+// everything. Runs with few kinds reach states that runs with all of them do not.
+func Swarm(seed uint64, ops int) Config {
+	r := rand.New(rand.NewPCG(seed, 0x737761726d))
+	c := Config{Seed: seed, Ops: ops, Clients: 1 + r.IntN(4), Replicas: 1 + r.IntN(3), Names: 1 + r.IntN(6),
+		Calm: []int{2, 4, 8, 20}[r.IntN(4)], Faults: 1 + r.IntN(8)}
+	c.Work = some(r, work, "create", "list", "watch")
+	c.Trouble = some(r, trouble, "advance", "resume", "release")
+	return c
+}
+
+// some draws about three quarters of the names; those of always are in it in any case.
+func some(r *rand.Rand, all map[string]int, always ...string) []string {
+	var out []string
+	for _, name := range sorted(all) {
+		on := r.IntN(4) > 0
+		for _, x := range always {
+			on = on || x == name
+		}
+		if on {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// String prints the Config in one line.
+func (c Config) String() string {
+	return fmt.Sprintf("seed %d: %d ops, %d clients, %d replicas, %d names; work %s; trouble 1/%d %s", c.Seed, c.Ops, c.Clients,
+		c.Replicas, c.Names, strings.Join(c.Work, ","), c.Calm, strings.Join(c.Trouble, ","))
+}

@@ -1,0 +1,88 @@
+package soak
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"testing"
+
+	"github.com/matryer/is"
+)
+
+const goldenFile = "testdata/hashes.txt"
+
+// The same seed gives the same bytes: run twice, with the race detector, on another machine, and as js/wasm (make
+// test-wasm runs this test under node). A change of anything that a client can see, or of the trace, changes the hashes:
+// go test ./sim/soak -run TestGoldenHashes -update writes them anew.
+func TestGoldenHashes(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	var got bytes.Buffer
+	for seed := uint64(1); seed <= 6; seed++ {
+		c := Swarm(seed, 250)
+		a, err := Run(Options{Config: c})
+		is.NoErr(err)
+		b, err := Run(Options{Config: c})
+		is.NoErr(err)
+		is.Equal(a.Hash, b.Hash) // twice in one process
+		fmt.Fprintln(&got, seed, a.Hash, a.Semantic)
+	}
+	if *update {
+		is.NoErr(os.WriteFile(goldenFile, got.Bytes(), 0o600))
+	}
+	want, err := os.ReadFile(goldenFile)
+	is.NoErr(err)
+	if got.String() != string(want) {
+		t.Errorf("the hashes are\n%swant\n%sif what the server answers was changed on purpose: go test ./sim/soak -run TestGoldenHashes -update", &got, want)
+	}
+}
+
+// Another seed is another run.
+func TestSeeds(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	a, err := Run(Options{Config: calm(1)})
+	is.NoErr(err)
+	b, err := Run(Options{Config: calm(2)})
+	is.NoErr(err)
+	is.True(a.Hash != b.Hash)
+}
+
+// Ops print as they are read, whatever was drawn.
+func TestOps(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	for seed := uint64(1); seed <= 20; seed++ {
+		for _, o := range Generate(Swarm(seed, 100)) {
+			read, err := ParseOp(o.String())
+			is.NoErr(err)
+			is.Equal(read.String(), o.String())
+		}
+	}
+	ops, err := ParseOps("# two ops\nc1 create configmaps default/o1 label=l0\n\n* lag 1\n")
+	is.NoErr(err)
+	is.Equal(len(ops), 2)
+	_, err = ParseOps("c1 crate configmaps default/o1")
+	is.Equal(err.Error(), `line 1: soak: "c1 crate configmaps default/o1": clients know no verb crate: use one of apply create delete `+
+		`deletecollection get list page patch stop update watch`)
+}
+
+// FuzzParseOp: a line is an op that prints as it is read, or an error.
+func FuzzParseOp(f *testing.F) {
+	f.Add("c1 list configmaps default limit=2 rv=-20 match=Exact")
+	f.Add("* fault on create configmaps times=2 do commit-then-fail Timeout")
+	f.Add("c2 watch events bookmarks rv=")
+	f.Fuzz(func(t *testing.T, line string) {
+		o, err := ParseOp(line)
+		if err != nil {
+			return
+		}
+		again, err := ParseOp(o.String())
+		if err != nil || again.String() != o.String() {
+			t.Fatalf("%q prints as %q, which reads as %q, %v", line, o, again, err)
+		}
+		if o.Client != "*" {
+			Make(o, NewMemory(), 1, 4000)
+		}
+	})
+}

@@ -1,0 +1,118 @@
+package soak
+
+import (
+	"bytes"
+	"regexp"
+	"slices"
+	"testing"
+
+	"github.com/kubesim/kubesim/sim/checker"
+	"github.com/matryer/is"
+)
+
+// calm is a run in which nothing goes wrong by itself, with enough watches to see what is planted.
+func calm(seed uint64) Config {
+	return Config{Seed: seed, Ops: 250, Clients: 2, Replicas: 2, Names: 3, Work: []string{"create", "update", "delete", "patch", "watch", "get", "list"},
+		Trouble: []string{"advance"}, Calm: 6}
+}
+
+// tamper makes a Tamper that changes frames of one type: f gets the frame before it in the stream, nil for the first.
+func tamper(kind string, f func(before, frame []byte) [][]byte) func() func(*checker.Stream, []byte) [][]byte {
+	return func() func(*checker.Stream, []byte) [][]byte {
+		last := map[*checker.Stream][]byte{}
+		return func(s *checker.Stream, frame []byte) [][]byte {
+			before := last[s]
+			last[s] = frame
+			if !bytes.HasPrefix(frame, []byte(`{"type":"`+kind)) {
+				return [][]byte{frame}
+			}
+			return f(before, frame)
+		}
+	}
+}
+
+func one(frame []byte) [][]byte { return [][]byte{frame} }
+
+var (
+	revision = regexp.MustCompile(`"resourceVersion":"\d+"`)
+	uid      = regexp.MustCompile(`"uid":"[0-9a-f]{4}`)
+	end      = regexp.MustCompile(`,"annotations":\{"k8s.io/initial-events-end":"true"\}`)
+)
+
+// TestServerBugs plants what only a bug in a server does, by Illegal faults and by changing what goes over the wire, and
+// wants the promise that it breaks.
+func TestServerBugs(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		bug     string
+		promise string
+		faults  []string
+		tamper  func() func(*checker.Stream, []byte) [][]byte
+	}{
+		{"a lost event", "Delivered", []string{"on watch * event=MODIFIED do drop"}, nil},
+		{"an event lost between others", "Reliable", []string{"on watch * event=DELETED every=2 do drop"}, nil},
+		{"a gap where a watch takes up", "Resumable", []string{"on watch configmaps event=ADDED every=2 do drop"}, nil},
+		{"a bookmark that lies", "Bookmarkable", []string{"on watch * event=ADDED every=3 do drop"}, nil},
+		{"no end of the initial events", "InitialEventsEnd", []string{"on watch * event=BOOKMARK do drop"}, nil},
+		{"two ends of the initial events", "InitialEventsEnd", nil, tamper("BOOKMARK", func(_, f []byte) [][]byte { return [][]byte{f, f} })},
+		{"bookmarks that lost their annotation", "InitialEventsEnd", nil, tamper("BOOKMARK", func(_, f []byte) [][]byte { return one(end.ReplaceAll(f, nil)) })},
+		{"an event told twice", "Unique", nil, tamper("MODIFIED", func(_, f []byte) [][]byte { return [][]byte{f, f} })},
+		{"old events told again", "Ordered", nil, tamper("MODIFIED", func(b, f []byte) [][]byte {
+			if b == nil {
+				return one(f)
+			}
+			return [][]byte{f, b}
+		})},
+		{"bookmarks far ahead", "Bookmarkable", nil, tamper("BOOKMARK", func(_, f []byte) [][]byte {
+			return one(revision.ReplaceAll(f, []byte(`"resourceVersion":"9999"`)))
+		})},
+		{"every change told as an addition", "Filtered", nil, tamper("MODIFIED", func(_, f []byte) [][]byte {
+			return one(bytes.Replace(f, []byte("MODIFIED"), []byte("ADDED"), 1))
+		})},
+		{"another uid", "UIDConsistent", nil, tamper("MODIFIED", func(_, f []byte) [][]byte { return one(uid.ReplaceAll(f, []byte(`"uid":"ffff`))) })},
+		{"objects of an older content", "Faithful", nil, tamper("MODIFIED", func(_, f []byte) [][]byte {
+			return one(bytes.Replace(f, []byte(`"metadata":{`), []byte(`"stale":true,"metadata":{`), 1))
+		})},
+	} {
+		t.Run(c.bug, func(t *testing.T) {
+			t.Parallel()
+			is := is.New(t)
+			found := false
+			for seed := uint64(1); seed <= 5 && !found; seed++ {
+				config := calm(seed)
+				r, err := Run(Options{Config: config})
+				is.NoErr(err)
+				is.Equal(len(r.Violations), 0) // without the bug nothing is found
+				config.Extra = c.faults
+				o := Options{Config: config}
+				if c.tamper != nil {
+					o.Tamper = c.tamper()
+				}
+				r, err = Run(o)
+				is.NoErr(err)
+				found = slices.ContainsFunc(r.Violations, func(v checker.Violation) bool { return v.Promise == c.promise })
+			}
+			is.True(found) // the check of this promise finds it
+		})
+	}
+}
+
+// A failing list of ops gets short: of hundreds, the few that show the bug are left.
+func TestMinimise(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	c := calm(1)
+	c.Extra = []string{"on watch * event=MODIFIED do drop"}
+	fails := func(ops []Op) bool {
+		r, err := Run(Options{Config: c, Ops: ops})
+		return err == nil && slices.ContainsFunc(r.Violations, func(v checker.Violation) bool { return v.Promise == "Bookmarkable" })
+	}
+	ops := Generate(c)
+	is.True(fails(ops))
+	short := Minimise(ops, 500, fails)
+	is.True(fails(short))    // it still fails
+	is.True(len(short) <= 8) // fault, create, watch, change, and little else
+	for _, o := range short {
+		t.Log(o)
+	}
+}
