@@ -1,0 +1,52 @@
+// Package scenario is a language of one-line operations on a simulated cluster, and the World that carries them out:
+// the same for a test, for the command kubesim and for the page.
+//
+//	line ─ Parse ─▶ Op ─ World.Do ─┬─▶ apiserver.Server.Start ─▶ an answer, now or after the clock has moved
+//	  ▲              │             ├─▶ sim.Cluster, clock.Manual: compact, lag, tick, …
+//	  └── String ────┘             └─▶ actors: informer, pager, controller
+//	                 log []Op                │
+//	                                         ▼
+//	                 Result: lines for people        Frames: everything that happened, each with its cause
+//
+// The log of a World is all there is to it: the same options and the same log give the same frames, byte for byte, on
+// every machine. To go back, or to fork, is to carry out a part of the log in a new World.
+//
+// Nothing here blocks, starts a goroutine or reads a clock of the machine. A request that has to wait moves the World's
+// clock on until it is answered, unless its line ends in &.
+//
+// # The language
+//
+// An operation is one line of words, quoted as in a shell: 'as it is', or "with \" and \\". What follows a # is a
+// comment. In front of a request, ! says that it must fail. $NAME is what let NAME has kept; $last.rv and
+// $last.continue are those of the last answer.
+//
+//	get RESOURCE [NAME]          list RESOURCE              watch RESOURCE [NAME]
+//	create -f FILE               apply -f FILE              replace -f FILE
+//	create RESOURCE NAME         patch RESOURCE NAME -p …   delete RESOURCE NAME
+//	deletecollection RESOURCE    request METHOD PATH [-H 'NAME: VALUE'] [-f FILE]
+//	    who and where   --as CLIENT --via REPLICA -n NAMESPACE -A
+//	    what is read    --rv --rv-match --limit --continue -l --field-selector --bookmarks --initial-events --timeout
+//	    what is written -p --type --field-manager --force --dry-run --validate --subresource --set --from-literal
+//	    what is deleted --cascade --grace --precondition-rv --precondition-uid
+//	    the answer      -o json|yaml|table|name|protobuf, & (do not wait for it)
+//	    a watch         --name NAME, by which later lines speak of it
+//
+//	seed N, replicas N, replica N version=1.35 gates=A=true,B=false      before anything else
+//	clock advance 5m, tick 5m|next|quiet, settle
+//	compact, expire, restore REVISION
+//	lag N [RESOURCE …], cut N, resume N, restart N, stall N [d], close N|WATCH, stop WATCH
+//	route CLIENT N, hold CLIENT, release CLIENT, jump CLIENT d
+//	fault on … do …, fault clear, fault release                          sim/fault has the language of faults
+//
+//	informer NAME RESOURCE [-n] [-l] [--field-selector]                  a list and watch with a cache of its own
+//	pager NAME RESOURCE --limit N                                        reads page after page, one each step
+//	controller NAME -f RULES                                             acts on what its informers show
+//	step NAME [N], crash NAME, start NAME
+//
+//	expect CONDITION, never CONDITION, eventually [within d] CONDITION, let NAME = VALUE
+//	once CONDITION do OPERATION                                          as soon as a commit makes it true
+//
+// A condition speaks of the last answer (status 409 Conflict, .metadata.name == a), of the store (count pods -l app=x ==
+// 2, pods/a .spec.nodeName exists), of the cache of an informer (informer/x sees pods/a) and of what a watch has received
+// (watch/w saw DELETED a); not, and, or and parentheses join them. See Condition.
+package scenario

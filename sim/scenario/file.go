@@ -1,0 +1,184 @@
+package scenario
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// File is a scenario as a text file: what happens, and why it matters; the operations; the files they name; and what is
+// known to come of it.
+//
+//	# Two clients read the same revision. Both write; the second write is refused.     Story
+//
+//	# Alice and Bob read.                                                              a phase: a comment and the
+//	get cm a --as alice                                                                operations below it
+//	get cm a --as bob
+//
+//	# Bob is faster.
+//	replace -f a.yaml --rv last --as bob
+//	! replace -f a.yaml --rv last --as alice
+//	expect status 409 Conflict
+//
+//	-- a.yaml --                                                                       Files
+//	…
+//	-- transcript --                                                                   Transcript, written by the runner
+//	…
+//	hash: …
+//
+// The form is that of txtar: a line -- NAME -- begins a file.
+type File struct {
+	Story      string // the first paragraph, without # signs
+	Lines      []Line
+	Files      map[string]string
+	Transcript string // "" when none was recorded
+
+	script string   // everything before the first file, as it was
+	order  []string // of the files
+}
+
+// Line is one line with an operation.
+type Line struct {
+	Number int // counted from 1
+	Text   string
+	Op     Op
+	Phase  string // the comment above it, "" for none
+}
+
+// transcriptName is the file that holds the transcript.
+const transcriptName = "transcript"
+
+// limits of a file that comes from somebody else.
+const (
+	maxFile  = 1 << 20
+	maxLines = 5000
+)
+
+// ParseFile reads a scenario. Its error names the line and the column.
+func ParseFile(data []byte) (*File, error) {
+	if len(data) > maxFile {
+		return nil, fmt.Errorf("the scenario has %d bytes; at most %d are read", len(data), maxFile)
+	}
+	f := &File{Files: map[string]string{}}
+	script, archive := "", strings.ReplaceAll(string(data), "\r\n", "\n")
+	name := ""
+	for archive != "" {
+		line, rest, found := strings.Cut(archive, "\n")
+		archive = rest
+		if found {
+			line += "\n"
+		}
+		if next, ok := marker(line); ok {
+			if next == transcriptName && f.Transcript != "" || f.Files[next] != "" || slices.Contains(f.order, next) {
+				return nil, fmt.Errorf("there are two files %s; give one another name", next)
+			}
+			name = next
+			f.order = append(f.order, name)
+			f.Files[name] = ""
+			continue
+		}
+		if name == "" {
+			script += line
+		} else {
+			f.Files[name] += line
+		}
+	}
+	f.Transcript = f.Files[transcriptName]
+	delete(f.Files, transcriptName)
+	f.order = slices.DeleteFunc(f.order, func(name string) bool { return name == transcriptName })
+	f.script = script
+	return f, f.parseScript()
+}
+
+// marker reads -- NAME --.
+func marker(line string) (name string, ok bool) {
+	line = strings.TrimRight(line, "\n")
+	if !strings.HasPrefix(line, "-- ") || !strings.HasSuffix(line, " --") || len(line) < len("-- x --") {
+		return "", false
+	}
+	name = strings.TrimSpace(line[len("-- ") : len(line)-len(" --")])
+	return name, name != ""
+}
+
+// parseScript reads the story and the operations.
+func (f *File) parseScript() error {
+	phase, story := "", true
+	var comment []string
+	for i, text := range strings.Split(f.script, "\n") {
+		line := strings.TrimSpace(text)
+		if said, ok := strings.CutPrefix(line, "#"); ok {
+			comment = append(comment, strings.TrimSpace(said))
+			continue
+		}
+		if line == "" {
+			if story && len(comment) > 0 {
+				f.Story = strings.Join(comment, "\n")
+				comment, story = nil, false
+			}
+			continue
+		}
+		if len(comment) > 0 {
+			if story && len(f.Lines) == 0 && len(comment) > 0 { // no blank line behind the story: it is the first phase, too
+				f.Story = strings.Join(comment, "\n")
+			}
+			phase, comment = strings.Join(comment, "\n"), nil
+		}
+		story = false
+		op, err := Parse(text)
+		if err != nil {
+			return fmt.Errorf("line %d, %w", i+1, err)
+		}
+		if len(f.Lines) == maxLines {
+			return fmt.Errorf("line %d: there are more than %d operations", i+1, maxLines)
+		}
+		f.Lines = append(f.Lines, Line{Number: i + 1, Text: line, Op: op, Phase: phase})
+	}
+	return nil
+}
+
+// Format prints the file, which ParseFile reads back. Script and files are as they were; the transcript comes last.
+func (f *File) Format() []byte {
+	var b strings.Builder
+	b.WriteString(ending(f.script))
+	for _, name := range f.order {
+		fmt.Fprintf(&b, "-- %s --\n%s", name, ending(f.Files[name]))
+	}
+	if f.Transcript != "" {
+		fmt.Fprintf(&b, "-- %s --\n%s", transcriptName, ending(f.Transcript))
+	}
+	return []byte(b.String())
+}
+
+// ending returns a text that ends in a line break, if it is not empty.
+func ending(s string) string {
+	if s == "" || strings.HasSuffix(s, "\n") {
+		return s
+	}
+	return s + "\n"
+}
+
+// Export returns a scenario of what has been done in a World.
+func (w *World) Export(story string) *File {
+	f := &File{Story: story, Files: maps.Clone(w.files)}
+	var b strings.Builder
+	for _, line := range strings.Split(strings.TrimSpace(story), "\n") {
+		b.WriteString(strings.TrimRight("# "+line, " ") + "\n")
+	}
+	b.WriteString("\n")
+	logged := func(name string) bool { return slices.ContainsFunc(w.log, func(op Op) bool { return op.Name == name }) }
+	if w.options.Seed > 1 && !logged("seed") {
+		fmt.Fprintf(&b, "seed %d\n", w.options.Seed)
+	}
+	if !logged("replicas") && !logged("replica") {
+		for i, r := range w.options.Replicas {
+			fmt.Fprintf(&b, "replica %d version=%s%s\n", i+1, versionOf(r), gatesOf(r))
+		}
+	}
+	for _, op := range w.log {
+		b.WriteString(op.String() + "\n")
+	}
+	f.script = b.String() + "\n"
+	f.order = slices.Sorted(maps.Keys(f.Files))
+	return f
+}

@@ -1,0 +1,146 @@
+package scenario
+
+import (
+	"encoding/hex"
+	"hash"
+	"hash/fnv"
+	"strconv"
+
+	"github.com/kubesim/kubesim/sim/object"
+)
+
+// Kind says what a Frame is about.
+type Kind string
+
+// The kinds of frames.
+const (
+	HTTPRequest   Kind = "http.req"
+	HTTPResponse  Kind = "http.res"
+	StoreCommit   Kind = "store.commit"
+	StoreCompact  Kind = "store.compact"
+	CacheApply    Kind = "cache.apply"
+	WatchEvent    Kind = "watch.event"
+	WatchBookmark Kind = "watch.bookmark"
+	WatchClose    Kind = "watch.close"
+	ClockTick     Kind = "clock.tick"
+	FaultHappened Kind = "fault"
+	CheckPass     Kind = "check.pass"
+	CheckFail     Kind = "check.fail"
+)
+
+// Frame is one thing that happened in a World.
+//
+//	client/alice  ▸ http.req 1                          ▸ http.res 4
+//	store                └─▶ store.commit 2   rv 4005        │ cause 1
+//	replica/1                   └─▶ cache.apply 3            │
+//	watch/w                            └─▶ watch.event 5     │ cause 2
+type Frame struct {
+	N     uint64 // counted from 1, without gaps
+	VT    int64  // the World's time in milliseconds since 1970
+	RV    uint64 // the revision that it is about, or the store's newest one
+	Lane  string // store, replica/N, watch/NAME, client/NAME
+	Kind  Kind
+	Cause uint64 // the N of the frame that led to this one; 0: nothing in the World did
+	Op    int    // the number of the operation during which it happened, counted from 1; 0: before the first
+
+	Ref     string // of http.*: the N of the http.req; of commits and events: "configmaps default/a"
+	Text    string // for people, one line
+	Verb    string // of commits and events: ADDED, MODIFIED, DELETED, BOOKMARK or ERROR; of requests: the method
+	Code    int    // of http.res: the status; of an ERROR event: that of its Status
+	Reason  string // of a Status
+	Replica int    // counted from 1; 0: none
+
+	Exchange *Exchange // of http.req and http.res
+	Object   []byte    // of an event: its bytes on the wire, shared by all who look
+}
+
+// Exchange is a request and its answer. Both are complete when Answered is set.
+type Exchange struct {
+	N       uint64 // of its http.req frame
+	Client  string
+	Replica int
+	Method  string
+	Path    string // with the query
+	Header  map[string][]string
+	Body    []byte
+
+	Answered  uint64 // N of its http.res frame; 0: it waits
+	Code      int
+	Reason    string // of a Status
+	ResHeader map[string][]string
+	ResBody   []byte // as it arrived; of a watch: nothing, its events are frames
+	Lost      int    // bytes that did not arrive: the connection broke
+	Watch     string // the name of the watch that it began
+}
+
+// AppendJSON appends the frame as one JSON object without line breaks. Revisions are strings, as numbers in a page are
+// not exact; what is zero is left out, except n, vt, rv, lane and kind. Headers and bodies are left out, too.
+func (f *Frame) AppendJSON(b []byte) []byte {
+	b = strconv.AppendUint(append(b, `{"n":`...), f.N, 10)
+	b = strconv.AppendInt(append(b, `,"vt":`...), f.VT, 10)
+	b = strconv.AppendUint(append(b, `,"rv":"`...), f.RV, 10)
+	b = object.AppendString(append(b, `","lane":`...), f.Lane)
+	b = object.AppendString(append(b, `,"kind":`...), string(f.Kind))
+	b = appendNumber(b, "cause", int64(f.Cause))
+	b = appendNumber(b, "op", int64(f.Op))
+	b = appendText(b, "ref", f.Ref)
+	b = appendText(b, "text", f.Text)
+	b = appendText(b, "verb", f.Verb)
+	b = appendNumber(b, "code", int64(f.Code))
+	b = appendText(b, "reason", f.Reason)
+	b = appendNumber(b, "replica", int64(f.Replica))
+	return append(b, '}')
+}
+
+// MarshalJSON is AppendJSON.
+func (f Frame) MarshalJSON() ([]byte, error) { return f.AppendJSON(nil), nil }
+
+func appendText(b []byte, name, value string) []byte {
+	if value == "" {
+		return b
+	}
+	b = append(append(append(b, `,"`...), name...), `":`...)
+	return object.AppendString(b, value)
+}
+
+func appendNumber(b []byte, name string, value int64) []byte {
+	if value == 0 {
+		return b
+	}
+	b = append(append(append(b, `,"`...), name...), `":`...)
+	return strconv.AppendInt(b, value, 10)
+}
+
+// fingerprint is the hash of all frames, with the bytes that AppendJSON leaves out. It is no cryptographic one: it tells
+// runs apart that nobody made alike on purpose.
+type fingerprint struct {
+	hash hash.Hash
+	line []byte
+}
+
+func newFingerprint() *fingerprint { return &fingerprint{hash: fnv.New128a()} }
+
+func (p *fingerprint) add(f *Frame) {
+	p.line = append(f.AppendJSON(p.line[:0]), '\n')
+	switch x := f.Exchange; {
+	case x == nil:
+		p.line = append(p.line, f.Object...)
+	case f.Kind == HTTPRequest:
+		p.line = append(append(appendHeader(p.line, x.Header), x.Method...), x.Path...)
+		p.line = append(p.line, x.Body...)
+	default:
+		p.line = append(appendHeader(p.line, x.ResHeader), x.ResBody...)
+	}
+	p.hash.Write(p.line)
+}
+
+func appendHeader(b []byte, header map[string][]string) []byte {
+	for _, name := range object.SortedKeys(header) {
+		for _, value := range header[name] {
+			b = append(append(append(append(b, name...), ':'), value...), '\n')
+		}
+	}
+	return b
+}
+
+func (p *fingerprint) text() string { return hex.EncodeToString(p.hash.Sum(nil)) }

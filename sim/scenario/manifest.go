@@ -1,0 +1,116 @@
+package scenario
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/kubesim/kubesim/sim/codec"
+	"github.com/kubesim/kubesim/sim/object"
+)
+
+// file returns a file of the scenario, with variables put in.
+func (w *World) file(name string) (string, error) {
+	text, ok := w.files[name]
+	if ok {
+		return w.fill(text), nil
+	}
+	names := slices.Sorted(maps.Keys(w.files))
+	if len(names) == 0 {
+		return "", fmt.Errorf("there is no file %q, nor any other; a scenario has files after lines such as -- %s --", name, name)
+	}
+	return "", fmt.Errorf("there is no file %q%s", name, meant(name, names))
+}
+
+// manifest returns the objects in a file, YAML or JSON. template fills in what is about an object; nil: nothing is.
+func (w *World) manifest(name string, template func(string) (string, error)) ([]object.Object, error) {
+	text, err := w.file(name)
+	if err == nil && template != nil {
+		text, err = template(text)
+	}
+	if err != nil {
+		return nil, err
+	}
+	list, err := parseManifest(text)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return list, nil
+}
+
+// parseManifest reads a YAML stream or JSON. The items of a List are taken one by one.
+func parseManifest(text string) ([]object.Object, error) {
+	var list []object.Object
+	for i, doc := range documents([]byte(text)) {
+		data, err := codec.YAMLToJSON(doc)
+		if err != nil {
+			return nil, fmt.Errorf("document %d: %w", i+1, err)
+		}
+		if string(bytes.TrimSpace(data)) == "null" {
+			continue
+		}
+		obj, err := object.Parse(data)
+		if err != nil {
+			return nil, fmt.Errorf("document %d is no object: %w", i+1, err)
+		}
+		items, isList := obj["items"].([]any)
+		if !isList || !strings.HasSuffix(obj.Kind(), "List") {
+			list = append(list, obj)
+			continue
+		}
+		for _, x := range items {
+			if m, ok := x.(map[string]any); ok {
+				list = append(list, m)
+			}
+		}
+	}
+	if len(list) == 0 {
+		return nil, fmt.Errorf("there is no object in it")
+	}
+	return list, nil
+}
+
+// documents splits a YAML stream at lines of three dashes.
+func documents(data []byte) [][]byte {
+	var docs [][]byte
+	var doc []byte
+	for line := range bytes.Lines(data) {
+		rest, ok := bytes.CutPrefix(line, []byte("---"))
+		if rest = bytes.TrimSpace(rest); ok && (len(rest) == 0 || rest[0] == '#') {
+			docs, doc = append(docs, doc), nil
+			continue
+		}
+		doc = append(doc, line...)
+	}
+	return append(docs, doc)
+}
+
+// literal makes the object of create RESOURCE NAME.
+func literal(op *Op, apiVersion, kind, name string) (object.Object, error) {
+	obj := object.Object{"apiVersion": apiVersion, "kind": kind, "metadata": map[string]any{"name": name}}
+	for _, v := range op.all("from-literal") {
+		key, value, ok := strings.Cut(v, "=")
+		if !ok || key == "" {
+			return nil, fmt.Errorf("--from-literal is KEY=VALUE, not %q", v)
+		}
+		obj.Set(value, "data", key)
+	}
+	for _, v := range op.all("set") {
+		path, value, ok := strings.Cut(v, "=")
+		if !ok || path == "" {
+			return nil, fmt.Errorf("--set is PATH=VALUE, as spec.replicas=3; not %q", v)
+		}
+		obj.Set(scalar(value), object.Path(strings.TrimPrefix(path, "."))...)
+	}
+	return obj, nil
+}
+
+// scalar reads a value as JSON if it is some, else as a string.
+func scalar(text string) any {
+	if v, err := object.ParseValue([]byte(text)); err == nil {
+		return v
+	}
+	return text
+}

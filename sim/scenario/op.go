@@ -1,0 +1,282 @@
+package scenario
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/kubesim/kubesim/sim/object"
+)
+
+// Op is one operation. Its text form, a line, and its JSON form say the same:
+//
+//	create -f cm.yaml --as alice
+//	{"line":"create -f cm.yaml --as alice","files":{"cm.yaml":"…"}}
+type Op struct {
+	Name  string      // of the command
+	Fails bool        // a ! stands before it: the request must fail
+	Async bool        // an & stands after it: nobody waits for the answer
+	Args  []string    // that are no flags
+	Flags []FlagValue // in their order
+	Text  string      // of commands whose rest is a language of its own: the rest
+
+	// Files are files that the operation brings along; they stay for later ones.
+	Files map[string]string
+}
+
+// FlagValue is one flag of an operation.
+type FlagValue struct {
+	Name  string // the long one
+	Value string // "": it takes none
+}
+
+// Flag returns the value of a flag, the last one if there are several, and whether it is there.
+func (op *Op) Flag(name string) (value string, ok bool) {
+	for _, f := range op.Flags {
+		if f.Name == name {
+			value, ok = f.Value, true
+		}
+	}
+	return value, ok
+}
+
+// value is Flag without the second result.
+func (op *Op) value(name string) string {
+	v, _ := op.Flag(name)
+	return v
+}
+
+func (op *Op) has(name string) bool {
+	_, ok := op.Flag(name)
+	return ok
+}
+
+// all returns the values of a flag that may be given several times.
+func (op *Op) all(name string) (out []string) {
+	for _, f := range op.Flags {
+		if f.Name == name {
+			out = append(out, f.Value)
+		}
+	}
+	return out
+}
+
+// arg returns an argument, or "".
+func (op *Op) arg(n int) string {
+	if n < len(op.Args) {
+		return op.Args[n]
+	}
+	return ""
+}
+
+// Parse reads one line. Its error is a *SyntaxError.
+func Parse(line string) (Op, error) {
+	if i := strings.IndexAny(line, "\r\n"); i >= 0 {
+		return Op{}, wrong(i+1, "an operation is one line; give each line to Parse by itself")
+	}
+	words, err := split(line)
+	if text := textCommand(line); text != nil {
+		return text.parseText(line)
+	}
+	if err != nil {
+		return Op{}, err
+	}
+	return parseWords(line, words)
+}
+
+// textCommand returns the command of a line whose rest has a language of its own, or nil.
+func textCommand(line string) *Command {
+	first, _, _ := strings.Cut(strings.TrimLeft(line, " \t"), " ")
+	if c := findCommand(strings.TrimRight(first, "\t")); c != nil && c.text {
+		return c
+	}
+	return nil
+}
+
+// parseText reads the line of a command whose rest is a text.
+func (c *Command) parseText(line string) (Op, error) {
+	at := strings.Index(line, c.Name) + len(c.Name)
+	op := Op{Name: c.Name, Text: uncomment(line[at:])}
+	at += len(line[at:]) - len(strings.TrimLeft(line[at:], " \t"))
+	if op.Text == "" {
+		return Op{}, wrong(at+1, "%s needs more: %s %s", c.Name, c.Name, c.Usage)
+	}
+	return op, op.check(at)
+}
+
+func parseWords(line string, words []word) (Op, error) {
+	var op Op
+	if len(words) > 0 && !words[0].quoted && strings.HasPrefix(words[0].text, "!") {
+		op.Fails = true
+		if words[0].text = words[0].text[1:]; words[0].text == "" {
+			words = words[1:]
+		} else {
+			words[0].column++
+		}
+	}
+	if n := len(words) - 1; n >= 0 && words[n].text == "&" && !words[n].quoted {
+		op.Async, words = true, words[:n]
+	}
+	if len(words) == 0 {
+		return Op{}, wrong(len(line)+1, "there is no command; one of %s", strings.Join(commandNames(), ", "))
+	}
+	first := words[0]
+	c := findCommand(first.text)
+	switch {
+	case c == nil:
+		return Op{}, wrong(first.column, "there is no command %q%s", first.text, meant(first.text, commandNames()))
+	case c.text:
+		return Op{}, wrong(first.column, "%s stands alone: put neither ! before it nor quotes around it", c.Name)
+	case (op.Fails || op.Async) && c.Group != Requests:
+		return Op{}, wrong(first.column, "! and & are for requests, and %s is none", c.Name)
+	}
+	op.Name = c.Name
+	if err := op.parseRest(c, words[1:]); err != nil {
+		return Op{}, err
+	}
+	end := len(strings.TrimRight(line, " \t")) + 1
+	if n := len(op.Args); n < c.min || c.max >= 0 && n > c.max {
+		if n > c.max && c.max >= 0 {
+			end = words[len(words)-1].column
+		}
+		return Op{}, wrong(end, "%s takes %s", c.Name, strings.TrimSpace(c.Name+" "+c.Usage))
+	}
+	return op, op.check(end - 1)
+}
+
+// meant is the end of an error about a name that does not exist.
+func meant(text string, names []string) string {
+	if best := nearest(text, names); best != "" {
+		return "; did you mean " + best + "?"
+	}
+	return "; there are " + strings.Join(names, ", ")
+}
+
+// parseRest reads arguments and flags.
+func (op *Op) parseRest(c *Command, words []word) error {
+	for i := 0; i < len(words); i++ {
+		w := words[i]
+		if w.quoted && w.text != "" && w.text[0] != '-' || !strings.HasPrefix(w.text, "-") || w.text == "-" || isNumber(w.text) {
+			op.Args = append(op.Args, w.text)
+			continue
+		}
+		name, value, given := strings.Cut(w.text, "=")
+		f := flagOf(name)
+		if f == nil || !slices.Contains(c.Flags, f.Name) {
+			return wrong(w.column, "%s has no flag %s%s", c.Name, name, meantFlag(strings.TrimLeft(name, "-"), c.Flags))
+		}
+		if !f.repeat && op.has(f.Name) {
+			return wrong(w.column, "%s is there twice; leave one out", name)
+		}
+		switch {
+		case f.Value == "" && given:
+			return wrong(w.column, "%s takes no value; write %s alone", name, name)
+		case f.Value != "" && !given && i+1 == len(words):
+			return wrong(w.column, "%s needs a value: %s %s", name, name, f.Value)
+		case f.Value != "" && !given:
+			i++
+			value = words[i].text
+		}
+		if f.Values != nil && !slices.Contains(f.Values, value) {
+			return wrong(w.column, "%s cannot be %q; it is %s", name, value, strings.Join(f.Values, ", "))
+		}
+		op.Flags = append(op.Flags, FlagValue{f.Name, value})
+	}
+	return nil
+}
+
+// isNumber reports whether a word is a negative number, and so no flag.
+func isNumber(text string) bool { return len(text) > 1 && text[1] >= '0' && text[1] <= '9' }
+
+// flagOf returns the flag that a word such as -n or --namespace names.
+func flagOf(text string) *Flag {
+	if name, long := strings.CutPrefix(text, "--"); long {
+		if f := findFlag(name); f != nil && f.Name == name {
+			return f
+		}
+		return nil
+	}
+	if f := findFlag(text[1:]); f != nil && f.Short == text[1:] {
+		return f
+	}
+	return nil
+}
+
+func meantFlag(text string, flags []string) string {
+	if len(flags) == 0 {
+		return "; it takes none"
+	}
+	if best := nearest(text, flags); best != "" {
+		return "; did you mean --" + best + "?"
+	}
+	return "; it takes --" + strings.Join(flags, " --")
+}
+
+// String prints the operation as one line, which Parse reads back.
+func (op Op) String() string {
+	c := findCommand(op.Name)
+	if c != nil && c.text {
+		return op.Name + " " + op.Text
+	}
+	words := []string{op.Name}
+	if op.Fails {
+		words[0] = "! " + op.Name
+	}
+	for _, a := range op.Args {
+		words = append(words, quoteWord(a, a == "&" || strings.HasPrefix(a, "-") && !isNumber(a)))
+	}
+	for _, v := range op.Flags {
+		f := findFlag(v.Name)
+		switch {
+		case f == nil:
+		case f.Short != "" && f.Value != "":
+			words = append(words, "-"+f.Short, quoteWord(v.Value, v.Value == "&"))
+		case f.Short != "":
+			words = append(words, "-"+f.Short)
+		case f.Value != "":
+			words = append(words, "--"+f.Name, quoteWord(v.Value, v.Value == "&"))
+		default:
+			words = append(words, "--"+f.Name)
+		}
+	}
+	if op.Async {
+		words = append(words, "&")
+	}
+	return strings.Join(words, " ")
+}
+
+// MarshalJSON prints the JSON form.
+func (op Op) MarshalJSON() ([]byte, error) {
+	b := object.AppendString([]byte(`{"line":`), op.String())
+	if len(op.Files) > 0 {
+		b = append(b, `,"files":{`...)
+		for i, name := range slices.Sorted(maps.Keys(op.Files)) {
+			if i > 0 {
+				b = append(b, ',')
+			}
+			b = append(object.AppendString(b, name), ':')
+			b = object.AppendString(b, op.Files[name])
+		}
+		b = append(b, '}')
+	}
+	return append(b, '}'), nil
+}
+
+// UnmarshalJSON reads the JSON form.
+func (op *Op) UnmarshalJSON(data []byte) error {
+	obj, err := object.Parse(data)
+	if err != nil {
+		return err
+	}
+	line, ok := obj["line"].(string)
+	if !ok {
+		return wrong(1, `an operation has a line: {"line":"get pods"}`)
+	}
+	made, err := Parse(line)
+	if err != nil {
+		return err
+	}
+	made.Files = object.StringMap(obj.Map("files"))
+	*op = made
+	return nil
+}

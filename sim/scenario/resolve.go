@@ -1,0 +1,90 @@
+package scenario
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/resource"
+	"github.com/kubesim/kubesim/sim/schema"
+)
+
+// resolve returns the definition that a word names on a replica: pods, pod, po, Pod, deployments.apps,
+// deployments.v1.apps. Of several versions it is the one that the server prefers, which comes first.
+func (w *World) resolve(text string, replica int) (*resource.Definition, error) {
+	all := w.cluster.Server(replica).Table.All()
+	name, group, qualified := strings.Cut(text, ".")
+	var similar []string
+	for _, d := range all {
+		if !named(d, name) {
+			similar = append(similar, d.Resource)
+			continue
+		}
+		if !qualified || group == d.Group || group == d.Version+"."+d.Group || d.Group == "" && group == d.Version {
+			return d, nil
+		}
+	}
+	if best := nearest(name, similar); best != "" {
+		return nil, fmt.Errorf("replica %d serves no resource %q; did you mean %s?", replica, text, best)
+	}
+	return nil, fmt.Errorf("replica %d serves no resource %q; name one as pods, po or deployments.apps", replica, text)
+}
+
+// Resolve returns the definition that a word such as pods, po or deployments.apps names on replica 1.
+func (w *World) Resolve(text string) (*resource.Definition, error) { return w.resolve(text, 1) }
+
+// known returns the definition that a word names on any replica.
+func (w *World) known(text string) (d *resource.Definition, err error) {
+	for n := 1; n <= w.cluster.Replicas(); n++ {
+		if d, e := w.resolve(text, n); e == nil {
+			return d, nil
+		} else if err == nil {
+			err = e
+		}
+	}
+	return nil, err
+}
+
+// named reports whether a word is the name of a resource.
+func named(d *resource.Definition, text string) bool {
+	if text == d.Resource || text == d.Singular || strings.EqualFold(text, d.Kind) {
+		return true
+	}
+	for _, short := range d.ShortNames {
+		if text == short {
+			return true
+		}
+	}
+	return false
+}
+
+// kindOf returns the definition of an object's kind on a replica.
+func (w *World) kindOf(obj object.Object, replica int) (*resource.Definition, error) {
+	if obj.APIVersion() == "" || obj.Kind() == "" {
+		return nil, fmt.Errorf("the object has no apiVersion or no kind")
+	}
+	d := w.cluster.Server(replica).Table.OfKind(schema.ParseGVK(obj.APIVersion(), obj.Kind()))
+	if d == nil {
+		return nil, fmt.Errorf("replica %d serves no kind %s of %s", replica, obj.Kind(), obj.APIVersion())
+	}
+	return d, nil
+}
+
+// Objects returns stored objects as they were at a revision, 0 for now, without a request: of a resource such as pods or
+// deployments.apps, in one namespace or, with "", in all, of one name or, with "", all.
+func (w *World) Objects(resource, namespace, name string, rev uint64) ([]object.Object, error) {
+	d, err := w.known(resource)
+	if err != nil {
+		return nil, err
+	}
+	return w.cluster.Look(d, namespace, name, rev)
+}
+
+// refOf names an object for people and for frames: "configmaps default/a", "deployments.apps default/web".
+func refOf(d *resource.Definition, namespace, name string) string {
+	text := d.Resourced().String()
+	if namespace != "" && name != "" {
+		return text + " " + namespace + "/" + name
+	}
+	return strings.TrimRight(text+" "+namespace+name, " ")
+}

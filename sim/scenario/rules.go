@@ -1,0 +1,200 @@
+package scenario
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/kubesim/kubesim/sim/codec"
+	"github.com/kubesim/kubesim/sim/object"
+)
+
+// Rules are what a controller does, as a file in YAML:
+//
+//	watch: [widgets.example.com, pods]    # kept in caches; the resources of rules are added by themselves
+//	resync: 30s                           # look at everything anew so often; without it: only after events
+//	rules:
+//	- name: child                         # for the transcript
+//	  for: widgets.example.com            # looks at each of these objects, as the controller's cache shows it
+//	  when:                               # all of these hold; see Condition. Objects are those of the caches
+//	  - .metadata.deletionTimestamp absent
+//	  - count pods -l owner={{name}} < {{.spec.replicas}}
+//	  range: .spec.replicas               # once for each number below this one, as {{i}}; without it: once
+//	  do:                                 # requests, one after the other; the first that fails ends them, and the
+//	  - create -f pod.yaml                # object is looked at again after a back-off
+//	  - patch widgets {{name}} --subresource status -p '{"status":{"phase":"Made"}}'
+//
+// {{.metadata.name}} is a field of the object; {{name}}, {{namespace}}, {{uid}} and {{rv}} are short for some of them;
+// {{i}} is the number of a range, {{now}} the time on the controller's clock; {{count pods}} and {{nodes/a .spec.x}} are
+// values as in a condition. They stand in conditions, in requests and in the manifests that those name.
+type Rules struct {
+	Watch  []string
+	Resync time.Duration
+	Rules  []Rule
+}
+
+// Rule is one of them.
+type Rule struct {
+	Name, For, Range string
+	When, Do         []string
+}
+
+// ParseRules reads the rules of a controller.
+func ParseRules(text string) (*Rules, error) {
+	data, err := codec.YAMLToJSON([]byte(text))
+	if err != nil {
+		return nil, fmt.Errorf("the rules cannot be read as YAML: %w", err)
+	}
+	obj, err := object.Parse(data)
+	if err != nil {
+		return nil, fmt.Errorf("rules are an object with watch and rules: %w", err)
+	}
+	if err := onlyFields(obj, "the rules", "watch", "resync", "rules"); err != nil {
+		return nil, err
+	}
+	out := &Rules{}
+	if out.Watch, err = texts(obj, "watch"); err != nil {
+		return nil, err
+	}
+	if resync, ok := obj["resync"]; ok {
+		if out.Resync, err = time.ParseDuration(show(resync)); err != nil || out.Resync < time.Second {
+			return nil, fmt.Errorf("resync is a duration of a second or more, such as 30s; not %q", show(resync))
+		}
+	}
+	list, _ := obj["rules"].([]any)
+	if len(list) == 0 {
+		return nil, fmt.Errorf("there are no rules: give at least one, with for and do")
+	}
+	for i, x := range list {
+		m, _ := x.(map[string]any)
+		r, err := parseRule(m)
+		if err != nil {
+			return nil, fmt.Errorf("rule %d: %w", i+1, err)
+		}
+		if r.Name == "" {
+			r.Name = fmt.Sprint(i + 1)
+		}
+		out.Rules = append(out.Rules, r)
+		if !slices.Contains(out.Watch, r.For) {
+			out.Watch = append(out.Watch, r.For)
+		}
+	}
+	return out, nil
+}
+
+func parseRule(obj object.Object) (Rule, error) {
+	if err := onlyFields(obj, "a rule", "name", "for", "when", "range", "do"); err != nil {
+		return Rule{}, err
+	}
+	r := Rule{Name: obj.String("name"), For: obj.String("for"), Range: obj.String("range")}
+	var err error
+	if r.When, err = texts(obj, "when"); err != nil {
+		return r, err
+	}
+	if r.Do, err = texts(obj, "do"); err != nil {
+		return r, err
+	}
+	if r.For == "" || len(r.Do) == 0 {
+		return r, fmt.Errorf("a rule needs a resource in for, and requests in do")
+	}
+	for _, text := range r.When {
+		if _, err := ParseCondition(text); err != nil {
+			return r, fmt.Errorf("when %s: %w", text, err)
+		}
+	}
+	for _, line := range r.Do {
+		op, err := Parse(line)
+		if err != nil {
+			return r, fmt.Errorf("do %s: %w", line, err)
+		}
+		if c := findCommand(op.Name); c.Group != Requests || op.Name == "watch" || op.has("as") {
+			return r, fmt.Errorf("do %s: a rule sends requests of its own, so neither %s nor --as", line, op.Name)
+		}
+	}
+	if r.Range != "" {
+		if _, err := parseOperand(r.Range, 0); err != nil {
+			return r, fmt.Errorf("range %s: %w", r.Range, err)
+		}
+	}
+	for _, text := range append(append(slices.Clone(r.When), r.Do...), r.Range) {
+		if err := eachPlaceholder(text, func(inner string) error { return checkPlaceholder(inner) }); err != nil {
+			return r, err
+		}
+	}
+	return r, nil
+}
+
+// onlyFields refuses what does not belong there.
+func onlyFields(obj object.Object, what string, names ...string) error {
+	if obj == nil {
+		return fmt.Errorf("%s is an object with %s", what, strings.Join(names, ", "))
+	}
+	for _, name := range object.SortedKeys(obj) {
+		if !slices.Contains(names, name) {
+			return fmt.Errorf("%s has no %q%s", what, name, meant(name, names))
+		}
+	}
+	return nil
+}
+
+// texts reads a list of texts; one text is a list of one.
+func texts(obj object.Object, name string) ([]string, error) {
+	switch v := obj[name].(type) {
+	case nil:
+		return nil, nil
+	case string:
+		return []string{v}, nil
+	case []any:
+		out := object.Strings(v)
+		if len(out) == len(v) {
+			return out, nil
+		}
+	}
+	return nil, fmt.Errorf("%s is a list of texts; put quotes around what YAML takes for something else", name)
+}
+
+// shorts are placeholders that stand for longer ones.
+var shorts = map[string]string{"name": ".metadata.name", "namespace": ".metadata.namespace", "uid": ".metadata.uid",
+	"rv": ".metadata.resourceVersion"}
+
+func checkPlaceholder(inner string) error {
+	if inner == "i" || inner == "now" || shorts[inner] != "" {
+		return nil
+	}
+	if _, err := parseOperand(inner, 0); err != nil {
+		return fmt.Errorf("{{%s}}: %w", inner, err)
+	}
+	return nil
+}
+
+// eachPlaceholder calls f for what stands between {{ and }}.
+func eachPlaceholder(text string, f func(inner string) error) error {
+	_, err := replacePlaceholders(text, func(inner string) (string, error) { return "", f(inner) })
+	return err
+}
+
+// replacePlaceholders replaces {{…}} by what f makes of it.
+func replacePlaceholders(text string, f func(inner string) (string, error)) (string, error) {
+	if !strings.Contains(text, "{{") {
+		return text, nil
+	}
+	var out strings.Builder
+	for {
+		before, rest, found := strings.Cut(text, "{{")
+		out.WriteString(before)
+		if !found {
+			return out.String(), nil
+		}
+		inner, after, found := strings.Cut(rest, "}}")
+		if !found {
+			return "", fmt.Errorf("{{ has no end in %q; put }} behind it", "{{"+rest)
+		}
+		value, err := f(strings.TrimSpace(inner))
+		if err != nil {
+			return "", err
+		}
+		out.WriteString(value)
+		text = after
+	}
+}

@@ -1,0 +1,182 @@
+package scenario
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/kubesim/kubesim/sim"
+	"github.com/kubesim/kubesim/sim/object"
+)
+
+// RunOptions say how a scenario is run. The zero value runs it as it is written.
+type RunOptions struct {
+	// Seed takes the place of the one that the scenario names. 0: it does not.
+	Seed uint64
+	// Faults are added when the scenario's own preparations are done, as text of sim/fault. "": none.
+	Faults string
+	// Lenient lets requests fail that have no ! before them: only expectations count.
+	Lenient bool
+}
+
+// Outcome is what came of a scenario.
+type Outcome struct {
+	Transcript string
+	Hash       string // of all frames
+	Semantic   string // of what became of the objects
+	Failure    *Failure
+	World      *World
+}
+
+// Failure is the first thing that went wrong.
+type Failure struct {
+	Line  int    // of the file
+	Text  string // what went wrong
+	Phase string // the transcript of the phase in which it did
+}
+
+// Error says what went wrong, and in which line, and shows the phase.
+func (f *Failure) Error() string {
+	return fmt.Sprintf("line %d: %s\n\n%s", f.Line, f.Text, f.Phase)
+}
+
+// Run runs a scenario up to its end or to the first thing that goes wrong. An error says that it cannot be run at all.
+func Run(f *File, o RunOptions) (*Outcome, error) {
+	w, err := New(Options{Seed: o.Seed, Files: f.Files, Strict: !o.Lenient})
+	if err != nil {
+		return nil, err
+	}
+	r := &runner{file: f, options: o, world: w}
+	if err := r.all(); err != nil {
+		return nil, err
+	}
+	out := &Outcome{Hash: w.Hash(), Semantic: w.Semantic(), Failure: r.failure, World: w}
+	r.text.WriteString("\nhash: " + out.Hash + "\n")
+	out.Transcript = strings.TrimLeft(r.text.String(), "\n")
+	return out, nil
+}
+
+// runner runs one scenario.
+type runner struct {
+	file    *File
+	options RunOptions
+	world   *World
+	text    strings.Builder
+	phase   string
+	begin   int // of the phase in text
+	faults  bool
+	failure *Failure
+}
+
+func (r *runner) all() error {
+	for i, line := range r.file.Lines {
+		if line.Phase != r.phase || i == 0 {
+			r.phase = line.Phase
+			r.begin = r.text.Len()
+			r.text.WriteString("\n" + comment(line.Phase))
+		}
+		if r.options.Seed != 0 && line.Op.Name == "seed" {
+			continue
+		}
+		r.text.WriteString("> " + line.Text + "\n")
+		if err := r.addFaults(line.Op.Name); err != nil {
+			return err
+		}
+		result, err := r.world.Do(line.Op)
+		if err != nil {
+			r.fail(line.Number, err.Error())
+			return nil
+		}
+		for _, said := range result.Lines {
+			r.text.WriteString(said + "\n")
+		}
+		if result.Failure != "" {
+			r.fail(line.Number, result.Failure)
+			return nil
+		}
+	}
+	return nil
+}
+
+// addFaults adds the faults of the options in front of the first operation that is no preparation.
+func (r *runner) addFaults(name string) error {
+	if r.faults || r.options.Faults == "" || name == "seed" || name == "replica" || name == "replicas" {
+		return nil
+	}
+	r.faults = true
+	for _, text := range strings.Split(strings.TrimSpace(r.options.Faults), "\n") {
+		op, err := Parse("fault " + text)
+		if err != nil {
+			return err
+		}
+		if _, err := r.world.Do(op); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *runner) fail(line int, text string) {
+	r.failure = &Failure{Line: line, Text: text, Phase: strings.TrimLeft(r.text.String()[r.begin:], "\n")}
+}
+
+// comment prints a text with # signs.
+func comment(text string) string {
+	if text == "" {
+		return ""
+	}
+	return "# " + strings.ReplaceAll(text, "\n", "\n# ") + "\n"
+}
+
+// Recorded returns the hash in a transcript, "" if there is none.
+func Recorded(transcript string) string {
+	i := strings.LastIndex(transcript, "hash: ")
+	if i < 0 {
+		return ""
+	}
+	return strings.TrimSpace(transcript[i+len("hash: "):])
+}
+
+// Difference says where two transcripts differ first, "" when they do not.
+func Difference(want, got string) string {
+	if want == got {
+		return ""
+	}
+	a, b := strings.Split(want, "\n"), strings.Split(got, "\n")
+	i := 0
+	for i < len(a) && i < len(b) && a[i] == b[i] {
+		i++
+	}
+	var out strings.Builder
+	for _, line := range a[max(i-3, 0):i] {
+		out.WriteString("  " + line + "\n")
+	}
+	for _, side := range []struct {
+		sign  string
+		lines []string
+	}{{"- ", a}, {"+ ", b}} {
+		for _, line := range side.lines[min(i, len(side.lines)):min(i+4, len(side.lines))] {
+			out.WriteString(side.sign + line + "\n")
+		}
+	}
+	return fmt.Sprintf("the transcript differs from line %d on (- recorded, + now):\n%s", i+1, out.String())
+}
+
+func versionOf(r sim.ReplicaOptions) string {
+	if r.Version == "" {
+		minor, _, _ := strings.Cut(strings.TrimPrefix(sim.Version, "v1."), ".")
+		return "1." + minor
+	}
+	return strings.TrimPrefix(r.Version, "v")
+}
+
+func gatesOf(r sim.ReplicaOptions) string {
+	var list []string
+	for _, name := range object.SortedKeys(r.FeatureGates) {
+		list = append(list, fmt.Sprintf("%s=%v", name, r.FeatureGates[name]))
+	}
+	if list == nil {
+		return ""
+	}
+	return " gates=" + strings.Join(slices.Clip(list), ",")
+}

@@ -1,0 +1,96 @@
+package scenario
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// TB is the part of *testing.T that running scenarios needs.
+type TB interface {
+	Helper()
+	Errorf(format string, args ...any)
+	Fatalf(format string, args ...any)
+}
+
+// RunT runs the scenario in a file as a test: twice, and both runs must be the same, byte for byte. Nothing may go wrong,
+// and the transcript must be the one in the file. A test binary with a flag -update that is set, or with KUBESIM_UPDATE=1
+// in the environment, rewrites the transcript instead, and nothing else.
+func RunT(t TB, path string) *Outcome {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatalf("kubesim: %v", err)
+		return nil
+	}
+	f, err := ParseFile(data)
+	if err != nil {
+		t.Fatalf("kubesim: %s: %v", path, err)
+		return nil
+	}
+	out, err := Run(f, RunOptions{})
+	if err != nil {
+		t.Fatalf("kubesim: %s: %v", path, err)
+		return nil
+	}
+	again, err := Run(f, RunOptions{})
+	switch {
+	case err != nil || again.Hash != out.Hash:
+		t.Errorf("kubesim: %s: two runs differ: %s", path, firstDifference(out.World.Frames(0), again.World.Frames(0)))
+	case out.Failure != nil:
+		t.Errorf("kubesim: %s, %v", path, out.Failure)
+	case updating():
+		f.Transcript = out.Transcript
+		if err := os.WriteFile(path, f.Format(), 0o644); err != nil {
+			t.Errorf("kubesim: %v", err)
+		}
+	case f.Transcript == "":
+		t.Errorf("kubesim: %s has no transcript; run the test with -update to write it, and read it", path)
+	default:
+		if d := Difference(f.Transcript, out.Transcript); d != "" {
+			t.Errorf("kubesim: %s: %s\nif this is right, run the test with -update", path, d)
+		}
+	}
+	return out
+}
+
+// RunDir runs every scenario in a folder, *.txtar, as a test of its own.
+func RunDir[T interface {
+	TB
+	Run(name string, f func(T)) bool
+}](t T, dir string) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(dir, "*.txtar"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("kubesim: there is no scenario in %s (%v)", dir, err)
+		return
+	}
+	for _, path := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(path), ".txtar"), func(t T) { RunT(t, path) })
+	}
+}
+
+// updating reports whether transcripts are to be rewritten.
+func updating() bool {
+	if f := flag.Lookup("update"); f != nil && f.Value.String() == "true" {
+		return true
+	}
+	return os.Getenv("KUBESIM_UPDATE") == "1"
+}
+
+// firstDifference shows the first frame in which two runs differ.
+func firstDifference(a, b []Frame) string {
+	for i := range a {
+		if i >= len(b) {
+			return "the second one ends before " + string(a[i].AppendJSON(nil))
+		}
+		x, y := newFingerprint(), newFingerprint()
+		x.add(&a[i])
+		y.add(&b[i])
+		if x.text() != y.text() {
+			return string(a[i].AppendJSON(nil)) + "\nand " + string(b[i].AppendJSON(nil))
+		}
+	}
+	return "the second one goes on"
+}

@@ -1,0 +1,269 @@
+package scenario
+
+import (
+	"fmt"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/kubesim/kubesim/sim/apiserver"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/resource"
+	"github.com/kubesim/kubesim/sim/trace"
+	"github.com/kubesim/kubesim/sim/watchcache"
+)
+
+// patience is how long an operation waits for its answer, on the World's clock.
+const patience = 10 * time.Minute
+
+// call is one request on its way.
+type call struct {
+	exchange  *Exchange
+	client    *client
+	path      string
+	query     url.Values
+	def       *resource.Definition // that it is about; nil: not known
+	output    string               // how the answer is printed
+	watchName string               // of the watch that it may begin; "": the World chooses
+
+	answer *apiserver.Answer
+	body   object.Object // of the answer; nil: it is no JSON
+	done   func(*call)   // what its sender does with the answer; nil: nothing
+	sink   sink          // who takes the events of the watch that it begins; nil: the transcript
+	own    bool          // an operation asked for it, not an actor
+	fails  bool          // it has to fail
+	quiet  bool          // the transcript says nothing of it
+	gone   bool          // its client has crashed
+}
+
+// send sends a request. Its answer is taken in by run, or by whoever moves the clock.
+func (w *World) send(c *call) {
+	x := c.exchange
+	w.used = true
+	c.client.sent++
+	w.add(Frame{Kind: HTTPRequest, Lane: "client/" + x.Client, Cause: w.because, Verb: x.Method, Replica: x.Replica,
+		Exchange: x, Text: x.Method + " " + x.Path})
+	server := w.cluster.Server(x.Replica)
+	w.sending = c
+	w.waiting = append(w.waiting, c)
+	server.Start(&apiserver.Request{Method: x.Method, Path: c.path, Query: c.query, Header: cloneHeader(x.Header),
+		Body: x.Body, BodyExpected: len(x.Body) > 0}, func(a *apiserver.Answer) {
+		c.answer = a
+		w.answered = append(w.answered, c)
+	})
+	w.observe()
+}
+
+func cloneHeader(h map[string][]string) map[string][]string {
+	out := make(map[string][]string, len(h))
+	for name, values := range h { // order does not matter: it becomes a map again
+		out[name] = append([]string(nil), values...)
+	}
+	return out
+}
+
+// observe turns what the cluster has recorded since the last time into frames.
+func (w *World) observe() {
+	list, newest := w.cluster.TraceSince(w.seen)
+	w.seen = newest
+	for i := range list {
+		w.record(&list[i])
+	}
+	w.sending = nil
+	if rev := w.cluster.Compacted(); rev > w.compact {
+		w.compact = rev
+		w.add(Frame{Kind: StoreCompact, Lane: "store", RV: rev, Text: fmt.Sprintf("revisions before %d are forgotten", rev)})
+	}
+}
+
+// record turns one record into a frame, if there is one for it.
+func (w *World) record(r *trace.Record) {
+	f := Frame{Cause: w.causes[r.Cause], RV: r.Rev, Verb: r.Verb, Replica: r.Replica,
+		Ref: strings.TrimRight(r.What+" "+r.Key, " ")}
+	switch r.Site {
+	case trace.Arrived:
+		if w.sending != nil {
+			w.causes[r.N] = w.sending.exchange.N
+		}
+		return
+	case trace.Committed:
+		f.Kind, f.Lane = StoreCommit, "store"
+		f.Text = fmt.Sprintf("%s %s, revision %d", r.Verb, f.Ref, r.Rev)
+	case trace.Applied:
+		f.Kind, f.Lane = CacheApply, fmt.Sprintf("replica/%d", r.Replica)
+		f.Text = fmt.Sprintf("replica %d knows revision %d", r.Replica, r.Rev)
+	case trace.Fault:
+		f.Kind, f.Lane, f.Text = FaultHappened, "store", r.Text
+		if r.Replica > 0 {
+			f.Lane = fmt.Sprintf("replica/%d", r.Replica)
+		}
+		w.say("fault: %s", r.Text)
+	default:
+		return
+	}
+	n := w.add(f)
+	w.causes[r.N] = n
+	if f.Kind == StoreCommit {
+		w.commits[r.Rev] = n
+		w.committed(r.Rev)
+	}
+}
+
+// run takes in all that has happened: answers, events of watches, what timers of clients left to do. It goes on until
+// nothing is left; the clock stands still.
+func (w *World) run() {
+	for rounds := 0; rounds < 1<<20; rounds++ {
+		w.observe()
+		switch {
+		case len(w.answered) > 0:
+			c := w.answered[0]
+			w.answered = w.answered[1:]
+			w.answer(c)
+		case w.drain():
+		case len(w.due) > 0:
+			f := w.due[0]
+			w.due = w.due[1:]
+			w.following(0, f)
+		default:
+			return
+		}
+	}
+	w.fail("the clients of this world never come to rest: each answer leads to one more request, and no time passes")
+}
+
+// answer takes in the answer to a request.
+func (w *World) answer(c *call) {
+	for i := range w.waiting {
+		if w.waiting[i] == c {
+			w.waiting = append(w.waiting[:i:i], w.waiting[i+1:]...)
+			break
+		}
+	}
+	x, a := c.exchange, c.answer
+	x.Code, x.ResHeader, x.ResBody, x.Lost = a.Code, a.Header, a.Body[:len(a.Body)-a.Lost], a.Lost
+	c.body = parseAnswer(x)
+	if c.body.Kind() == "Status" {
+		x.Reason = c.body.String("reason")
+	}
+	if a.Watch != nil && !c.gone {
+		w.open(c)
+	}
+	rv, _ := w.learn(c)
+	x.Answered = w.add(Frame{Kind: HTTPResponse, Lane: "client/" + x.Client, Cause: x.N, Verb: x.Method, RV: rv,
+		Replica: x.Replica, Code: x.Code, Reason: x.Reason, Exchange: x, Ref: fmt.Sprint(x.N), Text: headline(c)})
+	w.last = c
+	switch {
+	case c.gone && a.Watch != nil:
+		w.end(x.Replica, a.Watch)
+	case c.gone:
+	default:
+		w.report(c)
+		if c.done != nil {
+			w.following(x.Answered, func() { c.done(c) })
+		}
+	}
+}
+
+// following does f as what follows from a frame.
+func (w *World) following(frame uint64, f func()) {
+	before := w.because
+	w.because = frame
+	f()
+	w.because = before
+}
+
+// learn keeps what a client remembers of an answer, and returns its revision.
+func (w *World) learn(c *call) (rev uint64, known bool) {
+	rv := c.body.ResourceVersion()
+	if rv == "" || c.body.Kind() == "Status" {
+		return 0, false
+	}
+	c.client.rv = rv
+	if c.answer.Watch == nil && c.body["items"] != nil {
+		c.client.token = c.body.String("metadata", "continue")
+	}
+	if _, err := fmt.Sscan(rv, &rev); err != nil {
+		return 0, false
+	}
+	return rev, true
+}
+
+// parseAnswer returns the object in an answer, nil if there is none.
+func parseAnswer(x *Exchange) object.Object {
+	media := ""
+	if t := x.ResHeader["Content-Type"]; len(t) > 0 {
+		media = t[0]
+	}
+	data := x.ResBody
+	switch {
+	case strings.HasPrefix(media, "application/yaml"):
+		data = fromYAML(data)
+	case !strings.HasPrefix(media, "application/json"):
+		return nil
+	}
+	obj, err := object.Parse(data)
+	if err != nil {
+		return nil
+	}
+	return obj
+}
+
+// report writes the answer to an operation's request into the transcript.
+func (w *World) report(c *call) {
+	failed := c.answer.Code >= 400
+	if !c.quiet {
+		w.tell(c)
+	}
+	switch {
+	case c.fails && !failed:
+		w.fail("%s %s was answered with %d; it should have failed, as the ! says", c.exchange.Method, shortPath(c.exchange.Path), c.answer.Code)
+	case c.own && failed && !c.fails && w.options.Strict:
+		w.fail("%s %s has failed; put a ! before it if it should", c.exchange.Method, shortPath(c.exchange.Path))
+	}
+}
+
+// request carries out an operation that sends requests: one after the other, each when the one before it is answered.
+func (w *World) request(op *Op) error {
+	list, err := w.requests(op, nil)
+	if err != nil {
+		return err
+	}
+	for _, c := range list {
+		c.own, c.fails = true, op.Fails
+		w.send(c)
+		w.run()
+		w.current.HTTP = c.exchange
+		if !op.Async {
+			w.await(c)
+		}
+		w.current.Watch = c.exchange.Watch
+		if w.current.Waiting = c.answer == nil; w.current.Waiting {
+			w.say("%s %s %s waits", c.exchange.Client, c.exchange.Method, shortPath(c.exchange.Path))
+			continue
+		}
+		if c.answer.Code >= 400 && !op.Fails && len(list) > 1 {
+			break
+		}
+	}
+	return nil
+}
+
+// await lets time pass until c is answered, but not for ever.
+func (w *World) await(c *call) {
+	until := w.clock.Now().Add(patience)
+	for c.answer == nil {
+		next, ok := w.clock.Next()
+		if !ok || next.After(until) {
+			return
+		}
+		w.moveTo(next)
+	}
+}
+
+// end ends a watch from the client's side.
+func (w *World) end(replica int, x *watchcache.Watch) {
+	lock := w.cluster.Server(replica).Lock
+	lock.Lock()
+	defer lock.Unlock()
+	x.End()
+}

@@ -1,0 +1,271 @@
+package scenario
+
+import (
+	"fmt"
+	"net/url"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/kubesim/kubesim/sim/codec"
+	"github.com/kubesim/kubesim/sim/object"
+)
+
+// tell writes an answer into the transcript: one line, and the body if -o asked for it.
+func (w *World) tell(c *call) {
+	x := c.exchange
+	w.say("%s %s %s → %s", x.Client, x.Method, shortPath(x.Path), headline(c))
+	for _, text := range x.ResHeader["Warning"] {
+		w.say("  warning: %s", warning(text))
+	}
+	if x.Lost > 0 {
+		w.say("  the connection broke: %d bytes of the answer did not arrive", x.Lost)
+	}
+	if c.answer.Watch != nil || c.output == "" {
+		return
+	}
+	for _, line := range w.body(c) {
+		w.say("  %s", line)
+	}
+}
+
+// headline says in a line what an answer is.
+func headline(c *call) string {
+	x := c.exchange
+	text := strconv.Itoa(x.Code) + " " + statusText[x.Code]
+	body := c.body
+	switch {
+	case c.answer.Watch != nil:
+		return text + ", watch " + x.Watch
+	case body == nil && len(x.ResBody) == 0:
+		return text
+	case body == nil:
+		return fmt.Sprintf("%s, %d bytes of %s", text, len(x.ResBody), strings.Join(x.ResHeader["Content-Type"], ""))
+	case body.Kind() == "Status" && x.Code >= 400:
+		if x.Reason != "" {
+			text = strconv.Itoa(x.Code) + " " + x.Reason
+		}
+		text += ": " + body.String("message")
+		if body.String("metadata", "continue") != "" {
+			text += " (with a token to go on with)"
+		}
+		return text
+	case body.Kind() == "Status":
+		return text
+	case body["items"] != nil && strings.HasSuffix(body.Kind(), "List"):
+		return text + ", " + itemsLine(body.List("items"), body)
+	case body.Kind() == "Table":
+		return text + ", " + itemsLine(body.List("rows"), body)
+	case body.Name() == "":
+		return strings.TrimRight(text+" "+body.Kind(), " ")
+	}
+	return text + " " + objectLine(c, body)
+}
+
+// objectLine names an object: configmaps/a rv 4005, deleting.
+func objectLine(c *call, obj object.Object) string {
+	name := strings.ToLower(obj.Kind()) + "/" + obj.Name()
+	if c.def != nil {
+		name = shortRef(refOf(c.def, obj.Namespace(), obj.Name()))
+	}
+	if rv := obj.ResourceVersion(); rv != "" {
+		name += " rv " + rv
+	}
+	return name + terminating(obj)
+}
+
+func terminating(obj object.Object) string {
+	if obj.DeletionTimestamp() != "" {
+		return ", terminating"
+	}
+	return ""
+}
+
+// itemsLine says what is on a page: 2 items: a b; rv 4009; 3 more follow.
+func itemsLine(items []any, list object.Object) string {
+	text := fmt.Sprintf("%d items", len(items))
+	if len(items) == 1 {
+		text = "1 item"
+	}
+	var names []string
+	for _, item := range items {
+		m, _ := item.(map[string]any)
+		obj := object.Object(m)
+		if inner := obj.Map("object"); obj.Map("metadata") == nil && inner != nil {
+			obj = inner
+		}
+		names = append(names, obj.Name())
+	}
+	const most = 12
+	if len(names) > most {
+		names = append(names[:most], "…")
+	}
+	if len(names) > 0 {
+		text += ": " + strings.Join(names, " ")
+	}
+	text += "; rv " + list.ResourceVersion()
+	if list.String("metadata", "continue") == "" {
+		return text
+	}
+	if left, ok := list.Int("metadata", "remainingItemCount"); ok {
+		return text + fmt.Sprintf("; %d more to come", left)
+	}
+	return text + "; more to come"
+}
+
+// body prints the body of an answer, without managedFields.
+func (w *World) body(c *call) []string {
+	switch c.output {
+	case "name":
+		return bodyNames(c)
+	case "protobuf":
+		return []string{fmt.Sprintf("%d bytes of protobuf", len(c.exchange.ResBody))}
+	case "table":
+		if c.body.Kind() == "Table" {
+			return tableLines(c.body)
+		}
+	}
+	if c.body == nil {
+		return strings.Split(strings.TrimRight(string(c.exchange.ResBody), "\n"), "\n")
+	}
+	obj := c.body.Copy()
+	plain(obj)
+	for _, item := range obj.List("items") {
+		if m, ok := item.(map[string]any); ok {
+			plain(m)
+		}
+	}
+	f := codec.Format{Media: codec.JSON, Pretty: true}
+	if c.output == "yaml" {
+		f = codec.Format{Media: codec.YAML}
+	}
+	return strings.Split(strings.TrimRight(string(codec.Body(object.JSON(map[string]any(obj)), f)), "\n"), "\n")
+}
+
+func plain(obj object.Object) { obj.Remove("metadata", "managedFields") }
+
+func bodyNames(c *call) []string {
+	var out []string
+	for _, item := range c.body.List("items") {
+		m, _ := item.(map[string]any)
+		out = append(out, object.Object(m).Name())
+	}
+	if c.body["items"] == nil && c.body.Name() != "" {
+		out = append(out, c.body.Name())
+	}
+	return out
+}
+
+// tableLines prints a Table as kubectl does: columns of priority 0, side by side.
+func tableLines(table object.Object) []string {
+	var columns []int
+	var rows [][]string
+	var head []string
+	for i, x := range table.List("columnDefinitions") {
+		m, _ := x.(map[string]any)
+		if p, _ := object.Object(m).Int("priority"); p == 0 {
+			columns = append(columns, i)
+			head = append(head, strings.ToUpper(object.Object(m).String("name")))
+		}
+	}
+	rows = append(rows, head)
+	for _, x := range table.List("rows") {
+		m, _ := x.(map[string]any)
+		cells := object.Object(m).List("cells")
+		var row []string
+		for _, i := range columns {
+			text := "<none>"
+			if i < len(cells) && cells[i] != nil {
+				text = fmt.Sprint(cells[i])
+			}
+			row = append(row, text)
+		}
+		rows = append(rows, row)
+	}
+	return align(rows)
+}
+
+// align prints rows with columns as wide as their widest cell.
+func align(rows [][]string) []string {
+	var widths []int
+	for _, row := range rows {
+		for i, cell := range row {
+			if i == len(widths) {
+				widths = append(widths, 0)
+			}
+			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
+		}
+	}
+	lines := make([]string, len(rows))
+	for n, row := range rows {
+		var b strings.Builder
+		for i, cell := range row {
+			b.WriteString(cell)
+			if i+1 < len(row) {
+				b.WriteString(strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell)+3))
+			}
+		}
+		lines[n] = b.String()
+	}
+	return lines
+}
+
+// shortPath is a path as a transcript shows it: decoded, with tokens cut short.
+func shortPath(path string) string {
+	before, query, ok := strings.Cut(path, "?")
+	if !ok {
+		return path
+	}
+	parts := strings.Split(query, "&")
+	for i, p := range parts {
+		text, err := url.QueryUnescape(p)
+		if err != nil {
+			text = p
+		}
+		if name, _, _ := strings.Cut(text, "="); name == "continue" {
+			text = "continue=…"
+		}
+		parts[i] = text
+	}
+	return before + "?" + strings.Join(parts, "&")
+}
+
+// shortRef turns "configmaps default/a" into configmaps/a; other namespaces stay.
+func shortRef(ref string) string {
+	resource, key, _ := strings.Cut(ref, " ")
+	return resource + "/" + strings.TrimPrefix(key, "default/")
+}
+
+// key names an object within its kind.
+func key(namespace, name string) string {
+	if namespace == "" {
+		return name
+	}
+	return namespace + "/" + name
+}
+
+// warning returns the text of a Warning header: 299 - "text".
+func warning(header string) string {
+	text := strings.TrimPrefix(header, "299 - ")
+	if s, err := strconv.Unquote(text); err == nil {
+		return s
+	}
+	return text
+}
+
+// fromYAML turns YAML into JSON, nil if it is none.
+func fromYAML(data []byte) []byte {
+	out, err := codec.YAMLToJSON(data)
+	if err != nil {
+		return nil
+	}
+	return out
+}
+
+// statusText names the statuses that an API server answers with (RFC 9110).
+var statusText = map[int]string{
+	200: "OK", 201: "Created", 202: "Accepted", 301: "Moved Permanently", 400: "Bad Request", 401: "Unauthorized",
+	403: "Forbidden", 404: "Not Found", 405: "Method Not Allowed", 406: "Not Acceptable", 409: "Conflict", 410: "Gone",
+	413: "Request Entity Too Large", 415: "Unsupported Media Type", 422: "Unprocessable Entity", 429: "Too Many Requests",
+	500: "Internal Server Error", 501: "Not Implemented", 503: "Service Unavailable", 504: "Gateway Timeout",
+}

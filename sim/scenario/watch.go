@@ -1,0 +1,236 @@
+package scenario
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/watchcache"
+)
+
+// Event is one event as a client of a watch received it.
+type Event struct {
+	Frame  uint64 // N of its frame
+	Type   string
+	Object object.Object // nil: it is not printed as JSON
+	Bytes  []byte        // as it came
+}
+
+// sink is who takes the events of a watch. closed is called once, after the last one.
+type sink interface {
+	event(w *World, x *watch, e Event)
+	closed(w *World, x *watch, broken bool)
+}
+
+// watch is one watch, from the client's side.
+type watch struct {
+	name     string
+	exchange *Exchange
+	call     *call
+	stream   *watchcache.Watch
+	sink     sink // nil: the transcript
+	events   []Event
+	rv       string // of the last event
+	state    string // "": open; else how it ended
+}
+
+// open begins to read the stream of an answer.
+func (w *World) open(c *call) {
+	name := c.watchName
+	if old := w.watchNamed(name); old != nil && old.state != "" && c.sink != nil { // the next watch of the same actor
+		w.watches = slices.DeleteFunc(w.watches, func(x *watch) bool { return x == old })
+	}
+	if name == "" || w.watchNamed(name) != nil {
+		name = w.freeName("w")
+	}
+	x := &watch{name: name, exchange: c.exchange, call: c, stream: c.answer.Watch, sink: c.sink, rv: c.query.Get("resourceVersion")}
+	c.exchange.Watch = name
+	w.watches = append(w.watches, x)
+}
+
+// watchNamed returns the watch of a name, or nil.
+func (w *World) watchNamed(name string) *watch {
+	for _, x := range w.watches {
+		if x.name == name {
+			return x
+		}
+	}
+	return nil
+}
+
+// freeName returns a name that no watch has.
+func (w *World) freeName(prefix string) string {
+	for n := 1; ; n++ {
+		if name := prefix + strconv.Itoa(n); w.watchNamed(name) == nil {
+			return name
+		}
+	}
+}
+
+// drain takes what waits in the queues of all watches. It reports whether there was anything.
+func (w *World) drain() bool {
+	some := false
+	for i := 0; i < len(w.watches); i++ {
+		x := w.watches[i]
+		if x.state != "" {
+			continue
+		}
+		select {
+		case <-x.stream.Ready():
+			some = true
+			w.take(x)
+		default:
+		}
+	}
+	return some
+}
+
+// take takes what waits in the queue of one watch.
+func (w *World) take(x *watch) {
+	lock := w.cluster.Server(x.exchange.Replica).Lock
+	lock.Lock()
+	frames, ended := x.stream.Take()
+	broken := x.stream.Broken() != nil
+	lock.Unlock()
+	w.observe()
+	for _, frame := range frames {
+		if x.state != "" { // a sink has stopped it
+			return
+		}
+		w.event(x, frame)
+	}
+	if ended && x.state == "" {
+		w.finish(x, broken)
+	}
+}
+
+// event takes in one event.
+func (w *World) event(x *watch, frame []byte) {
+	e := Event{Bytes: frame}
+	f := Frame{Kind: WatchEvent, Lane: "watch/" + x.name, Object: frame, Replica: x.exchange.Replica}
+	if obj, err := object.Parse(frame); err == nil {
+		e.Type = obj.String("type")
+		e.Object = obj.Map("object")
+	}
+	f.Verb = e.Type
+	w.describe(x, &f, e.Object)
+	if f.Cause = w.commits[f.RV]; f.Cause == 0 || e.Type == watchcache.Bookmark || e.Type == watchcache.Error {
+		f.Cause = x.exchange.N
+	}
+	e.Frame = w.add(f)
+	x.events = append(x.events, e)
+	if x.sink != nil {
+		w.following(e.Frame, func() { x.sink.event(w, x, e) })
+		return
+	}
+	w.say("%s ◀ %s", x.name, f.Text)
+}
+
+// describe fills in what a frame says of an event.
+func (w *World) describe(x *watch, f *Frame, obj object.Object) {
+	switch {
+	case obj == nil:
+		f.Text = fmt.Sprintf("an event of %d bytes", len(f.Object))
+		return
+	case f.Verb == watchcache.Error:
+		f.Code, f.Reason = statusCode(obj), obj.String("reason")
+		f.Text = fmt.Sprintf("ERROR %d %s: %s", f.Code, f.Reason, obj.String("message"))
+		return
+	}
+	if obj.Kind() == "Table" {
+		obj = tableObject(obj)
+	}
+	rv := obj.ResourceVersion()
+	if n, err := strconv.ParseUint(rv, 10, 64); err == nil {
+		f.RV = n
+		x.rv = rv
+	}
+	if f.Verb == watchcache.Bookmark {
+		f.Kind = WatchBookmark
+		f.Text = "BOOKMARK rv " + rv
+		if obj.Annotations()["k8s.io/initial-events-end"] == "true" {
+			f.Text += ", end of the initial events"
+		}
+		return
+	}
+	f.Ref = strings.ToLower(obj.Kind()) + " " + key(obj.Namespace(), obj.Name())
+	if d := x.call.def; d != nil {
+		f.Ref = refOf(d, obj.Namespace(), obj.Name())
+	}
+	f.Text = fmt.Sprintf("%s %s rv %s%s", f.Verb, shortRef(f.Ref), rv, terminating(obj))
+}
+
+// tableObject returns the object of the only row of a Table.
+func tableObject(table object.Object) object.Object {
+	rows := table.List("rows")
+	if len(rows) == 0 {
+		return table
+	}
+	row, _ := rows[0].(map[string]any)
+	return object.Object(row).Map("object")
+}
+
+func statusCode(obj object.Object) int {
+	code, _ := obj.Int("code")
+	return int(code)
+}
+
+// finish notes that a watch is over.
+func (w *World) finish(x *watch, broken bool) {
+	x.state = "ended by the server"
+	if broken {
+		x.state = "the connection broke"
+	}
+	n := w.add(Frame{Kind: WatchClose, Lane: "watch/" + x.name, Cause: w.because, Text: x.state, Replica: x.exchange.Replica})
+	if x.sink != nil {
+		w.following(n, func() { x.sink.closed(w, x, broken) })
+		return
+	}
+	w.say("%s is over: %s", x.name, x.state)
+}
+
+// stop ends a watch from the client's side.
+func (w *World) stop(x *watch) {
+	if x.state != "" {
+		return
+	}
+	x.state = "stopped by its client"
+	w.end(x.exchange.Replica, x.stream)
+	w.add(Frame{Kind: WatchClose, Lane: "watch/" + x.name, Text: x.state, Replica: x.exchange.Replica})
+}
+
+// WatchState is what a watch is like.
+type WatchState struct {
+	Name     string
+	Client   string
+	Replica  int
+	Resource string // as deployments.apps; "": not known
+	RV       string // up to where it knows
+	Events   int
+	Open     bool
+	State    string    // how it ended
+	Exchange *Exchange // its request
+}
+
+// Watches returns all watches, the oldest first.
+func (w *World) Watches() []WatchState {
+	out := make([]WatchState, len(w.watches))
+	for i, x := range w.watches {
+		out[i] = WatchState{Name: x.name, Client: x.exchange.Client, Replica: x.exchange.Replica, RV: x.rv,
+			Events: len(x.events), Open: x.state == "", State: x.state, Exchange: x.exchange}
+		if x.call.def != nil {
+			out[i].Resource = x.call.def.Resourced().String()
+		}
+	}
+	return out
+}
+
+// Events returns what a watch has received, nil for one that does not exist.
+func (w *World) Events(name string) []Event {
+	if x := w.watchNamed(name); x != nil {
+		return x.events
+	}
+	return nil
+}

@@ -1,0 +1,141 @@
+package scenario
+
+import (
+	"fmt"
+	"strings"
+)
+
+// SyntaxError says what is wrong with a line, where, and how to mend it.
+type SyntaxError struct {
+	Column int // of the character, counted from 1
+	Text   string
+}
+
+// Error returns the text with its column.
+func (e *SyntaxError) Error() string { return fmt.Sprintf("column %d: %s", e.Column, e.Text) }
+
+func wrong(column int, format string, args ...any) error {
+	return &SyntaxError{Column: column, Text: fmt.Sprintf(format, args...)}
+}
+
+// word is one word of a line.
+type word struct {
+	text   string
+	column int  // of its first character, counted from 1
+	quoted bool // some of it was in quotes: it is no flag, no !, no &
+}
+
+// split splits a line into words as a shell does: '…' is taken as it is, "…" knows \" and \\, and a # where a word
+// would begin ends the line.
+func split(line string) ([]word, error) {
+	var words []word
+	for i := 0; i < len(line); {
+		switch c := line[i]; {
+		case c == ' ' || c == '\t':
+			i++
+			continue
+		case c == '#':
+			return words, nil
+		}
+		w := word{column: i + 1}
+		var text strings.Builder
+		for i < len(line) && line[i] != ' ' && line[i] != '\t' {
+			if c := line[i]; c != '\'' && c != '"' {
+				text.WriteByte(c)
+				i++
+				continue
+			}
+			w.quoted = true
+			n, err := unquote(&text, line, i)
+			if err != nil {
+				return nil, err
+			}
+			i = n
+		}
+		w.text = text.String()
+		words = append(words, w)
+	}
+	return words, nil
+}
+
+// unquote reads the quoted text that begins at line[at] and returns where it ends.
+func unquote(to *strings.Builder, line string, at int) (end int, err error) {
+	quote := line[at]
+	for i := at + 1; i < len(line); i++ {
+		switch c := line[i]; {
+		case c == quote:
+			return i + 1, nil
+		case c == '\\' && quote == '"' && i+1 < len(line) && (line[i+1] == '"' || line[i+1] == '\\'):
+			i++
+			to.WriteByte(line[i])
+		default:
+			to.WriteByte(c)
+		}
+	}
+	return 0, wrong(at+1, "the quote %c has no end; put another one where the text ends", quote)
+}
+
+// quoteWord prints a word so that split reads it back.
+func quoteWord(text string, always bool) string {
+	plain := text != "" && !always && !strings.ContainsAny(text, " \t'\"") && text[0] != '#'
+	switch {
+	case plain:
+		return text
+	case !strings.Contains(text, "'"):
+		return "'" + text + "'"
+	}
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(text) + `"`
+}
+
+// uncomment returns a line without its comment: a # outside of quotes that begins a word.
+func uncomment(line string) string {
+	var quote byte
+	for i := 0; i < len(line); i++ {
+		c := line[i]
+		switch {
+		case quote == '"' && c == '\\':
+			i++
+		case quote != 0:
+			if c == quote {
+				quote = 0
+			}
+		case c == '\'' || c == '"':
+			quote = c
+		case c == '#' && (i == 0 || line[i-1] == ' ' || line[i-1] == '\t'):
+			return strings.TrimSpace(line[:i])
+		}
+	}
+	return strings.TrimSpace(line)
+}
+
+// nearest returns the name that text was perhaps meant to be, or "".
+func nearest(text string, names []string) string {
+	best, least := "", 3
+	for _, name := range names {
+		if d := distance(text, name); d < least && d < len(name) {
+			best, least = name, d
+		}
+	}
+	return best
+}
+
+// distance is how many characters have to be put in, taken out or changed to get from a to b.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		diagonal := row[0]
+		row[0] = i
+		for j := 1; j <= len(b); j++ {
+			cost := diagonal
+			if a[i-1] != b[j-1] {
+				cost++
+			}
+			diagonal = row[j]
+			row[j] = min(cost, row[j]+1, row[j-1]+1)
+		}
+	}
+	return row[len(b)]
+}

@@ -1,0 +1,374 @@
+package scenario
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/kubesim/kubesim/clock"
+	"github.com/kubesim/kubesim/sim"
+	"github.com/kubesim/kubesim/sim/trace"
+)
+
+// Options say how a World begins. The zero value is one API server of the newest version, seed 1, no files.
+type Options struct {
+	Seed     uint64
+	Replicas []sim.ReplicaOptions
+	Files    map[string]string // by name; operations may bring more
+
+	// Strict makes a request that fails without a ! before it a Failure.
+	Strict bool
+}
+
+// records is how many records of the cluster's trace are kept: more than a single step makes.
+const records = 1 << 14
+
+// World is a cluster, its clients and all that happened to them. It is for one goroutine.
+type World struct {
+	options Options
+	files   map[string]string
+	cluster *sim.Cluster
+	clock   *clock.Manual
+	begin   time.Time
+
+	log     []Op
+	frames  []Frame
+	print   *fingerprint
+	seen    uint64            // records of the trace that have become frames
+	causes  map[uint64]uint64 // record of the trace -> frame
+	commits map[uint64]uint64 // revision -> frame
+	compact uint64            // revision up to which the store has forgotten, as far as frames say
+
+	clients map[string]*client
+	names   []string // of clients, in the order in which they appeared
+	watches []*watch
+	actors  []actor
+	vars    map[string]string
+	checks  []*standing // never and once
+	used    bool        // something was done that seed and replicas would have to come before
+
+	sending  *call   // whose first record is to come
+	answered []*call // whose answers nobody has looked at
+	waiting  []*call
+	due      []func() // what timers of clients left to do
+	current  *Result
+	op       int // number of the current operation
+	last     *call
+	because  uint64    // the frame that what is being done follows from; 0: an operation
+	told     time.Time // time of the last line of a transcript
+	ticked   time.Time // time of the last frame
+}
+
+// client is somebody who sends requests.
+type client struct {
+	name    string
+	jump    time.Duration // its clock against the cluster's
+	held    bool
+	replica int // 0: no route was set
+	sent    int
+	rv      string // of its last answer
+	token   string // of its last page
+}
+
+// New returns a World.
+func New(o Options) (*World, error) {
+	w := &World{options: o, files: maps.Clone(o.Files)}
+	if w.files == nil {
+		w.files = map[string]string{}
+	}
+	return w, w.boot()
+}
+
+// boot makes the cluster, and everything that depends on it, anew.
+func (w *World) boot() error {
+	w.clock = clock.NewManual(clock.Epoch())
+	w.begin = w.clock.Now()
+	c, err := sim.New(sim.Options{Clock: w.clock, Seed: w.options.Seed, Replicas: w.options.Replicas,
+		Trace: trace.Options{Keep: records, Hash: true}})
+	if err != nil {
+		return err
+	}
+	w.cluster = c
+	w.frames, w.print = nil, newFingerprint()
+	w.causes, w.commits = map[uint64]uint64{}, map[uint64]uint64{}
+	w.clients, w.names = map[string]*client{}, nil
+	w.vars = map[string]string{}
+	w.told, w.ticked = w.begin, w.begin
+	w.compact = c.Compacted()
+	_, w.seen = c.TraceSince(0)
+	return nil
+}
+
+// Result is what became of an operation.
+type Result struct {
+	N       int      // its number, counted from 1
+	Lines   []string // what a transcript says
+	OK      bool
+	Failure string // what was expected and is not so
+	HTTP    *Exchange
+	Watch   string // the name of the watch that it began
+	Waiting bool   // its answer is still to come
+}
+
+// say adds a line to the transcript of the current operation, after one that says how late it is, if time has moved.
+func (w *World) say(format string, args ...any) {
+	if w.current == nil {
+		return
+	}
+	if now := w.clock.Now(); !now.Equal(w.told) {
+		w.current.Lines = append(w.current.Lines, fmt.Sprintf("-- %s (+%s)", w.stamp(now), now.Sub(w.told)))
+		w.told = now
+	}
+	w.current.Lines = append(w.current.Lines, "   "+fmt.Sprintf(format, args...))
+}
+
+// stamp prints a time as what has passed since the World began.
+func (w *World) stamp(t time.Time) string {
+	d := t.Sub(w.begin)
+	text := fmt.Sprintf("%02d:%02d:%02d", int(d.Hours()), int(d.Minutes())%60, int(d.Seconds())%60)
+	if ms := d.Milliseconds() % 1000; ms != 0 {
+		text += fmt.Sprintf(".%03d", ms)
+	}
+	return text
+}
+
+// fail notes that something expected is not so.
+func (w *World) fail(format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	w.add(Frame{Kind: CheckFail, Lane: "store", Text: text})
+	if w.current == nil {
+		return
+	}
+	w.say("FAILED: %s", text)
+	if w.current.Failure == "" {
+		w.current.Failure = text
+	}
+}
+
+// add numbers a frame and keeps it. When time has moved since the last one, a frame that says so comes first.
+func (w *World) add(f Frame) uint64 {
+	w.tickFrame()
+	return w.append(f)
+}
+
+func (w *World) tickFrame() {
+	if now := w.clock.Now(); !now.Equal(w.ticked) {
+		moved := now.Sub(w.ticked)
+		w.ticked = now
+		w.append(Frame{Kind: ClockTick, Lane: "store", Text: "+" + moved.String()})
+	}
+}
+
+func (w *World) append(f Frame) uint64 {
+	f.N = uint64(len(w.frames)) + 1
+	f.VT = w.clock.Now().UnixMilli()
+	f.Op = w.op
+	if f.RV == 0 {
+		f.RV = w.cluster.Revision()
+	}
+	if x := f.Exchange; x != nil && f.Kind == HTTPRequest {
+		x.N = f.N
+		f.Ref = fmt.Sprint(f.N)
+	}
+	w.frames = append(w.frames, f)
+	w.print.add(&f)
+	return f.N
+}
+
+// Do carries out one operation. An error says that the operation makes no sense here: it is not in the log, and nothing
+// has happened. What was expected and is not so is no error but a Failure of the Result.
+func (w *World) Do(op Op) (Result, error) {
+	saved := maps.Clone(w.files)
+	maps.Copy(w.files, op.Files)
+	r := Result{N: len(w.log) + 1}
+	w.current, w.op = &r, r.N
+	defer func() { w.current, w.because = nil, 0 }()
+	w.because = 0
+	made, err := w.expand(op)
+	if err == nil {
+		err = w.carryOut(made)
+	}
+	if err != nil {
+		w.files, w.op = saved, len(w.log)
+		return Result{}, err
+	}
+	w.run()
+	w.tickFrame()
+	if now := w.clock.Now(); !now.Equal(w.told) {
+		r.Lines = append(r.Lines, fmt.Sprintf("-- %s (+%s)", w.stamp(now), now.Sub(w.told)))
+		w.told = now
+	}
+	w.log = append(w.log, op)
+	r.OK = r.Failure == ""
+	return r, nil
+}
+
+// Tick is Do of a tick: "next", "quiet", or a duration.
+func (w *World) Tick(until string) (Result, error) {
+	op, err := Parse("tick " + quoteWord(until, false))
+	if err != nil {
+		return Result{}, err
+	}
+	return w.Do(op)
+}
+
+// Frames returns the frames after number since. They are not to be changed.
+func (w *World) Frames(since uint64) []Frame {
+	return slices.Clip(w.frames[min(since, uint64(len(w.frames))):])
+}
+
+// Exchange returns the request with the http.req or http.res frame n, or nil.
+func (w *World) Exchange(n uint64) *Exchange {
+	if n == 0 || n > uint64(len(w.frames)) {
+		return nil
+	}
+	return w.frames[n-1].Exchange
+}
+
+// Log returns the operations so far.
+func (w *World) Log() []Op { return slices.Clip(w.log) }
+
+// Hash returns the fingerprint of all frames, bodies included.
+func (w *World) Hash() string { return w.print.text() }
+
+// Semantic returns the fingerprint of what became of the objects, whatever the way there: see trace.Trace.Semantic.
+func (w *World) Semantic() string { return w.cluster.Trace().Semantic }
+
+// Cluster returns the cluster. To change it from outside breaks the promise that the log is all there is.
+func (w *World) Cluster() *sim.Cluster { return w.cluster }
+
+// Now returns the cluster's time.
+func (w *World) Now() time.Time { return w.clock.Now() }
+
+// NextTimer returns when the earliest timer fires, and whether there is one.
+func (w *World) NextTimer() (time.Time, bool) { return w.clock.Next() }
+
+// Files returns the files that operations can name.
+func (w *World) Files() map[string]string { return maps.Clone(w.files) }
+
+// Vars returns what let has kept.
+func (w *World) Vars() map[string]string { return maps.Clone(w.vars) }
+
+// client returns the client of a name, which appears when it is first spoken of.
+func (w *World) client(name string) *client {
+	c := w.clients[name]
+	if c == nil {
+		c = &client{name: name}
+		w.clients[name] = c
+		w.names = append(w.names, name)
+	}
+	return c
+}
+
+// agent is the User-Agent of a client. The slash ends the name, for whoever looks for its beginning.
+func agent(name string) string { return name + "/v1" }
+
+// you is the client of operations that name none.
+const you = "you"
+
+// expand puts the values of variables into an operation.
+func (w *World) expand(op Op) (Op, error) {
+	var err error
+	replace := func(s string) string {
+		if !strings.Contains(s, "$") || err != nil {
+			return s
+		}
+		var out string
+		out, err = w.substitute(s)
+		return out
+	}
+	args := slices.Clone(op.Args)
+	for i := range args {
+		args[i] = replace(args[i])
+	}
+	flags := slices.Clone(op.Flags)
+	for i := range flags {
+		if name := flags[i].Name; name == "patch" || name == "data" { // $patch and others like it are words of patches
+			flags[i].Value = w.fill(flags[i].Value)
+		} else {
+			flags[i].Value = replace(flags[i].Value)
+		}
+	}
+	if op.Name != "once" { // what it does later is expanded then
+		op.Text = replace(op.Text)
+	}
+	op.Args, op.Flags = args, flags
+	if err == nil && op.Name != "once" {
+		err = op.check(0)
+	}
+	return op, err
+}
+
+// fill replaces $NAME and ${NAME} where there is such a variable.
+func (w *World) fill(s string) string {
+	out, _ := w.substituted(s, true)
+	return out
+}
+
+// substitute replaces $NAME and ${NAME} in a text.
+func (w *World) substitute(s string) (string, error) { return w.substituted(s, false) }
+
+func (w *World) substituted(s string, lenient bool) (string, error) {
+	var out strings.Builder
+	for {
+		i := strings.IndexByte(s, '$')
+		if i < 0 || i+1 == len(s) {
+			out.WriteString(s)
+			return out.String(), nil
+		}
+		out.WriteString(s[:i])
+		s = s[i+1:]
+		name := variableName(s)
+		if name == "" {
+			out.WriteByte('$')
+			continue
+		}
+		s = s[len(name):]
+		value, ok := w.variable(strings.Trim(name, "{}"))
+		switch {
+		case !ok && lenient:
+			value = "$" + name
+		case !ok:
+			name = strings.Trim(name, "{}")
+			return "", fmt.Errorf("nobody has set $%s; set it before: let %s = .metadata.resourceVersion", name, name)
+		}
+		out.WriteString(value)
+	}
+}
+
+// variable returns the value of a variable.
+func (w *World) variable(name string) (string, bool) {
+	if name == "rv" {
+		return fmt.Sprint(w.cluster.Revision()), true
+	}
+	value, ok := w.vars[name]
+	return value, ok
+}
+
+// variableName returns the name that s begins with, with its braces if it has some.
+func variableName(s string) string {
+	if strings.HasPrefix(s, "{") {
+		if end := strings.IndexByte(s, '}'); end > 0 && plainName(s[1:end]) {
+			return s[:end+1]
+		}
+		return ""
+	}
+	n := 0
+	for n < len(s) && plainName(s[:n+1]) {
+		n++
+	}
+	return s[:n]
+}
+
+// plainName reports whether a text is made of letters, digits and _, and does not begin with a digit.
+func plainName(s string) bool {
+	for i, r := range s {
+		letter := r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r == '_'
+		if !letter && (i == 0 || r < '0' || r > '9') {
+			return false
+		}
+	}
+	return s != ""
+}
