@@ -1,0 +1,150 @@
+package lesson
+
+import (
+	"embed"
+	"fmt"
+	"io/fs"
+	"slices"
+	"sync"
+
+	"github.com/kubesim/kubesim/sim"
+	"github.com/kubesim/kubesim/sim/scenario"
+)
+
+// Lesson is one lesson.
+type Lesson struct {
+	ID      string
+	Title   string
+	About   string   // one sentence for the list of lessons
+	Needs   []string // ids of lessons that come before
+	Minutes int      // how long it takes
+	Engine  string   // "core", or "cel" when its world has to evaluate CEL
+
+	Seed     uint64
+	Replicas []sim.ReplicaOptions
+	Files    map[string]string // that ops may name
+	Allow    []string          // commands that the learner may use; empty: all
+	Setup    []scenario.Op     // done before the first step
+	Steps    []Step
+}
+
+// Step is one step of a lesson. The last one has only a text: the lesson is over.
+type Step struct {
+	ID       string
+	Text     string // Markdown: paragraphs, `code`, **bold** and lists
+	Predict  *Predict
+	Do       []scenario.Op // what others do when the step begins
+	Check    []string      // conditions of sim/scenario that all have to hold
+	Hints    []string
+	Solution []scenario.Op
+}
+
+// Predict asks what will happen before the learner finds out.
+type Predict struct {
+	Ask     string
+	Options []Option
+}
+
+// Option is one answer to a question: it is right if its condition holds when the step has been passed.
+type Option struct {
+	Say string
+	If  string
+}
+
+//go:embed data
+var data embed.FS
+
+var library = sync.OnceValues(func() ([]*Lesson, error) { return load(data) })
+
+// All returns the lessons in the order in which they are meant to be taken.
+func All() ([]*Lesson, error) { return library() }
+
+// Find returns the lesson with the id.
+func Find(id string) (*Lesson, error) {
+	all, err := All()
+	if err != nil {
+		return nil, err
+	}
+	for _, l := range all {
+		if l.ID == id {
+			return l, nil
+		}
+	}
+	return nil, fmt.Errorf("there is no lesson %q", id)
+}
+
+// load reads all lessons of a file system: data/order.txt names them line by line.
+func load(files fs.FS) ([]*Lesson, error) {
+	order, err := fs.ReadFile(files, "data/order.txt")
+	if err != nil {
+		return nil, fmt.Errorf("lessons: %w", err)
+	}
+	var all []*Lesson
+	for _, id := range lines(string(order)) {
+		l, err := open(files, id)
+		if err != nil {
+			return nil, err
+		}
+		for _, need := range l.Needs {
+			if !slices.ContainsFunc(all, func(l *Lesson) bool { return l.ID == need }) {
+				return nil, fmt.Errorf("lesson %s: needs %s, which does not come before it in data/order.txt", id, need)
+			}
+		}
+		all = append(all, l)
+	}
+	return all, nil
+}
+
+func open(files fs.FS, id string) (*Lesson, error) {
+	about, err := fs.ReadFile(files, "data/"+id+"/lesson.yaml")
+	if err != nil {
+		return nil, fmt.Errorf("lesson %s: %w", id, err)
+	}
+	text, err := fs.ReadFile(files, "data/"+id+"/text.en.md")
+	if err != nil {
+		return nil, fmt.Errorf("lesson %s: %w", id, err)
+	}
+	l, err := Parse(about, text)
+	if err != nil {
+		return nil, fmt.Errorf("lesson %s: %w", id, err)
+	}
+	if l.ID != id {
+		return nil, fmt.Errorf("lesson %s: its id is %q; name the folder like the lesson", id, l.ID)
+	}
+	return l, nil
+}
+
+// Par is how many requests the solutions of all steps send.
+func (l *Lesson) Par() int {
+	n := 0
+	for _, s := range l.Steps {
+		for _, op := range s.Solution {
+			if isRequest(op) {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// World makes the world of the lesson with its setup done.
+func (l *Lesson) World() (*scenario.World, error) {
+	w, err := scenario.New(scenario.Options{Seed: l.Seed, Replicas: l.Replicas, Files: l.Files})
+	if err != nil {
+		return nil, fmt.Errorf("lesson %s: %w", l.ID, err)
+	}
+	for i, op := range l.Setup {
+		if err := do(w, op); err != nil {
+			return nil, fmt.Errorf("lesson %s: setup: line %d: %s: %w", l.ID, i+1, op, err)
+		}
+	}
+	return w, nil
+}
+
+func do(w *scenario.World, op scenario.Op) error {
+	r, err := w.Do(op)
+	if err == nil && !r.OK {
+		err = fmt.Errorf("%s", r.Failure)
+	}
+	return err
+}

@@ -1,0 +1,223 @@
+package lesson
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/kubesim/kubesim/sim"
+	"github.com/kubesim/kubesim/sim/codec"
+	"github.com/kubesim/kubesim/sim/scenario"
+)
+
+// file is lesson.yaml.
+type file struct {
+	ID       string            `json:"id"`
+	Title    string            `json:"title"`
+	About    string            `json:"about"`
+	Needs    []string          `json:"needs"`
+	Minutes  int               `json:"minutes"`
+	Engine   string            `json:"engine"`
+	Seed     uint64            `json:"seed"`
+	Replicas []replica         `json:"replicas"`
+	Files    map[string]string `json:"files"`
+	Allow    []string          `json:"allow"`
+	Setup    []string          `json:"setup"`
+	Steps    []stepFile        `json:"steps"`
+}
+
+type replica struct {
+	Version string          `json:"version"`
+	Gates   map[string]bool `json:"gates"`
+}
+
+type stepFile struct {
+	Say      string       `json:"say"`
+	Predict  *predictFile `json:"predict"`
+	Do       []string     `json:"do"`
+	Check    []string     `json:"check"`
+	Hint     []string     `json:"hint"`
+	Solution []string     `json:"solution"`
+}
+
+type predictFile struct {
+	Ask     string       `json:"ask"`
+	Options []optionFile `json:"options"`
+}
+
+type optionFile struct {
+	Say string `json:"say"`
+	If  string `json:"if"`
+}
+
+// wordsMax is how many words the text of a step may have: more is not read.
+const wordsMax = 60
+
+// Parse reads a lesson: lesson.yaml and text.en.md. Its errors say what is wrong, in which step, and how to mend it.
+func Parse(about, text []byte) (*Lesson, error) {
+	raw, err := codec.YAMLToJSON(about)
+	if err != nil {
+		return nil, fmt.Errorf("lesson.yaml is not YAML: %w", err)
+	}
+	var f file
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&f); err != nil {
+		return nil, fmt.Errorf("lesson.yaml: %s; the fields of a lesson are those of package lesson's Parse", strings.TrimPrefix(err.Error(), "json: "))
+	}
+	l := &Lesson{ID: f.ID, Title: f.Title, About: f.About, Needs: f.Needs, Minutes: f.Minutes, Engine: f.Engine, Seed: f.Seed,
+		Files: f.Files, Allow: f.Allow}
+	for _, r := range f.Replicas {
+		l.Replicas = append(l.Replicas, sim.ReplicaOptions{Version: r.Version, FeatureGates: r.Gates})
+	}
+	if err := l.checkHead(); err != nil {
+		return nil, err
+	}
+	if l.Setup, err = ops(f.Setup); err != nil {
+		return nil, fmt.Errorf("setup: %w", err)
+	}
+	texts, err := sections(string(text))
+	if err != nil {
+		return nil, fmt.Errorf("text.en.md: %w", err)
+	}
+	for i, s := range f.Steps {
+		step, err := s.step(i == len(f.Steps)-1, texts)
+		if err != nil {
+			return nil, fmt.Errorf("step %d (%s): %w", i+1, s.Say, err)
+		}
+		if slices.ContainsFunc(l.Steps, func(o Step) bool { return o.ID == step.ID }) {
+			return nil, fmt.Errorf("step %d (%s): an earlier step says that, too: give each a section of its own", i+1, s.Say)
+		}
+		l.Steps = append(l.Steps, *step)
+	}
+	if len(texts) > len(l.Steps) {
+		return nil, errors.New("text.en.md: there are sections that no step says: take them out, or name them in say")
+	}
+	return l, nil
+}
+
+// checkHead checks what a lesson says about itself.
+func (l *Lesson) checkHead() error {
+	switch {
+	case l.ID == "" || l.Title == "" || l.About == "":
+		return errors.New("lesson.yaml: id, title and about must be there: the list of lessons shows them")
+	case l.Engine == "":
+		l.Engine = "core"
+	case l.Engine != "core" && l.Engine != "cel":
+		return fmt.Errorf("lesson.yaml: engine is %q; it is core, or cel when a rule in CEL has to be evaluated", l.Engine)
+	}
+	if l.Seed == 0 {
+		l.Seed = 1
+	}
+	for _, name := range l.Allow {
+		if !slices.ContainsFunc(scenario.Commands(), func(c scenario.Command) bool { return c.Name == name }) {
+			return fmt.Errorf("lesson.yaml: allow: there is no command %q", name)
+		}
+	}
+	return nil
+}
+
+// step checks a step and gives it its text. The last step is only a text.
+func (s *stepFile) step(last bool, texts map[string]string) (*Step, error) {
+	out := &Step{ID: s.Say, Text: texts[s.Say], Check: s.Check, Hints: s.Hint}
+	switch {
+	case s.Say == "":
+		return nil, errors.New("say is missing: it names a section of text.en.md")
+	case out.Text == "":
+		return nil, fmt.Errorf("text.en.md has no section %q", "## "+s.Say)
+	case last && (len(s.Check) > 0 || len(s.Solution) > 0 || s.Predict != nil || len(s.Hint) > 0 || len(s.Do) > 0):
+		return nil, errors.New("the last step has nothing but a text: put another one behind it that closes the lesson")
+	case last:
+		return out, nil
+	case len(s.Check) == 0 || len(s.Solution) == 0:
+		return nil, errors.New("check and solution must be there: without them nobody knows when the step is done, or how")
+	case len(s.Hint) != 2:
+		return nil, fmt.Errorf("there are %d hints; two are wanted: one that points the way, one that nearly says it", len(s.Hint))
+	}
+	if n := len(strings.Fields(out.Text)); n > wordsMax {
+		return nil, fmt.Errorf("the text has %d words, at most %d are read", n, wordsMax)
+	}
+	var err error
+	if out.Do, err = ops(s.Do); err != nil {
+		return nil, fmt.Errorf("do: %w", err)
+	}
+	if out.Solution, err = ops(s.Solution); err != nil {
+		return nil, fmt.Errorf("solution: %w", err)
+	}
+	if s.Predict != nil {
+		if out.Predict, err = s.Predict.predict(); err != nil {
+			return nil, fmt.Errorf("predict: %w", err)
+		}
+	}
+	return out, nil
+}
+
+func (p *predictFile) predict() (*Predict, error) {
+	if p.Ask == "" || len(p.Options) < 2 {
+		return nil, errors.New("it needs ask, and at least two options to choose from")
+	}
+	out := &Predict{Ask: p.Ask}
+	for i, o := range p.Options {
+		if o.Say == "" || o.If == "" {
+			return nil, fmt.Errorf("option %d needs say, and if: the condition that holds when it was right", i+1)
+		}
+		out.Options = append(out.Options, Option(o))
+	}
+	return out, nil
+}
+
+func ops(text []string) ([]scenario.Op, error) {
+	var out []scenario.Op
+	for i, line := range text {
+		op, err := scenario.Parse(line)
+		if err != nil {
+			return nil, fmt.Errorf("line %d: %s: %w", i+1, line, err)
+		}
+		out = append(out, op)
+	}
+	return out, nil
+}
+
+// sections returns the sections of a text by their names: "## name" begins one.
+func sections(text string) (map[string]string, error) {
+	out := map[string]string{}
+	name := ""
+	var body []string
+	end := func() {
+		if name != "" {
+			out[name] = strings.TrimSpace(strings.Join(body, "\n"))
+		}
+		body = nil
+	}
+	for i, line := range strings.Split(text, "\n") {
+		heading, is := strings.CutPrefix(line, "## ")
+		switch {
+		case is:
+			end()
+			name = strings.TrimSpace(heading)
+			if _, twice := out[name]; twice || name == "" {
+				return nil, fmt.Errorf("line %d: the section %q is there twice, or has no name", i+1, name)
+			}
+		case name == "" && strings.TrimSpace(line) != "":
+			return nil, fmt.Errorf("line %d: a text begins with \"## \" and the name of a step", i+1)
+		default:
+			body = append(body, strings.TrimRight(line, " \t\r"))
+		}
+	}
+	end()
+	return out, nil
+}
+
+// lines returns the lines of a text that are not empty.
+func lines(text string) []string {
+	var out []string
+	for _, l := range strings.Split(text, "\n") {
+		if l = strings.TrimSpace(l); l != "" {
+			out = append(out, l)
+		}
+	}
+	return out
+}

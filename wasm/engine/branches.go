@@ -1,0 +1,249 @@
+package engine
+
+import (
+	"strconv"
+
+	"github.com/kubesim/kubesim/sim/lesson"
+	"github.com/kubesim/kubesim/sim/scenario"
+)
+
+// The most that a log from outside may hold (a share link is untrusted).
+const (
+	logMax  = 5000
+	forkMax = 64
+)
+
+// boot makes a fresh world, and does the log in it that the page brings along.
+func (e *Engine) boot(q *request) (fields, error) {
+	b, log, err := q.beginning()
+	if err != nil {
+		return nil, err
+	}
+	if len(log) > logMax {
+		return nil, failed("the log has %d operations, at most %d are taken", len(log), logMax)
+	}
+	n := len(log)
+	if q.Cursor != nil {
+		n = *q.Cursor
+	}
+	first := &branch{log: log}
+	r, err := b.replay(first, n)
+	if err != nil {
+		return nil, err
+	}
+	e.begin, e.branches, e.taken = b, []*branch{first}, map[int]*attempt{}
+	e.show(first, r, n)
+	out := about()
+	out["head"], out["hash"] = e.head(), r.world.Hash()
+	e.addLesson(out)
+	return out, nil
+}
+
+// beginning reads how a world begins, and its log.
+func (q *request) beginning() (*beginning, []scenario.Op, error) {
+	b := &beginning{seed: 1, replicas: q.Replicas}
+	if q.Seed != "" {
+		seed, err := strconv.ParseUint(q.Seed, 10, 64)
+		if err != nil {
+			return nil, nil, failed("the seed is a number, not %q", q.Seed)
+		}
+		b.seed = seed
+	}
+	switch {
+	case q.Lesson != "":
+		l, err := lesson.Find(q.Lesson)
+		if err != nil {
+			return nil, nil, err
+		}
+		b.lesson = l
+	}
+	return b, q.Log, nil
+}
+
+// replay makes a world in which the first n operations of a branch have been done.
+func (b *beginning) replay(of *branch, n int) (*run, error) {
+	if n < 0 || n > len(of.log) {
+		return nil, failed("the log has %d operations; there is no state %d", len(of.log), n)
+	}
+	if needs := needed(b.versions(of.log[:n])); needs != "" {
+		return nil, &failure{Needs: needs, Text: "an API server of another version needs data that has not been loaded: " + needs}
+	}
+	if b.lesson != nil && b.lesson.Engine == "cel" && name() != "cel" {
+		return nil, &failure{Needs: "cel", Text: "this lesson needs CEL, which the small engine is without"}
+	}
+	r, err := b.start()
+	if err != nil {
+		return nil, err
+	}
+	return r, r.goOn(of, n)
+}
+
+// goOn does the operations of a branch up to n.
+func (r *run) goOn(of *branch, n int) error {
+	for i := len(r.ends) - 1; i < n; i++ {
+		if _, err := r.do(of.log[i]); err != nil {
+			if f, ok := err.(*failure); ok {
+				return f
+			}
+			return failed("operation %d of the log, %s: %v", i+1, of.log[i], err)
+		}
+	}
+	return nil
+}
+
+// show makes a run the one that the page sees.
+func (e *Engine) show(b *branch, r *run, n int) {
+	e.current, e.run, b.n = b, r, n
+	e.sent, e.reset = 0, true
+}
+
+// head is where the page is.
+func (e *Engine) head() fields {
+	b := e.current
+	return fields{"branch": b.name(), "n": b.n, "total": len(b.log), "vt": e.run.world.Now().UnixMilli(),
+		"rv": formatRev(e.run.world.Cluster().Revision()), "frames": e.frames()}
+}
+
+func formatRev(rev uint64) string { return strconv.FormatUint(rev, 10) }
+
+// do does an operation after those that have been done; what the branch had behind them is cut off.
+func (e *Engine) do(q *request) (fields, error) {
+	switch {
+	case e.run == nil:
+		return nil, errNotBooted
+	case q.Op == nil:
+		return nil, failed(`do needs an operation: {"op":{"line":"get pods"}}`)
+	case e.current.n >= logMax:
+		return nil, failed("the log has %d operations, at most %d are taken", e.current.n, logMax)
+	}
+	return e.doOp(*q.Op)
+}
+
+func (e *Engine) doOp(op scenario.Op) (fields, error) {
+	b := e.current
+	if needs := needed(e.begin.versions([]scenario.Op{op})); needs != "" {
+		return nil, &failure{Needs: needs, Text: "an API server of another version needs data that has not been loaded: " + needs}
+	}
+	result, err := e.run.do(op)
+	if err != nil {
+		if f, ok := err.(*failure); ok && f.Needs != "" { // it has been done, and must not have been
+			r, again := e.begin.replay(b, b.n)
+			if again != nil {
+				return nil, again
+			}
+			e.show(b, r, b.n)
+		}
+		return nil, err
+	}
+	b.log = append(b.log[:b.n:b.n], op)
+	b.n++
+	out := fields{"result": e.result(&result), "head": e.head()}
+	e.addLesson(out)
+	return out, nil
+}
+
+// tick lets time pass: an operation like any other.
+func (e *Engine) tick(q *request) (fields, error) {
+	if e.run == nil {
+		return nil, errNotBooted
+	}
+	op, err := scenario.Parse("tick '" + q.Until + "'")
+	if err != nil {
+		return nil, err
+	}
+	return e.doOp(op)
+}
+
+// seek goes to the state after operation n of the branch.
+func (e *Engine) seek(q *request) (fields, error) {
+	if q.N == nil {
+		return nil, failed("seek needs n, the number of an operation")
+	}
+	return e.seekTo(*q.N)
+}
+
+func (e *Engine) seekTo(n int) (fields, error) {
+	if e.begin == nil {
+		return nil, errNotBooted
+	}
+	b := e.current
+	if e.run != nil && n >= b.n && n <= len(b.log) { // forward: what has been done stays
+		if err := e.run.goOn(b, n); err != nil {
+			return nil, err
+		}
+		b.n = n
+	} else {
+		r, err := e.begin.replay(b, n)
+		if err != nil {
+			return nil, err
+		}
+		e.show(b, r, n)
+	}
+	return e.here(), nil
+}
+
+// here is the answer to everything that goes somewhere.
+func (e *Engine) here() fields {
+	out := fields{"head": e.head()}
+	e.addLesson(out)
+	return out
+}
+
+func (e *Engine) undo(*request) (fields, error) { return e.by(-1) }
+
+func (e *Engine) redo(*request) (fields, error) { return e.by(1) }
+
+func (e *Engine) by(steps int) (fields, error) {
+	if e.begin == nil {
+		return nil, errNotBooted
+	}
+	n := e.current.n + steps
+	switch {
+	case n < 0:
+		return nil, failed("this is the beginning: there is nothing to undo")
+	case n > len(e.current.log):
+		return nil, failed("this is the end: there is nothing to redo")
+	}
+	return e.seekTo(n)
+}
+
+// fork begins a new branch with the first n operations of this one.
+func (e *Engine) fork(q *request) (fields, error) {
+	if e.begin == nil {
+		return nil, errNotBooted
+	}
+	n := e.current.n
+	if q.N != nil {
+		n = *q.N
+	}
+	if len(e.branches) == forkMax {
+		return nil, failed("there are %d branches; boot anew to have more", forkMax)
+	}
+	r, err := e.begin.replay(e.current, n)
+	if err != nil {
+		return nil, err
+	}
+	b := &branch{id: len(e.branches), log: e.current.log[:n:n]}
+	e.branches = append(e.branches, b)
+	if old := e.taken[e.current.id]; old != nil {
+		e.taken[b.id] = old.copy()
+	}
+	e.show(b, r, n)
+	return e.here(), nil
+}
+
+// branchTo goes to another branch, to where it was left.
+func (e *Engine) branchTo(q *request) (fields, error) {
+	for _, b := range e.branches {
+		if b.name() != q.Branch {
+			continue
+		}
+		r, err := e.begin.replay(b, b.n)
+		if err != nil {
+			return nil, err
+		}
+		e.show(b, r, b.n)
+		return e.here(), nil
+	}
+	return nil, failed("there is no branch %q", q.Branch)
+}

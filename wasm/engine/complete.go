@@ -1,0 +1,292 @@
+package engine
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/scenario"
+)
+
+// itemView is one way to complete a line.
+type itemView struct {
+	Text   string `json:"text"`
+	Detail string `json:"detail"`
+}
+
+// complete is the view of what could stand where the cursor is.
+//
+//	get conf|             configmaps
+//	get configmaps |      a b (names of objects), and flags
+//	watch pods --rv-match=|    Exact, NotOlderThan
+func (e *Engine) complete(q *request) (any, error) {
+	line := q.Line
+	if q.Cursor != nil && *q.Cursor >= 0 && *q.Cursor < len(line) {
+		line = line[:*q.Cursor]
+	}
+	from := strings.LastIndexAny(line, " \t") + 1
+	words, start := strings.Fields(line[:from]), line[from:]
+	items := e.items(words, start)
+	var out []itemView
+	for _, i := range items {
+		if strings.HasPrefix(i.Text, start) {
+			out = append(out, i)
+		}
+	}
+	if out == nil {
+		out = []itemView{}
+	}
+	return fields{"from": from, "to": len(line), "items": out}, nil
+}
+
+// items returns everything that could stand after words, where the current one begins with start.
+func (e *Engine) items(words []string, start string) []itemView {
+	if len(words) > 0 && words[0] == "!" {
+		words = words[1:]
+	}
+	if len(words) == 0 {
+		return commandItems()
+	}
+	c := commandNamed(words[0])
+	if c == nil {
+		return nil
+	}
+	if name, _, ok := strings.Cut(start, "="); ok && strings.HasPrefix(start, "-") {
+		return valueItems(name)
+	}
+	if strings.HasPrefix(start, "-") {
+		return flagItems(c)
+	}
+	if items := e.flagValue(words[len(words)-1], c); items != nil {
+		return items
+	}
+	args, last := arguments(words[1:])
+	switch {
+	case args == 0 && takesResource(c) && c.Group != scenario.Actors || args == 1 && (c.Name == "informer" || c.Name == "pager"):
+		return append(e.resourceItems(), flagItems(c)...)
+	case args == 1 && takesResource(c) && strings.Contains(c.Usage, "NAME"):
+		return append(e.nameItems(last, words), flagItems(c)...)
+	case c.Name == "request":
+		return e.requestItems(args)
+	case c.Group == scenario.Worldly || c.Group == scenario.Actors:
+		return append(e.worldItems(c, args), flagItems(c)...)
+	}
+	return flagItems(c)
+}
+
+func commandNamed(name string) *scenario.Command {
+	for _, c := range scenario.Commands() {
+		if c.Name == name {
+			return &c
+		}
+	}
+	return nil
+}
+
+func commandItems() []itemView {
+	var out []itemView
+	for _, c := range scenario.Commands() {
+		out = append(out, itemView{c.Name, c.Help})
+	}
+	return out
+}
+
+func flagItems(c *scenario.Command) []itemView {
+	var out []itemView
+	for _, f := range scenario.Flags() {
+		if !slices.Contains(c.Flags, f.Name) {
+			continue
+		}
+		text := "--" + f.Name
+		if f.Value != "" {
+			text += "="
+		}
+		out = append(out, itemView{text, f.Help})
+	}
+	return out
+}
+
+// valueItems returns what can stand behind "--flag=".
+func valueItems(flag string) []itemView {
+	var out []itemView
+	for _, f := range scenario.Flags() {
+		if "--"+f.Name == flag {
+			for _, v := range f.Values {
+				out = append(out, itemView{flag + "=" + v, f.Help})
+			}
+		}
+	}
+	return out
+}
+
+// flagValue returns what can stand behind a flag whose value is a word of its own, nil when there was no such flag.
+func (e *Engine) flagValue(word string, c *scenario.Command) []itemView {
+	for _, f := range scenario.Flags() {
+		if f.Value == "" || word != "-"+f.Short && word != "--"+f.Name || !slices.Contains(c.Flags, f.Name) {
+			continue
+		}
+		out := []itemView{}
+		for _, v := range f.Values {
+			out = append(out, itemView{v, f.Help})
+		}
+		switch f.Name {
+		case "namespace":
+			out = append(out, plainItems(e.namespaces(), "namespace")...)
+		case "as":
+			for _, client := range e.run.world.Clients() {
+				out = append(out, itemView{client.Name, "client"})
+			}
+		case "filename":
+			out = append(out, plainItems(object.SortedKeys(e.run.world.Files()), "file")...)
+		case "continue":
+			out = append(out, itemView{"last", "the token of the client's last page"})
+		}
+		return out
+	}
+	return nil
+}
+
+func plainItems(names []string, detail string) []itemView {
+	var out []itemView
+	for _, n := range names {
+		out = append(out, itemView{n, detail})
+	}
+	return out
+}
+
+// arguments counts the words that are no flags and no values of flags, and returns the first.
+func arguments(words []string) (n int, first string) {
+	for i := 0; i < len(words); i++ {
+		w := words[i]
+		if !strings.HasPrefix(w, "-") {
+			if n++; n == 1 {
+				first = w
+			}
+			continue
+		}
+		if slices.ContainsFunc(scenario.Flags(), func(f scenario.Flag) bool {
+			return f.Value != "" && (w == "-"+f.Short || w == "--"+f.Name)
+		}) {
+			i++
+		}
+	}
+	return n, first
+}
+
+func takesResource(c *scenario.Command) bool { return strings.Contains(c.Usage, "RESOURCE") }
+
+func (e *Engine) resourceItems() []itemView {
+	var out []itemView
+	seen := map[string]bool{}
+	for _, d := range e.server(1).Table.All() {
+		if name := plain(d); !seen[name] {
+			seen[name] = true
+			out = append(out, itemView{name, d.Kind + " " + d.GV()})
+		}
+	}
+	return out
+}
+
+// nameItems returns the names of the objects of a resource in the namespace that the words say.
+func (e *Engine) nameItems(resource string, words []string) []itemView {
+	d, err := e.run.world.Resolve(resource)
+	if err != nil {
+		return nil
+	}
+	namespace := ""
+	if d.Namespaced {
+		namespace = "default"
+		for i, w := range words[:len(words)-1] {
+			if w == "-n" || w == "--namespace" {
+				namespace = words[i+1]
+			}
+		}
+	}
+	found, err := e.run.world.Objects(resource, namespace, "", 0)
+	if err != nil {
+		return nil
+	}
+	var out []itemView
+	for _, obj := range found {
+		out = append(out, itemView{obj.Name(), obj.Kind() + " at " + obj.ResourceVersion()})
+	}
+	return out
+}
+
+// requestItems returns methods, or the paths of all resources.
+func (e *Engine) requestItems(args int) []itemView {
+	if args == 0 {
+		return plainItems([]string{"GET", "POST", "PUT", "PATCH", "DELETE"}, "method")
+	}
+	var out []itemView
+	for _, d := range e.server(1).Table.All() {
+		prefix := "/api/" + d.Version
+		if d.Group != "" {
+			prefix = "/apis/" + d.GV()
+		}
+		if d.Namespaced {
+			out = append(out, itemView{prefix + "/namespaces/default/" + d.Resource, d.Kind})
+		}
+		out = append(out, itemView{prefix + "/" + d.Resource, d.Kind})
+	}
+	return append(out, itemView{"/apis", "groups"}, itemView{"/openapi/v3", "schemas"}, itemView{"/version", "version"})
+}
+
+// worldItems returns what the commands about the world and its actors take.
+func (e *Engine) worldItems(c *scenario.Command, args int) []itemView {
+	var out []itemView
+	w := e.run.world
+	switch {
+	case c.Name == "tick" && args == 0:
+		return []itemView{{"next", "to the next thing that happens"}, {"quiet", "until nobody waits"}, {"15s", ""}, {"1m", ""}, {"5m", ""}}
+	case c.Name == "clock" && args == 0:
+		return []itemView{{"advance", "let time pass"}}
+	case c.Name == "fault" && args == 0:
+		return []itemView{{"on", "on … do …"}, {"clear", "take all faults away"}, {"release", "let go what they hold"}}
+	case args == 0 && strings.HasPrefix(c.Usage, "CLIENT"):
+		for _, s := range w.Clients() {
+			out = append(out, itemView{s.Name, "client"})
+		}
+	case args == 0 && c.Group == scenario.Actors:
+		for _, s := range w.Actors() {
+			out = append(out, itemView{s.Name, s.Kind})
+		}
+	case args == 0 && strings.Contains(c.Usage, "WATCH"):
+		for _, s := range w.Watches() {
+			if s.Open {
+				out = append(out, itemView{s.Name, "watch of " + s.Client})
+			}
+		}
+	case args == 1 && c.Name == "lag":
+		return e.resourceItems()
+	}
+	if args == 0 && strings.HasPrefix(c.Usage, "N") || args == 1 && c.Name == "route" {
+		for i := 1; i <= w.Cluster().Replicas(); i++ {
+			out = append(out, itemView{formatRev(uint64(i)), "API server"})
+		}
+	}
+	return out
+}
+
+// commandView is one command.
+type commandView struct {
+	Name  string     `json:"name"`
+	Usage string     `json:"usage"`
+	Text  string     `json:"text"`
+	Group string     `json:"group"`
+	Flags []itemView `json:"flags"`
+}
+
+// help is the view of the language, or of one command.
+func (e *Engine) help(q *request) (any, error) {
+	list := []commandView{}
+	for _, c := range scenario.Commands() {
+		if q.Command == "" || q.Command == c.Name {
+			list = append(list, commandView{c.Name, strings.TrimSpace(c.Name + " " + c.Usage), c.Help, string(c.Group), append([]itemView{}, flagItems(&c)...)})
+		}
+	}
+	if len(list) == 0 {
+		return nil, failed("there is no command %q", q.Command)
+	}
+	return fields{"commands": list}, nil
+}

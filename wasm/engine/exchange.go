@@ -1,0 +1,109 @@
+package engine
+
+import (
+	"encoding/base64"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/scenario"
+	"github.com/kubesim/kubesim/sim/schema"
+)
+
+// exchangeView is a request, its answer and, of a watch, what has come through it.
+type exchangeView struct {
+	N        uint64       `json:"n"`
+	Answered uint64       `json:"answered,omitempty"`
+	Client   string       `json:"client"`
+	Replica  int          `json:"replica"`
+	Watch    string       `json:"watch,omitempty"`
+	Req      messageView  `json:"req"`
+	Res      *messageView `json:"res"` // null: it waits
+	Events   []eventView  `json:"events,omitempty"`
+}
+
+// messageView is one half of an exchange.
+type messageView struct {
+	Method   string      `json:"method,omitempty"`
+	Path     string      `json:"path,omitempty"`
+	Code     int         `json:"code,omitempty"`
+	Reason   string      `json:"reason,omitempty"`
+	Lost     int         `json:"lost,omitempty"` // bytes that did not arrive
+	Headers  [][2]string `json:"headers"`
+	Body     string      `json:"body"`
+	Encoding string      `json:"encoding,omitempty"` // base64, when Body is no text
+	Fields   []wireField `json:"fields,omitempty"`   // of a protobuf body
+}
+
+// eventView is one frame of a watch.
+type eventView struct {
+	Frame uint64 `json:"frame"`
+	Type  string `json:"type"`
+	Rev   string `json:"rv"`
+	Ref   string `json:"ref,omitempty"`
+	Text  string `json:"text"`
+	Body  string `json:"body"`
+}
+
+// resultView is what became of an operation.
+type resultView struct {
+	Lines   []string      `json:"lines"`
+	OK      bool          `json:"ok"`
+	Text    string        `json:"text,omitempty"` // what was expected and is not so
+	HTTP    *exchangeView `json:"http,omitempty"`
+	Watch   string        `json:"watch,omitempty"`
+	Waiting bool          `json:"waiting,omitempty"`
+}
+
+func (e *Engine) result(r *scenario.Result) resultView {
+	v := resultView{Lines: r.Lines, OK: r.OK, Text: r.Failure, Watch: r.Watch, Waiting: r.Waiting}
+	if v.Lines == nil {
+		v.Lines = []string{}
+	}
+	if r.HTTP != nil {
+		v.HTTP = e.exchange(r.HTTP)
+	}
+	return v
+}
+
+func (e *Engine) exchange(x *scenario.Exchange) *exchangeView {
+	kinds := e.server(max(x.Replica, 1)).Schema.Kind
+	v := &exchangeView{N: x.N, Answered: x.Answered, Client: x.Client, Replica: x.Replica, Watch: x.Watch,
+		Req: messageView{Method: x.Method, Path: x.Path}}
+	v.Req.fill(x.Header, x.Body, kinds)
+	if x.Answered != 0 {
+		v.Res = &messageView{Code: x.Code, Reason: x.Reason, Lost: x.Lost}
+		v.Res.fill(x.ResHeader, x.ResBody, kinds)
+	}
+	if x.Watch != "" {
+		v.Events = e.events(x.Watch)
+	}
+	return v
+}
+
+// fill sets headers and body.
+func (m *messageView) fill(header map[string][]string, body []byte, kinds func(schema.GVK) *schema.Type) {
+	m.Headers = [][2]string{}
+	for _, name := range object.SortedKeys(header) {
+		for _, value := range header[name] {
+			m.Headers = append(m.Headers, [2]string{name, value})
+		}
+	}
+	if utf8.Valid(body) && strings.IndexByte(string(body), 0) < 0 {
+		m.Body = string(body)
+		return
+	}
+	m.Body, m.Encoding = base64.StdEncoding.EncodeToString(body), "base64"
+	m.Fields, _ = openWire(body, kinds)
+}
+
+// events returns what has come through a watch.
+func (e *Engine) events(watch string) []eventView {
+	out := []eventView{}
+	for _, f := range e.run.world.Frames(0) {
+		if f.Lane == "watch/"+watch && (f.Kind == scenario.WatchEvent || f.Kind == scenario.WatchBookmark) {
+			out = append(out, eventView{f.N, f.Verb, formatRev(f.RV), f.Ref, f.Text, strings.ToValidUTF8(string(f.Object), "\uFFFD")})
+		}
+	}
+	return out
+}

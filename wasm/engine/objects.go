@@ -1,0 +1,183 @@
+package engine
+
+import (
+	"encoding/base64"
+	"encoding/json"
+
+	"github.com/kubesim/kubesim/sim/codec"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/scenario"
+)
+
+// resourceView is one resource that can be asked for.
+type resourceView struct {
+	Group        string   `json:"group"`
+	Version      string   `json:"version"`
+	Resource     string   `json:"resource"`
+	Kind         string   `json:"kind"`
+	Short        []string `json:"short,omitempty"`
+	Namespaced   bool     `json:"namespaced"`
+	Verbs        []string `json:"verbs"`
+	Subresources []string `json:"subresources,omitempty"`
+	Custom       bool     `json:"custom,omitempty"`
+}
+
+// resources is the view of what the first API server serves.
+func (e *Engine) resources(*request) (any, error) {
+	list := []resourceView{}
+	for _, d := range e.server(1).Table.All() {
+		v := resourceView{Group: d.Group, Version: d.Version, Resource: d.Resource, Kind: d.Kind, Short: d.ShortNames,
+			Namespaced: d.Namespaced, Verbs: d.Verbs, Custom: d.Custom}
+		for _, s := range d.Subresources {
+			v.Subresources = append(v.Subresources, s.Name)
+		}
+		list = append(list, v)
+	}
+	return fields{"resources": list, "namespaces": e.namespaces()}, nil
+}
+
+func (e *Engine) namespaces() []string {
+	names := []string{}
+	found, err := e.run.world.Objects("namespaces", "", "", 0)
+	if err != nil {
+		return names
+	}
+	for _, n := range found {
+		names = append(names, n.Name())
+	}
+	return names
+}
+
+// rowView is one object in a table.
+type rowView struct {
+	Name     string            `json:"name"`
+	NS       string            `json:"ns,omitempty"`
+	Rev      string            `json:"rv"`
+	UID      string            `json:"uid"`
+	Cells    []json.RawMessage `json:"cells"`
+	Deleting bool              `json:"deleting,omitempty"`
+}
+
+// table is the view of the objects of a resource as kubectl get shows them.
+func (e *Engine) table(q *request) (any, error) {
+	d, err := e.definition(q.Resource)
+	if err != nil {
+		return nil, err
+	}
+	rev, err := e.revision(q.At)
+	if err != nil {
+		return nil, err
+	}
+	found, err := e.run.world.Objects(plain(d), q.Namespace, "", rev)
+	if err != nil {
+		return nil, err
+	}
+	rows := make([]codec.TableRow, len(found))
+	for i, obj := range found {
+		rows[i] = codec.TableRow{Object: obj, JSON: codec.Append(nil, obj, nil)}
+	}
+	var t struct {
+		ColumnDefinitions []struct {
+			Name     string `json:"name"`
+			Type     string `json:"type"`
+			Priority int    `json:"priority"`
+		} `json:"columnDefinitions"`
+		Rows []struct {
+			Cells []json.RawMessage `json:"cells"`
+		} `json:"rows"`
+	}
+	text := codec.Table(d.Hub, rows, codec.TableOptions{Version: "v1", Include: "None", Now: e.run.world.Now()})
+	if err := json.Unmarshal(text, &t); err != nil {
+		return nil, err
+	}
+	out := make([]rowView, len(found))
+	for i, obj := range found {
+		out[i] = rowView{obj.Name(), obj.Namespace(), obj.ResourceVersion(), obj.UID(), t.Rows[i].Cells, obj.DeletionTimestamp() != ""}
+	}
+	if rev == 0 {
+		rev = e.run.world.Cluster().Revision()
+	}
+	return fields{"columns": t.ColumnDefinitions, "rows": out, "rv": formatRev(rev), "resource": plain(d), "kind": d.Kind}, nil
+}
+
+// object is the view of one object as a text, or as protobuf field by field.
+func (e *Engine) object(q *request) (any, error) {
+	obj, err := e.one(q, q.At)
+	if err != nil {
+		return nil, err
+	}
+	switch q.Format {
+	case "", "yaml":
+		return fields{"text": yamlText(map[string]any(obj)), "rv": obj.ResourceVersion()}, nil
+	case "json":
+		return fields{"text": string(codec.Body(object.JSON(map[string]any(obj)), codec.Format{Pretty: true})), "rv": obj.ResourceVersion()}, nil
+	case "protobuf":
+		return e.protobuf(obj, q.Resource)
+	}
+	return nil, failed("an object is shown as yaml, json or protobuf, not as %q", q.Format)
+}
+
+func (e *Engine) protobuf(obj object.Object, name string) (any, error) {
+	d, err := e.definition(name)
+	if err != nil {
+		return nil, err
+	}
+	if d.Custom {
+		return nil, failed("custom resources have no protobuf: the API server answers 406 to a client that takes nothing else")
+	}
+	t := d.Hub.Type()
+	body := codec.AppendEnvelope(nil, d.Hub.GVK, codec.AppendProto(nil, obj, t))
+	opened, _ := openWire(body, e.server(1).Schema.Kind)
+	return fields{"bytes": base64.StdEncoding.EncodeToString(body), "size": len(body), "fields": opened, "rv": obj.ResourceVersion()}, nil
+}
+
+// owners is the view of who owns which field.
+func (e *Engine) owners(q *request) (any, error) {
+	obj, err := e.one(q, q.At)
+	if err != nil {
+		return nil, err
+	}
+	return owners(obj, obj.ResourceVersion()), nil
+}
+
+// diff is the view of what changed in an object between two revisions.
+func (e *Engine) diff(q *request) (any, error) {
+	old, err := e.one(q, q.From)
+	if err != nil {
+		return nil, err
+	}
+	current, err := e.one(q, q.To)
+	if err != nil {
+		return nil, err
+	}
+	return fields{"from": old.ResourceVersion(), "to": current.ResourceVersion(),
+		"lines": diff(yamlText(map[string]any(old)), yamlText(map[string]any(current)))}, nil
+}
+
+// revisionView is one write of an object.
+type revisionView struct {
+	Rev   string `json:"rv"`
+	Type  string `json:"type"`
+	VT    int64  `json:"vt"`
+	Frame uint64 `json:"frame"`
+	Gone  bool   `json:"gone,omitempty"` // the store has forgotten it
+}
+
+// history is the view of all writes of an object, forgotten ones included.
+func (e *Engine) history(q *request) (any, error) {
+	d, err := e.definition(q.Resource)
+	if err != nil {
+		return nil, err
+	}
+	key := q.Name
+	if d.Namespaced {
+		key = q.Namespace + "/" + q.Name
+	}
+	list := []revisionView{}
+	for _, f := range e.run.world.Frames(0) {
+		if f.Kind == scenario.StoreCommit && f.Ref == plain(d)+" "+key {
+			list = append(list, revisionView{formatRev(f.RV), f.Verb, f.VT, f.N, f.RV < e.run.world.Cluster().Compacted()})
+		}
+	}
+	return fields{"revisions": list}, nil
+}

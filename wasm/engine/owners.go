@@ -1,0 +1,211 @@
+package engine
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/kubesim/kubesim/sim/object"
+)
+
+// ownersView says which field manager owns which line of an object.
+//
+//	managers                               lines
+//	A kubectl  Apply   f:data f:color      AB  color: red
+//	B painter  Update  f:data f:color      A   size: "3"
+type ownersView struct {
+	Rev      string        `json:"rv"`
+	Managers []ownerView   `json:"managers"`
+	Lines    []ownedLine   `json:"lines"`
+	Paths    []ownedFields `json:"paths"`
+}
+
+// ownerView is one entry of metadata.managedFields.
+type ownerView struct {
+	Letter      string `json:"letter"`
+	Name        string `json:"name"`
+	Operation   string `json:"operation"`
+	Subresource string `json:"subresource,omitempty"`
+	Time        string `json:"time,omitempty"`
+	APIVersion  string `json:"apiVersion"`
+	Fields      int    `json:"fields"` // how many it owns
+}
+
+type ownedLine struct {
+	Text     string   `json:"text"`
+	Managers []string `json:"managers"` // letters; empty: nobody, or the line only opens what is below
+}
+
+type ownedFields struct {
+	Path     string   `json:"path"` // as errors print it: .spec.ports[{"port":80}].name
+	Managers []string `json:"managers"`
+}
+
+// owner is a manager on the way down its fields.
+type owner struct {
+	letter string
+	fields map[string]any // FieldsV1 of this place
+	whole  bool           // everything here and below is its own
+}
+
+// owners returns who owns what in obj; managedFields itself is left out of the lines.
+func owners(obj object.Object, rev string) *ownersView {
+	v := &ownersView{Rev: rev, Managers: []ownerView{}, Lines: []ownedLine{}, Paths: []ownedFields{}}
+	var all []owner
+	at := map[string]int{}
+	managed, _ := obj.Get("metadata", "managedFields")
+	entries, _ := managed.([]any)
+	for i, e := range entries {
+		entry, ok := e.(map[string]any)
+		if !ok {
+			continue
+		}
+		o := object.Object(entry)
+		fields, _ := o["fieldsV1"].(map[string]any)
+		letter := letterOf(i)
+		v.addPaths(at, "", letter, fields)
+		v.Managers = append(v.Managers, ownerView{Letter: letter, Name: text(o, "manager"), Operation: text(o, "operation"),
+			Subresource: text(o, "subresource"), Time: text(o, "time"), APIVersion: text(o, "apiVersion")})
+		all = append(all, owner{letter: letter, fields: fields})
+	}
+	v.countFields()
+	shown := obj.Copy()
+	if meta, ok := shown["metadata"].(map[string]any); ok {
+		delete(meta, "managedFields")
+	}
+	for _, l := range yamlLines(map[string]any(shown)) {
+		v.Lines = append(v.Lines, ownedLine{l.text, lettersAt(all, map[string]any(shown), l.path)})
+	}
+	return v
+}
+
+// countFields counts what each manager owns.
+func (v *ownersView) countFields() {
+	for i := range v.Managers {
+		for _, p := range v.Paths {
+			for _, letter := range p.Managers {
+				if letter == v.Managers[i].Letter {
+					v.Managers[i].Fields++
+				}
+			}
+		}
+	}
+}
+
+// letterOf returns A to Z, then A1, B1 ….
+func letterOf(i int) string {
+	letter := string(rune('A' + i%26))
+	if i >= 26 {
+		letter += strconv.Itoa(i / 26)
+	}
+	return letter
+}
+
+func text(o object.Object, name string) string {
+	s, _ := o[name].(string)
+	return s
+}
+
+// lettersAt returns who owns the value at a path of v.
+func lettersAt(all []owner, v any, path []any) []string {
+	for _, step := range path {
+		var element string
+		v, element = stepInto(v, step)
+		all = descend(all, element, v)
+	}
+	letters := []string{}
+	for _, o := range all {
+		if o.whole {
+			letters = append(letters, o.letter)
+		}
+	}
+	return letters
+}
+
+// stepInto returns the value one step below v, and the step as FieldsV1 writes it: "f:name", or "" for an element of a
+// list, whose keys say themselves to which element they belong.
+func stepInto(v any, step any) (any, string) {
+	switch v := v.(type) {
+	case map[string]any:
+		return v[step.(string)], "f:" + step.(string)
+	case []any:
+		return v[step.(int)], ""
+	}
+	return nil, ""
+}
+
+// descend returns the owners one step further down.
+func descend(all []owner, element string, v any) []owner {
+	var out []owner
+	for _, o := range all {
+		if o.whole && len(o.fields) == 0 {
+			out = append(out, o)
+			continue
+		}
+		for _, key := range object.SortedKeys(o.fields) {
+			if key != element && !(element == "" && isElement(key, v)) {
+				continue
+			}
+			below, _ := o.fields[key].(map[string]any)
+			_, self := below["."]
+			out = append(out, owner{o.letter, below, len(below) == 0 || self})
+			break
+		}
+	}
+	return out
+}
+
+// isElement reports whether a key of FieldsV1 means the element v of a list: k:{"port":80} by its keys, v:"a" by value.
+func isElement(key string, v any) bool {
+	kind, literal, _ := strings.Cut(key, ":")
+	want, err := object.ParseValue([]byte(literal))
+	if err != nil {
+		return false
+	}
+	switch kind {
+	case "v":
+		return object.Equal(want, v)
+	case "k":
+		have, ok := v.(map[string]any)
+		keys, ok2 := want.(map[string]any)
+		if !ok || !ok2 {
+			return false
+		}
+		for name, value := range keys { // order does not matter: all have to be equal
+			if !object.Equal(value, have[name]) {
+				return false
+			}
+		}
+		return true
+	}
+	return false
+}
+
+// addPaths appends the fields below path that a manager owns; at finds a path again.
+func (v *ownersView) addPaths(at map[string]int, path, letter string, fields map[string]any) {
+	for _, key := range object.SortedKeys(fields) {
+		if key == "." {
+			continue
+		}
+		below, _ := fields[key].(map[string]any)
+		here := path + pathStep(key)
+		if _, self := below["."]; self || len(below) == 0 {
+			i, known := at[here]
+			if !known {
+				i = len(v.Paths)
+				at[here] = i
+				v.Paths = append(v.Paths, ownedFields{Path: here})
+			}
+			v.Paths[i].Managers = append(v.Paths[i].Managers, letter)
+		}
+		v.addPaths(at, here, letter, below)
+	}
+}
+
+// pathStep prints a key of FieldsV1 as errors do.
+func pathStep(key string) string {
+	kind, rest, _ := strings.Cut(key, ":")
+	if kind == "f" {
+		return "." + rest
+	}
+	return "[" + rest + "]"
+}

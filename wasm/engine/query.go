@@ -1,0 +1,113 @@
+package engine
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/kubesim/kubesim/sim/apiserver"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/resource"
+)
+
+// query is what a page asks about the world; View says which of the fields count.
+type query struct {
+	View      string `json:"view"`
+	Resource  string `json:"resource"`
+	Namespace string `json:"ns"`
+	Name      string `json:"name"`
+	At        string `json:"at"` // a revision; "": the newest
+	From      string `json:"from"`
+	To        string `json:"to"`
+	Format    string `json:"format"`
+	Frame     uint64 `json:"frame"`
+	Token     string `json:"token"`
+	Line      string `json:"line"`
+	Command   string `json:"command"`
+}
+
+var views map[string]func(*Engine, *request) (any, error)
+
+func init() {
+	views = map[string]func(*Engine, *request) (any, error){
+		"resources": (*Engine).resources, "table": (*Engine).table, "object": (*Engine).object, "owners": (*Engine).owners,
+		"diff": (*Engine).diff, "history": (*Engine).history, "timeline": (*Engine).timeline, "exchange": (*Engine).exchangeAt,
+		"token": (*Engine).token, "replicas": (*Engine).replicas, "clients": (*Engine).clients, "watches": (*Engine).watches,
+		"faults": (*Engine).faults, "clock": (*Engine).clock, "complete": (*Engine).complete, "help": (*Engine).help,
+		"log": (*Engine).log, "lessons": (*Engine).lessons, "lesson": (*Engine).lessonView,
+		"progress": (*Engine).progress,
+	}
+}
+
+// worldless are the views that need no world.
+var worldless = []string{"lessons", "lesson", "help", "log"}
+
+// query answers a question about the world. It never changes it.
+func (e *Engine) query(q *request) (fields, error) {
+	view := views[q.View]
+	switch {
+	case view == nil:
+		return nil, failed("unknown view %q; there are %s", q.View, strings.Join(object.SortedKeys(views), ", "))
+	case e.run == nil && !slices.Contains(worldless, q.View):
+		return nil, errNotBooted
+	}
+	data, err := view(e, q)
+	if err != nil {
+		return nil, err
+	}
+	return fields{"view": q.View, "data": data}, nil
+}
+
+// server returns the API server of a replica. The lock is not taken: an Engine is all there is that looks at its World.
+func (e *Engine) server(replica int) *apiserver.Server { return e.run.world.Cluster().Server(replica) }
+
+// revision reads a revision that a page has sent; "" and "0" are the newest.
+func (e *Engine) revision(text string) (uint64, error) {
+	if text == "" {
+		return 0, nil
+	}
+	rev, err := strconv.ParseUint(text, 10, 64)
+	if err != nil {
+		return 0, failed("a revision is a number, not %q", text)
+	}
+	return rev, nil
+}
+
+// one returns an object at a revision.
+func (e *Engine) one(q *request, at string) (object.Object, error) {
+	rev, err := e.revision(at)
+	if err != nil {
+		return nil, err
+	}
+	found, err := e.run.world.Objects(q.Resource, q.Namespace, q.Name, rev)
+	switch {
+	case err != nil:
+		return nil, err
+	case q.Name == "":
+		return nil, failed("which object? name is missing")
+	case len(found) == 0 && rev != 0:
+		return nil, failed("there is no %s %s at revision %d", q.Resource, q.Name, rev)
+	case len(found) == 0:
+		return nil, failed("there is no %s %s", q.Resource, q.Name)
+	}
+	return found[0], nil
+}
+
+// definition returns the resource that a page names, "pods" or "deployments.apps": its preferred version.
+func (e *Engine) definition(name string) (*resource.Definition, error) {
+	plural, group, named := strings.Cut(name, ".")
+	for _, d := range e.server(1).Table.All() {
+		if (d.Resource == plural || slices.Contains(d.ShortNames, plural)) && (!named || d.Group == group) {
+			return d, nil
+		}
+	}
+	return nil, failed("there is no resource %q", name)
+}
+
+// plain returns a resource by its name and, unless it is in the core group, its group.
+func plain(d *resource.Definition) string {
+	if d.Group == "" {
+		return d.Resource
+	}
+	return d.Resource + "." + d.Group
+}

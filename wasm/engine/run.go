@@ -1,0 +1,147 @@
+package engine
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/kubesim/kubesim/sim"
+	"github.com/kubesim/kubesim/sim/cel"
+	"github.com/kubesim/kubesim/sim/lesson"
+	"github.com/kubesim/kubesim/sim/scenario"
+	"github.com/kubesim/kubesim/sim/schema"
+)
+
+// beginning says how the world of all branches begins.
+type beginning struct {
+	seed     uint64
+	replicas []replicaJSON
+	files    map[string]string
+	lesson   *lesson.Lesson // nil: none
+}
+
+// branch is one log of operations, and how much of it has been done.
+type branch struct {
+	id  int
+	log []scenario.Op
+	n   int
+}
+
+func (b *branch) name() string { return strconv.Itoa(b.id) }
+
+// run is a World in which the first entries of a log have been done.
+type run struct {
+	world   *scenario.World
+	session *lesson.Session // nil: no lesson
+	ends    []int           // number of the World's last operation after each entry; ends[0]: after the setup
+}
+
+// start makes the world and does its setup.
+func (b *beginning) start() (*run, error) {
+	r := &run{}
+	if b.lesson != nil {
+		s, err := lesson.Start(b.lesson)
+		if err != nil {
+			return nil, err
+		}
+		r.session, r.world = s, s.World()
+		r.mark()
+		return r, nil
+	}
+	o := scenario.Options{Seed: b.seed, Files: b.files}
+	for _, x := range b.replicas {
+		o.Replicas = append(o.Replicas, sim.ReplicaOptions{Version: x.Version, FeatureGates: x.Gates})
+	}
+	w, err := scenario.New(o)
+	if err != nil {
+		return nil, err
+	}
+	r.world = w
+	r.mark()
+	return r, nil
+}
+
+// mark notes how far the World has come with the entries so far.
+func (r *run) mark() { r.ends = append(r.ends, len(r.world.Log())) }
+
+// do does one entry of a log.
+func (r *run) do(op scenario.Op) (scenario.Result, error) {
+	before := len(r.world.Frames(0))
+	var result scenario.Result
+	var err error
+	if r.session != nil {
+		result, err = r.session.Do(op)
+	} else {
+		result, err = r.world.Do(op)
+	}
+	if err == nil && r.withoutCEL(uint64(before)) {
+		return result, &failure{Needs: "cel", Text: "this needs CEL, which the small engine is without: load the other one and replay the log"}
+	}
+	if err != nil {
+		return result, err
+	}
+	r.mark()
+	return result, nil
+}
+
+// refusedCEL is in every answer of an API server that would have to evaluate CEL and cannot.
+const refusedCEL = "is without CEL (build tag nocel)"
+
+// withoutCEL reports whether an answer after frame since says that CEL is missing.
+func (r *run) withoutCEL(since uint64) bool {
+	if cel.Supported {
+		return false
+	}
+	return slices.ContainsFunc(r.world.Frames(since), func(f scenario.Frame) bool {
+		return f.Kind == scenario.HTTPResponse && f.Exchange != nil && strings.Contains(string(f.Exchange.ResBody), refusedCEL)
+	})
+}
+
+// entryOf returns the entry of the log to which an operation of the World belongs, 0 for those of the setup.
+func (r *run) entryOf(op int) int {
+	n, _ := slices.BinarySearch(r.ends, op)
+	return n
+}
+
+// needed returns the data that the API servers of a world need and this engine does not have, or "".
+func needed(versions []string) string {
+	have := schema.Minors()
+	for _, v := range versions {
+		minor := minorOf(v)
+		if minor != "" && !slices.Contains(have, minor) && slices.Contains(schema.Known(), minor) {
+			return "schema/" + minor
+		}
+	}
+	return ""
+}
+
+// minorOf returns the minor of a version such as v1.35.2.
+func minorOf(version string) string {
+	parts := strings.SplitN(strings.TrimPrefix(version, "v"), ".", 3)
+	if len(parts) < 2 {
+		return ""
+	}
+	return parts[0] + "." + parts[1]
+}
+
+// versions returns the versions that the beginning and a log ask for.
+func (b *beginning) versions(log []scenario.Op) []string {
+	var out []string
+	for _, r := range b.replicas {
+		out = append(out, r.Version)
+	}
+	if b.lesson != nil {
+		for _, r := range b.lesson.Replicas {
+			out = append(out, r.Version)
+		}
+		log = append(slices.Clone(b.lesson.Setup), log...)
+	}
+	for _, op := range log {
+		for _, arg := range op.Args {
+			if version, ok := strings.CutPrefix(arg, "version="); ok && op.Name == "replica" {
+				out = append(out, version)
+			}
+		}
+	}
+	return out
+}

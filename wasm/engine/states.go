@@ -1,0 +1,219 @@
+package engine
+
+import (
+	"strings"
+
+	"github.com/kubesim/kubesim/sim/lesson"
+	"github.com/kubesim/kubesim/sim/scenario"
+)
+
+// replicaView is one API server.
+type replicaView struct {
+	N       int             `json:"n"`
+	Version string          `json:"version"`
+	Gates   map[string]bool `json:"gates,omitempty"`
+	Rev     string          `json:"rv"`
+	Cut     bool            `json:"cut"`
+	Lagging []string        `json:"lagging"`
+	Watches int             `json:"watches"`
+}
+
+// replicas is the view of the API servers.
+func (e *Engine) replicas(*request) (any, error) {
+	c := e.run.world.Cluster()
+	list := []replicaView{}
+	for i := 1; i <= c.Replicas(); i++ {
+		s := c.Replica(i).State()
+		v := replicaView{N: i, Version: s.Version, Rev: formatRev(s.Revision), Cut: s.Cut, Lagging: s.Lagging, Watches: s.Watches}
+		if v.Lagging == nil {
+			v.Lagging = []string{}
+		}
+		list = append(list, v)
+	}
+	return fields{"replicas": list}, nil
+}
+
+// clientView is somebody who sends requests.
+type clientView struct {
+	Name     string     `json:"name"`
+	Replica  int        `json:"replica"`
+	Held     bool       `json:"held"`
+	Jump     int64      `json:"jump,omitempty"` // milliseconds by which its clock differs
+	Requests int        `json:"requests"`
+	Rev      string     `json:"rv,omitempty"`
+	Token    string     `json:"token,omitempty"`
+	Actor    *actorView `json:"actor,omitempty"`
+}
+
+// actorView is what a client that acts by itself is like.
+type actorView struct {
+	Kind     string   `json:"kind"`
+	Resource string   `json:"resource"`
+	State    string   `json:"state"`
+	Synced   bool     `json:"synced"`
+	Rev      string   `json:"rv,omitempty"`
+	Keys     []string `json:"keys"`
+	Queue    []string `json:"queue,omitempty"`
+}
+
+// clients is the view of who has sent requests.
+func (e *Engine) clients(*request) (any, error) {
+	list := []clientView{}
+	for _, c := range e.run.world.Clients() {
+		v := clientView{Name: c.Name, Replica: c.Replica, Held: c.Held, Jump: c.Jump.Milliseconds(), Requests: c.Requests, Rev: c.RV,
+			Token: c.Token}
+		if a := c.Actor; a != nil {
+			v.Actor = &actorView{a.Kind, a.Resource, a.State, a.Synced, a.RV, append([]string{}, a.Keys...), a.Queue}
+		}
+		list = append(list, v)
+	}
+	return fields{"clients": list}, nil
+}
+
+// watchView is one watch.
+type watchView struct {
+	Name     string `json:"name"`
+	Client   string `json:"client"`
+	Replica  int    `json:"replica"`
+	Resource string `json:"resource"`
+	Rev      string `json:"rv"`
+	Events   int    `json:"events"`
+	Open     bool   `json:"open"`
+	Closed   string `json:"closed,omitempty"` // how it ended
+	Request  uint64 `json:"request"`          // frame
+}
+
+// watches is the view of all watches, those that are over included.
+func (e *Engine) watches(*request) (any, error) {
+	list := []watchView{}
+	for _, s := range e.run.world.Watches() {
+		list = append(list, watchView{s.Name, s.Client, s.Replica, s.Resource, s.RV, s.Events, s.Open, s.State, s.Exchange.N})
+	}
+	return fields{"watches": list}, nil
+}
+
+// faultView is one fault and what has become of it.
+type faultView struct {
+	Text  string `json:"text"`
+	State string `json:"state,omitempty"`
+}
+
+// faults is the view of what goes wrong.
+func (e *Engine) faults(*request) (any, error) {
+	text := e.run.world.Cluster().Faults()
+	list := []faultView{}
+	for _, line := range splitLines(text) {
+		what, state, _ := strings.Cut(line, "#")
+		if what = strings.TrimSpace(what); what != "" {
+			list = append(list, faultView{what, strings.TrimSpace(state)})
+		}
+	}
+	return fields{"faults": list, "text": text}, nil
+}
+
+// clock is the view of the time, and of when something happens by itself.
+func (e *Engine) clock(*request) (any, error) {
+	w := e.run.world
+	out := fields{"now": w.Now().UnixMilli(), "next": nil}
+	if at, ok := w.NextTimer(); ok {
+		out["next"] = fields{"at": at.UnixMilli(), "in": at.Sub(w.Now()).Milliseconds()}
+	}
+	return out, nil
+}
+
+// exchangeAt is the view of a request and its answer, by the number of one of their frames.
+func (e *Engine) exchangeAt(q *request) (any, error) {
+	x := e.run.world.Exchange(q.Frame)
+	if x == nil {
+		return nil, failed("frame %d is not about a request", q.Frame)
+	}
+	return e.exchange(x), nil
+}
+
+// log is the view of all that a link has to hold.
+func (e *Engine) log(*request) (any, error) {
+	if e.begin == nil {
+		return nil, errNotBooted
+	}
+	b := e.current
+	out := fields{"log": append([]scenario.Op{}, b.log...), "n": b.n, "branch": b.name(), "seed": formatRev(e.begin.seed),
+		"replicas": append([]replicaJSON{}, e.begin.replicas...)}
+	if e.begin.lesson != nil {
+		out["lesson"] = e.begin.lesson.ID
+	}
+	if len(e.begin.files) > 0 {
+		out["files"] = e.begin.files
+	}
+	return out, nil
+}
+
+// entryView is one lesson in the list.
+type entryView struct {
+	ID      string   `json:"id"`
+	Title   string   `json:"title"`
+	About   string   `json:"about"`
+	Needs   []string `json:"needs"`
+	Minutes int      `json:"minutes"`
+	Steps   int      `json:"steps"`
+	Engine  string   `json:"engine"`
+	Par     int      `json:"par"`
+}
+
+// lessons is the view of the list of lessons.
+func (e *Engine) lessons(*request) (any, error) {
+	all, err := lesson.All()
+	if err != nil {
+		return nil, err
+	}
+	list := []entryView{}
+	for _, l := range all {
+		list = append(list, entryView{l.ID, l.Title, l.About, append([]string{}, l.Needs...), l.Minutes, len(l.Steps), l.Engine, l.Par()})
+	}
+	return fields{"lessons": list}, nil
+}
+
+// stepView is one step as a page shows it; what would solve it is left out.
+type stepView struct {
+	ID      string   `json:"id"`
+	Text    string   `json:"text"`
+	Predict *askView `json:"predict,omitempty"`
+	Hints   int      `json:"hints"`
+	Actions []string `json:"actions,omitempty"` // what others do when the step begins
+	Check   bool     `json:"check"`
+}
+
+type askView struct {
+	Ask     string   `json:"ask"`
+	Options []string `json:"options"`
+}
+
+// lessonView is the view of one lesson.
+func (e *Engine) lessonView(q *request) (any, error) {
+	l, err := lesson.Find(q.Lesson)
+	if err != nil {
+		return nil, err
+	}
+	steps := []stepView{}
+	for _, s := range l.Steps {
+		v := stepView{ID: s.ID, Text: s.Text, Hints: len(s.Hints), Check: len(s.Check) > 0}
+		for _, op := range s.Do {
+			v.Actions = append(v.Actions, op.String())
+		}
+		if s.Predict != nil {
+			v.Predict = &askView{Ask: s.Predict.Ask}
+			for _, o := range s.Predict.Options {
+				v.Predict.Options = append(v.Predict.Options, o.Say)
+			}
+		}
+		steps = append(steps, v)
+	}
+	return fields{"id": l.ID, "title": l.Title, "about": l.About, "steps": steps, "files": l.Files, "allow": append([]string{}, l.Allow...)}, nil
+}
+
+// progress is the view of how far the lesson has come.
+func (e *Engine) progress(*request) (any, error) {
+	if e.run.session == nil {
+		return nil, nil
+	}
+	return e.lessonState(), nil
+}

@@ -1,0 +1,159 @@
+package engine
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/kubesim/kubesim/sim/scenario"
+)
+
+// laneView is one line of the timeline: how far somebody knows what was written.
+type laneView struct {
+	ID       string `json:"id"`
+	Kind     string `json:"kind"`
+	Label    string `json:"label"`
+	Horizon  string `json:"horizon"`        // up to which revision it knows everything
+	From     string `json:"from,omitempty"` // where its knowledge begins
+	State    string `json:"state,omitempty"`
+	Replica  int    `json:"replica,omitempty"`
+	Resource string `json:"resource,omitempty"`
+}
+
+// bracketView is a continue token on the timeline: a list pinned to one revision.
+type bracketView struct {
+	ID      string `json:"id"`
+	Label   string `json:"label"`
+	Rev     string `json:"rv"`
+	Start   string `json:"start"`
+	From    uint64 `json:"from"`         // frame of the answer that gave it
+	To      uint64 `json:"to,omitempty"` // frame of the request that used it
+	Expired bool   `json:"expired"`
+	Replica int    `json:"replica"`
+	Token   string `json:"token"`
+}
+
+// timeline is the view of everybody's horizon; its marks are the frames.
+func (e *Engine) timeline(*request) (any, error) {
+	w := e.run.world
+	rev := formatRev(w.Cluster().Revision())
+	compacted := w.Cluster().Compacted()
+	lanes := []laneView{{ID: "store", Kind: "store", Label: "store", Horizon: rev, From: formatRev(compacted)}}
+	for i := 1; i <= w.Cluster().Replicas(); i++ {
+		s := w.Cluster().Replica(i).State()
+		lane := laneView{ID: fmt.Sprintf("replica/%d", i), Kind: "replica", Label: fmt.Sprintf("API server %d, %s", i, s.Version),
+			Horizon: formatRev(s.Revision), Replica: i}
+		switch {
+		case s.Cut:
+			lane.State = "cut"
+		case len(s.Lagging) > 0:
+			lane.State = "lagging"
+		}
+		lanes = append(lanes, lane)
+	}
+	lanes = append(lanes, e.watchLanes()...)
+	for _, c := range w.Clients() {
+		lane := laneView{ID: "client/" + c.Name, Kind: "client", Label: c.Name, Horizon: c.RV, Replica: c.Replica}
+		if c.Held {
+			lane.State = "held"
+		}
+		lanes = append(lanes, lane)
+	}
+	return fields{"lanes": lanes, "compacted": formatRev(compacted), "tokens": e.brackets(), "now": w.Now().UnixMilli(), "rv": rev}, nil
+}
+
+func (e *Engine) watchLanes() []laneView {
+	var lanes []laneView
+	for _, s := range e.run.world.Watches() {
+		lane := laneView{ID: "watch/" + s.Name, Kind: "watch", Label: "watch " + s.Name + ": " + s.Resource, Horizon: s.RV,
+			Replica: s.Replica, Resource: s.Resource}
+		if !s.Open {
+			lane.State = "closed"
+		}
+		lanes = append(lanes, lane)
+	}
+	return lanes
+}
+
+// brackets returns the continue tokens that clients have got.
+func (e *Engine) brackets() []bracketView {
+	out := []bracketView{}
+	at := map[string]int{}
+	for _, f := range e.run.world.Frames(0) {
+		x := f.Exchange
+		if x == nil {
+			continue
+		}
+		if f.Kind == scenario.HTTPRequest {
+			if i, ok := at[queryOf(x.Path, "continue")]; ok && out[i].To == 0 {
+				out[i].To = f.N
+			}
+			continue
+		}
+		token := continueOf(x.ResBody)
+		if token == "" {
+			continue
+		}
+		if _, known := at[token]; known {
+			continue
+		}
+		v, err := openToken(token, 0)
+		if err != nil {
+			continue
+		}
+		at[token] = len(out)
+		out = append(out, bracketView{ID: "token/" + strconv.FormatUint(f.N, 10), Label: x.Client + " after " + v.Start, Rev: v.Rev,
+			Start: v.Start, From: f.N, Expired: e.expired(v.Rev, x), Replica: x.Replica, Token: token})
+	}
+	return out
+}
+
+// expired reports whether a list at a revision can no longer be read on: neither the cache of the API server that was
+// asked nor the store has it.
+func (e *Engine) expired(rev string, x *scenario.Exchange) bool {
+	n, err := strconv.ParseUint(rev, 10, 64)
+	if err != nil || n >= e.run.world.Cluster().Compacted() {
+		return false // a token with -1 never expires
+	}
+	server := e.server(max(x.Replica, 1))
+	for _, d := range server.Table.All() {
+		path, _, _ := strings.Cut(x.Path, "?")
+		if strings.HasSuffix(path, "/"+d.Resource) && strings.Contains(path, "/"+d.Version+"/") && (d.Group == "" || strings.Contains(path, "/"+d.Group+"/")) {
+			return server.Registry.Backend.Cache(d.Hub).Snapshot(n) == nil
+		}
+	}
+	return true
+}
+
+// continueOf returns metadata.continue of a body, or "".
+func continueOf(body []byte) string {
+	if !strings.Contains(string(body), `"continue"`) {
+		return ""
+	}
+	var list struct {
+		Metadata struct {
+			Continue string `json:"continue"`
+		} `json:"metadata"`
+	}
+	if json.Unmarshal(body, &list) != nil {
+		return ""
+	}
+	return list.Metadata.Continue
+}
+
+// token is the view of a continue token.
+func (e *Engine) token(q *request) (any, error) {
+	return openToken(q.Token, e.run.world.Cluster().Compacted())
+}
+
+// queryOf returns a parameter of a path with a query.
+func queryOf(path, name string) string {
+	_, query, _ := strings.Cut(path, "?")
+	values, err := url.ParseQuery(query)
+	if err != nil {
+		return ""
+	}
+	return values.Get(name)
+}
