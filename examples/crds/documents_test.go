@@ -1,0 +1,90 @@
+package crds
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/yaml"
+)
+
+// document is one object in a file of a module.
+type document struct {
+	where  string // file:line, relative to the module
+	object *unstructured.Unstructured
+}
+
+// documents reads all objects in the files that match, in the order of their names. What is no object is left out: the
+// pages of a book show fragments, too.
+func documents(tb testing.TB, p project, patterns []string) (docs []document) {
+	tb.Helper()
+	dir := moduleDir(tb, p.module)
+	for _, file := range files(tb, dir, patterns) {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			tb.Fatal(err)
+		}
+		name, err := filepath.Rel(dir, file)
+		if err != nil {
+			tb.Fatal(err)
+		}
+		for _, part := range parts(data, filepath.Ext(file) == ".md") {
+			u := &unstructured.Unstructured{}
+			if err := yaml.Unmarshal(part.text, &u.Object); err != nil || u.GetAPIVersion() == "" || u.GetKind() == "" {
+				continue
+			}
+			docs = append(docs, document{fmt.Sprintf("%s:%d", filepath.ToSlash(name), part.line), u})
+		}
+	}
+	return docs
+}
+
+// files returns the files that match, sorted, each once.
+func files(tb testing.TB, dir string, patterns []string) (names []string) {
+	tb.Helper()
+	for _, pattern := range patterns {
+		found, err := filepath.Glob(filepath.Join(dir, filepath.FromSlash(pattern)))
+		if err != nil || len(found) == 0 {
+			tb.Fatalf("%s: no file matches %s (%v): is it another version of the project?", dir, pattern, err)
+		}
+		names = append(names, found...)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// part is a piece of a file.
+type part struct {
+	line int // of its first line, counted from 1
+	text []byte
+}
+
+// parts cuts a file into YAML documents. Of Markdown only what stands in fences of yaml counts.
+func parts(data []byte, markdown bool) (out []part) {
+	inside, line := !markdown, 0
+	begin := func() { out = append(out, part{line: line + 1}) }
+	if inside {
+		begin()
+	}
+	for text := range bytes.Lines(data) {
+		line++
+		trimmed := strings.TrimSpace(string(text))
+		switch {
+		case markdown && strings.HasPrefix(trimmed, "```"):
+			if inside = !inside && strings.HasPrefix(trimmed, "```y"); inside {
+				begin()
+			}
+		case inside && (trimmed == "---" || strings.HasPrefix(trimmed, "--- ")):
+			begin()
+		case inside:
+			last := &out[len(out)-1]
+			last.text = append(last.text, text...)
+		}
+	}
+	return out
+}

@@ -1,0 +1,55 @@
+package crds
+
+import (
+	"maps"
+	"strings"
+	"testing"
+
+	"github.com/matryer/is"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// checkSamples: every sample is created, has no field that its CRD does not know, and reads back as it was answered. Those
+// in refused are refused, for the reason given there.
+func checkSamples(t *testing.T, p project, c *cluster) {
+	is := is.New(t)
+	expected, accepted := maps.Clone(p.refused), 0
+	for _, d := range documents(t, p, p.samples) {
+		objects, ours := c.objects(t.Context(), d.object)
+		if !ours {
+			continue // Services, Secrets, kinds of other projects
+		}
+		made, err := objects.Create(t.Context(), d.object, metav1.CreateOptions{FieldValidation: "Strict"})
+		if want, refused := p.refused[d.where]; refused {
+			if err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: answered %v, want a refusal with %q", d.where, err, want)
+			}
+			delete(expected, d.where)
+			continue
+		}
+		if err != nil {
+			t.Errorf("%s: %v", d.where, err)
+			continue
+		}
+		read, err := objects.Get(t.Context(), made.GetName(), metav1.GetOptions{})
+		is.NoErr(err)
+		is.Equal(read, made)                                                          // what was stored is what was answered
+		is.NoErr(objects.Delete(t.Context(), made.GetName(), metav1.DeleteOptions{})) // names are used again
+		accepted++
+	}
+	is.Equal(len(expected), 0) // no line in refused is about nothing
+	is.True(accepted >= 3)
+	t.Logf("%d samples", accepted)
+}
+
+// checkInvalid: what a project keeps as examples of invalid objects is refused.
+func checkInvalid(t *testing.T, p project, c *cluster) {
+	docs := documents(t, p, p.invalid)
+	for _, d := range docs {
+		if _, err := c.create(t.Context(), d.object, metav1.CreateOptions{}); !apierrors.IsInvalid(err) {
+			t.Errorf("%s: answered %v, want 422 Invalid", d.where, err)
+		}
+	}
+	t.Logf("%d refused", len(docs))
+}
