@@ -1,0 +1,68 @@
+// The last step of a build: fill in the service worker's list, weigh the page against its budget, and, with --dist,
+// put .br and .gz beside every file for static hosts that send them. Exits with 1 when the page is too heavy.
+import { createHash } from 'node:crypto'
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
+
+const dist = new URL('../dist/', import.meta.url).pathname
+const KiB = 1024
+const budgets = { page: 40 * KiB, editor: 110 * KiB }
+
+const brotli = bytes => brotliCompressSync(bytes, {
+  params: { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length },
+})
+
+function walk(folder) {
+  return readdirSync(join(dist, folder), { withFileTypes: true }).flatMap(entry => {
+    const path = folder ? `${folder}/${entry.name}` : entry.name
+    return entry.isDirectory() ? walk(path) : [path]
+  }).sort()
+}
+
+const compressed = /\.(br|gz)$/
+const files = walk('').filter(file => !compressed.test(file))
+const small = files.filter(file => !file.startsWith('engine/'))
+
+// What the service worker fetches at install: the page, and of the engine's files those of every first visit.
+function firstVisit() {
+  const path = join(dist, 'engine/engine.json')
+  const engine = existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) : null
+  const parts = engine ? [engine.core.file, engine.exec, engine.trace].filter(Boolean).map(file => `engine/${file}`) : []
+  return [...small.filter(file => !['index.html', 'sw.js'].includes(file)), ...parts].filter(file => existsSync(join(dist, file)))
+}
+
+const list = firstVisit()
+const digest = createHash('sha256')
+for (const file of [...list, 'index.html']) digest.update(file).update(readFileSync(join(dist, file)))
+const worker = readFileSync(join(dist, 'sw.js'), 'utf8')
+  .replace(/^const VERSION = .*$/m, `const VERSION = 'kubesim-${digest.digest('hex').slice(0, 12)}'`)
+  .replace(/^const FILES = .*$/m, `const FILES = ${JSON.stringify(['./', ...list.map(file => `./${file}`)])}`)
+writeFileSync(join(dist, 'sw.js'), worker)
+
+// The budget counts what the page needs to be usable: HTML, CSS and scripts. The editor is a chunk of its own.
+const weight = { page: 0, editor: 0 }
+console.log('\n     raw     br  file')
+for (const file of small.filter(file => /\.(html|css|js)$/.test(file) && file !== 'sw.js')) {
+  const bytes = readFileSync(join(dist, file))
+  const size = brotli(bytes).length
+  weight[/\/editor-/.test(file) ? 'editor' : 'page'] += size
+  console.log(`${String(bytes.length).padStart(8)}${String(size).padStart(7)}  ${file}`)
+}
+let heavy = false
+for (const [name, limit] of Object.entries(budgets)) {
+  const over = weight[name] > limit
+  heavy ||= over
+  console.log(`${name}: ${(weight[name] / KiB).toFixed(1)} KiB br of ${limit / KiB} KiB${over ? ': TOO HEAVY' : ''}`)
+}
+
+if (process.argv.includes('--dist')) {
+  for (const file of files) {
+    const path = join(dist, file)
+    if (statSync(path).size < 200 || /\.(png|bin)$/.test(file)) continue
+    const bytes = readFileSync(path)
+    if (!existsSync(`${path}.br`) || !file.startsWith('engine/')) writeFileSync(`${path}.br`, brotli(bytes))
+    if (!existsSync(`${path}.gz`) || !file.startsWith('engine/')) writeFileSync(`${path}.gz`, gzipSync(bytes, { level: 9 }))
+  }
+}
+process.exit(heavy ? 1 : 0)

@@ -1,0 +1,97 @@
+// Situations are worlds that one key brings about: a few ordinary lines each, which undo takes back one by one.
+import { bootWith, head, lesson, lessonState, query, run } from '../state/session'
+import type { Replica } from '../engine/protocol'
+
+export interface Situation {
+  key: string
+  title: string
+  about: string
+  replicas?: number
+  lines: string[]
+  files?: Record<string, string>
+}
+
+const settings = (color: string) => `apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: shared\ndata:\n  color: ${color}\n`
+
+export const situations: Situation[] = [
+  {
+    key: 'c', title: 'Conflict', about: 'Bob writes what he read before Alice wrote: 409.',
+    lines: [
+      'create configmap shared --from-literal=color=red --as alice',
+      'get configmap shared --as bob',
+      `patch configmap shared --type merge -p '{"data":{"color":"green"}}' --as alice`,
+      'replace -f shared.yaml --rv last --as bob',
+    ],
+    files: { 'shared.yaml': settings('blue') },
+  },
+  {
+    key: 'g', title: 'Gone', about: 'A watch comes back after the history it needs is forgotten: 410.',
+    lines: [
+      'list configmaps --as carol',
+      'watch configmaps --rv last --name before --as carol',
+      'create configmap one',
+      'stop before',
+      'create configmap two',
+      'expire',
+      'watch configmaps --rv last --name after --as carol',
+    ],
+  },
+  {
+    key: 'p', title: 'Pages', about: 'A reader holds a continue token while the store forgets its revision.',
+    lines: [
+      'create configmap page-a', 'create configmap page-b', 'create configmap page-c',
+      'list configmaps --limit 2 --as reader',
+      'create configmap page-d',
+      'expire',
+      '! list configmaps --limit 2 --continue last --as reader',
+    ],
+  },
+  {
+    key: 'l', title: 'Lag', about: 'Two servers, one of them behind: the same question has two answers.', replicas: 2,
+    lines: [
+      'watch configmaps --name near --via 1 --as dora',
+      'watch configmaps --name far --via 2 --as emil',
+      'lag 2',
+      'create configmap fresh --via 1',
+      'list configmaps --rv 0 --via 1 --as dora',
+      'list configmaps --rv 0 --via 2 --as emil',
+    ],
+  },
+  {
+    key: 'o', title: 'Owners', about: 'Two appliers want one field: the second is refused, and told who owns it.',
+    lines: [
+      'apply -f red.yaml --field-manager alice --as alice',
+      'apply -f blue.yaml --field-manager bob --as bob',
+      'apply -f blue.yaml --field-manager bob --as bob --force',
+    ],
+    files: { 'red.yaml': settings('red'), 'blue.yaml': settings('blue') },
+  },
+  {
+    key: 'b', title: 'Bookmark', about: 'An idle watch learns how far history went without getting an object.',
+    lines: [
+      'watch configmaps --bookmarks --name idle --as carol',
+      'create namespace elsewhere',
+      'create secret noise -n elsewhere',
+      'tick 1m',
+    ],
+  },
+]
+
+/** bring runs a situation; one that needs more servers than there are begins a new world. */
+export async function bring(situation: Situation): Promise<void> {
+  if (situation.replicas) {
+    const { replicas } = await query<{ replicas: Replica[] }>('replicas')
+    if (replicas.length < situation.replicas) {
+      lessonState.value = null
+      lesson.value = null
+      await bootWith({ seed: '1' })
+      await run(`replicas ${situation.replicas}`)
+    }
+  }
+  const before = head.value.branch
+  for (const line of situation.lines) {
+    const named = Object.entries(situation.files ?? {}).filter(([name]) => line.includes(`-f ${name}`))
+    await run(line, Object.fromEntries(named))
+    if (head.value.branch !== before) return
+  }
+}

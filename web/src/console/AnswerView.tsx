@@ -1,0 +1,117 @@
+// AnswerView shows one request with its answer in full: headers, and the body in the form that one can read best.
+import { useSignal } from '@preact/signals'
+import { useEffect, useState } from 'preact/hooks'
+import type { Exchange, Field, Header, Token } from '../engine/protocol'
+import { query } from '../state/session'
+import { text } from '../text.en'
+import { Fields } from './Fields'
+import { toYAML } from './yaml'
+
+type Form = 'table' | 'json' | 'yaml' | 'protobuf' | 'headers'
+type Answer = NonNullable<Exchange['res']> & { fields?: Field[] }
+
+interface Body {
+  kind?: string
+  metadata?: { continue?: string }
+  columnDefinitions?: { name: string; priority?: number }[]
+  rows?: { cells: unknown[] }[]
+}
+
+const words = text.console
+
+export function AnswerView({ exchange }: { exchange: Exchange }) {
+  const { req, res } = exchange
+  return (
+    <div class="exchange">
+      <p class="mono call"><b>{req.method}</b> <span>{req.path}</span></p>
+      <details>
+        <summary>{words.request}: {words.formats.headers.toLowerCase()}{req.body ? ', body' : ''}</summary>
+        <Headers headers={req.headers} />
+        {req.body && <pre tabIndex={0}>{pretty(req.body)}</pre>}
+      </details>
+      {res ? <Answered res={res as Answer} /> : <p class="hint">{text.inspector.waiting}</p>}
+    </div>
+  )
+}
+
+function Answered({ res }: { res: Answer }) {
+  const body = res.encoding === 'base64' ? null : parse(res.body)
+  const form = useSignal<Form>(res.encoding === 'base64' ? 'protobuf' : body?.kind === 'Table' ? 'table' : 'yaml')
+  const forms: Form[] = res.encoding === 'base64' ? ['protobuf', 'headers'] : ['table', 'yaml', 'json', 'headers']
+  const shown = forms.includes(form.value) ? form.value : 'headers'
+  return (
+    <div class="answered">
+      <div class="split">
+        <p class={res.code >= 400 ? 'bad mono' : 'mono'}><b>{res.code}</b> {res.reason}</p>
+        <div class="forms" role="group" aria-label={words.answer}>
+          {forms.map(name => (
+            <button key={name} class="quiet" aria-pressed={name === shown} onClick={() => { form.value = name }}>
+              {words.formats[name]}
+            </button>
+          ))}
+        </div>
+      </div>
+      {body?.metadata?.continue && <TokenNote token={body.metadata.continue} />}
+      {shown === 'headers' && <Headers headers={res.headers} />}
+      {shown === 'table' && <TableBody body={body} />}
+      {shown === 'yaml' && <pre tabIndex={0}>{body ? toYAML(body as Parameters<typeof toYAML>[0]) : res.body || text.inspector.noBody}</pre>}
+      {shown === 'json' && <pre tabIndex={0}>{pretty(res.body) || text.inspector.noBody}</pre>}
+      {shown === 'protobuf' && (res.fields ? <Fields fields={res.fields} /> : <pre tabIndex={0}>{hex(res.body)}</pre>)}
+    </div>
+  )
+}
+
+function parse(body: string): Body | null {
+  try {
+    return JSON.parse(body) as Body
+  } catch {
+    return null
+  }
+}
+
+function pretty(body: string): string {
+  const value = parse(body)
+  return value === null ? body : JSON.stringify(value, null, 2)
+}
+
+function hex(base64: string): string {
+  const bytes = [...atob(base64)].map(c => c.charCodeAt(0).toString(16).padStart(2, '0'))
+  return bytes.join(' ').replace(/((?:\S+ ){16})/g, '$1\n')
+}
+
+function Headers({ headers }: { headers: Header[] }) {
+  return (
+    <dl class="headers mono">
+      {headers.map(([name, value]) => <div key={name}><dt>{name}</dt><dd>{value}</dd></div>)}
+    </dl>
+  )
+}
+
+function TableBody({ body }: { body: Body | null }) {
+  if (body?.kind !== 'Table' || !body.columnDefinitions) return <p class="hint">{words.noTable} <code>-o table</code></p>
+  const columns = body.columnDefinitions.map((column, i) => ({ ...column, i })).filter(column => !column.priority)
+  return (
+    <div class="scroll" tabIndex={0}>
+      <table>
+        <thead><tr>{columns.map(column => <th key={column.i} scope="col">{column.name}</th>)}</tr></thead>
+        <tbody>
+          {(body.rows ?? []).map((row, i) => (
+            <tr key={i}>{columns.map(column => <td key={column.i}>{String(row.cells[column.i] ?? '')}</td>)}</tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  )
+}
+
+// TokenNote opens a continue token: where the next page begins, at which revision, and whether it still can be had.
+function TokenNote({ token }: { token: string }) {
+  const [opened, setOpened] = useState<Token | null>(null)
+  useEffect(() => { query<Token>('token', { token }).then(setOpened, () => setOpened(null)) }, [token])
+  return (
+    <div class="note">
+      <p><b>{words.token}</b> {opened?.text}</p>
+      <p class="mono wrap">{token}</p>
+    </div>
+  )
+}

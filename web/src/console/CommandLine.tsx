@@ -1,0 +1,132 @@
+// CommandLine is one line of the scenario language, with completion from the engine and a history. It is an input and
+// a list, no terminal: everything in it can be selected, zoomed and read aloud.
+import { signal } from '@preact/signals'
+import { filesOf } from '../state/manifests'
+import { line } from '../state/page'
+import { live } from '../state/player'
+import { query, ready, run, transcript } from '../state/session'
+import { text } from '../text.en'
+
+interface Candidate {
+  text: string
+  detail: string
+}
+
+interface Completion {
+  from: number
+  to: number
+  items: Candidate[]
+}
+
+const none: Completion = { from: 0, to: 0, items: [] }
+const completion = signal<Completion>(none)
+const chosen = signal(-1)
+const recalled = signal(0) // how many lines back in the history; 0: the line being typed
+const most = 8
+
+/** submit runs a line, from wherever it came. */
+export async function submit(command: string): Promise<void> {
+  const trimmed = command.trim()
+  if (!trimmed) return
+  line.value = ''
+  close()
+  recalled.value = 0
+  await run(trimmed, filesOf(trimmed))
+}
+
+function close(): void {
+  completion.value = none
+  chosen.value = -1
+}
+
+async function complete(input: HTMLInputElement): Promise<void> {
+  const asked = input.value
+  if (!asked.trim() || !ready.value) return close()
+  try {
+    const answer = await query<Completion>('complete', { line: asked, cursor: input.selectionStart ?? asked.length })
+    if (input.value !== asked) return
+    const items = (answer.items ?? []).filter(item => item.text !== asked.slice(answer.from, answer.to)).slice(0, most)
+    completion.value = { ...answer, items }
+    chosen.value = -1
+  } catch {
+    close()
+  }
+}
+
+function accept(input: HTMLInputElement, item: Candidate): void {
+  const { from, to } = completion.value
+  line.value = `${input.value.slice(0, from)}${item.text} ${input.value.slice(to).trimStart()}`
+  close()
+  const cursor = from + item.text.length + 1
+  requestAnimationFrame(() => {
+    input.focus()
+    input.setSelectionRange(cursor, cursor)
+    void complete(input)
+  })
+}
+
+function recallLine(by: number): void {
+  const lines = [...new Set(transcript.value.map(entry => entry.line).reverse())]
+  const next = Math.max(0, Math.min(lines.length, recalled.value + by))
+  recalled.value = next
+  line.value = next === 0 ? '' : (lines[next - 1] ?? '')
+  close()
+}
+
+function onKey(event: KeyboardEvent & { currentTarget: HTMLInputElement }): void {
+  const input = event.currentTarget
+  const { items } = completion.value
+  const item = items[chosen.value]
+  switch (event.key) {
+    case 'ArrowDown':
+      if (items.length > 0) chosen.value = (chosen.value + 1) % items.length
+      else recallLine(-1)
+      break
+    case 'ArrowUp':
+      if (chosen.value >= 0) chosen.value--
+      else recallLine(1)
+      break
+    case 'Tab':
+      if (event.shiftKey || !item && items.length !== 1) return
+      accept(input, item ?? items[0]!)
+      break
+    case 'Escape':
+      if (items.length > 0) close()
+      else input.blur()
+      break
+    case 'Enter':
+      if (item) accept(input, item)
+      else void submit(input.value)
+      break
+    default:
+      return
+  }
+  event.preventDefault()
+}
+
+export function CommandLine() {
+  const { items } = completion.value
+  return (
+    <div class="command">
+      <div class="prompt">
+        <span class="mono sign" aria-hidden="true">›</span>
+        <input id="command" class="mono" role="combobox" aria-label={text.console.label} aria-autocomplete="list"
+          aria-expanded={items.length > 0} aria-controls="candidates" autocomplete="off" autocapitalize="off"
+          spellcheck={false} placeholder={text.console.placeholder} value={line.value}
+          aria-activedescendant={chosen.value >= 0 ? `candidate-${chosen.value}` : undefined}
+          onInput={event => { line.value = event.currentTarget.value; void complete(event.currentTarget) }}
+          onKeyDown={onKey} onBlur={() => window.setTimeout(close, 150)} />
+        <button class="primary" aria-disabled={!ready.value} onClick={() => void submit(line.value)}>{text.console.run}</button>
+      </div>
+      <ul id="candidates" role="listbox" aria-label={text.console.candidates(items.length)} hidden={items.length === 0}>
+        {items.map((item, i) => (
+          <li key={item.text} id={`candidate-${i}`} role="option" aria-selected={i === chosen.value}
+            onPointerDown={event => { event.preventDefault(); accept(document.getElementById('command') as HTMLInputElement, item) }}>
+            <code>{item.text}</code><span>{item.detail}</span>
+          </li>
+        ))}
+      </ul>
+      {!live.value && <p class="hint">{text.console.past}</p>}
+    </div>
+  )
+}

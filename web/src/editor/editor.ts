@@ -1,0 +1,80 @@
+// The editor chunk, loaded when a manifest is first shown. It lives in a shadow root: there CodeMirror brings its styles
+// as constructed style sheets, which the page's policy (style-src 'self') allows, and not as <style> elements.
+import { defaultKeymap, history, historyKeymap, indentLess, indentMore } from '@codemirror/commands'
+import { json } from '@codemirror/lang-json'
+import { yaml } from '@codemirror/lang-yaml'
+import { bracketMatching, HighlightStyle, indentOnInput, syntaxHighlighting } from '@codemirror/language'
+import { lintGutter, setDiagnostics } from '@codemirror/lint'
+import { EditorState } from '@codemirror/state'
+import { drawSelection, EditorView, highlightActiveLine, keymap, lineNumbers } from '@codemirror/view'
+import { tags } from '@lezer/highlight'
+import type { Complaint } from './locate'
+
+export interface Editor {
+  complain(problems: Complaint[]): void
+  destroy(): void
+}
+
+export interface Options {
+  value: string
+  label: string
+  onChange(content: string): void
+  onSubmit(): void
+}
+
+const look = EditorView.theme({
+  '&': { color: 'var(--ink)', backgroundColor: 'var(--sheet)', fontSize: '13px', border: '1px solid var(--rule)', borderRadius: '6px' },
+  '&.cm-focused': { outline: '2px solid var(--accent)', outlineOffset: '1px' },
+  '.cm-scroller': { fontFamily: 'var(--mono)', lineHeight: '1.55', maxHeight: '340px', minHeight: '180px' },
+  '.cm-content': { caretColor: 'var(--accent)' },
+  '.cm-cursor': { borderLeftColor: 'var(--accent)', borderLeftWidth: '2px' },
+  '.cm-gutters': { color: 'var(--soft)', backgroundColor: 'var(--well)', border: 'none', borderRadius: '6px 0 0 6px' },
+  '.cm-activeLine, .cm-activeLineGutter': { backgroundColor: 'color-mix(in oklab, var(--wash) 45%, transparent)' },
+  '&.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground, .cm-selectionBackground': { background: 'var(--wash)' },
+  '.cm-tooltip': { backgroundColor: 'var(--sheet)', color: 'var(--ink)', border: '1px solid var(--line)' },
+})
+
+const colours = HighlightStyle.define([
+  { tag: [tags.propertyName, tags.definition(tags.propertyName)], color: 'var(--accent)' },
+  { tag: [tags.number, tags.bool, tags.null, tags.keyword], color: 'var(--ink)', fontWeight: '600' },
+  { tag: tags.comment, color: 'var(--soft)', fontStyle: 'italic' },
+])
+
+/** mount puts an editor into host. Tab indents; Escape, then Tab, leaves it. */
+export function mount(host: HTMLElement, options: Options): Editor {
+  const root = host.shadowRoot ?? host.attachShadow({ mode: 'open' })
+  const language = options.value.trimStart().startsWith('{') ? json() : yaml()
+  let leaving = false
+  const view = new EditorView({
+    root,
+    parent: root as unknown as HTMLElement,
+    state: EditorState.create({
+      doc: options.value,
+      extensions: [
+        lineNumbers(), history(), drawSelection(), highlightActiveLine(), indentOnInput(), bracketMatching(), lintGutter(),
+        language, look, syntaxHighlighting(colours),
+        EditorView.contentAttributes.of({ 'aria-label': options.label }),
+        EditorView.domEventHandlers({
+          keydown: event => { if (event.key !== 'Tab' && event.key !== 'Shift') leaving = event.key === 'Escape' },
+          focus: () => { leaving = false },
+        }),
+        keymap.of([
+          { key: 'Mod-Enter', run: () => { options.onSubmit(); return true } },
+          { key: 'Tab', run: view => !leaving && indentMore(view), shift: view => !leaving && indentLess(view) },
+          ...defaultKeymap, ...historyKeymap,
+        ]),
+        EditorView.updateListener.of(update => { if (update.docChanged) options.onChange(update.state.doc.toString()) }),
+      ],
+    }),
+  })
+  return { complain: problems => complain(view, problems), destroy: () => view.destroy() }
+}
+
+function complain(view: EditorView, problems: Complaint[]): void {
+  const last = view.state.doc.lines
+  const diagnostics = problems.map(problem => {
+    const line = view.state.doc.line(Math.max(1, Math.min(problem.line || 1, last)))
+    return { from: line.from, to: line.to, severity: 'error' as const, message: problem.text }
+  })
+  view.dispatch(setDiagnostics(view.state, diagnostics))
+}

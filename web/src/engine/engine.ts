@@ -1,0 +1,98 @@
+// Engine is the page's end of one Worker: requests go out with an id, answers come back as promises, frames go to
+// onFrames. A Worker that dies rejects what it still owed and says so once through onExit.
+import { compile, engineURL, manifest, type EngineName } from './files'
+import { protocolVersion, type EngineError, type Frame } from './protocol'
+
+export interface FramesMessage {
+  branch: string
+  reset?: boolean
+  frames: Frame[]
+}
+
+/** Refused is an engine's answer that says no; needs names what the engine lacks, fatal says that it panicked. */
+export class Refused extends Error {
+  readonly needs: string | undefined
+  readonly fatal: boolean
+  constructor(error: EngineError) {
+    super(error.text)
+    this.needs = error.needs
+    this.fatal = error.fatal ?? false
+  }
+}
+
+interface Pending {
+  resolve(answer: unknown): void
+  reject(error: Error): void
+}
+
+export class Engine {
+  private readonly worker: Worker
+  private readonly pending = new Map<number, Pending>()
+  private last = 0
+  private dead = false
+
+  onFrames: (message: FramesMessage) => void = () => {}
+  onExit: (text: string) => void = () => {}
+
+  constructor(readonly name: EngineName) {
+    this.worker = new Worker(new URL('./worker.ts', import.meta.url), { type: 'module' })
+    this.worker.onmessage = ({ data }) => this.receive(data)
+    this.worker.onerror = event => this.fail(event.message || 'the worker failed')
+    compile(name).then(
+      module => this.worker.postMessage({ module, exec: engineURL(manifest?.exec ?? '') }),
+      (error: Error) => this.fail(error.message),
+    )
+  }
+
+  /** ask sends one request and resolves with the engine's answer; it rejects with Refused when the engine says no. */
+  ask<T>(kind: string, body: object = {}): Promise<T> {
+    if (this.dead) return Promise.reject(new Error('the simulator stopped'))
+    const id = ++this.last
+    const bytes = new TextEncoder().encode(JSON.stringify({ v: protocolVersion, id, kind, ...body }))
+    return new Promise<T>((resolve, reject) => {
+      this.pending.set(id, { resolve: resolve as (answer: unknown) => void, reject })
+      this.worker.postMessage(bytes, [bytes.buffer])
+    })
+  }
+
+  /** stop ends the Worker at once and gives its memory back. */
+  stop(): void {
+    this.dead = true
+    this.worker.terminate()
+  }
+
+  private receive(data: unknown): void {
+    if (!(data instanceof Uint8Array)) {
+      this.fail(String((data as { exit?: string }).exit ?? 'unknown message'))
+      return
+    }
+    const message = JSON.parse(new TextDecoder().decode(data))
+    if (message.v !== protocolVersion) {
+      this.fail(`the engine speaks protocol ${message.v}, this page ${protocolVersion}: reload the page`)
+      return
+    }
+    if (message.kind === 'frames') this.onFrames(message)
+    else if (message.kind === 'ok') this.settle(message.id)?.resolve(message)
+    else if (message.kind === 'error') this.refuse(message)
+  }
+
+  private refuse(message: { id?: number; error: EngineError }): void {
+    const refused = new Refused(message.error)
+    this.settle(message.id ?? 0)?.reject(refused)
+    if (refused.fatal) this.onExit(refused.message)
+  }
+
+  private settle(id: number): Pending | undefined {
+    const pending = this.pending.get(id)
+    this.pending.delete(id)
+    return pending
+  }
+
+  private fail(text: string): void {
+    if (this.dead) return
+    this.stop()
+    for (const { reject } of this.pending.values()) reject(new Error(text))
+    this.pending.clear()
+    this.onExit(text)
+  }
+}

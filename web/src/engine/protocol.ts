@@ -1,0 +1,238 @@
+// The messages between the page and the engine, version 1.
+//
+//   page ──request {v,id,kind,…}──▶ worker ──bytes──▶ engine
+//   page ◀──{v,id,kind:"ok"|"error",…}── one for each request
+//   page ◀──{v,kind:"frames",branch,reset?,frames}── any number, before or after
+//
+// Revisions and resourceVersions are strings: they are opaque, and they may be larger than a double holds.
+
+export const protocolVersion = 1
+
+/** Op is one line of the scenario language, with the manifests that it names. */
+export interface Op {
+  line: string
+  files?: Record<string, string>
+}
+
+export type FrameKind =
+  | 'http.req' | 'http.res'
+  | 'store.commit' | 'store.compact'
+  | 'cache.apply'
+  | 'watch.event' | 'watch.bookmark' | 'watch.close'
+  | 'clock.tick' | 'fault'
+  | 'check.pass' | 'check.fail'
+
+/** Frame is one thing that happened. cause is the n of the frame that made it happen. */
+export interface Frame {
+  n: number
+  vt: number
+  rv: string
+  lane: string
+  kind: FrameKind | (string & {})
+  cause?: number
+  op?: number
+  text: string
+  ref?: string
+  verb?: string
+  code?: number
+  reason?: string
+}
+
+/** Head says where the engine's world stands: after op n of total of a branch. */
+export interface Head {
+  branch: string
+  n: number
+  total: number
+  vt: number
+  rv: string
+  frames: number
+}
+
+export type Header = [string, string]
+
+export interface Exchange {
+  n?: number
+  client: string
+  replica: number
+  req: { method: string; path: string; headers: Header[]; body: string }
+  res: { code: number; reason?: string; headers: Header[]; body: string; encoding?: 'base64' } | null
+  events?: { frame: number; type: string; rv: string; name: string; text: string }[]
+}
+
+export interface Result {
+  lines: string[]
+  ok: boolean
+  text?: string
+  http?: Exchange
+  watch?: string
+  waiting?: boolean
+}
+
+export interface LessonState {
+  id: string
+  step: number
+  steps: number
+  done: boolean
+  state: 'predict' | 'do' | 'passed'
+  passed: boolean[]
+  predicted: ({ answer: number; right: boolean } | null)[]
+  hints: string[]
+  requests: number
+  golf: { yours: number; par: number } | null
+  next?: string
+}
+
+export interface LessonInfo {
+  id: string
+  title: string
+  about: string
+  needs: string[]
+  minutes: number
+  steps: number
+  engine: 'core' | 'cel'
+}
+
+export interface Lesson {
+  id: string
+  title: string
+  about: string
+  steps: {
+    id: string
+    text: string
+    predict?: { ask: string; options: string[] }
+    hints: number
+    actions?: string[]
+    check: boolean
+  }[]
+}
+
+export interface Boot {
+  seed?: string
+  replicas?: { version: string; gates?: Record<string, boolean> }[]
+  scenario?: string
+  lesson?: string
+  log?: Op[]
+  cursor?: number
+}
+
+export interface Resource {
+  group: string
+  version: string
+  resource: string
+  kind: string
+  short?: string[]
+  namespaced: boolean
+  verbs: string[]
+  subresources?: string[]
+  custom?: boolean
+}
+
+export interface Table {
+  columns: { name: string; type: string; priority: number }[]
+  rows: { name: string; ns: string; rv: string; uid: string; cells: string[]; deleting?: boolean }[]
+  rv: string
+}
+
+/** Field is one field of a protobuf message, opened. */
+export interface Field {
+  offset: number
+  length: number
+  field: number
+  wire: string
+  name?: string
+  type?: string
+  value?: string
+  children?: Field[]
+}
+
+export interface Owners {
+  rv: string
+  managers: { letter: string; name: string; operation: string; subresource?: string; time: string; fields: number }[]
+  lines: { text: string; managers?: string[] | null }[]
+  paths: { path: string; managers: string[] }[]
+}
+
+export interface Token {
+  rv: string
+  start: string
+  version: string
+  expired: boolean
+  inconsistent: boolean
+  text: string
+}
+
+export interface TokenSpan {
+  id: string
+  label: string
+  rv: string
+  start: string
+  from: number
+  to?: number
+  expired: boolean
+  replica: number
+}
+
+export interface LaneInfo {
+  id: string
+  kind: 'store' | 'replica' | 'watch' | 'client'
+  label: string
+  horizon: string
+  from: string
+  state?: string
+  replica?: number
+  resource?: string
+}
+
+export interface TimelineView {
+  lanes: LaneInfo[]
+  compacted: string
+  tokens: TokenSpan[] | null
+  now: number
+  rv: string
+}
+
+export interface Replica {
+  n: number
+  version: string
+  gates?: Record<string, boolean> | null
+  rv: string
+  cut: boolean
+  lagging?: string[] | null
+  watches: number
+}
+
+export interface Client {
+  name: string
+  replica: number
+  held: boolean
+  actor?: string
+  resource?: string
+  state?: string
+  keys?: string[] | null
+  requests: number
+}
+
+/** Manifest is engine.json: the files of the engine, their sizes in bytes, and the hash that share links carry. */
+export interface Manifest {
+  protocol: number
+  go: string
+  core: Build
+  cel: Build
+  exec: string
+  schemas?: Record<string, { file: string }>
+  trace?: string
+}
+
+export interface Build {
+  file: string
+  raw: number
+  gz: number
+  br: number
+  hash: string
+}
+
+export interface EngineError {
+  text: string
+  needs?: string
+  fatal?: boolean
+}

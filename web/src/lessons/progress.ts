@@ -1,0 +1,48 @@
+// Progress of the lessons, kept in this browser only: which are done, and the fewest requests each took.
+import { signal } from '@preact/signals'
+import type { LessonInfo, LessonState } from '../engine/protocol'
+import { recall, remember } from '../state/page'
+import { beginLesson } from '../state/session'
+
+export interface Progress {
+  [lesson: string]: { done: boolean; best?: number }
+}
+
+export const catalogue = signal<LessonInfo[]>([])
+export const progress = signal<Progress>(read())
+
+function read(): Progress {
+  try {
+    const kept: unknown = JSON.parse(recall('progress') || '{}')
+    return typeof kept === 'object' && kept !== null ? (kept as Progress) : {}
+  } catch {
+    return {}
+  }
+}
+
+function write(next: Progress): void {
+  progress.value = next
+  remember('progress', JSON.stringify(next))
+}
+
+/** noteProgress keeps that a lesson was finished. */
+export function noteProgress(state: LessonState): void {
+  if (!state.done) return
+  const before = progress.value[state.id]
+  const yours = state.golf?.yours
+  const best = yours === undefined ? before?.best : Math.min(yours, before?.best ?? yours)
+  if (before?.done && before.best === best) return
+  write({ ...progress.value, [state.id]: best === undefined ? { done: true } : { done: true, best } })
+}
+
+export function forgetProgress(): void {
+  write({})
+}
+
+/** nextLesson is the first lesson after id that is not done. */
+export function nextLesson(id: string): { title: string; start(): void } | null {
+  const all = catalogue.value
+  const from = all.findIndex(info => info.id === id) + 1
+  const next = [...all.slice(from), ...all.slice(0, from)].find(info => info.id !== id && !progress.value[info.id]?.done)
+  return next ? { title: next.title, start: () => void beginLesson(next.id) } : null
+}

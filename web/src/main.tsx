@@ -1,0 +1,86 @@
+// The page starts here: the engine's bytes are asked for first, then the page is drawn, then the engine is booted with
+// what the address says, or with the opening lesson, whose recording plays until the engine is there.
+import './styles/base.css'
+import './styles/layout.css'
+import './styles/timeline.css'
+import './styles/parts.css'
+import { render } from 'preact'
+import type { FramesMessage } from './engine/engine'
+import { compile, engineURL, manifest } from './engine/files'
+import type { LessonInfo, LessonState } from './engine/protocol'
+import { catalogue } from './lessons/progress'
+import { unpack } from './share/codec'
+import { keepAddress } from './share/link'
+import { notice } from './state/page'
+import { bootWith, frames, lessonState, query, show, start, status } from './state/session'
+import { text } from './text.en'
+import { App } from './ui/App'
+import { listen } from './ui/keys'
+
+const opening = 'first'
+
+async function open(): Promise<void> {
+  const shared = location.hash.length > 1 ? await fromAddress(location.hash) : null
+  if (!shared) void playRecording()
+  try {
+    await start(shared ?? { lesson: opening })
+  } catch (error) {
+    // The engine runs, and refused this world: a link with a log that makes no sense, or a lesson that is gone.
+    if (status.value.state === 'stopped') throw error
+    notice.value = `${text.share.badLink}: ${(error as Error).message}`
+    await bootWith({ seed: '1' })
+  }
+  keepAddress()
+  catalogue.value = (await query<{ lessons: LessonInfo[] }>('lessons')).lessons ?? []
+}
+
+async function fromAddress(hash: string) {
+  try {
+    const { world, engine } = await unpack(hash)
+    const here = manifest?.core.hash.slice(0, engine.length)
+    if (engine !== here && engine !== manifest?.cel.hash.slice(0, engine.length)) notice.value = text.share.otherEngine
+    return world
+  } catch (error) {
+    notice.value = `${text.share.badLink}: ${(error as Error).message}`
+    return null
+  }
+}
+
+interface Recording {
+  messages: ({ kind: string; lesson?: LessonState } & FramesMessage)[]
+}
+
+// playRecording shows the opening seconds before the engine is there. A run is a pure function of engine, seed and
+// log, so the live world that takes over has the same frames; where it has not, the page says so.
+async function playRecording(): Promise<void> {
+  if (!manifest?.trace) return
+  const answer = await fetch(engineURL(manifest.trace))
+  if (!answer.ok || status.value.state !== 'loading') return
+  const { messages } = (await answer.json()) as Recording
+  if (status.value.state !== 'loading') return
+  show(messages.filter(message => message.kind === 'frames'))
+  lessonState.value = messages.findLast(message => message.lesson)?.lesson ?? null
+  recorded = JSON.stringify(frames.value)
+}
+
+let recorded = ''
+
+function compareRecording(): void {
+  if (recorded && JSON.stringify(frames.value) !== recorded) notice.value = text.engine.mismatch
+  recorded = ''
+}
+
+void compile('core').catch(() => {})
+render(<App />, document.getElementById('app')!)
+listen()
+open().then(compareRecording, (error: Error) => {
+  if (status.value.state !== 'stopped') status.value = { state: 'stopped', text: error.message }
+})
+
+if ('serviceWorker' in navigator && location.protocol.startsWith('http')) {
+  navigator.serviceWorker.register(new URL('sw.js', document.baseURI)).then(registration => {
+    registration?.addEventListener('updatefound', () => {
+      if (navigator.serviceWorker.controller) notice.value = text.offline
+    })
+  }, () => {})
+}

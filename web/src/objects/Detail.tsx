@@ -1,0 +1,76 @@
+// Detail is one object: as text to edit, with its field owners, compared between two revisions, or as protobuf.
+import { signal } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
+import type { Field, Owners } from '../engine/protocol'
+import { Fields } from '../console/Fields'
+import { manifests, putManifest } from '../state/manifests'
+import { object } from '../state/page'
+import { head, query, ready } from '../state/session'
+import { text } from '../text.en'
+import { Compare } from './Compare'
+import { ManifestEditor } from './ManifestEditor'
+import { OwnerBands } from './OwnerBands'
+
+type Mode = 'edit' | 'owners' | 'diff' | 'wire'
+
+export const mode = signal<Mode>('edit')
+const yaml = signal('')
+const owners = signal<Owners | null>(null)
+const wire = signal<Field[] | null>(null)
+const words = text.objects
+
+export function Detail({ at }: { at: string | undefined }) {
+  const of = object.value
+  useEffect(() => {
+    if (!of || !ready.value) return
+    let current = true
+    const set = (show: () => void) => { if (current) show() }
+    if (mode.value === 'edit') {
+      query<{ text: string }>('object', { ...of, at, format: 'yaml' })
+        .then(answer => set(() => { yaml.value = answer.text }), () => set(() => { yaml.value = '' }))
+    } else if (mode.value === 'owners') {
+      query<Owners>('owners', { ...of, at }).then(answer => set(() => { owners.value = answer }), () => set(() => { owners.value = null }))
+    } else if (mode.value === 'wire') {
+      query<{ fields: Field[] }>('object', { ...of, at, format: 'protobuf' })
+        .then(answer => set(() => { wire.value = answer.fields }), () => set(() => { wire.value = null }))
+    }
+    return () => { current = false }
+  }, [of, at, mode.value, head.value, ready.value])
+  return (
+    <div class="detail">
+      <div class="split">
+        <h2 class="mono">{of ? `${of.resource} ${of.ns ? `${of.ns}/` : ''}${of.name}` : words.newObject}</h2>
+        {of && (
+          <div class="forms" role="group" aria-label={words.view}>
+            {(['edit', 'owners', 'diff', 'wire'] as const).map(name => (
+              <button key={name} class="quiet" aria-pressed={mode.value === name} onClick={() => { mode.value = name }}>
+                {words[name]}
+              </button>
+            ))}
+          </div>
+        )}
+      </div>
+      {!of && <NewManifest />}
+      {of && mode.value === 'edit' && <ManifestEditor key={`${of.resource}/${of.ns}/${of.name}/${yaml.value.length}`} value={yaml.value} of={of} />}
+      {of && mode.value === 'owners' && owners.value && <OwnerBands owners={owners.value} />}
+      {of && mode.value === 'diff' && <Compare of={of} at={at} />}
+      {of && mode.value === 'wire' && (wire.value ? <Fields fields={wire.value} /> : <p class="hint">{words.none('protobuf')}</p>)}
+    </div>
+  )
+}
+
+const file = signal('configmap.yaml')
+
+function NewManifest() {
+  return (
+    <>
+      <label><span>{words.editor}</span>
+        <select value={file.value} onChange={event => { file.value = event.currentTarget.value }}>
+          {Object.keys(manifests.value).map(name => <option key={name}>{name}</option>)}
+        </select>
+      </label>
+      <ManifestEditor key={file.value} value={manifests.value[file.value] ?? ''} file={file.value}
+        onChange={content => putManifest(file.value, content)} />
+    </>
+  )
+}

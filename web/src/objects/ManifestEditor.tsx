@@ -1,0 +1,92 @@
+// ManifestEditor edits one manifest and sends it. It begins as a plain text area and becomes an editor with colours
+// when that chunk has come; the server's own errors are put at the lines they speak of.
+import { useEffect, useRef, useState } from 'preact/hooks'
+import type { Result } from '../engine/protocol'
+import type { Editor } from '../editor/editor'
+import { complaints, type Complaint } from '../editor/locate'
+import { ready, run } from '../state/session'
+import { text } from '../text.en'
+
+interface Props {
+  value: string
+  of?: { resource: string; ns: string; name: string }
+  file?: string
+  onChange?(content: string): void
+}
+
+const words = text.objects
+
+export function ManifestEditor({ value, of, file = 'manifest.yaml', onChange }: Props) {
+  const host = useRef<HTMLDivElement>(null)
+  const editor = useRef<Editor | null>(null)
+  const content = useRef(value)
+  const [problems, setProblems] = useState<Complaint[]>([])
+  const [said, setSaid] = useState('')
+  const [loaded, setLoaded] = useState(false)
+
+  const change = (next: string) => {
+    content.current = next
+    onChange?.(next)
+  }
+  const send = async (verb: string, flags = '') => {
+    if (!ready.value) return
+    const space = of?.ns ? ` -n ${of.ns}` : ''
+    const result = await run(`${verb} -f ${file}${space}${flags}`, { [file]: content.current })
+    const found = result ? complaints(content.current, statusOf(result)) : []
+    setProblems(found)
+    editor.current?.complain(found)
+    setSaid(result?.ok && flags.includes('--dry-run') ? words.checked : '')
+  }
+  const submit = useRef(() => {})
+  submit.current = () => void send(of ? 'replace' : 'create')
+
+  useEffect(() => {
+    let gone = false
+    void import('../editor/editor').then(({ mount }) => {
+      if (gone || !host.current) return
+      editor.current = mount(host.current, {
+        value: content.current, label: words.editor, onChange: change, onSubmit: () => submit.current(),
+      })
+      setLoaded(true)
+    })
+    return () => {
+      gone = true
+      editor.current?.destroy()
+    }
+  }, [])
+
+  return (
+    <div class="editing">
+      <div class="editor" ref={host} />
+      {!loaded && (
+        <textarea class="mono" rows={14} aria-label={words.editor} spellcheck={false} defaultValue={value}
+          onInput={event => change(event.currentTarget.value)} />
+      )}
+      <div class="split">
+        {of ? <button class="primary" onClick={() => void send('replace')}>{words.replace}</button>
+          : <button class="primary" onClick={() => void send('create')}>{words.create}</button>}
+        <button onClick={() => void send('apply')}>{words.apply}</button>
+        <button onClick={() => void send(of ? 'replace' : 'create', ' --dry-run --validate=Strict')}>{words.check}</button>
+        {of && <button onClick={() => void run(`delete ${of.resource} ${of.name}${of.ns ? ` -n ${of.ns}` : ''}`)}>{words.remove}</button>}
+        <span class="hint small push">{words.escape}</span>
+      </div>
+      <div role="status">
+        {said && <p>{said}</p>}
+        {problems.map((problem, i) => (
+          <p key={i} class="bad">{problem.line > 0 && <b>{problem.line}: </b>}{problem.text}</p>
+        ))}
+      </div>
+    </div>
+  )
+}
+
+// statusOf is the Status of a refused request, or null when the server agreed.
+function statusOf(result: Result): unknown {
+  const res = result.http?.res
+  if (!res || res.code < 400 || res.encoding) return null
+  try {
+    return JSON.parse(res.body)
+  } catch {
+    return { message: res.body }
+  }
+}

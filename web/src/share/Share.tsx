@@ -1,0 +1,66 @@
+// Share keeps this world: as a link, or as a scenario file that also runs outside of the page.
+import { useEffect, useState } from 'preact/hooks'
+import { dialog, notice } from '../state/page'
+import { bootWith, head, lesson, lessonState, query } from '../state/session'
+import { text } from '../text.en'
+import { Dialog } from '../ui/Dialog'
+import { currentLink, linkLimit } from './link'
+import { mostBytes } from './codec'
+
+const words = text.share
+
+export function Share() {
+  const [link, setLink] = useState('')
+  const [copied, setCopied] = useState(false)
+  useEffect(() => { void currentLink().then(setLink) }, [head.value])
+  const copy = async () => {
+    try {
+      await navigator.clipboard.writeText(link)
+      setCopied(true)
+    } catch {
+      document.querySelector<HTMLInputElement>('#link')?.select()
+    }
+  }
+  return (
+    <Dialog title={words.title}>
+      <p>{words.about}</p>
+      <div class="split">
+        <input id="link" class="mono grow" readOnly value={link} aria-label={words.title}
+          onFocus={event => event.currentTarget.select()} />
+        <button class="primary" onClick={() => void copy()}>{copied ? words.copied : words.copy}</button>
+      </div>
+      <p class="hint small" role="status">{copied ? words.copied : words.size(link.length)}{link.length > linkLimit && ` ${words.long}`}</p>
+      <div class="split">
+        <button onClick={() => void save()}>{words.file}</button>
+        <label class="file"><span>{words.load}</span>
+          <input type="file" accept=".txtar,.txt" onChange={event => void load(event.currentTarget.files?.[0])} />
+        </label>
+      </div>
+      <p class="hint small">{words.goTest}</p>
+    </Dialog>
+  )
+}
+
+async function save(): Promise<void> {
+  const { txtar } = await query<{ txtar: string }>('export')
+  const url = URL.createObjectURL(new Blob([txtar], { type: 'text/plain' }))
+  const anchor = document.createElement('a')
+  anchor.href = url
+  anchor.download = 'scenario.txtar'
+  anchor.click()
+  URL.revokeObjectURL(url)
+}
+
+async function load(file: File | undefined): Promise<void> {
+  if (!file) return
+  dialog.value = ''
+  try {
+    if (file.size > mostBytes) throw new Error(`${file.size} bytes, and ${mostBytes} are the most`)
+    const scenario = await file.text()
+    lessonState.value = null
+    lesson.value = null
+    await bootWith({ scenario })
+  } catch (error) {
+    notice.value = `${words.badFile}: ${(error as Error).message}`
+  }
+}

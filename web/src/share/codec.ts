@@ -1,0 +1,88 @@
+// A world as a link: #v1.<engine>.<base64url of deflate-raw of JSON>. Whoever opens it gets the same bytes, because a
+// world is a function of its engine, its seed and its log. A link is input from strangers: its size is checked while it
+// is unpacked and its shape before it is used, and its texts are only ever shown as text.
+import type { Boot, Op } from '../engine/protocol'
+
+export interface Shared extends Boot {
+  lesson?: string
+}
+
+export const mostBytes = 1_000_000
+export const mostOps = 5000
+
+/** pack makes the part of a link that follows #. */
+export async function pack(world: Shared, engine: string): Promise<string> {
+  const json = new TextEncoder().encode(JSON.stringify(world))
+  const packed = await collect(new Blob([json]).stream().pipeThrough(new CompressionStream('deflate-raw')), Infinity)
+  return `v1.${engine}.${toBase64(packed)}`
+}
+
+/** unpack reads what pack made; it throws an Error that says what is wrong. */
+export async function unpack(hash: string): Promise<{ world: Shared; engine: string }> {
+  const [version, engine = '', data = ''] = hash.replace(/^#/, '').split('.')
+  if (version !== 'v1') throw new Error(`this page reads links of version v1, and this is "${version?.slice(0, 8)}"`)
+  if (!/^[\w-]{1,64}$/.test(engine) || !/^[\w-]+$/.test(data)) throw new Error('the link is cut or damaged')
+  const bytes = await collect(
+    new Blob([fromBase64(data)]).stream().pipeThrough(new DecompressionStream('deflate-raw')), mostBytes,
+  )
+  return { world: checked(JSON.parse(new TextDecoder().decode(bytes))), engine }
+}
+
+async function collect(stream: ReadableStream<Uint8Array>, limit: number): Promise<Uint8Array<ArrayBuffer>> {
+  const parts: Uint8Array[] = []
+  let size = 0
+  const reader = stream.getReader()
+  for (;;) {
+    const { done, value } = await reader.read()
+    if (done) break
+    size += value.byteLength
+    if (size > limit) {
+      await reader.cancel()
+      throw new Error(`the link holds more than ${limit} bytes`)
+    }
+    parts.push(value)
+  }
+  const all = new Uint8Array(size)
+  let at = 0
+  for (const part of parts) {
+    all.set(part, at)
+    at += part.byteLength
+  }
+  return all
+}
+
+function toBase64(bytes: Uint8Array): string {
+  let text = ''
+  for (const byte of bytes) text += String.fromCharCode(byte)
+  return btoa(text).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '')
+}
+
+function fromBase64(text: string): Uint8Array<ArrayBuffer> {
+  const binary = atob(text.replaceAll('-', '+').replaceAll('_', '/'))
+  return Uint8Array.from(binary, c => c.charCodeAt(0))
+}
+
+function checked(value: unknown): Shared {
+  if (typeof value !== 'object' || value === null) throw new Error('the link does not hold a world')
+  const { seed, replicas, scenario, lesson, log, cursor } = value as Record<string, unknown>
+  const world: Shared = {}
+  if (typeof seed === 'string' && /^\d{1,20}$/.test(seed)) world.seed = seed
+  if (typeof scenario === 'string') world.scenario = scenario
+  if (typeof lesson === 'string' && /^[\w-]{1,64}$/.test(lesson)) world.lesson = lesson
+  if (Array.isArray(replicas)) world.replicas = replicas.slice(0, 9) as NonNullable<Boot['replicas']>
+  if (typeof cursor === 'number' && Number.isInteger(cursor) && cursor >= 0) world.cursor = cursor
+  if (log !== undefined) world.log = checkedLog(log)
+  return world
+}
+
+function checkedLog(log: unknown): Op[] {
+  if (!Array.isArray(log)) throw new Error('the log of the link is not a list')
+  if (log.length > mostOps) throw new Error(`the link holds more than ${mostOps} operations`)
+  return log.map((op: unknown, i) => {
+    const { line, files } = (op ?? {}) as { line?: unknown; files?: unknown }
+    if (typeof line !== 'string') throw new Error(`operation ${i + 1} of the link has no line`)
+    if (files === undefined) return { line }
+    const named = Object.entries(files as object).map(([name, content]) => [name, String(content)])
+    return { line, files: Object.fromEntries(named) as Record<string, string> }
+  })
+}

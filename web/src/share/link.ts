@@ -1,0 +1,32 @@
+// The address bar holds the world: after each operation the hash is written anew, without adding to the history.
+import { effect } from '@preact/signals'
+import { manifest } from '../engine/files'
+import { bootBody, engineName, head, ready } from '../state/session'
+import { pack } from './codec'
+
+const pause = 250 // ms without another operation before the address bar is written
+
+/** linkLimit is the length from which on some programs cut a link. */
+export const linkLimit = 8000
+
+/** currentHash is the world as the part of a link after #. */
+export function currentHash(): Promise<string> {
+  return pack(bootBody(), manifest?.[engineName.value]?.hash.slice(0, 12) ?? 'dev')
+}
+
+export async function currentLink(): Promise<string> {
+  return `${location.origin}${location.pathname}#${await currentHash()}`
+}
+
+/** keepAddress writes the address bar from now on. */
+export function keepAddress(): void {
+  let timer = 0
+  effect(() => {
+    const { n, branch } = head.value
+    if (!ready.value || (n === 0 && branch === '0')) return
+    clearTimeout(timer)
+    timer = window.setTimeout(() => {
+      void currentHash().then(hash => history.replaceState(null, '', `#${hash}`))
+    }, pause)
+  })
+}

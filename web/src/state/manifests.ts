@@ -1,0 +1,59 @@
+// The manifests of this page: named texts, as files of a scenario. A line that names one with -f takes it along.
+import { signal } from '@preact/signals'
+
+export const manifests = signal<Record<string, string>>({
+  'configmap.yaml': 'apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: settings\ndata:\n  color: green\n',
+  'deployment.yaml': `apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: web
+spec:
+  replicas: 2
+  selector:
+    matchLabels: {app: web}
+  template:
+    metadata:
+      labels: {app: web}
+    spec:
+      containers:
+      - name: web
+        image: nginx:1.29
+`,
+  'widget-crd.yaml': `apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata:
+  name: widgets.example.com
+spec:
+  group: example.com
+  scope: Namespaced
+  names: {plural: widgets, singular: widget, kind: Widget}
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    subresources: {status: {}}
+    schema:
+      openAPIV3Schema:
+        type: object
+        properties:
+          spec:
+            type: object
+            properties:
+              size: {type: integer, minimum: 1, default: 3}
+`,
+})
+
+/** filesOf returns the manifests that a line names with -f, --filename. */
+export function filesOf(line: string): Record<string, string> {
+  const named: Record<string, string> = {}
+  for (const match of line.matchAll(/(?:^|\s)(?:-f|--filename)[\s=]+("[^"]+"|'[^']+'|\S+)/g)) {
+    const name = (match[1] ?? '').replace(/^["']|["']$/g, '')
+    const content = manifests.value[name]
+    if (content !== undefined) named[name] = content
+  }
+  return named
+}
+
+export function putManifest(name: string, content: string): void {
+  manifests.value = { ...manifests.value, [name]: content }
+}

@@ -1,0 +1,52 @@
+// What the page itself is doing: which tab and dialog are open, the theme, and the line that is being typed.
+import { effect, signal } from '@preact/signals'
+
+export type Tab = 'console' | 'objects' | 'http' | 'actors' | 'log'
+export type Dialog = '' | 'lessons' | 'share' | 'keys' | 'situations'
+export type Theme = 'auto' | 'light' | 'dark'
+
+export const tab = signal<Tab>('console')
+export const dialog = signal<Dialog>('')
+export const notice = signal('')
+export const line = signal('')
+export const theme = signal<Theme>((recall('theme') as Theme) || 'auto')
+export const singleKeys = signal(recall('singleKeys') !== 'off')
+
+/** object is the object that the objects tab shows. */
+export const object = signal<{ resource: string; ns: string; name: string } | null>(null)
+export const resource = signal('configmaps')
+
+effect(() => {
+  document.documentElement.dataset['theme'] = theme.value
+  remember('theme', theme.value)
+})
+effect(() => remember('singleKeys', singleKeys.value ? 'on' : 'off'))
+
+/** focusCommand goes to the command line, with a line put into it if one is given. */
+export function focusCommand(text?: string): void {
+  tab.value = 'console'
+  if (text !== undefined) line.value = text
+  requestAnimationFrame(() => {
+    const input = document.getElementById('command') as HTMLInputElement | null
+    input?.focus()
+    input?.setSelectionRange(input.value.length, input.value.length)
+    input?.scrollIntoView({ block: 'nearest' })
+  })
+}
+
+/** recall and remember keep small things in this browser; a browser that refuses storage forgets them. */
+export function recall(key: string): string {
+  try {
+    return localStorage.getItem(`kubesim.${key}`) ?? ''
+  } catch {
+    return ''
+  }
+}
+
+export function remember(key: string, value: string): void {
+  try {
+    localStorage.setItem(`kubesim.${key}`, value)
+  } catch {
+    // Storage is refused (private window, full disk): the page works without.
+  }
+}

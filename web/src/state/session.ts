@@ -1,0 +1,227 @@
+// The session: one engine, one world, and the log of operations that made it. Everything the page shows is either a
+// fold over frames (kept here) or the answer to a query (asked when it is looked at).
+import { batch, computed, signal } from '@preact/signals'
+import { Engine, Refused, type FramesMessage } from '../engine/engine'
+import { manifest, schemaData, type EngineName } from '../engine/files'
+import type { Boot, Frame, Head, Lesson, LessonState, Op, Resource, Result } from '../engine/protocol'
+
+export type Status =
+  | { state: 'loading' }
+  | { state: 'recorded' } // a recorded trace is on show, the engine is still on its way
+  | { state: 'ready' }
+  | { state: 'stopped'; text: string } // the engine died; the log is kept
+
+export interface Entry {
+  id: number
+  op: number
+  line: string
+  result?: Result | undefined
+  error?: string
+}
+
+export interface Answer {
+  head?: Head
+  lesson?: LessonState | null
+}
+
+export const status = signal<Status>({ state: 'loading' })
+export const frames = signal<Frame[]>([])
+/** arrival says what came last: the frames after number before; reset: everything is new. */
+export const arrival = signal({ before: 0, reset: true })
+export const head = signal<Head>({ branch: '0', n: 0, total: 0, vt: 0, rv: '0', frames: 0 })
+export const branches = signal<string[]>(['0'])
+export const transcript = signal<Entry[]>([])
+export const resources = signal<Resource[]>([])
+export const namespaces = signal<string[]>(['default'])
+export const lessonState = signal<LessonState | null>(null)
+export const lesson = signal<Lesson | null>(null)
+export const engineName = signal<EngineName>('core')
+export const version = signal('')
+export const busy = signal(0)
+export const ready = computed(() => status.value.state === 'ready')
+
+let engine: Engine | null = null
+let booted: Boot = {}
+let log: Op[] = []
+let entries = 0
+
+/** start makes a Worker and boots it; whatever ran before is stopped. */
+export async function start(boot: Boot, name: EngineName = 'core'): Promise<void> {
+  open(name)
+  await bootWith(boot)
+}
+
+/** bootWith makes a fresh world in the running engine. */
+export async function bootWith(boot: Boot): Promise<void> {
+  booted = boot
+  log = [...(boot.log ?? [])]
+  const answer = await ask<Answer & { version: string }>('boot', boot)
+  batch(() => {
+    version.value = answer.version
+    branches.value = ['0']
+    transcript.value = log.map((op, i) => ({ id: ++entries, op: i + 1, line: op.line }))
+    status.value = { state: 'ready' }
+  })
+  absorb(answer)
+  await describe()
+}
+
+/** bootBody is what makes this world again: a share link holds it, and a restart sends it. */
+export function bootBody(): Boot {
+  return { ...booted, log: [...log], cursor: head.value.n }
+}
+
+/** show puts recorded messages on the page before the engine is there. */
+export function show(messages: FramesMessage[]): void {
+  batch(() => {
+    for (const message of messages) receive(message)
+    status.value = { state: 'recorded' }
+  })
+}
+
+/** run executes one line. It never rejects: what went wrong is in the entry of the transcript. */
+export async function run(line: string, files?: Record<string, string>): Promise<Result | null> {
+  const op: Op = files && Object.keys(files).length > 0 ? { line, files } : { line }
+  const at = head.value.n
+  busy.value++
+  try {
+    const answer = await ask<Answer & { result: Result }>('do', { op })
+    log = [...log.slice(0, at), op]
+    absorb(answer)
+    note({ op: head.value.n, line, result: answer.result })
+    return answer.result
+  } catch (error) {
+    note({ op: head.value.n, line, error: (error as Error).message })
+    return null
+  } finally {
+    busy.value--
+  }
+}
+
+function note(entry: Omit<Entry, 'id'>): void {
+  const kept = transcript.value.filter(e => e.op < entry.op || (entry.error !== undefined && e.op === entry.op))
+  transcript.value = [...kept, { id: ++entries, ...entry }].slice(-400)
+}
+
+/** seek goes to the world after operation n of this branch, forward or back. */
+export async function seek(n: number): Promise<void> {
+  const total = head.value.total
+  if (n < 0 || n > total || n === head.value.n) return
+  await change('seek', { n })
+}
+
+export const undo = () => seek(head.value.n - 1)
+export const redo = () => seek(head.value.n + 1)
+
+/** fork begins a branch whose log is the first n operations; the branch before is kept. */
+export async function fork(n: number): Promise<void> {
+  if (!(await change('fork', { n }))) return
+  log = log.slice(0, n)
+  transcript.value = transcript.value.filter(e => e.op <= n)
+  branches.value = [...new Set([...branches.value, head.value.branch])]
+}
+
+/** branch goes back to a branch that was left by a fork. */
+export async function branch(id: string): Promise<void> {
+  if (!(await change('branch', { id }))) return
+  log = (await query<{ log: Op[] }>('log')).log ?? []
+  transcript.value = log.map((op, i) => ({ id: ++entries, op: i + 1, line: op.line }))
+}
+
+/** change sends a request whose answer moves the world or the lesson; it says whether the engine agreed. */
+export async function change<T extends object = Answer>(kind: string, body: object = {}): Promise<T | null> {
+  busy.value++
+  try {
+    const answer = await ask<T & Answer>(kind, body)
+    absorb(answer)
+    return answer
+  } catch (error) {
+    note({ op: head.value.n, line: kind, error: (error as Error).message })
+    return null
+  } finally {
+    busy.value--
+  }
+}
+
+/** query asks for a view of the world. */
+export async function query<T>(view: string, body: object = {}): Promise<T> {
+  return (await ask<{ data: T }>('query', { view, ...body })).data
+}
+
+/** beginLesson boots the world of a lesson. */
+export async function beginLesson(id: string): Promise<void> {
+  booted = { lesson: id }
+  log = []
+  transcript.value = []
+  if (!(await change('lesson', { id }))) return
+  branches.value = ['0']
+  await describe()
+}
+
+/** recover starts a new Worker with the log of the one that died. */
+export async function recover(withoutLast = false): Promise<void> {
+  const body = bootBody()
+  if (withoutLast) body.log = body.log?.slice(0, -1) ?? []
+  delete body.cursor
+  status.value = { state: 'loading' }
+  await start(body, engineName.value)
+}
+
+async function describe(): Promise<void> {
+  const described = await query<{ resources: Resource[]; namespaces: string[] }>('resources')
+  batch(() => {
+    resources.value = described.resources
+    namespaces.value = described.namespaces
+  })
+  lesson.value = lessonState.value ? await query<Lesson>('lesson', { id: lessonState.value.id }) : null
+}
+
+function absorb(answer: Answer): void {
+  batch(() => {
+    if (answer.head) head.value = answer.head
+    if (answer.lesson !== undefined) lessonState.value = answer.lesson
+  })
+}
+
+function receive(message: FramesMessage): void {
+  const before = message.reset ? 0 : frames.value.length
+  batch(() => {
+    frames.value = message.reset ? message.frames : [...frames.value, ...message.frames]
+    arrival.value = { before, reset: message.reset ?? false }
+  })
+}
+
+function open(name: EngineName): void {
+  engine?.stop()
+  engineName.value = name
+  engine = new Engine(name)
+  engine.onFrames = receive
+  engine.onExit = text => {
+    status.value = { state: 'stopped', text }
+  }
+}
+
+// ask sends a request. What the engine lacks (the other engine, the schema of another minor) is brought, and the
+// request sent again.
+async function ask<T>(kind: string, body: object): Promise<T> {
+  if (!engine) throw new Error('the simulator is not loaded yet')
+  for (let tries = 0; ; tries++) {
+    try {
+      return await engine.ask<T>(kind, body)
+    } catch (error) {
+      if (!(error instanceof Refused) || !error.needs || tries > 3) throw error
+      await supply(error.needs, kind === 'boot')
+    }
+  }
+}
+
+async function supply(needs: string, booting: boolean): Promise<void> {
+  const [what, minor] = needs.split('/')
+  if (what === 'schema' && minor) {
+    await engine?.ask('schema', { minor, data: await schemaData(minor) })
+    return
+  }
+  if (what !== 'cel' || !manifest?.cel) throw new Error(`the simulator needs ${needs}, and this page does not have it`)
+  open('cel')
+  if (!booting && engine) absorb(await engine.ask<Answer>('boot', bootBody()))
+}

@@ -1,0 +1,100 @@
+// Controls is the strip above the lanes: where in the past the page looks, how it plays, and the world's own clock.
+import { signal } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
+import {
+  live, look, nextInteresting, opInView, playing, revisionInView, speed, step, toEnd, togglePlay, toStart, view,
+} from '../state/player'
+import { branch, branches, fork, frames, head, query, ready, redo, undo } from '../state/session'
+import { text } from '../text.en'
+import { Icon } from '../ui/Icon'
+import type { Axis } from './layout'
+import { elapsed } from './Track'
+
+const words = text.timeline
+const due = signal<{ what: string; in: number } | null>(null)
+
+export function Controls({ axis, onAxis }: { axis: Axis; onAxis(axis: Axis): void }) {
+  const last = frames.value.length
+  return (
+    <div class="controls">
+      <div class="transport" role="group" aria-label={words.title}>
+        <Button icon="start" label={words.start} run={toStart} off={view.value <= 1} />
+        <Button icon="back" label={words.back} run={() => step(-1)} off={view.value <= 1} />
+        <Button icon={playing.value ? 'pause' : 'play'} label={playing.value ? words.pause : words.play}
+          run={togglePlay} off={!ready.value} main />
+        <Button icon="forward" label={words.forward} run={() => step(1)} off={!ready.value && live.value} />
+        <Button icon="end" label={words.end} run={toEnd} off={live.value} />
+      </div>
+      <input class="scrub" type="range" min={Math.min(1, last)} max={last} value={view.value} aria-label={words.scrub}
+        aria-valuetext={words.past(view.value, last)} onInput={event => look(Number(event.currentTarget.value))} />
+      <Clock />
+      <div class="options">
+        <Choice label={words.axis} value={axis} onChoose={value => onAxis(value as Axis)}
+          options={[['revision', words.revision], ['time', words.time]]} />
+        <Choice label={words.speed} value={String(speed.value)} onChoose={value => { speed.value = Number(value) }}
+          options={['0.25', '0.5', '1', '2', '4', '10'].map(rate => [rate, `${rate}×`])} />
+        {branches.value.length > 1 && (
+          <Choice label={words.branch} value={head.value.branch} onChoose={id => void branch(id)}
+            options={branches.value.map(id => [id, `${words.branch} ${id}`])} />
+        )}
+        <span class="pair">
+          <Button icon="undo" label={words.undo} run={undo} off={!ready.value || head.value.n === 0} />
+          <Button icon="redo" label={words.redo} run={redo} off={!ready.value || head.value.n >= head.value.total} />
+        </span>
+      </div>
+    </div>
+  )
+}
+
+/** Past says that the page looks at the past, and offers to act from there. */
+export function Past() {
+  if (live.value) return null
+  return (
+    <p class="past" role="status">
+      {words.past(view.value, frames.value.length)}
+      <button class="quiet" onClick={() => void fork(opInView.value)}>{words.fork}</button>
+      <button class="quiet" onClick={nextInteresting}>{text.keys.list[3]?.[1]}</button>
+      <button class="quiet" onClick={toEnd}>{words.end}</button>
+    </p>
+  )
+}
+
+function Clock() {
+  const now = live.value ? head.value.vt : (frames.value[view.value - 1]?.vt ?? 0)
+  useEffect(() => {
+    if (!ready.value) return
+    query<{ next: { what: string; in: number } | null }>('clock').then(
+      clock => { due.value = clock.next },
+      () => { due.value = null },
+    )
+  }, [head.value, ready.value])
+  return (
+    <dl class="clock">
+      <div><dt>{words.at}</dt><dd>{revisionInView.value}</dd></div>
+      <div>
+        <dt>{words.now}</dt>
+        <dd><time>{now ? new Date(now).toISOString().slice(11, now % 1000 ? 23 : 19) : '–'}</time></dd>
+      </div>
+      {due.value && live.value && <div class="due"><dd>{words.next(due.value.what, elapsed(due.value.in))}</dd></div>}
+    </dl>
+  )
+}
+
+function Button({ icon, label, run, off, main }: {
+  icon: string; label: string; run(): unknown; off?: boolean; main?: boolean
+}) {
+  return (
+    <button class={main ? 'icon main' : 'icon'} aria-label={label} title={label} aria-disabled={off ? 'true' : undefined}
+      onClick={() => { if (!off) void run() }}><Icon name={icon} /></button>
+  )
+}
+
+function Choice({ label, value, options, onChoose }: {
+  label: string; value: string; options: [string, string][]; onChoose(value: string): void
+}) {
+  return (
+    <select aria-label={label} value={value} onChange={event => onChoose(event.currentTarget.value)}>
+      {options.map(([key, name]) => <option key={key} value={key}>{name}</option>)}
+    </select>
+  )
+}

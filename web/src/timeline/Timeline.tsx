@@ -1,0 +1,88 @@
+// Timeline is the page's heart: what each actor knows, over one line of revisions.
+import { signal } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
+import type { TimelineView, TokenSpan } from '../engine/protocol'
+import { picture, selected, view } from '../state/player'
+import { frames, head, query, ready } from '../state/session'
+import { text } from '../text.en'
+import { Controls, Past } from './Controls'
+import type { Lane } from './fold'
+import type { Axis } from './layout'
+import { describe, laneName } from './marks'
+import { Track } from './Track'
+
+export const axis = signal<Axis>('revision')
+const tokens = signal<TokenSpan[]>([])
+const states = signal<Map<string, string>>(new Map())
+
+export function Timeline() {
+  useEffect(() => {
+    if (!ready.value) return
+    query<TimelineView>('timeline').then(view => {
+      tokens.value = view.tokens ?? []
+      states.value = new Map(view.lanes.map(lane => [lane.id, lane.state ?? '']))
+    }, () => {})
+  }, [head.value, ready.value])
+  const shown = picture.value
+  return (
+    <section class="timeline" aria-label={text.timeline.title}>
+      <Controls axis={axis.value} onAxis={value => { axis.value = value }} />
+      <Past />
+      {shown.lanes.length === 0 ? <p class="nothing">{text.timeline.empty}</p> : (
+        <div class="lanes">
+          <ul class="labels" aria-hidden="true">
+            {shown.lanes.map(lane => <Label key={lane.id} lane={lane} head={shown.head} />)}
+          </ul>
+          <Track axis={axis.value} tokens={tokens.value} />
+        </div>
+      )}
+      <Twin />
+    </section>
+  )
+}
+
+function Label({ lane, head }: { lane: Lane; head: number }) {
+  const words = text.timeline
+  const behind = lane.horizon > 0 && lane.kind !== 'client' ? head - lane.horizon : 0
+  const state = lane.expired ? words.expired : lane.closed ? words.closed : states.value.get(lane.id)
+  let note = lane.horizon ? words.knows(String(lane.horizon)) : ''
+  if (behind > 0 && lane.kind === 'replica') note = words.behind(behind)
+  return (
+    <li class={lane.expired ? 'expired' : lane.closed ? 'closed' : ''}>
+      <span class="name">{laneName(lane.id)}</span>
+      <span class="knows">{state || note}</span>
+    </li>
+  )
+}
+
+const announced = 3
+
+// Twin is the newest frames as text, for those who hear the page; the whole list is the tab "As text".
+function Twin() {
+  const last = frames.value.slice(0, view.value).slice(-announced)
+  return (
+    <div class="heard" role="log" aria-live="polite" aria-label={text.timeline.log}>
+      {last.map(frame => <p key={frame.n}>{describe(frame)}</p>)}
+    </div>
+  )
+}
+
+/** TextLog is every frame as a line of text; each line opens its frame. */
+export function TextLog() {
+  const all = frames.value.slice(0, view.value)
+  const from = Math.max(0, all.length - 500)
+  return (
+    <div class="textlog">
+      <p class="hint">{text.timeline.logHint}</p>
+      <ol start={from + 1}>
+        {all.slice(from).map(frame => (
+          <li key={frame.n} class={frame.n === selected.value ? 'on' : ''}>
+            <button class="row" onClick={() => { selected.value = frame.n }}>
+              <span class="num">{frame.n}</span>{describe(frame)}
+            </button>
+          </li>
+        ))}
+      </ol>
+    </div>
+  )
+}

@@ -1,0 +1,114 @@
+// fold turns frames into what the timeline shows. It is pure, so that scrubbing is: fold fewer frames.
+//
+//	lane       marks            horizon: the highest revision the lane knows
+//	store      ■──■──■          the newest commit
+//	replica/1  │  ○──○          the newest commit applied to its cache
+//	watch/w    ╞══●  b          the newest event or bookmark
+//	client/x   ▸     ✕          the newest revision it was told
+import type { Frame } from '../engine/protocol'
+
+export type LaneKind = 'store' | 'replica' | 'watch' | 'client'
+
+export interface Lane {
+  id: string
+  kind: LaneKind
+  label: string
+  marks: Frame[]
+  from: number
+  horizon: number
+  /** reached is the n of the frame that moved the horizon last. */
+  reached: number
+  closed: boolean
+  /** resumed is the revision from which a lane of the past could go on; it is lost when history before it is. */
+  expired: boolean
+}
+
+export interface Picture {
+  lanes: Lane[]
+  compacted: number
+  compactedAt: number
+  head: number
+  now: number
+  last: number
+}
+
+const order: Record<LaneKind, number> = { store: 0, replica: 1, watch: 2, client: 3 }
+
+export function laneKind(id: string): LaneKind {
+  const kind = id.split('/', 1)[0]
+  return kind === 'replica' || kind === 'watch' || kind === 'client' ? kind : 'store'
+}
+
+function newLane(id: string, frame: Frame): Lane {
+  const slash = id.indexOf('/')
+  const label = slash < 0 ? id : id.slice(slash + 1)
+  const at = revision(frame)
+  return {
+    id, kind: laneKind(id), label, marks: [], from: at, horizon: 0, reached: frame.n, closed: false, expired: false,
+  }
+}
+
+/** revision is a frame's revision as a number, only ever used as a coordinate and to compare. */
+export function revision(frame: { rv: string }): number {
+  return Number(frame.rv) || 0
+}
+
+const moves: Record<string, true> = {
+  'store.commit': true, 'cache.apply': true, 'watch.event': true, 'watch.bookmark': true, 'http.res': true,
+}
+
+/** fold reads the frames up to and including number upTo. */
+export function fold(frames: readonly Frame[], upTo: number): Picture {
+  const lanes = new Map<string, Lane>()
+  const picture: Picture = { lanes: [], compacted: 0, compactedAt: 0, head: 0, now: 0, last: 0 }
+  for (const frame of frames) {
+    if (frame.n > upTo) break
+    picture.now = frame.vt
+    picture.last = frame.n
+    const at = revision(frame)
+    if (frame.kind === 'store.commit') picture.head = Math.max(picture.head, at)
+    if (frame.kind === 'store.compact' && at > picture.compacted) {
+      picture.compacted = at
+      picture.compactedAt = frame.n
+    }
+    let lane = lanes.get(frame.lane)
+    if (!lane) lanes.set(frame.lane, (lane = newLane(frame.lane, frame)))
+    lane.marks.push(frame)
+    if (frame.kind === 'watch.close') lane.closed = true
+    if (moves[frame.kind] && at >= lane.horizon && (frame.code ?? 0) < 400) {
+      lane.horizon = at
+      lane.reached = frame.n
+    }
+  }
+  for (const lane of lanes.values()) {
+    lane.expired = lane.kind === 'watch' && lane.horizon < picture.compacted
+  }
+  picture.lanes = [...lanes.values()].sort((a, b) => order[a.kind] - order[b.kind] || compareNames(a.id, b.id))
+  return picture
+}
+
+function compareNames(a: string, b: string): number {
+  return a.localeCompare(b, 'en', { numeric: true })
+}
+
+/** chain is a frame with everything that caused it and everything that it caused, as a set of frame numbers. */
+export function chain(frames: readonly Frame[], n: number): Set<number> {
+  const linked = new Set<number>()
+  for (let at = n; at > 0 && !linked.has(at);) {
+    linked.add(at)
+    at = frames[at - 1]?.cause ?? 0
+  }
+  // A cause is always older than its effect, so one pass forward finds every descendant of n.
+  const effects = new Set([n])
+  for (let i = n; i < frames.length; i++) {
+    const frame = frames[i]
+    if (frame?.cause && effects.has(frame.cause)) effects.add(frame.n)
+  }
+  return new Set([...linked, ...effects])
+}
+
+/** interesting says whether a frame is worth stopping at: a refusal, a conflict, lost history, a fault, a check. */
+export function interesting(frame: Frame): boolean {
+  return (frame.code ?? 0) >= 400 || frame.kind === 'store.compact' || frame.kind === 'watch.close'
+    || frame.kind === 'fault' || frame.kind.startsWith('check.')
+}

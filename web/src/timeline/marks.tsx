@@ -1,0 +1,74 @@
+// The shape of each kind of mark. Shape and letter carry the meaning; colour only repeats it.
+//
+//	▸ request   201 answer   ■ commit   ○ cache   Ⓐ event (added, modified, deleted)   ╷b bookmark   ✕ end   ϟ fault
+import type { Frame } from '../engine/protocol'
+import { text } from '../text.en'
+
+/** letter is what a watch event is called in one letter: A, M or D. */
+export function letter(frame: Frame): string {
+  const match = /\b(ADDED|MODIFIED|DELETED|ERROR)\b/.exec(`${frame.verb ?? ''} ${frame.text}`)
+  return match?.[1]?.[0] ?? '•'
+}
+
+/** describe is a mark in words: the text twin, the tooltip and the accessible name are all this one sentence. */
+export function describe(frame: Frame): string {
+  const kind = text.kinds[frame.kind] ?? frame.kind
+  const rv = frame.rv && frame.rv !== '0' ? `, revision ${frame.rv}` : ''
+  return `${laneName(frame.lane)}: ${kind}, ${frame.text}${rv}`
+}
+
+/** laneName is a lane as the page calls it. */
+export function laneName(id: string): string {
+  const [kind = '', ...rest] = id.split('/')
+  const name = rest.join('/')
+  if (kind === 'replica') return text.timeline.replica(name)
+  if (kind === 'watch') return text.timeline.watch(name)
+  if (kind === 'client') return text.timeline.client(name)
+  return kind
+}
+
+export function Shape({ frame }: { frame: Frame }) {
+  switch (frame.kind) {
+    case 'http.req':
+      return <path class="shape open" d="M-5 -6 L7 0 L-5 6 Z" />
+    case 'http.res':
+      return <Answer code={frame.code ?? 0} />
+    case 'store.commit':
+      return <rect class="shape solid" x="-6.5" y="-6.5" width="13" height="13" rx="2" />
+    case 'store.compact':
+      return <path class="shape stroke" d="M0 -10 V10 M-5 -10 H5 M-5 10 H5" />
+    case 'cache.apply':
+      return <circle class="shape open" r="5.5" />
+    case 'watch.event':
+      return <Lettered text={letter(frame)} />
+    case 'watch.bookmark':
+      return <path class="shape stroke" d="M0 -9 V6 M0 0 A4.2 4.2 0 1 1 0 6" />
+    case 'watch.close':
+      return <path class="shape stroke bad" d="M-5 -5 L5 5 M5 -5 L-5 5" />
+    case 'fault':
+      return <path class="shape solid bad" d="M2 -9 L-5 2 H-1 L-3 9 L5 -2 H1 Z" />
+    case 'check.pass':
+      return <path class="shape stroke" d="M-6 0 L-2 5 L6 -5" />
+    default:
+      return <path class="shape stroke" d="M0 -7 V7" />
+  }
+}
+
+function Answer({ code }: { code: number }) {
+  const bad = code >= 400 ? ' bad' : ''
+  return (
+    <g class={`answer${bad}`}>
+      <rect class="plate" x="-10.5" y="-7.5" width="21" height="15" rx="3" />
+      <text y="3.5">{code || '…'}</text>
+    </g>
+  )
+}
+
+function Lettered({ text }: { text: string }) {
+  return (
+    <g class="lettered">
+      <circle class="shape solid" r="7.5" />
+      <text y="3.5">{text}</text>
+    </g>
+  )
+}

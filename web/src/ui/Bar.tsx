@@ -1,0 +1,41 @@
+// Bar is the top of the page: its name, the engine's state in numbers, and the ways to lessons, sharing and keys.
+import { expected, manifest, received } from '../engine/files'
+import { dialog, theme, type Theme } from '../state/page'
+import { status, version } from '../state/session'
+import { text } from '../text.en'
+
+const themes: Theme[] = ['auto', 'light', 'dark']
+
+export function Bar() {
+  return (
+    <header class="bar">
+      <h1>{text.title}</h1>
+      <p class="tagline">{text.tagline}</p>
+      <Progress />
+      <nav aria-label={text.title}>
+        <button onClick={() => { dialog.value = 'lessons' }}>{text.head.lessons}</button>
+        <button onClick={() => { dialog.value = 'share' }}>{text.head.share}</button>
+        <button onClick={() => { dialog.value = 'keys' }}>{text.head.keys} <kbd>?</kbd></button>
+        <select aria-label={text.head.theme} value={theme.value} onChange={event => { theme.value = event.currentTarget.value as Theme }}>
+          {themes.map(name => <option key={name} value={name}>{text.head.themes[name]}</option>)}
+        </select>
+      </nav>
+    </header>
+  )
+}
+
+// Progress is determinate: the size of the engine is known since the page was built.
+function Progress() {
+  const now = status.value
+  if (!manifest) return <p class="engine bad">{text.engine.missing}</p>
+  if (now.state === 'ready') return <p class="engine" role="status">{text.engine.ready(version.value)}</p>
+  if (now.state === 'stopped') return <p class="engine bad">{text.engine.stoppedTitle}</p>
+  const share = expected ? Math.min(1, received.value / expected) : 0
+  return (
+    <p class="engine" role="status">
+      <span>{now.state === 'recorded' ? text.engine.recorded : text.engine.loading}</span>
+      <progress max={1} value={share} aria-label={text.engine.loading} />
+      <span class="num">{(received.value / 1e6).toFixed(1)} / {(expected / 1e6).toFixed(1)} MB</span>
+    </p>
+  )
+}

@@ -1,0 +1,57 @@
+// The small dialogs: the list of keys, and the situations that one key brings about.
+import { bring, situations } from '../actors/situations'
+import { Lessons } from '../lessons/Lessons'
+import { Share } from '../share/Share'
+import { dialog, singleKeys } from '../state/page'
+import { text } from '../text.en'
+import { Dialog } from './Dialog'
+
+export function Dialogs() {
+  switch (dialog.value) {
+    case 'lessons': return <Lessons />
+    case 'share': return <Share />
+    case 'keys': return <Keys />
+    case 'situations': return <Situations />
+    default: return null
+  }
+}
+
+function Keys() {
+  return (
+    <Dialog title={text.keys.title}>
+      <label class="option">
+        <input type="checkbox" checked={singleKeys.value} onChange={event => { singleKeys.value = event.currentTarget.checked }} />
+        <span>{text.keys.single}</span>
+      </label>
+      <dl class="keys">
+        {text.keys.list.map(([keys, what]) => (
+          <div key={keys}><dt>{keys.split('  ').map(key => <kbd key={key}>{key}</kbd>)}</dt><dd>{what}</dd></div>
+        ))}
+      </dl>
+    </Dialog>
+  )
+}
+
+function Situations() {
+  const choose = (key: string) => {
+    const situation = situations.find(one => one.key === key)
+    if (!situation) return
+    dialog.value = ''
+    void bring(situation)
+  }
+  return (
+    <Dialog title={text.actors.situations}>
+      <p class="hint">{text.actors.situationsHint}</p>
+      <ul class="catalogue" onKeyDown={event => choose(event.key)}>
+        {situations.map(situation => (
+          <li key={situation.key}>
+            <button class="lesson" aria-keyshortcuts={situation.key} onClick={() => choose(situation.key)}>
+              <kbd>{situation.key}</kbd>
+              <span><b>{situation.title}</b><span class="about">{situation.about}</span></span>
+            </button>
+          </li>
+        ))}
+      </ul>
+    </Dialog>
+  )
+}

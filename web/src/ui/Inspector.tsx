@@ -1,0 +1,96 @@
+// Inspector is one frame in full: what it is, why it happened, what it caused, and the exchange or object behind it.
+import { useEffect, useState } from 'preact/hooks'
+import type { Exchange, Frame } from '../engine/protocol'
+import { AnswerView } from '../console/AnswerView'
+import { object, resource, tab } from '../state/page'
+import { look, selected } from '../state/player'
+import { frames, head, query, ready } from '../state/session'
+import { text } from '../text.en'
+import { describe } from '../timeline/marks'
+import { Icon } from './Icon'
+
+const words = text.inspector
+const mostEffects = 12
+
+export function Inspector() {
+  const frame = frames.value[selected.value - 1] ?? lastAnswer()
+  if (!frame) return <aside class="inspector" aria-label={words.title}><p class="hint">{words.none}</p></aside>
+  return (
+    <aside class="inspector" aria-label={words.title}>
+      <div class="split">
+        <h2>{text.kinds[frame.kind] ?? frame.kind} <span class="num">{frame.n}</span></h2>
+        {selected.value > 0 && (
+          <span>
+            <button class="quiet" onClick={() => look(frame.n)}>{words.goTo}</button>
+            <button class="icon" aria-label={words.close} onClick={() => { selected.value = 0 }}><Icon name="close" /></button>
+          </span>
+        )}
+      </div>
+      <p>{describe(frame)}</p>
+      <Why frame={frame} />
+      {frame.kind.startsWith('http.') ? <Http frame={frame} /> : <Subject frame={frame} />}
+    </aside>
+  )
+}
+
+function lastAnswer(): Frame | undefined {
+  return frames.value.findLast(frame => frame.kind === 'http.res' && (frame.op ?? 0) > 0)
+}
+
+function Why({ frame }: { frame: Frame }) {
+  const causes: Frame[] = []
+  for (let at = frame.cause ?? 0; at > 0;) {
+    const cause = frames.value[at - 1]
+    if (!cause) break
+    causes.push(cause)
+    at = cause.cause ?? 0
+  }
+  const effects = frames.value.filter(other => other.cause === frame.n)
+  return (
+    <details class="why" open>
+      <summary>{words.why}</summary>
+      {causes.length === 0 ? <p class="hint">{words.noCause}</p> : <ol>{causes.map(cause => <Link key={cause.n} frame={cause} mark="←" />)}</ol>}
+      {effects.length > 0 && (
+        <>
+          <p class="hint">{words.effects}</p>
+          <ol>{effects.slice(0, mostEffects).map(effect => <Link key={effect.n} frame={effect} mark="→" />)}</ol>
+        </>
+      )}
+    </details>
+  )
+}
+
+function Link({ frame, mark }: { frame: Frame; mark: string }) {
+  return <li><button class="row" onClick={() => { selected.value = frame.n }}>{mark} {describe(frame)}</button></li>
+}
+
+function Http({ frame }: { frame: Frame }) {
+  const [exchange, setExchange] = useState<Exchange | null>(null)
+  const world = head.value
+  useEffect(() => {
+    if (!ready.value) return
+    let current = true
+    query<Exchange>('exchange', { frame: frame.n }).then(
+      answer => { if (current) setExchange(answer) },
+      () => { if (current) setExchange(null) },
+    )
+    return () => { current = false }
+  }, [frame.n, world.n, world.branch, ready.value])
+  return exchange ? <AnswerView exchange={exchange} /> : null
+}
+
+// Subject leads from a commit or an event to the object it is about: "configmaps default/a".
+function Subject({ frame }: { frame: Frame }) {
+  const [kind, key] = (frame.ref ?? '').split(' ')
+  if (!kind || !key) return null
+  const slash = key.indexOf('/')
+  const ns = slash < 0 ? '' : key.slice(0, slash)
+  const name = key.slice(slash + 1)
+  const open = () => {
+    resource.value = kind
+    object.value = { resource: kind, ns, name }
+    look(frame.n)
+    tab.value = 'objects'
+  }
+  return <p><button class="quiet" onClick={open}>{kind} {key} <Icon name="arrow" /></button></p>
+}

@@ -1,0 +1,56 @@
+// The page's keys. Keys of one letter can be switched off, and never act while a field has the focus.
+import { axis } from '../timeline/Timeline'
+import { dialog, focusCommand, singleKeys, tab, type Tab } from '../state/page'
+import { live, nextInteresting, opInView, selected, step, toEnd, togglePlay, toStart, view } from '../state/player'
+import { fork, ready, redo, undo } from '../state/session'
+
+const places: Record<string, Tab> = { c: 'console', o: 'objects', h: 'http', a: 'actors', l: 'log' }
+let going = false // g was pressed: the next letter says where
+
+const single: Record<string, () => unknown> = {
+  ' ': togglePlay,
+  k: togglePlay,
+  ',': () => step(-1),
+  '.': () => step(1),
+  '>': nextInteresting,
+  Home: toStart,
+  End: toEnd,
+  '/': () => focusCommand(),
+  ':': () => focusCommand(),
+  t: () => { tab.value = 'log' },
+  x: () => { axis.value = axis.value === 'revision' ? 'time' : 'revision' },
+  f: () => { if (!live.value) void fork(opInView.value) },
+  s: () => { dialog.value = 'situations' },
+  '?': () => { dialog.value = 'keys' },
+  Enter: () => { selected.value = view.value },
+  Escape: () => { selected.value = 0 },
+}
+
+function typing(target: Element): boolean {
+  return target.closest('input:not([type=range], [type=radio], [type=checkbox]), textarea, select, [contenteditable]') !== null
+    || target.shadowRoot !== null
+}
+
+function control(target: Element, key: string): boolean {
+  return (key === ' ' || key === 'Enter') && target.closest('button, a, summary, input, [role=button]') !== null
+    || (key === 'Home' || key === 'End') && target.closest('input') !== null
+}
+
+export function listen(): void {
+  addEventListener('keydown', event => {
+    const target = event.target as Element
+    if (dialog.value || typing(target)) return
+    if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === 'z' && ready.value) {
+      event.preventDefault()
+      void (event.shiftKey ? redo() : undo())
+      return
+    }
+    if (event.ctrlKey || event.metaKey || event.altKey || !singleKeys.value || control(target, event.key)) return
+    const place = going ? places[event.key] : undefined
+    going = event.key === 'g'
+    const act = place ? () => { tab.value = place } : single[event.key]
+    if (!act) return
+    event.preventDefault()
+    act()
+  })
+}

@@ -1,0 +1,35 @@
+// A static host for the browser tests: it serves dist with the same headers as any good host, sends .br where there is
+// one,. It listens on a port that the system chooses.
+import { createReadStream, existsSync, statSync } from 'node:fs'
+import { createServer } from 'node:http'
+import { extname, join, normalize } from 'node:path'
+
+const root = new URL('../dist/', import.meta.url).pathname
+
+const types = {
+  '.html': 'text/html; charset=utf-8', '.js': 'text/javascript', '.css': 'text/css', '.svg': 'image/svg+xml',
+  '.json': 'application/json', '.wasm': 'application/wasm', '.bin': 'application/octet-stream',
+}
+
+/** serve starts the host; down() refuses everything from then on, stop() ends it. */
+export async function serve() {
+  let refused = false
+  const server = createServer((request, response) => {
+    if (refused) return request.socket.destroy()
+    const path = normalize(decodeURIComponent(new URL(request.url, 'http://host').pathname))
+    const file = join(root, path.endsWith('/') ? `${path}index.html` : path)
+    if (!file.startsWith(root) || !existsSync(file) || !statSync(file).isFile()) return response.writeHead(404).end()
+    const headers = { 'content-type': types[extname(file)] ?? 'application/octet-stream', 'cache-control': 'no-cache' }
+    const brotli = existsSync(`${file}.br`) && /\bbr\b/.test(request.headers['accept-encoding'] ?? '')
+    const sent = brotli ? `${file}.br` : file
+    if (brotli) headers['content-encoding'] = 'br'
+    response.writeHead(200, { ...headers, 'content-length': statSync(sent).size })
+    createReadStream(sent).pipe(response)
+  })
+  await new Promise(resolve => server.listen(0, '127.0.0.1', resolve))
+  return {
+    url: `http://127.0.0.1:${server.address().port}/`,
+    down: () => { refused = true; server.closeAllConnections() },
+    stop: () => new Promise(resolve => { server.close(resolve); server.closeAllConnections() }),
+  }
+}
