@@ -11,6 +11,8 @@ BENCHTIME ?= 1s
 TESTFLAGS ?=
 # RUNFLAGS go to kubesim serve, for example RUNFLAGS='--clock manual --seed 7'.
 RUNFLAGS  ?=
+# WASMFLAGS go to wasm/build.mjs: --fast compresses less and checks no budget.
+WASMFLAGS ?=
 # The packages whose tests also run as js/wasm under node.
 WASM_TESTS ?= ./clock/...
 
@@ -21,13 +23,15 @@ MODULES    := . $(SUBMODULES)
 # each runs a command in every module and fails at the end if it failed in one.
 each = @status=0; for m in $(MODULES); do echo "== $$m: $(1)"; (cd $$m && $(1)) || status=1; done; exit $$status
 
-.PHONY: help run test test-go test-wasm race check check-format vet guard build-wasm bench fuzz generate conformance conformance-real
+.PHONY: help run test test-go test-wasm race check check-format vet guard build-wasm wasm web web-dist test-web shots bench fuzz generate conformance conformance-real
 
 help: ## print this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1	/' | awk -F '\t' '{ printf "  %-17s %s\n", $$1, $$2 }'
 
-run: ## build and start kubesim serve; it prints its URL and the kubectl line to try (RUNFLAGS)
-	$(GO) run ./fake/cmd/kubesim serve $(RUNFLAGS)
+run: ## build and start kubesim serve with the page; it prints its URL and the kubectl line to try (RUNFLAGS)
+	@if command -v npm >/dev/null; then $(MAKE) --no-print-directory web >&2; \
+	else echo "left out: the page needs npm (https://nodejs.org, or: apt-get install npm)" >&2; fi
+	$(GO) run ./fake/cmd/kubesim serve $$(if [ -f web/dist/index.html ]; then echo --web web/dist; fi) $(RUNFLAGS)
 
 test: test-go test-wasm ## run all tests of all modules, shuffled (TESTFLAGS)
 
@@ -38,6 +42,23 @@ test-wasm: ## run tests as js/wasm under node (WASM_TESTS)
 	@if command -v node >/dev/null; then \
 		PATH="$$PATH:$$($(GO) env GOROOT)/lib/wasm" GOOS=js GOARCH=wasm $(GO) test $(TESTFLAGS) $(WASM_TESTS); \
 	else echo "left out: tests under js/wasm need node (https://nodejs.org, or: apt-get install nodejs)"; fi
+
+# Packages are installed when the lock file is newer than what was installed last.
+web/node_modules/.package-lock.json: web/package-lock.json
+	cd web && npm ci --no-audit --no-fund --loglevel=error
+	@touch $@
+
+web: wasm web/node_modules/.package-lock.json ## build the page into web/dist; fails when it is over its budget
+	cd web && npm run --silent build
+
+web-dist: web ## the same with .br and .gz beside each file: a folder for any static host
+	cd web && node scripts/finish.mjs --dist
+
+test-web: web-dist ## unit tests of the page, then the page in a real browser (CHROMIUM)
+	cd web && npm run --silent unit && npm run --silent browser
+
+shots: web-dist ## screenshots of the page into web/shots: first screen and a lesson, wide and narrow, light and dark
+	cd web && node test/shots.mjs
 
 race: ## run all tests with the race detector
 	@if [ "$$($(GO) env CGO_ENABLED)" != 1 ] || ! command -v "$$($(GO) env CC)" >/dev/null; then \
@@ -58,6 +79,10 @@ guard: ## the rules of the project that a machine can check
 
 build-wasm: ## build everything that runs in a page as js/wasm
 	GOOS=js GOARCH=wasm $(GO) build ./clock/... $$(ls -d sim fake wasm 2>/dev/null | sed 's|.*|./&/...|')
+
+wasm: ## build the engines of the page into web/public/engine; fails when one is over its budget (WASMFLAGS=--fast: not checked)
+	@if ! command -v node >/dev/null; then echo "make wasm needs node (https://nodejs.org, or: apt-get install nodejs)"; exit 1; fi
+	GO=$(GO) node wasm/build.mjs $(WASMFLAGS)
 
 bench: ## benchmarks, side by side with other fakes where examples/ has them (BENCH, BENCHTIME)
 	$(call each,$(GO) test -run '^$$' -bench '$(BENCH)' -benchtime $(BENCHTIME) -benchmem ./...)

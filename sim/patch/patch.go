@@ -11,10 +11,10 @@
 package patch
 
 import (
-	"net/http"
 	"strings"
 
 	"github.com/kubesim/kubesim/sim/field"
+	"github.com/kubesim/kubesim/sim/http"
 	"github.com/kubesim/kubesim/sim/status"
 )
 
