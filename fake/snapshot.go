@@ -1,0 +1,93 @@
+package fake
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+
+	"github.com/kubesim/kubesim/sim"
+	"github.com/kubesim/kubesim/sim/archive"
+)
+
+// Snapshot returns the server with its history as the bytes of a file, for Options.Snapshot, for `kubesim serve
+// --archive`, or for package archive, which also opens it at an older revision. Open watches, requests that wait, and
+// functions that were registered are not in it.
+func (s *Server) Snapshot() ([]byte, error) {
+	var b bytes.Buffer
+	if err := archive.Write(&b, s.cluster); err != nil {
+		return nil, fmt.Errorf("kubesim: snapshot: %w", err)
+	}
+	return b.Bytes(), nil
+}
+
+// Save writes a snapshot to a file, which it replaces as a whole or not at all.
+func (s *Server) Save(path string) error {
+	if err := archive.Save(path, s.cluster); err != nil {
+		return fmt.Errorf("kubesim: %w", err)
+	}
+	return nil
+}
+
+// load starts a server from its snapshot.
+func (o Options) load() (*Server, error) {
+	a, err := archive.Read(bytes.NewReader(o.Snapshot))
+	if err != nil {
+		return nil, fmt.Errorf("kubesim: snapshot: %w", err)
+	}
+	if o.Clock != nil && o.Clock.Now().Before(a.Info().Time) {
+		return nil, fmt.Errorf("kubesim: snapshot: it is of %v, and the clock only at %v: time would go back", a.Info().Time, o.Clock.Now())
+	}
+	c, err := a.ClusterOn(o.Clock)
+	if err != nil {
+		return nil, fmt.Errorf("kubesim: snapshot: %w", err)
+	}
+	o.adopt(a.Info().Options)
+	return o.serve(c), nil
+}
+
+// adopt takes over what a Cluster was made with.
+func (o *Options) adopt(from sim.Options) {
+	o.Seed, o.Auth, o.Tokens, o.Replicas, o.Trace, o.Replay = from.Seed, from.Auth, from.Tokens, from.Replicas, from.Trace.Keep, from.Replay
+	o.tail = !from.Trace.Hash
+}
+
+// Recall takes the server back to one of its snapshots, or to that of a server with as many replicas: open watches end.
+// The time goes on where it is; it must not be before that of the snapshot.
+func (s *Server) Recall(snapshot []byte) error {
+	a, err := archive.Read(bytes.NewReader(snapshot))
+	if err == nil {
+		err = s.cluster.Recall(a.State())
+	}
+	if err != nil {
+		return fmt.Errorf("kubesim: snapshot: %w", err)
+	}
+	return nil
+}
+
+// snapshotMax is the greatest size of a snapshot that is sent to a server.
+const snapshotMax = 256 << 20
+
+// controlSnapshot serves the snapshot below /sim/v1/.
+func (s *Server) controlSnapshot(control *http.ServeMux) {
+	control.HandleFunc("GET "+controlPrefix+"snapshot", func(w http.ResponseWriter, _ *http.Request) {
+		data, err := s.Snapshot()
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+			return
+		}
+		w.Header().Set("Content-Type", "application/octet-stream")
+		_, _ = w.Write(data) // a client that went away is no error of the server
+	})
+	control.HandleFunc("POST "+controlPrefix+"snapshot", func(w http.ResponseWriter, r *http.Request) {
+		data, err := io.ReadAll(http.MaxBytesReader(w, r.Body, snapshotMax))
+		if err == nil && len(data) == 0 {
+			err = errors.New("the body is empty: send what GET " + controlPrefix + "snapshot returned")
+		}
+		if err == nil {
+			err = s.Recall(data)
+		}
+		refuse(w, "snapshot", err)
+	})
+}

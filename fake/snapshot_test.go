@@ -1,0 +1,105 @@
+package fake_test
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/kubesim/kubesim/fake"
+	"github.com/matryer/is"
+)
+
+// load starts a server from a snapshot.
+func load(t *testing.T, snapshot []byte) *fake.Server {
+	t.Helper()
+	return fake.RunT(t, fake.Options{Snapshot: snapshot})
+}
+
+// A server that was saved and loaded goes on as the one it was taken from, byte for byte: lists and watches of old
+// revisions, continue tokens, field managers, lagging replicas, faults and the trace.
+func TestSnapshot(t *testing.T) {
+	t.Parallel()
+	seeds(t, 4, func(t *testing.T, seed uint64) {
+		is := is.New(t)
+		r := rand.New(rand.NewPCG(seed, 2))
+		before, after := randomDeeds(r, 120), randomDeeds(r, 60)
+		a := begins(t, seed)
+		a.do(before)
+		saved, err := a.srv.Snapshot()
+		is.NoErr(err)
+		loaded := a.at(load(t, saved))
+		again, err := loaded.srv.Snapshot()
+		is.NoErr(err)
+		is.True(bytes.Equal(again, saved)) // and is saved alike
+		got := loaded.do(after)
+		want := a.do(after)
+		if at := difference(got, want); at >= 0 {
+			t.Fatalf("loaded:\n%s\noriginal:\n%s", got[at:min(len(got), at+600)], want[at:min(len(want), at+600)])
+		}
+		is.Equal(everything(loaded), everything(a))
+	})
+}
+
+// difference returns a little before where two texts differ, or -1.
+func difference(a, b string) int {
+	for i := range min(len(a), len(b)) {
+		if a[i] != b[i] {
+			return max(0, i-300)
+		}
+	}
+	if len(a) != len(b) {
+		return max(0, min(len(a), len(b))-300)
+	}
+	return -1
+}
+
+// Over HTTP a server hands out its snapshot and goes back to it; what cannot be loaded is refused with a reason.
+func TestServeSnapshot(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	srv := fake.RunT(t, fake.Options{Trace: 100})
+	c := client{t, srv}
+	c.create("a")
+	_, _, want := c.exchange("GET", mapsPath, "")
+	_, _, saved := c.exchange("GET", "/sim/v1/snapshot", "")
+	w := c.watch("")
+	w.must("ADDED")
+	c.create("b")
+	srv.Clock.Advance(time.Minute)
+	code, text := c.do("POST", "/sim/v1/snapshot", saved)
+	is.Equal(fmt.Sprint(code, text), "200")
+	_, _, got := c.exchange("GET", mapsPath, "")
+	is.Equal(got, want)
+	w.must("ADDED")
+	_, open := w.next()
+	is.True(!open) // the watch is over
+	c.create("c")
+	is.Equal(srv.Revision(), uint64(4006)) // b's revision is given out again
+	for body, want := range map[string]string{
+		"":                   "the body is empty",
+		saved[:len(saved)-9]: "is cut off",
+		strings.Replace(saved, `"Format":1`, `"Format":9`, 1):                         "the file has format 9",
+		string(snapshotOf(t, fake.Options{Replicas: make([]fake.ReplicaOptions, 2)})): "2 replicas (v1.36.3, v1.36.3)",
+		string(snapshotOf(t, fake.Options{Auth: 1})):                                  "other rights",
+	} {
+		code, text := c.do("POST", "/sim/v1/snapshot", body)
+		is.Equal(code, http.StatusBadRequest)
+		if !strings.Contains(text, want) {
+			t.Errorf("%s, want %s", text, want)
+		}
+	}
+	is.Equal(srv.Revision(), uint64(4006)) // nothing has happened
+}
+
+func snapshotOf(t *testing.T, o fake.Options) []byte {
+	t.Helper()
+	data, err := fake.RunT(t, o).Snapshot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}

@@ -1,0 +1,55 @@
+package archive
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strconv"
+)
+
+// check reports what is wrong with the form of a file, before buntdb, which takes its word for lengths, reads it: nothing
+// but sets of a key, each of them whole and at its place. A set is
+//
+//	*3 $3 set $LENGTH KEY $LENGTH VALUE        with \r\n behind each word
+func check(data []byte) error {
+	if len(data) == 0 {
+		return errors.New("the file is empty")
+	}
+	last := ""
+	for at := 0; at < len(data); {
+		rest, ok := bytes.CutPrefix(data[at:], []byte("*3\r\n$3\r\nset\r\n"))
+		if !ok {
+			return damaged(at, "no set of a key begins here")
+		}
+		key, rest, ok := bulk(rest)
+		if !ok {
+			return damaged(at, "the key is cut off")
+		}
+		_, rest, ok = bulk(rest)
+		if !ok {
+			return damaged(at, "the value of "+strconv.Quote(string(key))+" is cut off")
+		}
+		if string(key) <= last && last != "" {
+			return damaged(at, "the key "+strconv.Quote(string(key))+" is not behind the one before")
+		}
+		last, at = string(key), len(data)-len(rest)
+	}
+	return nil
+}
+
+func damaged(at int, what string) error {
+	return fmt.Errorf("the file is damaged, or no archive: at byte %d: %s", at, what)
+}
+
+// bulk cuts one $LENGTH TEXT off data.
+func bulk(data []byte) (text, rest []byte, ok bool) {
+	line, rest, ok := bytes.Cut(data, []byte("\r\n"))
+	if !ok || len(line) < 2 || line[0] != '$' || len(line) > 11 {
+		return nil, nil, false
+	}
+	n, err := strconv.ParseUint(string(line[1:]), 10, 32)
+	if err != nil || line[1] == '+' || n > uint64(len(rest)) || !bytes.HasPrefix(rest[n:], []byte("\r\n")) {
+		return nil, nil, false
+	}
+	return rest[:n], rest[n+2:], true
+}

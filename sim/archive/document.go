@@ -1,0 +1,104 @@
+package archive
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/kubesim/kubesim/sim"
+	"github.com/kubesim/kubesim/sim/auth"
+	"github.com/kubesim/kubesim/sim/fault"
+	"github.com/kubesim/kubesim/sim/trace"
+)
+
+// document is the part of an archive that is one JSON document.
+type document struct {
+	Format   int
+	Module   string
+	Options  options
+	Now      time.Time
+	Oldest   uint64 // revision of the store's oldest view
+	Made     bool   // the commit of the oldest view is there
+	Newest   uint64
+	Streams  []stream
+	Compact  sim.Compaction
+	Leases   []sim.Lease
+	Cleanups []sim.Cleanup
+	Held     []string
+	Routes   map[string]int
+	Servers  []server
+	Faults   *fault.State
+	Trace    *recorded // nil: nothing is recorded
+	Last     [2]uint64
+}
+
+// options are sim.Options without the clock.
+type options struct {
+	Seed     uint64
+	Auth     auth.Mode
+	Tokens   []auth.Token
+	Replicas []sim.ReplicaOptions
+	Trace    trace.Options
+	Replay   []fault.Decision
+}
+
+// stream is the random numbers of one purpose.
+type stream struct {
+	Purpose string
+	State   []byte
+}
+
+// recorded is a trace without its records.
+type recorded struct {
+	N       uint64
+	Last    time.Time
+	Hash    []byte
+	Objects [2]uint64
+}
+
+// server is a replica. Views are named by their revision; those that the store does not have are view:REV.
+type server struct {
+	Position uint64
+	Alone    map[string]uint64
+	Lags     bool
+	Cut      bool
+	Filled   uint64
+	Caches   map[string]cache
+}
+
+// cache is a watch cache. Its events are event:REV.
+type cache struct {
+	Prefix   string
+	Capacity int
+	ListRev  uint64
+	Evicted  bool
+	Floor    uint64
+	Ring     []at
+}
+
+// at is an event in a ring, and when it came.
+type at struct {
+	Rev uint64
+	At  time.Time
+}
+
+// pack returns the state of a random number generator, 16 bytes.
+func pack(p rand.PCG) []byte {
+	b, err := p.MarshalBinary()
+	if err != nil || len(b) != pcgSize {
+		panic(fmt.Sprintf("archive: the state of a PCG is %q: %v", b, err))
+	}
+	return b[len(pcgMagic):]
+}
+
+const (
+	pcgMagic = "pcg:"
+	pcgSize  = len(pcgMagic) + 16
+)
+
+// unpack is the reverse of pack.
+func unpack(b []byte) (rand.PCG, error) {
+	var p rand.PCG
+	err := p.UnmarshalBinary(append([]byte(pcgMagic), b...))
+	return p, err
+}

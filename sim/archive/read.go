@@ -1,0 +1,326 @@
+package archive
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/kubesim/kubesim/sim"
+	"github.com/kubesim/kubesim/sim/mvcc"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/trace"
+	"github.com/kubesim/kubesim/sim/watchcache"
+	"github.com/tidwall/buntdb"
+)
+
+// replicasMax is how many replicas a file may ask for.
+const replicasMax = 1000
+
+// reader reads a State from a database.
+type reader struct {
+	tx     *buntdb.Tx
+	doc    document
+	store  *mvcc.Store
+	kvs    map[uint64]*mvcc.KV // by the revision of the write
+	events map[uint64]*mvcc.Event
+	views  map[uint64]*mvcc.View
+}
+
+// read reads the State of the archive.
+func (a *Archive) read(tx *buntdb.Tx) error {
+	r := &reader{tx: tx, kvs: map[uint64]*mvcc.KV{}, events: map[uint64]*mvcc.Event{}, views: map[uint64]*mvcc.View{}}
+	text, err := tx.Get("cluster")
+	if err != nil {
+		return errors.New("the file is no archive of a cluster: it has no cluster in it")
+	}
+	if err := json.Unmarshal([]byte(text), &r.doc); err != nil {
+		return fmt.Errorf("cluster: %w", err)
+	}
+	d := &r.doc
+	if d.Format != format {
+		return fmt.Errorf("the file has format %d, written by version %q; this version reads format %d", d.Format, d.Module, format)
+	}
+	for _, step := range []func() error{r.readKVs, r.readEvents, r.readViews, r.readStore} {
+		if err := step(); err != nil {
+			return err
+		}
+	}
+	if a.state, err = r.state(); err != nil {
+		return err
+	}
+	a.info = Info{Module: d.Module, Time: d.Now, Oldest: d.Oldest, Newest: d.Newest, Size: len(a.data)}
+	if a.state.Records != nil {
+		a.info.Records = len(a.state.Records.Records)
+	}
+	a.info.Options = a.state.Options
+	return nil
+}
+
+// each yields what belongs to the revisions of one kind. An error names the key.
+func (r *reader) each(kind string, f func(rev uint64, value string) error) error {
+	var bad error
+	err := r.tx.AscendGreaterOrEqual("", kind+":", func(key, value string) bool {
+		text, ok := strings.CutPrefix(key, kind+":")
+		if !ok {
+			return false
+		}
+		rev, err := strconv.ParseUint(text, 10, 64)
+		if err == nil {
+			err = f(rev, value)
+		}
+		if err != nil {
+			bad = fmt.Errorf("%s: %w", key, err)
+		}
+		return err == nil
+	})
+	return errors.Join(err, bad)
+}
+
+func (r *reader) readKVs() error {
+	return r.each("kv", func(rev uint64, value string) error {
+		key, rest, err := cutKey(value)
+		if err != nil {
+			return err
+		}
+		text, data, ok := strings.Cut(rest, " ")
+		created, err := strconv.ParseUint(text, 10, 64)
+		if !ok || err != nil || created > rev || created == 0 {
+			return errors.New("want: key, revision of creation, value")
+		}
+		if _, err := object.Parse([]byte(data)); err != nil {
+			return fmt.Errorf("the value of %s is no object: %w", key, err)
+		}
+		r.kvs[rev] = &mvcc.KV{Key: key, Value: []byte(data), CreateRev: created, ModRev: rev}
+		return nil
+	})
+}
+
+// cutKey cuts the key of an object, which is printed as a Go string, off a value.
+func cutKey(value string) (key, rest string, err error) {
+	quoted, err := strconv.QuotedPrefix(value)
+	if err == nil {
+		key, err = strconv.Unquote(quoted)
+	}
+	rest, ok := strings.CutPrefix(value[len(quoted):], " ")
+	if err != nil || !ok || !strings.HasPrefix(key, "/registry/") {
+		return "", "", errors.New("want: the key of an object")
+	}
+	return key, rest, nil
+}
+
+func (r *reader) readEvents() error {
+	return r.each("event", func(rev uint64, value string) error {
+		key, rest, err := cutKey(value)
+		if err != nil {
+			return err
+		}
+		verb, text, _ := strings.Cut(rest, " ")
+		prev, err := strconv.ParseUint(text, 10, 64)
+		if err != nil || verb != "put" && verb != "delete" {
+			return errors.New("want: key, put or delete, revision of what was there")
+		}
+		e := &mvcc.Event{Rev: rev, Key: key}
+		if verb == "put" {
+			e.KV = r.kvs[rev]
+		}
+		if prev != 0 {
+			e.Prev = r.kvs[prev]
+		}
+		switch {
+		case verb == "put" && (e.KV == nil || e.KV.Key != e.Key):
+			return errors.New("what was put is missing")
+		case prev != 0 && (e.Prev == nil || e.Prev.Key != e.Key) || e.KV == nil && e.Prev == nil || prev >= rev:
+			return errors.New("what was there before is missing")
+		}
+		r.events[rev] = e
+		return nil
+	})
+}
+
+func (r *reader) readViews() error {
+	return r.each("view", func(rev uint64, value string) error {
+		var kvs []*mvcc.KV
+		for _, word := range strings.Fields(value) {
+			n, err := strconv.ParseUint(word, 10, 64)
+			if err != nil || r.kvs[n] == nil || n > rev {
+				return fmt.Errorf("kv:%s is not in the file", word)
+			}
+			kvs = append(kvs, r.kvs[n])
+		}
+		r.views[rev] = mvcc.NewView(rev, kvs)
+		return nil
+	})
+}
+
+// readStore makes the store of its oldest view and the commits since.
+func (r *reader) readStore() (err error) {
+	d := &r.doc
+	oldest := r.views[d.Oldest]
+	if oldest == nil || d.Newest < d.Oldest {
+		return fmt.Errorf("the oldest view of the store, %d, is missing", d.Oldest)
+	}
+	var made *mvcc.Event
+	if d.Made {
+		if made = r.events[d.Oldest]; made == nil {
+			return fmt.Errorf("the commit of revision %d is missing", d.Oldest)
+		}
+	}
+	var events []*mvcc.Event
+	for rev := d.Oldest + 1; rev <= d.Newest; rev++ {
+		e := r.events[rev]
+		if e == nil {
+			return fmt.Errorf("the commit of revision %d is missing", rev)
+		}
+		events = append(events, e)
+	}
+	r.store, err = mvcc.Load(oldest, made, events)
+	return err
+}
+
+// state puts everything together.
+func (r *reader) state() (*sim.State, error) {
+	d, o := &r.doc, &r.doc.Options
+	s := &sim.State{Now: d.Now, Store: r.store, Compaction: d.Compact, Leases: d.Leases, Cleanups: d.Cleanups, Held: d.Held, Routes: d.Routes,
+		Faults: d.Faults, LastCommit: d.Last, Unread: true}
+	s.Options = sim.Options{Seed: o.Seed, Auth: o.Auth, Tokens: o.Tokens, Replicas: o.Replicas, Trace: o.Trace, Replay: o.Replay}
+	for _, x := range d.Streams {
+		p, err := unpack(x.State)
+		if err != nil {
+			return nil, fmt.Errorf("the random numbers of %q: %w", x.Purpose, err)
+		}
+		s.Streams = append(s.Streams, sim.Stream{Purpose: x.Purpose, State: p})
+	}
+	for client, n := range d.Routes { // order does not matter: one that is wrong is wrong
+		if n < 1 || n > max(len(o.Replicas), 1) {
+			return nil, fmt.Errorf("the client %q is routed to replica %d, which is not there", client, n)
+		}
+	}
+	if len(d.Servers) == 0 || len(d.Servers) > replicasMax {
+		return nil, fmt.Errorf("there are %d replicas, not 1 to %d", len(d.Servers), replicasMax)
+	}
+	for i, x := range d.Servers {
+		server, err := r.server(x)
+		if err != nil {
+			return nil, fmt.Errorf("replica %d: %w", i+1, err)
+		}
+		s.Servers = append(s.Servers, server)
+	}
+	if err := r.marks(s); err != nil {
+		return nil, err
+	}
+	return s, r.trace(s)
+}
+
+func (r *reader) marks(s *sim.State) error {
+	last := time.Time{}
+	return r.each("mark", func(rev uint64, value string) error {
+		text, data, ok := strings.Cut(value, " ")
+		nanos, err := strconv.ParseInt(text, 10, 64)
+		if !ok || err != nil || len(data)%16 != 0 || len(data)/16 > len(s.Streams) || rev > r.doc.Newest {
+			return errors.New("want: nanoseconds since 1970, and the random numbers")
+		}
+		m := sim.Mark{Rev: rev, At: time.Unix(0, nanos).In(s.Now.Location())}
+		if m.At.Before(last) || m.At.After(s.Now) {
+			return errors.New("the time goes back")
+		}
+		last = m.At
+		for ; data != ""; data = data[16:] {
+			p, err := unpack([]byte(data[:16]))
+			if err != nil {
+				return err
+			}
+			m.Streams = append(m.Streams, p)
+		}
+		s.Marks = append(s.Marks, m)
+		return nil
+	})
+}
+
+// server reads a replica.
+func (r *reader) server(x server) (sim.ServerState, error) {
+	s := sim.ServerState{Lags: x.Lags, Cut: x.Cut, Filled: x.Filled, Alone: map[string]*mvcc.View{}, Caches: map[string]watchcache.State{}}
+	var err error
+	if s.Position, err = r.at(x.Position); err != nil {
+		return s, err
+	}
+	for _, name := range object.SortedKeys(x.Alone) {
+		if s.Alone[name], err = r.at(x.Alone[name]); err != nil {
+			return s, err
+		}
+	}
+	for _, name := range object.SortedKeys(x.Caches) {
+		view := s.Position
+		if own := s.Alone[name]; own != nil {
+			view = own
+		}
+		if s.Caches[name], err = r.cache(name, x.Caches[name], view); err != nil {
+			return s, fmt.Errorf("the cache of %s: %w", name, err)
+		}
+	}
+	return s, nil
+}
+
+// at returns the view of a revision.
+func (r *reader) at(rev uint64) (*mvcc.View, error) {
+	if v, err := r.store.At(rev); err == nil && rev != 0 {
+		return v, nil
+	}
+	if v := r.views[rev]; v != nil && rev < r.doc.Oldest {
+		return v, nil
+	}
+	return nil, fmt.Errorf("the view of revision %d is missing", rev)
+}
+
+// cache reads the cache of a resource, whose state is that of view. The states after its events that the store has
+// forgotten are found by taking events back, the newest first: those of other resources do not count.
+func (r *reader) cache(name string, x cache, view *mvcc.View) (watchcache.State, error) {
+	s := watchcache.State{Prefix: "/registry/" + name + "/", Capacity: x.Capacity, ListRev: x.ListRev, Evicted: x.Evicted, Floor: x.Floor,
+		Ring: make([]watchcache.RingEntry, len(x.Ring))}
+	past := view
+	if oldest := r.views[r.doc.Oldest]; past.Rev() > oldest.Rev() {
+		past = oldest
+	}
+	last := view.Rev() + 1
+	for i := len(x.Ring) - 1; i >= 0; i-- {
+		rev := x.Ring[i].Rev
+		e := r.events[rev]
+		if e == nil || rev >= last || !strings.HasPrefix(e.Key, s.Prefix) {
+			return s, fmt.Errorf("the event of revision %d is missing, or at the wrong place", rev)
+		}
+		last = rev
+		v, err := r.store.At(rev)
+		if err != nil {
+			v = past.As(rev)
+		}
+		if rev <= past.Rev() {
+			past = past.Before(e, rev-1)
+		}
+		s.Ring[i] = watchcache.RingEntry{Event: e, View: v, At: x.Ring[i].At}
+	}
+	return s, nil
+}
+
+func (r *reader) trace(s *sim.State) error {
+	if r.doc.Trace == nil {
+		return nil
+	}
+	t := r.doc.Trace
+	s.Records = &trace.State{N: t.N, Last: t.Last, Hash: t.Hash, Objects: t.Objects}
+	var bad error
+	err := r.tx.AscendGreaterOrEqual("", "trace:", func(key, line string) bool {
+		if !strings.HasPrefix(key, "trace:") {
+			return false
+		}
+		record, err := trace.ParseRecord([]byte(line))
+		if err != nil {
+			bad = fmt.Errorf("%s: %w", key, err)
+			return false
+		}
+		s.Records.Records = append(s.Records.Records, record)
+		return true
+	})
+	return errors.Join(err, bad)
+}

@@ -1,0 +1,141 @@
+package archive
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/kubesim/kubesim/sim"
+	"github.com/kubesim/kubesim/sim/mvcc"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/tidwall/buntdb"
+)
+
+// writer writes a State to a database.
+type writer struct {
+	tx    *buntdb.Tx
+	state *sim.State
+	err   error
+}
+
+// numbered names what belongs to a revision. The names sort as the revisions do.
+func numbered(kind string, rev uint64) string { return fmt.Sprintf("%s:%020d", kind, rev) }
+
+func (w *writer) set(key, value string) {
+	if w.err == nil {
+		_, _, w.err = w.tx.Set(key, value, nil)
+	}
+}
+
+func (w *writer) write() error {
+	s := w.state
+	oldest, err := s.Store.At(s.Store.Compacted())
+	if err != nil {
+		return err
+	}
+	w.view(oldest)
+	if made := oldest.Event(); made != nil {
+		w.event(made)
+	}
+	if err := s.Store.Events(oldest.Rev(), func(e *mvcc.Event) bool { w.event(e); return true }); err != nil {
+		return err
+	}
+	for _, m := range s.Marks {
+		b := strconv.FormatInt(m.At.UnixNano(), 10) + " "
+		for _, p := range m.Streams {
+			b += string(pack(p))
+		}
+		w.set(numbered("mark", m.Rev), b)
+	}
+	d := &document{Format: format, Module: sim.Module(), Now: s.Now, Oldest: oldest.Rev(), Made: oldest.Event() != nil,
+		Newest: s.Store.Rev(), Compact: s.Compaction, Leases: s.Leases, Cleanups: s.Cleanups, Held: s.Held, Routes: s.Routes,
+		Faults: s.Faults, Last: s.LastCommit}
+	o := s.Options
+	d.Options = options{o.Seed, o.Auth, o.Tokens, o.Replicas, o.Trace, o.Replay}
+	for _, x := range s.Streams {
+		d.Streams = append(d.Streams, stream{x.Purpose, pack(x.State)})
+	}
+	for _, r := range s.Servers {
+		d.Servers = append(d.Servers, w.server(r))
+	}
+	w.trace(d)
+	text, err := json.Marshal(d)
+	if err != nil {
+		return err
+	}
+	w.set("cluster", string(text))
+	return w.err
+}
+
+// view writes a state as a whole.
+func (w *writer) view(v *mvcc.View) {
+	var b strings.Builder
+	v.Range("", "", func(kv *mvcc.KV) bool {
+		w.kv(kv)
+		fmt.Fprintf(&b, "%d ", kv.ModRev)
+		return true
+	})
+	w.set(numbered("view", v.Rev()), b.String())
+}
+
+func (w *writer) kv(kv *mvcc.KV) {
+	w.set(numbered("kv", kv.ModRev), fmt.Sprintf("%q %d %s", kv.Key, kv.CreateRev, kv.Value))
+}
+
+func (w *writer) event(e *mvcc.Event) {
+	verb, prev := "put", uint64(0)
+	if e.KV == nil {
+		verb = "delete"
+	} else {
+		w.kv(e.KV)
+	}
+	if e.Prev != nil {
+		prev = e.Prev.ModRev
+		w.kv(e.Prev)
+	}
+	w.set(numbered("event", e.Rev), fmt.Sprintf("%q %s %d", e.Key, verb, prev))
+}
+
+// server writes what a replica has and the store has not.
+func (w *writer) server(r sim.ServerState) server {
+	x := server{Position: w.at(r.Position), Alone: map[string]uint64{}, Lags: r.Lags, Cut: r.Cut, Filled: r.Filled, Caches: map[string]cache{}}
+	for _, name := range object.SortedKeys(r.Alone) {
+		x.Alone[name] = w.at(r.Alone[name])
+	}
+	for _, name := range object.SortedKeys(r.Caches) {
+		c := r.Caches[name]
+		to := cache{c.Prefix, c.Capacity, c.ListRev, c.Evicted, c.Floor, nil}
+		for _, e := range c.Ring {
+			w.event(e.Event)
+			to.Ring = append(to.Ring, at{e.Event.Rev, e.At})
+		}
+		x.Caches[name] = to
+	}
+	return x
+}
+
+// at names a view, which is written if the store does not have it.
+func (w *writer) at(v *mvcc.View) uint64 {
+	if v.Rev() < w.state.Store.Compacted() {
+		w.view(v)
+	}
+	return v.Rev()
+}
+
+func (w *writer) trace(d *document) {
+	s := w.state.Records
+	if s == nil {
+		return
+	}
+	d.Trace = &recorded{s.N, s.Last, s.Hash, s.Objects}
+	for i := range s.Records {
+		r := &s.Records[i]
+		w.set(recordKey(r.At.UnixNano(), r.N), string(r.AppendJSON(nil)))
+	}
+}
+
+// recordKey names a record. The names sort by time, then by number.
+func recordKey(nanos int64, n uint64) string {
+	return fmt.Sprintf("trace:%020d:%020d", uint64(nanos)^1<<63, n) // the sign turned, so that times before 1970 come first
+}
