@@ -18,6 +18,7 @@ import (
 type webhooks struct {
 	functions map[string]admission.Handler // by name of the webhook
 	transport http.RoundTripper
+	together  func(calls []func()) // calls them at the same time; nil: one after the other
 }
 
 // Admit registers what answers the admission webhook with the name (webhooks[].name of a configuration) in place of its
@@ -42,12 +43,32 @@ func (c *Cluster) AdmitThrough(transport http.RoundTripper) {
 	c.webhooks.transport = transport
 }
 
+// AdmitTogether sets what asks several validating webhooks at the same time: it calls all functions and returns when they
+// have returned. nil: one after the other, which is what a Cluster that has to be replayed needs. Functions set with Admit
+// are called one after the other in any case.
+func (c *Cluster) AdmitTogether(call func(calls []func())) {
+	c.lock()
+	defer c.mu.Unlock()
+	c.webhooks.together = call
+}
+
 // RoundTrip carries a request to an admission webhook.
 func (w *webhooks) RoundTrip(q *http.Request) (*http.Response, error) {
 	if w.transport == nil {
 		return nil, errNoTransport
 	}
 	return w.transport.RoundTrip(q)
+}
+
+// callAll is an admission.Host's Together.
+func (w *webhooks) callAll(calls []func()) {
+	if w.together != nil {
+		w.together(calls)
+		return
+	}
+	for _, call := range calls {
+		call()
+	}
 }
 
 // admit gives a replica's registry its admission plugins.
@@ -67,6 +88,7 @@ func (r *Replica) admit(reg *registry.Registry, table *resource.Table, who *auth
 		return reg.Objects().Write(storage, namespace, name, change)
 	}
 	h.Outside = c.outside
+	h.Together = c.webhooks.callAll
 	reg.Admission = admission.New(h, may(who))
 	reg.Removed = func(d *resource.Definition, item *resource.Item) {
 		ctx := &resource.Context{Now: c.now(), Definition: d, Namespace: item.Namespace, Name: item.Name, Objects: reg.Reader()}

@@ -16,11 +16,15 @@ import (
 type conversions struct {
 	functions map[string]crd.Converter // by name of the definition
 	transport http.RoundTripper        // to webhooks
+	memory    crd.Memory               // of what webhooks have answered
+
+	// unlocks says that a request is being served and nothing depends on the lock: a webhook is asked without it.
+	unlocks bool
 }
 
 // Convert registers what converts the objects of the CustomResourceDefinition with the name, whatever its
 // spec.conversion says; nil takes it back. f may change and return its argument. It is called with the Cluster's lock
-// held, so it must not ask the Cluster.
+// held, so it must not ask the Cluster; a webhook (ConvertThrough) may.
 func (c *Cluster) Convert(definition string, f func(obj map[string]any, apiVersion string) (map[string]any, error)) {
 	c.lock()
 	defer c.mu.Unlock()
@@ -38,13 +42,17 @@ func (c *Cluster) Convert(definition string, f func(obj map[string]any, apiVersi
 
 // reread makes every replica read stored custom resources anew: they may be converted in another way.
 func (c *Cluster) reread() {
+	c.conversions.memory.Forget()
 	for _, r := range c.replicas {
 		r.redefine()
 	}
 }
 
-// ConvertThrough sets what carries requests to conversion webhooks. It is called with the Cluster's lock held: a webhook
-// must not ask the Cluster.
+// ConvertThrough sets what carries requests to conversion webhooks. It is called without the Cluster's lock: a webhook
+// may ask the Cluster, and a slow one holds up only the request that needs it. There are exceptions, in which a webhook
+// is asked under the lock after all: an exact read of the past, and the end of a definition whose objects are stored in
+// an older version. What a webhook has answered about an object is remembered until the object, the definition or the
+// transport changes.
 func (c *Cluster) ConvertThrough(transport http.RoundTripper) {
 	c.lock()
 	defer c.mu.Unlock()
@@ -61,8 +69,8 @@ func (c *conversions) RoundTrip(q *http.Request) (*http.Response, error) {
 }
 
 // compileRules is crd's Compiler.
-func compileRules(schema, before map[string]any, p field.Path) (crd.Rules, field.ErrorList) {
-	rules, errs := cel.CompileVersion(schema, before, p)
+func compileRules(schema, before map[string]any, root bool, p field.Path) (crd.Rules, field.ErrorList) {
+	rules, errs := cel.CompileVersion(schema, before, root, p)
 	if rules == nil {
 		return nil, errs
 	}
@@ -91,10 +99,45 @@ func (r *Replica) serveCustom(set *schema.Set) {
 		NewUID:    r.server.Registry.NewAuditID,
 		Converter: func(name string) crd.Converter { return r.cluster.conversions.functions[name] },
 		Transport: &r.cluster.conversions,
+		Memory:    &r.cluster.conversions.memory,
+		Unlocks:   func() bool { return r.cluster.conversions.unlocks },
+		Outside:   r.cluster.outside,
+		After:     r.cluster.schedule.after,
 	}
+	r.server.Serving = r.serving
 	decoder.Meta = set.Named(crd.ObjectMeta)
 	decoder.Unstructured = r.custom.Known
 	decoder.Prune = r.custom.Prune
+}
+
+// serving lets a request for a custom resource ask conversion webhooks without the lock. What a read can come upon is
+// converted before it begins: the first state of a watch and its events have to be of one piece.
+func (r *Replica) serving(d *resource.Definition, verb, namespace, name string, serve func()) {
+	c := r.cluster
+	if !r.custom.Asks(d.Storage) {
+		serve()
+		return
+	}
+	defer func(was bool) { c.conversions.unlocks = was }(c.conversions.unlocks)
+	c.conversions.unlocks = true
+	switch verb {
+	case "get":
+		newest, cached := c.newest().Get(d.Key(namespace, name)), r.position.View.Get(d.Key(namespace, name))
+		if newest != nil {
+			resource.ItemOf(d.Hub, newest)
+		}
+		if cached != nil && cached != newest { // the replica is behind
+			resource.ItemOf(d.Hub, cached)
+		}
+		c.conversions.unlocks = false
+	case "list", "watch":
+		r.position.View.Range(d.Key(namespace, ""), "", func(kv *mvcc.KV) bool {
+			resource.ItemOf(d.Hub, kv)
+			return true
+		})
+		c.conversions.unlocks = false
+	}
+	serve()
 }
 
 // published returns the schema of a custom resource for OpenAPI.

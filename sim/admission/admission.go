@@ -34,6 +34,8 @@ type Attributes struct {
 	rounds   map[string]*round // of plugins that may be called twice, by name
 	reinvoke bool              // one of them changed the object
 	second   bool              // this is the second time
+
+	own *resource.Definition // what body returns for a kind without a definition
 }
 
 // Plugin is one admission plugin. A nil function has no part in its phase.

@@ -32,6 +32,8 @@ type Host struct {
 	Transport http.RoundTripper
 	// Outside calls f without the Cluster's lock. nil: f is called as it is.
 	Outside func(f func())
+	// Together calls all functions at the same time and returns when they have returned. nil: one after the other.
+	Together func(calls []func())
 	// After calls f after d of the Cluster's time; stop takes that back.
 	After func(d time.Duration, f func()) (stop func())
 }
@@ -44,6 +46,8 @@ func (a *Attributes) version(obj object.Object, d *resource.Definition) object.O
 	}
 	obj = obj.Copy()
 	switch {
+	case a.body() != nil:
+		return obj
 	case d == a.Definition.Hub || d == a.Definition && a.Definition.Form != nil:
 		return obj
 	case d.Form != nil:
@@ -58,6 +62,30 @@ func (a *Attributes) version(obj object.Object, d *resource.Definition) object.O
 	return d.FromStored(obj)
 }
 
+// body defines the kind of the write's object where that is one of the subresource: Scale, Eviction. nil: it is that of
+// the resource.
+func (a *Attributes) body() *resource.Definition {
+	sub := a.Definition.Sub(a.Subresource)
+	if a.Subresource == "" || sub == nil || sub.Kind == "" || sub.Connect == nil {
+		return nil
+	}
+	if sub.Body != nil {
+		return sub.Body
+	}
+	if a.own == nil {
+		a.own = &resource.Definition{GVK: sub.GVK, Custom: true}
+	}
+	return a.own
+}
+
+// shownAs returns the kind in which a write that matches the version d is shown.
+func (a *Attributes) shownAs(d *resource.Definition) *resource.Definition {
+	if own := a.body(); own != nil {
+		return own
+	}
+	return d
+}
+
 // replace puts a changed object of the version d in the place of the write's. Plugins share a.Object with the registry:
 // it is changed in place.
 func (a *Attributes) replace(obj object.Object, d *resource.Definition) *status.Status {
@@ -67,6 +95,7 @@ func (a *Attributes) replace(obj object.Object, d *resource.Definition) *status.
 	hub := obj
 	var err error
 	switch {
+	case d == a.body():
 	case d == a.Definition.Hub:
 	case d.Form != nil:
 		if d != a.Definition && d.Form.Convert != nil {
@@ -116,4 +145,15 @@ func (h *Host) outside(f func()) {
 		return
 	}
 	h.Outside(f)
+}
+
+// together calls functions at the same time, where that is possible.
+func (h *Host) together(calls []func()) {
+	if h.Together != nil && len(calls) > 1 {
+		h.Together(calls)
+		return
+	}
+	for _, call := range calls {
+		call()
+	}
 }

@@ -75,8 +75,8 @@ func (p *policies) apply(a *Attributes, i *invocation) (changed bool, problems [
 		return false, problems, nil
 	}
 	for _, e := range i.policy.expressions {
-		obj := a.version(a.Object, i.kind)
-		result, err := p.mutation(e, a.input(p.host, i.kind, i.params), obj, i.kind)
+		obj, kind := a.version(a.Object, i.kind), a.shownAs(i.kind)
+		result, err := p.mutation(e, a.input(p.host, i.kind, i.params), obj, kind)
 		if refused := (*status.Status)(nil); errors.As(err, &refused) {
 			return changed, problems, refused
 		}
@@ -85,7 +85,7 @@ func (p *policies) apply(a *Attributes, i *invocation) (changed bool, problems [
 			continue
 		}
 		before := a.Object.Copy()
-		if s := a.replace(result, i.kind); s != nil {
+		if s := a.replace(result, kind); s != nil {
 			return changed, problems, s
 		}
 		changed = changed || !object.SemanticEqual(map[string]any(before), map[string]any(a.Object))
@@ -107,7 +107,7 @@ func (p *policies) mutation(e expression, in *cel.Input, obj object.Object, d *r
 		return p.jsonPatch(list, obj, d)
 	}
 	config, _ := v.(map[string]any)
-	if config == nil || p.host.Merge == nil {
+	if config == nil || p.host.Merge == nil || d.Type == nil {
 		return nil, errors.New("unsupported return type from ApplyConfiguration expression")
 	}
 	config["apiVersion"], config["kind"] = d.GV(), d.Kind

@@ -17,10 +17,7 @@ func resourceOf(d *resource.Definition) map[string]any {
 // reviewRequest is the AdmissionRequest (admission.k8s.io/v1) of a write that is matched as the definition d, without
 // uid.
 func (a *Attributes) reviewRequest(d *resource.Definition) map[string]any {
-	requestKind, kind := a.Definition.GVK, d.GVK
-	if sub := a.Definition.Sub(a.Subresource); a.Subresource != "" && sub != nil && sub.Kind != "" && sub.Connect != nil {
-		requestKind, kind = sub.GVK, sub.GVK
-	}
+	requestKind, kind := a.shownAs(a.Definition).GVK, a.shownAs(d).GVK
 	r := map[string]any{
 		"kind": kindOf(kind), "resource": resourceOf(d), "requestKind": kindOf(requestKind), "requestResource": resourceOf(a.Definition),
 		"operation": string(a.Operation), "userInfo": userInfo(a.User), "object": nil, "oldObject": nil, "dryRun": a.DryRun,

@@ -48,8 +48,8 @@ func MutatingAdmissionWebhook(h *Host) Plugin {
 	return Plugin{Name: "MutatingAdmissionWebhook", Mutate: w.mutate}
 }
 
-// ValidatingAdmissionWebhook calls the webhooks that may refuse writes. The real server calls them at the same time and
-// gives the first answer that arrives; here they are called in order, all of them, and the first refusal counts.
+// ValidatingAdmissionWebhook calls the webhooks that may refuse writes, at the same time: all of them, and the timeouts
+// of all of them begin at once. The real server gives the refusal that arrives first, this one that of the first webhook.
 func ValidatingAdmissionWebhook(h *Host) Plugin {
 	w := &webhooks{host: h, storage: validatingConfigurations, read: map[string]*configuration{}}
 	return Plugin{Name: "ValidatingAdmissionWebhook", Validate: w.validate}
@@ -121,7 +121,9 @@ func (w *webhooks) mutate(a *Attributes) *status.Status {
 			continue
 		}
 		before := a.Object.Copy()
-		if s := w.finish(h, w.call(a, h, d)); s != nil {
+		c := w.newCall(a, h, d)
+		w.askAll([]*call{c})
+		if s := w.finish(h, w.conclude(a, c)); s != nil {
 			return s
 		}
 		changed := !object.SemanticEqual(map[string]any(before), map[string]any(a.Object))
@@ -132,23 +134,20 @@ func (w *webhooks) mutate(a *Attributes) *status.Status {
 }
 
 func (w *webhooks) validate(a *Attributes) *status.Status {
-	type call struct {
-		hook *webhook
-		kind *resource.Definition
-	}
-	var calls []call
+	var calls []*call
 	for _, h := range w.hooks(a) {
 		d, s := w.match(a, h)
 		if s != nil {
 			return s
 		}
 		if d != nil {
-			calls = append(calls, call{h, d})
+			calls = append(calls, w.newCall(a, h, d))
 		}
 	}
+	w.askAll(calls)
 	var first *status.Status
 	for _, c := range calls {
-		if s := w.finish(c.hook, w.call(a, c.hook, c.kind)); s != nil && first == nil {
+		if s := w.finish(c.hook, w.conclude(a, c)); s != nil && first == nil {
 			first = s
 		}
 	}
@@ -176,24 +175,43 @@ func (w *webhooks) finish(h *webhook, err error) *status.Status {
 	return status.Internal(err)
 }
 
-// call asks one webhook and applies its patch.
-func (w *webhooks) call(a *Attributes, h *webhook, d *resource.Definition) error {
+// call is one question to a webhook: err ends it wherever it is.
+//
+//	newCall ─ review ─▶ askAll ─ answer ─▶ conclude ─▶ nil, a refusal, or what went wrong
+type call struct {
+	hook    *webhook
+	kind    *resource.Definition // in which the webhook gets the write
+	version string               // of the review
+	uid     string
+	review  object.Object
+	answer  object.Object
+	err     error
+}
+
+// newCall makes the question.
+func (w *webhooks) newCall(a *Attributes, h *webhook, d *resource.Definition) *call {
+	c := &call{hook: h, kind: d}
 	if effects := h.String("sideEffects"); a.DryRun && effects != "None" && effects != "NoneOnDryRun" {
-		return status.BadRequest("admission webhook %q does not support dry run", h.name)
+		c.err = status.BadRequest("admission webhook %q does not support dry run", h.name)
+		return c
 	}
-	version := reviewVersion(h)
-	if version == "" {
-		return callFailure{errors.New("could not create admission objects: webhook does not accept known AdmissionReview versions (v1, v1beta1)")}
+	if c.version = reviewVersion(h); c.version == "" {
+		c.err = callFailure{errors.New("could not create admission objects: webhook does not accept known AdmissionReview versions (v1, v1beta1)")}
+		return c
 	}
 	request := a.reviewRequest(d)
-	uid := a.UID()
-	request["uid"] = uid
-	review := object.Object{"kind": "AdmissionReview", "apiVersion": "admission.k8s.io/" + version, "request": request}
-	answer, err := w.ask(h, review)
-	if err != nil {
-		return callFailure{fmt.Errorf("failed to call webhook: %w", err)}
+	c.uid = a.UID()
+	request["uid"] = c.uid
+	c.review = object.Object{"kind": "AdmissionReview", "apiVersion": "admission.k8s.io/" + c.version, "request": request}
+	return c
+}
+
+// conclude reads the answer and applies its patch.
+func (w *webhooks) conclude(a *Attributes, c *call) error {
+	if c.err != nil {
+		return c.err
 	}
-	response, err := w.verify(answer, uid, version)
+	response, err := w.verify(c.answer, c.uid, c.version)
 	if err != nil {
 		return callFailure{fmt.Errorf("received invalid webhook response: %w", err)}
 	}
@@ -201,12 +219,12 @@ func (w *webhooks) call(a *Attributes, h *webhook, d *resource.Definition) error
 		a.Warn(text)
 	}
 	if allowed, _ := response.Bool("allowed"); !allowed {
-		return denied(h.name, response.Map("status"))
+		return denied(c.hook.name, response.Map("status"))
 	}
 	if !w.mutating {
 		return nil
 	}
-	return w.patch(a, h, d, response)
+	return w.patch(a, c.hook, c.kind, response)
 }
 
 // reviewVersion returns the first version a webhook takes that the server can send.

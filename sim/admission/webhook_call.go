@@ -25,19 +25,42 @@ type Handler func(review map[string]any) map[string]any
 // responseMax is how much of a webhook's answer is read.
 const responseMax = 8 << 20
 
-// ask sends a review to a webhook, without the Cluster's lock, and returns the answer.
-func (w *webhooks) ask(h *webhook, review object.Object) (answer object.Object, err error) {
-	if w.host.Handlers != nil {
-		if handle := w.host.Handlers(h.name); handle != nil {
-			sent := review.Copy()
-			w.host.outside(func() { answer = handle(map[string]any(sent)) })
-			return filledIn(answer, review), nil
+// askAll sends the reviews, without the Cluster's lock, and waits for the answers. Handlers are asked one after the other,
+// servers at the same time where the Host can do that.
+func (w *webhooks) askAll(calls []*call) {
+	var handled, posted []func()
+	for _, c := range calls {
+		if c.err != nil {
+			continue
+		}
+		if handle := w.handler(c.hook); handle != nil {
+			sent := c.review.Copy()
+			handled = append(handled, func() { c.answer = filledIn(handle(map[string]any(sent)), c.review) })
+			continue
+		}
+		if ask, stop := w.post(c); c.err == nil {
+			posted = append(posted, ask)
+			defer stop()
 		}
 	}
-	if w.host.Transport == nil {
-		return nil, fmt.Errorf("Post %q: kubesim has no transport for webhooks: register a handler or set one", h.address())
+	if len(handled) > 0 {
+		posted = append([]func(){func() {
+			for _, ask := range handled {
+				ask()
+			}
+		}}, posted...)
 	}
-	return w.post(h, review)
+	if len(posted) > 0 {
+		w.host.outside(func() { w.host.together(posted) })
+	}
+}
+
+// handler returns what answers a webhook in place of a server, or nil.
+func (w *webhooks) handler(h *webhook) Handler {
+	if w.host.Handlers == nil {
+		return nil
+	}
+	return w.host.Handlers(h.name)
 }
 
 // filledIn copies into the answer of a Handler what it need not repeat.
@@ -83,40 +106,55 @@ func (h *webhook) timeout() time.Duration {
 	return time.Duration(seconds) * time.Second
 }
 
-// post carries the review to the webhook's URL. It waits as long as timeoutSeconds of the Cluster's time.
-func (w *webhooks) post(h *webhook, review object.Object) (object.Object, error) {
+// post returns what carries the review to the webhook's URL. The timeoutSeconds of the Cluster's time begin now; stop
+// ends them.
+func (w *webhooks) post(c *call) (ask, stop func()) {
+	fail := func(err error) { c.err = callFailure{fmt.Errorf("failed to call webhook: %w", err)} }
+	address := c.hook.address()
+	if w.host.Transport == nil {
+		fail(fmt.Errorf("Post %q: kubesim has no transport for webhooks: register a handler or set one", address))
+		return nil, nil
+	}
 	ctx, cancel := context.WithCancelCause(context.Background())
-	defer cancel(nil)
-	address := h.address()
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, address, bytes.NewReader(object.JSON(map[string]any(review))))
+	body := bytes.NewReader(object.JSON(map[string]any(c.review)))
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, address, body)
 	if err != nil {
-		return nil, err
+		cancel(nil)
+		fail(err)
+		return nil, nil
 	}
 	request.Header.Set("Content-Type", "application/json")
 	request.Header.Set("Accept", "application/json, */*")
 	request.Header.Set("User-Agent", "kube-apiserver-admission")
+	stop = func() { cancel(nil) }
 	if w.host.After != nil {
-		stop := w.host.After(h.timeout(), func() { cancel(context.DeadlineExceeded) })
-		defer stop()
+		forget := w.host.After(c.hook.timeout(), func() { cancel(context.DeadlineExceeded) })
+		stop = func() { forget(); cancel(nil) }
 	}
-	var body []byte
-	var code int
-	w.host.outside(func() {
-		var response *http.Response
-		if response, err = w.host.Transport.RoundTrip(request); err != nil {
+	return func() {
+		code, data, err := carry(w.host.Transport, request)
+		if err == nil {
+			if c.answer, err = readAnswer(code, data); err != nil {
+				fail(err)
+			}
 			return
 		}
-		defer response.Body.Close()
-		code = response.StatusCode
-		body, err = io.ReadAll(io.LimitReader(response.Body, responseMax))
-	})
-	if err != nil {
 		if cause := context.Cause(ctx); cause != nil && errors.Is(err, context.Canceled) {
 			err = cause
 		}
-		return nil, fmt.Errorf("Post %q: %w", address, err)
+		fail(fmt.Errorf("Post %q: %w", address, err))
+	}, stop
+}
+
+// carry returns the answer to a request.
+func carry(transport http.RoundTripper, request *http.Request) (code int, body []byte, err error) {
+	response, err := transport.RoundTrip(request)
+	if err != nil {
+		return 0, nil, err
 	}
-	return readAnswer(code, body)
+	defer response.Body.Close()
+	body, err = io.ReadAll(io.LimitReader(response.Body, responseMax))
+	return response.StatusCode, body, err
 }
 
 // readAnswer reads the body of a webhook's answer, or says what is wrong with its code, in the words of the client that
@@ -208,6 +246,7 @@ func (w *webhooks) patch(a *Attributes, h *webhook, d *resource.Definition, resp
 	if err != nil {
 		return err
 	}
+	d = a.shownAs(d)
 	obj, err := w.host.Decode(d, data)
 	if err != nil {
 		return err

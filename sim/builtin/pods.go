@@ -82,7 +82,8 @@ func podIP(obj object.Object) string {
 
 // podSpecChanged compares specs as the server does in memory: {} and absent differ where the Go field is a pointer.
 func podSpecChanged(obj, old object.Object) bool {
-	return !sameGo("PodSpec", objectAt(obj, "spec"), objectAt(old, "spec"))
+	spec, before := obj.Map("spec"), old.Map("spec")
+	return !object.Equal(spec, before) && !sameGo("PodSpec", spec, before) // most updates leave it as it is
 }
 
 func podTemplateKind() kind {

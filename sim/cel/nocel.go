@@ -21,8 +21,8 @@ func CompileRules(schema map[string]any, root bool, p field.Path) (*Rules, field
 }
 
 // CompileVersion refuses a schema that has rules.
-func CompileVersion(schema, before map[string]any, p field.Path) (*Rules, field.ErrorList) {
-	return CompileRules(schema, true, p)
+func CompileVersion(schema, before map[string]any, root bool, p field.Path) (*Rules, field.ErrorList) {
+	return CompileRules(schema, root, p)
 }
 
 // Validate has nothing to apply.

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/kubesim/kubesim/sim/crd/structural"
 	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/object"
 )
@@ -224,7 +223,18 @@ func (s *structureChecker) covered(nested, structure object.Object, p, of field.
 
 // isIntOrString reports whether an anyOf is the one that goes with x-kubernetes-int-or-string.
 func isIntOrString(anyOf []any) bool {
-	return object.Equal(anyOf, []any{map[string]any{"type": "integer"}, map[string]any{"type": "string"}})
+	return len(anyOf) == 2 && isOnly(anyOf[0], "integer") && isOnly(anyOf[1], "string")
+}
+
+// isOnly reports whether a schema says nothing but a type.
+func isOnly(v any, kind string) bool {
+	schema, _ := v.(map[string]any)
+	for name, x := range schema { // order does not matter
+		if name != "type" && present(x) {
+			return false
+		}
+	}
+	return schema["type"] == kind
 }
 
 func allOfIntOrString(node object.Object) bool {
@@ -234,48 +244,4 @@ func allOfIntOrString(node object.Object) bool {
 	}
 	first, _ := list[0].(map[string]any)
 	return isIntOrString(object.Object(first).List("anyOf"))
-}
-
-// checkDefaults checks that defaults are values of the schema that they stand in.
-func checkDefaults(schema map[string]any, p field.Path, meta structural.Meta) field.ErrorList {
-	var errs field.ErrorList
-	root := p
-	walkStructure(schema, p, func(node object.Object, p field.Path) {
-		def := object.Copy(node["default"])
-		if def == nil {
-			return
-		}
-		s, at := structural.ParseForDefaults(node), p.Child("default")
-		if p == root {
-			s = s.Root()
-		}
-		pruned := object.Copy(def)
-		if s.Prune(pruned); !object.Equal(pruned, def) {
-			errs = append(errs, field.Invalid(at, def, "must not have unknown fields"))
-		}
-		if _, bad := s.Coerce(def, at, meta, false); bad != nil {
-			errs = append(errs, bad)
-		} else if bad := s.CheckEmbedded(def, at, meta); len(bad) > 0 {
-			errs = append(errs, bad...)
-		} else {
-			errs = append(errs, s.Validate(def, at)...)
-		}
-	})
-	return errs
-}
-
-// walkStructure visits the nodes that say what values look like.
-func walkStructure(node object.Object, p field.Path, visit func(object.Object, field.Path)) {
-	if node == nil {
-		return
-	}
-	visit(node, p)
-	if items, ok := node["items"].(map[string]any); ok {
-		walkStructure(items, p.Child("items"), visit)
-	}
-	props := node.Map("properties")
-	for _, name := range object.SortedKeys(props) {
-		next, _ := props[name].(map[string]any)
-		walkStructure(next, p.Child("properties").Key(name), visit)
-	}
 }

@@ -2,6 +2,7 @@ package crd
 
 import (
 	"slices"
+	"time"
 
 	"github.com/kubesim/kubesim/sim/crd/structural"
 	"github.com/kubesim/kubesim/sim/field"
@@ -21,9 +22,16 @@ type Server struct {
 
 	// Converter returns the conversion function that was registered for a definition, or nil.
 	Converter func(name string) Converter
-	// Transport carries requests to conversion webhooks. It is called with the Cluster's lock held: what it leads to must
-	// not ask the same Cluster. nil: conversions fail.
+	// Transport carries requests to conversion webhooks. nil: conversions fail.
 	Transport http.RoundTripper
+	// Memory holds what webhooks have answered; the Servers of a Cluster share one. nil: they are asked each time.
+	Memory *Memory
+	// Unlocks reports whether the Cluster's lock may be given back now; Outside calls f without it. Both are set with
+	// Memory. Where Unlocks is nil or false webhooks are asked under the lock, and must not ask the same Cluster.
+	Unlocks func() bool
+	Outside func(f func())
+	// After calls f after a time of the Cluster's clock; stop takes that back. nil: webhooks take as long as they like.
+	After func(d time.Duration, f func()) (stop func())
 
 	definitions map[string]*definition
 	kinds       map[schema.GVK]*served // of the decoder
@@ -187,6 +195,7 @@ func (d *definition) read(crd object.Object, old *definition) {
 			Read:       func(obj object.Object) (object.Object, error) { return d.fromStored(obj, v) },
 			Write:      func(obj object.Object) (object.Object, error) { return d.toStored(obj) },
 			Convert:    d.converted,
+			Prepare:    d.prepare,
 			LateStatus: v.schema != nil && v.schema.Properties["status"] != nil && v.schema.Properties["status"].Default != nil,
 		}
 	}
@@ -200,7 +209,7 @@ func (d *definition) compile(v *served, openAPI map[string]any) {
 	v.root = v.schema.Root()
 	v.typ = v.schema.TypeOf(d.server.Schema.Named(ObjectMeta))
 	if d.server.Compile != nil {
-		v.rules, _ = d.server.Compile(openAPI, openAPI, field.Path{}) // was checked when the definition was written
+		v.rules, _ = d.server.Compile(openAPI, openAPI, true, field.Path{}) // was checked when the definition was written
 	}
 }
 

@@ -2,9 +2,11 @@ package crd
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
+	"time"
 
 	"github.com/kubesim/kubesim/sim/http"
 	"github.com/kubesim/kubesim/sim/object"
@@ -19,6 +21,21 @@ const answerMax = 8 << 20
 //	ConversionReview ─ request:  uid, desiredAPIVersion, objects: [obj]
 //	                 └ response: uid, result: {status: Success}, convertedObjects: [converted]
 func (d *definition) review(obj object.Object, apiVersion string) (object.Object, error) {
+	memory := d.server.Memory
+	if memory == nil {
+		return d.ask(obj, apiVersion)
+	}
+	key := d.memoryKey(obj, apiVersion)
+	if converted, err, known := memory.recall(key, d.server.Unlocks()); known {
+		return converted, err
+	}
+	converted, err := d.ask(obj, apiVersion)
+	memory.learn(key, converted, err)
+	return converted, err
+}
+
+// ask sends one object to the webhook and returns what comes back.
+func (d *definition) ask(obj object.Object, apiVersion string) (object.Object, error) {
 	kind := schema.ParseGVK(obj.APIVersion(), obj.Kind())
 	version, err := reviewVersion(object.Strings(d.conversion.List("webhook", "conversionReviewVersions")))
 	if err != nil {
@@ -46,31 +63,60 @@ func (d *definition) review(obj object.Object, apiVersion string) (object.Object
 	return out, nil
 }
 
-// post sends a review and returns the answer's body.
-func (d *definition) post(body []byte) ([]byte, error) {
+// askMax is how long a conversion webhook may take.
+const askMax = 30 * time.Second
+
+// post sends a review and returns the answer's body. It waits without the Cluster's lock where the Server can do so, and
+// as long as askMax of the Cluster's time.
+func (d *definition) post(body []byte) (data []byte, err error) {
 	if d.server.Transport == nil {
 		return nil, errors.New("kubesim: there is no transport for conversion webhooks: register a conversion function or set one")
 	}
+	ctx, cancel := context.WithCancelCause(context.Background())
+	defer cancel(nil)
 	address := serviceURL(d.conversion.Map("webhook", "clientConfig")) + "?timeout=30s"
-	q, err := http.NewRequest(http.MethodPost, address, bytes.NewReader(body))
+	q, err := http.NewRequestWithContext(ctx, http.MethodPost, address, bytes.NewReader(body))
 	if err != nil {
 		return nil, err
 	}
 	q.Header.Set("Content-Type", "application/json")
 	q.Header.Set("Accept", "application/json, */*")
-	a, err := d.server.Transport.RoundTrip(q)
+	if d.server.After != nil {
+		stop := d.server.After(askMax, func() { cancel(context.DeadlineExceeded) })
+		defer stop()
+	}
+	code := 0
+	d.server.outside(func() { code, data, err = carry(d.server.Transport, q) })
 	if err != nil {
+		if cause := context.Cause(ctx); cause != nil && errors.Is(err, context.Canceled) {
+			err = cause
+		}
 		return nil, fmt.Errorf("Post %q: %w", address, err)
 	}
-	defer a.Body.Close()
-	data, err := io.ReadAll(io.LimitReader(a.Body, answerMax))
-	if err != nil {
-		return nil, err
-	}
-	if a.StatusCode < 200 || a.StatusCode > 206 {
+	if code < 200 || code > 206 {
 		return nil, errors.New("the server rejected our request for an unknown reason")
 	}
 	return data, nil
+}
+
+// carry returns the answer to a request.
+func carry(transport http.RoundTripper, q *http.Request) (code int, data []byte, err error) {
+	a, err := transport.RoundTrip(q)
+	if err != nil {
+		return 0, nil, err
+	}
+	defer a.Body.Close()
+	data, err = io.ReadAll(io.LimitReader(a.Body, answerMax))
+	return a.StatusCode, data, err
+}
+
+// outside calls f without the Cluster's lock, where that can be given back.
+func (s *Server) outside(f func()) {
+	if s.Unlocks == nil || !s.Unlocks() {
+		f()
+		return
+	}
+	s.Outside(f)
 }
 
 // readReview returns the converted objects of an answer.

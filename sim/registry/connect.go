@@ -30,6 +30,10 @@ func (r *Registry) Connect(q *Request, verb string, body object.Object) (object.
 	}
 	attrs := &admission.Attributes{Context: c.Context, Operation: admission.Create, Object: body}
 	c.Admit = func() *status.Status { return r.Admission.Validate(attrs) }
+	c.ShowAs = func(show func(object.Object) object.Object) { q.show = show }
+	c.AdmitUpdate = func(live, body object.Object) *status.Status {
+		return r.Admission.Mutate(&admission.Attributes{Context: c.Context, Operation: admission.Update, Object: body, Old: live})
+	}
 	if verb == "create" {
 		if s := placeInNamespace(q.Definition, q.Namespace, body); s != nil {
 			return nil, s
@@ -118,6 +122,7 @@ func (o objects) Delete(storage, namespace, name string, options object.Object) 
 
 // unchecked is the registry without admission.
 func (o objects) unchecked() *Registry {
+	o.r.kept() // which both use from now on
 	r := *o.r
 	r.Admission = nil
 	return &r

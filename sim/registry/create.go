@@ -15,7 +15,7 @@ const NamespaceMismatch = "the namespace of the provided object does not match t
 
 // Create stores a new object, given in the version of the request with its defaults. The object is used up.
 func (r *Registry) Create(q *Request, obj object.Object) (*Result, *status.Status) {
-	return r.create(q, obj, Put)
+	return anew(q, false, func() (*Result, *status.Status) { return r.create(q, obj, Put) })
 }
 
 func (r *Registry) create(q *Request, obj object.Object, kind ChangeKind) (*Result, *status.Status) {
@@ -147,7 +147,15 @@ func (r *Registry) createOnce(q *Request, ctx *resource.Context, attrs *admissio
 		}
 		return &Result{Item: r.encode(d, obj, 0), Created: true}, nil
 	}
+	if s := q.ready(obj, nil); s != nil {
+		return nil, s
+	}
 	it, s := r.put(d, obj)
+	if s == stale {
+		if old := r.stored(d, obj.Namespace(), obj.Name()); old != nil {
+			return nil, alreadyExists(d, old)
+		}
+	}
 	return &Result{Item: it, Created: true}, s
 }
 

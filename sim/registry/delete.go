@@ -258,6 +258,9 @@ func (r *Registry) storePending(q *Request, item *resource.Item, obj, before obj
 	if q.DryRun {
 		return &Result{Item: r.encode(q.Definition, obj, item.Rev), Pending: true}, nil
 	}
+	if s := q.ready(obj, item); s != nil {
+		return nil, s
+	}
 	it, s := r.put(q.Definition, obj)
 	return &Result{Item: it, Pending: true}, s
 }
@@ -266,6 +269,11 @@ func (r *Registry) storePending(q *Request, item *resource.Item, obj, before obj
 // does: watchers see MODIFIED, then DELETED.
 func (r *Registry) finishDelete(q *Request, item *resource.Item, obj, before object.Object, period int64) (*Result, *status.Status) {
 	d := q.Definition
+	if !q.DryRun {
+		if s := q.ready(obj, item); s != nil {
+			return nil, s
+		}
+	}
 	if d.Hub.Strategy.GracePeriod != nil && period == 0 {
 		if ts := obj.DeletionTimestamp(); ts == "" {
 			r.setDeletion(obj, 0)

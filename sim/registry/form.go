@@ -5,6 +5,7 @@ import (
 
 	"github.com/kubesim/kubesim/sim/codec"
 	"github.com/kubesim/kubesim/sim/field"
+	"github.com/kubesim/kubesim/sim/mvcc"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
 	"github.com/kubesim/kubesim/sim/status"
@@ -12,13 +13,25 @@ import (
 
 // putForm is put for custom resources, which are stored in one version and written through several.
 func (r *Registry) putForm(d *resource.Definition, obj object.Object) (*resource.Item, *status.Status) {
-	rev := r.Backend.Store().Rev() + 1
-	value, s := r.printForm(d, obj, rev)
+	store, key := r.Backend.Store(), d.Key(obj.Namespace(), obj.Name())
+	before := modified(store, key)
+	rev := store.Rev() + 1
+	value, s := r.prepareForm(d, obj, rev)
 	if s == nil && len(value) > itemMax {
 		obj.Remove("metadata", "managedFields")
-		if value, s = r.printForm(d, obj, rev); s == nil && len(value) > itemMax {
+		if value, s = r.prepareForm(d, obj, rev); s == nil && len(value) > itemMax {
 			s = status.Plain("etcdserver: request is too large")
 		}
+	}
+	if s == nil && r.Backend.Store() != store {
+		s = status.Plain("etcdserver: the store was replaced")
+	}
+	if s == nil && modified(store, key) != before {
+		s = stale // somebody else wrote while a webhook was asked
+	}
+	if s == nil && store.Rev()+1 != rev {
+		rev = store.Rev() + 1
+		value, s = r.printForm(d, obj, rev) // the webhook has answered: nobody is asked
 	}
 	if s != nil {
 		return nil, s
@@ -30,10 +43,33 @@ func (r *Registry) putForm(d *resource.Definition, obj object.Object) (*resource
 			aux = d.Form.Defaulted(d, obj, rev, value)
 		}
 	}
-	event := r.Backend.Store().Put(d.Key(obj.Namespace(), obj.Name()), value, aux)
+	event := store.Put(key, value, aux)
 	r.Backend.Committed(event)
 	it := resource.ItemOf(d, event.KV)
+	if aux == any(it) {
+		r.keep(d, it, obj)
+	}
 	return it, unreadable(it)
+}
+
+// prepareForm is printForm for what is about to be stored.
+func (r *Registry) prepareForm(d *resource.Definition, obj object.Object, rev uint64) ([]byte, *status.Status) {
+	value, s := r.printForm(d, obj, rev)
+	if s == nil && d.Form.Prepare != nil {
+		if stored, err := object.Parse(value); err == nil {
+			d.Form.Prepare(stored)
+		}
+	}
+	return value, s
+}
+
+// modified returns the revision of a key's last write; 0: it is not there.
+func modified(store *mvcc.Store, key string) uint64 {
+	kv, err := store.Get(key, 0)
+	if err != nil || kv == nil {
+		return 0
+	}
+	return kv.ModRev
 }
 
 // late reports whether a reader of the object sees more than is stored: a create drops the status, and its default comes
@@ -62,8 +98,14 @@ func (r *Registry) commitForm(q *Request, item *resource.Item, obj object.Object
 	if s != nil {
 		return nil, s
 	}
+	if r.moved(d, item) {
+		return nil, stale
+	}
 	if q.DryRun || bytes.Equal(value, item.Raw()) {
 		return &Result{Item: r.encode(d, obj, item.Rev)}, nil
+	}
+	if s := q.ready(obj, item); s != nil {
+		return nil, s
 	}
 	it, s := r.putForm(d, obj)
 	return &Result{Item: it}, s

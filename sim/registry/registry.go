@@ -73,7 +73,8 @@ type Registry struct {
 	// Removed is told of every object that was taken out of the store. nil: nobody is.
 	Removed func(d *resource.Definition, item *resource.Item)
 
-	scratch []byte // where objects are printed before they get memory of their own
+	scratch []byte          // where objects are printed before they get memory of their own
+	trees   *resource.Trees // nil until the first write
 }
 
 // Request is one request as a registry sees it.
@@ -88,10 +89,16 @@ type Request struct {
 	Warn        func(text string)
 	// Watching is told of the watch before its first event. nil: nobody is.
 	Watching func(*watchcache.Watch)
+	// Ready is told of what is about to be stored, or removed, in place of old; a Status refuses it. nil: nobody is.
+	Ready func(obj object.Object, old *resource.Item) *status.Status
 	// MayCreate answers whether the user may create the object, which an update of a missing one does. nil: yes.
 	MayCreate func() *status.Status
 
 	creates bool // the request is an update that creates: MayCreate is asked
+
+	// show makes what admission sees of an object, where a subresource has a kind of its own whose mutation was admitted
+	// already. nil: the object itself.
+	show func(object.Object) object.Object
 }
 
 // Result is what a write comes to.
@@ -100,6 +107,14 @@ type Result struct {
 	Status  *status.Status // instead of an object
 	Created bool
 	Pending bool // a deletion that is not done yet
+}
+
+// ready asks whether what the request has come to may be stored.
+func (q *Request) ready(obj object.Object, old *resource.Item) *status.Status {
+	if q.Ready == nil {
+		return nil
+	}
+	return q.Ready(obj, old)
 }
 
 // context returns the strategy's view of the request.
@@ -161,6 +176,7 @@ func (r *Registry) put(d *resource.Definition, obj object.Object) (*resource.Ite
 		}
 	}
 	r.store(d, it)
+	r.keep(d, it, obj)
 	return it, nil
 }
 

@@ -55,14 +55,14 @@ func (r *Registry) update(q *Request, change Change) (*Result, *status.Status) {
 	if s := unreadable(item); s != nil {
 		return nil, s
 	}
-	old := item.Object()
+	old := r.read(d, item)
 	live := old
 	if d.Hub != d {
-		live = Convert(d, old.Copy())
+		live = Convert(d, item.Object())
 	}
 	current := live
 	if change.Kind != Put {
-		current = live.Copy()
+		current = Convert(d, item.Object())
 	}
 	obj, s := change.Make(current)
 	if s != nil {
@@ -140,8 +140,10 @@ func (r *Registry) replace(q *Request, item *resource.Item, old, obj object.Obje
 	d := q.Definition
 	ctx := r.context(q)
 	attrs := &admission.Attributes{Context: ctx, Operation: admission.Update, Object: obj, Old: old}
-	if s := r.Admission.Mutate(attrs); s != nil {
-		return nil, s
+	if q.show == nil {
+		if s := r.Admission.Mutate(attrs); s != nil {
+			return nil, s
+		}
 	}
 	if r.moved(d, item) {
 		return nil, stale
@@ -163,6 +165,9 @@ func (r *Registry) replace(q *Request, item *resource.Item, old, obj object.Obje
 	}
 	warnFinalizers(q, obj, old)
 	r.Fields.Unchanged(old, obj)
+	if q.show != nil {
+		attrs.Object, attrs.Old = q.show(obj), q.show(old)
+	}
 	if s := r.Admission.Validate(attrs); s != nil {
 		return nil, s
 	}
@@ -181,6 +186,9 @@ func (r *Registry) commit(q *Request, item *resource.Item, obj object.Object) (*
 	if released(d, obj) {
 		sent := r.encode(d, obj, item.Rev)
 		if !q.DryRun {
+			if s := q.ready(obj, item); s != nil {
+				return nil, s
+			}
 			r.remove(d, item)
 		}
 		return &Result{Item: sent}, nil
@@ -192,12 +200,16 @@ func (r *Registry) commit(q *Request, item *resource.Item, obj object.Object) (*
 	if q.DryRun || bytes.Equal(d.Value(same), item.Raw()) {
 		return &Result{Item: same}, nil
 	}
+	if s := q.ready(obj, item); s != nil {
+		return nil, s
+	}
 	if tooLarge(d, same, obj) {
 		it, s := r.put(d, obj)
 		return &Result{Item: it}, s
 	}
 	it := same.At(r.Backend.Store().Rev() + 1)
 	r.store(d, it)
+	r.keep(d, it, obj)
 	return &Result{Item: it}, nil
 }
 

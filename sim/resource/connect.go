@@ -27,6 +27,11 @@ type Connection struct {
 	FromScale func(parent, scale []any, apiVersion string, replicas map[string]string) []any
 	// Admit asks the validating admission plugins about the body of a create. A Connector calls it once the body is valid.
 	Admit func() *status.Status
+	// ShowAs says that admission sees updates of the object as updates of what show makes of it, which is of the kind of
+	// the body. AdmitUpdate then lets the mutating admission plugins change a body that takes the place of live; the
+	// validating ones are asked by Update.
+	ShowAs      func(show func(object.Object) object.Object)
+	AdmitUpdate func(live, body object.Object) *status.Status
 
 	Objects
 }

@@ -19,6 +19,10 @@ type Form struct {
 	// default is not stored, but everybody who reads the object sees it.
 	LateStatus bool
 
+	// Prepare gets an object as it is about to be stored and makes sure that reading it asks nobody: a webhook that
+	// converts it is asked now, in general without the Cluster's lock.
+	Prepare func(stored object.Object)
+
 	// Convert turns an object of one version into another.
 	Convert func(obj object.Object, apiVersion string) (object.Object, error)
 }

@@ -29,6 +29,8 @@ type Item struct {
 	// other is what another server has made of the stored object, the last one that read it.
 	other atomic.Pointer[Item]
 
+	tree atomic.Pointer[object.Object] // see Tree; nil most of the time
+
 	line  []byte // Bytes and a newline in one piece of memory, or nil
 	proto atomic.Pointer[[]byte]
 }

@@ -113,6 +113,7 @@ func setManaged(obj object.Object, entries []any) {
 // write puts the replicas of the body into the object.
 func (p ScalePaths) write(c *Connection) (object.Object, *status.Status) {
 	d := c.Definition
+	c.ShowAs(p.shown)
 	parent, s := c.Update(d.Storage, c.Namespace, c.Name, c.Subresource, func(parent object.Object) *status.Status {
 		live, found, err := p.of(parent)
 		if err != nil {
@@ -126,6 +127,9 @@ func (p ScalePaths) write(c *Connection) (object.Object, *status.Status) {
 			}
 		}
 		c.Manage(live, scale)
+		if s := c.AdmitUpdate(live, scale); s != nil {
+			return s
+		}
 		if s := p.check(c, parent, scale); s != nil {
 			return s
 		}
@@ -213,6 +217,15 @@ func (p ScalePaths) query(parent object.Object) (string, error) {
 		return "", wrongType(p.Selector, value, "string")
 	}
 	return text, nil
+}
+
+// shown returns the Scale of an object as admission sees it.
+func (p ScalePaths) shown(parent object.Object) object.Object {
+	scale, _, err := p.of(parent)
+	if err != nil {
+		return nil
+	}
+	return scale
 }
 
 func splitPath(path string) []string { return strings.Split(strings.TrimPrefix(path, "."), ".") }

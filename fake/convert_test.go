@@ -1,0 +1,130 @@
+package fake_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/kubesim/kubesim/clock"
+	"github.com/kubesim/kubesim/fake"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/matryer/is"
+)
+
+// converted answers a ConversionReview as frob says.
+func converted(t *testing.T, review object.Object) object.Object {
+	request := object.Object(review.Map("request"))
+	in, _ := request.List("objects")[0].(map[string]any)
+	out, err := frob(in, request.String("desiredAPIVersion"))
+	if err != nil {
+		t.Error(err)
+	}
+	return object.Object{"kind": "ConversionReview", "apiVersion": "apiextensions.k8s.io/v1", "response": map[string]any{
+		"uid": request.String("uid"), "result": map[string]any{"status": "Success"}, "convertedObjects": []any{out}}}
+}
+
+const frobbersV1, frobbersV2 = "/apis/example.com/v1/namespaces/default/frobbers", "/apis/example.com/v2/namespaces/default/frobbers"
+
+// TestConversionAsks: a conversion webhook asks the server whose request it serves, whatever the verb.
+func TestConversionAsks(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	c, srv := loaded(t)
+	asked := 0
+	srv.ConvertThrough(hook{t, func(review object.Object) object.Object {
+		asked++
+		code, _ := c.do("GET", "/api/v1/namespaces/default", "")
+		is.Equal(code, 200) // the server answers meanwhile
+		code, _ = c.do("GET", frobbersV1+"/a", "")
+		is.Equal(code, 200) // also about the object itself, as it is stored
+		return converted(t, review)
+	}})
+	w := c.open(frobbersV2 + "?watch=1")
+	defer w.body.Close()
+	inches := func() any {
+		e, ok := w.next()
+		is.True(ok)
+		return e.Object["heightInInches"]
+	}
+	is.Equal(inches(), 24.0) // the first state
+	is.True(asked > 0)
+
+	code, _ := c.do("POST", frobbersV2, `{"apiVersion":"example.com/v2","kind":"Frobber","metadata":{"name":"b"},"heightInInches":36}`)
+	is.Equal(code, 201)
+	is.Equal(inches(), 36.0) // what was written through v2
+	c.mergePatch(frobbersV2+"/b", `{"heightInInches":48}`)
+	is.Equal(inches(), 48.0)
+	c.mergePatch(frobbersV1+"/b", `{"height":5}`)
+	is.Equal(inches(), 60.0) // what was written through v1
+	code, body := c.do("GET", frobbersV2, "")
+	is.Equal(code, 200)
+	is.Equal(strings.Count(body, `"kind":"Frobber",`), 2)
+	before := asked
+	code, _ = c.do("GET", frobbersV2+"/b", "")
+	is.Equal(code, 200)
+	is.Equal(asked, before) // nothing is asked twice about an object that stays as it is
+	code, _ = c.do("DELETE", frobbersV2+"/b", "")
+	is.Equal(code, 200)
+	e, _ := w.next()
+	is.Equal(e.Type, "DELETED")
+}
+
+// TestSlowConversion: a webhook that does not answer holds up only those who need it, for 30 seconds of the Cluster's
+// time; a write that was overtaken meanwhile begins anew.
+func TestSlowConversion(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		is := is.New(t)
+		srv := fake.RunT(t, fake.Options{Clock: clock.System{}})
+		is.NoErr(srv.LoadData([]byte(frobbers)))
+		c := client{t, srv}
+		var wait chan struct{}
+		srv.ConvertThrough(carrier(func(q *http.Request) (*http.Response, error) {
+			if wait != nil {
+				select {
+				case <-wait:
+				case <-q.Context().Done():
+					return nil, q.Context().Err()
+				}
+			}
+			return hook{t, func(review object.Object) object.Object { return converted(t, review) }}.RoundTrip(q)
+		}))
+
+		wait = make(chan struct{})
+		patched := make(chan int)
+		go func() {
+			code, _, _ := c.ask("PATCH", frobbersV2+"/a", "application/merge-patch+json", "application/json", `{"params":["x"]}`)
+			patched <- code
+		}()
+		synctest.Wait()
+		go c.mergePatch(frobbersV1+"/a", `{"height":7}`) // it waits for the webhook too: watches show all versions
+		synctest.Wait()
+		code, _ := c.do("GET", frobbersV1+"/a", "")
+		is.Equal(code, 200) // everybody else is served
+		close(wait)
+		is.Equal(<-patched, 200)
+		wait = nil
+		synctest.Wait()
+		_, body := c.do("GET", frobbersV1+"/a", "")
+		is.True(strings.Contains(body, `"height":7`) && strings.Contains(body, `"param":"x"`)) // neither write is lost
+
+		c.mergePatch(frobbersV1+"/a", `{"height":8}`)
+		wait = make(chan struct{})
+		srv.ConvertThrough(carrier(func(q *http.Request) (*http.Response, error) {
+			<-q.Context().Done()
+			return nil, q.Context().Err()
+		}))
+		begin := time.Now()
+		code, body = c.do("GET", frobbersV2+"/a", "")
+		is.Equal(code, 500)
+		is.True(strings.Contains(body, `failed: Post \"https://frob.default.svc:443/convert?timeout=30s\": context deadline exceeded`))
+		is.Equal(time.Since(begin), 30*time.Second) // the Cluster's time
+	})
+}
+
+// carrier is an http.RoundTripper.
+type carrier func(*http.Request) (*http.Response, error)
+
+func (f carrier) RoundTrip(q *http.Request) (*http.Response, error) { return f(q) }

@@ -1,0 +1,146 @@
+package crd
+
+import (
+	"github.com/kubesim/kubesim/sim/cel"
+	"github.com/kubesim/kubesim/sim/crd/structural"
+	"github.com/kubesim/kubesim/sim/field"
+	"github.com/kubesim/kubesim/sim/object"
+)
+
+// defaultsChecker checks that the defaults of a schema are values that the schema allows.
+//
+//	schema ─ node ─ node with a default ─▶ pruned? metadata? values? rules, with and without an old value
+//	           └ x-kubernetes-embedded-resource: begins an object; a default in its metadata is checked as part of it
+type defaultsChecker struct {
+	*validator
+	errs   field.ErrorList
+	budget int64 // what the rules may still cost, all defaults together
+}
+
+// within is where a node stands in the innermost object around it.
+type within struct {
+	root   object.Object // schema of the object
+	whole  bool          // the node is that schema
+	inMeta bool          // the node is, or is below, kind, apiVersion or metadata
+	steps  []any         // from the object to the node: names of fields, and 0 for items of lists
+}
+
+func (w within) step(element any, inMeta bool) within {
+	steps := append(w.steps[:len(w.steps):len(w.steps)], element)
+	return within{root: w.root, inMeta: w.inMeta || inMeta, steps: steps}
+}
+
+// around returns an object that has v at the place, and else only what every object has.
+func (w within) around(v any) (object.Object, bool) {
+	for i := len(w.steps) - 1; i >= 0; i-- {
+		if name, ok := w.steps[i].(string); ok {
+			v = map[string]any{name: v}
+		} else {
+			v = []any{v}
+		}
+	}
+	obj, ok := v.(map[string]any)
+	if !ok {
+		return nil, false
+	}
+	obj["kind"], obj["apiVersion"] = "Validation", "validation/v1"
+	return obj, true
+}
+
+// checkDefaults checks all defaults below a schema, which is that of a whole object.
+func (v *validator) checkDefaults(schema map[string]any, p field.Path) field.ErrorList {
+	c := &defaultsChecker{validator: v, budget: cel.RuleBudget}
+	c.walk(schema, p, within{root: schema, whole: true})
+	return c.errs
+}
+
+// walk checks the nodes that say what values look like. additionalProperties have no defaults.
+func (c *defaultsChecker) walk(node object.Object, p field.Path, w within) {
+	embedded, _ := node.Bool("x-kubernetes-embedded-resource")
+	if embedded {
+		w = within{root: node, whole: true}
+	}
+	if node["default"] != nil {
+		c.check(node, p.Child("default"), w)
+	}
+	if items, ok := node["items"].(map[string]any); ok && c.budget >= 0 {
+		c.walk(items, p.Child("items"), w.step(0, false))
+	}
+	props := node.Map("properties")
+	for _, name := range object.SortedKeys(props) {
+		if c.budget < 0 {
+			return
+		}
+		next, _ := props[name].(map[string]any)
+		meta := w.whole && (name == "metadata" || name == "apiVersion" || name == "kind")
+		c.walk(next, p.Child("properties").Key(name), w.step(name, meta))
+	}
+}
+
+// check checks one default; p is its path.
+func (c *defaultsChecker) check(node object.Object, p field.Path, w within) {
+	def, s := object.Copy(node["default"]), structural.ParseForDefaults(node)
+	if w.whole {
+		s = s.Root()
+	}
+	var bad field.ErrorList
+	if w.inMeta {
+		bad = c.checkMetadata(def, p, w)
+	} else {
+		pruned := object.Copy(def)
+		if s.Prune(pruned); !object.Equal(pruned, def) {
+			c.errs = append(c.errs, field.Invalid(p, def, "must not have unknown fields"))
+		}
+		if _, err := s.Coerce(def, p, c.meta, false); err != nil {
+			bad = field.ErrorList{err}
+		} else {
+			bad = s.CheckEmbedded(def, p, c.meta)
+		}
+	}
+	if len(bad) == 0 {
+		bad = s.Validate(def, p)
+	}
+	if len(bad) == 0 {
+		bad = c.judge(node, def, p, w.whole)
+	}
+	c.errs = append(c.errs, bad...)
+}
+
+// checkMetadata checks a default for a part of metadata in the smallest object that has it.
+func (c *defaultsChecker) checkMetadata(def any, p field.Path, w within) field.ErrorList {
+	obj, ok := w.around(object.Copy(def))
+	if !ok {
+		return nil
+	}
+	root := structural.ParseForDefaults(w.root).Root()
+	why := ""
+	if _, err := root.Coerce(map[string]any(obj), field.Path{}, c.meta, false); err != nil {
+		why = err.Error()
+	} else if errs := root.CheckEmbedded(map[string]any(obj), field.Path{}, c.meta); len(errs) > 0 {
+		why = errs.Text()
+	} else {
+		return nil
+	}
+	return field.ErrorList{field.Invalid(p, def, "must result in valid metadata: "+why)}
+}
+
+// judge applies the rules of the node: the default must be allowed as a value that stays, and as a new one.
+func (c *defaultsChecker) judge(node object.Object, def any, p field.Path, whole bool) field.ErrorList {
+	if c.compile == nil || !cel.HasRules(node) {
+		return nil
+	}
+	rules, _ := c.compile(node, nil, whole, field.Path{}) // rules that do not compile say so when they are applied
+	if rules == nil {
+		return nil
+	}
+	left := c.budget
+	errs, same := rules.Apply(def, def, p, &left)
+	if errs = append(errs, same...); len(errs) > 0 {
+		c.budget = left
+		return errs
+	}
+	fresh := c.budget
+	errs, same = rules.Apply(def, nil, p, &fresh)
+	c.budget = min(left, fresh)
+	return append(errs, same...)
+}

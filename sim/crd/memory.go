@@ -1,0 +1,89 @@
+package crd
+
+import (
+	"crypto/sha256"
+
+	"github.com/kubesim/kubesim/sim/object"
+)
+
+// memoryMax and failedMax bound what a Memory holds: bytes of converted objects, and failures.
+const (
+	memoryMax = 32 << 20
+	failedMax = 1000
+)
+
+// Memory holds what conversion webhooks have made of objects, so that they are asked while nobody waits for the Cluster's
+// lock, and the results are at hand when the lock is held.
+//
+//	webhook, object without its resourceVersion, version asked for ─▶ converted, as JSON
+//	                                                              └▶ why it could not be converted, until it is asked again
+//
+// A webhook's answer depends on nothing else: what it makes of the metadata is restored in any case, except for labels
+// and annotations. The zero value is empty. The Cluster's lock guards it.
+type Memory struct {
+	converted map[memoryKey][]byte
+	bytes     int
+	failed    map[memoryKey]error
+}
+
+type memoryKey [sha256.Size]byte
+
+func (d *definition) memoryKey(obj object.Object, apiVersion string) memoryKey {
+	known := obj.Copy()
+	known.Remove("metadata", "resourceVersion")
+	text := append(object.JSON(map[string]any(d.conversion)), 0)
+	text = append(append(text, apiVersion...), 0)
+	return sha256.Sum256(append(text, object.JSON(map[string]any(known))...))
+}
+
+// Forget empties the memory.
+func (m *Memory) Forget() { *m = Memory{} }
+
+// recall returns what is known. again says that failures do not count: the webhook may be asked once more.
+func (m *Memory) recall(key memoryKey, again bool) (obj object.Object, err error, known bool) {
+	if data, ok := m.converted[key]; ok {
+		obj, err = object.Parse(data)
+		return obj, err, true
+	}
+	if err, known = m.failed[key]; known && !again {
+		return nil, err, true
+	}
+	return nil, nil, false
+}
+
+func (m *Memory) learn(key memoryKey, obj object.Object, err error) {
+	if err != nil {
+		if m.failed == nil || len(m.failed) >= failedMax {
+			m.failed = map[memoryKey]error{}
+		}
+		m.failed[key] = err
+		return
+	}
+	delete(m.failed, key)
+	data := object.JSON(map[string]any(obj))
+	if m.converted == nil || m.bytes+len(data) > memoryMax {
+		m.converted, m.bytes = map[memoryKey][]byte{}, 0
+	}
+	if m.converted[key] == nil {
+		m.bytes += len(data)
+	}
+	m.converted[key] = data
+}
+
+// Asks reports whether a webhook converts the objects of a definition.
+func (s *Server) Asks(name string) bool {
+	d := s.definitions[name]
+	return d != nil && len(d.versions) > 1 && d.conversion.String("strategy") == "Webhook" &&
+		(s.Converter == nil || s.Converter(name) == nil)
+}
+
+// prepare converts an object, as it is stored, into every version: a commit shows it to watches in all of them, and must
+// not wait for a webhook.
+func (d *definition) prepare(obj object.Object) {
+	if !d.server.Asks(d.name) {
+		return
+	}
+	for _, apiVersion := range object.SortedKeys(d.versions) {
+		_, _ = d.fromStored(obj.Copy(), d.versions[apiVersion]) // a failure is remembered too
+	}
+}
