@@ -105,6 +105,8 @@ func appendValue(dst []byte, v any, t *schema.Type, pointer bool) []byte {
 			return appendMap(dst, v, t)
 		case t.Kind == schema.Any && t.Elem != nil:
 			return appendStruct(dst, v, t.Elem)
+		case t.Kind == schema.FieldsV1:
+			return fieldSets.append(dst, v)
 		}
 	case []any:
 		switch {

@@ -1,5 +1,7 @@
 package fieldmanager
 
+import "github.com/kubesim/kubesim/sim/object"
+
 // differ compares objects.
 type differ struct {
 	whole bool  // objects have all their zero values: what is absent is absent
@@ -119,6 +121,8 @@ func (d *differ) change(s *shape, before, after any, had, has bool) (changed, re
 		return d.all(s, after), nil
 	case !has:
 		return nil, d.all(s, before)
+	case isContainer(after) && object.Equal(before, after): // as most of an object is
+		return nil, nil
 	}
 	return d.diff(s, before, after)
 }

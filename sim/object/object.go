@@ -9,7 +9,10 @@
 // kept exactly. Nested objects are plain map[string]any; only the outermost one has methods.
 package object
 
-import "strings"
+import (
+	"reflect"
+	"strings"
+)
 
 // Object is a JSON object. It shares structure with whatever was put into it: Copy before changing what others hold.
 type Object map[string]any
@@ -164,6 +167,9 @@ func equal(a, b any, semantic bool) bool {
 }
 
 func equalMaps(a, b map[string]any, semantic bool) bool {
+	if reflect.ValueOf(a).Pointer() == reflect.ValueOf(b).Pointer() {
+		return true // one map, which two objects share
+	}
 	if !semantic && len(a) != len(b) {
 		return false
 	}
