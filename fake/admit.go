@@ -1,6 +1,9 @@
 package fake
 
-import "net/http"
+import (
+	"net/http"
+	"sync"
+)
 
 // AdmissionReview is a review of the API group admission.k8s.io as JSON: kind, apiVersion, and request or response.
 // Integers are int64.
@@ -19,5 +22,18 @@ func (s *Server) Admit(webhook string, f func(AdmissionReview) AdmissionReview) 
 }
 
 // AdmitThrough sets what carries requests to the admission webhooks that no function answers: an http.Transport, or one
-// that calls an http.Handler. timeoutSeconds of a webhook is time of the server's clock.
-func (s *Server) AdmitThrough(transport http.RoundTripper) { s.cluster.AdmitThrough(transport) }
+// that calls an http.Handler. timeoutSeconds of a webhook is time of the server's clock. Validating webhooks are asked at
+// the same time, each in a goroutine of its own, and mutating ones one after the other.
+func (s *Server) AdmitThrough(transport http.RoundTripper) {
+	s.cluster.AdmitThrough(transport)
+	s.cluster.AdmitTogether(together)
+}
+
+// together calls functions at the same time.
+func together(calls []func()) {
+	var wait sync.WaitGroup
+	for _, call := range calls {
+		wait.Go(call)
+	}
+	wait.Wait()
+}

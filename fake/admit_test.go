@@ -8,8 +8,10 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
+	"github.com/kubesim/kubesim/clock"
 	"github.com/kubesim/kubesim/fake"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/matryer/is"
@@ -175,6 +177,34 @@ func TestAdmitTimesOut(t *testing.T) {
 	is.Equal(code, http.StatusOK) // the server answers others meanwhile
 	c.srv.Clock.Advance(3 * time.Second)
 	is.True(strings.Contains(<-answer, `Post \"https://hooks.example.com/slow?timeout=3s\": context deadline exceeded`)) // the server's clock counts
+}
+
+// TestAdmitTogether: the time of several validating webhooks that do not answer passes once, and one that does is heard.
+func TestAdmitTogether(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		is := is.New(t)
+		c := client{t, fake.RunT(t, fake.Options{Clock: clock.System{}})}
+		c.webhook("Validating", "a", `"timeoutSeconds":10,"failurePolicy":"Ignore",`)
+		c.webhook("Validating", "b", `"timeoutSeconds":7,"failurePolicy":"Ignore",`)
+		c.webhook("Validating", "c", `"timeoutSeconds":1,`)
+		c.srv.AdmitThrough(through(func(r *http.Request) (*http.Response, error) {
+			if r.URL.Path != "/c" {
+				<-r.Context().Done()
+				return nil, r.Context().Err()
+			}
+			body, err := io.ReadAll(r.Body)
+			is.NoErr(err)
+			answer := `{"kind":"AdmissionReview","apiVersion":"admission.k8s.io/v1","response":{"allowed":true,"warnings":["heard"],"uid":"` +
+				c.parse(string(body)).String("request", "uid") + `"}}`
+			return &http.Response{StatusCode: 200, Body: io.NopCloser(strings.NewReader(answer))}, nil
+		}))
+		begin := time.Now()
+		code, header, _ := c.exchange("POST", admittedMaps, `{"metadata":{"name":"x"}}`)
+		is.Equal(code, http.StatusCreated) // two failures that do not count, and an answer in time
+		is.Equal(header.Get("Warning"), `299 - "heard"`)
+		is.Equal(time.Since(begin), 10*time.Second) // the longest timeout, not the sum
+	})
 }
 
 func TestWriteWhileAWebhookIsAsked(t *testing.T) {

@@ -29,6 +29,7 @@ func (s *Server) control(api http.Handler) http.Handler {
 	s.controlFaults(control)
 	s.controlTrace(control)
 	s.controlReplicas(control)
+	s.controlSnapshot(control)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasPrefix(r.URL.Path, controlPrefix) {
 			control.ServeHTTP(w, r)

@@ -18,5 +18,8 @@ func (s *Server) Convert(definition string, f func(obj map[string]any, apiVersio
 }
 
 // ConvertThrough sets what carries ConversionReviews to the webhooks that definitions name: the handler of a webhook in
-// the test itself needs no socket. What it leads to must not ask the server.
+// the test itself needs no socket. A webhook may ask the server, and a slow one holds up only the requests that need it:
+// for at most 30 seconds of the server's clock. (Two rare reads ask it while everybody waits: an exact read of the past,
+// and the end of a definition with objects in an older storage version.) Its answer about an object is remembered until
+// the object, the definition or the transport changes.
 func (s *Server) ConvertThrough(transport http.RoundTripper) { s.cluster.ConvertThrough(transport) }

@@ -164,7 +164,7 @@ func (a *actor) world(k, x int) string {
 	case 7:
 		a.srv.Compact()
 	case 8:
-		return a.ask(1+x%2, "GET", []string{"/apis", "/openapi/v3", "/apis/example.com/v1"}[x%3], "", "")
+		return a.ask(1+x%2, "GET", []string{"/apis", "/api/v1", "/apis/example.com/v1"}[x%3], "", "")
 	default:
 		return a.ask(1+x%2, "GET", namespaced+"configmaps?resourceVersion=0", "", "")
 	}
@@ -174,7 +174,11 @@ func (a *actor) world(k, x int) string {
 // begins returns an actor at a new server with two replicas and a few faults.
 func begins(t *testing.T, seed uint64) *actor {
 	t.Helper()
-	srv := fake.RunT(t, fake.Options{Seed: seed, Replicas: make([]fake.ReplicaOptions, 2), Trace: 500})
+	replicas := make([]fake.ReplicaOptions, 2)
+	if seed%2 == 0 {
+		replicas[1].Version = "1.35"
+	}
+	srv := fake.RunT(t, fake.Options{Seed: seed, Replicas: replicas, Trace: 500})
 	srv.Faults.Add(fault.On("patch", "*").Probability(0.2).Conflict(), fault.On("create", "events").Every(3).Internal())
 	return &actor{t: t, srv: srv, revs: []uint64{srv.Revision()}}
 }

@@ -51,6 +51,10 @@ type Options struct {
 	// drawn from the seed.
 	Replay []fault.Decision
 
+	// Snapshot is a server to go on from: what Server.Snapshot returned. Its seed, rights, replicas and trace count, not
+	// those of these Options. A Clock that is not nil must not be behind the time of the snapshot.
+	Snapshot []byte
+
 	tail bool // Trace is only that
 }
 
@@ -88,6 +92,9 @@ func New(options ...Options) (*Server, error) {
 	var o Options
 	if len(options) > 0 {
 		o = options[0]
+	}
+	if o.Snapshot != nil {
+		return o.load()
 	}
 	if o.Clock == nil {
 		o.Clock = clock.NewManual(clock.Epoch())
@@ -160,6 +167,7 @@ func (s *Server) Transport() http.RoundTripper { return s.transport }
 //	POST expire                the store and every watch cache forget
 //	GET  clock                 {"now":"2026-01-01T00:00:00Z","manual":true}
 //	POST clock/advance?d=5m    a manual clock moves on
+//	GET  snapshot              the whole server with its history, as a file; POST takes the server back to one
 //	POST reset                 everything begins anew, except the time
 //	GET  faults                the faults as text; POST adds those in its body, DELETE clears them
 //	POST faults/release        held watch events go on

@@ -128,6 +128,7 @@ func (c *Cluster) reset() {
 	c.past.add(firstRevision, c.clock.Now(), &c.random)
 	c.compact = compactor{next: c.clock.Now().Add(compactionInterval), seen: firstRevision}
 	c.jobs = customJobs{}
+	c.conversions.memory.Forget()
 	c.held, c.routes = map[string]bool{}, map[string]int{}
 }
 
@@ -198,6 +199,8 @@ func (c *Cluster) outside(f func()) {
 	if o := c.observer; o != nil {
 		defer func(e *apiserver.Exchange, replica int) { o.current, o.server = e, replica }(o.current, o.server)
 	}
+	defer func(was bool) { c.conversions.unlocks = was }(c.conversions.unlocks)
+	c.conversions.unlocks = false
 	c.mu.Unlock()
 	defer c.lock()
 	f()
@@ -214,6 +217,8 @@ func (c *Cluster) newest() *mvcc.View {
 
 // committed offers a commit to every replica.
 func (c *Cluster) committed(e *mvcc.Event) {
+	defer func(was bool) { c.conversions.unlocks = was }(c.conversions.unlocks)
+	c.conversions.unlocks = false // every replica sees this commit before the next
 	view := c.newest()
 	now := c.clock.Now()
 	c.past.add(e.Rev, now, &c.random)

@@ -3,11 +3,14 @@ package sim
 import (
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/kubesim/kubesim/clock"
 	"github.com/kubesim/kubesim/sim/crd"
+	"github.com/kubesim/kubesim/sim/fault"
 	"github.com/kubesim/kubesim/sim/mvcc"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
@@ -157,4 +160,77 @@ func (c *Cluster) eachValue(yield func(storage string, kv *mvcc.KV)) {
 	}
 	oldest.Range("", "", take)
 	_ = c.store.Events(oldest.Rev(), func(e *mvcc.Event) bool { return take(e.KV) }) // cannot be compacted: the oldest
+}
+
+// Recall makes the Cluster what a State says, as far as it can: its clock goes on where it is, or, when it is a
+// clock.Manual that is behind, at the time of the State. Open watches end. It refuses the State of a Cluster with other
+// replicas or other rights, and one of the future.
+func (c *Cluster) Recall(s *State) error {
+	if m, ok := c.clock.(*clock.Manual); ok {
+		m.AdvanceTo(s.Now) // without the lock: timers take it
+	}
+	if c.clock.Now().Before(s.Now) {
+		return fmt.Errorf("recall: the state is of %v, and the clock only at %v", s.Now, c.clock.Now())
+	}
+	f, err := Load(s, clock.NewManual(s.Now)) // whether it can be loaded
+	if err != nil {
+		return fmt.Errorf("recall: %w", err)
+	}
+	c.lock()
+	defer c.mu.Unlock()
+	for i, r := range f.replicas {
+		if len(f.replicas) != len(c.replicas) || r.profile.name != c.replicas[i].profile.name {
+			return fmt.Errorf("recall: the state is of %s, not of the replicas there are", f.profileNames())
+		}
+	}
+	if s.Options.Auth != c.options.Auth || !reflect.DeepEqual(s.Options.Tokens, c.options.Tokens) {
+		return fmt.Errorf("recall: the state is of a cluster with other rights or tokens")
+	}
+	if o := c.observer; o != nil {
+		o.flush()
+	}
+	for _, r := range c.replicas {
+		r.end()
+	}
+	c.schedule.clear()
+	return c.recall(s)
+}
+
+// recall loads a state that fits into the replicas there are.
+func (c *Cluster) recall(s *State) (err error) {
+	c.seed, c.options.Seed = s.Options.Seed, s.Options.Seed
+	c.reset()
+	if c.store, err = s.Store.Fork(0); err != nil {
+		return err
+	}
+	c.remember(s)
+	for i, r := range c.replicas {
+		if s.Servers == nil {
+			r.restart()
+		} else if err := r.load(s.Servers[i]); err != nil {
+			return err
+		}
+	}
+	if o := c.observer; o != nil {
+		o.begin()
+		o.delayed, o.held = nil, nil
+		if s.Faults != nil {
+			if o.faults, err = fault.Load(*s.Faults); err != nil {
+				return err
+			}
+		}
+	} else if err := c.lookOn(s); err != nil {
+		return err
+	}
+	c.takeUp(s)
+	return nil
+}
+
+// profileNames names the replicas' profiles.
+func (c *Cluster) profileNames() string {
+	var names []string
+	for _, r := range c.replicas {
+		names = append(names, strings.TrimSpace(r.profile.release))
+	}
+	return fmt.Sprintf("%d replicas (%s)", len(names), strings.Join(names, ", "))
 }

@@ -56,6 +56,9 @@ func (g *gate) decide(n watchcache.Notice, frame []byte) bool {
 			return false
 		case fault.Stall:
 			g.w.Stall()
+			if f.Wait > 0 {
+				o.c.schedule.after(f.Wait, g.w.Break)
+			}
 			return false
 		case fault.Hold:
 			g.wait(n, frame)

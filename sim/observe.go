@@ -1,6 +1,8 @@
 package sim
 
 import (
+	"strings"
+
 	"github.com/kubesim/kubesim/sim/apiserver"
 	"github.com/kubesim/kubesim/sim/fault"
 	"github.com/kubesim/kubesim/sim/mvcc"
@@ -91,6 +93,44 @@ type hook struct {
 type visit struct {
 	trace.Record        // what all of its records have in common
 	arrived      uint64 // number of the first one
+
+	// What the request has written of its object: what is there after its last commit and was there before its first.
+	after, before *resource.Item
+	wrote         bool
+}
+
+// commit takes in a commit that the request has made.
+func (v *visit) commit(r *trace.Record, e *mvcc.Event, d *resource.Definition) {
+	if r.What != strings.TrimSuffix(v.What, subresourceOf(v.What)) || v.Key != r.Key && v.Verb != "create" {
+		return
+	}
+	if !v.wrote && e.Prev != nil {
+		v.before = resource.ItemOf(d, e.Prev)
+	}
+	v.after, v.wrote = v.before, true
+	if e.KV != nil {
+		v.after = resource.ItemOf(d, e.KV)
+	}
+}
+
+// written makes what the request has written the objects of an op.
+func (v *visit) written(op *fault.Op) {
+	if !v.wrote {
+		return
+	}
+	op.Object, op.Old = v.after.Object, nil
+	if v.before != nil && (v.after != v.before || v.Verb != "delete") {
+		op.Old = v.before.Object
+	}
+}
+
+// subresourceOf returns the part of a What from its slash on.
+func subresourceOf(what string) string {
+	_, sub, ok := strings.Cut(what, "/")
+	if !ok {
+		return ""
+	}
+	return "/" + sub
 }
 
 // visit returns what is known of a request; of one that arrived before anybody looked, what can still be told.
@@ -141,6 +181,23 @@ func (h hook) Decided(e *apiserver.Exchange) *status.Status {
 	return instead
 }
 
+// Validated is apiserver.Hook's.
+func (h hook) Validated(e *apiserver.Exchange, obj object.Object, old *resource.Item) *status.Status {
+	if h.faults.Empty() {
+		return nil
+	}
+	op := h.op(e)
+	op.Object, op.Old = func() object.Object { return obj }, nil
+	if op.Name == "" {
+		op.Name = obj.Name()
+	}
+	if old != nil {
+		op.Old = old.Object
+	}
+	_, instead := h.carryOut(fault.Validated, op, e)
+	return instead
+}
+
 // Answered is apiserver.Hook's.
 func (h hook) Answered(e *apiserver.Exchange, a *apiserver.Answer, send func(*apiserver.Answer)) {
 	if h.current == e {
@@ -152,6 +209,7 @@ func (h hook) Answered(e *apiserver.Exchange, a *apiserver.Answer, send func(*ap
 	}
 	op := h.op(e)
 	op.Failed, op.Stream = a.Code >= 300, a.Watch != nil
+	h.visit(e).written(op)
 	wait, instead := h.carryOutAnswer(op, e, a)
 	if instead != nil {
 		a = e.Fail(instead)
@@ -177,6 +235,9 @@ func (o *observer) committed(e *mvcc.Event) {
 	r, it := o.commitRecord(trace.Committed, e)
 	if o.current != nil {
 		r.Cause, r.Replica, r.Client = o.mark(o.current), o.server, o.current.UserAgent
+		if v, ok := o.current.Data.(*visit); ok && it != nil {
+			v.commit(&r, e, o.definition(e.Key))
+		}
 	}
 	o.commit = commitMark{e.Rev, o.add(r)}
 	if !o.faults.Empty() {

@@ -26,7 +26,7 @@ func (c *Cluster) Trace() *trace.Log {
 
 // head fills in what a trace says of the run.
 func (c *Cluster) head(l *trace.Log) {
-	l.Seed, l.Go, l.Module = c.seed, runtime.Version(), moduleVersion()
+	l.Seed, l.Go, l.Module = c.seed, runtime.Version(), Module()
 	for _, r := range c.replicas {
 		l.Versions = append(l.Versions, r.profile.release)
 	}
@@ -57,8 +57,8 @@ func (c *Cluster) TraceHeader() trace.Header {
 	return l.Header
 }
 
-// moduleVersion returns the version of this module that the program was built with.
-func moduleVersion() string {
+// Module returns the version of this module that the program was built with.
+func Module() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return ""

@@ -12,13 +12,14 @@ type Point string
 const (
 	RequestArrived Point = "RequestArrived" // it is known who asks for what
 	Decided        Point = "Decided"        // the request is let through and about to be served
+	Validated      Point = "Validated"      // a write is checked and about to be stored: it is known what will be
 	StoreCommitted Point = "StoreCommitted" // there is a new revision, which no replica knows yet
 	ReplicaApplied Point = "ReplicaApplied" // one replica knows it
 	WatchSent      Point = "WatchSent"      // an event is about to go to one watch
 	ResponseSent   Point = "ResponseSent"   // the answer is complete and about to go to the client
 )
 
-var points = []Point{RequestArrived, Decided, StoreCommitted, ReplicaApplied, WatchSent, ResponseSent}
+var points = []Point{RequestArrived, Decided, Validated, StoreCommitted, ReplicaApplied, WatchSent, ResponseSent}
 
 // Level says whether a correct cluster may do what an action does.
 type Level int
@@ -80,7 +81,7 @@ type Action struct {
 	Kind       Kind
 	Reason     Reason        // Fail, CommitThenFail
 	RetryAfter int           // Fail, CommitThenFail: seconds; 0 says nothing
-	Wait       time.Duration // DelayRequest, DelayAnswer, Delay
+	Wait       time.Duration // DelayRequest, DelayAnswer, Delay; of Stall until the connection breaks, 0: never
 	Bytes      int           // Truncate: how many arrive
 	Replica    int           // Lag, Cut, Resume, Restart: counted from 1
 	Resource   string        // Lag: what stops; "" is everything
@@ -95,6 +96,7 @@ const (
 	withWait
 	withBytes
 	withReplica
+	mayWait
 )
 
 // kinds says of each kind how its text goes on and where it is decided; the point "" can be chosen.
@@ -105,7 +107,7 @@ var kinds = map[Kind]struct {
 	Fail: {withReason, ""}, CommitThenFail: {withReason, ResponseSent},
 	DelayRequest: {withWait, RequestArrived}, DelayAnswer: {withWait, ResponseSent}, Truncate: {withBytes, ResponseSent},
 	Drop: {bare, WatchSent}, Delay: {withWait, WatchSent}, Hold: {bare, WatchSent},
-	Close: {bare, WatchSent}, Stall: {bare, WatchSent},
+	Close: {bare, WatchSent}, Stall: {mayWait, WatchSent},
 	Compact: {bare, ""}, Expire: {bare, ""},
 	Lag: {withReplica, ""}, Cut: {withReplica, ""}, Resume: {withReplica, ""}, Restart: {withReplica, ""},
 }
@@ -139,6 +141,8 @@ func (a Action) check() error {
 		return fmt.Errorf("%s %q: the errors are %v", a.Kind, string(a.Reason), reasons)
 	case a.RetryAfter < 0:
 		return fmt.Errorf("retry=%d is negative", a.RetryAfter)
+	case k.form == mayWait && a.Wait < 0:
+		return fmt.Errorf("%s %v: the duration must not be negative", a.Kind, a.Wait)
 	case k.form == withWait && a.Wait <= 0:
 		return fmt.Errorf("%s %v: the duration must be above zero", a.Kind, a.Wait)
 	case a.Bytes < 0:

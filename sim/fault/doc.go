@@ -8,10 +8,10 @@
 //
 // The points at which a fault can be decided, in the life of one write:
 //
-//	client ─▶ RequestArrived ─▶ Decided ─▶ StoreCommitted ─▶ ReplicaApplied ─▶ WatchSent ─▶ watching clients
-//	            who asks for      let through,   one revision   per replica       per watch
-//	            what is known     about to run                                    and event
-//	client ◀────────────────────────────────────────────────── ResponseSent
+//	client ─▶ RequestArrived ─▶ Decided ─▶ Validated ─▶ StoreCommitted ─▶ ReplicaApplied ─▶ WatchSent ─▶ watching clients
+//	            who asks for    let through,  checked,    one revision       per replica       per watch
+//	            what is known   about to run  not stored                                       and event
+//	client ◀─────────────────────────────────────────────────────────────── ResponseSent
 //
 // A write that fails between StoreCommitted and ResponseSent is the ambiguous one: it was done, and its client does not
 // know.

@@ -79,7 +79,9 @@ func (t Trigger) Where(condition string) Trigger {
 	return t
 }
 
-// Became triggers when the object meets a condition of Where and did not before.
+// Became triggers when the object meets a condition of Where and did not before: after the write of a create, update,
+// patch or delete, whatever it was before for the watch of an event. What a patch or a delete makes of an object is known
+// from the point Validated on.
 func (t Trigger) Became(condition string) Trigger {
 	t.became = append(t.became[:len(t.became):len(t.became)], condition)
 	return t
@@ -162,6 +164,9 @@ func (t Trigger) Close() Fault { return t.Do(Action{Kind: Close}) }
 // Stall leaves the stream open for ever and sends nothing, from the event on.
 func (t Trigger) Stall() Fault { return t.Do(Action{Kind: Stall}) }
 
+// StallFor is Stall of a connection that breaks after d: a client that sends pings notices (client-go after 45 s).
+func (t Trigger) StallFor(d time.Duration) Fault { return t.Do(Action{Kind: Stall, Wait: d}) }
+
 // Compact makes the store forget all revisions before now.
 func (t Trigger) Compact() Fault { return t.Do(Action{Kind: Compact}) }
 
@@ -199,7 +204,13 @@ func (f Fault) Point() Point {
 	if f.action.Kind == Fail {
 		switch f.action.Reason {
 		case TooManyRequests, Unavailable, Timeout, Internal:
+			if f.trigger.late() {
+				return Validated
+			}
 			return RequestArrived
+		}
+		if f.trigger.late() {
+			return Validated
 		}
 		return Decided
 	}
@@ -209,6 +220,19 @@ func (f Fault) Point() Point {
 		}
 	}
 	return StoreCommitted
+}
+
+// late reports whether the trigger asks for what becomes of an object, which is known early of a create or update only.
+func (t Trigger) late() bool {
+	if len(t.became) == 0 {
+		return false
+	}
+	for _, verb := range strings.Split(t.verb, ",") {
+		if verb == "patch" || verb == "delete" || verb == "deletecollection" || verb == "*" {
+			return true
+		}
+	}
+	return false
 }
 
 // Level says whether a correct cluster may do what the fault does.
@@ -287,8 +311,10 @@ func (f Fault) checkPoint() error {
 		return fmt.Errorf("unknown point %q: one of %v", string(t.at), points)
 	case t.at != "" && t.at != point:
 		return fmt.Errorf("%s happens at %s, not at %s", f.action.Kind, point, t.at)
-	case f.action.Kind == Fail && point != RequestArrived && point != Decided:
-		return fmt.Errorf("fail happens at RequestArrived or Decided, not at %s: see commit-then-fail", point)
+	case f.action.Kind == Fail && point != RequestArrived && point != Decided && point != Validated:
+		return fmt.Errorf("fail happens at RequestArrived, Decided or Validated, not at %s: see commit-then-fail", point)
+	case (point == RequestArrived || point == Decided) && t.late():
+		return fmt.Errorf("at %s nobody knows what a %s will make of an object: became needs at=Validated or a later point", point, t.verb)
 	case point == WatchSent && t.verb != "watch" && t.verb != "*":
 		return fmt.Errorf("%s is for events of watches: its verb is watch, not %s", f.action.Kind, t.verb)
 	case t.eventType != "" && point != WatchSent:

@@ -2,6 +2,7 @@ package fault
 
 import (
 	"math/rand/v2"
+	"strings"
 	"time"
 )
 
@@ -9,25 +10,90 @@ import (
 // under it, it does wrong in a correct cluster. Which kinds of faults there are at all is drawn first, so that some plans
 // have only few of them; no fault happens more often than a client with patience can survive.
 func Random(seed uint64, n int, resources ...string) Plan {
+	return Swarm{Resources: resources}.Plan(seed, n)
+}
+
+// Swarm says from what random plans are drawn.
+type Swarm struct {
+	// Resources are what the faults are about. Empty: everything.
+	Resources []string
+	// Replicas is how many replicas there are to lag, restart and, if the Level allows it, be cut off. Each is resumed after
+	// a while. 0: nothing is done to replicas.
+	Replicas int
+	// Streams allows faults after which a watch says nothing until the faults are cleared (hold) or its connection breaks
+	// 45 s later (stall), as a client notices that sends pings (client-go: 30 s and 15 s).
+	Streams bool
+	// Level is the worst that a fault may be.
+	Level Level
+}
+
+// Plan draws a plan of about n faults, as Random does.
+func (s Swarm) Plan(seed uint64, n int) Plan {
 	r := rand.New(rand.NewPCG(seed, 0x6661756c74))
-	if len(resources) == 0 {
-		resources = []string{"*"}
+	if len(s.Resources) == 0 {
+		s.Resources = []string{"*"}
 	}
-	var on []func(r *rand.Rand, resource string) Fault
-	for _, one := range legal {
+	all := s.kinds()
+	var on []maker
+	for _, one := range all {
 		if r.IntN(2) == 0 {
 			on = append(on, one)
 		}
 	}
 	if len(on) == 0 {
-		on = legal
+		on = all
 	}
 	var p Plan
-	for range n {
-		p = append(p, on[r.IntN(len(on))](r, resources[r.IntN(len(resources))]))
+	for len(p) < n {
+		p = append(p, on[r.IntN(len(on))](r, s.Resources[r.IntN(len(s.Resources))])...)
 	}
 	return p
 }
+
+// maker makes one fault, with what ends it if it does not end by itself.
+type maker func(r *rand.Rand, resource string) Plan
+
+// kinds returns what the Swarm allows.
+func (s Swarm) kinds() []maker {
+	var all []maker
+	for _, one := range legal {
+		all = append(all, func(r *rand.Rand, on string) Plan { return Plan{one(r, on)} })
+	}
+	if s.Streams {
+		all = append(all,
+			func(r *rand.Rand, on string) Plan { return Plan{scoped(On("watch", on), r).Times(1).Hold()} },
+			func(r *rand.Rand, on string) Plan { return Plan{scoped(On("watch", on), r).Times(1).StallFor(noticed)} })
+	}
+	if s.Replicas == 0 {
+		return all
+	}
+	replica := func(r *rand.Rand) int { return 1 + r.IntN(s.Replicas) }
+	resumed := func(r *rand.Rand, n int, f Fault) Plan {
+		return Plan{f, On("*", "*").Every(10 + r.IntN(40)).Resume(n)}
+	}
+	all = append(all,
+		func(r *rand.Rand, on string) Plan {
+			n := replica(r)
+			if on == "*" || r.IntN(2) == 0 {
+				return resumed(r, n, scoped(On(anyWrite, on), r).Lag(n, ""))
+			}
+			name, _, _ := strings.Cut(on, "/")
+			return resumed(r, n, scoped(On(anyWrite, on), r).Lag(n, name))
+		},
+		func(r *rand.Rand, on string) Plan {
+			return Plan{scoped(On(anyWrite, on), r).Times(1).Restart(replica(r))}
+		})
+	if s.Level >= Degraded {
+		all = append(all, func(r *rand.Rand, on string) Plan {
+			n := replica(r)
+			return resumed(r, n, scoped(On(anyWrite, on), r).Times(1).Cut(n))
+		})
+	}
+	return all
+}
+
+// noticed is after how long a client notices that its connection is dead (client-go's HTTP/2 pings).
+const noticed = 45 * time.Second
 
 // scoped gives a fault a chance and an end.
 func scoped(t Trigger, r *rand.Rand) Trigger {

@@ -50,6 +50,9 @@ func Load(s State) (*Injector, error) {
 	if len(in.decisions) > decisionsMax {
 		return nil, fmt.Errorf("fault: %d decisions were saved; an injector keeps %d", len(in.decisions), decisionsMax)
 	}
+	if s.Level < Legal || s.Level > Illegal {
+		return nil, fmt.Errorf("fault: there is no level %d", int(s.Level))
+	}
 	for _, f := range s.Faults {
 		plan, err := Parse(f.Text)
 		if err != nil || len(plan) != 1 {

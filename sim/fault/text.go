@@ -77,6 +77,10 @@ func (a Action) String() string {
 		}
 	case withWait:
 		text += " " + a.Wait.String()
+	case mayWait:
+		if a.Wait != 0 {
+			text += " " + a.Wait.String()
+		}
 	case withBytes:
 		text += " " + strconv.Itoa(a.Bytes)
 	case withReplica:
@@ -233,6 +237,9 @@ func parseAction(words []string) (Action, error) {
 		}
 		return a, nil
 	}
+	if k.form == mayWait && len(args) == 0 {
+		return a, nil
+	}
 	if len(args) == 0 {
 		return a, fmt.Errorf("%s: the argument is missing", a.Kind)
 	}
@@ -258,7 +265,7 @@ func (a *Action) argument(f form, args []string) (rest []string, err error) {
 				rest = rest[1:]
 			}
 		}
-	case withWait:
+	case withWait, mayWait:
 		a.Wait, err = time.ParseDuration(first)
 	case withBytes:
 		a.Bytes, err = strconv.Atoi(first)

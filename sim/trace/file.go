@@ -125,7 +125,6 @@ func (l *Log) parseHeader(line []byte) error {
 func (l *Log) parseLine(line []byte) error {
 	var x struct {
 		Decision json.RawMessage `json:"decision"`
-		recordLine
 	}
 	if err := json.Unmarshal(line, &x); err != nil {
 		return err
@@ -134,9 +133,21 @@ func (l *Log) parseLine(line []byte) error {
 		l.Decisions = append(l.Decisions, slices.Clone(x.Decision))
 		return nil
 	}
-	if x.N == 0 || x.Site == "" {
-		return fmt.Errorf("neither a record, which has n and site, nor a decision")
+	r, err := ParseRecord(line)
+	if err == nil {
+		l.Records = append(l.Records, r)
 	}
-	l.Records = append(l.Records, Record(x.recordLine))
-	return nil
+	return err
+}
+
+// ParseRecord reads one line that Record.AppendJSON printed.
+func ParseRecord(line []byte) (Record, error) {
+	var x recordLine
+	if err := json.Unmarshal(line, &x); err != nil {
+		return Record{}, err
+	}
+	if x.N == 0 || x.Site == "" {
+		return Record{}, fmt.Errorf("neither a record, which has n and site, nor a decision")
+	}
+	return Record(x), nil
 }

@@ -1,12 +1,16 @@
 // Command kubesim serves a simulated Kubernetes API server.
 //
 //	kubesim serve [flags]      serve until interrupted; kubesim serve --help lists the flags
+//	kubesim run SCENARIO       run a scenario and print its transcript
+//	kubesim sweep SCENARIO     run it under the random faults of many seeds
+//	kubesim replay TRACE       run it again and compare
 //	kubesim version            print the version of Kubernetes that is simulated
 //	kubesim help               print what there is
 //
 // The first line on stdout is "serving http://127.0.0.1:PORT"; the line to try follows on stderr.
 //
 //	arguments ─ run ─┬─ serve   parseFlags ─▶ fake.New ─▶ Listen ─▶ kubeconfig file ─▶ "serving …" ─▶ wait for the end
+//	                 ├─ run, sweep, replay ─▶ sim/scenario
 //	                 ├─ version
 //	                 └─ help
 //
@@ -29,6 +33,9 @@ import (
 const usage = `kubesim simulates the Kubernetes API server ` + sim.Version + `.
 
   kubesim serve [flags]   serve it on a local port; "kubesim serve --help" lists the flags
+  kubesim run SCENARIO    run a scenario (.txtar) and print its transcript; --help says more, here and below
+  kubesim sweep SCENARIO  run it under the random faults of many seeds
+  kubesim replay TRACE    run it again from a trace, and compare
   kubesim version         print the simulated version
   kubesim help            print this
 `
@@ -72,6 +79,12 @@ func (p program) run(ctx context.Context, args []string) error {
 	switch args[0] {
 	case "serve":
 		return p.serve(ctx, args[1:])
+	case "run":
+		return p.runScenario(args[1:])
+	case "sweep":
+		return p.sweep(ctx, args[1:])
+	case "replay":
+		return p.replay(args[1:])
 	case "version", "--version":
 		fmt.Fprintln(p.stdout, sim.Version)
 		return nil
@@ -79,5 +92,5 @@ func (p program) run(ctx context.Context, args []string) error {
 		fmt.Fprint(p.stdout, usage)
 		return nil
 	}
-	return usagef("there is no command %q; there are serve, version and help", args[0])
+	return usagef("there is no command %q; there are serve, run, sweep, replay, version and help", args[0])
 }

@@ -19,6 +19,8 @@ import (
 // flags are the flags of kubesim serve.
 type flags struct {
 	listen, kubeconfig, clock, auth string
+	archive                         string
+	web, webListen                  string
 	tls                             bool
 	seed                            uint64
 	tokens                          tokens
@@ -31,8 +33,12 @@ const serveUsage = `kubesim serve [flags] serves a simulated API server until it
 
   --listen ADDRESS      address to listen on (default 127.0.0.1:0; port 0 takes any free one)
   --tls                 serve HTTPS with a certificate of its own
+  --web DIR             serve the page in DIR, too (make web-dist builds web/dist); a line "page URL" says where
+  --web-listen ADDRESS  where to serve the page (default: any port of the host of --listen)
   --kubeconfig FILE     write a kubeconfig for it, with the certificate and the first token
   --load FILE           create the objects in a YAML or JSON file first; may be repeated
+  --archive FILE        go on from FILE if it is there, with its history, seed, replicas and rights, and save to it in
+                        the end; GET /sim/v1/snapshot returns such a file
 
 Several API servers over one store:
 
@@ -60,6 +66,7 @@ the simulator is moved:
   POST expire              the store and every watch cache forget: what continues from before gets 410
   GET  clock               what time it is, and whether the clock is manual
   POST clock/advance?d=5m  a manual clock moves on
+  GET, POST snapshot       the whole server with its history, as a file; POST takes the server back to one
   POST reset               everything begins anew, except the time
   GET, POST, DELETE faults what goes wrong, one fault per line: "on update pods times=1 do fail Conflict"; POST adds,
                            DELETE clears; POST faults/release lets held watch events go
@@ -91,6 +98,8 @@ func parseFlags(args []string) (*flags, error) {
 		return nil, usagef("serve: --replicas %d: there must be at least one", f.count)
 	case f.count > 1 && len(f.replicas) > 0:
 		return nil, usagef("serve: say --replicas or --replica, not both")
+	case f.webListen != "" && f.web == "":
+		return nil, usagef("serve: --web-listen says where a page is served: say with --web DIR which one")
 	case f.auth != "none" && f.auth != "rbac":
 		return nil, usagef("serve: --auth %q: use none or rbac", f.auth)
 	}
@@ -106,6 +115,9 @@ func (f *flags) set() *flag.FlagSet {
 	set.Var(&f.tokens, "token", "")
 	set.StringVar(&f.kubeconfig, "kubeconfig", "", "")
 	set.Func("load", "", func(file string) error { f.loads = append(f.loads, file); return nil })
+	set.StringVar(&f.archive, "archive", "", "")
+	set.StringVar(&f.web, "web", "", "")
+	set.StringVar(&f.webListen, "web-listen", "", "")
 	set.Uint64Var(&f.seed, "seed", 1, "")
 	set.StringVar(&f.clock, "clock", "system", "")
 	set.StringVar(&f.auth, "auth", "none", "")
@@ -173,7 +185,7 @@ func (p program) serve(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	srv, err := fake.New(f.options())
+	srv, err := f.start()
 	if err != nil {
 		return err
 	}
@@ -195,15 +207,47 @@ func (p program) serve(ctx context.Context, args []string) error {
 			return fmt.Errorf("serve: --kubeconfig: %w", err)
 		}
 	}
+	page := ""
+	if f.web != "" {
+		url, stop, err := servePage(f.web, f.pageAddress())
+		if err != nil {
+			return err
+		}
+		defer stop()
+		page = url
+	}
 	for _, l := range listeners {
 		fmt.Fprintln(p.stdout, "serving", l.URL()) // whoever waits for this line may go on: everything is ready
+	}
+	if page != "" {
+		fmt.Fprintln(p.stdout, "page", page)
 	}
 	fmt.Fprintln(p.stderr, "try:", f.try(l.URL(), token))
 	if f.auth == "none" && len(f.tokens) > 0 {
 		fmt.Fprintln(p.stderr, "note: --token decides nothing without --auth rbac: every request is cluster-admin")
 	}
 	<-ctx.Done()
+	if f.archive != "" {
+		return srv.Save(f.archive)
+	}
 	return nil
+}
+
+// start starts a new server, or the one in the archive.
+func (f *flags) start() (*fake.Server, error) {
+	o := f.options()
+	if f.archive != "" {
+		snapshot, err := os.ReadFile(f.archive)
+		if err != nil && !errors.Is(err, os.ErrNotExist) {
+			return nil, fmt.Errorf("serve: --archive: %w", err)
+		}
+		o.Snapshot = snapshot
+	}
+	srv, err := fake.New(o)
+	if err != nil && o.Snapshot != nil {
+		return nil, fmt.Errorf("serve: --archive %s: %w", f.archive, err)
+	}
+	return srv, err
 }
 
 // try is a line that shows the server at work. kubectl sends tokens over TLS only.

@@ -1,0 +1,321 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/kubesim/kubesim/sim/fault"
+	"github.com/kubesim/kubesim/sim/scenario"
+)
+
+const runUsage = `kubesim run SCENARIO [flags] runs a scenario (.txtar) and prints its transcript. Where:
+
+  --seed N        takes the place of the scenario's seed
+  --faults FILE   adds the faults in a file, one per line; "random": those that kubesim sweep draws for the seed
+  --update        rewrites the transcript in the file, and nothing else in it
+  --trace FILE    writes a trace: all that happened, and all that it takes to do it again (kubesim replay)
+  --quiet         prints nothing unless something goes wrong
+
+The exit code is 1 when something goes wrong, or the transcript is not the one in the file (without --seed, --faults).
+`
+
+const sweepUsage = `kubesim sweep SCENARIO --seeds A:B [flags] runs a scenario under random faults, once for each seed
+from A up to, but not including, B. Only what never and eventually say counts. Where:
+
+  --seeds A:B     the seeds
+  --shard I/N     takes every N-th seed, the I-th of them first; I counts from 1 (default 1/1)
+  --shrink        prints the smallest plan of faults that is enough, below each seed that fails
+  --max N         stops after so many failures (default 10; 0: does not stop)
+
+Each seed that fails is a line on stdout, with the command that runs it again. Progress goes to stderr.
+`
+
+const replayUsage = `kubesim replay TRACE runs the scenario of a trace (kubesim run --trace) again, with the same faults,
+and compares: it prints the first frame that differs, and the exit code is 1 then.
+`
+
+// scenarioSet returns a set of flags that prints nothing by itself.
+func scenarioSet(name string) *flag.FlagSet {
+	set := flag.NewFlagSet("kubesim "+name, flag.ContinueOnError)
+	set.SetOutput(io.Discard)
+	return set
+}
+
+// parseAround parses flags before and behind the one argument, which it returns.
+func parseAround(set *flag.FlagSet, what string, args []string) (string, error) {
+	name := strings.TrimPrefix(set.Name(), "kubesim ")
+	argument := ""
+	for {
+		if err := set.Parse(args); errors.Is(err, flag.ErrHelp) {
+			return "", err
+		} else if err != nil {
+			text := twoDashes.ReplaceAllString(err.Error(), "${1}--")
+			return "", usagef("%s: %s; kubesim %s --help lists the flags", name, text, name)
+		}
+		if set.NArg() == 0 {
+			break
+		}
+		if argument != "" {
+			return "", usagef("%s: %q is one file too many", name, set.Arg(0))
+		}
+		argument, args = set.Arg(0), set.Args()[1:]
+	}
+	if argument == "" {
+		return "", usagef("%s: name a %s; kubesim %s --help says more", name, what, name)
+	}
+	return argument, nil
+}
+
+// readScenario reads a file.
+func readScenario(path string) (*scenario.File, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	f, err := scenario.ParseFile(data)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return f, nil
+}
+
+// runFlags are the flags of kubesim run.
+type runFlags struct {
+	seed          uint64
+	faults, trace string
+	update, quiet bool
+}
+
+// runScenario is kubesim run.
+func (p program) runScenario(args []string) error {
+	var f runFlags
+	set := scenarioSet("run")
+	set.Uint64Var(&f.seed, "seed", 0, "")
+	set.StringVar(&f.faults, "faults", "", "")
+	set.StringVar(&f.trace, "trace", "", "")
+	set.BoolVar(&f.update, "update", false, "")
+	set.BoolVar(&f.quiet, "quiet", false, "")
+	path, err := parseAround(set, "scenario", args)
+	if errors.Is(err, flag.ErrHelp) {
+		fmt.Fprint(p.stdout, runUsage)
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if f.update && (f.seed != 0 || f.faults != "") {
+		return usagef("run: --update writes what comes of the scenario as it is: leave out --seed and --faults")
+	}
+	file, err := readScenario(path)
+	if err != nil {
+		return err
+	}
+	o, err := f.options(file)
+	if err != nil {
+		return err
+	}
+	out, err := scenario.Run(file, o)
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return p.ran(path, file, f, o, out)
+}
+
+// options are what the flags ask for.
+func (f runFlags) options(file *scenario.File) (scenario.RunOptions, error) {
+	o := scenario.RunOptions{Seed: f.seed}
+	switch f.faults {
+	case "":
+	case "random":
+		return scenario.NewSweep(file).Options(max(f.seed, 1)), nil
+	default:
+		data, err := os.ReadFile(f.faults)
+		if err != nil {
+			return o, err
+		}
+		plan, err := fault.Parse(string(data))
+		if err != nil {
+			return o, fmt.Errorf("%s: %w", f.faults, err)
+		}
+		o.Faults = plan.String()
+	}
+	return o, nil
+}
+
+// ran says what came of a run.
+func (p program) ran(path string, file *scenario.File, f runFlags, o scenario.RunOptions, out *scenario.Outcome) error {
+	if f.trace != "" {
+		if err := os.WriteFile(f.trace, out.Trace(file, o).JSONL(), 0o644); err != nil {
+			return err
+		}
+	}
+	if out.Failure != nil {
+		return fmt.Errorf("%s, %w", path, out.Failure)
+	}
+	if !f.quiet {
+		fmt.Fprint(p.stdout, out.Transcript)
+	}
+	switch {
+	case f.update && file.Transcript != out.Transcript:
+		file.Transcript = out.Transcript
+		return os.WriteFile(path, file.Format(), 0o644)
+	case f.seed != 0 || f.faults != "" || file.Transcript == "":
+		return nil
+	}
+	if d := scenario.Difference(file.Transcript, out.Transcript); d != "" {
+		return fmt.Errorf("%s: %s\nif this is right: kubesim run %s --update", path, d, path)
+	}
+	return nil
+}
+
+// sweepFlags are the flags of kubesim sweep.
+type sweepFlags struct {
+	from, to      uint64
+	shard, shards uint64
+	shrink        bool
+	most          int
+}
+
+// seeds reads A:B.
+func (f *sweepFlags) seeds(text string) error {
+	a, b, ok := strings.Cut(text, ":")
+	from, err := strconv.ParseUint(a, 10, 64)
+	to, err2 := strconv.ParseUint(b, 10, 64)
+	if !ok || err != nil || err2 != nil || from == 0 || from >= to {
+		return errors.New("say A:B with 0 < A < B, as 1:1000")
+	}
+	f.from, f.to = from, to
+	return nil
+}
+
+// part reads I/N.
+func (f *sweepFlags) part(text string) error {
+	a, b, ok := strings.Cut(text, "/")
+	i, err := strconv.ParseUint(a, 10, 64)
+	n, err2 := strconv.ParseUint(b, 10, 64)
+	if !ok || err != nil || err2 != nil || i == 0 || i > n {
+		return errors.New("say I/N with I from 1 to N, as 1/4")
+	}
+	f.shard, f.shards = i, n
+	return nil
+}
+
+// progressEvery is how often, in real time, a sweep says how far it is.
+const progressEvery = 2 * time.Second
+
+// sweep is kubesim sweep.
+func (p program) sweep(ctx context.Context, args []string) error {
+	f := sweepFlags{shard: 1, shards: 1}
+	set := scenarioSet("sweep")
+	set.Func("seeds", "", f.seeds)
+	set.Func("shard", "", f.part)
+	set.BoolVar(&f.shrink, "shrink", false, "")
+	set.IntVar(&f.most, "max", 10, "")
+	path, err := parseAround(set, "scenario", args)
+	if errors.Is(err, flag.ErrHelp) {
+		fmt.Fprint(p.stdout, sweepUsage)
+		return nil
+	}
+	if err == nil && f.to == 0 {
+		err = usagef("sweep: say which seeds: --seeds 1:1000")
+	}
+	if err != nil {
+		return err
+	}
+	file, err := readScenario(path)
+	if err != nil {
+		return err
+	}
+	return p.sweepSeeds(ctx, path, file, f)
+}
+
+// sweepSeeds runs the seeds one after the other, until ctx ends.
+func (p program) sweepSeeds(ctx context.Context, path string, file *scenario.File, f sweepFlags) error {
+	s := scenario.NewSweep(file)
+	began := time.Now()
+	said := began
+	runs, failed := 0, 0
+	for seed := f.from + f.shard - 1; seed < f.to && ctx.Err() == nil; seed += f.shards {
+		out, err := s.Run(seed)
+		if err != nil {
+			return fmt.Errorf("%s, seed %d: %w", path, seed, err)
+		}
+		runs++
+		if out.Failure != nil {
+			failed++
+			fmt.Fprintf(p.stdout, "kubesim run %s --faults random --seed %d   # line %d: %s\n", path, seed, out.Failure.Line,
+				firstLine(out.Failure.Text))
+			if f.shrink {
+				fmt.Fprint(p.stdout, indent(s.Shrink(seed, out.Failure).String()))
+			}
+			if failed == f.most {
+				break
+			}
+		}
+		if now := time.Now(); now.Sub(said) >= progressEvery {
+			said = now
+			p.progress("seed "+strconv.FormatUint(seed, 10), runs, failed, now.Sub(began))
+		}
+	}
+	p.progress("done", runs, failed, time.Since(began))
+	if failed > 0 {
+		return fmt.Errorf("%s: %d of %d seeds fail", path, failed, runs)
+	}
+	return nil
+}
+
+// progress is a line on stderr.
+func (p program) progress(where string, runs, failed int, took time.Duration) {
+	fmt.Fprintf(p.stderr, "%s: %d seeds, %d failed, %.0f seeds/s\n", where, runs, failed, float64(runs)/max(took.Seconds(), 1e-9))
+}
+
+func firstLine(text string) string {
+	line, _, _ := strings.Cut(text, "\n")
+	return line
+}
+
+// indent makes comments of lines.
+func indent(text string) string {
+	return "#   " + strings.ReplaceAll(strings.TrimSpace(text), "\n", "\n#   ") + "\n"
+}
+
+// replay is kubesim replay.
+func (p program) replay(args []string) error {
+	path, err := parseAround(scenarioSet("replay"), "trace", args)
+	if errors.Is(err, flag.ErrHelp) {
+		fmt.Fprint(p.stdout, replayUsage)
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	t, err := scenario.ParseTrace(data)
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	out, difference, err := t.Replay()
+	switch {
+	case err != nil:
+		return fmt.Errorf("%s: %w", path, err)
+	case difference != "" && out.Semantic == t.Header.Semantic:
+		return fmt.Errorf("%s: not the same run, though it came to the same objects: %s", path, difference)
+	case difference != "":
+		return fmt.Errorf("%s: not the same run: %s", path, difference)
+	}
+	fmt.Fprintf(p.stdout, "the same: %d frames, hash %s\n", len(t.Frames), out.Hash)
+	if out.Failure != nil {
+		fmt.Fprintf(p.stdout, "it fails as it did: line %d: %s\n", out.Failure.Line, out.Failure.Text)
+	}
+	return nil
+}

@@ -1,0 +1,111 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/matryer/is"
+)
+
+// doubleCreate is a controller that makes a pod when its cache shows none, and must never make two.
+const doubleCreate = `# A controller looks into its cache.
+
+replicas 2
+never count pods > 1
+controller op -f rules.yaml
+create configmaps worker
+tick 5s
+patch configmaps worker -p '{"data":{"size":"large"}}'
+tick 5s
+patch configmaps worker -p '{"data":{"size":"small"}}'
+eventually within 10m count pods > 0
+
+-- rules.yaml --
+watch: [pods]
+rules:
+- for: configmaps
+  when: count pods == 0
+  do: create -f pod.yaml
+-- pod.yaml --
+apiVersion: v1
+kind: Pod
+metadata: {generateName: p-}
+spec: {containers: [{name: c, image: i}]}
+`
+
+// scenarioFile writes a scenario and returns its path.
+func scenarioFile(t *testing.T, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "a.txtar")
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// A scenario is run, its transcript recorded, compared, traced and replayed.
+func TestRunScenario(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	path := scenarioFile(t, "# A ConfigMap.\n\ncreate cm a\n")
+	code, stdout, stderr := ended("run", path, "--update")
+	is.Equal([]any{code, stderr}, []any{0, ""})
+	is.True(strings.HasPrefix(stdout, "> create cm a\n   you POST ")) // the transcript
+	data, err := os.ReadFile(path)
+	is.NoErr(err)
+	is.True(strings.HasSuffix(string(data), "\n-- transcript --\n"+stdout)) // is in the file now
+	trace := path + ".jsonl"
+	code, _, stderr = ended("run", "--trace", trace, "--quiet", path)
+	is.Equal([]any{code, stderr}, []any{0, ""})
+	code, stdout, _ = ended("replay", trace)
+	is.Equal(code, 0)
+	is.True(strings.HasPrefix(stdout, "the same: 4 frames, hash "))
+
+	is.NoErr(os.WriteFile(path, []byte(strings.Replace(string(data), "→ 201 Created", "→ 202 Accepted", 1)), 0o644))
+	code, _, stderr = ended("run", path)
+	is.Equal(code, 1)
+	is.True(strings.Contains(stderr, "the transcript differs from line 2 on"))
+	code, _, _ = ended("run", path, "--seed", "5")
+	is.Equal(code, 0) // another seed gives another transcript
+}
+
+// A sweep finds the seeds whose faults the scenario does not survive, and says how to see one again.
+func TestSweep(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	path := scenarioFile(t, doubleCreate)
+	code, stdout, stderr := ended("sweep", path, "--seeds", "1:120", "--max", "1", "--shrink")
+	is.Equal(code, 1)
+	is.True(strings.Contains(stderr, " seeds/s\n"))
+	line, plan, _ := strings.Cut(stdout, "\n")
+	is.True(strings.HasPrefix(line, "kubesim run "+path+" --faults random --seed "))
+	is.True(strings.HasPrefix(plan, "#   on watch pods ")) // of all faults, the late event of the pod is enough
+	again := strings.Fields(strings.TrimPrefix(line[:strings.Index(line, "#")], "kubesim "))
+	code, _, stderr = ended(again...)
+	is.Equal(code, 1)
+	is.True(strings.Contains(stderr, "this must never be: count pods > 1")) // the same seed, the same end
+
+	careful := scenarioFile(t, strings.Replace(doubleCreate, "generateName: p-", "name: p", 1))
+	code, stdout, _ = ended("sweep", careful, "--seeds", "1:120", "--shard", "2/4")
+	is.Equal([]any{code, stdout}, []any{0, ""}) // a fixed name survives all of them
+}
+
+func TestScenarioArguments(t *testing.T) {
+	t.Parallel()
+	for args, want := range map[string]string{ // order does not matter
+		"run":                         "kubesim: run: name a scenario; kubesim run --help says more\n",
+		"run a b":                     "kubesim: run: \"b\" is one file too many\n",
+		"run a --fast":                "kubesim: run: flag provided but not defined: --fast; kubesim run --help lists the flags\n",
+		"sweep a":                     "kubesim: sweep: say which seeds: --seeds 1:1000\n",
+		"sweep a --seeds 5":           "kubesim: sweep: invalid value \"5\" for flag --seeds: say A:B with 0 < A < B, as 1:1000; kubesim sweep --help lists the flags\n",
+		"sweep a --shard 3/2":         "kubesim: sweep: invalid value \"3/2\" for flag --shard: say I/N with I from 1 to N, as 1/4; kubesim sweep --help lists the flags\n",
+		"run a --update --seed 3":     "kubesim: run: --update writes what comes of the scenario as it is: leave out --seed and --faults\n",
+		"replay /nowhere/trace.jsonl": "kubesim: open /nowhere/trace.jsonl: no such file or directory\n",
+	} {
+		is := is.New(t)
+		_, _, stderr := ended(strings.Fields(args)...)
+		is.Equal(stderr, want)
+	}
+}

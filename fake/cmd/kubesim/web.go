@@ -1,0 +1,157 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"mime"
+	"net"
+	"net/http"
+	"os"
+	"path"
+	"regexp"
+	"strings"
+	"time"
+)
+
+// pagePolicy is the Content-Security-Policy of the page: nothing from elsewhere, and WebAssembly may be compiled.
+const pagePolicy = "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; worker-src 'self'; " +
+	"img-src 'self' data:; object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+// pages serves the files of a built page. Beside a file may lie FILE.br and FILE.gz, for clients that take them.
+type pages struct{ files fs.FS }
+
+// encodings are the compressed forms of a file, the smallest first.
+var encodings = []struct{ name, extension string }{{"br", ".br"}, {"gzip", ".gz"}}
+
+// hashed is a name that changes with the contents: core-0dd2fd71459f.wasm, index-Bx3kQ9aZ.js.
+var hashed = regexp.MustCompile(`[-.][0-9A-Za-z_-]{8,}\.[a-z0-9]+$`)
+
+// ServeHTTP answers GET and HEAD of a file; a folder is its index.html.
+func (p pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		w.Header().Set("Allow", "GET, HEAD")
+		http.Error(w, "this is a page: it can only be read", http.StatusMethodNotAllowed)
+		return
+	}
+	name := strings.TrimPrefix(path.Clean("/"+r.URL.Path), "/")
+	if info, err := fs.Stat(p.files, orDot(name)); err == nil && info.IsDir() {
+		name = path.Join(name, "index.html")
+	}
+	if strings.HasPrefix(path.Base(name), ".") {
+		http.NotFound(w, r)
+		return
+	}
+	data, encoding, err := p.read(name, r.Header.Get("Accept-Encoding"))
+	if err != nil {
+		http.NotFound(w, r)
+		return
+	}
+	h := w.Header()
+	h.Set("Content-Type", contentType(name))
+	h.Set("Content-Security-Policy", pagePolicy)
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("Vary", "Accept-Encoding")
+	h.Set("Cache-Control", "no-cache")
+	if hashed.MatchString(path.Base(name)) {
+		h.Set("Cache-Control", "public, max-age=31536000, immutable")
+	}
+	if encoding != "" {
+		h.Set("Content-Encoding", encoding)
+	}
+	h.Set("Content-Length", fmt.Sprint(len(data)))
+	if r.Method == http.MethodGet {
+		w.Write(data)
+	}
+}
+
+// read returns a file in the smallest form that the client takes.
+func (p pages) read(name, accept string) (data []byte, encoding string, err error) {
+	for _, e := range encodings {
+		if !takes(accept, e.name) {
+			continue
+		}
+		if data, err := fs.ReadFile(p.files, name+e.extension); err == nil {
+			return data, e.name, nil
+		}
+	}
+	data, err = fs.ReadFile(p.files, name)
+	return data, "", err
+}
+
+// takes reports whether Accept-Encoding names an encoding and does not refuse it.
+func takes(accept, encoding string) bool {
+	for _, part := range strings.Split(accept, ",") {
+		name, weight, _ := strings.Cut(strings.TrimSpace(part), ";")
+		weight = strings.ReplaceAll(weight, " ", "")
+		if strings.TrimSpace(name) == encoding && weight != "q=0" && !strings.HasPrefix(weight, "q=0.000") {
+			return true
+		}
+	}
+	return false
+}
+
+// contentType is the media type of a file; machines differ in what they know by themselves.
+func contentType(name string) string {
+	switch path.Ext(name) {
+	case ".wasm":
+		return "application/wasm" // else it is not compiled while it arrives
+	case ".js", ".mjs":
+		return "text/javascript; charset=utf-8"
+	case ".html":
+		return "text/html; charset=utf-8"
+	case ".css":
+		return "text/css; charset=utf-8"
+	case ".json", ".map":
+		return "application/json"
+	case ".webmanifest":
+		return "application/manifest+json"
+	case ".svg":
+		return "image/svg+xml"
+	case ".bin":
+		return "application/octet-stream"
+	}
+	if t := mime.TypeByExtension(path.Ext(name)); t != "" {
+		return t
+	}
+	return "application/octet-stream"
+}
+
+func orDot(name string) string {
+	if name == "" {
+		return "."
+	}
+	return name
+}
+
+// servePage serves the page in a folder on a listener of its own: the path / of the other one is the API's. It returns
+// the URL, and what ends it.
+func servePage(folder, address string) (url string, stop func(), err error) {
+	root, err := os.OpenRoot(folder)
+	if err != nil {
+		return "", nil, fmt.Errorf("serve: --web: %w", err)
+	}
+	if _, err := fs.Stat(root.FS(), "index.html"); errors.Is(err, fs.ErrNotExist) {
+		return "", nil, errors.Join(fmt.Errorf("serve: --web %s: there is no index.html; make web-dist builds the page into web/dist", folder), root.Close())
+	}
+	l, err := net.Listen("tcp", address)
+	if err != nil {
+		return "", nil, errors.Join(fmt.Errorf("serve: --web-listen: %w", err), root.Close())
+	}
+	s := &http.Server{Handler: pages{root.FS()}, ReadHeaderTimeout: 10 * time.Second}
+	go s.Serve(l)
+	return "http://" + l.Addr().String() + "/", func() { s.Close(); root.Close() }, nil
+}
+
+// pageAddress is where the page is served: --web-listen, or any port of the host of --listen.
+func (f *flags) pageAddress() string {
+	if f.webListen != "" {
+		return f.webListen
+	}
+	host, _, err := net.SplitHostPort(f.listen)
+	if err != nil {
+		host = "127.0.0.1"
+	}
+	return net.JoinHostPort(host, "0")
+}

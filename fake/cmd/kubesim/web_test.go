@@ -1,0 +1,91 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/matryer/is"
+)
+
+// builtPage is a page as make web-dist leaves it.
+var builtPage = fstest.MapFS{
+	"index.html":                       {Data: []byte("<!doctype html>")},
+	"engine/core-0dd2fd71459f.wasm":    {Data: []byte("raw")},
+	"engine/core-0dd2fd71459f.wasm.br": {Data: []byte("br")},
+	"engine/core-0dd2fd71459f.wasm.gz": {Data: []byte("gz")},
+	".secret":                          {Data: []byte("no")},
+}
+
+func getPage(method, path, accept string) *http.Response {
+	r := httptest.NewRequest(method, path, nil)
+	r.Header.Set("Accept-Encoding", accept)
+	w := httptest.NewRecorder()
+	pages{builtPage}.ServeHTTP(w, r)
+	return w.Result()
+}
+
+func TestPages(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	const engine = "/engine/core-0dd2fd71459f.wasm"
+	for accept, want := range map[string]string{ // order does not matter: each is asked for
+		"gzip, deflate, br": "br", "gzip;q=1.0, br;q=0": "gz", "": "raw", "identity": "raw",
+	} {
+		res := getPage("GET", engine, accept)
+		body, err := io.ReadAll(res.Body)
+		is.NoErr(err)
+		is.Equal(string(body), want) // the smallest that the client takes
+		is.Equal(res.Header.Get("Content-Type"), "application/wasm")
+		is.True(strings.Contains(res.Header.Get("Cache-Control"), "immutable")) // its name has a hash
+	}
+	res := getPage("GET", "/", "br")
+	is.Equal(res.StatusCode, http.StatusOK) // index.html
+	is.Equal(res.Header.Get("Cache-Control"), "no-cache")
+	is.True(strings.Contains(res.Header.Get("Content-Security-Policy"), "'wasm-unsafe-eval'"))
+	is.Equal(getPage("GET", "/.secret", "").StatusCode, http.StatusNotFound)
+	is.Equal(getPage("GET", "/../web.go", "").StatusCode, http.StatusNotFound)
+	is.Equal(getPage("GET", "/missing.js", "").StatusCode, http.StatusNotFound)
+	is.Equal(getPage("POST", "/", "").StatusCode, http.StatusMethodNotAllowed)
+	is.Equal(getPage("HEAD", "/", "").ContentLength, int64(len("<!doctype html>")))
+}
+
+// TestServeWeb: the page has a listener of its own, which a line after "serving" names.
+func TestServeWeb(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	folder := t.TempDir()
+	stdout, w := io.Pipe()
+	var stderr bytes.Buffer
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	is.Equal(program{w, &stderr}.main(ctx, []string{"serve", "--web", folder}), 1)
+	is.True(strings.Contains(stderr.String(), "make web-dist")) // how to mend it
+	is.NoErr(os.WriteFile(filepath.Join(folder, "index.html"), []byte("hello"), 0o644))
+	done := make(chan int, 1)
+	go func() { done <- program{w, &stderr}.main(ctx, []string{"serve", "--web", folder}) }()
+	lines := bufio.NewScanner(stdout)
+	is.True(lines.Scan() && strings.HasPrefix(lines.Text(), "serving http://"))
+	is.True(lines.Scan())
+	url, ok := strings.CutPrefix(lines.Text(), "page ")
+	is.True(ok)
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	res, err := client.Get(url)
+	is.NoErr(err)
+	body, err := io.ReadAll(res.Body)
+	is.NoErr(err)
+	is.NoErr(res.Body.Close())
+	is.Equal(string(body), "hello")
+	cancel()
+	is.Equal(<-done, 0)
+	_, err = client.Get(url)
+	is.True(err != nil) // it ends with the server
+}

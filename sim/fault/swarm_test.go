@@ -1,0 +1,51 @@
+package fault
+
+import (
+	"testing"
+
+	"github.com/matryer/is"
+)
+
+// A Swarm draws what it allows and nothing else, and whoever lags or is cut off is resumed.
+func TestSwarm(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	for _, c := range []struct {
+		swarm     Swarm
+		want, not []Kind
+	}{
+		{Swarm{}, []Kind{Fail, Compact}, []Kind{Hold, Stall, Lag, Restart, Resume, Cut}},
+		{Swarm{Streams: true}, []Kind{Hold, Stall}, []Kind{Lag, Cut}},
+		{Swarm{Replicas: 3, Resources: []string{"pods", "widgets.example.com/status"}}, []Kind{Lag, Restart, Resume}, []Kind{Cut, Hold}},
+		{Swarm{Replicas: 2, Level: Degraded}, []Kind{Lag, Cut, Restart}, []Kind{Drop}},
+	} {
+		seen := map[Kind]int{}
+		for seed := range uint64(200) {
+			plan := c.swarm.Plan(seed, 8)
+			needs := map[int]bool{}
+			for _, f := range plan {
+				a := f.Action()
+				is.NoErr(f.Check())
+				is.True(f.Level() <= c.swarm.Level)
+				is.True(a.Replica <= c.swarm.Replicas)
+				seen[a.Kind]++
+				switch a.Kind {
+				case Lag, Cut:
+					needs[a.Replica] = true
+				case Resume:
+					delete(needs, a.Replica)
+				}
+			}
+			is.Equal(len(needs), 0) // nobody is left behind
+			again, err := Parse(plan.String())
+			is.NoErr(err)
+			is.Equal(again, plan)
+		}
+		for _, k := range c.want {
+			is.True(seen[k] > 0)
+		}
+		for _, k := range c.not {
+			is.Equal(seen[k], 0)
+		}
+	}
+}
