@@ -140,6 +140,11 @@ func (s *stepFile) step(last bool, texts map[string]string) (*Step, error) {
 	if n := len(strings.Fields(out.Text)); n > wordsMax {
 		return nil, fmt.Errorf("the text has %d words, at most %d are read", n, wordsMax)
 	}
+	for _, c := range s.Check {
+		if _, err := scenario.ParseCondition(c); err != nil {
+			return nil, fmt.Errorf("check: %s: %w", c, err)
+		}
+	}
 	var err error
 	if out.Do, err = ops(s.Do); err != nil {
 		return nil, fmt.Errorf("do: %w", err)
@@ -163,6 +168,9 @@ func (p *predictFile) predict() (*Predict, error) {
 	for i, o := range p.Options {
 		if o.Say == "" || o.If == "" {
 			return nil, fmt.Errorf("option %d needs say, and if: the condition that holds when it was right", i+1)
+		}
+		if _, err := scenario.ParseCondition(o.If); err != nil {
+			return nil, fmt.Errorf("option %d: %s: %w", i+1, o.If, err)
 		}
 		out.Options = append(out.Options, Option(o))
 	}

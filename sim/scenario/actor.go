@@ -153,5 +153,6 @@ func (w *World) settle() {
 			return
 		}
 	}
-	w.fail("the controllers have done %d things and are not done yet: they work against each other, or one does not see what it has done", settleSteps)
+	w.fail("the controllers have done %d things and are not done yet: they work against each other, or one does not see "+
+		"what it has done", settleSteps)
 }

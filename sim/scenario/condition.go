@@ -8,6 +8,7 @@ import (
 // Condition is something that holds or does not:
 //
 //	status 409 Conflict                        the last answer; also: status == 200, reason, message, header Retry-After
+//	method, path, client                       of its request: path contains resourceVersion=0
 //	.metadata.name == a                        a field of the last answer, or of the object that a rule is about
 //	.items[0].metadata.labels["a.io/b"] exists
 //	.items[*].metadata.name contains a         [*] is the list of what every element has there
@@ -21,6 +22,9 @@ import (
 //	informer/x sees pods/a                     the cache of an informer or of a controller: as the store
 //	informer/x count pods == 2, informer/x pods/a .spec.nodeName == n1, informer/x synced
 //	watch/w saw DELETED a, watch/w count ADDED == 2, watch/w open, watch/w closed, watch/w error 410
+//	seen http.res 410 by alice                 a frame since the World began:
+//	                                           KIND [CODE] [REASON or VERB] [by CLIENT] [on LANE]
+//	seen watch.event DELETED on watch/w >= 2
 //	waiting                                    a request waits for its answer
 //	revision > 4005                            the store's
 //
@@ -129,6 +133,7 @@ func wordEnd(text string, at int, raw bool) (int, error) {
 		switch c := text[i]; {
 		case c == ' ' || c == '\t' || c == ')' && !raw || c == '(' && !raw:
 			return i, nil
+		case c == '=' && text[at] != '.' && i+1 < len(text) && strings.IndexByte("= ", text[i+1]) < 0: // limit=2 is one word
 		case !raw && strings.IndexByte(operators, c) >= 0 || c == '\'' || c == '"':
 			return i, nil
 		case c == '[' && text[at] == '.':
@@ -279,5 +284,6 @@ func (p *parser) compareWith(left operand) (node, error) {
 	case t.text == "":
 		return nil, wrong(t.column, "after %s comes exists, absent, older or a comparison such as == 2", left.text())
 	}
-	return nil, wrong(t.column, "%q is no comparison; there are %s, exists, absent and older", t.text, strings.Join(comparisons, " "))
+	return nil, wrong(t.column, "%q is no comparison; there are %s, exists, absent and older", t.text,
+		strings.Join(comparisons, " "))
 }

@@ -34,6 +34,10 @@ func (w *World) scope(rev uint64) *scope {
 
 // Holds says whether a condition holds now, and why not, or why.
 func (w *World) Holds(condition string) (holds bool, why string, err error) {
+	condition, err = w.substitute(condition)
+	if err != nil {
+		return false, "", err
+	}
 	c, err := ParseCondition(condition)
 	if err != nil {
 		return false, "", err
@@ -231,6 +235,12 @@ func (a *answerPart) value(s *scope) (any, error) {
 		return c.exchange.Reason, nil
 	case "message":
 		return c.body.String("message"), nil
+	case "method":
+		return c.exchange.Method, nil
+	case "path":
+		return c.exchange.Path, nil
+	case "client":
+		return c.exchange.Client, nil
 	}
 	if list := c.exchange.ResHeader[canonical(a.header)]; len(list) > 0 {
 		return list[0], nil

@@ -56,7 +56,11 @@ func (n *statusIs) eval(s *scope) (bool, string, error) {
 		return false, "there was no answer yet", nil
 	}
 	ok := c.answer.Code == n.code && (n.reason == "" || n.reason == c.exchange.Reason || n.reason == statusText[n.code])
-	return ok, "the last answer is " + headline(c), nil
+	text := fmt.Sprint(c.answer.Code, " ", statusText[c.answer.Code])
+	if c.exchange.Reason != "" {
+		text = fmt.Sprint(c.answer.Code, " ", c.exchange.Reason)
+	}
+	return ok, "the last answer is " + text, nil
 }
 
 // forEvery is true when a condition holds for every object.
@@ -181,9 +185,52 @@ func (n *watchSaw) eval(s *scope) (bool, string, error) {
 		return false, "", err
 	}
 	for _, e := range x.events {
-		if e.Type == n.eventType && (n.object == "" || n.object == e.Object.Name() || n.object == key(e.Object.Namespace(), e.Object.Name())) {
+		name := e.Object.Name()
+		if e.Type == n.eventType && (n.object == "" || n.object == name || n.object == key(e.Object.Namespace(), name)) {
 			return true, n.name + " saw it", nil
 		}
 	}
 	return false, fmt.Sprintf("%s saw no %s %s", n.name, n.eventType, n.object), nil
+}
+
+// framesSeen is true when a frame of a kind was there since the World began; as an operand it is how many.
+type framesSeen struct {
+	kind Kind
+	code int
+	word string // a reason, a method, or a type of event
+	lane string
+}
+
+var kinds = map[Kind]bool{HTTPRequest: true, HTTPResponse: true, StoreCommit: true, StoreCompact: true, CacheApply: true,
+	WatchEvent: true, WatchBookmark: true, WatchClose: true, ClockTick: true, FaultHappened: true}
+
+func (n *framesSeen) text() string {
+	text := "seen " + string(n.kind)
+	if n.code != 0 {
+		text += fmt.Sprint(" ", n.code)
+	}
+	if n.word != "" {
+		text += " " + n.word
+	}
+	if n.lane != "" {
+		text += " on " + n.lane
+	}
+	return text
+}
+
+func (n *framesSeen) value(s *scope) (any, error) {
+	count := int64(0)
+	for i := range s.w.frames {
+		f := &s.w.frames[i]
+		if f.Kind == n.kind && (n.code == 0 || n.code == f.Code) && (n.word == "" || n.word == f.Reason || n.word == f.Verb) &&
+			(n.lane == "" || n.lane == f.Lane) {
+			count++
+		}
+	}
+	return count, nil
+}
+
+func (n *framesSeen) eval(s *scope) (bool, string, error) {
+	v, err := n.value(s)
+	return v != int64(0), n.text() + " is " + show(v), err
 }

@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -22,6 +23,8 @@ func (p *parser) test() (node, error) {
 		return p.every()
 	case p.accept("unique"):
 		return p.unique()
+	case p.accept("seen"):
+		return p.seen()
 	case strings.HasPrefix(t.text, "watch/"):
 		return p.watch()
 	case cacheOf(t.text) != "":
@@ -70,7 +73,7 @@ func (p *parser) cached(t token) (node, error) {
 	var err error
 	if p.accept("sees") {
 		ref := p.next()
-		o, e := refOperand(ref, "")
+		o, e := refOperand(ref)
 		if e != nil {
 			return nil, e
 		}
@@ -114,7 +117,8 @@ func (p *parser) watch() (node, error) {
 	case "saw":
 		kind := p.next()
 		if !eventTypes[kind.text] {
-			return nil, wrong(kind.column, "%q is no type of event; there are ADDED, MODIFIED, DELETED, BOOKMARK and ERROR", kind.text)
+			return nil, wrong(kind.column, "%q is no type of event; there are ADDED, MODIFIED, DELETED, BOOKMARK and ERROR",
+				kind.text)
 		}
 		n := &watchSaw{name: name, eventType: kind.text}
 		if next := p.peek(); next.text != "" && next.text != "and" && next.text != "or" && next.text != ")" {
@@ -122,8 +126,12 @@ func (p *parser) watch() (node, error) {
 		}
 		return n, nil
 	}
-	return nil, wrong(t.column, "a watch is open or closed, it saw DELETED a, has an error 410, or has a count ADDED == 2; %q is none of it", t.text)
+	return nil, wrong(t.column, "a watch is open or closed, it saw DELETED a, has an error 410, or has a count ADDED == 2; "+
+		"%q is none of it", t.text)
 }
+
+// answerParts are the words for parts of the last answer, of its request, and for the store's revision.
+var answerParts = map[string]bool{"reason": true, "message": true, "method": true, "path": true, "client": true, "revision": true}
 
 var eventTypes = map[string]bool{"ADDED": true, "MODIFIED": true, "DELETED": true, "BOOKMARK": true, "ERROR": true}
 
@@ -144,7 +152,7 @@ func (p *parser) operand(left bool) (operand, error) {
 		}
 		f, err := parsePath(path)
 		return &length{f}, err
-	case t.text == "reason" || t.text == "message" || t.text == "revision":
+	case answerParts[t.text]:
 		return &answerPart{t.text, ""}, nil
 	case t.text == "header":
 		return &answerPart{"header", p.next().text}, nil
@@ -153,14 +161,15 @@ func (p *parser) operand(left bool) (operand, error) {
 		return &field{f}, err
 	case strings.Contains(t.text, "/") && !variable(t.text) || left && strings.Contains(t.text, "/"):
 		if next := p.peek(); left || strings.HasPrefix(next.text, ".") {
-			o, err := refOperand(t, "")
+			o, err := refOperand(t)
 			if err == nil && strings.HasPrefix(next.text, ".") {
 				o.path, err = parsePath(p.next())
 			}
 			return o, err
 		}
 	case left && !variable(t.text) && scalarWord(t.text) == nil:
-		return nil, wrong(t.column, "%q is no condition; begin with status, count pods, pods/NAME, .FIELD, informer/NAME or watch/NAME", t.text)
+		return nil, wrong(t.column, "%q is no condition; begin with status, count pods, pods/NAME, .FIELD, informer/NAME or "+
+			"watch/NAME", t.text)
 	}
 	if v := scalarWord(t.text); v != nil {
 		return &constant{v}, nil
@@ -169,6 +178,36 @@ func (p *parser) operand(left bool) (operand, error) {
 		return &constant{nil}, nil
 	}
 	return &constant{t.text}, nil
+}
+
+// seen reads: KIND [CODE] [REASON] [by CLIENT] [on LANE], and a comparison of how many there were, if one follows.
+func (p *parser) seen() (node, error) {
+	t := p.next()
+	n := &framesSeen{kind: Kind(t.text)}
+	if !kinds[n.kind] {
+		return nil, wrong(t.column, "%q is no kind of frame; there are http.req, http.res, store.commit, store.compact, cache.apply, "+
+			"watch.event, watch.bookmark, watch.close, clock.tick and fault", t.text)
+	}
+	for {
+		t := p.peek()
+		code, err := strconv.Atoi(t.text)
+		switch {
+		case p.accept("by"):
+			n.lane = "client/" + p.next().text
+		case p.accept("on"):
+			n.lane = p.next().text
+		case err == nil && n.code == 0:
+			p.next()
+			n.code = code
+		case !t.quoted && t.text != "" && t.text[0] >= 'A' && t.text[0] <= 'Z':
+			p.next()
+			n.word = t.text
+		case !t.quoted && slices.Contains(comparisons, t.text):
+			return p.compareWith(n)
+		default:
+			return n, nil
+		}
+	}
 }
 
 // scalarWord reads a number or a truth value; nil if a word is neither.
@@ -181,7 +220,7 @@ func scalarWord(text string) any {
 }
 
 // refOperand reads pods/a or pods/kube-system/a.
-func refOperand(t token, _ string) (*reference, error) {
+func refOperand(t token) (*reference, error) {
 	parts := strings.Split(t.text, "/")
 	for _, part := range parts {
 		if part == "" {

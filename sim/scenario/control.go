@@ -2,6 +2,8 @@ package scenario
 
 import (
 	"fmt"
+	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -51,30 +53,45 @@ func (w *World) carryOut(op Op) error {
 	return w.treat(&op)
 }
 
-// prepare sets what the cluster is made with.
+// prepare sets what the cluster is made with, and makes it anew if that has changed.
 func (w *World) prepare(op *Op) error {
 	if w.used {
 		return fmt.Errorf("%s decides what the world is made with: put it before everything else", op.Name)
 	}
-	o := w.options
+	before := w.options
+	if err := w.plan(op); err != nil {
+		return err
+	}
+	if before.Seed == w.options.Seed && reflect.DeepEqual(before.Replicas, w.options.Replicas) {
+		return nil
+	}
+	if err := w.boot(); err != nil {
+		w.options = before
+		_ = w.boot() // it worked before
+		return err
+	}
+	return nil
+}
+
+// plan sets the options that an operation asks for.
+func (w *World) plan(op *Op) error {
 	n, err := strconv.ParseUint(op.Args[0], 10, 64)
 	if err != nil {
 		return err
 	}
+	if op.Name == "seed" {
+		w.options.Seed = n
+		return nil
+	}
 	const most = 9
-	if op.Name != "seed" && n > most {
+	if n > most {
 		return fmt.Errorf("there can be %d replicas, not %d", most, n)
 	}
-	replicas := append([]sim.ReplicaOptions(nil), o.Replicas...)
-	for op.Name != "seed" && uint64(len(replicas)) < max(n, 1) {
+	replicas := slices.Clone(w.options.Replicas)
+	for uint64(len(replicas)) < n {
 		replicas = append(replicas, sim.ReplicaOptions{})
 	}
-	switch op.Name {
-	case "seed":
-		w.options.Seed = n
-	case "replicas":
-		w.options.Replicas = replicas[:n]
-	case "replica":
+	if op.Name == "replica" {
 		r := &replicas[n-1]
 		for _, text := range op.Args[1:] {
 			name, value, err := replicaOption(text)
@@ -87,13 +104,10 @@ func (w *World) prepare(op *Op) error {
 				r.FeatureGates = gates(value)
 			}
 		}
-		w.options.Replicas = replicas
+	} else {
+		replicas = replicas[:n]
 	}
-	if err := w.boot(); err != nil {
-		w.options = o
-		_ = w.boot() // it worked before
-		return err
-	}
+	w.options.Replicas = replicas
 	return nil
 }
 
@@ -214,6 +228,7 @@ func (w *World) fault(text string) error {
 			return err
 		}
 	}
+	w.add(Frame{Kind: FaultHappened, Lane: "store", Text: "fault " + text})
 	return nil
 }
 

@@ -301,7 +301,8 @@ func (c *controller) scope(w *World, obj object.Object) *scope {
 	if namespace == "" {
 		namespace = "default"
 	}
-	return &scope{w: w, self: map[string]any(obj), namespace: namespace, now: w.clock.Now().Add(c.client.jump), objects: c.objects}
+	return &scope{w: w, self: map[string]any(obj), namespace: namespace, now: w.clock.Now().Add(c.client.jump),
+		objects: c.objects}
 }
 
 // objects is cacher's.
@@ -376,14 +377,16 @@ func (c *controller) expect(x *call) {
 			return
 		}
 		c.call = nil
-		if failed := x.answer.Code >= 400; failed != fails && c.job != nil {
+		if failed := x.answer.Code >= 400; failed != fails && !x.may && c.job != nil {
 			c.again = true
 		}
 	}
 }
 
 // requests returns the request of a line, in the namespace of the object if the line names none.
-func (c *controller) requests(w *World, line string, obj object.Object, template func(string) (string, error)) ([]*call, error) {
+func (c *controller) requests(w *World, line string, obj object.Object, template func(string) (string, error)) (
+	[]*call, error,
+) {
 	op, err := Parse(strings.TrimSpace(line))
 	if err != nil {
 		return nil, err
@@ -394,7 +397,7 @@ func (c *controller) requests(w *World, line string, obj object.Object, template
 	}
 	list, err := w.requests(&op, template)
 	for _, x := range list {
-		x.fails = op.Fails
+		x.fails, x.may = op.Fails, op.May
 	}
 	return list, err
 }

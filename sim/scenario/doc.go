@@ -17,8 +17,8 @@
 // # The language
 //
 // An operation is one line of words, quoted as in a shell: 'as it is', or "with \" and \\". What follows a # is a
-// comment. In front of a request, ! says that it must fail. $NAME is what let NAME has kept; $last.rv and
-// $last.continue are those of the last answer.
+// comment. In front of a request, ! says that it must fail, ? that it may. $NAME is what let NAME has kept; $revision is
+// the newest revision of the store.
 //
 //	get RESOURCE [NAME]          list RESOURCE              watch RESOURCE [NAME]
 //	create -f FILE               apply -f FILE              replace -f FILE

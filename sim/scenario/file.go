@@ -61,7 +61,7 @@ func ParseFile(data []byte) (*File, error) {
 		return nil, fmt.Errorf("the scenario has %d bytes; at most %d are read", len(data), maxFile)
 	}
 	f := &File{Files: map[string]string{}}
-	script, archive := "", strings.ReplaceAll(string(data), "\r\n", "\n")
+	script, archive := "", strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(string(data))
 	name := ""
 	for archive != "" {
 		line, rest, found := strings.Cut(archive, "\n")

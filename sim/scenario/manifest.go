@@ -19,7 +19,8 @@ func (w *World) file(name string) (string, error) {
 	}
 	names := slices.Sorted(maps.Keys(w.files))
 	if len(names) == 0 {
-		return "", fmt.Errorf("there is no file %q, nor any other; a scenario has files after lines such as -- %s --", name, name)
+		return "", fmt.Errorf("there is no file %q, nor any other; a scenario has files after lines such as -- %s --",
+			name, name)
 	}
 	return "", fmt.Errorf("there is no file %q%s", name, meant(name, names))
 }

@@ -15,6 +15,7 @@ import (
 type Op struct {
 	Name  string      // of the command
 	Fails bool        // a ! stands before it: the request must fail
+	May   bool        // a ? stands before it: the request may fail
 	Async bool        // an & stands after it: nobody waits for the answer
 	Args  []string    // that are no flags
 	Flags []FlagValue // in their order
@@ -106,8 +107,8 @@ func (c *Command) parseText(line string) (Op, error) {
 
 func parseWords(line string, words []word) (Op, error) {
 	var op Op
-	if len(words) > 0 && !words[0].quoted && strings.HasPrefix(words[0].text, "!") {
-		op.Fails = true
+	if len(words) > 0 && !words[0].quoted && words[0].text != "" && strings.Contains("!?", words[0].text[:1]) {
+		op.Fails, op.May = words[0].text[0] == '!', words[0].text[0] == '?'
 		if words[0].text = words[0].text[1:]; words[0].text == "" {
 			words = words[1:]
 		} else {
@@ -126,9 +127,9 @@ func parseWords(line string, words []word) (Op, error) {
 	case c == nil:
 		return Op{}, wrong(first.column, "there is no command %q%s", first.text, meant(first.text, commandNames()))
 	case c.text:
-		return Op{}, wrong(first.column, "%s stands alone: put neither ! before it nor quotes around it", c.Name)
-	case (op.Fails || op.Async) && c.Group != Requests:
-		return Op{}, wrong(first.column, "! and & are for requests, and %s is none", c.Name)
+		return Op{}, wrong(first.column, "%s stands alone: put neither ! nor ? before it, nor quotes around it", c.Name)
+	case (op.Fails || op.May || op.Async) && c.Group != Requests:
+		return Op{}, wrong(first.column, "!, ? and & are for requests, and %s is none", c.Name)
 	}
 	op.Name = c.Name
 	if err := op.parseRest(c, words[1:]); err != nil {
@@ -221,6 +222,9 @@ func (op Op) String() string {
 	words := []string{op.Name}
 	if op.Fails {
 		words[0] = "! " + op.Name
+	}
+	if op.May {
+		words[0] = "? " + op.Name
 	}
 	for _, a := range op.Args {
 		words = append(words, quoteWord(a, a == "&" || strings.HasPrefix(a, "-") && !isNumber(a)))

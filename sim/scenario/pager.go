@@ -49,8 +49,8 @@ func (p *pager) asleep() bool   { return false }
 func (p *pager) idle() bool     { return true }
 
 func (p *pager) state() ActorState {
-	return ActorState{Name: p.name, Kind: "pager", Resource: p.resource, State: p.doing, Synced: p.done && p.doing != "crashed",
-		RV: p.rv, Keys: object.SortedKeys(p.items)}
+	return ActorState{Name: p.name, Kind: "pager", Resource: p.resource, State: p.doing,
+		Synced: p.done && p.doing != "crashed", RV: p.rv, Keys: object.SortedKeys(p.items)}
 }
 
 func (p *pager) objects(d *resource.Definition, namespace, name string) ([]object.Object, error) {

@@ -154,7 +154,7 @@ func (r *reflector) send(w *World, q url.Values, s sink) {
 		b.op.Flags = []FlagValue{{"namespace", r.namespace}}
 	}
 	c := b.add("GET", b.location(r.def, "", ""), q, "", nil)
-	c.def, c.sink, c.watchName = r.def, s, r.lane
+	c.def, c.sink, c.watchName, c.phrase = r.def, s, r.lane, r.phrase(q)
 	life := r.life
 	c.done = func(c *call) {
 		if life == r.life {
@@ -164,6 +164,24 @@ func (r *reflector) send(w *World, q url.Values, s sink) {
 	}
 	r.call = c
 	w.send(c)
+}
+
+// phrase says what a request asks for.
+func (r *reflector) phrase(q url.Values) string {
+	text := "lists "
+	switch {
+	case q.Get("sendInitialEvents") != "":
+		text = "asks for state and changes of "
+	case q.Get("watch") != "":
+		text = "watches "
+	case q.Get("continue") != "":
+		text = "lists more "
+	}
+	text += r.def.Resourced().String()
+	if rv := q.Get("resourceVersion"); rv != "" {
+		text += ", rv=" + rv
+	}
+	return text
 }
 
 // answered takes in an answer to a list, or to the request for a watch.
@@ -417,7 +435,7 @@ func (r *reflector) sleep(w *World, why string, f func()) {
 	r.delayed = now
 	r.delay = min(max(2*r.delay, firstDelay), longestDelay)
 	d := time.Duration(float64(r.delay) * (1 + r.random.Float64())).Round(time.Millisecond)
-	w.say("%s %s; it tries again in %s", r.name, why, d)
+	w.say("%s: %s; it tries again in %s", r.name, why, d)
 	r.doing, r.sleeps = why, true
 	life := r.life
 	r.wake = w.after(d, func() {

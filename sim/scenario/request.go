@@ -143,7 +143,8 @@ func (b *builder) revision() (rv string, given bool, err error) {
 	rv, given = b.op.Flag("rv")
 	if rv == "last" {
 		if rv = b.client.rv; rv == "" {
-			return "", true, fmt.Errorf("%s has had no answer with a resourceVersion yet; let it read something before", b.client.name)
+			return "", true, fmt.Errorf("%s has had no answer with a resourceVersion yet; let it read something before",
+				b.client.name)
 		}
 	}
 	return rv, given, nil

@@ -17,7 +17,7 @@ func (w *World) resolve(text string, replica int) (*resource.Definition, error) 
 	var similar []string
 	for _, d := range all {
 		if !named(d, name) {
-			similar = append(similar, d.Resource)
+			similar = append(append(similar, d.Resource), d.ShortNames...)
 			continue
 		}
 		if !qualified || group == d.Group || group == d.Version+"."+d.Group || d.Group == "" && group == d.Version {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/kubesim/kubesim/sim"
+	"github.com/kubesim/kubesim/sim/fault"
 	"github.com/kubesim/kubesim/sim/object"
 )
 
@@ -15,8 +16,11 @@ type RunOptions struct {
 	Seed uint64
 	// Faults are added when the scenario's own preparations are done, as text of sim/fault. "": none.
 	Faults string
-	// Lenient lets requests fail that have no ! before them: only expectations count.
+	// Lenient lets requests fail, or not, whatever stands before them, and expect, too: only never and eventually count.
+	// An operation that makes no sense because of that is left out.
 	Lenient bool
+	// Decisions are those of a run before, which faults then follow. nil: they are drawn.
+	Decisions []fault.Decision
 }
 
 // Outcome is what came of a scenario.
@@ -42,7 +46,11 @@ func (f *Failure) Error() string {
 
 // Run runs a scenario up to its end or to the first thing that goes wrong. An error says that it cannot be run at all.
 func Run(f *File, o RunOptions) (*Outcome, error) {
-	w, err := New(Options{Seed: o.Seed, Files: f.Files, Strict: !o.Lenient})
+	made := Options{Seed: o.Seed, Files: f.Files, Strict: !o.Lenient, Lenient: o.Lenient, Decisions: o.Decisions}
+	w, err := New(f.prepared(made))
+	if err != nil {
+		w, err = New(made) // the line that asks for what there is not will say so
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -54,6 +62,22 @@ func Run(f *File, o RunOptions) (*Outcome, error) {
 	r.text.WriteString("\nhash: " + out.Hash + "\n")
 	out.Transcript = strings.TrimLeft(r.text.String(), "\n")
 	return out, nil
+}
+
+// prepared returns the options with what the first lines of the file prepare, so that the cluster is made only once.
+func (f *File) prepared(o Options) Options {
+	w := &World{options: o}
+	for _, line := range f.Lines {
+		switch op := line.Op; {
+		case op.Name == "seed" && o.Seed != 0:
+			continue
+		case op.Name != "seed" && op.Name != "replicas" && op.Name != "replica":
+			return w.options
+		case w.plan(&op) != nil:
+			return o
+		}
+	}
+	return w.options
 }
 
 // runner runs one scenario.
@@ -83,6 +107,10 @@ func (r *runner) all() error {
 			return err
 		}
 		result, err := r.world.Do(line.Op)
+		if err != nil && r.options.Lenient {
+			r.text.WriteString("   left out: " + err.Error() + "\n")
+			continue
+		}
 		if err != nil {
 			r.fail(line.Number, err.Error())
 			return nil

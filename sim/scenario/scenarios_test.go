@@ -13,3 +13,9 @@ func TestExamples(t *testing.T) {
 	t.Parallel()
 	RunDir(t, "../../examples/scenarios")
 }
+
+// TestActors runs the scenarios about informers and controllers.
+func TestActors(t *testing.T) {
+	t.Parallel()
+	RunDir(t, "testdata")
+}

@@ -31,7 +31,8 @@ func (w *World) Clients() []ClientState {
 	out := make([]ClientState, len(w.names))
 	for i, name := range w.names {
 		c := w.clients[name]
-		out[i] = ClientState{Name: name, Replica: max(c.replica, 1), Held: c.held, Jump: c.jump, Requests: c.sent, RV: c.rv, Token: c.token}
+		out[i] = ClientState{Name: name, Replica: max(c.replica, 1), Held: c.held, Jump: c.jump, Requests: c.sent, RV: c.rv,
+			Token: c.token}
 		if a := w.actor(name); a != nil {
 			s := a.state()
 			out[i].Actor = &s

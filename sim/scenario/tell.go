@@ -14,7 +14,11 @@ import (
 // tell writes an answer into the transcript: one line, and the body if -o asked for it.
 func (w *World) tell(c *call) {
 	x := c.exchange
-	w.say("%s %s %s → %s", x.Client, x.Method, shortPath(x.Path), headline(c))
+	asked := c.phrase
+	if asked == "" {
+		asked = x.Method + " " + shortPath(x.Path)
+	}
+	w.say("%s %s → %s", x.Client, asked, headline(c))
 	for _, text := range x.ResHeader["Warning"] {
 		w.say("  warning: %s", warning(text))
 	}
@@ -45,7 +49,7 @@ func headline(c *call) string {
 		if x.Reason != "" {
 			text = strconv.Itoa(x.Code) + " " + x.Reason
 		}
-		text += ": " + body.String("message")
+		text += ": " + cut(body.String("message"))
 		if body.String("metadata", "continue") != "" {
 			text += " (with a token to go on with)"
 		}
@@ -60,6 +64,15 @@ func headline(c *call) string {
 		return strings.TrimRight(text+" "+body.Kind(), " ")
 	}
 	return text + " " + objectLine(c, body)
+}
+
+// cut shortens a message that is too long for a line.
+func cut(text string) string {
+	const most = 180
+	if runes := []rune(text); len(runes) > most {
+		return string(runes[:most]) + "…"
+	}
+	return text
 }
 
 // objectLine names an object: configmaps/a rv 4005, deleting.

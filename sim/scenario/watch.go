@@ -45,7 +45,8 @@ func (w *World) open(c *call) {
 	if name == "" || w.watchNamed(name) != nil {
 		name = w.freeName("w")
 	}
-	x := &watch{name: name, exchange: c.exchange, call: c, stream: c.answer.Watch, sink: c.sink, rv: c.query.Get("resourceVersion")}
+	x := &watch{name: name, exchange: c.exchange, call: c, stream: c.answer.Watch, sink: c.sink,
+		rv: c.query.Get("resourceVersion")}
 	c.exchange.Watch = name
 	w.watches = append(w.watches, x)
 }

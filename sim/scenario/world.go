@@ -9,6 +9,7 @@ import (
 
 	"github.com/kubesim/kubesim/clock"
 	"github.com/kubesim/kubesim/sim"
+	"github.com/kubesim/kubesim/sim/fault"
 	"github.com/kubesim/kubesim/sim/trace"
 )
 
@@ -20,6 +21,10 @@ type Options struct {
 
 	// Strict makes a request that fails without a ! before it a Failure.
 	Strict bool
+	// Lenient makes only never and eventually Failures.
+	Lenient bool
+	// Decisions are those of a World before, which faults then follow. nil: they are drawn.
+	Decisions []fault.Decision
 }
 
 // records is how many records of the cluster's trace are kept: more than a single step makes.
@@ -86,7 +91,7 @@ func (w *World) boot() error {
 	w.clock = clock.NewManual(clock.Epoch())
 	w.begin = w.clock.Now()
 	c, err := sim.New(sim.Options{Clock: w.clock, Seed: w.options.Seed, Replicas: w.options.Replicas,
-		Trace: trace.Options{Keep: records, Hash: true}})
+		Replay: w.options.Decisions, Trace: trace.Options{Keep: records, Hash: true}})
 	if err != nil {
 		return err
 	}
@@ -338,9 +343,9 @@ func (w *World) substituted(s string, lenient bool) (string, error) {
 	}
 }
 
-// variable returns the value of a variable.
+// variable returns the value of a variable. revision is the store's.
 func (w *World) variable(name string) (string, bool) {
-	if name == "rv" {
+	if name == "revision" {
 		return fmt.Sprint(w.cluster.Revision()), true
 	}
 	value, ok := w.vars[name]

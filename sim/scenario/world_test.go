@@ -1,48 +1,184 @@
 package scenario
 
 import (
+	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"github.com/matryer/is"
 )
 
-func TestTry(t *testing.T) {
-	w, err := New(Options{})
+// do carries out lines and returns what they say, and the World.
+func do(t *testing.T, w *World, lines ...string) []Result {
+	t.Helper()
+	var out []Result
+	for _, line := range lines {
+		op, err := Parse(line)
+		if err != nil {
+			t.Fatalf("%s: %v", line, err)
+		}
+		r, err := w.Do(op)
+		if err != nil {
+			t.Fatalf("%s: %v", line, err)
+		}
+		out = append(out, r)
+	}
+	return out
+}
+
+func world(t *testing.T, o Options) *World {
+	t.Helper()
+	w, err := New(o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, line := range strings.Split(`replicas 2
-create cm a --from-literal k=v --as alice
-watch cm --rv=0 --name w --as bob --via 2
-get cm a -o yaml
-list cm -o table
-! create cm a
-apply -f x.yaml --as carol
-lag 2
-patch cm a -p '{"data":{"k":"w"}}' --as dave
-list cm --via 2 --as eve
-resume 2
-delete cm a --as alice
-tick 1m
-expire
-get cm --rv=4005 --rv-match=Exact
-request GET /version`, "\n") {
+	return w
+}
+
+// holds fails the test when a condition does not hold.
+func holds(t *testing.T, w *World, conditions ...string) {
+	t.Helper()
+	for _, c := range conditions {
+		if ok, why, err := w.Holds(c); !ok {
+			t.Errorf("%s: %s (%v)", c, why, err)
+		}
+	}
+}
+
+// A read that has to wait lets time pass; with & it does not, and is answered when time has passed.
+func TestWaiting(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	w := world(t, Options{})
+	r := do(t, w, "! list cm --rv 9999")
+	is.Equal(r[0].Lines[0], "-- 00:00:03 (+3s)")
+	is.True(strings.Contains(r[0].Lines[1], "504 Timeout: Timeout: Too large resource version: 9999, current: 4004")) // after 3 s
+	r = do(t, w, "list cm --rv 4005 &", "create cm a")
+	is.True(r[0].Waiting)
+	is.Equal(len(r[1].Lines), 2) // the commit has answered the list too
+	is.Equal(r[1].Lines[0], "   you GET /api/v1/namespaces/default/configmaps?resourceVersion=4005 → 200 OK, 1 item: a; rv 4005")
+}
+
+// Every frame has a number, a lane and a cause before it.
+func TestFrames(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	w := world(t, Options{})
+	do(t, w, "replicas 2", "informer i configmaps", "watch cm --name w --via 2 --rv 0", "create cm a --as alice", "tick 2m", "compact", "stop w")
+	chain := map[Kind]Kind{StoreCommit: HTTPRequest, CacheApply: StoreCommit, WatchEvent: StoreCommit, HTTPResponse: HTTPRequest}
+	frames := w.Frames(0)
+	kinds := map[Kind]int{}
+	for i, f := range frames {
+		is.Equal(f.N, uint64(i+1)) // without gaps
+		is.True(f.Cause < f.N)     // causes come before
+		is.True(f.Lane != "")
+		kinds[f.Kind]++
+		if cause, ok := chain[f.Kind]; ok && f.Cause != 0 {
+			is.Equal(frames[f.Cause-1].Kind, cause) // what leads to what
+		}
+	}
+	is.Equal(kinds[CacheApply], 2)     // both replicas learn of the commit
+	is.Equal(kinds[WatchEvent], 2)     // both watches
+	is.True(kinds[WatchBookmark] >= 3) // two minutes pass
+	is.Equal(kinds[WatchClose], 1)
+	is.Equal(kinds[StoreCompact], 1)
+	is.Equal(string(frames[0].AppendJSON(nil)), `{"n":1,"vt":1767225600000,"rv":"4004","lane":"client/i","kind":"http.req","op":2,"ref":"1",`+
+		`"text":"`+frames[0].Text[:4]+strings.ReplaceAll(frames[0].Text[4:], "&", `\u0026`)+`","verb":"GET","replica":1}`)
+}
+
+// What makes no sense is refused, and nothing has happened.
+func TestRefused(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	w := world(t, Options{})
+	do(t, w, "create cm a", "watch cm --name w")
+	hash, n := w.Hash(), len(w.Log())
+	for line, want := range map[string]string{ // order does not matter: none changes anything
+		"seed 3":                       "seed decides what the world is made with: put it before everything else",
+		"get cmm":                      `replica 1 serves no resource "cmm"; did you mean cm?`,
+		"get po --via 2":               "there is no replica 2: there are 1, counted from 1",
+		"create -f x.yaml":             `there is no file "x.yaml", nor any other; a scenario has files after lines such as -- x.yaml --`,
+		"list cm --continue last":      "you has read no page that another one follows; read one with --limit before",
+		"watch cm --name w":            "there is a watch w already; choose another --name",
+		"stop v":                       `there is no watch "v"; there are w`,
+		"step op":                      `there is no actor "op", nor any other; begin with informer, pager or controller`,
+		"get cm $x":                    "nobody has set $x; set it before: let x = .metadata.resourceVersion",
+		"fault on x pods do fail Nope": "",
+		"restore 1":                    "",
+	} {
 		op, err := Parse(line)
-		if err != nil {
-			t.Fatal(line, err)
-		}
-		if strings.HasPrefix(line, "apply") {
-			op.Files = map[string]string{"x.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\ndata: {a: b}\n"}
-		}
-		r, err := w.Do(op)
-		t.Log("> "+op.String(), err)
-		for _, l := range r.Lines {
-			t.Log(l)
-		}
-		if r.Failure != "" {
-			t.Log("FAIL", r.Failure)
+		is.NoErr(err)
+		_, err = w.Do(op)
+		is.True(err != nil) // refused
+		if want != "" {
+			is.Equal(err.Error(), want)
 		}
 	}
-	for _, f := range w.Frames(0) {
-		t.Log(string(f.AppendJSON(nil)))
+	is.Equal(w.Hash(), hash)
+	is.Equal(len(w.Log()), n)
+}
+
+// never looks at the store after every single commit, also in the middle of an operation.
+func TestStanding(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	w := world(t, Options{})
+	do(t, w, "create cm a", "create cm b", "create cm c", "never count cm == 2", "once cm/a absent do create cm d")
+	r := do(t, w, "delete cm --all")
+	is.Equal(r[0].Failure, "this must never be: count cm == 2: count cm is 2") // it was so for one revision only
+	holds(t, w, "cm/d exists", "count cm == 1")
+}
+
+// The same log gives the same frames, whatever it is, and going on after a part of it is the same as doing it all.
+func FuzzWorld(f *testing.F) {
+	for seed := range uint64(8) {
+		f.Add(seed, uint8(30))
 	}
+	f.Fuzz(func(t *testing.T, seed uint64, n uint8) {
+		log := randomLog(seed, int(n))
+		run := func() *World {
+			w := world(t, Options{Seed: seed, Files: map[string]string{"r.yaml": "rules: [{for: configmaps, when: .data.seen absent, " +
+				`do: "patch configmaps {{name}} -p '{data: {seen: yes}}'"}]`}})
+			for _, op := range log {
+				if _, err := w.Do(op); err != nil {
+					continue // it makes no sense here, and is left out the other time too
+				}
+			}
+			return w
+		}
+		a, b := run(), run()
+		if a.Hash() != b.Hash() {
+			t.Fatalf("two runs differ: %s", firstDifference(a.Frames(0), b.Frames(0)))
+		}
+		c := world(t, a.options)
+		for _, op := range a.Log() {
+			if _, err := c.Do(op); err != nil {
+				t.Fatalf("%s is in the log and is refused: %v", op, err)
+			}
+		}
+		if a.Hash() != c.Hash() {
+			t.Fatalf("the log gives another world: %s", firstDifference(a.Frames(0), c.Frames(0)))
+		}
+	})
+}
+
+// randomLog draws operations.
+func randomLog(seed uint64, n int) []Op {
+	r := rand.New(rand.NewPCG(seed, 1))
+	lines := []string{"create cm a", "create cm b --as bob", "delete cm a", "delete cm --all", "list cm --rv 0", "list cm --limit 1", "list cm --continue last &",
+		"list cm --rv 4020 &", "watch cm --rv 4004", "watch cm --initial-events --via 2", "informer i cm", "informer j cm --list-watch", "pager p cm --limit 1",
+		"controller k -f r.yaml", "step p", "step k", "crash i", "start i", "crash k", "start k", "tick 3s", "tick next", "tick 1m", "tick quiet", "settle",
+		"compact", "expire", "lag 2", "cut 2", "resume 2", "restart 1", "restart 2", "hold i", "release i", "hold k", "release k", "route i 2", "route k 2", "close 1",
+		"stall 2 45s", "restore 4006", "fault on update configmaps times=2 do fail Conflict", "fault on watch configmaps do close", "fault clear",
+		"patch cm b -p '{data: {k: v}}'", "jump k 1h", "once cm/b exists do crash i"}
+	var out []Op
+	for _, line := range append([]string{"replicas 2"}, make([]string, n)...) {
+		if line == "" {
+			line = lines[r.IntN(len(lines))]
+		}
+		if op, err := Parse(line); err == nil {
+			out = append(out, op)
+		}
+	}
+	return out
 }

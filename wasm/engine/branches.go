@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"encoding/json"
 	"strconv"
 
 	"github.com/kubesim/kubesim/sim/lesson"
@@ -42,6 +43,10 @@ func (e *Engine) boot(q *request) (fields, error) {
 // beginning reads how a world begins, and its log.
 func (q *request) beginning() (*beginning, []scenario.Op, error) {
 	b := &beginning{seed: 1, replicas: q.Replicas}
+	given, err := parseLog(q.Log)
+	if err != nil {
+		return nil, nil, err
+	}
 	if q.Seed != "" {
 		seed, err := strconv.ParseUint(q.Seed, 10, 64)
 		if err != nil {
@@ -56,8 +61,35 @@ func (q *request) beginning() (*beginning, []scenario.Op, error) {
 			return nil, nil, err
 		}
 		b.lesson = l
+	case q.Scenario != "":
+		f, err := scenario.ParseFile([]byte(q.Scenario))
+		if err != nil {
+			return nil, nil, err
+		}
+		b.files = f.Files
+		var log []scenario.Op
+		for _, line := range f.Lines {
+			log = append(log, line.Op)
+		}
+		return b, append(log, given...), nil
 	}
-	return b, q.Log, nil
+	return b, given, nil
+}
+
+// parseLog reads the operations that a page has sent.
+func parseLog(raw []json.RawMessage) ([]scenario.Op, error) {
+	if len(raw) > logMax {
+		return nil, failed("the log has %d operations, at most %d are taken", len(raw), logMax)
+	}
+	var log []scenario.Op
+	for i, r := range raw {
+		var op scenario.Op
+		if err := op.UnmarshalJSON(r); err != nil {
+			return nil, failed("operation %d of the log: %v", i+1, err)
+		}
+		log = append(log, op)
+	}
+	return log, nil
 }
 
 // replay makes a world in which the first n operations of a branch have been done.
@@ -111,12 +143,16 @@ func (e *Engine) do(q *request) (fields, error) {
 	switch {
 	case e.run == nil:
 		return nil, errNotBooted
-	case q.Op == nil:
+	case len(q.Op) == 0:
 		return nil, failed(`do needs an operation: {"op":{"line":"get pods"}}`)
 	case e.current.n >= logMax:
 		return nil, failed("the log has %d operations, at most %d are taken", e.current.n, logMax)
 	}
-	return e.doOp(*q.Op)
+	var op scenario.Op
+	if err := op.UnmarshalJSON(q.Op); err != nil {
+		return nil, err
+	}
+	return e.doOp(op)
 }
 
 func (e *Engine) doOp(op scenario.Op) (fields, error) {

@@ -35,20 +35,20 @@ type request struct {
 	ID   int64  `json:"id"`
 	Kind string `json:"kind"`
 
-	Seed     string        `json:"seed"`
-	Replicas []replicaJSON `json:"replicas"`
-	Scenario string        `json:"scenario"`
-	Lesson   string        `json:"lesson"`
-	Log      []scenario.Op `json:"log"`
-	Cursor   *int          `json:"cursor"`
-	Op       *scenario.Op  `json:"op"`
-	Until    string        `json:"until"`
-	N        *int          `json:"n"`
-	Branch   string        `json:"branch"`
-	Frames   int           `json:"frames"`
-	Answer   *int          `json:"answer"`
-	Minor    string        `json:"minor"`
-	Data     []byte        `json:"data"`
+	Seed     string            `json:"seed"`
+	Replicas []replicaJSON     `json:"replicas"`
+	Scenario string            `json:"scenario"`
+	Lesson   string            `json:"lesson"`
+	Log      []json.RawMessage `json:"log"`
+	Cursor   *int              `json:"cursor"`
+	Op       json.RawMessage   `json:"op"`
+	Until    string            `json:"until"`
+	N        *int              `json:"n"`
+	Branch   string            `json:"branch"`
+	Frames   int               `json:"frames"`
+	Answer   *int              `json:"answer"`
+	Minor    string            `json:"minor"`
+	Data     []byte            `json:"data"`
 
 	query
 }
@@ -67,6 +67,8 @@ type failure struct {
 	Text  string `json:"text"`
 	Needs string `json:"needs,omitempty"` // "cel": the other engine; "schema/1.35": data of that Kubernetes minor
 	Fatal bool   `json:"fatal,omitempty"` // nothing works before the next boot or seek
+
+	Column int `json:"column,omitempty"` // of the line of an operation, where it goes wrong; counted from 1
 }
 
 func (f *failure) Error() string { return f.Text }
@@ -120,7 +122,12 @@ func reply(id int64, answer fields, err error) []byte {
 	kind := "ok"
 	if err != nil {
 		var f *failure
-		if !errors.As(err, &f) {
+		var syntax *scenario.SyntaxError
+		switch {
+		case errors.As(err, &f):
+		case errors.As(err, &syntax):
+			f = &failure{Text: syntax.Text, Column: syntax.Column}
+		default:
 			f = &failure{Text: err.Error()}
 		}
 		kind, answer = "error", fields{"error": f}

@@ -34,7 +34,7 @@ func init() {
 		"diff": (*Engine).diff, "history": (*Engine).history, "timeline": (*Engine).timeline, "exchange": (*Engine).exchangeAt,
 		"token": (*Engine).token, "replicas": (*Engine).replicas, "clients": (*Engine).clients, "watches": (*Engine).watches,
 		"faults": (*Engine).faults, "clock": (*Engine).clock, "complete": (*Engine).complete, "help": (*Engine).help,
-		"log": (*Engine).log, "lessons": (*Engine).lessons, "lesson": (*Engine).lessonView,
+		"export": (*Engine).export, "log": (*Engine).log, "lessons": (*Engine).lessons, "lesson": (*Engine).lessonView,
 		"progress": (*Engine).progress,
 	}
 }

@@ -33,6 +33,7 @@ func (b *branch) name() string { return strconv.Itoa(b.id) }
 type run struct {
 	world   *scenario.World
 	session *lesson.Session // nil: no lesson
+	ledger  ledger          // continue tokens, for the timeline
 	ends    []int           // number of the World's last operation after each entry; ends[0]: after the setup
 }
 

@@ -147,6 +147,15 @@ func (e *Engine) log(*request) (any, error) {
 	return out, nil
 }
 
+// export is the view of everything that was done as a scenario, for go test and the command kubesim.
+func (e *Engine) export(*request) (any, error) {
+	story := "Recorded in the playground."
+	if l := e.begin.lesson; l != nil {
+		story = "Recorded in the playground: " + l.Title + "."
+	}
+	return fields{"txtar": string(e.run.world.Export(story).Format())}, nil
+}
+
 // entryView is one lesson in the list.
 type entryView struct {
 	ID      string   `json:"id"`

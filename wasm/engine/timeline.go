@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"net/url"
@@ -77,37 +78,55 @@ func (e *Engine) watchLanes() []laneView {
 	return lanes
 }
 
+// ledger is the continue tokens that clients have got, and up to which frame they were looked for.
+type ledger struct {
+	seen   uint64
+	tokens []bracketView
+	at     map[string]int // token -> place
+	given  []*scenario.Exchange
+}
+
 // brackets returns the continue tokens that clients have got.
 func (e *Engine) brackets() []bracketView {
-	out := []bracketView{}
-	at := map[string]int{}
-	for _, f := range e.run.world.Frames(0) {
-		x := f.Exchange
-		if x == nil {
-			continue
+	l := &e.run.ledger
+	for _, f := range e.run.world.Frames(l.seen) {
+		l.seen = f.N
+		if f.Exchange != nil {
+			l.add(&f)
 		}
-		if f.Kind == scenario.HTTPRequest {
-			if i, ok := at[queryOf(x.Path, "continue")]; ok && out[i].To == 0 {
-				out[i].To = f.N
-			}
-			continue
-		}
-		token := continueOf(x.ResBody)
-		if token == "" {
-			continue
-		}
-		if _, known := at[token]; known {
-			continue
-		}
-		v, err := openToken(token, 0)
-		if err != nil {
-			continue
-		}
-		at[token] = len(out)
-		out = append(out, bracketView{ID: "token/" + strconv.FormatUint(f.N, 10), Label: x.Client + " after " + v.Start, Rev: v.Rev,
-			Start: v.Start, From: f.N, Expired: e.expired(v.Rev, x), Replica: x.Replica, Token: token})
+	}
+	out := make([]bracketView, len(l.tokens))
+	for i, b := range l.tokens {
+		b.Expired = e.expired(b.Rev, l.given[i])
+		out[i] = b
 	}
 	return out
+}
+
+// add looks for a token in a request or an answer.
+func (l *ledger) add(f *scenario.Frame) {
+	x := f.Exchange
+	if f.Kind == scenario.HTTPRequest {
+		if i, ok := l.at[queryOf(x.Path, "continue")]; ok && l.tokens[i].To == 0 {
+			l.tokens[i].To = f.N
+		}
+		return
+	}
+	token := continueOf(x.ResBody)
+	if _, known := l.at[token]; known || token == "" {
+		return
+	}
+	v, err := openToken(token, 0)
+	if err != nil {
+		return
+	}
+	if l.at == nil {
+		l.at = map[string]int{}
+	}
+	l.at[token] = len(l.tokens)
+	l.given = append(l.given, x)
+	l.tokens = append(l.tokens, bracketView{ID: "token/" + strconv.FormatUint(f.N, 10), Label: x.Client + " after " + v.Start, Rev: v.Rev,
+		Start: v.Start, From: f.N, Replica: x.Replica, Token: token})
 }
 
 // expired reports whether a list at a revision can no longer be read on: neither the cache of the API server that was
@@ -129,7 +148,7 @@ func (e *Engine) expired(rev string, x *scenario.Exchange) bool {
 
 // continueOf returns metadata.continue of a body, or "".
 func continueOf(body []byte) string {
-	if !strings.Contains(string(body), `"continue"`) {
+	if !bytes.Contains(body, []byte(`"continue"`)) || bytes.Contains(body, []byte(`"continue":""`)) {
 		return ""
 	}
 	var list struct {

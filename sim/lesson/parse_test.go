@@ -1,0 +1,76 @@
+package lesson
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/matryer/is"
+)
+
+const (
+	someLesson = `{id: x, title: X, about: Something., steps: [
+  {say: a, check: [configmaps/a exists], hint: [one, two], solution: [create configmap a],
+   predict: {ask: "?", options: [{say: "y", if: status 201}, {say: "n", if: status 409}]}},
+  {say: end}]}`
+	someText = "## a\nCreate `a`.\n\n## end\nThat was it.\n"
+)
+
+// TestParse: what is wrong with a lesson is said with the step and with how to mend it.
+func TestParse(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	l, err := Parse([]byte(someLesson), []byte(someText))
+	is.NoErr(err)
+	is.Equal(l.Steps[0].Text, "Create `a`.")
+	is.Equal(l.Engine, "core") // unless it says something else
+	for _, wrong := range []struct{ old, new, text, want string }{
+		{"say: a,", "say: b,", someText, `step 1 (b): text.en.md has no section "## b"`},
+		{"create configmap a]", "creat configmap a]", someText, "did you mean create"},
+		{"configmaps/a exists", "configmaps exists", someText, "check: configmaps exists: column 1"},
+		{"if: status 409", "if: status=409=", someText, "option 2"},
+		{"hint: [one, two]", "hint: [one]", someText, "there are 1 hints; two are wanted"},
+		{"{say: end}", "{say: end, hint: [a, b]}", someText, "the last step has nothing but a text"},
+		{"solution: [create configmap a],", "", someText, "check and solution must be there"},
+		{"about: Something.", "abut: Something.", someText, `unknown field "abut"`},
+		{"id: x", "id: x, allow: [dance]", someText, `there is no command "dance"`},
+		{"id: x", "id: x, engine: big", someText, "it is core, or cel"},
+		{"id: x", "id: x", someText + "## more\nx\n", "sections that no step says"},
+		{"id: x", "id: x", "hello\n" + someText, "line 1: a text begins with"},
+		{"id: x", "id: x", strings.Replace(someText, "Create", strings.Repeat("word ", 61), 1), "62 words"},
+	} {
+		_, err := Parse([]byte(strings.Replace(someLesson, wrong.old, wrong.new, 1)), []byte(wrong.text))
+		if err == nil || !strings.Contains(err.Error(), wrong.want) {
+			t.Errorf("with %q: %v, want %q", wrong.new, err, wrong.want)
+		}
+	}
+}
+
+// TestAllow: a lesson may keep to some commands, and says so.
+func TestAllow(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	l, err := Parse([]byte(strings.Replace(someLesson, "id: x", "id: x, allow: [create]", 1)), []byte(someText))
+	is.NoErr(err)
+	s, err := Start(l)
+	is.NoErr(err)
+	list, err := ops([]string{"get configmaps", "create configmap a"})
+	is.NoErr(err)
+	_, err = s.Do(list[0])
+	is.True(err != nil && strings.Contains(err.Error(), "keeps to create"))
+	_, err = s.Do(list[1])
+	is.NoErr(err)
+	is.True(s.Done())
+	is.Equal(s.Right(0), 0) // the first option holds: it was created
+}
+
+// FuzzParse: any two texts are a lesson or an error, and a lesson can be begun.
+func FuzzParse(f *testing.F) {
+	f.Add(someLesson, someText)
+	f.Add("steps: [{say: a, do: [tick 1m]}]", "## a\n## a\n")
+	f.Fuzz(func(t *testing.T, about, text string) {
+		l, err := Parse([]byte(about), []byte(text))
+		if err == nil && (l.ID == "" || l.Engine == "") {
+			t.Errorf("%q is a lesson without an id or an engine", about)
+		}
+	})
+}

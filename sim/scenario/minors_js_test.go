@@ -1,0 +1,26 @@
+package scenario
+
+import (
+	"encoding/binary"
+	"os"
+
+	"github.com/kubesim/kubesim/sim/schema"
+)
+
+// Under js only the newest minor is built in; a page fetches the others, and these tests read them.
+func init() {
+	for _, minor := range []string{"1.34", "1.35"} {
+		set, err := os.ReadFile("../schema/data/" + minor + ".bin")
+		if err != nil {
+			panic(err)
+		}
+		docs, err := os.ReadFile("../schema/data/docs-" + minor + ".bin")
+		if err != nil {
+			panic(err)
+		}
+		packed := append(binary.BigEndian.AppendUint32(nil, uint32(len(set))), set...)
+		if err := schema.Register(minor, append(packed, docs...)); err != nil {
+			panic(err)
+		}
+	}
+}

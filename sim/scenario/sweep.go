@@ -1,0 +1,69 @@
+package scenario
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/kubesim/kubesim/sim/fault"
+)
+
+// RandomFaults returns the plan that a seed draws for a scenario: faults that any client of a correct cluster has to cope
+// with, for the resources that the scenario is about.
+func RandomFaults(f *File, seed uint64) fault.Plan {
+	return fault.Random(seed, plannedFaults, resourcesOf(f)...)
+}
+
+// plannedFaults is how many faults a random plan has at most.
+const plannedFaults = 4
+
+// resourcesOf returns the resources that come up when a scenario is run as it is.
+func resourcesOf(f *File) []string {
+	out, err := Run(f, RunOptions{Lenient: true})
+	if err != nil {
+		return nil
+	}
+	var list []string
+	for _, frame := range out.World.Frames(0) {
+		if frame.Kind != StoreCommit {
+			continue
+		}
+		resource, _, _ := strings.Cut(frame.Ref, " ")
+		if !slices.Contains(list, resource) {
+			list = append(list, resource)
+		}
+	}
+	slices.Sort(list)
+	return list
+}
+
+// Sweep runs a scenario under the random faults of many seeds.
+type Sweep struct {
+	file      *File
+	resources []string
+}
+
+// NewSweep prepares to sweep.
+func NewSweep(f *File) *Sweep { return &Sweep{f, resourcesOf(f)} }
+
+// Options returns what one seed is run with. Only never and eventually count: what a line expects at once may come later
+// under faults.
+func (s *Sweep) Options(seed uint64) RunOptions {
+	return RunOptions{Seed: seed, Faults: fault.Random(seed, plannedFaults, s.resources...).String(), Lenient: true}
+}
+
+// Run runs one seed.
+func (s *Sweep) Run(seed uint64) (*Outcome, error) { return Run(s.file, s.Options(seed)) }
+
+// Shrink returns the smallest part of the plan of a failing seed with which the same line still fails.
+func (s *Sweep) Shrink(seed uint64, failure *Failure) fault.Plan {
+	o := s.Options(seed)
+	plan, err := fault.Parse(o.Faults)
+	if err != nil {
+		return nil
+	}
+	return fault.Shrink(plan, func(p fault.Plan) bool {
+		o.Faults = p.String()
+		out, err := Run(s.file, o)
+		return err == nil && out.Failure != nil && out.Failure.Line == failure.Line
+	})
+}

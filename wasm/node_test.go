@@ -1,0 +1,125 @@
+//go:build !js
+
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/kubesim/kubesim/sim"
+	"github.com/kubesim/kubesim/sim/lesson"
+	"github.com/kubesim/kubesim/sim/scenario"
+	"github.com/kubesim/kubesim/sim/schema"
+)
+
+// memoryMax is how much linear memory the engine may take in any lesson, in bytes: a telephone has to hold the page, too.
+const memoryMax = 48e6
+
+// TestNode builds the engine of the page and takes every lesson in it under node: its frames are those of the native
+// build, byte for byte, and its memory stays small.
+func TestNode(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("builds the engine for js/wasm")
+	}
+	node, err := exec.LookPath("node")
+	if err != nil {
+		t.Skip("needs node: https://nodejs.org, or apt-get install nodejs")
+	}
+	built := filepath.Join(t.TempDir(), "engine.wasm")
+	mustRun(t, exec.Command(node, "build.mjs", "--raw="+built, "core")) // as make wasm does
+	root := strings.TrimSpace(mustRun(t, exec.Command("go", "env", "GOROOT")))
+	packed, err := schema.Pack("1.35")
+	if err != nil {
+		t.Fatal(err)
+	}
+	older := filepath.Join(t.TempDir(), "1.35.bin")
+	if err := os.WriteFile(older, packed, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out := mustRun(t, exec.Command(node, "testdata/engine.mjs", built, filepath.Join(root, "lib/wasm/wasm_exec.js"), older))
+	taken := map[string]bool{}
+	for _, line := range strings.Split(strings.TrimSpace(out), "\n") {
+		var got struct {
+			Lesson, Hash, Needs string
+			Memory              float64
+		}
+		if err := json.Unmarshal([]byte(line), &got); err != nil {
+			t.Fatalf("%s: %v", line, err)
+		}
+		if got.Lesson == "" {
+			if want := skewedHash(t); got.Needs != "schema/1.35" || got.Hash != want {
+				t.Errorf("a world with an older API server needs %q and has the hash %s under js/wasm, %s natively", got.Needs, got.Hash, want)
+			}
+			continue
+		}
+		taken[got.Lesson] = true
+		if want := hash(t, got.Lesson); got.Hash != want {
+			t.Errorf("lesson %s: the frames have the hash %s under js/wasm, %s natively", got.Lesson, got.Hash, want)
+		}
+		t.Logf("%-12s %s %5.1f MB", got.Lesson, got.Hash, got.Memory/1e6)
+		if got.Memory > memoryMax {
+			t.Errorf("lesson %s takes %.1f MB of linear memory, at most %.0f are wanted", got.Lesson, got.Memory/1e6, memoryMax/1e6)
+		}
+	}
+	if all, err := lesson.All(); err != nil || len(taken) != len(all) {
+		t.Errorf("%d of %d lessons were taken, %v", len(taken), len(all), err)
+	}
+}
+
+// hash takes a lesson natively and returns the hash of its frames.
+func hash(t *testing.T, id string) string {
+	t.Helper()
+	l, err := lesson.Find(id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := lesson.Start(l)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for !s.Done() {
+		for _, op := range s.Step().Solution {
+			if _, err := s.Do(op); err != nil {
+				t.Fatal(fmt.Errorf("%s: %w", op, err))
+			}
+		}
+	}
+	return s.World().Hash()
+}
+
+// skewedHash is the hash of the world with two versions that testdata/engine.mjs makes.
+func skewedHash(t *testing.T) string {
+	t.Helper()
+	w, err := scenario.New(scenario.Options{Seed: 1, Replicas: []sim.ReplicaOptions{{Version: "1.36"}, {Version: "1.35"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range []string{"create configmap a", "get configmap a --via=2"} {
+		op, err := scenario.Parse(line)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.Do(op); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return w.Hash()
+}
+
+func mustRun(t *testing.T, c *exec.Cmd) string {
+	t.Helper()
+	var failed bytes.Buffer
+	c.Stderr = &failed
+	out, err := c.Output()
+	if err != nil {
+		t.Fatalf("%s: %v\n%s", strings.Join(c.Args, " "), err, failed.String())
+	}
+	return string(out)
+}

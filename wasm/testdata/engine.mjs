@@ -1,0 +1,49 @@
+// Tries a built engine: node engine.mjs ENGINE.wasm WASM_EXEC.js SCHEMA-1.35.bin
+// Prints one line of JSON per lesson, taken with its solutions: its id, the hash of its frames, and the linear memory of
+// the engine in bytes; then a line for a world with an older API server, whose data has to be loaded first.
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+
+const [, , file, glue, older] = process.argv
+createRequire(import.meta.url)(glue)
+const module = await WebAssembly.compile(readFileSync(file))
+
+// start returns a function that sends a message to an engine of its own and returns the answer.
+async function start() {
+  const go = new globalThis.Go()
+  const instance = await WebAssembly.instantiate(module, go.importObject)
+  go.run(instance)
+  const handle = globalThis.kubesimHandle
+  let id = 0
+  const ask = (kind, more = {}) => {
+    const bytes = new TextEncoder().encode(JSON.stringify({ v: 1, id: ++id, kind, ...more }))
+    return JSON.parse(new TextDecoder().decode(handle(bytes)[0]))
+  }
+  const send = (kind, more) => {
+    const answer = ask(kind, more)
+    if (answer.kind !== 'ok') throw new Error(`${kind} ${JSON.stringify(more)}: ${answer.error.text}`)
+    return answer
+  }
+  return { ask, send, memory: () => instance.exports.mem.buffer.byteLength }
+}
+
+const { lessons } = (await start()).send('query', { view: 'lessons' }).data
+for (const { id, engine } of lessons) {
+  if (engine !== 'core') continue
+  const { send, memory } = await start()
+  let answer = send('lesson', { lesson: id })
+  while (!answer.lesson.done) {
+    answer = send('solve')
+    send('query', { view: 'timeline' })
+  }
+  send('seek', { n: 0 }) // as a learner scrubs: two worlds are there for a moment
+  send('seek', { n: answer.head.n })
+  console.log(JSON.stringify({ lesson: id, hash: send('hash').hash, memory: memory() }))
+}
+
+const { ask, send, memory } = await start()
+const world = { replicas: [{ version: '1.36' }, { version: '1.35' }], log: [{ line: 'create configmap a' }, { line: 'get configmap a --via=2' }] }
+const { needs } = ask('boot', world).error
+send('schema', { minor: '1.35', data: readFileSync(older).toString('base64') })
+console.log(JSON.stringify({ needs, hash: send('boot', world).hash, memory: memory() }))
+process.exit(0)
