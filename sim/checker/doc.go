@@ -42,6 +42,7 @@ type Object struct {
 	Namespace, Name, UID string
 	Rev                  uint64 // metadata.resourceVersion
 	Labels               map[string]string
+	Terminating          bool   // it has a deletionTimestamp
 	Digest               uint64 // of everything except kind, apiVersion and resourceVersion
 }
 

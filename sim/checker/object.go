@@ -49,7 +49,7 @@ func (e *Evidence) shown(yield func(where string, id ID, o *Object, deleted bool
 		}
 	}
 	for _, c := range e.Calls {
-		if c.Verb == "delete" || c.Verb == "deletecollection" || !c.Done() {
+		if c.Verb == "delete" || c.Verb == "deletecollection" || !c.Done() || e.removed(c) {
 			continue
 		}
 		for _, o := range c.Objects {
@@ -60,6 +60,22 @@ func (e *Evidence) shown(yield func(where string, id ID, o *Object, deleted bool
 			yield(c.String(), ID{resource, o.Namespace, o.Name}, o, false)
 		}
 	}
+}
+
+// removed reports whether a patch or update took off the last finalizer: its answer shows the object without it at the
+// revision before, which is in no log.
+func (e *Evidence) removed(c *Call) bool {
+	if c.Verb != "patch" && c.Verb != "update" {
+		return false
+	}
+	list := e.versions[c.ID]
+	for i := range list {
+		if list[i].rev == c.Rev && i+1 < len(list) && list[i+1].obj == nil {
+			gone := e.commit(list[i+1].rev)
+			return gone.Step == 0 || c.Called <= gone.Step && gone.Step <= c.Returned
+		}
+	}
+	return false
 }
 
 // origin returns the object in the log that was shown as o, or nil.

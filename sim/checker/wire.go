@@ -19,7 +19,8 @@ func ReadObject(data []byte) (*Object, error) {
 
 // take makes the Object of a JSON object, which it changes.
 func take(obj object.Object) (*Object, error) {
-	o := &Object{Namespace: obj.Namespace(), Name: obj.Name(), UID: obj.UID(), Labels: obj.Labels()}
+	o := &Object{Namespace: obj.Namespace(), Name: obj.Name(), UID: obj.UID(), Labels: obj.Labels(),
+		Terminating: obj.DeletionTimestamp() != ""}
 	rev, err := strconv.ParseUint(obj.ResourceVersion(), 10, 64)
 	if err != nil {
 		return nil, fmt.Errorf("checker: object %q: resourceVersion %q is no revision", o.Name, obj.ResourceVersion())

@@ -55,17 +55,20 @@ func (e *Evidence) explained(c *Commit, calls, wide []*Call) bool {
 		return true
 	}
 	for _, w := range calls {
-		if during(w) && (w.Unknown() || c.Object == nil && w.Verb == "delete" && w.Done()) {
-			return true
+		if during(w) && (w.Unknown() || w.Done() && (ends(c) && w.Verb == "delete" || c.Object == nil && w.Verb != "create")) {
+			return true // a patch or update that takes the last finalizer off removes the object, too
 		}
 	}
 	for _, w := range wide {
-		if c.Object == nil && during(w) && w.Scope.Resource == c.Resource && (w.Unknown() || w.Done()) {
+		if ends(c) && during(w) && w.Scope.Resource == c.Resource && (w.Unknown() || w.Done()) {
 			return true
 		}
 	}
 	return false
 }
+
+// ends reports whether a commit removes an object or begins to.
+func ends(c *Commit) bool { return c.Object == nil || c.Object.Terminating }
 
 // NoLostUpdate checks that a write based on a revision followed it: nobody else's write lies between. A PUT that created
 // its object is left out: of kinds that allow that, the server does not look at the revision.
@@ -88,11 +91,19 @@ func NoLostUpdate(e *Evidence) []Violation {
 	return f.list
 }
 
-// deletedFrom checks that what a delete removed was the revision that it named.
+// deletedFrom checks that what a delete removed, or began to remove, was the revision that it named.
 func (e *Evidence) deletedFrom(f *finding, c *Call) {
 	for i, v := range e.versions[c.ID] {
-		if v.rev == c.Based && i+1 < len(e.versions[c.ID]) && e.versions[c.ID][i+1].obj == nil {
-			return
+		if v.rev != c.Based {
+			continue
+		}
+		if v.obj != nil && v.obj.Terminating {
+			return // it had begun before
+		}
+		if i+1 < len(e.versions[c.ID]) {
+			if next := e.versions[c.ID][i+1].obj; next == nil || next.Terminating {
+				return
+			}
 		}
 	}
 	f.add("%s: it is to remove the object at %d, which was never removed", c, c.Based)

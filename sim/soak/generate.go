@@ -81,6 +81,9 @@ func (g *generator) ask() Op {
 	}
 	if o.Verb == "patch" {
 		o.Args["type"] = pick(g.r, []string{"merge", "json"})
+		if g.one(3) {
+			o.Args["finalizer"] = pick(g.r, []string{"on", "off", "off"})
+		}
 	}
 	if o.Verb == "apply" && g.one(2) {
 		o.Args["force"] = ""

@@ -132,7 +132,7 @@ func (k maker) write(o Op) *Request {
 		}
 	case "patch":
 		q.Method = http.MethodPatch
-		q.ContentType, q.Body = patch(o.Args["type"], label, k.n, c.Based)
+		q.ContentType, q.Body = patch(o, label, k.n, c.Based)
 	case "delete":
 		q.Method = http.MethodDelete
 		if c.Based != 0 {
@@ -142,9 +142,9 @@ func (k maker) write(o Op) *Request {
 	return q
 }
 
-// patch makes a patch that changes a label and an annotation.
-func patch(form, label string, n int, based uint64) (contentType, body string) {
-	if form == "json" {
+// patch makes a patch that changes a label and an annotation, and may put a finalizer on or take it off.
+func patch(o Op, label string, n int, based uint64) (contentType, body string) {
+	if o.Args["type"] == "json" && o.Args["finalizer"] == "" {
 		test := ""
 		if based != 0 {
 			test = fmt.Sprintf(`{"op":"test","path":"/metadata/resourceVersion","value":"%d"},`, based)
@@ -155,9 +155,9 @@ func patch(form, label string, n int, based uint64) (contentType, body string) {
 	if label == "l2" {
 		value = "null"
 	}
-	guard := ""
+	guard := map[string]string{"on": `,"finalizers":["example.com/soak"]`, "off": `,"finalizers":null`}[o.Args["finalizer"]]
 	if based != 0 {
-		guard = fmt.Sprintf(`,"resourceVersion":"%d"`, based)
+		guard += fmt.Sprintf(`,"resourceVersion":"%d"`, based)
 	}
 	return "application/merge-patch+json", fmt.Sprintf(`{"metadata":{"labels":{"app":%s},"annotations":{"m":"%d"}%s}}`, value, n%5, guard)
 }

@@ -1,0 +1,141 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/anishathalye/porcupine"
+	"github.com/kubesim/kubesim/sim/checker"
+)
+
+// register is what the store holds of one object. rev 0: some revision that nobody was told.
+type register struct {
+	there bool
+	rev   uint64
+}
+
+// linearizable checks that the answers to gets of the newest state and to writes of single objects could have come from
+// one place that does one thing at a time, each between its request and its answer (porcupine). It knows nothing of the
+// log. A write whose outcome nobody was told may have happened at any time after it was sent, or never. definite says
+// that only timeouts and answers that never came are such, which is so for the simulator; of a server behind a network
+// every 5xx is. Unknown: the check took longer than a second per object.
+func linearizable(h *checker.History, definite bool) porcupine.CheckResult {
+	skip := map[checker.ID]bool{}
+	for _, c := range h.Calls {
+		if c.Verb == "deletecollection" && (c.Done() || c.Unknown()) {
+			for _, b := range h.Calls { // which objects it removed is not in its answer
+				if b.Resource == c.Scope.Resource && (c.Scope.Namespace == "" || b.Namespace == c.Scope.Namespace) {
+					skip[b.ID] = true
+				}
+			}
+		}
+	}
+	ops := map[checker.ID][]porcupine.Operation{}
+	for _, c := range h.Calls {
+		if c.Name == "" || skip[c.ID] || !relevant(h, c, definite) {
+			continue
+		}
+		op := porcupine.Operation{Input: c, Output: c, Call: c.Called, Return: c.Returned}
+		if c.Returned == 0 || unknown(c, definite) {
+			op.Return = math.MaxInt64
+		}
+		ops[c.ID] = append(ops[c.ID], op)
+	}
+	result := porcupine.Ok
+	for id, list := range ops { // order does not matter: the worst result counts
+		switch porcupine.CheckOperationsTimeout(model(h, id, definite), list, time.Second) {
+		case porcupine.Illegal:
+			return porcupine.Illegal
+		case porcupine.Unknown:
+			result = porcupine.Unknown
+		}
+	}
+	return result
+}
+
+// unknown reports whether a call may have been carried out or not.
+func unknown(c *checker.Call, definite bool) bool {
+	if definite && c.Returned != 0 && !c.Broken {
+		return c.Code == 504
+	}
+	return c.Unknown()
+}
+
+// relevant reports whether a call says anything about its object.
+func relevant(h *checker.History, c *checker.Call, definite bool) bool {
+	for _, r := range h.Expiring {
+		if r == c.Resource {
+			return false
+		}
+	}
+	if c.Verb == "get" {
+		return c.Version == "" && (c.Done() || c.Code == 404 && !c.Broken && c.Returned != 0)
+	}
+	return c.Done() || unknown(c, definite) || c.Code == 404 || c.Verb == "create" && c.Code == 409
+}
+
+// model is the register of one object.
+func model(h *checker.History, id checker.ID, definite bool) porcupine.Model {
+	begin := register{}
+	for _, b := range h.Before {
+		if b.ID == id {
+			begin = register{true, b.Rev}
+		}
+	}
+	m := porcupine.NondeterministicModel{
+		Init: func() []any { return []any{begin} },
+		Step: func(state, input, _ any) []any {
+			c := input.(*checker.Call)
+			s := state.(register)
+			if unknown(c, definite) {
+				return append([]any{s}, guess(s, c)...)
+			}
+			return step(s, c)
+		},
+		DescribeOperation: func(input, _ any) string { return fmt.Sprint(input) },
+	}
+	return m.ToModel()
+}
+
+// guess returns what the object may be after a write that nobody was told of.
+func guess(s register, c *checker.Call) []any {
+	switch {
+	case c.Verb == "create" && !s.there:
+		return []any{register{true, 0}}
+	case c.Verb == "patch", c.Verb == "update", c.Verb == "delete" && s.there:
+		return []any{register{true, 0}, register{}}
+	}
+	return nil
+}
+
+// step returns what the object is after a call, or nothing when the answer is not possible.
+func step(s register, c *checker.Call) []any {
+	based := c.Based == 0 || s.there && (s.rev == c.Based || s.rev == 0)
+	ok := false
+	next := register{true, c.Rev}
+	if c.Verb == "delete" && c.Done() && c.Rev != 0 && s.there && based { // it shows the object: there may be finalizers
+		return []any{register{}, register{true, 0}}
+	}
+	if (c.Verb == "patch" || c.Verb == "update") && c.Code == 200 && s.there && based && (c.Rev == s.rev || s.rev == 0) {
+		return []any{register{}, next} // nothing was changed, or the last finalizer was taken off
+	}
+	switch {
+	case c.Code == 404:
+		ok, next = !s.there, s
+	case c.Code == 409: // of a create
+		ok, next = s.there, s
+	case c.Verb == "get":
+		ok = s.there && (s.rev == c.Rev || s.rev == 0)
+	case c.Code == 201:
+		ok = !s.there
+	case c.Verb == "delete":
+		ok, next = s.there && based, register{}
+	default:
+		ok = s.there && based && c.Rev >= s.rev
+	}
+	if !ok {
+		return nil
+	}
+	return []any{next}
+}

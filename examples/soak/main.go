@@ -1,0 +1,169 @@
+// Command soak runs random work with random trouble against the simulator, a seed after another, and checks every
+// promise of sim/checker and that single objects are linearizable.
+//
+//	go run ./soak                     a million operations
+//	go run ./soak -seed 17            one seed again
+//	go run ./soak -target http://…    the same clients, side by side, against a server that is running
+//
+// Each run is a seed of its own; runs go on side by side, each on one goroutine. Of the first that fails the shortest
+// list of ops is printed that still fails, with the end of the trace, and the line that runs it again.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"net/http"
+	"os"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/anishathalye/porcupine"
+	"github.com/kubesim/kubesim/sim/checker"
+	"github.com/kubesim/kubesim/sim/soak"
+)
+
+var (
+	total  = flag.Int("ops", 1_000_000, "operations in all")
+	size   = flag.Int("size", 700, "operations of a run")
+	first  = flag.Uint64("first", 1, "seed of the first run")
+	seed   = flag.Uint64("seed", 0, "run this seed only")
+	target = flag.String("target", "", "URL of a server to check instead, in its namespaces default and kube-public")
+	token  = flag.String("token", "", "bearer token for -target")
+)
+
+func main() {
+	flag.Parse()
+	var err error
+	switch {
+	case *target != "":
+		err = check(&Remote{URL: strings.TrimSuffix(*target, "/"), Transport: http.DefaultTransport, Token: *token,
+			Config: soak.Swarm(max(*seed, 1), *size)})
+	case *seed != 0:
+		err = again(*seed)
+	default:
+		err = all()
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+// check checks a server that is running.
+func check(r *Remote) error {
+	h, err := r.Run()
+	if err != nil {
+		return err
+	}
+	var out []string
+	for _, v := range checker.Check(h) {
+		out = append(out, v.Error())
+	}
+	if linearizable(h, false) == porcupine.Illegal {
+		out = append(out, "Linearizable: answers about an object fit no order of the requests")
+	}
+	if len(out) > 0 {
+		return fmt.Errorf("%s", strings.Join(out, "\n"))
+	}
+	fmt.Printf("%d requests, %d watches, %d commits: no promise was broken\n", len(h.Calls), len(h.Streams), len(h.Commits))
+	return nil
+}
+
+// run runs a seed and returns which promises were broken.
+func run(c soak.Config, ops []soak.Op, tail int) (*soak.Result, error) {
+	r, err := soak.Run(soak.Options{Config: c, Ops: ops, Tail: tail})
+	if err != nil {
+		return nil, err
+	}
+	if linearizable(r.History, true) == porcupine.Illegal {
+		r.Violations = append(r.Violations, checker.Violation{Promise: "Linearizable",
+			Text: "each object behaves as one register", What: "answers about an object fit no order of the requests"})
+	}
+	return r, nil
+}
+
+// all runs seeds until there were enough operations.
+func all() error {
+	var done, next, unexpected atomic.Int64
+	next.Store(int64(*first))
+	began := time.Now()
+	stop := make(chan struct{})
+	var workers sync.WaitGroup
+	var once sync.Once
+	var failure error
+	for range runtime.GOMAXPROCS(0) {
+		workers.Go(func() {
+			for done.Load() < int64(*total) && unexpected.Load() == 0 {
+				n := uint64(next.Add(1) - 1)
+				c := soak.Swarm(n, *size)
+				r, err := run(c, nil, 0)
+				if err == nil && len(r.Violations) == 0 {
+					done.Add(int64(r.Ops))
+					continue
+				}
+				unexpected.Add(1)
+				once.Do(func() { failure = again(n) })
+			}
+		})
+	}
+	go progress(stop, began, &done, &next)
+	workers.Wait()
+	close(stop)
+	if failure != nil {
+		return failure
+	}
+	took := time.Since(began)
+	fmt.Printf("%d operations in %d runs, %s: no promise was broken (%.0f operations a second)\n", done.Load(),
+		next.Load()-int64(*first), took.Round(time.Second), float64(done.Load())/took.Seconds())
+	return nil
+}
+
+// progress prints how far it is, every five seconds.
+func progress(stop <-chan struct{}, began time.Time, done, next *atomic.Int64) {
+	ticker := time.NewTicker(5 * time.Second)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-stop:
+			return
+		case <-ticker.C:
+			n := done.Load()
+			fmt.Fprintf(os.Stderr, "%9d of %d operations, seed %d, %.0f a second\n", n, *total, next.Load(), float64(n)/time.Since(began).Seconds())
+		}
+	}
+}
+
+// again runs one seed and, when it fails, tells what is needed to understand it.
+func again(seed uint64) error {
+	c := soak.Swarm(seed, *size)
+	ops := soak.Generate(c)
+	r, err := run(c, ops, 0)
+	if err != nil {
+		return fmt.Errorf("%w\nreplay: make soak SOAKFLAGS='-size %d -seed %d'", err, *size, seed)
+	}
+	if len(r.Violations) == 0 {
+		fmt.Printf("%s\nno promise was broken; hash %s\n", c, r.Hash)
+		return nil
+	}
+	promise := r.Violations[0].Promise
+	ops = soak.Minimise(ops, 500, func(ops []soak.Op) bool {
+		r, err := run(c, ops, 0)
+		return err == nil && len(r.Violations) > 0 && r.Violations[0].Promise == promise
+	})
+	if r, err = run(c, ops, 80); err != nil {
+		return err
+	}
+	var b strings.Builder
+	fmt.Fprintln(&b, c)
+	for _, o := range ops {
+		fmt.Fprintln(&b, o)
+	}
+	fmt.Fprintln(&b, r.Tail)
+	for _, v := range r.Violations {
+		fmt.Fprintln(&b, v.Error())
+	}
+	return fmt.Errorf("%sreplay: make soak SOAKFLAGS='-size %d -seed %d'", &b, *size, seed)
+}
