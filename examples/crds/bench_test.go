@@ -8,8 +8,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// BenchmarkInstall is the time to install all CRDs of a project on a new server: ms/CRD, the slowest one as ms/slowest, and
-// the size of what is published as KB/CRD.
+// BenchmarkInstall is the time to install all CRDs of a project on a new server: ms/CRD, the slowest one as
+// ms/slowest, and the size of what is published as KB/CRD.
 func BenchmarkInstall(b *testing.B) {
 	for _, p := range projects {
 		docs := definitions(b, p)
@@ -40,8 +40,8 @@ func BenchmarkInstall(b *testing.B) {
 	}
 }
 
-// BenchmarkSample is the time to create one sample of a project, over all of them that its CRDs accept. The first object of
-// each kind, for which a server has to make ready, is not counted.
+// BenchmarkSample is the time to create one sample of a project, over all of them that its CRDs accept. The first
+// object of each kind, for which a server has to make ready, is not counted.
 func BenchmarkSample(b *testing.B) {
 	for _, p := range projects {
 		b.Run(p.name, func(b *testing.B) {
@@ -54,7 +54,8 @@ func BenchmarkSample(b *testing.B) {
 			}
 			try := func() {
 				for _, d := range docs {
-					if _, err := c.create(context.Background(), d.object, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}}); err != nil {
+					if _, err := c.create(context.Background(), d.object,
+						metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}}); err != nil {
 						b.Fatalf("%s: %v", d.where, err)
 					}
 				}

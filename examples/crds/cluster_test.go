@@ -15,8 +15,9 @@ import (
 )
 
 var (
-	definitionsGVR = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
-	namespacesGVR  = schema.GroupVersionResource{Version: "v1", Resource: "namespaces"}
+	definitionsGVR = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1",
+		Resource: "customresourcedefinitions"}
+	namespacesGVR = schema.GroupVersionResource{Version: "v1", Resource: "namespaces"}
 )
 
 // cluster is a server with the CRDs of a project, and a client.
@@ -79,7 +80,8 @@ func definitions(tb testing.TB, p project) []document {
 
 // define creates a CRD and learns what it serves.
 func (c *cluster) define(ctx context.Context, d document) error {
-	made, err := c.client.Resource(definitionsGVR).Create(ctx, d.object, metav1.CreateOptions{FieldValidation: "Strict"})
+	made, err := c.client.Resource(definitionsGVR).Create(ctx, d.object,
+		metav1.CreateOptions{FieldValidation: "Strict"})
 	if err != nil {
 		return err
 	}
@@ -116,7 +118,8 @@ func (c *cluster) objects(ctx context.Context, u *unstructured.Unstructured) (dy
 }
 
 // create sends u as it is, to its place. The kind must be one of the project.
-func (c *cluster) create(ctx context.Context, u *unstructured.Unstructured, o metav1.CreateOptions) (*unstructured.Unstructured, error) {
+func (c *cluster) create(ctx context.Context, u *unstructured.Unstructured,
+	o metav1.CreateOptions) (*unstructured.Unstructured, error) {
 	objects, _ := c.objects(ctx, u)
 	return objects.Create(ctx, u, o)
 }

@@ -57,8 +57,9 @@ spec:
 			"spec.parentRefs.0": map[string]any{"group": "gateway.networking.k8s.io", "kind": "Gateway", "name": "gw"},
 			"spec.rules.0.matches": []any{ // a default that is a whole list
 				map[string]any{"path": map[string]any{"type": "PathPrefix", "value": "/"}}},
-			"spec.rules.0.backendRefs.0": map[string]any{"group": "", "kind": "Service", "name": "svc", "port": int64(80), "weight": int64(1)},
-			"status":                     nil,
+			"spec.rules.0.backendRefs.0": map[string]any{"group": "", "kind": "Service", "name": "svc",
+				"port": int64(80), "weight": int64(1)},
+			"status": nil,
 		}},
 		{"gateway-api", `
 apiVersion: gateway.networking.k8s.io/v1
@@ -67,7 +68,8 @@ metadata: {name: gw}
 spec:
   gatewayClassName: any
   listeners: [{name: http, protocol: HTTP, port: 80}, {name: https, protocol: HTTPS, port: 443, tls: {certificateRefs: [{name: c}]}}]`, map[string]any{
-			"spec.listeners.0.allowedRoutes.namespaces.from": "Same", // a default {namespaces: {from: Same}} above a default
+			// a default {namespaces: {from: Same}} above a default
+			"spec.listeners.0.allowedRoutes.namespaces.from": "Same",
 			"spec.listeners.1.tls.mode":                      "Terminate",
 			"spec.listeners.1.tls.certificateRefs.0.kind":    "Secret",
 			"spec.listeners.0.tls":                           nil, // no parent, no default
@@ -106,14 +108,16 @@ spec:
     required: true
     schema: {openAPIV3Schema: {type: integer, default: 3, x-kubernetes-validations: [{rule: self > 0}]}}`, map[string]any{
 			"spec.variables.0.schema.openAPIV3Schema.x-kubernetes-validations.0.reason": "FieldValueInvalid",
-			"spec.variables.0.schema.openAPIV3Schema.default":                           int64(3), // of any type: preserved
+			// of any type: preserved
+			"spec.variables.0.schema.openAPIV3Schema.default": int64(3),
 		}},
 	} {
 		u := object(t, x.object)
 		t.Run(x.project+" "+u.GetKind(), func(t *testing.T) {
 			t.Parallel()
 			is := is.New(t)
-			made, err := install(t, named(t, x.project), u.GetKind()).create(t.Context(), u, metav1.CreateOptions{FieldValidation: "Strict"})
+			made, err := install(t, named(t, x.project), u.GetKind()).create(t.Context(), u,
+				metav1.CreateOptions{FieldValidation: "Strict"})
 			is.NoErr(err)
 			for path, want := range x.want {
 				t.Log(path)
@@ -123,8 +127,8 @@ spec:
 	}
 }
 
-// Fields that a CRD does not know are dropped, and the client is warned; below x-kubernetes-preserve-unknown-fields they
-// stay.
+// Fields that a CRD does not know are dropped, and the client is warned; below x-kubernetes-preserve-unknown-fields
+// they stay.
 func TestPruning(t *testing.T) {
 	t.Parallel()
 	for _, x := range []struct {
@@ -165,7 +169,8 @@ spec:
     plugin: {hello: {deep: true}}
     steps: [[{name: s, template: main, withItems: [1, two, {three: 3}]}]]`,
 			[]string{"spec.color"},
-			map[string]any{"spec.templates.0.plugin.hello.deep": true, "spec.templates.0.steps.0.0.withItems.2.three": int64(3)}},
+			map[string]any{"spec.templates.0.plugin.hello.deep": true,
+				"spec.templates.0.steps.0.0.withItems.2.three": int64(3)}},
 	} {
 		u := object(t, x.object)
 		t.Run(x.project, func(t *testing.T) {
@@ -175,7 +180,8 @@ spec:
 			_, err := c.create(t.Context(), u, metav1.CreateOptions{FieldValidation: "Strict"})
 			for _, path := range x.gone {
 				field := path[strings.LastIndex(path, ".")+1:]
-				is.True(err != nil && strings.Contains(err.Error(), field)) // a strict request is refused, and names each field
+				// a strict request is refused, and names each field
+				is.True(err != nil && strings.Contains(err.Error(), field))
 			}
 			made, err := c.create(t.Context(), u, metav1.CreateOptions{FieldValidation: "Ignore"})
 			is.NoErr(err)

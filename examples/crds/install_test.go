@@ -37,13 +37,15 @@ func checkInstalled(t *testing.T, p project, c *cluster) {
 		is.Equal(condition(&d, "Established"), "True")
 		is.Equal(condition(&d, "NonStructuralSchema"), "")
 	}
-	disco := discovery.NewDiscoveryClientForConfigOrDie(&rest.Config{Host: c.srv.URL(), Transport: c.srv.Transport(), QPS: -1})
+	disco := discovery.NewDiscoveryClientForConfigOrDie(&rest.Config{Host: c.srv.URL(), Transport: c.srv.Transport(),
+		QPS: -1})
 	for kind, where := range c.kinds {
 		resources, err := disco.ServerResourcesForGroupVersion(kind.GroupVersion().String())
 		is.NoErr(err)
 		found := false
 		for _, r := range resources.APIResources {
-			found = found || r.Kind == kind.Kind && r.Name == where.resource.Resource && r.Namespaced == where.namespaced
+			found = found || r.Kind == kind.Kind && r.Name == where.resource.Resource &&
+				r.Namespaced == where.namespaced
 		}
 		is.True(found) // discovery names it
 	}
@@ -85,7 +87,8 @@ func TestPolicyGuardsUpgrades(t *testing.T) {
 		}
 		err := replace(d)
 		is.True(apierrors.IsInvalid(err)) // the policy's reason
-		is.True(strings.Contains(err.Error(), "Installing experimental CRDs on top of standard channel CRDs is prohibited"))
+		is.True(strings.Contains(err.Error(),
+			"Installing experimental CRDs on top of standard channel CRDs is prohibited"))
 		refused++
 	}
 	is.Equal(refused, 5) // grpc, http, tcp, tls, udp

@@ -8,8 +8,9 @@ type project struct {
 	crds    []string // files of CustomResourceDefinitions
 	samples []string // YAML files, and Markdown files with YAML in fences
 	invalid []string // YAML files of objects that the CRDs refuse, all of them
-	// refused are samples that are no valid objects, by file:line, and a part of what the server says about each. Most
-	// are pieces that a book shows, or were written for an older version. One that starts to be accepted fails the test.
+	// refused are samples that are no valid objects, by file:line, and a part of what the server says about each.
+	// Most are pieces that a book shows, or were written for an older version. One that starts to be accepted fails
+	// the test.
 	refused map[string]string
 }
 
@@ -58,10 +59,11 @@ var projects = []project{
 		},
 	},
 	{
-		name:    "cluster-api",
-		module:  "sigs.k8s.io/cluster-api@v1.14.2",
-		count:   17,
-		crds:    []string{"core/config/crd/bases/*.yaml", "bootstrap/kubeadm/config/crd/bases/*.yaml", "controlplane/kubeadm/config/crd/bases/*.yaml"},
+		name:   "cluster-api",
+		module: "sigs.k8s.io/cluster-api@v1.14.2",
+		count:  17,
+		crds: []string{"core/config/crd/bases/*.yaml", "bootstrap/kubeadm/config/crd/bases/*.yaml",
+			"controlplane/kubeadm/config/crd/bases/*.yaml"},
 		samples: []string{"docs/book/src/*/*.md", "docs/book/src/*/*/*.md", "docs/book/src/*/*/*/*.md"},
 		refused: clusterRefused,
 	},

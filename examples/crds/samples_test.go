@@ -10,8 +10,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// checkSamples: every sample is created, has no field that its CRD does not know, and reads back as it was answered. Those
-// in refused are refused, for the reason given there.
+// checkSamples: every sample is created, has no field that its CRD does not know, and reads back as it was answered.
+// Those in refused are refused, for the reason given there.
 func checkSamples(t *testing.T, p project, c *cluster) {
 	is := is.New(t)
 	expected, accepted := maps.Clone(p.refused), 0
@@ -34,7 +34,8 @@ func checkSamples(t *testing.T, p project, c *cluster) {
 		}
 		read, err := objects.Get(t.Context(), made.GetName(), metav1.GetOptions{})
 		is.NoErr(err)
-		is.Equal(read, made)                                                          // what was stored is what was answered
+		// what was stored is what was answered
+		is.Equal(read, made)
 		is.NoErr(objects.Delete(t.Context(), made.GetName(), metav1.DeleteOptions{})) // names are used again
 		accepted++
 	}

@@ -1,0 +1,154 @@
+package bugs
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"os"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/go-logr/logr"
+	"github.com/matryer/is"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+	"k8s.io/klog/v2"
+	controllerruntime "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	controllerconfig "sigs.k8s.io/controller-runtime/pkg/config"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	"github.com/kubesim/kubesim/clock"
+	"github.com/kubesim/kubesim/examples/bubble"
+	"github.com/kubesim/kubesim/fake"
+)
+
+func TestMain(m *testing.M) {
+	bubble.Ready()
+	controllerruntime.SetLogger(logr.Discard())
+	klog.SetLogger(logr.Discard()) // client-go complains about faults, and rightly
+	os.Exit(m.Run())
+}
+
+// world is a cluster of two API servers, with a client of the first one.
+type world struct {
+	t   *testing.T
+	is  *is.I
+	srv *fake.Server
+	client.Client
+	mapper meta.RESTMapper // of managers; nil: they ask discovery
+}
+
+// both runs a story with the mistake and without it, each in a bubble of its own.
+func both(t *testing.T, story func(w world, fixed bool)) {
+	t.Parallel()
+	for _, x := range []struct {
+		name  string
+		fixed bool
+	}{{"mistake", false}, {"remedy", true}} {
+		t.Run(x.name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				is := is.New(t)
+				srv := fake.RunT(t, fake.Options{Clock: clock.System{}, Replicas: make([]fake.ReplicaOptions, 2)})
+				c, err := client.New(config(srv, "user"), client.Options{})
+				is.NoErr(err)
+				story(world{t, is, srv, c, nil}, x.fixed)
+			})
+		})
+	}
+}
+
+// config is what a client begins with. Its name is what routes and faults know it by.
+func config(srv *fake.Server, name string) *rest.Config {
+	return &rest.Config{Host: srv.URL(), Transport: srv.Transport(), QPS: -1, UserAgent: name}
+}
+
+// process is a manager that can crash.
+type process struct {
+	crash func()      // ends it at once; more than once does nothing
+	dead  func() bool // whether the request that was fatal has been answered
+}
+
+// start runs what setup adds to a manager, as the client "operator". With fatal, the process dies when that request has
+// been answered: what was written is written, and nothing follows.
+func (w world) start(setup func(controllerruntime.Manager) error, fatal func(*http.Request) bool) *process {
+	w.t.Helper()
+	ctx, cancel := context.WithCancel(w.t.Context())
+	cfg := config(w.srv, "operator")
+	connection := &mortal{next: cfg.Transport, fatal: fatal, die: cancel}
+	cfg.Transport = connection
+	options := controllerruntime.Options{
+		Metrics:    metricsserver.Options{BindAddress: "0"}, // no sockets in a bubble
+		Controller: controllerconfig.Controller{SkipNameValidation: new(true)},
+	}
+	if w.mapper != nil {
+		options.MapperProvider = func(*rest.Config, *http.Client) (meta.RESTMapper, error) { return w.mapper, nil }
+	}
+	manager, err := controllerruntime.NewManager(cfg, options)
+	w.is.NoErr(err)
+	w.is.NoErr(setup(manager))
+	ended := make(chan error, 1)
+	go func() { ended <- manager.Start(ctx) }()
+	p := &process{dead: connection.dead.Load, crash: sync.OnceFunc(func() {
+		cancel()
+		<-ended // with an error or without
+	})}
+	w.t.Cleanup(p.crash)
+	return p
+}
+
+// mortal is the connection of a process that dies in the middle of its work.
+type mortal struct {
+	next  http.RoundTripper
+	fatal func(*http.Request) bool
+	die   func()
+	dead  atomic.Bool
+}
+
+var errDead = errors.New("the process is dead")
+
+func (m *mortal) RoundTrip(r *http.Request) (*http.Response, error) {
+	if m.dead.Load() {
+		return nil, errDead
+	}
+	response, err := m.next.RoundTrip(r)
+	if m.fatal != nil && m.fatal(r) {
+		m.dead.Store(true)
+		m.die()
+		if err == nil {
+			response.Body.Close()
+		}
+		return nil, errDead
+	}
+	return response, err
+}
+
+// settle lets everybody work for a while, and waits until nobody does.
+func settle(d time.Duration) {
+	time.Sleep(d)
+	synctest.Wait()
+}
+
+// object is the metadata of one in default.
+func object(name string) metav1.ObjectMeta {
+	return metav1.ObjectMeta{Namespace: "default", Name: name}
+}
+
+// owner stands for the custom resource of a project.
+func owner(name string, data map[string]string) *corev1.ConfigMap {
+	return &corev1.ConfigMap{ObjectMeta: object(name), Data: data}
+}
+
+// must fails the test with a client's error.
+func (w world) must(err error) {
+	w.t.Helper()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+}

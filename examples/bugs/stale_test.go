@@ -1,0 +1,132 @@
+package bugs
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	controllerruntime "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+
+	"github.com/kubesim/kubesim/sim/fault"
+)
+
+// cassandra makes a claim for each data center, and deletes the claims of one that goes away.
+type cassandra struct {
+	client.Client
+	live  client.Reader // asks the server, not the cache
+	fixed bool
+}
+
+const finalizer = "cassandra.example.com/claims"
+
+// Reconcile reads the data center from its cache.
+func (c *cassandra) Reconcile(ctx context.Context, request controllerruntime.Request) (controllerruntime.Result,
+	error) {
+	dc := &corev1.ConfigMap{}
+	if err := c.Get(ctx, request.NamespacedName, dc); err != nil {
+		return controllerruntime.Result{}, client.IgnoreNotFound(err)
+	}
+	if dc.DeletionTimestamp != nil {
+		if err := c.clean(ctx, dc); err != nil {
+			return controllerruntime.Result{}, err
+		}
+		controllerutil.RemoveFinalizer(dc, finalizer)
+		return controllerruntime.Result{}, client.IgnoreNotFound(c.Update(ctx, dc))
+	}
+	if controllerutil.AddFinalizer(dc, finalizer) {
+		return controllerruntime.Result{}, c.Update(ctx, dc)
+	}
+	claim := &corev1.PersistentVolumeClaim{ObjectMeta: object(dc.Name + "-0"), Spec: corev1.PersistentVolumeClaimSpec{
+		AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
+		Resources: corev1.VolumeResourceRequirements{
+			Requests: corev1.ResourceList{"storage": resource.MustParse("1Gi")}}}}
+	claim.Labels = map[string]string{"cluster": dc.Name}
+	if err := controllerutil.SetControllerReference(dc, claim, c.Scheme()); err != nil {
+		return controllerruntime.Result{}, err
+	}
+	return controllerruntime.Result{}, client.IgnoreAlreadyExists(c.Create(ctx, claim))
+}
+
+// clean deletes the claims of a data center.
+func (c *cassandra) clean(ctx context.Context, dc *corev1.ConfigMap) error {
+	if !c.fixed { // by name: those of another data center that has the name now, too
+		return c.DeleteAllOf(ctx, &corev1.PersistentVolumeClaim{}, client.InNamespace(dc.Namespace),
+			client.MatchingLabels{"cluster": dc.Name})
+	}
+	claims := &corev1.PersistentVolumeClaimList{}
+	if err := c.live.List(ctx, claims, client.InNamespace(dc.Namespace),
+		client.MatchingLabels{"cluster": dc.Name}); err != nil {
+		return err
+	}
+	for i := range claims.Items { // by uid: only those that belonged to this one
+		if claim := &claims.Items[i]; metav1.IsControlledBy(claim, dc) {
+			if err := c.Delete(ctx, claim, client.Preconditions{UID: &claim.UID}); client.IgnoreNotFound(err) != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// A data center is deleted, and one with the same name is created. The operator restarts and connects to an API server
+// whose cache lags: its first list shows the old data center, marked for deletion. It finishes what it thinks is not
+// done, and deletes the volumes of the new one: all data is lost. Nothing was wrong with the API server: a list with
+// resourceVersion=0, which caches begin with, may be old. Look at k8ssandra/cass-operator#118 (K8SSAND-559) and its
+// sisters: instaclustr/cassandra-operator#402, pravega/zookeeper-operator#312, casskop#316.
+//
+// A client-go of 1.35 or newer begins with a watch-list, which is never old; when that fails once, it lists as before.
+func TestStaleRestart(t *testing.T) {
+	both(t, func(w world, fixed bool) {
+		setup := func(m controllerruntime.Manager) error {
+			return controllerruntime.NewControllerManagedBy(m).For(&corev1.ConfigMap{}).
+				Complete(&cassandra{m.GetClient(), m.GetAPIReader(), fixed})
+		}
+		first := w.start(setup, nil)
+		dc := owner("dc1", nil)
+		w.must(w.Create(w.t.Context(), dc))
+		settle(time.Second)
+		old := w.claim()
+		first.crash()
+
+		w.must(w.Delete(w.t.Context(), dc)) // marked: the finalizer keeps it
+		w.srv.Replica(2).Lag()              // the second server learns nothing any more
+		second := w.start(setup, nil)
+		settle(time.Second)
+		w.is.True(w.claim().DeletionTimestamp != nil) // rightly
+		w.release()
+		w.must(w.Create(w.t.Context(), owner("dc1", nil)))
+		settle(time.Second)
+		w.is.True(w.claim().UID != old.UID) // a new one, with new data
+
+		second.crash()
+		w.srv.Route("operator", 2)
+		w.srv.Faults.Add(fault.On("watch", "configmaps").Client("operator").Times(1).Internal())
+		w.start(setup, nil)
+		settle(time.Minute)
+		w.is.Equal(w.claim().DeletionTimestamp == nil, fixed) // the live claim
+		w.srv.Replica(2).Resume()
+		settle(time.Minute)
+		w.is.Equal(w.claim().DeletionTimestamp == nil, fixed) // too late: nobody can undo a deletion
+	})
+}
+
+// claim returns the claim of the data center.
+func (w world) claim() *corev1.PersistentVolumeClaim {
+	w.t.Helper()
+	claim := &corev1.PersistentVolumeClaim{ObjectMeta: object("dc1-0")}
+	w.must(w.Get(w.t.Context(), client.ObjectKeyFromObject(claim), claim))
+	return claim
+}
+
+// release does what the controller for claim protection does when no pod uses a claim.
+func (w world) release() {
+	w.t.Helper()
+	claim := w.claim()
+	claim.Finalizers = nil
+	w.must(w.Update(w.t.Context(), claim))
+}

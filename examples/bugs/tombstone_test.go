@@ -1,0 +1,90 @@
+package bugs
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/cache"
+)
+
+// ingress keeps the certificates that it serves, by the names of their Secrets.
+type ingress struct {
+	fixed bool
+
+	mu     sync.Mutex
+	served map[string]bool
+	broken []any // what handlers panicked with
+}
+
+// OnAdd, OnUpdate and OnDelete are called by the informer.
+func (i *ingress) OnAdd(obj any, _ bool) { i.set(obj.(*corev1.Secret).Name, true) }
+
+func (i *ingress) OnUpdate(_, obj any) { i.set(obj.(*corev1.Secret).Name, true) }
+
+func (i *ingress) OnDelete(obj any) {
+	defer i.recover() // in the real one the process ends here
+	if tombstone, ok := obj.(cache.DeletedFinalStateUnknown); ok && i.fixed {
+		obj = tombstone.Obj // the last state that the cache knew
+	}
+	i.set(obj.(*corev1.Secret).Name, false)
+}
+
+func (i *ingress) set(name string, served bool) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.served[name] = true; !served {
+		delete(i.served, name)
+	}
+}
+
+func (i *ingress) recover() {
+	if r := recover(); r != nil {
+		i.mu.Lock()
+		defer i.mu.Unlock()
+		i.broken = append(i.broken, r)
+	}
+}
+
+func (i *ingress) state() string {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return fmt.Sprint(i.served, len(i.broken))
+}
+
+// A Secret is deleted while the watch of a controller is broken. The controller's new list does not have it; the
+// informer, which never saw the deletion, reports it with a tombstone in place of the object. The handler expects a
+// Secret and panics, in every replica of the controller at once. Nobody meets a tombstone in a test with a fake
+// client, where watches do not break. Look at kubernetes/ingress-nginx#10015, kumahq/kuma#17065,
+// Altinity/clickhouse-operator#1882 and the great many others that a search for DeletedFinalStateUnknown finds.
+func TestTombstone(t *testing.T) {
+	both(t, func(w world, fixed bool) {
+		factory := informers.NewSharedInformerFactory(kubernetes.NewForConfigOrDie(config(w.srv, "ingress")), 0)
+		handler := &ingress{fixed: fixed, served: map[string]bool{}}
+		_, err := factory.Core().V1().Secrets().Informer().AddEventHandler(handler)
+		w.must(err)
+		for _, name := range []string{"a", "b", "c"} {
+			w.must(w.Create(w.t.Context(), &corev1.Secret{ObjectMeta: object(name)}))
+		}
+		factory.Start(w.t.Context().Done())
+		w.t.Cleanup(factory.Shutdown)
+		settle(time.Second)
+		w.must(w.Delete(w.t.Context(), &corev1.Secret{ObjectMeta: object("a")}))
+		settle(time.Second)
+		w.is.Equal(handler.state(), "map[b:true c:true] 0") // a deletion that is seen is no trouble
+
+		w.srv.Replica(1).Stall(45 * time.Second) // nothing arrives any more, until the client's pings fail
+		w.must(w.Delete(w.t.Context(), &corev1.Secret{ObjectMeta: object("b")}))
+		w.srv.Expire() // and the server has forgotten what it was
+		settle(2 * time.Minute)
+		want := "map[b:true c:true] 1" // a panic, and a certificate that is served though it is gone
+		if fixed {
+			want = "map[c:true] 0"
+		}
+		w.is.Equal(handler.state(), want)
+	})
+}

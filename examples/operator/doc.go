@@ -1,0 +1,15 @@
+// Package operator is a controller-runtime project as kubebuilder lays it out, tested without sockets: a kind with two
+// versions and a conversion webhook, a defaulting and a validating webhook, and a controller.
+//
+//	api/v1, api/v2   the types; v2 is the hub and is stored, v1 converts to it and back
+//	config/          the definition and the webhook configurations, as they would be deployed
+//	controller.go    Site -> Deployment, and back into the status
+//	webhook.go       defaults and validation
+//
+//	client ──▶ kubesim ──AdmissionReview, ConversionReview──▶ webhooks.RoundTrip ──▶ the manager's webhook mux
+//	              ▲                                                                          │
+//	              └───────── watches, writes ◀── cache, reconciler ◀── the same manager ─────┘
+//
+// Only webhooks_test.go is about kubesim: the webhook server that does not listen, and the RoundTripper that calls it.
+// Everything else is what a project has anyway.
+package operator
