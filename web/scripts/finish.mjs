@@ -28,7 +28,7 @@ const small = files.filter(file => !file.startsWith('engine/'))
 function firstVisit() {
   const path = join(dist, 'engine/engine.json')
   const engine = existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) : null
-  const parts = engine ? [engine.core.file, engine.exec, engine.trace].filter(Boolean).map(file => `engine/${file}`) : []
+  const parts = engine ? [engine.core, engine.exec, engine.trace].filter(Boolean).map(({ file }) => `engine/${file}`) : []
   return [...small.filter(file => !['index.html', 'sw.js'].includes(file)), ...parts].filter(file => existsSync(join(dist, file)))
 }
 

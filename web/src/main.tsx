@@ -30,6 +30,7 @@ async function open(): Promise<void> {
     notice.value = `${text.share.badLink}: ${(error as Error).message}`
     await bootWith({ seed: '1' })
   }
+  performance.mark('answer')
   keepAddress()
   catalogue.value = (await query<{ lessons: LessonInfo[] }>('lessons')).lessons ?? []
 }
@@ -54,7 +55,7 @@ interface Recording {
 // log, so the live world that takes over has the same frames; where it has not, the page says so.
 async function playRecording(): Promise<void> {
   if (!manifest?.trace) return
-  const answer = await fetch(engineURL(manifest.trace))
+  const answer = await fetch(engineURL(manifest.trace.file))
   if (!answer.ok || status.value.state !== 'loading') return
   const { messages } = (await answer.json()) as Recording
   if (status.value.state !== 'loading') return
@@ -73,6 +74,7 @@ function compareRecording(): void {
 void compile('core').catch(() => {})
 render(<App />, document.getElementById('app')!)
 listen()
+performance.mark('usable')
 open().then(compareRecording, (error: Error) => {
   if (status.value.state !== 'stopped') status.value = { state: 'stopped', text: error.message }
 })

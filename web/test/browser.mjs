@@ -1,28 +1,6 @@
 // A real browser for the tests: the system's Chromium or Chrome, driven by playwright-core. Nothing is downloaded.
-import { execFileSync } from 'node:child_process'
-import { existsSync } from 'node:fs'
 import { chromium } from 'playwright-core'
-
-const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable', 'chrome']
-const places = ['/usr/bin/chromium', '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome', '/Applications/Chromium.app/Contents/MacOS/Chromium']
-
-/** findBrowser returns the path of a browser, or null. CHROMIUM names one directly. */
-export function findBrowser() {
-  if (process.env.CHROMIUM) return process.env.CHROMIUM
-  for (const name of names) {
-    try {
-      return execFileSync('/bin/sh', ['-c', `command -v ${name}`], { encoding: 'utf8' }).trim()
-    } catch {
-      // Not under this name.
-    }
-  }
-  return places.find(existsSync) ?? null
-}
-
-export const missing = `the browser tests need Chromium or Chrome, and none was found.
-  Debian, Ubuntu:  apt-get install chromium
-  macOS:           brew install --cask chromium
-  elsewhere:       set CHROMIUM to the program's path`
+import { findBrowser, missing } from './find.mjs'
 
 export function launch() {
   const executablePath = findBrowser()
@@ -51,9 +29,25 @@ export async function ready(page) {
 export async function type(page, line) {
   const before = await page.locator('.entry').count()
   await page.locator('#command').focus()
-  await page.keyboard.type(line)
-  await page.keyboard.press('Escape')
-  await page.locator('#command').focus()
+  await page.keyboard.insertText(line)
   await page.keyboard.press('Enter')
   await page.locator('.entry').nth(before).waitFor()
+}
+
+/** tabTo presses Tab (or another key) until what has the focus matches a selector; nothing but the keyboard is used. */
+export async function tabTo(page, selector, key = 'Tab') {
+  for (let i = 0; i < 120; i++) {
+    if (await page.evaluate(s => document.activeElement?.matches(s) ?? false, selector)) return
+    await page.keyboard.press(key)
+  }
+  throw new Error(`${selector} cannot be reached with ${key}`)
+}
+
+/** hash opens the dialog Share and reads the hash of everything that happened. */
+export async function hash(page) {
+  await page.locator('.bar nav button', { hasText: 'Share' }).click()
+  await page.waitForFunction(() => /^[0-9a-f]{16,}$/.test(document.querySelector('#hash')?.textContent ?? ''))
+  const [sum, link] = [await page.locator('#hash').textContent(), await page.locator('#link').inputValue()]
+  await page.keyboard.press('Escape')
+  return { sum, link }
 }

@@ -88,23 +88,24 @@ function AddReplica() {
 
 function Clients() {
   if (clients.value.length === 0) return <p class="hint">{words.noClients}</p>
+  return <ul class="cards">{clients.value.map(client => <Card key={client.name} client={client} />)}</ul>
+}
+
+function Card({ client: { name, held, requests, actor } }: { client: Client }) {
+  const keys = actor?.keys ?? []
   return (
-    <ul class="cards">
-      {clients.value.map(client => (
-        <li key={client.name}>
-          <p class="split"><b>{client.name}</b><span class="hint">{client.actor} {client.resource}</span></p>
-          <p>{words.requests(client.requests)}{client.keys && `, ${words.holds(client.keys.length)}`}{client.held && `, ${words.held}`}</p>
-          {client.state && <p class="hint">{client.state}</p>}
-          {client.keys && client.keys.length > 0 && <p class="mono small wrap">{client.keys.slice(0, 12).join(' ')}</p>}
-          <p class="chips">
-            <button onClick={() => void run(`${client.held ? 'release' : 'hold'} ${client.name}`)}>{client.held ? words.release : words.hold}</button>
-            {(client.actor === 'pager' || client.actor === 'controller') && <button onClick={() => void run(`step ${client.name}`)}>{words.next}</button>}
-            {client.actor && <button onClick={() => void run(`crash ${client.name}`)}>{words.crash}</button>}
-            {client.actor && <button onClick={() => void run(`start ${client.name}`)}>{words.start}</button>}
-          </p>
-        </li>
-      ))}
-    </ul>
+    <li>
+      <p class="split"><b>{name}</b><span class="hint">{actor?.kind} {actor?.resource}</span></p>
+      <p>{words.requests(requests)}{actor?.keys && `, ${words.holds(keys.length)}`}{held && `, ${words.held}`}</p>
+      {actor?.state && <p class="hint">{actor.state}{actor.rv && `, ${text.timeline.knows(actor.rv)}`}</p>}
+      {keys.length > 0 && <p class="mono small wrap">{keys.slice(0, 12).join(' ')}</p>}
+      <p class="chips">
+        <button onClick={() => void run(`${held ? 'release' : 'hold'} ${name}`)}>{held ? words.release : words.hold}</button>
+        {actor && actor.kind !== 'informer' && <button onClick={() => void run(`step ${name}`)}>{words.next}</button>}
+        {actor && <button onClick={() => void run(`crash ${name}`)}>{words.crash}</button>}
+        {actor && <button onClick={() => void run(`start ${name}`)}>{words.start}</button>}
+      </p>
+    </li>
   )
 }
 

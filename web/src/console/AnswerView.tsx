@@ -29,23 +29,24 @@ export function AnswerView({ exchange }: { exchange: Exchange }) {
         <Headers headers={req.headers} />
         {req.body && <pre tabIndex={0}>{pretty(req.body)}</pre>}
       </details>
-      {res ? <Answered res={res as Answer} /> : <p class="hint">{text.inspector.waiting}</p>}
+      {res ? <Answered key={exchange.n} res={res as Answer} /> : <p class="hint">{text.inspector.waiting}</p>}
     </div>
   )
 }
 
 function Answered({ res }: { res: Answer }) {
   const body = res.encoding === 'base64' ? null : parse(res.body)
-  const form = useSignal<Form>(res.encoding === 'base64' ? 'protobuf' : body?.kind === 'Table' ? 'table' : 'yaml')
+  const chosen = useSignal<Form | ''>('')
   const forms: Form[] = res.encoding === 'base64' ? ['protobuf', 'headers'] : ['table', 'yaml', 'json', 'headers']
-  const shown = forms.includes(form.value) ? form.value : 'headers'
+  const natural: Form = res.encoding === 'base64' ? 'protobuf' : body?.kind === 'Table' ? 'table' : 'yaml'
+  const shown = chosen.value && forms.includes(chosen.value) ? chosen.value : natural
   return (
     <div class="answered">
       <div class="split">
         <p class={res.code >= 400 ? 'bad mono' : 'mono'}><b>{res.code}</b> {res.reason}</p>
         <div class="forms" role="group" aria-label={words.answer}>
           {forms.map(name => (
-            <button key={name} class="quiet" aria-pressed={name === shown} onClick={() => { form.value = name }}>
+            <button key={name} class="quiet" aria-pressed={name === shown} onClick={() => { chosen.value = name }}>
               {words.formats[name]}
             </button>
           ))}

@@ -4,7 +4,7 @@ import { signal } from '@preact/signals'
 import { filesOf } from '../state/manifests'
 import { line } from '../state/page'
 import { live } from '../state/player'
-import { query, ready, run, transcript } from '../state/session'
+import { head, note, query, ready, run, transcript } from '../state/session'
 import { text } from '../text.en'
 
 interface Candidate {
@@ -31,7 +31,26 @@ export async function submit(command: string): Promise<void> {
   line.value = ''
   close()
   recalled.value = 0
-  await run(trimmed, filesOf(trimmed))
+  const help = /^(?:help|\?)(?:\s+(\S+))?$/.exec(trimmed)
+  if (help) await explain(trimmed, help[1])
+  else await run(trimmed, filesOf(trimmed))
+}
+
+interface Command {
+  name: string
+  usage: string
+  text: string
+  flags?: { text: string; detail: string }[]
+}
+
+// explain answers help: it is asked of the engine's table of commands, and is no operation.
+async function explain(asked: string, name?: string): Promise<void> {
+  const { commands } = await query<{ commands: Command[] }>('help')
+  const one = commands.find(command => command.name === name)
+  const rows: [string, string][] = one
+    ? [[one.usage, one.text], ...(one.flags ?? []).map(flag => [flag.text, flag.detail] as [string, string])]
+    : commands.map(command => [command.usage, command.text])
+  note({ op: head.value.n, line: asked, help: rows })
 }
 
 function close(): void {
@@ -55,9 +74,10 @@ async function complete(input: HTMLInputElement): Promise<void> {
 
 function accept(input: HTMLInputElement, item: Candidate): void {
   const { from, to } = completion.value
-  line.value = `${input.value.slice(0, from)}${item.text} ${input.value.slice(to).trimStart()}`
+  const word = item.text.endsWith('=') ? item.text : `${item.text} `
+  line.value = input.value.slice(0, from) + word + input.value.slice(to).trimStart()
   close()
-  const cursor = from + item.text.length + 1
+  const cursor = from + word.length
   requestAnimationFrame(() => {
     input.focus()
     input.setSelectionRange(cursor, cursor)
@@ -126,7 +146,7 @@ export function CommandLine() {
           </li>
         ))}
       </ul>
-      {!live.value && <p class="hint">{text.console.past}</p>}
+      <p class="hint small">{!live.value ? text.console.past : line.value ? text.console.enter : text.console.notKubectl}</p>
     </div>
   )
 }

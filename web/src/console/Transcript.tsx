@@ -2,9 +2,8 @@
 import { useEffect, useRef } from 'preact/hooks'
 import { focusCommand } from '../state/page'
 import { selected } from '../state/player'
-import { frames, head, transcript, type Entry } from '../state/session'
+import { frames, head, lessonState, transcript, type Entry } from '../state/session'
 import { text } from '../text.en'
-import { CommandLine, submit } from './CommandLine'
 
 export function Console() {
   const list = useRef<HTMLDivElement>(null)
@@ -15,8 +14,6 @@ export function Console() {
       <div class="transcript" ref={list} role="log" aria-label={text.tabs.console} tabIndex={0}>
         {entries.length === 0 ? <Starters /> : <ol>{entries.map(entry => <Item key={entry.id} entry={entry} />)}</ol>}
       </div>
-      <CommandLine />
-      <p class="hint small">{text.console.notKubectl}</p>
     </div>
   )
 }
@@ -24,9 +21,9 @@ export function Console() {
 function Starters() {
   return (
     <div class="starters">
-      <p class="hint">{text.console.empty}</p>
+      <p class="hint">{lessonState.value ? text.console.here : text.console.empty}</p>
       <p class="chips">
-        {text.console.starters.map(starter => (
+        {(lessonState.value ? ['help'] : text.console.starters).map(starter => (
           <button key={starter} class="mono" onClick={() => focusCommand(starter)}>{starter}</button>
         ))}
       </p>
@@ -37,31 +34,42 @@ function Starters() {
 function Item({ entry }: { entry: Entry }) {
   const undone = entry.op > head.value.n
   const { result } = entry
-  const http = result?.http
   return (
     <li class={undone ? 'entry undone' : 'entry'}>
       <p class="line mono"><span class="sign" aria-hidden="true">›</span> {entry.line}
         {undone && <span class="tag">{text.console.undone}</span>}</p>
-      {http && (
-        <p class="sent mono">
-          <button class="row" onClick={() => { selected.value = requestFrame(entry) }}>
-            <b>{http.req.method}</b> {http.req.path}
-            {http.res ? <span class={http.res.code >= 400 ? 'code bad' : 'code'}>{http.res.code} {http.res.reason}</span>
-              : <span class="code">{text.console.waiting}</span>}
-          </button>
-        </p>
-      )}
-      {result && result.lines.length > 0 && <pre tabIndex={-1}>{result.lines.join('\n')}</pre>}
+      {result?.lines.map((said, i) => <Said key={i} said={said.trim()} entry={entry} />)}
+      {result?.waiting && <p class="hint">{text.console.waiting}</p>}
       {result && !result.ok && result.text && <p class="bad">{result.text}</p>}
       {entry.error && <p class="bad">{entry.error}</p>}
+      {entry.help && <dl class="help">{entry.help.map(([word, means]) => <div key={word}><dt class="mono">{word}</dt><dd>{means}</dd></div>)}</dl>}
     </li>
   )
 }
 
-function requestFrame(entry: Entry): number {
+const exchanged = /^(\S+) (GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS) (\S+) → (?:(\d+) )?(.*)$/
+const told = /^(\S+) ◀ (.*)$/
+
+// Said is one line of the engine's answer. A request opens its frame; an event shows which watch was told.
+function Said({ said, entry }: { said: string; entry: Entry }) {
+  const request = exchanged.exec(said)
+  if (request) {
+    const [, client, method, path, code = '', rest] = request
+    return (
+      <button class="row said" onClick={() => { selected.value = answerFrame(entry) }}>
+        <span class="who">{client}</span>
+        <span><span class="mono sent"><b>{method}</b> {path}</span>{' '}
+          <span class={Number(code) >= 400 ? 'bad' : 'fine'}><b>{code}</b> {rest}</span></span>
+      </button>
+    )
+  }
+  const event = told.exec(said)
+  if (event) return <p class="said"><span class="who">{event[1]}</span><span>◀ {event[2]}</span></p>
+  return <p class="said"><span class="who" /><span class="mono">{said}</span></p>
+}
+
+function answerFrame(entry: Entry): number {
   const found = frames.value.findLast(frame => frame.op === entry.op && frame.kind === 'http.res')
     ?? frames.value.findLast(frame => frame.op === entry.op && frame.kind === 'http.req')
   return found?.n ?? 0
 }
-
-export { submit }

@@ -4,9 +4,8 @@ import { defaultKeymap, history, historyKeymap, indentLess, indentMore } from '@
 import { json } from '@codemirror/lang-json'
 import { yaml } from '@codemirror/lang-yaml'
 import { bracketMatching, HighlightStyle, indentOnInput, syntaxHighlighting } from '@codemirror/language'
-import { lintGutter, setDiagnostics } from '@codemirror/lint'
-import { EditorState } from '@codemirror/state'
-import { drawSelection, EditorView, highlightActiveLine, keymap, lineNumbers } from '@codemirror/view'
+import { EditorState, StateEffect, StateField } from '@codemirror/state'
+import { Decoration, drawSelection, EditorView, type DecorationSet, highlightActiveLine, keymap, lineNumbers } from '@codemirror/view'
 import { tags } from '@lezer/highlight'
 import type { Complaint } from './locate'
 
@@ -31,7 +30,20 @@ const look = EditorView.theme({
   '.cm-gutters': { color: 'var(--soft)', backgroundColor: 'var(--well)', border: 'none', borderRadius: '6px 0 0 6px' },
   '.cm-activeLine, .cm-activeLineGutter': { backgroundColor: 'color-mix(in oklab, var(--wash) 45%, transparent)' },
   '&.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground, .cm-selectionBackground': { background: 'var(--wash)' },
+  '.cm-refused': { backgroundColor: 'var(--bad-wash)', boxShadow: 'inset 3px 0 var(--bad)' },
   '.cm-tooltip': { backgroundColor: 'var(--sheet)', color: 'var(--ink)', border: '1px solid var(--line)' },
+})
+
+// marked are the lines that the server complained of, until the next edit of such a line or the next answer. (The lint
+// extension would draw them with data: images, which the page's policy refuses.)
+const mark = StateEffect.define<DecorationSet>()
+const marked = StateField.define<DecorationSet>({
+  create: () => Decoration.none,
+  update(lines, transaction) {
+    for (const effect of transaction.effects) if (effect.is(mark)) return effect.value
+    return lines.map(transaction.changes)
+  },
+  provide: field => EditorView.decorations.from(field),
 })
 
 const colours = HighlightStyle.define([
@@ -51,7 +63,7 @@ export function mount(host: HTMLElement, options: Options): Editor {
     state: EditorState.create({
       doc: options.value,
       extensions: [
-        lineNumbers(), history(), drawSelection(), highlightActiveLine(), indentOnInput(), bracketMatching(), lintGutter(),
+        lineNumbers(), history(), drawSelection(), highlightActiveLine(), indentOnInput(), bracketMatching(), marked,
         language, look, syntaxHighlighting(colours),
         EditorView.contentAttributes.of({ 'aria-label': options.label }),
         EditorView.domEventHandlers({
@@ -71,10 +83,8 @@ export function mount(host: HTMLElement, options: Options): Editor {
 }
 
 function complain(view: EditorView, problems: Complaint[]): void {
-  const last = view.state.doc.lines
-  const diagnostics = problems.map(problem => {
-    const line = view.state.doc.line(Math.max(1, Math.min(problem.line || 1, last)))
-    return { from: line.from, to: line.to, severity: 'error' as const, message: problem.text }
-  })
-  view.dispatch(setDiagnostics(view.state, diagnostics))
+  const { doc } = view.state
+  const lines = problems.filter(problem => problem.line > 0 && problem.line <= doc.lines).map(({ line, text }) =>
+    Decoration.line({ class: 'cm-refused', attributes: { title: text } }).range(doc.line(line).from))
+  view.dispatch({ effects: mark.of(Decoration.set(lines, true)) })
 }

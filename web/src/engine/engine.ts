@@ -38,8 +38,9 @@ export class Engine {
     this.worker = new Worker(new URL('./worker.ts', import.meta.url), { type: 'module' })
     this.worker.onmessage = ({ data }) => this.receive(data)
     this.worker.onerror = event => this.fail(event.message || 'the worker failed')
+    if (manifest) this.worker.postMessage({ exec: engineURL(manifest.exec.file) })
     compile(name).then(
-      module => this.worker.postMessage({ module, exec: engineURL(manifest?.exec ?? '') }),
+      module => this.worker.postMessage({ module }),
       (error: Error) => this.fail(error.message),
     )
   }

@@ -40,9 +40,12 @@ async function stream(build: Build): Promise<WebAssembly.Module> {
       received.value = count
       out.enqueue(chunk)
     },
+    flush: () => { performance.mark('received') },
   })
   const body = (answer.body as ReadableStream<Uint8Array<ArrayBuffer>>).pipeThrough(counter)
-  return WebAssembly.compileStreaming(new Response(body, { headers: { 'content-type': 'application/wasm' } }))
+  const module = await WebAssembly.compileStreaming(new Response(body, { headers: { 'content-type': 'application/wasm' } }))
+  performance.mark('compiled')
+  return module
 }
 
 /** schemaData fetches the schema data of another Kubernetes minor, base64 for the message that hands it over. */

@@ -74,12 +74,11 @@ export interface LessonState {
   steps: number
   done: boolean
   state: 'predict' | 'do' | 'passed'
-  passed: boolean[]
-  predicted: ({ answer: number; right: boolean } | null)[]
+  predicted: ({ answer: number; right?: boolean; correct?: number } | null)[]
   hints: string[]
+  hintsLeft: number
   requests: number
-  golf: { yours: number; par: number } | null
-  next?: string
+  golf: { yours: number; par: number }
 }
 
 export interface LessonInfo {
@@ -104,6 +103,7 @@ export interface Lesson {
     actions?: string[]
     check: boolean
   }[]
+  files?: Record<string, string> | null
 }
 
 export interface Boot {
@@ -205,11 +205,8 @@ export interface Client {
   name: string
   replica: number
   held: boolean
-  actor?: string
-  resource?: string
-  state?: string
-  keys?: string[] | null
   requests: number
+  actor?: { kind: string; resource?: string; state?: string; synced?: boolean; rv?: string; keys?: string[] | null }
 }
 
 /** Manifest is engine.json: the files of the engine, their sizes in bytes, and the hash that share links carry. */
@@ -218,9 +215,9 @@ export interface Manifest {
   go: string
   core: Build
   cel: Build
-  exec: string
+  exec: { file: string }
   schemas?: Record<string, { file: string }>
-  trace?: string
+  trace?: { file: string }
 }
 
 export interface Build {

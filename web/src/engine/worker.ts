@@ -1,6 +1,7 @@
 // The Worker that holds the engine: a Go program compiled to WebAssembly. It owns no state of its own.
 //
-//   page ──{module, exec}──▶ start the program        (once)
+//   page ──{exec}──────────▶ load Go's glue           (once, while the module still streams in)
+//   page ──{module}────────▶ start the program        (once)
 //   page ──Uint8Array──────▶ kubesimHandle ──▶ Uint8Array[] ──▶ page
 //   page ◀──{exit: text}──── the program ended: nothing more will come
 
@@ -28,8 +29,10 @@ function handle(message: Uint8Array): void {
   for (const answer of scope.kubesimHandle(message)) scope.postMessage(answer, [answer.buffer as ArrayBuffer])
 }
 
-async function start(module: WebAssembly.Module, exec: string): Promise<void> {
-  await import(/* @vite-ignore */ exec)
+let glue: Promise<unknown> = Promise.resolve()
+
+async function start(module: WebAssembly.Module): Promise<void> {
+  await glue
   const go = new scope.Go()
   const instance = await WebAssembly.instantiate(module, go.importObject)
   scope.kubesimReady = () => {
@@ -50,5 +53,6 @@ scope.onmessage = ({ data }) => {
     }
     return
   }
-  start(data.module, data.exec).catch((error: unknown) => scope.postMessage({ exit: String(error) }))
+  if (data.exec) glue = import(/* @vite-ignore */ data.exec)
+  else start(data.module).catch((error: unknown) => scope.postMessage({ exit: String(error) }))
 }

@@ -1,9 +1,9 @@
 // Guide is the column at the side: what to do next. In a lesson it is the current step; without one it is a welcome.
 import { signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
-import type { Lesson, LessonState, Result } from '../engine/protocol'
+import type { Lesson, LessonState } from '../engine/protocol'
 import { dialog, focusCommand } from '../state/page'
-import { change, lesson, lessonState, ready } from '../state/session'
+import { change, lesson, lessonState, ready, retell } from '../state/session'
 import { text } from '../text.en'
 import { Icon } from '../ui/Icon'
 import { Prose } from './Prose'
@@ -18,7 +18,7 @@ export function Guide() {
   useEffect(() => { if (state) noteProgress(state) }, [state])
   useEffect(() => { answer.value = -1 }, [state?.id, state?.step])
   return (
-    <section class="guide" aria-label={words.title}>
+    <section class="guide" aria-label={words.title} data-lesson={state?.id}>
       {state && of ? <Running of={of} state={state} /> : <Welcome />}
     </section>
   )
@@ -44,7 +44,7 @@ function Running({ of, state }: { of: Lesson; state: LessonState }) {
       <h2>{of.title}</h2>
       <Dots state={state} />
       {graded(of, state)}
-      {state.done ? <Done state={state} /> : (
+      {state.done ? <><Prose text={of.steps.at(-1)?.text ?? ''} /><Done state={state} /></> : (
         <>
           <Prose text={step.text} lead={!waiting} />
           {step.actions && step.actions.length > 0 && (
@@ -54,24 +54,23 @@ function Running({ of, state }: { of: Lesson; state: LessonState }) {
           {step.predict && !waiting && (
             <p class="hint">{words.predict}: {step.predict.options[state.predicted[state.step]?.answer ?? 0]}</p>
           )}
-          <Hints state={state} count={step.hints} />
+          <Hints state={state} />
         </>
       )}
     </>
   )
 }
 
-// graded says how the last prediction came out, once its step has passed.
+// graded says how the prediction of the step before came out.
 function graded(of: Lesson, state: LessonState) {
-  const before = state.done ? state.step : state.step - 1
-  const guess = state.predicted[before] ?? state.predicted[before - 1]
-  const asked = state.predicted[before] ? before : before - 1
-  const predict = of.steps[asked]?.predict
-  if (!guess || !predict || guess.right === undefined) return null
+  const before = (state.done && state.predicted[state.step] ? state.step : state.step - 1)
+  const guess = state.predicted[before]
+  const predict = of.steps[before]?.predict
+  if (!guess || !predict || guess.right === undefined || guess.answer < 0) return null
   return (
     <p class={guess.right ? 'graded right' : 'graded wrong'} role="status">
       <b>{guess.right ? words.right : words.wrong}</b> {predict.ask}{' '}
-      <i>{predict.options[(guess as { correct?: number }).correct ?? guess.answer]}</i>
+      <i>{predict.options[guess.correct ?? guess.answer]}</i>
     </p>
   )
 }
@@ -79,8 +78,8 @@ function graded(of: Lesson, state: LessonState) {
 function Dots({ state }: { state: LessonState }) {
   return (
     <ol class="dots" aria-label={words.step(state.step + 1, state.steps)}>
-      {state.passed.map((passed, i) => (
-        <li key={i} class={passed ? 'passed' : i === state.step ? 'now' : ''}>{passed && <Icon name="check" />}</li>
+      {Array.from({ length: state.steps }, (_, i) => (
+        <li key={i} class={state.done || i < state.step ? 'passed' : i === state.step ? 'now' : ''}>{(state.done || i < state.step) && <Icon name="check" />}</li>
       ))}
     </ol>
   )
@@ -106,19 +105,16 @@ function Question({ ask, options }: { ask: string; options: string[] }) {
   )
 }
 
-const shownLines = signal<{ step: string; lines: string[] }>({ step: '', lines: [] })
-
-function Hints({ state, count }: { state: LessonState; count: number }) {
-  const step = `${state.id}/${state.step}`
+function Hints({ state }: { state: LessonState }) {
   const solve = async () => {
-    const solved = await change<{ lines: string[]; result?: Result }>('solve')
-    if (solved) shownLines.value = { step, lines: solved.lines }
+    const solved = await change<{ lines: string[] }>('solve')
+    if (solved) await retell(solved.lines)
   }
   return (
     <div class="hints">
       {state.hints.map((hint, i) => <Prose key={i} text={hint} />)}
       <p>
-        {state.hints.length < count && <button class="quiet" onClick={() => void change('hint')}>{words.hint}</button>}
+        {state.hintsLeft > 0 && <button class="quiet" onClick={() => void change('hint')}>{words.hint}</button>}
         <button class="quiet" aria-disabled={!ready.value} onClick={() => void solve()}>{words.solve}</button>
       </p>
     </div>
@@ -129,7 +125,7 @@ function Done({ state }: { state: LessonState }) {
   const next = nextLesson(state.id)
   return (
     <div class="done">
-      {state.golf && <p>{words.golf(state.golf.yours, state.golf.par)}</p>}
+      <p>{words.golf(state.golf.yours, state.golf.par)}</p>
       <p class="split">
         {next && <button class="primary" onClick={next.start}>{words.next}: {next.title}</button>}
         <button onClick={() => { dialog.value = 'lessons' }}>{words.title}</button>

@@ -29,10 +29,10 @@ function write(next: Progress): void {
 export function noteProgress(state: LessonState): void {
   if (!state.done) return
   const before = progress.value[state.id]
-  const yours = state.golf?.yours
-  const best = yours === undefined ? before?.best : Math.min(yours, before?.best ?? yours)
+  const yours = state.golf.yours
+  const best = Math.min(yours, before?.best ?? yours)
   if (before?.done && before.best === best) return
-  write({ ...progress.value, [state.id]: best === undefined ? { done: true } : { done: true, best } })
+  write({ ...progress.value, [state.id]: { done: true, best } })
 }
 
 export function forgetProgress(): void {

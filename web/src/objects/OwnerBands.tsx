@@ -12,7 +12,7 @@ export function OwnerBands({ owners }: { owners: Owners }) {
       <div class="scroll">
         <table>
           <thead>
-            <tr><th scope="col">{words.manager}</th><th scope="col">{words.operation}</th><th scope="col">{words.fields}</th><th scope="col">{words.time}</th></tr>
+            <tr><th scope="col">{words.manager}</th><th scope="col">{words.operation}</th><th scope="col" class="num">{words.fields}</th><th scope="col">{words.time}</th></tr>
           </thead>
           <tbody>
             {owners.managers.map(manager => (

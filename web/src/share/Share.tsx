@@ -1,7 +1,7 @@
 // Share keeps this world: as a link, or as a scenario file that also runs outside of the page.
 import { useEffect, useState } from 'preact/hooks'
 import { dialog, notice } from '../state/page'
-import { bootWith, head, lesson, lessonState, query } from '../state/session'
+import { ask, bootWith, head, lesson, lessonState, query } from '../state/session'
 import { text } from '../text.en'
 import { Dialog } from '../ui/Dialog'
 import { currentLink, linkLimit } from './link'
@@ -11,8 +11,12 @@ const words = text.share
 
 export function Share() {
   const [link, setLink] = useState('')
+  const [hash, setHash] = useState('')
   const [copied, setCopied] = useState(false)
-  useEffect(() => { void currentLink().then(setLink) }, [head.value])
+  useEffect(() => {
+    void currentLink().then(setLink)
+    void ask<{ hash: string }>('hash', {}).then(answer => setHash(answer.hash), () => setHash(''))
+  }, [head.value])
   const copy = async () => {
     try {
       await navigator.clipboard.writeText(link)
@@ -37,6 +41,7 @@ export function Share() {
         </label>
       </div>
       <p class="hint small">{words.goTest}</p>
+      <p class="hint small">{words.hash} <code id="hash">{hash}</code></p>
     </Dialog>
   )
 }

@@ -41,15 +41,38 @@ spec:
             properties:
               size: {type: integer, minimum: 1, default: 3}
 `,
+  'rules.yaml': `# every ConfigMap that is labelled app gets a Secret of its name; settle lets the controller work
+watch: [configmaps, secrets]
+rules:
+- name: secret
+  for: configmaps
+  when:
+  - .metadata.labels.app exists
+  - count secrets -l app={{name}} == 0
+  do:
+  - create -f secret.yaml
+`,
+  'secret.yaml': `apiVersion: v1
+kind: Secret
+metadata:
+  name: "{{name}}-token"
+  labels: {app: "{{name}}"}
+`,
 })
 
-/** filesOf returns the manifests that a line names with -f, --filename. */
+/** filesOf returns the manifests that a line names with -f, --filename, and those that they name in turn: the rules of a
+ * controller hold lines of their own. */
 export function filesOf(line: string): Record<string, string> {
   const named: Record<string, string> = {}
-  for (const match of line.matchAll(/(?:^|\s)(?:-f|--filename)[\s=]+("[^"]+"|'[^']+'|\S+)/g)) {
-    const name = (match[1] ?? '').replace(/^["']|["']$/g, '')
-    const content = manifests.value[name]
-    if (content !== undefined) named[name] = content
+  const todo = [line]
+  for (let read = todo.pop(); read !== undefined; read = todo.pop()) {
+    for (const match of read.matchAll(/(?:^|\s)(?:-f|--filename)[\s=]+("[^"]+"|'[^']+'|\S+)/g)) {
+      const name = (match[1] ?? '').replace(/^["']|["']$/g, '')
+      const content = manifests.value[name]
+      if (content === undefined || name in named) continue
+      named[name] = content
+      todo.push(content)
+    }
   }
   return named
 }

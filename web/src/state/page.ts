@@ -24,7 +24,6 @@ effect(() => remember('singleKeys', singleKeys.value ? 'on' : 'off'))
 
 /** focusCommand goes to the command line, with a line put into it if one is given. */
 export function focusCommand(text?: string): void {
-  tab.value = 'console'
   if (text !== undefined) line.value = text
   requestAnimationFrame(() => {
     const input = document.getElementById('command') as HTMLInputElement | null

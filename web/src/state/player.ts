@@ -1,7 +1,7 @@
 // The player: which frame the page looks at, and how that moves. live follows the newest frame; everything else looks
 // at the past, which needs no engine, because the picture is a fold over the frames up to the one in view.
 import { computed, effect, signal, untracked } from '@preact/signals'
-import { fold, interesting, type Picture } from '../timeline/fold'
+import { fold, interesting, type Known, type Picture } from '../timeline/fold'
 import { arrival, frames, head, run } from './session'
 
 export const view = signal(0)
@@ -11,7 +11,12 @@ export const speed = signal(1)
 export const selected = signal(0) // the frame whose details are open; 0: none
 export const hovered = signal(0) // the frame whose causes are lit; 0: none
 
-export const picture = computed<Picture>(() => fold(frames.value, view.value))
+/** known are the lanes of the newest moment, as the engine tells them. */
+export const known = signal<Known[]>([])
+
+const always: Known[] = [{ id: 'store', horizon: '' }, { id: 'replica/1', horizon: '' }]
+
+export const picture = computed<Picture>(() => fold(frames.value, view.value, live.value ? [...always, ...known.value] : always))
 
 const still = typeof matchMedia === 'function' ? matchMedia('(prefers-reduced-motion: reduce)') : { matches: true }
 const stepTime = 90 // ms of page time for each new frame while following
@@ -100,11 +105,11 @@ effect(() => {
   }
 })
 
-/** opInView is the number of the operation that the frame in view belongs to. */
+/** opInView is the number of the last operation that is over at the frame in view. */
 export const opInView = computed(() => {
   if (live.value) return head.value.n
-  const frame = frames.value[view.value - 1]
-  return frame?.op ?? 0
+  const op = frames.value[view.value - 1]?.op ?? 0
+  return frames.value[view.value]?.op === op ? Math.max(0, op - 1) : op
 })
 
 /** revisionInView is the store's newest revision at the frame in view. */

@@ -1,6 +1,7 @@
 // The session: one engine, one world, and the log of operations that made it. Everything the page shows is either a
 // fold over frames (kept here) or the answer to a query (asked when it is looked at).
 import { batch, computed, signal } from '@preact/signals'
+import { putManifest } from './manifests'
 import { Engine, Refused, type FramesMessage } from '../engine/engine'
 import { manifest, schemaData, type EngineName } from '../engine/files'
 import type { Boot, Frame, Head, Lesson, LessonState, Op, Resource, Result } from '../engine/protocol'
@@ -17,6 +18,8 @@ export interface Entry {
   line: string
   result?: Result | undefined
   error?: string
+  /** help is what the page itself says to a line: words, and what they mean. */
+  help?: [string, string][]
 }
 
 export interface Answer {
@@ -40,10 +43,14 @@ export const version = signal('')
 export const busy = signal(0)
 export const ready = computed(() => status.value.state === 'ready')
 
+/** own is the frame of the last request that a line of the learner sent; others may have acted since. */
+export const own = signal(0)
+
 let engine: Engine | null = null
 let booted: Boot = {}
 let log: Op[] = []
 let entries = 0
+let changed = false // a namespace or a CustomResourceDefinition was written since the last discover
 
 /** start makes a Worker and boots it; whatever ran before is stopped. */
 export async function start(boot: Boot, name: EngineName = 'core'): Promise<void> {
@@ -56,6 +63,7 @@ export async function bootWith(boot: Boot): Promise<void> {
   booted = boot
   log = [...(boot.log ?? [])]
   const answer = await ask<Answer & { version: string }>('boot', boot)
+  if (boot.scenario !== undefined) await adopt()
   batch(() => {
     version.value = answer.version
     branches.value = ['0']
@@ -64,6 +72,14 @@ export async function bootWith(boot: Boot): Promise<void> {
   })
   absorb(answer)
   await describe()
+}
+
+// adopt takes over the log of a world that a scenario made: from here on it is seed, servers and log like any other.
+async function adopt(): Promise<void> {
+  const made = await query<{ seed: string; replicas: Boot['replicas']; log: Op[] }>('log')
+  log = made.log ?? []
+  booted = { seed: made.seed }
+  if (made.replicas?.length) booted.replicas = made.replicas
 }
 
 /** bootBody is what makes this world again: a share link holds it, and a restart sends it. */
@@ -88,7 +104,9 @@ export async function run(line: string, files?: Record<string, string>): Promise
     const answer = await ask<Answer & { result: Result }>('do', { op })
     log = [...log.slice(0, at), op]
     absorb(answer)
+    own.value = answer.result.http?.n ?? 0
     note({ op: head.value.n, line, result: answer.result })
+    if (changed) await discover()
     return answer.result
   } catch (error) {
     note({ op: head.value.n, line, error: (error as Error).message })
@@ -98,8 +116,9 @@ export async function run(line: string, files?: Record<string, string>): Promise
   }
 }
 
-function note(entry: Omit<Entry, 'id'>): void {
-  const kept = transcript.value.filter(e => e.op < entry.op || (entry.error !== undefined && e.op === entry.op))
+/** note adds an entry to the transcript; one that was carried out takes the place of those that were undone. */
+export function note(entry: Omit<Entry, 'id'>): void {
+  const kept = entry.result ? transcript.value.filter(e => e.op < entry.op || (!e.result && e.op === entry.op)) : transcript.value
   transcript.value = [...kept, { id: ++entries, ...entry }].slice(-400)
 }
 
@@ -123,7 +142,7 @@ export async function fork(n: number): Promise<void> {
 
 /** branch goes back to a branch that was left by a fork. */
 export async function branch(id: string): Promise<void> {
-  if (!(await change('branch', { id }))) return
+  if (!(await change('branch', { branch: id }))) return
   log = (await query<{ log: Op[] }>('log')).log ?? []
   transcript.value = log.map((op, i) => ({ id: ++entries, op: i + 1, line: op.line }))
 }
@@ -153,9 +172,16 @@ export async function beginLesson(id: string): Promise<void> {
   booted = { lesson: id }
   log = []
   transcript.value = []
-  if (!(await change('lesson', { id }))) return
+  if (!(await change('lesson', { lesson: id }))) return
   branches.value = ['0']
   await describe()
+}
+
+/** retell writes lines into the transcript that the engine has run by itself, and takes its log over. */
+export async function retell(lines: string[]): Promise<void> {
+  log = (await query<{ log: Op[] }>('log')).log ?? []
+  const first = head.value.n - lines.length + 1
+  lines.forEach((line, i) => note({ op: first + i, line }))
 }
 
 /** recover starts a new Worker with the log of the one that died. */
@@ -168,12 +194,19 @@ export async function recover(withoutLast = false): Promise<void> {
 }
 
 async function describe(): Promise<void> {
+  await discover()
+  lesson.value = lessonState.value ? await query<Lesson>('lesson', { lesson: lessonState.value.id }) : null
+  for (const [name, content] of Object.entries(lesson.value?.files ?? {})) putManifest(name, content)
+}
+
+// discover asks which resources and namespaces there are: after a boot, and when one of them may have changed.
+async function discover(): Promise<void> {
+  changed = false
   const described = await query<{ resources: Resource[]; namespaces: string[] }>('resources')
   batch(() => {
     resources.value = described.resources
     namespaces.value = described.namespaces
   })
-  lesson.value = lessonState.value ? await query<Lesson>('lesson', { id: lessonState.value.id }) : null
 }
 
 function absorb(answer: Answer): void {
@@ -184,8 +217,10 @@ function absorb(answer: Answer): void {
 }
 
 function receive(message: FramesMessage): void {
+  changed ||= message.frames.some(frame => frame.kind === 'store.commit' && /^(namespaces|customresourcedefinitions)\b/.test(frame.ref ?? ''))
   const before = message.reset ? 0 : frames.value.length
   batch(() => {
+    if (message.reset) own.value = 0
     frames.value = message.reset ? message.frames : [...frames.value, ...message.frames]
     arrival.value = { before, reset: message.reset ?? false }
   })
@@ -201,9 +236,9 @@ function open(name: EngineName): void {
   }
 }
 
-// ask sends a request. What the engine lacks (the other engine, the schema of another minor) is brought, and the
-// request sent again.
-async function ask<T>(kind: string, body: object): Promise<T> {
+/** ask sends a request. What the engine lacks (the other engine, the schema of another minor) is brought, and the
+ * request sent again. */
+export async function ask<T>(kind: string, body: object): Promise<T> {
   if (!engine) throw new Error('the simulator is not loaded yet')
   for (let tries = 0; ; tries++) {
     try {

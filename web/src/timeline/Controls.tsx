@@ -11,7 +11,7 @@ import type { Axis } from './layout'
 import { elapsed } from './Track'
 
 const words = text.timeline
-const due = signal<{ what: string; in: number } | null>(null)
+const due = signal<{ what?: string; in: number } | null>(null)
 
 export function Controls({ axis, onAxis }: { axis: Axis; onAxis(axis: Axis): void }) {
   const last = frames.value.length
@@ -63,7 +63,7 @@ function Clock() {
   const now = live.value ? head.value.vt : (frames.value[view.value - 1]?.vt ?? 0)
   useEffect(() => {
     if (!ready.value) return
-    query<{ next: { what: string; in: number } | null }>('clock').then(
+    query<{ next: { what?: string; in: number } | null }>('clock').then(
       clock => { due.value = clock.next },
       () => { due.value = null },
     )
@@ -75,7 +75,7 @@ function Clock() {
         <dt>{words.now}</dt>
         <dd><time>{now ? new Date(now).toISOString().slice(11, now % 1000 ? 23 : 19) : '–'}</time></dd>
       </div>
-      {due.value && live.value && <div class="due"><dd>{words.next(due.value.what, elapsed(due.value.in))}</dd></div>}
+      {due.value && live.value && <div class="due"><dd>{words.next(due.value.what ?? '', elapsed(due.value.in))}</dd></div>}
     </dl>
   )
 }

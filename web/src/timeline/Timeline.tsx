@@ -2,7 +2,7 @@
 import { signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import type { TimelineView, TokenSpan } from '../engine/protocol'
-import { picture, selected, view } from '../state/player'
+import { known, picture, selected, view } from '../state/player'
 import { frames, head, query, ready } from '../state/session'
 import { text } from '../text.en'
 import { Controls, Past } from './Controls'
@@ -20,6 +20,7 @@ export function Timeline() {
     if (!ready.value) return
     query<TimelineView>('timeline').then(view => {
       tokens.value = view.tokens ?? []
+      known.value = view.lanes.filter(lane => lane.kind !== 'client')
       states.value = new Map(view.lanes.map(lane => [lane.id, lane.state ?? '']))
     }, () => {})
   }, [head.value, ready.value])
@@ -31,6 +32,7 @@ export function Timeline() {
       {shown.lanes.length === 0 ? <p class="nothing">{text.timeline.empty}</p> : (
         <div class="lanes">
           <ul class="labels" aria-hidden="true">
+            <li class="axis">{axis.value === 'revision' ? text.timeline.revision : text.timeline.time} →</li>
             {shown.lanes.map(lane => <Label key={lane.id} lane={lane} head={shown.head} />)}
           </ul>
           <Track axis={axis.value} tokens={tokens.value} />

@@ -4,7 +4,7 @@ import { useSignal } from '@preact/signals'
 import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks'
 import type { Frame, TokenSpan } from '../engine/protocol'
 import { hovered, live, picture, selected, view } from '../state/player'
-import { frames } from '../state/session'
+import { frames, own } from '../state/session'
 import { text } from '../text.en'
 import { chain, type Picture } from './fold'
 import { layout, type Axis, type Layout } from './layout'
@@ -100,6 +100,7 @@ function litFrame(shown: Picture): number {
   if (hovered.value) return hovered.value
   if (selected.value && selected.value <= shown.last) return selected.value
   if (!live.value) return shown.last
+  if (own.value && own.value <= shown.last) return own.value
   for (let n = shown.last; n > 0; n--) if (frames.value[n - 1]?.kind === 'http.req') return n
   return 0
 }

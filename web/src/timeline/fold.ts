@@ -39,7 +39,7 @@ export function laneKind(id: string): LaneKind {
   return kind === 'replica' || kind === 'watch' || kind === 'client' ? kind : 'store'
 }
 
-function newLane(id: string, frame: Frame): Lane {
+function newLane(id: string, frame: { n: number; rv: string }): Lane {
   const slash = id.indexOf('/')
   const label = slash < 0 ? id : id.slice(slash + 1)
   const at = revision(frame)
@@ -57,8 +57,14 @@ const moves: Record<string, true> = {
   'store.commit': true, 'cache.apply': true, 'watch.event': true, 'watch.bookmark': true, 'http.res': true,
 }
 
-/** fold reads the frames up to and including number upTo. */
-export function fold(frames: readonly Frame[], upTo: number): Picture {
+/** Known is a lane that is there although nothing has happened on it, and what it knows. */
+export interface Known {
+  id: string
+  horizon: string
+}
+
+/** fold reads the frames up to and including number upTo; known lanes are there even without a frame. */
+export function fold(frames: readonly Frame[], upTo: number, known: readonly Known[] = []): Picture {
   const lanes = new Map<string, Lane>()
   const picture: Picture = { lanes: [], compacted: 0, compactedAt: 0, head: 0, now: 0, last: 0 }
   for (const frame of frames) {
@@ -79,6 +85,12 @@ export function fold(frames: readonly Frame[], upTo: number): Picture {
       lane.horizon = at
       lane.reached = frame.n
     }
+  }
+  for (const { id, horizon } of known) {
+    const lane = lanes.get(id) ?? newLane(id, { n: 0, rv: horizon })
+    lane.horizon = Math.max(lane.horizon, Number(horizon) || 0)
+    lanes.set(id, lane)
+    if (id === 'store') picture.head = Math.max(picture.head, lane.horizon)
   }
   for (const lane of lanes.values()) {
     lane.expired = lane.kind === 'watch' && lane.horizon < picture.compacted

@@ -8,15 +8,15 @@ import { rowHeight, rowY } from './Track'
 /** Horizon is the bar of a lane: it ends at the highest revision that the lane knows. */
 export function Horizon({ lane, row, plan, width }: { lane: Lane; row: number; plan: Layout; width: number }) {
   const y = rowY(row)
-  const start = plan.x.get(lane.marks[0]?.n ?? 0) ?? 0
+  const start = lane.marks[0] ? (plan.x.get(lane.marks[0].n) ?? 0) : plan.at(lane.horizon)
   const byTime = plan.x.get(lane.reached) ?? start
-  const end = lane.horizon === 0 ? start : plan.axis === 'time' ? byTime : Math.max(plan.at(lane.horizon), start)
+  const end = lane.horizon === 0 || start === 0 ? start : plan.axis === 'time' ? byTime : Math.max(plan.at(lane.horizon), start)
   const state = lane.expired ? 'expired' : lane.closed ? 'closed' : ''
   return (
     <g class={`horizon ${lane.kind} ${state}`} aria-hidden="true">
       <line class="rail" x1="0" x2={width} y1={y} y2={y} />
-      <rect class="known" x={start - 12} y={y - 13} width={Math.max(0, end - start) + 24} height="26" rx="5" />
-      <path class="edge" d={`M${end + 12} ${y - 13} V${y + 13}`} />
+      {start > 0 && <><rect class="known" x={start - 12} y={y - 13} width={Math.max(0, end - start) + 24} height="26" rx="5" />
+      <path class="edge" d={`M${end + 12} ${y - 13} V${y + 13}`} /></>}
     </g>
   )
 }

@@ -1,5 +1,6 @@
 // App is the page: a bar, the guide at the side, the timeline, and a workspace of tabs under it.
 import { Actors } from '../actors/Actors'
+import { CommandLine } from '../console/CommandLine'
 import { Console } from '../console/Transcript'
 import { RawRequest } from '../console/RawRequest'
 import { Guide } from '../lessons/Guide'
@@ -27,6 +28,7 @@ export function App() {
         <Guide />
         <div class="stage">
           <Timeline />
+          <CommandLine />
           <Workspace />
         </div>
       </main>

@@ -5,7 +5,9 @@ import { dialog } from '../state/page'
 import { text } from '../text.en'
 import { Icon } from './Icon'
 
-export function Dialog({ title, children }: { title: string; children: ComponentChildren }) {
+export function Dialog({ title, onKey, children }: {
+  title: string; onKey?(key: string): void; children: ComponentChildren
+}) {
   const box = useRef<HTMLDialogElement>(null)
   useEffect(() => {
     const before = document.activeElement as HTMLElement | null
@@ -14,7 +16,7 @@ export function Dialog({ title, children }: { title: string; children: Component
   }, [])
   const close = () => { dialog.value = '' }
   return (
-    <dialog ref={box} aria-labelledby="dialog-title" onClose={close}
+    <dialog ref={box} aria-labelledby="dialog-title" onClose={close} onKeyDown={event => { if (!event.ctrlKey && !event.metaKey && !event.altKey) onKey?.(event.key) }}
       onClick={event => { if (event.target === box.current) close() }}>
       <div class="inside">
         <div class="split">

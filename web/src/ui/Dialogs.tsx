@@ -40,9 +40,9 @@ function Situations() {
     void bring(situation)
   }
   return (
-    <Dialog title={text.actors.situations}>
+    <Dialog title={text.actors.situations} onKey={choose}>
       <p class="hint">{text.actors.situationsHint}</p>
-      <ul class="catalogue" onKeyDown={event => choose(event.key)}>
+      <ul class="catalogue">
         {situations.map(situation => (
           <li key={situation.key}>
             <button class="lesson" aria-keyshortcuts={situation.key} onClick={() => choose(situation.key)}>

@@ -4,7 +4,7 @@ import type { Exchange, Frame } from '../engine/protocol'
 import { AnswerView } from '../console/AnswerView'
 import { object, resource, tab } from '../state/page'
 import { look, selected } from '../state/player'
-import { frames, head, query, ready } from '../state/session'
+import { frames, head, own, query, ready } from '../state/session'
 import { text } from '../text.en'
 import { describe } from '../timeline/marks'
 import { Icon } from './Icon'
@@ -33,8 +33,10 @@ export function Inspector() {
   )
 }
 
+// lastAnswer is what the learner's last line was answered, else the last answer to anybody.
 function lastAnswer(): Frame | undefined {
-  return frames.value.findLast(frame => frame.kind === 'http.res' && (frame.op ?? 0) > 0)
+  const answers = frames.value.filter(frame => frame.kind === 'http.res')
+  return answers.find(frame => frame.cause === own.value) ?? answers.findLast(frame => (frame.op ?? 0) > 0)
 }
 
 function Why({ frame }: { frame: Frame }) {

@@ -1,0 +1,85 @@
+// Every lesson can be finished in the page with the keyboard alone: it is chosen, its questions are answered, and its
+// solution (from sim/lesson/data) is typed. The checks are the engine's.
+import assert from 'node:assert/strict'
+import { readdirSync, readFileSync } from 'node:fs'
+import { after, before, test } from 'node:test'
+import { launch, ready, tabTo, type, watchPage } from './browser.mjs'
+import { serve } from './server.mjs'
+
+const data = new URL('../../sim/lesson/data/', import.meta.url).pathname
+const lessons = readFileSync(`${data}order.txt`, 'utf8').split('\n').map(line => line.trim()).filter(line => line && !line.startsWith('#'))
+
+// steps reads of a lesson.yaml only what is needed here: of each step its solution, and whether it asks a question.
+function steps(id) {
+  const found = []
+  let inSolution = false
+  for (const line of readFileSync(`${data}${id}/lesson.yaml`, 'utf8').split('\n')) {
+    if (/^ {2}- say:/.test(line)) found.push({ asks: false, solution: [] })
+    if (/^ {4}predict:/.test(line)) found.at(-1).asks = true
+    if (/^ {4}\S/.test(line)) inSolution = /^ {4}solution:/.test(line)
+    const item = inSolution ? /^ {6}- (.*)$/.exec(line)?.[1] : undefined
+    if (item) found.at(-1).solution.push(unquote(item))
+  }
+  return found
+}
+
+function unquote(item) {
+  if (item.startsWith('"')) return JSON.parse(item)
+  return item.startsWith("'") ? item.slice(1, -1).replaceAll("''", "'") : item
+}
+
+let browser
+let host
+before(async () => {
+  host = await serve()
+  browser = await launch()
+})
+after(async () => {
+  await browser?.close()
+  await host?.stop()
+})
+
+const step = page => page.locator('.guide .eyebrow').innerText()
+
+for (const id of lessons) {
+  test(`lesson ${id}, by keyboard`, async () => {
+    const context = await browser.newContext({ reducedMotion: 'reduce', serviceWorkers: 'block' })
+    context.setDefaultTimeout(12_000)
+    const page = await context.newPage()
+    const faults = watchPage(page)
+    await page.goto(host.url)
+    await ready(page)
+    await tabTo(page, '.bar nav button')
+    await page.keyboard.press('Enter')
+    await page.locator('dialog .catalogue').waitFor()
+    for (let i = 0; i <= lessons.indexOf(id); i++) await tabToNext(page)
+    await page.keyboard.press('Enter')
+    await page.locator('dialog').waitFor({ state: 'detached' })
+    await page.locator(`.guide[data-lesson="${id}"]`).waitFor({ timeout: 30_000 })
+    for (const { asks, solution } of steps(id)) {
+      if (asks) await answer(page)
+      const before = await step(page)
+      for (const line of solution) await type(page, line)
+      if (solution.length > 0) {
+        await page.waitForFunction(was => document.querySelector('.guide .eyebrow')?.textContent !== was, before)
+      }
+    }
+    assert.equal(await step(page), 'Lesson finished')
+    assert.deepEqual(faults, [])
+    await context.close()
+  })
+}
+
+async function tabToNext(page) {
+  await page.keyboard.press('Tab')
+  await tabTo(page, 'dialog .lesson')
+}
+
+async function answer(page) {
+  await page.locator('.question').waitFor()
+  await tabTo(page, '.question input', 'Shift+Tab')
+  await page.keyboard.press('ArrowDown')
+  await page.keyboard.press('Tab')
+  await page.keyboard.press('Enter')
+  await page.locator('.question').waitFor({ state: 'detached' })
+}

@@ -1,0 +1,324 @@
+// What must hold of the page in a real browser. Every test loads the built page (dist) from a static host of its own.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import AxeBuilder from '@axe-core/playwright'
+import { hash, launch, ready, tabTo, type, watchPage } from './browser.mjs'
+import { serve } from './server.mjs'
+
+let browser
+let host
+
+before(async () => {
+  host = await serve()
+  browser = await launch()
+})
+after(async () => {
+  await browser?.close()
+  await host?.stop()
+})
+
+// open loads the page in a context of its own; faults lists what must not have happened when the test ends.
+async function open(options = {}, address = host.url) {
+  const context = await browser.newContext({ reducedMotion: 'reduce', serviceWorkers: 'block', ...options })
+  context.setDefaultTimeout(12_000)
+  const page = await context.newPage()
+  const faults = watchPage(page)
+  await page.addInitScript(() => {
+    addEventListener('securitypolicyviolation', event => console.error(`policy: ${event.violatedDirective} ${event.blockedURI}`))
+  })
+  await page.goto(address)
+  return { context, page, faults }
+}
+
+const marks = page => page.locator('.mark').count()
+
+test('a request, its revision and its event are joined by one thread', async () => {
+  const { context, page, faults } = await open()
+  await ready(page)
+  const before = await marks(page)
+  await type(page, 'create configmap threaded')
+  await page.waitForFunction(n => document.querySelectorAll('.mark').length > n + 3, before)
+  assert.ok(await page.locator('.thread path').count() >= 3, 'request to commit, commit to cache, cache to watch')
+  assert.match(await page.locator('.transcript').innerText(), /201 Created configmaps\/threaded/)
+  assert.deepEqual(faults, [])
+  await context.close()
+})
+
+test('undo takes one operation back, redo brings it again, with the same bytes', async () => {
+  const { context, page } = await open()
+  await ready(page)
+  await type(page, 'create configmap one')
+  const first = await hash(page)
+  await type(page, 'create configmap two')
+  const second = await hash(page)
+  await page.locator('body').press('Control+z')
+  await page.locator('.entry.undone').waitFor()
+  assert.equal((await hash(page)).sum, first.sum)
+  await page.locator('body').press('Control+Shift+z')
+  await page.locator('.entry.undone').waitFor({ state: 'detached' })
+  assert.equal((await hash(page)).sum, second.sum)
+  await context.close()
+})
+
+test('a link brings the same world back', async () => {
+  const { context, page } = await open()
+  await ready(page)
+  for (const line of ['create configmap a', 'tick 5m', 'lag 1', 'create configmap <img src=x onerror=alert(1)>']) await type(page, line)
+  const { sum, link } = await hash(page)
+  await page.waitForFunction(l => location.href === l, link)
+  const other = await open({}, link)
+  await ready(other.page)
+  assert.equal((await hash(other.page)).sum, sum)
+  assert.deepEqual(other.faults, [])
+  await context.close()
+  await other.context.close()
+})
+
+test('a damaged link says so and opens the first lesson', async () => {
+  const { context, page, faults } = await open({}, `${host.url}#v1.abc.AAAA`)
+  await ready(page)
+  assert.match(await page.locator('.banner').innerText(), /could not be read/)
+  await page.locator('.guide .dots').waitFor()
+  assert.deepEqual(faults, [])
+  await context.close()
+})
+
+test('scrubbing looks at the past, and a fork acts from there', async () => {
+  const { context, page } = await open()
+  await ready(page)
+  await type(page, 'create configmap kept')
+  await type(page, 'create configmap dropped')
+  await page.keyboard.press('Escape') // leaves the command line
+  for (let i = 0; i < 4; i++) await page.keyboard.press(',')
+  await page.locator('.past').waitFor()
+  await page.keyboard.press('f')
+  await page.locator('.past').waitFor({ state: 'detached' })
+  await type(page, 'get configmaps')
+  const said = await page.locator('.entry').last().innerText()
+  assert.match(said, /kept/)
+  assert.doesNotMatch(said, /dropped/)
+  await context.close()
+})
+
+test('the timeline is walked without a mouse', async () => {
+  const { context, page } = await open()
+  await ready(page)
+  await type(page, 'create configmap walked')
+  await tabTo(page, '.mark', 'Shift+Tab')
+  const name = () => page.evaluate(() => document.activeElement?.getAttribute('aria-label') ?? '')
+  const here = await name()
+  await page.keyboard.press('ArrowUp')
+  await page.waitForFunction(last => document.activeElement?.matches('.mark') && document.activeElement.getAttribute('aria-label') !== last, here)
+  await page.keyboard.press('ArrowLeft')
+  await page.keyboard.press('Enter')
+  await page.locator('.inspector h2').waitFor()
+  await page.keyboard.press('t')
+  assert.match(await page.locator('.textlog').innerText(), /walked/)
+  await context.close()
+})
+
+test('an expired continue token and watch look expired before they are used', async () => {
+  const { context, page } = await open()
+  await ready(page)
+  for (const line of ['create configmap a', 'create configmap b', 'list configmaps --limit 1', 'watch configmaps --name old', 'stop old', 'create configmap c', 'expire']) {
+    await type(page, line)
+  }
+  await page.locator('.token.expired').waitFor()
+  await page.locator('.curtain').waitFor()
+  await type(page, 'list configmaps --limit 1 --continue last')
+  assert.match(await page.locator('.entry').last().innerText(), /410/)
+  await context.close()
+})
+
+test('the editor sends a manifest, and the server\'s errors land on their lines', async () => {
+  const { context, page, faults } = await open()
+  await ready(page)
+  await page.locator('#tab-objects').click()
+  await page.locator('button', { hasText: 'New' }).click()
+  await page.locator('.editor .cm-content').waitFor()
+  await page.locator('.editing button', { hasText: 'Create' }).click()
+  await page.locator('table button.row', { hasText: 'settings' }).click()
+  await page.locator('.detail h2', { hasText: 'default/settings' }).waitFor()
+  await page.locator('.forms button', { hasText: 'Owners' }).click()
+  await page.locator('.bands .letter').first().waitFor()
+  await page.locator('button', { hasText: 'New' }).click()
+  await page.locator('.editor .cm-content').click()
+  await page.keyboard.press('Control+Home')
+  await page.keyboard.insertText('nonsense: 1\n')
+  await page.locator('.editing button', { hasText: 'Check' }).click()
+  await page.locator('.editing .bad', { hasText: 'unknown field' }).waitFor()
+  assert.match(await page.locator('.editing .bad').innerText(), /^1: /)
+  assert.deepEqual(faults, [])
+  await context.close()
+})
+
+test('raw HTTP in every form, protobuf opened field by field', async () => {
+  const { context, page } = await open()
+  await ready(page)
+  await type(page, 'create configmap wired')
+  await page.locator('#tab-http').click()
+  for (const [form, shown] of [['Protobuf', '.fields'], ['Table', '.answered table'], ['JSON', '.answered pre']]) {
+    await page.locator('.raw .forms button', { hasText: form }).click()
+    await page.locator('.raw button', { hasText: 'Send' }).click()
+    await page.locator(shown).first().waitFor()
+  }
+  await context.close()
+})
+
+test('the recording plays while the engine is on its way, and the engine takes over with the same frames', async () => {
+  const context = await browser.newContext({ serviceWorkers: 'block' })
+  const page = await context.newPage()
+  let letGo
+  const held = new Promise(resolve => { letGo = resolve })
+  await page.route('**/core-*.wasm', async route => { await held; await route.continue() })
+  await page.goto(host.url)
+  await page.locator('.mark').first().waitFor()
+  await page.locator('.guide .dots').waitFor()
+  assert.match(await page.locator('.engine').innerText(), /recording/)
+  letGo()
+  await ready(page)
+  assert.equal(await page.locator('.banner').count(), 0, 'no word of a recording that differs')
+  await context.close()
+})
+
+test('a rule in CEL brings the larger engine, with the world as it was', async () => {
+  const { context, page, faults } = await open()
+  await ready(page)
+  await type(page, 'create configmap before')
+  await page.locator('#tab-objects').click()
+  await page.locator('button', { hasText: 'New' }).click()
+  await page.locator('.editor .cm-content').click()
+  await page.keyboard.press('Control+a')
+  await page.keyboard.insertText(JSON.stringify({
+    apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition', metadata: { name: 'gears.example.com' },
+    spec: {
+      group: 'example.com', scope: 'Namespaced', names: { plural: 'gears', singular: 'gear', kind: 'Gear' },
+      versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object', properties: {
+        spec: { type: 'object', properties: { size: { type: 'integer' } }, 'x-kubernetes-validations': [{ rule: 'self.size > 1', message: 'too small' }] },
+      } } } }],
+    },
+  }))
+  await page.locator('.editing button', { hasText: 'Create' }).click()
+  await page.locator('.objects select option', { hasText: 'gears.example.com' }).waitFor({ state: 'attached', timeout: 60_000 })
+  await page.locator('#tab-console').click()
+  await type(page, 'create gears tooth --set spec.size=1')
+  assert.match(await page.locator('.entry').last().innerText(), /422.*too small/s)
+  await type(page, 'get configmap before')
+  assert.match(await page.locator('.entry').last().innerText(), /200/)
+  assert.deepEqual(faults, [])
+  await context.close()
+})
+
+test('a world goes out as a scenario file and comes back', async () => {
+  const { context, page } = await open()
+  await ready(page)
+  await page.locator('.bar nav button', { hasText: 'Lessons' }).click()
+  await page.locator('dialog button', { hasText: 'Free play' }).click()
+  await page.locator('.guide h2', { hasText: 'Free play' }).waitFor()
+  for (const line of ['create configmap a', 'lag 1', 'create configmap b']) await type(page, line)
+  const { sum } = await hash(page)
+  await page.locator('.bar nav button', { hasText: 'Share' }).click()
+  const [download] = await Promise.all([page.waitForEvent('download'), page.locator('dialog button', { hasText: 'txtar' }).click()])
+  const file = await download.path()
+  await page.keyboard.press('Escape')
+  await type(page, 'create configmap more')
+  await page.locator('.bar nav button', { hasText: 'Share' }).click()
+  await page.locator('dialog input[type=file]').setInputFiles(file)
+  await page.waitForFunction(() => document.querySelectorAll('.entry').length === 3)
+  assert.equal((await hash(page)).sum, sum)
+  await context.close()
+})
+
+test('a crash is told, and a restart replays the log', async () => {
+  const { context, page } = await open()
+  await ready(page)
+  await type(page, 'create configmap survivor')
+  const { sum } = await hash(page)
+  await page.workers()[0].evaluate(() => { globalThis.kubesimHandle = () => { throw new Error('broken on purpose') } })
+  await type(page, 'create configmap lost')
+  await page.locator('.stopped').waitFor()
+  await page.locator('.stopped .primary').click()
+  await ready(page)
+  assert.equal((await hash(page)).sum, sum)
+  await context.close()
+})
+
+test('the page works offline after the first visit', async () => {
+  const other = await serve()
+  const { context, page } = await open({ serviceWorkers: 'allow' }, other.url)
+  await ready(page)
+  await page.evaluate(() => navigator.serviceWorker.ready)
+  await page.waitForFunction(() => navigator.serviceWorker.controller !== null)
+  other.down()
+  await page.reload()
+  await ready(page)
+  await type(page, 'create configmap offline')
+  await page.locator('#tab-objects').click()
+  await page.locator('button', { hasText: 'New' }).click()
+  await page.locator('.editor .cm-content').waitFor()
+  await context.close()
+  await other.stop()
+})
+
+test('situations run with one key', async () => {
+  const { context, page } = await open()
+  await ready(page)
+  await page.locator('body').press('s')
+  await page.locator('dialog').waitFor()
+  await page.keyboard.press('c')
+  await page.locator('.entry .bad', { hasText: '409' }).first().waitFor()
+  await page.locator('body').press('s')
+  await page.locator('dialog').waitFor()
+  await page.keyboard.press('l')
+  await page.locator('.labels li', { hasText: 'server 2' }).waitFor()
+  await page.locator('.labels li', { hasText: /behind|lagging/ }).first().waitFor()
+  await context.close()
+})
+
+for (const colorScheme of ['light', 'dark']) {
+  test(`axe finds nothing, ${colorScheme}`, async () => {
+    const { context, page } = await open({ colorScheme })
+    await ready(page)
+    const clean = async where => {
+      const { violations } = await new AxeBuilder({ page }).analyze()
+      assert.deepEqual(violations.map(v => `${where}: ${v.id}: ${v.nodes[0]?.html.slice(0, 160)} ${v.nodes[0]?.failureSummary}`), [])
+    }
+    await clean('first screen')
+    for (const line of ['create configmap a', 'create configmap a', 'list configmaps --limit 1', 'help']) await type(page, line)
+    await clean('console')
+    for (const tab of ['objects', 'http', 'actors', 'log']) {
+      await page.locator(`#tab-${tab}`).click()
+      if (tab === 'objects') await page.locator('.editor .cm-content').waitFor()
+      await clean(tab)
+    }
+    await page.locator('body').press(',')
+    for (const [key, what] of [['?', 'keys'], ['s', 'situations']]) {
+      await page.locator('body').press(key)
+      await page.locator('dialog').waitFor()
+      await clean(what)
+      await page.keyboard.press('Escape')
+      await page.locator('dialog').waitFor({ state: 'detached' })
+    }
+    for (const name of ['Lessons', 'Share']) {
+      await page.locator('.bar nav button', { hasText: name }).click()
+      await clean(name)
+      await page.keyboard.press('Escape')
+      await page.locator('dialog').waitFor({ state: 'detached' })
+    }
+    await context.close()
+  })
+}
+
+test('nothing is wider than a screen of 320 px, nor than one at 200 % zoom', async () => {
+  for (const viewport of [{ width: 320, height: 640 }, { width: 720, height: 450 }]) {
+    const { context, page } = await open({ viewport })
+    await ready(page)
+    await type(page, 'create configmap narrow')
+    for (const tab of ['console', 'objects', 'http', 'actors', 'log']) {
+      await page.locator(`#tab-${tab}`).click()
+      const width = await page.evaluate(() => document.documentElement.scrollWidth)
+      assert.ok(width <= viewport.width, `${tab} is ${width} px wide at ${viewport.width}`)
+    }
+    await context.close()
+  }
+})
