@@ -14,7 +14,9 @@ RUNFLAGS  ?=
 # WASMFLAGS go to wasm/build.mjs: --fast compresses less and checks no budget.
 WASMFLAGS ?=
 # The packages whose tests also run as js/wasm under node.
-WASM_TESTS ?= ./clock/...
+WASM_TESTS ?= ./clock/... ./sim/checker ./sim/scenario
+# SOAKFLAGS go to examples/soak, for example SOAKFLAGS='-ops 100000' or '-seed 17'.
+SOAKFLAGS ?=
 
 # Every folder with a go.mod: the root module, and those whose requirements must not reach its users.
 SUBMODULES := $(sort $(patsubst ./%/go.mod,%,$(shell find . -mindepth 2 -name go.mod -not -path '*/node_modules/*' -not -path '*/testdata/*')))
@@ -23,7 +25,7 @@ MODULES    := . $(SUBMODULES)
 # each runs a command in every module and fails at the end if it failed in one.
 each = @status=0; for m in $(MODULES); do echo "== $$m: $(1)"; (cd $$m && $(1)) || status=1; done; exit $$status
 
-.PHONY: help run test test-go test-wasm race check check-format vet guard build-wasm wasm web web-dist test-web shots bench fuzz generate conformance conformance-real
+.PHONY: help run test test-go test-wasm race check check-format vet guard build-wasm wasm web web-dist test-web shots bench fuzz soak generate conformance conformance-real
 
 help: ## print this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1	/' | awk -F '\t' '{ printf "  %-17s %s\n", $$1, $$2 }'
@@ -33,14 +35,15 @@ run: ## build and start kubesim serve with the page; it prints its URL and the k
 	else echo "left out: the page needs npm (https://nodejs.org, or: apt-get install npm)" >&2; fi
 	$(GO) run ./fake/cmd/kubesim serve $$(if [ -f web/dist/index.html ]; then echo --web web/dist; fi) $(RUNFLAGS)
 
-test: test-go test-wasm ## run all tests of all modules, shuffled (TESTFLAGS)
+test: test-go test-wasm test-web ## run all tests of all modules, shuffled (TESTFLAGS)
 
 test-go:
 	$(call each,$(GO) test -shuffle=on $(TESTFLAGS) ./...)
 
 test-wasm: ## run tests as js/wasm under node (WASM_TESTS)
 	@if command -v node >/dev/null; then \
-		PATH="$$PATH:$$($(GO) env GOROOT)/lib/wasm" GOOS=js GOARCH=wasm $(GO) test $(TESTFLAGS) $(WASM_TESTS); \
+		PATH="$$PATH:$$($(GO) env GOROOT)/lib/wasm" GOOS=js GOARCH=wasm $(GO) test $(TESTFLAGS) $(WASM_TESTS) && \
+		PATH="$$PATH:$$($(GO) env GOROOT)/lib/wasm" GOOS=js GOARCH=wasm $(GO) test $(TESTFLAGS) -run '^TestGoldenHashes$$' ./sim/soak; \
 	else echo "left out: tests under js/wasm need node (https://nodejs.org, or: apt-get install nodejs)"; fi
 
 # Packages are installed when the lock file is newer than what was installed last.
@@ -54,8 +57,9 @@ web: wasm web/node_modules/.package-lock.json ## build the page into web/dist; f
 web-dist: web ## the same with .br and .gz beside each file: a folder for any static host
 	cd web && node scripts/finish.mjs --dist
 
-test-web: web-dist ## unit tests of the page, then the page in a real browser (CHROMIUM)
-	cd web && npm run --silent unit && npm run --silent browser
+test-web: ## unit tests of the page, then the page in a real browser (CHROMIUM)
+	@if command -v npm >/dev/null; then $(MAKE) --no-print-directory web-dist && cd web && npm run --silent unit && npm run --silent browser; \
+	else echo "left out: tests of the page need npm (https://nodejs.org, or: apt-get install npm)"; fi
 
 shots: web-dist ## screenshots of the page into web/shots: first screen and a lesson, wide and narrow, light and dark
 	cd web && node test/shots.mjs
@@ -89,6 +93,9 @@ bench: ## benchmarks, side by side with other fakes where examples/ has them (BE
 
 fuzz: ## each fuzz target for a while (FUZZTIME)
 	@for m in $(MODULES); do (cd $$m && GO=$(GO) $(CURDIR)/.ci/fuzz $(FUZZTIME)) || exit 1; done
+
+soak: ## a million random operations with random trouble, every promise checked (SOAKFLAGS)
+	@cd examples && $(GO) run ./soak $(SOAKFLAGS)
 
 generate: ## rewrite the schema data; fails if the tree changes
 	cd sim/schema/gen && $(GO) run . -minor 1.36 -out ../data

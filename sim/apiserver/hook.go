@@ -7,19 +7,23 @@ import (
 	"github.com/kubesim/kubesim/sim/http"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/registry"
+	"github.com/kubesim/kubesim/sim/resource"
 	"github.com/kubesim/kubesim/sim/status"
 	"github.com/kubesim/kubesim/sim/watchcache"
 )
 
 // Hook sees requests on their way and may change what becomes of them. The Cluster's lock is held in every call. The
-// Server calls, for one request and in this order, Arrived, Decided if it is let through to a resource, Watching if it is
-// a watch that begins, and Answered.
+// Server calls, for one request and in this order, Arrived, Decided if it is let through to a resource, Validated for each
+// object that it is about to write, Watching if it is a watch that begins, and Answered.
 type Hook interface {
 	// Arrived is told who asks for what and calls serve, now or later. A Status is the answer, nil serves the request. One
 	// that was refused already is not served in any case.
 	Arrived(e *Exchange, serve func(instead *status.Status))
 	// Decided is told that the request is about to be served. A Status is its answer instead.
 	Decided(e *Exchange) *status.Status
+	// Validated is told that obj is about to be stored in place of old, or old to be removed with obj as its last state. A
+	// Status is the answer instead. obj is not to be changed; old is nil for a create.
+	Validated(e *Exchange, obj object.Object, old *resource.Item) *status.Status
 	// Watching is told of a watch before its first event.
 	Watching(e *Exchange, w *watchcache.Watch)
 	// Answered gets the answer and sends it, or another one, now or later.

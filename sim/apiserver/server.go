@@ -18,6 +18,7 @@ import (
 	"github.com/kubesim/kubesim/sim/codec"
 	"github.com/kubesim/kubesim/sim/discovery"
 	"github.com/kubesim/kubesim/sim/http"
+	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/registry"
 	"github.com/kubesim/kubesim/sim/resource"
 	"github.com/kubesim/kubesim/sim/schema"
@@ -41,6 +42,9 @@ type Server struct {
 	// Watching is told of each watch before its first event. nil: nobody is.
 	Watching func(*Exchange, *watchcache.Watch)
 	Hook     Hook // nil: nobody looks
+
+	// Serving is called around the handler of a request for a custom resource. nil: nothing is to be done there.
+	Serving func(d *resource.Definition, verb, namespace, name string, serve func())
 }
 
 // Request is one HTTP request whose body has been read.
@@ -240,6 +244,15 @@ func (c *call) serve() {
 			return
 		}
 	}
+	if c.s.Serving != nil && c.route.def.Form != nil {
+		c.s.Serving(c.route.def, c.info.verb, c.route.namespace, c.route.name, c.handle)
+		return
+	}
+	c.handle()
+}
+
+// handle calls the handler of the verb.
+func (c *call) handle() {
 	switch c.route.verb {
 	case "get":
 		c.get()
@@ -289,6 +302,11 @@ func (c *call) request(options writeOptions) *registry.Request {
 		Manager: options.manager, DryRun: options.dryRun, Warn: c.warn}
 	if r.sub != nil {
 		q.Subresource = r.sub.Name
+	}
+	if c.hook != nil {
+		q.Ready = func(obj object.Object, old *resource.Item) *status.Status {
+			return c.hook.Validated(c.exchange, obj, old)
+		}
 	}
 	q.MayCreate = func() *status.Status {
 		at := c.attributes()
