@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/kubesim/kubesim/clock"
@@ -16,6 +17,18 @@ const controlPrefix = "/sim/v1/"
 // control returns a handler that serves the API, and below /sim/v1/ what moves the simulator. Errors are plain text that
 // says what to do instead.
 func (s *Server) control(api http.Handler) http.Handler {
+	control := sync.OnceValue(s.controls) // most tests ask for none of it
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasPrefix(r.URL.Path, controlPrefix) {
+			control().ServeHTTP(w, r)
+			return
+		}
+		api.ServeHTTP(w, r)
+	})
+}
+
+// controls returns what serves the paths below /sim/v1/.
+func (s *Server) controls() *http.ServeMux {
 	control := http.NewServeMux()
 	control.HandleFunc("POST "+controlPrefix+"compact", func(w http.ResponseWriter, _ *http.Request) { s.Compact() })
 	control.HandleFunc("POST "+controlPrefix+"expire", func(w http.ResponseWriter, _ *http.Request) { s.Expire() })
@@ -30,13 +43,7 @@ func (s *Server) control(api http.Handler) http.Handler {
 	s.controlTrace(control)
 	s.controlReplicas(control)
 	s.controlSnapshot(control)
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if strings.HasPrefix(r.URL.Path, controlPrefix) {
-			control.ServeHTTP(w, r)
-			return
-		}
-		api.ServeHTTP(w, r)
-	})
+	return control
 }
 
 func (s *Server) manual() bool { return s.cluster.Clock() == clock.Clock(s.Clock) }

@@ -298,3 +298,23 @@ func TestForkSystemClock(t *testing.T) {
 	f.Close()
 	client{t, srv}.create("a") // a closed fork takes nothing with it
 }
+
+// A server and its forks may be used at the same time: they share what never changes only.
+func TestForkConcurrently(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(7, 7))
+	a := begins(t, 7)
+	a.do(randomDeeds(r, 60))
+	done := make(chan string)
+	actors := []*actor{a, a.at(a.srv.Fork()), a.at(a.srv.Fork())}
+	deeds := randomDeeds(r, 60)
+	for _, x := range actors {
+		go func() { done <- x.do(deeds) }()
+	}
+	first := <-done
+	for range actors[1:] {
+		if got := <-done; got != first {
+			t.Error("a fork that is used beside others answers differently")
+		}
+	}
+}

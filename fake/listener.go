@@ -27,6 +27,8 @@ type ListenOptions struct {
 	TLS bool
 }
 
+var errClosed = errors.New("kubesim: the server is closed: listen before Close")
+
 // Listen serves on a socket until Close. It is not for testing/synctest bubbles, where time stands still while somebody
 // waits for a socket.
 func (s *Server) Listen(o ListenOptions) (*Listener, error) {
@@ -36,6 +38,9 @@ func (s *Server) Listen(o ListenOptions) (*Listener, error) {
 			return nil, fmt.Errorf("kubesim: there is no replica %d to listen for: there are %d", o.Replica, s.cluster.Replicas())
 		}
 		handler = s.control(s.cluster.Server(o.Replica))
+	}
+	if s.closed() {
+		return nil, errClosed
 	}
 	if o.Address == "" {
 		o.Address = "127.0.0.1:0"
@@ -61,9 +66,26 @@ func (s *Server) Listen(o ListenOptions) (*Listener, error) {
 		}
 	}()
 	s.mu.Lock()
-	s.listeners = append(s.listeners, l)
+	late := s.closed()
+	if !late {
+		s.listeners = append(s.listeners, l)
+	}
 	s.mu.Unlock()
+	if late { // closed while it was made: nobody else would end it
+		l.Close()
+		return nil, errClosed
+	}
 	return l, nil
+}
+
+// closed reports whether the server was closed.
+func (s *Server) closed() bool {
+	select {
+	case <-s.ended:
+		return true
+	default:
+		return false
+	}
 }
 
 // URL is where the listener serves: http://127.0.0.1:PORT.

@@ -51,11 +51,26 @@ func (s *Server) fail(format string, args ...any) {
 // Server.Transport.
 func (r *Replica) URL() string { return r.srv.ReplicaURL(r.n) }
 
+// Transport carries requests to this replica, whatever their URL names and whoever the client is.
+func (r *Replica) Transport() http.RoundTripper {
+	t := *r.srv.transport
+	t.pick = func(*http.Request) *apiserver.Server { return r.srv.cluster.Server(r.n) }
+	return &t
+}
+
 // Lag stops the replica from applying commits to the resources, named as "pods" or "deployments.apps", or to all of them.
 // Its watches fall silent and its caches grow stale; what a consistent read does about that is the real server's.
 func (r *Replica) Lag(resources ...string) {
 	if err := r.Replica.Lag(resources...); err != nil {
 		r.srv.fail("Lag: %v", err)
+	}
+}
+
+// Unready makes the replica fill the watch caches of the resources anew, or all of them, which takes d: watches end, and
+// until then watches and most lists get 429 with a Retry-After.
+func (r *Replica) Unready(d time.Duration, resources ...string) {
+	if err := r.Replica.Unready(d, resources...); err != nil {
+		r.srv.fail("Unready: %v", err)
 	}
 }
 
@@ -105,7 +120,7 @@ func (s *Server) routed(w http.ResponseWriter, r *http.Request) { s.pick(r).Serv
 // controlReplicas adds what is done to replicas:
 //
 //	GET  replicas                          what each is like
-//	POST replicas/{i}/lag?resource=pods    lag, cut, resume, restart, stall?after=45s, close
+//	POST replicas/{i}/lag?resource=pods    lag, cut, resume, restart, unready?for=30s, stall?after=45s, close
 //	POST hold?client=UA, release?client=UA, route?client=UA&replica=2, restore?revision=N
 func (s *Server) controlReplicas(control *http.ServeMux) {
 	control.HandleFunc("GET "+controlPrefix+"replicas", func(w http.ResponseWriter, _ *http.Request) { s.serveReplicas(w) })
@@ -160,12 +175,17 @@ func (s *Server) serveReplica(w http.ResponseWriter, q *http.Request) {
 		r.Resume()
 	case "restart":
 		r.Restart()
+	case "unready":
+		d, bad := time.ParseDuration(q.FormValue("for"))
+		if err = bad; err == nil {
+			err = r.Unready(d, q.URL.Query()["resource"]...)
+		}
 	case "stall":
 		err = stall(r, q.FormValue("after"))
 	case "close":
 		r.CloseWatches()
 	default:
-		err = errors.New("there are lag, cut, resume, restart, stall and close")
+		err = errors.New("there are lag, cut, resume, restart, unready, stall and close")
 	}
 	refuse(w, "replicas", err)
 }

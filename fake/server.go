@@ -83,6 +83,7 @@ type Server struct {
 
 	mu        sync.Mutex
 	listeners []*Listener
+	clocks    map[string]*clock.Skewed // of the clients' machines
 	closing   sync.Once
 	ended     chan struct{} // closed by Close
 }
@@ -146,8 +147,8 @@ func (s *Server) Close() {
 	s.mu.Lock()
 	listeners := s.listeners
 	s.listeners = nil
-	s.mu.Unlock()
 	s.closing.Do(func() { close(s.ended) })
+	s.mu.Unlock()
 	s.cluster.Close()
 	for _, l := range listeners {
 		l.Close()
@@ -172,7 +173,7 @@ func (s *Server) Transport() http.RoundTripper { return s.transport }
 //	GET  faults                the faults as text; POST adds those in its body, DELETE clears them
 //	POST faults/release        held watch events go on
 //	GET  replicas              what the API servers are like
-//	POST replicas/{i}/ACTION   lag?resource=pods, cut, resume, restart, stall?after=45s, close
+//	POST replicas/{i}/ACTION   lag?resource=pods, cut, resume, restart, unready?for=30s, stall?after=45s, close
 //	POST route?client=UA&replica=2, hold?client=UA, release?client=UA, restore?revision=N
 //	GET  trace                 what happened, as JSONL; ?format=timeline or mermaid, ?follow=1
 func (s *Server) Handler() http.Handler { return s.handler }

@@ -62,7 +62,7 @@ func (c *Cluster) fork(s *State) (*Cluster, error) {
 		return nil, err
 	}
 	f.conversions.functions, f.conversions.transport = maps.Clone(c.conversions.functions), c.conversions.transport
-	f.webhooks.functions, f.webhooks.transport = maps.Clone(c.webhooks.functions), c.webhooks.transport
+	f.webhooks = webhooks{maps.Clone(c.webhooks.functions), c.webhooks.transport, c.webhooks.together}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if len(f.conversions.functions) > 0 || f.conversions.transport != nil {

@@ -36,6 +36,8 @@ type Replica struct {
 	lagging     map[string]bool // storage names of what is not applied; their caches have a position of their own
 	unreachable bool            // the store cannot be reached, and sends nothing
 
+	unready map[string]Window // caches that are being filled, by storage name; everything: all of them
+
 	open  []*watchcache.Watch // watches that are not over, and some that are
 	prune int                 // how many of them are too many
 }
@@ -76,7 +78,24 @@ func newReplica(c *Cluster, p *profile) *Replica {
 	}
 	r.admit(reg, table, who, r.server.Decoder)
 	r.serveCustom(set)
+	if p.proxies {
+		r.server.Peer = r.peer
+	}
 	return r
+}
+
+// peer is apiserver.Server's Peer: any other replica that serves the resource, by a draw.
+func (r *Replica) peer(group, version, name string) *apiserver.Server {
+	var able []*apiserver.Server
+	for _, x := range r.cluster.replicas {
+		if x != r && x.server.Table.Find(group, version, name) != nil {
+			able = append(able, x.server)
+		}
+	}
+	if len(able) == 0 {
+		return nil
+	}
+	return able[r.cluster.random.draw("peers", len(able))]
 }
 
 // may asks who's rules for admission plugins.
@@ -121,7 +140,7 @@ func (r *Replica) end() {
 // restart fills the caches anew; watches end, and reads that wait for a revision have waited long enough.
 func (r *Replica) restart() {
 	r.end()
-	r.lagsAll, r.unreachable, r.lagging = false, false, map[string]bool{}
+	r.lagsAll, r.unreachable, r.lagging, r.unready = false, false, map[string]bool{}, map[string]Window{}
 	view := r.cluster.newest()
 	r.position = &watchcache.Position{View: view}
 	r.caches = map[string]*watchcache.Cache{}
@@ -232,6 +251,10 @@ func (b backend) Await(c *watchcache.Cache, rev uint64, done func(bool)) { b.r.a
 
 func (b backend) After(d time.Duration, f func()) (stop func()) {
 	return b.r.cluster.schedule.after(d, f)
+}
+
+func (b backend) Unready(d *resource.Definition) (time.Duration, bool) {
+	return b.r.downtime(d.Storage)
 }
 
 func (b backend) Grant(ttl time.Duration, key string, rev uint64) { b.r.cluster.grant(ttl, key, rev) }

@@ -21,6 +21,7 @@ import (
 //	Cut       stand still   500 at once                      500
 //	Restart   filled anew   as ever; watches end             as ever
 //	Resume    catch up      as ever                          as ever
+//	Unready   being filled  429, or the store                as ever; watches end
 //
 // A get without a resourceVersion asks the store, so Lag does not concern it. Reads that ask for "0", or for a revision
 // that the caches have, are answered all the time.
@@ -43,13 +44,15 @@ type ReplicaState struct {
 	Cut      bool     `json:"cut"`
 	Lagging  []string `json:"lagging"` // storage names of resources; "*" is everything
 	Watches  int      `json:"watches"`
+	Unready  []string `json:"unready"` // storage names of resources whose caches are being filled; "*" is everything
 }
 
 // State returns what the replica is like now.
 func (r *Replica) State() ReplicaState {
 	r.cluster.lock()
 	defer r.cluster.mu.Unlock()
-	s := ReplicaState{Version: r.profile.release, Revision: r.position.Rev(), Cut: r.unreachable, Lagging: []string{}}
+	s := ReplicaState{Version: r.profile.release, Revision: r.position.Rev(), Cut: r.unreachable, Lagging: []string{},
+		Unready: r.notReady()}
 	if r.lagsAll {
 		s.Lagging = append(s.Lagging, "*")
 	}

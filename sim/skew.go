@@ -27,6 +27,9 @@ type ReplicaOptions struct {
 	// StorageVersions says in which of its served versions a resource of several is stored:
 	// "horizontalpodautoscalers.autoscaling": "autoscaling/v1".
 	StorageVersions map[string]string
+	// PeerProxy passes requests for what this server does not serve on to another one that does, as --peer-ca-file makes a
+	// server of 1.36 do (KEP-4020, gate UnknownVersionInteroperabilityProxy). It is not the default of any version.
+	PeerProxy bool
 }
 
 // profile is what an API server of some ReplicaOptions is made from. Replicas with equal profiles share one, and read
@@ -40,6 +43,7 @@ type profile struct {
 	set     *schema.Set
 	hubs    map[string]*resource.Definition // of everything known, by storage name
 	served  []*resource.Definition
+	proxies bool // PeerProxy
 }
 
 // profiles returns the profile of each replica.
@@ -90,11 +94,14 @@ func (o ReplicaOptions) name() (string, error) {
 	if err != nil {
 		return "", err
 	}
+	if len(o.FeatureGates)+len(o.Serve)+len(o.StorageVersions) == 0 && !o.PeerProxy {
+		return m + " " + o.release(m), nil
+	}
 	gates, err := builtin.GatesOf(m, o.FeatureGates)
 	if err != nil {
 		return "", err
 	}
-	return fmt.Sprint(m, " ", o.release(m), " ", gates, " ", o.Serve, " ", o.StorageVersions), nil // maps are printed sorted
+	return fmt.Sprint(m, " ", o.release(m), " ", gates, " ", o.Serve, " ", o.StorageVersions, " ", o.PeerProxy), nil // maps are printed sorted
 }
 
 // release is the whole version.
@@ -114,16 +121,16 @@ func (o ReplicaOptions) profile(name string, skewed bool) (*profile, error) {
 	if err != nil {
 		return nil, err
 	}
-	gates, err := builtin.GatesOf(m, o.FeatureGates)
-	if err != nil {
-		return nil, err
-	}
 	defs := builtin.Definitions(set)
 	if len(o.FeatureGates) > 0 {
+		gates, err := builtin.GatesOf(m, o.FeatureGates)
+		if err != nil {
+			return nil, err
+		}
 		defs = builtin.DefinitionsWith(set, gates)
 	}
 	defs = withExpressions(withDefinitions(set, defs))
-	p := &profile{name: name, release: o.release(m), set: set, hubs: map[string]*resource.Definition{}}
+	p := &profile{name: name, release: o.release(m), proxies: o.PeerProxy, set: set, hubs: map[string]*resource.Definition{}}
 	if skewed || len(o.StorageVersions) > 0 {
 		if defs, err = o.withDialect(set, defs); err != nil {
 			return nil, err

@@ -88,6 +88,7 @@ type ServerState struct {
 	Cut      bool                  // it does not reach the store
 	Filled   uint64                // revision at which the caches were filled
 	Caches   map[string]watchcache.State
+	Unready  map[string]Window // caches that are being filled, by storage name; "*": all
 }
 
 // State returns what the Cluster is now.
@@ -127,7 +128,7 @@ func (c *Cluster) state() *State {
 
 func (r *Replica) state() ServerState {
 	s := ServerState{Position: r.position.View, Alone: map[string]*mvcc.View{}, Lags: r.lagsAll, Cut: r.unreachable, Filled: r.filled,
-		Caches: map[string]watchcache.State{}}
+		Caches: map[string]watchcache.State{}, Unready: maps.Clone(r.unready)}
 	for _, name := range object.SortedKeys(r.lagging) {
 		s.Alone[name] = r.caches[name].View()
 	}
@@ -248,6 +249,11 @@ func (r *Replica) load(s ServerState) error {
 	for _, name := range object.SortedKeys(s.Alone) {
 		r.lagging[name] = true
 		r.cache(name).Follow(&watchcache.Position{View: s.Alone[name]})
+	}
+	r.unready = map[string]Window{}
+	for _, name := range object.SortedKeys(s.Unready) {
+		r.unready[name] = s.Unready[name]
+		r.readyAfter(name, max(s.Unready[name].Until.Sub(r.cluster.now()), 0))
 	}
 	r.redefine()
 	return nil

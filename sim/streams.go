@@ -39,28 +39,10 @@ func (s *streams) add(purpose string) *stream {
 	return x
 }
 
-// names returns the purposes.
-func (s *streams) names() []string {
-	var names []string
-	for _, x := range s.list {
-		names = append(names, x.purpose)
-	}
-	return names
-}
-
 // appendState appends the state of each stream to b.
 func (s *streams) appendState(b []rand.PCG) []rand.PCG {
 	for _, x := range s.list {
 		b = append(b, *x.source)
 	}
 	return b
-}
-
-// resume makes the streams of the purposes as they were when appendState was called. Purposes without a state begin
-// anew: they had not been drawn from.
-func (s *streams) resume(purposes []string, states []rand.PCG) {
-	s.list = nil
-	for i, purpose := range purposes[:min(len(purposes), len(states))] {
-		*s.add(purpose).source = states[i]
-	}
 }

@@ -27,6 +27,9 @@ func (p *patcher) apply(current object.Object) (object.Object, *status.Status) {
 
 // checkRepeatedKeys complains about keys that the configuration has twice, after the merge: conflicts come first.
 func (p *patcher) checkRepeatedKeys() *status.Status {
+	if p.plain {
+		return nil
+	}
 	_, repeated, _ := codec.DecodeYAML(p.c.q.Body, nil) // it was read before
 	switch {
 	case len(repeated) == 0:
@@ -42,13 +45,15 @@ func (p *patcher) checkRepeatedKeys() *status.Status {
 
 // configuration reads the applied configuration, which is YAML, or JSON as part of it.
 func (p *patcher) configuration() (object.Object, *status.Status) {
-	data, err := codec.YAMLToJSON(p.c.q.Body)
-	if err != nil {
-		return nil, status.BadRequest("error decoding YAML: error converting YAML to JSON: %v", err)
-	}
-	config, err := object.Parse(data)
-	if err != nil {
-		config = object.Object{}
+	config, plain := codec.PlainJSON(p.c.q.Body)
+	if p.plain = plain; !plain {
+		data, err := codec.YAMLToJSON(p.c.q.Body)
+		if err != nil {
+			return nil, status.BadRequest("error decoding YAML: error converting YAML to JSON: %v", err)
+		}
+		if config, err = object.Parse(data); err != nil {
+			config = object.Object{}
+		}
 	}
 	if have, want := parseGVK(config), p.c.kindOf(); have != want {
 		return nil, status.BadRequest("invalid object type: %s", have)

@@ -73,6 +73,8 @@ type patcher struct {
 	kind patch.Kind
 	o    writeOptions
 	q    *registry.Request
+
+	plain bool // an applied configuration that is plain JSON
 }
 
 func (p *patcher) make(current object.Object) (object.Object, *status.Status) {

@@ -19,7 +19,7 @@ func (c *call) get() {
 	}
 	q := c.request(writeOptions{})
 	if c.route.sub != nil && c.route.sub.GVK != c.route.def.GVK {
-		c.connect(q, "get", nil)
+		c.getSub(q)
 		return
 	}
 	c.s.Registry.Get(q, c.q.Query.Get("resourceVersion"), func(it *resource.Item, s *status.Status) {
@@ -28,6 +28,22 @@ func (c *call) get() {
 			return
 		}
 		c.object(200, it)
+	})
+}
+
+// getSub answers with a subresource of another kind, once the object is as new as is asked for.
+func (c *call) getSub(q *registry.Request) {
+	version := c.q.Query.Get("resourceVersion")
+	if version == "" || q.Definition.Strategy.Virtual {
+		c.connect(q, "get", nil)
+		return
+	}
+	c.s.Registry.Get(q, version, func(_ *resource.Item, s *status.Status) {
+		if s != nil {
+			c.fail(s)
+			return
+		}
+		c.connect(q, "get", nil)
 	})
 }
 

@@ -43,6 +43,9 @@ type Server struct {
 	Watching func(*Exchange, *watchcache.Watch)
 	Hook     Hook // nil: nobody looks
 
+	// Peer returns another server that serves a resource which this one does not serve, or nil. nil: none is asked.
+	Peer func(group, version, resource string) *Server
+
 	// Serving is called around the handler of a request for a custom resource. nil: nothing is to be done there.
 	Serving func(d *resource.Definition, verb, namespace, name string, serve func())
 }
@@ -200,8 +203,12 @@ func (c *call) direct() {
 		c.document(a)
 		return
 	}
-	if !c.info.isResource || q.Path == "" || q.Path[0] != '/' || len(q.Path) > 1 && q.Path[1] == '/' {
+	if !c.info.isResource || q.Path == "" || q.Path[0] != '/' || len(q.Path) > 1 && q.Path[1] == '/' ||
+		c.info.prefix == "apis" && c.info.group == "" {
 		c.notFound()
+		return
+	}
+	if c.reroute() {
 		return
 	}
 	switch d := c.s.Table.Find(c.info.group, c.info.version, c.info.resource); {

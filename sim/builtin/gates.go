@@ -31,6 +31,9 @@ type gate struct {
 
 	// defaults fills in defaults that only an enabled gate has. nil: none.
 	defaults func(obj object.Object)
+
+	// without makes a strategy check what servers do that have the gate disabled. nil: the same.
+	without func(s *resource.Strategy)
 }
 
 type gatedValue struct {
@@ -126,6 +129,11 @@ func (g Gates) of(storage string, enabled bool) []gate {
 func (g Gates) apply(k *kind) {
 	if off := g.of(k.storage, false); len(off) > 0 {
 		dropDisabled(&k.strategy, off)
+	}
+	for _, row := range g.of(k.storage, false) {
+		if row.without != nil {
+			row.without(&k.strategy)
+		}
 	}
 	for _, row := range g.of(k.storage, true) {
 		if row.defaults == nil {

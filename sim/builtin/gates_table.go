@@ -1,6 +1,10 @@
 package builtin
 
-import "github.com/kubesim/kubesim/sim/object"
+import (
+	"github.com/kubesim/kubesim/sim/field"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/resource"
+)
 
 // gates are the feature gates that make a difference between 1.34, 1.35 and 1.36, and those that 1.36 has off. Gates that
 // only kubelets, schedulers or controllers ask are not among them.
@@ -36,6 +40,16 @@ var gates = []gate{
 	{name: "HPAConfigurableTolerance", on: 35, storage: "horizontalpodautoscalers.autoscaling",
 		fields: []string{"spec.behavior.scaleUp.tolerance", "spec.behavior.scaleDown.tolerance"}},
 	{name: "MaxUnavailableStatefulSet", storage: "statefulsets.apps", fields: []string{"spec.updateStrategy.rollingUpdate.maxUnavailable"}},
+
+	// Formats (KEP-5311, KEP-4858).
+	{name: "RelaxedServiceNameValidation", on: 36, storage: "services", without: func(s *resource.Strategy) { s.NameRule = field.NameDNS1035Label }},
+	{name: "StrictIPCIDRValidation", on: 36, storage: podSpecs, without: laxAddresses},
+	{name: "StrictIPCIDRValidation", on: 36, storage: "services", without: laxAddresses},
+	{name: "StrictIPCIDRValidation", on: 36, storage: "endpoints", without: laxAddresses},
+	{name: "StrictIPCIDRValidation", on: 36, storage: "endpointslices.discovery.k8s.io", without: laxAddresses},
+	{name: "StrictIPCIDRValidation", on: 36, storage: "nodes", without: laxAddresses},
+	{name: "StrictIPCIDRValidation", on: 36, storage: "ingresses.networking.k8s.io", without: laxAddresses},
+	{name: "StrictIPCIDRValidation", on: 36, storage: "networkpolicies.networking.k8s.io", without: laxAddresses},
 
 	// Leases (KEP-4355).
 	{name: "CoordinatedLeaderElection", storage: "leases.coordination.k8s.io", fields: []string{"spec.strategy"}},

@@ -62,15 +62,17 @@ func podGracePeriod(obj object.Object, requested *int64) int64 {
 
 // podFields returns what field selectors can ask for. status.podIPs can be asked for but has no value.
 func podFields(obj object.Object) map[string]string {
-	fields := map[string]string{
-		"spec.hostNetwork": strconv.FormatBool(boolAt(obj, "spec", "hostNetwork")),
-		"status.podIP":     podIP(obj),
+	spec, state := objectAt(obj, "spec"), objectAt(obj, "status")
+	return map[string]string{
+		"spec.hostNetwork":         strconv.FormatBool(boolAt(spec, "hostNetwork")),
+		"spec.nodeName":            spec.String("nodeName"),
+		"spec.restartPolicy":       spec.String("restartPolicy"),
+		"spec.schedulerName":       spec.String("schedulerName"),
+		"spec.serviceAccountName":  spec.String("serviceAccountName"),
+		"status.nominatedNodeName": state.String("nominatedNodeName"),
+		"status.phase":             state.String("phase"),
+		"status.podIP":             podIP(obj),
 	}
-	for _, path := range []string{"spec.nodeName", "spec.restartPolicy", "spec.schedulerName", "spec.serviceAccountName",
-		"status.phase", "status.nominatedNodeName"} {
-		fields[path] = obj.String(object.Path(path)...)
-	}
-	return fields
 }
 
 func podIP(obj object.Object) string {

@@ -21,7 +21,10 @@ type Enum string
 //
 //	errs = append(errs, field.Check(p.Child("name"), name, field.DNS1123Label)...)
 func Check(p Path, value string, rule func(string) []string) ErrorList {
-	return Messages(p, value, rule(value))
+	if messages := rule(value); len(messages) > 0 { // before value becomes an any, which takes memory
+		return Messages(p, value, messages)
+	}
+	return nil
 }
 
 // Messages turns the messages of a rule about value into Invalid errors at p.

@@ -30,12 +30,31 @@ func LegacyIP(value string) []string {
 	}
 	addr, err := netip.ParseAddr(value)
 	if err != nil {
-		return []string{"must not have leading 0s"}
+		return []string{leadingZeros}
 	}
 	if addr.Is4In6() {
-		return []string{"must not be an IPv4-mapped IPv6 address"}
+		return []string{mappedIP}
 	}
 	return nil
+}
+
+// What LegacyIP and LegacyCIDR say only on a server with StrictIPCIDRValidation.
+const (
+	leadingZeros     = "must not have leading 0s"
+	leadingZerosCIDR = "must not have leading 0s in IP or prefix length"
+	mappedIP         = "must not be an IPv4-mapped IPv6 address"
+	mappedCIDR       = "must not have an IPv4-mapped IPv6 address"
+	hostBits         = "must not have bits set beyond the prefix length"
+)
+
+// StrictOnly reports whether a message of LegacyIP or LegacyCIDR is one that a server without StrictIPCIDRValidation does
+// not have.
+func StrictOnly(message string) bool {
+	switch message {
+	case leadingZeros, leadingZerosCIDR, mappedIP, mappedCIDR, hostBits:
+		return true
+	}
+	return false
 }
 
 // CIDR checks a network such as 10.9.8.0/24 in canonical form, as newer fields want it.
@@ -57,11 +76,11 @@ func LegacyCIDR(value string) []string {
 	prefix, err := netip.ParsePrefix(value)
 	switch {
 	case err != nil:
-		return []string{"must not have leading 0s in IP or prefix length"}
+		return []string{leadingZerosCIDR}
 	case prefix.Addr().Is4In6():
-		return []string{"must not have an IPv4-mapped IPv6 address"}
+		return []string{mappedCIDR}
 	case prefix != prefix.Masked():
-		return []string{"must not have bits set beyond the prefix length"}
+		return []string{hostBits}
 	}
 	return nil
 }

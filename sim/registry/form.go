@@ -46,8 +46,8 @@ func (r *Registry) putForm(d *resource.Definition, obj object.Object) (*resource
 	event := store.Put(key, value, aux)
 	r.Backend.Committed(event)
 	it := resource.ItemOf(d, event.KV)
-	if aux == any(it) {
-		r.keep(d, it, obj)
+	if aux == any(it) && !late(d, obj) {
+		r.keep(d, it, nil, obj)
 	}
 	return it, unreadable(it)
 }

@@ -22,7 +22,7 @@ func (r *Registry) Get(q *Request, rv string, done func(*resource.Item, *status.
 		return
 	}
 	cache := r.Backend.Cache(d.Hub)
-	if rv == "" || d.Hub.Strategy.Uncached {
+	if rv == "" || d.Hub.Strategy.Uncached || r.unready(d) != nil {
 		if s := r.unreachable(d, "get"); s != nil {
 			done(nil, s)
 			return

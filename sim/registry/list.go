@@ -49,6 +49,14 @@ func (r *Registry) List(q *Request, o ListOptions, answer func(*Page, *status.St
 		done(l.fromStore(read))
 		return
 	}
+	if s := r.unready(l.d); s != nil {
+		if !l.light(read) {
+			done(nil, s)
+			return
+		}
+		done(l.fromStore(read))
+		return
+	}
 	cache := r.Backend.Cache(l.d.Hub)
 	want := read.rev
 	if read.newest {

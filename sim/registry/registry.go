@@ -37,6 +37,8 @@ type Backend interface {
 	Committed(*mvcc.Event)
 	// Cache returns this replica's cache of a resource.
 	Cache(d *resource.Definition) *watchcache.Cache
+	// Unready reports whether the cache of a resource is being filled, and for how long it has not been served from.
+	Unready(d *resource.Definition) (downtime time.Duration, unready bool)
 	// Await calls done(true) as soon as the cache has reached the revision, at once if it has, or done(false) after
 	// FreshnessTimeout.
 	Await(c *watchcache.Cache, rev uint64, done func(fresh bool))
@@ -176,7 +178,7 @@ func (r *Registry) put(d *resource.Definition, obj object.Object) (*resource.Ite
 		}
 	}
 	r.store(d, it)
-	r.keep(d, it, obj)
+	r.keep(d, it, nil, obj)
 	return it, nil
 }
 

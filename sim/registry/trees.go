@@ -14,10 +14,10 @@ import (
 var CheckTrees bool
 
 // keep leaves obj beside the item that it was stored as: the next write of the object begins with it. obj must not be
-// changed any more.
-func (r *Registry) keep(d *resource.Definition, it *resource.Item, obj object.Object) {
+// changed any more. old is what read returned for the item before, or nil: parts that are equal are shared.
+func (r *Registry) keep(d *resource.Definition, it *resource.Item, old, obj object.Object) {
 	obj.Set(FormatRev(it.Rev), "metadata", "resourceVersion")
-	if d.Hub.Dialect != nil || !codec.Reduce(obj, d.Hub.Layout()) {
+	if d.Hub.Dialect != nil || !codec.Reduce(obj, old, d.Hub.Layout()) {
 		return
 	}
 	r.kept().Keep(it, obj)
@@ -44,7 +44,7 @@ func (r *Registry) read(d *resource.Definition, it *resource.Item) object.Object
 		return tree
 	}
 	obj := it.Object()
-	codec.Reduce(obj, d.Hub.Layout())
+	codec.Reduce(obj, nil, d.Hub.Layout())
 	return obj
 }
 

@@ -209,7 +209,7 @@ func (r *Registry) commit(q *Request, item *resource.Item, obj object.Object) (*
 	}
 	it := same.At(r.Backend.Store().Rev() + 1)
 	r.store(d, it)
-	r.keep(d, it, obj)
+	r.keep(d, it, item.Tree(), obj)
 	return &Result{Item: it}, nil
 }
 
@@ -321,17 +321,16 @@ func validateChanged(ctx *resource.Context, obj, old object.Object) field.ErrorL
 			return errs
 		}
 	}
-	again := metadata.ValidateCoreUpdate
-	if hub.Custom || hub.Strategy.AnyFinalizers {
-		again = metadata.ValidateUpdate
-	}
 	if errs := otherKind(hub, obj); len(errs) > 0 {
 		return errs
 	}
 	p := field.Root("metadata")
 	errs := metadata.Validate(obj.Metadata(), hub.Namespaced, field.NamePathSegment, p)
-	errs = append(errs, metadata.ValidateUpdate(obj.Metadata(), old.Metadata(), p)...)
-	errs = append(errs, again(obj.Metadata(), old.Metadata(), p)...)
+	changed := metadata.ValidateUpdate(obj.Metadata(), old.Metadata(), p)
+	errs = append(append(errs, changed...), changed...)
+	if !hub.Custom && !hub.Strategy.AnyFinalizers {
+		errs = append(errs, metadata.CoreFinalizers(obj.Metadata(), p)...)
+	}
 	if hub.Strategy.ChecksMetadataAgain && ctx.Subresource == "" {
 		errs = append(errs, metadata.ValidateCore(obj.Metadata(), hub.Namespaced, nameRule(hub), p)...)
 	}

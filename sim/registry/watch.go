@@ -25,6 +25,11 @@ func (r *Registry) Watch(q *Request, o ListOptions, encoder watchcache.Encoder) 
 	if !ok {
 		return nil, status.InvalidVersion(o.ResourceVersion)
 	}
+	if !d.Hub.Strategy.Uncached {
+		if s := r.unready(d); s != nil {
+			return nil, s
+		}
+	}
 	l := &lister{r: r, d: d, o: o}
 	l.o.Continue = ""
 	l.scope(q.Namespace)

@@ -36,11 +36,11 @@ func TestServeReplicas(t *testing.T) {
 	fetch(t, client, "POST", urls[0]+"/sim/v1/replicas/2/lag?resource=pods")
 	fetch(t, client, "POST", urls[1]+"/sim/v1/replicas/1/cut")
 	is.Equal(fetch(t, client, "GET", urls[0]+"/sim/v1/replicas"), `{"replicas":[`+
-		`{"version":"v1.36.3","revision":4004,"cut":true,"lagging":[],"watches":0},`+
-		`{"version":"v1.35.4","revision":4004,"cut":false,"lagging":["pods"],"watches":0}]}`+"\n")
+		`{"version":"v1.36.3","revision":4004,"cut":true,"lagging":[],"watches":0,"unready":[]},`+
+		`{"version":"v1.35.4","revision":4004,"cut":false,"lagging":["pods"],"watches":0,"unready":[]}]}`+"\n")
 	fetch(t, client, "POST", urls[0]+"/sim/v1/replicas/1/resume")
 	fetch(t, client, "POST", urls[0]+"/sim/v1/replicas/2/restart")
-	is.True(strings.Contains(fetch(t, client, "POST", urls[0]+"/sim/v1/replicas/1/explode"), "there are lag, cut, resume, restart, stall and close"))
+	is.True(strings.Contains(fetch(t, client, "POST", urls[0]+"/sim/v1/replicas/1/explode"), "there are lag, cut, resume, restart, unready, stall and close"))
 	is.True(strings.Contains(fetch(t, client, "POST", urls[0]+"/sim/v1/replicas/3/cut"), "there is no replica 3: there are 2, counted from 1"))
 	client.CloseIdleConnections()
 	cancel()

@@ -71,7 +71,8 @@ the simulator is moved:
   GET, POST, DELETE faults what goes wrong, one fault per line: "on update pods times=1 do fail Conflict"; POST adds,
                            DELETE clears; POST faults/release lets held watch events go
   GET  replicas            what the API servers are like
-  POST replicas/{i}/ACTION i from 1; lag?resource=pods, cut, resume, restart, stall?after=45s, close
+  POST replicas/{i}/ACTION i from 1; lag?resource=pods, cut, resume, restart, unready?for=30s, stall?after=45s,
+                           close
   POST route?client=UA&replica=2, hold?client=UA, release?client=UA, restore?revision=N
 
 Example: kubesim serve --listen 127.0.0.1:8001, then: kubectl --server http://127.0.0.1:8001 get namespaces

@@ -133,7 +133,8 @@ func servePage(folder, address string) (url string, stop func(), err error) {
 		return "", nil, fmt.Errorf("serve: --web: %w", err)
 	}
 	if _, err := fs.Stat(root.FS(), "index.html"); errors.Is(err, fs.ErrNotExist) {
-		return "", nil, errors.Join(fmt.Errorf("serve: --web %s: there is no index.html; make web-dist builds the page into web/dist", folder), root.Close())
+		missing := fmt.Errorf("serve: --web %s: there is no index.html; make web-dist builds the page into web/dist", folder)
+		return "", nil, errors.Join(missing, root.Close())
 	}
 	l, err := net.Listen("tcp", address)
 	if err != nil {

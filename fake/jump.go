@@ -1,0 +1,30 @@
+package fake
+
+import (
+	"time"
+
+	"github.com/kubesim/kubesim/clock"
+)
+
+// ClientClock returns the clock of the machine that a client runs on, always the same for one name. It tells the server's
+// time until Jump sets it. Give it to the client in place of its own: a controller that takes a k8s.io/utils/clock gets
+// clock.As[kclock.Timer, kclock.Ticker]{Clock: srv.ClientClock("b")}.
+//
+// A client that reads package time cannot be given another time of day; what it keeps in memory only has a monotonic
+// reading, and does not notice a jump on a real machine either. What a jump breaks is the comparison of a time that went
+// through the API, such as a lease's renewTime, or of one that was rounded (kubernetes/kubernetes#125761).
+func (s *Server) ClientClock(client string) *clock.Skewed {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.clocks == nil {
+		s.clocks = map[string]*clock.Skewed{}
+	}
+	if s.clocks[client] == nil {
+		s.clocks[client] = clock.NewSkewed(s.cluster.Clock())
+	}
+	return s.clocks[client]
+}
+
+// Jump sets the clock of a client's machine forward by d, or back by a d below zero. The server's time, timers and other
+// clients go on as ever.
+func (s *Server) Jump(client string, d time.Duration) { s.ClientClock(client).Jump(d) }

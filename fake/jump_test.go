@@ -1,0 +1,84 @@
+package fake_test
+
+import (
+	"fmt"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/kubesim/kubesim/clock"
+	"github.com/kubesim/kubesim/fake"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/matryer/is"
+)
+
+// elector is a candidate for a lease that makes the mistake of kubernetes/kubernetes#125761: it compares its own time of
+// day with a time that another machine, or it itself before a jump, has kept.
+type elector struct {
+	client
+	name  string
+	clock clock.Clock
+	local bool // compares with when it saw the lease change, by a clock that does not jump
+
+	seen string
+	at   time.Duration
+}
+
+const lease = "/apis/coordination.k8s.io/v1/namespaces/default/leases/l"
+
+// try renews the lease, or takes it when it has not been renewed for 15 s. It reports whether it leads.
+func (e *elector) try(uptime time.Duration) bool {
+	code, body := e.do("GET", lease, "")
+	if code == http.StatusNotFound {
+		code, _ = e.do("POST", "/apis/coordination.k8s.io/v1/namespaces/default/leases", e.lease(""))
+		return code == http.StatusCreated
+	}
+	obj := e.parse(body)
+	renewed, _ := time.Parse(time.RFC3339Nano, obj.String("spec", "renewTime"))
+	expired := e.clock.Now().After(renewed.Add(15 * time.Second))
+	if rv := obj.ResourceVersion(); rv != e.seen {
+		e.seen, e.at = rv, uptime
+	}
+	if e.local {
+		expired = uptime > e.at+15*time.Second
+	}
+	if obj.String("spec", "holderIdentity") != e.name && !expired {
+		return false
+	}
+	code, _ = e.do("PUT", lease, e.lease(obj.ResourceVersion()))
+	return code == http.StatusOK
+}
+
+func (e *elector) lease(rv string) string {
+	return string(object.JSON(map[string]any{"metadata": map[string]any{"name": "l", "resourceVersion": rv},
+		"spec": map[string]any{"holderIdentity": e.name, "renewTime": e.clock.Now().UTC().Format("2006-01-02T15:04:05.000000Z07:00")}}))
+}
+
+// When the clock of the standby's machine jumps an hour ahead, it steals a lease that is renewed all the time.
+func TestJump(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	for _, right := range []bool{false, true} {
+		srv := fake.RunT(t)
+		c := client{t, srv}
+		a := &elector{client: c, name: "a", clock: srv.ClientClock("a"), local: right}
+		b := &elector{client: c, name: "b", clock: srv.ClientClock("b"), local: right}
+		stolen := ""
+		for second := range 20 {
+			uptime := time.Duration(second) * time.Second
+			if second == 10 {
+				srv.Jump("b", time.Hour)
+			}
+			is.True(a.try(uptime) || stolen != "")
+			if b.try(uptime) && stolen == "" {
+				stolen = fmt.Sprint("after ", uptime)
+			}
+			srv.Clock.Advance(time.Second)
+		}
+		want := "after 10s"
+		if right {
+			want = ""
+		}
+		is.Equal(stolen, want)
+	}
+}

@@ -1,0 +1,58 @@
+package fake_test
+
+import (
+	"fmt"
+	"net/http"
+	"testing"
+
+	"github.com/kubesim/kubesim/fake"
+	"github.com/matryer/is"
+)
+
+// A server with PeerProxy answers for what only another one serves; without it, and for what nobody serves, it is 404
+// (KEP-4020).
+func TestPeerProxy(t *testing.T) {
+	old := map[string]bool{"batch/v1/cronjobs": false}
+	for _, proxy := range []bool{false, true} {
+		pair(t, []fake.ReplicaOptions{{}, {Serve: old, PeerProxy: proxy}}, func(t *testing.T, srv *fake.Server, a, b guest) {
+			is := is.New(t)
+			path := "/apis/batch/v1/namespaces/default/cronjobs"
+			body := `{"metadata":{"name":"c"},"spec":{"schedule":"@daily","jobTemplate":{"spec":{"template":{"spec":{"restartPolicy":"Never","containers":[{"name":"c","image":"i"}]}}}}}}`
+			code, _ := a.do("POST", path, body)
+			is.Equal(code, http.StatusCreated)
+			want := http.StatusNotFound
+			if proxy {
+				want = http.StatusOK
+			}
+			for _, p := range []string{path, path + "/c", path + "?watch=1&resourceVersion=0&timeoutSeconds=1"} {
+				res := b.send("GET", p, "")
+				res.Body.Close()
+				is.Equal(fmt.Sprint(p, res.StatusCode), fmt.Sprint(p, want))
+			}
+			res := b.send("GET", "/apis/batch/v1/namespaces/default/nothings", "")
+			res.Body.Close()
+			is.Equal(res.StatusCode, http.StatusNotFound)
+			code, _ = b.do("GET", "/apis/batch/v1/namespaces/default/jobs", "")
+			is.Equal(code, http.StatusOK)
+		})
+	}
+}
+
+// Listeners do not outlive their server, and an empty group is no group.
+func TestLeftovers(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	srv := fake.RunT(t)
+	c := client{t, srv}
+	code, body := c.do("GET", "/apis//v1/pods", "")
+	is.Equal(fmt.Sprint(code, body), "404404 page not found\n")
+	c.do("POST", "/apis/apps/v1/namespaces/default/deployments", `{"metadata":{"name":"d"},"spec":{"selector":{"matchLabels":{"a":"b"}},
+		"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"c","image":"i"}]}}}}`)
+	code, _ = c.do("GET", "/apis/apps/v1/namespaces/default/deployments/d/scale?resourceVersion=x", "")
+	is.Equal(code, http.StatusInternalServerError) // as of any object
+	code, _ = c.do("GET", "/apis/apps/v1/namespaces/default/deployments/d/scale?resourceVersion=0", "")
+	is.Equal(code, http.StatusOK)
+	srv.Close()
+	_, err := srv.Listen(fake.ListenOptions{})
+	is.True(err != nil)
+}

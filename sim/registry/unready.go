@@ -1,0 +1,42 @@
+package registry
+
+import (
+	"math"
+	"time"
+
+	"github.com/kubesim/kubesim/sim/resource"
+	"github.com/kubesim/kubesim/sim/status"
+)
+
+// What a read gets while the watch cache of its resource is being filled (KEP-4568, stable in 1.34): what the store can
+// answer cheaply comes from there, everything else is turned away with 429 before it has begun.
+//
+//	get                                          from the store
+//	list at an exact revision, or continued      from the store
+//	list with a limit and without selectors      from the store
+//	other lists, every watch                     429
+
+// unreadyMessage is what a client is told.
+const unreadyMessage = "storage is (re)initializing"
+
+// retryMax is the greatest Retry-After of an unready cache in seconds.
+const retryMax = 30
+
+// unready returns 429 while the cache of a resource is being filled, else nil. The longer that takes, the later the client
+// is asked to come again: e^(0.06·s) seconds after s seconds, from 1 to 30.
+func (r *Registry) unready(d *resource.Definition) *status.Status {
+	downtime, unready := r.Backend.Unready(d.Hub)
+	if !unready {
+		return nil
+	}
+	return status.TooManyRequests(unreadyMessage, retryAfter(downtime))
+}
+
+func retryAfter(downtime time.Duration) int {
+	return int(min(max(math.Exp(0.06*downtime.Seconds()), 1), retryMax))
+}
+
+// light reports whether the store answers a list while the cache cannot.
+func (l *lister) light(read reading) bool {
+	return read.exact || l.o.Continue != "" || l.limit > 0 && l.o.Labels.Empty() && l.o.Fields.Empty()
+}
