@@ -139,68 +139,51 @@ func podBounds(pod, limitRange object.Object) (broken []string) {
 	return broken
 }
 
-func claimBounds(claim, limit object.Object) (broken []string) {
-	requests := amountsAt(claim, "spec", "resources", "requests")
-	least, most := amountsAt(limit, "min"), amountsAt(limit, "max")
-	for _, name := range least.names() {
-		broken = append(broken, atLeast("PersistentVolumeClaim", name, least[name], requests, nil)...)
-	}
-	for _, name := range most.names() {
-		q, ok := requests[name]
-		text := fmt.Sprintf("maximum %s usage per PersistentVolumeClaim is %s", name, most[name])
-		if !ok {
-			broken = append(broken, text+".  No request is specified")
-		} else if q.Cmp(most[name]) > 0 {
-			broken = append(broken, text+", but request is "+q.String())
-		}
-	}
-	return broken
+// claimBounds returns which bounds a claim breaks, which has requests only.
+func claimBounds(claim, limit object.Object) []string {
+	request := side{"request", amountsAt(claim, "spec", "resources", "requests")}
+	return append(edges(limit, "min", request), edges(limit, "max", request)...)
 }
 
 // bounds returns which bounds of a limit the requests and limits of a container or pod break.
-func bounds(limit object.Object, requests, limits amounts) (broken []string) {
-	kind := limit.String("type")
-	least, most, ratio := amountsAt(limit, "min"), amountsAt(limit, "max"), amountsAt(limit, "maxLimitRequestRatio")
-	for _, name := range least.names() {
-		broken = append(broken, atLeast(kind, name, least[name], requests, limits)...)
-	}
-	for _, name := range most.names() {
-		broken = append(broken, atMost(kind, name, most[name], requests, limits)...)
-	}
+func bounds(limit object.Object, requests, limits amounts) []string {
+	request, most := side{"request", requests}, side{"limit", limits}
+	broken := append(edges(limit, "min", request, most), edges(limit, "max", most, request)...)
+	ratio := amountsAt(limit, "maxLimitRequestRatio")
 	for _, name := range ratio.names() {
-		broken = append(broken, atRatio(kind, name, ratio[name], requests, limits)...)
+		broken = append(broken, atRatio(limit.String("type"), name, ratio[name], requests, limits)...)
 	}
 	return broken
 }
 
-func atLeast(kind, name string, least quantity.Quantity, requests, limits amounts) []string {
-	text := fmt.Sprintf("minimum %s usage per %s is %s", name, kind, least)
-	request, ok := requests[name]
-	limit, hasLimit := limits[name]
-	switch {
-	case !ok:
-		return []string{text + ".  No request is specified"}
-	case request.Cmp(least) < 0:
-		return []string{text + ", but request is " + request.String()}
-	case hasLimit && limit.Cmp(least) < 0:
-		return []string{text + ", but limit is " + limit.String()}
-	}
-	return nil
+// side is one of the amounts that a bound is about, and what it is called.
+type side struct {
+	word string
+	amounts
 }
 
-func atMost(kind, name string, most quantity.Quantity, requests, limits amounts) []string {
-	text := fmt.Sprintf("maximum %s usage per %s is %s", name, kind, most)
-	limit, ok := limits[name]
-	request, hasRequest := requests[name]
-	switch {
-	case !ok:
-		return []string{text + ".  No limit is specified"}
-	case limit.Cmp(most) > 0:
-		return []string{text + ", but limit is " + limit.String()}
-	case hasRequest && request.Cmp(most) > 0:
-		return []string{text + ", but request is " + request.String()}
+// edges returns what is beyond the amounts at min or max of a limit. The first side has to be stated, others need not be.
+func edges(limit object.Object, at string, sides ...side) (broken []string) {
+	word, beyond := "minimum", -1
+	if at == "max" {
+		word, beyond = "maximum", 1
 	}
-	return nil
+	edge := amountsAt(limit, at)
+	for _, name := range edge.names() {
+		for i, s := range sides {
+			why := ""
+			if q, stated := s.amounts[name]; stated && q.Cmp(edge[name]) == beyond {
+				why = ", but " + s.word + " is " + q.String()
+			} else if !stated && i == 0 {
+				why = ".  No " + s.word + " is specified"
+			}
+			if why != "" {
+				broken = append(broken, fmt.Sprintf("%s %s usage per %s is %s%s", word, name, limit.String("type"), edge[name], why))
+				break
+			}
+		}
+	}
+	return broken
 }
 
 func atRatio(kind, name string, most quantity.Quantity, requests, limits amounts) []string {

@@ -5,7 +5,6 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/object"
@@ -223,40 +222,4 @@ func violations(a *Attributes, level security) []string {
 	}
 	slices.Sort(lines)
 	return append(out, lines...)
-}
-
-// evaluate returns why a pod is less secure than a level: the reasons alone, and the reasons with details. Both are ""
-// for a pod that is as secure.
-func evaluate(level security, pod object.Object) (reason, detail string) {
-	if level.level == privileged {
-		return "", ""
-	}
-	overridden := map[string]bool{}
-	if level.level == restricted {
-		for _, c := range restrictedChecks {
-			if level.minor >= c.since {
-				overridden[c.overrides] = true
-			}
-		}
-	}
-	checks := baselineChecks
-	if level.level == restricted {
-		checks = append(slices.Clone(checks), restrictedChecks...)
-	}
-	var reasons, details []string
-	for _, c := range checks {
-		if level.minor < c.since || overridden[c.id] {
-			continue
-		}
-		r, d := c.run(podView{pod, level.minor})
-		if r == "" {
-			continue
-		}
-		reasons = append(reasons, r)
-		if d != "" {
-			r += " (" + d + ")"
-		}
-		details = append(details, r)
-	}
-	return strings.Join(reasons, ", "), strings.Join(details, ", ")
 }

@@ -10,80 +10,10 @@ import (
 	"cel.dev/cel-go/common/types"
 )
 
-// EstimateCallCost returns what a call may cost, nil where cel-go knows better.
-func (c *costs) EstimateCallCost(function, overload string, target *cost.AstNode, args []cost.AstNode) *cost.CallEstimate {
-	if n, ok := fixed[function]; ok {
-		return call(cost.FixedCostEstimate(n))
-	}
-	if overload == "cidr_ip" {
-		return call(cost.FixedCostEstimate(1))
-	}
-	if target != nil {
-		if e := c.memberCost(function, overload, *target, args); e != nil {
-			return e
-		}
-	}
-	if len(args) == 0 {
-		return nil
-	}
-	switch function {
-	case "url", "jsonpatch.escapeKey":
-		size := c.size(args[0])
-		return sized(size.MultiplyByCostFactor(traversal), size)
-	case "cidr", "isIP", "isCIDR", "ip", "ip.isCanonical", "quantity", "isQuantity", "semver", "isSemver":
-		return call(c.size(args[0]).MultiplyByCostFactor(perByte[function]))
-	case "_==_":
-		return c.equalCost(args)
-	}
-	return nil
-}
-
 func call(e cost.CostEstimate) *cost.CallEstimate { return &cost.CallEstimate{CostEstimate: e} }
 
 func sized(e cost.CostEstimate, size cost.SizeEstimate) *cost.CallEstimate {
 	return &cost.CallEstimate{CostEstimate: e, ResultSize: &size}
-}
-
-func (c *costs) memberCost(function, overload string, target cost.AstNode, args []cost.AstNode) *cost.CallEstimate {
-	size := c.size(target)
-	switch function {
-	case "isSorted", "sum", "max", "min", "indexOf", "lastIndexOf":
-		return c.listCost(target, size)
-	case "lowerAscii", "upperAscii", "substring", "trim":
-		return sized(size.MultiplyByCostFactor(traversal), size)
-	case "split":
-		most := size.Max
-		if len(args) > 1 {
-			if v := args[1].Expr().AsLiteral(); v != nil {
-				if n, ok := v.Value().(int64); ok {
-					most = uint64(n)
-				}
-			}
-		}
-		return sized(size.MultiplyByCostFactor(2*traversal), cost.RangedSizeEstimate(0, most))
-	case "join":
-		return c.joinCost(target, size, args)
-	}
-	if len(args) == 0 {
-		return nil
-	}
-	first := c.size(args[0])
-	switch function {
-	case "fieldSelector", "labelSelector":
-		return call(selectorCost(first))
-	case "replace":
-		if len(args) > 1 {
-			return sized(size.MultiplyByCostFactor(2*traversal), replaced(size, first, c.size(args[1])))
-		}
-	case "find", "findAll":
-		text := size.Add(cost.FixedSizeEstimate(1)).MultiplyByCostFactor(traversal)
-		return sized(text.Multiply(first.MultiplyByCostFactor(regexFactor)), cost.RangedSizeEstimate(0, size.Max))
-	case "containsIP", "containsCIDR":
-		return call(containsCost(function, overload, first))
-	case "validate":
-		return call(first.MultiplyByCostFactor(traversal).MultiplyByCostFactor(formatRegex * regexFactor))
-	}
-	return nil
 }
 
 // listCost: each element is compared once, strings byte by byte.
@@ -111,40 +41,23 @@ func (c *costs) joinCost(target cost.AstNode, size cost.SizeEstimate, args []cos
 	return sized(result.MultiplyByCostFactor(traversal), result)
 }
 
-// replaced returns how long a string can get when old is replaced by new in it: an empty old stands between all
-// characters.
+// replaced returns how long a string can get when old is replaced by new in it.
 func replaced(text, old, new cost.SizeEstimate) cost.SizeEstimate {
-	var count, kept cost.SizeEstimate
-	switch {
-	case old.Min == 0:
-		count.Max, kept.Max = cost.SafeAdd(text.Max, 1), text.Max
-	case new.Max <= old.Min:
-		kept.Max = text.Max
-	default:
-		count.Max = uint64(math.Ceil(float64(text.Max) / float64(old.Min)))
-	}
-	switch {
-	case old.Max == 0:
-		count.Min, kept.Min = cost.SafeAdd(text.Min, 1), text.Min
-	case old.Max <= new.Min:
-		kept.Min = text.Min
-	default:
-		count.Min = uint64(math.Ceil(float64(text.Min) / float64(old.Max)))
-	}
-	return count.Multiply(new).Add(kept)
+	shortest := afterReplacing(text.Min, old.Max, new.Min, new.Min < old.Max)
+	longest := afterReplacing(text.Max, old.Min, new.Max, new.Max > old.Min)
+	return cost.RangedSizeEstimate(shortest, longest)
 }
 
-// containsCost: addresses have 4 or 16 bytes, and a string has to be parsed first.
-func containsCost(function, overload string, arg cost.SizeEstimate) cost.CostEstimate {
-	size := cost.RangedSizeEstimate(4, 16)
-	e := size.Add(size).MultiplyByCostFactor(traversal)
-	if function == "containsCIDR" {
-		e = e.Add(size.MultiplyByCostFactor(traversal)).Add(cost.FixedCostEstimate(1))
+// afterReplacing returns the length of a text when as much of it as possible is replaced, if that changes the length in
+// the direction that is asked for. An empty old stands between all characters, and at both ends.
+func afterReplacing(text, old, new uint64, helps bool) uint64 {
+	switch {
+	case old == 0:
+		return cost.SafeAdd(cost.SafeMultiply(cost.SafeAdd(text, 1), new), text)
+	case !helps:
+		return text
 	}
-	if overload == "cidr_contains_ip_string" || overload == "cidr_contains_cidr_string" {
-		e = e.Add(arg.MultiplyByCostFactor(traversal))
-	}
-	return e
+	return cost.SafeMultiply(uint64(math.Ceil(float64(text)/float64(old))), new)
 }
 
 // equalCost: the types of Kubernetes compare at once, except formats and URLs.

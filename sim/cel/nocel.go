@@ -21,8 +21,8 @@ func CompileRules(schema map[string]any, root bool, p field.Path) (*Rules, field
 }
 
 // CompileVersion refuses a schema that has rules.
-func CompileVersion(schema, before map[string]any, root bool, p field.Path) (*Rules, field.ErrorList) {
-	return CompileRules(schema, root, p)
+func CompileVersion(schema, before map[string]any, p field.Path) (*Rules, field.ErrorList) {
+	return CompileRules(schema, true, p)
 }
 
 // Validate has nothing to apply.
@@ -30,6 +30,11 @@ func (r *Rules) Validate(obj, old map[string]any) (errs, ratcheted field.ErrorLi
 
 // Apply has nothing to apply.
 func (r *Rules) Apply(self, old any, p field.Path, budget *int64) (errs, ratcheted field.ErrorList) {
+	return nil, nil
+}
+
+// ApplyAt has nothing to apply.
+func (r *Rules) ApplyAt(steps []any, self, old any, p field.Path, budget *int64) (errs, ratcheted field.ErrorList) {
 	return nil, nil
 }
 

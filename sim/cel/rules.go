@@ -59,12 +59,12 @@ func CompileRules(schema map[string]any, root bool, p field.Path) (*Rules, field
 
 // CompileVersion is CompileRules for the schema of a version of a custom resource. before is the schema as it is stored,
 // nil for a new one: errors that it has, too, are tolerated.
-func CompileVersion(schema, before map[string]any, root bool, p field.Path) (*Rules, field.ErrorList) {
-	rules, errs := CompileRules(schema, root, p)
+func CompileVersion(schema, before map[string]any, p field.Path) (*Rules, field.ErrorList) {
+	rules, errs := CompileRules(schema, true, p)
 	if len(errs) == 0 || before == nil {
 		return rules, errs
 	}
-	_, known := CompileRules(before, root, p)
+	_, known := CompileRules(before, true, p)
 	tolerated := map[string]bool{}
 	for _, e := range known {
 		tolerated[e.Error()] = true

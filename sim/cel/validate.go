@@ -54,6 +54,25 @@ func (r *Rules) Apply(self, old any, p field.Path, budget *int64) (errs, ratchet
 	return v.errs, v.ratcheted
 }
 
+// ApplyAt is Apply for the schema that steps lead to from the compiled one: names of properties, and 0 for items.
+func (r *Rules) ApplyAt(steps []any, self, old any, p field.Path, budget *int64) (errs, ratcheted field.ErrorList) {
+	if r == nil {
+		return nil, nil
+	}
+	n := r.node
+	for _, step := range steps {
+		if name, ok := step.(string); ok && n != nil {
+			n = n.properties[name]
+		} else if n != nil {
+			n = n.items
+		}
+	}
+	if n == nil {
+		return nil, nil
+	}
+	return (&Rules{node: n}).Apply(self, old, p, budget)
+}
+
 type validation struct {
 	errs, ratcheted field.ErrorList
 	budget          *int64

@@ -42,15 +42,15 @@ func (v *validator) checkSchema(x *part, status bool, before map[string]any) fie
 	if len(errs) > 0 {
 		return errs
 	}
-	_, bad := v.compileRules(schema, before, true, p)
+	_, bad := v.compileRules(schema, before, p)
 	return bad
 }
 
-func (v *validator) compileRules(schema, before map[string]any, root bool, p field.Path) (Rules, field.ErrorList) {
+func (v *validator) compileRules(schema, before map[string]any, p field.Path) (Rules, field.ErrorList) {
 	if v.compile == nil {
-		return noRules(schema, before, root, p)
+		return noRules(schema, before, p)
 	}
-	return v.compile(schema, before, root, p)
+	return v.compile(schema, before, p)
 }
 
 // checkStructure checks that the schema is structural and that its defaults keep to it.

@@ -1,6 +1,8 @@
 package crd
 
 import (
+	"sync"
+
 	"github.com/kubesim/kubesim/sim/cel"
 	"github.com/kubesim/kubesim/sim/crd/structural"
 	"github.com/kubesim/kubesim/sim/field"
@@ -13,26 +15,35 @@ import (
 //	           └ x-kubernetes-embedded-resource: begins an object; a default in its metadata is checked as part of it
 type defaultsChecker struct {
 	*validator
+	rules  func() Rules // of the schema; nil: it has none
 	errs   field.ErrorList
 	budget int64 // what the rules may still cost, all defaults together
 }
 
-// within is where a node stands in the innermost object around it.
+// within is where a node stands in the schema, and in the innermost object around it.
 type within struct {
-	root   object.Object // schema of the object
-	whole  bool          // the node is that schema
-	inMeta bool          // the node is, or is below, kind, apiVersion or metadata
-	steps  []any         // from the object to the node: names of fields, and 0 for items of lists
+	object func() *structural.Schema // the schema of the object
+	whole  bool                      // the node is that schema
+	inMeta bool                      // the node is, or is below, kind, apiVersion or metadata
+	depth  int                       // how many of the steps lead to the object
+	steps  []any                     // from the root to the node: names of fields, and 0 for items of lists
+}
+
+// objectAt returns the place of the schema of an object.
+func objectAt(schema map[string]any, steps []any) within {
+	parse := sync.OnceValue(func() *structural.Schema { return structural.ParseForDefaults(schema).Root() })
+	return within{object: parse, whole: true, depth: len(steps), steps: steps}
 }
 
 func (w within) step(element any, inMeta bool) within {
-	steps := append(w.steps[:len(w.steps):len(w.steps)], element)
-	return within{root: w.root, inMeta: w.inMeta || inMeta, steps: steps}
+	w.steps = append(w.steps[:len(w.steps):len(w.steps)], element)
+	w.inMeta, w.whole = w.inMeta || inMeta, false
+	return w
 }
 
 // around returns an object that has v at the place, and else only what every object has.
 func (w within) around(v any) (object.Object, bool) {
-	for i := len(w.steps) - 1; i >= 0; i-- {
+	for i := len(w.steps) - 1; i >= w.depth; i-- {
 		if name, ok := w.steps[i].(string); ok {
 			v = map[string]any{name: v}
 		} else {
@@ -50,7 +61,11 @@ func (w within) around(v any) (object.Object, bool) {
 // checkDefaults checks all defaults below a schema, which is that of a whole object.
 func (v *validator) checkDefaults(schema map[string]any, p field.Path) field.ErrorList {
 	c := &defaultsChecker{validator: v, budget: cel.RuleBudget}
-	c.walk(schema, p, within{root: schema, whole: true})
+	c.rules = sync.OnceValue(func() Rules {
+		rules, _ := c.compileRules(schema, nil, field.Path{}) // rules that do not compile say so when they are applied
+		return rules
+	})
+	c.walk(schema, p, objectAt(schema, nil))
 	return c.errs
 }
 
@@ -58,7 +73,7 @@ func (v *validator) checkDefaults(schema map[string]any, p field.Path) field.Err
 func (c *defaultsChecker) walk(node object.Object, p field.Path, w within) {
 	embedded, _ := node.Bool("x-kubernetes-embedded-resource")
 	if embedded {
-		w = within{root: node, whole: true}
+		w = objectAt(node, w.steps)
 	}
 	if node["default"] != nil {
 		c.check(node, p.Child("default"), w)
@@ -101,7 +116,7 @@ func (c *defaultsChecker) check(node object.Object, p field.Path, w within) {
 		bad = s.Validate(def, p)
 	}
 	if len(bad) == 0 {
-		bad = c.judge(node, def, p, w.whole)
+		bad = c.judge(def, p, w.steps)
 	}
 	c.errs = append(c.errs, bad...)
 }
@@ -112,7 +127,7 @@ func (c *defaultsChecker) checkMetadata(def any, p field.Path, w within) field.E
 	if !ok {
 		return nil
 	}
-	root := structural.ParseForDefaults(w.root).Root()
+	root := w.object()
 	why := ""
 	if _, err := root.Coerce(map[string]any(obj), field.Path{}, c.meta, false); err != nil {
 		why = err.Error()
@@ -125,22 +140,19 @@ func (c *defaultsChecker) checkMetadata(def any, p field.Path, w within) field.E
 }
 
 // judge applies the rules of the node: the default must be allowed as a value that stays, and as a new one.
-func (c *defaultsChecker) judge(node object.Object, def any, p field.Path, whole bool) field.ErrorList {
-	if c.compile == nil || !cel.HasRules(node) {
-		return nil
-	}
-	rules, _ := c.compile(node, nil, whole, field.Path{}) // rules that do not compile say so when they are applied
+func (c *defaultsChecker) judge(def any, p field.Path, steps []any) field.ErrorList {
+	rules := c.rules()
 	if rules == nil {
 		return nil
 	}
 	left := c.budget
-	errs, same := rules.Apply(def, def, p, &left)
+	errs, same := rules.ApplyAt(steps, def, def, p, &left)
 	if errs = append(errs, same...); len(errs) > 0 {
 		c.budget = left
 		return errs
 	}
 	fresh := c.budget
-	errs, same = rules.Apply(def, nil, p, &fresh)
+	errs, same = rules.ApplyAt(steps, def, nil, p, &fresh)
 	c.budget = min(left, fresh)
 	return append(errs, same...)
 }

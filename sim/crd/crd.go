@@ -14,7 +14,6 @@ package crd
 import (
 	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/object"
-	"github.com/kubesim/kubesim/sim/status"
 )
 
 // Storage is the storage name of CustomResourceDefinitions, Kind their kind and CleanupFinalizer what keeps one until
@@ -37,23 +36,19 @@ type Rules interface {
 	// Validate returns what obj breaks of the rules; old is nil for a create. ratcheted are broken rules of parts that
 	// an update leaves as they were: they become warnings.
 	Validate(obj, old map[string]any) (errs, ratcheted field.ErrorList)
-	// Apply is Validate for a value at a path. budget is what the rules may cost, and what is left of it afterwards; it is
-	// negative when nothing else is to be evaluated.
-	Apply(value, old any, p field.Path, budget *int64) (errs, ratcheted field.ErrorList)
+	// ApplyAt is Validate for a value at path p, of the schema that steps lead to: names of properties, and 0 for items.
+	// budget is what the rules may cost, and what is left of it afterwards; it is negative when nothing else is to be
+	// evaluated.
+	ApplyAt(steps []any, value, old any, p field.Path, budget *int64) (errs, ratcheted field.ErrorList)
 }
 
-// Compiler compiles the rules in an openAPIV3Schema, or a part of one, whose path in the definition is p; root says that
-// it is the schema of whole objects. It returns nil for a schema without rules. before is the schema of the same version
-// as it is stored, nil for a new one: what is wrong with its rules already is tolerated.
-type Compiler func(schema, before map[string]any, root bool, p field.Path) (Rules, field.ErrorList)
-
-// Resource names definitions in messages.
-func Resource() status.Resource {
-	return status.Resource{Group: "apiextensions.k8s.io", Resource: "customresourcedefinitions"}
-}
+// Compiler compiles the rules in an openAPIV3Schema, whose path in the definition is p. It returns nil for a schema
+// without rules. before is the schema of the same version as it is stored, nil for a new one: what is wrong with its
+// rules already is tolerated.
+type Compiler func(schema, before map[string]any, p field.Path) (Rules, field.ErrorList)
 
 // noRules stands in for a missing Compiler: rules are refused.
-func noRules(schema, _ map[string]any, _ bool, p field.Path) (Rules, field.ErrorList) {
+func noRules(schema, _ map[string]any, p field.Path) (Rules, field.ErrorList) {
 	if at, ok := findRules(schema, p); ok {
 		return nil, field.ErrorList{field.Forbidden(at, "kubesim was built without CEL: validation rules are not supported")}
 	}

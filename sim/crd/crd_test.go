@@ -266,7 +266,7 @@ func TestObjects(t *testing.T) {
 	reader, set := decoder(t)
 	rules := &fakeRules{}
 	server := &crd.Server{Schema: set, Meta: reader.ReadMeta,
-		Compile: func(map[string]any, map[string]any, bool, field.Path) (crd.Rules, field.ErrorList) { return rules, nil }}
+		Compile: func(map[string]any, map[string]any, field.Path) (crd.Rules, field.ErrorList) { return rules, nil }}
 	d := server.Define(established(t, widgets(t, func(o object.Object) {
 		version(o)["subresources"] = map[string]any{"scale": map[string]any{"specReplicasPath": ".spec.size", "statusReplicasPath": ".spec.color"}}
 		object.Object(version(o).Map("schema", "openAPIV3Schema", "properties"))["set"] = map[string]any{"type": "array", "x-kubernetes-list-type": "set", "items": map[string]any{"type": "string"}}
@@ -291,6 +291,6 @@ func (*fakeRules) Validate(_, _ map[string]any) (errs, ratcheted field.ErrorList
 	return field.ErrorList{e}, field.ErrorList{e}
 }
 
-func (*fakeRules) Apply(any, any, field.Path, *int64) (errs, ratcheted field.ErrorList) {
+func (*fakeRules) ApplyAt([]any, any, any, field.Path, *int64) (errs, ratcheted field.ErrorList) {
 	return nil, nil
 }

@@ -5,7 +5,6 @@ import (
 	"net/mail"
 	"net/netip"
 	"net/url"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -18,7 +17,7 @@ import (
 // formats are the formats of strings that are checked, by normal name. Others are ignored, with a warning when the
 // definition is written (CustomResourceDefinition documentation, "Validation").
 var formats = map[string]func(string) bool{
-	"bsonobjectid": matches(`^[0-9a-fA-F]{24}$`),
+	"bsonobjectid": allHex(24),
 	"uri":          isURI,
 	"email":        func(s string) bool { _, err := mail.ParseAddress(s); return err == nil },
 	"hostname":     isHostname,
@@ -26,16 +25,16 @@ var formats = map[string]func(string) bool{
 	"ipv6":         func(s string) bool { a, err := netip.ParseAddr(s); return err == nil && a.Is6() && a.Zone() == "" },
 	"cidr":         isCIDR,
 	"mac":          isMAC,
-	"uuid":         matches(`(?i)^[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}$`),
-	"uuid3":        matches(`(?i)^[0-9a-f]{8}-?[0-9a-f]{4}-?3[0-9a-f]{3}-?[0-9a-f]{4}-?[0-9a-f]{12}$`),
-	"uuid4":        matches(`(?i)^[0-9a-f]{8}-?[0-9a-f]{4}-?4[0-9a-f]{3}-?[89ab][0-9a-f]{3}-?[0-9a-f]{12}$`),
-	"uuid5":        matches(`(?i)^[0-9a-f]{8}-?[0-9a-f]{4}-?5[0-9a-f]{3}-?[89ab][0-9a-f]{3}-?[0-9a-f]{12}$`),
+	"uuid":         isUUID(0),
+	"uuid3":        isUUID('3'),
+	"uuid4":        isUUID('4'),
+	"uuid5":        isUUID('5'),
 	"isbn":         func(s string) bool { return isISBN10(s) || isISBN13(s) },
 	"isbn10":       isISBN10,
 	"isbn13":       isISBN13,
 	"creditcard":   isCreditCard,
-	"ssn":          matches(`^[0-9]{3}[- ]?[0-9]{2}[- ]?[0-9]{4}$`),
-	"hexcolor":     matches(`^#?([0-9a-fA-F]{3}|[0-9a-fA-F]{6})$`),
+	"ssn":          isSSN,
+	"hexcolor":     isHexColor,
 	"rgbcolor":     isRGBColor,
 	"byte":         isBase64,
 	"password":     func(string) bool { return true },
@@ -70,8 +69,6 @@ func KnownFormat(kind, format string) bool {
 	}
 	return false
 }
-
-func matches(expression string) func(string) bool { return regexp.MustCompile(expression).MatchString }
 
 // parseIP reads an address. Zeros in front of the numbers of an IPv4 address are taken, as by the real server.
 func parseIP(s string) (netip.Addr, bool) {
@@ -135,10 +132,6 @@ func isHostRune(r rune) bool {
 	return unicode.IsLetter(r) || unicode.IsSymbol(r) || '0' <= r && r <= '9'
 }
 
-var macAddress = matches(`^([0-9a-fA-F]{2}([:-])([0-9a-fA-F]{2}[:-]){4}[0-9a-fA-F]{2}|([0-9a-fA-F]{2}[:-]){7}[0-9a-fA-F]{2}|([0-9a-fA-F]{4}\.){2,3}[0-9a-fA-F]{4})$`)
-
-func isMAC(s string) bool { return macAddress(s) }
-
 var isbnSeparators = strings.NewReplacer("-", "", " ", "")
 
 func isISBN10(s string) bool {
@@ -174,8 +167,6 @@ func isISBN13(s string) bool {
 	return sum%10 == 0
 }
 
-var cardNumber = matches(`^(4[0-9]{12}([0-9]{3})?|5[1-5][0-9]{14}|6(011|5[0-9][0-9])[0-9]{12}|3[47][0-9]{13}|3(0[0-5]|[68][0-9])[0-9]{11}|(2131|1800|35[0-9]{3})[0-9]{11})$`)
-
 // isCreditCard checks the digits in s and their Luhn sum.
 func isCreditCard(s string) bool {
 	s = strings.Map(func(r rune) rune {
@@ -184,7 +175,7 @@ func isCreditCard(s string) bool {
 		}
 		return r
 	}, s)
-	if !cardNumber(s) {
+	if !isCardNumber(s) {
 		return false
 	}
 	sum := 0
@@ -200,21 +191,6 @@ func isCreditCard(s string) bool {
 	return sum%10 == 0
 }
 
-var rgb = regexp.MustCompile(`^rgb\( *([0-9]{1,3}) *, *([0-9]{1,3}) *, *([0-9]{1,3}) *\)$`)
-
-func isRGBColor(s string) bool {
-	m := rgb.FindStringSubmatch(s)
-	if m == nil {
-		return false
-	}
-	for _, part := range m[1:] {
-		if n, err := strconv.Atoi(part); err != nil || n > 255 {
-			return false
-		}
-	}
-	return true
-}
-
 func isBase64(s string) bool {
 	_, err := base64.StdEncoding.Strict().DecodeString(s)
 	return s != "" && err == nil && !strings.ContainsAny(s, "\r\n")
@@ -225,21 +201,10 @@ func isDate(s string) bool {
 	return err == nil
 }
 
-var clockTime = regexp.MustCompile(`^([0-9]{2}):([0-9]{2}):([0-9]{2})(.[0-9]+)?(z|[+-][0-9]{2}:[0-9]{2})$`)
-
-// isDateTime checks a date-time of RFC 3339, in any case of letters.
-func isDateTime(s string) bool {
-	date, rest, ok := strings.Cut(strings.ToLower(s), "t")
-	m := clockTime.FindStringSubmatch(rest)
-	return ok && m != nil && isDate(date) && m[1] <= "23" && m[2] <= "59" && m[3] <= "59"
-}
-
-var scalaDuration = matches(`(?i)[0-9]+ ?(ns|nanos?|nanoseconds?|us|µs|micros?|microseconds?|ms|millis?|milliseconds?|s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|d|days?|w|weeks?)`)
-
 // isDuration checks a duration of Go, or one of the longer forms that Scala has ("22 seconds").
 func isDuration(s string) bool {
 	if _, err := time.ParseDuration(s); err == nil {
 		return true
 	}
-	return scalaDuration(s)
+	return hasDuration(s)
 }

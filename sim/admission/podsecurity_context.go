@@ -1,0 +1,224 @@
+package admission
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/kubesim/kubesim/sim/object"
+)
+
+// The checks of security contexts, of the pod and of containers.
+
+// scope is whose security contexts a check looks at.
+type scope int
+
+const (
+	everywhere scope = iota
+	inContainers
+)
+
+// contexts asks fine about the value at a path in each security context that has one.
+func (p judged) contexts(in scope, path string, fine func(v any) bool) *blame {
+	steps := append([]string{"securityContext"}, object.Path(path)...)
+	keeps := func(o object.Object) bool {
+		v, _ := o.Get(steps...)
+		return v == nil || fine(v)
+	}
+	b := &blame{pod: in == everywhere && !keeps(p.pod.Map("spec"))}
+	for _, c := range p.containers() {
+		b.of(c, keeps(c))
+	}
+	return b
+}
+
+// without asks has about the security context of each container.
+func (p judged) without(has func(context object.Object) bool) *blame {
+	b := &blame{}
+	for _, c := range p.containers() {
+		b.of(c, has(c.Map("securityContext")))
+	}
+	return b
+}
+
+// isNot returns the rule that a value is anything but one.
+func isNot(bad any) func(any) bool { return func(v any) bool { return v != bad } }
+
+// oneOf returns the rule that a text is among others, and collects those that are not.
+func oneOf(collected *[]string, allowed ...string) func(any) bool {
+	return func(v any) bool {
+		s, _ := v.(string)
+		if slices.Contains(allowed, s) {
+			return true
+		}
+		*collected = append(*collected, s)
+		return false
+	}
+}
+
+func findPrivileged(p judged) finding {
+	return p.contexts(inContainers, "privileged", isNot(true)).says("must not set securityContext.privileged=true")
+}
+
+func findHostProcess(p judged) finding {
+	const path = "windowsOptions.hostProcess"
+	return p.contexts(everywhere, path, isNot(true)).says("must not set securityContext." + path + "=true")
+}
+
+func findUserZero(p judged) finding {
+	return p.contexts(everywhere, "runAsUser", isNot(int64(0))).says("must not set runAsUser=0")
+}
+
+func findProcMount(p judged) finding {
+	var bad []string
+	b := p.contexts(inContainers, "procMount", oneOf(&bad, "Default"))
+	return b.says("must not set securityContext.procMount to " + listed(sorted(bad)))
+}
+
+func findEscalation(p judged) finding {
+	b := p.without(func(context object.Object) bool {
+		allowed, said := context.Bool("allowPrivilegeEscalation")
+		return said && !allowed
+	})
+	return b.says("must set securityContext.allowPrivilegeEscalation=false")
+}
+
+func findRoot(p judged) finding {
+	if bad := p.contexts(everywhere, "runAsNonRoot", isNot(false)).says("must not set securityContext.runAsNonRoot=false"); bad.detail != "" {
+		return bad
+	}
+	if pod, _ := p.pod.Bool("spec", "securityContext", "runAsNonRoot"); pod {
+		return finding{}
+	}
+	silent := p.without(func(context object.Object) bool { _, said := context.Bool("runAsNonRoot"); return said })
+	return podOr(silent, "must set securityContext.runAsNonRoot=true")
+}
+
+// podOr is the finding that containers leave out what the pod could have said for them.
+func podOr(silent *blame, what string) finding {
+	found := silent.says(what)
+	if found.detail != "" {
+		found.detail = "pod or " + found.detail
+	}
+	return found
+}
+
+const seccompAnnotation = "seccomp.security.alpha.kubernetes.io/pod"
+
+// findSeccomp checks the profiles that are set; before 1.19 they were annotations.
+func findSeccomp(p judged) finding {
+	if p.minor >= 19 {
+		return findSeccompTypes(p)
+	}
+	keys := []string{seccompAnnotation}
+	for _, c := range p.containers() {
+		keys = append(keys, "container.seccomp.security.alpha.kubernetes.io/"+c.String("name"))
+	}
+	given := p.pod.Annotations()
+	var bad []string
+	for _, key := range sorted(keys) {
+		if v, ok := given[key]; ok && v != "runtime/default" && v != "docker/default" && !strings.HasPrefix(v, "localhost/") {
+			bad = append(bad, fmt.Sprintf("%s=%q", key, v))
+		}
+	}
+	if len(bad) == 0 {
+		return finding{}
+	}
+	return finding{detail: "forbidden " + numbered("annotation", len(bad)) + " " + strings.Join(sorted(bad), ", ")}
+}
+
+func findSeccompTypes(p judged) finding {
+	var bad []string
+	rule := oneOf(&bad, "RuntimeDefault", "Localhost")
+	b := p.contexts(everywhere, "seccompProfile", func(v any) bool {
+		profile, _ := v.(map[string]any)
+		return rule(profile["type"])
+	})
+	return b.says("must not set securityContext.seccompProfile.type to " + listed(sorted(bad)))
+}
+
+func findMissingSeccomp(p judged) finding {
+	if bad := findSeccompTypes(p); bad.detail != "" || p.pod.Map("spec", "securityContext", "seccompProfile") != nil {
+		return bad
+	}
+	silent := p.without(func(context object.Object) bool { return context.Map("seccompProfile") != nil })
+	return podOr(silent, `must set securityContext.seccompProfile.type to "RuntimeDefault" or "Localhost"`)
+}
+
+func findAppArmor(p judged) finding {
+	var bad []string
+	b := p.contexts(everywhere, "appArmorProfile.type", oneOf(&bad, "RuntimeDefault", "Localhost"))
+	bad = sorted(bad)
+	given := p.pod.Annotations()
+	for _, key := range object.SortedKeys(given) {
+		v := given[key]
+		if !strings.HasPrefix(key, "container.apparmor.security.beta.kubernetes.io/") || v == "" || v == "runtime/default" || strings.HasPrefix(v, "localhost/") {
+			continue
+		}
+		b.annotations++
+		bad = append(bad, fmt.Sprintf("%s=%q", key, v))
+	}
+	found := b.says("must not set AppArmor profile type to " + listed(bad))
+	found.many = len(bad) > 1
+	return found
+}
+
+// seLinuxTypes are the allowed types of SELinux with the version that allowed them.
+var seLinuxTypes = map[string]int{"": 0, "container_t": 0, "container_init_t": 0, "container_kvm_t": 0, "container_engine_t": 31}
+
+func findSELinux(p judged) finding {
+	var types []string
+	named := map[string]bool{} // fields that may not be set
+	b := p.contexts(everywhere, "seLinuxOptions", func(v any) bool {
+		m, _ := v.(map[string]any)
+		options, fine := object.Object(m), true
+		if since, ok := seLinuxTypes[options.String("type")]; !ok || p.minor < since {
+			types, fine = append(types, options.String("type")), false
+		}
+		for _, name := range []string{"user", "role"} {
+			if options.String(name) != "" {
+				named[name], fine = true, false
+			}
+		}
+		return fine
+	})
+	var what []string
+	if types = sorted(types); len(types) > 0 {
+		what = append(what, numbered("type", len(types))+" "+listed(types))
+	}
+	for _, name := range []string{"user", "role"} {
+		if named[name] {
+			what = append(what, name+" may not be set")
+		}
+	}
+	return b.says("set forbidden securityContext.seLinuxOptions: " + strings.Join(what, "; "))
+}
+
+// defaultCapabilities are those that a container runtime gives by default.
+var defaultCapabilities = strings.Fields("AUDIT_WRITE CHOWN DAC_OVERRIDE FOWNER FSETID KILL MKNOD NET_BIND_SERVICE SETFCAP SETGID SETPCAP SETUID SYS_CHROOT")
+
+// added is the finding that containers add capabilities which are not allowed.
+func (p judged) added(allowed []string) finding {
+	var bad []string
+	b := p.without(func(context object.Object) bool {
+		fine := true
+		for _, name := range object.Strings(context.List("capabilities", "add")) {
+			fine = oneOf(&bad, allowed...)(name) && fine
+		}
+		return fine
+	})
+	return b.says("must not include " + listed(sorted(bad)) + " in securityContext.capabilities.add")
+}
+
+func findAddedCapabilities(p judged) finding { return p.added(defaultCapabilities) }
+
+func findKeptCapabilities(p judged) finding {
+	kept := p.without(func(context object.Object) bool {
+		return slices.Contains(object.Strings(context.List("capabilities", "drop")), "ALL")
+	}).says(`must set securityContext.capabilities.drop=["ALL"]`)
+	added := p.added([]string{"NET_BIND_SERVICE"})
+	if kept.detail != "" && added.detail != "" {
+		return finding{detail: kept.detail + "; " + added.detail}
+	}
+	return finding{detail: kept.detail + added.detail}
+}

@@ -1,0 +1,128 @@
+package admission
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/kubesim/kubesim/sim/object"
+)
+
+// The checks of everything in a pod but security contexts.
+
+func findHostNamespaces(p judged) finding {
+	var used []string
+	for _, name := range []string{"hostNetwork", "hostPID", "hostIPC"} {
+		if on, _ := p.pod.Bool("spec", name); on {
+			used = append(used, name+"=true")
+		}
+	}
+	return finding{detail: strings.Join(used, ", ")}
+}
+
+func findHostPaths(p judged) finding {
+	names, _ := p.volumes(func(volume map[string]any) string {
+		if volume["hostPath"] == nil {
+			return ""
+		}
+		return "hostPath"
+	})
+	if len(names) == 0 {
+		return finding{}
+	}
+	return finding{detail: numbered("volume", len(names)) + " " + listed(names)}
+}
+
+// volumes returns the names of the volumes that are of a bad kind, and these kinds.
+func (p judged) volumes(badKind func(volume map[string]any) string) (names, kinds []string) {
+	for _, v := range p.pod.List("spec", "volumes") {
+		volume, _ := v.(map[string]any)
+		if kind := badKind(volume); kind != "" {
+			names, kinds = append(names, object.Object(volume).String("name")), append(kinds, kind)
+		}
+	}
+	return names, sorted(kinds)
+}
+
+// The volumes that restricted pods may have, and those that have names in the text of a refusal.
+var (
+	allowedVolumes   = strings.Fields("configMap csi downwardAPI emptyDir ephemeral image persistentVolumeClaim projected secret")
+	forbiddenVolumes = strings.Fields("hostPath gcePersistentDisk awsElasticBlockStore gitRepo nfs iscsi glusterfs rbd flexVolume cinder " +
+		"cephfs flocker fc azureFile vsphereVolume quobyte azureDisk photonPersistentDisk portworxVolume scaleIO storageos")
+)
+
+func findVolumes(p judged) finding {
+	names, kinds := p.volumes(func(volume map[string]any) string {
+		given := func(kind string) bool { return volume[kind] != nil }
+		if slices.ContainsFunc(allowedVolumes, given) {
+			return ""
+		}
+		if i := slices.IndexFunc(forbiddenVolumes, given); i >= 0 {
+			return forbiddenVolumes[i]
+		}
+		return "unknown"
+	})
+	if len(names) == 0 {
+		return finding{}
+	}
+	return finding{detail: numbered("volume", len(names)) + " " + listed(names) + " " + verb("use", len(names)) + " " +
+		numbered("restricted volume type", len(kinds)) + " " + listed(kinds)}
+}
+
+// using is the finding that containers use things, which are printed by print.
+func using(b *blame, noun string, things []string, print func([]string) string) finding {
+	things = sorted(things)
+	return b.says(verb("use", len(b.containers)) + " " + numbered(noun, len(things)) + " " + print(things))
+}
+
+func findHostPorts(p judged) finding {
+	var used []string
+	b := &blame{}
+	for _, c := range p.containers() {
+		before := len(used)
+		for _, port := range objects(c.List("ports")) {
+			if n, _ := port.Int("hostPort"); n != 0 {
+				used = append(used, strconv.FormatInt(n, 10))
+			}
+		}
+		b.of(c, len(used) == before)
+	}
+	return using(b, "hostPort", used, func(ports []string) string { return strings.Join(ports, ", ") })
+}
+
+func findProbeHosts(p judged) finding {
+	var used []string
+	b := &blame{}
+	for _, c := range p.containers() {
+		before := len(used)
+		for _, at := range []string{"livenessProbe", "readinessProbe", "startupProbe", "lifecycle.postStart", "lifecycle.preStop"} {
+			for _, way := range []string{"httpGet", "tcpSocket"} {
+				if host := c.String(append(object.Path(at), way, "host")...); host != "" {
+					used = append(used, host)
+				}
+			}
+		}
+		b.of(c, len(used) == before)
+	}
+	b.containers = sorted(b.containers)
+	return using(b, "probe or lifecycle host", used, listed)
+}
+
+// safeSysctls are the allowed sysctls and the version that allowed them.
+var safeSysctls = map[string]int{
+	"kernel.shm_rmid_forced": 0, "net.ipv4.ip_local_port_range": 0, "net.ipv4.tcp_syncookies": 0,
+	"net.ipv4.ping_group_range": 0, "net.ipv4.ip_unprivileged_port_start": 0, "net.ipv4.ip_local_reserved_ports": 27,
+	"net.ipv4.tcp_keepalive_time": 29, "net.ipv4.tcp_fin_timeout": 29, "net.ipv4.tcp_keepalive_intvl": 29,
+	"net.ipv4.tcp_keepalive_probes": 29, "net.ipv4.tcp_rmem": 32, "net.ipv4.tcp_wmem": 32,
+}
+
+func findSysctls(p judged) finding {
+	var bad []string
+	for _, sysctl := range objects(p.pod.List("spec", "securityContext", "sysctls")) {
+		name := sysctl.String("name")
+		if since, ok := safeSysctls[name]; !ok || p.minor < since {
+			bad = append(bad, name)
+		}
+	}
+	return finding{detail: strings.Join(bad, ", ")}
+}
