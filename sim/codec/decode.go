@@ -222,28 +222,7 @@ func needless(f *schema.Field, v any) bool {
 		m, ok := v.(map[string]any)
 		return ok && len(m) == 0
 	case schema.String, schema.Bool, schema.Int, schema.Float, schema.Bytes:
-		return (f.OmitEmpty || f.OmitZero) && isEmpty(v)
-	}
-	return false
-}
-
-// isEmpty reports whether v is null, false, 0, "", {} or [].
-func isEmpty(v any) bool {
-	switch v := v.(type) {
-	case nil:
-		return true
-	case string:
-		return v == ""
-	case bool:
-		return !v
-	case int64:
-		return v == 0
-	case float64:
-		return v == 0
-	case []any:
-		return len(v) == 0
-	case map[string]any:
-		return len(v) == 0
+		return (f.OmitEmpty || f.OmitZero) && object.Blank(v)
 	}
 	return false
 }
@@ -267,7 +246,7 @@ func (d *decoder) dictionary(t *schema.Type, old any) map[string]any {
 		v := d.value(t.Elem, nil, t.ElemPointer)
 		d.where = d.where[:len(d.where)-1]
 		if v == nil && !t.ElemPointer {
-			v = zero(t.Elem)
+			v = Zero(t.Elem)
 		}
 		m[key], seen[key] = v, v
 	}
@@ -290,7 +269,7 @@ func (d *decoder) list(t *schema.Type, old any) []any {
 		v := d.value(t.Elem, prev, t.ElemPointer)
 		d.where = d.where[:len(d.where)-1]
 		if v == nil && !t.ElemPointer {
-			v = zero(t.Elem)
+			v = Zero(t.Elem)
 		}
 		out = append(out, v)
 	}

@@ -53,14 +53,14 @@ func shown(f *schema.Field, v any) bool {
 	}
 	switch f.Type.Kind {
 	case schema.String, schema.Bool, schema.Int, schema.Float, schema.Bytes, schema.List, schema.Map:
-		return !isEmpty(v)
+		return !object.Blank(v)
 	}
 	return !f.OmitZero || !isZero(v, f.Type) // omitempty does nothing to a Go struct
 }
 
 // stored returns v as the store gives it back: built-in kinds are stored as protobuf, which knows no empty list.
 func stored(f *schema.Field, v any) any {
-	if !f.Pointer && (f.Type.Kind == schema.List || f.Type.Kind == schema.Map) && isEmpty(v) {
+	if !f.Pointer && (f.Type.Kind == schema.List || f.Type.Kind == schema.Map) && object.Blank(v) {
 		return nil
 	}
 	return v
@@ -83,7 +83,7 @@ func isZero(v any, t *schema.Type) bool {
 	case schema.Duration:
 		return v == nil || v == "0s"
 	}
-	return isEmpty(v)
+	return object.Blank(v)
 }
 
 func appendValue(dst []byte, v any, t *schema.Type, pointer bool) []byte {
@@ -153,11 +153,11 @@ func appendZero(dst []byte, t *schema.Type) []byte {
 	if t.Kind == schema.Struct {
 		return appendStruct(dst, nil, t)
 	}
-	return object.AppendJSON(dst, zero(t))
+	return object.AppendJSON(dst, Zero(t))
 }
 
-// zero returns the zero value of t as JSON. A struct is empty: Append and Complete add what it always has.
-func zero(t *schema.Type) any {
+// Zero returns the zero value of t as JSON. A struct is empty: Append adds what it always has.
+func Zero(t *schema.Type) any {
 	switch t.Kind {
 	case schema.Struct:
 		return map[string]any{}

@@ -202,7 +202,7 @@ func (f *protoField) decodeEntry(b []byte, obj map[string]any, depth int) error 
 	if err != nil {
 		return err
 	}
-	value := zero(elem)
+	value := Zero(elem)
 	if entry[2] != nil {
 		if value, err = decodeProtoValue(elem, entry[2], nil, depth); err != nil {
 			return err

@@ -18,21 +18,43 @@ import (
 // Parts that are reduced are not written to, so obj may share them. Reduce reports false when obj has a value that is
 // read back as another one; obj is then of no use. With a nil t it only finds that out, for object.Parse. Sets of managed
 // fields in obj must not be changed any more: see fieldSets.
-func Reduce(obj object.Object, t *schema.Type) bool {
+//
+// old is nil or an earlier state of the object, reduced: where obj is as it was, it gets the parts of old.
+func Reduce(obj, old object.Object, t *schema.Type) bool {
 	r := reduction{exact: true}
-	if t != nil {
-		r.structure(obj, t)
-	} else {
+	switch {
+	case t != nil:
+		r.structure(obj, old, t)
+	case old == nil:
 		r.check(map[string]any(obj))
+	default:
+		for name, v := range obj { // order does not matter
+			if !taken(obj, old, name, v) {
+				r.check(v)
+			}
+		}
 	}
 	return r.exact
+}
+
+// taken replaces a part of m by that of old if they are equal.
+func taken(m, old map[string]any, name string, v any) bool {
+	was := old[name]
+	switch v.(type) {
+	case map[string]any, []any:
+		if was != nil && object.Equal(v, was) {
+			m[name] = was
+			return true
+		}
+	}
+	return false
 }
 
 // reduction is one walk over an object.
 type reduction struct{ exact bool }
 
-// structure reduces the fields of a Go struct.
-func (r *reduction) structure(m map[string]any, t *schema.Type) {
+// structure reduces the fields of a Go struct. old is nil or its earlier state.
+func (r *reduction) structure(m, old map[string]any, t *schema.Type) {
 	known := 0
 	for i := range t.Fields {
 		f := &t.Fields[i]
@@ -41,7 +63,11 @@ func (r *reduction) structure(m map[string]any, t *schema.Type) {
 			v = float64(n) // printed as 1, and read by who does not know the type
 			m[f.Name] = v
 		}
-		is := r.field(f, v)
+		if old != nil && taken(m, old, f.Name, v) {
+			known++
+			continue
+		}
+		is := r.field(f, v, old[f.Name])
 		switch {
 		case is != nil:
 			known++
@@ -62,43 +88,44 @@ func (r *reduction) structure(m map[string]any, t *schema.Type) {
 	}
 }
 
-// field returns the reduced value of a field that has v, nil for one that is left out.
-func (r *reduction) field(f *schema.Field, v any) any {
+// field returns the reduced value of a field that has v and had old, nil for one that is left out.
+func (r *reduction) field(f *schema.Field, v, old any) any {
 	switch {
 	case !shown(f, v) || v == nil && f.Pointer:
 		return nil
 	case v == nil:
-		v = zero(f.Type)
-	case !f.Pointer && (f.Type.Kind == schema.List || f.Type.Kind == schema.Map) && isEmpty(v):
+		v = Zero(f.Type)
+	case !f.Pointer && (f.Type.Kind == schema.List || f.Type.Kind == schema.Map) && object.Blank(v):
 		return nil
 	}
-	r.value(v, f.Type)
+	r.value(v, old, f.Type)
 	if !f.Pointer && needless(f, v) {
 		return nil
 	}
 	return v
 }
 
-// value reduces what is below a value of type t.
-func (r *reduction) value(v any, t *schema.Type) {
+// value reduces what is below a value of type t that was old.
+func (r *reduction) value(v, old any, t *schema.Type) {
 	switch x := v.(type) {
 	case string:
 		r.text(x)
 	case map[string]any:
 		switch {
 		case t.Kind == schema.Struct:
-			r.structure(x, t)
+			was, _ := old.(map[string]any)
+			r.structure(x, was, t)
 		case t.Kind == schema.Any && t.Elem != nil:
-			r.structure(x, t.Elem)
+			r.structure(x, nil, t.Elem)
 		case t.Kind == schema.Map:
 			for k, e := range x { // order does not matter
 				r.text(k)
 				if e == nil && !t.ElemPointer {
-					if e = zero(t.Elem); e != nil {
+					if e = Zero(t.Elem); e != nil {
 						x[k] = e
 					}
 				}
-				r.value(e, t.Elem)
+				r.value(e, nil, t.Elem)
 			}
 		case t.Kind == schema.FieldsV1:
 			if fieldSets.learn(x) {
@@ -114,11 +141,11 @@ func (r *reduction) value(v any, t *schema.Type) {
 		}
 		for i, e := range x {
 			if e == nil && !t.ElemPointer {
-				if e = zero(t.Elem); e != nil {
+				if e = Zero(t.Elem); e != nil {
 					x[i] = e
 				}
 			}
-			r.value(e, t.Elem)
+			r.value(e, nil, t.Elem)
 		}
 	case int64:
 		r.exact = r.exact && t.Kind != schema.Float

@@ -89,48 +89,62 @@ func (p *scanner) leave() {
 
 // key reads the key of a member and the colon.
 func (p *scanner) key() string {
+	key, plain := p.quotedKey()
+	if plain {
+		return key
+	}
+	return unquote(key)
+}
+
+func (p *scanner) quotedKey() (key string, plain bool) {
 	if p.next() != '"' {
 		p.fail()
-		return ""
+		return "", true
 	}
-	key := p.str()
+	key, plain = p.quoted()
 	if p.next() != ':' {
 		p.fail()
-		return ""
+		return "", true
 	}
 	p.pos++
-	return key
+	return key, plain
 }
 
 // str reads a string. The result may be a part of the text.
 func (p *scanner) str() string {
+	s, plain := p.quoted()
+	if plain {
+		return s
+	}
+	return unquote(s)
+}
+
+// quoted reads a string and returns what is between the quotes. plain says that this is the string: it has no escapes,
+// and only ASCII.
+func (p *scanner) quoted() (s string, plain bool) {
 	p.pos++
 	start, plain := p.pos, true
 	for p.pos < len(p.text) {
 		switch c := p.text[p.pos]; {
 		case c == '"':
-			s := p.text[start:p.pos]
 			p.pos++
-			if plain {
-				return s
-			}
-			return unquote(s)
+			return p.text[start : p.pos-1], plain
 		case c == '\\':
 			plain = false
 			if !p.escape() {
 				p.fail()
-				return ""
+				return "", true
 			}
 		case c < ' ':
 			p.fail()
-			return ""
+			return "", true
 		default:
 			plain = plain && c < utf8.RuneSelf
 			p.pos++
 		}
 	}
 	p.fail()
-	return ""
+	return "", true
 }
 
 // escape reads a backslash and what belongs to it.
@@ -282,7 +296,7 @@ func (p *scanner) skip() string {
 	switch c {
 	case '{':
 		for more := p.enter('}'); more; more = p.more('}') {
-			p.key()
+			p.quotedKey()
 			p.skip()
 		}
 	case '[':
@@ -290,7 +304,7 @@ func (p *scanner) skip() string {
 			p.skip()
 		}
 	case '"':
-		p.str()
+		p.quoted()
 	case 't':
 		p.literal("true")
 	case 'f':

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/kubesim/kubesim/sim/codec"
+	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/schema"
 )
 
@@ -266,26 +268,13 @@ func shown(f *schema.Field) show {
 
 // zero returns the zero value of a field as it is printed; nil stands for null.
 func zero(f *schema.Field) any {
-	if f.Pointer {
+	switch {
+	case f.Pointer:
 		return nil
-	}
-	switch f.Type.Kind {
-	case schema.Struct:
+	case f.Type.Kind == schema.Struct:
 		return leaf
-	case schema.String:
-		return ""
-	case schema.Bool:
-		return false
-	case schema.Int, schema.IntOrString:
-		return int64(0)
-	case schema.Float:
-		return float64(0)
-	case schema.Quantity:
-		return "0"
-	case schema.Duration:
-		return "0s"
 	}
-	return nil
+	return codec.Zero(f.Type)
 }
 
 // in returns the value of the field in an object, and whether it has one. A Go struct has its zero values too.
@@ -298,7 +287,7 @@ func (f *member) in(m map[string]any, typed bool) (any, bool) {
 	case notNil:
 		return v, v != nil
 	case notEmpty:
-		return v, !isEmpty(v)
+		return v, !object.Blank(v)
 	case notZero:
 		return v, !f.shape.isZero(v, f.zero)
 	}
@@ -308,31 +297,10 @@ func (f *member) in(m map[string]any, typed bool) (any, bool) {
 	return v, true
 }
 
-// isEmpty reports whether v is null, false, 0, "", {} or [].
-func isEmpty(v any) bool {
-	switch v := v.(type) {
-	case nil:
-		return true
-	case string:
-		return v == ""
-	case bool:
-		return !v
-	case int64:
-		return v == 0
-	case float64:
-		return v == 0
-	case []any:
-		return len(v) == 0
-	case map[string]any:
-		return len(v) == 0
-	}
-	return false
-}
-
 // isZero reports whether v is the zero value of a Go struct.
 func (s *shape) isZero(v, zero any) bool {
 	if s.kind != structure {
-		return isEmpty(v) || v == zero
+		return object.Blank(v) || v == zero
 	}
 	m, _ := v.(map[string]any)
 	for i := range s.fields {

@@ -52,7 +52,7 @@ func clears(sent []any) bool {
 	}
 	m, ok := sent[0].(map[string]any)
 	for _, v := range m { // order does not matter
-		if !isEmpty(v) {
+		if !object.Blank(v) {
 			return false
 		}
 	}

@@ -36,7 +36,8 @@ func CoreFinalizer(name string, p field.Path) field.ErrorList {
 	return field.ErrorList{field.Invalid(p, name, "name is neither a standard finalizer name nor is it fully qualified")}
 }
 
-func coreFinalizers(meta map[string]any, p field.Path) field.ErrorList {
+// CoreFinalizers checks the finalizers of a built-in kind in the metadata at p.
+func CoreFinalizers(meta map[string]any, p field.Path) field.ErrorList {
 	var errs field.ErrorList
 	for i, name := range object.Strings(object.Object(meta).List("finalizers")) {
 		errs = append(errs, CoreFinalizer(name, p.Child("finalizers").Index(i))...)

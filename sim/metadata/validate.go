@@ -4,8 +4,8 @@
 //	update: ValidateUpdate  finalizers while deleting, resourceVersion, generation, immutable fields, then what users may change
 //
 // The server runs these rules once itself and most kinds run them again, so errors of an update may occur twice in the
-// causes of a Status: whoever calls both keeps both. Kinds of the core API groups use ValidateCore and
-// ValidateCoreUpdate, which also want domain-qualified finalizer names; custom resources get warnings instead.
+// causes of a Status: whoever calls both keeps both. Kinds of the core API groups use ValidateCore
+// and CoreFinalizers, which want domain-qualified finalizer names; custom resources get warnings instead.
 // Texts and order follow ObjectMeta validation of v1.36 (API conventions, "Metadata").
 package metadata
 
@@ -33,7 +33,7 @@ func Validate(meta map[string]any, namespaced bool, nameRule func(name string, p
 	if name := m.String("name"); name == "" {
 		errs = append(errs, field.Required(p.Child("name"), "name or generateName is required"))
 	} else {
-		errs = append(errs, field.Messages(p.Child("name"), name, nameRule(name, false))...)
+		errs = append(errs, field.Check(p.Child("name"), name, func(name string) []string { return nameRule(name, false) })...)
 	}
 	errs = append(errs, checkNamespace(m.String("namespace"), namespaced, p.Child("namespace"))...)
 	generation, _ := m.Int("generation")
@@ -46,7 +46,7 @@ func Validate(meta map[string]any, namespaced bool, nameRule func(name string, p
 
 // ValidateCore is Validate for the built-in kinds whose finalizers must have standard or domain-qualified names.
 func ValidateCore(meta map[string]any, namespaced bool, nameRule func(name string, prefix bool) []string, p field.Path) field.ErrorList {
-	return append(Validate(meta, namespaced, nameRule, p), coreFinalizers(meta, p)...)
+	return append(Validate(meta, namespaced, nameRule, p), CoreFinalizers(meta, p)...)
 }
 
 // ValidateUpdate checks the metadata at p of an object that is about to replace one with the metadata old.
@@ -67,11 +67,6 @@ func ValidateUpdate(meta, old map[string]any, p field.Path) field.ErrorList {
 	errs = append(errs, checkLabels(m, p)...)
 	errs = append(errs, OwnerReferences(m.List("ownerReferences"), p.Child("ownerReferences"))...)
 	return append(errs, ManagedFields(m.List("managedFields"), p.Child("managedFields"))...)
-}
-
-// ValidateCoreUpdate is ValidateUpdate for the kinds that use ValidateCore.
-func ValidateCoreUpdate(meta, old map[string]any, p field.Path) field.ErrorList {
-	return append(ValidateUpdate(meta, old, p), coreFinalizers(meta, p)...)
 }
 
 func checkNamespace(namespace string, namespaced bool, p field.Path) field.ErrorList {
@@ -98,7 +93,7 @@ func Annotations(annotations map[string]string, p field.Path) field.ErrorList {
 	var errs field.ErrorList
 	size := 0
 	for _, key := range object.SortedKeys(annotations) {
-		errs = append(errs, field.Messages(p, key, field.QualifiedName(strings.ToLower(key)))...)
+		errs = append(errs, field.Check(p, key, func(key string) []string { return field.QualifiedName(strings.ToLower(key)) })...)
 		size += len(key) + len(annotations[key])
 	}
 	if size > AnnotationsMax {
@@ -138,8 +133,9 @@ func immutable(m, old object.Object, p field.Path) field.ErrorList {
 		changed("uid", field.Enum(uid))
 	}
 	for _, name := range []string{"creationTimestamp", "deletionTimestamp"} {
-		if value := timestamp(m.String(name)); value != timestamp(old.String(name)) {
-			changed(name, value)
+		now, before := m.String(name), old.String(name)
+		if now != before && timestamp(now) != timestamp(before) {
+			changed(name, timestamp(now))
 		}
 	}
 	const grace = "deletionGracePeriodSeconds"

@@ -131,7 +131,9 @@ func TestValidateUpdate(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			is := is.New(t)
-			is.Equal(texts(ValidateCoreUpdate(parse(t, tt.meta), parse(t, tt.old), path)), tt.want) // errors to the letter, in order
+			meta := parse(t, tt.meta)
+			errs := append(ValidateUpdate(meta, parse(t, tt.old), path), CoreFinalizers(meta, path)...)
+			is.Equal(texts(errs), tt.want) // errors to the letter, in order
 		})
 	}
 }

@@ -206,6 +206,27 @@ func isEmpty(v any) bool {
 	return false
 }
 
+// Blank reports whether v is null, false, 0, "", {} or []: what a Go struct leaves out under omitempty.
+func Blank(v any) bool {
+	switch v := v.(type) {
+	case nil:
+		return true
+	case string:
+		return v == ""
+	case bool:
+		return !v
+	case int64:
+		return v == 0
+	case float64:
+		return v == 0
+	case []any:
+		return len(v) == 0
+	case map[string]any:
+		return len(v) == 0
+	}
+	return false
+}
+
 // Strings turns an array of strings into a slice; other elements are left out.
 func Strings(list []any) []string {
 	out := make([]string, 0, len(list))

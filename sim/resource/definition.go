@@ -133,11 +133,10 @@ type Row struct {
 //
 //	/registry/deployments.apps/default/web      /registry/deployments.apps/default/      /registry/nodes/
 func (d *Definition) Key(namespace, name string) string {
-	key := "/registry/" + d.Storage + "/"
-	if namespace != "" {
-		key += namespace + "/"
+	if namespace == "" {
+		return "/registry/" + d.Storage + "/" + name
 	}
-	return key + name
+	return "/registry/" + d.Storage + "/" + namespace + "/" + name
 }
 
 // FromStored returns an object of the hub version in the version d, with its defaults. It may change obj.

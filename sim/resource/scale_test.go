@@ -56,9 +56,11 @@ func connection(store *one, custom bool, verb string, body object.Object) *Conne
 	d.Hub = d
 	return &Connection{Context: &Context{Definition: d, Subresource: "scale", Namespace: "ns", Name: "d"},
 		Verb: verb, Body: body, Objects: store,
-		Manage:    func(live, obj object.Object) {},
-		ToScale:   func([]any, map[string]string) []any { return nil },
-		FromScale: func([]any, []any, string, map[string]string) []any { return nil }}
+		Manage:      func(live, obj object.Object) {},
+		ShowAs:      func(func(object.Object) object.Object) {},
+		AdmitUpdate: func(live, body object.Object) *status.Status { return nil },
+		ToScale:     func([]any, map[string]string) []any { return nil },
+		FromScale:   func([]any, []any, string, map[string]string) []any { return nil }}
 }
 
 var (
