@@ -22,6 +22,7 @@ import (
 
 	"github.com/anishathalye/porcupine"
 	"github.com/kubesim/kubesim/sim/checker"
+	"github.com/kubesim/kubesim/sim/fault"
 	"github.com/kubesim/kubesim/sim/soak"
 )
 
@@ -131,7 +132,8 @@ func progress(stop <-chan struct{}, began time.Time, done, next *atomic.Int64) {
 			return
 		case <-ticker.C:
 			n := done.Load()
-			fmt.Fprintf(os.Stderr, "%9d of %d operations, seed %d, %.0f a second\n", n, *total, next.Load(), float64(n)/time.Since(began).Seconds())
+			fmt.Fprintf(os.Stderr, "%9d of %d operations, seed %d, %.0f a second\n", n, *total, next.Load(),
+				float64(n)/time.Since(began).Seconds())
 		}
 	}
 }
@@ -149,7 +151,7 @@ func again(seed uint64) error {
 		return nil
 	}
 	promise := r.Violations[0].Promise
-	ops = soak.Minimise(ops, 500, func(ops []soak.Op) bool {
+	ops = fault.Minimize(ops, func(ops []soak.Op) bool {
 		r, err := run(c, ops, 0)
 		return err == nil && len(r.Violations) > 0 && r.Violations[0].Promise == promise
 	})

@@ -89,7 +89,8 @@ func (r *Remote) log(ctx context.Context) (lists []*checker.Call, logs []*logger
 			return nil, nil, fmt.Errorf("soak: %s: %w", r.URL, err)
 		}
 		if !q.Call.Done() {
-			return nil, nil, fmt.Errorf("soak: list %s: %d %s: give a -token that may read and write it", name, q.Call.Code, q.Call.Reason)
+			return nil, nil, fmt.Errorf("soak: list %s: %d %s: give a -token that may read and write it", name, q.Call.Code,
+				q.Call.Reason)
 		}
 		lists = append(lists, q.Call)
 		op, _ = soak.ParseOp("log watch " + name + " rv=last legacy")

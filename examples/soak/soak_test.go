@@ -36,7 +36,8 @@ func TestNotLinearizable(t *testing.T) {
 		calls []*checker.Call
 		want  porcupine.CheckResult
 	}{
-		{"one after the other", []*checker.Call{call("create", 1, 201, 5, 0), call("get", 3, 200, 5, 0), call("update", 5, 200, 6, 5), call("delete", 7, 200, 0, 6), call("get", 9, 404, 0, 0)}, porcupine.Ok},
+		{"one after the other", []*checker.Call{call("create", 1, 201, 5, 0), call("get", 3, 200, 5, 0),
+			call("update", 5, 200, 6, 5), call("delete", 7, 200, 0, 6), call("get", 9, 404, 0, 0)}, porcupine.Ok},
 		{"a stale read", []*checker.Call{call("create", 1, 201, 5, 0), call("update", 3, 200, 6, 5), call("get", 5, 200, 5, 0)}, porcupine.Illegal},
 		{"a lost update", []*checker.Call{call("create", 1, 201, 5, 0), call("update", 3, 200, 6, 5), call("update", 5, 200, 7, 5)}, porcupine.Illegal},
 		{"two creates", []*checker.Call{call("create", 1, 201, 5, 0), call("create", 3, 201, 6, 0)}, porcupine.Illegal},

@@ -100,7 +100,8 @@ func (c *Call) String() string {
 	if c.Name != "" {
 		return fmt.Sprintf("call %d (%s: %s %s)", c.N, c.Client, c.Verb, c.ID)
 	}
-	return fmt.Sprintf("call %d (%s: %s %s rv=%q match=%q limit=%d)", c.N, c.Client, c.Verb, c.Scope.Resource, c.Version, c.Match, c.Limit)
+	return fmt.Sprintf("call %d (%s: %s %s rv=%q match=%q limit=%d)", c.N, c.Client, c.Verb, c.Scope.Resource, c.Version,
+		c.Match, c.Limit)
 }
 
 // Stream is one watch.
@@ -117,7 +118,8 @@ type Stream struct {
 }
 
 func (s *Stream) String() string {
-	return fmt.Sprintf("watch %d (%s: %s/%s %s rv=%q)", s.N, s.Client, s.Scope.Resource, s.Scope.Namespace, s.Scope.Selector, s.Version)
+	return fmt.Sprintf("watch %d (%s: %s/%s %s rv=%q)", s.N, s.Client, s.Scope.Resource, s.Scope.Namespace,
+		s.Scope.Selector, s.Version)
 }
 
 // The types of events.

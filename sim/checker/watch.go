@@ -83,7 +83,8 @@ func Resumable(e *Evidence) []Violation {
 			continue
 		}
 		for _, d := range e.due(&v.Scope, v.start, first-1) {
-			f.add("%s: %s %s at %d is missing: the watch began after %d and its first event is at %d", v, d.kind, d.id, d.rev, v.start, first)
+			f.add("%s: %s %s at %d is missing: the watch began after %d and its first event is at %d", v, d.kind, d.id,
+				d.rev, v.start, first)
 		}
 	}
 	return f.list
@@ -165,6 +166,9 @@ func Filtered(e *Evidence) []Violation {
 func InitialEventsEnd(e *Evidence) []Violation {
 	f := finding{promise: "InitialEventsEnd"}
 	for _, v := range e.streams {
+		early := slices.ContainsFunc(v.Events, func(ev Event) bool {
+			return ev.Type == Bookmark || ev.Type == Modified || ev.Type == Deleted
+		})
 		switch asked := v.Initial && v.Bookmarks; {
 		case !asked && v.marks > 0:
 			f.add("%s: a bookmark that ends initial events, which nobody asked for", v)
@@ -172,7 +176,7 @@ func InitialEventsEnd(e *Evidence) []Violation {
 			f.add("%s: initial events end %d times", v, v.marks)
 		case asked && v.marks == 0 && e.Settled && !v.Ended:
 			f.add("%s: initial events never end: %d events have come", v, len(v.Events))
-		case asked && v.marks == 0 && slices.ContainsFunc(v.Events, func(ev Event) bool { return ev.Type == Bookmark || ev.Type == Modified || ev.Type == Deleted }):
+		case asked && v.marks == 0 && early:
 			f.add("%s: other events come, and the initial ones have not ended", v)
 		}
 		last := ""

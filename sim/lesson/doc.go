@@ -15,5 +15,5 @@
 //	 │ solution│ ops that make the check hold; go test runs them all
 //	 └──────┘
 //
-// A Session is a function of its lesson and the learner's ops: the same ops lead to the same frames and to the same step.
+// A Session is a function of its lesson and the learner's ops: the same ops lead to the same frames and the same step.
 package lesson

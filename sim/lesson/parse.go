@@ -66,10 +66,11 @@ func Parse(about, text []byte) (*Lesson, error) {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&f); err != nil {
-		return nil, fmt.Errorf("lesson.yaml: %s; the fields of a lesson are those of package lesson's Parse", strings.TrimPrefix(err.Error(), "json: "))
+		return nil, fmt.Errorf("lesson.yaml: %s; package lesson says which fields there are",
+			strings.TrimPrefix(err.Error(), "json: "))
 	}
-	l := &Lesson{ID: f.ID, Title: f.Title, About: f.About, Needs: f.Needs, Minutes: f.Minutes, Engine: f.Engine, Seed: f.Seed,
-		Files: f.Files, Allow: f.Allow}
+	l := &Lesson{ID: f.ID, Title: f.Title, About: f.About, Needs: f.Needs, Minutes: f.Minutes, Engine: f.Engine,
+		Seed: f.Seed, Files: f.Files, Allow: f.Allow}
 	for _, r := range f.Replicas {
 		l.Replicas = append(l.Replicas, sim.ReplicaOptions{Version: r.Version, FeatureGates: r.Gates})
 	}
@@ -89,7 +90,7 @@ func Parse(about, text []byte) (*Lesson, error) {
 			return nil, fmt.Errorf("step %d (%s): %w", i+1, s.Say, err)
 		}
 		if slices.ContainsFunc(l.Steps, func(o Step) bool { return o.ID == step.ID }) {
-			return nil, fmt.Errorf("step %d (%s): an earlier step says that, too: give each a section of its own", i+1, s.Say)
+			return nil, fmt.Errorf("step %d (%s): an earlier step says that, too: give each a section", i+1, s.Say)
 		}
 		l.Steps = append(l.Steps, *step)
 	}
@@ -107,7 +108,7 @@ func (l *Lesson) checkHead() error {
 	case l.Engine == "":
 		l.Engine = "core"
 	case l.Engine != "core" && l.Engine != "cel":
-		return fmt.Errorf("lesson.yaml: engine is %q; it is core, or cel when a rule in CEL has to be evaluated", l.Engine)
+		return fmt.Errorf("lesson.yaml: engine is %q; it is core, or cel when CEL has to be evaluated", l.Engine)
 	}
 	if l.Seed == 0 {
 		l.Seed = 1
@@ -123,6 +124,9 @@ func (l *Lesson) checkHead() error {
 // step checks a step and gives it its text. The last step is only a text.
 func (s *stepFile) step(last bool, texts map[string]string) (*Step, error) {
 	out := &Step{ID: s.Say, Text: texts[s.Say], Check: s.Check, Hints: s.Hint}
+	if n := len(strings.Fields(out.Text)); n > wordsMax {
+		return nil, fmt.Errorf("the text has %d words, at most %d are read", n, wordsMax)
+	}
 	switch {
 	case s.Say == "":
 		return nil, errors.New("say is missing: it names a section of text.en.md")
@@ -133,12 +137,9 @@ func (s *stepFile) step(last bool, texts map[string]string) (*Step, error) {
 	case last:
 		return out, nil
 	case len(s.Check) == 0 || len(s.Solution) == 0:
-		return nil, errors.New("check and solution must be there: without them nobody knows when the step is done, or how")
+		return nil, errors.New("check and solution must be there: else nobody knows when the step is done, or how")
 	case len(s.Hint) != 2:
-		return nil, fmt.Errorf("there are %d hints; two are wanted: one that points the way, one that nearly says it", len(s.Hint))
-	}
-	if n := len(strings.Fields(out.Text)); n > wordsMax {
-		return nil, fmt.Errorf("the text has %d words, at most %d are read", n, wordsMax)
+		return nil, fmt.Errorf("there are %d hints; two are wanted: one points the way, one nearly says it", len(s.Hint))
 	}
 	for _, c := range s.Check {
 		if _, err := scenario.ParseCondition(c); err != nil {

@@ -60,7 +60,7 @@ func (s *Session) Right(step int) int { return s.grades[step] }
 
 // Do does an op of the learner, and goes on to the next step when the current one has been passed by it.
 func (s *Session) Do(op scenario.Op) (scenario.Result, error) {
-	if name, _, _ := strings.Cut(strings.TrimLeft(op.String(), "! "), " "); len(s.lesson.Allow) > 0 && !slices.Contains(s.lesson.Allow, name) {
+	if len(s.lesson.Allow) > 0 && !slices.Contains(s.lesson.Allow, op.Name) {
 		return scenario.Result{}, fmt.Errorf("this lesson keeps to %s", strings.Join(s.lesson.Allow, ", "))
 	}
 	r, err := s.world.Do(op)
@@ -107,9 +107,8 @@ func (s *Session) pass() error {
 
 // isRequest reports whether an op sends a request by itself.
 func isRequest(op scenario.Op) bool {
-	name, _, _ := strings.Cut(strings.TrimLeft(op.String(), "! "), " ")
 	for _, c := range scenario.Commands() {
-		if c.Name == name {
+		if c.Name == op.Name {
 			return c.Group == scenario.Requests
 		}
 	}

@@ -11,8 +11,10 @@ import (
 
 // actor is a client that acts by itself.
 type actor interface {
+	// able returns why it cannot start now.
+	able(w *World) error
 	// start begins with nothing in memory.
-	start(w *World) error
+	start(w *World)
 	// crash forgets everything.
 	crash(w *World)
 	// step does the next thing there is to do. It reports whether there was one.
@@ -58,8 +60,11 @@ func (w *World) act(op *Op) error {
 		old.crash(w)
 		w.say("%s has crashed", name)
 	case "start":
+		if err := old.able(w); err != nil {
+			return err
+		}
 		old.crash(w)
-		return old.start(w)
+		old.start(w)
 	}
 	return nil
 }
@@ -89,9 +94,10 @@ func (w *World) engage(op *Op) error {
 			return fmt.Errorf("%s: %w", op.value("filename"), err)
 		}
 	}
-	if err := a.start(w); err != nil {
+	if err := a.able(w); err != nil {
 		return err
 	}
+	a.start(w)
 	w.actors = append(w.actors, a)
 	return nil
 }

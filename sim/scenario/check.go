@@ -4,6 +4,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/kubesim/kubesim/sim"
 )
 
 // check looks at what can be known to be wrong before the operation is carried out. at is where its rest begins.
@@ -106,10 +108,10 @@ func variable(text string) bool { return strings.Contains(text, "$") || strings.
 
 // numbered are the commands whose argument is a number.
 var numbered = map[string]int{"seed": 0, "replicas": 0, "replica": 0, "lag": 0, "cut": 0, "resume": 0, "restart": 0,
-	"stall": 0, "route": 1, "step": 1}
+	"stall": 0, "unready": 0, "route": 1, "step": 1}
 
 // timed are the commands whose argument is a duration.
-var timed = map[string]int{"clock": 1, "stall": 1, "jump": 1}
+var timed = map[string]int{"clock": 1, "stall": 1, "unready": 1, "jump": 1}
 
 func (op *Op) checkWorld(at int) error {
 	if i, ok := numbered[op.Name]; ok && i < len(op.Args) && !variable(op.Args[i]) {
@@ -134,7 +136,7 @@ func (op *Op) checkWorld(at int) error {
 		}
 	case "replica":
 		for _, o := range op.Args[1:] {
-			if _, _, err := replicaOption(o); err != nil {
+			if err := setOption(&sim.ReplicaOptions{}, o); err != nil {
 				return wrong(at, "%s", err)
 			}
 		}

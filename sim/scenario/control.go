@@ -5,7 +5,6 @@ import (
 	"reflect"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/kubesim/kubesim/sim"
@@ -94,14 +93,8 @@ func (w *World) plan(op *Op) error {
 	if op.Name == "replica" {
 		r := &replicas[n-1]
 		for _, text := range op.Args[1:] {
-			name, value, err := replicaOption(text)
-			if err != nil {
+			if err := setOption(r, text); err != nil {
 				return err
-			}
-			if name == "version" {
-				r.Version = value
-			} else {
-				r.FeatureGates = gates(value)
 			}
 		}
 	} else {
@@ -109,32 +102,6 @@ func (w *World) plan(op *Op) error {
 	}
 	w.options.Replicas = replicas
 	return nil
-}
-
-// replicaOption reads version=1.35 or gates=A=true,B=false.
-func replicaOption(text string) (name, value string, err error) {
-	name, value, ok := strings.Cut(text, "=")
-	if !ok || name != "version" && name != "gates" || value == "" {
-		return "", "", fmt.Errorf("a replica has version=1.35 and gates=NAME=true,NAME=false; %q is neither", text)
-	}
-	if name == "gates" && gates(value) == nil {
-		return "", "", fmt.Errorf("gates are NAME=true or NAME=false with commas between; %q is not", value)
-	}
-	return name, value, nil
-}
-
-// gates reads A=true,B=false; nil if it is something else.
-func gates(text string) map[string]bool {
-	out := map[string]bool{}
-	for _, part := range strings.Split(text, ",") {
-		name, value, _ := strings.Cut(part, "=")
-		on, err := strconv.ParseBool(value)
-		if err != nil || name == "" {
-			return nil
-		}
-		out[name] = on
-	}
-	return out
 }
 
 // replica reads the number of a replica.
@@ -156,6 +123,14 @@ func (w *World) treat(op *Op) error {
 	switch op.Name {
 	case "lag":
 		if err := r.Lag(op.Args[1:]...); err != nil {
+			return err
+		}
+	case "unready":
+		d, err := time.ParseDuration(op.Args[1])
+		if err != nil {
+			return err
+		}
+		if err := r.Unready(d, op.Args[2:]...); err != nil {
 			return err
 		}
 	case "cut":

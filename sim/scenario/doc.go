@@ -34,7 +34,7 @@
 //	seed N, replicas N, replica N version=1.35 gates=A=true,B=false      before anything else
 //	clock advance 5m, tick 5m|next|quiet, settle
 //	compact, expire, restore REVISION
-//	lag N [RESOURCE …], cut N, resume N, restart N, stall N [d], close N|WATCH, stop WATCH
+//	lag N [RESOURCE …], cut N, resume N, restart N, unready N d, stall N [d], close N|WATCH, stop WATCH
 //	route CLIENT N, hold CLIENT, release CLIENT, jump CLIENT d
 //	fault on … do …, fault clear, fault release                          sim/fault has the language of faults
 //

@@ -214,7 +214,7 @@ func (w *World) committed(rev uint64) {
 
 // look looks at one standing condition, in the store as it was at a revision.
 func (w *World) look(s *standing, rev uint64) {
-	if rev < w.compact {
+	if rev < w.cluster.Compacted() {
 		rev = 0 // that revision cannot be read any more
 	}
 	ok, why, err := s.condition.root.eval(w.scope(rev))

@@ -172,7 +172,7 @@ func (w *World) Export(story string) *File {
 	}
 	if !logged("replicas") && !logged("replica") {
 		for i, r := range w.options.Replicas {
-			fmt.Fprintf(&b, "replica %d version=%s%s\n", i+1, versionOf(r), gatesOf(r))
+			fmt.Fprintf(&b, "replica %d %s\n", i+1, optionsOf(r))
 		}
 	}
 	for _, op := range w.log {

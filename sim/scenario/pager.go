@@ -27,14 +27,18 @@ type pager struct {
 	call  *call
 }
 
-func (p *pager) start(w *World) error {
+func (p *pager) able(w *World) error {
+	_, err := w.resolve(p.resource, max(p.client.replica, 1))
+	return err
+}
+
+func (p *pager) start(w *World) {
 	d, err := w.resolve(p.resource, max(p.client.replica, 1))
 	if err != nil {
-		return err
+		return
 	}
 	p.def, p.items, p.token, p.rv, p.done, p.full = d, map[string]object.Object{}, "", "", false, false
 	p.doing = "has not begun"
-	return nil
 }
 
 func (p *pager) crash(*World) {

@@ -75,17 +75,22 @@ func (w *World) stream(purpose string) *rand.Rand {
 	return rand.New(rand.NewPCG(max(w.options.Seed, 1), h.Sum64()))
 }
 
+// able returns why the resource cannot be read.
+func (r *reflector) able(w *World) error {
+	_, err := w.resolve(r.resource, max(r.client.replica, 1))
+	return err
+}
+
 // start begins with an empty cache.
-func (r *reflector) start(w *World) error {
+func (r *reflector) start(w *World) {
 	d, err := w.resolve(r.resource, max(r.client.replica, 1))
 	if err != nil {
-		return err
+		return
 	}
 	r.life++
 	r.def, r.store, r.rv, r.unavailable, r.synced = d, map[string]object.Object{}, "", false, false
 	r.delay = 0
 	r.begin(w)
-	return nil
 }
 
 // stop forgets everything.
@@ -241,73 +246,6 @@ func gone(s object.Object) bool {
 		}
 	}
 	return false
-}
-
-// list reads everything with lists.
-func (r *reflector) list(w *World) {
-	r.doing, r.initial, r.paged = "lists", map[string]object.Object{}, false
-	rv := r.rv
-	switch {
-	case r.unavailable:
-		rv = ""
-	case rv == "":
-		rv = "0"
-	}
-	q := r.query()
-	if rv != "" {
-		q.Set("resourceVersion", rv)
-	}
-	if limit := r.pageSize; limit != "" || rv == "" || rv == "0" {
-		if limit == "" {
-			limit = pageLimit
-		}
-		q.Set("limit", limit)
-	}
-	r.send(w, q, nil)
-}
-
-// page takes in a page of a list.
-func (r *reflector) page(w *World, c *call) {
-	if c.answer.Code != 200 || c.exchange.Lost > 0 || c.body == nil {
-		r.listFailed(w, c)
-		return
-	}
-	for _, x := range c.body.List("items") {
-		if m, ok := x.(map[string]any); ok {
-			obj := object.Object(m)
-			r.initial[key(obj.Namespace(), obj.Name())] = obj
-		}
-	}
-	if token := c.body.String("metadata", "continue"); token != "" {
-		r.paged = true
-		q := r.query()
-		q.Set("limit", c.query.Get("limit"))
-		q.Set("continue", token)
-		r.send(w, q, nil)
-		return
-	}
-	r.fallback = false
-	r.replace(w, c.body.ResourceVersion())
-	r.resume(w)
-}
-
-// listFailed takes in a page that did not come.
-func (r *reflector) listFailed(w *World, c *call) {
-	switch {
-	case gone(c.body) && r.paged: // the rest of the pages is gone: everything at once, at the revision asked for first
-		r.paged, r.initial = false, map[string]object.Object{}
-		q := r.query()
-		if r.rv != "" && !r.unavailable {
-			q.Set("resourceVersion", r.rv)
-		}
-		r.send(w, q, nil)
-	case gone(c.body) && !r.fallback:
-		r.unavailable, r.fallback = true, true
-		r.list(w)
-	default:
-		r.fallback, r.initial = false, nil
-		r.sleep(w, "its list failed", func() { r.begin(w) })
-	}
 }
 
 // replace makes what was read the cache, and tells what changed by that.

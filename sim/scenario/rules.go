@@ -26,8 +26,8 @@ import (
 //	  - patch widgets {{name}} --subresource status -p '{"status":{"phase":"Made"}}'
 //
 // {{.metadata.name}} is a field of the object; {{name}}, {{namespace}}, {{uid}} and {{rv}} are short for some of them;
-// {{i}} is the number of a range, {{now}} the time on the controller's clock; {{count pods}} and {{nodes/a .spec.x}} are
-// values as in a condition. They stand in conditions, in requests and in the manifests that those name.
+// {{i}} is the number of a range, {{now}} the time on the controller's clock, {{me}} the controller's name; {{count pods}}
+// and {{nodes/a .spec.x}} are values as in a condition. They stand in conditions, in requests and in the manifests that those name.
 type Rules struct {
 	Watch  []string
 	Resync time.Duration
@@ -159,7 +159,7 @@ var shorts = map[string]string{"name": ".metadata.name", "namespace": ".metadata
 	"rv": ".metadata.resourceVersion"}
 
 func checkPlaceholder(inner string) error {
-	if inner == "i" || inner == "now" || shorts[inner] != "" {
+	if inner == "i" || inner == "now" || inner == "me" || shorts[inner] != "" {
 		return nil
 	}
 	if _, err := parseOperand(inner, 0); err != nil {

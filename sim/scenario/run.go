@@ -2,12 +2,9 @@ package scenario
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
-	"github.com/kubesim/kubesim/sim"
 	"github.com/kubesim/kubesim/sim/fault"
-	"github.com/kubesim/kubesim/sim/object"
 )
 
 // RunOptions say how a scenario is run. The zero value runs it as it is written.
@@ -156,15 +153,6 @@ func comment(text string) string {
 	return "# " + strings.ReplaceAll(text, "\n", "\n# ") + "\n"
 }
 
-// Recorded returns the hash in a transcript, "" if there is none.
-func Recorded(transcript string) string {
-	i := strings.LastIndex(transcript, "hash: ")
-	if i < 0 {
-		return ""
-	}
-	return strings.TrimSpace(transcript[i+len("hash: "):])
-}
-
 // Difference says where two transcripts differ first, "" when they do not.
 func Difference(want, got string) string {
 	if want == got {
@@ -188,23 +176,4 @@ func Difference(want, got string) string {
 		}
 	}
 	return fmt.Sprintf("the transcript differs from line %d on (- recorded, + now):\n%s", i+1, out.String())
-}
-
-func versionOf(r sim.ReplicaOptions) string {
-	if r.Version == "" {
-		minor, _, _ := strings.Cut(strings.TrimPrefix(sim.Version, "v1."), ".")
-		return "1." + minor
-	}
-	return strings.TrimPrefix(r.Version, "v")
-}
-
-func gatesOf(r sim.ReplicaOptions) string {
-	var list []string
-	for _, name := range object.SortedKeys(r.FeatureGates) {
-		list = append(list, fmt.Sprintf("%s=%v", name, r.FeatureGates[name]))
-	}
-	if list == nil {
-		return ""
-	}
-	return " gates=" + strings.Join(slices.Clip(list), ",")
 }

@@ -2,7 +2,11 @@ package scenario
 
 import (
 	"flag"
+	"os"
+	"strings"
 	"testing"
+
+	"github.com/matryer/is"
 )
 
 var _ = flag.Bool("update", false, "rewrite the transcripts of scenarios")
@@ -18,4 +22,27 @@ func TestExamples(t *testing.T) {
 func TestActors(t *testing.T) {
 	t.Parallel()
 	RunDir(t, "testdata")
+}
+
+// A World that is told the lines one by one, as the page tells it, comes to the same as a run of the file; so does one
+// that reads what the first one exports.
+func TestLineByLine(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	data, err := os.ReadFile("../../examples/scenarios/skew.txtar")
+	is.NoErr(err)
+	f, err := ParseFile(data)
+	is.NoErr(err)
+	w := world(t, Options{Files: f.Files})
+	for _, line := range f.Lines {
+		_, err := w.Do(line.Op)
+		is.NoErr(err)
+	}
+	is.True(strings.HasSuffix(f.Transcript, "hash: "+w.Hash()+"\n")) // the hash that the file records
+	exported, err := ParseFile(w.Export("What was done in the page.").Format())
+	is.NoErr(err)
+	out, err := Run(exported, RunOptions{})
+	is.NoErr(err)
+	is.Equal(out.Failure, nil)
+	is.Equal(out.Hash, w.Hash())
 }

@@ -16,6 +16,9 @@ import (
 // patience is how long an operation waits for its answer, on the World's clock.
 const patience = 10 * time.Minute
 
+// livelock is how many answers and events may follow from each other at one instant.
+const livelock = 1 << 14
+
 // call is one request on its way.
 type call struct {
 	exchange  *Exchange
@@ -114,7 +117,7 @@ func (w *World) record(r *trace.Record) {
 // run takes in all that has happened: answers, events of watches, what timers of clients left to do. It goes on until
 // nothing is left; the clock stands still.
 func (w *World) run() {
-	for rounds := 0; rounds < 1<<20; rounds++ {
+	for rounds := 0; rounds < livelock; rounds++ {
 		w.observe()
 		switch {
 		case len(w.answered) > 0:

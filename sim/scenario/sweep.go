@@ -7,12 +7,6 @@ import (
 	"github.com/kubesim/kubesim/sim/fault"
 )
 
-// RandomFaults returns the plan that a seed draws for a scenario: faults that any client of a correct cluster has to cope
-// with, for the resources that the scenario is about.
-func RandomFaults(f *File, seed uint64) fault.Plan {
-	return fault.Random(seed, plannedFaults, resourcesOf(f)...)
-}
-
 // plannedFaults is how many faults a random plan has at most.
 const plannedFaults = 4
 

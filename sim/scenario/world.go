@@ -185,7 +185,7 @@ func (w *World) append(f Frame) uint64 {
 // Do carries out one operation. An error says that the operation makes no sense here: it is not in the log, and nothing
 // has happened. What was expected and is not so is no error but a Failure of the Result.
 func (w *World) Do(op Op) (Result, error) {
-	saved := maps.Clone(w.files)
+	saved, known := maps.Clone(w.files), len(w.names)
 	maps.Copy(w.files, op.Files)
 	r := Result{N: len(w.log) + 1}
 	w.current, w.op = &r, r.N
@@ -197,6 +197,10 @@ func (w *World) Do(op Op) (Result, error) {
 	}
 	if err != nil {
 		w.files, w.op = saved, len(w.log)
+		for _, name := range w.names[known:] {
+			delete(w.clients, name)
+		}
+		w.names = w.names[:known]
 		return Result{}, err
 	}
 	w.run()

@@ -50,15 +50,17 @@ type errands struct {
 	todo    []Op
 	pending *checker.Call
 	n       int // of the errand
+	moves   int // of the runner when it was sent
 }
 
 // errandsOf draws the errands of a client: its objects have its name in theirs, and nothing that it does depends on when
 // it is done.
 func errandsOf(c Config, client int) []Op {
 	r := rand.New(rand.NewPCG(c.Seed, uint64(client)))
+	kinds := []string{"configmaps", "leases.coordination.k8s.io", "clusterroles.rbac.authorization.k8s.io", "widgets.example.com"}
 	var out []Op
 	for range c.Ops {
-		resource := pick(r, []string{"configmaps", "leases.coordination.k8s.io", "clusterroles.rbac.authorization.k8s.io", "widgets.example.com"})
+		resource := pick(r, kinds)
 		key := fmt.Sprintf("c%d-o%d", client, r.IntN(c.Names))
 		if resources[resource].namespaced {
 			key = pick(r, namespaces) + "/" + key
@@ -79,7 +81,7 @@ func errandsOf(c Config, client int) []Op {
 // step looks at the answer to the last request and sends the next one. It reports whether anything is left to do.
 func (e *errands) step(r *runner) bool {
 	if c := e.pending; c != nil {
-		if c.Returned == 0 {
+		if c.Returned == 0 && e.moves == r.moves {
 			return true
 		}
 		e.pending = nil
@@ -93,6 +95,6 @@ func (e *errands) step(r *runner) bool {
 	}
 	q := Make(e.todo[0], r.memory[e.client], e.n, 0)
 	r.call(e.client, len(r.history.Calls)+1, q)
-	e.pending = q.Call
+	e.pending, e.moves = q.Call, r.moves
 	return true
 }

@@ -10,7 +10,7 @@ import (
 // Clients that try again until they know end up with the same, whatever went wrong on the way.
 func TestConverge(t *testing.T) {
 	t.Parallel()
-	unsettled := 0
+	troubled := 0
 	for seed := uint64(1); seed <= 8; seed++ {
 		is := is.New(t)
 		c := Swarm(seed, 40)
@@ -24,8 +24,8 @@ func TestConverge(t *testing.T) {
 		is.Equal(len(calm.Violations)+len(rough.Violations), 0) // no promise is broken either
 		is.Equal(calm.Semantic, rough.Semantic)                 // the same has become of the objects
 		if calm.Hash != rough.Hash && len(rough.History.Calls) > len(calm.History.Calls) {
-			unsettled++
+			troubled++
 		}
 	}
-	is.New(t).True(unsettled >= 4) // there was trouble: requests had to be sent again
+	is.New(t).True(troubled >= 4) // there was trouble: requests had to be sent again
 }

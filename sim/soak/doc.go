@@ -3,7 +3,7 @@
 //
 //	seed ─ Swarm ─▶ Config ─ Generate ─▶ [Op Op Op …] ─ Run ─▶ Result ─ checker.Check ─▶ violations
 //	                                        ▲                                              │
-//	                                        └────────── Minimise: fewer of them ◀──────────┘
+//	                                        └─────── fault.Minimize: fewer of them ◀───────┘
 //
 // An Op is one line of text: a client's request, or something that happens to the cluster. It does not depend on the
 // answers to those before it, so that a list of them still means something when some are left out; what a request takes
@@ -51,7 +51,7 @@ var work = map[string]int{
 // trouble is what happens to a cluster, and how often when it is on.
 var trouble = map[string]int{
 	"advance": 10, "compact": 2, "expire": 1, "lag": 3, "cut": 1, "resume": 4, "restart": 1, "stall": 1, "close": 1,
-	"hold": 1, "release": 2, "route": 2, "fault": 3, "clear": 1,
+	"hold": 1, "release": 2, "route": 2, "fault": 3, "clear": 1, "fork": 1, "reload": 1,
 }
 
 // Swarm draws what a run of some ops is like: which verbs and which kinds of trouble there are at all, and how many of

@@ -39,14 +39,16 @@ func ParseOp(line string) (Op, error) {
 	}
 	o := Op{Client: fields[0], Verb: fields[1]}
 	if o.Client == "*" {
-		if trouble[o.Verb] == 0 && o.Verb != "define" {
-			return Op{}, fmt.Errorf("soak: %q: nothing called %s happens to a cluster: use one of %s", line, o.Verb, strings.Join(sorted(trouble), " "))
+		if trouble[o.Verb] == 0 {
+			return Op{}, fmt.Errorf("soak: %q: nothing called %s happens to a cluster: use one of %s", line, o.Verb,
+				strings.Join(sorted(trouble), " "))
 		}
 		o.Words = fields[2:]
 		return o, nil
 	}
 	if work[o.Verb] == 0 {
-		return Op{}, fmt.Errorf("soak: %q: clients know no verb %s: use one of %s", line, o.Verb, strings.Join(sorted(work), " "))
+		return Op{}, fmt.Errorf("soak: %q: clients know no verb %s: use one of %s", line, o.Verb,
+			strings.Join(sorted(work), " "))
 	}
 	o.Args = map[string]string{}
 	for _, f := range fields[2:] {

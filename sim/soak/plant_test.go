@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/kubesim/kubesim/sim/checker"
+	"github.com/kubesim/kubesim/sim/fault"
 	"github.com/matryer/is"
 )
 
@@ -109,7 +110,7 @@ func TestMinimise(t *testing.T) {
 	}
 	ops := Generate(c)
 	is.True(fails(ops))
-	short := Minimise(ops, 500, fails)
+	short := fault.Minimize(ops, fails)
 	is.True(fails(short))    // it still fails
 	is.True(len(short) <= 8) // fault, create, watch, change, and little else
 	for _, o := range short {

@@ -89,7 +89,8 @@ func Make(o Op, m *Memory, n int, rev uint64) *Request {
 		resource, key := o.resource()
 		at := id(resource, key)
 		c := &checker.Call{Verb: "get", ID: at, Version: k.version(o, checker.Scope{})}
-		q := &Request{Method: http.MethodGet, Path: resources[resource].collection(at.Namespace) + "/" + at.Name, Query: url.Values{}, Call: c}
+		path := resources[resource].collection(at.Namespace) + "/" + at.Name
+		q := &Request{Method: http.MethodGet, Path: path, Query: url.Values{}, Call: c}
 		set(q.Query, "resourceVersion", c.Version)
 		return q
 	case "list":

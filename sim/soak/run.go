@@ -36,7 +36,6 @@ type Result struct {
 	Semantic   string // of what became of the objects, whatever the order
 	Tail       string // the end of the trace, for people
 	Ops        int    // those that did something
-	Trouble    []string
 }
 
 // connection is an open watch.
@@ -60,6 +59,7 @@ type runner struct {
 	hash    hash.Hash
 	errors  []string
 	done    int
+	moves   int // how often it went on with another cluster
 }
 
 // Run runs ops and checks what came of them. An error says that it could not begin, or that a plan is wrong.
@@ -90,7 +90,8 @@ func newRunner(o Options) *runner {
 // begin makes the cluster.
 func (r *runner) begin() error {
 	replicas := make([]sim.ReplicaOptions, max(r.o.Config.Replicas, 1))
-	cluster, err := sim.New(sim.Options{Clock: r.clock, Seed: r.o.Config.Seed, Replicas: replicas, Trace: trace.Options{Keep: r.o.Tail, Hash: true}})
+	cluster, err := sim.New(sim.Options{Clock: r.clock, Seed: r.o.Config.Seed, Replicas: replicas,
+		Trace: trace.Options{Keep: r.o.Tail, Hash: true}})
 	if err != nil {
 		return err
 	}
@@ -108,6 +109,18 @@ func (r *runner) begin() error {
 	r.history.From = cluster.Revision()
 	cluster.OnCommit(r.committed)
 	return nil
+}
+
+// move goes on with another cluster that is as the one so far: a fork, or one that was loaded. Open watches and requests
+// that wait stay behind; their clients never hear of them again.
+func (r *runner) move(to *sim.Cluster) {
+	for _, s := range r.history.Streams {
+		s.Ended = true
+	}
+	r.cluster, r.open = to, nil
+	r.moves++
+	r.clock = to.Clock().(*clock.Manual)
+	to.OnCommit(r.committed)
 }
 
 // committed keeps the log. The cluster's lock is held.
@@ -320,6 +333,14 @@ func (r *runner) happen(o Op) error {
 		return r.cluster.AddFaults(plan...)
 	case "clear":
 		r.cluster.ClearFaults()
+	case "fork":
+		r.move(r.cluster.Fork())
+	case "reload":
+		loaded, err := sim.Load(r.cluster.State(), nil)
+		if err != nil {
+			return err
+		}
+		r.move(loaded)
 	}
 	return nil
 }

@@ -75,8 +75,8 @@ func (r *runner) again() {
 		}
 		seen[k] = true
 		r.step++
-		o := Op{Client: s.Client, Verb: "watch", Words: []string{s.Scope.Resource}, Args: map[string]string{"rv": "last", "bookmarks": "",
-			"selector": strings.ReplaceAll(s.Scope.Selector, " ", "+"), "name": s.Scope.Name}}
+		o := Op{Client: s.Client, Verb: "watch", Words: []string{s.Scope.Resource}, Args: map[string]string{"rv": "last",
+			"bookmarks": "", "selector": strings.ReplaceAll(s.Scope.Selector, " ", "+"), "name": s.Scope.Name}}
 		if s.Scope.Namespace != "" {
 			o.Words = append(o.Words, s.Scope.Namespace)
 		}
@@ -89,10 +89,11 @@ func (r *runner) again() {
 func (r *runner) result() *Result {
 	log := r.cluster.Trace()
 	fmt.Fprintln(r.hash, log.Hash)
-	out := &Result{History: r.history, Hash: hex.EncodeToString(r.hash.Sum(nil)), Semantic: log.Semantic, Trouble: r.errors,
+	out := &Result{History: r.history, Hash: hex.EncodeToString(r.hash.Sum(nil)), Semantic: log.Semantic,
 		Tail: log.Timeline(), Ops: r.done, Violations: checker.Check(r.history)}
 	for _, text := range r.errors {
-		out.Violations = append(out.Violations, checker.Violation{Promise: "Readable", Text: "what a server sends can be read", What: text})
+		out.Violations = append(out.Violations, checker.Violation{Promise: "Readable",
+			Text: "what a server sends can be read", What: text})
 	}
 	r.cluster.Close()
 	return out

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/kubesim/kubesim/sim/checker"
+	"github.com/kubesim/kubesim/sim/fault"
 	"github.com/matryer/is"
 )
 
@@ -18,7 +19,7 @@ var (
 func failed(t *testing.T, c Config, ops []Op, violations []checker.Violation) {
 	t.Helper()
 	promise := violations[0].Promise
-	ops = Minimise(ops, 300, func(ops []Op) bool {
+	ops = fault.Minimize(ops, func(ops []Op) bool {
 		r, err := Run(Options{Config: c, Ops: ops})
 		return err == nil && len(r.Violations) > 0 && r.Violations[0].Promise == promise
 	})
@@ -40,7 +41,7 @@ func failed(t *testing.T, c Config, ops []Op, violations []checker.Violation) {
 // No promise is broken, whatever happens to a correct cluster.
 func TestSoak(t *testing.T) {
 	t.Parallel()
-	first, last := uint64(1), uint64(40)
+	first, last := uint64(1), uint64(25)
 	if *seedFlag != 0 {
 		first, last = *seedFlag, *seedFlag
 	}

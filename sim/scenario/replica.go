@@ -1,0 +1,99 @@
+package scenario
+
+import (
+	"fmt"
+	"maps"
+	"strconv"
+	"strings"
+
+	"github.com/kubesim/kubesim/sim"
+	"github.com/kubesim/kubesim/sim/object"
+)
+
+// setOption reads one option of a replica into o:
+//
+//	version=1.35                                   a minor or a release
+//	gates=NAME=true,NAME=false                     feature gates
+//	serve=autoscaling/v1=false,batch/v1/cronjobs=false   what is not served
+//	storage=RESOURCE=GROUP/VERSION                 in which version a resource is stored
+//	peers=true                                     requests for what it does not serve go to another replica
+func setOption(o *sim.ReplicaOptions, text string) error {
+	name, value, _ := strings.Cut(text, "=")
+	if value == "" {
+		name = ""
+	}
+	ok := true
+	switch name {
+	case "version":
+		o.Version = value
+	case "gates":
+		o.FeatureGates, ok = switches(o.FeatureGates, value)
+	case "serve":
+		o.Serve, ok = switches(o.Serve, value)
+	case "storage":
+		resource, version, found := strings.Cut(value, "=")
+		o.StorageVersions = maps.Clone(o.StorageVersions)
+		if o.StorageVersions == nil {
+			o.StorageVersions = map[string]string{}
+		}
+		o.StorageVersions[resource], ok = version, found && version != ""
+	case "peers":
+		var err error
+		o.PeerProxy, err = strconv.ParseBool(value)
+		ok = err == nil
+	default:
+		return fmt.Errorf("a replica has version=1.35, gates=NAME=true,NAME=false, serve=GROUP/VERSION=false, "+
+			"storage=RESOURCE=GROUP/VERSION and peers=true; %q is none of it", text)
+	}
+	if !ok {
+		return fmt.Errorf("%q cannot be read; write gates=NAME=true,NAME=false, serve=autoscaling/v1=false, "+
+			"storage=RESOURCE=GROUP/VERSION or peers=true", text)
+	}
+	return nil
+}
+
+// switches reads A=true,B=false on top of what there is.
+func switches(before map[string]bool, text string) (map[string]bool, bool) {
+	out := maps.Clone(before)
+	if out == nil {
+		out = map[string]bool{}
+	}
+	for _, part := range strings.Split(text, ",") {
+		name, value, _ := strings.Cut(part, "=")
+		on, err := strconv.ParseBool(value)
+		if err != nil || name == "" {
+			return nil, false
+		}
+		out[name] = on
+	}
+	return out, true
+}
+
+// optionsOf prints the options of a replica, which setOption reads back.
+func optionsOf(o sim.ReplicaOptions) string {
+	version := strings.TrimPrefix(o.Version, "v")
+	if version == "" {
+		minor, _, _ := strings.Cut(strings.TrimPrefix(sim.Version, "v1."), ".")
+		version = "1." + minor
+	}
+	out := []string{"version=" + version}
+	for _, list := range []struct {
+		name     string
+		switches map[string]bool
+	}{{"gates", o.FeatureGates}, {"serve", o.Serve}} {
+		var parts []string
+		for _, name := range object.SortedKeys(list.switches) {
+			parts = append(parts, fmt.Sprintf("%s=%v", name, list.switches[name]))
+		}
+		if parts != nil {
+			out = append(out, list.name+"="+strings.Join(parts, ","))
+		}
+	}
+	for _, resource := range object.SortedKeys(o.StorageVersions) {
+		out = append(out, "storage="+resource+"="+o.StorageVersions[resource])
+	}
+	if o.PeerProxy {
+		out = append(out, "peers=true")
+	}
+	return strings.Join(out, " ")
+}
