@@ -7,6 +7,8 @@
 //	crash_test.go      rabbitmq/cluster-operator#782           a crash between two writes
 //	ambiguous_test.go  cert-manager/cert-manager#6837          a write that was done, and whose answer is an error
 //	tombstone_test.go  kubernetes/ingress-nginx#10015          a deletion while the watch was broken
+//	recreated_test.go  kubernetes/kubernetes#56261             the same, and a new object with the old name
+//	leaders_test.go    kubernetes/kubernetes#23731             requests of the leader that hang
 //	unsynced_test.go   antrea-io/antrea#8123                   a watch that never says "that was all"
 //
 // Each test runs a controller twice: with the mistake, where the damage must show, and with the remedy, where it must

@@ -48,11 +48,7 @@ func open(tb testing.TB) *cluster {
 func install(tb testing.TB, p project, kinds ...string) *cluster {
 	tb.Helper()
 	c := open(tb)
-	for _, d := range definitions(tb, p) {
-		kind, _, _ := unstructured.NestedString(d.object.Object, "spec", "names", "kind")
-		if len(kinds) > 0 && !slices.Contains(kinds, kind) {
-			continue
-		}
+	for _, d := range definitions(tb, p, kinds...) {
 		if err := c.define(context.Background(), d); err != nil {
 			tb.Fatalf("%s: %v", d.where, err)
 		}
@@ -70,11 +66,12 @@ func named(tb testing.TB, name string) project {
 	return projects[i]
 }
 
-// definitions are the CRDs of a project. Other objects beside them are left out.
-func definitions(tb testing.TB, p project) []document {
+// definitions are the CRDs of a project: all, or those of some kinds. Other objects beside them are left out.
+func definitions(tb testing.TB, p project, kinds ...string) []document {
 	tb.Helper()
 	return slices.DeleteFunc(documents(tb, p, p.crds), func(d document) bool {
-		return d.object.GetKind() != "CustomResourceDefinition"
+		kind, _, _ := unstructured.NestedString(d.object.Object, "spec", "names", "kind")
+		return d.object.GetKind() != "CustomResourceDefinition" || len(kinds) > 0 && !slices.Contains(kinds, kind)
 	})
 }
 

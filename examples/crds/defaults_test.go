@@ -159,7 +159,7 @@ spec:
 			map[string]any{"spec.acme.solvers.0.dns01.webhook.config.any.depth.1.x": "z"}}, // the solver's own business
 		{"argo-workflows", `
 apiVersion: argoproj.io/v1alpha1
-kind: Workflow
+kind: WorkflowTemplate
 metadata: {name: w}
 spec:
   entrypoint: main

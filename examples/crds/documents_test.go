@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -21,7 +22,24 @@ type document struct {
 
 // documents reads all objects in the files that match, in the order of their names. What is no object is left out: the
 // pages of a book show fragments, too.
-func documents(tb testing.TB, p project, patterns []string) (docs []document) {
+func documents(tb testing.TB, p project, patterns []string) []document {
+	tb.Helper()
+	key := p.module + " " + strings.Join(patterns, " ")
+	known, ok := read.Load(key)
+	if !ok {
+		known, _ = read.LoadOrStore(key, readDocuments(tb, p, patterns))
+	}
+	docs := slices.Clone(known.([]document))
+	for i := range docs {
+		docs[i].object = docs[i].object.DeepCopy()
+	}
+	return docs
+}
+
+// read is what documents has read: YAML takes longer to read than a server takes to install it.
+var read sync.Map // module and patterns -> []document
+
+func readDocuments(tb testing.TB, p project, patterns []string) (docs []document) {
 	tb.Helper()
 	dir := moduleDir(tb, p.module)
 	for _, file := range files(tb, dir, patterns) {
@@ -87,4 +105,22 @@ func parts(data []byte, markdown bool) (out []part) {
 		}
 	}
 	return out
+}
+
+// FuzzParts: whatever the file, its parts are pieces of it, in order, and their lines are where they say.
+func FuzzParts(f *testing.F) {
+	f.Add("a: 1\n---\nb: 2\n--- # more\nc: 3", false)
+	f.Add("text\n```yaml\na: 1\n---\nb: 2\n```\ntext\n```go\nx\n```\n", true)
+	f.Fuzz(func(t *testing.T, text string, markdown bool) {
+		lines, at := strings.SplitAfter(text, "\n"), 0
+		for _, p := range parts([]byte(text), markdown) {
+			if p.line <= at || p.line > len(lines)+1 {
+				t.Fatalf("a part begins in line %d, after line %d, of %d", p.line, at, len(lines))
+			}
+			at = p.line - 1 + strings.Count(string(p.text), "\n")
+			if rest := strings.Join(lines[p.line-1:], ""); !strings.HasPrefix(rest, string(p.text)) {
+				t.Fatalf("line %d does not begin %q", p.line, p.text)
+			}
+		}
+	})
 }

@@ -68,7 +68,8 @@ func TestPolicyGuardsUpgrades(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
 	standard, experimental := named(t, "gateway-api"), named(t, "gateway-api-experimental")
-	c := install(t, standard)
+	kinds := []string{"BackendTLSPolicy", "GRPCRoute", "TCPRoute", "TLSRoute"}
+	c := install(t, standard, kinds...)
 	is.NoErr(c.srv.Load(files(t, moduleDir(t, standard.module), []string{"config/crd/standard/*vap*.yaml"})...))
 	replace := func(d document) error {
 		current, err := c.client.Resource(definitionsGVR).Get(t.Context(), d.object.GetName(), metav1.GetOptions{})
@@ -77,23 +78,20 @@ func TestPolicyGuardsUpgrades(t *testing.T) {
 		_, err = c.client.Resource(definitionsGVR).Update(t.Context(), d.object, metav1.UpdateOptions{})
 		return err
 	}
-	for _, d := range definitions(t, standard) {
+	for _, d := range definitions(t, standard, kinds...) {
 		is.NoErr(replace(d)) // the same once more
 	}
 	refused := 0
-	for _, d := range definitions(t, experimental) {
-		if !strings.Contains(d.object.GetName(), "routes.gateway.networking.k8s.io") {
-			continue
-		}
+	for _, d := range definitions(t, experimental, kinds...) {
 		err := replace(d)
 		is.True(apierrors.IsInvalid(err)) // the policy's reason
 		is.True(strings.Contains(err.Error(),
 			"Installing experimental CRDs on top of standard channel CRDs is prohibited"))
 		refused++
 	}
-	is.Equal(refused, 5) // grpc, http, tcp, tls, udp
+	is.Equal(refused, len(kinds))
 
-	old := definitions(t, standard)[0]
+	old := definitions(t, standard, kinds...)[0]
 	annotations := old.object.GetAnnotations()
 	annotations["gateway.networking.k8s.io/bundle-version"] = "v0.8.1"
 	old.object.SetAnnotations(annotations)

@@ -93,7 +93,8 @@ func (s site) start() (stop func()) {
 	go func() { ended <- manager.Start(ctx) }()
 	stop = sync.OnceFunc(func() {
 		cancel()
-		is.NoErr(<-ended) // it ends in order
+		is.NoErr(<-ended)           // it ends in order
+		s.srv.ConvertThrough(hooks) // the server has to ask again about what it had converted
 	})
 	s.t.Cleanup(stop)
 	settle(time.Second)
