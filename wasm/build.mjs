@@ -16,7 +16,8 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, 
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
+import { promisify } from 'node:util'
+import { brotliCompress, constants, gzip } from 'node:zlib'
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
 const out = join(root, 'web/public/engine')
@@ -32,30 +33,34 @@ const fast = process.argv.includes('--fast') // compresses less, and checks no b
 const raw = process.argv.find((a) => a.startsWith('--raw='))?.slice('--raw='.length)
 const wanted = process.argv.slice(2).filter((a) => !a.startsWith('-'))
 
-const run = (args, env = {}) =>
-  execFileSync(go, args, { cwd: root, env: { ...process.env, ...env }, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] }).trim()
+function run(args, env = {}) {
+  const stdio = ['ignore', 'pipe', 'inherit']
+  return execFileSync(go, args, { cwd: root, env: { ...process.env, ...env }, encoding: 'utf8', stdio }).trim()
+}
 
 const kept = new Set(['engine.json'])
 
 // What has been compressed well is not compressed again.
-const compressed = (path) => existsSync(`${path}.br`) && existsSync(`${path}.gz`) && (fast || !existsSync(`${path}.fast`))
+const compressed = (path) =>
+  existsSync(`${path}.br`) && existsSync(`${path}.gz`) && (fast || !existsSync(`${path}.fast`))
 
-// put writes bytes under a name with their hash, compressed beside, and returns what engine.json says of it.
-function put(name, extension, bytes) {
+// put writes bytes under a name with their hash, compressed beside, and returns what engine.json says of it. The
+// compression runs on threads of its own, beside whatever is built next.
+async function put(name, extension, bytes) {
   const hash = createHash('sha256').update(bytes).digest('hex').slice(0, 12)
   const file = `${name}-${hash}.${extension}`
   const path = join(out, file)
   if (!compressed(path)) {
     writeFileSync(path, bytes)
-    if (fast) writeFileSync(`${path}.fast`, '')
-    else rmSync(`${path}.fast`, { force: true })
-    writeFileSync(`${path}.gz`, gzipSync(bytes, { level: 9 }))
+    writeFileSync(`${path}.fast`, '') // until it has been compressed well
+    writeFileSync(`${path}.gz`, await promisify(gzip)(bytes, { level: 9 }))
     const params = {
       [constants.BROTLI_PARAM_QUALITY]: fast ? 5 : 11,
       [constants.BROTLI_PARAM_LGWIN]: 24,
       [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length,
     }
-    writeFileSync(`${path}.br`, brotliCompressSync(bytes, { params }))
+    writeFileSync(`${path}.br`, await promisify(brotliCompress)(bytes, { params }))
+    if (!fast) rmSync(`${path}.fast`)
   }
   for (const end of ['', '.br', '.gz', '.fast']) kept.add(file + end)
   const size = (end) => readFileSync(path + end).length
@@ -86,7 +91,8 @@ function pack(minor) {
 }
 
 function minors() {
-  const all = readdirSync(join(root, 'sim/schema/data')).filter((f) => /^\d+\.\d+\.bin$/.test(f)).map((f) => f.replace('.bin', ''))
+  const files = readdirSync(join(root, 'sim/schema/data'))
+  const all = files.filter((f) => /^\d+\.\d+\.bin$/.test(f)).map((f) => f.replace('.bin', ''))
   return all.sort((a, b) => a.localeCompare(b, 'en', { numeric: true })).slice(0, -1) // the newest is in the engines
 }
 
@@ -106,25 +112,28 @@ if (raw) {
 mkdirSync(out, { recursive: true })
 const before = existsSync(join(out, 'engine.json')) ? JSON.parse(readFileSync(join(out, 'engine.json'), 'utf8')) : {}
 const manifest = { protocol: 1, go: run(['env', 'GOVERSION']), schemas: {} }
-manifest.exec = put('wasm_exec', 'js', readFileSync(join(run(['env', 'GOROOT']), 'lib/wasm/wasm_exec.js')))
-for (const minor of minors()) manifest.schemas[minor] = pack(minor)
-manifest.trace = put('trace', 'json', Buffer.from(JSON.stringify(JSON.parse(readFileSync(join(root, 'wasm/trace.json'), 'utf8')))))
+manifest.exec = await put('wasm_exec', 'js', readFileSync(join(run(['env', 'GOROOT']), 'lib/wasm/wasm_exec.js')))
+for (const minor of minors()) manifest.schemas[minor] = await pack(minor)
+const trace = JSON.parse(readFileSync(join(root, 'wasm/trace.json'), 'utf8'))
+manifest.trace = await put('trace', 'json', Buffer.from(JSON.stringify(trace)))
 const over = []
 const slim = stage()
-console.log('engine      raw MB   gz MB   br MB   budget')
+const made = {}
 for (const engine of engines) {
-  if (wanted.length > 0 && !wanted.includes(engine.name)) {
-    keep(engine.name)
-    continue
-  }
-  const made = put(engine.name, 'wasm', readFileSync(buildEngine(engine, slim, join(slim, 'engine.wasm'))))
-  manifest[engine.name] = made
-  console.log(`${engine.name.padEnd(9)} ${mb(made.raw)}  ${mb(made.gz)}  ${mb(made.br)}  ${mb(engine.budget)}`)
-  if (!fast && made.br > engine.budget) over.push(`${engine.name} is ${mb(made.br - engine.budget).trim()} MB over its budget`)
+  if (wanted.length > 0 && !wanted.includes(engine.name)) keep(engine.name)
+  else made[engine.name] = put(engine.name, 'wasm', readFileSync(buildEngine(engine, slim, join(slim, 'engine.wasm'))))
+}
+console.log('engine      raw MB   gz MB   br MB   budget')
+for (const { name, budget } of engines.filter(({ name }) => made[name])) {
+  const size = (manifest[name] = await made[name])
+  console.log(`${name.padEnd(9)} ${mb(size.raw)}  ${mb(size.gz)}  ${mb(size.br)}  ${mb(budget)}`)
+  if (!fast && size.br > budget) over.push(`${name} is ${mb(size.br - budget).trim()} MB over its budget`)
 }
 writeFileSync(join(out, 'engine.json'), JSON.stringify(manifest, null, 2) + '\n')
 for (const file of readdirSync(out)) if (!kept.has(file)) rmSync(join(out, file))
 if (over.length > 0) {
-  console.error(over.join('\n') + '\nfind what grew: go tool nm -size -sort size on a build without -s; go build -ldflags=-dumpdep | grep ReflectMethod must print nothing')
+  console.error(over.join('\n'))
+  console.error('find what grew: go tool nm -size -sort size on a build without -s;')
+  console.error('go build -ldflags=-dumpdep … | grep ReflectMethod must print nothing, else no method is left out')
   process.exit(1)
 }

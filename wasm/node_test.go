@@ -18,7 +18,7 @@ import (
 	"github.com/kubesim/kubesim/sim/schema"
 )
 
-// memoryMax is how much linear memory the engine may take in any lesson, in bytes: a telephone has to hold the page, too.
+// memoryMax is how much linear memory the engine may take in any lesson, in bytes: a telephone holds the page, too.
 const memoryMax = 48e6
 
 // TestNode builds the engine of the page and takes every lesson in it under node: its frames are those of the native
@@ -43,7 +43,8 @@ func TestNode(t *testing.T) {
 	if err := os.WriteFile(older, packed, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	out := mustRun(t, exec.Command(node, "testdata/engine.mjs", built, filepath.Join(root, "lib/wasm/wasm_exec.js"), older))
+	glue := filepath.Join(root, "lib/wasm/wasm_exec.js")
+	out := mustRun(t, exec.Command(node, "testdata/engine.mjs", built, glue, older))
 	taken := map[string]bool{}
 	for _, line := range strings.Split(strings.TrimSpace(out), "\n") {
 		var got struct {
@@ -55,7 +56,8 @@ func TestNode(t *testing.T) {
 		}
 		if got.Lesson == "" {
 			if want := skewedHash(t); got.Needs != "schema/1.35" || got.Hash != want {
-				t.Errorf("a world with an older API server needs %q and has the hash %s under js/wasm, %s natively", got.Needs, got.Hash, want)
+				t.Errorf("a world with an older API server needs %q and has the hash %s under js/wasm, %s natively",
+					got.Needs, got.Hash, want)
 			}
 			continue
 		}
@@ -65,7 +67,8 @@ func TestNode(t *testing.T) {
 		}
 		t.Logf("%-12s %s %5.1f MB", got.Lesson, got.Hash, got.Memory/1e6)
 		if got.Memory > memoryMax {
-			t.Errorf("lesson %s takes %.1f MB of linear memory, at most %.0f are wanted", got.Lesson, got.Memory/1e6, memoryMax/1e6)
+			t.Errorf("lesson %s takes %.1f MB of linear memory, at most %.0f are wanted",
+				got.Lesson, got.Memory/1e6, memoryMax/1e6)
 		}
 	}
 	if all, err := lesson.All(); err != nil || len(taken) != len(all) {
@@ -97,7 +100,8 @@ func hash(t *testing.T, id string) string {
 // skewedHash is the hash of the world with two versions that testdata/engine.mjs makes.
 func skewedHash(t *testing.T) string {
 	t.Helper()
-	w, err := scenario.New(scenario.Options{Seed: 1, Replicas: []sim.ReplicaOptions{{Version: "1.36"}, {Version: "1.35"}}})
+	two := []sim.ReplicaOptions{{Version: "1.36"}, {Version: "1.35"}}
+	w, err := scenario.New(scenario.Options{Seed: 1, Replicas: two})
 	if err != nil {
 		t.Fatal(err)
 	}

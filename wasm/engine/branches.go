@@ -98,7 +98,7 @@ func (b *beginning) replay(of *branch, n int) (*run, error) {
 		return nil, failed("the log has %d operations; there is no state %d", len(of.log), n)
 	}
 	if needs := needed(b.versions(of.log[:n])); needs != "" {
-		return nil, &failure{Needs: needs, Text: "an API server of another version needs data that has not been loaded: " + needs}
+		return nil, notLoaded(needs)
 	}
 	if b.lesson != nil && b.lesson.Engine == "cel" && name() != "cel" {
 		return nil, &failure{Needs: "cel", Text: "this lesson needs CEL, which the small engine is without"}
@@ -108,6 +108,10 @@ func (b *beginning) replay(of *branch, n int) (*run, error) {
 		return nil, err
 	}
 	return r, r.goOn(of, n)
+}
+
+func notLoaded(needs string) error {
+	return &failure{Needs: needs, Text: "an API server of another version needs data that has not been loaded: " + needs}
 }
 
 // goOn does the operations of a branch up to n.
@@ -158,7 +162,7 @@ func (e *Engine) do(q *request) (fields, error) {
 func (e *Engine) doOp(op scenario.Op) (fields, error) {
 	b := e.current
 	if needs := needed(e.begin.versions([]scenario.Op{op})); needs != "" {
-		return nil, &failure{Needs: needs, Text: "an API server of another version needs data that has not been loaded: " + needs}
+		return nil, notLoaded(needs)
 	}
 	result, err := e.run.do(op)
 	if err != nil {

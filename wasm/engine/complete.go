@@ -62,7 +62,7 @@ func (e *Engine) items(words []string, start string) []itemView {
 	}
 	args, last := arguments(words[1:])
 	switch {
-	case args == 0 && takesResource(c) && c.Group != scenario.Actors || args == 1 && (c.Name == "informer" || c.Name == "pager"):
+	case args == 1 && (c.Name == "informer" || c.Name == "pager"), args == 0 && takesResource(c) && c.Group != scenario.Actors:
 		return append(e.resourceItems(), flagItems(c)...)
 	case args == 1 && takesResource(c) && strings.Contains(c.Usage, "NAME"):
 		return append(e.nameItems(last, words), flagItems(c)...)
@@ -238,7 +238,8 @@ func (e *Engine) worldItems(c *scenario.Command, args int) []itemView {
 	w := e.run.world
 	switch {
 	case c.Name == "tick" && args == 0:
-		return []itemView{{"next", "to the next thing that happens"}, {"quiet", "until nobody waits"}, {"15s", ""}, {"1m", ""}, {"5m", ""}}
+		return []itemView{{"next", "to the next thing that happens"}, {"quiet", "until nobody waits"}, {"15s", ""},
+			{"1m", ""}, {"5m", ""}}
 	case c.Name == "clock" && args == 0:
 		return []itemView{{"advance", "let time pass"}}
 	case c.Name == "fault" && args == 0:
@@ -260,7 +261,8 @@ func (e *Engine) worldItems(c *scenario.Command, args int) []itemView {
 	case args == 1 && c.Name == "lag":
 		return e.resourceItems()
 	}
-	if args == 0 && strings.HasPrefix(c.Usage, "N") || args == 1 && c.Name == "route" {
+	number := strings.HasPrefix(c.Usage+" ", "N ") || strings.HasPrefix(c.Usage, "N|")
+	if args == 0 && number && c.Name != "seed" && c.Name != "replicas" || args == 1 && c.Name == "route" {
 		for i := 1; i <= w.Cluster().Replicas(); i++ {
 			out = append(out, itemView{formatRev(uint64(i)), "API server"})
 		}
@@ -282,7 +284,8 @@ func (e *Engine) help(q *request) (any, error) {
 	list := []commandView{}
 	for _, c := range scenario.Commands() {
 		if q.Command == "" || q.Command == c.Name {
-			list = append(list, commandView{c.Name, strings.TrimSpace(c.Name + " " + c.Usage), c.Help, string(c.Group), append([]itemView{}, flagItems(&c)...)})
+			list = append(list, commandView{c.Name, strings.TrimSpace(c.Name + " " + c.Usage), c.Help, string(c.Group),
+				append([]itemView{}, flagItems(&c)...)})
 		}
 	}
 	if len(list) == 0 {

@@ -10,8 +10,8 @@
 //	                                │
 //	                                └─ replay ──▶ scenario.World ──▶ frames
 //
-// Handle never blocks and starts nothing. Going back is a replay: the first n ops of the log in a new World, which makes
-// the same frames, because time, names and draws come from the seed. So it is after a panic: the log is still there.
+// Handle never blocks and starts nothing. Going back is a replay: the first n ops of the log in a new World, which
+// makes the same frames, because time, names and draws come from the seed. So it is after a panic: the log is there.
 //
-// Queries look at the World without leaving a trace in it: they send no request, draw no number and do not change a hash.
+// Queries look at the World without leaving a trace in it: they send no request, draw no number and change no hash.
 package engine

@@ -95,7 +95,7 @@ func (e *Engine) Handle(msg []byte) [][]byte {
 	}
 	if q.V != Version {
 		return [][]byte{reply(q.ID, nil, &failure{Fatal: true,
-			Text: fmt.Sprintf("this engine speaks version %d of the protocol, the page version %d: reload the page", Version, q.V)})}
+			Text: fmt.Sprintf("the engine speaks version %d of the protocol, the page %d: reload the page", Version, q.V)})}
 	}
 	answer, err := e.answer(&q)
 	out := [][]byte{reply(q.ID, answer, err)}
@@ -155,7 +155,8 @@ func (e *Engine) appendFrames(out [][]byte) [][]byte {
 	if len(frames) == 0 && !e.reset {
 		return out
 	}
-	b := fmt.Appendf(nil, `{"v":%d,"kind":"frames","branch":%q,"reset":%t,"frames":[`, Version, e.current.name(), e.reset)
+	const head = `{"v":%d,"kind":"frames","branch":%q,"reset":%t,"frames":[`
+	b := fmt.Appendf(nil, head, Version, e.current.name(), e.reset)
 	for i := range frames {
 		if i > 0 {
 			b = append(b, ',')

@@ -221,6 +221,23 @@ func TestRefused(t *testing.T) {
 	is.Equal(at(p.must("query", "view", "log"), "data.n"), 0.0)
 }
 
+// TestTooMuch: an operation that would take seconds is refused, and so is one in a world that has no room.
+func TestTooMuch(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	p := newPage(t)
+	p.must("boot")
+	p.do("tick 24h")
+	for _, line := range []string{"tick 25h", "clock advance 100000h", "eventually within 240h configmaps/a exists"} {
+		is.True(strings.Contains(fmt.Sprint(fault(p.send("do", "op", map[string]any{"line": line}), "text")), "at most 24h"))
+	}
+	p.e.run.room = len(p.frames) + 1
+	p.do("create configmap a") // the last one that fits
+	answer := p.send("do", "op", map[string]any{"line": "create configmap b"})
+	is.True(strings.Contains(fmt.Sprint(fault(answer, "text")), "is full"))
+	p.must("undo") // there is a way out
+}
+
 // TestNeeds: what this engine cannot do is named, so that the page loads it and boots again.
 func TestNeeds(t *testing.T) {
 	t.Parallel()

@@ -41,6 +41,7 @@ type eventView struct {
 	Type  string `json:"type"`
 	Rev   string `json:"rv"`
 	Ref   string `json:"ref,omitempty"`
+	Name  string `json:"name,omitempty"` // namespace/name of the object
 	Text  string `json:"text"`
 	Body  string `json:"body"`
 }
@@ -102,7 +103,9 @@ func (e *Engine) events(watch string) []eventView {
 	out := []eventView{}
 	for _, f := range e.run.world.Frames(0) {
 		if f.Lane == "watch/"+watch && (f.Kind == scenario.WatchEvent || f.Kind == scenario.WatchBookmark) {
-			out = append(out, eventView{f.N, f.Verb, formatRev(f.RV), f.Ref, f.Text, strings.ToValidUTF8(string(f.Object), "\uFFFD")})
+			body := strings.ToValidUTF8(string(f.Object), "\uFFFD")
+			_, name, _ := strings.Cut(f.Ref, " ")
+			out = append(out, eventView{f.N, f.Verb, formatRev(f.RV), f.Ref, name, f.Text, body})
 		}
 	}
 	return out

@@ -6,8 +6,8 @@ import (
 	"github.com/kubesim/kubesim/sim/lesson"
 )
 
-// attempt is what a learner said and looked at on one branch, by step. It does not change the world, so it is not in the
-// log.
+// attempt is what a learner said and looked at on one branch, by step. It does not change the world, so it is not in
+// the log.
 type attempt struct {
 	answers map[int]int // the option that was chosen
 	hints   map[int]int // how many were opened
@@ -31,7 +31,7 @@ type lessonState struct {
 	Step      int           `json:"step"` // counted from 0
 	Steps     int           `json:"steps"`
 	Done      bool          `json:"done"`
-	State     string        `json:"state"` // predict: a question waits; do: it is the learner's turn; passed: the lesson is over
+	State     string        `json:"state"` // predict: a question waits; do: the learner's turn; passed: it is over
 	Predicted []*prediction `json:"predicted"`
 	Hints     []string      `json:"hints"` // those of this step that were opened
 	HintsLeft int           `json:"hintsLeft"`
@@ -62,8 +62,8 @@ func (e *Engine) addLesson(out fields) {
 func (e *Engine) lessonState() *lessonState {
 	s, a := e.run.session, e.attempt()
 	l := s.Lesson()
-	state := &lessonState{ID: l.ID, Step: s.Index(), Steps: len(l.Steps), Done: s.Done(), State: "do", Hints: []string{},
-		Requests: s.Requests(), Golf: golf{s.Requests(), l.Par()}}
+	state := &lessonState{ID: l.ID, Step: s.Index(), Steps: len(l.Steps), Done: s.Done(), State: "do",
+		Hints: []string{}, Requests: s.Requests(), Golf: golf{s.Requests(), l.Par()}}
 	for i := range l.Steps {
 		answer, chosen := a.answers[i]
 		switch {
@@ -74,7 +74,7 @@ func (e *Engine) lessonState() *lessonState {
 			answer = -1
 		}
 		p := &prediction{Answer: answer}
-		if i < s.Index() {
+		if i < s.Index() && s.Right(i) >= 0 { // below 0: the learner went another way, and no option was right
 			correct := s.Right(i)
 			right := correct == answer
 			p.Right, p.Correct = &right, &correct

@@ -92,12 +92,14 @@ func (e *Engine) table(q *request) (any, error) {
 	}
 	out := make([]rowView, len(found))
 	for i, obj := range found {
-		out[i] = rowView{obj.Name(), obj.Namespace(), obj.ResourceVersion(), obj.UID(), t.Rows[i].Cells, obj.DeletionTimestamp() != ""}
+		out[i] = rowView{obj.Name(), obj.Namespace(), obj.ResourceVersion(), obj.UID(), t.Rows[i].Cells,
+			obj.DeletionTimestamp() != ""}
 	}
 	if rev == 0 {
 		rev = e.run.world.Cluster().Revision()
 	}
-	return fields{"columns": t.ColumnDefinitions, "rows": out, "rv": formatRev(rev), "resource": plain(d), "kind": d.Kind}, nil
+	return fields{"columns": t.ColumnDefinitions, "rows": out, "rv": formatRev(rev), "resource": plain(d),
+		"kind": d.Kind}, nil
 }
 
 // object is the view of one object as a text, or as protobuf field by field.
@@ -110,7 +112,8 @@ func (e *Engine) object(q *request) (any, error) {
 	case "", "yaml":
 		return fields{"text": yamlText(map[string]any(obj)), "rv": obj.ResourceVersion()}, nil
 	case "json":
-		return fields{"text": string(codec.Body(object.JSON(map[string]any(obj)), codec.Format{Pretty: true})), "rv": obj.ResourceVersion()}, nil
+		text := codec.Body(object.JSON(map[string]any(obj)), codec.Format{Pretty: true})
+		return fields{"text": string(text), "rv": obj.ResourceVersion()}, nil
 	case "protobuf":
 		return e.protobuf(obj, q.Resource)
 	}
@@ -123,12 +126,13 @@ func (e *Engine) protobuf(obj object.Object, name string) (any, error) {
 		return nil, err
 	}
 	if d.Custom {
-		return nil, failed("custom resources have no protobuf: the API server answers 406 to a client that takes nothing else")
+		return nil, failed("custom resources have no protobuf: a client that takes nothing else gets 406")
 	}
 	t := d.Hub.Type()
 	body := codec.AppendEnvelope(nil, d.Hub.GVK, codec.AppendProto(nil, obj, t))
 	opened, _ := openWire(body, e.server(1).Schema.Kind)
-	return fields{"bytes": base64.StdEncoding.EncodeToString(body), "size": len(body), "fields": opened, "rv": obj.ResourceVersion()}, nil
+	return fields{"bytes": base64.StdEncoding.EncodeToString(body), "size": len(body), "fields": opened,
+		"rv": obj.ResourceVersion()}, nil
 }
 
 // owners is the view of who owns which field.
@@ -176,7 +180,8 @@ func (e *Engine) history(q *request) (any, error) {
 	list := []revisionView{}
 	for _, f := range e.run.world.Frames(0) {
 		if f.Kind == scenario.StoreCommit && f.Ref == plain(d)+" "+key {
-			list = append(list, revisionView{formatRev(f.RV), f.Verb, f.VT, f.N, f.RV < e.run.world.Cluster().Compacted()})
+			gone := f.RV < e.run.world.Cluster().Compacted()
+			list = append(list, revisionView{formatRev(f.RV), f.Verb, f.VT, f.N, gone})
 		}
 	}
 	return fields{"revisions": list}, nil

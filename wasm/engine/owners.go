@@ -63,8 +63,8 @@ func owners(obj object.Object, rev string) *ownersView {
 		fields, _ := o["fieldsV1"].(map[string]any)
 		letter := letterOf(i)
 		v.addPaths(at, "", letter, fields)
-		v.Managers = append(v.Managers, ownerView{Letter: letter, Name: text(o, "manager"), Operation: text(o, "operation"),
-			Subresource: text(o, "subresource"), Time: text(o, "time"), APIVersion: text(o, "apiVersion")})
+		v.Managers = append(v.Managers, ownerView{Letter: letter, Name: text(o, "manager"),
+			Operation: text(o, "operation"), Subresource: text(o, "subresource"), Time: text(o, "time"), APIVersion: text(o, "apiVersion")})
 		all = append(all, owner{letter: letter, fields: fields})
 	}
 	v.countFields()

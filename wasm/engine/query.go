@@ -30,9 +30,10 @@ var views map[string]func(*Engine, *request) (any, error)
 
 func init() {
 	views = map[string]func(*Engine, *request) (any, error){
-		"resources": (*Engine).resources, "table": (*Engine).table, "object": (*Engine).object, "owners": (*Engine).owners,
-		"diff": (*Engine).diff, "history": (*Engine).history, "timeline": (*Engine).timeline, "exchange": (*Engine).exchangeAt,
-		"token": (*Engine).token, "replicas": (*Engine).replicas, "clients": (*Engine).clients, "watches": (*Engine).watches,
+		"resources": (*Engine).resources, "table": (*Engine).table, "object": (*Engine).object,
+		"owners": (*Engine).owners, "diff": (*Engine).diff, "history": (*Engine).history,
+		"timeline": (*Engine).timeline, "exchange": (*Engine).exchangeAt, "token": (*Engine).token,
+		"replicas": (*Engine).replicas, "clients": (*Engine).clients, "watches": (*Engine).watches,
 		"faults": (*Engine).faults, "clock": (*Engine).clock, "complete": (*Engine).complete, "help": (*Engine).help,
 		"export": (*Engine).export, "log": (*Engine).log, "lessons": (*Engine).lessons, "lesson": (*Engine).lessonView,
 		"progress": (*Engine).progress,

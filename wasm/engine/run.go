@@ -1,9 +1,11 @@
 package engine
 
 import (
+	"bytes"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/kubesim/kubesim/sim"
 	"github.com/kubesim/kubesim/sim/cel"
@@ -34,12 +36,13 @@ type run struct {
 	world   *scenario.World
 	session *lesson.Session // nil: no lesson
 	ledger  ledger          // continue tokens, for the timeline
+	room    int             // how many frames there may be
 	ends    []int           // number of the World's last operation after each entry; ends[0]: after the setup
 }
 
 // start makes the world and does its setup.
 func (b *beginning) start() (*run, error) {
-	r := &run{}
+	r := &run{room: framesMax}
 	if b.lesson != nil {
 		s, err := lesson.Start(b.lesson)
 		if err != nil {
@@ -65,8 +68,34 @@ func (b *beginning) start() (*run, error) {
 // mark notes how far the World has come with the entries so far.
 func (r *run) mark() { r.ends = append(r.ends, len(r.world.Log())) }
 
+// What a page can hold: beyond this an operation would take seconds, or a world more memory than a telephone gives.
+const (
+	passMax   = 24 * time.Hour // of the world's time, in one operation
+	framesMax = 40_000         // of one world
+)
+
+// tooMuch returns why an operation is not done in a page, or nil.
+func (r *run) tooMuch(op *scenario.Op) error {
+	if n := len(r.world.Frames(0)); n >= r.room {
+		return failed("this world is full: %d things have happened in it; go back, or begin anew "+
+			"(a scenario file has no such limit)", n)
+	}
+	if op.Name != "tick" && op.Name != "clock" && op.Name != "eventually" {
+		return nil
+	}
+	for _, word := range append(strings.Fields(op.Text), op.Args...) {
+		if d, err := time.ParseDuration(word); err == nil && d > passMax {
+			return failed("at most %v pass in one operation here: say it several times", passMax)
+		}
+	}
+	return nil
+}
+
 // do does one entry of a log.
 func (r *run) do(op scenario.Op) (scenario.Result, error) {
+	if err := r.tooMuch(&op); err != nil {
+		return scenario.Result{}, err
+	}
 	before := len(r.world.Frames(0))
 	var result scenario.Result
 	var err error
@@ -76,7 +105,8 @@ func (r *run) do(op scenario.Op) (scenario.Result, error) {
 		result, err = r.world.Do(op)
 	}
 	if err == nil && r.withoutCEL(uint64(before)) {
-		return result, &failure{Needs: "cel", Text: "this needs CEL, which the small engine is without: load the other one and replay the log"}
+		return result, &failure{Needs: "cel", Text: "this needs CEL, which the small engine is without: " +
+			"load the other one and replay the log"}
 	}
 	if err != nil {
 		return result, err
@@ -94,7 +124,8 @@ func (r *run) withoutCEL(since uint64) bool {
 		return false
 	}
 	return slices.ContainsFunc(r.world.Frames(since), func(f scenario.Frame) bool {
-		return f.Kind == scenario.HTTPResponse && f.Exchange != nil && strings.Contains(string(f.Exchange.ResBody), refusedCEL)
+		x := f.Exchange
+		return f.Kind == scenario.HTTPResponse && x != nil && bytes.Contains(x.ResBody, []byte(refusedCEL))
 	})
 }
 

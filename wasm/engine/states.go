@@ -24,7 +24,8 @@ func (e *Engine) replicas(*request) (any, error) {
 	list := []replicaView{}
 	for i := 1; i <= c.Replicas(); i++ {
 		s := c.Replica(i).State()
-		v := replicaView{N: i, Version: s.Version, Rev: formatRev(s.Revision), Cut: s.Cut, Lagging: s.Lagging, Watches: s.Watches}
+		v := replicaView{N: i, Version: s.Version, Rev: formatRev(s.Revision), Cut: s.Cut, Lagging: s.Lagging,
+			Watches: s.Watches}
 		if v.Lagging == nil {
 			v.Lagging = []string{}
 		}
@@ -60,8 +61,8 @@ type actorView struct {
 func (e *Engine) clients(*request) (any, error) {
 	list := []clientView{}
 	for _, c := range e.run.world.Clients() {
-		v := clientView{Name: c.Name, Replica: c.Replica, Held: c.Held, Jump: c.Jump.Milliseconds(), Requests: c.Requests, Rev: c.RV,
-			Token: c.Token}
+		v := clientView{Name: c.Name, Replica: c.Replica, Held: c.Held, Jump: c.Jump.Milliseconds(), Requests: c.Requests,
+			Rev: c.RV, Token: c.Token}
 		if a := c.Actor; a != nil {
 			v.Actor = &actorView{a.Kind, a.Resource, a.State, a.Synced, a.RV, append([]string{}, a.Keys...), a.Queue}
 		}
@@ -87,7 +88,8 @@ type watchView struct {
 func (e *Engine) watches(*request) (any, error) {
 	list := []watchView{}
 	for _, s := range e.run.world.Watches() {
-		list = append(list, watchView{s.Name, s.Client, s.Replica, s.Resource, s.RV, s.Events, s.Open, s.State, s.Exchange.N})
+		list = append(list, watchView{s.Name, s.Client, s.Replica, s.Resource, s.RV, s.Events, s.Open, s.State,
+			s.Exchange.N})
 	}
 	return fields{"watches": list}, nil
 }
@@ -136,8 +138,8 @@ func (e *Engine) log(*request) (any, error) {
 		return nil, errNotBooted
 	}
 	b := e.current
-	out := fields{"log": append([]scenario.Op{}, b.log...), "n": b.n, "branch": b.name(), "seed": formatRev(e.begin.seed),
-		"replicas": append([]replicaJSON{}, e.begin.replicas...)}
+	out := fields{"log": append([]scenario.Op{}, b.log...), "n": b.n, "branch": b.name(),
+		"seed": formatRev(e.begin.seed), "replicas": append([]replicaJSON{}, e.begin.replicas...)}
 	if e.begin.lesson != nil {
 		out["lesson"] = e.begin.lesson.ID
 	}
@@ -176,7 +178,8 @@ func (e *Engine) lessons(*request) (any, error) {
 	}
 	list := []entryView{}
 	for _, l := range all {
-		list = append(list, entryView{l.ID, l.Title, l.About, append([]string{}, l.Needs...), l.Minutes, len(l.Steps), l.Engine, l.Par()})
+		list = append(list, entryView{l.ID, l.Title, l.About, append([]string{}, l.Needs...), l.Minutes, len(l.Steps),
+			l.Engine, l.Par()})
 	}
 	return fields{"lessons": list}, nil
 }
@@ -216,7 +219,8 @@ func (e *Engine) lessonView(q *request) (any, error) {
 		}
 		steps = append(steps, v)
 	}
-	return fields{"id": l.ID, "title": l.Title, "about": l.About, "steps": steps, "files": l.Files, "allow": append([]string{}, l.Allow...)}, nil
+	return fields{"id": l.ID, "title": l.Title, "about": l.About, "steps": steps, "files": l.Files,
+		"allow": append([]string{}, l.Allow...)}, nil
 }
 
 // progress is the view of how far the lesson has come.

@@ -44,8 +44,8 @@ func (e *Engine) timeline(*request) (any, error) {
 	lanes := []laneView{{ID: "store", Kind: "store", Label: "store", Horizon: rev, From: formatRev(compacted)}}
 	for i := 1; i <= w.Cluster().Replicas(); i++ {
 		s := w.Cluster().Replica(i).State()
-		lane := laneView{ID: fmt.Sprintf("replica/%d", i), Kind: "replica", Label: fmt.Sprintf("API server %d, %s", i, s.Version),
-			Horizon: formatRev(s.Revision), Replica: i}
+		lane := laneView{ID: fmt.Sprintf("replica/%d", i), Kind: "replica",
+			Label: fmt.Sprintf("API server %d, %s", i, s.Version), Horizon: formatRev(s.Revision), Replica: i}
 		switch {
 		case s.Cut:
 			lane.State = "cut"
@@ -62,14 +62,15 @@ func (e *Engine) timeline(*request) (any, error) {
 		}
 		lanes = append(lanes, lane)
 	}
-	return fields{"lanes": lanes, "compacted": formatRev(compacted), "tokens": e.brackets(), "now": w.Now().UnixMilli(), "rv": rev}, nil
+	return fields{"lanes": lanes, "compacted": formatRev(compacted), "tokens": e.brackets(),
+		"now": w.Now().UnixMilli(), "rv": rev}, nil
 }
 
 func (e *Engine) watchLanes() []laneView {
 	var lanes []laneView
 	for _, s := range e.run.world.Watches() {
-		lane := laneView{ID: "watch/" + s.Name, Kind: "watch", Label: "watch " + s.Name + ": " + s.Resource, Horizon: s.RV,
-			Replica: s.Replica, Resource: s.Resource}
+		lane := laneView{ID: "watch/" + s.Name, Kind: "watch", Label: "watch " + s.Name + ": " + s.Resource,
+			Horizon: s.RV, Replica: s.Replica, Resource: s.Resource}
 		if !s.Open {
 			lane.State = "closed"
 		}
@@ -125,8 +126,8 @@ func (l *ledger) add(f *scenario.Frame) {
 	}
 	l.at[token] = len(l.tokens)
 	l.given = append(l.given, x)
-	l.tokens = append(l.tokens, bracketView{ID: "token/" + strconv.FormatUint(f.N, 10), Label: x.Client + " after " + v.Start, Rev: v.Rev,
-		Start: v.Start, From: f.N, Replica: x.Replica, Token: token})
+	l.tokens = append(l.tokens, bracketView{ID: "token/" + strconv.FormatUint(f.N, 10),
+		Label: x.Client + " after " + v.Start, Rev: v.Rev, Start: v.Start, From: f.N, Replica: x.Replica, Token: token})
 }
 
 // expired reports whether a list at a revision can no longer be read on: neither the cache of the API server that was
@@ -137,9 +138,13 @@ func (e *Engine) expired(rev string, x *scenario.Exchange) bool {
 		return false // a token with -1 never expires
 	}
 	server := e.server(max(x.Replica, 1))
+	path, _, _ := strings.Cut(x.Path, "?")
 	for _, d := range server.Table.All() {
-		path, _, _ := strings.Cut(x.Path, "?")
-		if strings.HasSuffix(path, "/"+d.Resource) && strings.Contains(path, "/"+d.Version+"/") && (d.Group == "" || strings.Contains(path, "/"+d.Group+"/")) {
+		root := "/apis/" + d.GV() + "/"
+		if d.Group == "" {
+			root = "/api/" + d.Version + "/"
+		}
+		if strings.HasPrefix(path, root) && strings.HasSuffix(path, "/"+d.Resource) {
 			return server.Registry.Backend.Cache(d.Hub).Snapshot(n) == nil
 		}
 	}

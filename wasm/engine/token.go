@@ -39,10 +39,10 @@ func openToken(token string, compacted uint64) (*tokenView, error) {
 	switch {
 	case t.Rev < 0:
 		v.Inconsistent = true
-		v.Text = fmt.Sprintf("goes on after %s at the newest revision: no longer the snapshot that the list began with", start)
+		v.Text = fmt.Sprintf("goes on after %s at the newest revision: no longer the moment that the list began with", start)
 	case uint64(t.Rev) < compacted:
 		v.Expired = true
-		v.Text = fmt.Sprintf("goes on after %s at revision %d, which the store has forgotten: it answers 410", start, t.Rev)
+		v.Text = fmt.Sprintf("goes on after %s at revision %d, which the store has forgotten: 410", start, t.Rev)
 	default:
 		v.Text = fmt.Sprintf("goes on after %s at revision %d", start, t.Rev)
 	}

@@ -20,8 +20,14 @@ func TestTrace(t *testing.T) {
 	const file, opening = "../trace.json", "first"
 	e := New()
 	var messages []json.RawMessage
-	for _, m := range e.Handle([]byte(`{"v":1,"id":1,"kind":"boot","lesson":"` + opening + `"}`)) {
-		messages = append(messages, m)
+	for _, ask := range []string{
+		`{"v":1,"id":1,"kind":"boot","lesson":"` + opening + `"}`,
+		`{"v":1,"id":2,"kind":"query","view":"lesson","lesson":"` + opening + `"}`,
+		`{"v":1,"id":3,"kind":"query","view":"timeline"}`,
+	} {
+		for _, m := range e.Handle([]byte(ask)) {
+			messages = append(messages, m)
+		}
 	}
 	var want bytes.Buffer
 	enc := json.NewEncoder(&want)

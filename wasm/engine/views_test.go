@@ -95,6 +95,7 @@ func TestExchange(t *testing.T) {
 	is.Equal(at(answer, "result.http.res.encoding"), "base64")
 	v := p.data("exchange", "frame", 1)
 	is.Equal(at(v, "req.path"), "/api/v1/namespaces/default/configmaps?watch=true")
+	is.Equal(list(v["events"])[0]["name"], "default/a")
 	is.Equal(list(v["events"])[0]["type"], "ADDED") // what came through the watch since
 	is.Equal(p.data("watches")["watches"].([]any)[0].(map[string]any)["open"], true)
 	is.Equal(list(p.data("clients")["clients"])[0]["name"], "bob")
@@ -115,6 +116,7 @@ func TestComplete(t *testing.T) {
 		"patch configmap shop --ty":     "--type=",
 		"get pods -o ya":                "yaml",
 		"tick n":                        "next",
+		"restart ":                      "1",
 		"request GET /apis/apps/v1/dep": "/apis/apps/v1/deployments",
 	} {
 		items := list(p.data("complete", "line", line, "cursor", len(line))["items"])

@@ -2,8 +2,8 @@ package engine
 
 import "github.com/kubesim/kubesim/sim/schema"
 
-// fieldOf returns the name and type of a field of a message. Where a Go struct is inlined in JSON it is a message of its
-// own in protobuf: such a field has no name in JSON, and its type holds the fields that are one message further down.
+// fieldOf returns the name and type of a field of a message. Where a Go struct is inlined in JSON it is a message of
+// its own in protobuf: such a field has no name in JSON, and its type holds the fields that are one message further down.
 func fieldOf(t *schema.Type, number int) (string, *schema.Type) {
 	if t == nil {
 		return "", nil
@@ -59,13 +59,15 @@ var (
 	timestamp = message(field(1, "seconds", intType), field(2, "nanos", intType))
 	rawJSON   = message(field(1, "raw", stringType))
 
+	intOrString = message(field(1, "type", intType), field(2, "intVal", intType), field(3, "strVal", stringType))
+
 	// special are the messages of types that are one value in JSON (generated.proto of apimachinery).
 	special = map[schema.Kind]*schema.Type{
 		schema.Time:         timestamp,
 		schema.MicroTime:    timestamp,
 		schema.Duration:     message(field(1, "duration", intType)),
 		schema.Quantity:     message(field(1, "string", stringType)),
-		schema.IntOrString:  message(field(1, "type", intType), field(2, "intVal", intType), field(3, "strVal", stringType)),
+		schema.IntOrString:  intOrString,
 		schema.RawExtension: rawJSON,
 		schema.Any:          rawJSON,
 		schema.FieldsV1:     rawJSON,

@@ -23,8 +23,8 @@ func yamlText(v any) string {
 	return string(codec.Body(object.JSON(v), codec.Format{Media: codec.YAML}))
 }
 
-// yamlLines returns the lines of yamlText(v) with their paths. Where a key is so long that YAML marks it with "?", or the
-// text is not what the value says, no line has a path.
+// yamlLines returns the lines of yamlText(v) with their paths. Where a key is so long that YAML marks it with "?", or
+// the text is not what the value says, no line has a path.
 func yamlLines(v any) []yamlLine {
 	r := &lineReader{}
 	for _, l := range splitLines(yamlText(v)) {

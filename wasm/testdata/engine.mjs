@@ -1,6 +1,6 @@
 // Tries a built engine: node engine.mjs ENGINE.wasm WASM_EXEC.js SCHEMA-1.35.bin
-// Prints one line of JSON per lesson, taken with its solutions: its id, the hash of its frames, and the linear memory of
-// the engine in bytes; then a line for a world with an older API server, whose data has to be loaded first.
+// Prints one line of JSON per lesson, taken with its solutions: its id, the hash of its frames, and the linear memory
+// of the engine in bytes; then a line for a world with an older API server, whose data has to be loaded first.
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 
@@ -42,7 +42,8 @@ for (const { id, engine } of lessons) {
 }
 
 const { ask, send, memory } = await start()
-const world = { replicas: [{ version: '1.36' }, { version: '1.35' }], log: [{ line: 'create configmap a' }, { line: 'get configmap a --via=2' }] }
+const log = [{ line: 'create configmap a' }, { line: 'get configmap a --via=2' }]
+const world = { replicas: [{ version: '1.36' }, { version: '1.35' }], log }
 const { needs } = ask('boot', world).error
 send('schema', { minor: '1.35', data: readFileSync(older).toString('base64') })
 console.log(JSON.stringify({ needs, hash: send('boot', world).hash, memory: memory() }))

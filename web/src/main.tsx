@@ -7,13 +7,14 @@ import './styles/parts.css'
 import { render } from 'preact'
 import type { FramesMessage } from './engine/engine'
 import { compile, engineURL, manifest } from './engine/files'
-import type { LessonInfo, LessonState } from './engine/protocol'
+import type { Frame, Lesson, LessonInfo, LessonState, TimelineView } from './engine/protocol'
 import { catalogue } from './lessons/progress'
 import { unpack } from './share/codec'
 import { keepAddress } from './share/link'
 import { notice } from './state/page'
-import { bootWith, frames, lessonState, query, show, start, status } from './state/session'
+import { bootWith, frames, lesson, lessonState, query, show, start, status } from './state/session'
 import { text } from './text.en'
+import { learn } from './timeline/Timeline'
 import { App } from './ui/App'
 import { listen } from './ui/keys'
 
@@ -48,7 +49,7 @@ async function fromAddress(hash: string) {
 }
 
 interface Recording {
-  messages: ({ kind: string; lesson?: LessonState } & FramesMessage)[]
+  messages: ({ kind: string; lesson?: LessonState; view?: string; data?: unknown } & FramesMessage)[]
 }
 
 // playRecording shows the opening seconds before the engine is there. A run is a pure function of engine, seed and
@@ -61,14 +62,18 @@ async function playRecording(): Promise<void> {
   if (status.value.state !== 'loading') return
   show(messages.filter(message => message.kind === 'frames'))
   lessonState.value = messages.findLast(message => message.lesson)?.lesson ?? null
-  recorded = JSON.stringify(frames.value)
+  const told = (view: string) => messages.find(message => message.view === view)?.data ?? null
+  lesson.value = told('lesson') as Lesson | null
+  const lanes = told('timeline') as TimelineView | null
+  if (lanes) learn(lanes)
+  recorded = frames.value
 }
 
-let recorded = ''
+let recorded: Frame[] = []
 
 function compareRecording(): void {
-  if (recorded && JSON.stringify(frames.value) !== recorded) notice.value = text.engine.mismatch
-  recorded = ''
+  const same = JSON.stringify(frames.value.slice(0, recorded.length)) === JSON.stringify(recorded)
+  if (!same) notice.value = text.engine.mismatch
 }
 
 void compile('core').catch(() => {})

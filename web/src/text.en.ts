@@ -8,7 +8,6 @@ export const text = {
 
   engine: {
     loading: 'Loading the server',
-    steps: ['bytes', 'compiled', 'started'],
     recorded: 'A recording plays while the server loads',
     ready: (version: string) => `${version}, in this page`,
     missing: 'This page was built without an engine. Run `make wasm`, then `make web`.',
@@ -94,6 +93,7 @@ export const text = {
     request: 'Request',
     formats: { table: 'Table', json: 'JSON', yaml: 'YAML', protobuf: 'Protobuf', headers: 'Headers' },
     noTable: 'This answer is not a table.',
+    owners: 'Who owns which field',
     token: 'Continue token',
     candidates: (n: number) => `${n} completions`,
   },
@@ -130,7 +130,6 @@ export const text = {
     editor: 'Manifest',
     escape: 'Esc, then Tab, leaves the editor. Ctrl+Enter sends it.',
     manager: 'Manager', operation: 'How', fields: 'Fields', time: 'When',
-    unowned: 'no manager',
     force: 'A conflict has three ways out: take the field (--force), drop it from your manifest, or use their value.',
     offset: 'Offset', field: 'Field', wireType: 'Wire', value: 'Value',
   },
@@ -145,7 +144,7 @@ export const text = {
     name: 'Name', start: 'Start', rules: 'Rules', noClients: 'No clients have called yet.',
     noFaults: 'No faults. Add one in the words the Go API uses.',
     faultLine: 'New fault', addFault: 'Add', clear: 'Clear all',
-    holds: (n: number) => `holds ${n}`, requests: (n: number) => `${n} requests`,
+    holds: (n: number) => `holds ${n}`, requests: (n: number) => (n === 1 ? '1 request' : `${n} requests`),
     hold: 'Hold', release: 'Release', held: 'held', crash: 'Crash', next: 'Next page',
   },
 
@@ -155,12 +154,11 @@ export const text = {
     step: (i: number, n: number) => `Step ${i} of ${n}`,
     predict: 'Before you run it', commit: 'That is my answer', right: 'Right.', wrong: 'Not so. Now see why.',
     hint: 'Hint', solve: 'Show me', next: 'Next lesson', finished: 'Lesson finished',
-    golf: (yours: number, par: number) => `${yours} requests, ${par} would do`,
-    golfPar: (par: number) => `${par} requests: as few as possible`,
+    golf: (yours: number, par: number) => (yours <= par ? `${yours} requests: it cannot be done with fewer` : `${yours} requests; ${par} would do`),
     free: 'Everything is yours: servers, clock, clients, faults. Nothing you do here can break anything.',
-    leave: 'Leave the lesson', progress: (done: number, all: number) => `${done} of ${all} lessons done`,
+    progress: (done: number, all: number) => `${done} of ${all} lessons done`,
     reset: 'Forget progress', needsCel: 'larger engine',
-    tryIt: 'Put this in the command line', others: 'Others act:', expected: 'To do',
+    tryIt: 'Put this in the command line', others: 'Others act:',
   },
 
   share: {

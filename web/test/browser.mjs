@@ -12,12 +12,25 @@ export function launch() {
   })
 }
 
-/** watchPage collects what must not happen on a page: console errors, exceptions, violations of the policy. */
-export function watchPage(page) {
+// watchPage collects what must not happen on a page: console errors, exceptions, violations of the policy.
+function watchPage(page) {
   const faults = []
   page.on('console', message => { if (message.type() === 'error') faults.push(`console: ${message.text()}`) })
   page.on('pageerror', error => faults.push(`exception: ${error.message}`))
   return faults
+}
+
+/** open loads the page in a context of its own; faults lists what must not have happened when a test ends. */
+export async function open(browser, address, options = {}) {
+  const context = await browser.newContext({ reducedMotion: 'reduce', serviceWorkers: 'block', ...options })
+  context.setDefaultTimeout(12_000)
+  const page = await context.newPage()
+  const faults = watchPage(page)
+  await page.addInitScript(() => {
+    addEventListener('securitypolicyviolation', event => console.error(`policy: ${event.violatedDirective} ${event.blockedURI}`))
+  })
+  await page.goto(address)
+  return { context, page, faults }
 }
 
 /** ready waits until the engine runs. */

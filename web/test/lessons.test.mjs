@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { after, before, test } from 'node:test'
-import { launch, ready, tabTo, type, watchPage } from './browser.mjs'
+import { launch, open, ready, tabTo, type } from './browser.mjs'
 import { serve } from './server.mjs'
 
 const data = new URL('../../sim/lesson/data/', import.meta.url).pathname
@@ -43,11 +43,7 @@ const step = page => page.locator('.guide .eyebrow').innerText()
 
 for (const id of lessons) {
   test(`lesson ${id}, by keyboard`, async () => {
-    const context = await browser.newContext({ reducedMotion: 'reduce', serviceWorkers: 'block' })
-    context.setDefaultTimeout(12_000)
-    const page = await context.newPage()
-    const faults = watchPage(page)
-    await page.goto(host.url)
+    const { context, page, faults } = await open(browser, host.url)
     await ready(page)
     await tabTo(page, '.bar nav button')
     await page.keyboard.press('Enter')

@@ -1,8 +1,7 @@
 // What must hold of the page in a real browser. Every test loads the built page (dist) from a static host of its own.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import AxeBuilder from '@axe-core/playwright'
-import { hash, launch, ready, tabTo, type, watchPage } from './browser.mjs'
+import { hash, launch, open as openIn, ready, tabTo, type } from './browser.mjs'
 import { serve } from './server.mjs'
 
 let browser
@@ -17,19 +16,7 @@ after(async () => {
   await host?.stop()
 })
 
-// open loads the page in a context of its own; faults lists what must not have happened when the test ends.
-async function open(options = {}, address = host.url) {
-  const context = await browser.newContext({ reducedMotion: 'reduce', serviceWorkers: 'block', ...options })
-  context.setDefaultTimeout(12_000)
-  const page = await context.newPage()
-  const faults = watchPage(page)
-  await page.addInitScript(() => {
-    addEventListener('securitypolicyviolation', event => console.error(`policy: ${event.violatedDirective} ${event.blockedURI}`))
-  })
-  await page.goto(address)
-  return { context, page, faults }
-}
-
+const open = (options, address) => openIn(browser, address ?? host.url, options)
 const marks = page => page.locator('.mark').count()
 
 test('a request, its revision and its event are joined by one thread', async () => {
@@ -273,52 +260,4 @@ test('situations run with one key', async () => {
   await page.locator('.labels li', { hasText: 'server 2' }).waitFor()
   await page.locator('.labels li', { hasText: /behind|lagging/ }).first().waitFor()
   await context.close()
-})
-
-for (const colorScheme of ['light', 'dark']) {
-  test(`axe finds nothing, ${colorScheme}`, async () => {
-    const { context, page } = await open({ colorScheme })
-    await ready(page)
-    const clean = async where => {
-      const { violations } = await new AxeBuilder({ page }).analyze()
-      assert.deepEqual(violations.map(v => `${where}: ${v.id}: ${v.nodes[0]?.html.slice(0, 160)} ${v.nodes[0]?.failureSummary}`), [])
-    }
-    await clean('first screen')
-    for (const line of ['create configmap a', 'create configmap a', 'list configmaps --limit 1', 'help']) await type(page, line)
-    await clean('console')
-    for (const tab of ['objects', 'http', 'actors', 'log']) {
-      await page.locator(`#tab-${tab}`).click()
-      if (tab === 'objects') await page.locator('.editor .cm-content').waitFor()
-      await clean(tab)
-    }
-    await page.locator('body').press(',')
-    for (const [key, what] of [['?', 'keys'], ['s', 'situations']]) {
-      await page.locator('body').press(key)
-      await page.locator('dialog').waitFor()
-      await clean(what)
-      await page.keyboard.press('Escape')
-      await page.locator('dialog').waitFor({ state: 'detached' })
-    }
-    for (const name of ['Lessons', 'Share']) {
-      await page.locator('.bar nav button', { hasText: name }).click()
-      await clean(name)
-      await page.keyboard.press('Escape')
-      await page.locator('dialog').waitFor({ state: 'detached' })
-    }
-    await context.close()
-  })
-}
-
-test('nothing is wider than a screen of 320 px, nor than one at 200 % zoom', async () => {
-  for (const viewport of [{ width: 320, height: 640 }, { width: 720, height: 450 }]) {
-    const { context, page } = await open({ viewport })
-    await ready(page)
-    await type(page, 'create configmap narrow')
-    for (const tab of ['console', 'objects', 'http', 'actors', 'log']) {
-      await page.locator(`#tab-${tab}`).click()
-      const width = await page.evaluate(() => document.documentElement.scrollWidth)
-      assert.ok(width <= viewport.width, `${tab} is ${width} px wide at ${viewport.width}`)
-    }
-    await context.close()
-  }
 })

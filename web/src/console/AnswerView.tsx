@@ -2,8 +2,10 @@
 import { useSignal } from '@preact/signals'
 import { useEffect, useState } from 'preact/hooks'
 import type { Exchange, Field, Header, Token } from '../engine/protocol'
+import { mode, object, resource, tab } from '../state/page'
 import { query } from '../state/session'
 import { text } from '../text.en'
+import { Icon } from '../ui/Icon'
 import { Fields } from './Fields'
 import { toYAML } from './yaml'
 
@@ -12,7 +14,7 @@ type Answer = NonNullable<Exchange['res']> & { fields?: Field[] }
 
 interface Body {
   kind?: string
-  metadata?: { continue?: string }
+  metadata?: { continue?: string; name?: string; namespace?: string; managedFields?: unknown[] }
   columnDefinitions?: { name: string; priority?: number }[]
   rows?: { cells: unknown[] }[]
 }
@@ -29,12 +31,12 @@ export function AnswerView({ exchange }: { exchange: Exchange }) {
         <Headers headers={req.headers} />
         {req.body && <pre tabIndex={0}>{pretty(req.body)}</pre>}
       </details>
-      {res ? <Answered key={exchange.n} res={res as Answer} /> : <p class="hint">{text.inspector.waiting}</p>}
+      {res ? <Answered key={exchange.n} res={res as Answer} path={req.path} /> : <p class="hint">{text.inspector.waiting}</p>}
     </div>
   )
 }
 
-function Answered({ res }: { res: Answer }) {
+function Answered({ res, path }: { res: Answer; path: string }) {
   const body = res.encoding === 'base64' ? null : parse(res.body)
   const chosen = useSignal<Form | ''>('')
   const forms: Form[] = res.encoding === 'base64' ? ['protobuf', 'headers'] : ['table', 'yaml', 'json', 'headers']
@@ -52,6 +54,7 @@ function Answered({ res }: { res: Answer }) {
           ))}
         </div>
       </div>
+      {body?.metadata?.managedFields && <OwnersLink body={body} path={path} />}
       {body?.metadata?.continue && <TokenNote token={body.metadata.continue} />}
       {shown === 'headers' && <Headers headers={res.headers} />}
       {shown === 'table' && <TableBody body={body} />}
@@ -60,6 +63,24 @@ function Answered({ res }: { res: Answer }) {
       {shown === 'protobuf' && (res.fields ? <Fields fields={res.fields} /> : <pre tabIndex={0}>{hex(res.body)}</pre>)}
     </div>
   )
+}
+
+// resourceOf reads a resource out of a request's path, as objects are addressed: configmaps, deployments.apps.
+function resourceOf(path: string): string {
+  const parts = /^\/(?:api\/v1|apis\/([^/]+)\/[^/]+)\/(?:namespaces\/[^/]+\/)?([^/?]+)/.exec(path)
+  return parts ? [parts[2], parts[1]].filter(Boolean).join('.') : ''
+}
+
+function OwnersLink({ body, path }: { body: Body; path: string }) {
+  const of = { resource: resourceOf(path), ns: body.metadata?.namespace ?? '', name: body.metadata?.name ?? '' }
+  if (!of.resource || !of.name) return null
+  const open = () => {
+    resource.value = of.resource
+    object.value = of
+    mode.value = 'owners'
+    tab.value = 'objects'
+  }
+  return <p><button class="quiet" onClick={open}>{words.owners} <Icon name="arrow" /></button></p>
 }
 
 function parse(body: string): Body | null {

@@ -69,6 +69,7 @@ export function mount(host: HTMLElement, options: Options): Editor {
         EditorView.domEventHandlers({
           keydown: event => { if (event.key !== 'Tab' && event.key !== 'Shift') leaving = event.key === 'Escape' },
           focus: () => { leaving = false },
+          beforeinput: overSelection,
         }),
         keymap.of([
           { key: 'Mod-Enter', run: () => { options.onSubmit(); return true } },
@@ -80,6 +81,14 @@ export function mount(host: HTMLElement, options: Options): Editor {
     }),
   })
   return { complain: problems => complain(view, problems), destroy: () => view.destroy() }
+}
+
+// overSelection types over a selection. Left to the browser, that makes spans with inline styles, which the page's policy
+// refuses aloud.
+function overSelection(event: InputEvent, view: EditorView): boolean {
+  if (event.inputType !== 'insertText' || event.data === null || view.state.selection.main.empty) return false
+  view.dispatch(view.state.replaceSelection(event.data), { userEvent: 'input.type' })
+  return true
 }
 
 function complain(view: EditorView, problems: Complaint[]): void {

@@ -3,16 +3,7 @@
 import type { ComponentChildren } from 'preact'
 import { focusCommand } from '../state/page'
 import { text } from '../text.en'
-
-const commands = new Set(('get list watch create apply replace patch delete deletecollection request tick clock settle '
-  + 'compact expire restore lag cut resume restart stall close stop route hold release jump fault informer pager '
-  + 'controller step crash start expect let').split(' '))
-
-/** runnable says whether code is a whole command, and not only the name of one. */
-export function runnable(code: string): boolean {
-  const [first = '', ...rest] = code.trim().split(/\s+/)
-  return commands.has(first) && (rest.length > 0 || ['compact', 'expire', 'settle'].includes(first))
-}
+import { runnable } from './runnable'
 
 /** Prose draws text; with lead, its first runnable line is the one highlighted action. */
 export function Prose({ text: source, lead = false }: { text: string; lead?: boolean }) {
@@ -35,10 +26,12 @@ export function Prose({ text: source, lead = false }: { text: string; lead?: boo
   )
 }
 
+const longWord = 24 // characters from which on a word of a command may be broken over two lines
+
 function Line({ code, main }: { code: string; main: boolean }) {
   return (
     <button class={main ? 'line main mono' : 'line mono'} title={text.lessons.tryIt} onClick={() => focusCommand(code)}>
-      {code}
+      {code.split(/( )/).map((word, i) => (word !== ' ' && word.length < longWord ? <span key={i}>{word}</span> : word))}
     </button>
   )
 }

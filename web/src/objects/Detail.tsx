@@ -4,16 +4,13 @@ import { useEffect } from 'preact/hooks'
 import type { Field, Owners } from '../engine/protocol'
 import { Fields } from '../console/Fields'
 import { manifests, putManifest } from '../state/manifests'
-import { object } from '../state/page'
+import { mode, object } from '../state/page'
 import { head, query, ready } from '../state/session'
 import { text } from '../text.en'
 import { Compare } from './Compare'
 import { ManifestEditor } from './ManifestEditor'
 import { OwnerBands } from './OwnerBands'
 
-type Mode = 'edit' | 'owners' | 'diff' | 'wire'
-
-export const mode = signal<Mode>('edit')
 const yaml = signal('')
 const owners = signal<Owners | null>(null)
 const wire = signal<Field[] | null>(null)

@@ -2,11 +2,11 @@
 import { signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import type { Resource, Table } from '../engine/protocol'
-import { object, resource } from '../state/page'
+import { mode, object, resource } from '../state/page'
 import { live, revisionInView } from '../state/player'
 import { head, namespaces, query, ready, resources } from '../state/session'
 import { text } from '../text.en'
-import { Detail, mode } from './Detail'
+import { Detail } from './Detail'
 
 const words = text.objects
 const namespace = signal('')
@@ -16,6 +16,11 @@ const failure = signal('')
 /** address is a resource as the engine and the command line take it: configmaps, deployments.apps. */
 export function address(of: Resource): string {
   return of.group ? `${of.resource}.${of.group}` : of.resource
+}
+
+// listed are the resources that can be listed, each once: some are served in several versions.
+function listed(): string[] {
+  return [...new Set(resources.value.filter(of => of.verbs.includes('list')).map(address))]
 }
 
 export function Objects() {
@@ -33,9 +38,7 @@ export function Objects() {
         <div class="split">
           <label><span>{words.resource}</span>
             <select value={resource.value} onChange={event => { resource.value = event.currentTarget.value; object.value = null }}>
-              {resources.value.filter(r => r.verbs.includes('list')).map(r => (
-                <option key={address(r)} value={address(r)}>{address(r)}</option>
-              ))}
+              {listed().map(name => <option key={name}>{name}</option>)}
             </select>
           </label>
           <label><span>{words.namespace}</span>

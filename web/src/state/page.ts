@@ -15,6 +15,8 @@ export const singleKeys = signal(recall('singleKeys') !== 'off')
 /** object is the object that the objects tab shows. */
 export const object = signal<{ resource: string; ns: string; name: string } | null>(null)
 export const resource = signal('configmaps')
+/** mode is how the objects tab shows its object. */
+export const mode = signal<'edit' | 'owners' | 'diff' | 'wire'>('edit')
 
 effect(() => {
   document.documentElement.dataset['theme'] = theme.value

@@ -2,7 +2,7 @@
 // at the past, which needs no engine, because the picture is a fold over the frames up to the one in view.
 import { computed, effect, signal, untracked } from '@preact/signals'
 import { fold, interesting, type Known, type Picture } from '../timeline/fold'
-import { arrival, frames, head, run } from './session'
+import { arrival, frames, head, query, run } from './session'
 
 export const view = signal(0)
 export const live = signal(true)
@@ -93,7 +93,8 @@ effect(() => {
     if (view.value < frames.value.length) look(view.value + 1)
     else {
       live.value = true
-      const result = await run('tick next')
+      const { next } = await query<{ next: unknown }>('clock')
+      const result = next ? await run('tick next') : null
       if (!result?.ok) playing.value = false
     }
     if (!stop) window.setTimeout(next, playTime / rate)

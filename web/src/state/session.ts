@@ -50,7 +50,6 @@ let engine: Engine | null = null
 let booted: Boot = {}
 let log: Op[] = []
 let entries = 0
-let changed = false // a namespace or a CustomResourceDefinition was written since the last discover
 
 /** start makes a Worker and boots it; whatever ran before is stopped. */
 export async function start(boot: Boot, name: EngineName = 'core'): Promise<void> {
@@ -64,6 +63,7 @@ export async function bootWith(boot: Boot): Promise<void> {
   log = [...(boot.log ?? [])]
   const answer = await ask<Answer & { version: string }>('boot', boot)
   if (boot.scenario !== undefined) await adopt()
+  for (const op of log) for (const [name, content] of Object.entries(op.files ?? {})) putManifest(name, content)
   batch(() => {
     version.value = answer.version
     branches.value = ['0']
@@ -106,7 +106,6 @@ export async function run(line: string, files?: Record<string, string>): Promise
     absorb(answer)
     own.value = answer.result.http?.n ?? 0
     note({ op: head.value.n, line, result: answer.result })
-    if (changed) await discover()
     return answer.result
   } catch (error) {
     note({ op: head.value.n, line, error: (error as Error).message })
@@ -199,9 +198,8 @@ async function describe(): Promise<void> {
   for (const [name, content] of Object.entries(lesson.value?.files ?? {})) putManifest(name, content)
 }
 
-// discover asks which resources and namespaces there are: after a boot, and when one of them may have changed.
+// discover asks which resources and namespaces there are: after a boot, and when one of them has been written.
 async function discover(): Promise<void> {
-  changed = false
   const described = await query<{ resources: Resource[]; namespaces: string[] }>('resources')
   batch(() => {
     resources.value = described.resources
@@ -217,13 +215,17 @@ function absorb(answer: Answer): void {
 }
 
 function receive(message: FramesMessage): void {
-  changed ||= message.frames.some(frame => frame.kind === 'store.commit' && /^(namespaces|customresourcedefinitions)\b/.test(frame.ref ?? ''))
   const before = message.reset ? 0 : frames.value.length
   batch(() => {
     if (message.reset) own.value = 0
     frames.value = message.reset ? message.frames : [...frames.value, ...message.frames]
     arrival.value = { before, reset: message.reset ?? false }
   })
+  if (ready.value && message.frames.some(defines)) void discover()
+}
+
+function defines(frame: Frame): boolean {
+  return frame.kind === 'store.commit' && /^(namespaces|customresourcedefinitions)\b/.test(frame.ref ?? '')
 }
 
 function open(name: EngineName): void {

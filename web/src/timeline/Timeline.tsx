@@ -15,14 +15,17 @@ export const axis = signal<Axis>('revision')
 const tokens = signal<TokenSpan[]>([])
 const states = signal<Map<string, string>>(new Map())
 
+/** learn takes over what the engine (or a recording of it) says of lanes and tokens at the newest moment. */
+export function learn(view: TimelineView): void {
+  tokens.value = view.tokens ?? []
+  known.value = view.lanes.filter(lane => lane.kind !== 'client')
+  states.value = new Map(view.lanes.map(lane => [lane.id, lane.state ?? '']))
+}
+
 export function Timeline() {
   useEffect(() => {
     if (!ready.value) return
-    query<TimelineView>('timeline').then(view => {
-      tokens.value = view.tokens ?? []
-      known.value = view.lanes.filter(lane => lane.kind !== 'client')
-      states.value = new Map(view.lanes.map(lane => [lane.id, lane.state ?? '']))
-    }, () => {})
+    query<TimelineView>('timeline').then(learn, () => {})
   }, [head.value, ready.value])
   const shown = picture.value
   return (

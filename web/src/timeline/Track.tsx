@@ -65,16 +65,18 @@ function keepInSight(box: HTMLDivElement | null, x: number): void {
 
 function Grid({ plan, height, from, to }: { plan: Layout; height: number; from: number; to: number }) {
   let labelled = -Infinity
+  let last = NaN
   const start = plan.columns[0]?.key ?? 0
   return (
     <g class="grid" aria-hidden="true">
-      {plan.columns.map(column => {
-        const label = column.x - labelled >= 44
+      {plan.columns.map((column, i) => {
+        const label = column.key !== last && column.x - labelled >= 44
+        last = column.key
         if (label) labelled = column.x
         if (column.x < from || column.x > to) return null
         const name = plan.axis === 'revision' ? String(column.key) : elapsed(column.key - start)
         return (
-          <g key={column.key}>
+          <g key={i}>
             <line x1={column.x} x2={column.x} y1={axisHeight - 6} y2={height} />
             {label && <text x={column.x} y={14}>{name}</text>}
           </g>

@@ -62,6 +62,13 @@ test('a cause and its effect at one revision stand above each other', () => {
   expect([x.get(3), x.get(4)]).toEqual([x.get(2), x.get(2)])
 })
 
+test('on the axis of time a cause never stands behind its effect', () => {
+  const at = { vt: 50 } // one moment: what happens in it has an order all the same
+  const frames = story().map(f => ({ ...f, ...at }))
+  const { x } = layout(frames, 'time')
+  for (const f of frames) if (f.cause) expect(x.get(f.cause)).toBeLessThanOrEqual(x.get(f.n) ?? -1)
+})
+
 test('revisions in between and beyond have a place too', () => {
   const plan = layout(story(), 'revision')
   expect(plan.at(5)).toBeGreaterThan(plan.at(4))

@@ -63,7 +63,8 @@ export interface Known {
   horizon: string
 }
 
-/** fold reads the frames up to and including number upTo; known lanes are there even without a frame. */
+/** fold reads the frames up to and including number upTo; known lanes are there even without a frame, and know what they
+ * are known to know once no frame is left to come. */
 export function fold(frames: readonly Frame[], upTo: number, known: readonly Known[] = []): Picture {
   const lanes = new Map<string, Lane>()
   const picture: Picture = { lanes: [], compacted: 0, compactedAt: 0, head: 0, now: 0, last: 0 }
@@ -88,7 +89,7 @@ export function fold(frames: readonly Frame[], upTo: number, known: readonly Kno
   }
   for (const { id, horizon } of known) {
     const lane = lanes.get(id) ?? newLane(id, { n: 0, rv: horizon })
-    lane.horizon = Math.max(lane.horizon, Number(horizon) || 0)
+    if (lane.marks.length === 0 || upTo >= frames.length) lane.horizon = Math.max(lane.horizon, Number(horizon) || 0)
     lanes.set(id, lane)
     if (id === 'store') picture.head = Math.max(picture.head, lane.horizon)
   }
@@ -99,8 +100,10 @@ export function fold(frames: readonly Frame[], upTo: number, known: readonly Kno
   return picture
 }
 
+// The learner's own lane comes first among the clients: it must be in sight.
 function compareNames(a: string, b: string): number {
-  return a.localeCompare(b, 'en', { numeric: true })
+  const own = Number(b === 'client/you') - Number(a === 'client/you')
+  return own || a.localeCompare(b, 'en', { numeric: true })
 }
 
 /** chain is a frame with everything that caused it and everything that it caused, as a set of frame numbers. */

@@ -1,5 +1,6 @@
-// layout gives every frame a place on the x axis. The axis is made of columns, one for each revision (or each moment
-// of virtual time); a column is as wide as its busiest lane needs, so marks of one lane never cover each other.
+// layout gives every frame a place on the x axis. The axis is made of columns, one for each revision; a column is as wide
+// as its busiest lane needs, so marks of one lane never cover each other. On the axis of time there is a column for each
+// revision at each moment, in the order of moments, so that causes still stand before their effects.
 //
 //	       rv 41      rv 42           rv 43
 //	store  ■          ■               ■
@@ -32,26 +33,30 @@ const margin = 26 // px before the first column
 
 interface Slots {
   key: number
+  rv: number
   lanes: Map<string, number>
   most: number
 }
 
 /** layout places frames on an axis; room is the width in px that short histories are stretched to. */
 export function layout(frames: readonly Frame[], axis: Axis, room = 0): Layout {
-  const byKey = new Map<number, Slots>()
-  const places: { n: number; key: number; slot: number }[] = []
+  const byId = new Map<string, Slots>()
+  const places: { n: number; slots: Slots; slot: number }[] = []
   for (const frame of frames) {
-    const key = axis === 'revision' ? revision(frame) : frame.vt
-    let slots = byKey.get(key)
-    if (!slots) byKey.set(key, (slots = { key, lanes: new Map(), most: 1 }))
+    const rv = revision(frame)
+    const key = axis === 'revision' ? rv : frame.vt
+    const id = `${key}/${rv}`
+    let slots = byId.get(id)
+    if (!slots) byId.set(id, (slots = { key, rv, lanes: new Map(), most: 1 }))
     const taken = slots.lanes.get(frame.lane) ?? 0
     slots.lanes.set(frame.lane, taken + 1)
     slots.most = Math.max(slots.most, taken + 1)
-    places.push({ n: frame.n, key, slot: taken })
+    places.push({ n: frame.n, slots, slot: taken })
   }
-  const columns = place([...byKey.values()].sort((a, b) => a.key - b.key), axis, room)
-  const start = new Map(columns.map(column => [column.key, column.x]))
-  const x = new Map(places.map(p => [p.n, (start.get(p.key) ?? 0) + p.slot * slot]))
+  const ordered = [...byId.values()].sort((a, b) => a.key - b.key || a.rv - b.rv)
+  const columns = place(ordered, axis, room)
+  const start = new Map(ordered.map((slots, i) => [slots, columns[i]?.x ?? 0]))
+  const x = new Map(places.map(p => [p.n, (start.get(p.slots) ?? 0) + p.slot * slot]))
   const end = columns.at(-1)
   return { axis, columns, x, width: end ? end.x + end.width : margin * 2, at: key => find(columns, key) }
 }

@@ -49,6 +49,8 @@ export function Shape({ frame }: { frame: Frame }) {
       return <path class="shape solid bad" d="M2 -9 L-5 2 H-1 L-3 9 L5 -2 H1 Z" />
     case 'check.pass':
       return <path class="shape stroke" d="M-6 0 L-2 5 L6 -5" />
+    case 'clock.tick':
+      return <g class="lapse"><path class="shape stroke" d="M0 -7 V7" /><text y="-10">{frame.text.replace(/(\D)0s$/, '$1')}</text></g>
     default:
       return <path class="shape stroke" d="M0 -7 V7" />
   }

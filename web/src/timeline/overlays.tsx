@@ -58,7 +58,7 @@ export function Tokens({ tokens, shown, plan }: { tokens: TokenSpan[]; shown: Pi
             <title>{`${token.label}: ${label}`}</title>
             <path d={`M${x - 6} ${rowY(0) - 17} H${x - 14} V${bottom} H${x - 6}`} />
             <path d={`M${x + 6} ${rowY(0) - 17} H${x + 14} V${bottom} H${x + 6}`} />
-            <text x={x + 18} y={bottom}>{expired ? '410' : token.label}</text>
+            <text x={x + 17} y={rowY(0) - 14}>{expired ? '410' : token.label}</text>
           </g>
         )
       })}
