@@ -64,6 +64,7 @@ type server struct {
 	Cut      bool
 	Filled   uint64
 	Caches   map[string]cache
+	Unready  map[string]sim.Window
 }
 
 // cache is a watch cache. Its events are event:REV.

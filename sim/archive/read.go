@@ -241,7 +241,8 @@ func (r *reader) marks(s *sim.State) error {
 
 // server reads a replica.
 func (r *reader) server(x server) (sim.ServerState, error) {
-	s := sim.ServerState{Lags: x.Lags, Cut: x.Cut, Filled: x.Filled, Alone: map[string]*mvcc.View{}, Caches: map[string]watchcache.State{}}
+	s := sim.ServerState{Lags: x.Lags, Cut: x.Cut, Filled: x.Filled, Alone: map[string]*mvcc.View{}, Caches: map[string]watchcache.State{},
+		Unready: x.Unready}
 	var err error
 	if s.Position, err = r.at(x.Position); err != nil {
 		return s, err

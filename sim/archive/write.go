@@ -99,7 +99,8 @@ func (w *writer) event(e *mvcc.Event) {
 
 // server writes what a replica has and the store has not.
 func (w *writer) server(r sim.ServerState) server {
-	x := server{Position: w.at(r.Position), Alone: map[string]uint64{}, Lags: r.Lags, Cut: r.Cut, Filled: r.Filled, Caches: map[string]cache{}}
+	x := server{Position: w.at(r.Position), Alone: map[string]uint64{}, Lags: r.Lags, Cut: r.Cut, Filled: r.Filled, Caches: map[string]cache{},
+		Unready: r.Unready}
 	for _, name := range object.SortedKeys(r.Alone) {
 		x.Alone[name] = w.at(r.Alone[name])
 	}

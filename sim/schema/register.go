@@ -16,8 +16,8 @@ type files interface {
 // published are all minors that there is data for, built into this program or not.
 var published = []string{"1.34", "1.35", "1.36"}
 
-// Known returns the minors that there is data for, oldest first. Load knows those that were built into the program, which
-// are all of them but for GOOS=js, and those that were given to Register.
+// Known returns the minors that there is data for, oldest first. Load knows those that were built into the program,
+// which are all of them but for GOOS=js, and those that were given to Register.
 func Known() []string { return slices.Clone(published) }
 
 // registered are the minors that were not built in.
