@@ -37,7 +37,8 @@ func (o Options) load() (*Server, error) {
 		return nil, fmt.Errorf("kubesim: snapshot: %w", err)
 	}
 	if o.Clock != nil && o.Clock.Now().Before(a.Info().Time) {
-		return nil, fmt.Errorf("kubesim: snapshot: it is of %v, and the clock only at %v: time would go back", a.Info().Time, o.Clock.Now())
+		return nil, fmt.Errorf("kubesim: snapshot: it is of %v, and the clock only at %v: time would go back",
+			a.Info().Time, o.Clock.Now())
 	}
 	c, err := a.ClusterOn(o.Clock)
 	if err != nil {
@@ -49,7 +50,8 @@ func (o Options) load() (*Server, error) {
 
 // adopt takes over what a Cluster was made with.
 func (o *Options) adopt(from sim.Options) {
-	o.Seed, o.Auth, o.Tokens, o.Replicas, o.Trace, o.Replay = from.Seed, from.Auth, from.Tokens, from.Replicas, from.Trace.Keep, from.Replay
+	o.Seed, o.Auth, o.Tokens, o.Replicas = from.Seed, from.Auth, from.Tokens, from.Replicas
+	o.Trace, o.Replay = from.Trace.Keep, from.Replay
 	o.tail = !from.Trace.Hash
 }
 

@@ -105,7 +105,8 @@ func (c *Cluster) state() *State {
 	if err != nil {
 		panic("sim: the store has no newest revision: " + err.Error())
 	}
-	s := &State{Options: c.options, Now: c.now(), Store: store, Held: object.SortedKeys(c.held), Routes: maps.Clone(c.routes),
+	s := &State{Options: c.options, Now: c.now(), Store: store, Held: object.SortedKeys(c.held),
+		Routes:     maps.Clone(c.routes),
 		Compaction: Compaction{c.compact.next, c.compact.seen, c.compact.floor, c.compact.floorAt}}
 	s.Options.Clock = nil
 	for _, x := range c.random.list {
@@ -127,7 +128,8 @@ func (c *Cluster) state() *State {
 }
 
 func (r *Replica) state() ServerState {
-	s := ServerState{Position: r.position.View, Alone: map[string]*mvcc.View{}, Lags: r.lagsAll, Cut: r.unreachable, Filled: r.filled,
+	s := ServerState{Position: r.position.View, Alone: map[string]*mvcc.View{}, Lags: r.lagsAll, Cut: r.unreachable,
+		Filled: r.filled,
 		Caches: map[string]watchcache.State{}, Unready: maps.Clone(r.unready)}
 	for _, name := range object.SortedKeys(r.lagging) {
 		s.Alone[name] = r.caches[name].View()

@@ -13,8 +13,8 @@ type Window struct{ Since, Until time.Time }
 // everything stands for all resources.
 const everything = "*"
 
-// Unready makes the replica fill the watch caches of the resources anew, or all of them, which takes d: watches of them end,
-// and until then no watch of them begins and most lists are refused, with 429. It is what clients see of an API server in
+// Unready makes the replica fill the watch caches of the resources anew, or all of them, which takes d: watches of them
+// end, and until then no watch of them begins and most lists are refused, with 429. It is what clients see of an API server in
 // the first seconds after a restart, and of a resource whose definition is new.
 func (r *Replica) Unready(d time.Duration, resources ...string) error {
 	locker{r.cluster}.Lock()

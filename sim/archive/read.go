@@ -41,7 +41,8 @@ func (a *Archive) read(tx *buntdb.Tx) error {
 	}
 	d := &r.doc
 	if d.Format != format {
-		return fmt.Errorf("the file has format %d, written by version %q; this version reads format %d", d.Format, d.Module, format)
+		return fmt.Errorf("the file has format %d, written by version %q; this version reads format %d",
+			d.Format, d.Module, format)
 	}
 	for _, step := range []func() error{r.readKVs, r.readEvents, r.readViews, r.readStore} {
 		if err := step(); err != nil {
@@ -183,9 +184,11 @@ func (r *reader) readStore() (err error) {
 // state puts everything together.
 func (r *reader) state() (*sim.State, error) {
 	d, o := &r.doc, &r.doc.Options
-	s := &sim.State{Now: d.Now, Store: r.store, Compaction: d.Compact, Leases: d.Leases, Cleanups: d.Cleanups, Held: d.Held, Routes: d.Routes,
+	s := &sim.State{Now: d.Now, Store: r.store, Compaction: d.Compact, Leases: d.Leases, Cleanups: d.Cleanups,
+		Held: d.Held, Routes: d.Routes,
 		Faults: d.Faults, LastCommit: d.Last, Unread: true}
-	s.Options = sim.Options{Seed: o.Seed, Auth: o.Auth, Tokens: o.Tokens, Replicas: o.Replicas, Trace: o.Trace, Replay: o.Replay}
+	s.Options = sim.Options{Seed: o.Seed, Auth: o.Auth, Tokens: o.Tokens, Replicas: o.Replicas, Trace: o.Trace,
+		Replay: o.Replay}
 	for _, x := range d.Streams {
 		p, err := unpack(x.State)
 		if err != nil {
@@ -241,7 +244,8 @@ func (r *reader) marks(s *sim.State) error {
 
 // server reads a replica.
 func (r *reader) server(x server) (sim.ServerState, error) {
-	s := sim.ServerState{Lags: x.Lags, Cut: x.Cut, Filled: x.Filled, Alone: map[string]*mvcc.View{}, Caches: map[string]watchcache.State{},
+	s := sim.ServerState{Lags: x.Lags, Cut: x.Cut, Filled: x.Filled, Alone: map[string]*mvcc.View{},
+		Caches:  map[string]watchcache.State{},
 		Unready: x.Unready}
 	var err error
 	if s.Position, err = r.at(x.Position); err != nil {
@@ -278,7 +282,8 @@ func (r *reader) at(rev uint64) (*mvcc.View, error) {
 // cache reads the cache of a resource, whose state is that of view. The states after its events that the store has
 // forgotten are found by taking events back, the newest first: those of other resources do not count.
 func (r *reader) cache(name string, x cache, view *mvcc.View) (watchcache.State, error) {
-	s := watchcache.State{Prefix: "/registry/" + name + "/", Capacity: x.Capacity, ListRev: x.ListRev, Evicted: x.Evicted, Floor: x.Floor,
+	s := watchcache.State{Prefix: "/registry/" + name + "/", Capacity: x.Capacity, ListRev: x.ListRev,
+		Evicted: x.Evicted, Floor: x.Floor,
 		Ring: make([]watchcache.RingEntry, len(x.Ring))}
 	past := view
 	if oldest := r.views[r.doc.Oldest]; past.Rev() > oldest.Rev() {

@@ -101,5 +101,7 @@ func (q *Query) ask(tx *buntdb.Tx, take func(key, line string) bool) error {
 		until = q.Until.UnixNano()
 	}
 	end := recordKey(until, math.MaxUint64)
-	return tx.AscendGreaterOrEqual("", recordKey(from, 0), func(key, line string) bool { return key <= end && take(key, line) })
+	return tx.AscendGreaterOrEqual("", recordKey(from, 0), func(key, line string) bool {
+		return key <= end && take(key, line)
+	})
 }

@@ -49,7 +49,8 @@ func (w *writer) write() error {
 		w.set(numbered("mark", m.Rev), b)
 	}
 	d := &document{Format: format, Module: sim.Module(), Now: s.Now, Oldest: oldest.Rev(), Made: oldest.Event() != nil,
-		Newest: s.Store.Rev(), Compact: s.Compaction, Leases: s.Leases, Cleanups: s.Cleanups, Held: s.Held, Routes: s.Routes,
+		Newest: s.Store.Rev(), Compact: s.Compaction, Leases: s.Leases, Cleanups: s.Cleanups, Held: s.Held,
+		Routes: s.Routes,
 		Faults: s.Faults, Last: s.LastCommit}
 	o := s.Options
 	d.Options = options{o.Seed, o.Auth, o.Tokens, o.Replicas, o.Trace, o.Replay}
@@ -99,7 +100,8 @@ func (w *writer) event(e *mvcc.Event) {
 
 // server writes what a replica has and the store has not.
 func (w *writer) server(r sim.ServerState) server {
-	x := server{Position: w.at(r.Position), Alone: map[string]uint64{}, Lags: r.Lags, Cut: r.Cut, Filled: r.Filled, Caches: map[string]cache{},
+	x := server{Position: w.at(r.Position), Alone: map[string]uint64{}, Lags: r.Lags, Cut: r.Cut, Filled: r.Filled,
+		Caches:  map[string]cache{},
 		Unready: r.Unready}
 	for _, name := range object.SortedKeys(r.Alone) {
 		x.Alone[name] = w.at(r.Alone[name])

@@ -17,8 +17,8 @@ func Random(seed uint64, n int, resources ...string) Plan {
 type Swarm struct {
 	// Resources are what the faults are about. Empty: everything.
 	Resources []string
-	// Replicas is how many replicas there are to lag, restart and, if the Level allows it, be cut off. Each is resumed after
-	// a while. 0: nothing is done to replicas.
+	// Replicas is how many replicas there are to lag, restart and, if the Level allows it, be cut off. Each is resumed
+	// after a while. 0: nothing is done to replicas.
 	Replicas int
 	// Streams allows faults after which a watch says nothing until the faults are cleared (hold) or its connection breaks
 	// 45 s later (stall), as a client notices that sends pings (client-go: 30 s and 15 s).

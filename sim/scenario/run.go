@@ -177,3 +177,19 @@ func Difference(want, got string) string {
 	}
 	return fmt.Sprintf("the transcript differs from line %d on (- recorded, + now):\n%s", i+1, out.String())
 }
+
+// firstDifference shows the first frame in which two runs differ.
+func firstDifference(a, b []Frame) string {
+	for i := range a {
+		if i >= len(b) {
+			return "the second one ends before " + string(a[i].AppendJSON(nil))
+		}
+		x, y := newFingerprint(), newFingerprint()
+		x.add(&a[i])
+		y.add(&b[i])
+		if x.text() != y.text() {
+			return string(a[i].AppendJSON(nil)) + "\nand " + string(b[i].AppendJSON(nil))
+		}
+	}
+	return "the second one goes on"
+}

@@ -80,19 +80,3 @@ func updating() bool {
 	}
 	return os.Getenv("KUBESIM_UPDATE") == "1"
 }
-
-// firstDifference shows the first frame in which two runs differ.
-func firstDifference(a, b []Frame) string {
-	for i := range a {
-		if i >= len(b) {
-			return "the second one ends before " + string(a[i].AppendJSON(nil))
-		}
-		x, y := newFingerprint(), newFingerprint()
-		x.add(&a[i])
-		y.add(&b[i])
-		if x.text() != y.text() {
-			return string(a[i].AppendJSON(nil)) + "\nand " + string(b[i].AppendJSON(nil))
-		}
-	}
-	return "the second one goes on"
-}

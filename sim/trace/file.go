@@ -59,7 +59,8 @@ type recordLine struct {
 
 // AppendJSON appends the header as one line of JSON without its end.
 func (h *Header) AppendJSON(b []byte) []byte {
-	line, err := json.Marshal(headerLine{Format, h.Seed, h.Versions, h.Go, h.Module, h.Level, h.Dropped, h.Hash, h.Semantic})
+	line, err := json.Marshal(headerLine{Format, h.Seed, h.Versions, h.Go, h.Module, h.Level, h.Dropped, h.Hash,
+		h.Semantic})
 	if err != nil {
 		panic("trace: a header cannot be printed: " + err.Error())
 	}
@@ -116,7 +117,8 @@ func (l *Log) parseHeader(line []byte) error {
 		return fmt.Errorf("no header: %w", err)
 	}
 	if h.Trace != Format {
-		return fmt.Errorf("want a header with \"trace\":%d, not %d: record the run again with this version", Format, h.Trace)
+		return fmt.Errorf("want a header with \"trace\":%d, not %d: record the run again with this version",
+			Format, h.Trace)
 	}
 	l.Header = Header{h.Seed, h.Versions, h.Go, h.Module, h.Level, h.Dropped, h.Hash, h.Semantic}
 	return nil

@@ -35,7 +35,8 @@ func (c *Cache) State() State {
 
 // Load returns a cache without watches that remembers s.
 func Load(s State, position *Position) *Cache {
-	c := &Cache{prefix: s.Prefix, position: position, capacity: min(max(s.Capacity, capacityMin), capacityMax), listRev: s.ListRev,
+	c := &Cache{prefix: s.Prefix, position: position, capacity: min(max(s.Capacity, capacityMin), capacityMax),
+		listRev: s.ListRev,
 		evicted: s.Evicted, floor: s.Floor, ring: make([]entry, len(s.Ring))}
 	for i, e := range s.Ring {
 		c.ring[i] = entry{&Event{Event: e.Event}, e.View, e.At}

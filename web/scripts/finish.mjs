@@ -57,12 +57,12 @@ for (const [name, limit] of Object.entries(budgets)) {
 }
 
 if (process.argv.includes('--dist')) {
-  for (const file of files) {
+  // Those of the engine came with it from the build of the engine.
+  for (const file of small.filter(file => statSync(join(dist, file)).size >= 200)) {
     const path = join(dist, file)
-    if (statSync(path).size < 200 || /\.(png|bin)$/.test(file)) continue
     const bytes = readFileSync(path)
-    if (!existsSync(`${path}.br`) || !file.startsWith('engine/')) writeFileSync(`${path}.br`, brotli(bytes))
-    if (!existsSync(`${path}.gz`) || !file.startsWith('engine/')) writeFileSync(`${path}.gz`, gzipSync(bytes, { level: 9 }))
+    writeFileSync(`${path}.br`, brotli(bytes))
+    writeFileSync(`${path}.gz`, gzipSync(bytes, { level: 9 }))
   }
 }
 process.exit(heavy ? 1 : 0)
