@@ -31,7 +31,7 @@ help: ## print this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1	/' | awk -F '\t' '{ printf "  %-17s %s\n", $$1, $$2 }'
 
 run: ## build and start kubesim serve with the page; it prints its URL and the kubectl line to try (RUNFLAGS)
-	@if command -v npm >/dev/null; then $(MAKE) --no-print-directory web >&2; \
+	@if command -v npm >/dev/null; then $(MAKE) --no-print-directory web WASMFLAGS=--fast >&2; \
 	else echo "left out: the page needs npm (https://nodejs.org, or: apt-get install npm)" >&2; fi
 	$(GO) run ./fake/cmd/kubesim serve $$(if [ -f web/dist/index.html ]; then echo --web web/dist; fi) $(RUNFLAGS)
 

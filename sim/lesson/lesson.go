@@ -59,28 +59,35 @@ var library = sync.OnceValues(func() ([]*Lesson, error) { return load(data) })
 // All returns the lessons in the order in which they are meant to be taken.
 func All() ([]*Lesson, error) { return library() }
 
-// Find returns the lesson with the id.
+// Find returns the lesson with the id. It reads that one only: a page waits for its first lesson.
 func Find(id string) (*Lesson, error) {
-	all, err := All()
+	ids, err := order(data)
 	if err != nil {
 		return nil, err
 	}
-	for _, l := range all {
-		if l.ID == id {
-			return l, nil
-		}
+	if !slices.Contains(ids, id) {
+		return nil, fmt.Errorf("there is no lesson %q", id)
 	}
-	return nil, fmt.Errorf("there is no lesson %q", id)
+	return open(data, id)
 }
 
-// load reads all lessons of a file system: data/order.txt names them line by line.
-func load(files fs.FS) ([]*Lesson, error) {
-	order, err := fs.ReadFile(files, "data/order.txt")
+// order returns the ids of all lessons: data/order.txt names them line by line.
+func order(files fs.FS) ([]string, error) {
+	text, err := fs.ReadFile(files, "data/order.txt")
 	if err != nil {
 		return nil, fmt.Errorf("lessons: %w", err)
 	}
+	return lines(string(text)), nil
+}
+
+// load reads all lessons of a file system.
+func load(files fs.FS) ([]*Lesson, error) {
+	ids, err := order(files)
+	if err != nil {
+		return nil, err
+	}
 	var all []*Lesson
-	for _, id := range lines(string(order)) {
+	for _, id := range ids {
 		l, err := open(files, id)
 		if err != nil {
 			return nil, err

@@ -1,8 +1,12 @@
 // A static host for the browser tests: it serves dist with the same headers as any good host, sends .br where there is
-// one,. It listens on a port that the system chooses.
+// one. It listens on a port that the system chooses.
 import { createReadStream, existsSync, statSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { extname, join, normalize } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+const piece = 16 * 1024 // bytes that a line carries at once
 
 const root = new URL('../dist/', import.meta.url).pathname
 
@@ -11,9 +15,24 @@ const types = {
   '.json': 'application/json', '.wasm': 'application/wasm', '.bin': 'application/octet-stream',
 }
 
-/** serve starts the host; down() refuses everything from then on, stop() ends it. */
-export async function serve() {
+/**
+ * serve starts the host; down() refuses everything from then on, stop() ends it. Behind a line {bytesPerSecond, latency
+ * in ms} all answers share its capacity. (Chromium's own emulation waits for each piece anew once it has unpacked the one
+ * before, so that it counts the unpacking twice.)
+ */
+export async function serve(line) {
   let refused = false
+  let free = 0 // when the line has carried all that was given to it
+  const carry = async (path, response) => {
+    const bytes = await readFile(path)
+    free = Math.max(free, performance.now() + line.latency)
+    for (let at = 0; at < bytes.length; at += piece) {
+      free += Math.min(piece, bytes.length - at) / line.bytesPerSecond * 1000
+      await sleep(Math.max(0, free - performance.now()))
+      response.write(bytes.subarray(at, at + piece))
+    }
+    response.end()
+  }
   const server = createServer((request, response) => {
     if (refused) return request.socket.destroy()
     const path = normalize(decodeURIComponent(new URL(request.url, 'http://host').pathname))
@@ -24,6 +43,7 @@ export async function serve() {
     const sent = brotli ? `${file}.br` : file
     if (brotli) headers['content-encoding'] = 'br'
     response.writeHead(200, { ...headers, 'content-length': statSync(sent).size })
+    if (line) return carry(sent, response)
     createReadStream(sent).pipe(response)
   })
   await new Promise(resolve => server.listen(0, '127.0.0.1', resolve))
