@@ -84,8 +84,9 @@ func (w world) start(setup func(controllerruntime.Manager) error, fatal func(*ht
 	connection := &mortal{next: cfg.Transport, fatal: fatal, die: cancel}
 	cfg.Transport = connection
 	options := controllerruntime.Options{
-		Metrics:    metricsserver.Options{BindAddress: "0"}, // no sockets in a bubble
-		Controller: controllerconfig.Controller{SkipNameValidation: new(true)},
+		Metrics: metricsserver.Options{BindAddress: "0"}, // no sockets in a bubble
+		// controller-runtime's own queue may leave a goroutine behind when it stops, which no bubble forgives.
+		Controller: controllerconfig.Controller{SkipNameValidation: new(true), UsePriorityQueue: new(false)},
 	}
 	if w.mapper != nil {
 		options.MapperProvider = func(*rest.Config, *http.Client) (meta.RESTMapper, error) { return w.mapper, nil }

@@ -83,8 +83,9 @@ func (s site) start() (stop func()) {
 	cfg := &rest.Config{Host: s.srv.URL(), Transport: s.srv.Transport(), QPS: -1, UserAgent: "operator"}
 	manager, err := controllerruntime.NewManager(cfg, controllerruntime.Options{
 		Scheme: Scheme(), WebhookServer: hooks,
-		Metrics:    metricsserver.Options{BindAddress: "0"}, // no sockets in a bubble
-		Controller: controllerconfig.Controller{SkipNameValidation: new(true)},
+		Metrics: metricsserver.Options{BindAddress: "0"}, // no sockets in a bubble
+		// controller-runtime's own queue may leave a goroutine behind when it stops, which no bubble forgives.
+		Controller: controllerconfig.Controller{SkipNameValidation: new(true), UsePriorityQueue: new(false)},
 	})
 	is.NoErr(err)
 	is.NoErr(Setup(manager))
