@@ -1,6 +1,10 @@
 package scenario
 
-import "testing"
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
 
 // BenchmarkDo is what an operation costs: a log of 100 creates and reads with a watch open, the World included.
 func BenchmarkDo(b *testing.B) {
@@ -37,4 +41,60 @@ func BenchmarkNew(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
+}
+
+// tenMinutes is a controller that keeps a pod for each of ten ConfigMaps for ten minutes, at a server that falls behind.
+const tenMinutes = `# A controller and two servers.
+replicas 2
+route op 2
+controller op -f rules.yaml
+%ssettle
+tick 1m
+lag 2
+delete pods a3 --grace 0
+settle
+tick 3m
+resume 2
+delete pods a4 --grace 0
+settle
+tick 6m
+never count pods > 10
+eventually within 5m count pods == 10
+
+-- rules.yaml --
+watch: [pods]
+rules:
+- name: make
+  for: configmaps
+  when: pods/{{name}} absent
+  do: create -f pod.yaml
+-- pod.yaml --
+apiVersion: v1
+kind: Pod
+metadata: {name: "{{name}}"}
+spec: {containers: [{name: c, image: i}]}
+`
+
+// BenchmarkTenMinutes runs ten minutes of two servers and a controller under the random faults of one seed after another.
+func BenchmarkTenMinutes(b *testing.B) {
+	var creates strings.Builder
+	for i := range 10 {
+		fmt.Fprintf(&creates, "create configmaps a%d\n", i)
+	}
+	f, err := ParseFile(fmt.Appendf(nil, tenMinutes, creates.String()))
+	if err != nil {
+		b.Fatal(err)
+	}
+	if out, err := Run(f, RunOptions{}); err != nil || out.Failure != nil {
+		b.Fatal(err, out.Failure)
+	}
+	sweep := NewSweep(f)
+	b.ResetTimer()
+	for i := range b.N {
+		if out, err := sweep.Run(uint64(i + 1)); err != nil || out.Failure != nil {
+			b.Fatalf("seed %d: %v %v", i+1, err, out.Failure)
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Milliseconds())/float64(b.N), "ms/scenario")
+	b.ReportMetric(3600*float64(b.N)/b.Elapsed().Seconds(), "seeds/h")
 }
