@@ -18,6 +18,12 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	p := s.Pend(q)
 	select {
+	case a := <-p.Answers: // at once. A client that has closed its half of the connection, which ends the context, reads it
+		s.write(w, r, a)
+		return
+	default:
+	}
+	select {
 	case a := <-p.Answers:
 		s.write(w, r, a)
 	case <-r.Context().Done():
