@@ -27,8 +27,9 @@ func setPriority(a *Attributes) *status.Status {
 		return resolvePriority(a)
 	case a.about(pods, Update): // what was set on create stays
 		for _, name := range []string{"priority", "preemptionPolicy"} {
-			if v, ok := a.Old.Get("spec", name); ok && v != nil {
-				a.Object.SetDefault(v, "spec", name)
+			v, had := a.Old.Get("spec", name)
+			if is, _ := a.Object.Get("spec", name); had && v != nil && is == nil {
+				a.set(v, "spec", name)
 			}
 		}
 	}

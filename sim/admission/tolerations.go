@@ -31,7 +31,7 @@ func tolerateUnusableNodes(a *Attributes) *status.Status {
 		}
 	}
 	if len(all) > len(own) {
-		a.Object.Set(all, "spec", "tolerations")
+		a.set(all, "spec", "tolerations")
 	}
 	return nil
 }

@@ -29,7 +29,7 @@ func (c *call) create() {
 		return
 	}
 	q := c.request(o)
-	obj, s := c.decode(media, o.level)
+	obj, s := c.decode(media, o.level, codec.Printed{})
 	if s != nil {
 		c.fail(s)
 		return
@@ -62,7 +62,11 @@ func (c *call) update() {
 		return
 	}
 	q := c.request(o)
-	obj, s := c.decode(media, o.level)
+	var from codec.Printed
+	if c.kindOf() == c.route.def.GVK {
+		from = c.s.Registry.Printed(q)
+	}
+	obj, s := c.decode(media, o.level, from)
 	if s == nil {
 		s = registry.CheckIdentity(q, obj)
 	}
@@ -124,13 +128,16 @@ func (c *call) checkBody() *status.Status {
 }
 
 // decode reads the body as the kind the path is about, with the defaults of its version.
-func (c *call) decode(media codec.Media, level codec.Level) (object.Object, *status.Status) {
-	obj, _, warnings, s := c.s.Decoder.Object(c.q.Body, media.String(), c.kindOf(), level)
+func (c *call) decode(media codec.Media, level codec.Level, from codec.Printed) (object.Object, *status.Status) {
+	obj, _, warnings, s := c.s.Decoder.Changed(c.q.Body, media.String(), c.kindOf(), level, from)
 	if s != nil {
 		return nil, s
 	}
 	for _, w := range warnings {
 		c.warn(w)
+	}
+	if from.Share && object.Same(obj["spec"], from.Object["spec"]) {
+		return obj, nil // which has its defaults
 	}
 	c.setDefaults(obj)
 	return obj, nil

@@ -188,7 +188,9 @@ func dropGated(off []gate, obj, old object.Object) {
 			continue
 		}
 		for _, path := range g.fields {
-			dropField(map[string]any(obj), path)
+			if top, _, _ := strings.Cut(path, "."); !object.Same(obj[top], old[top]) { // which has nothing to drop
+				dropField(map[string]any(obj), path)
+			}
 		}
 	}
 }

@@ -227,6 +227,9 @@ func roundResources(resources object.Object) {
 func roundUp(list map[string]any) {
 	for name, v := range list { // order does not matter
 		text, _ := v.(string)
+		if inThousandths(text) {
+			continue
+		}
 		if q, err := quantity.Parse(text); err == nil {
 			if rounded := q.RoundUp(-3); rounded.Cmp(q) != 0 {
 				list[name] = rounded.String()
@@ -234,3 +237,7 @@ func roundUp(list map[string]any) {
 		}
 	}
 }
+
+// inThousandths reports whether a quantity is plainly a multiple of a thousandth, as most are: a short whole number with a
+// suffix that is not below m. Others may be, too.
+func inThousandths(text string) bool { return len(text) < 16 && !strings.ContainsAny(text, ".nueE") }

@@ -187,3 +187,20 @@ func TestSumOfContainers(t *testing.T) {
 	is.Equal(sum["cpu"].Cmp(quantity.MustParse("5")), 0)      // the init container with the sidecar before it
 	is.Equal(sum["memory"].Cmp(quantity.MustParse("1Gi")), 0) // the regular container
 }
+
+func TestPlainThousandthsNeedNoRounding(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	plain := 0
+	for _, number := range []string{"0", "1", "-7", "+12", "999999999", "123456789012345", "0.5", "1.0001", "1e3", "1e-4"} {
+		for _, suffix := range []string{"", "n", "u", "m", "k", "M", "G", "T", "P", "E", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"} {
+			q, err := quantity.Parse(number + suffix)
+			if err == nil && inThousandths(number+suffix) {
+				is.Equal(q.RoundUp(-3).Cmp(q), 0) // rounding changes nothing
+				plain++
+			}
+		}
+	}
+	is.True(plain > 50)
+	is.True(!inThousandths("1500u"))
+}

@@ -21,7 +21,7 @@ func deploymentKind() kind {
 	return kind{
 		storage: "deployments.apps",
 		strategy: resource.Strategy{
-			HasStatus: true,
+			HasStatus: true, SpecOnly: true,
 			SpecChanged: func(obj, old object.Object) bool { // annotations are copied to the replica sets
 				return !object.SemanticEqual(obj["spec"], old["spec"]) ||
 					!object.SemanticEqual(obj.Map("metadata", "annotations"), old.Map("metadata", "annotations"))
@@ -50,7 +50,7 @@ func replicaSetKind() kind {
 	return kind{
 		storage: "replicasets.apps",
 		strategy: resource.Strategy{
-			HasStatus: true, SpecChanged: topChanged("spec"),
+			HasStatus: true, SpecOnly: true, SpecChanged: topChanged("spec"),
 			Validate:       func(_ *resource.Context, obj object.Object) field.ErrorList { return validateReplicaSet(obj, nil) },
 			ValidateUpdate: validateReplicaSetUpdate,
 			Warn:           warnReplicated,
@@ -77,7 +77,7 @@ func statefulSetKind() kind {
 	return kind{
 		storage: "statefulsets.apps",
 		strategy: resource.Strategy{
-			HasStatus: true, SpecChanged: topChanged("spec"), NameRule: field.NameDNSLabel,
+			HasStatus: true, SpecOnly: true, SpecChanged: topChanged("spec"), NameRule: field.NameDNSLabel,
 			Validate: func(_ *resource.Context, obj object.Object) field.ErrorList {
 				return validateStatefulSet(obj, nil, statefulRules{})
 			},

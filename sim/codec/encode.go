@@ -18,6 +18,11 @@ func Append(dst []byte, obj object.Object, t *schema.Type) []byte {
 }
 
 func appendStruct(dst []byte, m map[string]any, t *schema.Type) []byte {
+	return appendFields(dst, m, t, nil)
+}
+
+// appendFields prints a Go struct. p is nil for one that is neither an object nor its metadata.
+func appendFields(dst []byte, m map[string]any, t *schema.Type, p *printing) []byte {
 	dst = append(dst, '{')
 	start := len(dst)
 	left := len(m) // fields that were not met yet
@@ -38,7 +43,11 @@ func appendStruct(dst []byte, m map[string]any, t *schema.Type) []byte {
 			dst = append(dst, ',')
 		}
 		dst = append(append(append(dst, '"'), f.Name...), `":`...)
-		dst = appendValue(dst, v, f.Type, f.Pointer)
+		if p != nil {
+			dst = p.append(dst, v, f)
+		} else {
+			dst = appendValue(dst, v, f.Type, f.Pointer)
+		}
 	}
 	return append(dst, '}')
 }

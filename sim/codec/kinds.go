@@ -42,8 +42,15 @@ type body struct {
 // without kind or apiVersion has those of want. gvk is the kind of the body, which can differ from want in the version
 // only where the endpoint takes several (evictions). warnings are the texts of Warning headers.
 func (d *Decoder) Object(data []byte, mediaType string, want schema.GVK, level Level) (obj object.Object, gvk schema.GVK, warnings []string, s *status.Status) {
+	return d.Changed(data, mediaType, want, level, Printed{})
+}
+
+// Changed is Object for a body that is likely to be the changed form of an object of the kind want. What it has in common
+// with the printed form need not be read again.
+func (d *Decoder) Changed(data []byte, mediaType string, want schema.GVK, level Level, from Printed) (
+	obj object.Object, gvk schema.GVK, warnings []string, s *status.Status) {
 	if mediaType == JSON.String() {
-		if obj := d.plain(data, want); obj != nil {
+		if obj := d.plain(data, want, from); obj != nil {
 			return obj, want, nil, nil
 		}
 	}
@@ -80,12 +87,12 @@ func (d *Decoder) Object(data []byte, mediaType string, want schema.GVK, level L
 
 // plain reads a body that is nothing special: JSON of the very kind of the endpoint, a built-in one, with nothing wrong
 // in it. It returns nil for all others. It reads the body once where Object looks for the kind first.
-func (d *Decoder) plain(data []byte, want schema.GVK) object.Object {
+func (d *Decoder) plain(data []byte, want schema.GVK, from Printed) object.Object {
 	t := d.Kinds(want)
 	if t == nil {
 		return nil
 	}
-	obj, strict, err := decode(string(data), t)
+	obj, strict, err := decodeChanged(string(data), t, from)
 	if err != nil || len(strict) > 0 { // a kind or apiVersion in another case is an unknown field here
 		return nil
 	}

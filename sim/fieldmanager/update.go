@@ -105,6 +105,9 @@ func (l managed) gain(by By, operation, apiVersion string, set map[string]any) m
 	}
 	if old := l.find(e.id()); old != nil {
 		e.fields = plus(old.fields, set)
+		if object.Equal(e.fields, old.read) { // what it lost, it has again: the very map is printed faster
+			e.fields = old.read
+		}
 	}
 	return l.set(e)
 }

@@ -166,9 +166,27 @@ func equal(a, b any, semantic bool) bool {
 	return a == b
 }
 
+// Same reports whether two JSON values are one map that two objects share.
+func Same(a, b any) bool {
+	m, isMap := a.(map[string]any)
+	n, both := b.(map[string]any)
+	return isMap && both && sameMap(m, n)
+}
+
+func sameMap(a, b map[string]any) bool {
+	return reflect.ValueOf(a).Pointer() == reflect.ValueOf(b).Pointer()
+}
+
+// Own gives o a copy of a field that it shares with other, so that it can be changed.
+func (o Object) Own(name string, other Object) {
+	if Same(o[name], other[name]) {
+		o[name] = Copy(o[name])
+	}
+}
+
 func equalMaps(a, b map[string]any, semantic bool) bool {
-	if reflect.ValueOf(a).Pointer() == reflect.ValueOf(b).Pointer() {
-		return true // one map, which two objects share
+	if sameMap(a, b) {
+		return true
 	}
 	if !semantic && len(a) != len(b) {
 		return false

@@ -47,7 +47,7 @@ func (r *Registry) putForm(d *resource.Definition, obj object.Object) (*resource
 	r.Backend.Committed(event)
 	it := resource.ItemOf(d, event.KV)
 	if aux == any(it) && !late(d, obj) {
-		r.keep(d, it, nil, obj)
+		r.keep(d, it, nil, &resource.Tree{Object: obj})
 	}
 	return it, unreadable(it)
 }

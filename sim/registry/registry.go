@@ -150,14 +150,36 @@ func Convert(d *resource.Definition, obj object.Object) object.Object { return d
 
 // encode prints obj, in the hub version, as the item of revision rev; revision 0 leaves resourceVersion out.
 func (r *Registry) encode(d *resource.Definition, obj object.Object, rev uint64) *resource.Item {
-	hub := d.Hub
+	it, _ := r.encodeParts(d, obj, rev)
+	return it
+}
+
+// encodeParts is encode, which also says where the parts of the object stand in the item.
+func (r *Registry) encodeParts(d *resource.Definition, obj object.Object, rev uint64) (*resource.Item, []resource.Part) {
+	text, parts := r.print(d, obj, rev, codec.Printed{})
+	return resource.NewLine(d.Hub, obj, rev, bytes.Clone(text)), parts
+}
+
+// encodeChanged is encodeParts for an object that takes the place of item, at its revision. What the two share is not
+// printed again. The Bytes of the result last until the next object is printed.
+func (r *Registry) encodeChanged(d *resource.Definition, item *resource.Item, obj object.Object) (*resource.Item, []resource.Part) {
+	text, parts := r.print(d, obj, item.Rev, printed(item))
+	return resource.NewLine(d.Hub, obj, item.Rev, text), parts
+}
+
+// print prints obj and a newline into r.scratch.
+func (r *Registry) print(d *resource.Definition, obj object.Object, rev uint64, known codec.Printed) ([]byte, []resource.Part) {
 	if rev == 0 {
 		obj.Remove("metadata", "resourceVersion")
 	} else {
 		obj.Set(FormatRev(rev), "metadata", "resourceVersion")
 	}
-	r.scratch = append(codec.Append(r.scratch[:0], obj, hub.Layout()), '\n')
-	return resource.NewLine(hub, obj, rev, bytes.Clone(r.scratch))
+	text, parts := codec.AppendChanged(r.scratch[:0], obj, d.Hub.Layout(), known)
+	if CheckTrees {
+		checkPrinted(d, obj, text)
+	}
+	r.scratch = append(text, '\n')
+	return r.scratch, parts
 }
 
 // itemMax is the greatest size of a stored object in bytes (--max-request-bytes of etcd).
@@ -170,15 +192,15 @@ func (r *Registry) put(d *resource.Definition, obj object.Object) (*resource.Ite
 		return r.putForm(d, obj)
 	}
 	rev := r.Backend.Store().Rev() + 1
-	it := r.encode(d, obj, rev)
+	it, parts := r.encodeParts(d, obj, rev)
 	if tooLarge(d, it, obj) {
 		obj.Remove("metadata", "managedFields")
-		if it = r.encode(d, obj, rev); tooLarge(d, it, obj) {
+		if it, parts = r.encodeParts(d, obj, rev); tooLarge(d, it, obj) {
 			return nil, status.Plain("etcdserver: request is too large")
 		}
 	}
 	r.store(d, it)
-	r.keep(d, it, nil, obj)
+	r.keep(d, it, nil, &resource.Tree{Object: obj, Parts: parts})
 	return it, nil
 }
 

@@ -157,6 +157,10 @@ func (r *Registry) replace(q *Request, item *resource.Item, old, obj object.Obje
 		return nil, s
 	}
 	prepareUpdate(ctx, obj, old)
+	steady := q.Subresource == "" && unchanged(obj, old)
+	if ctx.Settled = steady && item.Settled(d.Hub); ctx.Settled && CheckTrees {
+		checkSettled(ctx, obj, old)
+	}
 	if errs := validateChanged(ctx, obj, old); len(errs) > 0 {
 		return nil, status.Invalid(d.Hub.Kinded(), q.Name, errs)
 	}
@@ -177,7 +181,11 @@ func (r *Registry) replace(q *Request, item *resource.Item, old, obj object.Obje
 	if s := r.unreachable(d, "update"); s != nil {
 		return nil, s
 	}
-	return r.commit(q, item, obj)
+	result, s := r.commit(q, item, obj)
+	if s == nil && steady {
+		result.Item.Settle(d.Hub)
+	}
+	return result, s
 }
 
 // commit stores obj unless nothing changed. An object whose deletion was waiting for its last finalizer goes away.
@@ -196,9 +204,9 @@ func (r *Registry) commit(q *Request, item *resource.Item, obj object.Object) (*
 	if d.Form != nil {
 		return r.commitForm(q, item, obj)
 	}
-	same := r.encode(d, obj, item.Rev)
+	same, parts := r.encodeChanged(d, item, obj)
 	if q.DryRun || bytes.Equal(d.Value(same), item.Raw()) {
-		return &Result{Item: same}, nil
+		return &Result{Item: r.encode(d, obj, item.Rev)}, nil
 	}
 	if s := q.ready(obj, item); s != nil {
 		return nil, s
@@ -209,7 +217,12 @@ func (r *Registry) commit(q *Request, item *resource.Item, obj object.Object) (*
 	}
 	it := same.At(r.Backend.Store().Rev() + 1)
 	r.store(d, it)
-	r.keep(d, it, item.Tree(), obj)
+	longer := len(it.Bytes) - len(same.Bytes) // of the revisions, which stand before all parts
+	for i := range parts {
+		parts[i].Start += longer
+		parts[i].End += longer
+	}
+	r.keep(d, it, item.Tree(), &resource.Tree{Object: obj, Parts: parts})
 	return &Result{Item: it}, nil
 }
 
@@ -267,6 +280,9 @@ func prepareUpdate(ctx *resource.Context, obj, old object.Object) {
 	if strategy.PrepareForUpdate != nil {
 		strategy.PrepareForUpdate(ctx, obj, old)
 	}
+	if strategy.Allocate == nil { // which writes to the object
+		share(obj, old)
+	}
 	if ctx.Subresource != "status" && strategy.SpecChanged != nil && strategy.SpecChanged(obj, old) {
 		obj.Set(old.Generation()+1, "metadata", "generation")
 	}
@@ -276,7 +292,11 @@ func prepareUpdate(ctx *resource.Context, obj, old object.Object) {
 // status and metadata, or all but status where CustomStatus says so.
 func isolateStatus(ctx *resource.Context, obj, old object.Object) {
 	if ctx.Subresource != "status" {
-		if ctx.Subresource == "" {
+		switch {
+		case ctx.Subresource != "":
+		case ctx.Definition.SharesUnchanged() && old["status"] != nil:
+			obj["status"] = old["status"]
+		default:
 			keepField(obj, old, "status")
 		}
 		return

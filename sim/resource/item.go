@@ -29,7 +29,9 @@ type Item struct {
 	// other is what another server has made of the stored object, the last one that read it.
 	other atomic.Pointer[Item]
 
-	tree atomic.Pointer[object.Object] // see Tree; nil most of the time
+	tree atomic.Pointer[Tree] // nil most of the time
+
+	settled atomic.Pointer[Definition] // see Settle
 
 	line  []byte // Bytes and a newline in one piece of memory, or nil
 	proto atomic.Pointer[[]byte]

@@ -36,6 +36,9 @@ type Strategy struct {
 	Uncached bool
 	// TTL is how long an object lives after its last write; 0: for ever.
 	TTL time.Duration
+	// SpecOnly: Default reads and writes spec alone, and PrepareForUpdate does not write to fields that obj shares with old
+	// (object.Same). See Definition.SharesUnchanged.
+	SpecOnly bool
 	// ChecksMetadataAgain: validation of an update checks the new metadata as that of a new object, too, as the real
 	// server's does for some kinds: causes are repeated once more.
 	ChecksMetadataAgain bool
@@ -90,6 +93,10 @@ type Context struct {
 	Name        string
 	DryRun      bool
 	User        User
+
+	// Settled says that an update leaves spec, annotations and name as they are, and that the update before did so, too,
+	// and was valid: what ValidateUpdate says about these alone it need not find out again.
+	Settled bool
 
 	// Warn adds a Warning header (code 299) to the answer.
 	Warn func(text string)

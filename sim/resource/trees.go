@@ -2,6 +2,21 @@ package resource
 
 import "github.com/kubesim/kubesim/sim/object"
 
+// Tree is the object of an item, and where its parts stand in the item's Bytes.
+type Tree struct {
+	Object object.Object // must not be changed, nor anything in it
+	Parts  []Part
+}
+
+// Part is the value of a field in a printed object. Fields at the top are named as they are; ManagedFields is one below.
+type Part struct {
+	Name       string
+	Start, End int // offsets in bytes
+}
+
+// ManagedFields is the name of the Part that metadata.managedFields are.
+const ManagedFields = "metadata.managedFields"
+
 // Trees keeps the objects of the items that were written last, so that the next write of one of them need not read it
 // from bytes: what is written is often written again soon.
 //
@@ -18,20 +33,22 @@ type Trees struct {
 // treesMax is how many trees are kept. One takes some ten times the memory of the printed object.
 const treesMax = 64
 
-// Keep makes obj the item's Tree. It must not be changed any more, nor anything in it.
-func (t *Trees) Keep(it *Item, obj object.Object) {
+// Keep makes tree the item's Tree.
+func (t *Trees) Keep(it *Item, tree *Tree) {
 	if old := t.items[t.next]; old != nil {
 		old.tree.Store(nil)
 	}
-	it.tree.Store(&obj)
+	it.tree.Store(tree)
 	t.items[t.next] = it
 	t.next = (t.next + 1) % treesMax
 }
 
-// Tree returns the object that was kept for the item, or nil. It must not be changed, nor anything in it.
-func (it *Item) Tree() object.Object {
-	if tree := it.tree.Load(); tree != nil {
-		return *tree
-	}
-	return nil
-}
+// Tree returns the tree that was kept for the item, or nil.
+func (it *Item) Tree() *Tree { return it.tree.Load() }
+
+// Settle notes that hub's ValidateUpdate has found nothing wrong with the item's object on an update of the main
+// resource that changed neither spec nor annotations.
+func (it *Item) Settle(hub *Definition) { it.settled.Store(hub) }
+
+// Settled reports whether Settle was called for hub.
+func (it *Item) Settled(hub *Definition) bool { return it.settled.Load() == hub }
