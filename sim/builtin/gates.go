@@ -181,14 +181,21 @@ func dropDisabled(s *resource.Strategy, off []gate) {
 	}
 }
 
-// dropGated drops the fields of disabled gates that old does not use.
+// dropGated drops the fields of disabled gates that old does not use. What obj shares with old is as it is to be.
 func dropGated(off []gate, obj, old object.Object) {
+	shared := func(path string) bool {
+		top, _, _ := strings.Cut(path, ".")
+		return object.Same(obj[top], old[top])
+	}
 	for _, g := range off {
+		if !slices.ContainsFunc(g.fields, func(path string) bool { return !shared(path) }) {
+			continue
+		}
 		if slices.ContainsFunc(g.fields, func(path string) bool { return uses(map[string]any(old), strings.TrimSuffix(path, "?")) }) {
 			continue
 		}
 		for _, path := range g.fields {
-			if top, _, _ := strings.Cut(path, "."); !object.Same(obj[top], old[top]) { // which has nothing to drop
+			if !shared(path) {
 				dropField(map[string]any(obj), path)
 			}
 		}

@@ -1,8 +1,6 @@
 package codec
 
 import (
-	"strings"
-
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
 	"github.com/kubesim/kubesim/sim/schema"
@@ -102,7 +100,8 @@ func (d *decoder) known(name string) any {
 		return nil
 	}
 	text := d.from.part(name)
-	if d.next(); len(text) == 0 || !strings.HasPrefix(d.text[d.pos:], string(text)) {
+	d.next()
+	if end := d.pos + len(text); len(text) == 0 || end > len(d.text) || d.text[d.pos:end] != string(text) {
 		return nil
 	}
 	d.pos += len(text)

@@ -22,7 +22,6 @@ type entry struct {
 	time   string         // as printed; "" for none
 	fields map[string]any // FieldsV1, see fieldset.go
 	raw    map[string]any // the entry as it stands in the object, nil once it changed
-	read   map[string]any // fields as they were read
 }
 
 // id tells entries apart: one manager has one entry per operation and subresource, and per apiVersion when it updates.
@@ -119,7 +118,6 @@ func decodeEntry(raw map[string]any, i int) (*entry, error) {
 	if e.fields, _ = fields.(map[string]any); ok && fields != nil && e.fields == nil {
 		return nil, fmt.Errorf("error decoding set: not a JSON object")
 	}
-	e.read = e.fields
 	return e, nil
 }
 

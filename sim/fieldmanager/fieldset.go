@@ -116,7 +116,7 @@ func both(a, b map[string]any) map[string]any {
 	return out
 }
 
-// plus returns the paths that are in a or b.
+// plus returns the paths that are in a or b: a itself where it has them all.
 func plus(a, b map[string]any) map[string]any {
 	if len(a) == 0 {
 		return b
@@ -130,7 +130,9 @@ func plus(a, b map[string]any) map[string]any {
 		x, ok := below(a, element)
 		node := y
 		if ok {
-			node = nodePlus(x, y)
+			if node = nodePlus(x, y); object.Same(node, x) {
+				continue
+			}
 		}
 		if !copied {
 			out, copied = maps.Clone(a), true
@@ -142,7 +144,7 @@ func plus(a, b map[string]any) map[string]any {
 
 func nodePlus(x, y map[string]any) map[string]any {
 	if len(x) == 0 && len(y) == 0 {
-		return leaf
+		return x
 	}
 	out := plus(x, y)
 	if isMember(x) || isMember(y) {

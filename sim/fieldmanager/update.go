@@ -2,6 +2,7 @@ package fieldmanager
 
 import (
 	"maps"
+	"time"
 
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
@@ -66,6 +67,11 @@ func (m *Manager) track(d *resource.Definition, live, obj object.Object, entries
 	if err != nil {
 		return nil, err
 	}
+	set := stripped(own.changed)
+	mine := entries.find(by.entry(opUpdate, d.GV()).id())
+	if !mine.has(own, set) {
+		mine = nil
+	}
 	kept := entries[:0]
 	for _, e := range entries {
 		v := m.version(d, e.apiVersion)
@@ -76,15 +82,43 @@ func (m *Manager) track(d *resource.Definition, live, obj object.Object, entries
 		if err != nil {
 			return nil, err
 		}
-		if e.lose(change); len(e.fields) > 0 {
+		if e != mine {
+			e.lose(change)
+		}
+		if len(e.fields) > 0 {
 			kept = append(kept, e)
 		}
 	}
 	entries = kept
-	if set := stripped(own.changed); len(set) > 0 {
+	switch {
+	case mine != nil:
+		mine.at(by.Time)
+	case len(set) > 0:
 		entries = entries.gain(by, opUpdate, d.GV(), set)
 	}
 	return entries.capped(), nil
+}
+
+// has reports whether the updater with the entry, nil for none, loses nothing by the change and has all of set, what it
+// is to gain, already: then it would lose the very paths that it gains.
+func (e *entry) has(c *change, set map[string]any) bool {
+	return e != nil && len(set) > 0 && len(c.removed) == 0 && object.Same(set, c.changed) && object.Same(plus(e.fields, set), e.fields)
+}
+
+// at sets the time of the entry.
+func (e *entry) at(now time.Time) {
+	if text := object.Time(now); text != e.time {
+		e.time, e.raw = text, nil
+	}
+}
+
+// entry returns an entry of the writer.
+func (by By) entry(operation, apiVersion string) *entry {
+	e := &entry{manager: by.Name, operation: operation, apiVersion: apiVersion, subresource: by.Subresource, time: object.Time(by.Time)}
+	if e.manager == "" {
+		e.manager = "unknown"
+	}
+	return e
 }
 
 // lose takes what changed away from the entry.
@@ -98,16 +132,10 @@ func (e *entry) lose(c *change) {
 
 // gain gives set to the updater by.
 func (l managed) gain(by By, operation, apiVersion string, set map[string]any) managed {
-	e := &entry{manager: by.Name, operation: operation, apiVersion: apiVersion, subresource: by.Subresource,
-		time: object.Time(by.Time), fields: set}
-	if e.manager == "" {
-		e.manager = "unknown"
-	}
+	e := by.entry(operation, apiVersion)
+	e.fields = set
 	if old := l.find(e.id()); old != nil {
 		e.fields = plus(old.fields, set)
-		if object.Equal(e.fields, old.read) { // what it lost, it has again: the very map is printed faster
-			e.fields = old.read
-		}
 	}
 	return l.set(e)
 }
@@ -185,15 +213,14 @@ var unowned = []string{"f:name", "f:namespace", "f:creationTimestamp", "f:selfLi
 
 // stripped returns a set without the fields that nobody owns.
 func stripped(set map[string]any) map[string]any {
-	meta, ok := below(set, "f:metadata")
-	set = without(set, "f:apiVersion", "f:kind", "f:metadata")
-	if !ok {
-		return set
-	}
-	rest := without(meta, unowned...)
-	rest = without(rest, ".")
-	if len(rest) > 0 {
-		set = replaced(set, "f:metadata", rest)
+	set = without(set, "f:apiVersion", "f:kind")
+	meta, _ := below(set, "f:metadata")
+	rest := without(without(meta, unowned...), ".")
+	switch {
+	case len(rest) == 0:
+		return without(set, "f:metadata")
+	case len(rest) < len(meta):
+		return replaced(set, "f:metadata", rest)
 	}
 	return set
 }
