@@ -41,52 +41,12 @@ func (s *Server) Load(files ...string) error {
 
 // LoadData is Load for the contents of a file. It fails no test.
 func (s *Server) LoadData(data []byte) error {
-	for i, doc := range documents(data) {
-		text, err := codec.YAMLToJSON(doc)
-		if err != nil {
-			return fmt.Errorf("document %d: %w", i+1, err)
-		}
-		if string(bytes.TrimSpace(text)) == "null" {
-			continue
-		}
-		obj, err := object.Parse(text)
-		if err == nil {
-			err = s.loadAll(obj)
-		}
-		if err != nil {
-			return fmt.Errorf("document %d: %w", i+1, err)
-		}
+	list, err := codec.Manifest(data)
+	if err != nil {
+		return err
 	}
-	return nil
-}
-
-// documents splits a YAML stream at lines of three dashes.
-func documents(data []byte) [][]byte {
-	var docs [][]byte
-	var doc []byte
-	for line := range bytes.Lines(data) {
-		rest, ok := bytes.CutPrefix(line, []byte("---"))
-		if rest = bytes.TrimSpace(rest); ok && (len(rest) == 0 || rest[0] == '#') {
-			docs, doc = append(docs, doc), nil
-			continue
-		}
-		doc = append(doc, line...)
-	}
-	return append(docs, doc)
-}
-
-// loadAll sends an object, or each item of a list.
-func (s *Server) loadAll(obj object.Object) error {
-	items, isList := obj["items"].([]any)
-	if !isList || !strings.HasSuffix(obj.Kind(), "List") {
-		return s.load(obj)
-	}
-	for _, x := range items {
-		m, ok := x.(map[string]any)
-		if !ok {
-			return fmt.Errorf("an item of the %s is no object", obj.Kind())
-		}
-		if err := s.load(m); err != nil {
+	for _, obj := range list {
+		if err := s.load(obj); err != nil {
 			return err
 		}
 	}

@@ -60,12 +60,6 @@ func TestAmbiguousCreate(t *testing.T) {
 		w.must(w.Create(w.t.Context(), owner("web", map[string]string{"revision": "1"})))
 		settle(time.Minute)
 
-		requests := &corev1.SecretList{}
-		w.must(w.List(w.t.Context(), requests))
-		want := 2
-		if fixed {
-			want = 1
-		}
-		w.is.Equal(len(requests.Items), want)
+		w.is.Equal(w.secrets(), map[bool]int{false: 2, true: 1}[fixed])
 	})
 }

@@ -71,12 +71,6 @@ func TestDoubleCreate(t *testing.T) {
 		w.srv.Faults.Clear() // the events arrive
 		settle(time.Second)
 
-		sets := &corev1.SecretList{}
-		w.must(w.List(w.t.Context(), sets))
-		want := 2
-		if fixed {
-			want = 1
-		}
-		w.is.Equal(len(sets.Items), want)
+		w.is.Equal(w.secrets(), map[bool]int{false: 2, true: 1}[fixed])
 	})
 }

@@ -64,6 +64,13 @@ func both(t *testing.T, story func(w world, fixed bool)) {
 	}
 }
 
+// secrets returns how many Secrets there are.
+func (w world) secrets() int {
+	list := &corev1.SecretList{}
+	w.must(w.List(w.t.Context(), list))
+	return len(list.Items)
+}
+
 // config is what a client begins with. Its name is what routes and faults know it by.
 func config(srv *fake.Server, name string) *rest.Config {
 	return &rest.Config{Host: srv.URL(), Transport: srv.Transport(), QPS: -1, UserAgent: name}

@@ -1,7 +1,6 @@
 package scenario
 
 import (
-	"bytes"
 	"fmt"
 	"maps"
 	"slices"
@@ -34,58 +33,14 @@ func (w *World) manifest(name string, template func(string) (string, error)) ([]
 	if err != nil {
 		return nil, err
 	}
-	list, err := parseManifest(text)
+	list, err := codec.Manifest([]byte(text))
+	if err == nil && len(list) == 0 {
+		err = fmt.Errorf("there is no object in it")
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	return list, nil
-}
-
-// parseManifest reads a YAML stream or JSON. The items of a List are taken one by one.
-func parseManifest(text string) ([]object.Object, error) {
-	var list []object.Object
-	for i, doc := range documents([]byte(text)) {
-		data, err := codec.YAMLToJSON(doc)
-		if err != nil {
-			return nil, fmt.Errorf("document %d: %w", i+1, err)
-		}
-		if string(bytes.TrimSpace(data)) == "null" {
-			continue
-		}
-		obj, err := object.Parse(data)
-		if err != nil {
-			return nil, fmt.Errorf("document %d is no object: %w", i+1, err)
-		}
-		items, isList := obj["items"].([]any)
-		if !isList || !strings.HasSuffix(obj.Kind(), "List") {
-			list = append(list, obj)
-			continue
-		}
-		for _, x := range items {
-			if m, ok := x.(map[string]any); ok {
-				list = append(list, m)
-			}
-		}
-	}
-	if len(list) == 0 {
-		return nil, fmt.Errorf("there is no object in it")
-	}
-	return list, nil
-}
-
-// documents splits a YAML stream at lines of three dashes.
-func documents(data []byte) [][]byte {
-	var docs [][]byte
-	var doc []byte
-	for line := range bytes.Lines(data) {
-		rest, ok := bytes.CutPrefix(line, []byte("---"))
-		if rest = bytes.TrimSpace(rest); ok && (len(rest) == 0 || rest[0] == '#') {
-			docs, doc = append(docs, doc), nil
-			continue
-		}
-		doc = append(doc, line...)
-	}
-	return append(docs, doc)
 }
 
 // literal makes the object of create RESOURCE NAME.

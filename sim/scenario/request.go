@@ -96,6 +96,13 @@ func (b *builder) location(d *resource.Definition, namespace, name string) strin
 	return path
 }
 
+// target returns the resource that the operation is about, and the name of its object, "" for all.
+func (b *builder) target() (d *resource.Definition, name string, err error) {
+	text, name := b.op.target(0)
+	d, err = b.w.resolve(text, b.replica)
+	return d, name, err
+}
+
 // namespace returns the one that a flag names, or else the given one, or else default.
 func (b *builder) namespace(given string) string {
 	if n := b.op.value("namespace"); n != "" {
@@ -153,8 +160,7 @@ func (b *builder) read() error {
 	if err != nil {
 		return err
 	}
-	text, name := b.op.target(0)
-	d, err := b.w.resolve(text, b.replica)
+	d, name, err := b.target()
 	if err != nil {
 		return err
 	}
@@ -179,8 +185,7 @@ func (b *builder) watch() error {
 	if err != nil {
 		return err
 	}
-	text, name := b.op.target(0)
-	d, err := b.w.resolve(text, b.replica)
+	d, name, err := b.target()
 	if err != nil {
 		return err
 	}

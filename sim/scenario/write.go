@@ -97,8 +97,7 @@ func (b *builder) patch() error {
 	if err != nil {
 		return err
 	}
-	text, name := b.op.target(0)
-	d, err := b.w.resolve(text, b.replica)
+	d, name, err := b.target()
 	if err != nil {
 		return err
 	}
@@ -169,8 +168,7 @@ func (b *builder) delete() error {
 		}
 		return nil
 	}
-	text, name := b.op.target(0)
-	d, err := b.w.resolve(text, b.replica)
+	d, name, err := b.target()
 	if err != nil {
 		return err
 	}

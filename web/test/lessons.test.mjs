@@ -2,9 +2,9 @@
 // solution (from sim/lesson/data) is typed. The checks are the engine's.
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
-import { after, before, test } from 'node:test'
-import { launch, open, ready, tabTo, type } from './browser.mjs'
-import { serve } from './server.mjs'
+import { test } from 'node:test'
+import { ready, tabTo, type } from './browser.mjs'
+import { hosted } from './hosted.mjs'
 
 const data = new URL('../../sim/lesson/data/', import.meta.url).pathname
 const lessons = readFileSync(`${data}order.txt`, 'utf8').split('\n').map(line => line.trim()).filter(line => line && !line.startsWith('#'))
@@ -28,22 +28,12 @@ function unquote(item) {
   return item.startsWith("'") ? item.slice(1, -1).replaceAll("''", "'") : item
 }
 
-let browser
-let host
-before(async () => {
-  host = await serve()
-  browser = await launch()
-})
-after(async () => {
-  await browser?.close()
-  await host?.stop()
-})
-
+const it = hosted()
 const step = page => page.locator('.guide .eyebrow').innerText()
 
 for (const id of lessons) {
   test(`lesson ${id}, by keyboard`, async () => {
-    const { context, page, faults } = await open(browser, host.url)
+    const { context, page, faults } = await it.open()
     await ready(page)
     await tabTo(page, '.bar nav button')
     await page.keyboard.press('Enter')

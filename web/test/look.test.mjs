@@ -1,27 +1,15 @@
 // How the page looks and reads: nothing for axe to find, nothing too wide, in both colour schemes.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import AxeBuilder from '@axe-core/playwright'
-import { launch, open as openIn, ready, type } from './browser.mjs'
-import { serve } from './server.mjs'
+import { ready, type } from './browser.mjs'
+import { hosted } from './hosted.mjs'
 
-let browser
-let host
-
-before(async () => {
-  host = await serve()
-  browser = await launch()
-})
-after(async () => {
-  await browser?.close()
-  await host?.stop()
-})
-
-const open = options => openIn(browser, host.url, options)
+const it = hosted()
 
 for (const colorScheme of ['light', 'dark']) {
   test(`axe finds nothing, ${colorScheme}`, async () => {
-    const { context, page } = await open({ colorScheme })
+    const { context, page } = await it.open({ colorScheme })
     await ready(page)
     const clean = async where => {
       const { violations } = await new AxeBuilder({ page }).analyze()
@@ -55,7 +43,7 @@ for (const colorScheme of ['light', 'dark']) {
 
 test('nothing is wider than a screen of 320 px, nor than one at 200 % zoom', async () => {
   for (const viewport of [{ width: 320, height: 640 }, { width: 720, height: 450 }]) {
-    const { context, page } = await open({ viewport })
+    const { context, page } = await it.open({ viewport })
     await ready(page)
     await type(page, 'create configmap narrow')
     for (const tab of ['console', 'objects', 'http', 'actors', 'log']) {

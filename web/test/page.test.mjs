@@ -1,26 +1,15 @@
 // What must hold of the page in a real browser. Every test loads the built page (dist) from a static host of its own.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
-import { hash, launch, open as openIn, ready, tabTo, type } from './browser.mjs'
+import { test } from 'node:test'
+import { hash, ready, tabTo, type } from './browser.mjs'
+import { hosted } from './hosted.mjs'
 import { serve } from './server.mjs'
 
-let browser
-let host
-
-before(async () => {
-  host = await serve()
-  browser = await launch()
-})
-after(async () => {
-  await browser?.close()
-  await host?.stop()
-})
-
-const open = (options, address) => openIn(browser, address ?? host.url, options)
+const it = hosted()
 const marks = page => page.locator('.mark').count()
 
 test('a request, its revision and its event are joined by one thread', async () => {
-  const { context, page, faults } = await open()
+  const { context, page, faults } = await it.open()
   await ready(page)
   const before = await marks(page)
   await type(page, 'create configmap threaded')
@@ -32,7 +21,7 @@ test('a request, its revision and its event are joined by one thread', async () 
 })
 
 test('undo takes one operation back, redo brings it again, with the same bytes', async () => {
-  const { context, page } = await open()
+  const { context, page } = await it.open()
   await ready(page)
   await type(page, 'create configmap one')
   const first = await hash(page)
@@ -48,12 +37,12 @@ test('undo takes one operation back, redo brings it again, with the same bytes',
 })
 
 test('a link brings the same world back', async () => {
-  const { context, page } = await open()
+  const { context, page } = await it.open()
   await ready(page)
   for (const line of ['create configmap a', 'tick 5m', 'lag 1', 'create configmap <img src=x onerror=alert(1)>']) await type(page, line)
   const { sum, link } = await hash(page)
   await page.waitForFunction(l => location.href === l, link)
-  const other = await open({}, link)
+  const other = await it.open({}, link)
   await ready(other.page)
   assert.equal((await hash(other.page)).sum, sum)
   assert.deepEqual(other.faults, [])
@@ -62,7 +51,7 @@ test('a link brings the same world back', async () => {
 })
 
 test('a damaged link says so and opens the first lesson', async () => {
-  const { context, page, faults } = await open({}, `${host.url}#v1.abc.AAAA`)
+  const { context, page, faults } = await it.open({}, `${it.host.url}#v1.abc.AAAA`)
   await ready(page)
   assert.match(await page.locator('.banner').innerText(), /could not be read/)
   await page.locator('.guide .dots').waitFor()
@@ -71,7 +60,7 @@ test('a damaged link says so and opens the first lesson', async () => {
 })
 
 test('scrubbing looks at the past, and a fork acts from there', async () => {
-  const { context, page } = await open()
+  const { context, page } = await it.open()
   await ready(page)
   await type(page, 'create configmap kept')
   await type(page, 'create configmap dropped')
@@ -88,7 +77,7 @@ test('scrubbing looks at the past, and a fork acts from there', async () => {
 })
 
 test('the timeline is walked without a mouse', async () => {
-  const { context, page } = await open()
+  const { context, page } = await it.open()
   await ready(page)
   await type(page, 'create configmap walked')
   await tabTo(page, '.mark', 'Shift+Tab')
@@ -105,7 +94,7 @@ test('the timeline is walked without a mouse', async () => {
 })
 
 test('an expired continue token and watch look expired before they are used', async () => {
-  const { context, page } = await open()
+  const { context, page } = await it.open()
   await ready(page)
   for (const line of ['create configmap a', 'create configmap b', 'list configmaps --limit 1', 'watch configmaps --name old', 'stop old', 'create configmap c', 'expire']) {
     await type(page, line)
@@ -118,7 +107,7 @@ test('an expired continue token and watch look expired before they are used', as
 })
 
 test('the editor sends a manifest, and the server\'s errors land on their lines', async () => {
-  const { context, page, faults } = await open()
+  const { context, page, faults } = await it.open()
   await ready(page)
   await page.locator('#tab-objects').click()
   await page.locator('button', { hasText: 'New' }).click()
@@ -140,7 +129,7 @@ test('the editor sends a manifest, and the server\'s errors land on their lines'
 })
 
 test('raw HTTP in every form, protobuf opened field by field', async () => {
-  const { context, page } = await open()
+  const { context, page } = await it.open()
   await ready(page)
   await type(page, 'create configmap wired')
   await page.locator('#tab-http').click()
@@ -153,12 +142,12 @@ test('raw HTTP in every form, protobuf opened field by field', async () => {
 })
 
 test('the recording plays while the engine is on its way, and the engine takes over with the same frames', async () => {
-  const context = await browser.newContext({ serviceWorkers: 'block' })
+  const context = await it.browser.newContext({ serviceWorkers: 'block' })
   const page = await context.newPage()
   let letGo
   const held = new Promise(resolve => { letGo = resolve })
   await page.route('**/core-*.wasm', async route => { await held; await route.continue() })
-  await page.goto(host.url)
+  await page.goto(it.host.url)
   await page.locator('.mark').first().waitFor()
   await page.locator('.guide .dots').waitFor()
   assert.match(await page.locator('.engine').innerText(), /recording/)
@@ -169,7 +158,7 @@ test('the recording plays while the engine is on its way, and the engine takes o
 })
 
 test('a rule in CEL brings the larger engine, with the world as it was', async () => {
-  const { context, page, faults } = await open()
+  const { context, page, faults } = await it.open()
   await ready(page)
   await type(page, 'create configmap before')
   await page.locator('#tab-objects').click()
@@ -197,7 +186,7 @@ test('a rule in CEL brings the larger engine, with the world as it was', async (
 })
 
 test('a world goes out as a scenario file and comes back', async () => {
-  const { context, page } = await open()
+  const { context, page } = await it.open()
   await ready(page)
   await page.locator('.bar nav button', { hasText: 'Lessons' }).click()
   await page.locator('dialog button', { hasText: 'Free play' }).click()
@@ -217,7 +206,7 @@ test('a world goes out as a scenario file and comes back', async () => {
 })
 
 test('a crash is told, and a restart replays the log', async () => {
-  const { context, page } = await open()
+  const { context, page } = await it.open()
   await ready(page)
   await type(page, 'create configmap survivor')
   const { sum } = await hash(page)
@@ -232,7 +221,7 @@ test('a crash is told, and a restart replays the log', async () => {
 
 test('the page works offline after the first visit', async () => {
   const other = await serve()
-  const { context, page } = await open({ serviceWorkers: 'allow' }, other.url)
+  const { context, page } = await it.open({ serviceWorkers: 'allow' }, other.url)
   await ready(page)
   await page.evaluate(() => navigator.serviceWorker.ready)
   await page.waitForFunction(() => navigator.serviceWorker.controller !== null)
@@ -248,7 +237,7 @@ test('the page works offline after the first visit', async () => {
 })
 
 test('situations run with one key', async () => {
-  const { context, page } = await open()
+  const { context, page } = await it.open()
   await ready(page)
   await page.locator('body').press('s')
   await page.locator('dialog').waitFor()
