@@ -146,6 +146,7 @@ func defineOne(set *schema.Set, r schema.Resource, known map[string]*kind) *reso
 		d.Subresources = append(d.Subresources, sub)
 	}
 	d.Connect = k.connectSelf
+	k.strategy.Looks = looks(d.Storage)
 	d.Strategy = &k.strategy
 	if d.Default = k.defaults[r.Version]; d.Default == nil {
 		d.Default = k.defaults[""]
@@ -165,11 +166,11 @@ func defineOne(set *schema.Set, r schema.Resource, known map[string]*kind) *reso
 }
 
 func (c column) define(set *schema.Set) resource.Column {
-	text := c.text
+	out := resource.Column{Name: c.name, Type: c.kind, Format: c.format, Priority: c.priority, Description: c.text}
 	if c.typeName != "" {
-		text = set.Doc(c.typeName, c.field)
+		out.Describe = func() string { return set.Doc(c.typeName, c.field) }
 	}
-	return resource.Column{Name: c.name, Type: c.kind, Format: c.format, Priority: c.priority, Description: text}
+	return out
 }
 
 // streams are the subresources that stream or proxy; they are not simulated.

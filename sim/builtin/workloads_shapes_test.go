@@ -95,7 +95,7 @@ func TestColumnsAreDescribed(t *testing.T) {
 	}
 	for _, rt := range shapes {
 		for _, c := range rt.kind(t).columns {
-			if c.define(set).Description == "" {
+			if d := c.define(set); d.Description == "" && (d.Describe == nil || d.Describe() == "") {
 				t.Errorf("%s: column %s has no description", rt.storage, c.name)
 			}
 		}

@@ -73,7 +73,11 @@ func appendColumns(dst []byte, columns []resource.Column) []byte {
 		dst = object.AppendString(append(separate(dst, start), `{"name":`...), c.Name)
 		dst = object.AppendString(append(dst, `,"type":`...), c.Type)
 		dst = object.AppendString(append(dst, `,"format":`...), c.Format)
-		dst = object.AppendString(append(dst, `,"description":`...), c.Description)
+		text := c.Description
+		if c.Describe != nil {
+			text = c.Describe()
+		}
+		dst = object.AppendString(append(dst, `,"description":`...), text)
 		dst = strconv.AppendInt(append(dst, `,"priority":`...), int64(c.Priority), 10)
 		dst = append(dst, '}')
 	}

@@ -22,10 +22,14 @@ type column struct {
 // columnsOf returns the columns of a version and the function that prints a row. Without columns of its own a version
 // shows the age; a path that cannot be read ends the list.
 func columnsOf(list []any, docs *schema.Set) ([]resource.Column, func(time.Time, object.Object) resource.Row) {
-	heads := []resource.Column{{Name: "Name", Type: "string", Format: "name", Description: docs.Doc(ObjectMeta, "name")}}
+	doc := func(field string) func() string {
+		return func() string { return docs.Doc(ObjectMeta, field) }
+	}
+	heads := []resource.Column{{Name: "Name", Type: "string", Format: "name", Describe: doc("name")}}
+	var age func() string
 	if len(list) == 0 {
-		list = []any{map[string]any{"name": "Age", "type": "date", "jsonPath": ".metadata.creationTimestamp",
-			"description": docs.Doc(ObjectMeta, "creationTimestamp")}}
+		list = []any{map[string]any{"name": "Age", "type": "date", "jsonPath": ".metadata.creationTimestamp"}}
+		age = doc("creationTimestamp")
 	}
 	var columns []column
 	for _, x := range list {
@@ -41,7 +45,7 @@ func columnsOf(list []any, docs *schema.Set) ([]resource.Column, func(time.Time,
 		}
 		priority, _ := c.Int("priority")
 		heads = append(heads, resource.Column{Name: c.String("name"), Type: c.String("type"), Format: c.String("format"),
-			Description: text, Priority: int(priority)})
+			Description: text, Describe: age, Priority: int(priority)})
 		columns = append(columns, column{kind: c.String("type"), path: path})
 	}
 	return heads, func(now time.Time, obj object.Object) resource.Row {

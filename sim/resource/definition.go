@@ -121,6 +121,9 @@ type Reset struct {
 type Column struct {
 	Name, Type, Format, Description string
 	Priority                        int
+
+	// Describe returns the description, which takes some time to find the first time. nil: Description is it.
+	Describe func() string
 }
 
 // Row is one row of a Table: a JSON value per column, and conditions of the row (a completed pod).
