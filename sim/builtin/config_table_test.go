@@ -19,7 +19,7 @@ func TestColumns(t *testing.T) {
 			if name == "runtimeclasses.node.k8s.io" && c.name == "Handler" {
 				continue // the real server takes the text from a field that does not exist
 			}
-			if c.define(set).Description == "" {
+			if d := c.define(set); d.Description == "" && (d.Describe == nil || d.Describe() == "") {
 				t.Errorf("%s: column %s has no description", name, c.name)
 			}
 		}

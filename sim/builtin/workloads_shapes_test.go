@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/kubesim/kubesim/sim/object"
-	"github.com/kubesim/kubesim/sim/schema"
 )
 
 // shapes are objects with most fields of the kinds in the files beside this one.
@@ -85,19 +84,5 @@ func TestShapesDoNotPanic(t *testing.T) {
 			})
 			k.row(now, whole)
 		})
-	}
-}
-
-func TestColumnsAreDescribed(t *testing.T) {
-	set, err := schema.Load("1.36")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, rt := range shapes {
-		for _, c := range rt.kind(t).columns {
-			if d := c.define(set); d.Description == "" && (d.Describe == nil || d.Describe() == "") {
-				t.Errorf("%s: column %s has no description", rt.storage, c.name)
-			}
-		}
 	}
 }
