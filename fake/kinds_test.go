@@ -277,9 +277,18 @@ func (k *kindTest) must(method, path, contentType, body string, code int) object
 	return k.parse(text)
 }
 
+// readMore are the kinds whose stored form lacks something at first that readers see: the first PUT of what was read is
+// stored, though it looks as if it changed nothing, as on a real server (resource.Strategy.ReadsMore).
+var readMore = map[string]bool{"persistentvolumeclaims": true, "jobs.batch": true}
+
 // read reads the object in every format. What can be written back, written back changes nothing.
 func (k *kindTest) read() {
 	before := k.must("GET", k.path(), "", "", http.StatusOK)
+	if readMore[k.served.String()] {
+		now := k.must("PUT", k.path(), "application/json", string(object.JSON(map[string]any(before))), http.StatusOK)
+		k.is.True(now.ResourceVersion() != before.ResourceVersion()) // it was stored
+		before = now
+	}
 	for _, media := range []string{"application/json", "application/yaml", "application/vnd.kubernetes.protobuf"} {
 		code, header, text := k.ask("GET", k.path(), "", media, "")
 		k.is.Equal(code, http.StatusOK)

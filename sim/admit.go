@@ -5,7 +5,6 @@ import (
 	"github.com/kubesim/kubesim/sim/auth"
 	"github.com/kubesim/kubesim/sim/cel"
 	"github.com/kubesim/kubesim/sim/codec"
-	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/http"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/patch"
@@ -55,7 +54,7 @@ func (c *Cluster) AdmitTogether(call func(calls []func())) {
 // RoundTrip carries a request to an admission webhook.
 func (w *webhooks) RoundTrip(q *http.Request) (*http.Response, error) {
 	if w.transport == nil {
-		return nil, errNoTransport
+		return nil, admission.ErrNoTransport
 	}
 	return w.transport.RoundTrip(q)
 }
@@ -96,42 +95,4 @@ func (r *Replica) admit(reg *registry.Registry, table *resource.Table, who *auth
 			_ = admission.Uncount(ctx, item.Object, h.Write) // a quota that is gone has nothing to count
 		}
 	}
-}
-
-// withExpressions returns defs with a look at the expressions of policies and webhooks when they are written.
-func withExpressions(defs []*resource.Definition) []*resource.Definition {
-	out := make([]*resource.Definition, len(defs))
-	copies := map[*resource.Definition]*resource.Definition{}
-	for i, d := range defs {
-		out[i] = d
-		if d.Group != "admissionregistration.k8s.io" {
-			continue
-		}
-		own, strategy := *d, *d.Strategy
-		strategy.Validate = func(ctx *resource.Context, obj object.Object) field.ErrorList {
-			return append(checked(d.Strategy.Validate, ctx, obj), admission.CheckExpressions(d.Storage, obj, nil)...)
-		}
-		strategy.ValidateUpdate = func(ctx *resource.Context, obj, old object.Object) field.ErrorList {
-			var errs field.ErrorList
-			if d.Strategy.ValidateUpdate != nil {
-				errs = d.Strategy.ValidateUpdate(ctx, obj, old)
-			}
-			return append(errs, admission.CheckExpressions(d.Storage, obj, old)...)
-		}
-		own.Strategy = &strategy
-		out[i], copies[d] = &own, &own
-	}
-	for _, d := range out {
-		if hub := copies[d.Hub]; hub != nil && d.Group == "admissionregistration.k8s.io" {
-			d.Hub = hub
-		}
-	}
-	return out
-}
-
-func checked(validate func(*resource.Context, object.Object) field.ErrorList, ctx *resource.Context, obj object.Object) field.ErrorList {
-	if validate == nil {
-		return nil
-	}
-	return validate(ctx, obj)
 }

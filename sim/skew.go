@@ -129,7 +129,7 @@ func (o ReplicaOptions) profile(name string, skewed bool) (*profile, error) {
 		}
 		defs = builtin.DefinitionsWith(set, gates)
 	}
-	defs = withExpressions(withDefinitions(set, defs))
+	defs = withDefinitions(set, defs)
 	p := &profile{name: name, release: o.release(m), proxies: o.PeerProxy, set: set, hubs: map[string]*resource.Definition{}}
 	if skewed || len(o.StorageVersions) > 0 {
 		if defs, err = o.withDialect(set, defs); err != nil {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/kubesim/kubesim/sim/cel"
+	"github.com/kubesim/kubesim/sim/codec"
 	"github.com/kubesim/kubesim/sim/http"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
@@ -49,7 +50,7 @@ func (a *Attributes) version(obj object.Object, d *resource.Definition) object.O
 	case a.body() != nil:
 		return obj
 	case d == a.Definition.Hub || d == a.Definition && a.Definition.Form != nil:
-		return obj
+		return reduced(d, obj)
 	case d.Form != nil:
 		if a.Definition.Form == nil || a.Definition.Form.Convert == nil {
 			return obj
@@ -59,7 +60,16 @@ func (a *Attributes) version(obj object.Object, d *resource.Definition) object.O
 		}
 		return obj
 	}
-	return d.FromStored(obj)
+	return reduced(d, d.FromStored(obj))
+}
+
+// reduced returns an object without its empty lists and maps that are not printed: expressions and webhooks see what a
+// client would.
+func reduced(d *resource.Definition, obj object.Object) object.Object {
+	if t := d.Layout(); t != nil && d.Dialect == nil {
+		codec.Reduce(obj, nil, t)
+	}
+	return obj
 }
 
 // body defines the kind of the write's object where that is one of the subresource: Scale, Eviction. nil: it is that of

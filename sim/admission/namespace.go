@@ -26,7 +26,7 @@ func namespaceLifecycle(a *Attributes) *status.Status {
 		}
 		return nil
 	}
-	if !def.Namespaced || a.Operation == Delete || def.Resource == "localsubjectaccessreviews" {
+	if !def.Namespaced || a.Namespace == "" || a.Operation == Delete || def.Resource == "localsubjectaccessreviews" {
 		return nil
 	}
 	phase, exists := a.Objects.Field(Namespaces, "", a.Namespace, "status.phase")

@@ -186,11 +186,21 @@ type call struct {
 	review  object.Object
 	answer  object.Object
 	err     error
+
+	noService string // name of the webhook's service, if there is none of that name
 }
+
+// ErrNoTransport is the error of a Host's Transport that carries nothing.
+var ErrNoTransport = errors.New("kubesim: nothing carries requests to admission webhooks: register a function, or set a transport")
 
 // newCall makes the question.
 func (w *webhooks) newCall(a *Attributes, h *webhook, d *resource.Definition) *call {
 	c := &call{hook: h, kind: d}
+	if service := object.Object(h.Map("clientConfig", "service")); service != nil {
+		if name := service.String("name"); a.Objects.Get("services", service.String("namespace"), name) == nil {
+			c.noService = name
+		}
+	}
 	if effects := h.String("sideEffects"); a.DryRun && effects != "None" && effects != "NoneOnDryRun" {
 		c.err = status.BadRequest("admission webhook %q does not support dry run", h.name)
 		return c

@@ -142,6 +142,9 @@ func (w *webhooks) post(c *call) (ask, stop func()) {
 		if cause := context.Cause(ctx); cause != nil && errors.Is(err, context.Canceled) {
 			err = cause
 		}
+		if c.noService != "" && errors.Is(err, ErrNoTransport) {
+			err = fmt.Errorf("service %q not found", c.noService)
+		}
 		fail(fmt.Errorf("Post %q: %w", address, err))
 	}, stop
 }

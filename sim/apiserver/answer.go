@@ -21,6 +21,7 @@ func (c *call) negotiation() codec.Options {
 	if r := c.route; r != nil {
 		o.Custom = r.def.Custom
 		o.Transforms = true
+		o.NoTable = r.sub != nil && r.sub.NoTable || r.sub == nil && !r.def.Custom && r.def.Hub.Strategy.Virtual
 		o.List = r.verb == "list" && r.def.Allows("watch") || r.verb == "watch"
 	}
 	return o

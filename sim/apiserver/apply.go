@@ -1,6 +1,8 @@
 package apiserver
 
 import (
+	"strings"
+
 	"github.com/kubesim/kubesim/sim/codec"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/schema"
@@ -13,16 +15,43 @@ func (p *patcher) apply(current object.Object) (object.Object, *status.Status) {
 	if s != nil {
 		return nil, s
 	}
+	foreign := p.c.route.def.Custom && p.c.kindOf() != p.c.route.def.GVK
+	if foreign && len(current.List("metadata", "managedFields")) == 0 {
+		return nil, p.unconvertible("failed to create manager for existing fields: failed to convert live object", "", "")
+	}
 	reg := p.c.s.Registry
 	obj, s := reg.Fields.Apply(p.c.definition(), current, config, reg.By(p.q), p.o.force)
 	if s != nil {
 		return nil, s
 	}
+	if foreign && !sameButFields(current, obj) {
+		return nil, p.unconvertible("failed to convert new object", config.Namespace(), config.Name())
+	}
 	if s := p.checkRepeatedKeys(); s != nil {
 		return nil, s
 	}
-	p.c.setDefaults(obj)
+	if form := p.c.definition().Form; form != nil && p.c.kindOf() == p.c.definition().GVK {
+		form.Fill(obj)
+	} else {
+		p.c.setDefaults(obj)
+	}
 	return obj, nil
+}
+
+// unconvertible is the failure of an apply to the Scale of a custom resource: what merges it knows how to convert custom
+// resources only, so that a Scale can be applied as long as that changes nothing.
+func (p *patcher) unconvertible(what, namespace, name string) *status.Status {
+	kind := p.c.kindOf()
+	return status.Plain("%s (%s/%s; %s) to proper version: request to convert CR to an invalid group/version: %s",
+		what, namespace, name, kind, kind.GV())
+}
+
+// sameButFields reports whether two objects differ in nothing but their managedFields.
+func sameButFields(a, b object.Object) bool {
+	a, b = a.Copy(), b.Copy()
+	a.Remove("metadata", "managedFields")
+	b.Remove("metadata", "managedFields")
+	return object.SemanticEqual(map[string]any(a), map[string]any(b))
 }
 
 // checkRepeatedKeys complains about keys that the configuration has twice, after the merge: conflicts come first.
@@ -51,6 +80,9 @@ func (p *patcher) configuration() (object.Object, *status.Status) {
 		if err != nil {
 			return nil, status.BadRequest("error decoding YAML: error converting YAML to JSON: %v", err)
 		}
+		if _, _, err := codec.DecodeJSON(data, nil); err != nil {
+			return nil, status.BadRequest("error decoding YAML: error unmarshaling JSON: while decoding JSON: %v", err)
+		}
 		if config, err = object.Parse(data); err != nil {
 			config = object.Object{}
 		}
@@ -58,10 +90,19 @@ func (p *patcher) configuration() (object.Object, *status.Status) {
 	if have, want := parseGVK(config), p.c.kindOf(); have != want {
 		return nil, status.BadRequest("invalid object type: %s", have)
 	}
-	if managed, ok := config.Get("metadata", "managedFields"); ok && managed != nil {
-		return nil, status.BadRequest("metadata.managedFields must be nil")
+	if list, ok := config.Metadata()["managedFields"].([]any); ok { // what cannot be read is left to the schema
+		entries := map[string]any{"managedFields": object.Copy(list)}
+		if _, _, err := codec.Convert(entries, p.c.s.Decoder.Meta); err == nil {
+			return nil, status.BadRequest("metadata.managedFields must be nil")
+		}
 	}
 	return config, nil
 }
 
-func parseGVK(obj object.Object) schema.GVK { return schema.ParseGVK(obj.APIVersion(), obj.Kind()) }
+// parseGVK returns the kind that an object says it is of: none where its apiVersion cannot be read.
+func parseGVK(obj object.Object) schema.GVK {
+	if strings.Count(obj.APIVersion(), "/") > 1 {
+		return schema.GVK{}
+	}
+	return schema.ParseGVK(obj.APIVersion(), obj.Kind())
+}

@@ -77,8 +77,8 @@ func (c *call) deleteOptions() (o registry.DeleteOptions, dryRun bool, s *status
 // queryDeleteOptions reads DeleteOptions from the parameters of a DELETE without a body.
 func queryDeleteOptions(query url.Values) (object.Object, *status.Status) {
 	options := object.Object{}
-	if text := query.Get("gracePeriodSeconds"); text != "" {
-		n, err := strconv.ParseInt(text, 10, 64)
+	if query.Has("gracePeriodSeconds") {
+		n, err := strconv.ParseInt(query.Get("gracePeriodSeconds"), 10, 64)
 		if err != nil {
 			return nil, status.BadRequest("%s", err.Error())
 		}

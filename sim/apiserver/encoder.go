@@ -49,6 +49,9 @@ func (e *streamEncoder) encode(n watchcache.Notice) []byte {
 	if it != nil && it.Err != nil {
 		return e.encode(watchcache.Notice{Type: watchcache.Error, Status: status.Plain("%s", it.Err.Error())})
 	}
+	if e.f.As == "PartialObjectMetadataList" { // what a stream sends is no list: it ends
+		return nil
+	}
 	if n.Type == watchcache.Bookmark {
 		it = e.bookmark(n)
 	}
@@ -59,7 +62,7 @@ func (e *streamEncoder) encode(n watchcache.Notice) []byte {
 	case "Table":
 		return codec.AppendFrame(nil, n.Type, e.table(n, it))
 	case "PartialObjectMetadata":
-		return codec.AppendFrame(nil, n.Type, codec.AppendPartial(nil, versioned(e.d, it), e.f.AsVersion))
+		return codec.AppendFrame(nil, n.Type, codec.AppendPartial(nil, bare(e.d, it), e.f.AsVersion))
 	}
 	data := versioned(e.d, it)
 	return codec.AppendFrame(make([]byte, 0, len(data)+40), n.Type, data)
@@ -74,6 +77,9 @@ func (e *streamEncoder) bookmark(n watchcache.Notice) *resource.Item {
 			meta["annotations"] = map[string]any{initialEventsEnd: "true"}
 		}
 		obj := object.Object{"kind": hub.Kind, "apiVersion": hub.GV(), "metadata": meta}
+		if blank := hub.Strategy.Blank; blank != nil {
+			blank(obj)
+		}
 		it := &resource.Item{Rev: n.Rev, Bytes: codec.Append(nil, obj, hub.Layout())}
 		if n.Ended {
 			return it

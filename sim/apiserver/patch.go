@@ -1,15 +1,11 @@
 package apiserver
 
 import (
-	"errors"
-	"strings"
-
 	"github.com/kubesim/kubesim/sim/codec"
 	"github.com/kubesim/kubesim/sim/http"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/patch"
 	"github.com/kubesim/kubesim/sim/registry"
-	"github.com/kubesim/kubesim/sim/schema"
 	"github.com/kubesim/kubesim/sim/status"
 )
 
@@ -19,6 +15,10 @@ func (c *call) patch() {
 	kind, s := patch.Type(c.q.Header.Get("Content-Type"), d.Custom)
 	if s != nil {
 		c.fail(s)
+		return
+	}
+	if c.route.name == "" {
+		c.fail(status.BadRequest("name must be provided"))
 		return
 	}
 	if !c.negotiate() {
@@ -97,51 +97,46 @@ func (p *patcher) make(current object.Object) (object.Object, *status.Status) {
 // patched applies the patch to the object and reads the result as the kind of the path. Field errors of the result are
 // an error only under fieldValidation=Strict.
 func (p *patcher) patched(current object.Object) (obj object.Object, strict []string, s *status.Status) {
-	t := p.c.s.Schema.Kind(p.c.kindOf())
-	body := p.c.q.Body
-	doc := codec.Append(nil, current, t)
-	var shown string // what errors print as the value of the patch
-	switch p.kind {
-	case patch.JSONPatch:
-		doc, strict, s = patch.JSON(doc, body, p.level())
-		shown = string(doc)
-	case patch.MergePatch:
-		doc, strict, s = patch.Merge(doc, body, p.level())
-		shown = string(doc)
-	default:
-		var merged object.Object
-		if merged, shown, strict, s = patch.Strategic(current, body, t, p.level()); s == nil {
-			doc = object.JSON(map[string]any(merged))
-		}
+	if p.kind == patch.StrategicPatch {
+		return p.merged(current)
 	}
+	t, kind := p.c.s.Schema.Kind(p.c.kindOf()), p.c.kindOf()
+	apply := patch.Merge
+	if p.kind == patch.JSONPatch {
+		apply = patch.JSON
+	}
+	doc, strict, s := apply(codec.Append(nil, current, t), p.c.q.Body, p.level())
 	if s != nil {
 		return nil, nil, s
 	}
-	obj, more, err := p.c.s.Decoder.Decode(doc, p.c.kindOf(), t)
-	if kind := p.c.kindOf(); err == nil && parseGVK(obj) != kind {
-		err = p.otherKind(doc, kind)
-	}
+	obj, more, err := p.c.s.Decoder.Patched(doc, kind, t)
 	if err != nil {
-		return nil, nil, patch.Undecodable(shown, err)
+		return nil, nil, patch.Undecodable(string(doc), err)
 	}
 	if strict = append(strict, more...); len(strict) > 0 && p.o.level == codec.Strict {
-		return nil, nil, patch.StrictlyUndecodable(shown, strict)
+		return nil, nil, patch.StrictlyUndecodable(string(doc), strict)
 	}
 	return obj, strict, nil
 }
 
-// otherKind says why an object that the patch has given another kind or apiVersion cannot be read as the kind of the
-// path.
-func (p *patcher) otherKind(doc []byte, want schema.GVK) error {
-	_, _, _, s := p.c.s.Decoder.Object(doc, codec.JSON.String(), want, codec.Ignore)
-	if s == nil {
-		return nil
+// merged is patched for a strategic merge patch, whose result is not read from JSON: what it makes of apiVersion and
+// kind does not matter.
+func (p *patcher) merged(current object.Object) (obj object.Object, strict []string, s *status.Status) {
+	kind := p.c.kindOf()
+	t := p.c.s.Schema.Kind(kind)
+	result, shown, strict, s := patch.Strategic(current, p.c.q.Body, t, p.level())
+	if s != nil {
+		return nil, nil, s
 	}
-	_, why, found := strings.Cut(s.Message, "cannot be handled as a "+want.Kind+": ")
-	if !found {
-		why = s.Message
+	obj, unknown, err := codec.Convert(result, t)
+	if err != nil {
+		return nil, nil, patch.Undecodable(shown, err)
 	}
-	return errors.New(why)
+	obj["apiVersion"], obj["kind"] = kind.GV(), kind.Kind
+	if strict = append(strict, unknown...); len(strict) > 0 && p.o.level == codec.Strict {
+		return nil, nil, patch.StrictlyUndecodable(shown, strict)
+	}
+	return obj, strict, nil
 }
 
 func (p *patcher) level() patch.Level {

@@ -59,6 +59,10 @@ func (c *call) list() {
 	}
 	q := c.request(writeOptions{})
 	if o.Watch || c.route.watch {
+		if d := c.route.def; !d.Allows("watch") {
+			c.fail(status.MethodNotSupported(d.Resourced(), "watch"))
+			return
+		}
 		c.watch(q, o)
 		return
 	}
@@ -92,6 +96,10 @@ func (c *call) listOptions() (registry.ListOptions, *status.Status) {
 
 // watch answers with a stream.
 func (c *call) watch(q *registry.Request, o registry.ListOptions) {
+	if s := c.s.Registry.CheckWatch(q.Definition, o); s != nil {
+		c.fail(s)
+		return
+	}
 	if !c.negotiateStream() {
 		return
 	}
@@ -116,10 +124,6 @@ func (c *call) negotiateStream() bool {
 		return false
 	}
 	c.format = format
-	if format.As == "PartialObjectMetadataList" { // what a stream sends is no list: the real server ends it at once
-		c.write(200, nil)
-		return false
-	}
 	return true
 }
 

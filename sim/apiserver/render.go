@@ -20,12 +20,37 @@ func versioned(d *resource.Definition, it *resource.Item) []byte {
 	return codec.Append(nil, registry.Convert(d, it.Object()), d.Layout())
 }
 
+// bare is versioned for what shows no more than metadata. That of a built-in kind is the metadata in memory: without
+// the annotations in which a version keeps what it has no fields for, and without one that is none in memory.
+func bare(d *resource.Definition, it *resource.Item) []byte {
+	switch {
+	case d.Custom:
+		return versioned(d, it)
+	case d.Hub.Strategy.InnerAnnotation == "":
+		return it.Bytes
+	}
+	return codec.Append(nil, withoutInner(d, it.Object().Copy()), d.Hub.Layout())
+}
+
+// withoutInner removes Strategy.InnerAnnotation from obj.
+func withoutInner(d *resource.Definition, obj object.Object) object.Object {
+	if name := d.Hub.Strategy.InnerAnnotation; name != "" {
+		obj.Remove("metadata", "annotations", name)
+		if len(obj.Annotations()) == 0 {
+			obj.Remove("metadata", "annotations")
+		}
+	}
+	return obj
+}
+
 // object answers with one object in the negotiated format.
 func (c *call) object(code int, it *resource.Item) {
 	d := c.route.def
 	switch f := c.format; {
 	case f.As == "Table":
 		c.write(code, codec.Body(c.table([]*resource.Item{it}, codec.ListMeta{ResourceVersion: registry.FormatRev(it.Rev)}), f))
+	case f.As == "PartialObjectMetadataList" && d.Custom: // whose type in the real server is that of lists, too
+		c.fail(status.Plain("content is not a list"))
 	case f.As == "PartialObjectMetadataList":
 		c.fail(status.NotAcceptable("you requested PartialObjectMetadataList, but the requested object is not a list (" + goType(d, "") + ")"))
 	case f.Media == codec.Protobuf:
@@ -35,7 +60,7 @@ func (c *call) object(code int, it *resource.Item) {
 		}
 		c.write(code, codec.AppendEnvelope(nil, kind, c.s.message(d, it, f)))
 	case f.As == "PartialObjectMetadata":
-		c.write(code, codec.Body(codec.AppendPartial(nil, versioned(d, it), f.AsVersion), f))
+		c.write(code, codec.Body(codec.AppendPartial(nil, bare(d, it), f.AsVersion), f))
 	case f.Media == codec.JSON && !f.Pretty && d.Hub == d:
 		c.write(code, it.Line()) // the stored bytes themselves
 	default:
@@ -48,6 +73,13 @@ func (c *call) plain(code int, kind schema.GVK, obj object.Object) {
 	t := c.s.Schema.Kind(kind)
 	obj["kind"], obj["apiVersion"] = kind.Kind, kind.GV()
 	switch f := c.format; {
+	case f.As == "Table" && c.route.sub != nil && c.route.sub.Row != nil:
+		c.write(code, codec.Body(c.subTable(obj, codec.Append(nil, obj, t)), f))
+	case f.As == "PartialObjectMetadata" && f.Media == codec.Protobuf:
+		t = c.s.Schema.Kind(partialKind("v1", f.As))
+		c.write(code, codec.AppendEnvelope(nil, partialKind(f.AsVersion, f.As), codec.AppendProto(nil, codec.Partial(obj, f.AsVersion), t)))
+	case f.As == "PartialObjectMetadata":
+		c.write(code, codec.Body(codec.AppendPartial(nil, codec.Append(nil, obj, t), f.AsVersion), f))
 	case f.As != "":
 		c.fail(status.NotAcceptable("the resource " + c.route.def.Resourced().String() + " does not support being converted to a " + f.As))
 	case f.Media == codec.Protobuf:
@@ -57,13 +89,26 @@ func (c *call) plain(code int, kind schema.GVK, obj object.Object) {
 	}
 }
 
+// subTable prints the Table of the one body of a subresource; text is the body, printed.
+func (c *call) subTable(obj object.Object, text []byte) []byte {
+	d := &resource.Definition{Columns: c.route.sub.Columns, Row: c.route.sub.Row}
+	d.Hub = d
+	return codec.Table(d, []codec.TableRow{{Object: obj, JSON: text}}, codec.TableOptions{Version: c.format.AsVersion,
+		Include: c.q.Query.Get("includeObject"), Meta: codec.ListMeta{ResourceVersion: obj.String("metadata", "resourceVersion")},
+		Now: c.s.Registry.Backend.Now()})
+}
+
 // page answers with a list in the negotiated format.
 func (c *call) page(p *registry.Page) {
 	d, f := c.route.def, c.format
 	meta := codec.ListMeta{ResourceVersion: registry.FormatRev(p.Rev), Continue: p.Continue, Remaining: p.Remaining}
+	show := versioned
+	if f.As != "" {
+		show = bare
+	}
 	items := func(yield func([]byte) bool) {
 		for _, it := range p.Items {
-			if !yield(versioned(d, it)) {
+			if !yield(show(d, it)) {
 				return
 			}
 		}
@@ -105,9 +150,12 @@ func (c *call) table(items []*resource.Item, meta codec.ListMeta) []byte {
 }
 
 func (c *call) rows(items []*resource.Item) []codec.TableRow {
-	rows := make([]codec.TableRow, len(items))
+	rows, show := make([]codec.TableRow, len(items)), bare
+	if c.q.Query.Get("includeObject") == "Object" {
+		show = versioned
+	}
 	for i, it := range items {
-		rows[i] = codec.TableRow{Object: it.Object(), JSON: versioned(c.route.def, it)}
+		rows[i] = codec.TableRow{Object: it.Object(), JSON: show(c.route.def, it)}
 	}
 	return rows
 }
@@ -132,7 +180,14 @@ func (c *call) protoList(p *registry.Page, meta codec.ListMeta) []byte {
 // message prints an item, or its partial metadata, as a bare protobuf message in the version of d.
 func (s *Server) message(d *resource.Definition, it *resource.Item, f codec.Format) []byte {
 	if f.As != "" {
-		obj := codec.Partial(registry.Convert(d, it.Object()), f.AsVersion)
+		obj := it.Object() // see bare
+		switch {
+		case d.Custom:
+			obj = registry.Convert(d, obj)
+		case d.Hub.Strategy.InnerAnnotation != "":
+			obj = withoutInner(d, obj.Copy())
+		}
+		obj = codec.Partial(obj, f.AsVersion)
 		return codec.AppendProto(nil, obj, s.Schema.Kind(partialKind("v1", "PartialObjectMetadata")))
 	}
 	encode := func(obj object.Object) []byte { return codec.AppendProto(nil, registry.Convert(d, obj), d.Type()) }

@@ -1,6 +1,7 @@
 package apiserver
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/kubesim/kubesim/sim/http"
@@ -40,7 +41,11 @@ func find(table *resource.Table, in *info, method, path string) (*route, *status
 	if r.def == nil || inNamespace && !r.def.Namespaced || len(rest) > 1 && r.def.Namespaced && !inNamespace {
 		return nil, status.NoResource()
 	}
-	return r.below(rest[1:], inNamespace, method)
+	r, s := r.below(rest[1:], inNamespace, method)
+	if s == nil && inNamespace && r.namespace == "" && r.verb != "list" && r.verb != "watch" && r.verb != "create" {
+		return nil, status.BadRequest("Namespace parameter required.")
+	}
+	return r, s
 }
 
 // below resolves what follows the resource in the path: nothing, a name, a name and a subresource.
@@ -56,20 +61,27 @@ func (r *route) below(rest []string, inNamespace bool, method string) (*route, *
 	switch {
 	case len(rest) == 0:
 		r.verb = collectionVerbs[method]
+		if r.def.Namespaced && !inNamespace && !r.def.Allows("list") {
+			return nil, status.NoResource()
+		}
 		if r.def.Namespaced && !inNamespace && r.verb != "list" {
 			return nil, status.NoMethod()
 		}
 	case len(rest) == 1:
 		r.name, r.verb = rest[0], objectVerbs[method]
-		if r.def.Strategy.Virtual {
-			return nil, status.NoResource()
+		if !slices.ContainsFunc(r.def.Verbs, func(verb string) bool { return singleVerbs[verb] }) {
+			return nil, status.NoResource() // no path of it has a name
 		}
 	default:
 		r.name, r.sub = rest[0], r.def.Sub(rest[1])
-		if r.sub == nil || len(rest) > 2 && !r.sub.Stream {
+		if r.sub == nil || len(rest) > 2 && !proxies(r.sub) {
 			return nil, status.NoResource()
 		}
-		if r.verb = subresourceVerbs[method]; !r.sub.Allows(r.verb) {
+		r.verb = subresourceVerbs[method]
+		if proxies(r.sub) && (method == http.MethodHead || method == "OPTIONS") {
+			r.verb = "get"
+		}
+		if !r.sub.Allows(r.verb) {
 			return nil, status.NoMethod()
 		}
 		return r, nil
@@ -81,17 +93,23 @@ func (r *route) below(rest []string, inNamespace bool, method string) (*route, *
 }
 
 func (r *route) watching(rest []string, method string) (*route, *status.Status) {
-	if len(rest) > 1 {
+	if len(rest) > 1 || !r.def.Allows("watch") {
 		return nil, status.NoResource()
 	}
 	if len(rest) == 1 {
 		r.name = rest[0]
 	}
-	if r.verb = "watch"; method != http.MethodGet || !r.def.Allows("watch") {
+	if r.verb = "watch"; method != http.MethodGet {
 		return nil, status.NoMethod()
 	}
 	return r, nil
 }
+
+// proxies reports whether a subresource passes requests on: with any method, and to any path beneath it.
+func proxies(sub *resource.Subresource) bool { return sub.Stream && sub.Allows("delete") }
+
+// singleVerbs are the verbs of paths with a name.
+var singleVerbs = map[string]bool{"get": true, "update": true, "patch": true, "delete": true}
 
 var (
 	collectionVerbs = map[string]string{http.MethodGet: "list", http.MethodPost: "create", http.MethodDelete: "deletecollection"}

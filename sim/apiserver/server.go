@@ -99,6 +99,7 @@ func (s *Server) Do(q *Request, done func(*Answer)) {
 	c.header["Audit-Id"] = []string{c.auditID()}
 	in, err := parseInfo(q.Method, q.Path, q.Query)
 	if err != nil {
+		delete(c.header, "Cache-Control") // which a later filter sets
 		c.text(http.StatusInternalServerError, "Internal Server Error: \""+q.Path+"\": failed to create RequestInfo: "+err.Error()+"\n")
 		return
 	}
@@ -175,8 +176,13 @@ func (c *call) authenticate() *status.Status {
 	if s != nil {
 		return s
 	}
+	if auth.SpacedToken(c.q.Header) {
+		c.warn("the provided Authorization header contains extra space before the bearer token, and is ignored")
+	}
 	c.user = user
-	c.user, s = c.s.Auth.Impersonate(c.attributes(), c.q.Header, c.s.Registry.Reader())
+	if c.user, s = c.s.Auth.Impersonate(c.attributes(), c.q.Header, c.s.Registry.Reader()); s != nil {
+		c.header.Set("X-Content-Type-Options", "nosniff")
+	}
 	return s
 }
 
@@ -278,28 +284,6 @@ func (c *call) handle() {
 	default:
 		c.fail(status.NoMethod())
 	}
-}
-
-// streamPurpose says what a stream or proxy would need, and what a test can do without it.
-var streamPurpose = map[string]string{
-	"attach":      "there are no containers to attach to; test against an interface of your own in front of the call",
-	"exec":        "there are no containers to run a command in; test against an interface of your own in front of the call",
-	"log":         "there are no containers that write logs; set the pod's status through /status instead",
-	"portforward": "there are no containers that listen; connect to your own server in the test",
-	"proxy":       "there is nothing to connect to behind it; connect to your own server in the test",
-}
-
-// notSimulated answers for streams and proxies: there is no kubelet behind the simulator. Of an object that does not
-// exist it says so, as the real server does.
-func (c *call) notSimulated() *status.Status {
-	r := c.route
-	if c.s.Registry.Reader().Get(r.def.Storage, r.namespace, r.name) == nil {
-		return status.NotFound(r.def.Resourced(), r.name)
-	}
-	name := r.def.Resource + "/" + r.sub.Name
-	return &status.Status{Code: http.StatusNotImplemented, Reason: "NotImplemented",
-		Message: "kubesim does not simulate " + name + ": " + streamPurpose[r.sub.Name],
-		Details: &status.Details{Name: r.name, Group: r.def.Group, Kind: name}}
 }
 
 // request returns the registry's view of the call.

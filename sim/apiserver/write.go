@@ -107,8 +107,7 @@ func (c *call) result(code int, r *registry.Result, s *status.Status) {
 		if r.Status.Code != 0 {
 			code = r.Status.Code
 		}
-		c.format = codec.NegotiateError(c.accept(), c.negotiation())
-		c.writeStatus(code, r.Status)
+		c.writeStatus(code, r.Status) // in the encoding asked for; what it was to be turned into does not matter
 	case r.Created:
 		c.object(http.StatusCreated, r.Item)
 	default:
@@ -130,11 +129,11 @@ func (c *call) checkBody() *status.Status {
 // decode reads the body as the kind the path is about, with the defaults of its version.
 func (c *call) decode(media codec.Media, level codec.Level, from codec.Printed) (object.Object, *status.Status) {
 	obj, _, warnings, s := c.s.Decoder.Changed(c.q.Body, media.String(), c.kindOf(), level, from)
-	if s != nil {
-		return nil, s
-	}
 	for _, w := range warnings {
 		c.warn(w)
+	}
+	if s != nil {
+		return nil, s
 	}
 	if from.Share && object.Same(obj["spec"], from.Object["spec"]) {
 		return obj, nil // which has its defaults

@@ -115,6 +115,13 @@ func bearer(header string) string {
 	return parts[1]
 }
 
+// SpacedToken reports whether more than one space stands before the token of an Authorization header. Such a token does
+// not count; the client is warned.
+func SpacedToken(h http.Header) bool {
+	parts := strings.SplitN(strings.TrimSpace(h.Get("Authorization")), " ", 3)
+	return len(parts) == 3 && parts[1] == "" && strings.EqualFold(parts[0], "bearer")
+}
+
 // withGroup returns the groups with one more, unless it is there. It never changes its argument.
 func withGroup(groups []string, group string) []string {
 	if has(groups, group) {

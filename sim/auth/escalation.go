@@ -71,7 +71,7 @@ func (a *Auth) escalatingBinding(at Attributes, obj object.Object, objects resou
 	case problem != "" && bind.Resource == "":
 		return status.Plain("%s", problem)
 	case problem != "":
-		return status.NotFound(status.Resource{Group: rbacGroup, Resource: strings.TrimSuffix(bind.Resource, "s")}, name)
+		return status.NotFound(status.Resource{Group: at.Group, Resource: at.Resource}, name) // not the role's resource
 	}
 	if why := a.missing(at, rules, objects); why != "" {
 		return status.Forbidden(status.Resource{Group: at.Group, Resource: at.Resource}, obj.Name(), why)
@@ -96,7 +96,8 @@ func (a *Auth) missing(at Attributes, rules []Rule, objects resource.Reader) str
 	text := fmt.Sprintf("user %q (groups=%q) is attempting to grant RBAC permissions not currently held:\n%s",
 		at.User.Name, at.User.Groups, strings.Join(describe(lacking), "\n"))
 	if problem != "" {
-		text += "; resolution errors: [" + problem + "]"
+		// Here the resources of roles are named as the API names them, in the reasons of decisions as their files are.
+		text += "; resolution errors: [" + strings.ReplaceAll(problem, "role."+rbacGroup, "roles."+rbacGroup) + "]"
 	}
 	return text
 }

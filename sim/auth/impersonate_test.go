@@ -84,7 +84,7 @@ func TestEscalation(t *testing.T) {
 			"rolebindings.rbac.authorization.k8s.io \"b\" is forbidden: user \"alice\" (groups=[\"dev\" \"system:authenticated\"]) is attempting to grant RBAC permissions not currently held:\n" +
 				"{APIGroups:[\"*\"], Resources:[\"*\"], Verbs:[\"*\"]}\n{NonResourceURLs:[\"*\"], Verbs:[\"*\"]}"},
 		{"a binding to no role", "rolebindings", `{"metadata":{"name":"b"},"roleRef":{"apiGroup":"rbac.authorization.k8s.io","kind":"Role","name":"none"}}`, alice,
-			`role.rbac.authorization.k8s.io "none" not found`},
+			`rolebindings.rbac.authorization.k8s.io "none" not found`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			is := is.New(t)

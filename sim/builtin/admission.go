@@ -25,7 +25,7 @@ func admissionKinds() []kind {
 // admissionStrategy is what all kinds of admissionregistration.k8s.io have in common.
 func admissionStrategy(changed string, validate func(obj, old object.Object) field.ErrorList) resource.Strategy {
 	return resource.Strategy{
-		NeedsResourceVersion: true, SpecChanged: topChanged(changed), Warn: warnStaticName,
+		NeedsResourceVersion: true, AnyFinalizers: true, SpecChanged: topChanged(changed), Warn: warnStaticName,
 		Validate: func(_ *resource.Context, obj object.Object) field.ErrorList { return validate(obj, nil) },
 		ValidateUpdate: func(_ *resource.Context, obj, old object.Object) field.ErrorList {
 			return validate(obj, old)
@@ -42,9 +42,13 @@ func warnStaticName(ctx *resource.Context, obj, _ object.Object) {
 }
 
 func webhookKind(plural string) kind {
+	strategy := admissionStrategy("webhooks", validateWebhooks)
+	strategy.SpecChanged = func(obj, old object.Object) bool { // to this strategy [] is not the same as nothing
+		return !object.Equal(obj["webhooks"], old["webhooks"])
+	}
 	return kind{
 		storage:  plural + ".admissionregistration.k8s.io",
-		strategy: admissionStrategy("webhooks", validateWebhooks),
+		strategy: strategy,
 		defaults: everyVersion(func(obj object.Object) {
 			for _, hook := range objectsAt(obj, "webhooks") {
 				defaultWebhook(hook, plural == "mutatingwebhookconfigurations")
@@ -80,7 +84,7 @@ func admissionPolicyKind(plural string, validate func(obj, old object.Object) fi
 		},
 	}
 	if plural == "validatingadmissionpolicies" {
-		k.strategy.HasStatus, k.strategy.CustomStatus = true, true
+		k.strategy.HasStatus, k.strategy.CustomStatus, k.strategy.ApplyCreates = true, true, "status"
 		k.strategy.ValidateUpdate = validateValidatingPolicyUpdate
 	}
 	return k

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kubesim/kubesim/sim/cel"
 	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
@@ -24,9 +25,9 @@ AuditAnnotation: Key s, ValueExpression s
 func init() { goTypesText += admissionGoTypes }
 
 // validatePolicySpec checks what both kinds of policies have in common, up to the variables.
-func validatePolicySpec(obj, old object.Object, mutating bool) field.ErrorList {
+func validatePolicySpec(obj, old object.Object, mutating bool, e *expressions) field.ErrorList {
 	spec, before, p := objectAt(obj, "spec"), objectAt(old, "spec"), field.Root("spec")
-	errs := mustBeSetToOneOf(p.Child("failurePolicy"), spec.String("failurePolicy"), "Fail", "Ignore")
+	errs := mustBeOneOf(p.Child("failurePolicy"), spec.String("failurePolicy"), "Fail", "Ignore") // "" is not absent
 	if kind := objectAt(spec, "paramKind"); kind != nil {
 		errs = append(errs, validateParamKind(p.Child("paramKind"), kind)...)
 	}
@@ -43,16 +44,21 @@ func validatePolicySpec(obj, old object.Object, mutating bool) field.ErrorList {
 	}
 	if old == nil || !object.SemanticEqual(spec["paramKind"], before["paramKind"]) ||
 		!object.SemanticEqual(spec["matchConditions"], before["matchConditions"]) {
-		errs = append(errs, validateMatchConditions(p.Child("matchConditions"), objectsAt(spec, "matchConditions"))...)
+		errs = append(errs, validateMatchConditions(p.Child("matchConditions"), objectsAt(spec, "matchConditions"), e)...)
 	}
 	for i, v := range objectsAt(spec, "variables") {
-		errs = append(errs, validateVariable(p.Child("variables").Index(i), v)...)
+		errs = append(errs, validateVariable(p.Child("variables").Index(i), v, e)...)
 	}
 	return errs
 }
 
+func policyExpressions(obj, old object.Object) *expressions {
+	return expressionsOf(obj["spec"], old["spec"], present(obj, "spec", "paramKind"))
+}
+
 func validateValidatingPolicy(obj, old object.Object) field.ErrorList {
-	errs := validatePolicySpec(obj, old, false)
+	e := policyExpressions(obj, old)
+	errs := validatePolicySpec(obj, old, false, e)
 	spec, p := objectAt(obj, "spec"), field.Root("spec")
 	validations, audits := objectsAt(spec, "validations"), objectsAt(spec, "auditAnnotations")
 	if len(validations)+len(audits) == 0 {
@@ -60,7 +66,7 @@ func validateValidatingPolicy(obj, old object.Object) field.ErrorList {
 		return append(errs, field.Required(p.Child("validations"), detail), field.Required(p.Child("auditAnnotations"), detail))
 	}
 	for i, v := range validations {
-		errs = append(errs, validateValidation(p.Child("validations").Index(i), v)...)
+		errs = append(errs, validateValidation(p.Child("validations").Index(i), v, e)...)
 	}
 	p = p.Child("auditAnnotations")
 	if len(audits) > maxAuditAnnotations {
@@ -70,7 +76,7 @@ func validateValidatingPolicy(obj, old object.Object) field.ErrorList {
 	var keys []string
 	for i, a := range audits {
 		key := a.String("key")
-		errs = append(errs, validateAuditAnnotation(p.Index(i), obj.Name(), a)...)
+		errs = append(errs, validateAuditAnnotation(p.Index(i), obj.Name(), a, e)...)
 		if slices.Contains(keys, key) {
 			errs = append(errs, field.Duplicate(p.Index(i).Child("key"), key))
 		}
@@ -95,32 +101,35 @@ func validateValidatingPolicyUpdate(ctx *resource.Context, obj, old object.Objec
 }
 
 func validateMutatingPolicy(obj, old object.Object) field.ErrorList {
-	errs := validatePolicySpec(obj, old, true)
+	e := policyExpressions(obj, old)
+	errs := validatePolicySpec(obj, old, true, e)
 	spec, p := objectAt(obj, "spec"), field.Root("spec")
 	mutations := objectsAt(spec, "mutations")
 	if len(mutations) == 0 {
 		errs = append(errs, field.Required(p.Child("mutations"), "mutations must contain at least one item"))
 	}
 	for i, m := range mutations {
-		errs = append(errs, validateMutation(p.Child("mutations").Index(i), m)...)
+		errs = append(errs, validateMutation(p.Child("mutations").Index(i), m, e)...)
 	}
 	return append(errs, mustBeSetToOneOf(p.Child("reinvocationPolicy"), spec.String("reinvocationPolicy"), "IfNeeded", "Never")...)
 }
 
-func validateMutation(p field.Path, m object.Object) field.ErrorList {
+func validateMutation(p field.Path, m object.Object, e *expressions) field.ErrorList {
 	kind := m.String("patchType")
 	if kind != "JSONPatch" && kind != "ApplyConfiguration" {
 		return mustBeSetToOneOf(p.Child("patchType"), kind, "ApplyConfiguration", "JSONPatch")
 	}
-	own, other := "jsonPatch", "applyConfiguration"
+	own, other, want := "jsonPatch", "applyConfiguration", cel.JSONPatch
 	if kind == "ApplyConfiguration" {
-		own, other = other, own
+		own, other, want = other, own, cel.Object
 	}
 	var errs field.ErrorList
 	if patch := objectAt(m, own); patch == nil {
 		errs = append(errs, field.Required(p.Child(own), "must be specified when patchType is "+kind))
 	} else {
-		errs = append(errs, mustBeSet(p.Child(own, "expression"), strings.TrimSpace(patch.String("expression")))...)
+		at, text := p.Child(own, "expression"), strings.TrimSpace(patch.String("expression"))
+		errs = append(errs, mustBeSet(at, text)...)
+		errs = append(errs, e.check(at, text, cel.Declarations{Authorizer: true, Patch: true}, want)...)
 	}
 	if present(m, other) {
 		errs = append(errs, field.Invalid(p.Child(other), "{"+other+"}", "must not be specified when patchType is "+kind))
@@ -198,7 +207,7 @@ func validateParamKind(p field.Path, kind object.Object) field.ErrorList {
 var celReserved = []string{"true", "false", "null", "in", "as", "break", "const", "continue", "else", "for", "function", "if",
 	"import", "let", "loop", "package", "namespace", "return", "var", "void", "while"}
 
-func validateVariable(p field.Path, v object.Object) field.ErrorList {
+func validateVariable(p field.Path, v object.Object, e *expressions) field.ErrorList {
 	var errs field.ErrorList
 	name := v.String("name")
 	switch {
@@ -210,20 +219,23 @@ func validateVariable(p field.Path, v object.Object) field.ErrorList {
 	if strings.TrimSpace(v.String("expression")) == "" {
 		errs = append(errs, field.Required(p.Child("expression"), "expression is not specified"))
 	}
-	return errs
+	return append(errs, e.declare(p.Child("expression"), v)...)
 }
 
-func validateValidation(p field.Path, v object.Object) field.ErrorList {
+func validateValidation(p field.Path, v object.Object, e *expressions) field.ErrorList {
 	var errs field.ErrorList
 	if strings.TrimSpace(v.String("expression")) == "" {
 		errs = append(errs, field.Required(p.Child("expression"), "expression is not specified"))
 	}
+	errs = append(errs, e.check(p.Child("expression"), v.String("expression"), cel.Declarations{Authorizer: true}, cel.Bool)...)
 	for _, name := range []string{"messageExpression", "message"} {
 		text := v.String(name)
 		trimmed := strings.TrimSpace(text)
 		switch {
 		case text != "" && trimmed == "":
 			errs = append(errs, field.Invalid(p.Child(name), text, "must be non-empty if specified"))
+		case name == "messageExpression":
+			errs = append(errs, e.check(p.Child(name), text, cel.Declarations{}, cel.String)...)
 		case name == "message" && strings.ContainsAny(trimmed, "\n\r"):
 			errs = append(errs, field.Invalid(p.Child(name), text, "must not contain line breaks"))
 		}
@@ -234,7 +246,7 @@ func validateValidation(p field.Path, v object.Object) field.ErrorList {
 	return errs
 }
 
-func validateAuditAnnotation(p field.Path, policy string, a object.Object) field.ErrorList {
+func validateAuditAnnotation(p field.Path, policy string, a object.Object, e *expressions) field.ErrorList {
 	var errs field.ErrorList
 	key := a.String("key")
 	if policy == "" {
@@ -247,6 +259,8 @@ func validateAuditAnnotation(p field.Path, policy string, a object.Object) field
 		errs = append(errs, field.Required(p.Child("valueExpression"), "valueExpression is not specified"))
 	case size > maxAuditExpressionSize:
 		errs = append(errs, field.Required(p.Child("valueExpression"), fmt.Sprintf("must not exceed %d bytes in length", maxAuditExpressionSize)))
+	default:
+		errs = append(errs, e.check(p.Child("valueExpression"), a.String("valueExpression"), cel.Declarations{Authorizer: true}, cel.StringNull)...)
 	}
 	return errs
 }

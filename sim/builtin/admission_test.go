@@ -107,7 +107,7 @@ func TestValidatingPolicyRules(t *testing.T) {
 
 func TestMutatingPolicyRules(t *testing.T) {
 	ruleTest{storage: "mutatingadmissionpolicies.admissionregistration.k8s.io", base: policyJSON}.run(t, []ruleCase{
-		{name: "minimal", patch: `{"spec":{"reinvocationPolicy":"Never","mutations":[{"patchType":"JSONPatch","jsonPatch":{"expression":"[]"}}]}}`},
+		{name: "minimal", patch: `{"spec":{"reinvocationPolicy":"Never","mutations":[{"patchType":"JSONPatch","jsonPatch":{"expression":"[JSONPatch{}]"}}]}}`},
 		{name: "nothing", want: "spec.mutations: Required value: mutations must contain at least one item\nspec.reinvocationPolicy: Required value"},
 		{name: "mutations", patch: `{"spec":{"reinvocationPolicy":"X","mutations":[{},{"patchType":"X"},{"patchType":"JSONPatch","applyConfiguration":{"expression":"x"}},{"patchType":"ApplyConfiguration","applyConfiguration":{}}]}}`,
 			want: "spec.mutations[0].patchType: Required value\n" +
@@ -116,7 +116,7 @@ func TestMutatingPolicyRules(t *testing.T) {
 				`spec.mutations[2].applyConfiguration: Invalid value: "{applyConfiguration}": must not be specified when patchType is JSONPatch` + "\n" +
 				"spec.mutations[3].applyConfiguration.expression: Required value\n" +
 				`spec.reinvocationPolicy: Unsupported value: "X": supported values: "IfNeeded", "Never"`},
-		{name: "delete", patch: `{"spec":{"reinvocationPolicy":"Never","mutations":[{"patchType":"JSONPatch","jsonPatch":{"expression":"[]"}}],"matchConstraints":{"resourceRules":[{"operations":["DELETE"],"apiGroups":[""],"apiVersions":["v1"],"resources":["pods"]}]}}}`,
+		{name: "delete", patch: `{"spec":{"reinvocationPolicy":"Never","mutations":[{"patchType":"JSONPatch","jsonPatch":{"expression":"[JSONPatch{}]"}}],"matchConstraints":{"resourceRules":[{"operations":["DELETE"],"apiGroups":[""],"apiVersions":["v1"],"resources":["pods"]}]}}}`,
 			want: `spec.matchConstraints.resourceRules.operations: Unsupported value: "DELETE": supported values: "*", "CONNECT", "CREATE", "UPDATE"`},
 	})
 }

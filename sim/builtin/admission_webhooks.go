@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kubesim/kubesim/sim/cel"
 	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/selector"
@@ -15,6 +16,7 @@ import (
 type webhookRules struct {
 	anySideEffects, anyVersions, anyNames, anyConditions bool
 	selectors                                            selector.ValidateOptions
+	expressions                                          *expressions
 }
 
 func webhookRulesOf(hooks, old []object.Object) webhookRules {
@@ -46,6 +48,7 @@ func isReviewVersion(v string) bool { return slices.Contains(reviewVersions, v) 
 func validateWebhooks(obj, old object.Object) field.ErrorList {
 	hooks := objectsAt(obj, "webhooks")
 	rules := webhookRulesOf(hooks, objectsAt(old, "webhooks"))
+	rules.expressions = expressionsOf(obj["webhooks"], old["webhooks"], false)
 	var errs field.ErrorList
 	var names []string
 	for i, hook := range hooks {
@@ -87,7 +90,7 @@ func validateWebhook(p field.Path, hook object.Object, rules webhookRules) field
 	optional("reinvocationPolicy", "IfNeeded", "Never")
 	errs = append(errs, validateClientConfig(p.Child("clientConfig"), objectAt(hook, "clientConfig"))...)
 	if !rules.anyConditions {
-		errs = append(errs, validateMatchConditions(p.Child("matchConditions"), objectsAt(hook, "matchConditions"))...)
+		errs = append(errs, validateMatchConditions(p.Child("matchConditions"), objectsAt(hook, "matchConditions"), rules.expressions)...)
 	}
 	return errs
 }
@@ -246,8 +249,8 @@ func validateRuleResources(p field.Path, list []any) field.ErrorList {
 
 const maxMatchConditions = 64
 
-// validateMatchConditions checks the names of conditions and that there is an expression.
-func validateMatchConditions(p field.Path, conditions []object.Object) field.ErrorList {
+// validateMatchConditions checks conditions: that there is an expression, that it compiles, and the name.
+func validateMatchConditions(p field.Path, conditions []object.Object, e *expressions) field.ErrorList {
 	var errs field.ErrorList
 	if len(conditions) > maxMatchConditions {
 		errs = append(errs, field.TooMany(p, len(conditions), maxMatchConditions))
@@ -255,7 +258,9 @@ func validateMatchConditions(p field.Path, conditions []object.Object) field.Err
 	var names []string
 	for i, c := range conditions {
 		at, name := p.Index(i), c.String("name")
-		errs = append(errs, mustBeSet(at.Child("expression"), strings.TrimSpace(c.String("expression")))...)
+		text := strings.TrimSpace(c.String("expression"))
+		errs = append(errs, mustBeSet(at.Child("expression"), text)...)
+		errs = append(errs, e.check(at.Child("expression"), text, cel.Declarations{Authorizer: true, Alone: true}, cel.Bool)...)
 		if name == "" {
 			errs = append(errs, field.Required(at.Child("name"), ""))
 			continue

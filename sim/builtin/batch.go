@@ -16,6 +16,9 @@ import (
 // docBatch is the definition name in front of the types of batch/v1.
 const docBatch = "io.k8s.api.batch.v1."
 
+const jobPropagation = "child pods are preserved by default when jobs are deleted; " +
+	"set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning"
+
 // Labels that connect the pods of a Job with it; the ones without a prefix are older.
 const (
 	labelJobName             = "batch.kubernetes.io/job-name"
@@ -30,11 +33,12 @@ func jobKind() kind {
 	return kind{
 		storage: "jobs.batch",
 		strategy: resource.Strategy{
-			HasStatus: true, OrphansByDefault: true, SpecChanged: topChanged("spec"),
-			PrepareForCreate: prepareJob,
-			Validate:         func(_ *resource.Context, obj object.Object) field.ErrorList { return validateJob(obj, nil) },
-			ValidateUpdate:   validateJobUpdate,
-			Warn:             warnJob,
+			HasStatus: true, OrphansByDefault: true, PropagationWarning: jobPropagation, SpecChanged: specChanged("JobSpec"),
+			PrepareForCreate: prepareJob, Canonicalize: labelJob, ReadsMore: labelledLate,
+			Validate:       func(_ *resource.Context, obj object.Object) field.ErrorList { return validateJob(obj, nil) },
+			ValidateUpdate: validateJobUpdate,
+			ValidateFirst:  func(_ *resource.Context, obj, old object.Object) field.ErrorList { return validateJob(obj, old) },
+			Warn:           warnJob,
 			Fields: func(obj object.Object) map[string]string {
 				return map[string]string{"status.successful": strconv.FormatInt(intAt(obj, "status", "succeeded"), 10)}
 			},
@@ -58,7 +62,7 @@ func cronJobKind() kind {
 	return kind{
 		storage: "cronjobs.batch",
 		strategy: resource.Strategy{
-			HasStatus: true, SpecChanged: topChanged("spec"),
+			HasStatus: true, SpecChanged: specChanged("CronJobSpec"),
 			Validate:       validateNewCronJob,
 			ValidateUpdate: validateCronJobUpdate,
 			Warn:           warnCronJob,
@@ -123,8 +127,22 @@ func defaultJob(obj object.Object) {
 	labelJob(obj)
 }
 
+// labelledLate reports whether a Job has the labels of its template, and these only because of selector generation.
+func labelledLate(obj object.Object) bool {
+	labels := obj.Map("metadata", "labels")
+	for name := range labels { // order does not matter
+		switch name {
+		case labelJobName, labelControllerUID, labelLegacyJobName, labelLegacyControllerUID:
+		default:
+			return false
+		}
+	}
+	return len(labels) > 0 && object.Equal(labels, obj.Map("spec", "template", "metadata", "labels"))
+}
+
 // labelJob gives a Job without labels those of its template. In the real server a new Job and its template then share
-// one map: what selector generation adds to the template, the Job gets too. The same happens here.
+// one map: what selector generation adds to the template, the Job gets too. The same happens here. A template that got its
+// labels from selector generation alone gives them after validation.
 func labelJob(obj object.Object) {
 	labels := obj.Map("spec", "template", "metadata", "labels")
 	if len(labels) == 0 || len(obj.Map("metadata", "labels")) > 0 {
@@ -175,7 +193,6 @@ func prepareJob(ctx *resource.Context, obj object.Object) {
 		labels.SetDefault(obj.UID(), key)
 	}
 	obj.SetDefault(obj.UID(), "spec", "selector", "matchLabels", labelControllerUID)
-	labelJob(obj)
 }
 
 func warnJob(ctx *resource.Context, obj, old object.Object) {

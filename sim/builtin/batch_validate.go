@@ -172,8 +172,7 @@ func validateJobUpdate(ctx *resource.Context, obj, old object.Object) field.Erro
 		return validateJobStatus(obj, old)
 	}
 	spec, before, p := objectAt(obj, "spec"), objectAt(old, "spec"), field.Root("spec")
-	errs := validateJob(obj, old)
-	errs = append(errs, validateJobSpec(spec, before)...)
+	errs := validateJobSpec(spec, before)
 	errs = append(errs, validateCompletionsChange(p.Child("completions"), spec, before)...)
 	errs = append(errs, immutableSelector(p.Child("selector"), spec.Map("selector"), before.Map("selector"))...)
 	errs = append(errs, validateJobTemplateChange(p, obj, old)...)
@@ -186,11 +185,13 @@ func validateJobUpdate(ctx *resource.Context, obj, old object.Object) field.Erro
 
 // immutableStruct checks that the value at p is the one it was, and prints it as the Go type of that name.
 func immutableStruct(p field.Path, typeName string, v, old any) field.ErrorList {
-	if object.SemanticEqual(v, old) {
+	m, ok := v.(map[string]any)
+	before, had := old.(map[string]any)
+	if ok == had && sameGo(typeName, m, before) {
 		return nil
 	}
 	var shown any
-	if m, ok := v.(map[string]any); ok {
+	if ok {
 		shown = goValue(typeName, m)
 	}
 	return field.ErrorList{field.Invalid(p, shown, field.TextImmutable)}

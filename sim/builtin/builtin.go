@@ -9,6 +9,7 @@
 package builtin
 
 import (
+	"strings"
 	"sync"
 	"time"
 
@@ -54,6 +55,7 @@ type column struct {
 	priority           int
 	typeName, field    string // schema.Set.Doc(typeName, field)
 	text               string
+	without            string // end of the description that this column lacks: it is from an older version
 }
 
 // kinds returns the entries of all groups by storage name.
@@ -99,7 +101,11 @@ func Definitions(set *schema.Set) []*resource.Definition {
 
 // DefinitionsWith is Definitions for a server with other feature gates. They are made anew with each call.
 func DefinitionsWith(set *schema.Set, gates Gates) []*resource.Definition {
-	return define(set, gatedKinds(gates))
+	known := gatedKinds(gates)
+	for _, k := range known { // order does not matter
+		reword(&k.strategy, set.Minor())
+	}
+	return define(set, known)
 }
 
 // gatedKinds returns kinds that obey the gates.
@@ -140,6 +146,13 @@ func defineOne(set *schema.Set, r schema.Resource, known map[string]*kind) *reso
 	}
 	for _, s := range r.Subresources {
 		sub := resource.Subresource{Name: s.Name, GVK: s.GVK, Verbs: s.Verbs, Stream: streams[s.Name], Connect: k.connect[s.Name]}
+		sub.NoTable = noTable(d.Storage, s.Name)
+		if s.Kind == "Scale" {
+			sub.Row = scaleRow
+			for _, c := range scaleColumns() {
+				sub.Columns = append(sub.Columns, c.define(set))
+			}
+		}
 		if sub.Connect != nil {
 			sub.Body = resource.Body(s.GVK, func() *schema.Type { return set.Kind(s.GVK) }, bodyDefaults[s.Kind])
 		}
@@ -168,7 +181,7 @@ func defineOne(set *schema.Set, r schema.Resource, known map[string]*kind) *reso
 func (c column) define(set *schema.Set) resource.Column {
 	out := resource.Column{Name: c.name, Type: c.kind, Format: c.format, Priority: c.priority, Description: c.text}
 	if c.typeName != "" {
-		out.Describe = func() string { return set.Doc(c.typeName, c.field) }
+		out.Describe = func() string { return strings.TrimSuffix(set.Doc(c.typeName, c.field), c.without) }
 	}
 	return out
 }

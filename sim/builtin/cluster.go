@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/kubesim/kubesim/sim/field"
+	"github.com/kubesim/kubesim/sim/metadata"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
 )
@@ -24,9 +25,12 @@ func namespaceKind() kind {
 	return kind{
 		storage: "namespaces",
 		strategy: resource.Strategy{
-			HasStatus: true, ReturnsDeleted: true, ChecksMetadataAgain: true, NameRule: field.NameDNSLabel,
+			HasStatus: true, ReturnsDeleted: true, NameRule: field.NameDNSLabel,
 			PrepareForCreate: prepareNamespace,
 			PrepareForUpdate: prepareNamespaceUpdate,
+			Canonicalize: func(obj object.Object) { // for a generated name, which defaults do not know
+				obj.Set(obj.Name(), "metadata", "labels", namespaceLabel)
+			},
 			Validate: func(_ *resource.Context, obj object.Object) field.ErrorList {
 				return validateNamespace(obj)
 			},
@@ -34,9 +38,7 @@ func namespaceKind() kind {
 			Held: func(obj object.Object) bool {
 				return len(obj.List("spec", "finalizers")) > 0
 			},
-			BeginDelete: func(_ *resource.Context, obj object.Object) {
-				obj.Set("Terminating", "status", "phase")
-			},
+			FirstDelete: deleteNamespace,
 			DeleteRefused: func(name string) string {
 				if slices.Contains([]string{"default", "kube-system", "kube-public"}, name) {
 					return "this namespace may not be deleted"
@@ -57,6 +59,29 @@ func namespaceKind() kind {
 	}
 }
 
+// deleteNamespace begins the end of a namespace. Its finalizers for dependents follow the propagation policy by rules of
+// their own: orphanDependents=false asks for foregroundDeletion, and neither replaces the other.
+func deleteNamespace(_ *resource.Context, obj object.Object, p resource.Propagation) {
+	obj.Set("Terminating", "status", "phase")
+	names := obj.Finalizers()
+	for _, f := range []struct {
+		name  string
+		wants bool
+	}{
+		{metadata.Orphan, p.Policy == "Orphan" || p.Orphan != nil && *p.Orphan},
+		{metadata.ForegroundDeletion, p.Policy == "Foreground" || p.Orphan != nil && !*p.Orphan},
+	} {
+		has := slices.Contains(names, f.name)
+		switch said := p.Policy != "" || p.Orphan != nil; {
+		case f.wants && !has:
+			names = append(names, f.name)
+		case said && !f.wants && has:
+			names = slices.DeleteFunc(names, func(name string) bool { return name == f.name })
+		}
+	}
+	obj.SetFinalizers(names)
+}
+
 func defaultNamespace(obj object.Object) {
 	if name := obj.Name(); name != "" { // a generated name is not known yet
 		obj.Set(name, "metadata", "labels", namespaceLabel)
@@ -68,7 +93,6 @@ func defaultNamespace(obj object.Object) {
 
 func prepareNamespace(_ *resource.Context, obj object.Object) {
 	obj["status"] = map[string]any{"phase": "Active"}
-	obj.Set(obj.Name(), "metadata", "labels", namespaceLabel)
 	finalizers := obj.List("spec", "finalizers")
 	if !slices.Contains(object.Strings(finalizers), namespaceFinalizer) {
 		obj.Set(append(finalizers, namespaceFinalizer), "spec", "finalizers")

@@ -14,7 +14,7 @@ func limitRangeKind() kind {
 	return kind{
 		storage: "limitranges",
 		strategy: resource.Strategy{
-			CreateOnUpdate: true, ChecksMetadataAgain: true,
+			CreateOnUpdate: true,
 			PrepareForCreate: func(ctx *resource.Context, obj object.Object) {
 				if obj.Name() == "" {
 					obj.Set(ctx.UID(), "metadata", "name")
@@ -32,15 +32,15 @@ func limitRangeKind() kind {
 }
 
 // defaultLimitRange fills in what containers get: limits from the greatest allowed, requests from limits, else from the
-// least allowed.
+// least allowed. All amounts are rounded up.
 func defaultLimitRange(obj object.Object) {
 	for _, item := range objectsAt(obj, "spec", "limits") {
-		if item.String("type") != "Container" {
-			continue
+		if item.String("type") == "Container" {
+			fillAmounts(item, "default", "max")
+			fillAmounts(item, "defaultRequest", "default")
+			fillAmounts(item, "defaultRequest", "min")
 		}
-		fillAmounts(item, "default", "max")
-		fillAmounts(item, "defaultRequest", "default")
-		fillAmounts(item, "defaultRequest", "min")
+		roundLists(item, "max", "min", "default", "defaultRequest", "maxLimitRequestRatio")
 	}
 }
 

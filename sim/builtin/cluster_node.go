@@ -1,7 +1,7 @@
 package builtin
 
 import (
-	"net/netip"
+	"fmt"
 	"regexp"
 	"slices"
 	"strconv"
@@ -20,9 +20,9 @@ func nodeKind() kind {
 	return kind{
 		storage: "nodes",
 		strategy: resource.Strategy{ // status sent with a create is kept, so HasStatus is not for nodes
-			ChecksMetadataAgain: true,
-			PrepareForCreate:    prepareNode,
-			PrepareForUpdate:    prepareNodeUpdate,
+
+			PrepareForCreate: prepareNode,
+			PrepareForUpdate: prepareNodeUpdate,
 			Validate: func(_ *resource.Context, obj object.Object) field.ErrorList {
 				return validateNode(obj)
 			},
@@ -47,6 +47,19 @@ func nodeKind() kind {
 func defaultNode(obj object.Object) {
 	if capacity := obj.Map("status", "capacity"); capacity != nil && !present(obj, "status", "allocatable") {
 		obj.Set(object.Copy(capacity), "status", "allocatable")
+	}
+	roundLists(obj.Map("status"), "capacity", "allocatable")
+	mirrorPodCIDR(objectAt(obj, "spec"))
+}
+
+// mirrorPodCIDR keeps podCIDR, the older field, and the first of podCIDRs equal. podCIDR counts when both are given.
+func mirrorPodCIDR(spec object.Object) {
+	one, all := spec.String("podCIDR"), stringsAt(spec, "podCIDRs")
+	switch {
+	case one == "" && len(all) > 0:
+		spec["podCIDR"] = all[0]
+	case one != "" && (len(all) == 0 || all[0] != one):
+		spec["podCIDRs"] = []any{one}
 	}
 }
 
@@ -156,14 +169,19 @@ func validatePodCIDRs(cidrs []string) field.ErrorList {
 	if len(cidrs) < 2 {
 		return errs
 	}
-	v4, v6 := false, false
-	for _, cidr := range cidrs {
-		prefix, err := netip.ParsePrefix(cidr)
-		if err == nil {
-			v4, v6 = v4 || prefix.Addr().Is4(), v6 || prefix.Addr().Is6()
+	v4, v6, bad := false, false, -1
+	for i, cidr := range cidrs {
+		prefix, ok := field.ParseCIDR(cidr)
+		if !ok && bad < 0 {
+			bad = i
 		}
+		v4, v6 = v4 || prefix.Addr().Unmap().Is4(), v6 || prefix.Addr().Unmap().Is6()
 	}
-	if !v4 || !v6 || len(cidrs) > 2 {
+	if bad >= 0 {
+		errs = append(errs, field.Internal(p, fmt.Errorf("invalid PodCIDRs. failed to check with dual stack with error:"+
+			"invalid CIDR[%d]: <nil> (invalid CIDR address: %s)", bad, cidrs[bad])))
+	}
+	if bad >= 0 || !v4 || !v6 || len(cidrs) > 2 {
 		errs = append(errs, field.Invalid(p, cidrs, "may specify no more than one CIDR for each IP family"))
 	}
 	return errs

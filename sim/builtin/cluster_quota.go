@@ -21,6 +21,10 @@ func resourceQuotaKind() kind {
 			ValidateUpdate: validateQuotaUpdate,
 			Warn:           warnQuota,
 		},
+		defaults: everyVersion(func(obj object.Object) {
+			roundUp(obj.Map("spec", "hard"))
+			roundLists(obj.Map("status"), "hard", "used")
+		}),
 		columns: []column{colName(),
 			colText("Request", "Request represents a minimum amount of cpu/memory that a container may consume."),
 			colText("Limit", "Limits control the maximum amount of cpu/memory that a container may use independent of contention on the node."),

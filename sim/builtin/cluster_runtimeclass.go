@@ -12,7 +12,7 @@ func runtimeClassKind() kind {
 	return kind{
 		storage: "runtimeclasses.node.k8s.io",
 		strategy: resource.Strategy{
-			CreateOnUpdate: true, NeedsResourceVersion: true, ChecksMetadataAgain: true,
+			CreateOnUpdate: true, NeedsResourceVersion: true, AnyFinalizers: true,
 			Validate: func(_ *resource.Context, obj object.Object) field.ErrorList {
 				return validateRuntimeClass(obj)
 			},

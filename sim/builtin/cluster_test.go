@@ -36,7 +36,7 @@ func TestNode(t *testing.T) {
 	is.Equal(errs, "")
 	is.Equal(part(obj, "status"), `{'allocatable':{'cpu':'4'},'capacity':{'cpu':'4'}}`)                     // status of a create is kept
 	is.Equal(part(obj, "spec", "taints"), `[{'effect':'NoSchedule','key':'node.kubernetes.io/not-ready'}]`) // not ready yet
-	changed, errs := r.update(obj, `{'spec':{'podCIDRs':['10.2.0.0/24'],'unschedulable':true},'status':{'capacity':{'cpu':'8'}}}`, "")
+	changed, errs := r.update(obj, `{'spec':{'podCIDR':'10.2.0.0/24','podCIDRs':['10.2.0.0/24'],'unschedulable':true},'status':{'capacity':{'cpu':'8'}}}`, "")
 	is.Equal(errs, `spec.podCIDRs: Forbidden: node updates may not change podCIDR except from "" to valid`)
 	is.Equal(changed.String("status", "capacity", "cpu"), "4") // not by this path
 	changed, errs = r.update(obj, `{'spec':{'unschedulable':true},'status':{'capacity':{'cpu':'8','pods':'1500m'}}}`, "status")

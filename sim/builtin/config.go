@@ -18,9 +18,10 @@ const immutableWhenSet = "field is immutable when `immutable` is set"
 func configKinds() []kind {
 	return []kind{
 		{
-			storage:  "configmaps",
-			strategy: resource.Strategy{ChecksMetadataAgain: true, Validate: validateConfigMap, ValidateUpdate: validateConfigMapUpdate},
-			columns:  []column{colName(), colDoc("Data", docCore+"ConfigMap", "data"), colAge()},
+			storage: "configmaps",
+			strategy: resource.Strategy{Validate: validateConfigMap, ValidateUpdate: validateConfigMapUpdate,
+				ValidateFirst: immutableConfigMap},
+			columns: []column{colName(), colDoc("Data", docCore+"ConfigMap", "data"), colAge()},
 			row: func(now time.Time, obj object.Object) resource.Row {
 				return cells(obj.Name(), int64(len(obj.Map("data"))+len(obj.Map("binaryData"))), cellAge(now, obj))
 			},
@@ -28,8 +29,8 @@ func configKinds() []kind {
 		{
 			storage: "secrets",
 			strategy: resource.Strategy{
-				ChecksMetadataAgain: true,
-				Validate:            validateSecret, ValidateUpdate: validateSecretUpdate, Warn: warnSecret,
+				Validate: validateSecret, ValidateUpdate: validateSecretUpdate, ValidateFirst: immutableSecret,
+				Warn: warnSecret,
 				Fields: func(obj object.Object) map[string]string {
 					return map[string]string{"type": obj.String("type")}
 				},
@@ -46,7 +47,7 @@ func configKinds() []kind {
 		{
 			storage: "serviceaccounts",
 			strategy: resource.Strategy{
-				ReturnsDeleted: true, ChecksMetadataAgain: true,
+				ReturnsDeleted:   true,
 				PrepareForCreate: func(_ *resource.Context, obj object.Object) { cleanSecretReferences(obj) },
 				PrepareForUpdate: func(_ *resource.Context, obj, _ object.Object) { cleanSecretReferences(obj) },
 				Warn:             warnServiceAccount,
@@ -84,9 +85,12 @@ func validateConfigMap(_ *resource.Context, obj object.Object) field.ErrorList {
 	return errs
 }
 
-func validateConfigMapUpdate(ctx *resource.Context, obj, old object.Object) field.ErrorList {
-	errs := validateImmutable(obj, old, "data", "binaryData")
-	return append(errs, validateConfigMap(ctx, obj)...)
+func validateConfigMapUpdate(ctx *resource.Context, obj, _ object.Object) field.ErrorList {
+	return validateConfigMap(ctx, obj)
+}
+
+func immutableConfigMap(_ *resource.Context, obj, old object.Object) field.ErrorList {
+	return validateImmutable(obj, old, "data", "binaryData")
 }
 
 // validateImmutable checks that an object which was declared immutable stays so and keeps the fields.
@@ -187,10 +191,13 @@ func validateDockerConfig(p field.Path, data map[string]any, key string) field.E
 	return nil
 }
 
-func validateSecretUpdate(ctx *resource.Context, obj, old object.Object) field.ErrorList {
+func validateSecretUpdate(ctx *resource.Context, obj, _ object.Object) field.ErrorList {
+	return validateSecret(ctx, obj)
+}
+
+func immutableSecret(_ *resource.Context, obj, old object.Object) field.ErrorList {
 	errs := immutable(field.Root("type"), obj.String("type"), old.String("type"))
-	errs = append(errs, validateImmutable(obj, old, "data")...)
-	return append(errs, validateSecret(ctx, obj)...)
+	return append(errs, validateImmutable(obj, old, "data")...)
 }
 
 // warnSecret warns about a TLS key that does not belong to its certificate.

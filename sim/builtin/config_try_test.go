@@ -137,8 +137,11 @@ func (r *try) update(old object.Object, patch, subresource string) (object.Objec
 		}
 	}
 	var errs field.ErrorList
+	if s.ValidateFirst != nil && subresource == "" {
+		errs = s.ValidateFirst(r.ctx, obj, old)
+	}
 	if s.ValidateUpdate != nil {
-		errs = s.ValidateUpdate(r.ctx, obj, old)
+		errs = append(errs, s.ValidateUpdate(r.ctx, obj, old)...)
 	}
 	if s.Warn != nil {
 		s.Warn(r.ctx, obj, old)

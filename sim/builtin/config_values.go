@@ -30,6 +30,14 @@ func immutable(p field.Path, value, old any) field.ErrorList {
 	return field.ErrorList{field.Invalid(p, enumValue(value), field.TextImmutable)}
 }
 
+// immutableText is immutable for a field that is no pointer in memory: a missing value is the empty text.
+func immutableText(p field.Path, value, old any) field.ErrorList {
+	if value == nil {
+		value = ""
+	}
+	return immutable(p, value, old)
+}
+
 // checkName applies the rule of another kind's names.
 func checkName(p field.Path, name string, rule field.NameRule) field.ErrorList {
 	return field.Messages(p, name, rule(name, false))

@@ -14,7 +14,7 @@ func coordinationKinds() []kind {
 	return []kind{{
 		storage: "leases.coordination.k8s.io",
 		strategy: resource.Strategy{
-			CreateOnUpdate: true, NeedsResourceVersion: true,
+			CreateOnUpdate: true, NeedsResourceVersion: true, AnyFinalizers: true,
 			Validate: func(_ *resource.Context, obj object.Object) field.ErrorList { return validateLease(obj) },
 			ValidateUpdate: func(_ *resource.Context, obj, _ object.Object) field.ErrorList {
 				return validateLease(obj)

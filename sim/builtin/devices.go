@@ -33,7 +33,12 @@ func resourceClaimKind() kind {
 			},
 			ValidateUpdate: validateClaimUpdate,
 		},
-		defaults: everyVersion(func(obj object.Object) { defaultClaimSpec(objectAt(obj, "spec")) }),
+		defaults: everyVersion(func(obj object.Object) {
+			defaultClaimSpec(objectAt(obj, "spec"))
+			for _, r := range objectsAt(obj, "status", "allocation", "devices", "results") {
+				defaultTolerations(r)
+			}
+		}),
 		columns: []column{
 			colName(), colText("State", "A summary of the current state (allocated, pending, reserved, etc.)."), colAge(),
 		},
@@ -53,7 +58,7 @@ func resourceClaimTemplateKind() kind {
 			ReturnsDeleted: true, Validate: validate,
 			ValidateUpdate: func(_ *resource.Context, obj, old object.Object) field.ErrorList {
 				return append(validateClaimTemplate(obj),
-					immutableStruct(field.Root("spec"), "ResourceClaimTemplateSpec", obj["spec"], old["spec"])...)
+					immutableGo(field.Root("spec"), "ResourceClaimTemplateSpec", objectAt(obj, "spec"), objectAt(old, "spec"))...)
 			},
 		},
 		defaults: everyVersion(func(obj object.Object) { defaultClaimSpec(objectAt(obj, "spec", "spec")) }),
@@ -68,7 +73,7 @@ func deviceClassKind() kind {
 	return kind{
 		storage: "deviceclasses.resource.k8s.io",
 		strategy: resource.Strategy{
-			ReturnsDeleted: true, SpecChanged: topChanged("spec"),
+			ReturnsDeleted: true, SpecChanged: topChanged("spec"), NameRule: subdomainName,
 			Validate: func(_ *resource.Context, obj object.Object) field.ErrorList { return validateDeviceClass(obj) },
 			ValidateUpdate: func(_ *resource.Context, obj, _ object.Object) field.ErrorList {
 				return validateDeviceClass(obj)
@@ -85,7 +90,7 @@ func resourceSliceKind() kind {
 	return kind{
 		storage: "resourceslices.resource.k8s.io",
 		strategy: resource.Strategy{
-			ReturnsDeleted: true, SpecChanged: topChanged("spec"),
+			ReturnsDeleted: true, SpecChanged: sliceChanged, CountsAsked: true,
 			PrepareForCreate: func(ctx *resource.Context, obj object.Object) { prepareSlice(ctx, obj, nil) },
 			PrepareForUpdate: prepareSlice,
 			Validate:         func(_ *resource.Context, obj object.Object) field.ErrorList { return validateResourceSlice(obj, nil) },
@@ -121,10 +126,18 @@ func defaultClaimSpec(spec object.Object) {
 	for _, request := range objectsAt(spec, "devices", "requests") {
 		if exactly := objectAt(request, "exactly"); exactly != nil {
 			defaultDeviceCount(exactly)
+			defaultTolerations(exactly)
 		}
 		for _, sub := range objectsAt(request, "firstAvailable") {
 			defaultDeviceCount(sub)
+			defaultTolerations(sub)
 		}
+	}
+}
+
+func defaultTolerations(request object.Object) {
+	for _, t := range objectsAt(request, "tolerations") {
+		setEmpty(t, "operator", "Equal")
 	}
 }
 
@@ -184,6 +197,19 @@ func dropDeallocated(obj, old object.Object) {
 	} else {
 		obj.Remove("status", "devices")
 	}
+}
+
+// sliceChanged compares specs; a taint that does not say since when it is there is as old as the one it replaces.
+func sliceChanged(obj, old object.Object) bool {
+	asked := obj.Copy()
+	devices, before := objectsAt(asked, "spec", "devices"), objectsAt(old, "spec", "devices")
+	for i, d := range devices[:min(len(devices), len(before))] {
+		taints, was := objectsAt(d, "taints"), objectsAt(before[i], "taints")
+		for j, taint := range taints[:min(len(taints), len(was))] {
+			setEmpty(taint, "timeAdded", was[j].String("timeAdded"))
+		}
+	}
+	return topChanged("spec")(asked, old)
 }
 
 // prepareSlice says when taints were added.

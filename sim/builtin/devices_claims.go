@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kubesim/kubesim/sim/cel"
 	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
@@ -84,10 +85,12 @@ func validateNames(p field.Path, names []string, limit int, check func(field.Pat
 
 func nameOf(o object.Object) string { return o.String("name") }
 
-// requestNames are the names by which a claim's requests can be referred to: request and request/subrequest.
+// requestNames are the names by which a claim's requests can be referred to: request and request/subrequest. Of requests
+// with the same name the last one counts.
 func requestNames(spec object.Object) []string {
 	var names []string
 	for _, r := range objectsAt(spec, "devices", "requests") {
+		names = slices.DeleteFunc(names, func(n string) bool { return strings.HasPrefix(n, r.String("name")+"/") })
 		names = append(names, r.String("name"))
 		for _, sub := range objectsAt(r, "firstAvailable") {
 			names = append(names, r.String("name")+"/"+sub.String("name"))
@@ -154,18 +157,30 @@ func validateDeviceClassName(p field.Path, name string) field.ErrorList {
 	return field.Check(p, name, field.DNS1123Subdomain)
 }
 
-// validateDeviceSelectors checks that there are expressions and that they are not too long.
+// validateDeviceSelectors checks that there are expressions, and each of them.
 func validateDeviceSelectors(p field.Path, o object.Object) field.ErrorList {
 	return validateEach(p, objectsAt(o, "selectors"), maxDeviceSelectors, nil, func(p field.Path, s object.Object) field.ErrorList {
-		cel := objectAt(s, "cel")
-		if cel == nil {
+		o := objectAt(s, "cel")
+		if o == nil {
 			return field.ErrorList{field.Required(p.Child("cel"), "")}
 		}
-		if len(cel.String("expression")) > maxSelectorSize {
-			return field.ErrorList{field.TooLong(p.Child("cel", "expression"), maxSelectorSize)}
-		}
-		return nil
+		return validateDeviceSelector(p.Child("cel", "expression"), o.String("expression"))
 	})
+}
+
+// validateDeviceSelector compiles an expression about a device.
+func validateDeviceSelector(p field.Path, expression string) field.ErrorList {
+	if len(expression) > maxSelectorSize {
+		return field.ErrorList{field.TooLong(p, maxSelectorSize)}
+	}
+	problem, complex := cel.CheckDeviceSelector(expression)
+	switch {
+	case problem != "":
+		return field.ErrorList{field.Invalid(p, expression, problem)}
+	case complex:
+		return field.ErrorList{field.Forbidden(p, "too complex, exceeds cost limit")}
+	}
+	return nil
 }
 
 func validateDeviceConstraint(p field.Path, c object.Object, names []string) field.ErrorList {
@@ -175,8 +190,11 @@ func validateDeviceConstraint(p field.Path, c object.Object, names []string) fie
 			return append(errs, validateAttributeRef(p.Child(name), c.String(name))...)
 		}
 	}
-	return append(errs, field.Required(p, `exactly one of "matchAttribute" or "distinctAttribute" is required, but multiple fields are set`))
+	return append(errs, field.Required(p, oneConstraint))
 }
+
+// oneConstraint is what the real server says of a constraint that has no attribute at all.
+const oneConstraint = `exactly one of "matchAttribute" or "distinctAttribute" is required, but multiple fields are set`
 
 func validateClaimConfig(p field.Path, c object.Object, names []string) field.ErrorList {
 	return append(validateRequestRefs(p.Child("requests"), stringsAt(c, "requests"), names), validateDeviceConfig(p, c)...)
@@ -300,11 +318,7 @@ func validateClaimTemplate(obj object.Object) field.ErrorList {
 	p, meta := field.Root("spec").Child("metadata"), objectAt(obj, "spec", "metadata")
 	errs := checkTemplateAnnotations(p.Child("annotations"), object.StringMap(meta.Map("annotations")))
 	errs = append(errs, field.CheckLabels(p.Child("labels"), object.StringMap(meta.Map("labels")))...)
-	for _, name := range object.SortedKeys(meta) {
-		if name != "labels" && name != "annotations" {
-			errs = append(errs, field.Forbidden(p.Child(name), "cannot be set"))
-		}
-	}
+	errs = append(errs, onlyLabelsAndAnnotations(p, meta)...)
 	return append(errs, validateClaimSpec(field.Root("spec").Child("spec"), objectAt(obj, "spec", "spec"))...)
 }
 

@@ -29,7 +29,11 @@ func validateResourceSlice(obj, old object.Object) field.ErrorList {
 		for _, path := range [][]string{{"pool", "name"}, {"driver"}, {"nodeName"}} {
 			v, _ := spec.Get(path...)
 			was, _ := before.Get(path...)
-			errs = append(errs, immutable(p.Child(path...), v, was)...)
+			if path[0] == "nodeName" {
+				errs = append(errs, immutable(p.Child(path...), v, was)...)
+			} else {
+				errs = append(errs, immutableText(p.Child(path...), v, was)...)
+			}
 		}
 	}
 	errs = append(errs, validateSliceNodes(p, spec)...)

@@ -1,6 +1,7 @@
 package builtin
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -21,9 +22,62 @@ const (
 
 func validateClaimUpdate(ctx *resource.Context, obj, old object.Object) field.ErrorList {
 	if ctx.Subresource != "status" {
-		return immutableStruct(field.Root("spec"), "ResourceClaimSpec", obj["spec"], old["spec"])
+		return immutableGo(field.Root("spec"), "ResourceClaimSpec", objectAt(obj, "spec"), objectAt(old, "spec"))
 	}
 	return append(validateAdminStatus(ctx, obj, old), validateClaimStatus(obj, old)...)
+}
+
+// immutableGo checks a struct that must stay as it was in memory: an empty one inside it is not a missing one.
+func immutableGo(p field.Path, typeName string, o, old object.Object) field.ErrorList {
+	if sameGo(typeName, o, old) {
+		return nil
+	}
+	return field.ErrorList{field.Invalid(p, goValue(typeName, o), field.TextImmutable)}
+}
+
+// validateShareID checks the UUID of a share of a device (RFC 9562), in its usual form.
+func validateShareID(p field.Path, o object.Object) field.ErrorList {
+	if !present(o, "shareID") {
+		return nil
+	}
+	id := o.String("shareID")
+	if problem := uuidProblem(id); problem != "" {
+		return field.ErrorList{field.Invalid(p.Child("shareID"), id, "error validating uid: "+problem)}
+	}
+	if len(id) != 36 || id != strings.ToLower(id) {
+		return field.ErrorList{field.Invalid(p.Child("shareID"), id,
+			"uid must be in RFC 4122 normalized form, `xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx` with lowercase hexadecimal characters")}
+	}
+	return nil
+}
+
+// uuidProblem says what is wrong with a UUID, which may be without hyphens, in braces, or a URN.
+func uuidProblem(id string) string {
+	const form = "invalid UUID format"
+	switch len(id) {
+	case 36:
+	case 45:
+		if !strings.EqualFold(id[:9], "urn:uuid:") {
+			return fmt.Sprintf("invalid urn prefix: %q", id[:9])
+		}
+		id = id[9:]
+	case 38:
+		if id[0] != '{' || id[37] != '}' {
+			return "invalid bracketed UUID format"
+		}
+		id = id[1:37]
+	case 32:
+		id = id[:8] + "-" + id[8:12] + "-" + id[12:16] + "-" + id[16:20] + "-" + id[20:]
+	default:
+		return fmt.Sprintf("invalid UUID length: %d", len(id))
+	}
+	for i, c := range []byte(id) {
+		hyphen := i == 8 || i == 13 || i == 18 || i == 23
+		if hyphen != (c == '-') || !hyphen && !strings.ContainsRune("0123456789abcdefABCDEF", rune(c)) {
+			return form
+		}
+	}
+	return ""
 }
 
 // validateAdminStatus checks that a claim which gets devices with admin access may have them.
@@ -52,8 +106,17 @@ func validateClaimStatus(obj, old object.Object) field.ErrorList {
 			return errs
 		})
 	allocated := allocatedDevices(obj)
-	errs = append(errs, validateEach(p.Child("devices"), objectsAt(status, "devices"), -1, deviceID,
-		func(p field.Path, d object.Object) field.ErrorList { return validateDeviceStatus(p, d, allocated) })...)
+	reported := objectsAt(status, "devices")
+	found := validateEach(p.Child("devices"), reported, -1, deviceID,
+		func(p field.Path, d object.Object) field.ErrorList { return validateDeviceStatus(p, d, allocated) })
+	for _, e := range found {
+		for i, d := range reported {
+			if e.Type == field.TypeDuplicate && e.Field.String() == p.Child("devices").Index(i).String() {
+				e.Value = goValue("SharedDeviceID", d)
+			}
+		}
+	}
+	errs = append(errs, found...)
 	allocation := objectAt(status, "allocation")
 	switch {
 	case len(reserved) > 0 && allocation == nil:
@@ -65,7 +128,7 @@ func validateClaimStatus(obj, old object.Object) field.ErrorList {
 		return errs
 	}
 	if present(before, "allocation") {
-		return append(errs, immutableStruct(p.Child("allocation"), "AllocationResult", status["allocation"], before["allocation"])...)
+		return append(errs, immutableGo(p.Child("allocation"), "AllocationResult", allocation, objectAt(before, "allocation"))...)
 	}
 	return append(errs, validateAllocation(p.Child("allocation"), allocation, requestNames(objectAt(obj, "spec")))...)
 }
@@ -84,6 +147,7 @@ func validateDeviceStatus(p field.Path, d object.Object, allocated []string) fie
 	errs := validateDriverName(p.Child("driver"), d.String("driver"))
 	errs = append(errs, validatePoolName(p.Child("pool"), d.String("pool"))...)
 	errs = append(errs, field.Check(p.Child("device"), d.String("device"), field.DNS1123Label)...)
+	errs = append(errs, validateShareID(p, d)...)
 	if !slices.Contains(allocated, deviceID(d)) {
 		errs = append(errs, field.Invalid(p, goValue("SharedDeviceID", d), "must be an allocated device in the claim"))
 	}
@@ -149,7 +213,8 @@ func validateAllocated(p field.Path, r object.Object, names []string) field.Erro
 	errs = append(errs, validateDriverName(p.Child("driver"), r.String("driver"))...)
 	errs = append(errs, validatePoolName(p.Child("pool"), r.String("pool"))...)
 	errs = append(errs, field.Check(p.Child("device"), r.String("device"), field.DNS1123Label)...)
-	return append(errs, validateBindingConditions(p, r)...)
+	errs = append(errs, validateBindingConditions(p, r)...)
+	return append(errs, validateShareID(p, r)...)
 }
 
 // validateBindingConditions checks the conditions a device must have before a pod is bound (KEP-5007).

@@ -11,6 +11,23 @@ import (
 	"github.com/kubesim/kubesim/sim/resource"
 )
 
+// sliceGoTypes are structs of discovery.k8s.io as the API server holds them in memory; see goTypes.
+const sliceGoTypes = `
+Endpoint: Addresses []s, Conditions EndpointConditions, Hostname *s, TargetRef *ObjectReference, DeprecatedTopology {}s, NodeName *s, Zone *s, Hints *EndpointHints
+EndpointConditions: Ready *b, Serving *b, Terminating *b
+EndpointHints: ForZones []ForZone, ForNodes []ForNode
+ForZone: Name s
+ForNode: Name s
+`
+
+func init() { goTypesText += sliceGoTypes }
+
+// sameEndpoints compares endpoints as they are in memory: empty hints are not missing ones.
+func sameEndpoints(obj, old object.Object) bool {
+	f := goField{kind: '.', elem: "Endpoint", list: true}
+	return f.same(obj["endpoints"], old["endpoints"])
+}
+
 // What one slice may hold (KEP-752).
 const (
 	maxSliceEndpoints = 1000
@@ -25,9 +42,9 @@ func endpointSliceKinds() []kind {
 	return []kind{{
 		storage: "endpointslices.discovery.k8s.io",
 		strategy: resource.Strategy{
-			ChecksMetadataAgain: true,
+			CountsAsked: true,
 			SpecChanged: func(obj, old object.Object) bool {
-				return topChanged("addressType", "endpoints", "ports")(obj, old) ||
+				return topChanged("addressType", "ports")(obj, old) || !sameEndpoints(obj, old) ||
 					!object.SemanticEqual(obj.Map("metadata", "labels"), old.Map("metadata", "labels"))
 			},
 			PrepareForCreate: func(_ *resource.Context, obj object.Object) { dropTopology(obj, nil) },
@@ -75,7 +92,7 @@ func dropTopology(obj, old object.Object) {
 func validateSlice(obj, old object.Object) field.ErrorList {
 	errs := mustBeSetToOneOf(field.Root("addressType"), obj.String("addressType"), "FQDN", "IPv4", "IPv6")
 	errs = append(errs, validateSlicePorts(objectsAt(obj, "ports"))...)
-	if old != nil && object.SemanticEqual(obj["endpoints"], old["endpoints"]) {
+	if old != nil && sameEndpoints(obj, old) {
 		return errs
 	}
 	p, endpoints := field.Root("endpoints"), objectsAt(obj, "endpoints")

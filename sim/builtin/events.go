@@ -29,7 +29,6 @@ func eventKinds() []kind {
 		storage: "events",
 		strategy: resource.Strategy{
 			CreateOnUpdate: true, NoGarbageCollection: true, Uncached: true, TTL: eventTTL,
-			NameRule:       field.NamePathSegment, // events.k8s.io asks for more
 			Validate:       validateEvent,
 			ValidateUpdate: validateEventUpdate,
 			Fields: func(obj object.Object) map[string]string {
@@ -85,9 +84,6 @@ func validateEvent(ctx *resource.Context, obj object.Object) field.ErrorList {
 	errs := validateAnyEvent(obj, strict)
 	if !strict {
 		return errs
-	}
-	if name := obj.Name(); name != "" {
-		errs = append(errs, checkName(field.Root("metadata.name"), name, field.NameDNSSubdomain)...)
 	}
 	errs = append(errs, validateSeries(obj)...)
 	errs = append(errs, mustBeSet(field.Root("eventTime"), obj.String("eventTime"))...)

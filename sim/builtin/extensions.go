@@ -25,7 +25,7 @@ func apiServiceKind() kind {
 	return kind{
 		storage: "apiservices.apiregistration.k8s.io",
 		strategy: resource.Strategy{
-			HasStatus: true, CustomStatus: true, NeedsResourceVersion: true, ChecksMetadataAgain: true, NameRule: pathSegmentName,
+			HasStatus: true, CustomStatus: true, NeedsResourceVersion: true, AnyFinalizers: true, NameRuleOf: apiServiceName,
 			PrepareForCreate: func(ctx *resource.Context, obj object.Object) {
 				if !present(obj, "spec", "service") { // served by the API server itself
 					obj["status"] = map[string]any{"conditions": []any{map[string]any{
@@ -59,13 +59,21 @@ func apiServiceKind() kind {
 	}
 }
 
+// apiServiceName is the rule for names of APIServices: a path segment that says which group and version it is about.
+func apiServiceName(obj object.Object) func(name string, prefix bool) []string {
+	want := obj.String("spec", "version") + "." + obj.String("spec", "group")
+	return func(name string, prefix bool) []string {
+		if errs := field.NamePathSegment(name, prefix); len(errs) > 0 || name == want {
+			return errs
+		}
+		return []string{"must be `spec.version+\".\"+spec.group`: " + strconv.Quote(want)}
+	}
+}
+
 func validateAPIService(obj object.Object) field.ErrorList {
 	var errs field.ErrorList
 	p, spec := field.Root("spec"), objectAt(obj, "spec")
 	group, version := spec.String("group"), spec.String("version")
-	if name, want := obj.Name(), version+"."+group; name != want && len(field.PathSegment(name)) == 0 {
-		errs = append(errs, field.Invalid(field.Root("metadata.name"), name, "must be `spec.version+\".\"+spec.group`: "+strconv.Quote(want)))
-	}
 	if group == "" && version != "v1" {
 		errs = append(errs, field.Required(p.Child("group"), "only v1 may have an empty group and it better be legacy kube"))
 	} else if group != "" {

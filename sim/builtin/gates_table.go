@@ -65,8 +65,10 @@ var gates = []gate{
 		defaults: func(obj object.Object) { obj.SetDefault(false, "spec", "preventPodSchedulingIfMissing") }}, // KEP-5030
 
 	// Devices.
-	{name: "DRAConsumableCapacity", on: 36, storage: "resourceclaims.resource.k8s.io", fields: inRequests("spec.", "capacity", "distinctAttribute")},
-	{name: "DRAConsumableCapacity", on: 36, storage: "resourceclaimtemplates.resource.k8s.io", fields: inRequests("spec.spec.", "capacity", "distinctAttribute")},
+	{name: "DRAConsumableCapacity", on: 36, storage: "resourceclaims.resource.k8s.io", fields: inRequests("spec.", "capacity", "distinctAttribute"),
+		without: matchingOnly},
+	{name: "DRAConsumableCapacity", on: 36, storage: "resourceclaimtemplates.resource.k8s.io", fields: inRequests("spec.spec.", "capacity", "distinctAttribute"),
+		without: matchingOnly},
 	{name: "DRAConsumableCapacity", on: 36, storage: "resourceslices.resource.k8s.io",
 		fields: []string{"spec.devices.*.allowMultipleAllocations", "spec.devices.*.capacity.*.requestPolicy"}},
 	{name: "DRADeviceBindingConditions", on: 36, storage: "resourceslices.resource.k8s.io",

@@ -20,7 +20,7 @@ func ingressClassKind() kind {
 	return kind{
 		storage: "ingressclasses.networking.k8s.io",
 		strategy: resource.Strategy{
-			ChecksMetadataAgain: true, SpecChanged: topChanged("spec"),
+			SpecChanged: topChanged("spec"),
 			Validate: func(_ *resource.Context, obj object.Object) field.ErrorList {
 				return validateIngressClass(obj)
 			},
@@ -219,8 +219,7 @@ func ipAddressKind() kind {
 	return kind{
 		storage: "ipaddresses.networking.k8s.io",
 		strategy: resource.Strategy{
-			ChecksMetadataAgain: true,
-			NameRule:            func(name string, _ bool) []string { return field.IP(name) },
+			NameRule: func(name string, _ bool) []string { return field.IP(name) }, PlainGenerateName: true,
 			Validate: func(_ *resource.Context, obj object.Object) field.ErrorList {
 				return validateParentRef(obj)
 			},

@@ -18,7 +18,7 @@ func ingressKind() kind {
 	return kind{
 		storage: "ingresses.networking.k8s.io",
 		strategy: resource.Strategy{
-			HasStatus: true, ChecksMetadataAgain: true, SpecChanged: topChanged("spec"),
+			HasStatus: true, SpecChanged: topChanged("spec"),
 			Validate:       validateNewIngress,
 			ValidateUpdate: validateIngressUpdate,
 			Warn:           warnIngress,
@@ -146,7 +146,7 @@ func validateIngressRule(p field.Path, rule object.Object, anyWildcard bool) fie
 	var errs field.ErrorList
 	host := rule.String("host")
 	if host != "" {
-		if _, err := netip.ParseAddr(host); err == nil {
+		if ip, err := netip.ParseAddr(host); err == nil && ip.Zone() == "" {
 			errs = append(errs, field.Invalid(p.Child("host"), host, "must be a DNS name, not an IP address"))
 		}
 		errs = append(errs, ruleHost(p.Child("host"), host)...)

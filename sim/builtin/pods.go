@@ -93,7 +93,10 @@ func podTemplateKind() kind {
 	return kind{
 		storage: "podtemplates",
 		strategy: resource.Strategy{
-			ReturnsDeleted: true, SpecChanged: topChanged("template"),
+			ReturnsDeleted: true,
+			SpecChanged: func(obj, old object.Object) bool {
+				return !sameGo("PodTemplateSpec", objectAt(obj, "template"), objectAt(old, "template"))
+			},
 			Validate: func(_ *resource.Context, obj object.Object) field.ErrorList {
 				return validatePodTemplate(obj.Map("template"), template)
 			},

@@ -15,7 +15,7 @@ func replicationControllerKind() kind {
 	return kind{
 		storage: "replicationcontrollers",
 		strategy: resource.Strategy{
-			HasStatus: true, OrphansByDefault: true, SpecChanged: topChanged("spec"),
+			HasStatus: true, OrphansByDefault: true, SpecChanged: specChanged("ReplicationControllerSpec"), NameRule: subdomainName,
 			Validate: func(_ *resource.Context, obj object.Object) field.ErrorList {
 				return validateReplication(obj, nil)
 			},

@@ -39,8 +39,12 @@ func defaultPod(obj object.Object) {
 	}
 }
 
-// limitsBecomeRequests makes each limit of a container the request where there is none.
+// limitsBecomeRequests makes each limit of a container the request where there is none. Empty limits make empty requests,
+// which messages show.
 func limitsBecomeRequests(c object.Object) {
+	if present(c, "resources", "limits") {
+		c.SetDefault(map[string]any{}, "resources", "requests")
+	}
 	for name, q := range c.Map("resources", "limits") { // order does not matter
 		c.SetDefault(q, "resources", "requests", name)
 	}
@@ -155,7 +159,7 @@ func keepPod(obj, old object.Object, names ...string) {
 			obj[name] = object.Copy(v)
 		}
 	}
-	for _, name := range []string{"deletionTimestamp", "deletionGracePeriodSeconds", "labels", "annotations", "finalizers", "ownerReferences"} {
+	for _, name := range []string{"deletionTimestamp", "selfLink", "labels", "annotations", "finalizers", "ownerReferences"} {
 		keepMeta(obj, old, name)
 	}
 }

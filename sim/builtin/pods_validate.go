@@ -198,6 +198,9 @@ const podUpdateText = "pod updates may not change fields other than `spec.contai
 func specUpdate(spec, old object.Object) field.ErrorList {
 	rest := spec.Copy()
 	for _, list := range []string{"containers", "initContainers"} {
+		if len(rest.List(list)) == 0 {
+			delete(rest, list)
+		}
 		before := objectsAt(old, list)
 		for i, c := range objectsAt(rest, list) {
 			c["image"] = before[i]["image"]

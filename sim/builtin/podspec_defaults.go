@@ -220,8 +220,14 @@ func hasVolumeSource(v object.Object) bool {
 
 // roundResources rounds the limits and requests up to thousandths.
 func roundResources(resources object.Object) {
-	roundUp(resources.Map("limits"))
-	roundUp(resources.Map("requests"))
+	roundLists(resources, "limits", "requests")
+}
+
+// roundLists rounds the amounts of the lists of o up to thousandths.
+func roundLists(o object.Object, names ...string) {
+	for _, name := range names {
+		roundUp(o.Map(name))
+	}
 }
 
 func roundUp(list map[string]any) {

@@ -209,12 +209,7 @@ func ephemeralVolume(_ *podRules, source object.Object, p field.Path) field.Erro
 	}
 	errs := checkTemplateAnnotations(at.Child("metadata", "annotations"), template.Annotations())
 	errs = append(errs, field.CheckLabels(at.Child("metadata", "labels"), template.Labels())...)
-	meta := template.Metadata()
-	for _, name := range object.SortedKeys(meta) {
-		if name != "annotations" && name != "labels" && meta[name] != nil && meta[name] != "" {
-			errs = append(errs, field.Forbidden(at.Child("metadata", name), "cannot be set"))
-		}
-	}
+	errs = append(errs, onlyLabelsAndAnnotations(at.Child("metadata"), template.Metadata())...)
 	for _, e := range volumeClaimSpec(objectAt(template, "spec"), nil) {
 		e.Field = at.Child(e.Field.String())
 		errs = append(errs, e)

@@ -210,20 +210,6 @@ func (f *goField) orZero(v any) any {
 	return nil
 }
 
-// appendMeta prints the metadata of a template, which looks in memory as it does on the wire, with a comma behind each
-// field. Only labels and annotations are allowed there; the name is for those who try.
-func appendMeta(b []byte, meta object.Object) []byte {
-	if name := meta.String("name"); name != "" {
-		b = append(object.AppendString(append(b, `"name":`...), name), ',')
-	}
-	for _, name := range []string{"labels", "annotations"} {
-		if m := meta.Map(name); len(m) > 0 {
-			b = append(object.AppendJSON(append(object.AppendString(b, name), ':'), m), ',')
-		}
-	}
-	return b
-}
-
 // labelSelectorJSON prints a metav1.LabelSelector, one of the few structs that print in memory as they do on the wire.
 func labelSelectorJSON(selector object.Object) []byte {
 	b := []byte{'{'}

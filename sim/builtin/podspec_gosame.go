@@ -31,6 +31,13 @@ func sameGo(typeName string, a, b object.Object) bool {
 	return true
 }
 
+// specChanged returns a SpecChanged for kinds whose spec has the named type. Most updates leave the spec as it is.
+func specChanged(typeName string) func(obj, old object.Object) bool {
+	return func(obj, old object.Object) bool {
+		return !object.Equal(obj["spec"], old["spec"]) && !sameGo(typeName, objectAt(obj, "spec"), objectAt(old, "spec"))
+	}
+}
+
 // same compares two values of a field.
 func (f *goField) same(a, b any) bool {
 	switch {

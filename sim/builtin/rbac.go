@@ -24,7 +24,7 @@ func roleKind(name string, namespaced bool) kind {
 	return kind{
 		storage: name + "." + rbacGroup,
 		strategy: resource.Strategy{
-			CreateOnUpdate: true, ChecksMetadataAgain: true, NameRule: pathSegmentName,
+			CreateOnUpdate: true, NameRule: pathSegmentName,
 			Validate: func(_ *resource.Context, obj object.Object) field.ErrorList {
 				return validateRole(obj, namespaced, selector.ValidateOptions{})
 			},
@@ -37,6 +37,18 @@ func roleKind(name string, namespaced bool) kind {
 
 // pathSegmentName is the rule for names of roles and bindings, also for the beginning of a generated one.
 func pathSegmentName(name string, _ bool) []string { return field.PathSegment(name) }
+
+// subdomainName is the rule for names of kinds that do not check a generateName, and count bytes.
+func subdomainName(name string, prefix bool) []string {
+	if prefix {
+		return nil
+	}
+	msgs := field.DNS1123Subdomain(name)
+	if len(name) > field.DNSSubdomainMax {
+		msgs[0] = field.BytesText(field.DNSSubdomainMax)
+	}
+	return msgs
+}
 
 func badAggregation(role object.Object) bool {
 	for _, s := range objectsAt(role, "aggregationRule", "clusterRoleSelectors") {
@@ -95,10 +107,12 @@ func validatePolicyRule(p field.Path, rule object.Object, namespaced bool) field
 
 // roleBindingKind is a binding of one of the two scopes; text is how descriptions of columns call it.
 func roleBindingKind(name, goType, text string, namespaced bool) kind {
+	role := colDoc("Role", docRBAC+goType, "roleRef")
+	role.without = " This field is immutable."
 	return kind{
 		storage: name + "." + rbacGroup,
 		strategy: resource.Strategy{
-			CreateOnUpdate: true, ChecksMetadataAgain: true, NameRule: pathSegmentName,
+			CreateOnUpdate: true, NameRule: pathSegmentName,
 			Validate: func(_ *resource.Context, obj object.Object) field.ErrorList {
 				return validateRoleBinding(obj, namespaced)
 			},
@@ -111,7 +125,7 @@ func roleBindingKind(name, goType, text string, namespaced bool) kind {
 			},
 		},
 		defaults: everyVersion(defaultRoleBinding),
-		columns: []column{colName(), colDoc("Role", docRBAC+goType, "roleRef"), colAge(), colText("Users", "Users in the "+text).wide(),
+		columns: []column{colName(), role, colAge(), colText("Users", "Users in the "+text).wide(),
 			colText("Groups", "Groups in the "+text).wide(), colText("ServiceAccounts", "ServiceAccounts in the "+text).wide()},
 		row: roleBindingRow,
 	}

@@ -66,8 +66,8 @@ func TestAPIService(t *testing.T) {
 	is.Equal(errs, "")
 	is.Equal(apiServiceRow(r.ctx.Now, obj).Cells, []any{"v1.a.b", "Local", "True", "<unknown>"})
 	obj, errs = r.create(`{'metadata':{'name':'x'},'spec':{'version':'v2','groupPriorityMinimum':0,'versionPriority':2000,'service':{'name':'s'}}}`)
-	is.Equal(errs, "metadata.name: Invalid value: \"x\": must be `spec.version+\".\"+spec.group`: \"v2.\"\n"+
-		"spec.group: Required value: only v1 may have an empty group and it better be legacy kube\n"+
+	is.Equal(apiServiceName(obj)("x", false), []string{"must be `spec.version+\".\"+spec.group`: \"v2.\""})
+	is.Equal(errs, "spec.group: Required value: only v1 may have an empty group and it better be legacy kube\n"+
 		"spec.groupPriorityMinimum: Invalid value: 0: must be positive and less than 20000\n"+
 		"spec.versionPriority: Invalid value: 2000: must be positive and less than 1000\nspec.service.namespace: Required value")
 	is.Equal(intAt(obj, "spec", "service", "port"), int64(443))

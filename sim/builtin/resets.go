@@ -10,7 +10,8 @@ var (
 
 // resets are the fields that writes put back, and so cannot own in managedFields (KEP-555, "Resetting fields"), by
 // storage name and subresource, "" for the main resource. Where nothing is said the rule of Strategy.HasStatus holds.
-// pods/resize owns what it is sent, metadata too, though it puts that back: so the recorded server does.
+// pods/resize and pods/ephemeralcontainers own what they are sent, metadata too, though they put that back: so the
+// recorded server does.
 var resets = map[string]map[string]resource.Reset{
 	"certificatesigningrequests.certificates.k8s.io": {
 		"":         {Fields: []string{"spec", "status"}},
@@ -21,8 +22,7 @@ var resets = map[string]map[string]resource.Reset{
 	"namespaces":       {"": resetStatus, "finalize": resetStatus, "status": resetSpec},
 	"nodes":            {"": resetStatus, "status": resetSpec},
 	"pods": {
-		"ephemeralcontainers": {Only: []string{"spec.ephemeralContainers"}},
-		"status":              {Fields: []string{"spec", "metadata.deletionTimestamp", "metadata.ownerReferences"}},
+		"status": {Fields: []string{"spec", "metadata.deletionTimestamp", "metadata.ownerReferences"}},
 	},
 
 	"flowschemas.flowcontrol.apiserver.k8s.io":                 {"status": resetAllElse},

@@ -57,7 +57,7 @@ func emptyMetadata(obj object.Object, text string, allowed ...string) field.Erro
 	if object.SemanticEqual(map[string]any(metadata), nil) {
 		return nil
 	}
-	return field.ErrorList{field.Invalid(field.Root("metadata"), obj.Metadata(), text)}
+	return field.ErrorList{field.Invalid(field.Root("metadata"), goMeta(obj.Metadata()), text)}
 }
 
 // validateAttributes checks what is asked: for a resource or for a path, about somebody.

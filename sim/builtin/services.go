@@ -27,7 +27,8 @@ func serviceKind() kind {
 		storage: "services",
 		strategy: resource.Strategy{
 			HasStatus: true, CreateOnUpdate: true, ReturnsDeleted: true, DeletesWith: "endpoints", NameRule: field.NameDNSLabel,
-			Allocate: allocateService,
+			ApplyCreates: "status",
+			Allocate:     allocateService,
 			Validate: func(_ *resource.Context, obj object.Object) field.ErrorList {
 				return validateService(obj, nil)
 			},

@@ -94,8 +94,11 @@ func (t *taken) takeAddress(ip string) string {
 	if err == nil && serviceCIDR.Contains(addr) {
 		last = int(addr.As4()[3])
 	}
+	outside := last < addressFirst || last > addressLast
 	switch {
-	case last < addressFirst || last > addressLast:
+	case outside && t.ctx.DryRun: // asks the range itself, not what looks for a range that has the address
+		return "the provided IP (" + ip + ") is not in the valid range. The range of valid IPs is " + serviceCIDR.String()
+	case outside:
 		return "the provided network does not match the current range"
 	case t.addresses[ip] && !t.ctx.DryRun:
 		return "provided IP is already allocated"
@@ -225,8 +228,8 @@ func (t *taken) allocatePorts(spec, was object.Object) field.ErrorList {
 	}
 	if port := intAt(spec, "healthCheckNodePort"); port != 0 {
 		if why := t.takePort(port); why != "" {
-			return field.ErrorList{field.Invalid(field.Root("spec.healthCheckNodePort"), port,
-				fmt.Sprintf("failed to allocate requested HealthCheck NodePort %d: %s", port, why))}
+			return field.ErrorList{field.Internal(field.Path{}, // which is no answer to the client, but a failure
+				fmt.Errorf("failed to allocate requested HealthCheck NodePort %d: %s", port, why))}
 		}
 		return nil
 	}

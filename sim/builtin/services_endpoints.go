@@ -16,7 +16,7 @@ func endpointsKind() kind {
 		storage:    "endpoints",
 		deprecated: "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice",
 		strategy: resource.Strategy{
-			CreateOnUpdate: true, ChecksMetadataAgain: true,
+			CreateOnUpdate: true,
 			Validate: func(_ *resource.Context, obj object.Object) field.ErrorList {
 				return validateSubsets(obj)
 			},

@@ -2,7 +2,6 @@ package builtin
 
 import (
 	"fmt"
-	"net/netip"
 	"slices"
 	"strconv"
 	"strings"
@@ -130,8 +129,8 @@ func validateExternalIP(p field.Path, ip string, old []string) field.ErrorList {
 
 // validateEndpointIP refuses addresses that make no sense as the end of a connection.
 func validateEndpointIP(p field.Path, ip string) field.ErrorList {
-	addr, err := netip.ParseAddr(ip)
-	if err != nil {
+	addr, ok := field.ParseIP(ip)
+	if !ok {
 		return field.ErrorList{field.Invalid(p, ip, "must be a valid IP address")}
 	}
 	var errs field.ErrorList
@@ -140,7 +139,6 @@ func validateEndpointIP(p field.Path, ip string) field.ErrorList {
 			errs = append(errs, field.Invalid(p, ip, text))
 		}
 	}
-	addr = addr.Unmap()
 	refuse(addr.IsUnspecified(), "may not be unspecified ("+ip+")")
 	refuse(addr.IsLoopback(), "may not be in the loopback range (127.0.0.0/8, ::1/128)")
 	refuse(addr.IsLinkLocalUnicast(), "may not be in the link-local range (169.254.0.0/16, fe80::/10)")
@@ -308,7 +306,7 @@ func validateIngressHost(p field.Path, host string) field.ErrorList {
 		return nil
 	}
 	errs := field.Check(p, host, field.DNS1123Subdomain)
-	if _, err := netip.ParseAddr(host); err == nil {
+	if _, ok := field.ParseIP(host); ok {
 		errs = append(errs, field.Invalid(p, host, "must be a DNS name, not an IP address"))
 	}
 	return errs

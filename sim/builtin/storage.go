@@ -19,13 +19,15 @@ func storageClassKind() kind {
 	return kind{
 		storage: "storageclasses.storage.k8s.io",
 		strategy: resource.Strategy{
-			ReturnsDeleted: true, ChecksMetadataAgain: true,
+			ReturnsDeleted: true,
 			Validate: func(_ *resource.Context, obj object.Object) field.ErrorList {
 				return validateStorageClass(obj)
 			},
 			ValidateUpdate: func(_ *resource.Context, obj, old object.Object) field.ErrorList {
 				errs := validateStorageClass(obj)
-				for _, name := range []string{"parameters", "provisioner", "reclaimPolicy", "volumeBindingMode"} {
+				errs = append(errs, immutable(field.Root("parameters"), obj["parameters"], old["parameters"])...)
+				errs = append(errs, immutableText(field.Root("provisioner"), obj["provisioner"], old["provisioner"])...)
+				for _, name := range []string{"reclaimPolicy", "volumeBindingMode"} {
 					errs = append(errs, immutable(field.Root(name), obj[name], old[name])...)
 				}
 				return errs
@@ -140,7 +142,7 @@ func validateTopologies(terms []object.Object) field.ErrorList {
 }
 
 func sameTexts(a, b map[string]string) bool {
-	if len(a) != len(b) || len(a) == 0 {
+	if len(a) != len(b) {
 		return false
 	}
 	for k, v := range a { // order does not matter
@@ -155,7 +157,7 @@ func attributesClassKind() kind {
 	return kind{
 		storage: "volumeattributesclasses.storage.k8s.io",
 		strategy: resource.Strategy{
-			ReturnsDeleted: true, ChecksMetadataAgain: true,
+			ReturnsDeleted: true,
 			Validate: func(_ *resource.Context, obj object.Object) field.ErrorList {
 				return validateAttributesClass(obj)
 			},

@@ -113,7 +113,7 @@ func csiNodeKind() kind {
 	return kind{
 		storage: "csinodes.storage.k8s.io",
 		strategy: resource.Strategy{
-			ReturnsDeleted: true, NeedsResourceVersion: true, ChecksMetadataAgain: true,
+			ReturnsDeleted: true, NeedsResourceVersion: true,
 			Validate: func(_ *resource.Context, obj object.Object) field.ErrorList {
 				return validateNodeDrivers(objectsAt(obj, "spec", "drivers"))
 			},
@@ -179,11 +179,10 @@ func sameNodeDrivers(obj, old object.Object) field.ErrorList {
 }
 
 func storageCapacityKind() kind {
-	const capacity = docStorage + "CSIStorageCapacity"
 	return kind{
 		storage: "csistoragecapacities.storage.k8s.io",
 		strategy: resource.Strategy{
-			NeedsResourceVersion: true, ChecksMetadataAgain: true,
+			NeedsResourceVersion: true,
 			Validate: func(_ *resource.Context, obj object.Object) field.ErrorList {
 				return validateStorageCapacity(obj, selector.ValidateOptions{})
 			},
@@ -198,10 +197,6 @@ func storageCapacityKind() kind {
 				}
 				return errs
 			},
-		},
-		columns: []column{colName(), colDoc("StorageClassName", capacity, "storageClassName"), colDoc("Capacity", capacity, "capacity")},
-		row: func(_ time.Time, obj object.Object) resource.Row {
-			return cells(obj.Name(), obj.String("storageClassName"), unsetOr(obj, "capacity"))
 		},
 	}
 }
@@ -222,7 +217,7 @@ func volumeAttachmentKind() kind {
 	return kind{
 		storage: "volumeattachments.storage.k8s.io",
 		strategy: resource.Strategy{
-			HasStatus: true, CustomStatus: true, ReturnsDeleted: true, NeedsResourceVersion: true, ChecksMetadataAgain: true,
+			HasStatus: true, CustomStatus: true, ReturnsDeleted: true, NeedsResourceVersion: true,
 			Validate: func(_ *resource.Context, obj object.Object) field.ErrorList {
 				return validateAttachment(obj)
 			},
@@ -253,6 +248,8 @@ func validateAttachment(obj object.Object) field.ErrorList {
 		errs = append(errs, field.Required(p.Child("source"), "must specify exactly one of inlineVolumeSpec and persistentVolumeName"))
 	case inline && named:
 		errs = append(errs, field.Forbidden(p.Child("source"), "must specify exactly one of inlineVolumeSpec and persistentVolumeName"))
+	case inline:
+		errs = append(errs, validateInlineVolume(p.Child("source", "inlineVolumeSpec"), objectAt(obj, "spec", "source", "inlineVolumeSpec"))...)
 	case named && name == "":
 		errs = append(errs, field.Required(p.Child("source", "persistentVolumeName"), "must specify non empty persistentVolumeName"))
 	}

@@ -3,6 +3,7 @@ package builtin
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/kubesim/kubesim/sim/field"
@@ -107,7 +108,11 @@ func boundObjects(c *resource.Connection) (b tokenBinding, s *status.Status) {
 		return b, nil
 	}
 	name := ref.String("name")
-	kind := schema.ParseGVK(ref.String("apiVersion"), ref.String("kind"))
+	version := ref.String("apiVersion")
+	if strings.Count(version, "/") > 1 {
+		version = "/" // one that cannot be read counts as none
+	}
+	kind := schema.ParseGVK(version, ref.String("kind"))
 	storage, namespace := "", c.Namespace
 	switch {
 	case kind.Group == "" && kind.Kind == "Pod":
@@ -118,6 +123,12 @@ func boundObjects(c *resource.Connection) (b tokenBinding, s *status.Status) {
 		storage, b.claim, namespace = "nodes", "node", ""
 	default:
 		return b, status.BadRequest("cannot bind token to object of type %s", kind)
+	}
+	if name == "" {
+		return b, status.BadRequest("Name parameter required.")
+	}
+	if msgs := field.PathSegment(name); len(msgs) > 0 {
+		return b, status.BadRequest("Name parameter invalid: %q: %s", name, strings.Join(msgs, ";"))
 	}
 	if b.object = c.Get(storage, namespace, name); b.object == nil {
 		return b, status.NotFound(status.Resource{Resource: storage}, name)

@@ -18,7 +18,7 @@ func persistentVolumeKind() kind {
 	return kind{
 		storage: "persistentvolumes",
 		strategy: resource.Strategy{
-			HasStatus: true, ReturnsDeleted: true, ChecksMetadataAgain: true,
+			HasStatus: true, ReturnsDeleted: true,
 			PrepareForCreate: func(ctx *resource.Context, obj object.Object) {
 				protect(obj, "kubernetes.io/pv-protection")
 				obj["status"] = map[string]any{"phase": "Pending", "lastPhaseTransitionTime": object.Time(ctx.Now)}
@@ -26,6 +26,7 @@ func persistentVolumeKind() kind {
 			PrepareForUpdate: preparePhaseTime,
 			Validate:         validatePersistentVolume,
 			ValidateUpdate:   validatePersistentVolumeUpdate,
+			ValidateFirst:    validatePersistentVolumeAsNew,
 			Warn:             warnPersistentVolume,
 		},
 		defaults: everyVersion(func(obj object.Object) {
@@ -54,7 +55,8 @@ func persistentVolumeClaimKind() kind {
 	return kind{
 		storage: "persistentvolumeclaims",
 		strategy: resource.Strategy{
-			HasStatus: true, ReturnsDeleted: true, ChecksMetadataAgain: true,
+			HasStatus: true, ReturnsDeleted: true,
+			ReadsMore: func(object.Object) bool { return true }, // the phase
 			PrepareForCreate: func(_ *resource.Context, obj object.Object) {
 				protect(obj, "kubernetes.io/pvc-protection")
 				obj["status"] = map[string]any{"phase": "Pending"}
@@ -72,6 +74,7 @@ func persistentVolumeClaimKind() kind {
 		defaults: everyVersion(func(obj object.Object) {
 			obj.SetDefault("Filesystem", "spec", "volumeMode")
 			roundResources(objectAt(obj, "spec", "resources"))
+			roundLists(obj.Map("status"), "capacity", "allocatedResources")
 			defaultPhase(obj)
 		}),
 		columns: []column{colName(), colDoc("Status", status, "phase"), colDoc("Volume", spec, "volumeName"),

@@ -95,7 +95,7 @@ func volumeClaimUpdate(ctx *resource.Context, obj, old object.Object) field.Erro
 	errs := volumeClaimSpec(spec, was)
 	now, before := objectAt(obj.Copy(), "spec"), objectAt(old.Copy(), "spec")
 	errs = append(errs, maskClaimChange(obj, old, now, before)...)
-	if !object.SemanticEqual(map[string]any(now), map[string]any(before)) {
+	if !sameGo("PersistentVolumeClaimSpec", now, before) {
 		errs = append(errs, field.Forbidden(field.Root("spec"), "spec is immutable after creation except resources.requests and "+
 			"volumeAttributesClassName for bound claims\n"+goDiff("PersistentVolumeClaimSpec", before, now)))
 	}

@@ -146,7 +146,7 @@ func validateVolumeSpec(obj object.Object, anyAffinityValue bool) field.ErrorLis
 			errs = append(errs, field.Required(at, "must specify required node constraints"))
 		}
 	}
-	errs = append(errs, validateVolumeSource(obj.Name(), spec)...)
+	errs = append(errs, validateVolumeSource(p, obj.Name(), spec)...)
 	if present(spec, "hostPath") && path.Clean(spec.String("hostPath", "path")) == "/" && policy == "Recycle" {
 		errs = append(errs, field.Forbidden(p.Child("persistentVolumeReclaimPolicy"), "may not be 'recycle' for a hostPath mount of '/'"))
 	}
@@ -197,9 +197,8 @@ func basicAmount(p field.Path, value int64) field.ErrorList {
 }
 
 // validateVolumeSource checks that there is one source, and that source.
-func validateVolumeSource(volume string, spec object.Object) field.ErrorList {
+func validateVolumeSource(p field.Path, volume string, spec object.Object) field.ErrorList {
 	var errs field.ErrorList
-	p := field.Root("spec")
 	found := 0
 	for _, s := range persistentSources {
 		source := objectAt(spec, s.name)
@@ -241,26 +240,27 @@ func validateMountOptions(obj object.Object) field.ErrorList {
 }
 
 // validatePersistentVolumeUpdate reports what is wrong with the new volume twice, as the real server does.
+// validatePersistentVolumeAsNew is the first half of what is said twice about a changed volume.
+func validatePersistentVolumeAsNew(_ *resource.Context, obj, old object.Object) field.ErrorList {
+	return append(validateVolumeSpec(obj, hasBadAffinityValue(old)), validateMountOptions(obj)...)
+}
+
 func validatePersistentVolumeUpdate(ctx *resource.Context, obj, old object.Object) field.ErrorList {
 	if ctx.Subresource == "status" {
 		return nil
 	}
 	anyValue := hasBadAffinityValue(old)
-	errs := append(validateVolumeSpec(obj, anyValue), validateMountOptions(obj)...)
-	errs = append(errs, validateVolumeSpec(obj, anyValue)...)
+	errs := validateVolumeSpec(obj, anyValue)
 	spec, was := objectAt(obj.Copy(), "spec"), objectAt(old, "spec")
 	if present(was, "csi") && !present(was, "csi", "controllerExpandSecretRef") {
 		spec.Remove("csi", "controllerExpandSecretRef") // may be added later
 	}
-	for _, s := range persistentSources {
-		if !object.SemanticEqual(spec[s.name], was[s.name]) {
-			errs = append(errs, field.Forbidden(field.Root("spec.persistentvolumesource"),
-				"spec.persistentvolumesource is immutable after creation\n"+goDiff("PersistentVolumeSource", was, spec)))
-			break
-		}
+	if !sameGo("PersistentVolumeSource", was, spec) {
+		errs = append(errs, field.Forbidden(field.Root("spec.persistentvolumesource"),
+			"spec.persistentvolumesource is immutable after creation\n"+goDiff("PersistentVolumeSource", was, spec)))
 	}
 	errs = append(errs, immutable(field.Root("volumeMode"), spec["volumeMode"], was["volumeMode"])...)
-	if present(was, "nodeAffinity") && !sameAffinity(spec["nodeAffinity"], was["nodeAffinity"]) {
+	if present(was, "nodeAffinity") && !sameAffinity(objectAt(spec, "nodeAffinity"), objectAt(was, "nodeAffinity")) {
 		errs = append(errs, field.Invalid(field.Root("nodeAffinity"), goPointer("VolumeNodeAffinity", objectAt(spec, "nodeAffinity")),
 			"field is immutable, except for updating from beta label to GA"))
 	}
@@ -298,19 +298,25 @@ var grownNodeLabels = map[string]string{
 	"beta.kubernetes.io/arch":                  "kubernetes.io/arch",
 }
 
-// sameAffinity compares affinities; a label may have been replaced by the one it became.
-func sameAffinity(a, b any) bool {
-	return object.SemanticEqual(grown(object.Copy(a)), grown(object.Copy(b)))
-}
-
-func grown(affinity any) any {
-	m, _ := affinity.(map[string]any)
-	for _, term := range objectsAt(m, "required", "nodeSelectorTerms") {
-		for _, e := range objectsAt(term, "matchExpressions") {
-			if key, ok := grownNodeLabels[e.String("key")]; ok {
-				e["key"] = key
+// sameAffinity compares affinities; a label may have been replaced by the one it became. A label that became no other
+// may be replaced by "", which other rules refuse.
+func sameAffinity(now, before object.Object) bool {
+	if (now == nil) != (before == nil) {
+		return false
+	}
+	before = before.Copy()
+	terms := objectsAt(now, "required", "nodeSelectorTerms")
+	for i, term := range objectsAt(before, "required", "nodeSelectorTerms") {
+		for _, list := range []string{"matchExpressions", "matchFields"} {
+			for j, e := range objectsAt(term, list) {
+				if i >= len(terms) || j >= len(objectsAt(terms[i], list)) {
+					return false
+				}
+				if key := objectsAt(terms[i], list)[j].String("key"); key == grownNodeLabels[e.String("key")] {
+					e["key"] = key
+				}
 			}
 		}
 	}
-	return affinity
+	return sameGo("VolumeNodeAffinity", now, before)
 }

@@ -21,9 +21,9 @@ func deploymentKind() kind {
 	return kind{
 		storage: "deployments.apps",
 		strategy: resource.Strategy{
-			HasStatus: true, SpecOnly: true,
+			HasStatus: true, SpecOnly: true, InnerAnnotation: rollbackTo, Blank: noReplicas,
 			SpecChanged: func(obj, old object.Object) bool { // annotations are copied to the replica sets
-				return !object.SemanticEqual(obj["spec"], old["spec"]) ||
+				return specChanged("DeploymentSpec")(obj, old) ||
 					!object.SemanticEqual(obj.Map("metadata", "annotations"), old.Map("metadata", "annotations"))
 			},
 			PrepareForUpdate: prepareDeploymentUpdate,
@@ -32,6 +32,7 @@ func deploymentKind() kind {
 			Warn:             warnReplicated,
 		},
 		defaults: everyVersion(defaultDeployment),
+		convert:  map[string]conversion{"apps/v1": {toHub: readRollbackTo}},
 		connect:  map[string]resource.Connector{"scale": scaleWorkload},
 		columns: append([]column{
 			colName(), colText("Ready", "Number of the pod with ready state"),
@@ -50,7 +51,7 @@ func replicaSetKind() kind {
 	return kind{
 		storage: "replicasets.apps",
 		strategy: resource.Strategy{
-			HasStatus: true, SpecOnly: true, SpecChanged: topChanged("spec"),
+			HasStatus: true, SpecOnly: true, SpecChanged: specChanged("ReplicaSetSpec"), Blank: noReplicas,
 			Validate:       func(_ *resource.Context, obj object.Object) field.ErrorList { return validateReplicaSet(obj, nil) },
 			ValidateUpdate: validateReplicaSetUpdate,
 			Warn:           warnReplicated,
@@ -77,7 +78,8 @@ func statefulSetKind() kind {
 	return kind{
 		storage: "statefulsets.apps",
 		strategy: resource.Strategy{
-			HasStatus: true, SpecOnly: true, SpecChanged: topChanged("spec"), NameRule: field.NameDNSLabel,
+			HasStatus: true, SpecOnly: true, SpecChanged: specChanged("StatefulSetSpec"), NameRule: field.NameDNSLabel,
+			Blank: noReplicas,
 			Validate: func(_ *resource.Context, obj object.Object) field.ErrorList {
 				return validateStatefulSet(obj, nil, statefulRules{})
 			},
@@ -101,7 +103,8 @@ func daemonSetKind() kind {
 	return kind{
 		storage: "daemonsets.apps",
 		strategy: resource.Strategy{
-			HasStatus: true, SpecChanged: topChanged("spec"),
+			HasStatus: true, SpecChanged: specChanged("DaemonSetSpec"), InnerAnnotation: templateGeneration,
+			Blank:            func(obj object.Object) { setGenerationOfTemplate(obj, 0) },
 			PrepareForCreate: prepareDaemonSet,
 			PrepareForUpdate: prepareDaemonSetUpdate,
 			Validate:         func(_ *resource.Context, obj object.Object) field.ErrorList { return validateDaemonSet(obj, nil) },
@@ -109,6 +112,7 @@ func daemonSetKind() kind {
 			Warn:             warnDaemonSet,
 		},
 		defaults: everyVersion(defaultDaemonSet),
+		convert:  map[string]conversion{"apps/v1": {toHub: readTemplateGeneration}},
 		columns: append([]column{
 			colName(), status("Desired", "desiredNumberScheduled"), status("Current", "currentNumberScheduled"),
 			status("Ready", "numberReady"), status("Up-to-date", "updatedNumberScheduled"), status("Available", "numberAvailable"),

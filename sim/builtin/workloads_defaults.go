@@ -1,6 +1,7 @@
 package builtin
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 
@@ -11,6 +12,8 @@ import (
 // templateGeneration is the annotation in which apps/v1 keeps a field that older versions of DaemonSet had in the spec.
 const templateGeneration = "deprecated.daemonset.template.generation"
 
+const rollbackTo = "deprecated.deployment.rollback.to"
+
 // defaultTemplateOf fills in the defaults of spec.template.
 func defaultTemplateOf(obj object.Object) {
 	obj.SetDefault(map[string]any{}, "spec", "template")
@@ -18,6 +21,9 @@ func defaultTemplateOf(obj object.Object) {
 }
 
 func defaultDeployment(obj object.Object) {
+	if text, ok := obj.Annotations()[rollbackTo]; ok && text == "" {
+		obj.Remove("metadata", "annotations", rollbackTo)
+	}
 	obj.SetDefault(map[string]any{}, "spec")
 	spec := objectAt(obj, "spec")
 	spec.SetDefault(int64(1), "replicas")
@@ -41,7 +47,10 @@ func defaultDaemonSet(obj object.Object) {
 	}
 	if spec.String("updateStrategy", "type") == "RollingUpdate" {
 		spec.SetDefault(int64(1), "updateStrategy", "rollingUpdate", "maxUnavailable")
-		spec.SetDefault(int64(0), "updateStrategy", "rollingUpdate", "maxSurge")
+	}
+	if rolling := objectAt(spec, "updateStrategy", "rollingUpdate"); rolling != nil { // which has numbers in memory
+		rolling.SetDefault(int64(0), "maxUnavailable")
+		rolling.SetDefault(int64(0), "maxSurge")
 	}
 	spec.SetDefault(int64(10), "revisionHistoryLimit")
 	defaultTemplateOf(obj)
@@ -71,6 +80,7 @@ func defaultStatefulSet(obj object.Object) {
 		claim.SetDefault("Filesystem", "spec", "volumeMode")
 		claim.SetDefault("Pending", "status", "phase")
 		roundResources(objectAt(claim, "spec", "resources"))
+		roundLists(objectAt(claim, "status"), "capacity", "allocatedResources")
 	}
 	defaultTemplateOf(obj)
 }
@@ -80,6 +90,36 @@ func prepareDeploymentUpdate(ctx *resource.Context, obj, old object.Object) {
 	if ctx.Subresource == "status" {
 		keepOld(objectAt(obj, "metadata"), objectAt(old, "metadata"), "labels")
 	}
+}
+
+// readTemplateGeneration reads templateGeneration, which is a number in memory.
+func readTemplateGeneration(obj object.Object) (object.Object, error) {
+	return obj, readNumber(obj, templateGeneration)
+}
+
+// readRollbackTo reads an annotation in which apps/v1 keeps what older versions of Deployment had in the spec.
+func readRollbackTo(obj object.Object) (object.Object, error) {
+	text := obj.String("metadata", "annotations", rollbackTo)
+	if err := readNumber(obj, rollbackTo); err != nil {
+		return nil, fmt.Errorf("failed to parse annotation[%s]=%s as int64: %w", rollbackTo, text, err)
+	}
+	return obj, nil
+}
+
+// noReplicas is Strategy.Blank of kinds whose replicas are a plain number in memory.
+func noReplicas(obj object.Object) { obj.Set(int64(0), "spec", "replicas") }
+
+// readNumber prints an annotation that is a number as numbers are printed.
+func readNumber(obj object.Object, name string) error {
+	text, ok := obj.Annotations()[name]
+	if !ok {
+		return nil
+	}
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err == nil {
+		obj.Set(strconv.FormatInt(n, 10), "metadata", "annotations", name)
+	}
+	return err
 }
 
 // generationOfTemplate returns the templateGeneration of a DaemonSet.
@@ -99,7 +139,7 @@ func prepareDaemonSet(ctx *resource.Context, obj object.Object) {
 // prepareDaemonSetUpdate counts changes of the template; clients cannot set the count.
 func prepareDaemonSetUpdate(ctx *resource.Context, obj, old object.Object) {
 	n := generationOfTemplate(old)
-	if ctx.Subresource != "status" && !object.SemanticEqual(obj.Map("spec", "template"), old.Map("spec", "template")) {
+	if ctx.Subresource != "status" && !sameGo("PodTemplateSpec", obj.Map("spec", "template"), old.Map("spec", "template")) {
 		n++
 	}
 	setGenerationOfTemplate(obj, n)

@@ -131,7 +131,7 @@ func validateStatefulSetUpdate(ctx *resource.Context, obj, old object.Object) fi
 	rest := obj.Copy()
 	keepOld(objectAt(rest, "spec"), objectAt(old, "spec"), "replicas", "template", "updateStrategy", "minReadySeconds", "ordinals",
 		"revisionHistoryLimit", "persistentVolumeClaimRetentionPolicy")
-	if !object.SemanticEqual(rest["spec"], old["spec"]) {
+	if !sameGo("StatefulSetSpec", objectAt(rest, "spec"), objectAt(old, "spec")) {
 		errs = append(errs, field.Forbidden(field.Root("spec"), statefulSetChanges))
 	}
 	return errs

@@ -41,8 +41,11 @@ func NewCompiler(d Declarations) *Compiler {
 		p = &patchProvider{p}
 	}
 	options := []cel.EnvOption{cel.CustomTypeProvider(p),
-		cel.Variable("object", cel.DynType), cel.Variable("oldObject", cel.DynType), cel.Variable("variables", c.types.typ),
+		cel.Variable("object", cel.DynType), cel.Variable("oldObject", cel.DynType),
 		cel.Variable("request", request.typ), cel.Variable("namespaceObject", namespace.typ)}
+	if !d.Alone {
+		options = append(options, cel.Variable("variables", c.types.typ))
+	}
 	if d.Params {
 		options = append(options, cel.Variable("params", cel.DynType))
 	}

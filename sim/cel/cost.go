@@ -75,7 +75,11 @@ func (c *costs) EstimateSize(element cost.AstNode) *cost.SizeEstimate {
 		case "@keys":
 			d = d.key
 		default:
-			d = d.fields[name]
+			f := d.fields[name]
+			if f == nil && d.open {
+				f = d.elem
+			}
+			d = f
 		}
 		if d == nil {
 			return nil

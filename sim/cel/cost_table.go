@@ -6,7 +6,10 @@ import (
 	"math"
 
 	"cel.dev/cel-go/common"
+	"cel.dev/cel-go/common/ast"
 	"cel.dev/cel-go/common/cost"
+	"cel.dev/cel-go/common/overloads"
+	"cel.dev/cel-go/common/types"
 	"cel.dev/cel-go/common/types/ref"
 )
 
@@ -103,7 +106,9 @@ func priceList() map[string]price {
 		"containsIP":   withArgument(containing(false, "cidr_contains_ip_string")),
 		"containsCIDR": withArgument(containing(true, "cidr_contains_cidr_string")),
 		"validate":     withArgument(whatValidate, paidValidate),
+		"string":       {whatString, func(*receipt) (uint64, bool) { return 0, false }},
 		"_==_":         {whatEqual, paidEqual},
+		"_!=_":         {whatUnequal, func(*receipt) (uint64, bool) { return 0, false }},
 	}
 	add := func(p price, functions ...string) {
 		for _, name := range functions {
@@ -242,11 +247,27 @@ func containing(cidr bool, text string) (func(*planned) *cost.CallEstimate, func
 	return what, paid
 }
 
+// whatString: nothing is known of the length of a text that a literal becomes.
+func whatString(q *planned) *cost.CallEstimate {
+	if q.subject == nil || q.subject.Expr() == nil || q.subject.Expr().Kind() != ast.LiteralKind || q.overload == overloads.BytesToString {
+		return nil
+	}
+	return sized(cost.FixedCostEstimate(1), cost.UnknownSizeEstimate())
+}
+
 func whatEqual(q *planned) *cost.CallEstimate {
 	if q.subject == nil || q.member {
 		return nil
 	}
 	return q.equalCost(append([]cost.AstNode{q.subject}, q.args...))
+}
+
+// whatUnequal: only types cost what they cost in _==_.
+func whatUnequal(q *planned) *cost.CallEstimate {
+	if q.subject == nil || q.member || q.subject.Type().Kind() != types.TypeKind {
+		return nil
+	}
+	return whatEqual(q)
 }
 
 func paidEqual(r *receipt) (uint64, bool) {

@@ -3,6 +3,8 @@
 package cel
 
 import (
+	"slices"
+
 	"cel.dev/cel-go/cel"
 	"cel.dev/cel-go/common/types"
 	"cel.dev/cel-go/common/types/ref"
@@ -18,6 +20,7 @@ type decl struct {
 	key    *decl // of a map
 	elem   *decl // of a list or map
 	fields map[string]*decl
+	open   bool // each field that is not in fields is an elem
 }
 
 // Sizes of values as JSON, in bytes (RFC 3339 for dates).
@@ -211,6 +214,9 @@ func (p *provider) FindStructFieldType(name, field string) (*types.FieldType, bo
 		return p.Provider.FindStructFieldType(name, field)
 	}
 	f, ok := d.fields[field]
+	if !ok && slices.Contains(reserved, field) { // self.namespace: the parser knows that it is no keyword there
+		f, ok = d.fields["__"+field+"__"]
+	}
 	if !ok {
 		return nil, false
 	}

@@ -62,6 +62,9 @@ func afterReplacing(text, old, new uint64, helps bool) uint64 {
 
 // equalCost: the types of Kubernetes compare at once, except formats and URLs.
 func (c *costs) equalCost(args []cost.AstNode) *cost.CallEstimate {
+	if len(args) == 2 && args[0].Type().Kind() == types.TypeKind && args[1].Type().Kind() == types.TypeKind {
+		return c.typesCost(args[0], args[1])
+	}
 	if len(args) != 2 || !args[0].Type().IsExactType(args[1].Type()) {
 		return nil
 	}
@@ -79,6 +82,18 @@ func (c *costs) equalCost(args []cost.AstNode) *cost.CallEstimate {
 		return call(cost.RangedCostEstimate(1, most).MultiplyByCostFactor(traversal))
 	}
 	return nil
+}
+
+// typesCost is that of comparing two types: nothing says how great they are, except that a name of one counts as the whole
+// value.
+func (c *costs) typesCost(a, b cost.AstNode) *cost.CallEstimate {
+	most := uint64(math.MaxUint64)
+	for _, n := range []cost.AstNode{a, b} {
+		if size := c.EstimateSize(n); size != nil {
+			most = min(most, size.Max)
+		}
+	}
+	return call(cost.RangedCostEstimate(min(1, most), most).MultiplyByCostFactor(traversal))
 }
 
 func (c *costs) size(n cost.AstNode) cost.SizeEstimate {

@@ -18,6 +18,7 @@ type Declarations struct {
 	Params     bool
 	Authorizer bool
 	Patch      bool // the types Object and JSONPatch of mutations
+	Alone      bool // there are no variables of a policy: conditions are looked at before them
 }
 
 // Input is what one request gives to expressions. Values are JSON; nil is null.

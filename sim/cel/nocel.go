@@ -38,6 +38,9 @@ func (r *Rules) ApplyAt(steps []any, self, old any, p field.Path, budget *int64)
 	return nil, nil
 }
 
+// CheckDeviceSelector refuses every selector.
+func CheckDeviceSelector(string) (problem string, complex bool) { return refused, false }
+
 // Compiler refuses every expression.
 type Compiler struct{}
 

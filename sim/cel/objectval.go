@@ -114,8 +114,10 @@ func (p *patchProvider) FindStructFieldType(name, field string) (*types.FieldTyp
 		return &types.FieldType{Type: types.DynType}, true
 	}
 	if name == "JSONPatch" {
-		t, ok := patchFields[field]
-		return &types.FieldType{Type: t}, ok
+		if t, ok := patchFields[field]; ok {
+			return &types.FieldType{Type: t}, true
+		}
+		return &types.FieldType{Type: types.NewObjectType("")}, true // which nothing can be assigned to
 	}
 	return p.Provider.FindStructFieldType(name, field)
 }

@@ -168,6 +168,11 @@ func (v *validation) list(n *node, self, old []any, p field.Path, c correlation)
 
 // own applies the rules of n itself.
 func (v *validation) own(n *node, self, old any, p field.Path, c correlation) bool {
+	if n.decl == nil && len(n.rules) > 0 {
+		v.errs = append(v.errs, field.Invalid(p, n.kind,
+			"rule compiler initialization error: failed to convert to declType for CEL validation rules"))
+		return true
+	}
 	if len(n.checked) == 0 {
 		return true
 	}

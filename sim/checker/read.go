@@ -145,7 +145,8 @@ func Fresh(e *Evidence) []Violation {
 		case c.Version == "0":
 			low = 0
 		default:
-			low, exact = n, c.Verb == "list" && (c.Match == "Exact" || c.Match == "" && c.Limit > 0)
+			legacy := c.Match == "" && c.Limit > 0 && c.Scope.Name == "" // a limit on one object is none
+			low, exact = n, c.Verb == "list" && (c.Match == "Exact" || legacy)
 		}
 		switch {
 		case c.Verb == "list" && c.Done() && c.Rev < low:

@@ -39,8 +39,9 @@ type body struct {
 }
 
 // Object reads a body of a media type (one of those that ContentType returns) for an endpoint of the kind want. A body
-// without kind or apiVersion has those of want. gvk is the kind of the body, which can differ from want in the version
-// only where the endpoint takes several (evictions). warnings are the texts of Warning headers.
+// without kind or apiVersion has those of want, unless want is a custom resource: that must say what it is. gvk is the
+// kind of the body, which can differ from want in the version only where the endpoint takes several (evictions). warnings
+// are the texts of Warning headers.
 func (d *Decoder) Object(data []byte, mediaType string, want schema.GVK, level Level) (obj object.Object, gvk schema.GVK, warnings []string, s *status.Status) {
 	return d.Changed(data, mediaType, want, level, Printed{})
 }
@@ -73,6 +74,9 @@ func (d *Decoder) Changed(data []byte, mediaType string, want schema.GVK, level 
 		return nil, b.gvk, nil, s
 	}
 	if len(strict) > 0 && level == Strict {
+		if t == nil && !b.proto {
+			b.want.Kind = b.gvk.Kind // by now a custom resource is of the kind that it says it is
+		}
 		return nil, b.gvk, nil, b.refused(errors.New(StrictError(strict)))
 	}
 	if level == Warn {
@@ -183,6 +187,9 @@ func (d *Decoder) decode(b *body, t *schema.Type) (obj object.Object, strict []s
 	}
 	obj, strict, err = decode(b.json, t)
 	if err == nil && t == nil {
+		if b.gvk, err = ownKind(obj, b.data); err != nil {
+			return nil, nil, err
+		}
 		var more []string
 		more, err = d.shape(b.want, obj)
 		strict = append(strict, more...)
@@ -196,18 +203,34 @@ func (d *Decoder) decode(b *body, t *schema.Type) (obj object.Object, strict []s
 // Decode reads JSON as an object of a kind, with everything that fieldValidation reports. t is the kind's type, nil for
 // custom resources.
 func (d *Decoder) Decode(data []byte, kind schema.GVK, t *schema.Type) (obj object.Object, strict []string, err error) {
+	if t == nil {
+		if _, err := typeMeta(string(data)); err != nil {
+			return nil, nil, err
+		}
+	}
 	obj, strict, err = DecodeJSON(data, t)
 	if err != nil || t != nil {
 		return obj, strict, err
+	}
+	if _, err := ownKind(obj, data); err != nil {
+		return nil, nil, err
 	}
 	more, err := d.shape(kind, obj)
 	return obj, append(strict, more...), err
 }
 
-// shape reads the metadata of a custom resource and removes what its schema does not have.
-func (d *Decoder) shape(kind schema.GVK, obj object.Object) (strict []string, err error) {
+// shape reads the metadata of a custom resource and removes what its schema does not have: that of the version that the
+// object says it is of. An object of another kind or group than want keeps what it has.
+func (d *Decoder) shape(want schema.GVK, obj object.Object) (strict []string, err error) {
+	if v, ok := obj["apiVersion"]; ok && v == nil {
+		return nil, errors.New(".apiVersion accessor error: <nil> is of the type <nil>, expected string")
+	}
 	strict, err = d.decodeMeta(obj)
 	if err != nil || d.Prune == nil {
+		return strict, err
+	}
+	kind, err := parseGVK(obj.APIVersion(), obj.Kind())
+	if err != nil || kind.Kind != want.Kind || kind.Group != want.Group {
 		return strict, err
 	}
 	unknown, err := d.Prune(kind, obj)
@@ -219,38 +242,40 @@ func (d *Decoder) shape(kind schema.GVK, obj object.Object) (strict []string, er
 
 // ReadMeta reads metadata by itself, as that of an embedded resource. unknown are the paths of what it does not have.
 func (d *Decoder) ReadMeta(v any) (meta map[string]any, unknown []string, err error) {
-	typed, strict, err := DecodeJSON(object.JSON(map[string]any{"metadata": v}), holder(d.Meta))
-	if err != nil {
-		return nil, nil, err
-	}
+	meta, strict, err := d.readMeta(v)
 	for _, text := range strict {
-		if path, ok := strings.CutPrefix(text, `unknown field "metadata.`); ok {
+		if path, ok := strings.CutPrefix(text, `unknown field "`); ok {
 			unknown = append(unknown, strings.TrimSuffix(path, `"`))
 		}
 	}
-	if meta = typed.Metadata(); meta == nil {
-		meta = map[string]any{}
-	}
-	return meta, unknown, nil
+	return meta, unknown, err
 }
 
-func holder(meta *schema.Type) *schema.Type {
-	return schema.NewStruct("", "", []schema.Field{{Name: "metadata", Type: meta, OmitEmpty: true}})
+// readMeta reads metadata that was JSON of any kind: it is read and printed again, so that of what is empty nothing is
+// left, managedFields [] included.
+func (d *Decoder) readMeta(v any) (meta object.Object, strict []string, err error) {
+	if meta, strict, err = DecodeJSON(object.AppendJSON(nil, v), d.Meta); err == nil {
+		Reduce(meta, nil, d.Meta)
+	}
+	return meta, strict, err
 }
 
 // decodeMeta reads the metadata of a custom resource as the type that all objects share.
 func (d *Decoder) decodeMeta(obj object.Object) (strict []string, err error) {
-	meta, ok := obj["metadata"]
+	v, ok := obj["metadata"]
 	if !ok || d.Meta == nil {
 		return nil, nil
 	}
-	typed, strict, err := DecodeJSON(object.JSON(map[string]any{"metadata": meta}), holder(d.Meta))
+	meta, strict, err := d.readMeta(v)
 	if err != nil {
 		return nil, err
 	}
+	for i, text := range strict {
+		strict[i] = strings.Replace(text, ` "`, ` "metadata.`, 1)
+	}
 	delete(obj, "metadata")
-	if m := typed.Metadata(); m != nil {
-		obj["metadata"] = m
+	if v != nil {
+		obj["metadata"] = map[string]any(meta)
 	}
 	return strict, nil
 }
@@ -298,7 +323,13 @@ func summary(data []byte) string {
 	return hex.EncodeToString(head) + more
 }
 
+// unversioned is the version of the structs into which the server converts every version of a kind.
+const unversioned = "__internal"
+
 func noKind(gvk schema.GVK) error {
+	if gvk.Version == unversioned {
+		return fmt.Errorf("no kind %q is registered for the internal version of group %q in scheme %q", gvk.Kind, gvk.Group, "pkg/runtime/scheme.go:111")
+	}
 	return fmt.Errorf("no kind %q is registered for version %q in scheme %q", gvk.Kind, gvk.GV(), "pkg/runtime/scheme.go:111")
 }
 

@@ -2,6 +2,7 @@ package codec
 
 import (
 	"errors"
+	"fmt"
 
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/schema"
@@ -12,7 +13,7 @@ import (
 // name its group (apimachinery, meta/internalversion: options are unversioned types). A body without a kind is one, too. Unknown
 // and repeated fields are dropped in silence.
 func (d *Decoder) DeleteOptions(data []byte, mediaType string) (object.Object, *status.Status) {
-	want := schema.GVK{Version: "v1", Kind: "DeleteOptions"}
+	want := schema.GVK{Group: "meta.k8s.io", Version: "v1", Kind: "DeleteOptions"}
 	b := &body{data: data, want: want}
 	obj, err := d.deleteOptions(b, mediaType)
 	if err != nil {
@@ -30,7 +31,7 @@ func (d *Decoder) deleteOptions(b *body, mediaType string) (object.Object, error
 		if withDefaults(gvk, b.want).Kind != b.want.Kind {
 			return nil
 		}
-		return d.Kinds(b.want)
+		return d.Kinds(schema.GVK{Version: "v1", Kind: "DeleteOptions"})
 	}
 	if b.proto {
 		obj, gvk, err := DecodeProto(b.data, kinds)
@@ -41,9 +42,34 @@ func (d *Decoder) deleteOptions(b *body, mediaType string) (object.Object, error
 		return obj, err
 	}
 	t := kinds(b.gvk)
-	if t == nil {
+	if goType := metaType(b.gvk); t == nil && goType != "" {
+		return nil, fmt.Errorf("converting (%s) to (v1.DeleteOptions): unknown conversion", goType)
+	} else if t == nil {
 		return nil, noKind(b.gvk)
 	}
 	obj, _, err := decode(b.json, t)
 	return obj, err
+}
+
+// metaType is the Go type of another kind that the reader of options knows: the unversioned kinds in every group and
+// version, the rest of meta.k8s.io in its own. "": none.
+func metaType(gvk schema.GVK) string {
+	const meta = "meta.k8s.io"
+	switch gvk.Kind {
+	case "CreateOptions", "UpdateOptions", "Status", "APIVersions", "APIGroup", "APIGroupList", "APIResourceList":
+		return "v1." + gvk.Kind
+	case "WatchEvent", "ListOptions", "GetOptions", "PatchOptions":
+		if gvk.Group == meta && gvk.Version == "v1" {
+			return "v1." + gvk.Kind
+		}
+	case "Table", "TableOptions", "PartialObjectMetadata":
+		if gvk.Group == meta && (gvk.Version == "v1" || gvk.Version == "v1beta1") {
+			return "v1." + gvk.Kind
+		}
+	case "PartialObjectMetadataList":
+		if gvk.Group == meta && (gvk.Version == "v1" || gvk.Version == "v1beta1") {
+			return gvk.Version + "." + gvk.Kind
+		}
+	}
+	return ""
 }

@@ -131,19 +131,19 @@ func TestCustomResource(t *testing.T) {
 	is := is.New(t)
 	d := newDecoder(t)
 	widget := schema.GVK{Group: "example.com", Version: "v1", Kind: "Widget"}
-	obj, _, warnings, s := d.Object([]byte(`{"spec":{"b":1,"b":2},"metadata":{"name":"w","labels":{},"x":1}}`), "application/json", widget, Warn)
+	obj, _, warnings, s := d.Object([]byte(`{"apiVersion":"example.com/v1","kind":"Widget","spec":{"b":1,"b":2},"metadata":{"name":"w","labels":{},"x":1}}`), "application/json", widget, Warn)
 	is.True(s == nil)
-	is.Equal(string(Append(nil, obj, nil)), `{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"labels":{},"name":"w"},"spec":{"b":2}}`) // as it is
-	is.Equal(strings.Join(warnings, "|"), `duplicate field "spec.b"|unknown field "metadata.x"`)                                                  // metadata has a type
-	_, _, _, s = d.Object([]byte(`{"metadata":{"name":5}}`), "application/json", widget, Warn)
-	is.Equal(s.Message, `Widget in version "v1" cannot be handled as a Widget: json: cannot unmarshal number into Go struct field ObjectMeta.metadata.name of type string`) // of Go
+	is.Equal(string(Append(nil, obj, nil)), `{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"w"},"spec":{"b":2}}`) // nothing empty is left of its metadata
+	is.Equal(strings.Join(warnings, "|"), `duplicate field "spec.b"|unknown field "metadata.x"`)                                      // metadata has a type
+	_, _, _, s = d.Object([]byte(`{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":5}}`), "application/json", widget, Warn)
+	is.Equal(s.Message, `Widget in version "v1" cannot be handled as a Widget: json: cannot unmarshal number into Go struct field ObjectMeta.name of type string`) // of Go
 }
 
 func TestDeleteOptions(t *testing.T) {
 	d := newDecoder(t)
 	for _, c := range []struct{ in, want, err string }{
-		{`{}`, `{"kind":"DeleteOptions","apiVersion":"v1"}`, ""},
-		{`{"propagationPolicy":"Background","extra":1}`, `{"kind":"DeleteOptions","apiVersion":"v1","propagationPolicy":"Background"}`, ""},
+		{`{}`, `{"kind":"DeleteOptions","apiVersion":"meta.k8s.io/v1"}`, ""},
+		{`{"propagationPolicy":"Background","extra":1}`, `{"kind":"DeleteOptions","apiVersion":"meta.k8s.io/v1","propagationPolicy":"Background"}`, ""},
 		{`{"kind":"DeleteOptions","apiVersion":"apps/v1","gracePeriodSeconds":0}`, `{"kind":"DeleteOptions","apiVersion":"apps/v1","gracePeriodSeconds":0}`, ""},
 		{`{"kind":"DeleteOptions","apiVersion":"meta.k8s.io/v1","preconditions":{"uid":"u"}}`, `{"kind":"DeleteOptions","apiVersion":"meta.k8s.io/v1","preconditions":{"uid":"u"}}`, ""},
 		{`{"kind":"ConfigMap","apiVersion":"v1"}`, "", `no kind "ConfigMap" is registered for version "v1" in scheme "pkg/runtime/scheme.go:111"`},

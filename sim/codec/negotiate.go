@@ -39,14 +39,16 @@ type Format struct {
 
 // Options is what the server knows about the endpoint and the client when it reads an Accept header.
 type Options struct {
-	Custom     bool // a custom resource: no go-restful route, objects are not printed as protobuf
-	Unrouted   bool // no go-restful route either, though built in: /apis and /apis/GROUP
-	List       bool // the route also offers the types of a watch: collections of resources that can be watched
-	Watch      bool // the answer is a watch
-	Transforms bool // Table and PartialObjectMetadata are offered
-	Discovery  bool // APIGroupDiscoveryList is offered: /api and /apis
-	JSONOnly   bool // the route offers nothing but JSON: /version
-	NoBody     bool // a POST, PUT or PATCH without a Content-Length other than 0
+	Custom     bool   // a custom resource: no go-restful route, objects are not printed as protobuf
+	Unrouted   bool   // no go-restful route either, though built in: /apis and /apis/GROUP
+	List       bool   // the route also offers the types of a watch: collections of resources that can be watched
+	Watch      bool   // the answer is a watch
+	Transforms bool   // Table and PartialObjectMetadata are offered
+	NoTable    bool   // of the Transforms, Table is not offered
+	Discovery  bool   // APIGroupDiscoveryList is offered: /api and /apis
+	JSONOnly   bool   // the route offers nothing but JSON: /version
+	Only       string // the route offers nothing but this type, and prints it by itself: /openid/v1/jwks
+	NoBody     bool   // a POST, PUT or PATCH without a Content-Length other than 0
 
 	UserAgent   string
 	PrettyParam *string // the query parameter pretty; nil when there is none
@@ -62,7 +64,7 @@ func Negotiate(accept string, o Options) (Format, *status.Status) {
 	if s := matchRoute(accept, o); s != nil {
 		return Format{}, s
 	}
-	if o.JSONOnly { // printed without looking at the header again
+	if o.JSONOnly || o.Only != "" { // printed without looking at the header again
 		return Format{Pretty: true, ContentType: JSON.String()}, nil
 	}
 	clauses := parseAccept(accept)
@@ -72,7 +74,7 @@ func Negotiate(accept string, o Options) (Format, *status.Status) {
 			return f.printed(o), nil
 		}
 	}
-	f, ok := pick(clauses, endpoint{resource: o.Transforms || o.Custom, custom: o.Custom})
+	f, ok := pick(clauses, endpoint{resource: o.Transforms || o.Custom, noTable: o.NoTable, custom: o.Custom})
 	switch {
 	case !ok:
 		return Format{}, status.NotNegotiable(mediaTypes)
@@ -144,6 +146,8 @@ func matchRoute(accept string, o Options) *status.Status {
 	switch {
 	case o.JSONOnly:
 		offered = mediaTypes[:1]
+	case o.Only != "":
+		offered = []string{o.Only}
 	case o.List:
 		offered = slices.Concat(mediaTypes, streamTypes)
 	}

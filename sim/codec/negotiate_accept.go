@@ -82,6 +82,7 @@ type target struct{ kind, group, version string }
 // endpoint says what an endpoint can answer with. The zero value has nothing but the object as it is.
 type endpoint struct {
 	resource  bool // Table and PartialObjectMetadata, server version v1
+	noTable   bool // of these, no Table
 	custom    bool // no protobuf for the object as it is
 	discovery bool // nothing but APIGroupDiscoveryList
 }
@@ -96,7 +97,7 @@ func (e endpoint) allows(m Media, to *target) bool {
 	case !e.resource || to.group != "meta.k8s.io" || to.version != "v1" && to.version != "v1beta1":
 		return false
 	case to.kind == "Table":
-		return m != Protobuf
+		return m != Protobuf && !e.noTable
 	}
 	return to.kind == "PartialObjectMetadata" || to.kind == "PartialObjectMetadataList"
 }

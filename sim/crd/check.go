@@ -42,6 +42,9 @@ func (v *validator) checkSchema(x *part, status bool, before map[string]any) fie
 	if len(errs) > 0 {
 		return errs
 	}
+	if dialects(schema) && (v.before == nil || v.before.structural()) {
+		return field.ErrorList{field.Invalid(p, "", "OpenAPIV3Schema 'schema' is not supported")}
+	}
 	_, bad := v.compileRules(schema, before, p)
 	return bad
 }
@@ -79,7 +82,7 @@ func (s *spec) structural() bool {
 func unreadable(schema map[string]any) bool {
 	return !walk(schema, field.Path{}, func(node object.Object, _ field.Path) bool {
 		for _, name := range []string{"id", "$schema", "$ref", "patternProperties", "dependencies", "additionalItems", "definitions"} {
-			if present(node[name]) {
+			if present(node[name]) || name == "additionalItems" && node[name] != nil {
 				return false
 			}
 		}
@@ -87,6 +90,11 @@ func unreadable(schema map[string]any) bool {
 		preserve, said := node.Bool("x-kubernetes-preserve-unknown-fields")
 		return !list && (!said || preserve)
 	})
+}
+
+// dialects reports whether any part of a schema has a $schema: nothing but its structure refuses that.
+func dialects(schema map[string]any) bool {
+	return !walk(schema, field.Path{}, func(node object.Object, _ field.Path) bool { return !present(node["$schema"]) })
 }
 
 // present reports whether a value is there and not empty.
@@ -241,7 +249,7 @@ func (c *checker) unsupported(node object.Object, p field.Path, at place) {
 		c.add(field.Forbidden(p.Child("default"), "must not be set "+at.reason))
 	}
 	for _, name := range []string{"id", "additionalItems", "patternProperties", "definitions", "dependencies", "$ref"} {
-		if present(node[name]) {
+		if present(node[name]) || node[name] != nil && (name == "additionalItems" || name == "dependencies" || name == "$ref") {
 			c.add(field.Forbidden(p.Child(name), name+" is not supported"))
 		}
 	}

@@ -78,7 +78,6 @@ func TestValidation(t *testing.T) {
 		{"group", func(o object.Object) { o.Set("com", "spec", "group"); o.SetMeta("name", "widgets.com") },
 			`spec.group: Invalid value: "com": should be a domain with at least one dot`},
 		{"scope", func(o object.Object) { o.Set("x", "spec", "scope") }, `spec.scope: Unsupported value: "x": supported values: "Cluster", "Namespaced"`},
-		{"name", func(o object.Object) { o.SetMeta("name", "x") }, `metadata.name: Invalid value: "x": must be spec.names.plural+"."+spec.group`},
 		{"version name", func(o object.Object) { version(o)["name"] = "1" }, `spec.versions[0].name: Invalid value: "1": a DNS-1035 label`},
 		{"no schema", func(o object.Object) { delete(version(o), "schema") }, `spec.versions[0].schema.openAPIV3Schema: Required value`},
 		{"warning", func(o object.Object) { version(o)["deprecationWarning"] = "old" },

@@ -43,7 +43,7 @@ func TestDefaults(t *testing.T) {
 		{"a kind is not looked at", `{"type":"object","x-kubernetes-embedded-resource":true,"properties":{"kind":{"type":"string","default":"A_B"}}}`, ``},
 		{"metadata that is none", `{"type":"object","x-kubernetes-embedded-resource":true,"properties":{"metadata":{"type":"object","properties":{"labels":{"type":"array","items":{"type":"string"},"default":["a"]}}}}}`,
 			at + `.properties[metadata].properties[labels].default: Invalid value: ["a"]: must result in valid metadata: metadata: Invalid value: {"labels":["a"]}: ` +
-				`json: cannot unmarshal array into Go struct field ObjectMeta.metadata.labels of type map[string]string`},
+				`json: cannot unmarshal array into Go struct field ObjectMeta.labels of type map[string]string`},
 		{"int or string, said twice", `{"x-kubernetes-int-or-string":true,"anyOf":[{"type":"integer","nullable":false},{"type":"string"}],"default":"a"}`, ``},
 		{"not int or string", `{"x-kubernetes-int-or-string":true,"anyOf":[{"type":"integer","nullable":true},{"type":"string"}]}`,
 			at + `.anyOf[0].nullable: Forbidden: must be false to be structural; ` + at + `.anyOf[0].type: Forbidden: must be empty to be structural; ` +

@@ -2,6 +2,7 @@ package crd
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/kubesim/kubesim/sim/crd/structural"
@@ -54,10 +55,12 @@ type definition struct {
 type served struct {
 	apiVersion string
 	raw        string // the schema as JSON
+	selectable []any  // selectableFields
 	schema     *structural.Schema
 	root       *structural.Schema // schema, as that of a whole resource
 	typ        *schema.Type
 	rules      Rules
+	embeds     bool // the schema has embedded resources
 	form       *resource.Form
 }
 
@@ -133,21 +136,24 @@ func (s *Server) Hub(name string) *resource.Definition {
 // Known reports whether a kind is that of a custom resource.
 func (s *Server) Known(kind schema.GVK) bool { return s.kinds[kind] != nil }
 
-// Prune removes what the schema of a kind does not have from an object that was sent, and returns the paths of it.
+// Prune removes what the schema of a kind does not have from an object that was sent, and returns the paths of it: those
+// in the metadata of embedded resources last. Of a version without a schema only the envelope is left.
 func (s *Server) Prune(kind schema.GVK, obj object.Object) ([]string, error) {
 	v := s.kinds[kind]
 	if v == nil {
-		return nil, nil
+		v = &served{root: (&structural.Schema{}).Root()}
 	}
+	pruned := v.root.Prune(map[string]any(obj))
 	unknown, bad := v.schema.Coerce(map[string]any(obj), field.Path{}, s.Meta, false)
 	if bad != nil {
 		return nil, bad
 	}
 	slices.Sort(unknown)
-	return append(unknown, v.root.Prune(map[string]any(obj))...), nil
+	return append(pruned, unknown...), nil
 }
 
-// Published returns the openAPIV3Schema of a resource, as it stands in the definition.
+// Published returns the openAPIV3Schema of a resource, as it stands in the definition, and beside it the fields that can
+// be selected by.
 func (s *Server) Published(d *resource.Definition) object.Object {
 	v := s.kinds[d.GVK]
 	if v == nil || v.raw == "" {
@@ -156,6 +162,14 @@ func (s *Server) Published(d *resource.Definition) object.Object {
 	obj, err := object.Parse([]byte(v.raw))
 	if err != nil {
 		return nil
+	}
+	var fields []any
+	for _, f := range v.selectable {
+		m, _ := f.(map[string]any)
+		fields = append(fields, map[string]any{"fieldPath": strings.TrimPrefix(object.Object(m).String("jsonPath"), ".")})
+	}
+	if fields != nil {
+		obj["x-kubernetes-selectable-fields"] = fields
 	}
 	return obj
 }
@@ -168,7 +182,7 @@ func (d *definition) read(crd object.Object, old *definition) {
 	for i := range s.versions {
 		x := &s.versions[i]
 		p := s.of(x)
-		v := &served{apiVersion: group(crd) + "/" + x.name}
+		v := &served{apiVersion: group(crd) + "/" + x.name, selectable: p.fields}
 		if schema := p.openAPI(); schema != nil {
 			v.raw = string(object.JSON(schema))
 		}
@@ -181,6 +195,7 @@ func (d *definition) read(crd object.Object, old *definition) {
 		} else {
 			d.compile(v, p.openAPI())
 		}
+		v.embeds = v.schema.Embeds()
 		d.versions[v.apiVersion] = v
 		form += "\n" + v.apiVersion + v.raw + string(object.JSON(p.fields))
 	}
@@ -196,6 +211,8 @@ func (d *definition) read(crd object.Object, old *definition) {
 			Write:      func(obj object.Object) (object.Object, error) { return d.toStored(obj) },
 			Convert:    d.converted,
 			Prepare:    d.prepare,
+			Fill:       func(obj object.Object) { v.schema.Fill(map[string]any(obj)) },
+			Tidy:       func(obj object.Object) { d.tidy(obj, v) },
 			LateStatus: v.schema != nil && v.schema.Properties["status"] != nil && v.schema.Properties["status"].Default != nil,
 		}
 	}
@@ -222,6 +239,21 @@ func (d *definition) fromStored(obj object.Object, v *served) (object.Object, er
 		from.schema.ApplyDefaults(map[string]any(obj))
 	}
 	return d.converted(obj, v.apiVersion)
+}
+
+// tidy reads the metadata of an object, and of the resources embedded in it, as any reader of the object does.
+func (d *definition) tidy(obj object.Object, v *served) {
+	for name, x := range obj.Metadata() { // order does not matter: any one will do
+		if name != "managedFields" && object.Blank(x) {
+			if meta, _, err := d.server.Meta(obj["metadata"]); err == nil {
+				obj["metadata"] = meta
+			}
+			break
+		}
+	}
+	if v.embeds {
+		_, _ = v.schema.Coerce(map[string]any(obj), field.Path{}, d.server.Meta, true)
+	}
 }
 
 // toStored turns an object of any version into the storage version.

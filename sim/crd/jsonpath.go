@@ -123,6 +123,8 @@ func bracket(text string) step {
 		return wildcard
 	case strings.HasPrefix(text, "?(") && strings.HasSuffix(text, ")"):
 		return filter(text[2 : len(text)-1])
+	case strings.Contains(text, ",") && strings.Count(text, "'") != 2 && strings.Count(text, `"`) != 2: // not in one name
+		return union(strings.Split(text, ","))
 	case len(text) > 1 && (text[0] == '\'' || text[0] == '"'):
 		name, ok := literal(text)
 		if s, isText := name.(string); ok && isText {
@@ -131,6 +133,22 @@ func bracket(text string) step {
 		return nil
 	}
 	return slice(text)
+}
+
+// union reads ['a','b'], [0,2] and the like: what each part leads to, in turn.
+func union(parts []string) step {
+	steps := make([]step, len(parts))
+	for i, part := range parts {
+		if steps[i] = bracket(part); steps[i] == nil {
+			return nil
+		}
+	}
+	return func(values []any) (out []any) {
+		for _, s := range steps {
+			out = append(out, s(values)...)
+		}
+		return out
+	}
 }
 
 func member(name string) step {
@@ -246,7 +264,12 @@ func filter(text string) step {
 		for _, item := range wildcard(values) {
 			x, ok := a(item)
 			y, ok2 := b(item)
-			if ok && ok2 && (op == "" || compare(x, op, y)) {
+			switch {
+			case !ok || !ok2:
+				continue
+			case op != "" && !comparable(x, op, y):
+				return nil
+			case op == "" || compare(x, op, y):
 				out = append(out, item)
 			}
 		}
@@ -294,6 +317,24 @@ func literal(text string) (any, bool) {
 	}
 	f, err := strconv.ParseFloat(text, 64)
 	return f, err == nil
+}
+
+// comparable reports whether values can be compared: two strings, two integers, two other numbers, or two booleans for
+// equality. Where they cannot, the whole path leads to nothing.
+func comparable(a any, op string, b any) bool {
+	ok := false
+	switch a.(type) {
+	case string:
+		_, ok = b.(string)
+	case int64:
+		_, ok = b.(int64)
+	case float64:
+		_, ok = b.(float64)
+	case bool:
+		_, ok = b.(bool)
+		ok = ok && (op == "==" || op == "!=")
+	}
+	return ok
 }
 
 func compare(a any, op string, b any) bool {

@@ -45,7 +45,7 @@ func (d *definition) define(crd object.Object) []*resource.Definition {
 			r.Deprecated = deprecated(s, x, r.GVK)
 		}
 		r.Columns, r.Row = columnsOf(p.columns, d.server.Schema)
-		r.Subresources = subresources(s, &p, r)
+		r.Subresources = subresources(s, &p, r, d.server.Schema)
 		o := &objects{definition: r, version: v, scale: p.sub["scale"], server: d.server}
 		labels, values := selectableOf(p.fields)
 		r.FieldLabels = labels
@@ -60,7 +60,7 @@ func (d *definition) define(crd object.Object) []*resource.Definition {
 	return out
 }
 
-func subresources(s *spec, p *part, r *resource.Definition) []resource.Subresource {
+func subresources(s *spec, p *part, r *resource.Definition, kinds *schema.Set) []resource.Subresource {
 	var out []resource.Subresource
 	if scale, ok := p.sub["scale"].(map[string]any); ok {
 		kind := schema.GVK{Group: "autoscaling", Version: "v1", Kind: "Scale"}
@@ -72,7 +72,9 @@ func subresources(s *spec, p *part, r *resource.Definition) []resource.Subresour
 				paths.Versions[r.Group+"/"+s.versions[i].name] = scalePaths(scale).Replicas
 			}
 		}
-		out = append(out, resource.Subresource{Name: "scale", GVK: kind, Verbs: subVerbs, Connect: resource.Scale(paths)})
+		body := resource.Body(kind, func() *schema.Type { return kinds.Kind(kind) }, nil)
+		out = append(out, resource.Subresource{Name: "scale", GVK: kind, Verbs: subVerbs, Connect: resource.Scale(paths),
+			Body: body})
 	}
 	if p.hasStatus() {
 		out = append(out, resource.Subresource{Name: "status", GVK: r.GVK, Verbs: subVerbs})

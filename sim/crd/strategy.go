@@ -28,6 +28,9 @@ func Defaults(crd object.Object) {
 	if crd.Map("spec", "conversion") == nil {
 		crd.Set(map[string]any{"strategy": "None"}, "spec", "conversion")
 	}
+	if hook := crd.Map("spec", "conversion", "webhook"); hook != nil && hook["clientConfig"] == nil && hook["conversionReviewVersions"] == nil {
+		crd.Remove("spec", "conversion", "webhook") // which the server's own form of a definition does not have
+	}
 	if config := object.Object(crd.Map("spec", "conversion", "webhook", "clientConfig")); config.Map("service") != nil {
 		config.SetDefault(int64(443), "service", "port")
 	}
@@ -38,7 +41,7 @@ func Defaults(crd object.Object) {
 func Strategy(compile Compiler, meta structural.Meta) *resource.Strategy {
 	return &resource.Strategy{
 		HasStatus: true, NeedsResourceVersion: true, AnyFinalizers: true,
-		NameRule:    field.NameDNSSubdomain,
+		NameRuleOf:  nameRule,
 		SpecChanged: specChanged,
 		PrepareForCreate: func(_ *resource.Context, obj object.Object) {
 			obj["status"] = map[string]any{}
@@ -72,7 +75,7 @@ func Strategy(compile Compiler, meta structural.Meta) *resource.Strategy {
 				}
 			}
 		},
-		FirstDelete: func(ctx *resource.Context, obj object.Object) {
+		FirstDelete: func(ctx *resource.Context, obj object.Object, _ resource.Propagation) {
 			SetCondition(obj, ctx.Now, Terminating, "True", "InstanceDeletionPending",
 				"CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon")
 			if names := obj.Finalizers(); !slices.Contains(names, CleanupFinalizer) {
@@ -84,9 +87,13 @@ func Strategy(compile Compiler, meta structural.Meta) *resource.Strategy {
 
 // storeVersion notes in status.storedVersions that objects may be stored in the storage version from now on.
 func storeVersion(obj object.Object) {
-	name := specOf(obj).storageVersion()
-	stored := obj.List("status", "storedVersions")
-	if name != "" && !contains(object.Strings(stored), name) {
+	s := specOf(obj)
+	i := slices.IndexFunc(s.versions, func(v version) bool { return v.storage })
+	if i < 0 {
+		return
+	}
+	name, stored := s.versions[i].name, obj.List("status", "storedVersions")
+	if !contains(object.Strings(stored), name) {
 		obj.Set(append(slices.Clip(stored), name), "status", "storedVersions")
 	}
 }

@@ -29,12 +29,21 @@ func newValidator(crd, old object.Object, compile Compiler, meta structural.Meta
 	return v
 }
 
+// nameRule is the rule for names of definitions: the resource and the group.
+func nameRule(crd object.Object) func(name string, prefix bool) []string {
+	want := crd.String("spec", "names", "plural") + "." + crd.String("spec", "group")
+	return func(name string, prefix bool) []string {
+		errs := field.NameDNSSubdomain(name, prefix)
+		if name != want {
+			errs = append(errs, `must be spec.names.plural+"."+spec.group`)
+		}
+		return errs
+	}
+}
+
 // validate returns everything wrong with a definition, metadata aside.
 func (v *validator) validate() field.ErrorList {
 	var errs field.ErrorList
-	if want := v.spec.String("names", "plural") + "." + v.spec.String("group"); v.old == nil && v.crd.Name() != want {
-		errs = append(errs, field.Invalid(field.Root("metadata.name"), v.crd.Name(), `must be spec.names.plural+"."+spec.group`))
-	}
 	errs = append(errs, v.checkSpec()...)
 	if v.old != nil {
 		errs = append(errs, v.immutable()...)
@@ -76,7 +85,7 @@ func (v *validator) checkSpec() field.ErrorList {
 	if storages != 1 {
 		errs = append(errs, field.Invalid(p.Child("versions"), list, "must have exactly one version marked as storage version"))
 	}
-	if len(s.versions) > 0 {
+	if len(s.versions) > 0 && s.versions[0].name != "" {
 		errs = append(errs, joined(p.Child("version"), s.versions[0].name, s.versions[0].name, "", field.DNS1035Label)...)
 	}
 	for _, name := range []string{"plural", "singular", "kind", "listKind"} {
@@ -227,7 +236,11 @@ func deprecation(x *version) field.ErrorList {
 			texts = append(texts, "must only contain printable UTF-8 characters")
 		}
 	}
-	return field.Messages(x.at.Child("deprecationWarning"), text, texts)
+	var errs field.ErrorList
+	for _, problem := range texts { // the pointer makes the value print as JSON
+		errs = append(errs, field.Invalid(x.at.Child("deprecationWarning"), x.warning, problem))
+	}
+	return errs
 }
 
 // storedVersions checks that every version in which objects may be stored can still be read.

@@ -92,9 +92,10 @@ func resourceDiscovery(def *resource.Definition) map[string]any {
 	return row
 }
 
-// responseKind names group and version only when they are not the resource's own. It is the same for custom resources.
+// responseKind names group and version of a built-in resource only when they are not its own, those of a custom one
+// always.
 func responseKind(def *resource.Definition, kind schema.GVK) map[string]any {
-	if kind.GV() == def.GV() {
+	if kind.GV() == def.GV() && !def.Custom {
 		kind.Group, kind.Version = "", ""
 	}
 	return map[string]any{"group": kind.Group, "version": kind.Version, "kind": kind.Kind}

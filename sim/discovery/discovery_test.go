@@ -212,7 +212,7 @@ func TestPathsThatAreNotDiscovery(t *testing.T) {
 	d := documents(t)
 	for _, path := range []string{
 		"", "/frogs", "//api", "//apis/apps", "/API", "/api/v1/pods", "/apis/apps/v1/deployments", "/healthz/", "/healthzy", "/livez/frogs",
-		"/openapi", "/openapi/v1", "/openapi/v22", "/metrics/", "/version/x", "/api/v1/watch",
+		"/openapi", "/openapi/v1", "/openapi/v22", "/metrics/", "/versions", "/api/v1/watch",
 	} {
 		if a, ok := d.Serve(Request{Method: "GET", Path: path}); ok {
 			t.Errorf("%q: %+v", path, a)

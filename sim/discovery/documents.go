@@ -2,6 +2,7 @@ package discovery
 
 import (
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/kubesim/kubesim/sim/codec"
@@ -104,8 +105,10 @@ func (d *Documents) route(r *Request) *Answer {
 		return d.legacyCore(r, parts[1:])
 	case parts[0] == "apis" && len(parts) <= 3:
 		return d.named(r, parts[1:])
-	case trimmed == "/version" || trimmed == "/openid/v1/jwks" || trimmed == "/.well-known/openid-configuration":
+	case slices.Contains(routedPaths, trimmed):
 		return d.routed(r, trimmed)
+	case slices.ContainsFunc(routedPaths, func(root string) bool { return strings.HasPrefix(r.Path, root+"/") }):
+		return failed(status.NoResource())
 	case r.Path == "/metrics":
 		return d.metrics()
 	case strings.HasPrefix(r.Path, "/openapi/v"):
@@ -113,6 +116,9 @@ func (d *Documents) route(r *Request) *Answer {
 	}
 	return d.health(r)
 }
+
+// routedPaths are the documents beside the API that the real server's router serves, and everything beneath them.
+var routedPaths = []string{"/version", "/openid/v1/jwks", "/.well-known/openid-configuration"}
 
 // notFound is the answer for a path that nobody serves.
 func notFound() *Answer {

@@ -70,8 +70,7 @@ func (d *Documents) load() {
 }
 
 // sortGroups puts groups, versions and resources in the order in which they are listed: built-in groups as the schema
-// data has them (by the priority of their APIService), then groups of custom resources by name. Built-in resources are
-// sorted, those of custom resources keep the order of the Table.
+// data has them (by the priority of their APIService), then groups of custom resources by name. Resources are sorted.
 func (d *Documents) sortGroups() {
 	known := map[string]int{"": -1}
 	versions := map[string][]string{}
@@ -94,9 +93,6 @@ func (d *Documents) sortGroups() {
 		})
 		for j := range g.versions {
 			slices.SortStableFunc(g.versions[j].defs, func(a, b *resource.Definition) int {
-				if a.Custom || b.Custom {
-					return 0
-				}
 				return strings.Compare(a.Resource, b.Resource)
 			})
 		}
@@ -137,9 +133,14 @@ func (d *Documents) legacyCore(r *Request, rest []string) *Answer {
 	return d.document(f, "/api", schema.GVK{Version: "v1", Kind: "APIVersions"}, d.apiVersions)
 }
 
-// named answers /apis, /apis/GROUP and /apis/GROUP/VERSION. The first two are the aggregator's: any method will do.
+// named answers /apis, /apis/GROUP and /apis/GROUP/VERSION. The first two are the aggregator's: any method will do,
+// but for its own group, and for a group with more than one slash behind it, which the router of API groups serves.
 func (d *Documents) named(r *Request, rest []string) *Answer {
 	d.load()
+	slashes := len(r.Path) - len(strings.TrimRight(r.Path, "/"))
+	if len(rest) == 0 && slashes > 1 {
+		return notFound()
+	}
 	if len(rest) == 0 {
 		return d.allGroups(r)
 	}
@@ -148,7 +149,11 @@ func (d *Documents) named(r *Request, rest []string) *Answer {
 	case g == nil:
 		return notFound()
 	case len(rest) == 1:
-		return d.oneGroup(r, g)
+		routed := !g.custom && slashes > 1 || g.name == "apiregistration.k8s.io"
+		if routed && r.Method != http.MethodGet {
+			return failed(status.NoMethod())
+		}
+		return d.oneGroup(r, g, codec.Options{Unrouted: !routed})
 	}
 	v := g.version(rest[1])
 	switch {
@@ -171,16 +176,23 @@ func (d *Documents) allGroups(r *Request) *Answer {
 		return d.aggregated(r, f, "/apis", d.groups)
 	}
 	return d.document(f, "/apis", schema.GVK{Version: "v1", Kind: "APIGroupList"}, func() object.Object {
-		list := make([]any, len(d.groups))
-		for i := range d.groups {
-			list[i] = d.groups[i].object()
+		groups := slices.Clone(d.groups)
+		slices.SortStableFunc(groups, func(a, b group) int {
+			if !a.custom || !b.custom {
+				return 0 // where they are already
+			}
+			return strings.Compare(a.firstService(), b.firstService())
+		})
+		list := make([]any, len(groups))
+		for i := range groups {
+			list[i] = groups[i].object()
 		}
 		return object.Object{"kind": "APIGroupList", "apiVersion": "v1", "groups": list}
 	})
 }
 
-func (d *Documents) oneGroup(r *Request, g *group) *Answer {
-	f, s := negotiate(r, codec.Options{Unrouted: true})
+func (d *Documents) oneGroup(r *Request, g *group, o codec.Options) *Answer {
+	f, s := negotiate(r, o)
 	if s != nil {
 		return failed(s)
 	}
@@ -189,6 +201,18 @@ func (d *Documents) oneGroup(r *Request, g *group) *Answer {
 		o["kind"], o["apiVersion"] = "APIGroup", "v1"
 		return o
 	})
+}
+
+// firstService returns the first name of an APIService of the group: VERSION.GROUP. Of groups with the same priority the
+// aggregator lists the one with the first such name first.
+func (g *group) firstService() string {
+	first := ""
+	for _, v := range g.versions {
+		if name := v.name + "." + g.name; first == "" || name < first {
+			first = name
+		}
+	}
+	return first
 }
 
 // object returns the group as an item of an APIGroupList.

@@ -15,12 +15,12 @@ type endpoint struct {
 }
 
 var endpoints = []endpoint{
-	{"healthz", slices.Concat(basicChecks, hookChecks)},
-	{"livez", slices.Concat(basicChecks, hookChecks)},
-	{"readyz", slices.Concat(basicChecks, []string{"etcd-readiness", "informer-sync"}, hookChecks, []string{"shutdown"})},
+	{"healthz", slices.Concat(lifeChecks, hookChecks)},
+	{"livez", slices.Concat(lifeChecks, hookChecks)},
+	{"readyz", slices.Concat([]string{"ping", "log", "etcd"}, []string{"etcd-readiness", "informer-sync"}, hookChecks, []string{"shutdown"})},
 }
 
-var basicChecks = []string{"ping", "log", "etcd"}
+var lifeChecks = []string{"ping", "log", "loopback-serving-certificate", "etcd"}
 
 // hookChecks are the checks of a real server's parts. They have no counterpart in the simulator and always succeed,
 // but people and scripts look for them.
@@ -34,9 +34,11 @@ var hookChecks = []string{
 	"poststarthook/start-apiextensions-controllers",
 	"poststarthook/crd-informer-synced",
 	"poststarthook/start-system-namespaces-controller",
+	"poststarthook/peer-endpoint-reconciler-controller",
 	"poststarthook/start-cluster-authentication-info-controller",
 	"poststarthook/start-kube-apiserver-identity-lease-controller",
 	"poststarthook/start-kube-apiserver-identity-lease-garbage-collector",
+	"poststarthook/storage-readiness",
 	"poststarthook/start-legacy-token-tracking-controller",
 	"poststarthook/start-service-ip-repair-controllers",
 	"poststarthook/rbac/bootstrap-roles",
@@ -44,7 +46,6 @@ var hookChecks = []string{
 	"poststarthook/priority-and-fairness-config-producer",
 	"poststarthook/bootstrap-controller",
 	"poststarthook/start-kubernetes-service-cidr-controller",
-	"poststarthook/aggregator-reload-proxy-client-cert",
 	"poststarthook/start-kube-aggregator-informers",
 	"poststarthook/apiservice-status-local-available-controller",
 	"poststarthook/apiservice-status-remote-available-controller",

@@ -25,7 +25,7 @@ func TestHealth(t *testing.T) {
 	}{
 		{"", "/healthz", 200, "ok"},
 		{"", "/readyz/etcd-readiness", 200, "ok"},
-		{"", "/livez?verbose", 200, "…[+]ping ok\n[+]log ok\n[+]etcd ok\n[+]poststarthook/"},
+		{"", "/livez?verbose", 200, "…[+]ping ok\n[+]log ok\n[+]loopback-serving-certificate ok\n[+]etcd ok\n[+]poststarthook/"},
 		{"", "/livez?verbose", 200, "…\nlivez check passed\n"},
 		{"", "/livez?exclude=etcd&verbose", 200, "…[+]etcd excluded: ok\n"},
 		{"", "/livez?exclude=x&exclude=etcd&exclude=b&verbose", 200, "…\nwarn: some health checks cannot be excluded: no matches for \"b\", \"x\"\nlivez check passed\n"},

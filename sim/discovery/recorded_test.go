@@ -58,7 +58,7 @@ func TestRecorded(t *testing.T) {
 		for _, r := range conformance.Run(context.Background(), target, c) {
 			ran++
 			step := c.Name + " " + r.Name
-			if step == "openapi-v3 policy-schema" && !described(t) {
+			if (step == "openapi-v3 policy-schema" || c.Name == "openapi-operations") && !described(t) {
 				continue
 			}
 			if !r.Agrees() {

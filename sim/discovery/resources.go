@@ -95,7 +95,8 @@ func setStrings(m map[string]any, key string, list []string) {
 	}
 }
 
-// storageVersionHash returns eight bytes of the SHA-256 of what objects are stored as, "" if they are not stored
+// storageVersionHash returns eight bytes of the SHA-256 of what objects are stored as, "" if they are not stored,
+// or, those of a custom resource, in a version that is not served
 // (apps/v1/Deployment; the core group is empty: /v1/Pod).
 func (d *Documents) storageVersionHash(def *resource.Definition) string {
 	stored := def.Hub.GVK
@@ -111,6 +112,9 @@ func (d *Documents) storageVersionHash(def *resource.Definition) string {
 	}
 	if def.StoredAs.Kind != "" {
 		stored = def.StoredAs
+	}
+	if def.Custom && stored != def.GVK && d.o.Table.Find(stored.Group, stored.Version, def.Resource) == nil {
+		return ""
 	}
 	if stored.Kind == "" || def.Strategy != nil && def.Strategy.Virtual {
 		return ""

@@ -177,7 +177,7 @@ const (
 
 // openAPIV2 answers with the document of everything. It is the one answer that is compressed whatever its size.
 func (d *Documents) openAPIV2(r *Request) *Answer {
-	a := &Answer{Code: http.StatusOK, Header: http.Header{"Vary": {"Accept"}}}
+	a := &Answer{Code: http.StatusOK, Header: http.Header{"Vary": {"Accept-Encoding", "Accept"}}}
 	media := acceptable(r.Header.Get("Accept"), "application/json", protoV2, oldProtoV2)
 	if media == "" {
 		a.Code = http.StatusNotAcceptable
@@ -191,7 +191,6 @@ func (d *Documents) openAPIV2(r *Request) *Answer {
 		a.Header.Set("Content-Type", protoV2)
 	}
 	a.Header.Set("ETag", `"`+doc.hash+`"`)
-	a.Header.Add("Vary", "Accept-Encoding")
 	return a.conditional(r, func() []byte {
 		if !acceptsGzip(r.Header.Get("Accept-Encoding")) {
 			return unpack(packed)

@@ -82,10 +82,14 @@ func (d *Documents) routed(r *Request, path string) *Answer {
 	if r.Method != http.MethodGet {
 		return failed(status.NoMethod())
 	}
+	only := codec.Options{JSONOnly: path == "/version", Only: "application/json"}
+	if path == "/openid/v1/jwks" {
+		only.Only = "application/jwk-set+json"
+	}
+	if _, s := negotiate(r, only); s != nil {
+		return failed(s)
+	}
 	if path == "/version" {
-		if _, s := negotiate(r, codec.Options{JSONOnly: true}); s != nil {
-			return failed(s)
-		}
 		return indented(d.o.Version.document())
 	}
 	a := &Answer{Code: http.StatusOK, Header: http.Header{

@@ -58,6 +58,10 @@ type omit struct{}
 // Raw is a value printed as it stands, neither quoted nor turned into JSON.
 type Raw string
 
+// Named is a string whose Go type in the real server has a name of its own, as constants have: it is printed as JSON,
+// which differs from a quoted string for control characters and for <, > and &.
+type Named string
+
 // Error is one thing wrong with one field.
 type Error struct {
 	Type   ErrorType

@@ -144,6 +144,12 @@ func CIDRWarnings(p Path, value string) []string {
 	return warnings
 }
 
+// ParseIP reads an address as LegacyIP does, strict forms or not.
+func ParseIP(value string) (netip.Addr, bool) { return parseIP(value) }
+
+// ParseCIDR reads a network as LegacyCIDR does, strict forms or not.
+func ParseCIDR(value string) (netip.Prefix, bool) { return parseCIDR(value) }
+
 // parseIP reads an address as the oldest rules do: zeros in front of a number do not matter and an IPv4-mapped address
 // is the IPv4 address. Zones are not allowed.
 func parseIP(value string) (netip.Addr, bool) {

@@ -35,7 +35,8 @@ func (m *Manager) Apply(d *resource.Definition, live, config object.Object, by B
 	if len(entries) == 0 {
 		before := By{Name: beforeFirstApply, Subresource: by.Subresource, Time: by.Time}
 		if entries, err = m.track(d, nil, live, nil, before); err != nil {
-			return nil, status.Plain("failed to create manager for existing fields: %v", err)
+			return nil, status.Plain("failed to create manager for existing fields: failed to convert new object (%s/%s; %s) to smd typed: %s",
+				live.Namespace(), live.Name(), d.GVK, m.model(typeOf(d), d.Custom).root.unreachable(live, err))
 		}
 	}
 	a := &application{m: m, d: d, live: live, config: config, by: by, entries: entries}
@@ -78,6 +79,11 @@ func (a *application) read() *status.Status {
 	a.self = id{manager: a.by.Name, operation: opApply, subresource: a.by.Subresource}
 	parser := a.model.parser()
 	var err error
+	if len(a.model.gaps) > 0 { // which structured-merge-diff is told to close
+		if text := a.model.root.invalid(map[string]any(a.config)); text != "" {
+			return status.Plain("failed to create typed patch object (%s): %s", a.called(a.config), text)
+		}
+	}
 	if a.configTyped, err = parser.FromUnstructured(map[string]any(a.config)); err != nil {
 		if text := a.model.root.invalid(map[string]any(a.config)); text != "" {
 			err = errors.New(text)
@@ -86,7 +92,7 @@ func (a *application) read() *status.Status {
 	}
 	a.whole, _ = a.model.root.complete(map[string]any(a.live)).(map[string]any)
 	if a.liveTyped, err = parser.FromUnstructured(a.whole, typed.AllowDuplicates); err != nil {
-		return status.Plain("failed to create typed live object (%s): %v", a.called(a.live), err)
+		return status.Plain("failed to create typed live object (%s): %s", a.called(a.live), a.model.root.unreachable(a.live, err))
 	}
 	return nil
 }
@@ -117,7 +123,7 @@ func (a *application) run(force bool) (object.Object, *status.Status) {
 	obj, err := a.object(out.merged)
 	if err != nil {
 		return nil, status.Plain("failed to convert new object (%s) to proper version: unable to convert unstructured object to %s: %s",
-			a.called(a.config), a.d.GVK, unconvertible(err))
+			a.called(a.config), a.d.GVK, err)
 	}
 	out.entries.put(obj)
 	return obj, nil
@@ -210,7 +216,10 @@ func (a *application) object(merged map[string]any) (object.Object, error) {
 		obj = merged
 		if t := typeOf(a.d); t != nil && !a.d.Custom {
 			var err error
-			if obj, _, err = codec.DecodeJSON(codec.Append(nil, obj, t), t); err != nil {
+			if obj, _, err = codec.DecodeJSON(object.JSON(obj), t); err != nil {
+				obj, _, err = codec.Convert(object.Copy(merged).(map[string]any), t) // has the right words, or a way
+			}
+			if err != nil {
 				return nil, err
 			}
 		}
@@ -220,20 +229,6 @@ func (a *application) object(merged map[string]any) (object.Object, error) {
 		obj["metadata"] = maps.Clone(meta)
 	}
 	return obj, nil
-}
-
-// unconvertible words an error of the codec as the real server does, which reads a merged object value by value.
-func unconvertible(err error) string {
-	text := err.Error()
-	head, kind, ok := strings.Cut(text, " of type ")
-	what, _, field := strings.Cut(head, " into Go struct field ")
-	switch {
-	case !ok || !field:
-		return text
-	case strings.Contains(what, "number "):
-		return "cannot convert float64 to " + kind
-	}
-	return what + " into Go value of type " + kind
 }
 
 // conflict answers with every conflict: managers in the order of their identifiers, a manager's fields as sets are

@@ -26,6 +26,16 @@ func (d *differ) equal(s *shape, a, b any) bool {
 	return equalValues(a, b)
 }
 
+// mayBeEmpty reports whether the field of a Go struct is a list or map that is not printed when it is empty. As a part of
+// a value that is compared as a whole, [] is not the same as nothing.
+func (f *member) mayBeEmpty() bool {
+	switch f.shape.kind {
+	case list, set, listMap, dictionary:
+		return f.show == notEmpty && !f.pointer
+	}
+	return false
+}
+
 func (d *differ) equalFields(s *shape, aAny, bAny any) bool {
 	a, _ := aAny.(map[string]any)
 	b, _ := bAny.(map[string]any)
@@ -33,6 +43,9 @@ func (d *differ) equalFields(s *shape, aAny, bAny any) bool {
 		f := &s.fields[i]
 		x, inA := f.in(a, d.typed(s))
 		y, inB := f.in(b, d.typed(s))
+		if d.typed(s) && f.mayBeEmpty() {
+			x, y, inA, inB = a[f.name], b[f.name], true, true
+		}
 		if inA != inB || inA && !d.equal(f.shape, x, y) {
 			return false
 		}

@@ -2,6 +2,7 @@ package fieldmanager
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -13,7 +14,24 @@ import (
 // is a newer one; "" when nothing is. Where the real server reports the errors of an object in random order, they come
 // in the order of its keys.
 func (s *shape) invalid(v any) string {
-	errs := s.check(v)
+	return told(s.check(v))
+}
+
+// repeats is how the problem of a repeated item begins: a configuration may not have any, an object may.
+const repeats = "duplicate entries for key "
+
+// unreachable returns what is wrong with the items of an object that no path leads to, or the text of err where that
+// cannot be told.
+func (s *shape) unreachable(obj object.Object, err error) string {
+	errs := slices.DeleteFunc(s.check(map[string]any(obj)), func(p problem) bool { return strings.HasPrefix(p.text, repeats) })
+	if text := told(errs); text != "" {
+		return text
+	}
+	return err.Error()
+}
+
+// told words problems as one error; "" for none.
+func told(errs []problem) string {
 	switch len(errs) {
 	case 0:
 		return ""
@@ -150,7 +168,7 @@ func (s *shape) checkItems(l []any) (errs []problem) {
 			}
 			where = s.itemName(v)
 			if seen[path] {
-				errs = append(errs, problemf("duplicate entries for key %s", where)...)
+				errs = append(errs, problemf("%s%s", repeats, where)...)
 			}
 			seen[path] = true
 		}

@@ -6,18 +6,27 @@ import (
 	"github.com/kubesim/kubesim/sim/schema"
 )
 
-// version returns the definition of d's resource that serves an apiVersion, or nil.
+// version returns the definition of d's resource that serves an apiVersion, or nil. A resource that two groups serve, as
+// events are, has its fields tracked in the group of the request only.
 func (m *Manager) version(d *resource.Definition, apiVersion string) *resource.Definition {
 	switch apiVersion {
 	case d.GV():
 		return d
 	case d.Hub.GV():
-		return d.Hub
+		return sameGroup(d, d.Hub)
 	}
 	if m.Version == nil {
 		return nil
 	}
-	return m.Version(d, apiVersion)
+	return sameGroup(d, m.Version(d, apiVersion))
+}
+
+// sameGroup returns v if it is of d's group.
+func sameGroup(d, v *resource.Definition) *resource.Definition {
+	if v == nil || v.Group != d.Group {
+		return nil
+	}
+	return v
 }
 
 func typeOf(d *resource.Definition) *schema.Type {

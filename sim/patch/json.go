@@ -3,9 +3,6 @@ package patch
 import (
 	"encoding/json"
 	"errors"
-	"strings"
-
-	jsonpatch "github.com/evanphx/json-patch/v5"
 
 	"github.com/kubesim/kubesim/sim/status"
 )
@@ -33,212 +30,139 @@ func JSON(doc, patch []byte, level Level) (result []byte, strict []string, s *st
 		return nil, nil, status.TooLarge(
 			"The allowed maximum operations in a JSON patch is 10000, got " + itoa(len(ops)))
 	}
-	a := applier{doc: doc, opened: &opened{}}
+	a := applier{doc: readDocument(doc)}
 	for _, op := range ops {
-		if !a.add(op) {
+		if a.doc == nil || !a.apply(op) {
 			return nil, nil, status.Unprocessable()
 		}
 	}
-	if !a.flush() {
+	if result, err = json.Marshal(a.doc); err != nil {
 		return nil, nil, status.Unprocessable()
 	}
-	return a.opened.reorder(a.doc), strict, nil
+	return result, strict, nil
 }
 
-// operation is one step of a JSON patch. Value is nil when the patch has none.
+// operation is one step of a JSON patch. Members that are missing or of a wrong type are nil.
 type operation struct {
-	Op    string          `json:"op"`
-	From  string          `json:"from,omitempty"`
-	Path  string          `json:"path"`
-	Value json.RawMessage `json:"value"`
+	op, from, path *string
+	value          *node // with no raw for null
 }
 
-// applier collects operations and applies them in as few goes as possible: only where the meaning of an operation
-// depends on the document are those before it carried out.
+// applier carries out operations.
 type applier struct {
-	doc     []byte
-	pending []operation
-	copied  int
-	opened  *opened
+	doc    *node
+	copied int // bytes
 }
 
-// add takes one operation. It reports whether the operation can be applied, as far as that is known yet.
-func (a *applier) add(op operation) bool {
-	path, ok := pointer(op.Path)
-	if op.Op == "replace" && op.Path == "" {
-		return a.replaceAll(op.Value)
-	}
-	if !ok && op.Op != "test" {
+// apply carries out one operation. It reports whether that is possible.
+func (a *applier) apply(op operation) bool {
+	if op.op == nil || op.path == nil {
 		return false
 	}
-	a.opened.open(path)
-	if op.Value == nil {
-		op.Value = json.RawMessage("null")
-	}
-	switch op.Op {
+	switch path := *op.path; *op.op {
+	case "add":
+		return a.add(path, op.value)
+	case "remove":
+		parent, key := a.doc.parent(path)
+		return parent != nil && parent.remove(key)
 	case "replace":
-		return a.replace(op, path)
-	case "copy":
-		return a.copy(op)
+		return a.replace(path, op.value)
 	case "move":
-		from, ok := pointer(op.From)
-		if !ok {
-			return false
-		}
-		a.opened.open(from)
+		return a.move(op.from, path)
+	case "copy":
+		return a.copy(op.from, path)
 	case "test":
-		return (ok || op.Path == "") && a.test(op.Value, path)
-	case "add", "remove":
-	default:
-		return false
+		return a.test(path, op.value)
 	}
-	a.pending = append(a.pending, op)
-	return true
+	return false
 }
 
-// replaceAll makes value the document.
-func (a *applier) replaceAll(value json.RawMessage) bool {
-	if !a.flush() || !isContainer(value) {
-		return false
-	}
-	a.doc = value
-	return true
+func (a *applier) add(path string, value *node) bool {
+	parent, key := a.doc.parent(path)
+	return parent != nil && parent.add(key, value)
 }
 
 // replace sets a key of an object whether it is there or not, but only an element of an array that is there.
-func (a *applier) replace(op operation, path []string) bool {
-	last := path[len(path)-1]
-	if _, err := atoi(last); err == nil || last == "-" {
-		if !a.flush() {
+func (a *applier) replace(path string, value *node) bool {
+	if path == "" {
+		if value == nil || !value.open() {
 			return false
 		}
-		parent, ok := find(a.doc, path[:len(path)-1])
-		if !ok {
-			return false
-		}
-		if isArray(parent) {
-			a.pending = append(a.pending, op)
-			return true
-		}
+		a.doc = value
+		return true
 	}
-	op.Op = "add"
-	a.pending = append(a.pending, op)
-	return true
-}
-
-// test compares the value at the keys with want; a missing key of an object is null.
-func (a *applier) test(want json.RawMessage, keys []string) bool {
-	if !a.flush() {
+	parent, key := a.doc.parent(path)
+	if parent == nil {
 		return false
 	}
-	have, ok := a.lookup(keys)
-	return ok && equal(have, want)
+	_, ok := parent.get(key)
+	if ok {
+		parent.set(key, value)
+	}
+	return ok
 }
 
-// lookup returns the value at the keys of the document; a missing key of an object is null.
-func (a *applier) lookup(keys []string) (json.RawMessage, bool) {
-	if len(keys) == 0 {
-		return a.doc, true
+func (a *applier) move(from *string, path string) bool {
+	if from == nil {
+		return false
 	}
-	parent, ok := find(a.doc, keys[:len(keys)-1])
-	if !ok || !isContainer(parent) {
-		return nil, false
+	parent, key := a.doc.parent(*from)
+	if parent == nil {
+		return false
 	}
-	value, ok := find(parent, keys[len(keys)-1:])
-	if !ok && !isArray(parent) {
-		return json.RawMessage("null"), true
-	}
-	return value, ok
+	value, ok := parent.get(key)
+	return ok && parent.remove(key) && a.add(path, value)
 }
 
 // copy adds what is found at from; a missing key of an object is null.
-func (a *applier) copy(op operation) bool {
-	from, ok := pointer(op.From)
-	if !ok || !a.flush() {
+func (a *applier) copy(from *string, path string) bool {
+	if from == nil {
 		return false
 	}
-	a.opened.open(from)
-	value, ok := a.lookup(from)
+	parent, key := a.doc.parent(*from)
+	if parent == nil {
+		return false
+	}
+	value, ok := parent.get(key)
 	if !ok {
 		return false
 	}
-	if a.copied += len(value); a.copied > maxCopied {
+	to, last := a.doc.parent(path)
+	if to == nil {
 		return false
 	}
-	a.pending = append(a.pending, operation{Op: "add", Path: op.Path, Value: value})
-	return true
-}
-
-// flush carries out the pending operations.
-func (a *applier) flush() bool {
-	if len(a.pending) == 0 {
-		return true
-	}
-	text, err := json.Marshal(a.pending)
-	if err != nil {
-		return false
-	}
-	a.pending = a.pending[:0]
-	ops, err := jsonpatch.DecodePatch(text)
-	if err != nil {
-		return false
-	}
-	a.doc, err = ops.ApplyWithOptions(a.doc, &jsonpatch.ApplyOptions{SupportNegativeIndices: true, EscapeHTML: true})
-	return err == nil
-}
-
-// pointer splits a JSON pointer (RFC 6901) into its keys. It reports false for the whole document and for an empty key
-// that is not the last.
-func pointer(p string) ([]string, bool) {
-	keys := strings.Split(p, "/")
-	if len(keys) < 2 {
-		return nil, false
-	}
-	keys = keys[1:]
-	for i, k := range keys {
-		if k == "" && i < len(keys)-1 {
-			return nil, false
+	if value != nil {
+		text, err := json.Marshal(value)
+		if a.copied += len(text); err != nil || a.copied > maxCopied {
+			return false
 		}
-		keys[i] = strings.ReplaceAll(strings.ReplaceAll(k, "~1", "/"), "~0", "~")
+		value = &node{raw: text}
 	}
-	return keys, true
+	return to.add(last, value)
 }
 
-// find returns the value at the keys of doc.
-func find(doc json.RawMessage, keys []string) (json.RawMessage, bool) {
-	for _, key := range keys {
-		switch {
-		case isArray(doc):
-			var list []json.RawMessage
-			if json.Unmarshal(doc, &list) != nil {
-				return nil, false
-			}
-			i, err := atoi(key)
-			if i < 0 {
-				i += len(list)
-			}
-			if err != nil || i < 0 || i >= len(list) {
-				return nil, false
-			}
-			doc = list[i]
-		case isContainer(doc):
-			var m map[string]json.RawMessage
-			if json.Unmarshal(doc, &m) != nil {
-				return nil, false
-			}
-			next, ok := m[key]
-			if !ok {
-				return nil, false
-			}
-			doc = next
-		default:
-			return nil, false
+// test compares the value at the path; a missing key of an object is null.
+func (a *applier) test(path string, want *node) bool {
+	have, ok := a.doc, true
+	if path != "" {
+		parent, key := a.doc.parent(path)
+		if parent == nil {
+			return false
 		}
+		have, ok = parent.get(key)
 	}
-	return doc, true
+	switch {
+	case !ok:
+		return false
+	case have == nil:
+		return want == nil || want.raw == nil
+	case want == nil:
+		return false
+	}
+	return have.equal(want)
 }
 
-// readOperations decodes a patch without looking at what the operations say: members of a wrong type count as missing.
+// readOperations decodes a patch without looking at what the operations say.
 func readOperations(patch []byte) ([]operation, error) {
 	var list []json.RawMessage
 	if err := json.Unmarshal(patch, &list); err != nil {
@@ -250,18 +174,23 @@ func readOperations(patch []byte) ([]operation, error) {
 		if err := json.Unmarshal(raw, &m); err != nil {
 			return nil, goType(err, "jsonpatch.Operation")
 		}
-		ops[i] = operation{Op: text(m["op"], "unknown"), Path: text(m["path"], "unknown"), From: text(m["from"], "unknown"), Value: m["value"]}
+		ops[i] = operation{op: text(m["op"]), path: text(m["path"]), from: text(m["from"])}
+		if value, ok := m["value"]; ok {
+			if ops[i].value = child(value); ops[i].value == nil {
+				ops[i].value = &node{}
+			}
+		}
 	}
 	return ops, nil
 }
 
-// text returns a JSON string, or other for anything else.
-func text(raw json.RawMessage, other string) string {
+// text returns a JSON string, or nil for anything else.
+func text(raw json.RawMessage) *string {
 	var s *string
-	if json.Unmarshal(raw, &s) != nil || s == nil {
-		return other
+	if json.Unmarshal(raw, &s) != nil {
+		return nil
 	}
-	return *s
+	return s
 }
 
 // goType puts the Go type of the real server into the error of a value that does not fit.

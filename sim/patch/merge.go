@@ -1,34 +1,34 @@
 package patch
 
 import (
-	jsonpatch "github.com/evanphx/json-patch/v5"
+	"encoding/json"
 
 	"github.com/kubesim/kubesim/sim/status"
 )
 
 // Merge applies a JSON merge patch (RFC 7386) to doc: null deletes, objects are merged, everything else replaces.
 func Merge(doc, patch []byte, level Level) (result []byte, strict []string, s *status.Status) {
-	m, strict, err := readObject(patch)
-	if level == Ignore {
-		strict = nil
-		if !isContainer(patch) || m == nil && !isArray(patch) {
-			return nil, nil, badMerge()
+	if level != Ignore {
+		var err error
+		if _, strict, err = readObject(patch); err != nil {
+			return nil, nil, status.BadRequest("error decoding patch: %v", err)
 		}
-	} else if err != nil {
-		return nil, nil, status.BadRequest("error decoding patch: %v", err)
-	} else if m == nil {
-		return nil, nil, badMerge()
 	}
-	result, err = jsonpatch.MergePatch(doc, patch)
+	n, change := readDocument(doc), readDocument(patch)
+	switch {
+	case change == nil || n == nil:
+		return nil, nil, badMerge()
+	case change.form == asArray:
+		change.dropNulls()
+		n = change
+	default:
+		n.merge(change)
+	}
+	result, err := json.Marshal(n)
 	if err != nil {
 		return nil, nil, badMerge()
 	}
-	marks := &opened{}
-	marks.openMerged(m)
-	if isArray(patch) {
-		marks.all = true
-	}
-	return marks.reorder(result), strict, nil
+	return result, strict, nil
 }
 
 func badMerge() *status.Status { return status.BadRequest("Invalid JSON Patch") }

@@ -11,6 +11,7 @@
 package patch
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/kubesim/kubesim/sim/field"
@@ -67,11 +68,22 @@ func Type(contentType string, custom bool) (Kind, *status.Status) {
 			return StrategicPatch, nil
 		}
 	}
-	if custom {
-		return 0, status.UnsupportedMediaType(ContentTypes(true))
+	if custom || offers(contentType) {
+		return 0, status.UnsupportedMediaType(ContentTypes(custom))
 	}
 	return 0, &status.Status{Code: http.StatusUnsupportedMediaType, Reason: status.ReasonMediaType,
 		Message: "415: Unsupported Media Type", Details: &status.Details{}}
+}
+
+// offers reports whether one of several media types is that of a patch: the router lets such a request pass.
+func offers(contentTypes string) bool {
+	for part := range strings.SplitSeq(contentTypes, ",") {
+		mediaType, _, _ := strings.Cut(part, ";")
+		if slices.Contains(ContentTypes(false), strings.TrimSpace(mediaType)) {
+			return true
+		}
+	}
+	return false
 }
 
 // Undecodable answers for a patch whose result is not an object of the kind. value is the patched JSON, or the text of

@@ -1,6 +1,8 @@
 package registry
 
 import (
+	"strings"
+
 	"github.com/kubesim/kubesim/sim/admission"
 	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/fieldmanager"
@@ -23,10 +25,17 @@ func (r *Registry) create(q *Request, obj object.Object, kind ChangeKind) (*Resu
 	if s := placeInNamespace(d, q.Namespace, obj); s != nil {
 		return nil, s
 	}
-	for _, f := range []string{"uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "selfLink"} {
+	fields := []string{"uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "selfLink"}
+	if q.creates {
+		fields = fields[:2] // an update that creates overwrites these two and takes the others as they are
+		if !q.DryRun {
+			obj.Remove("metadata", "selfLink") // which the store drops
+		}
+	}
+	for _, f := range fields {
 		obj.Remove("metadata", f)
 	}
-	dedupOwners(q, obj)
+	dedupOwners(q, obj, kind == Apply)
 	if kind != Apply {
 		r.manage(q, nil, obj)
 	}
@@ -66,14 +75,20 @@ func placeInNamespace(d *resource.Definition, namespace string, obj object.Objec
 	return nil
 }
 
-func dedupOwners(q *Request, obj object.Object) {
+// dedupOwners removes repeated owner references. The real server looks twice, before and after mutating admission, but
+// at patches only once, late: late says which of its two warnings there is.
+func dedupOwners(q *Request, obj object.Object, late bool) {
 	if uids := metadata.DedupOwnerReferences(obj); len(uids) > 0 {
-		q.Warn(metadata.DuplicateOwnersWarning(uids, false))
+		q.Warn(metadata.DuplicateOwnersWarning(uids, late))
 	}
 }
 
 // manage records in managedFields what the request sets. live is nil for a create.
 func (r *Registry) manage(q *Request, live, obj object.Object) {
+	if !r.Fields.Fits(q.Definition, obj) {
+		obj.Remove("metadata", "managedFields")
+		return
+	}
 	r.Fields.Update(q.Definition, live, obj, r.By(q))
 }
 
@@ -85,19 +100,23 @@ func (r *Registry) By(q *Request) fieldmanager.By {
 // createNamed tries generated names until one is free (KEP-4420); an object with a name of its own is tried once.
 func (r *Registry) createNamed(q *Request, ctx *resource.Context, attrs *admission.Attributes) (*Result, *status.Status) {
 	template := attrs.Object
-	generate := template.Name() == "" && template.GenerateName() != ""
+	generate := template.Name() == "" && template.GenerateName() != "" && !q.Definition.Hub.Strategy.Virtual
 	for attempt := 1; ; attempt++ {
 		obj := template
 		if generate {
 			obj = template.Copy()
-			obj.Set(r.generateName(template.GenerateName()), "metadata", "name")
+			obj.Set(r.nameOf(q.Definition, template.GenerateName()), "metadata", "name")
 		}
 		result, s := r.createOnce(q, ctx, &admission.Attributes{Context: ctx, Operation: admission.Create, Object: obj})
 		if s == nil || s.Reason != status.ReasonAlreadyExists || template.GenerateName() == "" {
 			return result, s
 		}
 		if !generate || attempt == generateNameAttempts {
-			return nil, status.GenerateNameConflict(q.Definition.Resourced(), obj.Name())
+			conflict := status.GenerateNameConflict(status.Resource{Group: q.Definition.Hub.Group, Resource: q.Definition.Resource}, obj.Name())
+			if strings.HasPrefix(s.Message, beingDeleted) {
+				conflict.Message = beingDeleted + conflict.Message
+			}
+			return nil, conflict
 		}
 	}
 }
@@ -118,10 +137,13 @@ func (r *Registry) createOnce(q *Request, ctx *resource.Context, attrs *admissio
 		return r.answer(ctx, obj)
 	}
 	if errs := r.validateNew(ctx, obj); len(errs) > 0 {
-		return nil, status.Invalid(d.Hub.Kinded(), obj.Name(), errs)
+		return nil, invalid(d, obj, obj.Name(), errs)
 	}
 	if strategy.Warn != nil {
 		strategy.Warn(ctx, obj, nil)
+	}
+	if strategy.Canonicalize != nil {
+		strategy.Canonicalize(obj)
 	}
 	warnFinalizers(q, obj, nil)
 	if q.creates && q.MayCreate != nil {
@@ -145,7 +167,10 @@ func (r *Registry) createOnce(q *Request, ctx *resource.Context, attrs *admissio
 		if late(d, obj) {
 			d.Default(obj)
 		}
-		return &Result{Item: r.encode(d, obj, 0), Created: true}, nil
+		if d.Form != nil {
+			d.Form.Tidy(obj)
+		}
+		return &Result{Item: r.encodeUnstored(d, obj), Created: true}, nil
 	}
 	if s := q.ready(obj, nil); s != nil {
 		return nil, s
@@ -162,7 +187,7 @@ func (r *Registry) createOnce(q *Request, ctx *resource.Context, attrs *admissio
 // validateNew returns everything wrong with a new object: allocation first, then metadata and the kind's own rules.
 func (r *Registry) validateNew(ctx *resource.Context, obj object.Object) field.ErrorList {
 	hub := ctx.Definition.Hub
-	if hub.Strategy.Allocate != nil {
+	if hub.Strategy.Allocate != nil && ctx.Subresource == "" {
 		if errs := hub.Strategy.Allocate(ctx, obj, nil); len(errs) > 0 {
 			return errs
 		}
@@ -170,34 +195,38 @@ func (r *Registry) validateNew(ctx *resource.Context, obj object.Object) field.E
 	if errs := otherKind(hub, obj); len(errs) > 0 {
 		return errs
 	}
-	check := metadata.ValidateCore
-	if hub.Custom || hub.Strategy.AnyFinalizers {
-		check = metadata.Validate
-	}
-	errs := check(obj.Metadata(), hub.Namespaced, nameRule(hub), field.Root("metadata"))
-	if hub.Strategy.Validate != nil {
-		errs = append(errs, hub.Strategy.Validate(ctx, obj)...)
+	errs := look(ctx, obj, nil)
+	if named := strings.ContainsRune(string(hub.Strategy.LooksOf(ctx, false)), 'n'); len(errs) == 0 && (!named || hub.Strategy.NameRule != nil) {
+		errs = metadata.Validate(obj.Metadata(), hub.Namespaced, field.NamePathSegment, field.Root("metadata"))
 	}
 	return errs
 }
 
-func nameRule(hub *resource.Definition) func(name string, prefix bool) []string {
-	if rule := hub.Strategy.NameRule; rule != nil {
-		return rule
+// nameOf returns the name of an object that has a generateName only.
+func (r *Registry) nameOf(d *resource.Definition, base string) string {
+	if d.Hub.Strategy.PlainGenerateName {
+		return base
 	}
-	return field.NameDNSSubdomain
+	return r.generateName(base)
 }
 
+// warnFinalizers warns about the finalizers of custom resources; those of other kinds are refused, or taken in silence.
 func warnFinalizers(q *Request, obj, old object.Object) {
+	if !q.Definition.Hub.Custom {
+		return
+	}
 	for _, text := range metadata.FinalizerWarnings(obj.Metadata(), old.Metadata()) {
 		q.Warn(text)
 	}
 }
 
+// beingDeleted stands before the text of a conflict with an object that is on its way out.
+const beingDeleted = "object is being deleted: "
+
 func alreadyExists(d *resource.Definition, old *resource.Item) *status.Status {
 	s := status.AlreadyExists(d.Resourced(), old.Name)
 	if old.Object().DeletionTimestamp() != "" {
-		s.Message = "object is being deleted: " + s.Message
+		s.Message = beingDeleted + s.Message
 	}
 	return s
 }

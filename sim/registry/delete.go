@@ -2,6 +2,7 @@ package registry
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/kubesim/kubesim/sim/admission"
@@ -30,7 +31,15 @@ func (r *Registry) Delete(q *Request, o DeleteOptions) (*Result, *status.Status)
 	if s := checkName(q.Name); s != nil {
 		return nil, s
 	}
+	warnPropagation(q, o)
 	return anew(q, true, func() (*Result, *status.Status) { return r.delete(q, o) })
+}
+
+// warnPropagation warns a client that leaves the fate of dependents open.
+func warnPropagation(q *Request, o DeleteOptions) {
+	if text := q.Definition.Hub.Strategy.PropagationWarning; text != "" && o.PropagationPolicy == "" && o.OrphanDependents == nil {
+		q.Warn(text)
+	}
 }
 
 func (r *Registry) delete(q *Request, o DeleteOptions) (*Result, *status.Status) {
@@ -49,7 +58,13 @@ func (r *Registry) delete(q *Request, o DeleteOptions) (*Result, *status.Status)
 	if s := checkPreconditions(d, q.Name, obj, o); s != nil {
 		return nil, s
 	}
+	if held := d.Hub.Strategy.Held; held != nil && held(obj) && obj.DeletionTimestamp() != "" {
+		return &Result{Item: item, Pending: true}, nil // a namespace that is not empty yet: admission is not asked again
+	}
 	attrs := &admission.Attributes{Context: r.context(q), Operation: admission.Delete, Old: obj}
+	if q.collected {
+		attrs.Name = "" // the request has none
+	}
 	if s := r.Admission.Mutate(attrs); s != nil {
 		return nil, s
 	}
@@ -62,24 +77,24 @@ func (r *Registry) delete(q *Request, o DeleteOptions) (*Result, *status.Status)
 	if s := r.unreachable(d, "delete"); s != nil {
 		return nil, s
 	}
-	if first := d.Hub.Strategy.FirstDelete; first != nil && obj.DeletionTimestamp() == "" {
-		return r.firstDelete(q, item, obj, first)
+	if d.Hub.Strategy.FirstDelete != nil && obj.DeletionTimestamp() == "" {
+		return r.firstDelete(q, item, obj, resource.Propagation{Policy: o.PropagationPolicy, Orphan: o.OrphanDependents})
 	}
 	return r.beginDelete(q, item, obj, o)
 }
 
 // firstDelete marks an object as deleted and leaves the rest to those who remove its finalizers.
-func (r *Registry) firstDelete(q *Request, item *resource.Item, obj object.Object, first func(*resource.Context, object.Object)) (*Result, *status.Status) {
+func (r *Registry) firstDelete(q *Request, item *resource.Item, obj object.Object, p resource.Propagation) (*Result, *status.Status) {
 	before := obj.Copy()
 	ctx := r.context(q)
 	obj.Set(object.Time(ctx.Now), "metadata", "deletionTimestamp")
-	first(ctx, obj)
+	q.Definition.Hub.Strategy.FirstDelete(ctx, obj, p)
 	return r.storePending(q, item, obj, before)
 }
 
 // checkPreconditions compares the uid and resourceVersion a client expects with the stored ones.
 func checkPreconditions(d *resource.Definition, name string, obj object.Object, o DeleteOptions) *status.Status {
-	of := d.Kinded()
+	of := d.Hub.Kinded()
 	if d.Hub.Strategy.Held != nil || d.Hub.Strategy.FirstDelete != nil { // these check by themselves, before the generic code does
 		of = d.Resourced()
 		if o.UID != nil && *o.UID != obj.UID() {
@@ -101,51 +116,46 @@ func checkPreconditions(d *resource.Definition, name string, obj object.Object, 
 	return nil
 }
 
-// beginDelete decides whether the object goes at once.
+// beginDelete decides whether the object goes at once. A deletion that a running grace period already covers changes
+// nothing; every other one sets the finalizers that its propagation policy asks for.
 func (r *Registry) beginDelete(q *Request, item *resource.Item, obj object.Object, o DeleteOptions) (*Result, *status.Status) {
-	d := q.Definition
-	strategy := d.Hub.Strategy
-	period := int64(0)
-	if strategy.GracePeriod != nil {
-		period = strategy.GracePeriod(obj, o.GracePeriodSeconds)
-	}
-	held := strategy.Held != nil && strategy.Held(obj)
-	if held && obj.DeletionTimestamp() != "" {
-		return &Result{Item: item, Pending: true}, nil // a second deletion of a namespace that is terminating
-	}
 	before := obj.Copy()
-	if !pendingGraceful(obj) {
-		obj.SetFinalizers(r.deletionFinalizers(q, obj, o))
+	graceful, pending := r.beginGraceful(q.Definition.Hub.Strategy, obj, o)
+	if pending {
+		return &Result{Item: item, Pending: true}, nil
 	}
-	waits := len(obj.List("metadata", "finalizers")) > 0 || held
-	if strategy.GracePeriod != nil {
-		if pending, stop, s := r.beginGraceful(q, item, obj, period, o); stop {
-			return pending, s
-		}
+	obj.SetFinalizers(r.deletionFinalizers(q, obj, o))
+	waits := len(obj.List("metadata", "finalizers")) > 0
+	if waits && !graceful {
+		r.markDeleting(obj)
 	}
-	if waits {
-		r.markDeleting(obj, held)
-		if strategy.BeginDelete != nil {
-			strategy.BeginDelete(r.context(q), obj)
-		}
+	if grace, _ := obj.DeletionGracePeriodSeconds(); waits || graceful && grace > 0 {
 		return r.storePending(q, item, obj, before)
 	}
-	return r.finishDelete(q, item, obj, before, period)
+	if emptied := !graceful && len(before.List("metadata", "finalizers")) > 0; emptied && q.DryRun {
+		return &Result{Item: r.encodeUnstored(q.Definition, empty(q.Definition.Hub))}, nil
+	} else if emptied {
+		if s := r.checkEmptied(q, before, o); s != nil {
+			return nil, s
+		}
+	}
+	return r.finishDelete(q, item, obj, before, graceful)
 }
 
-// pendingGraceful reports whether a grace period is running: then finalizers can no longer be changed by a deletion.
-func pendingGraceful(obj object.Object) bool {
-	grace, ok := obj.DeletionGracePeriodSeconds()
-	return obj.DeletionTimestamp() != "" && ok && grace > 0
+// checkEmptied refuses a deletion that asks for a resourceVersion and takes away the last finalizers itself. The real
+// server then compares the object with what it has not written: with no resourceVersion at all.
+func (r *Registry) checkEmptied(q *Request, before object.Object, o DeleteOptions) *status.Status {
+	d := q.Definition
+	if o.ResourceVersion == nil {
+		return nil
+	}
+	return status.Conflict(d.Resourced(), q.Name, status.StalePrecondition(r.preconditionKey(q), "", before.ResourceVersion()))
 }
 
 // deletionFinalizers returns the finalizers of obj with those of the garbage collector that the propagation policy asks
 // for.
 func (r *Registry) deletionFinalizers(q *Request, obj object.Object, o DeleteOptions) []string {
 	names := obj.Finalizers()
-	if q.Definition.Hub.Strategy.NoGarbageCollection {
-		return names
-	}
 	orphan, foreground := propagation(q.Definition, names, o)
 	kept := names[:0:0]
 	for _, name := range names {
@@ -159,11 +169,21 @@ func (r *Registry) deletionFinalizers(q *Request, obj object.Object, o DeleteOpt
 	if foreground {
 		kept = append(kept, FinalizerForeground)
 	}
+	if slices.Equal(distinct(names), distinct(kept)) {
+		return names // in their order
+	}
 	return kept
+}
+
+// distinct returns the names in sorted order, each once.
+func distinct(names []string) []string {
+	return slices.Compact(slices.Sorted(slices.Values(names)))
 }
 
 func propagation(d *resource.Definition, finalizers []string, o DeleteOptions) (orphan, foreground bool) {
 	switch {
+	case d.Hub.Strategy.NoGarbageCollection:
+		return false, false
 	case o.OrphanDependents != nil:
 		return *o.OrphanDependents, false
 	case o.PropagationPolicy != "":
@@ -180,31 +200,30 @@ func propagation(d *resource.Definition, finalizers []string, o DeleteOptions) (
 	return d.Hub.Strategy.OrphansByDefault, false
 }
 
-// beginGraceful starts or shortens a grace period. stop says that nothing more is to be done now.
-func (r *Registry) beginGraceful(q *Request, item *resource.Item, obj object.Object, period int64, o DeleteOptions) (result *Result, stop bool, s *status.Status) {
-	before := item.Object()
-	if ts := obj.DeletionTimestamp(); ts != "" {
-		running, _ := obj.DeletionGracePeriodSeconds()
-		if running == 0 || o.GracePeriodSeconds == nil && running > 0 || period >= running {
-			if running == 0 {
-				return nil, false, nil // nothing left to wait for but finalizers
-			}
-			result, s = r.storePending(q, item, obj, before)
-			return result, true, s
-		}
-		period = r.shorten(obj, ts, running, period)
-	} else if period > 0 {
-		r.setDeletion(obj, period)
+// beginGraceful starts or shortens the grace period of an object that has one. pending says that it runs already, and
+// that the options do not ask for a shorter one.
+func (r *Registry) beginGraceful(strategy *resource.Strategy, obj object.Object, o DeleteOptions) (graceful, pending bool) {
+	if strategy.GracePeriod == nil {
+		return false, false
 	}
-	if period == 0 {
-		return nil, false, nil
+	ts := obj.DeletionTimestamp()
+	if ts == "" {
+		r.setDeletion(obj, strategy.GracePeriod(obj, o.GracePeriodSeconds))
+		return true, false
 	}
-	result, s = r.storePending(q, item, obj, before)
-	return result, true, s
+	running, ok := obj.DeletionGracePeriodSeconds()
+	switch {
+	case !ok || running == 0:
+		return false, false
+	case o.GracePeriodSeconds == nil || *o.GracePeriodSeconds >= running:
+		return false, true
+	}
+	r.shorten(obj, ts, running, *o.GracePeriodSeconds)
+	return true, false
 }
 
 // shorten moves a running grace period's end to when the shorter period would have ended it, not into the past.
-func (r *Registry) shorten(obj object.Object, ts string, running, period int64) int64 {
+func (r *Registry) shorten(obj object.Object, ts string, running, period int64) {
 	now := r.Backend.Now()
 	end, err := time.Parse(time.RFC3339, ts)
 	if err != nil {
@@ -219,7 +238,6 @@ func (r *Registry) shorten(obj object.Object, ts string, running, period int64) 
 	}
 	obj.Set(object.Time(end), "metadata", "deletionTimestamp")
 	obj.Set(period, "metadata", "deletionGracePeriodSeconds")
-	return period
 }
 
 // setDeletion begins a grace period of so many seconds.
@@ -230,8 +248,8 @@ func (r *Registry) setDeletion(obj object.Object, period int64) {
 	bumpGeneration(obj)
 }
 
-// markDeleting begins a deletion that waits for finalizers; held deletions have no grace period.
-func (r *Registry) markDeleting(obj object.Object, held bool) {
+// markDeleting begins a deletion that waits for finalizers.
+func (r *Registry) markDeleting(obj object.Object) {
 	now := object.Time(r.Backend.Now())
 	if ts := obj.DeletionTimestamp(); ts == "" {
 		bumpGeneration(obj)
@@ -239,9 +257,7 @@ func (r *Registry) markDeleting(obj object.Object, held bool) {
 	} else if ts > now {
 		obj.Set(now, "metadata", "deletionTimestamp")
 	}
-	if !held {
-		obj.Set(int64(0), "metadata", "deletionGracePeriodSeconds")
-	}
+	obj.Set(int64(0), "metadata", "deletionGracePeriodSeconds")
 }
 
 func bumpGeneration(obj object.Object) {
@@ -267,19 +283,14 @@ func (r *Registry) storePending(q *Request, item *resource.Item, obj, before obj
 
 // finishDelete removes the object. One with grace periods is first written with a period of zero, as the real server
 // does: watchers see MODIFIED, then DELETED.
-func (r *Registry) finishDelete(q *Request, item *resource.Item, obj, before object.Object, period int64) (*Result, *status.Status) {
+func (r *Registry) finishDelete(q *Request, item *resource.Item, obj, before object.Object, graceful bool) (*Result, *status.Status) {
 	d := q.Definition
 	if !q.DryRun {
 		if s := q.ready(obj, item); s != nil {
 			return nil, s
 		}
 	}
-	if d.Hub.Strategy.GracePeriod != nil && period == 0 {
-		if ts := obj.DeletionTimestamp(); ts == "" {
-			r.setDeletion(obj, 0)
-		} else {
-			obj.Set(int64(0), "metadata", "deletionGracePeriodSeconds")
-		}
+	if graceful {
 		if q.DryRun {
 			item = r.encode(d, obj, item.Rev)
 		} else if !object.Equal(map[string]any(obj), map[string]any(before)) {
@@ -296,4 +307,14 @@ func (r *Registry) finishDelete(q *Request, item *resource.Item, obj, before obj
 		return &Result{Item: item}, nil
 	}
 	return &Result{Status: status.Success(d.Resourced(), item.Name, obj.UID())}, nil
+}
+
+// empty is the answer of a dry run that takes away the last finalizers and so deletes at once: the real server stops
+// before it writes, and shows the object that it would have written into.
+func empty(d *resource.Definition) object.Object {
+	obj := object.Object{"apiVersion": d.GV(), "kind": d.Kind, "metadata": map[string]any{}}
+	if d.Strategy.Blank != nil {
+		d.Strategy.Blank(obj)
+	}
+	return obj
 }

@@ -4,9 +4,16 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
+// collectionPage is how many objects a deletecollection lists at a time.
+const collectionPage = 10000
+
 // DeleteCollection deletes the objects a list of the same options returns, one after the other, and answers with that
 // list as it was before. The first failure ends it; what was deleted stays deleted.
 func (r *Registry) DeleteCollection(q *Request, o ListOptions, del DeleteOptions, done func(*Page, *status.Status)) {
+	warnPropagation(q, del)
+	if o.ResourceVersion != "" && o.Limit == 0 {
+		o.Limit = collectionPage // with a limit a resourceVersion is exact
+	}
 	r.List(q, o, func(p *Page, s *status.Status) {
 		if s != nil {
 			done(nil, s)
@@ -14,7 +21,7 @@ func (r *Registry) DeleteCollection(q *Request, o ListOptions, del DeleteOptions
 		}
 		for _, it := range p.Items {
 			one := *q
-			one.Namespace, one.Name = it.Namespace, it.Name
+			one.Namespace, one.Name, one.collected = it.Namespace, it.Name, true
 			if _, s := r.Delete(&one, del); s != nil && s.Reason != status.ReasonNotFound {
 				done(nil, s)
 				return

@@ -16,12 +16,12 @@ func ReadDeleteOptions(options object.Object) (o DeleteOptions, dryRun bool, s *
 	o.PropagationPolicy, _ = policy.(string)
 	p := field.Root("propagationPolicy")
 	if hasPolicy && policy != nil && o.OrphanDependents != nil {
-		errs = append(errs, field.Invalid(p, o.PropagationPolicy, "orphanDependents and deletionPropagation cannot be both set"))
+		errs = append(errs, field.Invalid(p, field.Named(o.PropagationPolicy), "orphanDependents and deletionPropagation cannot be both set"))
 	}
 	switch {
 	case !hasPolicy || policy == nil:
 	case o.PropagationPolicy != "Foreground" && o.PropagationPolicy != "Background" && o.PropagationPolicy != "Orphan":
-		errs = append(errs, field.NotSupported(p, o.PropagationPolicy, "Foreground", "Background", "Orphan", "nil"))
+		errs = append(errs, field.NotSupported(p, field.Named(o.PropagationPolicy), "Foreground", "Background", "Orphan", "nil"))
 	}
 	dryRun, bad := ParseDryRun(object.Strings(options.List("dryRun")))
 	errs = append(errs, bad...)

@@ -8,6 +8,7 @@ import (
 	"github.com/kubesim/kubesim/sim/mvcc"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
+	"github.com/kubesim/kubesim/sim/schema"
 	"github.com/kubesim/kubesim/sim/status"
 )
 
@@ -80,6 +81,7 @@ func late(d *resource.Definition, obj object.Object) bool {
 
 // printForm returns what the store would hold of obj at a revision.
 func (r *Registry) printForm(d *resource.Definition, obj object.Object, rev uint64) ([]byte, *status.Status) {
+	d.Form.Tidy(obj)
 	obj.Set(FormatRev(rev), "metadata", "resourceVersion")
 	if d.GVK == d.Form.Stored {
 		return codec.Append(nil, obj, nil), nil
@@ -127,13 +129,21 @@ func terminating(d *resource.Definition, name string) *status.Status {
 	return status.Forbidden(d.Resourced(), name, "create not allowed while custom resource definition is terminating")
 }
 
+// kinded names the kind of an object that is invalid: a custom resource is of the kind that it says it is.
+func kinded(hub *resource.Definition, obj object.Object) status.Resource {
+	if !hub.Custom {
+		return hub.Kinded()
+	}
+	return status.Resource{Group: schema.ParseGVK(obj.APIVersion(), obj.Kind()).Group, Resource: obj.Kind()}
+}
+
 // otherKind returns the errors of a custom resource of another kind than the one of the path: nothing else is checked.
 func otherKind(hub *resource.Definition, obj object.Object) field.ErrorList {
 	var errs field.ErrorList
 	if kind := obj.Kind(); hub.Custom && kind != hub.Kind {
 		errs = append(errs, field.Invalid(field.Root("kind"), kind, "must be "+hub.Kind))
 	}
-	if version := obj.APIVersion(); hub.Custom && version != hub.GV() {
+	if version := schema.ParseGVK(obj.APIVersion(), "").GV(); hub.Custom && version != hub.GV() {
 		errs = append(errs, field.Invalid(field.Root("apiVersion"), version, "must be "+hub.GV()))
 	}
 	return errs

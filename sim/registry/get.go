@@ -18,6 +18,10 @@ func (r *Registry) Get(q *Request, rv string, done func(*resource.Item, *status.
 	}
 	rev, ok := ParseRev(rv)
 	if !ok {
+		if d.Hub.Strategy.Uncached || r.unready(d) != nil {
+			done(nil, invalidListVersion(rv)) // the store, unlike the cache, has words for it
+			return
+		}
 		done(nil, status.InvalidVersion(rv))
 		return
 	}

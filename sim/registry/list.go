@@ -27,6 +27,7 @@ type reading struct {
 	newest bool   // not older than the store's revision now
 	rev    uint64 // 0 with neither exact nor newest: whatever the cache has
 	token  bool   // the revision comes from a continue token
+	store  bool   // the store is asked, not the cache
 	from   string // first key
 }
 
@@ -45,7 +46,7 @@ func (r *Registry) List(q *Request, o ListOptions, answer func(*Page, *status.St
 		done(nil, s)
 		return
 	}
-	if l.d.Hub.Strategy.Uncached {
+	if l.d.Hub.Strategy.Uncached || read.store {
 		done(l.fromStore(read))
 		return
 	}
@@ -88,9 +89,11 @@ type lister struct {
 	single string // the only key, when a field selector names one object
 }
 
-// scope finds the keys the list is about: field selectors for one namespace or one name narrow it.
+// scope finds the keys the list is about: field selectors for one namespace or one name narrow it. They do not where a
+// token says where to go on: it then counts from the beginning of the collection that the path names, even if it comes
+// from a list that was narrowed.
 func (l *lister) scope(namespace string) {
-	if l.d.Namespaced && namespace == "" {
+	if l.d.Namespaced && namespace == "" && l.o.Continue == "" {
 		namespace, _ = l.o.Fields.RequiresExact("metadata.namespace")
 	}
 	l.prefix = l.d.Key(namespace, "")
@@ -117,12 +120,12 @@ func (l *lister) reading() (reading, *status.Status) {
 	read.rev = rev
 	switch {
 	case l.o.Match == "Exact":
-		read.exact = true
+		read.exact, read.store = true, l.single != ""
 	case l.o.Match == "NotOlderThan":
 	case l.o.ResourceVersion == "":
 		read.newest = true
-	case rev > 0 && l.limit > 0: // the legacy meaning of a limit without a match
-		read.exact = true
+	case rev > 0 && l.limit > 0: // the legacy meaning of a limit without a match, which one object does not have
+		read.exact, read.store = l.single == "", l.single != ""
 	}
 	if rev == 0 && !read.newest && !l.d.Hub.Strategy.Uncached {
 		l.limit = 0 // whatever the cache has is never cut into pages
@@ -149,7 +152,7 @@ func (l *lister) continued() (reading, *status.Status) {
 }
 
 func invalidListVersion(rv string) *status.Status {
-	return status.BadRequest(`invalid resource version: resourceVersion: Invalid value: %q: strconv.ParseUint: parsing %q: invalid syntax`, rv, rv)
+	return status.BadRequest("invalid resource version: %s", status.BadVersion(rv))
 }
 
 func (l *lister) fromCache(cache *watchcache.Cache, read reading) (*Page, *status.Status) {

@@ -105,7 +105,7 @@ func (o *ListOptions) validate() field.ErrorList {
 			errs = append(errs, field.Forbidden(match, "resourceVersionMatch is forbidden when continue is provided"))
 		}
 		if o.Match != exact && o.Match != notOlderThan {
-			errs = append(errs, field.NotSupported(match, o.Match, exact, notOlderThan, ""))
+			errs = append(errs, field.NotSupported(match, field.Named(o.Match), exact, notOlderThan, ""))
 		}
 		if o.Match == exact && o.ResourceVersion == "0" {
 			errs = append(errs, field.Forbidden(match, `resourceVersionMatch "exact" is forbidden for resourceVersion "0"`))
@@ -129,7 +129,7 @@ func (o *ListOptions) validateWatch(match field.Path) field.ErrorList {
 		errs = append(errs, field.Forbidden(match, "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided"))
 	}
 	if o.Match != notOlderThan {
-		errs = append(errs, field.NotSupported(match, o.Match, notOlderThan))
+		errs = append(errs, field.NotSupported(match, field.Named(o.Match), notOlderThan))
 	}
 	if o.Continue != "" {
 		errs = append(errs, field.Forbidden(match, "resourceVersionMatch is forbidden when continue is provided"))
@@ -137,9 +137,10 @@ func (o *ListOptions) validateWatch(match field.Path) field.ErrorList {
 	return errs
 }
 
-// fieldLabel returns the key of Strategy.Fields that a label of d stands for.
+// fieldLabel returns the key of Strategy.Fields that a label of d stands for. A kind without a namespace knows
+// metadata.namespace nevertheless, if it is built in and knows no labels beside those of metadata.
 func fieldLabel(d *resource.Definition, label string) (string, error) {
-	if label == "metadata.name" || label == "metadata.namespace" && (d.Namespaced || !d.Custom) {
+	if label == "metadata.name" || label == "metadata.namespace" && (d.Namespaced || !d.Custom && d.FieldLabels == nil) {
 		return label, nil
 	}
 	if key, ok := d.FieldLabels[label]; ok {

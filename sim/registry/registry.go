@@ -96,7 +96,8 @@ type Request struct {
 	// MayCreate answers whether the user may create the object, which an update of a missing one does. nil: yes.
 	MayCreate func() *status.Status
 
-	creates bool // the request is an update that creates: MayCreate is asked
+	creates   bool // the request is an update that creates: MayCreate is asked
+	collected bool // the request deletes a collection, of which this object is one
 
 	// show makes what admission sees of an object, where a subresource has a kind of its own whose mutation was admitted
 	// already. nil: the object itself.
@@ -139,7 +140,10 @@ func decode(d *resource.Definition, obj object.Object) (object.Object, *status.S
 		return obj, nil
 	}
 	hub, err := d.ToHub(obj)
-	if err != nil {
+	switch {
+	case err != nil && d.Hub == d: // cannot be kept in memory
+		return nil, status.BadRequest("%s in version %q cannot be handled as a %s: %v", d.Kind, d.Version, d.Kind, err)
+	case err != nil:
 		return nil, status.Internal(err)
 	}
 	return hub, nil
@@ -152,6 +156,11 @@ func Convert(d *resource.Definition, obj object.Object) object.Object { return d
 func (r *Registry) encode(d *resource.Definition, obj object.Object, rev uint64) *resource.Item {
 	it, _ := r.encodeParts(d, obj, rev)
 	return it
+}
+
+// encodeUnstored prints a new object that a dry run does not store: it keeps the resourceVersion that was sent.
+func (r *Registry) encodeUnstored(d *resource.Definition, obj object.Object) *resource.Item {
+	return resource.NewItem(d.Hub, obj, 0, codec.Append(nil, obj, d.Hub.Layout()))
 }
 
 // encodeParts is encode, which also says where the parts of the object stand in the item.

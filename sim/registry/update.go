@@ -2,12 +2,15 @@ package registry
 
 import (
 	"bytes"
+	"errors"
+	"strconv"
 
 	"github.com/kubesim/kubesim/sim/admission"
 	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/metadata"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
+	"github.com/kubesim/kubesim/sim/schema"
 	"github.com/kubesim/kubesim/sim/status"
 )
 
@@ -74,10 +77,13 @@ func (r *Registry) update(q *Request, change Change) (*Result, *status.Status) {
 	if uid := obj.UID(); uid != "" && uid != old.UID() && change.Kind == Put {
 		return nil, status.Conflict(d.Resourced(), q.Name, status.PreconditionFailed(r.preconditionKey(q), uid, old.UID()))
 	}
-	dedupOwners(q, obj)
+	if change.Kind == Put {
+		dedupOwners(q, obj, false)
+	}
 	if change.Kind == Put || change.Kind == Patch {
 		r.manage(q, live, obj)
 	}
+	dedupOwners(q, obj, true)
 	if obj, s = decode(d, obj); s != nil {
 		return nil, s
 	}
@@ -107,7 +113,10 @@ func (r *Registry) updateMissing(q *Request, change Change) (*Result, *status.St
 	d := q.Definition
 	notFound := status.NotFound(d.Resourced(), q.Name)
 	creates := change.Kind == Put && d.Hub.Strategy.CreateOnUpdate || change.Kind == Apply
-	if !creates || q.Subresource != "" {
+	if change.Kind == Put {
+		warnOwners(q, change)
+	}
+	if !creates || q.Subresource != "" && d.Hub.Strategy.ApplyCreates != q.Subresource {
 		return nil, notFound
 	}
 	obj, s := change.Make(nil)
@@ -120,10 +129,24 @@ func (r *Registry) updateMissing(q *Request, change Change) (*Result, *status.St
 	if uid := obj.UID(); uid != "" {
 		return nil, r.uidOfMissing(q, change.Kind, uid)
 	}
-	obj.Remove("metadata", "resourceVersion")
+	if _, ok := ParseRev(obj.ResourceVersion()); !ok {
+		return nil, badVersion(obj.ResourceVersion())
+	}
+	if !q.DryRun {
+		obj.Remove("metadata", "resourceVersion")
+	}
 	create := *q
 	create.creates = true
 	return r.create(&create, obj, change.Kind)
+}
+
+// warnOwners gives the warning about repeated owner references that a PUT gets before anything is looked up.
+func warnOwners(q *Request, change Change) {
+	if obj, s := change.Make(nil); s == nil {
+		if uids := metadata.DedupOwnerReferences(obj); len(uids) > 0 {
+			q.Warn(metadata.DuplicateOwnersWarning(uids, false))
+		}
+	}
 }
 
 func (r *Registry) uidOfMissing(q *Request, kind ChangeKind, uid string) *status.Status {
@@ -156,13 +179,16 @@ func (r *Registry) replace(q *Request, item *resource.Item, old, obj object.Obje
 	if s := checkVersion(d, item, obj); s != nil {
 		return nil, s
 	}
+	if d.Custom && schema.ParseGVK(obj.APIVersion(), obj.Kind()).Version == "" {
+		return nil, status.Internal(errors.New("Object 'apiVersion' is missing in 'object has no apiVersion field'"))
+	}
 	prepareUpdate(ctx, obj, old)
 	steady := q.Subresource == "" && unchanged(obj, old)
 	if ctx.Settled = steady && item.Settled(d.Hub); ctx.Settled && CheckTrees {
 		checkSettled(ctx, obj, old)
 	}
 	if errs := validateChanged(ctx, obj, old); len(errs) > 0 {
-		return nil, status.Invalid(d.Hub.Kinded(), q.Name, errs)
+		return nil, invalid(d, obj, q.Name, errs)
 	}
 	if d.Hub.Strategy.Warn != nil {
 		d.Hub.Strategy.Warn(ctx, obj, old)
@@ -192,7 +218,8 @@ func (r *Registry) replace(q *Request, item *resource.Item, old, obj object.Obje
 func (r *Registry) commit(q *Request, item *resource.Item, obj object.Object) (*Result, *status.Status) {
 	d := q.Definition
 	if released(d, obj) {
-		sent := r.encode(d, obj, item.Rev)
+		obj.Set(FormatRev(item.Rev), "metadata", "resourceVersion")
+		sent := r.encodeUnstored(d, obj)
 		if !q.DryRun {
 			if s := q.ready(obj, item); s != nil {
 				return nil, s
@@ -201,11 +228,14 @@ func (r *Registry) commit(q *Request, item *resource.Item, obj object.Object) (*
 		}
 		return &Result{Item: sent}, nil
 	}
+	if !q.DryRun {
+		obj.Remove("metadata", "selfLink") // which the store drops
+	}
 	if d.Form != nil {
 		return r.commitForm(q, item, obj)
 	}
 	same, parts := r.encodeChanged(d, item, obj)
-	if q.DryRun || bytes.Equal(d.Value(same), item.Raw()) {
+	if q.DryRun || bytes.Equal(d.Value(same), item.Raw()) && !r.storedLess(d, obj) {
 		return &Result{Item: r.encode(d, obj, item.Rev)}, nil
 	}
 	if s := q.ready(obj, item); s != nil {
@@ -226,6 +256,15 @@ func (r *Registry) commit(q *Request, item *resource.Item, obj object.Object) (*
 	return &Result{Item: it}, nil
 }
 
+// storedLess reports whether the object is as its create stored it, which is less than its readers see.
+func (r *Registry) storedLess(d *resource.Definition, obj object.Object) bool {
+	if more := d.Hub.Strategy.ReadsMore; more == nil || !more(obj) {
+		return false
+	}
+	kv, err := r.Backend.Store().Get(d.Key(obj.Namespace(), obj.Name()), 0)
+	return err == nil && kv != nil && kv.CreateRev == kv.ModRev
+}
+
 // released reports whether a deletion has nothing left to wait for.
 func released(d *resource.Definition, obj object.Object) bool {
 	if obj.DeletionTimestamp() == "" || len(obj.List("metadata", "finalizers")) > 0 {
@@ -244,7 +283,7 @@ func checkVersion(d *resource.Definition, item *resource.Item, obj object.Object
 	rev, ok := ParseRev(rv)
 	switch {
 	case !ok:
-		return status.Plain("strconv.ParseUint: parsing %q: invalid syntax", rv)
+		return badVersion(rv)
 	case rev == 0 && d.Hub.Strategy.NeedsResourceVersion:
 		return status.Invalid(d.Resourced(), item.Name, field.ErrorList{
 			field.Invalid(field.Root("metadata").Child("resourceVersion"), int64(0), "must be specified for an update")})
@@ -253,6 +292,11 @@ func checkVersion(d *resource.Definition, item *resource.Item, obj object.Object
 	}
 	obj.Set(FormatRev(item.Rev), "metadata", "resourceVersion")
 	return nil
+}
+
+func badVersion(rv string) *status.Status {
+	_, err := strconv.ParseUint(rv, 10, 64)
+	return status.Plain("%v", err)
 }
 
 // prepareUpdate keeps what an update may not touch and lets the strategy do the same.
@@ -267,7 +311,6 @@ func prepareUpdate(ctx *resource.Context, obj, old object.Object) {
 	}
 	keep("generation")
 	keep("creationTimestamp")
-	obj.Remove("metadata", "selfLink")
 	for _, name := range []string{"uid", "deletionTimestamp", "deletionGracePeriodSeconds"} {
 		v, ok := old.Get("metadata", name)
 		if ok && (name == "deletionTimestamp" || obj.Metadata()[name] == nil) {
@@ -277,13 +320,17 @@ func prepareUpdate(ctx *resource.Context, obj, old object.Object) {
 	if strategy.HasStatus {
 		isolateStatus(ctx, obj, old)
 	}
+	changed := func() bool {
+		return ctx.Subresource != "status" && strategy.SpecChanged != nil && strategy.SpecChanged(obj, old)
+	}
+	asked := strategy.CountsAsked && changed()
 	if strategy.PrepareForUpdate != nil {
 		strategy.PrepareForUpdate(ctx, obj, old)
 	}
 	if strategy.Allocate == nil { // which writes to the object
 		share(obj, old)
 	}
-	if ctx.Subresource != "status" && strategy.SpecChanged != nil && strategy.SpecChanged(obj, old) {
+	if asked || changed() {
 		obj.Set(old.Generation()+1, "metadata", "generation")
 	}
 }
@@ -303,8 +350,8 @@ func isolateStatus(ctx *resource.Context, obj, old object.Object) {
 	}
 	if ctx.Definition.Hub.Strategy.CustomStatus {
 		managed, ok := obj.Get("metadata", "managedFields")
-		obj["metadata"] = object.Copy(old["metadata"])
-		if ok {
+		obj["apiVersion"], obj["kind"], obj["metadata"] = old["apiVersion"], old["kind"], object.Copy(old["metadata"])
+		if obj.Remove("metadata", "managedFields"); ok {
 			obj.Set(managed, "metadata", "managedFields")
 		}
 	}
@@ -341,21 +388,11 @@ func validateChanged(ctx *resource.Context, obj, old object.Object) field.ErrorL
 			return errs
 		}
 	}
-	if errs := otherKind(hub, obj); len(errs) > 0 {
-		return errs
-	}
 	p := field.Root("metadata")
 	errs := metadata.Validate(obj.Metadata(), hub.Namespaced, field.NamePathSegment, p)
-	changed := metadata.ValidateUpdate(obj.Metadata(), old.Metadata(), p)
-	errs = append(append(errs, changed...), changed...)
-	if !hub.Custom && !hub.Strategy.AnyFinalizers {
-		errs = append(errs, metadata.CoreFinalizers(obj.Metadata(), p)...)
+	errs = append(errs, metadata.ValidateUpdate(obj.Metadata(), old.Metadata(), p)...)
+	if other := otherKind(hub, obj); len(other) > 0 {
+		return append(errs, other...)
 	}
-	if hub.Strategy.ChecksMetadataAgain && ctx.Subresource == "" {
-		errs = append(errs, metadata.ValidateCore(obj.Metadata(), hub.Namespaced, nameRule(hub), p)...)
-	}
-	if hub.Strategy.ValidateUpdate != nil {
-		errs = append(errs, hub.Strategy.ValidateUpdate(ctx, obj, old)...)
-	}
-	return errs
+	return append(errs, look(ctx, obj, old)...)
 }

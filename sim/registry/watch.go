@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/kubesim/kubesim/sim/mvcc"
+	"github.com/kubesim/kubesim/sim/resource"
 	"github.com/kubesim/kubesim/sim/status"
 	"github.com/kubesim/kubesim/sim/watchcache"
 )
@@ -21,15 +22,10 @@ const (
 // the parameters is a Status and no stream.
 func (r *Registry) Watch(q *Request, o ListOptions, encoder watchcache.Encoder) (*watchcache.Watch, *status.Status) {
 	d := q.Definition
-	rev, ok := ParseRev(o.ResourceVersion)
-	if !ok {
-		return nil, status.InvalidVersion(o.ResourceVersion)
+	if s := r.CheckWatch(d, o); s != nil {
+		return nil, s
 	}
-	if !d.Hub.Strategy.Uncached {
-		if s := r.unready(d); s != nil {
-			return nil, s
-		}
-	}
+	rev, _ := ParseRev(o.ResourceVersion)
 	l := &lister{r: r, d: d, o: o}
 	l.o.Continue = ""
 	l.scope(q.Namespace)
@@ -39,10 +35,27 @@ func (r *Registry) Watch(q *Request, o ListOptions, encoder watchcache.Encoder) 
 	if q.Watching != nil {
 		q.Watching(w)
 	}
+	timeout := time.Duration(o.TimeoutSeconds) * time.Second
+	if timeout < 0 { // or so long that it overflows: over before anything is read
+		w.End()
+		return w, nil
+	}
 	s := &starter{r: r, w: w, o: o, cache: r.Backend.Cache(d.Hub), rev: rev, uncached: d.Hub.Strategy.Uncached}
 	s.start()
-	r.scheduleWatch(w, o)
+	r.scheduleWatch(w, o, timeout)
 	return w, nil
+}
+
+// CheckWatch returns why a watch cannot be opened. The real server says so before it looks for an encoding that can
+// stream.
+func (r *Registry) CheckWatch(d *resource.Definition, o ListOptions) *status.Status {
+	if _, ok := ParseRev(o.ResourceVersion); !ok {
+		return status.InvalidVersion(o.ResourceVersion)
+	}
+	if d.Hub.Strategy.Uncached {
+		return nil
+	}
+	return r.unready(d)
 }
 
 // starter decides how a watch begins (API concepts, "Semantics for watch", KEP-3157):
@@ -122,13 +135,12 @@ func (s *starter) connect(after uint64) {
 	})
 }
 
-// scheduleWatch ends the watch at its timeout and sends bookmarks until then.
-func (r *Registry) scheduleWatch(w *watchcache.Watch, o ListOptions) {
+// scheduleWatch ends the watch at its timeout, 0 for none that was named, and sends bookmarks until then.
+func (r *Registry) scheduleWatch(w *watchcache.Watch, o ListOptions, timeout time.Duration) {
 	if w.Ended() {
 		return
 	}
-	timeout := time.Duration(o.TimeoutSeconds) * time.Second
-	if o.TimeoutSeconds == 0 {
+	if timeout == 0 {
 		jitter := r.Backend.Random("watch timeouts", int(watchTimeoutMin/time.Millisecond))
 		timeout = watchTimeoutMin + time.Duration(jitter)*time.Millisecond
 	}

@@ -98,6 +98,11 @@ type Subresource struct {
 	// Connect answers a subresource whose body is not the object itself. nil for the others (status).
 	Connect Connector
 
+	// NoTable says that answers are never Tables. Columns and Row make Tables of a body that is not the object itself.
+	NoTable bool
+	Columns []Column
+	Row     func(now time.Time, obj object.Object) Row
+
 	// Body defines the kind of the body, its defaults and its structure, where Connect is set and the kind is not that of
 	// the resource: it is no resource itself. nil for the others.
 	Body *Definition
@@ -142,7 +147,8 @@ func (d *Definition) Key(namespace, name string) string {
 	return "/registry/" + d.Storage + "/" + namespace + "/" + name
 }
 
-// FromStored returns an object of the hub version in the version d, with its defaults. It may change obj.
+// FromStored returns an object of the hub version in the version d, with its defaults; an object without a name, that
+// of a bookmark, gets none. It may change obj.
 func (d *Definition) FromStored(obj object.Object) object.Object {
 	if d.Hub == d {
 		return obj
@@ -152,7 +158,7 @@ func (d *Definition) FromStored(obj object.Object) object.Object {
 	} else if converted, err := d.FromHub(obj); err == nil {
 		obj = converted
 	}
-	if d.Default != nil {
+	if d.Default != nil && obj.Name() != "" {
 		d.Default(obj)
 	}
 	return obj

@@ -15,6 +15,13 @@ type Form struct {
 	// without what the schema does not have. Write is the opposite. Both may change and return their argument.
 	Read, Write func(object.Object) (object.Object, error)
 
+	// Fill sets the defaults as an apply does: nulls that the schema refuses stay, for validation to find.
+	Fill func(object.Object)
+
+	// Tidy brings an object into the form in which it is read back: the metadata, its own and that of embedded
+	// resources, without what is empty.
+	Tidy func(object.Object)
+
 	// LateStatus says that the schema has a default for the status as a whole. What is created has no status, so the
 	// default is not stored, but everybody who reads the object sees it.
 	LateStatus bool

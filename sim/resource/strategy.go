@@ -18,15 +18,24 @@ type Strategy struct {
 	// SpecChanged reports whether an update counts as a new generation. nil: generation is not tracked and a value
 	// that a client sends on create is kept.
 	SpecChanged func(obj, old object.Object) bool
+	// CountsAsked makes SpecChanged also look at an update as it was asked for, with fields that PrepareForUpdate drops.
+	CountsAsked bool
 
 	// CreateOnUpdate: a PUT of an object that does not exist creates it.
 	CreateOnUpdate bool
+	// ReadsMore reports whether a create stores less of an object than its readers see, who get defaults of what
+	// PrepareForCreate made of it: the first write then stores it, even if it changes nothing. nil: it does not.
+	ReadsMore func(obj object.Object) bool
+	// ApplyCreates is the subresource through which an apply creates an object that does not exist. "": none.
+	ApplyCreates string
 	// NeedsResourceVersion: an update without metadata.resourceVersion is refused (AllowUnconditionalUpdate is false).
 	NeedsResourceVersion bool
 	// ReturnsDeleted: a DELETE that removes the object at once answers with the object, not with a Status.
 	ReturnsDeleted bool
 	// OrphansByDefault: a DELETE that names no propagation policy orphans the dependents (Job, ReplicationController).
 	OrphansByDefault bool
+	// PropagationWarning is given to a DELETE that names no propagation policy. "": none.
+	PropagationWarning string
 	// NoGarbageCollection: propagation policies are ignored (Event).
 	NoGarbageCollection bool
 	// DeletesWith is the storage name of a resource whose object of the same name goes when this one goes (the Endpoints
@@ -39,18 +48,26 @@ type Strategy struct {
 	// SpecOnly: Default reads and writes spec alone, and PrepareForUpdate does not write to fields that obj shares with old
 	// (object.Same). See Definition.SharesUnchanged.
 	SpecOnly bool
-	// ChecksMetadataAgain: validation of an update checks the new metadata as that of a new object, too, as the real
-	// server's does for some kinds: causes are repeated once more.
-	ChecksMetadataAgain bool
+	// Looks returns the order in which the kind's own validation looks at an object. nil: LooksNew and LooksUpdate.
+	Looks func(ctx *Context, update bool) Looks
 	// AnyFinalizers: finalizers need no domain-qualified names, as those of custom resources.
 	AnyFinalizers bool
 	// CustomStatus: the status subresource freezes metadata too, as custom resources do.
 	CustomStatus bool
+	// Blank fills in what an object without any fields shows nevertheless: plain numbers of the real server's memory that
+	// a version prints as pointers or annotations. Bookmarks are such objects. nil: nothing.
+	Blank func(obj object.Object)
+	// InnerAnnotation is an annotation that is a field of the object in memory: partial metadata does not show it.
+	InnerAnnotation string
 	// Virtual: objects are answered, never stored (SubjectAccessReview).
 	Virtual bool
 
 	// NameRule returns what is wrong with a name; prefix is true for a generateName. nil: DNS subdomain.
 	NameRule func(name string, prefix bool) []string
+	// NameRuleOf returns the NameRule of an object whose name follows from the rest of it. nil: NameRule.
+	NameRuleOf func(obj object.Object) func(name string, prefix bool) []string
+	// PlainGenerateName: generateName becomes the name as it is, without a suffix (IPAddress).
+	PlainGenerateName bool
 
 	// PrepareForCreate resets and fills in fields before validation.
 	PrepareForCreate func(ctx *Context, obj object.Object)
@@ -61,6 +78,11 @@ type Strategy struct {
 	// ValidateUpdate returns what is wrong with a changed object, metadata aside, for the main resource or for
 	// ctx.Subresource. It includes what Validate would say, where the real server says it on updates.
 	ValidateUpdate func(ctx *Context, obj, old object.Object) field.ErrorList
+	// Canonicalize completes a new object after its validation.
+	Canonicalize func(obj object.Object)
+	// ValidateFirst is the part of what is wrong with a changed object that the real server finds before it looks at
+	// metadata once more: the letter v of Looks.
+	ValidateFirst func(ctx *Context, obj, old object.Object) field.ErrorList
 	// Warn adds warnings about a new (old is nil) or changed object through ctx.Warn.
 	Warn func(ctx *Context, obj, old object.Object)
 	// Allocate gives a new (old is nil) or changed object its addresses and ports, before validation. It returns what
@@ -69,11 +91,9 @@ type Strategy struct {
 	// GracePeriod returns the seconds a deletion waits: requested is the period asked for, nil when none was. nil
 	// function: objects are deleted at once. Only pods have one.
 	GracePeriod func(obj object.Object, requested *int64) int64
-	// FirstDelete changes an object at the first DELETE, which then does nothing more: the object waits for a finalizer
-	// that this adds (CustomResourceDefinition). nil: a DELETE does what it does.
-	FirstDelete func(ctx *Context, obj object.Object)
-	// BeginDelete changes an object when its deletion begins but finalizers or spec.finalizers keep it (Namespace).
-	BeginDelete func(ctx *Context, obj object.Object)
+	// FirstDelete changes an object at the first DELETE, which sets deletionTimestamp and does nothing more: finalizers,
+	// or another DELETE, have to follow (CustomResourceDefinition, Namespace). nil: a DELETE does what it does.
+	FirstDelete func(ctx *Context, obj object.Object, p Propagation)
 	// Held reports whether something other than metadata.finalizers keeps a deleted object (a namespace's
 	// spec.finalizers). nil: nothing.
 	Held func(obj object.Object) bool
@@ -82,6 +102,12 @@ type Strategy struct {
 
 	// Fields returns the values that field selectors can ask for, beside metadata.name and metadata.namespace.
 	Fields func(obj object.Object) map[string]string
+}
+
+// Propagation is what a DELETE says about dependents: at most one of both.
+type Propagation struct {
+	Policy string // "", Orphan, Background or Foreground
+	Orphan *bool
 }
 
 // Context is the request a strategy works for.

@@ -50,30 +50,32 @@ const (
 
 	blanks  = " \t\r\n"
 	symbols = "=!(),><"
+	nul     = '\x00'
 )
 
 // tokenize splits a selector. The last token is of kind end. The words in and notin are identifiers; only the place of
-// an operator makes them operators.
+// an operator makes them operators. A NUL ends the selector, but for one that directly follows a token, which is left
+// out.
 func tokenize(s string) []token {
 	var tokens []token
 	for {
 		s = strings.TrimLeft(s, blanks)
 		n := 1
 		switch {
-		case s == "":
+		case s == "", s[0] == nul:
 			return append(tokens, token{end, ""})
 		case strings.HasPrefix(s, "=="), strings.HasPrefix(s, "!="):
 			n = 2
 		case strings.IndexByte(symbols, s[0]) < 0:
-			if n = strings.IndexAny(s, blanks+symbols); n < 0 {
+			if n = strings.IndexAny(s, blanks+symbols+string(nul)); n < 0 {
 				n = len(s)
 			}
 			tokens = append(tokens, token{identifier, s[:n]})
-			s = s[n:]
+			s = strings.TrimPrefix(s[n:], string(nul))
 			continue
 		}
 		tokens = append(tokens, token{s[:n], s[:n]})
-		s = s[n:]
+		s = strings.TrimPrefix(s[n:], string(nul))
 	}
 }
 

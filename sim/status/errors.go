@@ -1,7 +1,9 @@
 package status
 
 import (
+	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/kubesim/kubesim/sim/field"
@@ -77,6 +79,12 @@ func PreconditionFailed(key, want, have string) string {
 		"AdditionalErrorMsg: Precondition failed: UID in precondition: %s, UID in object meta: %s", key, want, have)
 }
 
+// StalePrecondition is the why of a Conflict between the resourceVersion that a deletion asks for and the object's.
+func StalePrecondition(key, want, have string) string {
+	return fmt.Sprintf("StorageError: invalid object, Code: 4, Key: %s, ResourceVersion: 0, AdditionalErrorMsg: "+
+		"Precondition failed: ResourceVersion in precondition: %s, ResourceVersion in object meta: %s", key, want, have)
+}
+
 // ApplyConflict answers for an apply that would change fields of other managers.
 func ApplyConflict(message string, causes []Cause) *Status {
 	return &Status{Code: http.StatusConflict, Reason: ReasonConflict, Message: message, Details: &Details{Causes: causes}}
@@ -108,7 +116,7 @@ func BadRequest(format string, args ...any) *Status {
 func Forbidden(r Resource, name, why string) *Status {
 	s := &Status{Code: http.StatusForbidden, Reason: ReasonForbidden, Details: r.details(name)}
 	switch {
-	case r.Resource == "":
+	case r == Resource{}:
 		s.Message = "forbidden: " + why
 	case name == "":
 		s.Message = fmt.Sprintf("%s is forbidden: %s", r, why)
@@ -210,7 +218,16 @@ func Plain(format string, args ...any) *Status {
 
 // InvalidVersion answers for a resourceVersion that is no number, on paths that do not translate the error (get, watch).
 func InvalidVersion(rv string) *Status {
-	return Plain(`resourceVersion: Invalid value: %q: strconv.ParseUint: parsing %q: invalid syntax`, rv, rv)
+	return Plain("%s", BadVersion(rv))
+}
+
+// BadVersion says why rv is no revision: what follows its text is a sign that it is no number or one that is too large.
+func BadVersion(rv string) string {
+	why := strconv.ErrSyntax
+	if _, err := strconv.ParseUint(rv, 10, 64); errors.Is(err, strconv.ErrRange) {
+		why = strconv.ErrRange
+	}
+	return sprintf(`resourceVersion: Invalid value: %q: strconv.ParseUint: parsing %q: %s`, []any{rv, rv, why})
 }
 
 // Success answers for a deletion that left nothing to show.

@@ -159,8 +159,13 @@ func (w *Watch) TimeOut() {
 // Stall keeps the stream open and silent, as a connection that broke without anybody noticing. Only End ends it.
 func (w *Watch) Stall() { w.stalled = true }
 
-// offer sends the frame of n if the gate lets it pass.
+// offer sends the frame of n if the gate lets it pass. Without a frame, because n cannot be printed as the client wants
+// it, the stream ends.
 func (w *Watch) offer(n Notice, frame []byte) {
+	if frame == nil {
+		w.End()
+		return
+	}
 	if w.Gate == nil || w.Gate(n, frame) {
 		w.Deliver(frame)
 	}
@@ -203,7 +208,10 @@ func (w *Watch) SendState(view *mvcc.View) {
 		if w.concerns(kv.Key) {
 			if it := resource.ItemOf(w.def, kv); w.matches(it) {
 				n := Notice{Type: Added, Item: it}
-				if frame := w.encoder.Encode(n); w.Gate == nil || w.Gate(n, frame) {
+				switch frame := w.encoder.Encode(n); {
+				case frame == nil: // see offer
+					w.End()
+				case w.Gate == nil || w.Gate(n, frame):
 					w.queue = append(w.queue, frame)
 				}
 			}

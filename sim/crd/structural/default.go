@@ -6,8 +6,15 @@ import "github.com/kubesim/kubesim/sim/object"
 // (CustomResourceDefinition documentation, "Defaulting and Nullable"). A default goes only into an object that is
 // there: a nested default needs a parent, or a default of the parent.
 func (s *Schema) ApplyDefaults(v any) {
-	s.fill(v)
+	s.Fill(v)
 	s.dropNulls(v)
+}
+
+// Fill fills in the defaults of the schema, in place. A null where none is allowed gives way to a default.
+func (s *Schema) Fill(v any) {
+	if s != nil {
+		s.fill(v)
+	}
 }
 
 func (s *Schema) fill(v any) {

@@ -156,3 +156,19 @@ func checkText(p field.Path, v any, rule func(string) string) field.ErrorList {
 	}
 	return nil
 }
+
+// Embeds reports whether a schema has embedded resources anywhere.
+func (s *Schema) Embeds() bool {
+	if s == nil {
+		return false
+	}
+	if s.Embedded || s.Items.Embeds() || s.Additional.Embeds() {
+		return true
+	}
+	for _, p := range s.Properties { // order does not matter
+		if p.Embeds() {
+			return true
+		}
+	}
+	return false
+}

@@ -1,6 +1,7 @@
 package openapi
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/kubesim/kubesim/sim/object"
@@ -33,6 +34,22 @@ func toV2(s map[string]any) map[string]any {
 		delete(out, "type")
 		delete(out, "items")
 		delete(out, "properties")
+	}
+	if s[preserves] == true { // kubectl would refuse unknown fields beside known ones
+		delete(out, "items")
+		delete(out, "properties")
+	}
+	if out["type"] == "array" && out["items"] == nil || out["type"] == "object" && s[preserves] == true {
+		delete(out, "type")
+	}
+	if list := asList(s["required"]); list != nil {
+		list = slices.DeleteFunc(slices.Clone(list), func(name any) bool {
+			text, _ := name.(string)
+			return asMap(asMap(s["properties"])[text])["nullable"] == true
+		})
+		if out["required"] = list; len(list) == 0 {
+			delete(out, "required")
+		}
 	}
 	if s["oneOf"] != nil && s["type"] == nil && s["x-kubernetes-int-or-string"] == nil { // IntOrString, Quantity
 		out["type"] = "string"

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
 	"github.com/kubesim/kubesim/sim/schema"
 )
@@ -21,6 +22,11 @@ func customName(k schema.GVK) string {
 func (w *writer) custom(def *resource.Definition, out map[string]any) {
 	name := customName(def.GVK)
 	root := w.customSchema(def)
+	const selectable = "x-kubernetes-selectable-fields"
+	fields := root[selectable]
+	v2 := w.part.Key == ""
+	opaque := v2 && root[preserves] == true // kubectl would refuse what it does not know
+	w.complete(root, v2)
 	props := map[string]any{}
 	if have, ok := root["properties"].(map[string]any); ok {
 		props = maps.Clone(have)
@@ -29,12 +35,15 @@ func (w *writer) custom(def *resource.Definition, out map[string]any) {
 	props["kind"] = map[string]any{"type": "string", "description": kindText}
 	props["metadata"] = w.described(meta+"ObjectMeta", metadataText)
 	root["properties"] = props
+	if opaque {
+		root = typed("object")
+	}
 	root["x-kubernetes-group-version-kind"] = kinds(def.GVK)
 	out[name] = root
 
 	list := def.GVK
 	list.Kind = def.ListKind()
-	out[customName(list)] = map[string]any{
+	listing := map[string]any{
 		"type":        "object",
 		"description": def.ListKind() + " is a list of " + def.Kind,
 		"required":    []any{"items"},
@@ -50,7 +59,53 @@ func (w *writer) custom(def *resource.Definition, out map[string]any) {
 		},
 		"x-kubernetes-group-version-kind": kinds(list),
 	}
+	out[customName(list)] = listing
+	if fields != nil {
+		root[selectable], listing[selectable] = fields, fields
+	}
 }
+
+const preserves = "x-kubernetes-preserve-unknown-fields"
+
+// complete adds, in place, to a schema and to those in it what their extensions imply: an IntOrString is one of two
+// types, an embedded resource has a kind, an apiVersion and metadata.
+func (w *writer) complete(s map[string]any, v2 bool) {
+	props := asMap(s["properties"])
+	for _, name := range object.SortedKeys(props) {
+		w.complete(asMap(props[name]), v2)
+	}
+	for _, inner := range []any{s["items"], s["additionalProperties"]} {
+		if m := asMap(inner); m != nil {
+			w.complete(m, v2)
+		}
+	}
+	if s["x-kubernetes-int-or-string"] == true && s["anyOf"] == nil {
+		s["anyOf"] = []any{typed("integer"), typed("string")}
+	}
+	if s["x-kubernetes-embedded-resource"] != true || v2 && s[preserves] == true {
+		return
+	}
+	if props == nil {
+		props = map[string]any{}
+		s["properties"] = props
+	}
+	props["apiVersion"] = map[string]any{"type": "string", "description": embeddedVersionText}
+	props["kind"] = map[string]any{"type": "string", "description": embeddedKindText}
+	props["metadata"] = w.described(meta+"ObjectMeta", metadataText)
+	required := slices.Clone(asList(s["required"]))
+	for _, name := range []string{"kind", "apiVersion"} {
+		if !slices.Contains(required, any(name)) {
+			required = append(required, name)
+		}
+	}
+	s["required"] = required
+}
+
+// The descriptions of what an embedded resource has.
+const (
+	embeddedVersionText = "apiVersion defines the versioned schema of this representation of an object. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#resources"
+	embeddedKindText    = "kind is a string value representing the type of this object. In CamelCase. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#types-kinds"
+)
 
 // described returns a reference with a description beside it.
 func (w *writer) described(name, text string) map[string]any {

@@ -45,7 +45,7 @@ func TestCustomSchema(t *testing.T) {
 	is.Equal(object.SortedKeys(types.(map[string]any)), customTypes) // no protobuf
 
 	spec := object.Object(s.V2([]Part{p})).Map("definitions", name, "properties", "spec", "properties")
-	is.Equal(string(object.JSON(spec)), `{"any":{"type":"object","x-kubernetes-preserve-unknown-fields":true},`+
+	is.Equal(string(object.JSON(spec)), `{"any":{"x-kubernetes-preserve-unknown-fields":true},`+
 		`"cron":{"pattern":"^\\d+$","type":"string"},"default":{},"more":{"additionalProperties":{"type":"string"},"type":"object"},`+
 		`"port":{"x-kubernetes-int-or-string":true}}`) // what OpenAPI 2 cannot say is gone, and so are defaults
 }
@@ -57,7 +57,7 @@ func TestUnknownStructure(t *testing.T) {
 	def := &resource.Definition{GVK: schema.GVK{Group: "a.b", Version: "v1", Kind: "C"}, Resource: "cs", Custom: true}
 	s := &Source{Schema: set}
 	out := map[string]any{}
-	(&writer{Source: s, seen: map[string]bool{}}).custom(def, out)
+	(&writer{Source: s, part: Part{Key: "apis/a.b/v1"}, seen: map[string]bool{}}).custom(def, out)
 	preserve, _ := object.Object(out).Get("b.a.v1.C", "x-kubernetes-preserve-unknown-fields")
 	is.Equal(preserve, true) // anything goes
 }

@@ -54,8 +54,11 @@ func (s *Source) V3(p Part) []byte {
 		info = map[string]any{"title": "Kubernetes CRD Swagger", "version": "v0.1.0"}
 	}
 	doc := map[string]any{"openapi": "3.0.0", "info": info, "paths": paths(ops, operation.v3, param.v3)}
-	components := map[string]any{"securitySchemes": securitySchemes}
-	if schemas := s.schemas(ops, p.Defs); len(schemas) > 0 {
+	components := map[string]any{}
+	if !p.Custom {
+		components["securitySchemes"] = securitySchemes
+	}
+	if schemas := s.schemas(ops, p.Defs, p); len(schemas) > 0 {
 		components["schemas"] = schemas
 	}
 	doc["components"] = components
@@ -71,14 +74,16 @@ func (s *Source) V2(parts []Part) map[string]any {
 		defs = append(defs, p.Defs...)
 	}
 	definitions := map[string]any{}
-	schemas := s.schemas(ops, defs)
+	schemas := s.schemas(ops, defs, Part{})
 	for _, name := range object.SortedKeys(schemas) {
 		definitions[name] = toV2(schemas[name].(map[string]any))
 	}
+	all := paths(ops, operation.v2, param.v2)
 	return map[string]any{
 		"swagger":             "2.0",
 		"info":                map[string]any{"title": "Kubernetes", "version": s.Version},
-		"paths":               paths(ops, operation.v2, param.v2),
+		"parameters":          shareParameters(all),
+		"paths":               all,
 		"definitions":         definitions,
 		"security":            []any{map[string]any{"BearerToken": []any{}}},
 		"securityDefinitions": securitySchemes,

@@ -60,7 +60,7 @@ func rootOperation(key string) []operation {
 	case "apis":
 		op.description, op.id, op.result = "get available API versions", "getAPIVersions", meta+"APIGroupList"
 	case "version":
-		op.description, op.id, op.result = "get the code version", "getCodeVersion", "io.k8s.apimachinery.pkg.version.Info"
+		op.description, op.id, op.result = "get the version information for this server", "getCodeVersion", "io.k8s.apimachinery.pkg.version.Info"
 		op.produces, op.consumes = mediaTypes[:1], mediaTypes[:1]
 	case ".well-known/openid-configuration":
 		op.description = "get service account issuer OpenID configuration, also known as the 'OIDC discovery doc'"

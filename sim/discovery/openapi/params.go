@@ -36,11 +36,12 @@ func query(list string) []param {
 
 // The parameters of the verbs (ListOptions, CreateOptions, UpdateOptions, PatchOptions and DeleteOptions of meta/v1).
 var (
-	selectParams = query("continue fieldSelector labelSelector limit:integer resourceVersion resourceVersionMatch sendInitialEvents:boolean timeoutSeconds:integer")
+	selectParams = query("continue fieldSelector labelSelector limit:integer resourceVersion resourceVersionMatch sendInitialEvents:boolean shardSelector timeoutSeconds:integer")
 	listParams   = append(query("allowWatchBookmarks:boolean watch:boolean"), selectParams...)
 	writeParams  = query("dryRun fieldManager fieldValidation")
 	patchParams  = append(query("force:boolean"), writeParams...)
 	deleteParams = query("dryRun gracePeriodSeconds:integer ignoreStoreReadErrorWithClusterBreakingPotential:boolean orphanDependents:boolean propagationPolicy")
+	readParams   = query("resourceVersion") // of custom resources
 	manyParams   = append(slices.Clone(deleteParams), selectParams...)
 )
 
@@ -63,7 +64,7 @@ func (s *Source) optionParams(t *schema.Type) []param {
 // options are the kinds that the parameters of an action are fields of, by x-kubernetes-action.
 var options = map[string][]string{
 	"list": {"ListOptions"}, "watch": {"ListOptions"}, "watchlist": {"ListOptions"}, "deletecollection": {"DeleteOptions", "ListOptions"},
-	"post": {"CreateOptions"}, "put": {"UpdateOptions"}, "patch": {"PatchOptions"}, "delete": {"DeleteOptions"},
+	"post": {"CreateOptions"}, "put": {"UpdateOptions"}, "patch": {"PatchOptions"}, "delete": {"DeleteOptions"}, "get": {"ListOptions"},
 }
 
 // describeParams describes the parameters of an action that have no text yet.
@@ -75,6 +76,14 @@ func (s *Source) describeParams(action string, list []param) {
 			}
 		}
 	}
+}
+
+// supported drops the parameters that the version of the schema does not have yet.
+func (s *Source) supported(list []param) []param {
+	t := s.Schema.Named(meta + "ListOptions")
+	return slices.DeleteFunc(list, func(p param) bool {
+		return p.name == "shardSelector" && (t == nil || t.Field(p.name) == nil)
+	})
 }
 
 // sortParams sorts parameters as they are printed.

@@ -22,6 +22,7 @@ func Proto(doc map[string]any) []byte {
 	})
 	m.message(8, func(m *message) { m.named(2, doc["paths"], (*message).pathItem) })
 	m.message(9, func(m *message) { m.named(1, doc["definitions"], (*message).schema) })
+	m.message(10, func(m *message) { m.named(1, doc["parameters"], (*message).parameter) })
 	for _, requirement := range asList(doc["security"]) {
 		m.message(12, func(m *message) {
 			m.named(1, requirement, func(m *message, v any) { m.texts(1, v) })

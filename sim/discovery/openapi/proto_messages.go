@@ -22,22 +22,30 @@ func (m *message) operation(op map[string]any) {
 	m.extensions(13, op)
 }
 
-// parameters writes ParametersItem{Parameter{BodyParameter or NonBodyParameter{query or path}}}.
+// parameters writes ParametersItem{Parameter or JsonReference}.
 func (m *message) parameters(field int, v any) {
 	for _, p := range asList(v) {
-		param := asMap(p)
+		ref := asMap(p)["$ref"]
 		m.message(field, func(m *message) {
-			m.message(1, func(m *message) {
-				switch param["in"] {
-				case "body":
-					m.message(1, func(m *message) { m.bodyParameter(param) })
-				case "query":
-					m.message(2, func(m *message) { m.message(3, func(m *message) { m.queryParameter(param) }) })
-				case "path":
-					m.message(2, func(m *message) { m.message(4, func(m *message) { m.pathParameter(param) }) })
-				}
-			})
+			if ref != nil {
+				m.message(2, func(m *message) { m.text(1, ref) })
+				return
+			}
+			m.message(1, func(m *message) { m.parameter(p) })
 		})
+	}
+}
+
+// parameter writes Parameter{BodyParameter or NonBodyParameter{query or path}}.
+func (m *message) parameter(v any) {
+	param := asMap(v)
+	switch param["in"] {
+	case "body":
+		m.message(1, func(m *message) { m.bodyParameter(param) })
+	case "query":
+		m.message(2, func(m *message) { m.message(3, func(m *message) { m.queryParameter(param) }) })
+	case "path":
+		m.message(2, func(m *message) { m.message(4, func(m *message) { m.pathParameter(param) }) })
 	}
 }
 

@@ -2,6 +2,7 @@ package openapi
 
 import (
 	"encoding/binary"
+	"strings"
 	"testing"
 
 	"github.com/kubesim/kubesim/sim/object"
@@ -67,8 +68,13 @@ func TestProto(t *testing.T) {
 	is.Equal(patch[5], []string{"patchAppsV1NamespacedDeployment"}) // operationId
 	is.Equal(patch[7], patchTypes)                                  // consumes: kubectl looks for these
 	var names []string
+	shared := named(t, fields(t, []byte(doc[10][0]))[1])
 	for _, p := range patch[8] {
-		param := fields(t, []byte(fields(t, []byte(p))[1][0]))
+		inline := fields(t, []byte(p))
+		if ref := inline[2]; ref != nil {
+			inline[1] = []string{shared[strings.TrimPrefix(fields(t, []byte(ref[0]))[1][0], refParameters)]}
+		}
+		param := fields(t, []byte(inline[1][0]))
 		if query := param[2]; query != nil {
 			names = append(names, fields(t, []byte(fields(t, []byte(query[0]))[3][0]))[4][0])
 		}

@@ -25,13 +25,14 @@ const (
 // writer writes schemas and notes which others they refer to.
 type writer struct {
 	*Source
+	part Part     // of the document; the zero value: of everything
 	todo []string // definition names, each once
 	seen map[string]bool
 }
 
 // schemas returns the component schemas that the operations need, with all that those refer to.
-func (s *Source) schemas(ops []operation, defs []*resource.Definition) map[string]any {
-	w := &writer{Source: s, seen: map[string]bool{}}
+func (s *Source) schemas(ops []operation, defs []*resource.Definition, p Part) map[string]any {
+	w := &writer{Source: s, part: p, seen: map[string]bool{}}
 	for i := range ops {
 		w.ref(ops[i].body)
 		w.ref(ops[i].result)
@@ -108,8 +109,8 @@ func (w *writer) structure(t *schema.Type) map[string]any {
 	if unions, err := object.ParseValue([]byte(t.Unions)); err == nil {
 		out["x-kubernetes-unions"] = unions
 	}
-	if len(t.GVKs) > 0 {
-		out["x-kubernetes-group-version-kind"] = kinds(t.GVKs...)
+	if list := w.kindsOf(t); len(list) > 0 {
+		out["x-kubernetes-group-version-kind"] = kinds(list...)
 	}
 	return out
 }
@@ -152,6 +153,8 @@ func (w *writer) property(t *schema.Type, f *schema.Field) map[string]any {
 	}
 	if len(f.Enum) > 0 {
 		value(out)["enum"] = object.FromStrings(f.Enum)
+	} else {
+		lateEnum(t, f.Name, out)
 	}
 	if f.Default != nil {
 		out["default"] = f.Default

@@ -11,7 +11,7 @@ import (
 // add appends an operation of a resource. produces and consumes are filled in if they are not set.
 func (b *builder) add(op operation, params ...[]param) {
 	op.tag = b.tag()
-	op.params = slices.Concat(params...)
+	op.params = b.supported(slices.Concat(params...))
 	b.describeParams(op.action, op.params)
 	if op.produces == nil {
 		op.produces = mediaTypes
@@ -42,16 +42,22 @@ func (b *builder) resource(def *resource.Definition) {
 			at.params, writeParams, pretty)
 	}
 	if def.Allows("deletecollection") {
-		b.add(operation{path: at.path, method: "delete", description: "delete collection of " + def.Kind,
+		op := operation{path: at.path, method: "delete", description: "delete collection of " + def.Kind,
 			id: b.id("delete", "Collection"+at.word+def.Kind), action: "deletecollection", kind: kind,
-			body: meta + "DeleteOptions", codes: []int{200}, result: meta + "Status"}, at.params, manyParams, pretty)
+			codes: []int{200}, result: meta + "Status"}
+		if b.custom { // whose options are forgotten
+			b.add(op, at.params, listParams, pretty)
+		} else {
+			op.body = meta + "DeleteOptions"
+			b.add(op, at.params, manyParams, pretty)
+		}
 	}
 	item := append(slices.Clone(at.params), nameParam(def.Kind), prettyParam)
 	b.object(def, at, item)
 	if def.Allows("delete") {
 		result := meta + "Status"
-		if def.Hub != nil && def.Hub.Strategy != nil && def.Hub.Strategy.ReturnsDeleted {
-			result = own
+		if def.Hub != nil && def.Hub.Strategy != nil && def.Hub.Strategy.ReturnsDeleted && def.Sub("finalize") == nil {
+			result = own // that of a namespace is published as a Status all the same
 		}
 		b.add(operation{path: at.path + "/{name}", method: "delete", description: "delete " + article(def.Kind),
 			id: b.id("delete", at.word+def.Kind), action: "delete", kind: kind, body: meta + "DeleteOptions",
@@ -68,7 +74,7 @@ func (b *builder) list(def *resource.Definition, at scope) {
 	kind.Kind = def.ListKind()
 	op := operation{path: at.path, method: "get", description: "list objects of kind " + def.Kind, id: b.id("list", at.word+def.Kind),
 		action: "list", kind: def.GVK, codes: []int{200}, result: b.nameOf(kind)}
-	if def.Allows("watch") {
+	if def.Allows("watch") && !b.custom {
 		op.description = "list or watch objects of kind " + def.Kind
 	}
 	if !b.custom {
@@ -112,19 +118,24 @@ type target struct {
 	of     string // "status of " before "the specified Pod", "" for the object itself
 	suffix string // of operationIds
 	kind   schema.GVK
+	parent schema.GVK // of the object, which the operations of custom resources name even for a scale
 	allows func(verb string) bool
 }
 
 func (b *builder) object(def *resource.Definition, at scope, item []param) {
-	b.single(target{path: at.path + "/{name}", suffix: at.word + def.Kind, kind: def.GVK, allows: def.Allows}, def.Kind, item)
+	b.single(target{path: at.path + "/{name}", suffix: at.word + def.Kind, kind: def.GVK, parent: def.GVK, allows: def.Allows}, def.Kind, item)
 }
 
 // single adds get, put and patch.
 func (b *builder) single(t target, parent string, item []param) {
 	name := b.nameOf(t.kind)
+	var read []param
+	if b.custom {
+		read, t.kind = readParams, t.parent
+	}
 	if t.allows("get") {
 		b.add(operation{path: t.path, method: "get", description: "read " + t.of + "the specified " + parent,
-			id: b.id("read", t.suffix), action: "get", kind: t.kind, codes: []int{200}, result: name}, item)
+			id: b.id("read", t.suffix), action: "get", kind: t.kind, codes: []int{200}, result: name}, item, read)
 	}
 	if t.allows("update") {
 		b.add(operation{path: t.path, method: "put", description: "replace " + t.of + "the specified " + parent, id: b.id("replace", t.suffix),
@@ -145,7 +156,11 @@ func (b *builder) single(t target, parent string, item []param) {
 func (b *builder) subresource(def *resource.Definition, sub *resource.Subresource) {
 	at := b.scope(def)
 	path, suffix := at.path+"/{name}/"+sub.Name, at.word+def.Kind+word(sub.Name, true)
-	item := append(slices.Clone(at.params), nameParam(sub.Kind))
+	named := sub.Kind
+	if b.custom {
+		named = def.Kind
+	}
+	item := append(slices.Clone(at.params), nameParam(named))
 	if strings.HasSuffix(sub.Kind, "Options") {
 		b.connect(def, sub, path, item)
 		return
@@ -162,7 +177,7 @@ func (b *builder) subresource(def *resource.Definition, sub *resource.Subresourc
 		b.add(operation{path: path, method: "post", description: "create " + sub.Name + " of " + article(def.Kind), id: b.id("create", suffix),
 			action: "post", kind: sub.GVK, body: own, bodyRequired: true, codes: []int{200, 201, 202}, result: own}, item, writeParams)
 	}
-	b.single(target{path: path, of: sub.Name + " of ", suffix: suffix, kind: sub.GVK, allows: sub.Allows}, def.Kind, item)
+	b.single(target{path: path, of: sub.Name + " of ", suffix: suffix, kind: sub.GVK, parent: def.GVK, allows: sub.Allows}, def.Kind, item)
 }
 
 var connectMethods = []string{"delete", "get", "head", "options", "patch", "post", "put"}

@@ -1,0 +1,43 @@
+package builtin
+
+import (
+	"path"
+
+	"github.com/kubesim/kubesim/sim/field"
+	"github.com/kubesim/kubesim/sim/object"
+)
+
+// validateInlineVolume checks the volume that an attachment describes itself, as one made from the spec of a pod: a
+// PersistentVolumeSpec with a CSI source and nothing that only an object of its own can have.
+func validateInlineVolume(p field.Path, spec object.Object) field.ErrorList {
+	const context = "in the context of inline volumes"
+	var errs field.ErrorList
+	forbid := func(broken bool, name, detail string) {
+		if broken {
+			errs = append(errs, field.Forbidden(p.Child(name), detail+" "+context))
+		}
+	}
+	forbid(present(spec, "claimRef"), "claimRef", "may not be specified")
+	forbid(len(spec.Map("capacity")) > 0, "capacity", "may not be specified")
+	if !present(spec, "csi") {
+		errs = append(errs, field.Required(p.Child("csi"), "has to be specified "+context))
+	}
+	modes := stringsAt(spec, "accessModes")
+	if len(modes) == 0 {
+		errs = append(errs, field.Required(p.Child("accessModes"), ""))
+	}
+	errs = append(errs, knownAccessModes(p.Child("accessModes"), modes)...)
+	policy, at := spec.String("persistentVolumeReclaimPolicy"), "persistentVolumeReclaimPolicy"
+	forbid(policy != "" && policy != "Retain", at, "may only be Retain")
+	forbid(present(spec, "nodeAffinity"), "nodeAffinity", "may not be specified")
+	alone := spec.Copy()
+	delete(alone, "nodeAffinity") // which nodes a local volume is on would have to be said there
+	errs = append(errs, validateVolumeSource(p, "", alone)...)
+	if present(spec, "hostPath") && path.Clean(spec.String("hostPath", "path")) == "/" && policy == "Recycle" {
+		errs = append(errs, field.Forbidden(p.Child(at), "may not be 'recycle' for a hostPath mount of '/'"))
+	}
+	forbid(spec.String("storageClassName") != "", "storageClassName", "may not be specified")
+	forbid(present(spec, "volumeMode") && spec.String("volumeMode") != "Filesystem", "volumeMode",
+		"may not specify volumeMode other than Filesystem")
+	return errs
+}

@@ -1,0 +1,80 @@
+package codec
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/schema"
+)
+
+// Patched reads JSON that a patch made of an object of the kind want. t is the kind's type, nil for custom resources.
+//
+// A patch may take away the kind, which is then that of the path, but not the apiVersion: without one the real server
+// reads into its internal struct, which knows nothing but the fields of metadata, and those at the top.
+func (d *Decoder) Patched(data []byte, want schema.GVK, t *schema.Type) (
+	obj object.Object, strict []string, err error) {
+	obj, strict, err = d.Decode(data, want, t)
+	if t == nil {
+		return obj, strict, err
+	}
+	if err != nil || len(strict) > 0 || schema.ParseGVK(obj.APIVersion(), obj.Kind()) != want {
+		obj, strict, err = d.patchedKind(data, want)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	obj["apiVersion"], obj["kind"] = want.GV(), want.Kind
+	return obj, strict, nil
+}
+
+// patchedKind is Patched for an object that need not be of the kind want.
+func (d *Decoder) patchedKind(data []byte, want schema.GVK) (obj object.Object, strict []string, err error) {
+	gvk, err := typeMeta(string(data))
+	if err != nil {
+		return nil, nil, err
+	}
+	if gvk.Kind == "" {
+		gvk.Kind = want.Kind
+	}
+	if gvk.Version == "" && (gvk.Group == "" || gvk.Group == want.Group) {
+		gvk.Group, gvk.Version = want.Group, unversioned
+	}
+	if gvk == (schema.GVK{Group: want.Group, Version: unversioned, Kind: want.Kind}) {
+		return d.unversioned(data)
+	}
+	if gvk.Version == "" {
+		return nil, nil, errors.New("Object 'apiVersion' is missing in '" + string(data) + "'")
+	}
+	t := d.known(gvk, want)
+	if t == nil {
+		return nil, nil, noKind(gvk)
+	}
+	if obj, strict, err = DecodeJSON(data, t); err != nil {
+		return nil, nil, err
+	}
+	if to := internal(want); internal(gvk) != to {
+		return nil, nil, fmt.Errorf("converting (%s) to (%s): unknown conversion", t.GoType, to)
+	}
+	return obj, strict, nil
+}
+
+// unversioned reads into the internal struct of a kind.
+func (d *Decoder) unversioned(data []byte) (obj object.Object, strict []string, err error) {
+	kind := schema.Field{Name: "kind", Type: stringType, OmitEmpty: true}
+	apiVersion := schema.Field{Name: "apiVersion", Type: stringType, OmitEmpty: true}
+	fields := append([]schema.Field{kind, apiVersion}, d.Meta.Fields...)
+	meta, strict, err := DecodeJSON(data, schema.NewStruct("", "", fields))
+	delete(meta, "kind")
+	delete(meta, "apiVersion")
+	return object.Object{"metadata": map[string]any(meta)}, strict, err
+}
+
+// ownKind returns the kind that a custom resource says it is. It must name one; the apiVersion may be missing.
+func ownKind(obj object.Object, data []byte) (schema.GVK, error) {
+	gvk, err := parseGVK(obj.APIVersion(), obj.Kind())
+	if err == nil && gvk.Kind == "" {
+		return schema.GVK{}, errors.New("Object 'Kind' is missing in '" + string(data) + "'")
+	}
+	return gvk, err
+}

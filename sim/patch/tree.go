@@ -1,0 +1,270 @@
+package patch
+
+import (
+	"bytes"
+	"encoding/json"
+	"strconv"
+	"strings"
+)
+
+// node is a value of a document that is taken apart only where a patch looks into it. Where it does, the printed
+// document has sorted keys; everywhere else it stays as it was, which clients see in the errors about undecodable
+// results. A nil node is a null of the document.
+type node struct {
+	raw    json.RawMessage // nil for the document itself and for a null that a patch wrote
+	object map[string]*node
+	array  []*node
+	form   form
+}
+
+// form says which part of a node counts.
+type form uint8
+
+const (
+	closed   form = iota // raw
+	asObject             // object
+	asArray              // array
+)
+
+// readDocument takes the outermost object or array of a document apart; nil when it is neither.
+func readDocument(doc json.RawMessage) *node {
+	n := &node{raw: doc}
+	if !n.open() {
+		return nil
+	}
+	n.raw = nil
+	return n
+}
+
+// child returns the node of a value inside a document.
+func child(raw json.RawMessage) *node {
+	if string(raw) == "null" {
+		return nil
+	}
+	return &node{raw: raw}
+}
+
+// openObject takes a node apart that is an object.
+func (n *node) openObject() bool {
+	if n.form == asObject {
+		return true
+	}
+	var m map[string]json.RawMessage
+	if first(n.raw) != '{' || json.Unmarshal(n.raw, &m) != nil {
+		return false
+	}
+	n.object = make(map[string]*node, len(m))
+	for key, raw := range m { // order does not matter
+		n.object[key] = child(raw)
+	}
+	n.form = asObject
+	return true
+}
+
+// openArray takes a node apart that is an array.
+func (n *node) openArray() bool {
+	if n.form == asArray {
+		return true
+	}
+	var list []json.RawMessage
+	if !isArray(n.raw) || json.Unmarshal(n.raw, &list) != nil {
+		return false
+	}
+	n.array = make([]*node, len(list))
+	for i, raw := range list {
+		n.array[i] = child(raw)
+	}
+	n.form = asArray
+	return true
+}
+
+// open takes a node apart that is an object or an array.
+func (n *node) open() bool { return n.form != closed || n.openObject() || n.openArray() }
+
+// MarshalJSON prints the node.
+func (n *node) MarshalJSON() ([]byte, error) {
+	switch {
+	case n.form == asObject:
+		return json.Marshal(n.object)
+	case n.form == asArray:
+		return json.Marshal(n.array)
+	case n.raw == nil:
+		return []byte("null"), nil
+	}
+	return n.raw, nil
+}
+
+// parent follows a JSON pointer (RFC 6901) to the object or array that holds what it names, and returns that with the
+// last key. What stands before the first slash does not count. It returns nil when there is nothing to follow.
+func (n *node) parent(pointer string) (*node, string) {
+	keys := strings.Split(pointer, "/")[1:]
+	if len(keys) == 0 {
+		return nil, ""
+	}
+	for i, key := range keys {
+		keys[i] = strings.ReplaceAll(strings.ReplaceAll(key, "~1", "/"), "~0", "~")
+	}
+	last := len(keys) - 1
+	for _, key := range keys[:last] {
+		next, ok := n.get(key)
+		if !ok || next == nil || next.raw == nil || !next.open() {
+			return nil, ""
+		}
+		n = next
+	}
+	return n, keys[last]
+}
+
+// get returns what an open node has at the key. A missing key of an object is null.
+func (n *node) get(key string) (*node, bool) {
+	if n.form == asObject {
+		return n.object[key], true
+	}
+	i, ok := index(key, len(n.array))
+	if !ok || i == len(n.array) {
+		return nil, false
+	}
+	return n.array[i], true
+}
+
+// set replaces what get returned.
+func (n *node) set(key string, value *node) {
+	if n.form == asObject {
+		n.object[key] = value
+		return
+	}
+	i, _ := index(key, len(n.array))
+	n.array[i] = value
+}
+
+// add puts a key into an object, or an element before the one with the index.
+func (n *node) add(key string, value *node) bool {
+	if n.form == asObject {
+		n.object[key] = value
+		return true
+	}
+	i, ok := len(n.array), true
+	if key != "-" {
+		i, ok = index(key, len(n.array)+1)
+	}
+	if !ok || i > len(n.array) {
+		return false
+	}
+	list := make([]*node, 0, len(n.array)+1)
+	n.array = append(append(append(list, n.array[:i]...), value), n.array[i:]...)
+	return true
+}
+
+func (n *node) remove(key string) bool {
+	if n.form == asObject {
+		_, ok := n.object[key]
+		delete(n.object, key)
+		return ok
+	}
+	i, ok := index(key, len(n.array))
+	if !ok || i == len(n.array) {
+		return false
+	}
+	n.array = append(append(make([]*node, 0, len(n.array)), n.array[:i]...), n.array[i+1:]...)
+	return true
+}
+
+// index reads an index into size places; negative ones count from the end.
+func index(key string, size int) (int, bool) {
+	i, err := strconv.Atoi(key)
+	if i < 0 {
+		i += size
+	}
+	return i, err == nil && i >= 0 && i <= size
+}
+
+// equal reports whether two nodes are the same for the test operation: objects whatever the order of their keys,
+// scalars by how they are written, so that 1 and 1.0 differ. It opens what it compares.
+func (n *node) equal(o *node) bool {
+	if n == nil || o == nil {
+		return n == o
+	}
+	if !n.open() {
+		return o.form == closed && bytes.Equal(compact(n.raw), compact(o.raw))
+	}
+	if n.form == asObject {
+		if !o.openObject() || o.form != asObject || len(n.object) != len(o.object) {
+			return false
+		}
+		for key, v := range n.object { // order does not matter
+			if w, ok := o.object[key]; !ok || !v.equal(w) {
+				return false
+			}
+		}
+		return true
+	}
+	if !o.openArray() || len(n.array) != len(o.array) {
+		return false
+	}
+	for i, v := range n.array {
+		if !v.equal(o.array[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+func compact(raw json.RawMessage) []byte {
+	var b bytes.Buffer
+	if json.Compact(&b, raw) != nil {
+		return raw
+	}
+	return b.Bytes()
+}
+
+// merge applies a JSON merge patch: both are open objects.
+func (n *node) merge(patch *node) {
+	for key, v := range patch.object { // order does not matter
+		have := n.object[key]
+		switch {
+		case v == nil:
+			delete(n.object, key)
+		case have == nil || !have.openObject():
+			v.dropNulls()
+			n.object[key] = v
+		case v.openObject():
+			have.merge(v)
+		default:
+			n.object[key] = v
+		}
+	}
+}
+
+// dropNulls removes the null entries of all objects in n.
+func (n *node) dropNulls() {
+	if !n.open() {
+		return
+	}
+	for key, v := range n.object { // order does not matter
+		if v == nil {
+			delete(n.object, key)
+		} else {
+			v.dropNulls()
+		}
+	}
+	for _, v := range n.array {
+		if v != nil {
+			v.dropNulls()
+		}
+	}
+}
+
+// isArray reports whether raw is a JSON array.
+func isArray(raw json.RawMessage) bool { return first(raw) == '[' }
+
+// first returns the first byte of raw that is not white space.
+func first(raw json.RawMessage) byte {
+	for _, c := range raw {
+		switch c {
+		case ' ', '\t', '\r', '\n':
+		default:
+			return c
+		}
+	}
+	return 0
+}
