@@ -43,8 +43,8 @@ func TestRecordingsAgreeWithThemselves(t *testing.T) {
 			steps++
 		}
 	}
-	is.Equal(len(cases), 180) // cases carried
-	is.Equal(steps, 2064)     // steps carried
+	is.Equal(len(cases), 258) // cases carried
+	is.Equal(steps, 3637)     // steps carried
 }
 
 // TestTargetsAreSentByteForByte sends odd request targets over a socket and in process.
