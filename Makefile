@@ -15,6 +15,8 @@ RUNFLAGS  ?=
 WASMFLAGS ?=
 # The packages whose tests also run as js/wasm under node.
 WASM_TESTS ?= ./clock/... ./sim/checker ./sim/scenario
+# REALFLAGS go to kube-apiserver, for example REALFLAGS='--feature-gates=VolumeLimitScaling=true'.
+REALFLAGS ?=
 # SOAKFLAGS go to examples/soak, for example SOAKFLAGS='-ops 100000' or '-seed 17'.
 SOAKFLAGS ?=
 
@@ -25,7 +27,7 @@ MODULES    := . $(SUBMODULES)
 # each runs a command in every module and fails at the end if it failed in one.
 each = @status=0; for m in $(MODULES); do echo "== $$m: $(1)"; (cd $$m && $(1)) || status=1; done; exit $$status
 
-.PHONY: help run test test-go test-wasm race check check-format vet guard build-wasm wasm web web-dist test-web shots bench fuzz soak generate conformance conformance-real
+.PHONY: help run test test-go test-wasm race check check-format vet guard build-wasm wasm web web-dist test-web shots bench fuzz soak generate conformance conformance-real real
 
 help: ## print this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1	/' | awk -F '\t' '{ printf "  %-17s %s\n", $$1, $$2 }'
@@ -109,3 +111,9 @@ conformance: ## compare with the recorded real server, in process and over HTTP;
 conformance-real: ## the same against a real server: KUBESIM_TARGET=https://… [KUBESIM_TOKEN=…] [KUBESIM_INSECURE=1]
 	@if [ -z "$$KUBESIM_TARGET" ]; then echo "set KUBESIM_TARGET=https://HOST:PORT, KUBESIM_TOKEN, and KUBESIM_INSECURE=1 for a self-signed certificate"; exit 1; fi
 	$(GO) test -count=1 -timeout 30m -v -run '^TestTarget$$' ./sim/conformance | grep -vE '^ *(=== (RUN|PAUSE|CONT|NAME)|--- PASS)'
+
+# The version is what a release of it says.
+REAL_VERSION := k8s.io/component-base/version
+real: ## build and start a real kube-apiserver (some minutes, 2 GB) to compare with, and to record from
+	cd sim/conformance/testdata/real && $(GO) build -ldflags '-X $(REAL_VERSION).gitVersion=v1.36.3 -X $(REAL_VERSION).gitMajor=1 -X $(REAL_VERSION).gitMinor=36' \
+		-o $${TMPDIR:-/tmp}/kubesim-real . && exec $${TMPDIR:-/tmp}/kubesim-real $(REALFLAGS)

@@ -86,3 +86,20 @@ func TestNotSimulated(t *testing.T) {
 		})
 	}
 }
+
+// A path with an empty namespace is about all of them until something is to be deleted: what is found has no key then.
+func TestDeletingInNoNamespace(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	c := client{t, fake.RunT(t)}
+	code, body := c.do("DELETE", "/api/v1/namespaces//configmaps", "")
+	is.Equal(code, http.StatusOK) // there is none
+	is.Equal(c.parse(body).Kind(), "ConfigMapList")
+	code, _ = c.do("POST", configMaps, `{"metadata":{"name":"a"}}`)
+	is.Equal(code, http.StatusCreated)
+	code, body = c.do("DELETE", "/api/v1/namespaces//configmaps", "")
+	is.Equal(code, http.StatusBadRequest)
+	is.Equal(c.parse(body).String("message"), "Namespace parameter required.")
+	code, _ = c.do("GET", configMaps+"/a", "")
+	is.Equal(code, http.StatusOK) // it is still there
+}

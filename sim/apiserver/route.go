@@ -42,7 +42,7 @@ func find(table *resource.Table, in *info, method, path string) (*route, *status
 		return nil, status.NoResource()
 	}
 	r, s := r.below(rest[1:], inNamespace, method)
-	if s == nil && inNamespace && r.namespace == "" && r.verb != "list" && r.verb != "watch" && r.verb != "create" {
+	if s == nil && inNamespace && r.namespace == "" && singleVerbs[r.verb] {
 		return nil, status.BadRequest("Namespace parameter required.")
 	}
 	return r, s

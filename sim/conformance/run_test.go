@@ -2,11 +2,14 @@ package conformance
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -44,7 +47,54 @@ func TestRecordingsAgreeWithThemselves(t *testing.T) {
 		}
 	}
 	is.Equal(len(cases), 258) // cases carried
-	is.Equal(steps, 3637)     // steps carried
+	is.Equal(steps, 3638)     // steps carried
+}
+
+// TestRecordingsAreAsRecordWritesThem prints every recording again.
+func TestRecordingsAreAsRecordWritesThem(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	cases, err := Cases()
+	is.NoErr(err)
+	for _, c := range cases {
+		text, err := embedded.ReadFile("testdata/cases/" + c.ID() + ".res")
+		is.NoErr(err)
+		if string(text) != string(c.text()) {
+			t.Errorf("%s.res is not as Record would write it", c.ID())
+		}
+	}
+}
+
+// TestRecord records a case from a server of its own, and none from one whose answers change.
+func TestRecord(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	dir := t.TempDir()
+	is.NoErr(os.Mkdir(dir+"/area", 0o755))
+	write := func(name, text string) { is.NoErr(os.WriteFile(dir+"/area/"+name, []byte(text), 0o600)) }
+	write("new.http", "# A title\n# @no-namespace\n\n### one\nGET /same\n")
+	write("old.http", "# A title\n# @no-namespace\n\n### one\nGET /changes\n")
+	write("old.res", "kept")
+	calls := 0
+	target := Target{URL: "http://x", Transport: inProcess{http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		calls++
+		w.Header().Set("Content-Type", "application/json")
+		answer := map[string]any{"metadata": map[string]any{"uid": fmt.Sprintf("00000000-0000-4000-8000-%012d", calls)}, "a": 1}
+		if r.URL.Path == "/changes" {
+			answer["calls"] = calls
+		}
+		is.NoErr(json.NewEncoder(w).Encode(answer))
+	})}}
+	done, err := Record(t.Context(), target, dir)
+	is.NoErr(err)
+	is.Equal(done, []string{"area/new"}) // only what had no recording
+	text, err := os.ReadFile(dir + "/area/new.res")
+	is.NoErr(err)
+	is.Equal(string(text), "### one\n{\n \"body\": {\n  \"a\": 1,\n  \"metadata\": {\n   \"uid\": \"<uid:1>\"\n  }\n },\n"+
+		" \"headers\": {\n  \"content-type\": \"application/json\"\n },\n \"status\": 200\n}\n\n")
+	is.NoErr(os.Remove(dir + "/area/old.res"))
+	_, err = Record(t.Context(), target, dir)
+	is.True(err != nil && strings.Contains(err.Error(), "one is not the same the second time: .body.calls: want 3, got 4"))
 }
 
 // TestTargetsAreSentByteForByte sends odd request targets over a socket and in process.
@@ -183,7 +233,8 @@ func TestServerEndsAWatch(t *testing.T) {
 }
 
 // TestTarget runs the cases against the server at KUBESIM_TARGET, with KUBESIM_TOKEN; KUBESIM_INSECURE=1 accepts any
-// certificate and KUBESIM_SECOND names another server over the same store. See "make conformance-real".
+// certificate and KUBESIM_SECOND names another server over the same store. With KUBESIM_RECORD=1 it records the cases
+// that have no recording instead. See "make conformance-real".
 func TestTarget(t *testing.T) {
 	url := os.Getenv("KUBESIM_TARGET")
 	if url == "" {
@@ -201,5 +252,13 @@ func TestTarget(t *testing.T) {
 		t.Fatalf("KUBESIM_TARGET does not answer: %v", err)
 	}
 	target.NoControl = clock.status != http.StatusOK // a real server
+	if os.Getenv("KUBESIM_RECORD") != "" {
+		done, err := Record(t.Context(), target, "testdata/cases")
+		t.Logf("recorded %q", done)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
 	Check(t, func(*testing.T, Case) Target { return target }, Options[*testing.T]{Workers: 8})
 }

@@ -19,6 +19,11 @@ func (r *Registry) DeleteCollection(q *Request, o ListOptions, del DeleteOptions
 			done(nil, s)
 			return
 		}
+		if len(p.Items) > 0 && q.Definition.Namespaced && q.Namespace == "" {
+			// A path with an empty namespace lists all of them, and then has no key for what it finds.
+			done(nil, status.BadRequest("Namespace parameter required."))
+			return
+		}
 		for _, it := range p.Items {
 			one := *q
 			one.Namespace, one.Name, one.collected = it.Namespace, it.Name, true

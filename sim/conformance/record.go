@@ -1,0 +1,100 @@
+package conformance
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Record plays the cases below dir that have no recording yet against a real server, and writes their .res files. Each
+// is played twice: an answer that is not the same again depends on something else than the case, and is no recording.
+// It returns the IDs of the cases it has recorded.
+func Record(ctx context.Context, t Target, dir string) (recorded []string, err error) {
+	files, err := filepath.Glob(filepath.Join(dir, "*", "*.http"))
+	if err != nil {
+		return nil, err
+	}
+	for _, file := range files {
+		res := strings.TrimSuffix(file, ".http") + ".res"
+		if _, err := os.Stat(res); !errors.Is(err, os.ErrNotExist) {
+			continue
+		}
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return recorded, err
+		}
+		c, err := parseCase(string(text))
+		if err != nil {
+			return recorded, fmt.Errorf("%s: %w", file, err)
+		}
+		c.Area, c.Name = filepath.Base(filepath.Dir(file)), strings.TrimSuffix(filepath.Base(file), ".http")
+		data, err := record(ctx, t, c)
+		if err == nil {
+			err = os.WriteFile(res, data, 0o644)
+		}
+		if err != nil {
+			return recorded, fmt.Errorf("%s: %w", file, err)
+		}
+		recorded = append(recorded, c.ID())
+	}
+	return recorded, nil
+}
+
+// record plays a case twice and returns the text of its recording.
+func record(ctx context.Context, t Target, c Case) ([]byte, error) {
+	c.recorded = map[string]any{}
+	for _, r := range Run(ctx, t, c) {
+		if r.Got == nil {
+			return nil, fmt.Errorf("%s: %s", r.Name, strings.Join(r.Differences, "; "))
+		}
+		c.recorded[r.Name] = r.Got
+	}
+	t.Seed++ // another namespace
+	for _, r := range Run(ctx, t, c) {
+		if !r.Agrees() {
+			return nil, fmt.Errorf("%s is not the same the second time: %s", r.Name, strings.Join(r.Differences, "; "))
+		}
+	}
+	return c.text(), nil
+}
+
+// text prints the recording as a .res file: each step's answer with sorted keys.
+func (c Case) text() []byte {
+	var out []byte
+	for _, s := range c.Steps {
+		out = append(out, "### "+s.Name+"\n"...)
+		out = append(appendIndented(out, c.recorded[s.Name], "\n"), "\n\n"...)
+	}
+	return out
+}
+
+// appendIndented prints a value, a member or item to a line, each level one space further in. newline is the line break
+// with the indentation of the value.
+func appendIndented(dst []byte, v any, newline string) []byte {
+	switch v := v.(type) {
+	case *Object:
+		if len(v.Keys) == 0 {
+			return append(dst, "{}"...)
+		}
+		for i, k := range slices.Sorted(slices.Values(v.Keys)) {
+			dst = append(append(dst, "{,"[min(i, 1)]), newline+" "...)
+			dst = append(append(dst, encode(k, false)...), ": "...)
+			dst = appendIndented(dst, v.Members[k], newline+" ")
+		}
+		return append(append(dst, newline...), '}')
+	case *List:
+		if len(v.Items) == 0 {
+			return append(dst, "[]"...)
+		}
+		for i, x := range v.Items {
+			dst = append(append(dst, "[,"[min(i, 1)]), newline+" "...)
+			dst = appendIndented(dst, x, newline+" ")
+		}
+		return append(append(dst, newline...), ']')
+	}
+	return append(dst, encode(v, false)...)
+}
