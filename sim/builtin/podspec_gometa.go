@@ -21,7 +21,7 @@ var (
 func appendMeta(b []byte, meta object.Object) []byte {
 	for _, name := range metaFields {
 		v, pointer := meta[name], name == "deletionGracePeriodSeconds"
-		if v == nil || !pointer && isZeroJSON(v) {
+		if v == nil || !pointer && object.Blank(v) {
 			continue
 		}
 		b = append(object.AppendString(b, name), ':')
@@ -57,21 +57,6 @@ func appendStructs(b []byte, list []object.Object, order []string, owners bool) 
 		b = append(b, '}')
 	}
 	return append(b, ']')
-}
-
-// isZeroJSON reports whether omitempty leaves a value out.
-func isZeroJSON(v any) bool {
-	switch v := v.(type) {
-	case string:
-		return v == ""
-	case int64:
-		return v == 0
-	case []any:
-		return len(v) == 0
-	case map[string]any:
-		return len(v) == 0
-	}
-	return false
 }
 
 // goMeta returns metadata for the text of an error.
