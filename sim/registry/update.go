@@ -247,12 +247,9 @@ func (r *Registry) commit(q *Request, item *resource.Item, obj object.Object) (*
 	}
 	it := same.At(r.Backend.Store().Rev() + 1)
 	r.store(d, it)
-	longer := len(it.Bytes) - len(same.Bytes) // of the revisions, which stand before all parts
-	for i := range parts {
-		parts[i].Start += longer
-		parts[i].End += longer
-	}
-	r.keep(d, it, item.Tree(), &resource.Tree{Object: obj, Parts: parts})
+	tree := &resource.Tree{Object: obj, Parts: parts}
+	tree.Shift(len(it.Bytes) - len(same.Bytes)) // the resourceVersion, which stands before all parts, may have got longer
+	r.keep(d, it, item.Tree(), tree)
 	return &Result{Item: it}, nil
 }
 

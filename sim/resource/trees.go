@@ -14,6 +14,14 @@ type Part struct {
 	Start, End int // offsets in bytes
 }
 
+// Shift moves the parts by n bytes.
+func (t *Tree) Shift(n int) {
+	for i := range t.Parts {
+		t.Parts[i].Start += n
+		t.Parts[i].End += n
+	}
+}
+
 // ManagedFields is the name of the Part that metadata.managedFields are.
 const ManagedFields = "metadata.managedFields"
 
