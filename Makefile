@@ -15,7 +15,7 @@ RUNFLAGS  ?=
 WASMFLAGS ?=
 # The packages whose tests also run as js/wasm under node.
 WASM_TESTS ?= ./clock/... ./sim/checker ./sim/scenario
-# REALFLAGS go to kube-apiserver, for example REALFLAGS='--feature-gates=VolumeLimitScaling=true'.
+# REALFLAGS go to kube-apiserver, for example REALFLAGS='--feature-gates=VolumeLimitScaling=true'.  KUBESIM_REAL_LISTEN is where it listens.
 REALFLAGS ?=
 # SOAKFLAGS go to examples/soak, for example SOAKFLAGS='-ops 100000' or '-seed 17'.
 SOAKFLAGS ?=

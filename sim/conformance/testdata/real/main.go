@@ -7,13 +7,15 @@
 //
 // The plugin ServiceAccount is off and no controller runs, as for the recordings. The token admintoken belongs to
 // system:masters, alicetoken to alice, who has no rights. Arguments go to kube-apiserver, for example
-// --feature-gates=VolumeLimitScaling=true. Everything is in a temporary folder and gone in the end.
+// --feature-gates=VolumeLimitScaling=true; the environment variable KUBESIM_REAL_LISTEN is another address to listen on.
+// Everything is in a temporary folder and gone in the end.
 //
 // The first build takes some minutes and 2 GB of memory. It is a module below testdata, because nothing else may require
 // what it does.
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/rsa"
@@ -38,8 +40,8 @@ import (
 	"k8s.io/kubernetes/cmd/kube-apiserver/app"
 )
 
-// listen is where clients connect.
-const listen = "127.0.0.1:6480"
+// listen is where clients connect: several servers can run beside each other.
+var listen = cmp.Or(os.Getenv("KUBESIM_REAL_LISTEN"), "127.0.0.1:6480")
 
 func main() {
 	if os.Getenv("KUBESIM_REAL_APISERVER") != "" { // the process that serve starts
