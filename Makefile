@@ -27,7 +27,7 @@ MODULES    := . $(SUBMODULES)
 # each runs a command in every module and fails at the end if it failed in one.
 each = @status=0; for m in $(MODULES); do echo "== $$m: $(1)"; (cd $$m && $(1)) || status=1; done; exit $$status
 
-.PHONY: help run test test-go test-wasm race check check-format vet guard build-wasm wasm web web-dist test-web shots bench fuzz soak generate conformance conformance-real real
+.PHONY: help run test test-go test-wasm race check check-format vet guard build-wasm wasm web web-dist test-web shots bench fuzz soak generate conformance conformance-real journeys real
 
 help: ## print this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1	/' | awk -F '\t' '{ printf "  %-17s %s\n", $$1, $$2 }'
@@ -111,6 +111,10 @@ conformance: ## compare with the recorded real server, in process and over HTTP;
 conformance-real: ## the same against a real server: KUBESIM_TARGET=https://… [KUBESIM_TOKEN=…] [KUBESIM_INSECURE=1]
 	@if [ -z "$$KUBESIM_TARGET" ]; then echo "set KUBESIM_TARGET=https://HOST:PORT, KUBESIM_TOKEN, and KUBESIM_INSECURE=1 for a self-signed certificate"; exit 1; fi
 	$(GO) test -count=1 -timeout 30m -v -run '^TestTarget$$' ./sim/conformance | grep -vE '^ *(=== (RUN|PAUSE|CONT|NAME)|--- PASS)'
+
+journeys: ## variations of the cases, sent to a real server and to a simulator until KUBESIM_REQUESTS in a row agree; KUBESIM_AREA=apply,crd
+	@if [ -z "$$KUBESIM_TARGET" ]; then echo "set KUBESIM_TARGET=http://127.0.0.1:6480 and KUBESIM_TOKEN=admintoken (make real starts such a server)"; exit 1; fi
+	$(GO) test -count=1 -timeout 0 -v -run '^TestJourneys$$' ./fake | grep -vE '^ *(=== (RUN|PAUSE|CONT|NAME)|--- PASS)'
 
 # The version is what a release of it says.
 REAL_VERSION := k8s.io/component-base/version

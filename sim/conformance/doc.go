@@ -36,7 +36,8 @@
 // Uids, resourceVersions, times, generated names, continue tokens and ages differ from run to run. They become labels
 // numbered by first appearance, so whether two of them are equal is still compared. Nothing else is forgiven.
 //
-// Record writes the recordings of new cases. testdata/real is a real kube-apiserver to record from; "make real" starts it.
+// Vary draws variations of a case, Ask plays one on a real server, Shrink and Save keep what a simulator answers
+// differently; "make journeys" does so until enough agree. Record writes the recordings of new cases. testdata/real is a real kube-apiserver to record from; "make real" starts it.
 //
 // The package is support for tests and belongs to no row of the design: it is an HTTP client, knows nothing of the
 // simulator, and runs against a real cluster too.

@@ -37,6 +37,9 @@ func Run(ctx context.Context, t Target, c Case) []StepResult {
 		}
 		defer r.deleteNamespace(ns)
 	}
+	if t.tidy {
+		defer r.deleteCreated()
+	}
 	var out []StepResult
 	for _, s := range c.Steps {
 		out = append(out, r.step(s, c))
@@ -71,6 +74,8 @@ type runner struct {
 	target Target
 	values values
 	norm   *normaliser
+
+	created []string // the paths of what the case created, if the target is tidied
 }
 
 func (r *runner) createNamespace(ns string) error {
@@ -85,6 +90,37 @@ func (r *runner) createNamespace(ns string) error {
 // deleteNamespace cleans up; that it may fail does not matter, no other case uses the name.
 func (r *runner) deleteNamespace(ns string) {
 	_, _ = request{method: http.MethodDelete, target: "/api/v1/namespaces/" + ns}.send(r.ctx, r.target)
+}
+
+// noteCreated remembers the path of an object that a request has created. What has no path (a review) is left alone.
+func (r *runner) noteCreated(req request, answer []byte) {
+	path, _, _ := strings.Cut(req.target, "?")
+	if req.method == http.MethodPost {
+		v, err := decode(answer)
+		name, _ := stringAt(v, []string{"metadata", "name"})
+		if err != nil {
+			name = nameOf(Step{Body: string(req.body)})
+		}
+		if name == "" {
+			return
+		}
+		path += "/" + name
+	}
+	r.created = append(r.created, path)
+}
+
+// deleteCreated deletes what the case created, the newest first and without regard to finalizers. What is gone already,
+// or is kept by someone who insists, is not looked at again.
+func (r *runner) deleteCreated() {
+	for _, path := range slices.Backward(r.created) {
+		for _, q := range []request{
+			{method: http.MethodPatch, target: path, headers: []Header{{"Content-Type", mergePatch}},
+				body: []byte(`{"metadata":{"finalizers":null}}`)},
+			{method: http.MethodDelete, target: path + "?gracePeriodSeconds=0&propagationPolicy=Background"},
+		} {
+			_, _ = q.send(r.ctx, r.target)
+		}
+	}
 }
 
 func (r *runner) step(s Step, c Case) StepResult {
@@ -119,6 +155,9 @@ func (r *runner) perform(s Step) (any, string, error) {
 	e, err := r.sendUntil(req, s)
 	if err != nil {
 		return nil, req.target, err
+	}
+	if r.target.tidy && e.status == http.StatusCreated {
+		r.noteCreated(req, e.body)
 	}
 	headers := keptHeaders(e.header, s.Keep)
 	body, err := r.body(s, e)

@@ -26,6 +26,8 @@ type Target struct {
 	// Settle returns when nothing more can happen without time passing, neither in the server nor in the requests under
 	// way; synctest.Wait does that. Required with Advance.
 	Settle func()
+
+	tidy bool // Run deletes in the end what the case created: the server outlives it
 }
 
 // step is how far the clock moves at a time while a request waits.

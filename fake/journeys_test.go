@@ -1,0 +1,196 @@
+package fake_test
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/kubesim/kubesim/clock"
+	"github.com/kubesim/kubesim/fake"
+	"github.com/kubesim/kubesim/sim/auth"
+	"github.com/kubesim/kubesim/sim/conformance"
+)
+
+// TestJourneys sends variations of the recorded cases to a real API server at KUBESIM_TARGET and to a simulator, area by
+// area, until KUBESIM_REQUESTS answers in a row agree (20,000). What differs is shrunk and saved below KUBESIM_OUT with
+// the real server's answers: a recording to be. KUBESIM_AREA names areas (helm,gitops), KUBESIM_SEED the first variation.
+// "make journeys" runs it.
+func TestJourneys(t *testing.T) {
+	url := os.Getenv("KUBESIM_TARGET")
+	if url == "" {
+		t.Skip("KUBESIM_TARGET is not set: there is no real API server to ask")
+	}
+	all, err := conformance.Cases()
+	if err != nil {
+		t.Fatal(err)
+	}
+	wanted := strings.FieldsFunc(os.Getenv("KUBESIM_AREA"), func(r rune) bool { return r == ',' })
+	donors := slices.DeleteFunc(all, func(c conformance.Case) bool { return c.Alone() || c.NeedsSecond() })
+	byArea := map[string][]conformance.Case{}
+	for _, c := range donors {
+		byArea[c.Area] = append(byArea[c.Area], c)
+	}
+	for _, area := range slices.Sorted(maps.Keys(byArea)) {
+		if len(wanted) > 0 && !slices.Contains(wanted, area) {
+			continue
+		}
+		j := &journeys{
+			real: conformance.Target{URL: url, Token: os.Getenv("KUBESIM_TOKEN"), Seed: uint64(time.Now().UnixNano()),
+				Transport: conformance.Network(os.Getenv("KUBESIM_INSECURE") != "")},
+			cases: byArea[area], donors: donors, next: numberFrom("KUBESIM_SEED", 1), goal: numberFrom("KUBESIM_REQUESTS", 20000),
+			out: cmp.Or(os.Getenv("KUBESIM_OUT"), filepath.Join(os.TempDir(), "kubesim-journeys")), began: time.Now(),
+		}
+		t.Run(area, j.run)
+	}
+}
+
+func numberFrom(env string, otherwise int) int {
+	n, err := strconv.Atoi(os.Getenv(env))
+	if err != nil {
+		return otherwise
+	}
+	return n
+}
+
+// journeys are the variations of one area's cases.
+type journeys struct {
+	real   conformance.Target
+	cases  []conformance.Case
+	donors []conformance.Case
+	goal   int
+	out    string
+	began  time.Time
+	asked  atomic.Uint64
+
+	mu       sync.Mutex
+	next     int      // the seed of the next variation
+	row      int      // answers in a row that agree
+	agree    int      // answers that agree
+	unstable int      // answers that the real server does not give twice
+	differ   []string // what differs, a line each
+	said     time.Time
+}
+
+// journeyWorkers is how many variations are under way at a time.
+const journeyWorkers = 4
+
+// maxDifferent is how many different variations end an area: then it is time to mend.
+const maxDifferent = 20
+
+func (j *journeys) run(t *testing.T) {
+	t.Run("workers", func(t *testing.T) {
+		for n := range journeyWorkers {
+			t.Run(strconv.Itoa(n), func(t *testing.T) {
+				t.Parallel()
+				for {
+					c, ok := j.draw()
+					if !ok {
+						return
+					}
+					j.compare(t, c)
+				}
+			})
+		}
+	})
+	t.Logf("%s: %d answers agree, %d in a row at the end, %d differ, %d not the same twice on the real server, %s",
+		j.cases[0].Area, j.agree, j.row, len(j.differ), j.unstable, time.Since(j.began).Round(time.Second))
+	for _, line := range j.differ {
+		t.Error(line)
+	}
+}
+
+// draw returns the next variation, of each case in turn, until enough agree in a row or too many have differed.
+func (j *journeys) draw() (conformance.Case, bool) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.row >= j.goal || len(j.differ) >= maxDifferent {
+		return conformance.Case{}, false
+	}
+	seed := j.next
+	j.next++
+	return conformance.Vary(j.cases[seed%len(j.cases)], uint64(seed), j.donors), true
+}
+
+// ask plays a case on the real server, in a namespace that no other has had.
+func (j *journeys) ask(t *testing.T, c conformance.Case) (conformance.Case, uint64) {
+	target := j.real
+	target.Seed += j.asked.Add(1)
+	return conformance.Ask(t.Context(), target, c), target.Seed
+}
+
+// compare plays one variation on both.
+func (j *journeys) compare(t *testing.T, c conformance.Case) {
+	c, seed := j.ask(t, c)
+	step, difference := simulated(t, seed, c)
+	if difference != "" {
+		again, _ := j.ask(t, c)
+		stable := c.Until(again)
+		j.count(0, len(c.Steps)-len(stable.Steps), "")
+		c = stable
+		step, difference = simulated(t, seed, c)
+	}
+	if difference == "" {
+		j.count(len(c.Steps), 0, "")
+		return
+	}
+	c.Steps = c.Steps[:step+1]
+	conformance.Shrink(c, 40, func(less conformance.Case) bool {
+		one, seed := j.ask(t, less)
+		two, _ := j.ask(t, less)
+		one = one.Until(two)
+		at, text := simulated(t, seed, one)
+		if text != "" {
+			one.Steps = one.Steps[:at+1]
+			c, difference = one, text
+		}
+		return text != ""
+	})
+	j.count(step, 0, c.ID()+" "+difference+"\n    "+c.Title)
+	if err := conformance.Save(j.out, c); err != nil {
+		t.Error(err)
+	}
+}
+
+// simulated plays a case on a simulator of its own and returns the first step that differs, and how.
+func simulated(t *testing.T, seed uint64, c conformance.Case) (step int, difference string) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := fake.RunT(t, fake.Options{Clock: clock.System{}, Auth: auth.RBAC})
+		target := conformance.Target{URL: srv.URL(), Transport: srv.Transport(), Token: adminToken, Seed: seed}
+		for i, r := range conformance.Run(t.Context(), target, c) {
+			if !r.Agrees() {
+				step, difference = i, fmt.Sprintf("%s %s: %s", r.Name, r.Target, strings.Join(r.Differences[:min(3, len(r.Differences))], "\n    "))
+				break
+			}
+		}
+	})
+	return step, difference
+}
+
+// count adds to the figures and prints them now and then.
+func (j *journeys) count(agree, unstable int, different string) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.agree += agree
+	j.row += agree
+	j.unstable += unstable
+	if different != "" {
+		j.differ = append(j.differ, different)
+		j.row = 0
+		fmt.Println(different)
+	}
+	if time.Since(j.said) > 10*time.Second {
+		j.said = time.Now()
+		fmt.Printf("%s: %d of %d in a row, %d differ, %d unstable, variation %d, %s\n",
+			j.cases[0].Area, j.row, j.goal, len(j.differ), j.unstable, j.next, time.Since(j.began).Round(time.Second))
+	}
+}

@@ -1,0 +1,133 @@
+package conformance
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Ask plays a case against a real server and returns it with the answers as its recording. Steps that cannot be sent
+// (what they refer to is not in an earlier answer) or are not answered are left out. It deletes in the end what the case
+// has created.
+func Ask(ctx context.Context, t Target, c Case) Case {
+	t.tidy = true
+	asked := c
+	asked.Steps, asked.recorded = nil, map[string]any{}
+	c.recorded = nil
+	for i, r := range Run(ctx, t, c) {
+		if r.Got != nil {
+			asked.Steps = append(asked.Steps, c.Steps[i])
+			asked.recorded[r.Name] = r.Got
+		}
+	}
+	return asked
+}
+
+// Until returns the case up to the first step that was answered differently another time: there, and in what follows
+// from it, the answer depends on something else than the case (an order by map, a race with a cache).
+func (c Case) Until(again Case) Case {
+	for i, s := range c.Steps {
+		if i >= len(again.Steps) || again.Steps[i].Name != s.Name ||
+			len(difference(c.recorded[s.Name], again.recorded[s.Name], "")) > 0 {
+			c.Steps = c.Steps[:i]
+			break
+		}
+	}
+	return c
+}
+
+// Shrink returns the case with as few steps as still differ: differs plays what it is given, at most limit times.
+func Shrink(c Case, limit int, differs func(Case) bool) Case {
+	for size := len(c.Steps) / 2; size > 0; size /= 2 {
+		for at := 0; at+size <= len(c.Steps) && limit > 0; {
+			less := c
+			less.Steps = slices.Concat(c.Steps[:at], c.Steps[at+size:])
+			limit--
+			if len(less.Steps) > 0 && differs(less) {
+				c = less
+			} else {
+				at += size
+			}
+		}
+	}
+	return c
+}
+
+// Save writes a case with its recording as AREA/NAME.http and .res below dir.
+func Save(dir string, c Case) error {
+	at := filepath.Join(dir, c.Area, c.Name)
+	if err := os.MkdirAll(filepath.Dir(at), 0o755); err != nil {
+		return err
+	}
+	if err := os.WriteFile(at+".http", []byte(c.source()), 0o644); err != nil {
+		return err
+	}
+	return os.WriteFile(at+".res", c.text(), 0o644)
+}
+
+// source prints a case as parseCase reads it.
+func (c Case) source() string {
+	var b strings.Builder
+	b.WriteString("# " + c.Title + "\n")
+	if c.NoNamespace {
+		b.WriteString("# @no-namespace\n")
+	}
+	for _, s := range c.Steps {
+		b.WriteString("\n### " + s.Name + "\n")
+		for _, d := range s.directives() {
+			b.WriteString("# @" + d + "\n")
+		}
+		if s.Control != "" {
+			continue
+		}
+		b.WriteString(s.Method + " " + s.Target + "\n")
+		for _, h := range s.Headers {
+			b.WriteString(strings.TrimSpace(h.Name+": "+h.Value) + "\n")
+		}
+		if s.Body != "" {
+			b.WriteString("\n" + s.Body + "\n")
+		}
+	}
+	return b.String()
+}
+
+// directives returns what stands before a step's request line, without "# @".
+func (s Step) directives() []string {
+	var out []string
+	add := func(on bool, text string) {
+		if on {
+			out = append(out, text)
+		}
+	}
+	if w := s.Watch; w != nil {
+		text := fmt.Sprintf("watch events=%d seconds=%g", w.Events, w.Seconds.Seconds())
+		if w.End {
+			text += " end=1"
+		}
+		add(true, text)
+	}
+	if u := s.Until; u != nil {
+		add(true, fmt.Sprintf("until status=%s seconds=%g", u.Status, u.Seconds.Seconds()))
+	}
+	add(s.Sleep > 0, fmt.Sprintf("sleep %g", s.Sleep.Seconds()))
+	add(s.Control != "", "control "+s.Control)
+	add(s.Second, "server 2")
+	for _, o := range s.Only {
+		add(true, "only "+o.Path+" "+o.Want)
+	}
+	for _, x := range s.Ignore {
+		add(true, "ignore "+x)
+	}
+	for _, x := range s.Mask {
+		add(true, "mask "+x)
+	}
+	for _, x := range s.Keep {
+		add(true, "header "+x)
+	}
+	add(s.Raw, "raw")
+	add(s.Base64, "body base64")
+	return out
+}

@@ -1,0 +1,156 @@
+package conformance
+
+import (
+	"slices"
+	"strings"
+)
+
+const (
+	applyPatch     = "application/apply-patch+yaml"
+	mergePatch     = "application/merge-patch+json"
+	strategicPatch = "application/strategic-merge-patch+json"
+)
+
+// rewrite sends a body by another verb or as another kind of patch.
+func (v *variation) rewrite() string {
+	i := v.step(func(s Step) bool { return s.Body != "" && s.Method != "DELETE" })
+	if i < 0 {
+		return ""
+	}
+	s := v.c.Steps[i]
+	was := s.Method + " " + s.header("Content-Type")
+	path, query, _ := strings.Cut(s.Target, "?")
+	if s.Method == "POST" {
+		name := nameOf(s)
+		if name == "" || strings.HasSuffix(path, "reviews") {
+			return ""
+		}
+		path += "/" + name
+	}
+	s.Method = "PATCH"
+	switch v.IntN(4) {
+	case 0:
+		s.Method = "PUT"
+		s.setHeader("Content-Type", "application/json")
+	case 1:
+		s.setHeader("Content-Type", mergePatch)
+	case 2:
+		s.setHeader("Content-Type", strategicPatch)
+	case 3:
+		s.setHeader("Content-Type", applyPatch)
+		if !strings.Contains(query, "fieldManager=") {
+			query = strings.TrimPrefix(query+"&fieldManager=", "&") + pick(v.Rand, managers)
+		}
+	}
+	s.Target = join(path, query)
+	v.c.Steps[i] = s
+	return s.Name + " as " + s.Method + " " + s.header("Content-Type") + ", not " + was
+}
+
+// subresource adds, replaces or removes a subresource.
+func (v *variation) subresource() string {
+	i := v.step(func(s Step) bool {
+		return s.Method == "PUT" || s.Method == "PATCH" || s.Method == "GET" && s.Watch == nil
+	})
+	if i < 0 {
+		return ""
+	}
+	s := v.c.Steps[i]
+	path, query, _ := strings.Cut(s.Target, "?")
+	head, last := path[:strings.LastIndex(path, "/")+1], path[strings.LastIndex(path, "/")+1:]
+	if slices.Contains([]string{"status", "scale"}, last) {
+		path = strings.TrimSuffix(head, "/")
+	} else {
+		path += "/" + pick(v.Rand, []string{"status", "status", "scale"})
+	}
+	s.Target = join(path, query)
+	v.c.Steps[i] = s
+	return s.Name + " to " + path
+}
+
+var (
+	managers   = []string{"kubectl", "kubectl-client-side-apply", "argocd-controller", "helm", "m1", "m2"}
+	writeQuery = []string{
+		"dryRun=All", "fieldValidation=Strict", "fieldValidation=Ignore", "fieldManager=m1", "fieldManager=helm", "force=true",
+		"fieldManager=kubectl-client-side-apply", "pretty=true", "timeout=5s",
+	}
+	deleteQuery = []string{
+		"propagationPolicy=Foreground", "propagationPolicy=Orphan", "propagationPolicy=Background", "gracePeriodSeconds=0",
+		"gracePeriodSeconds=5", "dryRun=All", "orphanDependents=true", "labelSelector=a%3Db", "limit=1",
+	}
+	readQuery = []string{
+		"limit=1", "limit=500", "resourceVersion=0", "resourceVersion=0&resourceVersionMatch=NotOlderThan", "labelSelector=app",
+		"labelSelector=app!%3Dx", "fieldSelector=metadata.name%3Da", "fieldSelector=status.phase%3DRunning", "includeObject=Object",
+		"resourceVersionMatch=Exact&resourceVersion=0", "labelSelector=a%20in%20(b,c)", "continue=x", "timeoutSeconds=5",
+	}
+)
+
+// query adds a parameter that fits the verb, or removes those that are there.
+func (v *variation) query() string {
+	i := v.step(func(s Step) bool { return s.Watch == nil })
+	if i < 0 {
+		return ""
+	}
+	s := v.c.Steps[i]
+	path, query, _ := strings.Cut(s.Target, "?")
+	choices := writeQuery
+	switch s.Method {
+	case "GET":
+		choices = readQuery
+	case "DELETE":
+		choices = deleteQuery
+	}
+	more := pick(v.Rand, choices)
+	name, _, _ := strings.Cut(more, "=")
+	kept := slices.DeleteFunc(strings.Split(query, "&"), func(p string) bool { return p == "" || strings.HasPrefix(p, name+"=") })
+	if v.IntN(6) > 0 || len(kept) == 0 {
+		kept = append(kept, more)
+	} else {
+		more, kept = "no parameters", nil
+	}
+	s.Target = join(path, strings.Join(kept, "&"))
+	v.c.Steps[i] = s
+	return s.Name + " with " + more
+}
+
+// header changes how the answer is to look, who asks, or with which program.
+func (v *variation) header() string {
+	i := v.step(func(s Step) bool { return s.Watch == nil })
+	if i < 0 {
+		return ""
+	}
+	s := v.c.Steps[i]
+	name, value := "Accept", pick(v.Rand, accepts)
+	switch v.IntN(6) {
+	case 0:
+		name, value = "User-Agent", pick(v.Rand, []string{"kubectl/v1.36.3 (linux/amd64) kubernetes/abc", "Helm/4.0.0", "argocd-controller/v3", "x"})
+	case 1:
+		name, value = "Impersonate-User", pick(v.Rand, []string{"alice", "system:serviceaccount:{{ns}}:default", "bob"})
+	}
+	s.setHeader(name, value)
+	v.c.Steps[i] = s
+	return s.Name + " with " + name + ": " + value
+}
+
+// header returns the value of a step's header, or "".
+func (s Step) header(name string) string {
+	for _, h := range s.Headers {
+		if strings.EqualFold(h.Name, name) {
+			return h.Value
+		}
+	}
+	return ""
+}
+
+// setHeader replaces or adds a header, in a list of its own.
+func (s *Step) setHeader(name, value string) {
+	s.Headers = slices.DeleteFunc(slices.Clone(s.Headers), func(h Header) bool { return strings.EqualFold(h.Name, name) })
+	s.Headers = append(s.Headers, Header{name, value})
+}
+
+func join(path, query string) string {
+	if query == "" {
+		return path
+	}
+	return path + "?" + query
+}
