@@ -81,9 +81,43 @@ func (c Case) NeedsControl() bool {
 	return slices.ContainsFunc(c.Steps, func(s Step) bool { return s.Control != "" })
 }
 
-// Alone reports whether the case must not run beside others on one server: it makes the store forget, or it looks at
-// what is not in a namespace of its own.
-func (c Case) Alone() bool { return c.NeedsControl() || c.NoNamespace }
+// Alone reports whether the case must not run beside others on one server: it makes the store forget, it looks at what
+// is not in a namespace of its own, or it was recorded that two lists saw the same revision.
+func (c Case) Alone() bool { return c.NeedsControl() || c.NoNamespace || c.quiet() }
+
+// quiet reports whether two recorded steps have the same list revision: nobody else may write in between.
+func (c Case) quiet() bool {
+	seen := map[string]bool{}
+	for _, s := range c.Steps {
+		here := map[string]bool{}
+		listRevisions(c.recorded[s.Name], here)
+		for label := range here { // order does not matter: one is enough
+			if seen[label] {
+				return true
+			}
+			seen[label] = true
+		}
+	}
+	return false
+}
+
+// listRevisions adds the labels of list revisions in a normalised answer.
+func listRevisions(v any, into map[string]bool) {
+	switch v := v.(type) {
+	case *Object:
+		for _, x := range v.Members { // order does not matter: labels go into a set
+			listRevisions(x, into)
+		}
+	case *List:
+		for _, x := range v.Items {
+			listRevisions(x, into)
+		}
+	case string:
+		if strings.HasPrefix(v, "<listrv:") {
+			into[v] = true
+		}
+	}
+}
 
 // Recorded returns the recorded answer of a step: an *Object, or nil.
 func (c Case) Recorded(step string) any { return c.recorded[step] }

@@ -12,7 +12,7 @@ import (
 
 // Record plays the cases below dir that have no recording yet against a real server, and writes their .res files. Each
 // is played twice: an answer that is not the same again depends on something else than the case, and is no recording.
-// It returns the IDs of the cases it has recorded.
+// It returns the IDs of the cases it has recorded, and the errors of the others joined.
 func Record(ctx context.Context, t Target, dir string) (recorded []string, err error) {
 	files, err := filepath.Glob(filepath.Join(dir, "*", "*.http"))
 	if err != nil {
@@ -23,29 +23,37 @@ func Record(ctx context.Context, t Target, dir string) (recorded []string, err e
 		if _, err := os.Stat(res); !errors.Is(err, os.ErrNotExist) {
 			continue
 		}
-		text, err := os.ReadFile(file)
-		if err != nil {
-			return recorded, err
+		id, failed := recordFile(ctx, t, file, res)
+		if failed != nil {
+			err = errors.Join(err, fmt.Errorf("%s: %w", file, failed))
+			continue
 		}
-		c, err := parseCase(string(text))
-		if err != nil {
-			return recorded, fmt.Errorf("%s: %w", file, err)
-		}
-		c.Area, c.Name = filepath.Base(filepath.Dir(file)), strings.TrimSuffix(filepath.Base(file), ".http")
-		data, err := record(ctx, t, c)
-		if err == nil {
-			err = os.WriteFile(res, data, 0o644)
-		}
-		if err != nil {
-			return recorded, fmt.Errorf("%s: %w", file, err)
-		}
-		recorded = append(recorded, c.ID())
+		recorded = append(recorded, id)
 	}
-	return recorded, nil
+	return recorded, err
+}
+
+// recordFile records the case in a .http file into res and returns its ID.
+func recordFile(ctx context.Context, t Target, file, res string) (string, error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return "", err
+	}
+	c, err := parseCase(string(text))
+	if err != nil {
+		return "", err
+	}
+	c.Area, c.Name = filepath.Base(filepath.Dir(file)), strings.TrimSuffix(filepath.Base(file), ".http")
+	data, err := record(ctx, t, c)
+	if err != nil {
+		return "", err
+	}
+	return c.ID(), os.WriteFile(res, data, 0o644)
 }
 
 // record plays a case twice and returns the text of its recording.
 func record(ctx context.Context, t Target, c Case) ([]byte, error) {
+	t.tidy = true
 	c.recorded = map[string]any{}
 	for _, r := range Run(ctx, t, c) {
 		if r.Got == nil {

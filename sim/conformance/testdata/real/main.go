@@ -138,7 +138,7 @@ func (s *server) prepare() error {
 	if err := os.WriteFile(filepath.Join(s.dir, "sa.key"), text, 0o600); err != nil {
 		return err
 	}
-	tokens := "admintoken,admin,admin,system:masters\nalicetoken,alice,alice-uid,dev\n"
+	tokens := "admintoken,admin,admin-uid,system:masters\nalicetoken,alice,alice-uid,dev\n"
 	if err := os.WriteFile(filepath.Join(s.dir, "tokens.csv"), []byte(tokens), 0o600); err != nil {
 		return err
 	}
