@@ -31,7 +31,7 @@ func (m *Manager) Apply(d *resource.Definition, live, config object.Object, by B
 	if err != nil {
 		return nil, status.Plain("failed to decode managed fields: %v", err)
 	}
-	live, entries = bare(live), m.reconciled(d, entries)
+	live = bare(live)
 	if len(entries) == 0 {
 		before := By{Name: beforeFirstApply, Subresource: by.Subresource, Time: by.Time}
 		if entries, err = m.track(d, nil, live, nil, before); err != nil {
@@ -42,6 +42,9 @@ func (m *Manager) Apply(d *resource.Definition, live, config object.Object, by B
 	a := &application{m: m, d: d, live: live, config: config, by: by, entries: entries}
 	if s := a.read(); s != nil {
 		return nil, s
+	}
+	if a.entries, err = m.reconciled(d, live, a.entries); err != nil {
+		return nil, status.Plain("%s", err)
 	}
 	obj, s := a.run(force)
 	if s != nil {
@@ -129,38 +132,47 @@ func (a *application) run(force bool) (object.Object, *status.Status) {
 	return obj, nil
 }
 
-// merge merges the configuration into the object. Its errors are merge.Conflicts or failures.
+// merge merges the configuration into the object. Its errors are merge.Conflicts or failures (Updater.Apply of
+// structured-merge-diff).
 func (a *application) merge(force bool) (*outcome, error) {
-	set := a.m.reset(a.d, a.by.Subresource).filter(a.model.root.paths(map[string]any(a.config)))
-	last := a.entries.find(a.self)
-	if last != nil {
-		if given, _ := minus(last.fields, set); len(given) > 0 || last.apiVersion != a.d.GV() {
-			return a.prune(force)
-		}
-	}
-	return a.extend(set, force)
-}
-
-// extend merges a configuration that has all that by applied before: nothing goes away.
-func (a *application) extend(set map[string]any, force bool) (*outcome, error) {
-	v, err := a.liveTyped.Merge(a.configTyped)
+	merged, err := a.liveTyped.Merge(a.configTyped)
 	if err != nil {
 		return nil, fmt.Errorf("failed to merge config: %v", err)
 	}
-	merged, _ := v.AsValue().Unstructured().(map[string]any)
+	set := a.m.reset(a.d, a.by.Subresource).filter(a.model.root.paths(map[string]any(a.config)))
+	if last := a.entries.find(a.self); last != nil && a.prunes(last, set) {
+		if merged, err = a.prune(merged, last, set); err != nil {
+			return nil, fmt.Errorf("failed to prune fields: %w", err)
+		}
+	}
+	obj, ok := merged.AsValue().Unstructured().(map[string]any)
+	if !ok {
+		return nil, fmt.Errorf("failed to convert new typed object (%s) to object", a.called(a.config))
+	}
+	return a.take(obj, set, force)
+}
+
+// prunes reports whether by may have given something up since its last apply. Where custom resources have owners in other
+// versions the answer does not matter as much as the question: it fails with fields that those versions do not know.
+func (a *application) prunes(last *entry, set map[string]any) bool {
+	if last.apiVersion != a.d.GV() || a.d.Form != nil && len(a.entries.others(a.d)) > 0 {
+		return true
+	}
+	given, _ := minus(last.fields, set)
+	return len(given) > 0
+}
+
+// take gives the applier its set and takes what merging changed from everybody else.
+func (a *application) take(merged map[string]any, set map[string]any, force bool) (*outcome, error) {
 	c := &comparison{m: a.m, d: a.d, live: a.whole, obj: merged, by: a.by, whole: true}
 	out := &outcome{entries: make(managed, 0, len(a.entries)+1)}
 	var conflicts merge.Conflicts
 	for _, e := range a.entries {
-		v := a.m.version(a.d, e.apiVersion)
-		if v == nil {
-			continue
-		}
 		e := *e
 		if e.id() != a.self {
-			change, err := c.at(v)
+			change, err := c.at(e.apiVersion)
 			if err != nil {
-				return nil, fmt.Errorf("failed to compare objects: %v", err)
+				return nil, err
 			}
 			conflicts = appendConflicts(conflicts, e.id().text(), both(e.fields, change.changed))
 			if e.lose(change); len(e.fields) == 0 {

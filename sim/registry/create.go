@@ -85,10 +85,6 @@ func dedupOwners(q *Request, obj object.Object, late bool) {
 
 // manage records in managedFields what the request sets. live is nil for a create.
 func (r *Registry) manage(q *Request, live, obj object.Object) {
-	if !r.Fields.Fits(q.Definition, obj) {
-		obj.Remove("metadata", "managedFields")
-		return
-	}
 	r.Fields.Update(q.Definition, live, obj, r.By(q))
 }
 
