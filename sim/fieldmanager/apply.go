@@ -21,39 +21,38 @@ import (
 const beforeFirstApply = "before-first-apply"
 
 // Apply merges the configuration that by applies into live, nil for an object that does not exist, and returns the
-// result with its managedFields, read as its kind but without defaults. Other managers' fields that would change are a
-// conflict unless force takes them.
-func (m *Manager) Apply(d *resource.Definition, live, config object.Object, by By, force bool) (object.Object, *status.Status) {
+// result with its managedFields, read as its kind but without defaults. changed says that merging changed anything: only
+// then is the object defaulted. Other managers' fields that would change are a conflict unless force takes them.
+func (m *Manager) Apply(d *resource.Definition, live, config object.Object, by By, force bool) (obj object.Object, changed bool, s *status.Status) {
 	if live == nil {
 		live = object.Object{"apiVersion": d.GV(), "kind": d.Kind}
 	}
 	entries, err := decode(live.List("metadata", "managedFields"))
 	if err != nil {
-		return nil, status.Plain("failed to decode managed fields: %v", err)
+		return nil, false, status.Plain("failed to decode managed fields: %v", err)
 	}
 	live = bare(live)
 	if len(entries) == 0 {
 		before := By{Name: beforeFirstApply, Subresource: by.Subresource, Time: by.Time}
 		if entries, err = m.track(d, nil, live, nil, before); err != nil {
-			return nil, status.Plain("failed to create manager for existing fields: failed to convert new object (%s/%s; %s) to smd typed: %s",
+			return nil, false, status.Plain("failed to create manager for existing fields: failed to convert new object (%s/%s; %s) to smd typed: %s",
 				live.Namespace(), live.Name(), d.GVK, m.model(typeOf(d), d.Custom).root.unreachable(live, err))
 		}
 	}
 	a := &application{m: m, d: d, live: live, config: config, by: by, entries: entries}
 	if s := a.read(); s != nil {
-		return nil, s
+		return nil, false, s
 	}
 	if a.entries, err = m.reconciled(d, live, a.entries); err != nil {
-		return nil, status.Plain("%s", err)
+		return nil, false, status.Plain("%s", err)
 	}
-	obj, s := a.run(force)
-	if s != nil {
-		return nil, s
+	if obj, changed, s = a.run(force); s != nil {
+		return nil, false, s
 	}
 	if by.Name == kubectl {
 		refreshLastApplied(obj, config)
 	}
-	return obj, nil
+	return obj, changed, nil
 }
 
 // application is one apply.
@@ -106,7 +105,7 @@ func (a *application) called(obj object.Object) string {
 }
 
 // run merges, and once more with force where kubectl may take over what it managed before server-side apply.
-func (a *application) run(force bool) (object.Object, *status.Status) {
+func (a *application) run(force bool) (obj object.Object, changed bool, s *status.Status) {
 	out, err := a.merge(force)
 	if conflicts, ok := err.(merge.Conflicts); ok && a.by.Name == kubectl {
 		left, known := a.notLastApplied(conflicts)
@@ -118,18 +117,17 @@ func (a *application) run(force bool) (object.Object, *status.Status) {
 		}
 	}
 	if conflicts, ok := err.(merge.Conflicts); ok {
-		return nil, a.conflict(conflicts)
+		return nil, false, a.conflict(conflicts)
 	}
 	if err != nil {
-		return nil, status.Plain("%s", err.Error())
+		return nil, false, status.Plain("%s", err.Error())
 	}
-	obj, err := a.object(out.merged)
-	if err != nil {
-		return nil, status.Plain("failed to convert new object (%s) to proper version: unable to convert unstructured object to %s: %s",
+	if obj, err = a.object(out.merged); err != nil {
+		return nil, false, status.Plain("failed to convert new object (%s) to proper version: unable to convert unstructured object to %s: %s",
 			a.called(a.config), a.d.GVK, err)
 	}
 	out.entries.put(obj)
-	return obj, nil
+	return obj, out.merged != nil, nil
 }
 
 // merge merges the configuration into the object. Its errors are merge.Conflicts or failures (Updater.Apply of

@@ -62,7 +62,7 @@ func TestApplyEqualsUpdater(t *testing.T) {
 		m.Update(d, nil, live, by("base", 1))
 		live.Set("u", "metadata", "uid")
 		for second := range 3 {
-			if obj, s := m.Apply(d, live, service(r), by(fmt.Sprint("m", r.IntN(2)), 2+second), r.IntN(2) == 0); s == nil {
+			if obj, _, s := m.Apply(d, live, service(r), by(fmt.Sprint("m", r.IntN(2)), 2+second), r.IntN(2) == 0); s == nil {
 				live = obj
 			}
 		}

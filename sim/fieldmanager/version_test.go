@@ -62,13 +62,13 @@ func twoVersions() (m *Manager, v1, v2 *resource.Definition) {
 func TestVersions(t *testing.T) {
 	is := is.New(t)
 	m, v1, v2 := twoVersions()
-	live, s := m.Apply(v1, nil, parse(t, `{'apiVersion':'x.io/v1','kind':'W','metadata':{'name':'a'},'spec':{'count':1,'kept':'x'}}`), by("a", 1), false)
+	live, _, s := m.Apply(v1, nil, parse(t, `{'apiVersion':'x.io/v1','kind':'W','metadata':{'name':'a'},'spec':{'count':1,'kept':'x'}}`), by("a", 1), false)
 	is.Equal(s, nil)
 	hub := parse(t, `{'apiVersion':'x.io/v2','kind':'W','metadata':{'name':'a','uid':'u'},'spec':{'size':1,'kept':'x'}}`)
 	hub.Set(live.List("metadata", "managedFields"), "metadata", "managedFields")
 
 	config := parse(t, `{'apiVersion':'x.io/v2','kind':'W','metadata':{'name':'a'},'spec':{'size':2}}`)
-	_, s = m.Apply(v2, hub, config, by("b", 2), false)
+	_, _, s = m.Apply(v2, hub, config, by("b", 2), false)
 	is.Equal(s.Message, `Apply failed with 1 conflict: conflict with "a": .spec.count`) // the owner's version names the field
 
 	now := hub.Copy()
@@ -79,7 +79,7 @@ b Update x.io/v2 02 {"f:spec":{"f:size":{}}}
 `) // taken away in the owner's version
 
 	config = parse(t, `{'apiVersion':'x.io/v2','kind':'W','metadata':{'name':'a'},'spec':{'kept':'x'}}`)
-	obj, s := m.Apply(v2, hub, config, by("a", 3), false)
+	obj, _, s := m.Apply(v2, hub, config, by("a", 3), false)
 	is.Equal(s, nil)
 	is.Equal(obj.Map("spec"), map[string]any{"kept": "x"}) // given up in another version than it was applied in
 	is.Equal(owners(obj), `a Apply x.io/v2 03 {"f:spec":{"f:kept":{}}}`+"\n")
@@ -113,7 +113,7 @@ func TestFieldThatAnotherVersionDoesNotHave(t *testing.T) {
 		obj["apiVersion"] = apiVersion
 		return obj, nil
 	}
-	live, s := m.Apply(v1, nil, parse(t, `{'apiVersion':'x.io/v1','kind':'W','metadata':{'name':'a'},'spec':{'kept':'x'}}`), by("a", 1), false)
+	live, _, s := m.Apply(v1, nil, parse(t, `{'apiVersion':'x.io/v1','kind':'W','metadata':{'name':'a'},'spec':{'kept':'x'}}`), by("a", 1), false)
 	is.Equal(s, nil)
 	live["apiVersion"] = v2.GV()
 	live.Set("u", "metadata", "uid")
@@ -124,7 +124,7 @@ func TestFieldThatAnotherVersionDoesNotHave(t *testing.T) {
 	is.Equal(owners(obj), "") // v1 has no spec.size
 
 	apply := func(live object.Object, manager, spec string) string {
-		_, s := m.Apply(v2, live, parse(t, `{'apiVersion':'x.io/v2','kind':'W','metadata':{'name':'a'},'spec':`+spec+`}`), by(manager, 2), true)
+		_, _, s := m.Apply(v2, live, parse(t, `{'apiVersion':'x.io/v2','kind':'W','metadata':{'name':'a'},'spec':`+spec+`}`), by(manager, 2), true)
 		if s == nil {
 			return ""
 		}
@@ -171,6 +171,6 @@ func TestSchemaThatBecameAtomic(t *testing.T) {
 	m.Update(v2, live, obj, by("b", 2))
 	is.Equal(owners(obj), `a Apply x.io/v2 - {"f:spec":{}}`+"\n") // its parts' owner owns the whole
 	config := parse(t, `{'apiVersion':'x.io/v2','kind':'W','metadata':{'name':'a'},'spec':{'size':2}}`)
-	_, s := m.Apply(v2, live, config, by("b", 2), false)
+	_, _, s := m.Apply(v2, live, config, by("b", 2), false)
 	is.Equal(s.Message, `Apply failed with 1 conflict: conflict with "a": .spec`)
 }

@@ -160,13 +160,8 @@ func (r *Registry) createOnce(q *Request, ctx *resource.Context, attrs *admissio
 		return nil, alreadyExists(d, old)
 	}
 	if q.DryRun {
-		if late(d, obj) {
-			d.Default(obj)
-		}
-		if d.Form != nil {
-			d.Form.Tidy(obj)
-		}
-		return &Result{Item: r.encodeUnstored(d, obj), Created: true}, nil
+		it, s := r.readBack(d, obj)
+		return &Result{Item: it, Created: true}, s
 	}
 	if s := q.ready(obj, nil); s != nil {
 		return nil, s
