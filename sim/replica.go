@@ -56,7 +56,7 @@ func newReplica(c *Cluster, p *profile) *Replica {
 	set, table := p.set, resource.NewTable(p.served)
 	who := auth.New(c.options.Auth, c.options.Tokens)
 	reg := &registry.Registry{Backend: backend{r}, Review: who.Review,
-		Fields: fields(table)}
+		Fields: r.fields(table)}
 	who.Accounts = func(token string) (resource.User, []string, bool) {
 		return builtin.TokenUser(c.seed, token, c.now(), reg.Reader())
 	}
@@ -107,16 +107,19 @@ func may(who *auth.Auth) admission.Authorize {
 	}
 }
 
-// fields returns the field manager of an API server that serves table.
-func fields(table *resource.Table) *fieldmanager.Manager {
+// fields returns the field manager of a server of table and of custom resources, whose versions it knows served or not.
+func (r *Replica) fields(table *resource.Table) *fieldmanager.Manager {
 	m := fieldmanager.New()
 	m.Reset = func(d *resource.Definition, subresource string) (fieldmanager.Reset, bool) {
 		reset, ok := builtin.Reset(d, subresource)
 		return fieldmanager.Reset(reset), ok
 	}
 	m.Version = func(d *resource.Definition, apiVersion string) *resource.Definition {
+		if d.Form != nil {
+			return r.custom.Version(d, apiVersion)
+		}
 		kind := schema.ParseGVK(apiVersion, d.Kind)
-		if other := table.Find(kind.Group, kind.Version, d.Resource); other != nil && (other.Hub == d.Hub || other.Custom && other.Storage == d.Storage) {
+		if other := table.Find(kind.Group, kind.Version, d.Resource); other != nil && other.Hub == d.Hub {
 			return other
 		}
 		return nil

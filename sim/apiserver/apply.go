@@ -20,7 +20,7 @@ func (p *patcher) apply(current object.Object) (object.Object, *status.Status) {
 		return nil, p.unconvertible("failed to create manager for existing fields: failed to convert live object", "", "")
 	}
 	reg := p.c.s.Registry
-	obj, s := reg.Fields.Apply(p.c.definition(), current, config, reg.By(p.q), p.o.force)
+	obj, changed, s := reg.Fields.Apply(p.c.definition(), current, config, reg.By(p.q), p.o.force)
 	if s != nil {
 		return nil, s
 	}
@@ -29,6 +29,9 @@ func (p *patcher) apply(current object.Object) (object.Object, *status.Status) {
 	}
 	if s := p.checkRepeatedKeys(); s != nil {
 		return nil, s
+	}
+	if !changed {
+		return obj, nil // not even defaults are filled in
 	}
 	if form := p.c.definition().Form; form != nil && p.c.kindOf() == p.c.definition().GVK {
 		form.Fill(obj)

@@ -42,13 +42,14 @@ type Server struct {
 type definition struct {
 	server     *Server
 	name       string
-	conversion object.Object      // spec.conversion
-	versions   map[string]*served // by apiVersion
-	stored     string             // apiVersion that objects are stored in
-	form       string             // what decides how stored objects are read
-	spec       string             // spec and accepted names
-	resources  []*resource.Definition
-	hub        *resource.Definition // of the storage version, served or not
+	conversion object.Object                   // spec.conversion
+	versions   map[string]*served              // by apiVersion
+	stored     string                          // apiVersion that objects are stored in
+	form       string                          // what decides how stored objects are read
+	spec       string                          // spec and accepted names
+	resources  []*resource.Definition          // of the served versions
+	all        map[string]*resource.Definition // of every version, by apiVersion
+	hub        *resource.Definition            // of the storage version, served or not
 }
 
 // served is one version of a definition.
@@ -133,6 +134,14 @@ func (s *Server) Hub(name string) *resource.Definition {
 	return nil
 }
 
+// Version returns the resource of another version of d's definition, served or not, or nil.
+func (s *Server) Version(d *resource.Definition, apiVersion string) *resource.Definition {
+	if of := s.definitions[d.Storage]; of != nil {
+		return of.all[apiVersion]
+	}
+	return nil
+}
+
 // Known reports whether a kind is that of a custom resource.
 func (s *Server) Known(kind schema.GVK) bool { return s.kinds[kind] != nil }
 
@@ -209,7 +218,7 @@ func (d *definition) read(crd object.Object, old *definition) {
 		v.form = &resource.Form{Stored: schema.ParseGVK(d.stored, crd.String("status", "acceptedNames", "kind")),
 			Read:       func(obj object.Object) (object.Object, error) { return d.fromStored(obj, v) },
 			Write:      func(obj object.Object) (object.Object, error) { return d.toStored(obj) },
-			Convert:    d.converted,
+			Convert:    d.convert,
 			Prepare:    d.prepare,
 			Fill:       func(obj object.Object) { v.schema.Fill(map[string]any(obj)) },
 			Tidy:       func(obj object.Object) { d.tidy(obj, v) },

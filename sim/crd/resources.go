@@ -16,16 +16,14 @@ var (
 	subVerbs = []string{"get", "patch", "update"}
 )
 
-// define returns the resources of the served versions, and keeps that of the storage version.
+// define returns the resources of the served versions, and keeps those of all.
 func (d *definition) define(crd object.Object) []*resource.Definition {
 	s := specOf(crd)
 	names := object.Object(crd.Map("status", "acceptedNames"))
 	var out []*resource.Definition
+	d.all = make(map[string]*resource.Definition, len(s.versions))
 	for i := range s.versions {
 		x := &s.versions[i]
-		if !x.served && !x.storage {
-			continue
-		}
 		p := s.of(x)
 		v := d.versions[group(crd)+"/"+x.name]
 		r := &resource.Definition{
@@ -49,7 +47,8 @@ func (d *definition) define(crd object.Object) []*resource.Definition {
 		o := &objects{definition: r, version: v, scale: p.sub["scale"], server: d.server}
 		labels, values := selectableOf(p.fields)
 		r.FieldLabels = labels
-		r.Strategy = o.strategy(p.hasStatus(), values)
+		r.Strategy = o.strategy(p.hasStatus() && (x.served || x.storage), values) // of others nothing is known but their schema
+		d.all[r.GV()] = r
 		if x.storage {
 			d.hub = r
 		}
@@ -68,9 +67,8 @@ func subresources(s *spec, p *part, r *resource.Definition, kinds *schema.Set) [
 		paths.Versions = map[string]string{}
 		for i := range s.versions {
 			other := s.of(&s.versions[i])
-			if scale, ok := other.sub["scale"].(map[string]any); ok {
-				paths.Versions[r.Group+"/"+s.versions[i].name] = scalePaths(scale).Replicas
-			}
+			scale, _ := other.sub["scale"].(map[string]any)
+			paths.Versions[r.Group+"/"+s.versions[i].name] = scalePaths(scale).Replicas // "" without a scale subresource
 		}
 		body := resource.Body(kind, func() *schema.Type { return kinds.Kind(kind) }, nil)
 		out = append(out, resource.Subresource{Name: "scale", GVK: kind, Verbs: subVerbs, Connect: resource.Scale(paths),

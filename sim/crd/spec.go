@@ -44,10 +44,10 @@ func specOf(crd object.Object) *spec {
 	if len(s.versions) == 0 {
 		return s
 	}
-	hoist(s.versions, func(p *part) *map[string]any { return &p.schema }, &s.top)
-	hoist(s.versions, func(p *part) *map[string]any { return &p.sub }, &s.top)
-	hoist(s.versions, func(p *part) *[]any { return &p.columns }, &s.top)
-	hoist(s.versions, func(p *part) *[]any { return &p.fields }, &s.top)
+	hoist(s.versions, sameParts, func(p *part) *map[string]any { return &p.schema }, &s.top)
+	hoist(s.versions, sameParts, func(p *part) *map[string]any { return &p.sub }, &s.top)
+	hoist(s.versions, sameLists, func(p *part) *[]any { return &p.columns }, &s.top)
+	hoist(s.versions, sameLists, func(p *part) *[]any { return &p.fields }, &s.top)
 	return s
 }
 
@@ -63,11 +63,16 @@ func versionOf(m object.Object, at field.Path) version {
 	return v
 }
 
+// sameParts reports whether two versions say the same. status: {} is not the same as no status, nor is default: {}.
+func sameParts(a, b map[string]any) bool { return (a == nil) == (b == nil) && object.Equal(a, b) }
+
+func sameLists(a, b []any) bool { return object.SemanticEqual(a, b) }
+
 // hoist moves to the top what all versions have in common.
-func hoist[T map[string]any | []any](versions []version, get func(*part) *T, top *part) {
+func hoist[T map[string]any | []any](versions []version, same func(a, b T) bool, get func(*part) *T, top *part) {
 	first := *get(&versions[0].part)
 	for i := range versions {
-		if !object.SemanticEqual(any(*get(&versions[i].part)), any(first)) {
+		if !same(*get(&versions[i].part), first) {
 			return
 		}
 	}

@@ -21,36 +21,38 @@ import (
 const beforeFirstApply = "before-first-apply"
 
 // Apply merges the configuration that by applies into live, nil for an object that does not exist, and returns the
-// result with its managedFields, read as its kind but without defaults. Other managers' fields that would change are a
-// conflict unless force takes them.
-func (m *Manager) Apply(d *resource.Definition, live, config object.Object, by By, force bool) (object.Object, *status.Status) {
+// result with its managedFields, read as its kind but without defaults. changed says that merging changed anything: only
+// then is the object defaulted. Other managers' fields that would change are a conflict unless force takes them.
+func (m *Manager) Apply(d *resource.Definition, live, config object.Object, by By, force bool) (obj object.Object, changed bool, s *status.Status) {
 	if live == nil {
 		live = object.Object{"apiVersion": d.GV(), "kind": d.Kind}
 	}
 	entries, err := decode(live.List("metadata", "managedFields"))
 	if err != nil {
-		return nil, status.Plain("failed to decode managed fields: %v", err)
+		return nil, false, status.Plain("failed to decode managed fields: %v", err)
 	}
-	live, entries = bare(live), m.reconciled(d, entries)
+	live = bare(live)
 	if len(entries) == 0 {
 		before := By{Name: beforeFirstApply, Subresource: by.Subresource, Time: by.Time}
 		if entries, err = m.track(d, nil, live, nil, before); err != nil {
-			return nil, status.Plain("failed to create manager for existing fields: failed to convert new object (%s/%s; %s) to smd typed: %s",
+			return nil, false, status.Plain("failed to create manager for existing fields: failed to convert new object (%s/%s; %s) to smd typed: %s",
 				live.Namespace(), live.Name(), d.GVK, m.model(typeOf(d), d.Custom).root.unreachable(live, err))
 		}
 	}
 	a := &application{m: m, d: d, live: live, config: config, by: by, entries: entries}
 	if s := a.read(); s != nil {
-		return nil, s
+		return nil, false, s
 	}
-	obj, s := a.run(force)
-	if s != nil {
-		return nil, s
+	if a.entries, err = m.reconciled(d, live, a.entries); err != nil {
+		return nil, false, status.Plain("%s", err)
+	}
+	if obj, changed, s = a.run(force); s != nil {
+		return nil, false, s
 	}
 	if by.Name == kubectl {
 		refreshLastApplied(obj, config)
 	}
-	return obj, nil
+	return obj, changed, nil
 }
 
 // application is one apply.
@@ -103,7 +105,7 @@ func (a *application) called(obj object.Object) string {
 }
 
 // run merges, and once more with force where kubectl may take over what it managed before server-side apply.
-func (a *application) run(force bool) (object.Object, *status.Status) {
+func (a *application) run(force bool) (obj object.Object, changed bool, s *status.Status) {
 	out, err := a.merge(force)
 	if conflicts, ok := err.(merge.Conflicts); ok && a.by.Name == kubectl {
 		left, known := a.notLastApplied(conflicts)
@@ -115,52 +117,60 @@ func (a *application) run(force bool) (object.Object, *status.Status) {
 		}
 	}
 	if conflicts, ok := err.(merge.Conflicts); ok {
-		return nil, a.conflict(conflicts)
+		return nil, false, a.conflict(conflicts)
 	}
 	if err != nil {
-		return nil, status.Plain("%s", err.Error())
+		return nil, false, status.Plain("%s", err.Error())
 	}
-	obj, err := a.object(out.merged)
-	if err != nil {
-		return nil, status.Plain("failed to convert new object (%s) to proper version: unable to convert unstructured object to %s: %s",
+	if obj, err = a.object(out.merged); err != nil {
+		return nil, false, status.Plain("failed to convert new object (%s) to proper version: unable to convert unstructured object to %s: %s",
 			a.called(a.config), a.d.GVK, err)
 	}
 	out.entries.put(obj)
-	return obj, nil
+	return obj, out.merged != nil, nil
 }
 
-// merge merges the configuration into the object. Its errors are merge.Conflicts or failures.
+// merge merges the configuration into the object. Its errors are merge.Conflicts or failures (Updater.Apply of
+// structured-merge-diff).
 func (a *application) merge(force bool) (*outcome, error) {
-	set := a.m.reset(a.d, a.by.Subresource).filter(a.model.root.paths(map[string]any(a.config)))
-	last := a.entries.find(a.self)
-	if last != nil {
-		if given, _ := minus(last.fields, set); len(given) > 0 || last.apiVersion != a.d.GV() {
-			return a.prune(force)
-		}
-	}
-	return a.extend(set, force)
-}
-
-// extend merges a configuration that has all that by applied before: nothing goes away.
-func (a *application) extend(set map[string]any, force bool) (*outcome, error) {
-	v, err := a.liveTyped.Merge(a.configTyped)
+	merged, err := a.liveTyped.Merge(a.configTyped)
 	if err != nil {
 		return nil, fmt.Errorf("failed to merge config: %v", err)
 	}
-	merged, _ := v.AsValue().Unstructured().(map[string]any)
+	set := a.m.reset(a.d, a.by.Subresource).filter(a.model.root.paths(map[string]any(a.config)))
+	if last := a.entries.find(a.self); last != nil && a.prunes(last, set) {
+		if merged, err = a.prune(merged, last, set); err != nil {
+			return nil, fmt.Errorf("failed to prune fields: %w", err)
+		}
+	}
+	obj, ok := merged.AsValue().Unstructured().(map[string]any)
+	if !ok {
+		return nil, fmt.Errorf("failed to convert new typed object (%s) to object", a.called(a.config))
+	}
+	return a.take(obj, set, force)
+}
+
+// prunes reports whether by may have given something up since its last apply. Where custom resources have owners in other
+// versions the answer does not matter as much as the question: it fails with fields that those versions do not know.
+func (a *application) prunes(last *entry, set map[string]any) bool {
+	if last.apiVersion != a.d.GV() || a.d.Form != nil && len(a.entries.others(a.d)) > 0 {
+		return true
+	}
+	given, _ := minus(last.fields, set)
+	return len(given) > 0
+}
+
+// take gives the applier its set and takes what merging changed from everybody else.
+func (a *application) take(merged map[string]any, set map[string]any, force bool) (*outcome, error) {
 	c := &comparison{m: a.m, d: a.d, live: a.whole, obj: merged, by: a.by, whole: true}
 	out := &outcome{entries: make(managed, 0, len(a.entries)+1)}
 	var conflicts merge.Conflicts
 	for _, e := range a.entries {
-		v := a.m.version(a.d, e.apiVersion)
-		if v == nil {
-			continue
-		}
 		e := *e
 		if e.id() != a.self {
-			change, err := c.at(v)
+			change, err := c.at(e.apiVersion)
 			if err != nil {
-				return nil, fmt.Errorf("failed to compare objects: %v", err)
+				return nil, err
 			}
 			conflicts = appendConflicts(conflicts, e.id().text(), both(e.fields, change.changed))
 			if e.lose(change); len(e.fields) == 0 {

@@ -31,7 +31,7 @@ func (w *world) apply(manager, text string, force bool) *status.Status {
 	if w.live != nil {
 		live = stored(w.t, w.d, w.live)
 	}
-	obj, s := w.m.Apply(w.d, live, config, by(manager, w.second), force)
+	obj, _, s := w.m.Apply(w.d, live, config, by(manager, w.second), force)
 	if s == nil {
 		obj.Set("u", "metadata", "uid")
 		w.live = obj

@@ -74,7 +74,7 @@ func BenchmarkConfigMapApply(b *testing.B) {
 	d := define(b, "v1", "ConfigMap", false)
 	m := New()
 	config := parse(b, `{'apiVersion':'v1','kind':'ConfigMap','metadata':{'name':'a','namespace':'default','labels':{'x':'y'}},'data':{'k':'1','j':'2'}}`)
-	live, s := m.Apply(d, nil, config, by("m1", 1), false)
+	live, _, s := m.Apply(d, nil, config, by("m1", 1), false)
 	if s != nil {
 		b.Fatal(s)
 	}
@@ -82,7 +82,7 @@ func BenchmarkConfigMapApply(b *testing.B) {
 	config.Set("2", "data", "k")
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, s := m.Apply(d, live, config, by("m1", 2), false); s != nil {
+		if _, _, s := m.Apply(d, live, config, by("m1", 2), false); s != nil {
 			b.Fatal(s)
 		}
 	}

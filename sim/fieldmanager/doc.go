@@ -13,10 +13,10 @@
 //	schema.Type ──▶ shape ──▶ what changed, what a configuration says, what is wrong with it
 //	                  └─────▶ schema of structured-merge-diff ──▶ merge, and prune what an apply gives up
 //
-// An apply is merged by structured-merge-diff (smd.go); this is the only package that imports it. Where the manager has
-// all that it applied before, conflicts are what changed and others own (apply.go); where it gives something up,
-// structured-merge-diff decides what goes away too (prune.go). Shapes are made once per type and process; those of
-// custom resources belong to a Manager.
+// An apply is merged by structured-merge-diff (smd.go); this is the only package that imports it. What the manager gives up
+// and nobody else owns goes away (prune.go); conflicts are what changed then and others own (apply.go). Owners in other
+// versions of a kind are asked in their version (version.go). Shapes are made once per type and process; those of custom
+// resources belong to a Manager.
 package fieldmanager
 
 import (
@@ -36,8 +36,9 @@ type By struct {
 // Manager keeps managedFields for the resources of one API server. Objects are in the version of the request. It is
 // not safe for concurrent use: the Cluster's lock guards it.
 type Manager struct {
-	// Version returns the definition of d's resource that serves another apiVersion, or nil: entries of a version that
-	// is not served any more are dropped. A nil Version knows d and its hub only.
+	// Version returns the definition of d's resource in another apiVersion, or nil: entries of a version of a built-in
+	// kind that is not served any more are dropped. For a custom resource it knows the versions that are not served, too.
+	// A nil Version knows d and its hub only.
 	Version func(d *resource.Definition, apiVersion string) *resource.Definition
 
 	// Reset says which fields a write through the subresource ("" for the main resource) of d cannot own, because the

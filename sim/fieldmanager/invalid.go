@@ -23,11 +23,15 @@ const repeats = "duplicate entries for key "
 // unreachable returns what is wrong with the items of an object that no path leads to, or the text of err where that
 // cannot be told.
 func (s *shape) unreachable(obj object.Object, err error) string {
-	errs := slices.DeleteFunc(s.check(map[string]any(obj)), func(p problem) bool { return strings.HasPrefix(p.text, repeats) })
-	if text := told(errs); text != "" {
+	if text := told(withoutRepeats(s.check(map[string]any(obj)))); text != "" {
 		return text
 	}
 	return err.Error()
+}
+
+// withoutRepeats returns the problems that an object of the server may not have either.
+func withoutRepeats(errs []problem) []problem {
+	return slices.DeleteFunc(errs, func(p problem) bool { return strings.HasPrefix(p.text, repeats) })
 }
 
 // told words problems as one error; "" for none.

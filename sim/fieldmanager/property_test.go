@@ -11,7 +11,6 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/status"
 	"github.com/matryer/is"
-	"sigs.k8s.io/structured-merge-diff/v4/merge"
 )
 
 // ownership is what managers own of a ConfigMap, leaf by leaf, as a naive reader of the documentation would keep it.
@@ -196,46 +195,5 @@ func TestAppliesCommute(t *testing.T) {
 		is.Equal(one.live.Map("data"), two.live.Map("data"))   // the same object
 		is.Equal(one.live.Labels(), two.live.Labels())         // whichever came first
 		is.Equal(ownedLeaves(one.live), ownedLeaves(two.live)) // with the same owners
-	}
-}
-
-// TestExtendEqualsPrune: where an apply gives nothing up, merging alone comes to what structured-merge-diff's own updater
-// comes to.
-func TestExtendEqualsPrune(t *testing.T) {
-	is := is.New(t)
-	d := define(t, "v1", "Service", true)
-	m := New()
-	ports := []string{`{'port':80,'name':'a'}`, `{'port':80,'protocol':'UDP'}`, `{'port':443,'targetPort':'x'}`, `{'port':80,'name':'b'}`}
-	service := func(r *rand.Rand) object.Object {
-		a, b := r.IntN(len(ports)-1), 1+r.IntN(len(ports)-1)
-		list := ports[a]
-		if a != b && a+b != 3 { // one item of each key
-			list += "," + ports[b]
-		}
-		return parse(t, fmt.Sprintf(`{'apiVersion':'v1','kind':'Service','metadata':{'name':'a','labels':{'l':'%d'}},
-			'spec':{'ports':[%s],'selector':{'s':'%d'}},'status':{'conditions':[{'type':'A','status':'%d'}]}}`, r.IntN(2), list, r.IntN(2), r.IntN(2)))
-	}
-	for seed := range uint64(300) {
-		r := rand.New(rand.NewPCG(seed, 4))
-		live := service(r)
-		m.Update(d, nil, live, by("base", 1))
-		live.Set("u", "metadata", "uid")
-		if obj, s := m.Apply(d, live, service(r), by("m1", 2), r.IntN(2) == 0); s == nil {
-			live = obj
-		}
-		entries, err := decode(live.List("metadata", "managedFields"))
-		is.NoErr(err)
-		a := &application{m: m, d: d, live: bare(live), config: service(r), by: by("m2", 3), entries: entries}
-		is.Equal(a.read(), nil)
-		force := r.IntN(2) == 0
-		extended, err := a.merge(force)
-		pruned, perr := a.prune(force)
-		is.Equal(err == nil, perr == nil) // a conflict or none
-		if err != nil {
-			is.Equal(a.conflict(err.(merge.Conflicts)).Message, a.conflict(perr.(merge.Conflicts)).Message) // the same one
-			continue
-		}
-		is.Equal(extended.merged, pruned.merged)                 // the same object
-		is.Equal(extended.entries.list(), pruned.entries.list()) // with the same owners
 	}
 }

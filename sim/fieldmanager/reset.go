@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"github.com/kubesim/kubesim/sim/resource"
-	"sigs.k8s.io/structured-merge-diff/v4/fieldpath"
 )
 
 // The rules that hold for every resource.
@@ -91,37 +90,4 @@ func pick(set map[string]any, path []string) map[string]any {
 		out = add(out, element, "", node)
 	}
 	return out
-}
-
-// smd returns the rule for structured-merge-diff, or nil where everything can be owned.
-func (r Reset) smd() fieldpath.Filter {
-	if r.Only == nil {
-		if len(r.Fields) == 0 {
-			return nil
-		}
-		set := fieldpath.NewSet()
-		for _, path := range r.Fields {
-			var p fieldpath.Path
-			for _, name := range strings.Split(path, ".") {
-				p = append(p, fieldpath.PathElement{FieldName: &name})
-			}
-			set.Insert(p)
-		}
-		return fieldpath.NewExcludeSetFilter(set)
-	}
-	var patterns []*fieldpath.SetMatcher
-	for _, path := range r.Only {
-		var parts []any
-		for _, name := range strings.Split(path, ".") {
-			if name == "*" {
-				parts = append(parts, fieldpath.MatchAnyPathElement())
-			} else {
-				parts = append(parts, name)
-			}
-		}
-		if pattern, err := fieldpath.PrefixMatcher(parts...); err == nil {
-			patterns = append(patterns, pattern)
-		}
-	}
-	return fieldpath.NewIncludeMatcherFilter(patterns...)
 }

@@ -121,44 +121,6 @@ func (b *smdBuilder) named(s *shape) *string {
 	return &name
 }
 
-// converter brings objects into other versions for structured-merge-diff.
-type converter struct {
-	m *Manager
-	d *resource.Definition
-}
-
-// missingVersion is the error for a version that is not served.
-type missingVersion struct{ apiVersion string }
-
-func (e missingVersion) Error() string { return "no corresponding type for " + e.apiVersion }
-
-// IsMissingVersionError reports whether entries of a version are to be dropped.
-func (c converter) IsMissingVersionError(err error) bool {
-	_, ok := err.(missingVersion)
-	return ok
-}
-
-// Convert returns an object in another version.
-func (c converter) Convert(v *typed.TypedValue, version fieldpath.APIVersion) (*typed.TypedValue, error) {
-	m, ok := v.AsValue().Unstructured().(map[string]any)
-	if !ok {
-		return v, fmt.Errorf("failed to convert value to unstructured for type %T", v.AsValue().Unstructured())
-	}
-	obj := object.Object(m)
-	if obj.APIVersion() == string(version) {
-		return v, nil
-	}
-	from, to := c.m.version(c.d, obj.APIVersion()), c.m.version(c.d, string(version))
-	if from == nil || to == nil {
-		return v, missingVersion{string(version)}
-	}
-	converted, err := convert(from, to, obj)
-	if err != nil {
-		return v, err
-	}
-	return c.m.live(to, converted)
-}
-
 // live returns an object of the server for structured-merge-diff, with the zero values that its Go struct has.
 func (m *Manager) live(d *resource.Definition, obj object.Object) (*typed.TypedValue, error) {
 	model := m.model(typeOf(d), d.Custom)
@@ -223,24 +185,4 @@ func toSet(fields map[string]any) *fieldpath.Set {
 		}
 	}
 	return set
-}
-
-// filters returns the reset rules of a write for structured-merge-diff, for each version in which a manager owns fields.
-func (m *Manager) filters(d *resource.Definition, entries managed, subresource string) map[fieldpath.APIVersion]fieldpath.Filter {
-	out := map[fieldpath.APIVersion]fieldpath.Filter{}
-	add := func(v *resource.Definition) {
-		if v == nil || v != d && v.Custom {
-			return
-		}
-		if f := m.reset(v, subresource).smd(); f != nil {
-			out[fieldpath.APIVersion(v.GV())] = f
-		}
-	}
-	add(d)
-	for _, e := range entries {
-		if e.apiVersion != d.GV() {
-			add(m.version(d, e.apiVersion))
-		}
-	}
-	return out
 }

@@ -1,6 +1,7 @@
 package fieldmanager
 
 import (
+	"fmt"
 	"maps"
 	"time"
 
@@ -11,9 +12,9 @@ import (
 // Update records in obj's managedFields what by changed. live is the object as it was, nil for a create. What by set
 // belongs to it from now on, what it removed to nobody.
 func (m *Manager) Update(d *resource.Definition, live, obj object.Object, by By) {
-	entries := m.requested(d, live, obj, by.Subresource)
+	entries := requested(live, obj, by.Subresource)
 	obj.Remove("metadata", "managedFields")
-	if len(entries) == 0 && live.UID() != "" {
+	if len(entries) == 0 && live.UID() != "" || d.Custom && (obj.Kind() != d.Kind || obj.APIVersion() != d.GV()) {
 		return // not tracked until the next apply
 	}
 	entries, err := m.track(d, live, obj, entries, by)
@@ -25,7 +26,7 @@ func (m *Manager) Update(d *resource.Definition, live, obj object.Object, by By)
 
 // requested returns the entries that an update begins with. A client may replace those of the live object through the
 // main resource, or clear them; what cannot be read counts as not sent.
-func (m *Manager) requested(d *resource.Definition, live, obj object.Object, subresource string) managed {
+func requested(live, obj object.Object, subresource string) managed {
 	known := live.List("metadata", "managedFields")
 	if subresource == "" {
 		sent, isList := obj.Metadata()["managedFields"].([]any)
@@ -36,14 +37,14 @@ func (m *Manager) requested(d *resource.Definition, live, obj object.Object, sub
 			known = []any{}
 		}
 		if entries, err := decodeNew(sent, known); err == nil && len(entries) > 0 {
-			return m.reconciled(d, entries)
+			return entries
 		}
 	}
 	entries, err := decode(known)
 	if err != nil {
 		return nil
 	}
-	return m.reconciled(d, entries)
+	return entries
 }
 
 // clears reports whether managedFields were sent to clear them: [] or [{}].
@@ -63,7 +64,17 @@ func clears(sent []any) bool {
 // track moves what differs between live and obj to by, an updater.
 func (m *Manager) track(d *resource.Definition, live, obj object.Object, entries managed, by By) (managed, error) {
 	c := &comparison{m: m, d: d, live: bare(live), obj: bare(obj), by: by}
-	own, err := c.at(d)
+	if err := m.misfit(d, c.obj, true); err != nil {
+		return nil, err
+	}
+	if err := m.misfit(d, c.live, true); err != nil {
+		return nil, err
+	}
+	entries, err := m.reconciled(d, c.live, entries)
+	if err != nil {
+		return nil, err
+	}
+	own, err := c.at(d.GV())
 	if err != nil {
 		return nil, err
 	}
@@ -74,11 +85,7 @@ func (m *Manager) track(d *resource.Definition, live, obj object.Object, entries
 	}
 	kept := entries[:0]
 	for _, e := range entries {
-		v := m.version(d, e.apiVersion)
-		if v == nil {
-			continue
-		}
-		change, err := c.at(v)
+		change, err := c.at(e.apiVersion)
 		if err != nil {
 			return nil, err
 		}
@@ -158,36 +165,33 @@ type comparedVersion struct {
 	change *change
 }
 
-// at returns what changed as the version v shows it.
-func (c *comparison) at(v *resource.Definition) (*change, error) {
-	gv := v.GV()
+// at returns what changed as a version shows it.
+func (c *comparison) at(apiVersion string) (*change, error) {
 	for _, x := range c.done {
-		if x.gv == gv {
+		if x.gv == apiVersion {
 			return x.change, nil
 		}
 	}
-	live, obj := c.live, c.obj
-	if v != c.d {
-		var err error
-		if obj, err = convert(c.d, v, obj); err != nil {
-			return nil, err
-		}
-		if live, err = convert(c.d, v, live); err != nil {
-			return nil, err
-		}
+	v, live, err := c.m.inVersion(c.d, c.live, apiVersion)
+	if err != nil {
+		return nil, fmt.Errorf("failed to convert old object: %w", err)
+	}
+	_, obj, err := c.m.inVersion(c.d, c.obj, apiVersion)
+	if err != nil {
+		return nil, fmt.Errorf("failed to convert new object: %w", err)
 	}
 	d := differ{whole: c.whole && v == c.d}
 	x := &change{}
 	root := c.m.model(typeOf(v), v.Custom).root
 	x.changed, x.removed = d.diffFields(root, map[string]any(live), map[string]any(obj))
 	if d.err != nil {
-		return nil, d.err
+		return nil, fmt.Errorf("failed to compare objects: %w", d.err)
 	}
-	if v == c.d || !v.Custom { // resets of a custom resource name the version of the request only
+	if v == c.d || v.Form == nil || c.by.Subresource == "status" { // other writes of custom resources reset in their own version
 		reset := c.m.reset(v, c.by.Subresource)
 		x.changed, x.removed = reset.filter(x.changed), reset.filter(x.removed)
 	}
-	c.done = append(c.done, comparedVersion{gv, x})
+	c.done = append(c.done, comparedVersion{apiVersion, x})
 	return x, nil
 }
 

@@ -1,13 +1,17 @@
 package fieldmanager
 
 import (
+	"errors"
+	"slices"
+	"strings"
+
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
 	"github.com/kubesim/kubesim/sim/schema"
 )
 
-// version returns the definition of d's resource that serves an apiVersion, or nil. A resource that two groups serve, as
-// events are, has its fields tracked in the group of the request only.
+// version returns the definition of d's resource in an apiVersion, or nil. A resource that two groups serve, as events
+// are, has its fields tracked in the group of the request only.
 func (m *Manager) version(d *resource.Definition, apiVersion string) *resource.Definition {
 	switch apiVersion {
 	case d.GV():
@@ -19,6 +23,69 @@ func (m *Manager) version(d *resource.Definition, apiVersion string) *resource.D
 		return nil
 	}
 	return sameGroup(d, m.Version(d, apiVersion))
+}
+
+// inVersion returns obj, of the version d, in the version of an entry, whose definition it returns too: nil where that
+// version is gone, so that the entry is to be dropped. It does not change obj.
+//
+// Of custom resources no version is ever gone in this sense: what their definition does not name is an error of the
+// conversion, and so is a field that the other version's schema does not have, because nothing prunes the object on the
+// way (versionConverter of apimachinery, with the converter that apiextensions-apiserver hands it).
+func (m *Manager) inVersion(d *resource.Definition, obj object.Object, apiVersion string) (*resource.Definition, object.Object, error) {
+	if apiVersion == d.GV() {
+		return d, obj, nil
+	}
+	v := m.version(d, apiVersion)
+	if d.Form == nil {
+		if v == nil {
+			return nil, nil, nil
+		}
+		converted, err := convert(d, v, obj)
+		return v, converted, err
+	}
+	if strings.Count(apiVersion, "/") > 1 {
+		return nil, nil, errors.New("unexpected GroupVersion string: " + apiVersion)
+	}
+	if obj == nil {
+		obj = object.Object{"apiVersion": d.GV(), "kind": d.Kind}
+	}
+	converted, err := d.Form.Convert(obj.Copy(), apiVersion)
+	switch {
+	case err != nil:
+		return nil, nil, err
+	case v == nil:
+		return nil, nil, nil
+	}
+	return v, converted, m.misfit(v, converted, false)
+}
+
+// misfit returns what is wrong with an object of a custom resource as the version d describes it; nil when every value has
+// the form that the schema gives it. Repeated items are wrong unless they are allowed. Objects of built-in kinds always
+// fit; custom resources get here before they are validated, in other versions, and under schemas that have changed since.
+func (m *Manager) misfit(d *resource.Definition, obj object.Object, duplicates bool) error {
+	if !d.Custom || obj == nil {
+		return nil
+	}
+	errs := m.model(typeOf(d), true).root.check(map[string]any(bare(obj)))
+	if duplicates {
+		errs = withoutRepeats(errs)
+	}
+	if len(errs) == 0 {
+		return nil
+	}
+	return errors.New(told(errs))
+}
+
+// others returns the apiVersions of entries that are not that of d, in order.
+func (l managed) others(d *resource.Definition) []string {
+	var out []string
+	for _, e := range l {
+		if e.apiVersion != d.GV() {
+			out = append(out, e.apiVersion)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
 // sameGroup returns v if it is of d's group.
@@ -36,15 +103,12 @@ func typeOf(d *resource.Definition) *schema.Type {
 	return d.Type()
 }
 
-// convert returns an object of one version in another, through the hub. It does not change obj.
+// convert returns an object of one version of a built-in kind in another, through the hub. It does not change obj.
 func convert(from, to *resource.Definition, obj object.Object) (object.Object, error) {
 	if obj == nil || from.GV() == to.GV() {
 		return obj, nil
 	}
 	obj = obj.Copy()
-	if from.Form != nil {
-		return from.Form.Convert(obj, to.GV())
-	}
 	if from.Hub != from && from.ToHub != nil {
 		hub, err := from.ToHub(obj)
 		if err != nil {
@@ -64,18 +128,33 @@ func convert(from, to *resource.Definition, obj object.Object) (object.Object, e
 }
 
 // reconciled brings the sets of entries into line with the schema: what is owned as a whole now but was owned in parts
-// before is one path. Only schemas of custom resources change; clients may send anything.
-func (m *Manager) reconciled(d *resource.Definition, entries managed) managed {
+// before is one path. Only schemas of custom resources change; clients may send anything. Entries of a version that is
+// gone are dropped. It fails where live cannot be shown in the version of an entry (reconcileManagedFieldsWithSchemaChanges
+// of structured-merge-diff).
+func (m *Manager) reconciled(d *resource.Definition, live object.Object, entries managed) (managed, error) {
+	for _, apiVersion := range entries.others(d) {
+		if d.Form == nil {
+			break // what is built in can be shown in each version
+		}
+		if _, _, err := m.inVersion(d, live, apiVersion); err != nil {
+			return nil, err
+		}
+	}
+	kept := entries[:0]
 	for _, e := range entries {
 		v := m.version(d, e.apiVersion)
-		if v == nil || e.raw != nil && !d.Custom {
+		if v == nil {
+			continue
+		}
+		kept = append(kept, e)
+		if e.raw != nil && !d.Custom {
 			continue
 		}
 		if fields := m.model(typeOf(v), v.Custom).root.reconcile(e.fields); fields != nil {
 			e.fields, e.raw = fields, nil
 		}
 	}
-	return entries
+	return kept, nil
 }
 
 // reconcile returns the set below a value with what is atomic as one path, or nil where nothing is to be done.

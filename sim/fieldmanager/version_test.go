@@ -36,18 +36,25 @@ func twoVersions() (m *Manager, v1, v2 *resource.Definition) {
 			return obj, nil
 		}
 	}
-	strategy := &resource.Strategy{}
-	v2 = &resource.Definition{GVK: schema.GVK{Group: "x.io", Version: "v2", Kind: "W"}, Custom: true, Strategy: strategy,
-		Type: func() *schema.Type { return two }}
-	v1 = &resource.Definition{GVK: schema.GVK{Group: "x.io", Version: "v1", Kind: "W"}, Custom: true, Strategy: strategy,
-		Type: func() *schema.Type { return one }, ToHub: move("count", "size"), FromHub: move("size", "count")}
-	v1.Hub, v2.Hub = v2, v2
+	toV1, toV2 := move("size", "count"), move("count", "size")
+	form := &resource.Form{Convert: func(obj object.Object, apiVersion string) (object.Object, error) {
+		convert := map[string]func(object.Object) (object.Object, error){"x.io/v1": toV1, "x.io/v2": toV2}[apiVersion]
+		if convert == nil {
+			return nil, errors.New("what is " + apiVersion)
+		}
+		obj["apiVersion"] = apiVersion
+		return convert(obj)
+	}}
+	define := func(version string, t *schema.Type) *resource.Definition {
+		d := &resource.Definition{GVK: schema.GVK{Group: "x.io", Version: version, Kind: "W"}, Custom: true, Form: form,
+			Strategy: &resource.Strategy{}, Type: func() *schema.Type { return t }}
+		d.Hub = d
+		return d
+	}
+	v1, v2 = define("v1", one), define("v2", two)
 	m = New()
 	m.Version = func(_ *resource.Definition, apiVersion string) *resource.Definition {
-		if apiVersion == v1.GV() {
-			return v1
-		}
-		return nil
+		return map[string]*resource.Definition{v1.GV(): v1, v2.GV(): v2}[apiVersion]
 	}
 	return m, v1, v2
 }
@@ -55,13 +62,13 @@ func twoVersions() (m *Manager, v1, v2 *resource.Definition) {
 func TestVersions(t *testing.T) {
 	is := is.New(t)
 	m, v1, v2 := twoVersions()
-	live, s := m.Apply(v1, nil, parse(t, `{'apiVersion':'x.io/v1','kind':'W','metadata':{'name':'a'},'spec':{'count':1,'kept':'x'}}`), by("a", 1), false)
+	live, _, s := m.Apply(v1, nil, parse(t, `{'apiVersion':'x.io/v1','kind':'W','metadata':{'name':'a'},'spec':{'count':1,'kept':'x'}}`), by("a", 1), false)
 	is.Equal(s, nil)
 	hub := parse(t, `{'apiVersion':'x.io/v2','kind':'W','metadata':{'name':'a','uid':'u'},'spec':{'size':1,'kept':'x'}}`)
 	hub.Set(live.List("metadata", "managedFields"), "metadata", "managedFields")
 
 	config := parse(t, `{'apiVersion':'x.io/v2','kind':'W','metadata':{'name':'a'},'spec':{'size':2}}`)
-	_, s = m.Apply(v2, hub, config, by("b", 2), false)
+	_, _, s = m.Apply(v2, hub, config, by("b", 2), false)
 	is.Equal(s.Message, `Apply failed with 1 conflict: conflict with "a": .spec.count`) // the owner's version names the field
 
 	now := hub.Copy()
@@ -72,7 +79,7 @@ b Update x.io/v2 02 {"f:spec":{"f:size":{}}}
 `) // taken away in the owner's version
 
 	config = parse(t, `{'apiVersion':'x.io/v2','kind':'W','metadata':{'name':'a'},'spec':{'kept':'x'}}`)
-	obj, s := m.Apply(v2, hub, config, by("a", 3), false)
+	obj, _, s := m.Apply(v2, hub, config, by("a", 3), false)
 	is.Equal(s, nil)
 	is.Equal(obj.Map("spec"), map[string]any{"kept": "x"}) // given up in another version than it was applied in
 	is.Equal(owners(obj), `a Apply x.io/v2 03 {"f:spec":{"f:kept":{}}}`+"\n")
@@ -92,6 +99,49 @@ func TestFailingConversion(t *testing.T) {
 	obj.Set("fail", "spec", "kept")
 	m.Update(v2, live, obj, by("b", 2))
 	is.Equal(owners(obj), "") // the request goes on without managedFields
+}
+
+// TestFieldThatAnotherVersionDoesNotHave: nothing prunes an object on its way to the version of an owner, whose schema
+// then refuses it. An update gives managedFields up, an apply fails.
+func TestFieldThatAnotherVersionDoesNotHave(t *testing.T) {
+	is := is.New(t)
+	m, v1, v2 := twoVersions()
+	v2.Form.Convert = func(obj object.Object, apiVersion string) (object.Object, error) {
+		if m.Version(nil, apiVersion) == nil {
+			return nil, errors.New("no version " + apiVersion)
+		}
+		obj["apiVersion"] = apiVersion
+		return obj, nil
+	}
+	live, _, s := m.Apply(v1, nil, parse(t, `{'apiVersion':'x.io/v1','kind':'W','metadata':{'name':'a'},'spec':{'kept':'x'}}`), by("a", 1), false)
+	is.Equal(s, nil)
+	live["apiVersion"] = v2.GV()
+	live.Set("u", "metadata", "uid")
+
+	obj := live.Copy()
+	obj.Set(int64(1), "spec", "size")
+	m.Update(v2, live, obj, by("b", 2))
+	is.Equal(owners(obj), "") // v1 has no spec.size
+
+	apply := func(live object.Object, manager, spec string) string {
+		_, _, s := m.Apply(v2, live, parse(t, `{'apiVersion':'x.io/v2','kind':'W','metadata':{'name':'a'},'spec':`+spec+`}`), by(manager, 2), true)
+		if s == nil {
+			return ""
+		}
+		return s.Message
+	}
+	is.Equal(apply(live, "b", `{'kept':'y'}`), "")
+	is.Equal(apply(live, "b", `{'size':1}`), "failed to convert new object: .spec.size: field not declared in schema")
+	is.Equal(apply(live, "a", `{'size':1}`), "failed to prune fields: failed to convert merged object to last applied version: "+
+		".spec.size: field not declared in schema") // a owned something in v1
+	with := live.Copy()
+	with.Set(int64(1), "spec", "size")
+	is.Equal(apply(with, "b", `{'kept':'y'}`), ".spec.size: field not declared in schema") // the object has it already
+
+	m.Version = func(_ *resource.Definition, apiVersion string) *resource.Definition {
+		return map[string]*resource.Definition{v2.GV(): v2}[apiVersion]
+	}
+	is.Equal(apply(live, "b", `{'kept':'y'}`), "no version x.io/v1") // the definition does not name v1 any more
 }
 
 func TestCustomResourceWithoutSchema(t *testing.T) {
@@ -121,6 +171,6 @@ func TestSchemaThatBecameAtomic(t *testing.T) {
 	m.Update(v2, live, obj, by("b", 2))
 	is.Equal(owners(obj), `a Apply x.io/v2 - {"f:spec":{}}`+"\n") // its parts' owner owns the whole
 	config := parse(t, `{'apiVersion':'x.io/v2','kind':'W','metadata':{'name':'a'},'spec':{'size':2}}`)
-	_, s := m.Apply(v2, live, config, by("b", 2), false)
+	_, _, s := m.Apply(v2, live, config, by("b", 2), false)
 	is.Equal(s.Message, `Apply failed with 1 conflict: conflict with "a": .spec`)
 }

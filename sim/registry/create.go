@@ -85,10 +85,6 @@ func dedupOwners(q *Request, obj object.Object, late bool) {
 
 // manage records in managedFields what the request sets. live is nil for a create.
 func (r *Registry) manage(q *Request, live, obj object.Object) {
-	if !r.Fields.Fits(q.Definition, obj) {
-		obj.Remove("metadata", "managedFields")
-		return
-	}
 	r.Fields.Update(q.Definition, live, obj, r.By(q))
 }
 
@@ -164,13 +160,8 @@ func (r *Registry) createOnce(q *Request, ctx *resource.Context, attrs *admissio
 		return nil, alreadyExists(d, old)
 	}
 	if q.DryRun {
-		if late(d, obj) {
-			d.Default(obj)
-		}
-		if d.Form != nil {
-			d.Form.Tidy(obj)
-		}
-		return &Result{Item: r.encodeUnstored(d, obj), Created: true}, nil
+		it, s := r.readBack(d, obj)
+		return &Result{Item: it, Created: true}, s
 	}
 	if s := q.ready(obj, nil); s != nil {
 		return nil, s

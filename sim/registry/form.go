@@ -103,14 +103,35 @@ func (r *Registry) commitForm(q *Request, item *resource.Item, obj object.Object
 	if r.moved(d, item) {
 		return nil, stale
 	}
-	if q.DryRun || bytes.Equal(value, item.Raw()) {
-		return &Result{Item: r.encode(d, obj, item.Rev)}, nil
+	if bytes.Equal(value, item.Raw()) {
+		return &Result{Item: item}, nil
+	}
+	if q.DryRun {
+		it, s := r.readBack(d, obj)
+		return &Result{Item: it}, s
 	}
 	if s := q.ready(obj, item); s != nil {
 		return nil, s
 	}
 	it, s := r.putForm(d, obj)
 	return &Result{Item: it}, s
+}
+
+// readBack returns an object that a dry run does not store as its readers would see it if it were stored, with the
+// resourceVersion that it has: what the storage version does not know is gone, and has its defaults.
+func (r *Registry) readBack(d *resource.Definition, obj object.Object) (*resource.Item, *status.Status) {
+	if d.Form == nil {
+		return r.encodeUnstored(d, obj), nil
+	}
+	d.Form.Tidy(obj)
+	stored, err := d.Form.Write(obj.Copy())
+	if err == nil {
+		obj, err = d.Form.Read(stored)
+	}
+	if err != nil {
+		return nil, status.Plain("%s", err.Error())
+	}
+	return r.encodeUnstored(d, obj), nil
 }
 
 // unreadable returns the answer where an object cannot be shown in the version of the request.

@@ -30,7 +30,8 @@ type Form struct {
 	// converts it is asked now, in general without the Cluster's lock.
 	Prepare func(stored object.Object)
 
-	// Convert turns an object of one version into another.
+	// Convert turns an object of one version into another, served or not, with all its fields: those that the schema of
+	// the other version does not have are still there. It may change and return its argument.
 	Convert func(obj object.Object, apiVersion string) (object.Object, error)
 }
 

@@ -21,7 +21,8 @@ type ScalePaths struct {
 	// Query turns the value at Selector into the text of status.selector. nil: it is that text.
 	Query func(value any) (string, error)
 
-	// Versions holds Replicas of the resource's other versions, by apiVersion, for managedFields of writes through them.
+	// Versions holds Replicas of the resource's other versions, by apiVersion, for managedFields of writes through them; ""
+	// for a version without a scale subresource.
 	Versions map[string]string
 }
 
