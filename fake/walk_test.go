@@ -154,8 +154,8 @@ func (w *walker) ask(path, accept, encoding string) {
 	switch res.StatusCode {
 	case http.StatusOK:
 	case http.StatusNotAcceptable:
-		object := strings.HasPrefix(path, "/api") && !strings.Contains(accept, "as=") // a list is no PartialObjectMetadata
-		if accept == "" || object && strings.HasSuffix(accept, "application/json") {
+		anything := strings.HasPrefix(path, "/api") && !strings.Contains(accept, "as=") // a list is no PartialObjectMetadata
+		if accept == "" || anything && strings.HasSuffix(accept, "application/json") {
 			wrong("JSON is always acceptable")
 		}
 	default:
