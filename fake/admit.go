@@ -21,9 +21,10 @@ func (s *Server) Admit(webhook string, f func(AdmissionReview) AdmissionReview) 
 	s.cluster.Admit(webhook, f)
 }
 
-// AdmitThrough sets what carries requests to the admission webhooks that no function answers: an http.Transport, or one
-// that calls an http.Handler. timeoutSeconds of a webhook is time of the server's clock. Validating webhooks are asked at
-// the same time, each in a goroutine of its own, and mutating ones one after the other.
+// AdmitThrough sets what carries requests to the admission webhooks that no function answers: Network, or one that calls
+// an http.Handler. timeoutSeconds of a webhook, and the time after which it asks to be asked again (Retry-After), is time
+// of the server's clock. Validating webhooks are asked at the same time, each in a goroutine of its own, and mutating ones
+// one after the other.
 func (s *Server) AdmitThrough(transport http.RoundTripper) {
 	s.cluster.AdmitThrough(transport)
 	s.cluster.AdmitTogether(together)

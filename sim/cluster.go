@@ -18,6 +18,7 @@
 package sim
 
 import (
+	"context"
 	"fmt"
 	"sync"
 	"time"
@@ -204,6 +205,21 @@ func (c *Cluster) outside(f func()) {
 	c.mu.Unlock()
 	defer c.lock()
 	f()
+}
+
+// wait returns when d of the Cluster's time has passed, or ctx ends. It is called without the lock.
+func (c *Cluster) wait(ctx context.Context, d time.Duration) {
+	passed := make(chan struct{})
+	c.lock()
+	stop := c.schedule.after(d, func() { close(passed) })
+	c.mu.Unlock()
+	select {
+	case <-passed:
+	case <-ctx.Done():
+		c.lock()
+		stop()
+		c.mu.Unlock()
+	}
 }
 
 // newest is the newest state of the store.

@@ -103,6 +103,7 @@ func (r *Replica) serveCustom(set *schema.Set) {
 		Unlocks:   func() bool { return r.cluster.conversions.unlocks },
 		Outside:   r.cluster.outside,
 		After:     r.cluster.schedule.after,
+		Wait:      r.cluster.wait,
 	}
 	r.server.Serving = r.serving
 	decoder.Meta = set.Named(crd.ObjectMeta)

@@ -1,6 +1,7 @@
 package admission
 
 import (
+	"context"
 	"slices"
 	"time"
 
@@ -37,6 +38,9 @@ type Host struct {
 	Together func(calls []func())
 	// After calls f after d of the Cluster's time; stop takes that back.
 	After func(d time.Duration, f func()) (stop func())
+	// Wait returns when d of the Cluster's time has passed, or the context ends. It is called without the Cluster's lock.
+	// nil: nobody can wait.
+	Wait func(ctx context.Context, d time.Duration)
 }
 
 // version returns obj, in the hub version of the write, as the definition d shows it. Both are versions of one resource.

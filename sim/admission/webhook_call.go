@@ -1,29 +1,21 @@
 package admission
 
 import (
-	"bytes"
 	"context"
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"io"
-	"net/url"
-	"strconv"
-	"strings"
 	"time"
 
-	"github.com/kubesim/kubesim/sim/http"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
 	"github.com/kubesim/kubesim/sim/schema"
+	hooks "github.com/kubesim/kubesim/sim/webhook"
 )
 
 // Handler answers an AdmissionReview in place of a server. It gets the review as JSON and returns it, or another one,
 // with a response; uid, kind and apiVersion are filled in.
 type Handler func(review map[string]any) map[string]any
-
-// responseMax is how much of a webhook's answer is read.
-const responseMax = 8 << 20
 
 // askAll sends the reviews, without the Cluster's lock, and waits for the answers. Handlers are asked one after the other,
 // servers at the same time where the Host can do that.
@@ -77,27 +69,6 @@ func filledIn(answer, review object.Object) object.Object {
 	return answer
 }
 
-// address returns the URL of a webhook: its own, or that of its service.
-func (h *webhook) address() string {
-	address := h.String("clientConfig", "url")
-	if service := object.Object(h.Map("clientConfig", "service")); service != nil {
-		port, ok := service.Int("port")
-		if !ok {
-			port = 443
-		}
-		address = fmt.Sprintf("https://%s.%s.svc:%d/%s", service.String("name"), service.String("namespace"), port,
-			strings.TrimPrefix(service.String("path"), "/"))
-	}
-	u, err := url.Parse(address)
-	if err != nil {
-		return address
-	}
-	query := u.Query()
-	query.Set("timeout", h.timeout().String())
-	u.RawQuery = query.Encode()
-	return u.String()
-}
-
 func (h *webhook) timeout() time.Duration {
 	seconds, ok := h.Int("timeoutSeconds")
 	if !ok {
@@ -109,83 +80,29 @@ func (h *webhook) timeout() time.Duration {
 // post returns what carries the review to the webhook's URL. The timeoutSeconds of the Cluster's time begin now; stop
 // ends them.
 func (w *webhooks) post(c *call) (ask, stop func()) {
-	fail := func(err error) { c.err = callFailure{fmt.Errorf("failed to call webhook: %w", err)} }
-	address := c.hook.address()
+	config := object.Object(c.hook.Map("clientConfig"))
+	address, review := hooks.Address(config, c.hook.timeout()), object.JSON(map[string]any(c.review))
 	if w.host.Transport == nil {
-		fail(fmt.Errorf("Post %q: kubesim has no transport for webhooks: register a handler or set one", address))
+		c.err = callFailure{fmt.Errorf("failed to call webhook: Post %q: kubesim has no transport for webhooks: register a handler or set one", address)}
 		return nil, nil
 	}
 	ctx, cancel := context.WithCancelCause(context.Background())
-	body := bytes.NewReader(object.JSON(map[string]any(c.review)))
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, address, body)
-	if err != nil {
-		cancel(nil)
-		fail(err)
-		return nil, nil
-	}
-	request.Header.Set("Content-Type", "application/json")
-	request.Header.Set("Accept", "application/json, */*")
-	request.Header.Set("User-Agent", "kube-apiserver-admission")
 	stop = func() { cancel(nil) }
 	if w.host.After != nil {
 		forget := w.host.After(c.hook.timeout(), func() { cancel(context.DeadlineExceeded) })
 		stop = func() { forget(); cancel(nil) }
 	}
+	client := hooks.Client{Transport: w.host.Transport, Wait: w.host.Wait}
 	return func() {
-		code, data, err := carry(w.host.Transport, request)
-		if err == nil {
-			if c.answer, err = readAnswer(code, data); err != nil {
-				fail(err)
-			}
+		var err error
+		if c.answer, err = client.Ask(ctx, address, hooks.Bundle(config), review); err == nil {
 			return
 		}
-		if cause := context.Cause(ctx); cause != nil && errors.Is(err, context.Canceled) {
-			err = cause
-		}
 		if c.noService != "" && errors.Is(err, ErrNoTransport) {
-			err = fmt.Errorf("service %q not found", c.noService)
+			err = fmt.Errorf("Post %q: service %q not found", address, c.noService)
 		}
-		fail(fmt.Errorf("Post %q: %w", address, err))
+		c.err = callFailure{fmt.Errorf("failed to call webhook: %w", err)}
 	}, stop
-}
-
-// carry returns the answer to a request.
-func carry(transport http.RoundTripper, request *http.Request) (code int, body []byte, err error) {
-	response, err := transport.RoundTrip(request)
-	if err != nil {
-		return 0, nil, err
-	}
-	defer response.Body.Close()
-	body, err = io.ReadAll(io.LimitReader(response.Body, responseMax))
-	return response.StatusCode, body, err
-}
-
-// readAnswer reads the body of a webhook's answer, or says what is wrong with its code, in the words of the client that
-// the real server uses.
-func readAnswer(code int, body []byte) (object.Object, error) {
-	answer, err := object.Parse(body)
-	if code >= 200 && code <= 206 {
-		if err != nil {
-			return nil, fmt.Errorf("couldn't get version/kind; json parse error: %w", err)
-		}
-		return answer, nil
-	}
-	if err == nil && answer.Kind() == "Status" && answer.String("message") != "" {
-		return nil, errors.New(answer.String("message"))
-	}
-	switch text := strings.TrimSpace(string(body)); {
-	case code == http.StatusNotFound:
-		return nil, errors.New("the server could not find the requested resource")
-	case code == http.StatusUnauthorized:
-		return nil, errors.New("the server has asked for the client to provide credentials")
-	case code == http.StatusForbidden:
-		return nil, errors.New(text)
-	case code == http.StatusBadRequest:
-		return nil, errors.New("the server rejected our request for an unknown reason")
-	case code >= http.StatusInternalServerError:
-		return nil, fmt.Errorf("an error on the server (%s) has prevented the request from succeeding", strconv.Quote(text))
-	}
-	return nil, fmt.Errorf("the server responded with the status code %d but did not return more information", code)
 }
 
 // verify returns the response of an answer, if it is one to the review with the uid.

@@ -89,7 +89,11 @@ func (c *call) document(a *discovery.Answer) {
 		c.fail(a.Status)
 		return
 	}
-	c.finish(a.Code, a.Body)
+	if a.Negotiated {
+		c.finish(a.Code, a.Body)
+		return
+	}
+	c.answer(a.Code, a.Body)
 }
 
 // write answers with a body in the negotiated format.
@@ -98,8 +102,8 @@ func (c *call) write(code int, body []byte) {
 	c.finish(code, body)
 }
 
+// finish answers with a negotiated body, compressed when the client takes that and it is long.
 func (c *call) finish(code int, body []byte) {
-	c.addWarnings()
 	if compressed, ok := codec.Compress(body, c.q.Header.Get("Accept-Encoding")); ok {
 		body = compressed
 		c.header.Set("Content-Encoding", "gzip")
@@ -110,6 +114,7 @@ func (c *call) finish(code int, body []byte) {
 
 // answer ends the call. The answer of a HEAD has no body.
 func (c *call) answer(code int, body []byte) {
+	c.addWarnings()
 	if c.q.Method == http.MethodHead {
 		body = nil
 	}

@@ -1,6 +1,7 @@
 package codec
 
 import (
+	"bytes"
 	"strings"
 
 	"github.com/kubesim/kubesim/sim/object"
@@ -24,6 +25,30 @@ func DecodeYAML(data []byte, t *schema.Type) (obj object.Object, strict []string
 
 // YAMLToJSON returns the first document of a YAML text as JSON; the last of repeated keys wins.
 func YAMLToJSON(data []byte) ([]byte, error) { return yaml.YAMLToJSON(data) }
+
+// Answered reads an object that another server has answered with: JSON, or YAML if it does not begin as an object of
+// JSON does. Only its kind and apiVersion are checked.
+func Answered(data []byte) (object.Object, error) {
+	if !bytes.HasPrefix(bytes.TrimSpace(data), []byte("{")) {
+		text, err := YAMLToJSON(data)
+		if err != nil {
+			return nil, err
+		}
+		data = text
+	}
+	if _, err := typeMeta(string(data)); err != nil {
+		return nil, err
+	}
+	v, err := object.ParseValue(data)
+	if err != nil {
+		return nil, err
+	}
+	m, ok := v.(map[string]any)
+	if !ok { // null
+		m = map[string]any{}
+	}
+	return m, nil
+}
 
 // repeatedKeys returns the complaint of the YAML library about keys that are there twice.
 func repeatedKeys(data []byte) []string {

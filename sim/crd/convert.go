@@ -3,7 +3,6 @@ package crd
 import (
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/metadata"
@@ -149,17 +148,4 @@ func reviewVersion(accepted []string) (string, error) {
 		}
 	}
 	return "", errors.New("no supported conversion review versions")
-}
-
-// serviceURL returns where the webhook of a clientConfig listens.
-func serviceURL(config object.Object) string {
-	if address := config.String("url"); address != "" {
-		return address
-	}
-	port, ok := config.Int("service", "port")
-	if !ok {
-		port = 443
-	}
-	host := config.String("service", "name") + "." + config.String("service", "namespace") + ".svc"
-	return fmt.Sprintf("https://%s:%d/%s", host, port, strings.TrimPrefix(config.String("service", "path"), "/"))
 }

@@ -1,6 +1,7 @@
 package crd
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"time"
@@ -33,6 +34,9 @@ type Server struct {
 	Outside func(f func())
 	// After calls f after a time of the Cluster's clock; stop takes that back. nil: webhooks take as long as they like.
 	After func(d time.Duration, f func()) (stop func())
+	// Wait returns when a time of the Cluster's clock has passed, or the context ends. It is called without the Cluster's
+	// lock. nil: nobody can wait.
+	Wait func(ctx context.Context, d time.Duration)
 
 	definitions map[string]*definition
 	kinds       map[schema.GVK]*served // of the decoder

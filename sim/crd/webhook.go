@@ -1,20 +1,15 @@
 package crd
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"time"
 
-	"github.com/kubesim/kubesim/sim/http"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/schema"
+	"github.com/kubesim/kubesim/sim/webhook"
 )
-
-// answerMax is the greatest size of a webhook's answer.
-const answerMax = 8 << 20
 
 // review asks the conversion webhook of the definition (CustomResourceDefinition documentation, "Webhook conversion").
 //
@@ -66,48 +61,27 @@ func (d *definition) ask(obj object.Object, apiVersion string) (object.Object, e
 // askMax is how long a conversion webhook may take.
 const askMax = 30 * time.Second
 
-// post sends a review and returns the answer's body. It waits without the Cluster's lock where the Server can do so, and
-// as long as askMax of the Cluster's time.
-func (d *definition) post(body []byte) (data []byte, err error) {
+// post sends a review and returns the answer. It waits without the Cluster's lock where the Server can do so, and as long
+// as askMax of the Cluster's time.
+func (d *definition) post(body []byte) (answer object.Object, err error) {
 	if d.server.Transport == nil {
 		return nil, errors.New("kubesim: there is no transport for conversion webhooks: register a conversion function or set one")
 	}
+	config := object.Object(d.conversion.Map("webhook", "clientConfig"))
 	ctx, cancel := context.WithCancelCause(context.Background())
 	defer cancel(nil)
-	address := serviceURL(d.conversion.Map("webhook", "clientConfig")) + "?timeout=30s"
-	q, err := http.NewRequestWithContext(ctx, http.MethodPost, address, bytes.NewReader(body))
-	if err != nil {
-		return nil, err
-	}
-	q.Header.Set("Content-Type", "application/json")
-	q.Header.Set("Accept", "application/json, */*")
 	if d.server.After != nil {
 		stop := d.server.After(askMax, func() { cancel(context.DeadlineExceeded) })
 		defer stop()
 	}
-	code := 0
-	d.server.outside(func() { code, data, err = carry(d.server.Transport, q) })
-	if err != nil {
-		if cause := context.Cause(ctx); cause != nil && errors.Is(err, context.Canceled) {
-			err = cause
-		}
-		return nil, fmt.Errorf("Post %q: %w", address, err)
+	client := webhook.Client{Transport: d.server.Transport}
+	if d.server.Unlocks != nil && d.server.Unlocks() {
+		client.Wait = d.server.Wait
 	}
-	if code < 200 || code > 206 {
-		return nil, errors.New("the server rejected our request for an unknown reason")
-	}
-	return data, nil
-}
-
-// carry returns the answer to a request.
-func carry(transport http.RoundTripper, q *http.Request) (code int, data []byte, err error) {
-	a, err := transport.RoundTrip(q)
-	if err != nil {
-		return 0, nil, err
-	}
-	defer a.Body.Close()
-	data, err = io.ReadAll(io.LimitReader(a.Body, answerMax))
-	return a.StatusCode, data, err
+	d.server.outside(func() {
+		answer, err = client.Ask(ctx, webhook.Address(config, askMax), webhook.Bundle(config), body)
+	})
+	return answer, err
 }
 
 // outside calls f without the Cluster's lock, where that can be given back.
@@ -120,11 +94,7 @@ func (s *Server) outside(f func()) {
 }
 
 // readReview returns the converted objects of an answer.
-func readReview(data []byte, version, uid string) ([]any, error) {
-	answer, err := object.Parse(data)
-	if err != nil {
-		return nil, err
-	}
+func readReview(answer object.Object, version, uid string) ([]any, error) {
 	want := schema.GVK{Group: "apiextensions.k8s.io", Version: version, Kind: "ConversionReview"}
 	if got := schema.ParseGVK(answer.APIVersion(), answer.Kind()); got != want && version == "v1" {
 		return nil, fmt.Errorf("expected webhook response of %v, got %v", want, got)

@@ -73,12 +73,15 @@ type Request struct {
 
 // Answer is the answer to a Request. Either Status is set, to be printed in the format that the client accepts, or
 // Body, which is final. Header holds what differs from the headers of every answer; a Cache-Control in it replaces
-// theirs.
+// theirs, and a Body that is encoded already says so in it.
 type Answer struct {
 	Code   int
 	Header http.Header
 	Body   []byte
 	Status *status.Status
+
+	// Negotiated answers are written as those of resources are: compressed when they are long. Nobody compresses others.
+	Negotiated bool
 }
 
 // Serve answers a request. It returns false when the path is not one of discovery's.
@@ -147,7 +150,7 @@ func negotiate(r *Request, o codec.Options) (codec.Format, *status.Status) {
 
 // document answers with a document of a kind, kept under the key, in the format that was agreed on.
 func (d *Documents) document(f codec.Format, key string, kind schema.GVK, build func() object.Object) *Answer {
-	a := &Answer{Code: http.StatusOK, Header: http.Header{"Content-Type": {f.ContentType}}}
+	a := &Answer{Code: http.StatusOK, Header: http.Header{"Content-Type": {f.ContentType}}, Negotiated: true}
 	if f.Media == codec.Protobuf {
 		obj := build()
 		raw := codec.AppendProto(nil, obj, d.o.Schema.Kind(kind))

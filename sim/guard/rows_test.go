@@ -15,6 +15,7 @@ var rows = [][]string{
 	{"sim/mvcc", "sim/schema", "sim/checker"},
 	{"sim/resource", "sim/patch", "sim/cel"},
 	{"sim/codec", "sim/crd/structural"},
+	{"sim/webhook"},
 	{"sim/fieldmanager", "sim/watchcache", "sim/builtin", "sim/crd", "sim/admission", "sim/auth"},
 	{"sim/registry"},
 	{"sim/discovery/openapi"},

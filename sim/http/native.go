@@ -22,3 +22,8 @@ var (
 	NewRequest            = http.NewRequest
 	NewRequestWithContext = http.NewRequestWithContext
 )
+
+// Do carries a request and follows redirects, as a Client of net/http does.
+func Do(transport RoundTripper, q *Request) (*Response, error) {
+	return (&http.Client{Transport: transport}).Do(q)
+}

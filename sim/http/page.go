@@ -118,6 +118,9 @@ type RoundTripper interface {
 	RoundTrip(*Request) (*Response, error)
 }
 
+// Do carries a request. Nobody redirects it there.
+func Do(transport RoundTripper, q *Request) (*Response, error) { return transport.RoundTrip(q) }
+
 // ResponseWriter takes an answer.
 type ResponseWriter interface {
 	Header() Header

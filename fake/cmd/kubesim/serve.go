@@ -59,6 +59,9 @@ Time and chance:
                         but for POST /sim/v1/clock/advance?d=5m
   --seed N              decides uids and generated names (default 1)
 
+Webhooks of stored configurations and definitions are asked over the network: their caBundle is trusted, and a service
+is reached at its cluster IP, or where its externalName says.
+
 The first line on stdout is "serving URL", one such line for each replica; everything is ready then. Below URL/sim/v1/
 the simulator is moved:
 
@@ -191,6 +194,8 @@ func (p program) serve(ctx context.Context, args []string) error {
 		return err
 	}
 	defer srv.Close()
+	srv.AdmitThrough(srv.Network())
+	srv.ConvertThrough(srv.Network())
 	if err := srv.Load(f.loads...); err != nil {
 		return fmt.Errorf("serve: --load: %w", err)
 	}
