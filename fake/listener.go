@@ -49,6 +49,14 @@ func (s *Server) Listen(o ListenOptions) (*Listener, error) {
 	if err != nil {
 		return nil, fmt.Errorf("kubesim: cannot listen on %s: %w", o.Address, err)
 	}
+	roots, err := s.clientCAs()
+	if err != nil {
+		socket.Close()
+		return nil, err
+	}
+	if roots != nil {
+		handler = certifying(handler, roots, s.cluster.Clock().Now)
+	}
 	l := &Listener{url: "http://" + socket.Addr().String(), server: &http.Server{Handler: handler, ReadHeaderTimeout: time.Minute}}
 	if o.TLS {
 		certificate, ca, err := selfSigned(socket.Addr())
@@ -58,6 +66,9 @@ func (s *Server) Listen(o ListenOptions) (*Listener, error) {
 		}
 		l.ca, l.url = ca, "https://"+socket.Addr().String()
 		l.server.TLSConfig = &tls.Config{Certificates: []tls.Certificate{certificate}, NextProtos: []string{"h2", "http/1.1"}}
+		if roots != nil {
+			l.server.TLSConfig.ClientAuth, l.server.TLSConfig.ClientCAs = tls.RequestClientCert, roots
+		}
 		socket = tls.NewListener(socket, l.server.TLSConfig)
 	}
 	go func() {

@@ -41,6 +41,12 @@ type Options struct {
 	Auth auth.Mode
 	// Tokens are the bearer tokens of auth.RBAC. nil: auth.DefaultTokens.
 	Tokens []auth.Token
+	// ClientCA are the certificates, PEM, of those who sign the certificates of clients: with auth.RBAC, whoever shows a
+	// listener with TLS one of theirs is the user that it names. nil: certificates say nothing.
+	ClientCA []byte
+	// Plugins are names of admission plugins that run beside those that kube-apiserver runs and a server without controllers
+	// can do with: ServiceAccount is one, for which a service account "default" must be in the namespace of every pod.
+	Plugins []string
 	// Replicas are the API servers over one store: Server.Replica does things to them, Server.Route leads clients to them.
 	// Empty: one of the newest version.
 	Replicas []ReplicaOptions
@@ -100,7 +106,7 @@ func New(options ...Options) (*Server, error) {
 	if o.Clock == nil {
 		o.Clock = clock.NewManual(clock.Epoch())
 	}
-	cluster, err := sim.New(sim.Options{Clock: o.Clock, Seed: o.Seed, Auth: o.Auth, Tokens: o.Tokens,
+	cluster, err := sim.New(sim.Options{Clock: o.Clock, Seed: o.Seed, Auth: o.Auth, Tokens: o.Tokens, Plugins: o.Plugins,
 		Replicas: o.Replicas, Trace: o.traceOptions(), Replay: o.Replay})
 	if err != nil {
 		return nil, err

@@ -50,7 +50,7 @@ func (o Options) load() (*Server, error) {
 
 // adopt takes over what a Cluster was made with.
 func (o *Options) adopt(from sim.Options) {
-	o.Seed, o.Auth, o.Tokens, o.Replicas = from.Seed, from.Auth, from.Tokens, from.Replicas
+	o.Seed, o.Auth, o.Tokens, o.Plugins, o.Replicas = from.Seed, from.Auth, from.Tokens, from.Plugins, from.Replicas
 	o.Trace, o.Replay = from.Trace.Keep, from.Replay
 	o.tail = !from.Trace.Hash
 }

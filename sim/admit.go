@@ -89,7 +89,7 @@ func (r *Replica) admit(reg *registry.Registry, table *resource.Table, who *auth
 	h.Outside = c.outside
 	h.Together = c.webhooks.callAll
 	h.Wait = c.wait
-	reg.Admission = admission.New(h, may(who))
+	reg.Admission = admission.New(h, may(who), c.options.Plugins...)
 	reg.Removed = func(d *resource.Definition, item *resource.Item) {
 		ctx := &resource.Context{Now: c.now(), Definition: d, Namespace: item.Namespace, Name: item.Name, Objects: reg.Reader()}
 		if item.Namespace != "" {

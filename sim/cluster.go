@@ -20,10 +20,12 @@ package sim
 import (
 	"context"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/kubesim/kubesim/clock"
+	"github.com/kubesim/kubesim/sim/admission"
 	"github.com/kubesim/kubesim/sim/apiserver"
 	"github.com/kubesim/kubesim/sim/auth"
 	"github.com/kubesim/kubesim/sim/fault"
@@ -42,6 +44,8 @@ type Options struct {
 	Auth auth.Mode
 	// Tokens are the bearer tokens of auth.RBAC. nil: auth.DefaultTokens.
 	Tokens []auth.Token
+	// Plugins are names of admission plugins that run beside those of admission.New, of admission.Optional.
+	Plugins []string
 	// Replicas are the API servers. Empty: one of the newest version.
 	Replicas []ReplicaOptions
 	// Trace says what the record of everything that happens keeps. The zero value keeps nothing and costs nothing.
@@ -89,6 +93,9 @@ func New(o Options) (*Cluster, error) {
 	made, err := profiles(o.Replicas)
 	if err != nil {
 		return nil, fmt.Errorf("kubesim: %w", err)
+	}
+	if name := admission.Unknown(o.Plugins); name != "" {
+		return nil, fmt.Errorf("kubesim: there is no admission plugin %q to add: there are %s", name, strings.Join(admission.Optional, ", "))
 	}
 	if o.Clock == nil {
 		o.Clock = clock.NewManual(clock.Epoch())

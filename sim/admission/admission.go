@@ -75,8 +75,22 @@ func Default(may Authorize) Chain {
 	}
 }
 
-// New returns the plugins that kube-apiserver runs by default, with those that need a host, in its order.
-func New(h *Host, may Authorize) Chain {
+// Optional are the names of the plugins that New adds when they are asked for.
+var Optional = []string{"ServiceAccount"}
+
+// Unknown returns a name that is not in Optional, "" when all are.
+func Unknown(names []string) string {
+	for _, name := range names {
+		if !slices.Contains(Optional, name) {
+			return name
+		}
+	}
+	return ""
+}
+
+// New returns the plugins that kube-apiserver runs by default, with those that need a host, in its order, and those among
+// Optional that are named: kube-apiserver runs them, too, but a server without controllers cannot.
+func New(h *Host, may Authorize, optional ...string) Chain {
 	c := Default(may)
 	after := func(name string, plugins ...Plugin) {
 		for i := range c {
@@ -87,6 +101,9 @@ func New(h *Host, may Authorize) Chain {
 		}
 	}
 	after("NamespaceLifecycle", LimitRanger())
+	if slices.Contains(optional, "ServiceAccount") {
+		after("LimitRanger", ServiceAccount())
+	}
 	after("TaintNodesByCondition", PodSecurity())
 	return append(c, MutatingAdmissionPolicy(h), MutatingAdmissionWebhook(h), ValidatingAdmissionPolicy(h),
 		ValidatingAdmissionWebhook(h), ResourceQuota(h.Write))

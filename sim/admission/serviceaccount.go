@@ -21,8 +21,8 @@ const (
 )
 
 // ServiceAccount gives pods a service account, which must exist, and mounts its token into their containers (Kubernetes
-// documentation, "Configure Service Accounts for Pods"). It is not among the plugins of New: without the controllers
-// that make service accounts no pod could be created. Put it after LimitRanger.
+// documentation, "Configure Service Accounts for Pods"). It is one of Optional: without the controllers that make
+// service accounts no pod could be created.
 func ServiceAccount() Plugin {
 	return Plugin{Name: "ServiceAccount", Mutate: setServiceAccount, Validate: checkServiceAccount}
 }

@@ -57,6 +57,8 @@ type Request struct {
 	Query  url.Values
 	Header http.Header
 
+	Certificate *auth.Certificate // of the client; nil: it showed none
+
 	Body         []byte // at most one byte more than a server accepts
 	BodyError    error  // what went wrong while the body was read
 	BodyExpected bool   // the request came with a body, or with a length of one
@@ -172,7 +174,7 @@ func (c *call) checkTimeout() *status.Status {
 }
 
 func (c *call) authenticate() *status.Status {
-	user, s := c.s.Auth.Authenticate(c.q.Header)
+	user, s := c.s.Auth.Authenticate(c.q.Header, c.q.Certificate)
 	if s != nil {
 		return s
 	}

@@ -37,6 +37,7 @@ type options struct {
 	Seed     uint64
 	Auth     auth.Mode
 	Tokens   []auth.Token
+	Plugins  []string
 	Replicas []sim.ReplicaOptions
 	Trace    trace.Options
 	Replay   []fault.Decision

@@ -1,7 +1,7 @@
 // Package auth decides who sends a request and whether they may.
 //
-//	Authorization: Bearer …  ─ Authenticate ─▶ User ─ Impersonate ─▶ User ─ Authorize(Attributes) ─▶ allowed, reason
-//	                               │ 401                 │ 403                    │
+//	certificate,             ─ Authenticate ─▶ User ─ Impersonate ─▶ User ─ Authorize(Attributes) ─▶ allowed, reason
+//	Authorization: Bearer …        │ 401                 │ 403                    │
 //	                          tokens of New        impersonate verbs       ClusterRoleBindings of every namespace,
 //	                                                                       then RoleBindings of the request's
 //
@@ -23,7 +23,7 @@ type Mode int
 
 const (
 	AlwaysAllow Mode = iota // every request is cluster-admin, whatever credentials it carries
-	RBAC                    // bearer tokens, anonymous requests and role-based access control
+	RBAC                    // certificates, bearer tokens, anonymous requests and role-based access control
 )
 
 // Token is a bearer token and the user who holds it. Every holder is in system:authenticated beside the given groups.
@@ -74,14 +74,23 @@ func DefaultTokens() []Token {
 	}
 }
 
-// Authenticate returns the user of a request with the header: the holder of the bearer token, 401 for a token nobody
-// holds, system:anonymous without a bearer token. Under AlwaysAllow everybody is kubernetes-admin.
-func (a *Auth) Authenticate(h http.Header) (resource.User, *status.Status) {
+// Authenticate returns the user of a request with the header, from a client that showed a certificate or nil: the subject
+// of the certificate, else the holder of the bearer token, 401 for a token that nobody holds or a certificate that nobody
+// trusts, and system:anonymous without either. Under AlwaysAllow everybody is kubernetes-admin.
+func (a *Auth) Authenticate(h http.Header, shown *Certificate) (resource.User, *status.Status) {
 	if a.mode == AlwaysAllow {
 		return resource.User{Name: "kubernetes-admin", Groups: []string{masters, authenticated}}, nil
 	}
+	if shown != nil && shown.Trusted && shown.User.Name != "" {
+		u := shown.User
+		u.Groups = withGroup(u.Groups, authenticated)
+		return u, nil
+	}
 	token := bearer(h.Get("Authorization"))
-	if token == "" {
+	switch {
+	case token == "" && shown != nil && !shown.Trusted:
+		return resource.User{}, status.Unauthorized()
+	case token == "":
 		return resource.User{Name: anonymous, Groups: []string{unauthenticated}}, nil
 	}
 	u, good, err := a.holder(token, []string{audience})

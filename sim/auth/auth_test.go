@@ -64,7 +64,7 @@ func TestAuthenticate(t *testing.T) {
 	} {
 		t.Run(c.header, func(t *testing.T) {
 			is := is.New(t)
-			u, s := a.Authenticate(http.Header{"Authorization": {c.header}})
+			u, s := a.Authenticate(http.Header{"Authorization": {c.header}}, nil)
 			if c.code != 0 {
 				is.Equal(string(s.JSON()), `{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure",`+
 					`"message":"Unauthorized","reason":"Unauthorized","code":401}`) // as the real server says it
@@ -79,15 +79,15 @@ func TestAuthenticate(t *testing.T) {
 func TestUsers(t *testing.T) {
 	is := is.New(t)
 	a := New(RBAC, nil)
-	u, _ := a.Authenticate(http.Header{"Authorization": {"Bearer alicetoken"}})
+	u, _ := a.Authenticate(http.Header{"Authorization": {"Bearer alicetoken"}}, nil)
 	is.Equal(u, alice) // groups of the token and system:authenticated
-	u, _ = a.Authenticate(http.Header{})
+	u, _ = a.Authenticate(http.Header{}, nil)
 	is.Equal(u, resource.User{Name: anonymous, Groups: []string{unauthenticated}})
-	u, s := New(AlwaysAllow, nil).Authenticate(http.Header{"Authorization": {"Bearer nope"}})
+	u, s := New(AlwaysAllow, nil).Authenticate(http.Header{"Authorization": {"Bearer nope"}}, nil)
 	is.Equal(s, nil)                                                                               // AlwaysAllow looks at no credentials
 	is.Equal(u, resource.User{Name: "kubernetes-admin", Groups: []string{masters, authenticated}}) // everybody is the administrator
 	is.Equal(DefaultTokens()[1].User.Groups, []string{"dev"})                                      // New leaves the given tokens alone
-	own, s := New(RBAC, []Token{{"t", resource.User{Name: "u"}}}).Authenticate(http.Header{"Authorization": {"Bearer t"}})
+	own, s := New(RBAC, []Token{{"t", resource.User{Name: "u"}}}).Authenticate(http.Header{"Authorization": {"Bearer t"}}, nil)
 	is.Equal(s, nil)
 	is.Equal(own.Name, "u") // tokens that are given replace the default ones
 }

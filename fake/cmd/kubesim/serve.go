@@ -13,7 +13,6 @@ import (
 	"github.com/kubesim/kubesim/clock"
 	"github.com/kubesim/kubesim/fake"
 	"github.com/kubesim/kubesim/sim/auth"
-	"github.com/kubesim/kubesim/sim/resource"
 )
 
 // flags are the flags of kubesim serve.
@@ -23,7 +22,8 @@ type flags struct {
 	web, webListen                  string
 	tls                             bool
 	seed                            uint64
-	tokens                          tokens
+	users                           users
+	plugins                         []string
 	loads                           []string
 	count                           int
 	replicas                        replicas
@@ -53,6 +53,13 @@ Who may do what:
   --auth none|rbac      none: every request is cluster-admin (default); rbac: bearer tokens and RBAC decide
   --token [USER=]TOKEN  with --auth rbac: a bearer token of the administrator, or of USER; may be repeated.
                         Unless replaced, admintoken (system:masters) and alicetoken (alice, no rights) are there
+  --token-auth-file FILE
+                        with --auth rbac: more tokens, a line each: token,user,uid,"group1,group2". No others than these
+                        and those of --token are there then
+  --client-ca-file FILE with --auth rbac and --tls: clients that show a certificate which one of those in FILE has
+                        signed are who it names: its common name, its organizations as groups
+  --enable-admission-plugins NAME,NAME
+                        ServiceAccount: pods need a service account, as where controllers make them
   --allow-privileged    containers may be privileged (default true; =false refuses them, as kube-apiserver does when
                         it is not told otherwise)
 
@@ -107,6 +114,8 @@ func parseFlags(args []string) (*flags, error) {
 		return nil, usagef("serve: say --replicas or --replica, not both")
 	case f.webListen != "" && f.web == "":
 		return nil, usagef("serve: --web-listen says where a page is served: say with --web DIR which one")
+	case f.users.clientCA != "" && !f.tls:
+		return nil, usagef("serve: --client-ca-file: clients show certificates over TLS only: say --tls, too")
 	case f.auth != "none" && f.auth != "rbac":
 		return nil, usagef("serve: --auth %q: use none or rbac", f.auth)
 	}
@@ -119,7 +128,13 @@ func (f *flags) set() *flag.FlagSet {
 	set.SetOutput(io.Discard) // errors and help are printed by the caller
 	set.StringVar(&f.listen, "listen", "127.0.0.1:0", "")
 	set.BoolVar(&f.tls, "tls", false, "")
-	set.Var(&f.tokens, "token", "")
+	set.Var(&f.users.tokens, "token", "")
+	set.StringVar(&f.users.file, "token-auth-file", "", "")
+	set.StringVar(&f.users.clientCA, "client-ca-file", "", "")
+	set.Func("enable-admission-plugins", "", func(names string) error {
+		f.plugins = append(f.plugins, strings.Split(names, ",")...)
+		return nil
+	})
 	set.StringVar(&f.kubeconfig, "kubeconfig", "", "")
 	set.Func("load", "", func(file string) error { f.loads = append(f.loads, file); return nil })
 	set.StringVar(&f.archive, "archive", "", "")
@@ -134,53 +149,29 @@ func (f *flags) set() *flag.FlagSet {
 	return set
 }
 
-// tokens is the value of --token.
-type tokens []auth.Token
-
-func (t *tokens) String() string { return "" }
-
-// Set adds TOKEN of an administrator or USER=TOKEN.
-func (t *tokens) Set(text string) error {
-	user, token, named := strings.Cut(text, "=")
-	if !named && text != "" {
-		*t = append(*t, auth.Token{Token: text, User: resource.User{Name: "admin", Groups: []string{"system:masters"}}})
-		return nil
-	}
-	if user == "" || token == "" {
-		return errors.New("say TOKEN or USER=TOKEN")
-	}
-	*t = append(*t, auth.Token{Token: token, User: resource.User{Name: user}})
-	return nil
-}
-
 // traceMax is how many records GET /sim/v1/trace goes back.
 const traceMax = 10_000
 
-func (f *flags) options() fake.Options {
-	o := fake.Options{Seed: f.seed, Clock: clock.System{}, Replicas: f.replicaOptions()}
+func (f *flags) options() (fake.Options, error) {
+	o := fake.Options{Seed: f.seed, Clock: clock.System{}, Plugins: f.plugins, Replicas: f.replicaOptions()}
 	if f.clock == "manual" {
 		o.Clock = nil
 	}
 	if f.auth == "rbac" {
 		o.Auth = auth.RBAC
-		o.Tokens = f.allTokens()
-	}
-	return o
-}
-
-// allTokens adds the default tokens that are not given: a token on the command line replaces that of the same user.
-func (f *flags) allTokens() []auth.Token {
-	all := append([]auth.Token(nil), f.tokens...)
-	for _, d := range auth.DefaultTokens() {
-		given := false
-		for _, t := range f.tokens {
-			given = given || t.User.Name == d.User.Name || t.Token == d.Token
+		if err := f.users.read(); err != nil {
+			return o, fmt.Errorf("serve: --token-auth-file: %w", err)
 		}
-		if !given {
-			all = append(all, d)
-		}
+		o.Tokens = f.users.all()
 	}
-	return all
+	if f.users.clientCA != "" {
+		authorities, err := os.ReadFile(f.users.clientCA)
+		if err != nil {
+			return o, fmt.Errorf("serve: --client-ca-file: %w", err)
+		}
+		o.ClientCA = authorities
+	}
+	return o, nil
 }
 
 // serve serves until the end of ctx.
@@ -210,7 +201,7 @@ func (p program) serve(ctx context.Context, args []string) error {
 	l := listeners[0]
 	token := ""
 	if f.auth == "rbac" {
-		token = f.allTokens()[0].Token
+		token = f.users.first()
 	}
 	if f.kubeconfig != "" {
 		if err := os.WriteFile(f.kubeconfig, l.KubeConfig(token), 0o600); err != nil {
@@ -233,8 +224,11 @@ func (p program) serve(ctx context.Context, args []string) error {
 		fmt.Fprintln(p.stdout, "page", page)
 	}
 	fmt.Fprintln(p.stderr, "try:", f.try(l.URL(), token))
-	if f.auth == "none" && len(f.tokens) > 0 {
-		fmt.Fprintln(p.stderr, "note: --token decides nothing without --auth rbac: every request is cluster-admin")
+	for _, note := range f.users.notes {
+		fmt.Fprintln(p.stderr, "note: --token-auth-file:", note)
+	}
+	if f.auth == "none" && f.users.given() {
+		fmt.Fprintln(p.stderr, "note: --token and certificates decide nothing without --auth rbac: every request is cluster-admin")
 	}
 	<-ctx.Done()
 	if f.archive != "" {
@@ -245,7 +239,10 @@ func (p program) serve(ctx context.Context, args []string) error {
 
 // start starts a new server, or the one in the archive.
 func (f *flags) start() (*fake.Server, error) {
-	o := f.options()
+	o, err := f.options()
+	if err != nil {
+		return nil, err
+	}
 	if f.archive != "" {
 		snapshot, err := os.ReadFile(f.archive)
 		if err != nil && !errors.Is(err, os.ErrNotExist) {

@@ -277,5 +277,5 @@ func TestTokens(t *testing.T) {
 	open := serving(t, "--token", "secret")
 	open.must("GET", configMaps, "")
 	_, stderr = open.stop()
-	is.True(strings.HasSuffix(stderr, "note: --token decides nothing without --auth rbac: every request is cluster-admin\n"))
+	is.True(strings.HasSuffix(stderr, "note: --token and certificates decide nothing without --auth rbac: every request is cluster-admin\n"))
 }

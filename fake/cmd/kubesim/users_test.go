@@ -1,0 +1,181 @@
+package main
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"math/big"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/matryer/is"
+
+	"github.com/kubesim/kubesim/sim/auth"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/resource"
+)
+
+func TestReadTokens(t *testing.T) {
+	is := is.New(t)
+	all, notes, err := readTokens(strings.NewReader("a,ann,1,\"dev,ops\"\n,nobody,2\nb,bob,3\na,eve,4\n"))
+	is.NoErr(err)
+	is.Equal(all, []auth.Token{{Token: "a", User: resource.User{Name: "eve", UID: "4"}}, {Token: "b", User: resource.User{Name: "bob", UID: "3"}}})
+	is.Equal(notes, []string{"line 2 has no token", "line 4 has a token that an earlier line has: it is now eve's"})
+
+	all, _, err = readTokens(strings.NewReader("a,ann,1,\"dev,ops\"\n"))
+	is.NoErr(err)
+	is.Equal(all[0].User.Groups, []string{"dev", "ops"})
+
+	_, _, err = readTokens(strings.NewReader("a,ann,1\n\nb,bob\n"))
+	is.Equal(err.Error(), "line 3: a token, the name of its user and his uid are needed, with commas between them: there are 2 fields")
+	_, _, err = readTokens(strings.NewReader("a,ann,1\nb,b\"ob,2\n"))
+	is.Equal(err.Error(), `parse error on line 2, column 4: bare " in non-quoted-field`)
+}
+
+// subject returns who the server takes the caller for.
+func subject(s *server) (name string, groups []string) {
+	obj := s.object("POST", "/apis/authentication.k8s.io/v1/selfsubjectreviews", `{"kind":"SelfSubjectReview","apiVersion":"authentication.k8s.io/v1"}`)
+	user := object.Object(object.Object(obj.Map("status")).Map("userInfo"))
+	return user.String("username"), object.Strings(user.List("groups"))
+}
+
+// The users of a file, and nobody else.
+func TestTokenFile(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	file := filepath.Join(t.TempDir(), "tokens.csv")
+	is.NoErr(os.WriteFile(file, []byte("root,boss,1,system:masters\nmanager,system:kube-controller-manager,2\n"), 0o600))
+	s := serving(t, "--auth", "rbac", "--token-auth-file", file)
+	s.token = "manager"
+	name, groups := subject(s)
+	is.Equal(name, "system:kube-controller-manager")
+	is.Equal(groups, []string{"system:authenticated"})
+	s.token = "root"
+	s.must("GET", configMaps, "")
+	s.token = "admintoken"
+	code, _ := s.do("GET", configMaps, "")
+	is.Equal(code, http.StatusUnauthorized) // the default tokens are not there beside those of a file
+	_, stderr := s.stop()
+	is.True(strings.Contains(stderr, "Bearer root")) // the line to try has the first token of the file
+
+	is.NoErr(os.WriteFile(file, []byte("root,boss\n"), 0o600))
+	is.True(strings.HasPrefix(failing("--auth", "rbac", "--token-auth-file", file),
+		"kubesim: serve: --token-auth-file: "+file+": line 1: a token, the name of its user"))
+	is.NoErr(os.WriteFile(file, nil, 0o600))
+	is.Equal(failing("--auth", "rbac", "--token-auth-file", file), "kubesim: serve: --token-auth-file: "+file+": there is no token in it\n")
+}
+
+// failing returns what kubesim serve says on stderr when it does not start.
+func failing(args ...string) string {
+	var stderr strings.Builder
+	program{&strings.Builder{}, &stderr}.main(context.Background(), append([]string{"serve"}, args...))
+	return stderr.String()
+}
+
+// authority signs certificates.
+type authority struct {
+	t    *testing.T
+	key  *ecdsa.PrivateKey
+	root *x509.Certificate
+	pem  []byte
+}
+
+func newAuthority(t *testing.T) *authority {
+	t.Helper()
+	a := &authority{t: t, root: &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "ca"}, IsCA: true,
+		BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour)}}
+	var der []byte
+	der, a.key = a.sign(a.root)
+	a.pem = pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
+	return a
+}
+
+// sign returns a certificate in DER, of a new key.
+func (a *authority) sign(template *x509.Certificate) ([]byte, *ecdsa.PrivateKey) {
+	a.t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	signer := a.key
+	if signer == nil {
+		signer = key
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, a.root, &key.PublicKey, signer)
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	return der, key
+}
+
+// client shows a certificate for subject that is good until a time.
+func (a *authority) client(subject pkix.Name, until time.Time, usage x509.ExtKeyUsage) *http.Client {
+	a.t.Helper()
+	der, key := a.sign(&x509.Certificate{SerialNumber: big.NewInt(2), Subject: subject, NotBefore: time.Now().Add(-time.Hour), NotAfter: until,
+		ExtKeyUsage: []x509.ExtKeyUsage{usage}})
+	transport := &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true,
+		Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}}}}
+	a.t.Cleanup(transport.CloseIdleConnections)
+	return &http.Client{Transport: transport}
+}
+
+// A certificate says who a client is if the right authority has signed it, for clients, for now; a token counts beside one
+// that is not good.
+func TestClientCertificates(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	ca, other := newAuthority(t), newAuthority(t)
+	file := filepath.Join(t.TempDir(), "ca.crt")
+	is.NoErr(os.WriteFile(file, ca.pem, 0o600))
+	s := serving(t, "--auth", "rbac", "--tls", "--client-ca-file", file)
+	carol, hour := pkix.Name{CommonName: "carol", Organization: []string{"dev"}}, time.Now().Add(time.Hour)
+
+	s.client = ca.client(carol, hour, x509.ExtKeyUsageClientAuth)
+	name, groups := subject(s)
+	is.Equal(name, "carol")
+	is.Equal(groups, []string{"dev", "system:authenticated"})
+	code, text := s.do("GET", configMaps, "")
+	is.Equal(code, http.StatusForbidden)
+	is.True(strings.Contains(text, `User \"carol\" cannot list`))
+	s.token = "admintoken"
+	name, _ = subject(s)
+	is.Equal(name, "carol") // the certificate counts first
+
+	for _, c := range []*http.Client{
+		other.client(carol, hour, x509.ExtKeyUsageClientAuth),                      // nobody knows who signed it
+		ca.client(carol, time.Now().Add(-time.Minute), x509.ExtKeyUsageClientAuth), // its time is over
+		ca.client(carol, hour, x509.ExtKeyUsageServerAuth),                         // it is for servers
+	} {
+		s.client, s.token = c, ""
+		code, _ = s.do("GET", configMaps, "")
+		is.Equal(code, http.StatusUnauthorized)
+		s.token = "admintoken"
+		s.must("GET", configMaps, "")
+	}
+	s.client, s.token = ca.client(pkix.Name{}, hour, x509.ExtKeyUsageClientAuth), ""
+	code, text = s.do("GET", configMaps, "")
+	is.Equal(code, http.StatusForbidden)
+	is.True(strings.Contains(text, `User \"system:anonymous\"`)) // it names nobody
+
+	is.Equal(failing("--auth", "rbac", "--client-ca-file", file), "kubesim: serve: --client-ca-file: clients show certificates over TLS only: say --tls, too\n")
+}
+
+// With the plugin on, pods wait for their service account; a name that is none is said.
+func TestEnablePlugins(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	s := serving(t, "--enable-admission-plugins", "ServiceAccount")
+	code, text := s.do("POST", "/api/v1/namespaces/default/pods", `{"metadata":{"name":"p"},"spec":{"containers":[{"name":"c","image":"i"}]}}`)
+	is.Equal(code, http.StatusForbidden)
+	is.True(strings.Contains(text, `error looking up service account default/default: serviceaccount \"default\" not found`))
+	is.Equal(failing("--enable-admission-plugins", "Nope"), "kubesim: there is no admission plugin \"Nope\" to add: there are ServiceAccount\n")
+}

@@ -1,0 +1,128 @@
+package main
+
+import (
+	_ "embed"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// passes are the tests that pass on a real server, each time: one name per line. Written by -target real -record.
+//
+//go:embed passes.txt
+var passes string
+
+// known are the complaints of the controllers about a real server. Written by -target real -record.
+//
+//go:embed complaints.txt
+var known string
+
+// report prints how the tests ended and what is worse than with a real server, which is an error.
+func report(f flags, results map[string]string, complaints map[string]int) error {
+	fmt.Print(summary(results))
+	var lines []string
+	for _, name := range slices.Sorted(maps.Keys(results)) {
+		lines = append(lines, results[name]+"\t"+name)
+	}
+	if err := write(f.out+"/results.txt", lines); err != nil {
+		return err
+	}
+	if err := write(f.out+"/complaints.txt", slices.Sorted(maps.Keys(complaints))); err != nil {
+		return err
+	}
+	if f.record {
+		return record(results, complaints)
+	}
+	worse := 0
+	for name := range strings.Lines(passes) {
+		name = strings.TrimSuffix(name, "\n")
+		if state, ran := results[name]; ran && state != "passed" || !ran && f.focus == "" {
+			fmt.Printf("%s here, passes on a real server: %s\n", or(state, "not run"), name)
+			worse++
+		}
+	}
+	for _, line := range slices.Sorted(maps.Keys(complaints)) {
+		switch n := complaints[line]; {
+		case strings.Contains("\n"+known, "\n"+line+"\n"):
+		case n >= loop || strings.Contains(line, " cannot "):
+			fmt.Printf("%d times, and nobody says so of a real server: %s\n", n, line)
+			worse++
+		default:
+			fmt.Printf("note: %d times, and nobody has said so of a real server: %s\n", n, line)
+		}
+	}
+	if worse > 0 {
+		return fmt.Errorf("%d differences from a real server; logs and results are in %s", worse, f.out)
+	}
+	return nil
+}
+
+// record keeps what passed here too, and adds the complaints to those known. The lists of a first run are empty.
+func record(results map[string]string, complaints map[string]int) error {
+	var kept []string
+	for name, state := range results {
+		if state == "passed" && (passes == "" || strings.Contains("\n"+passes, "\n"+name+"\n")) {
+			kept = append(kept, name)
+		}
+	}
+	all := append(slices.Collect(maps.Keys(complaints)), strings.Split(strings.TrimSpace(known), "\n")...)
+	slices.Sort(kept)
+	slices.Sort(all)
+	return errors.Join(write("passes.txt", kept), write("complaints.txt", slices.Compact(all)))
+}
+
+func write(file string, lines []string) error {
+	return os.WriteFile(file, []byte(strings.TrimLeft(strings.Join(lines, "\n")+"\n", "\n")), 0o644)
+}
+
+func or(s, otherwise string) string {
+	if s == "" {
+		return otherwise
+	}
+	return s
+}
+
+// header is what klog puts before a message: level, date, time, process, file and line; message and error follow.
+var header = regexp.MustCompile(`^([WEF])\d{4} \d\d:\d\d:\d\d\.\d+ +\d+ ([a-z0-9_.]+):\d+\] ("(?:[^"\\]|\\.)*"(?: err="(?:[^"\\]|\\.)*")?|.*)`)
+
+// varying are the parts of a message that differ from run to run, and what stands for them.
+var varying = []struct {
+	part *regexp.Regexp
+	name string
+}{
+	{regexp.MustCompile(`(&|\w+\.)?\w*\{.*`), "…"}, // a printed struct
+	{regexp.MustCompile(`\\"[^"]*"`), "NAME"},
+	{regexp.MustCompile(`((?:in namespace|namespace:) )[^ ,]+`), "${1}NAME"},
+	{regexp.MustCompile(`\S*\d\S*`), "N"},
+	{regexp.MustCompile(`\b(\S+ )?[a-z0-9-]+/[a-z0-9-]+\b`), "NAME"},
+}
+
+// loop is how often somebody complains who does not get on: less may be chance, as is a conflict of two writers.
+const loop = 20
+
+// complaints are the warnings and errors in the logs of the controllers, and how often each is there.
+func (c *cluster) complaints() map[string]int {
+	found := map[string]int{}
+	for _, name := range []string{"kube-controller-manager", "kube-scheduler"} {
+		text, err := os.ReadFile(c.file(name + ".log"))
+		if err != nil {
+			continue
+		}
+		for line := range strings.Lines(string(text)) {
+			m := header.FindStringSubmatch(strings.TrimSpace(line))
+			if m == nil {
+				continue
+			}
+			message := strings.ReplaceAll(m[3], ".k8s.io", "")
+			for _, v := range varying {
+				message = v.part.ReplaceAllString(message, v.name)
+			}
+			found[name+" "+m[1]+" "+m[2]+" "+message]++
+		}
+	}
+	return found
+}

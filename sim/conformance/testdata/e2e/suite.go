@@ -1,0 +1,96 @@
+package main
+
+import (
+	"context"
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/onsi/ginkgo/v2/types"
+)
+
+// tests are the tests to run, by their names.
+//
+//go:embed tests.txt
+var tests string
+
+// test runs the tests and returns how each ended, by name: passed, failed, timedout, …
+func (c *cluster) test(ctx context.Context) (map[string]string, error) {
+	log, err := os.Create(c.file("e2e.log"))
+	if err != nil {
+		return nil, err
+	}
+	defer log.Close()
+	args := append([]string{fmt.Sprintf("--procs=%d", c.procs), "--timeout=3h", "--silence-skips", "--no-color",
+		"--json-report=report.json", "--output-dir=" + c.out}, selection(c.focus)...)
+	args = append(args, filepath.Join(c.bin, "e2e.test"), "--", "--kubeconfig="+c.kubeconfig("admin"), "--kubectl-path="+filepath.Join(c.bin, "kubectl"),
+		"--provider=skeleton", "--allowed-not-ready-nodes=-1", "--minStartupPods=0", "--dump-logs-on-failure=false")
+	p := exec.CommandContext(ctx, filepath.Join(c.bin, "ginkgo"), args...)
+	p.Stdout, p.Stderr = log, log
+	p.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	p.Cancel = func() error { return syscall.Kill(-p.Process.Pid, syscall.SIGKILL) } // with the processes that it has started
+	failed := p.Run() // it fails when a test does: the report says more
+	text, err := os.ReadFile(c.file("report.json"))
+	if err != nil {
+		return nil, fmt.Errorf("%v; see %s: %w", failed, log.Name(), err)
+	}
+	var reports []types.Report
+	if err := json.Unmarshal(text, &reports); err != nil {
+		return nil, err
+	}
+	results := map[string]string{}
+	for _, r := range reports {
+		for _, s := range r.SpecReports {
+			if s.LeafNodeType == types.NodeTypeIt && s.State != types.SpecStateSkipped && s.State != types.SpecStatePending {
+				results[s.FullText()] = s.State.String()
+			}
+		}
+	}
+	return results, nil
+}
+
+// selection are the flags of ginkgo for the tests to run: those of tests.txt, or those whose names match focus.
+func selection(focus string) (all []string) {
+	for line := range strings.Lines(tests) {
+		line = strings.TrimSpace(line)
+		if pattern, out := strings.CutPrefix(line, "- "); out {
+			all = append(all, "--skip="+pattern)
+		} else if line != "" && !strings.HasPrefix(line, "#") && focus == "" {
+			all = append(all, "--focus="+line)
+		}
+	}
+	if focus != "" {
+		all = append(all, "--focus="+focus)
+	}
+	return all
+}
+
+var sig = regexp.MustCompile(`^\[(sig-[a-z-]+)\]`)
+
+// summary is a line for each group: how many of its tests passed.
+func summary(results map[string]string) string {
+	passed, all := map[string]int{}, map[string]int{}
+	for name, state := range results {
+		group := "other"
+		if m := sig.FindStringSubmatch(name); m != nil {
+			group = m[1]
+		}
+		all[group]++
+		if state == "passed" {
+			passed[group]++
+		}
+	}
+	var b strings.Builder
+	for _, group := range slices.Sorted(maps.Keys(all)) {
+		fmt.Fprintf(&b, "%-24s %3d of %3d passed\n", group, passed[group], all[group])
+	}
+	return b.String()
+}
