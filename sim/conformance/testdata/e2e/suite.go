@@ -37,7 +37,7 @@ func (c *cluster) test(ctx context.Context) (map[string]string, error) {
 	p.Stdout, p.Stderr = log, log
 	p.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	p.Cancel = func() error { return syscall.Kill(-p.Process.Pid, syscall.SIGKILL) } // with the processes that it has started
-	failed := p.Run() // it fails when a test does: the report says more
+	failed := p.Run()                                                                // it fails when a test does: the report says more
 	text, err := os.ReadFile(c.file("report.json"))
 	if err != nil {
 		return nil, fmt.Errorf("%v; see %s: %w", failed, log.Name(), err)
