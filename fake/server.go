@@ -44,6 +44,14 @@ type Options struct {
 	// Replicas are the API servers over one store: Server.Replica does things to them, Server.Route leads clients to them.
 	// Empty: one of the newest version.
 	Replicas []ReplicaOptions
+	// Bare leaves out what API servers make when they start: cluster roles, flow schemas, the Service kubernetes and the
+	// rest. The namespaces stay.
+	Bare bool
+	// Port is where the server says that it listens, in the Service kubernetes and its endpoints. 0: 6443.
+	Port int
+	// ClientCA is a bundle of PEM certificates, as of --client-ca-file, for the ConfigMap extension-apiserver-authentication.
+	// Certificates of clients mean nothing all the same. "": there is none.
+	ClientCA string
 	// Trace is how many records of what happens are kept, and their hashes with them. 0: none, except that a test
 	// keeps the last few to print them when it fails. Below 0: none at all.
 	Trace int
@@ -101,7 +109,8 @@ func New(options ...Options) (*Server, error) {
 		o.Clock = clock.NewManual(clock.Epoch())
 	}
 	cluster, err := sim.New(sim.Options{Clock: o.Clock, Seed: o.Seed, Auth: o.Auth, Tokens: o.Tokens,
-		Replicas: o.Replicas, Trace: o.traceOptions(), Replay: o.Replay})
+		Replicas: o.Replicas, Bare: o.Bare, Port: o.Port, ClientCA: o.ClientCA,
+		Trace: o.traceOptions(), Replay: o.Replay})
 	if err != nil {
 		return nil, err
 	}

@@ -38,6 +38,9 @@ type options struct {
 	Auth     auth.Mode
 	Tokens   []auth.Token
 	Replicas []sim.ReplicaOptions
+	Bare     bool
+	Port     int
+	ClientCA string
 	Trace    trace.Options
 	Replay   []fault.Decision
 }

@@ -16,7 +16,7 @@ var rows = [][]string{
 	{"sim/resource", "sim/patch", "sim/cel"},
 	{"sim/codec", "sim/crd/structural"},
 	{"sim/fieldmanager", "sim/watchcache", "sim/builtin", "sim/crd", "sim/admission", "sim/auth"},
-	{"sim/registry"},
+	{"sim/registry", "sim/boot"},
 	{"sim/discovery/openapi"},
 	{"sim/discovery"},
 	{"sim/apiserver"},

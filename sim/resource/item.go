@@ -182,6 +182,12 @@ func (it *Item) At(rev uint64) *Item {
 	return moved
 }
 
+// Reprinted returns the item with other printed bytes, which end in a newline and say the same to selectors.
+func (it *Item) Reprinted(line []byte) *Item {
+	return &Item{Namespace: it.Namespace, Name: it.Name, Rev: it.Rev, Bytes: line[: len(line)-1 : len(line)-1], Labels: it.Labels,
+		Fields: it.Fields, form: it.form, dialect: it.dialect, line: line}
+}
+
 // metadataField finds text as a direct member of metadata in the printed form of an object, or returns -1. A search of
 // the text alone could find an annotation or an embedded object.
 func metadataField(data, text []byte) int {

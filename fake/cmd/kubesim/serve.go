@@ -6,8 +6,10 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"regexp"
+	"strconv"
 	"strings"
 
 	"github.com/kubesim/kubesim/clock"
@@ -21,7 +23,8 @@ type flags struct {
 	listen, kubeconfig, clock, auth string
 	archive                         string
 	web, webListen                  string
-	tls                             bool
+	tls, bare                       bool
+	clientCA                        string
 	seed                            uint64
 	tokens                          tokens
 	loads                           []string
@@ -39,6 +42,10 @@ const serveUsage = `kubesim serve [flags] serves a simulated API server until it
   --load FILE           create the objects in a YAML or JSON file first; may be repeated
   --archive FILE        go on from FILE if it is there, with its history, seed, replicas and rights, and save to it in
                         the end; GET /sim/v1/snapshot returns such a file
+
+  --bare                leave out what API servers make when they start (cluster roles, flow schemas, the Service
+                        kubernetes, …) but for the namespaces
+  --client-ca-file FILE certificates for the ConfigMap extension-apiserver-authentication; those of clients mean nothing
 
 Several API servers over one store:
 
@@ -113,6 +120,8 @@ func (f *flags) set() *flag.FlagSet {
 	set.SetOutput(io.Discard) // errors and help are printed by the caller
 	set.StringVar(&f.listen, "listen", "127.0.0.1:0", "")
 	set.BoolVar(&f.tls, "tls", false, "")
+	set.BoolVar(&f.bare, "bare", false, "")
+	set.StringVar(&f.clientCA, "client-ca-file", "", "")
 	set.Var(&f.tokens, "token", "")
 	set.StringVar(&f.kubeconfig, "kubeconfig", "", "")
 	set.Func("load", "", func(file string) error { f.loads = append(f.loads, file); return nil })
@@ -149,8 +158,18 @@ func (t *tokens) Set(text string) error {
 // traceMax is how many records GET /sim/v1/trace goes back.
 const traceMax = 10_000
 
-func (f *flags) options() fake.Options {
-	o := fake.Options{Seed: f.seed, Clock: clock.System{}, Replicas: f.replicaOptions()}
+func (f *flags) options() (fake.Options, error) {
+	o := fake.Options{Seed: f.seed, Clock: clock.System{}, Replicas: f.replicaOptions(), Bare: f.bare}
+	if _, port, err := net.SplitHostPort(f.listen); err == nil {
+		o.Port, _ = strconv.Atoi(port) // 0 is the default: it is not known yet which one it will be
+	}
+	if f.clientCA != "" {
+		bundle, err := os.ReadFile(f.clientCA)
+		if err != nil {
+			return o, fmt.Errorf("serve: --client-ca-file: %w", err)
+		}
+		o.ClientCA = string(bundle)
+	}
 	if f.clock == "manual" {
 		o.Clock = nil
 	}
@@ -158,7 +177,7 @@ func (f *flags) options() fake.Options {
 		o.Auth = auth.RBAC
 		o.Tokens = f.allTokens()
 	}
-	return o
+	return o, nil
 }
 
 // allTokens adds the default tokens that are not given: a token on the command line replaces that of the same user.
@@ -236,7 +255,10 @@ func (p program) serve(ctx context.Context, args []string) error {
 
 // start starts a new server, or the one in the archive.
 func (f *flags) start() (*fake.Server, error) {
-	o := f.options()
+	o, err := f.options()
+	if err != nil {
+		return nil, err
+	}
 	if f.archive != "" {
 		snapshot, err := os.ReadFile(f.archive)
 		if err != nil && !errors.Is(err, os.ErrNotExist) {
