@@ -3,10 +3,12 @@ package fake_test
 import (
 	"fmt"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/kubesim/kubesim/fake"
+	"github.com/kubesim/kubesim/sim/object"
 	"github.com/matryer/is"
 )
 
@@ -67,4 +69,40 @@ func TestFreshHistory(t *testing.T) {
 	events := w.rest()
 	is.Equal(len(events), 1)
 	is.Equal(events[0].meta().Name(), "system-node-critical") // which was made after it
+}
+
+// Whoever may do what follows from stored roles alone, also from those that aggregate others.
+func TestAggregation(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	c := client{t, fake.RunT(t)}
+	const roles = "/apis/rbac.authorization.k8s.io/v1/clusterroles"
+	rules := func(name string) string {
+		_, body := c.do("GET", roles+"/"+name, "")
+		return string(object.JSON(c.parse(body)["rules"]))
+	}
+	for name, has := range map[string]bool{"admin": true, "edit": true, "view": false} { // order does not matter
+		is.Equal(strings.Contains(rules(name), `"pods/exec"`), has) // rights of edit, which admin includes
+		is.True(strings.Contains(rules(name), `"pods/log"`))        // rights of view, which all include
+	}
+	code, _ := c.do("POST", roles, `{"metadata":{"name":"frogs","labels":{"rbac.authorization.k8s.io/aggregate-to-view":"true"}},
+		"rules":[{"verbs":["get"],"apiGroups":["example.com"],"resources":["frogs"]}]}`)
+	is.Equal(code, http.StatusCreated)
+	for _, name := range []string{"admin", "edit", "view"} {
+		is.True(strings.Contains(rules(name), `"frogs"`)) // at once, and along the chain
+	}
+	_, body := c.do("GET", roles+"/view", "")
+	is.Equal(object.Object(c.parse(body).List("metadata", "managedFields")[0].(map[string]any)).String("manager"),
+		"clusterrole-aggregation-controller")
+	code, _ = c.do("DELETE", roles+"/frogs", "")
+	is.Equal(code, http.StatusOK)
+	for _, name := range []string{"admin", "edit", "view"} {
+		is.True(!strings.Contains(rules(name), `"frogs"`))
+	}
+	code, _ = c.do("POST", roles, `{"metadata":{"name":"own"},"aggregationRule":{"clusterRoleSelectors":[{"matchLabels":{"a":"b"}}]}}`)
+	is.Equal(code, http.StatusCreated)
+	is.Equal(rules("own"), "null")
+	code, _ = c.do("POST", roles, `{"metadata":{"name":"part","labels":{"a":"b"}},"rules":[{"verbs":["get"],"apiGroups":[""],"resources":["pods"]}]}`)
+	is.Equal(code, http.StatusCreated)
+	is.Equal(rules("own"), `[{"apiGroups":[""],"resources":["pods"],"verbs":["get"]}]`)
 }

@@ -47,6 +47,9 @@ type Options struct {
 	// Bare leaves out what API servers make when they start: cluster roles, flow schemas, the Service kubernetes and the
 	// rest. The namespaces stay.
 	Bare bool
+	// NoControllers leaves out what a controller does in a real cluster: that ClusterRoles aggregate others, as admin, edit
+	// and view do. A real server on its own, as of envtest, has them empty.
+	NoControllers bool
 	// Port is where the server says that it listens, in the Service kubernetes and its endpoints. 0: 6443.
 	Port int
 	// ClientCA is a bundle of PEM certificates, as of --client-ca-file, for the ConfigMap extension-apiserver-authentication.
@@ -109,7 +112,7 @@ func New(options ...Options) (*Server, error) {
 		o.Clock = clock.NewManual(clock.Epoch())
 	}
 	cluster, err := sim.New(sim.Options{Clock: o.Clock, Seed: o.Seed, Auth: o.Auth, Tokens: o.Tokens,
-		Replicas: o.Replicas, Bare: o.Bare, Port: o.Port, ClientCA: o.ClientCA,
+		Replicas: o.Replicas, Bare: o.Bare, NoControllers: o.NoControllers, Port: o.Port, ClientCA: o.ClientCA,
 		Trace: o.traceOptions(), Replay: o.Replay})
 	if err != nil {
 		return nil, err

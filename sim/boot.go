@@ -15,7 +15,7 @@ func (c *Cluster) boot() error {
 	if c.options.Bare {
 		return c.bootBare()
 	}
-	o := boot.Options{Minor: c.replicas[0].profile.set.Minor(), At: c.now(), Port: c.options.Port, ClientCA: c.options.ClientCA,
+	o := boot.Options{Minor: c.replicas[0].profile.set.Minor(), At: c.now(), Port: c.options.Port, Aggregate: !c.options.NoControllers, ClientCA: c.options.ClientCA,
 		Last: bootRevision}
 	if o.Port == 0 {
 		o.Port = boot.Port

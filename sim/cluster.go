@@ -45,6 +45,9 @@ type Options struct {
 	Replicas []ReplicaOptions
 	// Bare leaves out what API servers make when they start, but for the namespaces.
 	Bare bool
+	// NoControllers leaves out what a controller does in a real cluster: that ClusterRoles aggregate others. Then API
+	// servers are on their own, as those that the recordings are from.
+	NoControllers bool
 	// Port is where the API servers say that they listen, in the Service kubernetes and its endpoints. 0: boot.Port.
 	Port int
 	// ClientCA is a bundle of PEM certificates, as of --client-ca-file: it is published in the ConfigMap

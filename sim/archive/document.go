@@ -39,6 +39,7 @@ type options struct {
 	Tokens   []auth.Token
 	Replicas []sim.ReplicaOptions
 	Bare     bool
+	Alone    bool // NoControllers
 	Port     int
 	ClientCA string
 	Trace    trace.Options

@@ -33,6 +33,8 @@ type Options struct {
 	Servers []Server
 	// Port is where they listen, on their addresses.
 	Port int
+	// Aggregate fills ClusterRoles that aggregate others, which in a real cluster a controller does soon.
+	Aggregate bool
 	// ClientCA is a bundle of PEM certificates, as of --client-ca-file. "": none was given.
 	ClientCA string
 	// Last is the revision of the last object; the first has one that is so much lower.
@@ -66,7 +68,7 @@ const madeMax = 4
 func Store(o Options) (*mvcc.Store, error) {
 	made.Lock()
 	defer made.Unlock()
-	key := fmt.Sprintf("%s %d %q %q %d", o.Minor, o.Port, o.Servers, o.ClientCA, o.Last)
+	key := fmt.Sprintf("%s %v %d %q %q %d", o.Minor, o.Aggregate, o.Port, o.Servers, o.ClientCA, o.Last)
 	store, err := made.stores.get(fmt.Sprint(o.At.Unix(), " ", key), func() (*mvcc.Store, error) {
 		t, err := made.templates.get(key, func() (*template, error) { return newTemplate(o) })
 		if err != nil {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/kubesim/kubesim/sim/builtin"
 	"github.com/kubesim/kubesim/sim/object"
 )
 
@@ -48,6 +49,36 @@ func (o Options) adapt(x own) []own {
 // first returns the first object of a list.
 func first(obj object.Object, path ...string) object.Object {
 	m, _ := obj.List(path...)[0].(map[string]any)
+	return m
+}
+
+// aggregate gives aggregating ClusterRoles their rules, as the first controller that comes does.
+func aggregate(all []own) {
+	var roles []object.Object
+	for _, x := range all {
+		if x.obj.Kind() == "ClusterRole" {
+			roles = append(roles, x.obj)
+		}
+	}
+	for changed := true; changed; {
+		changed = false
+		for i := range all {
+			obj := all[i].obj
+			if rules, changes := builtin.AggregatedRules(obj, roles); changes {
+				if obj["rules"] == nil {
+					entries := obj.List("metadata", "managedFields")
+					obj.Set(append([]any{aggregated(entries)}, entries...), "metadata", "managedFields")
+				}
+				obj["rules"], all[i].line, changed = rules, nil, true
+			}
+		}
+	}
+}
+
+// aggregated is the managedFields entry of the controller that fills a ClusterRole.
+func aggregated(entries []any) map[string]any {
+	m := object.Copy(entries[0]).(map[string]any)
+	m["manager"], m["operation"], m["fieldsV1"] = "clusterrole-aggregation-controller", "Apply", map[string]any{"f:rules": map[string]any{}}
 	return m
 }
 

@@ -93,6 +93,9 @@ func newTemplate(o Options) (*template, error) {
 		}
 		all = append(all, o.adapt(own{d, obj, []byte(line)})...)
 	}
+	if o.Aggregate {
+		aggregate(all)
+	}
 	t := &template{first: o.Last - uint64(len(all))}
 	for i, x := range all {
 		t.add(x, t.first+uint64(i)+1)

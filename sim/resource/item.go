@@ -33,6 +33,8 @@ type Item struct {
 
 	settled atomic.Pointer[Definition] // see Settle
 
+	derived atomic.Pointer[any] // see Derived
+
 	line  []byte // Bytes and a newline in one piece of memory, or nil
 	proto atomic.Pointer[[]byte]
 }
@@ -154,6 +156,20 @@ func (it *Item) Proto(encode func(object.Object) []byte) []byte {
 	data := encode(it.Object())
 	it.proto.Store(&data)
 	return data
+}
+
+// Derived returns what derive makes of an item's object, which is kept with the item: whoever asks again gets the same
+// value and must not change it. An item keeps one value, that of the type it was last asked for.
+func Derived[T any](it *Item, derive func(object.Object) T) T {
+	if p := it.derived.Load(); p != nil {
+		if v, ok := (*p).(T); ok {
+			return v
+		}
+	}
+	v := derive(it.Object())
+	var kept any = v
+	it.derived.Store(&kept)
+	return v
 }
 
 // Field returns the value a field selector compares: metadata.name, metadata.namespace or one of Fields.

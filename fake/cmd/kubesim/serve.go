@@ -23,7 +23,7 @@ type flags struct {
 	listen, kubeconfig, clock, auth string
 	archive                         string
 	web, webListen                  string
-	tls, bare                       bool
+	tls, bare, alone                bool
 	clientCA                        string
 	seed                            uint64
 	tokens                          tokens
@@ -45,6 +45,7 @@ const serveUsage = `kubesim serve [flags] serves a simulated API server until it
 
   --bare                leave out what API servers make when they start (cluster roles, flow schemas, the Service
                         kubernetes, …) but for the namespaces
+  --no-controllers      no ClusterRole aggregates others, as on a real server without kube-controller-manager
   --client-ca-file FILE certificates for the ConfigMap extension-apiserver-authentication; those of clients mean nothing
 
 Several API servers over one store:
@@ -121,6 +122,7 @@ func (f *flags) set() *flag.FlagSet {
 	set.StringVar(&f.listen, "listen", "127.0.0.1:0", "")
 	set.BoolVar(&f.tls, "tls", false, "")
 	set.BoolVar(&f.bare, "bare", false, "")
+	set.BoolVar(&f.alone, "no-controllers", false, "")
 	set.StringVar(&f.clientCA, "client-ca-file", "", "")
 	set.Var(&f.tokens, "token", "")
 	set.StringVar(&f.kubeconfig, "kubeconfig", "", "")
@@ -159,7 +161,7 @@ func (t *tokens) Set(text string) error {
 const traceMax = 10_000
 
 func (f *flags) options() (fake.Options, error) {
-	o := fake.Options{Seed: f.seed, Clock: clock.System{}, Replicas: f.replicaOptions(), Bare: f.bare}
+	o := fake.Options{Seed: f.seed, Clock: clock.System{}, Replicas: f.replicaOptions(), Bare: f.bare, NoControllers: f.alone}
 	if _, port, err := net.SplitHostPort(f.listen); err == nil {
 		o.Port, _ = strconv.Atoi(port) // 0 is the default: it is not known yet which one it will be
 	}
