@@ -27,7 +27,7 @@ MODULES    := . $(SUBMODULES)
 # each runs a command in every module and fails at the end if it failed in one.
 each = @status=0; for m in $(MODULES); do echo "== $$m: $(1)"; (cd $$m && $(1)) || status=1; done; exit $$status
 
-.PHONY: help run test test-go test-wasm race check check-format vet guard build-wasm wasm web web-dist test-web shots bench fuzz soak generate conformance conformance-real journeys real
+.PHONY: help run test test-go test-wasm race check check-format vet guard build-wasm wasm web web-dist test-web shots bench fuzz soak generate conformance conformance-real journeys real boot-data
 
 help: ## print this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1	/' | awk -F '\t' '{ printf "  %-17s %s\n", $$1, $$2 }'
@@ -118,6 +118,15 @@ journeys: ## variations of the cases, sent to a real server and to a simulator u
 
 # The version is what a release of it says.
 REAL_VERSION := k8s.io/component-base/version
+REAL         := $${TMPDIR:-/tmp}/kubesim-real
+BUILD_REAL   := cd sim/conformance/testdata/real && $(GO) build -o $(REAL) \
+	-ldflags '-X $(REAL_VERSION).gitVersion=v1.36.3 -X $(REAL_VERSION).gitMajor=1 -X $(REAL_VERSION).gitMinor=36' .
 real: ## build and start a real kube-apiserver (some minutes, 2 GB) to compare with, and to record from
-	cd sim/conformance/testdata/real && $(GO) build -ldflags '-X $(REAL_VERSION).gitVersion=v1.36.3 -X $(REAL_VERSION).gitMajor=1 -X $(REAL_VERSION).gitMinor=36' \
-		-o $${TMPDIR:-/tmp}/kubesim-real . && exec $${TMPDIR:-/tmp}/kubesim-real $(REALFLAGS)
+	$(BUILD_REAL) && exec $(REAL) $(REALFLAGS)
+
+boot-data: ## record what a real kube-apiserver makes when it starts (sim/boot/data)
+	$(BUILD_REAL)
+	@dir=$$(mktemp -d) && (cd $$dir && $(GO) run $$($(GO) env GOROOT)/src/crypto/tls/generate_cert.go --ca --host kubesim) && \
+	{ KUBESIM_REAL_LISTEN=127.0.0.1:6470 $(REAL) --client-ca-file=$$dir/cert.pem & pid=$$!; trap "kill -INT $$pid; wait $$pid; rm -r $$dir" EXIT; \
+	for i in $$(seq 100); do curl -sf -o $$dir/ready http://127.0.0.1:6470/readyz && break; sleep 1; done; sleep 5; \
+	KUBESIM_RECORD=1 KUBESIM_TARGET=http://127.0.0.1:6470 KUBESIM_TOKEN=admintoken $(GO) test -count=1 -run '^TestTarget$$' ./sim/boot; }

@@ -18,7 +18,7 @@ const adminToken = "admintoken"
 // own, in a bubble where waiting costs nothing.
 func TestConformanceInProcess(t *testing.T) {
 	conformance.Check(t, func(t *testing.T, c conformance.Case) conformance.Target {
-		srv := fake.RunT(t, fake.Options{Clock: clock.System{}, Auth: auth.RBAC, Replicas: replicasFor(c.Area)})
+		srv := fake.RunT(t, fake.Options{Clock: clock.System{}, Auth: auth.RBAC, NoControllers: true, Replicas: replicasFor(c.Area)})
 		target := conformance.Target{URL: srv.URL(), Transport: srv.Transport(), Token: adminToken}
 		if srv.Replicas() > 1 {
 			target.URL = srv.ReplicaURL(1)
@@ -45,7 +45,7 @@ func TestConformanceOverHTTP(t *testing.T) {
 // listening returns a server with replicas that listen.
 func listening(t *testing.T, replicas []fake.ReplicaOptions) conformance.Target {
 	t.Helper()
-	srv := fake.RunT(t, fake.Options{Clock: clock.System{}, Auth: auth.RBAC, Replicas: replicas})
+	srv := fake.RunT(t, fake.Options{Clock: clock.System{}, Auth: auth.RBAC, NoControllers: true, Replicas: replicas})
 	var targets []conformance.Target
 	for n := range srv.Replicas() {
 		l, err := srv.Listen(fake.ListenOptions{Replica: n + 1})

@@ -64,8 +64,8 @@ func ExampleOptions() {
 		fmt.Println(secret.Name(), secret.UID())
 	}
 	// Output:
-	// token-ww4n5 27d082a3-3bc3-4057-8743-9b8d9823b674
-	// token-ww4n5 27d082a3-3bc3-4057-8743-9b8d9823b674
+	// token-ww4n5 a514b4f9-6010-4b7f-8b65-9935f7c0bbf1
+	// token-ww4n5 a514b4f9-6010-4b7f-8b65-9935f7c0bbf1
 }
 
 // Time moves when the test says so, and with it everything that depends on it.

@@ -230,7 +230,7 @@ func TestFork(t *testing.T) {
 func TestForkAt(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
-	srv := fake.RunT(t)
+	srv := fake.RunT(t, fake.Options{Bare: true})
 	c := client{t, srv}
 	create := func(c client) string {
 		_, header, body := c.exchange("POST", mapsPath, `{"metadata":{"generateName":"x-"}}`)

@@ -196,7 +196,7 @@ func (c client) list(path string) (items []string, rev, next string) {
 func TestListsEqualModel(t *testing.T) {
 	seeds(t, 5, func(t *testing.T, seed uint64) {
 		is := is.New(t)
-		c := client{t, fake.RunT(t, fake.Options{Seed: seed})}
+		c := client{t, fake.RunT(t, fake.Options{Seed: seed, Bare: true})}
 		begin := c.srv.Revision()
 		m := c.play(randomOps(rand.New(rand.NewPCG(seed, 1)), 150))
 		for at := begin; at <= c.srv.Revision(); at++ {
@@ -213,7 +213,7 @@ func TestListsEqualModel(t *testing.T) {
 func TestCacheEqualsStore(t *testing.T) {
 	seeds(t, 3, func(t *testing.T, seed uint64) {
 		is := is.New(t)
-		c := client{t, fake.RunT(t, fake.Options{Seed: seed})}
+		c := client{t, fake.RunT(t, fake.Options{Seed: seed, Bare: true})}
 		random := rand.New(rand.NewPCG(seed, 2))
 		begin := c.srv.Revision()
 		m := c.play(randomOps(random, 60))
@@ -248,7 +248,7 @@ func TestCacheEqualsStore(t *testing.T) {
 func TestPagesEqualList(t *testing.T) {
 	seeds(t, 5, func(t *testing.T, seed uint64) {
 		is := is.New(t)
-		c := client{t, fake.RunT(t, fake.Options{Seed: seed})}
+		c := client{t, fake.RunT(t, fake.Options{Seed: seed, Bare: true})}
 		random := rand.New(rand.NewPCG(seed, 3))
 		c.play(randomOps(random, 100))
 		for _, path := range randomLists {
@@ -273,7 +273,7 @@ func TestPagesEqualList(t *testing.T) {
 func TestListEqualsWatch(t *testing.T) {
 	seeds(t, 5, func(t *testing.T, seed uint64) {
 		is := is.New(t)
-		c := client{t, fake.RunT(t, fake.Options{Seed: seed})}
+		c := client{t, fake.RunT(t, fake.Options{Seed: seed, Bare: true})}
 		random := rand.New(rand.NewPCG(seed, 4))
 		c.play(randomOps(random, 50))
 		watches := map[string]*stream{}
@@ -305,7 +305,7 @@ func TestListEqualsWatch(t *testing.T) {
 func TestProtobufEqualsJSON(t *testing.T) {
 	seeds(t, 2, func(t *testing.T, seed uint64) {
 		is := is.New(t)
-		c := client{t, fake.RunT(t, fake.Options{Seed: seed})}
+		c := client{t, fake.RunT(t, fake.Options{Seed: seed, Bare: true})}
 		m := c.play(randomOps(rand.New(rand.NewPCG(seed, 5)), 100))
 		const proto = "application/vnd.kubernetes.protobuf"
 		for _, w := range m.writes {
@@ -326,7 +326,7 @@ func TestProtobufEqualsJSON(t *testing.T) {
 func TestHTTPEqualsInProcess(t *testing.T) {
 	seeds(t, 2, func(t *testing.T, seed uint64) {
 		is := is.New(t)
-		inside, outside := fake.RunT(t, fake.Options{Seed: seed}), fake.RunT(t, fake.Options{Seed: seed})
+		inside, outside := fake.RunT(t, fake.Options{Seed: seed, Bare: true}), fake.RunT(t, fake.Options{Seed: seed, Bare: true})
 		l, err := outside.Listen(fake.ListenOptions{})
 		is.NoErr(err)
 		ops := randomOps(rand.New(rand.NewPCG(seed, 6)), 100)

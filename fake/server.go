@@ -42,7 +42,8 @@ type Options struct {
 	// Tokens are the bearer tokens of auth.RBAC. nil: auth.DefaultTokens.
 	Tokens []auth.Token
 	// ClientCA are the certificates, PEM, of those who sign the certificates of clients: with auth.RBAC, whoever shows a
-	// listener with TLS one of theirs is the user that it names. nil: certificates say nothing.
+	// listener with TLS one of theirs is the user that it names. The ConfigMap extension-apiserver-authentication publishes
+	// them. nil: certificates say nothing.
 	ClientCA []byte
 	// Plugins are names of admission plugins that run beside those that kube-apiserver runs and a server without controllers
 	// can do with: ServiceAccount is one, for which a service account "default" must be in the namespace of every pod.
@@ -50,6 +51,14 @@ type Options struct {
 	// Replicas are the API servers over one store: Server.Replica does things to them, Server.Route leads clients to them.
 	// Empty: one of the newest version.
 	Replicas []ReplicaOptions
+	// Bare leaves out what API servers make when they start: cluster roles, flow schemas, the Service kubernetes and the
+	// rest. The namespaces stay.
+	Bare bool
+	// NoControllers leaves out what a controller does in a real cluster: that ClusterRoles aggregate others, as admin, edit
+	// and view do. A real server on its own, as of envtest, has them empty.
+	NoControllers bool
+	// Port is where the server says that it listens, in the Service kubernetes and its endpoints. 0: 6443.
+	Port int
 	// Trace is how many records of what happens are kept, and their hashes with them. 0: none, except that a test
 	// keeps the last few to print them when it fails. Below 0: none at all.
 	Trace int
@@ -107,7 +116,8 @@ func New(options ...Options) (*Server, error) {
 		o.Clock = clock.NewManual(clock.Epoch())
 	}
 	cluster, err := sim.New(sim.Options{Clock: o.Clock, Seed: o.Seed, Auth: o.Auth, Tokens: o.Tokens, Plugins: o.Plugins,
-		Replicas: o.Replicas, Trace: o.traceOptions(), Replay: o.Replay})
+		Replicas: o.Replicas, Bare: o.Bare, NoControllers: o.NoControllers, Port: o.Port, ClientCA: string(o.ClientCA),
+		Trace: o.traceOptions(), Replay: o.Replay})
 	if err != nil {
 		return nil, err
 	}

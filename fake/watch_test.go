@@ -212,7 +212,7 @@ func (c client) playWatched(random *rand.Rand, m *model, rounds int) {
 func TestWatchPromises(t *testing.T) {
 	seeds(t, 5, func(t *testing.T, seed uint64) {
 		is := is.New(t)
-		c := client{t, fake.RunT(t, fake.Options{Seed: seed})}
+		c := client{t, fake.RunT(t, fake.Options{Seed: seed, Bare: true})}
 		begin := c.srv.Revision()
 		watches := make([]*stream, len(randomLists))
 		for i, path := range randomLists {
@@ -236,7 +236,7 @@ func TestWatchPromises(t *testing.T) {
 func TestWatchResumable(t *testing.T) {
 	seeds(t, 3, func(t *testing.T, seed uint64) {
 		is := is.New(t)
-		c := client{t, fake.RunT(t, fake.Options{Seed: seed})}
+		c := client{t, fake.RunT(t, fake.Options{Seed: seed, Bare: true})}
 		path := randomLists[0]
 		whole := c.open(path + "?watch=1&allowWatchBookmarks=1&resourceVersion=" + rev(c.srv.Revision()))
 		m := &model{}
@@ -258,7 +258,7 @@ func TestWatchResumable(t *testing.T) {
 func TestWatchFiltered(t *testing.T) {
 	seeds(t, 5, func(t *testing.T, seed uint64) {
 		is := is.New(t)
-		c := client{t, fake.RunT(t, fake.Options{Seed: seed})}
+		c := client{t, fake.RunT(t, fake.Options{Seed: seed, Bare: true})}
 		begin := c.srv.Revision()
 		filters := []struct {
 			query string
@@ -297,7 +297,7 @@ func TestWatchFiltered(t *testing.T) {
 func TestWatchInitialEvents(t *testing.T) {
 	seeds(t, 5, func(t *testing.T, seed uint64) {
 		is := is.New(t)
-		c := client{t, fake.RunT(t, fake.Options{Seed: seed})}
+		c := client{t, fake.RunT(t, fake.Options{Seed: seed, Bare: true})}
 		random := rand.New(rand.NewPCG(seed, 10))
 		m := &model{}
 		c.playWatched(random, m, 3)

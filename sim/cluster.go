@@ -48,6 +48,16 @@ type Options struct {
 	Plugins []string
 	// Replicas are the API servers. Empty: one of the newest version.
 	Replicas []ReplicaOptions
+	// Bare leaves out what API servers make when they start, but for the namespaces.
+	Bare bool
+	// NoControllers leaves out what a controller does in a real cluster: that ClusterRoles aggregate others. Then API
+	// servers are on their own, as those that the recordings are from.
+	NoControllers bool
+	// Port is where the API servers say that they listen, in the Service kubernetes and its endpoints. 0: boot.Port.
+	Port int
+	// ClientCA is a bundle of PEM certificates, as of --client-ca-file: it is published in the ConfigMap
+	// extension-apiserver-authentication. "": there is none.
+	ClientCA string
 	// Trace says what the record of everything that happens keeps. The zero value keeps nothing and costs nothing.
 	Trace trace.Options
 	// Replay makes faults happen as was decided in a run before: those that AddFaults adds take their choices from it.
@@ -55,9 +65,9 @@ type Options struct {
 	Replay []fault.Decision
 }
 
-// firstRevision is the revision a new store begins with: high enough that a resourceVersion is not taken for some
-// other small number.
-const firstRevision = 4000
+// bootRevision is the revision of the last object that is there from the beginning: high enough that a resourceVersion
+// is not taken for some other small number.
+const bootRevision = 4004
 
 // Version is the version of the simulated API server.
 const Version = "v1.36.3"
@@ -87,8 +97,7 @@ type Cluster struct {
 	followers   []func(Commit)
 }
 
-// New returns a Cluster that holds what a real one holds at once: the namespaces default, kube-system, kube-public and
-// kube-node-lease.
+// New returns a Cluster that holds what a real one holds as soon as its API servers have started (package boot).
 func New(o Options) (*Cluster, error) {
 	made, err := profiles(o.Replicas)
 	if err != nil {
@@ -105,13 +114,11 @@ func New(o Options) (*Cluster, error) {
 	}
 	c := create(o)
 	for _, p := range made {
-		r := newReplica(c, p)
-		r.restart()
-		c.replicas = append(c.replicas, r)
+		c.replicas = append(c.replicas, newReplica(c, p))
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if err := c.bootstrap(); err != nil {
+	if err := c.boot(); err != nil {
 		return nil, err
 	}
 	if o.Trace != (trace.Options{}) || o.Replay != nil {
@@ -130,11 +137,10 @@ func create(o Options) *Cluster {
 
 // reset empties the store and begins all random streams anew.
 func (c *Cluster) reset() {
-	c.store = mvcc.New(firstRevision)
+	c.store = mvcc.New(bootRevision)
 	c.random, c.leases = streams{seed: c.seed}, nil
 	c.past = past{}
-	c.past.add(firstRevision, c.clock.Now(), &c.random)
-	c.compact = compactor{next: c.clock.Now().Add(compactionInterval), seen: firstRevision}
+	c.compact = compactor{next: c.clock.Now().Add(compactionInterval)}
 	c.jobs = customJobs{}
 	c.conversions.memory.Forget()
 	c.held, c.routes = map[string]bool{}, map[string]int{}
@@ -150,10 +156,10 @@ func (c *Cluster) Reset() error {
 	}
 	c.reset()
 	for _, r := range c.replicas {
-		r.restart()
+		r.end()
 	}
 	c.schedule.clear()
-	return c.bootstrap()
+	return c.boot()
 }
 
 // Server returns the API server of replica n, counted from 1.

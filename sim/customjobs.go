@@ -62,6 +62,7 @@ func (c *Cluster) settle() {
 
 // follow queues the jobs that a commit leads to.
 func (c *Cluster) follow(e *mvcc.Event) {
+	c.followRoles(e)
 	name, ok := strings.CutPrefix(e.Key, "/registry/"+crd.Storage+"/")
 	if !ok {
 		return

@@ -3,8 +3,6 @@ package sim
 import (
 	"time"
 
-	"github.com/kubesim/kubesim/sim/object"
-	"github.com/kubesim/kubesim/sim/registry"
 	"github.com/kubesim/kubesim/sim/watchcache"
 )
 
@@ -78,20 +76,4 @@ func (c *Cluster) expire() {
 	for _, r := range c.replicas {
 		r.forget()
 	}
-}
-
-// bootstrap makes the namespaces that every cluster has.
-func (c *Cluster) bootstrap() error {
-	d := c.hub("namespaces")
-	for _, name := range []string{"default", "kube-node-lease", "kube-public", "kube-system"} {
-		q := &registry.Request{Definition: d, Name: name, Manager: "kube-apiserver", Warn: func(string) {}}
-		obj := object.Object{"kind": d.Kind, "apiVersion": d.GV(), "metadata": map[string]any{"name": name}}
-		if d.Default != nil {
-			d.Default(obj)
-		}
-		if _, s := c.replicas[0].server.Registry.Create(q, obj); s != nil {
-			return s
-		}
-	}
-	return nil
 }

@@ -141,10 +141,12 @@ func (r *Replica) end() {
 }
 
 // restart fills the caches anew; watches end, and reads that wait for a revision have waited long enough.
-func (r *Replica) restart() {
+func (r *Replica) restart() { r.restartAt(r.cluster.newest()) }
+
+// restartAt is restart when the store was as view.
+func (r *Replica) restartAt(view *mvcc.View) {
 	r.end()
 	r.lagsAll, r.unreachable, r.lagging, r.unready = false, false, map[string]bool{}, map[string]Window{}
-	view := r.cluster.newest()
 	r.position = &watchcache.Position{View: view}
 	r.caches = map[string]*watchcache.Cache{}
 	r.filled = view.Rev()

@@ -55,7 +55,7 @@ func both(t *testing.T, story func(w world, fixed bool)) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				is := is.New(t)
-				srv := fake.RunT(t, fake.Options{Clock: clock.System{}, Replicas: make([]fake.ReplicaOptions, 2)})
+				srv := fake.RunT(t, fake.Options{Clock: clock.System{}, Bare: true, Replicas: make([]fake.ReplicaOptions, 2)})
 				c, err := client.New(config(srv, "user"), client.Options{})
 				is.NoErr(err)
 				story(world{t, is, srv, c, nil}, x.fixed)

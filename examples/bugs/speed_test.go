@@ -23,7 +23,7 @@ import (
 // idleMonth runs an informer for 30 days in which nothing happens: some 5,800 watches time out and begin anew.
 func idleMonth(t *testing.T) {
 	is := is.New(t)
-	srv := fake.RunT(t, fake.Options{Clock: clock.System{}})
+	srv := fake.RunT(t, fake.Options{Clock: clock.System{}, Bare: true})
 	factory := informers.NewSharedInformerFactory(kubernetes.NewForConfigOrDie(config(srv, "idle")), 0)
 	informer := factory.Core().V1().ConfigMaps().Informer()
 	factory.Start(t.Context().Done())
@@ -75,7 +75,7 @@ func (k *keeper) Reconcile(ctx context.Context, request controllerruntime.Reques
 // cache that lags for a while, and a controller that restarts at the other server.
 func tenMinutes(t *testing.T) {
 	is := is.New(t)
-	srv := fake.RunT(t, fake.Options{Clock: clock.System{}, Replicas: make([]fake.ReplicaOptions, 2), Trace: -1})
+	srv := fake.RunT(t, fake.Options{Clock: clock.System{}, Bare: true, Replicas: make([]fake.ReplicaOptions, 2), Trace: -1})
 	// Which resources there are is told, not asked for: discovery by three clients would be a third of the time.
 	mapper := meta.NewDefaultRESTMapper(nil)
 	mapper.Add(corev1.SchemeGroupVersion.WithKind("ConfigMap"), meta.RESTScopeNamespace)

@@ -26,7 +26,7 @@ func TestInformerRunsADayInMilliseconds(t *testing.T) {
 func dayOfAnInformer(t *testing.T) {
 	is := is.New(t)
 	_, client := start(t, fake.Options{Clock: clock.System{}}) // package time: virtual in here
-	factory := informers.NewSharedInformerFactory(client, 0)
+	factory := informers.NewSharedInformerFactoryWithOptions(client, 0, informers.WithNamespace("default"))
 	informer := factory.Core().V1().ConfigMaps().Informer()
 	var added atomic.Int64
 	_, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: func(any) { added.Add(1) }})

@@ -82,7 +82,7 @@ func TestInformerLosesNothingBetweenListAndWatch(t *testing.T) {
 
 		slow := config(srv)
 		slow.Transport = &beforeWatch{next: srv.Transport(), do: func() { inTheGap(t, client) }}
-		factory := informers.NewSharedInformerFactory(kubernetes.NewForConfigOrDie(slow), 0)
+		factory := informers.NewSharedInformerFactoryWithOptions(kubernetes.NewForConfigOrDie(slow), 0, informers.WithNamespace("default"))
 		informer := factory.Core().V1().ConfigMaps()
 		hasSynced := informer.Informer().HasSynced
 		factory.Start(t.Context().Done())

@@ -68,7 +68,7 @@ func syncAndFollow(t *testing.T, watchList bool) {
 	log := &requests{next: srv.Transport()}
 	logged := config(srv)
 	logged.Transport = log
-	factory := informers.NewSharedInformerFactory(kubernetes.NewForConfigOrDie(logged), 0)
+	factory := informers.NewSharedInformerFactoryWithOptions(kubernetes.NewForConfigOrDie(logged), 0, informers.WithNamespace("default"))
 	informer := factory.Core().V1().ConfigMaps()
 	hasSynced := informer.Informer().HasSynced
 	factory.Start(t.Context().Done()) // a channel of this bubble; wait.NeverStop would stop time

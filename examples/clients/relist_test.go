@@ -39,7 +39,7 @@ func surviveCompaction(t *testing.T) {
 	network := newCable(log)
 	cut := config(srv)
 	cut.Transport = network
-	factory := informers.NewSharedInformerFactory(kubernetes.NewForConfigOrDie(cut), 0)
+	factory := informers.NewSharedInformerFactoryWithOptions(kubernetes.NewForConfigOrDie(cut), 0, informers.WithNamespace("default"))
 	informer := factory.Core().V1().ConfigMaps()
 	var deleted []string
 	_, err := informer.Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{DeleteFunc: func(object any) {

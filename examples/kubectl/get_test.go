@@ -53,7 +53,10 @@ func TestGetPrintsTables(t *testing.T) {
 	is.Equal(k.do("get all"), ""+
 		"NAME        READY   STATUS    RESTARTS   AGE\n"+
 		"pod/back    0/1     Pending   0          0s\n"+
-		"pod/front   0/2     Pending   0          0s\n")
+		"pod/front   0/2     Pending   0          0s\n"+
+		"\n"+
+		"NAME                 TYPE        CLUSTER-IP   EXTERNAL-IP   PORT(S)   AGE\n"+
+		"service/kubernetes   ClusterIP   10.0.0.1     <none>        443/TCP   0s\n") // which every cluster has
 }
 
 func TestGetSelects(t *testing.T) {
@@ -66,7 +69,8 @@ func TestGetSelects(t *testing.T) {
 	is.Equal(k.do("get pods -l app=web -o name"), "pod/front\n")                                    // labels
 	is.Equal(k.do("get pods --field-selector spec.nodeName=node-1 -o name"), "pod/back\n")          // fields
 	is.Equal(k.do("get pods -A --field-selector metadata.namespace=kube-system -o name"), "")       // of any namespace
-	is.Equal(k.do("get configmaps -A --chunk-size 1 -o name"), "configmap/here\nconfigmap/there\n") // page by page
+	is.Equal(k.do("get configmaps -A --chunk-size 1 --field-selector metadata.namespace!=kube-system -o name"),
+		"configmap/here\nconfigmap/there\n") // page by page
 }
 
 func TestGetPrintsObjects(t *testing.T) {

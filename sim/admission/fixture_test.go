@@ -36,6 +36,25 @@ func (s stored) Each(storage, namespace string, yield func(object.Object) bool) 
 	}
 }
 
+// bare is the definition of everything stored.
+var bare = func() *resource.Definition {
+	d := &resource.Definition{Strategy: &resource.Strategy{}}
+	d.Hub = d
+	return d
+}()
+
+func (s stored) Item(storage, namespace, name string) *resource.Item {
+	obj := s.Get(storage, namespace, name)
+	if obj == nil {
+		return nil
+	}
+	return resource.NewItem(bare, obj, 0, object.JSON(map[string]any(obj)))
+}
+
+func (s stored) Items(storage, namespace string, yield func(*resource.Item) bool) {
+	s.Each(storage, namespace, func(obj object.Object) bool { return yield(s.Item(storage, obj.Namespace(), obj.Name())) })
+}
+
 // parse reads an object, or fails the test.
 func parse(t *testing.T, text string) object.Object {
 	t.Helper()

@@ -9,12 +9,6 @@ import (
 // preemptLower is the preemptionPolicy of everything that says nothing else.
 const preemptLower = "PreemptLowerPriority"
 
-// systemClasses are the PriorityClasses that every cluster has, whether they are stored or not, with their values.
-var systemClasses = map[string]int64{
-	"system-cluster-critical": 2000000000,
-	"system-node-critical":    2000001000,
-}
-
 // Priority gives pods the priority of their class, and refuses a second PriorityClass that is the default (Kubernetes
 // documentation, "Pod Priority and Preemption").
 func Priority() Plugin {
@@ -74,21 +68,26 @@ func priorityClassOf(a *Attributes, name string) (object.Object, *status.Status)
 	if class := a.Objects.Get(priorityClasses, "", name); class != nil {
 		return class, nil
 	}
-	if value, ok := systemClasses[name]; ok {
-		return object.Object{"metadata": map[string]any{"name": name}, "value": value, "preemptionPolicy": preemptLower}, nil
-	}
 	return nil, a.refuse("no PriorityClass with name %s was found", name)
 }
+
+// isDefault reports whether a class is marked as the default.
+type isDefault bool
 
 // defaultPriorityClass returns the class that is marked as the default, the one with the lowest value if several are,
 // or nil.
 func defaultPriorityClass(objects resource.Reader) object.Object {
 	var found object.Object
 	var lowest int64
-	objects.Each(priorityClasses, "", func(class object.Object) bool {
-		isDefault, _ := class.Bool("globalDefault")
-		value, _ := class.Int("value")
-		if isDefault && (found == nil || value < lowest) {
+	objects.Items(priorityClasses, "", func(it *resource.Item) bool {
+		if !resource.Derived(it, func(class object.Object) isDefault {
+			marked, _ := class.Bool("globalDefault")
+			return isDefault(marked)
+		}) {
+			return true
+		}
+		class := it.Object()
+		if value, _ := class.Int("value"); found == nil || value < lowest {
 			found, lowest = class, value
 		}
 		return true

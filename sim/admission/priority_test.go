@@ -22,8 +22,8 @@ func TestPriority(t *testing.T) {
 		{"a class", `{"priorityClassName":"high"}`, []string{high}, `{"preemptionPolicy":"Never","priority":777,"priorityClassName":"high"}`},
 		{"the default class", `{}`, []string{high, common}, `{"preemptionPolicy":"PreemptLowerPriority","priority":5,"priorityClassName":"common"}`},
 		{"the lowest of two defaults", `{}`, []string{common, common2}, `{"preemptionPolicy":"PreemptLowerPriority","priority":4,"priorityClassName":"common2"}`},
-		{"a class that is not stored", `{"priorityClassName":"system-node-critical"}`, nil,
-			`{"preemptionPolicy":"PreemptLowerPriority","priority":2000001000,"priorityClassName":"system-node-critical"}`},
+		{"a system class that was deleted", `{"priorityClassName":"system-node-critical"}`, nil,
+			`pods "p" is forbidden: no PriorityClass with name system-node-critical was found`},
 		{"the right number", `{"priorityClassName":"high","priority":777}`, []string{high},
 			`{"preemptionPolicy":"Never","priority":777,"priorityClassName":"high"}`},
 		{"a wrong number", `{"priority":5}`, nil, `pods "p" is forbidden: the integer value of priority (5) must not be provided in pod spec; ` +

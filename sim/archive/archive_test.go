@@ -63,7 +63,7 @@ func must(t testing.TB, data []byte) *archive.Archive {
 func TestTimeTravel(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
-	c, data := saved(t, sim.Options{Seed: 3})
+	c, data := saved(t, sim.Options{Seed: 3, Bare: true})
 	a := must(t, data)
 	info := a.Info()
 	is.Equal([]uint64{info.Oldest, info.Newest, info.Options.Seed}, []uint64{4000, 4008, 3})
@@ -158,7 +158,7 @@ func TestSearch(t *testing.T) {
 
 // Whatever is in a file, it is read or refused, and what is read can be loaded or is refused.
 func FuzzRead(f *testing.F) {
-	_, data := saved(f, sim.Options{Replicas: make([]sim.ReplicaOptions, 2), Trace: trace.Options{Keep: 10}})
+	_, data := saved(f, sim.Options{Bare: true, Replicas: make([]sim.ReplicaOptions, 2), Trace: trace.Options{Keep: 10}})
 	f.Add(data)
 	f.Add([]byte("*3\r\n$3\r\nset\r\n$7\r\ncluster\r\n$2\r\n{}\r\n"))
 	f.Add([]byte("*3\r\n$3\r\nset\r\n$99999999999\r\n"))
@@ -184,7 +184,7 @@ func FuzzRead(f *testing.F) {
 // Every damage to a document of an archive is found when it is read, or does no harm.
 func TestDamage(t *testing.T) {
 	t.Parallel()
-	_, data := saved(t, sim.Options{Trace: trace.Options{Keep: 10}})
+	_, data := saved(t, sim.Options{Bare: true, Trace: trace.Options{Keep: 10}})
 	read := 0
 	for i := 0; i < len(data); i += 37 {
 		for _, change := range []byte{'0', '"', 'z'} {

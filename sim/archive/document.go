@@ -39,6 +39,10 @@ type options struct {
 	Tokens   []auth.Token
 	Plugins  []string
 	Replicas []sim.ReplicaOptions
+	Bare     bool
+	Alone    bool // NoControllers
+	Port     int
+	ClientCA string
 	Trace    trace.Options
 	Replay   []fault.Decision
 }

@@ -5,9 +5,7 @@
 //	                          tokens of New        impersonate verbs       ClusterRoleBindings of every namespace,
 //	                                                                       then RoleBindings of the request's
 //
-// Roles and bindings are read from the store at every decision, so a change takes effect with the next request. The
-// roles that every server has from its first second (bootstrap.txt) are in effect without being stored; a stored
-// object of the same name takes their place.
+// Roles and bindings are read from the store at every decision, so a change takes effect with the next request.
 package auth
 
 import (
@@ -49,7 +47,6 @@ type Auth struct {
 
 	mode   Mode
 	tokens map[string]resource.User
-	roles  bootstrap
 }
 
 // New returns an Auth. Without tokens, mode RBAC knows DefaultTokens.
@@ -57,7 +54,7 @@ func New(mode Mode, tokens []Token) *Auth {
 	if mode == RBAC && len(tokens) == 0 {
 		tokens = DefaultTokens()
 	}
-	a := &Auth{mode: mode, tokens: make(map[string]resource.User, len(tokens)), roles: readBootstrap()}
+	a := &Auth{mode: mode, tokens: make(map[string]resource.User, len(tokens))}
 	for _, t := range tokens {
 		u := t.User
 		u.Groups = withGroup(u.Groups, authenticated)

@@ -4,42 +4,9 @@ import (
 	"net/http"
 	"testing"
 
-	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
 	"github.com/matryer/is"
 )
-
-// store is a Reader of objects in the order in which they were put.
-type store map[string][]object.Object
-
-func (s store) put(storage, text string) {
-	o, err := object.Parse([]byte(text))
-	if err != nil {
-		panic(err)
-	}
-	s[storage] = append(s[storage], o)
-}
-
-func (s store) Get(storage, namespace, name string) object.Object {
-	for _, o := range s[storage] {
-		if o.Namespace() == namespace && o.Name() == name {
-			return o.Copy()
-		}
-	}
-	return nil
-}
-
-func (s store) Field(storage, namespace, name, _ string) (string, bool) {
-	return "", s.Get(storage, namespace, name) != nil
-}
-
-func (s store) Each(storage, namespace string, yield func(object.Object) bool) {
-	for _, o := range s[storage] {
-		if (namespace == "" || o.Namespace() == namespace) && !yield(o.Copy()) {
-			return
-		}
-	}
-}
 
 var (
 	alice = resource.User{Name: "alice", UID: "alice-uid", Groups: []string{"dev", authenticated}}
@@ -97,7 +64,7 @@ func get(user resource.User, resourceName, name string) Attributes {
 }
 
 func TestAuthorize(t *testing.T) {
-	s := store{}
+	s := fresh(t)
 	s.put(rolesKey, `{"metadata":{"namespace":"ns","name":"r"},"rules":[
 		{"verbs":["get","patch"],"apiGroups":["apps"],"resources":["deployments","*/scale"]},
 		{"verbs":["get"],"apiGroups":[""],"resources":["pods/log"]},
@@ -150,14 +117,18 @@ func TestAuthorize(t *testing.T) {
 	}
 }
 
-func TestStoredObjectsReplaceBuiltIn(t *testing.T) {
+// Nothing but what is stored gives rights: without the binding of discovery there is none.
+func TestOnlyStoredRolesCount(t *testing.T) {
 	is := is.New(t)
-	s := store{}
-	s.put(clusterRoleBindingsKey, `{"metadata":{"name":"system:discovery"},"roleRef":{"kind":"ClusterRole","name":"system:discovery"}}`)
-	allowed, _ := New(RBAC, nil).Authorize(Attributes{User: alice, Verb: "get", Path: "/apis"}, s)
-	is.True(!allowed) // the stored binding has no subjects
-	allowed, _ = New(RBAC, nil).Authorize(Attributes{User: alice, Verb: "get", Path: "/apis"}, nil)
-	is.True(allowed) // without a store the built-in roles count
+	discovery := Attributes{User: alice, Verb: "get", Path: "/apis"}
+	s := fresh(t)
+	allowed, _ := New(RBAC, nil).Authorize(discovery, s)
+	is.True(allowed)
+	delete(s, clusterRoleBindingsKey)
+	allowed, _ = New(RBAC, nil).Authorize(discovery, s)
+	is.True(!allowed)
+	allowed, _ = New(RBAC, nil).Authorize(discovery, nil)
+	is.True(!allowed)
 }
 
 func TestForbidden(t *testing.T) {

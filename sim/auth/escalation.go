@@ -66,7 +66,7 @@ func (a *Auth) escalatingBinding(at Attributes, obj object.Object, objects resou
 			return nil
 		}
 	}
-	rules, problem := a.roleRules(kind, at.Namespace, name, objects)
+	rules, problem := roleRules(kind, at.Namespace, name, objects)
 	switch {
 	case problem != "" && bind.Resource == "":
 		return status.Plain("%s", problem)

@@ -57,7 +57,7 @@ func TestImpersonate(t *testing.T) {
 }
 
 func TestEscalation(t *testing.T) {
-	s := store{}
+	s := fresh(t)
 	s.put(clusterRolesKey, `{"metadata":{"name":"editor"},"rules":[
 		{"verbs":["*"],"apiGroups":["rbac.authorization.k8s.io"],"resources":["*"],"resourceNames":["free"]},
 		{"verbs":["get","list"],"apiGroups":["apps"],"resources":["deployments","*/scale"]}]}`)

@@ -2,7 +2,6 @@ package auth
 
 import (
 	"fmt"
-	"sort"
 	"strings"
 
 	"github.com/kubesim/kubesim/sim/object"
@@ -31,7 +30,7 @@ const (
 )
 
 // Authorize reports whether at is allowed, and why: the binding that allows it, or what was wrong with bindings that
-// might have. objects may be nil: then only the roles of bootstrap.txt count.
+// might have. objects may be nil: then there are no roles.
 func (a *Auth) Authorize(at Attributes, objects resource.Reader) (allowed bool, reason string) {
 	if a.mode == AlwaysAllow || has(at.User.Groups, masters) {
 		return true, ""
@@ -100,8 +99,8 @@ type binding struct {
 
 type subject struct{ kind, name, namespace string }
 
-func bindingOf(o object.Object) binding {
-	b := binding{name: o.Name(), namespace: o.Namespace(),
+func bindingOf(o object.Object) *binding {
+	b := &binding{name: o.Name(), namespace: o.Namespace(),
 		roleKind: o.String("roleRef", "kind"), role: o.String("roleRef", "name")}
 	for _, v := range o.List("subjects") {
 		m, _ := v.(map[string]any)
@@ -157,49 +156,26 @@ func (b *binding) applies(u resource.User) *subject {
 // rules it brings or what is wrong with it, until fn returns false.
 func (a *Auth) visit(u resource.User, namespace string, objects resource.Reader,
 	fn func(b *binding, s *subject, rules []Rule, err string) bool) {
-	list := a.clusterRoleBindings(objects)
-	if namespace != "" && objects != nil {
-		objects.Each(roleBindingsKey, namespace, func(o object.Object) bool {
-			list = append(list, bindingOf(o))
-			return true
-		})
+	if objects == nil {
+		return
 	}
-	for i := range list {
-		b := &list[i]
-		s := b.applies(u)
-		if s == nil {
-			continue
+	more := true
+	each := func(it *resource.Item) bool {
+		b := resource.Derived(it, bindingOf)
+		if s := b.applies(u); s != nil {
+			rules, err := roleRules(b.roleKind, b.namespace, b.role, objects)
+			more = fn(b, s, rules, err)
 		}
-		rules, err := a.roleRules(b.roleKind, b.namespace, b.role, objects)
-		if !fn(b, s, rules, err) {
-			return
-		}
+		return more
 	}
-}
-
-// clusterRoleBindings returns the stored bindings and those of bootstrap.txt that are not stored.
-func (a *Auth) clusterRoleBindings(objects resource.Reader) []binding {
-	var list []binding
-	stored := map[string]bool{}
-	if objects != nil {
-		objects.Each(clusterRoleBindingsKey, "", func(o object.Object) bool {
-			list = append(list, bindingOf(o))
-			stored[o.Name()] = true
-			return true
-		})
+	if objects.Items(clusterRoleBindingsKey, "", each); more && namespace != "" {
+		objects.Items(roleBindingsKey, namespace, each)
 	}
-	for _, b := range a.roles.bindings {
-		if !stored[b.name] {
-			list = append(list, b)
-		}
-	}
-	sort.SliceStable(list, func(i, j int) bool { return list[i].name < list[j].name })
-	return list
 }
 
 // roleRules returns the rules of the role that a binding in the namespace refers to, and the error for one that does
 // not exist.
-func (a *Auth) roleRules(kind, namespace, name string, objects resource.Reader) ([]Rule, string) {
+func roleRules(kind, namespace, name string, objects resource.Reader) ([]Rule, string) {
 	var key, res string
 	switch kind {
 	case "Role":
@@ -210,13 +186,8 @@ func (a *Auth) roleRules(kind, namespace, name string, objects resource.Reader) 
 		return nil, fmt.Sprintf("unsupported role reference kind: %q", kind)
 	}
 	if objects != nil {
-		if o := objects.Get(key, namespace, name); o != nil {
-			return rulesOf(o), ""
-		}
-	}
-	if kind == "ClusterRole" {
-		if rules, ok := a.roles.roles[name]; ok {
-			return rules, ""
+		if it := objects.Item(key, namespace, name); it != nil {
+			return resource.Derived(it, rulesOf), ""
 		}
 	}
 	return nil, status.NotFound(status.Resource{Group: rbacGroup, Resource: res}, name).Message

@@ -40,7 +40,7 @@ func TestReview(t *testing.T) {
 			is := is.New(t)
 			o, err := object.Parse([]byte(c.body))
 			is.NoErr(err)
-			s := a.Review(c.kind, &resource.Context{Now: now, User: c.user, Objects: store{}}, o)
+			s := a.Review(c.kind, &resource.Context{Now: now, User: c.user, Objects: fresh(t)}, o)
 			if c.code != 0 {
 				is.True(s != nil)
 				is.Equal(s.Code, c.code)

@@ -14,6 +14,7 @@ import (
 
 // try is a kind under test with what is stored beside it.
 type try struct {
+	asStored
 	t        *testing.T
 	kind     *kind
 	ctx      *resource.Context
@@ -68,6 +69,12 @@ func (r *try) Each(storage, _ string, yield func(object.Object) bool) {
 		}
 	}
 }
+
+// asStored is a Reader's objects as they are stored, which no rule of a kind asks for.
+type asStored struct{}
+
+func (asStored) Item(string, string, string) *resource.Item      { panic("not asked for") }
+func (asStored) Items(string, string, func(*resource.Item) bool) { panic("not asked for") }
 
 // parse reads an object, its quotes written ', and gives it the defaults.
 func (r *try) parse(text string) object.Object {

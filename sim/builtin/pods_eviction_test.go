@@ -16,6 +16,7 @@ import (
 // connected is a small store for Connectors: objects by storage name and name. It notes what was deleted, with the
 // options.
 type connected struct {
+	asStored
 	t       *testing.T
 	objects map[string]object.Object
 	deleted map[string]string

@@ -21,6 +21,7 @@ type ruleCase struct {
 
 // ruleTest runs cases on one kind.
 type ruleTest struct {
+	asStored
 	storage, version, base string
 	objects                map[string]object.Object // by storage/namespace/name
 }

@@ -157,12 +157,12 @@ func (v *variation) readBack() string {
 	read := Step{Name: "read-after-" + wrote.Name, Method: "GET", Target: path, Mask: wrote.Mask, Ignore: wrote.Ignore}
 	if wrote.Method == "POST" {
 		if name := nameOf(wrote); name != "" && v.IntN(3) > 0 {
-			read.Target += "/" + name
+			read.Target += "/" + strings.ReplaceAll(name, "%", "%25")
 		}
 	} else if v.IntN(4) == 0 {
 		read.Target = path[:strings.LastIndex(path, "/")]
 	}
-	if !strings.Contains(path, "{{ns}}") && !strings.Contains(nameOf(wrote), "{{ns}}") {
+	if !strings.Contains(read.Target, "{{ns}}") {
 		return "" // a collection that all share
 	}
 	if v.IntN(2) == 0 {

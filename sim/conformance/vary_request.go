@@ -25,7 +25,7 @@ func (v *variation) rewrite() string {
 		if name == "" || strings.HasSuffix(path, "reviews") {
 			return ""
 		}
-		path += "/" + name
+		path += "/" + strings.ReplaceAll(name, "%", "%25")
 	}
 	s.Method = "PATCH"
 	switch v.IntN(4) {

@@ -17,7 +17,7 @@ var rows = [][]string{
 	{"sim/codec", "sim/crd/structural"},
 	{"sim/webhook"},
 	{"sim/fieldmanager", "sim/watchcache", "sim/builtin", "sim/crd", "sim/admission", "sim/auth"},
-	{"sim/registry"},
+	{"sim/registry", "sim/boot"},
 	{"sim/discovery/openapi"},
 	{"sim/discovery"},
 	{"sim/apiserver"},

@@ -294,7 +294,7 @@ type Reader struct{ backend Backend }
 
 // Get returns a copy of the object, or nil.
 func (r Reader) Get(storage, namespace, name string) object.Object {
-	if it := r.item(storage, namespace, name); it != nil {
+	if it := r.Item(storage, namespace, name); it != nil {
 		return it.Object()
 	}
 	return nil
@@ -302,13 +302,14 @@ func (r Reader) Get(storage, namespace, name string) object.Object {
 
 // Field returns the value that a field selector compares, and whether the object exists.
 func (r Reader) Field(storage, namespace, name, label string) (value string, exists bool) {
-	if it := r.item(storage, namespace, name); it != nil {
+	if it := r.Item(storage, namespace, name); it != nil {
 		return it.Field(label), true
 	}
 	return "", false
 }
 
-func (r Reader) item(storage, namespace, name string) *resource.Item {
+// Item returns the object as it is stored, or nil.
+func (r Reader) Item(storage, namespace, name string) *resource.Item {
 	d := r.backend.Definition(storage)
 	if d == nil {
 		return nil
@@ -322,12 +323,17 @@ func (r Reader) item(storage, namespace, name string) *resource.Item {
 
 // Each calls yield with a copy of each object in key order until it returns false.
 func (r Reader) Each(storage, namespace string, yield func(object.Object) bool) {
+	r.Items(storage, namespace, func(it *resource.Item) bool { return yield(it.Object()) })
+}
+
+// Items calls yield with each object as it is stored, in key order, until it returns false.
+func (r Reader) Items(storage, namespace string, yield func(*resource.Item) bool) {
 	d := r.backend.Definition(storage)
 	view, err := r.backend.Store().At(0)
 	if d == nil || err != nil {
 		return
 	}
 	view.Range(d.Key(namespace, ""), "", func(kv *mvcc.KV) bool {
-		return yield(resource.ItemOf(d, kv).Object())
+		return yield(resource.ItemOf(d, kv))
 	})
 }

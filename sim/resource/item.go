@@ -33,6 +33,8 @@ type Item struct {
 
 	settled atomic.Pointer[Definition] // see Settle
 
+	derived atomic.Pointer[any] // see Derived
+
 	line  []byte // Bytes and a newline in one piece of memory, or nil
 	proto atomic.Pointer[[]byte]
 }
@@ -156,6 +158,20 @@ func (it *Item) Proto(encode func(object.Object) []byte) []byte {
 	return data
 }
 
+// Derived returns what derive makes of an item's object, which is kept with the item: whoever asks again gets the same
+// value and must not change it. An item keeps one value, that of the type it was last asked for.
+func Derived[T any](it *Item, derive func(object.Object) T) T {
+	if p := it.derived.Load(); p != nil {
+		if v, ok := (*p).(T); ok {
+			return v
+		}
+	}
+	v := derive(it.Object())
+	var kept any = v
+	it.derived.Store(&kept)
+	return v
+}
+
 // Field returns the value a field selector compares: metadata.name, metadata.namespace or one of Fields.
 func (it *Item) Field(label string) string {
 	switch label {
@@ -180,6 +196,12 @@ func (it *Item) At(rev uint64) *Item {
 		moved.Bytes = moved.line[: len(moved.line)-1 : len(moved.line)-1]
 	}
 	return moved
+}
+
+// Reprinted returns the item with other printed bytes, which end in a newline and say the same to selectors.
+func (it *Item) Reprinted(line []byte) *Item {
+	return &Item{Namespace: it.Namespace, Name: it.Name, Rev: it.Rev, Bytes: line[: len(line)-1 : len(line)-1], Labels: it.Labels,
+		Fields: it.Fields, form: it.form, dialect: it.dialect, line: line}
 }
 
 // metadataField finds text as a direct member of metadata in the printed form of an object, or returns -1. A search of

@@ -159,4 +159,8 @@ type Reader interface {
 	Field(storage, namespace, name, label string) (value string, exists bool)
 	// Each calls yield for each object in key order until it returns false. namespace "" means all.
 	Each(storage, namespace string, yield func(object.Object) bool)
+	// Item returns the object as it is stored, or nil. Nothing is decoded: see Derived.
+	Item(storage, namespace, name string) *Item
+	// Items is Each for objects as they are stored.
+	Items(storage, namespace string, yield func(*Item) bool)
 }

@@ -90,7 +90,7 @@ func New(o Options) (*World, error) {
 func (w *World) boot() error {
 	w.clock = clock.NewManual(clock.Epoch())
 	w.begin = w.clock.Now()
-	c, err := sim.New(sim.Options{Clock: w.clock, Seed: w.options.Seed, Replicas: w.options.Replicas,
+	c, err := sim.New(sim.Options{Bare: true, Clock: w.clock, Seed: w.options.Seed, Replicas: w.options.Replicas,
 		Replay: w.options.Decisions, Trace: trace.Options{Keep: records, Hash: true}})
 	if err != nil {
 		return err

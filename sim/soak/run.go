@@ -90,7 +90,7 @@ func newRunner(o Options) *runner {
 // begin makes the cluster.
 func (r *runner) begin() error {
 	replicas := make([]sim.ReplicaOptions, max(r.o.Config.Replicas, 1))
-	cluster, err := sim.New(sim.Options{Clock: r.clock, Seed: r.o.Config.Seed, Replicas: replicas,
+	cluster, err := sim.New(sim.Options{Bare: true, Clock: r.clock, Seed: r.o.Config.Seed, Replicas: replicas,
 		Trace: trace.Options{Keep: r.o.Tail, Hash: true}})
 	if err != nil {
 		return err

@@ -6,8 +6,10 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"regexp"
+	"strconv"
 	"strings"
 
 	"github.com/kubesim/kubesim/clock"
@@ -20,7 +22,7 @@ type flags struct {
 	listen, kubeconfig, clock, auth string
 	archive                         string
 	web, webListen                  string
-	tls                             bool
+	tls, bare, alone                bool
 	seed                            uint64
 	users                           users
 	plugins                         []string
@@ -40,6 +42,10 @@ const serveUsage = `kubesim serve [flags] serves a simulated API server until it
   --load FILE           create the objects in a YAML or JSON file first; may be repeated
   --archive FILE        go on from FILE if it is there, with its history, seed, replicas and rights, and save to it in
                         the end; GET /sim/v1/snapshot returns such a file
+
+  --bare                leave out what API servers make when they start (cluster roles, flow schemas, the Service
+                        kubernetes, …) but for the namespaces
+  --controllers WHICH   all (default); none: no ClusterRole aggregates others, as on a real server on its own
 
 Several API servers over one store:
 
@@ -135,6 +141,14 @@ func (f *flags) set() *flag.FlagSet {
 		f.plugins = append(f.plugins, strings.Split(names, ",")...)
 		return nil
 	})
+	set.BoolVar(&f.bare, "bare", false, "")
+	set.Func("controllers", "", func(which string) error {
+		if which != "all" && which != "none" {
+			return errors.New("say all or none")
+		}
+		f.alone = which == "none"
+		return nil
+	})
 	set.StringVar(&f.kubeconfig, "kubeconfig", "", "")
 	set.Func("load", "", func(file string) error { f.loads = append(f.loads, file); return nil })
 	set.StringVar(&f.archive, "archive", "", "")
@@ -153,7 +167,11 @@ func (f *flags) set() *flag.FlagSet {
 const traceMax = 10_000
 
 func (f *flags) options() (fake.Options, error) {
-	o := fake.Options{Seed: f.seed, Clock: clock.System{}, Plugins: f.plugins, Replicas: f.replicaOptions()}
+	o := fake.Options{Seed: f.seed, Clock: clock.System{}, Plugins: f.plugins, Replicas: f.replicaOptions(), Bare: f.bare,
+		NoControllers: f.alone}
+	if _, port, err := net.SplitHostPort(f.listen); err == nil {
+		o.Port, _ = strconv.Atoi(port) // 0 is the default: it is not known yet which one it will be
+	}
 	if f.clock == "manual" {
 		o.Clock = nil
 	}

@@ -1,0 +1,112 @@
+// Package boot is what a kube-apiserver makes by itself when it starts with an empty store: namespaces, RBAC's roles and
+// bindings, priority classes, flow schemas and priority levels, APIServices, the Service kubernetes with its endpoints
+// and its address, the ServiceCIDR, the lease of its identity, and ConfigMaps.
+//
+//	data/1.36.jsonl.gz   as a real server has them, recorded by make boot-data
+//	      │ Servers, ClientCA                      once per process and Options
+//	      ▼
+//	template             printed objects with uids and revisions; it is known where times stand in them
+//	      │ At                                     once per second that a Cluster begins at
+//	      ▼
+//	mvcc.Store           a commit per object; every Cluster gets a fork, which shares its memory
+//
+// The uids are the same in every simulation, whatever its seed.
+package boot
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/kubesim/kubesim/sim/mvcc"
+)
+
+// Options say whose start it is.
+type Options struct {
+	// Minor is the Kubernetes minor of the server that starts first: "1.36".
+	Minor string
+	// At is the time of the start. Objects show seconds of it.
+	At time.Time
+	// Servers are the API servers that start together.
+	Servers []Server
+	// Port is where they listen, on their addresses.
+	Port int
+	// Aggregate fills ClusterRoles that aggregate others, which in a real cluster a controller does soon.
+	Aggregate bool
+	// ClientCA is a bundle of PEM certificates, as of --client-ca-file. "": none was given.
+	ClientCA string
+	// Last is the revision of the last object; the first has one that is so much lower.
+	Last uint64
+}
+
+// Server is one API server as others find it.
+type Server struct {
+	Host    string // name of its machine
+	Address string // IP address
+}
+
+// Defaults of a Server and of Options.Port: an address for documentation (RFC 5737) and kube-apiserver's --secure-port.
+const (
+	Host        = "kubesim"
+	AddressBase = "192.0.2."
+	Port        = 6443
+)
+
+// made keeps what was made last, newest first. Tests make one Cluster after the other with the same Options.
+var made struct {
+	sync.Mutex
+	templates memo[*template]
+	stores    memo[*mvcc.Store]
+}
+
+// madeMax is how many of each are kept.
+const madeMax = 4
+
+// Store returns a store of its own in which the servers have just started.
+func Store(o Options) (*mvcc.Store, error) {
+	made.Lock()
+	defer made.Unlock()
+	key := fmt.Sprintf("%s %v %d %q %q %d", o.Minor, o.Aggregate, o.Port, o.Servers, o.ClientCA, o.Last)
+	store, err := made.stores.get(fmt.Sprint(o.At.Unix(), " ", key), func() (*mvcc.Store, error) {
+		t, err := made.templates.get(key, func() (*template, error) { return newTemplate(o) })
+		if err != nil {
+			return nil, err
+		}
+		return t.store(o.At), nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("boot: %w", err)
+	}
+	return store.Fork(0)
+}
+
+// memo is a few values by their keys.
+type memo[V any] []memoEntry[V]
+
+type memoEntry[V any] struct {
+	key   string
+	value V
+}
+
+// get returns the value of a key, which create makes if it is not there.
+func (m *memo[V]) get(key string, create func() (V, error)) (V, error) {
+	i := slices.IndexFunc(*m, func(e memoEntry[V]) bool { return e.key == key })
+	if i == 0 {
+		return (*m)[0].value, nil
+	}
+	var e memoEntry[V]
+	if i > 0 {
+		e = (*m)[i]
+		*m = slices.Delete(*m, i, i+1)
+	} else {
+		value, err := create()
+		if err != nil {
+			return value, err
+		}
+		e = memoEntry[V]{strings.Clone(key), value}
+	}
+	*m = slices.Insert((*m)[:min(len(*m), madeMax-1)], 0, e)
+	return e.value, nil
+}

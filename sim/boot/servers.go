@@ -1,0 +1,109 @@
+package boot
+
+import (
+	"crypto/sha256"
+	"encoding/base32"
+	"encoding/binary"
+	"fmt"
+	"strings"
+
+	"github.com/kubesim/kubesim/sim/builtin"
+	"github.com/kubesim/kubesim/sim/object"
+)
+
+// adapt returns what the servers of o make in the place of a recorded object: with their addresses, and one lease each.
+func (o Options) adapt(x own) []own {
+	x.obj = x.obj.Copy()
+	switch {
+	case x.obj.Kind() == "ConfigMap" && x.obj.String("data", "client-ca-file") == "" && x.obj.Map("data")["client-ca-file"] != nil:
+		if o.ClientCA == "" {
+			return nil
+		}
+		x.obj.Set(o.ClientCA, "data", "client-ca-file")
+	case x.obj.Kind() == "Service":
+		first(x.obj, "spec", "ports")["targetPort"] = int64(o.Port)
+	case x.obj.Kind() == "Endpoints":
+		subset := first(x.obj, "subsets")
+		first(subset, "ports")["port"] = int64(o.Port)
+		var addresses []any
+		for _, s := range o.Servers {
+			addresses = append(addresses, map[string]any{"ip": s.Address})
+		}
+		subset["addresses"] = addresses
+	case x.obj.Kind() == "EndpointSlice":
+		first(x.obj, "ports")["port"] = int64(o.Port)
+		var endpoints []any
+		for _, s := range o.Servers {
+			endpoints = append(endpoints, map[string]any{"addresses": []any{s.Address}, "conditions": map[string]any{"ready": true}})
+		}
+		x.obj["endpoints"] = endpoints
+	case x.obj.Kind() == "Lease":
+		return o.leases(x)
+	default:
+		return []own{x}
+	}
+	x.line = nil
+	return []own{x}
+}
+
+// first returns the first object of a list.
+func first(obj object.Object, path ...string) object.Object {
+	m, _ := obj.List(path...)[0].(map[string]any)
+	return m
+}
+
+// aggregate gives aggregating ClusterRoles their rules, as the first controller that comes does.
+func aggregate(all []own) {
+	var roles []object.Object
+	for _, x := range all {
+		if x.obj.Kind() == "ClusterRole" {
+			roles = append(roles, x.obj)
+		}
+	}
+	for changed := true; changed; {
+		changed = false
+		for i := range all {
+			obj := all[i].obj
+			if rules, changes := builtin.AggregatedRules(obj, roles); changes {
+				if obj["rules"] == nil {
+					entries := obj.List("metadata", "managedFields")
+					obj.Set(append([]any{aggregated(entries)}, entries...), "metadata", "managedFields")
+				}
+				obj["rules"], all[i].line, changed = rules, nil, true
+			}
+		}
+	}
+}
+
+// aggregated is the managedFields entry of the controller that fills a ClusterRole.
+func aggregated(entries []any) map[string]any {
+	m := object.Copy(entries[0]).(map[string]any)
+	m["manager"], m["operation"], m["fieldsV1"] = "clusterrole-aggregation-controller", "Apply", map[string]any{"f:rules": map[string]any{}}
+	return m
+}
+
+// leases returns the identity of each server (KEP-1965).
+func (o Options) leases(x own) []own {
+	var all []own
+	for _, s := range o.Servers {
+		obj := x.obj.Copy()
+		name := "apiserver-" + identity(s.Host)
+		obj.Set(name, "metadata", "name")
+		obj.Set(s.Host, "metadata", "labels", "kubernetes.io/hostname")
+		obj.Set(fmt.Sprintf("%s:%d", s.Address, o.Port), "metadata", "annotations", "kubernetes.io/peer-advertise-address")
+		obj.Set(name+"_"+noUID, "spec", "holderIdentity")
+		all = append(all, own{d: x.d, obj: obj})
+	}
+	return all
+}
+
+// identity is how a server on a machine is called in the name of its lease (pkg/server.NewConfig): names that tell
+// machines, and kinds of servers, apart.
+func identity(host string) string {
+	var text []byte
+	for _, part := range []string{host, "kube-apiserver"} {
+		text = append(binary.BigEndian.AppendUint16(text, uint16(len(part))), part...)
+	}
+	sum := sha256.Sum256(text)
+	return strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(sum[:16]))
+}

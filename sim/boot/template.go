@@ -1,0 +1,164 @@
+package boot
+
+import (
+	"bytes"
+	"compress/gzip"
+	"embed"
+	"fmt"
+	"hash/fnv"
+	"io"
+	"math/rand/v2"
+	"strings"
+	"time"
+
+	"github.com/kubesim/kubesim/sim/builtin"
+	"github.com/kubesim/kubesim/sim/codec"
+	"github.com/kubesim/kubesim/sim/mvcc"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/resource"
+	"github.com/kubesim/kubesim/sim/schema"
+)
+
+//go:embed data/*.jsonl.gz
+var data embed.FS
+
+// What stands in the data where servers differ.
+const (
+	noUID   = "00000000-0000-0000-0000-000000000000"
+	noRev   = `"resourceVersion":"0000"`
+	noDate  = "0001-01-01"
+	noClock = "T00:00:00"
+)
+
+// newest is the minor whose data are taken for others that have none.
+const newest = "1.36"
+
+// template is the objects of a start at no time.
+type template struct {
+	first  uint64 // revision before the first object
+	size   int    // bytes of all objects
+	things []thing
+}
+
+// thing is one object and where times stand in its bytes.
+type thing struct {
+	key   string
+	item  *resource.Item
+	times []int
+}
+
+// unpack returns the lines of a data file.
+func unpack(packed []byte) ([]string, error) {
+	z, err := gzip.NewReader(bytes.NewReader(packed))
+	if err != nil {
+		return nil, err
+	}
+	text, err := io.ReadAll(z)
+	if err != nil {
+		return nil, err
+	}
+	return strings.Split(strings.TrimSuffix(string(text), "\n"), "\n"), nil
+}
+
+func newTemplate(o Options) (*template, error) {
+	packed, err := data.ReadFile("data/" + o.Minor + ".jsonl.gz")
+	if err != nil {
+		if packed, err = data.ReadFile("data/" + newest + ".jsonl.gz"); err != nil {
+			return nil, err
+		}
+	}
+	lines, err := unpack(packed)
+	if err != nil {
+		return nil, err
+	}
+	set, err := schema.Load(o.Minor)
+	if err != nil {
+		return nil, err
+	}
+	hubs := map[schema.GVK]*resource.Definition{}
+	for _, d := range builtin.Definitions(set) {
+		if d.Hub == d {
+			hubs[d.GVK] = d
+		}
+	}
+	var all []own
+	for _, line := range lines {
+		obj, err := object.Parse([]byte(line))
+		if err != nil {
+			return nil, err
+		}
+		d := hubs[schema.ParseGVK(obj.APIVersion(), obj.Kind())]
+		if d == nil {
+			return nil, fmt.Errorf("%s has no %s", o.Minor, obj.Kind())
+		}
+		all = append(all, o.adapt(own{d, obj, []byte(line)})...)
+	}
+	if o.Aggregate {
+		aggregate(all)
+	}
+	t := &template{first: o.Last - uint64(len(all))}
+	for i, x := range all {
+		t.add(x, t.first+uint64(i)+1)
+	}
+	return t, nil
+}
+
+// own is one object of a server.
+type own struct {
+	d    *resource.Definition
+	obj  object.Object
+	line []byte // obj as it is printed; nil: it has been changed
+}
+
+// add puts an object into the template.
+func (t *template) add(x own, rev uint64) {
+	key := x.d.Key(x.obj.Namespace(), x.obj.Name())
+	if x.line == nil {
+		x.line = codec.Append(nil, x.obj, x.d.Layout())
+	}
+	line := bytes.Replace(x.line, []byte(noRev), fmt.Appendf(nil, `"resourceVersion":"%d"`, rev), 1)
+	line = bytes.Replace(line, []byte(noUID), uid(key), 1)
+	line = bytes.ReplaceAll(line, []byte(noUID), uid(key+"/process"))
+	made := thing{key: key, item: resource.NewItem(x.d, x.obj, rev, line)}
+	for at := 0; ; at += len(noDate) {
+		i := bytes.Index(line[at:], []byte(noDate))
+		if i < 0 {
+			break
+		}
+		at += i
+		made.times = append(made.times, at)
+	}
+	t.size += len(line) + 1
+	t.things = append(t.things, made)
+}
+
+// uid returns the uid of the object at a key (RFC 9562, version 4).
+func uid(key string) []byte {
+	h := fnv.New64a()
+	h.Write([]byte(key))
+	r := rand.NewPCG(h.Sum64(), 0)
+	a, b := r.Uint64(), r.Uint64()
+	return fmt.Appendf(nil, "%08x-%04x-4%03x-%04x-%012x", a>>32, a>>16&0xffff, a&0xfff, b>>48&0x3fff|0x8000, b&0xffffffffffff)
+}
+
+// store returns a store in which all objects have been made at a time.
+func (t *template) store(at time.Time) *mvcc.Store {
+	s := mvcc.New(t.first)
+	text := []byte(at.UTC().Format("2006-01-02T15:04:05"))
+	memory := make([]byte, 0, t.size)
+	for _, x := range t.things {
+		from := len(memory)
+		memory = append(append(memory, x.item.Bytes...), '\n')
+		line := memory[from:len(memory):len(memory)]
+		for _, i := range x.times {
+			n := len(noDate)
+			if bytes.HasPrefix(line[i+n:], []byte(noClock)) {
+				n = len(text)
+			}
+			copy(line[i:], text[:n])
+		}
+		item := x.item.Reprinted(line)
+		s.Put(x.key, item.Bytes, item)
+	}
+	return s
+}
