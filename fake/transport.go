@@ -89,7 +89,8 @@ func (t *transport) controlled(r *http.Request, q *apiserver.Request) (*http.Res
 
 // inbound turns the client's request into the one that a server sees, with its body read.
 func inbound(r *http.Request) (*apiserver.Request, error) {
-	target := r.URL.RequestURI()
+	sent := r.URL.RequestURI()
+	target := sent
 	if strings.HasPrefix(target, "//") { // a server reads //x as a path, not as a host
 		target = "http://h" + target
 	}
@@ -101,7 +102,7 @@ func inbound(r *http.Request) (*apiserver.Request, error) {
 	if method == "" {
 		method = http.MethodGet
 	}
-	q := &apiserver.Request{Method: method, Path: u.Path, Query: u.Query(), Header: r.Header}
+	q := &apiserver.Request{Method: method, Path: u.Path, Target: sent, Query: u.Query(), Header: r.Header}
 	if q.Header == nil {
 		q.Header = http.Header{}
 	}

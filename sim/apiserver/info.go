@@ -1,7 +1,6 @@
 package apiserver
 
 import (
-	"fmt"
 	"net/url"
 	"strings"
 
@@ -29,17 +28,18 @@ type info struct {
 // namespaceSubresources look like resources of a namespace in a path, but are not.
 var namespaceSubresources = map[string]bool{"status": true, "finalize": true}
 
-// parseInfo reads method, path and query as the API server's RequestInfo does.
-func parseInfo(method, path string, query url.Values) (*info, error) {
+// parseInfo reads method, path and query as the API server's RequestInfo does. It is not ok where the path of a watch or
+// of a proxy ends there.
+func parseInfo(method, path string, query url.Values) (_ *info, ok bool) {
 	in := &info{verb: strings.ToLower(method)}
 	parts := splitPath(path)
 	if len(parts) < 3 || parts[0] != "api" && parts[0] != "apis" {
-		return in, nil
+		return in, true
 	}
 	in.prefix, parts = parts[0], parts[1:]
 	if in.prefix == "apis" {
 		if len(parts) < 3 {
-			return in, nil
+			return in, true
 		}
 		in.group, parts = parts[0], parts[1:]
 	}
@@ -47,7 +47,7 @@ func parseInfo(method, path string, query url.Values) (*info, error) {
 	in.version, parts = parts[0], parts[1:]
 	if parts[0] == "watch" || parts[0] == "proxy" {
 		if len(parts) < 2 {
-			return nil, fmt.Errorf("unable to determine kind and namespace from url, %v", path)
+			return nil, false
 		}
 		in.verb, parts = parts[0], parts[1:]
 	} else {
@@ -68,7 +68,7 @@ func parseInfo(method, path string, query url.Values) (*info, error) {
 		in.subresource = parts[2]
 	}
 	in.refineVerb(query)
-	return in, nil
+	return in, true
 }
 
 var methodVerbs = map[string]string{

@@ -42,10 +42,18 @@ func find(table *resource.Table, in *info, method, path string) (*route, *status
 		return nil, status.NoResource()
 	}
 	r, s := r.below(rest[1:], inNamespace, method)
-	if s == nil && inNamespace && r.namespace == "" && singleVerbs[r.verb] {
-		return nil, status.BadRequest("Namespace parameter required.")
+	if s == nil && inNamespace && r.verb != "update" { // which looks at its body first
+		s = r.placed()
 	}
 	return r, s
+}
+
+// placed refuses a path to an object in a namespace without a name: storage has no key for it.
+func (r *route) placed() *status.Status {
+	if r.def.Namespaced && r.namespace == "" && singleVerbs[r.verb] {
+		return status.BadRequest("Namespace parameter required.")
+	}
+	return nil
 }
 
 // below resolves what follows the resource in the path: nothing, a name, a name and a subresource.

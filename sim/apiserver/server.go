@@ -9,8 +9,11 @@
 package apiserver
 
 import (
+	"cmp"
+	"fmt"
 	"io"
 	"net/url"
+	"strings"
 	"sync"
 	"time"
 
@@ -54,6 +57,7 @@ type Server struct {
 type Request struct {
 	Method string
 	Path   string // decoded
+	Target string // path and query as sent; "": Path
 	Query  url.Values
 	Header http.Header
 
@@ -94,15 +98,20 @@ type Answer struct {
 	Watch  *watchcache.Watch
 }
 
+// unmarked takes the meaning of markup from text that is sent back.
+var unmarked = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
+
 // Do answers q. It calls done exactly once: at once, or later under the Cluster's lock when the answer has to wait for
 // a commit or a timer. The caller holds the lock.
 func (s *Server) Do(q *Request, done func(*Answer)) {
 	c := &call{s: s, q: q, done: done, header: http.Header{"Cache-Control": {"no-cache, private"}}}
 	c.header["Audit-Id"] = []string{c.auditID()}
-	in, err := parseInfo(q.Method, q.Path, q.Query)
-	if err != nil {
+	in, ok := parseInfo(q.Method, q.Path, q.Query)
+	if !ok {
+		target := unmarked.Replace(cmp.Or(q.Target, q.Path))
 		delete(c.header, "Cache-Control") // which a later filter sets
-		c.text(http.StatusInternalServerError, "Internal Server Error: \""+q.Path+"\": failed to create RequestInfo: "+err.Error()+"\n")
+		c.text(http.StatusInternalServerError, fmt.Sprintf("Internal Server Error: \"%s\": "+
+			"failed to create RequestInfo: unable to determine kind and namespace from url, %[1]s\n", target))
 		return
 	}
 	c.info = in

@@ -70,6 +70,9 @@ func (c *call) update() {
 	if s == nil {
 		s = registry.CheckIdentity(q, obj)
 	}
+	if s == nil {
+		s = c.route.placed()
+	}
 	if s != nil {
 		c.fail(s)
 		return

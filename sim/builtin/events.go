@@ -29,6 +29,7 @@ func eventKinds() []kind {
 		storage: "events",
 		strategy: resource.Strategy{
 			CreateOnUpdate: true, NoGarbageCollection: true, Uncached: true, TTL: eventTTL,
+			ValidateFirst:  validateAnyEvent,
 			Validate:       validateEvent,
 			ValidateUpdate: validateEventUpdate,
 			Fields: func(obj object.Object) map[string]string {
@@ -78,14 +79,13 @@ func renameEvent(obj object.Object, apiVersion string, from, to int) object.Obje
 	return obj
 }
 
-// validateEvent checks what any event must have, and what events.k8s.io asks for on top (KEP-383).
+// validateEvent checks what any event must have, or what events.k8s.io asks for on top (KEP-383): there the rest comes
+// first, and metadata in between.
 func validateEvent(ctx *resource.Context, obj object.Object) field.ErrorList {
-	strict := ctx.Definition.Group == eventsGroup
-	errs := validateAnyEvent(obj, strict)
-	if !strict {
-		return errs
+	if ctx.Definition.Group != eventsGroup {
+		return validateAnyEvent(ctx, obj, nil)
 	}
-	errs = append(errs, validateSeries(obj)...)
+	errs := validateSeries(obj)
 	errs = append(errs, mustBeSet(field.Root("eventTime"), obj.String("eventTime"))...)
 	if kind := obj.String("type"); kind != "Normal" && kind != "Warning" {
 		errs = append(errs, field.Invalid(field.Root("type"), "", "has invalid value: "+kind))
@@ -104,7 +104,7 @@ func validateEvent(ctx *resource.Context, obj object.Object) field.ErrorList {
 
 // validateAnyEvent checks an event of either group. One with an eventTime is of the new kind, which has a reporter and an
 // action.
-func validateAnyEvent(obj object.Object, strict bool) field.ErrorList {
+func validateAnyEvent(ctx *resource.Context, obj, _ object.Object) field.ErrorList {
 	var errs field.ErrorList
 	namespace, involved := obj.Namespace(), obj.String("involvedObject", "namespace")
 	fits := involved == namespace || involved == "" && namespace == "default"
@@ -116,7 +116,7 @@ func validateAnyEvent(obj object.Object, strict bool) field.ErrorList {
 	}
 	if obj.String("eventTime") != "" {
 		reporter := field.Root("reportingComponent")
-		if strict {
+		if ctx.Definition.Group == eventsGroup {
 			reporter = field.Root("reportingController")
 		}
 		errs = append(errs, mustBeSet(reporter, obj.String("reportingComponent"))...)
@@ -150,11 +150,10 @@ func validateSeries(obj object.Object) field.ErrorList {
 }
 
 func validateEventUpdate(ctx *resource.Context, obj, old object.Object) field.ErrorList {
-	strict := ctx.Definition.Group == eventsGroup
-	errs := validateAnyEvent(obj, strict)
-	if !strict {
-		return errs
+	if ctx.Definition.Group != eventsGroup {
+		return validateAnyEvent(ctx, obj, old)
 	}
+	var errs field.ErrorList
 	if !object.SemanticEqual(obj["series"], old["series"]) {
 		errs = append(errs, validateSeries(obj)...)
 	}

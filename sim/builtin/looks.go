@@ -65,12 +65,14 @@ func looks(storage string) func(*resource.Context, bool) resource.Looks {
 	}
 	return func(ctx *resource.Context, update bool) resource.Looks {
 		switch sub, known := updateLooks[storage+"/"+ctx.Subresource]; {
-		case !update && main == "k" && ctx.Definition.Group != eventsGroup:
+		case ctx.Definition.Group == eventsGroup && update: // which is stricter than the group that events are stored in
+			return "vuk"
+		case ctx.Definition.Group == eventsGroup:
+			return "vnk"
+		case !update && main == "k":
 			return main
 		case !update:
 			return resource.LooksNew
-		case ctx.Definition.Group == eventsGroup: // which is stricter than the group that events are stored in
-			return resource.LooksUpdate
 		case known:
 			return sub
 		case ctx.Subresource != "":
