@@ -220,13 +220,13 @@ func (d *definition) read(crd object.Object, old *definition) {
 			continue
 		}
 		v.form = &resource.Form{Stored: schema.ParseGVK(d.stored, crd.String("status", "acceptedNames", "kind")),
-			Read:       func(obj object.Object) (object.Object, error) { return d.fromStored(obj, v) },
-			Write:      func(obj object.Object) (object.Object, error) { return d.toStored(obj) },
-			Convert:    d.convert,
-			Prepare:    d.prepare,
-			Fill:       func(obj object.Object) { v.schema.Fill(map[string]any(obj)) },
-			Tidy:       func(obj object.Object) { d.tidy(obj, v) },
-			LateStatus: v.schema != nil && v.schema.Properties["status"] != nil && v.schema.Properties["status"].Default != nil,
+			Read:    func(obj object.Object) (object.Object, error) { return d.fromStored(obj, v) },
+			Write:   func(obj object.Object) (object.Object, error) { return d.toStored(obj) },
+			Convert: d.convert,
+			Prepare: d.prepare,
+			Fill:    func(obj object.Object) { v.schema.Fill(map[string]any(obj)) },
+			Tidy:    func(obj object.Object) { d.tidy(obj, v) },
+			Lacks:   func(obj object.Object) bool { return v.schema.Lacks(map[string]any(obj)) },
 		}
 	}
 }
@@ -254,8 +254,11 @@ func (d *definition) fromStored(obj object.Object, v *served) (object.Object, er
 	return d.converted(obj, v.apiVersion)
 }
 
-// tidy reads the metadata of an object, and of the resources embedded in it, as any reader of the object does.
+// tidy removes what the schema does not have, which an apply or an admission webhook may have put there, and reads the
+// metadata of an object, and of the resources embedded in it, as any reader of the object does.
 func (d *definition) tidy(obj object.Object, v *served) {
+	v.root.Prune(map[string]any(obj))
+	v.schema.DropNulls(map[string]any(obj))
 	for name, x := range obj.Metadata() { // order does not matter: any one will do
 		if name != "managedFields" && object.Blank(x) {
 			if meta, _, err := d.server.Meta(obj["metadata"]); err == nil {
@@ -286,6 +289,7 @@ func (d *definition) converted(obj object.Object, apiVersion string) (object.Obj
 	if to := d.versions[apiVersion]; to != nil {
 		_, _ = to.schema.Coerce(map[string]any(obj), field.Path{}, d.server.Meta, true)
 		to.root.Prune(map[string]any(obj))
+		to.schema.DropNulls(map[string]any(obj))
 	}
 	return obj, nil
 }

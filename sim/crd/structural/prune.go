@@ -3,8 +3,6 @@ package structural
 import (
 	"slices"
 	"strconv"
-
-	"github.com/kubesim/kubesim/sim/object"
 )
 
 // Prune removes the fields that the schema does not have, in place, and returns their paths in sorted order:
@@ -38,7 +36,7 @@ func (p *pruner) prune(v any, s *Schema) {
 }
 
 func (p *pruner) fields(m map[string]any, s *Schema) {
-	for _, name := range object.SortedKeys(m) {
+	for name := range m { // order does not matter: what is reported is sorted
 		if s != nil && s.Embedded && envelope(name) {
 			continue
 		}
@@ -61,7 +59,7 @@ func (p *pruner) preserve(v any, s *Schema) {
 	}
 	switch v := v.(type) {
 	case map[string]any:
-		for _, name := range object.SortedKeys(v) {
+		for name := range v { // order does not matter: what is reported is sorted
 			if s.Embedded && envelope(name) {
 				continue
 			}
