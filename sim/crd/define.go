@@ -226,7 +226,7 @@ func (d *definition) read(crd object.Object, old *definition) {
 			Prepare: d.prepare,
 			Fill:    func(obj object.Object) { v.schema.Fill(map[string]any(obj)) },
 			Tidy:    func(obj object.Object) { d.tidy(obj, v) },
-			Lacks:   func(obj object.Object) bool { return v.schema.Lacks(map[string]any(obj)) },
+			Whole:   func(obj object.Object) bool { return v.root.Whole(map[string]any(obj)) },
 		}
 	}
 }
@@ -254,11 +254,8 @@ func (d *definition) fromStored(obj object.Object, v *served) (object.Object, er
 	return d.converted(obj, v.apiVersion)
 }
 
-// tidy removes what the schema does not have, which an apply or an admission webhook may have put there, and reads the
-// metadata of an object, and of the resources embedded in it, as any reader of the object does.
+// tidy reads the metadata of an object, and of the resources embedded in it, as any reader of the object does.
 func (d *definition) tidy(obj object.Object, v *served) {
-	v.root.Prune(map[string]any(obj))
-	v.schema.DropNulls(map[string]any(obj))
 	for name, x := range obj.Metadata() { // order does not matter: any one will do
 		if name != "managedFields" && object.Blank(x) {
 			if meta, _, err := d.server.Meta(obj["metadata"]); err == nil {

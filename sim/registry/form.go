@@ -37,18 +37,14 @@ func (r *Registry) putForm(d *resource.Definition, obj object.Object) (*resource
 	if s != nil {
 		return nil, s
 	}
-	var aux any // what was written through another version is read as the store has it
-	lacks := d.Form.Lacks(obj)
-	if d.GVK == d.Form.Stored {
+	var aux any // anything else is read as the store has it
+	if d.GVK == d.Form.Stored && d.Form.Whole(obj) {
 		aux = resource.NewItem(d, obj, rev, value)
-		if lacks {
-			aux = d.Form.Defaulted(d, obj, rev, value)
-		}
 	}
 	event := store.Put(key, value, aux)
 	r.Backend.Committed(event)
 	it := resource.ItemOf(d, event.KV)
-	if aux == any(it) && !lacks {
+	if aux == any(it) {
 		r.keep(d, it, nil, &resource.Tree{Object: obj})
 	}
 	return it, unreadable(it)

@@ -50,36 +50,32 @@ func (s *Schema) fill(v any) {
 	}
 }
 
-// Lacks reports whether Fill would change v.
-func (s *Schema) Lacks(v any) bool {
+// complete reports whether ApplyDefaults would change nothing.
+func (s *Schema) complete(v any) bool {
 	if s == nil {
-		return false
+		return true
 	}
 	switch v := v.(type) {
 	case map[string]any:
 		for _, name := range s.names {
-			p := s.Properties[name]
-			if x, ok := v[name]; p.Default != nil && (!ok || p.refusesNull(x)) {
-				return true
+			if _, ok := v[name]; !ok && s.Properties[name].Default != nil {
+				return false
 			}
 		}
 		for name, x := range v { // order does not matter
-			if child, _ := s.child(name); child.lacks(x) {
-				return true
+			if child, _ := s.child(name); child.refusesNull(x) || !child.complete(x) {
+				return false
 			}
 		}
 	case []any:
 		for _, x := range v {
-			if s.Items.lacks(x) {
-				return true
+			if s.Items.refusesNull(x) && s.Items.Default != nil || !s.Items.complete(x) {
+				return false
 			}
 		}
 	}
-	return false
+	return true
 }
-
-// lacks is Lacks for a value that is there, but may be a null that gives way to a default.
-func (s *Schema) lacks(v any) bool { return s.refusesNull(v) && s.Default != nil || s.Lacks(v) }
 
 // refusesNull reports whether v is null where the schema does not allow that.
 func (s *Schema) refusesNull(v any) bool { return v == nil && s != nil && !s.Nullable }

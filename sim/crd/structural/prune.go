@@ -15,7 +15,17 @@ func (s *Schema) Prune(v any) []string {
 	return p.unknown
 }
 
+// Whole reports whether reading a resource from the store would change nothing: there is nothing to prune, no default to
+// fill in and no null to drop. Call it on Root.
+func (s *Schema) Whole(v any) bool {
+	p := &pruner{keep: true}
+	p.prune(v, s)
+	return len(p.unknown) == 0 && s.complete(v)
+}
+
+// pruner finds what a schema does not have.
 type pruner struct {
+	keep    bool     // nothing is removed
 	path    []string // elements, printed as they are: "spec", ".a", "[0]"
 	unknown []string
 }
@@ -48,7 +58,9 @@ func (p *pruner) fields(m map[string]any, s *Schema) {
 		if !envelope(name) || len(p.path) > 0 {
 			p.report(name)
 		}
-		delete(m, name)
+		if !p.keep {
+			delete(m, name)
+		}
 	}
 }
 
