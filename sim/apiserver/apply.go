@@ -15,8 +15,7 @@ func (p *patcher) apply(current object.Object) (object.Object, *status.Status) {
 	if s != nil {
 		return nil, s
 	}
-	foreign := p.c.route.def.Custom && p.c.kindOf() != p.c.route.def.GVK
-	if foreign && len(current.List("metadata", "managedFields")) == 0 {
+	if p.c.foreign() && len(current.List("metadata", "managedFields")) == 0 {
 		return nil, p.unconvertible("failed to create manager for existing fields: failed to convert live object", "", "")
 	}
 	reg := p.c.s.Registry
@@ -24,7 +23,7 @@ func (p *patcher) apply(current object.Object) (object.Object, *status.Status) {
 	if s != nil {
 		return nil, s
 	}
-	if foreign && !sameButFields(current, obj) {
+	if p.c.foreign() && !sameButFields(current, obj) {
 		return nil, p.unconvertible("failed to convert new object", config.Namespace(), config.Name())
 	}
 	if s := p.checkRepeatedKeys(); s != nil {

@@ -135,6 +135,9 @@ func (c *call) decode(media codec.Media, level codec.Level, from codec.Printed) 
 	for _, w := range warnings {
 		c.warn(w)
 	}
+	if s != nil && s.Code == http.StatusBadRequest && c.foreign() {
+		s = status.BadRequest("no kind is registered for the type %s.%s in scheme %q", c.kindOf().Version, c.kindOf().Kind, "pkg/runtime/scheme.go:111")
+	}
 	if s != nil {
 		return nil, s
 	}
@@ -144,6 +147,10 @@ func (c *call) decode(media codec.Media, level codec.Level, from codec.Printed) 
 	c.setDefaults(obj)
 	return obj, nil
 }
+
+// foreign reports whether the kind of the path is that of a custom resource's subresource, a Scale. What decodes and merges
+// custom resources does not know such a kind, and has only that to say about a body with a mistake.
+func (c *call) foreign() bool { return c.route.def.Custom && c.kindOf() != c.route.def.GVK }
 
 // definition is that of the kind of the path.
 func (c *call) definition() *resource.Definition {

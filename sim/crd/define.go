@@ -220,13 +220,13 @@ func (d *definition) read(crd object.Object, old *definition) {
 			continue
 		}
 		v.form = &resource.Form{Stored: schema.ParseGVK(d.stored, crd.String("status", "acceptedNames", "kind")),
-			Read:       func(obj object.Object) (object.Object, error) { return d.fromStored(obj, v) },
-			Write:      func(obj object.Object) (object.Object, error) { return d.toStored(obj) },
-			Convert:    d.convert,
-			Prepare:    d.prepare,
-			Fill:       func(obj object.Object) { v.schema.Fill(map[string]any(obj)) },
-			Tidy:       func(obj object.Object) { d.tidy(obj, v) },
-			LateStatus: v.schema != nil && v.schema.Properties["status"] != nil && v.schema.Properties["status"].Default != nil,
+			Read:    func(obj object.Object) (object.Object, error) { return d.fromStored(obj, v) },
+			Write:   func(obj object.Object) (object.Object, error) { return d.toStored(obj) },
+			Convert: d.convert,
+			Prepare: d.prepare,
+			Fill:    func(obj object.Object) { v.schema.Fill(map[string]any(obj)) },
+			Tidy:    func(obj object.Object) { d.tidy(obj, v) },
+			Whole:   func(obj object.Object) bool { return v.root.Whole(map[string]any(obj)) },
 		}
 	}
 }
@@ -286,6 +286,7 @@ func (d *definition) converted(obj object.Object, apiVersion string) (object.Obj
 	if to := d.versions[apiVersion]; to != nil {
 		_, _ = to.schema.Coerce(map[string]any(obj), field.Path{}, d.server.Meta, true)
 		to.root.Prune(map[string]any(obj))
+		to.schema.DropNulls(map[string]any(obj))
 	}
 	return obj, nil
 }

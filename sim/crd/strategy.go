@@ -11,7 +11,8 @@ import (
 	"github.com/kubesim/kubesim/sim/resource"
 )
 
-// Defaults fills in the defaults of a definition: names that follow from others, no conversion, the port of a webhook.
+// Defaults fills in the defaults of a definition: names that follow from others, no conversion, the port of a webhook, and
+// the storage version where no version is said to be stored.
 func Defaults(crd object.Object) {
 	kind := crd.String("spec", "names", "kind")
 	if crd.Map("spec") == nil {
@@ -33,6 +34,11 @@ func Defaults(crd object.Object) {
 	}
 	if config := object.Object(crd.Map("spec", "conversion", "webhook", "clientConfig")); config.Map("service") != nil {
 		config.SetDefault(int64(443), "service", "port")
+	}
+	if len(crd.List("status", "storedVersions")) == 0 {
+		if name := specOf(crd).storageVersion(); name != "" {
+			crd.Set([]any{name}, "status", "storedVersions")
+		}
 	}
 }
 

@@ -92,6 +92,9 @@ func (a *application) read() *status.Status {
 		}
 		return status.Plain("failed to create typed patch object (%s): %v", a.called(a.config), err)
 	}
+	if err := a.m.misfit(a.d, a.live, true); err != nil {
+		return status.Plain("failed to create typed live object (%s): %s", a.called(a.live), err)
+	}
 	a.whole, _ = a.model.root.complete(map[string]any(a.live)).(map[string]any)
 	if a.liveTyped, err = parser.FromUnstructured(a.whole, typed.AllowDuplicates); err != nil {
 		return status.Plain("failed to create typed live object (%s): %s", a.called(a.live), a.model.root.unreachable(a.live, err))

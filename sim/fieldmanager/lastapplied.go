@@ -58,7 +58,11 @@ func (a *application) lastAppliedSet() *fieldpath.Set {
 	if err != nil {
 		return nil
 	}
-	return set.Difference(differ.Modified).Difference(differ.Added).Difference(differ.Removed)
+	set = set.Difference(differ.Modified).Difference(differ.Added).Difference(differ.Removed)
+	if len(a.model.gaps) == 0 {
+		return set
+	}
+	return toSet(a.model.emptied(fromSet(set)))
 }
 
 // refreshLastApplied notes the configuration in the annotation of obj, if it has one, for a later client-side apply.

@@ -60,7 +60,7 @@ func (a *application) prune(merged *typed.TypedValue, last *entry, set map[strin
 	if whole == nil {
 		return merged, nil
 	}
-	given := whole.members(a.model.filled(last.fields))
+	given := a.members(*whole, last.fields)
 	pruned, err := a.addOwned(*whole, view{whole.d, whole.RemoveItems(given)}, set)
 	if err != nil {
 		return nil, fmt.Errorf("failed add back owned items: %w", err)
@@ -74,8 +74,10 @@ func (a *application) prune(merged *typed.TypedValue, last *entry, set map[strin
 	return pruned.TypedValue, nil // the version of the request is there
 }
 
-// members returns a set with the declared fields on the way to what is in it.
-func (x view) members(fields map[string]any) *fieldpath.Set { return x.withFields(toSet(fields)) }
+// members returns a set of x's version, with the declared fields on the way to what is in it.
+func (a *application) members(x view, fields map[string]any) *fieldpath.Set {
+	return x.withFields(toSet(a.m.model(typeOf(x.d), x.d.Custom).filled(fields)))
+}
 
 func (x view) withFields(set *fieldpath.Set) *fieldpath.Set {
 	return set.EnsureNamedFieldsAreMembers(x.Schema(), x.TypeRef())
@@ -123,7 +125,7 @@ func (a *application) addOwned(whole, pruned view, set map[string]any) (*view, e
 		if err != nil {
 			return nil, fmt.Errorf("failed to create field set from pruned object at version %v: %w", apiVersion, err)
 		}
-		kept := has.Union(whole.members(a.model.filled(owned[apiVersion])))
+		kept := has.Union(a.members(whole, owned[apiVersion]))
 		pruned = view{whole.d, whole.RemoveItems(had.Difference(kept))}
 	}
 	return &pruned, nil

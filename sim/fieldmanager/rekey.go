@@ -8,16 +8,18 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v4/value"
 )
 
-// structured-merge-diff v4 wants every key field in the path of an item, the real server's version only those that the
-// item has. Where a key may be left out (shareID of the devices of a ResourceClaim) the schema of smd.go gives it a
-// default, which filled puts into sets and emptied takes out of them again.
+// absent stands for a key field that an item leaves out. structured-merge-diff v4 wants every key field in the path of an
+// item, the real server's version only those that the item has. Where a key may be left out (shareID of the devices of a
+// ResourceClaim; any key without a default of a custom resource, until validation finds that it is required) the schema
+// of smd.go has this default for it, which filled puts into sets and emptied takes out of them again.
+const absent = "\x00"
 
 // filled returns a set with the keys that items leave out.
 func (m *model) filled(node map[string]any) map[string]any {
 	if len(m.gaps) == 0 {
 		return node
 	}
-	return m.root.rekeyed(node, func(key *member, item object.Object) { item.SetDefault("", key.name) })
+	return m.root.rekeyed(node, func(key *member, item object.Object) { item.SetDefault(absent, key.name) })
 }
 
 // emptied returns a set without the keys that items leave out.
@@ -26,7 +28,7 @@ func (m *model) emptied(node map[string]any) map[string]any {
 		return node
 	}
 	return m.root.rekeyed(node, func(key *member, item object.Object) {
-		if item[key.name] == "" {
+		if item[key.name] == absent {
 			delete(item, key.name)
 		}
 	})
@@ -80,7 +82,7 @@ func (m *model) print(path fieldpath.Path) string {
 			continue
 		}
 		fields := slices.DeleteFunc(slices.Clone(*pe.Key), func(f value.Field) bool {
-			return m.gaps[f.Name] && f.Value.IsString() && f.Value.AsString() == ""
+			return m.gaps[f.Name] && f.Value.IsString() && f.Value.AsString() == absent
 		})
 		path[i] = fieldpath.PathElement{Key: &fields}
 	}

@@ -224,7 +224,7 @@ func (s *shape) keyed(keys []string) {
 		if key == nil {
 			key = &member{name: name, shape: free, show: notNil}
 		}
-		key.optional = s.typed && key.def == nil && key.show != always
+		key.optional = key.def == nil && !(s.typed && key.show == always)
 		s.keys = append(s.keys, key)
 	}
 }

@@ -110,7 +110,7 @@ func (b *smdBuilder) named(s *shape) *string {
 		f := &s.fields[i]
 		def := f.def
 		if f.optional {
-			def, b.gaps[f.name] = "", true // see rekey.go
+			def, b.gaps[f.name] = absent, true
 		}
 		m.Fields = append(m.Fields, schema.StructField{Name: f.name, Type: b.ref(f.shape), Default: def})
 	}

@@ -159,14 +159,14 @@ func (m *Manager) reconciled(d *resource.Definition, live object.Object, entries
 
 // reconcile returns the set below a value with what is atomic as one path, or nil where nothing is to be done.
 func (s *shape) reconcile(node map[string]any) map[string]any {
-	if s.kind == deduced || s.kind == scalar || s.kind == dictionary && s.elem.kind == deduced {
+	if s.kind == deduced || s.kind == scalar || s.unknownOnly() {
 		return nil
 	}
 	var out map[string]any
 	for element := range node { // order does not matter
 		child := s.below(element)
 		x, _ := below(node, element)
-		if child == nil || len(x) == 0 {
+		if child == nil || len(x) == 0 || child.unknownOnly() {
 			continue
 		}
 		y := leaf
@@ -181,6 +181,12 @@ func (s *shape) reconcile(node map[string]any) map[string]any {
 		out[element] = y
 	}
 	return out
+}
+
+// unknownOnly reports whether an object has no declared field and anything else: it is not known how it was owned before.
+func (s *shape) unknownOnly() bool {
+	return len(s.fields) == 0 && (s.kind == structure || s.kind == dictionary) && s.elem != nil &&
+		(s.elem.kind == deduced || s.elem.kind == scalar && s.elem.accept == anything)
 }
 
 // below returns the shape that a path element leads to, or nil.

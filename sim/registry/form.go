@@ -37,17 +37,14 @@ func (r *Registry) putForm(d *resource.Definition, obj object.Object) (*resource
 	if s != nil {
 		return nil, s
 	}
-	var aux any // what was written through another version is read as the store has it
-	if d.GVK == d.Form.Stored {
+	var aux any // anything else is read as the store has it
+	if d.GVK == d.Form.Stored && d.Form.Whole(obj) {
 		aux = resource.NewItem(d, obj, rev, value)
-		if late(d, obj) {
-			aux = d.Form.Defaulted(d, obj, rev, value)
-		}
 	}
 	event := store.Put(key, value, aux)
 	r.Backend.Committed(event)
 	it := resource.ItemOf(d, event.KV)
-	if aux == any(it) && !late(d, obj) {
+	if aux == any(it) {
 		r.keep(d, it, nil, &resource.Tree{Object: obj})
 	}
 	return it, unreadable(it)
@@ -71,12 +68,6 @@ func modified(store *mvcc.Store, key string) uint64 {
 		return 0
 	}
 	return kv.ModRev
-}
-
-// late reports whether a reader of the object sees more than is stored: a create drops the status, and its default comes
-// back with each read.
-func late(d *resource.Definition, obj object.Object) bool {
-	return d.Form != nil && d.Form.LateStatus && obj["status"] == nil
 }
 
 // printForm returns what the store would hold of obj at a revision.

@@ -18,13 +18,14 @@ type Form struct {
 	// Fill sets the defaults as an apply does: nulls that the schema refuses stay, for validation to find.
 	Fill func(object.Object)
 
-	// Tidy brings an object into the form in which it is read back: the metadata, its own and that of embedded
-	// resources, without what is empty.
+	// Tidy brings the metadata of an object, its own and that of embedded resources, into the form in which it is read
+	// back: without what is empty.
 	Tidy func(object.Object)
 
-	// LateStatus says that the schema has a default for the status as a whole. What is created has no status, so the
-	// default is not stored, but everybody who reads the object sees it.
-	LateStatus bool
+	// Whole reports whether an object that is stored as it is will be read as it is. Others lack a default, such as that of
+	// the status, which a create drops, or have what only an apply or a webhook can have brought in: fields that the
+	// schema does not have. Readers see neither, the store does.
+	Whole func(object.Object) bool
 
 	// Prepare gets an object as it is about to be stored and makes sure that reading it asks nobody: a webhook that
 	// converts it is asked now, in general without the Cluster's lock.

@@ -117,15 +117,6 @@ func (f *Form) item(d *Definition, obj object.Object, kv *mvcc.KV) *Item {
 	return it
 }
 
-// Defaulted makes the item of an object that is stored as value, without a default that its readers see.
-func (f *Form) Defaulted(d *Definition, obj object.Object, rev uint64, value []byte) *Item {
-	shown := obj.Copy()
-	d.Default(shown)
-	it := NewItem(d, shown, rev, object.JSON(map[string]any(shown)))
-	it.Stored = value
-	return it
-}
-
 // Raw returns what the store holds.
 func (it *Item) Raw() []byte {
 	if it.Stored != nil {

@@ -7,7 +7,7 @@ import "github.com/kubesim/kubesim/sim/object"
 // there: a nested default needs a parent, or a default of the parent.
 func (s *Schema) ApplyDefaults(v any) {
 	s.Fill(v)
-	s.dropNulls(v)
+	s.DropNulls(v)
 }
 
 // Fill fills in the defaults of the schema, in place. A null where none is allowed gives way to a default.
@@ -50,11 +50,38 @@ func (s *Schema) fill(v any) {
 	}
 }
 
+// complete reports whether ApplyDefaults would change nothing.
+func (s *Schema) complete(v any) bool {
+	if s == nil {
+		return true
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		for _, name := range s.names {
+			if _, ok := v[name]; !ok && s.Properties[name].Default != nil {
+				return false
+			}
+		}
+		for name, x := range v { // order does not matter
+			if child, _ := s.child(name); child.refusesNull(x) || !child.complete(x) {
+				return false
+			}
+		}
+	case []any:
+		for _, x := range v {
+			if s.Items.refusesNull(x) && s.Items.Default != nil || !s.Items.complete(x) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
 // refusesNull reports whether v is null where the schema does not allow that.
 func (s *Schema) refusesNull(v any) bool { return v == nil && s != nil && !s.Nullable }
 
-// dropNulls removes fields that are null, may not be, and have no default. Items of lists stay.
-func (s *Schema) dropNulls(v any) {
+// DropNulls removes fields that are null, may not be, and have no default. Items of lists stay.
+func (s *Schema) DropNulls(v any) {
 	switch v := v.(type) {
 	case map[string]any:
 		for name, x := range v { // order does not matter
@@ -63,11 +90,11 @@ func (s *Schema) dropNulls(v any) {
 				delete(v, name)
 				continue
 			}
-			child.dropNulls(x)
+			child.DropNulls(x)
 		}
 	case []any:
 		for _, x := range v {
-			s.items().dropNulls(x)
+			s.items().DropNulls(x)
 		}
 	}
 }

@@ -3,8 +3,6 @@ package structural
 import (
 	"slices"
 	"strconv"
-
-	"github.com/kubesim/kubesim/sim/object"
 )
 
 // Prune removes the fields that the schema does not have, in place, and returns their paths in sorted order:
@@ -17,7 +15,17 @@ func (s *Schema) Prune(v any) []string {
 	return p.unknown
 }
 
+// Whole reports whether reading a resource from the store would change nothing: there is nothing to prune, no default to
+// fill in and no null to drop. Call it on Root.
+func (s *Schema) Whole(v any) bool {
+	p := &pruner{keep: true}
+	p.prune(v, s)
+	return len(p.unknown) == 0 && s.complete(v)
+}
+
+// pruner finds what a schema does not have.
 type pruner struct {
+	keep    bool     // nothing is removed
 	path    []string // elements, printed as they are: "spec", ".a", "[0]"
 	unknown []string
 }
@@ -38,7 +46,7 @@ func (p *pruner) prune(v any, s *Schema) {
 }
 
 func (p *pruner) fields(m map[string]any, s *Schema) {
-	for _, name := range object.SortedKeys(m) {
+	for name := range m { // order does not matter: what is reported is sorted
 		if s != nil && s.Embedded && envelope(name) {
 			continue
 		}
@@ -50,7 +58,9 @@ func (p *pruner) fields(m map[string]any, s *Schema) {
 		if !envelope(name) || len(p.path) > 0 {
 			p.report(name)
 		}
-		delete(m, name)
+		if !p.keep {
+			delete(m, name)
+		}
 	}
 }
 
@@ -61,7 +71,7 @@ func (p *pruner) preserve(v any, s *Schema) {
 	}
 	switch v := v.(type) {
 	case map[string]any:
-		for _, name := range object.SortedKeys(v) {
+		for name := range v { // order does not matter: what is reported is sorted
 			if s.Embedded && envelope(name) {
 				continue
 			}

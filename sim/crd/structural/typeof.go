@@ -19,7 +19,10 @@ func (s *Schema) TypeOf(meta *schema.Type) *schema.Type {
 }
 
 // typer makes types.
-type typer struct{ meta *schema.Type }
+type typer struct {
+	meta *schema.Type
+	open bool // what is not declared is allowed: the schema, or one above it, says x-kubernetes-preserve-unknown-fields
+}
 
 var (
 	anyType    = &schema.Type{Kind: schema.Any, GoType: "interface {}"}
@@ -34,6 +37,7 @@ var (
 )
 
 func (t typer) of(s *Schema) *schema.Type {
+	t.open = t.open || s.Preserve
 	switch {
 	case s.IntOrString:
 		return intOrStringType
@@ -81,7 +85,7 @@ func (t typer) structure(s *Schema) *schema.Type {
 	}
 	out := schema.NewStruct("", "", fields)
 	out.MapType = s.MapType
-	if s.Preserve {
+	if t.open {
 		out.Elem = anyType
 	}
 	return out
