@@ -73,7 +73,8 @@ func newReplica(c *Cluster, p *profile) *Replica {
 		Watching: r.opened,
 		Lock:     locker{c}, Registry: reg, Table: table, Schema: set, Auth: who,
 		Discovery: discovery.New(discovery.Options{Table: table, Schema: set, Version: discovery.Release(p.release),
-			Keys: func() []byte { return builtin.TokenKeySet(c.seed) }, CustomSchema: r.published}),
+			Keys: func() []byte { return builtin.TokenKeySet(c.seed) }, CustomSchema: r.published, Now: c.now,
+			Statusz: p.gates["ComponentStatusz"], Flagz: p.gates["ComponentFlagz"], Flags: p.flags}),
 		Decoder: &codec.Decoder{Kinds: set.Kind},
 	}
 	r.admit(reg, table, who, r.server.Decoder)

@@ -3,6 +3,7 @@ package sim
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/kubesim/kubesim/sim/builtin"
@@ -48,6 +49,9 @@ type profile struct {
 	served  []*resource.Definition
 	proxies bool // PeerProxy
 	refuses bool // NoPrivileged
+
+	gates builtin.Gates
+	flags map[string]string // that are not the defaults
 }
 
 // profiles returns the profile of each replica.
@@ -108,6 +112,18 @@ func (o ReplicaOptions) name() (string, error) {
 	return fmt.Sprint(m, " ", o.release(m), " ", gates, " ", o.Serve, " ", o.StorageVersions, " ", o.PeerProxy, " ", o.NoPrivileged), nil // maps are printed sorted
 }
 
+// flags are the flags of kube-apiserver that say what the options say.
+func (o ReplicaOptions) flags() map[string]string {
+	set := func(of map[string]bool) string {
+		var parts []string
+		for _, name := range object.SortedKeys(of) {
+			parts = append(parts, name+"="+strconv.FormatBool(of[name]))
+		}
+		return strings.Join(parts, ",")
+	}
+	return map[string]string{"feature-gates": set(o.FeatureGates), "runtime-config": set(o.Serve)}
+}
+
 // release is the whole version.
 func (o ReplicaOptions) release(minor string) string {
 	if v := strings.TrimPrefix(o.Version, "v"); strings.Count(v, ".") > 1 {
@@ -125,16 +141,17 @@ func (o ReplicaOptions) profile(name string, skewed bool) (*profile, error) {
 	if err != nil {
 		return nil, err
 	}
+	gates, err := builtin.GatesOf(m, o.FeatureGates)
+	if err != nil {
+		return nil, err
+	}
 	defs := builtin.Definitions(set)
 	if len(o.FeatureGates) > 0 {
-		gates, err := builtin.GatesOf(m, o.FeatureGates)
-		if err != nil {
-			return nil, err
-		}
 		defs = builtin.DefinitionsWith(set, gates)
 	}
 	defs = withDefinitions(set, defs)
-	p := &profile{name: name, release: o.release(m), proxies: o.PeerProxy, refuses: o.NoPrivileged, set: set, hubs: map[string]*resource.Definition{}}
+	p := &profile{name: name, release: o.release(m), proxies: o.PeerProxy, refuses: o.NoPrivileged, set: set, gates: gates,
+		flags: o.flags(), hubs: map[string]*resource.Definition{}}
 	if skewed || len(o.StorageVersions) > 0 {
 		if defs, err = o.withDialect(set, defs); err != nil {
 			return nil, err

@@ -48,7 +48,11 @@ func (c *call) object(code int, it *resource.Item) {
 	d := c.route.def
 	switch f := c.format; {
 	case f.As == "Table":
-		c.write(code, codec.Body(c.table([]*resource.Item{it}, codec.ListMeta{ResourceVersion: registry.FormatRev(it.Rev)}), f))
+		var meta codec.ListMeta
+		if it.Rev != 0 { // a create's that is not stored
+			meta.ResourceVersion = registry.FormatRev(it.Rev)
+		}
+		c.write(code, codec.Body(c.table([]*resource.Item{it}, meta), f))
 	case f.As == "PartialObjectMetadataList" && d.Custom: // whose type in the real server is that of lists, too
 		c.fail(status.Plain("content is not a list"))
 	case f.As == "PartialObjectMetadataList":

@@ -9,6 +9,10 @@ import (
 // gates are the feature gates that make a difference between 1.34, 1.35 and 1.36, and those that 1.36 has off. Gates that
 // only kubelets, schedulers or controllers ask are not among them.
 var gates = []gate{
+	// Pages of the server; storage "" is no resource.
+	{name: "ComponentFlagz", on: 36},
+	{name: "ComponentStatusz", on: 36},
+
 	// Pod specs.
 	{name: "ClusterTrustBundleProjection", storage: podSpecs, fields: []string{"volumes.*.projected.sources.*.clusterTrustBundle"}},
 	{name: "ContainerRestartRules", on: 35, storage: podSpecs, fields: []string{"containers.*.restartPolicyRules",

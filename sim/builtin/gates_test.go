@@ -61,7 +61,7 @@ func TestGatePaths(t *testing.T) {
 		}
 	}
 	for _, g := range gates {
-		is.True(g.storage == podSpecs || types[g.storage] != nil) // a resource
+		is.True(g.storage == "" || g.storage == podSpecs || types[g.storage] != nil) // nothing that is stored, or a resource
 	}
 	for storage := range podSpecPaths {
 		is.True(types[storage] != nil) // a resource

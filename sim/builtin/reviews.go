@@ -51,7 +51,7 @@ func validateLocalReview(ctx *resource.Context, obj object.Object) field.ErrorLi
 // object, do not count.
 func emptyMetadata(obj object.Object, text string, allowed ...string) field.ErrorList {
 	metadata := object.Object(obj.Metadata()).Copy()
-	for _, name := range append(allowed, "managedFields", "uid", "creationTimestamp", "generation") {
+	for _, name := range append(allowed, "managedFields", "uid", "creationTimestamp") {
 		delete(metadata, name)
 	}
 	if object.SemanticEqual(map[string]any(metadata), nil) {

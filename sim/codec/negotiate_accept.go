@@ -119,6 +119,10 @@ func pick(clauses []clause, e endpoint) (Format, bool) {
 
 func (c *clause) matches(m Media) bool {
 	typ, sub, _ := strings.Cut(m.String(), "/")
+	return c.takes(typ, sub)
+}
+
+func (c *clause) takes(typ, sub string) bool {
 	return c.typ == typ && (c.sub == sub || c.sub == "*") || c.typ == "*" && c.sub == "*"
 }
 
@@ -132,11 +136,14 @@ func (c *clause) format(m Media, e endpoint) (Format, bool) {
 	}
 	f := Format{Media: m, Pretty: c.params["pretty"] == "1", As: c.params["as"], AsGroup: c.params["g"], AsVersion: c.params["v"]}
 	to := &target{f.As, f.AsGroup, f.AsVersion}
-	if !c.has("as") && !c.has("g") && !c.has("v") {
+	if !c.transforms() {
 		to = nil
 	}
 	return f, e.allows(m, to)
 }
+
+// transforms reports whether a clause asks for another kind than the object's.
+func (c *clause) transforms() bool { return c.has("as") || c.has("g") || c.has("v") }
 
 func (c *clause) has(param string) bool {
 	_, ok := c.params[param]

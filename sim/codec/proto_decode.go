@@ -40,10 +40,15 @@ func (m *protoMessage) decode(b []byte, obj map[string]any, depth int) error {
 		if err != nil {
 			return err
 		}
-		if f != nil {
-			if err := f.decode(wire, value[:n], obj, depth); err != nil {
-				return err
-			}
+		switch {
+		case f == nil:
+		case f.inner == nil && f.field.Type.Kind == schema.Map:
+			err = f.decodeEntry(value, obj, depth)
+		default:
+			err = f.decode(wire, value[:n], obj, depth)
+		}
+		if err != nil {
+			return err
 		}
 		b = value[n:]
 	}
@@ -76,7 +81,9 @@ func wireSize(b []byte, wire protowire.Type) (int, error) {
 		case protowire.StartGroupType:
 			depth++
 		case protowire.EndGroupType:
-			depth--
+			if depth--; depth < 0 {
+				return 0, errors.New("proto: unexpected end of group")
+			}
 		case protowire.VarintType, protowire.Fixed32Type, protowire.Fixed64Type, protowire.BytesType:
 			n := protowire.ConsumeFieldValue(1, wire, b[size:])
 			if n < 0 {
@@ -147,11 +154,8 @@ func (f *protoField) decode(wire protowire.Type, b []byte, obj map[string]any, d
 		return f.inner.decode(content, obj, depth+1)
 	}
 	name, t := f.field.Name, f.field.Type
-	switch {
-	case t.Kind == schema.List && !t.Message:
+	if t.Kind == schema.List && !t.Message {
 		return f.decodeElement(wire, b, obj, depth)
-	case t.Kind == schema.Map:
-		return f.decodeEntry(b, obj, depth)
 	}
 	v, err := decodeProtoValue(t, b, obj[name], depth)
 	if err != nil {
@@ -191,29 +195,6 @@ func (f *protoField) decodeElement(wire protowire.Type, b []byte, obj map[string
 	if list != nil {
 		obj[f.field.Name] = list
 	}
-	return nil
-}
-
-// decodeEntry adds an entry to a map.
-func (f *protoField) decodeEntry(b []byte, obj map[string]any, depth int) error {
-	b, _ = protowire.ConsumeBytes(b)
-	elem := f.field.Type.Elem
-	entry, err := readPlain(b, "entry", protowire.BytesType, wireType(elem))
-	if err != nil {
-		return err
-	}
-	value := Zero(elem)
-	if entry[2] != nil {
-		if value, err = decodeProtoValue(elem, entry[2], nil, depth); err != nil {
-			return err
-		}
-	}
-	m, _ := obj[f.field.Name].(map[string]any)
-	if m == nil {
-		m = map[string]any{}
-		obj[f.field.Name] = m
-	}
-	m[string(entry.text(1))] = value
 	return nil
 }
 
@@ -316,11 +297,7 @@ func decodeProtoSpecial(t *schema.Type, b []byte, old any, depth int) (any, erro
 		p, err := readPlain(b, "Duration", protowire.VarintType)
 		return time.Duration(p.int(1)).String(), err
 	case schema.Quantity:
-		p, err := readPlain(b, "Quantity", protowire.BytesType)
-		if err != nil || p[1] == nil {
-			return "0", err
-		}
-		return quantity.Canonical(string(p.text(1)))
+		return decodeQuantity(b, old)
 	case schema.IntOrString:
 		p, err := readPlain(b, "IntOrString", protowire.VarintType, protowire.VarintType, protowire.BytesType)
 		if p.int(1) != 0 {
@@ -336,6 +313,34 @@ func decodeProtoSpecial(t *schema.Type, b []byte, old any, depth int) (any, erro
 		return object.ParseValue(raw)
 	}
 	return nil, err
+}
+
+// decodeQuantity reads a quantity: every occurrence of its text, of which the last counts.
+func decodeQuantity(b []byte, old any) (any, error) {
+	if old == nil {
+		old = "0"
+	}
+	for len(b) > 0 {
+		number, wire, value, err := nextField(b, "Quantity")
+		if err != nil {
+			return nil, err
+		}
+		if number == 1 && wire != protowire.BytesType {
+			return nil, fmt.Errorf("proto: wrong wireType = %d for field String_", wire)
+		}
+		n, err := wireSize(value, wire)
+		if err != nil {
+			return nil, err
+		}
+		if number == 1 {
+			text, _ := protowire.ConsumeBytes(value)
+			if old, err = quantity.Canonical(string(text)); err != nil {
+				return nil, err
+			}
+		}
+		b = value[n:]
+	}
+	return old, nil
 }
 
 // decodeTimestamp reads a time; the zero time and one that is not there are nil.

@@ -37,7 +37,7 @@ func builtins(tb testing.TB) (*resource.Table, *schema.Set) {
 func documents(tb testing.TB) *Documents {
 	tb.Helper()
 	table, set := builtins(tb)
-	return New(Options{Table: table, Schema: set, Version: Release("v1.36.3")})
+	return New(Options{Table: table, Schema: set, Version: Release("v1.36.3"), Statusz: true, Flagz: true})
 }
 
 // custom returns the definition of a namespaced custom resource with status and scale.

@@ -5,7 +5,7 @@
 //	 (in any order)  │   (sorted) └─▶ /api/v1  /apis/GROUP/VERSION
 //	                 └─▶ package openapi ─▶ /openapi/v3 (index) ─▶ /openapi/v3/apis/GROUP/VERSION?hash=…
 //	                                      └▶ /openapi/v2
-//	Options ─────────────▶ /version  /healthz  /livez  /readyz  /  /metrics  /openid/v1/jwks
+//	Options ─────────────▶ /version  /healthz  /livez  /readyz  /statusz  /flagz  /metrics  /  /openid/v1/jwks
 //
 // Documents are made when they are first asked for and kept until Changed says that the Table is another one. See API
 // concepts ("Kubernetes API terminology", "Discovery") and KEP-3352 for the aggregated form.

@@ -4,6 +4,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/kubesim/kubesim/sim/codec"
 	"github.com/kubesim/kubesim/sim/discovery/openapi"
@@ -29,6 +30,15 @@ type Options struct {
 	// Check returns why the health check with the name ("etcd") fails. nil: everything is well.
 	Check func(name string) error
 
+	// Now tells the time. nil: it stands still, at Unix zero.
+	Now func() time.Time
+
+	// Statusz and Flagz are the feature gates ComponentStatusz and ComponentFlagz: the pages of these names are served.
+	Statusz, Flagz bool
+
+	// Flags are the flags whose values are not kube-apiserver's defaults, for /flagz.
+	Flags map[string]string
+
 	// CustomSchema returns the openAPIV3Schema that the definition of a custom resource gives for its version, to be
 	// published as it is. nil, or a nil result: what the Type of the definition says is published.
 	CustomSchema func(*resource.Definition) object.Object
@@ -43,6 +53,10 @@ type Documents struct {
 	made   map[string][]byte // JSON documents by path, with "aggregated " before it for the aggregated form
 	etags  map[string]string // of aggregated documents
 	spec   specs
+
+	started time.Time
+	healthy map[probe]bool // how each check came out last, by check and endpoint
+	probes  map[probe]int  // how often it came out how
 }
 
 // New returns the documents of an API server.
@@ -50,7 +64,13 @@ func New(o Options) *Documents {
 	if o.Address == "" {
 		o.Address = "127.0.0.1:6443"
 	}
-	d := &Documents{o: o}
+	if o.Now == nil {
+		o.Now = func() time.Time { return time.Unix(0, 0) }
+	}
+	d := &Documents{o: o, started: o.Now(), healthy: map[probe]bool{}, probes: map[probe]int{}}
+	for i := range endpoints {
+		d.runChecks(&endpoints[i], nil) // a server that serves has been asked
+	}
 	d.spec.source = openapi.Source{Schema: o.Schema, Version: o.Version.Major + "." + o.Version.Minor, Custom: o.CustomSchema}
 	d.Changed()
 	return d
@@ -113,7 +133,11 @@ func (d *Documents) route(r *Request) *Answer {
 	case slices.ContainsFunc(routedPaths, func(root string) bool { return strings.HasPrefix(r.Path, root+"/") }):
 		return failed(status.NoResource())
 	case r.Path == "/metrics":
-		return d.metrics()
+		return d.metrics(r)
+	case r.Path == "/metrics/slis":
+		return d.serviceLevel(r)
+	case d.served(r.Path):
+		return d.zpage(r, zpages[r.Path])
 	case strings.HasPrefix(r.Path, "/openapi/v"):
 		return d.openAPI(r)
 	}

@@ -92,23 +92,11 @@ func (d *Documents) oneCheck(name string) *Answer {
 	return a
 }
 
-// allChecks runs the checks of an endpoint but for those that the client excludes. Each has a line, to be seen when
+// allChecks answers for all checks of an endpoint but for those that the client excludes. Each has a line, to be seen when
 // asked for or when one fails.
 func (d *Documents) allChecks(e *endpoint, r *Request) *Answer {
 	excluded := r.Query["exclude"]
-	var lines strings.Builder
-	bad := false
-	for _, name := range e.checks {
-		switch err := d.check(name); {
-		case slices.Contains(excluded, name):
-			fmt.Fprintf(&lines, "[+]%s excluded: ok\n", name)
-		case err != nil:
-			bad = true
-			fmt.Fprintf(&lines, "[-]%s failed: reason withheld\n", name)
-		default:
-			fmt.Fprintf(&lines, "[+]%s ok\n", name)
-		}
-	}
+	lines, bad := d.runChecks(e, excluded)
 	var unknown []string
 	for _, name := range sorted(excluded) {
 		if !slices.Contains(e.checks, name) {
@@ -116,15 +104,36 @@ func (d *Documents) allChecks(e *endpoint, r *Request) *Answer {
 		}
 	}
 	if unknown != nil {
-		fmt.Fprintf(&lines, "warn: some health checks cannot be excluded: no matches for %s\n", strings.Join(unknown, ", "))
+		lines += fmt.Sprintf("warn: some health checks cannot be excluded: no matches for %s\n", strings.Join(unknown, ", "))
 	}
 	switch {
 	case bad:
-		return text(http.StatusInternalServerError, fmt.Sprintf("%s%s check failed\n", lines.String(), e.name))
+		return text(http.StatusInternalServerError, lines+e.name+" check failed\n")
 	case r.Query.Has("verbose"):
-		return text(http.StatusOK, fmt.Sprintf("%s%s check passed\n", lines.String(), e.name))
+		return text(http.StatusOK, lines+e.name+" check passed\n")
 	}
 	return text(http.StatusOK, "ok")
+}
+
+// runChecks runs the checks of an endpoint but for those that are excluded, and counts how they come out.
+func (d *Documents) runChecks(e *endpoint, excluded []string) (lines string, bad bool) {
+	var b strings.Builder
+	for _, name := range e.checks {
+		if slices.Contains(excluded, name) {
+			fmt.Fprintf(&b, "[+]%s excluded: ok\n", name)
+			continue
+		}
+		err := d.check(name)
+		d.healthy[probe{check: name, endpoint: e.name}] = err == nil
+		d.probes[probe{name, e.name, err == nil}]++
+		if err != nil {
+			bad = true
+			fmt.Fprintf(&b, "[-]%s failed: reason withheld\n", name)
+		} else {
+			fmt.Fprintf(&b, "[+]%s ok\n", name)
+		}
+	}
+	return b.String(), bad
 }
 
 // sorted returns the list sorted and without repetitions.

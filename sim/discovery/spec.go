@@ -30,7 +30,7 @@ type specs struct {
 type spec struct {
 	hash  string
 	json  []byte // gzip
-	proto []byte // gzip; nil: not made yet
+	proto []byte // gzip; nil: nobody has asked for it
 }
 
 // refresh brings the parts up to date and forgets the documents of those that changed.
@@ -148,11 +148,15 @@ func hashedURL(key, hash string) string {
 // another is sent to the right one.
 func openAPIV3(r *Request, key string, doc *spec) *Answer {
 	a := &Answer{Code: http.StatusOK, Header: http.Header{"Vary": {"Accept"}}}
-	if acceptable(r.Header.Get("Accept"), "application/json") == "" {
+	media := acceptable(r.Header.Get("Accept"), "application/json", protoV3, oldProtoV3)
+	switch media {
+	case "":
 		a.Code = http.StatusNotAcceptable
 		return a
+	case oldProtoV3:
+		media = protoV3
 	}
-	a.Header.Set("Content-Type", "application/json")
+	a.Header.Set("Content-Type", media)
 	a.Header.Set("ETag", `"`+doc.hash+`"`)
 	if have := r.Query.Get("hash"); have == doc.hash {
 		a.Header.Set("Cache-Control", "public, immutable")
@@ -162,17 +166,31 @@ func openAPIV3(r *Request, key string, doc *spec) *Answer {
 		a.Header.Set("Location", hashedURL(key, doc.hash))
 		return a
 	}
-	return a.conditional(r, func() []byte { return unpack(doc.json) })
+	return a.conditional(r, func() []byte {
+		if media == protoV3 {
+			return doc.protoV3()
+		}
+		return unpack(doc.json)
+	})
+}
+
+// protoV3 returns a document of version 3 in protobuf.
+func (doc *spec) protoV3() []byte {
+	if doc.proto == nil {
+		doc.proto = pack(openapi.ProtoV3(unpack(doc.json)))
+	}
+	return unpack(doc.proto)
 }
 
 // immutableUntil is when a document with a hash expires. The real server says in a year; documents know no time.
 var immutableUntil = time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// The names of OpenAPI 2 in protobuf: as it is asked for (the older one is not a valid media type) and as it is
-// answered.
+// The names of OpenAPI in protobuf: as it is answered, and an older one that is no valid media type.
 const (
 	protoV2    = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"
 	oldProtoV2 = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf"
+	protoV3    = "application/com.github.proto-openapi.spec.v3.v1.0+protobuf"
+	oldProtoV3 = "application/com.github.proto-openapi.spec.v3@v1.0+protobuf"
 )
 
 // openAPIV2 answers with the document of everything. It is the one answer that is compressed whatever its size.
@@ -209,7 +227,7 @@ func (d *Documents) document2(proto bool) *spec {
 			s.v2 = newSpec(object.JSON(model))
 		}
 		if proto {
-			s.v2.proto = pack(openapi.Proto(model))
+			s.v2.proto = pack(openapi.ProtoV2(model))
 		}
 	}
 	return s.v2

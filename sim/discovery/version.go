@@ -116,25 +116,22 @@ func indented(compact []byte) *Answer {
 	return &Answer{Code: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}}, Body: body}
 }
 
-// metrics answers with the one metric that a simulator can truthfully give.
-func (d *Documents) metrics() *Answer {
-	v := &d.o.Version
-	body := fmt.Sprintf("# HELP kubernetes_build_info [BETA] A metric with a constant '1' value labeled by major, minor, git version, "+
-		"git commit, git tree state, build date, Go version, and compiler from which Kubernetes was built, and platform on which it is running.\n"+
-		"# TYPE kubernetes_build_info gauge\n"+
-		"kubernetes_build_info{build_date=%q,compiler=%q,git_commit=%q,git_tree_state=\"\",git_version=%q,go_version=%q,major=%q,minor=%q,platform=%q} 1\n",
-		buildDate, compiler, gitCommit, v.GitVersion, goVersion, v.Major, v.Minor, platform)
-	return &Answer{Code: http.StatusOK, Body: []byte(body), Header: http.Header{
-		"Content-Type": {"text/plain; version=0.0.4; charset=utf-8; escaping=underscores"},
-	}}
-}
-
 // paths answers / with all that the server serves, sorted.
 func (d *Documents) paths() *Answer {
+	return indented(object.JSON(map[string]any{"paths": object.FromStrings(d.list())}))
+}
+
+// list returns the paths of everything that is not a resource, sorted.
+func (d *Documents) list() []string {
 	d.load()
 	list := []string{
-		"/.well-known/openid-configuration", "/api", "/apis", "/apis/", "/metrics",
+		"/.well-known/openid-configuration", "/api", "/apis", "/apis/", "/metrics", "/metrics/slis",
 		"/openapi/v2", "/openapi/v3", "/openapi/v3/", "/openid/v1/jwks", "/version",
+	}
+	for _, path := range []string{"/flagz", "/statusz"} {
+		if d.served(path) {
+			list = append(list, path)
+		}
 	}
 	if d.core != nil {
 		for _, v := range d.core.versions {
@@ -154,5 +151,5 @@ func (d *Documents) paths() *Answer {
 			list = append(list, "/"+e.name+"/"+check)
 		}
 	}
-	return indented(object.JSON(map[string]any{"paths": object.FromStrings(sorted(list))}))
+	return sorted(list)
 }

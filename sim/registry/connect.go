@@ -41,6 +41,11 @@ func (r *Registry) Connect(q *Request, verb string, body object.Object) (object.
 		if c.Name == "" {
 			c.Name = body.Name()
 		}
+		if q.Subresource == "" {
+			for _, name := range systemFields {
+				body.Remove("metadata", name)
+			}
+		}
 		c.Manage(nil, body)
 		if s := r.Admission.Mutate(attrs); s != nil {
 			return nil, s

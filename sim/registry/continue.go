@@ -52,6 +52,10 @@ func decodeContinue(text, prefix string) (from string, rev int64, err error) {
 	}
 	var t continueToken
 	if err := json.Unmarshal(data, &t); err != nil {
+		var wrong *json.UnmarshalTypeError
+		if errors.As(err, &wrong) && wrong.Field == "" { // in the real server the type is of another package
+			err = errors.New("json: cannot unmarshal " + wrong.Value + " into Go value of type storage.continueToken")
+		}
 		return "", 0, fmt.Errorf("continue key is not valid: %v", err)
 	}
 	switch {

@@ -20,12 +20,15 @@ func (r *Registry) Create(q *Request, obj object.Object) (*Result, *status.Statu
 	return anew(q, false, func() (*Result, *status.Status) { return r.create(q, obj, Put) })
 }
 
+// systemFields of metadata are not a client's to set on create (rest.WipeObjectMetaSystemFields).
+var systemFields = []string{"uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "selfLink"}
+
 func (r *Registry) create(q *Request, obj object.Object, kind ChangeKind) (*Result, *status.Status) {
 	d := q.Definition
 	if s := placeInNamespace(d, q.Namespace, obj); s != nil {
 		return nil, s
 	}
-	fields := []string{"uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "selfLink"}
+	fields := systemFields
 	if q.creates {
 		fields = fields[:2] // an update that creates overwrites these two and takes the others as they are
 		if !q.DryRun {

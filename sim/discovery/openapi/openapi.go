@@ -4,7 +4,7 @@
 //	Group apps ─ Version v1 ─ Definition deployments ──▶ operations ─┬─▶ V3: paths, components.schemas
 //	                                 │                  (path, method,│       │
 //	                                 └─ schema.Type ──▶  parameters)  │       ▼ rewritten
-//	                                     (definitions)                └─▶ V2: paths, definitions ─▶ Proto
+//	                                     (definitions)                └─▶ V2: paths, definitions ─▶ ProtoV2
 //
 // A Part is one document of version 3; together the Parts are version 2. The documents are the real ones, with
 // descriptions and the values of enums (the feature OpenAPIEnums is on by default). A program without descriptions
@@ -65,7 +65,7 @@ func (s *Source) V3(p Part) []byte {
 	return object.JSON(doc)
 }
 
-// V2 returns the OpenAPI 2.0 document of all parts, for JSON and for Proto.
+// V2 returns the OpenAPI 2.0 document of all parts, for JSON and for ProtoV2.
 func (s *Source) V2(parts []Part) map[string]any {
 	var ops []operation
 	var defs []*resource.Definition

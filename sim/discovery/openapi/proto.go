@@ -7,12 +7,12 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// Proto encodes an OpenAPI 2.0 document as the protobuf message openapi.v2.Document of the gnostic project, which is
+// ProtoV2 encodes an OpenAPI 2.0 document as the protobuf message openapi.v2.Document of the gnostic project, which is
 // what kubectl asks for. Objects with free keys become lists of (name, value) messages, and values that the message
 // has no field for (defaults, extensions) the text of a YAML document, for which JSON will do.
 //
 //	{"swagger":"2.0","paths":{"/api/": {…}}}     Document{1: "2.0", 8: Paths{2: Named{1: "/api/", 2: PathItem{…}}}}
-func Proto(doc map[string]any) []byte {
+func ProtoV2(doc map[string]any) []byte {
 	var m message
 	m.text(1, doc["swagger"])
 	m.message(2, func(m *message) {
@@ -61,8 +61,13 @@ func asList(v any) []any {
 func (m *message) text(field int, v any) {
 	if s, _ := v.(string); s != "" {
 		m.tag(field, bytes)
-		m.b = append(binary.AppendUvarint(m.b, uint64(len(s))), s...)
+		m.bytes(s)
 	}
+}
+
+// bytes writes the length of a text and the text.
+func (m *message) bytes(s string) {
+	m.b = append(binary.AppendUvarint(m.b, uint64(len(s))), s...)
 }
 
 // texts writes a repeated string field.
@@ -104,9 +109,14 @@ func (m *message) number(field int, v any) {
 		f = float64(n)
 	}
 	if f != 0 {
-		m.tag(field, fixed64)
-		m.b = binary.LittleEndian.AppendUint64(m.b, math.Float64bits(f))
+		m.double(field, f)
 	}
+}
+
+// double writes a double field, zero as well.
+func (m *message) double(field int, f float64) {
+	m.tag(field, fixed64)
+	m.b = binary.LittleEndian.AppendUint64(m.b, math.Float64bits(f))
 }
 
 // message writes a field that is a message, even when it is empty.

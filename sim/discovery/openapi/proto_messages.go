@@ -94,7 +94,7 @@ func (m *message) schema(v any) {
 	if s["default"] != nil {
 		m.message(5, func(m *message) { m.value(s["default"]) })
 	}
-	m.limits(s)
+	m.limits(6, s)
 	m.texts(19, s["required"])
 	for _, x := range asList(s["enum"]) {
 		m.message(20, func(m *message) { m.value(x) })
@@ -123,21 +123,21 @@ func (m *message) schema(v any) {
 	m.extensions(31, s)
 }
 
-// limits writes the value validations of a schema, which only custom resources have.
-func (m *message) limits(s map[string]any) {
-	m.number(6, s["multipleOf"])
-	m.number(7, s["maximum"])
-	m.flag(8, s["exclusiveMaximum"])
-	m.number(9, s["minimum"])
-	m.flag(10, s["exclusiveMinimum"])
-	m.integer(11, s["maxLength"])
-	m.integer(12, s["minLength"])
-	m.text(13, s["pattern"])
-	m.integer(14, s["maxItems"])
-	m.integer(15, s["minItems"])
-	m.flag(16, s["uniqueItems"])
-	m.integer(17, s["maxProperties"])
-	m.integer(18, s["minProperties"])
+// limits writes the value validations of a schema, which only custom resources have, from a field on.
+func (m *message) limits(from int, s map[string]any) {
+	m.number(from, s["multipleOf"])
+	m.number(from+1, s["maximum"])
+	m.flag(from+2, s["exclusiveMaximum"])
+	m.number(from+3, s["minimum"])
+	m.flag(from+4, s["exclusiveMinimum"])
+	m.integer(from+5, s["maxLength"])
+	m.integer(from+6, s["minLength"])
+	m.text(from+7, s["pattern"])
+	m.integer(from+8, s["maxItems"])
+	m.integer(from+9, s["minItems"])
+	m.flag(from+10, s["uniqueItems"])
+	m.integer(from+11, s["maxProperties"])
+	m.integer(from+12, s["minProperties"])
 }
 
 // securityDefinition writes SecurityDefinitionsItem{ApiKeySecurity}.

@@ -44,11 +44,11 @@ func named(tb testing.TB, list []string) map[string]string {
 	return out
 }
 
-func TestProto(t *testing.T) {
+func TestProtoV2(t *testing.T) {
 	is := is.New(t)
 	s, parts := source(t)
 	model := s.V2(parts)
-	doc := fields(t, Proto(model))
+	doc := fields(t, ProtoV2(model))
 	is.Equal(doc[1], []string{"2.0"})
 
 	definitions := named(t, fields(t, []byte(doc[9][0]))[1])

@@ -1,0 +1,42 @@
+package codec
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/kubesim/kubesim/sim/status"
+)
+
+// pageTypes are the media types of the pages for debugging, in the order in which the server prefers them.
+var pageTypes = append(slices.Clone(mediaTypes[:2]), "text/plain")
+
+// NegotiatePage decides how to answer a request for /statusz or /flagz: as text, unless the client asks for an object of
+// the kind in a version of config.k8s.io by name, in JSON or YAML.
+func NegotiatePage(accept, kind string, o Options) (f Format, text bool, s *status.Status) {
+	if strings.TrimSpace(accept) == "" {
+		return Format{}, true, nil
+	}
+	clauses := parseAccept(accept)
+	for i := range clauses {
+		c := &clauses[i]
+		if c.params["stream"] != "" || c.params["sv"] != "" {
+			continue
+		}
+		for m, name := range pageTypes {
+			switch typ, sub, _ := strings.Cut(name, "/"); {
+			case !c.takes(typ, sub):
+			case typ == "text":
+				if !c.transforms() {
+					return Format{}, true, nil
+				}
+			default:
+				f, _ := c.format(Media(m), endpoint{})
+				if f.As == kind && f.AsGroup == "config.k8s.io" && (f.AsVersion == "v1alpha1" || f.AsVersion == "v1beta1") {
+					f.ContentType = name + ";g=" + f.AsGroup + ";v=" + f.AsVersion + ";as=" + f.As
+					return f.printed(o), false, nil
+				}
+			}
+		}
+	}
+	return Format{}, false, status.NotNegotiable(pageTypes)
+}

@@ -1,0 +1,92 @@
+package discovery
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/kubesim/kubesim/sim/http"
+)
+
+// metrics answers /metrics with the one metric that a simulator can truthfully give. DELETE resets what is counted, which
+// is nothing.
+func (d *Documents) metrics(r *Request) *Answer {
+	v := &d.o.Version
+	return d.exposition(r, fmt.Sprintf("# HELP kubernetes_build_info [BETA] A metric with a constant '1' value labeled by major, minor, git version, "+
+		"git commit, git tree state, build date, Go version, and compiler from which Kubernetes was built, and platform on which it is running.\n"+
+		"# TYPE kubernetes_build_info gauge\n"+
+		"kubernetes_build_info{build_date=%q,compiler=%q,git_commit=%q,git_tree_state=\"\",git_version=%q,go_version=%q,major=%q,minor=%q,platform=%q} 1\n",
+		buildDate, compiler, gitCommit, v.GitVersion, goVersion, v.Major, v.Minor, platform))
+}
+
+// probe is how often a check had an outcome when one of the health endpoints was asked.
+type probe struct {
+	check, endpoint string
+	ok              bool
+}
+
+// serviceLevel answers /metrics/slis with the outcomes of health checks (KEP-3466). DELETE forgets them.
+func (d *Documents) serviceLevel(r *Request) *Answer {
+	var now, counts strings.Builder
+	for _, check := range sorted(allChecks()) {
+		for _, e := range endpoints {
+			if healthy, asked := d.healthy[probe{check: check, endpoint: e.name}]; asked {
+				value := 0
+				if healthy {
+					value = 1
+				}
+				fmt.Fprintf(&now, "kubernetes_healthcheck{name=%q,type=%q} %d\n", check, e.name, value)
+			}
+		}
+		for _, ok := range []bool{false, true} {
+			word := map[bool]string{false: "error", true: "success"}[ok]
+			for _, e := range endpoints {
+				if n := d.probes[probe{check, e.name, ok}]; n > 0 {
+					fmt.Fprintf(&counts, "kubernetes_healthchecks_total{name=%q,status=%q,type=%q} %d\n", check, word, e.name, n)
+				}
+			}
+		}
+	}
+	var b strings.Builder
+	if now.Len() > 0 {
+		b.WriteString("# HELP kubernetes_healthcheck [STABLE] This metric records the result of a single healthcheck.\n" +
+			"# TYPE kubernetes_healthcheck gauge\n" + now.String() +
+			"# HELP kubernetes_healthchecks_total [STABLE] This metric records the results of all healthcheck.\n" +
+			"# TYPE kubernetes_healthchecks_total counter\n" + counts.String())
+	}
+	b.WriteString("# HELP process_start_time_seconds [ALPHA] Start time of the process since unix epoch in seconds.\n" +
+		"# TYPE process_start_time_seconds gauge\n" +
+		"process_start_time_seconds " + strconv.FormatFloat(float64(d.started.UnixMilli())/1000, 'g', -1, 64) + "\n")
+	if r.Method == http.MethodDelete {
+		clear(d.probes)
+		clear(d.healthy)
+	}
+	return d.exposition(r, b.String())
+}
+
+// allChecks are the names of all health checks, some twice.
+func allChecks() []string {
+	var all []string
+	for _, e := range endpoints {
+		all = append(all, e.checks...)
+	}
+	return all
+}
+
+// exposition is an answer in the text format of Prometheus, compressed whatever its length.
+func (d *Documents) exposition(r *Request, body string) *Answer {
+	if r.Method == http.MethodDelete {
+		a := text(http.StatusOK, "metrics reset\n")
+		a.Header.Del("X-Content-Type-Options")
+		return a
+	}
+	a := &Answer{Code: http.StatusOK, Body: []byte(body), Header: http.Header{
+		"Content-Type":            {"text/plain; version=0.0.4; charset=utf-8; escaping=underscores"},
+		"Process-Start-Time-Unix": {strconv.FormatInt(d.started.Unix(), 10)},
+	}}
+	if acceptsGzip(r.Header.Get("Accept-Encoding")) {
+		a.Body = pack(a.Body)
+		a.Header.Set("Content-Encoding", "gzip")
+	}
+	return a
+}
