@@ -68,9 +68,14 @@ func (c *Cluster) applyRules(name string, rules []any) *status.Status {
 	d := c.hub(clusterRoles)
 	q := c.loopback(d, "", name)
 	q.Manager = aggregationManager
-	own := c.own()
+	return c.applyOwn(q, "rules", rules)
+}
+
+// applyOwn applies one field of an object as what a server or controller does by itself, whoever else has it.
+func (c *Cluster) applyOwn(q *registry.Request, name string, value any) *status.Status {
+	d, own := q.Definition, c.own()
 	_, s := own.Update(q, registry.Change{Kind: registry.Apply, Make: func(live object.Object) (object.Object, *status.Status) {
-		config := object.Object{"kind": d.Kind, "apiVersion": d.GV(), "metadata": map[string]any{"name": name}, "rules": rules}
+		config := object.Object{"kind": d.Kind, "apiVersion": d.GV(), "metadata": map[string]any{"name": q.Name}, name: value}
 		obj, _, s := own.Fields.Apply(d, live, config, own.By(q), true)
 		return obj, s
 	}})
