@@ -43,6 +43,7 @@ func begin(pod *core.Pod, ip string) {
 	if waiting {
 		setCondition(s, core.ContainersReady, core.ConditionFalse, "ContainersNotReady")
 		setCondition(s, core.PodReady, core.ConditionFalse, "ContainersNotReady")
+		markConditions(pod)
 		return
 	}
 	s.Phase, s.PodIP, s.PodIPs = core.PodRunning, ip, []core.PodIP{{IP: ip}}
@@ -59,10 +60,15 @@ func container(c core.Container, state core.ContainerState) core.ContainerStatus
 func observe(pod *core.Pod) bool {
 	seen := pod.Status.ObservedGeneration == pod.Generation
 	pod.Status.ObservedGeneration = pod.Generation
+	markConditions(pod)
+	return setReady(pod) || !seen
+}
+
+// markConditions says of all conditions that they are about the newest generation.
+func markConditions(pod *core.Pod) {
 	for i := range pod.Status.Conditions {
 		pod.Status.Conditions[i].ObservedGeneration = pod.Generation
 	}
-	return setReady(pod) || !seen
 }
 
 // delay returns after which time the containers of a running pod are ready: as soon as somebody asks them.
