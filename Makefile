@@ -19,6 +19,10 @@ WASM_TESTS ?= ./clock/... ./sim/checker ./sim/scenario
 REALFLAGS ?=
 # SOAKFLAGS go to examples/soak, for example SOAKFLAGS='-ops 100000' or '-seed 17'.
 SOAKFLAGS ?=
+# TARGET is what make e2e tests: kubesim or real.  E2EFLAGS go to sim/conformance/testdata/e2e, for example
+# E2EFLAGS='-procs 12' or E2EFLAGS='-focus ResourceQuota'.
+TARGET   ?= kubesim
+E2EFLAGS ?=
 
 # Every folder with a go.mod: the root module, and those whose requirements must not reach its users.
 SUBMODULES := $(sort $(patsubst ./%/go.mod,%,$(shell find . -mindepth 2 -name go.mod -not -path '*/node_modules/*' -not -path '*/testdata/*')))
@@ -27,10 +31,10 @@ MODULES    := . $(SUBMODULES)
 # each runs a command in every module and fails at the end if it failed in one.
 each = @status=0; for m in $(MODULES); do echo "== $$m: $(1)"; (cd $$m && $(1)) || status=1; done; exit $$status
 
-.PHONY: help run test test-go test-wasm race check check-format vet guard build-wasm wasm web web-dist test-web shots bench fuzz soak generate conformance conformance-real journeys real boot-data
+.PHONY: help run test test-go test-wasm race check check-format vet guard build-wasm wasm web web-dist test-web shots bench fuzz soak generate conformance conformance-real journeys real boot-data e2e
 
 help: ## print this list
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1	/' | awk -F '\t' '{ printf "  %-17s %s\n", $$1, $$2 }'
+	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1	/' | awk -F '\t' '{ printf "  %-17s %s\n", $$1, $$2 }'
 
 run: ## build and start kubesim serve with the page; it prints its URL and the kubectl line to try (RUNFLAGS)
 	@if command -v npm >/dev/null; then $(MAKE) --no-print-directory web WASMFLAGS=--fast >&2; \
@@ -119,8 +123,8 @@ journeys: ## variations of the cases, sent to a real server and to a simulator u
 # The version is what a release of it says.
 REAL_VERSION := k8s.io/component-base/version
 REAL         := $${TMPDIR:-/tmp}/kubesim-real
-BUILD_REAL   := cd sim/conformance/testdata/real && $(GO) build -o $(REAL) \
-	-ldflags '-X $(REAL_VERSION).gitVersion=v1.36.3 -X $(REAL_VERSION).gitMajor=1 -X $(REAL_VERSION).gitMinor=36' .
+REAL_LDFLAGS := -X $(REAL_VERSION).gitVersion=v1.36.3 -X $(REAL_VERSION).gitMajor=1 -X $(REAL_VERSION).gitMinor=36
+BUILD_REAL   := cd sim/conformance/testdata/real && $(GO) build -o $(REAL) -ldflags '$(REAL_LDFLAGS)' .
 real: ## build and start a real kube-apiserver (some minutes, 2 GB) to compare with, and to record from
 	$(BUILD_REAL) && exec $(REAL) $(REALFLAGS)
 
@@ -130,3 +134,12 @@ boot-data: ## record what a real kube-apiserver makes when it starts (sim/boot/d
 	{ KUBESIM_REAL_LISTEN=127.0.0.1:6470 $(REAL) --client-ca-file=$$dir/cert.pem & pid=$$!; trap "kill -INT $$pid; wait $$pid; rm -r $$dir" EXIT; \
 	for i in $$(seq 100); do curl -sf -o $$dir/ready http://127.0.0.1:6470/readyz && break; sleep 1; done; sleep 5; \
 	KUBESIM_RECORD=1 KUBESIM_TARGET=http://127.0.0.1:6470 KUBESIM_TOKEN=admintoken $(GO) test -count=1 -run '^TestTarget$$' ./sim/boot; }
+
+# Everything that is built and all logs are below it.
+E2E = $${TMPDIR:-/tmp}/kubesim-e2e
+e2e: ## Kubernetes' own end-to-end tests with the real controllers (first build 10 min, 4 GB; then half an hour; TARGET, E2EFLAGS)
+	@mkdir -p $(E2E)/bin && $(GO) build -o $(E2E)/bin/ ./fake/cmd/kubesim
+	cd sim/conformance/testdata/e2e && $(GO) build -ldflags '$(REAL_LDFLAGS)' -o $(E2E)/bin/ . github.com/onsi/ginkgo/v2/ginkgo \
+		$(addprefix k8s.io/kubernetes/cmd/,kube-apiserver kube-controller-manager kube-scheduler kubectl)
+	cd sim/conformance/testdata/e2e && $(GO) test -c -ldflags '$(REAL_LDFLAGS)' -o $(E2E)/bin/e2e.test k8s.io/kubernetes/test/e2e
+	cd sim/conformance/testdata/e2e && exec $(E2E)/bin/e2e -target $(TARGET) -bin $(E2E)/bin -out $(E2E) $(E2EFLAGS)

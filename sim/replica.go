@@ -63,6 +63,14 @@ func newReplica(c *Cluster, p *profile) *Replica {
 	who.Accounts = func(token string, wanted []string) (resource.User, []string, error) {
 		return builtin.TokenUser(c.seed, token, wanted, c.now(), reg.Reader())
 	}
+	reg.May = func(q *registry.Request, what resource.Access) *status.Status {
+		at := auth.Attributes{User: q.User, Verb: what.Verb, IsResource: true, Group: q.Definition.Group, Version: q.Definition.Version,
+			Resource: q.Definition.Resource, Subresource: what.Subresource, Namespace: what.Namespace, Name: what.Name}
+		if allowed, reason := who.Authorize(at, reg.Reader()); !allowed {
+			return auth.Forbidden(at, reason)
+		}
+		return nil
+	}
 	reg.Escalation = func(q *registry.Request, obj, old object.Object) *status.Status {
 		d := q.Definition
 		at := auth.Attributes{User: q.User, Verb: "update", IsResource: true, Group: d.Group, Version: d.Version,

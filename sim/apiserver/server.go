@@ -319,7 +319,7 @@ func (c *call) handle() {
 func (c *call) request(options writeOptions) *registry.Request {
 	r := c.route
 	q := &registry.Request{Definition: r.def, Namespace: r.namespace, Name: r.name, User: c.user,
-		Manager: options.manager, DryRun: options.dryRun, Warn: c.warn}
+		Verb: c.info.verb, Manager: options.manager, DryRun: options.dryRun, Warn: c.warn}
 	if r.sub != nil {
 		q.Subresource = r.sub.Name
 	}

@@ -21,6 +21,9 @@ DeviceAllocationResult: Results []DeviceRequestAllocationResult, Config []Device
 DeviceRequestAllocationResult: Request s, Driver s, Pool s, Device s, AdminAccess *b, Tolerations []DeviceToleration, BindingConditions []s, BindingFailureConditions []s, ShareID *s, ConsumedCapacity {}q
 DeviceAllocationConfiguration: Source s, Requests []s, +DeviceConfiguration
 DeviceAttribute: IntValue=int *i, BoolValue=bool *b, StringValue=string *s, VersionValue=version *s, IntValues=ints []i, BoolValues=bools []b, StringValues=strings []s, VersionValues=versions []s
+ResourceClaimConsumerReference: APIGroup s, Resource s, Name s, UID s
+AllocatedDeviceStatus: Driver s, Pool s, Device s, ShareID *s, Conditions []j, Data *j, NetworkData *NetworkDeviceData
+NetworkDeviceData: InterfaceName s, IPs=ips []s, HardwareAddress s
 SharedDeviceID: Driver s, Pool s, Device s, ShareID s
 `
 

@@ -24,7 +24,8 @@ func validateClaimUpdate(ctx *resource.Context, obj, old object.Object) field.Er
 	if ctx.Subresource != "status" {
 		return immutableGo(field.Root("spec"), "ResourceClaimSpec", objectAt(obj, "spec"), objectAt(old, "spec"))
 	}
-	return append(validateAdminStatus(ctx, obj, old), validateClaimStatus(obj, old)...)
+	errs := append(validateAdminStatus(ctx, obj, old), authorizeClaim(ctx, obj, old)...)
+	return append(errs, validateClaimStatus(obj, old)...)
 }
 
 // immutableGo checks a struct that must stay as it was in memory: an empty one inside it is not a missing one.

@@ -77,6 +77,7 @@ var gates = []gate{
 		fields: []string{"spec.devices.*.allowMultipleAllocations", "spec.devices.*.capacity.*.requestPolicy"}},
 	{name: "DRADeviceBindingConditions", on: 36, storage: "resourceslices.resource.k8s.io",
 		fields: []string{"spec.devices.*.bindsToNode", "spec.devices.*.bindingConditions", "spec.devices.*.bindingFailureConditions"}},
+	{name: "DRAResourceClaimGranularStatusAuthorization", on: 36, storage: "resourceclaims.resource.k8s.io", without: ungranted},
 	{name: "DRADeviceTaints", on: 36, storage: "resourceclaims.resource.k8s.io", fields: inRequests("spec.", "tolerations", "")},
 	{name: "DRADeviceTaints", on: 36, storage: "resourceclaimtemplates.resource.k8s.io", fields: inRequests("spec.spec.", "tolerations", "")},
 	{name: "DRADeviceTaints", on: 36, storage: "resourceslices.resource.k8s.io", fields: []string{"spec.devices.*.taints"}},

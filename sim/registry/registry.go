@@ -69,6 +69,9 @@ type Registry struct {
 	// function: nothing is refused.
 	Escalation func(q *Request, obj, old object.Object) *status.Status
 
+	// May refuses the sender of a request something beside it. nil: nothing is refused.
+	May func(q *Request, what resource.Access) *status.Status
+
 	// Review answers a review of who may do what, in place. nil: reviews are answered without a status.
 	Review func(kind string, ctx *resource.Context, obj object.Object) *status.Status
 
@@ -86,6 +89,7 @@ type Request struct {
 	Namespace   string
 	Name        string
 	User        resource.User
+	Verb        string // as authorization calls what the request does
 	Manager     string // field manager
 	DryRun      bool
 	Warn        func(text string)
@@ -122,13 +126,17 @@ func (q *Request) ready(obj object.Object, old *resource.Item) *status.Status {
 
 // context returns the strategy's view of the request.
 func (r *Registry) context(q *Request) *resource.Context {
-	return &resource.Context{
+	ctx := &resource.Context{
 		Now: r.Backend.Now(), Definition: q.Definition, Subresource: q.Subresource, Namespace: q.Namespace, Name: q.Name,
-		DryRun: q.DryRun, User: q.User, NoPrivileged: r.NoPrivileged, Warn: q.Warn, Objects: Reader{r.Backend},
+		DryRun: q.DryRun, User: q.User, Verb: q.Verb, NoPrivileged: r.NoPrivileged, Warn: q.Warn, Objects: Reader{r.Backend},
 		Random: func(n int) int { return r.Backend.Random("allocation", n) },
 		UID:    r.newUID,
 		Seed:   r.Backend.Seed(),
 	}
+	if r.May != nil {
+		ctx.May = func(what resource.Access) *status.Status { return r.May(q, what) }
+	}
+	return ctx
 }
 
 // decode turns the object of a request into the hub version, with the defaults of the request's version.

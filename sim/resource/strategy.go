@@ -124,6 +124,7 @@ type Context struct {
 	Name        string
 	DryRun      bool
 	User        User
+	Verb        string // of the request: create, update, patch, …
 
 	// NoPrivileged: the server refuses privileged containers, as one without --allow-privileged does.
 	NoPrivileged bool
@@ -134,6 +135,9 @@ type Context struct {
 
 	// Warn adds a Warning header (code 299) to the answer.
 	Warn func(text string)
+	// May returns the 403 of User who wants to do something else with the request's resource, nil if he may. nil: everybody
+	// may do everything.
+	May func(Access) *status.Status
 	// Objects reads what is stored now.
 	Objects Reader
 	// Random returns a number in [0, n) from the Cluster's seeded generator for allocations.
@@ -142,6 +146,11 @@ type Context struct {
 	UID func() string
 	// Seed is the Cluster's: what is to be the same on every server follows from it.
 	Seed uint64
+}
+
+// Access is something that may be allowed beside what a request does. An empty Namespace or Name stands for all.
+type Access struct {
+	Verb, Subresource, Namespace, Name string
 }
 
 // User is who sends a request.

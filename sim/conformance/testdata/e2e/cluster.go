@@ -77,7 +77,7 @@ func (c *cluster) start(ctx context.Context) error {
 // startKubesim starts kubesim, whose certificate is its own.
 func (c *cluster) startKubesim() error {
 	return c.run("kubesim", append([]string{"serve", "--listen=" + c.address, "--tls", "--auth=rbac", "--token-auth-file=" + c.file("tokens.csv"),
-		"--client-ca-file=" + c.file("ca.crt"), "--enable-admission-plugins=ServiceAccount", "--kubeconfig=" + c.file("kubesim.kubeconfig")}, strings.Fields(c.server)...)...)
+		"--client-ca-file=" + c.file("ca.crt"), "--enable-admission-plugins=ServiceAccount", "--controllers=none", "--kubeconfig=" + c.file("kubesim.kubeconfig")}, strings.Fields(c.server)...)...)
 }
 
 // startReal starts etcd in this process and kube-apiserver over it, with the plugins of a default server.

@@ -154,7 +154,7 @@ func (n *nodes) play(ctx context.Context, key string) (time.Duration, error) {
 	switch {
 	case pod.DeletionTimestamp != nil:
 		return n.end(ctx, pod, over)
-	case over || pod.Status.Phase == core.PodPending && pod.Status.StartTime != nil:
+	case over || pod.Status.Phase == core.PodPending && absent(pod) && pod.Status.ObservedGeneration == pod.Generation:
 		return 0, nil
 	case pod.Status.Phase == core.PodPending:
 		n.start(pod, true)
@@ -196,7 +196,7 @@ func (n *nodes) goOn(pod *core.Pod) (again time.Duration, changed bool) {
 		if f.ends {
 			again = sooner(left, again)
 		}
-		return again, observe(pod)
+		return sooner(again, delay(pod)), observe(pod)
 	}
 	if restart(pod, f.exit) {
 		n.start(pod, false)

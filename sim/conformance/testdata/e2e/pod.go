@@ -2,14 +2,20 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
+	"time"
 
 	core "k8s.io/api/core/v1"
 	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// absent says that an image cannot be had: the tests name one so.
-func absent(image string) bool { return strings.HasSuffix(image, ":404") }
+// absent says that an image of the pod cannot be had: the tests name some so.
+func absent(pod *core.Pod) bool {
+	return slices.ContainsFunc(pod.Spec.Containers, func(c core.Container) bool {
+		return strings.HasSuffix(c.Image, ":404") || strings.Contains(c.Image, "image-that-doesnt-exist")
+	})
+}
 
 // begin makes the pod Running and Ready, or lets it wait for an image that does not exist.
 func begin(pod *core.Pod, ip string) {
@@ -19,27 +25,28 @@ func begin(pod *core.Pod, ip string) {
 		ip = s.HostIP
 	}
 	s.HostIPs, s.InitContainerStatuses, s.ContainerStatuses = []core.HostIP{{IP: s.HostIP}}, nil, nil
-	waiting := false
+	waiting := absent(pod)
 	for _, c := range pod.Spec.InitContainers {
 		state := core.ContainerState{Terminated: &core.ContainerStateTerminated{Reason: "Completed", StartedAt: now, FinishedAt: now}}
 		s.InitContainerStatuses = append(s.InitContainerStatuses, container(c, state))
 	}
 	for _, c := range pod.Spec.Containers {
 		state := core.ContainerState{Running: &core.ContainerStateRunning{StartedAt: now}}
-		if absent(c.Image) {
-			state, waiting = core.ContainerState{Waiting: &core.ContainerStateWaiting{Reason: "ErrImagePull"}}, true
+		if waiting {
+			state = core.ContainerState{Waiting: &core.ContainerStateWaiting{Reason: "ErrImagePull"}}
 		}
 		s.ContainerStatuses = append(s.ContainerStatuses, container(c, state))
 	}
+	s.ObservedGeneration = pod.Generation
 	setCondition(s, core.PodReadyToStartContainers, core.ConditionTrue, "")
 	setCondition(s, core.PodInitialized, core.ConditionTrue, "")
 	if waiting {
 		setCondition(s, core.ContainersReady, core.ConditionFalse, "ContainersNotReady")
 		setCondition(s, core.PodReady, core.ConditionFalse, "ContainersNotReady")
+		markConditions(pod)
 		return
 	}
 	s.Phase, s.PodIP, s.PodIPs = core.PodRunning, ip, []core.PodIP{{IP: ip}}
-	setCondition(s, core.ContainersReady, core.ConditionTrue, "")
 	observe(pod)
 }
 
@@ -53,15 +60,38 @@ func container(c core.Container, state core.ContainerState) core.ContainerStatus
 func observe(pod *core.Pod) bool {
 	seen := pod.Status.ObservedGeneration == pod.Generation
 	pod.Status.ObservedGeneration = pod.Generation
-	for i := range pod.Status.Conditions {
-		pod.Status.Conditions[i].ObservedGeneration = pod.Generation
-	}
+	markConditions(pod)
 	return setReady(pod) || !seen
 }
 
-// setReady sets the condition Ready of a running pod as its readiness gates are. It reports whether that is new.
+// markConditions says of all conditions that they are about the newest generation.
+func markConditions(pod *core.Pod) {
+	for i := range pod.Status.Conditions {
+		pod.Status.Conditions[i].ObservedGeneration = pod.Generation
+	}
+}
+
+// delay returns after which time the containers of a running pod are ready: as soon as somebody asks them.
+func delay(pod *core.Pod) time.Duration {
+	longest := int32(0)
+	for _, c := range pod.Spec.Containers {
+		if c.ReadinessProbe != nil {
+			longest = max(longest, c.ReadinessProbe.InitialDelaySeconds)
+		}
+	}
+	return max(0, time.Until(pod.Status.StartTime.Add(time.Duration(longest)*time.Second)))
+}
+
+// setReady sets the conditions of a running pod that is or is not ready. It reports whether that is new.
 func setReady(pod *core.Pod) bool {
 	state, reason := core.ConditionTrue, ""
+	if delay(pod) > 0 {
+		state, reason = core.ConditionFalse, "ContainersNotReady"
+	}
+	setCondition(&pod.Status, core.ContainersReady, state, reason)
+	for i := range pod.Status.ContainerStatuses {
+		pod.Status.ContainerStatuses[i].Ready = state == core.ConditionTrue
+	}
 	for _, gate := range pod.Spec.ReadinessGates {
 		if !holds(&pod.Status, gate.ConditionType) {
 			state, reason = core.ConditionFalse, "ReadinessGatesNotReady"
