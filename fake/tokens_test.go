@@ -46,9 +46,17 @@ func TestServiceAccountTokens(t *testing.T) {
 	code, _ = as(token[:len(token)-4]+"AAAA", "GET", "/api/v1/namespaces/default/pods", "")
 	is.Equal(code, http.StatusUnauthorized) // a changed signature is nobody's
 
-	srv.Clock.Advance(10 * time.Minute)
+	review := func() string {
+		_, answer := as(adminToken, "POST", "/apis/authentication.k8s.io/v1/tokenreviews", `{"spec":{"token":"`+token+`"}}`)
+		return answer.String("status", "error")
+	}
+	srv.Clock.Advance(11 * time.Minute)
 	code, _ = as(token, "GET", "/api/v1/namespaces/default/pods", "")
-	is.Equal(code, http.StatusUnauthorized) // ten minutes later it has expired
+	is.Equal(code, http.StatusForbidden) // ten minutes, and one in which clocks may differ
+	srv.Clock.Advance(time.Second)
+	code, _ = as(token, "GET", "/api/v1/namespaces/default/pods", "")
+	is.Equal(code, http.StatusUnauthorized) // now it has expired
+	is.Equal(review(), "[invalid bearer token, service account token has expired]")
 }
 
 // A kubeconfig names a listener of the server and a token it accepts.

@@ -57,8 +57,8 @@ func newReplica(c *Cluster, p *profile) *Replica {
 	who := auth.New(c.options.Auth, c.options.Tokens)
 	reg := &registry.Registry{Backend: backend{r}, Review: who.Review,
 		Fields: r.fields(table)}
-	who.Accounts = func(token string) (resource.User, []string, bool) {
-		return builtin.TokenUser(c.seed, token, c.now(), reg.Reader())
+	who.Accounts = func(token string, wanted []string) (resource.User, []string, error) {
+		return builtin.TokenUser(c.seed, token, wanted, c.now(), reg.Reader())
 	}
 	reg.Escalation = func(q *registry.Request, obj, old object.Object) *status.Status {
 		d := q.Definition

@@ -113,8 +113,8 @@ func TestQuotaScopes(t *testing.T) {
 		scope, pod string
 		counts     bool
 	}{
-		{`"scopes":["BestEffort"]`, `{"containers":[{"name":"c"}]}`, true},
-		{`"scopes":["BestEffort"]`, `{"containers":[{"name":"c","resources":{"requests":{"cpu":"1"}}}]}`, false},
+		{`"scopes":["BestEffort"]`, `{"containers":[{"name":"c","resources":{"requests":{"cpu":"1"}}}]}`, true}, // the status says so
+		{`"scopes":["NotBestEffort"]`, `{"containers":[{"name":"c"}]}`, false},
 		{`"scopes":["NotTerminating"]`, `{"activeDeadlineSeconds":5}`, false},
 		{`"scopes":["Terminating"]`, `{"activeDeadlineSeconds":5}`, true},
 		{`"scopeSelector":{"matchExpressions":[{"scopeName":"PriorityClass","operator":"In","values":["high"]}]}`, `{"priorityClassName":"high"}`, true},
@@ -125,7 +125,7 @@ func TestQuotaScopes(t *testing.T) {
 	for _, tt := range tests {
 		is := is.New(t)
 		objects, writer := quotaFixture(t, `{"metadata":{"name":"q","namespace":"ns"},"spec":{"hard":{"pods":"0"},`+tt.scope+`}}`)
-		pod := parse(t, `{"metadata":{"name":"p","namespace":"ns"},"spec":`+tt.pod+`}`)
+		pod := parse(t, `{"metadata":{"name":"p","namespace":"ns"},"status":{"qosClass":"BestEffort"},"spec":`+tt.pod+`}`)
 		refused := ResourceQuota(writer).Validate(inNamespace(pods, pod, nil, objects)) != nil
 		is.Equal(refused, tt.counts) // a pod in scope is too much
 	}

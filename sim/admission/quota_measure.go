@@ -228,20 +228,10 @@ func scopeMatches(requirement object.Object, value string) bool {
 	return err == nil && s.Matches(labels)
 }
 
-// bestEffort reports whether no container states what it needs.
+// bestEffort reports whether a pod has the lowest class of service. What its status says counts: a client may have sent
+// another class than follows from the containers.
 func bestEffort(pod object.Object) bool {
-	lists := []object.Object{{"resources": pod.Map("spec", "resources")}}
-	lists = append(append(lists, containersOf(pod, "containers")...), containersOf(pod, "initContainers")...)
-	for _, c := range lists {
-		for _, side := range []string{"requests", "limits"} {
-			for name, q := range amountsAt(c, "resources", side) { // order does not matter: any will do
-				if (name == "cpu" || name == "memory") && !q.IsZero() {
-					return false
-				}
-			}
-		}
-	}
-	return true
+	return pod.String("status", "qosClass") == "BestEffort"
 }
 
 // acrossNamespaces reports whether a pod's affinity is about pods of other namespaces.

@@ -1,6 +1,7 @@
 package admission
 
 import (
+	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/quantity"
 	"github.com/kubesim/kubesim/sim/status"
@@ -20,11 +21,26 @@ func runtimeClassOf(a *Attributes) (object.Object, *status.Status) {
 		return nil, nil
 	}
 	name, _ := v.(string)
+	if s := unaskable(name); s != nil {
+		return nil, s
+	}
 	class := a.Objects.Get(runtimeClasses, "", name)
 	if class == nil {
 		return nil, a.refuse("pod rejected: RuntimeClass %q not found", name)
 	}
 	return class, nil
+}
+
+// unaskable is the failure of the server's own client, by which the plugin asks for a class that the informer does not
+// know: a name that is no segment of a URL's path is not even sent (k8s.io/client-go/rest.Request.Name).
+func unaskable(name string) *status.Status {
+	if name == "" {
+		return status.Plain("resource name may not be empty")
+	}
+	if problems := field.PathSegment(name); len(problems) > 0 {
+		return status.Plain("invalid resource name %q: %v", name, problems)
+	}
+	return nil
 }
 
 func applyRuntimeClass(a *Attributes) *status.Status {

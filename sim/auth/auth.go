@@ -42,9 +42,10 @@ const (
 
 // Auth is the authentication and authorization of one API server. It does not change after New.
 type Auth struct {
-	// Accounts returns the service account that holds a token, and the token's audiences. nil: there are no such tokens.
-	// It is set before the first request.
-	Accounts func(token string) (user resource.User, audiences []string, ok bool)
+	// Accounts returns the service account that holds a token, and for which of the wanted audiences it is good, or what is
+	// wrong with a token of a service account; a text that is no such token has neither. nil: there are no such tokens. It
+	// is set before the first request.
+	Accounts func(token string, wanted []string) (user resource.User, good []string, err error)
 
 	mode   Mode
 	tokens map[string]resource.User
@@ -83,27 +84,27 @@ func (a *Auth) Authenticate(h http.Header) (resource.User, *status.Status) {
 	if token == "" {
 		return resource.User{Name: anonymous, Groups: []string{unauthenticated}}, nil
 	}
-	u, good := a.holder(token, []string{audience})
-	if len(good) == 0 {
+	u, good, err := a.holder(token, []string{audience})
+	if len(good) == 0 || err != nil {
 		return resource.User{}, status.Unauthorized()
 	}
 	return u, nil
 }
 
-// holder returns who holds a token, and for which of the wanted audiences it is good: for none if nobody holds it.
-func (a *Auth) holder(token string, wanted []string) (u resource.User, good []string) {
+// holder returns who holds a token, and for which of the wanted audiences it is good: for none if nobody holds it, which
+// an error may explain.
+func (a *Auth) holder(token string, wanted []string) (u resource.User, good []string, err error) {
 	u, ok := a.tokens[token]
-	audiences := []string{audience}
 	if !ok && a.Accounts != nil {
-		u, audiences, ok = a.Accounts(token)
+		u, good, err = a.Accounts(token, wanted)
 		u.Groups = withGroup(u.Groups, authenticated)
 	}
 	for _, name := range wanted {
-		if ok && has(audiences, name) {
+		if ok && name == audience {
 			good = append(good, name)
 		}
 	}
-	return u, good
+	return u, good, err
 }
 
 // bearer returns the token of an Authorization header, "" when it holds none (RFC 6750; the scheme in any case).

@@ -154,13 +154,17 @@ func (a *Auth) reviewToken(obj object.Object) *status.Status {
 	}
 	var user resource.User
 	var good []string
+	var err error
 	if token := bearer("Bearer " + spec.String("token")); token != "" {
-		user, good = a.holder(token, wanted)
+		user, good, err = a.holder(token, wanted)
 	} else { // no token at all, as in a request without one
 		user, good = resource.User{Name: anonymous, Groups: []string{unauthenticated}}, wanted
 	}
-	if len(good) == 0 {
+	if len(good) == 0 { // several ask who it is: those who do not know the token say so first
 		answer["error"] = "invalid bearer token"
+		if err != nil {
+			answer["error"] = "[invalid bearer token, " + err.Error() + "]"
+		}
 		return nil
 	}
 	answer["authenticated"] = true

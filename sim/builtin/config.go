@@ -89,12 +89,30 @@ func validateConfigMapUpdate(ctx *resource.Context, obj, _ object.Object) field.
 	return validateConfigMap(ctx, obj)
 }
 
+// immutableConfigMap lets an empty data pass where there was none: a default makes it so in the real server's memory
+// (pkg/apis/core/v1.SetDefaults_ConfigMap).
 func immutableConfigMap(_ *resource.Context, obj, old object.Object) field.ErrorList {
-	return validateImmutable(obj, old, "data", "binaryData")
+	sameData := func(a, b map[string]any) bool { return object.SemanticEqual(a, b) }
+	return validateImmutable(obj, old, fieldRule{"data", sameData}, fieldRule{"binaryData", sameMap})
+}
+
+// fieldRule is a field that holds a map, and when two of its values are the same.
+type fieldRule struct {
+	name string
+	same func(value, old map[string]any) bool
+}
+
+// sameMap compares a map that a client sent with a stored one. A stored map is never empty, it is absent: an empty one
+// that was sent is another one.
+func sameMap(value, old map[string]any) bool {
+	if value != nil && len(value) == 0 {
+		return false
+	}
+	return object.SemanticEqual(value, old)
 }
 
 // validateImmutable checks that an object which was declared immutable stays so and keeps the fields.
-func validateImmutable(obj, old object.Object, fields ...string) field.ErrorList {
+func validateImmutable(obj, old object.Object, fields ...fieldRule) field.ErrorList {
 	if !boolAt(old, "immutable") {
 		return nil
 	}
@@ -102,9 +120,9 @@ func validateImmutable(obj, old object.Object, fields ...string) field.ErrorList
 	if !boolAt(obj, "immutable") {
 		errs = append(errs, field.Forbidden(field.Root("immutable"), immutableWhenSet))
 	}
-	for _, name := range fields {
-		if !object.SemanticEqual(obj[name], old[name]) {
-			errs = append(errs, field.Forbidden(field.Root(name), immutableWhenSet))
+	for _, f := range fields {
+		if !f.same(obj.Map(f.name), old.Map(f.name)) {
+			errs = append(errs, field.Forbidden(field.Root(f.name), immutableWhenSet))
 		}
 	}
 	return errs
@@ -197,7 +215,7 @@ func validateSecretUpdate(ctx *resource.Context, obj, _ object.Object) field.Err
 
 func immutableSecret(_ *resource.Context, obj, old object.Object) field.ErrorList {
 	errs := immutable(field.Root("type"), obj.String("type"), old.String("type"))
-	return append(errs, validateImmutable(obj, old, "data")...)
+	return append(errs, validateImmutable(obj, old, fieldRule{"data", sameMap})...)
 }
 
 // warnSecret warns about a TLS key that does not belong to its certificate.

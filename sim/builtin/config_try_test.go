@@ -9,6 +9,7 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
 	"github.com/kubesim/kubesim/sim/schema"
+	"github.com/kubesim/kubesim/sim/status"
 )
 
 // try is a kind under test with what is stored beside it.
@@ -96,8 +97,8 @@ func (r *try) create(text string) (object.Object, string) {
 		s.PrepareForCreate(r.ctx, obj)
 	}
 	if s.Allocate != nil {
-		if errs := s.Allocate(r.ctx, obj, nil); len(errs) > 0 {
-			return obj, lines(errs)
+		if problem := allocated(s.Allocate(r.ctx, obj, nil)); problem != "" {
+			return obj, problem
 		}
 	}
 	var errs field.ErrorList
@@ -132,8 +133,8 @@ func (r *try) update(old object.Object, patch, subresource string) (object.Objec
 		s.PrepareForUpdate(r.ctx, obj, old)
 	}
 	if s.Allocate != nil && subresource == "" {
-		if errs := s.Allocate(r.ctx, obj, old); len(errs) > 0 {
-			return obj, lines(errs)
+		if problem := allocated(s.Allocate(r.ctx, obj, old)); problem != "" {
+			return obj, problem
 		}
 	}
 	var errs field.ErrorList
@@ -147,6 +148,14 @@ func (r *try) update(old object.Object, patch, subresource string) (object.Objec
 		s.Warn(r.ctx, obj, old)
 	}
 	return obj, lines(errs)
+}
+
+// allocated returns why nothing could be allocated, "" when all was.
+func allocated(errs field.ErrorList, failure *status.Status) string {
+	if failure != nil {
+		return failure.Message
+	}
+	return lines(errs)
 }
 
 // merge is JSON merge patch (RFC 7396).

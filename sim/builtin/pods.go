@@ -19,7 +19,7 @@ func podKind() kind {
 	return kind{
 		storage: "pods",
 		strategy: resource.Strategy{
-			HasStatus: true, ReturnsDeleted: true, SpecOnly: true, SpecChanged: podSpecChanged,
+			HasStatus: true, MakesStatus: true, ReturnsDeleted: true, SpecOnly: true, SpecChanged: podSpecChanged,
 			PrepareForCreate: prepareNewPod, PrepareForUpdate: preparePod,
 			Validate: validateNewPod, ValidateUpdate: validatePod, Warn: warnPod,
 			GracePeriod: podGracePeriod, Fields: podFields,

@@ -61,10 +61,11 @@ func mirrorPodIP(obj object.Object) {
 	}
 }
 
-// prepareNewPod gives a pod its first status, and merges matchLabelKeys into the selectors they belong to.
+// prepareNewPod gives a pod its first status, of which the client can choose the class of service, and merges
+// matchLabelKeys into the selectors they belong to.
 func prepareNewPod(ctx *resource.Context, obj object.Object) {
 	spec := objectAt(obj, "spec")
-	status := map[string]any{"phase": "Pending", "qosClass": qosClass(spec)}
+	status := map[string]any{"phase": "Pending", "qosClass": either(obj.String("status", "qosClass"), qosClass(spec))}
 	if len(spec.List("schedulingGates")) > 0 {
 		status["conditions"] = []any{map[string]any{
 			"type": "PodScheduled", "status": "False", "lastProbeTime": nil, "lastTransitionTime": object.Time(ctx.Now),

@@ -1,162 +1,33 @@
 package builtin
 
 import (
+	"errors"
 	"fmt"
-	"net/netip"
 	"slices"
 	"strings"
 
 	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
+	"github.com/kubesim/kubesim/sim/status"
 )
-
-// Addresses and ports of services, as a server hands them out that was started with the defaults of a small cluster.
-// Both ranges begin with a part that is given away last, for those who choose themselves (KEP-3070, KEP-3668). A free
-// one is looked for from a place that Context.Random draws; a dry run draws nothing and shows made-up values.
-//
-//	10.0.0.0/24   .1 ─ .16 chosen   .17 ─ .254 drawn        30000 ─ 30085 chosen   30086 ─ 32767 drawn
-var (
-	serviceCIDR   = netip.MustParsePrefix("10.0.0.0/24")
-	clusterFamily = "IPv4" // the only one that is configured
-)
-
-const (
-	addressFirst, addressDrawn, addressLast = 1, 17, 254
-	nodePortFirst, nodePortLast             = 30000, 32767
-	nodePortDrawn                           = nodePortFirst + (nodePortLast-nodePortFirst+1)/32
-)
-
-// taken is what other services have.
-type taken struct {
-	ctx       *resource.Context
-	addresses map[string]bool
-	ports     map[int64]bool
-	drawn     []int64 // ports that a dry run has handed out
-}
-
-func takenByOthers(ctx *resource.Context, obj object.Object) *taken {
-	t := &taken{ctx: ctx, addresses: map[string]bool{}, ports: map[int64]bool{}}
-	ctx.Objects.Each("services", "", func(other object.Object) bool {
-		if other.Name() == obj.Name() && other.Namespace() == obj.Namespace() {
-			return true
-		}
-		for _, ip := range stringsAt(other, "spec", "clusterIPs") {
-			t.addresses[ip] = true
-		}
-		for _, port := range objectsAt(other, "spec", "ports") {
-			t.ports[intAt(port, "nodePort")] = true
-		}
-		t.ports[intAt(other, "spec", "healthCheckNodePort")] = true
-		return true
-	})
-	return t
-}
-
-// draw returns the first number from first to last, and then round from the beginning, that is free, starting at a
-// random one; -1 when none is.
-func (t *taken) draw(first, last int, free func(int) bool) int {
-	n := last - first + 1
-	start := t.ctx.Random(n)
-	for i := range n {
-		if at := first + (start+i)%n; free(at) {
-			return at
-		}
-	}
-	return -1
-}
-
-// nextAddress returns a free address, "" when there is none.
-func (t *taken) nextAddress() string {
-	if t.ctx.DryRun {
-		return serviceCIDR.Addr().String()
-	}
-	address := func(i int) string {
-		b := serviceCIDR.Addr().As4()
-		b[3] = byte(i)
-		return netip.AddrFrom4(b).String()
-	}
-	free := func(i int) bool { return !t.addresses[address(i)] }
-	i := t.draw(addressDrawn, addressLast, free)
-	if i < 0 {
-		i = t.draw(addressFirst, addressDrawn-1, free)
-	}
-	if i < 0 {
-		return ""
-	}
-	return address(i)
-}
-
-// takeAddress returns why the address cannot be had, or "".
-func (t *taken) takeAddress(ip string) string {
-	addr, err := netip.ParseAddr(ip)
-	last := 0
-	if err == nil && serviceCIDR.Contains(addr) {
-		last = int(addr.As4()[3])
-	}
-	outside := last < addressFirst || last > addressLast
-	switch {
-	case outside && t.ctx.DryRun: // asks the range itself, not what looks for a range that has the address
-		return "the provided IP (" + ip + ") is not in the valid range. The range of valid IPs is " + serviceCIDR.String()
-	case outside:
-		return "the provided network does not match the current range"
-	case t.addresses[ip] && !t.ctx.DryRun:
-		return "provided IP is already allocated"
-	}
-	return ""
-}
-
-// nextPort returns a free node port, 0 when there is none.
-func (t *taken) nextPort() int64 {
-	if t.ctx.DryRun { // numbers beyond the range
-		port := int64(nodePortLast + 2)
-		if len(t.drawn) > 0 {
-			port = slices.Max(t.drawn) + 1
-		}
-		t.drawn = append(t.drawn, port)
-		return port
-	}
-	free := func(i int) bool { return !t.ports[int64(i)] }
-	port := t.draw(nodePortDrawn, nodePortLast, free)
-	if port < 0 {
-		port = t.draw(nodePortFirst, nodePortDrawn-1, free)
-	}
-	if port < 0 {
-		return 0
-	}
-	t.ports[int64(port)] = true
-	return int64(port)
-}
-
-// takePort returns why the node port cannot be had, or "".
-func (t *taken) takePort(port int64) string {
-	switch {
-	case t.ports[port]:
-		return "provided port is already allocated"
-	case (port < nodePortFirst || port > nodePortLast) && !t.ctx.DryRun:
-		return fmt.Sprintf("provided port is not in the valid range. The range of valid ports is %d-%d", nodePortFirst, nodePortLast)
-	}
-	t.ports[port] = true
-	t.drawn = append(t.drawn, port)
-	return ""
-}
 
 // allocateService fills in addresses, families and ports, and takes away those that the service no longer has.
-func allocateService(ctx *resource.Context, obj, old object.Object) field.ErrorList {
+func allocateService(ctx *resource.Context, obj, old object.Object) (field.ErrorList, *status.Status) {
 	spec, was := objectAt(obj, "spec"), objectAt(old, "spec")
 	if was != nil {
 		patchAllocated(spec, was)
 	}
 	mirrorClusterIP(spec, was)
 	if errs := initFamilies(spec, was); len(errs) > 0 {
-		return errs
+		return errs, nil
 	}
-	t := takenByOthers(ctx, obj)
-	if errs := t.allocateAddresses(spec, was); len(errs) > 0 {
-		return errs
+	t := takenNow(ctx)
+	if errs, failure := t.allocateAddresses(obj.Name(), spec, was); len(errs) > 0 || failure != nil {
+		return errs, failure
 	}
-	if errs := t.allocatePorts(spec, was); len(errs) > 0 {
-		return errs
+	if errs, failure := t.allocatePorts(spec, was); len(errs) > 0 || failure != nil {
+		return errs, failure
 	}
 	if was != nil {
 		dropForType(spec, was)
@@ -167,33 +38,35 @@ func allocateService(ctx *resource.Context, obj, old object.Object) field.ErrorL
 	if policy := spec.String("internalTrafficPolicy"); spec.String("type") == typeExternalName && (policy == "Cluster" || policy == "Local") {
 		delete(spec, "internalTrafficPolicy") // it has no meaning and is not shown
 	}
-	return nil
+	return nil, nil
 }
+
+// errFull is why nothing can be drawn from a range any more. That is a failure of the server, not of the request.
+var errFull = errors.New("range is full")
 
 // allocateAddresses gives a service its cluster IP. An update does so only when the service was an external name
 // before.
-func (t *taken) allocateAddresses(spec, was object.Object) field.ErrorList {
+func (t *taken) allocateAddresses(name string, spec, was object.Object) (field.ErrorList, *status.Status) {
 	kind := spec.String("type")
 	ips := stringsAt(spec, "clusterIPs")
 	if kind == typeExternalName || len(ips) > 0 && ips[0] == headless {
-		return nil
+		return nil, nil
 	}
 	if was != nil && was.String("type") != typeExternalName {
-		return nil
+		return nil, nil
 	}
-	p := field.Root("spec.clusterIPs")
 	if len(ips) > 0 {
 		if why := t.takeAddress(ips[0]); why != "" {
-			return field.ErrorList{field.Invalid(p, ips, "failed to allocate IP "+ips[0]+": "+why)}
+			return field.ErrorList{field.Invalid(addressesPath, ips, "failed to allocate IP "+ips[0]+": "+why)}, nil
 		}
-		return nil
+		return nil, nil
 	}
 	ip := t.nextAddress()
 	if ip == "" {
-		return field.ErrorList{field.Invalid(p, []string{""}, "failed to allocate IP: range is full")}
+		return nil, status.Internal(fmt.Errorf("failed to allocate a serviceIP for Service %q: %w", name, errFull))
 	}
 	spec["clusterIP"], spec["clusterIPs"] = ip, []any{ip}
-	return nil
+	return nil, nil
 }
 
 // allocatesNodePorts reports whether ports without a node port get one.
@@ -213,67 +86,126 @@ func hasNodePorts(spec object.Object) bool {
 	return spec.String("type") == typeNodePort || spec.String("type") == typeLoadBalancer
 }
 
-func (t *taken) allocatePorts(spec, was object.Object) field.ErrorList {
+// allocatePorts gives a service its node ports and the port of its health check. A failure is no answer to the client:
+// the port that a client chose for the health check is one (pkg/registry/core/service/storage.Allocators).
+func (t *taken) allocatePorts(spec, was object.Object) (field.ErrorList, *status.Status) {
 	if hasNodePorts(spec) {
-		kept := map[int64]bool{}
-		for _, port := range objectsAt(was, "ports") {
-			kept[intAt(port, "nodePort")] = true
+		allocate := t.updateNodePorts
+		if was == nil {
+			allocate = t.initNodePorts
 		}
-		if errs := t.allocateNodePorts(spec, was, kept); len(errs) > 0 {
-			return errs
+		if errs, failure := allocate(spec, was); len(errs) > 0 || failure != nil {
+			return errs, failure
 		}
 	}
 	if !needsHealthCheck(spec) || needsHealthCheck(was) {
-		return nil
+		return nil, nil
 	}
-	if port := intAt(spec, "healthCheckNodePort"); port != 0 {
-		if why := t.takePort(port); why != "" {
-			return field.ErrorList{field.Internal(field.Path{}, // which is no answer to the client, but a failure
-				fmt.Errorf("failed to allocate requested HealthCheck NodePort %d: %s", port, why))}
+	port := intAt(spec, "healthCheckNodePort")
+	if port == 0 {
+		if port = t.nextPort(); port == 0 {
+			return nil, status.Internal(fmt.Errorf("failed to allocate a HealthCheck NodePort 0: %w", errFull))
 		}
-		return nil
+		spec["healthCheckNodePort"] = port
+	} else if why := t.takePort(port); why != "" {
+		return nil, status.Internal(fmt.Errorf("failed to allocate requested HealthCheck NodePort %d: %s", port, why))
 	}
-	spec["healthCheckNodePort"] = t.nextPort()
+	return nil, nil
+}
+
+// nextNodePort draws a node port.
+func (t *taken) nextNodePort() (int64, *status.Status) {
+	if port := t.nextPort(); port != 0 {
+		return port, nil
+	}
+	return 0, status.Internal(fmt.Errorf("failed to allocate a nodePort: %w", errFull))
+}
+
+// takeNodePort takes the node port that the client chose for port i.
+func (t *taken) takeNodePort(i int, own int64) field.ErrorList {
+	if why := t.takePort(own); why != "" {
+		return field.ErrorList{field.Invalid(field.Root("spec.ports").Index(i).Child("nodePort"), own, why)}
+	}
 	return nil
 }
 
-// allocateNodePorts gives each port a node port. On create ports with the same number, say TCP and UDP, share one.
-func (t *taken) allocateNodePorts(spec, was object.Object, kept map[int64]bool) field.ErrorList {
+// initNodePorts gives each port of a new service a node port. Ports with the same number, say TCP and UDP, share one,
+// which the first of them that has one of its own decides.
+func (t *taken) initNodePorts(spec, _ object.Object) (errs field.ErrorList, failure *status.Status) {
 	ports := objectsAt(spec, "ports")
-	for port := range kept { // order does not matter
-		t.ports[port] = true
-	}
 	shared := map[int64]int64{}
-	if was == nil {
-		for _, p := range ports {
-			if number, own := intAt(p, "port"), intAt(p, "nodePort"); own != 0 && shared[number] == 0 {
-				shared[number] = own
-			}
-		}
-	}
-	mine := map[int64]bool{}
 	for i, p := range ports {
 		number, own := intAt(p, "port"), intAt(p, "nodePort")
 		if own == 0 && !allocatesNodePorts(spec) {
 			continue
 		}
-		if own == 0 {
-			own = shared[number]
-		}
-		if own == 0 {
-			own = t.nextPort()
-		} else if !kept[own] && !mine[own] {
-			if why := t.takePort(own); why != "" {
-				return field.ErrorList{field.Invalid(field.Root("spec.ports").Index(i).Child("nodePort"), own, why)}
+		common, allocated := shared[number]
+		switch {
+		case allocated && own == 0:
+			p["nodePort"] = common
+		case allocated && own != common:
+			errs = t.takeNodePort(i, own)
+		case !allocated:
+			if common = chosenNodePort(ports[i:], number); common != 0 {
+				errs = t.takeNodePort(i, common)
+			} else {
+				common, failure = t.nextNodePort()
 			}
+			shared[number] = common
+			p["nodePort"] = common
 		}
-		p["nodePort"] = own
-		mine[own] = true
-		if was == nil && shared[number] == 0 {
-			shared[number] = own
+		if len(errs) > 0 || failure != nil {
+			break
 		}
 	}
-	return nil
+	return errs, failure
+}
+
+// chosenNodePort returns the first node port that is given for a port number, 0 for none.
+func chosenNodePort(ports []object.Object, number int64) int64 {
+	for _, p := range ports {
+		if own := intAt(p, "nodePort"); own != 0 && intAt(p, "port") == number {
+			return own
+		}
+	}
+	return 0
+}
+
+// updateNodePorts gives ports that have none a node port. Those that the service had stay its own until the update is
+// done; ports of different protocols may share one.
+func (t *taken) updateNodePorts(spec, was object.Object) (field.ErrorList, *status.Status) {
+	type nodePort struct {
+		protocol string
+		number   int64
+	}
+	mine, seen := map[int64]bool{}, map[nodePort]bool{}
+	for _, port := range objectsAt(was, "ports") {
+		mine[intAt(port, "nodePort")] = true
+	}
+	for i, p := range objectsAt(spec, "ports") {
+		own := intAt(p, "nodePort")
+		switch {
+		case own == 0 && !allocatesNodePorts(spec):
+			continue
+		case own == 0:
+			var failure *status.Status
+			if own, failure = t.nextNodePort(); failure != nil {
+				return nil, failure
+			}
+			p["nodePort"] = own
+		case !mine[own]:
+			if errs := t.takeNodePort(i, own); len(errs) > 0 {
+				return errs, nil
+			}
+			mine[own] = true
+		}
+		port := nodePort{p.String("protocol"), own}
+		if seen[port] {
+			return nil, status.Plain("duplicate nodePort: {%s %d}", port.protocol, own)
+		}
+		seen[port] = true
+	}
+	return nil, nil
 }
 
 // patchAllocated keeps what was allocated when a client sends its manifest again, which does not have it.

@@ -171,7 +171,7 @@ func TestAddressesRunOut(t *testing.T) {
 		r.stored["services"] = append(r.stored["services"], obj)
 	}
 	_, errs := r.create(`{'spec':{'ports':[{'port':80}]}}`)
-	is.Equal(errs, `spec.clusterIPs: Invalid value: [""]: failed to allocate IP: range is full`)
+	is.Equal(errs, `Internal error occurred: failed to allocate a serviceIP for Service "": range is full`)
 }
 
 func TestEndpoints(t *testing.T) {

@@ -120,7 +120,7 @@ func (r *Registry) createNamed(q *Request, ctx *resource.Context, attrs *admissi
 func (r *Registry) createOnce(q *Request, ctx *resource.Context, attrs *admission.Attributes) (*Result, *status.Status) {
 	d, strategy, obj := q.Definition, q.Definition.Hub.Strategy, attrs.Object
 	ctx.Name = obj.Name()
-	if strategy.HasStatus {
+	if strategy.HasStatus && !strategy.MakesStatus {
 		obj.Remove("status")
 	}
 	if strategy.SpecChanged != nil {
@@ -132,8 +132,11 @@ func (r *Registry) createOnce(q *Request, ctx *resource.Context, attrs *admissio
 	if strategy.Virtual {
 		return r.answer(ctx, obj)
 	}
+	if s := allocate(ctx, obj, nil); s != nil {
+		return nil, s
+	}
 	if errs := r.validateNew(ctx, obj); len(errs) > 0 {
-		return nil, invalid(d, obj, obj.Name(), errs)
+		return nil, status.Invalid(kinded(d.Hub, obj), obj.Name(), errs)
 	}
 	if strategy.Warn != nil {
 		strategy.Warn(ctx, obj, nil)
@@ -175,14 +178,22 @@ func (r *Registry) createOnce(q *Request, ctx *resource.Context, attrs *admissio
 	return &Result{Item: it, Created: true}, s
 }
 
-// validateNew returns everything wrong with a new object: allocation first, then metadata and the kind's own rules.
+// allocate gives a new (old is nil) or changed object what its kind hands out, before it is validated.
+func allocate(ctx *resource.Context, obj, old object.Object) *status.Status {
+	hub := ctx.Definition.Hub
+	if hub.Strategy.Allocate == nil || ctx.Subresource != "" {
+		return nil
+	}
+	errs, failure := hub.Strategy.Allocate(ctx, obj, old)
+	if len(errs) > 0 {
+		return status.Invalid(kinded(hub, obj), obj.Name(), errs)
+	}
+	return failure
+}
+
+// validateNew returns everything wrong with a new object: metadata and the kind's own rules.
 func (r *Registry) validateNew(ctx *resource.Context, obj object.Object) field.ErrorList {
 	hub := ctx.Definition.Hub
-	if hub.Strategy.Allocate != nil && ctx.Subresource == "" {
-		if errs := hub.Strategy.Allocate(ctx, obj, nil); len(errs) > 0 {
-			return errs
-		}
-	}
 	if errs := otherKind(hub, obj); len(errs) > 0 {
 		return errs
 	}

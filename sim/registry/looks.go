@@ -1,13 +1,10 @@
 package registry
 
 import (
-	"errors"
-
 	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/metadata"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
-	"github.com/kubesim/kubesim/sim/status"
 )
 
 // look returns what a kind's own validation finds wrong with a new (old is nil) or changed object, in the order of its
@@ -48,13 +45,4 @@ func nameRule(hub *resource.Definition, obj object.Object) func(name string, pre
 		return strategy.NameRule
 	}
 	return field.NameDNSSubdomain
-}
-
-// invalid answers for an object with something wrong. What is wrong with no field in particular is the server's own
-// failure: it gives up at once where it cannot allocate something that it has no rule for.
-func invalid(d *resource.Definition, obj object.Object, name string, errs field.ErrorList) *status.Status {
-	if first := errs[0]; first.Type == field.TypeInternal && first.Field == (field.Path{}) {
-		return status.Internal(errors.New(first.Detail))
-	}
-	return status.Invalid(kinded(d.Hub, obj), name, errs)
 }

@@ -187,8 +187,11 @@ func (r *Registry) replace(q *Request, item *resource.Item, old, obj object.Obje
 	if ctx.Settled = steady && item.Settled(d.Hub); ctx.Settled && CheckTrees {
 		checkSettled(ctx, obj, old)
 	}
+	if s := allocate(ctx, obj, old); s != nil {
+		return nil, s
+	}
 	if errs := validateChanged(ctx, obj, old); len(errs) > 0 {
-		return nil, invalid(d, obj, q.Name, errs)
+		return nil, status.Invalid(kinded(d.Hub, obj), q.Name, errs)
 	}
 	if d.Hub.Strategy.Warn != nil {
 		d.Hub.Strategy.Warn(ctx, obj, old)
@@ -380,11 +383,6 @@ func keepField(obj, old object.Object, name string) {
 // server does: the causes repeat, the message does not.
 func validateChanged(ctx *resource.Context, obj, old object.Object) field.ErrorList {
 	hub := ctx.Definition.Hub
-	if hub.Strategy.Allocate != nil && ctx.Subresource == "" {
-		if errs := hub.Strategy.Allocate(ctx, obj, old); len(errs) > 0 {
-			return errs
-		}
-	}
 	p := field.Root("metadata")
 	errs := metadata.Validate(obj.Metadata(), hub.Namespaced, field.NamePathSegment, p)
 	errs = append(errs, metadata.ValidateUpdate(obj.Metadata(), old.Metadata(), p)...)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/status"
 )
 
 // Strategy is what the life of an object of one resource has beside the generic one. Its zero value is a resource
@@ -14,6 +15,8 @@ type Strategy struct {
 	// HasStatus says that status belongs to the status subresource: a create drops it and a write of the main resource
 	// keeps the old one, a write of the subresource keeps everything else.
 	HasStatus bool
+	// MakesStatus: a create hands the status that the client sent to PrepareForCreate, which makes the first one of it.
+	MakesStatus bool
 
 	// SpecChanged reports whether an update counts as a new generation. nil: generation is not tracked and a value
 	// that a client sends on create is kept.
@@ -86,8 +89,8 @@ type Strategy struct {
 	// Warn adds warnings about a new (old is nil) or changed object through ctx.Warn.
 	Warn func(ctx *Context, obj, old object.Object)
 	// Allocate gives a new (old is nil) or changed object its addresses and ports, before validation. It returns what
-	// the allocation found wrong.
-	Allocate func(ctx *Context, obj, old object.Object) field.ErrorList
+	// the allocation found wrong, or why the server failed.
+	Allocate func(ctx *Context, obj, old object.Object) (field.ErrorList, *status.Status)
 	// GracePeriod returns the seconds a deletion waits: requested is the period asked for, nil when none was. nil
 	// function: objects are deleted at once. Only pods have one.
 	GracePeriod func(obj object.Object, requested *int64) int64
