@@ -30,6 +30,9 @@ type ReplicaOptions struct {
 	// PeerProxy passes requests for what this server does not serve on to another one that does, as --peer-ca-file makes a
 	// server of 1.36 do (KEP-4020, gate UnknownVersionInteroperabilityProxy). It is not the default of any version.
 	PeerProxy bool
+	// NoPrivileged refuses privileged containers, as --allow-privileged=false does. A server allows them unless it is told
+	// not to, as those that kubeadm and kind start do; kube-apiserver's own default is to refuse.
+	NoPrivileged bool
 }
 
 // profile is what an API server of some ReplicaOptions is made from. Replicas with equal profiles share one, and read
@@ -44,6 +47,7 @@ type profile struct {
 	hubs    map[string]*resource.Definition // of everything known, by storage name
 	served  []*resource.Definition
 	proxies bool // PeerProxy
+	refuses bool // NoPrivileged
 }
 
 // profiles returns the profile of each replica.
@@ -94,14 +98,14 @@ func (o ReplicaOptions) name() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if len(o.FeatureGates)+len(o.Serve)+len(o.StorageVersions) == 0 && !o.PeerProxy {
+	if len(o.FeatureGates)+len(o.Serve)+len(o.StorageVersions) == 0 && !o.PeerProxy && !o.NoPrivileged {
 		return m + " " + o.release(m), nil
 	}
 	gates, err := builtin.GatesOf(m, o.FeatureGates)
 	if err != nil {
 		return "", err
 	}
-	return fmt.Sprint(m, " ", o.release(m), " ", gates, " ", o.Serve, " ", o.StorageVersions, " ", o.PeerProxy), nil // maps are printed sorted
+	return fmt.Sprint(m, " ", o.release(m), " ", gates, " ", o.Serve, " ", o.StorageVersions, " ", o.PeerProxy, " ", o.NoPrivileged), nil // maps are printed sorted
 }
 
 // release is the whole version.
@@ -130,7 +134,7 @@ func (o ReplicaOptions) profile(name string, skewed bool) (*profile, error) {
 		defs = builtin.DefinitionsWith(set, gates)
 	}
 	defs = withDefinitions(set, defs)
-	p := &profile{name: name, release: o.release(m), proxies: o.PeerProxy, set: set, hubs: map[string]*resource.Definition{}}
+	p := &profile{name: name, release: o.release(m), proxies: o.PeerProxy, refuses: o.NoPrivileged, set: set, hubs: map[string]*resource.Definition{}}
 	if skewed || len(o.StorageVersions) > 0 {
 		if defs, err = o.withDialect(set, defs); err != nil {
 			return nil, err

@@ -35,9 +35,9 @@ func jobKind() kind {
 		strategy: resource.Strategy{
 			HasStatus: true, OrphansByDefault: true, PropagationWarning: jobPropagation, SpecChanged: specChanged("JobSpec"),
 			PrepareForCreate: prepareJob, Canonicalize: labelJob, ReadsMore: labelledLate,
-			Validate:       func(_ *resource.Context, obj object.Object) field.ErrorList { return validateJob(obj, nil) },
+			Validate:       func(ctx *resource.Context, obj object.Object) field.ErrorList { return validateJob(ctx, obj, nil) },
 			ValidateUpdate: validateJobUpdate,
-			ValidateFirst:  func(_ *resource.Context, obj, old object.Object) field.ErrorList { return validateJob(obj, old) },
+			ValidateFirst:  func(ctx *resource.Context, obj, old object.Object) field.ErrorList { return validateJob(ctx, obj, old) },
 			Warn:           warnJob,
 			Fields: func(obj object.Object) map[string]string {
 				return map[string]string{"status.successful": strconv.FormatInt(intAt(obj, "status", "succeeded"), 10)}

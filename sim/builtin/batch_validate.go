@@ -20,10 +20,10 @@ const (
 )
 
 // validateJob checks a Job; old is nil for a new one.
-func validateJob(obj, old object.Object) field.ErrorList {
+func validateJob(ctx *resource.Context, obj, old object.Object) field.ErrorList {
 	spec := objectAt(obj, "spec")
 	errs := validateGeneratedSelector(obj, old)
-	errs = append(errs, validateJobSpec(spec, objectAt(old, "spec"))...)
+	errs = append(errs, validateJobSpec(ctx, spec, objectAt(old, "spec"))...)
 	if n := intAt(spec, "completions"); spec.String("completionMode") == "Indexed" && n > 0 {
 		host := fmt.Sprintf("%s-%d", obj.Name(), n-1)
 		if len(field.DNS1123Label(host)) > 0 {
@@ -65,9 +65,9 @@ func validateGeneratedSelector(obj, old object.Object) field.ErrorList {
 }
 
 // validateJobSpec checks the spec of a Job, with its selector.
-func validateJobSpec(spec, old object.Object) field.ErrorList {
+func validateJobSpec(ctx *resource.Context, spec, old object.Object) field.ErrorList {
 	p, raw := field.Root("spec"), spec.Map("selector")
-	errs := validateJobTemplate(p, spec, old)
+	errs := validateJobTemplate(ctx, p, spec, old)
 	if raw == nil {
 		errs = append(errs, field.Required(p.Child("selector"), ""))
 	} else {
@@ -81,7 +81,7 @@ func validateJobSpec(spec, old object.Object) field.ErrorList {
 }
 
 // validateJobTemplate checks the spec of a Job at p but for its selector, which the Jobs of a CronJob get later.
-func validateJobTemplate(p field.Path, spec, old object.Object) field.ErrorList {
+func validateJobTemplate(ctx *resource.Context, p field.Path, spec, old object.Object) field.ErrorList {
 	errs := nonNegatives(p, spec, "parallelism", "completions", "activeDeadlineSeconds", "backoffLimit", "ttlSecondsAfterFinished",
 		"backoffLimitPerIndex", "maxFailedIndexes")
 	if present(spec, "maxFailedIndexes") && !present(spec, "backoffLimitPerIndex") {
@@ -104,7 +104,7 @@ func validateJobTemplate(p field.Path, spec, old object.Object) field.ErrorList 
 		}
 		errs = append(errs, mustBeOneOf(p.Child("podReplacementPolicy"), spec.String("podReplacementPolicy"), allowed...)...)
 	}
-	errs = append(errs, validatePodTemplateUpdate(spec.Map("template"), old.Map("template"), p.Child("template"))...)
+	errs = append(errs, validatePodTemplateUpdate(ctx, spec.Map("template"), old.Map("template"), p.Child("template"))...)
 	return append(errs, validateJobRestarts(p.Child("template", "spec", "restartPolicy"), spec)...)
 }
 
@@ -172,7 +172,7 @@ func validateJobUpdate(ctx *resource.Context, obj, old object.Object) field.Erro
 		return validateJobStatus(obj, old)
 	}
 	spec, before, p := objectAt(obj, "spec"), objectAt(old, "spec"), field.Root("spec")
-	errs := validateJobSpec(spec, before)
+	errs := validateJobSpec(ctx, spec, before)
 	errs = append(errs, validateCompletionsChange(p.Child("completions"), spec, before)...)
 	errs = append(errs, immutableSelector(p.Child("selector"), spec.Map("selector"), before.Map("selector"))...)
 	errs = append(errs, validateJobTemplateChange(p, obj, old)...)
@@ -248,8 +248,8 @@ func adoptResources(old, containers []object.Object) {
 	}
 }
 
-func validateNewCronJob(_ *resource.Context, obj object.Object) field.ErrorList {
-	errs := validateCronJobSpec(obj, nil)
+func validateNewCronJob(ctx *resource.Context, obj object.Object) field.ErrorList {
+	errs := validateCronJobSpec(ctx, obj, nil)
 	if len(obj.Name()) > cronNameMax { // the names of its Jobs have 11 more characters
 		errs = append(errs, field.Invalid(field.Root("metadata").Child("name"), obj.Name(), field.CharactersText(cronNameMax)))
 	}
@@ -260,10 +260,10 @@ func validateCronJobUpdate(ctx *resource.Context, obj, old object.Object) field.
 	if ctx.Subresource == "status" {
 		return nil
 	}
-	return validateCronJobSpec(obj, old)
+	return validateCronJobSpec(ctx, obj, old)
 }
 
-func validateCronJobSpec(obj, old object.Object) field.ErrorList {
+func validateCronJobSpec(ctx *resource.Context, obj, old object.Object) field.ErrorList {
 	spec, before, p := objectAt(obj, "spec"), objectAt(old, "spec"), field.Root("spec")
 	var errs field.ErrorList
 	if schedule := spec.String("schedule"); schedule == "" {
@@ -277,7 +277,7 @@ func validateCronJobSpec(obj, old object.Object) field.ErrorList {
 	}
 	errs = append(errs, mustBeSetToOneOf(p.Child("concurrencyPolicy"), spec.String("concurrencyPolicy"), "Allow", "Forbid", "Replace")...)
 	at, job := p.Child("jobTemplate", "spec"), objectAt(spec, "jobTemplate", "spec")
-	errs = append(errs, validateJobTemplate(at, job, objectAt(before, "jobTemplate", "spec"))...)
+	errs = append(errs, validateJobTemplate(ctx, at, job, objectAt(before, "jobTemplate", "spec"))...)
 	if s := job.Map("selector"); s != nil {
 		errs = append(errs, field.Invalid(at.Child("selector"), selectorValue(s), "`selector` will be auto-generated"))
 	}

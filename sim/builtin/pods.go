@@ -97,11 +97,11 @@ func podTemplateKind() kind {
 			SpecChanged: func(obj, old object.Object) bool {
 				return !sameGo("PodTemplateSpec", objectAt(obj, "template"), objectAt(old, "template"))
 			},
-			Validate: func(_ *resource.Context, obj object.Object) field.ErrorList {
-				return validatePodTemplate(obj.Map("template"), template)
+			Validate: func(ctx *resource.Context, obj object.Object) field.ErrorList {
+				return validatePodTemplate(ctx, obj.Map("template"), template)
 			},
-			ValidateUpdate: func(_ *resource.Context, obj, old object.Object) field.ErrorList {
-				return validatePodTemplateUpdate(obj.Map("template"), old.Map("template"), template)
+			ValidateUpdate: func(ctx *resource.Context, obj, old object.Object) field.ErrorList {
+				return validatePodTemplateUpdate(ctx, obj.Map("template"), old.Map("template"), template)
 			},
 			Warn: func(ctx *resource.Context, obj, old object.Object) {
 				if old == nil || old.Generation() != obj.Generation() {

@@ -16,14 +16,14 @@ func replicationControllerKind() kind {
 		storage: "replicationcontrollers",
 		strategy: resource.Strategy{
 			HasStatus: true, OrphansByDefault: true, SpecChanged: specChanged("ReplicationControllerSpec"), NameRule: subdomainName,
-			Validate: func(_ *resource.Context, obj object.Object) field.ErrorList {
-				return validateReplication(obj, nil)
+			Validate: func(ctx *resource.Context, obj object.Object) field.ErrorList {
+				return validateReplication(ctx, obj, nil)
 			},
 			ValidateUpdate: func(ctx *resource.Context, obj, old object.Object) field.ErrorList {
 				if ctx.Subresource == "status" {
 					return replicationStatus(objectAt(obj, "status"), field.Root("status"))
 				}
-				return append(validateReplication(obj, old), nonConvertible(obj, old)...)
+				return append(validateReplication(ctx, obj, old), nonConvertible(obj, old)...)
 			},
 			Warn: warnReplication,
 			Fields: func(obj object.Object) map[string]string {
@@ -69,7 +69,7 @@ func defaultReplication(obj object.Object) {
 	}
 }
 
-func validateReplication(obj, old object.Object) field.ErrorList {
+func validateReplication(ctx *resource.Context, obj, old object.Object) field.ErrorList {
 	spec, p := objectAt(obj, "spec"), field.Root("spec")
 	labels := object.StringMap(spec.Map("selector"))
 	errs := field.NonNegative(intAt(spec, "minReadySeconds"), p.Child("minReadySeconds"))
@@ -87,7 +87,7 @@ func validateReplication(obj, old object.Object) field.ErrorList {
 			break
 		}
 	}
-	errs = append(errs, validatePodTemplateUpdate(template, old.Map("spec", "template"), at)...)
+	errs = append(errs, validatePodTemplateUpdate(ctx, template, old.Map("spec", "template"), at)...)
 	errs = append(errs, mustBeOneOf(at.Child("spec", "restartPolicy"), template.String("spec", "restartPolicy"), "Always")...)
 	if present(template, "spec", "activeDeadlineSeconds") {
 		errs = append(errs, field.Forbidden(at.Child("spec", "activeDeadlineSeconds"), "activeDeadlineSeconds in ReplicationController is not Supported"))

@@ -5,11 +5,12 @@ import (
 
 	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/resource"
 )
 
 // validateEphemeralUpdate checks a write of pods/ephemeralcontainers: containers can be added, nothing else.
-func validateEphemeralUpdate(obj, old object.Object) field.ErrorList {
-	r := podRulesOf(obj, old)
+func validateEphemeralUpdate(ctx *resource.Context, obj, old object.Object) field.ErrorList {
+	r := podRulesOf(ctx, obj, old)
 	errs := append(r.pod(obj), r.annotationUpdates(obj, old)...)
 	if _, static := old.Annotations()[mirrorAnnotation]; static {
 		return field.ErrorList{field.Forbidden(wholePod, "static pods do not support ephemeral containers")}
@@ -33,8 +34,8 @@ func validateEphemeralUpdate(obj, old object.Object) field.ErrorList {
 }
 
 // validateResize checks a write of pods/resize: cpu and memory can change, nothing else (KEP-1287).
-func validateResize(obj, old object.Object) field.ErrorList {
-	errs := podRulesOf(obj, old).pod(obj)
+func validateResize(ctx *resource.Context, obj, old object.Object) field.ErrorList {
+	errs := podRulesOf(ctx, obj, old).pod(obj)
 	if _, static := old.Annotations()[mirrorAnnotation]; static {
 		return field.ErrorList{field.Forbidden(wholePod, "static pods cannot be resized")}
 	}

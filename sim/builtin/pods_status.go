@@ -7,13 +7,14 @@ import (
 
 	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/resource"
 )
 
 var podStatusPath = field.Root("status")
 
 // validatePodStatus checks a write of pods/status.
-func validatePodStatus(obj, old object.Object) field.ErrorList {
-	errs := podRulesOf(obj, old).annotationUpdates(obj, old)
+func validatePodStatus(ctx *resource.Context, obj, old object.Object) field.ErrorList {
+	errs := podRulesOf(ctx, obj, old).annotationUpdates(obj, old)
 	status, before, p := objectAt(obj, "status"), objectAt(old, "status"), podStatusPath
 	errs = append(errs, podConditions(status, p.Child("conditions"))...)
 	node, had := status.String("nominatedNodeName"), before.String("nominatedNodeName")

@@ -16,8 +16,8 @@ var (
 )
 
 // validateNewPod returns what is wrong with a pod that is created.
-func validateNewPod(_ *resource.Context, obj object.Object) field.ErrorList {
-	r := podRulesOf(obj, nil)
+func validateNewPod(ctx *resource.Context, obj object.Object) field.ErrorList {
+	r := podRulesOf(ctx, obj, nil)
 	errs := r.pod(obj)
 	if len(obj.List("spec", "ephemeralContainers")) > 0 {
 		errs = append(errs, field.Forbidden(podSpecPath.Child("ephemeralContainers"), "cannot be set on create"))
@@ -29,12 +29,12 @@ func validateNewPod(_ *resource.Context, obj object.Object) field.ErrorList {
 }
 
 // podRulesOf returns the rules for a pod; old is the pod before an update.
-func podRulesOf(obj, old object.Object) *podRules {
+func podRulesOf(ctx *resource.Context, obj, old object.Object) *podRules {
 	meta := obj.Metadata()
 	if meta == nil {
 		meta = map[string]any{}
 	}
-	r := newPodRules(obj.Map("spec"), old.Map("spec"), meta, podSpecPath)
+	r := newPodRules(ctx, obj.Map("spec"), old.Map("spec"), meta, podSpecPath)
 	r.allow.deletionCost = badDeletionCost(old.Annotations())
 	return r
 }
@@ -72,16 +72,16 @@ func (r *podRules) tokensWithoutAccount() field.ErrorList {
 func validatePod(ctx *resource.Context, obj, old object.Object) field.ErrorList {
 	switch ctx.Subresource {
 	case "status":
-		return validatePodStatus(obj, old)
+		return validatePodStatus(ctx, obj, old)
 	case "ephemeralcontainers":
-		return validateEphemeralUpdate(obj, old)
+		return validateEphemeralUpdate(ctx, obj, old)
 	case "resize":
-		return validateResize(obj, old)
+		return validateResize(ctx, obj, old)
 	}
 	if ctx.Settled {
 		return nil // nothing else of a pod is looked at
 	}
-	r := podRulesOf(obj, old)
+	r := podRulesOf(ctx, obj, old)
 	errs := append(r.pod(obj), r.annotationUpdates(obj, old)...)
 	for _, list := range []string{"containers", "initContainers"} {
 		found, stop := containerUpdates(obj.List("spec", list), old.List("spec", list), podSpecPath.Child(list))

@@ -7,6 +7,7 @@ import (
 
 	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/resource"
 )
 
 // podRules checks one pod spec. Every rule reports at a path below path, in the order of the API server.
@@ -16,6 +17,8 @@ type podRules struct {
 	path  field.Path
 	allow podAllowances
 
+	noPrivileged bool // resource.Context.NoPrivileged
+
 	volumes map[string]object.Object // the volumes without errors, by name
 	claims  []string                 // the names of spec.resourceClaims
 }
@@ -24,8 +27,9 @@ type podRules struct {
 var wholePod = field.Root("[]")
 
 // newPodRules returns the rules for spec. old is the spec before an update, nil for a new one.
-func newPodRules(spec, old, meta object.Object, path field.Path) *podRules {
-	r := &podRules{spec: spec, meta: meta, path: path, allow: podAllowancesOf(old), volumes: map[string]object.Object{}}
+func newPodRules(ctx *resource.Context, spec, old, meta object.Object, path field.Path) *podRules {
+	r := &podRules{spec: spec, meta: meta, path: path, allow: podAllowancesOf(old), noPrivileged: ctx.NoPrivileged,
+		volumes: map[string]object.Object{}}
 	for _, claim := range objectsAt(spec, "resourceClaims") {
 		if name := claim.String("name"); name != "" {
 			r.claims = append(r.claims, name)
@@ -35,15 +39,15 @@ func newPodRules(spec, old, meta object.Object, path field.Path) *podRules {
 }
 
 // validatePodTemplate returns what is wrong with the pod template at path.
-func validatePodTemplate(template map[string]any, path field.Path) field.ErrorList {
-	return validatePodTemplateUpdate(template, nil, path)
+func validatePodTemplate(ctx *resource.Context, template map[string]any, path field.Path) field.ErrorList {
+	return validatePodTemplateUpdate(ctx, template, nil, path)
 }
 
 // validatePodTemplateUpdate returns what is wrong with a changed pod template. Some rules let pass what old, the
 // template before, broke already.
-func validatePodTemplateUpdate(template, old map[string]any, path field.Path) field.ErrorList {
+func validatePodTemplateUpdate(ctx *resource.Context, template, old map[string]any, path field.Path) field.ErrorList {
 	t, before := object.Object(template), object.Object(old)
-	rules := newPodRules(t.Map("spec"), before.Map("spec"), nil, path.Child("spec"))
+	rules := newPodRules(ctx, t.Map("spec"), before.Map("spec"), nil, path.Child("spec"))
 	rules.allow.deletionCost = before.Map("metadata") != nil && badDeletionCost(before.Annotations())
 	annotations := path.Child("annotations")
 	errs := field.CheckLabels(path.Child("labels"), t.Labels())

@@ -97,6 +97,9 @@ func (r *podRules) hostProcess() field.ErrorList {
 	if !boolAt(r.spec, "hostNetwork") {
 		errs = append(errs, field.Invalid(r.path.Child("hostNetwork"), false, "hostNetwork must be true if pod contains any hostProcess containers"))
 	}
+	if r.noPrivileged {
+		errs = append(errs, field.Forbidden(r.path, "hostProcess containers are disallowed by cluster policy"))
+	}
 	return errs
 }
 

@@ -52,6 +52,9 @@ func (r *podRules) securityContext(c object.Object, p field.Path) field.ErrorLis
 		return nil
 	}
 	var errs field.ErrorList
+	if r.noPrivileged && boolAt(sc, "privileged") {
+		errs = append(errs, field.Forbidden(p.Child("privileged"), "disallowed by cluster policy"))
+	}
 	for _, name := range []string{"runAsUser", "runAsGroup"} {
 		if id, ok := sc.Int(name); ok {
 			errs = append(errs, field.Messages(p.Child(name), id, field.UserID(id))...)

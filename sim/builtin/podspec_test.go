@@ -77,7 +77,7 @@ func checkPodCase(c, old object.Object) (errs, warnings []string) {
 		template := obj.Map("template")
 		defaultPodTemplate(template)
 		dropPodFields(object.Object(template).Map("spec"), nil)
-		found = validatePodTemplate(template, field.Root("template"))
+		found = validatePodTemplate(ctx, template, field.Root("template"))
 		warnAll(ctx, podTemplateWarnings(template, field.Root("template")))
 	case present(c, "old"):
 		before := old.Copy()

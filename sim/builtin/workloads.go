@@ -27,9 +27,11 @@ func deploymentKind() kind {
 					!object.SemanticEqual(obj.Map("metadata", "annotations"), old.Map("metadata", "annotations"))
 			},
 			PrepareForUpdate: prepareDeploymentUpdate,
-			Validate:         func(_ *resource.Context, obj object.Object) field.ErrorList { return validateDeployment(obj, nil) },
-			ValidateUpdate:   validateDeploymentUpdate,
-			Warn:             warnReplicated,
+			Validate: func(ctx *resource.Context, obj object.Object) field.ErrorList {
+				return validateDeployment(ctx, obj, nil)
+			},
+			ValidateUpdate: validateDeploymentUpdate,
+			Warn:           warnReplicated,
 		},
 		defaults: everyVersion(defaultDeployment),
 		convert:  map[string]conversion{"apps/v1": {toHub: readRollbackTo}},
@@ -52,7 +54,9 @@ func replicaSetKind() kind {
 		storage: "replicasets.apps",
 		strategy: resource.Strategy{
 			HasStatus: true, SpecOnly: true, SpecChanged: specChanged("ReplicaSetSpec"), Blank: noReplicas,
-			Validate:       func(_ *resource.Context, obj object.Object) field.ErrorList { return validateReplicaSet(obj, nil) },
+			Validate: func(ctx *resource.Context, obj object.Object) field.ErrorList {
+				return validateReplicaSet(ctx, obj, nil)
+			},
 			ValidateUpdate: validateReplicaSetUpdate,
 			Warn:           warnReplicated,
 		},
@@ -80,8 +84,8 @@ func statefulSetKind() kind {
 		strategy: resource.Strategy{
 			HasStatus: true, SpecOnly: true, SpecChanged: specChanged("StatefulSetSpec"), NameRule: field.NameDNSLabel,
 			Blank: noReplicas,
-			Validate: func(_ *resource.Context, obj object.Object) field.ErrorList {
-				return validateStatefulSet(obj, nil, statefulRules{})
+			Validate: func(ctx *resource.Context, obj object.Object) field.ErrorList {
+				return validateStatefulSet(ctx, obj, nil, statefulRules{})
 			},
 			ValidateUpdate: validateStatefulSetUpdate,
 			Warn:           warnStatefulSet,
@@ -107,9 +111,11 @@ func daemonSetKind() kind {
 			Blank:            func(obj object.Object) { setGenerationOfTemplate(obj, 0) },
 			PrepareForCreate: prepareDaemonSet,
 			PrepareForUpdate: prepareDaemonSetUpdate,
-			Validate:         func(_ *resource.Context, obj object.Object) field.ErrorList { return validateDaemonSet(obj, nil) },
-			ValidateUpdate:   validateDaemonSetUpdate,
-			Warn:             warnDaemonSet,
+			Validate: func(ctx *resource.Context, obj object.Object) field.ErrorList {
+				return validateDaemonSet(ctx, obj, nil)
+			},
+			ValidateUpdate: validateDaemonSetUpdate,
+			Warn:           warnDaemonSet,
 		},
 		defaults: everyVersion(defaultDaemonSet),
 		convert:  map[string]conversion{"apps/v1": {toHub: readTemplateGeneration}},

@@ -15,7 +15,7 @@ type statefulRules struct {
 	badTemplate bool // the old object had errors of its own
 }
 
-func validateStatefulSet(obj, old object.Object, rules statefulRules) field.ErrorList {
+func validateStatefulSet(ctx *resource.Context, obj, old object.Object, rules statefulRules) field.ErrorList {
 	spec, p := objectAt(obj, "spec"), field.Root("spec")
 	var errs field.ErrorList
 	switch policy := spec.String("podManagementPolicy"); policy {
@@ -49,7 +49,7 @@ func validateStatefulSet(obj, old object.Object, rules statefulRules) field.Erro
 	if err != nil {
 		errs = append(errs, field.Invalid(p.Child("selector"), selectorValue(spec.Map("selector")), ""))
 	} else {
-		errs = append(errs, validateStatefulTemplate(p.Child("template"), s, spec, objectAt(old, "spec"), rules)...)
+		errs = append(errs, validateStatefulTemplate(ctx, p.Child("template"), s, spec, objectAt(old, "spec"), rules)...)
 	}
 	return append(errs, validateAlwaysRestarts(p.Child("template"), objectAt(spec, "template"), "StatefulSet")...)
 }
@@ -86,7 +86,7 @@ func validateRollingStatefulSet(p field.Path, rolling object.Object) field.Error
 
 // validateStatefulTemplate checks the template of a StatefulSet as its pods will be: the controller sets the names they
 // have on the network and adds a volume for each claim.
-func validateStatefulTemplate(p field.Path, s selector.Labels, spec, old object.Object, rules statefulRules) field.ErrorList {
+func validateStatefulTemplate(ctx *resource.Context, p field.Path, s selector.Labels, spec, old object.Object, rules statefulRules) field.ErrorList {
 	template := object.Object(object.Copy(spec.Map("template")).(map[string]any))
 	errs := validateSelected(p, s, template)
 	if pod := objectAt(template, "spec"); pod != nil {
@@ -97,7 +97,7 @@ func validateStatefulTemplate(p field.Path, s selector.Labels, spec, old object.
 		}
 	}
 	if !rules.badTemplate {
-		errs = append(errs, validatePodTemplateUpdate(template, old.Map("template"), p)...)
+		errs = append(errs, validatePodTemplateUpdate(ctx, template, old.Map("template"), p)...)
 	}
 	errs = append(errs, field.CheckLabels(p.Child("labels"), template.Labels())...)
 	return append(errs, checkTemplateAnnotations(p.Child("annotations"), template.Annotations())...)
@@ -126,8 +126,8 @@ func validateStatefulSetUpdate(ctx *resource.Context, obj, old object.Object) fi
 		return append(validateStatefulStatus(objectAt(obj, "status")), validateCollisions(obj, old)...)
 	}
 	rules := statefulRules{update: true}
-	rules.badTemplate = len(validateStatefulSet(old, old, rules)) > 0
-	errs := validateStatefulSet(obj, old, rules)
+	rules.badTemplate = len(validateStatefulSet(ctx, old, old, rules)) > 0
+	errs := validateStatefulSet(ctx, obj, old, rules)
 	rest := obj.Copy()
 	keepOld(objectAt(rest, "spec"), objectAt(old, "spec"), "replicas", "template", "updateStrategy", "minReadySeconds", "ordinals",
 		"revisionHistoryLimit", "persistentVolumeClaimRetentionPolicy")
@@ -145,7 +145,7 @@ func validateStatefulStatus(s object.Object) field.ErrorList {
 	return append(errs, notAbove(p, s, "readyReplicas", "cannot be greater than status.readyReplicas", "availableReplicas")...)
 }
 
-func validateDaemonSet(obj, old object.Object) field.ErrorList {
+func validateDaemonSet(ctx *resource.Context, obj, old object.Object) field.ErrorList {
 	spec, p := objectAt(obj, "spec"), field.Root("spec")
 	raw := spec.Map("selector")
 	options := selector.ValidateOptions{AllowInvalidValues: selector.HasInvalidValue(old.Map("spec", "selector"))}
@@ -157,7 +157,7 @@ func validateDaemonSet(obj, old object.Object) field.ErrorList {
 	if raw != nil {
 		errs = append(errs, validateNotEmpty(p.Child("selector"), raw, "daemonset")...)
 	}
-	errs = append(errs, validatePodTemplateUpdate(template, old.Map("spec", "template"), p.Child("template"))...)
+	errs = append(errs, validatePodTemplateUpdate(ctx, template, old.Map("spec", "template"), p.Child("template"))...)
 	errs = append(errs, validateAlwaysRestarts(p.Child("template"), template, "DaemonSet")...)
 	errs = append(errs, nonNegatives(p, spec, "minReadySeconds")...)
 	errs = append(errs, field.NonNegative(generationOfTemplate(obj), p.Child("templateGeneration"))...)
@@ -200,7 +200,7 @@ func validateDaemonSetUpdate(ctx *resource.Context, obj, old object.Object) fiel
 		return append(errs, validateCollisions(obj, old)...)
 	}
 	errs := immutableSelector(field.Root("spec").Child("selector"), obj.Map("spec", "selector"), old.Map("spec", "selector"))
-	return append(errs, validateDaemonSet(obj, old)...)
+	return append(errs, validateDaemonSet(ctx, obj, old)...)
 }
 
 // warnPodNames warns about a name that is no DNS label though it becomes part of host names.

@@ -77,7 +77,7 @@ func validateAlwaysRestarts(p field.Path, template object.Object, kind string) f
 }
 
 // validateReplicated checks the selector and the template of a ReplicaSet, or of a Deployment, which has the same rules.
-func validateReplicated(spec, old object.Object) field.ErrorList {
+func validateReplicated(ctx *resource.Context, spec, old object.Object) field.ErrorList {
 	p := field.Root("spec")
 	errs := validateSelector(p.Child("selector"), spec.Map("selector"), "deployment")
 	s, err := selector.FromLabelSelector(spec.Map("selector"))
@@ -86,21 +86,21 @@ func validateReplicated(spec, old object.Object) field.ErrorList {
 	}
 	template, p := objectAt(spec, "template"), p.Child("template")
 	errs = append(errs, validateSelected(p, s, template)...)
-	errs = append(errs, validatePodTemplateUpdate(template, old.Map("template"), p)...)
+	errs = append(errs, validatePodTemplateUpdate(ctx, template, old.Map("template"), p)...)
 	return append(errs, validateAlwaysRestarts(p, template, "ReplicaSet")...)
 }
 
-func validateReplicaSet(obj, old object.Object) field.ErrorList {
+func validateReplicaSet(ctx *resource.Context, obj, old object.Object) field.ErrorList {
 	spec, p := objectAt(obj, "spec"), field.Root("spec")
 	errs := nonNegatives(p, spec, "replicas", "minReadySeconds")
-	return append(errs, validateReplicated(spec, objectAt(old, "spec"))...)
+	return append(errs, validateReplicated(ctx, spec, objectAt(old, "spec"))...)
 }
 
 func validateReplicaSetUpdate(ctx *resource.Context, obj, old object.Object) field.ErrorList {
 	if ctx.Subresource == "status" {
 		return validateReplicaSetStatus(objectAt(obj, "status"))
 	}
-	return append(validateReplicaSet(obj, old),
+	return append(validateReplicaSet(ctx, obj, old),
 		immutableSelector(field.Root("spec").Child("selector"), obj.Map("spec", "selector"), old.Map("spec", "selector"))...)
 }
 
@@ -133,10 +133,10 @@ func validateCollisions(obj, old object.Object) field.ErrorList {
 	return field.ErrorList{field.Invalid(field.Root("status").Child("collisionCount"), n, notDecremented)}
 }
 
-func validateDeployment(obj, old object.Object) field.ErrorList {
+func validateDeployment(ctx *resource.Context, obj, old object.Object) field.ErrorList {
 	spec, p := objectAt(obj, "spec"), field.Root("spec")
 	errs := nonNegatives(p, spec, "replicas")
-	errs = append(errs, validateReplicated(spec, objectAt(old, "spec"))...)
+	errs = append(errs, validateReplicated(ctx, spec, objectAt(old, "spec"))...)
 	errs = append(errs, validateDeploymentStrategy(p.Child("strategy"), objectAt(spec, "strategy"))...)
 	errs = append(errs, nonNegatives(p, spec, "minReadySeconds", "revisionHistoryLimit", "progressDeadlineSeconds")...)
 	if n, ok := spec.Int("progressDeadlineSeconds"); ok && n <= intAt(spec, "minReadySeconds") {
@@ -149,7 +149,7 @@ func validateDeploymentUpdate(ctx *resource.Context, obj, old object.Object) fie
 	if ctx.Subresource == "status" {
 		return append(validateDeploymentStatus(objectAt(obj, "status")), validateCollisions(obj, old)...)
 	}
-	return append(validateDeployment(obj, old),
+	return append(validateDeployment(ctx, obj, old),
 		immutableSelector(field.Root("spec").Child("selector"), obj.Map("spec", "selector"), old.Map("spec", "selector"))...)
 }
 

@@ -75,6 +75,9 @@ type Registry struct {
 	// Removed is told of every object that was taken out of the store. nil: nobody is.
 	Removed func(d *resource.Definition, item *resource.Item)
 
+	// NoPrivileged: privileged containers are refused (resource.Context).
+	NoPrivileged bool
+
 	scratch []byte          // where objects are printed before they get memory of their own
 	trees   *resource.Trees // nil until the first write
 }
@@ -124,7 +127,7 @@ func (q *Request) ready(obj object.Object, old *resource.Item) *status.Status {
 func (r *Registry) context(q *Request) *resource.Context {
 	return &resource.Context{
 		Now: r.Backend.Now(), Definition: q.Definition, Subresource: q.Subresource, Namespace: q.Namespace, Name: q.Name,
-		DryRun: q.DryRun, User: q.User, Warn: q.Warn, Objects: Reader{r.Backend},
+		DryRun: q.DryRun, User: q.User, NoPrivileged: r.NoPrivileged, Warn: q.Warn, Objects: Reader{r.Backend},
 		Random: func(n int) int { return r.Backend.Random("allocation", n) },
 		UID:    r.newUID,
 		Seed:   r.Backend.Seed(),

@@ -123,6 +123,9 @@ type Context struct {
 	DryRun      bool
 	User        User
 
+	// NoPrivileged: the server refuses privileged containers, as one without --allow-privileged does.
+	NoPrivileged bool
+
 	// Settled says that an update leaves spec, annotations and name as they are, and that the update before did so, too,
 	// and was valid: what ValidateUpdate says about these alone it need not find out again.
 	Settled bool

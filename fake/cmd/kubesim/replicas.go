@@ -71,13 +71,14 @@ func setReplica(o *fake.ReplicaOptions, setting, item string) error {
 
 // replicaOptions are the replicas that the flags ask for. nil: one, as it is by default.
 func (f *flags) replicaOptions() []fake.ReplicaOptions {
-	if len(f.replicas) > 0 {
-		return f.replicas
+	all := f.replicas
+	if len(all) == 0 && (f.count > 1 || !f.privileged) {
+		all = make([]fake.ReplicaOptions, f.count)
 	}
-	if f.count > 1 {
-		return make([]fake.ReplicaOptions, f.count)
+	for i := range all {
+		all[i].NoPrivileged = !f.privileged
 	}
-	return nil
+	return all
 }
 
 // listenAll opens a listener for each replica, on the port of the address and those after it, or on free ones.

@@ -27,6 +27,7 @@ type flags struct {
 	loads                           []string
 	count                           int
 	replicas                        replicas
+	privileged                      bool
 }
 
 const serveUsage = `kubesim serve [flags] serves a simulated API server until it is interrupted. Where:
@@ -52,6 +53,8 @@ Who may do what:
   --auth none|rbac      none: every request is cluster-admin (default); rbac: bearer tokens and RBAC decide
   --token [USER=]TOKEN  with --auth rbac: a bearer token of the administrator, or of USER; may be repeated.
                         Unless replaced, admintoken (system:masters) and alicetoken (alice, no rights) are there
+  --allow-privileged    containers may be privileged (default true; =false refuses them, as kube-apiserver does when
+                        it is not told otherwise)
 
 Time and chance:
 
@@ -125,6 +128,7 @@ func (f *flags) set() *flag.FlagSet {
 	set.Uint64Var(&f.seed, "seed", 1, "")
 	set.StringVar(&f.clock, "clock", "system", "")
 	set.StringVar(&f.auth, "auth", "none", "")
+	set.BoolVar(&f.privileged, "allow-privileged", true, "")
 	set.IntVar(&f.count, "replicas", 1, "")
 	set.Var(&f.replicas, "replica", "")
 	return set
