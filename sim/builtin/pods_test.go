@@ -203,7 +203,7 @@ func TestReplicationController(t *testing.T) {
 	is.Equal(obj.Labels(), map[string]string{"a": "b"})                                            // labels of the template
 	is.Equal(object.StringMap(obj.Map("spec", "selector")), map[string]string{"a": "b"})           // selector too
 	is.Equal(intAt(obj, "spec", "replicas"), int64(1))                                             // one pod
-	is.Equal(k.strategy.Validate(nil, obj).Text(), "[]")                                           // nothing wrong
+	is.Equal(k.strategy.Validate(&resource.Context{}, obj).Text(), "[]")                           // nothing wrong
 	is.Equal(k.strategy.Fields(podObject(t, `{"status":{"replicas":3}}`))["status.replicas"], "3") // the only field
 	ctx, warnings := podContext("")
 	k.strategy.Warn(ctx, obj, nil)
@@ -221,7 +221,7 @@ func TestReplicationController(t *testing.T) {
 	} {
 		obj := podObject(t, c.in)
 		defaultReplication(obj)
-		is.Equal(k.strategy.Validate(nil, obj).Text(), c.want) // in the server's words
+		is.Equal(k.strategy.Validate(&resource.Context{}, obj).Text(), c.want) // in the server's words
 	}
 	ctx.Subresource = "status"
 	status := podObject(t, `{"status":{"replicas":1,"readyReplicas":2,"availableReplicas":3}}`)
@@ -237,9 +237,9 @@ func TestPodTemplateKind(t *testing.T) {
 	k.defaults[""](obj)
 	is.Equal(obj.String("template", "spec", "dnsPolicy"), "ClusterFirst")         // defaults of a template
 	is.True(!present(obj, "template", "spec", "enableServiceLinks"))              // but not those of a pod
-	is.Equal(len(k.strategy.Validate(nil, obj)), 0)                               // nothing wrong
+	is.Equal(len(k.strategy.Validate(&resource.Context{}, obj)), 0)               // nothing wrong
 	is.Equal(podTemplateRow(time.Time{}, obj).Cells, []any{"t", "c", "i", "a=b"}) // a row
 	empty := object.Object{}
 	k.defaults[""](empty)
-	is.Equal(k.strategy.Validate(nil, empty).Text(), "template.spec.containers: Required value") // a template is never missing
+	is.Equal(k.strategy.Validate(&resource.Context{}, empty).Text(), "template.spec.containers: Required value") // a template is never missing
 }
