@@ -14,15 +14,32 @@ func Append(dst []byte, obj object.Object, t *schema.Type) []byte {
 	if t == nil {
 		return object.AppendJSON(dst, map[string]any(obj))
 	}
-	return appendStruct(dst, obj, t)
+	return store.appendStruct(dst, obj, t)
 }
 
-func appendStruct(dst []byte, m map[string]any, t *schema.Type) []byte {
-	return appendFields(dst, m, t, nil)
+// AppendSent prints an object that never was in the store as Append does, but with empty lists and maps where the client
+// sent them.
+func AppendSent(dst []byte, obj object.Object, t *schema.Type) []byte {
+	if t == nil {
+		return Append(dst, obj, nil)
+	}
+	return sent.appendStruct(dst, obj, t)
+}
+
+// origin is where a printed object comes from.
+type origin bool
+
+const (
+	store origin = false // which is protobuf for built-in kinds, and knows no empty lists
+	sent  origin = true
+)
+
+func (o origin) appendStruct(dst []byte, m map[string]any, t *schema.Type) []byte {
+	return o.appendFields(dst, m, t, nil)
 }
 
 // appendFields prints a Go struct. p is nil for one that is neither an object nor its metadata.
-func appendFields(dst []byte, m map[string]any, t *schema.Type, p *printing) []byte {
+func (o origin) appendFields(dst []byte, m map[string]any, t *schema.Type, p *printing) []byte {
 	dst = append(dst, '{')
 	start := len(dst)
 	left := len(m) // fields that were not met yet
@@ -38,7 +55,9 @@ func appendFields(dst []byte, m map[string]any, t *schema.Type, p *printing) []b
 		if !shown(f, v) {
 			continue
 		}
-		v = stored(f, v)
+		if o == store {
+			v = stored(f, v)
+		}
 		if len(dst) > start {
 			dst = append(dst, ',')
 		}
@@ -46,7 +65,7 @@ func appendFields(dst []byte, m map[string]any, t *schema.Type, p *printing) []b
 		if p != nil {
 			dst = p.append(dst, v, f)
 		} else {
-			dst = appendValue(dst, v, f.Type, f.Pointer)
+			dst = o.appendValue(dst, v, f.Type, f.Pointer)
 		}
 	}
 	return append(dst, '}')
@@ -95,40 +114,40 @@ func isZero(v any, t *schema.Type) bool {
 	return object.Blank(v)
 }
 
-func appendValue(dst []byte, v any, t *schema.Type, pointer bool) []byte {
+func (o origin) appendValue(dst []byte, v any, t *schema.Type, pointer bool) []byte {
 	switch v := v.(type) {
 	case nil:
 		if pointer {
 			return append(dst, "null"...)
 		}
-		return appendZero(dst, t)
+		return o.appendZero(dst, t)
 	case string:
 		return object.AppendString(dst, v)
 	case object.Object:
-		return appendValue(dst, map[string]any(v), t, pointer)
+		return o.appendValue(dst, map[string]any(v), t, pointer)
 	case map[string]any:
 		switch {
 		case t.Kind == schema.Struct:
-			return appendStruct(dst, v, t)
+			return o.appendStruct(dst, v, t)
 		case t.Kind == schema.Map:
-			return appendMap(dst, v, t)
+			return o.appendMap(dst, v, t)
 		case t.Kind == schema.Any && t.Elem != nil:
-			return appendStruct(dst, v, t.Elem)
+			return o.appendStruct(dst, v, t.Elem)
 		case t.Kind == schema.FieldsV1:
 			return fieldSets.append(dst, v)
 		}
 	case []any:
 		switch {
 		case t.Kind == schema.List:
-			return appendList(dst, v, t.Elem, t.ElemPointer)
+			return o.appendList(dst, v, t.Elem, t.ElemPointer)
 		case t.Kind == schema.Any && t.Elem != nil:
-			return appendList(dst, v, t.Elem, false)
+			return o.appendList(dst, v, t.Elem, false)
 		}
 	}
 	return object.AppendJSON(dst, v)
 }
 
-func appendMap(dst []byte, m map[string]any, t *schema.Type) []byte {
+func (o origin) appendMap(dst []byte, m map[string]any, t *schema.Type) []byte {
 	var room [16]string
 	keys := room[:0]
 	for k := range m { // sorted below
@@ -141,26 +160,26 @@ func appendMap(dst []byte, m map[string]any, t *schema.Type) []byte {
 			dst = append(dst, ',')
 		}
 		dst = append(object.AppendString(dst, k), ':')
-		dst = appendValue(dst, m[k], t.Elem, t.ElemPointer)
+		dst = o.appendValue(dst, m[k], t.Elem, t.ElemPointer)
 	}
 	return append(dst, '}')
 }
 
-func appendList(dst []byte, list []any, elem *schema.Type, pointer bool) []byte {
+func (o origin) appendList(dst []byte, list []any, elem *schema.Type, pointer bool) []byte {
 	dst = append(dst, '[')
 	for i, v := range list {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		dst = appendValue(dst, v, elem, pointer)
+		dst = o.appendValue(dst, v, elem, pointer)
 	}
 	return append(dst, ']')
 }
 
 // appendZero prints the zero value of t.
-func appendZero(dst []byte, t *schema.Type) []byte {
+func (o origin) appendZero(dst []byte, t *schema.Type) []byte {
 	if t.Kind == schema.Struct {
-		return appendStruct(dst, nil, t)
+		return o.appendStruct(dst, nil, t)
 	}
 	return object.AppendJSON(dst, Zero(t))
 }

@@ -39,7 +39,7 @@ func AppendChanged(dst []byte, obj object.Object, t *schema.Type, earlier Printe
 		return Append(dst, obj, nil), nil
 	}
 	p := printing{earlier: earlier, start: len(dst)}
-	dst = appendFields(dst, obj, t, &p)
+	dst = store.appendFields(dst, obj, t, &p)
 	return dst, p.parts
 }
 
@@ -57,13 +57,13 @@ func (p *printing) append(dst []byte, v any, f *schema.Field) []byte {
 	m, isMap := v.(map[string]any)
 	switch {
 	case p.metadata:
-		if dst = appendValue(dst, v, f.Type, f.Pointer); f.Name == "managedFields" {
+		if dst = store.appendValue(dst, v, f.Type, f.Pointer); f.Name == "managedFields" {
 			p.part(resource.ManagedFields, start, len(dst))
 		}
 		return dst
 	case isMap && f.Name == "metadata":
 		p.metadata = true
-		dst = appendFields(dst, m, f.Type, p)
+		dst = store.appendFields(dst, m, f.Type, p)
 		p.metadata = false
 		return dst
 	case object.Same(v, p.earlier.Object[f.Name]):
@@ -73,7 +73,7 @@ func (p *printing) append(dst []byte, v any, f *schema.Field) []byte {
 		}
 		fallthrough
 	default:
-		dst = appendValue(dst, v, f.Type, f.Pointer)
+		dst = store.appendValue(dst, v, f.Type, f.Pointer)
 	}
 	if isMap {
 		p.part(f.Name, start, len(dst))

@@ -166,6 +166,12 @@ func (r *Registry) encodeUnstored(d *resource.Definition, obj object.Object) *re
 	return resource.NewItem(d.Hub, obj, 0, codec.Append(nil, obj, d.Hub.Layout()))
 }
 
+// encodeSent prints an object that an update takes out of the store: it is answered as it was sent, not as it would have
+// been stored.
+func (r *Registry) encodeSent(d *resource.Definition, obj object.Object) *resource.Item {
+	return resource.NewItem(d.Hub, obj, 0, codec.AppendSent(nil, obj, d.Hub.Layout()))
+}
+
 // encodeParts is encode, which also says where the parts of the object stand in the item.
 func (r *Registry) encodeParts(d *resource.Definition, obj object.Object, rev uint64) (*resource.Item, []resource.Part) {
 	text, parts := r.print(d, obj, rev, codec.Printed{})

@@ -222,7 +222,7 @@ func (r *Registry) commit(q *Request, item *resource.Item, obj object.Object) (*
 	d := q.Definition
 	if released(d, obj) {
 		obj.Set(FormatRev(item.Rev), "metadata", "resourceVersion")
-		sent := r.encodeUnstored(d, obj)
+		sent := r.encodeSent(d, obj)
 		if !q.DryRun {
 			if s := q.ready(obj, item); s != nil {
 				return nil, s
