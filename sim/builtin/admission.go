@@ -23,9 +23,9 @@ func admissionKinds() []kind {
 }
 
 // admissionStrategy is what all kinds of admissionregistration.k8s.io have in common.
-func admissionStrategy(changed string, validate func(obj, old object.Object) field.ErrorList) resource.Strategy {
+func admissionStrategy(validate func(obj, old object.Object) field.ErrorList) resource.Strategy {
 	return resource.Strategy{
-		NeedsResourceVersion: true, AnyFinalizers: true, SpecChanged: topChanged(changed), Warn: warnStaticName,
+		NeedsResourceVersion: true, AnyFinalizers: true, Warn: warnStaticName,
 		Validate: func(_ *resource.Context, obj object.Object) field.ErrorList { return validate(obj, nil) },
 		ValidateUpdate: func(_ *resource.Context, obj, old object.Object) field.ErrorList {
 			return validate(obj, old)
@@ -42,13 +42,10 @@ func warnStaticName(ctx *resource.Context, obj, _ object.Object) {
 }
 
 func webhookKind(plural string) kind {
-	strategy := admissionStrategy("webhooks", validateWebhooks)
-	strategy.SpecChanged = func(obj, old object.Object) bool { // to this strategy [] is not the same as nothing
-		return !object.Equal(obj["webhooks"], old["webhooks"])
-	}
 	return kind{
 		storage:  plural + ".admissionregistration.k8s.io",
-		strategy: strategy,
+		strategy: admissionStrategy(validateWebhooks),
+		changed:  literally.of("webhooks"),
 		defaults: everyVersion(func(obj object.Object) {
 			for _, hook := range objectsAt(obj, "webhooks") {
 				defaultWebhook(hook, plural == "mutatingwebhookconfigurations")
@@ -67,7 +64,8 @@ func webhookKind(plural string) kind {
 func admissionPolicyKind(plural string, validate func(obj, old object.Object) field.ErrorList, count column, list string) kind {
 	k := kind{
 		storage:  plural + ".admissionregistration.k8s.io",
-		strategy: admissionStrategy("spec", validate),
+		strategy: admissionStrategy(validate),
+		changed:  semantically.of("spec"),
 		defaults: everyVersion(func(obj object.Object) {
 			obj.SetDefault("Fail", "spec", "failurePolicy")
 			defaultMatchResources(objectAt(obj, "spec", "matchConstraints"))
@@ -93,7 +91,8 @@ func admissionPolicyKind(plural string, validate func(obj, old object.Object) fi
 func admissionBindingKind(plural string, validate func(obj, old object.Object) field.ErrorList) kind {
 	return kind{
 		storage:  plural + ".admissionregistration.k8s.io",
-		strategy: admissionStrategy("spec", validate),
+		strategy: admissionStrategy(validate),
+		changed:  semantically.of("spec"),
 		defaults: everyVersion(func(obj object.Object) { defaultMatchResources(objectAt(obj, "spec", "matchResources")) }),
 		columns: []column{
 			colName(), colText("PolicyName", "PolicyName indicates the policy definition which the policy binding binded to"),

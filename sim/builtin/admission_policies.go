@@ -149,7 +149,7 @@ func validateMutatingOperations(p field.Path, match object.Object) field.ErrorLi
 }
 
 func validateMatchResources(p field.Path, match object.Object) field.ErrorList {
-	errs := mustBeSetToOneOf(p.Child("matchPolicy"), match.String("matchPolicy"), "Equivalent", "Exact")
+	errs := mustBeOneOf(p.Child("matchPolicy"), match.String("matchPolicy"), "Equivalent", "Exact") // a default sets it
 	errs = append(errs, validateSelectors(p, match, selector.ValidateOptions{})...)
 	for _, list := range []string{"resourceRules", "excludeResourceRules"} {
 		for i, rule := range objectsAt(match, list) {

@@ -22,6 +22,7 @@ import (
 type kind struct {
 	storage  string // Definition.Storage: "deployments.apps", "pods"
 	strategy resource.Strategy
+	changed  changes // strategy.SpecChanged, where it needs the type of the objects
 
 	// defaults by version; "" is every version without an entry.
 	defaults map[string]func(object.Object)
@@ -160,6 +161,9 @@ func defineOne(set *schema.Set, r schema.Resource, known map[string]*kind) *reso
 	}
 	d.Connect = k.connectSelf
 	k.strategy.Looks = looks(d.Storage)
+	if k.changed != nil {
+		k.strategy.SpecChanged = k.changed(func() *schema.Type { return set.Kind(d.Hub.GVK) })
+	}
 	d.Strategy = &k.strategy
 	if d.Default = k.defaults[r.Version]; d.Default == nil {
 		d.Default = k.defaults[""]

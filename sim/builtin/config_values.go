@@ -73,15 +73,3 @@ func sameLabels(labels ...string) map[string]map[string]string {
 func everyVersion(f func(object.Object)) map[string]func(object.Object) {
 	return map[string]func(object.Object){"": f}
 }
-
-// topChanged returns a SpecChanged that compares the named top-level fields.
-func topChanged(names ...string) func(obj, old object.Object) bool {
-	return func(obj, old object.Object) bool {
-		for _, name := range names {
-			if !object.SemanticEqual(obj[name], old[name]) {
-				return true
-			}
-		}
-		return false
-	}
-}

@@ -8,6 +8,7 @@ import (
 	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
+	"github.com/kubesim/kubesim/sim/schema"
 )
 
 // docDevices is the definition name in front of the types of resource.k8s.io/v1.
@@ -72,8 +73,9 @@ func resourceClaimTemplateKind() kind {
 func deviceClassKind() kind {
 	return kind{
 		storage: "deviceclasses.resource.k8s.io",
+		changed: semantically.of("spec"),
 		strategy: resource.Strategy{
-			ReturnsDeleted: true, SpecChanged: topChanged("spec"), NameRule: subdomainName,
+			ReturnsDeleted: true, NameRule: subdomainName,
 			Validate: func(_ *resource.Context, obj object.Object) field.ErrorList { return validateDeviceClass(obj) },
 			ValidateUpdate: func(_ *resource.Context, obj, _ object.Object) field.ErrorList {
 				return validateDeviceClass(obj)
@@ -89,8 +91,9 @@ func deviceClassKind() kind {
 func resourceSliceKind() kind {
 	return kind{
 		storage: "resourceslices.resource.k8s.io",
+		changed: sliceChanged,
 		strategy: resource.Strategy{
-			ReturnsDeleted: true, SpecChanged: sliceChanged, CountsAsked: true,
+			ReturnsDeleted: true, CountsAsked: true,
 			PrepareForCreate: func(ctx *resource.Context, obj object.Object) { prepareSlice(ctx, obj, nil) },
 			PrepareForUpdate: prepareSlice,
 			Validate:         func(_ *resource.Context, obj object.Object) field.ErrorList { return validateResourceSlice(obj, nil) },
@@ -200,16 +203,19 @@ func dropDeallocated(obj, old object.Object) {
 }
 
 // sliceChanged compares specs; a taint that does not say since when it is there is as old as the one it replaces.
-func sliceChanged(obj, old object.Object) bool {
-	asked := obj.Copy()
-	devices, before := objectsAt(asked, "spec", "devices"), objectsAt(old, "spec", "devices")
-	for i, d := range devices[:min(len(devices), len(before))] {
-		taints, was := objectsAt(d, "taints"), objectsAt(before[i], "taints")
-		for j, taint := range taints[:min(len(taints), len(was))] {
-			setEmpty(taint, "timeAdded", was[j].String("timeAdded"))
+func sliceChanged(typ func() *schema.Type) func(obj, old object.Object) bool {
+	changed := semantically.of("spec")(typ)
+	return func(obj, old object.Object) bool {
+		asked := obj.Copy()
+		devices, before := objectsAt(asked, "spec", "devices"), objectsAt(old, "spec", "devices")
+		for i, d := range devices[:min(len(devices), len(before))] {
+			taints, was := objectsAt(d, "taints"), objectsAt(before[i], "taints")
+			for j, taint := range taints[:min(len(taints), len(was))] {
+				setEmpty(taint, "timeAdded", was[j].String("timeAdded"))
+			}
 		}
+		return changed(asked, old)
 	}
-	return topChanged("spec")(asked, old)
 }
 
 // prepareSlice says when taints were added.

@@ -9,6 +9,7 @@ import (
 	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
+	"github.com/kubesim/kubesim/sim/schema"
 )
 
 // sliceGoTypes are structs of discovery.k8s.io as the API server holds them in memory; see goTypes.
@@ -28,6 +29,15 @@ func sameEndpoints(obj, old object.Object) bool {
 	return f.same(obj["endpoints"], old["endpoints"])
 }
 
+// sliceOrLabelsChanged counts everything but metadata, and of that the labels.
+func sliceOrLabelsChanged(typ func() *schema.Type) func(obj, old object.Object) bool {
+	changed := semantically.of("addressType", "ports")(typ)
+	return func(obj, old object.Object) bool {
+		return changed(obj, old) || !sameEndpoints(obj, old) ||
+			!object.SemanticEqual(obj.Map("metadata", "labels"), old.Map("metadata", "labels"))
+	}
+}
+
 // What one slice may hold (KEP-752).
 const (
 	maxSliceEndpoints = 1000
@@ -41,12 +51,9 @@ func endpointSliceKinds() []kind {
 	const slice = docDiscovery + "EndpointSlice"
 	return []kind{{
 		storage: "endpointslices.discovery.k8s.io",
+		changed: sliceOrLabelsChanged,
 		strategy: resource.Strategy{
-			CountsAsked: true,
-			SpecChanged: func(obj, old object.Object) bool {
-				return topChanged("addressType", "ports")(obj, old) || !sameEndpoints(obj, old) ||
-					!object.SemanticEqual(obj.Map("metadata", "labels"), old.Map("metadata", "labels"))
-			},
+			CountsAsked:      true,
 			PrepareForCreate: func(_ *resource.Context, obj object.Object) { dropTopology(obj, nil) },
 			PrepareForUpdate: func(_ *resource.Context, obj, old object.Object) { dropTopology(obj, old) },
 			Validate: func(_ *resource.Context, obj object.Object) field.ErrorList {

@@ -17,7 +17,8 @@ func extensionKinds() []kind { return []kind{apiServiceKind(), customResourceDef
 func customResourceDefinitionKind() kind {
 	return kind{
 		storage:  "customresourcedefinitions.apiextensions.k8s.io",
-		strategy: resource.Strategy{HasStatus: true, NeedsResourceVersion: true, SpecChanged: topChanged("spec")},
+		changed:  semantically.of("spec"),
+		strategy: resource.Strategy{HasStatus: true, NeedsResourceVersion: true},
 	}
 }
 

@@ -21,10 +21,11 @@ func flowcontrolKinds() []kind {
 		{
 			storage: "flowschemas.flowcontrol.apiserver.k8s.io",
 			strategy: resource.Strategy{
-				HasStatus: true, CustomStatus: true, SpecChanged: topChanged("spec"),
+				HasStatus: true, CustomStatus: true,
 				Validate:       func(_ *resource.Context, obj object.Object) field.ErrorList { return validateFlowSchema(obj) },
 				ValidateUpdate: flowStatusOr(validateFlowSchema),
 			},
+			changed: semantically.of("spec"),
 			defaults: everyVersion(func(obj object.Object) {
 				obj.SetDefault(map[string]any{}, "spec")
 				setZero(objectAt(obj, "spec"), "matchingPrecedence", 1000)
@@ -40,10 +41,11 @@ func flowcontrolKinds() []kind {
 		{
 			storage: "prioritylevelconfigurations.flowcontrol.apiserver.k8s.io",
 			strategy: resource.Strategy{
-				HasStatus: true, CustomStatus: true, SpecChanged: topChanged("spec"),
+				HasStatus: true, CustomStatus: true,
 				Validate:       func(_ *resource.Context, obj object.Object) field.ErrorList { return validatePriorityLevel(obj) },
 				ValidateUpdate: flowStatusOr(validatePriorityLevel),
 			},
+			changed:  semantically.of("spec"),
 			defaults: everyVersion(defaultPriorityLevel),
 			columns: []column{
 				colName(), level("Type", "PriorityLevelConfigurationSpec", "type"),

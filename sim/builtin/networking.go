@@ -1,7 +1,6 @@
 package builtin
 
 import (
-	"maps"
 	"net/netip"
 	"strings"
 	"time"
@@ -19,8 +18,8 @@ func networkingKinds() []kind {
 func ingressClassKind() kind {
 	return kind{
 		storage: "ingressclasses.networking.k8s.io",
+		changed: semantically.of("spec"),
 		strategy: resource.Strategy{
-			SpecChanged: topChanged("spec"),
 			Validate: func(_ *resource.Context, obj object.Object) field.ErrorList {
 				return validateIngressClass(obj)
 			},
@@ -101,8 +100,8 @@ func validateTypedReference(p field.Path, ref object.Object) field.ErrorList {
 func networkPolicyKind() kind {
 	return kind{
 		storage: "networkpolicies.networking.k8s.io",
+		changed: literally.of("spec"),
 		strategy: resource.Strategy{
-			SpecChanged: networkPolicyChanged,
 			Validate: func(_ *resource.Context, obj object.Object) field.ErrorList {
 				return validateNetworkPolicy(obj, nil)
 			},
@@ -121,18 +120,6 @@ func networkPolicyKind() kind {
 			return cells(obj.Name(), selector.FormatLabelSelector(pods), cellAge(now, obj))
 		},
 	}
-}
-
-// networkPolicyChanged compares specs to the letter, empty lists included; spec.podSelector is a struct, which is there
-// whether it is printed or not.
-func networkPolicyChanged(obj, old object.Object) bool {
-	spec, before := maps.Clone(obj.Map("spec")), maps.Clone(old.Map("spec"))
-	for _, s := range []map[string]any{spec, before} {
-		if len(object.Object(s).Map("podSelector")) == 0 {
-			delete(s, "podSelector")
-		}
-	}
-	return !object.Equal(spec, before)
 }
 
 func defaultNetworkPolicy(obj object.Object) {

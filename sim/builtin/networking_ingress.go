@@ -17,8 +17,9 @@ const ingressClassKey = "kubernetes.io/ingress.class" // what there was before s
 func ingressKind() kind {
 	return kind{
 		storage: "ingresses.networking.k8s.io",
+		changed: semantically.of("spec"),
 		strategy: resource.Strategy{
-			HasStatus: true, SpecChanged: topChanged("spec"),
+			HasStatus:      true,
 			Validate:       validateNewIngress,
 			ValidateUpdate: validateIngressUpdate,
 			Warn:           warnIngress,

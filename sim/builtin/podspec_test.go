@@ -14,6 +14,7 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/quantity"
 	"github.com/kubesim/kubesim/sim/resource"
+	"github.com/kubesim/kubesim/sim/schema"
 )
 
 // TestPodRules compares the rules for pods and pod templates with what the validation of Kubernetes v1.36.3 itself said
@@ -65,7 +66,15 @@ func defaultGates() Gates {
 }
 
 // servedKinds are the kinds as a default 1.36 serves them.
-func servedKinds() map[string]*kind { return gatedKinds(defaultGates()) }
+func servedKinds() map[string]*kind {
+	set, err := schema.Load("1.36")
+	if err != nil {
+		panic(err)
+	}
+	known := gatedKinds(defaultGates())
+	define(set, known)
+	return known
+}
 
 // checkPodCase returns the errors and warnings about the object of one line.
 func checkPodCase(c, old object.Object) (errs, warnings []string) {

@@ -14,8 +14,9 @@ import (
 func policyKinds() []kind {
 	return []kind{{
 		storage: "poddisruptionbudgets.policy",
+		changed: semantically.of("spec"),
 		strategy: resource.Strategy{
-			HasStatus: true, NeedsResourceVersion: true, SpecChanged: budgetChanged,
+			HasStatus: true, NeedsResourceVersion: true,
 			Validate:       func(_ *resource.Context, obj object.Object) field.ErrorList { return validateBudget(obj, nil) },
 			ValidateUpdate: validateBudgetUpdate,
 		},
@@ -29,11 +30,6 @@ func policyKinds() []kind {
 				intAt(obj, "status", "disruptionsAllowed"), cellAge(now, obj))
 		},
 	}}
-}
-
-// budgetChanged compares specs. A selector of everything is another one than none.
-func budgetChanged(obj, old object.Object) bool {
-	return topChanged("spec")(obj, old) || present(obj, "spec", "selector") != present(old, "spec", "selector")
 }
 
 // cellAmount prints a number or percentage of the spec.

@@ -189,7 +189,7 @@ func storageCapacityKind() kind {
 			ValidateUpdate: func(_ *resource.Context, obj, old object.Object) field.ErrorList {
 				bad := len(selector.ValidateLabelSelector(field.Path{}, old.Map("nodeTopology"), selector.ValidateOptions{})) > 0
 				errs := validateStorageCapacity(obj, selector.ValidateOptions{AllowInvalidValues: bad})
-				if !object.SemanticEqual(obj["nodeTopology"], old["nodeTopology"]) {
+				if present(obj, "nodeTopology") != present(old, "nodeTopology") || !object.SemanticEqual(obj["nodeTopology"], old["nodeTopology"]) {
 					errs = append(errs, field.Invalid(field.Root("nodeTopology"), selectorValue(obj.Map("nodeTopology")), field.TextImmutable))
 				}
 				if class := obj.String("storageClassName"); class != old.String("storageClassName") {
@@ -223,12 +223,14 @@ func volumeAttachmentKind() kind {
 			},
 			ValidateUpdate: func(_ *resource.Context, obj, old object.Object) field.ErrorList {
 				errs := validateAttachment(obj)
-				if !object.SemanticEqual(obj["spec"], old["spec"]) {
-					errs = append(errs, field.Invalid(field.Root("spec"), goValue("VolumeAttachmentSpec", objectAt(obj, "spec")), field.TextImmutable))
-				}
-				return errs
+				return append(errs, immutableStruct(field.Root("spec"), "VolumeAttachmentSpec", obj["spec"], old["spec"])...)
 			},
 		},
+		defaults: everyVersion(func(obj object.Object) {
+			if inline := objectAt(obj, "spec", "source", "inlineVolumeSpec"); inline != nil {
+				defaultPersistentSource(inline)
+			}
+		}),
 		columns: []column{colName(), attacher, colDoc("PV", docStorage+"VolumeAttachmentSource", "persistentVolumeName"),
 			colDoc("Node", spec, "nodeName"), colDoc("Attached", docStorage+"VolumeAttachmentStatus", "attached").of("boolean"), colAge()},
 		row: func(now time.Time, obj object.Object) resource.Row {

@@ -34,11 +34,7 @@ func persistentVolumeKind() kind {
 			spec := objectAt(obj, "spec")
 			setEmpty(spec, "persistentVolumeReclaimPolicy", "Retain")
 			spec.SetDefault("Filesystem", "volumeMode")
-			defaultDriverVolume(spec)
-			roundUp(spec.Map("capacity"))
-			if present(spec, "hostPath") {
-				spec.SetDefault("", "hostPath", "type")
-			}
+			defaultPersistentSource(spec)
 			defaultPhase(obj)
 		}),
 		columns: []column{colName(), colDoc("Capacity", spec, "capacity"), colDoc("Access Modes", spec, "accessModes"),
@@ -88,6 +84,15 @@ func persistentVolumeClaimKind() kind {
 func defaultPhase(obj object.Object) {
 	if obj.String("status", "phase") == "" {
 		obj.Set("Pending", "status", "phase")
+	}
+}
+
+// defaultPersistentSource fills in the defaults of what a PersistentVolumeSpec says about its volume, wherever it stands.
+func defaultPersistentSource(spec object.Object) {
+	defaultDriverVolume(spec)
+	roundUp(spec.Map("capacity"))
+	if present(spec, "hostPath") {
+		spec.SetDefault("", "hostPath", "type")
 	}
 }
 

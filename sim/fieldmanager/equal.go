@@ -3,18 +3,22 @@ package fieldmanager
 import "slices"
 
 // equal reports whether two values print the same, up to the order of object keys.
-func (d *differ) equal(s *shape, a, b any) bool {
+func (d *differ) equal(s *shape, a, b any) bool { return d.same(s, a, b, false) }
+
+// same is equal for values that stand in a list if inList says so. The real server compares lists of Go values in memory
+// (structured-merge-diff's listReflect), where [] is not the same as nothing.
+func (d *differ) same(s *shape, a, b any, inList bool) bool {
 	if (a == nil) != (b == nil) {
 		return false // null is not {} or []
 	}
 	switch s.kind {
 	case structure:
 		if isMapOrNull(a) && isMapOrNull(b) {
-			return d.equalFields(s, a, b)
+			return d.sameFields(s, a, b, inList)
 		}
 	case dictionary:
 		if isMapOrNull(a) && isMapOrNull(b) {
-			return d.equalKeys(s, a, b)
+			return d.sameKeys(s, a, b, inList)
 		}
 	case list, set, listMap:
 		if isListOrNull(a) && isListOrNull(b) {
@@ -26,8 +30,7 @@ func (d *differ) equal(s *shape, a, b any) bool {
 	return equalValues(a, b)
 }
 
-// mayBeEmpty reports whether the field of a Go struct is a list or map that is not printed when it is empty. As a part of
-// a value that is compared as a whole, [] is not the same as nothing.
+// mayBeEmpty reports whether the field of a Go struct is a list or map that is not printed when it is empty.
 func (f *member) mayBeEmpty() bool {
 	switch f.shape.kind {
 	case list, set, listMap, dictionary:
@@ -36,35 +39,35 @@ func (f *member) mayBeEmpty() bool {
 	return false
 }
 
-func (d *differ) equalFields(s *shape, aAny, bAny any) bool {
+func (d *differ) sameFields(s *shape, aAny, bAny any, inList bool) bool {
 	a, _ := aAny.(map[string]any)
 	b, _ := bAny.(map[string]any)
 	for i := range s.fields {
 		f := &s.fields[i]
 		x, inA := f.in(a, d.typed(s))
 		y, inB := f.in(b, d.typed(s))
-		if d.typed(s) && f.mayBeEmpty() {
+		if inList && d.typed(s) && f.mayBeEmpty() {
 			x, y, inA, inB = a[f.name], b[f.name], true, true
 		}
-		if inA != inB || inA && !d.equal(f.shape, x, y) {
+		if inA != inB || inA && !d.same(f.shape, x, y, inList) {
 			return false
 		}
 	}
 	if s.elem == nil {
 		return true
 	}
-	return d.equalKeys(s, aAny, bAny)
+	return d.sameKeys(s, aAny, bAny, inList)
 }
 
-// equalKeys compares what is not declared.
-func (d *differ) equalKeys(s *shape, aAny, bAny any) bool {
+// sameKeys compares what is not declared.
+func (d *differ) sameKeys(s *shape, aAny, bAny any, inList bool) bool {
 	a, _ := aAny.(map[string]any)
 	b, _ := bAny.(map[string]any)
 	for name, x := range a { // order does not matter
 		if s.field(name) != nil {
 			continue
 		}
-		if y, ok := b[name]; !ok || !d.equal(s.elem, x, y) {
+		if y, ok := b[name]; !ok || !d.same(s.elem, x, y, inList) {
 			return false
 		}
 	}
@@ -81,7 +84,7 @@ func (d *differ) equalLists(s *shape, a, b []any) bool {
 		return false
 	}
 	for i := range a {
-		if !d.equal(s.elem, a[i], b[i]) {
+		if !d.same(s.elem, a[i], b[i], true) {
 			return false
 		}
 	}

@@ -85,7 +85,21 @@ func dedupOwners(q *Request, obj object.Object, late bool) {
 
 // manage records in managedFields what the request sets. live is nil for a create.
 func (r *Registry) manage(q *Request, live, obj object.Object) {
-	r.Fields.Update(q.Definition, live, obj, r.By(q))
+	d := q.Definition
+	if d.ToHub == nil || d.Hub == d {
+		r.Fields.Update(d, live, obj, r.By(q))
+		return
+	}
+	seen := obj // what comes back from the hub version may have more: annotations for what this version has no fields for
+	if hub, err := d.ToHub(obj.Copy()); err == nil {
+		seen = Convert(d, hub)
+	}
+	r.Fields.Update(d, live, seen, r.By(q))
+	if managed, ok := seen.Get("metadata", "managedFields"); ok {
+		obj.Set(managed, "metadata", "managedFields")
+	} else {
+		obj.Remove("metadata", "managedFields")
+	}
 }
 
 // By is who owns the fields that a request sets.
