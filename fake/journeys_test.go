@@ -131,6 +131,9 @@ func (j *journeys) ask(t *testing.T, c conformance.Case) (conformance.Case, uint
 // compare plays one variation on both.
 func (j *journeys) compare(t *testing.T, c conformance.Case) {
 	c, seed := j.ask(t, c)
+	if len(c.Steps) == 0 {
+		t.Fatalf("%s: the real server at %s answers nothing", c.ID(), j.real.URL)
+	}
 	step, difference := simulated(t, seed, c)
 	if difference != "" {
 		stable := c
