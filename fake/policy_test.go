@@ -98,18 +98,27 @@ func TestWebhookMatchConditions(t *testing.T) {
 	is.True(strings.Contains(body, `expression 'object.data.check == 'yes'' resulted in error: no such key: check`))
 }
 
-func TestQuotaFollowsDeletions(t *testing.T) {
+// A quota counts from when its controller has filled in its status. What is deleted is taken off by the controller, too.
+func TestQuotaWaitsForItsController(t *testing.T) {
 	is := is.New(t)
 	c := client{t, fake.RunT(t)}
-	c.do("POST", "/api/v1/namespaces/default/resourcequotas", `{"metadata":{"name":"q"},"spec":{"hard":{"count/configmaps":"1"}}}`)
+	const quota = "/api/v1/namespaces/default/resourcequotas/q"
+	c.do("POST", "/api/v1/namespaces/default/resourcequotas", `{"metadata":{"name":"q"},"spec":{"hard":{"count/configmaps":"2"}}}`)
 	c.create("a")
-	code, body := c.do("POST", admittedMaps, `{"metadata":{"name":"b"}}`)
-	is.Equal(code, http.StatusForbidden)
-	is.True(strings.Contains(body, `exceeded quota: q, requested: count/configmaps=1, used: count/configmaps=1, limited: count/configmaps=1`))
-	c.do("DELETE", admittedMaps+"/a", "")
-	_, body = c.do("GET", "/api/v1/namespaces/default/resourcequotas/q", "")
-	is.Equal(c.parse(body).String("status", "used", "count/configmaps"), "0") // what was deleted is taken off
+	used := func() string {
+		_, body := c.do("GET", quota, "")
+		return c.parse(body).String("status", "used", "count/configmaps")
+	}
+	is.Equal(used(), "") // nobody has counted
+	code, _ := c.do("PUT", quota+"/status", `{"metadata":{"name":"q"},"status":{"hard":{"count/configmaps":"2"},"used":{"count/configmaps":"1"}}}`)
+	is.Equal(code, http.StatusOK)
 	c.create("b")
+	is.Equal(used(), "2") // admission counts on
+	code, body := c.do("POST", admittedMaps, `{"metadata":{"name":"c"}}`)
+	is.Equal(code, http.StatusForbidden)
+	is.True(strings.Contains(body, `exceeded quota: q, requested: count/configmaps=1, used: count/configmaps=2, limited: count/configmaps=2`))
+	c.do("DELETE", admittedMaps+"/a", "")
+	is.Equal(used(), "2")
 }
 
 func TestExpressionsAreCompiledWhenWritten(t *testing.T) {
