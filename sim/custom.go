@@ -69,8 +69,8 @@ func (c *conversions) RoundTrip(q *http.Request) (*http.Response, error) {
 }
 
 // compileRules is crd's Compiler.
-func compileRules(schema, before map[string]any, p field.Path) (crd.Rules, field.ErrorList) {
-	rules, errs := cel.CompileVersion(schema, before, p)
+func compileRules(schema, before map[string]any, p field.Path, wrong map[string]bool) (crd.Rules, field.ErrorList) {
+	rules, errs := cel.CompileVersion(schema, before, p, wrong)
 	if rules == nil {
 		return nil, errs
 	}

@@ -239,7 +239,7 @@ func (d *definition) compile(v *served, openAPI map[string]any) {
 	v.root = v.schema.Root()
 	v.typ = v.schema.TypeOf(d.server.Schema.Named(ObjectMeta))
 	if d.server.Compile != nil {
-		v.rules, _ = d.server.Compile(openAPI, openAPI, field.Path{}) // was checked when the definition was written
+		v.rules, _ = d.server.Compile(openAPI, openAPI, field.Path{}, nil) // was checked when the definition was written
 	}
 }
 
