@@ -51,8 +51,8 @@ func (c *Cluster) reread() {
 // ConvertThrough sets what carries requests to conversion webhooks. It is called without the Cluster's lock: a webhook
 // may ask the Cluster, and a slow one holds up only the request that needs it. There are exceptions, in which a webhook
 // is asked under the lock after all: an exact read of the past, and the end of a definition whose objects are stored in
-// an older version. What a webhook has answered about an object is remembered until the object, the definition or the
-// transport changes.
+// an older version. It is asked when an object is written, for the watch caches, from which lists and watches are served,
+// and by each get, as a real server asks it.
 func (c *Cluster) ConvertThrough(transport http.RoundTripper) {
 	c.lock()
 	defer c.mu.Unlock()
@@ -69,8 +69,8 @@ func (c *conversions) RoundTrip(q *http.Request) (*http.Response, error) {
 }
 
 // compileRules is crd's Compiler.
-func compileRules(schema, before map[string]any, p field.Path) (crd.Rules, field.ErrorList) {
-	rules, errs := cel.CompileVersion(schema, before, p)
+func compileRules(schema, before map[string]any, p field.Path, wrong map[string]bool) (crd.Rules, field.ErrorList) {
+	rules, errs := cel.CompileVersion(schema, before, p, wrong)
 	if rules == nil {
 		return nil, errs
 	}
@@ -111,9 +111,9 @@ func (r *Replica) serveCustom(set *schema.Set) {
 	decoder.Prune = r.custom.Prune
 }
 
-// serving lets a request for a custom resource ask conversion webhooks without the lock. What a read can come upon is
-// converted before it begins: the first state of a watch and its events have to be of one piece.
-func (r *Replica) serving(d *resource.Definition, verb, namespace, name string, serve func()) {
+// serving lets a request for a custom resource ask conversion webhooks without the lock. What a list or a watch can come
+// upon is converted before it begins: the first state of a watch and its events have to be of one piece.
+func (r *Replica) serving(d *resource.Definition, verb, namespace, name string, cached bool, serve func()) {
 	c := r.cluster
 	if !r.custom.Asks(d.Storage) {
 		serve()
@@ -123,14 +123,9 @@ func (r *Replica) serving(d *resource.Definition, verb, namespace, name string, 
 	c.conversions.unlocks = true
 	switch verb {
 	case "get":
-		newest, cached := c.newest().Get(d.Key(namespace, name)), r.position.View.Get(d.Key(namespace, name))
-		if newest != nil {
-			resource.ItemOf(d.Hub, newest)
+		if kv := r.position.View.Get(d.Key(namespace, name)); cached && kv != nil {
+			resource.ItemOf(d.Hub, kv) // which a get that waits finds under the lock
 		}
-		if cached != nil && cached != newest { // the replica is behind
-			resource.ItemOf(d.Hub, cached)
-		}
-		c.conversions.unlocks = false
 	case "list", "watch":
 		r.position.View.Range(d.Key(namespace, ""), "", func(kv *mvcc.KV) bool {
 			resource.ItemOf(d.Hub, kv)

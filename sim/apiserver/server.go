@@ -53,8 +53,9 @@ type Server struct {
 	// Peer returns another server that serves a resource which this one does not serve, or nil. nil: none is asked.
 	Peer func(group, version, resource string) *Server
 
-	// Serving is called around the handler of a request for a custom resource. nil: nothing is to be done there.
-	Serving func(d *resource.Definition, verb, namespace, name string, serve func())
+	// Serving is called around the handler of a request for a custom resource. cached says that a get may be served from
+	// the watch cache. nil: nothing is to be done there.
+	Serving func(d *resource.Definition, verb, namespace, name string, cached bool, serve func())
 }
 
 // Request is one HTTP request whose body has been read.
@@ -287,7 +288,7 @@ func (c *call) serve() {
 		}
 	}
 	if c.s.Serving != nil && c.route.def.Form != nil {
-		c.s.Serving(c.route.def, c.info.verb, c.route.namespace, c.route.name, c.handle)
+		c.s.Serving(c.route.def, c.info.verb, c.route.namespace, c.route.name, c.q.Query.Get("resourceVersion") != "", c.handle)
 		return
 	}
 	c.handle()

@@ -34,9 +34,9 @@ var baseEnv = sync.OnceValue(func() *cel.Env {
 		cel.CostModelVersion(0),
 		cel.CostEstimatorOptions(cost.PresenceTestHasCost(false)),
 	}
-	options = slices.Concat(options, urlFunctions(), regexFunctions(), listFunctions(), authorizerFunctions(),
+	options = slices.Concat(standardLibrary(), options, urlFunctions(), regexFunctions(), listFunctions(), authorizerFunctions(),
 		quantityFunctions(), ipFunctions(), cidrFunctions(), formatFunctions(), semverFunctions())
-	env, err := cel.NewEnv(options...)
+	env, err := cel.NewCustomEnv(options...)
 	if err != nil {
 		panic("cel: the environment is wrong: " + err.Error())
 	}

@@ -21,7 +21,7 @@ func CompileRules(schema map[string]any, root bool, p field.Path) (*Rules, field
 }
 
 // CompileVersion refuses a schema that has rules.
-func CompileVersion(schema, before map[string]any, p field.Path) (*Rules, field.ErrorList) {
+func CompileVersion(schema, before map[string]any, p field.Path, wrong map[string]bool) (*Rules, field.ErrorList) {
 	return CompileRules(schema, true, p)
 }
 

@@ -37,13 +37,18 @@ type checkedRule struct {
 // rule, those of the innermost schemas first; rules that do not compile are reported by Validate, too. Rules is nil when
 // there are none.
 func CompileRules(schema map[string]any, root bool, p field.Path) (*Rules, field.ErrorList) {
+	return compileRules(schema, root, p, nil)
+}
+
+// compileRules is CompileRules without the rules of the schemas at the paths in wrong.
+func compileRules(schema map[string]any, root bool, p field.Path, wrong map[string]bool) (*Rules, field.ErrorList) {
 	if !HasRules(schema) {
 		return nil, nil
 	}
 	n := newNode(schema, root)
 	names := typeNames{}
 	names.declare(n, "selfType")
-	c := &ruleCompiler{names: names}
+	c := &ruleCompiler{names: names, wrong: wrong}
 	one := uint64(1)
 	c.compile(n, p, &one, field.Path{})
 	if c.total > StaticTotalLimit {
@@ -58,9 +63,10 @@ func CompileRules(schema map[string]any, root bool, p field.Path) (*Rules, field
 }
 
 // CompileVersion is CompileRules for the schema of a version of a custom resource. before is the schema as it is stored,
-// nil for a new one: errors that it has, too, are tolerated.
-func CompileVersion(schema, before map[string]any, p field.Path) (*Rules, field.ErrorList) {
-	rules, errs := CompileRules(schema, true, p)
+// nil for a new one: errors that it has, too, are tolerated. Schemas at the paths in wrong have mistakes, which tell more
+// than what their rules would say about them: these are left out.
+func CompileVersion(schema, before map[string]any, p field.Path, wrong map[string]bool) (*Rules, field.ErrorList) {
+	rules, errs := compileRules(schema, true, p, wrong)
 	if len(errs) == 0 || before == nil {
 		return rules, errs
 	}
@@ -75,6 +81,7 @@ func CompileVersion(schema, before map[string]any, p field.Path) (*Rules, field.
 // ruleCompiler compiles the rules of one schema and adds up what they cost.
 type ruleCompiler struct {
 	names     typeNames
+	wrong     map[string]bool // paths of schemas whose rules are left out
 	errs      field.ErrorList
 	total     uint64
 	expensive []expense // the four most expensive rules
@@ -96,15 +103,15 @@ func (c *ruleCompiler) compile(n *node, p field.Path, times *uint64, uncorrelate
 	for _, name := range n.names {
 		c.compile(n.properties[name], p.Child("properties").Key(name), below, uncorrelated)
 	}
+	for i, child := range n.allOf {
+		c.compileAllOf(child, n, p.Child("allOf").Index(i), times, uncorrelated)
+	}
 	if n.items != nil {
 		within := uncorrelated
 		if n.listType != "map" && within.IsRoot() {
 			within = p
 		}
 		c.compile(n.items, p.Child("items"), below, within)
-	}
-	for i, child := range n.allOf {
-		c.compileAllOf(child, n, p.Child("allOf").Index(i), times, uncorrelated)
 	}
 	c.compileOwn(n, p, times, uncorrelated)
 }
@@ -150,7 +157,7 @@ func product(a, b uint64) uint64 {
 }
 
 func (c *ruleCompiler) compileOwn(n *node, p field.Path, times *uint64, uncorrelated field.Path) {
-	if len(n.rules) == 0 {
+	if len(n.rules) == 0 || len(c.wrong) > 0 && c.wrong[p.String()] {
 		return
 	}
 	rules := p.Child("x-kubernetes-validations")

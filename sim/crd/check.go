@@ -36,24 +36,24 @@ func (v *validator) checkSchema(x *part, status bool, before map[string]any) fie
 	}
 	structure := v.checkStructure(schema, p)
 	errs = append(errs, structure...)
-	c := &checker{validator: v}
+	c := &checker{validator: v, wrong: map[string]bool{}}
 	c.check(schema, p, place{root: true, defaults: true})
 	errs = append(errs, c.errs...)
-	if len(errs) > 0 {
-		return errs
-	}
-	if dialects(schema) && (v.before == nil || v.before.structural()) {
+	if len(errs) == 0 && dialects(schema) && (v.before == nil || v.before.structural()) {
 		return field.ErrorList{field.Invalid(p, "", "OpenAPIV3Schema 'schema' is not supported")}
 	}
-	_, bad := v.compileRules(schema, before, p)
-	return bad
+	if len(structure) > 0 || unreadable(schema) {
+		return errs
+	}
+	_, bad := v.compileRules(schema, before, p, c.wrong) // those of parts with nothing wrong in them
+	return append(errs, bad...)
 }
 
-func (v *validator) compileRules(schema, before map[string]any, p field.Path) (Rules, field.ErrorList) {
+func (v *validator) compileRules(schema, before map[string]any, p field.Path, wrong map[string]bool) (Rules, field.ErrorList) {
 	if v.compile == nil {
-		return noRules(schema, before, p)
+		return noRules(schema, before, p, wrong)
 	}
-	return v.compile(schema, before, p)
+	return v.compile(schema, before, p, wrong)
 }
 
 // checkStructure checks that the schema is structural and that its defaults keep to it.
@@ -165,7 +165,8 @@ var rootFields = []string{"Description", "Type", "Format", "Title", "Maximum", "
 // checker checks the nodes of one schema by themselves.
 type checker struct {
 	*validator
-	errs field.ErrorList
+	errs  field.ErrorList
+	wrong map[string]bool // paths of nodes with an error in them or below
 }
 
 // place is where in a schema a node stands.
@@ -179,6 +180,14 @@ type place struct {
 func (c *checker) add(errs ...*field.Error) { c.errs = append(c.errs, errs...) }
 
 func (c *checker) check(node object.Object, p field.Path, at place) {
+	before := len(c.errs)
+	c.checkNode(node, p, at)
+	if len(c.errs) > before {
+		c.wrong[p.String()] = true
+	}
+}
+
+func (c *checker) checkNode(node object.Object, p field.Path, at place) {
 	c.unsupported(node, p, at)
 	if unique, _ := node.Bool("uniqueItems"); unique {
 		c.add(field.Forbidden(p.Child("uniqueItems"), "uniqueItems cannot be set to true since the runtime complexity becomes quadratic"))

@@ -22,6 +22,11 @@ func failure(kind schema.GVK, format string, args ...any) error {
 // convert turns an object into another version: with the function registered for the definition, or as
 // spec.conversion says. It may change obj.
 func (d *definition) convert(obj object.Object, apiVersion string) (object.Object, error) {
+	return d.convertBy(d.ask, obj, apiVersion)
+}
+
+// convertBy is convert where webhook stands for the webhook.
+func (d *definition) convertBy(webhook Converter, obj object.Object, apiVersion string) (object.Object, error) {
 	from := obj.APIVersion()
 	if from == apiVersion {
 		return obj, nil
@@ -31,7 +36,7 @@ func (d *definition) convert(obj object.Object, apiVersion string) (object.Objec
 			return nil, errors.New("request to convert CR " + version.word + " an invalid group/version: " + version.gv)
 		}
 	}
-	converter := d.converter()
+	converter := d.converter(webhook)
 	if converter == nil {
 		obj["apiVersion"] = apiVersion
 		return obj, nil
@@ -44,8 +49,8 @@ func (d *definition) convert(obj object.Object, apiVersion string) (object.Objec
 	return checkConverted(kind, obj, converted, apiVersion)
 }
 
-// converter returns what converts the objects of the definition; nil: only apiVersion changes.
-func (d *definition) converter() Converter {
+// converter returns what converts the objects of the definition: webhook, where that is one; nil: only apiVersion changes.
+func (d *definition) converter(webhook Converter) Converter {
 	if d.server.Converter != nil {
 		if convert := d.server.Converter(d.name); convert != nil {
 			return func(obj object.Object, apiVersion string) (object.Object, error) {
@@ -61,7 +66,7 @@ func (d *definition) converter() Converter {
 	if d.conversion.String("strategy") != "Webhook" {
 		return nil
 	}
-	return d.review
+	return webhook
 }
 
 // checkConverted checks that a converted object is still the object it was, and takes over its metadata: a conversion

@@ -44,11 +44,11 @@ type Rules interface {
 
 // Compiler compiles the rules in an openAPIV3Schema, whose path in the definition is p. It returns nil for a schema
 // without rules. before is the schema of the same version as it is stored, nil for a new one: what is wrong with its
-// rules already is tolerated.
-type Compiler func(schema, before map[string]any, p field.Path) (Rules, field.ErrorList)
+// rules already is tolerated. Schemas at the paths in wrong have mistakes: their own rules are left out.
+type Compiler func(schema, before map[string]any, p field.Path, wrong map[string]bool) (Rules, field.ErrorList)
 
 // noRules stands in for a missing Compiler: rules are refused.
-func noRules(schema, _ map[string]any, p field.Path) (Rules, field.ErrorList) {
+func noRules(schema, _ map[string]any, p field.Path, _ map[string]bool) (Rules, field.ErrorList) {
 	if at, ok := findRules(schema, p); ok {
 		return nil, field.ErrorList{field.Forbidden(at, "kubesim was built without CEL: validation rules are not supported")}
 	}

@@ -265,7 +265,9 @@ func TestObjects(t *testing.T) {
 	reader, set := decoder(t)
 	rules := &fakeRules{}
 	server := &crd.Server{Schema: set, Meta: reader.ReadMeta,
-		Compile: func(map[string]any, map[string]any, field.Path) (crd.Rules, field.ErrorList) { return rules, nil }}
+		Compile: func(map[string]any, map[string]any, field.Path, map[string]bool) (crd.Rules, field.ErrorList) {
+			return rules, nil
+		}}
 	d := server.Define(established(t, widgets(t, func(o object.Object) {
 		version(o)["subresources"] = map[string]any{"scale": map[string]any{"specReplicasPath": ".spec.size", "statusReplicasPath": ".spec.color"}}
 		object.Object(version(o).Map("schema", "openAPIV3Schema", "properties"))["set"] = map[string]any{"type": "array", "x-kubernetes-list-type": "set", "items": map[string]any{"type": "string"}}

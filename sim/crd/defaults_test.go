@@ -12,8 +12,8 @@ import (
 	"github.com/matryer/is"
 )
 
-func compile(schema, before map[string]any, p field.Path) (crd.Rules, field.ErrorList) {
-	rules, errs := cel.CompileVersion(schema, before, p)
+func compile(schema, before map[string]any, p field.Path, wrong map[string]bool) (crd.Rules, field.ErrorList) {
+	rules, errs := cel.CompileVersion(schema, before, p, wrong)
 	if rules == nil {
 		return nil, errs
 	}

@@ -212,7 +212,10 @@ func (d *definition) read(crd object.Object, old *definition) {
 		d.versions[v.apiVersion] = v
 		form += "\n" + v.apiVersion + v.raw + string(object.JSON(p.fields))
 	}
-	d.form = form
+	if d.form = form; old != nil && old.form != form {
+		d.server.Memory.forget(d.name)
+	}
+	asks := d.conversion.String("strategy") == "Webhook"
 	for _, name := range object.SortedKeys(d.versions) {
 		v := d.versions[name]
 		if old != nil && old.form == form && old.versions[name] != nil {
@@ -220,13 +223,16 @@ func (d *definition) read(crd object.Object, old *definition) {
 			continue
 		}
 		v.form = &resource.Form{Stored: schema.ParseGVK(d.stored, crd.String("status", "acceptedNames", "kind")),
-			Read:    func(obj object.Object) (object.Object, error) { return d.fromStored(obj, v) },
-			Write:   func(obj object.Object) (object.Object, error) { return d.toStored(obj) },
+			Read:    func(obj object.Object) (object.Object, error) { return d.fromStored(obj, v, d.recall) },
+			Write:   func(obj object.Object) (object.Object, error) { return d.converted(obj, d.stored, d.ask) },
 			Convert: d.convert,
 			Prepare: d.prepare,
 			Fill:    func(obj object.Object) { v.schema.Fill(map[string]any(obj)) },
 			Tidy:    func(obj object.Object) { d.tidy(obj, v) },
 			Whole:   func(obj object.Object) bool { return v.root.Whole(map[string]any(obj)) },
+		}
+		if asks {
+			v.form.Ask = func(obj object.Object) (object.Object, error) { return d.fromStored(obj, v, d.ask) }
 		}
 	}
 }
@@ -239,19 +245,19 @@ func (d *definition) compile(v *served, openAPI map[string]any) {
 	v.root = v.schema.Root()
 	v.typ = v.schema.TypeOf(d.server.Schema.Named(ObjectMeta))
 	if d.server.Compile != nil {
-		v.rules, _ = d.server.Compile(openAPI, openAPI, field.Path{}) // was checked when the definition was written
+		v.rules, _ = d.server.Compile(openAPI, openAPI, field.Path{}, nil) // was checked when the definition was written
 	}
 }
 
 // fromStored turns a stored object into one of version v: the schema of the version it was stored in prunes it and
 // fills in defaults, then it is converted, and the schema of v prunes it again.
-func (d *definition) fromStored(obj object.Object, v *served) (object.Object, error) {
+func (d *definition) fromStored(obj object.Object, v *served, webhook Converter) (object.Object, error) {
 	if from := d.versions[obj.APIVersion()]; from != nil {
 		_, _ = from.schema.Coerce(map[string]any(obj), field.Path{}, d.server.Meta, true) // drops what is wrong
 		from.root.Prune(map[string]any(obj))
 		from.schema.ApplyDefaults(map[string]any(obj))
 	}
-	return d.converted(obj, v.apiVersion)
+	return d.converted(obj, v.apiVersion, webhook)
 }
 
 // tidy reads the metadata of an object, and of the resources embedded in it, as any reader of the object does.
@@ -269,17 +275,12 @@ func (d *definition) tidy(obj object.Object, v *served) {
 	}
 }
 
-// toStored turns an object of any version into the storage version.
-func (d *definition) toStored(obj object.Object) (object.Object, error) {
-	return d.converted(obj, d.stored)
-}
-
 // converted turns an object into another version, without what that version's schema does not have.
-func (d *definition) converted(obj object.Object, apiVersion string) (object.Object, error) {
+func (d *definition) converted(obj object.Object, apiVersion string, webhook Converter) (object.Object, error) {
 	if obj.APIVersion() == apiVersion {
 		return obj, nil
 	}
-	obj, err := d.convert(obj, apiVersion)
+	obj, err := d.convertBy(webhook, obj, apiVersion)
 	if err != nil {
 		return nil, err
 	}

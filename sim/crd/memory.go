@@ -6,21 +6,24 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// memoryMax and failedMax bound what a Memory holds: bytes of converted objects, and failures.
+// memoryMax and failedMax bound what a Memory holds of a definition: bytes of converted objects, and failures.
 const (
 	memoryMax = 32 << 20
 	failedMax = 1000
 )
 
-// Memory holds what conversion webhooks have made of objects, so that they are asked while nobody waits for the Cluster's
-// lock, and the results are at hand when the lock is held.
+// Memory holds what conversion webhooks have made of stored objects for the watch caches, as the real server's caches do,
+// which hold an object in each version: the webhook is asked when the object is written, while nobody waits for the
+// Cluster's lock, and lists and watches find the results. A get of what the store has asks once more.
 //
-//	webhook, object without its resourceVersion, version asked for ─▶ converted, as JSON
-//	                                                              └▶ why it could not be converted, until it is asked again
+//	definition ─▶ webhook, object without its resourceVersion, version asked for ─▶ converted, as JSON
+//	                                                            └▶ why it could not be converted, until it is asked again
 //
-// A webhook's answer depends on nothing else: what it makes of the metadata is restored in any case, except for labels
-// and annotations. The zero value is empty. The Cluster's lock guards it.
-type Memory struct {
+// The zero value is empty. The Cluster's lock guards it.
+type Memory struct{ of map[string]*answers }
+
+// answers are those about the objects of one definition.
+type answers struct {
 	converted map[memoryKey][]byte
 	bytes     int
 	failed    map[memoryKey]error
@@ -39,8 +42,26 @@ func (d *definition) memoryKey(obj object.Object, apiVersion string) memoryKey {
 // Forget empties the memory.
 func (m *Memory) Forget() { *m = Memory{} }
 
+// forget drops what is known about the objects of a definition. m may be nil.
+func (m *Memory) forget(name string) {
+	if m != nil {
+		delete(m.of, name)
+	}
+}
+
+// answers returns those about the objects of a definition.
+func (m *Memory) answers(name string) *answers {
+	if m.of == nil {
+		m.of = map[string]*answers{}
+	}
+	if m.of[name] == nil {
+		m.of[name] = &answers{}
+	}
+	return m.of[name]
+}
+
 // recall returns what is known. again says that failures do not count: the webhook may be asked once more.
-func (m *Memory) recall(key memoryKey, again bool) (obj object.Object, err error, known bool) {
+func (m *answers) recall(key memoryKey, again bool) (obj object.Object, err error, known bool) {
 	if data, ok := m.converted[key]; ok {
 		obj, err = object.Parse(data)
 		return obj, err, true
@@ -51,7 +72,7 @@ func (m *Memory) recall(key memoryKey, again bool) (obj object.Object, err error
 	return nil, nil, false
 }
 
-func (m *Memory) learn(key memoryKey, obj object.Object, err error) {
+func (m *answers) learn(key memoryKey, obj object.Object, err error) {
 	if err != nil {
 		if m.failed == nil || len(m.failed) >= failedMax {
 			m.failed = map[memoryKey]error{}
@@ -64,9 +85,7 @@ func (m *Memory) learn(key memoryKey, obj object.Object, err error) {
 	if m.converted == nil || m.bytes+len(data) > memoryMax {
 		m.converted, m.bytes = map[memoryKey][]byte{}, 0
 	}
-	if m.converted[key] == nil {
-		m.bytes += len(data)
-	}
+	m.bytes += len(data) - len(m.converted[key])
 	m.converted[key] = data
 }
 
@@ -77,13 +96,13 @@ func (s *Server) Asks(name string) bool {
 		(s.Converter == nil || s.Converter(name) == nil)
 }
 
-// prepare converts an object, as it is stored, into every version: a commit shows it to watches in all of them, and must
-// not wait for a webhook.
+// prepare converts an object, as it is about to be stored, into every version: a commit shows it to watches in all of them,
+// and must not wait for a webhook.
 func (d *definition) prepare(obj object.Object) {
 	if !d.server.Asks(d.name) {
 		return
 	}
 	for _, apiVersion := range object.SortedKeys(d.versions) {
-		_, _ = d.fromStored(obj.Copy(), d.versions[apiVersion]) // a failure is remembered too
+		_, _ = d.fromStored(obj.Copy(), d.versions[apiVersion], d.learn) // a failure is remembered too
 	}
 }

@@ -63,8 +63,8 @@ func versionOf(m object.Object, at field.Path) version {
 	return v
 }
 
-// sameParts reports whether two versions say the same. status: {} is not the same as no status, nor is default: {}.
-func sameParts(a, b map[string]any) bool { return (a == nil) == (b == nil) && object.Equal(a, b) }
+// sameParts reports whether two versions say the same.
+func sameParts(a, b map[string]any) bool { return (a == nil) == (b == nil) && sameSpec(a, b) }
 
 func sameLists(a, b []any) bool { return object.SemanticEqual(a, b) }
 

@@ -107,10 +107,53 @@ func storeVersion(obj object.Object) {
 // specChanged reports whether the specs differ once both are read from JSON: a minimum of 1 is a float64 in a definition
 // that a client sends, because the API says number, and an int64 in a stored one.
 func specChanged(obj, old object.Object) bool {
-	if object.SemanticEqual(obj["spec"], old["spec"]) {
+	if sameSpec(obj["spec"], old["spec"]) {
 		return false
 	}
 	sent, err := object.Parse(object.JSON(map[string]any{"spec": obj["spec"]}))
 	stored, err2 := object.Parse(object.JSON(map[string]any{"spec": old["spec"]}))
-	return err != nil || err2 != nil || !object.SemanticEqual(sent["spec"], stored["spec"])
+	return err != nil || err2 != nil || !sameSpec(sent["spec"], stored["spec"])
+}
+
+// maps are the fields of a definition in which {} says nothing. Elsewhere it is a value: status: {}, default: {},
+// items: {}.
+var maps = []string{"properties", "patternProperties", "definitions", "dependencies"}
+
+// sameSpec reports whether two parts of a spec say the same: null and [] are as good as nothing (equality.Semantic of the
+// server's own form of a definition).
+func sameSpec(a, b any) bool {
+	m, isMap := a.(map[string]any)
+	n, both := b.(map[string]any)
+	if !isMap || !both {
+		l, isList := a.([]any)
+		k, bothLists := b.([]any)
+		if !isList || !bothLists {
+			return object.Equal(a, b)
+		}
+		return slices.EqualFunc(l, k, sameSpec)
+	}
+	for name, x := range m { // order does not matter
+		if y := n[name]; (says(name, x) || says(name, y)) && !sameSpec(x, y) {
+			return false
+		}
+	}
+	for name, y := range n { // order does not matter
+		if _, ok := m[name]; !ok && says(name, y) {
+			return false
+		}
+	}
+	return true
+}
+
+// says reports whether the value of a field is more than its absence.
+func says(name string, v any) bool {
+	switch v := v.(type) {
+	case nil:
+		return false
+	case []any:
+		return len(v) > 0 || name == "default" || name == "example"
+	case map[string]any:
+		return len(v) > 0 || !slices.Contains(maps, name)
+	}
+	return true
 }

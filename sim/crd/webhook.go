@@ -11,25 +11,33 @@ import (
 	"github.com/kubesim/kubesim/sim/webhook"
 )
 
-// review asks the conversion webhook of the definition (CustomResourceDefinition documentation, "Webhook conversion").
-//
-//	ConversionReview ─ request:  uid, desiredAPIVersion, objects: [obj]
-//	                 └ response: uid, result: {status: Success}, convertedObjects: [converted]
-func (d *definition) review(obj object.Object, apiVersion string) (object.Object, error) {
-	memory := d.server.Memory
-	if memory == nil {
+// recall returns what the webhook said when the object was written, or asks it.
+func (d *definition) recall(obj object.Object, apiVersion string) (object.Object, error) {
+	if d.server.Memory != nil {
+		known := d.server.Memory.answers(d.name)
+		if converted, err, ok := known.recall(d.memoryKey(obj, apiVersion), d.server.Unlocks()); ok {
+			return converted, err
+		}
+	}
+	return d.learn(obj, apiVersion)
+}
+
+// learn asks the webhook and remembers what it says.
+func (d *definition) learn(obj object.Object, apiVersion string) (object.Object, error) {
+	if d.server.Memory == nil {
 		return d.ask(obj, apiVersion)
 	}
 	key := d.memoryKey(obj, apiVersion)
-	if converted, err, known := memory.recall(key, d.server.Unlocks()); known {
-		return converted, err
-	}
 	converted, err := d.ask(obj, apiVersion)
-	memory.learn(key, converted, err)
+	d.server.Memory.answers(d.name).learn(key, converted, err)
 	return converted, err
 }
 
-// ask sends one object to the webhook and returns what comes back.
+// ask sends an object to the conversion webhook of the definition and returns what comes back (CustomResourceDefinition
+// documentation, "Webhook conversion").
+//
+//	ConversionReview ─ request:  uid, desiredAPIVersion, objects: [obj]
+//	                 └ response: uid, result: {status: Success}, convertedObjects: [converted]
 func (d *definition) ask(obj object.Object, apiVersion string) (object.Object, error) {
 	kind := schema.ParseGVK(obj.APIVersion(), obj.Kind())
 	version, err := reviewVersion(object.Strings(d.conversion.List("webhook", "conversionReviewVersions")))

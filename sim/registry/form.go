@@ -16,26 +16,26 @@ import (
 func (r *Registry) putForm(d *resource.Definition, obj object.Object) (*resource.Item, *status.Status) {
 	store, key := r.Backend.Store(), d.Key(obj.Namespace(), obj.Name())
 	before := modified(store, key)
-	rev := store.Rev() + 1
-	value, s := r.prepareForm(d, obj, rev)
+	stored, value, s := r.storedForm(d, obj, store.Rev()+1)
 	if s == nil && len(value) > itemMax {
 		obj.Remove("metadata", "managedFields")
-		if value, s = r.prepareForm(d, obj, rev); s == nil && len(value) > itemMax {
+		if stored, value, s = r.storedForm(d, obj, store.Rev()+1); s == nil && len(value) > itemMax {
 			s = status.Plain("etcdserver: request is too large")
 		}
 	}
-	if s == nil && r.Backend.Store() != store {
-		s = status.Plain("etcdserver: the store was replaced")
-	}
-	if s == nil && modified(store, key) != before {
-		s = stale // somebody else wrote while a webhook was asked
-	}
-	if s == nil && store.Rev()+1 != rev {
-		rev = store.Rev() + 1
-		value, s = r.printForm(d, obj, rev) // the webhook has answered: nobody is asked
-	}
 	if s != nil {
 		return nil, s
+	}
+	rev := store.Rev() + 1
+	d.Form.Prepare(stored)
+	switch {
+	case r.Backend.Store() != store:
+		return nil, status.Plain("etcdserver: the store was replaced")
+	case modified(store, key) != before:
+		return nil, stale // somebody else wrote while a webhook was asked
+	case store.Rev()+1 != rev || stored.ResourceVersion() != FormatRev(rev):
+		rev = store.Rev() + 1
+		value = printAt(stored, rev)
 	}
 	var aux any // anything else is read as the store has it
 	if d.GVK == d.Form.Stored && d.Form.Whole(obj) {
@@ -50,17 +50,6 @@ func (r *Registry) putForm(d *resource.Definition, obj object.Object) (*resource
 	return it, unreadable(it)
 }
 
-// prepareForm is printForm for what is about to be stored.
-func (r *Registry) prepareForm(d *resource.Definition, obj object.Object, rev uint64) ([]byte, *status.Status) {
-	value, s := r.printForm(d, obj, rev)
-	if s == nil && d.Form.Prepare != nil {
-		if stored, err := object.Parse(value); err == nil {
-			d.Form.Prepare(stored)
-		}
-	}
-	return value, s
-}
-
 // modified returns the revision of a key's last write; 0: it is not there.
 func modified(store *mvcc.Store, key string) uint64 {
 	kv, err := store.Get(key, 0)
@@ -70,24 +59,30 @@ func modified(store *mvcc.Store, key string) uint64 {
 	return kv.ModRev
 }
 
-// printForm returns what the store would hold of obj at a revision.
-func (r *Registry) printForm(d *resource.Definition, obj object.Object, rev uint64) ([]byte, *status.Status) {
+// storedForm returns an object as it is stored, which is obj itself or what it is converted to, and what the store would
+// hold of it at a revision.
+func (r *Registry) storedForm(d *resource.Definition, obj object.Object, rev uint64) (stored object.Object, value []byte, s *status.Status) {
 	d.Form.Tidy(obj)
-	obj.Set(FormatRev(rev), "metadata", "resourceVersion")
-	if d.GVK == d.Form.Stored {
-		return codec.Append(nil, obj, nil), nil
+	stored = obj
+	if d.GVK != d.Form.Stored {
+		var err error
+		if stored, err = d.Form.Write(obj.Copy()); err != nil {
+			return nil, nil, status.Plain("%s", err.Error())
+		}
 	}
-	stored, err := d.Form.Write(obj.Copy())
-	if err != nil {
-		return nil, status.Plain("%s", err.Error())
-	}
-	return codec.Append(nil, stored, nil), nil
+	return stored, printAt(stored, rev), nil
+}
+
+// printAt returns what the store would hold of an object at a revision.
+func printAt(stored object.Object, rev uint64) []byte {
+	stored.Set(FormatRev(rev), "metadata", "resourceVersion")
+	return codec.Append(nil, stored, nil)
 }
 
 // commitForm is the end of commit for custom resources: an object whose stored form would not change is not written.
 func (r *Registry) commitForm(q *Request, item *resource.Item, obj object.Object) (*Result, *status.Status) {
 	d := q.Definition
-	value, s := r.printForm(d, obj, item.Rev)
+	_, value, s := r.storedForm(d, obj, item.Rev)
 	if s != nil {
 		return nil, s
 	}

@@ -39,7 +39,7 @@ func (r *Registry) Get(q *Request, rv string, done func(*resource.Item, *status.
 			done(nil, status.TooLargeResourceVersion(rev, r.Backend.Store().Rev(), 0))
 			return
 		}
-		done(found(q, r.stored(d, q.Namespace, q.Name)))
+		done(found(q, r.asked(d, q.Namespace, q.Name)))
 		return
 	}
 	r.Backend.Await(cache, rev, func(fresh bool) {

@@ -279,6 +279,18 @@ func (r *Registry) stored(d *resource.Definition, namespace, name string) *resou
 	return resource.ItemOf(d.Hub, kv)
 }
 
+// asked is stored for a get, which asks a webhook that converts the object.
+func (r *Registry) asked(d *resource.Definition, namespace, name string) *resource.Item {
+	if d.Form == nil || d.Form.Ask == nil || !r.Backend.Reachable() {
+		return r.stored(d, namespace, name)
+	}
+	kv, err := r.Backend.Store().Get(d.Key(namespace, name), 0)
+	if err != nil || kv == nil {
+		return nil
+	}
+	return resource.AskedItem(d, kv)
+}
+
 // FormatRev prints a revision as a resourceVersion.
 func FormatRev(rev uint64) string { return strconv.FormatUint(rev, 10) }
 

@@ -15,6 +15,10 @@ type Form struct {
 	// without what the schema does not have. Write is the opposite. Both may change and return their argument.
 	Read, Write func(object.Object) (object.Object, error)
 
+	// Ask is Read where a webhook that converts objects is asked once more, whatever it said when the object was written.
+	// nil: there is none.
+	Ask func(object.Object) (object.Object, error)
+
 	// Fill sets the defaults as an apply does: nulls that the schema refuses stay, for validation to find.
 	Fill func(object.Object)
 

@@ -83,6 +83,14 @@ func ItemOf(d *Definition, kv *mvcc.KV) *Item {
 	return it
 }
 
+// AskedItem is ItemOf for a reader that wants what the store has: where a webhook converts objects, it is asked.
+func AskedItem(d *Definition, kv *mvcc.KV) *Item {
+	if d.Form == nil || d.Form.Ask == nil {
+		return ItemOf(d, kv)
+	}
+	return d.Form.item(d, parsed(kv), kv, d.Form.Ask)
+}
+
 // readBy reports whether d reads objects as the item was read.
 func (it *Item) readBy(d *Definition) bool { return it.form == d.Form && it.dialect == d.Dialect }
 
@@ -91,19 +99,25 @@ func readItem(d *Definition, kv *mvcc.KV) *Item {
 	if d.Dialect != nil {
 		return d.Dialect.item(d, kv)
 	}
-	obj, err := object.Parse(kv.Value)
-	if err != nil {
-		panic("resource: the store holds " + kv.Key + ", which is not an object: " + err.Error())
-	}
+	obj := parsed(kv)
 	if d.Form != nil {
-		return d.Form.item(d, obj, kv)
+		return d.Form.item(d, obj, kv, d.Form.Read)
 	}
 	return NewItem(d, obj, kv.ModRev, kv.Value)
 }
 
+// parsed returns the object of a stored value.
+func parsed(kv *mvcc.KV) object.Object {
+	obj, err := object.Parse(kv.Value)
+	if err != nil {
+		panic("resource: the store holds " + kv.Key + ", which is not an object: " + err.Error())
+	}
+	return obj
+}
+
 // item reads an object that was stored by another version, or under a definition that has changed since.
-func (f *Form) item(d *Definition, obj object.Object, kv *mvcc.KV) *Item {
-	read, err := f.Read(obj)
+func (f *Form) item(d *Definition, obj object.Object, kv *mvcc.KV, read func(object.Object) (object.Object, error)) *Item {
+	shown, err := read(obj)
 	if err != nil {
 		if obj, _ = object.Parse(kv.Value); obj == nil {
 			obj = object.Object{}
@@ -112,7 +126,7 @@ func (f *Form) item(d *Definition, obj object.Object, kv *mvcc.KV) *Item {
 		it.Err = err
 		return it
 	}
-	it := NewItem(d, read, kv.ModRev, object.JSON(map[string]any(read)))
+	it := NewItem(d, shown, kv.ModRev, object.JSON(map[string]any(shown)))
 	it.Stored = kv.Value
 	return it
 }
