@@ -112,7 +112,7 @@ func TestFaultTriggers(t *testing.T) {
 			"on get configmaps where=metadata.name=b do fail NotFound":                     {200, 200, 404},
 			"on get configmaps replica=2 do fail NotFound":                                 {200, 200, 200},
 			"on get /api* do fail NotFound":                                                {200, 200, 200},
-			"on get * at=request.arrived nth=2 do fail Conflict":                            {200, 409, 200},
+			"on get * at=request.arrived nth=2 do fail Conflict":                           {200, 409, 200},
 			"on list,get configmaps times=1 do fail NotFound":                              {404, 200, 200},
 			"on get configmaps times=1 p=0 do fail NotFound":                               {200, 200, 200},
 			"on get configmaps until=1h nth=3 do fail ServiceUnavailable # with a comment": {200, 200, 503},
