@@ -18,14 +18,14 @@ func TestFaultBecame(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
 	for text, want := range map[string]string{
-		"on patch configmaps became=data.k=bad do fail Conflict":                             "200 409 200 200 | 4009",
-		"on patch configmaps became=data.k=bad do commit-then-fail Timeout":                  "200 504 200 200 | 4010",
-		"on patch configmaps became=data.k=bad at=StoreCommitted do compact":                 "200 200 200 200 | 4010",
-		"on delete configmaps became=metadata.deletionTimestamp do fail InternalError":       "200 200 500 200 | 4009",
-		"on delete configmaps became=metadata.deletionTimestamp do commit-then-fail Timeout": "200 200 504 200 | 4010",
-		"on patch configmaps became=data.k=good do fail Conflict":                            "409 200 200 200 | 4009",
-		"on patch,delete configmaps at=Validated do fail ServiceUnavailable":                 "503 503 503 503 | 4006",
-		"on patch configmaps at=Validated where=metadata.name=other do fail Conflict":        "200 200 200 200 | 4010",
+		"on patch configmaps became=data.k=bad do fail Conflict":                              "200 409 200 200 | 4009",
+		"on patch configmaps became=data.k=bad do commit-then-fail Timeout":                   "200 504 200 200 | 4010",
+		"on patch configmaps became=data.k=bad at=store.committed do compact":                 "200 200 200 200 | 4010",
+		"on delete configmaps became=metadata.deletionTimestamp do fail InternalError":        "200 200 500 200 | 4009",
+		"on delete configmaps became=metadata.deletionTimestamp do commit-then-fail Timeout":  "200 200 504 200 | 4010",
+		"on patch configmaps became=data.k=good do fail Conflict":                             "409 200 200 200 | 4009",
+		"on patch,delete configmaps at=request.validated do fail ServiceUnavailable":          "503 503 503 503 | 4006",
+		"on patch configmaps at=request.validated where=metadata.name=other do fail Conflict": "200 200 200 200 | 4010",
 	} {
 		c := client{t, fake.RunT(t)}
 		c.do("POST", mapsPath, `{"metadata":{"name":"a","finalizers":["x.y/z"]}}`)
@@ -50,7 +50,7 @@ func TestFaultValidated(t *testing.T) {
 	is := is.New(t)
 	c := client{t, fake.RunT(t)}
 	c.create("a")
-	c.srv.Faults.Add(fault.On("*", "configmaps").At(fault.Validated).Conflict())
+	c.srv.Faults.Add(fault.On("*", "configmaps").At(fault.RequestValidated).Conflict())
 	for _, x := range []struct {
 		method, path, body string
 		want               int

@@ -112,7 +112,7 @@ func TestFaultTriggers(t *testing.T) {
 			"on get configmaps where=metadata.name=b do fail NotFound":                     {200, 200, 404},
 			"on get configmaps replica=2 do fail NotFound":                                 {200, 200, 200},
 			"on get /api* do fail NotFound":                                                {200, 200, 200},
-			"on get * at=RequestArrived nth=2 do fail Conflict":                            {200, 409, 200},
+			"on get * at=request.arrived nth=2 do fail Conflict":                           {200, 409, 200},
 			"on list,get configmaps times=1 do fail NotFound":                              {404, 200, 200},
 			"on get configmaps times=1 p=0 do fail NotFound":                               {200, 200, 200},
 			"on get configmaps until=1h nth=3 do fail ServiceUnavailable # with a comment": {200, 200, 503},
@@ -411,7 +411,7 @@ func TestFaultDecisions(t *testing.T) {
 		}
 		for _, d := range srv.Faults.Decisions() {
 			if strings.Contains(d.Fault, "Conflict") {
-				is.Equal(d.Site, "Decided update configmaps default/a") // where it was decided
+				is.Equal(d.Site, "request.decided update configmaps default/a") // where it was decided
 				conflicts += map[bool]string{true: "1", false: "0"}[d.Fired]
 			}
 		}

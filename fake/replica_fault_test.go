@@ -59,7 +59,7 @@ func TestFaultReplicas(t *testing.T) {
 
 		applied := map[int]int{}
 		for _, r := range srv.Trace().Records {
-			if r.Site == trace.Applied {
+			if r.Site == trace.ReplicaApplied {
 				applied[r.Replica]++
 			}
 		}

@@ -82,7 +82,7 @@ func (o *observer) carryOut(p fault.Point, op *fault.Op, e *apiserver.Exchange) 
 
 // carryOutAnswer is carryOut for an answer.
 func (o *observer) carryOutAnswer(op *fault.Op, e *apiserver.Exchange, a *apiserver.Answer) (wait time.Duration, instead *status.Status) {
-	for _, f := range o.faults.At(fault.ResponseSent, op, o.c.now()) {
+	for _, f := range o.faults.At(fault.RequestAnswered, op, o.c.now()) {
 		o.note(f, op, e)
 		switch f.Kind {
 		case fault.CommitThenFail:

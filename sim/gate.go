@@ -111,7 +111,7 @@ func (g *gate) release() {
 
 // sent records an event.
 func (g *gate) sent(n watchcache.Notice) {
-	r := g.h.record(trace.Sent, g.e)
+	r := g.h.record(trace.WatchSent, g.e)
 	r.Verb, r.Rev = n.Type, n.Rev
 	if n.Item != nil {
 		r.Key, r.Rev = key(n.Item.Namespace, n.Item.Name), n.Item.Rev

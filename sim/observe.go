@@ -161,7 +161,7 @@ func (h hook) op(e *apiserver.Exchange) *fault.Op {
 
 // Arrived is apiserver.Hook's.
 func (h hook) Arrived(e *apiserver.Exchange, serve func(*status.Status)) {
-	h.visit(e).arrived = h.add(h.record(trace.Arrived, e))
+	h.visit(e).arrived = h.add(h.record(trace.RequestArrived, e))
 	if h.faults.Empty() {
 		serve(nil)
 		return
@@ -173,11 +173,11 @@ func (h hook) Arrived(e *apiserver.Exchange, serve func(*status.Status)) {
 // Decided is apiserver.Hook's.
 func (h hook) Decided(e *apiserver.Exchange) *status.Status {
 	h.current, h.server = e, h.replica
-	h.add(h.record(trace.Decided, e))
+	h.add(h.record(trace.RequestDecided, e))
 	if h.faults.Empty() {
 		return nil
 	}
-	_, instead := h.carryOut(fault.Decided, h.op(e), e)
+	_, instead := h.carryOut(fault.RequestDecided, h.op(e), e)
 	return instead
 }
 
@@ -194,7 +194,7 @@ func (h hook) Validated(e *apiserver.Exchange, obj object.Object, old *resource.
 	if old != nil {
 		op.Old = old.Object
 	}
-	_, instead := h.carryOut(fault.Validated, op, e)
+	_, instead := h.carryOut(fault.RequestValidated, op, e)
 	return instead
 }
 
@@ -218,7 +218,7 @@ func (h hook) Answered(e *apiserver.Exchange, a *apiserver.Answer, send func(*ap
 }
 
 func (h hook) send(e *apiserver.Exchange, a *apiserver.Answer, send func(*apiserver.Answer)) {
-	r := h.record(trace.Answered, e)
+	r := h.record(trace.RequestAnswered, e)
 	r.Code = a.Code
 	h.add(r)
 	send(a)
@@ -232,7 +232,7 @@ func (h hook) Watching(e *apiserver.Exchange, w *watchcache.Watch) {
 
 // committed is told of a commit before any replica knows it.
 func (o *observer) committed(e *mvcc.Event) {
-	r, it := o.commitRecord(trace.Committed, e)
+	r, it := o.commitRecord(trace.StoreCommitted, e)
 	if o.current != nil {
 		r.Cause, r.Replica, r.Client = o.mark(o.current), o.server, o.current.UserAgent
 		if v, ok := o.current.Data.(*visit); ok && it != nil {
@@ -253,7 +253,7 @@ func (o *observer) applied(r *Replica, e *mvcc.Event) {
 			n = i + 1
 		}
 	}
-	record, it := o.commitRecord(trace.Applied, e)
+	record, it := o.commitRecord(trace.ReplicaApplied, e)
 	record.Replica = n
 	if o.commit.rev == e.Rev {
 		record.Cause = o.commit.record
@@ -295,7 +295,7 @@ func (o *observer) mark(e *apiserver.Exchange) uint64 {
 var commitVerbs = map[string]string{watchcache.Added: "create", watchcache.Modified: "update", watchcache.Deleted: "delete"}
 
 func (o *observer) commitOp(e *mvcc.Event, it *resource.Item, replica int) *fault.Op {
-	r, _ := o.commitRecord(trace.Committed, e)
+	r, _ := o.commitRecord(trace.StoreCommitted, e)
 	op := &fault.Op{Commit: commitVerbs[r.Verb], Replica: replica}
 	d := o.definition(e.Key)
 	if d == nil || it == nil {

@@ -80,12 +80,16 @@ func newReplica(c *Cluster, p *profile) *Replica {
 		}
 		return who.Escalation(at, obj, old, reg.Reader())
 	}
+	var peers func() []*discovery.Documents
+	if p.proxies {
+		peers = c.documents
+	}
 	r.server = &apiserver.Server{
 		Watching: r.opened,
 		Lock:     locker{c}, Registry: reg, Table: table, Schema: set, Auth: who,
 		Discovery: discovery.New(discovery.Options{Table: table, Schema: set, Version: discovery.Release(p.release),
 			Keys: func() []byte { return builtin.TokenKeySet(c.seed) }, CustomSchema: r.published, Now: c.now,
-			Statusz: p.gates["ComponentStatusz"], Flagz: p.gates["ComponentFlagz"], Flags: p.flags}),
+			Statusz: p.gates["ComponentStatusz"], Flagz: p.gates["ComponentFlagz"], Flags: p.flags, Peers: peers}),
 		Decoder: &codec.Decoder{Kinds: set.Kind},
 	}
 	r.admit(reg, table, who, r.server.Decoder)
@@ -105,6 +109,15 @@ func (r *Replica) flows() *flowcontrol.Config {
 		r.flow = flowcontrol.New(r.server.Registry.Reader())
 	}
 	return r.flow
+}
+
+// documents are the discovery documents of all replicas.
+func (c *Cluster) documents() []*discovery.Documents {
+	var all []*discovery.Documents
+	for _, r := range c.replicas {
+		all = append(all, r.server.Discovery)
+	}
+	return all
 }
 
 // peer is apiserver.Server's Peer: any other replica that serves the resource, by a draw.

@@ -47,6 +47,10 @@ func TestExplain(t *testing.T) {
 	is.True(strings.Contains(text, "\n  strategy\t<DeploymentStrategy>\n"))
 	is.True(strings.Contains(text, "\n    rollingUpdate\t<RollingUpdateDeployment>\n      maxSurge\t<IntOrString>\n"))
 
+	text = k.do("explain pods.spec.containers --output plaintext-openapiv2")
+	is.True(strings.HasPrefix(text, "KIND:     Pod\nVERSION:  v1\n\nRESOURCE: containers <[]Object>\n"))
+	is.True(strings.Contains(text, "\n   name\t<string> -required-\n"))
+
 	is.True(strings.Contains(k.fail("explain pods.spec.nothing"), `field "nothing" does not exist`))
 }
 

@@ -176,6 +176,8 @@ func difference(path string, a, b protoreflect.Message) string {
 			}
 		}
 	}
-	text := func(m protoreflect.Message) string { return strings.Join(strings.Fields(m.Interface().(interface{ String() string }).String()), " ") }
+	text := func(m protoreflect.Message) string {
+		return strings.Join(strings.Fields(m.Interface().(interface{ String() string }).String()), " ")
+	}
 	return path + ":\n\tgot  " + text(a)[:min(len(text(a)), 600)] + "\n\twant " + text(b)[:min(len(text(b)), 600)]
 }

@@ -139,7 +139,7 @@ func TestSearch(t *testing.T) {
 	start := clock.Epoch()
 	for _, q := range []archive.Query{
 		{}, {What: "configmaps"}, {What: "configmaps", Key: "default/a"}, {Key: "default/a"}, {What: "none"},
-		{Site: trace.Committed}, {Site: trace.Fault}, {Site: trace.Committed, What: "secrets"},
+		{Site: trace.StoreCommitted}, {Site: trace.Fault}, {Site: trace.StoreCommitted, What: "secrets"},
 		{From: start.Add(2 * time.Minute), Until: start.Add(3 * time.Minute)}, {Until: start.Add(time.Minute)},
 		{From: start.Add(3 * time.Minute), What: "configmaps", Limit: 2}, {From: start.Add(time.Hour)},
 	} {

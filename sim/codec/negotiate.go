@@ -33,6 +33,7 @@ type Format struct {
 	Pretty             bool   // indented JSON without a final newline
 	As                 string // "", Table, PartialObjectMetadata, PartialObjectMetadataList, APIGroupDiscoveryList
 	AsGroup, AsVersion string
+	Profile            string // "nopeer": not what other servers serve
 	Stream             bool   // frames of a watch
 	ContentType        string // the Content-Type header
 }

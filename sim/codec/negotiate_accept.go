@@ -134,7 +134,8 @@ func (c *clause) format(m Media, e endpoint) (Format, bool) {
 	if version := c.params["sv"]; version != "" && (version != "v1" || !e.resource) {
 		return Format{}, false
 	}
-	f := Format{Media: m, Pretty: c.params["pretty"] == "1", As: c.params["as"], AsGroup: c.params["g"], AsVersion: c.params["v"]}
+	f := Format{Media: m, Pretty: c.params["pretty"] == "1", As: c.params["as"], AsGroup: c.params["g"], AsVersion: c.params["v"],
+		Profile: c.params["profile"]}
 	to := &target{f.As, f.AsGroup, f.AsVersion}
 	if !c.transforms() {
 		to = nil

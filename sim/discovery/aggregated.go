@@ -14,16 +14,16 @@ import (
 
 var discoveryList = schema.GVK{Group: "apidiscovery.k8s.io", Version: "v2", Kind: "APIGroupDiscoveryList"}
 
-// aggregated answers /api and /apis with all groups, versions and resources at once. Clients keep the document and ask
-// again with If-None-Match.
+// aggregated answers /api and /apis with all groups, versions and resources at once.
 func (d *Documents) aggregated(r *Request, f codec.Format, path string, groups []group) *Answer {
-	key := "aggregated " + path
+	return d.groupList(r, f, "aggregated "+path, func() []any { return groupsOf(groups, false) })
+}
+
+// groupList answers with an APIGroupDiscoveryList, kept under the key. Clients keep the document and ask again with
+// If-None-Match.
+func (d *Documents) groupList(r *Request, f codec.Format, key string, items func() []any) *Answer {
 	build := func() object.Object {
-		items := make([]any, len(groups))
-		for i := range groups {
-			items[i] = groups[i].discovery()
-		}
-		return object.Object{"kind": discoveryList.Kind, "apiVersion": discoveryList.GV(), "metadata": map[string]any{}, "items": items}
+		return object.Object{"kind": discoveryList.Kind, "apiVersion": discoveryList.GV(), "metadata": map[string]any{}, "items": items()}
 	}
 	if d.etags[key] == "" {
 		d.etags[key] = etag(d.json(key, discoveryList, build))

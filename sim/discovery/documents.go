@@ -39,6 +39,10 @@ type Options struct {
 	// Flags are the flags whose values are not kube-apiserver's defaults, for /flagz.
 	Flags map[string]string
 
+	// Peers returns the Documents of all servers over the same store, this one among them, in the order of their names. What
+	// they serve together is published as aggregated discovery, unless a client asks for profile=nopeer. nil: there are none.
+	Peers func() []*Documents
+
 	// CustomSchema returns the openAPIV3Schema that the definition of a custom resource gives for its version, to be
 	// published as it is. nil, or a nil result: what the Type of the definition says is published.
 	CustomSchema func(*resource.Definition) object.Object

@@ -172,6 +172,8 @@ func (d *Documents) allGroups(r *Request) *Answer {
 	switch {
 	case s != nil:
 		return failed(s)
+	case f.As != "" && d.o.Peers != nil && f.Profile != "nopeer":
+		return d.merged(r, f)
 	case f.As != "":
 		return d.aggregated(r, f, "/apis", d.groups)
 	}

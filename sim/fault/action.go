@@ -10,16 +10,16 @@ type Point string
 
 // The points, in the order in which a write passes them.
 const (
-	RequestArrived Point = "RequestArrived" // it is known who asks for what
-	Decided        Point = "Decided"        // the request is let through and about to be served
-	Validated      Point = "Validated"      // a write is checked and about to be stored: it is known what will be
-	StoreCommitted Point = "StoreCommitted" // there is a new revision, which no replica knows yet
-	ReplicaApplied Point = "ReplicaApplied" // one replica knows it
-	WatchSent      Point = "WatchSent"      // an event is about to go to one watch
-	ResponseSent   Point = "ResponseSent"   // the answer is complete and about to go to the client
+	RequestArrived   Point = "request.arrived"   // it is known who asks for what
+	RequestDecided   Point = "request.decided"   // the request is let through and about to be served
+	RequestValidated Point = "request.validated" // a write is checked and about to be stored: it is known what will be
+	StoreCommitted   Point = "store.committed"   // there is a new revision, which no replica knows yet
+	ReplicaApplied   Point = "replica.applied"   // one replica knows it
+	WatchSent        Point = "watch.sent"        // an event is about to go to one watch
+	RequestAnswered  Point = "request.answered"  // the answer is complete and about to go to the client
 )
 
-var points = []Point{RequestArrived, Decided, Validated, StoreCommitted, ReplicaApplied, WatchSent, ResponseSent}
+var points = []Point{RequestArrived, RequestDecided, RequestValidated, StoreCommitted, ReplicaApplied, WatchSent, RequestAnswered}
 
 // Level says whether a correct cluster may do what an action does.
 type Level int
@@ -104,8 +104,8 @@ var kinds = map[Kind]struct {
 	form  form
 	point Point
 }{
-	Fail: {withReason, ""}, CommitThenFail: {withReason, ResponseSent},
-	DelayRequest: {withWait, RequestArrived}, DelayAnswer: {withWait, ResponseSent}, Truncate: {withBytes, ResponseSent},
+	Fail: {withReason, ""}, CommitThenFail: {withReason, RequestAnswered},
+	DelayRequest: {withWait, RequestArrived}, DelayAnswer: {withWait, RequestAnswered}, Truncate: {withBytes, RequestAnswered},
 	Drop: {bare, WatchSent}, Delay: {withWait, WatchSent}, Hold: {bare, WatchSent},
 	Close: {bare, WatchSent}, Stall: {mayWait, WatchSent},
 	Compact: {bare, ""}, Expire: {bare, ""},

@@ -12,7 +12,7 @@ import (
 // it again: a change elsewhere, which only moves it in time, leaves the key as it is.
 type Decision struct {
 	Fault string        // its text, and behind a # which of several equal ones it is
-	Site  string        // the point and what happened there, to whom: Decided update widgets/status default/a client=op/v1
+	Site  string        // the point and what happened there, to whom: RequestDecided update widgets/status default/a client=op/v1
 	Nth   int           // the how manieth time that the fault matched at this site
 	Match int           // the how manieth time that it matched anywhere
 	Fired bool          // it happened

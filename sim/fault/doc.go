@@ -6,15 +6,15 @@
 //
 //	on update widgets/status client=operator/ times=1 do fail Conflict          the same as text
 //
-// The points at which a fault can be decided, in the life of one write:
+// The points at which a fault can be decided, in the life of one write, are called as in a trace (package trace):
 //
-//	client ─▶ RequestArrived ─▶ Decided ─▶ Validated ─▶ StoreCommitted ─▶ ReplicaApplied ─▶ WatchSent ─▶ watching clients
-//	            who asks for    let through,  checked,    one revision       per replica       per watch
-//	            what is known   about to run  not stored                                       and event
-//	client ◀─────────────────────────────────────────────────────────────── ResponseSent
+//	client ─▶ request.arrived ─▶ request.decided ─▶ request.validated ─▶ store.committed ─▶ replica.applied ─▶ watch.sent
+//	            who asks for       let through,       checked,             one revision       per replica        per watch
+//	            what is known      about to run       not stored                                                 and event
+//	client ◀─────────────────────────────────────────────────────────────── request.answered
 //
-// A write that fails between StoreCommitted and ResponseSent is the ambiguous one: it was done, and its client does not
-// know.
+// A write that fails between store.committed and request.answered is the ambiguous one: it was done, and its client does
+// not know.
 //
 // Every fault draws from a stream of its own, made of the seed and its text: to remove one does not shift what another
 // draws. What was decided, and where, is recorded (Injector.Decisions).

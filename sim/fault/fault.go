@@ -81,7 +81,7 @@ func (t Trigger) Where(condition string) Trigger {
 
 // Became triggers when the object meets a condition of Where and did not before: after the write of a create, update,
 // patch or delete, whatever it was before for the watch of an event. What a patch or a delete makes of an object is known
-// from the point Validated on.
+// from the point RequestValidated on.
 func (t Trigger) Became(condition string) Trigger {
 	t.became = append(t.became[:len(t.became):len(t.became)], condition)
 	return t
@@ -205,18 +205,18 @@ func (f Fault) Point() Point {
 		switch f.action.Reason {
 		case TooManyRequests, Unavailable, Timeout, Internal:
 			if f.trigger.late() {
-				return Validated
+				return RequestValidated
 			}
 			return RequestArrived
 		}
 		if f.trigger.late() {
-			return Validated
+			return RequestValidated
 		}
-		return Decided
+		return RequestDecided
 	}
 	for _, verb := range strings.Split(f.trigger.verb, ",") {
 		if !contains(writes, verb) {
-			return Decided
+			return RequestDecided
 		}
 	}
 	return StoreCommitted
@@ -311,10 +311,10 @@ func (f Fault) checkPoint() error {
 		return fmt.Errorf("unknown point %q: one of %v", string(t.at), points)
 	case t.at != "" && t.at != point:
 		return fmt.Errorf("%s happens at %s, not at %s", f.action.Kind, point, t.at)
-	case f.action.Kind == Fail && point != RequestArrived && point != Decided && point != Validated:
-		return fmt.Errorf("fail happens at RequestArrived, Decided or Validated, not at %s: see commit-then-fail", point)
-	case (point == RequestArrived || point == Decided) && t.late():
-		return fmt.Errorf("at %s nobody knows what a %s will make of an object: became needs at=Validated or a later point", point, t.verb)
+	case f.action.Kind == Fail && point != RequestArrived && point != RequestDecided && point != RequestValidated:
+		return fmt.Errorf("fail happens at request.arrived, request.decided or request.validated, not at %s: see commit-then-fail", point)
+	case (point == RequestArrived || point == RequestDecided) && t.late():
+		return fmt.Errorf("at %s nobody knows what a %s will make of an object: became needs at=request.validated or a later point", point, t.verb)
 	case point == WatchSent && t.verb != "watch" && t.verb != "*":
 		return fmt.Errorf("%s is for events of watches: its verb is watch, not %s", f.action.Kind, t.verb)
 	case t.eventType != "" && point != WatchSent:

@@ -19,33 +19,33 @@ var samples = []struct {
 	level Level
 	point Point
 }{
-	{On("update", "widgets/status").Times(1).Conflict(), "on update widgets/status times=1 do fail Conflict", Legal, Decided},
-	{On("get", "pods").Namespace("default").Name("a").NotFound(), "on get pods namespace=default name=a do fail NotFound", Illegal, Decided},
+	{On("update", "widgets/status").Times(1).Conflict(), "on update widgets/status times=1 do fail Conflict", Legal, RequestDecided},
+	{On("get", "pods").Namespace("default").Name("a").NotFound(), "on get pods namespace=default name=a do fail NotFound", Illegal, RequestDecided},
 	{On("*", "*").Client("operator/").TooManyRequests(), "on * * client=operator/ do fail TooManyRequests retry=1", Legal, RequestArrived},
 	{On("*", "*").Unavailable().RetryAfter(5), "on * * do fail ServiceUnavailable retry=5", Legal, RequestArrived},
 	{On("get,list", "/apis/*").User("system:admin").Timeout(), "on get,list /apis/* user=system:admin do fail Timeout", Legal, RequestArrived},
 	{On("get", "pods/*").Replica(2).Internal(), "on get pods/* replica=2 do fail InternalError", Degraded, RequestArrived},
-	{On("list", "pods").At(RequestArrived).Expired(), "on list pods at=RequestArrived do fail Expired", Legal, RequestArrived},
-	{On("get", "pods").Gone(), "on get pods do fail Gone", Illegal, Decided},
-	{On("create", "pods").Probability(0.25).CommitThenFail(Timeout), "on create pods p=0.25 do commit-then-fail Timeout", Legal, ResponseSent},
-	{On("create", "pods").CommitThenFail(Internal), "on create pods do commit-then-fail InternalError", Degraded, ResponseSent},
-	{On("create", "pods").CommitThenFail(Conflict), "on create pods do commit-then-fail Conflict", Illegal, ResponseSent},
+	{On("list", "pods").At(RequestArrived).Expired(), "on list pods at=request.arrived do fail Expired", Legal, RequestArrived},
+	{On("get", "pods").Gone(), "on get pods do fail Gone", Illegal, RequestDecided},
+	{On("create", "pods").Probability(0.25).CommitThenFail(Timeout), "on create pods p=0.25 do commit-then-fail Timeout", Legal, RequestAnswered},
+	{On("create", "pods").CommitThenFail(Internal), "on create pods do commit-then-fail InternalError", Degraded, RequestAnswered},
+	{On("create", "pods").CommitThenFail(Conflict), "on create pods do commit-then-fail Conflict", Illegal, RequestAnswered},
 	{On("get", "deployments.apps").Nth(3).DelayRequest(90 * time.Second), "on get deployments.apps nth=3 do delay-request 1m30s", Legal, RequestArrived},
-	{On("get", "pods").Every(2).DelayAnswer(time.Millisecond), "on get pods every=2 do delay-answer 1ms", Legal, ResponseSent},
-	{On("list", "pods").Truncate(0), "on list pods do truncate 0", Legal, ResponseSent},
+	{On("get", "pods").Every(2).DelayAnswer(time.Millisecond), "on get pods every=2 do delay-answer 1ms", Legal, RequestAnswered},
+	{On("list", "pods").Truncate(0), "on list pods do truncate 0", Legal, RequestAnswered},
 	{On("watch", "pods").Event("DELETED").Drop(), "on watch pods event=DELETED do drop", Illegal, WatchSent},
 	{On("watch", "pods").Until(time.Hour).Delay(time.Second), "on watch pods until=1h0m0s do delay 1s", Legal, WatchSent},
 	{On("watch", "pods").Where("spec.replicas=3").Hold(), "on watch pods where=spec.replicas=3 do hold", Legal, WatchSent},
 	{On("watch", "pods").Became("metadata.deletionTimestamp").Close(), "on watch pods became=metadata.deletionTimestamp do close", Legal, WatchSent},
 	{On("watch", "pods").Where(`a=b "c" #`).Stall(), `on watch pods where="a=b \"c\" #" do stall`, Legal, WatchSent},
 	{On("create,delete", "pods").Compact(), "on create,delete pods do compact", Legal, StoreCommitted},
-	{On("list", "pods").Expire(), "on list pods do expire", Legal, Decided},
-	{On("update", "pods").At(ReplicaApplied).Lag(2, "pods"), "on update pods at=ReplicaApplied do lag 2 pods", Legal, ReplicaApplied},
+	{On("list", "pods").Expire(), "on list pods do expire", Legal, RequestDecided},
+	{On("update", "pods").At(ReplicaApplied).Lag(2, "pods"), "on update pods at=replica.applied do lag 2 pods", Legal, ReplicaApplied},
 	{On("update", "pods").Lag(2, ""), "on update pods do lag 2", Legal, StoreCommitted},
 	{On("delete", "pods").Cut(2), "on delete pods do cut 2", Degraded, StoreCommitted},
 	{On("delete", "pods").Resume(2), "on delete pods do resume 2", Legal, StoreCommitted},
-	{On("get", "pods").Restart(1), "on get pods do restart 1", Legal, Decided},
-	{On("get", "pods").Name("").Namespace(" ").Client("a b").Gone(), `on get pods namespace=" " client="a b" do fail Gone`, Illegal, Decided},
+	{On("get", "pods").Restart(1), "on get pods do restart 1", Legal, RequestDecided},
+	{On("get", "pods").Name("").Namespace(" ").Client("a b").Gone(), `on get pods namespace=" " client="a b" do fail Gone`, Illegal, RequestDecided},
 }
 
 func TestText(t *testing.T) {
@@ -86,8 +86,8 @@ func TestParseErrors(t *testing.T) {
 		{"on get pods do drop", "its verb is watch"},
 		{"on get pods event=ADDED do fail Conflict", "does not happen to events"},
 		{"on watch pods event=added do drop", "unknown event type"},
-		{"on watch pods at=Decided do drop", "happens at WatchSent"},
-		{"on create pods at=StoreCommitted do fail Timeout", "see commit-then-fail"},
+		{"on watch pods at=request.decided do drop", "happens at watch.sent"},
+		{"on create pods at=store.committed do fail Timeout", "see commit-then-fail"},
 		{"on create pods at=Here do compact", "unknown point"},
 		{"on watch pods do delay 0s", "above zero"},
 		{"on get pods do truncate -1", "must not be negative"},
@@ -248,8 +248,8 @@ func TestScope(t *testing.T) {
 	in := NewInjector(1)
 	is.NoErr(in.Add(start, on.Until(time.Minute).Conflict()))
 	op := &Op{Verb: "create", Resource: "pods"}
-	is.Equal(len(in.At(Decided, op, start.Add(time.Minute-1))), 1) // until the minute is over
-	is.Equal(len(in.At(Decided, op, start.Add(time.Minute))), 0)
+	is.Equal(len(in.At(RequestDecided, op, start.Add(time.Minute-1))), 1) // until the minute is over
+	is.Equal(len(in.At(RequestDecided, op, start.Add(time.Minute))), 0)
 	is.Equal(len(in.At(RequestArrived, op, start)), 0) // only at its point
 	is.Equal(in.String(), "on create pods until=1m0s do fail Conflict # legal, matched 1, happened 1\n")
 }
@@ -270,13 +270,13 @@ func TestDrawsAreIndependent(t *testing.T) {
 	is.NoErr(in.Add(start, fail, delay))
 	var draws strings.Builder
 	for range 200 {
-		in.At(ResponseSent, &Op{Verb: "create", Resource: "pods"}, start)
+		in.At(RequestAnswered, &Op{Verb: "create", Resource: "pods"}, start)
 	}
 	decisions, forgotten := in.Decisions()
 	is.Equal(forgotten, uint64(0))
 	failed := map[int]bool{}
 	for _, d := range decisions {
-		is.Equal(d.Site, "ResponseSent create pods") // where it was decided
+		is.Equal(d.Site, "request.answered create pods") // where it was decided
 		if d.Fault == fail.String() {
 			failed[d.Match] = d.Fired
 			continue
@@ -296,9 +296,9 @@ func TestDrawsAreIndependent(t *testing.T) {
 func TestFinalActions(t *testing.T) {
 	is := is.New(t)
 	in := NewInjector(1)
-	on := On("create", "pods").At(Decided)
+	on := On("create", "pods").At(RequestDecided)
 	is.NoErr(in.Add(start, on.Compact(), on.Conflict(), on.Expire()))
-	fired := in.At(Decided, &Op{Verb: "create", Resource: "pods"}, start)
+	fired := in.At(RequestDecided, &Op{Verb: "create", Resource: "pods"}, start)
 	is.Equal(len(fired), 2)          // nothing follows an answer
 	is.Equal(fired[0].Kind, Compact) // in the order of the plan
 	is.Equal(fired[1].Reason, Conflict)
@@ -313,7 +313,7 @@ func TestDecisionsAreBounded(t *testing.T) {
 	in := NewInjector(1)
 	is.NoErr(in.Add(start, On("*", "*").Compact()))
 	for range 3 * decisionsMax {
-		in.At(Decided, &Op{Verb: "get", Resource: "pods"}, start)
+		in.At(RequestDecided, &Op{Verb: "get", Resource: "pods"}, start)
 	}
 	list, forgotten := in.Decisions()
 	is.True(len(list) <= decisionsMax)

@@ -21,7 +21,7 @@ func traffic(in *Injector, n int, extra bool) []string {
 		if extra { // a client that was not there before
 			in.At(RequestArrived, &Op{Verb: "get", Resource: "secrets", UserAgent: "other/v1"}, began)
 		}
-		for _, p := range []Point{RequestArrived, Decided} {
+		for _, p := range []Point{RequestArrived, RequestDecided} {
 			for _, f := range in.At(p, &Op{Verb: "update", Resource: "pods", Name: fmt.Sprint("p", i%7), UserAgent: "op/v1 (linux)", Replica: 1 + i%2}, began) {
 				happened = append(happened, fmt.Sprint(i, " ", f.Action))
 			}
@@ -143,7 +143,7 @@ func TestShrinkDecisions(t *testing.T) {
 }
 
 func FuzzParseDecisions(f *testing.F) {
-	f.Add([]byte(`{"fault":"on * pods do delay 3s","site":"WatchSent ADDED pods","nth":1,"fired":true,"wait":"1s"}`))
+	f.Add([]byte(`{"fault":"on * pods do delay 3s","site":"watch.sent ADDED pods","nth":1,"fired":true,"wait":"1s"}`))
 	f.Add([]byte(`{"fault":"on * *"}`))
 	f.Fuzz(func(t *testing.T, line []byte) {
 		list, err := ParseDecisions([][]byte{line})

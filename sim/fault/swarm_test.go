@@ -6,6 +6,28 @@ import (
 	"github.com/matryer/is"
 )
 
+// A Swarm leaves discovery alone unless it is told not to.
+func TestSwarmAndDiscovery(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	hit := func(s Swarm, op Op) bool {
+		for seed := range uint64(100) {
+			for _, f := range s.Plan(seed, 8) {
+				if f.Action().Kind != Resume && f.trigger.matches(&op) { // which helps
+					return true
+				}
+			}
+		}
+		return false
+	}
+	apis := Op{Verb: "get", Path: "/apis"}
+	is.True(!hit(Swarm{Replicas: 2, Streams: true, Level: Degraded}, apis))
+	is.True(hit(Swarm{}, Op{Verb: "get", Resource: "pods", Name: "a"}))
+	is.True(hit(Swarm{}, Op{Verb: "update", Group: "apps", Resource: "deployments", Subresource: "status", Name: "a"}))
+	is.True(hit(Swarm{Resources: []string{"*"}}, apis))
+	is.True(hit(Swarm{Resources: []string{"/apis*"}}, apis))
+}
+
 // A Swarm draws what it allows and nothing else, and whoever lags or is cut off is resumed.
 func TestSwarm(t *testing.T) {
 	t.Parallel()

@@ -86,15 +86,15 @@ func (w *World) record(r *trace.Record) {
 	f := Frame{Cause: w.causes[r.Cause], RV: r.Rev, Verb: r.Verb, Replica: r.Replica,
 		Ref: strings.TrimRight(r.What+" "+r.Key, " ")}
 	switch r.Site {
-	case trace.Arrived:
+	case trace.RequestArrived:
 		if w.sending != nil {
 			w.causes[r.N] = w.sending.exchange.N
 		}
 		return
-	case trace.Committed:
+	case trace.StoreCommitted:
 		f.Kind, f.Lane = StoreCommit, "store"
 		f.Text = fmt.Sprintf("%s %s, revision %d", r.Verb, f.Ref, r.Rev)
-	case trace.Applied:
+	case trace.ReplicaApplied:
 		f.Kind, f.Lane = CacheApply, fmt.Sprintf("replica/%d", r.Replica)
 		f.Text = fmt.Sprintf("replica %d knows revision %d", r.Replica, r.Rev)
 	case trace.Fault:

@@ -14,30 +14,32 @@ const Format = 1
 // Header is what a record of a run says about the run.
 //
 //	{"trace":1,"seed":7,"versions":["v1.36.3"],"go":"go1.26","module":"v0.3.0","level":"legal","hash":"…","semantic":"…"}
-//	{"decision":{"fault":"on update pods do fail Conflict","site":"Decided update pods default/a","nth":1,"fired":true}}
+//	{"decision":{"fault":"on update pods do fail Conflict","site":"request.decided update pods default/a","nth":1,"fired":true}}
 //	{"n":1,"t":"2026-01-01T00:00:00Z","site":"request.arrived",…}
 type Header struct {
-	Seed     uint64   // of the cluster; 0: not known
-	Versions []string // of the API servers, in their order
-	Go       string   // version that the simulator was compiled with
-	Module   string   // version of the simulator
-	Level    string   // what the faults may do that there were: legal, degraded or illegal; "": there were none
-	Dropped  uint64   // how many records came before the first one and are gone
-	Hash     string   // of all records, dropped ones included; "" when none was kept
-	Semantic string   // of what became of the objects; "" when none was kept
+	Seed     uint64    // of the cluster; 0: not known
+	Versions []string  // of the API servers, in their order
+	Go       string    // version that the simulator was compiled with
+	Module   string    // version of the simulator
+	Level    string    // what the faults may do that there were: legal, degraded or illegal; "": there were none
+	Dropped  uint64    // how many records came before the first one and are gone
+	Start    time.Time // of the first of them; zero: none is gone
+	Hash     string    // of all records, dropped ones included; "" when none was kept
+	Semantic string    // of what became of the objects; "" when none was kept
 }
 
 // headerLine is a Header as a line of JSON.
 type headerLine struct {
-	Trace    int      `json:"trace"`
-	Seed     uint64   `json:"seed,omitempty"`
-	Versions []string `json:"versions,omitempty"`
-	Go       string   `json:"go,omitempty"`
-	Module   string   `json:"module,omitempty"`
-	Level    string   `json:"level,omitempty"`
-	Dropped  uint64   `json:"dropped,omitempty"`
-	Hash     string   `json:"hash,omitempty"`
-	Semantic string   `json:"semantic,omitempty"`
+	Trace    int       `json:"trace"`
+	Seed     uint64    `json:"seed,omitempty"`
+	Versions []string  `json:"versions,omitempty"`
+	Go       string    `json:"go,omitempty"`
+	Module   string    `json:"module,omitempty"`
+	Level    string    `json:"level,omitempty"`
+	Dropped  uint64    `json:"dropped,omitempty"`
+	Start    time.Time `json:"start,omitzero"`
+	Hash     string    `json:"hash,omitempty"`
+	Semantic string    `json:"semantic,omitempty"`
 }
 
 // recordLine is a Record as AppendJSON prints it.
@@ -59,7 +61,7 @@ type recordLine struct {
 
 // AppendJSON appends the header as one line of JSON without its end.
 func (h *Header) AppendJSON(b []byte) []byte {
-	line, err := json.Marshal(headerLine{Format, h.Seed, h.Versions, h.Go, h.Module, h.Level, h.Dropped, h.Hash,
+	line, err := json.Marshal(headerLine{Format, h.Seed, h.Versions, h.Go, h.Module, h.Level, h.Dropped, h.Start, h.Hash,
 		h.Semantic})
 	if err != nil {
 		panic("trace: a header cannot be printed: " + err.Error())
@@ -120,7 +122,7 @@ func (l *Log) parseHeader(line []byte) error {
 		return fmt.Errorf("want a header with \"trace\":%d, not %d: record the run again with this version",
 			Format, h.Trace)
 	}
-	l.Header = Header{h.Seed, h.Versions, h.Go, h.Module, h.Level, h.Dropped, h.Hash, h.Semantic}
+	l.Header = Header{h.Seed, h.Versions, h.Go, h.Module, h.Level, h.Dropped, h.Start, h.Hash, h.Semantic}
 	return nil
 }
 

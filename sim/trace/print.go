@@ -50,18 +50,22 @@ func (r *Record) AppendJSON(b []byte) []byte {
 //	45 +12s         1 ▶ kubelet/v1   MODIFIED pods default/a, revision 4017
 //	46 +12s         op/v1 ◀ 1        200 update pods default/a
 //
-// Times count from the first record. What a replica applied, and that a request was let through, is left out.
+// Times count from the first record that there ever was. What a replica applied, and that a request was let through, is left out.
 func (l *Log) Timeline() string {
 	var b strings.Builder
 	if l.Dropped > 0 {
 		fmt.Fprintf(&b, "%7s %d earlier lines are gone\n", "…", l.Dropped)
 	}
+	start := l.Start
+	if start.IsZero() && len(l.Records) > 0 {
+		start = l.Records[0].At
+	}
 	for i := range l.Records {
 		r := &l.Records[i]
-		if r.Site == Applied || r.Site == Decided {
+		if r.Site == ReplicaApplied || r.Site == RequestDecided {
 			continue
 		}
-		since := "+" + r.At.Sub(l.Records[0].At).String()
+		since := "+" + r.At.Sub(start).String()
 		line := fmt.Sprintf("%7d %-11s %-28s %s", r.N, since, r.between(), r.story())
 		b.WriteString(strings.TrimRight(line, " ") + "\n")
 	}
@@ -71,11 +75,11 @@ func (l *Log) Timeline() string {
 // between names who tells whom.
 func (r *Record) between() string {
 	switch r.Site {
-	case Arrived:
+	case RequestArrived:
 		return fmt.Sprintf("%s ▶ %d", r.client(), r.Replica)
-	case Answered:
+	case RequestAnswered:
 		return fmt.Sprintf("%s ◀ %d", r.client(), r.Replica)
-	case Sent:
+	case WatchSent:
 		return fmt.Sprintf("%d ▶ %s", r.Replica, r.client())
 	}
 	return string(r.Site)
@@ -122,19 +126,19 @@ func (l *Log) Mermaid() string {
 		client, replica := ids[r.client()], fmt.Sprintf("replica%d", r.Replica)
 		story := plainText(r.story())
 		switch r.Site {
-		case Arrived:
+		case RequestArrived:
 			fmt.Fprintf(&b, "    %s->>%s: %s\n", client, replica, story)
-		case Answered:
+		case RequestAnswered:
 			fmt.Fprintf(&b, "    %s-->>%s: %s\n", replica, client, story)
-		case Committed:
+		case StoreCommitted:
 			from := replica
 			if r.Replica == 0 {
 				from = "store"
 			}
 			fmt.Fprintf(&b, "    %s->>store: %s\n", from, story)
-		case Applied:
+		case ReplicaApplied:
 			fmt.Fprintf(&b, "    store-->>%s: %s\n", replica, story)
-		case Sent:
+		case WatchSent:
 			fmt.Fprintf(&b, "    %s-)%s: %s\n", replica, client, story)
 		case Fault:
 			fmt.Fprintf(&b, "    Note over store: %s\n", story)
@@ -152,7 +156,7 @@ func (l *Log) participants(b *bytes.Buffer) map[string]string {
 	for i := range l.Records {
 		r := &l.Records[i]
 		replicas = max(replicas, r.Replica)
-		if r.Site != Arrived && r.Site != Sent && r.Site != Answered {
+		if r.Site != RequestArrived && r.Site != WatchSent && r.Site != RequestAnswered {
 			continue
 		}
 		if name := r.client(); ids[name] == "" {

@@ -9,7 +9,8 @@ import (
 
 // State is all that a Trace remembers but who follows it.
 type State struct {
-	N       uint64 // of the newest record
+	N       uint64    // of the newest record
+	Start   time.Time // of the first record
 	Last    time.Time
 	Hash    []byte    // the state of the hash of all records; nil: none is kept
 	Objects [2]uint64 // the sum of all commits
@@ -18,7 +19,7 @@ type State struct {
 
 // State returns a copy of what the Trace remembers.
 func (t *Trace) State() State {
-	s := State{N: t.n, Last: t.last, Objects: t.objects, Records: t.Since(0)}
+	s := State{N: t.n, Start: t.start, Last: t.last, Objects: t.objects, Records: t.Since(0)}
 	if t.hash != nil {
 		s.Hash, _ = t.hash.(encoding.BinaryMarshaler).MarshalBinary() // that of SHA-256 cannot fail
 	}
@@ -28,7 +29,7 @@ func (t *Trace) State() State {
 // Load returns a Trace that goes on from s. It refuses a state that o cannot have led to.
 func Load(o Options, s State) (*Trace, error) {
 	t := New(o)
-	t.n, t.last, t.objects = s.N, s.Last, s.Objects
+	t.n, t.start, t.last, t.objects = s.N, s.Start, s.Last, s.Objects
 	if want := min(s.N, uint64(max(o.Keep, 0))); uint64(len(s.Records)) != want {
 		return nil, fmt.Errorf("trace: %d records were saved of %d, of which %d are kept", len(s.Records), s.N, want)
 	}

@@ -29,14 +29,14 @@ type Site string
 
 // The sites, in the order in which a write passes them; Fault and Clock may stand anywhere.
 const (
-	Arrived   Site = "request.arrived"
-	Decided   Site = "request.decided"
-	Committed Site = "store.committed"
-	Applied   Site = "replica.applied"
-	Sent      Site = "watch.sent"
-	Answered  Site = "request.answered"
-	Fault     Site = "fault"
-	Clock     Site = "clock"
+	RequestArrived  Site = "request.arrived"
+	RequestDecided  Site = "request.decided"
+	StoreCommitted  Site = "store.committed"
+	ReplicaApplied  Site = "replica.applied"
+	WatchSent       Site = "watch.sent"
+	RequestAnswered Site = "request.answered"
+	Fault           Site = "fault"
+	Clock           Site = "clock"
 )
 
 // Record is one thing that happened. Fields that say nothing about a site are empty.
@@ -73,6 +73,7 @@ type Trace struct {
 	ring    []Record
 	n       uint64 // of the newest record
 	keep    int
+	start   time.Time // of the first record
 	last    time.Time
 	hash    hash.Hash // nil: none is kept
 	line    []byte
@@ -100,6 +101,9 @@ func (t *Trace) Add(r Record) uint64 {
 }
 
 func (t *Trace) add(r Record) uint64 {
+	if t.n == 0 {
+		t.start = r.At
+	}
 	t.n++
 	r.N = t.n
 	switch {
@@ -112,7 +116,7 @@ func (t *Trace) add(r Record) uint64 {
 	if t.hash != nil {
 		t.line = r.AppendJSON(t.line[:0])
 		t.hash.Write(append(t.line, '\n'))
-		if r.Site == Committed {
+		if r.Site == StoreCommitted {
 			t.count(r)
 		}
 	}
@@ -178,7 +182,11 @@ func (t *Trace) Follow() (more <-chan struct{}, stop func()) {
 // Log returns a copy of what is there.
 func (t *Trace) Log() *Log {
 	records := t.Since(0)
-	return &Log{Header: Header{Dropped: t.n - uint64(len(records)), Hash: t.Hash()}, Records: records}
+	l := &Log{Header: Header{Dropped: t.n - uint64(len(records)), Hash: t.Hash()}, Records: records}
+	if l.Dropped > 0 {
+		l.Start = t.start
+	}
+	return l
 }
 
 // Log is the copy of a Trace, and what it takes to see it again.

@@ -15,13 +15,13 @@ var start = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // update records one write that one watch sees.
 func update(t *Trace, at time.Time) {
-	arrived := t.Add(Record{At: at, Site: Arrived, Replica: 1, Client: "op/v1 (linux)", User: "jane", Verb: "update", What: "pods", Key: "default/a"})
-	decided := t.Add(Record{At: at, Site: Decided, Cause: arrived, Replica: 1, Client: "op/v1 (linux)", Verb: "update", What: "pods", Key: "default/a"})
-	committed := t.Add(Record{At: at, Site: Committed, Cause: decided, Replica: 1, Verb: "MODIFIED", What: "pods", Key: "default/a", Rev: 4017})
-	t.Add(Record{At: at, Site: Applied, Cause: committed, Replica: 1, Verb: "MODIFIED", What: "pods", Key: "default/a", Rev: 4017})
-	t.Add(Record{At: at, Site: Sent, Cause: committed, Replica: 1, Client: "kubelet/v1", Verb: "MODIFIED", What: "pods", Key: "default/a", Rev: 4017})
+	arrived := t.Add(Record{At: at, Site: RequestArrived, Replica: 1, Client: "op/v1 (linux)", User: "jane", Verb: "update", What: "pods", Key: "default/a"})
+	decided := t.Add(Record{At: at, Site: RequestDecided, Cause: arrived, Replica: 1, Client: "op/v1 (linux)", Verb: "update", What: "pods", Key: "default/a"})
+	committed := t.Add(Record{At: at, Site: StoreCommitted, Cause: decided, Replica: 1, Verb: "MODIFIED", What: "pods", Key: "default/a", Rev: 4017})
+	t.Add(Record{At: at, Site: ReplicaApplied, Cause: committed, Replica: 1, Verb: "MODIFIED", What: "pods", Key: "default/a", Rev: 4017})
+	t.Add(Record{At: at, Site: WatchSent, Cause: committed, Replica: 1, Client: "kubelet/v1", Verb: "MODIFIED", What: "pods", Key: "default/a", Rev: 4017})
 	t.Add(Record{At: at, Site: Fault, Cause: arrived, Text: "on update pods do commit-then-fail Timeout"})
-	t.Add(Record{At: at, Site: Answered, Cause: arrived, Replica: 1, Client: "op/v1 (linux)", Verb: "update", What: "pods", Key: "default/a", Code: 504})
+	t.Add(Record{At: at, Site: RequestAnswered, Cause: arrived, Replica: 1, Client: "op/v1 (linux)", Verb: "update", What: "pods", Key: "default/a", Code: 504})
 }
 
 func TestJSONL(t *testing.T) {
@@ -42,7 +42,7 @@ func TestTimeline(t *testing.T) {
 	is := is.New(t)
 	tr := New(Options{Keep: 100})
 	update(tr, start)
-	tr.Add(Record{At: start.Add(90 * time.Second), Site: Sent, Replica: 1, Client: "kubelet/v1", Verb: "BOOKMARK", What: "pods", Rev: 4017})
+	tr.Add(Record{At: start.Add(90 * time.Second), Site: WatchSent, Replica: 1, Client: "kubelet/v1", Verb: "BOOKMARK", What: "pods", Rev: 4017})
 	is.Equal(tr.Log().Timeline(), strings.TrimPrefix(`
       1 +0s         op/v1 ▶ 1                    update pods default/a
       3 +0s         store.committed              MODIFIED pods default/a, revision 4017
@@ -92,6 +92,19 @@ func TestRing(t *testing.T) {
 	}
 }
 
+// Times count from the beginning, also when that is gone, and in a Trace that goes on from a saved one.
+func TestTimesCountFromTheStart(t *testing.T) {
+	is := is.New(t)
+	tr := New(Options{Keep: 1})
+	tr.Add(Record{At: start, Site: Fault, Text: "a"})
+	tr.Add(Record{At: start.Add(100 * time.Millisecond), Site: Fault, Text: "b"})
+	is.True(strings.Contains(tr.Log().Timeline(), " +100ms "))
+	again, err := Load(Options{Keep: 1}, tr.State())
+	is.NoErr(err)
+	again.Add(Record{At: start.Add(200 * time.Millisecond), Site: Fault, Text: "c"})
+	is.True(strings.Contains(again.Log().Timeline(), " +200ms "))
+}
+
 func TestTailCostsNothing(t *testing.T) {
 	tr := New(Options{Keep: 50})
 	update(tr, start)
@@ -136,7 +149,7 @@ func TestSemantic(t *testing.T) {
 		tr := New(Options{Hash: true})
 		for _, c := range list {
 			verb, key, _ := strings.Cut(c, " ")
-			tr.Add(Record{At: start, Site: Committed, Verb: verb, What: "pods", Key: key})
+			tr.Add(Record{At: start, Site: StoreCommitted, Verb: verb, What: "pods", Key: key})
 		}
 		return tr
 	}

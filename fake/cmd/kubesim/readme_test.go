@@ -75,3 +75,25 @@ func lesson(readme string) (commands []command) {
 	}
 	return commands
 }
+
+// TestReadmeScenarios runs the scenarios that the guides show.
+func TestReadmeScenarios(t *testing.T) {
+	t.Parallel()
+	for _, guide := range []string{"../../../README.md", "../../../examples/scenarios/README.md"} {
+		text, err := os.ReadFile(guide)
+		if err != nil {
+			t.Fatal(err)
+		}
+		shown := 0
+		for _, block := range strings.Split("\n"+string(text), "\n```\n# ")[1:] { // a scenario begins with its story
+			block, _, _ = strings.Cut(block, "\n```\n")
+			shown++
+			if code, stdout, stderr := ended("run", scenarioFile(t, "# "+block+"\n")); code != 0 {
+				t.Errorf("the scenario in %s fails:\n%s\n%s%s", guide, block, stdout, stderr)
+			}
+		}
+		if shown == 0 {
+			t.Errorf("%s shows no scenario", guide)
+		}
+	}
+}

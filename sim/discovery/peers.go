@@ -1,0 +1,191 @@
+package discovery
+
+import (
+	"maps"
+	"reflect"
+	"slices"
+
+	"github.com/kubesim/kubesim/sim/codec"
+	"github.com/kubesim/kubesim/sim/object"
+)
+
+// merged answers /apis with what this server and its peers serve together (KEP-4020). Only built-in groups count: custom
+// resources are the same on all servers. It is put together for each request, since the peers may have changed.
+func (d *Documents) merged(r *Request, f codec.Format) *Answer {
+	const key = "merged /apis"
+	delete(d.made, key)
+	delete(d.etags, key)
+	return d.groupList(r, f, key, func() []any {
+		var lists [][]any
+		own := 0
+		for _, peer := range d.o.Peers() {
+			if peer == d {
+				own = len(lists)
+			}
+			peer.load()
+			lists = append(lists, groupsOf(peer.groups, peer != d))
+		}
+		return mergeGroups(lists, own)
+	})
+}
+
+// groupsOf returns the APIGroupDiscovery of groups, of custom ones only where they are the server's own.
+func groupsOf(groups []group, peer bool) []any {
+	items := []any{}
+	for i := range groups {
+		if !peer || !groups[i].custom {
+			items = append(items, groups[i].discovery())
+		}
+	}
+	return items
+}
+
+// mergeGroups merges the groups of servers, in the order of the servers; own is the place of the one that answers
+// (peerAggregatedDiscoveryHandler.mergeResources).
+func mergeGroups(lists [][]any, own int) []any {
+	all := map[string]any{}
+	var orders [][]string
+	changed, alike := false, true
+	for _, list := range lists {
+		for _, x := range list {
+			name := groupName(x)
+			if all[name] == nil {
+				all[name] = x
+				continue
+			}
+			merged, more := mergeLists(all[name].(map[string]any), x.(map[string]any), "versions", versionName, mergeVersions)
+			all[name], changed = merged, changed || more
+		}
+		orders = append(orders, namesOf(list, groupName))
+		alike = alike && slices.Equal(orders[len(orders)-1], namesOf(lists[own], groupName))
+	}
+	switch {
+	case alike && !changed:
+		return lists[own]
+	case alike:
+		return inOrder(all, orders[own])
+	}
+	return inOrder(all, mergeOrders(orders))
+}
+
+func mergeVersions(a, b map[string]any) (map[string]any, bool) {
+	return mergeLists(a, b, "resources", resourceName, mergeResource)
+}
+
+// mergeLists merges the lists that two objects have in a field, and reports whether the result is another than a.
+func mergeLists(a, b map[string]any, field string, name func(any) string,
+	merge func(a, b map[string]any) (map[string]any, bool)) (map[string]any, bool) {
+	ours, theirs := asList(a[field]), asList(b[field])
+	all := map[string]any{}
+	for _, x := range ours {
+		all[name(x)] = x
+	}
+	changed := false
+	for _, x := range theirs {
+		have, ok := all[name(x)].(map[string]any)
+		if !ok {
+			all[name(x)] = x
+			continue
+		}
+		merged, more := merge(have, x.(map[string]any))
+		all[name(x)], changed = merged, changed || more
+	}
+	orders := [][]string{namesOf(ours, name), namesOf(theirs, name)}
+	alike := slices.Equal(orders[0], orders[1])
+	if alike && !changed {
+		return a, false
+	}
+	order := orders[0]
+	if !alike {
+		order = mergeOrders(orders)
+	}
+	out := maps.Clone(a)
+	out[field] = inOrder(all, order)
+	return out, true
+}
+
+// mergeResource returns a resource with the verbs and subresources of both, sorted.
+func mergeResource(a, b map[string]any) (map[string]any, bool) {
+	if reflect.DeepEqual(a, b) {
+		return a, false
+	}
+	out := maps.Clone(a)
+	verbs := append(object.Strings(asList(a["verbs"])), object.Strings(asList(b["verbs"]))...)
+	out["verbs"] = object.FromStrings(sorted(verbs))
+	subs := map[string]any{}
+	for _, x := range append(slices.Clone(asList(a["subresources"])), asList(b["subresources"])...) {
+		subs[subresourceName(x)] = x
+	}
+	if len(subs) > 0 {
+		out["subresources"] = inOrder(subs, object.SortedKeys(subs))
+	}
+	return out, true
+}
+
+func groupName(x any) string { return object.Object(x.(map[string]any)).String("metadata", "name") }
+
+func versionName(x any) string { return object.Object(x.(map[string]any)).String("version") }
+
+func resourceName(x any) string { return object.Object(x.(map[string]any)).String("resource") }
+
+func subresourceName(x any) string { return object.Object(x.(map[string]any)).String("subresource") }
+
+func asList(v any) []any {
+	list, _ := v.([]any)
+	return list
+}
+
+func namesOf(list []any, name func(any) string) []string {
+	out := []string{}
+	for _, x := range list {
+		out = append(out, name(x))
+	}
+	return out
+}
+
+func inOrder(all map[string]any, order []string) []any {
+	out := []any{}
+	for _, name := range order {
+		out = append(out, all[name])
+	}
+	return out
+}
+
+// mergeOrders returns the names of all lists in an order that keeps that of each list, if there is one: the list that has
+// all of them, or else the first by name of those that nothing goes before (apimachinery's MergePreservingRelativeOrder).
+func mergeOrders(lists [][]string) []string {
+	before := map[string]int{} // how many others go right before a name
+	after := map[string]map[string]bool{}
+	for _, list := range lists {
+		for i, name := range list {
+			before[name] += 0
+			if i == 0 || after[list[i-1]][name] {
+				continue
+			}
+			if after[list[i-1]] == nil {
+				after[list[i-1]] = map[string]bool{}
+			}
+			after[list[i-1]][name] = true
+			before[name]++
+		}
+	}
+	names := object.SortedKeys(before)
+	for _, list := range lists {
+		if len(list) == len(names) {
+			return list
+		}
+	}
+	var out []string
+	for len(before) > 0 {
+		i := slices.IndexFunc(names, func(name string) bool { n, left := before[name]; return left && n == 0 })
+		if i < 0 { // the lists contradict each other
+			return names
+		}
+		delete(before, names[i])
+		out = append(out, names[i])
+		for next := range after[names[i]] { // order does not matter
+			before[next]--
+		}
+	}
+	return out
+}
