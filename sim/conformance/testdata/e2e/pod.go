@@ -13,7 +13,7 @@ import (
 // absent says that an image of the pod cannot be had: the tests name some so.
 func absent(pod *core.Pod) bool {
 	return slices.ContainsFunc(pod.Spec.Containers, func(c core.Container) bool {
-		return strings.HasSuffix(c.Image, ":404") || strings.Contains(c.Image, "image-that-doesnt-exist")
+		return strings.HasSuffix(c.Image, ":404") || strings.Contains(c.Image, "doesnt-exist") || strings.Contains(c.Image, "non-existent")
 	})
 }
 
