@@ -41,7 +41,7 @@ func (q *quotas) check(a *Attributes) *status.Status {
 	var s *status.Status
 	a.Objects.Each(resourceQuotas, a.Namespace, func(quota object.Object) bool {
 		acc := &account{quota, amountsAt(quota, "status", "hard"), amountsAt(quota, "status", "used")}
-		interesting := of.interesting(acc.hard.names())
+		interesting := of.interesting(acc.hard.names(), a)
 		if len(interesting) == 0 || !inScopes(of, quota, a.Object) {
 			return true
 		}

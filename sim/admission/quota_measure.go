@@ -22,7 +22,7 @@ type measure struct {
 	alias   string // the name under which objects were counted before count/… came, "" for none
 
 	// more names further limits beside the count.
-	more func(name string) bool
+	more func(name string, a *Attributes) bool
 	// usageOf adds what an object uses beside the count.
 	usageOf func(obj object.Object, a *Attributes, sum amounts)
 	// demand returns what an object must state for the limits, "" if it does.
@@ -49,6 +49,7 @@ var measures = map[string]*measure{
 	"secrets":                {storage: "secrets", alias: "secrets"},
 	"replicationcontrollers": {storage: "replicationcontrollers", alias: "replicationcontrollers"},
 	resourceQuotas:           {storage: resourceQuotas, alias: resourceQuotas},
+	resourceClaims:           {storage: resourceClaims, more: deviceLimit, usageOf: deviceUsage, also: anyUpdate},
 }
 
 // measureOf returns how a resource is counted, nil for those that never are.
@@ -71,9 +72,9 @@ func (m *measure) handles(a *Attributes) bool {
 }
 
 // interesting returns the limits that objects of the resource use.
-func (m *measure) interesting(limits []string) []string {
+func (m *measure) interesting(limits []string, a *Attributes) []string {
 	return slices.DeleteFunc(slices.Clone(limits), func(name string) bool {
-		return name != countKey(m.storage) && (m.alias == "" || name != m.alias) && (m.more == nil || !m.more(name))
+		return name != countKey(m.storage) && (m.alias == "" || name != m.alias) && (m.more == nil || !m.more(name, a))
 	})
 }
 
@@ -105,7 +106,7 @@ func anyUpdate(a *Attributes) bool { return a.Subresource == "" && a.Operation =
 var podCompute = []string{"pods", "cpu", "memory", "ephemeral-storage", "requests.cpu", "requests.memory",
 	"requests.ephemeral-storage", "limits.cpu", "limits.memory", "limits.ephemeral-storage"}
 
-func podLimit(name string) bool {
+func podLimit(name string, _ *Attributes) bool {
 	bare, request := strings.CutPrefix(name, requestsPrefix)
 	return slices.Contains(podCompute, name) || strings.HasPrefix(bare, hugePages) || request && strings.Contains(bare, "/") && !strings.Contains(bare, "storageclass")
 }
@@ -236,7 +237,7 @@ func acrossNamespaces(pod object.Object) bool {
 	return false
 }
 
-func serviceLimit(name string) bool {
+func serviceLimit(name string, _ *Attributes) bool {
 	return name == services || name == "services.loadbalancers" || name == "services.nodeports"
 }
 
@@ -263,7 +264,7 @@ func serviceUsage(svc object.Object, _ *Attributes, sum amounts) {
 	sum["services.nodeports"] = quantity.New(int64(nodePorts), quantity.DecimalSI)
 }
 
-func claimLimit(name string) bool {
+func claimLimit(name string, _ *Attributes) bool {
 	_, of, classed := strings.Cut(name, classSuffix)
 	if !classed {
 		of = name

@@ -223,7 +223,11 @@ func volumeAttachmentKind() kind {
 			},
 			ValidateUpdate: func(_ *resource.Context, obj, old object.Object) field.ErrorList {
 				errs := validateAttachment(obj)
-				return append(errs, immutableStruct(field.Root("spec"), "VolumeAttachmentSpec", obj["spec"], old["spec"])...)
+				spec, was := objectAt(obj, "spec"), objectAt(old, "spec")
+				if !sameGo("VolumeAttachmentSpec", spec, was) {
+					errs = append(errs, field.Invalid(field.Root("spec"), goValue("VolumeAttachmentSpec", spec), field.TextImmutable))
+				}
+				return errs
 			},
 		},
 		defaults: everyVersion(func(obj object.Object) {
