@@ -48,7 +48,7 @@ type Options struct {
 	Plugins []string
 	// Replicas are the API servers. Empty: one of the newest version.
 	Replicas []ReplicaOptions
-	// Bare leaves out what API servers make when they start, but for the namespaces.
+	// Bare leaves out what API servers make when they start, but for the namespaces. Answers do not name flow schemas then.
 	Bare bool
 	// NoControllers leaves out what a controller does in a real cluster: that ClusterRoles aggregate others. Then API
 	// servers are on their own, as those that the recordings are from.

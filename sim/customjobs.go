@@ -40,6 +40,8 @@ type customJobs struct {
 	soon     []func()
 	cleaning map[string]*cleanup // by name of the definition
 
+	ensure time.Time // when flow schemas and priority levels are looked at; zero: not until one changes
+
 	// known are the definitions without their schemas, by name; nil: not read yet. Schemas can be very large.
 	known map[string]object.Object
 }
@@ -63,6 +65,7 @@ func (c *Cluster) settle() {
 // follow queues the jobs that a commit leads to.
 func (c *Cluster) follow(e *mvcc.Event) {
 	c.followRoles(e)
+	c.followFlows(e)
 	name, ok := strings.CutPrefix(e.Key, "/registry/"+crd.Storage+"/")
 	if !ok {
 		return

@@ -109,6 +109,9 @@ func (c *Cluster) stateAt(rev uint64) (*State, error) {
 		s.Compaction = c.compactionAt(m.At, rev)
 	}
 	s.Compaction.Seen = min(s.Compaction.Seen, rev)
+	if !c.options.Bare {
+		s.Ensure = s.Now.Add(ensureInterval) // in case that something is to be put back
+	}
 	return s, nil
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/kubesim/kubesim/sim/crd"
 	"github.com/kubesim/kubesim/sim/discovery"
 	"github.com/kubesim/kubesim/sim/fieldmanager"
+	"github.com/kubesim/kubesim/sim/flowcontrol"
 	"github.com/kubesim/kubesim/sim/mvcc"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/registry"
@@ -35,6 +36,8 @@ type Replica struct {
 	lagsAll     bool            // nothing is applied
 	lagging     map[string]bool // storage names of what is not applied; their caches have a position of their own
 	unreachable bool            // the store cannot be reached, and sends nothing
+
+	flow *flowcontrol.Config // nil: it has changed since it was asked for
 
 	unready map[string]Window // caches that are being filled, by storage name; everything: all of them
 
@@ -71,7 +74,7 @@ func newReplica(c *Cluster, p *profile) *Replica {
 	}
 	r.server = &apiserver.Server{
 		Watching: r.opened,
-		Lock:     locker{c}, Registry: reg, Table: table, Schema: set, Auth: who,
+		Lock: locker{c}, Registry: reg, Table: table, Schema: set, Auth: who,
 		Discovery: discovery.New(discovery.Options{Table: table, Schema: set, Version: discovery.Release(p.release),
 			Keys: func() []byte { return builtin.TokenKeySet(c.seed) }, CustomSchema: r.published, Now: c.now,
 			Statusz: p.gates["ComponentStatusz"], Flagz: p.gates["ComponentFlagz"], Flags: p.flags}),
@@ -82,7 +85,18 @@ func newReplica(c *Cluster, p *profile) *Replica {
 	if p.proxies {
 		r.server.Peer = r.peer
 	}
+	if !c.options.Bare {
+		r.server.Flow = r.flows
+	}
 	return r
+}
+
+// flows is apiserver.Server's Flow.
+func (r *Replica) flows() *flowcontrol.Config {
+	if r.flow == nil {
+		r.flow = flowcontrol.New(r.server.Registry.Reader())
+	}
+	return r.flow
 }
 
 // peer is apiserver.Server's Peer: any other replica that serves the resource, by a draw.
@@ -150,7 +164,7 @@ func (r *Replica) restartAt(view *mvcc.View) {
 	r.lagsAll, r.unreachable, r.lagging, r.unready = false, false, map[string]bool{}, map[string]Window{}
 	r.position = &watchcache.Position{View: view}
 	r.caches = map[string]*watchcache.Cache{}
-	r.filled = view.Rev()
+	r.filled, r.flow = view.Rev(), nil
 	r.redefine()
 }
 
@@ -192,8 +206,11 @@ func (r *Replica) take(storage string, e *mvcc.Event, now time.Time) {
 		o.applied(r, e)
 	}
 	cache.Apply(e, now)
-	if storage == crd.Storage {
+	switch storage {
+	case crd.Storage:
 		r.defined(e)
+	case flowcontrol.Schemas, flowcontrol.Levels:
+		r.flow = nil
 	}
 }
 

@@ -180,6 +180,7 @@ func (r *Replica) replay(p *watchcache.Position, until uint64, concerns func(sto
 func (r *Replica) refill(name string) {
 	r.caches[name].EndAll()
 	r.caches[name].Forget()
+	r.flow = nil
 	if name == crd.Storage {
 		r.redefine()
 	}
@@ -188,7 +189,7 @@ func (r *Replica) refill(name string) {
 // refillAll fills all caches anew at the newest revision; all watches end.
 func (r *Replica) refillAll() {
 	r.position.View = r.cluster.newest()
-	r.filled = r.position.Rev()
+	r.filled, r.flow = r.position.Rev(), nil
 	for _, name := range r.cacheNames() {
 		r.caches[name].EndAll()
 		r.caches[name].Forget()

@@ -33,6 +33,7 @@ type State struct {
 	Compaction Compaction
 	Leases     []Lease
 	Cleanups   []Cleanup
+	Ensure     time.Time // when flow schemas and priority levels are put back that API servers made; zero: they are as they were
 	Held       []string
 	Routes     map[string]int
 	Servers    []ServerState // nil: each is as if it had just been started
@@ -112,6 +113,7 @@ func (c *Cluster) state() *State {
 	for _, x := range c.random.list {
 		s.Streams = append(s.Streams, Stream{x.purpose, *x.source})
 	}
+	s.Ensure = c.jobs.ensure
 	s.Marks, s.Leases = slices.Clone(c.past.marks), slices.Clone(c.leases)
 	for _, name := range object.SortedKeys(c.jobs.cleaning) {
 		w := c.jobs.cleaning[name]
@@ -228,6 +230,9 @@ func (c *Cluster) takeUp(s *State) {
 			c.schedule.after(max(l.At.Sub(now), 0), func() { c.lapse(l) })
 		}
 	}
+	if !s.Ensure.IsZero() {
+		c.ensureAt(s.Ensure)
+	}
 	for _, x := range s.Cleanups {
 		work := &cleanup{began: x.Began}
 		if c.jobs.cleaning == nil {
@@ -243,6 +248,7 @@ func (r *Replica) load(s ServerState) error {
 	if s.Position == nil || s.Position.Rev() > r.cluster.store.Rev() {
 		return fmt.Errorf("it has applied more than was written")
 	}
+	r.flow = nil
 	r.position, r.filled, r.lagsAll, r.unreachable = &watchcache.Position{View: s.Position}, s.Filled, s.Lags, s.Cut
 	r.lagging, r.caches = map[string]bool{}, map[string]*watchcache.Cache{}
 	for _, name := range object.SortedKeys(s.Caches) {

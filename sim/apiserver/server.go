@@ -20,6 +20,7 @@ import (
 	"github.com/kubesim/kubesim/sim/auth"
 	"github.com/kubesim/kubesim/sim/codec"
 	"github.com/kubesim/kubesim/sim/discovery"
+	"github.com/kubesim/kubesim/sim/flowcontrol"
 	"github.com/kubesim/kubesim/sim/http"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/registry"
@@ -41,6 +42,9 @@ type Server struct {
 	Discovery *discovery.Documents
 	Auth      *auth.Auth
 	Decoder   *codec.Decoder
+
+	// Flow returns how requests are classified now. nil: answers do not say it.
+	Flow func() *flowcontrol.Config
 
 	// Watching is told of each watch before its first event. nil: nobody is.
 	Watching func(*Exchange, *watchcache.Watch)
@@ -132,6 +136,7 @@ func (c *call) proceed(refused *status.Status) {
 		c.fail(refused)
 		return
 	}
+	c.classify()
 	if s := c.authorize(); s != nil {
 		c.header.Set("X-Content-Type-Options", "nosniff")
 		c.fail(s)
@@ -195,6 +200,19 @@ func (c *call) authenticate() *status.Status {
 		c.header.Set("X-Content-Type-Options", "nosniff")
 	}
 	return s
+}
+
+// classify says in the header which flow schema and priority level the request belongs to.
+func (c *call) classify() {
+	if c.s.Flow == nil {
+		return
+	}
+	in := c.info
+	d := flowcontrol.Digest{User: &c.user, Verb: in.verb, IsResource: in.isResource, Path: c.q.Path,
+		Group: in.group, Resource: in.resource, Subresource: in.subresource, Namespace: in.namespace}
+	if !d.LongRunning() {
+		c.header[flowcontrol.SchemaHeader], c.header[flowcontrol.LevelHeader] = c.s.Flow().Classify(&d)
+	}
 }
 
 func (c *call) authorize() *status.Status {

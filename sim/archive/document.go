@@ -24,6 +24,7 @@ type document struct {
 	Compact  sim.Compaction
 	Leases   []sim.Lease
 	Cleanups []sim.Cleanup
+	Ensure   time.Time
 	Held     []string
 	Routes   map[string]int
 	Servers  []server

@@ -184,7 +184,7 @@ func (r *reader) readStore() (err error) {
 // state puts everything together.
 func (r *reader) state() (*sim.State, error) {
 	d, o := &r.doc, &r.doc.Options
-	s := &sim.State{Now: d.Now, Store: r.store, Compaction: d.Compact, Leases: d.Leases, Cleanups: d.Cleanups,
+	s := &sim.State{Now: d.Now, Store: r.store, Compaction: d.Compact, Leases: d.Leases, Cleanups: d.Cleanups, Ensure: d.Ensure,
 		Held: d.Held, Routes: d.Routes,
 		Faults: d.Faults, LastCommit: d.Last, Unread: true}
 	s.Options = sim.Options{Seed: o.Seed, Auth: o.Auth, Tokens: o.Tokens, Plugins: o.Plugins, Replicas: o.Replicas, Bare: o.Bare,

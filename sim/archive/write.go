@@ -49,7 +49,7 @@ func (w *writer) write() error {
 		w.set(numbered("mark", m.Rev), b)
 	}
 	d := &document{Format: format, Module: sim.Module(), Now: s.Now, Oldest: oldest.Rev(), Made: oldest.Event() != nil,
-		Newest: s.Store.Rev(), Compact: s.Compaction, Leases: s.Leases, Cleanups: s.Cleanups, Held: s.Held,
+		Newest: s.Store.Rev(), Compact: s.Compaction, Leases: s.Leases, Cleanups: s.Cleanups, Ensure: s.Ensure, Held: s.Held,
 		Routes: s.Routes,
 		Faults: s.Faults, Last: s.LastCommit}
 	o := s.Options

@@ -60,14 +60,39 @@ func unpack(packed []byte) ([]string, error) {
 	return strings.Split(strings.TrimSuffix(string(text), "\n"), "\n"), nil
 }
 
-func newTemplate(o Options) (*template, error) {
-	packed, err := data.ReadFile("data/" + o.Minor + ".jsonl.gz")
+// recorded returns the lines of a minor.
+func recorded(minor string) ([]string, error) {
+	packed, err := data.ReadFile("data/" + minor + ".jsonl.gz")
 	if err != nil {
 		if packed, err = data.ReadFile("data/" + newest + ".jsonl.gz"); err != nil {
 			return nil, err
 		}
 	}
-	lines, err := unpack(packed)
+	return unpack(packed)
+}
+
+// Objects returns the objects of a kind that servers of a minor make, by name, without times, uids and revisions.
+func Objects(minor, kind string) (map[string]object.Object, error) {
+	lines, err := recorded(minor)
+	if err != nil {
+		return nil, fmt.Errorf("boot: %w", err)
+	}
+	found := map[string]object.Object{}
+	for _, line := range lines {
+		if !strings.HasPrefix(line, `{"kind":"`+kind+`",`) {
+			continue
+		}
+		obj, err := object.Parse([]byte(line))
+		if err != nil {
+			return nil, fmt.Errorf("boot: %w", err)
+		}
+		found[obj.Name()] = obj
+	}
+	return found, nil
+}
+
+func newTemplate(o Options) (*template, error) {
+	lines, err := recorded(o.Minor)
 	if err != nil {
 		return nil, err
 	}

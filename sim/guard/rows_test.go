@@ -16,7 +16,7 @@ var rows = [][]string{
 	{"sim/resource", "sim/patch", "sim/cel"},
 	{"sim/codec", "sim/crd/structural"},
 	{"sim/webhook"},
-	{"sim/fieldmanager", "sim/watchcache", "sim/builtin", "sim/crd", "sim/admission", "sim/auth"},
+	{"sim/fieldmanager", "sim/watchcache", "sim/builtin", "sim/crd", "sim/admission", "sim/auth", "sim/flowcontrol"},
 	{"sim/registry", "sim/boot"},
 	{"sim/discovery/openapi"},
 	{"sim/discovery"},

@@ -1,0 +1,82 @@
+package fake_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/kubesim/kubesim/fake"
+	"github.com/kubesim/kubesim/sim/auth"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/matryer/is"
+)
+
+const flows = "/apis/flowcontrol.apiserver.k8s.io/v1/"
+
+// Every answer to a known user says by what it was classified; streams to pods do not.
+func TestFlowHeaders(t *testing.T) {
+	t.Parallel()
+	c := client{t, fake.RunT(t, fake.Options{Auth: auth.RBAC})}
+	ask := func(token, path string) string {
+		r, err := http.NewRequestWithContext(context.Background(), "GET", c.srv.URL()+path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Authorization", "Bearer "+token)
+		res, err := c.srv.Transport().RoundTrip(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer res.Body.Close()
+		return fmt.Sprintf("%d %d%d", res.StatusCode, len(res.Header["X-Kubernetes-Pf-Flowschema-Uid"]), len(res.Header["X-Kubernetes-Pf-Prioritylevel-Uid"]))
+	}
+	for _, x := range []struct{ token, path, want string }{
+		{"admintoken", "/api/v1/namespaces", "200 11"},
+		{"admintoken", "/api/v1/namespaces?watch=1&timeoutSeconds=1", "200 11"},
+		{"admintoken", "/healthz", "200 11"},
+		{"admintoken", "/apis/none/v1/x", "404 11"},
+		{"admintoken", "/api/v1/namespaces/default/pods/x/log", "404 00"},
+		{"admintoken", "/api/v1/namespaces?timeout=x", "400 00"},
+		{"alicetoken", "/api/v1/namespaces", "403 11"},
+		{"nobodystoken", "/api/v1/namespaces", "401 00"},
+	} {
+		is := is.New(t)
+		is.Equal(x.path+" "+ask(x.token, x.path), x.path+" "+x.want)
+	}
+}
+
+// A request is classified by what is stored now. Whether a schema dangles is in its status, and within a minute servers
+// put back what they made.
+func TestFlowObjects(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	c := client{t, fake.RunT(t)}
+	get := func(path string) object.Object {
+		_, body := c.do("GET", flows+path, "")
+		return c.parse(body)
+	}
+	class := func() string {
+		_, header, _ := c.exchange("GET", "/version", "")
+		return header.Get("X-Kubernetes-Pf-Flowschema-Uid")
+	}
+	is.Equal(class(), get("flowschemas/exempt").UID())
+	code, body := c.do("POST", flows+"flowschemas", `{"metadata":{"name":"mine"},"spec":{"matchingPrecedence":1,"priorityLevelConfiguration":{"name":"mine"},
+		"rules":[{"subjects":[{"kind":"Group","group":{"name":"system:masters"}}],"nonResourceRules":[{"verbs":["*"],"nonResourceURLs":["*"]}]}]}}`)
+	is.Equal(code, http.StatusUnprocessableEntity) // only one may be of precedence 1
+	is.True(body != "")
+	c.mergePatch(flows+"flowschemas/probes", `{"spec":{"priorityLevelConfiguration":{"name":"mine"}}}`)
+	is.Equal(string(object.JSON(get("flowschemas/probes").List("status", "conditions")[0].(map[string]any)["status"])), `"True"`)
+	code, _ = c.do("DELETE", flows+"flowschemas/exempt", "")
+	is.Equal(code, http.StatusOK)
+	is.Equal(class(), "") // it is in effect all the same
+	c.srv.Clock.Advance(time.Minute)
+	is.Equal(get("flowschemas/probes").String("spec", "priorityLevelConfiguration", "name"), "exempt")
+	is.Equal(string(object.JSON(get("flowschemas/probes").List("status", "conditions")[0].(map[string]any)["status"])), `"False"`)
+	is.Equal(class(), get("flowschemas/exempt").UID())
+	is.True(class() != "")
+	rev := c.srv.Revision()
+	c.srv.Clock.Advance(time.Hour)
+	is.Equal(c.srv.Revision(), rev) // all is as it must be
+}

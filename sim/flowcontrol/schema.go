@@ -1,0 +1,200 @@
+package flowcontrol
+
+import (
+	"strings"
+
+	"github.com/kubesim/kubesim/sim/object"
+)
+
+// schema is a FlowSchema.
+type schema struct {
+	name, level string
+	precedence  int64
+	uid         []string
+	rules       []rule
+}
+
+// rule is a PolicyRulesWithSubjects.
+type rule struct {
+	subjects  []subject
+	resources []resourceRule
+	paths     []pathRule
+}
+
+// subject is a user, a group or a service account; "*" is any name.
+type subject struct{ kind, namespace, name string }
+
+type resourceRule struct {
+	verbs, groups, resources, namespaces []string
+	clusterScope                         bool
+}
+
+type pathRule struct{ verbs, paths []string }
+
+// everything is a rule for all requests of the groups.
+func everything(groups ...string) rule {
+	any := []string{"*"}
+	r := rule{resources: []resourceRule{{any, any, any, any, true}}, paths: []pathRule{{any, any}}}
+	for _, name := range groups {
+		r.subjects = append(r.subjects, subject{kind: "Group", name: name})
+	}
+	return r
+}
+
+// builtIn returns a mandatory schema (flowcontrol/bootstrap.MandatoryFlowSchemas).
+func builtIn(name string) *schema {
+	if name == exempt {
+		return &schema{name: name, level: name, rules: []rule{everything("system:masters")}}
+	}
+	return &schema{name: name, level: name, rules: []rule{everything("system:unauthenticated", "system:authenticated")}}
+}
+
+func schemaOf(o object.Object) *schema {
+	s := &schema{name: o.Name(), level: Level(o), uid: []string{o.UID()}}
+	s.precedence, _ = o.Int("spec", "matchingPrecedence")
+	for _, r := range objects(o, "spec", "rules") {
+		var made rule
+		for _, x := range objects(r, "subjects") {
+			made.subjects = append(made.subjects, subjectOf(x))
+		}
+		for _, x := range objects(r, "resourceRules") {
+			scope, _ := x.Bool("clusterScope")
+			made.resources = append(made.resources, resourceRule{object.Strings(x.List("verbs")), object.Strings(x.List("apiGroups")),
+				object.Strings(x.List("resources")), object.Strings(x.List("namespaces")), scope})
+		}
+		for _, x := range objects(r, "nonResourceRules") {
+			made.paths = append(made.paths, pathRule{object.Strings(x.List("verbs")), object.Strings(x.List("nonResourceURLs"))})
+		}
+		s.rules = append(s.rules, made)
+	}
+	return s
+}
+
+func subjectOf(x object.Object) subject {
+	kind := x.String("kind")
+	field := map[string]string{"User": "user", "Group": "group", "ServiceAccount": "serviceAccount"}[kind]
+	return subject{kind, x.String(field, "namespace"), x.String(field, "name")}
+}
+
+// objects returns the objects in a list.
+func objects(o object.Object, path ...string) []object.Object {
+	var all []object.Object
+	for _, v := range o.List(path...) {
+		if m, ok := v.(map[string]any); ok {
+			all = append(all, m)
+		}
+	}
+	return all
+}
+
+// matches reports whether one of the rules is about the request.
+func (s *schema) matches(d *Digest) bool {
+	for i := range s.rules {
+		if s.rules[i].matches(d) {
+			return true
+		}
+	}
+	return false
+}
+
+func (r *rule) matches(d *Digest) bool {
+	if !r.isAbout(d) {
+		return false
+	}
+	for i := range r.resources {
+		if d.IsResource && r.resources[i].matches(d) {
+			return true
+		}
+	}
+	for i := range r.paths {
+		if !d.IsResource && r.paths[i].matches(d) {
+			return true
+		}
+	}
+	return false
+}
+
+// isAbout reports whether the user is one of the subjects.
+func (r *rule) isAbout(d *Digest) bool {
+	for i := range r.subjects {
+		if r.subjects[i].is(d) {
+			return true
+		}
+	}
+	return false
+}
+
+func (s *subject) is(d *Digest) bool {
+	switch s.kind {
+	case "User":
+		return s.name == "*" || s.name == d.User.Name
+	case "Group":
+		return s.name == "*" || has(d.User.Groups, s.name)
+	case "ServiceAccount":
+		rest, ok := strings.CutPrefix(d.User.Name, "system:serviceaccount:")
+		if rest, ok = cutWord(rest, ok, s.namespace); !ok {
+			return false
+		}
+		return s.name == "*" || rest == s.name
+	}
+	return false
+}
+
+// cutWord cuts a word and a colon off the front of a text, if ok.
+func cutWord(text string, ok bool, word string) (string, bool) {
+	if !ok || !strings.HasPrefix(text, word) || len(text) == len(word) || text[len(word)] != ':' {
+		return "", false
+	}
+	return text[len(word)+1:], true
+}
+
+func (r *resourceRule) matches(d *Digest) bool {
+	if !hasOrAll(r.verbs, d.Verb) || !r.names(d) || !hasOrAll(r.groups, d.Group) {
+		return false
+	}
+	if d.Namespace == "" {
+		return r.clusterScope
+	}
+	return hasOrAll(r.namespaces, d.Namespace)
+}
+
+// names reports whether the rule names the resource, or resource/subresource.
+func (r *resourceRule) names(d *Digest) bool {
+	for _, name := range r.resources {
+		if name == "*" && len(r.resources) == 1 {
+			return true
+		}
+		if resource, sub, _ := strings.Cut(name, "/"); resource == d.Resource && sub == d.Subresource {
+			return true
+		}
+	}
+	return false
+}
+
+func (r *pathRule) matches(d *Digest) bool {
+	if !hasOrAll(r.verbs, d.Verb) {
+		return false
+	}
+	for _, path := range r.paths {
+		if path == "*" || path == d.Path {
+			return true
+		}
+		path = strings.TrimSuffix(strings.TrimSuffix(path, "*"), "/")
+		if rest, ok := strings.CutPrefix(d.Path, path); ok && strings.HasPrefix(rest, "/") {
+			return true
+		}
+	}
+	return false
+}
+
+// hasOrAll reports whether a list has s, or nothing but "*".
+func hasOrAll(list []string, s string) bool { return len(list) == 1 && list[0] == "*" || has(list, s) }
+
+func has(list []string, s string) bool {
+	for _, x := range list {
+		if x == s {
+			return true
+		}
+	}
+	return false
+}
