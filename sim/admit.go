@@ -83,17 +83,25 @@ func (r *Replica) admit(reg *registry.Registry, table *resource.Table, who *auth
 		obj, _, err := decoder.Decode(data, d.GVK, d.Layout())
 		return obj, err
 	}
-	h.Write = func(storage, namespace, name string, change func(object.Object) *status.Status) (object.Object, *status.Status) {
-		return reg.Objects().Write(storage, namespace, name, change)
-	}
+	h.Write = r.writeStatus
 	h.Outside = c.outside
 	h.Together = c.webhooks.callAll
 	h.Wait = c.wait
 	reg.Admission = admission.New(h, may(who), c.options.Plugins...)
-	reg.Removed = func(d *resource.Definition, item *resource.Item) {
-		ctx := &resource.Context{Now: c.now(), Definition: d, Namespace: item.Namespace, Name: item.Name, Objects: reg.Reader()}
-		if item.Namespace != "" {
-			_ = admission.Uncount(ctx, item.Object, h.Write) // a quota that is gone has nothing to count
-		}
+}
+
+// writeStatus is an admission.Host's Write: a request of the server to itself.
+func (r *Replica) writeStatus(storage, namespace, name string, change func(object.Object) *status.Status) (object.Object, *status.Status) {
+	q := r.cluster.loopback(backend{r}.Definition(storage), namespace, name)
+	q.Subresource = "status"
+	reg := *r.server.Registry
+	reg.Admission = nil
+	result, s := reg.Update(q, registry.Change{Kind: registry.Put, Make: func(current object.Object) (object.Object, *status.Status) {
+		obj := current.Copy()
+		return obj, change(obj)
+	}})
+	if s != nil {
+		return nil, s
 	}
+	return result.Item.Object(), nil
 }

@@ -74,7 +74,7 @@ func newReplica(c *Cluster, p *profile) *Replica {
 	}
 	r.server = &apiserver.Server{
 		Watching: r.opened,
-		Lock: locker{c}, Registry: reg, Table: table, Schema: set, Auth: who,
+		Lock:     locker{c}, Registry: reg, Table: table, Schema: set, Auth: who,
 		Discovery: discovery.New(discovery.Options{Table: table, Schema: set, Version: discovery.Release(p.release),
 			Keys: func() []byte { return builtin.TokenKeySet(c.seed) }, CustomSchema: r.published, Now: c.now,
 			Statusz: p.gates["ComponentStatusz"], Flagz: p.gates["ComponentFlagz"], Flags: p.flags}),

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/kubesim/kubesim/sim/object"
-	"github.com/kubesim/kubesim/sim/resource"
 	"github.com/kubesim/kubesim/sim/status"
 )
 
@@ -18,12 +17,8 @@ const resourceQuotas = "resourcequotas"
 type Write func(storage, namespace, name string, change func(object.Object) *status.Status) (object.Object, *status.Status)
 
 // ResourceQuota refuses what would use more of a namespace than its quotas allow, and counts what is used in their
-// status (Kubernetes documentation, "Resource Quotas").
-//
-//	quota ─ status.hard equals spec.hard ─▶ status.used is what is used
-//	      └ else: it is counted from what is stored, as the quota controller would have done by now
-//
-// Uncount is the other half: what is deleted is taken off.
+// status (Kubernetes documentation, "Resource Quotas"; plugin/resourcequota.CheckRequest). The limits are those of the
+// status: the quota controller writes them there, and counts what is deleted. Before it has come, nothing is refused.
 func ResourceQuota(write Write) Plugin {
 	q := &quotas{write}
 	return Plugin{Name: "ResourceQuota", Validate: q.check}
@@ -35,7 +30,6 @@ type quotas struct{ write Write }
 type account struct {
 	quota      object.Object
 	hard, used amounts
-	fresh      bool // used was counted now
 }
 
 func (q *quotas) check(a *Attributes) *status.Status {
@@ -46,7 +40,7 @@ func (q *quotas) check(a *Attributes) *status.Status {
 	var accounts []*account
 	var s *status.Status
 	a.Objects.Each(resourceQuotas, a.Namespace, func(quota object.Object) bool {
-		acc := open(a.Context, quota)
+		acc := &account{quota, amountsAt(quota, "status", "hard"), amountsAt(quota, "status", "used")}
 		interesting := of.interesting(acc.hard.names())
 		if len(interesting) == 0 || !inScopes(of, quota, a.Object) {
 			return true
@@ -128,80 +122,17 @@ func (a amounts) text(names []string) string {
 	return strings.Join(parts, ",")
 }
 
-// open reads a quota. One whose status does not know its limits yet is counted.
-func open(ctx *resource.Context, quota object.Object) *account {
-	acc := &account{quota: quota, hard: amountsAt(quota, "status", "hard"), used: amountsAt(quota, "status", "used")}
-	if hard := amountsAt(quota, "spec", "hard"); hard.text(hard.names()) != acc.hard.text(acc.hard.names()) {
-		acc.hard, acc.used, acc.fresh = hard, count(ctx, quota, hard), true
-	}
-	return acc
-}
-
 // save writes the status of a quota, if it is another one.
 func (q *quotas) save(acc *account) *status.Status {
 	before := amountsAt(acc.quota, "status", "used")
-	if q.write == nil || !acc.fresh && before.text(before.names()) == acc.used.text(acc.used.names()) {
+	if q.write == nil || before.text(before.names()) == acc.used.text(acc.used.names()) {
 		return nil
 	}
 	_, s := q.write(resourceQuotas, acc.quota.Namespace(), acc.quota.Name(), func(quota object.Object) *status.Status {
-		quota.Set(acc.hard.json(), "status", "hard")
 		quota.Set(acc.used.json(), "status", "used")
 		return nil
 	})
 	return s
-}
-
-// Uncount counts the quotas of a namespace again after an object of the resource was deleted. read returns the object; it
-// is called only where there are quotas.
-func Uncount(ctx *resource.Context, read func() object.Object, write Write) *status.Status {
-	of := measureOf(ctx.Definition)
-	if of == nil {
-		return nil
-	}
-	q := &quotas{write}
-	var obj object.Object
-	var s *status.Status
-	ctx.Objects.Each(resourceQuotas, ctx.Namespace, func(quota object.Object) bool {
-		if obj == nil {
-			obj = read()
-		}
-		acc := &account{quota: quota, hard: amountsAt(quota, "status", "hard"), used: amountsAt(quota, "status", "used")}
-		touched := of.interesting(acc.hard.names())
-		if len(touched) == 0 || !inScopes(of, quota, obj) {
-			return true
-		}
-		now := count(ctx, quota, acc.hard)
-		for _, name := range touched {
-			acc.used[name] = now[name]
-		}
-		s = q.save(acc)
-		return s == nil
-	})
-	return s
-}
-
-// count adds up what is stored in the namespace of a quota, for each of its limits.
-func count(ctx *resource.Context, quota object.Object, hard amounts) amounts {
-	used := amounts{}
-	for _, name := range hard.names() {
-		used[name] = zero
-	}
-	for _, storage := range countedStorages(hard.names()) {
-		of := measureOfStorage(storage)
-		interesting := of.interesting(hard.names())
-		ctx.Objects.Each(storage, quota.Namespace(), func(obj object.Object) bool {
-			if inScopes(of, quota, obj) {
-				usage := of.usage(obj, &Attributes{Context: ctx})
-				for _, name := range interesting {
-					if q, ok := usage[name]; ok {
-						used[name] = used[name].Add(q)
-					}
-				}
-			}
-			return true
-		})
-	}
-	return used
 }
 
 // inScopes reports whether a quota is about an object: it is in all of the quota's scopes.

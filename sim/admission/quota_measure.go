@@ -66,22 +66,6 @@ func measureOfStorage(storage string) *measure {
 	return &measure{storage: storage}
 }
 
-// countedStorages returns which resources have to be counted for the limits.
-func countedStorages(limits []string) []string {
-	var out []string
-	for _, storage := range object.SortedKeys(measures) {
-		if len(measures[storage].interesting(limits)) > 0 {
-			out = append(out, storage)
-		}
-	}
-	for _, name := range limits {
-		if storage, ok := strings.CutPrefix(name, "count/"); ok && measures[storage] == nil {
-			out = append(out, storage)
-		}
-	}
-	return out
-}
-
 func (m *measure) handles(a *Attributes) bool {
 	return a.Subresource == "" && a.Operation == Create || m.also != nil && m.also(a)
 }

@@ -72,9 +72,6 @@ type Registry struct {
 	// Review answers a review of who may do what, in place. nil: reviews are answered without a status.
 	Review func(kind string, ctx *resource.Context, obj object.Object) *status.Status
 
-	// Removed is told of every object that was taken out of the store. nil: nobody is.
-	Removed func(d *resource.Definition, item *resource.Item)
-
 	// NoPrivileged: privileged containers are refused (resource.Context).
 	NoPrivileged bool
 
@@ -244,9 +241,6 @@ func (r *Registry) remove(d *resource.Definition, it *resource.Item) *resource.I
 		return it
 	}
 	r.Backend.Committed(event)
-	if r.Removed != nil {
-		r.Removed(d, it)
-	}
 	if with := r.Backend.Definition(d.Hub.Strategy.DeletesWith); with != nil {
 		if other := r.stored(with, it.Namespace, it.Name); other != nil {
 			r.remove(with, other)
