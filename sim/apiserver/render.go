@@ -48,11 +48,7 @@ func (c *call) object(code int, it *resource.Item) {
 	d := c.route.def
 	switch f := c.format; {
 	case f.As == "Table":
-		var meta codec.ListMeta
-		if it.Rev != 0 { // a create's that is not stored
-			meta.ResourceVersion = registry.FormatRev(it.Rev)
-		}
-		c.write(code, codec.Body(c.table([]*resource.Item{it}, meta), f))
+		c.write(code, codec.Body(c.table([]*resource.Item{it}, codec.ListMeta{ResourceVersion: revision(it.Rev)}), f))
 	case f.As == "PartialObjectMetadataList" && d.Custom: // whose type in the real server is that of lists, too
 		c.fail(status.Plain("content is not a list"))
 	case f.As == "PartialObjectMetadataList":
@@ -102,10 +98,18 @@ func (c *call) subTable(obj object.Object, text []byte) []byte {
 		Now: c.s.Registry.Backend.Now()})
 }
 
+// revision returns a resourceVersion, "" of what is not stored.
+func revision(rev uint64) string {
+	if rev == 0 {
+		return ""
+	}
+	return registry.FormatRev(rev)
+}
+
 // page answers with a list in the negotiated format.
 func (c *call) page(p *registry.Page) {
 	d, f := c.route.def, c.format
-	meta := codec.ListMeta{ResourceVersion: registry.FormatRev(p.Rev), Continue: p.Continue, Remaining: p.Remaining}
+	meta := codec.ListMeta{ResourceVersion: revision(p.Rev), Continue: p.Continue, Remaining: p.Remaining}
 	show := versioned
 	if f.As != "" {
 		show = bare

@@ -165,10 +165,25 @@ func validateNamespacePhase(obj object.Object) field.ErrorList {
 		"may only be '"+want+"' if `deletionTimestamp` is "+state)}
 }
 
+// components are what ComponentStatuses tell of: the store answers, and on the machine of an API server that is on its own
+// nobody else does.
+func components() []object.Object {
+	health := func(name, status, message string) object.Object {
+		return object.Object{"metadata": map[string]any{"name": name},
+			"conditions": []any{map[string]any{"type": "Healthy", "status": status, "message": message}}}
+	}
+	refused := func(name, address string) object.Object {
+		return health(name, "False", `Get "https://`+address+`/healthz": dial tcp `+address+": connect: connection refused")
+	}
+	return []object.Object{refused("controller-manager", "127.0.0.1:10257"), refused("scheduler", "127.0.0.1:10259"),
+		health("etcd-0", "True", "ok")}
+}
+
 // componentStatusKind is a kind that is never stored.
 func componentStatusKind() kind {
 	return kind{
 		storage:    "componentstatuses",
+		strategy:   resource.Strategy{Observe: components},
 		deprecated: "v1 ComponentStatus is deprecated in v1.19+",
 		columns: []column{colName(), colText("Status", "Status of the component conditions"),
 			colText("Message", "Message of the component conditions"), colText("Error", "Error of the component conditions")},

@@ -16,6 +16,10 @@ func (r *Registry) Get(q *Request, rv string, done func(*resource.Item, *status.
 		done(nil, s)
 		return
 	}
+	if items, ok := observed(d); ok {
+		done(getObserved(q, items))
+		return
+	}
 	rev, ok := ParseRev(rv)
 	if !ok {
 		if d.Hub.Strategy.Uncached || r.unready(d) != nil {

@@ -13,7 +13,7 @@ import (
 
 // Page is the answer of a list.
 type Page struct {
-	Rev       uint64
+	Rev       uint64 // 0: of objects that have none
 	Items     []*resource.Item
 	Continue  string
 	Remaining *int64 // remainingItemCount
@@ -38,6 +38,10 @@ func (r *Registry) List(q *Request, o ListOptions, answer func(*Page, *status.St
 			p, s = nil, p.failed
 		}
 		answer(p, s)
+	}
+	if items, ok := observed(q.Definition); ok {
+		done(listObserved(o, items), nil)
+		return
 	}
 	l := &lister{r: r, d: q.Definition, o: o, limit: o.Limit}
 	l.scope(q.Namespace)

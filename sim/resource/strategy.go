@@ -62,6 +62,8 @@ type Strategy struct {
 	Blank func(obj object.Object)
 	// InnerAnnotation is an annotation that is a field of the object in memory: partial metadata does not show it.
 	InnerAnnotation string
+	// Observe returns the objects of a kind that is looked at when it is read, and never stored. nil: objects are stored.
+	Observe func() []object.Object
 	// Virtual: objects are answered, never stored (SubjectAccessReview).
 	Virtual bool
 
