@@ -57,6 +57,7 @@ type stream struct {
 // recorded is a trace without its records.
 type recorded struct {
 	N       uint64
+	Start   time.Time
 	Last    time.Time
 	Hash    []byte
 	Objects [2]uint64

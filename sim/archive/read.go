@@ -314,7 +314,7 @@ func (r *reader) trace(s *sim.State) error {
 		return nil
 	}
 	t := r.doc.Trace
-	s.Records = &trace.State{N: t.N, Last: t.Last, Hash: t.Hash, Objects: t.Objects}
+	s.Records = &trace.State{N: t.N, Start: t.Start, Last: t.Last, Hash: t.Hash, Objects: t.Objects}
 	var bad error
 	err := r.tx.AscendGreaterOrEqual("", "trace:", func(key, line string) bool {
 		if !strings.HasPrefix(key, "trace:") {

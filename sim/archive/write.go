@@ -131,7 +131,7 @@ func (w *writer) trace(d *document) {
 	if s == nil {
 		return
 	}
-	d.Trace = &recorded{s.N, s.Last, s.Hash, s.Objects}
+	d.Trace = &recorded{s.N, s.Start, s.Last, s.Hash, s.Objects}
 	for i := range s.Records {
 		r := &s.Records[i]
 		w.set(recordKey(r.At.UnixNano(), r.N), string(r.AppendJSON(nil)))
