@@ -9,8 +9,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -47,10 +45,10 @@ func TestJourneys(t *testing.T) {
 		j := &journeys{
 			real: conformance.Target{URL: url, Token: os.Getenv("KUBESIM_TOKEN"), Seed: uint64(time.Now().UnixNano()),
 				Transport: conformance.Network(os.Getenv("KUBESIM_INSECURE") != "")},
-			cases: byArea[area], donors: donors, next: numberFrom("KUBESIM_SEED", 1), goal: numberFrom("KUBESIM_REQUESTS", 20000),
+			cases: byArea[area], donors: donors, goal: numberFrom("KUBESIM_REQUESTS", 20000),
 			out: cmp.Or(os.Getenv("KUBESIM_OUT"), filepath.Join(os.TempDir(), "kubesim-journeys")), began: time.Now(),
 		}
-		t.Run(area, j.run)
+		t.Run(area, func(t *testing.T) { j.run(t, numberFrom("KUBESIM_SEED", 1)) })
 	}
 }
 
@@ -62,7 +60,8 @@ func numberFrom(env string, otherwise int) int {
 	return n
 }
 
-// journeys are the variations of one area's cases.
+// journeys are the variations of one area's cases, one at a time: beside others they would see the others' revisions and
+// policies on the real server.
 type journeys struct {
 	real   conformance.Target
 	cases  []conformance.Case
@@ -70,10 +69,8 @@ type journeys struct {
 	goal   int
 	out    string
 	began  time.Time
-	asked  atomic.Uint64
 
-	mu       sync.Mutex
-	next     int      // the seed of the next variation
+	asked    uint64   // how often the real server was asked: each time another namespace
 	row      int      // answers in a row that agree
 	agree    int      // answers that agree
 	unstable int      // answers that the real server does not give twice
@@ -81,27 +78,18 @@ type journeys struct {
 	said     time.Time
 }
 
-// journeyWorkers is how many variations are under way at a time.
-const journeyWorkers = 4
-
 // maxDifferent is how many different variations end an area: then it is time to mend.
 const maxDifferent = 20
 
-func (j *journeys) run(t *testing.T) {
-	t.Run("workers", func(t *testing.T) {
-		for n := range journeyWorkers {
-			t.Run(strconv.Itoa(n), func(t *testing.T) {
-				t.Parallel()
-				for {
-					c, ok := j.draw()
-					if !ok {
-						return
-					}
-					j.compare(t, c)
-				}
-			})
+func (j *journeys) run(t *testing.T, seed int) {
+	for ; j.row < j.goal && len(j.differ) < maxDifferent; seed++ {
+		j.compare(t, conformance.Vary(j.cases[seed%len(j.cases)], uint64(seed), j.donors))
+		if time.Since(j.said) > 10*time.Second {
+			j.said = time.Now()
+			fmt.Printf("%s: %d of %d in a row, %d differ, %d unstable, variation %d, %s\n",
+				j.cases[0].Area, j.row, j.goal, len(j.differ), j.unstable, seed, time.Since(j.began).Round(time.Second))
 		}
-	})
+	}
 	t.Logf("%s: %d answers agree, %d in a row at the end, %d differ, %d not the same twice on the real server, %s",
 		j.cases[0].Area, j.agree, j.row, len(j.differ), j.unstable, time.Since(j.began).Round(time.Second))
 	for _, line := range j.differ {
@@ -109,22 +97,11 @@ func (j *journeys) run(t *testing.T) {
 	}
 }
 
-// draw returns the next variation, of each case in turn, until enough agree in a row or too many have differed.
-func (j *journeys) draw() (conformance.Case, bool) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	if j.row >= j.goal || len(j.differ) >= maxDifferent {
-		return conformance.Case{}, false
-	}
-	seed := j.next
-	j.next++
-	return conformance.Vary(j.cases[seed%len(j.cases)], uint64(seed), j.donors), true
-}
-
 // ask plays a case on the real server, in a namespace that no other has had.
 func (j *journeys) ask(t *testing.T, c conformance.Case) (conformance.Case, uint64) {
 	target := j.real
-	target.Seed += j.asked.Add(1)
+	j.asked++
+	target.Seed += j.asked
 	return conformance.Ask(t.Context(), target, c), target.Seed
 }
 
@@ -141,12 +118,13 @@ func (j *journeys) compare(t *testing.T, c conformance.Case) {
 			again, _ := j.ask(t, c)
 			stable = stable.Until(again)
 		}
-		j.count(0, len(c.Steps)-len(stable.Steps), "")
+		j.unstable += len(c.Steps) - len(stable.Steps)
 		c = stable
 		step, difference = simulated(t, seed, c)
 	}
 	if difference == "" {
-		j.count(len(c.Steps), 0, "")
+		j.agree += len(c.Steps)
+		j.row += len(c.Steps)
 		return
 	}
 	c.Steps = c.Steps[:step+1]
@@ -161,7 +139,10 @@ func (j *journeys) compare(t *testing.T, c conformance.Case) {
 		}
 		return text != ""
 	})
-	j.count(step, 0, c.ID()+" "+difference+"\n    "+c.Title)
+	j.agree += step
+	j.row = 0
+	j.differ = append(j.differ, c.ID()+" "+difference+"\n    "+c.Title)
+	fmt.Println(j.differ[len(j.differ)-1])
 	if err := conformance.Save(j.out, c); err != nil {
 		t.Error(err)
 	}
@@ -180,23 +161,4 @@ func simulated(t *testing.T, seed uint64, c conformance.Case) (step int, differe
 		}
 	})
 	return step, difference
-}
-
-// count adds to the figures and prints them now and then.
-func (j *journeys) count(agree, unstable int, different string) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	j.agree += agree
-	j.row += agree
-	j.unstable += unstable
-	if different != "" {
-		j.differ = append(j.differ, different)
-		j.row = 0
-		fmt.Println(different)
-	}
-	if time.Since(j.said) > 10*time.Second {
-		j.said = time.Now()
-		fmt.Printf("%s: %d of %d in a row, %d differ, %d unstable, variation %d, %s\n",
-			j.cases[0].Area, j.row, j.goal, len(j.differ), j.unstable, j.next, time.Since(j.began).Round(time.Second))
-	}
 }

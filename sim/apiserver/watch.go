@@ -13,7 +13,7 @@ import (
 // ServeHTTP answers one request. It blocks only in ways that a testing/synctest bubble understands, and never with the
 // Cluster's lock held.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	q := &Request{Method: r.Method, Path: r.URL.Path, Target: r.RequestURI, Query: r.URL.Query(), Header: r.Header,
+	q := &Request{Method: r.Method, Path: r.URL.Path, Target: r.URL.RequestURI(), Query: r.URL.Query(), Header: r.Header,
 		Certificate: auth.CertificateOf(r.Context())}
 	if r.Body != nil && r.Method != http.MethodGet && r.Method != http.MethodHead {
 		q.ReadBody(r.Body, r.ContentLength)
