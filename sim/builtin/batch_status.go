@@ -169,7 +169,8 @@ func (c *jobStatusChange) pods() {
 	terminating, ready := intAt(c.status, "terminating"), intAt(c.status, "ready")
 	c.refuse((c.finishedTurned() || c.moved("terminating")) && isFinished(c.obj) && terminating > 0, "terminating", terminating,
 		"terminating>0 is invalid for finished job")
-	c.refuse(c.moved("ready", "active") && ready > intAt(c.status, "active"), "ready", ready, "cannot set more ready pods than active")
+	_, counted := c.status.Int("ready")
+	c.refuse(c.moved("ready", "active") && counted && ready > intAt(c.status, "active"), "ready", ready, "cannot set more ready pods than active")
 }
 
 // criteria checks what goes with the condition SuccessCriteriaMet.
