@@ -3,6 +3,7 @@ package fake_test
 import (
 	"fmt"
 	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/kubesim/kubesim/fake"
@@ -34,6 +35,17 @@ func TestPeerProxy(t *testing.T) {
 			is.Equal(res.StatusCode, http.StatusNotFound)
 			code, _ = b.do("GET", "/apis/batch/v1/namespaces/default/jobs", "")
 			is.Equal(code, http.StatusOK)
+			published := func(profile string) bool {
+				q, err := http.NewRequest("GET", b.url()+"/apis", nil)
+				is.NoErr(err)
+				q.Header.Set("Accept", "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"+profile)
+				q.Header.Set("User-Agent", b.agent)
+				res, err := b.srv.Transport().RoundTrip(q)
+				is.NoErr(err)
+				return strings.Contains(read(t, res.Body), `"cronjobs"`)
+			}
+			is.Equal(published(""), proxy)                // what all serve
+			is.Equal(published(";profile=nopeer"), false) // what this one serves
 		})
 	}
 }

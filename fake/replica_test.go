@@ -30,12 +30,17 @@ type guest struct {
 	agent string
 }
 
+// url is where the server is that the guest talks to.
+func (g guest) url() string {
+	if g.n > 0 {
+		return g.srv.ReplicaURL(g.n)
+	}
+	return g.srv.URL()
+}
+
 func (g guest) send(method, path, body string) *http.Response {
 	g.t.Helper()
-	url := g.srv.URL()
-	if g.n > 0 {
-		url = g.srv.ReplicaURL(g.n)
-	}
+	url := g.url()
 	r, err := http.NewRequestWithContext(context.Background(), method, url+path, strings.NewReader(body))
 	if err != nil {
 		g.t.Fatal(err)

@@ -28,8 +28,9 @@ type ReplicaOptions struct {
 	// StorageVersions says in which of its served versions a resource of several is stored:
 	// "horizontalpodautoscalers.autoscaling": "autoscaling/v1".
 	StorageVersions map[string]string
-	// PeerProxy passes requests for what this server does not serve on to another one that does, as --peer-ca-file makes a
-	// server of 1.36 do (KEP-4020, gate UnknownVersionInteroperabilityProxy). It is not the default of any version.
+	// PeerProxy passes requests for what this server does not serve on to another one that does, and publishes what all of
+	// them serve as aggregated discovery, as --peer-ca-file makes a server of 1.36 do (KEP-4020, gate
+	// UnknownVersionInteroperabilityProxy). It is not the default of any version.
 	PeerProxy bool
 	// NoPrivileged refuses privileged containers, as --allow-privileged=false does. A server allows them unless it is told
 	// not to, as those that kubeadm and kind start do; kube-apiserver's own default is to refuse.

@@ -144,6 +144,8 @@ func TestJobStatusRules(t *testing.T) {
 			want: "status.conditions: Invalid value: cannot set Failed=True condition without the FailureTarget=true condition\n" +
 				"status.active: Invalid value: 1: active>0 is invalid for finished job\n" +
 				"status.ready: Invalid value: 2: cannot set more ready pods than active"},
+		{name: "fewer than none", sub: "status", old: `{}`, patch: status(`"startTime":"2026-01-01T00:00:00Z","active":-1`),
+			want: "status.active: Invalid value: -1: must be greater than or equal to 0"}, // ready is not counted, not 0
 		{name: "times", sub: "status", old: `{}`, patch: status(`"startTime":"2026-01-01T00:00:00Z","completionTime":"2025-01-01T00:01:00Z"`),
 			want: "status.completionTime: Invalid value: \"2025-01-01T00:01:00Z\": cannot set completionTime when there is no Complete=True condition\n" +
 				"status.completionTime: Invalid value: \"2025-01-01T00:01:00Z\": must be equal to or after `startTime`"},

@@ -1,0 +1,99 @@
+package discovery
+
+import (
+	"testing"
+
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/resource"
+	"github.com/matryer/is"
+)
+
+const aggregatedAccept = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
+
+// without returns the documents of a server that does not serve some group versions or resources of them.
+func without(t *testing.T, left ...string) *Documents {
+	t.Helper()
+	d := documents(t)
+	var kept []*resource.Definition
+	for _, def := range d.o.Table.All() {
+		gone := false
+		for _, x := range left {
+			gone = gone || def.GV() == x || def.GV()+"/"+def.Resource == x
+		}
+		if !gone {
+			kept = append(kept, def)
+		}
+	}
+	d.o.Table = resource.NewTable(kept)
+	d.Changed()
+	return d
+}
+
+// A server publishes what its peers serve as well, in an order that fits all of them; unless it is asked for its own.
+func TestMergedDiscovery(t *testing.T) {
+	is := is.New(t)
+	a, b := without(t, "batch/v1", "autoscaling/v1", "apps/v1/daemonsets"), without(t, "policy/v1")
+	b.o.Table.Add(custom("example.com", "v1", "widgets", "Widget"))
+	peers := func() []*Documents { return []*Documents{a, b} }
+	a.o.Peers, b.o.Peers = peers, peers
+	all := documents(t)
+	versions := func(d *Documents, accept string) map[string][]string {
+		out := map[string][]string{}
+		for _, x := range body(t, get(t, d, "/apis", "Accept", accept)).List("items") {
+			g := object.Object(x.(map[string]any))
+			out[""] = append(out[""], g.String("metadata", "name"))
+			out[g.String("metadata", "name")] = namesOf(g.List("versions"), versionName)
+		}
+		return out
+	}
+	want := versions(all, aggregatedAccept)
+	is.Equal(versions(a, aggregatedAccept), want) // custom resources are not a peer's to tell of
+	is.Equal(versions(a, aggregatedAccept+";profile=nopeer")["batch"], []string(nil))
+	is.Equal(versions(a, aggregatedAccept+";profile=nopeer")["autoscaling"], []string{"v2"})
+	merged := versions(b, aggregatedAccept)
+	is.Equal(merged["policy"], want["policy"])
+	is.Equal(merged["example.com"], []string{"v1"}) // but its own
+
+	apps := func(d *Documents) object.Object {
+		for _, x := range body(t, get(t, d, "/apis", "Accept", aggregatedAccept)).List("items") {
+			if groupName(x) == "apps" {
+				return x.(map[string]any)
+			}
+		}
+		return nil
+	}
+	is.Equal(apps(a), apps(all)) // resources, too
+	first, second := get(t, a, "/apis", "Accept", aggregatedAccept), get(t, a, "/apis", "Accept", aggregatedAccept)
+	is.Equal(first.Header.Get("ETag"), second.Header.Get("ETag"))
+	is.True(first.Header.Get("ETag") != get(t, a, "/apis", "Accept", aggregatedAccept+";profile=nopeer").Header.Get("ETag"))
+}
+
+func TestMergeOrders(t *testing.T) {
+	is := is.New(t)
+	for _, x := range []struct{ a, b, want []string }{
+		{[]string{"a", "b"}, []string{"a", "b"}, []string{"a", "b"}},
+		{[]string{"b", "a"}, []string{"a"}, []string{"b", "a"}},                          // the one that has all
+		{[]string{"c", "a"}, []string{"c", "b"}, []string{"c", "a", "b"}},                // by name where nothing else decides
+		{[]string{"z", "a"}, []string{"a", "b"}, []string{"z", "a", "b"}},                // both orders hold
+		{[]string{"a", "b"}, []string{"b", "a"}, []string{"a", "b"}},                     // the first that has all
+		{[]string{"b", "a", "c"}, []string{"a", "b"}, []string{"b", "a", "c"}},           // though the other contradicts it
+		{[]string{"b", "a", "c"}, []string{"a", "b", "d"}, []string{"a", "b", "c", "d"}}, // a contradiction: by name
+	} {
+		is.Equal(mergeOrders([][]string{x.a, x.b}), x.want)
+	}
+}
+
+// Verbs and subresources of one resource are those of both servers.
+func TestMergeResource(t *testing.T) {
+	is := is.New(t)
+	row := func(verbs []string, subs ...string) map[string]any {
+		list := []any{}
+		for _, s := range subs {
+			list = append(list, map[string]any{"subresource": s})
+		}
+		return map[string]any{"resource": "r", "verbs": object.FromStrings(verbs), "subresources": list}
+	}
+	merged, changed := mergeResource(row([]string{"get", "list"}, "status"), row([]string{"create", "get"}, "scale"))
+	is.True(changed)
+	is.Equal(merged, row([]string{"create", "get", "list"}, "scale", "status"))
+}
