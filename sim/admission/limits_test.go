@@ -133,6 +133,43 @@ func TestQuotaScopes(t *testing.T) {
 	}
 }
 
+func TestUsageOfDevices(t *testing.T) {
+	const class = "gpu.deviceclass.resource.k8s.io/devices"
+	exactly := func(rest string) string {
+		return `{"name":"r","exactly":{"deviceClassName":"gpu",` + rest + `}}`
+	}
+	tests := []struct{ name, requests, want string }{
+		{"as many as are asked for", exactly(`"allocationMode":"ExactCount","count":3`), class + "=3"},
+		{"of several requests the sum", exactly(`"allocationMode":"ExactCount","count":1`) + "," + exactly(`"allocationMode":"ExactCount","count":1`), class + "=2"},
+		{"all of them are many", exactly(`"allocationMode":"All"`), class + "=32"},
+		{"of alternatives the most", `{"name":"r","firstAvailable":[{"deviceClassName":"gpu","allocationMode":"ExactCount","count":1},` +
+			`{"deviceClassName":"gpu","allocationMode":"ExactCount","count":4}]}`, class + "=4"},
+	}
+	for _, tt := range tests {
+		is := is.New(t)
+		objects, writer := quotaFixture(t, `{"metadata":{"name":"q","namespace":"ns"},"spec":{"hard":{"`+class+`":"0"}},`+
+			`"status":{"hard":{"`+class+`":"0"},"used":{"`+class+`":"0"}}}`)
+		objects.put(t, deviceClasses, `{"metadata":{"name":"gpu"}}`)
+		claim := parse(t, `{"metadata":{"name":"c","namespace":"ns"},"spec":{"devices":{"requests":[`+tt.requests+`]}}}`)
+		is.Equal(message(ResourceQuota(writer).Validate(inNamespace(resourceClaims, claim, nil, objects))),
+			`resourceclaims.resource.k8s.io "c" is forbidden: exceeded quota: q, requested: `+tt.want+`, used: `+class+`=0, limited: `+class+`=0`) // as tt.name says
+	}
+}
+
+// A class that stands for an extended resource of nodes is limited under that name, too.
+func TestUsageOfExtendedResources(t *testing.T) {
+	is := is.New(t)
+	const limit = "requests.example.com/gpu"
+	objects, writer := quotaFixture(t, `{"metadata":{"name":"q","namespace":"ns"},"spec":{"hard":{"`+limit+`":"1"}},`+
+		`"status":{"hard":{"`+limit+`":"1"},"used":{"`+limit+`":"0"}}}`)
+	claim := parse(t, `{"metadata":{"name":"c","namespace":"ns"},"spec":{"devices":{"requests":[{"name":"r","exactly":`+
+		`{"deviceClassName":"gpu","allocationMode":"ExactCount","count":2}}]}}}`)
+	is.Equal(message(ResourceQuota(writer).Validate(inNamespace(resourceClaims, claim, nil, objects))), "") // no class stands for it
+	objects.put(t, deviceClasses, `{"metadata":{"name":"gpu"},"spec":{"extendedResourceName":"example.com/gpu"}}`)
+	is.Equal(message(ResourceQuota(writer).Validate(inNamespace(resourceClaims, claim, nil, objects))),
+		`resourceclaims.resource.k8s.io "c" is forbidden: exceeded quota: q, requested: `+limit+`=2, used: `+limit+`=0, limited: `+limit+`=1`)
+}
+
 func TestUsageOfServicesAndClaims(t *testing.T) {
 	is := is.New(t)
 	usage := func(storage, text string) string {

@@ -111,8 +111,9 @@ func misfits(scope string, hard []string) []string {
 	return out
 }
 
-// conflictingScopes reports scopes that exclude each other; shown is what the error prints.
-func conflictingScopes(p field.Path, scopes, shown []string) field.ErrorList {
+// conflictingScopes reports scopes that exclude each other; shown is what the error prints: spec.scopes, also for those
+// of the selector.
+func conflictingScopes(p field.Path, scopes []string, shown any) field.ErrorList {
 	var errs field.ErrorList
 	for _, pair := range [][2]string{{"BestEffort", "NotBestEffort"}, {"Terminating", "NotTerminating"}} {
 		if slices.Contains(scopes, pair[0]) && slices.Contains(scopes, pair[1]) {
@@ -137,7 +138,7 @@ func validateScopeSelector(p field.Path, spec object.Object, hard []string) fiel
 		errs = append(errs, validateScopeOperator(p, scope, e)...)
 		scopes = append(scopes, scope)
 	}
-	return append(errs, conflictingScopes(p, scopes, stringsAt(spec, "scopes"))...)
+	return append(errs, conflictingScopes(p, scopes, spec["scopes"])...)
 }
 
 func validateScopeOperator(p field.Path, scope string, e object.Object) field.ErrorList {

@@ -29,6 +29,7 @@ func TestUpdate(t *testing.T) {
 	configMap := define(t, "v1", "ConfigMap", false)
 	role := define(t, "rbac.authorization.k8s.io/v1", "Role", false)
 	service := define(t, "v1", "Service", true)
+	policy := define(t, "networking.k8s.io/v1", "NetworkPolicy", false)
 	for _, x := range []struct {
 		name     string
 		d        *resource.Definition
@@ -60,6 +61,12 @@ func TestUpdate(t *testing.T) {
 				"\"k:{\\\"port\\\":80,\\\"protocol\\\":\\\"TCP\\\"}\":{\".\":{},\"f:port\":{},\"f:targetPort\":{}}," +
 				"\"k:{\\\"port\\\":80,\\\"protocol\\\":\\\"UDP\\\"}\":{\".\":{},\"f:port\":{},\"f:protocol\":{},\"f:targetPort\":{}}}}}\n" +
 				"b Update v1 02 {\"f:spec\":{\"f:ports\":{\"k:{\\\"port\\\":80,\\\"protocol\\\":\\\"UDP\\\"}\":{\"f:name\":{}}}}}"},
+		{"an empty map is nothing", policy, ``, `{'metadata':{'name':'a'},'spec':{'podSelector':{'matchLabels':{}},'policyTypes':['Ingress']}}`,
+			`b Update networking.k8s.io/v1 02 {"f:spec":{"f:policyTypes":{}}}`},
+		{"but not below a list", policy,
+			`{'metadata':{'name':'a'},'spec':{'podSelector':{},'ingress':[{'from':[{'podSelector':{}}]}]}}`,
+			`{'metadata':{'name':'a'},'spec':{'podSelector':{},'ingress':[{'from':[{'podSelector':{'matchLabels':{}}}]}]}}`,
+			`b Update networking.k8s.io/v1 02 {"f:spec":{"f:ingress":{}}}`},
 		{"the main resource does not own status", service, ``,
 			`{'metadata':{'name':'a'},'spec':{'type':'ClusterIP'},'status':{'conditions':[{'type':'A'}]}}`,
 			`b Update v1 02 {"f:spec":{"f:type":{}}}`},
