@@ -151,7 +151,7 @@ func (j *journeys) compare(t *testing.T, c conformance.Case) {
 // simulated plays a case on a simulator of its own and returns the first step that differs, and how.
 func simulated(t *testing.T, seed uint64, c conformance.Case) (step int, difference string) {
 	synctest.Test(t, func(t *testing.T) {
-		srv := fake.RunT(t, fake.Options{Clock: clock.System{}, Auth: auth.RBAC})
+		srv := fake.RunT(t, fake.Options{Clock: clock.System{}, Auth: auth.RBAC, NoControllers: true})
 		target := conformance.Target{URL: srv.URL(), Transport: srv.Transport(), Token: adminToken, Seed: seed}
 		for i, r := range conformance.Run(t.Context(), target, c) {
 			if !r.Agrees() {
