@@ -88,7 +88,8 @@ func newReplica(c *Cluster, p *profile) *Replica {
 		Watching: r.opened,
 		Lock:     locker{c}, Registry: reg, Table: table, Schema: set, Auth: who,
 		Discovery: discovery.New(discovery.Options{Table: table, Schema: set, Version: discovery.Release(p.release),
-			Keys: func() []byte { return builtin.TokenKeySet(c.seed) }, CustomSchema: r.published, Now: c.now,
+			Seats: func() map[string]int { return builtin.NominalSeats(reg.Reader()) },
+			Keys:  func() []byte { return builtin.TokenKeySet(c.seed) }, CustomSchema: r.published, Now: c.now,
 			Statusz: p.gates["ComponentStatusz"], Flagz: p.gates["ComponentFlagz"], Flags: p.flags, Peers: peers}),
 		Decoder: &codec.Decoder{Kinds: set.Kind},
 	}

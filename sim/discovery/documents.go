@@ -24,6 +24,8 @@ type Options struct {
 	// Address is what /api and the OpenID configuration call the server. "": 127.0.0.1:6443.
 	Address string
 
+	// Seats returns how many requests of each priority level the server would carry out at a time. nil: there are no levels.
+	Seats func() map[string]int
 	// Keys returns the JSON Web Key Set that service account tokens can be checked with. nil: it is empty.
 	Keys func() []byte
 

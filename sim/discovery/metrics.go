@@ -6,17 +6,36 @@ import (
 	"strings"
 
 	"github.com/kubesim/kubesim/sim/http"
+	"github.com/kubesim/kubesim/sim/object"
 )
 
-// metrics answers /metrics with the one metric that a simulator can truthfully give. DELETE resets what is counted, which
-// is nothing.
+// metrics answers /metrics with the metrics that a simulator can truthfully give. DELETE resets what is counted, which is
+// nothing.
 func (d *Documents) metrics(r *Request) *Answer {
 	v := &d.o.Version
-	return d.exposition(r, fmt.Sprintf("# HELP kubernetes_build_info [BETA] A metric with a constant '1' value labeled by major, minor, git version, "+
+	return d.exposition(r, d.seats()+fmt.Sprintf("# HELP kubernetes_build_info [BETA] A metric with a constant '1' value labeled by major, minor, git version, "+
 		"git commit, git tree state, build date, Go version, and compiler from which Kubernetes was built, and platform on which it is running.\n"+
 		"# TYPE kubernetes_build_info gauge\n"+
 		"kubernetes_build_info{build_date=%q,compiler=%q,git_commit=%q,git_tree_state=\"\",git_version=%q,go_version=%q,major=%q,minor=%q,platform=%q} 1\n",
 		buildDate, compiler, gitCommit, v.GitVersion, goVersion, v.Major, v.Minor, platform))
+}
+
+// seats prints what each priority level may have at a time.
+func (d *Documents) seats() string {
+	if d.o.Seats == nil {
+		return ""
+	}
+	all := d.o.Seats()
+	if len(all) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString("# HELP apiserver_flowcontrol_nominal_limit_seats [BETA] Nominal number of execution seats configured for each priority level\n" +
+		"# TYPE apiserver_flowcontrol_nominal_limit_seats gauge\n")
+	for _, level := range object.SortedKeys(all) {
+		fmt.Fprintf(&b, "apiserver_flowcontrol_nominal_limit_seats{priority_level=%q} %d\n", level, all[level])
+	}
+	return b.String()
 }
 
 // probe is how often a check had an outcome when one of the health endpoints was asked.

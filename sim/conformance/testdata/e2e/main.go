@@ -87,7 +87,9 @@ func run(ctx context.Context, f flags) error {
 	if err != nil {
 		return err
 	}
-	if err := startNodes(ctx, client, 2); err != nil {
+	playing, stopNodes := context.WithCancel(ctx)
+	defer stopNodes()
+	if err := startNodes(playing, client, 2); err != nil {
 		return err
 	}
 	fmt.Println("export KUBECONFIG=" + c.kubeconfig("admin"))
@@ -100,6 +102,7 @@ func run(ctx context.Context, f flags) error {
 	if err != nil {
 		return err
 	}
+	stopNodes()
 	c.stop()
 	return report(f, results, c.complaints())
 }
