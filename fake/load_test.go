@@ -150,7 +150,7 @@ func TestConvertFunction(t *testing.T) {
 	code, _ = c.do("POST", v1, `{"apiVersion":"example.com/v1","kind":"Frobber","metadata":{"name":"s"},"param":"stuck"}`)
 	is.Equal(code, 201)
 	code, body = c.do("GET", v2, "")
-	is.Equal(code, 500) // one object that cannot be converted fails the list
+	is.Equal(code, 429) // one object that cannot be converted keeps the watch cache of the version from being filled
 	is.True(strings.Contains(body, "conversion webhook for example.com/v1, Kind=Frobber failed: this one is stuck"))
 	code, _ = c.do("GET", v1, "")
 	is.Equal(code, 200) // others are not concerned

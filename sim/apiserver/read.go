@@ -96,7 +96,7 @@ func (c *call) listOptions() (registry.ListOptions, *status.Status) {
 
 // watch answers with a stream.
 func (c *call) watch(q *registry.Request, o registry.ListOptions) {
-	if s := c.s.Registry.CheckWatch(q.Definition, o); s != nil {
+	if s := c.s.Registry.CheckWatch(q, o); s != nil {
 		c.fail(s)
 		return
 	}

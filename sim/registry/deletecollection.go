@@ -11,6 +11,7 @@ const collectionPage = 10000
 // list as it was before. The first failure ends it; what was deleted stays deleted.
 func (r *Registry) DeleteCollection(q *Request, o ListOptions, del DeleteOptions, done func(*Page, *status.Status)) {
 	warnPropagation(q, del)
+	o.paged = true
 	if o.ResourceVersion != "" && o.Limit == 0 {
 		o.Limit = collectionPage // with a limit a resourceVersion is exact
 	}

@@ -74,7 +74,11 @@ func (r *Registry) List(q *Request, o ListOptions, answer func(*Page, *status.St
 	r.Backend.Await(cache, want, func(fresh bool) {
 		switch {
 		case fresh:
-			done(l.fromCache(cache, read))
+			p, s := l.fromCache(cache, read)
+			if s == nil && p.failed != nil && !l.light(read) {
+				p.failed = unfilled(l.d, p.failed.Message)
+			}
+			done(p, s)
 		case read.newest: // the cache lags: the store answers instead
 			done(l.fromStore(read))
 		default:

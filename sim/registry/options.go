@@ -24,6 +24,8 @@ type ListOptions struct {
 	Bookmarks         bool  // allowWatchBookmarks
 	SendInitialEvents *bool // nil: not said
 	TimeoutSeconds    int64 // 0: not said
+
+	paged bool // the list of a deletecollection, which is read in pages as a list with a limit is
 }
 
 // Matches reports whether the selectors let an object through.

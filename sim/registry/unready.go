@@ -4,6 +4,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/kubesim/kubesim/sim/mvcc"
 	"github.com/kubesim/kubesim/sim/resource"
 	"github.com/kubesim/kubesim/sim/status"
 )
@@ -36,7 +37,27 @@ func retryAfter(downtime time.Duration) int {
 	return int(min(max(math.Exp(0.06*downtime.Seconds()), 1), retryMax))
 }
 
+// unfilled is what a client is told for as long as the cache of a version cannot be filled, because an object cannot be
+// shown in it.
+func unfilled(d *resource.Definition, why string) *status.Status {
+	return status.TooManyRequests(unreadyMessage+": failed to list "+d.GVK.String()+": "+why, retryAfter(0))
+}
+
+// unfillable returns unfilled where an object of a custom resource cannot be shown, else nil.
+func (r *Registry) unfillable(d *resource.Definition, namespace string) (s *status.Status) {
+	if d.Form == nil {
+		return nil
+	}
+	r.Backend.Cache(d.Hub).View().Range(d.Key(namespace, ""), "", func(kv *mvcc.KV) bool {
+		if it := resource.ItemOf(d.Hub, kv); it.Err != nil {
+			s = unfilled(d, it.Err.Error())
+		}
+		return s == nil
+	})
+	return s
+}
+
 // light reports whether the store answers a list while the cache cannot.
 func (l *lister) light(read reading) bool {
-	return read.exact || l.o.Continue != "" || l.limit > 0 && l.o.Labels.Empty() && l.o.Fields.Empty()
+	return read.exact || l.o.paged || l.o.Continue != "" || l.limit > 0 && l.o.Labels.Empty() && l.o.Fields.Empty()
 }

@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"github.com/kubesim/kubesim/sim/mvcc"
-	"github.com/kubesim/kubesim/sim/resource"
 	"github.com/kubesim/kubesim/sim/status"
 	"github.com/kubesim/kubesim/sim/watchcache"
 )
@@ -22,7 +21,7 @@ const (
 // the parameters is a Status and no stream.
 func (r *Registry) Watch(q *Request, o ListOptions, encoder watchcache.Encoder) (*watchcache.Watch, *status.Status) {
 	d := q.Definition
-	if s := r.CheckWatch(d, o); s != nil {
+	if s := r.CheckWatch(q, o); s != nil {
 		return nil, s
 	}
 	rev, _ := ParseRev(o.ResourceVersion)
@@ -48,14 +47,18 @@ func (r *Registry) Watch(q *Request, o ListOptions, encoder watchcache.Encoder) 
 
 // CheckWatch returns why a watch cannot be opened. The real server says so before it looks for an encoding that can
 // stream.
-func (r *Registry) CheckWatch(d *resource.Definition, o ListOptions) *status.Status {
+func (r *Registry) CheckWatch(q *Request, o ListOptions) *status.Status {
+	d := q.Definition
 	if _, ok := ParseRev(o.ResourceVersion); !ok {
 		return status.InvalidVersion(o.ResourceVersion)
 	}
 	if d.Hub.Strategy.Uncached {
 		return nil
 	}
-	return r.unready(d)
+	if s := r.unready(d); s != nil {
+		return s
+	}
+	return r.unfillable(d, q.Namespace)
 }
 
 // starter decides how a watch begins (API concepts, "Semantics for watch", KEP-3157):
