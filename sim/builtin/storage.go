@@ -1,6 +1,7 @@
 package builtin
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -127,7 +128,7 @@ func validateTopologies(terms []object.Object) field.ErrorList {
 			values[key] = strings.Join(sortedSet(list), "\n")
 		}
 		for _, other := range seen {
-			if sameTexts(values, other) {
+			if maps.Equal(values, other) {
 				errs = append(errs, field.Duplicate(p, ""))
 			}
 		}
@@ -139,18 +140,6 @@ func validateTopologies(terms []object.Object) field.ErrorList {
 		seen = append(seen, values)
 	}
 	return errs
-}
-
-func sameTexts(a, b map[string]string) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for k, v := range a { // order does not matter
-		if b[k] != v {
-			return false
-		}
-	}
-	return true
 }
 
 func attributesClassKind() kind {

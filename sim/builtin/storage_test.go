@@ -19,6 +19,9 @@ func TestStorageClass(t *testing.T) {
 	is.Equal(errs, "provisioner: Required value\n"+`reclaimPolicy: Unsupported value: "Recycle": supported values: "Delete", "Retain"`+"\n"+
 		`allowedTopologies[0].matchLabelExpressions[0].values[1]: Duplicate value: "a"`+"\nallowedTopologies[0].matchLabelExpressions[1].values: Required value")
 	is.Equal(len(r.warnings), 1) // the label is deprecated
+	_, errs = r.create(`{'provisioner':'x.io/p','allowedTopologies':[{'matchLabelExpressions':[{'key':'a','values':['x']}]},` +
+		`{'matchLabelExpressions':[{'key':'b','values':['']}]},{'matchLabelExpressions':[{'key':'a','values':['x']}]}]}`)
+	is.Equal(errs, `allowedTopologies[2].matchLabelExpressions: Duplicate value: ""`) // another key is another term
 }
 
 func TestVolumeAttributesClass(t *testing.T) {
