@@ -74,7 +74,7 @@ func newReplica(c *Cluster, p *profile) *Replica {
 	reg.Escalation = func(q *registry.Request, obj, old object.Object) *status.Status {
 		d := q.Definition
 		at := auth.Attributes{User: q.User, Verb: "update", IsResource: true, Group: d.Group, Version: d.Version,
-			Resource: d.Resource, Subresource: q.Subresource, Namespace: q.Namespace, Name: obj.Name()}
+			Resource: d.Resource, Subresource: q.Subresource, Namespace: q.Namespace, Name: q.Name} // of the path: a create has none
 		if old == nil {
 			at.Verb = "create"
 		}

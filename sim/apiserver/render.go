@@ -2,6 +2,7 @@ package apiserver
 
 import (
 	"iter"
+	"slices"
 
 	"github.com/kubesim/kubesim/sim/codec"
 	"github.com/kubesim/kubesim/sim/object"
@@ -167,6 +168,9 @@ func (c *call) rows(items []*resource.Item) []codec.TableRow {
 	}
 	for i, it := range items {
 		rows[i] = codec.TableRow{Object: it.Object(), JSON: show(c.route.def, it)}
+	}
+	if order := c.route.def.Hub.RowOrder; order != nil {
+		slices.SortStableFunc(rows, func(a, b codec.TableRow) int { return order(a.Object, b.Object) })
 	}
 	return rows
 }

@@ -38,7 +38,8 @@ const (
 	masters         = "system:masters"
 )
 
-// Auth is the authentication and authorization of one API server. It does not change after New.
+// Auth is the authentication and authorization of one API server. It is not safe for concurrent use: requests are asked
+// about under the Cluster's lock.
 type Auth struct {
 	// Accounts returns the service account that holds a token, and for which of the wanted audiences it is good, or what is
 	// wrong with a token of a service account; a text that is no such token has neither. nil: there are no such tokens. It
@@ -47,6 +48,8 @@ type Auth struct {
 
 	mode   Mode
 	tokens map[string]resource.User
+
+	granted map[string]string // mode of impersonation that users were last granted
 }
 
 // New returns an Auth. Without tokens, mode RBAC knows DefaultTokens.
@@ -54,7 +57,7 @@ func New(mode Mode, tokens []Token) *Auth {
 	if mode == RBAC && len(tokens) == 0 {
 		tokens = DefaultTokens()
 	}
-	a := &Auth{mode: mode, tokens: make(map[string]resource.User, len(tokens))}
+	a := &Auth{mode: mode, tokens: make(map[string]resource.User, len(tokens)), granted: map[string]string{}}
 	for _, t := range tokens {
 		u := t.User
 		u.Groups = withGroup(u.Groups, authenticated)

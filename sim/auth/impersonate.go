@@ -20,9 +20,10 @@ const (
 )
 
 // Impersonate returns the user as whom the request at, sent by at.User with the header, is carried out: at.User when
-// the header has no Impersonate fields. It first tries constrained impersonation (KEP-5284), which needs the right
-// impersonate-on:MODE:VERB on the request itself, then the plain verb impersonate; when neither is granted the 403
-// names the first right that was missing.
+// the header has no Impersonate fields. There are constrained impersonation (KEP-5284), which needs the right
+// impersonate-on:MODE:VERB on the request itself, and the plain verb impersonate. The one that at.User was last granted
+// is tried first, without such a one the constrained (impersonationModesTracker); when neither is granted the 403 names
+// the first right that was missing.
 func (a *Auth) Impersonate(at Attributes, h http.Header, objects resource.Reader) (resource.User, *status.Status) {
 	if !asks(h) {
 		return at.User, nil
@@ -31,25 +32,42 @@ func (a *Auth) Impersonate(at Attributes, h http.Header, objects resource.Reader
 	if s != nil || want == nil {
 		return at.User, s
 	}
-	var first *status.Status
-	if mode := constrainedMode(want); mode != "" {
-		on := at
-		on.Verb = "impersonate-on:" + mode + ":" + at.Verb
-		if first = a.check(on, objects); first == nil {
-			p := impersonation{a, at.User, "impersonate:" + mode, authenticationGroup, true, objects}
-			if first = p.check(want); first == nil {
-				return p.result(want), nil
-			}
-		}
+	modes := []string{constrainedMode(want), legacyMode}
+	if a.granted[at.User.Name] == legacyMode {
+		modes = []string{legacyMode, constrainedMode(want)}
 	}
-	p := impersonation{a, at.User, "impersonate", "", false, objects}
-	if s := p.check(want); s != nil {
+	var first *status.Status
+	for _, mode := range modes {
+		if mode == "" {
+			continue
+		}
+		p := impersonation{auth: a, requestor: at.User, verb: "impersonate", objects: objects}
+		s := p.asks(mode, at)
+		if s == nil {
+			s = p.check(want)
+		}
+		if s == nil {
+			a.granted[at.User.Name] = mode
+			return p.result(want), nil
+		}
 		if first == nil {
 			first = s
 		}
-		return resource.User{}, first
 	}
-	return p.result(want), nil
+	return resource.User{}, first
+}
+
+// legacyMode is impersonation by the plain verb.
+const legacyMode = "legacy"
+
+// asks prepares an attempt in a mode and returns why the request at may not be made in it.
+func (p *impersonation) asks(mode string, at Attributes) *status.Status {
+	if mode == legacyMode {
+		return nil
+	}
+	p.verb, p.group, p.constrained = "impersonate:"+mode, authenticationGroup, true
+	at.Verb = "impersonate-on:" + mode + ":" + at.Verb
+	return p.auth.check(at, p.objects)
 }
 
 // asks reports whether the header has any Impersonate field. Few requests do.

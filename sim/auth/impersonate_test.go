@@ -17,7 +17,6 @@ func TestImpersonate(t *testing.T) {
 		{"verbs":["impersonate:serviceaccount"],"apiGroups":["authentication.k8s.io"],"resources":["serviceaccounts"]},
 		{"verbs":["impersonate-on:serviceaccount:get"],"apiGroups":[""],"resources":["pods"]}]}`)
 	s.put(clusterRoleBindingsKey, `{"metadata":{"name":"imp"},"roleRef":{"kind":"ClusterRole","name":"imp"},"subjects":[{"kind":"User","name":"alice"}]}`)
-	a := New(RBAC, nil)
 	for _, c := range []struct {
 		name   string
 		by     resource.User
@@ -44,7 +43,7 @@ func TestImpersonate(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			is := is.New(t)
-			u, st := a.Impersonate(get(c.by, "pods", "p"), c.header, s)
+			u, st := New(RBAC, nil).Impersonate(get(c.by, "pods", "p"), c.header, s)
 			if c.text != "" {
 				is.True(st != nil)
 				is.Equal(st.Message, c.text) // why not
@@ -54,6 +53,23 @@ func TestImpersonate(t *testing.T) {
 			is.Equal(u, c.want)
 		})
 	}
+}
+
+// Who was granted impersonation in one way is told of that way when it is refused.
+func TestImpersonationIsRemembered(t *testing.T) {
+	is := is.New(t)
+	s := store{}
+	s.put(clusterRolesKey, `{"metadata":{"name":"imp"},"rules":[{"verbs":["impersonate"],"apiGroups":[""],"resources":["users"],"resourceNames":["bob"]}]}`)
+	s.put(clusterRoleBindingsKey, `{"metadata":{"name":"imp"},"roleRef":{"kind":"ClusterRole","name":"imp"},"subjects":[{"kind":"User","name":"alice"}]}`)
+	a := New(RBAC, nil)
+	refused := func() string {
+		_, st := a.Impersonate(get(alice, "pods", "p"), http.Header{"Impersonate-User": {"carl"}}, s)
+		return st.Message
+	}
+	is.Equal(refused(), `pods "p" is forbidden: User "alice" cannot impersonate-on:user-info:get resource "pods" in API group "" in the namespace "ns"`)
+	_, st := a.Impersonate(get(alice, "pods", "p"), http.Header{"Impersonate-User": {"bob"}}, s)
+	is.Equal(st, nil)
+	is.Equal(refused(), `users "carl" is forbidden: User "alice" cannot impersonate resource "users" in API group "" at the cluster scope`)
 }
 
 func TestEscalation(t *testing.T) {

@@ -11,9 +11,11 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
+// adapted are the kinds that differ from server to server.
+var adapted = map[string]bool{"ConfigMap": true, "Service": true, "Endpoints": true, "EndpointSlice": true, "Lease": true}
+
 // adapt returns what the servers of o make in the place of a recorded object: with their addresses, and one lease each.
 func (o Options) adapt(x own) []own {
-	x.obj = x.obj.Copy()
 	switch {
 	case x.obj.Kind() == "ConfigMap" && x.obj.String("data", "client-ca-file") == "" && x.obj.Map("data")["client-ca-file"] != nil:
 		if o.ClientCA == "" {

@@ -108,15 +108,11 @@ func newTemplate(o Options) (*template, error) {
 	}
 	var all []own
 	for _, line := range lines {
-		obj, err := object.Parse([]byte(line))
+		x, err := read(hubs, line)
 		if err != nil {
 			return nil, err
 		}
-		d := hubs[schema.ParseGVK(obj.APIVersion(), obj.Kind())]
-		if d == nil {
-			return nil, fmt.Errorf("%s has no %s", o.Minor, obj.Kind())
-		}
-		all = append(all, o.adapt(own{d, obj, []byte(line)})...)
+		all = append(all, o.adapt(x)...)
 	}
 	if o.Aggregate {
 		aggregate(all)
@@ -131,8 +127,26 @@ func newTemplate(o Options) (*template, error) {
 // own is one object of a server.
 type own struct {
 	d    *resource.Definition
-	obj  object.Object
-	line []byte // obj as it is printed; nil: it has been changed
+	obj  object.Object // of most only kind and metadata, see read
+	line []byte        // the whole object as it is printed; nil: obj is all of it, and has been changed
+}
+
+// read reads a line: all of an object that is adapted, or whose fields can be selected, and of others what stands before
+// their managedFields. That is most of the time.
+func read(hubs map[schema.GVK]*resource.Definition, line string) (own, error) {
+	head, _, _ := strings.Cut(line, `,"managedFields":`)
+	obj, err := object.Parse([]byte(head + "}}"))
+	if err != nil {
+		return own{}, err
+	}
+	d := hubs[schema.ParseGVK(obj.APIVersion(), obj.Kind())]
+	if d == nil {
+		return own{}, fmt.Errorf("there is no %s", obj.Kind())
+	}
+	if d.Strategy.Fields != nil || adapted[obj.Kind()] || strings.Contains(line, "aggregat") {
+		obj, err = object.Parse([]byte(line))
+	}
+	return own{d, obj, []byte(line)}, err
 }
 
 // add puts an object into the template.

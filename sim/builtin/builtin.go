@@ -43,6 +43,7 @@ type kind struct {
 
 	columns []column
 	row     func(now time.Time, obj object.Object) resource.Row
+	order   func(a, b object.Object) int // of rows
 }
 
 // conversion is the way of one version to the hub and back.
@@ -175,7 +176,7 @@ func defineOne(set *schema.Set, r schema.Resource, known map[string]*kind) *reso
 	if c, ok := k.convert[r.GV()]; ok {
 		d.ToHub, d.FromHub = c.toHub, c.fromHub
 	}
-	d.Row, d.Deprecated = k.row, k.deprecated
+	d.Row, d.RowOrder, d.Deprecated = k.row, k.order, k.deprecated
 	for _, c := range k.columns {
 		d.Columns = append(d.Columns, c.define(set))
 	}

@@ -1,6 +1,7 @@
 package builtin
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -36,7 +37,8 @@ func flowcontrolKinds() []kind {
 				level("DistinguisherMethod", "FlowSchemaSpec", "distinguisherMethod"), colAge(),
 				colText("MissingPL", "references a broken or non-existent PriorityLevelConfiguration"),
 			},
-			row: flowSchemaRow,
+			row:   flowSchemaRow,
+			order: byPrecedence,
 		},
 		{
 			storage: "prioritylevelconfigurations.flowcontrol.apiserver.k8s.io",
@@ -56,6 +58,11 @@ func flowcontrolKinds() []kind {
 			row: priorityLevelRow,
 		},
 	}
+}
+
+// byPrecedence is the order in which flow schemas are tried (apihelpers.FlowSchemaSequence).
+func byPrecedence(a, b object.Object) int {
+	return cmp.Or(cmp.Compare(intAt(a, "spec", "matchingPrecedence"), intAt(b, "spec", "matchingPrecedence")), cmp.Compare(a.Name(), b.Name()))
 }
 
 // flowStatusOr is the ValidateUpdate of both kinds: their status has the same rules.

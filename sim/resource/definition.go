@@ -84,6 +84,9 @@ type Definition struct {
 	// Columns of a Table and the function that prints a row; the hub's count. nil Columns: Name and Created At.
 	Columns []Column
 	Row     func(now time.Time, obj object.Object) Row
+
+	// RowOrder compares two objects of a list by where their rows stand in a Table; the hub's counts. nil: as in the list.
+	RowOrder func(a, b object.Object) int
 }
 
 // Subresource is one subresource of a Definition.

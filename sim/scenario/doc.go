@@ -11,6 +11,9 @@
 // The log of a World is all there is to it: the same options and the same log give the same frames, byte for byte, on
 // every machine. To go back, or to fork, is to carry out a part of the log in a new World.
 //
+// A World begins with the four namespaces and nothing else (sim.Options.Bare): a story is about its own objects, and what
+// counts or lists them need not except others.
+//
 // Nothing here blocks, starts a goroutine or reads a clock of the machine. A request that has to wait moves the World's
 // clock on until it is answered, unless its line ends in &.
 //
