@@ -76,8 +76,10 @@ func (c *cluster) start(ctx context.Context) error {
 
 // startKubesim starts kubesim, whose certificate is its own.
 func (c *cluster) startKubesim() error {
-	return c.run("kubesim", append([]string{"serve", "--listen=" + c.address, "--tls", "--auth=rbac", "--token-auth-file=" + c.file("tokens.csv"),
-		"--client-ca-file=" + c.file("ca.crt"), "--enable-admission-plugins=ServiceAccount", "--controllers=none", "--kubeconfig=" + c.file("kubesim.kubeconfig")}, strings.Fields(c.server)...)...)
+	return c.run("kubesim", append([]string{"serve", "--listen=" + c.address, "--tls", "--auth=rbac",
+		"--token-auth-file=" + c.file("tokens.csv"), "--client-ca-file=" + c.file("ca.crt"),
+		"--enable-admission-plugins=ServiceAccount", "--controllers=none",
+		"--kubeconfig=" + c.file("kubesim.kubeconfig")}, strings.Fields(c.server)...)...)
 }
 
 // startReal starts etcd in this process and kube-apiserver over it, with the plugins of a default server.
@@ -93,7 +95,8 @@ func (c *cluster) startReal() error {
 		return err
 	}
 	<-c.etcd.Server.ReadyNotify()
-	return c.run("kube-apiserver", append([]string{"--etcd-servers=" + clients.String(), "--bind-address=127.0.0.1", "--secure-port=" + port(c.address),
+	return c.run("kube-apiserver", append([]string{"--etcd-servers=" + clients.String(),
+		"--bind-address=127.0.0.1", "--secure-port=" + port(c.address),
 		"--tls-cert-file=" + c.file("server.crt"), "--tls-private-key-file=" + c.file("server.key"),
 		"--token-auth-file=" + c.file("tokens.csv"), "--client-ca-file=" + c.file("ca.crt"), "--authorization-mode=RBAC",
 		"--service-account-key-file=" + c.file("sa.key"), "--service-account-signing-key-file=" + c.file("sa.key"),

@@ -9,8 +9,8 @@
 // It prints, for each special interest group, how many tests passed, and every test that passes on a real server
 // (passes.txt) and failed here. What kube-controller-manager and kube-scheduler complain about (warnings and errors, with
 // names and numbers left out) is compared with what they say of a real server (complaints.txt). "make e2e" builds what it
-// needs and runs it; it takes an hour or so on a small machine. It is a module below testdata, because nothing else may
-// require what it does.
+// needs and runs it; it takes half an hour on two cores, most of it waiting. It is a module below testdata, because nothing
+// else may require what it does.
 package main
 
 import (
@@ -43,12 +43,12 @@ type flags struct {
 func main() {
 	var f flags
 	flag.StringVar(&f.target, "target", "kubesim", "what to test: kubesim or real")
-	flag.StringVar(&f.bin, "bin", "", "the folder with kubesim, kube-apiserver, kube-controller-manager, kube-scheduler, kubectl, ginkgo and e2e.test")
+	flag.StringVar(&f.bin, "bin", "", "the folder with kubesim, Kubernetes' programs, ginkgo and e2e.test")
 	flag.StringVar(&f.out, "out", "", "the folder for logs and reports")
 	flag.StringVar(&f.focus, "focus", "", "run the tests whose names match this regular expression only")
 	flag.StringVar(&f.listen, "listen", "127.0.0.1:0", "where the server listens; port 0 is any free one")
 	flag.StringVar(&f.server, "server", "", "more flags for the server, with spaces between them")
-	flag.IntVar(&f.procs, "procs", 6, "how many processes run tests side by side")
+	flag.IntVar(&f.procs, "procs", 8, "how many processes run tests side by side")
 	flag.DurationVar(&f.idle, "idle", 0, "how long to let the controllers run alone before the tests")
 	flag.BoolVar(&f.keep, "keep", false, "run no tests: start everything and wait to be interrupted")
 	flag.BoolVar(&f.record, "record", false, "write what passed and what was complained about to passes.txt and complaints.txt")

@@ -44,7 +44,8 @@ const termination = time.Second
 
 // startNodes makes count nodes and plays them until the end of ctx.
 func startNodes(ctx context.Context, client kubernetes.Interface, count int) error {
-	n := &nodes{client: client, runs: map[types.UID]running{}, files: map[string]bool{}, queue: workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[string]())}
+	n := &nodes{client: client, runs: map[types.UID]running{}, files: map[string]bool{},
+		queue: workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[string]())}
 	for i := range count {
 		name := fmt.Sprintf("node-%d", i+1)
 		if err := n.register(ctx, name, i+1); err != nil {

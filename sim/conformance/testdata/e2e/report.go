@@ -48,7 +48,7 @@ func report(f flags, results map[string]string, complaints map[string]int) error
 	for _, line := range slices.Sorted(maps.Keys(complaints)) {
 		switch n := complaints[line]; {
 		case strings.Contains("\n"+known, "\n"+line+"\n"):
-		case n >= loop || strings.Contains(line, " cannot "):
+		case n >= loop || strings.Contains(line, "User NAME cannot"):
 			fmt.Printf("%d times, and nobody says so of a real server: %s\n", n, line)
 			worse++
 		default:
