@@ -171,6 +171,12 @@ func TestEvaluationErrors(t *testing.T) {
 			`spec: Invalid value: "object": index out of bounds: 2 evaluating rule: self.l[2] == 0`},
 		{`"x":{"x-kubernetes-int-or-string":true}`, `self.x + 1 == 2`, `{"spec":{"x":"a"}}`,
 			`spec: Invalid value: "object": 'no such overload': call arguments did not match a supported operator, function or macro signature for rule: self.x + 1 == 2`},
+		{`"t":{"type":"string"}`, `timestamp(self.t) > timestamp(0)`, `{"spec":{"t":"nonsense"}}`,
+			`spec: Invalid value: "object": type conversion error from 'string' to 'google.protobuf.Timestamp' evaluating rule: timestamp(self.t) > timestamp(0)`},
+		{`"t":{"type":"string"}`, `timestamp(self.t) < timestamp(0)`, `{"spec":{"t":"2000-01-01T00:00:00,5Z"}}`,
+			`spec: Invalid value: failed rule: timestamp(self.t) < timestamp(0)`},
+		{`"n":{"type":"integer"}`, `duration(self.n) > duration('1s')`, `{"spec":{"n":1}}`,
+			`spec: Invalid value: "object": type conversion error from 'int' to 'google.protobuf.Duration' evaluating rule: duration(self.n) > duration('1s')`},
 	}
 	for _, tt := range tests {
 		is := is.New(t)

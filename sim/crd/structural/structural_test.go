@@ -75,6 +75,37 @@ func TestDefaults(t *testing.T) {
 	}
 }
 
+// TestWhole: what reading would not change is whole, and everything else is not.
+func TestWhole(t *testing.T) {
+	const schema = `{"type":"object","properties":{"spec":{"type":"object","properties":{
+		"a":{"type":"string","default":"x"},"b":{"type":"string"},"n":{"type":"string","nullable":true},
+		"l":{"type":"array","items":{"type":"object","properties":{"c":{"type":"integer","default":1}}}},
+		"free":{"type":"object","x-kubernetes-preserve-unknown-fields":true}}}}}`
+	for _, x := range []struct {
+		object string
+		want   bool
+	}{
+		{`{"kind":"K","metadata":{"name":"m"},"spec":{"a":"y","b":"z","n":null,"l":[{"c":1}],"free":{"q":{"r":1}}}}`, true},
+		{`{"kind":"K"}`, true},
+		{`{"spec":{"b":"z"}}`, false},
+		{`{"spec":{"a":"y","b":null}}`, false},
+		{`{"spec":{"a":"y","l":[{}]}}`, false},
+		{`{"spec":{"a":"y","other":1}}`, false},
+		{`{"spec":{"a":"y"},"other":1}`, false},
+	} {
+		t.Run(x.object, func(t *testing.T) {
+			is := is.New(t)
+			s := structural.Compile(parse(t, schema))
+			v, before := parse(t, x.object), parse(t, x.object)
+			is.Equal(s.Root().Whole(v), x.want)
+			is.Equal(v, before) // nothing is changed
+			s.Root().Prune(v)
+			s.ApplyDefaults(v)
+			is.Equal(object.Equal(v, before), x.want) // by reading neither
+		})
+	}
+}
+
 func TestValidate(t *testing.T) {
 	t.Parallel()
 	for _, x := range []struct{ name, schema, in, want string }{
