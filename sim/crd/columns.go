@@ -58,6 +58,17 @@ func columnsOf(list []any, docs *schema.Set) ([]resource.Column, func(time.Time,
 	}
 }
 
+// scaleColumns are those of a Scale (getScaleColumnsForVersion of apiextensions-apiserver).
+func scaleColumns(docs *schema.Set) ([]resource.Column, func(time.Time, object.Object) resource.Row) {
+	heads, row := columnsOf([]any{
+		map[string]any{"name": "Desired", "type": "integer", "jsonPath": ".spec.replicas", "description": "Number of desired replicas"},
+		map[string]any{"name": "Available", "type": "integer", "jsonPath": ".status.replicas", "description": "Number of actual replicas"},
+		map[string]any{"name": "Age", "type": "date", "jsonPath": ".metadata.creationTimestamp"},
+	}, docs)
+	heads[len(heads)-1].Describe = func() string { return docs.Doc(ObjectMeta, "creationTimestamp") }
+	return heads, row
+}
+
 // cell returns what a column shows of an object: the first value of its path, if it is of the column's type.
 func (c *column) cell(now time.Time, obj object.Object) any {
 	v, ok := c.path.first(map[string]any(obj))

@@ -71,8 +71,9 @@ func subresources(s *spec, p *part, r *resource.Definition, kinds *schema.Set) [
 			paths.Versions[r.Group+"/"+s.versions[i].name] = scalePaths(scale).Replicas // "" without a scale subresource
 		}
 		body := resource.Body(kind, func() *schema.Type { return kinds.Kind(kind) }, nil)
+		columns, row := scaleColumns(kinds)
 		out = append(out, resource.Subresource{Name: "scale", GVK: kind, Verbs: subVerbs, Connect: resource.Scale(paths),
-			Body: body})
+			Body: body, Columns: columns, Row: row})
 	}
 	if p.hasStatus() {
 		out = append(out, resource.Subresource{Name: "status", GVK: r.GVK, Verbs: subVerbs})
