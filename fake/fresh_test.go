@@ -106,3 +106,16 @@ func TestAggregation(t *testing.T) {
 	is.Equal(code, http.StatusCreated)
 	is.Equal(rules("own"), `[{"apiGroups":[""],"resources":["pods"],"verbs":["get"]}]`)
 }
+
+// Whoever checks tokens finds their keys where the server listens.
+func TestPort(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	c := client{t, fake.RunT(t, fake.Options{Port: 8443})}
+	_, body := c.do("GET", "/.well-known/openid-configuration", "")
+	is.Equal(c.parse(body).String("jwks_uri"), "https://127.0.0.1:8443/openid/v1/jwks")
+	_, body = c.do("GET", "/api", "")
+	is.True(strings.Contains(body, `"serverAddress":"127.0.0.1:8443"`))
+	_, body = client{t, fake.RunT(t)}.do("GET", "/.well-known/openid-configuration", "")
+	is.True(strings.Contains(body, "https://127.0.0.1:6443/"))
+}

@@ -57,7 +57,8 @@ type Options struct {
 	// NoControllers leaves out what a controller does in a real cluster: that ClusterRoles aggregate others, as admin, edit
 	// and view do. A real server on its own, as of envtest, has them empty.
 	NoControllers bool
-	// Port is where the server says that it listens, in the Service kubernetes and its endpoints. 0: 6443.
+	// Port is where the server says that it listens, in the Service kubernetes and its endpoints, in
+	// discovery and in the OpenID configuration. 0: 6443.
 	Port int
 	// Trace is how many records of what happens are kept, and their hashes with them. 0: none, except that a test
 	// keeps the last few to print them when it fails. Below 0: none at all.

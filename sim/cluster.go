@@ -53,7 +53,8 @@ type Options struct {
 	// NoControllers leaves out what a controller does in a real cluster: that ClusterRoles aggregate others. Then API
 	// servers are on their own, as those that the recordings are from.
 	NoControllers bool
-	// Port is where the API servers say that they listen, in the Service kubernetes and its endpoints. 0: boot.Port.
+	// Port is where the API servers say that they listen, in the Service kubernetes and its endpoints, in
+	// discovery and in the OpenID configuration. 0: boot.Port.
 	Port int
 	// ClientCA is a bundle of PEM certificates, as of --client-ca-file: it is published in the ConfigMap
 	// extension-apiserver-authentication. "": there is none.

@@ -1,12 +1,15 @@
 package sim
 
 import (
+	"cmp"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/kubesim/kubesim/sim/admission"
 	"github.com/kubesim/kubesim/sim/apiserver"
 	"github.com/kubesim/kubesim/sim/auth"
+	"github.com/kubesim/kubesim/sim/boot"
 	"github.com/kubesim/kubesim/sim/builtin"
 	"github.com/kubesim/kubesim/sim/codec"
 	"github.com/kubesim/kubesim/sim/crd"
@@ -88,8 +91,9 @@ func newReplica(c *Cluster, p *profile) *Replica {
 		Watching: r.opened,
 		Lock:     locker{c}, Registry: reg, Table: table, Schema: set, Auth: who,
 		Discovery: discovery.New(discovery.Options{Table: table, Schema: set, Version: discovery.Release(p.release),
-			Seats: func() map[string]int { return builtin.NominalSeats(reg.Reader()) },
-			Keys:  func() []byte { return builtin.TokenKeySet(c.seed) }, CustomSchema: r.published, Now: c.now,
+			Address: "127.0.0.1:" + strconv.Itoa(cmp.Or(c.options.Port, boot.Port)),
+			Seats:   func() map[string]int { return builtin.NominalSeats(reg.Reader()) },
+			Keys:    func() []byte { return builtin.TokenKeySet(c.seed) }, CustomSchema: r.published, Now: c.now,
 			Statusz: p.gates["ComponentStatusz"], Flagz: p.gates["ComponentFlagz"], Flags: p.flags, Peers: peers}),
 		Decoder: &codec.Decoder{Kinds: set.Kind},
 	}
