@@ -66,9 +66,9 @@ func TestGetSelects(t *testing.T) {
 	k.do("create configmap here --from-literal a=b")
 	k.do("create configmap there --from-literal a=b -n kube-public")
 
-	is.Equal(k.do("get pods -l app=web -o name"), "pod/front\n")                                    // labels
-	is.Equal(k.do("get pods --field-selector spec.nodeName=node-1 -o name"), "pod/back\n")          // fields
-	is.Equal(k.do("get pods -A --field-selector metadata.namespace=kube-system -o name"), "")       // of any namespace
+	is.Equal(k.do("get pods -l app=web -o name"), "pod/front\n")                              // labels
+	is.Equal(k.do("get pods --field-selector spec.nodeName=node-1 -o name"), "pod/back\n")    // fields
+	is.Equal(k.do("get pods -A --field-selector metadata.namespace=kube-system -o name"), "") // of any namespace
 	is.Equal(k.do("get configmaps -A --chunk-size 1 --field-selector metadata.namespace!=kube-system -o name"),
 		"configmap/here\nconfigmap/there\n") // page by page
 }
