@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"time"
 )
 
 // Vary returns what a client might have sent instead: the case with one to four changes drawn from seed, its title
@@ -24,8 +25,11 @@ func Vary(c Case, seed uint64, donors []Case) Case {
 	v.c.Name = fmt.Sprintf("%s-%d", c.Name, seed)
 	v.c.recorded = map[string]any{}
 	v.c.Steps = slices.Clone(c.Steps)
-	for _, s := range c.Steps {
+	for i, s := range c.Steps {
 		v.names[s.Name] = 1
+		if s.Until != nil { // what a variation waits for may never come
+			v.c.Steps[i].Until = &Until{s.Until.Status, min(s.Until.Seconds, untilMax)}
+		}
 	}
 	var said []string
 	for tries, want := 0, 1+v.IntN(4); len(said) < want && tries < 40; tries++ {
@@ -36,6 +40,9 @@ func Vary(c Case, seed uint64, donors []Case) Case {
 	v.c.Title = strings.Join(append([]string{c.ID()}, said...), "; ")
 	return v.c
 }
+
+// untilMax is how long a step of a variation waits for its status: longer than a server takes that has little to do.
+const untilMax = 3 * time.Second
 
 // variation is a case that is being changed.
 type variation struct {
