@@ -134,8 +134,14 @@ var imageReference = regexp.MustCompile(`^(?:[a-zA-Z0-9](?:[a-zA-Z0-9.-]*[a-zA-Z
 	`(?:/[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*)+` +
 	`(?::([\w][\w.-]{0,127}))?(@[A-Za-z][A-Za-z0-9]*(?:[-_+.][A-Za-z][A-Za-z0-9]*)*:[0-9a-fA-F]{32,})?$`)
 
+// imageID is what the distribution project takes for the ID of an image, and for no reference.
+var imageID = regexp.MustCompile(`^[a-f0-9]{64}$`)
+
 // imageIsLatest reports whether a reference names the tag latest. References that do not parse have no tag.
 func imageIsLatest(image string) bool {
+	if imageID.MatchString(image) {
+		return false
+	}
 	domain, _, ok := strings.Cut(image, "/")
 	if !ok || !strings.ContainsAny(domain, ".:") && domain != "localhost" && strings.ToLower(domain) == domain {
 		image = "docker.io/" + image
