@@ -121,7 +121,9 @@ func (j *journeys) settle(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var list struct{ Metadata struct{ ResourceVersion string } }
+		var list struct {
+			Metadata struct{ ResourceVersion string }
+		}
 		err = json.NewDecoder(res.Body).Decode(&list)
 		res.Body.Close()
 		if err != nil {
