@@ -15,7 +15,7 @@
 //	### step-name
 //	# @watch events=3 seconds=2     read a watch until 3 events came or 2 s passed; end=1: compare also whether the server ended it
 //	# @sleep 0.5                    wait before the step
-//	# @until status=200 seconds=10  repeat the step every 0.2 s until it answers that status
+//	# @until status=200 seconds=10  repeat the step every 0.05 s until it answers that status
 //	# @control compact              no request: the store forgets old revisions; expire: the watch caches forget too
 //	# @server 2                     send the step to Target.Second, another API server over the same store
 //	# @only groups name=apps,batch  of a list keep the items whose path has these values; of a map ('@only paths =a,b') the keys

@@ -187,13 +187,13 @@ func (r *runner) perform(s Step) (any, string, error) {
 	return out, req.target, nil
 }
 
-// sendUntil sends a step's request, again every 0.2 s if the step waits for a status.
+// sendUntil sends a step's request, again every 0.05 s if the step waits for a status.
 func (r *runner) sendUntil(req request, s Step) (exchange, error) {
 	t := r.target
 	if s.Second {
 		t.URL, t.Transport = t.Second.URL, t.Second.Transport
 	}
-	const pause = 200 * time.Millisecond
+	const pause = 50 * time.Millisecond
 	for waited := time.Duration(0); ; waited += pause {
 		e, err := req.send(r.ctx, t)
 		if err != nil || s.Until == nil || strconv.Itoa(e.status) == s.Until.Status || waited > s.Until.Seconds {
