@@ -32,6 +32,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
@@ -84,7 +85,7 @@ func run(flags []string) error {
 		"compare: make conformance-real KUBESIM_TARGET=http://%[1]s KUBESIM_TOKEN=admintoken\n"+
 		"record the cases without a .res: the same with KUBESIM_RECORD=1\n", listen)
 	interrupted := make(chan os.Signal, 1)
-	signal.Notify(interrupted, os.Interrupt)
+	signal.Notify(interrupted, os.Interrupt, syscall.SIGTERM)
 	select {
 	case err = <-failed:
 	case <-interrupted:
