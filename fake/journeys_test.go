@@ -107,8 +107,7 @@ func (j *journeys) ask(t *testing.T, c conformance.Case) (conformance.Case, uint
 	return conformance.Ask(t.Context(), target, c), target.Seed
 }
 
-// settle waits until the real server has done what the variation before left to it, as emptying definitions that are
-// deleted: its writes in between are seen in the revisions of lists.
+// settle waits until nobody writes to the real server: another's writes are seen in the revisions of lists.
 func (j *journeys) settle(t *testing.T) {
 	client := http.Client{Transport: j.real.Transport}
 	for before := ""; ; time.Sleep(200 * time.Millisecond) {

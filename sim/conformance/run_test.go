@@ -46,8 +46,8 @@ func TestRecordingsAgreeWithThemselves(t *testing.T) {
 			steps++
 		}
 	}
-	is.True(len(cases) >= 258) // cases carried
-	is.True(steps >= 3638)     // steps carried
+	is.Equal(len(cases), 492) // cases carried
+	is.Equal(steps, 8344)     // steps carried
 }
 
 // TestRecordingsAreAsRecordWritesThem prints every recording again.
