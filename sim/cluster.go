@@ -53,6 +53,10 @@ type Options struct {
 	// NoControllers leaves out what a controller does in a real cluster: that ClusterRoles aggregate others. Then API
 	// servers are on their own, as those that the recordings are from.
 	NoControllers bool
+	// WriteGap is how much of the clock's time passes between the two writes of one request: a pod that nobody runs gets its
+	// deletionTimestamp, then it is removed. A real store takes about a millisecond, in which clients may see the first. With
+	// 0 nobody can act between them; with more, somebody has to move the clock.
+	WriteGap time.Duration
 	// Port is where the API servers say that they listen, in the Service kubernetes and its endpoints, in
 	// discovery and in the OpenID configuration. 0: boot.Port.
 	Port int
@@ -96,6 +100,7 @@ type Cluster struct {
 	webhooks    webhooks
 	observer    *observer // nil: nobody looks
 	followers   []func(Commit)
+	journal     Journal // nil: nobody keeps a log
 }
 
 // New returns a Cluster that holds what a real one holds as soon as its API servers have started (package boot).
@@ -236,6 +241,13 @@ func (c *Cluster) wait(ctx context.Context, d time.Duration) {
 	}
 }
 
+// pause lets the time between two writes of one request pass.
+func (c *Cluster) pause() {
+	if d := c.options.WriteGap; d > 0 {
+		c.outside(func() { c.wait(context.Background(), d) })
+	}
+}
+
 // newest is the newest state of the store.
 func (c *Cluster) newest() *mvcc.View {
 	view, err := c.store.At(0)
@@ -252,6 +264,9 @@ func (c *Cluster) committed(e *mvcc.Event) {
 	view := c.newest()
 	now := c.clock.Now()
 	c.past.add(e.Rev, now, &c.random)
+	if c.journal != nil {
+		c.journal.Commit(e, now)
+	}
 	if c.observer != nil {
 		c.observer.committed(e)
 	}

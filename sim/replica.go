@@ -306,6 +306,8 @@ func (b backend) Unready(d *resource.Definition) (time.Duration, bool) {
 	return b.r.downtime(d.Storage)
 }
 
+func (b backend) Pause() { b.r.cluster.pause() }
+
 func (b backend) Grant(ttl time.Duration, key string, rev uint64) { b.r.cluster.grant(ttl, key, rev) }
 
 func (b backend) Definition(storage string) *resource.Definition {

@@ -44,6 +44,8 @@ type Backend interface {
 	Await(c *watchcache.Cache, rev uint64, done func(fresh bool))
 	// After calls f after d of the Cluster's time, under its lock. stop takes the call back.
 	After(d time.Duration, f func()) (stop func())
+	// Pause lets the time pass that the store takes between two writes of one request. Others may write meanwhile.
+	Pause()
 	// Grant deletes the object at a key after its time to live, unless it was written again after the revision.
 	Grant(ttl time.Duration, key string, rev uint64)
 	// Now is the Cluster's time.
