@@ -115,9 +115,13 @@ func (l *Listener) URL() string { return l.url }
 // CA are the certificates that clients of a TLS listener have to trust, PEM: those that it shows. nil without TLS.
 func (l *Listener) CA() []byte { return l.ca }
 
+// closePatience is how long requests have to end that are being answered. HTTP/2 takes a second to say goodbye to a client
+// that is there: nobody waits for that.
+const closePatience = 20 * time.Millisecond
+
 // Close ends the listener and its connections.
 func (l *Listener) Close() {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), closePatience)
 	defer cancel()
 	if l.server.Shutdown(ctx) != nil {
 		l.server.Close()

@@ -106,7 +106,7 @@ type Server struct {
 	transport *transport
 	logf      func(format string, args ...any)
 	fatalf    func(format string, args ...any)
-	cleanup   func(func()) // of the test; nil: there is none
+	cleanup   func(func())     // of the test; nil: there is none
 	journal   *archive.Journal // nil: Options.Data is ""
 
 	mu        sync.Mutex

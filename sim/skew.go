@@ -55,6 +55,12 @@ type profile struct {
 	flags map[string]string // that are not the defaults
 }
 
+// KnowsGate reports whether a feature gate decides something here: others are no error of ReplicaOptions.FeatureGates.
+func KnowsGate(name string) bool {
+	_, err := builtin.GatesOf(minor, map[string]bool{name: true})
+	return err == nil
+}
+
 // profiles returns the profile of each replica.
 func profiles(replicas []ReplicaOptions) ([]*profile, error) {
 	if len(replicas) == 0 {
