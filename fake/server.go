@@ -64,6 +64,13 @@ type Options struct {
 	// are being deleted count on it. 0: clients see both at once, in their order. With a manual clock the request waits for
 	// Clock.Advance.
 	WriteGap time.Duration
+	// ServiceCIDR is the range of addresses of services, IPv4, as of --service-cluster-ip-range. "": 10.0.0.0/24.
+	ServiceCIDR string
+	// Advertise is the address of the server in the endpoints of the Service kubernetes, as of --advertise-address. "":
+	// 192.0.2.1.
+	Advertise string
+	// WithoutPlugins are names of admission plugins that do not run, as of --disable-admission-plugins.
+	WithoutPlugins []string
 	// Data is a folder in which the server keeps what is stored, commit by commit, as etcd does. A server over a folder that
 	// holds something goes on from it, with new API servers: their caches are empty, and these Options count. "": nothing
 	// is kept.
@@ -141,6 +148,7 @@ func New(options ...Options) (*Server, error) {
 func (o *Options) clusterOptions() sim.Options {
 	return sim.Options{Clock: o.Clock, Seed: o.Seed, Auth: o.Auth, Tokens: o.Tokens, Plugins: o.Plugins,
 		Replicas: o.Replicas, Bare: o.Bare, NoControllers: o.NoControllers, WriteGap: o.WriteGap, Port: o.Port, ClientCA: string(o.ClientCA),
+		ServiceCIDR: o.ServiceCIDR, Advertise: o.Advertise, WithoutPlugins: o.WithoutPlugins,
 		Trace: o.traceOptions(), Replay: o.Replay}
 }
 

@@ -62,7 +62,7 @@ func newReplica(c *Cluster, p *profile) *Replica {
 	set, table := p.set, resource.NewTable(p.served)
 	who := auth.New(c.options.Auth, c.options.Tokens)
 	reg := &registry.Registry{Backend: backend{r}, Review: who.Review,
-		Fields: r.fields(table), NoPrivileged: p.refuses}
+		Fields: r.fields(table), NoPrivileged: p.refuses, ServiceCIDR: c.serviceCIDR}
 	who.Accounts = func(token string, wanted []string) (resource.User, []string, error) {
 		return builtin.TokenUser(c.seed, token, wanted, c.now(), reg.Reader())
 	}

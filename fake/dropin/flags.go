@@ -158,7 +158,7 @@ func writeHelp(w io.Writer) {
 		if f.words != "" {
 			text += ": " + f.words
 		}
-		fmt.Fprintf(w, "      --%-50s %s\n", strings.TrimSpace(f.name+" "+f.kind), text)
+		fmt.Fprintf(w, "      --%-50s  %s\n", strings.TrimSpace(f.name+" "+f.kind), text)
 	}
 	fmt.Fprint(w, "\nGlobal flags:\n\n  -h, --help\n      --version\n")
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"net"
-	"net/netip"
 	"os"
 	"path/filepath"
 	"slices"
@@ -131,6 +130,19 @@ func (s *servers) readAuthorization() error {
 func (s *servers) readPlugins() error {
 	on := s.list("enable-admission-plugins", "admission-control")
 	off := s.list("disable-admission-plugins")
+	for _, x := range []struct {
+		flag  string
+		names []string
+	}{{"enable-admission-plugins", on}, {"disable-admission-plugins", off}} {
+		for _, name := range x.names {
+			if !slices.Contains(plugins, name) {
+				return fmt.Errorf("%s plugin %q is unknown", x.flag, name)
+			}
+			if !sim.KnowsPlugin(name) {
+				s.idle = append(s.idle, "--"+x.flag+" "+name)
+			}
+		}
+	}
 	for _, name := range on {
 		if slices.Contains(off, name) {
 			return fmt.Errorf("[%s] in enable-admission-plugins and disable-admission-plugins overlapped", name)
@@ -139,7 +151,27 @@ func (s *servers) readPlugins() error {
 	if !slices.Contains(off, "ServiceAccount") {
 		s.options.Plugins = append(s.options.Plugins, "ServiceAccount")
 	}
+	for _, name := range off {
+		if sim.KnowsPlugin(name) {
+			s.options.WithoutPlugins = append(s.options.WithoutPlugins, name)
+		}
+	}
 	return nil
+}
+
+// plugins are the names of all admission plugins of kube-apiserver.
+var plugins = []string{
+	"AlwaysAdmit", "AlwaysDeny", "AlwaysPullImages", "CertificateApproval", "CertificateSigning",
+	"CertificateSubjectRestriction", "ClusterTrustBundleAttest", "DefaultIngressClass", "DefaultStorageClass",
+	"DefaultTolerationSeconds", "DenyServiceExternalIPs", "EventRateLimit", "ExtendedResourceToleration",
+	"ImagePolicyWebhook", "JobValidation", "LimitPodHardAntiAffinityTopology", "LimitRanger",
+	"MutatingAdmissionPolicy", "MutatingAdmissionWebhook", "NamespaceAutoProvision", "NamespaceExists",
+	"NamespaceLifecycle", "NodeDeclaredFeatureValidator", "NodeRestriction",
+	"OwnerReferencesPermissionEnforcement", "PersistentVolumeClaimResize", "PodGroupProtection",
+	"PodGroupWorkloadExists", "PodNodeSelector", "PodResizeValidator", "PodSecurity", "PodTolerationRestriction",
+	"PodTopologyLabels", "Priority", "ResourceQuota", "RuntimeClass", "ServiceAccount",
+	"StorageObjectInUseProtection", "TaintNodesByCondition", "ValidatingAdmissionPolicy",
+	"ValidatingAdmissionWebhook",
 }
 
 // readAPI reads which version of the API is served, with which gates.
@@ -165,10 +197,16 @@ func (s *servers) readAPI() error {
 			s.idle = append(s.idle, "--feature-gates "+name)
 		}
 	}
-	slices.Sort(s.idle)
 	if r.Serve, err = s.switches("runtime-config"); err != nil {
 		return err
 	}
+	for name := range r.Serve { // order does not matter: as above
+		if !r.KnowsAPI(name) {
+			delete(r.Serve, name)
+			s.idle = append(s.idle, "--runtime-config "+name)
+		}
+	}
+	slices.Sort(s.idle)
 	s.options.Replicas = []fake.ReplicaOptions{r}
 	return nil
 }
@@ -195,12 +233,11 @@ func (s *servers) switches(flag string) (map[string]bool, error) {
 	return out, nil
 }
 
-// readNetwork reads the addresses of services.
+// readNetwork reads the addresses of services and of the server.
 func (s *servers) readNetwork() error {
 	if ranges := s.list("service-cluster-ip-range"); len(ranges) > 0 {
-		if _, err := netip.ParsePrefix(ranges[0]); err != nil {
-			return s.invalid("service-cluster-ip-range", err)
-		}
+		s.options.ServiceCIDR = ranges[0]
 	}
+	s.options.Advertise = s.last("advertise-address")
 	return nil
 }

@@ -14,6 +14,7 @@ package registry
 
 import (
 	"bytes"
+	"net/netip"
 	"strconv"
 	"time"
 
@@ -80,6 +81,9 @@ type Registry struct {
 	// NoPrivileged: privileged containers are refused (resource.Context).
 	NoPrivileged bool
 
+	// ServiceCIDR is the range of addresses of services (resource.Context).
+	ServiceCIDR netip.Prefix
+
 	scratch []byte          // where objects are printed before they get memory of their own
 	trees   *resource.Trees // nil until the first write
 }
@@ -130,7 +134,7 @@ func (q *Request) ready(obj object.Object, old *resource.Item) *status.Status {
 func (r *Registry) context(q *Request) *resource.Context {
 	ctx := &resource.Context{
 		Now: r.Backend.Now(), Definition: q.Definition, Subresource: q.Subresource, Namespace: q.Namespace, Name: q.Name,
-		DryRun: q.DryRun, User: q.User, Verb: q.Verb, NoPrivileged: r.NoPrivileged, Warn: q.Warn, Objects: Reader{r.Backend},
+		DryRun: q.DryRun, User: q.User, Verb: q.Verb, NoPrivileged: r.NoPrivileged, ServiceCIDR: r.ServiceCIDR, Warn: q.Warn, Objects: Reader{r.Backend},
 		Random: func(n int) int { return r.Backend.Random("allocation", n) },
 		UID:    r.newUID,
 		Seed:   r.Backend.Seed(),
