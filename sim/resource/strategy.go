@@ -137,6 +137,9 @@ type Context struct {
 	// and was valid: what ValidateUpdate says about these alone it need not find out again.
 	Settled bool
 
+	// Found is what validation has found before the function that is called now.
+	Found field.ErrorList
+
 	// Warn adds a Warning header (code 299) to the answer.
 	Warn func(text string)
 	// May returns the 403 of User who wants to do something else with the request's resource, nil if he may. nil: everybody
