@@ -3,6 +3,7 @@ package sim
 import (
 	"fmt"
 
+	"github.com/kubesim/kubesim/sim/auth"
 	"github.com/kubesim/kubesim/sim/boot"
 	"github.com/kubesim/kubesim/sim/mvcc"
 	"github.com/kubesim/kubesim/sim/object"
@@ -15,8 +16,8 @@ func (c *Cluster) boot() error {
 	if c.options.Bare {
 		return c.bootBare()
 	}
-	o := boot.Options{Minor: c.replicas[0].profile.set.Minor(), At: c.now(), Port: c.options.Port, Aggregate: !c.options.NoControllers, ClientCA: c.options.ClientCA,
-		Last: bootRevision}
+	o := boot.Options{Minor: c.replicas[0].profile.set.Minor(), At: c.now(), Port: c.options.Port, Aggregate: !c.options.NoControllers,
+		Authentication: auth.Published([]byte(c.options.ClientCA), &c.options.RequestHeader), Last: bootRevision}
 	if o.Port == 0 {
 		o.Port = boot.Port
 	}
