@@ -27,6 +27,12 @@ func (s *Server) ForkAt(rev uint64) (*Server, error) {
 // forked makes the server of a fork.
 func (s *Server) forked(c *sim.Cluster) *Server {
 	f := s.options.serve(c)
+	s.mu.Lock()
+	if s.issuer != nil {
+		again := *s.issuer
+		f.trust(&again)
+	}
+	s.mu.Unlock()
 	f.logf, f.fatalf, f.cleanup = s.logf, s.fatalf, s.cleanup
 	if f.cleanup != nil {
 		f.cleanup(f.Close)
@@ -37,6 +43,7 @@ func (s *Server) forked(c *sim.Cluster) *Server {
 // serve makes a server of a Cluster.
 func (o Options) serve(c *sim.Cluster) *Server {
 	s := &Server{options: o, ended: make(chan struct{}), cluster: c}
+	s.trusted, _ = o.authorities() // New has read them before
 	s.Faults = &Faults{s}
 	manual := false
 	if s.Clock, manual = c.Clock().(*clock.Manual); !manual {

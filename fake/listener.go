@@ -39,7 +39,7 @@ func (s *Server) Listen(o ListenOptions) (*Listener, error) {
 		if s.cluster.Replica(o.Replica) == nil {
 			return nil, fmt.Errorf("kubesim: there is no replica %d to listen for: there are %d", o.Replica, s.cluster.Replicas())
 		}
-		handler = s.control(s.cluster.Server(o.Replica))
+		handler = s.control(s.identified(s.cluster.Server(o.Replica)))
 	}
 	if s.closed() {
 		return nil, errClosed
@@ -51,14 +51,6 @@ func (s *Server) Listen(o ListenOptions) (*Listener, error) {
 	if err != nil {
 		return nil, fmt.Errorf("kubesim: cannot listen on %s: %w", o.Address, err)
 	}
-	roots, err := s.clientCAs()
-	if err != nil {
-		socket.Close()
-		return nil, err
-	}
-	if roots != nil {
-		handler = certifying(handler, roots, s.cluster.Clock().Now)
-	}
 	l := &Listener{url: "http://" + socket.Addr().String(), server: &http.Server{Handler: handler, ReadHeaderTimeout: time.Minute}}
 	if o.TLS || o.Certificate != nil {
 		certificate, err := o.certificate(socket.Addr())
@@ -68,9 +60,7 @@ func (s *Server) Listen(o ListenOptions) (*Listener, error) {
 		}
 		l.ca, l.url = chainPEM(certificate), "https://"+socket.Addr().String()
 		l.server.TLSConfig = &tls.Config{Certificates: []tls.Certificate{certificate}, NextProtos: []string{"h2", "http/1.1"}}
-		if roots != nil {
-			l.server.TLSConfig.ClientAuth, l.server.TLSConfig.ClientCAs = tls.RequestClientCert, roots
-		}
+		l.server.TLSConfig.GetConfigForClient = s.asksForCertificate(l.server.TLSConfig)
 		socket = tls.NewListener(socket, l.server.TLSConfig)
 	}
 	go func() {

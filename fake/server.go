@@ -30,6 +30,7 @@ import (
 	"github.com/kubesim/kubesim/sim"
 	"github.com/kubesim/kubesim/sim/archive"
 	"github.com/kubesim/kubesim/sim/auth"
+	"github.com/kubesim/kubesim/sim/auth/token"
 	"github.com/kubesim/kubesim/sim/fault"
 )
 
@@ -41,12 +42,32 @@ type Options struct {
 	Seed uint64
 	// Auth decides who may do what. The zero value lets everybody do everything, as cluster-admin.
 	Auth auth.Mode
-	// Tokens are the bearer tokens of auth.RBAC. nil: auth.DefaultTokens.
+	// Authorizers are asked in this order, as those of kube-apiserver's --authorization-mode: AlwaysAllow, AlwaysDeny, Node,
+	// which gives kubelets no rights here, and RBAC. Requests are authenticated then, whatever Auth says. nil: Auth decides.
+	Authorizers []string
+
+	// Where requests are authenticated, the first of these who knows the sender says who it is: Authenticate, a proxy
+	// (RequestHeader), a certificate (ClientCA, Server.IssueCertificate), a bearer token (Tokens, ServiceAccounts). Whoever
+	// shows nothing is system:anonymous.
+
+	// Authenticate is the test's own say in who sends a request, asked before all others, with auth.AlwaysAllow, too. ok
+	// says that it knows: the user counts, in system:authenticated beside his groups. An error is 401; without either the
+	// others are asked. It may be called by several requests at a time, and must leave the body alone. A request over
+	// Transport has no RemoteAddr and no TLS. nil: there is none.
+	Authenticate func(*http.Request) (user auth.User, ok bool, err error)
+	// Tokens are the bearer tokens of users (auth.ReadTokens reads a --token-auth-file). nil: auth.DefaultTokens.
 	Tokens []auth.Token
-	// ClientCA are the certificates, PEM, of those who sign the certificates of clients: with auth.RBAC, whoever shows a
+	// ClientCA are the certificates, PEM, of those who sign the certificates of clients (--client-ca-file): whoever shows a
 	// listener with TLS one of theirs is the user that it names. The ConfigMap extension-apiserver-authentication publishes
-	// them. nil: certificates say nothing.
+	// them. nil: there are none.
 	ClientCA []byte
+	// RequestHeader says which proxies may name users in the header of their requests; they are known by certificates, too.
+	RequestHeader auth.RequestHeader
+	// ServiceAccounts says who signs the tokens of service accounts and which are good. The zero value signs with a key
+	// that everybody knows.
+	ServiceAccounts token.Options
+	// NoAnonymous: requests without credentials get 401 (--anonymous-auth=false).
+	NoAnonymous bool
 	// Plugins are names of admission plugins that run beside those that kube-apiserver runs and a server without controllers
 	// can do with: ServiceAccount is one, for which a service account "default" must be in the namespace of every pod.
 	Plugins []string
@@ -118,6 +139,8 @@ type Server struct {
 
 	mu        sync.Mutex
 	listeners []*Listener
+	issuer    *issuer                  // of certificates for clients; nil: none was asked for
+	trusted   authorities              // who signs certificates
 	clocks    map[string]*clock.Skewed // of the clients' machines
 	closing   sync.Once
 	ended     chan struct{} // closed by Close
@@ -135,6 +158,9 @@ func New(options ...Options) (*Server, error) {
 	if o.Clock == nil {
 		o.Clock = clock.NewManual(clock.Epoch())
 	}
+	if _, err := o.authorities(); err != nil {
+		return nil, err
+	}
 	if o.Data != "" {
 		return o.overData()
 	}
@@ -146,7 +172,8 @@ func New(options ...Options) (*Server, error) {
 }
 
 func (o *Options) clusterOptions() sim.Options {
-	return sim.Options{Clock: o.Clock, Seed: o.Seed, Auth: o.Auth, Tokens: o.Tokens, Plugins: o.Plugins,
+	return sim.Options{Clock: o.Clock, Seed: o.Seed, Auth: o.Auth, Tokens: o.Tokens, Authorizers: o.Authorizers,
+		NoAnonymous: o.NoAnonymous, RequestHeader: o.RequestHeader, ServiceAccounts: o.ServiceAccounts, Plugins: o.Plugins,
 		Replicas: o.Replicas, Bare: o.Bare, NoControllers: o.NoControllers, WriteGap: o.WriteGap, Port: o.Port, ClientCA: string(o.ClientCA),
 		ServiceCIDR: o.ServiceCIDR, Advertise: o.Advertise, WithoutPlugins: o.WithoutPlugins,
 		Trace: o.traceOptions(), Replay: o.Replay}
@@ -154,8 +181,8 @@ func (o *Options) clusterOptions() sim.Options {
 
 // connect makes what carries requests to the Cluster. manual says that its time stands still until somebody moves it.
 func (s *Server) connect(manual bool) {
-	s.handler = s.control(http.HandlerFunc(s.routed))
-	s.transport = &transport{pick: s.pick, control: s.handler}
+	s.handler = s.control(s.identified(http.HandlerFunc(s.routed)))
+	s.transport = &transport{pick: s.pick, control: s.handler, client: s.client}
 	if s.options.Trace > 0 {
 		s.transport.follow = s.follow
 	}

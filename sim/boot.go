@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 
+	"github.com/kubesim/kubesim/sim/auth"
 	"github.com/kubesim/kubesim/sim/boot"
 	"github.com/kubesim/kubesim/sim/mvcc"
 	"github.com/kubesim/kubesim/sim/object"
@@ -16,8 +17,9 @@ func (c *Cluster) boot() error {
 	if c.options.Bare {
 		return c.bootBare()
 	}
-	o := boot.Options{Minor: c.replicas[0].profile.set.Minor(), At: c.now(), Port: c.options.Port, Aggregate: !c.options.NoControllers, ClientCA: c.options.ClientCA,
-		ServiceCIDR: c.serviceCIDR, Last: bootRevision}
+	o := boot.Options{Minor: c.replicas[0].profile.set.Minor(), At: c.now(), Port: c.options.Port, Aggregate: !c.options.NoControllers,
+		Authentication: auth.Published([]byte(c.options.ClientCA), &c.options.RequestHeader), ServiceCIDR: c.serviceCIDR,
+		Last: bootRevision}
 	if o.Port == 0 {
 		o.Port = boot.Port
 	}

@@ -29,6 +29,7 @@ import (
 	"github.com/kubesim/kubesim/sim/admission"
 	"github.com/kubesim/kubesim/sim/apiserver"
 	"github.com/kubesim/kubesim/sim/auth"
+	"github.com/kubesim/kubesim/sim/auth/token"
 	"github.com/kubesim/kubesim/sim/fault"
 	"github.com/kubesim/kubesim/sim/mvcc"
 	"github.com/kubesim/kubesim/sim/trace"
@@ -45,6 +46,14 @@ type Options struct {
 	Auth auth.Mode
 	// Tokens are the bearer tokens of auth.RBAC. nil: auth.DefaultTokens.
 	Tokens []auth.Token
+	// Authorizers are asked in this order, and requests are authenticated: see auth.Options. nil: Auth decides.
+	Authorizers []string
+	// NoAnonymous refuses requests without credentials.
+	NoAnonymous bool
+	// RequestHeader says which proxies may name users. The ConfigMap extension-apiserver-authentication publishes it.
+	RequestHeader auth.RequestHeader
+	// ServiceAccounts says who issues the tokens of service accounts and which are good.
+	ServiceAccounts token.Options
 	// Plugins are names of admission plugins that run beside those of admission.New, of admission.Optional.
 	Plugins []string
 	// Replicas are the API servers. Empty: one of the newest version.
@@ -94,6 +103,7 @@ type Cluster struct {
 	clock    clock.Clock
 	seed     uint64
 	options  Options
+	tokens   *token.Authority // of service accounts
 	store    *mvcc.Store
 	random   streams
 	past     past
@@ -128,7 +138,10 @@ func New(o Options) (*Cluster, error) {
 	if o.Seed == 0 {
 		o.Seed = 1
 	}
-	c := create(o)
+	c, err := create(o)
+	if err != nil {
+		return nil, err
+	}
 	for _, p := range made {
 		c.replicas = append(c.replicas, newReplica(c, p))
 	}
@@ -166,12 +179,20 @@ func (o *Options) check() error {
 }
 
 // create returns a Cluster with an empty store and no replicas.
-func create(o Options) *Cluster {
-	c := &Cluster{clock: o.Clock, seed: o.Seed, options: o}
+func create(o Options) (*Cluster, error) {
+	tokens, err := token.New(o.ServiceAccounts)
+	if err != nil {
+		return nil, fmt.Errorf("kubesim: %w", err)
+	}
+	who := o.authentication(tokens)
+	if err := who.Check(); err != nil {
+		return nil, fmt.Errorf("kubesim: %w", err)
+	}
+	c := &Cluster{clock: o.Clock, seed: o.Seed, options: o, tokens: tokens}
 	c.serviceCIDR, _ = netip.ParsePrefix(o.ServiceCIDR) // has been checked; "" is the zero value
 	c.schedule.clock, c.schedule.lock = o.Clock, locker{c}
 	c.reset()
-	return c
+	return c, nil
 }
 
 // reset empties the store and begins all random streams anew.

@@ -66,7 +66,7 @@ type Request struct {
 	Query  url.Values
 	Header http.Header
 
-	Certificate *auth.Certificate // of the client; nil: it showed none
+	Client *auth.Client // what is known of it beside the header; nil: nothing
 
 	Body         []byte // at most one byte more than a server accepts
 	BodyError    error  // what went wrong while the body was read
@@ -189,9 +189,12 @@ func (c *call) checkTimeout() *status.Status {
 }
 
 func (c *call) authenticate() *status.Status {
-	user, s := c.s.Auth.Authenticate(c.q.Header, c.q.Certificate)
+	user, warning, s := c.s.Auth.Authenticate(c.q.Header, c.q.Client)
 	if s != nil {
 		return s
+	}
+	if warning != "" {
+		c.warn(warning)
 	}
 	if auth.SpacedToken(c.q.Header) {
 		c.warn("the provided Authorization header contains extra space before the bearer token, and is ignored")

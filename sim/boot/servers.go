@@ -19,10 +19,16 @@ var adapted = map[string]bool{"ConfigMap": true, "Service": true, "Endpoints": t
 func (o Options) adapt(x own) []own {
 	switch {
 	case x.obj.Kind() == "ConfigMap" && x.obj.String("data", "client-ca-file") == "" && x.obj.Map("data")["client-ca-file"] != nil:
-		if o.ClientCA == "" {
+		if len(o.Authentication) == 0 {
 			return nil
 		}
-		x.obj.Set(o.ClientCA, "data", "client-ca-file")
+		data, owned := map[string]any{}, map[string]any{".": map[string]any{}}
+		x.obj["data"] = data
+		for name, value := range o.Authentication { // order does not matter
+			data[name] = value
+			owned["f:"+name] = map[string]any{}
+		}
+		object.Object(first(x.obj, "metadata", "managedFields")).Set(owned, "fieldsV1", "f:data")
 	case x.obj.Kind() == "Service":
 		first(x.obj, "spec", "ports")["targetPort"] = int64(o.Port)
 		if ip := o.serviceAddress(); ip != "" {

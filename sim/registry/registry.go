@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/kubesim/kubesim/sim/admission"
+	"github.com/kubesim/kubesim/sim/auth/token"
 	"github.com/kubesim/kubesim/sim/codec"
 	"github.com/kubesim/kubesim/sim/fieldmanager"
 	"github.com/kubesim/kubesim/sim/mvcc"
@@ -53,8 +54,6 @@ type Backend interface {
 	Now() time.Time
 	// Random returns a number in [0, n) from the stream of one purpose.
 	Random(purpose string, n int) int
-	// Seed is the Cluster's.
-	Seed() uint64
 	// Definition returns the hub definition of what is stored under a storage name, or nil.
 	Definition(storage string) *resource.Definition
 }
@@ -77,6 +76,9 @@ type Registry struct {
 
 	// Review answers a review of who may do what, in place. nil: reviews are answered without a status.
 	Review func(kind string, ctx *resource.Context, obj object.Object) *status.Status
+
+	// Tokens signs the tokens of service accounts.
+	Tokens *token.Authority
 
 	// NoPrivileged: privileged containers are refused (resource.Context).
 	NoPrivileged bool
@@ -137,7 +139,7 @@ func (r *Registry) context(q *Request) *resource.Context {
 		DryRun: q.DryRun, User: q.User, Verb: q.Verb, NoPrivileged: r.NoPrivileged, ServiceCIDR: r.ServiceCIDR, Warn: q.Warn, Objects: Reader{r.Backend},
 		Random: func(n int) int { return r.Backend.Random("allocation", n) },
 		UID:    r.newUID,
-		Seed:   r.Backend.Seed(),
+		Tokens: r.Tokens,
 	}
 	if r.May != nil {
 		ctx.May = func(what resource.Access) *status.Status { return r.May(q, what) }

@@ -4,6 +4,7 @@ import (
 	"net/netip"
 	"time"
 
+	"github.com/kubesim/kubesim/sim/auth/token"
 	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/status"
@@ -151,8 +152,8 @@ type Context struct {
 	Random func(n int) int
 	// UID returns a new uid from the Cluster's seeded generator.
 	UID func() string
-	// Seed is the Cluster's: what is to be the same on every server follows from it.
-	Seed uint64
+	// Tokens signs the tokens of service accounts.
+	Tokens *token.Authority
 }
 
 // Access is something that may be allowed beside what a request does. An empty Namespace or Name stands for all.
