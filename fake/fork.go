@@ -28,6 +28,7 @@ func (s *Server) ForkAt(rev uint64) (*Server, error) {
 func (s *Server) forked(c *sim.Cluster) *Server {
 	f := s.options.serve(c)
 	f.logf, f.fatalf, f.cleanup = s.logf, s.fatalf, s.cleanup
+	f.services, f.plugins = s.services, s.plugins
 	if f.cleanup != nil {
 		f.cleanup(f.Close)
 	}
@@ -36,7 +37,7 @@ func (s *Server) forked(c *sim.Cluster) *Server {
 
 // serve makes a server of a Cluster.
 func (o Options) serve(c *sim.Cluster) *Server {
-	s := &Server{options: o, ended: make(chan struct{}), cluster: c}
+	s := &Server{options: o, ended: make(chan struct{}), cluster: c, services: &services{}}
 	s.Faults = &Faults{s}
 	manual := false
 	if s.Clock, manual = c.Clock().(*clock.Manual); !manual {

@@ -60,6 +60,15 @@ type Options struct {
 	// Port is where the server says that it listens, in the Service kubernetes and its endpoints, in
 	// discovery and in the OpenID configuration. 0: 6443.
 	Port int
+	// ServiceAddresses says where services are really reached: "NAMESPACE/NAME" or "NAMESPACE/NAME:PORT" at "HOST:PORT". See
+	// Server.ServiceAddress.
+	ServiceAddresses map[string]string
+	// ServiceCerts is a folder for a certificate of these services. "": none is made. See Server.ServiceCerts.
+	ServiceCerts string
+	// AdmissionConfig is the file of kube-apiserver's --admission-control-config-file: it says with which certificate or
+	// token the server makes itself known to admission webhooks over the network. "": it does not.
+	AdmissionConfig string
+
 	// Trace is how many records of what happens are kept, and their hashes with them. 0: none, except that a test
 	// keeps the last few to print them when it fails. Below 0: none at all.
 	Trace int
@@ -95,9 +104,13 @@ type Server struct {
 	transport *transport
 	logf      func(format string, args ...any)
 	fatalf    func(format string, args ...any)
-	cleanup   func(func()) // of the test; nil: there is none
+	cleanup   func(func())           // of the test; nil: there is none
+	services  *services              // shared with forks
+	plugins   map[string]*kubeconfig // who admission plugins are to webhooks, by name
 
 	mu        sync.Mutex
+	admits    bool // AdmitThrough was called
+	converts  bool // ConvertThrough was called
 	listeners []*Listener
 	clocks    map[string]*clock.Skewed // of the clients' machines
 	closing   sync.Once
@@ -122,7 +135,7 @@ func New(options ...Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	return o.serve(cluster), nil
+	return o.serve(cluster).prepared()
 }
 
 // connect makes what carries requests to the Cluster. manual says that its time stands still until somebody moves it.
