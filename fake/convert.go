@@ -30,8 +30,9 @@ func (s *Server) ConvertThrough(transport http.RoundTripper) {
 	s.cluster.ConvertThrough(transport)
 }
 
-// reachWebhooks makes a server with a listener ask webhooks over the network, unless it was told otherwise.
-func (s *Server) reachWebhooks() {
+// reachOut makes a server with a listener ask webhooks over the network, unless it was told otherwise, and aggregated API
+// servers.
+func (s *Server) reachOut() {
 	s.mu.Lock()
 	admits, converts := s.admits, s.converts
 	s.mu.Unlock()
@@ -41,4 +42,5 @@ func (s *Server) reachWebhooks() {
 	if !converts {
 		s.ConvertThrough(s.Network())
 	}
+	s.aggregator.listen()
 }

@@ -71,7 +71,7 @@ func (s *Server) Listen(o ListenOptions) (*Listener, error) {
 		}
 		socket = tls.NewListener(socket, l.server.TLSConfig)
 	}
-	s.reachWebhooks()
+	s.reachOut()
 	go func() {
 		if err := l.server.Serve(socket); !errors.Is(err, http.ErrServerClosed) && s.logf != nil {
 			s.logf("kubesim: the listener on %s ended: %v", l.url, err)

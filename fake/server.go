@@ -21,6 +21,7 @@
 package fake
 
 import (
+	"context"
 	"net/http"
 	"sync"
 	"time"
@@ -69,6 +70,9 @@ type Options struct {
 	// token the server makes itself known to admission webhooks over the network. "": it does not.
 	AdmissionConfig string
 
+	// ProxyClientCert and ProxyClientKey, PEM, are the certificate that aggregated API servers are shown. nil: none.
+	ProxyClientCert, ProxyClientKey []byte
+
 	// Trace is how many records of what happens are kept, and their hashes with them. 0: none, except that a test
 	// keeps the last few to print them when it fails. Below 0: none at all.
 	Trace int
@@ -98,15 +102,18 @@ type Server struct {
 	// Faults is what goes wrong.
 	Faults *Faults
 
-	options   Options
-	cluster   *sim.Cluster
-	handler   http.Handler
-	transport *transport
-	logf      func(format string, args ...any)
-	fatalf    func(format string, args ...any)
-	cleanup   func(func())           // of the test; nil: there is none
-	services  *services              // shared with forks
-	plugins   map[string]*kubeconfig // who admission plugins are to webhooks, by name
+	options    Options
+	cluster    *sim.Cluster
+	handler    http.Handler
+	transport  *transport
+	logf       func(format string, args ...any)
+	fatalf     func(format string, args ...any)
+	cleanup    func(func()) // of the test; nil: there is none
+	services   *services    // shared with forks
+	aggregator *aggregator
+	life       context.Context // ends with Close
+	die        context.CancelFunc
+	plugins    map[string]*kubeconfig // who admission plugins are to webhooks, by name
 
 	mu        sync.Mutex
 	admits    bool // AdmitThrough was called
@@ -177,7 +184,7 @@ func (s *Server) Close() {
 	s.mu.Lock()
 	listeners := s.listeners
 	s.listeners = nil
-	s.closing.Do(func() { close(s.ended) })
+	s.closing.Do(func() { close(s.ended); s.die() })
 	s.mu.Unlock()
 	s.cluster.Close()
 	for _, l := range listeners {
