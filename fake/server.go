@@ -21,6 +21,7 @@
 package fake
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"sync"
@@ -99,6 +100,18 @@ type Options struct {
 	// Port is where the server says that it listens, in the Service kubernetes and its endpoints, in
 	// discovery and in the OpenID configuration. 0: 6443.
 	Port int
+	// ServiceAddresses says where services are really reached: "NAMESPACE/NAME" or "NAMESPACE/NAME:PORT" at "HOST:PORT". See
+	// Server.ServiceAddress.
+	ServiceAddresses map[string]string
+	// ServiceCerts is a folder for a certificate of these services. "": none is made. See Server.ServiceCerts.
+	ServiceCerts string
+	// AdmissionConfig is the file of kube-apiserver's --admission-control-config-file: it says with which certificate or
+	// token the server makes itself known to admission webhooks over the network. "": it does not.
+	AdmissionConfig string
+
+	// ProxyClientCert and ProxyClientKey, PEM, are the certificate that aggregated API servers are shown. nil: none.
+	ProxyClientCert, ProxyClientKey []byte
+
 	// Trace is how many records of what happens are kept, and their hashes with them. 0: none, except that a test
 	// keeps the last few to print them when it fails. Below 0: none at all.
 	Trace int
@@ -128,16 +141,23 @@ type Server struct {
 	// Faults is what goes wrong.
 	Faults *Faults
 
-	options   Options
-	cluster   *sim.Cluster
-	handler   http.Handler
-	transport *transport
-	logf      func(format string, args ...any)
-	fatalf    func(format string, args ...any)
-	cleanup   func(func())     // of the test; nil: there is none
-	journal   *archive.Journal // nil: Options.Data is ""
+	options    Options
+	cluster    *sim.Cluster
+	handler    http.Handler
+	transport  *transport
+	logf       func(format string, args ...any)
+	fatalf     func(format string, args ...any)
+	cleanup    func(func()) // of the test; nil: there is none
+	services   *services    // shared with forks
+	aggregator *aggregator
+	life       context.Context // ends with Close
+	die        context.CancelFunc
+	plugins    map[string]*kubeconfig // who admission plugins are to webhooks, by name
+	journal    *archive.Journal       // nil: Options.Data is ""
 
 	mu        sync.Mutex
+	admits    bool // AdmitThrough was called
+	converts  bool // ConvertThrough was called
 	listeners []*Listener
 	issuer    *issuer                  // of certificates for clients; nil: none was asked for
 	trusted   authorities              // who signs certificates
@@ -168,7 +188,7 @@ func New(options ...Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	return o.serve(cluster), nil
+	return o.serve(cluster).prepared()
 }
 
 func (o *Options) clusterOptions() sim.Options {
@@ -218,7 +238,7 @@ func (s *Server) Close() {
 	s.mu.Lock()
 	listeners := s.listeners
 	s.listeners = nil
-	s.closing.Do(func() { close(s.ended) })
+	s.closing.Do(func() { close(s.ended); s.die() })
 	s.mu.Unlock()
 	s.cluster.Close()
 	for _, l := range listeners {

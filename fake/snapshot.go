@@ -45,7 +45,7 @@ func (o Options) load() (*Server, error) {
 		return nil, fmt.Errorf("kubesim: snapshot: %w", err)
 	}
 	o.adopt(a.Info().Options)
-	return o.serve(c), nil
+	return o.serve(c).prepared()
 }
 
 // adopt takes over what a Cluster was made with.

@@ -117,6 +117,7 @@ type Cluster struct {
 	jobs        customJobs
 	conversions conversions
 	webhooks    webhooks
+	aggregation aggregation
 	observer    *observer // nil: nobody looks
 	followers   []func(Commit)
 	journal     Journal // nil: nobody keeps a log
@@ -203,6 +204,7 @@ func (c *Cluster) reset() {
 	c.compact = compactor{next: c.clock.Now().Add(compactionInterval)}
 	c.jobs = customJobs{}
 	c.conversions.memory.Forget()
+	c.aggregation = aggregation{through: c.aggregation.through}
 	c.held, c.routes = map[string]bool{}, map[string]int{}
 }
 
@@ -259,13 +261,18 @@ type locker struct{ c *Cluster }
 
 func (l locker) Lock() { l.c.lock() }
 
-// Unlock does what the API servers do by themselves after what was done under the lock, and gives it back.
+// Unlock does what the API servers do by themselves after what was done under the lock, and gives it back. What they ask
+// aggregated servers for by themselves, they ask then.
 func (l locker) Unlock() {
 	if l.c.observer != nil {
 		l.c.observer.after()
 	}
 	l.c.settle()
+	asks := l.c.aggregation.takeAsks()
 	l.c.mu.Unlock()
+	for _, ask := range asks {
+		ask()
+	}
 }
 
 // outside calls f without the lock, in the middle of a request.

@@ -97,9 +97,11 @@ func newReplica(c *Cluster, p *profile) *Replica {
 			Address: "127.0.0.1:" + strconv.Itoa(cmp.Or(c.options.Port, boot.Port)),
 			Seats:   func() map[string]int { return builtin.NominalSeats(reg.Reader()) },
 			Keys:    c.tokens, CustomSchema: r.published, Now: c.now,
-			Statusz: p.gates["ComponentStatusz"], Flagz: p.gates["ComponentFlagz"], Flags: p.flags, Peers: peers}),
+			Statusz: p.gates["ComponentStatusz"], Flagz: p.gates["ComponentFlagz"], Flags: p.flags, Peers: peers,
+			Remotes: c.remotes, Priorities: c.priorities}),
 		Decoder: &codec.Decoder{Kinds: set.Kind},
 	}
+	r.server.Aggregated = c.aggregated
 	r.admit(reg, table, who, r.server.Decoder)
 	r.serveCustom(set)
 	if p.proxies {
