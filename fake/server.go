@@ -21,12 +21,14 @@
 package fake
 
 import (
+	"errors"
 	"net/http"
 	"sync"
 	"time"
 
 	"github.com/kubesim/kubesim/clock"
 	"github.com/kubesim/kubesim/sim"
+	"github.com/kubesim/kubesim/sim/archive"
 	"github.com/kubesim/kubesim/sim/auth"
 	"github.com/kubesim/kubesim/sim/fault"
 )
@@ -57,6 +59,22 @@ type Options struct {
 	// NoControllers leaves out what a controller does in a real cluster: that ClusterRoles aggregate others, as admin, edit
 	// and view do. A real server on its own, as of envtest, has them empty.
 	NoControllers bool
+	// WriteGap is how much of the clock's time passes between the two writes of one request: a pod that nobody runs gets its
+	// deletionTimestamp, then it is removed. A real store takes about a millisecond, and controllers that look for pods which
+	// are being deleted count on it. 0: clients see both at once, in their order. With a manual clock the request waits for
+	// Clock.Advance.
+	WriteGap time.Duration
+	// ServiceCIDR is the range of addresses of services, IPv4, as of --service-cluster-ip-range. "": 10.0.0.0/24.
+	ServiceCIDR string
+	// Advertise is the address of the server in the endpoints of the Service kubernetes, as of --advertise-address. "":
+	// 192.0.2.1.
+	Advertise string
+	// WithoutPlugins are names of admission plugins that do not run, as of --disable-admission-plugins.
+	WithoutPlugins []string
+	// Data is a folder in which the server keeps what is stored, commit by commit, as etcd does. A server over a folder that
+	// holds something goes on from it, with new API servers: their caches are empty, and these Options count. "": nothing
+	// is kept.
+	Data string
 	// Port is where the server says that it listens, in the Service kubernetes and its endpoints, in
 	// discovery and in the OpenID configuration. 0: 6443.
 	Port int
@@ -95,7 +113,8 @@ type Server struct {
 	transport *transport
 	logf      func(format string, args ...any)
 	fatalf    func(format string, args ...any)
-	cleanup   func(func()) // of the test; nil: there is none
+	cleanup   func(func())     // of the test; nil: there is none
+	journal   *archive.Journal // nil: Options.Data is ""
 
 	mu        sync.Mutex
 	listeners []*Listener
@@ -116,13 +135,21 @@ func New(options ...Options) (*Server, error) {
 	if o.Clock == nil {
 		o.Clock = clock.NewManual(clock.Epoch())
 	}
-	cluster, err := sim.New(sim.Options{Clock: o.Clock, Seed: o.Seed, Auth: o.Auth, Tokens: o.Tokens, Plugins: o.Plugins,
-		Replicas: o.Replicas, Bare: o.Bare, NoControllers: o.NoControllers, Port: o.Port, ClientCA: string(o.ClientCA),
-		Trace: o.traceOptions(), Replay: o.Replay})
+	if o.Data != "" {
+		return o.overData()
+	}
+	cluster, err := sim.New(o.clusterOptions())
 	if err != nil {
 		return nil, err
 	}
 	return o.serve(cluster), nil
+}
+
+func (o *Options) clusterOptions() sim.Options {
+	return sim.Options{Clock: o.Clock, Seed: o.Seed, Auth: o.Auth, Tokens: o.Tokens, Plugins: o.Plugins,
+		Replicas: o.Replicas, Bare: o.Bare, NoControllers: o.NoControllers, WriteGap: o.WriteGap, Port: o.Port, ClientCA: string(o.ClientCA),
+		ServiceCIDR: o.ServiceCIDR, Advertise: o.Advertise, WithoutPlugins: o.WithoutPlugins,
+		Trace: o.traceOptions(), Replay: o.Replay}
 }
 
 // connect makes what carries requests to the Cluster. manual says that its time stands still until somebody moves it.
@@ -170,6 +197,9 @@ func (s *Server) Close() {
 	for _, l := range listeners {
 		l.Close()
 	}
+	if s.journal != nil {
+		_ = s.journal.Close() // each commit is written
+	}
 }
 
 // URL is the Host of a client configuration. Its name resolves nowhere: requests go through Transport.
@@ -205,7 +235,7 @@ func (s *Server) Compact() { s.cluster.Compact() }
 func (s *Server) Expire() { s.cluster.Expire() }
 
 // Reset takes the server back to how it began, except for its time. Open watches end.
-func (s *Server) Reset() error { return s.cluster.Reset() }
+func (s *Server) Reset() error { return errors.Join(s.cluster.Reset(), s.rewriteJournal()) }
 
 // patience is how long, in real time, a request may wait for a clock that nobody moves before the test's log says so.
 const patience = 10 * time.Second

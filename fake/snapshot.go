@@ -62,6 +62,9 @@ func (s *Server) Recall(snapshot []byte) error {
 	if err == nil {
 		err = s.cluster.Recall(a.State())
 	}
+	if err == nil {
+		err = s.rewriteJournal()
+	}
 	if err != nil {
 		return fmt.Errorf("kubesim: snapshot: %w", err)
 	}

@@ -62,7 +62,7 @@ func newReplica(c *Cluster, p *profile) *Replica {
 	set, table := p.set, resource.NewTable(p.served)
 	who := auth.New(c.options.Auth, c.options.Tokens)
 	reg := &registry.Registry{Backend: backend{r}, Review: who.Review,
-		Fields: r.fields(table), NoPrivileged: p.refuses}
+		Fields: r.fields(table), NoPrivileged: p.refuses, ServiceCIDR: c.serviceCIDR}
 	who.Accounts = func(token string, wanted []string) (resource.User, []string, error) {
 		return builtin.TokenUser(c.seed, token, wanted, c.now(), reg.Reader())
 	}
@@ -305,6 +305,8 @@ func (b backend) After(d time.Duration, f func()) (stop func()) {
 func (b backend) Unready(d *resource.Definition) (time.Duration, bool) {
 	return b.r.downtime(d.Storage)
 }
+
+func (b backend) Pause() { b.r.cluster.pause() }
 
 func (b backend) Grant(ttl time.Duration, key string, rev uint64) { b.r.cluster.grant(ttl, key, rev) }
 

@@ -52,9 +52,9 @@ type Auth struct {
 	granted map[string]string // mode of impersonation that users were last granted
 }
 
-// New returns an Auth. Without tokens, mode RBAC knows DefaultTokens.
+// New returns an Auth. With nil in place of tokens, mode RBAC knows DefaultTokens.
 func New(mode Mode, tokens []Token) *Auth {
-	if mode == RBAC && len(tokens) == 0 {
+	if mode == RBAC && tokens == nil {
 		tokens = DefaultTokens()
 	}
 	a := &Auth{mode: mode, tokens: make(map[string]resource.User, len(tokens)), granted: map[string]string{}}
