@@ -150,9 +150,12 @@ func (a *Auth) reviewToken(obj object.Object) *status.Status {
 		wanted = a.options.Audiences
 	}
 	var v verdict
-	if text := bearer("Bearer " + spec.String("token")); text != "" {
+	switch text := bearer("Bearer " + spec.String("token")); {
+	case text != "":
 		v = a.holder(text, wanted)
-	} else if !a.options.NoAnonymous { // no token at all, as in a request without one
+	case a.options.NoAnonymous:
+		return nil
+	default: // no token at all, as in a request without one
 		v = verdict{user: resource.User{Name: anonymous, Groups: []string{unauthenticated}}, audiences: wanted}
 	}
 	if len(v.audiences) == 0 { // several ask who it is: those who do not know the token say so first
