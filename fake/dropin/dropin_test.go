@@ -15,7 +15,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/kubesim/kubesim/sim/auth"
 	"github.com/matryer/is"
 )
 
@@ -164,7 +163,7 @@ func TestRead(t *testing.T) {
 	is := is.New(t)
 	s, err := read([]string{"--etcd-servers=http://a:1,http://b:2", "-v", "4", "--authorization_mode=Node,RBAC", "--disable-admission-plugins", "PodSecurity,AlwaysDeny"})
 	is.NoErr(err)
-	is.Equal([]any{s.etcd, s.loud, s.options.Auth, s.listen.Address}, []any{"http://a:1", 4, auth.RBAC, ":6443"})
+	is.Equal([]any{s.etcd, s.loud, s.options.Authorizers, s.listen.Address}, []any{"http://a:1", 4, []string{"Node", "RBAC"}, ":6443"})
 	is.Equal(s.options.WithoutPlugins, []string{"PodSecurity"})
 	is.Equal(s.options.Plugins, []string{"ServiceAccount"})
 	is.Equal(s.options.Replicas[0].NoPrivileged, true)

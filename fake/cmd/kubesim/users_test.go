@@ -19,27 +19,8 @@ import (
 
 	"github.com/matryer/is"
 
-	"github.com/kubesim/kubesim/sim/auth"
 	"github.com/kubesim/kubesim/sim/object"
-	"github.com/kubesim/kubesim/sim/resource"
 )
-
-func TestReadTokens(t *testing.T) {
-	is := is.New(t)
-	all, notes, err := readTokens(strings.NewReader("a,ann,1,\"dev,ops\"\n,nobody,2\nb,bob,3\na,eve,4\n"))
-	is.NoErr(err)
-	is.Equal(all, []auth.Token{{Token: "a", User: resource.User{Name: "eve", UID: "4"}}, {Token: "b", User: resource.User{Name: "bob", UID: "3"}}})
-	is.Equal(notes, []string{"line 2 has no token", "line 4 has a token that an earlier line has: it is now eve's"})
-
-	all, _, err = readTokens(strings.NewReader("a,ann,1,\"dev,ops\"\n"))
-	is.NoErr(err)
-	is.Equal(all[0].User.Groups, []string{"dev", "ops"})
-
-	_, _, err = readTokens(strings.NewReader("a,ann,1\n\nb,bob\n"))
-	is.Equal(err.Error(), "line 3: a token, the name of its user and his uid are needed, with commas between them: there are 2 fields")
-	_, _, err = readTokens(strings.NewReader("a,ann,1\nb,b\"ob,2\n"))
-	is.Equal(err.Error(), `parse error on line 2, column 4: bare " in non-quoted-field`)
-}
 
 // subject returns who the server takes the caller for.
 func subject(s *server) (name string, groups []string) {
