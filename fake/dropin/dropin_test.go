@@ -16,6 +16,9 @@ import (
 	"time"
 
 	"github.com/matryer/is"
+
+	"github.com/kubesim/kubesim/sim/auth"
+	"github.com/kubesim/kubesim/sim/resource"
 )
 
 // address returns one of the machine where nobody listens.
@@ -168,10 +171,16 @@ func TestRead(t *testing.T) {
 	is.Equal(s.options.Plugins, []string{"ServiceAccount"})
 	is.Equal(s.options.Replicas[0].NoPrivileged, true)
 	is.Equal(s.idle, []string{"--disable-admission-plugins AlwaysDeny"})
+	tokens := filepath.Join(t.TempDir(), "tokens.csv")
+	is.NoErr(os.WriteFile(tokens, []byte("t,ann,1,\"dev,ops\"\n"), 0o600))
+	s, err = read([]string{"--etcd-servers=a", "--token-auth-file", tokens})
+	is.NoErr(err)
+	is.Equal(s.options.Tokens, []auth.Token{{Token: "t", User: resource.User{Name: "ann", UID: "1", Groups: []string{"dev", "ops"}}}})
 	for args, want := range map[string]string{ // order does not matter
-		"":                                 "--etcd-servers must be specified",
-		"start":                            `unknown command "start" for "kube-apiserver"`,
-		"--etcd-servers=a --secure-port=x": "--secure-port x must be between 1 and 65535, inclusive. It cannot be turned off with 0",
+		"":      "--etcd-servers must be specified",
+		"start": `unknown command "start" for "kube-apiserver"`,
+		"--etcd-servers=a --token-auth-file=none":                                                                "open none: no such file or directory",
+		"--etcd-servers=a --secure-port=x":                                                                       "--secure-port x must be between 1 and 65535, inclusive. It cannot be turned off with 0",
 		"--etcd-servers=a --authorization-mode=RABC":                                                             `authorization-mode "RABC" is not a valid mode`,
 		"--etcd-servers=a --authorization-mode=Webhook":                                                          "--authorization-mode Webhook is not simulated",
 		"--etcd-servers=a --enable-admission-plugins=X":                                                          `enable-admission-plugins plugin "X" is unknown`,

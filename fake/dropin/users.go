@@ -5,6 +5,8 @@ import (
 	"os"
 	"strings"
 	"time"
+
+	"github.com/kubesim/kubesim/sim/auth"
 )
 
 // file reads a file that a flag names. nil: the flag was not given. what is what kube-apiserver says it cannot do without.
@@ -19,7 +21,7 @@ func (s *servers) file(flag, what string) ([]byte, error) {
 	return data, nil
 }
 
-// readUsers reads how users are known: by certificates, by proxies, or not at all.
+// readUsers reads how users are known: by certificates, by proxies, by tokens, or not at all.
 func (s *servers) readUsers() (err error) {
 	o := &s.options
 	if o.ClientCA, err = s.file("client-ca-file", "unable to load client CA provider"); err != nil {
@@ -44,6 +46,25 @@ func (s *servers) readUsers() (err error) {
 		return err
 	}
 	o.AdmissionConfig = s.last("admission-control-config-file")
+	return s.readTokens()
+}
+
+// readTokens reads the file of bearer tokens. Without one nobody has any.
+func (s *servers) readTokens() error {
+	file := s.last("token-auth-file")
+	if file == "" {
+		return nil
+	}
+	f, err := os.Open(file)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	tokens, _, err := auth.ReadTokens(f)
+	if err != nil {
+		return fmt.Errorf("token file '%s': %w", file, err)
+	}
+	s.options.Tokens = append(s.options.Tokens, tokens...)
 	return nil
 }
 
