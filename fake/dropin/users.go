@@ -1,10 +1,13 @@
 package dropin
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"strings"
 	"time"
+
+	"github.com/kubesim/kubesim/sim/auth"
 )
 
 // file reads a file that a flag names. nil: the flag was not given. what is what kube-apiserver says it cannot do without.
@@ -23,6 +26,9 @@ func (s *servers) file(flag, what string) ([]byte, error) {
 func (s *servers) readUsers() (err error) {
 	o := &s.options
 	if o.ClientCA, err = s.file("client-ca-file", "unable to load client CA provider"); err != nil {
+		return err
+	}
+	if err := s.readTokens(); err != nil {
 		return err
 	}
 	h := &o.RequestHeader
@@ -44,6 +50,18 @@ func (s *servers) readUsers() (err error) {
 		return err
 	}
 	o.AdmissionConfig = s.last("admission-control-config-file")
+	return nil
+}
+
+// readTokens reads the file of tokens.
+func (s *servers) readTokens() error {
+	text, err := s.file("token-auth-file", "unable to load the tokens")
+	if err != nil || text == nil {
+		return err
+	}
+	if s.options.Tokens, s.notes, err = auth.ReadTokens(bytes.NewReader(text)); err != nil {
+		return fmt.Errorf("--token-auth-file %s: %w", s.last("token-auth-file"), err)
+	}
 	return nil
 }
 
