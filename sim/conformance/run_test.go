@@ -46,7 +46,7 @@ func TestRecordingsAgreeWithThemselves(t *testing.T) {
 			steps++
 		}
 	}
-	is.Equal(len(cases), 492) // cases carried
+	is.Equal(len(cases), 495) // cases carried
 	is.Equal(steps, 8344)     // steps carried
 }
 
