@@ -24,8 +24,11 @@ func (s *Server) Admit(webhook string, f func(AdmissionReview) AdmissionReview) 
 // AdmitThrough sets what carries requests to the admission webhooks that no function answers: Network, or one that calls
 // an http.Handler. timeoutSeconds of a webhook, and the time after which it asks to be asked again (Retry-After), is time
 // of the server's clock. Validating webhooks are asked at the same time, each in a goroutine of its own, and mutating ones
-// one after the other.
+// one after the other. Without it a server with a Listener uses Network, and another one asks nobody.
 func (s *Server) AdmitThrough(transport http.RoundTripper) {
+	s.mu.Lock()
+	s.admits = true
+	s.mu.Unlock()
 	s.cluster.AdmitThrough(transport)
 	s.cluster.AdmitTogether(together)
 }

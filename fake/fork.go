@@ -1,6 +1,8 @@
 package fake
 
 import (
+	"context"
+
 	"github.com/kubesim/kubesim/clock"
 	"github.com/kubesim/kubesim/sim"
 )
@@ -34,6 +36,8 @@ func (s *Server) forked(c *sim.Cluster) *Server {
 	}
 	s.mu.Unlock()
 	f.logf, f.fatalf, f.cleanup = s.logf, s.fatalf, s.cleanup
+	f.services, f.plugins = s.services, s.plugins
+	f.aggregator.adopt(s.aggregator)
 	if f.cleanup != nil {
 		f.cleanup(f.Close)
 	}
@@ -42,7 +46,9 @@ func (s *Server) forked(c *sim.Cluster) *Server {
 
 // serve makes a server of a Cluster.
 func (o Options) serve(c *sim.Cluster) *Server {
-	s := &Server{options: o, ended: make(chan struct{}), cluster: c}
+	s := &Server{options: o, ended: make(chan struct{}), cluster: c, services: &services{}}
+	s.life, s.die = context.WithCancel(context.Background())
+	s.aggregator = &aggregator{server: s}
 	s.trusted, _ = o.authorities() // New has read them before
 	s.Faults = &Faults{s}
 	manual := false

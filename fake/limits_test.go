@@ -61,13 +61,6 @@ func TestNotSimulated(t *testing.T) {
 				is.Equal(len(c.parse(body).List("items")), 0) // none of path
 			}
 		}},
-		{"an APIService for another server is stored, and nobody asks that server", func(is *is.I, c client) {
-			code, _ := c.do("POST", "/apis/apiregistration.k8s.io/v1/apiservices", `{"metadata":{"name":"v1.x.io"},"spec":{"group":"x.io",
-				"version":"v1","groupPriorityMinimum":100,"versionPriority":10,"service":{"name":"a","namespace":"default"}}}`)
-			is.Equal(code, http.StatusCreated)
-			code, _ = c.do("GET", "/apis/x.io/v1", "")
-			is.Equal(code, http.StatusNotFound)
-		}},
 		{"CBOR, a feature gate of the real server, is off", func(is *is.I, c client) {
 			r, err := http.NewRequest("GET", c.srv.URL()+pods, nil)
 			is.NoErr(err)

@@ -31,7 +31,7 @@ type ListenOptions struct {
 
 var errClosed = errors.New("kubesim: the server is closed: listen before Close")
 
-// Listen serves on a socket until Close. It is not for testing/synctest bubbles, where time stands still while somebody
+// Listen serves on a socket until Close, and lets the server ask webhooks over the network (AdmitThrough). It is not for testing/synctest bubbles, where time stands still while somebody
 // waits for a socket.
 func (s *Server) Listen(o ListenOptions) (*Listener, error) {
 	handler := s.Handler()
@@ -63,6 +63,7 @@ func (s *Server) Listen(o ListenOptions) (*Listener, error) {
 		l.server.TLSConfig.GetConfigForClient = s.asksForCertificate(l.server.TLSConfig)
 		socket = tls.NewListener(socket, l.server.TLSConfig)
 	}
+	s.reachOut()
 	go func() {
 		if err := l.server.Serve(socket); !errors.Is(err, http.ErrServerClosed) && s.logf != nil {
 			s.logf("kubesim: the listener on %s ended: %v", l.url, err)
@@ -105,9 +106,13 @@ func (l *Listener) URL() string { return l.url }
 // CA are the certificates that clients of a TLS listener have to trust, PEM: those that it shows. nil without TLS.
 func (l *Listener) CA() []byte { return l.ca }
 
+// closePatience is how long requests have to end that are being answered. HTTP/2 takes a second to say goodbye to a client
+// that is there: nobody waits for that.
+const closePatience = 20 * time.Millisecond
+
 // Close ends the listener and its connections.
 func (l *Listener) Close() {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), closePatience)
 	defer cancel()
 	if l.server.Shutdown(ctx) != nil {
 		l.server.Close()

@@ -1,10 +1,9 @@
 package fake
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
-	"crypto/x509"
-	"errors"
 	"net"
 	"net/http"
 	"strconv"
@@ -15,50 +14,69 @@ import (
 )
 
 // Network returns what asks webhooks over the network, as the real server does: the caBundle of a configuration is
-// trusted, and a service is reached at its cluster IP, or where its external name says.
-//
-//	srv.AdmitThrough(srv.Network())
-//	srv.ConvertThrough(srv.Network())
+// trusted, and a service is reached where ServiceAddress says, or else at its cluster IP, or where its external name says.
+// A server with a Listener uses it unless AdmitThrough and ConvertThrough say otherwise. Options.AdmissionConfig says how
+// it makes itself known.
 //
 // It is not for testing/synctest bubbles, where time stands still while somebody waits for a socket.
 func (s *Server) Network() http.RoundTripper { return &network{server: s} }
 
 // network is an http.RoundTripper that goes by what the configuration of a webhook says.
+//
+//	webhook.Trusted ─ caBundle ───────┐
+//	webhook.Plugin ── credentials ────┼▶ one http.Transport for each transportKey ── dial ─▶ URL, or where the service is
+//	Server.ServiceCerts ─ authority ──┘
 type network struct {
 	server *Server
-	trusts sync.Map // *http.Transport by certificates and host
+	trusts sync.Map // *http.Transport by transportKey
 }
 
 // transportKey is what requests have to share to share connections.
-type transportKey struct{ trusted, host string }
+type transportKey struct {
+	trusted, host, plugin string
+	own                   *authority // nil: nothing was signed for services
+}
 
 func (n *network) RoundTrip(q *http.Request) (*http.Response, error) {
-	key := transportKey{string(webhook.Trusted(q.Context())), q.URL.Host}
-	t, known := n.trusts.Load(key)
-	if !known {
-		made, err := n.transport(key.trusted, q.URL.Hostname())
+	key := transportKey{string(webhook.Trusted(q.Context())), q.URL.Host, webhook.Plugin(q.Context()), n.server.services.signer()}
+	known, err := n.server.credentials(key.plugin, q.URL)
+	if err != nil {
+		return nil, err
+	}
+	t, ok := n.trusts.Load(key)
+	if !ok {
+		made, err := n.transport(key, q.URL.Hostname(), known)
 		if err != nil {
 			return nil, err
 		}
 		t, _ = n.trusts.LoadOrStore(key, made)
 	}
-	return t.(*http.Transport).RoundTrip(q)
+	return t.(*http.Transport).RoundTrip(known.shownBy(q))
 }
 
-// transport makes connections to a host with a certificate of one of the trusted authorities, or of the system's.
-func (n *network) transport(trusted, host string) (*http.Transport, error) {
-	config := &tls.Config{ServerName: host}
-	if trusted != "" {
-		config.RootCAs = x509.NewCertPool()
-		if !config.RootCAs.AppendCertsFromPEM([]byte(trusted)) {
-			return nil, errors.New("unable to load root certificates: unable to parse bytes as PEM block")
-		}
+// transport makes connections to a host with a certificate of one of the trusted authorities, or of the system's and
+// kubesim's own. Only what listens on this machine by a URL is spoken to in HTTP/2: connections to services are not kept
+// to one of their endpoints (k8s.io/apiserver, webhook.ClientManager).
+func (n *network) transport(key transportKey, host string, known *credentials) (*http.Transport, error) {
+	config, err := trusting([]byte(key.trusted), key.own)
+	if err != nil {
+		return nil, err
 	}
-	return &http.Transport{TLSClientConfig: config, DialContext: n.dial}, nil
+	config.ServerName = host
+	if known != nil && known.certificate != nil {
+		config.Certificates = []tls.Certificate{*known.certificate}
+	}
+	t := &http.Transport{TLSClientConfig: config, DialContext: n.server.dialService}
+	if ip := net.ParseIP(host); strings.EqualFold(host, "localhost") || ip != nil && ip.IsLoopback() {
+		t.ForceAttemptHTTP2 = true
+	} else {
+		config.NextProtos = []string{"http/1.1"}
+	}
+	return t, nil
 }
 
-// dial connects to an address; that of a service, NAME.NAMESPACE.svc, is looked up in the server.
-func (n *network) dial(ctx context.Context, kind, address string) (net.Conn, error) {
+// dialService connects to an address; that of a service, NAME.NAMESPACE.svc, is looked up in the server.
+func (s *Server) dialService(ctx context.Context, kind, address string) (net.Conn, error) {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {
 		return nil, err
@@ -68,9 +86,17 @@ func (n *network) dial(ctx context.Context, kind, address string) (net.Conn, err
 		if err != nil {
 			return nil, err
 		}
-		if address, err = n.server.cluster.ServiceAddress(parts[1], parts[0], number); err != nil {
+		if address, err = s.serviceAddress(parts[1], parts[0], number); err != nil {
 			return nil, err
 		}
 	}
 	return (&net.Dialer{}).DialContext(ctx, kind, address)
+}
+
+// serviceAddress returns the HOST:PORT at which a port of a service is reached.
+func (s *Server) serviceAddress(namespace, name string, port int64) (string, error) {
+	if address := s.services.address(namespace, name, port); address != "" {
+		return address, nil
+	}
+	return s.cluster.ServiceAddress(namespace, name, cmp.Or(port, 443))
 }

@@ -21,12 +21,15 @@
 package fake
 
 import (
+	"context"
+	"errors"
 	"net/http"
 	"sync"
 	"time"
 
 	"github.com/kubesim/kubesim/clock"
 	"github.com/kubesim/kubesim/sim"
+	"github.com/kubesim/kubesim/sim/archive"
 	"github.com/kubesim/kubesim/sim/auth"
 	"github.com/kubesim/kubesim/sim/auth/token"
 	"github.com/kubesim/kubesim/sim/fault"
@@ -78,9 +81,37 @@ type Options struct {
 	// NoControllers leaves out what a controller does in a real cluster: that ClusterRoles aggregate others, as admin, edit
 	// and view do. A real server on its own, as of envtest, has them empty.
 	NoControllers bool
+	// WriteGap is how much of the clock's time passes between the two writes of one request: a pod that nobody runs gets its
+	// deletionTimestamp, then it is removed. A real store takes about a millisecond, and controllers that look for pods which
+	// are being deleted count on it. 0: clients see both at once, in their order. With a manual clock the request waits for
+	// Clock.Advance.
+	WriteGap time.Duration
+	// ServiceCIDR is the range of addresses of services, IPv4, as of --service-cluster-ip-range. "": 10.0.0.0/24.
+	ServiceCIDR string
+	// Advertise is the address of the server in the endpoints of the Service kubernetes, as of --advertise-address. "":
+	// 192.0.2.1.
+	Advertise string
+	// WithoutPlugins are names of admission plugins that do not run, as of --disable-admission-plugins.
+	WithoutPlugins []string
+	// Data is a folder in which the server keeps what is stored, commit by commit, as etcd does. A server over a folder that
+	// holds something goes on from it, with new API servers: their caches are empty, and these Options count. "": nothing
+	// is kept.
+	Data string
 	// Port is where the server says that it listens, in the Service kubernetes and its endpoints, in
 	// discovery and in the OpenID configuration. 0: 6443.
 	Port int
+	// ServiceAddresses says where services are really reached: "NAMESPACE/NAME" or "NAMESPACE/NAME:PORT" at "HOST:PORT". See
+	// Server.ServiceAddress.
+	ServiceAddresses map[string]string
+	// ServiceCerts is a folder for a certificate of these services. "": none is made. See Server.ServiceCerts.
+	ServiceCerts string
+	// AdmissionConfig is the file of kube-apiserver's --admission-control-config-file: it says with which certificate or
+	// token the server makes itself known to admission webhooks over the network. "": it does not.
+	AdmissionConfig string
+
+	// ProxyClientCert and ProxyClientKey, PEM, are the certificate that aggregated API servers are shown. nil: none.
+	ProxyClientCert, ProxyClientKey []byte
+
 	// Trace is how many records of what happens are kept, and their hashes with them. 0: none, except that a test
 	// keeps the last few to print them when it fails. Below 0: none at all.
 	Trace int
@@ -113,15 +144,23 @@ type Server struct {
 	// Faults is what goes wrong.
 	Faults *Faults
 
-	options   Options
-	cluster   *sim.Cluster
-	handler   http.Handler
-	transport *transport
-	logf      func(format string, args ...any)
-	fatalf    func(format string, args ...any)
-	cleanup   func(func()) // of the test; nil: there is none
+	options    Options
+	cluster    *sim.Cluster
+	handler    http.Handler
+	transport  *transport
+	logf       func(format string, args ...any)
+	fatalf     func(format string, args ...any)
+	cleanup    func(func()) // of the test; nil: there is none
+	services   *services    // shared with forks
+	aggregator *aggregator
+	life       context.Context // ends with Close
+	die        context.CancelFunc
+	plugins    map[string]*kubeconfig // who admission plugins are to webhooks, by name
+	journal    *archive.Journal       // nil: Options.Data is ""
 
 	mu        sync.Mutex
+	admits    bool // AdmitThrough was called
+	converts  bool // ConvertThrough was called
 	listeners []*Listener
 	issuer    *issuer                  // of certificates for clients; nil: none was asked for
 	trusted   authorities              // who signs certificates
@@ -145,13 +184,22 @@ func New(options ...Options) (*Server, error) {
 	if _, err := o.authorities(); err != nil {
 		return nil, err
 	}
-	cluster, err := sim.New(sim.Options{Clock: o.Clock, Seed: o.Seed, Auth: o.Auth, Tokens: o.Tokens, Authorizers: o.Authorizers,
-		NoAnonymous: o.NoAnonymous, RequestHeader: o.RequestHeader, ServiceAccounts: o.ServiceAccounts, Plugins: o.Plugins, Replicas: o.Replicas, Bare: o.Bare, NoControllers: o.NoControllers, Port: o.Port, ClientCA: string(o.ClientCA),
-		Trace: o.traceOptions(), Replay: o.Replay})
+	if o.Data != "" {
+		return o.overData()
+	}
+	cluster, err := sim.New(o.clusterOptions())
 	if err != nil {
 		return nil, err
 	}
-	return o.serve(cluster), nil
+	return o.serve(cluster).prepared()
+}
+
+func (o *Options) clusterOptions() sim.Options {
+	return sim.Options{Clock: o.Clock, Seed: o.Seed, Auth: o.Auth, Tokens: o.Tokens, Authorizers: o.Authorizers,
+		NoAnonymous: o.NoAnonymous, RequestHeader: o.RequestHeader, ServiceAccounts: o.ServiceAccounts, Plugins: o.Plugins,
+		Replicas: o.Replicas, Bare: o.Bare, NoControllers: o.NoControllers, WriteGap: o.WriteGap, Port: o.Port, ClientCA: string(o.ClientCA),
+		ServiceCIDR: o.ServiceCIDR, Advertise: o.Advertise, WithoutPlugins: o.WithoutPlugins,
+		Trace: o.traceOptions(), Replay: o.Replay}
 }
 
 // connect makes what carries requests to the Cluster. manual says that its time stands still until somebody moves it.
@@ -193,11 +241,14 @@ func (s *Server) Close() {
 	s.mu.Lock()
 	listeners := s.listeners
 	s.listeners = nil
-	s.closing.Do(func() { close(s.ended) })
+	s.closing.Do(func() { close(s.ended); s.die() })
 	s.mu.Unlock()
 	s.cluster.Close()
 	for _, l := range listeners {
 		l.Close()
+	}
+	if s.journal != nil {
+		_ = s.journal.Close() // each commit is written
 	}
 }
 
@@ -234,7 +285,7 @@ func (s *Server) Compact() { s.cluster.Compact() }
 func (s *Server) Expire() { s.cluster.Expire() }
 
 // Reset takes the server back to how it began, except for its time. Open watches end.
-func (s *Server) Reset() error { return s.cluster.Reset() }
+func (s *Server) Reset() error { return errors.Join(s.cluster.Reset(), s.rewriteJournal()) }
 
 // patience is how long, in real time, a request may wait for a clock that nobody moves before the test's log says so.
 const patience = 10 * time.Second

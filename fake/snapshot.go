@@ -45,7 +45,7 @@ func (o Options) load() (*Server, error) {
 		return nil, fmt.Errorf("kubesim: snapshot: %w", err)
 	}
 	o.adopt(a.Info().Options)
-	return o.serve(c), nil
+	return o.serve(c).prepared()
 }
 
 // adopt takes over what a Cluster was made with.
@@ -66,6 +66,9 @@ func (s *Server) Recall(snapshot []byte) error {
 	a, err := archive.Read(bytes.NewReader(snapshot))
 	if err == nil {
 		err = s.cluster.Recall(a.State())
+	}
+	if err == nil {
+		err = s.rewriteJournal()
 	}
 	if err != nil {
 		return fmt.Errorf("kubesim: snapshot: %w", err)

@@ -105,7 +105,7 @@ func inbound(r *http.Request) (*apiserver.Request, error) {
 	if method == "" {
 		method = http.MethodGet
 	}
-	q := &apiserver.Request{Method: method, Path: u.Path, Target: sent, Query: u.Query(), Header: r.Header}
+	q := &apiserver.Request{Method: method, Path: u.Path, Target: sent, Query: u.Query(), Header: r.Header, Context: r.Context()}
 	if q.Header == nil {
 		q.Header = http.Header{}
 	}
@@ -120,6 +120,13 @@ func response(server *apiserver.Server, r *http.Request, a *apiserver.Answer) *h
 	res := &http.Response{
 		Status: strconv.Itoa(a.Code) + " " + http.StatusText(a.Code), StatusCode: a.Code,
 		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Header: a.Header, Request: r,
+	}
+	if a.Stream != nil {
+		res.ContentLength, res.Body = -1, a.Stream
+		if n, err := strconv.ParseInt(a.Header.Get("Content-Length"), 10, 64); err == nil && n >= 0 {
+			res.ContentLength = n
+		}
+		return res
 	}
 	if a.Watch != nil {
 		res.ContentLength = -1

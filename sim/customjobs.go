@@ -66,6 +66,7 @@ func (c *Cluster) settle() {
 func (c *Cluster) follow(e *mvcc.Event) {
 	c.followRoles(e)
 	c.followFlows(e)
+	c.followServices(e)
 	name, ok := strings.CutPrefix(e.Key, "/registry/"+crd.Storage+"/")
 	if !ok {
 		return

@@ -212,6 +212,9 @@ func (h hook) Answered(e *apiserver.Exchange, a *apiserver.Answer, send func(*ap
 	h.visit(e).written(op)
 	wait, instead := h.carryOutAnswer(op, e, a)
 	if instead != nil {
+		if a.Stream != nil {
+			_ = a.Stream.Close() // nobody reads it
+		}
 		a = e.Fail(instead)
 	}
 	h.delay(wait, func() { h.send(e, a, send) })

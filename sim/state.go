@@ -233,6 +233,7 @@ func (c *Cluster) takeUp(s *State) {
 			c.schedule.after(max(l.At.Sub(now), 0), func() { c.lapse(l) })
 		}
 	}
+	c.rememberServices()
 	if !s.Ensure.IsZero() {
 		c.ensureAt(s.Ensure)
 	}

@@ -20,6 +20,7 @@ const (
 // webhooks are the webhooks of one kind, read, as far as they are in use.
 type webhooks struct {
 	host     *Host
+	plugin   string
 	storage  string
 	mutating bool
 	read     map[string]*configuration // by name
@@ -44,15 +45,15 @@ type webhook struct {
 // MutatingAdmissionWebhook calls the webhooks that may change objects, one after the other, in the order of the names of
 // their configurations (Kubernetes documentation, "Dynamic Admission Control").
 func MutatingAdmissionWebhook(h *Host) Plugin {
-	w := &webhooks{host: h, storage: mutatingConfigurations, mutating: true, read: map[string]*configuration{}}
-	return Plugin{Name: "MutatingAdmissionWebhook", Mutate: w.mutate}
+	w := &webhooks{host: h, plugin: "MutatingAdmissionWebhook", storage: mutatingConfigurations, mutating: true, read: map[string]*configuration{}}
+	return Plugin{Name: w.plugin, Mutate: w.mutate}
 }
 
 // ValidatingAdmissionWebhook calls the webhooks that may refuse writes, at the same time: all of them, and the timeouts
 // of all of them begin at once. The real server gives the refusal that arrives first, this one that of the first webhook.
 func ValidatingAdmissionWebhook(h *Host) Plugin {
-	w := &webhooks{host: h, storage: validatingConfigurations, read: map[string]*configuration{}}
-	return Plugin{Name: "ValidatingAdmissionWebhook", Validate: w.validate}
+	w := &webhooks{host: h, plugin: "ValidatingAdmissionWebhook", storage: validatingConfigurations, read: map[string]*configuration{}}
+	return Plugin{Name: w.plugin, Validate: w.validate}
 }
 
 // hooks returns the webhooks in order.

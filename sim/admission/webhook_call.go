@@ -92,7 +92,7 @@ func (w *webhooks) post(c *call) (ask, stop func()) {
 		forget := w.host.After(c.hook.timeout(), func() { cancel(context.DeadlineExceeded) })
 		stop = func() { forget(); cancel(nil) }
 	}
-	client := hooks.Client{Transport: w.host.Transport, Wait: w.host.Wait}
+	client := hooks.Client{Transport: w.host.Transport, Wait: w.host.Wait, Plugin: w.plugin}
 	return func() {
 		var err error
 		if c.answer, err = client.Ask(ctx, address, hooks.Bundle(config), review); err == nil {

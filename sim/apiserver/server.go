@@ -10,6 +10,7 @@ package apiserver
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"io"
 	"net/url"
@@ -53,6 +54,10 @@ type Server struct {
 	// Peer returns another server that serves a resource which this one does not serve, or nil. nil: none is asked.
 	Peer func(group, version, resource string) *Server
 
+	// Aggregated returns what passes requests for a path on to the aggregated API server that it belongs to. nil, or a nil
+	// result: it belongs to none.
+	Aggregated func(path string) Forward
+
 	// Serving is called around the handler of a request for a custom resource. cached says that a get may be served from
 	// the watch cache. nil: nothing is to be done there.
 	Serving func(d *resource.Definition, verb, namespace, name string, cached bool, serve func())
@@ -67,10 +72,16 @@ type Request struct {
 	Header http.Header
 
 	Client *auth.Client // what is known of it beside the header; nil: nothing
+	From   string       // the client's address, HOST:PORT; "": it has none
+
+	// Context ends when the client goes away. nil: nobody knows when it does.
+	Context context.Context
 
 	Body         []byte // at most one byte more than a server accepts
 	BodyError    error  // what went wrong while the body was read
 	BodyExpected bool   // the request came with a body, or with a length of one
+
+	Rest io.Reader // of a Body that is longer than a server accepts; nil: it is not
 }
 
 // ReadBody reads the body of a request; length is the Content-Length, -1 when it is not known.
@@ -86,6 +97,9 @@ func (q *Request) ReadBody(body io.Reader, length int64) {
 		n, err := body.Read(q.Body[len(q.Body):min(cap(q.Body), limit)])
 		q.Body = q.Body[:len(q.Body)+n]
 		if err != nil || len(q.Body) == limit {
+			if err == nil {
+				q.Rest = body
+			}
 			if err != io.EOF {
 				q.BodyError = err
 			}
@@ -101,6 +115,17 @@ type Answer struct {
 	Body   []byte
 	Lost   int // bytes at the end of Body that do not arrive: the connection breaks before them
 	Watch  *watchcache.Watch
+
+	// Stream is the body where it comes from another server, bit by bit; Body is empty then. With the code 101 it is the
+	// connection, an io.ReadWriteCloser.
+	Stream Stream
+}
+
+// Stream is a body that comes from another server.
+type Stream interface {
+	io.ReadCloser
+	// Relay writes an answer with this body to a client, and closes it.
+	Relay(w http.ResponseWriter, a *Answer)
 }
 
 // unmarked takes the meaning of markup from text that is sent back.
@@ -238,6 +263,12 @@ func (c *call) attributes() auth.Attributes {
 // direct sends the call to discovery or to a resource.
 func (c *call) direct() {
 	q := c.q
+	if c.s.Aggregated != nil {
+		if forward := c.s.Aggregated(q.Path); forward != nil {
+			c.pass(forward)
+			return
+		}
+	}
 	if a, ok := c.s.Discovery.Serve(discovery.Request{Method: q.Method, Path: q.Path, Query: q.Query, Header: q.Header}); ok {
 		c.document(a)
 		return

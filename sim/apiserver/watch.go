@@ -14,7 +14,7 @@ import (
 // Cluster's lock held.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	q := &Request{Method: r.Method, Path: r.URL.Path, Target: r.URL.RequestURI(), Query: r.URL.Query(), Header: r.Header,
-		Client: auth.ClientOf(r.Context())}
+		Client: auth.ClientOf(r.Context()), From: r.RemoteAddr, Context: r.Context()}
 	if r.Body != nil && r.Method != http.MethodGet && r.Method != http.MethodHead {
 		q.ReadBody(r.Body, r.ContentLength)
 	}
@@ -46,8 +46,8 @@ type Pending struct {
 func (s *Server) Pend(q *Request) *Pending {
 	p := &Pending{Answers: make(chan *Answer, 1), server: s}
 	s.Start(q, func(a *Answer) {
-		if p.gone && a.Watch != nil {
-			a.Watch.End()
+		if p.gone {
+			a.drop()
 		}
 		p.Answers <- a
 	})
@@ -61,14 +61,16 @@ func (p *Pending) Abandon() {
 	p.gone = true
 	select {
 	case a := <-p.Answers:
-		if a.Watch != nil {
-			a.Watch.End()
-		}
+		a.drop()
 	default:
 	}
 }
 
 func (s *Server) write(w http.ResponseWriter, r *http.Request, a *Answer) {
+	if a.Stream != nil {
+		a.Stream.Relay(w, a)
+		return
+	}
 	header := w.Header()
 	for name, values := range a.Header { // order does not matter
 		header[name] = values

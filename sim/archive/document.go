@@ -46,6 +46,10 @@ type options struct {
 	Alone    bool // NoControllers
 	Port     int
 	ClientCA string
+	CIDR     string // ServiceCIDR
+	Address  string // Advertise
+	Without  []string
+	Gap      time.Duration
 	Trace    trace.Options
 	Replay   []fault.Decision
 }

@@ -109,7 +109,7 @@ type Auth struct {
 
 // New returns an Auth. The options are right (Options.Check).
 func New(o Options) *Auth {
-	if o.Authenticates() && len(o.Tokens) == 0 {
+	if o.Authenticates() && o.Tokens == nil {
 		o.Tokens = DefaultTokens()
 	}
 	if o.Audiences == nil {

@@ -54,6 +54,10 @@ func (g *group) discovery() map[string]any {
 	}
 	versions := make([]any, len(g.versions))
 	for i, v := range g.versions {
+		if v.remote != nil {
+			versions[i] = v.remote.discovery()
+			continue
+		}
 		rows := make([]any, len(v.defs))
 		for j, def := range v.defs {
 			rows[j] = resourceDiscovery(def)

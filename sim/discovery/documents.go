@@ -46,6 +46,11 @@ type Options struct {
 	// they serve together is published as aggregated discovery, unless a client asks for profile=nopeer. nil: there are none.
 	Peers func() []*Documents
 
+	// Remotes returns the versions that aggregated API servers serve, sorted by the names of their APIServices; Priorities
+	// the highest groupPriorityMinimum of the APIServices of each group. nil: there are none.
+	Remotes    func() []Remote
+	Priorities func() map[string]int64
+
 	// CustomSchema returns the openAPIV3Schema that the definition of a custom resource gives for its version, to be
 	// published as it is. nil, or a nil result: what the Type of the definition says is published.
 	CustomSchema func(*resource.Definition) object.Object

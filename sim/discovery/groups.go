@@ -16,14 +16,16 @@ import (
 // group is one served API group.
 type group struct {
 	name     string
-	custom   bool // all of it comes from CustomResourceDefinitions
+	custom   bool // all of it comes from CustomResourceDefinitions and aggregated API servers
+	rank     int  // the lower, the earlier it is listed
 	versions []version
 }
 
 // version is one served version of a group with its resources in the order of discovery.
 type version struct {
-	name string
-	defs []*resource.Definition
+	name   string
+	defs   []*resource.Definition
+	remote *Remote // nil: served here
 }
 
 func (g *group) version(name string) *version {
@@ -63,33 +65,46 @@ func (d *Documents) load() {
 		}
 		v.defs = append(v.defs, def)
 	}
-	d.sortGroups()
+	remotes := d.remotes()
+	d.addRemotes(remotes, at)
+	d.sortGroups(len(remotes) > 0)
 	if len(d.groups) > 0 && d.groups[0].name == "" {
 		d.core, d.groups = &d.groups[0], d.groups[1:]
 	}
 }
 
 // sortGroups puts groups, versions and resources in the order in which they are listed: built-in groups as the schema
-// data has them (by the priority of their APIService), then groups of custom resources by name. Resources are sorted.
-func (d *Documents) sortGroups() {
+// data has them (by the priority of their APIService), then groups of custom resources by name. With groups of aggregated
+// API servers, whose priority can be any, the priorities of all groups count. Resources are sorted.
+func (d *Documents) sortGroups(byPriority bool) {
+	priorities := map[string]int64{}
+	if byPriority && d.o.Priorities != nil {
+		priorities = d.o.Priorities()
+	}
 	known := map[string]int{"": -1}
 	versions := map[string][]string{}
 	for i, g := range d.o.Schema.Groups() {
 		known[g.Name], versions[g.Name] = i, g.Versions
 	}
-	rank := func(g *group) int {
-		if i, ok := known[g.name]; ok {
-			return i
+	for i := range d.groups {
+		g := &d.groups[i]
+		place, ok := known[g.name]
+		switch priority := priorities[g.name]; {
+		case ok && (place <= 0 || priority == 0): // the core, and the aggregator's own group, which are always first
+			g.rank = place
+		case priority > 0:
+			g.rank = groupRankMax - int(priority)
+		default:
+			g.rank = groupRankMax
 		}
-		return len(known)
 	}
 	slices.SortStableFunc(d.groups, func(a, b group) int {
-		return cmp.Or(cmp.Compare(rank(&a), rank(&b)), strings.Compare(a.name, b.name))
+		return cmp.Or(cmp.Compare(a.rank, b.rank), strings.Compare(a.name, b.name))
 	})
 	for i := range d.groups {
 		g := &d.groups[i]
 		slices.SortStableFunc(g.versions, func(a, b version) int {
-			return compareVersions(a.name, b.name, versions[g.name])
+			return cmp.Or(cmp.Compare(b.priority(), a.priority()), compareVersions(a.name, b.name, versions[g.name]))
 		})
 		for j := range g.versions {
 			slices.SortStableFunc(g.versions[j].defs, func(a, b *resource.Definition) int {
@@ -180,8 +195,8 @@ func (d *Documents) allGroups(r *Request) *Answer {
 	return d.document(f, "/apis", schema.GVK{Version: "v1", Kind: "APIGroupList"}, func() object.Object {
 		groups := slices.Clone(d.groups)
 		slices.SortStableFunc(groups, func(a, b group) int {
-			if !a.custom || !b.custom {
-				return 0 // where they are already
+			if !a.custom || !b.custom || a.rank != b.rank {
+				return cmp.Compare(a.rank, b.rank)
 			}
 			return strings.Compare(a.firstService(), b.firstService())
 		})

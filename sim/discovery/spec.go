@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"io"
+	"maps"
 	"net/url"
 	"slices"
 	"strings"
@@ -52,6 +53,9 @@ func (d *Documents) refresh() {
 			parts = append(parts, openapi.Part{Key: "apis/" + g.name, Group: g.name})
 		}
 		for _, v := range g.versions {
+			if v.remote != nil {
+				continue // it has documents of its own
+			}
 			parts = append(parts, openapi.Part{Key: "apis/" + g.groupVersion(v.name), Group: g.name, Custom: g.custom, Version: v.name, Defs: v.defs})
 		}
 	}
@@ -133,6 +137,9 @@ func (d *Documents) openAPIV3Index() *Answer {
 	paths := map[string]any{}
 	for _, p := range d.spec.parts {
 		paths[p.Key] = map[string]any{"serverRelativeURL": hashedURL(p.Key, d.spec.part(p.Key).hash)}
+	}
+	for _, r := range d.remotes() {
+		maps.Copy(paths, r.OpenAPI.V3)
 	}
 	return &Answer{Code: http.StatusOK, Body: object.JSON(map[string]any{"paths": paths}), Header: http.Header{
 		"Content-Type": {"text/plain; charset=utf-8"},
@@ -223,6 +230,11 @@ func (d *Documents) document2(proto bool) *spec {
 	s := &d.spec
 	if s.v2 == nil || proto && s.v2.proto == nil {
 		model := s.source.V2(s.parts)
+		for _, r := range d.remotes() {
+			if r.OpenAPI.V2 != nil {
+				mergeV2(model, &r)
+			}
+		}
 		if s.v2 == nil {
 			s.v2 = newSpec(object.JSON(model))
 		}

@@ -26,6 +26,7 @@ var rows = [][]string{
 	{"sim/lesson"},
 	{"wasm/engine"},
 	{"fake", "wasm"},
+	{"fake/dropin"},
 	{"fake/cmd/kubesim"},
 }
 

@@ -18,6 +18,8 @@ const (
 
 // The codes of answers (RFC 9110, RFC 6585).
 const (
+	StatusSwitchingProtocols = 101
+
 	StatusOK                    = 200
 	StatusCreated               = 201
 	StatusAccepted              = 202

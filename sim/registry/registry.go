@@ -14,6 +14,7 @@ package registry
 
 import (
 	"bytes"
+	"net/netip"
 	"strconv"
 	"time"
 
@@ -45,6 +46,8 @@ type Backend interface {
 	Await(c *watchcache.Cache, rev uint64, done func(fresh bool))
 	// After calls f after d of the Cluster's time, under its lock. stop takes the call back.
 	After(d time.Duration, f func()) (stop func())
+	// Pause lets the time pass that the store takes between two writes of one request. Others may write meanwhile.
+	Pause()
 	// Grant deletes the object at a key after its time to live, unless it was written again after the revision.
 	Grant(ttl time.Duration, key string, rev uint64)
 	// Now is the Cluster's time.
@@ -79,6 +82,9 @@ type Registry struct {
 
 	// NoPrivileged: privileged containers are refused (resource.Context).
 	NoPrivileged bool
+
+	// ServiceCIDR is the range of addresses of services (resource.Context).
+	ServiceCIDR netip.Prefix
 
 	scratch []byte          // where objects are printed before they get memory of their own
 	trees   *resource.Trees // nil until the first write
@@ -130,7 +136,7 @@ func (q *Request) ready(obj object.Object, old *resource.Item) *status.Status {
 func (r *Registry) context(q *Request) *resource.Context {
 	ctx := &resource.Context{
 		Now: r.Backend.Now(), Definition: q.Definition, Subresource: q.Subresource, Namespace: q.Namespace, Name: q.Name,
-		DryRun: q.DryRun, User: q.User, Verb: q.Verb, NoPrivileged: r.NoPrivileged, Warn: q.Warn, Objects: Reader{r.Backend},
+		DryRun: q.DryRun, User: q.User, Verb: q.Verb, NoPrivileged: r.NoPrivileged, ServiceCIDR: r.ServiceCIDR, Warn: q.Warn, Objects: Reader{r.Backend},
 		Random: func(n int) int { return r.Backend.Random("allocation", n) },
 		UID:    r.newUID,
 		Tokens: r.Tokens,

@@ -21,6 +21,8 @@ type Client struct {
 	// Wait returns when a time of the Cluster's clock has passed, or the context ends. It is called without the Cluster's
 	// lock. nil: nobody can wait, and an answer that asks to try again later is taken as it is.
 	Wait func(ctx context.Context, d time.Duration)
+	// Plugin is the admission plugin that asks, for transports that look for it with Plugin. "": none does.
+	Plugin string
 }
 
 // attemptsMax is how often a webhook is asked that answers to try again later (client-go: one time and ten retries).
@@ -29,7 +31,7 @@ const attemptsMax = 11
 // Ask posts a review to an address and returns the answer. trusted are certificates, for transports that look for them
 // with Trusted. The cause of ctx is the error when ctx ends.
 func (c *Client) Ask(ctx context.Context, address string, trusted []byte, review []byte) (object.Object, error) {
-	ctx = context.WithValue(ctx, trustedKey{}, trusted)
+	ctx = context.WithValue(ctx, askedKey{}, asked{trusted, c.Plugin})
 	for attempt := 1; ; attempt++ {
 		a, err := c.post(ctx, address, review)
 		if err != nil {
@@ -43,13 +45,26 @@ func (c *Client) Ask(ctx context.Context, address string, trusted []byte, review
 	}
 }
 
-type trustedKey struct{}
+type askedKey struct{}
+
+// asked is what a request to a webhook has beside what is sent.
+type asked struct {
+	trusted []byte
+	plugin  string
+}
 
 // Trusted returns the certificates, PEM, that the configuration of the webhook wants to be trusted. nil: those of the
 // system. The context is that of a request to a webhook.
 func Trusted(ctx context.Context) []byte {
-	trusted, _ := ctx.Value(trustedKey{}).([]byte)
-	return trusted
+	a, _ := ctx.Value(askedKey{}).(asked)
+	return a.trusted
+}
+
+// Plugin returns the name of the admission plugin that asks, "" when it is a conversion. The context is that of a request
+// to a webhook.
+func Plugin(ctx context.Context) string {
+	a, _ := ctx.Value(askedKey{}).(asked)
+	return a.plugin
 }
 
 // post sends the review once, and again to wherever it is redirected.

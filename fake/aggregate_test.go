@@ -1,0 +1,312 @@
+package fake_test
+
+import (
+	"bufio"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"encoding/pem"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/kubesim/kubesim/clock"
+	"github.com/kubesim/kubesim/fake"
+	"github.com/kubesim/kubesim/sim/auth"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/matryer/is"
+)
+
+// shapes is an aggregated API server: it serves one resource and says who asked.
+func shapes() *http.ServeMux {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /apis/shapes.example.com/v1", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		io.WriteString(w, `{"kind":"APIResourceList","apiVersion":"v1","groupVersion":"shapes.example.com/v1","resources":[
+			{"name":"circles","singularName":"circle","namespaced":true,"kind":"Circle","verbs":["get","list","watch"],"shortNames":["ci"]},
+			{"name":"circles/scale","namespaced":true,"group":"autoscaling","version":"v1","kind":"Scale","verbs":["get"]}]}`)
+	})
+	mux.HandleFunc("/apis/shapes.example.com/v1/namespaces/default/circles/{name}", func(w http.ResponseWriter, q *http.Request) {
+		body, _ := io.ReadAll(q.Body)
+		w.Header().Set("X-Own", "1")
+		json.NewEncoder(w).Encode(map[string]any{"uri": q.RequestURI, "body": string(body), "header": q.Header})
+	})
+	mux.HandleFunc("GET /apis/shapes.example.com/v1/circles", func(w http.ResponseWriter, q *http.Request) {
+		for i := range 3 {
+			fmt.Fprintf(w, "event %d\n", i)
+			w.(http.Flusher).Flush()
+		}
+		<-q.Context().Done()
+	})
+	mux.HandleFunc("GET /openapi/v3", func(w http.ResponseWriter, _ *http.Request) {
+		io.WriteString(w, `{"paths":{"apis/shapes.example.com/v1":{"serverRelativeURL":"/openapi/v3/apis/shapes.example.com/v1?hash=A"}}}`)
+	})
+	mux.HandleFunc("GET /openapi/v3/apis/shapes.example.com/v1", func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, `{"openapi":"3.0.0"}`) })
+	mux.HandleFunc("GET /openapi/v2", func(w http.ResponseWriter, _ *http.Request) {
+		io.WriteString(w, `{"swagger":"2.0","paths":{"/apis/shapes.example.com/v1/circles":{"get":{"responses":{"200":{"schema":{"$ref":"#/definitions/io.k8s.api.core.v1.Pod"}}}}},
+			"/apis/other/v1/x":{"get":{}}},"definitions":{"com.example.Circle":{"type":"object"},"io.k8s.api.core.v1.Pod":{"type":"string"}}}`)
+	})
+	return mux
+}
+
+const shapesService = "/apis/apiregistration.k8s.io/v1/apiservices/v1.shapes.example.com"
+
+// available returns reason and message of the condition Available.
+func (c client) available() (reason, message string) {
+	c.t.Helper()
+	_, body := c.do("GET", shapesService, "")
+	return condition(c.t, body)
+}
+
+func condition(t *testing.T, body string) (reason, message string) {
+	t.Helper()
+	obj, err := object.Parse([]byte(body))
+	if err != nil || len(obj.List("status", "conditions")) != 1 {
+		t.Fatal(body)
+	}
+	condition := object.Object(obj.List("status", "conditions")[0].(map[string]any))
+	return condition.String("reason"), condition.String("message")
+}
+
+// aggregatedDiscovery returns the version of the group in aggregated discovery.
+func (c client) aggregatedDiscovery() string {
+	c.t.Helper()
+	q, err := http.NewRequest("GET", c.srv.URL()+"/apis", nil)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	q.Header.Set("Accept", "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList")
+	res, err := c.srv.Transport().RoundTrip(q)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	for _, x := range c.parse(read(c.t, res.Body)).List("items") {
+		if group := object.Object(x.(map[string]any)); group.String("metadata", "name") == "shapes.example.com" {
+			return string(object.JSON(group.List("versions")[0]))
+		}
+	}
+	return ""
+}
+
+// A handler takes the place of an aggregated API server, in a bubble: it is available at once, discovered, asked with the
+// user's name and without the token, and what it streams arrives piece by piece.
+func TestAggregate(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		is := is.New(t)
+		c := client{t, fake.RunT(t, fake.Options{Clock: clock.System{}})}
+		c.srv.Aggregate("v1.shapes.example.com", shapes())
+		reason, message := c.available()
+		is.Equal(reason+": "+message, "Passed: all checks passed")
+		is.Equal(c.aggregatedDiscovery(), `{"freshness":"Current","resources":[{"resource":"circles","responseKind":{"group":"","kind":"Circle","version":""},`+
+			`"scope":"Namespaced","shortNames":["ci"],"singularResource":"circle","subresources":[{"responseKind":{"group":"autoscaling","kind":"Scale",`+
+			`"version":"v1"},"subresource":"scale","verbs":["get"]}],"verbs":["get","list","watch"]}],"version":"v1"}`)
+
+		q, err := http.NewRequest("POST", c.srv.URL()+"/apis/shapes.example.com/v1/namespaces/default/circles/a?b=2&a=1%20x", strings.NewReader("round"))
+		is.NoErr(err)
+		q.Header = http.Header{"Impersonate-User": {"bob"}, "Impersonate-Group": {"g"}, "Impersonate-Extra-Scopes%2fx": {"s"}, "X-Remote-User": {"evil"},
+			"X-Remote-Extra-E": {"evil"}, "Authorization": {"Basic x"}, "Connection": {"X-Hop"}, "X-Hop": {"1"}}
+		res, err := c.srv.Transport().RoundTrip(q)
+		is.NoErr(err)
+		is.Equal(res.Header["X-Own"], []string{"1"})
+		is.Equal(len(res.Header["X-Kubernetes-Pf-Flowschema-Uid"]), 1) // beside what every answer has
+		var got struct {
+			URI, Body string
+			Header    http.Header
+		}
+		is.NoErr(json.Unmarshal([]byte(read(t, res.Body)), &got))
+		is.Equal(got.URI, "/apis/shapes.example.com/v1/namespaces/default/circles/a?a=1+x&b=2")
+		is.Equal(got.Body, "round")
+		is.Equal(len(got.Header["Audit-Id"]), 1)
+		delete(got.Header, "Audit-Id")
+		is.Equal(got.Header, http.Header{"X-Remote-User": {"bob"}, "X-Remote-Group": {"g", "system:authenticated"},
+			"X-Remote-Extra-Scopes%2fx": {"s"}, "X-Forwarded-Host": {"v1-shapes-example-com.default.svc:443"}, "X-Forwarded-Proto": {"https"},
+			"X-Forwarded-Uri": {"/apis/shapes.example.com/v1/namespaces/default/circles/a"}})
+
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		watch := c.send(ctx, "GET", "/apis/shapes.example.com/v1/circles?watch=1", "")
+		lines := bufio.NewScanner(watch.Body)
+		for i := range 3 {
+			is.True(lines.Scan())
+			is.Equal(lines.Text(), fmt.Sprint("event ", i))
+		}
+		watch.Body.Close() // and the handler's context ends
+
+		_, index := c.do("GET", "/openapi/v3", "")
+		is.True(strings.Contains(index, `"apis/shapes.example.com/v1":{"serverRelativeURL":"/openapi/v3/apis/shapes.example.com/v1?hash=A"}`))
+		_, document := c.do("GET", "/openapi/v3/apis/shapes.example.com/v1", "")
+		is.Equal(document, `{"openapi":"3.0.0"}`)
+		_, text := c.do("GET", "/openapi/v2", "")
+		v2 := c.parse(text)
+		is.Equal(v2.String("definitions", "com.example.Circle", "type"), "object")
+		is.Equal(v2.String("definitions", "io.k8s.api.core.v1.Pod_v2", "type"), "string") // another one has its name
+		path := object.Object(v2.Map("paths")["/apis/shapes.example.com/v1/circles"].(map[string]any))
+		is.Equal(path.String("get", "responses", "200", "schema", "$ref"), "#/definitions/io.k8s.api.core.v1.Pod_v2")
+		is.True(v2.Map("paths")["/apis/other/v1/x"] == nil) // not below the APIService
+	})
+}
+
+// An aggregated API server that goes away is found out within 30 seconds of the server's clock, and one that comes back,
+// too. What is known of it is stale meanwhile, and requests get 503.
+func TestAggregateAway(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	c := client{t, fake.RunT(t)}
+	up, mux := true, shapes()
+	c.srv.Aggregate("v1.shapes.example.com", http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+		if !up {
+			http.Error(w, "down", http.StatusServiceUnavailable)
+			return
+		}
+		mux.ServeHTTP(w, q)
+	}))
+	up = false
+	code, body := c.do("GET", "/apis/shapes.example.com/v1", "")
+	is.Equal(fmt.Sprint(code, " ", body), "503 down\n") // nobody has noticed
+	c.srv.Clock.Advance(30 * time.Second)
+	reason, message := c.available()
+	is.Equal(reason, "FailedDiscoveryCheck")
+	is.Equal(message, "failing or missing response from https://v1-shapes-example-com.default.svc:443/apis/shapes.example.com/v1: "+
+		"bad status from https://v1-shapes-example-com.default.svc:443/apis/shapes.example.com/v1: 503")
+	code, body = c.do("GET", "/apis/shapes.example.com/v1/circles", "")
+	is.Equal(fmt.Sprint(code, " ", body), "503 service unavailable\n")
+	is.Equal(c.aggregatedDiscovery(), `{"freshness":"Stale","version":"v1"}`)
+	_, list := c.do("GET", "/apis/shapes.example.com", "")
+	is.True(strings.Contains(list, `"shapes.example.com/v1"`)) // the group is there
+	up = true
+	c.srv.Clock.Advance(10 * time.Millisecond)
+	reason, _ = c.available()
+	is.Equal(reason, "Passed")
+
+	_, _ = c.do("DELETE", shapesService, "")
+	code, body = c.do("GET", "/apis/shapes.example.com/v1", "")
+	is.Equal(fmt.Sprint(code, " ", body), "404 404 page not found\n")
+	is.Equal(c.aggregatedDiscovery(), "")
+}
+
+// Groups are listed by the priorities of their APIServices, and versions by theirs.
+func TestAggregatePriority(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	c := client{t, fake.RunT(t)}
+	for name, priority := range map[string][2]int{"v1.low.example.com": {50, 10}, "v1beta1.high.example.com": {17900, 20}, "v1.high.example.com": {10, 10}} { // order does not matter
+		version, group, _ := strings.Cut(name, ".")
+		c.do("POST", "/apis/apiregistration.k8s.io/v1/apiservices", fmt.Sprintf(`{"metadata":{"name":%q},"spec":{"group":%q,"version":%q,
+			"groupPriorityMinimum":%d,"versionPriority":%d,"service":{"namespace":"default","name":"none"}}}`, name, group, version, priority[0], priority[1]))
+	}
+	_, body := c.do("GET", "/apis", "")
+	var names []string
+	for _, x := range c.parse(body).List("groups") {
+		group := object.Object(x.(map[string]any))
+		names = append(names, group.String("name"))
+		if group.String("name") == "high.example.com" {
+			is.Equal(group.String("preferredVersion", "version"), "v1beta1")
+		}
+	}
+	is.Equal(names[0], "apiregistration.k8s.io")
+	is.Equal(names[1], "high.example.com") // 17900 is more than any built-in group has
+	is.Equal(names[2], "apps")
+	is.Equal(names[len(names)-1], "low.example.com")
+}
+
+// Aggregated API servers that listen are reached where their service is: over TLS, with the certificate of the proxy, in
+// HTTP/2, and with connections of their own.
+func TestAggregateOverNetwork(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	dir, at := filepath.Join(t.TempDir(), "certs"), free(t)
+	front := issue(t, "front-proxy", time.Now().AddDate(1, 0, 0))
+	key, err := x509.MarshalPKCS8PrivateKey(front.leaf.PrivateKey)
+	is.NoErr(err)
+	srv := fake.RunT(t, fake.Options{Clock: clock.System{}, Auth: auth.RBAC, ServiceAddresses: map[string]string{"default/shapes": at}, ServiceCerts: dir,
+		ProxyClientCert: pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: front.leaf.Certificate[0]}),
+		ProxyClientKey:  pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: key})})
+	mux := shapes()
+	mux.HandleFunc("GET /apis/shapes.example.com/v1/who", func(w http.ResponseWriter, q *http.Request) {
+		fmt.Fprint(w, q.Proto, " ", q.TLS.PeerCertificates[0].Subject.CommonName, " ", q.Header["Authorization"], q.Header["X-Remote-User"], q.Header["X-Forwarded-For"])
+	})
+	mux.HandleFunc("GET /apis/shapes.example.com/v1/upgrade", func(w http.ResponseWriter, q *http.Request) {
+		conn, buffered, err := http.NewResponseController(w).Hijack()
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer conn.Close()
+		fmt.Fprintf(conn, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: %s\r\n\r\n", q.Header.Get("Upgrade"))
+		line, _ := buffered.ReadString('\n')
+		fmt.Fprint(conn, "echo ", line)
+	})
+	mux.Handle("GET /apis/shapes.example.com/v1/elsewhere", http.RedirectHandler("/x", http.StatusFound))
+	pair, err := tls.LoadX509KeyPair(filepath.Join(dir, "tls.crt"), filepath.Join(dir, "tls.key"))
+	is.NoErr(err)
+	socket, err := net.Listen("tcp", at)
+	is.NoErr(err)
+	far := &http.Server{Handler: mux, ReadHeaderTimeout: time.Minute,
+		TLSConfig: &tls.Config{Certificates: []tls.Certificate{pair}, ClientAuth: tls.RequestClientCert, NextProtos: []string{"h2", "http/1.1"}}}
+	go func() { _ = far.ServeTLS(socket, "", "") }() // until it is closed
+	t.Cleanup(func() { far.Close() })
+
+	l, err := srv.Listen(fake.ListenOptions{})
+	is.NoErr(err)
+	x := target{t, l.URL(), "admintoken"}
+	x.must("POST", "/apis/apiregistration.k8s.io/v1/apiservices", `{"metadata":{"name":"v1.shapes.example.com"},"spec":{"group":"shapes.example.com",
+		"version":"v1","groupPriorityMinimum":100,"versionPriority":10,"service":{"namespace":"default","name":"shapes"}}}`)
+	x.until("Passed")
+	code, body := x.do("GET", "/apis/shapes.example.com/v1/who", "")
+	is.Equal(fmt.Sprint(code, " ", body), "200 HTTP/2.0 front-proxy [] [admin] [127.0.0.1]")
+	code, body = x.do("GET", "/apis/shapes.example.com/v1/elsewhere", "")
+	is.Equal(fmt.Sprint(code, " ", body), "502 the backend attempted to redirect this request, which is not permitted")
+	code, _ = target{t, l.URL(), "alicetoken"}.do("GET", "/apis/shapes.example.com/v1/who", "")
+	is.Equal(code, http.StatusForbidden) // before anybody is asked
+
+	is.Equal(upgraded(t, x, "/apis/shapes.example.com/v1/upgrade"), "101 echo hello\n")
+	is.Equal(upgraded(t, x, "/apis/shapes.example.com/v1/who"), "503 invalid upgrade response: status code 200\n")
+
+	is.NoErr(srv.ServiceAddress("default/shapes", free(t)))
+	_, body = x.do("GET", shapesService, "")
+	_, message := x.until("FailedDiscoveryCheck")
+	is.True(strings.HasSuffix(message, ": connect: connection refused"))
+}
+
+// until asks for the APIService until its condition has a reason.
+func (x target) until(reason string) (string, string) {
+	x.t.Helper()
+	for range 1000 {
+		if _, body := x.do("GET", shapesService, ""); strings.Contains(body, `"conditions"`) {
+			if got, message := condition(x.t, body); got == reason {
+				return got, message
+			}
+		}
+	}
+	x.t.Fatalf("the condition does not become %s", reason)
+	return "", ""
+}
+
+// upgraded asks for another protocol, says hello in it, and returns the code of the answer and what comes then.
+func upgraded(t *testing.T, x target, path string) string {
+	t.Helper()
+	is := is.New(t)
+	conn, err := net.Dial("tcp", strings.TrimPrefix(x.url, "http://"))
+	is.NoErr(err)
+	defer conn.Close()
+	fmt.Fprintf(conn, "GET %s HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nConnection: Upgrade\r\nUpgrade: greeting\r\n\r\n", path, x.token)
+	reader := bufio.NewReader(conn)
+	res, err := http.ReadResponse(reader, nil)
+	is.NoErr(err)
+	if res.StatusCode != http.StatusSwitchingProtocols {
+		return fmt.Sprint(res.StatusCode, " ", read(t, res.Body))
+	}
+	is.Equal(res.Header.Get("Upgrade"), "greeting")
+	fmt.Fprintln(conn, "hello")
+	rest, err := io.ReadAll(reader)
+	is.NoErr(err)
+	return fmt.Sprint(res.StatusCode, " ", string(rest))
+}

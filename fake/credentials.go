@@ -1,0 +1,202 @@
+package fake
+
+import (
+	"crypto/tls"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/kubesim/kubesim/sim/codec"
+	"github.com/kubesim/kubesim/sim/object"
+)
+
+// credentials are how the server makes itself known to a webhook. nil: not at all.
+type credentials struct {
+	certificate    *tls.Certificate
+	token          string
+	user, password string
+}
+
+// kubeconfig holds the users of a kubeconfig file by name, which is the host of a webhook, and who is meant by default.
+type kubeconfig struct {
+	users    map[string]*credentials
+	fallback string
+}
+
+// readAdmissionConfig reads the file of kube-apiserver's --admission-control-config-file as far as it says with which
+// kubeconfig the plugins MutatingAdmissionWebhook and ValidatingAdmissionWebhook make themselves known.
+func readAdmissionConfig(file string) (map[string]*kubeconfig, error) {
+	config, err := readObject(file)
+	if err != nil {
+		return nil, err
+	}
+	if config.Kind() != "AdmissionConfiguration" {
+		return nil, fmt.Errorf("%s: it is of kind %q, not AdmissionConfiguration", file, config.Kind())
+	}
+	plugins := map[string]*kubeconfig{}
+	for _, x := range config.List("plugins") {
+		m, _ := x.(map[string]any)
+		plugin := object.Object(m)
+		settings := object.Object(plugin.Map("configuration"))
+		if path := plugin.String("path"); settings == nil && path != "" {
+			if !filepath.IsAbs(path) {
+				path = filepath.Join(filepath.Dir(file), path)
+			}
+			if settings, err = readObject(path); err != nil {
+				return nil, err
+			}
+		}
+		if settings.Kind() != "WebhookAdmissionConfiguration" && settings.Kind() != "WebhookAdmission" || settings.String("kubeConfigFile") == "" {
+			continue
+		}
+		users, err := readUsers(settings.String("kubeConfigFile"))
+		if err != nil {
+			return nil, err
+		}
+		plugins[plugin.String("name")] = users
+	}
+	return plugins, nil
+}
+
+func readObject(file string) (object.Object, error) {
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	text, err := codec.YAMLToJSON(data)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	obj, err := object.Parse(text)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	return obj, nil
+}
+
+// readUsers reads the users of a kubeconfig file.
+func readUsers(file string) (*kubeconfig, error) {
+	if !filepath.IsAbs(file) {
+		return nil, fmt.Errorf("kubeConfigFile: Invalid value: %q: must be an absolute file path", file)
+	}
+	config, err := readObject(file)
+	if err != nil {
+		return nil, err
+	}
+	k := &kubeconfig{users: map[string]*credentials{}}
+	for _, x := range config.List("users") {
+		m, _ := x.(map[string]any)
+		entry := object.Object(m)
+		user, err := readUser(object.Object(entry.Map("user")), filepath.Dir(file))
+		if err != nil {
+			return nil, fmt.Errorf("%s: user %q: %w", file, entry.String("name"), err)
+		}
+		k.users[entry.String("name")] = user
+	}
+	for _, x := range config.List("contexts") {
+		m, _ := x.(map[string]any)
+		if entry := object.Object(m); entry.String("name") == config.String("current-context") {
+			k.fallback = entry.String("context", "user")
+		}
+	}
+	return k, nil
+}
+
+// readUser reads one user; files are named as seen from dir.
+func readUser(user object.Object, dir string) (*credentials, error) {
+	for _, name := range []string{"exec", "auth-provider"} {
+		if user.Map(name) != nil {
+			return nil, fmt.Errorf("kubesim does not carry out %s: use a certificate, a token or a password", name)
+		}
+	}
+	c := &credentials{token: user.String("token"), user: user.String("username"), password: user.String("password")}
+	read := func(name string) ([]byte, error) {
+		if data := user.String(name + "-data"); data != "" {
+			return base64.StdEncoding.DecodeString(data)
+		}
+		file := user.String(name)
+		if file == "" {
+			return nil, nil
+		}
+		if !filepath.IsAbs(file) {
+			file = filepath.Join(dir, file)
+		}
+		return os.ReadFile(file)
+	}
+	if file := user.String("tokenFile"); c.token == "" && file != "" {
+		if !filepath.IsAbs(file) {
+			file = filepath.Join(dir, file)
+		}
+		data, err := os.ReadFile(file)
+		if err != nil {
+			return nil, err
+		}
+		c.token = strings.TrimSpace(string(data))
+	}
+	certificate, err := read("client-certificate")
+	key, keyErr := read("client-key")
+	if err = errors.Join(err, keyErr); err != nil || certificate == nil {
+		return c, err
+	}
+	pair, err := tls.X509KeyPair(certificate, key)
+	if err != nil {
+		return nil, err
+	}
+	c.certificate = &pair
+	return c, nil
+}
+
+// credentials returns who the server is to the webhook at an address when a plugin asks it: the user of the plugin's
+// kubeconfig with the name HOST:PORT, *.REST:PORT, the same without :443, "*", or that of the current context, the first
+// that is there (k8s.io/apiserver, webhook.defaultAuthenticationInfoResolver).
+func (s *Server) credentials(plugin string, at *url.URL) (*credentials, error) {
+	k := s.plugins[plugin]
+	if k == nil {
+		return nil, nil
+	}
+	host, port := at.Hostname(), at.Port()
+	if port == "" {
+		port = "443"
+	}
+	names := patterns(net.JoinHostPort(host, port))
+	if port == "443" {
+		names = append(names, patterns(host)...)
+	}
+	for _, name := range append(names, "*", k.fallback) {
+		if user := k.users[name]; user != nil {
+			return user, nil
+		}
+	}
+	return nil, nil
+}
+
+// patterns returns a.b.c, *.b.c and *.c.
+func patterns(host string) []string {
+	names := []string{host}
+	steps := strings.Split(host, ".")
+	for i := 1; i < len(steps); i++ {
+		names = append(names, "*."+strings.Join(steps[i:], "."))
+	}
+	return names
+}
+
+// shownBy returns q with what c has for the header.
+func (c *credentials) shownBy(q *http.Request) *http.Request {
+	if c == nil || c.token == "" && c.user == "" && c.password == "" {
+		return q
+	}
+	q = q.Clone(q.Context())
+	switch {
+	case c.token != "":
+		q.Header.Set("Authorization", "Bearer "+c.token)
+	default:
+		q.SetBasicAuth(c.user, c.password)
+	}
+	return q
+}

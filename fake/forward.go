@@ -1,0 +1,212 @@
+package fake
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/textproto"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/kubesim/kubesim/sim"
+	"github.com/kubesim/kubesim/sim/apiserver"
+	"github.com/kubesim/kubesim/sim/resource"
+)
+
+// discoveryTimeout is how long an aggregated API server may take to say what it serves.
+const discoveryTimeout = 5 * time.Second
+
+// Forward is sim.Aggregator's (k8s.io/kube-aggregator, proxyHandler.ServeHTTP).
+func (a *aggregator) Forward(x *sim.APIService, q *apiserver.Request, user resource.User,
+	w within) *apiserver.Answer {
+	upgrade := upgrades(q.Header)
+	host, transport, err := a.upstream(x, upgrade != "")
+	switch {
+	case host == "":
+		return nil
+	case err != nil:
+		return plain(http.StatusInternalServerError, err.Error())
+	}
+	ctx, cancel := context.WithCancel(or(q.Context))
+	if strings.Count(strings.Trim(q.Path, "/"), "/") == 2 { // /apis/GROUP/VERSION
+		timed, stop := w(discoveryTimeout)
+		forget := context.AfterFunc(timed, cancel)
+		end := cancel
+		cancel = func() { forget(); stop(); end() }
+	}
+	r, err := outgoing(ctx, q, location(host, q.Path, q.Query), user, upgrade)
+	if err != nil {
+		cancel()
+		return plain(http.StatusInternalServerError, err.Error())
+	}
+	res, err := transport.RoundTrip(r)
+	switch {
+	case err != nil && upgrade != "":
+		cancel()
+		return plain(http.StatusServiceUnavailable, fmt.Sprintf("error dialing backend: %v", err))
+	case err != nil:
+		cancel()
+		return plain(http.StatusServiceUnavailable, fmt.Sprintf("error trying to reach service: %v", err))
+	}
+	answer, refused := answered(res, upgrade != "")
+	rw, connected := res.Body.(io.Writer)
+	switch {
+	case refused:
+		res.Body.Close()
+		cancel()
+	case connected && res.StatusCode == http.StatusSwitchingProtocols:
+		answer.Stream = connection{closing{res.Body, cancel}, rw}
+	default:
+		answer.Stream = closing{res.Body, cancel}
+	}
+	return answer
+}
+
+// or returns a context, or one that never ends.
+func or(ctx context.Context) context.Context {
+	if ctx == nil {
+		return context.Background()
+	}
+	return ctx
+}
+
+// plain is an answer in plain text, as http.Error writes it.
+func plain(code int, text string) *apiserver.Answer {
+	body := text + "\n"
+	if strings.HasPrefix(text, "error trying to reach service") { // an answer of the transport, not of the handler
+		body = text
+	}
+	return &apiserver.Answer{Code: code, Body: []byte(body), Header: http.Header{
+		"Content-Type": {"text/plain; charset=utf-8"}, "X-Content-Type-Options": {"nosniff"}}}
+}
+
+// hopByHop are the headers of one connection (RFC 9110, Connection).
+var hopByHop = []string{"Connection", "Proxy-Connection", "Keep-Alive", "Proxy-Authenticate", "Proxy-Authorization", "Te", "Trailer",
+	"Transfer-Encoding", "Upgrade"}
+
+// removeHops removes what is meant for one connection only.
+func removeHops(h http.Header) {
+	for _, list := range h["Connection"] {
+		for name := range strings.SplitSeq(list, ",") {
+			h.Del(textproto.TrimString(name))
+		}
+	}
+	for _, name := range hopByHop {
+		h.Del(name)
+	}
+}
+
+// upgrades returns the protocol that a client wants to change to, "" for none.
+func upgrades(h http.Header) string {
+	for _, list := range h["Connection"] {
+		if strings.Contains(strings.ToLower(list), "upgrade") {
+			return h.Get("Upgrade")
+		}
+	}
+	return ""
+}
+
+// outgoing makes the request that an aggregated API server gets: without what proved who the user is, and with who it is.
+func outgoing(ctx context.Context, q *apiserver.Request, at *url.URL, user resource.User, upgrade string) (*http.Request, error) {
+	var body io.Reader = http.NoBody
+	switch {
+	case q.Rest != nil:
+		body = io.MultiReader(bytes.NewReader(q.Body), q.Rest)
+	case len(q.Body) > 0:
+		body = bytes.NewReader(q.Body)
+	}
+	r, err := http.NewRequestWithContext(ctx, q.Method, at.String(), body)
+	if err != nil {
+		return nil, err
+	}
+	if length, err := strconv.ParseInt(q.Header.Get("Content-Length"), 10, 64); q.Rest != nil && err == nil {
+		r.ContentLength = length
+	}
+	r.Header = q.Header
+	removeHops(r.Header)
+	r.Header.Del("Authorization")
+	for name := range r.Header {
+		if strings.HasPrefix(name, "Impersonate-") {
+			delete(r.Header, name)
+		}
+	}
+	if _, named := r.Header["User-Agent"]; !named {
+		r.Header["User-Agent"] = []string{""} // and not that of Go
+	}
+	if host, _, err := net.SplitHostPort(q.From); err == nil {
+		r.Header.Set("X-Forwarded-For", strings.Join(append(slices.Clone(r.Header["X-Forwarded-For"]), host), ", "))
+	}
+	if upgrade != "" {
+		r.Header.Set("Connection", "Upgrade")
+		r.Header.Set("Upgrade", upgrade)
+	} else {
+		r.Header.Set("X-Forwarded-Host", at.Host)
+		r.Header.Set("X-Forwarded-Proto", at.Scheme)
+		r.Header.Set("X-Forwarded-Uri", at.Path)
+	}
+	setUser(r.Header, user)
+	return r, nil
+}
+
+// setUser says in a header who a request is from, and nothing else about it (client-go, transport.SetAuthProxyHeaders).
+func setUser(h http.Header, user resource.User) {
+	for name := range h {
+		if strings.HasPrefix(name, "X-Remote-") && (name == "X-Remote-User" || name == "X-Remote-Group" || name == "X-Remote-Uid" ||
+			strings.HasPrefix(name, "X-Remote-Extra-")) {
+			delete(h, name)
+		}
+	}
+	h.Set("X-Remote-User", user.Name)
+	if user.UID != "" {
+		h.Set("X-Remote-Uid", user.UID)
+	}
+	for _, group := range user.Groups {
+		h.Add("X-Remote-Group", group)
+	}
+	for key, values := range user.Extra { // order does not matter
+		for _, value := range values {
+			h.Add("X-Remote-Extra-"+escapedKey(key), value)
+		}
+	}
+}
+
+// escapedKey makes the key of an extra field fit for a header: what no header may have, and the percent sign, is escaped.
+func escapedKey(key string) string {
+	var b strings.Builder
+	for i := range len(key) {
+		c := key[i]
+		if c == '%' || !strings.ContainsRune("!#$&'*+-.^_`|~", rune(c)) && (c < '0' || c > '9') && (c|0x20 < 'a' || c|0x20 > 'z') {
+			fmt.Fprintf(&b, "%%%02X", c)
+			continue
+		}
+		b.WriteByte(c)
+	}
+	return b.String()
+}
+
+// answered is the answer of an aggregated API server as the client gets it. It is refused when nobody may have its body.
+func answered(res *http.Response, upgrade bool) (a *apiserver.Answer, refused bool) {
+	a = &apiserver.Answer{Code: res.StatusCode, Header: res.Header}
+	switch code := res.StatusCode; {
+	case code == http.StatusSwitchingProtocols:
+		return a, false
+	case upgrade && code < 400:
+		return plain(http.StatusServiceUnavailable, fmt.Sprintf("invalid upgrade response: status code %d", code)), true
+	case code >= 300 && code <= 399 && res.Header.Get("Location") != "":
+		const refusal = "the backend attempted to redirect this request, which is not permitted"
+		return &apiserver.Answer{Code: http.StatusBadGateway, Body: []byte(refusal),
+			Header: http.Header{"Content-Type": {"text/plain; charset=utf-8"}}}, true
+	}
+	removeHops(a.Header)
+	for _, name := range []string{"Credentials", "Headers", "Methods", "Origin"} {
+		a.Header.Del("Access-Control-Allow-" + name)
+	}
+	a.Header.Del("Date") // which whoever writes the answer sets
+	return a, false
+}

@@ -1,0 +1,239 @@
+package fake
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"mime"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/kubesim/kubesim/sim"
+	"github.com/kubesim/kubesim/sim/discovery"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/resource"
+)
+
+// within is what makes contexts that end after a time of the server's clock.
+type within = func(time.Duration) (context.Context, func())
+
+const (
+	// checkTimeout is how long an aggregated API server may take to be available, documentTimeout to send its OpenAPI.
+	checkTimeout    = 5 * time.Second
+	documentTimeout = time.Minute
+	// documentMax is the greatest size of a document that is read.
+	documentMax = 64 << 20
+)
+
+// Those whom an aggregated API server is asked by when it is no user's request.
+var (
+	discoverer = resource.User{Name: "system:kube-aggregator", Groups: []string{"system:masters"}}
+	downgraded = resource.User{Name: "system:kube-aggregator"}
+	downloader = resource.User{Name: "system:aggregator"}
+)
+
+// Probe is sim.Aggregator's.
+func (a *aggregator) Probe(x *sim.APIService, documents bool, w within) sim.Probed {
+	p := sim.Probed{Err: a.check(x, w)}
+	if documents {
+		p.Resources, p.Stale = a.resources(x, w)
+		if p.Err == nil {
+			p.OpenAPI = discovery.RemoteOpenAPI{V2: a.document(x, "/openapi/v2", w), V3: object.Object(a.document(x, "/openapi/v3", w)).Map("paths")}
+		}
+	}
+	return p
+}
+
+// rootOf is a path that an aggregated API server is required to serve.
+func rootOf(x *sim.APIService) string {
+	if x.Group == "" {
+		return "/api/" + x.Version
+	}
+	return "/apis/" + x.Group + "/" + x.Version
+}
+
+// check says why an aggregated API server is not available (remote.AvailableConditionController).
+func (a *aggregator) check(x *sim.APIService, w within) error {
+	host, transport, err := a.upstream(x, false)
+	if err != nil {
+		return err
+	}
+	at := location(host, rootOf(x), nil)
+	ctx, stop := w(checkTimeout)
+	defer stop()
+	q, err := http.NewRequestWithContext(ctx, http.MethodGet, at.String(), nil)
+	if err != nil {
+		return err
+	}
+	setUser(q.Header, discoverer)
+	res, err := transport.RoundTrip(q)
+	switch {
+	case err != nil && ctx.Err() != nil:
+		err = fmt.Errorf("Get %q: %w (Client.Timeout exceeded while awaiting headers)", at, context.Cause(ctx))
+	case err != nil:
+		err = fmt.Errorf("Get %q: %w", at, err)
+	default:
+		res.Body.Close()
+		if res.StatusCode < 200 || res.StatusCode > 299 {
+			err = fmt.Errorf("bad status from %v: %d", at, res.StatusCode)
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("failing or missing response from %v: %w", at, err)
+	}
+	return nil
+}
+
+// get asks an aggregated API server for a document.
+func (a *aggregator) get(x *sim.APIService, path, accept string, user resource.User, limit time.Duration, w within) (*http.Response, []byte, error) {
+	host, transport, err := a.upstream(x, false)
+	if err != nil {
+		return nil, nil, err
+	}
+	ctx, stop := w(limit)
+	defer stop()
+	at := location(host, path, nil)
+	q, err := http.NewRequestWithContext(ctx, http.MethodGet, at.String(), nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	q.Header.Set("Accept", accept)
+	q.Header["User-Agent"] = []string{""}
+	q.Header.Set("X-Forwarded-Host", at.Host)
+	q.Header.Set("X-Forwarded-Proto", at.Scheme)
+	q.Header.Set("X-Forwarded-Uri", at.Path)
+	setUser(q.Header, user)
+	res, err := transport.RoundTrip(q)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer res.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(res.Body, documentMax))
+	return res, body, err
+}
+
+// document returns an OpenAPI document in JSON, nil if it cannot be had.
+func (a *aggregator) document(x *sim.APIService, path string, w within) map[string]any {
+	res, body, err := a.get(x, path, "application/json", downloader, documentTimeout, w)
+	if err != nil || res.StatusCode != http.StatusOK {
+		return nil
+	}
+	obj, err := object.Parse(body)
+	if err != nil {
+		return nil
+	}
+	return obj
+}
+
+// resources returns what an aggregated API server serves of its version, from aggregated discovery or else from the list
+// of the version (kube-aggregator, discoveryManager.fetchFreshDiscoveryForService).
+func (a *aggregator) resources(x *sim.APIService, w within) (rows []any, stale bool) {
+	const list = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
+	res, body, err := a.get(x, "/apis", list+","+strings.Replace(list, "v=v2", "v=v2beta1", 1), discoverer, discoveryTimeout, w)
+	switch {
+	case err != nil || res.StatusCode == http.StatusServiceUnavailable:
+		return nil, true
+	case res.StatusCode == http.StatusOK && isDiscovery(res.Header.Get("Content-Type")):
+		obj, err := object.Parse(body)
+		if err != nil {
+			return nil, true
+		}
+		return versionIn(obj, x), false
+	}
+	res, body, err = a.get(x, rootOf(x), "application/json", downgraded, discoveryTimeout, w)
+	if err != nil || res.StatusCode != http.StatusOK {
+		return nil, true
+	}
+	obj, err := object.Parse(body)
+	if err == nil {
+		rows, err = converted(obj)
+	}
+	return rows, err != nil
+}
+
+// isDiscovery reports whether a Content-Type is that of aggregated discovery.
+func isDiscovery(contentType string) bool {
+	media, params, err := mime.ParseMediaType(contentType)
+	return err == nil && media == "application/json" && params["g"] == "apidiscovery.k8s.io" && params["as"] == "APIGroupDiscoveryList" &&
+		(params["v"] == "v2" || params["v"] == "v2beta1")
+}
+
+// versionIn returns the resources of a version in an APIGroupDiscoveryList. Kinds that it leaves out are empty.
+func versionIn(list object.Object, x *sim.APIService) []any {
+	for _, group := range objectsIn(list, "items") {
+		if group.String("metadata", "name") != x.Group {
+			continue
+		}
+		for _, v := range objectsIn(group, "versions") {
+			if v.String("version") != x.Version {
+				continue
+			}
+			for _, row := range objectsIn(v, "resources") {
+				row.SetDefault(noKind(), "responseKind")
+				for _, sub := range objectsIn(row, "subresources") {
+					sub.SetDefault(noKind(), "responseKind")
+				}
+			}
+			return v.List("resources")
+		}
+	}
+	return nil
+}
+
+func noKind() map[string]any { return map[string]any{"group": "", "version": "", "kind": ""} }
+
+func objectsIn(obj object.Object, name string) []object.Object {
+	var all []object.Object
+	for _, x := range obj.List(name) {
+		if m, ok := x.(map[string]any); ok {
+			all = append(all, m)
+		}
+	}
+	return all
+}
+
+// converted returns the resources of an APIResourceList as aggregated discovery has them (k8s.io/apiserver,
+// endpoints.ConvertGroupVersionIntoToDiscovery).
+func converted(list object.Object) ([]any, error) {
+	if list.Kind() != "APIResourceList" {
+		return nil, fmt.Errorf("kind %q is not APIResourceList", list.Kind())
+	}
+	var rows []any
+	at := map[string]object.Object{}
+	row := func(name string, from object.Object) object.Object {
+		made := object.Object{"resource": name, "scope": "Cluster", "verbs": []any{}}
+		if namespaced, _ := from.Bool("namespaced"); namespaced {
+			made["scope"] = "Namespaced"
+		}
+		at[name] = made
+		rows = append(rows, map[string]any(made))
+		return made
+	}
+	for _, r := range objectsIn(list, "resources") {
+		kind := map[string]any{"group": r.String("group"), "version": r.String("version"), "kind": r.String("kind")}
+		name, sub, isSub := strings.Cut(r.String("name"), "/")
+		parent := at[name]
+		if !isSub {
+			if parent != nil {
+				return nil, errors.New("resource " + name + " is there twice")
+			}
+			parent = row(name, r)
+			maps.Copy(parent, map[string]any{"responseKind": kind, "singularResource": r.String("singularName"), "verbs": r.List("verbs")})
+			for _, field := range []string{"shortNames", "categories"} {
+				if values := r.List(field); len(values) > 0 {
+					parent[field] = values
+				}
+			}
+			continue
+		}
+		if parent == nil {
+			parent = row(name, r)
+			parent["singularResource"], parent["responseKind"] = "", noKind()
+		}
+		parent["subresources"] = append(parent.List("subresources"), map[string]any{"subresource": sub, "responseKind": kind, "verbs": r.List("verbs")})
+	}
+	return rows, nil
+}

@@ -1,0 +1,79 @@
+package fake
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+
+	"github.com/kubesim/kubesim/sim/apiserver"
+)
+
+// closing is a body that ends its request when it is closed.
+type closing struct {
+	io.ReadCloser
+	end func()
+}
+
+// Close is io.Closer's.
+func (c closing) Close() error {
+	err := c.ReadCloser.Close()
+	c.end()
+	return err
+}
+
+// Relay is apiserver.Stream's. Each piece is sent on at once: it may be an event of a watch.
+func (c closing) Relay(w http.ResponseWriter, a *apiserver.Answer) {
+	defer c.Close()
+	header := w.Header()
+	for name, values := range a.Header { // order does not matter
+		header[name] = values
+	}
+	w.WriteHeader(a.Code)
+	flusher := http.NewResponseController(w)
+	buffer := make([]byte, 32<<10)
+	for {
+		n, err := c.Read(buffer)
+		if _, failed := w.Write(buffer[:n]); failed != nil {
+			return // the client is gone
+		}
+		switch err {
+		case nil:
+			_ = flusher.Flush() // not every writer can
+		case io.EOF:
+			return
+		default:
+			panic(http.ErrAbortHandler) // package net/http then breaks the connection
+		}
+	}
+}
+
+// connection is a body that can be written to: that of an answer with the code 101.
+type connection struct {
+	closing
+	io.Writer
+}
+
+// Relay is apiserver.Stream's: client and server have the connection for themselves until one of them ends it.
+func (c connection) Relay(w http.ResponseWriter, a *apiserver.Answer) {
+	defer c.Close()
+	client, buffered, err := http.NewResponseController(w).Hijack()
+	if err != nil {
+		http.Error(w, fmt.Sprintf("request connection cannot be hijacked: %T", w), http.StatusServiceUnavailable)
+		return
+	}
+	defer client.Close()
+	head := &http.Response{StatusCode: a.Code, ProtoMajor: 1, ProtoMinor: 1, Header: a.Header}
+	if head.Write(client) != nil {
+		return
+	}
+	ended := make(chan struct{}, 2)
+	go func() {
+		_, _ = io.Copy(c, buffered) // whatever ends it, it has ended
+		ended <- struct{}{}
+	}()
+	go func() {
+		_, _ = io.Copy(client, c)
+		ended <- struct{}{}
+	}()
+	<-ended
+}

@@ -1,0 +1,198 @@
+package fake
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+// services says where services are really reached, and who they are.
+type services struct {
+	mu        sync.Mutex
+	addresses map[serviceName]string // HOST:PORT
+	own       *authority             // nil: it has signed nothing
+}
+
+// serviceName is a service, or one port of it.
+type serviceName struct {
+	namespace, name string
+	port            int64 // 0: any
+}
+
+// ServiceAddress says that a service, "NAMESPACE/NAME" or "NAMESPACE/NAME:PORT", is really reached at address,
+// "HOST:PORT": webhooks and aggregated API servers that run on this machine, where nobody routes cluster IPs. Its
+// certificate must still be for NAME.NAMESPACE.svc. There need not be such a service, and nobody looks at its endpoints.
+// address "" takes it back.
+//
+//	srv.ServiceAddress("shop-system/shop-webhook-service", "127.0.0.1:9443")
+//
+// Options.ServiceAddresses says it from the beginning.
+func (s *Server) ServiceAddress(service, address string) error {
+	name, err := parseService(service)
+	if err != nil {
+		return err
+	}
+	if _, _, err := net.SplitHostPort(address); err != nil && address != "" {
+		return fmt.Errorf("kubesim: service %s: %q is no HOST:PORT such as 127.0.0.1:9443", service, address)
+	}
+	s.services.mu.Lock()
+	delete(s.services.addresses, name)
+	if address != "" {
+		if s.services.addresses == nil {
+			s.services.addresses = map[serviceName]string{}
+		}
+		s.services.addresses[name] = address
+	}
+	s.services.mu.Unlock()
+	s.aggregator.look()
+	return nil
+}
+
+func parseService(text string) (serviceName, error) {
+	namespace, name, ok := strings.Cut(text, "/")
+	name, port, hasPort := strings.Cut(name, ":")
+	s := serviceName{namespace: namespace, name: name}
+	if hasPort {
+		number, err := strconv.ParseUint(port, 10, 16)
+		ok, s.port = ok && err == nil && number > 0, int64(number)
+	}
+	if !ok || namespace == "" || name == "" {
+		return s, fmt.Errorf("kubesim: %q is no service such as my-system/webhook-service or my-system/webhook-service:443", text)
+	}
+	return s, nil
+}
+
+// address returns where a port of a service is reached. "": nobody has said.
+func (s *services) address(namespace, name string, port int64) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if address := s.addresses[serviceName{namespace, name, port}]; address != "" {
+		return address
+	}
+	return s.addresses[serviceName{namespace, name, 0}]
+}
+
+// ServiceCerts writes tls.crt, tls.key and ca.crt into a folder, which it makes if need be: a certificate for all services
+// that have an address by ServiceAddress, signed by an authority that this server makes for itself and trusts wherever a
+// caBundle is empty. It does what cert-manager does in a cluster, for a webhook server on the developer's machine; one
+// that runs already has to read the files again. Options.ServiceCerts does it when the server starts.
+func (s *Server) ServiceCerts(dir string) error {
+	s.services.mu.Lock()
+	defer s.services.mu.Unlock()
+	var names []string
+	for service := range s.services.addresses { // sorted below
+		full := service.name + "." + service.namespace
+		names = append(names, full+".svc", full+".svc.cluster.local")
+	}
+	slices.Sort(names)
+	if names = slices.Compact(names); len(names) == 0 {
+		return errors.New("kubesim: there is no service to make a certificate for: say with ServiceAddress where it is reached")
+	}
+	if s.services.own == nil {
+		own, err := newAuthority()
+		if err != nil {
+			return err
+		}
+		s.services.own = own
+	}
+	chain, key, err := s.services.own.sign(names)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return fmt.Errorf("kubesim: certificates of services: %w", err)
+	}
+	for _, f := range []struct {
+		name string
+		data []byte
+		mode os.FileMode
+	}{{"ca.crt", s.services.own.pem, 0o644}, {"tls.key", key, 0o600}, {"tls.crt", chain, 0o644}} {
+		if err := replaceFile(filepath.Join(dir, f.name), f.data, f.mode); err != nil {
+			return fmt.Errorf("kubesim: certificates of services: %w", err)
+		}
+	}
+	return nil
+}
+
+// replaceFile writes a file as a whole: whoever watches it never reads half of it.
+func replaceFile(name string, data []byte, mode os.FileMode) error {
+	f, err := os.CreateTemp(filepath.Dir(name), ".kubesim-")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name())
+	_, err = f.Write(data)
+	if err = errors.Join(err, f.Chmod(mode), f.Close()); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), name)
+}
+
+// ServiceCA returns the certificate of the authority that signs for services, PEM. nil: ServiceCerts was not called.
+func (s *Server) ServiceCA() []byte {
+	if own := s.services.signer(); own != nil {
+		return own.pem
+	}
+	return nil
+}
+
+// signer returns the authority of the services, nil if it has signed nothing.
+func (s *services) signer() *authority {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.own
+}
+
+// trusting returns what trusts the authorities in a caBundle, or else those of the system and own.
+func trusting(bundle []byte, own *authority) (*tls.Config, error) {
+	config := &tls.Config{MinVersion: tls.VersionTLS12}
+	switch {
+	case len(bundle) > 0:
+		config.RootCAs = x509.NewCertPool()
+		if !config.RootCAs.AppendCertsFromPEM(bundle) {
+			return nil, errors.New("unable to load root certificates: unable to parse bytes as PEM block")
+		}
+	case own != nil:
+		config.RootCAs = x509.NewCertPool()
+		if roots, err := x509.SystemCertPool(); err == nil {
+			config.RootCAs = roots
+		}
+		config.RootCAs.AddCert(own.certificate)
+	}
+	return config, nil
+}
+
+// prepared does what the options say about services and webhooks.
+func (s *Server) prepared() (*Server, error) {
+	err := s.prepareServices()
+	if err != nil {
+		s.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+func (s *Server) prepareServices() (err error) {
+	if file := s.options.AdmissionConfig; file != "" {
+		if s.plugins, err = readAdmissionConfig(file); err != nil {
+			return fmt.Errorf("kubesim: AdmissionConfig: %w", err)
+		}
+	}
+	for service, address := range s.options.ServiceAddresses { // order does not matter
+		if err := s.ServiceAddress(service, address); err != nil {
+			return err
+		}
+	}
+	if s.options.ServiceCerts == "" {
+		return nil
+	}
+	return s.ServiceCerts(s.options.ServiceCerts)
+}

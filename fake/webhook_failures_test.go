@@ -1,0 +1,246 @@
+package fake_test
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/base64"
+	"encoding/json"
+	"encoding/pem"
+	"fmt"
+	"io"
+	"log"
+	"math/big"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/kubesim/kubesim/clock"
+	"github.com/kubesim/kubesim/fake"
+	"github.com/matryer/is"
+)
+
+// target is a server over a socket: a simulated one, or the real one at KUBESIM_TARGET.
+type target struct {
+	t          *testing.T
+	url, token string
+}
+
+// aTarget returns the real server at KUBESIM_TARGET, if there is one, or one made with options.
+func aTarget(t *testing.T, o fake.Options) target {
+	t.Helper()
+	if url := os.Getenv("KUBESIM_TARGET"); url != "" {
+		return target{t, url, os.Getenv("KUBESIM_TOKEN")}
+	}
+	l, err := fake.RunT(t, o).Listen(fake.ListenOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return target{t: t, url: l.URL()}
+}
+
+// do sends a request and returns code and body of the answer.
+func (x target) do(method, path, body string) (int, string) {
+	x.t.Helper()
+	q, err := http.NewRequestWithContext(x.t.Context(), method, x.url+path, strings.NewReader(body))
+	if err != nil {
+		x.t.Fatal(err)
+	}
+	q.Header.Set("Content-Type", "application/json")
+	if x.token != "" {
+		q.Header.Set("Authorization", "Bearer "+x.token)
+	}
+	a, err := http.DefaultClient.Do(q)
+	if err != nil {
+		x.t.Fatal(err)
+	}
+	defer a.Body.Close()
+	data, err := io.ReadAll(a.Body)
+	if err != nil {
+		x.t.Fatal(err)
+	}
+	return a.StatusCode, string(data)
+}
+
+// message sends a request that fails and returns the message of the Status. A real server takes a moment until it knows
+// why: it is asked again.
+func (x target) message(method, path, body string) string {
+	x.t.Helper()
+	for range 500 {
+		code, answer := x.do(method, path, body)
+		var s struct{ Message string }
+		if err := json.Unmarshal([]byte(answer), &s); err != nil {
+			x.t.Fatalf("%s %s: %d %s", method, path, code, answer)
+		}
+		if code >= 400 {
+			return s.Message
+		}
+	}
+	x.t.Fatalf("%s %s does not fail", method, path)
+	return ""
+}
+
+// must sends a request that succeeds, or comes upon what is there already.
+func (x target) must(method, path, body string) {
+	x.t.Helper()
+	if code, answer := x.do(method, path, body); code >= 300 && code != http.StatusConflict && code != http.StatusNotFound {
+		x.t.Fatalf("%s %s: %d %s", method, path, code, answer)
+	}
+}
+
+// issued is an authority, and a certificate for a host that it has signed.
+type issued struct {
+	ca   string // base64 of PEM
+	leaf tls.Certificate
+}
+
+// issue makes a certificate that is valid until a time.
+func issue(t *testing.T, host string, until time.Time) issued {
+	t.Helper()
+	is := is.New(t)
+	make := func(template, parent *x509.Certificate, signer *ecdsa.PrivateKey) (*x509.Certificate, *ecdsa.PrivateKey) {
+		key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+		is.NoErr(err)
+		if signer == nil {
+			signer = key
+		}
+		template.SerialNumber, template.NotBefore, template.NotAfter = big.NewInt(1), time.Now().AddDate(-1, 0, 0), until
+		der, err := x509.CreateCertificate(rand.Reader, template, parent, &key.PublicKey, signer)
+		is.NoErr(err)
+		c, err := x509.ParseCertificate(der)
+		is.NoErr(err)
+		return c, key
+	}
+	root := &x509.Certificate{Subject: pkix.Name{CommonName: "root"}, IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign}
+	ca, caKey := make(root, root, nil)
+	leaf := &x509.Certificate{Subject: pkix.Name{CommonName: host}, DNSNames: []string{host},
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth}}
+	if ip := net.ParseIP(host); ip != nil {
+		leaf.DNSNames, leaf.IPAddresses = nil, []net.IP{ip}
+	}
+	c, key := make(leaf, ca, caKey)
+	text := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: ca.Raw})
+	return issued{base64.StdEncoding.EncodeToString(text), tls.Certificate{Certificate: [][]byte{c.Raw}, PrivateKey: key}}
+}
+
+// listen serves a handler with the certificate and returns its port.
+func (x issued) listen(t *testing.T, h http.HandlerFunc, options ...func(*tls.Config)) int {
+	t.Helper()
+	far := httptest.NewUnstartedServer(h)
+	far.TLS = &tls.Config{Certificates: []tls.Certificate{x.leaf}}
+	for _, change := range options {
+		change(far.TLS)
+	}
+	far.EnableHTTP2 = true
+	far.Config.ErrorLog = log.New(io.Discard, "", 0) // handshakes are to fail
+	far.StartTLS()
+	t.Cleanup(func() { far.CloseClientConnections(); far.Close() })
+	return far.Listener.Addr().(*net.TCPAddr).Port
+}
+
+// allow is a webhook that lets everything pass.
+func allow(w http.ResponseWriter, q *http.Request) {
+	var review struct {
+		Kind, APIVersion string
+		Request          struct{ UID string }
+	}
+	if err := json.NewDecoder(q.Body).Decode(&review); err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	fmt.Fprintf(w, `{"kind":%q,"apiVersion":%q,"response":{"uid":%q,"allowed":true}}`, review.Kind, review.APIVersion, review.Request.UID)
+}
+
+// failures are webhooks that cannot be asked: the clientConfig, the services it needs, and what is said of it.
+func failures(t *testing.T, ended chan struct{}) map[string][3]string {
+	t.Helper()
+	never := time.Now().AddDate(10, 0, 0)
+	good, other, old := issue(t, "127.0.0.1", never), issue(t, "127.0.0.1", never), issue(t, "127.0.0.1", time.Now().AddDate(0, 0, -1))
+	wrong := issue(t, "else.example.com", never)
+	closed, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	closed.Close()
+	plain := httptest.NewServer(http.HandlerFunc(allow))
+	t.Cleanup(plain.Close)
+	slow := good.listen(t, func(_ http.ResponseWriter, q *http.Request) {
+		io.Copy(io.Discard, q.Body)
+		select {
+		case <-q.Context().Done():
+		case <-ended:
+		}
+	})
+	at := func(port int, ca string) string {
+		return fmt.Sprintf(`"url":"https://127.0.0.1:%d/x","caBundle":%q`, port, ca)
+	}
+	service := func(name string, port int) string {
+		return fmt.Sprintf(`"service":{"namespace":"default","name":%q,"path":"/x","port":%d},"caBundle":%q`, name, port, good.ca)
+	}
+	made := func(name, spec string) string { return fmt.Sprintf(`{"metadata":{"name":%q},"spec":{%s}}`, name, spec) }
+	port := good.listen(t, allow)
+	return map[string][3]string{
+		"refused": {at(closed.Addr().(*net.TCPAddr).Port, good.ca), "", "dial tcp 127.0.0.1:PORT: connect: connection refused"},
+		"unknown-authority": {at(other.listen(t, allow), good.ca), "",
+			"tls: failed to verify certificate: x509: certificate signed by unknown authority (possibly because of \"x509: ECDSA " +
+				"verification failure\" while trying to verify candidate authority certificate \"root\")"},
+		"no-authority": {at(port, ""), "", "tls: failed to verify certificate: x509: certificate signed by unknown authority"},
+		"wrong-name": {at(wrong.listen(t, allow), wrong.ca), "",
+			"tls: failed to verify certificate: x509: cannot validate certificate for 127.0.0.1 because it doesn't contain any IP SANs"},
+		"expired": {at(old.listen(t, allow), old.ca), "",
+			"tls: failed to verify certificate: x509: certificate has expired or is not yet valid: current time TIME is after TIME"},
+		"plain": {fmt.Sprintf(`"url":"https://%s/x"`, plain.Listener.Addr()), "", "http: server gave HTTP response to HTTPS client"},
+		"slow":  {at(slow, good.ca), "", "context deadline exceeded"},
+		"host":  {`"url":"https://nobody.invalid/x"`, "", "dial tcp: lookup nobody.invalid: no such host"},
+		"none":  {service("none", 443), "", `service "none" not found`},
+		"port":  {service("ported", 444), made("ported", `"ports":[{"port":443}]`), `no service port 444 found for service "ported"`},
+		"headless": {service("headless", 443), made("headless", `"clusterIP":"None","ports":[{"port":443}]`),
+			`cannot route to service with ClusterIP "None"`},
+		"external": {service("external", port), made("external", `"type":"ExternalName","externalName":"127.0.0.1"`),
+			"tls: failed to verify certificate: x509: certificate is not valid for any names, but wanted to match external.default.svc"},
+	}
+}
+
+// A webhook that cannot be asked is said to be out of reach in the words of the real server: with KUBESIM_TARGET it is the
+// one that is asked.
+func TestWebhookFailures(t *testing.T) {
+	t.Parallel()
+	x := aTarget(t, fake.Options{Clock: clock.System{}})
+	ended := make(chan struct{})
+	t.Cleanup(func() { close(ended) })
+	for name, f := range failures(t, ended) { // order does not matter
+		if f[1] != "" {
+			x.must("POST", "/api/v1/namespaces/default/services", f[1])
+		}
+		t.Run(name, func(t *testing.T) {
+			is := is.New(t)
+			const configurations = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations"
+			x.must("POST", configurations, fmt.Sprintf(`{"metadata":{"name":%q},"webhooks":[{"name":"w.example.com","sideEffects":"None",
+				"admissionReviewVersions":["v1"],"timeoutSeconds":1,"clientConfig":{%s},"rules":[{"apiGroups":[""],"apiVersions":["v1"],
+				"operations":["CREATE"],"resources":["configmaps"]}],"objectSelector":{"matchLabels":{"failure":%[1]q}}}]}`, name, f[0]))
+			defer x.must("DELETE", configurations+"/"+name, "")
+			got := x.message("POST", "/api/v1/namespaces/default/configmaps?dryRun=All",
+				fmt.Sprintf(`{"metadata":{"name":"x","labels":{"failure":%q}}}`, name))
+			before, text, _ := strings.Cut(got, `?timeout=1s": `)
+			is.True(strings.HasPrefix(before, `Internal error occurred: failed calling webhook "w.example.com": failed to call webhook: Post "https://`))
+			is.Equal(masked(text), f[2])
+		})
+	}
+}
+
+// masked replaces what differs from run to run: ports, times, and the address of a name server.
+func masked(text string) string {
+	for _, m := range []struct{ pattern, label string }{
+		{`127\.0\.0\.1:\d+`, "127.0.0.1:PORT"}, {`\d{4}-\d\d-\d\dT[0-9:]+Z`, "TIME"}, {` on [0-9.]+:53`, ""}} {
+		text = regexp.MustCompile(m.pattern).ReplaceAllString(text, m.label)
+	}
+	return text
+}

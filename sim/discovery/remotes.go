@@ -1,0 +1,159 @@
+package discovery
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/kubesim/kubesim/sim/object"
+)
+
+// Remote is a version of a group that an aggregated API server serves, as its APIService and the server itself describe
+// it. It takes the place of a version that is served here.
+type Remote struct {
+	Group, Version                 string
+	GroupPriority, VersionPriority int64
+
+	Resources []any // APIResourceDiscovery
+	Stale     bool  // nobody knows now what is served
+	OpenAPI   RemoteOpenAPI
+}
+
+// RemoteOpenAPI are the OpenAPI documents of an aggregated API server. They stay what they were while it is away.
+type RemoteOpenAPI struct {
+	V2 map[string]any // nil: not read yet
+	V3 map[string]any // where documents are, by key: as in the index; nil: not read yet
+}
+
+// Take takes over what was read.
+func (o *RemoteOpenAPI) Take(read RemoteOpenAPI) {
+	if read.V2 != nil {
+		o.V2 = read.V2
+	}
+	if read.V3 != nil {
+		o.V3 = read.V3
+	}
+}
+
+// remotes returns the versions of aggregated API servers.
+func (d *Documents) remotes() []Remote {
+	if d.o.Remotes == nil {
+		return nil
+	}
+	return d.o.Remotes()
+}
+
+// addRemotes adds the versions of aggregated API servers to the groups.
+func (d *Documents) addRemotes(remotes []Remote, at map[string]int) {
+	for i := range remotes {
+		r := &remotes[i]
+		if _, ok := at[r.Group]; !ok {
+			at[r.Group] = len(d.groups)
+			d.groups = append(d.groups, group{name: r.Group, custom: true})
+		}
+		g := &d.groups[at[r.Group]]
+		v := g.version(r.Version)
+		if v == nil {
+			g.versions = append(g.versions, version{name: r.Version})
+			v = &g.versions[len(g.versions)-1]
+		}
+		v.remote, v.defs = r, nil
+	}
+}
+
+// The priorities of groups and versions whose APIServices the API server makes for custom resources.
+const (
+	customPriority = 100
+	groupRankMax   = 1 << 20 // more than any priority of a group
+)
+
+// priority is that of the version's APIService among custom and aggregated ones; built-in versions come first.
+func (v *version) priority() int64 {
+	switch {
+	case v.remote != nil:
+		return v.remote.VersionPriority
+	case len(v.defs) > 0 && v.defs[0].Custom:
+		return customPriority
+	}
+	return groupRankMax
+}
+
+// discovery returns the APIVersionDiscovery of the version.
+func (r *Remote) discovery() map[string]any {
+	out := map[string]any{"version": r.Version, "freshness": "Current"}
+	if r.Stale {
+		out["freshness"] = "Stale"
+	}
+	if len(r.Resources) > 0 {
+		out["resources"] = r.Resources
+	}
+	return out
+}
+
+// mergeV2 adds what the OpenAPI document of an aggregated API server says of its version. A definition whose name is taken
+// by another one gets a new name (kube-openapi, MergeSpecsIgnorePathConflictRenamingDefinitionsAndParameters).
+func mergeV2(model map[string]any, r *Remote) {
+	renamed := map[string]string{}
+	for _, kind := range []string{"definitions", "parameters"} {
+		ours, theirs := subMap(model, kind), object.Object(r.OpenAPI.V2).Map(kind)
+		for _, name := range object.SortedKeys(theirs) {
+			if free := freeName(ours, name, theirs[name]); free != name {
+				renamed["#/"+kind+"/"+name] = "#/" + kind + "/" + free
+			}
+		}
+	}
+	for _, kind := range []string{"definitions", "parameters"} {
+		ours, theirs := subMap(model, kind), object.Object(r.OpenAPI.V2).Map(kind)
+		for _, name := range object.SortedKeys(theirs) {
+			ours[freeName(ours, name, theirs[name])] = rereferred(theirs[name], renamed)
+		}
+	}
+	paths, prefix := subMap(model, "paths"), "/apis/"+r.Group+"/"+r.Version+"/"
+	theirs := object.Object(r.OpenAPI.V2).Map("paths")
+	for _, path := range object.SortedKeys(theirs) {
+		if _, taken := paths[path]; !taken && strings.HasPrefix(path, prefix) {
+			paths[path] = rereferred(theirs[path], renamed)
+		}
+	}
+}
+
+// subMap returns a map in a document, and puts one there if there is none.
+func subMap(doc map[string]any, name string) map[string]any {
+	m, ok := doc[name].(map[string]any)
+	if !ok {
+		m = map[string]any{}
+		doc[name] = m
+	}
+	return m
+}
+
+// freeName returns name, or name_v2, name_v3, …: the first that nothing else has.
+func freeName(taken map[string]any, name string, value any) string {
+	for i, free := 2, name; ; i++ {
+		if have, ok := taken[free]; !ok || object.Equal(have, value) {
+			return free
+		}
+		free = fmt.Sprintf("%s_v%d", name, i)
+	}
+}
+
+// rereferred returns a copy with references to renamed things.
+func rereferred(value any, renamed map[string]string) any {
+	switch x := value.(type) {
+	case map[string]any:
+		out := make(map[string]any, len(x))
+		for name, v := range x { // order does not matter
+			if to, ok := v.(string); ok && name == "$ref" && renamed[to] != "" {
+				v = renamed[to]
+			}
+			out[name] = rereferred(v, renamed)
+		}
+		return out
+	case []any:
+		out := make([]any, len(x))
+		for i := range x {
+			out[i] = rereferred(x[i], renamed)
+		}
+		return out
+	}
+	return value
+}
