@@ -1,6 +1,7 @@
 package dropin
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"strings"
@@ -21,10 +22,13 @@ func (s *servers) file(flag, what string) ([]byte, error) {
 	return data, nil
 }
 
-// readUsers reads how users are known: by certificates, by proxies, by tokens, or not at all.
+// readUsers reads how users are known: by certificates, by proxies, or not at all.
 func (s *servers) readUsers() (err error) {
 	o := &s.options
 	if o.ClientCA, err = s.file("client-ca-file", "unable to load client CA provider"); err != nil {
+		return err
+	}
+	if err := s.readTokens(); err != nil {
 		return err
 	}
 	h := &o.RequestHeader
@@ -46,25 +50,18 @@ func (s *servers) readUsers() (err error) {
 		return err
 	}
 	o.AdmissionConfig = s.last("admission-control-config-file")
-	return s.readTokens()
+	return nil
 }
 
-// readTokens reads the file of bearer tokens. Without one nobody has any.
+// readTokens reads the file of tokens.
 func (s *servers) readTokens() error {
-	file := s.last("token-auth-file")
-	if file == "" {
-		return nil
-	}
-	f, err := os.Open(file)
-	if err != nil {
+	text, err := s.file("token-auth-file", "unable to load the tokens")
+	if err != nil || text == nil {
 		return err
 	}
-	defer f.Close()
-	tokens, _, err := auth.ReadTokens(f)
-	if err != nil {
-		return fmt.Errorf("token file '%s': %w", file, err)
+	if s.options.Tokens, s.notes, err = auth.ReadTokens(bytes.NewReader(text)); err != nil {
+		return fmt.Errorf("--token-auth-file %s: %w", s.last("token-auth-file"), err)
 	}
-	s.options.Tokens = append(s.options.Tokens, tokens...)
 	return nil
 }
 

@@ -175,7 +175,7 @@ func parseFlags(args []string) (*flags, error) {
 	case f.users.clientCA != "" && !f.overTLS():
 		return nil, usagef("serve: --client-ca-file: clients show certificates over TLS only: say --tls, too")
 	case f.users.proxyCA != "" && !f.overTLS():
-		return nil, usagef("serve: --requestheader-client-ca-file: proxies show certificates over TLS only: say --tls, too")
+		return nil, usagef("serve: --requestheader-client-ca-file: proxies show a certificate over TLS only: say --tls, too")
 	case f.users.kubeconfigUser != "" && (f.kubeconfig == "" || !f.overTLS()):
 		return nil, usagef("serve: --kubeconfig-user: it is known by a certificate in the file of --kubeconfig, over TLS: say --kubeconfig FILE and --tls, too")
 	case f.auth != "none" && f.auth != "rbac":
