@@ -143,6 +143,9 @@ func (c *Cluster) followServices(e *mvcc.Event) {
 		if !c.aggregation.writing {
 			name := e.Key[strings.LastIndexByte(e.Key, '/')+1:]
 			c.jobs.soon = append(c.jobs.soon, func() { c.judge(name) })
+			if _, group, _ := strings.Cut(name, "."); len(c.definitions(group)) > 0 {
+				c.jobs.soon = append(c.jobs.soon, func() { c.register(group) })
+			}
 		}
 		return
 	case "services", endpointSlices:
