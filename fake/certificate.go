@@ -2,60 +2,129 @@ package fake
 
 import (
 	"crypto/sha256"
+	"crypto/tls"
 	"crypto/x509"
 	"encoding/asn1"
 	"encoding/hex"
 	"errors"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/kubesim/kubesim/sim/auth"
-	"github.com/kubesim/kubesim/sim/resource"
 )
 
-// clientCAs returns who signs the certificates of clients, nil for nobody.
-func (s *Server) clientCAs() (*x509.CertPool, error) {
-	if s.options.ClientCA == nil {
-		return nil, nil
+// authorities are those who sign the certificates of clients and of proxies; nil: there are none.
+type authorities struct{ clients, proxies *x509.CertPool }
+
+// authorities reads the certificates in the options.
+func (o *Options) authorities() (a authorities, err error) {
+	if a.clients, err = pool(o.ClientCA, "ClientCA"); err == nil {
+		a.proxies, err = pool(o.RequestHeader.ClientCA, "RequestHeader.ClientCA")
 	}
-	roots := x509.NewCertPool()
-	if !roots.AppendCertsFromPEM(s.options.ClientCA) {
-		return nil, errors.New("kubesim: Options.ClientCA holds no certificate in PEM")
-	}
-	return roots, nil
+	return a, err
 }
 
-// certifying passes requests on with what the certificate of their client says. now is the time by which certificates are
-// valid; roots have signed them.
-func certifying(next http.Handler, roots *x509.CertPool, now func() time.Time) http.Handler {
+// pool reads certificates, nil for none.
+func pool(text []byte, name string) (*x509.CertPool, error) {
+	if text == nil {
+		return nil, nil
+	}
+	p := x509.NewCertPool()
+	if !p.AppendCertsFromPEM(text) {
+		return nil, errors.New("kubesim: Options." + name + " holds no certificate in PEM")
+	}
+	return p, nil
+}
+
+// authorities are those of the options, and the server itself once it has issued a certificate.
+func (s *Server) authorities() authorities {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.trusted
+}
+
+// asksForCertificate makes a listener ask clients for a certificate while there is somebody who could have signed it.
+func (s *Server) asksForCertificate(plain *tls.Config) func(*tls.ClientHelloInfo) (*tls.Config, error) {
+	return func(*tls.ClientHelloInfo) (*tls.Config, error) {
+		a := s.authorities()
+		if a.clients == nil && a.proxies == nil {
+			return nil, nil
+		}
+		c := plain.Clone()
+		c.GetConfigForClient, c.ClientAuth = nil, tls.RequestClientCert
+		return c, nil
+	}
+}
+
+// identified passes requests on with what is known of their senders.
+func (s *Server) identified(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.TLS != nil && len(r.TLS.PeerCertificates) > 0 {
-			shown := holder(r.TLS.PeerCertificates, roots, now())
-			r = r.WithContext(auth.WithCertificate(r.Context(), shown))
+		if c := s.client(r); c != nil {
+			r = r.WithContext(auth.WithClient(r.Context(), c))
 		}
 		next.ServeHTTP(w, r)
 	})
 }
 
-// holder returns what a chain of certificates says about the client that showed it
-// (k8s.io/apiserver/pkg/authentication/request/x509).
-func holder(chain []*x509.Certificate, roots *x509.CertPool, now time.Time) *auth.Certificate {
+// client returns what is known of the sender of a request beside its header, nil for nothing.
+func (s *Server) client(r *http.Request) *auth.Client {
+	if c := auth.ClientOf(r.Context()); c != nil {
+		return c
+	}
+	if s.options.Authenticate != nil {
+		user, ok, err := s.options.Authenticate(r)
+		switch {
+		case err != nil:
+			return &auth.Client{Refused: true}
+		case ok:
+			return &auth.Client{User: &user}
+		}
+	}
+	if r.TLS == nil || len(r.TLS.PeerCertificates) == 0 {
+		return nil
+	}
+	return &auth.Client{Certificate: s.authorities().read(r.TLS.PeerCertificates, s.options.RequestHeader.AllowedNames, s.cluster.Clock().Now())}
+}
+
+// read returns what a chain of certificates says about the client that showed it at a time, nil if nobody is there who
+// could have signed it (k8s.io/apiserver/pkg/authentication/request/x509).
+func (a authorities) read(chain []*x509.Certificate, allowed []string, now time.Time) *auth.Certificate {
+	if a.clients == nil && a.proxies == nil {
+		return nil
+	}
+	leaf, shown := chain[0], &auth.Certificate{}
+	if a.proxies != nil {
+		shown.Proxy = signed(chain, a.proxies, now) && (len(allowed) == 0 || slices.Contains(allowed, leaf.Subject.CommonName))
+		shown.Untrusted = !shown.Proxy
+	}
+	if a.clients == nil {
+		return shown
+	}
+	uid, err := uidOf(leaf)
+	switch {
+	case !signed(chain, a.clients, now):
+		shown.Untrusted = true
+	case leaf.Subject.CommonName == "": // nobody's
+	case err != nil:
+		shown.Untrusted = true
+	default:
+		sum := sha256.Sum256(leaf.Raw)
+		shown.User = auth.User{Name: leaf.Subject.CommonName, UID: uid, Groups: leaf.Subject.Organization,
+			Extra: map[string][]string{"authentication.kubernetes.io/credential-id": {"X509SHA256=" + hex.EncodeToString(sum[:])}}}
+	}
+	return shown
+}
+
+// signed reports whether one of roots has signed a chain of certificates for clients that is good at a time.
+func signed(chain []*x509.Certificate, roots *x509.CertPool, now time.Time) bool {
 	o := x509.VerifyOptions{Roots: roots, CurrentTime: now, Intermediates: x509.NewCertPool(),
 		KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}}
 	for _, c := range chain[1:] {
 		o.Intermediates.AddCert(c)
 	}
-	leaf := chain[0]
-	if _, err := leaf.Verify(o); err != nil {
-		return &auth.Certificate{}
-	}
-	uid, err := uidOf(leaf)
-	if err != nil {
-		return &auth.Certificate{}
-	}
-	sum := sha256.Sum256(leaf.Raw)
-	return &auth.Certificate{Trusted: true, User: resource.User{Name: leaf.Subject.CommonName, UID: uid, Groups: leaf.Subject.Organization,
-		Extra: map[string][]string{"authentication.kubernetes.io/credential-id": {"X509SHA256=" + hex.EncodeToString(sum[:])}}}}
+	_, err := chain[0].Verify(o)
+	return err == nil
 }
 
 // uidName is the attribute of a subject that holds the uid of a user (KEP-5082).

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strings"
 
 	"github.com/kubesim/kubesim/sim/fault"
 )
@@ -26,6 +27,18 @@ func (f *Faults) Add(faults ...fault.Fault) {
 		panic("kubesim: " + err.Error())
 	}
 	f.server.fatalf("kubesim: %v", err)
+}
+
+// AddText adds the faults of a text, one per line, as String prints them and fault.Parse reads them.
+func (f *Faults) AddText(text string) error {
+	plan, err := fault.Parse(text)
+	if err == nil {
+		err = f.server.cluster.AddFaults(plan...)
+	}
+	if err != nil {
+		return fmt.Errorf("kubesim: %w", err)
+	}
+	return nil
 }
 
 // Clear takes all faults away and releases what they hold.
@@ -51,15 +64,11 @@ func (s *Server) controlFaults(control *http.ServeMux) {
 	control.HandleFunc("GET "+controlPrefix+"faults", s.serveFaults)
 	control.HandleFunc("POST "+controlPrefix+"faults", func(w http.ResponseWriter, r *http.Request) {
 		text, err := io.ReadAll(http.MaxBytesReader(w, r.Body, faultsMax))
-		var plan fault.Plan
 		if err == nil {
-			plan, err = fault.Parse(string(text))
-		}
-		if err == nil {
-			err = s.cluster.AddFaults(plan...)
+			err = s.Faults.AddText(string(text))
 		}
 		if err != nil {
-			http.Error(w, "kubesim: "+err.Error(), http.StatusBadRequest)
+			http.Error(w, "kubesim: "+strings.TrimPrefix(err.Error(), "kubesim: "), http.StatusBadRequest)
 			return
 		}
 		s.serveFaults(w, r)

@@ -29,6 +29,12 @@ func (s *Server) ForkAt(rev uint64) (*Server, error) {
 // forked makes the server of a fork.
 func (s *Server) forked(c *sim.Cluster) *Server {
 	f := s.options.serve(c)
+	s.mu.Lock()
+	if s.issuer != nil {
+		again := *s.issuer
+		f.trust(&again)
+	}
+	s.mu.Unlock()
 	f.logf, f.fatalf, f.cleanup = s.logf, s.fatalf, s.cleanup
 	f.services, f.plugins = s.services, s.plugins
 	f.aggregator.adopt(s.aggregator)
@@ -43,6 +49,7 @@ func (o Options) serve(c *sim.Cluster) *Server {
 	s := &Server{options: o, ended: make(chan struct{}), cluster: c, services: &services{}}
 	s.life, s.die = context.WithCancel(context.Background())
 	s.aggregator = &aggregator{server: s}
+	s.trusted, _ = o.authorities() // New has read them before
 	s.Faults = &Faults{s}
 	manual := false
 	if s.Clock, manual = c.Clock().(*clock.Manual); !manual {

@@ -61,12 +61,12 @@ func (s *Server) KubeConfig() ([]byte, error) {
 	return l.KubeConfig(token), nil
 }
 
-// selfSigned makes a certificate for the address, and its PEM form. It is the one thing about a server that no seed
+// selfSigned makes a certificate for the address. It is the one thing about a server that no seed
 // decides: a certificate must be valid now, by the real clock, and its key nobody else's.
-func selfSigned(address net.Addr) (tls.Certificate, []byte, error) {
+func selfSigned(address net.Addr) (tls.Certificate, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
-		return tls.Certificate{}, nil, fmt.Errorf("kubesim: no key for TLS: %w", err)
+		return tls.Certificate{}, fmt.Errorf("kubesim: no key for TLS: %w", err)
 	}
 	host, _, _ := net.SplitHostPort(address.String())
 	template := &x509.Certificate{
@@ -78,7 +78,16 @@ func selfSigned(address net.Addr) (tls.Certificate, []byte, error) {
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
 	if err != nil {
-		return tls.Certificate{}, nil, fmt.Errorf("kubesim: no certificate for TLS: %w", err)
+		return tls.Certificate{}, fmt.Errorf("kubesim: no certificate for TLS: %w", err)
 	}
-	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), nil
+	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, nil
+}
+
+// chainPEM returns the certificates that a server shows, PEM.
+func chainPEM(certificate tls.Certificate) []byte {
+	var text []byte
+	for _, der := range certificate.Certificate {
+		text = append(text, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})...)
+	}
+	return text
 }

@@ -25,6 +25,8 @@ type ListenOptions struct {
 	Replica int
 	// TLS serves HTTPS with a certificate of its own, which CA returns.
 	TLS bool
+	// Certificate serves HTTPS with this certificate (tls.LoadX509KeyPair reads one from files). nil: TLS decides.
+	Certificate *tls.Certificate
 }
 
 var errClosed = errors.New("kubesim: the server is closed: listen before Close")
@@ -37,7 +39,7 @@ func (s *Server) Listen(o ListenOptions) (*Listener, error) {
 		if s.cluster.Replica(o.Replica) == nil {
 			return nil, fmt.Errorf("kubesim: there is no replica %d to listen for: there are %d", o.Replica, s.cluster.Replicas())
 		}
-		handler = s.control(s.cluster.Server(o.Replica))
+		handler = s.control(s.identified(s.cluster.Server(o.Replica)))
 	}
 	if s.closed() {
 		return nil, errClosed
@@ -49,26 +51,16 @@ func (s *Server) Listen(o ListenOptions) (*Listener, error) {
 	if err != nil {
 		return nil, fmt.Errorf("kubesim: cannot listen on %s: %w", o.Address, err)
 	}
-	roots, err := s.clientCAs()
-	if err != nil {
-		socket.Close()
-		return nil, err
-	}
-	if roots != nil {
-		handler = certifying(handler, roots, s.cluster.Clock().Now)
-	}
 	l := &Listener{url: "http://" + socket.Addr().String(), server: &http.Server{Handler: handler, ReadHeaderTimeout: time.Minute}}
-	if o.TLS {
-		certificate, ca, err := selfSigned(socket.Addr())
+	if o.TLS || o.Certificate != nil {
+		certificate, err := o.certificate(socket.Addr())
 		if err != nil {
 			socket.Close()
 			return nil, err
 		}
-		l.ca, l.url = ca, "https://"+socket.Addr().String()
+		l.ca, l.url = chainPEM(certificate), "https://"+socket.Addr().String()
 		l.server.TLSConfig = &tls.Config{Certificates: []tls.Certificate{certificate}, NextProtos: []string{"h2", "http/1.1"}}
-		if roots != nil {
-			l.server.TLSConfig.ClientAuth, l.server.TLSConfig.ClientCAs = tls.RequestClientCert, roots
-		}
+		l.server.TLSConfig.GetConfigForClient = s.asksForCertificate(l.server.TLSConfig)
 		socket = tls.NewListener(socket, l.server.TLSConfig)
 	}
 	s.reachOut()
@@ -90,6 +82,14 @@ func (s *Server) Listen(o ListenOptions) (*Listener, error) {
 	return l, nil
 }
 
+// certificate returns what to serve HTTPS with at an address.
+func (o ListenOptions) certificate(address net.Addr) (tls.Certificate, error) {
+	if o.Certificate != nil {
+		return *o.Certificate, nil
+	}
+	return selfSigned(address)
+}
+
 // closed reports whether the server was closed.
 func (s *Server) closed() bool {
 	select {
@@ -103,12 +103,16 @@ func (s *Server) closed() bool {
 // URL is where the listener serves: http://127.0.0.1:PORT.
 func (l *Listener) URL() string { return l.url }
 
-// CA is the certificate that clients of a TLS listener have to trust, PEM. nil without TLS.
+// CA are the certificates that clients of a TLS listener have to trust, PEM: those that it shows. nil without TLS.
 func (l *Listener) CA() []byte { return l.ca }
+
+// closePatience is how long requests have to end that are being answered. HTTP/2 takes a second to say goodbye to a client
+// that is there: nobody waits for that.
+const closePatience = 20 * time.Millisecond
 
 // Close ends the listener and its connections.
 func (l *Listener) Close() {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), closePatience)
 	defer cancel()
 	if l.server.Shutdown(ctx) != nil {
 		l.server.Close()

@@ -116,9 +116,7 @@ func (s *Server) send(method, path, contentType string, body []byte) (int, objec
 	if contentType != "" {
 		q.Header.Set("Content-Type", contentType)
 	}
-	if s.options.Auth == auth.RBAC {
-		q.Header.Set("Authorization", "Bearer "+append(s.options.Tokens, auth.DefaultTokens()...)[0].Token)
-	}
+	q = q.WithContext(auth.WithClient(q.Context(), &auth.Client{User: &auth.User{Name: "admin", Groups: []string{"system:masters"}}}))
 	a, err := s.transport.RoundTrip(q)
 	if err != nil {
 		return 0, nil, err

@@ -22,13 +22,16 @@ package fake
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"sync"
 	"time"
 
 	"github.com/kubesim/kubesim/clock"
 	"github.com/kubesim/kubesim/sim"
+	"github.com/kubesim/kubesim/sim/archive"
 	"github.com/kubesim/kubesim/sim/auth"
+	"github.com/kubesim/kubesim/sim/auth/token"
 	"github.com/kubesim/kubesim/sim/fault"
 )
 
@@ -40,12 +43,32 @@ type Options struct {
 	Seed uint64
 	// Auth decides who may do what. The zero value lets everybody do everything, as cluster-admin.
 	Auth auth.Mode
-	// Tokens are the bearer tokens of auth.RBAC. nil: auth.DefaultTokens.
+	// Authorizers are asked in this order, as those of kube-apiserver's --authorization-mode: AlwaysAllow, AlwaysDeny, Node,
+	// which gives kubelets no rights here, and RBAC. Requests are authenticated then, whatever Auth says. nil: Auth decides.
+	Authorizers []string
+
+	// Where requests are authenticated, the first of these who knows the sender says who it is: Authenticate, a proxy
+	// (RequestHeader), a certificate (ClientCA, Server.IssueCertificate), a bearer token (Tokens, ServiceAccounts). Whoever
+	// shows nothing is system:anonymous.
+
+	// Authenticate is the test's own say in who sends a request, asked before all others, with auth.AlwaysAllow, too. ok
+	// says that it knows: the user counts, in system:authenticated beside his groups. An error is 401; without either the
+	// others are asked. It may be called by several requests at a time, and must leave the body alone. A request over
+	// Transport has no RemoteAddr and no TLS. nil: there is none.
+	Authenticate func(*http.Request) (user auth.User, ok bool, err error)
+	// Tokens are the bearer tokens of users (auth.ReadTokens reads a --token-auth-file). nil: auth.DefaultTokens.
 	Tokens []auth.Token
-	// ClientCA are the certificates, PEM, of those who sign the certificates of clients: with auth.RBAC, whoever shows a
+	// ClientCA are the certificates, PEM, of those who sign the certificates of clients (--client-ca-file): whoever shows a
 	// listener with TLS one of theirs is the user that it names. The ConfigMap extension-apiserver-authentication publishes
-	// them. nil: certificates say nothing.
+	// them. nil: there are none.
 	ClientCA []byte
+	// RequestHeader says which proxies may name users in the header of their requests; they are known by certificates, too.
+	RequestHeader auth.RequestHeader
+	// ServiceAccounts says who signs the tokens of service accounts and which are good. The zero value signs with a key
+	// that everybody knows.
+	ServiceAccounts token.Options
+	// NoAnonymous: requests without credentials get 401 (--anonymous-auth=false).
+	NoAnonymous bool
 	// Plugins are names of admission plugins that run beside those that kube-apiserver runs and a server without controllers
 	// can do with: ServiceAccount is one, for which a service account "default" must be in the namespace of every pod.
 	Plugins []string
@@ -58,6 +81,22 @@ type Options struct {
 	// NoControllers leaves out what a controller does in a real cluster: that ClusterRoles aggregate others, as admin, edit
 	// and view do. A real server on its own, as of envtest, has them empty.
 	NoControllers bool
+	// WriteGap is how much of the clock's time passes between the two writes of one request: a pod that nobody runs gets its
+	// deletionTimestamp, then it is removed. A real store takes about a millisecond, and controllers that look for pods which
+	// are being deleted count on it. 0: clients see both at once, in their order. With a manual clock the request waits for
+	// Clock.Advance.
+	WriteGap time.Duration
+	// ServiceCIDR is the range of addresses of services, IPv4, as of --service-cluster-ip-range. "": 10.0.0.0/24.
+	ServiceCIDR string
+	// Advertise is the address of the server in the endpoints of the Service kubernetes, as of --advertise-address. "":
+	// 192.0.2.1.
+	Advertise string
+	// WithoutPlugins are names of admission plugins that do not run, as of --disable-admission-plugins.
+	WithoutPlugins []string
+	// Data is a folder in which the server keeps what is stored, commit by commit, as etcd does. A server over a folder that
+	// holds something goes on from it, with new API servers: their caches are empty, and these Options count. "": nothing
+	// is kept.
+	Data string
 	// Port is where the server says that it listens, in the Service kubernetes and its endpoints, in
 	// discovery and in the OpenID configuration. 0: 6443.
 	Port int
@@ -114,11 +153,14 @@ type Server struct {
 	life       context.Context // ends with Close
 	die        context.CancelFunc
 	plugins    map[string]*kubeconfig // who admission plugins are to webhooks, by name
+	journal    *archive.Journal       // nil: Options.Data is ""
 
 	mu        sync.Mutex
 	admits    bool // AdmitThrough was called
 	converts  bool // ConvertThrough was called
 	listeners []*Listener
+	issuer    *issuer                  // of certificates for clients; nil: none was asked for
+	trusted   authorities              // who signs certificates
 	clocks    map[string]*clock.Skewed // of the clients' machines
 	closing   sync.Once
 	ended     chan struct{} // closed by Close
@@ -136,19 +178,31 @@ func New(options ...Options) (*Server, error) {
 	if o.Clock == nil {
 		o.Clock = clock.NewManual(clock.Epoch())
 	}
-	cluster, err := sim.New(sim.Options{Clock: o.Clock, Seed: o.Seed, Auth: o.Auth, Tokens: o.Tokens, Plugins: o.Plugins,
-		Replicas: o.Replicas, Bare: o.Bare, NoControllers: o.NoControllers, Port: o.Port, ClientCA: string(o.ClientCA),
-		Trace: o.traceOptions(), Replay: o.Replay})
+	if _, err := o.authorities(); err != nil {
+		return nil, err
+	}
+	if o.Data != "" {
+		return o.overData()
+	}
+	cluster, err := sim.New(o.clusterOptions())
 	if err != nil {
 		return nil, err
 	}
 	return o.serve(cluster).prepared()
 }
 
+func (o *Options) clusterOptions() sim.Options {
+	return sim.Options{Clock: o.Clock, Seed: o.Seed, Auth: o.Auth, Tokens: o.Tokens, Authorizers: o.Authorizers,
+		NoAnonymous: o.NoAnonymous, RequestHeader: o.RequestHeader, ServiceAccounts: o.ServiceAccounts, Plugins: o.Plugins,
+		Replicas: o.Replicas, Bare: o.Bare, NoControllers: o.NoControllers, WriteGap: o.WriteGap, Port: o.Port, ClientCA: string(o.ClientCA),
+		ServiceCIDR: o.ServiceCIDR, Advertise: o.Advertise, WithoutPlugins: o.WithoutPlugins,
+		Trace: o.traceOptions(), Replay: o.Replay}
+}
+
 // connect makes what carries requests to the Cluster. manual says that its time stands still until somebody moves it.
 func (s *Server) connect(manual bool) {
-	s.handler = s.control(http.HandlerFunc(s.routed))
-	s.transport = &transport{pick: s.pick, control: s.handler}
+	s.handler = s.control(s.identified(http.HandlerFunc(s.routed)))
+	s.transport = &transport{pick: s.pick, control: s.handler, client: s.client}
 	if s.options.Trace > 0 {
 		s.transport.follow = s.follow
 	}
@@ -190,6 +244,9 @@ func (s *Server) Close() {
 	for _, l := range listeners {
 		l.Close()
 	}
+	if s.journal != nil {
+		_ = s.journal.Close() // each commit is written
+	}
 }
 
 // URL is the Host of a client configuration. Its name resolves nowhere: requests go through Transport.
@@ -225,7 +282,7 @@ func (s *Server) Compact() { s.cluster.Compact() }
 func (s *Server) Expire() { s.cluster.Expire() }
 
 // Reset takes the server back to how it began, except for its time. Open watches end.
-func (s *Server) Reset() error { return s.cluster.Reset() }
+func (s *Server) Reset() error { return errors.Join(s.cluster.Reset(), s.rewriteJournal()) }
 
 // patience is how long, in real time, a request may wait for a clock that nobody moves before the test's log says so.
 const patience = 10 * time.Second

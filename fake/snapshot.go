@@ -50,7 +50,12 @@ func (o Options) load() (*Server, error) {
 
 // adopt takes over what a Cluster was made with.
 func (o *Options) adopt(from sim.Options) {
-	o.Seed, o.Auth, o.Tokens, o.Plugins, o.Replicas = from.Seed, from.Auth, from.Tokens, from.Plugins, from.Replicas
+	o.Seed, o.Plugins, o.Replicas = from.Seed, from.Plugins, from.Replicas
+	o.Auth, o.Tokens, o.Authorizers, o.NoAnonymous = from.Auth, from.Tokens, from.Authorizers, from.NoAnonymous
+	o.RequestHeader, o.ServiceAccounts = from.RequestHeader, from.ServiceAccounts
+	if from.ClientCA != "" {
+		o.ClientCA = []byte(from.ClientCA)
+	}
 	o.Trace, o.Replay = from.Trace.Keep, from.Replay
 	o.tail = !from.Trace.Hash
 }
@@ -61,6 +66,9 @@ func (s *Server) Recall(snapshot []byte) error {
 	a, err := archive.Read(bytes.NewReader(snapshot))
 	if err == nil {
 		err = s.cluster.Recall(a.State())
+	}
+	if err == nil {
+		err = s.rewriteJournal()
 	}
 	if err != nil {
 		return fmt.Errorf("kubesim: snapshot: %w", err)

@@ -13,6 +13,7 @@ import (
 	"sync"
 
 	"github.com/kubesim/kubesim/sim/apiserver"
+	"github.com/kubesim/kubesim/sim/auth"
 	"github.com/kubesim/kubesim/sim/watchcache"
 )
 
@@ -28,6 +29,7 @@ type transport struct {
 	pick    func(*http.Request) *apiserver.Server   // the one that a request reaches
 	control http.Handler                            // answers below controlPrefix
 	follow  func(context.Context) *follower         // the trace as it grows; nil: there is none
+	client  func(*http.Request) *auth.Client        // what is known of the sender of a request
 	waiting func(r *http.Request) (answered func()) // nil, or told of a request that has to wait
 }
 
@@ -46,6 +48,7 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if strings.HasPrefix(q.Path, controlPrefix) {
 		return t.controlled(r, q)
 	}
+	q.Client = t.client(r)
 	server := t.pick(r)
 	p := server.Pend(q)
 	select {

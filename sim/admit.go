@@ -87,7 +87,7 @@ func (r *Replica) admit(reg *registry.Registry, table *resource.Table, who *auth
 	h.Outside = c.outside
 	h.Together = c.webhooks.callAll
 	h.Wait = c.wait
-	reg.Admission = admission.New(h, may(who), c.options.Plugins...)
+	reg.Admission = admission.New(h, may(who), c.options.Plugins, c.options.WithoutPlugins)
 }
 
 // writeStatus is an admission.Host's Write: a request of the server to itself.

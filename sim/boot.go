@@ -1,8 +1,10 @@
 package sim
 
 import (
+	"cmp"
 	"fmt"
 
+	"github.com/kubesim/kubesim/sim/auth"
 	"github.com/kubesim/kubesim/sim/boot"
 	"github.com/kubesim/kubesim/sim/mvcc"
 	"github.com/kubesim/kubesim/sim/object"
@@ -15,7 +17,8 @@ func (c *Cluster) boot() error {
 	if c.options.Bare {
 		return c.bootBare()
 	}
-	o := boot.Options{Minor: c.replicas[0].profile.set.Minor(), At: c.now(), Port: c.options.Port, Aggregate: !c.options.NoControllers, ClientCA: c.options.ClientCA,
+	o := boot.Options{Minor: c.replicas[0].profile.set.Minor(), At: c.now(), Port: c.options.Port, Aggregate: !c.options.NoControllers,
+		Authentication: auth.Published([]byte(c.options.ClientCA), &c.options.RequestHeader), ServiceCIDR: c.serviceCIDR,
 		Last: bootRevision}
 	if o.Port == 0 {
 		o.Port = boot.Port
@@ -25,7 +28,11 @@ func (c *Cluster) boot() error {
 		if i > 0 {
 			host = fmt.Sprint(boot.Host, "-", i+1)
 		}
-		o.Servers = append(o.Servers, boot.Server{Host: host, Address: fmt.Sprint(boot.AddressBase, i+1)})
+		address := fmt.Sprint(boot.AddressBase, i+1)
+		if i == 0 {
+			address = cmp.Or(c.options.Advertise, address)
+		}
+		o.Servers = append(o.Servers, boot.Server{Host: host, Address: address})
 	}
 	store, err := boot.Store(o)
 	if err != nil {

@@ -20,6 +20,7 @@ package sim
 import (
 	"context"
 	"fmt"
+	"net/netip"
 	"strings"
 	"sync"
 	"time"
@@ -28,6 +29,7 @@ import (
 	"github.com/kubesim/kubesim/sim/admission"
 	"github.com/kubesim/kubesim/sim/apiserver"
 	"github.com/kubesim/kubesim/sim/auth"
+	"github.com/kubesim/kubesim/sim/auth/token"
 	"github.com/kubesim/kubesim/sim/fault"
 	"github.com/kubesim/kubesim/sim/mvcc"
 	"github.com/kubesim/kubesim/sim/trace"
@@ -44,6 +46,14 @@ type Options struct {
 	Auth auth.Mode
 	// Tokens are the bearer tokens of auth.RBAC. nil: auth.DefaultTokens.
 	Tokens []auth.Token
+	// Authorizers are asked in this order, and requests are authenticated: see auth.Options. nil: Auth decides.
+	Authorizers []string
+	// NoAnonymous refuses requests without credentials.
+	NoAnonymous bool
+	// RequestHeader says which proxies may name users. The ConfigMap extension-apiserver-authentication publishes it.
+	RequestHeader auth.RequestHeader
+	// ServiceAccounts says who issues the tokens of service accounts and which are good.
+	ServiceAccounts token.Options
 	// Plugins are names of admission plugins that run beside those of admission.New, of admission.Optional.
 	Plugins []string
 	// Replicas are the API servers. Empty: one of the newest version.
@@ -53,6 +63,18 @@ type Options struct {
 	// NoControllers leaves out what a controller does in a real cluster: that ClusterRoles aggregate others. Then API
 	// servers are on their own, as those that the recordings are from.
 	NoControllers bool
+	// WriteGap is how much of the clock's time passes between the two writes of one request: a pod that nobody runs gets its
+	// deletionTimestamp, then it is removed. A real store takes about a millisecond, in which clients may see the first. With
+	// 0 nobody can act between them; with more, somebody has to move the clock.
+	WriteGap time.Duration
+	// ServiceCIDR is the range of addresses of services, IPv4, as of --service-cluster-ip-range: the Service kubernetes has
+	// the first. "": 10.0.0.0/24.
+	ServiceCIDR string
+	// Advertise is the address of the first API server in the endpoints of the Service kubernetes, as of
+	// --advertise-address. "": one of boot.AddressBase.
+	Advertise string
+	// WithoutPlugins are names of admission plugins of admission.New that do not run, as of --disable-admission-plugins.
+	WithoutPlugins []string
 	// Port is where the API servers say that they listen, in the Service kubernetes and its endpoints, in
 	// discovery and in the OpenID configuration. 0: boot.Port.
 	Port int
@@ -81,6 +103,7 @@ type Cluster struct {
 	clock    clock.Clock
 	seed     uint64
 	options  Options
+	tokens   *token.Authority // of service accounts
 	store    *mvcc.Store
 	random   streams
 	past     past
@@ -97,6 +120,8 @@ type Cluster struct {
 	aggregation aggregation
 	observer    *observer // nil: nobody looks
 	followers   []func(Commit)
+	journal     Journal // nil: nobody keeps a log
+	serviceCIDR netip.Prefix
 }
 
 // New returns a Cluster that holds what a real one holds as soon as its API servers have started (package boot).
@@ -105,8 +130,8 @@ func New(o Options) (*Cluster, error) {
 	if err != nil {
 		return nil, fmt.Errorf("kubesim: %w", err)
 	}
-	if name := admission.Unknown(o.Plugins); name != "" {
-		return nil, fmt.Errorf("kubesim: there is no admission plugin %q to add: there are %s", name, strings.Join(admission.Optional, ", "))
+	if err := o.check(); err != nil {
+		return nil, fmt.Errorf("kubesim: %w", err)
 	}
 	if o.Clock == nil {
 		o.Clock = clock.NewManual(clock.Epoch())
@@ -114,7 +139,10 @@ func New(o Options) (*Cluster, error) {
 	if o.Seed == 0 {
 		o.Seed = 1
 	}
-	c := create(o)
+	c, err := create(o)
+	if err != nil {
+		return nil, err
+	}
 	for _, p := range made {
 		c.replicas = append(c.replicas, newReplica(c, p))
 	}
@@ -129,12 +157,43 @@ func New(o Options) (*Cluster, error) {
 	return c, nil
 }
 
+// smallestCIDR is how long the prefix of a range of addresses may be: kube-apiserver wants eight of them.
+const smallestCIDR = 29
+
+// check reports what is wrong with the options.
+func (o *Options) check() error {
+	if name := admission.Unknown(o.Plugins); name != "" {
+		return fmt.Errorf("there is no admission plugin %q to add: there are %s", name, strings.Join(admission.Optional, ", "))
+	}
+	for _, name := range o.WithoutPlugins {
+		if !admission.Known(name) {
+			return fmt.Errorf("there is no admission plugin %q to leave out: there are %s", name, strings.Join(admission.Names(), ", "))
+		}
+	}
+	if o.ServiceCIDR == "" {
+		return nil
+	}
+	if p, err := netip.ParsePrefix(o.ServiceCIDR); err != nil || !p.Addr().Is4() || p.Bits() > smallestCIDR {
+		return fmt.Errorf("the range of addresses of services is %q: want one of IPv4 with at least 8 addresses, such as 10.0.0.0/24", o.ServiceCIDR)
+	}
+	return nil
+}
+
 // create returns a Cluster with an empty store and no replicas.
-func create(o Options) *Cluster {
-	c := &Cluster{clock: o.Clock, seed: o.Seed, options: o}
+func create(o Options) (*Cluster, error) {
+	tokens, err := token.New(o.ServiceAccounts)
+	if err != nil {
+		return nil, fmt.Errorf("kubesim: %w", err)
+	}
+	who := o.authentication(tokens)
+	if err := who.Check(); err != nil {
+		return nil, fmt.Errorf("kubesim: %w", err)
+	}
+	c := &Cluster{clock: o.Clock, seed: o.Seed, options: o, tokens: tokens}
+	c.serviceCIDR, _ = netip.ParsePrefix(o.ServiceCIDR) // has been checked; "" is the zero value
 	c.schedule.clock, c.schedule.lock = o.Clock, locker{c}
 	c.reset()
-	return c
+	return c, nil
 }
 
 // reset empties the store and begins all random streams anew.
@@ -243,6 +302,13 @@ func (c *Cluster) wait(ctx context.Context, d time.Duration) {
 	}
 }
 
+// pause lets the time between two writes of one request pass.
+func (c *Cluster) pause() {
+	if d := c.options.WriteGap; d > 0 {
+		c.outside(func() { c.wait(context.Background(), d) })
+	}
+}
+
 // newest is the newest state of the store.
 func (c *Cluster) newest() *mvcc.View {
 	view, err := c.store.At(0)
@@ -259,6 +325,9 @@ func (c *Cluster) committed(e *mvcc.Event) {
 	view := c.newest()
 	now := c.clock.Now()
 	c.past.add(e.Rev, now, &c.random)
+	if c.journal != nil {
+		c.journal.Commit(e, now)
+	}
 	if c.observer != nil {
 		c.observer.committed(e)
 	}

@@ -66,6 +66,9 @@ func (p *past) undo(last uint64) {
 func (c *Cluster) grant(ttl time.Duration, key string, rev uint64) {
 	l := Lease{key, rev, c.now().Add(ttl)}
 	c.leases = append(c.leases, l)
+	if c.journal != nil {
+		c.journal.Grant(l)
+	}
 	c.schedule.after(ttl, func() { c.lapse(l) })
 }
 

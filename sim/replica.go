@@ -9,6 +9,7 @@ import (
 	"github.com/kubesim/kubesim/sim/admission"
 	"github.com/kubesim/kubesim/sim/apiserver"
 	"github.com/kubesim/kubesim/sim/auth"
+	"github.com/kubesim/kubesim/sim/auth/token"
 	"github.com/kubesim/kubesim/sim/boot"
 	"github.com/kubesim/kubesim/sim/builtin"
 	"github.com/kubesim/kubesim/sim/codec"
@@ -60,11 +61,13 @@ type waiter struct {
 func newReplica(c *Cluster, p *profile) *Replica {
 	r := &Replica{cluster: c, profile: p}
 	set, table := p.set, resource.NewTable(p.served)
-	who := auth.New(c.options.Auth, c.options.Tokens)
+	who := auth.New(c.options.authentication(c.tokens))
 	reg := &registry.Registry{Backend: backend{r}, Review: who.Review,
-		Fields: r.fields(table), NoPrivileged: p.refuses}
-	who.Accounts = func(token string, wanted []string) (resource.User, []string, error) {
-		return builtin.TokenUser(c.seed, token, wanted, c.now(), reg.Reader())
+		Fields: r.fields(table), NoPrivileged: p.refuses, ServiceCIDR: c.serviceCIDR, Tokens: c.tokens}
+	who.Accounts = func(text string, wanted []string) (*token.Holder, error) {
+		h, use, err := c.tokens.Check(text, wanted, c.now(), reg.Reader())
+		c.used(use)
+		return h, err
 	}
 	reg.May = func(q *registry.Request, what resource.Access) *status.Status {
 		at := auth.Attributes{User: q.User, Verb: what.Verb, IsResource: true, Group: q.Definition.Group, Version: q.Definition.Version,
@@ -93,7 +96,7 @@ func newReplica(c *Cluster, p *profile) *Replica {
 		Discovery: discovery.New(discovery.Options{Table: table, Schema: set, Version: discovery.Release(p.release),
 			Address: "127.0.0.1:" + strconv.Itoa(cmp.Or(c.options.Port, boot.Port)),
 			Seats:   func() map[string]int { return builtin.NominalSeats(reg.Reader()) },
-			Keys:    func() []byte { return builtin.TokenKeySet(c.seed) }, CustomSchema: r.published, Now: c.now,
+			Keys:    c.tokens, CustomSchema: r.published, Now: c.now,
 			Statusz: p.gates["ComponentStatusz"], Flagz: p.gates["ComponentFlagz"], Flags: p.flags, Peers: peers,
 			Remotes: c.remotes, Priorities: c.priorities}),
 		Decoder: &codec.Decoder{Kinds: set.Kind},
@@ -293,7 +296,6 @@ func (b backend) Store() *mvcc.Store               { return b.r.cluster.store }
 func (b backend) Reachable() bool                  { return !b.r.unreachable }
 func (b backend) Committed(e *mvcc.Event)          { b.r.cluster.committed(e) }
 func (b backend) Now() time.Time                   { return b.r.cluster.now() }
-func (b backend) Seed() uint64                     { return b.r.cluster.seed }
 func (b backend) Random(purpose string, n int) int { return b.r.cluster.random.draw(purpose, n) }
 
 func (b backend) Cache(d *resource.Definition) *watchcache.Cache { return b.r.cache(d.Storage) }
@@ -307,6 +309,8 @@ func (b backend) After(d time.Duration, f func()) (stop func()) {
 func (b backend) Unready(d *resource.Definition) (time.Duration, bool) {
 	return b.r.downtime(d.Storage)
 }
+
+func (b backend) Pause() { b.r.cluster.pause() }
 
 func (b backend) Grant(ttl time.Duration, key string, rev uint64) { b.r.cluster.grant(ttl, key, rev) }
 

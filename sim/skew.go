@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/kubesim/kubesim/sim/admission"
 	"github.com/kubesim/kubesim/sim/builtin"
 	"github.com/kubesim/kubesim/sim/codec"
 	"github.com/kubesim/kubesim/sim/object"
@@ -22,8 +23,9 @@ type ReplicaOptions struct {
 	Version string
 	// FeatureGates turns gates on or off. Only gates that decide about fields and values of objects are known.
 	FeatureGates map[string]bool
-	// Serve turns off what a default server serves: a group version, "autoscaling/v1", or a resource of one,
-	// "batch/v1/cronjobs", as --runtime-config does.
+	// Serve turns off what a default server serves, as --runtime-config does: a resource, "batch/v1/cronjobs", a group
+	// version, "autoscaling/v1", all that are "api/ga", "api/beta" or "api/alpha", or "api/all" ("api/legacy" is nothing).
+	// What is said more precisely counts.
 	Serve map[string]bool
 	// StorageVersions says in which of its served versions a resource of several is stored:
 	// "horizontalpodautoscalers.autoscaling": "autoscaling/v1".
@@ -53,6 +55,15 @@ type profile struct {
 
 	gates builtin.Gates
 	flags map[string]string // that are not the defaults
+}
+
+// KnowsPlugin reports whether an admission plugin is simulated: others are an error of Options.WithoutPlugins.
+func KnowsPlugin(name string) bool { return admission.Known(name) }
+
+// KnowsGate reports whether a feature gate decides something here: others are no error of ReplicaOptions.FeatureGates.
+func KnowsGate(name string) bool {
+	_, err := builtin.GatesOf(minor, map[string]bool{name: true})
+	return err == nil
 }
 
 // profiles returns the profile of each replica.
@@ -175,15 +186,18 @@ func (o ReplicaOptions) serve(defs []*resource.Definition) ([]*resource.Definiti
 	known := map[string]bool{}
 	var out []*resource.Definition
 	for _, d := range defs {
-		version, one := d.GV(), d.GV()+"/"+d.Resource
-		known[version], known[one] = true, true
-		on, named := o.Serve[one]
-		if !named {
-			on, named = o.Serve[version]
+		on, named := true, false
+		for _, name := range []string{d.GV() + "/" + d.Resource, d.GV(), "api/" + stability(d.Version), "api/all"} {
+			if known[name] = true; !named {
+				on, named = o.Serve[name], hasKey(o.Serve, name)
+			}
 		}
 		if on || !named {
 			out = append(out, d)
 		}
+	}
+	for _, name := range []string{"api/ga", "api/beta", "api/alpha", "api/legacy"} {
+		known[name] = true
 	}
 	for _, name := range object.SortedKeys(o.Serve) {
 		if !known[name] {
@@ -191,6 +205,29 @@ func (o ReplicaOptions) serve(defs []*resource.Definition) ([]*resource.Definiti
 		}
 	}
 	return out, nil
+}
+
+func hasKey(m map[string]bool, key string) bool {
+	_, ok := m[key]
+	return ok
+}
+
+// stability is the word of --runtime-config for versions such as v1beta1.
+func stability(version string) string {
+	switch {
+	case strings.Contains(version, "alpha"):
+		return "alpha"
+	case strings.Contains(version, "beta"):
+		return "beta"
+	}
+	return "ga"
+}
+
+// KnowsAPI reports whether a name may be one of ReplicaOptions.Serve for a server of that version: others are served by
+// none.
+func (o ReplicaOptions) KnowsAPI(name string) bool {
+	_, err := ReplicaOptions{Version: o.Version, Serve: map[string]bool{name: true}}.profile("", false)
+	return err == nil
 }
 
 // withDialect returns copies of the definitions that read what servers of other profiles have stored.

@@ -156,7 +156,10 @@ func Load(s *State, k clock.Clock) (*Cluster, error) {
 	if s.Servers != nil && len(s.Servers) != len(made) {
 		return nil, fmt.Errorf("kubesim: the state of %d replicas was saved, for %d", len(s.Servers), len(made))
 	}
-	c := create(o)
+	c, err := create(o)
+	if err != nil {
+		return nil, err
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.store, err = s.Store.Fork(0); err != nil {

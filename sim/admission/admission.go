@@ -89,8 +89,26 @@ func Unknown(names []string) string {
 }
 
 // New returns the plugins that kube-apiserver runs by default, with those that need a host, in its order, and those among
-// Optional that are named: kube-apiserver runs them, too, but a server without controllers cannot.
-func New(h *Host, may Authorize, optional ...string) Chain {
+// Optional that are named in with: kube-apiserver runs them, too, but a server without controllers cannot. Those that are
+// named in without are left out.
+func New(h *Host, may Authorize, with, without []string) Chain {
+	return slices.DeleteFunc(full(h, may, with), func(p Plugin) bool { return slices.Contains(without, p.Name) })
+}
+
+// Names returns the names of all plugins that are simulated, in their order.
+func Names() []string {
+	var names []string
+	for _, p := range full(&Host{}, nil, Optional) {
+		names = append(names, p.Name)
+	}
+	return names
+}
+
+// Known reports whether a plugin with the name is simulated.
+func Known(name string) bool { return slices.Contains(Names(), name) }
+
+// full returns all plugins of New.
+func full(h *Host, may Authorize, optional []string) Chain {
 	c := Default(may)
 	after := func(name string, plugins ...Plugin) {
 		for i := range c {

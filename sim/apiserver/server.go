@@ -71,8 +71,8 @@ type Request struct {
 	Query  url.Values
 	Header http.Header
 
-	Certificate *auth.Certificate // of the client; nil: it showed none
-	From        string            // the client's address, HOST:PORT; "": it has none
+	Client *auth.Client // what is known of it beside the header; nil: nothing
+	From   string       // its address, HOST:PORT; "": it has none
 
 	// Context ends when the client goes away. nil: nobody knows when it does.
 	Context context.Context
@@ -214,9 +214,12 @@ func (c *call) checkTimeout() *status.Status {
 }
 
 func (c *call) authenticate() *status.Status {
-	user, s := c.s.Auth.Authenticate(c.q.Header, c.q.Certificate)
+	user, warning, s := c.s.Auth.Authenticate(c.q.Header, c.q.Client)
 	if s != nil {
 		return s
+	}
+	if warning != "" {
+		c.warn(warning)
 	}
 	if auth.SpacedToken(c.q.Header) {
 		c.warn("the provided Authorization header contains extra space before the bearer token, and is ignored")

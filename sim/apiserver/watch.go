@@ -14,7 +14,7 @@ import (
 // Cluster's lock held.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	q := &Request{Method: r.Method, Path: r.URL.Path, Target: r.URL.RequestURI(), Query: r.URL.Query(), Header: r.Header,
-		Certificate: auth.CertificateOf(r.Context()), From: r.RemoteAddr, Context: r.Context()}
+		Client: auth.ClientOf(r.Context()), From: r.RemoteAddr, Context: r.Context()}
 	if r.Body != nil && r.Method != http.MethodGet && r.Method != http.MethodHead {
 		q.ReadBody(r.Body, r.ContentLength)
 	}

@@ -79,9 +79,12 @@ func WriteState(w io.Writer, s *sim.State) error {
 }
 
 // Save writes a cluster to a file, which it replaces as a whole or not at all.
-func Save(path string, c *sim.Cluster) error {
+func Save(path string, c *sim.Cluster) error { return save(path, c.State()) }
+
+// save is Save for the state of a cluster.
+func save(path string, s *sim.State) error {
 	var b bytes.Buffer
-	if err := Write(&b, c); err != nil {
+	if err := WriteState(&b, s); err != nil {
 		return err
 	}
 	part := path + ".part"

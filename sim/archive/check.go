@@ -17,7 +17,7 @@ func check(data []byte) error {
 	}
 	last := ""
 	for at := 0; at < len(data); {
-		rest, ok := bytes.CutPrefix(data[at:], []byte("*3\r\n$3\r\nset\r\n"))
+		rest, ok := strip(data[at:])
 		if !ok {
 			return damaged(at, "no set of a key begins here")
 		}
@@ -35,6 +35,11 @@ func check(data []byte) error {
 		last, at = string(key), len(data)-len(rest)
 	}
 	return nil
+}
+
+// strip cuts the beginning of a set off data.
+func strip(data []byte) (rest []byte, ok bool) {
+	return bytes.CutPrefix(data, []byte("*3\r\n$3\r\nset\r\n"))
 }
 
 func damaged(at int, what string) error {

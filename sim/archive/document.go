@@ -7,6 +7,7 @@ import (
 
 	"github.com/kubesim/kubesim/sim"
 	"github.com/kubesim/kubesim/sim/auth"
+	"github.com/kubesim/kubesim/sim/auth/token"
 	"github.com/kubesim/kubesim/sim/fault"
 	"github.com/kubesim/kubesim/sim/trace"
 )
@@ -38,14 +39,27 @@ type options struct {
 	Seed     uint64
 	Auth     auth.Mode
 	Tokens   []auth.Token
+	Who      who
 	Plugins  []string
 	Replicas []sim.ReplicaOptions
 	Bare     bool
 	Alone    bool // NoControllers
 	Port     int
 	ClientCA string
+	CIDR     string // ServiceCIDR
+	Address  string // Advertise
+	Without  []string
+	Gap      time.Duration
 	Trace    trace.Options
 	Replay   []fault.Decision
+}
+
+// who says who may ask, beside the tokens.
+type who struct {
+	Authorizers     []string
+	NoAnonymous     bool
+	RequestHeader   auth.RequestHeader
+	ServiceAccounts token.Options
 }
 
 // stream is the random numbers of one purpose.

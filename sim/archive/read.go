@@ -187,8 +187,10 @@ func (r *reader) state() (*sim.State, error) {
 	s := &sim.State{Now: d.Now, Store: r.store, Compaction: d.Compact, Leases: d.Leases, Cleanups: d.Cleanups, Ensure: d.Ensure,
 		Held: d.Held, Routes: d.Routes,
 		Faults: d.Faults, LastCommit: d.Last, Unread: true}
-	s.Options = sim.Options{Seed: o.Seed, Auth: o.Auth, Tokens: o.Tokens, Plugins: o.Plugins, Replicas: o.Replicas, Bare: o.Bare,
-		NoControllers: o.Alone, Port: o.Port, ClientCA: o.ClientCA, Trace: o.Trace, Replay: o.Replay}
+	s.Options = sim.Options{Seed: o.Seed, Auth: o.Auth, Tokens: o.Tokens, Authorizers: o.Who.Authorizers,
+		NoAnonymous: o.Who.NoAnonymous, RequestHeader: o.Who.RequestHeader, ServiceAccounts: o.Who.ServiceAccounts,
+		Plugins: o.Plugins, Replicas: o.Replicas, Bare: o.Bare, NoControllers: o.Alone, Port: o.Port, ClientCA: o.ClientCA,
+		ServiceCIDR: o.CIDR, Advertise: o.Address, WithoutPlugins: o.Without, WriteGap: o.Gap, Trace: o.Trace, Replay: o.Replay}
 	for _, x := range d.Streams {
 		p, err := unpack(x.State)
 		if err != nil {

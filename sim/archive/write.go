@@ -53,7 +53,9 @@ func (w *writer) write() error {
 		Routes: s.Routes,
 		Faults: s.Faults, Last: s.LastCommit}
 	o := s.Options
-	d.Options = options{o.Seed, o.Auth, o.Tokens, o.Plugins, o.Replicas, o.Bare, o.NoControllers, o.Port, o.ClientCA, o.Trace, o.Replay}
+	d.Options = options{o.Seed, o.Auth, o.Tokens, who{o.Authorizers, o.NoAnonymous, o.RequestHeader, o.ServiceAccounts},
+		o.Plugins, o.Replicas, o.Bare, o.NoControllers, o.Port, o.ClientCA, o.ServiceCIDR, o.Advertise, o.WithoutPlugins, o.WriteGap,
+		o.Trace, o.Replay}
 	for _, x := range s.Streams {
 		d.Streams = append(d.Streams, stream{x.Purpose, pack(x.State)})
 	}

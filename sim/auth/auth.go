@@ -1,16 +1,20 @@
 // Package auth decides who sends a request and whether they may.
 //
-//	certificate,             ─ Authenticate ─▶ User ─ Impersonate ─▶ User ─ Authorize(Attributes) ─▶ allowed, reason
-//	Authorization: Bearer …        │ 401                 │ 403                    │
-//	                          tokens of New        impersonate verbs       ClusterRoleBindings of every namespace,
-//	                                                                       then RoleBindings of the request's
+//	header, Client ─ Authenticate ─▶ User ─ Impersonate ─▶ User ─ Authorize(Attributes) ─▶ allowed, reason
+//	                     │ 401                  │ 403                    │
+//	the program's own word, then      impersonate verbs       the authorizers in their order; of RBAC the
+//	what a proxy says, a certificate,                         ClusterRoleBindings of every namespace, then the
+//	a bearer token, anonymous                                 RoleBindings of the request's
 //
 // Roles and bindings are read from the store at every decision, so a change takes effect with the next request.
 package auth
 
 import (
+	"errors"
+	"fmt"
 	"strings"
 
+	"github.com/kubesim/kubesim/sim/auth/token"
 	"github.com/kubesim/kubesim/sim/http"
 	"github.com/kubesim/kubesim/sim/resource"
 	"github.com/kubesim/kubesim/sim/status"
@@ -30,6 +34,9 @@ type Token struct {
 	User  resource.User
 }
 
+// User is who sends a request.
+type User = resource.User
+
 // Names that the API server gives a meaning (Kubernetes documentation, "User impersonation" and "RBAC").
 const (
 	anonymous       = "system:anonymous"
@@ -38,30 +45,85 @@ const (
 	masters         = "system:masters"
 )
 
+// Options say how an API server authenticates and authorizes requests.
+type Options struct {
+	Mode Mode
+	// Tokens are the bearer tokens that are known beside those of service accounts. nil: DefaultTokens.
+	Tokens []Token
+	// Authorizers are asked in this order (--authorization-mode): AlwaysAllow, AlwaysDeny, Node, RBAC. Requests are
+	// authenticated then, whatever Mode says. nil: as Mode says.
+	Authorizers []string
+	// NoAnonymous: a request without credentials gets 401 (--anonymous-auth=false).
+	NoAnonymous bool
+	// RequestHeader says which proxies may name users.
+	RequestHeader RequestHeader
+	// Audiences are those of the API server. nil: token.DefaultIssuer.
+	Audiences []string
+}
+
+// Authenticates says that the credentials of requests count.
+func (o *Options) Authenticates() bool { return o.Mode != AlwaysAllow || o.Authorizers != nil }
+
+// Check returns what is wrong with the options (pkg/kubeapiserver/options.BuiltInAuthorizationOptions).
+func (o *Options) Check() error {
+	if o.Authorizers != nil && len(o.Authorizers) == 0 {
+		return errors.New("at least one authorization-mode must be passed")
+	}
+	for i, name := range o.Authorizers {
+		switch name {
+		case alwaysAllow, alwaysDeny, node, rbac:
+		case "Webhook", "ABAC":
+			return fmt.Errorf("authorization-mode %s is not simulated; there are AlwaysAllow, AlwaysDeny, Node and RBAC", name)
+		default:
+			return fmt.Errorf("authorization-mode %q is not a valid mode", name)
+		}
+		if has(o.Authorizers[:i], name) {
+			return fmt.Errorf("authorization-mode %q has mode specified more than once", o.Authorizers)
+		}
+	}
+	return o.RequestHeader.Check()
+}
+
+// Names of authorizers.
+const (
+	alwaysAllow = "AlwaysAllow"
+	alwaysDeny  = "AlwaysDeny"
+	node        = "Node"
+	rbac        = "RBAC"
+)
+
 // Auth is the authentication and authorization of one API server. It is not safe for concurrent use: requests are asked
 // about under the Cluster's lock.
 type Auth struct {
 	// Accounts returns the service account that holds a token, and for which of the wanted audiences it is good, or what is
 	// wrong with a token of a service account; a text that is no such token has neither. nil: there are no such tokens. It
 	// is set before the first request.
-	Accounts func(token string, wanted []string) (user resource.User, good []string, err error)
+	Accounts func(text string, wanted []string) (*token.Holder, error)
 
-	mode   Mode
-	tokens map[string]resource.User
+	options     Options
+	authorizers []string
+	tokens      map[string]resource.User
 
 	granted map[string]string // mode of impersonation that users were last granted
 }
 
-// New returns an Auth. Without tokens, mode RBAC knows DefaultTokens.
-func New(mode Mode, tokens []Token) *Auth {
-	if mode == RBAC && len(tokens) == 0 {
-		tokens = DefaultTokens()
+// New returns an Auth. The options are right (Options.Check).
+func New(o Options) *Auth {
+	if o.Authenticates() && o.Tokens == nil {
+		o.Tokens = DefaultTokens()
 	}
-	a := &Auth{mode: mode, tokens: make(map[string]resource.User, len(tokens)), granted: map[string]string{}}
-	for _, t := range tokens {
-		u := t.User
-		u.Groups = withGroup(u.Groups, authenticated)
-		a.tokens[t.Token] = u
+	if o.Audiences == nil {
+		o.Audiences = []string{token.DefaultIssuer}
+	}
+	a := &Auth{options: o, authorizers: o.Authorizers, tokens: make(map[string]resource.User, len(o.Tokens)), granted: map[string]string{}}
+	if a.authorizers == nil {
+		a.authorizers = []string{map[Mode]string{AlwaysAllow: alwaysAllow, RBAC: rbac}[o.Mode]}
+	}
+	if has(o.Authorizers, alwaysAllow) { // BuiltInAuthenticationOptions.ApplyAuthorization: nobody unknown may do everything
+		a.options.NoAnonymous = true
+	}
+	for _, t := range o.Tokens {
+		a.tokens[t.Token] = grouped(t.User)
 	}
 	return a
 }
@@ -74,46 +136,83 @@ func DefaultTokens() []Token {
 	}
 }
 
-// Authenticate returns the user of a request with the header, from a client that showed a certificate or nil: the subject
-// of the certificate, else the holder of the bearer token, 401 for a token that nobody holds or a certificate that nobody
-// trusts, and system:anonymous without either. Under AlwaysAllow everybody is kubernetes-admin.
-func (a *Auth) Authenticate(h http.Header, shown *Certificate) (resource.User, *status.Status) {
-	if a.mode == AlwaysAllow {
-		return resource.User{Name: "kubernetes-admin", Groups: []string{masters, authenticated}}, nil
+// Authenticate returns the user of a request with the header from a client, which may be nil: whom the program around the
+// server names, then whom a proxy names, then the subject of the certificate, then the holder of the bearer token, then
+// system:anonymous. It is 401 when the program refuses, and for a token that nobody holds or a certificate that nobody
+// trusts unless somebody else knows the client. warning is for the client, "" for none. Under AlwaysAllow everybody whom
+// the program does not name is kubernetes-admin (pkg/kubeapiserver/authenticator).
+func (a *Auth) Authenticate(h http.Header, c *Client) (u resource.User, warning string, s *status.Status) {
+	if c == nil {
+		c = &Client{}
 	}
-	if shown != nil && shown.Trusted && shown.User.Name != "" {
-		u := shown.User
-		u.Groups = withGroup(u.Groups, authenticated)
-		return u, nil
-	}
-	token := bearer(h.Get("Authorization"))
 	switch {
-	case token == "" && shown != nil && !shown.Trusted:
-		return resource.User{}, status.Unauthorized()
-	case token == "":
-		return resource.User{Name: anonymous, Groups: []string{unauthenticated}}, nil
+	case c.Refused:
+		return u, "", status.Unauthorized()
+	case c.User != nil:
+		return grouped(*c.User), "", nil
+	case !a.options.Authenticates():
+		return resource.User{Name: "kubernetes-admin", Groups: []string{masters, authenticated}}, "", nil
 	}
-	u, good, err := a.holder(token, []string{audience})
-	if len(good) == 0 || err != nil {
-		return resource.User{}, status.Unauthorized()
+	failed := false
+	if shown := c.Certificate; shown != nil {
+		if named, ok := a.options.RequestHeader.user(h); ok && shown.Proxy {
+			return grouped(named), "", nil
+		}
+		if shown.User.Name != "" {
+			return grouped(shown.User), "", nil
+		}
+		failed = shown.Untrusted
 	}
-	return u, nil
+	if text := bearer(h.Get("Authorization")); text != "" {
+		if t := a.holder(text, a.options.Audiences); t.err == nil && len(t.audiences) > 0 {
+			return t.user, t.warning, nil
+		}
+		failed = true
+	}
+	if failed || a.options.NoAnonymous {
+		return u, "", status.Unauthorized()
+	}
+	return resource.User{Name: anonymous, Groups: []string{unauthenticated}}, "", nil
 }
 
-// holder returns who holds a token, and for which of the wanted audiences it is good: for none if nobody holds it, which
-// an error may explain.
-func (a *Auth) holder(token string, wanted []string) (u resource.User, good []string, err error) {
-	u, ok := a.tokens[token]
-	if !ok && a.Accounts != nil {
-		u, good, err = a.Accounts(token, wanted)
+// verdict is what is known of a bearer token. audiences are those of the wanted ones for which it is good: none if nobody
+// holds it, which err may explain.
+type verdict struct {
+	user      resource.User
+	audiences []string
+	warning   string
+	err       error
+}
+
+// holder returns who holds a token.
+func (a *Auth) holder(text string, wanted []string) (v verdict) {
+	if u, ok := a.tokens[text]; ok {
+		v.user = u
+		for _, name := range wanted { // such tokens say of no audience that they are for it
+			if has(a.options.Audiences, name) {
+				v.audiences = append(v.audiences, name)
+			}
+		}
+		return v
+	}
+	if a.Accounts == nil {
+		return v
+	}
+	t, err := a.Accounts(text, wanted)
+	if t == nil || err != nil {
+		return verdict{err: err}
+	}
+	u := resource.User{Name: t.Name, UID: t.UID, Groups: t.Groups, Extra: t.Extra}
+	return verdict{grouped(u), t.Audiences, t.Warning, nil}
+}
+
+// grouped returns the user in the group of all who are known, unless he is unknown or says himself which it is
+// (k8s.io/apiserver/pkg/authentication/group.AuthenticatedGroupAdder).
+func grouped(u resource.User) resource.User {
+	if u.Name != anonymous && !has(u.Groups, unauthenticated) {
 		u.Groups = withGroup(u.Groups, authenticated)
 	}
-	for _, name := range wanted {
-		if ok && name == audience {
-			good = append(good, name)
-		}
-	}
-	return u, good, err
+	return u
 }
 
 // bearer returns the token of an Authorization header, "" when it holds none (RFC 6750; the scheme in any case).

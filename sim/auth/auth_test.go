@@ -14,7 +14,7 @@ var (
 )
 
 func TestAuthenticate(t *testing.T) {
-	a := New(RBAC, nil)
+	a := New(Options{Mode: RBAC})
 	for _, c := range []struct {
 		header string
 		user   string
@@ -31,7 +31,7 @@ func TestAuthenticate(t *testing.T) {
 	} {
 		t.Run(c.header, func(t *testing.T) {
 			is := is.New(t)
-			u, s := a.Authenticate(http.Header{"Authorization": {c.header}}, nil)
+			u, _, s := a.Authenticate(http.Header{"Authorization": {c.header}}, nil)
 			if c.code != 0 {
 				is.Equal(string(s.JSON()), `{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure",`+
 					`"message":"Unauthorized","reason":"Unauthorized","code":401}`) // as the real server says it
@@ -45,16 +45,16 @@ func TestAuthenticate(t *testing.T) {
 
 func TestUsers(t *testing.T) {
 	is := is.New(t)
-	a := New(RBAC, nil)
-	u, _ := a.Authenticate(http.Header{"Authorization": {"Bearer alicetoken"}}, nil)
+	a := New(Options{Mode: RBAC})
+	u, _, _ := a.Authenticate(http.Header{"Authorization": {"Bearer alicetoken"}}, nil)
 	is.Equal(u, alice) // groups of the token and system:authenticated
-	u, _ = a.Authenticate(http.Header{}, nil)
+	u, _, _ = a.Authenticate(http.Header{}, nil)
 	is.Equal(u, resource.User{Name: anonymous, Groups: []string{unauthenticated}})
-	u, s := New(AlwaysAllow, nil).Authenticate(http.Header{"Authorization": {"Bearer nope"}}, nil)
+	u, _, s := New(Options{}).Authenticate(http.Header{"Authorization": {"Bearer nope"}}, nil)
 	is.Equal(s, nil)                                                                               // AlwaysAllow looks at no credentials
 	is.Equal(u, resource.User{Name: "kubernetes-admin", Groups: []string{masters, authenticated}}) // everybody is the administrator
 	is.Equal(DefaultTokens()[1].User.Groups, []string{"dev"})                                      // New leaves the given tokens alone
-	own, s := New(RBAC, []Token{{"t", resource.User{Name: "u"}}}).Authenticate(http.Header{"Authorization": {"Bearer t"}}, nil)
+	own, _, s := New(Options{Mode: RBAC, Tokens: []Token{{"t", resource.User{Name: "u"}}}}).Authenticate(http.Header{"Authorization": {"Bearer t"}}, nil)
 	is.Equal(s, nil)
 	is.Equal(own.Name, "u") // tokens that are given replace the default ones
 }
@@ -75,7 +75,7 @@ func TestAuthorize(t *testing.T) {
 		"subjects":[{"kind":"User","name":"viewer"}]}`)
 	s.put(clusterRoleBindingsKey, `{"metadata":{"name":"broken"},"roleRef":{"kind":"ClusterRole","name":"none"},
 		"subjects":[{"kind":"User","name":"broken"}]}`)
-	a := New(RBAC, nil)
+	a := New(Options{Mode: RBAC})
 	bot := resource.User{Name: "system:serviceaccount:ns:bot"}
 	for _, c := range []struct {
 		name    string
@@ -122,12 +122,12 @@ func TestOnlyStoredRolesCount(t *testing.T) {
 	is := is.New(t)
 	discovery := Attributes{User: alice, Verb: "get", Path: "/apis"}
 	s := fresh(t)
-	allowed, _ := New(RBAC, nil).Authorize(discovery, s)
+	allowed, _ := New(Options{Mode: RBAC}).Authorize(discovery, s)
 	is.True(allowed)
 	delete(s, clusterRoleBindingsKey)
-	allowed, _ = New(RBAC, nil).Authorize(discovery, s)
+	allowed, _ = New(Options{Mode: RBAC}).Authorize(discovery, s)
 	is.True(!allowed)
-	allowed, _ = New(RBAC, nil).Authorize(discovery, nil)
+	allowed, _ = New(Options{Mode: RBAC}).Authorize(discovery, nil)
 	is.True(!allowed)
 }
 

@@ -15,7 +15,7 @@ import (
 // escalate (on roles) and bind (on the role a binding refers to) lift the check (RBAC, "Privilege escalation
 // prevention and bootstrapping"). A binding to a role that does not exist is 404.
 func (a *Auth) Escalation(at Attributes, obj, old object.Object, objects resource.Reader) *status.Status {
-	if at.Group != rbacGroup || at.Subresource != "" || a.mode == AlwaysAllow || has(at.User.Groups, masters) ||
+	if at.Group != rbacGroup || at.Subresource != "" || a.authorizers[0] == alwaysAllow || has(at.User.Groups, masters) ||
 		onlyCollectorFields(obj, old) {
 		return nil
 	}
@@ -81,7 +81,7 @@ func (a *Auth) escalatingBinding(at Attributes, obj object.Object, objects resou
 
 // missing returns the text about the rules that the user of at does not hold in the namespace, "" if all are held.
 func (a *Auth) missing(at Attributes, rules []Rule, objects resource.Reader) string {
-	held, problem := a.Rules(at.User, at.Namespace, objects)
+	held, errs := a.held(at.User, at.Namespace, objects)
 	var lacking []Rule
 	for _, r := range rules {
 		for _, one := range r.split() {
@@ -95,7 +95,7 @@ func (a *Auth) missing(at Attributes, rules []Rule, objects resource.Reader) str
 	}
 	text := fmt.Sprintf("user %q (groups=%q) is attempting to grant RBAC permissions not currently held:\n%s",
 		at.User.Name, at.User.Groups, strings.Join(describe(lacking), "\n"))
-	if problem != "" {
+	if problem := aggregate(errs); len(errs) > 0 {
 		// Here the resources of roles are named as the API names them, in the reasons of decisions as their files are.
 		text += "; resolution errors: [" + strings.ReplaceAll(problem, "role."+rbacGroup, "roles."+rbacGroup) + "]"
 	}

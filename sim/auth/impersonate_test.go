@@ -43,7 +43,7 @@ func TestImpersonate(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			is := is.New(t)
-			u, st := New(RBAC, nil).Impersonate(get(c.by, "pods", "p"), c.header, s)
+			u, st := New(Options{Mode: RBAC}).Impersonate(get(c.by, "pods", "p"), c.header, s)
 			if c.text != "" {
 				is.True(st != nil)
 				is.Equal(st.Message, c.text) // why not
@@ -61,7 +61,7 @@ func TestImpersonationIsRemembered(t *testing.T) {
 	s := store{}
 	s.put(clusterRolesKey, `{"metadata":{"name":"imp"},"rules":[{"verbs":["impersonate"],"apiGroups":[""],"resources":["users"],"resourceNames":["bob"]}]}`)
 	s.put(clusterRoleBindingsKey, `{"metadata":{"name":"imp"},"roleRef":{"kind":"ClusterRole","name":"imp"},"subjects":[{"kind":"User","name":"alice"}]}`)
-	a := New(RBAC, nil)
+	a := New(Options{Mode: RBAC})
 	refused := func() string {
 		_, st := a.Impersonate(get(alice, "pods", "p"), http.Header{"Impersonate-User": {"carl"}}, s)
 		return st.Message
@@ -78,7 +78,7 @@ func TestEscalation(t *testing.T) {
 		{"verbs":["*"],"apiGroups":["rbac.authorization.k8s.io"],"resources":["*"],"resourceNames":["free"]},
 		{"verbs":["get","list"],"apiGroups":["apps"],"resources":["deployments","*/scale"]}]}`)
 	s.put(clusterRoleBindingsKey, `{"metadata":{"name":"editor"},"roleRef":{"kind":"ClusterRole","name":"editor"},"subjects":[{"kind":"User","name":"alice"}]}`)
-	a := New(RBAC, nil)
+	a := New(Options{Mode: RBAC})
 	role := func(rules string) string {
 		return `{"metadata":{"name":"r","namespace":"ns"},"rules":` + rules + `}`
 	}

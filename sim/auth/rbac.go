@@ -30,11 +30,34 @@ const (
 )
 
 // Authorize reports whether at is allowed, and why: the binding that allows it, or what was wrong with bindings that
-// might have. objects may be nil: then there are no roles.
+// might have. Members of system:masters may do everything; of the others the first authorizer that has an opinion counts
+// (k8s.io/apiserver/pkg/authorization/union). objects may be nil: then there are no roles.
 func (a *Auth) Authorize(at Attributes, objects resource.Reader) (allowed bool, reason string) {
-	if a.mode == AlwaysAllow || has(at.User.Groups, masters) {
+	if has(at.User.Groups, masters) {
 		return true, ""
 	}
+	var reasons []string
+	for _, name := range a.authorizers {
+		reason := ""
+		switch name {
+		case alwaysAllow:
+			return true, ""
+		case alwaysDeny:
+			reason = "Everything is forbidden."
+		case rbac:
+			if allowed, reason = a.byRoles(at, objects); allowed {
+				return true, reason
+			}
+		}
+		if reason != "" {
+			reasons = append(reasons, reason)
+		}
+	}
+	return false, strings.Join(reasons, "\n")
+}
+
+// byRoles is Authorize by roles and bindings.
+func (a *Auth) byRoles(at Attributes, objects resource.Reader) (allowed bool, reason string) {
 	var errs []string
 	a.visit(at.User, at.Namespace, objects, func(b *binding, s *subject, rules []Rule, err string) bool {
 		if err != "" {
@@ -55,12 +78,32 @@ func (a *Auth) Authorize(at Attributes, objects resource.Reader) (allowed bool, 
 }
 
 // Rules returns the rules that apply to user in the namespace, and what was wrong with bindings, "" if nothing.
-func (a *Auth) Rules(user resource.User, namespace string, objects resource.Reader) (rules []Rule, problem string) {
-	if a.mode == AlwaysAllow {
-		all := []string{"*"}
-		return []Rule{{Verbs: all, APIGroups: all, Resources: all}, {Verbs: all, NonResourceURLs: all}}, ""
-	}
+// incomplete says that the user may do more than that.
+func (a *Auth) Rules(user resource.User, namespace string, objects resource.Reader) (rules []Rule, incomplete bool, problem string) {
 	var errs []string
+	for _, name := range a.authorizers {
+		switch name {
+		case alwaysAllow:
+			all := []string{"*"}
+			rules = append(rules, Rule{Verbs: all, APIGroups: all, Resources: all}, Rule{Verbs: all, NonResourceURLs: all})
+		case node:
+			if isNode(user) {
+				incomplete = true
+				errs = append(errs, "node authorizer does not support user rule resolution")
+			}
+		case rbac:
+			more, problems := a.held(user, namespace, objects)
+			rules, errs = append(rules, more...), append(errs, problems...)
+		}
+	}
+	if len(errs) > 0 {
+		problem = aggregate(errs)
+	}
+	return rules, incomplete, problem
+}
+
+// held returns the rules that bindings give the user in the namespace, and what was wrong with some of them.
+func (a *Auth) held(user resource.User, namespace string, objects resource.Reader) (rules []Rule, errs []string) {
 	a.visit(user, namespace, objects, func(_ *binding, _ *subject, more []Rule, err string) bool {
 		if err != "" {
 			errs = append(errs, err)
@@ -68,10 +111,12 @@ func (a *Auth) Rules(user resource.User, namespace string, objects resource.Read
 		rules = append(rules, more...)
 		return true
 	})
-	if len(errs) > 0 {
-		problem = aggregate(errs)
-	}
-	return rules, problem
+	return rules, errs
+}
+
+// isNode reports whether a user is the kubelet of a node (pkg/auth/nodeidentifier).
+func isNode(u resource.User) bool {
+	return strings.HasPrefix(u.Name, nodePrefix) && has(u.Groups, "system:nodes")
 }
 
 // aggregate prints several errors as one: [a, b], each text once.

@@ -9,9 +9,6 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// audience is the one audience that tokens of this server are for.
-const audience = "https://kubernetes.default.svc"
-
 // Review answers a review object of ctx.User in place: the kinds of authorization.k8s.io and authentication.k8s.io.
 // kind is the object's kind; a kind that is no review is left as it is. It returns why a review cannot be answered.
 func (a *Auth) Review(kind string, ctx *resource.Context, obj object.Object) *status.Status {
@@ -21,7 +18,7 @@ func (a *Auth) Review(kind string, ctx *resource.Context, obj object.Object) *st
 	case "SelfSubjectRulesReview":
 		return a.reviewRules(ctx, obj)
 	case "TokenReview":
-		return a.reviewToken(obj)
+		return a.reviewToken(ctx, obj)
 	case "SelfSubjectReview":
 		obj["metadata"] = map[string]any{"creationTimestamp": object.Time(ctx.Now)}
 		obj["status"] = map[string]any{"userInfo": userInfo(ctx.User)}
@@ -112,7 +109,7 @@ func (a *Auth) reviewRules(ctx *resource.Context, obj object.Object) *status.Sta
 	if namespace == "" {
 		return status.BadRequest("no namespace on request")
 	}
-	rules, problem := a.Rules(ctx.User, namespace, ctx.Objects)
+	rules, incomplete, problem := a.Rules(ctx.User, namespace, ctx.Objects)
 	resources, urls := []any{}, []any{}
 	for _, r := range rules {
 		if len(r.Resources) > 0 {
@@ -123,7 +120,7 @@ func (a *Auth) reviewRules(ctx *resource.Context, obj object.Object) *status.Sta
 			urls = append(urls, ruleObject(map[string][]string{"verbs": r.Verbs, "nonResourceURLs": r.NonResourceURLs}))
 		}
 	}
-	answer := map[string]any{"resourceRules": resources, "nonResourceRules": urls, "incomplete": false}
+	answer := map[string]any{"resourceRules": resources, "nonResourceRules": urls, "incomplete": incomplete}
 	if problem != "" {
 		answer["evaluationError"] = problem
 	}
@@ -141,7 +138,7 @@ func ruleObject(lists map[string][]string) map[string]any {
 	return m
 }
 
-func (a *Auth) reviewToken(obj object.Object) *status.Status {
+func (a *Auth) reviewToken(ctx *resource.Context, obj object.Object) *status.Status {
 	spec := object.Object(obj.Map("spec"))
 	if spec.String("token") == "" {
 		return status.BadRequest("token is required for TokenReview in authentication")
@@ -150,26 +147,27 @@ func (a *Auth) reviewToken(obj object.Object) *status.Status {
 	obj["status"] = answer
 	wanted := object.Strings(spec.List("audiences"))
 	if len(wanted) == 0 {
-		wanted = []string{audience}
+		wanted = a.options.Audiences
 	}
-	var user resource.User
-	var good []string
-	var err error
-	if token := bearer("Bearer " + spec.String("token")); token != "" {
-		user, good, err = a.holder(token, wanted)
-	} else { // no token at all, as in a request without one
-		user, good = resource.User{Name: anonymous, Groups: []string{unauthenticated}}, wanted
+	var v verdict
+	if text := bearer("Bearer " + spec.String("token")); text != "" {
+		v = a.holder(text, wanted)
+	} else if !a.options.NoAnonymous { // no token at all, as in a request without one
+		v = verdict{user: resource.User{Name: anonymous, Groups: []string{unauthenticated}}, audiences: wanted}
 	}
-	if len(good) == 0 { // several ask who it is: those who do not know the token say so first
+	if len(v.audiences) == 0 { // several ask who it is: those who do not know the token say so first
 		answer["error"] = "invalid bearer token"
-		if err != nil {
-			answer["error"] = "[invalid bearer token, " + err.Error() + "]"
+		if v.err != nil {
+			answer["error"] = "[invalid bearer token, " + v.err.Error() + "]"
 		}
 		return nil
 	}
+	if v.warning != "" && ctx.Warn != nil {
+		ctx.Warn(v.warning)
+	}
 	answer["authenticated"] = true
-	answer["user"] = userInfo(user)
-	answer["audiences"] = object.FromStrings(good)
+	answer["user"] = userInfo(v.user)
+	answer["audiences"] = object.FromStrings(v.audiences)
 	return nil
 }
 

@@ -12,7 +12,7 @@ import (
 // The answers are those of a real server (Kubernetes API reference, SubjectAccessReview and TokenReview).
 func TestReview(t *testing.T) {
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	a := New(RBAC, nil)
+	a := New(Options{Mode: RBAC})
 	for _, c := range []struct {
 		name, kind string
 		user       resource.User
@@ -55,7 +55,7 @@ func TestReview(t *testing.T) {
 
 func TestRulesUnderAlwaysAllow(t *testing.T) {
 	is := is.New(t)
-	rules, problem := New(AlwaysAllow, nil).Rules(alice, "ns", nil)
+	rules, _, problem := New(Options{}).Rules(alice, "ns", nil)
 	is.Equal(problem, "")
 	is.Equal(len(rules), 2) // all resources and all paths
 }

@@ -3,7 +3,7 @@
 // and its address, the ServiceCIDR, the lease of its identity, and ConfigMaps.
 //
 //	data/1.36.jsonl.gz   as a real server has them, recorded by make boot-data
-//	      │ Servers, ClientCA                      once per process and Options
+//	      │ Servers, Authentication                once per process and Options
 //	      ▼
 //	template             printed objects with uids and revisions; it is known where times stand in them
 //	      │ At                                     once per second that a Cluster begins at
@@ -15,6 +15,7 @@ package boot
 
 import (
 	"fmt"
+	"net/netip"
 	"slices"
 	"strings"
 	"sync"
@@ -35,8 +36,11 @@ type Options struct {
 	Port int
 	// Aggregate fills ClusterRoles that aggregate others, which in a real cluster a controller does soon.
 	Aggregate bool
-	// ClientCA is a bundle of PEM certificates, as of --client-ca-file. "": none was given.
-	ClientCA string
+	// ServiceCIDR is the range of addresses of services, of which the Service kubernetes has the first. The zero value is
+	// that of the data, 10.0.0.0/24.
+	ServiceCIDR netip.Prefix
+	// Authentication is the data of the ConfigMap extension-apiserver-authentication (auth.Published). Empty: there is none.
+	Authentication map[string]string
 	// Last is the revision of the last object; the first has one that is so much lower.
 	Last uint64
 }
@@ -68,7 +72,7 @@ const madeMax = 4
 func Store(o Options) (*mvcc.Store, error) {
 	made.Lock()
 	defer made.Unlock()
-	key := fmt.Sprintf("%s %v %d %q %q %d", o.Minor, o.Aggregate, o.Port, o.Servers, o.ClientCA, o.Last)
+	key := fmt.Sprintf("%s %v %d %q %v %q %d", o.Minor, o.Aggregate, o.Port, o.Servers, o.ServiceCIDR, o.Authentication, o.Last)
 	store, err := made.stores.get(fmt.Sprint(o.At.Unix(), " ", key), func() (*mvcc.Store, error) {
 		t, err := made.templates.get(key, func() (*template, error) { return newTemplate(o) })
 		if err != nil {

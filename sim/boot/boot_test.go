@@ -95,10 +95,12 @@ func TestServers(t *testing.T) {
 	is := is.New(t)
 	o := options()
 	is.Equal(all(is, o)["/registry/configmaps/kube-system/extension-apiserver-authentication"], nil) // there is no CA
-	o.ClientCA, o.Port = "-----BEGIN CERTIFICATE-----\n", 8443
+	o.Authentication, o.Port = map[string]string{"requestheader-allowed-names": "[]"}, 8443
 	o.Servers = []Server{{"vm", "192.0.2.1"}, {"vm-2", "192.0.2.2"}}
 	found := all(is, o)
-	is.Equal(found["/registry/configmaps/kube-system/extension-apiserver-authentication"].String("data", "client-ca-file"), o.ClientCA)
+	published := found["/registry/configmaps/kube-system/extension-apiserver-authentication"]
+	is.Equal(string(object.JSON(published["data"])), `{"requestheader-allowed-names":"[]"}`)
+	is.Equal(string(object.JSON(first(published, "metadata", "managedFields")["fieldsV1"])), `{"f:data":{".":{},"f:requestheader-allowed-names":{}}}`)
 	is.Equal(string(object.JSON(found["/registry/endpoints/default/kubernetes"]["subsets"])),
 		`[{"addresses":[{"ip":"192.0.2.1"},{"ip":"192.0.2.2"}],"ports":[{"name":"https","port":8443,"protocol":"TCP"}]}]`)
 	slice := found["/registry/endpointslices.discovery.k8s.io/default/kubernetes"]

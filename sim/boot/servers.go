@@ -12,18 +12,33 @@ import (
 )
 
 // adapted are the kinds that differ from server to server.
-var adapted = map[string]bool{"ConfigMap": true, "Service": true, "Endpoints": true, "EndpointSlice": true, "Lease": true}
+var adapted = map[string]bool{"ConfigMap": true, "Service": true, "Endpoints": true, "EndpointSlice": true, "Lease": true,
+	"ServiceCIDR": true, "IPAddress": true}
 
 // adapt returns what the servers of o make in the place of a recorded object: with their addresses, and one lease each.
 func (o Options) adapt(x own) []own {
 	switch {
 	case x.obj.Kind() == "ConfigMap" && x.obj.String("data", "client-ca-file") == "" && x.obj.Map("data")["client-ca-file"] != nil:
-		if o.ClientCA == "" {
+		if len(o.Authentication) == 0 {
 			return nil
 		}
-		x.obj.Set(o.ClientCA, "data", "client-ca-file")
+		data, owned := map[string]any{}, map[string]any{".": map[string]any{}}
+		x.obj["data"] = data
+		for name, value := range o.Authentication { // order does not matter
+			data[name] = value
+			owned["f:"+name] = map[string]any{}
+		}
+		object.Object(first(x.obj, "metadata", "managedFields")).Set(owned, "fieldsV1", "f:data")
 	case x.obj.Kind() == "Service":
 		first(x.obj, "spec", "ports")["targetPort"] = int64(o.Port)
+		if ip := o.serviceAddress(); ip != "" {
+			x.obj.Set(ip, "spec", "clusterIP")
+			x.obj.Set([]any{ip}, "spec", "clusterIPs")
+		}
+	case x.obj.Kind() == "ServiceCIDR" && o.ServiceCIDR.IsValid():
+		x.obj.Set([]any{o.ServiceCIDR.Masked().String()}, "spec", "cidrs")
+	case x.obj.Kind() == "IPAddress" && o.ServiceCIDR.IsValid():
+		x.obj.Set(o.serviceAddress(), "metadata", "name")
 	case x.obj.Kind() == "Endpoints":
 		subset := first(x.obj, "subsets")
 		first(subset, "ports")["port"] = int64(o.Port)
@@ -46,6 +61,14 @@ func (o Options) adapt(x own) []own {
 	}
 	x.line = nil
 	return []own{x}
+}
+
+// serviceAddress returns the cluster IP of the Service kubernetes, "" for that of the data.
+func (o Options) serviceAddress() string {
+	if !o.ServiceCIDR.IsValid() {
+		return ""
+	}
+	return o.ServiceCIDR.Masked().Addr().Next().String()
 }
 
 // first returns the first object of a list.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/matryer/is"
 
+	"github.com/kubesim/kubesim/sim/auth/token"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
 	"github.com/kubesim/kubesim/sim/schema"
@@ -21,6 +22,9 @@ type connected struct {
 	objects map[string]object.Object
 	deleted map[string]string
 	rev     int
+
+	tokens   *token.Authority // nil: that of no options
+	warnings []string
 }
 
 func newConnected(t *testing.T, objects map[string]string) *connected {
@@ -81,7 +85,11 @@ func (c *connected) connect(to resource.Connector, name, body string) (object.Ob
 		c.t.Fatalf("%s: %v", body, err)
 	}
 	uids := 0
-	ctx := &resource.Context{Now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Namespace: "ns", Name: name, Seed: 1,
+	if c.tokens == nil {
+		c.tokens, _ = token.New(token.Options{}) // no options are good ones
+	}
+	ctx := &resource.Context{Now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Namespace: "ns", Name: name, Tokens: c.tokens,
+		Warn:       func(text string) { c.warnings = append(c.warnings, text) },
 		Definition: &resource.Definition{GVK: schema.GVK{Version: "v1", Kind: "Pod"}, Resource: "pods", Storage: "pods"},
 		UID:        func() string { uids++; return "uid-" + strconv.Itoa(uids) }}
 	return to(&resource.Connection{Context: ctx, Verb: "create", Body: obj, Objects: c,

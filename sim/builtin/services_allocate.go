@@ -56,7 +56,11 @@ func (t *taken) allocateAddresses(name string, spec, was object.Object) (field.E
 		return nil, nil
 	}
 	if len(ips) > 0 {
-		if why := t.takeAddress(ips[0]); why != "" {
+		why := t.takeAddress(ips[0])
+		if name == "" && !t.ctx.DryRun && t.within.number(ips[0]) > 0 {
+			why = namelessAddress(ips[0])
+		}
+		if why != "" {
 			return field.ErrorList{field.Invalid(addressesPath, ips, "failed to allocate IP "+ips[0]+": "+why)}, nil
 		}
 		return nil, nil
@@ -65,8 +69,17 @@ func (t *taken) allocateAddresses(name string, spec, was object.Object) (field.E
 	if ip == "" {
 		return nil, status.Internal(fmt.Errorf("failed to allocate a serviceIP for Service %q: %w", name, errFull))
 	}
+	if name == "" && !t.ctx.DryRun {
+		return field.ErrorList{field.Invalid(addressesPath, []string{""}, "failed to allocate IP: "+namelessAddress(ip))}, nil
+	}
 	spec["clusterIP"], spec["clusterIPs"] = ip, []any{ip}
 	return nil, nil
+}
+
+// namelessAddress is why a service without a name, which nobody has found out yet, cannot have an address: the IPAddress
+// has to name it.
+func namelessAddress(ip string) string {
+	return fmt.Sprintf("IPAddress.networking.k8s.io %q is invalid: spec.parentRef.name: Required value", ip)
 }
 
 // allocatesNodePorts reports whether ports without a node port get one.

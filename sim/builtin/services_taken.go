@@ -1,6 +1,7 @@
 package builtin
 
 import (
+	"encoding/binary"
 	"fmt"
 	"net/netip"
 	"slices"
@@ -14,20 +15,62 @@ import (
 // one is looked for from a place that Context.Random draws; a dry run draws nothing and shows made-up values.
 //
 //	10.0.0.0/24   .1 ─ .16 chosen   .17 ─ .254 drawn        30000 ─ 30085 chosen   30086 ─ 32767 drawn
-var (
-	serviceCIDR   = netip.MustParsePrefix("10.0.0.0/24")
-	clusterFamily = "IPv4" // the only one that is configured
-)
+//
+// The range of addresses is Context.ServiceCIDR; that of the picture is the default.
+const clusterFamily = "IPv4" // the only one that is configured
 
 const (
-	addressFirst, addressDrawn, addressLast = 1, 17, 254
-	nodePortFirst, nodePortLast             = 30000, 32767
-	nodePortDrawn                           = nodePortFirst + (nodePortLast-nodePortFirst+1)/32
+	nodePortFirst, nodePortLast = 30000, 32767
+	nodePortDrawn               = nodePortFirst + (nodePortLast-nodePortFirst+1)/32
 )
+
+var defaultServiceCIDR = netip.MustParsePrefix("10.0.0.0/24")
+
+// addressRange is the range of addresses by their numbers in it: 0 is the address of the network, the one after last
+// that of everybody (calculateRangeOffset of ipallocator).
+type addressRange struct {
+	netip.Prefix
+	drawn, last int // first is 1
+}
+
+func rangeOf(p netip.Prefix) addressRange {
+	if !p.IsValid() {
+		p = defaultServiceCIDR
+	}
+	size := 1 << (32 - p.Bits())
+	r := addressRange{p.Masked(), 1, size - 2}
+	if size > 16 {
+		r.drawn += min(max(size/16, 16), 256)
+	}
+	return r
+}
+
+// at returns the address with a number.
+func (r addressRange) at(i int) string {
+	b := r.Addr().As4()
+	var out [4]byte
+	binary.BigEndian.PutUint32(out[:], binary.BigEndian.Uint32(b[:])+uint32(i))
+	return netip.AddrFrom4(out).String()
+}
+
+// number returns the number of an address, 0 for one that nobody can have.
+func (r addressRange) number(ip string) int {
+	addr, err := netip.ParseAddr(ip)
+	if err != nil || !r.Contains(addr) {
+		return 0
+	}
+	a, b := addr.As4(), r.Addr().As4()
+	i := int(binary.BigEndian.Uint32(a[:]) - binary.BigEndian.Uint32(b[:]))
+	if i > r.last {
+		return 0
+	}
+	return i
+}
 
 // taken is what services have.
 type taken struct {
 	ctx       *resource.Context
+	within    addressRange
 	addresses map[string]bool
 	ports     map[int64]bool
 	drawn     []int64 // ports that a dry run has handed out
@@ -36,7 +79,7 @@ type taken struct {
 // takenNow returns what all services have, also the one that an update is about: it keeps what it had until the update is
 // done.
 func takenNow(ctx *resource.Context) *taken {
-	t := &taken{ctx: ctx, addresses: map[string]bool{}, ports: map[int64]bool{}}
+	t := &taken{ctx: ctx, within: rangeOf(ctx.ServiceCIDR), addresses: map[string]bool{}, ports: map[int64]bool{}}
 	ctx.Objects.Each("services", "", func(other object.Object) bool {
 		for _, ip := range stringsAt(other, "spec", "clusterIPs") {
 			t.addresses[ip] = true
@@ -54,6 +97,9 @@ func takenNow(ctx *resource.Context) *taken {
 // random one; -1 when none is.
 func (t *taken) draw(first, last int, free func(int) bool) int {
 	n := last - first + 1
+	if n < 1 {
+		return -1
+	}
 	start := t.ctx.Random(n)
 	for i := range n {
 		if at := first + (start+i)%n; free(at) {
@@ -66,35 +112,25 @@ func (t *taken) draw(first, last int, free func(int) bool) int {
 // nextAddress returns a free address, "" when there is none.
 func (t *taken) nextAddress() string {
 	if t.ctx.DryRun {
-		return serviceCIDR.Addr().String()
+		return t.within.Addr().String()
 	}
-	address := func(i int) string {
-		b := serviceCIDR.Addr().As4()
-		b[3] = byte(i)
-		return netip.AddrFrom4(b).String()
-	}
-	free := func(i int) bool { return !t.addresses[address(i)] }
-	i := t.draw(addressDrawn, addressLast, free)
+	free := func(i int) bool { return !t.addresses[t.within.at(i)] }
+	i := t.draw(t.within.drawn, t.within.last, free)
 	if i < 0 {
-		i = t.draw(addressFirst, addressDrawn-1, free)
+		i = t.draw(1, t.within.drawn-1, free)
 	}
 	if i < 0 {
 		return ""
 	}
-	return address(i)
+	return t.within.at(i)
 }
 
 // takeAddress returns why the address cannot be had, or "".
 func (t *taken) takeAddress(ip string) string {
-	addr, err := netip.ParseAddr(ip)
-	last := 0
-	if err == nil && serviceCIDR.Contains(addr) {
-		last = int(addr.As4()[3])
-	}
-	outside := last < addressFirst || last > addressLast
+	outside := t.within.number(ip) == 0
 	switch {
 	case outside && t.ctx.DryRun: // asks the range itself, not what looks for a range that has the address
-		return "the provided IP (" + ip + ") is not in the valid range. The range of valid IPs is " + serviceCIDR.String()
+		return "the provided IP (" + ip + ") is not in the valid range. The range of valid IPs is " + t.within.String()
 	case outside:
 		return "the provided network does not match the current range"
 	case t.addresses[ip] && !t.ctx.DryRun:

@@ -1,6 +1,7 @@
 package builtin
 
 import (
+	"net/netip"
 	"testing"
 
 	"github.com/matryer/is"
@@ -161,11 +162,14 @@ func TestAddressesRunOut(t *testing.T) {
 	is := is.New(t)
 	r := newTry(t, "services", "")
 	seen := map[string]bool{}
-	for range addressLast {
+	r.ctx.ServiceCIDR = netip.MustParsePrefix("10.96.7.130/26") // .128 to .191
+	for range 62 {
 		obj, errs := r.create(`{'spec':{'ports':[{'port':80}]}}`)
 		is.Equal(errs, "")
 		ip := obj.String("spec", "clusterIP")
 		is.True(!seen[ip]) // no address twice
+		is.True(ip != "10.96.7.128" && ip != "10.96.7.191")
+		is.Equal(len(seen) < 46, netip.MustParseAddr(ip).As4()[3] > 144) // the first sixteen come last
 		seen[ip] = true
 		obj.Set(ip, "metadata", "name")
 		r.stored["services"] = append(r.stored["services"], obj)

@@ -13,9 +13,6 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// tokenIssuer is who issues tokens, and the audience of a token that names none.
-const tokenIssuer = "https://kubernetes.default.svc"
-
 const (
 	tokenDefault = 60 * 60 // expirationSeconds
 	tokenMin     = 10 * 60
@@ -63,8 +60,13 @@ func issueToken(c *resource.Connection) (object.Object, *status.Status) {
 		return nil, s
 	}
 	seconds := intAt(request, "spec", "expirationSeconds")
+	if most := c.Tokens.MaxSeconds(); most > 0 && seconds > most {
+		c.Warn(fmt.Sprintf("requested expiration of %d seconds shortened to %d seconds", seconds, most))
+		seconds = most
+		request.Set(seconds, "spec", "expirationSeconds")
+	}
 	request["status"] = map[string]any{
-		"token":               signToken(c.Seed, tokenClaims(c, account, bound)),
+		"token":               c.Tokens.Sign(tokenClaims(c, account, bound)),
 		"expirationTimestamp": object.Time(c.Now.Add(time.Duration(seconds) * time.Second)),
 	}
 	return request, nil
@@ -74,7 +76,7 @@ func issueToken(c *resource.Connection) (object.Object, *status.Status) {
 func completeTokenRequest(c *resource.Connection, account object.Object) {
 	request := c.Body
 	if len(request.List("spec", "audiences")) == 0 {
-		request.Set([]any{tokenIssuer}, "spec", "audiences")
+		request.Set(object.FromStrings(c.Tokens.Audiences()), "spec", "audiences")
 	}
 	request.Set(account.Name(), "metadata", "name")
 	request.Set(account.Namespace(), "metadata", "namespace")
@@ -158,7 +160,7 @@ func nodeOfPod(c *resource.Connection, pod object.Object) object.Object {
 	return object.Object{"metadata": map[string]any{"name": name}}
 }
 
-// tokenClaims returns the claims of the token: those of RFC 7519, and what it is bound to.
+// tokenClaims returns the claims of the token but for its issuer: those of RFC 7519, and what it is bound to.
 func tokenClaims(c *resource.Connection, account object.Object, bound tokenBinding) map[string]any {
 	seconds := intAt(c.Body, "spec", "expirationSeconds")
 	audiences := stringsAt(c.Body, "spec", "audiences")
@@ -170,13 +172,13 @@ func tokenClaims(c *resource.Connection, account object.Object, bound tokenBindi
 	if bound.node != nil {
 		private["node"] = tokenReference(bound.node)
 	}
-	own := !slices.ContainsFunc(audiences, func(a string) bool { return a != tokenIssuer })
-	if bound.claim == "pod" && seconds == tokenWarnOnly && own {
+	own := !slices.ContainsFunc(audiences, func(a string) bool { return !slices.Contains(c.Tokens.Audiences(), a) })
+	if bound.claim == "pod" && seconds == tokenWarnOnly && own && c.Tokens.Extends() {
 		private["warnafter"] = now + seconds
 		seconds = tokenExtended
 	}
 	return map[string]any{
-		"iss": tokenIssuer, "sub": "system:serviceaccount:" + account.Namespace() + ":" + account.Name(), "aud": audiences,
+		"sub": "system:serviceaccount:" + account.Namespace() + ":" + account.Name(), "aud": audiences,
 		"iat": now, "nbf": now, "exp": now + seconds, "jti": c.UID(), "kubernetes.io": private,
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 )
 
 // Ask plays a case against a real server and returns it with the answers as its recording. Steps that cannot be sent
@@ -35,6 +36,18 @@ func (c Case) Until(again Case) Case {
 			c.Steps = c.Steps[:i]
 			break
 		}
+	}
+	return c
+}
+
+// Paced returns the case with so much time before each step at least, and before its last step.
+func (c Case) Paced(each, last time.Duration) Case {
+	c.Steps = slices.Clone(c.Steps)
+	for i := range c.Steps {
+		c.Steps[i].Sleep = max(c.Steps[i].Sleep, each)
+	}
+	if n := len(c.Steps); n > 0 {
+		c.Steps[n-1].Sleep = max(c.Steps[n-1].Sleep, last)
 	}
 	return c
 }

@@ -3,6 +3,7 @@ package crd
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -69,12 +70,12 @@ func (o *objects) validate(ctx *resource.Context, obj, old object.Object) field.
 	return append(errs, o.checkRules(ctx, errs, obj, old)...)
 }
 
-// checkRules applies the rules of the schema, unless what was found wrong before may break them.
+// checkRules applies the rules of the schema, unless what was found wrong before, in the metadata, too, may break them.
 func (o *objects) checkRules(ctx *resource.Context, errs field.ErrorList, obj, old object.Object) field.ErrorList {
 	if o.version.rules == nil {
 		return nil
 	}
-	for _, e := range errs {
+	for _, e := range slices.Concat(ctx.Found, errs) {
 		switch e.Type {
 		case field.TypeNotSupported, field.TypeRequired, field.TypeTooLong, field.TypeTooMany, field.TypeTypeInvalid:
 			return field.ErrorList{field.Invalid(field.Path{}, nil, "some validation rules were not checked because the object was invalid; "+

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/kubesim/kubesim/sim/auth/token"
 	"github.com/kubesim/kubesim/sim/codec"
 	"github.com/kubesim/kubesim/sim/discovery/openapi"
 	"github.com/kubesim/kubesim/sim/http"
@@ -26,8 +27,8 @@ type Options struct {
 
 	// Seats returns how many requests of each priority level the server would carry out at a time. nil: there are no levels.
 	Seats func() map[string]int
-	// Keys returns the JSON Web Key Set that service account tokens can be checked with. nil: it is empty.
-	Keys func() []byte
+	// Keys are those that service account tokens can be checked with. nil: those of no token.Options.
+	Keys *token.Authority
 
 	// Check returns why the health check with the name ("etcd") fails. nil: everything is well.
 	Check func(name string) error
@@ -74,6 +75,9 @@ type Documents struct {
 func New(o Options) *Documents {
 	if o.Address == "" {
 		o.Address = "127.0.0.1:6443"
+	}
+	if o.Keys == nil {
+		o.Keys, _ = token.New(token.Options{}) // no options are good ones
 	}
 	if o.Now == nil {
 		o.Now = func() time.Time { return time.Unix(0, 0) }
@@ -139,9 +143,9 @@ func (d *Documents) route(r *Request) *Answer {
 		return d.legacyCore(r, parts[1:])
 	case parts[0] == "apis" && len(parts) <= 3:
 		return d.named(r, parts[1:])
-	case slices.Contains(routedPaths, trimmed):
+	case slices.Contains(d.routes(), trimmed):
 		return d.routed(r, trimmed)
-	case slices.ContainsFunc(routedPaths, func(root string) bool { return strings.HasPrefix(r.Path, root+"/") }):
+	case slices.ContainsFunc(d.routes(), func(root string) bool { return strings.HasPrefix(r.Path, root+"/") }):
 		return failed(status.NoResource())
 	case r.Path == "/metrics":
 		return d.metrics(r)
@@ -156,7 +160,27 @@ func (d *Documents) route(r *Request) *Answer {
 }
 
 // routedPaths are the documents beside the API that the real server's router serves, and everything beneath them.
-var routedPaths = []string{"/version", "/openid/v1/jwks", "/.well-known/openid-configuration"}
+var routedPaths = []string{"/version", keysPath, configurationPath}
+
+// Where clients find the keys of service account tokens, and who issues them (OpenID Connect Discovery).
+const (
+	keysPath          = "/openid/v1/jwks"
+	configurationPath = "/.well-known/openid-configuration"
+)
+
+// routes are the routedPaths that are served: those of tokens if their issuer may have a configuration.
+func (d *Documents) routes() []string {
+	if d.openID() == nil {
+		return routedPaths[:1]
+	}
+	return routedPaths
+}
+
+// openID is the OpenID configuration of the issuer of tokens, nil for none.
+func (d *Documents) openID() []byte {
+	document, _ := d.o.Keys.OpenID(d.o.Address)
+	return document
+}
 
 // notFound is the answer for a path that nobody serves.
 func notFound() *Answer {

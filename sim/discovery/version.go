@@ -1,7 +1,6 @@
 package discovery
 
 import (
-	"fmt"
 	"strconv"
 	"strings"
 
@@ -83,7 +82,7 @@ func (d *Documents) routed(r *Request, path string) *Answer {
 		return failed(status.NoMethod())
 	}
 	only := codec.Options{JSONOnly: path == "/version", Only: "application/json"}
-	if path == "/openid/v1/jwks" {
+	if path == keysPath {
 		only.Only = "application/jwk-set+json"
 	}
 	if _, s := negotiate(r, only); s != nil {
@@ -96,17 +95,12 @@ func (d *Documents) routed(r *Request, path string) *Answer {
 		"Content-Type":  {"application/json"},
 		"Cache-Control": {"public, max-age=3600"},
 	}}
-	if path == "/openid/v1/jwks" {
+	if path == keysPath {
 		a.Header.Set("Content-Type", "application/jwk-set+json")
-		a.Body = []byte(`{"keys":[]}`)
-		if d.o.Keys != nil {
-			a.Body = d.o.Keys()
-		}
+		a.Body = d.o.Keys.KeySet()
 		return a
 	}
-	a.Body = fmt.Appendf(nil, `{"issuer":"https://kubernetes.default.svc","jwks_uri":"https://%s/openid/v1/jwks",`+
-		`"response_types_supported":["id_token"],"subject_types_supported":["public"],`+
-		`"id_token_signing_alg_values_supported":["ES256"]}`, d.o.Address)
+	a.Body = d.openID()
 	return a
 }
 
@@ -124,10 +118,9 @@ func (d *Documents) paths() *Answer {
 // list returns the paths of everything that is not a resource, sorted.
 func (d *Documents) list() []string {
 	d.load()
-	list := []string{
-		"/.well-known/openid-configuration", "/api", "/apis", "/apis/", "/metrics", "/metrics/slis",
-		"/openapi/v2", "/openapi/v3", "/openapi/v3/", "/openid/v1/jwks", "/version",
-	}
+	list := append([]string{
+		"/api", "/apis", "/apis/", "/metrics", "/metrics/slis", "/openapi/v2", "/openapi/v3", "/openapi/v3/",
+	}, d.routes()...)
 	for _, path := range []string{"/flagz", "/statusz"} {
 		if d.served(path) {
 			list = append(list, path)

@@ -12,7 +12,7 @@ import (
 var rows = [][]string{
 	{"clock", "sim/object", "sim/field", "sim/quantity", "sim/http"},
 	{"sim/status", "sim/selector", "sim/metadata", "sim/fault", "sim/trace"},
-	{"sim/mvcc", "sim/schema", "sim/checker"},
+	{"sim/mvcc", "sim/schema", "sim/checker", "sim/auth/token"},
 	{"sim/resource", "sim/patch", "sim/cel"},
 	{"sim/codec", "sim/crd/structural"},
 	{"sim/webhook"},
@@ -26,6 +26,7 @@ var rows = [][]string{
 	{"sim/lesson"},
 	{"wasm/engine"},
 	{"fake", "wasm"},
+	{"fake/dropin"},
 	{"fake/cmd/kubesim"},
 }
 

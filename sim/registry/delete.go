@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -298,6 +299,8 @@ func (r *Registry) finishDelete(q *Request, item *resource.Item, obj, before obj
 			if item, s = r.put(d, obj); s != nil {
 				return nil, s
 			}
+			r.Backend.Pause()
+			item = cmp.Or(r.stored(d, q.Namespace, q.Name), item) // as somebody may have left it
 		}
 	}
 	if !q.DryRun {

@@ -19,6 +19,7 @@ func look(ctx *resource.Context, obj, old object.Object) field.ErrorList {
 		}
 	}
 	for _, letter := range strategy.LooksOf(ctx, old != nil) {
+		ctx.Found = errs
 		switch {
 		case letter == 'n':
 			errs = append(errs, metadata.Validate(obj.Metadata(), hub.Namespaced, nameRule(hub, obj), p)...)

@@ -14,10 +14,12 @@ package registry
 
 import (
 	"bytes"
+	"net/netip"
 	"strconv"
 	"time"
 
 	"github.com/kubesim/kubesim/sim/admission"
+	"github.com/kubesim/kubesim/sim/auth/token"
 	"github.com/kubesim/kubesim/sim/codec"
 	"github.com/kubesim/kubesim/sim/fieldmanager"
 	"github.com/kubesim/kubesim/sim/mvcc"
@@ -44,14 +46,14 @@ type Backend interface {
 	Await(c *watchcache.Cache, rev uint64, done func(fresh bool))
 	// After calls f after d of the Cluster's time, under its lock. stop takes the call back.
 	After(d time.Duration, f func()) (stop func())
+	// Pause lets the time pass that the store takes between two writes of one request. Others may write meanwhile.
+	Pause()
 	// Grant deletes the object at a key after its time to live, unless it was written again after the revision.
 	Grant(ttl time.Duration, key string, rev uint64)
 	// Now is the Cluster's time.
 	Now() time.Time
 	// Random returns a number in [0, n) from the stream of one purpose.
 	Random(purpose string, n int) int
-	// Seed is the Cluster's.
-	Seed() uint64
 	// Definition returns the hub definition of what is stored under a storage name, or nil.
 	Definition(storage string) *resource.Definition
 }
@@ -75,8 +77,14 @@ type Registry struct {
 	// Review answers a review of who may do what, in place. nil: reviews are answered without a status.
 	Review func(kind string, ctx *resource.Context, obj object.Object) *status.Status
 
+	// Tokens signs the tokens of service accounts.
+	Tokens *token.Authority
+
 	// NoPrivileged: privileged containers are refused (resource.Context).
 	NoPrivileged bool
+
+	// ServiceCIDR is the range of addresses of services (resource.Context).
+	ServiceCIDR netip.Prefix
 
 	scratch []byte          // where objects are printed before they get memory of their own
 	trees   *resource.Trees // nil until the first write
@@ -128,10 +136,10 @@ func (q *Request) ready(obj object.Object, old *resource.Item) *status.Status {
 func (r *Registry) context(q *Request) *resource.Context {
 	ctx := &resource.Context{
 		Now: r.Backend.Now(), Definition: q.Definition, Subresource: q.Subresource, Namespace: q.Namespace, Name: q.Name,
-		DryRun: q.DryRun, User: q.User, Verb: q.Verb, NoPrivileged: r.NoPrivileged, Warn: q.Warn, Objects: Reader{r.Backend},
+		DryRun: q.DryRun, User: q.User, Verb: q.Verb, NoPrivileged: r.NoPrivileged, ServiceCIDR: r.ServiceCIDR, Warn: q.Warn, Objects: Reader{r.Backend},
 		Random: func(n int) int { return r.Backend.Random("allocation", n) },
 		UID:    r.newUID,
-		Seed:   r.Backend.Seed(),
+		Tokens: r.Tokens,
 	}
 	if r.May != nil {
 		ctx.May = func(what resource.Access) *status.Status { return r.May(q, what) }

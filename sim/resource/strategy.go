@@ -1,8 +1,10 @@
 package resource
 
 import (
+	"net/netip"
 	"time"
 
+	"github.com/kubesim/kubesim/sim/auth/token"
 	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/status"
@@ -129,9 +131,15 @@ type Context struct {
 	// NoPrivileged: the server refuses privileged containers, as one without --allow-privileged does.
 	NoPrivileged bool
 
+	// ServiceCIDR is the range of addresses of services. The zero value is 10.0.0.0/24.
+	ServiceCIDR netip.Prefix
+
 	// Settled says that an update leaves spec, annotations and name as they are, and that the update before did so, too,
 	// and was valid: what ValidateUpdate says about these alone it need not find out again.
 	Settled bool
+
+	// Found is what validation has found before the function that is called now.
+	Found field.ErrorList
 
 	// Warn adds a Warning header (code 299) to the answer.
 	Warn func(text string)
@@ -144,8 +152,8 @@ type Context struct {
 	Random func(n int) int
 	// UID returns a new uid from the Cluster's seeded generator.
 	UID func() string
-	// Seed is the Cluster's: what is to be the same on every server follows from it.
-	Seed uint64
+	// Tokens signs the tokens of service accounts.
+	Tokens *token.Authority
 }
 
 // Access is something that may be allowed beside what a request does. An empty Namespace or Name stands for all.

@@ -1,6 +1,7 @@
 // Command kubesim serves a simulated Kubernetes API server.
 //
 //	kubesim serve [flags]      serve until interrupted; kubesim serve --help lists the flags
+//	kubesim envtest            print a folder for KUBEBUILDER_ASSETS
 //	kubesim run SCENARIO       run a scenario and print its transcript
 //	kubesim sweep SCENARIO     run it under the random faults of many seeds
 //	kubesim replay TRACE       run it again and compare
@@ -10,6 +11,7 @@
 // The first line on stdout is "serving http://127.0.0.1:PORT"; the line to try follows on stderr.
 //
 //	arguments ─ run ─┬─ serve   parseFlags ─▶ fake.New ─▶ Listen ─▶ kubeconfig file ─▶ "serving …" ─▶ wait for the end
+//	                 ├─ envtest ─▶ fake/dropin, as which it runs when it is called etcd or kube-apiserver
 //	                 ├─ run, sweep, replay ─▶ sim/scenario
 //	                 ├─ version
 //	                 └─ help
@@ -27,12 +29,14 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/kubesim/kubesim/fake/dropin"
 	"github.com/kubesim/kubesim/sim"
 )
 
 const usage = `kubesim simulates the Kubernetes API server ` + sim.Version + `.
 
   kubesim serve [flags]   serve it on a local port; "kubesim serve --help" lists the flags
+  kubesim envtest         print a folder with etcd and kube-apiserver: KUBEBUILDER_ASSETS=$(kubesim envtest) go test ./...
   kubesim run SCENARIO    run a scenario (.txtar) and print its transcript; --help says more, here and below
   kubesim sweep SCENARIO  run it under the random faults of many seeds
   kubesim replay TRACE    run it again from a trace, and compare
@@ -55,16 +59,32 @@ func usagef(format string, args ...any) error { return usageError(fmt.Sprintf(fo
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	os.Exit(program{os.Stdout, os.Stderr}.main(ctx, os.Args[1:]))
+	os.Exit(program{os.Stdout, os.Stderr}.called(ctx, os.Args[0], os.Args[1:]))
 }
 
-// main runs the arguments and returns the exit code. The end of ctx ends whatever runs.
+// called runs the program that this one is by the name of its call, and returns the exit code. The end of ctx ends whatever
+// runs.
+func (p program) called(ctx context.Context, name string, args []string) int {
+	switch dropin.Program(name) {
+	case "etcd":
+		return p.exit("etcd", dropin.Etcd(ctx, args, p.stdout, p.stderr))
+	case "kube-apiserver":
+		return p.exit("kube-apiserver", dropin.APIServer(ctx, args, p.stdout, p.stderr))
+	}
+	return p.main(ctx, args)
+}
+
+// main is called by the program's own name.
 func (p program) main(ctx context.Context, args []string) int {
-	err := p.run(ctx, args)
+	return p.exit("kubesim", p.run(ctx, args))
+}
+
+// exit prints an error of the program with the name and returns the exit code.
+func (p program) exit(name string, err error) int {
 	if err == nil {
 		return 0
 	}
-	fmt.Fprintln(p.stderr, "kubesim:", strings.TrimPrefix(err.Error(), "kubesim: "))
+	fmt.Fprintf(p.stderr, "%s: %s\n", name, strings.TrimPrefix(err.Error(), "kubesim: "))
 	if errors.As(err, new(usageError)) {
 		return 2
 	}
@@ -79,6 +99,8 @@ func (p program) run(ctx context.Context, args []string) error {
 	switch args[0] {
 	case "serve":
 		return p.serve(ctx, args[1:])
+	case "envtest":
+		return p.envtest(args[1:])
 	case "run":
 		return p.runScenario(args[1:])
 	case "sweep":
@@ -92,5 +114,5 @@ func (p program) run(ctx context.Context, args []string) error {
 		fmt.Fprint(p.stdout, usage)
 		return nil
 	}
-	return usagef("there is no command %q; there are serve, run, sweep, replay, version and help", args[0])
+	return usagef("there is no command %q; there are serve, envtest, run, sweep, replay, version and help", args[0])
 }

@@ -32,7 +32,7 @@ func TestArguments(t *testing.T) {
 		{"help", "help", 0, usage, ""},
 		{"--help", "--help", 0, usage, ""},
 		{"version", "version", 0, sim.Version + "\n", ""},
-		{"another command", "server", 2, "", "kubesim: there is no command \"server\"; there are serve, run, sweep, replay, version and help\n"},
+		{"another command", "server", 2, "", "kubesim: there is no command \"server\"; there are serve, envtest, run, sweep, replay, version and help\n"},
 		{"help for serve", "serve --help", 0, serveUsage, ""},
 		{"a flag that is not there", "serve --clok manual", 2, "",
 			"kubesim: serve: flag provided but not defined: --clok; kubesim serve --help lists the flags\n"},

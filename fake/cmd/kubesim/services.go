@@ -31,8 +31,10 @@ reached at its cluster IP or where its externalName says, which leads nowhere on
   --admission-control-config-file FILE
                         an AdmissionConfiguration: its kubeConfigFile for the plugins MutatingAdmissionWebhook and
                         ValidatingAdmissionWebhook says which certificate or token webhooks are shown
-  --proxy-client-cert-file FILE, --proxy-client-key-file FILE
-                        the certificate that aggregated API servers are shown, and its key
+  --proxy-client-cert-file FILE
+                        the certificate that aggregated API servers are shown
+  --proxy-client-key-file FILE
+                        its key
 
 An operator made with kubebuilder, run by "make run" against its own manifests:
 

@@ -1,0 +1,155 @@
+package dropin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/kubesim/kubesim/fake"
+)
+
+// The variables of the environment.
+const (
+	seedVariable   = "KUBESIM_SEED"
+	traceVariable  = "KUBESIM_TRACE"
+	faultsVariable = "KUBESIM_FAULTS"
+)
+
+// traceKept is how many records of the trace are kept to be read.
+const traceKept = 10_000
+
+// APIServer serves as kube-apiserver does until ctx ends. args are its flags, without the name of the program. It returns
+// an error when they make no sense, or when it cannot serve.
+func APIServer(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+	help := parse(args, isBool)
+	switch {
+	case help.has("help") || help.has("h"):
+		writeHelp(stdout)
+		return nil
+	case help.has("version"):
+		fmt.Fprintln(stdout, "Kubernetes", release)
+		return nil
+	}
+	s, err := read(args)
+	if err != nil {
+		return err
+	}
+	if len(s.idle) > 0 {
+		fmt.Fprintf(stderr, "kube-apiserver (kubesim): these change nothing here: %s; kube-apiserver --help says what others do\n", strings.Join(s.idle, ", "))
+	}
+	return s.serve(ctx, stderr)
+}
+
+// serve starts the server over the data of etcd and serves.
+func (s *servers) serve(ctx context.Context, stderr io.Writer) error {
+	data, err := borrow(ctx, s.etcd)
+	switch {
+	case err == nil:
+		defer data.Close()
+		s.options.Data = data.Dir
+	case errors.Is(err, errForeign):
+		fmt.Fprintf(stderr, "kube-apiserver (kubesim): etcd at %s: %v\n", s.etcd, err)
+		data = &lent{}
+	default:
+		return err
+	}
+	srv, err := s.start(stderr)
+	if err != nil {
+		return err
+	}
+	defer srv.Close()
+	srv.AdmitThrough(srv.Network())
+	srv.ConvertThrough(srv.Network())
+	l, err := srv.Listen(s.listen)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(stderr, "kube-apiserver (kubesim): serving %s\n", l.URL())
+	select {
+	case <-ctx.Done():
+		return srv.DataError()
+	case <-data.Gone: // never, without one
+	}
+	fmt.Fprintf(stderr, "kube-apiserver (kubesim): etcd at %s is gone\n", s.etcd)
+	srv.Replica(1).Cut()
+	<-ctx.Done()
+	return nil
+}
+
+// start makes the server and what the environment asks for beside it.
+func (s *servers) start(stderr io.Writer) (*fake.Server, error) {
+	if text := os.Getenv(seedVariable); text != "" {
+		seed, err := strconv.ParseUint(text, 10, 64)
+		if err != nil {
+			return nil, fmt.Errorf("%s=%s: want a number", seedVariable, text)
+		}
+		s.options.Seed = seed
+	}
+	var to []io.Writer
+	if s.loud >= 3 {
+		to = append(to, stderr)
+	}
+	if path := os.Getenv(traceVariable); path != "" {
+		f, err := createNext(path)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", traceVariable, err)
+		}
+		to = append(to, f)
+	}
+	if len(to) > 0 {
+		s.options.Trace = traceKept
+	}
+	srv, err := fake.New(s.options)
+	if err != nil {
+		return nil, err
+	}
+	if len(to) > 0 {
+		go follow(srv, io.MultiWriter(to...))
+	}
+	if path := os.Getenv(faultsVariable); path != "" {
+		if err := addFaults(srv, path); err != nil {
+			srv.Close()
+			return nil, fmt.Errorf("%s: %w", faultsVariable, err)
+		}
+	}
+	return srv, nil
+}
+
+// follow writes the trace as it grows, until the server is closed.
+func follow(srv *fake.Server, to io.Writer) {
+	res, err := (&http.Client{Transport: srv.Transport()}).Get(srv.URL() + "/sim/v1/trace?follow=1")
+	if err != nil {
+		return // closed before it began
+	}
+	defer res.Body.Close()
+	_, _ = io.Copy(to, res.Body) // it ends with the server
+}
+
+// createNext creates a file that was not there: path, or path.2, path.3 and so on. A suite starts many servers.
+func createNext(path string) (*os.File, error) {
+	name := path
+	for n := 2; ; n++ {
+		f, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+		if err == nil || !errors.Is(err, os.ErrExist) {
+			return f, err
+		}
+		name = path + "." + strconv.Itoa(n)
+	}
+}
+
+// addFaults adds the faults of a file.
+func addFaults(srv *fake.Server, path string) error {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	if err := srv.Faults.AddText(string(text)); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return nil
+}

@@ -1,0 +1,233 @@
+package dropin
+
+import (
+	"context"
+	"crypto/tls"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/kubesim/kubesim/sim/auth"
+	"github.com/matryer/is"
+)
+
+// address returns one of the machine where nobody listens.
+func address(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
+
+// process runs a program until stop is called, or to its end: then it has to fail.
+type process struct {
+	stop   func()
+	ended  chan error
+	stderr *strings.Builder
+}
+
+func run(t *testing.T, program func(ctx context.Context, args []string, stdout, stderr io.Writer) error, args ...string) *process {
+	ctx, cancel := context.WithCancel(t.Context())
+	p := &process{ended: make(chan error, 1), stderr: &strings.Builder{}}
+	go func() { p.ended <- program(ctx, args, io.Discard, p.stderr) }()
+	p.stop = func() {
+		cancel()
+		if err := <-p.ended; err != nil {
+			t.Errorf("%v: %v", args, err)
+		}
+		p.ended <- nil // for those who stop it again
+	}
+	t.Cleanup(p.stop)
+	return p
+}
+
+var client = http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, DisableKeepAlives: true}}
+
+// get waits until a server answers, and returns the answer.
+func get(t *testing.T, url string) (code int, body string) {
+	t.Helper()
+	for end := time.Now().Add(20 * time.Second); ; {
+		res, err := client.Get(url)
+		if err == nil {
+			defer res.Body.Close()
+			text, err := io.ReadAll(res.Body)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return res.StatusCode, string(text)
+		}
+		if time.Now().After(end) {
+			t.Fatal(err)
+		}
+	}
+}
+
+// pair is an etcd and how to start an API server over it, which lets everybody do everything.
+func pair(t *testing.T) (etcd *process, apiserver func(more ...string) (*process, string)) {
+	t.Helper()
+	at := address(t)
+	etcd = run(t, Etcd, "--data-dir", filepath.Join(t.TempDir(), "etcd"), "--listen-client-urls=http://"+at, "--unsafe-no-fsync")
+	return etcd, func(more ...string) (*process, string) {
+		host, port, _ := net.SplitHostPort(address(t))
+		args := append([]string{"--etcd-servers=http://" + at, "--bind-address", host, "--secure-port=" + port, "--authorization-mode=AlwaysAllow"}, more...)
+		return run(t, APIServer, args...), "https://" + host + ":" + port
+	}
+}
+
+// An API server finds what another one has stored, once that is gone.
+func TestRestart(t *testing.T) {
+	is := is.New(t)
+	etcd, start := pair(t)
+	first, url := start()
+	code, body := get(t, url+"/readyz")
+	is.Equal([]any{code, body}, []any{200, "ok"})
+	res, err := client.Post(url+"/api/v1/namespaces/default/configmaps", "application/json", strings.NewReader(`{"metadata":{"name":"a"}}`))
+	is.NoErr(err)
+	is.Equal(res.StatusCode, 201)
+	second, url2 := start() // waits for the first
+	first.stop()
+	code, _ = get(t, url2+"/api/v1/namespaces/default/configmaps/a")
+	is.Equal(code, 200)
+
+	etcd.stop() // then there is nothing left to read
+	for code == 200 {
+		code, body = get(t, url2+"/api/v1/namespaces/default/configmaps/a")
+	}
+	is.Equal(code, 500)
+	is.True(strings.Contains(body, `"reason":"ServerTimeout"`))
+	second.stop()
+	is.True(strings.Contains(second.stderr.String(), "is gone"))
+}
+
+// An etcd that is not of this package keeps nothing, and the API server says so.
+func TestForeignEtcd(t *testing.T) {
+	is := is.New(t)
+	foreign := &http.Server{Handler: http.NotFoundHandler()}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	is.NoErr(err)
+	go foreign.Serve(l)
+	t.Cleanup(func() { foreign.Close() })
+	host, port, _ := net.SplitHostPort(address(t))
+	p := run(t, APIServer, "--etcd-servers=http://"+l.Addr().String(), "--bind-address="+host, "--secure-port="+port)
+	code, _ := get(t, "https://"+host+":"+port+"/healthz")
+	is.Equal(code, 200)
+	p.stop()
+	is.True(strings.Contains(p.stderr.String(), "kept in memory only"))
+}
+
+// Flags and the environment reach the server.
+func TestFlagsCount(t *testing.T) {
+	is, dir := is.New(t), t.TempDir()
+	faults := filepath.Join(dir, "faults")
+	is.NoErr(os.WriteFile(faults, []byte("on get secrets times=1 do fail NotFound\n"), 0o600))
+	trace := filepath.Join(dir, "trace.jsonl")
+	t.Setenv(faultsVariable, faults)
+	t.Setenv(traceVariable, trace)
+	t.Setenv(seedVariable, "7")
+	_, start := pair(t)
+	p, url := start("--service-cluster-ip-range=10.96.0.0/12,fd00::/108", "--advertise-address=203.0.113.9", "--runtime-config=apps/v1=false,x/v1=true",
+		"--feature-gates=kube:GenericWorkload=true,WatchList=true", "--goaway-chance=0.1", "--who-knows", "me", "--who-else")
+	_, body := get(t, url+"/api/v1/namespaces/default/services/kubernetes")
+	is.True(strings.Contains(body, `"clusterIP":"10.96.0.1"`))
+	_, body = get(t, url+"/api/v1/namespaces/default/endpoints/kubernetes")
+	is.True(strings.Contains(body, `"ip":"203.0.113.9"`))
+	code, _ := get(t, url+"/apis/networking.k8s.io/v1/ipaddresses/10.96.0.1")
+	is.Equal(code, 200)
+	code, _ = get(t, url+"/apis/apps/v1")
+	is.Equal(code, 404)
+	_, body = get(t, url+"/api/v1/namespaces/default/secrets/s")
+	is.True(strings.Contains(body, `secrets \"s\" not found`))
+	p.stop()
+	written, err := os.ReadFile(trace)
+	is.NoErr(err)
+	is.True(strings.Contains(string(written), `"secrets"`))
+	is.True(strings.Contains(p.stderr.String(), "change nothing here: --feature-gates WatchList, --runtime-config x/v1, --goaway-chance, --who-knows, --who-else;"))
+	second, url := start()
+	get(t, url+"/readyz")
+	second.stop()
+	_, err = os.Stat(trace + ".2") // a server more, a file more
+	is.NoErr(err)
+}
+
+func TestRead(t *testing.T) {
+	is := is.New(t)
+	s, err := read([]string{"--etcd-servers=http://a:1,http://b:2", "-v", "4", "--authorization_mode=Node,RBAC", "--disable-admission-plugins", "PodSecurity,AlwaysDeny"})
+	is.NoErr(err)
+	is.Equal([]any{s.etcd, s.loud, s.options.Auth, s.listen.Address}, []any{"http://a:1", 4, auth.RBAC, ":6443"})
+	is.Equal(s.options.WithoutPlugins, []string{"PodSecurity"})
+	is.Equal(s.options.Plugins, []string{"ServiceAccount"})
+	is.Equal(s.options.Replicas[0].NoPrivileged, true)
+	is.Equal(s.idle, []string{"--disable-admission-plugins AlwaysDeny"})
+	for args, want := range map[string]string{ // order does not matter
+		"":                                 "--etcd-servers must be specified",
+		"start":                            `unknown command "start" for "kube-apiserver"`,
+		"--etcd-servers=a --secure-port=x": "--secure-port x must be between 1 and 65535, inclusive. It cannot be turned off with 0",
+		"--etcd-servers=a --authorization-mode=RABC":                                                             `authorization-mode "RABC" is not a valid mode`,
+		"--etcd-servers=a --authorization-mode=Webhook":                                                          "--authorization-mode Webhook is not simulated",
+		"--etcd-servers=a --enable-admission-plugins=X":                                                          `enable-admission-plugins plugin "X" is unknown`,
+		"--etcd-servers=a --allow-privileged=maybe":                                                              `invalid argument "maybe" for "--allow-privileged" flag: strconv.ParseBool: parsing "maybe": invalid syntax`,
+		"--etcd-servers=a --runtime-config=apps/v1=x":                                                            `invalid argument "apps/v1=x" for "--runtime-config" flag: invalid value of apps/v1: x, err: strconv.ParseBool: parsing "x": invalid syntax`,
+		"--etcd-servers=a --enable-admission-plugins=Priority --disable-admission-plugins=RuntimeClass,Priority": "[Priority] in enable-admission-plugins and disable-admission-plugins overlapped",
+	} {
+		_, err := read(strings.Fields(args))
+		is.Equal(fmt.Sprint(err), want)
+	}
+}
+
+// envtest looks for flags in the help; each is there once, with what becomes of it.
+func TestHelp(t *testing.T) {
+	is := is.New(t)
+	var out strings.Builder
+	is.NoErr(APIServer(t.Context(), []string{"--help"}, &out, io.Discard))
+	line := regexp.MustCompile(`(?m)^\s*--([a-z0-9-]+)\b.*  +(honoured|mapped|ignored)`)
+	var names []string
+	for _, m := range line.FindAllStringSubmatch(out.String(), -1) {
+		names = append(names, m[1])
+	}
+	is.Equal(len(names), len(knownFlags()))
+	is.True(len(names) > 160)
+	slices.Sort(names)
+	is.Equal(len(slices.Compact(names)), len(knownFlags()))
+	is.True(!slices.Contains(names, "insecure-port"))
+	is.NoErr(Etcd(t.Context(), []string{"--help"}, &out, io.Discard))
+	is.True(regexp.MustCompile(`(?m)^\s*--unsafe-no-fsync\b`).MatchString(out.String()))
+}
+
+// A folder is made once, by how many ever.
+func TestFolder(t *testing.T) {
+	is, cache := is.New(t), t.TempDir()
+	dirs := make(chan string)
+	for range 3 {
+		go func() {
+			dir, err := Folder(cache)
+			if err != nil {
+				dir = err.Error()
+			}
+			dirs <- dir
+		}()
+	}
+	dir := <-dirs
+	is.Equal(dir, <-dirs)
+	is.Equal(dir, <-dirs)
+	for _, name := range programs {
+		info, err := os.Stat(filepath.Join(dir, name))
+		is.NoErr(err)
+		is.True(info.Mode().Perm()&0o111 != 0)
+		is.Equal(Program(filepath.Join(dir, name)), name)
+	}
+	is.Equal(Program("/bin/kubesim"), "")
+	left, err := filepath.Glob(filepath.Join(dir, ".part-*"))
+	is.NoErr(err)
+	is.Equal(len(left), 0)
+}

@@ -1,0 +1,203 @@
+package dropin
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+)
+
+// dataPath is where an API server asks etcd for its folder. The folder is lent for as long as the answer lasts.
+const dataPath = "/kubesim/data"
+
+// etcdVersion is the version of etcd that Kubernetes 1.36 comes with.
+const etcdVersion = "3.6.8"
+
+// etcd stands for an etcd that nobody speaks to but the API server of this package.
+type etcd struct {
+	dir string
+
+	mu   sync.Mutex
+	lent bool
+}
+
+// Etcd serves as etcd does, as far as those need it who start one for an API server, until ctx ends. Of its flags
+// --data-dir and --listen-client-urls decide something.
+func Etcd(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+	s := parse(args, func(name string) (yes, known bool) { return name == "help" || name == "h" || name == "version", false })
+	switch {
+	case s.has("help") || s.has("h"):
+		fmt.Fprint(stdout, etcdHelp)
+		return nil
+	case s.has("version"):
+		fmt.Fprintf(stdout, "etcd Version: %s\n", etcdVersion)
+		return nil
+	}
+	e := &etcd{dir: "default.etcd"}
+	if s.has("data-dir") {
+		e.dir = s.last("data-dir")
+	}
+	var err error
+	if e.dir, err = filepath.Abs(e.dir); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(e.dir, 0o700); err != nil {
+		return fmt.Errorf("--data-dir: %w", err)
+	}
+	addresses := s.list("listen-client-urls")
+	if len(addresses) == 0 {
+		addresses = []string{"http://localhost:2379"}
+	}
+	return e.serve(ctx, addresses, stderr)
+}
+
+// serve serves on all addresses.
+func (e *etcd) serve(ctx context.Context, addresses []string, stderr io.Writer) error {
+	server := &http.Server{Handler: e.handler(), ReadHeaderTimeout: time.Minute, BaseContext: func(net.Listener) context.Context { return ctx }}
+	defer server.Close()
+	ended := make(chan error, len(addresses))
+	for _, address := range addresses {
+		u, err := url.Parse(address)
+		if err != nil {
+			return fmt.Errorf("--listen-client-urls: %w", err)
+		}
+		if u.Scheme != "http" {
+			return fmt.Errorf("--listen-client-urls: %s: kubesim's etcd serves http only: it is for an API server on the same machine", address)
+		}
+		l, err := net.Listen("tcp", u.Host)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(stderr, "etcd (kubesim): serving %s, data in %s\n", address, e.dir)
+		go func() { ended <- server.Serve(l) }()
+	}
+	select {
+	case <-ctx.Done():
+		return nil
+	case err := <-ended:
+		return err
+	}
+}
+
+// handler answers what is asked of etcd over HTTP.
+func (e *etcd) handler() http.Handler {
+	mux := http.NewServeMux()
+	health := func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `{"health":"true","reason":""}`) }
+	for _, path := range []string{"/health", "/livez", "/readyz"} {
+		mux.HandleFunc("GET "+path, health)
+	}
+	mux.HandleFunc("GET /version", func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprintf(w, `{"etcdserver":"%s","etcdcluster":"%s","storage":"3.6.0"}`, etcdVersion, strings.Join(strings.SplitN(etcdVersion, ".", 3)[:2], ".")+".0")
+	})
+	mux.HandleFunc("GET "+dataPath, e.lend)
+	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
+		http.Error(w, "this is kubesim's etcd: it speaks to kubesim's kube-apiserver only", http.StatusNotImplemented)
+	})
+	return mux
+}
+
+// loan is the answer at dataPath.
+type loan struct {
+	Dir string `json:"dir"`
+}
+
+// lend lends the folder until the borrower is gone.
+func (e *etcd) lend(w http.ResponseWriter, r *http.Request) {
+	e.mu.Lock()
+	free := !e.lent
+	e.lent = true
+	e.mu.Unlock()
+	if !free {
+		http.Error(w, "another API server has the data", http.StatusConflict)
+		return
+	}
+	defer func() {
+		e.mu.Lock()
+		e.lent = false
+		e.mu.Unlock()
+	}()
+	if json.NewEncoder(w).Encode(loan{e.dir}) == nil && http.NewResponseController(w).Flush() == nil {
+		<-r.Context().Done()
+	}
+}
+
+// lent is a folder that an etcd has lent. Gone is closed when that etcd is.
+type lent struct {
+	Dir  string
+	Gone <-chan struct{}
+
+	body io.Closer
+}
+
+func (l *lent) Close() error { return l.body.Close() }
+
+var errForeign = errors.New("it is no etcd of kubesim: what is stored is kept in memory only")
+
+const (
+	borrowPatience = 20 * time.Second // for an etcd that is starting, and for the API server before, which is ending
+	borrowPoll     = 5 * time.Millisecond
+)
+
+// borrow asks etcd for its folder. errForeign: this etcd has none to lend.
+func borrow(ctx context.Context, etcd string) (*lent, error) {
+	ctx, cancel := context.WithTimeout(ctx, borrowPatience)
+	defer cancel()
+	for {
+		l, err := borrowOnce(etcd)
+		if err == nil || errors.Is(err, errForeign) {
+			return l, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, fmt.Errorf("etcd at %s: %w", etcd, err)
+		case <-time.After(borrowPoll):
+		}
+	}
+}
+
+func borrowOnce(etcd string) (*lent, error) {
+	res, err := (&http.Client{Transport: &http.Transport{}}).Get(strings.TrimSuffix(etcd, "/") + dataPath)
+	if err != nil {
+		return nil, err
+	}
+	if res.StatusCode != http.StatusOK {
+		defer res.Body.Close()
+		if res.StatusCode == http.StatusConflict {
+			return nil, errors.New("another API server has the data")
+		}
+		return nil, errForeign
+	}
+	d := json.NewDecoder(res.Body)
+	var l loan
+	if err := d.Decode(&l); err != nil {
+		res.Body.Close()
+		return nil, err
+	}
+	gone := make(chan struct{})
+	go func() {
+		defer close(gone)
+		_, _ = io.Copy(io.Discard, res.Body) // whatever ends it
+	}()
+	return &lent{Dir: l.Dir, Gone: gone, body: res.Body}, nil
+}
+
+const etcdHelp = `etcd ` + etcdVersion + ` as kubesim needs it: it keeps what kubesim's kube-apiserver stores.
+
+Usage:
+  etcd [flags]
+
+  --data-dir 'default.etcd'                       where it is kept
+  --listen-client-urls 'http://localhost:2379'    where /health, /livez, /readyz and /version are served
+  --unsafe-no-fsync 'false'                       as it is anyway
+
+All other flags are accepted, and change nothing.
+`

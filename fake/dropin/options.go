@@ -1,0 +1,243 @@
+package dropin
+
+import (
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/kubesim/kubesim/clock"
+	"github.com/kubesim/kubesim/fake"
+	"github.com/kubesim/kubesim/sim"
+	"github.com/kubesim/kubesim/sim/auth"
+)
+
+// release is the version of the API server.
+const release = sim.Version
+
+// writeGap is how long a real store takes between the two writes of one request.
+const writeGap = time.Millisecond
+
+// servers is what a command line asks for.
+type servers struct {
+	*flagSet
+	options fake.Options
+	listen  fake.ListenOptions
+	etcd    string   // its URL
+	loud    int      // -v
+	idle    []string // flags, and values of flags, that change nothing here
+}
+
+// read turns a command line into options. Its errors are those of kube-apiserver, where it has them.
+func read(args []string) (*servers, error) {
+	s := &servers{flagSet: parse(args, isBool)}
+	if len(s.without) > 0 {
+		return s, fmt.Errorf("unknown command %q for \"kube-apiserver\"", s.without[0])
+	}
+	s.options = fake.Options{Clock: clock.System{}, Auth: auth.RBAC, Tokens: []auth.Token{}, NoControllers: true, WriteGap: writeGap}
+	for _, step := range []func() error{s.readEtcd, s.readAddresses, s.readUsers, s.readAuthorization, s.readPlugins, s.readAPI,
+		s.readNetwork} {
+		if err := step(); err != nil {
+			return s, err
+		}
+	}
+	s.loud, _ = strconv.Atoi(s.last("v"))
+	for _, name := range s.order {
+		if f := find(name); f == nil || f.does == "ignored" {
+			s.idle = append(s.idle, "--"+name)
+		}
+	}
+	return s, nil
+}
+
+func (s *servers) readEtcd() error {
+	etcds := s.list("etcd-servers")
+	if len(etcds) == 0 {
+		return errors.New("--etcd-servers must be specified")
+	}
+	s.etcd = etcds[0]
+	return nil
+}
+
+// readAddresses decides where to listen, and with which certificate.
+func (s *servers) readAddresses() error {
+	port := 6443
+	if s.has("secure-port") {
+		var err error
+		if port, err = strconv.Atoi(s.last("secure-port")); err != nil || port < 0 || port > 65535 {
+			return fmt.Errorf("--secure-port %s must be between 1 and 65535, inclusive. It cannot be turned off with 0", s.last("secure-port"))
+		}
+	}
+	s.options.Port = port
+	s.listen = fake.ListenOptions{Address: net.JoinHostPort(s.last("bind-address"), strconv.Itoa(port)), TLS: true}
+	certificate, key := s.last("tls-cert-file"), s.last("tls-private-key-file")
+	if certificate == "" && key == "" {
+		dir := s.last("cert-dir")
+		if dir == "" {
+			return nil
+		}
+		certificate, key = filepath.Join(dir, "apiserver.crt"), filepath.Join(dir, "apiserver.key")
+		if _, err := os.Stat(certificate); errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+	}
+	pair, err := tls.LoadX509KeyPair(certificate, key)
+	if err != nil {
+		return fmt.Errorf("failed to load the certificate to serve with: %w", err)
+	}
+	s.listen.Certificate = &pair
+	return nil
+}
+
+func (s *servers) readUsers() (err error) {
+	if file := s.last("client-ca-file"); file != "" {
+		if s.options.ClientCA, err = os.ReadFile(file); err != nil {
+			return fmt.Errorf("unable to load client CA provider: %w", err)
+		}
+	}
+	return nil
+}
+
+// readAuthorization reads the modes of authorization.
+func (s *servers) readAuthorization() error {
+	modes := s.list("authorization-mode")
+	if len(modes) == 0 {
+		modes = []string{"AlwaysAllow"}
+	}
+	for _, mode := range modes {
+		switch mode {
+		case "RBAC", "Node", "AlwaysAllow":
+		case "Webhook", "ABAC", "AlwaysDeny":
+			return fmt.Errorf("--authorization-mode %s is not simulated", mode)
+		default:
+			return fmt.Errorf("authorization-mode %q is not a valid mode", mode)
+		}
+	}
+	if slices.Contains(modes, "AlwaysAllow") {
+		s.options.Auth = auth.AlwaysAllow
+	}
+	return nil
+}
+
+// readPlugins reads which admission plugins run: ServiceAccount does unless it is turned off, as in kube-apiserver.
+func (s *servers) readPlugins() error {
+	on := s.list("enable-admission-plugins", "admission-control")
+	off := s.list("disable-admission-plugins")
+	for _, x := range []struct {
+		flag  string
+		names []string
+	}{{"enable-admission-plugins", on}, {"disable-admission-plugins", off}} {
+		for _, name := range x.names {
+			if !slices.Contains(plugins, name) {
+				return fmt.Errorf("%s plugin %q is unknown", x.flag, name)
+			}
+			if !sim.KnowsPlugin(name) {
+				s.idle = append(s.idle, "--"+x.flag+" "+name)
+			}
+		}
+	}
+	for _, name := range on {
+		if slices.Contains(off, name) {
+			return fmt.Errorf("[%s] in enable-admission-plugins and disable-admission-plugins overlapped", name)
+		}
+	}
+	if !slices.Contains(off, "ServiceAccount") {
+		s.options.Plugins = append(s.options.Plugins, "ServiceAccount")
+	}
+	for _, name := range off {
+		if sim.KnowsPlugin(name) {
+			s.options.WithoutPlugins = append(s.options.WithoutPlugins, name)
+		}
+	}
+	return nil
+}
+
+// plugins are the names of all admission plugins of kube-apiserver.
+var plugins = []string{
+	"AlwaysAdmit", "AlwaysDeny", "AlwaysPullImages", "CertificateApproval", "CertificateSigning",
+	"CertificateSubjectRestriction", "ClusterTrustBundleAttest", "DefaultIngressClass", "DefaultStorageClass",
+	"DefaultTolerationSeconds", "DenyServiceExternalIPs", "EventRateLimit", "ExtendedResourceToleration",
+	"ImagePolicyWebhook", "JobValidation", "LimitPodHardAntiAffinityTopology", "LimitRanger",
+	"MutatingAdmissionPolicy", "MutatingAdmissionWebhook", "NamespaceAutoProvision", "NamespaceExists",
+	"NamespaceLifecycle", "NodeDeclaredFeatureValidator", "NodeRestriction",
+	"OwnerReferencesPermissionEnforcement", "PersistentVolumeClaimResize", "PodGroupProtection",
+	"PodGroupWorkloadExists", "PodNodeSelector", "PodResizeValidator", "PodSecurity", "PodTolerationRestriction",
+	"PodTopologyLabels", "Priority", "ResourceQuota", "RuntimeClass", "ServiceAccount",
+	"StorageObjectInUseProtection", "TaintNodesByCondition", "ValidatingAdmissionPolicy",
+	"ValidatingAdmissionWebhook",
+}
+
+// readAPI reads which version of the API is served, with which gates.
+func (s *servers) readAPI() error {
+	var r fake.ReplicaOptions
+	for _, v := range s.list("emulated-version") {
+		if _, version, ok := strings.Cut(v, "="); ok {
+			v = version
+		}
+		r.Version = v
+	}
+	privileged, err := s.on("allow-privileged", false)
+	if err != nil {
+		return err
+	}
+	r.NoPrivileged = !privileged
+	if r.FeatureGates, err = s.switches("feature-gates"); err != nil {
+		return err
+	}
+	for name := range r.FeatureGates { // order does not matter: the idle ones are sorted
+		if !sim.KnowsGate(name) {
+			delete(r.FeatureGates, name)
+			s.idle = append(s.idle, "--feature-gates "+name)
+		}
+	}
+	if r.Serve, err = s.switches("runtime-config"); err != nil {
+		return err
+	}
+	for name := range r.Serve { // order does not matter: as above
+		if !r.KnowsAPI(name) {
+			delete(r.Serve, name)
+			s.idle = append(s.idle, "--runtime-config "+name)
+		}
+	}
+	slices.Sort(s.idle)
+	s.options.Replicas = []fake.ReplicaOptions{r}
+	return nil
+}
+
+// switches reads a flag whose values are NAME=true and NAME=false, with commas between them; a component before the name,
+// kube:NAME, is left out.
+func (s *servers) switches(flag string) (map[string]bool, error) {
+	var out map[string]bool
+	for _, item := range s.list(flag) {
+		name, value, given := strings.Cut(item, "=")
+		name = strings.TrimPrefix(name, "kube:")
+		on, err := strconv.ParseBool(value)
+		if !given {
+			on, err = true, nil
+		}
+		if err != nil {
+			return nil, s.invalid(flag, fmt.Errorf("invalid value of %s: %s, err: %w", name, value, err))
+		}
+		if out == nil {
+			out = map[string]bool{}
+		}
+		out[name] = on
+	}
+	return out, nil
+}
+
+// readNetwork reads the addresses of services and of the server.
+func (s *servers) readNetwork() error {
+	if ranges := s.list("service-cluster-ip-range"); len(ranges) > 0 {
+		s.options.ServiceCIDR = ranges[0]
+	}
+	s.options.Advertise = s.last("advertise-address")
+	return nil
+}

@@ -1,0 +1,99 @@
+package auth
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+
+	"github.com/kubesim/kubesim/sim/http"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/resource"
+)
+
+// RequestHeader says which proxies may name users in the header of requests, and in which fields (Kubernetes
+// documentation, "Authenticating Proxy"). The fields are kube-apiserver's flags.
+type RequestHeader struct {
+	// ClientCA are the certificates, PEM, of those who sign the certificates of proxies (--requestheader-client-ca-file).
+	// nil: there are no proxies.
+	ClientCA []byte
+	// AllowedNames are the common names that a proxy may have (--requestheader-allowed-names). nil: any.
+	AllowedNames []string
+	// Where the name, the uid, groups and extra values of the user are (--requestheader-username-headers,
+	// --requestheader-uid-headers, --requestheader-group-headers, --requestheader-extra-headers-prefix): X-Remote-User,
+	// X-Remote-Uid, X-Remote-Group and X-Remote-Extra- are common. nil: nowhere.
+	UsernameHeaders, UIDHeaders, GroupHeaders, ExtraHeaderPrefixes []string
+}
+
+// Check returns what is wrong with the options (k8s.io/apiserver/pkg/server/options.RequestHeaderAuthenticationOptions).
+func (r *RequestHeader) Check() error {
+	for _, l := range []struct {
+		flag  string
+		names []string
+	}{
+		{"requestheader-username-headers", r.UsernameHeaders},
+		{"requestheader-group-headers", r.GroupHeaders},
+		{"requestheader-extra-headers-prefix", r.ExtraHeaderPrefixes},
+		{"requestheader-allowed-names", r.AllowedNames},
+		{"requestheader-uid-headers", r.UIDHeaders},
+	} {
+		for _, name := range l.names {
+			if strings.TrimSpace(name) == "" {
+				return fmt.Errorf("empty value in %q", l.flag)
+			}
+		}
+	}
+	if len(r.UIDHeaders) > 0 && !hasFold(r.UIDHeaders, "X-Remote-Uid") {
+		return errors.New("--requestheader-uid-headers is set without specifying the standard X-Remote-Uid header - API aggregation will not work")
+	}
+	return nil
+}
+
+func hasFold(list []string, s string) bool {
+	for _, x := range list {
+		if strings.EqualFold(x, s) {
+			return true
+		}
+	}
+	return false
+}
+
+// user returns the user that a proxy names, ok false for none
+// (k8s.io/apiserver/pkg/authentication/request/headerrequest).
+func (r *RequestHeader) user(h http.Header) (u resource.User, ok bool) {
+	first := func(names []string) string {
+		for _, name := range names {
+			if v := h.Get(name); v != "" {
+				return v
+			}
+		}
+		return ""
+	}
+	if u.Name = first(r.UsernameHeaders); u.Name == "" {
+		return u, false
+	}
+	u.UID = first(r.UIDHeaders)
+	for _, name := range r.GroupHeaders {
+		for _, v := range h.Values(name) {
+			if v != "" {
+				u.Groups = append(u.Groups, v)
+			}
+		}
+	}
+	for _, prefix := range r.ExtraHeaderPrefixes {
+		for _, name := range object.SortedKeys(h) {
+			if len(name) < len(prefix) || !strings.EqualFold(name[:len(prefix)], prefix) {
+				continue
+			}
+			key := strings.ToLower(name[len(prefix):])
+			if plain, err := url.PathUnescape(key); err == nil {
+				key = plain
+			}
+			if u.Extra == nil {
+				u.Extra = map[string][]string{}
+			}
+			u.Extra[key] = append(u.Extra[key], h[name]...)
+		}
+	}
+	return u, true
+}

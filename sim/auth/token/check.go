@@ -1,0 +1,280 @@
+package token
+
+import (
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/kubesim/kubesim/sim/object"
+)
+
+// leeway is how far apart the clocks of servers may be: a token is good for that much longer than it says, and begins
+// that much earlier. What a token is bound to may have been deleted for that long.
+const leeway = time.Minute
+
+// What is wrong with a token of a service account (pkg/serviceaccount of kube-apiserver, and go-jose).
+var (
+	errNoKey       = errors.New("invalid signature, no keys found")
+	errSignature   = errors.New("go-jose/go-jose: error in cryptographic primitive")
+	errExpired     = errors.New("service account token has expired")
+	errEarly       = errors.New("service account token is not valid yet")
+	errFuture      = errors.New("service account token is issued in the future")
+	errInvalidated = errors.New("service account token has been invalidated")
+)
+
+// extraKey begins the names of what a user's extra says about a token.
+const extraKey = "authentication.kubernetes.io/"
+
+// Holder is the service account that a token speaks for.
+type Holder struct {
+	Name, UID string
+	Groups    []string
+	Extra     map[string][]string
+	// Audiences are those of the wanted ones that the token is for.
+	Audiences []string
+	// Warning is what the client is told, "" for nothing.
+	Warning string
+}
+
+// Use is what becomes of the Secret that a token is kept in, beside the verdict about it: it is labelled with the day of
+// its last use. The zero value is no Secret.
+type Use struct {
+	Namespace, Name string
+	Day             string // YYYY-MM-DD
+}
+
+// Check returns who holds a token, nil for a text that is no token of the issuers of a, and what is wrong with one that is:
+// a bad signature, audiences of others, a token out of its time, an account or a bound object that no longer exists
+// (pkg/serviceaccount.jwtTokenAuthenticator). use may be there with an error, too.
+func (a *Authority) Check(text string, wanted []string, now time.Time, objects Objects) (h *Holder, use Use, err error) {
+	t := parse(text)
+	if t == nil {
+		return nil, use, nil
+	}
+	legacy := t.claims.String("iss") == legacyIssuer
+	if !legacy && !slices.Contains(a.options.Issuers, t.claims.String("iss")) {
+		return nil, use, nil
+	}
+	if err := a.checkSignature(t); err != nil {
+		return nil, use, err
+	}
+	audiences, err := audiencesOf(t.claims)
+	if err != nil {
+		return nil, use, err
+	}
+	if len(audiences) == 0 {
+		audiences = a.options.Audiences
+	}
+	var good []string
+	for _, name := range wanted {
+		if slices.Contains(audiences, name) {
+			good = append(good, name)
+		}
+	}
+	if len(good) == 0 {
+		return nil, use, fmt.Errorf("token audiences %q is invalid for the target audiences %q", audiences, wanted)
+	}
+	if legacy {
+		h, use, err = a.checkLegacy(t, now, objects)
+	} else {
+		h, err = check(t.claims, now, objects)
+	}
+	if h != nil {
+		h.Audiences = good
+	}
+	return h, use, err
+}
+
+// parsed is a token whose signature has not been looked at.
+type parsed struct {
+	text           string
+	signed         string // what the signature is of
+	header, claims object.Object
+	signature      []byte
+}
+
+// parse reads a token, nil if the text is none.
+func parse(text string) *parsed {
+	parts := strings.Split(text, ".")
+	if len(parts) != 3 {
+		return nil
+	}
+	t := &parsed{text: text, signed: parts[0] + "." + parts[1], header: parsePart(parts[0]), claims: parsePart(parts[1])}
+	var err error
+	if t.signature, err = base64.RawURLEncoding.DecodeString(parts[2]); err != nil || !isHeader(t.header) || t.claims == nil {
+		return nil
+	}
+	return t
+}
+
+// isHeader reports whether the first part of a token can be one.
+func isHeader(header object.Object) bool {
+	for _, name := range []string{"alg", "kid"} {
+		if _, text := header[name].(string); header[name] != nil && !text {
+			return false
+		}
+	}
+	return header != nil
+}
+
+// parsePart reads a part of a token, nil if it is no JSON object.
+func parsePart(text string) object.Object {
+	data, err := base64.RawURLEncoding.DecodeString(text)
+	if err != nil {
+		return nil
+	}
+	part, err := object.Parse(data)
+	if err != nil {
+		return nil
+	}
+	return part
+}
+
+// checkSignature looks for a key that has signed: the one that the token names, or any when it names none.
+func (a *Authority) checkSignature(t *parsed) error {
+	id, named := t.header.String("kid"), 0
+	for _, k := range a.keys {
+		if id != "" && id != k.id() {
+			continue
+		}
+		if named++; t.header["crit"] == nil && k.verify(t.header.String("alg"), []byte(t.signed), t.signature) {
+			return nil
+		}
+	}
+	if named == 0 {
+		return errNoKey
+	}
+	return errSignature
+}
+
+// audiencesOf returns the audiences of a token: one text or several.
+func audiencesOf(claims object.Object) ([]string, error) {
+	switch aud := claims["aud"].(type) {
+	case nil:
+		return nil, nil
+	case string:
+		return []string{aud}, nil
+	case []any:
+		all := object.Strings(aud)
+		if len(all) == len(aud) {
+			return all, nil
+		}
+	}
+	return nil, errors.New("go-jose/go-jose/jwt: expected string or array value to unmarshal to Audience")
+}
+
+// check returns who holds a bound token (pkg/serviceaccount.validator).
+func check(claims object.Object, now time.Time, objects Objects) (*Holder, error) {
+	if err := checkTime(claims, now); err != nil {
+		return nil, err
+	}
+	about := object.Object(claims.Map("kubernetes.io"))
+	deleted := object.Time(now.Add(-leeway))
+	if err := checkAccount(about, objects, deleted); err != nil {
+		return nil, err
+	}
+	if err := checkBound(about, objects, deleted); err != nil {
+		return nil, err
+	}
+	return holder(claims, about), nil
+}
+
+// checkTime checks that a token is good now, as far as it says when.
+func checkTime(claims object.Object, now time.Time) error {
+	later, earlier := now.Add(leeway).Unix(), now.Add(-leeway).Unix()
+	if nbf, ok := seconds(claims["nbf"]); ok && later < nbf {
+		return errEarly
+	}
+	if exp, ok := seconds(claims["exp"]); ok && earlier > exp {
+		return errExpired
+	}
+	if iat, ok := seconds(claims["iat"]); ok && later < iat {
+		return errFuture
+	}
+	return nil
+}
+
+// seconds reads a date of a token: a number of seconds since 1970.
+func seconds(v any) (int64, bool) {
+	switch v := v.(type) {
+	case int64:
+		return v, true
+	case float64:
+		return int64(v), true
+	}
+	return 0, false
+}
+
+// checkAccount checks that the service account of a token exists.
+func checkAccount(about object.Object, objects Objects, deleted string) error {
+	namespace, name, uid := about.String("namespace"), about.String("serviceaccount", "name"), about.String("serviceaccount", "uid")
+	account := objects.Get("serviceaccounts", namespace, name)
+	switch {
+	case account == nil:
+		return fmt.Errorf("serviceaccounts %q not found", name)
+	case account.UID() != uid:
+		return fmt.Errorf("service account UID (%s) does not match claim (%s)", account.UID(), uid)
+	case deletedBefore(account, deleted):
+		return fmt.Errorf("service account %s/%s has been deleted", namespace, name)
+	}
+	return nil
+}
+
+// checkBound checks that what a token is bound to exists. The node of a pod's token need not.
+func checkBound(about object.Object, objects Objects, deleted string) error {
+	namespace := about.String("namespace")
+	for _, b := range []struct{ claim, storage, namespace, text string }{
+		{"secret", "secrets", namespace, "secret UID (%s) does not match service account secret ref claim (%s)"},
+		{"pod", "pods", namespace, "pod UID (%s) does not match service account pod ref claim (%s)"},
+		{"node", "nodes", "", "node UID (%s) does not match service account node ref claim (%s)"},
+	} {
+		ref := object.Object(about.Map(b.claim))
+		if ref == nil || b.claim == "node" && about.Map("pod") != nil {
+			continue
+		}
+		bound := objects.Get(b.storage, b.namespace, ref.String("name"))
+		switch uid := ref.String("uid"); {
+		case bound == nil:
+			return errInvalidated
+		case bound.UID() != uid:
+			return fmt.Errorf(b.text, bound.UID(), uid)
+		case deletedBefore(bound, deleted):
+			return errInvalidated
+		}
+	}
+	return nil
+}
+
+// deletedBefore reports whether an object has been on its way out since before a time.
+func deletedBefore(obj object.Object, t string) bool {
+	at := obj.DeletionTimestamp()
+	return at != "" && at < t
+}
+
+// holder returns the user that a bound token is about.
+func holder(claims, about object.Object) *Holder {
+	h := account(about.String("namespace"), about.String("serviceaccount", "name"), about.String("serviceaccount", "uid"))
+	h.Extra = map[string][]string{}
+	if id := claims.String("jti"); id != "" {
+		h.Extra[extraKey+"credential-id"] = []string{"JTI=" + id}
+	}
+	for _, claim := range []string{"pod", "node"} {
+		ref := object.Object(about.Map(claim))
+		if name := ref.String("name"); name != "" {
+			h.Extra[extraKey+claim+"-name"] = []string{name}
+		}
+		if uid := ref.String("uid"); uid != "" {
+			h.Extra[extraKey+claim+"-uid"] = []string{uid}
+		}
+	}
+	return h
+}
+
+// account returns the user that a service account is.
+func account(namespace, name, uid string) *Holder {
+	return &Holder{Name: "system:serviceaccount:" + namespace + ":" + name, UID: uid,
+		Groups: []string{"system:serviceaccounts", "system:serviceaccounts:" + namespace}}
+}

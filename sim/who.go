@@ -1,0 +1,35 @@
+package sim
+
+import (
+	"github.com/kubesim/kubesim/sim/auth"
+	"github.com/kubesim/kubesim/sim/auth/token"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/registry"
+	"github.com/kubesim/kubesim/sim/status"
+)
+
+// authentication is how the API servers find out who asks.
+func (o *Options) authentication(tokens *token.Authority) auth.Options {
+	return auth.Options{Mode: o.Auth, Tokens: o.Tokens, Authorizers: o.Authorizers, NoAnonymous: o.NoAnonymous,
+		RequestHeader: o.RequestHeader, Audiences: tokens.Audiences()}
+}
+
+// Authenticates says that the credentials of requests count.
+func (o *Options) Authenticates() bool {
+	who := auth.Options{Mode: o.Auth, Authorizers: o.Authorizers}
+	return who.Authenticates()
+}
+
+// used labels the Secret of a token with the day of its use, as the API server does before it carries out the request
+// (pkg/serviceaccount.legacyValidator). That the label could not be written is nobody's concern.
+func (c *Cluster) used(use token.Use) {
+	if use == (token.Use{}) {
+		return
+	}
+	own := c.own()
+	_, _ = own.Update(c.loopback(c.hub("secrets"), use.Namespace, use.Name), registry.Change{Kind: registry.Patch,
+		Make: func(live object.Object) (object.Object, *status.Status) {
+			live.Set(use.Day, "metadata", "labels", token.LastUsedLabel)
+			return live, nil
+		}})
+}
