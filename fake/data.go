@@ -29,7 +29,7 @@ func (o *Options) overData() (*Server, error) {
 		s.Close()
 		return nil, err
 	}
-	return s, nil
+	return s.prepared()
 }
 
 // rewriteJournal begins the journal anew: what is stored now does not follow from what is in it.
