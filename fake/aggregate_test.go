@@ -310,3 +310,47 @@ func upgraded(t *testing.T, x target, path string) string {
 	is.NoErr(err)
 	return fmt.Sprint(res.StatusCode, " ", string(rest))
 }
+
+// A server that takes too long is not waited for: five seconds of the server's clock for what it serves, a minute or the
+// client's timeout for everything else but watches.
+func TestAggregateTimeouts(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		is := is.New(t)
+		c := client{t, fake.RunT(t, fake.Options{Clock: clock.System{}})}
+		slow, mux := false, shapes()
+		c.srv.Aggregate("v1.shapes.example.com", http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+			if slow && q.Header.Get("X-Remote-User") != "system:kube-aggregator" {
+				<-q.Context().Done()
+				return
+			}
+			mux.ServeHTTP(w, q)
+		}))
+		slow = true
+		const late = `504 {"metadata":{},"status":"Failure","message":"Timeout: request did not complete within the allotted timeout",` +
+			`"reason":"Timeout","details":{},"code":504}` + "\n"
+		for _, x := range []struct {
+			path, want string
+			after      time.Duration
+		}{
+			{"", "503 error trying to reach service: context deadline exceeded", 5 * time.Second},
+			{"?timeout=2s", late, 2 * time.Second},
+			{"/namespaces/default/circles/a", late, time.Minute},
+			{"/namespaces/default/circles/a?timeout=3s", late, 3 * time.Second},
+			{"/namespaces/default/circles/a?timeout=1h", late, time.Minute},
+		} {
+			began := time.Now()
+			code, body := c.do("GET", "/apis/shapes.example.com/v1"+x.path, "")
+			is.Equal(fmt.Sprint(code, " ", body), x.want)
+			is.Equal(time.Since(began), x.after)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+		defer cancel()
+		q, err := http.NewRequestWithContext(ctx, "GET", c.srv.URL()+"/apis/shapes.example.com/v1/circles?watch=1", nil)
+		is.NoErr(err)
+		began := time.Now()
+		_, err = c.srv.Transport().RoundTrip(q)
+		is.True(err != nil || ctx.Err() != nil)
+		is.Equal(time.Since(began), time.Hour) // as long as the client waits
+	})
+}

@@ -3,6 +3,7 @@ package fake
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -33,24 +34,25 @@ func (a *aggregator) Forward(x *sim.APIService, q *apiserver.Request, user resou
 	case err != nil:
 		return plain(http.StatusInternalServerError, err.Error())
 	}
-	ctx, cancel := context.WithCancel(or(q.Context))
-	if strings.Count(strings.Trim(q.Path, "/"), "/") == 2 { // /apis/GROUP/VERSION
-		timed, stop := w(discoveryTimeout)
-		forget := context.AfterFunc(timed, cancel)
-		end := cancel
-		cancel = func() { forget(); stop(); end() }
-	}
+	ctx, cancel := limited(q, w)
 	r, err := outgoing(ctx, q, location(host, q.Path, q.Query), user, upgrade)
 	if err != nil {
 		cancel()
 		return plain(http.StatusInternalServerError, err.Error())
 	}
 	res, err := transport.RoundTrip(r)
+	if err != nil && errors.Is(context.Cause(ctx), errLimit) {
+		cancel()
+		return apiserver.TimedOut
+	}
 	switch {
 	case err != nil && upgrade != "":
 		cancel()
 		return plain(http.StatusServiceUnavailable, fmt.Sprintf("error dialing backend: %v", err))
 	case err != nil:
+		if cause := context.Cause(ctx); cause != nil {
+			err = cause
+		}
 		cancel()
 		return plain(http.StatusServiceUnavailable, fmt.Sprintf("error trying to reach service: %v", err))
 	}
@@ -68,12 +70,31 @@ func (a *aggregator) Forward(x *sim.APIService, q *apiserver.Request, user resou
 	return answer
 }
 
-// or returns a context, or one that never ends.
-func or(ctx context.Context) context.Context {
-	if ctx == nil {
-		return context.Background()
+// errLimit is the cause of the end of a request that took longer than it may.
+var errLimit = errors.New("the request took too long")
+
+// limited returns the context of a request that is passed on: it ends with that of the client, when the request took too
+// long, and, of one for what is served, after discoveryTimeout.
+func limited(q *apiserver.Request, w within) (context.Context, func()) {
+	parent := q.Context
+	if parent == nil {
+		parent = context.Background()
 	}
-	return ctx
+	ctx, cancel := context.WithCancelCause(parent)
+	limit, cause := q.Limit, errLimit
+	if strings.Count(strings.Trim(q.Path, "/"), "/") == 2 && (limit == 0 || limit > discoveryTimeout) { // /apis/GROUP/VERSION
+		limit, cause = discoveryTimeout, context.DeadlineExceeded
+	}
+	if limit == 0 {
+		return ctx, func() { cancel(nil) }
+	}
+	timed, stop := w(limit)
+	forget := context.AfterFunc(timed, func() { cancel(cause) })
+	return ctx, func() {
+		forget()
+		stop()
+		cancel(nil)
+	}
 }
 
 // plain is an answer in plain text, as http.Error writes it.

@@ -72,7 +72,7 @@ type Request struct {
 	Header        Header
 	Body          io.ReadCloser
 	ContentLength int64
-	RemoteAddr    string // always ""
+	RemoteAddr    string // "": it came from the page
 
 	ctx context.Context
 }
