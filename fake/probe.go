@@ -52,7 +52,7 @@ func (a *aggregator) Check(x *sim.APIService, w sim.Within) error {
 		return err
 	}
 	at := location(host, rootOf(x), nil)
-	ctx, stop := w(checkTimeout)
+	ctx, stop := a.limit(checkTimeout, w)
 	defer stop()
 	q, err := http.NewRequestWithContext(ctx, http.MethodGet, at.String(), nil)
 	if err != nil {
@@ -77,13 +77,23 @@ func (a *aggregator) Check(x *sim.APIService, w sim.Within) error {
 	return nil
 }
 
+// limit returns a context that ends after a time of the server's clock, or with the server.
+func (a *aggregator) limit(d time.Duration, w sim.Within) (context.Context, func()) {
+	ctx, stop := w(d)
+	forget := context.AfterFunc(a.server.life, stop)
+	return ctx, func() {
+		forget()
+		stop()
+	}
+}
+
 // get asks an aggregated API server for a document.
 func (a *aggregator) get(x *sim.APIService, path, accept string, user resource.User, limit time.Duration, w sim.Within) (*http.Response, []byte, error) {
 	host, transport, err := a.upstream(x, false)
 	if err != nil {
 		return nil, nil, err
 	}
-	ctx, stop := w(limit)
+	ctx, stop := a.limit(limit, w)
 	defer stop()
 	at := location(host, path, nil)
 	q, err := http.NewRequestWithContext(ctx, http.MethodGet, at.String(), nil)
