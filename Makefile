@@ -23,6 +23,13 @@ SOAKFLAGS ?=
 # E2EFLAGS='-procs 12' or E2EFLAGS='-focus ResourceQuota'.
 TARGET   ?= kubesim
 E2EFLAGS ?=
+# SUITES are the projects whose suites make suites runs, with commas between them; all without it.  ASSETS is a folder with
+# etcd and kube-apiserver to run them over instead of kubesim's.  REAL=1 runs them over the real programs, too.
+# SUITESFLAGS go to sim/conformance/testdata/suites, for example SUITESFLAGS='-packages pkg/client'.
+SUITES      ?=
+ASSETS      ?=
+REAL        ?=
+SUITESFLAGS ?=
 
 # Every folder with a go.mod: the root module, and those whose requirements must not reach its users.
 SUBMODULES := $(sort $(patsubst ./%/go.mod,%,$(shell find . -mindepth 2 -name go.mod -not -path '*/node_modules/*' -not -path '*/testdata/*')))
@@ -31,7 +38,7 @@ MODULES    := . $(SUBMODULES)
 # each runs a command in every module and fails at the end if it failed in one.
 each = @status=0; for m in $(MODULES); do echo "== $$m: $(1)"; (cd $$m && $(1)) || status=1; done; exit $$status
 
-.PHONY: help run test test-go test-wasm race check check-format vet guard build-wasm wasm web web-dist test-web shots bench fuzz soak generate conformance conformance-real journeys real boot-data e2e
+.PHONY: help run test test-go test-wasm race check check-format vet guard build-wasm wasm web web-dist test-web shots bench fuzz soak generate conformance conformance-real journeys real boot-data e2e suites real-assets
 
 help: ## print this list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1	/' | awk -F '\t' '{ printf "  %-17s %s\n", $$1, $$2 }'
@@ -122,16 +129,16 @@ journeys: ## variations of the cases, sent to a real server and to a simulator u
 
 # The version is what a release of it says.
 REAL_VERSION := k8s.io/component-base/version
-REAL         := $${TMPDIR:-/tmp}/kubesim-real
+REAL_SERVER  := $${TMPDIR:-/tmp}/kubesim-real
 REAL_LDFLAGS := -X $(REAL_VERSION).gitVersion=v1.36.3 -X $(REAL_VERSION).gitMajor=1 -X $(REAL_VERSION).gitMinor=36
-BUILD_REAL   := cd sim/conformance/testdata/real && $(GO) build -o $(REAL) -ldflags '$(REAL_LDFLAGS)' .
+BUILD_REAL   := cd sim/conformance/testdata/real && $(GO) build -o $(REAL_SERVER) -ldflags '$(REAL_LDFLAGS)' .
 real: ## build and start a real kube-apiserver (some minutes, 2 GB) to compare with, and to record from
-	$(BUILD_REAL) && exec $(REAL) $(REALFLAGS)
+	$(BUILD_REAL) && exec $(REAL_SERVER) $(REALFLAGS)
 
 boot-data: ## record what a real kube-apiserver makes when it starts (sim/boot/data)
 	$(BUILD_REAL)
 	@dir=$$(mktemp -d) && (cd $$dir && $(GO) run $$($(GO) env GOROOT)/src/crypto/tls/generate_cert.go --ca --host kubesim) && \
-	{ KUBESIM_REAL_LISTEN=127.0.0.1:6470 $(REAL) --client-ca-file=$$dir/cert.pem & pid=$$!; trap "kill -INT $$pid; wait $$pid; rm -r $$dir" EXIT; \
+	{ KUBESIM_REAL_LISTEN=127.0.0.1:6470 $(REAL_SERVER) --client-ca-file=$$dir/cert.pem & pid=$$!; trap "kill -INT $$pid; wait $$pid; rm -r $$dir" EXIT; \
 	for i in $$(seq 100); do curl -sf -o $$dir/ready http://127.0.0.1:6470/readyz && break; sleep 1; done; sleep 5; \
 	KUBESIM_RECORD=1 KUBESIM_TARGET=http://127.0.0.1:6470 KUBESIM_TOKEN=admintoken $(GO) test -count=1 -run '^TestTarget$$' ./sim/boot; }
 
@@ -143,3 +150,15 @@ e2e: ## Kubernetes' own end-to-end tests with the real controllers (first build 
 		$(addprefix k8s.io/kubernetes/cmd/,kube-apiserver kube-controller-manager kube-scheduler kubectl)
 	cd sim/conformance/testdata/e2e && $(GO) test -c -ldflags '$(REAL_LDFLAGS)' -o $(E2E)/bin/e2e.test k8s.io/kubernetes/test/e2e
 	cd sim/conformance/testdata/e2e && exec $(E2E)/bin/e2e -target $(TARGET) -bin $(E2E)/bin -out $(E2E) $(E2EFLAGS)
+
+# Sources, test binaries and logs of the suites are below it, and the real programs.
+SUITES_DIR = $${TMPDIR:-/tmp}/kubesim-suites
+suites: ## suites of well-known projects over kubesim instead of envtest's programs (first build 30 min, 12 GB; SUITES, ASSETS, REAL=1, SUITESFLAGS)
+	@mkdir -p $(SUITES_DIR) && $(GO) build -o $(SUITES_DIR)/kubesim ./fake/cmd/kubesim
+	@if [ -n "$(REAL)" ]; then $(MAKE) --no-print-directory real-assets; fi
+	cd sim/conformance/testdata/suites && $(GO) run . -work $(SUITES_DIR) -only "$(SUITES)" \
+		-kubesim "$(or $(ASSETS),$$($(SUITES_DIR)/kubesim envtest))" $(if $(REAL),-real $(SUITES_DIR)/real) $(SUITESFLAGS)
+
+real-assets: ## build the real etcd, kube-apiserver and kubectl as envtest's programs (some minutes); prints nothing when they are up to date
+	@mkdir -p $(SUITES_DIR)/real && cd sim/conformance/testdata/e2e && $(GO) build -ldflags '$(REAL_LDFLAGS)' -o $(SUITES_DIR)/real/ \
+		k8s.io/kubernetes/cmd/kube-apiserver k8s.io/kubernetes/cmd/kubectl && $(GO) build -o $(SUITES_DIR)/real/etcd go.etcd.io/etcd/server/v3

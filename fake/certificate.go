@@ -14,15 +14,41 @@ import (
 	"github.com/kubesim/kubesim/sim/auth"
 )
 
-// authorities are those who sign the certificates of clients and of proxies; nil: there are none.
-type authorities struct{ clients, proxies *x509.CertPool }
+// authorities are those who sign the certificates of clients and of proxies; nil: there are none. Nothing changes a pool
+// that somebody may be looking at.
+type authorities struct {
+	clients, proxies *x509.CertPool
+	both             *x509.CertPool // whom clients are told of: one with a certificate of somebody else keeps it to himself
+}
 
 // authorities reads the certificates in the options.
 func (o *Options) authorities() (a authorities, err error) {
-	if a.clients, err = pool(o.ClientCA, "ClientCA"); err == nil {
-		a.proxies, err = pool(o.RequestHeader.ClientCA, "RequestHeader.ClientCA")
+	if a.clients, err = pool(o.ClientCA, "ClientCA"); err != nil {
+		return a, err
 	}
-	return a, err
+	if a.proxies, err = pool(o.RequestHeader.ClientCA, "RequestHeader.ClientCA"); err != nil {
+		return a, err
+	}
+	if a.clients != nil || a.proxies != nil {
+		a.both = x509.NewCertPool()
+		a.both.AppendCertsFromPEM(o.ClientCA)
+		a.both.AppendCertsFromPEM(o.RequestHeader.ClientCA)
+	}
+	return a, nil
+}
+
+// with returns the authorities and one more for clients.
+func (a authorities) with(c *x509.Certificate) authorities {
+	add := func(p *x509.CertPool) *x509.CertPool {
+		if p == nil {
+			p = x509.NewCertPool()
+		}
+		p = p.Clone()
+		p.AddCert(c)
+		return p
+	}
+	a.clients, a.both = add(a.clients), add(a.both)
+	return a
 }
 
 // pool reads certificates, nil for none.
@@ -48,11 +74,11 @@ func (s *Server) authorities() authorities {
 func (s *Server) asksForCertificate(plain *tls.Config) func(*tls.ClientHelloInfo) (*tls.Config, error) {
 	return func(*tls.ClientHelloInfo) (*tls.Config, error) {
 		a := s.authorities()
-		if a.clients == nil && a.proxies == nil {
+		if a.both == nil {
 			return nil, nil
 		}
 		c := plain.Clone()
-		c.GetConfigForClient, c.ClientAuth = nil, tls.RequestClientCert
+		c.GetConfigForClient, c.ClientAuth, c.ClientCAs = nil, tls.RequestClientCert, a.both
 		return c, nil
 	}
 }
@@ -90,7 +116,7 @@ func (s *Server) client(r *http.Request) *auth.Client {
 // read returns what a chain of certificates says about the client that showed it at a time, nil if nobody is there who
 // could have signed it (k8s.io/apiserver/pkg/authentication/request/x509).
 func (a authorities) read(chain []*x509.Certificate, allowed []string, now time.Time) *auth.Certificate {
-	if a.clients == nil && a.proxies == nil {
+	if a.both == nil {
 		return nil
 	}
 	leaf, shown := chain[0], &auth.Certificate{}

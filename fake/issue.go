@@ -54,12 +54,7 @@ func (s *Server) IssueCertificate(user string, groups ...string) (cert, key []by
 
 // trust adds an authority for certificates of clients. The server's own lock is held, or nobody has the server yet.
 func (s *Server) trust(i *issuer) {
-	clients := x509.NewCertPool()
-	if s.trusted.clients != nil {
-		clients = s.trusted.clients.Clone() // somebody may be looking at it
-	}
-	clients.AddCert(i.root)
-	s.issuer, s.trusted.clients = i, clients
+	s.issuer, s.trusted = i, s.trusted.with(i.root)
 }
 
 func newIssuer(seed uint64, now time.Time) (*issuer, error) {

@@ -211,12 +211,17 @@ func (j *journeys) lags(t *testing.T, c conformance.Case, step int) bool {
 	return false
 }
 
-// simulated plays a case on a simulator of its own and returns the first step that differs, and how.
+// simulated plays a case on a simulator of its own and returns the first step that differs, and how. While a case waits,
+// the real server renews its leases: then revisions of lists move.
 func simulated(t *testing.T, seed uint64, c conformance.Case) (step int, difference string) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := fake.RunT(t, fake.Options{Clock: clock.System{}, Auth: auth.RBAC, NoControllers: true})
 		target := conformance.Target{URL: srv.URL(), Transport: srv.Transport(), Token: adminToken, Seed: seed}
+		waits := false
 		for i, r := range conformance.Run(t.Context(), target, c) {
+			if waits = waits || c.Steps[i].Waits(); waits {
+				r.Differences = slices.DeleteFunc(r.Differences, func(d string) bool { return strings.Contains(d, `want "<listrv:`) })
+			}
 			if !r.Agrees() {
 				step, difference = i, fmt.Sprintf("%s %s: %s", r.Name, r.Target, strings.Join(r.Differences[:min(3, len(r.Differences))], "\n    "))
 				break

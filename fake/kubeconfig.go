@@ -20,13 +20,22 @@ import (
 
 // KubeConfig returns a kubeconfig file for clients of the listener. token may be "".
 func (l *Listener) KubeConfig(token string) []byte {
-	cluster := map[string]any{"server": l.url}
-	if l.ca != nil {
-		cluster["certificate-authority-data"] = l.ca
-	}
 	user := map[string]any{}
 	if token != "" {
 		user["token"] = token
+	}
+	return l.kubeConfig(user)
+}
+
+// CertificateKubeConfig returns a kubeconfig file for the user of a certificate, PEM, as Server.IssueCertificate returns it.
+func (l *Listener) CertificateKubeConfig(cert, key []byte) []byte {
+	return l.kubeConfig(map[string]any{"client-certificate-data": cert, "client-key-data": key})
+}
+
+func (l *Listener) kubeConfig(user map[string]any) []byte {
+	cluster := map[string]any{"server": l.url}
+	if l.ca != nil {
+		cluster["certificate-authority-data"] = l.ca
 	}
 	config := map[string]any{
 		"apiVersion": "v1", "kind": "Config", "current-context": "kubesim",
@@ -42,13 +51,13 @@ func (l *Listener) KubeConfig(token string) []byte {
 }
 
 // KubeConfig returns a kubeconfig file for clients in other processes, such as kubectl. It starts a listener if the server
-// has none yet; with auth.RBAC its user is the first of the tokens, which kubectl sends over TLS only.
+// has none yet; where requests are authenticated its user is the first of the tokens, which kubectl sends over TLS only.
 func (s *Server) KubeConfig() ([]byte, error) {
 	s.mu.Lock()
 	listeners := s.listeners
 	s.mu.Unlock()
 	token := ""
-	if s.options.Auth == auth.RBAC {
+	if s.options.authenticates() {
 		token = append(s.options.Tokens, auth.DefaultTokens()...)[0].Token
 	}
 	if len(listeners) > 0 {

@@ -126,6 +126,9 @@ type Options struct {
 	tail bool // Trace is only that
 }
 
+// authenticates says that the credentials of requests count.
+func (o *Options) authenticates() bool { return o.Auth != auth.AlwaysAllow || o.Authorizers != nil }
+
 // TB is the part of *testing.T that RunT needs, so that no package testing gets into programs.
 type TB interface {
 	Helper()

@@ -2,6 +2,7 @@ package fake_test
 
 import (
 	"context"
+	"encoding/base64"
 	"net/http"
 	"strings"
 	"testing"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/kubesim/kubesim/fake"
 	"github.com/kubesim/kubesim/sim/auth"
+	"github.com/kubesim/kubesim/sim/auth/token"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/matryer/is"
 )
@@ -71,4 +73,58 @@ func TestKubeConfig(t *testing.T) {
 	again, err := srv.KubeConfig()
 	is.NoErr(err)
 	is.Equal(string(again), string(config)) // the listener stays
+}
+
+// A token that is kept in a Secret is good while Secret and account are there; its use is noted on the Secret, and whoever
+// uses one that a controller made is warned.
+func TestSecretTokens(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	srv := fake.RunT(t, fake.Options{Auth: auth.RBAC})
+	c := &caller{t: t, url: srv.URL(), client: &http.Client{Transport: srv.Transport()}, header: http.Header{}}
+	as := func(token string) { c.header.Set("Authorization", "Bearer "+token) }
+	write := func(method, path, body string) object.Object {
+		t.Helper()
+		as(adminToken)
+		code, text := c.do(method, "/api/v1/namespaces/default/"+path, body)
+		is.True(code < 300)
+		obj, err := object.Parse([]byte(text))
+		is.NoErr(err)
+		return obj
+	}
+	account := write("POST", "serviceaccounts", `{"metadata":{"name":"robot"},"secrets":[{"name":"robot-token"}]}`)
+	controller, err := token.New(token.Options{Issuers: []string{"kubernetes/serviceaccount"}}) // it signs with the key that servers know
+	is.NoErr(err)
+	const claim = "kubernetes.io/serviceaccount/"
+	text := controller.Sign(map[string]any{"sub": "system:serviceaccount:default:robot", claim + "namespace": "default",
+		claim + "secret.name": "robot-token", claim + "service-account.name": "robot", claim + "service-account.uid": account.UID()})
+	as(text)
+	code, _ := c.who()
+	is.Equal(code, http.StatusUnauthorized) // there is no such Secret
+
+	write("POST", "secrets", `{"metadata":{"name":"robot-token","annotations":{"kubernetes.io/service-account.name":"robot"}},`+
+		`"type":"kubernetes.io/service-account-token","data":{"token":"`+base64.StdEncoding.EncodeToString([]byte(text))+`"}}`)
+	as(text)
+	_, who := c.who()
+	is.Equal(who, "system:serviceaccount:default:robot system:serviceaccounts,system:serviceaccounts:default,system:authenticated")
+	r, err := http.NewRequestWithContext(t.Context(), "GET", srv.URL()+"/version", nil)
+	is.NoErr(err)
+	r.Header = c.header
+	res, err := srv.Transport().RoundTrip(r)
+	is.NoErr(err)
+	res.Body.Close()
+	is.Equal(res.Header["Warning"], []string{`299 - "Use tokens from the TokenRequest API or manually created secret-based tokens instead of auto-generated secret-based tokens."`})
+	used := func() string {
+		return write("GET", "secrets/robot-token", "").Labels()["kubernetes.io/legacy-token-last-used"]
+	}
+	is.Equal(used(), "2026-01-01") // the server's date
+	srv.Clock.Advance(25 * time.Hour)
+	as(text)
+	c.who()
+	is.Equal(used(), "2026-01-02")
+
+	write("DELETE", "secrets/robot-token", "")
+	as(text)
+	code, _ = c.who()
+	is.Equal(code, http.StatusUnauthorized)
 }

@@ -14,12 +14,6 @@ func (o *Options) authentication(tokens *token.Authority) auth.Options {
 		RequestHeader: o.RequestHeader, Audiences: tokens.Audiences()}
 }
 
-// Authenticates says that the credentials of requests count.
-func (o *Options) Authenticates() bool {
-	who := auth.Options{Mode: o.Auth, Authorizers: o.Authorizers}
-	return who.Authenticates()
-}
-
 // used labels the Secret of a token with the day of its use, as the API server does before it carries out the request
 // (pkg/serviceaccount.legacyValidator). That the label could not be written is nobody's concern.
 func (c *Cluster) used(use token.Use) {

@@ -42,6 +42,9 @@ func APIServer(ctx context.Context, args []string, stdout, stderr io.Writer) err
 	if len(s.idle) > 0 {
 		fmt.Fprintf(stderr, "kube-apiserver (kubesim): these change nothing here: %s; kube-apiserver --help says what others do\n", strings.Join(s.idle, ", "))
 	}
+	for _, note := range s.notes {
+		fmt.Fprintf(stderr, "kube-apiserver (kubesim): --token-auth-file: %s\n", note)
+	}
 	return s.serve(ctx, stderr)
 }
 

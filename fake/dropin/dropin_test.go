@@ -15,7 +15,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/kubesim/kubesim/sim/auth"
 	"github.com/matryer/is"
 )
 
@@ -54,11 +53,22 @@ func run(t *testing.T, program func(ctx context.Context, args []string, stdout, 
 
 var client = http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, DisableKeepAlives: true}}
 
+// do sends a request of an administrator.
+func do(t *testing.T, method, url, body string) (*http.Response, error) {
+	t.Helper()
+	q, err := http.NewRequest(method, url, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	q.Header = http.Header{"Authorization": {"Bearer secret"}, "Content-Type": {"application/json"}}
+	return client.Do(q)
+}
+
 // get waits until a server answers, and returns the answer.
 func get(t *testing.T, url string) (code int, body string) {
 	t.Helper()
 	for end := time.Now().Add(20 * time.Second); ; {
-		res, err := client.Get(url)
+		res, err := do(t, "GET", url, "")
 		if err == nil {
 			defer res.Body.Close()
 			text, err := io.ReadAll(res.Body)
@@ -73,14 +83,18 @@ func get(t *testing.T, url string) (code int, body string) {
 	}
 }
 
-// pair is an etcd and how to start an API server over it, which lets everybody do everything.
+// pair is an etcd and how to start an API server over it.
 func pair(t *testing.T) (etcd *process, apiserver func(more ...string) (*process, string)) {
 	t.Helper()
 	at := address(t)
+	tokens := filepath.Join(t.TempDir(), "tokens")
+	if err := os.WriteFile(tokens, []byte("secret,ann,1,system:masters\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	etcd = run(t, Etcd, "--data-dir", filepath.Join(t.TempDir(), "etcd"), "--listen-client-urls=http://"+at, "--unsafe-no-fsync")
 	return etcd, func(more ...string) (*process, string) {
 		host, port, _ := net.SplitHostPort(address(t))
-		args := append([]string{"--etcd-servers=http://" + at, "--bind-address", host, "--secure-port=" + port, "--authorization-mode=AlwaysAllow"}, more...)
+		args := append([]string{"--etcd-servers=http://" + at, "--bind-address", host, "--secure-port=" + port, "--authorization-mode=RBAC", "--token-auth-file", tokens}, more...)
 		return run(t, APIServer, args...), "https://" + host + ":" + port
 	}
 }
@@ -92,7 +106,7 @@ func TestRestart(t *testing.T) {
 	first, url := start()
 	code, body := get(t, url+"/readyz")
 	is.Equal([]any{code, body}, []any{200, "ok"})
-	res, err := client.Post(url+"/api/v1/namespaces/default/configmaps", "application/json", strings.NewReader(`{"metadata":{"name":"a"}}`))
+	res, err := do(t, "POST", url+"/api/v1/namespaces/default/configmaps", `{"metadata":{"name":"a"}}`)
 	is.NoErr(err)
 	is.Equal(res.StatusCode, 201)
 	second, url2 := start() // waits for the first
@@ -121,7 +135,7 @@ func TestForeignEtcd(t *testing.T) {
 	host, port, _ := net.SplitHostPort(address(t))
 	p := run(t, APIServer, "--etcd-servers=http://"+l.Addr().String(), "--bind-address="+host, "--secure-port="+port)
 	code, _ := get(t, "https://"+host+":"+port+"/healthz")
-	is.Equal(code, 200)
+	is.Equal(code, 401) // AlwaysAllow is the default, and then nobody is anonymous
 	p.stop()
 	is.True(strings.Contains(p.stderr.String(), "kept in memory only"))
 }
@@ -164,17 +178,19 @@ func TestRead(t *testing.T) {
 	is := is.New(t)
 	s, err := read([]string{"--etcd-servers=http://a:1,http://b:2", "-v", "4", "--authorization_mode=Node,RBAC", "--disable-admission-plugins", "PodSecurity,AlwaysDeny"})
 	is.NoErr(err)
-	is.Equal([]any{s.etcd, s.loud, s.options.Auth, s.listen.Address}, []any{"http://a:1", 4, auth.RBAC, ":6443"})
+	is.Equal([]any{s.etcd, s.loud, s.options.Authorizers, s.listen.Address}, []any{"http://a:1", 4, []string{"Node", "RBAC"}, ":6443"})
 	is.Equal(s.options.WithoutPlugins, []string{"PodSecurity"})
 	is.Equal(s.options.Plugins, []string{"ServiceAccount"})
 	is.Equal(s.options.Replicas[0].NoPrivileged, true)
 	is.Equal(s.idle, []string{"--disable-admission-plugins AlwaysDeny"})
+	s, err = read([]string{"--etcd-servers=a", "--authorization-mode=RABC"})
+	is.NoErr(err)
+	_, err = s.start(io.Discard)
+	is.Equal(fmt.Sprint(err), `kubesim: authorization-mode "RABC" is not a valid mode`)
 	for args, want := range map[string]string{ // order does not matter
 		"":                                 "--etcd-servers must be specified",
 		"start":                            `unknown command "start" for "kube-apiserver"`,
 		"--etcd-servers=a --secure-port=x": "--secure-port x must be between 1 and 65535, inclusive. It cannot be turned off with 0",
-		"--etcd-servers=a --authorization-mode=RABC":                                                             `authorization-mode "RABC" is not a valid mode`,
-		"--etcd-servers=a --authorization-mode=Webhook":                                                          "--authorization-mode Webhook is not simulated",
 		"--etcd-servers=a --enable-admission-plugins=X":                                                          `enable-admission-plugins plugin "X" is unknown`,
 		"--etcd-servers=a --allow-privileged=maybe":                                                              `invalid argument "maybe" for "--allow-privileged" flag: strconv.ParseBool: parsing "maybe": invalid syntax`,
 		"--etcd-servers=a --runtime-config=apps/v1=x":                                                            `invalid argument "apps/v1=x" for "--runtime-config" flag: invalid value of apps/v1: x, err: strconv.ParseBool: parsing "x": invalid syntax`,

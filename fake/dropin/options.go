@@ -32,6 +32,7 @@ type servers struct {
 	listen  fake.ListenOptions
 	etcd    string   // its URL
 	loud    int      // -v
+	notes   []string // what is odd about --token-auth-file
 	idle    []string // flags, and values of flags, that change nothing here
 }
 
@@ -41,8 +42,8 @@ func read(args []string) (*servers, error) {
 	if len(s.without) > 0 {
 		return s, fmt.Errorf("unknown command %q for \"kube-apiserver\"", s.without[0])
 	}
-	s.options = fake.Options{Clock: clock.System{}, Auth: auth.RBAC, Tokens: []auth.Token{}, NoControllers: true, WriteGap: writeGap}
-	for _, step := range []func() error{s.readEtcd, s.readAddresses, s.readUsers, s.readAuthorization, s.readPlugins, s.readAPI,
+	s.options = fake.Options{Clock: clock.System{}, Tokens: []auth.Token{}, NoControllers: true, WriteGap: writeGap}
+	for _, step := range []func() error{s.readEtcd, s.readAddresses, s.readUsers, s.readServiceAccounts, s.readAuthorization, s.readPlugins, s.readAPI,
 		s.readNetwork} {
 		if err := step(); err != nil {
 			return s, err
@@ -93,36 +94,6 @@ func (s *servers) readAddresses() error {
 		return fmt.Errorf("failed to load the certificate to serve with: %w", err)
 	}
 	s.listen.Certificate = &pair
-	return nil
-}
-
-func (s *servers) readUsers() (err error) {
-	if file := s.last("client-ca-file"); file != "" {
-		if s.options.ClientCA, err = os.ReadFile(file); err != nil {
-			return fmt.Errorf("unable to load client CA provider: %w", err)
-		}
-	}
-	return nil
-}
-
-// readAuthorization reads the modes of authorization.
-func (s *servers) readAuthorization() error {
-	modes := s.list("authorization-mode")
-	if len(modes) == 0 {
-		modes = []string{"AlwaysAllow"}
-	}
-	for _, mode := range modes {
-		switch mode {
-		case "RBAC", "Node", "AlwaysAllow":
-		case "Webhook", "ABAC", "AlwaysDeny":
-			return fmt.Errorf("--authorization-mode %s is not simulated", mode)
-		default:
-			return fmt.Errorf("authorization-mode %q is not a valid mode", mode)
-		}
-	}
-	if slices.Contains(modes, "AlwaysAllow") {
-		s.options.Auth = auth.AlwaysAllow
-	}
 	return nil
 }
 

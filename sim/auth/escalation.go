@@ -67,7 +67,12 @@ func (a *Auth) escalatingBinding(at Attributes, obj object.Object, objects resou
 		}
 	}
 	rules, problem := roleRules(kind, at.Namespace, name, objects)
+	unnamed := status.NameParameter(name)
 	switch {
+	case kind == "Role" && at.Namespace == "":
+		return status.BadRequest("Namespace parameter required.") // where the store is asked for the role
+	case bind.Resource != "" && unnamed != nil:
+		return unnamed
 	case problem != "" && bind.Resource == "":
 		return status.Plain("%s", problem)
 	case problem != "":

@@ -18,7 +18,7 @@ func (a *Auth) Review(kind string, ctx *resource.Context, obj object.Object) *st
 	case "SelfSubjectRulesReview":
 		return a.reviewRules(ctx, obj)
 	case "TokenReview":
-		return a.reviewToken(ctx, obj)
+		return a.reviewToken(obj)
 	case "SelfSubjectReview":
 		obj["metadata"] = map[string]any{"creationTimestamp": object.Time(ctx.Now)}
 		obj["status"] = map[string]any{"userInfo": userInfo(ctx.User)}
@@ -138,7 +138,7 @@ func ruleObject(lists map[string][]string) map[string]any {
 	return m
 }
 
-func (a *Auth) reviewToken(ctx *resource.Context, obj object.Object) *status.Status {
+func (a *Auth) reviewToken(obj object.Object) *status.Status {
 	spec := object.Object(obj.Map("spec"))
 	if spec.String("token") == "" {
 		return status.BadRequest("token is required for TokenReview in authentication")
@@ -150,9 +150,12 @@ func (a *Auth) reviewToken(ctx *resource.Context, obj object.Object) *status.Sta
 		wanted = a.options.Audiences
 	}
 	var v verdict
-	if text := bearer("Bearer " + spec.String("token")); text != "" {
+	switch text := bearer("Bearer " + spec.String("token")); {
+	case text != "":
 		v = a.holder(text, wanted)
-	} else if !a.options.NoAnonymous { // no token at all, as in a request without one
+	case a.options.NoAnonymous:
+		return nil
+	default: // no token at all, as in a request without one
 		v = verdict{user: resource.User{Name: anonymous, Groups: []string{unauthenticated}}, audiences: wanted}
 	}
 	if len(v.audiences) == 0 { // several ask who it is: those who do not know the token say so first
@@ -161,9 +164,6 @@ func (a *Auth) reviewToken(ctx *resource.Context, obj object.Object) *status.Sta
 			answer["error"] = "[invalid bearer token, " + v.err.Error() + "]"
 		}
 		return nil
-	}
-	if v.warning != "" && ctx.Warn != nil {
-		ctx.Warn(v.warning)
 	}
 	answer["authenticated"] = true
 	answer["user"] = userInfo(v.user)

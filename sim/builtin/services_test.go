@@ -72,7 +72,7 @@ func TestServiceErrors(t *testing.T) {
 func TestNodePorts(t *testing.T) {
 	is := is.New(t)
 	r := serviceTry(t)
-	obj, errs := r.create(`{'spec':{'type':'NodePort','ports':[{'name':'a','port':53,'protocol':'UDP'},{'name':'b','port':53},{'name':'c','port':80}]}}`)
+	obj, errs := r.create(`{'metadata':{'name':'s'},'spec':{'type':'NodePort','ports':[{'name':'a','port':53,'protocol':'UDP'},{'name':'b','port':53},{'name':'c','port':80}]}}`)
 	is.Equal(errs, "") // two protocols may share a port
 	ports := objectsAt(obj, "spec", "ports")
 	is.Equal(intAt(ports[0], "nodePort"), intAt(ports[1], "nodePort"))  // and share the node port
@@ -81,9 +81,9 @@ func TestNodePorts(t *testing.T) {
 	again, errs := r.update(obj, `{'spec':{'ports':[{'name':'c','port':80}]}}`, "")
 	is.Equal(errs, "")
 	is.Equal(intAt(objectsAt(again, "spec", "ports")[0], "nodePort"), intAt(ports[2], "nodePort")) // the name keeps it
-	obj, _ = r.create(`{'spec':{'type':'LoadBalancer','externalTrafficPolicy':'Local','ports':[{'port':80}]}}`)
+	obj, _ = r.create(`{'metadata':{'name':'s'},'spec':{'type':'LoadBalancer','externalTrafficPolicy':'Local','ports':[{'port':80}]}}`)
 	is.True(intAt(obj, "spec", "healthCheckNodePort") > 0) // for load balancers to ask
-	obj, _ = r.create(`{'spec':{'type':'LoadBalancer','allocateLoadBalancerNodePorts':false,'ports':[{'port':80}]}}`)
+	obj, _ = r.create(`{'metadata':{'name':'s'},'spec':{'type':'LoadBalancer','allocateLoadBalancerNodePorts':false,'ports':[{'port':80}]}}`)
 	is.Equal(intAt(objectsAt(obj, "spec", "ports")[0], "nodePort"), int64(0)) // none wanted
 }
 
@@ -164,7 +164,7 @@ func TestAddressesRunOut(t *testing.T) {
 	seen := map[string]bool{}
 	r.ctx.ServiceCIDR = netip.MustParsePrefix("10.96.7.130/26") // .128 to .191
 	for range 62 {
-		obj, errs := r.create(`{'spec':{'ports':[{'port':80}]}}`)
+		obj, errs := r.create(`{'metadata':{'name':'s'},'spec':{'ports':[{'port':80}]}}`)
 		is.Equal(errs, "")
 		ip := obj.String("spec", "clusterIP")
 		is.True(!seen[ip]) // no address twice
@@ -174,8 +174,8 @@ func TestAddressesRunOut(t *testing.T) {
 		obj.Set(ip, "metadata", "name")
 		r.stored["services"] = append(r.stored["services"], obj)
 	}
-	_, errs := r.create(`{'spec':{'ports':[{'port':80}]}}`)
-	is.Equal(errs, `Internal error occurred: failed to allocate a serviceIP for Service "": range is full`)
+	_, errs := r.create(`{'metadata':{'name':'s'},'spec':{'ports':[{'port':80}]}}`)
+	is.Equal(errs, `Internal error occurred: failed to allocate a serviceIP for Service "s": range is full`)
 }
 
 func TestEndpoints(t *testing.T) {

@@ -49,6 +49,9 @@ type Step struct {
 	Raw    bool
 }
 
+// Waits reports whether time passes in the step.
+func (s Step) Waits() bool { return s.Sleep > 0 || s.Until != nil || s.Watch != nil }
+
 // Header is one request header as the case spells it.
 type Header struct{ Name, Value string }
 

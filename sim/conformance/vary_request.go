@@ -127,9 +127,17 @@ func (v *variation) header() string {
 	case 1:
 		name, value = "Impersonate-User", pick(v.Rand, []string{"alice", "system:serviceaccount:{{ns}}:default", "bob"})
 	}
+	if name == "Accept" && s.hides() {
+		return ""
+	}
 	s.setHeader(name, value)
 	v.c.Steps[i] = s
 	return s.Name + " with " + name + ": " + value
+}
+
+// hides reports whether something of the answer is left out that another format would show: the paths are those of JSON.
+func (s Step) hides() bool {
+	return len(s.Mask) > 0 || slices.ContainsFunc(s.Ignore, func(path string) bool { return !strings.HasPrefix(path, "metadata") })
 }
 
 // header returns the value of a step's header, or "".

@@ -1,9 +1,6 @@
 package registry
 
 import (
-	"strings"
-
-	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/resource"
 	"github.com/kubesim/kubesim/sim/status"
 )
@@ -67,8 +64,5 @@ func checkName(name string) *status.Status {
 	if name == "" {
 		return status.BadRequest("name must be provided")
 	}
-	if msgs := field.PathSegment(name); len(msgs) > 0 {
-		return status.BadRequest("Name parameter invalid: %q: %s", name, strings.Join(msgs, ","))
-	}
-	return nil
+	return status.NameParameter(name)
 }

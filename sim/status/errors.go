@@ -112,6 +112,17 @@ func BadRequest(format string, args ...any) *Status {
 	return &Status{Code: http.StatusBadRequest, Reason: ReasonBadRequest, Message: sprintf(format, args)}
 }
 
+// NameParameter refuses a name that storage has no key for (registry/generic/registry.NoNamespaceKeyFunc). nil: it has one.
+func NameParameter(name string) *Status {
+	if name == "" {
+		return BadRequest("Name parameter required.")
+	}
+	if msgs := field.PathSegment(name); len(msgs) > 0 {
+		return BadRequest("Name parameter invalid: %q: %s", name, strings.Join(msgs, ","))
+	}
+	return nil
+}
+
 // Forbidden answers for a write that a rule of the server refuses.
 func Forbidden(r Resource, name, why string) *Status {
 	s := &Status{Code: http.StatusForbidden, Reason: ReasonForbidden, Details: r.details(name)}

@@ -91,13 +91,17 @@ func (f *flags) listenAll(srv *fake.Server) ([]*fake.Listener, error) {
 	if err != nil && srv.Replicas() > 1 {
 		return nil, usagef("serve: --listen %q: several replicas need the number of a port", f.listen)
 	}
+	certificate, err := f.certificate()
+	if err != nil {
+		return nil, err
+	}
 	var all []*fake.Listener
 	for n := range srv.Replicas() {
 		address := f.listen
 		if n > 0 && first != 0 {
 			address = net.JoinHostPort(host, strconv.Itoa(first+n))
 		}
-		l, err := srv.Listen(fake.ListenOptions{Address: address, TLS: f.tls, Replica: n + 1})
+		l, err := srv.Listen(fake.ListenOptions{Address: address, TLS: f.tls, Certificate: certificate, Replica: n + 1})
 		if err != nil {
 			return nil, err
 		}

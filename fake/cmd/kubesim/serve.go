@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"flag"
 	"fmt"
@@ -22,6 +23,7 @@ type flags struct {
 	listen, kubeconfig, clock, auth string
 	archive                         string
 	web, webListen                  string
+	tlsCert, tlsKey                 string
 	tls, bare, alone                bool
 	seed                            uint64
 	users                           users
@@ -37,6 +39,9 @@ const serveUsage = `kubesim serve [flags] serves a simulated API server until it
 
   --listen ADDRESS      address to listen on (default 127.0.0.1:0; port 0 takes any free one)
   --tls                 serve HTTPS with a certificate of its own
+  --tls-cert-file FILE  serve HTTPS with this certificate
+  --tls-private-key-file FILE
+                        its key
   --web DIR             serve the page in DIR, too (make web-dist builds web/dist); a line "page URL" says where
   --web-listen ADDRESS  where to serve the page (default: any port of the host of --listen)
   --kubeconfig FILE     write a kubeconfig for it, with the certificate and the first token
@@ -58,13 +63,58 @@ Several API servers over one store:
 Who may do what:
 
   --auth none|rbac      none: every request is cluster-admin (default); rbac: bearer tokens and RBAC decide
-  --token [USER=]TOKEN  with --auth rbac: a bearer token of the administrator, or of USER; may be repeated.
-                        Unless replaced, admintoken (system:masters) and alicetoken (alice, no rights) are there
+  --authorization-mode MODE,MODE
+                        who is asked, in this order, in place of --auth: AlwaysAllow, AlwaysDeny, RBAC, and Node, which
+                        gives kubelets no rights here. Webhook and ABAC are not simulated
+
+Who is asking. These count with --auth rbac or --authorization-mode, in this order; those that kube-apiserver has mean what
+they mean there:
+
+  --requestheader-client-ca-file FILE
+                        with --tls: proxies that show a certificate which one of those in FILE has signed name the user
+                        in the header of requests
+  --requestheader-allowed-names NAME,NAME
+                        the common names of such proxies (default: any)
+  --requestheader-username-headers NAME,NAME
+  --requestheader-uid-headers NAME,NAME
+  --requestheader-group-headers NAME,NAME
+  --requestheader-extra-headers-prefix NAME,NAME
+                        where they say what: X-Remote-User, X-Remote-Uid, X-Remote-Group, X-Remote-Extra- are common
+  --client-ca-file FILE with --tls: clients that show a certificate which one of those in FILE has signed are who it
+                        names: its common name, its organizations as groups
+  --kubeconfig-user USER[:GROUP,GROUP]
+                        with --tls and --kubeconfig: the file is for this user, who is known by a certificate that the
+                        server issues
+  --token [USER=]TOKEN  a bearer token of the administrator, or of USER; may be repeated. Unless replaced, admintoken
+                        (system:masters) and alicetoken (alice, no rights) are there
   --token-auth-file FILE
-                        with --auth rbac: more tokens, a line each: token,user,uid,"group1,group2". No others than these
-                        and those of --token are there then
-  --client-ca-file FILE with --auth rbac and --tls: clients that show a certificate which one of those in FILE has
-                        signed are who it names: its common name, its organizations as groups
+                        more tokens, a line each: token,user,uid,"group1,group2". No others than these and those of
+                        --token are there then
+  --anonymous-auth      requests without credentials are of system:anonymous (default true; =false: 401)
+
+Tokens of service accounts:
+
+  --service-account-signing-key-file FILE
+                        the private key that signs them, RSA or ECDSA, PEM (default: one that everybody knows)
+  --service-account-key-file FILE
+                        keys that they are checked with, public or private, several if need be; may be repeated
+                        (default: the one that signs)
+  --service-account-issuer NAME
+                        whose they are; may be repeated: the first signs, all are good
+                        (default https://kubernetes.default.svc)
+  --api-audiences NAME,NAME
+                        whom they must be for to be good here (default: the issuers)
+  --service-account-max-token-expiration DURATION
+                        the longest time that they may live, from an hour on (default 0s: any)
+  --service-account-extend-token-expiration
+                        those that the kubelet asks for live for a year (default true)
+  --service-account-lookup
+                        those that are kept in a Secret are good as long as it is there (default true)
+  --service-account-jwks-uri URL
+                        where the OpenID configuration says that the keys are
+
+What else is allowed:
+
   --enable-admission-plugins NAME,NAME
                         ServiceAccount: pods need a service account, as where controllers make them
   --allow-privileged    containers may be privileged (default true; =false refuses them, as kube-apiserver does when
@@ -118,8 +168,14 @@ func parseFlags(args []string) (*flags, error) {
 		return nil, usagef("serve: say --replicas or --replica, not both")
 	case f.webListen != "" && f.web == "":
 		return nil, usagef("serve: --web-listen says where a page is served: say with --web DIR which one")
-	case f.users.clientCA != "" && !f.tls:
+	case (f.tlsCert == "") != (f.tlsKey == ""):
+		return nil, usagef("serve: --tls-cert-file and --tls-private-key-file belong together")
+	case f.users.clientCA != "" && !f.overTLS():
 		return nil, usagef("serve: --client-ca-file: clients show certificates over TLS only: say --tls, too")
+	case f.users.proxyCA != "" && !f.overTLS():
+		return nil, usagef("serve: --requestheader-client-ca-file: proxies show a certificate over TLS only: say --tls, too")
+	case f.users.kubeconfigUser != "" && (f.kubeconfig == "" || !f.overTLS()):
+		return nil, usagef("serve: --kubeconfig-user: it is known by a certificate in the file of --kubeconfig, over TLS: say --kubeconfig FILE and --tls, too")
 	case f.auth != "none" && f.auth != "rbac":
 		return nil, usagef("serve: --auth %q: use none or rbac", f.auth)
 	}
@@ -135,9 +191,9 @@ func (f *flags) set() *flag.FlagSet {
 	set.SetOutput(io.Discard) // errors and help are printed by the caller
 	set.StringVar(&f.listen, "listen", "127.0.0.1:0", "")
 	set.BoolVar(&f.tls, "tls", false, "")
-	set.Var(&f.users.tokens, "token", "")
-	set.StringVar(&f.users.file, "token-auth-file", "", "")
-	set.StringVar(&f.users.clientCA, "client-ca-file", "", "")
+	set.StringVar(&f.tlsCert, "tls-cert-file", "", "")
+	set.StringVar(&f.tlsKey, "tls-private-key-file", "", "")
+	f.users.set(set)
 	set.Func("enable-admission-plugins", "", func(names string) error {
 		f.plugins = append(f.plugins, strings.Split(names, ",")...)
 		return nil
@@ -179,19 +235,29 @@ func (f *flags) options() (fake.Options, error) {
 	}
 	if f.auth == "rbac" {
 		o.Auth = auth.RBAC
-		if err := f.users.read(); err != nil {
-			return o, fmt.Errorf("serve: --token-auth-file: %w", err)
-		}
-		o.Tokens = f.users.all()
 	}
-	if f.users.clientCA != "" {
-		authorities, err := os.ReadFile(f.users.clientCA)
-		if err != nil {
-			return o, fmt.Errorf("serve: --client-ca-file: %w", err)
-		}
-		o.ClientCA = authorities
+	if err := f.outward.fill(&o); err != nil {
+		return o, err
 	}
-	return o, f.outward.fill(&o)
+	return o, f.users.options(&o)
+}
+
+// authenticates says that the credentials of requests count.
+func (f *flags) authenticates() bool { return f.auth == "rbac" || f.users.authorizers != nil }
+
+// overTLS says that the server is served over HTTPS.
+func (f *flags) overTLS() bool { return f.tls || f.tlsCert != "" }
+
+// certificate is the one to serve HTTPS with, nil for one of the server's own.
+func (f *flags) certificate() (*tls.Certificate, error) {
+	if f.tlsCert == "" {
+		return nil, nil
+	}
+	c, err := tls.LoadX509KeyPair(f.tlsCert, f.tlsKey)
+	if err != nil {
+		return nil, fmt.Errorf("serve: --tls-cert-file: %w", err)
+	}
+	return &c, nil
 }
 
 // serve serves until the end of ctx.
@@ -220,11 +286,15 @@ func (p program) serve(ctx context.Context, args []string) error {
 	}
 	l := listeners[0]
 	token := ""
-	if f.auth == "rbac" {
+	if f.authenticates() {
 		token = f.users.first()
 	}
 	if f.kubeconfig != "" {
-		if err := os.WriteFile(f.kubeconfig, l.KubeConfig(token), 0o600); err != nil {
+		config, err := f.users.kubeconfig(srv, l, token)
+		if err == nil {
+			err = os.WriteFile(f.kubeconfig, config, 0o600)
+		}
+		if err != nil {
 			return fmt.Errorf("serve: --kubeconfig: %w", err)
 		}
 	}
@@ -247,7 +317,7 @@ func (p program) serve(ctx context.Context, args []string) error {
 	for _, note := range f.users.notes {
 		fmt.Fprintln(p.stderr, "note: --token-auth-file:", note)
 	}
-	if f.auth == "none" && f.users.given() {
+	if !f.authenticates() && f.users.given() {
 		fmt.Fprintln(p.stderr, "note: --token and certificates decide nothing without --auth rbac: every request is cluster-admin")
 	}
 	<-ctx.Done()
@@ -280,11 +350,11 @@ func (f *flags) start() (*fake.Server, error) {
 // try is a line that shows the server at work. kubectl sends tokens over TLS only.
 func (f *flags) try(url, token string) string {
 	switch {
-	case f.kubeconfig != "" && (token == "" || f.tls):
+	case f.kubeconfig != "" && (token == "" || f.overTLS()):
 		return "kubectl --kubeconfig " + f.kubeconfig + " get namespaces"
-	case token != "" && !f.tls:
+	case token != "" && !f.overTLS():
 		return `curl -H "Authorization: Bearer ` + token + `" ` + url + "/api/v1/namespaces   (kubectl sends tokens over TLS only: add --tls)"
-	case f.tls:
+	case f.overTLS():
 		return "kubectl --server " + url + " --insecure-skip-tls-verify" + flagOf("token", token) + " get namespaces"
 	}
 	return "kubectl --server " + url + " get namespaces"

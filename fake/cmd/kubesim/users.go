@@ -1,25 +1,112 @@
 package main
 
 import (
-	"encoding/csv"
 	"errors"
+	"flag"
 	"fmt"
-	"io"
 	"os"
 	"strings"
 
+	"github.com/kubesim/kubesim/fake"
 	"github.com/kubesim/kubesim/sim/auth"
-	"github.com/kubesim/kubesim/sim/resource"
+	"github.com/kubesim/kubesim/sim/auth/token"
 )
 
-// users are the flags that say who may speak to the server: with --auth rbac alone they decide something.
+// users are the flags that say who may speak to the server. Those that kube-apiserver has mean what they mean there.
 type users struct {
-	tokens   tokens // --token
-	file     string // --token-auth-file
-	clientCA string // --client-ca-file
+	tokens         tokens // --token
+	file           string // --token-auth-file
+	clientCA       string // --client-ca-file
+	authorizers    []string
+	anonymous      bool
+	kubeconfigUser string
+
+	proxyCA         string // --requestheader-client-ca-file
+	proxies         auth.RequestHeader
+	signingKey      string   // --service-account-signing-key-file
+	keys            []string // --service-account-key-file
+	accounts        token.Options
+	lookup, extends bool
 
 	listed []auth.Token // in file
 	notes  []string     // what is odd about it
+}
+
+// set adds the flags to a set. serveUsage says what they mean.
+func (u *users) set(set *flag.FlagSet) {
+	list := func(name string, into *[]string) { // names with commas between them
+		set.Func(name, "", func(text string) error { *into = append(*into, strings.Split(text, ",")...); return nil })
+	}
+	each := func(name string, into *[]string) {
+		set.Func(name, "", func(text string) error { *into = append(*into, text); return nil })
+	}
+	set.Var(&u.tokens, "token", "")
+	set.StringVar(&u.file, "token-auth-file", "", "")
+	set.StringVar(&u.clientCA, "client-ca-file", "", "")
+	list("authorization-mode", &u.authorizers)
+	set.BoolVar(&u.anonymous, "anonymous-auth", true, "")
+	set.StringVar(&u.kubeconfigUser, "kubeconfig-user", "", "")
+	set.StringVar(&u.proxyCA, "requestheader-client-ca-file", "", "")
+	list("requestheader-allowed-names", &u.proxies.AllowedNames)
+	list("requestheader-username-headers", &u.proxies.UsernameHeaders)
+	list("requestheader-uid-headers", &u.proxies.UIDHeaders)
+	list("requestheader-group-headers", &u.proxies.GroupHeaders)
+	list("requestheader-extra-headers-prefix", &u.proxies.ExtraHeaderPrefixes)
+	set.StringVar(&u.signingKey, "service-account-signing-key-file", "", "")
+	each("service-account-key-file", &u.keys)
+	each("service-account-issuer", &u.accounts.Issuers)
+	list("api-audiences", &u.accounts.Audiences)
+	set.DurationVar(&u.accounts.MaxExpiration, "service-account-max-token-expiration", 0, "")
+	set.BoolVar(&u.extends, "service-account-extend-token-expiration", true, "")
+	set.StringVar(&u.accounts.JWKSURI, "service-account-jwks-uri", "", "")
+	set.BoolVar(&u.lookup, "service-account-lookup", true, "")
+}
+
+// options fills in what the flags say, and reads the files that they name.
+func (u *users) options(o *fake.Options) error {
+	o.Authorizers, o.NoAnonymous, o.RequestHeader, o.ServiceAccounts = u.authorizers, !u.anonymous, u.proxies, u.accounts
+	o.ServiceAccounts.NoLookup, o.ServiceAccounts.NoExtendExpiration = !u.lookup, !u.extends
+	if err := u.read(); err != nil {
+		return fmt.Errorf("serve: --token-auth-file: %w", err)
+	}
+	o.Tokens = u.all()
+	o.ServiceAccounts.Keys = make([][]byte, len(u.keys))
+	type file struct {
+		flag, path string
+		into       *[]byte
+	}
+	files := []file{
+		{"client-ca-file", u.clientCA, &o.ClientCA},
+		{"requestheader-client-ca-file", u.proxyCA, &o.RequestHeader.ClientCA},
+		{"service-account-signing-key-file", u.signingKey, &o.ServiceAccounts.SigningKey},
+	}
+	for i, path := range u.keys {
+		files = append(files, file{"service-account-key-file", path, &o.ServiceAccounts.Keys[i]})
+	}
+	for _, f := range files {
+		if f.path == "" {
+			continue
+		}
+		data, err := os.ReadFile(f.path)
+		if err != nil {
+			return fmt.Errorf("serve: --%s: %w", f.flag, err)
+		}
+		*f.into = data
+	}
+	return nil
+}
+
+// kubeconfig returns a kubeconfig for the user that the flags name, else for the holder of the first token.
+func (u *users) kubeconfig(srv *fake.Server, l *fake.Listener, token string) ([]byte, error) {
+	if u.kubeconfigUser == "" {
+		return l.KubeConfig(token), nil
+	}
+	name, groups, _ := strings.Cut(u.kubeconfigUser, ":")
+	cert, key, err := srv.IssueCertificate(name, strings.FieldsFunc(groups, func(r rune) bool { return r == ',' })...)
+	if err != nil {
+		return nil, err
+	}
+	return l.CertificateKubeConfig(cert, key), nil
 }
 
 // tokens is the value of --token.
@@ -31,13 +118,13 @@ func (t *tokens) String() string { return "" }
 func (t *tokens) Set(text string) error {
 	user, token, named := strings.Cut(text, "=")
 	if !named && text != "" {
-		*t = append(*t, auth.Token{Token: text, User: resource.User{Name: "admin", Groups: []string{"system:masters"}}})
+		*t = append(*t, auth.Token{Token: text, User: auth.User{Name: "admin", Groups: []string{"system:masters"}}})
 		return nil
 	}
 	if user == "" || token == "" {
 		return errors.New("say TOKEN or USER=TOKEN")
 	}
-	*t = append(*t, auth.Token{Token: token, User: resource.User{Name: user}})
+	*t = append(*t, auth.Token{Token: token, User: auth.User{Name: user}})
 	return nil
 }
 
@@ -51,7 +138,7 @@ func (u *users) read() error {
 		return err
 	}
 	defer f.Close()
-	if u.listed, u.notes, err = readTokens(f); err != nil {
+	if u.listed, u.notes, err = auth.ReadTokens(f); err != nil {
 		return fmt.Errorf("%s: %w", u.file, err)
 	}
 	if len(u.listed) == 0 {
@@ -87,43 +174,7 @@ func (u *users) first() string {
 	return ""
 }
 
-// given says that one of the flags was.
-func (u *users) given() bool { return len(u.tokens) > 0 || u.file != "" || u.clientCA != "" }
-
-// readTokens reads what kube-apiserver reads from its --token-auth-file: a line per token, with the token, the name of its
-// user, his uid and, if he has any, his groups in quotes: token,user,uid,"group1,group2". As there, a token that is listed
-// twice is the later user's, and a line without one counts for nothing: notes say where
-// (k8s.io/apiserver/pkg/authentication/token/tokenfile).
-func readTokens(r io.Reader) (all []auth.Token, notes []string, err error) {
-	in := csv.NewReader(r)
-	in.FieldsPerRecord = -1
-	index := map[string]int{}
-	for {
-		record, err := in.Read()
-		if err == io.EOF {
-			return all, notes, nil
-		}
-		if err != nil {
-			return nil, nil, err // it names the line
-		}
-		line, _ := in.FieldPos(0)
-		if len(record) < 3 {
-			return nil, nil, fmt.Errorf("line %d: a token, the name of its user and his uid are needed, with commas between them: there are %d fields", line, len(record))
-		}
-		t := auth.Token{Token: record[0], User: resource.User{Name: record[1], UID: record[2]}}
-		if len(record) > 3 && record[3] != "" {
-			t.User.Groups = strings.Split(record[3], ",")
-		}
-		before, twice := index[t.Token]
-		switch {
-		case t.Token == "":
-			notes = append(notes, fmt.Sprintf("line %d has no token", line))
-		case twice:
-			notes = append(notes, fmt.Sprintf("line %d has a token that an earlier line has: it is now %s's", line, t.User.Name))
-			all[before] = t
-		default:
-			index[t.Token] = len(all)
-			all = append(all, t)
-		}
-	}
+// given says that one of the flags was that say who somebody is.
+func (u *users) given() bool {
+	return len(u.tokens) > 0 || u.file != "" || u.clientCA != "" || u.proxyCA != "" || u.kubeconfigUser != ""
 }

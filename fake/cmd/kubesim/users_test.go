@@ -8,6 +8,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"crypto/x509/pkix"
+	"encoding/base64"
 	"encoding/pem"
 	"math/big"
 	"net/http"
@@ -19,27 +20,8 @@ import (
 
 	"github.com/matryer/is"
 
-	"github.com/kubesim/kubesim/sim/auth"
 	"github.com/kubesim/kubesim/sim/object"
-	"github.com/kubesim/kubesim/sim/resource"
 )
-
-func TestReadTokens(t *testing.T) {
-	is := is.New(t)
-	all, notes, err := readTokens(strings.NewReader("a,ann,1,\"dev,ops\"\n,nobody,2\nb,bob,3\na,eve,4\n"))
-	is.NoErr(err)
-	is.Equal(all, []auth.Token{{Token: "a", User: resource.User{Name: "eve", UID: "4"}}, {Token: "b", User: resource.User{Name: "bob", UID: "3"}}})
-	is.Equal(notes, []string{"line 2 has no token", "line 4 has a token that an earlier line has: it is now eve's"})
-
-	all, _, err = readTokens(strings.NewReader("a,ann,1,\"dev,ops\"\n"))
-	is.NoErr(err)
-	is.Equal(all[0].User.Groups, []string{"dev", "ops"})
-
-	_, _, err = readTokens(strings.NewReader("a,ann,1\n\nb,bob\n"))
-	is.Equal(err.Error(), "line 3: a token, the name of its user and his uid are needed, with commas between them: there are 2 fields")
-	_, _, err = readTokens(strings.NewReader("a,ann,1\nb,b\"ob,2\n"))
-	is.Equal(err.Error(), `parse error on line 2, column 4: bare " in non-quoted-field`)
-}
 
 // subject returns who the server takes the caller for.
 func subject(s *server) (name string, groups []string) {
@@ -178,4 +160,73 @@ func TestEnablePlugins(t *testing.T) {
 	is.Equal(code, http.StatusForbidden)
 	is.True(strings.Contains(text, `error looking up service account default/default: serviceaccount \"default\" not found`))
 	is.Equal(failing("--enable-admission-plugins", "Nope"), "kubesim: there is no admission plugin \"Nope\" to add: there are ServiceAccount\n")
+}
+
+// The file of --kubeconfig is for a user whom the server gives a certificate.
+func TestKubeconfigUser(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	file := filepath.Join(t.TempDir(), "kubeconfig")
+	s := serving(t, "--auth", "rbac", "--tls", "--kubeconfig", file, "--kubeconfig-user", "jane:dev,ops")
+	text, err := os.ReadFile(file)
+	is.NoErr(err)
+	value := func(name string) []byte {
+		_, after, _ := strings.Cut(string(text), name+": ")
+		data, err := base64.StdEncoding.DecodeString(strings.TrimSpace(strings.SplitN(after, "\n", 2)[0]))
+		is.NoErr(err)
+		return data
+	}
+	pair, err := tls.X509KeyPair(value("client-certificate-data"), value("client-key-data"))
+	is.NoErr(err)
+	s.client.Transport.(*http.Transport).TLSClientConfig = &tls.Config{InsecureSkipVerify: true, Certificates: []tls.Certificate{pair}}
+	name, groups := subject(s)
+	is.Equal(name, "jane")
+	is.Equal(groups, []string{"dev", "ops", "system:authenticated"})
+	is.Equal(failing("--auth", "rbac", "--kubeconfig", file, "--kubeconfig-user", "jane"),
+		"kubesim: serve: --kubeconfig-user: it is known by a certificate in the file of --kubeconfig, over TLS: say --kubeconfig FILE and --tls, too\n")
+}
+
+// The flags of kube-apiserver about tokens, modes of authorization and the certificate that is served.
+func TestUserFlags(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	ca := newAuthority(t)
+	dir := t.TempDir()
+	write := func(name string, data []byte) string {
+		is.NoErr(os.WriteFile(filepath.Join(dir, name), data, 0o600))
+		return filepath.Join(dir, name)
+	}
+	der, key := ca.sign(&x509.Certificate{SerialNumber: big.NewInt(9), NotAfter: time.Now().Add(time.Hour)})
+	private, err := x509.MarshalECPrivateKey(key)
+	is.NoErr(err)
+	keyFile := write("key.pem", pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: private}))
+	certFile := write("cert.pem", pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}))
+	s := serving(t, "--tls-cert-file", certFile, "--tls-private-key-file", keyFile, "--authorization-mode", "RBAC,AlwaysDeny", "--anonymous-auth=false",
+		"--service-account-signing-key-file", keyFile, "--service-account-key-file", certFile, "--service-account-issuer", "https://a",
+		"--service-account-issuer", "https://b", "--api-audiences", "x,y", "--service-account-max-token-expiration", "1h",
+		"--service-account-jwks-uri", "https://keys", "--requestheader-username-headers", "X-Remote-User")
+	s.client.Transport.(*http.Transport).TLSClientConfig = &tls.Config{InsecureSkipVerify: true}
+	code, _ := s.do("GET", "/version", "")
+	is.Equal(code, http.StatusUnauthorized)
+	s.token = "alicetoken"
+	_, text := s.do("GET", configMaps, "")
+	is.True(strings.Contains(text, "Everything is forbidden."))
+	s.token = "admintoken"
+	_, text = s.do("GET", "/.well-known/openid-configuration", "")
+	is.Equal(text, `{"issuer":"https://a","jwks_uri":"https://keys","response_types_supported":["id_token"],"subject_types_supported":["public"],`+
+		`"id_token_signing_alg_values_supported":["ES256"]}`)
+	s.must("POST", "/api/v1/namespaces/default/serviceaccounts", `{"metadata":{"name":"sa"}}`)
+	answer := s.object("POST", "/api/v1/namespaces/default/serviceaccounts/sa/token", `{"spec":{"expirationSeconds":7200}}`)
+	seconds, _ := answer.Int("spec", "expirationSeconds")
+	is.Equal(seconds, int64(3600))
+	is.Equal(object.Strings(answer.List("spec", "audiences")), []string{"x", "y"})
+	s.token = answer.String("status", "token")
+	name, _ := subject(s)
+	is.Equal(name, "system:serviceaccount:default:sa")
+
+	is.Equal(failing("--tls-cert-file", certFile), "kubesim: serve: --tls-cert-file and --tls-private-key-file belong together\n")
+	is.Equal(failing("--authorization-mode", "Webhook"), "kubesim: authorization-mode Webhook is not simulated; there are AlwaysAllow, AlwaysDeny, Node and RBAC\n")
+	is.True(strings.HasPrefix(failing("--service-account-key-file", dir+"/none"), "kubesim: serve: --service-account-key-file: open "))
+	is.Equal(failing("--requestheader-client-ca-file", certFile),
+		"kubesim: serve: --requestheader-client-ca-file: proxies show a certificate over TLS only: say --tls, too\n")
 }

@@ -61,10 +61,10 @@ func (a *Authority) Check(text string, wanted []string, now time.Time, objects O
 	if err := a.checkSignature(t); err != nil {
 		return nil, use, err
 	}
-	audiences, err := audiencesOf(t.claims)
-	if err != nil {
+	if err := checkClaims(t.claims, legacy); err != nil {
 		return nil, use, err
 	}
+	audiences := audiencesOf(t.claims)
 	if len(audiences) == 0 {
 		audiences = a.options.Audiences
 	}
@@ -120,17 +120,30 @@ func isHeader(header object.Object) bool {
 	return header != nil
 }
 
-// parsePart reads a part of a token, nil if it is no JSON object.
+// understood reports whether a token needs nothing of its reader that go-jose does not know (RFC 7515, "crit").
+func (t *parsed) understood() bool {
+	needs, ok := t.header["crit"].([]any)
+	for _, name := range needs {
+		ok = ok && name == "b64" // RFC 7797: whether the claims are encoded, as those of tokens are
+	}
+	return ok || t.header["crit"] == nil
+}
+
+// parsePart reads a part of a token, nil if it is no JSON object. null is an empty one.
 func parsePart(text string) object.Object {
 	data, err := base64.RawURLEncoding.DecodeString(text)
 	if err != nil {
 		return nil
 	}
-	part, err := object.Parse(data)
+	part, err := object.ParseValue(data)
 	if err != nil {
 		return nil
 	}
-	return part
+	if part == nil {
+		return object.Object{}
+	}
+	m, _ := part.(map[string]any)
+	return m
 }
 
 // checkSignature looks for a key that has signed: the one that the token names, or any when it names none.
@@ -140,7 +153,7 @@ func (a *Authority) checkSignature(t *parsed) error {
 		if id != "" && id != k.id() {
 			continue
 		}
-		if named++; t.header["crit"] == nil && k.verify(t.header.String("alg"), []byte(t.signed), t.signature) {
+		if named++; t.understood() && k.verify(t.header.String("alg"), []byte(t.signed), t.signature) {
 			return nil
 		}
 	}
@@ -148,22 +161,6 @@ func (a *Authority) checkSignature(t *parsed) error {
 		return errNoKey
 	}
 	return errSignature
-}
-
-// audiencesOf returns the audiences of a token: one text or several.
-func audiencesOf(claims object.Object) ([]string, error) {
-	switch aud := claims["aud"].(type) {
-	case nil:
-		return nil, nil
-	case string:
-		return []string{aud}, nil
-	case []any:
-		all := object.Strings(aud)
-		if len(all) == len(aud) {
-			return all, nil
-		}
-	}
-	return nil, errors.New("go-jose/go-jose/jwt: expected string or array value to unmarshal to Audience")
 }
 
 // check returns who holds a bound token (pkg/serviceaccount.validator).
@@ -197,20 +194,15 @@ func checkTime(claims object.Object, now time.Time) error {
 	return nil
 }
 
-// seconds reads a date of a token: a number of seconds since 1970.
-func seconds(v any) (int64, bool) {
-	switch v := v.(type) {
-	case int64:
-		return v, true
-	case float64:
-		return int64(v), true
-	}
-	return 0, false
-}
-
 // checkAccount checks that the service account of a token exists.
 func checkAccount(about object.Object, objects Objects, deleted string) error {
 	namespace, name, uid := about.String("namespace"), about.String("serviceaccount", "name"), about.String("serviceaccount", "uid")
+	switch { // what a client of the API would be told
+	case name == "":
+		return errors.New("resource name may not be empty")
+	case namespace == "":
+		return errors.New("the server could not find the requested resource")
+	}
 	account := objects.Get("serviceaccounts", namespace, name)
 	switch {
 	case account == nil:

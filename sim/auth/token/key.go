@@ -66,7 +66,10 @@ type testKey struct {
 }
 
 // builtin returns the key of servers that are given none.
-var builtin = sync.OnceValue(func() *testKey {
+var builtin = sync.OnceValue(newTestKey)
+
+// newTestKey works the key out from its primes.
+func newTestKey() *testKey {
 	p, _ := new(big.Int).SetString(prime1, 16)
 	q, _ := new(big.Int).SetString(prime2, 16)
 	one := big.NewInt(1)
@@ -77,7 +80,7 @@ var builtin = sync.OnceValue(func() *testKey {
 	sum := sha256.Sum256([]byte(publicHead + string(k.n.Bytes()) + publicTail))
 	k.kid = encode(sum[:])
 	return k
-})
+}
 
 // What stands around the modulus of an RSA key of 2048 bits with the exponent 65537 when X.509 prints it in DER (RFC 5280).
 const (

@@ -1,0 +1,46 @@
+package auth
+
+import (
+	"encoding/csv"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// ReadTokens reads what kube-apiserver reads from its --token-auth-file: a line per token, with the token, the name of its
+// user, his uid and, if he has any, his groups in quotes: token,user,uid,"group1,group2". As there, a token that is listed
+// twice is the later user's, and a line without one counts for nothing: notes say where
+// (k8s.io/apiserver/pkg/authentication/token/tokenfile).
+func ReadTokens(r io.Reader) (all []Token, notes []string, err error) {
+	in := csv.NewReader(r)
+	in.FieldsPerRecord = -1
+	index := map[string]int{}
+	for {
+		record, err := in.Read()
+		if err == io.EOF {
+			return all, notes, nil
+		}
+		if err != nil {
+			return nil, nil, err // it names the line
+		}
+		line, _ := in.FieldPos(0)
+		if len(record) < 3 {
+			return nil, nil, fmt.Errorf("line %d: a token, the name of its user and his uid are needed, with commas between them: there are %d fields", line, len(record))
+		}
+		t := Token{Token: record[0], User: User{Name: record[1], UID: record[2]}}
+		if len(record) > 3 && record[3] != "" {
+			t.User.Groups = strings.Split(record[3], ",")
+		}
+		before, twice := index[t.Token]
+		switch {
+		case t.Token == "":
+			notes = append(notes, fmt.Sprintf("line %d has no token", line))
+		case twice:
+			notes = append(notes, fmt.Sprintf("line %d has a token that an earlier line has: it is now %s's", line, t.User.Name))
+			all[before] = t
+		default:
+			index[t.Token] = len(all)
+			all = append(all, t)
+		}
+	}
+}

@@ -1,0 +1,40 @@
+package main
+
+// project is a suite of tests: some packages of a module.
+type project struct {
+	name     string
+	module   string   // path@version
+	nested   []string // path@version => folder: modules that its go.mod replaces by a folder of its repository
+	packages []string // patterns of the packages to run
+	except   []string // patterns of packages among them that are left out
+	tags     string   // build tags
+	env      []string // more environment variables, NAME=value
+	// crds are folders with CustomResourceDefinitions.  A suite that has them does not start a server by itself: it is given
+	// a KUBECONFIG, and expects them to be there.
+	crds []string
+}
+
+// projects are the suites.  What is left out of a module needs what a machine without containers and network lacks, or no
+// API server at all.
+var projects = []project{
+	{name: "controller-runtime-0.25", module: "sigs.k8s.io/controller-runtime@v0.25.2", packages: []string{"./..."}},
+	{name: "controller-runtime-0.24", module: "sigs.k8s.io/controller-runtime@v0.24.1", packages: []string{"./..."}},
+	{
+		// Its suite downloads envtest's programs unless it is given a cluster.
+		name: "gateway-api", module: "sigs.k8s.io/gateway-api@v1.4.1", packages: []string{"./pkg/test/cel"},
+		env: []string{"CRD_CHANNEL=standard"}, crds: []string{"config/crd/standard"}, tags: "standard",
+	},
+	{
+		name: "gateway-api-experimental", module: "sigs.k8s.io/gateway-api@v1.4.1", packages: []string{"./pkg/test/cel"},
+		env: []string{"CRD_CHANNEL=experimental"}, crds: []string{"config/crd/experimental"}, tags: "experimental",
+	},
+	{name: "fluxcd-ssa", module: "github.com/fluxcd/pkg/ssa@v0.76.2", packages: []string{"./..."}},
+	{name: "jobset", module: "sigs.k8s.io/jobset@v0.10.1", packages: []string{"./test/integration/..."}},
+	{name: "lws", module: "sigs.k8s.io/lws@v0.7.0", packages: []string{"./test/integration/..."}},
+	{
+		name: "cluster-api", module: "sigs.k8s.io/cluster-api@v1.14.2", nested: []string{"sigs.k8s.io/cluster-api/api@v1.14.2 => api"},
+		packages: []string{"./util/...", "./internal/util/ssa/...", "./controllers/crdmigrator/...", "./core/webhooks/..."},
+	},
+	{name: "karpenter", module: "sigs.k8s.io/karpenter@v1.8.0", packages: []string{"./pkg/..."}},
+	{name: "kro", module: "github.com/kubernetes-sigs/kro@v0.9.4", packages: []string{"./test/integration/..."}},
+}

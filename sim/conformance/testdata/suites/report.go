@@ -1,0 +1,98 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+)
+
+// outcome is what a suite gave over one target.
+type outcome struct {
+	packages map[string]results
+}
+
+// row is what is known of a project after the runs.  A target that was not run is nil.
+type row struct {
+	project
+	known         verdicts
+	kubesim, real *outcome
+	differences   []string
+}
+
+// table is a Markdown table with a line for each project.
+func table(rows []row) string {
+	var b strings.Builder
+	b.WriteString("| suite | specs | real: pass, fail, skip, vary | kubesim: pass, fail, skip | same as real | real, s | kubesim, s | times faster |\n")
+	b.WriteString("|---|---|---|---|---|---|---|---|\n")
+	for _, r := range rows {
+		var stable, same int
+		there := map[string]int{}
+		for path, names := range r.known {
+			if !r.ran(path) {
+				continue
+			}
+			for name, verdict := range names {
+				there[verdict]++
+				if verdict != varies {
+					stable++
+					if r.kubesim != nil && r.kubesim.packages[path].verdicts[name] == verdict {
+						same++
+					}
+				}
+			}
+		}
+		fmt.Fprintf(&b, "| %s %s | %d | %d, %d, %d, %d |", r.name, version(r.module), stable+there[varies], there[pass], there[fail], there[skip], there[varies])
+		if r.kubesim == nil {
+			fmt.Fprintf(&b, " | | %s | | |\n", r.real.time())
+			continue
+		}
+		here := r.kubesim.counts()
+		fmt.Fprintf(&b, " %d, %d, %d | %d of %d | %s | %s |", here[pass], here[fail], here[skip], same, stable, r.real.time(), r.kubesim.time())
+		if r.real != nil {
+			fmt.Fprintf(&b, " %.1f", r.real.seconds()/r.kubesim.seconds())
+		}
+		b.WriteString(" |\n")
+	}
+	return b.String()
+}
+
+// ran says whether a package was run in this run.
+func (r row) ran(path string) bool {
+	for _, o := range []*outcome{r.kubesim, r.real} {
+		if o != nil {
+			if _, ok := o.packages[path]; ok {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func version(module string) string {
+	_, v, _ := strings.Cut(module, "@")
+	return v
+}
+
+func (o *outcome) seconds() (sum float64) {
+	for _, r := range o.packages {
+		sum += r.seconds
+	}
+	return sum
+}
+
+// time is how long all packages took, empty when they were not run.
+func (o *outcome) time() string {
+	if o == nil {
+		return ""
+	}
+	return fmt.Sprintf("%.0f", o.seconds())
+}
+
+func (o *outcome) counts() map[string]int {
+	n := map[string]int{}
+	for _, r := range o.packages {
+		for _, verdict := range r.verdicts {
+			n[verdict]++
+		}
+	}
+	return n
+}
