@@ -28,22 +28,18 @@ type Aggregator interface {
 	Placed(s *APIService) bool
 	// Start runs a probe, which asks the server: at once, or in a goroutine when an answer may take long.
 	Start(s *APIService, probe func())
-	// Probe asks the server what it serves, as far as it is wanted. within returns a context that ends after a time of the
-	// Cluster's clock, and what ends it before.
-	Probe(s *APIService, documents bool, within func(time.Duration) (context.Context, func())) Probed
+	// Check says why the server does not count as available.
+	Check(s *APIService, within Within) error
+	// Resources returns the APIResourceDiscovery of the server's version; stale says that it did not tell.
+	Resources(s *APIService, within Within) (rows []any, stale bool)
+	// OpenAPI returns the server's documents; one that is nil was not to be had.
+	OpenAPI(s *APIService, within Within) discovery.RemoteOpenAPI
 	// Forward passes a request of a user on. A nil Answer says that the service cannot be resolved.
-	Forward(s *APIService, q *apiserver.Request, user resource.User, within func(time.Duration) (context.Context, func())) *apiserver.Answer
+	Forward(s *APIService, q *apiserver.Request, user resource.User, within Within) *apiserver.Answer
 }
 
-// Probed is what an aggregated API server said when it was asked.
-type Probed struct {
-	Err       error // why it does not count as available
-	Resources []any // APIResourceDiscovery of its version
-	Stale     bool  // it did not say what it serves
-
-	// OpenAPI are its documents; a nil one was not to be had.
-	OpenAPI discovery.RemoteOpenAPI
-}
+// Within returns a context that ends after a time of the Cluster's clock, and what ends it before.
+type Within = func(time.Duration) (ctx context.Context, end func())
 
 const (
 	// recheckInterval is how often an available server is asked whether it still is, documentsInterval how often what it
@@ -63,7 +59,7 @@ var errNoAggregator = errors.New("kubesim: nothing carries requests to aggregate
 // conditions and the manager of discovery). The servers are asked after the lock was given back:
 //
 //	commit of an APIService, Service, EndpointSlice ─▶ soon ─▶ judge ─┬─ what is stored does not do ─▶ condition False
-//	                                                                 └─ asks ─ Unlock ─▶ Aggregator.Probe ─▶ condition
+//	                                                                 └─ asks ─ Unlock ─▶ Aggregator.Check ─▶ condition
 type aggregation struct {
 	through Aggregator         // nil: nobody reaches them
 	known   map[string]*remote // by name of the APIService

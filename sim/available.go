@@ -134,7 +134,16 @@ func (c *Cluster) ask(r *remote) {
 	r.dirty = false
 	c.aggregation.asks = append(c.aggregation.asks, func() {
 		through.Start(&r.APIService, func() {
-			c.heard(r, round, through.Probe(&r.APIService, documents, c.within), documents)
+			available := c.checked(r, round, documents, through.Check(&r.APIService, c.within))
+			if !documents {
+				return
+			}
+			rows, stale := through.Resources(&r.APIService, c.within)
+			c.described(r, func(d *discovery.Remote) { d.Resources, d.Stale = rows, stale })
+			if available {
+				read := through.OpenAPI(&r.APIService, c.within)
+				c.described(r, func(d *discovery.Remote) { d.OpenAPI.Take(read) })
+			}
 		})
 	})
 }
@@ -153,36 +162,27 @@ func (c *Cluster) within(d time.Duration) (context.Context, func()) {
 	}
 }
 
-// heard takes in what a server said, unless somebody asks it anew. It is called without the lock.
-func (c *Cluster) heard(r *remote, round int, got Probed, documents bool) {
+// checked takes in whether a server is available, unless somebody asks it anew. documents says that what it serves is asked
+// for next. It is called without the lock.
+func (c *Cluster) checked(r *remote, round int, documents bool, err error) (available bool) {
 	locker{c}.Lock()
 	defer locker{c}.Unlock()
 	obj := c.objects().Get(apiServices, "", r.Name)
 	if c.aggregation.known[r.Name] != r || r.round != round || obj == nil {
-		return
+		return false
 	}
-	if documents {
-		r.read = c.now()
-		was := r.document
-		r.document.Resources, r.document.Stale = got.Resources, got.Stale
-		r.document.OpenAPI.Take(got.OpenAPI)
-		if !reflect.DeepEqual(was, r.document) {
-			c.rediscover()
-		}
-	}
-	next := recheckInterval
-	if r.available != (got.Err == nil) && !documents {
+	if r.available != (err == nil) && !documents {
 		r.dirty = true
 		defer c.ask(r) // as a commit of its condition leads to
 	}
-	if got.Err == nil {
-		r.available, r.failures = true, 0
+	next := recheckInterval
+	if r.available = err == nil; r.available {
+		r.failures = 0
 		c.conclude(obj, "True", "Passed", "all checks passed")
 	} else {
-		r.available = false
 		next = min(recheckFirst<<min(r.failures, 20), recheckInterval)
 		r.failures++
-		c.conclude(obj, "False", "FailedDiscoveryCheck", got.Err.Error())
+		c.conclude(obj, "False", "FailedDiscoveryCheck", err.Error())
 	}
 	if r.forget != nil {
 		r.forget()
@@ -193,6 +193,22 @@ func (c *Cluster) heard(r *remote, round int, got Probed, documents bool) {
 			c.ask(r)
 		}
 	})
+	return r.available
+}
+
+// described takes in what a server says of itself. It is called without the lock.
+func (c *Cluster) described(r *remote, change func(*discovery.Remote)) {
+	locker{c}.Lock()
+	defer locker{c}.Unlock()
+	if c.aggregation.known[r.Name] != r {
+		return
+	}
+	was := r.document
+	change(&r.document)
+	r.read = c.now()
+	if !reflect.DeepEqual(was, r.document) {
+		c.rediscover()
+	}
 }
 
 // stale says that nobody knows what the server of r serves.

@@ -72,7 +72,7 @@ type Request struct {
 	Header        Header
 	Body          io.ReadCloser
 	ContentLength int64
-	RemoteAddr    string // "": it came from the page
+	RemoteAddr    string // always ""
 
 	ctx context.Context
 }

@@ -236,7 +236,10 @@ func (f *flags) options() (fake.Options, error) {
 	if f.auth == "rbac" {
 		o.Auth = auth.RBAC
 	}
-	return o, errors.Join(f.users.options(&o), f.outward.fill(&o))
+	if err := f.outward.fill(&o); err != nil {
+		return o, err
+	}
+	return o, f.users.options(&o)
 }
 
 // authenticates says that the credentials of requests count.
