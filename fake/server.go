@@ -153,6 +153,7 @@ type Server struct {
 	cleanup    func(func()) // of the test; nil: there is none
 	services   *services    // shared with forks
 	aggregator *aggregator
+	network    *network
 	life       context.Context // ends with Close
 	die        context.CancelFunc
 	plugins    map[string]*kubeconfig // who admission plugins are to webhooks, by name

@@ -38,7 +38,9 @@ func startCluster(ctx context.Context, j job) (*cluster, error) {
 	}}
 	err := c.start(ctx, j.assets)
 	for _, folder := range j.crds {
-		err = errors.Join(err, c.createAll(ctx, filepath.Join(j.dir, relativeRoot(j.path), folder)))
+		if err == nil {
+			err = c.createAll(ctx, filepath.Join(j.dir, relativeRoot(j.path), folder))
+		}
 	}
 	if err != nil {
 		c.stop()
@@ -107,14 +109,17 @@ func (c *cluster) run(ctx context.Context, program string, args ...string) error
 }
 
 func (c *cluster) waitReady(ctx context.Context) error {
-	deadline := time.Now().Add(2 * time.Minute)
-	for time.Now().Before(deadline) && ctx.Err() == nil {
-		if _, err := c.request(ctx, http.MethodGet, "/readyz", nil); err == nil {
+	deadline := time.Now().Add(time.Minute)
+	for {
+		_, err := c.request(ctx, http.MethodGet, "/readyz", nil)
+		if err == nil {
 			return nil
+		}
+		if time.Now().After(deadline) || ctx.Err() != nil {
+			return fmt.Errorf("the API server was not ready: %w; logs are in %s", err, c.dir)
 		}
 		time.Sleep(20 * time.Millisecond)
 	}
-	return fmt.Errorf("no API server was ready; logs are in %s", c.dir)
 }
 
 // createAll creates the CustomResourceDefinitions in the YAML files of a folder, one in each.

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -98,7 +97,6 @@ func endLeft(temp string) {
 			continue
 		}
 		if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(file))); err == nil && pid != os.Getpid() {
-			fmt.Printf("  left behind: process %d\n", pid)
 			syscall.Kill(pid, syscall.SIGKILL)
 		}
 	}
