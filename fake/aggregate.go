@@ -54,7 +54,7 @@ func (s *Server) Aggregate(apiService string, handler http.Handler) {
 
 // aggregator is a sim.Aggregator: it reaches aggregated API servers in process, or over the network.
 //
-//	Probe, Forward ─ upstream ─▶ in process: the handler ── or ── http.Transport ─ dial ─▶ where the service is
+//	Check, …, Forward ─ upstream ─▶ in process: the handler ── or ── http.Transport ─ dial ─▶ where the service is
 type aggregator struct {
 	server *Server
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"encoding/base64"
 	"encoding/json"
 	"encoding/pem"
 	"fmt"
@@ -279,14 +280,15 @@ func TestAggregateOverNetwork(t *testing.T) {
 // until asks for the APIService until its condition has a reason.
 func (x target) until(reason string) (string, string) {
 	x.t.Helper()
-	for range 1000 {
+	got, message := "", ""
+	for range 3000 {
 		if _, body := x.do("GET", shapesService, ""); strings.Contains(body, `"conditions"`) {
-			if got, message := condition(x.t, body); got == reason {
+			if got, message = condition(x.t, body); got == reason {
 				return got, message
 			}
 		}
 	}
-	x.t.Fatalf("the condition does not become %s", reason)
+	x.t.Fatalf("the condition does not become %s: it is %s: %s", reason, got, message)
 	return "", ""
 }
 
@@ -309,4 +311,99 @@ func upgraded(t *testing.T, x target, path string) string {
 	rest, err := io.ReadAll(reader)
 	is.NoErr(err)
 	return fmt.Sprint(res.StatusCode, " ", string(rest))
+}
+
+// A server that takes too long is not waited for: five seconds of the server's clock for what it serves, a minute or the
+// client's timeout for everything else but watches.
+func TestAggregateTimeouts(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		is := is.New(t)
+		c := client{t, fake.RunT(t, fake.Options{Clock: clock.System{}})}
+		slow, mux := false, shapes()
+		c.srv.Aggregate("v1.shapes.example.com", http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+			if slow && q.Header.Get("X-Remote-User") != "system:kube-aggregator" {
+				<-q.Context().Done()
+				return
+			}
+			mux.ServeHTTP(w, q)
+		}))
+		slow = true
+		const late = `504 {"metadata":{},"status":"Failure","message":"Timeout: request did not complete within the allotted timeout",` +
+			`"reason":"Timeout","details":{},"code":504}` + "\n"
+		for _, x := range []struct {
+			path, want string
+			after      time.Duration
+		}{
+			{"", "503 error trying to reach service: context deadline exceeded", 5 * time.Second},
+			{"?timeout=2s", late, 2 * time.Second},
+			{"/namespaces/default/circles/a", late, time.Minute},
+			{"/namespaces/default/circles/a?timeout=3s", late, 3 * time.Second},
+			{"/namespaces/default/circles/a?timeout=1h", late, time.Minute},
+		} {
+			began := time.Now()
+			code, body := c.do("GET", "/apis/shapes.example.com/v1"+x.path, "")
+			is.Equal(fmt.Sprint(code, " ", body), x.want)
+			is.Equal(time.Since(began), x.after)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+		defer cancel()
+		q, err := http.NewRequestWithContext(ctx, "GET", c.srv.URL()+"/apis/shapes.example.com/v1/circles?watch=1", nil)
+		is.NoErr(err)
+		began := time.Now()
+		_, err = c.srv.Transport().RoundTrip(q)
+		is.True(err != nil || ctx.Err() != nil)
+		is.Equal(time.Since(began), time.Hour) // as long as the client waits
+	})
+}
+
+// An aggregated API server may be kubesim, too: it knows the aggregator by its certificate, believes it who the user is, and
+// decides for itself what they may do.
+func TestAggregateServer(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	front := issue(t, "front-proxy", time.Now().AddDate(1, 0, 0))
+	ca, err := base64.StdEncoding.DecodeString(front.ca)
+	is.NoErr(err)
+	key, err := x509.MarshalPKCS8PrivateKey(front.leaf.PrivateKey)
+	is.NoErr(err)
+	far := fake.RunT(t, fake.Options{Clock: clock.System{}, Auth: auth.RBAC, RequestHeader: auth.RequestHeader{ClientCA: ca, AllowedNames: []string{"front-proxy"},
+		UsernameHeaders: []string{"X-Remote-User"}, GroupHeaders: []string{"X-Remote-Group"}, ExtraHeaderPrefixes: []string{"X-Remote-Extra-"}}})
+	there, err := far.Listen(fake.ListenOptions{TLS: true})
+	is.NoErr(err)
+	plainly, err := far.Listen(fake.ListenOptions{})
+	is.NoErr(err)
+	target{t, plainly.URL(), "admintoken"}.must("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", `{"metadata":{"name":"circles.shapes.example.com"},
+		"spec":{"group":"shapes.example.com","scope":"Namespaced","names":{"plural":"circles","kind":"Circle"},
+		"versions":[{"name":"v1","served":true,"storage":true,"schema":{"openAPIV3Schema":{"type":"object"}}}]}}`)
+
+	srv := fake.RunT(t, fake.Options{Clock: clock.System{}, Auth: auth.RBAC,
+		ServiceAddresses: map[string]string{"default/shapes": strings.TrimPrefix(there.URL(), "https://")},
+		ProxyClientCert:  pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: front.leaf.Certificate[0]}),
+		ProxyClientKey:   pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: key})})
+	here, err := srv.Listen(fake.ListenOptions{})
+	is.NoErr(err)
+	x := target{t, here.URL(), "admintoken"}
+	x.must("POST", "/apis/apiregistration.k8s.io/v1/apiservices", `{"metadata":{"name":"v1.shapes.example.com"},"spec":{"group":"shapes.example.com",
+		"version":"v1","groupPriorityMinimum":100,"versionPriority":10,"insecureSkipTLSVerify":true,"service":{"namespace":"default","name":"shapes"}}}`)
+	x.until("Passed")
+	const circles = "/apis/shapes.example.com/v1/namespaces/default/circles"
+	x.must("POST", circles, `{"apiVersion":"shapes.example.com/v1","kind":"Circle","metadata":{"name":"a"}}`)
+	x.must("POST", "/apis/rbac.authorization.k8s.io/v1/clusterroles", `{"metadata":{"name":"c"},"rules":[{"apiGroups":["shapes.example.com"],"resources":["*"],"verbs":["*"]}]}`)
+	x.must("POST", "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings", `{"metadata":{"name":"c"},"roleRef":{"apiGroup":"rbac.authorization.k8s.io",
+		"kind":"ClusterRole","name":"c"},"subjects":[{"apiGroup":"rbac.authorization.k8s.io","kind":"User","name":"alice"}]}`)
+	text := target{t, here.URL(), "alicetoken"}.message("GET", circles, "")
+	is.Equal(text, `circles.shapes.example.com is forbidden: User "alice" cannot list resource "circles" in API group "shapes.example.com" in the namespace "default"`)
+
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	q, err := http.NewRequestWithContext(ctx, "GET", here.URL()+circles+"?watch=1", nil)
+	is.NoErr(err)
+	q.Header.Set("Authorization", "Bearer admintoken")
+	res, err := http.DefaultClient.Do(q)
+	is.NoErr(err)
+	events := bufio.NewScanner(res.Body)
+	is.True(events.Scan() && strings.HasPrefix(events.Text(), `{"type":"ADDED"`))
+	x.must("POST", circles, `{"apiVersion":"shapes.example.com/v1","kind":"Circle","metadata":{"name":"b"}}`)
+	is.True(events.Scan() && strings.Contains(events.Text(), `"name":"b"`)) // while the watch is open
 }

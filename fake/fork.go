@@ -48,7 +48,7 @@ func (s *Server) forked(c *sim.Cluster) *Server {
 func (o Options) serve(c *sim.Cluster) *Server {
 	s := &Server{options: o, ended: make(chan struct{}), cluster: c, services: &services{}}
 	s.life, s.die = context.WithCancel(context.Background())
-	s.aggregator = &aggregator{server: s}
+	s.aggregator, s.network = &aggregator{server: s}, &network{server: s}
 	s.trusted, _ = o.authorities() // New has read them before
 	s.Faults = &Faults{s}
 	manual := false

@@ -3,6 +3,7 @@ package fake
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/kubesim/kubesim/sim"
 	"github.com/kubesim/kubesim/sim/apiserver"
+	"github.com/kubesim/kubesim/sim/auth"
 	"github.com/kubesim/kubesim/sim/resource"
 )
 
@@ -24,7 +26,7 @@ const discoveryTimeout = 5 * time.Second
 
 // Forward is sim.Aggregator's (k8s.io/kube-aggregator, proxyHandler.ServeHTTP).
 func (a *aggregator) Forward(x *sim.APIService, q *apiserver.Request, user resource.User,
-	w within) *apiserver.Answer {
+	w sim.Within) *apiserver.Answer {
 	upgrade := upgrades(q.Header)
 	host, transport, err := a.upstream(x, upgrade != "")
 	switch {
@@ -33,24 +35,26 @@ func (a *aggregator) Forward(x *sim.APIService, q *apiserver.Request, user resou
 	case err != nil:
 		return plain(http.StatusInternalServerError, err.Error())
 	}
-	ctx, cancel := context.WithCancel(or(q.Context))
-	if strings.Count(strings.Trim(q.Path, "/"), "/") == 2 { // /apis/GROUP/VERSION
-		timed, stop := w(discoveryTimeout)
-		forget := context.AfterFunc(timed, cancel)
-		end := cancel
-		cancel = func() { forget(); stop(); end() }
-	}
+	ctx, cancel := limited(q, w)
+	hideUser(q.Header, &a.server.options.RequestHeader)
 	r, err := outgoing(ctx, q, location(host, q.Path, q.Query), user, upgrade)
 	if err != nil {
 		cancel()
 		return plain(http.StatusInternalServerError, err.Error())
 	}
 	res, err := transport.RoundTrip(r)
+	if err != nil && errors.Is(context.Cause(ctx), errLimit) {
+		cancel()
+		return apiserver.TimedOut
+	}
 	switch {
 	case err != nil && upgrade != "":
 		cancel()
 		return plain(http.StatusServiceUnavailable, fmt.Sprintf("error dialing backend: %v", err))
 	case err != nil:
+		if cause := context.Cause(ctx); cause != nil {
+			err = cause
+		}
 		cancel()
 		return plain(http.StatusServiceUnavailable, fmt.Sprintf("error trying to reach service: %v", err))
 	}
@@ -68,12 +72,31 @@ func (a *aggregator) Forward(x *sim.APIService, q *apiserver.Request, user resou
 	return answer
 }
 
-// or returns a context, or one that never ends.
-func or(ctx context.Context) context.Context {
-	if ctx == nil {
-		return context.Background()
+// errLimit is the cause of the end of a request that took longer than it may.
+var errLimit = errors.New("the request took too long")
+
+// limited returns the context of a request that is passed on: it ends with that of the client, when the request took too
+// long, and, of one for what is served, after discoveryTimeout.
+func limited(q *apiserver.Request, w sim.Within) (context.Context, func()) {
+	parent := q.Context
+	if parent == nil {
+		parent = context.Background()
 	}
-	return ctx
+	ctx, cancel := context.WithCancelCause(parent)
+	limit, cause := q.Limit, errLimit
+	if strings.Count(strings.Trim(q.Path, "/"), "/") == 2 && (limit == 0 || limit > discoveryTimeout) { // /apis/GROUP/VERSION
+		limit, cause = discoveryTimeout, context.DeadlineExceeded
+	}
+	if limit == 0 {
+		return ctx, func() { cancel(nil) }
+	}
+	timed, stop := w(limit)
+	forget := context.AfterFunc(timed, func() { cancel(cause) })
+	return ctx, func() {
+		forget()
+		stop()
+		cancel(nil)
+	}
 }
 
 // plain is an answer in plain text, as http.Error writes it.
@@ -154,14 +177,22 @@ func outgoing(ctx context.Context, q *apiserver.Request, at *url.URL, user resou
 	return r, nil
 }
 
-// setUser says in a header who a request is from, and nothing else about it (client-go, transport.SetAuthProxyHeaders).
-func setUser(h http.Header, user resource.User) {
-	for name := range h {
-		if strings.HasPrefix(name, "X-Remote-") && (name == "X-Remote-User" || name == "X-Remote-Group" || name == "X-Remote-Uid" ||
-			strings.HasPrefix(name, "X-Remote-Extra-")) {
-			delete(h, name)
+// hideUser removes from a header what proxies say of a user, in the fields of the options and in the common ones.
+func hideUser(h http.Header, o *auth.RequestHeader) {
+	for _, name := range slices.Concat([]string{"X-Remote-User", "X-Remote-Group", "X-Remote-Uid"}, o.UsernameHeaders, o.GroupHeaders, o.UIDHeaders) {
+		h.Del(name)
+	}
+	for _, prefix := range append([]string{"X-Remote-Extra-"}, o.ExtraHeaderPrefixes...) {
+		for name := range h {
+			if strings.HasPrefix(strings.ToLower(name), strings.ToLower(prefix)) {
+				delete(h, name)
+			}
 		}
 	}
+}
+
+// setUser says in a header who a request is from (client-go, transport.SetAuthProxyHeaders).
+func setUser(h http.Header, user resource.User) {
 	h.Set("X-Remote-User", user.Name)
 	if user.UID != "" {
 		h.Set("X-Remote-Uid", user.UID)

@@ -19,7 +19,7 @@ import (
 // it makes itself known.
 //
 // It is not for testing/synctest bubbles, where time stands still while somebody waits for a socket.
-func (s *Server) Network() http.RoundTripper { return &network{server: s} }
+func (s *Server) Network() http.RoundTripper { return s.network }
 
 // network is an http.RoundTripper that goes by what the configuration of a webhook says.
 //
@@ -73,6 +73,14 @@ func (n *network) transport(key transportKey, host string, known *credentials) (
 		config.NextProtos = []string{"http/1.1"}
 	}
 	return t, nil
+}
+
+// forget closes connections that nobody uses now: services are elsewhere.
+func (n *network) forget() {
+	n.trusts.Range(func(_, t any) bool {
+		t.(*http.Transport).CloseIdleConnections()
+		return true
+	})
 }
 
 // dialService connects to an address; that of a service, NAME.NAMESPACE.svc, is looked up in the server.

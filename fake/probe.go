@@ -17,9 +17,6 @@ import (
 	"github.com/kubesim/kubesim/sim/resource"
 )
 
-// within is what makes contexts that end after a time of the server's clock.
-type within = func(time.Duration) (context.Context, func())
-
 const (
 	// checkTimeout is how long an aggregated API server may take to be available, documentTimeout to send its OpenAPI.
 	checkTimeout    = 5 * time.Second
@@ -35,16 +32,9 @@ var (
 	downloader = resource.User{Name: "system:aggregator"}
 )
 
-// Probe is sim.Aggregator's.
-func (a *aggregator) Probe(x *sim.APIService, documents bool, w within) sim.Probed {
-	p := sim.Probed{Err: a.check(x, w)}
-	if documents {
-		p.Resources, p.Stale = a.resources(x, w)
-		if p.Err == nil {
-			p.OpenAPI = discovery.RemoteOpenAPI{V2: a.document(x, "/openapi/v2", w), V3: object.Object(a.document(x, "/openapi/v3", w)).Map("paths")}
-		}
-	}
-	return p
+// OpenAPI is sim.Aggregator's.
+func (a *aggregator) OpenAPI(x *sim.APIService, w sim.Within) discovery.RemoteOpenAPI {
+	return discovery.RemoteOpenAPI{V2: a.document(x, "/openapi/v2", w), V3: object.Object(a.document(x, "/openapi/v3", w)).Map("paths")}
 }
 
 // rootOf is a path that an aggregated API server is required to serve.
@@ -55,14 +45,14 @@ func rootOf(x *sim.APIService) string {
 	return "/apis/" + x.Group + "/" + x.Version
 }
 
-// check says why an aggregated API server is not available (remote.AvailableConditionController).
-func (a *aggregator) check(x *sim.APIService, w within) error {
+// Check is sim.Aggregator's (remote.AvailableConditionController).
+func (a *aggregator) Check(x *sim.APIService, w sim.Within) error {
 	host, transport, err := a.upstream(x, false)
 	if err != nil {
 		return err
 	}
 	at := location(host, rootOf(x), nil)
-	ctx, stop := w(checkTimeout)
+	ctx, stop := a.limit(checkTimeout, w)
 	defer stop()
 	q, err := http.NewRequestWithContext(ctx, http.MethodGet, at.String(), nil)
 	if err != nil {
@@ -87,13 +77,23 @@ func (a *aggregator) check(x *sim.APIService, w within) error {
 	return nil
 }
 
+// limit returns a context that ends after a time of the server's clock, or with the server.
+func (a *aggregator) limit(d time.Duration, w sim.Within) (context.Context, func()) {
+	ctx, stop := w(d)
+	forget := context.AfterFunc(a.server.life, stop)
+	return ctx, func() {
+		forget()
+		stop()
+	}
+}
+
 // get asks an aggregated API server for a document.
-func (a *aggregator) get(x *sim.APIService, path, accept string, user resource.User, limit time.Duration, w within) (*http.Response, []byte, error) {
+func (a *aggregator) get(x *sim.APIService, path, accept string, user resource.User, limit time.Duration, w sim.Within) (*http.Response, []byte, error) {
 	host, transport, err := a.upstream(x, false)
 	if err != nil {
 		return nil, nil, err
 	}
-	ctx, stop := w(limit)
+	ctx, stop := a.limit(limit, w)
 	defer stop()
 	at := location(host, path, nil)
 	q, err := http.NewRequestWithContext(ctx, http.MethodGet, at.String(), nil)
@@ -116,7 +116,7 @@ func (a *aggregator) get(x *sim.APIService, path, accept string, user resource.U
 }
 
 // document returns an OpenAPI document in JSON, nil if it cannot be had.
-func (a *aggregator) document(x *sim.APIService, path string, w within) map[string]any {
+func (a *aggregator) document(x *sim.APIService, path string, w sim.Within) map[string]any {
 	res, body, err := a.get(x, path, "application/json", downloader, documentTimeout, w)
 	if err != nil || res.StatusCode != http.StatusOK {
 		return nil
@@ -128,9 +128,9 @@ func (a *aggregator) document(x *sim.APIService, path string, w within) map[stri
 	return obj
 }
 
-// resources returns what an aggregated API server serves of its version, from aggregated discovery or else from the list
-// of the version (kube-aggregator, discoveryManager.fetchFreshDiscoveryForService).
-func (a *aggregator) resources(x *sim.APIService, w within) (rows []any, stale bool) {
+// Resources is sim.Aggregator's: from aggregated discovery, or else from the list of the version (kube-aggregator,
+// discoveryManager.fetchFreshDiscoveryForService).
+func (a *aggregator) Resources(x *sim.APIService, w sim.Within) (rows []any, stale bool) {
 	const list = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 	res, body, err := a.get(x, "/apis", list+","+strings.Replace(list, "v=v2", "v=v2beta1", 1), discoverer, discoveryTimeout, w)
 	switch {

@@ -120,7 +120,7 @@ type Options struct {
 	Replay []fault.Decision
 
 	// Snapshot is a server to go on from: what Server.Snapshot returned. Its seed, rights, replicas and trace count, not
-	// those of these Options. A Clock that is not nil must not be behind the time of the snapshot.
+	// those of these Options, but for Authenticate. A Clock that is not nil must not be behind the time of the snapshot.
 	Snapshot []byte
 
 	tail bool // Trace is only that
@@ -153,6 +153,7 @@ type Server struct {
 	cleanup    func(func()) // of the test; nil: there is none
 	services   *services    // shared with forks
 	aggregator *aggregator
+	network    *network
 	life       context.Context // ends with Close
 	die        context.CancelFunc
 	plugins    map[string]*kubeconfig // who admission plugins are to webhooks, by name

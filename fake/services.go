@@ -52,6 +52,7 @@ func (s *Server) ServiceAddress(service, address string) error {
 		s.services.addresses[name] = address
 	}
 	s.services.mu.Unlock()
+	s.network.forget()
 	s.aggregator.look()
 	return nil
 }

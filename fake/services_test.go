@@ -59,6 +59,12 @@ func TestServiceAddress(t *testing.T) {
 	x.must("POST", "/api/v1/namespaces/default/configmaps", `{"metadata":{"name":"x"}}`)
 	is.Equal(<-protos, "HTTP/1.1") // as to all services
 
+	moved := free(t)
+	serveCerts(t, dir, moved, func(w http.ResponseWriter, q *http.Request) { protos <- "moved"; allow(w, q) })
+	is.NoErr(srv.ServiceAddress("shop-system/hooks", moved))
+	x.must("POST", "/api/v1/namespaces/default/configmaps", `{"metadata":{"name":"moved"}}`)
+	is.Equal(<-protos, "moved") // though there is a connection to where it was
+
 	is.NoErr(srv.ServiceAddress("shop-system/hooks", ""))
 	reviewed(x, `"service":{"namespace":"shop-system","name":"hooks","path":"/x","port":444}`)
 	text := x.message("POST", "/api/v1/namespaces/default/configmaps", `{"metadata":{"name":"y"}}`)

@@ -45,6 +45,9 @@ func (o Options) load() (*Server, error) {
 		return nil, fmt.Errorf("kubesim: snapshot: %w", err)
 	}
 	o.adopt(a.Info().Options)
+	if _, err := o.authorities(); err != nil {
+		return nil, err
+	}
 	return o.serve(c).prepared()
 }
 

@@ -244,3 +244,44 @@ func masked(text string) string {
 	}
 	return text
 }
+
+// The same of conversion webhooks, which have 30 seconds.
+func TestConversionFailures(t *testing.T) {
+	t.Parallel()
+	x := aTarget(t, fake.Options{Clock: clock.System{}})
+	ended := make(chan struct{})
+	t.Cleanup(func() { close(ended) })
+	all := failures(t, ended)
+	for _, name := range []string{"refused", "no-authority", "expired", "plain", "none", "external"} {
+		t.Run(name, func(t *testing.T) {
+			is := is.New(t)
+			if service := all[name][1]; service != "" {
+				x.must("POST", "/api/v1/namespaces/default/services", service)
+			}
+			const definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+			group := name + ".failures.example.com"
+			x.must("POST", definitions, fmt.Sprintf(`{"metadata":{"name":"things.%s"},"spec":{"group":%[1]q,"scope":"Namespaced","names":{"plural":"things","kind":"Thing"},
+				"conversion":{"strategy":"Webhook","webhook":{"conversionReviewVersions":["v1"],"clientConfig":{%s}}},"versions":[
+				{"name":"v1","served":true,"storage":true,"schema":{"openAPIV3Schema":{"type":"object"}}},
+				{"name":"v2","served":true,"storage":false,"schema":{"openAPIV3Schema":{"type":"object"}}}]}}`, group, all[name][0]))
+			defer x.must("DELETE", definitions+"/things."+group, "")
+			x.served("/apis/" + group + "/v2/namespaces/default/things")
+			x.must("POST", "/apis/"+group+"/v1/namespaces/default/things", fmt.Sprintf(`{"apiVersion":"%s/v1","kind":"Thing","metadata":{"name":"x"}}`, group))
+			got := x.message("GET", "/apis/"+group+"/v2/namespaces/default/things/x", "")
+			before, text, _ := strings.Cut(got, `?timeout=30s": `)
+			is.True(strings.HasPrefix(before, "conversion webhook for "+group+`/v1, Kind=Thing failed: Post "https://`))
+			is.Equal(masked(text), all[name][2])
+		})
+	}
+}
+
+// served waits until a path is there.
+func (x target) served(path string) {
+	x.t.Helper()
+	for range 3000 {
+		if code, _ := x.do("GET", path, ""); code == http.StatusOK {
+			return
+		}
+	}
+	x.t.Fatalf("%s is not served", path)
+}

@@ -299,8 +299,12 @@ func (c *Cluster) register(group string) {
 		if obj.String("spec", "group") != group || obj.Labels()[automanaged] != "true" {
 			return true
 		}
-		if want[name] == "" {
+		if version := want[name]; version == "" {
 			_, _ = c.own().Delete(c.loopback(d, "", name), registry.DeleteOptions{}) // nothing holds it
+		} else if spec := registration(group, version); !object.Equal(obj["spec"], spec) {
+			obj["spec"] = spec
+			_, _ = c.own().Update(c.loopback(d, "", name), registry.Change{Kind: registry.Put, // of what was just read
+				Make: func(object.Object) (object.Object, *status.Status) { return obj, nil }})
 		}
 		delete(want, name)
 		return true
@@ -311,7 +315,12 @@ func (c *Cluster) register(group string) {
 		}
 		obj := object.Object{"kind": d.Kind, "apiVersion": d.GV(),
 			"metadata": map[string]any{"name": name, "labels": map[string]any{automanaged: "true"}},
-			"spec":     map[string]any{"group": group, "version": want[name], "groupPriorityMinimum": int64(1000), "versionPriority": int64(100)}}
+			"spec":     registration(group, want[name])}
 		_, _ = c.own().Create(c.loopback(d, "", name), obj) // it was not there
 	}
+}
+
+// registration is the spec of the APIService of a version of custom resources.
+func registration(group, version string) map[string]any {
+	return map[string]any{"group": group, "version": version, "groupPriorityMinimum": int64(1000), "versionPriority": int64(100)}
 }

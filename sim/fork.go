@@ -186,7 +186,7 @@ func (c *Cluster) Recall(s *State) error {
 			return fmt.Errorf("recall: the state is of %s, not of the replicas there are", f.profileNames())
 		}
 	}
-	if s.Options.Auth != c.options.Auth || !reflect.DeepEqual(s.Options.Tokens, c.options.Tokens) {
+	if !reflect.DeepEqual(s.Options.who(), c.options.who()) {
 		return fmt.Errorf("recall: the state is of a cluster with other rights or tokens")
 	}
 	if o := c.observer; o != nil {

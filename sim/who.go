@@ -8,6 +8,11 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
+// who is what the options say about those who ask.
+func (o *Options) who() []any {
+	return []any{o.Auth, o.Tokens, o.Authorizers, o.NoAnonymous, o.RequestHeader, o.ServiceAccounts}
+}
+
 // authentication is how the API servers find out who asks.
 func (o *Options) authentication(tokens *token.Authority) auth.Options {
 	return auth.Options{Mode: o.Auth, Tokens: o.Tokens, Authorizers: o.Authorizers, NoAnonymous: o.NoAnonymous,

@@ -2,7 +2,8 @@
 // versions and a conversion webhook, a defaulting and a validating webhook, and a controller.
 //
 //	api/v1, api/v2   the types; v2 is the hub and is stored, v1 converts to it and back
-//	config/          the definition and the webhook configurations, as they would be deployed
+//	config/          the definition and the webhook configurations; default.yaml is everything, as it would be deployed
+//	cmd/             the program
 //	controller.go    Site -> Deployment, and back into the status
 //	webhook.go       defaults and validation
 //
@@ -11,5 +12,6 @@
 //	              └───────── watches, writes ◀── cache, reconciler ◀── the same manager ─────┘
 //
 // Only webhooks_test.go is about kubesim: the webhook server that does not listen, and the RoundTripper that calls it.
-// Everything else is what a project has anyway.
+// Everything else is what a project has anyway. process_test.go runs the program, as "make run" does, against "kubesim
+// serve" and config/default.yaml, in which cert-manager is to bring the certificates: kubesim takes its place.
 package operator

@@ -1,6 +1,9 @@
 package apiserver
 
 import (
+	"time"
+
+	"github.com/kubesim/kubesim/sim/flowcontrol"
 	"github.com/kubesim/kubesim/sim/http"
 	"github.com/kubesim/kubesim/sim/resource"
 )
@@ -21,9 +24,14 @@ func (c *call) pass(forward Forward) {
 	q := *c.q
 	q.Header = q.Header.Clone()
 	q.Header["Audit-Id"] = c.header["Audit-Id"]
+	q.Limit = c.limit()
 	a := forward(&q, c.user)
-	if a == nil {
+	switch a {
+	case nil:
 		c.text(http.StatusServiceUnavailable, "service unavailable\n")
+		return
+	case TimedOut:
+		c.timedOut()
 		return
 	}
 	if a.Code != http.StatusSwitchingProtocols {
@@ -34,6 +42,33 @@ func (c *call) pass(forward Forward) {
 		a.Header = c.header
 	}
 	c.done(a)
+}
+
+// TimedOut is the answer of a Forward that has waited for the Limit of its request.
+var TimedOut = &Answer{Code: http.StatusGatewayTimeout}
+
+// requestTimeout is how long a request may take that is none to last (--request-timeout).
+const requestTimeout = time.Minute
+
+// limit returns how long the request may take, 0 for one that may last.
+func (c *call) limit() time.Duration {
+	d := c.digest()
+	if d.Verb == "watch" || d.LongRunning() {
+		return 0
+	}
+	if limit, err := time.ParseDuration(c.q.Query.Get("timeout")); err == nil && limit > 0 && limit < requestTimeout {
+		return limit
+	}
+	return requestTimeout
+}
+
+// timedOut answers for a request that took too long. Who is in charge of that knows nothing of what came after it.
+func (c *call) timedOut() {
+	delete(c.header, flowcontrol.SchemaHeader)
+	delete(c.header, flowcontrol.LevelHeader)
+	c.header.Set("Content-Type", "text/plain; charset=utf-8")
+	c.answer(http.StatusGatewayTimeout, []byte(`{"metadata":{},"status":"Failure","message":"Timeout: request did not complete within the `+
+		`allotted timeout","reason":"Timeout","details":{},"code":504}`+"\n"))
 }
 
 // drop ends what comes after the header of an answer that nobody reads.

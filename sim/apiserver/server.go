@@ -72,10 +72,12 @@ type Request struct {
 	Header http.Header
 
 	Client *auth.Client // what is known of it beside the header; nil: nothing
-	From   string       // the client's address, HOST:PORT; "": it has none
+	From   string       // its address, HOST:PORT; "": it has none
 
 	// Context ends when the client goes away. nil: nobody knows when it does.
 	Context context.Context
+	// Limit is how long another server may take to begin with an answer. 0: as long as it wants.
+	Limit time.Duration
 
 	Body         []byte // at most one byte more than a server accepts
 	BodyError    error  // what went wrong while the body was read
@@ -236,12 +238,16 @@ func (c *call) classify() {
 	if c.s.Flow == nil {
 		return
 	}
-	in := c.info
-	d := flowcontrol.Digest{User: &c.user, Verb: in.verb, IsResource: in.isResource, Path: c.q.Path,
-		Group: in.group, Resource: in.resource, Subresource: in.subresource, Namespace: in.namespace}
-	if !d.LongRunning() {
+	if d := c.digest(); !d.LongRunning() {
 		c.header[flowcontrol.SchemaHeader], c.header[flowcontrol.LevelHeader] = c.s.Flow().Classify(&d)
 	}
+}
+
+// digest is the request as priority and fairness sees it.
+func (c *call) digest() flowcontrol.Digest {
+	in := c.info
+	return flowcontrol.Digest{User: &c.user, Verb: in.verb, IsResource: in.isResource, Path: c.q.Path,
+		Group: in.group, Resource: in.resource, Subresource: in.subresource, Namespace: in.namespace}
 }
 
 func (c *call) authorize() *status.Status {

@@ -18,6 +18,11 @@ func (r *Registry) Connect(q *Request, verb string, body object.Object) (object.
 	if connect == nil {
 		return nil, notSimulated(q)
 	}
+	if verb == "patch" || verb == "apply" { // they begin with what is there
+		if s := unreadable(r.stored(q.Definition, q.Namespace, q.Name)); s != nil {
+			return nil, s
+		}
+	}
 	c := &resource.Connection{Context: r.context(q), Verb: verb, Body: body, Objects: objects{r.Reader(), r, q}}
 	c.Manage = func(live, obj object.Object) {
 		if kind != nil && verb != "apply" {

@@ -46,6 +46,14 @@ func TestArguments(t *testing.T) {
 			"kubesim: serve: invalid value \"\" for flag --token: say TOKEN or USER=TOKEN; kubesim serve --help lists the flags\n"},
 		{"an argument", "serve now", 2, "", "kubesim: serve: \"now\" is no flag; kubesim serve --help lists the flags\n"},
 		{"another clock", "serve --clock sun", 2, "", "kubesim: serve: --clock \"sun\": use system or manual\n"},
+		{"a service without an address", "serve --service-address a/b", 2, "",
+			"kubesim: serve: invalid value \"a/b\" for flag --service-address: say NAMESPACE/NAME=HOST:PORT; kubesim serve --help lists the flags\n"},
+		{"a service that is none", "serve --service-address b=127.0.0.1:1", 1, "",
+			"kubesim: \"b\" is no service such as my-system/webhook-service or my-system/webhook-service:443\n"},
+		{"certificates for no service", "serve --service-certs default", 2, "",
+			"kubesim: serve: --service-certs: say with --service-address which services they are for\n"},
+		{"a certificate without its key", "serve --proxy-client-cert-file x", 2, "",
+			"kubesim: serve: --proxy-client-cert-file and --proxy-client-key-file: say both or neither\n"},
 		{"another auth", "serve --auth abac", 2, "", "kubesim: serve: --auth \"abac\": use none or rbac\n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -32,6 +32,7 @@ type flags struct {
 	count                           int
 	replicas                        replicas
 	privileged                      bool
+	outward                         outward
 }
 
 const serveUsage = `kubesim serve [flags] serves a simulated API server until it is interrupted. Where:
@@ -125,10 +126,7 @@ Time and chance:
                         but for POST /sim/v1/clock/advance?d=5m
   --seed N              decides uids and generated names (default 1)
 
-Webhooks of stored configurations and definitions are asked over the network: their caBundle is trusted, and a service
-is reached at its cluster IP, or where its externalName says.
-
-The first line on stdout is "serving URL", one such line for each replica; everything is ready then. Below URL/sim/v1/
+` + outwardUsage + `The first line on stdout is "serving URL", one such line for each replica; everything is ready then. Below URL/sim/v1/
 the simulator is moved:
 
   POST compact             the store forgets all revisions before now
@@ -181,6 +179,9 @@ func parseFlags(args []string) (*flags, error) {
 	case f.auth != "none" && f.auth != "rbac":
 		return nil, usagef("serve: --auth %q: use none or rbac", f.auth)
 	}
+	if wrong := f.outward.check(); wrong != "" {
+		return nil, usagef("serve: %s", wrong)
+	}
 	return f, nil
 }
 
@@ -216,6 +217,7 @@ func (f *flags) set() *flag.FlagSet {
 	set.BoolVar(&f.privileged, "allow-privileged", true, "")
 	set.IntVar(&f.count, "replicas", 1, "")
 	set.Var(&f.replicas, "replica", "")
+	f.outward.flags(set)
 	return set
 }
 
@@ -233,6 +235,9 @@ func (f *flags) options() (fake.Options, error) {
 	}
 	if f.auth == "rbac" {
 		o.Auth = auth.RBAC
+	}
+	if err := f.outward.fill(&o); err != nil {
+		return o, err
 	}
 	return o, f.users.options(&o)
 }

@@ -120,13 +120,24 @@ func isHeader(header object.Object) bool {
 	return header != nil
 }
 
-// understood reports whether a token needs nothing of its reader that go-jose does not know (RFC 7515, "crit").
-func (t *parsed) understood() bool {
-	needs, ok := t.header["crit"].([]any)
-	for _, name := range needs {
-		ok = ok && name == "b64" // RFC 7797: whether the claims are encoded, as those of tokens are
+// understood returns why a token cannot be read: it needs something of its reader that go-jose does not know (RFC 7515,
+// "crit").
+func (t *parsed) understood() error {
+	needs, list := t.header["crit"].([]any)
+	if !list && t.header["crit"] != nil {
+		return notOfType(t.header["crit"], "[]string")
 	}
-	return ok || t.header["crit"] == nil
+	for _, v := range needs {
+		if _, text := v.(string); !text && v != nil {
+			return notOfType(v, "string")
+		}
+	}
+	for _, name := range needs {
+		if name != "b64" { // RFC 7797: whether the claims are encoded, as those of tokens are
+			return errSignature
+		}
+	}
+	return nil
 }
 
 // parsePart reads a part of a token, nil if it is no JSON object. null is an empty one.
@@ -148,19 +159,19 @@ func parsePart(text string) object.Object {
 
 // checkSignature looks for a key that has signed: the one that the token names, or any when it names none.
 func (a *Authority) checkSignature(t *parsed) error {
-	id, named := t.header.String("kid"), 0
+	id, err := t.header.String("kid"), errNoKey
 	for _, k := range a.keys {
 		if id != "" && id != k.id() {
 			continue
 		}
-		if named++; t.understood() && k.verify(t.header.String("alg"), []byte(t.signed), t.signature) {
+		if err = t.understood(); err == nil && !k.verify(t.header.String("alg"), []byte(t.signed), t.signature) {
+			err = errSignature
+		}
+		if err == nil {
 			return nil
 		}
 	}
-	if named == 0 {
-		return errNoKey
-	}
-	return errSignature
+	return err
 }
 
 // check returns who holds a bound token (pkg/serviceaccount.validator).

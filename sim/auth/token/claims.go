@@ -60,7 +60,7 @@ func checkClaims(claims object.Object, legacy bool) error {
 func checkTexts(obj object.Object, names ...string) error {
 	for _, name := range names {
 		if _, text := obj[name].(string); !text && obj[name] != nil {
-			return fmt.Errorf("json: cannot unmarshal %s into Go value of type string", kindOf(obj[name]))
+			return notOfType(obj[name], "string")
 		}
 	}
 	return nil
@@ -70,24 +70,25 @@ func checkTexts(obj object.Object, names ...string) error {
 func structure(obj object.Object, name, goType string) (object.Object, error) {
 	m, ok := obj[name].(map[string]any)
 	if !ok && obj[name] != nil {
-		return nil, fmt.Errorf("json: cannot unmarshal %s into Go value of type %s", kindOf(obj[name]), goType)
+		return nil, notOfType(obj[name], goType)
 	}
 	return m, nil
 }
 
-// kindOf names the kind of a JSON value.
-func kindOf(v any) string {
+// notOfType says that a JSON value is not of one of Go's types.
+func notOfType(v any, goType string) error {
+	kind := "number"
 	switch v.(type) {
 	case string:
-		return "string"
+		kind = "string"
 	case bool:
-		return "bool"
+		kind = "bool"
 	case []any:
-		return "array"
+		kind = "array"
 	case map[string]any:
-		return "object"
+		kind = "object"
 	}
-	return "number"
+	return fmt.Errorf("json: cannot unmarshal %s into Go value of type %s", kind, goType)
 }
 
 // checkAudience checks that audiences are one text or several.

@@ -74,11 +74,15 @@ func (c *cluster) start(ctx context.Context) error {
 		"--authentication-kubeconfig="+scheduler, "--authorization-kubeconfig="+scheduler)...)
 }
 
+// issuer is who issues the tokens of service accounts; kube-controller-manager, too, signs with the server's key.
+const issuer = "https://kubernetes.default.svc.cluster.local"
+
 // startKubesim starts kubesim, whose certificate is its own.
 func (c *cluster) startKubesim() error {
 	return c.run("kubesim", append([]string{"serve", "--listen=" + c.address, "--tls", "--auth=rbac",
 		"--token-auth-file=" + c.file("tokens.csv"), "--client-ca-file=" + c.file("ca.crt"),
-		"--enable-admission-plugins=ServiceAccount", "--controllers=none",
+		"--service-account-key-file=" + c.file("sa.key"), "--service-account-signing-key-file=" + c.file("sa.key"),
+		"--service-account-issuer=" + issuer, "--enable-admission-plugins=ServiceAccount", "--controllers=none",
 		"--kubeconfig=" + c.file("kubesim.kubeconfig")}, strings.Fields(c.server)...)...)
 }
 
@@ -100,7 +104,7 @@ func (c *cluster) startReal() error {
 		"--tls-cert-file=" + c.file("server.crt"), "--tls-private-key-file=" + c.file("server.key"),
 		"--token-auth-file=" + c.file("tokens.csv"), "--client-ca-file=" + c.file("ca.crt"), "--authorization-mode=RBAC",
 		"--service-account-key-file=" + c.file("sa.key"), "--service-account-signing-key-file=" + c.file("sa.key"),
-		"--service-account-issuer=https://kubernetes.default.svc.cluster.local", "--service-cluster-ip-range=10.0.0.0/24",
+		"--service-account-issuer=" + issuer, "--service-cluster-ip-range=10.0.0.0/24",
 		"--allow-privileged=true"}, strings.Fields(c.server)...)...)
 }
 
