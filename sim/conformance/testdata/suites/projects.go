@@ -1,5 +1,7 @@
 package main
 
+import "strings"
+
 // project is a suite of tests: some packages of a module.
 type project struct {
 	name     string
@@ -12,6 +14,11 @@ type project struct {
 	// crds are folders with CustomResourceDefinitions.  A suite that has them does not start a server by itself: it is given
 	// a KUBECONFIG, and expects them to be there.
 	crds []string
+}
+
+func (p project) version() string {
+	_, version, _ := strings.Cut(p.module, "@")
+	return version
 }
 
 // projects are the suites.  What is left out of a module needs what a machine without containers and network lacks, or no
