@@ -27,6 +27,10 @@ type ListenOptions struct {
 	TLS bool
 	// Certificate serves HTTPS with this certificate (tls.LoadX509KeyPair reads one from files). nil: TLS decides.
 	Certificate *tls.Certificate
+	// WatchListGap is how long, in real time, a watch waits that asks for what there is first (sendInitialEvents). A real
+	// server asks its store how far it is before it says that this was all, which takes it 3 ms and more; an informer that
+	// is in sync before its caller has looked surprises tests. 0: it is answered at once.
+	WatchListGap time.Duration
 }
 
 var errClosed = errors.New("kubesim: the server is closed: listen before Close")
@@ -51,6 +55,7 @@ func (s *Server) Listen(o ListenOptions) (*Listener, error) {
 	if err != nil {
 		return nil, fmt.Errorf("kubesim: cannot listen on %s: %w", o.Address, err)
 	}
+	handler = delayWatchLists(handler, o.WatchListGap)
 	l := &Listener{url: "http://" + socket.Addr().String(), server: &http.Server{Handler: handler, ReadHeaderTimeout: time.Minute}}
 	if o.TLS || o.Certificate != nil {
 		certificate, err := o.certificate(socket.Addr())
@@ -80,6 +85,22 @@ func (s *Server) Listen(o ListenOptions) (*Listener, error) {
 		return nil, errClosed
 	}
 	return l, nil
+}
+
+// delayWatchLists lets watches that ask for what there is first wait.
+func delayWatchLists(handler http.Handler, gap time.Duration) http.Handler {
+	if gap <= 0 {
+		return handler
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.RawQuery != "" && r.URL.Query().Get("sendInitialEvents") == "true" {
+			select {
+			case <-time.After(gap):
+			case <-r.Context().Done():
+			}
+		}
+		handler.ServeHTTP(w, r)
+	})
 }
 
 // certificate returns what to serve HTTPS with at an address.

@@ -1,11 +1,13 @@
 package fake_test
 
 import (
+	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
+	"errors"
 	"math/big"
 	"net/http"
 	"testing"
@@ -39,4 +41,28 @@ func TestListenCertificate(t *testing.T) {
 	defer res.Body.Close()
 	is.Equal(res.StatusCode, http.StatusOK)
 	is.Equal(res.TLS.PeerCertificates[0].SerialNumber, big.NewInt(77)) // the given one
+}
+
+// A watch that asks for what there is first waits as long as the listener says; others do not.
+func TestWatchListGap(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	srv := fake.RunT(t)
+	const gap = time.Hour // nobody waits for it
+	l, err := srv.Listen(fake.ListenOptions{WatchListGap: gap})
+	is.NoErr(err)
+	const watch = "/api/v1/pods?watch=1&allowWatchBookmarks=1&resourceVersionMatch=NotOlderThan"
+	res, err := http.Get(l.URL() + watch + "&sendInitialEvents=false")
+	is.NoErr(err)
+	is.NoErr(res.Body.Close())
+	_, err = (&http.Client{Timeout: 10 * time.Millisecond}).Get(l.URL() + watch + "&sendInitialEvents=true")
+	is.True(errors.Is(err, context.DeadlineExceeded))
+
+	l, err = srv.Listen(fake.ListenOptions{WatchListGap: 10 * time.Millisecond})
+	is.NoErr(err)
+	start := time.Now()
+	res, err = http.Get(l.URL() + watch + "&sendInitialEvents=true")
+	is.NoErr(err)
+	is.True(time.Since(start) >= 10*time.Millisecond)
+	is.NoErr(res.Body.Close())
 }

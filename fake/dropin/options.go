@@ -25,6 +25,9 @@ const release = sim.Version
 // writeGap is how long a real store takes between the two writes of one request.
 const writeGap = time.Millisecond
 
+// watchListGap is how long a real server takes at least until it has said what there is.
+const watchListGap = 3 * time.Millisecond
+
 // servers is what a command line asks for.
 type servers struct {
 	*flagSet
@@ -77,7 +80,7 @@ func (s *servers) readAddresses() error {
 		}
 	}
 	s.options.Port = port
-	s.listen = fake.ListenOptions{Address: net.JoinHostPort(s.last("bind-address"), strconv.Itoa(port)), TLS: true}
+	s.listen = fake.ListenOptions{Address: net.JoinHostPort(s.last("bind-address"), strconv.Itoa(port)), TLS: true, WatchListGap: watchListGap}
 	certificate, key := s.last("tls-cert-file"), s.last("tls-private-key-file")
 	if certificate == "" && key == "" {
 		dir := s.last("cert-dir")
