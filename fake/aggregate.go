@@ -33,7 +33,7 @@ func (s *Server) Aggregate(apiService string, handler http.Handler) {
 		return
 	}
 	s.aggregator.handle(apiService, handler)
-	s.cluster.AggregateThrough(s.aggregator)
+	s.cluster.Recheck()
 	if handler == nil {
 		return
 	}
@@ -87,12 +87,9 @@ func (a *aggregator) handle(apiService string, h http.Handler) {
 // adopt takes over the handlers of the server that a server was forked from. Nobody is reached over the network.
 func (a *aggregator) adopt(from *aggregator) {
 	from.mu.Lock()
-	handlers := maps.Clone(from.handlers)
+	a.handlers = maps.Clone(from.handlers)
 	from.mu.Unlock()
-	if len(handlers) > 0 {
-		a.handlers = handlers
-		a.server.cluster.AggregateThrough(a)
-	}
+	a.server.cluster.Recheck()
 }
 
 func (a *aggregator) handler(x *sim.APIService) http.Handler {
@@ -108,17 +105,7 @@ func (a *aggregator) listen() {
 	a.network = true
 	a.mu.Unlock()
 	if !was {
-		a.server.cluster.AggregateThrough(a)
-	}
-}
-
-// look has all aggregated API servers looked at anew: they may be elsewhere.
-func (a *aggregator) look() {
-	a.mu.Lock()
-	use := a.network || len(a.handlers) > 0
-	a.mu.Unlock()
-	if use {
-		a.server.cluster.AggregateThrough(a)
+		a.server.cluster.Recheck()
 	}
 }
 
@@ -147,14 +134,14 @@ func (a *aggregator) upstream(x *sim.APIService, upgrade bool) (host string, t h
 	if h := a.handler(x); h != nil {
 		return net.JoinHostPort(serverName, strconv.FormatInt(x.Port, 10)), inProcess{h, a.server.life}, nil
 	}
+	if host, err = a.server.serviceAddress(x.Namespace, x.Service, x.Port); err != nil {
+		return "", nil, err
+	}
 	a.mu.Lock()
 	network := a.network
 	a.mu.Unlock()
 	if !network {
 		return "", nil, errNoNetwork
-	}
-	if host, err = a.server.serviceAddress(x.Namespace, x.Service, x.Port); err != nil {
-		return "", nil, err
 	}
 	key := dialerKey{string(x.Bundle), serverName, x.Insecure, upgrade, a.server.services.signer()}
 	if known, ok := a.dialers.Load(key); ok {

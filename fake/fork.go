@@ -49,6 +49,7 @@ func (o Options) serve(c *sim.Cluster) *Server {
 	s := &Server{options: o, ended: make(chan struct{}), cluster: c, services: &services{}}
 	s.life, s.die = context.WithCancel(context.Background())
 	s.aggregator, s.network = &aggregator{server: s}, &network{server: s}
+	c.AggregateThrough(s.aggregator)
 	s.trusted, _ = o.authorities() // New has read them before
 	s.Faults = &Faults{s}
 	manual := false

@@ -2,6 +2,7 @@ package fake
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -138,7 +139,7 @@ func (a *aggregator) Resources(x *sim.APIService, w sim.Within) (rows []any, sta
 		return nil, true
 	case res.StatusCode == http.StatusOK && isDiscovery(res.Header.Get("Content-Type")):
 		obj, err := object.Parse(body)
-		if err != nil {
+		if err != nil || obj.Kind() != "APIGroupDiscoveryList" || json.Unmarshal(body, &discoveryList{}) != nil {
 			return nil, true
 		}
 		return versionIn(obj, x), false
@@ -149,10 +150,43 @@ func (a *aggregator) Resources(x *sim.APIService, w sim.Within) (rows []any, sta
 	}
 	obj, err := object.Parse(body)
 	if err == nil {
+		err = json.Unmarshal(body, &resourceList{})
+	}
+	if err == nil {
 		rows, err = converted(obj)
 	}
 	return rows, err != nil
 }
+
+// discoveryList and resourceList say of which types things are that a server tells: what does not fit is no answer.
+type (
+	discoveryList struct {
+		Items []struct {
+			Metadata struct{ Name string }
+			Versions []struct {
+				Version   string
+				Resources []struct {
+					Resource, Scope, SingularResource string
+					Verbs, ShortNames, Categories     []string
+					ResponseKind                      *responseKind
+					Subresources                      []struct {
+						Subresource  string
+						Verbs        []string
+						ResponseKind *responseKind
+					}
+				}
+			}
+		}
+	}
+	resourceList struct {
+		Resources []struct {
+			Name, SingularName, Group, Version, Kind string
+			Namespaced                               bool
+			Verbs, ShortNames, Categories            []string
+		}
+	}
+	responseKind struct{ Group, Version, Kind string }
+)
 
 // isDiscovery reports whether a Content-Type is that of aggregated discovery.
 func isDiscovery(contentType string) bool {

@@ -59,8 +59,8 @@ type Options struct {
 	// Tokens are the bearer tokens of users (auth.ReadTokens reads a --token-auth-file). nil: auth.DefaultTokens.
 	Tokens []auth.Token
 	// ClientCA are the certificates, PEM, of those who sign the certificates of clients (--client-ca-file): whoever shows a
-	// listener with TLS one of theirs is the user that it names. The ConfigMap extension-apiserver-authentication publishes
-	// them. nil: there are none.
+	// listener with TLS one of theirs, good at the server's time, is the user that it names. The ConfigMap
+	// extension-apiserver-authentication publishes them. nil: there are none.
 	ClientCA []byte
 	// RequestHeader says which proxies may name users in the header of their requests; they are known by certificates, too.
 	RequestHeader auth.RequestHeader

@@ -53,7 +53,7 @@ func (s *Server) ServiceAddress(service, address string) error {
 	}
 	s.services.mu.Unlock()
 	s.network.forget()
-	s.aggregator.look()
+	s.cluster.Recheck()
 	return nil
 }
 

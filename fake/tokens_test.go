@@ -119,9 +119,12 @@ func TestSecretTokens(t *testing.T) {
 	}
 	is.Equal(used(), "2026-01-01") // the server's date
 	srv.Clock.Advance(25 * time.Hour)
-	as(text)
-	c.who()
-	is.Equal(used(), "2026-01-02")
+	as(adminToken)
+	code, answer := c.do("POST", "/apis/authentication.k8s.io/v1/tokenreviews", `{"spec":{"token":"`+text+`"}}`)
+	is.Equal(code, http.StatusCreated)
+	is.True(strings.HasSuffix(answer, `"spec":{"token":"`+text+`"},"status":{"authenticated":true,"user":{"username":"system:serviceaccount:default:robot","uid":"`+
+		account.UID()+`","groups":["system:serviceaccounts","system:serviceaccounts:default","system:authenticated"]},"audiences":["https://kubernetes.default.svc"]}}`+"\n"))
+	is.Equal(used(), "2026-01-02") // a review is a use
 
 	write("DELETE", "secrets/robot-token", "")
 	as(text)

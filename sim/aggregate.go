@@ -80,12 +80,21 @@ type remote struct {
 	forget   func()    // takes back the next look; nil: there is none
 }
 
-// AggregateThrough sets what reaches aggregated API servers, and has all of them looked at.
+// AggregateThrough sets what reaches aggregated API servers. Those of a Cluster that was loaded count as what they were
+// until something happens to them, or Recheck is called.
 func (c *Cluster) AggregateThrough(a Aggregator) {
+	c.lock()
+	defer c.mu.Unlock()
+	c.aggregation.through = a
+}
+
+// Recheck has all aggregated API servers looked at: they may be reached in another way.
+func (c *Cluster) Recheck() {
 	locker{c}.Lock()
 	defer locker{c}.Unlock()
-	c.aggregation.through = a
-	c.judgeAll()
+	for _, name := range object.SortedKeys(c.aggregation.known) {
+		c.jobs.soon = append(c.jobs.soon, func() { c.judge(name) })
+	}
 }
 
 // rememberServices takes in the APIServices of a store that was read: they are as available as they were.
@@ -106,16 +115,6 @@ func (c *Cluster) rememberServices() {
 	if len(c.aggregation.known) > 0 {
 		c.rediscover()
 	}
-}
-
-// judgeAll looks at every APIService that is stored.
-func (c *Cluster) judgeAll() {
-	c.objects().Each(apiServices, "", func(obj object.Object) bool {
-		if name := obj.Name(); obj.Map("spec", "service") != nil {
-			c.jobs.soon = append(c.jobs.soon, func() { c.judge(name) })
-		}
-		return true
-	})
 }
 
 // takeAsks returns what is to be asked without the lock.

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-logr/logr"
 	"github.com/matryer/is"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -18,6 +19,7 @@ import (
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 )
 
 func TestMain(m *testing.M) {
@@ -30,6 +32,7 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, "kubesim cannot be built:", err)
 		os.Exit(1)
 	}
+	log.SetLogger(logr.Discard())
 	os.Setenv("KUBEBUILDER_ASSETS", assets)
 	code := m.Run()
 	os.RemoveAll(dir)
@@ -119,6 +122,42 @@ func TestRestart(t *testing.T) {
 		is.NoErr(c.Get(t.Context(), client.ObjectKeyFromObject(after), after))
 		is.Equal(before.ResourceVersion, after.ResourceVersion)
 		is.Equal(before.UID, after.UID)
+	}
+}
+
+// The programs may be named one by one.
+func TestNamedOneByOne(t *testing.T) {
+	is := is.New(t)
+	assets := os.Getenv("KUBEBUILDER_ASSETS")
+	t.Setenv("KUBEBUILDER_ASSETS", t.TempDir())
+	t.Setenv("TEST_ASSET_ETCD", filepath.Join(assets, "etcd"))
+	t.Setenv("TEST_ASSET_KUBE_APISERVER", filepath.Join(assets, "kube-apiserver"))
+	c, err := client.New(start(t, &envtest.Environment{}), client.Options{})
+	is.NoErr(err)
+	is.NoErr(c.Create(t.Context(), configMap("a")))
+}
+
+// What was stored is there although the API server was killed.
+func TestKilled(t *testing.T) {
+	if _, err := exec.LookPath("pkill"); err != nil {
+		t.Skip("there is no pkill to end it with")
+	}
+	is := is.New(t)
+	env := &envtest.Environment{}
+	admin := kubernetes.NewForConfigOrDie(start(t, env))
+	server := env.ControlPlane.GetAPIServer()
+	for range 3 {
+		created, err := admin.CoreV1().ConfigMaps("default").Create(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{GenerateName: "a-"}}, metav1.CreateOptions{})
+		is.NoErr(err)
+		is.NoErr(exec.Command("pkill", "-KILL", "-f", "kube-apiserver.*--secure-port="+server.SecureServing.Port).Run())
+		is.NoErr(server.Stop())
+		is.NoErr(server.Start())
+		user, err := env.AddUser(envtest.User{Name: "admin", Groups: []string{"system:masters"}}, nil)
+		is.NoErr(err)
+		admin = kubernetes.NewForConfigOrDie(user.Config())
+		found, err := admin.CoreV1().ConfigMaps("default").Get(t.Context(), created.Name, metav1.GetOptions{})
+		is.NoErr(err)
+		is.Equal(found.UID, created.UID)
 	}
 }
 

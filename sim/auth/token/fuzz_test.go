@@ -1,0 +1,26 @@
+package token
+
+import (
+	"strings"
+	"testing"
+)
+
+// FuzzCheck: nothing that a client sends as a token makes the check panic, and only what was signed has a holder.
+func FuzzCheck(f *testing.F) {
+	a, err := New(Options{})
+	if err != nil {
+		f.Fatal(err)
+	}
+	good := a.Sign(claims())
+	parts := strings.Split(good, ".")
+	f.Add(good)
+	f.Add("bnVsbA." + parts[1] + "." + parts[2])
+	f.Add(encodePart(map[string]any{"alg": "RS256", "crit": []string{"b64"}}) + "." + encodePart(map[string]any{"iss": legacyIssuer}) + ".AAAA")
+	f.Add(encodePart(map[string]any{"kid": 5}) + "." + encodePart(map[string]any{"iss": DefaultIssuer, "aud": []any{nil}}) + ".")
+	f.Fuzz(func(t *testing.T, text string) {
+		h, _, err := a.Check(text, a.Audiences(), now, accounts)
+		if h != nil && (err != nil || !strings.HasPrefix(text, parts[0]+"."+parts[1]+".")) {
+			t.Errorf("%q is %s's, with the error %v", text, h.Name, err)
+		}
+	})
+}
