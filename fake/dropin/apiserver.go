@@ -66,8 +66,6 @@ func (s *servers) serve(ctx context.Context, stderr io.Writer) error {
 		return err
 	}
 	defer srv.Close()
-	srv.AdmitThrough(srv.Network())
-	srv.ConvertThrough(srv.Network())
 	l, err := srv.Listen(s.listen)
 	if err != nil {
 		return err
