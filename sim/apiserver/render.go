@@ -81,9 +81,12 @@ func (c *call) plain(code int, kind schema.GVK, obj object.Object) {
 		c.write(code, codec.AppendEnvelope(nil, partialKind(f.AsVersion, f.As), codec.AppendProto(nil, codec.Partial(obj, f.AsVersion), t)))
 	case f.As == "PartialObjectMetadata":
 		c.write(code, codec.Body(codec.AppendPartial(nil, codec.Append(nil, obj, t), f.AsVersion), f))
-	case f.As == "PartialObjectMetadataList" && !c.route.def.Custom:
-		body := &resource.Definition{GVK: kind}
-		c.fail(status.NotAcceptable("you requested PartialObjectMetadataList, but the requested object is not a list (" + goType(body, "") + ")"))
+	case f.As == "PartialObjectMetadataList":
+		name := goType(&resource.Definition{GVK: kind}, "")
+		if c.route.def.Custom { // their Scale is not converted
+			name = "*" + kind.Version + "." + kind.Kind
+		}
+		c.fail(status.NotAcceptable("you requested PartialObjectMetadataList, but the requested object is not a list (" + name + ")"))
 	case f.As != "":
 		c.fail(status.NotAcceptable("the resource " + c.route.def.Resourced().String() + " does not support being converted to a " + f.As))
 	case f.Media == codec.Protobuf:

@@ -11,7 +11,8 @@ import (
 )
 
 // Ask plays a case against a real server and returns it with the answers as its recording. Steps that cannot be sent
-// (what they refer to is not in an earlier answer) or are not answered are left out. It deletes in the end what the case
+// (what they refer to is not in an earlier answer) or are not answered are left out, and those whose handler panics: a proxy
+// answers 502 for it then. It deletes in the end what the case
 // has created.
 func Ask(ctx context.Context, t Target, c Case) Case {
 	t.tidy = true
@@ -19,7 +20,7 @@ func Ask(ctx context.Context, t Target, c Case) Case {
 	asked.Steps, asked.recorded = nil, map[string]any{}
 	c.recorded = nil
 	for i, r := range Run(ctx, t, c) {
-		if r.Got != nil {
+		if got, ok := r.Got.(*Object); r.Got != nil && !(ok && got.Get("status") == Int("502")) {
 			asked.Steps = append(asked.Steps, c.Steps[i])
 			asked.recorded[r.Name] = r.Got
 		}
