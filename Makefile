@@ -153,7 +153,7 @@ e2e: ## Kubernetes' own end-to-end tests with the real controllers (first build 
 
 # Sources, test binaries and logs of the suites are below it, and the real programs.
 SUITES_DIR = $${TMPDIR:-/tmp}/kubesim-suites
-suites: ## suites of well-known projects over kubesim instead of envtest's programs (first build 30 min, 12 GB; SUITES, ASSETS, REAL=1, SUITESFLAGS)
+suites: ## suites of well-known projects over kubesim instead of envtest's programs (first build 30 min, 7 GB; SUITES, ASSETS, REAL=1, SUITESFLAGS)
 	@mkdir -p $(SUITES_DIR) && $(GO) build -o $(SUITES_DIR)/kubesim ./fake/cmd/kubesim
 	@if [ -n "$(REAL)" ]; then $(MAKE) --no-print-directory real-assets; fi
 	cd sim/conformance/testdata/suites && $(GO) run . -work $(SUITES_DIR) -only "$(SUITES)" \

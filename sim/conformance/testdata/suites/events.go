@@ -46,10 +46,11 @@ func (j job) read() (results, error) {
 	for name, all := range specs {
 		slices.SortFunc(all, func(a, b string) int { return cmp.Compare(worse[a], worse[b]) })
 		for i, verdict := range all { // several specs may have one name
+			full := name
 			if i > 0 {
-				name = fmt.Sprintf("%s #%d", strings.TrimSuffix(name, fmt.Sprintf(" #%d", i)), i+1)
+				full = fmt.Sprintf("%s #%d", name, i+1)
 			}
-			r.verdicts[name] = verdict
+			r.verdicts[full] = verdict
 		}
 	}
 	maps.Copy(r.verdicts, tests)
