@@ -165,6 +165,7 @@ func (j *journeys) compare(t *testing.T, c conformance.Case) {
 	}
 	c.Steps = c.Steps[:step+1]
 	whole, why := c, difference
+	fmt.Printf("%s %s\n    to be shrunk, which takes a while\n", c.ID(), difference)
 	conformance.Shrink(c, 40, func(less conformance.Case) bool {
 		j.settle(t)
 		one, seed := j.ask(t, less)
