@@ -187,6 +187,13 @@ func (r *runner) perform(s Step) (any, string, error) {
 	return out, req.target, nil
 }
 
+// filling is what a real server says of a watch cache that it has just made, which it does for the first request after a
+// definition has changed. Clients ask again: Ask does so, fillingMax times.
+const (
+	filling    = "storage is (re)initializing"
+	fillingMax = 5
+)
+
 // sendUntil sends a step's request, again every 0.05 s if the step waits for a status.
 func (r *runner) sendUntil(req request, s Step) (exchange, error) {
 	t := r.target
@@ -196,6 +203,10 @@ func (r *runner) sendUntil(req request, s Step) (exchange, error) {
 	const pause = 50 * time.Millisecond
 	for waited := time.Duration(0); ; waited += pause {
 		e, err := req.send(r.ctx, t)
+		for again := 0; err == nil && t.tidy && again < fillingMax && e.status == http.StatusTooManyRequests && bytes.Contains(e.body, []byte(filling)); again++ {
+			t.sleep(time.Second)
+			e, err = req.send(r.ctx, t)
+		}
 		if err != nil || s.Until == nil || strconv.Itoa(e.status) == s.Until.Status || waited > s.Until.Seconds {
 			return e, err
 		}

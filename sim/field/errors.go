@@ -156,11 +156,17 @@ func Forbidden(p Path, detail string) *Error { return &Error{TypeForbidden, p, "
 
 // TooLong reports a string of more than limit bytes.
 func TooLong(p Path, limit int) *Error {
+	if limit < 0 { // a schema may say so
+		return &Error{TypeTooLong, p, "", "value is too long"}
+	}
 	return &Error{TypeTooLong, p, "", "may not be more than " + count(limit, "byte")}
 }
 
 // TooMany reports a list of actual items where limit are allowed.
 func TooMany(p Path, actual, limit int) *Error {
+	if limit < 0 {
+		return &Error{TypeTooMany, p, actual, "has too many items"}
+	}
 	return &Error{TypeTooMany, p, actual, "must have at most " + count(limit, "item")}
 }
 

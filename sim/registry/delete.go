@@ -270,6 +270,13 @@ func bumpGeneration(obj object.Object) {
 // storePending stores an object whose deletion goes on.
 func (r *Registry) storePending(q *Request, item *resource.Item, obj, before object.Object) (*Result, *status.Status) {
 	if object.Equal(map[string]any(obj), map[string]any(before)) {
+		if q.Definition.Form != nil { // stored in another version than before, it is written
+			result, s := r.commitForm(q, item, obj)
+			if s == nil {
+				result.Pending = true
+			}
+			return result, s
+		}
 		return &Result{Item: item, Pending: true}, nil
 	}
 	if q.DryRun {
