@@ -272,7 +272,6 @@ func TestAggregateOverNetwork(t *testing.T) {
 	is.Equal(upgraded(t, x, "/apis/shapes.example.com/v1/who"), "503 invalid upgrade response: status code 200\n")
 
 	is.NoErr(srv.ServiceAddress("default/shapes", free(t)))
-	_, body = x.do("GET", shapesService, "")
 	_, message := x.until("FailedDiscoveryCheck")
 	is.True(strings.HasSuffix(message, ": connect: connection refused"))
 }

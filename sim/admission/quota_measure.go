@@ -11,10 +11,7 @@ import (
 	"github.com/kubesim/kubesim/sim/selector"
 )
 
-var (
-	zero = quantity.New(0, quantity.DecimalSI)
-	one  = quantity.New(1, quantity.DecimalSI)
-)
+var one = quantity.New(1, quantity.DecimalSI)
 
 // measure says how objects of one resource use a quota.
 type measure struct {

@@ -4,7 +4,6 @@ import (
 	"embed"
 	"fmt"
 	"io/fs"
-	"os"
 	"path"
 	"regexp"
 	"slices"
@@ -133,9 +132,6 @@ func Cases() ([]Case, error) {
 	}
 	return loadFS(sub)
 }
-
-// Load reads every AREA/NAME.http below dir with its .res, sorted by ID.
-func Load(dir string) ([]Case, error) { return loadFS(os.DirFS(dir)) }
 
 func loadFS(fsys fs.FS) ([]Case, error) {
 	files, err := fs.Glob(fsys, "*/*.http")

@@ -96,5 +96,3 @@ func plain(t json.Token) any {
 }
 
 func itoa(n int) string { return strconv.Itoa(n) }
-
-func atoi(s string) (int, error) { return strconv.Atoi(s) }

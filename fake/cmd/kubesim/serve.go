@@ -221,9 +221,6 @@ func (f *flags) set() *flag.FlagSet {
 	return set
 }
 
-// traceMax is how many records GET /sim/v1/trace goes back.
-const traceMax = 10_000
-
 func (f *flags) options() (fake.Options, error) {
 	o := fake.Options{Seed: f.seed, Clock: clock.System{}, Plugins: f.plugins, Replicas: f.replicaOptions(), Bare: f.bare,
 		NoControllers: f.alone}
