@@ -203,7 +203,7 @@ func (r *runner) sendUntil(req request, s Step) (exchange, error) {
 	const pause = 50 * time.Millisecond
 	for waited := time.Duration(0); ; waited += pause {
 		e, err := req.send(r.ctx, t)
-		for again := 0; err == nil && t.tidy && again < fillingMax && e.status == http.StatusTooManyRequests && bytes.Contains(e.body, []byte(`"`+filling+`"`)); again++ {
+		for again := 0; err == nil && t.tidy && s.Until == nil && again < fillingMax && e.status == http.StatusTooManyRequests && bytes.Contains(e.body, []byte(`"`+filling+`"`)); again++ {
 			t.sleep(time.Second)
 			e, err = req.send(r.ctx, t)
 		}
