@@ -18,7 +18,7 @@ func (r *Registry) Connect(q *Request, verb string, body object.Object) (object.
 	if connect == nil {
 		return nil, notSimulated(q)
 	}
-	if verb == "patch" || verb == "apply" { // they begin with what is there
+	if verb != "create" { // it begins with what is there
 		if s := unreadable(r.stored(q.Definition, q.Namespace, q.Name)); s != nil {
 			return nil, s
 		}
