@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"cel.dev/cel-go/common"
+	"cel.dev/cel-go/common/ast"
 	"cel.dev/cel-go/common/cost"
 	"cel.dev/cel-go/common/types"
 	"cel.dev/cel-go/common/types/ref"
@@ -61,10 +62,11 @@ func walk(v ref.Val) uint64 {
 	return 1
 }
 
-// EstimateSize returns how great a value of the schema can be.
+// EstimateSize returns how great a value of the schema can be. has(self.x) is no such value, though cel-go gives it the path
+// of x.
 func (c *costs) EstimateSize(element cost.AstNode) *cost.SizeEstimate {
 	path := element.Path()
-	if c.self == nil || len(path) == 0 {
+	if c.self == nil || len(path) == 0 || isPresenceTest(element.Expr()) {
 		return nil
 	}
 	d := c.self
@@ -87,4 +89,8 @@ func (c *costs) EstimateSize(element cost.AstNode) *cost.SizeEstimate {
 	}
 	size := cost.RangedSizeEstimate(0, uint64(d.most))
 	return &size
+}
+
+func isPresenceTest(e ast.Expr) bool {
+	return e != nil && e.Kind() == ast.SelectKind && e.AsSelect().IsTestOnly()
 }

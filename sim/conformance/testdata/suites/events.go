@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"regexp"
 	"slices"
@@ -51,8 +52,9 @@ func (j job) read() (results, error) {
 			r.verdicts[name] = verdict
 		}
 	}
-	for name, verdict := range tests {
-		r.verdicts[name] = verdict
+	maps.Copy(r.verdicts, tests)
+	if j.focus != "" { // what was not asked for is reported as skipped
+		maps.DeleteFunc(r.verdicts, func(_, verdict string) bool { return verdict == skip })
 	}
 	return r, nil
 }

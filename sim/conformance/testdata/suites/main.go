@@ -25,8 +25,8 @@ import (
 
 // flags are the command line.
 type flags struct {
-	kubesim, real, work, only, packages string
-	record, fresh                       bool
+	kubesim, real, work, only, packages, focus string
+	record, fresh                              bool
 }
 
 func main() {
@@ -36,6 +36,7 @@ func main() {
 	flag.StringVar(&f.work, "work", "", "the folder for sources, test binaries and logs")
 	flag.StringVar(&f.only, "only", "", "run these projects only, with commas between them")
 	flag.StringVar(&f.packages, "packages", "", "run the packages whose path contains this only")
+	flag.StringVar(&f.focus, "focus", "", "run the specs and tests whose names match this regular expression only")
 	flag.BoolVar(&f.record, "record", false, "write what the real server gives to verdicts; what differs from a run before varies")
 	flag.BoolVar(&f.fresh, "fresh", false, "with -record: forget the runs before")
 	flag.Parse()
@@ -113,7 +114,7 @@ func (f flags) compare(ctx context.Context, p project) (row, error) {
 		if f.fresh {
 			known = nil
 		}
-		if known, err = record(p, known, r.real); err != nil {
+		if known, err = record(p, known, r.real, f.focus != ""); err != nil {
 			return r, err
 		}
 	}
@@ -124,7 +125,7 @@ func (f flags) compare(ctx context.Context, p project) (row, error) {
 	if r.kubesim, err = f.over(ctx, "kubesim", f.kubesim, p, packages); err != nil {
 		return r, err
 	}
-	r.differences = differences(known, r.kubesim)
+	r.differences = differences(known, r.kubesim, f.focus != "")
 	for _, d := range r.differences {
 		fmt.Println("  " + d)
 	}
@@ -139,7 +140,7 @@ func (f flags) over(ctx context.Context, target, assets string, p project, packa
 	}
 	o := &outcome{packages: map[string]results{}}
 	for _, b := range packages {
-		job := job{project: p, binary: b, assets: assets, out: filepath.Join(f.work, "log", target, p.name, strings.ReplaceAll(b.path, "/", "_"))}
+		job := job{project: p, binary: b, assets: assets, focus: f.focus, out: filepath.Join(f.work, "log", target, p.name, strings.ReplaceAll(b.path, "/", "_"))}
 		results, err := job.run(ctx)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", b.path, err)

@@ -1,5 +1,7 @@
 package main
 
+import "strings"
+
 // project is a suite of tests: some packages of a module.
 type project struct {
 	name     string
@@ -12,6 +14,11 @@ type project struct {
 	// crds are folders with CustomResourceDefinitions.  A suite that has them does not start a server by itself: it is given
 	// a KUBECONFIG, and expects them to be there.
 	crds []string
+}
+
+func (p project) version() string {
+	_, version, _ := strings.Cut(p.module, "@")
+	return version
 }
 
 // projects are the suites.  What is left out of a module needs what a machine without containers and network lacks, or no
@@ -33,7 +40,7 @@ var projects = []project{
 	{name: "lws", module: "sigs.k8s.io/lws@v0.7.0", packages: []string{"./test/integration/..."}},
 	{
 		name: "cluster-api", module: "sigs.k8s.io/cluster-api@v1.14.2", nested: []string{"sigs.k8s.io/cluster-api/api@v1.14.2 => api"},
-		packages: []string{"./util/...", "./internal/util/ssa/...", "./controllers/crdmigrator/...", "./core/webhooks/..."},
+		packages: []string{"./util/patch/...", "./util/deprecated/v1beta1/patch/...", "./internal/util/ssa/...", "./controllers/crdmigrator/..."},
 	},
 	{name: "karpenter", module: "sigs.k8s.io/karpenter@v1.8.0", packages: []string{"./pkg/..."}},
 	{name: "kro", module: "github.com/kubernetes-sigs/kro@v0.9.4", packages: []string{"./test/integration/..."}},

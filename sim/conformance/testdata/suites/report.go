@@ -40,7 +40,7 @@ func table(rows []row) string {
 				}
 			}
 		}
-		fmt.Fprintf(&b, "| %s %s | %d | %d, %d, %d, %d |", r.name, version(r.module), stable+there[varies], there[pass], there[fail], there[skip], there[varies])
+		fmt.Fprintf(&b, "| %s %s | %d | %d, %d, %d, %d |", r.name, r.version(), stable+there[varies], there[pass], there[fail], there[skip], there[varies])
 		if r.kubesim == nil {
 			fmt.Fprintf(&b, " | | %s | | |\n", r.real.time())
 			continue
@@ -65,11 +65,6 @@ func (r row) ran(path string) bool {
 		}
 	}
 	return false
-}
-
-func version(module string) string {
-	_, v, _ := strings.Cut(module, "@")
-	return v
 }
 
 func (o *outcome) seconds() (sum float64) {

@@ -18,6 +18,7 @@ type job struct {
 	binary
 	assets string // the folder with etcd and kube-apiserver
 	out    string // for logs and reports
+	focus  string // a regular expression: other specs and tests are not run
 }
 
 // limit is how long the tests of a package may take.
@@ -73,6 +74,12 @@ func (j job) test(ctx context.Context, env []string) error {
 	if j.ginkgo {
 		// The same seed everywhere: specs run in the same order.
 		args = append(args, "-ginkgo.v", "-ginkgo.no-color", "-ginkgo.seed=1", "-ginkgo.json-report="+j.log("ginkgo.json"))
+	}
+	switch {
+	case j.focus != "" && j.ginkgo:
+		args = append(args, "-ginkgo.focus="+j.focus)
+	case j.focus != "":
+		args = append(args, "-test.run="+j.focus)
 	}
 	c := exec.CommandContext(ctx, "go", args...)
 	c.Dir, c.Env, c.Stdout, c.Stderr = j.dir, env, events, events

@@ -34,7 +34,7 @@ func (p project) build(ctx context.Context, work string) ([]binary, error) {
 			return nil, err
 		}
 	}
-	packages, err := p.list(ctx, source, filepath.Join(work, "bin", p.name))
+	packages, err := p.list(ctx, source, filepath.Join(work, "bin", p.name+"@"+p.version()))
 	if err != nil {
 		return nil, err
 	}

@@ -45,8 +45,9 @@ func readVerdicts(p project) (verdicts, error) {
 	return all, nil
 }
 
-// record adds a run over the real server to what is known, writes it, and returns it.  Only the packages that ran change.
-func record(p project, known verdicts, run *outcome) (verdicts, error) {
+// record adds a run over the real server to what is known, writes it, and returns it.  Only the packages that ran change; of a
+// run of some specs in them, only these.
+func record(p project, known verdicts, run *outcome, some bool) (verdicts, error) {
 	if run == nil {
 		return nil, errors.New("-record needs -real")
 	}
@@ -55,7 +56,7 @@ func record(p project, known verdicts, run *outcome) (verdicts, error) {
 	for path, r := range run.packages {
 		merged[path] = r.verdicts
 		if before, ok := known[path]; ok {
-			merged[path] = mergeRuns(before, r.verdicts)
+			merged[path] = mergeRuns(before, r.verdicts, some)
 		}
 	}
 	var b strings.Builder
@@ -69,22 +70,25 @@ func record(p project, known verdicts, run *outcome) (verdicts, error) {
 	return merged, errors.Join(os.MkdirAll("verdicts", 0o755), os.WriteFile(p.recorded(), []byte(b.String()), 0o644))
 }
 
-// mergeRuns keeps what two runs agree on; the rest varies.
-func mergeRuns(a, b map[string]string) map[string]string {
-	merged := map[string]string{}
-	for _, run := range []map[string]string{a, b} {
-		for name := range run {
+// mergeRuns keeps what is known and was found again; the rest varies.  A run of some specs says nothing of others.
+func mergeRuns(known, run map[string]string, some bool) map[string]string {
+	merged := maps.Clone(known)
+	for name, verdict := range known {
+		if now, ran := run[name]; now != verdict && (ran || !some) {
 			merged[name] = varies
-			if a[name] == b[name] {
-				merged[name] = a[name]
-			}
+		}
+	}
+	for name := range run {
+		if known[name] == "" {
+			merged[name] = varies
 		}
 	}
 	return merged
 }
 
-// differences are the specs that did not give what they give on a real server, one line each.
-func differences(known verdicts, run *outcome) (lines []string) {
+// differences are the specs that did not give what they give on a real server, one line each.  A run of some specs says
+// nothing of others.
+func differences(known verdicts, run *outcome, some bool) (lines []string) {
 	for _, path := range slices.Sorted(maps.Keys(run.packages)) {
 		here := run.packages[path].verdicts
 		if known[path] == nil {
@@ -92,7 +96,7 @@ func differences(known verdicts, run *outcome) (lines []string) {
 			continue
 		}
 		for _, name := range slices.Sorted(maps.Keys(known[path])) {
-			if there := known[path][name]; there != varies && there != here[name] {
+			if there := known[path][name]; there != varies && there != here[name] && !(some && here[name] == "") {
 				lines = append(lines, fmt.Sprintf("%s here, %s on a real server: %s: %s", cmp.Or(here[name], "not run"), there, path, name))
 			}
 		}
