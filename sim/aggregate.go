@@ -61,10 +61,11 @@ var errNoAggregator = errors.New("kubesim: nothing carries requests to aggregate
 //	commit of an APIService, Service, EndpointSlice ─▶ soon ─▶ judge ─┬─ what is stored does not do ─▶ condition False
 //	                                                                 └─ asks ─ Unlock ─▶ Aggregator.Check ─▶ condition
 type aggregation struct {
-	through Aggregator         // nil: nobody reaches them
-	known   map[string]*remote // by name of the APIService
-	asks    []func()           // to be run when the lock was given back
-	writing bool               // a condition: what is stored anew needs no look
+	through Aggregator                  // nil: nobody reaches them
+	known   map[string]*remote          // by name of the APIService
+	listed  map[string]discovery.Remote // APIServices without a service, of versions that nobody serves, by name
+	asks    []func()                    // to be run when the lock was given back
+	writing bool                        // a condition: what is stored anew needs no look
 }
 
 // remote is one aggregated API server, of one version of a group.
@@ -101,6 +102,7 @@ func (c *Cluster) Recheck() {
 func (c *Cluster) rememberServices() {
 	c.objects().Each(apiServices, "", func(obj object.Object) bool {
 		if obj.Map("spec", "service") == nil {
+			c.list(obj.Name(), obj)
 			return true
 		}
 		r := newRemote(obj)
@@ -171,6 +173,9 @@ func (c *Cluster) remotes() []discovery.Remote {
 	var all []discovery.Remote
 	for _, name := range object.SortedKeys(c.aggregation.known) {
 		all = append(all, c.aggregation.known[name].document)
+	}
+	for _, name := range object.SortedKeys(c.aggregation.listed) {
+		all = append(all, c.aggregation.listed[name])
 	}
 	return all
 }

@@ -22,6 +22,7 @@ func (c *Cluster) judge(name string) {
 		old.forget()
 		old.forget = nil
 	}
+	c.list(name, obj)
 	if obj == nil || obj.Map("spec", "service") == nil {
 		if old != nil {
 			delete(c.aggregation.known, name)
@@ -58,6 +59,26 @@ func (c *Cluster) judge(name string) {
 		return
 	}
 	c.ask(r)
+}
+
+// list lists an APIService without a service if nobody serves its version. Those that servers make follow what is served.
+func (c *Cluster) list(name string, obj object.Object) {
+	_, was := c.aggregation.listed[name]
+	is := obj != nil && obj.Map("spec", "service") == nil && obj.Labels()[automanaged] == "" &&
+		!c.leader().server.Table.Serves(obj.String("spec", "group"), obj.String("spec", "version"))
+	if !was && !is {
+		return
+	}
+	delete(c.aggregation.listed, name)
+	if is {
+		if c.aggregation.listed == nil {
+			c.aggregation.listed = map[string]discovery.Remote{}
+		}
+		document := newRemote(obj).document
+		document.Nobody = true
+		c.aggregation.listed[name] = document
+	}
+	c.rediscover()
 }
 
 // newRemote reads an APIService.

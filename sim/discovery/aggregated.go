@@ -46,23 +46,29 @@ func hash(document []byte) string {
 	return strings.ToUpper(hex.EncodeToString(sum[:]))
 }
 
-// discovery returns the APIGroupDiscovery of a group.
+// discovery returns the APIGroupDiscovery of a group, nil if nobody serves a version of it.
 func (g *group) discovery() map[string]any {
 	meta := map[string]any{}
 	if g.name != "" {
 		meta["name"] = g.name
 	}
-	versions := make([]any, len(g.versions))
-	for i, v := range g.versions {
-		if v.remote != nil {
-			versions[i] = v.remote.discovery()
+	var versions []any
+	for _, v := range g.versions {
+		switch {
+		case v.remote != nil && v.remote.Nobody:
+			continue
+		case v.remote != nil:
+			versions = append(versions, v.remote.discovery())
 			continue
 		}
 		rows := make([]any, len(v.defs))
 		for j, def := range v.defs {
 			rows[j] = resourceDiscovery(def)
 		}
-		versions[i] = map[string]any{"version": v.name, "resources": rows, "freshness": "Current"}
+		versions = append(versions, map[string]any{"version": v.name, "resources": rows, "freshness": "Current"})
+	}
+	if versions == nil {
+		return nil
 	}
 	return map[string]any{"metadata": meta, "versions": versions}
 }

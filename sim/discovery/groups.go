@@ -172,7 +172,7 @@ func (d *Documents) named(r *Request, rest []string) *Answer {
 	}
 	v := g.version(rest[1])
 	switch {
-	case v == nil && g.custom:
+	case v == nil && g.custom, v != nil && v.remote != nil && v.remote.Nobody:
 		return notFound()
 	case v == nil:
 		return failed(status.NoResource())

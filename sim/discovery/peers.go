@@ -33,8 +33,11 @@ func (d *Documents) merged(r *Request, f codec.Format) *Answer {
 func groupsOf(groups []group, peer bool) []any {
 	items := []any{}
 	for i := range groups {
-		if !peer || !groups[i].custom {
-			items = append(items, groups[i].discovery())
+		if peer && groups[i].custom {
+			continue
+		}
+		if item := groups[i].discovery(); item != nil {
+			items = append(items, item)
 		}
 	}
 	return items

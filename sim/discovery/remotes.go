@@ -13,6 +13,10 @@ type Remote struct {
 	Group, Version                 string
 	GroupPriority, VersionPriority int64
 
+	// Nobody says that the APIService names no service, and that nothing is served here either: the version is in the lists
+	// of groups, and nowhere else.
+	Nobody bool
+
 	Resources []any // APIResourceDiscovery
 	Stale     bool  // nobody knows now what is served
 	OpenAPI   RemoteOpenAPI
@@ -55,6 +59,8 @@ func (d *Documents) addRemotes(remotes []Remote, at map[string]int) {
 		if v == nil {
 			g.versions = append(g.versions, version{name: r.Version})
 			v = &g.versions[len(g.versions)-1]
+		} else if r.Nobody {
+			continue
 		}
 		v.remote, v.defs = r, nil
 	}
