@@ -30,7 +30,8 @@ func FuzzRules(f *testing.F) {
 		if list := s.List("x-kubernetes-validations"); list == nil {
 			s["x-kubernetes-validations"] = []any{map[string]any{"rule": text, "messageExpression": text, "fieldPath": text}}
 		}
-		CheckRules(s, field.Root("p"))
+		CheckRules(s, field.Root("p"), func() bool { return true })
+		FieldPath(text, s, false)
 		rules, _ := CompileRules(s, true, field.Root("p"))
 		budget := int64(RuleBudget)
 		rules.Apply(v, v, field.Path{}, &budget)

@@ -242,7 +242,7 @@ func TestCheckRules(t *testing.T) {
 	for _, tt := range tests {
 		is := is.New(t)
 		schema := parse(t, `{"type":"object","properties":{"a":{"type":"object","properties":{"b.c":{"type":"string"}}}},"x-kubernetes-validations":[`+tt.rule+`]}`)
-		errs, got := CheckRules(schema, field.Path{}), ""
+		errs, got := CheckRules(schema, field.Path{}, func() bool { return true }), ""
 		if len(errs) > 0 {
 			got = errs[0].Error()
 		}

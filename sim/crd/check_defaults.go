@@ -15,7 +15,7 @@ import (
 //	           └ x-kubernetes-embedded-resource: begins an object; a default in its metadata is checked as part of it
 type defaultsChecker struct {
 	*validator
-	rules  func() Rules // of the schema; nil: it has none
+	rules  func() *cel.Rules // of the schema; nil: it has none
 	errs   field.ErrorList
 	budget int64 // what the rules may still cost, all defaults together
 }
@@ -61,8 +61,8 @@ func (w within) around(v any) (object.Object, bool) {
 // checkDefaults checks all defaults below a schema, which is that of a whole object.
 func (v *validator) checkDefaults(schema map[string]any, p field.Path) field.ErrorList {
 	c := &defaultsChecker{validator: v, budget: cel.RuleBudget}
-	c.rules = sync.OnceValue(func() Rules {
-		rules, _ := c.compileRules(schema, nil, field.Path{}, nil) // rules that do not compile say so when they are applied
+	c.rules = sync.OnceValue(func() *cel.Rules {
+		rules, _ := cel.CompileVersion(schema, nil, field.Path{}, nil) // rules that do not compile say so when they are applied
 		return rules
 	})
 	c.walk(schema, p, objectAt(schema, nil))
