@@ -5,7 +5,7 @@
 //	                    │ └─ decl: the CEL type, its greatest size, the least size of its JSON
 //	                    └─ rules ─▶ program, message program, estimated cost
 //
-//	CompileRules ─▶ Rules ─ Validate(new, old) ─▶ field errors      one budget for all rules of an object
+//	CompileVersion ─▶ Rules ─ Validate ─▶ field errors              one budget for all rules of an object
 //	NewCompiler  ─▶ Program ─ Eval(variables)  ─▶ JSON value        one budget for all expressions of a policy
 //
 // Values are those of package object; they are never changed and never copied: a typed view is put over them, which

@@ -105,7 +105,7 @@ func blank(s string) bool { return s != "" && strings.TrimSpace(s) == "" }
 
 func breaksLine(s string) bool { return strings.ContainsAny(s, "\n\r") }
 
-// HasRules reports whether a schema or one below it has rules.
+// HasRules reports whether a structural schema or one below it has rules. There are none in allOf, anyOf, oneOf and not.
 func HasRules(schema map[string]any) bool {
 	if len(object.Object(schema).List("x-kubernetes-validations")) > 0 {
 		return true
@@ -116,11 +116,6 @@ func HasRules(schema map[string]any) bool {
 		}
 	}
 	for _, child := range object.Object(schema).Map("properties") { // order does not matter: any will do
-		if child, ok := child.(map[string]any); ok && HasRules(child) {
-			return true
-		}
-	}
-	for _, child := range object.Object(schema).List("allOf") {
 		if child, ok := child.(map[string]any); ok && HasRules(child) {
 			return true
 		}
