@@ -17,13 +17,12 @@ type validator struct {
 	crd, old object.Object
 	spec     *spec
 	before   *spec // of old
-	compile  Compiler
 	meta     structural.Meta
 	kept     [2]*bool // whether before keeps a rule; nil: not asked yet
 }
 
-func newValidator(crd, old object.Object, compile Compiler, meta structural.Meta) *validator {
-	v := &validator{crd: crd, old: old, spec: specOf(crd), compile: compile, meta: meta}
+func newValidator(crd, old object.Object, meta structural.Meta) *validator {
+	v := &validator{crd: crd, old: old, spec: specOf(crd), meta: meta}
 	if old != nil {
 		v.before = specOf(old)
 	}
