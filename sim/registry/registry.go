@@ -182,7 +182,9 @@ func (r *Registry) encodeUnstored(d *resource.Definition, obj object.Object) *re
 // encodeSent prints an object that an update takes out of the store: it is answered as it was sent, not as it would have
 // been stored.
 func (r *Registry) encodeSent(d *resource.Definition, obj object.Object) *resource.Item {
-	return resource.NewItem(d.Hub, obj, 0, codec.AppendSent(nil, obj, d.Hub.Layout()))
+	it := resource.NewItem(d.Hub, obj, 0, codec.AppendSent(nil, obj, d.Hub.Layout()))
+	it.Decorated = false
+	return it
 }
 
 // encodeParts is encode, which also says where the parts of the object stand in the item.

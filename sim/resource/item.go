@@ -26,6 +26,9 @@ type Item struct {
 	form    *Form
 	dialect *Dialect
 
+	// Decorated says that the object is to be shown otherwise than it is stored: as Strategy.Decorate does.
+	Decorated bool
+
 	// other is what another server has made of the stored object, the last one that read it.
 	other atomic.Pointer[Item]
 
@@ -44,6 +47,9 @@ func NewItem(d *Definition, obj object.Object, rev uint64, data []byte) *Item {
 	it := &Item{Namespace: obj.Namespace(), Name: obj.Name(), Rev: rev, Bytes: data, Labels: obj.Labels(), form: d.Form, dialect: d.Dialect}
 	if fields := d.Hub.Strategy.Fields; fields != nil {
 		it.Fields = fields(obj)
+	}
+	if decorate := d.Hub.Strategy.Decorate; decorate != nil {
+		_, it.Decorated = decorate(obj)
 	}
 	return it
 }
@@ -191,7 +197,7 @@ func (it *Item) Field(label string) string {
 // At returns the item with another resourceVersion: as it is stored, or as a watch shows it when it went away.
 func (it *Item) At(rev uint64) *Item {
 	moved := &Item{Namespace: it.Namespace, Name: it.Name, Rev: rev, Bytes: it.Bytes, Labels: it.Labels, Fields: it.Fields, Err: it.Err, form: it.form,
-		dialect: it.dialect}
+		dialect: it.dialect, Decorated: it.Decorated}
 	old := strconv.AppendUint([]byte(`"resourceVersion":"`), it.Rev, 10)
 	now := strconv.AppendUint([]byte(`"resourceVersion":"`), rev, 10)
 	if at := metadataField(it.Bytes, old); at >= 0 {
@@ -206,7 +212,7 @@ func (it *Item) At(rev uint64) *Item {
 // Reprinted returns the item with other printed bytes, which end in a newline and say the same to selectors.
 func (it *Item) Reprinted(line []byte) *Item {
 	return &Item{Namespace: it.Namespace, Name: it.Name, Rev: it.Rev, Bytes: line[: len(line)-1 : len(line)-1], Labels: it.Labels,
-		Fields: it.Fields, form: it.form, dialect: it.dialect, line: line}
+		Fields: it.Fields, form: it.form, dialect: it.dialect, Decorated: it.Decorated, line: line}
 }
 
 // metadataField finds text as a direct member of metadata in the printed form of an object, or returns -1. A search of
