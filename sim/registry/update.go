@@ -182,6 +182,8 @@ func (r *Registry) replace(q *Request, item *resource.Item, old, obj object.Obje
 	if d.Custom && schema.ParseGVK(obj.APIVersion(), obj.Kind()).Version == "" {
 		return nil, status.Internal(errors.New("Object 'apiVersion' is missing in 'object has no apiVersion field'"))
 	}
+	old = decoratedBefore(q, old)
+	attrs.Old = old
 	prepareUpdate(ctx, obj, old)
 	steady := q.Subresource == "" && unchanged(obj, old)
 	if ctx.Settled = steady && item.Settled(d.Hub); ctx.Settled && CheckTrees {
@@ -213,6 +215,9 @@ func (r *Registry) replace(q *Request, item *resource.Item, old, obj object.Obje
 	result, s := r.commit(q, item, obj)
 	if s == nil && steady {
 		result.Item.Settle(d.Hub)
+	}
+	if s == nil {
+		result.Item = answered(q, result.Item)
 	}
 	return result, s
 }

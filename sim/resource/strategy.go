@@ -64,6 +64,10 @@ type Strategy struct {
 	Blank func(obj object.Object)
 	// InnerAnnotation is an annotation that is a field of the object in memory: partial metadata does not show it.
 	InnerAnnotation string
+	// Decorate returns a stored object as those see it who read, list, watch, create or update it through the main resource,
+	// and whether that differs (genericregistry.Store.Decorator). The status subresource, deletions that wait, patches, and
+	// watches at the time of an event see what is stored. It does not change obj. nil: everybody sees what is stored.
+	Decorate func(obj object.Object) (decorated object.Object, differs bool)
 	// Observe returns the objects of a kind that is looked at when it is read, and never stored. nil: objects are stored.
 	Observe func() []object.Object
 	// Virtual: objects are answered, never stored (SubjectAccessReview).
