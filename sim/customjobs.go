@@ -177,8 +177,7 @@ func (c *Cluster) hub(storage string) *resource.Definition { return c.leader().p
 
 // loopback is a request of the server to itself.
 func (c *Cluster) loopback(d *resource.Definition, namespace, name string) *registry.Request {
-	return &registry.Request{Definition: d, Namespace: namespace, Name: name, Manager: loopbackName, Warn: func(string) {},
-		User: resource.User{Name: "system:apiserver", Groups: []string{"system:masters", "system:authenticated"}}}
+	return registry.Loopback(d, namespace, name)
 }
 
 // own is the registry without admission.

@@ -1,6 +1,7 @@
 package builtin
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 	"time"
@@ -70,7 +71,22 @@ func (r *try) Each(storage, _ string, yield func(object.Object) bool) {
 	}
 }
 
-// asStored is a Reader's objects as they are stored, which no rule of a kind asks for.
+// Items yields the objects as the store has them.
+func (r *try) Items(storage, _ string, yield func(*resource.Item) bool) {
+	d := &resource.Definition{Storage: storage, Strategy: &resource.Strategy{}}
+	d.Hub = d
+	for _, o := range r.stored[storage] {
+		data, err := json.Marshal(o)
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		if !yield(resource.NewItem(d, o, 1, data)) {
+			return
+		}
+	}
+}
+
+// asStored is a Reader's objects as they are stored, for those that nobody asks for them.
 type asStored struct{}
 
 func (asStored) Item(string, string, string) *resource.Item      { panic("not asked for") }

@@ -29,6 +29,7 @@ func serviceKind() kind {
 			HasStatus: true, CreateOnUpdate: true, ReturnsDeleted: true, DeletesWith: "endpoints", NameRule: field.NameDNSLabel,
 			ApplyCreates: "status",
 			Allocate:     allocateService,
+			Released:     releaseService,
 			Validate: func(_ *resource.Context, obj object.Object) field.ErrorList {
 				return validateService(obj, nil)
 			},
