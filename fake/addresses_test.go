@@ -5,7 +5,9 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/kubesim/kubesim/clock"
 	"github.com/kubesim/kubesim/fake"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/matryer/is"
@@ -112,4 +114,38 @@ func TestManyServices(t *testing.T) {
 	}
 	is.True(testing.AllocsPerRun(20, create) < 1.5*few)
 	is.Equal(len(c.addresses()), n)
+}
+
+// An IPAddress that says it is of a service waits a minute for it, also in a server that is loaded meanwhile; a service
+// that has lost its own gets it back when everything is looked at.
+func TestAddressesAreMended(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	a := client{t, fake.RunT(t, fake.Options{Clock: clock.NewManual(clock.Epoch())})}
+	code, _ := a.do("POST", servicesPath, `{"metadata":{"name":"a"},"spec":{"clusterIP":"10.0.0.8","ports":[{"port":80}]}}`)
+	is.Equal(code, http.StatusCreated)
+	code, _ = a.do("DELETE", addressesPath+"/10.0.0.8", "")
+	is.Equal(code, http.StatusOK)
+	code, _ = a.do("POST", addressesPath, `{"metadata":{"name":"10.0.0.9","labels":{"ipaddress.kubernetes.io/managed-by":"ipallocator.k8s.io"}},
+		"spec":{"parentRef":{"resource":"services","namespace":"default","name":"nobody"}}}`)
+	is.Equal(code, http.StatusCreated)
+	a.srv.Clock.Advance(50 * time.Second)
+	saved, err := a.srv.Snapshot()
+	is.NoErr(err)
+	for _, c := range []client{a, {t, load(t, saved)}} {
+		is.Equal(c.addresses(), []string{"10.0.0.9 nobody"})
+		c.srv.Clock.Advance(9 * time.Second)
+		is.Equal(c.addresses(), []string{"10.0.0.9 nobody"})
+		c.srv.Clock.Advance(time.Second)
+		is.Equal(len(c.addresses()), 0)
+		c.srv.Clock.Advance(3 * time.Minute)
+		is.Equal(c.addresses(), []string{"10.0.0.8 a"})
+		_, body := c.do("GET", "/apis/events.k8s.io/v1/events", "")
+		var told []string
+		for _, x := range c.parse(body).List("items") {
+			told = append(told, object.Object(x.(map[string]any)).String("note"))
+		}
+		is.Equal(told, []string{"IPAddress: 10.0.0.9 for Service default/nobody appears to have leaked: cleaning up",
+			"Cluster IP [IPv4]: 10.0.0.8 is not allocated; repairing"})
+	}
 }

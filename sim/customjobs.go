@@ -67,6 +67,7 @@ func (c *Cluster) follow(e *mvcc.Event) {
 	c.followRoles(e)
 	c.followFlows(e)
 	c.followServices(e)
+	c.followAddresses(e)
 	name, ok := strings.CutPrefix(e.Key, "/registry/"+crd.Storage+"/")
 	if !ok {
 		return

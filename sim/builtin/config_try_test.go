@@ -15,7 +15,6 @@ import (
 
 // try is a kind under test with what is stored beside it.
 type try struct {
-	asStored
 	t        *testing.T
 	kind     *kind
 	ctx      *resource.Context
@@ -84,6 +83,17 @@ func (r *try) Items(storage, _ string, yield func(*resource.Item) bool) {
 			return
 		}
 	}
+}
+
+// Item returns one object as the store has it.
+func (r *try) Item(storage, namespace, name string) (found *resource.Item) {
+	r.Items(storage, "", func(it *resource.Item) bool {
+		if it.Namespace == namespace && it.Name == name {
+			found = it
+		}
+		return found == nil
+	})
+	return found
 }
 
 // asStored is a Reader's objects as they are stored, for those that nobody asks for them.

@@ -17,7 +17,13 @@ import (
 //
 // A cluster without ServiceCIDRs, as one that starts bare, keeps no IPAddresses: addresses are of Context.ServiceCIDR,
 // and taken is what services have.
-const ipAddresses = "ipaddresses.networking.k8s.io"
+const (
+	ipAddresses = "ipaddresses.networking.k8s.io"
+
+	familyLabel    = "ipaddress.kubernetes.io/ip-family"
+	managedByLabel = "ipaddress.kubernetes.io/managed-by"
+	allocatorName  = "ipallocator.k8s.io"
+)
 
 var (
 	// errFull is why nothing can be drawn from a range any more. That is a failure of the server, not of the request.
@@ -155,11 +161,7 @@ func (t *taken) reserve(obj object.Object, ip string) error {
 		}
 		return nil
 	}
-	s := t.ctx.Reservations.Reserve(ipAddresses, object.Object{
-		"metadata": map[string]any{"name": addressName(ip), "labels": map[string]any{
-			"ipaddress.kubernetes.io/ip-family": familyOf(ip), "ipaddress.kubernetes.io/managed-by": "ipallocator.k8s.io"}},
-		"spec": map[string]any{"parentRef": map[string]any{"resource": "services", "namespace": obj.Namespace(), "name": obj.Name()}},
-	})
+	s := t.ctx.Reservations.Reserve(ipAddresses, ipAddress(ip, obj.Namespace(), obj.Name()))
 	switch {
 	case s == nil:
 		return nil
@@ -167,6 +169,13 @@ func (t *taken) reserve(obj object.Object, ip string) error {
 		return errAllocated
 	}
 	return errors.New(s.Message)
+}
+
+// ipAddress is the IPAddress of a service.
+func ipAddress(ip, namespace, name string) object.Object {
+	return object.Object{"kind": "IPAddress", "apiVersion": "networking.k8s.io/v1",
+		"metadata": map[string]any{"name": addressName(ip), "labels": map[string]any{familyLabel: familyOf(ip), managedByLabel: allocatorName}},
+		"spec":     map[string]any{"parentRef": map[string]any{"resource": "services", "namespace": namespace, "name": name}}}
 }
 
 // addressName returns the name of an address's IPAddress: zeros in front of a number are not in it.

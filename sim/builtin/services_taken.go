@@ -3,6 +3,7 @@ package builtin
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
@@ -40,12 +41,16 @@ func takenNow(ctx *resource.Context) *taken {
 
 // had is what one service has.
 type had struct {
-	addresses []string
+	addresses []string // None may be one
 	ports     []int64
+	external  bool // it is an external name
+	made      time.Time
 }
 
 func hadBy(service object.Object) had {
-	h := had{stringsAt(service, "spec", "clusterIPs"), []int64{intAt(service, "spec", "healthCheckNodePort")}}
+	h := had{addresses: stringsAt(service, "spec", "clusterIPs"), ports: []int64{intAt(service, "spec", "healthCheckNodePort")},
+		external: service.String("spec", "type") == typeExternalName}
+	h.made, _ = time.Parse(time.RFC3339, service.String("metadata", "creationTimestamp"))
 	for _, port := range objectsAt(service, "spec", "ports") {
 		h.ports = append(h.ports, intAt(port, "nodePort"))
 	}

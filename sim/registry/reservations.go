@@ -28,7 +28,6 @@ func (r *Registry) reserving(ctx *resource.Context) *reservations {
 // Reserve is resource.Reservations'.
 func (t *reservations) Reserve(storage string, obj object.Object) *status.Status {
 	d := t.r.Backend.Definition(storage)
-	obj["kind"], obj["apiVersion"] = d.Kind, d.GV()
 	if d.Default != nil {
 		d.Default(obj)
 	}

@@ -16,7 +16,7 @@ type Reservation struct {
 // BeginUpdate of the real server's generic Store return). Each is a request of the server to itself, with admission, and
 // a commit of its own.
 type Reservations interface {
-	// Reserve creates an object at once, and returns why that cannot be. If the write comes to nothing, the object is
+	// Reserve creates an object, in the hub version, at once, and returns why that cannot be. If the write comes to nothing, the object is
 	// deleted again.
 	Reserve(storage string, obj object.Object) *status.Status
 	// Release has an object deleted once the write is found to be valid, before it is stored.
