@@ -28,7 +28,7 @@ func serviceKind() kind {
 		strategy: resource.Strategy{
 			HasStatus: true, CreateOnUpdate: true, ReturnsDeleted: true, DeletesWith: "endpoints", NameRule: field.NameDNSLabel,
 			ApplyCreates: "status", Decorate: decorateService,
-			Allocate: allocateService,
+			Allocate: allocateService, Released: releaseService,
 			Validate: func(_ *resource.Context, obj object.Object) field.ErrorList {
 				return validateService(obj, nil)
 			},

@@ -137,6 +137,8 @@ func (r *Registry) createNamed(q *Request, ctx *resource.Context, attrs *admissi
 func (r *Registry) createOnce(q *Request, ctx *resource.Context, attrs *admission.Attributes) (*Result, *status.Status) {
 	d, strategy, obj := q.Definition, q.Definition.Hub.Strategy, attrs.Object
 	ctx.Name = obj.Name()
+	reserved := r.reserving(ctx)
+	defer reserved.revert()
 	if strategy.HasStatus && !strategy.MakesStatus {
 		obj.Remove("status")
 	}
@@ -191,6 +193,9 @@ func (r *Registry) createOnce(q *Request, ctx *resource.Context, attrs *admissio
 		if old := r.stored(d, obj.Namespace(), obj.Name()); old != nil {
 			return nil, alreadyExists(d, old)
 		}
+	}
+	if s == nil {
+		reserved.commit()
 	}
 	return &Result{Item: answered(q, it), Created: true}, s
 }

@@ -280,6 +280,9 @@ func (r *Registry) remove(d *resource.Definition, it *resource.Item) *resource.I
 			r.remove(with, other)
 		}
 	}
+	if released := d.Hub.Strategy.Released; released != nil {
+		r.release(released(r.Reader(), it.Object()))
+	}
 	return it.At(event.Rev)
 }
 

@@ -189,6 +189,8 @@ func (r *Registry) replace(q *Request, item *resource.Item, old, obj object.Obje
 	if ctx.Settled = steady && item.Settled(d.Hub); ctx.Settled && CheckTrees {
 		checkSettled(ctx, obj, old)
 	}
+	reserved := r.reserving(ctx)
+	defer reserved.revert()
 	if s := allocate(ctx, obj, old); s != nil {
 		return nil, s
 	}
@@ -212,6 +214,7 @@ func (r *Registry) replace(q *Request, item *resource.Item, old, obj object.Obje
 	if s := r.unreachable(d, "update"); s != nil {
 		return nil, s
 	}
+	reserved.commit()
 	result, s := r.commit(q, item, obj)
 	if s == nil && steady {
 		result.Item.Settle(d.Hub)
