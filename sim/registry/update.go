@@ -75,7 +75,7 @@ func (r *Registry) update(q *Request, change Change) (*Result, *status.Status) {
 		return nil, s
 	}
 	if uid := obj.UID(); uid != "" && uid != old.UID() && change.Kind == Put {
-		return nil, status.Conflict(d.Resourced(), q.Name, status.PreconditionFailed(r.preconditionKey(q), uid, old.UID()))
+		return nil, status.Conflict(d.Resourced(), q.Name, status.InvalidObject(r.preconditionKey(q), status.UIDDiffers(uid, old.UID())))
 	}
 	if change.Kind == Put {
 		dedupOwners(q, obj, false)
@@ -155,7 +155,7 @@ func (r *Registry) uidOfMissing(q *Request, kind ChangeKind, uid string) *status
 		return status.Conflict(d.Resourced(), q.Name,
 			"uid mismatch: the provided object specified uid "+uid+", and no existing object was found")
 	}
-	return status.Conflict(d.Resourced(), q.Name, status.PreconditionFailed(r.preconditionKey(q), uid, ""))
+	return status.Conflict(d.Resourced(), q.Name, status.InvalidObject(r.preconditionKey(q), status.UIDDiffers(uid, "")))
 }
 
 // replace puts obj in the place of old, which item is the stored form of. Both are in the hub version.
