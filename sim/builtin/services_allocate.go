@@ -34,9 +34,6 @@ func allocateService(ctx *resource.Context, obj, old object.Object) (field.Error
 			obj.Set(map[string]any{}, "status", "loadBalancer")
 		}
 	}
-	if policy := spec.String("internalTrafficPolicy"); spec.String("type") == typeExternalName && (policy == "Cluster" || policy == "Local") {
-		delete(spec, "internalTrafficPolicy") // it has no meaning and is not shown
-	}
 	return nil, nil
 }
 

@@ -183,7 +183,7 @@ func (r *Registry) createOnce(q *Request, ctx *resource.Context, attrs *admissio
 	}
 	if q.DryRun {
 		it, s := r.readBack(d, obj)
-		return &Result{Item: it, Created: true}, s
+		return &Result{Item: answered(q, it), Created: true}, s
 	}
 	if s := q.ready(obj, nil); s != nil {
 		return nil, s
@@ -197,7 +197,7 @@ func (r *Registry) createOnce(q *Request, ctx *resource.Context, attrs *admissio
 	if s == nil {
 		reserved.commit()
 	}
-	return &Result{Item: it, Created: true}, s
+	return &Result{Item: answered(q, it), Created: true}, s
 }
 
 // allocate gives a new (old is nil) or changed object what its kind hands out, before it is validated.

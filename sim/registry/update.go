@@ -75,7 +75,7 @@ func (r *Registry) update(q *Request, change Change) (*Result, *status.Status) {
 		return nil, s
 	}
 	if uid := obj.UID(); uid != "" && uid != old.UID() && change.Kind == Put {
-		return nil, status.Conflict(d.Resourced(), q.Name, status.PreconditionFailed(r.preconditionKey(q), uid, old.UID()))
+		return nil, status.Conflict(d.Resourced(), q.Name, status.InvalidObject(r.preconditionKey(q), status.UIDDiffers(uid, old.UID())))
 	}
 	if change.Kind == Put {
 		dedupOwners(q, obj, false)
@@ -155,7 +155,7 @@ func (r *Registry) uidOfMissing(q *Request, kind ChangeKind, uid string) *status
 		return status.Conflict(d.Resourced(), q.Name,
 			"uid mismatch: the provided object specified uid "+uid+", and no existing object was found")
 	}
-	return status.Conflict(d.Resourced(), q.Name, status.PreconditionFailed(r.preconditionKey(q), uid, ""))
+	return status.Conflict(d.Resourced(), q.Name, status.InvalidObject(r.preconditionKey(q), status.UIDDiffers(uid, "")))
 }
 
 // replace puts obj in the place of old, which item is the stored form of. Both are in the hub version.
@@ -182,6 +182,8 @@ func (r *Registry) replace(q *Request, item *resource.Item, old, obj object.Obje
 	if d.Custom && schema.ParseGVK(obj.APIVersion(), obj.Kind()).Version == "" {
 		return nil, status.Internal(errors.New("Object 'apiVersion' is missing in 'object has no apiVersion field'"))
 	}
+	old = decoratedBefore(q, old)
+	attrs.Old = old
 	prepareUpdate(ctx, obj, old)
 	steady := q.Subresource == "" && unchanged(obj, old)
 	if ctx.Settled = steady && item.Settled(d.Hub); ctx.Settled && CheckTrees {
@@ -216,6 +218,9 @@ func (r *Registry) replace(q *Request, item *resource.Item, old, obj object.Obje
 	result, s := r.commit(q, item, obj)
 	if s == nil && steady {
 		result.Item.Settle(d.Hub)
+	}
+	if s == nil {
+		result.Item = answered(q, result.Item)
 	}
 	return result, s
 }

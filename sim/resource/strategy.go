@@ -64,6 +64,10 @@ type Strategy struct {
 	Blank func(obj object.Object)
 	// InnerAnnotation is an annotation that is a field of the object in memory: partial metadata does not show it.
 	InnerAnnotation string
+	// Decorate returns a stored object as those see it who read, list, watch, create or update it through the main resource,
+	// and whether that differs (genericregistry.Store.Decorator). The status subresource, deletions that wait, patches, and
+	// watches at the time of an event see what is stored. It does not change obj. nil: everybody sees what is stored.
+	Decorate func(obj object.Object) (decorated object.Object, differs bool)
 	// Observe returns the objects of a kind that is looked at when it is read, and never stored. nil: objects are stored.
 	Observe func() []object.Object
 	// Virtual: objects are answered, never stored (SubjectAccessReview).
@@ -107,8 +111,6 @@ type Strategy struct {
 	// Held reports whether something other than metadata.finalizers keeps a deleted object (a namespace's
 	// spec.finalizers). nil: nothing.
 	Held func(obj object.Object) bool
-	// DeleteRefused returns why the object with the name may never be deleted, "" if it may.
-	DeleteRefused func(name string) string
 
 	// Fields returns the values that field selectors can ask for, beside metadata.name and metadata.namespace.
 	Fields func(obj object.Object) map[string]string
@@ -172,6 +174,28 @@ type User struct {
 	UID    string
 	Groups []string
 	Extra  map[string][]string
+}
+
+// Info returns the user as a UserInfo of authentication.k8s.io/v1.
+func (u User) Info() map[string]any {
+	m := map[string]any{}
+	if u.Name != "" {
+		m["username"] = u.Name
+	}
+	if u.UID != "" {
+		m["uid"] = u.UID
+	}
+	if len(u.Groups) > 0 {
+		m["groups"] = object.FromStrings(u.Groups)
+	}
+	if len(u.Extra) > 0 {
+		extra := map[string]any{}
+		for key, values := range u.Extra { // order does not matter
+			extra[key] = object.FromStrings(values)
+		}
+		m["extra"] = extra
+	}
+	return m
 }
 
 // Reader reads stored objects in their hub version. The objects are copies.
