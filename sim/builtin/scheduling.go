@@ -27,6 +27,7 @@ func schedulingKinds() []kind {
 			SpecChanged:    func(_, _ object.Object) bool { return false }, // the generation is 1 for ever
 			Validate:       func(_ *resource.Context, obj object.Object) field.ErrorList { return validatePriorityClass(obj) },
 			ValidateUpdate: validatePriorityClassUpdate,
+			Undeletable:    undeletablePriorityClass,
 		},
 		defaults: everyVersion(func(obj object.Object) { obj.SetDefault("PreemptLowerPriority", "preemptionPolicy") }),
 		columns: []column{
@@ -38,6 +39,14 @@ func schedulingKinds() []kind {
 			return cells(obj.Name(), intAt(obj, "value"), boolAt(obj, "globalDefault"), cellAge(now, obj), obj.String("preemptionPolicy"))
 		},
 	}}
+}
+
+// undeletablePriorityClass keeps the classes of the system (Delete in pkg/registry/scheduling/priorityclass/storage).
+func undeletablePriorityClass(name string) string {
+	if _, ok := systemPriorities[name]; ok {
+		return "this is a system priority class and cannot be deleted"
+	}
+	return ""
 }
 
 func validatePriorityClass(obj object.Object) field.ErrorList {

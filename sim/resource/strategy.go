@@ -108,6 +108,9 @@ type Strategy struct {
 	// FirstDelete changes an object at the first DELETE, which sets deletionTimestamp and does nothing more: finalizers,
 	// or another DELETE, have to follow (CustomResourceDefinition, Namespace). nil: a DELETE does what it does.
 	FirstDelete func(ctx *Context, obj object.Object, p Propagation)
+	// Undeletable returns why nobody may delete the object of a name, "" if one may. Only a DELETE of that one name asks:
+	// deletecollection does not. nil: everything may be deleted.
+	Undeletable func(name string) string
 	// Held reports whether something other than metadata.finalizers keeps a deleted object (a namespace's
 	// spec.finalizers). nil: nothing.
 	Held func(obj object.Object) bool
