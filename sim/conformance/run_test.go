@@ -47,7 +47,7 @@ func TestRecordingsAgreeWithThemselves(t *testing.T) {
 		}
 	}
 	is.Equal(len(cases), 590) // cases carried
-	is.Equal(steps, 10323)     // steps carried
+	is.Equal(steps, 10323)    // steps carried
 }
 
 // TestRecordingsAreAsRecordWritesThem prints every recording again.
