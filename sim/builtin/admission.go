@@ -47,7 +47,7 @@ func webhookKind(plural string) kind {
 		strategy: admissionStrategy(validateWebhooks),
 		changed:  literally.of("webhooks"),
 		defaults: everyVersion(func(obj object.Object) {
-			for _, hook := range objectsAt(obj, "webhooks") {
+			for _, hook := range obj.Objects("webhooks") {
 				defaultWebhook(hook, plural == "mutatingwebhookconfigurations")
 			}
 		}),
@@ -68,14 +68,14 @@ func admissionPolicyKind(plural string, validate func(obj, old object.Object) fi
 		changed:  semantically.of("spec"),
 		defaults: everyVersion(func(obj object.Object) {
 			obj.SetDefault("Fail", "spec", "failurePolicy")
-			defaultMatchResources(objectAt(obj, "spec", "matchConstraints"))
+			defaultMatchResources(obj.At("spec", "matchConstraints"))
 		}),
 		columns: []column{
 			colName(), count, colText("ParamKind", "ParamKind specifies the kind of resources used to parameterize this policy"), colAge(),
 		},
 		row: func(now time.Time, obj object.Object) resource.Row {
 			param := cellUnset
-			if kind := objectAt(obj, "spec", "paramKind"); kind != nil {
+			if kind := obj.At("spec", "paramKind"); kind != nil {
 				param = kind.String("apiVersion") + "/" + kind.String("kind")
 			}
 			return cells(obj.Name(), int64(len(obj.List("spec", list))), param, cellAge(now, obj))
@@ -93,13 +93,13 @@ func admissionBindingKind(plural string, validate func(obj, old object.Object) f
 		storage:  plural + ".admissionregistration.k8s.io",
 		strategy: admissionStrategy(validate),
 		changed:  semantically.of("spec"),
-		defaults: everyVersion(func(obj object.Object) { defaultMatchResources(objectAt(obj, "spec", "matchResources")) }),
+		defaults: everyVersion(func(obj object.Object) { defaultMatchResources(obj.At("spec", "matchResources")) }),
 		columns: []column{
 			colName(), colText("PolicyName", "PolicyName indicates the policy definition which the policy binding binded to"),
 			colText("ParamRef", "ParamRef indicates the param resource which sets the configuration param"), colAge(),
 		},
 		row: func(now time.Time, obj object.Object) resource.Row {
-			return cells(obj.Name(), obj.String("spec", "policyName"), cellParamRef(objectAt(obj, "spec", "paramRef")), cellAge(now, obj))
+			return cells(obj.Name(), obj.String("spec", "policyName"), cellParamRef(obj.At("spec", "paramRef")), cellAge(now, obj))
 		},
 	}
 }
@@ -110,7 +110,7 @@ func cellParamRef(ref object.Object) string {
 		return namespace + "/" + name
 	case name != "":
 		return "*/" + name
-	case present(ref, "selector"):
+	case ref.Has("selector"):
 		return goLabelSelector(ref.Map("selector"))
 	}
 	return cellUnset
@@ -125,10 +125,10 @@ func defaultWebhook(hook object.Object, mutating bool) {
 	if mutating {
 		hook.SetDefault("Never", "reinvocationPolicy")
 	}
-	if service := objectAt(hook, "clientConfig", "service"); service != nil {
+	if service := hook.At("clientConfig", "service"); service != nil {
 		service.SetDefault(int64(443), "port")
 	}
-	for _, rule := range objectsAt(hook, "rules") {
+	for _, rule := range hook.Objects("rules") {
 		rule.SetDefault("*", "scope")
 	}
 }
@@ -141,7 +141,7 @@ func defaultMatchResources(match object.Object) {
 	match.SetDefault(map[string]any{}, "namespaceSelector")
 	match.SetDefault(map[string]any{}, "objectSelector")
 	for _, list := range []string{"resourceRules", "excludeResourceRules"} {
-		for _, rule := range objectsAt(match, list) {
+		for _, rule := range match.Objects(list) {
 			rule.SetDefault("*", "scope")
 		}
 	}

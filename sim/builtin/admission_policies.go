@@ -26,12 +26,12 @@ func init() { goTypesText += admissionGoTypes }
 
 // validatePolicySpec checks what both kinds of policies have in common, up to the variables.
 func validatePolicySpec(obj, old object.Object, mutating bool, e *expressions) field.ErrorList {
-	spec, before, p := objectAt(obj, "spec"), objectAt(old, "spec"), field.Root("spec")
-	errs := mustBeOneOf(p.Child("failurePolicy"), spec.String("failurePolicy"), "Fail", "Ignore") // "" is not absent
-	if kind := objectAt(spec, "paramKind"); kind != nil {
+	spec, before, p := obj.At("spec"), old.At("spec"), field.Root("spec")
+	errs := field.MustBeOneOf(p.Child("failurePolicy"), spec.String("failurePolicy"), "Fail", "Ignore") // "" is not absent
+	if kind := spec.At("paramKind"); kind != nil {
 		errs = append(errs, validateParamKind(p.Child("paramKind"), kind)...)
 	}
-	if match, at := objectAt(spec, "matchConstraints"), p.Child("matchConstraints"); match == nil {
+	if match, at := spec.At("matchConstraints"), p.Child("matchConstraints"); match == nil {
 		errs = append(errs, field.Required(at, ""))
 	} else {
 		errs = append(errs, validateMatchResources(at, match)...)
@@ -44,23 +44,23 @@ func validatePolicySpec(obj, old object.Object, mutating bool, e *expressions) f
 	}
 	if old == nil || !object.SemanticEqual(spec["paramKind"], before["paramKind"]) ||
 		!object.SemanticEqual(spec["matchConditions"], before["matchConditions"]) {
-		errs = append(errs, validateMatchConditions(p.Child("matchConditions"), objectsAt(spec, "matchConditions"), e)...)
+		errs = append(errs, validateMatchConditions(p.Child("matchConditions"), spec.Objects("matchConditions"), e)...)
 	}
-	for i, v := range objectsAt(spec, "variables") {
+	for i, v := range spec.Objects("variables") {
 		errs = append(errs, validateVariable(p.Child("variables").Index(i), v, e)...)
 	}
 	return errs
 }
 
 func policyExpressions(obj, old object.Object) *expressions {
-	return expressionsOf(obj["spec"], old["spec"], present(obj, "spec", "paramKind"))
+	return expressionsOf(obj["spec"], old["spec"], obj.Has("spec", "paramKind"))
 }
 
 func validateValidatingPolicy(obj, old object.Object) field.ErrorList {
 	e := policyExpressions(obj, old)
 	errs := validatePolicySpec(obj, old, false, e)
-	spec, p := objectAt(obj, "spec"), field.Root("spec")
-	validations, audits := objectsAt(spec, "validations"), objectsAt(spec, "auditAnnotations")
+	spec, p := obj.At("spec"), field.Root("spec")
+	validations, audits := spec.Objects("validations"), spec.Objects("auditAnnotations")
 	if len(validations)+len(audits) == 0 {
 		const detail = "validations or auditAnnotations must contain at least one item"
 		return append(errs, field.Required(p.Child("validations"), detail), field.Required(p.Child("auditAnnotations"), detail))
@@ -92,46 +92,46 @@ func validateValidatingPolicyUpdate(ctx *resource.Context, obj, old object.Objec
 	}
 	p := field.Root("status")
 	var errs field.ErrorList
-	for i, w := range objectsAt(obj, "status", "typeChecking", "expressionWarnings") {
+	for i, w := range obj.Objects("status", "typeChecking", "expressionWarnings") {
 		at := p.Child("typeChecking", "expressionWarnings").Index(i)
-		errs = append(errs, mustBeSet(at.Child("warning"), w.String("warning"))...)
-		errs = append(errs, mustBeSet(at.Child("fieldRef"), strings.TrimSpace(w.String("fieldRef")))...)
+		errs = append(errs, field.MustBeSet(at.Child("warning"), w.String("warning"))...)
+		errs = append(errs, field.MustBeSet(at.Child("fieldRef"), strings.TrimSpace(w.String("fieldRef")))...)
 	}
-	return append(errs, validateMetaConditions(p.Child("conditions"), objectsAt(obj, "status", "conditions"))...)
+	return append(errs, validateMetaConditions(p.Child("conditions"), obj.Objects("status", "conditions"))...)
 }
 
 func validateMutatingPolicy(obj, old object.Object) field.ErrorList {
 	e := policyExpressions(obj, old)
 	errs := validatePolicySpec(obj, old, true, e)
-	spec, p := objectAt(obj, "spec"), field.Root("spec")
-	mutations := objectsAt(spec, "mutations")
+	spec, p := obj.At("spec"), field.Root("spec")
+	mutations := spec.Objects("mutations")
 	if len(mutations) == 0 {
 		errs = append(errs, field.Required(p.Child("mutations"), "mutations must contain at least one item"))
 	}
 	for i, m := range mutations {
 		errs = append(errs, validateMutation(p.Child("mutations").Index(i), m, e)...)
 	}
-	return append(errs, mustBeSetToOneOf(p.Child("reinvocationPolicy"), spec.String("reinvocationPolicy"), "IfNeeded", "Never")...)
+	return append(errs, field.MustBeSetToOneOf(p.Child("reinvocationPolicy"), spec.String("reinvocationPolicy"), "IfNeeded", "Never")...)
 }
 
 func validateMutation(p field.Path, m object.Object, e *expressions) field.ErrorList {
 	kind := m.String("patchType")
 	if kind != "JSONPatch" && kind != "ApplyConfiguration" {
-		return mustBeSetToOneOf(p.Child("patchType"), kind, "ApplyConfiguration", "JSONPatch")
+		return field.MustBeSetToOneOf(p.Child("patchType"), kind, "ApplyConfiguration", "JSONPatch")
 	}
 	own, other, want := "jsonPatch", "applyConfiguration", cel.JSONPatch
 	if kind == "ApplyConfiguration" {
 		own, other, want = other, own, cel.Object
 	}
 	var errs field.ErrorList
-	if patch := objectAt(m, own); patch == nil {
+	if patch := m.At(own); patch == nil {
 		errs = append(errs, field.Required(p.Child(own), "must be specified when patchType is "+kind))
 	} else {
 		at, text := p.Child(own, "expression"), strings.TrimSpace(patch.String("expression"))
-		errs = append(errs, mustBeSet(at, text)...)
+		errs = append(errs, field.MustBeSet(at, text)...)
 		errs = append(errs, e.check(at, text, cel.Declarations{Authorizer: true, Patch: true}, want)...)
 	}
-	if present(m, other) {
+	if m.Has(other) {
 		errs = append(errs, field.Invalid(p.Child(other), "{"+other+"}", "must not be specified when patchType is "+kind))
 	}
 	return errs
@@ -140,21 +140,21 @@ func validateMutation(p field.Path, m object.Object, e *expressions) field.Error
 // validateMutatingOperations refuses DELETE, which has nothing to mutate.
 func validateMutatingOperations(p field.Path, match object.Object) field.ErrorList {
 	var errs field.ErrorList
-	for _, rule := range objectsAt(match, "resourceRules") {
-		for _, operation := range stringsAt(rule, "operations") {
-			errs = append(errs, mustBeOneOf(p.Child("resourceRules", "operations"), operation, "*", "CONNECT", "CREATE", "UPDATE")...)
+	for _, rule := range match.Objects("resourceRules") {
+		for _, operation := range rule.Strings("operations") {
+			errs = append(errs, field.MustBeOneOf(p.Child("resourceRules", "operations"), operation, "*", "CONNECT", "CREATE", "UPDATE")...)
 		}
 	}
 	return errs
 }
 
 func validateMatchResources(p field.Path, match object.Object) field.ErrorList {
-	errs := mustBeOneOf(p.Child("matchPolicy"), match.String("matchPolicy"), "Equivalent", "Exact") // a default sets it
+	errs := field.MustBeOneOf(p.Child("matchPolicy"), match.String("matchPolicy"), "Equivalent", "Exact") // a default sets it
 	errs = append(errs, validateSelectors(p, match, selector.ValidateOptions{})...)
 	for _, list := range []string{"resourceRules", "excludeResourceRules"} {
-		for i, rule := range objectsAt(match, list) {
+		for i, rule := range match.Objects(list) {
 			at := p.Child(list).Index(i)
-			names := stringsAt(rule, "resourceNames")
+			names := rule.Strings("resourceNames")
 			for j, name := range names {
 				errs = append(errs, field.Check(at.Child("resourceNames").Index(j), name, field.PathSegment)...)
 				if slices.Contains(names[:j], name) {
@@ -240,8 +240,8 @@ func validateValidation(p field.Path, v object.Object, e *expressions) field.Err
 			errs = append(errs, field.Invalid(p.Child(name), text, "must not contain line breaks"))
 		}
 	}
-	if present(v, "reason") {
-		errs = append(errs, mustBeOneOf(p.Child("reason"), v.String("reason"), "Forbidden", "Invalid", "RequestEntityTooLarge")...)
+	if v.Has("reason") {
+		errs = append(errs, field.MustBeOneOf(p.Child("reason"), v.String("reason"), "Forbidden", "Invalid", "RequestEntityTooLarge")...)
 	}
 	return errs
 }
@@ -267,17 +267,17 @@ func validateAuditAnnotation(p field.Path, policy string, a object.Object, e *ex
 
 // validatePolicyBinding checks what both kinds of bindings have in common.
 func validatePolicyBinding(obj object.Object) field.ErrorList {
-	spec, p := objectAt(obj, "spec"), field.Root("spec")
+	spec, p := obj.At("spec"), field.Root("spec")
 	var errs field.ErrorList
 	if name := spec.String("policyName"); name == "" {
 		errs = append(errs, field.Required(p.Child("policyName"), ""))
 	} else {
 		errs = append(errs, field.Check(p.Child("policyName"), name, field.DNS1123Subdomain)...)
 	}
-	if ref := objectAt(spec, "paramRef"); ref != nil {
+	if ref := spec.At("paramRef"); ref != nil {
 		errs = append(errs, validateParamRef(p.Child("paramRef"), ref)...)
 	}
-	if match := objectAt(spec, "matchResources"); match != nil {
+	if match := spec.At("matchResources"); match != nil {
 		errs = append(errs, validateMatchResources(p.Child("matchResources"), match)...)
 	}
 	return errs
@@ -288,7 +288,7 @@ func validateValidatingBinding(obj, _ object.Object) field.ErrorList {
 	list, p := obj.List("spec", "validationActions"), field.Root("spec").Child("validationActions")
 	actions := object.Strings(list)
 	for i, action := range actions {
-		errs = append(errs, mustBeOneOf(p.Index(i), action, "Audit", "Deny", "Warn")...)
+		errs = append(errs, field.MustBeOneOf(p.Index(i), action, "Audit", "Deny", "Warn")...)
 		if slices.Contains(actions[:i], action) {
 			errs = append(errs, field.Duplicate(p.Index(i), action))
 		}
@@ -303,7 +303,7 @@ func validateValidatingBinding(obj, _ object.Object) field.ErrorList {
 }
 
 func validateMutatingBinding(obj, _ object.Object) field.ErrorList {
-	match := objectAt(obj, "spec", "matchResources")
+	match := obj.At("spec", "matchResources")
 	return append(validatePolicyBinding(obj), validateMutatingOperations(field.Root("spec").Child("matchResources"), match)...)
 }
 
@@ -326,7 +326,7 @@ func validateParamRef(p field.Path, ref object.Object) field.ErrorList {
 	if name == "" && s == nil {
 		errs = append(errs, field.Required(p, "one of name or selector must be specified"))
 	}
-	return append(errs, mustBeSetToOneOf(p.Child("parameterNotFoundAction"), ref.String("parameterNotFoundAction"), "Deny", "Allow")...)
+	return append(errs, field.MustBeSetToOneOf(p.Child("parameterNotFoundAction"), ref.String("parameterNotFoundAction"), "Deny", "Allow")...)
 }
 
 // goLabelSelector prints a metav1.LabelSelector as its String method does, which is what the Table shows.
@@ -337,8 +337,8 @@ func goLabelSelector(s object.Object) string {
 		text += k + ": " + labels[k] + ","
 	}
 	text += "},MatchExpressions:[]LabelSelectorRequirement{"
-	for _, e := range objectsAt(s, "matchExpressions") {
-		text += fmt.Sprintf("LabelSelectorRequirement{Key:%s,Operator:%s,Values:%v,},", e.String("key"), e.String("operator"), stringsAt(e, "values"))
+	for _, e := range s.Objects("matchExpressions") {
+		text += fmt.Sprintf("LabelSelectorRequirement{Key:%s,Operator:%s,Values:%v,},", e.String("key"), e.String("operator"), e.Strings("values"))
 	}
 	return text + "},}"
 }

@@ -13,7 +13,7 @@ const hooksJSON = `{"metadata":{"name":"h"},"webhooks":[{"name":"a.b.c","sideEff
 func hook(t *testing.T, patch string) string {
 	t.Helper()
 	obj := parsed(t, hooksJSON)
-	mergeInto(objectsAt(obj, "webhooks")[0], parsed(t, patch))
+	mergeInto(obj.Objects("webhooks")[0], parsed(t, patch))
 	return string(appendOrdered(nil, map[string]any(obj)))
 }
 
@@ -65,7 +65,7 @@ func TestWebhookRules(t *testing.T) {
 	is := is.New(t)
 	is.Equal(rt.cells(t, `{}`), `["h",1,"60s"]`) // as the real server prints it
 	rt.storage = "mutatingwebhookconfigurations.admissionregistration.k8s.io"
-	is.Equal(objectsAt(rt.make(t, ""), "webhooks")[0].String("reinvocationPolicy"), "Never") // mutating ones only
+	is.Equal(rt.make(t, "").Objects("webhooks")[0].String("reinvocationPolicy"), "Never") // mutating ones only
 	rt.warns(t, []ruleCase{{name: "static", patch: `{"metadata":{"name":"a.static.k8s.io"}}`,
 		want: `metadata.name: names ending with ".static.k8s.io" are reserved for static manifest-based configurations and cannot be managed via the API`}})
 }

@@ -25,7 +25,7 @@ func webhookRulesOf(hooks, old []object.Object) webhookRules {
 	rules.anyConditions = len(hooks) == len(old) && len(old) > 0
 	for i, hook := range old {
 		rules.anySideEffects = rules.anySideEffects || !slices.Contains(noSideEffects, hook.String("sideEffects"))
-		versions := stringsAt(hook, "admissionReviewVersions")
+		versions := hook.Strings("admissionReviewVersions")
 		rules.anyVersions = rules.anyVersions || len(versions) > 0 && !slices.ContainsFunc(versions, isReviewVersion)
 		rules.anyNames = rules.anyNames || slices.Contains(names, hook.String("name"))
 		names = append(names, hook.String("name"))
@@ -46,8 +46,8 @@ var (
 func isReviewVersion(v string) bool { return slices.Contains(reviewVersions, v) }
 
 func validateWebhooks(obj, old object.Object) field.ErrorList {
-	hooks := objectsAt(obj, "webhooks")
-	rules := webhookRulesOf(hooks, objectsAt(old, "webhooks"))
+	hooks := obj.Objects("webhooks")
+	rules := webhookRulesOf(hooks, old.Objects("webhooks"))
 	rules.expressions = expressionsOf(obj["webhooks"], old["webhooks"], false)
 	var errs field.ErrorList
 	var names []string
@@ -65,12 +65,12 @@ func validateWebhooks(obj, old object.Object) field.ErrorList {
 
 func validateWebhook(p field.Path, hook object.Object, rules webhookRules) field.ErrorList {
 	errs := field.FullyQualifiedName(p.Child("name"), hook.String("name"))
-	for i, rule := range objectsAt(hook, "rules") {
+	for i, rule := range hook.Objects("rules") {
 		errs = append(errs, validateOperationRule(p.Child("rules").Index(i), rule)...)
 	}
 	optional := func(name string, allowed ...string) {
-		if present(hook, name) {
-			errs = append(errs, mustBeOneOf(p.Child(name), hook.String(name), allowed...)...)
+		if hook.Has(name) {
+			errs = append(errs, field.MustBeOneOf(p.Child(name), hook.String(name), allowed...)...)
 		}
 	}
 	optional("failurePolicy", "Fail", "Ignore")
@@ -79,7 +79,7 @@ func validateWebhook(p field.Path, hook object.Object, rules webhookRules) field
 	if rules.anySideEffects {
 		effects = allSideEffects
 	}
-	if !present(hook, "sideEffects") {
+	if !hook.Has("sideEffects") {
 		errs = append(errs, field.Required(p.Child("sideEffects"), "must specify one of "+strings.Join(effects, ", ")))
 	}
 	optional("sideEffects", effects...)
@@ -88,15 +88,15 @@ func validateWebhook(p field.Path, hook object.Object, rules webhookRules) field
 	}
 	errs = append(errs, validateSelectors(p, hook, rules.selectors)...)
 	optional("reinvocationPolicy", "IfNeeded", "Never")
-	errs = append(errs, validateClientConfig(p.Child("clientConfig"), objectAt(hook, "clientConfig"))...)
+	errs = append(errs, validateClientConfig(p.Child("clientConfig"), hook.At("clientConfig"))...)
 	if !rules.anyConditions {
-		errs = append(errs, validateMatchConditions(p.Child("matchConditions"), objectsAt(hook, "matchConditions"), rules.expressions)...)
+		errs = append(errs, validateMatchConditions(p.Child("matchConditions"), hook.Objects("matchConditions"), rules.expressions)...)
 	}
 	return errs
 }
 
 func validateReviewVersions(p field.Path, hook object.Object, rules webhookRules) field.ErrorList {
-	versions := stringsAt(hook, "admissionReviewVersions")
+	versions := hook.Strings("admissionReviewVersions")
 	known := strings.Join(reviewVersions, ", ")
 	if len(versions) == 0 {
 		return field.ErrorList{field.Required(p, "must specify one of "+known)}
@@ -116,7 +116,7 @@ func validateReviewVersions(p field.Path, hook object.Object, rules webhookRules
 }
 
 func validateClientConfig(p field.Path, config object.Object) field.ErrorList {
-	hasURL, service := present(config, "url"), objectAt(config, "service")
+	hasURL, service := config.Has("url"), config.At("service")
 	switch {
 	case hasURL == (service != nil):
 		return field.ErrorList{field.Required(p, "exactly one of url or service is required")}
@@ -150,9 +150,9 @@ func validateWebhookURL(p field.Path, text string) field.ErrorList {
 // validateWebhookService checks the service behind a webhook. The real server mixes up the two names it needs: a missing
 // name is reported as the namespace and the other way round.
 func validateWebhookService(p field.Path, service object.Object) field.ErrorList {
-	errs := mustBeSet(p.Child("name"), service.String("namespace"))
-	errs = append(errs, mustBeSet(p.Child("namespace"), service.String("name"))...)
-	if port := intAt(service, "port"); len(field.PortNumber(port)) > 0 {
+	errs := field.MustBeSet(p.Child("name"), service.String("namespace"))
+	errs = append(errs, field.MustBeSet(p.Child("namespace"), service.String("name"))...)
+	if port := service.Int64("port"); len(field.PortNumber(port)) > 0 {
 		errs = append(errs, field.Invalid(p.Child("port"), port, "port is not valid: "+strings.Join(field.PortNumber(port), ", ")))
 	}
 	return append(errs, validateServicePath(p.Child("path"), service.String("path"))...)
@@ -193,19 +193,19 @@ func validateOperationRule(p field.Path, rule object.Object) field.ErrorList {
 	}
 	required("operations")
 	errs = append(errs, validateAlone(p.Child("operations"), rule.List("operations"), "operations")...)
-	for i, operation := range stringsAt(rule, "operations") {
-		errs = append(errs, mustBeOneOf(p.Child("operations").Index(i), operation, admissionOperations...)...)
+	for i, operation := range rule.Strings("operations") {
+		errs = append(errs, field.MustBeOneOf(p.Child("operations").Index(i), operation, admissionOperations...)...)
 	}
 	required("apiGroups")
 	errs = append(errs, validateAlone(p.Child("apiGroups"), rule.List("apiGroups"), "API groups")...)
 	required("apiVersions")
 	errs = append(errs, validateAlone(p.Child("apiVersions"), rule.List("apiVersions"), "API versions")...)
-	for i, version := range stringsAt(rule, "apiVersions") {
-		errs = append(errs, mustBeSet(p.Child("apiVersions").Index(i), version)...)
+	for i, version := range rule.Strings("apiVersions") {
+		errs = append(errs, field.MustBeSet(p.Child("apiVersions").Index(i), version)...)
 	}
 	errs = append(errs, validateRuleResources(p.Child("resources"), rule.List("resources"))...)
-	if present(rule, "scope") {
-		errs = append(errs, mustBeOneOf(p.Child("scope"), rule.String("scope"), "*", "Cluster", "Namespaced")...)
+	if rule.Has("scope") {
+		errs = append(errs, field.MustBeOneOf(p.Child("scope"), rule.String("scope"), "*", "Cluster", "Namespaced")...)
 	}
 	return errs
 }
@@ -259,7 +259,7 @@ func validateMatchConditions(p field.Path, conditions []object.Object, e *expres
 	for i, c := range conditions {
 		at, name := p.Index(i), c.String("name")
 		text := strings.TrimSpace(c.String("expression"))
-		errs = append(errs, mustBeSet(at.Child("expression"), text)...)
+		errs = append(errs, field.MustBeSet(at.Child("expression"), text)...)
 		errs = append(errs, e.check(at.Child("expression"), text, cel.Declarations{Authorizer: true, Alone: true}, cel.Bool)...)
 		if name == "" {
 			errs = append(errs, field.Required(at.Child("name"), ""))

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/quantity"
 	"github.com/kubesim/kubesim/sim/resource"
 )
 
@@ -32,9 +33,9 @@ func autoscalingKinds() []kind {
 			if n, ok := obj.Int("spec", "minReplicas"); ok {
 				minimum = strconv.FormatInt(n, 10)
 			}
-			ref := objectAt(obj, "spec", "scaleTargetRef")
+			ref := obj.At("spec", "scaleTargetRef")
 			return cells(obj.Name(), ref.String("kind")+"/"+ref.String("name"), cellMetrics(obj), minimum,
-				intAt(obj, "spec", "maxReplicas"), intAt(obj, "status", "currentReplicas"), cellAge(now, obj))
+				obj.Int64("spec", "maxReplicas"), obj.Int64("status", "currentReplicas"), cellAge(now, obj))
 		},
 	}}
 }
@@ -52,11 +53,11 @@ func cpuMetric(utilization any) map[string]any {
 func defaultAutoscaler(obj object.Object) {
 	dropRoundTrip(obj)
 	obj.SetDefault(int64(1), "spec", "minReplicas")
-	spec := objectAt(obj, "spec")
+	spec := obj.At("spec")
 	if len(spec.List("metrics")) == 0 {
 		spec["metrics"] = []any{cpuMetric(int64(defaultCPUUtilization))}
 	}
-	if behavior := objectAt(spec, "behavior"); behavior != nil {
+	if behavior := spec.At("behavior"); behavior != nil {
 		percent := map[string]any{"type": "Percent", "value": int64(100), "periodSeconds": int64(15)}
 		pods := map[string]any{"type": "Pods", "value": int64(4), "periodSeconds": int64(15)}
 		behavior.SetDefault(int64(0), "scaleUp", "stabilizationWindowSeconds")
@@ -73,9 +74,9 @@ func defaultScaling(behavior object.Object, direction string, policies ...any) {
 // cellMetrics prints what an autoscaler measures and wants: cpu: 10%/80%.
 func cellMetrics(obj object.Object) string {
 	const most = 2
-	current := objectsAt(obj, "status", "currentMetrics")
+	current := obj.Objects("status", "currentMetrics")
 	var list []string
-	for i, metric := range objectsAt(obj, "spec", "metrics") {
+	for i, metric := range obj.Objects("spec", "metrics") {
 		var now object.Object
 		if i < len(current) {
 			now = current[i]
@@ -101,23 +102,23 @@ func cellMetric(metric, current object.Object) string {
 	if !ok {
 		return "<unknown type>"
 	}
-	source, now := objectAt(metric, name), objectAt(current, name, "current")
-	known := objectAt(current, name) != nil
+	source, now := metric.At(name), current.At(name, "current")
+	known := current.At(name) != nil
 	average, perPod := source.Get("target", "averageValue")
 	switch kind {
 	case "Pods":
-		return cellQuantity(now, "averageValue", known) + "/" + quantityOf(average).String()
+		return cellQuantity(now, "averageValue", known) + "/" + quantity.Of(average).String()
 	case "External", "Object":
 		if perPod {
-			return cellQuantity(now, "averageValue", known && present(now, "averageValue")) + "/" + quantityOf(average).String() + " (avg)"
+			return cellQuantity(now, "averageValue", known && now.Has("averageValue")) + "/" + quantity.Of(average).String() + " (avg)"
 		}
 		value, _ := source.Get("target", "value")
-		return cellQuantity(now, "value", known) + "/" + quantityOf(value).String()
+		return cellQuantity(now, "value", known) + "/" + quantity.Of(value).String()
 	}
 	if perPod {
-		return source.String("name") + ": " + cellQuantity(now, "averageValue", known) + "/" + quantityOf(average).String()
+		return source.String("name") + ": " + cellQuantity(now, "averageValue", known) + "/" + quantity.Of(average).String()
 	}
-	return source.String("name") + ": " + cellPercent(now, cellUnknown) + "/" + cellPercent(objectAt(source, "target"), "<auto>")
+	return source.String("name") + ": " + cellPercent(now, cellUnknown) + "/" + cellPercent(source.At("target"), "<auto>")
 }
 
 // cellQuantity prints a quantity of o, or that it is not known.
@@ -125,7 +126,7 @@ func cellQuantity(o object.Object, name string, known bool) string {
 	if !known {
 		return cellUnknown
 	}
-	return quantityOf(o[name]).String()
+	return quantity.Of(o[name]).String()
 }
 
 func cellPercent(o object.Object, none string) string {

@@ -45,7 +45,7 @@ func dropRoundTrip(obj object.Object) {
 // defaultAutoscalerV1 fills in the defaults of autoscaling/v1. The default metric shows as its own field.
 func defaultAutoscalerV1(obj object.Object) {
 	obj.SetDefault(int64(1), "spec", "minReplicas")
-	if !present(obj, "spec", "targetCPUUtilizationPercentage") && len(annotatedList(obj, annotationMetrics, metricShapes)) == 0 {
+	if !obj.Has("spec", "targetCPUUtilizationPercentage") && len(annotatedList(obj, annotationMetrics, metricShapes)) == 0 {
 		obj.Set(int64(defaultCPUUtilization), "spec", "targetCPUUtilizationPercentage")
 	}
 }
@@ -68,7 +68,7 @@ func annotated(obj object.Object, key string, s shape) any {
 
 // annotatedList is annotated for lists of objects.
 func annotatedList(obj object.Object, key string, s shape) []object.Object {
-	return objectsAt(object.Object{"list": annotated(obj, key, s)}, "list")
+	return object.Object{"list": annotated(obj, key, s)}.Objects("list")
 }
 
 // autoscalerFromV1 turns autoscaling/v1 into v2.
@@ -102,7 +102,7 @@ func statusFromV1(obj object.Object) {
 	}
 	if list, ok := annotated(obj, annotationCurrent, currentShapes).([]any); ok {
 		current = nil
-		for _, m := range objectsAt(object.Object{"list": list}, "list") {
+		for _, m := range object.ObjectsOf(list) {
 			current = append(current, currentFromV1(m))
 		}
 	}
@@ -122,7 +122,7 @@ func statusFromV1(obj object.Object) {
 // behaviorFromV1 reads the behavior in the annotation, the keys of which are Go names.
 func behaviorFromV1(obj object.Object) map[string]any {
 	m, _ := annotated(obj, annotationBehavior, behaviorShape).(map[string]any)
-	if !present(m, "scaleUp") && !present(m, "scaleDown") {
+	if !object.Object(m).Has("scaleUp") && !object.Object(m).Has("scaleDown") {
 		return nil
 	}
 	return m
@@ -151,22 +151,22 @@ func lowerKeys(v any) any {
 func autoscalerToV1(obj object.Object) (object.Object, error) {
 	obj["apiVersion"] = "autoscaling/v1"
 	dropRoundTrip(obj)
-	spec, status := objectAt(obj, "spec"), objectAt(obj, "status")
+	spec, status := obj.At("spec"), obj.At("status")
 	var metrics, current, conditions []any
-	for _, m := range objectsAt(spec, "metrics") {
+	for _, m := range spec.Objects("metrics") {
 		if n, ok := m.Get("resource", "target", "averageUtilization"); ok && m.String("type") == "Resource" && m.String("resource", "name") == "cpu" {
 			spec.SetDefault(n, "targetCPUUtilizationPercentage")
 			continue
 		}
 		metrics = append(metrics, metricToV1(m))
 	}
-	for _, m := range objectsAt(status, "currentMetrics") {
+	for _, m := range status.Objects("currentMetrics") {
 		if n, ok := m.Get("resource", "current", "averageUtilization"); ok && m.String("type") == "Resource" && m.String("resource", "name") == "cpu" {
 			status["currentCPUUtilizationPercentage"] = n
 		}
 		current = append(current, currentToV1(m))
 	}
-	for _, c := range objectsAt(status, "conditions") {
+	for _, c := range status.Objects("conditions") {
 		c.SetDefault(nil, "lastTransitionTime")
 		conditions = append(conditions, map[string]any(c))
 	}
@@ -178,7 +178,7 @@ func autoscalerToV1(obj object.Object) (object.Object, error) {
 	annotate(annotationMetrics, string(appendOrdered(nil, metrics)), len(metrics) > 0)
 	annotate(annotationCurrent, string(appendOrdered(nil, current)), len(current) > 0)
 	annotate(annotationConditions, string(appendOrdered(nil, conditions)), len(conditions) > 0)
-	behavior := objectAt(spec, "behavior")
+	behavior := spec.At("behavior")
 	annotate(annotationBehavior, string(goJSON("HorizontalPodAutoscalerBehavior", behavior)), behavior != nil)
 	for _, name := range []string{"metrics", "behavior"} {
 		delete(spec, name)

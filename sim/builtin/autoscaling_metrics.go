@@ -1,6 +1,9 @@
 package builtin
 
-import "github.com/kubesim/kubesim/sim/object"
+import (
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/quantity"
+)
 
 // move is one field of a metric in v2 and in v1. required says that v1 prints it even when there is none: a string or
 // a quantity that is no pointer.
@@ -98,7 +101,7 @@ func currentFromV1(m object.Object) map[string]any {
 func moveMetric(m object.Object, convert func(source object.Object, name string) object.Object) map[string]any {
 	out := map[string]any{"type": m.String("type")}
 	for name := range metricMoves { // order does not matter
-		if source := objectAt(m, name); source != nil {
+		if source := m.At(name); source != nil {
 			out[name] = map[string]any(convert(source, name))
 		}
 	}
@@ -133,13 +136,13 @@ func fromV1(source object.Object, moves []move) object.Object {
 func defaultTarget(name string, source object.Object) {
 	kind := "AverageValue"
 	switch {
-	case name == "object" && present(source, "target", "averageValue"):
-		if value, ok := source.Get("target", "value"); ok && quantityOf(value).IsZero() {
+	case name == "object" && source.Has("target", "averageValue"):
+		if value, ok := source.Get("target", "value"); ok && quantity.Of(value).IsZero() {
 			source.Remove("target", "value")
 		}
-	case name == "object", name == "external" && present(source, "target", "value"):
+	case name == "object", name == "external" && source.Has("target", "value"):
 		kind = "Value"
-	case name != "external" && present(source, "target", "averageUtilization"):
+	case name != "external" && source.Has("target", "averageUtilization"):
 		kind = "Utilization"
 	}
 	source.Set(kind, "target", "type")

@@ -109,7 +109,7 @@ func TestAutoscalerRoundTrip(t *testing.T) {
 func TestAutoscalerFromPlainV1(t *testing.T) {
 	is := is.New(t)
 	v1 := ruleTest{storage: scaler.storage, version: "v1", base: scalerJSON}.make(t, "")
-	is.Equal(intAt(v1, "spec", "targetCPUUtilizationPercentage"), int64(80)) // the default shows in v1
+	is.Equal(v1.Int64("spec", "targetCPUUtilizationPercentage"), int64(80)) // the default shows in v1
 	v1.Set("not JSON", "metadata", "annotations", annotationMetrics)
 	v1.Set("[1]", "metadata", "annotations", annotationBehavior)
 	v1.Set("kept", "metadata", "annotations", "a")
@@ -143,8 +143,8 @@ func TestAutoscalerAnnotations(t *testing.T) {
 	} {
 		is.Equal(string(object.JSON(read(annotationMetrics, text).List("spec", "metrics"))), want) // fits the types or counts as none
 	}
-	is.True(!present(read(annotationBehavior, `{"ScaleUp":{"Policies":[1]}}`), "spec", "behavior"))                       // wrong types
-	is.True(!present(read(annotationConditions, `[{"lastTransitionTime":"now"}]`), "status", "conditions"))               // no time
+	is.True(!read(annotationBehavior, `{"ScaleUp":{"Policies":[1]}}`).Has("spec", "behavior"))                            // wrong types
+	is.True(!read(annotationConditions, `[{"lastTransitionTime":"now"}]`).Has("status", "conditions"))                    // no time
 	is.Equal(len(read(annotationConditions, `[{"lastTransitionTime":null,"type":"A"}]`).List("status", "conditions")), 1) // null is fine
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/quantity"
 	"github.com/kubesim/kubesim/sim/resource"
 )
 
@@ -25,19 +26,19 @@ func validateNewAutoscaler(_ *resource.Context, obj object.Object) field.ErrorLi
 
 func validateAutoscalerUpdate(ctx *resource.Context, obj, old object.Object) field.ErrorList {
 	if ctx.Subresource == "status" {
-		return nonNegatives(field.Root("status"), objectAt(obj, "status"), "currentReplicas", "desiredReplicas")
+		return nonNegatives(field.Root("status"), obj.At("status"), "currentReplicas", "desiredReplicas")
 	}
 	return validateAutoscaler(obj, old)
 }
 
 func validateAutoscaler(obj, old object.Object) field.ErrorList {
-	spec, before, p := objectAt(obj, "spec"), objectAt(old, "spec"), field.Root("spec")
+	spec, before, p := obj.At("spec"), old.At("spec"), field.Root("spec")
 	lowest := int64(1)
 	if n, ok := before.Int("minReplicas"); ok && n == 0 {
 		lowest = 0
 	}
 	minimum, hasMinimum := spec.Int("minReplicas")
-	maximum := intAt(spec, "maxReplicas")
+	maximum := spec.Int64("maxReplicas")
 	var errs field.ErrorList
 	if hasMinimum && minimum < lowest {
 		errs = append(errs, field.Invalid(p.Child("minReplicas"), minimum, "must be greater than or equal to "+strconv.FormatInt(lowest, 10)))
@@ -50,17 +51,17 @@ func validateAutoscaler(obj, old object.Object) field.ErrorList {
 	if hasMinimum && maximum < minimum {
 		errs = append(errs, field.Invalid(p.Child("maxReplicas"), maximum, "must be greater than or equal to `minReplicas`"))
 	}
-	ref, was := objectAt(spec, "scaleTargetRef"), objectAt(before, "scaleTargetRef")
+	ref, was := spec.At("scaleTargetRef"), before.At("scaleTargetRef")
 	errs = append(errs, validateTargetRef(p.Child("scaleTargetRef"), ref, refRules{
 		anyVersion: old != nil && was.String("apiVersion") == ref.String("apiVersion") && was.String("kind") == ref.String("kind"),
 		coreGroup:  ref.String("kind") == "ReplicationController",
 	})...)
-	errs = append(errs, validateMetrics(p.Child("metrics"), objectsAt(spec, "metrics"), objectsAt(before, "metrics"))...)
-	if hasMinimum && minimum == 0 && !scalesToZero(objectsAt(spec, "metrics")) {
+	errs = append(errs, validateMetrics(p.Child("metrics"), spec.Objects("metrics"), before.Objects("metrics"))...)
+	if hasMinimum && minimum == 0 && !scalesToZero(spec.Objects("metrics")) {
 		errs = append(errs, field.Forbidden(p.Child("metrics"), "must specify at least one Object or External metric to support scaling to zero replicas"))
 	}
 	for _, direction := range []string{"scaleUp", "scaleDown"} {
-		if rules := objectAt(spec, "behavior", direction); rules != nil {
+		if rules := spec.At("behavior", direction); rules != nil {
 			errs = append(errs, validateScaling(p.Child("behavior", direction), rules)...)
 		}
 	}
@@ -110,33 +111,33 @@ func checkRefVersion(version string, rules refRules) error {
 // validateScaling checks how an autoscaler may scale in one direction.
 func validateScaling(p field.Path, rules object.Object) field.ErrorList {
 	var errs field.ErrorList
-	window := intAt(rules, "stabilizationWindowSeconds")
+	window := rules.Int64("stabilizationWindowSeconds")
 	if window < 0 {
 		errs = append(errs, field.Invalid(p.Child("stabilizationWindowSeconds"), window, "must be greater than or equal to zero"))
 	}
 	if window > maxStabilization {
 		errs = append(errs, field.Invalid(p.Child("stabilizationWindowSeconds"), window, "must be less than or equal to 3600"))
 	}
-	if present(rules, "selectPolicy") {
-		errs = append(errs, mustBeOneOf(p.Child("selectPolicy"), rules.String("selectPolicy"), "Disabled", "Max", "Min")...)
+	if rules.Has("selectPolicy") {
+		errs = append(errs, field.MustBeOneOf(p.Child("selectPolicy"), rules.String("selectPolicy"), "Disabled", "Max", "Min")...)
 	}
-	policies := objectsAt(rules, "policies")
+	policies := rules.Objects("policies")
 	if len(policies) == 0 {
 		errs = append(errs, field.Required(p.Child("policies"), "must specify at least one Policy"))
 	}
 	for i, policy := range policies {
 		errs = append(errs, validateScalingPolicy(p.Child("policies").Index(i), policy)...)
 	}
-	if v, ok := rules.Get("tolerance"); ok && v != nil && quantityOf(v).Sign() < 0 {
+	if v, ok := rules.Get("tolerance"); ok && v != nil && quantity.Of(v).Sign() < 0 {
 		errs = append(errs, field.Invalid(p.Child("tolerance"), v, field.TextNonNegative))
 	}
 	return errs
 }
 
 func validateScalingPolicy(p field.Path, policy object.Object) field.ErrorList {
-	errs := mustBeOneOf(p.Child("type"), policy.String("type"), "Percent", "Pods")
-	errs = append(errs, field.Positive(intAt(policy, "value"), p.Child("value"))...)
-	period := intAt(policy, "periodSeconds")
+	errs := field.MustBeOneOf(p.Child("type"), policy.String("type"), "Percent", "Pods")
+	errs = append(errs, field.Positive(policy.Int64("value"), p.Child("value"))...)
+	period := policy.Int64("periodSeconds")
 	errs = append(errs, field.Positive(period, p.Child("periodSeconds"))...)
 	if period > maxScalingPeriod {
 		errs = append(errs, field.Invalid(p.Child("periodSeconds"), period, "must be less than or equal to 1800"))
@@ -152,7 +153,7 @@ var metricSources = []string{"object", "external", "pods", "resource", "containe
 func validateMetrics(p field.Path, metrics, old []object.Object) field.ErrorList {
 	rules := refRules{coreGroup: true}
 	for _, m := range old {
-		if ref := objectAt(m, "object", "describedObject"); m.String("type") == "Object" && ref != nil {
+		if ref := m.At("object", "describedObject"); m.String("type") == "Object" && ref != nil {
 			rules.anyVersion = rules.anyVersion || checkRefVersion(ref.String("apiVersion"), rules) != nil
 		}
 	}
@@ -175,17 +176,17 @@ func validateMetric(p field.Path, metric object.Object, rules refRules) field.Er
 	}
 	var set []string
 	for _, name := range metricSources {
-		if !present(metric, name) {
+		if !metric.Has(name) {
 			continue
 		}
 		set = append(set, name)
 		if len(set) == 1 {
-			errs = append(errs, validateMetricSource(p.Child(name), name, objectAt(metric, name), rules)...)
+			errs = append(errs, validateMetricSource(p.Child(name), name, metric.At(name), rules)...)
 		}
 	}
 	if !known {
 		errs = append(errs, field.NotSupported(p.Child("type"), kind, metricTypes...))
-	} else if !present(metric, own) {
+	} else if !metric.Has(own) {
 		errs = append(errs, field.Required(p.Child(own), "must populate information for the given metric source"))
 	}
 	for _, name := range set {
@@ -203,7 +204,7 @@ func validateMetricSource(p field.Path, name string, source object.Object, rules
 		errs = validateMeasured(p, name, source)
 	default:
 		if name == "object" {
-			errs = validateTargetRef(p.Child("describedObject"), objectAt(source, "describedObject"), rules)
+			errs = validateTargetRef(p.Child("describedObject"), source.At("describedObject"), rules)
 		}
 		if metric := source.String("metric", "name"); metric == "" {
 			errs = append(errs, field.Required(p.Child("metric", "name"), "must specify a metric name"))
@@ -211,7 +212,7 @@ func validateMetricSource(p field.Path, name string, source object.Object, rules
 			errs = append(errs, field.Check(p.Child("metric", "name"), metric, field.PathSegment)...)
 		}
 	}
-	target := objectAt(source, "target")
+	target := source.At("target")
 	errs = append(errs, validateMetricTarget(p.Child("target"), target)...)
 	return append(errs, validateTargetValues(p.Child("target"), name, target)...)
 }
@@ -245,7 +246,7 @@ func validateMetricTarget(p field.Path, target object.Object) field.ErrorList {
 		errs = append(errs, field.Invalid(p.Child("type"), field.Enum(kind), "must be either Utilization, Value, or AverageValue"))
 	}
 	for _, name := range []string{"value", "averageValue"} {
-		if v, ok := target.Get(name); ok && v != nil && quantityOf(v).Sign() <= 0 {
+		if v, ok := target.Get(name); ok && v != nil && quantity.Of(v).Sign() <= 0 {
 			errs = append(errs, field.Invalid(p.Child(name), v, "must be positive"))
 		}
 	}
@@ -257,7 +258,7 @@ func validateMetricTarget(p field.Path, target object.Object) field.ErrorList {
 
 // validateTargetValues checks which values the target of a source needs and which exclude each other.
 func validateTargetValues(p field.Path, name string, target object.Object) field.ErrorList {
-	value, average, utilization := present(target, "value"), present(target, "averageValue"), present(target, "averageUtilization")
+	value, average, utilization := target.Has("value"), target.Has("averageValue"), target.Has("averageUtilization")
 	switch name {
 	case "object":
 		if !value && !average {

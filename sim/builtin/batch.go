@@ -40,7 +40,7 @@ func jobKind() kind {
 			ValidateFirst:  func(ctx *resource.Context, obj, old object.Object) field.ErrorList { return validateJob(ctx, obj, old) },
 			Warn:           warnJob,
 			Fields: func(obj object.Object) map[string]string {
-				return map[string]string{"status.successful": strconv.FormatInt(intAt(obj, "status", "succeeded"), 10)}
+				return map[string]string{"status.successful": strconv.FormatInt(obj.Int64("status", "succeeded"), 10)}
 			},
 		},
 		defaults: everyVersion(defaultJob),
@@ -92,7 +92,7 @@ func cronJobRow(now time.Time, obj object.Object) resource.Row {
 		last = cellSince(now, at)
 	}
 	zone := cellNone
-	if present(obj, "spec", "timeZone") {
+	if obj.Has("spec", "timeZone") {
 		zone = obj.String("spec", "timeZone")
 	}
 	template := []string{"spec", "jobTemplate", "spec", "template"}
@@ -104,20 +104,20 @@ func cronJobRow(now time.Time, obj object.Object) resource.Row {
 // defaultJob fills in the defaults of a Job. A Job without labels takes over those of its template.
 func defaultJob(obj object.Object) {
 	obj.SetDefault(map[string]any{}, "spec")
-	spec := objectAt(obj, "spec")
-	if !present(spec, "completions") && !present(spec, "parallelism") {
+	spec := obj.At("spec")
+	if !spec.Has("completions") && !spec.Has("parallelism") {
 		spec["completions"] = int64(1)
 	}
 	spec.SetDefault(int64(1), "parallelism")
 	backoff := int64(6)
-	if present(spec, "backoffLimitPerIndex") {
+	if spec.Has("backoffLimitPerIndex") {
 		backoff = math.MaxInt32
 	}
 	spec.SetDefault(backoff, "backoffLimit")
 	spec.SetDefault("NonIndexed", "completionMode")
 	spec.SetDefault(false, "suspend")
 	replacement := "TerminatingOrFailed"
-	if present(spec, "podFailurePolicy") {
+	if spec.Has("podFailurePolicy") {
 		replacement = "Failed"
 	}
 	spec.SetDefault(replacement, "podReplacementPolicy")
@@ -155,8 +155,8 @@ func labelJob(obj object.Object) {
 }
 
 func defaultFailurePolicy(spec object.Object) {
-	for _, rule := range objectsAt(spec, "podFailurePolicy", "rules") {
-		for _, pattern := range objectsAt(rule, "onPodConditions") {
+	for _, rule := range spec.Objects("podFailurePolicy", "rules") {
+		for _, pattern := range rule.Objects("onPodConditions") {
 			setEmpty(pattern, "status", "True")
 		}
 	}
@@ -165,19 +165,19 @@ func defaultFailurePolicy(spec object.Object) {
 // defaultCronJob fills in the defaults of a CronJob; the Job in its template gets those of its pods only.
 func defaultCronJob(obj object.Object) {
 	obj.SetDefault(map[string]any{}, "spec")
-	spec := objectAt(obj, "spec")
+	spec := obj.At("spec")
 	setEmpty(spec, "concurrencyPolicy", "Allow")
 	spec.SetDefault(false, "suspend")
 	spec.SetDefault(int64(3), "successfulJobsHistoryLimit")
 	spec.SetDefault(int64(1), "failedJobsHistoryLimit")
 	spec.SetDefault(map[string]any{}, "jobTemplate", "spec", "template")
 	defaultPodTemplate(spec.Map("jobTemplate", "spec", "template"))
-	defaultFailurePolicy(objectAt(spec, "jobTemplate", "spec"))
+	defaultFailurePolicy(spec.At("jobTemplate", "spec"))
 }
 
 // prepareJob generates the selector of a new Job unless it says that it brings its own.
 func prepareJob(ctx *resource.Context, obj object.Object) {
-	if boolAt(obj, "spec", "manualSelector") {
+	if obj.True("spec", "manualSelector") {
 		return
 	}
 	labels := object.Object{}
@@ -200,7 +200,7 @@ func warnJob(ctx *resource.Context, obj, old object.Object) {
 		warnPodNames(ctx, obj)
 	}
 	if old == nil || obj.Generation() != old.Generation() {
-		warnAll(ctx, jobSpecWarnings(objectAt(obj, "spec"), field.Root("spec")))
+		warnAll(ctx, jobSpecWarnings(obj.At("spec"), field.Root("spec")))
 	}
 }
 
@@ -212,7 +212,7 @@ func warnCronJob(ctx *resource.Context, obj, old object.Object) {
 		warnPodNames(ctx, obj)
 	}
 	if old == nil || obj.Generation() != old.Generation() {
-		warnAll(ctx, jobSpecWarnings(objectAt(obj, "spec", "jobTemplate", "spec"), field.Root("spec").Child("jobTemplate", "spec")))
+		warnAll(ctx, jobSpecWarnings(obj.At("spec", "jobTemplate", "spec"), field.Root("spec").Child("jobTemplate", "spec")))
 	}
 	if old != nil && hasTimeZone(obj.String("spec", "schedule")) {
 		ctx.Warn("cannot use TZ or CRON_TZ in spec.spec.schedule, use timeZone instead, see https://kubernetes.io/docs/concepts/workloads/controllers/cron-jobs/ for more details")
@@ -222,7 +222,7 @@ func warnCronJob(ctx *resource.Context, obj, old object.Object) {
 // jobSpecWarnings returns the warnings about the Job spec at p.
 func jobSpecWarnings(spec object.Object, p field.Path) []string {
 	var out []string
-	if spec.String("completionMode") == "Indexed" && intAt(spec, "completions") > manyCompletions && intAt(spec, "parallelism") > manyParallel {
+	if spec.String("completionMode") == "Indexed" && spec.Int64("completions") > manyCompletions && spec.Int64("parallelism") > manyParallel {
 		out = append(out, p.String()+": In Indexed Jobs with a number of completions higher than 10^5 and a parallelism higher than 10^4, Kubernetes might not be able to track completedIndexes when a big number of indexes fail")
 	}
 	return append(out, podTemplateWarnings(spec.Map("template"), p.Child("template"))...)
@@ -250,7 +250,7 @@ func cellJobStatus(obj object.Object) string {
 func jobIs(obj object.Object, condition string) bool { return jobCondition(obj, condition, "True") }
 
 func jobCondition(obj object.Object, condition, status string) bool {
-	for _, c := range objectsAt(obj, "status", "conditions") {
+	for _, c := range obj.Objects("status", "conditions") {
 		if c.String("type") == condition && c.String("status") == status {
 			return true
 		}
@@ -259,11 +259,11 @@ func jobCondition(obj object.Object, condition, status string) bool {
 }
 
 func cellCompletions(obj object.Object) string {
-	succeeded := intAt(obj, "status", "succeeded")
+	succeeded := obj.Int64("status", "succeeded")
 	if n, ok := obj.Int("spec", "completions"); ok {
 		return fmt.Sprintf("%d/%d", succeeded, n)
 	}
-	if n := intAt(obj, "spec", "parallelism"); n > 1 {
+	if n := obj.Int64("spec", "parallelism"); n > 1 {
 		return fmt.Sprintf("%d/1 of %d", succeeded, n)
 	}
 	return fmt.Sprintf("%d/1", succeeded)

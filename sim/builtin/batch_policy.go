@@ -22,21 +22,21 @@ const (
 
 // validateFailurePolicy checks the rules of spec.podFailurePolicy at p.
 func validateFailurePolicy(p field.Path, spec object.Object) field.ErrorList {
-	rules := objectsAt(spec, "podFailurePolicy", "rules")
+	rules := spec.Objects("podFailurePolicy", "rules")
 	var errs field.ErrorList
 	if len(rules) > maxFailureRules {
 		errs = append(errs, field.TooMany(p, len(rules), maxFailureRules))
 	}
 	var containers []string
 	for _, list := range []string{"containers", "initContainers"} {
-		for _, c := range objectsAt(spec, "template", "spec", list) {
+		for _, c := range spec.Objects("template", "spec", list) {
 			containers = append(containers, c.String("name"))
 		}
 	}
 	for i, rule := range rules {
 		at := p.Index(i)
-		errs = append(errs, validateFailureAction(at.Child("action"), rule.String("action"), present(spec, "backoffLimitPerIndex"))...)
-		codes, patterns := objectAt(rule, "onExitCodes"), objectsAt(rule, "onPodConditions")
+		errs = append(errs, validateFailureAction(at.Child("action"), rule.String("action"), spec.Has("backoffLimitPerIndex"))...)
+		codes, patterns := rule.At("onExitCodes"), rule.Objects("onPodConditions")
 		if codes != nil {
 			errs = append(errs, validateExitCodes(at.Child("onExitCodes"), codes, containers)...)
 		}
@@ -56,7 +56,7 @@ func requiredOneOf(p field.Path, value string, allowed ...string) field.ErrorLis
 	if value == "" {
 		return field.ErrorList{field.Required(p, fmt.Sprintf("valid values: %q", allowed))}
 	}
-	return mustBeOneOf(p, value, allowed...)
+	return field.MustBeOneOf(p, value, allowed...)
 }
 
 func validateFailureAction(p field.Path, action string, perIndex bool) field.ErrorList {
@@ -84,7 +84,7 @@ func validateFailurePatterns(p field.Path, patterns []object.Object) field.Error
 
 func validateExitCodes(p field.Path, codes object.Object, containers []string) field.ErrorList {
 	errs := requiredOneOf(p.Child("operator"), codes.String("operator"), "In", "NotIn")
-	if name := codes.String("containerName"); present(codes, "containerName") && !slices.Contains(containers, name) {
+	if name := codes.String("containerName"); codes.Has("containerName") && !slices.Contains(containers, name) {
 		errs = append(errs, field.Invalid(p.Child("containerName"), name, "must be one of the container or initContainer names in the pod template"))
 	}
 	values, at := codes.List("values"), p.Child("values")
@@ -114,14 +114,14 @@ func validateExitCodes(p field.Path, codes object.Object, containers []string) f
 
 // validateSuccessPolicy checks spec.successPolicy at p.
 func validateSuccessPolicy(p field.Path, spec object.Object) field.ErrorList {
-	policy := objectAt(spec, "successPolicy")
+	policy := spec.At("successPolicy")
 	if policy == nil {
 		return nil
 	}
 	if spec.String("completionMode") != "Indexed" {
 		return field.ErrorList{field.Invalid(p, goValue("SuccessPolicy", policy), "requires indexed completion mode")}
 	}
-	rules, p := objectsAt(policy, "rules"), p.Child("rules")
+	rules, p := policy.Objects("rules"), p.Child("rules")
 	var errs field.ErrorList
 	if len(rules) == 0 {
 		errs = append(errs, field.Required(p, "at least one rules must be specified when the successPolicy is specified"))
@@ -130,14 +130,14 @@ func validateSuccessPolicy(p field.Path, spec object.Object) field.ErrorList {
 		errs = append(errs, field.TooMany(p, len(rules), maxSuccessRules))
 	}
 	for i, rule := range rules {
-		errs = append(errs, validateSuccessRule(p.Index(i), rule, intAt(spec, "completions"))...)
+		errs = append(errs, validateSuccessRule(p.Index(i), rule, spec.Int64("completions"))...)
 	}
 	return errs
 }
 
 func validateSuccessRule(p field.Path, rule object.Object, completions int64) field.ErrorList {
 	var errs field.ErrorList
-	indexed := present(rule, "succeededIndexes")
+	indexed := rule.Has("succeededIndexes")
 	n, counted := rule.Int("succeededCount")
 	if !indexed && !counted {
 		errs = append(errs, field.Required(p, "at least one of succeededCount or succeededIndexes must be specified"))

@@ -19,7 +19,7 @@ type jobStatusChange struct {
 }
 
 func validateJobStatus(obj, old object.Object) field.ErrorList {
-	c := &jobStatusChange{obj: obj, old: old, status: objectAt(obj, "status")}
+	c := &jobStatusChange{obj: obj, old: old, status: obj.At("status")}
 	c.completions, c.bounded = obj.Int("spec", "completions")
 	p := field.Root("status")
 	c.errs = nonNegatives(p, c.status, "active", "succeeded", "failed", "ready", "terminating")
@@ -49,7 +49,7 @@ func (c *jobStatusChange) turned(conditions ...string) bool {
 // moved reports whether one of the fields of the status changed.
 func (c *jobStatusChange) moved(names ...string) bool {
 	for _, name := range names {
-		if !object.SemanticEqual(c.status[name], objectAt(c.old, "status")[name]) {
+		if !object.SemanticEqual(c.status[name], c.old.At("status")[name]) {
 			return true
 		}
 	}
@@ -84,7 +84,7 @@ func (c *jobStatusChange) uncounted() {
 	seen := map[string]bool{}
 	for _, list := range []string{"succeeded", "failed"} {
 		p := field.Root("status").Child("uncountedTerminatedPods", list)
-		for i, uid := range stringsAt(c.status, "uncountedTerminatedPods", list) {
+		for i, uid := range c.status.Strings("uncountedTerminatedPods", list) {
 			switch {
 			case uid == "":
 				c.errs = append(c.errs, field.Invalid(p.Index(i), uid, "must not be empty"))
@@ -128,11 +128,11 @@ func (c *jobStatusChange) finished() {
 	if !isFinished(c.obj) {
 		return
 	}
-	active := intAt(c.status, "active")
+	active := c.status.Int64("active")
 	c.refuse((c.finishedTurned() || c.moved("active")) && active > 0, "active", active, "active>0 is invalid for finished job")
-	neverRan := boolAt(c.obj, "spec", "suspend") && c.bounded && c.completions == 0
-	c.require((c.finishedTurned() || c.moved("startTime")) && !neverRan && !present(c.status, "startTime"), "startTime", "startTime is required for finished job")
-	pods := objectAt(c.status, "uncountedTerminatedPods")
+	neverRan := c.obj.True("spec", "suspend") && c.bounded && c.completions == 0
+	c.require((c.finishedTurned() || c.moved("startTime")) && !neverRan && !c.status.Has("startTime"), "startTime", "startTime is required for finished job")
+	pods := c.status.At("uncountedTerminatedPods")
 	if c.finishedTurned() || c.moved("uncountedTerminatedPods") {
 		c.refuse(len(pods.List("succeeded"))+len(pods.List("failed")) > 0, "uncountedTerminatedPods",
 			goValue("UncountedTerminatedPods", pods), "must be empty for finished job")
@@ -142,7 +142,7 @@ func (c *jobStatusChange) finished() {
 // indexes checks the lists of indexes of an Indexed Job.
 func (c *jobStatusChange) indexes() {
 	completed, failed := c.status.String("completedIndexes"), c.status.String("failedIndexes")
-	perIndex, hasFailed := present(c.obj, "spec", "backoffLimitPerIndex"), present(c.status, "failedIndexes")
+	perIndex, hasFailed := c.obj.Has("spec", "backoffLimitPerIndex"), c.status.Has("failedIndexes")
 	completedMoved, failedMoved := c.moved("completedIndexes"), c.moved("failedIndexes")
 	if completedMoved && c.bounded {
 		if _, err := countIndexes(completed, c.completions); err != nil {
@@ -166,10 +166,10 @@ func (c *jobStatusChange) indexes() {
 
 // pods checks the counts of pods against each other.
 func (c *jobStatusChange) pods() {
-	terminating, ready := intAt(c.status, "terminating"), intAt(c.status, "ready")
+	terminating, ready := c.status.Int64("terminating"), c.status.Int64("ready")
 	c.refuse((c.finishedTurned() || c.moved("terminating")) && isFinished(c.obj) && terminating > 0, "terminating", terminating,
 		"terminating>0 is invalid for finished job")
-	c.refuse(c.moved("ready", "active") && present(c.status, "ready") && ready > intAt(c.status, "active"), "ready", ready, "cannot set more ready pods than active")
+	c.refuse(c.moved("ready", "active") && c.status.Has("ready") && ready > c.status.Int64("active"), "ready", ready, "cannot set more ready pods than active")
 }
 
 // criteria checks what goes with the condition SuccessCriteriaMet.
@@ -177,25 +177,25 @@ func (c *jobStatusChange) criteria() {
 	met := c.is("SuccessCriteriaMet")
 	c.conflict(met && c.is("Failed"), "cannot set SuccessCriteriaMet=True and Failed=true conditions")
 	c.conflict(met && c.is("FailureTarget"), "cannot set SuccessCriteriaMet=True and FailureTarget=true conditions")
-	c.conflict(present(c.obj, "spec", "successPolicy") && !met && c.is("Complete"),
+	c.conflict(c.obj.Has("spec", "successPolicy") && !met && c.is("Complete"),
 		"cannot set Complete=True for Job with SuccessPolicy unless SuccessCriteriaMet=True")
 }
 
 // history checks what may not go back.
 func (c *jobStatusChange) history() {
-	old := objectAt(c.old, "status")
+	old := c.old.At("status")
 	for _, name := range []string{"Failed", "Complete", "FailureTarget"} {
 		c.conflict(jobIs(c.old, name) && !c.is(name), fmt.Sprintf("cannot disable the terminal %s=True condition", name))
 	}
-	failed, succeeded := intAt(c.status, "failed"), intAt(c.status, "succeeded")
-	c.refuse(failed < intAt(old, "failed"), "failed", failed, "cannot decrease the failed counter")
+	failed, succeeded := c.status.Int64("failed"), c.status.Int64("succeeded")
+	c.refuse(failed < old.Int64("failed"), "failed", failed, "cannot decrease the failed counter")
 	elastic := c.obj.String("spec", "completionMode") == "Indexed" &&
-		object.SemanticEqual(objectAt(c.obj, "spec")["completions"], objectAt(c.obj, "spec")["parallelism"])
-	c.refuse(!elastic && succeeded < intAt(old, "succeeded"), "succeeded", succeeded, "cannot decrease the succeeded counter")
-	c.refuse(present(c.status, "completionTime") && present(old, "completionTime") && c.moved("completionTime"), "completionTime",
+		object.SemanticEqual(c.obj.At("spec")["completions"], c.obj.At("spec")["parallelism"])
+	c.refuse(!elastic && succeeded < old.Int64("succeeded"), "succeeded", succeeded, "cannot decrease the succeeded counter")
+	c.refuse(c.status.Has("completionTime") && old.Has("completionTime") && c.moved("completionTime"), "completionTime",
 		c.status["completionTime"], field.TextImmutable)
 	resuming := jobIs(c.old, "Suspended") && jobCondition(c.obj, "Suspended", "False")
-	c.refuse(present(old, "startTime") && c.moved("startTime") && !resuming && !boolAt(c.obj, "spec", "suspend"), "startTime",
+	c.refuse(old.Has("startTime") && c.moved("startTime") && !resuming && !c.obj.True("spec", "suspend"), "startTime",
 		c.status["startTime"], "field is immutable for unsuspended job once set")
 	was, is := jobIs(c.old, "SuccessCriteriaMet"), c.is("SuccessCriteriaMet")
 	c.conflict(was && !is, "cannot disable the SuccessCriteriaMet=True condition")

@@ -21,10 +21,10 @@ const (
 
 // validateJob checks a Job; old is nil for a new one.
 func validateJob(ctx *resource.Context, obj, old object.Object) field.ErrorList {
-	spec := objectAt(obj, "spec")
+	spec := obj.At("spec")
 	errs := validateGeneratedSelector(obj, old)
-	errs = append(errs, validateJobSpec(ctx, spec, objectAt(old, "spec"))...)
-	if n := intAt(spec, "completions"); spec.String("completionMode") == "Indexed" && n > 0 {
+	errs = append(errs, validateJobSpec(ctx, spec, old.At("spec"))...)
+	if n := spec.Int64("completions"); spec.String("completionMode") == "Indexed" && n > 0 {
 		host := fmt.Sprintf("%s-%d", obj.Name(), n-1)
 		if len(field.DNS1123Label(host)) > 0 {
 			errs = append(errs, field.Invalid(field.Root("metadata").Child("name"), obj.Name(),
@@ -37,7 +37,7 @@ func validateJob(ctx *resource.Context, obj, old object.Object) field.ErrorList 
 // validateGeneratedSelector checks that the labels and the selector of a Job are the generated ones.
 func validateGeneratedSelector(obj, old object.Object) field.ErrorList {
 	raw := obj.Map("spec", "selector")
-	if boolAt(obj, "spec", "manualSelector") || raw == nil {
+	if obj.True("spec", "manualSelector") || raw == nil {
 		return nil
 	}
 	expected := map[string]string{labelLegacyControllerUID: obj.UID(), labelLegacyJobName: obj.Name()}
@@ -75,7 +75,7 @@ func validateJobSpec(ctx *resource.Context, spec, old object.Object) field.Error
 		errs = append(errs, selector.ValidateLabelSelector(p.Child("selector"), raw, options)...)
 	}
 	if s, err := selector.FromLabelSelector(raw); err == nil {
-		errs = append(errs, validateSelected(p.Child("template"), s, objectAt(spec, "template"))...)
+		errs = append(errs, validateSelected(p.Child("template"), s, spec.At("template"))...)
 	}
 	return errs
 }
@@ -84,10 +84,10 @@ func validateJobSpec(ctx *resource.Context, spec, old object.Object) field.Error
 func validateJobTemplate(ctx *resource.Context, p field.Path, spec, old object.Object) field.ErrorList {
 	errs := nonNegatives(p, spec, "parallelism", "completions", "activeDeadlineSeconds", "backoffLimit", "ttlSecondsAfterFinished",
 		"backoffLimitPerIndex", "maxFailedIndexes")
-	if present(spec, "maxFailedIndexes") && !present(spec, "backoffLimitPerIndex") {
+	if spec.Has("maxFailedIndexes") && !spec.Has("backoffLimitPerIndex") {
 		errs = append(errs, field.Required(p.Child("backoffLimitPerIndex"), "when maxFailedIndexes is specified"))
 	}
-	if present(spec, "managedBy") {
+	if spec.Has("managedBy") {
 		name := spec.String("managedBy")
 		errs = append(errs, field.DomainPrefixedPath(p.Child("managedBy"), name)...)
 		if len(name) > maxManagedBy {
@@ -97,12 +97,12 @@ func validateJobTemplate(ctx *resource.Context, p field.Path, spec, old object.O
 	errs = append(errs, validateCompletionMode(p, spec)...)
 	errs = append(errs, validateFailurePolicy(p.Child("podFailurePolicy", "rules"), spec)...)
 	errs = append(errs, validateSuccessPolicy(p.Child("successPolicy"), spec)...)
-	if present(spec, "podReplacementPolicy") {
+	if spec.Has("podReplacementPolicy") {
 		allowed := []string{"Failed", "TerminatingOrFailed"}
-		if present(spec, "podFailurePolicy") {
+		if spec.Has("podFailurePolicy") {
 			allowed = allowed[:1]
 		}
-		errs = append(errs, mustBeOneOf(p.Child("podReplacementPolicy"), spec.String("podReplacementPolicy"), allowed...)...)
+		errs = append(errs, field.MustBeOneOf(p.Child("podReplacementPolicy"), spec.String("podReplacementPolicy"), allowed...)...)
 	}
 	errs = append(errs, validatePodTemplateUpdate(ctx, spec.Map("template"), old.Map("template"), p.Child("template"))...)
 	return append(errs, validateJobRestarts(p.Child("template", "spec", "restartPolicy"), spec)...)
@@ -114,7 +114,7 @@ func validateJobRestarts(p field.Path, spec object.Object) field.ErrorList {
 		return field.ErrorList{field.Required(p, `valid values: "OnFailure", "Never"`)}
 	case policy != "OnFailure" && policy != "Never":
 		return field.ErrorList{field.NotSupported(p, policy, "OnFailure", "Never")}
-	case policy != "Never" && present(spec, "podFailurePolicy"):
+	case policy != "Never" && spec.Has("podFailurePolicy"):
 		return field.ErrorList{field.Invalid(p, field.Enum(policy), `only "Never" is supported when podFailurePolicy is specified`)}
 	}
 	return nil
@@ -123,13 +123,13 @@ func validateJobRestarts(p field.Path, spec object.Object) field.ErrorList {
 func validateCompletionMode(p field.Path, spec object.Object) field.ErrorList {
 	var errs field.ErrorList
 	mode := spec.String("completionMode")
-	if present(spec, "completionMode") {
-		errs = append(errs, mustBeOneOf(p.Child("completionMode"), mode, "NonIndexed", "Indexed")...)
+	if spec.Has("completionMode") {
+		errs = append(errs, field.MustBeOneOf(p.Child("completionMode"), mode, "NonIndexed", "Indexed")...)
 	}
 	switch {
 	case mode == "Indexed":
 		errs = append(errs, validateIndexed(p, spec)...)
-	case mode == "NonIndexed" || !present(spec, "completionMode"):
+	case mode == "NonIndexed" || !spec.Has("completionMode"):
 		for _, name := range []string{"backoffLimitPerIndex", "maxFailedIndexes"} {
 			if n, ok := spec.Int(name); ok {
 				errs = append(errs, field.Invalid(p.Child(name), n, "requires indexed completion mode"))
@@ -154,10 +154,10 @@ func validateIndexed(p field.Path, spec object.Object) field.ErrorList {
 	atMost("parallelism", manyCompletions, "must be less than or equal to 100000 when completion mode is Indexed")
 	atMost("maxFailedIndexes", completions, "must be less than or equal to completions")
 	atMost("maxFailedIndexes", manyCompletions, "must be less than or equal to 100000")
-	if !ok || completions <= manyCompletions || !present(spec, "backoffLimitPerIndex") {
+	if !ok || completions <= manyCompletions || !spec.Has("backoffLimitPerIndex") {
 		return errs
 	}
-	if !present(spec, "maxFailedIndexes") {
+	if !spec.Has("maxFailedIndexes") {
 		errs = append(errs, field.Required(p.Child("maxFailedIndexes"), "must be specified when completions is above 100000"))
 	}
 	const high = "must be less than or equal to 10000 when completions are above 100000 and used with backoff limit per index"
@@ -171,7 +171,7 @@ func validateJobUpdate(ctx *resource.Context, obj, old object.Object) field.Erro
 	if ctx.Subresource == "status" {
 		return validateJobStatus(obj, old)
 	}
-	spec, before, p := objectAt(obj, "spec"), objectAt(old, "spec"), field.Root("spec")
+	spec, before, p := obj.At("spec"), old.At("spec"), field.Root("spec")
 	errs := validateJobSpec(ctx, spec, before)
 	errs = append(errs, validateCompletionsChange(p.Child("completions"), spec, before)...)
 	errs = append(errs, immutableSelector(p.Child("selector"), spec.Map("selector"), before.Map("selector"))...)
@@ -202,7 +202,7 @@ func validateCompletionsChange(p field.Path, spec, old object.Object) field.Erro
 		return immutable(p, spec["completions"], old["completions"])
 	}
 	n, ok := spec.Int("completions")
-	if !ok || object.SemanticEqual(spec["completions"], old["completions"]) || n == intAt(spec, "parallelism") {
+	if !ok || object.SemanticEqual(spec["completions"], old["completions"]) || n == spec.Int64("parallelism") {
 		return nil
 	}
 	return field.ErrorList{field.Invalid(p, n, "can only be modified in tandem with spec.parallelism")}
@@ -211,18 +211,18 @@ func validateCompletionsChange(p field.Path, spec, old object.Object) field.Erro
 // validateJobTemplateChange lets a suspended Job that has no pods change where and with which resources they will run
 // (KEP-2926, KEP-5440); otherwise the template is immutable.
 func validateJobTemplateChange(p field.Path, obj, old object.Object) field.ErrorList {
-	template := objectAt(obj, "spec", "template")
+	template := obj.At("spec", "template")
 	before := object.Object(object.Copy(old.Map("spec", "template")).(map[string]any))
-	suspended := boolAt(old, "spec", "suspend")
-	idle := suspended && (!present(old, "status", "startTime") || jobIs(old, "Suspended")) && intAt(old, "status", "active") == 0
-	pod, podBefore := objectAt(template, "spec"), objectAt(before, "spec")
+	suspended := old.True("spec", "suspend")
+	idle := suspended && (!old.Has("status", "startTime") || jobIs(old, "Suspended")) && old.Int64("status", "active") == 0
+	pod, podBefore := template.At("spec"), before.At("spec")
 	if !idle || pod == nil || podBefore == nil {
 		return immutableStruct(p.Child("template"), "PodTemplateSpec", map[string]any(template), map[string]any(before))
 	}
 	keepOld(podBefore, pod, "nodeSelector", "tolerations", "schedulingGates")
 	adoptNodeAffinity(podBefore, pod)
 	for _, list := range []string{"containers", "initContainers"} {
-		adoptResources(objectsAt(podBefore, list), objectsAt(pod, list))
+		adoptResources(podBefore.Objects(list), pod.Objects(list))
 	}
 	return immutableStruct(p.Child("template.spec"), "PodSpec", map[string]any(pod), map[string]any(podBefore))
 }
@@ -264,24 +264,24 @@ func validateCronJobUpdate(ctx *resource.Context, obj, old object.Object) field.
 }
 
 func validateCronJobSpec(ctx *resource.Context, obj, old object.Object) field.ErrorList {
-	spec, before, p := objectAt(obj, "spec"), objectAt(old, "spec"), field.Root("spec")
+	spec, before, p := obj.At("spec"), old.At("spec"), field.Root("spec")
 	var errs field.ErrorList
 	if schedule := spec.String("schedule"); schedule == "" {
 		errs = append(errs, field.Required(p.Child("schedule"), ""))
 	} else {
-		errs = append(errs, validateSchedule(p.Child("schedule"), schedule, hasTimeZone(before.String("schedule")), present(spec, "timeZone"))...)
+		errs = append(errs, validateSchedule(p.Child("schedule"), schedule, hasTimeZone(before.String("schedule")), spec.Has("timeZone"))...)
 	}
 	errs = append(errs, nonNegatives(p, spec, "startingDeadlineSeconds")...)
-	if present(spec, "timeZone") && (old == nil || !object.SemanticEqual(spec["timeZone"], before["timeZone"])) {
+	if spec.Has("timeZone") && (old == nil || !object.SemanticEqual(spec["timeZone"], before["timeZone"])) {
 		errs = append(errs, validateTimeZone(p.Child("timeZone"), spec.String("timeZone"))...)
 	}
-	errs = append(errs, mustBeSetToOneOf(p.Child("concurrencyPolicy"), spec.String("concurrencyPolicy"), "Allow", "Forbid", "Replace")...)
-	at, job := p.Child("jobTemplate", "spec"), objectAt(spec, "jobTemplate", "spec")
-	errs = append(errs, validateJobTemplate(ctx, at, job, objectAt(before, "jobTemplate", "spec"))...)
+	errs = append(errs, field.MustBeSetToOneOf(p.Child("concurrencyPolicy"), spec.String("concurrencyPolicy"), "Allow", "Forbid", "Replace")...)
+	at, job := p.Child("jobTemplate", "spec"), spec.At("jobTemplate", "spec")
+	errs = append(errs, validateJobTemplate(ctx, at, job, before.At("jobTemplate", "spec"))...)
 	if s := job.Map("selector"); s != nil {
 		errs = append(errs, field.Invalid(at.Child("selector"), selectorValue(s), "`selector` will be auto-generated"))
 	}
-	if boolAt(job, "manualSelector") {
+	if job.True("manualSelector") {
 		errs = append(errs, field.NotSupported(at.Child("manualSelector"), true, "nil", "false"))
 	}
 	return append(errs, nonNegatives(p, spec, "successfulJobsHistoryLimit", "failedJobsHistoryLimit")...)

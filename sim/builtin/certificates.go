@@ -46,7 +46,7 @@ func csrRow(now time.Time, obj object.Object) resource.Row {
 
 func cellCSRStatus(obj object.Object) string {
 	has := map[string]bool{}
-	for _, c := range objectsAt(obj, "status", "conditions") {
+	for _, c := range obj.Objects("status", "conditions") {
 		has[c.String("type")] = true
 	}
 	text := "Pending"
@@ -68,7 +68,7 @@ func cellCSRStatus(obj object.Object) string {
 // prepareCSR records who sends the request.
 func prepareCSR(ctx *resource.Context, obj object.Object) {
 	obj.SetDefault(map[string]any{}, "spec")
-	spec := objectAt(obj, "spec")
+	spec := obj.At("spec")
 	for _, name := range []string{"username", "uid", "groups", "extra"} {
 		delete(spec, name)
 	}
@@ -112,7 +112,7 @@ func prepareCSRUpdate(ctx *resource.Context, obj, old object.Object) {
 // csrConditions returns the indexes of the conditions of one type.
 func csrConditions(obj object.Object, kind string) []int {
 	var out []int
-	for i, c := range objectsAt(obj, "status", "conditions") {
+	for i, c := range obj.Objects("status", "conditions") {
 		if c.String("type") == kind {
 			out = append(out, i)
 		}
@@ -134,13 +134,13 @@ func keepCSRConditions(obj, old object.Object, kind string) {
 // stampCSRConditions fills in the times of conditions.
 func stampCSRConditions(ctx *resource.Context, obj, old object.Object) {
 	now := object.Time(ctx.Now)
-	for _, c := range objectsAt(obj, "status", "conditions") {
+	for _, c := range obj.Objects("status", "conditions") {
 		setEmpty(c, "lastUpdateTime", now)
 		if c.String("lastTransitionTime") != "" {
 			continue
 		}
 		at := now
-		for _, before := range objectsAt(old, "status", "conditions") {
+		for _, before := range old.Objects("status", "conditions") {
 			if before.String("type") == c.String("type") && before.String("status") == c.String("status") && before.String("lastTransitionTime") != "" {
 				at = before.String("lastTransitionTime")
 				break

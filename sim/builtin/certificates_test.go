@@ -86,8 +86,8 @@ func TestCSRPrepare(t *testing.T) {
 	is := is.New(t)
 	rt := csrTest(t)
 	obj, _, _ := rt.result(t, ruleCase{patch: `{"spec":{"username":"mallory","groups":["x"]}}`})
-	is.Equal(obj.String("spec", "username"), "admin")                      // who asks is told by the server
-	is.Equal(stringsAt(obj, "spec", "groups"), []string{"system:masters"}) // with the groups
+	is.Equal(obj.String("spec", "username"), "admin")                   // who asks is told by the server
+	is.Equal(obj.Strings("spec", "groups"), []string{"system:masters"}) // with the groups
 	obj, _, _ = rt.result(t, ruleCase{sub: "approval", old: `{"status":{"certificate":"YQ=="}}`,
 		patch: `{"spec":{"signerName":"x"},"status":{"certificate":"","conditions":[{"type":"Approved","status":"True"}]}}`})
 	is.Equal(obj.String("spec", "signerName"), "example.com/s")     // approval keeps the spec

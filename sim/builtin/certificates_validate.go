@@ -29,12 +29,12 @@ const (
 
 // validateCSR checks a request; rules that the stored object breaks already are let pass.
 func validateCSR(obj, old object.Object) field.ErrorList {
-	spec, p := objectAt(obj, "spec"), field.Root("spec")
+	spec, p := obj.At("spec"), field.Root("spec")
 	var errs field.ErrorList
 	if err := checkCSR(spec.String("request")); err != nil {
 		errs = append(errs, field.Invalid(p.Child("request"), pointer(spec, "request"), err.Error()))
 	}
-	errs = append(errs, validateCSRUsages(p.Child("usages"), stringsAt(spec, "usages"), stringsAt(old, "spec", "usages"))...)
+	errs = append(errs, validateCSRUsages(p.Child("usages"), spec.Strings("usages"), old.Strings("spec", "usages"))...)
 	signer := spec.String("signerName")
 	if signer == legacySigner && old.String("spec", "signerName") != legacySigner {
 		errs = append(errs, field.Invalid(p.Child("signerName"), signer, "the legacy signerName is not allowed via this API version"))
@@ -63,7 +63,7 @@ func validateCSRUsages(p field.Path, usages, old []string) field.ErrorList {
 	unknown := func(usage string) bool { return !slices.Contains(keyUsages, usage) }
 	if !slices.ContainsFunc(old, unknown) {
 		for i, usage := range usages {
-			errs = append(errs, mustBeOneOf(p.Index(i), usage, keyUsages...)...)
+			errs = append(errs, field.MustBeOneOf(p.Index(i), usage, keyUsages...)...)
 		}
 	}
 	if len(sortedSet(old)) == len(old) {
@@ -151,7 +151,7 @@ func checkCertificate(certificate string) error {
 
 // validateCSRConditions checks the conditions of a request. A request is approved or denied for good.
 func validateCSRConditions(obj, old object.Object) field.ErrorList {
-	p, before := field.Root("status").Child("conditions"), objectsAt(old, "status", "conditions")
+	p, before := field.Root("status").Child("conditions"), old.Objects("status", "conditions")
 	var was []string
 	for _, c := range before {
 		was = append(was, c.String("type"))
@@ -160,16 +160,16 @@ func validateCSRConditions(obj, old object.Object) field.ErrorList {
 	twiceAllowed := len(sortedSet(was)) < len(was)
 	var errs field.ErrorList
 	var seen []string
-	for i, c := range objectsAt(obj, "status", "conditions") {
+	for i, c := range obj.Objects("status", "conditions") {
 		at, name := p.Index(i), c.String("type")
 		if !slices.Contains(was, "") {
-			errs = append(errs, mustBeSet(at.Child("type"), name)...)
+			errs = append(errs, field.MustBeSet(at.Child("type"), name)...)
 		}
 		allowed := []string{"False", "True", "Unknown"}
 		if slices.Contains([]string{"Approved", "Denied", "Failed"}, name) {
 			allowed = []string{"True"}
 		}
-		errs = append(errs, mustBeSetToOneOf(at.Child("status"), c.String("status"), allowed...)...)
+		errs = append(errs, field.MustBeSetToOneOf(at.Child("status"), c.String("status"), allowed...)...)
 		opposite := map[string]string{"Approved": "Denied", "Denied": "Approved"}[name]
 		if opposite != "" && !bothAllowed && slices.Contains(seen, opposite) {
 			errs = append(errs, field.Invalid(p, field.Enum(name), "Approved and Denied conditions are mutually exclusive"))

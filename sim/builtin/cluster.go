@@ -122,7 +122,7 @@ func keepOld(obj, old object.Object, names ...string) {
 
 func validateNamespace(obj object.Object) field.ErrorList {
 	var errs field.ErrorList
-	for _, name := range stringsAt(obj, "spec", "finalizers") {
+	for _, name := range obj.Strings("spec", "finalizers") {
 		errs = append(errs, validateFinalizer(field.Root("spec.finalizers"), name)...)
 	}
 	return errs
@@ -144,7 +144,7 @@ func validateNamespaceUpdate(ctx *resource.Context, obj, _ object.Object) field.
 		return validateNamespacePhase(obj)
 	case "finalize":
 		var errs field.ErrorList
-		for i, name := range stringsAt(obj, "spec", "finalizers") {
+		for i, name := range obj.Strings("spec", "finalizers") {
 			errs = append(errs, validateFinalizer(field.Root("spec.finalizers").Index(i), name)...)
 		}
 		return errs
@@ -188,7 +188,7 @@ func componentStatusKind() kind {
 		columns: []column{colName(), colText("Status", "Status of the component conditions"),
 			colText("Message", "Message of the component conditions"), colText("Error", "Error of the component conditions")},
 		row: func(_ time.Time, obj object.Object) resource.Row {
-			for _, c := range objectsAt(obj, "conditions") {
+			for _, c := range obj.Objects("conditions") {
 				if c.String("type") != "Healthy" {
 					continue
 				}

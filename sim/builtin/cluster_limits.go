@@ -34,7 +34,7 @@ func limitRangeKind() kind {
 // defaultLimitRange fills in what containers get: limits from the greatest allowed, requests from limits, else from the
 // least allowed. All amounts are rounded up.
 func defaultLimitRange(obj object.Object) {
-	for _, item := range objectsAt(obj, "spec", "limits") {
+	for _, item := range obj.Objects("spec", "limits") {
 		if item.String("type") == "Container" {
 			fillAmounts(item, "default", "max")
 			fillAmounts(item, "defaultRequest", "default")
@@ -55,7 +55,7 @@ func fillAmounts(item object.Object, to, from string) {
 func validateLimitRange(obj object.Object) field.ErrorList {
 	var errs field.ErrorList
 	seen := map[string]bool{}
-	for i, item := range objectsAt(obj, "spec", "limits") {
+	for i, item := range obj.Objects("spec", "limits") {
 		p := field.Root("spec.limits").Index(i)
 		kind := item.String("type")
 		errs = append(errs, validateLimitType(p.Child("type"), kind)...)
@@ -100,7 +100,7 @@ func validateLimitNames(p field.Path, kind string, item object.Object) field.Err
 			errs = append(errs, field.Forbidden(p.Child(list), "may not be specified when `type` is 'Pod'"))
 		}
 	}
-	if kind == "PersistentVolumeClaim" && !present(item, "min", "storage") && !present(item, "max", "storage") {
+	if kind == "PersistentVolumeClaim" && !item.Has("min", "storage") && !item.Has("max", "storage") {
 		errs = append(errs, field.Required(p.Child("limits"), "either minimum or maximum storage value is required, but neither was provided"))
 	}
 	names("maxLimitRequestRatio")
@@ -134,7 +134,7 @@ func limitsOf(item object.Object, kind, name string) limits {
 		if !ok || kind == "Pod" && strings.HasPrefix(list, "default") {
 			return nil
 		}
-		q := quantityOf(v)
+		q := quantity.Of(v)
 		return &q
 	}
 	return limits{get("min"), get("max"), get("default"), get("defaultRequest"), get("maxLimitRequestRatio")}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/quantity"
 	"github.com/kubesim/kubesim/sim/resource"
 )
 
@@ -29,7 +30,7 @@ func nodeKind() kind {
 			ValidateUpdate: validateNodeUpdate,
 			Warn:           warnNode,
 			Fields: func(obj object.Object) map[string]string {
-				return map[string]string{"spec.unschedulable": strconv.FormatBool(boolAt(obj, "spec", "unschedulable"))}
+				return map[string]string{"spec.unschedulable": strconv.FormatBool(obj.True("spec", "unschedulable"))}
 			},
 		},
 		defaults: everyVersion(defaultNode),
@@ -45,16 +46,16 @@ func nodeKind() kind {
 }
 
 func defaultNode(obj object.Object) {
-	if capacity := obj.Map("status", "capacity"); capacity != nil && !present(obj, "status", "allocatable") {
+	if capacity := obj.Map("status", "capacity"); capacity != nil && !obj.Has("status", "allocatable") {
 		obj.Set(object.Copy(capacity), "status", "allocatable")
 	}
 	roundLists(obj.Map("status"), "capacity", "allocatable")
-	mirrorPodCIDR(objectAt(obj, "spec"))
+	mirrorPodCIDR(obj.At("spec"))
 }
 
 // mirrorPodCIDR keeps podCIDR, the older field, and the first of podCIDRs equal. podCIDR counts when both are given.
 func mirrorPodCIDR(spec object.Object) {
-	one, all := spec.String("podCIDR"), stringsAt(spec, "podCIDRs")
+	one, all := spec.String("podCIDR"), spec.Strings("podCIDRs")
 	switch {
 	case one == "" && len(all) > 0:
 		spec["podCIDR"] = all[0]
@@ -68,7 +69,7 @@ func mirrorPodCIDR(spec object.Object) {
 func prepareNode(_ *resource.Context, obj object.Object) {
 	obj.Remove("spec", "configSource")
 	obj.Remove("status", "config")
-	for _, t := range objectsAt(obj, "spec", "taints") {
+	for _, t := range obj.Objects("spec", "taints") {
 		if t.String("key") == nodeNotReady && t.String("effect") == "NoSchedule" {
 			return
 		}
@@ -80,25 +81,25 @@ func prepareNode(_ *resource.Context, obj object.Object) {
 func prepareNodeUpdate(ctx *resource.Context, obj, old object.Object) {
 	if ctx.Subresource == "status" {
 		keepOld(obj, old, "spec")
-		if !present(old, "status", "config") {
+		if !old.Has("status", "config") {
 			obj.Remove("status", "config")
 		}
 		return
 	}
 	keepOld(obj, old, "status")
-	if !present(old, "spec", "configSource") {
+	if !old.Has("spec", "configSource") {
 		obj.Remove("spec", "configSource")
 	}
 }
 
 func validateNode(obj object.Object) field.ErrorList {
-	errs := validateTaints(field.Root("metadata.taints"), objectsAt(obj, "spec", "taints"))
+	errs := validateTaints(field.Root("metadata.taints"), obj.Objects("spec", "taints"))
 	errs = append(errs, validateNodeResources(obj)...)
-	if swap := objectAt(obj, "status", "nodeInfo", "swap"); present(swap, "capacity") {
-		errs = append(errs, field.Positive(intAt(swap, "capacity"), field.Root("metadata.nodeSwapStatus.capacity"))...)
+	if swap := obj.At("status", "nodeInfo", "swap"); swap.Has("capacity") {
+		errs = append(errs, field.Positive(swap.Int64("capacity"), field.Root("metadata.nodeSwapStatus.capacity"))...)
 	}
-	errs = append(errs, validateDeclaredFeatures(stringsAt(obj, "status", "declaredFeatures"))...)
-	return append(errs, validatePodCIDRs(stringsAt(obj, "spec", "podCIDRs"))...)
+	errs = append(errs, validateDeclaredFeatures(obj.Strings("status", "declaredFeatures"))...)
+	return append(errs, validatePodCIDRs(obj.Strings("spec", "podCIDRs"))...)
 }
 
 func validateTaints(p field.Path, taints []object.Object) field.ErrorList {
@@ -111,7 +112,7 @@ func validateTaints(p field.Path, taints []object.Object) field.ErrorList {
 		if msgs := field.LabelValue(value); len(msgs) > 0 {
 			errs = append(errs, field.Invalid(at.Child("value"), value, strings.Join(msgs, ";")))
 		}
-		errs = append(errs, mustBeSetToOneOf(at.Child("effect"), effect, "NoSchedule", "PreferNoSchedule", "NoExecute")...)
+		errs = append(errs, field.MustBeSetToOneOf(at.Child("effect"), effect, "NoSchedule", "PreferNoSchedule", "NoExecute")...)
 		if seen[effect+"/"+key] {
 			twice := field.Duplicate(at, goValue("Taint", t))
 			twice.Detail = "taints must be unique by key and effect pair"
@@ -127,7 +128,7 @@ func validateNodeResources(obj object.Object) field.ErrorList {
 	for _, list := range []string{"capacity", "allocatable"} {
 		amounts := obj.Map("status", list)
 		for _, name := range object.SortedKeys(amounts) {
-			errs = append(errs, resourceQuantity(name, quantityOf(amounts[name]), field.Root("status").Child(list, name))...)
+			errs = append(errs, resourceQuantity(name, quantity.Of(amounts[name]), field.Root("status").Child(list, name))...)
 		}
 	}
 	return errs
@@ -194,9 +195,9 @@ func validateNodeUpdate(ctx *resource.Context, obj, old object.Object) field.Err
 		errs = validateNode(obj)
 	}
 	errs = append(errs, validateNodeResources(obj)...)
-	errs = append(errs, validateDeclaredFeatures(stringsAt(obj, "status", "declaredFeatures"))...)
+	errs = append(errs, validateDeclaredFeatures(obj.Strings("status", "declaredFeatures"))...)
 	seen := map[string]bool{}
-	for i, a := range objectsAt(obj, "status", "addresses") {
+	for i, a := range obj.Objects("status", "addresses") {
 		key := a.String("type") + " " + a.String("address")
 		if seen[key] {
 			errs = append(errs, field.Duplicate(field.Root("status.addresses").Index(i), goValue("NodeAddress", a)))
@@ -204,7 +205,7 @@ func validateNodeUpdate(ctx *resource.Context, obj, old object.Object) field.Err
 		seen[key] = true
 	}
 	errs = append(errs, validateNodeSpecChange(obj, old)...)
-	errs = append(errs, validateTaints(field.Root("metadata.taints"), objectsAt(obj, "spec", "taints"))...)
+	errs = append(errs, validateTaints(field.Root("metadata.taints"), obj.Objects("spec", "taints"))...)
 	if obj.String("spec", "externalID") != old.String("spec", "externalID") {
 		errs = append(errs, field.Forbidden(field.Root("spec.externalID"), "may not be updated"))
 	}
@@ -216,7 +217,7 @@ func validateNodeSpecChange(obj, old object.Object) field.ErrorList {
 	var errs field.ErrorList
 	const text = `node updates may not change podCIDR except from "" to valid`
 	p := field.Root("spec.podCIDRs")
-	before, after := stringsAt(old, "spec", "podCIDRs"), stringsAt(obj, "spec", "podCIDRs")
+	before, after := old.Strings("spec", "podCIDRs"), obj.Strings("spec", "podCIDRs")
 	switch {
 	case len(before) > 0 && len(before) != len(after):
 		errs = append(errs, field.Forbidden(p, text))
@@ -238,20 +239,20 @@ func warnNode(ctx *resource.Context, obj, _ object.Object) {
 	if ctx.Subresource == "status" {
 		return
 	}
-	if present(obj, "spec", "configSource") {
+	if obj.Has("spec", "configSource") {
 		ctx.Warn("spec.configSource: the feature is removed")
 	}
 	if obj.String("spec", "externalID") != "" {
 		ctx.Warn("spec.externalID: this field is deprecated, and is unused by Kubernetes")
 	}
-	for i, cidr := range stringsAt(obj, "spec", "podCIDRs") {
+	for i, cidr := range obj.Strings("spec", "podCIDRs") {
 		warnAll(ctx, field.CIDRWarnings(field.Root("spec.podCIDRs").Index(i), cidr))
 	}
 }
 
 func nodeRow(now time.Time, obj object.Object) resource.Row {
 	status := "Unknown"
-	for _, c := range objectsAt(obj, "status", "conditions") {
+	for _, c := range obj.Objects("status", "conditions") {
 		if c.String("type") != "Ready" {
 			continue
 		}
@@ -260,10 +261,10 @@ func nodeRow(now time.Time, obj object.Object) resource.Row {
 			status = "Ready"
 		}
 	}
-	if boolAt(obj, "spec", "unschedulable") {
+	if obj.True("spec", "unschedulable") {
 		status += ",SchedulingDisabled"
 	}
-	info := objectAt(obj, "status", "nodeInfo")
+	info := obj.At("status", "nodeInfo")
 	kernel := orNone(info.String("kernelVersion"), cellUnknown)
 	if arch := info.String("architecture"); arch != "" {
 		kernel += " (" + arch + ")"
@@ -292,7 +293,7 @@ func nodeRoles(obj object.Object) []string {
 }
 
 func nodeAddress(obj object.Object, kind string) string {
-	for _, a := range objectsAt(obj, "status", "addresses") {
+	for _, a := range obj.Objects("status", "addresses") {
 		if a.String("type") == kind {
 			return a.String("address")
 		}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/quantity"
 	"github.com/kubesim/kubesim/sim/resource"
 )
 
@@ -16,7 +17,7 @@ func resourceQuotaKind() kind {
 		strategy: resource.Strategy{
 			HasStatus: true, ReturnsDeleted: true,
 			Validate: func(_ *resource.Context, obj object.Object) field.ErrorList {
-				return append(validateQuotaSpec(objectAt(obj, "spec")), validateQuotaStatus(obj)...)
+				return append(validateQuotaSpec(obj.At("spec")), validateQuotaStatus(obj)...)
 			},
 			ValidateUpdate: validateQuotaUpdate,
 			Warn:           warnQuota,
@@ -57,7 +58,7 @@ func validateQuotaList(p field.Path, amounts map[string]any) field.ErrorList {
 	var errs field.ErrorList
 	for _, name := range object.SortedKeys(amounts) {
 		errs = append(errs, validateQuotaResource(p.Key(name), name)...)
-		errs = append(errs, resourceQuantity(name, quantityOf(amounts[name]), p.Key(name))...)
+		errs = append(errs, resourceQuantity(name, quantity.Of(amounts[name]), p.Key(name))...)
 	}
 	return errs
 }
@@ -71,7 +72,7 @@ func validateQuotaSpec(spec object.Object) field.ErrorList {
 	p := field.Root("spec")
 	hard := object.SortedKeys(spec.Map("hard"))
 	errs := validateQuotaList(p.Child("hard"), spec.Map("hard"))
-	scopes := stringsAt(spec, "scopes")
+	scopes := spec.Strings("scopes")
 	at := p.Child("scopes")
 	for _, scope := range scopes {
 		if !slices.Contains(quotaScopes, scope) {
@@ -82,7 +83,7 @@ func validateQuotaSpec(spec object.Object) field.ErrorList {
 		}
 	}
 	errs = append(errs, conflictingScopes(at, scopes, scopes)...)
-	if present(spec, "scopeSelector") {
+	if spec.Has("scopeSelector") {
 		errs = append(errs, validateScopeSelector(p.Child("scopeSelector", "matchExpressions"), spec, hard)...)
 	}
 	return errs
@@ -126,13 +127,13 @@ func conflictingScopes(p field.Path, scopes []string, shown any) field.ErrorList
 func validateScopeSelector(p field.Path, spec object.Object, hard []string) field.ErrorList {
 	var errs field.ErrorList
 	var scopes []string
-	for _, e := range objectsAt(spec, "scopeSelector", "matchExpressions") {
+	for _, e := range spec.Objects("scopeSelector", "matchExpressions") {
 		scope := e.String("scopeName")
 		if !slices.Contains(quotaScopes, scope) {
 			errs = append(errs, field.Invalid(p.Child("scopeName"), field.Enum(scope), "unsupported scope"))
 		}
 		for range misfits(scope, hard) {
-			errs = append(errs, field.Invalid(p, goValue("ScopeSelector", objectAt(spec, "scopeSelector")),
+			errs = append(errs, field.Invalid(p, goValue("ScopeSelector", spec.At("scopeSelector")),
 				"unsupported scope applied to resource"))
 		}
 		errs = append(errs, validateScopeOperator(p, scope, e)...)
@@ -143,7 +144,7 @@ func validateScopeSelector(p field.Path, spec object.Object, hard []string) fiel
 
 func validateScopeOperator(p field.Path, scope string, e object.Object) field.ErrorList {
 	var errs field.ErrorList
-	op, values := e.String("operator"), stringsAt(e, "values")
+	op, values := e.String("operator"), e.Strings("values")
 	named := scope != "PriorityClass" && scope != "VolumeAttributesClass" && slices.Contains(quotaScopes, scope)
 	if named && op != "Exists" {
 		errs = append(errs, field.Invalid(p.Child("operator"), field.Enum(op),
@@ -169,11 +170,11 @@ func validateQuotaUpdate(ctx *resource.Context, obj, old object.Object) field.Er
 	if ctx.Subresource == "status" {
 		return validateQuotaStatus(obj)
 	}
-	errs := validateQuotaSpec(objectAt(obj, "spec"))
-	before, after := stringsAt(old, "spec", "scopes"), stringsAt(obj, "spec", "scopes")
+	errs := validateQuotaSpec(obj.At("spec"))
+	before, after := old.Strings("spec", "scopes"), obj.Strings("spec", "scopes")
 	if !slices.Equal(sortedSet(before), sortedSet(after)) {
 		var shown any = after
-		if !present(obj, "spec", "scopes") {
+		if !obj.Has("spec", "scopes") {
 			shown = nil
 		}
 		errs = append(errs, field.Invalid(field.Root("spec.scopes"), shown, field.TextImmutable))
@@ -193,9 +194,9 @@ func warnQuota(ctx *resource.Context, obj, old object.Object) {
 		}
 		r, requested := hard[request]
 		l, limited := hard[limit]
-		if requested && limited && quantityOf(r).Cmp(quantityOf(l)) > 0 {
-			ctx.Warn("ResourceQuota " + request + " (" + quantityOf(r).String() + ") should be less than " + limit +
-				" (" + quantityOf(l).String() + ")")
+		if requested && limited && quantity.Of(r).Cmp(quantity.Of(l)) > 0 {
+			ctx.Warn("ResourceQuota " + request + " (" + quantity.Of(r).String() + ") should be less than " + limit +
+				" (" + quantity.Of(l).String() + ")")
 		}
 	}
 }
@@ -204,7 +205,7 @@ func quotaRow(now time.Time, obj object.Object) resource.Row {
 	var requests, limits []string
 	hard, used := obj.Map("status", "hard"), obj.Map("status", "used")
 	for _, name := range object.SortedKeys(hard) {
-		text := name + ": " + quantityOf(used[name]).String() + "/" + quantityOf(hard[name]).String()
+		text := name + ": " + quantity.Of(used[name]).String() + "/" + quantity.Of(hard[name]).String()
 		if strings.HasPrefix(name, "limits.") {
 			limits = append(limits, text)
 		} else {

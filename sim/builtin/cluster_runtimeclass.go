@@ -38,14 +38,14 @@ func runtimeClassKind() kind {
 
 func validateRuntimeClass(obj object.Object) field.ErrorList {
 	errs := checkOrRequire(field.Root("handler"), obj.String("handler"), field.DNS1123Label)
-	if present(obj, "overhead") {
+	if obj.Has("overhead") {
 		rules := &podRules{}
 		limits := object.Object{"limits": obj.Map("overhead", "podFixed")}
 		errs = append(errs, rules.resources(limits, field.Root("overhead"), containerResourceName)...)
 	}
-	scheduling := objectAt(obj, "scheduling")
+	scheduling := obj.At("scheduling")
 	errs = append(errs, field.CheckLabels(field.Root("scheduling.nodeSelector"), object.StringMap(scheduling.Map("nodeSelector")))...)
-	p, list := field.Root("scheduling.tolerations"), objectsAt(scheduling, "tolerations")
+	p, list := field.Root("scheduling.tolerations"), scheduling.Objects("tolerations")
 	errs = append(errs, (&podRules{}).checkTolerations(list, p)...)
 	seen := map[string]bool{}
 	for i, t := range list {

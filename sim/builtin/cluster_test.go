@@ -41,7 +41,7 @@ func TestNode(t *testing.T) {
 	is.Equal(changed.String("status", "capacity", "cpu"), "4") // not by this path
 	changed, errs = r.update(obj, `{'spec':{'unschedulable':true},'status':{'capacity':{'cpu':'8','pods':'1500m'}}}`, "status")
 	is.Equal(errs, `status.capacity.pods: Invalid value: "1500m": must be an integer`)
-	is.True(!boolAt(changed, "spec", "unschedulable")) // not by this path
+	is.True(!changed.True("spec", "unschedulable")) // not by this path
 }
 
 func TestTaints(t *testing.T) {

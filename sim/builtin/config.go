@@ -113,11 +113,11 @@ func sameMap(value, old map[string]any) bool {
 
 // validateImmutable checks that an object which was declared immutable stays so and keeps the fields.
 func validateImmutable(obj, old object.Object, fields ...fieldRule) field.ErrorList {
-	if !boolAt(old, "immutable") {
+	if !old.True("immutable") {
 		return nil
 	}
 	var errs field.ErrorList
-	if !boolAt(obj, "immutable") {
+	if !obj.True("immutable") {
 		errs = append(errs, field.Forbidden(field.Root("immutable"), immutableWhenSet))
 	}
 	for _, f := range fields {
@@ -178,7 +178,7 @@ func validateSecretType(obj object.Object, p field.Path, data map[string]any) fi
 	switch obj.String("type") {
 	case "kubernetes.io/service-account-token":
 		const name = "kubernetes.io/service-account.name"
-		return mustBeSet(field.Root("metadata").Child("annotations").Key(name), obj.Annotations()[name])
+		return field.MustBeSet(field.Root("metadata").Child("annotations").Key(name), obj.Annotations()[name])
 	case "kubernetes.io/dockercfg":
 		return validateDockerConfig(p, data, ".dockercfg")
 	case "kubernetes.io/dockerconfigjson":
@@ -232,7 +232,7 @@ func warnSecret(ctx *resource.Context, obj, _ object.Object) {
 // cleanSecretReferences keeps nothing but the names of a service account's secrets.
 func cleanSecretReferences(obj object.Object) {
 	secrets := obj.List("secrets")
-	for i, ref := range objectsAt(obj, "secrets") {
+	for i, ref := range obj.Objects("secrets") {
 		secrets[i] = map[string]any{}
 		if name := ref.String("name"); name != "" {
 			secrets[i] = map[string]any{"name": name}

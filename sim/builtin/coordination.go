@@ -28,7 +28,7 @@ func coordinationKinds() []kind {
 }
 
 func validateLease(obj object.Object) field.ErrorList {
-	spec, p := objectAt(obj, "spec"), field.Root("spec")
+	spec, p := obj.At("spec"), field.Root("spec")
 	var errs field.ErrorList
 	if n, ok := spec.Int("leaseDurationSeconds"); ok && n <= 0 {
 		errs = append(errs, field.Invalid(p.Child("leaseDurationSeconds"), n, "must be greater than 0"))

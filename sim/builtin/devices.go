@@ -29,14 +29,14 @@ func resourceClaimKind() kind {
 				}
 			},
 			Validate: func(ctx *resource.Context, obj object.Object) field.ErrorList {
-				spec, p := objectAt(obj, "spec"), field.Root("spec")
+				spec, p := obj.At("spec"), field.Root("spec")
 				return append(validateAdminAccess(ctx, obj.Namespace(), spec), validateClaimSpec(p, spec)...)
 			},
 			ValidateUpdate: validateClaimUpdate,
 		},
 		defaults: everyVersion(func(obj object.Object) {
-			defaultClaimSpec(objectAt(obj, "spec"))
-			for _, r := range objectsAt(obj, "status", "allocation", "devices", "results") {
+			defaultClaimSpec(obj.At("spec"))
+			for _, r := range obj.Objects("status", "allocation", "devices", "results") {
 				defaultTolerations(r)
 			}
 		}),
@@ -51,7 +51,7 @@ func resourceClaimKind() kind {
 
 func resourceClaimTemplateKind() kind {
 	validate := func(ctx *resource.Context, obj object.Object) field.ErrorList {
-		return append(validateAdminAccess(ctx, obj.Namespace(), objectAt(obj, "spec", "spec")), validateClaimTemplate(obj)...)
+		return append(validateAdminAccess(ctx, obj.Namespace(), obj.At("spec", "spec")), validateClaimTemplate(obj)...)
 	}
 	return kind{
 		storage: "resourceclaimtemplates.resource.k8s.io",
@@ -59,10 +59,10 @@ func resourceClaimTemplateKind() kind {
 			ReturnsDeleted: true, Validate: validate,
 			ValidateUpdate: func(_ *resource.Context, obj, old object.Object) field.ErrorList {
 				return append(validateClaimTemplate(obj),
-					immutableGo(field.Root("spec"), "ResourceClaimTemplateSpec", objectAt(obj, "spec"), objectAt(old, "spec"))...)
+					immutableGo(field.Root("spec"), "ResourceClaimTemplateSpec", obj.At("spec"), old.At("spec"))...)
 			},
 		},
-		defaults: everyVersion(func(obj object.Object) { defaultClaimSpec(objectAt(obj, "spec", "spec")) }),
+		defaults: everyVersion(func(obj object.Object) { defaultClaimSpec(obj.At("spec", "spec")) }),
 		columns:  []column{colName(), colAge()},
 		row: func(now time.Time, obj object.Object) resource.Row {
 			return cells(obj.Name(), cellAge(now, obj))
@@ -126,12 +126,12 @@ func resourceSliceKind() kind {
 
 // defaultClaimSpec fills in how many devices each request wants.
 func defaultClaimSpec(spec object.Object) {
-	for _, request := range objectsAt(spec, "devices", "requests") {
-		if exactly := objectAt(request, "exactly"); exactly != nil {
+	for _, request := range spec.Objects("devices", "requests") {
+		if exactly := request.At("exactly"); exactly != nil {
 			defaultDeviceCount(exactly)
 			defaultTolerations(exactly)
 		}
-		for _, sub := range objectsAt(request, "firstAvailable") {
+		for _, sub := range request.Objects("firstAvailable") {
 			defaultDeviceCount(sub)
 			defaultTolerations(sub)
 		}
@@ -139,7 +139,7 @@ func defaultClaimSpec(spec object.Object) {
 }
 
 func defaultTolerations(request object.Object) {
-	for _, t := range objectsAt(request, "tolerations") {
+	for _, t := range request.Objects("tolerations") {
 		setEmpty(t, "operator", "Equal")
 	}
 }
@@ -153,7 +153,7 @@ func defaultDeviceCount(request object.Object) {
 
 func cellClaimState(obj object.Object) string {
 	var states []string
-	deleted, allocated := obj.DeletionTimestamp() != "", present(obj, "status", "allocation")
+	deleted, allocated := obj.DeletionTimestamp() != "", obj.Has("status", "allocation")
 	if deleted {
 		states = append(states, "deleted")
 	}
@@ -180,7 +180,7 @@ func deviceID(o object.Object) string {
 
 func allocatedDevices(obj object.Object) []string {
 	var ids []string
-	for _, result := range objectsAt(obj, "status", "allocation", "devices", "results") {
+	for _, result := range obj.Objects("status", "allocation", "devices", "results") {
 		ids = append(ids, deviceID(result))
 	}
 	return ids
@@ -190,7 +190,7 @@ func allocatedDevices(obj object.Object) []string {
 func dropDeallocated(obj, old object.Object) {
 	before, now := allocatedDevices(old), allocatedDevices(obj)
 	var kept []any
-	for _, d := range objectsAt(obj, "status", "devices") {
+	for _, d := range obj.Objects("status", "devices") {
 		if id := deviceID(d); !slices.Contains(before, id) || slices.Contains(now, id) {
 			kept = append(kept, map[string]any(d))
 		}
@@ -207,9 +207,9 @@ func sliceChanged(typ func() *schema.Type) func(obj, old object.Object) bool {
 	changed := semantically.of("spec")(typ)
 	return func(obj, old object.Object) bool {
 		asked := obj.Copy()
-		devices, before := objectsAt(asked, "spec", "devices"), objectsAt(old, "spec", "devices")
+		devices, before := asked.Objects("spec", "devices"), old.Objects("spec", "devices")
 		for i, d := range devices[:min(len(devices), len(before))] {
-			taints, was := objectsAt(d, "taints"), objectsAt(before[i], "taints")
+			taints, was := d.Objects("taints"), before[i].Objects("taints")
 			for j, taint := range taints[:min(len(taints), len(was))] {
 				setEmpty(taint, "timeAdded", was[j].String("timeAdded"))
 			}
@@ -220,8 +220,8 @@ func sliceChanged(typ func() *schema.Type) func(obj, old object.Object) bool {
 
 // prepareSlice says when taints were added.
 func prepareSlice(ctx *resource.Context, obj, _ object.Object) {
-	for _, d := range objectsAt(obj, "spec", "devices") {
-		for _, taint := range objectsAt(d, "taints") {
+	for _, d := range obj.Objects("spec", "devices") {
+		for _, taint := range d.Objects("taints") {
 			setEmpty(taint, "timeAdded", object.Time(ctx.Now))
 		}
 	}

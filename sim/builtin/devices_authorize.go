@@ -22,15 +22,15 @@ func authorizeClaim(ctx *resource.Context, obj, old object.Object) field.ErrorLi
 	if ctx.May == nil {
 		return nil
 	}
-	status, before := objectAt(obj, "status"), objectAt(old, "status")
+	status, before := obj.At("status"), old.At("status")
 	return append(authorizeBinding(ctx, status, before), authorizeDevices(ctx, status, before)...)
 }
 
 func authorizeBinding(ctx *resource.Context, status, before object.Object) field.ErrorList {
 	reserved := func(ref, was object.Object) bool { return sameGo("ResourceClaimConsumerReference", ref, was) }
-	same := sameGo("AllocationResult", objectAt(status, "allocation"), objectAt(before, "allocation")) &&
-		present(status, "allocation") == present(before, "allocation") &&
-		slices.EqualFunc(objectsAt(status, "reservedFor"), objectsAt(before, "reservedFor"), reserved)
+	same := sameGo("AllocationResult", status.At("allocation"), before.At("allocation")) &&
+		status.Has("allocation") == before.Has("allocation") &&
+		slices.EqualFunc(status.Objects("reservedFor"), before.Objects("reservedFor"), reserved)
 	if same {
 		return nil
 	}
@@ -45,8 +45,8 @@ func authorizeBinding(ctx *resource.Context, status, before object.Object) field
 // authorizeDevices checks the drivers whose devices have another status than before. While a claim has no allocation there is
 // none.
 func authorizeDevices(ctx *resource.Context, status, before object.Object) field.ErrorList {
-	drivers := changedDrivers(objectsAt(status, "devices"), objectsAt(before, "devices"))
-	if len(drivers) == 0 || !present(status, "allocation") {
+	drivers := changedDrivers(status.Objects("devices"), before.Objects("devices"))
+	if len(drivers) == 0 || !status.Has("allocation") {
 		return nil
 	}
 	verbs := []string{"arbitrary-node:" + ctx.Verb}
@@ -97,11 +97,11 @@ func changedDrivers(devices, before []object.Object) []string {
 
 // allocatedNode returns the one node that a claim is allocated for by name, "" if it is not for one.
 func allocatedNode(status object.Object) string {
-	terms := objectsAt(status, "allocation", "nodeSelector", "nodeSelectorTerms")
+	terms := status.Objects("allocation", "nodeSelector", "nodeSelectorTerms")
 	if len(terms) != 1 || len(terms[0].List("matchExpressions")) > 0 {
 		return ""
 	}
-	fields := objectsAt(terms[0], "matchFields")
+	fields := terms[0].Objects("matchFields")
 	if len(fields) != 1 || fields[0].String("key") != "metadata.name" || fields[0].String("operator") != "In" || len(fields[0].List("values")) != 1 {
 		return ""
 	}

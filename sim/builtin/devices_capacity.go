@@ -12,23 +12,23 @@ const maxCapacityOptions = 10
 
 // validateDeviceCapacity checks how claims may take parts of a device's capacity (KEP-5075).
 func validateDeviceCapacity(p field.Path, capacity object.Object, shared bool) field.ErrorList {
-	policy, p := objectAt(capacity, "requestPolicy"), p.Child("requestPolicy")
+	policy, p := capacity.At("requestPolicy"), p.Child("requestPolicy")
 	if policy == nil {
 		return nil
 	}
 	if !shared {
 		return field.ErrorList{field.Forbidden(p, "allowMultipleAllocations must be true")}
 	}
-	values, span := policy.List("validValues"), objectAt(policy, "validRange")
-	total, preset := quantityOf(capacity["value"]), quantityOf(policy["default"])
+	values, span := policy.List("validValues"), policy.At("validRange")
+	total, preset := quantity.Of(capacity["value"]), quantity.Of(policy["default"])
 	switch {
 	case len(values) > 0 && span != nil:
 		return field.ErrorList{field.Forbidden(p, `exactly one policy can be specified, cannot specify "validValues" and "validRange" at the same time`)}
-	case len(values) > 0 && !present(policy, "default"):
+	case len(values) > 0 && !policy.Has("default"):
 		return field.ErrorList{field.Required(p.Child("default"), "required when validValues is defined")}
 	case len(values) > 0:
 		return validateCapacityValues(p.Child("validValues"), values, total, preset)
-	case span != nil && !present(policy, "default"):
+	case span != nil && !policy.Has("default"):
 		return field.ErrorList{field.Required(p.Child("default"), "required when validRange is defined")}
 	case span != nil:
 		return validateCapacityRange(p.Child("validRange"), span, total, preset)
@@ -39,8 +39,8 @@ func validateDeviceCapacity(p field.Path, capacity object.Object, shared bool) f
 func validateCapacityValues(p field.Path, values []any, total, preset quantity.Quantity) field.ErrorList {
 	var errs field.ErrorList
 	for i := 1; i < len(values); i++ {
-		if quantityOf(values[i-1]).Cmp(quantityOf(values[i])) > 0 {
-			errs = append(errs, field.Invalid(p.Index(i), quantityOf(values[i]).String(), "values must be sorted in ascending order"))
+		if quantity.Of(values[i-1]).Cmp(quantity.Of(values[i])) > 0 {
+			errs = append(errs, field.Invalid(p.Index(i), quantity.Of(values[i]).String(), "values must be sorted in ascending order"))
 		}
 	}
 	found := false
@@ -48,7 +48,7 @@ func validateCapacityValues(p field.Path, values []any, total, preset quantity.Q
 		errs = append(errs, field.TooMany(p, len(values), maxCapacityOptions))
 	} else {
 		for i, v := range values {
-			q := quantityOf(v)
+			q := quantity.Of(v)
 			if q.Cmp(total) > 0 {
 				errs = append(errs, field.Invalid(p.Index(i), q.String(), "option is larger than capacity value: "+total.String()))
 			}
@@ -67,7 +67,7 @@ func duplicateValues(p field.Path, values []any) field.ErrorList {
 	var errs field.ErrorList
 	seen := map[int64]bool{}
 	for i, v := range values {
-		n := quantityOf(v).Value()
+		n := quantity.Of(v).Value()
 		if seen[n] {
 			errs = append(errs, field.Duplicate(p.Index(i), strconv.FormatInt(n, 10)))
 		}
@@ -77,10 +77,10 @@ func duplicateValues(p field.Path, values []any) field.ErrorList {
 }
 
 func validateCapacityRange(p field.Path, span object.Object, total, preset quantity.Quantity) field.ErrorList {
-	if !present(span, "min") {
+	if !span.Has("min") {
 		return field.ErrorList{field.Required(p.Child("min"), "required when validRange is defined")}
 	}
-	low, high, step := quantityOf(span["min"]), quantityOf(span["max"]), quantityOf(span["step"])
+	low, high, step := quantity.Of(span["min"]), quantity.Of(span["max"]), quantity.Of(span["step"])
 	var errs field.ErrorList
 	refuse := func(broken bool, name string, value quantity.Quantity, detail string) {
 		if broken {
@@ -89,19 +89,19 @@ func validateCapacityRange(p field.Path, span object.Object, total, preset quant
 	}
 	refuse(low.Cmp(total) > 0, "min", low, "min is larger than capacity value: "+total.String())
 	refuse(preset.Cmp(low) < 0, "min", preset, "default is less than min: "+low.String())
-	if present(span, "max") {
+	if span.Has("max") {
 		refuse(low.Cmp(high) > 0, "max", low, "min is larger than max: "+high.String())
 		refuse(high.Cmp(total) > 0, "max", high, "max is larger than capacity value: "+total.String())
 		refuse(preset.Cmp(high) > 0, "max", preset, "default is more than max: "+high.String())
 	}
-	if !present(span, "step") {
+	if !span.Has("step") {
 		return errs
 	}
 	first := low.Add(step)
 	refuse(first.Cmp(total) > 0, "step", step, "one step "+first.String()+" is larger than capacity value: "+total.String())
 	detail := "value is not a multiple of a given step (" + step.String() + ") from (" + low.String() + ")"
 	refuse(!isMultiple(preset, low, step), "step", preset, detail)
-	refuse(present(span, "max") && !isMultiple(high, low, step), "step", high, detail)
+	refuse(span.Has("max") && !isMultiple(high, low, step), "step", high, detail)
 	return errs
 }
 

@@ -27,8 +27,8 @@ const (
 const adminLabel = "resource.kubernetes.io/admin-access"
 
 func validateAdminAccess(ctx *resource.Context, namespace string, spec object.Object) field.ErrorList {
-	for i, request := range objectsAt(spec, "devices", "requests") {
-		if boolAt(request, "exactly", "adminAccess") {
+	for i, request := range spec.Objects("devices", "requests") {
+		if request.True("exactly", "adminAccess") {
 			return requireAdminNamespace(ctx, namespace, field.Root("spec").Child("devices", "requests").Index(i).Child("adminAccess"))
 		}
 	}
@@ -89,10 +89,10 @@ func nameOf(o object.Object) string { return o.String("name") }
 // with the same name the last one counts.
 func requestNames(spec object.Object) []string {
 	var names []string
-	for _, r := range objectsAt(spec, "devices", "requests") {
+	for _, r := range spec.Objects("devices", "requests") {
 		names = slices.DeleteFunc(names, func(n string) bool { return strings.HasPrefix(n, r.String("name")+"/") })
 		names = append(names, r.String("name"))
-		for _, sub := range objectsAt(r, "firstAvailable") {
+		for _, sub := range r.Objects("firstAvailable") {
 			names = append(names, r.String("name")+"/"+sub.String("name"))
 		}
 	}
@@ -103,16 +103,16 @@ func requestNames(spec object.Object) []string {
 func validateClaimSpec(p field.Path, spec object.Object) field.ErrorList {
 	p = p.Child("devices")
 	names := requestNames(spec)
-	errs := validateEach(p.Child("requests"), objectsAt(spec, "devices", "requests"), maxDeviceRequests, nameOf, validateDeviceRequest)
-	errs = append(errs, validateEach(p.Child("constraints"), objectsAt(spec, "devices", "constraints"), maxDeviceConstraints, nil,
+	errs := validateEach(p.Child("requests"), spec.Objects("devices", "requests"), maxDeviceRequests, nameOf, validateDeviceRequest)
+	errs = append(errs, validateEach(p.Child("constraints"), spec.Objects("devices", "constraints"), maxDeviceConstraints, nil,
 		func(p field.Path, c object.Object) field.ErrorList { return validateDeviceConstraint(p, c, names) })...)
-	return append(errs, validateEach(p.Child("config"), objectsAt(spec, "devices", "config"), maxDeviceConfigs, nil,
+	return append(errs, validateEach(p.Child("config"), spec.Objects("devices", "config"), maxDeviceConfigs, nil,
 		func(p field.Path, c object.Object) field.ErrorList { return validateClaimConfig(p, c, names) })...)
 }
 
 func validateDeviceRequest(p field.Path, request object.Object) field.ErrorList {
 	errs := field.Check(p.Child("name"), request.String("name"), field.DNS1123Label)
-	exactly, first := objectAt(request, "exactly"), objectsAt(request, "firstAvailable")
+	exactly, first := request.At("exactly"), request.Objects("firstAvailable")
 	switch {
 	case exactly == nil && len(first) == 0:
 		errs = append(errs, field.Required(p, "exactly one of `exactly` or `firstAvailable` is required"))
@@ -133,7 +133,7 @@ func validateDeviceRequest(p field.Path, request object.Object) field.ErrorList 
 func validateExactRequest(p field.Path, request object.Object) field.ErrorList {
 	errs := validateDeviceClassName(p.Child("deviceClassName"), request.String("deviceClassName"))
 	errs = append(errs, validateDeviceSelectors(p.Child("selectors"), request)...)
-	mode, count := request.String("allocationMode"), intAt(request, "count")
+	mode, count := request.String("allocationMode"), request.Int64("count")
 	switch mode {
 	case "All":
 		if count != 0 {
@@ -144,7 +144,7 @@ func validateExactRequest(p field.Path, request object.Object) field.ErrorList {
 	default:
 		errs = append(errs, field.NotSupported(p.Child("allocationMode"), mode, "All", "ExactCount"))
 	}
-	for i, toleration := range objectsAt(request, "tolerations") {
+	for i, toleration := range request.Objects("tolerations") {
 		errs = append(errs, validateDeviceToleration(p.Child("tolerations").Index(i), toleration)...)
 	}
 	return errs
@@ -159,8 +159,8 @@ func validateDeviceClassName(p field.Path, name string) field.ErrorList {
 
 // validateDeviceSelectors checks that there are expressions, and each of them.
 func validateDeviceSelectors(p field.Path, o object.Object) field.ErrorList {
-	return validateEach(p, objectsAt(o, "selectors"), maxDeviceSelectors, nil, func(p field.Path, s object.Object) field.ErrorList {
-		o := objectAt(s, "cel")
+	return validateEach(p, o.Objects("selectors"), maxDeviceSelectors, nil, func(p field.Path, s object.Object) field.ErrorList {
+		o := s.At("cel")
 		if o == nil {
 			return field.ErrorList{field.Required(p.Child("cel"), "")}
 		}
@@ -184,9 +184,9 @@ func validateDeviceSelector(p field.Path, expression string) field.ErrorList {
 }
 
 func validateDeviceConstraint(p field.Path, c object.Object, names []string) field.ErrorList {
-	errs := validateRequestRefs(p.Child("requests"), stringsAt(c, "requests"), names)
+	errs := validateRequestRefs(p.Child("requests"), c.Strings("requests"), names)
 	for _, name := range []string{"matchAttribute", "distinctAttribute"} {
-		if present(c, name) {
+		if c.Has(name) {
 			return append(errs, validateAttributeRef(p.Child(name), c.String(name))...)
 		}
 	}
@@ -197,7 +197,7 @@ func validateDeviceConstraint(p field.Path, c object.Object, names []string) fie
 const oneConstraint = `exactly one of "matchAttribute" or "distinctAttribute" is required, but multiple fields are set`
 
 func validateClaimConfig(p field.Path, c object.Object, names []string) field.ErrorList {
-	return append(validateRequestRefs(p.Child("requests"), stringsAt(c, "requests"), names), validateDeviceConfig(p, c)...)
+	return append(validateRequestRefs(p.Child("requests"), c.Strings("requests"), names), validateDeviceConfig(p, c)...)
 }
 
 func validateRequestRefs(p field.Path, refs, names []string) field.ErrorList {
@@ -223,7 +223,7 @@ func validateRequestRef(p field.Path, ref string, names []string) field.ErrorLis
 
 // validateDeviceConfig checks the parameters for a driver.
 func validateDeviceConfig(p field.Path, c object.Object) field.ErrorList {
-	opaque, p := objectAt(c, "opaque"), p.Child("opaque")
+	opaque, p := c.At("opaque"), p.Child("opaque")
 	if opaque == nil {
 		return field.ErrorList{field.Required(p, "")}
 	}
@@ -271,10 +271,10 @@ func validateDeviceToleration(p field.Path, t object.Object) field.ErrorList {
 	case "Equal":
 		errs = append(errs, field.Check(p.Child("value"), value, field.LabelValue)...)
 	default:
-		errs = append(errs, mustBeSetToOneOf(p.Child("operator"), operator, "Equal", "Exists")...)
+		errs = append(errs, field.MustBeSetToOneOf(p.Child("operator"), operator, "Equal", "Exists")...)
 	}
 	if effect := t.String("effect"); effect != "" {
-		errs = append(errs, mustBeOneOf(p.Child("effect"), effect, deviceEffects...)...)
+		errs = append(errs, field.MustBeOneOf(p.Child("effect"), effect, deviceEffects...)...)
 	}
 	return errs
 }
@@ -315,18 +315,18 @@ func validateAttributeName(p field.Path, name string) field.ErrorList {
 }
 
 func validateClaimTemplate(obj object.Object) field.ErrorList {
-	p, meta := field.Root("spec").Child("metadata"), objectAt(obj, "spec", "metadata")
+	p, meta := field.Root("spec").Child("metadata"), obj.At("spec", "metadata")
 	errs := checkTemplateAnnotations(p.Child("annotations"), object.StringMap(meta.Map("annotations")))
 	errs = append(errs, field.CheckLabels(p.Child("labels"), object.StringMap(meta.Map("labels")))...)
 	errs = append(errs, onlyLabelsAndAnnotations(p, meta)...)
-	return append(errs, validateClaimSpec(field.Root("spec").Child("spec"), objectAt(obj, "spec", "spec"))...)
+	return append(errs, validateClaimSpec(field.Root("spec").Child("spec"), obj.At("spec", "spec"))...)
 }
 
 func validateDeviceClass(obj object.Object) field.ErrorList {
-	spec, p := objectAt(obj, "spec"), field.Root("spec")
+	spec, p := obj.At("spec"), field.Root("spec")
 	errs := validateDeviceSelectors(p.Child("selectors"), spec)
-	errs = append(errs, validateEach(p.Child("config"), objectsAt(spec, "config"), maxDeviceConfigs, nil, validateDeviceConfig)...)
-	if name := spec.String("extendedResourceName"); present(spec, "extendedResourceName") && !isExtendedResource(name) {
+	errs = append(errs, validateEach(p.Child("config"), spec.Objects("config"), maxDeviceConfigs, nil, validateDeviceConfig)...)
+	if name := spec.String("extendedResourceName"); spec.Has("extendedResourceName") && !isExtendedResource(name) {
 		errs = append(errs, field.Invalid(p.Child("extendedResourceName"), name, "must be a valid extended resource name"))
 	}
 	return errs

@@ -22,9 +22,9 @@ const (
 )
 
 func validateResourceSlice(obj, old object.Object) field.ErrorList {
-	spec, before, p := objectAt(obj, "spec"), objectAt(old, "spec"), field.Root("spec")
+	spec, before, p := obj.At("spec"), old.At("spec"), field.Root("spec")
 	errs := validateDriverName(p.Child("driver"), spec.String("driver"))
-	errs = append(errs, validatePool(p.Child("pool"), objectAt(spec, "pool"))...)
+	errs = append(errs, validatePool(p.Child("pool"), spec.At("pool"))...)
 	if old != nil {
 		for _, path := range [][]string{{"pool", "name"}, {"driver"}, {"nodeName"}} {
 			v, _ := spec.Get(path...)
@@ -41,26 +41,26 @@ func validateResourceSlice(obj, old object.Object) field.ErrorList {
 		errs = append(errs, field.Invalid(p, "", "only one of `sharedCounters` or `devices` is allowed"))
 	}
 	was := map[string]object.Object{}
-	for _, d := range objectsAt(before, "devices") {
+	for _, d := range before.Objects("devices") {
 		was[d.String("name")] = d
 	}
-	devices, limit := objectsAt(spec, "devices"), maxDevices
+	devices, limit := spec.Objects("devices"), maxDevices
 	for _, d := range devices {
 		if len(d.List("taints"))+len(d.List("consumesCounters")) > 0 {
 			limit = maxDevicesAdvanced
 		}
 	}
 	errs = append(errs, validateEach(p.Child("devices"), devices, limit, nameOf, func(p field.Path, d object.Object) field.ErrorList {
-		return validateDevice(p, d, was[d.String("name")], boolAt(spec, "perDeviceNodeSelection"))
+		return validateDevice(p, d, was[d.String("name")], spec.True("perDeviceNodeSelection"))
 	})...)
-	return append(errs, validateEach(p.Child("sharedCounters"), objectsAt(spec, "sharedCounters"), maxCounterSets, nameOf,
+	return append(errs, validateEach(p.Child("sharedCounters"), spec.Objects("sharedCounters"), maxCounterSets, nameOf,
 		func(p field.Path, set object.Object) field.ErrorList { return validateCounterSet(p, "name", set) })...)
 }
 
 func validatePool(p field.Path, pool object.Object) field.ErrorList {
 	errs := validatePoolName(p.Child("name"), pool.String("name"))
-	errs = append(errs, field.Positive(intAt(pool, "resourceSliceCount"), p.Child("resourceSliceCount"))...)
-	if n := intAt(pool, "generation"); n < 0 {
+	errs = append(errs, field.Positive(pool.Int64("resourceSliceCount"), p.Child("resourceSliceCount"))...)
+	if n := pool.Int64("generation"); n < 0 {
 		errs = append(errs, field.Invalid(p.Child("generation"), n, "must be greater than or equal to zero"))
 	}
 	return errs
@@ -70,14 +70,14 @@ func validatePool(p field.Path, pool object.Object) field.ErrorList {
 func validateSliceNodes(p field.Path, spec object.Object) field.ErrorList {
 	const oneOf = "exactly one of `nodeName`, `nodeSelector`, `allNodes`, `perDeviceNodeSelection` is required"
 	errs, set := validateNodeChoice(p, spec, "must be either unset or set to a non-empty string")
-	if terms := spec.List("nodeSelector", "nodeSelectorTerms"); present(spec, "nodeSelector") && len(terms) != 1 {
+	if terms := spec.List("nodeSelector", "nodeSelectorTerms"); spec.Has("nodeSelector") && len(terms) != 1 {
 		at := p.Child("nodeSelector", "nodeSelectorTerms")
 		errs = append(errs, field.Invalid(at, goValues("NodeSelectorTerm", terms), "must have exactly one node selector term"))
 	}
 	for _, name := range []string{"allNodes", "perDeviceNodeSelection"} {
-		if boolAt(spec, name) {
+		if spec.True(name) {
 			set = append(set, "`"+name+"`")
-		} else if present(spec, name) {
+		} else if spec.Has(name) {
 			errs = append(errs, field.Invalid(p.Child(name), false, "must be either unset or set to true"))
 		}
 	}
@@ -89,10 +89,10 @@ func validateNodeChoice(p field.Path, o object.Object, empty string) (errs field
 	if name := o.String("nodeName"); name != "" {
 		set = append(set, "`nodeName`")
 		errs = append(errs, field.Check(p.Child("nodeName"), name, field.DNS1123Subdomain)...)
-	} else if present(o, "nodeName") {
+	} else if o.Has("nodeName") {
 		errs = append(errs, field.Invalid(p.Child("nodeName"), name, empty))
 	}
-	if s := objectAt(o, "nodeSelector"); s != nil {
+	if s := o.At("nodeSelector"); s != nil {
 		set = append(set, "`nodeSelector`")
 		errs = append(errs, nodeSelector(s, p.Child("nodeSelector"), false)...)
 	}
@@ -117,16 +117,16 @@ func validateDevice(p field.Path, d, old object.Object, ownNodes bool) field.Err
 	}
 	for _, name := range object.SortedKeys(attributes) {
 		errs = append(errs, validateAttributeName(p.Child("attributes"), name)...)
-		errs = append(errs, validateAttribute(p.Child("attributes").Key(shortened(name)), objectAt(attributes, name))...)
+		errs = append(errs, validateAttribute(p.Child("attributes").Key(shortened(name)), object.Object(attributes).At(name))...)
 	}
 	for _, name := range object.SortedKeys(capacity) {
 		errs = append(errs, validateAttributeName(p.Child("capacity"), name)...)
-		errs = append(errs, validateDeviceCapacity(p.Child("capacity").Key(shortened(name)), objectAt(capacity, name), boolAt(d, "allowMultipleAllocations"))...)
+		errs = append(errs, validateDeviceCapacity(p.Child("capacity").Key(shortened(name)), object.Object(capacity).At(name), d.True("allowMultipleAllocations"))...)
 	}
 	if old == nil || !object.SemanticEqual(old["taints"], d["taints"]) {
-		errs = append(errs, validateEach(p.Child("taints"), objectsAt(d, "taints"), maxDeviceTaints, nil, validateDeviceTaint)...)
+		errs = append(errs, validateEach(p.Child("taints"), d.Objects("taints"), maxDeviceTaints, nil, validateDeviceTaint)...)
 	}
-	errs = append(errs, validateEach(p.Child("consumesCounters"), objectsAt(d, "consumesCounters"), maxConsumedSets,
+	errs = append(errs, validateEach(p.Child("consumesCounters"), d.Objects("consumesCounters"), maxConsumedSets,
 		func(o object.Object) string { return o.String("counterSet") },
 		func(p field.Path, set object.Object) field.ErrorList { return validateCounterSet(p, "counterSet", set) })...)
 	errs = append(errs, validateDeviceNodes(p, d, ownNodes)...)
@@ -137,15 +137,15 @@ func validateDevice(p field.Path, d, old object.Object, ownNodes bool) field.Err
 func validateDeviceNodes(p field.Path, d object.Object, ownNodes bool) field.ErrorList {
 	const oneOf = "exactly one of `nodeName`, `nodeSelector`, or `allNodes` is required when `perDeviceNodeSelection` is set to true in the ResourceSlice spec"
 	if !ownNodes {
-		if present(d, "nodeName") || present(d, "nodeSelector") || present(d, "allNodes") {
+		if d.Has("nodeName") || d.Has("nodeSelector") || d.Has("allNodes") {
 			return field.ErrorList{field.Invalid(p, nil, "`nodeName`, `nodeSelector` and `allNodes` can only be set if `perDeviceNodeSelection` is set to true in the ResourceSlice spec")}
 		}
 		return nil
 	}
 	errs, set := validateNodeChoice(p, d, "must not be empty")
-	if boolAt(d, "allNodes") {
+	if d.True("allNodes") {
 		set = append(set, "`allNodes`")
-	} else if present(d, "allNodes") {
+	} else if d.Has("allNodes") {
 		errs = append(errs, field.Invalid(p.Child("allNodes"), false, "must be either unset or set to true"))
 	}
 	return append(errs, validateOneChoice(p, set, oneOf, oneOf)...)
@@ -166,7 +166,7 @@ func validateAttribute(p field.Path, a object.Object) field.ErrorList {
 	var errs field.ErrorList
 	n := 0
 	for _, kind := range []string{"bool", "int", "string", "version"} {
-		if !present(a, kind) {
+		if !a.Has(kind) {
 			continue
 		}
 		n++
@@ -224,7 +224,7 @@ func isSemverIdentifier(s string) bool {
 func validateDeviceTaint(p field.Path, taint object.Object) field.ErrorList {
 	errs := field.Check(p.Child("key"), taint.String("key"), field.QualifiedName)
 	errs = append(errs, field.Check(p.Child("value"), taint.String("value"), field.LabelValue)...)
-	return append(errs, mustBeSetToOneOf(p.Child("effect"), taint.String("effect"), deviceEffects...)...)
+	return append(errs, field.MustBeSetToOneOf(p.Child("effect"), taint.String("effect"), deviceEffects...)...)
 }
 
 // validateCounterSet checks a set of counters, or what a device takes from one; field holds its name.

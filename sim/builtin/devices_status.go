@@ -22,7 +22,7 @@ const (
 
 func validateClaimUpdate(ctx *resource.Context, obj, old object.Object) field.ErrorList {
 	if ctx.Subresource != "status" {
-		return immutableGo(field.Root("spec"), "ResourceClaimSpec", objectAt(obj, "spec"), objectAt(old, "spec"))
+		return immutableGo(field.Root("spec"), "ResourceClaimSpec", obj.At("spec"), old.At("spec"))
 	}
 	errs := append(validateAdminStatus(ctx, obj, old), authorizeClaim(ctx, obj, old)...)
 	return append(errs, validateClaimStatus(obj, old)...)
@@ -38,7 +38,7 @@ func immutableGo(p field.Path, typeName string, o, old object.Object) field.Erro
 
 // validateShareID checks the UUID of a share of a device (RFC 9562), in its usual form.
 func validateShareID(p field.Path, o object.Object) field.ErrorList {
-	if !present(o, "shareID") {
+	if !o.Has("shareID") {
 		return nil
 	}
 	id := o.String("shareID")
@@ -84,8 +84,8 @@ func uuidProblem(id string) string {
 // validateAdminStatus checks that a claim which gets devices with admin access may have them.
 func validateAdminStatus(ctx *resource.Context, obj, old object.Object) field.ErrorList {
 	admin := func(o object.Object) int {
-		return slices.IndexFunc(objectsAt(o, "status", "allocation", "devices", "results"), func(r object.Object) bool {
-			return boolAt(r, "adminAccess")
+		return slices.IndexFunc(o.Objects("status", "allocation", "devices", "results"), func(r object.Object) bool {
+			return r.True("adminAccess")
 		})
 	}
 	i := admin(obj)
@@ -96,18 +96,18 @@ func validateAdminStatus(ctx *resource.Context, obj, old object.Object) field.Er
 }
 
 func validateClaimStatus(obj, old object.Object) field.ErrorList {
-	status, before, p := objectAt(obj, "status"), objectAt(old, "status"), field.Root("status")
-	reserved := objectsAt(status, "reservedFor")
+	status, before, p := obj.At("status"), old.At("status"), field.Root("status")
+	reserved := status.Objects("reservedFor")
 	errs := validateEach(p.Child("reservedFor"), reserved, maxReservedFor, func(o object.Object) string { return o.String("uid") },
 		func(p field.Path, ref object.Object) field.ErrorList {
 			var errs field.ErrorList
 			for _, name := range []string{"resource", "name", "uid"} {
-				errs = append(errs, mustBeSet(p.Child(name), ref.String(name))...)
+				errs = append(errs, field.MustBeSet(p.Child(name), ref.String(name))...)
 			}
 			return errs
 		})
 	allocated := allocatedDevices(obj)
-	reported := objectsAt(status, "devices")
+	reported := status.Objects("devices")
 	found := validateEach(p.Child("devices"), reported, -1, deviceID,
 		func(p field.Path, d object.Object) field.ErrorList { return validateDeviceStatus(p, d, allocated) })
 	for _, e := range found {
@@ -118,20 +118,20 @@ func validateClaimStatus(obj, old object.Object) field.ErrorList {
 		}
 	}
 	errs = append(errs, found...)
-	allocation := objectAt(status, "allocation")
+	allocation := status.At("allocation")
 	switch {
 	case len(reserved) > 0 && allocation == nil:
 		errs = append(errs, field.Forbidden(p.Child("reservedFor"), "may not be specified when `allocated` is not set"))
-	case obj.DeletionTimestamp() != "" && reservesMore(reserved, objectsAt(before, "reservedFor")):
+	case obj.DeletionTimestamp() != "" && reservesMore(reserved, before.Objects("reservedFor")):
 		errs = append(errs, field.Forbidden(p.Child("reservedFor"), "new entries may not be added while `deallocationRequested` or `deletionTimestamp` are set"))
 	}
 	if allocation == nil {
 		return errs
 	}
-	if present(before, "allocation") {
-		return append(errs, immutableGo(p.Child("allocation"), "AllocationResult", allocation, objectAt(before, "allocation"))...)
+	if before.Has("allocation") {
+		return append(errs, immutableGo(p.Child("allocation"), "AllocationResult", allocation, before.At("allocation"))...)
 	}
-	return append(errs, validateAllocation(p.Child("allocation"), allocation, requestNames(objectAt(obj, "spec")))...)
+	return append(errs, validateAllocation(p.Child("allocation"), allocation, requestNames(obj.At("spec")))...)
 }
 
 // reservesMore reports whether a claim is reserved for somebody new.
@@ -152,15 +152,15 @@ func validateDeviceStatus(p field.Path, d object.Object, allocated []string) fie
 	if !slices.Contains(allocated, deviceID(d)) {
 		errs = append(errs, field.Invalid(p, goValue("SharedDeviceID", d), "must be an allocated device in the claim"))
 	}
-	conditions := objectsAt(d, "conditions")
+	conditions := d.Objects("conditions")
 	if len(conditions) > maxDeviceConditions {
 		errs = append(errs, field.TooMany(p.Child("conditions"), len(conditions), maxDeviceConditions))
 	}
 	errs = append(errs, validateMetaConditions(p.Child("conditions"), conditions)...)
-	if present(d, "data") {
+	if d.Has("data") {
 		errs = append(errs, validateParameters(p.Child("data"), d["data"])...)
 	}
-	if network := objectAt(d, "networkData"); network != nil {
+	if network := d.At("networkData"); network != nil {
 		errs = append(errs, validateNetworkData(p.Child("networkData"), network)...)
 	}
 	return errs
@@ -174,7 +174,7 @@ func validateNetworkData(p field.Path, network object.Object) field.ErrorList {
 	if len(network.String("hardwareAddress")) > maxHardwareAddress {
 		errs = append(errs, field.TooLong(p.Child("hardwareAddress"), maxHardwareAddress))
 	}
-	return append(errs, validateNames(p.Child("ips"), stringsAt(network, "ips"), maxDeviceIPs, func(p field.Path, ip string) field.ErrorList {
+	return append(errs, validateNames(p.Child("ips"), network.Strings("ips"), maxDeviceIPs, func(p field.Path, ip string) field.ErrorList {
 		return field.Check(p, ip, field.InterfaceAddress)
 	})...)
 }
@@ -196,14 +196,14 @@ func validatePoolName(p field.Path, name string) field.ErrorList {
 
 func validateAllocation(p field.Path, allocation object.Object, names []string) field.ErrorList {
 	devices := p.Child("devices")
-	errs := validateEach(devices.Child("results"), objectsAt(allocation, "devices", "results"), maxAllocated, nil,
+	errs := validateEach(devices.Child("results"), allocation.Objects("devices", "results"), maxAllocated, nil,
 		func(p field.Path, r object.Object) field.ErrorList { return validateAllocated(p, r, names) })
-	errs = append(errs, validateEach(devices.Child("config"), objectsAt(allocation, "devices", "config"), 2*maxDeviceConfigs, nil,
+	errs = append(errs, validateEach(devices.Child("config"), allocation.Objects("devices", "config"), 2*maxDeviceConfigs, nil,
 		func(p field.Path, c object.Object) field.ErrorList {
-			errs := mustBeSetToOneOf(p.Child("source"), c.String("source"), "FromClaim", "FromClass")
+			errs := field.MustBeSetToOneOf(p.Child("source"), c.String("source"), "FromClaim", "FromClass")
 			return append(errs, validateClaimConfig(p, c, names)...)
 		})...)
-	if s := objectAt(allocation, "nodeSelector"); s != nil {
+	if s := allocation.At("nodeSelector"); s != nil {
 		errs = append(errs, nodeSelector(s, p.Child("nodeSelector"), false)...)
 	}
 	return errs
@@ -222,9 +222,9 @@ func validateAllocated(p field.Path, r object.Object, names []string) field.Erro
 func validateBindingConditions(p field.Path, device object.Object) field.ErrorList {
 	var errs field.ErrorList
 	lists := []string{"bindingConditions", "bindingFailureConditions"}
-	wanted, failed := stringsAt(device, lists[0]), stringsAt(device, lists[1])
+	wanted, failed := device.Strings(lists[0]), device.Strings(lists[1])
 	for _, name := range lists {
-		list := stringsAt(device, name)
+		list := device.Strings(name)
 		if len(list) > maxBindings {
 			errs = append(errs, field.TooMany(p.Child(name), len(list), maxBindings))
 			continue

@@ -66,7 +66,7 @@ func endpointSliceKinds() []kind {
 			Warn: warnSlice,
 		},
 		defaults: everyVersion(func(obj object.Object) {
-			for _, port := range objectsAt(obj, "ports") {
+			for _, port := range obj.Objects("ports") {
 				port.SetDefault("", "name")
 				port.SetDefault("TCP", "protocol")
 			}
@@ -84,12 +84,12 @@ func dropTopology(obj, old object.Object) {
 	}
 	const host = "kubernetes.io/hostname"
 	known := map[string]bool{}
-	for _, e := range objectsAt(old, "endpoints") {
+	for _, e := range old.Objects("endpoints") {
 		known[e.String("deprecatedTopology", host)] = true
 	}
-	for _, e := range objectsAt(obj, "endpoints") {
+	for _, e := range obj.Objects("endpoints") {
 		node := e.String("deprecatedTopology", host)
-		if node != "" && known[node] && !present(e, "nodeName") && len(field.DNS1123Subdomain(node)) == 0 {
+		if node != "" && known[node] && !e.Has("nodeName") && len(field.DNS1123Subdomain(node)) == 0 {
 			e["nodeName"] = node
 		}
 		delete(e, "deprecatedTopology")
@@ -97,12 +97,12 @@ func dropTopology(obj, old object.Object) {
 }
 
 func validateSlice(obj, old object.Object) field.ErrorList {
-	errs := mustBeSetToOneOf(field.Root("addressType"), obj.String("addressType"), "FQDN", "IPv4", "IPv6")
-	errs = append(errs, validateSlicePorts(objectsAt(obj, "ports"))...)
+	errs := field.MustBeSetToOneOf(field.Root("addressType"), obj.String("addressType"), "FQDN", "IPv4", "IPv6")
+	errs = append(errs, validateSlicePorts(obj.Objects("ports"))...)
 	if old != nil && sameEndpoints(obj, old) {
 		return errs
 	}
-	p, endpoints := field.Root("endpoints"), objectsAt(obj, "endpoints")
+	p, endpoints := field.Root("endpoints"), obj.Objects("endpoints")
 	if len(endpoints) > maxSliceEndpoints {
 		return append(errs, field.TooMany(p, len(endpoints), maxSliceEndpoints))
 	}
@@ -128,12 +128,12 @@ func validateSlicePorts(ports []object.Object) field.ErrorList {
 			errs = append(errs, field.Duplicate(at.Child("name"), name))
 		}
 		seen[name] = true
-		if !present(port, "protocol") {
+		if !port.Has("protocol") {
 			errs = append(errs, field.Required(at.Child("protocol"), ""))
 		} else {
-			errs = append(errs, mustBeOneOf(at.Child("protocol"), port.String("protocol"), "SCTP", "TCP", "UDP")...)
+			errs = append(errs, field.MustBeOneOf(at.Child("protocol"), port.String("protocol"), "SCTP", "TCP", "UDP")...)
 		}
-		if present(port, "appProtocol") {
+		if port.Has("appProtocol") {
 			errs = append(errs, field.Check(at.Child("appProtocol"), port.String("appProtocol"), field.QualifiedName)...)
 		}
 	}
@@ -142,7 +142,7 @@ func validateSlicePorts(ports []object.Object) field.ErrorList {
 
 func validateSliceEndpoint(p field.Path, e object.Object, kind string) field.ErrorList {
 	var errs field.ErrorList
-	addresses := stringsAt(e, "addresses")
+	addresses := e.Strings("addresses")
 	if len(addresses) == 0 {
 		errs = append(errs, field.Required(p.Child("addresses"), "must contain at least 1 address"))
 	} else if len(addresses) > maxSliceAddresses {
@@ -151,7 +151,7 @@ func validateSliceEndpoint(p field.Path, e object.Object, kind string) field.Err
 	for i, address := range addresses {
 		errs = append(errs, validateSliceAddress(p.Child("addresses"), i, address, kind)...)
 	}
-	if present(e, "nodeName") {
+	if e.Has("nodeName") {
 		errs = append(errs, field.Check(p.Child("nodeName"), e.String("nodeName"), field.DNS1123Subdomain)...)
 	}
 	topology := object.StringMap(e.Map("deprecatedTopology"))
@@ -159,10 +159,10 @@ func validateSliceEndpoint(p field.Path, e object.Object, kind string) field.Err
 		errs = append(errs, field.TooMany(p.Child("deprecatedTopology"), len(topology), maxSliceTopology))
 	}
 	errs = append(errs, field.CheckLabels(p.Child("deprecatedTopology"), topology)...)
-	if present(e, "hostname") {
+	if e.Has("hostname") {
 		errs = append(errs, field.Check(p.Child("hostname"), e.String("hostname"), field.DNS1123Label)...)
 	}
-	return append(errs, validateHints(p.Child("hints"), objectAt(e, "hints"))...)
+	return append(errs, validateHints(p.Child("hints"), e.At("hints"))...)
 }
 
 func validateSliceAddress(p field.Path, i int, address, kind string) field.ErrorList {
@@ -193,7 +193,7 @@ func validateHints(p field.Path, hints object.Object) field.ErrorList {
 		name string
 		rule func(string) []string
 	}{{"forZones", field.LabelValue}, {"forNodes", field.DNS1123Subdomain}} {
-		at, entries := p.Child(list.name), objectsAt(hints, list.name)
+		at, entries := p.Child(list.name), hints.Objects(list.name)
 		if len(entries) > maxSliceHints {
 			return append(errs, field.TooMany(at, len(entries), maxSliceHints))
 		}
@@ -218,8 +218,8 @@ func warnSlice(ctx *resource.Context, obj, old object.Object) {
 	if manager == "endpointslice-controller.k8s.io" || manager == "endpointslicemirroring-controller.k8s.io" {
 		return
 	}
-	for i, e := range objectsAt(obj, "endpoints") {
-		for j, address := range stringsAt(e, "addresses") {
+	for i, e := range obj.Objects("endpoints") {
+		for j, address := range e.Strings("addresses") {
 			warnAll(ctx, field.IPWarnings(field.Root("endpoints").Index(i).Child("addresses").Index(j), address))
 		}
 	}
@@ -227,17 +227,17 @@ func warnSlice(ctx *resource.Context, obj, old object.Object) {
 
 func sliceRow(now time.Time, obj object.Object) resource.Row {
 	var ports, addresses []string
-	for _, port := range objectsAt(obj, "ports") {
+	for _, port := range obj.Objects("ports") {
 		text := "*"
 		if number, ok := port.Int("port"); ok {
 			text = strconv.FormatInt(number, 10)
-		} else if present(port, "name") {
+		} else if port.Has("name") {
 			text = port.String("name")
 		}
 		ports = append(ports, text)
 	}
-	for _, e := range objectsAt(obj, "endpoints") {
-		addresses = append(addresses, stringsAt(e, "addresses")...)
+	for _, e := range obj.Objects("endpoints") {
+		addresses = append(addresses, e.Strings("addresses")...)
 	}
 	return cells(obj.Name(), obj.String("addressType"), firstThree(ports), firstThree(addresses), cellAge(now, obj))
 }

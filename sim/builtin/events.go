@@ -86,7 +86,7 @@ func validateEvent(ctx *resource.Context, obj object.Object) field.ErrorList {
 		return validateAnyEvent(ctx, obj, nil)
 	}
 	errs := validateSeries(obj)
-	errs = append(errs, mustBeSet(field.Root("eventTime"), obj.String("eventTime"))...)
+	errs = append(errs, field.MustBeSet(field.Root("eventTime"), obj.String("eventTime"))...)
 	if kind := obj.String("type"); kind != "Normal" && kind != "Warning" {
 		errs = append(errs, field.Invalid(field.Root("type"), "", "has invalid value: "+kind))
 	}
@@ -97,7 +97,7 @@ func validateEvent(ctx *resource.Context, obj object.Object) field.ErrorList {
 	}
 	unset("firstTimestamp", obj.String("firstTimestamp") != "")
 	unset("lastTimestamp", obj.String("lastTimestamp") != "")
-	unset("count", intAt(obj, "count") != 0)
+	unset("count", obj.Int64("count") != 0)
 	unset("source", obj.String("source", "component") != "" || obj.String("source", "host") != "")
 	return errs
 }
@@ -119,10 +119,10 @@ func validateAnyEvent(ctx *resource.Context, obj, _ object.Object) field.ErrorLi
 		if ctx.Definition.Group == eventsGroup {
 			reporter = field.Root("reportingController")
 		}
-		errs = append(errs, mustBeSet(reporter, obj.String("reportingComponent"))...)
+		errs = append(errs, field.MustBeSet(reporter, obj.String("reportingComponent"))...)
 		errs = append(errs, field.Check(reporter, obj.String("reportingComponent"), field.QualifiedName)...)
 		for _, name := range []string{"reportingInstance", "action", "reason"} {
-			errs = append(errs, mustBeSet(field.Root(name), obj.String(name))...)
+			errs = append(errs, field.MustBeSet(field.Root(name), obj.String(name))...)
 			errs = append(errs, atMost(name, obj.String(name), 128)...)
 		}
 		errs = append(errs, atMost("message", obj.String("message"), 1024)...)
@@ -139,14 +139,14 @@ func atMost(name, value string, limit int) field.ErrorList {
 
 func validateSeries(obj object.Object) field.ErrorList {
 	var errs field.ErrorList
-	series := objectAt(obj, "series")
+	series := obj.At("series")
 	if series == nil {
 		return nil
 	}
-	if intAt(series, "count") < 2 {
+	if series.Int64("count") < 2 {
 		errs = append(errs, field.Invalid(field.Root("series.count"), "", "should be at least 2"))
 	}
-	return append(errs, mustBeSet(field.Root("series.lastObservedTime"), series.String("lastObservedTime"))...)
+	return append(errs, field.MustBeSet(field.Root("series.lastObservedTime"), series.String("lastObservedTime"))...)
 }
 
 func validateEventUpdate(ctx *resource.Context, obj, old object.Object) field.ErrorList {
@@ -183,13 +183,13 @@ func zeroless(v any) any {
 func eventValue(name string, obj object.Object) any {
 	switch name {
 	case "involvedObject":
-		return goValue("ObjectReference", objectAt(obj, name))
+		return goValue("ObjectReference", obj.At(name))
 	case "related":
-		return goPointer("ObjectReference", objectAt(obj, name))
+		return goPointer("ObjectReference", obj.At(name))
 	case "source":
-		return goValue("EventSource", objectAt(obj, name))
+		return goValue("EventSource", obj.At(name))
 	case "count":
-		return intAt(obj, name)
+		return obj.Int64(name)
 	case "firstTimestamp", "lastTimestamp", "eventTime":
 		return obj[name]
 	}
@@ -202,13 +202,13 @@ func eventRow(now time.Time, obj object.Object) resource.Row {
 	if stamp := obj.String("lastTimestamp"); stamp != "" {
 		last = cellSince(now, stamp)
 	}
-	count := max(intAt(obj, "count"), 0)
-	if series := objectAt(obj, "series"); series != nil {
-		last, count = cellSince(now, series.String("lastObservedTime")), intAt(series, "count")
+	count := max(obj.Int64("count"), 0)
+	if series := obj.At("series"); series != nil {
+		last, count = cellSince(now, series.String("lastObservedTime")), series.Int64("count")
 	} else if count == 0 {
 		count = 1
 	}
-	involved := objectAt(obj, "involvedObject")
+	involved := obj.At("involvedObject")
 	target := strings.ToLower(involved.String("kind"))
 	if name := involved.String("name"); name != "" {
 		target += "/" + name

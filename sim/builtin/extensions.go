@@ -28,7 +28,7 @@ func apiServiceKind() kind {
 		strategy: resource.Strategy{
 			HasStatus: true, CustomStatus: true, NeedsResourceVersion: true, AnyFinalizers: true, NameRuleOf: apiServiceName,
 			PrepareForCreate: func(ctx *resource.Context, obj object.Object) {
-				if !present(obj, "spec", "service") { // served by the API server itself
+				if !obj.Has("spec", "service") { // served by the API server itself
 					obj["status"] = map[string]any{"conditions": []any{map[string]any{
 						"type": "Available", "status": "True", "lastTransitionTime": object.Time(ctx.Now),
 						"reason": "Local", "message": "Local APIServices are always available"}}}
@@ -42,15 +42,15 @@ func apiServiceKind() kind {
 					return validateAPIService(obj)
 				}
 				var errs field.ErrorList
-				for i, c := range objectsAt(obj, "status", "conditions") {
+				for i, c := range obj.Objects("status", "conditions") {
 					p := field.Root("status.conditions").Index(i).Child("status")
-					errs = append(errs, mustBeOneOf(p, c.String("status"), "True", "False", "Unknown")...)
+					errs = append(errs, field.MustBeOneOf(p, c.String("status"), "True", "False", "Unknown")...)
 				}
 				return errs
 			},
 		},
 		defaults: everyVersion(func(obj object.Object) {
-			if present(obj, "spec", "service") {
+			if obj.Has("spec", "service") {
 				obj.SetDefault(int64(443), "spec", "service", "port")
 			}
 		}),
@@ -73,7 +73,7 @@ func apiServiceName(obj object.Object) func(name string, prefix bool) []string {
 
 func validateAPIService(obj object.Object) field.ErrorList {
 	var errs field.ErrorList
-	p, spec := field.Root("spec"), objectAt(obj, "spec")
+	p, spec := field.Root("spec"), obj.At("spec")
 	group, version := spec.String("group"), spec.String("version")
 	if group == "" && version != "v1" {
 		errs = append(errs, field.Required(p.Child("group"), "only v1 may have an empty group and it better be legacy kube"))
@@ -85,12 +85,12 @@ func validateAPIService(obj object.Object) field.ErrorList {
 		name  string
 		limit int64
 	}{{"groupPriorityMinimum", 20000}, {"versionPriority", 1000}} {
-		if n := intAt(spec, priority.name); n <= 0 || n > priority.limit {
+		if n := spec.Int64(priority.name); n <= 0 || n > priority.limit {
 			errs = append(errs, field.Invalid(p.Child(priority.name), n, "must be positive and less than "+strconv.FormatInt(priority.limit, 10)))
 		}
 	}
-	bundle, insecure := len(decoded(spec["caBundle"])), boolAt(spec, "insecureSkipTLSVerify")
-	service := objectAt(spec, "service")
+	bundle, insecure := len(decoded(spec["caBundle"])), spec.True("insecureSkipTLSVerify")
+	service := spec.At("service")
 	if service == nil {
 		if bundle > 0 {
 			errs = append(errs, field.Invalid(p.Child("caBundle"), strconv.Itoa(bundle)+" bytes", "local APIServices may not have a caBundle"))
@@ -101,9 +101,9 @@ func validateAPIService(obj object.Object) field.ErrorList {
 		return errs
 	}
 	at := p.Child("service")
-	errs = append(errs, mustBeSet(at.Child("namespace"), service.String("namespace"))...)
-	errs = append(errs, mustBeSet(at.Child("name"), service.String("name"))...)
-	if port := intAt(service, "port"); len(field.PortNumber(port)) > 0 {
+	errs = append(errs, field.MustBeSet(at.Child("namespace"), service.String("namespace"))...)
+	errs = append(errs, field.MustBeSet(at.Child("name"), service.String("name"))...)
+	if port := service.Int64("port"); len(field.PortNumber(port)) > 0 {
 		errs = append(errs, field.Invalid(at.Child("port"), port, "port is not valid: "+strings.Join(field.PortNumber(port), ", ")))
 	}
 	if insecure && bundle > 0 {
@@ -114,10 +114,10 @@ func validateAPIService(obj object.Object) field.ErrorList {
 
 func apiServiceRow(now time.Time, obj object.Object) resource.Row {
 	service, available := "Local", "Unknown"
-	if s := objectAt(obj, "spec", "service"); s != nil {
+	if s := obj.At("spec", "service"); s != nil {
 		service = s.String("namespace") + "/" + s.String("name")
 	}
-	for _, c := range objectsAt(obj, "status", "conditions") {
+	for _, c := range obj.Objects("status", "conditions") {
 		if c.String("type") != "Available" {
 			continue
 		}

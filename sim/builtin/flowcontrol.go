@@ -29,7 +29,7 @@ func flowcontrolKinds() []kind {
 			changed: semantically.of("spec"),
 			defaults: everyVersion(func(obj object.Object) {
 				obj.SetDefault(map[string]any{}, "spec")
-				setZero(objectAt(obj, "spec"), "matchingPrecedence", 1000)
+				setZero(obj.At("spec"), "matchingPrecedence", 1000)
 			}),
 			columns: []column{
 				colName(), level("PriorityLevel", "PriorityLevelConfigurationReference", "name"),
@@ -62,7 +62,7 @@ func flowcontrolKinds() []kind {
 
 // byPrecedence is the order in which flow schemas are tried (apihelpers.FlowSchemaSequence).
 func byPrecedence(a, b object.Object) int {
-	return cmp.Or(cmp.Compare(intAt(a, "spec", "matchingPrecedence"), intAt(b, "spec", "matchingPrecedence")), cmp.Compare(a.Name(), b.Name()))
+	return cmp.Or(cmp.Compare(a.Int64("spec", "matchingPrecedence"), b.Int64("spec", "matchingPrecedence")), cmp.Compare(a.Name(), b.Name()))
 }
 
 // flowStatusOr is the ValidateUpdate of both kinds: their status has the same rules.
@@ -77,17 +77,17 @@ func flowStatusOr(validate func(object.Object) field.ErrorList) func(*resource.C
 
 func flowSchemaRow(now time.Time, obj object.Object) resource.Row {
 	missing := "?"
-	for _, c := range objectsAt(obj, "status", "conditions") {
+	for _, c := range obj.Objects("status", "conditions") {
 		if c.String("type") == "Dangling" {
 			missing = c.String("status")
 			break
 		}
 	}
 	method := cellNone
-	if present(obj, "spec", "distinguisherMethod") {
+	if obj.Has("spec", "distinguisherMethod") {
 		method = obj.String("spec", "distinguisherMethod", "type")
 	}
-	return cells(obj.Name(), obj.String("spec", "priorityLevelConfiguration", "name"), intAt(obj, "spec", "matchingPrecedence"), method,
+	return cells(obj.Name(), obj.String("spec", "priorityLevelConfiguration", "name"), obj.Int64("spec", "matchingPrecedence"), method,
 		cellAge(now, obj), missing)
 }
 
@@ -96,26 +96,26 @@ func priorityLevelRow(now time.Time, obj object.Object) resource.Row {
 		if o == nil {
 			return cellNone
 		}
-		return intAt(o, name)
+		return o.Int64(name)
 	}
-	limited := objectAt(obj, "spec", "limited")
-	queuing := objectAt(limited, "limitResponse", "queuing")
+	limited := obj.At("spec", "limited")
+	queuing := limited.At("limitResponse", "queuing")
 	return cells(obj.Name(), obj.String("spec", "type"), number(limited, "nominalConcurrencyShares"), number(queuing, "queues"),
 		number(queuing, "handSize"), number(queuing, "queueLengthLimit"), cellAge(now, obj))
 }
 
 func defaultPriorityLevel(obj object.Object) {
-	if exempt := objectAt(obj, "spec", "exempt"); exempt != nil {
+	if exempt := obj.At("spec", "exempt"); exempt != nil {
 		exempt.SetDefault(int64(0), "nominalConcurrencyShares")
 		exempt.SetDefault(int64(0), "lendablePercent")
 	}
-	limited := objectAt(obj, "spec", "limited")
+	limited := obj.At("spec", "limited")
 	if limited == nil {
 		return
 	}
 	limited.SetDefault(int64(30), "nominalConcurrencyShares")
 	limited.SetDefault(int64(0), "lendablePercent")
-	if queuing := objectAt(limited, "limitResponse", "queuing"); queuing != nil {
+	if queuing := limited.At("limitResponse", "queuing"); queuing != nil {
 		setZero(queuing, "handSize", 8)
 		setZero(queuing, "queues", 64)
 		setZero(queuing, "queueLengthLimit", 50)
@@ -126,13 +126,13 @@ func defaultPriorityLevel(obj object.Object) {
 func validateFlowStatus(obj object.Object) field.ErrorList {
 	var errs field.ErrorList
 	var seen []string
-	for i, c := range objectsAt(obj, "status", "conditions") {
+	for i, c := range obj.Objects("status", "conditions") {
 		p, name := field.Root("status").Child("conditions").Index(i).Child("type"), c.String("type")
 		if slices.Contains(seen, name) {
 			errs = append(errs, field.Duplicate(p, name))
 		}
 		seen = append(seen, name)
-		errs = append(errs, mustBeSet(p, name)...)
+		errs = append(errs, field.MustBeSet(p, name)...)
 	}
 	return errs
 }
@@ -143,7 +143,7 @@ func validatePriorityLevel(obj object.Object) field.ErrorList {
 	if _, ok := obj.Annotations()[preserveZero]; ok {
 		errs = append(errs, field.Forbidden(field.Root("metadata").Child("annotations"), "annotation '"+preserveZero+"' is forbidden"))
 	}
-	spec, p := objectAt(obj, "spec"), field.Root("spec")
+	spec, p := obj.At("spec"), field.Root("spec")
 	errs = append(errs, validatePriorityLevelSpec(p, obj.Name(), spec)...)
 	if fixed, ok := mandatoryLevels[obj.Name()]; ok {
 		rest, detail := object.Object{}, "spec of '%s' must equal the fixed value"
@@ -159,7 +159,7 @@ func validatePriorityLevel(obj object.Object) field.ErrorList {
 }
 
 func validatePriorityLevelSpec(p field.Path, name string, spec object.Object) field.ErrorList {
-	kind, limited, exempt := spec.String("type"), objectAt(spec, "limited"), objectAt(spec, "exempt")
+	kind, limited, exempt := spec.String("type"), spec.At("limited"), spec.At("exempt")
 	var errs field.ErrorList
 	if (name == "exempt") != (kind == "Exempt") {
 		errs = append(errs, field.Invalid(p.Child("type"), field.Enum(kind), "must be 'Exempt' if and only if `name` is 'exempt'"))
@@ -182,35 +182,35 @@ func validatePriorityLevelSpec(p field.Path, name string, spec object.Object) fi
 		}
 		errs = append(errs, validateLimited(p.Child("limited"), limited)...)
 	default:
-		errs = append(errs, mustBeSetToOneOf(p.Child("type"), kind, "Exempt", "Limited")...)
+		errs = append(errs, field.MustBeSetToOneOf(p.Child("type"), kind, "Exempt", "Limited")...)
 	}
 	return errs
 }
 
 func validateShares(p field.Path, level object.Object) field.ErrorList {
-	if n := intAt(level, "nominalConcurrencyShares"); n < 0 {
+	if n := level.Int64("nominalConcurrencyShares"); n < 0 {
 		return field.ErrorList{field.Invalid(p.Child("nominalConcurrencyShares"), n, "must be a non-negative integer")}
 	}
 	return nil
 }
 
 func validateLendable(p field.Path, level object.Object) field.ErrorList {
-	n := intAt(level, "lendablePercent")
+	n := level.Int64("lendablePercent")
 	return field.Messages(p.Child("lendablePercent"), n, field.InRange(n, 0, 100))
 }
 
 func validateLimited(p field.Path, limited object.Object) field.ErrorList {
 	errs := validateShares(p, limited)
-	errs = append(errs, validateLimitResponse(p.Child("limitResponse"), objectAt(limited, "limitResponse"))...)
+	errs = append(errs, validateLimitResponse(p.Child("limitResponse"), limited.At("limitResponse"))...)
 	errs = append(errs, validateLendable(p, limited)...)
-	if n := intAt(limited, "borrowingLimitPercent"); n < 0 {
+	if n := limited.Int64("borrowingLimitPercent"); n < 0 {
 		errs = append(errs, field.Invalid(p.Child("borrowingLimitPercent"), n, "if specified, must be a non-negative integer"))
 	}
 	return errs
 }
 
 func validateLimitResponse(p field.Path, response object.Object) field.ErrorList {
-	queuing := objectAt(response, "queuing")
+	queuing := response.At("queuing")
 	switch kind := response.String("type"); kind {
 	case "Reject":
 		if queuing != nil {
@@ -222,7 +222,7 @@ func validateLimitResponse(p field.Path, response object.Object) field.ErrorList
 		}
 		return validateQueuing(p.Child("queuing"), queuing)
 	default:
-		return mustBeSetToOneOf(p.Child("type"), kind, "Queue", "Reject")
+		return field.MustBeSetToOneOf(p.Child("type"), kind, "Queue", "Reject")
 	}
 	return nil
 }
@@ -235,7 +235,7 @@ const (
 
 func validateQueuing(p field.Path, queuing object.Object) field.ErrorList {
 	const positive = "must be positive"
-	length, queues, hand := intAt(queuing, "queueLengthLimit"), intAt(queuing, "queues"), intAt(queuing, "handSize")
+	length, queues, hand := queuing.Int64("queueLengthLimit"), queuing.Int64("queues"), queuing.Int64("handSize")
 	var errs field.ErrorList
 	refuse := func(name string, n int64, detail string) {
 		errs = append(errs, field.Invalid(p.Child(name), n, detail))

@@ -66,9 +66,9 @@ func mandatorySchema(level string, precedence int64, method string, groups ...st
 }
 
 func validateFlowSchema(obj object.Object) field.ErrorList {
-	spec, p := objectAt(obj, "spec"), field.Root("spec")
-	errs := validatePrecedence(p.Child("matchingPrecedence"), obj.Name(), intAt(spec, "matchingPrecedence"))
-	if method := objectAt(spec, "distinguisherMethod"); method != nil && !slices.Contains([]string{"ByNamespace", "ByUser"}, method.String("type")) {
+	spec, p := obj.At("spec"), field.Root("spec")
+	errs := validatePrecedence(p.Child("matchingPrecedence"), obj.Name(), spec.Int64("matchingPrecedence"))
+	if method := spec.At("distinguisherMethod"); method != nil && !slices.Contains([]string{"ByNamespace", "ByUser"}, method.String("type")) {
 		errs = append(errs, field.NotSupported(p.Child("distinguisherMethod", "type"), goValue("FlowDistinguisherMethod", method), "ByNamespace", "ByUser"))
 	}
 	if name, at := spec.String("priorityLevelConfiguration", "name"), p.Child("priorityLevelConfiguration", "name"); name == "" {
@@ -76,7 +76,7 @@ func validateFlowSchema(obj object.Object) field.ErrorList {
 	} else {
 		errs = append(errs, field.Check(at, name, field.DNS1123Subdomain)...)
 	}
-	for i, rule := range objectsAt(spec, "rules") {
+	for i, rule := range spec.Objects("rules") {
 		errs = append(errs, validateFlowRule(p.Child("rules").Index(i), rule)...)
 	}
 	if fixed, ok := mandatorySchemas[obj.Name()]; ok && !object.SemanticEqual(map[string]any(spec), map[string]any(fixed)) {
@@ -98,7 +98,7 @@ func validatePrecedence(p field.Path, name string, n int64) field.ErrorList {
 }
 
 func validateFlowRule(p field.Path, rule object.Object) field.ErrorList {
-	subjects, resources, urls := objectsAt(rule, "subjects"), objectsAt(rule, "resourceRules"), objectsAt(rule, "nonResourceRules")
+	subjects, resources, urls := rule.Objects("subjects"), rule.Objects("resourceRules"), rule.Objects("nonResourceRules")
 	var errs field.ErrorList
 	for i, s := range subjects {
 		errs = append(errs, validateFlowSubject(p.Child("subjects").Index(i), s)...)
@@ -128,18 +128,18 @@ func validateFlowSubject(p field.Path, subject object.Object) field.ErrorList {
 	for _, s := range flowSubjects {
 		at := p.Child(s.field)
 		if s.kind != kind {
-			if present(subject, s.field) {
+			if subject.Has(s.field) {
 				others = append(others, field.Forbidden(at, s.field+" is forbidden when subject kind is not '"+s.kind+"'"))
 			}
 			continue
 		}
 		known = true
-		if o := objectAt(subject, s.field); o == nil {
+		if o := subject.At(s.field); o == nil {
 			own = append(own, field.Required(at, s.field+" is required when subject kind is '"+s.kind+"'"))
 		} else if kind == "ServiceAccount" {
 			own = append(own, validateFlowAccount(at, o)...)
 		} else {
-			own = append(own, mustBeSet(at.Child("name"), o.String("name"))...)
+			own = append(own, field.MustBeSet(at.Child("name"), o.String("name"))...)
 		}
 	}
 	if !known {
@@ -164,7 +164,7 @@ func validateFlowAccount(p field.Path, account object.Object) field.ErrorList {
 }
 
 func validateFlowVerbs(p field.Path, rule object.Object) field.ErrorList {
-	verbs := stringsAt(rule, "verbs")
+	verbs := rule.Strings("verbs")
 	switch {
 	case len(verbs) == 0:
 		return field.ErrorList{field.Required(p, "verbs must contain at least one value")}
@@ -186,7 +186,7 @@ func validateAlone(p field.Path, list []any, what string) field.ErrorList {
 
 func validateFlowURLs(p field.Path, rule object.Object) field.ErrorList {
 	errs := validateFlowVerbs(p.Child("verbs"), rule)
-	urls, p := stringsAt(rule, "nonResourceURLs"), p.Child("nonResourceURLs")
+	urls, p := rule.Strings("nonResourceURLs"), p.Child("nonResourceURLs")
 	switch {
 	case len(urls) == 0:
 		errs = append(errs, field.Required(p, "nonResourceURLs must contain at least one value"))
@@ -210,9 +210,9 @@ func validateFlowResources(p field.Path, rule object.Object) field.ErrorList {
 		}
 		errs = append(errs, validateAlone(p.Child(list.field), rule.List(list.field), list.what)...)
 	}
-	namespaces, p := stringsAt(rule, "namespaces"), p.Child("namespaces")
+	namespaces, p := rule.Strings("namespaces"), p.Child("namespaces")
 	switch {
-	case len(namespaces) == 0 && !boolAt(rule, "clusterScope"):
+	case len(namespaces) == 0 && !rule.True("clusterScope"):
 		errs = append(errs, field.Required(p, "resource rules that are not cluster scoped must supply at least one namespace"))
 	case slices.Contains(namespaces, "*"):
 		errs = append(errs, validateAlone(p, rule.List("namespaces"), "namespaces")...)

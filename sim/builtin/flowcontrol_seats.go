@@ -15,9 +15,9 @@ const seats = 400 + 200
 func NominalSeats(objects resource.Reader) map[string]int {
 	shares, sum := map[string]int{}, 0
 	objects.Each("prioritylevelconfigurations.flowcontrol.apiserver.k8s.io", "", func(level object.Object) bool {
-		n := intAt(level, "spec", "limited", "nominalConcurrencyShares")
-		if !present(objectAt(level, "spec"), "limited") {
-			n = intAt(level, "spec", "exempt", "nominalConcurrencyShares")
+		n := level.Int64("spec", "limited", "nominalConcurrencyShares")
+		if !level.At("spec").Has("limited") {
+			n = level.Int64("spec", "exempt", "nominalConcurrencyShares")
 		}
 		shares[level.Name()], sum = int(n), sum+int(n)
 		return true

@@ -261,7 +261,7 @@ func gatedValues(off []gate, obj, old object.Object) field.ErrorList {
 			continue
 		}
 		for _, at := range findValue(map[string]any(obj), g.values.path, g.values.value, field.Path{}) {
-			errs = append(errs, mustBeOneOf(at, g.values.value, g.values.allowed...)...)
+			errs = append(errs, field.MustBeOneOf(at, g.values.value, g.values.allowed...)...)
 		}
 	}
 	return errs

@@ -29,7 +29,7 @@ func ingressClassKind() kind {
 			},
 		},
 		defaults: everyVersion(func(obj object.Object) {
-			if present(obj, "spec", "parameters") {
+			if obj.Has("spec", "parameters") {
 				obj.SetDefault("Cluster", "spec", "parameters", "scope")
 			}
 		}),
@@ -37,9 +37,9 @@ func ingressClassKind() kind {
 			colText("Parameters", "A reference to a resource with additional parameters"), colAge()},
 		row: func(now time.Time, obj object.Object) resource.Row {
 			parameters := cellNone
-			if p := objectAt(obj, "spec", "parameters"); p != nil {
+			if p := obj.At("spec", "parameters"); p != nil {
 				parameters = p.String("kind")
-				if present(p, "apiGroup") {
+				if p.Has("apiGroup") {
 					parameters += "." + p.String("apiGroup")
 				}
 				parameters += "/" + p.String("name")
@@ -69,13 +69,13 @@ func validateIngressClass(obj object.Object) field.ErrorList {
 		errs = append(errs, field.TooLong(p, longest))
 	}
 	errs = append(errs, field.DomainPrefixedPath(p, controller)...)
-	ref, at := objectAt(obj, "spec", "parameters"), field.Root("spec.parameters")
+	ref, at := obj.At("spec", "parameters"), field.Root("spec.parameters")
 	if ref == nil {
 		return errs
 	}
 	errs = append(errs, validateTypedReference(at, ref)...)
-	scope, namespace := ref.String("scope"), present(ref, "namespace")
-	errs = append(errs, mustBeOneOf(at.Child("scope"), scope, "Cluster", "Namespace")...)
+	scope, namespace := ref.String("scope"), ref.Has("namespace")
+	errs = append(errs, field.MustBeOneOf(at.Child("scope"), scope, "Cluster", "Namespace")...)
 	switch {
 	case scope == "Namespace" && !namespace:
 		errs = append(errs, field.Required(at.Child("namespace"), "`parameters.scope` is set to 'Namespace'"))
@@ -90,7 +90,7 @@ func validateIngressClass(obj object.Object) field.ErrorList {
 // validateTypedReference checks a reference to an object of any kind.
 func validateTypedReference(p field.Path, ref object.Object) field.ErrorList {
 	var errs field.ErrorList
-	if present(ref, "apiGroup") {
+	if ref.Has("apiGroup") {
 		errs = append(errs, field.Check(p.Child("apiGroup"), ref.String("apiGroup"), field.DNS1123Subdomain)...)
 	}
 	errs = append(errs, checkOrRequire(p.Child("kind"), ref.String("kind"), field.PathSegment)...)
@@ -124,8 +124,8 @@ func networkPolicyKind() kind {
 
 func defaultNetworkPolicy(obj object.Object) {
 	for _, rules := range []string{"ingress", "egress"} {
-		for _, rule := range objectsAt(obj, "spec", rules) {
-			for _, port := range objectsAt(rule, "ports") {
+		for _, rule := range obj.Objects("spec", rules) {
+			for _, port := range rule.Objects("ports") {
 				port.SetDefault("TCP", "protocol")
 			}
 		}
@@ -152,18 +152,18 @@ func serviceCIDRKind() kind {
 		},
 		columns: []column{colName(), colDoc("CIDRs", docNetworking+"ServiceCIDRSpec", "cidrs"), colAge()},
 		row: func(now time.Time, obj object.Object) resource.Row {
-			return cells(obj.Name(), strings.Join(stringsAt(obj, "spec", "cidrs"), ","), cellAge(now, obj))
+			return cells(obj.Name(), strings.Join(obj.Strings("spec", "cidrs"), ","), cellAge(now, obj))
 		},
 	}
 }
 
 func validateCIDRs(obj object.Object) field.ErrorList {
-	p, cidrs := field.Root("spec.cidrs"), stringsAt(obj, "spec", "cidrs")
+	p, cidrs := field.Root("spec.cidrs"), obj.Strings("spec", "cidrs")
 	switch {
 	case len(cidrs) == 0:
 		return field.ErrorList{field.Required(p, "at least one CIDR required")}
 	case len(cidrs) > 2:
-		return field.ErrorList{field.Invalid(p, goValue("ServiceCIDRSpec", objectAt(obj, "spec")), "may only hold up to 2 values")}
+		return field.ErrorList{field.Invalid(p, goValue("ServiceCIDRSpec", obj.At("spec")), "may only hold up to 2 values")}
 	}
 	var errs field.ErrorList
 	families := map[bool]bool{}
@@ -186,7 +186,7 @@ func validateCIDRsUpdate(ctx *resource.Context, obj, old object.Object) field.Er
 		return nil
 	}
 	p := field.Root("spec.cidrs")
-	before, after := stringsAt(old, "spec", "cidrs"), stringsAt(obj, "spec", "cidrs")
+	before, after := old.Strings("spec", "cidrs"), obj.Strings("spec", "cidrs")
 	if len(before) != len(after) && (len(before) != 1 || len(after) != 2) {
 		return field.ErrorList{field.Invalid(p, pointer(obj, "spec", "cidrs"), field.TextImmutable)}
 	}
@@ -213,7 +213,7 @@ func ipAddressKind() kind {
 			ValidateUpdate: func(_ *resource.Context, obj, old object.Object) field.ErrorList {
 				errs := validateParentRef(obj)
 				if !object.SemanticEqual(obj.Map("spec", "parentRef"), old.Map("spec", "parentRef")) {
-					errs = append(errs, field.Invalid(field.Root("spec.parentRef"), goPointer("ParentReference", objectAt(obj, "spec", "parentRef")),
+					errs = append(errs, field.Invalid(field.Root("spec.parentRef"), goPointer("ParentReference", obj.At("spec", "parentRef")),
 						field.TextImmutable))
 				}
 				return errs
@@ -221,7 +221,7 @@ func ipAddressKind() kind {
 		},
 		columns: []column{colName(), colDoc("ParentRef", docNetworking+"IPAddressSpec", "parentRef")},
 		row: func(now time.Time, obj object.Object) resource.Row {
-			ref := objectAt(obj, "spec", "parentRef")
+			ref := obj.At("spec", "parentRef")
 			if ref == nil {
 				return cells(obj.Name(), cellNone, cellAge(now, obj))
 			}
@@ -239,7 +239,7 @@ func ipAddressKind() kind {
 }
 
 func validateParentRef(obj object.Object) field.ErrorList {
-	p, ref := field.Root("spec.parentRef"), objectAt(obj, "spec", "parentRef")
+	p, ref := field.Root("spec.parentRef"), obj.At("spec", "parentRef")
 	if ref == nil {
 		return field.ErrorList{field.Required(p, "")}
 	}

@@ -31,7 +31,7 @@ func ingressKind() kind {
 			colText("Ports", "Ports of TLS configurations that open"), colAge()},
 		row: func(now time.Time, obj object.Object) resource.Row {
 			class, ports := cellNone, "80"
-			if present(obj, "spec", "ingressClassName") {
+			if obj.Has("spec", "ingressClassName") {
 				class = obj.String("spec", "ingressClassName")
 			}
 			if len(obj.List("spec", "tls")) > 0 {
@@ -46,7 +46,7 @@ func ingressKind() kind {
 func hostsCell(obj object.Object) string {
 	const most = 3
 	var hosts []string
-	rules := objectsAt(obj, "spec", "rules")
+	rules := obj.Objects("spec", "rules")
 	more := false
 	for _, rule := range rules {
 		if len(hosts) == most {
@@ -67,9 +67,9 @@ func hostsCell(obj object.Object) string {
 }
 
 func validateNewIngress(_ *resource.Context, obj object.Object) field.ErrorList {
-	errs := validateIngressSpec(objectAt(obj, "spec"), nil)
+	errs := validateIngressSpec(obj.At("spec"), nil)
 	class, ok := obj.Annotations()[ingressClassKey]
-	if ok && present(obj, "spec", "ingressClassName") && class != obj.String("spec", "ingressClassName") {
+	if ok && obj.Has("spec", "ingressClassName") && class != obj.String("spec", "ingressClassName") {
 		errs = append(errs, field.Invalid(field.Root("annotations").Child(ingressClassKey), class,
 			"must match `ingressClassName` when both are specified"))
 	}
@@ -78,14 +78,14 @@ func validateNewIngress(_ *resource.Context, obj object.Object) field.ErrorList 
 
 func validateIngressUpdate(ctx *resource.Context, obj, old object.Object) field.ErrorList {
 	if ctx.Subresource != "status" {
-		return validateIngressSpec(objectAt(obj, "spec"), objectAt(old, "spec"))
+		return validateIngressSpec(obj.At("spec"), old.At("spec"))
 	}
 	var before []string
-	for _, point := range objectsAt(old, "status", "loadBalancer", "ingress") {
+	for _, point := range old.Objects("status", "loadBalancer", "ingress") {
 		before = append(before, point.String("ip"))
 	}
 	var errs field.ErrorList
-	for i, point := range objectsAt(obj, "status", "loadBalancer", "ingress") {
+	for i, point := range obj.Objects("status", "loadBalancer", "ingress") {
 		p := field.Root("status.loadBalancer.ingress").Index(i)
 		if ip := point.String("ip"); ip != "" && !slices.Contains(before, ip) {
 			errs = append(errs, field.Check(p.Child("ip"), ip, field.LegacyIP)...)
@@ -99,30 +99,30 @@ func validateIngressUpdate(ctx *resource.Context, obj, old object.Object) field.
 func validateIngressSpec(spec, was object.Object) field.ErrorList {
 	p := field.Root("spec")
 	var errs field.ErrorList
-	rules := objectsAt(spec, "rules")
-	if len(rules) == 0 && !present(spec, "defaultBackend") {
+	rules := spec.Objects("rules")
+	if len(rules) == 0 && !spec.Has("defaultBackend") {
 		errs = append(errs, field.Invalid(p, pointer(spec, "rules"), "either `defaultBackend` or `rules` must be specified"))
 	}
-	if backend := objectAt(spec, "defaultBackend"); backend != nil {
+	if backend := spec.At("defaultBackend"); backend != nil {
 		errs = append(errs, validateIngressBackend(p.Child("defaultBackend"), backend)...)
 	}
-	anyWildcard := slices.ContainsFunc(objectsAt(was, "rules"), func(r object.Object) bool {
+	anyWildcard := slices.ContainsFunc(was.Objects("rules"), func(r object.Object) bool {
 		return strings.Contains(r.String("host"), "*") && len(validateHTTPRule(field.Path{}, r)) > 0
 	})
 	for i, rule := range rules {
 		errs = append(errs, validateIngressRule(p.Child("rules").Index(i), rule, anyWildcard)...)
 	}
-	anySecret := slices.ContainsFunc(objectsAt(was, "tls"), func(t object.Object) bool { return len(secretName(field.Path{}, t)) > 0 })
-	for i, tls := range objectsAt(spec, "tls") {
+	anySecret := slices.ContainsFunc(was.Objects("tls"), func(t object.Object) bool { return len(secretName(field.Path{}, t)) > 0 })
+	for i, tls := range spec.Objects("tls") {
 		at := p.Child("tls").Index(i)
-		for j, host := range stringsAt(tls, "hosts") {
+		for j, host := range tls.Strings("hosts") {
 			errs = append(errs, ruleHost(at.Child("hosts").Index(j), host)...)
 		}
 		if !anySecret {
 			errs = append(errs, secretName(at.Child("secretName"), tls)...)
 		}
 	}
-	if present(spec, "ingressClassName") {
+	if spec.Has("ingressClassName") {
 		errs = append(errs, field.Check(p.Child("ingressClassName"), spec.String("ingressClassName"), field.DNS1123Subdomain)...)
 	}
 	return errs
@@ -159,13 +159,13 @@ func validateIngressRule(p field.Path, rule object.Object, anyWildcard bool) fie
 }
 
 func validateHTTPRule(p field.Path, rule object.Object) field.ErrorList {
-	http := objectAt(rule, "http")
+	http := rule.At("http")
 	if http == nil {
 		return nil
 	}
 	var errs field.ErrorList
 	at := p.Child("http", "paths")
-	paths := objectsAt(http, "paths")
+	paths := http.Objects("paths")
 	if len(paths) == 0 {
 		errs = append(errs, field.Required(at, ""))
 	}
@@ -176,7 +176,7 @@ func validateHTTPRule(p field.Path, rule object.Object) field.ErrorList {
 }
 
 func validateHTTPPath(p field.Path, path object.Object) field.ErrorList {
-	if !present(path, "pathType") {
+	if !path.Has("pathType") {
 		return field.ErrorList{field.Required(p.Child("pathType"), "pathType must be specified")}
 	}
 	var errs field.ErrorList
@@ -198,13 +198,13 @@ func validateHTTPPath(p field.Path, path object.Object) field.ErrorList {
 			}
 		}
 	}
-	errs = append(errs, mustBeOneOf(p.Child("pathType"), kind, "Exact", "ImplementationSpecific", "Prefix")...)
-	backend := objectAt(path, "backend")
+	errs = append(errs, field.MustBeOneOf(p.Child("pathType"), kind, "Exact", "ImplementationSpecific", "Prefix")...)
+	backend := path.At("backend")
 	return append(errs, validateIngressBackend(p.Child("backend"), backend)...)
 }
 
 func validateIngressBackend(p field.Path, backend object.Object) field.ErrorList {
-	ref, service := objectAt(backend, "resource"), objectAt(backend, "service")
+	ref, service := backend.At("resource"), backend.At("service")
 	switch {
 	case ref != nil && service != nil:
 		return field.ErrorList{field.Invalid(p, "", "cannot set both resource and service backends")}
@@ -214,7 +214,7 @@ func validateIngressBackend(p field.Path, backend object.Object) field.ErrorList
 		return field.ErrorList{field.Invalid(p, "", "resource or service backend is required")}
 	}
 	errs := checkOrRequire(p.Child("service", "name"), service.String("name"), field.DNS1123Label)
-	name, number := service.String("port", "name"), intAt(service, "port", "number")
+	name, number := service.String("port", "name"), service.Int64("port", "number")
 	at := p.Child("service", "port")
 	switch {
 	case name != "" && number != 0:
@@ -231,12 +231,12 @@ func validateIngressBackend(p field.Path, backend object.Object) field.ErrorList
 
 func warnIngress(ctx *resource.Context, obj, old object.Object) {
 	if ctx.Subresource == "status" {
-		for i, point := range objectsAt(obj, "status", "loadBalancer", "ingress") {
+		for i, point := range obj.Objects("status", "loadBalancer", "ingress") {
 			warnAll(ctx, field.IPWarnings(field.Root("status.loadBalancer.ingress").Index(i), point.String("ip")))
 		}
 		return
 	}
-	if _, ok := obj.Annotations()[ingressClassKey]; ok && old == nil && !present(obj, "spec", "ingressClassName") {
+	if _, ok := obj.Annotations()[ingressClassKey]; ok && old == nil && !obj.Has("spec", "ingressClassName") {
 		ctx.Warn(`annotation "` + ingressClassKey + `" is deprecated, please use 'spec.ingressClassName' instead`)
 	}
 }

@@ -14,28 +14,28 @@ import (
 var policyRules = [][2]string{{"ingress", "from"}, {"egress", "to"}}
 
 func validateNetworkPolicy(obj, old object.Object) field.ErrorList {
-	p, spec := field.Root("spec"), objectAt(obj, "spec")
+	p, spec := field.Root("spec"), obj.At("spec")
 	options := selector.ValidateOptions{AllowInvalidValues: old != nil &&
 		len(selector.ValidateLabelSelector(field.Path{}, old.Map("spec", "podSelector"), selector.ValidateOptions{})) > 0}
 	errs := selector.ValidateLabelSelector(p.Child("podSelector"), spec.Map("podSelector"), options)
 	known := policyCIDRs(old)
 	for _, side := range policyRules {
-		for i, rule := range objectsAt(spec, side[0]) {
+		for i, rule := range spec.Objects(side[0]) {
 			at := p.Child(side[0]).Index(i)
-			for j, port := range objectsAt(rule, "ports") {
+			for j, port := range rule.Objects("ports") {
 				errs = append(errs, validatePolicyPort(at.Child("ports").Index(j), port)...)
 			}
-			for j, peer := range objectsAt(rule, side[1]) {
+			for j, peer := range rule.Objects(side[1]) {
 				errs = append(errs, validatePolicyPeer(at.Child(side[1]).Index(j), peer, options, known)...)
 			}
 		}
 	}
-	types := stringsAt(spec, "policyTypes")
+	types := spec.Strings("policyTypes")
 	if len(types) > 2 {
 		return append(errs, field.Invalid(p.Child("policyTypes"), types, "may not specify more than two policyTypes"))
 	}
 	for i, t := range types {
-		errs = append(errs, mustBeOneOf(p.Child("policyTypes").Index(i), t, "Ingress", "Egress")...)
+		errs = append(errs, field.MustBeOneOf(p.Child("policyTypes").Index(i), t, "Ingress", "Egress")...)
 	}
 	return errs
 }
@@ -44,10 +44,10 @@ func validateNetworkPolicy(obj, old object.Object) field.ErrorList {
 func policyCIDRs(policy object.Object) []string {
 	var out []string
 	for _, side := range policyRules {
-		for _, rule := range objectsAt(policy, "spec", side[0]) {
-			for _, peer := range objectsAt(rule, side[1]) {
-				if block := objectAt(peer, "ipBlock"); block != nil {
-					out = append(append(out, block.String("cidr")), stringsAt(block, "except")...)
+		for _, rule := range policy.Objects("spec", side[0]) {
+			for _, peer := range rule.Objects(side[1]) {
+				if block := peer.At("ipBlock"); block != nil {
+					out = append(append(out, block.String("cidr")), block.Strings("except")...)
 				}
 			}
 		}
@@ -57,13 +57,13 @@ func policyCIDRs(policy object.Object) []string {
 
 func validatePolicyPort(p field.Path, port object.Object) field.ErrorList {
 	var errs field.ErrorList
-	if present(port, "protocol") {
-		errs = append(errs, mustBeOneOf(p.Child("protocol"), port.String("protocol"), "TCP", "UDP", "SCTP")...)
+	if port.Has("protocol") {
+		errs = append(errs, field.MustBeOneOf(p.Child("protocol"), port.String("protocol"), "TCP", "UDP", "SCTP")...)
 	}
 	end, ended := port.Int("endPort")
 	number, numeric := port["port"].(int64)
 	switch {
-	case !present(port, "port"):
+	case !port.Has("port"):
 		if ended {
 			errs = append(errs, field.Invalid(p.Child("endPort"), end, "may not be specified when `port` is not specified"))
 		}
@@ -85,12 +85,12 @@ func validatePolicyPeer(p field.Path, peer object.Object, options selector.Valid
 	var errs field.ErrorList
 	peers := 0
 	for _, name := range []string{"podSelector", "namespaceSelector"} {
-		if s := objectAt(peer, name); s != nil {
+		if s := peer.At(name); s != nil {
 			peers++
 			errs = append(errs, selector.ValidateLabelSelector(p.Child(name), s, options)...)
 		}
 	}
-	block := objectAt(peer, "ipBlock")
+	block := peer.At("ipBlock")
 	if block != nil {
 		peers++
 		errs = append(errs, validateIPBlock(p.Child("ipBlock"), block, known)...)
@@ -120,7 +120,7 @@ func validateIPBlock(p field.Path, block object.Object, known []string) field.Er
 	if !ok {
 		return errs
 	}
-	for i, text := range stringsAt(block, "except") {
+	for i, text := range block.Strings("except") {
 		at := p.Child("except").Index(i)
 		part, ok := check(at, text)
 		if ok && (!whole.Contains(part.Addr()) || whole.Bits() >= part.Bits()) {
@@ -132,11 +132,11 @@ func validateIPBlock(p field.Path, block object.Object, known []string) field.Er
 
 func warnNetworkPolicy(ctx *resource.Context, obj, _ object.Object) {
 	for _, side := range policyRules {
-		for i, rule := range objectsAt(obj, "spec", side[0]) {
-			for j, peer := range objectsAt(rule, side[1]) {
+		for i, rule := range obj.Objects("spec", side[0]) {
+			for j, peer := range rule.Objects(side[1]) {
 				p := field.Root("spec").Child(side[0]).Index(i).Child(side[1]).Index(j).Child("ipBlock")
 				warnAll(ctx, field.CIDRWarnings(p.Child("cidr"), peer.String("ipBlock", "cidr")))
-				for k, except := range stringsAt(peer, "ipBlock", "except") {
+				for k, except := range peer.Strings("ipBlock", "except") {
 					warnAll(ctx, field.CIDRWarnings(p.Child("except").Index(k), except))
 				}
 			}

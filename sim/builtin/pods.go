@@ -46,7 +46,7 @@ func podKind() kind {
 // podGracePeriod returns how long a deleted pod may go on: a pod that no node runs goes at once (Kubernetes
 // documentation, "Pod Lifecycle").
 func podGracePeriod(obj object.Object, requested *int64) int64 {
-	period := intAt(obj, "spec", "terminationGracePeriodSeconds")
+	period := obj.Int64("spec", "terminationGracePeriodSeconds")
 	if requested != nil {
 		period = *requested
 	}
@@ -62,9 +62,9 @@ func podGracePeriod(obj object.Object, requested *int64) int64 {
 
 // podFields returns what field selectors can ask for. status.podIPs can be asked for but has no value.
 func podFields(obj object.Object) map[string]string {
-	spec, state := objectAt(obj, "spec"), objectAt(obj, "status")
+	spec, state := obj.At("spec"), obj.At("status")
 	return map[string]string{
-		"spec.hostNetwork":         strconv.FormatBool(boolAt(spec, "hostNetwork")),
+		"spec.hostNetwork":         strconv.FormatBool(spec.True("hostNetwork")),
 		"spec.nodeName":            spec.String("nodeName"),
 		"spec.restartPolicy":       spec.String("restartPolicy"),
 		"spec.schedulerName":       spec.String("schedulerName"),
@@ -76,7 +76,7 @@ func podFields(obj object.Object) map[string]string {
 }
 
 func podIP(obj object.Object) string {
-	if ips := objectsAt(obj, "status", "podIPs"); len(ips) > 0 {
+	if ips := obj.Objects("status", "podIPs"); len(ips) > 0 {
 		return ips[0].String("ip")
 	}
 	return ""
@@ -95,7 +95,7 @@ func podTemplateKind() kind {
 		strategy: resource.Strategy{
 			ReturnsDeleted: true,
 			SpecChanged: func(obj, old object.Object) bool {
-				return !sameGo("PodTemplateSpec", objectAt(obj, "template"), objectAt(old, "template"))
+				return !sameGo("PodTemplateSpec", obj.At("template"), old.At("template"))
 			},
 			Validate: func(ctx *resource.Context, obj object.Object) field.ErrorList {
 				return validatePodTemplate(ctx, obj.Map("template"), template)

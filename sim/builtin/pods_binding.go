@@ -46,7 +46,7 @@ func bindPod(c *resource.Connection) (object.Object, *status.Status) {
 }
 
 func validateBinding(binding object.Object) field.ErrorList {
-	target, p := objectAt(binding, "target"), field.Root("target")
+	target, p := binding.At("target"), field.Root("target")
 	var errs field.ErrorList
 	if kind := target.String("kind"); kind != "" && kind != "Node" {
 		errs = append(errs, field.NotSupported(p.Child("kind"), kind, "Node", "<empty>"))
@@ -108,7 +108,7 @@ func assignPod(pod, binding object.Object, now string) {
 func setPodCondition(pod object.Object, now string, condition map[string]any) {
 	condition["lastTransitionTime"] = now
 	list := pod.List("status", "conditions")
-	for i, old := range objectsAt(pod, "status", "conditions") {
+	for i, old := range pod.Objects("status", "conditions") {
 		if old["type"] != condition["type"] {
 			continue
 		}

@@ -34,8 +34,8 @@ func evictPod(c *resource.Connection) (object.Object, *status.Status) {
 	if c.Body.Name() != c.Name {
 		return nil, status.BadRequest("name in URL does not match name in Eviction object")
 	}
-	options := objectAt(c.Body, "deleteOptions")
-	if boolAt(options, "ignoreStoreReadErrorWithClusterBreakingPotential") {
+	options := c.Body.At("deleteOptions")
+	if options.True("ignoreStoreReadErrorWithClusterBreakingPotential") {
 		p := field.Root("deleteOptions").Child("ignoreStoreReadErrorWithClusterBreakingPotential")
 		return nil, status.Invalid(status.Resource{Group: "policy", Resource: "Eviction"}, c.Name,
 			field.ErrorList{field.Invalid(p, true, "can not be set for pod eviction, try after removing the option")})
@@ -75,7 +75,7 @@ func (e *eviction) evict() *status.Status {
 	budget := budgets[0]
 	if !podIs(pod, "Ready") && unguarded(budget) {
 		s := e.delete(e.forceVersion(pod))
-		if s != nil && s.Reason == status.ReasonConflict && !present(e.options, "preconditions", "resourceVersion") {
+		if s != nil && s.Reason == status.ReasonConflict && !e.options.Has("preconditions", "resourceVersion") {
 			return budgetRefusal(evictionRetry, stillProcessed(budget.Name()))
 		}
 		return s
@@ -101,7 +101,7 @@ func (e *eviction) budgetsOf(pod object.Object) []object.Object {
 
 // podIs reports whether a condition of the pod is true.
 func podIs(pod object.Object, condition string) bool {
-	for _, c := range objectsAt(pod, "status", "conditions") {
+	for _, c := range pod.Objects("status", "conditions") {
 		if c.String("type") == condition {
 			return c.String("status") == "True"
 		}
@@ -114,18 +114,18 @@ func unguarded(budget object.Object) bool {
 	if budget.String("spec", "unhealthyPodEvictionPolicy") == "AlwaysAllow" {
 		return true
 	}
-	desired := intAt(budget, "status", "desiredHealthy")
-	return desired > 0 && intAt(budget, "status", "currentHealthy") >= desired
+	desired := budget.Int64("status", "desiredHealthy")
+	return desired > 0 && budget.Int64("status", "currentHealthy") >= desired
 }
 
 // spend takes one disruption off the budget, or answers why there is none.
 func (e *eviction) spend(pod, budget object.Object) *status.Status {
 	name := budget.Name()
-	have := objectAt(budget, "status")
-	allowed := intAt(have, "disruptionsAllowed")
+	have := budget.At("status")
+	allowed := have.Int64("disruptionsAllowed")
 	forbidden := status.Resource{Group: "policy", Resource: "poddisruptionbudget"}
 	switch {
-	case intAt(have, "observedGeneration") < budget.Generation():
+	case have.Int64("observedGeneration") < budget.Generation():
 		return budgetRefusal(evictionRetry, stillProcessed(name))
 	case allowed < 0:
 		return status.Forbidden(forbidden, name, "pdb disruptions allowed is negative")
@@ -161,12 +161,12 @@ func stillProcessed(budget string) string {
 // whyNoDisruption says why a budget allows no disruption; have is its status.
 func whyNoDisruption(name string, have object.Object) string {
 	reason, message := "", ""
-	for _, c := range objectsAt(have, "conditions") {
+	for _, c := range have.Objects("conditions") {
 		if c.String("type") == disruptionAllowed && c.String("status") == "False" {
 			reason, message = c.String("reason"), c.String("message")
 		}
 	}
-	current, desired := intAt(have, "currentHealthy"), intAt(have, "desiredHealthy")
+	current, desired := have.Int64("currentHealthy"), have.Int64("desiredHealthy")
 	switch {
 	case message != "" && reason == "SyncFailed":
 		return fmt.Sprintf("The disruption budget %s does not allow evicting pods currently because it failed sync: %s", name, message)
@@ -181,9 +181,9 @@ func whyNoDisruption(name string, have object.Object) string {
 // setDisruptionAllowed says in the budget's conditions that no disruption is left.
 func setDisruptionAllowed(budget object.Object, now string) {
 	condition := map[string]any{"type": disruptionAllowed, "status": "False", "reason": "InsufficientPods", "message": "",
-		"observedGeneration": intAt(budget, "status", "observedGeneration"), "lastTransitionTime": now}
+		"observedGeneration": budget.Int64("status", "observedGeneration"), "lastTransitionTime": now}
 	list := budget.List("status", "conditions")
-	for i, old := range objectsAt(budget, "status", "conditions") {
+	for i, old := range budget.Objects("status", "conditions") {
 		if old.String("type") != disruptionAllowed {
 			continue
 		}
@@ -198,7 +198,7 @@ func setDisruptionAllowed(budget object.Object, now string) {
 
 // withVersion returns the delete options with the pod's resourceVersion as a precondition unless they have one.
 func (e *eviction) withVersion(pod object.Object) object.Object {
-	if present(e.options, "preconditions", "resourceVersion") {
+	if e.options.Has("preconditions", "resourceVersion") {
 		return e.options
 	}
 	return e.forceVersion(pod)
@@ -227,7 +227,7 @@ func (e *eviction) delete(options object.Object) *status.Status {
 		if s != nil {
 			return s
 		}
-		if present(options, "preconditions", "resourceVersion") {
+		if options.Has("preconditions", "resourceVersion") {
 			options = options.Copy()
 			options.Set(pod.ResourceVersion(), "preconditions", "resourceVersion")
 		}

@@ -168,7 +168,7 @@ func TestEvictionMarksPodAndBudget(t *testing.T) {
 	is.Equal(string(object.JSON(store.objects["pods/p"].List("status", "conditions")[1])),
 		`{"lastTransitionTime":"2026-01-02T03:04:05Z","message":"Eviction API: evicting","reason":"EvictionByEvictionAPI","status":"True","type":"DisruptionTarget"}`)
 	budget := store.objects[budgetStorage+"/b"]
-	is.Equal(intAt(budget, "status", "disruptionsAllowed"), int64(0))
+	is.Equal(budget.Int64("status", "disruptionsAllowed"), int64(0))
 	is.Equal(budget.String("status", "disruptedPods", "p"), "2026-01-02T03:04:05Z")
 	is.Equal(string(object.JSON(budget.List("status", "conditions"))),
 		`[{"lastTransitionTime":"2026-01-02T03:04:05Z","message":"","observedGeneration":1,"reason":"InsufficientPods","status":"False","type":"DisruptionAllowed"}]`)

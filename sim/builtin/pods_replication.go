@@ -21,13 +21,13 @@ func replicationControllerKind() kind {
 			},
 			ValidateUpdate: func(ctx *resource.Context, obj, old object.Object) field.ErrorList {
 				if ctx.Subresource == "status" {
-					return replicationStatus(objectAt(obj, "status"), field.Root("status"))
+					return replicationStatus(obj.At("status"), field.Root("status"))
 				}
 				return append(validateReplication(ctx, obj, old), nonConvertible(obj, old)...)
 			},
 			Warn: warnReplication,
 			Fields: func(obj object.Object) map[string]string {
-				return map[string]string{"status.replicas": strconv.FormatInt(intAt(obj, "status", "replicas"), 10)}
+				return map[string]string{"status.replicas": strconv.FormatInt(obj.Int64("status", "replicas"), 10)}
 			},
 		},
 		defaults: everyVersion(defaultReplication),
@@ -42,7 +42,7 @@ func replicationControllerKind() kind {
 			colAge(),
 		}, colsTemplate(docCore+"ReplicationControllerSpec")...),
 		row: func(now time.Time, obj object.Object) resource.Row {
-			return cells(obj.Name(), intAt(obj, "spec", "replicas"), intAt(obj, "status", "replicas"), intAt(obj, "status", "readyReplicas"),
+			return cells(obj.Name(), obj.Int64("spec", "replicas"), obj.Int64("status", "replicas"), obj.Int64("status", "readyReplicas"),
 				cellAge(now, obj), cellContainers(obj, "name", "spec", "template"), cellContainers(obj, "image", "spec", "template"),
 				cellLabels(object.StringMap(obj.Map("spec", "selector"))))
 		},
@@ -70,14 +70,14 @@ func defaultReplication(obj object.Object) {
 }
 
 func validateReplication(ctx *resource.Context, obj, old object.Object) field.ErrorList {
-	spec, p := objectAt(obj, "spec"), field.Root("spec")
+	spec, p := obj.At("spec"), field.Root("spec")
 	labels := object.StringMap(spec.Map("selector"))
-	errs := field.NonNegative(intAt(spec, "minReadySeconds"), p.Child("minReadySeconds"))
+	errs := field.NonNegative(spec.Int64("minReadySeconds"), p.Child("minReadySeconds"))
 	if len(labels) == 0 {
 		errs = append(errs, field.Required(p.Child("selector"), ""))
 	}
-	errs = append(errs, field.NonNegative(intAt(spec, "replicas"), p.Child("replicas"))...)
-	template, at := objectAt(spec, "template"), p.Child("template")
+	errs = append(errs, field.NonNegative(spec.Int64("replicas"), p.Child("replicas"))...)
+	template, at := spec.At("template"), p.Child("template")
 	if template == nil {
 		return append(errs, field.Required(at, ""))
 	}
@@ -88,8 +88,8 @@ func validateReplication(ctx *resource.Context, obj, old object.Object) field.Er
 		}
 	}
 	errs = append(errs, validatePodTemplateUpdate(ctx, template, old.Map("spec", "template"), at)...)
-	errs = append(errs, mustBeOneOf(at.Child("spec", "restartPolicy"), template.String("spec", "restartPolicy"), "Always")...)
-	if present(template, "spec", "activeDeadlineSeconds") {
+	errs = append(errs, field.MustBeOneOf(at.Child("spec", "restartPolicy"), template.String("spec", "restartPolicy"), "Always")...)
+	if template.Has("spec", "activeDeadlineSeconds") {
 		errs = append(errs, field.Forbidden(at.Child("spec", "activeDeadlineSeconds"), "activeDeadlineSeconds in ReplicationController is not Supported"))
 	}
 	return errs
@@ -118,15 +118,15 @@ func nonConvertible(obj, old object.Object) field.ErrorList {
 func replicationStatus(status object.Object, p field.Path) field.ErrorList {
 	var errs field.ErrorList
 	for _, name := range []string{"replicas", "fullyLabeledReplicas", "readyReplicas", "availableReplicas", "observedGeneration"} {
-		errs = append(errs, field.NonNegative(intAt(status, name), p.Child(name))...)
+		errs = append(errs, field.NonNegative(status.Int64(name), p.Child(name))...)
 	}
-	all := intAt(status, "replicas")
+	all := status.Int64("replicas")
 	for _, name := range []string{"fullyLabeledReplicas", "readyReplicas", "availableReplicas"} {
-		if n := intAt(status, name); n > all {
+		if n := status.Int64(name); n > all {
 			errs = append(errs, field.Invalid(p.Child(name), n, "cannot be greater than status.replicas"))
 		}
 	}
-	if n := intAt(status, "availableReplicas"); n > intAt(status, "readyReplicas") {
+	if n := status.Int64("availableReplicas"); n > status.Int64("readyReplicas") {
 		errs = append(errs, field.Invalid(p.Child("availableReplicas"), n, "cannot be greater than readyReplicas"))
 	}
 	return errs

@@ -17,10 +17,10 @@ func validateEphemeralUpdate(ctx *resource.Context, obj, old object.Object) fiel
 	}
 	p := podSpecPath.Child("ephemeralContainers")
 	now := map[string]object.Object{}
-	for _, c := range objectsAt(obj, "spec", "ephemeralContainers") {
+	for _, c := range obj.Objects("spec", "ephemeralContainers") {
 		now[c.String("name")] = c
 	}
-	for _, before := range objectsAt(old, "spec", "ephemeralContainers") {
+	for _, before := range old.Objects("spec", "ephemeralContainers") {
 		name := strconv.Quote(before.String("name"))
 		c, ok := now[before.String("name")]
 		switch {
@@ -42,16 +42,16 @@ func validateResize(ctx *resource.Context, obj, old object.Object) field.ErrorLi
 	if old.String("spec", "os", "name") == "windows" {
 		return field.ErrorList{field.Forbidden(wholePod, "windows pods cannot be resized")}
 	}
-	class := either(old.String("status", "qosClass"), qosClass(objectAt(old, "spec")))
-	if class != qosClass(objectAt(obj, "spec")) {
+	class := either(old.String("status", "qosClass"), qosClass(old.At("spec")))
+	if class != qosClass(obj.At("spec")) {
 		errs = append(errs, field.Invalid(podSpecPath, field.Enum(obj.String("status", "qosClass")), "Pod QOS Class may not change as a result of resizing"))
 	}
 	if !nodeResizes(old) {
 		errs = append(errs, field.Forbidden(podSpecPath, "Pod running on node without support for resize"))
 	}
-	rest := objectAt(obj, "spec").Copy()
+	rest := obj.At("spec").Copy()
 	if hasPodResources(obj) || hasPodResources(old) {
-		errs = append(errs, resizeOfPod(rest, objectAt(old, "spec"))...)
+		errs = append(errs, resizeOfPod(rest, old.At("spec"))...)
 	}
 	if len(old.List("status", "nodeAllocatableResourceClaimStatuses")) > 0 {
 		errs = append(errs, field.Forbidden(podSpecPath, "pods with node allocatable resource claims cannot be resized"))
@@ -60,7 +60,7 @@ func validateResize(ctx *resource.Context, obj, old object.Object) field.ErrorLi
 		return append(errs, moved...)
 	}
 	errs = append(errs, resizeOfContainers(obj, old, rest)...)
-	if len(errs) == 0 && !sameGo("PodSpec", rest, objectAt(old, "spec")) {
+	if len(errs) == 0 && !sameGo("PodSpec", rest, old.At("spec")) {
 		errs = append(errs, field.Forbidden(podSpecPath, "only cpu and memory resources are mutable"))
 	}
 	return errs
@@ -68,9 +68,9 @@ func validateResize(ctx *resource.Context, obj, old object.Object) field.ErrorLi
 
 // nodeResizes reports whether the kubelet that runs the pod told what its containers really have.
 func nodeResizes(pod object.Object) bool {
-	for _, c := range objectsAt(pod, "status", "containerStatuses") {
-		if present(c, "state", "running") {
-			return present(c, "resources")
+	for _, c := range pod.Objects("status", "containerStatuses") {
+		if c.Has("state", "running") {
+			return c.Has("resources")
 		}
 	}
 	return true
@@ -83,7 +83,7 @@ func hasPodResources(pod object.Object) bool {
 // resizeOfPod checks the resources of the pod as a whole, and sets cpu and memory in rest back to what they were.
 func resizeOfPod(rest, old object.Object) field.ErrorList {
 	p := podSpecPath.Child("resources")
-	before, now := objectAt(old, "resources"), objectAt(rest, "resources")
+	before, now := old.At("resources"), rest.At("resources")
 	if before != nil && now == nil {
 		return field.ErrorList{field.Forbidden(p, "pod-level resources cannot be removed")}
 	}
@@ -130,7 +130,7 @@ func removedResources(now, before map[string]any) bool {
 func sameContainers(obj, old object.Object) field.ErrorList {
 	var errs field.ErrorList
 	for _, list := range []string{"containers", "initContainers"} {
-		now, before := objectsAt(obj, "spec", list), objectsAt(old, "spec", list)
+		now, before := obj.Objects("spec", list), old.Objects("spec", list)
 		if len(now) != len(before) {
 			errs = append(errs, field.Forbidden(podSpecPath.Child(list), list+" may not be added or removed on resize"))
 			continue
@@ -148,8 +148,8 @@ func sameContainers(obj, old object.Object) field.ErrorList {
 func resizeOfContainers(obj, old, rest object.Object) field.ErrorList {
 	var errs field.ErrorList
 	for _, list := range []string{"initContainers", "containers"} {
-		before := objectsAt(old, "spec", list)
-		for i, c := range objectsAt(obj, "spec", list) {
+		before := old.Objects("spec", list)
+		for i, c := range obj.Objects("spec", list) {
 			for _, kind := range []string{"requests", "limits"} {
 				if removedResources(c.Map("resources", kind), before[i].Map("resources", kind)) {
 					errs = append(errs, field.Forbidden(podSpecPath.Child(list).Index(i).Child("resources", kind), "resource "+kind+" cannot be removed"))
@@ -157,19 +157,19 @@ func resizeOfContainers(obj, old, rest object.Object) field.ErrorList {
 			}
 		}
 	}
-	before := objectsAt(old, "spec", "containers")
-	for i, c := range objectsAt(rest, "containers") {
+	before := old.Objects("spec", "containers")
+	for i, c := range rest.Objects("containers") {
 		if setBack(c, before[i]); !sameGo("Container", c, before[i]) {
 			errs = append(errs, field.Forbidden(podSpecPath, "only cpu and memory resources are mutable"))
 		}
 	}
-	before = objectsAt(old, "spec", "initContainers")
-	for i, c := range objectsAt(rest, "initContainers") {
+	before = old.Objects("spec", "initContainers")
+	for i, c := range rest.Objects("initContainers") {
 		p, changed := podSpecPath.Child("initContainers").Index(i), !sameGo("Container", c, before[i])
 		if setBack(c, before[i]); !sameGo("Container", c, before[i]) {
 			errs = append(errs, field.Forbidden(p, "only cpu and memory resources for init or sidecar containers are mutable"))
 		}
-		for _, policy := range objectsAt(c, "resizePolicy") {
+		for _, policy := range c.Objects("resizePolicy") {
 			if changed && !isSidecar(c) && restartsContainer(policy) {
 				errs = append(errs, field.Forbidden(p, "non-sidecar init containers with a resize policy of RestartContainer cannot be resized"))
 			}
@@ -181,7 +181,7 @@ func resizeOfContainers(obj, old, rest object.Object) field.ErrorList {
 // setBack gives a container the cpu and memory it had. Its claims are dropped, as the server does before it compares.
 func setBack(c, old object.Object) {
 	c.SetDefault(map[string]any{}, "resources")
-	resources := objectAt(c, "resources")
-	keepComputeResources(resources, objectAt(old, "resources"))
+	resources := c.At("resources")
+	keepComputeResources(resources, old.At("resources"))
 	delete(resources, "claims")
 }

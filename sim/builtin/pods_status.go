@@ -15,7 +15,7 @@ var podStatusPath = field.Root("status")
 // validatePodStatus checks a write of pods/status.
 func validatePodStatus(ctx *resource.Context, obj, old object.Object) field.ErrorList {
 	errs := podRulesOf(ctx, obj, old).annotationUpdates(obj, old)
-	status, before, p := objectAt(obj, "status"), objectAt(old, "status"), podStatusPath
+	status, before, p := obj.At("status"), old.At("status"), podStatusPath
 	errs = append(errs, podConditions(status, p.Child("conditions"))...)
 	node, had := status.String("nominatedNodeName"), before.String("nominatedNodeName")
 	if node != "" && node != had {
@@ -24,7 +24,7 @@ func validatePodStatus(ctx *resource.Context, obj, old object.Object) field.Erro
 			errs = append(errs, field.Forbidden(p.Child("nominatedNodeName"), "may not be set on pods that are already bound to a node"))
 		}
 	}
-	if n := intAt(status, "observedGeneration"); n < 0 {
+	if n := status.Int64("observedGeneration"); n < 0 {
 		errs = append(errs, field.Invalid(p.Child("observedGeneration"), n, "must be a non-negative integer"))
 	}
 	if class := status.String("qosClass"); class != before.String("qosClass") {
@@ -36,7 +36,7 @@ func validatePodStatus(ctx *resource.Context, obj, old object.Object) field.Erro
 	errs = append(errs, claimStatuses(obj, p.Child("resourceClaimStatuses"))...)
 	errs = append(errs, extendedClaimStatus(obj, p.Child("extendedResourceClaimStatus"))...)
 	errs = append(errs, podAddresses(status, before, "podIPs", "PodIP", p.Child("podIPs"))...)
-	if hosts := objectsAt(status, "hostIPs"); len(hosts) > 0 && hosts[0].String("ip") != status.String("hostIP") {
+	if hosts := status.Objects("hostIPs"); len(hosts) > 0 && hosts[0].String("ip") != status.String("hostIP") {
 		errs = append(errs, field.Invalid(p.Child("hostIPs").Index(0).Child("ip"), hosts[0].String("ip"), "must be equal to `hostIP`"))
 	}
 	errs = append(errs, podAddresses(status, before, "hostIPs", "HostIP", p.Child("hostIPs"))...)
@@ -51,8 +51,8 @@ func validatePodStatus(ctx *resource.Context, obj, old object.Object) field.Erro
 
 func podConditions(status object.Object, p field.Path) field.ErrorList {
 	var errs field.ErrorList
-	for i, c := range objectsAt(status, "conditions") {
-		if n := intAt(c, "observedGeneration"); n < 0 {
+	for i, c := range status.Objects("conditions") {
+		if n := c.Int64("observedGeneration"); n < 0 {
 			errs = append(errs, field.Invalid(p.Index(i).Child("observedGeneration"), n, "must be a non-negative integer"))
 		}
 		if kind := c.String("type"); !slices.Contains([]string{"PodScheduled", "Ready", "Initialized"}, kind) {
@@ -64,22 +64,22 @@ func podConditions(status object.Object, p field.Path) field.ErrorList {
 
 // containerTransitions checks that a container that ended and is not to be restarted stays ended.
 func containerTransitions(obj, old object.Object, list string, p field.Path) field.ErrorList {
-	spec := objectAt(old, "spec")
+	spec := old.At("spec")
 	ephemeral := list == "ephemeralContainerStatuses"
 	if !ephemeral && restartsTogether(spec) {
 		return nil
 	}
-	containers := objectsAt(spec, strings.TrimSuffix(list, "Statuses")+"s")
-	now := objectsAt(obj, "status", list)
+	containers := spec.Objects(strings.TrimSuffix(list, "Statuses") + "s")
+	now := obj.Objects("status", list)
 	var errs field.ErrorList
-	for i, before := range objectsAt(old, "status", list) {
+	for i, before := range old.Objects("status", list) {
 		name := before.String("name")
 		at := slices.IndexFunc(now, func(c object.Object) bool { return c.String("name") == name })
-		if !present(before, "state", "terminated") || at < 0 || present(now[at], "state", "terminated") {
+		if !before.Has("state", "terminated") || at < 0 || now[at].Has("state", "terminated") {
 			continue
 		}
 		c := slices.IndexFunc(containers, func(c object.Object) bool { return c.String("name") == name })
-		if ephemeral || c < 0 || !restartsAfter(containers[c], spec, intAt(before, "state", "terminated", "exitCode")) {
+		if ephemeral || c < 0 || !restartsAfter(containers[c], spec, before.Int64("state", "terminated", "exitCode")) {
 			errs = append(errs, field.Forbidden(p.Index(i).Child("state"), "may not be transitioned to non-terminated state"))
 		}
 	}
@@ -89,8 +89,8 @@ func containerTransitions(obj, old object.Object, list string, p field.Path) fie
 // restartsTogether reports whether the exit of one container may restart all of them.
 func restartsTogether(spec object.Object) bool {
 	for _, list := range []string{"initContainers", "containers"} {
-		for _, c := range objectsAt(spec, list) {
-			if slices.ContainsFunc(objectsAt(c, "restartPolicyRules"), func(o object.Object) bool { return o.String("action") == "RestartAllContainers" }) {
+		for _, c := range spec.Objects(list) {
+			if slices.ContainsFunc(c.Objects("restartPolicyRules"), func(o object.Object) bool { return o.String("action") == "RestartAllContainers" }) {
 				return true
 			}
 		}
@@ -101,9 +101,9 @@ func restartsTogether(spec object.Object) bool {
 // restartsAfter reports whether a container is restarted when it exits with the code: its rules decide, then its own
 // policy, then that of the pod.
 func restartsAfter(c, spec object.Object, code int64) bool {
-	if present(c, "restartPolicy") {
-		for _, rule := range objectsAt(c, "restartPolicyRules") {
-			if codes := objectAt(rule, "exitCodes"); codes != nil && slices.Contains(codes.List("values"), any(code)) == (codes.String("operator") == "In") {
+	if c.Has("restartPolicy") {
+		for _, rule := range c.Objects("restartPolicyRules") {
+			if codes := rule.At("exitCodes"); codes != nil && slices.Contains(codes.List("values"), any(code)) == (codes.String("operator") == "In") {
 				return true
 			}
 		}
@@ -120,9 +120,9 @@ func restartsAfter(c, spec object.Object, code int64) bool {
 // claimStatuses checks which ResourceClaims were made for the claims of the spec.
 func claimStatuses(obj object.Object, p field.Path) field.ErrorList {
 	var errs field.ErrorList
-	claims := containerNames(objectsAt(obj, "spec", "resourceClaims"))
+	claims := containerNames(obj.Objects("spec", "resourceClaims"))
 	var seen []string
-	for i, s := range objectsAt(obj, "status", "resourceClaimStatuses") {
+	for i, s := range obj.Objects("status", "resourceClaimStatuses") {
 		name := s.String("name")
 		if !slices.Contains(claims, name) {
 			errs = append(errs, field.Invalid(p.Index(i).Child("name"), name, "must match the name of an entry in `spec.resourceClaims`"))
@@ -131,7 +131,7 @@ func claimStatuses(obj object.Object, p field.Path) field.ErrorList {
 			errs = append(errs, field.Duplicate(p.Index(i).Child("name"), name))
 		}
 		seen = append(seen, name)
-		if present(s, "resourceClaimName") {
+		if s.Has("resourceClaimName") {
 			errs = append(errs, field.Check(p.Index(i).Child("resourceClaimName"), s.String("resourceClaimName"), field.DNS1123Subdomain)...)
 		}
 	}
@@ -140,17 +140,17 @@ func claimStatuses(obj object.Object, p field.Path) field.ErrorList {
 
 // extendedClaimStatus checks the ResourceClaim that was made for extended resources (KEP-5004).
 func extendedClaimStatus(obj object.Object, p field.Path) field.ErrorList {
-	status := objectAt(obj, "status", "extendedResourceClaimStatus")
+	status := obj.At("status", "extendedResourceClaimStatus")
 	if status == nil {
 		return nil
 	}
 	containers := map[string]object.Object{}
 	for _, list := range []string{"initContainers", "containers"} {
-		for _, c := range objectsAt(obj, "spec", list) {
+		for _, c := range obj.Objects("spec", list) {
 			containers[c.String("name")] = c
 		}
 	}
-	mappings, at := objectsAt(status, "requestMappings"), p.Child("requestMappings")
+	mappings, at := status.Objects("requestMappings"), p.Child("requestMappings")
 	var errs field.ErrorList
 	if len(mappings) == 0 {
 		errs = append(errs, field.Required(at, "at least one request mapping is required"))
@@ -160,7 +160,7 @@ func extendedClaimStatus(obj object.Object, p field.Path) field.ErrorList {
 		container, name, request := m.String("containerName"), m.String("resourceName"), m.String("requestName")
 		if c, ok := containers[container]; !ok {
 			errs = append(errs, field.Invalid(at.Index(i).Child("containerName"), container, "must match the name of an entry in spec.initContainers.name or spec.containers.name"))
-		} else if !present(c, "resources", "requests", name) {
+		} else if !c.Has("resources", "requests", name) {
 			errs = append(errs, field.Invalid(at.Index(i).Child("resourceName"), name,
 				"must match the extended resource name of an entry in spec.initContainers.resources.requests or spec.containers.resources.requests"))
 		}
@@ -182,10 +182,10 @@ func extendedClaimStatus(obj object.Object, p field.Path) field.ErrorList {
 // podAddresses checks the addresses of a pod or its host: at most one of each family. Addresses from before may stay.
 func podAddresses(status, old object.Object, list, typeName string, p field.Path) field.ErrorList {
 	var before []string
-	for _, o := range objectsAt(old, list) {
+	for _, o := range old.Objects(list) {
 		before = append(before, o.String("ip"))
 	}
-	ips := objectsAt(status, list)
+	ips := status.Objects(list)
 	var errs field.ErrorList
 	families := map[bool]bool{}
 	unreadable := -1
@@ -216,15 +216,15 @@ func podAddresses(status, old object.Object, list, typeName string, p field.Path
 func containerUsers(obj object.Object, list string, p field.Path) field.ErrorList {
 	var errs field.ErrorList
 	system := either(obj.String("spec", "os", "name"), "linux")
-	for i, c := range objectsAt(obj, "status", list) {
-		user, at := objectAt(c, "user", "linux"), p.Index(i).Child("user", "linux")
+	for i, c := range obj.Objects("status", list) {
+		user, at := c.At("user", "linux"), p.Index(i).Child("user", "linux")
 		switch {
 		case user == nil:
 		case system == "windows":
 			errs = append(errs, field.Forbidden(at, "cannot be set for a windows pod"))
 		case system == "linux":
-			errs = append(errs, field.Messages(at.Child("uid"), intAt(user, "uid"), field.UserID(intAt(user, "uid")))...)
-			errs = append(errs, field.Messages(at.Child("gid"), intAt(user, "gid"), field.UserID(intAt(user, "gid")))...)
+			errs = append(errs, field.Messages(at.Child("uid"), user.Int64("uid"), field.UserID(user.Int64("uid")))...)
+			errs = append(errs, field.Messages(at.Child("gid"), user.Int64("gid"), field.UserID(user.Int64("gid")))...)
 			for j, v := range user.List("supplementalGroups") {
 				id, _ := v.(int64)
 				errs = append(errs, field.Messages(at.Child("supplementalGroups").Index(j), id, field.UserID(id))...)
@@ -237,9 +237,9 @@ func containerUsers(obj object.Object, list string, p field.Path) field.ErrorLis
 // allocatedResources checks the health of the devices that a container has (KEP-4680).
 func allocatedResources(obj object.Object, list string, p field.Path) field.ErrorList {
 	var errs field.ErrorList
-	containers := objectsAt(obj, "spec", strings.TrimSuffix(list, "Statuses")+"s")
-	for i, c := range objectsAt(obj, "status", list) {
-		at, allocated := p.Index(i).Child("allocatedResourcesStatus"), objectsAt(c, "allocatedResourcesStatus")
+	containers := obj.Objects("spec", strings.TrimSuffix(list, "Statuses")+"s")
+	for i, c := range obj.Objects("status", list) {
+		at, allocated := p.Index(i).Child("allocatedResourcesStatus"), c.Objects("allocatedResourcesStatus")
 		if list == "ephemeralContainerStatuses" {
 			if len(allocated) > 0 {
 				errs = append(errs, field.Forbidden(at, "must not be specified in container status"))
@@ -259,12 +259,12 @@ func allocatedResources(obj object.Object, list string, p field.Path) field.Erro
 
 func allocatedName(c object.Object, name string, p field.Path) field.ErrorList {
 	if !strings.HasPrefix(name, "claim:") {
-		if present(c, "resources", "requests", name) {
+		if c.Has("resources", "requests", name) {
 			return nil
 		}
 		return field.ErrorList{field.Invalid(p, field.Enum(name), "must match one of the container's resource requests")}
 	}
-	for _, claim := range objectsAt(c, "resources", "claims") {
+	for _, claim := range c.Objects("resources", "claims") {
 		own := "claim:" + claim.String("name")
 		if request := claim.String("request"); request != "" {
 			own += "/" + request
@@ -282,9 +282,9 @@ const healthMessageMax = 1024
 func deviceHealth(allocated object.Object, p field.Path) field.ErrorList {
 	var errs field.ErrorList
 	var seen []string
-	for i, r := range objectsAt(allocated, "resources") {
-		errs = append(errs, mustBeOneOf(p.Index(i).Child("health"), r.String("health"), "Healthy", "Unhealthy", "Unknown")...)
-		if text := r.String("message"); present(r, "message") && text == "" {
+	for i, r := range allocated.Objects("resources") {
+		errs = append(errs, field.MustBeOneOf(p.Index(i).Child("health"), r.String("health"), "Healthy", "Unhealthy", "Unknown")...)
+		if text := r.String("message"); r.Has("message") && text == "" {
 			errs = append(errs, field.Required(p.Index(i).Child("message"), "must be non-empty if specified"))
 		} else if len(text) > healthMessageMax {
 			errs = append(errs, field.TooLong(p.Index(i).Child("message"), healthMessageMax))

@@ -16,17 +16,17 @@ var oldInitAnnotations = []string{"pod.beta.kubernetes.io/init-containers", "pod
 // defaultPod fills in the defaults of pods, and what conversion to the internal version does to them.
 func defaultPod(obj object.Object) {
 	obj.SetDefault(map[string]any{}, "spec")
-	spec := objectAt(obj, "spec")
+	spec := obj.At("spec")
 	defaultPodSpec(spec)
 	if grace, ok := spec.Int("terminationGracePeriodSeconds"); ok && grace < 0 {
 		spec["terminationGracePeriodSeconds"] = int64(1)
 	}
 	for _, list := range []string{"containers", "initContainers"} {
-		for _, c := range objectsAt(spec, list) {
+		for _, c := range spec.Objects(list) {
 			limitsBecomeRequests(c)
-			if boolAt(spec, "hostNetwork") {
-				for _, port := range objectsAt(c, "ports") {
-					setZero(port, "hostPort", intAt(port, "containerPort"))
+			if spec.True("hostNetwork") {
+				for _, port := range c.Objects("ports") {
+					setZero(port, "hostPort", port.Int64("containerPort"))
 				}
 			}
 		}
@@ -42,7 +42,7 @@ func defaultPod(obj object.Object) {
 // limitsBecomeRequests makes each limit of a container the request where there is none. Empty limits make empty requests,
 // which messages show.
 func limitsBecomeRequests(c object.Object) {
-	if present(c, "resources", "limits") {
+	if c.Has("resources", "limits") {
 		c.SetDefault(map[string]any{}, "resources", "requests")
 	}
 	for name, q := range c.Map("resources", "limits") { // order does not matter
@@ -64,7 +64,7 @@ func mirrorPodIP(obj object.Object) {
 // prepareNewPod gives a pod its first status, of which the client can choose the class of service, and merges
 // matchLabelKeys into the selectors they belong to.
 func prepareNewPod(ctx *resource.Context, obj object.Object) {
-	spec := objectAt(obj, "spec")
+	spec := obj.At("spec")
 	status := map[string]any{"phase": "Pending", "qosClass": either(obj.String("status", "qosClass"), qosClass(spec))}
 	if len(spec.List("schedulingGates")) > 0 {
 		status["conditions"] = []any{map[string]any{
@@ -74,18 +74,18 @@ func prepareNewPod(ctx *resource.Context, obj object.Object) {
 	}
 	obj["status"] = status
 	for _, term := range affinityTerms(spec) {
-		mergeLabelKeys(term, "In", stringsAt(term, "matchLabelKeys"), obj.Labels())
-		mergeLabelKeys(term, "NotIn", stringsAt(term, "mismatchLabelKeys"), obj.Labels())
+		mergeLabelKeys(term, "In", term.Strings("matchLabelKeys"), obj.Labels())
+		mergeLabelKeys(term, "NotIn", term.Strings("mismatchLabelKeys"), obj.Labels())
 	}
-	for _, constraint := range objectsAt(spec, "topologySpreadConstraints") {
-		mergeLabelKeys(constraint, "In", stringsAt(constraint, "matchLabelKeys"), obj.Labels())
+	for _, constraint := range spec.Objects("topologySpreadConstraints") {
+		mergeLabelKeys(constraint, "In", constraint.Strings("matchLabelKeys"), obj.Labels())
 	}
 	syncAppArmor(ctx, obj)
 }
 
 // mergeLabelKeys adds the pod's value of each key to the label selector of a term (KEP-3243, KEP-3633).
 func mergeLabelKeys(term object.Object, operator string, keys []string, labels map[string]string) {
-	s := objectAt(term, "labelSelector")
+	s := term.At("labelSelector")
 	if s == nil {
 		return
 	}
@@ -103,10 +103,10 @@ func syncAppArmor(ctx *resource.Context, obj object.Object) {
 		return
 	}
 	whole := obj.Map("spec", "securityContext", "appArmorProfile")
-	visitContainers(objectAt(obj, "spec"), field.Path{}, func(c object.Object, _ field.Path) {
+	visitContainers(obj.At("spec"), field.Path{}, func(c object.Object, _ field.Path) {
 		key := appArmorPrefix + c.String("name")
 		annotation, ok := obj.Annotations()[key]
-		if !ok || present(c, "securityContext", "appArmorProfile") {
+		if !ok || c.Has("securityContext", "appArmorProfile") {
 			return
 		}
 		profile := appArmorOf(annotation)
@@ -182,7 +182,7 @@ func prepareResize(obj, old object.Object) {
 			return
 		}
 	}
-	resources, resized := objectAt(obj, "spec", "resources"), map[string][]any{}
+	resources, resized := obj.At("spec", "resources"), map[string][]any{}
 	for _, list := range lists {
 		resized[list] = resizeContainers(obj.List("spec", list), old.List("spec", list))
 	}
@@ -226,7 +226,7 @@ func resizeContainers(list, old []any) []any {
 func preparePodStatus(obj, old object.Object) {
 	keepMeta(obj, old, "ownerReferences")
 	keepMeta(obj, old, "deletionTimestamp")
-	status := objectAt(obj, "status")
+	status := obj.At("status")
 	if status == nil {
 		status = object.Object{}
 		obj["status"] = map[string]any(status)
@@ -234,16 +234,16 @@ func preparePodStatus(obj, old object.Object) {
 	if class := old.String("status", "qosClass"); class != "" {
 		setEmpty(status, "qosClass", class)
 	}
-	if n := intAt(old, "status", "observedGeneration"); n != 0 {
+	if n := old.Int64("status", "observedGeneration"); n != 0 {
 		setZero(status, "observedGeneration", n)
 	}
-	before := objectsAt(old, "status", "conditions")
-	for _, c := range objectsAt(status, "conditions") {
+	before := old.Objects("status", "conditions")
+	for _, c := range status.Objects("conditions") {
 		i := slices.IndexFunc(before, func(o object.Object) bool { return o.String("type") == c.String("type") })
 		if i < 0 {
 			continue
 		}
-		if n := intAt(before[i], "observedGeneration"); n != 0 {
+		if n := before[i].Int64("observedGeneration"); n != 0 {
 			setZero(c, "observedGeneration", n)
 		}
 		before = slices.Delete(slices.Clone(before), i, i+1)

@@ -43,7 +43,7 @@ func completed(phase string) []any {
 
 // cellReadinessGates is how many of the conditions that readiness waits for are true.
 func cellReadinessGates(obj object.Object) string {
-	gates := objectsAt(obj, "spec", "readinessGates")
+	gates := obj.Objects("spec", "readinessGates")
 	if len(gates) == 0 {
 		return cellNone
 	}
@@ -58,7 +58,7 @@ func cellReadinessGates(obj object.Object) string {
 
 // podCondition returns the first condition of the type, or nil.
 func podCondition(obj object.Object, kind string) object.Object {
-	for _, c := range objectsAt(obj, "status", "conditions") {
+	for _, c := range obj.Objects("status", "conditions") {
 		if c.String("type") == kind {
 			return c
 		}
@@ -70,13 +70,13 @@ func podCondition(obj object.Object, kind string) object.Object {
 func summarize(obj object.Object) podSummary {
 	phase := obj.String("status", "phase")
 	s := podSummary{status: orNone(obj.String("status", "reason"), phase), total: len(obj.List("spec", "containers"))}
-	for _, c := range objectsAt(obj, "status", "conditions") {
+	for _, c := range obj.Objects("status", "conditions") {
 		if c.String("type") == "PodScheduled" && c.String("reason") == "SchedulingGated" {
 			s.status = "SchedulingGated"
 		}
 	}
 	var sidecars []string
-	for _, c := range objectsAt(obj, "spec", "initContainers") {
+	for _, c := range obj.Objects("spec", "initContainers") {
 		if isSidecar(c) {
 			sidecars = append(sidecars, c.String("name"))
 		}
@@ -98,7 +98,7 @@ func summarize(obj object.Object) podSummary {
 
 // countRestarts adds the restarts of one container.
 func (s *podSummary) countRestarts(c object.Object) {
-	s.restarts += intAt(c, "restartCount")
+	s.restarts += c.Int64("restartCount")
 	at, err := time.Parse(time.RFC3339, c.String("lastState", "terminated", "finishedAt"))
 	if err == nil && at.After(s.lastRestart) {
 		s.lastRestart = at
@@ -107,15 +107,15 @@ func (s *podSummary) countRestarts(c object.Object) {
 
 // initContainers looks at the init containers in order. It reports whether one is not done: the status then says which.
 func (s *podSummary) initContainers(obj object.Object, sidecars []string) (initializing bool) {
-	for i, c := range objectsAt(obj, "status", "initContainerStatuses") {
+	for i, c := range obj.Objects("status", "initContainerStatuses") {
 		s.countRestarts(c)
-		ended := objectAt(c, "state", "terminated")
+		ended := c.At("state", "terminated")
 		waiting := c.String("state", "waiting", "reason")
 		switch {
-		case ended != nil && intAt(ended, "exitCode") == 0:
+		case ended != nil && ended.Int64("exitCode") == 0:
 			continue
-		case slices.Contains(sidecars, c.String("name")) && boolAt(c, "started"):
-			if boolAt(c, "ready") {
+		case slices.Contains(sidecars, c.String("name")) && c.True("started"):
+			if c.True("ready") {
 				s.ready++
 			}
 			continue
@@ -136,34 +136,34 @@ func endReason(ended object.Object) string {
 	if reason := ended.String("reason"); reason != "" {
 		return reason
 	}
-	if signal := intAt(ended, "signal"); signal != 0 {
+	if signal := ended.Int64("signal"); signal != 0 {
 		return fmt.Sprintf("Signal:%d", signal)
 	}
-	return fmt.Sprintf("ExitCode:%d", intAt(ended, "exitCode"))
+	return fmt.Sprintf("ExitCode:%d", ended.Int64("exitCode"))
 }
 
 // containers looks at the regular containers from the last to the first: the first one in trouble gives the status.
 // Restarts of init containers no longer count, those of sidecars do.
 func (s *podSummary) containers(obj object.Object, sidecars []string) {
 	s.restarts, s.lastRestart = 0, time.Time{}
-	for _, c := range objectsAt(obj, "status", "initContainerStatuses") {
+	for _, c := range obj.Objects("status", "initContainerStatuses") {
 		if slices.Contains(sidecars, c.String("name")) {
 			s.countRestarts(c)
 		}
 	}
 	running, failure := false, ""
-	list := objectsAt(obj, "status", "containerStatuses")
+	list := obj.Objects("status", "containerStatuses")
 	for _, c := range slices.Backward(list) {
 		s.countRestarts(c)
-		ended := objectAt(c, "state", "terminated")
+		ended := c.At("state", "terminated")
 		switch waiting := c.String("state", "waiting", "reason"); {
 		case waiting != "":
 			s.status = waiting
 		case ended != nil:
-			if s.status = endReason(ended); intAt(ended, "exitCode") != 0 {
+			if s.status = endReason(ended); ended.Int64("exitCode") != 0 {
 				failure = s.status
 			}
-		case boolAt(c, "ready") && present(c, "state", "running"):
+		case c.True("ready") && c.Has("state", "running"):
 			running = true
 			s.ready++
 		}
@@ -183,12 +183,12 @@ func (s *podSummary) containers(obj object.Object, sidecars []string) {
 
 // podReady reports whether any condition Ready is true.
 func podReady(obj object.Object) bool {
-	return slices.ContainsFunc(objectsAt(obj, "status", "conditions"), func(c object.Object) bool {
+	return slices.ContainsFunc(obj.Objects("status", "conditions"), func(c object.Object) bool {
 		return c.String("type") == "Ready" && c.String("status") == "True"
 	})
 }
 
 func podTemplateRow(_ time.Time, obj object.Object) resource.Row {
 	return cells(obj.Name(), cellContainers(obj, "name", "template"), cellContainers(obj, "image", "template"),
-		cellLabels(objectAt(obj, "template").Labels()))
+		cellLabels(obj.At("template").Labels()))
 }

@@ -202,7 +202,7 @@ func TestReplicationController(t *testing.T) {
 	defaultReplication(obj)
 	is.Equal(obj.Labels(), map[string]string{"a": "b"})                                            // labels of the template
 	is.Equal(object.StringMap(obj.Map("spec", "selector")), map[string]string{"a": "b"})           // selector too
-	is.Equal(intAt(obj, "spec", "replicas"), int64(1))                                             // one pod
+	is.Equal(obj.Int64("spec", "replicas"), int64(1))                                              // one pod
 	is.Equal(k.strategy.Validate(&resource.Context{}, obj).Text(), "[]")                           // nothing wrong
 	is.Equal(k.strategy.Fields(podObject(t, `{"status":{"replicas":3}}`))["status.replicas"], "3") // the only field
 	ctx, warnings := podContext("")
@@ -236,7 +236,7 @@ func TestPodTemplateKind(t *testing.T) {
 	obj := podObject(t, `{"metadata":{"name":"t"},"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"c","image":"i"}]}}}`)
 	k.defaults[""](obj)
 	is.Equal(obj.String("template", "spec", "dnsPolicy"), "ClusterFirst")         // defaults of a template
-	is.True(!present(obj, "template", "spec", "enableServiceLinks"))              // but not those of a pod
+	is.True(!obj.Has("template", "spec", "enableServiceLinks"))                   // but not those of a pod
 	is.Equal(len(k.strategy.Validate(&resource.Context{}, obj)), 0)               // nothing wrong
 	is.Equal(podTemplateRow(time.Time{}, obj).Cells, []any{"t", "c", "i", "a=b"}) // a row
 	empty := object.Object{}

@@ -47,7 +47,7 @@ func (r *podRules) pod(obj object.Object) field.ErrorList {
 		errs = append(errs, r.tokensWithoutAccount()...)
 	}
 	for _, list := range []string{"containers", "initContainers"} {
-		for i, c := range objectsAt(r.spec, list) {
+		for i, c := range r.spec.Objects(list) {
 			errs = append(errs, paddedImage(c, r.path.Child(list).Index(i))...)
 		}
 	}
@@ -57,9 +57,9 @@ func (r *podRules) pod(obj object.Object) field.ErrorList {
 // tokensWithoutAccount reports tokens of a service account that the pod does not have.
 func (r *podRules) tokensWithoutAccount() field.ErrorList {
 	var errs field.ErrorList
-	for i, v := range objectsAt(r.spec, "volumes") {
-		for j, source := range objectsAt(v, "projected", "sources") {
-			if present(source, "serviceAccountToken") {
+	for i, v := range r.spec.Objects("volumes") {
+		for j, source := range v.Objects("projected", "sources") {
+			if source.Has("serviceAccountToken") {
 				errs = append(errs, field.Forbidden(r.path.Child("volumes").Index(i).Child("projected", "sources").Index(j).Child("serviceAccountToken"),
 					"must not be specified when serviceAccountName is not set"))
 			}
@@ -89,14 +89,14 @@ func validatePod(ctx *resource.Context, obj, old object.Object) field.ErrorList 
 			return errs
 		}
 	}
-	found, stop := deadlineUpdate(objectAt(obj, "spec"), objectAt(old, "spec"))
+	found, stop := deadlineUpdate(obj.At("spec"), old.At("spec"))
 	if errs = append(errs, found...); stop {
 		return errs
 	}
 	errs = append(errs, r.tolerationUpdates(old)...)
 	errs = append(errs, gateUpdates(obj, old)...)
 	if podSpecChanged(obj, old) {
-		errs = append(errs, specUpdate(objectAt(obj, "spec"), objectAt(old, "spec"))...)
+		errs = append(errs, specUpdate(obj.At("spec"), old.At("spec"))...)
 	}
 	return errs
 }
@@ -132,8 +132,8 @@ func containerUpdates(list, old []any, p field.Path) (errs field.ErrorList, stop
 	if len(list) != len(old) {
 		return field.ErrorList{field.Forbidden(p, "pod updates may not add or remove containers")}, true
 	}
-	for i, c := range objectsAt(object.Object{"list": list}, "list") {
-		errs = append(errs, mustBeSet(p.Index(i).Child("image"), c.String("image"))...)
+	for i, c := range object.ObjectsOf(list) {
+		errs = append(errs, field.MustBeSet(p.Index(i).Child("image"), c.String("image"))...)
 		errs = append(errs, paddedImage(c, p.Index(i))...)
 	}
 	return errs, false
@@ -158,8 +158,8 @@ func deadlineUpdate(spec, old object.Object) (errs field.ErrorList, stop bool) {
 // tolerationUpdates checks that tolerations were only added, or given other seconds.
 func (r *podRules) tolerationUpdates(old object.Object) field.ErrorList {
 	p := r.path.Child("tolerations")
-	now := objectsAt(r.spec, "tolerations")
-	for _, before := range objectsAt(old, "spec", "tolerations") {
+	now := r.spec.Objects("tolerations")
+	for _, before := range old.Objects("spec", "tolerations") {
 		if !slices.ContainsFunc(now, func(t object.Object) bool { return sameToleration(t, before) }) {
 			return field.ErrorList{field.Forbidden(p, "existing toleration can not be modified except its tolerationSeconds")}
 		}
@@ -179,7 +179,7 @@ func sameToleration(a, b object.Object) bool {
 // gateUpdates checks that scheduling gates were only removed.
 func gateUpdates(obj, old object.Object) field.ErrorList {
 	var errs field.ErrorList
-	before, now := containerNames(objectsAt(old, "spec", "schedulingGates")), containerNames(objectsAt(obj, "spec", "schedulingGates"))
+	before, now := containerNames(old.Objects("spec", "schedulingGates")), containerNames(obj.Objects("spec", "schedulingGates"))
 	for i, name := range now {
 		if !slices.Contains(before, name) && !slices.Contains(now[i+1:], name) {
 			errs = append(errs, field.Forbidden(podSpecPath.Child("schedulingGates").Index(i).Child("name"),
@@ -201,8 +201,8 @@ func specUpdate(spec, old object.Object) field.ErrorList {
 		if len(rest.List(list)) == 0 {
 			delete(rest, list)
 		}
-		before := objectsAt(old, list)
-		for i, c := range objectsAt(rest, list) {
+		before := old.Objects(list)
+		for i, c := range rest.Objects(list) {
 			c["image"] = before[i]["image"]
 		}
 	}
@@ -212,7 +212,7 @@ func specUpdate(spec, old object.Object) field.ErrorList {
 			rest[name] = v
 		}
 	}
-	if grace, ok := old.Int("terminationGracePeriodSeconds"); ok && grace < 0 && intAt(rest, "terminationGracePeriodSeconds") == 1 {
+	if grace, ok := old.Int("terminationGracePeriodSeconds"); ok && grace < 0 && rest.Int64("terminationGracePeriodSeconds") == 1 {
 		rest["terminationGracePeriodSeconds"] = grace
 	}
 	var errs field.ErrorList
@@ -235,17 +235,17 @@ func gatedUpdate(rest, old object.Object) field.ErrorList {
 			rest["nodeSelector"] = v
 		}
 	}
-	now, before := objectAt(rest, "affinity", "nodeAffinity"), objectAt(old, "affinity", "nodeAffinity")
+	now, before := rest.At("affinity", "nodeAffinity"), old.At("affinity", "nodeAffinity")
 	if (now == nil) == (before == nil) && sameGo("NodeAffinity", now, before) {
 		return errs
 	}
 	errs = append(errs, nodeAffinityUpdate(now, before)...)
-	affinity := objectAt(rest, "affinity")
+	affinity := rest.At("affinity")
 	switch {
 	case affinity == nil && before == nil:
 	case affinity == nil:
 		rest["affinity"] = map[string]any{"nodeAffinity": map[string]any(before)}
-	case !present(old, "affinity") && !present(affinity, "podAffinity") && !present(affinity, "podAntiAffinity"):
+	case !old.Has("affinity") && !affinity.Has("podAffinity") && !affinity.Has("podAntiAffinity"):
 		delete(rest, "affinity")
 	case before == nil:
 		delete(affinity, "nodeAffinity")
@@ -268,7 +268,7 @@ func nodeSelectorUpdate(spec, old object.Object) field.ErrorList {
 // nodeAffinityUpdate checks that required terms for nodes were only made narrower.
 func nodeAffinityUpdate(now, before object.Object) field.ErrorList {
 	p := podSpecPath.Child("affinity", "nodeAffinity", requiredTerms, "nodeSelectorTerms")
-	old, list := objectsAt(before, requiredTerms, "nodeSelectorTerms"), objectsAt(now, requiredTerms, "nodeSelectorTerms")
+	old, list := before.Objects(requiredTerms, "nodeSelectorTerms"), now.Objects(requiredTerms, "nodeSelectorTerms")
 	if len(old) == 0 {
 		return nil
 	}

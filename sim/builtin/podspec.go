@@ -30,7 +30,7 @@ var wholePod = field.Root("[]")
 func newPodRules(ctx *resource.Context, spec, old, meta object.Object, path field.Path) *podRules {
 	r := &podRules{spec: spec, meta: meta, path: path, allow: podAllowancesOf(old), noPrivileged: ctx.NoPrivileged,
 		volumes: map[string]object.Object{}}
-	for _, claim := range objectsAt(spec, "resourceClaims") {
+	for _, claim := range spec.Objects("resourceClaims") {
 		if name := claim.String("name"); name != "" {
 			r.claims = append(r.claims, name)
 		}
@@ -82,16 +82,16 @@ func checkTemplateAnnotations(p field.Path, annotations map[string]string) field
 func (r *podRules) all() field.ErrorList {
 	s, p := r.spec, r.path
 	var errs field.ErrorList
-	if !present(s, "terminationGracePeriodSeconds") {
+	if !s.Has("terminationGracePeriodSeconds") {
 		errs = append(errs, field.Required(p.Child("terminationGracePeriodSeconds"), ""))
 	}
 	for _, rule := range []func() field.ErrorList{
 		r.checkVolumes, r.resourceClaims, r.containers, r.initContainers, r.ephemeralContainers, r.podResources, r.hostPorts,
 		func() field.ErrorList {
-			return mustBeSetToOneOf(p.Child("restartPolicy"), s.String("restartPolicy"), "Always", "OnFailure", "Never")
+			return field.MustBeSetToOneOf(p.Child("restartPolicy"), s.String("restartPolicy"), "Always", "OnFailure", "Never")
 		},
 		func() field.ErrorList {
-			return mustBeSetToOneOf(p.Child("dnsPolicy"), s.String("dnsPolicy"), "ClusterFirstWithHostNet", "ClusterFirst", "Default", "None")
+			return field.MustBeSetToOneOf(p.Child("dnsPolicy"), s.String("dnsPolicy"), "ClusterFirstWithHostNet", "ClusterFirst", "Default", "None")
 		},
 		func() field.ErrorList {
 			return field.CheckLabels(p.Child("nodeSelector"), object.StringMap(s.Map("nodeSelector")))
@@ -131,13 +131,13 @@ func (r *podRules) scheduling() field.ErrorList {
 	if name := s.String("priorityClassName"); name != "" {
 		errs = append(errs, field.Check(p.Child("priorityClassName"), name, field.DNS1123Subdomain)...)
 	}
-	if present(s, "runtimeClassName") {
+	if s.Has("runtimeClassName") {
 		errs = append(errs, field.Check(p.Child("runtimeClassName"), s.String("runtimeClassName"), field.DNS1123Subdomain)...)
 	}
-	if present(s, "preemptionPolicy") {
-		errs = append(errs, mustBeSetToOneOf(p.Child("preemptionPolicy"), s.String("preemptionPolicy"), "PreemptLowerPriority", "Never")...)
+	if s.Has("preemptionPolicy") {
+		errs = append(errs, field.MustBeSetToOneOf(p.Child("preemptionPolicy"), s.String("preemptionPolicy"), "PreemptLowerPriority", "Never")...)
 	}
-	if present(s, "overhead") {
+	if s.Has("overhead") {
 		limits := object.Object{"limits": s.Map("overhead")}
 		errs = append(errs, r.resources(limits, p.Child("overhead"), containerResourceName)...)
 	}
@@ -150,7 +150,7 @@ func (r *podRules) resourceClaims() field.ErrorList {
 	_, static := r.meta.Map("annotations")[mirrorAnnotation]
 	var errs field.ErrorList
 	var seen []string
-	for i, claim := range objectsAt(r.spec, "resourceClaims") {
+	for i, claim := range r.spec.Objects("resourceClaims") {
 		if static {
 			errs = append(errs, field.Forbidden(wholePod, "static pods do not support resource claims"))
 			continue
@@ -165,7 +165,7 @@ func (r *podRules) resourceClaims() field.ErrorList {
 			errs = append(errs, field.Check(at.Child("name"), name, field.DNS1123Label)...)
 			seen = append(seen, name)
 		}
-		direct, template := present(claim, "resourceClaimName"), present(claim, "resourceClaimTemplateName")
+		direct, template := claim.Has("resourceClaimName"), claim.Has("resourceClaimTemplateName")
 		if direct && template {
 			errs = append(errs, field.Invalid(at, goValue("PodResourceClaim", claim), "at most one of `resourceClaimName` or `resourceClaimTemplateName` may be specified"))
 		}
@@ -173,7 +173,7 @@ func (r *podRules) resourceClaims() field.ErrorList {
 			errs = append(errs, field.Invalid(at, goValue("PodResourceClaim", claim), "must specify one of: `resourceClaimName`, `resourceClaimTemplateName`"))
 		}
 		for _, ref := range []string{"resourceClaimName", "resourceClaimTemplateName"} {
-			if present(claim, ref) {
+			if claim.Has(ref) {
 				errs = append(errs, field.Check(at.Child(ref), claim.String(ref), field.DNS1123Subdomain)...)
 			}
 		}
@@ -188,7 +188,7 @@ func (r *podRules) eachContainer(yield func(c object.Object, p field.Path)) {
 
 func visitContainers(spec object.Object, path field.Path, yield func(c object.Object, p field.Path)) {
 	for _, list := range containerLists {
-		eachObject(spec.List(list), func(i int, c object.Object) { yield(c, path.Child(list).Index(i)) })
+		object.EachObject(spec.List(list), func(i int, c object.Object) { yield(c, path.Child(list).Index(i)) })
 	}
 }
 

@@ -17,18 +17,18 @@ const (
 func (r *podRules) affinity() field.ErrorList {
 	p := r.path.Child("affinity")
 	var errs field.ErrorList
-	if node := objectAt(r.spec, "affinity", "nodeAffinity"); node != nil {
+	if node := r.spec.At("affinity", "nodeAffinity"); node != nil {
 		errs = append(errs, r.nodeAffinity(node, p.Child("nodeAffinity"))...)
 	}
 	for _, name := range []string{"podAffinity", "podAntiAffinity"} {
-		terms, at := objectAt(r.spec, "affinity", name), p.Child(name)
-		for i, term := range objectsAt(terms, requiredTerms) {
+		terms, at := r.spec.At("affinity", name), p.Child(name)
+		for i, term := range terms.Objects(requiredTerms) {
 			errs = append(errs, r.affinityTerm(term, at.Child(requiredTerms).Index(i))...)
 		}
-		for i, weighted := range objectsAt(terms, preferredTerms) {
+		for i, weighted := range terms.Objects(preferredTerms) {
 			at := at.Child(preferredTerms).Index(i)
 			errs = append(errs, affinityWeight(weighted, at)...)
-			term := objectAt(weighted, "podAffinityTerm")
+			term := weighted.At("podAffinityTerm")
 			errs = append(errs, r.affinityTerm(term, at.Child("podAffinityTerm"))...)
 		}
 	}
@@ -36,7 +36,7 @@ func (r *podRules) affinity() field.ErrorList {
 }
 
 func affinityWeight(term object.Object, p field.Path) field.ErrorList {
-	if weight := intAt(term, "weight"); weight <= 0 || weight > 100 {
+	if weight := term.Int64("weight"); weight <= 0 || weight > 100 {
 		return field.ErrorList{field.Invalid(p.Child("weight"), weight, "must be in the range 1-100")}
 	}
 	return nil
@@ -44,20 +44,20 @@ func affinityWeight(term object.Object, p field.Path) field.ErrorList {
 
 func (r *podRules) nodeAffinity(node object.Object, p field.Path) field.ErrorList {
 	var errs field.ErrorList
-	if required := objectAt(node, requiredTerms); required != nil {
+	if required := node.At(requiredTerms); required != nil {
 		errs = append(errs, nodeSelector(required, p.Child(requiredTerms), r.allow.nodeAffinityValues)...)
 	}
-	for i, term := range objectsAt(node, preferredTerms) {
+	for i, term := range node.Objects(preferredTerms) {
 		at := p.Child(preferredTerms).Index(i)
 		errs = append(errs, affinityWeight(term, at)...)
-		errs = append(errs, nodeSelectorTerm(objectAt(term, "preference"), at.Child("preference"), true)...)
+		errs = append(errs, nodeSelectorTerm(term.At("preference"), at.Child("preference"), true)...)
 	}
 	return errs
 }
 
 // nodeSelector checks a NodeSelector. anyValue lets bad label values pass.
 func nodeSelector(s object.Object, p field.Path, anyValue bool) field.ErrorList {
-	terms, at := objectsAt(s, "nodeSelectorTerms"), p.Child("nodeSelectorTerms")
+	terms, at := s.Objects("nodeSelectorTerms"), p.Child("nodeSelectorTerms")
 	if len(terms) == 0 {
 		return field.ErrorList{field.Required(at, "must have at least one node selector term")}
 	}
@@ -70,10 +70,10 @@ func nodeSelector(s object.Object, p field.Path, anyValue bool) field.ErrorList 
 
 func nodeSelectorTerm(term object.Object, p field.Path, anyValue bool) field.ErrorList {
 	var errs field.ErrorList
-	for i, e := range objectsAt(term, "matchExpressions") {
+	for i, e := range term.Objects("matchExpressions") {
 		errs = append(errs, nodeLabelRequirement(e, p.Child("matchExpressions").Index(i), anyValue)...)
 	}
-	for i, e := range objectsAt(term, "matchFields") {
+	for i, e := range term.Objects("matchFields") {
 		errs = append(errs, nodeFieldRequirement(e, p.Child("matchFields").Index(i))...)
 	}
 	return errs
@@ -81,7 +81,7 @@ func nodeSelectorTerm(term object.Object, p field.Path, anyValue bool) field.Err
 
 func nodeLabelRequirement(e object.Object, p field.Path, anyValue bool) field.ErrorList {
 	var errs field.ErrorList
-	values := stringsAt(e, "values")
+	values := e.Strings("values")
 	switch op := e.String("operator"); op {
 	case "In", "NotIn":
 		if len(values) == 0 {
@@ -111,7 +111,7 @@ func nodeLabelRequirement(e object.Object, p field.Path, anyValue bool) field.Er
 // nodeFieldRequirement checks a requirement for a field of the node: only its name can be asked for.
 func nodeFieldRequirement(e object.Object, p field.Path) field.ErrorList {
 	var errs field.ErrorList
-	values := stringsAt(e, "values")
+	values := e.Strings("values")
 	switch op := e.String("operator"); op {
 	case "In", "NotIn":
 		if len(values) != 1 {
@@ -133,10 +133,10 @@ func (r *podRules) affinityTerm(term object.Object, p field.Path) field.ErrorLis
 	o := selector.ValidateOptions{AllowInvalidValues: r.allow.selectorValues}
 	errs := selector.ValidateLabelSelector(p.Child("labelSelector"), term.Map("labelSelector"), o)
 	errs = append(errs, selector.ValidateLabelSelector(p.Child("namespaceSelector"), term.Map("namespaceSelector"), o)...)
-	for _, namespace := range stringsAt(term, "namespaces") {
+	for _, namespace := range term.Strings("namespaces") {
 		errs = append(errs, field.Check(p.Child("namespace"), namespace, field.DNS1123Label)...)
 	}
-	errs = append(errs, matchLabelKeys(p, stringsAt(term, "matchLabelKeys"), stringsAt(term, "mismatchLabelKeys"), term.Map("labelSelector"))...)
+	errs = append(errs, matchLabelKeys(p, term.Strings("matchLabelKeys"), term.Strings("mismatchLabelKeys"), term.Map("labelSelector"))...)
 	key := term.String("topologyKey")
 	if key == "" {
 		errs = append(errs, field.Required(p.Child("topologyKey"), "can not be empty"))
@@ -148,9 +148,9 @@ func (r *podRules) affinityTerm(term object.Object, p field.Path) field.ErrorLis
 func affinityTerms(spec object.Object) []object.Object {
 	var terms []object.Object
 	for _, name := range []string{"podAffinity", "podAntiAffinity"} {
-		terms = append(terms, objectsAt(spec, "affinity", name, requiredTerms)...)
-		for _, weighted := range objectsAt(spec, "affinity", name, preferredTerms) {
-			terms = append(terms, objectAt(weighted, "podAffinityTerm"))
+		terms = append(terms, spec.Objects("affinity", name, requiredTerms)...)
+		for _, weighted := range spec.Objects("affinity", name, preferredTerms) {
+			terms = append(terms, weighted.At("podAffinityTerm"))
 		}
 	}
 	return terms
@@ -161,9 +161,9 @@ func badTermSelector(term object.Object) bool {
 }
 
 func badNodeAffinityValues(spec object.Object) bool {
-	for _, term := range objectsAt(spec, "affinity", "nodeAffinity", requiredTerms, "nodeSelectorTerms") {
-		for _, e := range objectsAt(term, "matchExpressions") {
-			if slices.ContainsFunc(stringsAt(e, "values"), func(v string) bool { return len(field.LabelValue(v)) > 0 }) {
+	for _, term := range spec.Objects("affinity", "nodeAffinity", requiredTerms, "nodeSelectorTerms") {
+		for _, e := range term.Objects("matchExpressions") {
+			if slices.ContainsFunc(e.Strings("values"), func(v string) bool { return len(field.LabelValue(v)) > 0 }) {
 				return true
 			}
 		}

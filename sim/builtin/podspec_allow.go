@@ -38,26 +38,26 @@ func podAllowancesOf(old object.Object) podAllowances {
 		selectorValues:      slices.ContainsFunc(affinityTerms(old), badTermSelector),
 		nodeAffinityValues:  badNodeAffinityValues(old),
 		hugePages:           usesOddHugePages(old),
-		anySELinuxPolicy:    present(old, "securityContext", "seLinuxChangePolicy"),
+		anySELinuxPolicy:    old.Has("securityContext", "seLinuxChangePolicy"),
 		hostSysctls:         len(r.hostSysctls()) > 0,
-		hostNetworkInUserNS: userNS && boolAt(old, "hostNetwork"),
+		hostNetworkInUserNS: userNS && old.True("hostNetwork"),
 	}
-	for _, c := range objectsAt(old, "topologySpreadConstraints") {
+	for _, c := range old.Objects("topologySpreadConstraints") {
 		s := c.Map("labelSelector")
 		a.spreadSelector = a.spreadSelector || len(selector.ValidateLabelSelector(field.Path{}, s, selector.ValidateOptions{})) > 0
-		a.spreadKeys = a.spreadKeys || len(matchLabelKeys(field.Path{}, stringsAt(c, "matchLabelKeys"), nil, s)) > 0
+		a.spreadKeys = a.spreadKeys || len(matchLabelKeys(field.Path{}, c.Strings("matchLabelKeys"), nil, s)) > 0
 	}
-	for _, v := range objectsAt(old, "volumes") {
-		for _, source := range objectsAt(v, "projected", "sources") {
+	for _, v := range old.Objects("volumes") {
+		for _, source := range v.Objects("projected", "sources") {
 			a.tokenPath = a.tokenPath || len(tokenPathMessages(source)) > 0
 		}
 	}
-	for _, c := range objectsAt(old, "initContainers") {
+	for _, c := range old.Objects("initContainers") {
 		if c.String("restartPolicy") != "Always" {
-			a.restartPlainInit = a.restartPlainInit || slices.ContainsFunc(objectsAt(c, "resizePolicy"), restartsContainer)
+			a.restartPlainInit = a.restartPlainInit || slices.ContainsFunc(c.Objects("resizePolicy"), restartsContainer)
 		}
 	}
-	for _, t := range objectsAt(old, "tolerations") {
+	for _, t := range old.Objects("tolerations") {
 		op := t.String("operator")
 		a.comparisonTolerations = a.comparisonTolerations || op == "Lt" || op == "Gt"
 	}

@@ -86,19 +86,19 @@ func (r *podRules) appArmorAnnotation(container, profile string, p field.Path) f
 
 // profilesMatchAnnotations checks that annotations for seccomp and AppArmor say the same as the fields.
 func (r *podRules) profilesMatchAnnotations(annotations map[string]string) field.ErrorList {
-	errs := profileMatches("seccomp", objectAt(r.spec, "securityContext", "seccompProfile"), annotations, seccompPodAnnotation,
+	errs := profileMatches("seccomp", r.spec.At("securityContext", "seccompProfile"), annotations, seccompPodAnnotation,
 		r.path.Child("securityContext", "seccompProfile"))
 	r.eachContainer(func(c object.Object, p field.Path) {
-		errs = append(errs, profileMatches("seccomp", objectAt(c, "securityContext", "seccompProfile"), annotations,
+		errs = append(errs, profileMatches("seccomp", c.At("securityContext", "seccompProfile"), annotations,
 			seccompPrefix+c.String("name"), p.Child("securityContext", "seccompProfile"))...)
 	})
 	if r.spec.String("os", "name") == "windows" {
 		return errs
 	}
 	r.eachContainer(func(c object.Object, p field.Path) {
-		profile := objectAt(c, "securityContext", "appArmorProfile")
+		profile := c.At("securityContext", "appArmorProfile")
 		if profile == nil {
-			profile = objectAt(r.spec, "securityContext", "appArmorProfile")
+			profile = r.spec.At("securityContext", "appArmorProfile")
 		}
 		errs = append(errs, profileMatches("apparmor", profile, annotations, appArmorPrefix+c.String("name"),
 			p.Child("securityContext", "appArmorProfile"))...)
@@ -119,7 +119,7 @@ func profileMatches(what string, profile object.Object, annotations map[string]s
 		same = value == "runtime/default" || what == "seccomp" && value == "docker/default"
 	case "Localhost":
 		path, local := strings.CutPrefix(value, "localhost/")
-		if local && (!present(profile, "localhostProfile") || path != profile.String("localhostProfile")) {
+		if local && (!profile.Has("localhostProfile") || path != profile.String("localhostProfile")) {
 			return field.ErrorList{field.Forbidden(p.Child("localhostProfile"), what+" profile in annotation and field must match")}
 		}
 		same = local

@@ -11,7 +11,7 @@ import (
 
 // containers checks the regular containers.
 func (r *podRules) containers() field.ErrorList {
-	p, list := r.path.Child("containers"), objectsAt(r.spec, "containers")
+	p, list := r.path.Child("containers"), r.spec.Objects("containers")
 	if len(list) == 0 {
 		return field.ErrorList{field.Required(p, "")}
 	}
@@ -35,8 +35,8 @@ func (r *podRules) containers() field.ErrorList {
 func (r *podRules) initContainers() field.ErrorList {
 	p := r.path.Child("initContainers")
 	var errs field.ErrorList
-	names := containerNames(objectsAt(r.spec, "containers"))
-	for i, c := range objectsAt(r.spec, "initContainers") {
+	names := containerNames(r.spec.Objects("containers"))
+	for i, c := range r.spec.Objects("initContainers") {
 		at, name := p.Index(i), c.String("name")
 		errs = append(errs, r.container(c, at)...)
 		errs = append(errs, restartRules(c, at, true)...)
@@ -51,11 +51,11 @@ func (r *podRules) initContainers() field.ErrorList {
 			continue
 		}
 		for _, f := range []string{"lifecycle", "livenessProbe", "readinessProbe", "startupProbe"} {
-			if present(c, f) {
+			if c.Has(f) {
 				errs = append(errs, field.Forbidden(at.Child(f), "may not be set for init containers without restartPolicy=Always"))
 			}
 		}
-		for j, policy := range objectsAt(c, "resizePolicy") {
+		for j, policy := range c.Objects("resizePolicy") {
 			if restartsContainer(policy) && !r.allow.restartPlainInit {
 				errs = append(errs, field.Invalid(at.Child("resizePolicy").Index(j).Child("restartPolicy"), "RestartContainer",
 					"must not be set to 'RestartContainer' for non-sidecar initContainers"))
@@ -85,9 +85,9 @@ func (r *podRules) ephemeralContainers() field.ErrorList {
 	p := r.path.Child("ephemeralContainers")
 	const text = "cannot be set for an Ephemeral Container"
 	var errs field.ErrorList
-	others := append(containerNames(objectsAt(r.spec, "containers")), containerNames(objectsAt(r.spec, "initContainers"))...)
+	others := append(containerNames(r.spec.Objects("containers")), containerNames(r.spec.Objects("initContainers"))...)
 	names := slices.Clone(others)
-	for i, c := range objectsAt(r.spec, "ephemeralContainers") {
+	for i, c := range r.spec.Objects("ephemeralContainers") {
 		at, name := p.Index(i), c.String("name")
 		errs = append(errs, r.container(c, at)...)
 		errs = append(errs, paddedImage(c, at)...)
@@ -100,11 +100,11 @@ func (r *podRules) ephemeralContainers() field.ErrorList {
 			errs = append(errs, field.NotFound(at.Child("targetContainerName"), target))
 		}
 		for _, f := range forbiddenInEphemeral {
-			if m := c.Map(f); present(c, f) && !(m != nil && len(m) == 0 && f == "resources") {
+			if m := c.Map(f); c.Has(f) && !(m != nil && len(m) == 0 && f == "resources") {
 				errs = append(errs, field.Forbidden(at.Child(f), text))
 			}
 		}
-		for j, mount := range objectsAt(c, "volumeMounts") {
+		for j, mount := range c.Objects("volumeMounts") {
 			for _, f := range []string{"subPath", "subPathExpr"} {
 				if mount.String(f) != "" {
 					errs = append(errs, field.Forbidden(at.Child("volumeMounts").Index(j).Child(f), text))
@@ -123,21 +123,21 @@ func (r *podRules) container(c object.Object, p field.Path) field.ErrorList {
 	} else {
 		errs = append(errs, field.Check(p.Child("name"), name, field.DNS1123Label)...)
 	}
-	errs = append(errs, mustBeSet(p.Child("image"), c.String("image"))...)
-	errs = append(errs, mustBeSetToOneOf(p.Child("terminationMessagePolicy"), c.String("terminationMessagePolicy"), "File", "FallbackToLogsOnError")...)
+	errs = append(errs, field.MustBeSet(p.Child("image"), c.String("image"))...)
+	errs = append(errs, field.MustBeSetToOneOf(p.Child("terminationMessagePolicy"), c.String("terminationMessagePolicy"), "File", "FallbackToLogsOnError")...)
 	errs = append(errs, containerPorts(c, p.Child("ports"))...)
 	errs = append(errs, r.env(c, p.Child("env"))...)
 	errs = append(errs, envFrom(c, p.Child("envFrom"))...)
 	errs = append(errs, r.volumeMounts(c, p.Child("volumeMounts"))...)
 	errs = append(errs, r.volumeDevices(c, p.Child("volumeDevices"))...)
 	errs = append(errs, checkPullPolicy(p.Child("imagePullPolicy"), c.String("imagePullPolicy"))...)
-	errs = append(errs, r.resources(objectAt(c, "resources"), p.Child("resources"), containerResourceName)...)
+	errs = append(errs, r.resources(c.At("resources"), p.Child("resources"), containerResourceName)...)
 	errs = append(errs, r.resizePolicy(c, p.Child("resizePolicy"))...)
 	return append(errs, r.securityContext(c, p.Child("securityContext"))...)
 }
 
 func checkPullPolicy(p field.Path, policy string) field.ErrorList {
-	return mustBeSetToOneOf(p, policy, "Always", "IfNotPresent", "Never")
+	return field.MustBeSetToOneOf(p, policy, "Always", "IfNotPresent", "Never")
 }
 
 // paddedImage checks that an image has no blanks around it; templates may have them.
@@ -151,7 +151,7 @@ func paddedImage(c object.Object, p field.Path) field.ErrorList {
 func containerPorts(c object.Object, p field.Path) field.ErrorList {
 	var errs field.ErrorList
 	var names []string
-	for i, port := range objectsAt(c, "ports") {
+	for i, port := range c.Objects("ports") {
 		at := p.Index(i)
 		if name := port.String("name"); name != "" {
 			switch msgs := field.PortName(name); {
@@ -163,16 +163,16 @@ func containerPorts(c object.Object, p field.Path) field.ErrorList {
 				names = append(names, name)
 			}
 		}
-		number := intAt(port, "containerPort")
+		number := port.Int64("containerPort")
 		if number == 0 {
 			errs = append(errs, field.Required(at.Child("containerPort"), ""))
 		} else {
 			errs = append(errs, field.Messages(at.Child("containerPort"), number, field.PortNumber(number))...)
 		}
-		if host := intAt(port, "hostPort"); host != 0 {
+		if host := port.Int64("hostPort"); host != 0 {
 			errs = append(errs, field.Messages(at.Child("hostPort"), host, field.PortNumber(host))...)
 		}
-		errs = append(errs, mustBeSetToOneOf(at.Child("protocol"), port.String("protocol"), "SCTP", "TCP", "UDP")...)
+		errs = append(errs, field.MustBeSetToOneOf(at.Child("protocol"), port.String("protocol"), "SCTP", "TCP", "UDP")...)
 	}
 	return errs
 }
@@ -182,8 +182,8 @@ func hostPortConflicts(list []object.Object, p field.Path) field.ErrorList {
 	var errs field.ErrorList
 	taken := map[string]bool{}
 	for i, c := range list {
-		for j, port := range objectsAt(c, "ports") {
-			number := intAt(port, "hostPort")
+		for j, port := range c.Objects("ports") {
+			number := port.Int64("hostPort")
 			if number == 0 {
 				continue
 			}
@@ -199,14 +199,14 @@ func hostPortConflicts(list []object.Object, p field.Path) field.ErrorList {
 
 // hostPorts checks the ports of a pod on the host's network: there is no mapping.
 func (r *podRules) hostPorts() field.ErrorList {
-	if !boolAt(r.spec, "hostNetwork") {
+	if !r.spec.True("hostNetwork") {
 		return nil
 	}
 	var errs field.ErrorList
-	for i, c := range objectsAt(r.spec, "containers") {
-		for j, port := range objectsAt(c, "ports") {
-			host := intAt(port, "hostPort")
-			if (r.isPod() || host != 0) && host != intAt(port, "containerPort") {
+	for i, c := range r.spec.Objects("containers") {
+		for j, port := range c.Objects("ports") {
+			host := port.Int64("hostPort")
+			if (r.isPod() || host != 0) && host != port.Int64("containerPort") {
 				errs = append(errs, field.Invalid(r.path.Child("containers").Index(i).Child("ports").Index(j).Child("hostPort"), host,
 					"must match `containerPort` when `hostNetwork` is true"))
 			}
@@ -219,14 +219,14 @@ func (r *podRules) hostPorts() field.ErrorList {
 func (r *podRules) resizePolicy(c object.Object, p field.Path) field.ErrorList {
 	var errs field.ErrorList
 	var seen []string
-	for i, policy := range objectsAt(c, "resizePolicy") {
+	for i, policy := range c.Objects("resizePolicy") {
 		name, restart := policy.String("resourceName"), policy.String("restartPolicy")
 		if slices.Contains(seen, name) {
 			errs = append(errs, field.Duplicate(p.Index(i), field.Enum(name)))
 		}
 		seen = append(seen, name)
-		errs = append(errs, mustBeSetToOneOf(p, name, "cpu", "memory")...)
-		errs = append(errs, mustBeSetToOneOf(p, restart, "NotRequired", "RestartContainer")...)
+		errs = append(errs, field.MustBeSetToOneOf(p, name, "cpu", "memory")...)
+		errs = append(errs, field.MustBeSetToOneOf(p, restart, "NotRequired", "RestartContainer")...)
 		if r.spec.String("restartPolicy") == "Never" && restart != "NotRequired" {
 			errs = append(errs, field.Invalid(p, field.Enum(restart), "must be 'NotRequired' when pod `restartPolicy` is 'Never'"))
 		}
@@ -241,7 +241,7 @@ const (
 
 // restartRules checks the restart policy of a container of its own and its rules by exit code (KEP-5307).
 func restartRules(c object.Object, p field.Path, init bool) field.ErrorList {
-	rules, set := objectsAt(c, "restartPolicyRules"), present(c, "restartPolicy")
+	rules, set := c.Objects("restartPolicyRules"), c.Has("restartPolicy")
 	var errs field.ErrorList
 	at := p.Child("restartPolicy")
 	switch {
@@ -253,20 +253,20 @@ func restartRules(c object.Object, p field.Path, init bool) field.ErrorList {
 			return errs
 		}
 	default:
-		errs = append(errs, mustBeOneOf(at, c.String("restartPolicy"), "Always", "Never", "OnFailure")...)
+		errs = append(errs, field.MustBeOneOf(at, c.String("restartPolicy"), "Always", "Never", "OnFailure")...)
 	}
 	if len(rules) > restartRulesMax {
 		errs = append(errs, field.TooMany(p.Child("restartPolicyRules"), len(rules), restartRulesMax))
 	}
 	for i, rule := range rules {
 		at := p.Child("restartPolicyRules").Index(i)
-		errs = append(errs, mustBeOneOf(at.Child("action"), rule.String("action"), "Restart", "RestartAllContainers")...)
-		codes := objectAt(rule, "exitCodes")
+		errs = append(errs, field.MustBeOneOf(at.Child("action"), rule.String("action"), "Restart", "RestartAllContainers")...)
+		codes := rule.At("exitCodes")
 		if codes == nil {
 			errs = append(errs, field.Required(at.Child("exitCodes"), "must be specified"))
 			continue
 		}
-		errs = append(errs, mustBeOneOf(at.Child("exitCodes", "operator"), codes.String("operator"), "In", "NotIn")...)
+		errs = append(errs, field.MustBeOneOf(at.Child("exitCodes", "operator"), codes.String("operator"), "In", "NotIn")...)
 		if n := len(codes.List("values")); n > restartExitCodesMax {
 			errs = append(errs, field.TooMany(at.Child("exitCodes", "values"), n, restartExitCodesMax))
 		}

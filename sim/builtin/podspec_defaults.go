@@ -30,15 +30,15 @@ func defaultPodSpec(spec map[string]any) {
 	o.SetDefault(int64(30), "terminationGracePeriodSeconds")
 	setEmpty(o, "schedulerName", "default-scheduler")
 	mirrorServiceAccount(o)
-	for _, volume := range objectsAt(o, "volumes") {
+	for _, volume := range o.Objects("volumes") {
 		defaultVolume(volume)
 	}
 	for _, list := range containerLists {
-		for _, container := range objectsAt(o, list) {
+		for _, container := range o.Objects(list) {
 			defaultContainer(container)
 		}
 	}
-	roundResources(objectAt(o, "resources"))
+	roundResources(o.At("resources"))
 	roundUp(o.Map("overhead"))
 }
 
@@ -51,7 +51,7 @@ func setEmpty(o object.Object, name, value string) {
 
 // setZero sets a number field that is absent or 0.
 func setZero(o object.Object, name string, value int64) {
-	if intAt(o, name) == 0 {
+	if o.Int64(name) == 0 {
 		o[name] = value
 	}
 }
@@ -75,21 +75,21 @@ func defaultContainer(c object.Object) {
 	}
 	setEmpty(c, "terminationMessagePath", "/dev/termination-log")
 	setEmpty(c, "terminationMessagePolicy", "File")
-	roundResources(objectAt(c, "resources"))
-	for _, port := range objectsAt(c, "ports") {
+	roundResources(c.At("resources"))
+	for _, port := range c.Objects("ports") {
 		setEmpty(port, "protocol", "TCP")
 	}
-	for _, env := range objectsAt(c, "env") {
-		defaultFieldRef(objectAt(env, "valueFrom", "fieldRef"))
-		if ref := objectAt(env, "valueFrom", "fileKeyRef"); ref != nil {
+	for _, env := range c.Objects("env") {
+		defaultFieldRef(env.At("valueFrom", "fieldRef"))
+		if ref := env.At("valueFrom", "fileKeyRef"); ref != nil {
 			ref.SetDefault(false, "optional")
 		}
 	}
 	for _, name := range []string{"livenessProbe", "readinessProbe", "startupProbe"} {
-		defaultProbe(objectAt(c, name))
+		defaultProbe(c.At(name))
 	}
 	for _, name := range []string{"postStart", "preStop"} {
-		defaultHTTPGet(objectAt(c, "lifecycle", name, "httpGet"))
+		defaultHTTPGet(c.At("lifecycle", name, "httpGet"))
 	}
 }
 
@@ -101,8 +101,8 @@ func defaultProbe(probe object.Object) {
 	setZero(probe, "periodSeconds", 10)
 	setZero(probe, "successThreshold", 1)
 	setZero(probe, "failureThreshold", 3)
-	defaultHTTPGet(objectAt(probe, "httpGet"))
-	if grpc := objectAt(probe, "grpc"); grpc != nil {
+	defaultHTTPGet(probe.At("httpGet"))
+	if grpc := probe.At("grpc"); grpc != nil {
 		grpc.SetDefault("", "service")
 	}
 }
@@ -160,30 +160,30 @@ func defaultVolume(v object.Object) {
 		v["emptyDir"] = map[string]any{}
 	}
 	for _, name := range []string{"secret", "configMap", "downwardAPI", "projected"} {
-		if source := objectAt(v, name); source != nil {
+		if source := v.At(name); source != nil {
 			source.SetDefault(int64(0o644), "defaultMode")
 		}
 	}
-	for _, item := range objectsAt(v, "downwardAPI", "items") {
-		defaultFieldRef(objectAt(item, "fieldRef"))
+	for _, item := range v.Objects("downwardAPI", "items") {
+		defaultFieldRef(item.At("fieldRef"))
 	}
-	for _, source := range objectsAt(v, "projected", "sources") {
-		for _, item := range objectsAt(source, "downwardAPI", "items") {
-			defaultFieldRef(objectAt(item, "fieldRef"))
+	for _, source := range v.Objects("projected", "sources") {
+		for _, item := range source.Objects("downwardAPI", "items") {
+			defaultFieldRef(item.At("fieldRef"))
 		}
-		if token := objectAt(source, "serviceAccountToken"); token != nil {
+		if token := source.At("serviceAccountToken"); token != nil {
 			token.SetDefault(int64(3600), "expirationSeconds")
 		}
 	}
-	if host := objectAt(v, "hostPath"); host != nil {
+	if host := v.At("hostPath"); host != nil {
 		host.SetDefault("", "type")
 	}
-	if image := objectAt(v, "image"); image != nil && image.String("pullPolicy") == "" {
+	if image := v.At("image"); image != nil && image.String("pullPolicy") == "" {
 		image["pullPolicy"] = pullPolicyOf(image.String("reference"))
 	}
-	if claim := objectAt(v, "ephemeral", "volumeClaimTemplate"); claim != nil {
+	if claim := v.At("ephemeral", "volumeClaimTemplate"); claim != nil {
 		claim.SetDefault("Filesystem", "spec", "volumeMode")
-		roundResources(objectAt(claim, "spec", "resources"))
+		roundResources(claim.At("spec", "resources"))
 	}
 	defaultDriverVolume(v)
 }
@@ -191,7 +191,7 @@ func defaultVolume(v object.Object) {
 // defaultDriverVolume fills in the defaults of volumes whose drivers have settings of their own.
 func defaultDriverVolume(v object.Object) {
 	for _, d := range driverDefaults {
-		source := objectAt(v, d.source)
+		source := v.At(d.source)
 		if source != nil && (source[d.field] == nil || source[d.field] == "" && !d.pointer) {
 			source[d.field] = d.value
 		}

@@ -12,7 +12,7 @@ import (
 // The rules for volumes of drivers that most pods no longer use. Persistent volumes have the same sources.
 
 func gitRepoVolume(_ *podRules, source object.Object, p field.Path) field.ErrorList {
-	errs := mustBeSet(p.Child("repository"), source.String("repository"))
+	errs := field.MustBeSet(p.Child("repository"), source.String("repository"))
 	return append(errs, field.Check(p.Child("directory"), source.String("directory"), field.DescendingPath)...)
 }
 
@@ -20,8 +20,8 @@ func gitRepoVolume(_ *podRules, source object.Object, p field.Path) field.ErrorL
 // the rule, in the server too.
 func diskVolume(id string) func(*podRules, object.Object, field.Path) field.ErrorList {
 	return func(_ *podRules, source object.Object, p field.Path) field.ErrorList {
-		errs := mustBeSet(p.Child(id), source.String(id))
-		if n := intAt(source, "partition"); n < 0 || n > 255 {
+		errs := field.MustBeSet(p.Child(id), source.String(id))
+		if n := source.Int64("partition"); n < 0 || n > 255 {
 			errs = append(errs, field.Invalid(p.Child("partition"), n, field.RangeText(1, 255)))
 		}
 		return errs
@@ -30,8 +30,8 @@ func diskVolume(id string) func(*podRules, object.Object, field.Path) field.Erro
 
 func nfsVolume(_ *podRules, source object.Object, p field.Path) field.ErrorList {
 	path := source.String("path")
-	errs := mustBeSet(p.Child("server"), source.String("server"))
-	errs = append(errs, mustBeSet(p.Child("path"), path)...)
+	errs := field.MustBeSet(p.Child("server"), source.String("server"))
+	errs = append(errs, field.MustBeSet(p.Child("path"), path)...)
 	if !strings.HasPrefix(path, "/") {
 		errs = append(errs, field.Invalid(p.Child("path"), path, "must be an absolute path"))
 	}
@@ -58,18 +58,18 @@ func iscsiName(p field.Path, name string) field.ErrorList {
 }
 
 func iscsiVolume(_ *podRules, source object.Object, p field.Path) field.ErrorList {
-	errs := mustBeSet(p.Child("targetPortal"), source.String("targetPortal"))
+	errs := field.MustBeSet(p.Child("targetPortal"), source.String("targetPortal"))
 	if name := source.String("iqn"); name == "" {
 		errs = append(errs, field.Required(p.Child("iqn"), ""))
 	} else {
 		errs = append(errs, iscsiName(p.Child("iqn"), name)...)
 	}
-	lun := intAt(source, "lun")
+	lun := source.Int64("lun")
 	errs = append(errs, field.Messages(p.Child("lun"), lun, field.InRange(lun, 0, 255))...)
-	if (boolAt(source, "chapAuthDiscovery") || boolAt(source, "chapAuthSession")) && !present(source, "secretRef") {
+	if (source.True("chapAuthDiscovery") || source.True("chapAuthSession")) && !source.Has("secretRef") {
 		errs = append(errs, field.Required(p.Child("secretRef"), ""))
 	}
-	if present(source, "initiatorName") {
+	if source.Has("initiatorName") {
 		errs = append(errs, iscsiName(p.Child("initiatorname"), source.String("initiatorName"))...)
 	}
 	return errs
@@ -91,16 +91,16 @@ func flockerVolume(_ *podRules, source object.Object, p field.Path) field.ErrorL
 }
 
 func cinderVolume(_ *podRules, source object.Object, p field.Path) field.ErrorList {
-	errs := mustBeSet(p.Child("volumeID"), source.String("volumeID"))
+	errs := field.MustBeSet(p.Child("volumeID"), source.String("volumeID"))
 	return append(errs, namedSecretRef(source, p)...)
 }
 
 // namedSecretRef checks that a secretRef, if there is one, has a name.
 func namedSecretRef(source object.Object, p field.Path) field.ErrorList {
-	if !present(source, "secretRef") {
+	if !source.Has("secretRef") {
 		return nil
 	}
-	return mustBeSet(p.Child("secretRef", "name"), source.String("secretRef", "name"))
+	return field.MustBeSet(p.Child("secretRef", "name"), source.String("secretRef", "name"))
 }
 
 func quobyteVolume(_ *podRules, source object.Object, p field.Path) field.ErrorList {
@@ -119,7 +119,7 @@ func quobyteVolume(_ *podRules, source object.Object, p field.Path) field.ErrorL
 			}
 		}
 	}
-	return append(errs, mustBeSet(p.Child("volume"), source.String("volume"))...)
+	return append(errs, field.MustBeSet(p.Child("volume"), source.String("volume"))...)
 }
 
 func fibreChannelVolume(_ *podRules, source object.Object, p field.Path) field.ErrorList {
@@ -142,7 +142,7 @@ func fibreChannelVolume(_ *podRules, source object.Object, p field.Path) field.E
 }
 
 func flexVolume(_ *podRules, source object.Object, p field.Path) field.ErrorList {
-	errs := mustBeSet(p.Child("driver"), source.String("driver"))
+	errs := field.MustBeSet(p.Child("driver"), source.String("driver"))
 	for _, key := range object.SortedKeys(source.Map("options")) {
 		domain, _, _ := strings.Cut(key, "/")
 		domain = "." + strings.ToLower(domain)
@@ -154,16 +154,16 @@ func flexVolume(_ *podRules, source object.Object, p field.Path) field.ErrorList
 }
 
 func azureDiskVolume(_ *podRules, source object.Object, p field.Path) field.ErrorList {
-	errs := mustBeSet(p.Child("diskName"), source.String("diskName"))
+	errs := field.MustBeSet(p.Child("diskName"), source.String("diskName"))
 	uri, kind := source.String("diskURI"), source.String("kind")
-	errs = append(errs, mustBeSet(p.Child("diskURI"), uri)...)
-	if present(source, "cachingMode") {
-		errs = append(errs, mustBeOneOf(p.Child("cachingMode"), source.String("cachingMode"), "None", "ReadOnly", "ReadWrite")...)
+	errs = append(errs, field.MustBeSet(p.Child("diskURI"), uri)...)
+	if source.Has("cachingMode") {
+		errs = append(errs, field.MustBeOneOf(p.Child("cachingMode"), source.String("cachingMode"), "None", "ReadOnly", "ReadWrite")...)
 	}
-	if !present(source, "kind") {
+	if !source.Has("kind") {
 		return errs
 	}
-	errs = append(errs, mustBeOneOf(p.Child("kind"), kind, "Dedicated", "Managed", "Shared")...)
+	errs = append(errs, field.MustBeOneOf(p.Child("kind"), kind, "Dedicated", "Managed", "Shared")...)
 	if kind == "Managed" && !strings.HasPrefix(uri, "/subscriptions/") {
 		errs = append(errs, field.NotSupported(p.Child("diskURI"), uri,
 			"/subscriptions/{sub-id}/resourcegroups/{group-name}/providers/microsoft.compute/disks/{disk-id}"))
@@ -203,14 +203,14 @@ func csiDriverName(p field.Path, name string) field.ErrorList {
 
 // ephemeralVolume checks the template of the claim that a volume creates.
 func ephemeralVolume(_ *podRules, source object.Object, p field.Path) field.ErrorList {
-	template, at := objectAt(source, "volumeClaimTemplate"), p.Child("volumeClaimTemplate")
+	template, at := source.At("volumeClaimTemplate"), p.Child("volumeClaimTemplate")
 	if template == nil {
 		return field.ErrorList{field.Required(at, "")}
 	}
 	errs := checkTemplateAnnotations(at.Child("metadata", "annotations"), template.Annotations())
 	errs = append(errs, field.CheckLabels(at.Child("metadata", "labels"), template.Labels())...)
 	errs = append(errs, onlyLabelsAndAnnotations(at.Child("metadata"), template.Metadata())...)
-	for _, e := range volumeClaimSpec(objectAt(template, "spec"), nil) {
+	for _, e := range volumeClaimSpec(template.At("spec"), nil) {
 		e.Field = at.Child(e.Field.String())
 		errs = append(errs, e)
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/quantity"
 )
 
 // Downward API: which fields of the pod a container or a volume may ask for.
@@ -23,14 +24,14 @@ var (
 // env checks the variables of a container.
 func (r *podRules) env(c object.Object, p field.Path) field.ErrorList {
 	var errs field.ErrorList
-	for i, v := range objectsAt(c, "env") {
+	for i, v := range c.Objects("env") {
 		at := p.Index(i)
 		if name := v.String("name"); name == "" {
 			errs = append(errs, field.Required(at.Child("name"), ""))
 		} else {
 			errs = append(errs, field.Check(at.Child("name"), name, field.EnvVarName)...)
 		}
-		if from := objectAt(v, "valueFrom"); from != nil {
+		if from := v.At("valueFrom"); from != nil {
 			errs = append(errs, envSource(from, v.String("value"), at.Child("valueFrom"))...)
 		}
 	}
@@ -53,7 +54,7 @@ func envSource(from object.Object, value string, p field.Path) field.ErrorList {
 	var errs field.ErrorList
 	sources := 0
 	for _, s := range envSources {
-		if o := objectAt(from, s.name); o != nil {
+		if o := from.At(s.name); o != nil {
 			sources++
 			errs = append(errs, s.check(o, p.Child(s.name))...)
 		}
@@ -138,7 +139,7 @@ func resourceFieldRef(ref object.Object, p field.Path, volume bool) field.ErrorL
 
 // divisor checks the unit that a request or limit is given in.
 func divisor(name string, value any, p field.Path) field.ErrorList {
-	q := quantityOf(value)
+	q := quantity.Of(value)
 	if q.IsZero() {
 		return nil
 	}
@@ -191,20 +192,20 @@ func fileKeySelector(ref object.Object, p field.Path) field.ErrorList {
 // fileKeyVolumes checks that variables from files come from volumes of type emptyDir.
 func (r *podRules) fileKeyVolumes() field.ErrorList {
 	sources := map[string]object.Object{}
-	for _, v := range objectsAt(r.spec, "volumes") {
+	for _, v := range r.spec.Objects("volumes") {
 		sources[v.String("name")] = v
 	}
 	var errs field.ErrorList
 	r.eachContainer(func(c object.Object, p field.Path) {
-		for i, v := range objectsAt(c, "env") {
-			ref := objectAt(v, "valueFrom", "fileKeyRef")
+		for i, v := range c.Objects("env") {
+			ref := v.At("valueFrom", "fileKeyRef")
 			if ref == nil {
 				continue
 			}
 			name, at := ref.String("volumeName"), p.Child("env").Index(i).Child("valueFrom", "fileKeyRef", "volumeName")
 			if source, ok := sources[name]; !ok {
 				errs = append(errs, field.NotFound(at, name))
-			} else if !present(source, "emptyDir") {
+			} else if !source.Has("emptyDir") {
 				errs = append(errs, field.Invalid(at, name, "referenced volume must be of type emptyDir"))
 			}
 		}
@@ -215,14 +216,14 @@ func (r *podRules) fileKeyVolumes() field.ErrorList {
 // envFrom checks the ConfigMaps and Secrets whose keys all become variables.
 func envFrom(c object.Object, p field.Path) field.ErrorList {
 	var errs field.ErrorList
-	for i, from := range objectsAt(c, "envFrom") {
+	for i, from := range c.Objects("envFrom") {
 		at := p.Index(i)
 		if prefix := from.String("prefix"); prefix != "" {
 			errs = append(errs, field.Check(at.Child("prefix"), prefix, field.EnvVarName)...)
 		}
 		sources := 0
 		for _, name := range []string{"configMapRef", "secretRef"} {
-			ref := objectAt(from, name)
+			ref := from.At(name)
 			if ref == nil {
 				continue
 			}

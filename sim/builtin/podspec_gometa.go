@@ -26,7 +26,7 @@ func appendMeta(b []byte, meta object.Object) []byte {
 		}
 		b = append(object.AppendString(b, name), ':')
 		if order := metaLists[name]; order != nil {
-			b = append(appendStructs(b, objectsAt(meta, name), order, name == "ownerReferences"), ',')
+			b = append(appendStructs(b, meta.Objects(name), order, name == "ownerReferences"), ',')
 			continue
 		}
 		b = append(object.AppendJSON(b, v), ',')

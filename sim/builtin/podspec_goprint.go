@@ -133,7 +133,7 @@ func appendGoFields(b []byte, typeName string, o object.Object) []byte {
 // inMemory moves the fields of a pod spec that the server keeps in the security context there.
 func inMemory(o object.Object) object.Object {
 	security := object.Object{}
-	for name, v := range objectAt(o, "securityContext") { // order does not matter
+	for name, v := range o.At("securityContext") { // order does not matter
 		security[name] = v
 	}
 	for _, name := range []string{"hostNetwork", "hostPID", "hostIPC", "shareProcessNamespace", "hostUsers"} {
@@ -221,7 +221,7 @@ func labelSelectorJSON(selector object.Object) []byte {
 			b = append(b, ',')
 		}
 		b = append(b, `"matchExpressions":`...)
-		for i, e := range objectsAt(selector, "matchExpressions") {
+		for i, e := range selector.Objects("matchExpressions") {
 			b = append(b, "[,"[min(i, 1)])
 			b = object.AppendString(append(b, `{"key":`...), e.String("key"))
 			b = object.AppendString(append(b, `,"operator":`...), e.String("operator"))

@@ -34,7 +34,7 @@ func sameGo(typeName string, a, b object.Object) bool {
 // specChanged returns a SpecChanged for kinds whose spec has the named type. Most updates leave the spec as it is.
 func specChanged(typeName string) func(obj, old object.Object) bool {
 	return func(obj, old object.Object) bool {
-		return !object.Equal(obj["spec"], old["spec"]) && !sameGo(typeName, objectAt(obj, "spec"), objectAt(old, "spec"))
+		return !object.Equal(obj["spec"], old["spec"]) && !sameGo(typeName, obj.At("spec"), old.At("spec"))
 	}
 }
 

@@ -13,13 +13,13 @@ func (r *podRules) volumeMounts(c object.Object, p field.Path) field.ErrorList {
 	var errs field.ErrorList
 	devices := pathsByName(c, "volumeDevices", "devicePath")
 	var taken []string
-	for i, m := range objectsAt(c, "volumeMounts") {
+	for i, m := range c.Objects("volumeMounts") {
 		at, name, path := p.Index(i), m.String("name"), m.String("mountPath")
-		errs = append(errs, mustBeSet(at.Child("name"), name)...)
+		errs = append(errs, field.MustBeSet(at.Child("name"), name)...)
 		if _, ok := r.volumes[name]; !ok {
 			errs = append(errs, field.NotFound(at.Child("name"), name))
 		}
-		errs = append(errs, mustBeSet(at.Child("mountPath"), path)...)
+		errs = append(errs, field.MustBeSet(at.Child("mountPath"), path)...)
 		if slices.Contains(taken, path) {
 			errs = append(errs, field.Invalid(at.Child("mountPath"), path, "must be unique"))
 		}
@@ -40,7 +40,7 @@ func (r *podRules) volumeMounts(c object.Object, p field.Path) field.ErrorList {
 // pathsByName returns the paths of a container's mounts or devices by the names of their volumes.
 func pathsByName(c object.Object, list, path string) map[string]string {
 	paths := map[string]string{}
-	for _, o := range objectsAt(c, list) {
+	for _, o := range c.Objects(list) {
 		paths[o.String("name")] = o.String(path)
 	}
 	return paths
@@ -71,27 +71,27 @@ func subPaths(m object.Object, list, p field.Path) field.ErrorList {
 }
 
 func mountPropagation(m, c object.Object, p field.Path) field.ErrorList {
-	if !present(m, "mountPropagation") {
+	if !m.Has("mountPropagation") {
 		return nil
 	}
 	mode := m.String("mountPropagation")
-	errs := mustBeOneOf(p, mode, "Bidirectional", "HostToContainer", "None")
-	if mode == "Bidirectional" && !boolAt(c, "securityContext", "privileged") {
+	errs := field.MustBeOneOf(p, mode, "Bidirectional", "HostToContainer", "None")
+	if mode == "Bidirectional" && !c.True("securityContext", "privileged") {
 		errs = append(errs, field.Forbidden(p, "Bidirectional mount propagation is available only to privileged containers"))
 	}
 	return errs
 }
 
 func recursiveReadOnly(m object.Object, p field.Path) field.ErrorList {
-	if !present(m, "recursiveReadOnly") {
+	if !m.Has("recursiveReadOnly") {
 		return nil
 	}
 	mode := m.String("recursiveReadOnly")
 	if mode != "Enabled" && mode != "IfPossible" {
-		return mustBeOneOf(p, mode, "Disabled", "Enabled", "IfPossible")
+		return field.MustBeOneOf(p, mode, "Disabled", "Enabled", "IfPossible")
 	}
 	var errs field.ErrorList
-	if !boolAt(m, "readOnly") {
+	if !m.True("readOnly") {
 		errs = append(errs, field.Forbidden(p, "may only be specified when readOnly is true"))
 	}
 	if propagation := m.String("mountPropagation"); propagation != "" && propagation != "None" {
@@ -105,19 +105,19 @@ func (r *podRules) volumeDevices(c object.Object, p field.Path) field.ErrorList 
 	var errs field.ErrorList
 	mounts := pathsByName(c, "volumeMounts", "mountPath")
 	var names, paths []string
-	for i, d := range objectsAt(c, "volumeDevices") {
+	for i, d := range c.Objects("volumeDevices") {
 		name, path := d.String("name"), d.String("devicePath")
 		atName, atPath := p.Index(i).Child("name"), p.Index(i).Child("devicePath")
-		errs = append(errs, mustBeSet(atName, name)...)
+		errs = append(errs, field.MustBeSet(atName, name)...)
 		if slices.Contains(names, name) {
 			errs = append(errs, field.Invalid(atName, name, "must be unique"))
 		}
 		if v, ok := r.volumes[name]; !ok {
 			errs = append(errs, field.NotFound(atName, name))
-		} else if !present(v, "persistentVolumeClaim") && !present(v, "ephemeral") {
+		} else if !v.Has("persistentVolumeClaim") && !v.Has("ephemeral") {
 			errs = append(errs, field.Invalid(atName, name, "can only use volume source type of PersistentVolumeClaim or Ephemeral for block mode"))
 		}
-		errs = append(errs, mustBeSet(atPath, path)...)
+		errs = append(errs, field.MustBeSet(atPath, path)...)
 		if slices.Contains(paths, path) {
 			errs = append(errs, field.Invalid(atPath, path, "must be unique"))
 		}

@@ -16,8 +16,8 @@ const (
 
 // dnsConfig checks the resolver configuration of the pod.
 func (r *podRules) dnsConfig() field.ErrorList {
-	config, p := objectAt(r.spec, "dnsConfig"), r.path.Child("dnsConfig")
-	servers, searches := config.List("nameservers"), stringsAt(config, "searches")
+	config, p := r.spec.At("dnsConfig"), r.path.Child("dnsConfig")
+	servers, searches := config.List("nameservers"), config.Strings("searches")
 	if r.spec.String("dnsPolicy") == "None" {
 		if config == nil {
 			return field.ErrorList{field.Required(p, "must provide `dnsConfig` when `dnsPolicy` is None")}
@@ -44,7 +44,7 @@ func (r *podRules) dnsConfig() field.ErrorList {
 			errs = append(errs, field.Check(p.Child("searches").Index(i), strings.TrimSuffix(search, "."), field.DNS1123SubdomainWithUnderscore)...)
 		}
 	}
-	for i, option := range objectsAt(config, "options") {
+	for i, option := range config.Objects("options") {
 		if option.String("name") == "" {
 			errs = append(errs, field.Required(p.Child("options").Index(i), "must not be empty"))
 		}
@@ -56,9 +56,9 @@ func (r *podRules) dnsConfig() field.ErrorList {
 func (r *podRules) hostAliases() field.ErrorList {
 	p := r.path.Child("hostAliases")
 	var errs field.ErrorList
-	for i, alias := range objectsAt(r.spec, "hostAliases") {
+	for i, alias := range r.spec.Objects("hostAliases") {
 		errs = append(errs, field.Check(p.Index(i).Child("ip"), alias.String("ip"), field.LegacyIP)...)
-		for j, name := range stringsAt(alias, "hostnames") {
+		for j, name := range alias.Strings("hostnames") {
 			errs = append(errs, field.Check(p.Index(i).Child("hostnames").Index(j), name, field.DNS1123Subdomain)...)
 		}
 	}
@@ -67,15 +67,15 @@ func (r *podRules) hostAliases() field.ErrorList {
 
 // hostnameOverride checks the host name that a pod gives itself (KEP-4762).
 func (r *podRules) hostnameOverride() field.ErrorList {
-	if !present(r.spec, "hostnameOverride") {
+	if !r.spec.Has("hostnameOverride") {
 		return nil
 	}
 	p, name := r.path.Child("hostnameOverride"), r.spec.String("hostnameOverride")
 	var errs field.ErrorList
-	if boolAt(r.spec, "setHostnameAsFQDN") {
+	if r.spec.True("setHostnameAsFQDN") {
 		errs = append(errs, field.Forbidden(p, "may not be specified when setHostnameAsFQDN is true"))
 	}
-	if boolAt(r.spec, "hostNetwork") {
+	if r.spec.True("hostNetwork") {
 		errs = append(errs, field.Forbidden(p, "may not be specified when hostNetwork is true"))
 	}
 	if len(name) > hostnameOverrideMax {

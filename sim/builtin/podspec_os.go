@@ -11,7 +11,7 @@ import (
 
 // operatingSystem checks spec.os and that nothing of the other system is set (KEP-2802).
 func (r *podRules) operatingSystem() field.ErrorList {
-	system, p := objectAt(r.spec, "os"), r.path.Child("os")
+	system, p := r.spec.At("os"), r.path.Child("os")
 	if system == nil {
 		return nil
 	}
@@ -23,18 +23,18 @@ func (r *podRules) operatingSystem() field.ErrorList {
 	case "windows":
 		return r.windows()
 	default:
-		return mustBeOneOf(p, name, "linux", "windows")
+		return field.MustBeOneOf(p, name, "linux", "windows")
 	}
 }
 
 func (r *podRules) linux() field.ErrorList {
 	const text = "windows options cannot be set for a linux pod"
 	var errs field.ErrorList
-	if present(r.spec, "securityContext", "windowsOptions") {
+	if r.spec.Has("securityContext", "windowsOptions") {
 		errs = append(errs, field.Forbidden(r.path.Child("securityContext", "windowsOptions"), text))
 	}
 	r.eachContainer(func(c object.Object, p field.Path) {
-		if present(c, "securityContext", "windowsOptions") {
+		if c.Has("securityContext", "windowsOptions") {
 			errs = append(errs, field.Forbidden(p.Child("securityContext", "windowsOptions"), text))
 		}
 	})
@@ -57,13 +57,13 @@ func (r *podRules) windows() field.ErrorList {
 	for _, name := range notOnWindows {
 		path := object.Path(name)
 		host := name == "hostPID" || name == "hostIPC"
-		if present(r.spec, path...) && (!host || boolAt(r.spec, name)) {
+		if r.spec.Has(path...) && (!host || r.spec.True(name)) {
 			errs = append(errs, field.Forbidden(r.path.Child(path...), text))
 		}
 	}
 	r.eachContainer(func(c object.Object, p field.Path) {
 		for _, name := range notInWindowsContainers {
-			if present(c, "securityContext", name) {
+			if c.Has("securityContext", name) {
 				errs = append(errs, field.Forbidden(p.Child("securityContext", name), text))
 			}
 		}
@@ -94,7 +94,7 @@ func (r *podRules) hostProcess() field.ErrorList {
 	if host != all {
 		errs = append(errs, field.Invalid(r.path, "", "If pod contains any hostProcess containers then all containers must be HostProcess containers"))
 	}
-	if !boolAt(r.spec, "hostNetwork") {
+	if !r.spec.True("hostNetwork") {
 		errs = append(errs, field.Invalid(r.path.Child("hostNetwork"), false, "hostNetwork must be true if pod contains any hostProcess containers"))
 	}
 	if r.noPrivileged {
@@ -119,11 +119,11 @@ var (
 
 func windowsOptions(o object.Object, p field.Path) field.ErrorList {
 	var errs field.ErrorList
-	if present(o, "gmsaCredentialSpecName") {
+	if o.Has("gmsaCredentialSpecName") {
 		name := o.String("gmsaCredentialSpecName")
 		errs = append(errs, field.Messages(p.Child("gmsaCredentialSpecName"), field.Enum(name), field.DNS1123Subdomain(name))...)
 	}
-	if present(o, "gmsaCredentialSpec") {
+	if o.Has("gmsaCredentialSpec") {
 		spec := o.String("gmsaCredentialSpec")
 		if spec == "" {
 			errs = append(errs, field.Invalid(p.Child("gmsaCredentialSpec"), field.Enum(spec), "gmsaCredentialSpec cannot be an empty string"))
@@ -131,7 +131,7 @@ func windowsOptions(o object.Object, p field.Path) field.ErrorList {
 			errs = append(errs, field.Invalid(p.Child("gmsaCredentialSpec"), field.Enum(spec), "gmsaCredentialSpec size must be under 64 KiB"))
 		}
 	}
-	if present(o, "runAsUserName") {
+	if o.Has("runAsUserName") {
 		name := o.String("runAsUserName")
 		for _, text := range windowsUserName(name) {
 			errs = append(errs, field.Invalid(p.Child("runAsUserName"), field.Enum(name), text))

@@ -32,10 +32,10 @@ func (l resourceList) raise(other resourceList) {
 // init container with the sidecars started before it, whichever is more. list is limits or requests.
 func sumOfContainers(spec object.Object, list string) resourceList {
 	sum, sidecars, initial := resourceList{}, resourceList{}, resourceList{}
-	for _, c := range objectsAt(spec, "containers") {
+	for _, c := range spec.Objects("containers") {
 		sum.add(quantitiesAt(c, "resources", list))
 	}
-	for _, c := range objectsAt(spec, "initContainers") {
+	for _, c := range spec.Objects("initContainers") {
 		own := resourceList(quantitiesAt(c, "resources", list))
 		need := resourceList{}
 		if isSidecar(c) {
@@ -53,7 +53,7 @@ func sumOfContainers(spec object.Object, list string) resourceList {
 
 // podResources checks the resources of the pod as a whole (KEP-2837).
 func (r *podRules) podResources() field.ErrorList {
-	resources, p := objectAt(r.spec, "resources"), r.path.Child("resources")
+	resources, p := r.spec.At("resources"), r.path.Child("resources")
 	if resources == nil {
 		return nil
 	}
@@ -61,7 +61,7 @@ func (r *podRules) podResources() field.ErrorList {
 		return field.ErrorList{field.Forbidden(p, "may not be set for a windows pod")}
 	}
 	var errs field.ErrorList
-	if present(resources, "claims") {
+	if resources.Has("claims") {
 		errs = append(errs, field.Forbidden(p.Child("claims"), "claims may not be set for Resources at pod-level"))
 	}
 	errs = append(errs, r.resources(resources, p, podResourceName)...)
@@ -86,7 +86,7 @@ func (r *podRules) podResourcesFit(resources object.Object, p field.Path) field.
 				"must be greater than or equal to aggregate container limits of "+sum[name].String()))
 		}
 	}
-	for i, c := range objectsAt(r.spec, "containers") {
+	for i, c := range r.spec.Objects("containers") {
 		own := quantitiesAt(c, "resources", "limits")
 		for _, name := range object.SortedKeys(own) {
 			if have, ok := limits[name]; ok && own[name].Cmp(have) > 0 {
@@ -101,7 +101,7 @@ func (r *podRules) podResourcesFit(resources object.Object, p field.Path) field.
 // defaultPodResources fills in the resources of the pod as a whole, where some are given: limits of huge pages from those
 // of the containers, requests from those of the containers, then from the limits.
 func defaultPodResources(spec object.Object) {
-	resources := objectAt(spec, "resources")
+	resources := spec.At("resources")
 	limits, requests := resources.Map("limits"), resources.Map("requests")
 	if len(limits) == 0 && len(requests) == 0 {
 		return
@@ -134,11 +134,11 @@ func qosClass(spec object.Object) string {
 		requests.add(resources.Map("requests"))
 		guaranteed = limits.add(resources.Map("limits")) && guaranteed
 	}
-	if resources := objectAt(spec, "resources"); resources != nil {
+	if resources := spec.At("resources"); resources != nil {
 		count(resources)
 	} else {
 		for _, list := range []string{"containers", "initContainers"} {
-			eachObject(spec.List(list), func(_ int, c object.Object) { count(objectAt(c, "resources")) })
+			object.EachObject(spec.List(list), func(_ int, c object.Object) { count(c.At("resources")) })
 		}
 	}
 	switch {
@@ -155,7 +155,7 @@ type computeSum struct{ cpu, memory quantity.Quantity }
 
 // add adds the cpu and the memory of a list, as far as they are more than 0, and reports whether both are.
 func (s *computeSum) add(list map[string]any) (both bool) {
-	cpu, memory := quantityOf(list["cpu"]), quantityOf(list["memory"])
+	cpu, memory := quantity.Of(list["cpu"]), quantity.Of(list["memory"])
 	if cpu.Sign() > 0 {
 		s.cpu = s.cpu.Add(cpu)
 	}

@@ -11,17 +11,17 @@ import (
 func (r *podRules) lifecycleAndProbes(c object.Object, p field.Path) field.ErrorList {
 	var errs field.ErrorList
 	for _, name := range []string{"postStart", "preStop"} {
-		if hook := objectAt(c, "lifecycle", name); hook != nil {
+		if hook := c.At("lifecycle", name); hook != nil {
 			errs = append(errs, r.handler(hook, p.Child("lifecycle", name))...)
 		}
 	}
 	for _, name := range []string{"livenessProbe", "readinessProbe", "startupProbe"} {
-		probe, at := objectAt(c, name), p.Child(name)
+		probe, at := c.At(name), p.Child(name)
 		if probe == nil {
 			continue
 		}
 		errs = append(errs, r.probe(probe, at)...)
-		if n := intAt(probe, "successThreshold"); name != "readinessProbe" && n != 1 {
+		if n := probe.Int64("successThreshold"); name != "readinessProbe" && n != 1 {
 			errs = append(errs, field.Invalid(at.Child("successThreshold"), n, "must be 1"))
 		}
 		if n, ok := probe.Int("terminationGracePeriodSeconds"); name == "readinessProbe" && ok {
@@ -34,7 +34,7 @@ func (r *podRules) lifecycleAndProbes(c object.Object, p field.Path) field.Error
 func (r *podRules) probe(probe object.Object, p field.Path) field.ErrorList {
 	errs := r.handler(probe, p)
 	for _, name := range []string{"initialDelaySeconds", "timeoutSeconds", "periodSeconds", "successThreshold", "failureThreshold"} {
-		errs = append(errs, field.NonNegative(intAt(probe, name), p.Child(name))...)
+		errs = append(errs, field.NonNegative(probe.Int64(name), p.Child(name))...)
 	}
 	if n, ok := probe.Int("terminationGracePeriodSeconds"); ok && n <= 0 {
 		errs = append(errs, field.Invalid(p.Child("terminationGracePeriodSeconds"), n, "must be greater than 0"))
@@ -59,7 +59,7 @@ func (r *podRules) handler(o object.Object, p field.Path) field.ErrorList {
 	var errs field.ErrorList
 	found := false
 	for _, h := range handlers {
-		action := objectAt(o, h.name)
+		action := o.At(h.name)
 		switch {
 		case action == nil:
 		case found:
@@ -83,10 +83,10 @@ func execAction(_ *podRules, h object.Object, p field.Path) field.ErrorList {
 }
 
 func httpGetAction(_ *podRules, h object.Object, p field.Path) field.ErrorList {
-	errs := mustBeSet(p.Child("path"), h.String("path"))
+	errs := field.MustBeSet(p.Child("path"), h.String("path"))
 	errs = append(errs, checkPortOrName(p.Child("port"), h["port"])...)
-	errs = append(errs, mustBeOneOf(p.Child("scheme"), h.String("scheme"), "HTTP", "HTTPS")...)
-	for _, header := range objectsAt(h, "httpHeaders") {
+	errs = append(errs, field.MustBeOneOf(p.Child("scheme"), h.String("scheme"), "HTTP", "HTTPS")...)
+	for _, header := range h.Objects("httpHeaders") {
 		errs = append(errs, field.Check(p.Child("httpHeaders"), header.String("name"), field.HTTPHeaderName)...)
 	}
 	return errs
@@ -99,7 +99,7 @@ func tcpSocketAction(_ *podRules, h object.Object, p field.Path) field.ErrorList
 
 func sleepAction(r *podRules, h object.Object, p field.Path) field.ErrorList {
 	grace, ok := r.spec.Int("terminationGracePeriodSeconds")
-	if n := intAt(h, "seconds"); ok && (n < 0 || n > grace) {
+	if n := h.Int64("seconds"); ok && (n < 0 || n > grace) {
 		return field.ErrorList{field.Invalid(p, n, fmt.Sprintf("must be non-negative and less than terminationGracePeriodSeconds (%d)", grace))}
 	}
 	return nil

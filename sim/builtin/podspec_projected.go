@@ -16,11 +16,11 @@ type projection struct {
 
 func projectedVolume(r *podRules, source object.Object, p field.Path) field.ErrorList {
 	v := projection{rules: r, path: p, paths: map[string]bool{}, errs: fileMode(p.Child("defaultMode"), source, "defaultMode")}
-	for i, s := range objectsAt(source, "sources") {
+	for i, s := range source.Objects("sources") {
 		at := p.Child("sources").Index(i)
 		sources := 0
 		for _, name := range []string{"secret", "configMap", "downwardAPI", "serviceAccountToken"} {
-			o := objectAt(s, name)
+			o := s.At(name)
 			if o == nil {
 				continue
 			}
@@ -43,15 +43,15 @@ func projectedVolume(r *podRules, source object.Object, p field.Path) field.Erro
 
 // keys checks the keys of a Secret or ConfigMap.
 func (v *projection) keys(o object.Object, p field.Path) {
-	v.errs = append(v.errs, mustBeSet(p.Child("name"), o.String("name"))...)
-	for i, item := range objectsAt(o, "items") {
+	v.errs = append(v.errs, field.MustBeSet(p.Child("name"), o.String("name"))...)
+	for i, item := range o.Objects("items") {
 		v.errs = append(v.errs, keyToPath(item, p.Child("items").Index(i))...)
 		v.claim(item.String("path"), o.String("name"))
 	}
 }
 
 func (v *projection) downward(o object.Object, p field.Path) {
-	for _, file := range objectsAt(o, "items") {
+	for _, file := range o.Objects("items") {
 		v.errs = append(v.errs, downwardFile(file, p)...)
 		v.claim(file.String("path"), file.String("path"))
 	}
@@ -72,7 +72,7 @@ const (
 
 // token checks a service account token. Its path is reported at the volume.
 func (v *projection) token(source object.Object, p field.Path) {
-	seconds := intAt(source, "serviceAccountToken", "expirationSeconds")
+	seconds := source.Int64("serviceAccountToken", "expirationSeconds")
 	at := p.Child("expirationSeconds")
 	if seconds < tokenSecondsMin {
 		v.errs = append(v.errs, field.Invalid(at, seconds, "may not specify a duration less than 10 minutes"))

@@ -120,7 +120,7 @@ func oddHugePages(name string, q quantity.Quantity) bool {
 func usesOddHugePages(spec object.Object) bool {
 	odd := func(list map[string]any) bool {
 		for name, q := range list { // order does not matter
-			if strings.HasPrefix(name, hugePagesPrefix) && oddHugePages(name, quantityOf(q)) {
+			if strings.HasPrefix(name, hugePagesPrefix) && oddHugePages(name, quantity.Of(q)) {
 				return true
 			}
 		}
@@ -143,18 +143,18 @@ func (r *podRules) resources(o object.Object, p field.Path, nameRule func(string
 		compute = compute || name == "cpu" || name == "memory"
 	}
 	for _, name := range object.SortedKeys(limits) {
-		at, q := p.Child("limits").Key(name), quantityOf(limits[name])
+		at, q := p.Child("limits").Key(name), quantity.Of(limits[name])
 		errs = append(errs, nameRule(name, at)...)
 		errs = append(errs, resourceQuantity(name, q, at)...)
 		errs = append(errs, r.hugePages(name, q, at)...)
 		note(name)
 	}
 	for _, name := range object.SortedKeys(requests) {
-		at, q := p.Child("requests").Key(name), quantityOf(requests[name])
+		at, q := p.Child("requests").Key(name), quantity.Of(requests[name])
 		errs = append(errs, nameRule(name, at)...)
 		errs = append(errs, resourceQuantity(name, q, at)...)
 		limit, limited := limits[name]
-		errs = append(errs, requestWithinLimit(name, q, quantityOf(limit), limited, p)...)
+		errs = append(errs, requestWithinLimit(name, q, quantity.Of(limit), limited, p)...)
 		errs = append(errs, r.hugePages(name, q, at)...)
 		note(name)
 	}
@@ -183,7 +183,7 @@ func requestWithinLimit(name string, request, limit quantity.Quantity, limited b
 func (r *podRules) containerClaims(o object.Object, p field.Path) field.ErrorList {
 	var errs field.ErrorList
 	used := map[string]bool{}
-	for i, claim := range objectsAt(o, "claims") {
+	for i, claim := range o.Objects("claims") {
 		at, name, request := p.Index(i), claim.String("name"), claim.String("request")
 		if name == "" {
 			errs = append(errs, field.Required(at, ""))

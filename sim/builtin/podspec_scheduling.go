@@ -12,7 +12,7 @@ import (
 
 func (r *podRules) readinessGates() field.ErrorList {
 	var errs field.ErrorList
-	for i, gate := range objectsAt(r.spec, "readinessGates") {
+	for i, gate := range r.spec.Objects("readinessGates") {
 		errs = append(errs, field.Check(r.path.Child("readinessGates").Index(i).Child("conditionType"), gate.String("conditionType"), field.QualifiedName)...)
 	}
 	return errs
@@ -22,7 +22,7 @@ func (r *podRules) schedulingGates() field.ErrorList {
 	p := r.path.Child("schedulingGates")
 	var errs field.ErrorList
 	var seen []string
-	for i, gate := range objectsAt(r.spec, "schedulingGates") {
+	for i, gate := range r.spec.Objects("schedulingGates") {
 		name := gate.String("name")
 		errs = append(errs, field.Check(p.Index(i), name, field.QualifiedName)...)
 		if slices.Contains(seen, name) {
@@ -34,7 +34,7 @@ func (r *podRules) schedulingGates() field.ErrorList {
 }
 
 func (r *podRules) tolerations() field.ErrorList {
-	return r.checkTolerations(objectsAt(r.spec, "tolerations"), r.path.Child("tolerations"))
+	return r.checkTolerations(r.spec.Objects("tolerations"), r.path.Child("tolerations"))
 }
 
 func (r *podRules) checkTolerations(list []object.Object, p field.Path) field.ErrorList {
@@ -47,12 +47,12 @@ func (r *podRules) checkTolerations(list []object.Object, p field.Path) field.Er
 			errs = append(errs, field.Invalid(at.Child("operator"), field.Enum(op),
 				"operator must be Exists when `key` is empty, which means \"match all values and all keys\""))
 		}
-		if present(t, "tolerationSeconds") && effect != "NoExecute" {
+		if t.Has("tolerationSeconds") && effect != "NoExecute" {
 			errs = append(errs, field.Invalid(at.Child("effect"), field.Enum(effect), "effect must be 'NoExecute' when `tolerationSeconds` is set"))
 		}
 		errs = append(errs, r.tolerationValue(op, t.String("value"), at)...)
 		if effect != "" {
-			errs = append(errs, mustBeOneOf(at.Child("effect"), effect, "NoSchedule", "PreferNoSchedule", "NoExecute")...)
+			errs = append(errs, field.MustBeOneOf(at.Child("effect"), effect, "NoSchedule", "PreferNoSchedule", "NoExecute")...)
 		}
 	}
 	return errs
@@ -87,15 +87,15 @@ func (r *podRules) tolerationValue(op, value string, p field.Path) field.ErrorLi
 
 // topologySpread checks how the pods of a kind spread over the cluster (KEP-895).
 func (r *podRules) topologySpread() field.ErrorList {
-	p, list := r.path.Child("topologySpreadConstraints"), objectsAt(r.spec, "topologySpreadConstraints")
+	p, list := r.path.Child("topologySpreadConstraints"), r.spec.Objects("topologySpreadConstraints")
 	var errs field.ErrorList
 	for i, c := range list {
 		at, key, action := p.Index(i), c.String("topologyKey"), c.String("whenUnsatisfiable")
-		errs = append(errs, field.Positive(intAt(c, "maxSkew"), at.Child("maxSkew"))...)
+		errs = append(errs, field.Positive(c.Int64("maxSkew"), at.Child("maxSkew"))...)
 		if key == "" {
 			errs = append(errs, field.Required(at.Child("topologyKey"), "can not be empty"))
 		}
-		errs = append(errs, mustBeOneOf(at.Child("whenUnsatisfiable"), action, "DoNotSchedule", "ScheduleAnyway")...)
+		errs = append(errs, field.MustBeOneOf(at.Child("whenUnsatisfiable"), action, "DoNotSchedule", "ScheduleAnyway")...)
 		if slices.ContainsFunc(list[i+1:], func(o object.Object) bool {
 			return o.String("topologyKey") == key && o.String("whenUnsatisfiable") == action
 		}) {
@@ -108,8 +108,8 @@ func (r *podRules) topologySpread() field.ErrorList {
 			}
 		}
 		for _, name := range []string{"nodeAffinityPolicy", "nodeTaintsPolicy"} {
-			if present(c, name) {
-				errs = append(errs, mustBeOneOf(at.Child(name), c.String(name), "Honor", "Ignore")...)
+			if c.Has(name) {
+				errs = append(errs, field.MustBeOneOf(at.Child(name), c.String(name), "Honor", "Ignore")...)
 			}
 		}
 		errs = append(errs, r.spreadSelector(c, at)...)
@@ -118,7 +118,7 @@ func (r *podRules) topologySpread() field.ErrorList {
 }
 
 func (r *podRules) spreadSelector(c object.Object, p field.Path) field.ErrorList {
-	keys, s := stringsAt(c, "matchLabelKeys"), c.Map("labelSelector")
+	keys, s := c.Strings("matchLabelKeys"), c.Map("labelSelector")
 	var errs field.ErrorList
 	if r.allow.spreadKeys {
 		errs = legacyMatchLabelKeys(p.Child("matchLabelKeys"), keys, s)
@@ -137,7 +137,7 @@ func matchLabelKeys(p field.Path, match, mismatch []string, s map[string]any) fi
 	errs := labelKeys(p.Child("matchLabelKeys"), match, s)
 	errs = append(errs, labelKeys(p.Child("mismatchLabelKeys"), mismatch, s)...)
 	seen := object.SortedKeys(object.Object(s).Map("matchLabels"))
-	for _, e := range objectsAt(s, "matchExpressions") {
+	for _, e := range object.Object(s).Objects("matchExpressions") {
 		key := e.String("key")
 		if i := lastIndex(match, key); i >= 0 && slices.Contains(seen, key) {
 			errs = append(errs, field.Invalid(p.Index(i), key, "exists in both matchLabelKeys and labelSelector"))
@@ -185,7 +185,7 @@ func legacyMatchLabelKeys(p field.Path, keys []string, s map[string]any) field.E
 		errs = append(errs, field.Forbidden(p, "must not be specified when labelSelector is not set"))
 	}
 	used := object.SortedKeys(object.Object(s).Map("matchLabels"))
-	for _, e := range objectsAt(s, "matchExpressions") {
+	for _, e := range object.Object(s).Objects("matchExpressions") {
 		used = append(used, e.String("key"))
 	}
 	for i, key := range keys {

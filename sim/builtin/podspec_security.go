@@ -11,7 +11,7 @@ import (
 
 // podSecurityContext checks the security settings of the pod as a whole.
 func (r *podRules) podSecurityContext() field.ErrorList {
-	sc, p := objectAt(r.spec, "securityContext"), r.path.Child("securityContext")
+	sc, p := r.spec.At("securityContext"), r.path.Child("securityContext")
 	var errs field.ErrorList
 	for _, name := range []string{"fsGroup", "runAsUser", "runAsGroup"} {
 		if id, ok := sc.Int(name); ok {
@@ -22,37 +22,37 @@ func (r *podRules) podSecurityContext() field.ErrorList {
 		id, _ := v.(int64)
 		errs = append(errs, field.Messages(p.Child("supplementalGroups").Index(i), id, field.UserID(id))...)
 	}
-	if boolAt(r.spec, "shareProcessNamespace") && boolAt(r.spec, "hostPID") {
+	if r.spec.True("shareProcessNamespace") && r.spec.True("hostPID") {
 		errs = append(errs, field.Invalid(p.Child("shareProcessNamespace"), true, "ShareProcessNamespace and HostPID cannot both be enabled"))
 	}
 	errs = append(errs, r.sysctls(p.Child("sysctls"))...)
-	if present(sc, "fsGroupChangePolicy") {
-		errs = append(errs, mustBeOneOf(p.Child("fsGroupChangePolicy"), sc.String("fsGroupChangePolicy"), "Always", "OnRootMismatch")...)
+	if sc.Has("fsGroupChangePolicy") {
+		errs = append(errs, field.MustBeOneOf(p.Child("fsGroupChangePolicy"), sc.String("fsGroupChangePolicy"), "Always", "OnRootMismatch")...)
 	}
-	errs = append(errs, seccompProfile(objectAt(sc, "seccompProfile"), p.Child("seccompProfile"))...)
-	errs = append(errs, windowsOptions(objectAt(sc, "windowsOptions"), p.Child("windowsOptions"))...)
-	errs = append(errs, appArmorProfile(objectAt(sc, "appArmorProfile"), p.Child("appArmorProfile"))...)
-	if present(sc, "supplementalGroupsPolicy") {
-		errs = append(errs, mustBeOneOf(p.Child("supplementalGroupsPolicy"), sc.String("supplementalGroupsPolicy"), "Merge", "Strict")...)
+	errs = append(errs, seccompProfile(sc.At("seccompProfile"), p.Child("seccompProfile"))...)
+	errs = append(errs, windowsOptions(sc.At("windowsOptions"), p.Child("windowsOptions"))...)
+	errs = append(errs, appArmorProfile(sc.At("appArmorProfile"), p.Child("appArmorProfile"))...)
+	if sc.Has("supplementalGroupsPolicy") {
+		errs = append(errs, field.MustBeOneOf(p.Child("supplementalGroupsPolicy"), sc.String("supplementalGroupsPolicy"), "Merge", "Strict")...)
 	}
-	if present(sc, "seLinuxChangePolicy") {
+	if sc.Has("seLinuxChangePolicy") {
 		allowed := []string{"Recursive"} // the others wait for the gate SELinuxMount
 		if r.allow.anySELinuxPolicy {
 			allowed = []string{"MountOption", "Recursive"}
 		}
-		errs = append(errs, mustBeOneOf(p.Child("seLinuxChangePolicy"), sc.String("seLinuxChangePolicy"), allowed...)...)
+		errs = append(errs, field.MustBeOneOf(p.Child("seLinuxChangePolicy"), sc.String("seLinuxChangePolicy"), allowed...)...)
 	}
 	return errs
 }
 
 // securityContext checks the security settings of one container.
 func (r *podRules) securityContext(c object.Object, p field.Path) field.ErrorList {
-	sc := objectAt(c, "securityContext")
+	sc := c.At("securityContext")
 	if sc == nil {
 		return nil
 	}
 	var errs field.ErrorList
-	if r.noPrivileged && boolAt(sc, "privileged") {
+	if r.noPrivileged && sc.True("privileged") {
 		errs = append(errs, field.Forbidden(p.Child("privileged"), "disallowed by cluster policy"))
 	}
 	for _, name := range []string{"runAsUser", "runAsGroup"} {
@@ -60,26 +60,26 @@ func (r *podRules) securityContext(c object.Object, p field.Path) field.ErrorLis
 			errs = append(errs, field.Messages(p.Child(name), id, field.UserID(id))...)
 		}
 	}
-	if present(sc, "procMount") {
+	if sc.Has("procMount") {
 		mount := sc.String("procMount")
-		errs = append(errs, mustBeOneOf(p.Child("procMount"), mount, "Default", "Unmasked")...)
+		errs = append(errs, field.MustBeOneOf(p.Child("procMount"), mount, "Default", "Unmasked")...)
 		if mount == "Unmasked" && !inUserNamespace(r.spec) {
 			errs = append(errs, field.Invalid(p.Child("procMount"), mount, "`hostUsers` must be false to use `Unmasked`"))
 		}
 	}
-	errs = append(errs, seccompProfile(objectAt(sc, "seccompProfile"), p.Child("seccompProfile"))...)
+	errs = append(errs, seccompProfile(sc.At("seccompProfile"), p.Child("seccompProfile"))...)
 	if escalate, ok := sc.Bool("allowPrivilegeEscalation"); ok && !escalate {
-		if boolAt(sc, "privileged") {
+		if sc.True("privileged") {
 			errs = append(errs, field.Invalid(p, goValue("SecurityContext", sc), "cannot set `allowPrivilegeEscalation` to false and `privileged` to true"))
 		}
-		for _, capability := range stringsAt(sc, "capabilities", "add") {
+		for _, capability := range sc.Strings("capabilities", "add") {
 			if capability == "CAP_SYS_ADMIN" {
 				errs = append(errs, field.Invalid(p, goValue("SecurityContext", sc), "cannot set `allowPrivilegeEscalation` to false and `capabilities.Add` CAP_SYS_ADMIN"))
 			}
 		}
 	}
-	errs = append(errs, windowsOptions(objectAt(sc, "windowsOptions"), p.Child("windowsOptions"))...)
-	return append(errs, appArmorProfile(objectAt(sc, "appArmorProfile"), p.Child("appArmorProfile"))...)
+	errs = append(errs, windowsOptions(sc.At("windowsOptions"), p.Child("windowsOptions"))...)
+	return append(errs, appArmorProfile(sc.At("appArmorProfile"), p.Child("appArmorProfile"))...)
 }
 
 var profileTypes = []string{"Localhost", "RuntimeDefault", "Unconfined"}
@@ -92,9 +92,9 @@ func seccompProfile(profile object.Object, p field.Path) field.ErrorList {
 	if kind := profile.String("type"); kind == "" {
 		errs = append(errs, field.Required(p.Child("type"), "type is required when seccompProfile is set"))
 	} else {
-		errs = append(errs, mustBeOneOf(p.Child("type"), kind, profileTypes...)...)
+		errs = append(errs, field.MustBeOneOf(p.Child("type"), kind, profileTypes...)...)
 	}
-	at, given := p.Child("localhostProfile"), present(profile, "localhostProfile")
+	at, given := p.Child("localhostProfile"), profile.Has("localhostProfile")
 	switch local := profile.String("type") == "Localhost"; {
 	case local && !given:
 		errs = append(errs, field.Required(at, "must be set when seccomp type is Localhost"))
@@ -126,14 +126,14 @@ func appArmorProfile(profile object.Object, p field.Path) field.ErrorList {
 		}
 		return errs
 	case "RuntimeDefault", "Unconfined":
-		if present(profile, "localhostProfile") {
+		if profile.Has("localhostProfile") {
 			return field.ErrorList{field.Invalid(at, field.Enum(name), "can only be set when AppArmor type is Localhost")}
 		}
 		return nil
 	case "":
 		return field.ErrorList{field.Required(p.Child("type"), "type is required when appArmorProfile is set")}
 	}
-	return mustBeOneOf(p.Child("type"), profile.String("type"), profileTypes...)
+	return field.MustBeOneOf(p.Child("type"), profile.String("type"), profileTypes...)
 }
 
 const sysctlNameMax = 253
@@ -144,7 +144,7 @@ func (r *podRules) sysctls(p field.Path) field.ErrorList {
 	var errs field.ErrorList
 	var seen []string
 	host := r.hostSysctls()
-	for i, s := range objectsAt(r.spec, "securityContext", "sysctls") {
+	for i, s := range r.spec.Objects("securityContext", "sysctls") {
 		at, name := p.Index(i).Child("name"), s.String("name")
 		switch {
 		case name == "":
@@ -166,11 +166,11 @@ func (r *podRules) sysctls(p field.Path) field.ErrorList {
 // why.
 func (r *podRules) hostSysctls() map[string]string {
 	out := map[string]string{}
-	for _, s := range objectsAt(r.spec, "securityContext", "sysctls") {
+	for _, s := range r.spec.Objects("securityContext", "sysctls") {
 		switch name := s.String("name"); {
-		case boolAt(r.spec, "hostNetwork") && sysctlNamespace(name) == "net":
+		case r.spec.True("hostNetwork") && sysctlNamespace(name) == "net":
 			out[name] = "may not be specified when 'hostNetwork' is true"
-		case boolAt(r.spec, "hostIPC") && sysctlNamespace(name) == "ipc":
+		case r.spec.True("hostIPC") && sysctlNamespace(name) == "ipc":
 			out[name] = "may not be specified when 'hostIPC' is true"
 		}
 	}
@@ -202,13 +202,13 @@ func (r *podRules) hostUsers() field.ErrorList {
 	}
 	const text = "when `hostUsers` is false"
 	var errs field.ErrorList
-	if boolAt(r.spec, "hostNetwork") && !r.allow.hostNetworkInUserNS {
+	if r.spec.True("hostNetwork") && !r.allow.hostNetworkInUserNS {
 		errs = append(errs, field.Forbidden(r.path.Child("hostNetwork"), text))
 	}
-	if boolAt(r.spec, "hostPID") {
+	if r.spec.True("hostPID") {
 		errs = append(errs, field.Forbidden(r.path.Child("HostPID"), text))
 	}
-	if boolAt(r.spec, "hostIPC") {
+	if r.spec.True("hostIPC") {
 		errs = append(errs, field.Forbidden(r.path.Child("HostIPC"), text))
 	}
 	r.eachContainer(func(c object.Object, p field.Path) {

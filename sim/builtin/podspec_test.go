@@ -40,10 +40,10 @@ func TestPodRules(t *testing.T) {
 		cases++
 		name := c.String("sub") + " " + c.String("name")
 		got, warnings := checkPodCase(c, old)
-		if want := stringsAt(c, "errors"); strings.Join(got, "\n") != strings.Join(want, "\n") {
+		if want := c.Strings("errors"); strings.Join(got, "\n") != strings.Join(want, "\n") {
 			t.Errorf("%s:\n got %q\nwant %q", name, got, want)
 		}
-		if want := stringsAt(c, "warnings"); strings.Join(warnings, "\n") != strings.Join(want, "\n") {
+		if want := c.Strings("warnings"); strings.Join(warnings, "\n") != strings.Join(want, "\n") {
 			t.Errorf("%s: warnings\n got %q\nwant %q", name, warnings, want)
 		}
 	}
@@ -81,14 +81,14 @@ func checkPodCase(c, old object.Object) (errs, warnings []string) {
 	ctx := &resource.Context{Now: time.Unix(0, 0), Subresource: c.String("sub"), Warn: func(text string) { warnings = append(warnings, shortText(text)) }}
 	obj := object.Object(c.Map("obj")).Copy()
 	var found field.ErrorList
-	switch isTemplate := boolAt(c, "template"); {
+	switch isTemplate := c.True("template"); {
 	case isTemplate:
 		template := obj.Map("template")
 		defaultPodTemplate(template)
 		dropPodFields(object.Object(template).Map("spec"), nil)
 		found = validatePodTemplate(ctx, template, field.Root("template"))
 		warnAll(ctx, podTemplateWarnings(template, field.Root("template")))
-	case present(c, "old"):
+	case c.Has("old"):
 		before := old.Copy()
 		obj.SetDefault("x", "metadata", "name")
 		before.SetDefault("x", "metadata", "name")
@@ -101,7 +101,7 @@ func checkPodCase(c, old object.Object) (errs, warnings []string) {
 		defaultPod(obj)
 		dropPodFields(obj.Map("spec"), nil)
 		found = validateNewPod(ctx, obj)
-		warnAll(ctx, podWarnings(objectAt(obj, "spec"), obj.Annotations(), field.Path{}))
+		warnAll(ctx, podWarnings(obj.At("spec"), obj.Annotations(), field.Path{}))
 	}
 	for _, e := range found {
 		errs = append(errs, shortText(e.Error()))

@@ -5,6 +5,7 @@ import (
 
 	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/quantity"
 )
 
 // volumeSource is one kind of volume. forbidden and rule are the names under which errors report it, where they are not
@@ -51,11 +52,11 @@ var volumeSources = []volumeSource{
 // checkVolumes checks the volumes and remembers the good ones for the mounts.
 func (r *podRules) checkVolumes() field.ErrorList {
 	p := r.path.Child("volumes")
-	volumes := objectsAt(r.spec, "volumes")
+	volumes := r.spec.Objects("volumes")
 	var errs field.ErrorList
 	var created []string // the claims that the pod's ephemeral volumes create
 	for _, v := range volumes {
-		if name := r.meta.String("name"); name != "" && present(v, "ephemeral") {
+		if name := r.meta.String("name"); name != "" && v.Has("ephemeral") {
 			created = append(created, name+"-"+v.String("name"))
 		}
 	}
@@ -74,7 +75,7 @@ func (r *podRules) checkVolumes() field.ErrorList {
 			r.volumes[name] = v
 		}
 		errs = append(errs, found...)
-		if claim := v.String("persistentVolumeClaim", "claimName"); present(v, "persistentVolumeClaim") && slices.Contains(created, claim) {
+		if claim := v.String("persistentVolumeClaim", "claimName"); v.Has("persistentVolumeClaim") && slices.Contains(created, claim) {
 			errs = append(errs, field.Invalid(at.Child("persistentVolumeClaim", "claimName"), claim,
 				"must not reference a PVC that gets created for an ephemeral volume"))
 		}
@@ -87,7 +88,7 @@ func (r *podRules) volume(v object.Object, p field.Path) field.ErrorList {
 	var errs field.ErrorList
 	found := false
 	for _, s := range volumeSources {
-		source := objectAt(v, s.name)
+		source := v.At(s.name)
 		switch {
 		case source == nil:
 			continue
@@ -100,7 +101,7 @@ func (r *podRules) volume(v object.Object, p field.Path) field.ErrorList {
 				errs = append(errs, r.ephemeralClaimName(v.String("name"), p)...)
 			}
 		}
-		if target := source.String("targetPortal"); s.name == "iscsi" && present(source, "initiatorName") && len(v.String("name")+":"+target) > 64 {
+		if target := source.String("targetPortal"); s.name == "iscsi" && source.Has("initiatorName") && len(v.String("name")+":"+target) > 64 {
 			errs = append(errs, field.Invalid(p.Child("name"), v.String("name"),
 				"Total length of <volume name>:<iscsi.targetPortal> must be under 64 characters if iscsi.initiatorName is specified."))
 		}
@@ -146,7 +147,7 @@ func requiredIn(names ...string) func(*podRules, object.Object, field.Path) fiel
 }
 
 func emptyDirVolume(_ *podRules, source object.Object, p field.Path) field.ErrorList {
-	if quantityOf(source["sizeLimit"]).Sign() < 0 {
+	if quantity.Of(source["sizeLimit"]).Sign() < 0 {
 		return field.ErrorList{field.Forbidden(p.Child("sizeLimit"), "SizeLimit field must be a valid resource quantity")}
 	}
 	return nil
@@ -158,16 +159,16 @@ func hostPathVolume(_ *podRules, source object.Object, p field.Path) field.Error
 		return field.ErrorList{field.Required(p.Child("path"), "")}
 	}
 	errs := field.Check(p.Child("path"), path, field.NoBacksteps)
-	return append(errs, mustBeOneOf(p.Child("type"), source.String("type"),
+	return append(errs, field.MustBeOneOf(p.Child("type"), source.String("type"),
 		"", "BlockDevice", "CharDevice", "Directory", "DirectoryOrCreate", "File", "FileOrCreate", "Socket")...)
 }
 
 // keysVolume makes the rule for volumes of a Secret or ConfigMap, whose name is in the field name.
 func keysVolume(name string) func(*podRules, object.Object, field.Path) field.ErrorList {
 	return func(_ *podRules, source object.Object, p field.Path) field.ErrorList {
-		errs := mustBeSet(p.Child(name), source.String(name))
+		errs := field.MustBeSet(p.Child(name), source.String(name))
 		errs = append(errs, fileMode(p.Child("defaultMode"), source, "defaultMode")...)
-		for i, item := range objectsAt(source, "items") {
+		for i, item := range source.Objects("items") {
 			errs = append(errs, keyToPath(item, p.Child("items").Index(i))...)
 		}
 		return errs
@@ -176,15 +177,15 @@ func keysVolume(name string) func(*podRules, object.Object, field.Path) field.Er
 
 // keyToPath checks where a key of a Secret or ConfigMap goes in a volume.
 func keyToPath(item object.Object, p field.Path) field.ErrorList {
-	errs := mustBeSet(p.Child("key"), item.String("key"))
-	errs = append(errs, mustBeSet(p.Child("path"), item.String("path"))...)
+	errs := field.MustBeSet(p.Child("key"), item.String("key"))
+	errs = append(errs, field.MustBeSet(p.Child("path"), item.String("path"))...)
 	errs = append(errs, field.Check(p.Child("path"), item.String("path"), field.NonReservedPath)...)
 	return append(errs, fileMode(p.Child("mode"), item, "mode")...)
 }
 
 // fileMode checks the permissions of a file.
 func fileMode(p field.Path, o object.Object, name string) field.ErrorList {
-	if mode := intAt(o, name); mode < 0 || mode > 0o777 {
+	if mode := o.Int64(name); mode < 0 || mode > 0o777 {
 		return field.ErrorList{field.Invalid(p, mode, "must be a number between 0 and 0777 (octal), both inclusive")}
 	}
 	return nil
@@ -192,7 +193,7 @@ func fileMode(p field.Path, o object.Object, name string) field.ErrorList {
 
 func downwardVolume(_ *podRules, source object.Object, p field.Path) field.ErrorList {
 	errs := fileMode(p.Child("defaultMode"), source, "defaultMode")
-	for _, file := range objectsAt(source, "items") {
+	for _, file := range source.Objects("items") {
 		errs = append(errs, downwardFile(file, p)...)
 	}
 	return errs
@@ -200,9 +201,9 @@ func downwardVolume(_ *podRules, source object.Object, p field.Path) field.Error
 
 // downwardFile checks a file that holds a field of the pod. Errors are at p: the server leaves out the index.
 func downwardFile(file object.Object, p field.Path) field.ErrorList {
-	errs := mustBeSet(p.Child("path"), file.String("path"))
+	errs := field.MustBeSet(p.Child("path"), file.String("path"))
 	errs = append(errs, field.Check(p.Child("path"), file.String("path"), field.NonReservedPath)...)
-	ref, resource := objectAt(file, "fieldRef"), objectAt(file, "resourceFieldRef")
+	ref, resource := file.At("fieldRef"), file.At("resourceFieldRef")
 	switch {
 	case ref != nil:
 		errs = append(errs, fieldRef(ref, p.Child("fieldRef"), volumeFields)...)
@@ -219,7 +220,7 @@ func downwardFile(file object.Object, p field.Path) field.ErrorList {
 
 func csiVolume(_ *podRules, source object.Object, p field.Path) field.ErrorList {
 	errs := csiDriverName(p.Child("driver"), source.String("driver"))
-	if ref := objectAt(source, "nodePublishSecretRef"); ref != nil {
+	if ref := source.At("nodePublishSecretRef"); ref != nil {
 		if name := ref.String("name"); name == "" {
 			errs = append(errs, field.Required(p.Child("nodePublishSecretRef", "name"), ""))
 		} else {
@@ -232,7 +233,7 @@ func csiVolume(_ *podRules, source object.Object, p field.Path) field.ErrorList 
 func imageVolume(r *podRules, source object.Object, p field.Path) field.ErrorList {
 	var errs field.ErrorList
 	if r.isPod() {
-		errs = mustBeSet(p.Child("reference"), source.String("reference"))
+		errs = field.MustBeSet(p.Child("reference"), source.String("reference"))
 	}
 	return append(errs, checkPullPolicy(p.Child("pullPolicy"), source.String("pullPolicy"))...)
 }

@@ -18,14 +18,14 @@ func warnPod(ctx *resource.Context, obj, old object.Object) {
 		if msgs := field.DNS1123Label(obj.Name()); len(msgs) > 0 {
 			ctx.Warn(fmt.Sprintf("metadata.name: this is used in the Pod's hostname, which can result in surprising behavior; a DNS label is recommended: %v", msgs))
 		}
-		warnAll(ctx, podWarnings(objectAt(obj, "spec"), obj.Annotations(), field.Path{}))
+		warnAll(ctx, podWarnings(obj.At("spec"), obj.Annotations(), field.Path{}))
 		return
 	}
 	if ctx.Subresource != "status" {
 		return
 	}
 	for _, list := range []string{"podIPs", "hostIPs"} {
-		for i, ip := range objectsAt(obj, "status", list) {
+		for i, ip := range obj.Objects("status", list) {
 			warnAll(ctx, field.IPWarnings(podStatusPath.Child(list).Index(i).Child("ip"), ip.String("ip")))
 		}
 	}
@@ -95,12 +95,12 @@ func (w *podWarner) nodes() {
 			w.add(w.at("nodeSelector").Key(key), text)
 		}
 	}
-	node, p := objectAt(w.spec, "affinity", "nodeAffinity"), w.at("affinity", "nodeAffinity")
-	for i, term := range objectsAt(node, requiredTerms, "nodeSelectorTerms") {
+	node, p := w.spec.At("affinity", "nodeAffinity"), w.at("affinity", "nodeAffinity")
+	for i, term := range node.Objects(requiredTerms, "nodeSelectorTerms") {
 		w.warnings = append(w.warnings, nodeSelectorTermWarnings(term, p.Child(requiredTerms, "nodeSelectorTerms").Index(i), false)...)
 	}
-	for i, term := range objectsAt(node, preferredTerms) {
-		w.warnings = append(w.warnings, nodeSelectorTermWarnings(objectAt(term, "preference"), p.Child(preferredTerms).Index(i).Child("preference"), true)...)
+	for i, term := range node.Objects(preferredTerms) {
+		w.warnings = append(w.warnings, nodeSelectorTermWarnings(term.At("preference"), p.Child(preferredTerms).Index(i).Child("preference"), true)...)
 	}
 }
 
@@ -108,12 +108,12 @@ func (w *podWarner) nodes() {
 // warned about: where they are errors they are not.
 func nodeSelectorTermWarnings(term object.Object, p field.Path, values bool) []string {
 	var warnings []string
-	for i, e := range objectsAt(term, "matchExpressions") {
+	for i, e := range term.Objects("matchExpressions") {
 		at, key := p.Child("matchExpressions").Index(i), e.String("key")
 		if text, ok := deprecatedNodeLabels[key]; ok {
 			warnings = append(warnings, fmt.Sprintf("%s: %s is %s", at.Child("key"), key, text))
 		}
-		for j, value := range stringsAt(e, "values") {
+		for j, value := range e.Strings("values") {
 			for _, msg := range field.LabelValue(value) {
 				if values {
 					warnings = append(warnings, fmt.Sprintf("%s: %s is invalid, %s", at.Child("values").Index(j), value, msg))
@@ -127,12 +127,12 @@ func nodeSelectorTermWarnings(term object.Object, p field.Path, values bool) []s
 const nullSelectorText = "a null labelSelector results in matching no pod"
 
 func (w *podWarner) spread() {
-	for i, c := range objectsAt(w.spec, "topologySpreadConstraints") {
+	for i, c := range w.spec.Objects("topologySpreadConstraints") {
 		p, key := w.at("topologySpreadConstraints").Index(i), c.String("topologyKey")
 		if text, ok := deprecatedNodeLabels[key]; ok {
 			w.add(p.Child("topologyKey"), key+" is "+text)
 		}
-		if !present(c, "labelSelector") {
+		if !c.Has("labelSelector") {
 			w.add(p.Child("labelSelector"), nullSelectorText)
 		}
 	}
@@ -170,14 +170,14 @@ var deprecatedVolumes = [][3]string{ // the source, its name in the warning, sin
 }
 
 func (w *podWarner) volumes() {
-	for i, v := range objectsAt(w.spec, "volumes") {
+	for i, v := range w.spec.Objects("volumes") {
 		p := w.at("volumes").Index(i)
 		for _, d := range deprecatedVolumes {
-			source := objectAt(v, d[0])
+			source := v.At(d[0])
 			switch {
 			case source == nil:
 			case d[0] == "ephemeral":
-				resources, at := objectAt(source, "volumeClaimTemplate", "spec", "resources"), p.Child("ephemeral", "volumeClaimTemplate", "spec", "resources")
+				resources, at := source.At("volumeClaimTemplate", "spec", "resources"), p.Child("ephemeral", "volumeClaimTemplate", "spec", "resources")
 				w.fraction(resources.Map("requests"), "storage", at.Child("requests"))
 				w.fraction(resources.Map("limits"), "storage", at.Child("limits"))
 			default:
@@ -199,7 +199,7 @@ func (w *podWarner) fraction(list map[string]any, name string, p field.Path) {
 func (w *podWarner) repeatedNames() {
 	repeated := func(list, name, text string) {
 		var seen []string
-		for i, o := range objectsAt(w.spec, list) {
+		for i, o := range w.spec.Objects(list) {
 			if value := o.String(name); slices.Contains(seen, value) {
 				w.add(w.at(list).Index(i).Child(name), fmt.Sprintf("duplicate %s %q", text, value))
 			} else {
@@ -209,7 +209,7 @@ func (w *podWarner) repeatedNames() {
 	}
 	repeated("hostAliases", "ip", "ip")
 	repeated("imagePullSecrets", "name", "name")
-	for i, secret := range objectsAt(w.spec, "imagePullSecrets") {
+	for i, secret := range w.spec.Objects("imagePullSecrets") {
 		if secret.String("name") == "" {
 			w.add(w.at("imagePullSecrets").Index(i).Child("name"), `invalid empty name ""`)
 		}
@@ -218,11 +218,11 @@ func (w *podWarner) repeatedNames() {
 
 func (w *podWarner) containers() {
 	const seccompText = `non-functional in v1.27+; use the "seccompProfile" field instead`
-	if !present(w.spec, "securityContext", "seccompProfile") {
+	if !w.spec.Has("securityContext", "seccompProfile") {
 		w.annotation(seccompPodAnnotation, seccompText)
 	}
 	visitContainers(w.spec, w.at(), func(c object.Object, p field.Path) {
-		if !present(c, "securityContext", "seccompProfile") {
+		if !c.Has("securityContext", "seccompProfile") {
 			w.annotation(seccompPrefix+c.String("name"), seccompText)
 		}
 		w.appArmor(c)
@@ -238,7 +238,7 @@ func (w *podWarner) containers() {
 // appArmor warns about the annotation in a template; in a pod syncAppArmor does.
 func (w *podWarner) appArmor(c object.Object) {
 	key := appArmorPrefix + c.String("name")
-	if w.path.IsRoot() || present(c, "securityContext", "appArmorProfile") {
+	if w.path.IsRoot() || c.Has("securityContext", "appArmorProfile") {
 		return
 	}
 	whole := w.spec.Map("securityContext", "appArmorProfile")
@@ -250,14 +250,14 @@ func (w *podWarner) appArmor(c object.Object) {
 // env warns about variables that hide one of the same name without using it.
 func (w *podWarner) env(c object.Object, p field.Path) {
 	var seen []string
-	for i, v := range objectsAt(c, "env") {
+	for i, v := range c.Objects("env") {
 		name, value := v.String("name"), v.String("value")
 		if !slices.Contains(seen, name) {
 			seen = append(seen, name)
 			continue
 		}
 		ref := "$(" + name + ")"
-		if present(v, "valueFrom") || value == ref || !strings.Contains(value, ref) {
+		if v.Has("valueFrom") || value == ref || !strings.Contains(value, ref) {
 			w.add(p.Index(i), fmt.Sprintf("hides previous definition of %q, which may be dropped when using apply", name))
 		}
 	}
@@ -265,14 +265,14 @@ func (w *podWarner) env(c object.Object, p field.Path) {
 
 func (w *podWarner) affinity() {
 	for _, name := range []string{"podAffinity", "podAntiAffinity"} {
-		terms, p := objectAt(w.spec, "affinity", name), w.at("affinity", name)
-		for i, term := range objectsAt(terms, requiredTerms) {
-			if !present(term, "labelSelector") {
+		terms, p := w.spec.At("affinity", name), w.at("affinity", name)
+		for i, term := range terms.Objects(requiredTerms) {
+			if !term.Has("labelSelector") {
 				w.add(p.Child(requiredTerms).Index(i).Child("labelSelector"), nullSelectorText)
 			}
 		}
-		for i, term := range objectsAt(terms, preferredTerms) {
-			if !present(term, "podAffinityTerm", "labelSelector") {
+		for i, term := range terms.Objects(preferredTerms) {
+			if !term.Has("podAffinityTerm", "labelSelector") {
 				w.add(p.Child(preferredTerms).Index(i).Child("podAffinityTerm", "labelSelector"), nullSelectorText)
 			}
 		}
@@ -280,10 +280,10 @@ func (w *podWarner) affinity() {
 }
 
 func (w *podWarner) addresses() {
-	for i, server := range stringsAt(w.spec, "dnsConfig", "nameservers") {
+	for i, server := range w.spec.Strings("dnsConfig", "nameservers") {
 		w.warnings = append(w.warnings, field.IPWarnings(w.at("dnsConfig", "nameservers").Index(i), server)...)
 	}
-	for i, alias := range objectsAt(w.spec, "hostAliases") {
+	for i, alias := range w.spec.Objects("hostAliases") {
 		w.warnings = append(w.warnings, field.IPWarnings(w.at("hostAliases").Index(i).Child("ip"), alias.String("ip"))...)
 	}
 }

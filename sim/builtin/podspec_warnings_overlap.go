@@ -19,16 +19,16 @@ type placedPort struct {
 func (w *podWarner) ports() {
 	all := map[string][]placedPort{}
 	visitContainers(w.spec, w.at(), func(c object.Object, p field.Path) {
-		for i, port := range objectsAt(c, "ports") {
+		for i, port := range c.Objects("ports") {
 			at := p.Child("ports").Index(i)
-			ip, host := port.String("hostIP"), intAt(port, "hostPort")
+			ip, host := port.String("hostIP"), port.Int64("hostPort")
 			if ip != "" && host == 0 {
 				w.add(at, fmt.Sprintf("hostIP set without hostPort: {Name:%s HostPort:0 ContainerPort:%d Protocol:%s HostIP:%s}",
-					port.String("name"), intAt(port, "containerPort"), port.String("protocol"), ip))
+					port.String("name"), port.Int64("containerPort"), port.String("protocol"), ip))
 			}
-			key := strconv.FormatInt(intAt(port, "containerPort"), 10) + "/" + port.String("protocol")
+			key := strconv.FormatInt(port.Int64("containerPort"), 10) + "/" + port.String("protocol")
 			for _, other := range all[key] {
-				otherIP, otherHost := other.port.String("hostIP"), intAt(other.port, "hostPort")
+				otherIP, otherHost := other.port.String("hostIP"), other.port.Int64("hostPort")
 				switch {
 				case ip == otherIP && host == otherHost:
 					w.add(at, "duplicate port definition with "+other.path.String())
@@ -47,7 +47,7 @@ func (w *podWarner) ports() {
 func (w *podWarner) portNames() {
 	first := map[string]field.Path{}
 	visitContainers(w.spec, w.at(), func(c object.Object, p field.Path) {
-		for i, port := range objectsAt(c, "ports") {
+		for i, port := range c.Objects("ports") {
 			name, at := port.String("name"), p.Child("ports").Index(i)
 			if name == "" {
 				continue
@@ -73,10 +73,10 @@ func (f placedFile) String() string {
 
 // overlappingPaths warns about files of a volume that hide one another.
 func (w *podWarner) overlappingPaths() {
-	for _, v := range objectsAt(w.spec, "volumes") {
+	for _, v := range w.spec.Objects("volumes") {
 		name := strconv.Quote(v.String("name"))
 		for _, s := range [][3]string{{"configMap", "name", "ConfigMap"}, {"secret", "secretName", "Secret"}, {"downwardAPI", "", "DownwardAPI"}} {
-			source := objectAt(v, s[0])
+			source := v.At(s[0])
 			if source == nil {
 				continue
 			}
@@ -87,7 +87,7 @@ func (w *podWarner) overlappingPaths() {
 			w.overlaps(name, text, itemPaths(source, ""))
 		}
 		var files []placedFile
-		for _, source := range objectsAt(v, "projected", "sources") {
+		for _, source := range v.Objects("projected", "sources") {
 			if len(source) == 0 {
 				w.warnings = append(w.warnings, "volume "+name+" (Projected) has no sources provided")
 				continue
@@ -100,7 +100,7 @@ func (w *podWarner) overlappingPaths() {
 
 func itemPaths(source object.Object, name string) []placedFile {
 	var files []placedFile
-	for _, item := range objectsAt(source, "items") {
+	for _, item := range source.Objects("items") {
 		files = append(files, placedFile{item.String("path"), name})
 	}
 	return files
@@ -110,12 +110,12 @@ func itemPaths(source object.Object, name string) []placedFile {
 func projectedPaths(source object.Object) []placedFile {
 	switch {
 	case len(source.List("configMap", "items")) > 0:
-		return itemPaths(objectAt(source, "configMap"), "ConfigMap "+strconv.Quote(source.String("configMap", "name")))
+		return itemPaths(source.At("configMap"), "ConfigMap "+strconv.Quote(source.String("configMap", "name")))
 	case len(source.List("secret", "items")) > 0:
-		return itemPaths(objectAt(source, "secret"), "Secret "+strconv.Quote(source.String("secret", "name")))
+		return itemPaths(source.At("secret"), "Secret "+strconv.Quote(source.String("secret", "name")))
 	case len(source.List("downwardAPI", "items")) > 0:
-		return itemPaths(objectAt(source, "downwardAPI"), "DownwardAPI")
-	case present(source, "serviceAccountToken"):
+		return itemPaths(source.At("downwardAPI"), "DownwardAPI")
+	case source.Has("serviceAccountToken"):
 		return []placedFile{{source.String("serviceAccountToken", "path"), "ServiceAccountToken"}}
 	}
 	return nil

@@ -27,7 +27,7 @@ func policyKinds() []kind {
 		},
 		row: func(now time.Time, obj object.Object) resource.Row {
 			return cells(obj.Name(), cellAmount(obj, "minAvailable"), cellAmount(obj, "maxUnavailable"),
-				intAt(obj, "status", "disruptionsAllowed"), cellAge(now, obj))
+				obj.Int64("status", "disruptionsAllowed"), cellAge(now, obj))
 		},
 	}}
 }
@@ -42,13 +42,13 @@ func cellAmount(obj object.Object, name string) string {
 }
 
 func validateBudget(obj, old object.Object) field.ErrorList {
-	spec, p := objectAt(obj, "spec"), field.Root("spec")
+	spec, p := obj.At("spec"), field.Root("spec")
 	var errs field.ErrorList
-	if present(spec, "minAvailable") && present(spec, "maxUnavailable") {
+	if spec.Has("minAvailable") && spec.Has("maxUnavailable") {
 		errs = append(errs, field.Invalid(p, goValue("PodDisruptionBudgetSpec", spec), "minAvailable and maxUnavailable cannot be both set"))
 	}
 	for _, name := range []string{"minAvailable", "maxUnavailable"} {
-		if present(spec, name) {
+		if spec.Has(name) {
 			errs = append(errs, validateAmountOrPercent(p.Child(name), spec[name])...)
 			errs = append(errs, validateAtMost100Percent(p.Child(name), spec[name])...)
 		}
@@ -56,8 +56,8 @@ func validateBudget(obj, old object.Object) field.ErrorList {
 	was := selector.ValidateLabelSelector(field.Path{}, old.Map("spec", "selector"), selector.ValidateOptions{})
 	errs = append(errs, selector.ValidateLabelSelector(p.Child("selector"), spec.Map("selector"),
 		selector.ValidateOptions{AllowInvalidValues: len(was) > 0})...)
-	if present(spec, "unhealthyPodEvictionPolicy") {
-		errs = append(errs, mustBeOneOf(p.Child("unhealthyPodEvictionPolicy"), spec.String("unhealthyPodEvictionPolicy"),
+	if spec.Has("unhealthyPodEvictionPolicy") {
+		errs = append(errs, field.MustBeOneOf(p.Child("unhealthyPodEvictionPolicy"), spec.String("unhealthyPodEvictionPolicy"),
 			"AlwaysAllow", "IfHealthyBudget")...)
 	}
 	return errs
@@ -67,8 +67,8 @@ func validateBudgetUpdate(ctx *resource.Context, obj, old object.Object) field.E
 	if ctx.Subresource != "status" {
 		return validateBudget(obj, old)
 	}
-	status, p := objectAt(obj, "status"), field.Root("status")
-	errs := validateMetaConditions(p.Child("conditions"), objectsAt(status, "conditions"))
+	status, p := obj.At("status"), field.Root("status")
+	errs := validateMetaConditions(p.Child("conditions"), status.Objects("conditions"))
 	return append(errs, nonNegatives(p, status, "disruptionsAllowed", "currentHealthy", "desiredHealthy", "expectedPods")...)
 }
 
@@ -95,11 +95,11 @@ func validateMetaConditions(p field.Path, conditions []object.Object) field.Erro
 
 func validateMetaCondition(p field.Path, c object.Object) field.ErrorList {
 	errs := field.Check(p.Child("type"), c.String("type"), field.QualifiedName)
-	errs = append(errs, mustBeOneOf(p.Child("status"), c.String("status"), "False", "True", "Unknown")...)
-	if n := intAt(c, "observedGeneration"); n < 0 {
+	errs = append(errs, field.MustBeOneOf(p.Child("status"), c.String("status"), "False", "True", "Unknown")...)
+	if n := c.Int64("observedGeneration"); n < 0 {
 		errs = append(errs, field.Invalid(p.Child("observedGeneration"), n, "must be greater than or equal to zero"))
 	}
-	errs = append(errs, mustBeSet(p.Child("lastTransitionTime"), c.String("lastTransitionTime"))...)
+	errs = append(errs, field.MustBeSet(p.Child("lastTransitionTime"), c.String("lastTransitionTime"))...)
 	if reason, at := c.String("reason"), p.Child("reason"); reason == "" {
 		errs = append(errs, field.Required(at, ""))
 	} else {

@@ -51,7 +51,7 @@ func subdomainName(name string, prefix bool) []string {
 }
 
 func badAggregation(role object.Object) bool {
-	for _, s := range objectsAt(role, "aggregationRule", "clusterRoleSelectors") {
+	for _, s := range role.Objects("aggregationRule", "clusterRoleSelectors") {
 		if selector.HasInvalidValue(s) {
 			return true
 		}
@@ -61,13 +61,13 @@ func badAggregation(role object.Object) bool {
 
 func validateRole(obj object.Object, namespaced bool, options selector.ValidateOptions) field.ErrorList {
 	var errs field.ErrorList
-	for i, rule := range objectsAt(obj, "rules") {
+	for i, rule := range obj.Objects("rules") {
 		errs = append(errs, validatePolicyRule(field.Root("rules").Index(i), rule, namespaced)...)
 	}
-	if namespaced || !present(obj, "aggregationRule") {
+	if namespaced || !obj.Has("aggregationRule") {
 		return errs
 	}
-	p, selectors := field.Root("aggregationRule.clusterRoleSelectors"), objectsAt(obj, "aggregationRule", "clusterRoleSelectors")
+	p, selectors := field.Root("aggregationRule.clusterRoleSelectors"), obj.Objects("aggregationRule", "clusterRoleSelectors")
 	if len(selectors) == 0 {
 		errs = append(errs, field.Required(p, "at least one clusterRoleSelector required if aggregationRule is non-nil"))
 	}
@@ -119,7 +119,7 @@ func roleBindingKind(name, goType, text string, namespaced bool) kind {
 			ValidateUpdate: func(_ *resource.Context, obj, old object.Object) field.ErrorList {
 				errs := validateRoleBinding(obj, namespaced)
 				if !object.SemanticEqual(obj["roleRef"], old["roleRef"]) {
-					errs = append(errs, field.Invalid(field.Root("roleRef"), goValue("RoleRef", objectAt(obj, "roleRef")), "cannot change roleRef"))
+					errs = append(errs, field.Invalid(field.Root("roleRef"), goValue("RoleRef", obj.At("roleRef")), "cannot change roleRef"))
 				}
 				return errs
 			},
@@ -135,7 +135,7 @@ func defaultRoleBinding(obj object.Object) {
 	if obj.String("roleRef", "apiGroup") == "" {
 		obj.Set(rbacGroup, "roleRef", "apiGroup")
 	}
-	for _, subject := range objectsAt(obj, "subjects") {
+	for _, subject := range obj.Objects("subjects") {
 		if kind := subject.String("kind"); kind == "User" || kind == "Group" {
 			setEmpty(subject, "apiGroup", rbacGroup)
 		}
@@ -143,15 +143,15 @@ func defaultRoleBinding(obj object.Object) {
 }
 
 func validateRoleBinding(obj object.Object, namespaced bool) field.ErrorList {
-	p, ref := field.Root("roleRef"), objectAt(obj, "roleRef")
-	errs := mustBeOneOf(p.Child("apiGroup"), ref.String("apiGroup"), rbacGroup)
+	p, ref := field.Root("roleRef"), obj.At("roleRef")
+	errs := field.MustBeOneOf(p.Child("apiGroup"), ref.String("apiGroup"), rbacGroup)
 	kinds := []string{"ClusterRole"}
 	if namespaced {
 		kinds = []string{"Role", "ClusterRole"}
 	}
-	errs = append(errs, mustBeOneOf(p.Child("kind"), ref.String("kind"), kinds...)...)
+	errs = append(errs, field.MustBeOneOf(p.Child("kind"), ref.String("kind"), kinds...)...)
 	errs = append(errs, checkOrRequire(p.Child("name"), ref.String("name"), field.PathSegment)...)
-	for i, subject := range objectsAt(obj, "subjects") {
+	for i, subject := range obj.Objects("subjects") {
 		errs = append(errs, validateSubject(field.Root("subjects").Index(i), subject, namespaced)...)
 	}
 	return errs
@@ -159,18 +159,18 @@ func validateRoleBinding(obj object.Object, namespaced bool) field.ErrorList {
 
 func validateSubject(p field.Path, subject object.Object, namespaced bool) field.ErrorList {
 	name, group := subject.String("name"), subject.String("apiGroup")
-	errs := mustBeSet(p.Child("name"), name)
+	errs := field.MustBeSet(p.Child("name"), name)
 	switch kind := subject.String("kind"); kind {
 	case "ServiceAccount":
 		if name != "" {
 			errs = append(errs, field.Check(p.Child("name"), name, field.DNS1123Subdomain)...)
 		}
-		errs = append(errs, mustBeOneOf(p.Child("apiGroup"), group, "")...)
+		errs = append(errs, field.MustBeOneOf(p.Child("apiGroup"), group, "")...)
 		if !namespaced {
-			errs = append(errs, mustBeSet(p.Child("namespace"), subject.String("namespace"))...)
+			errs = append(errs, field.MustBeSet(p.Child("namespace"), subject.String("namespace"))...)
 		}
 	case "User", "Group":
-		errs = append(errs, mustBeOneOf(p.Child("apiGroup"), group, rbacGroup)...)
+		errs = append(errs, field.MustBeOneOf(p.Child("apiGroup"), group, rbacGroup)...)
 	default:
 		errs = append(errs, field.NotSupported(p.Child("kind"), kind, "ServiceAccount", "User", "Group"))
 	}
@@ -179,7 +179,7 @@ func validateSubject(p field.Path, subject object.Object, namespaced bool) field
 
 func roleBindingRow(now time.Time, obj object.Object) resource.Row {
 	var users, groups, accounts []string
-	for _, s := range objectsAt(obj, "subjects") {
+	for _, s := range obj.Objects("subjects") {
 		switch s.String("kind") {
 		case "User":
 			users = append(users, s.String("name"))

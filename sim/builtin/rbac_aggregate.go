@@ -12,7 +12,7 @@ import (
 // match, selector by selector and in the order of names, each rule once. It reports false when it has them, and for a role
 // that does not aggregate (clusterroleaggregation.ClusterRoleAggregationController).
 func AggregatedRules(role object.Object, all []object.Object) (rules []any, changes bool) {
-	selectors := objectsAt(role, "aggregationRule", "clusterRoleSelectors")
+	selectors := role.Objects("aggregationRule", "clusterRoleSelectors")
 	if role["aggregationRule"] == nil {
 		return nil, false
 	}

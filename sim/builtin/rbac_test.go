@@ -70,5 +70,5 @@ func TestAPIService(t *testing.T) {
 	is.Equal(errs, "spec.group: Required value: only v1 may have an empty group and it better be legacy kube\n"+
 		"spec.groupPriorityMinimum: Invalid value: 0: must be positive and less than 20000\n"+
 		"spec.versionPriority: Invalid value: 2000: must be positive and less than 1000\nspec.service.namespace: Required value")
-	is.Equal(intAt(obj, "spec", "service", "port"), int64(443))
+	is.Equal(obj.Int64("spec", "service", "port"), int64(443))
 }

@@ -38,10 +38,10 @@ func validateSelfReview(_ *resource.Context, obj object.Object) field.ErrorList 
 func validateLocalReview(ctx *resource.Context, obj object.Object) field.ErrorList {
 	errs := validateAttributes(obj, true)
 	errs = append(errs, emptyMetadata(obj, "must be empty except for namespace", "namespace")...)
-	if asked := objectAt(obj, "spec", "resourceAttributes"); asked != nil && asked.String("namespace") != obj.Namespace() {
+	if asked := obj.At("spec", "resourceAttributes"); asked != nil && asked.String("namespace") != obj.Namespace() {
 		errs = append(errs, field.Invalid(field.Root("spec.resourceAttributes.namespace"), asked.String("namespace"), "must match metadata.namespace"))
 	}
-	if asked := objectAt(obj, "spec", "nonResourceAttributes"); asked != nil {
+	if asked := obj.At("spec", "nonResourceAttributes"); asked != nil {
 		errs = append(errs, field.Invalid(field.Root("spec.nonResourceAttributes"), goValue("NonResourceAttributes", asked), "disallowed on this kind of request"))
 	}
 	return errs
@@ -63,8 +63,8 @@ func emptyMetadata(obj object.Object, text string, allowed ...string) field.Erro
 // validateAttributes checks what is asked: for a resource or for a path, about somebody.
 func validateAttributes(obj object.Object, somebody bool) field.ErrorList {
 	var errs field.ErrorList
-	p, spec := field.Root("spec"), objectAt(obj, "spec")
-	asked, path := objectAt(spec, "resourceAttributes"), objectAt(spec, "nonResourceAttributes")
+	p, spec := field.Root("spec"), obj.At("spec")
+	asked, path := spec.At("resourceAttributes"), spec.At("nonResourceAttributes")
 	if asked != nil && path != nil {
 		errs = append(errs, field.Invalid(p.Child("nonResourceAttributes"), goValue("NonResourceAttributes", path),
 			"cannot be specified in combination with resourceAttributes"))
@@ -77,10 +77,10 @@ func validateAttributes(obj object.Object, somebody bool) field.ErrorList {
 		errs = append(errs, field.Invalid(p.Child("user"), "", "at least one of user or group must be specified"))
 	}
 	at := p.Child("resourceAttributes")
-	if s := objectAt(asked, "fieldSelector"); s != nil {
+	if s := asked.At("fieldSelector"); s != nil {
 		errs = append(errs, validateAskedSelector(at.Child("fieldSelector"), s, validateFieldRequirement)...)
 	}
-	if s := objectAt(asked, "labelSelector"); s != nil {
+	if s := asked.At("labelSelector"); s != nil {
 		errs = append(errs, validateAskedSelector(at.Child("labelSelector"), s, validateLabelRequirement)...)
 	}
 	return errs
@@ -89,7 +89,7 @@ func validateAttributes(obj object.Object, somebody bool) field.ErrorList {
 // validateAskedSelector checks a selector that limits the question: a text or requirements (KEP-4601).
 func validateAskedSelector(p field.Path, s object.Object, rule func(field.Path, object.Object) field.ErrorList) field.ErrorList {
 	var errs field.ErrorList
-	raw, requirements := s.String("rawSelector"), objectsAt(s, "requirements")
+	raw, requirements := s.String("rawSelector"), s.Objects("requirements")
 	if raw != "" && len(requirements) > 0 {
 		errs = append(errs, field.Invalid(p.Child("rawSelector"), raw, "may not specified at the same time as requirements"))
 	}

@@ -35,7 +35,7 @@ func schedulingKinds() []kind {
 			colDoc("PreemptionPolicy", docScheduling+"PriorityClass", "preemptionPolicy"),
 		},
 		row: func(now time.Time, obj object.Object) resource.Row {
-			return cells(obj.Name(), intAt(obj, "value"), boolAt(obj, "globalDefault"), cellAge(now, obj), obj.String("preemptionPolicy"))
+			return cells(obj.Name(), obj.Int64("value"), obj.True("globalDefault"), cellAge(now, obj), obj.String("preemptionPolicy"))
 		},
 	}}
 }
@@ -47,10 +47,10 @@ func validatePriorityClass(obj object.Object) field.ErrorList {
 			errs = append(errs, field.Forbidden(field.Root("metadata").Child("name"),
 				"priority class names with 'system-' prefix are reserved for system use only. error: "+why))
 		}
-	} else if intAt(obj, "value") > maxUserPriority {
+	} else if obj.Int64("value") > maxUserPriority {
 		errs = append(errs, field.Forbidden(field.Root("value"), "maximum allowed value of a user defined priority is 1000000000"))
 	}
-	return append(errs, mustBeSetToOneOf(field.Root("preemptionPolicy"), obj.String("preemptionPolicy"), "PreemptLowerPriority", "Never")...)
+	return append(errs, field.MustBeSetToOneOf(field.Root("preemptionPolicy"), obj.String("preemptionPolicy"), "PreemptLowerPriority", "Never")...)
 }
 
 // notSystemPriority says why obj is none of the PriorityClasses of the system, "" if it is one.
@@ -59,9 +59,9 @@ func notSystemPriority(obj object.Object) string {
 	switch {
 	case !ok:
 		return obj.Name() + " is not a known system priority class"
-	case value != intAt(obj, "value"):
+	case value != obj.Int64("value"):
 		return fmt.Sprintf("value of %s PriorityClass must be %d", obj.Name(), value)
-	case boolAt(obj, "globalDefault"):
+	case obj.True("globalDefault"):
 		return fmt.Sprintf("globalDefault of %s PriorityClass must be false", obj.Name())
 	}
 	return ""
@@ -69,7 +69,7 @@ func notSystemPriority(obj object.Object) string {
 
 func validatePriorityClassUpdate(_ *resource.Context, obj, old object.Object) field.ErrorList {
 	var errs field.ErrorList
-	if intAt(obj, "value") != intAt(old, "value") {
+	if obj.Int64("value") != old.Int64("value") {
 		errs = append(errs, field.Forbidden(field.Root("value"), "may not be changed in an update."))
 	}
 	return append(errs, immutable(field.Root("preemptionPolicy"), obj["preemptionPolicy"], old["preemptionPolicy"])...)

@@ -50,21 +50,21 @@ func serviceKind() kind {
 
 func defaultService(obj object.Object) {
 	obj.SetDefault(map[string]any{}, "spec")
-	spec := objectAt(obj, "spec")
+	spec := obj.At("spec")
 	setEmpty(spec, "sessionAffinity", "None")
 	setEmpty(spec, "type", typeClusterIP)
 	switch spec.String("sessionAffinity") {
 	case "None":
 		delete(spec, "sessionAffinityConfig")
 	case "ClientIP":
-		if !present(spec, "sessionAffinityConfig", "clientIP", "timeoutSeconds") {
+		if !spec.Has("sessionAffinityConfig", "clientIP", "timeoutSeconds") {
 			spec["sessionAffinityConfig"] = map[string]any{"clientIP": map[string]any{"timeoutSeconds": int64(10800)}}
 		}
 	}
-	for _, port := range objectsAt(spec, "ports") {
+	for _, port := range spec.Objects("ports") {
 		setEmpty(port, "protocol", "TCP")
 		if target := port["targetPort"]; target == nil || target == int64(0) || target == "" {
-			port["targetPort"] = intAt(port, "port")
+			port["targetPort"] = port.Int64("port")
 		}
 	}
 	if isExternal(spec) {
@@ -78,7 +78,7 @@ func defaultService(obj object.Object) {
 		return
 	}
 	spec.SetDefault(true, "allocateLoadBalancerNodePorts")
-	for _, ingress := range objectsAt(obj, "status", "loadBalancer", "ingress") {
+	for _, ingress := range obj.Objects("status", "loadBalancer", "ingress") {
 		if ingress.String("ip") != "" {
 			ingress.SetDefault("VIP", "ipMode")
 		}
@@ -87,7 +87,7 @@ func defaultService(obj object.Object) {
 
 // isHeadless reports whether a service has no address of its own.
 func isHeadless(spec object.Object) bool {
-	return slices.Equal(stringsAt(spec, "clusterIPs"), []string{headless})
+	return slices.Equal(spec.Strings("clusterIPs"), []string{headless})
 }
 
 // isExternal reports whether a service can be reached from outside of the cluster.
@@ -107,15 +107,15 @@ func needsHealthCheck(spec object.Object) bool {
 }
 
 func serviceRow(now time.Time, obj object.Object) resource.Row {
-	spec := objectAt(obj, "spec")
+	spec := obj.At("spec")
 	ip := cellNone
-	if ips := stringsAt(spec, "clusterIPs"); len(ips) > 0 {
+	if ips := spec.Strings("clusterIPs"); len(ips) > 0 {
 		ip = ips[0]
 	}
 	var ports []string
-	for _, p := range objectsAt(spec, "ports") {
-		text := strconv.FormatInt(intAt(p, "port"), 10)
-		if n := intAt(p, "nodePort"); n > 0 {
+	for _, p := range spec.Objects("ports") {
+		text := strconv.FormatInt(p.Int64("port"), 10)
+		if n := p.Int64("nodePort"); n > 0 {
 			text += ":" + strconv.FormatInt(n, 10)
 		}
 		ports = append(ports, text+"/"+p.String("protocol"))
@@ -126,8 +126,8 @@ func serviceRow(now time.Time, obj object.Object) resource.Row {
 
 // externalIPs is the cell for where a service can be reached from outside.
 func externalIPs(obj object.Object) string {
-	spec := objectAt(obj, "spec")
-	ips := stringsAt(spec, "externalIPs")
+	spec := obj.At("spec")
+	ips := spec.Strings("externalIPs")
 	switch spec.String("type") {
 	case typeClusterIP, typeNodePort:
 		return orNone(strings.Join(ips, ","), cellNone)
@@ -142,7 +142,7 @@ func externalIPs(obj object.Object) string {
 // ingressPoints returns the addresses or names of the load balancer in the status, sorted.
 func ingressPoints(obj object.Object) []string {
 	var points []string
-	for _, ingress := range objectsAt(obj, "status", "loadBalancer", "ingress") {
+	for _, ingress := range obj.Objects("status", "loadBalancer", "ingress") {
 		if point := orNone(ingress.String("ip"), ingress.String("hostname")); point != "" {
 			points = append(points, point)
 		}

@@ -14,7 +14,7 @@ import (
 
 // allocateService fills in addresses, families and ports, and takes away those that the service no longer has.
 func allocateService(ctx *resource.Context, obj, old object.Object) (field.ErrorList, *status.Status) {
-	spec, was := objectAt(obj, "spec"), objectAt(old, "spec")
+	spec, was := obj.At("spec"), old.At("spec")
 	if was != nil {
 		patchAllocated(spec, was)
 	}
@@ -31,7 +31,7 @@ func allocateService(ctx *resource.Context, obj, old object.Object) (field.Error
 	}
 	if was != nil {
 		dropForType(spec, was)
-		if spec.String("type") != typeLoadBalancer && present(obj, "status", "loadBalancer") {
+		if spec.String("type") != typeLoadBalancer && obj.Has("status", "loadBalancer") {
 			obj.Set(map[string]any{}, "status", "loadBalancer")
 		}
 	}
@@ -48,7 +48,7 @@ var errFull = errors.New("range is full")
 // before.
 func (t *taken) allocateAddresses(name string, spec, was object.Object) (field.ErrorList, *status.Status) {
 	kind := spec.String("type")
-	ips := stringsAt(spec, "clusterIPs")
+	ips := spec.Strings("clusterIPs")
 	if kind == typeExternalName || len(ips) > 0 && ips[0] == headless {
 		return nil, nil
 	}
@@ -114,7 +114,7 @@ func (t *taken) allocatePorts(spec, was object.Object) (field.ErrorList, *status
 	if !needsHealthCheck(spec) || needsHealthCheck(was) {
 		return nil, nil
 	}
-	port := intAt(spec, "healthCheckNodePort")
+	port := spec.Int64("healthCheckNodePort")
 	if port == 0 {
 		if port = t.nextPort(); port == 0 {
 			return nil, status.Internal(fmt.Errorf("failed to allocate a HealthCheck NodePort 0: %w", errFull))
@@ -145,10 +145,10 @@ func (t *taken) takeNodePort(i int, own int64) field.ErrorList {
 // initNodePorts gives each port of a new service a node port. Ports with the same number, say TCP and UDP, share one,
 // which the first of them that has one of its own decides.
 func (t *taken) initNodePorts(spec, _ object.Object) (errs field.ErrorList, failure *status.Status) {
-	ports := objectsAt(spec, "ports")
+	ports := spec.Objects("ports")
 	shared := map[int64]int64{}
 	for i, p := range ports {
-		number, own := intAt(p, "port"), intAt(p, "nodePort")
+		number, own := p.Int64("port"), p.Int64("nodePort")
 		if own == 0 && !allocatesNodePorts(spec) {
 			continue
 		}
@@ -177,7 +177,7 @@ func (t *taken) initNodePorts(spec, _ object.Object) (errs field.ErrorList, fail
 // chosenNodePort returns the first node port that is given for a port number, 0 for none.
 func chosenNodePort(ports []object.Object, number int64) int64 {
 	for _, p := range ports {
-		if own := intAt(p, "nodePort"); own != 0 && intAt(p, "port") == number {
+		if own := p.Int64("nodePort"); own != 0 && p.Int64("port") == number {
 			return own
 		}
 	}
@@ -192,11 +192,11 @@ func (t *taken) updateNodePorts(spec, was object.Object) (field.ErrorList, *stat
 		number   int64
 	}
 	mine, seen := map[int64]bool{}, map[nodePort]bool{}
-	for _, port := range objectsAt(was, "ports") {
-		mine[intAt(port, "nodePort")] = true
+	for _, port := range was.Objects("ports") {
+		mine[port.Int64("nodePort")] = true
 	}
-	for i, p := range objectsAt(spec, "ports") {
-		own := intAt(p, "nodePort")
+	for i, p := range spec.Objects("ports") {
+		own := p.Int64("nodePort")
 		switch {
 		case own == 0 && !allocatesNodePorts(spec):
 			continue
@@ -234,7 +234,7 @@ func patchAllocated(spec, was object.Object) {
 	if allocatesNodePorts(spec) && allocatesNodePorts(was) {
 		patchNodePorts(spec, was)
 	}
-	if needsHealthCheck(spec) && needsHealthCheck(was) && intAt(spec, "healthCheckNodePort") == 0 {
+	if needsHealthCheck(spec) && needsHealthCheck(was) && spec.Int64("healthCheckNodePort") == 0 {
 		spec["healthCheckNodePort"] = was["healthCheckNodePort"]
 	}
 }
@@ -242,14 +242,14 @@ func patchAllocated(spec, was object.Object) {
 // patchNodePorts gives ports the node port that the port with the same name had, unless another one has it now.
 func patchNodePorts(spec, was object.Object) {
 	used, byName := map[int64]bool{}, map[string]int64{}
-	for _, p := range objectsAt(spec, "ports") {
-		used[intAt(p, "nodePort")] = true
+	for _, p := range spec.Objects("ports") {
+		used[p.Int64("nodePort")] = true
 	}
-	for _, p := range objectsAt(was, "ports") {
-		byName[p.String("name")] = intAt(p, "nodePort")
+	for _, p := range was.Objects("ports") {
+		byName[p.String("name")] = p.Int64("nodePort")
 	}
-	for _, p := range objectsAt(spec, "ports") {
-		if old := byName[p.String("name")]; intAt(p, "nodePort") == 0 && old != 0 && !used[old] {
+	for _, p := range spec.Objects("ports") {
+		if old := byName[p.String("name")]; p.Int64("nodePort") == 0 && old != 0 && !used[old] {
 			p["nodePort"] = old
 		}
 	}
@@ -257,14 +257,14 @@ func patchNodePorts(spec, was object.Object) {
 
 // mirrorClusterIP keeps clusterIPs in step for clients that know clusterIP only.
 func mirrorClusterIP(spec, was object.Object) {
-	ip, ips := spec.String("clusterIP"), stringsAt(spec, "clusterIPs")
+	ip, ips := spec.String("clusterIP"), spec.Strings("clusterIPs")
 	if was == nil {
 		if ip != "" && len(ips) == 0 {
 			spec["clusterIPs"] = []any{ip}
 		}
 		return
 	}
-	oldIP, oldIPs := was.String("clusterIP"), stringsAt(was, "clusterIPs")
+	oldIP, oldIPs := was.String("clusterIP"), was.Strings("clusterIPs")
 	same := slices.Equal(ips, oldIPs)
 	switch {
 	case ip == oldIP:
@@ -297,7 +297,7 @@ func dropForType(spec, was object.Object) {
 		drop("ipFamilies", "ipFamilyPolicy")
 	}
 	if hasNodePorts(was) && !hasNodePorts(spec) && sameNodePorts(spec, was) {
-		for _, p := range objectsAt(spec, "ports") {
+		for _, p := range spec.Objects("ports") {
 			delete(p, "nodePort")
 		}
 	}
@@ -315,11 +315,11 @@ func dropForType(spec, was object.Object) {
 // sameNodePorts reports whether the service has no node port that it did not have before.
 func sameNodePorts(spec, was object.Object) bool {
 	had := map[int64]bool{0: true}
-	for _, p := range objectsAt(was, "ports") {
-		had[intAt(p, "nodePort")] = true
+	for _, p := range was.Objects("ports") {
+		had[p.Int64("nodePort")] = true
 	}
-	for _, p := range objectsAt(spec, "ports") {
-		if !had[intAt(p, "nodePort")] {
+	for _, p := range spec.Objects("ports") {
+		if !had[p.Int64("nodePort")] {
 			return false
 		}
 	}

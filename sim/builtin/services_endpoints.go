@@ -29,8 +29,8 @@ func endpointsKind() kind {
 			Warn: warnEndpoints,
 		},
 		defaults: everyVersion(func(obj object.Object) {
-			for _, subset := range objectsAt(obj, "subsets") {
-				for _, port := range objectsAt(subset, "ports") {
+			for _, subset := range obj.Objects("subsets") {
+				for _, port := range subset.Objects("ports") {
 					setEmpty(port, "protocol", "TCP")
 				}
 			}
@@ -44,17 +44,17 @@ func endpointsKind() kind {
 
 func validateSubsets(obj object.Object) field.ErrorList {
 	var errs field.ErrorList
-	for i, subset := range objectsAt(obj, "subsets") {
+	for i, subset := range obj.Objects("subsets") {
 		p := field.Root("subsets").Index(i)
 		if len(subset.List("addresses")) == 0 && len(subset.List("notReadyAddresses")) == 0 {
 			errs = append(errs, field.Required(p, "must specify `addresses` or `notReadyAddresses`"))
 		}
 		for _, list := range []string{"addresses", "notReadyAddresses"} {
-			for j, address := range objectsAt(subset, list) {
+			for j, address := range subset.Objects(list) {
 				errs = append(errs, validateEndpointAddress(p.Child(list).Index(j), address)...)
 			}
 		}
-		ports := objectsAt(subset, "ports")
+		ports := subset.Objects("ports")
 		for j, port := range ports {
 			errs = append(errs, validateEndpointPort(p.Child("ports").Index(j), port, len(ports) > 1)...)
 		}
@@ -68,7 +68,7 @@ func validateEndpointAddress(p field.Path, address object.Object) field.ErrorLis
 	if host := address.String("hostname"); host != "" {
 		errs = append(errs, field.Check(p.Child("hostname"), host, field.DNS1123Label)...)
 	}
-	if present(address, "nodeName") {
+	if address.Has("nodeName") {
 		errs = append(errs, checkName(p.Child("nodeName"), address.String("nodeName"), field.NameDNSSubdomain)...)
 	}
 	return append(errs, validateEndpointIP(p.Child("ip"), ip)...)
@@ -81,10 +81,10 @@ func validateEndpointPort(p field.Path, port object.Object, named bool) field.Er
 	} else if named {
 		errs = append(errs, field.Required(p.Child("name"), ""))
 	}
-	number := intAt(port, "port")
+	number := port.Int64("port")
 	errs = append(errs, field.Messages(p.Child("port"), number, field.PortNumber(number))...)
-	errs = append(errs, mustBeSetToOneOf(p.Child("protocol"), port.String("protocol"), "SCTP", "TCP", "UDP")...)
-	if present(port, "appProtocol") {
+	errs = append(errs, field.MustBeSetToOneOf(p.Child("protocol"), port.String("protocol"), "SCTP", "TCP", "UDP")...)
+	if port.Has("appProtocol") {
 		errs = append(errs, field.Check(p.Child("appProtocol"), port.String("appProtocol"), field.QualifiedName)...)
 	}
 	return errs
@@ -94,9 +94,9 @@ func warnEndpoints(ctx *resource.Context, obj, _ object.Object) {
 	if obj.Labels()["endpoints.kubernetes.io/managed-by"] == "endpoint-controller" {
 		return
 	}
-	for i, subset := range objectsAt(obj, "subsets") {
+	for i, subset := range obj.Objects("subsets") {
 		for _, list := range []string{"addresses", "notReadyAddresses"} {
-			for j, address := range objectsAt(subset, list) {
+			for j, address := range subset.Objects(list) {
 				p := field.Root("subsets").Index(i).Child(list).Index(j).Child("ip")
 				warnAll(ctx, field.IPWarnings(p, address.String("ip")))
 			}
@@ -111,14 +111,14 @@ func endpointsCell(obj object.Object) string {
 		return cellNone
 	}
 	var list []string
-	for _, subset := range objectsAt(obj, "subsets") {
-		ports := objectsAt(subset, "ports")
+	for _, subset := range obj.Objects("subsets") {
+		ports := subset.Objects("ports")
 		for _, port := range ports {
-			for _, address := range objectsAt(subset, "addresses") {
-				list = append(list, net.JoinHostPort(address.String("ip"), strconv.FormatInt(intAt(port, "port"), 10)))
+			for _, address := range subset.Objects("addresses") {
+				list = append(list, net.JoinHostPort(address.String("ip"), strconv.FormatInt(port.Int64("port"), 10)))
 			}
 		}
-		for _, address := range objectsAt(subset, "addresses") {
+		for _, address := range subset.Objects("addresses") {
 			if len(ports) == 0 {
 				list = append(list, address.String("ip"))
 			}

@@ -27,7 +27,7 @@ func initFamilies(spec, was object.Object) field.ErrorList {
 		return nil
 	}
 	bare := spec.String("clusterIP") == headless && len(spec.Map("selector")) == 0
-	if !present(spec, "ipFamilyPolicy") {
+	if !spec.Has("ipFamilyPolicy") {
 		spec["ipFamilyPolicy"] = orNone(was.String("ipFamilyPolicy"), firstPolicy(bare))
 	}
 	if errs := validateServiceAddresses(spec, was); len(errs) > 0 {
@@ -45,7 +45,7 @@ func initFamilies(spec, was object.Object) field.ErrorList {
 	if spec.String("ipFamilyPolicy") == requireDual {
 		errs = append(errs, field.Invalid(policyPath, field.Enum(requireDual), "this cluster is not configured for dual-stack services"))
 	}
-	for i, family := range stringsAt(spec, "ipFamilies") {
+	for i, family := range spec.Strings("ipFamilies") {
 		if family != clusterFamily {
 			errs = append(errs, field.Invalid(familiesPath.Index(i), field.Enum(family), "not configured on this cluster"))
 		}
@@ -109,7 +109,7 @@ func checkSingleStack(spec object.Object) field.ErrorList {
 // inferFamilies adds the families of addresses that come without.
 func inferFamilies(spec object.Object) field.ErrorList {
 	var errs field.ErrorList
-	ips := stringsAt(spec, "clusterIPs")
+	ips := spec.Strings("clusterIPs")
 	for i, ip := range ips {
 		if ip == headless {
 			break
@@ -147,7 +147,7 @@ func validateServiceAddresses(spec, was object.Object) field.ErrorList {
 	if spec.String("type") == typeExternalName {
 		return nil
 	}
-	ip, ips := spec.String("clusterIP"), stringsAt(spec, "clusterIPs")
+	ip, ips := spec.String("clusterIP"), spec.Strings("clusterIPs")
 	var errs field.ErrorList
 	switch {
 	case ip != "" && len(ips) == 0:
@@ -157,17 +157,17 @@ func validateServiceAddresses(spec, was object.Object) field.ErrorList {
 	case ip == "" && len(ips) > 0:
 		errs = append(errs, field.Invalid(addressesPath, ips, "must be empty when `clusterIP` is not specified"))
 	}
-	families := stringsAt(spec, "ipFamilies")
+	families := spec.Strings("ipFamilies")
 	for i, family := range families {
-		errs = append(errs, mustBeOneOf(familiesPath.Index(i), family, "IPv4", "IPv6")...)
+		errs = append(errs, field.MustBeOneOf(familiesPath.Index(i), family, "IPv4", "IPv6")...)
 		if slices.Contains(families[:i], family) {
 			errs = append(errs, field.Duplicate(familiesPath.Index(i), field.Enum(family)))
 		}
 	}
-	if present(spec, "ipFamilyPolicy") {
-		errs = append(errs, mustBeOneOf(policyPath, spec.String("ipFamilyPolicy"), preferDualStack, requireDual, singleStack)...)
+	if spec.Has("ipFamilyPolicy") {
+		errs = append(errs, field.MustBeOneOf(policyPath, spec.String("ipFamilyPolicy"), preferDualStack, requireDual, singleStack)...)
 	}
-	bad := validateClusterIPs(ips, stringsAt(was, "clusterIPs"))
+	bad := validateClusterIPs(ips, was.Strings("clusterIPs"))
 	errs = append(errs, bad...)
 	if len(ips) > 2 {
 		errs = append(errs, field.Invalid(addressesPath, ips, "may only hold up to 2 values"))
@@ -228,7 +228,7 @@ func validateAddressChange(spec, was object.Object) field.ErrorList {
 	if now && before {
 		return nil
 	}
-	ips, oldIPs := stringsAt(spec, "clusterIPs"), stringsAt(was, "clusterIPs")
+	ips, oldIPs := spec.Strings("clusterIPs"), was.Strings("clusterIPs")
 	shown := pointer(spec, "clusterIPs")
 	first := addressesPath.Index(0)
 	var errs field.ErrorList
@@ -258,7 +258,7 @@ func validateAddressChange(spec, was object.Object) field.ErrorList {
 func validateFamilyChange(spec, was object.Object) field.ErrorList {
 	var errs field.ErrorList
 	first := familiesPath.Index(0)
-	families, old := stringsAt(spec, "ipFamilies"), stringsAt(was, "ipFamilies")
+	families, old := spec.Strings("ipFamilies"), was.Strings("ipFamilies")
 	if len(families) == len(old) {
 		for i := range families {
 			if families[i] != old[i] {

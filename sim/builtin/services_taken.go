@@ -81,13 +81,13 @@ type taken struct {
 func takenNow(ctx *resource.Context) *taken {
 	t := &taken{ctx: ctx, within: rangeOf(ctx.ServiceCIDR), addresses: map[string]bool{}, ports: map[int64]bool{}}
 	ctx.Objects.Each("services", "", func(other object.Object) bool {
-		for _, ip := range stringsAt(other, "spec", "clusterIPs") {
+		for _, ip := range other.Strings("spec", "clusterIPs") {
 			t.addresses[ip] = true
 		}
-		for _, port := range objectsAt(other, "spec", "ports") {
-			t.ports[intAt(port, "nodePort")] = true
+		for _, port := range other.Objects("spec", "ports") {
+			t.ports[port.Int64("nodePort")] = true
 		}
-		t.ports[intAt(other, "spec", "healthCheckNodePort")] = true
+		t.ports[other.Int64("spec", "healthCheckNodePort")] = true
 		return true
 	})
 	return t

@@ -74,17 +74,17 @@ func TestNodePorts(t *testing.T) {
 	r := serviceTry(t)
 	obj, errs := r.create(`{'metadata':{'name':'s'},'spec':{'type':'NodePort','ports':[{'name':'a','port':53,'protocol':'UDP'},{'name':'b','port':53},{'name':'c','port':80}]}}`)
 	is.Equal(errs, "") // two protocols may share a port
-	ports := objectsAt(obj, "spec", "ports")
-	is.Equal(intAt(ports[0], "nodePort"), intAt(ports[1], "nodePort"))  // and share the node port
-	is.True(intAt(ports[2], "nodePort") != intAt(ports[0], "nodePort")) // another one for another port
-	is.True(intAt(ports[2], "nodePort") >= nodePortDrawn)               // from the part that is drawn from
+	ports := obj.Objects("spec", "ports")
+	is.Equal(ports[0].Int64("nodePort"), ports[1].Int64("nodePort"))  // and share the node port
+	is.True(ports[2].Int64("nodePort") != ports[0].Int64("nodePort")) // another one for another port
+	is.True(ports[2].Int64("nodePort") >= nodePortDrawn)              // from the part that is drawn from
 	again, errs := r.update(obj, `{'spec':{'ports':[{'name':'c','port':80}]}}`, "")
 	is.Equal(errs, "")
-	is.Equal(intAt(objectsAt(again, "spec", "ports")[0], "nodePort"), intAt(ports[2], "nodePort")) // the name keeps it
+	is.Equal(again.Objects("spec", "ports")[0].Int64("nodePort"), ports[2].Int64("nodePort")) // the name keeps it
 	obj, _ = r.create(`{'metadata':{'name':'s'},'spec':{'type':'LoadBalancer','externalTrafficPolicy':'Local','ports':[{'port':80}]}}`)
-	is.True(intAt(obj, "spec", "healthCheckNodePort") > 0) // for load balancers to ask
+	is.True(obj.Int64("spec", "healthCheckNodePort") > 0) // for load balancers to ask
 	obj, _ = r.create(`{'metadata':{'name':'s'},'spec':{'type':'LoadBalancer','allocateLoadBalancerNodePorts':false,'ports':[{'port':80}]}}`)
-	is.Equal(intAt(objectsAt(obj, "spec", "ports")[0], "nodePort"), int64(0)) // none wanted
+	is.Equal(obj.Objects("spec", "ports")[0].Int64("nodePort"), int64(0)) // none wanted
 }
 
 func TestDryRunAllocates(t *testing.T) {
@@ -95,7 +95,7 @@ func TestDryRunAllocates(t *testing.T) {
 	obj, errs := r.create(`{'spec':{'type':'NodePort','ports':[{'name':'a','port':1},{'name':'b','port':2}]}}`)
 	is.Equal(errs, "")
 	is.Equal(obj.String("spec", "clusterIP"), "10.0.0.0") // made up, as on the real server
-	is.Equal(intAt(objectsAt(obj, "spec", "ports")[1], "nodePort"), int64(32770))
+	is.Equal(obj.Objects("spec", "ports")[1].Int64("nodePort"), int64(32770))
 }
 
 func TestServiceUpdates(t *testing.T) {

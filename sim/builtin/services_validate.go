@@ -21,7 +21,7 @@ const (
 // validateService returns what is wrong with a service; old is nil on create.
 func validateService(obj, old object.Object) field.ErrorList {
 	var errs field.ErrorList
-	spec, was, p := objectAt(obj, "spec"), objectAt(old, "spec"), field.Root("spec")
+	spec, was, p := obj.At("spec"), old.At("spec"), field.Root("spec")
 	mode, moded := obj.Annotations()[topologyMode]
 	if hints, ok := obj.Annotations()[topologyHints]; ok && moded && mode != hints {
 		errs = append(errs, field.Invalid(field.Root("metadata.annotations").Key(topologyMode), mode,
@@ -33,20 +33,20 @@ func validateService(obj, old object.Object) field.ErrorList {
 	}
 	errs = append(errs, validateServiceType(spec)...)
 	names := map[string]bool{}
-	ports := objectsAt(spec, "ports")
+	ports := spec.Objects("ports")
 	for i, port := range ports {
 		errs = append(errs, validateServicePort(p.Child("ports").Index(i), port, len(ports) > 1, names)...)
 	}
 	errs = append(errs, field.CheckLabels(p.Child("selector"), object.StringMap(spec.Map("selector")))...)
 	errs = append(errs, validateAffinity(spec)...)
 	errs = append(errs, validateServiceAddresses(spec, was)...)
-	for i, ip := range stringsAt(spec, "externalIPs") {
-		errs = append(errs, validateExternalIP(p.Child("externalIPs").Index(i), ip, stringsAt(was, "externalIPs"))...)
+	for i, ip := range spec.Strings("externalIPs") {
+		errs = append(errs, validateExternalIP(p.Child("externalIPs").Index(i), ip, was.Strings("externalIPs"))...)
 	}
-	errs = append(errs, mustBeSetToOneOf(p.Child("type"), kind, typeClusterIP, typeExternalName, typeLoadBalancer, typeNodePort)...)
+	errs = append(errs, field.MustBeSetToOneOf(p.Child("type"), kind, typeClusterIP, typeExternalName, typeLoadBalancer, typeNodePort)...)
 	errs = append(errs, validatePortUse(spec)...)
 	errs = append(errs, validateSourceRanges(obj, old)...)
-	if present(spec, "allocateLoadBalancerNodePorts") && kind != typeLoadBalancer {
+	if spec.Has("allocateLoadBalancerNodePorts") && kind != typeLoadBalancer {
 		errs = append(errs, field.Forbidden(p.Child("allocateLoadBalancerNodePorts"), onlyLoadBalancers))
 	}
 	errs = append(errs, validateLoadBalancerClass(spec)...)
@@ -68,7 +68,7 @@ func validateServiceType(spec object.Object) field.ErrorList {
 				errs = append(errs, field.Forbidden(p.Child(name), "may not be set for ExternalName services"))
 			}
 		}
-		if present(spec, "ipFamilyPolicy") {
+		if spec.Has("ipFamilyPolicy") {
 			errs = append(errs, field.Forbidden(policyPath, "may not be set for ExternalName services"))
 		}
 		if name := strings.TrimSuffix(spec.String("externalName"), "."); name != "" {
@@ -92,11 +92,11 @@ func validateServicePort(p field.Path, port object.Object, named bool, names map
 	} else if named {
 		errs = append(errs, field.Required(p.Child("name"), ""))
 	}
-	number := intAt(port, "port")
+	number := port.Int64("port")
 	errs = append(errs, field.Messages(p.Child("port"), number, field.PortNumber(number))...)
-	errs = append(errs, mustBeSetToOneOf(p.Child("protocol"), port.String("protocol"), "SCTP", "TCP", "UDP")...)
+	errs = append(errs, field.MustBeSetToOneOf(p.Child("protocol"), port.String("protocol"), "SCTP", "TCP", "UDP")...)
 	errs = append(errs, checkPortOrName(p.Child("targetPort"), port["targetPort"])...)
-	if present(port, "appProtocol") {
+	if port.Has("appProtocol") {
 		errs = append(errs, field.Check(p.Child("appProtocol"), port.String("appProtocol"), field.QualifiedName)...)
 	}
 	return errs
@@ -105,13 +105,13 @@ func validateServicePort(p field.Path, port object.Object, named bool, names map
 func validateAffinity(spec object.Object) field.ErrorList {
 	p := field.Root("spec")
 	affinity := spec.String("sessionAffinity")
-	errs := mustBeSetToOneOf(p.Child("sessionAffinity"), affinity, "ClientIP", "None")
+	errs := field.MustBeSetToOneOf(p.Child("sessionAffinity"), affinity, "ClientIP", "None")
 	at := p.Child("sessionAffinityConfig", "clientIP", "timeoutSeconds")
 	if affinity != "ClientIP" {
 		return errs
 	}
 	const longest = 86400
-	if n := intAt(spec, "sessionAffinityConfig", "clientIP", "timeoutSeconds"); n <= 0 || n > longest {
+	if n := spec.Int64("sessionAffinityConfig", "clientIP", "timeoutSeconds"); n <= 0 || n > longest {
 		errs = append(errs, field.Invalid(at, n, "must be greater than 0 and less than "+strconv.Itoa(longest)))
 	}
 	return errs
@@ -151,20 +151,20 @@ func validatePortUse(spec object.Object) field.ErrorList {
 	var errs, twice field.ErrorList
 	p := field.Root("spec.ports")
 	nodePorts, ports := map[string]bool{}, map[string]bool{}
-	for i, port := range objectsAt(spec, "ports") {
-		protocol, own := port.String("protocol"), intAt(port, "nodePort")
+	for i, port := range spec.Objects("ports") {
+		protocol, own := port.String("protocol"), port.Int64("nodePort")
 		if own != 0 && spec.String("type") == typeClusterIP {
 			errs = append(errs, field.Forbidden(p.Index(i).Child("nodePort"), "may not be used when `type` is 'ClusterIP'"))
 		}
-		key := fmt.Sprint(protocol, "/", intAt(port, "port"))
+		key := fmt.Sprint(protocol, "/", port.Int64("port"))
 		if ports[key] {
-			same := object.Object{"protocol": protocol, "port": intAt(port, "port")}
+			same := object.Object{"protocol": protocol, "port": port.Int64("port")}
 			twice = append(twice, field.Duplicate(p.Index(i), goValue("ServicePort", same)))
 		}
 		ports[key] = true
 	}
-	for i, port := range objectsAt(spec, "ports") {
-		own := intAt(port, "nodePort")
+	for i, port := range spec.Objects("ports") {
+		own := port.Int64("nodePort")
 		key := fmt.Sprint(port.String("protocol"), "/", own)
 		if own != 0 && nodePorts[key] {
 			errs = append(errs, field.Duplicate(p.Index(i).Child("nodePort"), own))
@@ -178,12 +178,12 @@ func validatePortUse(spec object.Object) field.ErrorList {
 func validateSourceRanges(obj, old object.Object) field.ErrorList {
 	var errs field.ErrorList
 	balancer := obj.String("spec", "type") == typeLoadBalancer
-	if ranges := stringsAt(obj, "spec", "loadBalancerSourceRanges"); len(ranges) > 0 {
+	if ranges := obj.Strings("spec", "loadBalancerSourceRanges"); len(ranges) > 0 {
 		p := field.Root("spec.LoadBalancerSourceRanges")
 		if !balancer {
 			errs = append(errs, field.Forbidden(p, onlyLoadBalancers))
 		}
-		before := stringsAt(old, "spec", "loadBalancerSourceRanges")
+		before := old.Strings("spec", "loadBalancerSourceRanges")
 		for i := range before {
 			before[i] = strings.TrimSpace(before[i])
 		}
@@ -214,7 +214,7 @@ func validateSourceRanges(obj, old object.Object) field.ErrorList {
 func validateLoadBalancerClass(spec object.Object) field.ErrorList {
 	p := field.Root("spec.loadBalancerClass")
 	switch {
-	case !present(spec, "loadBalancerClass"):
+	case !spec.Has("loadBalancerClass"):
 		return nil
 	case spec.String("type") != typeLoadBalancer:
 		return field.ErrorList{field.Forbidden(p, onlyLoadBalancers)}
@@ -228,12 +228,12 @@ func validateTrafficPolicies(spec object.Object) field.ErrorList {
 	p := field.Root("spec")
 	external := spec.String("externalTrafficPolicy")
 	if isExternal(spec) {
-		errs = append(errs, mustBeSetToOneOf(p.Child("externalTrafficPolicy"), external, "Cluster", "Local")...)
+		errs = append(errs, field.MustBeSetToOneOf(p.Child("externalTrafficPolicy"), external, "Cluster", "Local")...)
 	} else if external != "" {
 		errs = append(errs, field.Invalid(p.Child("externalTrafficPolicy"), field.Enum(external),
 			"may only be set for externally-accessible services"))
 	}
-	check := intAt(spec, "healthCheckNodePort")
+	check := spec.Int64("healthCheckNodePort")
 	switch at := p.Child("healthCheckNodePort"); {
 	case !needsHealthCheck(spec) && check != 0:
 		errs = append(errs, field.Invalid(at, check, "may only be set when `type` is 'LoadBalancer' and `externalTrafficPolicy` is 'Local'"))
@@ -242,13 +242,13 @@ func validateTrafficPolicies(spec object.Object) field.ErrorList {
 	case check != 0:
 		errs = append(errs, field.Messages(at, check, field.PortNumber(check))...)
 	}
-	if present(spec, "internalTrafficPolicy") {
-		errs = append(errs, mustBeOneOf(p.Child("internalTrafficPolicy"), spec.String("internalTrafficPolicy"), "Cluster", "Local")...)
+	if spec.Has("internalTrafficPolicy") {
+		errs = append(errs, field.MustBeOneOf(p.Child("internalTrafficPolicy"), spec.String("internalTrafficPolicy"), "Cluster", "Local")...)
 	} else if kind := spec.String("type"); kind == typeClusterIP || hasNodePorts(spec) {
 		errs = append(errs, field.Required(p.Child("internalTrafficPolicy"), ""))
 	}
-	if present(spec, "trafficDistribution") {
-		errs = append(errs, mustBeOneOf(p.Child("trafficDistribution"), spec.String("trafficDistribution"),
+	if spec.Has("trafficDistribution") {
+		errs = append(errs, field.MustBeOneOf(p.Child("trafficDistribution"), spec.String("trafficDistribution"),
 			"PreferClose", "PreferSameZone", "PreferSameNode")...)
 	}
 	return errs
@@ -258,14 +258,14 @@ func validateServiceUpdate(ctx *resource.Context, obj, old object.Object) field.
 	if ctx.Subresource == "status" {
 		return validateLoadBalancerStatus(obj, old)
 	}
-	spec, was := objectAt(obj, "spec"), objectAt(old, "spec")
+	spec, was := obj.At("spec"), old.At("spec")
 	errs := validateAddressChange(spec, was)
 	balancers := spec.String("type") == typeLoadBalancer && was.String("type") == typeLoadBalancer
 	if balancers && !object.Equal(spec["loadBalancerClass"], was["loadBalancerClass"]) {
 		errs = append(errs, field.Invalid(field.Root("spec.loadBalancerClass"), pointer(spec, "loadBalancerClass"), "may not change once set"))
 	}
 	errs = append(errs, validateLoadBalancerClass(spec)...)
-	if needsHealthCheck(was) && needsHealthCheck(spec) && intAt(was, "healthCheckNodePort") != intAt(spec, "healthCheckNodePort") {
+	if needsHealthCheck(was) && needsHealthCheck(spec) && was.Int64("healthCheckNodePort") != spec.Int64("healthCheckNodePort") {
 		errs = append(errs, field.Forbidden(field.Root("spec.healthCheckNodePort"), field.TextImmutable))
 	}
 	return append(errs, validateService(obj, old)...)
@@ -273,12 +273,12 @@ func validateServiceUpdate(ctx *resource.Context, obj, old object.Object) field.
 
 func validateLoadBalancerStatus(obj, old object.Object) field.ErrorList {
 	p := field.Root("status.loadBalancer.ingress")
-	ingresses := objectsAt(obj, "status", "loadBalancer", "ingress")
+	ingresses := obj.Objects("status", "loadBalancer", "ingress")
 	if len(ingresses) > 0 && obj.String("spec", "type") != typeLoadBalancer {
 		return field.ErrorList{field.Forbidden(p, "may only be used when `spec.type` is 'LoadBalancer'")}
 	}
 	var before []string
-	for _, ingress := range objectsAt(old, "status", "loadBalancer", "ingress") {
+	for _, ingress := range old.Objects("status", "loadBalancer", "ingress") {
 		before = append(before, ingress.String("ip"))
 	}
 	var errs field.ErrorList
@@ -287,13 +287,13 @@ func validateLoadBalancerStatus(obj, old object.Object) field.ErrorList {
 		if ip != "" && !slices.Contains(before, ip) {
 			errs = append(errs, field.Check(at.Child("ip"), ip, field.LegacyIP)...)
 		}
-		switch mode := present(ingress, "ipMode"); {
+		switch mode := ingress.Has("ipMode"); {
 		case !mode && ip != "":
 			errs = append(errs, field.Required(at.Child("ipMode"), "must be specified when `ip` is set"))
 		case mode && ip == "":
 			errs = append(errs, field.Forbidden(at.Child("ipMode"), "may not be specified when `ip` is not set"))
 		case mode:
-			errs = append(errs, mustBeOneOf(at.Child("ipMode"), ingress.String("ipMode"), "Proxy", "VIP")...)
+			errs = append(errs, field.MustBeOneOf(at.Child("ipMode"), ingress.String("ipMode"), "Proxy", "VIP")...)
 		}
 		errs = append(errs, validateIngressHost(at.Child("hostname"), ingress.String("hostname"))...)
 	}
@@ -314,12 +314,12 @@ func validateIngressHost(p field.Path, host string) field.ErrorList {
 
 func warnService(ctx *resource.Context, obj, _ object.Object) {
 	if ctx.Subresource == "status" {
-		for i, ingress := range objectsAt(obj, "status", "loadBalancer", "ingress") {
+		for i, ingress := range obj.Objects("status", "loadBalancer", "ingress") {
 			warnAll(ctx, field.IPWarnings(field.Root("status.loadBalancer.ingress").Index(i), ingress.String("ip")))
 		}
 		return
 	}
-	spec, p := objectAt(obj, "spec"), field.Root("spec")
+	spec, p := obj.At("spec"), field.Root("spec")
 	warn := func(when bool, text string) {
 		if when {
 			ctx.Warn(text)
@@ -329,10 +329,10 @@ func warnService(ctx *resource.Context, obj, _ object.Object) {
 	bare, external := kind == typeClusterIP && ip == headless, kind == typeExternalName
 	_, hints := obj.Annotations()[topologyHints]
 	warn(hints, "annotation "+topologyHints+" is deprecated, please use "+topologyMode+" instead")
-	for i, ip := range stringsAt(spec, "clusterIPs") {
+	for i, ip := range spec.Strings("clusterIPs") {
 		warnAll(ctx, field.IPWarnings(p.Child("clusterIPs").Index(i), ip))
 	}
-	ips := stringsAt(spec, "externalIPs")
+	ips := spec.Strings("externalIPs")
 	warn(bare && spec.String("loadBalancerIP") != "", "spec.loadBalancerIP is ignored for headless services")
 	warn(bare && len(ips) > 0, "spec.externalIPs is ignored for headless services")
 	warn(bare && spec.String("sessionAffinity") != "None", "spec.SessionAffinity is ignored for headless services")
@@ -341,7 +341,7 @@ func warnService(ctx *resource.Context, obj, _ object.Object) {
 	}
 	warn(len(ips) > 0 && !bare && !external, "spec.externalIPs is deprecated and may no longer be implemented in some clusters")
 	warnAll(ctx, field.IPWarnings(p.Child("loadBalancerIP"), spec.String("loadBalancerIP")))
-	for i, cidr := range stringsAt(spec, "loadBalancerSourceRanges") {
+	for i, cidr := range spec.Strings("loadBalancerSourceRanges") {
 		warnAll(ctx, field.CIDRWarnings(p.Child("loadBalancerSourceRanges").Index(i), cidr))
 	}
 	warn(external && len(ips) > 0, `spec.externalIPs is ignored when spec.type is "ExternalName"`)

@@ -34,8 +34,8 @@ func storageClassKind() kind {
 				return errs
 			},
 			Warn: func(ctx *resource.Context, obj, _ object.Object) {
-				for i, term := range objectsAt(obj, "allowedTopologies") {
-					for j, e := range objectsAt(term, "matchLabelExpressions") {
+				for i, term := range obj.Objects("allowedTopologies") {
+					for j, e := range term.Objects("matchLabelExpressions") {
 						if text, ok := deprecatedNodeLabels[e.String("key")]; ok {
 							p := field.Root("allowedTopologies").Index(i).Child("matchLabelExpressions").Index(j)
 							ctx.Warn(p.Child("key").String() + ": " + text)
@@ -53,7 +53,7 @@ func storageClassKind() kind {
 		row: func(now time.Time, obj object.Object) resource.Row {
 			name := nameOrDefault(obj, "storageclass.kubernetes.io/is-default-class", "storageclass.beta.kubernetes.io/is-default-class")
 			return cells(name, obj.String("provisioner"), orNone(obj.String("reclaimPolicy"), "Delete"),
-				orNone(obj.String("volumeBindingMode"), "Immediate"), boolAt(obj, "allowVolumeExpansion"), cellAge(now, obj))
+				orNone(obj.String("volumeBindingMode"), "Immediate"), obj.True("allowVolumeExpansion"), cellAge(now, obj))
 		},
 	}
 }
@@ -62,14 +62,14 @@ func validateStorageClass(obj object.Object) field.ErrorList {
 	errs := validateProvisioner(field.Root("provisioner"), obj.String("provisioner"))
 	errs = append(errs, classParameters(obj, true)...)
 	if policy := obj.String("reclaimPolicy"); policy != "" {
-		errs = append(errs, mustBeOneOf(field.Root("reclaimPolicy"), policy, "Delete", "Retain")...)
+		errs = append(errs, field.MustBeOneOf(field.Root("reclaimPolicy"), policy, "Delete", "Retain")...)
 	}
-	if at := field.Root("volumeBindingMode"); present(obj, "volumeBindingMode") {
-		errs = append(errs, mustBeOneOf(at, obj.String("volumeBindingMode"), "Immediate", "WaitForFirstConsumer")...)
+	if at := field.Root("volumeBindingMode"); obj.Has("volumeBindingMode") {
+		errs = append(errs, field.MustBeOneOf(at, obj.String("volumeBindingMode"), "Immediate", "WaitForFirstConsumer")...)
 	} else {
 		errs = append(errs, field.Required(at, ""))
 	}
-	return append(errs, validateTopologies(objectsAt(obj, "allowedTopologies"))...)
+	return append(errs, validateTopologies(obj.Objects("allowedTopologies"))...)
 }
 
 // validateProvisioner checks the name of a driver, in which capital letters count as small ones.
@@ -110,9 +110,9 @@ func validateTopologies(terms []object.Object) field.ErrorList {
 	for i, term := range terms {
 		p := field.Root("allowedTopologies").Index(i).Child("matchLabelExpressions")
 		values := map[string]string{}
-		for j, e := range objectsAt(term, "matchLabelExpressions") {
+		for j, e := range term.Objects("matchLabelExpressions") {
 			at, key := p.Index(j), e.String("key")
-			list := stringsAt(e, "values")
+			list := e.Strings("values")
 			if len(list) == 0 {
 				errs = append(errs, field.Required(at.Child("values"), ""))
 			}

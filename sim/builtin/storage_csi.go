@@ -7,6 +7,7 @@ import (
 
 	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/quantity"
 	"github.com/kubesim/kubesim/sim/resource"
 	"github.com/kubesim/kubesim/sim/selector"
 )
@@ -19,17 +20,17 @@ func csiDriverKind() kind {
 			ReturnsDeleted: true, NeedsResourceVersion: true,
 			PrepareForUpdate: prepareCSIDriver,
 			Validate: func(_ *resource.Context, obj object.Object) field.ErrorList {
-				return validateCSIDriver(objectAt(obj, "spec"))
+				return validateCSIDriver(obj.At("spec"))
 			},
 			ValidateUpdate: func(_ *resource.Context, obj, old object.Object) field.ErrorList {
-				spec, was := objectAt(obj, "spec"), objectAt(old, "spec")
+				spec, was := obj.At("spec"), old.At("spec")
 				errs := validateCSIDriver(spec)
 				errs = append(errs, immutable(field.Root("spec.attachedRequired"), spec["attachRequired"], was["attachRequired"])...)
 				return append(errs, immutable(field.Root("spec.volumeLifecycleModes"), spec["volumeLifecycleModes"], was["volumeLifecycleModes"])...)
 			},
 			Warn: func(ctx *resource.Context, obj, old object.Object) {
 				tokens := obj.List("spec", "tokenRequests")
-				if len(tokens) > 0 && !present(obj, "spec", "serviceAccountTokenInSecrets") &&
+				if len(tokens) > 0 && !obj.Has("spec", "serviceAccountTokenInSecrets") &&
 					(old == nil || !object.SemanticEqual(tokens, old.List("spec", "tokenRequests"))) {
 					ctx.Warn("spec.serviceAccountTokenInSecrets is unset; if supported by this CSI driver, set to true to prevent " +
 						"possible logging of tokens in volume attributes")
@@ -51,18 +52,18 @@ func csiDriverKind() kind {
 			colDoc("TokenRequests", spec, "tokenRequests"), colDoc("RequiresRepublish", spec, "requiresRepublish").of("boolean"),
 			colDoc("Modes", spec, "volumeLifecycleModes"), colAge()},
 		row: func(now time.Time, obj object.Object) resource.Row {
-			spec := objectAt(obj, "spec")
+			spec := obj.At("spec")
 			attach, ok := spec.Bool("attachRequired")
 			tokens := cellUnset
-			if present(spec, "tokenRequests") {
+			if spec.Has("tokenRequests") {
 				var audiences []string
-				for _, t := range objectsAt(spec, "tokenRequests") {
+				for _, t := range spec.Objects("tokenRequests") {
 					audiences = append(audiences, t.String("audience"))
 				}
 				tokens = strings.Join(audiences, ",")
 			}
-			return cells(obj.Name(), attach || !ok, boolAt(spec, "podInfoOnMount"), boolAt(spec, "storageCapacity"), tokens,
-				boolAt(spec, "requiresRepublish"), orNone(strings.Join(stringsAt(spec, "volumeLifecycleModes"), ","), cellNone), cellAge(now, obj))
+			return cells(obj.Name(), attach || !ok, spec.True("podInfoOnMount"), spec.True("storageCapacity"), tokens,
+				spec.True("requiresRepublish"), orNone(strings.Join(spec.Strings("volumeLifecycleModes"), ","), cellNone), cellAge(now, obj))
 		},
 	}
 }
@@ -77,11 +78,11 @@ func prepareCSIDriver(_ *resource.Context, obj, old object.Object) {
 func validateCSIDriver(spec object.Object) field.ErrorList {
 	p := field.Root("spec")
 	var errs field.ErrorList
-	if present(spec, "fsGroupPolicy") {
-		errs = append(errs, mustBeOneOf(p.Child("fsGroupPolicy"), spec.String("fsGroupPolicy"), "File", "None", "ReadWriteOnceWithFSType")...)
+	if spec.Has("fsGroupPolicy") {
+		errs = append(errs, field.MustBeOneOf(p.Child("fsGroupPolicy"), spec.String("fsGroupPolicy"), "File", "None", "ReadWriteOnceWithFSType")...)
 	}
 	var audiences []string
-	for i, token := range objectsAt(spec, "tokenRequests") {
+	for i, token := range spec.Objects("tokenRequests") {
 		at, audience := p.Child("tokenRequests").Index(i), token.String("audience")
 		if slices.Contains(audiences, audience) {
 			errs = append(errs, field.Duplicate(at.Child("audience"), audience))
@@ -96,8 +97,8 @@ func validateCSIDriver(spec object.Object) field.ErrorList {
 			errs = append(errs, field.Invalid(at.Child("expirationSeconds"), seconds, "may not specify a duration larger than 2^32 seconds"))
 		}
 	}
-	for _, mode := range stringsAt(spec, "volumeLifecycleModes") {
-		errs = append(errs, mustBeOneOf(p.Child("volumeLifecycleModes"), mode, "Persistent", "Ephemeral")...)
+	for _, mode := range spec.Strings("volumeLifecycleModes") {
+		errs = append(errs, field.MustBeOneOf(p.Child("volumeLifecycleModes"), mode, "Persistent", "Ephemeral")...)
 	}
 	if seconds, ok := spec.Int("nodeAllocatableUpdatePeriodSeconds"); ok && seconds < 10 {
 		errs = append(errs, field.Invalid(p.Child("nodeAllocatableUpdatePeriodSeconds"), seconds, "must be greater than or equal to 10 seconds"))
@@ -115,10 +116,10 @@ func csiNodeKind() kind {
 		strategy: resource.Strategy{
 			ReturnsDeleted: true, NeedsResourceVersion: true,
 			Validate: func(_ *resource.Context, obj object.Object) field.ErrorList {
-				return validateNodeDrivers(objectsAt(obj, "spec", "drivers"))
+				return validateNodeDrivers(obj.Objects("spec", "drivers"))
 			},
 			ValidateUpdate: func(_ *resource.Context, obj, old object.Object) field.ErrorList {
-				errs := validateNodeDrivers(objectsAt(obj, "spec", "drivers"))
+				errs := validateNodeDrivers(obj.Objects("spec", "drivers"))
 				return append(errs, sameNodeDrivers(obj, old)...)
 			},
 		},
@@ -136,7 +137,7 @@ func validateNodeDrivers(drivers []object.Object) field.ErrorList {
 	for i, driver := range drivers {
 		p, name, node := field.Root("spec.drivers").Index(i), driver.String("name"), driver.String("nodeID")
 		errs = append(errs, csiDriverName(p.Child("name"), name)...)
-		errs = append(errs, mustBeSet(p.Child("nodeID"), node)...)
+		errs = append(errs, field.MustBeSet(p.Child("nodeID"), node)...)
 		if len(node) > longest {
 			errs = append(errs, field.Invalid(p.Child("nodeID"), node, "must be 256 characters or less"))
 		}
@@ -147,9 +148,9 @@ func validateNodeDrivers(drivers []object.Object) field.ErrorList {
 			errs = append(errs, field.Duplicate(p.Child("name"), name))
 		}
 		seen[name] = true
-		keys := stringsAt(driver, "topologyKeys")
+		keys := driver.Strings("topologyKeys")
 		for j, key := range keys {
-			errs = append(errs, mustBeSet(p, key)...)
+			errs = append(errs, field.MustBeSet(p, key)...)
 			if slices.Contains(keys[:j], key) {
 				errs = append(errs, field.Duplicate(p, key))
 			}
@@ -162,8 +163,8 @@ func validateNodeDrivers(drivers []object.Object) field.ErrorList {
 // sameNodeDrivers checks that a driver of a node keeps everything but how many volumes it can attach.
 func sameNodeDrivers(obj, old object.Object) field.ErrorList {
 	var errs field.ErrorList
-	for _, was := range objectsAt(old, "spec", "drivers") {
-		for _, driver := range objectsAt(obj, "spec", "drivers") {
+	for _, was := range old.Objects("spec", "drivers") {
+		for _, driver := range obj.Objects("spec", "drivers") {
 			if driver.String("name") != was.String("name") {
 				continue
 			}
@@ -189,7 +190,7 @@ func storageCapacityKind() kind {
 			ValidateUpdate: func(_ *resource.Context, obj, old object.Object) field.ErrorList {
 				bad := len(selector.ValidateLabelSelector(field.Path{}, old.Map("nodeTopology"), selector.ValidateOptions{})) > 0
 				errs := validateStorageCapacity(obj, selector.ValidateOptions{AllowInvalidValues: bad})
-				if present(obj, "nodeTopology") != present(old, "nodeTopology") || !object.SemanticEqual(obj["nodeTopology"], old["nodeTopology"]) {
+				if obj.Has("nodeTopology") != old.Has("nodeTopology") || !object.SemanticEqual(obj["nodeTopology"], old["nodeTopology"]) {
 					errs = append(errs, field.Invalid(field.Root("nodeTopology"), selectorValue(obj.Map("nodeTopology")), field.TextImmutable))
 				}
 				if class := obj.String("storageClassName"); class != old.String("storageClassName") {
@@ -204,7 +205,7 @@ func storageCapacityKind() kind {
 func validateStorageCapacity(obj object.Object, options selector.ValidateOptions) field.ErrorList {
 	errs := selector.ValidateLabelSelector(field.Root("nodeTopology"), obj.Map("nodeTopology"), options)
 	errs = append(errs, field.Check(field.Root("storageClassName"), obj.String("storageClassName"), field.DNS1123Subdomain)...)
-	if q := quantityOf(obj["capacity"]); q.Sign() < 0 {
+	if q := quantity.Of(obj["capacity"]); q.Sign() < 0 {
 		errs = append(errs, field.Invalid(field.Root("capacity"), q.String(), field.TextNonNegative))
 	}
 	return errs
@@ -223,7 +224,7 @@ func volumeAttachmentKind() kind {
 			},
 			ValidateUpdate: func(_ *resource.Context, obj, old object.Object) field.ErrorList {
 				errs := validateAttachment(obj)
-				spec, was := objectAt(obj, "spec"), objectAt(old, "spec")
+				spec, was := obj.At("spec"), old.At("spec")
 				if !sameGo("VolumeAttachmentSpec", spec, was) {
 					errs = append(errs, field.Invalid(field.Root("spec"), goValue("VolumeAttachmentSpec", spec), field.TextImmutable))
 				}
@@ -231,7 +232,7 @@ func volumeAttachmentKind() kind {
 			},
 		},
 		defaults: everyVersion(func(obj object.Object) {
-			if inline := objectAt(obj, "spec", "source", "inlineVolumeSpec"); inline != nil {
+			if inline := obj.At("spec", "source", "inlineVolumeSpec"); inline != nil {
 				defaultPersistentSource(inline)
 			}
 		}),
@@ -239,7 +240,7 @@ func volumeAttachmentKind() kind {
 			colDoc("Node", spec, "nodeName"), colDoc("Attached", docStorage+"VolumeAttachmentStatus", "attached").of("boolean"), colAge()},
 		row: func(now time.Time, obj object.Object) resource.Row {
 			return cells(obj.Name(), obj.String("spec", "attacher"), obj.String("spec", "source", "persistentVolumeName"),
-				obj.String("spec", "nodeName"), boolAt(obj, "status", "attached"), cellAge(now, obj))
+				obj.String("spec", "nodeName"), obj.True("status", "attached"), cellAge(now, obj))
 		},
 	}
 }
@@ -248,14 +249,14 @@ func validateAttachment(obj object.Object) field.ErrorList {
 	const largest, longest = 256 << 10, 1024
 	p := field.Root("spec")
 	errs := csiDriverName(p.Child("attacher"), obj.String("spec", "attacher"))
-	name, named := obj.String("spec", "source", "persistentVolumeName"), present(obj, "spec", "source", "persistentVolumeName")
-	switch inline := present(obj, "spec", "source", "inlineVolumeSpec"); {
+	name, named := obj.String("spec", "source", "persistentVolumeName"), obj.Has("spec", "source", "persistentVolumeName")
+	switch inline := obj.Has("spec", "source", "inlineVolumeSpec"); {
 	case !inline && !named:
 		errs = append(errs, field.Required(p.Child("source"), "must specify exactly one of inlineVolumeSpec and persistentVolumeName"))
 	case inline && named:
 		errs = append(errs, field.Forbidden(p.Child("source"), "must specify exactly one of inlineVolumeSpec and persistentVolumeName"))
 	case inline:
-		errs = append(errs, validateInlineVolume(p.Child("source", "inlineVolumeSpec"), objectAt(obj, "spec", "source", "inlineVolumeSpec"))...)
+		errs = append(errs, validateInlineVolume(p.Child("source", "inlineVolumeSpec"), obj.At("spec", "source", "inlineVolumeSpec"))...)
 	case named && name == "":
 		errs = append(errs, field.Required(p.Child("source", "persistentVolumeName"), "must specify non empty persistentVolumeName"))
 	}
@@ -268,11 +269,11 @@ func validateAttachment(obj object.Object) field.ErrorList {
 		errs = append(errs, field.TooLong(status.Child("attachmentMetadata"), largest))
 	}
 	for _, failure := range []string{"attachError", "detachError"} {
-		e, at := objectAt(obj, "status", failure), status.Child(failure)
+		e, at := obj.At("status", failure), status.Child(failure)
 		if len(e.String("message")) > longest { // the text has another limit, in the server too
 			errs = append(errs, field.TooLong(at.Child("message"), largest))
 		}
-		if code := intAt(e, "errorCode"); code < 0 {
+		if code := e.Int64("errorCode"); code < 0 {
 			errs = append(errs, field.Invalid(at.Child("errorCode"), code, field.RangeText(0, 1<<31-1)))
 		}
 	}

@@ -17,27 +17,27 @@ func validateInlineVolume(p field.Path, spec object.Object) field.ErrorList {
 			errs = append(errs, field.Forbidden(p.Child(name), detail+" "+context))
 		}
 	}
-	forbid(present(spec, "claimRef"), "claimRef", "may not be specified")
+	forbid(spec.Has("claimRef"), "claimRef", "may not be specified")
 	forbid(len(spec.Map("capacity")) > 0, "capacity", "may not be specified")
-	if !present(spec, "csi") {
+	if !spec.Has("csi") {
 		errs = append(errs, field.Required(p.Child("csi"), "has to be specified "+context))
 	}
-	modes := stringsAt(spec, "accessModes")
+	modes := spec.Strings("accessModes")
 	if len(modes) == 0 {
 		errs = append(errs, field.Required(p.Child("accessModes"), ""))
 	}
 	errs = append(errs, knownAccessModes(p.Child("accessModes"), modes)...)
 	policy, at := spec.String("persistentVolumeReclaimPolicy"), "persistentVolumeReclaimPolicy"
 	forbid(policy != "" && policy != "Retain", at, "may only be Retain")
-	forbid(present(spec, "nodeAffinity"), "nodeAffinity", "may not be specified")
+	forbid(spec.Has("nodeAffinity"), "nodeAffinity", "may not be specified")
 	alone := spec.Copy()
 	delete(alone, "nodeAffinity") // which nodes a local volume is on would have to be said there
 	errs = append(errs, validateVolumeSource(p, "", alone)...)
-	if present(spec, "hostPath") && path.Clean(spec.String("hostPath", "path")) == "/" && policy == "Recycle" {
+	if spec.Has("hostPath") && path.Clean(spec.String("hostPath", "path")) == "/" && policy == "Recycle" {
 		errs = append(errs, field.Forbidden(p.Child(at), "may not be 'recycle' for a hostPath mount of '/'"))
 	}
 	forbid(spec.String("storageClassName") != "", "storageClassName", "may not be specified")
-	forbid(present(spec, "volumeMode") && spec.String("volumeMode") != "Filesystem", "volumeMode",
+	forbid(spec.Has("volumeMode") && spec.String("volumeMode") != "Filesystem", "volumeMode",
 		"may not specify volumeMode other than Filesystem")
 	return errs
 }

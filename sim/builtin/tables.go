@@ -33,5 +33,5 @@ func scaleColumns() []column {
 }
 
 func scaleRow(now time.Time, obj object.Object) resource.Row {
-	return cells(obj.Name(), intAt(obj, "spec", "replicas"), intAt(obj, "status", "replicas"), cellAge(now, obj))
+	return cells(obj.Name(), obj.Int64("spec", "replicas"), obj.Int64("status", "replicas"), cellAge(now, obj))
 }

@@ -59,7 +59,7 @@ func issueToken(c *resource.Connection) (object.Object, *status.Status) {
 	if s != nil {
 		return nil, s
 	}
-	seconds := intAt(request, "spec", "expirationSeconds")
+	seconds := request.Int64("spec", "expirationSeconds")
 	if most := c.Tokens.MaxSeconds(); most > 0 && seconds > most {
 		c.Warn(fmt.Sprintf("requested expiration of %d seconds shortened to %d seconds", seconds, most))
 		seconds = most
@@ -86,7 +86,7 @@ func completeTokenRequest(c *resource.Connection, account object.Object) {
 }
 
 func validateTokenRequest(request object.Object) field.ErrorList {
-	seconds, p := intAt(request, "spec", "expirationSeconds"), field.Root("spec.expirationSeconds")
+	seconds, p := request.Int64("spec", "expirationSeconds"), field.Root("spec.expirationSeconds")
 	switch {
 	case seconds < tokenMin:
 		return field.ErrorList{field.Invalid(p, seconds, "may not specify a duration less than 10 minutes")}
@@ -105,7 +105,7 @@ type tokenBinding struct {
 
 // boundObjects finds what the request wants the token to be bound to.
 func boundObjects(c *resource.Connection) (b tokenBinding, s *status.Status) {
-	ref := objectAt(c.Body, "spec", "boundObjectRef")
+	ref := c.Body.At("spec", "boundObjectRef")
 	if ref == nil {
 		return b, nil
 	}
@@ -162,8 +162,8 @@ func nodeOfPod(c *resource.Connection, pod object.Object) object.Object {
 
 // tokenClaims returns the claims of the token but for its issuer: those of RFC 7519, and what it is bound to.
 func tokenClaims(c *resource.Connection, account object.Object, bound tokenBinding) map[string]any {
-	seconds := intAt(c.Body, "spec", "expirationSeconds")
-	audiences := stringsAt(c.Body, "spec", "audiences")
+	seconds := c.Body.Int64("spec", "expirationSeconds")
+	audiences := c.Body.Strings("spec", "audiences")
 	now := c.Now.Unix()
 	private := map[string]any{"namespace": account.Namespace(), "serviceaccount": tokenReference(account)}
 	if bound.claim != "" {

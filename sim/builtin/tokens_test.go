@@ -122,7 +122,7 @@ func TestTokenLimits(t *testing.T) {
 	answer, s := c.connect(issueToken, "sa", `{"spec":{"expirationSeconds":7200}}`)
 	is.Equal(s, nil)
 	is.Equal(c.warnings, []string{"requested expiration of 7200 seconds shortened to 3600 seconds"})
-	is.Equal(intAt(answer, "spec", "expirationSeconds"), int64(3600))
+	is.Equal(answer.Int64("spec", "expirationSeconds"), int64(3600))
 	is.Equal(answer.String("status", "expirationTimestamp"), "2026-01-02T04:04:05Z")
 	is.Equal(claimsOf(t, answer.String("status", "token")), `{"aud":["x","y"],"exp":1767326645,"iat":1767323045,"iss":"https://a","jti":"uid-1",`+
 		`"kubernetes.io":{"namespace":"ns","serviceaccount":{"name":"sa","uid":"u"}},"nbf":1767323045,"sub":"system:serviceaccount:ns:sa"}`)
@@ -144,5 +144,5 @@ func TestTokenDefaults(t *testing.T) {
 	is := is.New(t)
 	request := object.Object{}
 	bodyDefaults["TokenRequest"](request)
-	is.Equal(intAt(request, "spec", "expirationSeconds"), int64(3600))
+	is.Equal(request.Int64("spec", "expirationSeconds"), int64(3600))
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/quantity"
 	"github.com/kubesim/kubesim/sim/resource"
 )
 
@@ -31,7 +32,7 @@ func persistentVolumeKind() kind {
 		},
 		defaults: everyVersion(func(obj object.Object) {
 			obj.SetDefault(map[string]any{}, "spec")
-			spec := objectAt(obj, "spec")
+			spec := obj.At("spec")
 			setEmpty(spec, "persistentVolumeReclaimPolicy", "Retain")
 			spec.SetDefault("Filesystem", "volumeMode")
 			defaultPersistentSource(spec)
@@ -56,11 +57,11 @@ func persistentVolumeClaimKind() kind {
 			PrepareForCreate: func(_ *resource.Context, obj object.Object) {
 				protect(obj, "kubernetes.io/pvc-protection")
 				obj["status"] = map[string]any{"phase": "Pending"}
-				mirrorDataSource(objectAt(obj, "spec"), nil)
+				mirrorDataSource(obj.At("spec"), nil)
 			},
 			PrepareForUpdate: func(ctx *resource.Context, obj, old object.Object) {
 				if ctx.Subresource == "" {
-					mirrorDataSource(objectAt(obj, "spec"), objectAt(old, "spec"))
+					mirrorDataSource(obj.At("spec"), old.At("spec"))
 				}
 			},
 			Validate:       validateVolumeClaim,
@@ -69,7 +70,7 @@ func persistentVolumeClaimKind() kind {
 		},
 		defaults: everyVersion(func(obj object.Object) {
 			obj.SetDefault("Filesystem", "spec", "volumeMode")
-			roundResources(objectAt(obj, "spec", "resources"))
+			roundResources(obj.At("spec", "resources"))
 			roundLists(obj.Map("status"), "capacity", "allocatedResources")
 			defaultPhase(obj)
 		}),
@@ -91,7 +92,7 @@ func defaultPhase(obj object.Object) {
 func defaultPersistentSource(spec object.Object) {
 	defaultDriverVolume(spec)
 	roundUp(spec.Map("capacity"))
-	if present(spec, "hostPath") {
+	if spec.Has("hostPath") {
 		spec.SetDefault("", "hostPath", "type")
 	}
 }
@@ -121,21 +122,21 @@ func preparePhaseTime(ctx *resource.Context, obj, old object.Object) {
 // mirrorDataSource keeps dataSource and dataSourceRef in step (KEP-1495). A dataSource of a kind that was never allowed
 // there is dropped, as is a dataSourceRef to another namespace, which is not enabled.
 func mirrorDataSource(spec, was object.Object) {
-	if spec.String("dataSourceRef", "namespace") != "" && !present(was, "dataSourceRef") {
+	if spec.String("dataSourceRef", "namespace") != "" && !was.Has("dataSourceRef") {
 		delete(spec, "dataSourceRef")
 	}
-	source := objectAt(spec, "dataSource")
-	if !present(was, "dataSource") && !present(was, "dataSourceRef") && !present(spec, "dataSourceRef") && !isVolumeOrSnapshot(source) {
+	source := spec.At("dataSource")
+	if !was.Has("dataSource") && !was.Has("dataSourceRef") && !spec.Has("dataSourceRef") && !isVolumeOrSnapshot(source) {
 		delete(spec, "dataSource")
 	}
 	reference := func(o object.Object) map[string]any {
 		r := map[string]any{"kind": o.String("kind"), "name": o.String("name")}
-		if present(o, "apiGroup") {
+		if o.Has("apiGroup") {
 			r["apiGroup"] = o["apiGroup"]
 		}
 		return r
 	}
-	source, ref := objectAt(spec, "dataSource"), objectAt(spec, "dataSourceRef")
+	source, ref := spec.At("dataSource"), spec.At("dataSourceRef")
 	switch {
 	case source != nil && ref == nil:
 		spec["dataSourceRef"] = reference(source)
@@ -155,22 +156,22 @@ func isVolumeOrSnapshot(source object.Object) bool {
 }
 
 func persistentVolumeRow(now time.Time, obj object.Object) resource.Row {
-	spec := objectAt(obj, "spec")
+	spec := obj.At("spec")
 	claim := ""
-	if present(spec, "claimRef") {
+	if spec.Has("claimRef") {
 		claim = spec.String("claimRef", "namespace") + "/" + spec.String("claimRef", "name")
 	}
-	return cells(obj.Name(), quantityOf(spec.Map("capacity")["storage"]).String(), shortModes(stringsAt(spec, "accessModes")),
+	return cells(obj.Name(), quantity.Of(spec.Map("capacity")["storage"]).String(), shortModes(spec.Strings("accessModes")),
 		spec.String("persistentVolumeReclaimPolicy"), phaseCell(obj), claim, classCell(obj),
 		unsetOr(spec, "volumeAttributesClassName"), obj.String("status", "reason"), cellAge(now, obj), unsetOr(spec, "volumeMode"))
 }
 
 func volumeClaimRow(now time.Time, obj object.Object) resource.Row {
-	spec := objectAt(obj, "spec")
+	spec := obj.At("spec")
 	capacity, modes := "", ""
 	if spec.String("volumeName") != "" {
-		capacity = quantityOf(obj.Map("status", "capacity")["storage"]).String()
-		modes = shortModes(stringsAt(obj, "status", "accessModes"))
+		capacity = quantity.Of(obj.Map("status", "capacity")["storage"]).String()
+		modes = shortModes(obj.Strings("status", "accessModes"))
 	}
 	return cells(obj.Name(), phaseCell(obj), spec.String("volumeName"), capacity, modes, classCell(obj),
 		unsetOr(spec, "volumeAttributesClassName"), cellAge(now, obj), unsetOr(spec, "volumeMode"))
@@ -193,7 +194,7 @@ func classCell(obj object.Object) string {
 
 // unsetOr is the cell for a string that may be missing.
 func unsetOr(o object.Object, name string) string {
-	if !present(o, name) {
+	if !o.Has(name) {
 		return cellUnset
 	}
 	return o.String(name)

@@ -6,23 +6,24 @@ import (
 
 	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/quantity"
 	"github.com/kubesim/kubesim/sim/resource"
 	"github.com/kubesim/kubesim/sim/selector"
 )
 
 func validateVolumeClaim(_ *resource.Context, obj object.Object) field.ErrorList {
-	return volumeClaimSpec(objectAt(obj, "spec"), nil)
+	return volumeClaimSpec(obj.At("spec"), nil)
 }
 
 // volumeClaimSpec checks what a claim asks for; was is nil on create.
 func volumeClaimSpec(spec, was object.Object) field.ErrorList {
 	p := field.Root("spec")
 	var errs field.ErrorList
-	modes := stringsAt(spec, "accessModes")
+	modes := spec.Strings("accessModes")
 	if len(modes) == 0 {
 		errs = append(errs, field.Required(p.Child("accessModes"), "at least 1 access mode is required"))
 	}
-	if present(spec, "selector") {
+	if spec.Has("selector") {
 		old := len(selector.ValidateLabelSelector(field.Path{}, was.Map("selector"), selector.ValidateOptions{})) > 0
 		errs = append(errs, selector.ValidateLabelSelector(p.Child("selector"), spec.Map("selector"),
 			selector.ValidateOptions{AllowInvalidValues: old})...)
@@ -31,14 +32,14 @@ func volumeClaimSpec(spec, was object.Object) field.ErrorList {
 	at := p.Child("resources").Key("storage")
 	if size, ok := spec.Map("resources", "requests")["storage"]; !ok {
 		errs = append(errs, field.Required(at, ""))
-	} else if q := quantityOf(size); q.Sign() <= 0 {
+	} else if q := quantity.Of(size); q.Sign() <= 0 {
 		errs = append(errs, field.Invalid(at, q.String(), field.TextPositive))
 	}
 	if class := spec.String("storageClassName"); class != "" {
 		errs = append(errs, field.Check(p.Child("storageClassName"), class, field.DNS1123Subdomain)...)
 	}
-	if present(spec, "volumeMode") {
-		errs = append(errs, mustBeOneOf(p.Child("volumeMode"), spec.String("volumeMode"), "Block", "Filesystem")...)
+	if spec.Has("volumeMode") {
+		errs = append(errs, field.MustBeOneOf(p.Child("volumeMode"), spec.String("volumeMode"), "Block", "Filesystem")...)
 	}
 	errs = append(errs, validateDataSources(spec, was)...)
 	if class := spec.String("volumeAttributesClassName"); class != "" {
@@ -51,10 +52,10 @@ func volumeClaimSpec(spec, was object.Object) field.ErrorList {
 func validateDataSources(spec, was object.Object) field.ErrorList {
 	var errs field.ErrorList
 	p := field.Root("spec")
-	source, ref := objectAt(spec, "dataSource"), objectAt(spec, "dataSourceRef")
-	anyGroup := present(was, "dataSource", "apiGroup") || present(was, "dataSourceRef", "apiGroup")
+	source, ref := spec.At("dataSource"), spec.At("dataSourceRef")
+	anyGroup := was.Has("dataSource", "apiGroup") || was.Has("dataSourceRef", "apiGroup")
 	for _, name := range []string{"dataSource", "dataSourceRef"} {
-		if o := objectAt(spec, name); o != nil {
+		if o := spec.At(name); o != nil {
 			errs = append(errs, validateDataSource(p.Child(name), o, anyGroup)...)
 		}
 	}
@@ -73,8 +74,8 @@ func validateDataSources(spec, was object.Object) field.ErrorList {
 
 func validateDataSource(p field.Path, source object.Object, anyGroup bool) field.ErrorList {
 	kind, group := source.String("kind"), source.String("apiGroup")
-	errs := mustBeSet(p.Child("name"), source.String("name"))
-	errs = append(errs, mustBeSet(p.Child("kind"), kind)...)
+	errs := field.MustBeSet(p.Child("name"), source.String("name"))
+	errs = append(errs, field.MustBeSet(p.Child("kind"), kind)...)
 	if group == "" && kind != "PersistentVolumeClaim" {
 		errs = append(errs, field.Invalid(p, kind, "must be 'PersistentVolumeClaim' when referencing the default apiGroup"))
 	}
@@ -91,24 +92,24 @@ func volumeClaimUpdate(ctx *resource.Context, obj, old object.Object) field.Erro
 	if ctx.Subresource == "status" {
 		return volumeClaimStatus(obj)
 	}
-	spec, was := objectAt(obj, "spec"), objectAt(old, "spec")
+	spec, was := obj.At("spec"), old.At("spec")
 	errs := volumeClaimSpec(spec, was)
-	now, before := objectAt(obj.Copy(), "spec"), objectAt(old.Copy(), "spec")
+	now, before := obj.Copy().At("spec"), old.Copy().At("spec")
 	errs = append(errs, maskClaimChange(obj, old, now, before)...)
 	if !sameGo("PersistentVolumeClaimSpec", now, before) {
 		errs = append(errs, field.Forbidden(field.Root("spec"), "spec is immutable after creation except resources.requests and "+
 			"volumeAttributesClassName for bound claims\n"+goDiff("PersistentVolumeClaimSpec", before, now)))
 	}
-	size, had := quantityOf(spec.Map("resources", "requests")["storage"]), quantityOf(was.Map("resources", "requests")["storage"])
-	if size.Cmp(had) < 0 && size.Cmp(quantityOf(old.Map("status", "capacity")["storage"])) <= 0 {
+	size, had := quantity.Of(spec.Map("resources", "requests")["storage"]), quantity.Of(was.Map("resources", "requests")["storage"])
+	if size.Cmp(had) < 0 && size.Cmp(quantity.Of(old.Map("status", "capacity")["storage"])) <= 0 {
 		errs = append(errs, field.Forbidden(field.Root("spec.resources.requests.storage"), "field can not be less than status.capacity"))
 	}
 	errs = append(errs, immutable(field.Root("volumeMode"), spec["volumeMode"], was["volumeMode"])...)
 	class := field.Root("spec.volumeAttributesClassName")
-	if object.Equal(spec["volumeAttributesClassName"], was["volumeAttributesClassName"]) || !present(old, "status", "currentVolumeAttributesClassName") {
+	if object.Equal(spec["volumeAttributesClassName"], was["volumeAttributesClassName"]) || !old.Has("status", "currentVolumeAttributesClassName") {
 		return errs
 	}
-	if !present(spec, "volumeAttributesClassName") {
+	if !spec.Has("volumeAttributesClassName") {
 		errs = append(errs, field.Forbidden(class, "update to nil is forbidden when status.currentVolumeAttributesClassName is not nil"))
 	} else if spec.String("volumeAttributesClassName") == "" {
 		errs = append(errs, field.Forbidden(class, "update to empty string is forbidden when status.currentVolumeAttributesClassName is not nil"))
@@ -133,7 +134,7 @@ func maskClaimChange(obj, old, now, before object.Object) field.ErrorList {
 	}
 	oldClass, annotated := old.Annotations()[betaStorageClass]
 	newClass, stays := obj.Annotations()[betaStorageClass]
-	set, class := present(now, "storageClassName") && !present(before, "storageClassName"), now.String("storageClassName")
+	set, class := now.Has("storageClassName") && !before.Has("storageClassName"), now.String("storageClassName")
 	if annotated && set && class == oldClass && (!stays || newClass == oldClass) {
 		delete(now, "storageClassName")
 	} else {
@@ -148,7 +149,7 @@ func maskClaimChange(obj, old, now, before object.Object) field.ErrorList {
 		return errs
 	}
 	if requests := now.Map("resources", "requests"); requests != nil {
-		requests["storage"] = quantityOf(before.Map("resources", "requests")["storage"]).String()
+		requests["storage"] = quantity.Of(before.Map("resources", "requests")["storage"]).String()
 	}
 	keep("volumeAttributesClassName")
 	return errs
@@ -165,7 +166,7 @@ func volumeClaimStatus(obj object.Object) field.ErrorList {
 	p := field.Root("status")
 	capacity := obj.Map("status", "capacity")
 	for _, name := range object.SortedKeys(capacity) {
-		errs = append(errs, basicAmount(p.Child("capacity").Key(name), quantityOf(capacity[name]).Value())...)
+		errs = append(errs, basicAmount(p.Child("capacity").Key(name), quantity.Of(capacity[name]).Value())...)
 	}
 	states := object.StringMap(obj.Map("status", "allocatedResourceStatuses"))
 	for _, name := range object.SortedKeys(states) {
@@ -177,7 +178,7 @@ func volumeClaimStatus(obj object.Object) field.ErrorList {
 	}
 	allocated := obj.Map("status", "allocatedResources")
 	for _, name := range object.SortedKeys(allocated) {
-		at, q := p.Child("allocatedResources"), quantityOf(allocated[name])
+		at, q := p.Child("allocatedResources"), quantity.Of(allocated[name])
 		if bad := claimResource(at, name); len(bad) > 0 {
 			errs = append(errs, bad...)
 			continue
@@ -206,7 +207,7 @@ func warnVolumeClaim(ctx *resource.Context, obj, _ object.Object) {
 		ctx.Warn("metadata.annotations[" + betaStorageClass + `]: deprecated since v1.8; use "storageClassName" attribute instead`)
 	}
 	for _, list := range []string{"requests", "limits"} {
-		if q := quantityOf(obj.Map("spec", "resources", list)["storage"]); q.MilliValue()%1000 != 0 {
+		if q := quantity.Of(obj.Map("spec", "resources", list)["storage"]); q.MilliValue()%1000 != 0 {
 			ctx.Warn("spec.resources." + list + "[storage]: fractional byte value " + strconv.Quote(q.String()) + " is invalid, must be an integer")
 		}
 	}
@@ -225,8 +226,8 @@ func warnPersistentVolume(ctx *resource.Context, obj, _ object.Object) {
 		ctx.Warn("spec.persistentVolumeReclaimPolicy: The Recycle reclaim policy is deprecated. Instead, the recommended approach is to use dynamic provisioning.")
 	}
 	p := field.Root("spec.nodeAffinity.required.nodeSelectorTerms")
-	for i, term := range objectsAt(obj, "spec", "nodeAffinity", "required", "nodeSelectorTerms") {
-		for j, e := range objectsAt(term, "matchExpressions") {
+	for i, term := range obj.Objects("spec", "nodeAffinity", "required", "nodeSelectorTerms") {
+		for j, e := range term.Objects("matchExpressions") {
 			if text, ok := deprecatedNodeLabels[e.String("key")]; ok {
 				ctx.Warn(p.Index(i).Child("matchExpressions").Index(j).Child("key").String() + ": " + e.String("key") + " is " + text)
 			}
@@ -240,7 +241,7 @@ func warnPersistentVolume(ctx *resource.Context, obj, _ object.Object) {
 		{"glusterfs", "glusterfs", "deprecated in v1.25, non-functional in v1.26+"},
 		{"rbd", "rbd", "deprecated in v1.28, non-functional in v1.31+"},
 	} {
-		if present(obj, "spec", old.name) {
+		if obj.Has("spec", old.name) {
 			ctx.Warn("spec." + old.shown + ": " + old.text)
 		}
 	}

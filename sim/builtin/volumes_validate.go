@@ -7,6 +7,7 @@ import (
 
 	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/quantity"
 	"github.com/kubesim/kubesim/sim/resource"
 )
 
@@ -40,7 +41,7 @@ type sourceRule = func(r *podRules, source object.Object, p field.Path) field.Er
 
 func persistentGluster(r *podRules, source object.Object, p field.Path) field.ErrorList {
 	errs := requiredIn("endpoints", "path")(r, source, p)
-	if !present(source, "endpointsNamespace") {
+	if !source.Has("endpointsNamespace") {
 		return errs
 	}
 	at, namespace := p.Child("endpointsNamespace"), source.String("endpointsNamespace")
@@ -64,8 +65,8 @@ func persistentISCSI(r *podRules, source object.Object, p field.Path) field.Erro
 func persistentSecret(rule sourceRule) sourceRule {
 	return func(r *podRules, source object.Object, p field.Path) field.ErrorList {
 		errs := rule(r, source, p)
-		if present(source, "secretRef") {
-			errs = append(errs, mustBeSet(p.Child("secretRef", "namespace"), source.String("secretRef", "namespace"))...)
+		if source.Has("secretRef") {
+			errs = append(errs, field.MustBeSet(p.Child("secretRef", "namespace"), source.String("secretRef", "namespace"))...)
 		}
 		return errs
 	}
@@ -73,8 +74,8 @@ func persistentSecret(rule sourceRule) sourceRule {
 
 func persistentAzureFile(r *podRules, source object.Object, p field.Path) field.ErrorList {
 	errs := requiredIn("secretName", "shareName")(r, source, p)
-	if present(source, "secretNamespace") {
-		errs = append(errs, mustBeSet(p.Child("secretNamespace"), source.String("secretNamespace"))...)
+	if source.Has("secretNamespace") {
+		errs = append(errs, field.MustBeSet(p.Child("secretNamespace"), source.String("secretNamespace"))...)
 	}
 	return errs
 }
@@ -88,9 +89,9 @@ func localVolume(_ *podRules, source object.Object, p field.Path) field.ErrorLis
 
 func persistentCSI(_ *podRules, source object.Object, p field.Path) field.ErrorList {
 	errs := csiDriverName(p.Child("driver"), source.String("driver"))
-	errs = append(errs, mustBeSet(p.Child("volumeHandle"), source.String("volumeHandle"))...)
+	errs = append(errs, field.MustBeSet(p.Child("volumeHandle"), source.String("volumeHandle"))...)
 	for _, name := range []string{"controllerPublishSecretRef", "controllerExpandSecretRef", "nodePublishSecretRef", "nodeExpandSecretRef"} {
-		if ref := objectAt(source, name); ref != nil {
+		if ref := source.At(name); ref != nil {
 			errs = append(errs, checkOrRequire(p.Child(name, "name"), ref.String("name"), field.DNS1123Subdomain)...)
 			errs = append(errs, checkOrRequire(p.Child(name, "namespace"), ref.String("namespace"), field.DNS1123Label)...)
 		}
@@ -111,7 +112,7 @@ func knownAccessModes(p field.Path, modes []string) field.ErrorList {
 	var errs field.ErrorList
 	pod, others := false, false
 	for _, mode := range modes {
-		errs = append(errs, mustBeOneOf(p, mode, accessModes...)...)
+		errs = append(errs, field.MustBeOneOf(p, mode, accessModes...)...)
 		pod = pod || mode == "ReadWriteOncePod"
 		others = others || mode != "ReadWriteOncePod" && slices.Contains(accessModes, mode)
 	}
@@ -126,8 +127,8 @@ func validatePersistentVolume(_ *resource.Context, obj object.Object) field.Erro
 }
 
 func validateVolumeSpec(obj object.Object, anyAffinityValue bool) field.ErrorList {
-	spec, p := objectAt(obj, "spec"), field.Root("spec")
-	modes := stringsAt(spec, "accessModes")
+	spec, p := obj.At("spec"), field.Root("spec")
+	modes := spec.Strings("accessModes")
 	var errs field.ErrorList
 	if len(modes) == 0 {
 		errs = append(errs, field.Required(p.Child("accessModes"), ""))
@@ -136,33 +137,33 @@ func validateVolumeSpec(obj object.Object, anyAffinityValue bool) field.ErrorLis
 	errs = append(errs, validateCapacity(p.Child("capacity"), spec)...)
 	policy := spec.String("persistentVolumeReclaimPolicy")
 	if policy != "" {
-		errs = append(errs, mustBeOneOf(p.Child("persistentVolumeReclaimPolicy"), policy, "Delete", "Recycle", "Retain")...)
+		errs = append(errs, field.MustBeOneOf(p.Child("persistentVolumeReclaimPolicy"), policy, "Delete", "Recycle", "Retain")...)
 	}
-	if affinity := objectAt(spec, "nodeAffinity"); affinity != nil {
+	if affinity := spec.At("nodeAffinity"); affinity != nil {
 		at := p.Child("nodeAffinity", "required")
-		if required := objectAt(affinity, "required"); required != nil {
+		if required := affinity.At("required"); required != nil {
 			errs = append(errs, nodeSelector(required, at, anyAffinityValue)...)
 		} else {
 			errs = append(errs, field.Required(at, "must specify required node constraints"))
 		}
 	}
 	errs = append(errs, validateVolumeSource(p, obj.Name(), spec)...)
-	if present(spec, "hostPath") && path.Clean(spec.String("hostPath", "path")) == "/" && policy == "Recycle" {
+	if spec.Has("hostPath") && path.Clean(spec.String("hostPath", "path")) == "/" && policy == "Recycle" {
 		errs = append(errs, field.Forbidden(p.Child("persistentVolumeReclaimPolicy"), "may not be 'recycle' for a hostPath mount of '/'"))
 	}
 	if class := spec.String("storageClassName"); class != "" {
 		errs = append(errs, field.Check(p.Child("storageClassName"), class, field.DNS1123Subdomain)...)
 	}
-	if present(spec, "volumeMode") {
-		errs = append(errs, mustBeOneOf(p.Child("volumeMode"), spec.String("volumeMode"), "Block", "Filesystem")...)
+	if spec.Has("volumeMode") {
+		errs = append(errs, field.MustBeOneOf(p.Child("volumeMode"), spec.String("volumeMode"), "Block", "Filesystem")...)
 	}
-	if at := p.Child("volumeAttributesClassName"); present(spec, "volumeAttributesClassName") {
+	if at := p.Child("volumeAttributesClassName"); spec.Has("volumeAttributesClassName") {
 		if class := spec.String("volumeAttributesClassName"); class == "" {
 			errs = append(errs, field.Required(at, "an empty string is disallowed"))
 		} else {
 			errs = append(errs, field.Check(at, class, field.DNS1123Subdomain)...)
 		}
-		if !present(spec, "csi") {
+		if !spec.Has("csi") {
 			errs = append(errs, field.Required(p.Child("csi"), "has to be specified when using volumeAttributesClassName"))
 		}
 	}
@@ -180,7 +181,7 @@ func validateCapacity(p field.Path, spec object.Object) field.ErrorList {
 		errs = append(errs, field.NotSupported(p, pointer(spec, "capacity"), "storage"))
 	}
 	for _, name := range object.SortedKeys(capacity) {
-		q := quantityOf(capacity[name])
+		q := quantity.Of(capacity[name])
 		errs = append(errs, basicAmount(p.Key(name), q.Value())...)
 		if q.Sign() <= 0 {
 			errs = append(errs, field.Invalid(p.Key(name), q.String(), field.TextPositive))
@@ -201,7 +202,7 @@ func validateVolumeSource(p field.Path, volume string, spec object.Object) field
 	var errs field.ErrorList
 	found := 0
 	for _, s := range persistentSources {
-		source := objectAt(spec, s.name)
+		source := spec.At(s.name)
 		if source == nil {
 			continue
 		}
@@ -211,10 +212,10 @@ func validateVolumeSource(p field.Path, volume string, spec object.Object) field
 		}
 		errs = append(errs, s.check(nil, source, p.Child(orNone(s.rule, s.name)))...)
 		switch {
-		case s.name == "iscsi" && present(source, "initiatorName") && len(volume+":"+source.String("targetPortal")) > 64:
+		case s.name == "iscsi" && source.Has("initiatorName") && len(volume+":"+source.String("targetPortal")) > 64:
 			errs = append(errs, field.Invalid(p.Child("iscsi", "targetportal"), source.String("targetPortal"),
 				"Total length of <volume name>:<iscsi.targetPortal> must be under 64 characters if iscsi.initiatorName is specified."))
-		case s.name == "local" && !present(spec, "nodeAffinity"):
+		case s.name == "local" && !spec.Has("nodeAffinity"):
 			errs = append(errs, field.Required(p.Child("nodeAffinity"), "Local volume requires node affinity"))
 		}
 	}
@@ -232,7 +233,7 @@ func validateMountOptions(obj object.Object) field.ErrorList {
 	}
 	for _, name := range []string{"gcePersistentDisk", "awsElasticBlockStore", "glusterfs", "nfs", "rbd", "quobyte", "iscsi",
 		"cinder", "cephfs", "azureFile", "vsphereVolume", "azureDisk", "photonPersistentDisk"} {
-		if present(obj, "spec", name) {
+		if obj.Has("spec", name) {
 			return nil
 		}
 	}
@@ -251,8 +252,8 @@ func validatePersistentVolumeUpdate(ctx *resource.Context, obj, old object.Objec
 	}
 	anyValue := hasBadAffinityValue(old)
 	errs := validateVolumeSpec(obj, anyValue)
-	spec, was := objectAt(obj.Copy(), "spec"), objectAt(old, "spec")
-	if present(was, "csi") && !present(was, "csi", "controllerExpandSecretRef") {
+	spec, was := obj.Copy().At("spec"), old.At("spec")
+	if was.Has("csi") && !was.Has("csi", "controllerExpandSecretRef") {
 		spec.Remove("csi", "controllerExpandSecretRef") // may be added later
 	}
 	if !sameGo("PersistentVolumeSource", was, spec) {
@@ -260,11 +261,11 @@ func validatePersistentVolumeUpdate(ctx *resource.Context, obj, old object.Objec
 			"spec.persistentvolumesource is immutable after creation\n"+goDiff("PersistentVolumeSource", was, spec)))
 	}
 	errs = append(errs, immutable(field.Root("volumeMode"), spec["volumeMode"], was["volumeMode"])...)
-	if present(was, "nodeAffinity") && !sameAffinity(objectAt(spec, "nodeAffinity"), objectAt(was, "nodeAffinity")) {
-		errs = append(errs, field.Invalid(field.Root("nodeAffinity"), goPointer("VolumeNodeAffinity", objectAt(spec, "nodeAffinity")),
+	if was.Has("nodeAffinity") && !sameAffinity(spec.At("nodeAffinity"), was.At("nodeAffinity")) {
+		errs = append(errs, field.Invalid(field.Root("nodeAffinity"), goPointer("VolumeNodeAffinity", spec.At("nodeAffinity")),
 			"field is immutable, except for updating from beta label to GA"))
 	}
-	if present(was, "volumeAttributesClassName") && !present(spec, "volumeAttributesClassName") {
+	if was.Has("volumeAttributesClassName") && !spec.Has("volumeAttributesClassName") {
 		errs = append(errs, field.Forbidden(field.Root("spec.volumeAttributesClassName"), "update from non-nil value to nil is forbidden"))
 	}
 	return errs
@@ -279,9 +280,9 @@ func goPointer(typeName string, o object.Object) any {
 }
 
 func hasBadAffinityValue(obj object.Object) bool {
-	for _, term := range objectsAt(obj, "spec", "nodeAffinity", "required", "nodeSelectorTerms") {
-		for _, e := range objectsAt(term, "matchExpressions") {
-			if slices.ContainsFunc(stringsAt(e, "values"), func(v string) bool { return len(field.LabelValue(v)) > 0 }) {
+	for _, term := range obj.Objects("spec", "nodeAffinity", "required", "nodeSelectorTerms") {
+		for _, e := range term.Objects("matchExpressions") {
+			if slices.ContainsFunc(e.Strings("values"), func(v string) bool { return len(field.LabelValue(v)) > 0 }) {
 				return true
 			}
 		}
@@ -305,14 +306,14 @@ func sameAffinity(now, before object.Object) bool {
 		return false
 	}
 	before = before.Copy()
-	terms := objectsAt(now, "required", "nodeSelectorTerms")
-	for i, term := range objectsAt(before, "required", "nodeSelectorTerms") {
+	terms := now.Objects("required", "nodeSelectorTerms")
+	for i, term := range before.Objects("required", "nodeSelectorTerms") {
 		for _, list := range []string{"matchExpressions", "matchFields"} {
-			for j, e := range objectsAt(term, list) {
-				if i >= len(terms) || j >= len(objectsAt(terms[i], list)) {
+			for j, e := range term.Objects(list) {
+				if i >= len(terms) || j >= len(terms[i].Objects(list)) {
 					return false
 				}
-				if key := objectsAt(terms[i], list)[j].String("key"); key == grownNodeLabels[e.String("key")] {
+				if key := terms[i].Objects(list)[j].String("key"); key == grownNodeLabels[e.String("key")] {
 					e["key"] = key
 				}
 			}

@@ -42,7 +42,7 @@ func deploymentKind() kind {
 			colDoc("Available", docApps+"DeploymentStatus", "availableReplicas"), colAge(),
 		}, colsTemplate(docApps+"DeploymentSpec")...),
 		row: func(now time.Time, obj object.Object) resource.Row {
-			return cells(obj.Name(), cellReady(obj), intAt(obj, "status", "updatedReplicas"), intAt(obj, "status", "availableReplicas"),
+			return cells(obj.Name(), cellReady(obj), obj.Int64("status", "updatedReplicas"), obj.Int64("status", "availableReplicas"),
 				cellAge(now, obj), cellContainers(obj, "name", "spec", "template"), cellContainers(obj, "image", "spec", "template"),
 				cellSelector(obj))
 		},
@@ -71,7 +71,7 @@ func replicaSetKind() kind {
 			colDoc("Ready", docApps+"ReplicaSetStatus", "readyReplicas").of("integer"), colAge(),
 		}, colsTemplate(docApps+"ReplicaSetSpec")...),
 		row: func(now time.Time, obj object.Object) resource.Row {
-			return cells(obj.Name(), intAt(obj, "spec", "replicas"), intAt(obj, "status", "replicas"), intAt(obj, "status", "readyReplicas"),
+			return cells(obj.Name(), obj.Int64("spec", "replicas"), obj.Int64("status", "replicas"), obj.Int64("status", "readyReplicas"),
 				cellAge(now, obj), cellContainers(obj, "name", "spec", "template"), cellContainers(obj, "image", "spec", "template"),
 				selector.FormatLabelSelector(obj.Map("spec", "selector")))
 		},
@@ -125,9 +125,9 @@ func daemonSetKind() kind {
 			colDoc("Node Selector", docCore+"PodSpec", "nodeSelector"), colAge(),
 		}, colsTemplate(docApps+"DaemonSetSpec")...),
 		row: func(now time.Time, obj object.Object) resource.Row {
-			s := objectAt(obj, "status")
-			return cells(obj.Name(), intAt(s, "desiredNumberScheduled"), intAt(s, "currentNumberScheduled"), intAt(s, "numberReady"),
-				intAt(s, "updatedNumberScheduled"), intAt(s, "numberAvailable"),
+			s := obj.At("status")
+			return cells(obj.Name(), s.Int64("desiredNumberScheduled"), s.Int64("currentNumberScheduled"), s.Int64("numberReady"),
+				s.Int64("updatedNumberScheduled"), s.Int64("numberAvailable"),
 				cellLabels(object.StringMap(obj.Map("spec", "template", "spec", "nodeSelector"))), cellAge(now, obj),
 				cellContainers(obj, "name", "spec", "template"), cellContainers(obj, "image", "spec", "template"),
 				selector.FormatLabelSelector(obj.Map("spec", "selector")))
@@ -140,10 +140,10 @@ func controllerRevisionKind() kind {
 		storage: "controllerrevisions.apps",
 		strategy: resource.Strategy{
 			Validate: func(_ *resource.Context, obj object.Object) field.ErrorList {
-				return append(field.NonNegative(intAt(obj, "revision"), field.Root("revision")), validateRevisionData(obj)...)
+				return append(field.NonNegative(obj.Int64("revision"), field.Root("revision")), validateRevisionData(obj)...)
 			},
 			ValidateUpdate: func(_ *resource.Context, obj, old object.Object) field.ErrorList {
-				errs := field.NonNegative(intAt(obj, "revision"), field.Root("revision"))
+				errs := field.NonNegative(obj.Int64("revision"), field.Root("revision"))
 				return append(errs, immutable(field.Root("data"), obj["data"], old["data"])...)
 			},
 		},
@@ -152,7 +152,7 @@ func controllerRevisionKind() kind {
 			colAge(),
 		},
 		row: func(now time.Time, obj object.Object) resource.Row {
-			return cells(obj.Name(), cellController(obj), intAt(obj, "revision"), cellAge(now, obj))
+			return cells(obj.Name(), cellController(obj), obj.Int64("revision"), cellAge(now, obj))
 		},
 	}
 }
@@ -163,7 +163,7 @@ func validateRevisionData(obj object.Object) field.ErrorList {
 		return nil
 	}
 	detail := "data is mandatory"
-	if present(obj, "data") {
+	if obj.Has("data") {
 		detail = "data must be a valid JSON object"
 	}
 	return field.ErrorList{field.Required(field.Root("data"), detail)}
@@ -184,13 +184,13 @@ func colsTemplate(specType string) []column {
 
 // cellReady is how many pods are ready of how many wanted.
 func cellReady(obj object.Object) string {
-	return strconv.FormatInt(intAt(obj, "status", "readyReplicas"), 10) + "/" + strconv.FormatInt(intAt(obj, "spec", "replicas"), 10)
+	return strconv.FormatInt(obj.Int64("status", "readyReplicas"), 10) + "/" + strconv.FormatInt(obj.Int64("spec", "replicas"), 10)
 }
 
 // cellContainers joins one field of the containers of the pod template at the path.
 func cellContainers(obj object.Object, name string, template ...string) string {
 	text := ""
-	for i, c := range objectsAt(objectAt(obj, template...), "spec", "containers") {
+	for i, c := range obj.At(template...).Objects("spec", "containers") {
 		if i > 0 {
 			text += ","
 		}

@@ -25,7 +25,7 @@ func defaultDeployment(obj object.Object) {
 		obj.Remove("metadata", "annotations", rollbackTo)
 	}
 	obj.SetDefault(map[string]any{}, "spec")
-	spec := objectAt(obj, "spec")
+	spec := obj.At("spec")
 	spec.SetDefault(int64(1), "replicas")
 	if spec.String("strategy", "type") == "" {
 		spec.Set("RollingUpdate", "strategy", "type")
@@ -41,14 +41,14 @@ func defaultDeployment(obj object.Object) {
 
 func defaultDaemonSet(obj object.Object) {
 	obj.SetDefault(map[string]any{}, "spec")
-	spec := objectAt(obj, "spec")
+	spec := obj.At("spec")
 	if spec.String("updateStrategy", "type") == "" {
 		spec.Set("RollingUpdate", "updateStrategy", "type")
 	}
 	if spec.String("updateStrategy", "type") == "RollingUpdate" {
 		spec.SetDefault(int64(1), "updateStrategy", "rollingUpdate", "maxUnavailable")
 	}
-	if rolling := objectAt(spec, "updateStrategy", "rollingUpdate"); rolling != nil { // which has numbers in memory
+	if rolling := spec.At("updateStrategy", "rollingUpdate"); rolling != nil { // which has numbers in memory
 		rolling.SetDefault(int64(0), "maxUnavailable")
 		rolling.SetDefault(int64(0), "maxSurge")
 	}
@@ -59,13 +59,13 @@ func defaultDaemonSet(obj object.Object) {
 
 func defaultStatefulSet(obj object.Object) {
 	obj.SetDefault(map[string]any{}, "spec")
-	spec := objectAt(obj, "spec")
+	spec := obj.At("spec")
 	setEmpty(spec, "podManagementPolicy", "OrderedReady")
 	if spec.String("updateStrategy", "type") == "" {
 		spec.Set("RollingUpdate", "updateStrategy", "type")
 		spec.SetDefault(map[string]any{}, "updateStrategy", "rollingUpdate")
 	}
-	if rolling := objectAt(spec, "updateStrategy", "rollingUpdate"); rolling != nil && spec.String("updateStrategy", "type") == "RollingUpdate" {
+	if rolling := spec.At("updateStrategy", "rollingUpdate"); rolling != nil && spec.String("updateStrategy", "type") == "RollingUpdate" {
 		rolling.SetDefault(int64(0), "partition")
 	}
 	for _, when := range []string{"whenDeleted", "whenScaled"} {
@@ -75,12 +75,12 @@ func defaultStatefulSet(obj object.Object) {
 	}
 	spec.SetDefault(int64(1), "replicas")
 	spec.SetDefault(int64(10), "revisionHistoryLimit")
-	for _, claim := range objectsAt(spec, "volumeClaimTemplates") {
+	for _, claim := range spec.Objects("volumeClaimTemplates") {
 		claim["apiVersion"], claim["kind"] = "v1", "PersistentVolumeClaim"
 		claim.SetDefault("Filesystem", "spec", "volumeMode")
 		claim.SetDefault("Pending", "status", "phase")
-		roundResources(objectAt(claim, "spec", "resources"))
-		roundLists(objectAt(claim, "status"), "capacity", "allocatedResources")
+		roundResources(claim.At("spec", "resources"))
+		roundLists(claim.At("status"), "capacity", "allocatedResources")
 	}
 	defaultTemplateOf(obj)
 }
@@ -88,7 +88,7 @@ func defaultStatefulSet(obj object.Object) {
 // prepareDeploymentUpdate keeps the labels of a Deployment whose status is written; other kinds let them change.
 func prepareDeploymentUpdate(ctx *resource.Context, obj, old object.Object) {
 	if ctx.Subresource == "status" {
-		keepOld(objectAt(obj, "metadata"), objectAt(old, "metadata"), "labels")
+		keepOld(obj.At("metadata"), old.At("metadata"), "labels")
 	}
 }
 
@@ -147,8 +147,8 @@ func prepareDaemonSetUpdate(ctx *resource.Context, obj, old object.Object) {
 
 // cellController names the owner that controls the object: statefulset.apps/web.
 func cellController(obj object.Object) string {
-	for _, owner := range objectsAt(obj, "metadata", "ownerReferences") {
-		if !boolAt(owner, "controller") {
+	for _, owner := range obj.Objects("metadata", "ownerReferences") {
+		if !owner.True("controller") {
 			continue
 		}
 		name := owner.String("kind")

@@ -5,6 +5,7 @@ import (
 
 	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/quantity"
 	"github.com/kubesim/kubesim/sim/resource"
 	"github.com/kubesim/kubesim/sim/selector"
 )
@@ -16,7 +17,7 @@ type statefulRules struct {
 }
 
 func validateStatefulSet(ctx *resource.Context, obj, old object.Object, rules statefulRules) field.ErrorList {
-	spec, p := objectAt(obj, "spec"), field.Root("spec")
+	spec, p := obj.At("spec"), field.Root("spec")
 	var errs field.ErrorList
 	switch policy := spec.String("podManagementPolicy"); policy {
 	case "":
@@ -25,14 +26,14 @@ func validateStatefulSet(ctx *resource.Context, obj, old object.Object, rules st
 	default:
 		errs = append(errs, field.Invalid(p.Child("podManagementPolicy"), field.Enum(policy), "must be 'OrderedReady' or 'Parallel'"))
 	}
-	errs = append(errs, validateStatefulStrategy(p.Child("updateStrategy"), objectAt(spec, "updateStrategy"))...)
-	if retention := objectAt(spec, "persistentVolumeClaimRetentionPolicy"); retention != nil {
+	errs = append(errs, validateStatefulStrategy(p.Child("updateStrategy"), spec.At("updateStrategy"))...)
+	if retention := spec.At("persistentVolumeClaimRetentionPolicy"); retention != nil {
 		for _, when := range []string{"whenDeleted", "whenScaled"} {
-			errs = append(errs, mustBeOneOf(p.Child("persistentVolumeClaimRetentionPolicy", when), retention.String(when), "Retain", "Delete")...)
+			errs = append(errs, field.MustBeOneOf(p.Child("persistentVolumeClaimRetentionPolicy", when), retention.String(when), "Retain", "Delete")...)
 		}
 	}
 	if !rules.update {
-		for i, claim := range objectsAt(spec, "volumeClaimTemplates") {
+		for i, claim := range spec.Objects("volumeClaimTemplates") {
 			for _, e := range volumeClaimSpec(claim.Map("spec"), nil) {
 				e.Field = p.Child("volumeClaimTemplates").Index(i).Child(e.Field.String())
 				errs = append(errs, e)
@@ -40,7 +41,7 @@ func validateStatefulSet(ctx *resource.Context, obj, old object.Object, rules st
 		}
 	}
 	errs = append(errs, nonNegatives(p, spec, "replicas", "minReadySeconds")...)
-	errs = append(errs, field.NonNegative(intAt(spec, "ordinals", "start"), p.Child("ordinals.start"))...)
+	errs = append(errs, field.NonNegative(spec.Int64("ordinals", "start"), p.Child("ordinals.start"))...)
 	if name := spec.String("serviceName"); name != "" && !rules.update {
 		errs = append(errs, field.Check(p.Child("serviceName"), name, field.DNS1123Label)...)
 	}
@@ -49,13 +50,13 @@ func validateStatefulSet(ctx *resource.Context, obj, old object.Object, rules st
 	if err != nil {
 		errs = append(errs, field.Invalid(p.Child("selector"), selectorValue(spec.Map("selector")), ""))
 	} else {
-		errs = append(errs, validateStatefulTemplate(ctx, p.Child("template"), s, spec, objectAt(old, "spec"), rules)...)
+		errs = append(errs, validateStatefulTemplate(ctx, p.Child("template"), s, spec, old.At("spec"), rules)...)
 	}
-	return append(errs, validateAlwaysRestarts(p.Child("template"), objectAt(spec, "template"), "StatefulSet")...)
+	return append(errs, validateAlwaysRestarts(p.Child("template"), spec.At("template"), "StatefulSet")...)
 }
 
 func validateStatefulStrategy(p field.Path, s object.Object) field.ErrorList {
-	rolling := objectAt(s, "rollingUpdate")
+	rolling := s.At("rollingUpdate")
 	switch s.String("type") {
 	case "":
 		return field.ErrorList{field.Required(p, "")}
@@ -73,7 +74,7 @@ func validateStatefulStrategy(p field.Path, s object.Object) field.ErrorList {
 
 func validateRollingStatefulSet(p field.Path, rolling object.Object) field.ErrorList {
 	errs := nonNegatives(p, rolling, "partition")
-	if !present(rolling, "maxUnavailable") {
+	if !rolling.Has("maxUnavailable") {
 		return errs
 	}
 	v, p := rolling["maxUnavailable"], p.Child("maxUnavailable")
@@ -89,11 +90,11 @@ func validateRollingStatefulSet(p field.Path, rolling object.Object) field.Error
 func validateStatefulTemplate(ctx *resource.Context, p field.Path, s selector.Labels, spec, old object.Object, rules statefulRules) field.ErrorList {
 	template := object.Object(object.Copy(spec.Map("template")).(map[string]any))
 	errs := validateSelected(p, s, template)
-	if pod := objectAt(template, "spec"); pod != nil {
+	if pod := template.At("spec"); pod != nil {
 		delete(pod, "subdomain")
 		delete(pod, "hostname")
-		if claims := objectsAt(spec, "volumeClaimTemplates"); len(claims) > 0 {
-			pod["volumes"] = volumesOfClaims(claims, objectsAt(pod, "volumes"))
+		if claims := spec.Objects("volumeClaimTemplates"); len(claims) > 0 {
+			pod["volumes"] = volumesOfClaims(claims, pod.Objects("volumes"))
 		}
 	}
 	if !rules.badTemplate {
@@ -123,15 +124,15 @@ func volumesOfClaims(claims, volumes []object.Object) []any {
 
 func validateStatefulSetUpdate(ctx *resource.Context, obj, old object.Object) field.ErrorList {
 	if ctx.Subresource == "status" {
-		return append(validateStatefulStatus(objectAt(obj, "status")), validateCollisions(obj, old)...)
+		return append(validateStatefulStatus(obj.At("status")), validateCollisions(obj, old)...)
 	}
 	rules := statefulRules{update: true}
 	rules.badTemplate = len(validateStatefulSet(ctx, old, old, rules)) > 0
 	errs := validateStatefulSet(ctx, obj, old, rules)
 	rest := obj.Copy()
-	keepOld(objectAt(rest, "spec"), objectAt(old, "spec"), "replicas", "template", "updateStrategy", "minReadySeconds", "ordinals",
+	keepOld(rest.At("spec"), old.At("spec"), "replicas", "template", "updateStrategy", "minReadySeconds", "ordinals",
 		"revisionHistoryLimit", "persistentVolumeClaimRetentionPolicy")
-	if !sameGo("StatefulSetSpec", objectAt(rest, "spec"), objectAt(old, "spec")) {
+	if !sameGo("StatefulSetSpec", rest.At("spec"), old.At("spec")) {
 		errs = append(errs, field.Forbidden(field.Root("spec"), statefulSetChanges))
 	}
 	return errs
@@ -146,11 +147,11 @@ func validateStatefulStatus(s object.Object) field.ErrorList {
 }
 
 func validateDaemonSet(ctx *resource.Context, obj, old object.Object) field.ErrorList {
-	spec, p := objectAt(obj, "spec"), field.Root("spec")
+	spec, p := obj.At("spec"), field.Root("spec")
 	raw := spec.Map("selector")
 	options := selector.ValidateOptions{AllowInvalidValues: selector.HasInvalidValue(old.Map("spec", "selector"))}
 	errs := selector.ValidateLabelSelector(p.Child("selector"), raw, options)
-	template := objectAt(spec, "template")
+	template := spec.At("template")
 	if s, err := selector.FromLabelSelector(raw); err == nil {
 		errs = append(errs, validateSelected(p.Child("template"), s, template)...)
 	}
@@ -161,12 +162,12 @@ func validateDaemonSet(ctx *resource.Context, obj, old object.Object) field.Erro
 	errs = append(errs, validateAlwaysRestarts(p.Child("template"), template, "DaemonSet")...)
 	errs = append(errs, nonNegatives(p, spec, "minReadySeconds")...)
 	errs = append(errs, field.NonNegative(generationOfTemplate(obj), p.Child("templateGeneration"))...)
-	errs = append(errs, validateDaemonStrategy(p.Child("updateStrategy"), objectAt(spec, "updateStrategy"))...)
+	errs = append(errs, validateDaemonStrategy(p.Child("updateStrategy"), spec.At("updateStrategy"))...)
 	return append(errs, nonNegatives(p, spec, "revisionHistoryLimit")...)
 }
 
 func validateDaemonStrategy(p field.Path, s object.Object) field.ErrorList {
-	rolling := objectAt(s, "rollingUpdate")
+	rolling := s.At("rollingUpdate")
 	switch s.String("type") {
 	case "OnDelete":
 		return nil
@@ -194,7 +195,7 @@ func validateRollingDaemonSet(p field.Path, rolling object.Object) field.ErrorLi
 
 func validateDaemonSetUpdate(ctx *resource.Context, obj, old object.Object) field.ErrorList {
 	if ctx.Subresource == "status" {
-		errs := nonNegatives(field.Root("status"), objectAt(obj, "status"), "currentNumberScheduled", "numberMisscheduled",
+		errs := nonNegatives(field.Root("status"), obj.At("status"), "currentNumberScheduled", "numberMisscheduled",
 			"desiredNumberScheduled", "numberReady", "observedGeneration", "updatedNumberScheduled", "numberAvailable",
 			"numberUnavailable", "collisionCount")
 		return append(errs, validateCollisions(obj, old)...)
@@ -235,7 +236,7 @@ func warnReplicated(ctx *resource.Context, obj, old object.Object) {
 func warnClaimTemplate(ctx *resource.Context, p field.Path, claim object.Object) {
 	for _, list := range []string{"requests", "limits"} {
 		size, ok := claim.Map("spec", "resources", list)["storage"]
-		if q := quantityOf(size); ok && q.MilliValue()%1000 != 0 {
+		if q := quantity.Of(size); ok && q.MilliValue()%1000 != 0 {
 			ctx.Warn(fmt.Sprintf("%s: fractional byte value %q is invalid, must be an integer", p.Child("resources", list).Key("storage"), q))
 		}
 	}
@@ -246,14 +247,14 @@ func warnStatefulSet(ctx *resource.Context, obj, old object.Object) {
 		return
 	}
 	warnWorkload(ctx, obj, old)
-	for i, claim := range objectsAt(obj, "spec", "volumeClaimTemplates") {
+	for i, claim := range obj.Objects("spec", "volumeClaimTemplates") {
 		at := field.Root("spec").Child("volumeClaimTemplates").Index(i)
 		if old != nil {
 			at = at.Child("Spec") // as the real server says it on updates
 		}
 		warnClaimTemplate(ctx, at, claim)
 	}
-	if intAt(obj, "spec", "revisionHistoryLimit") < 0 {
+	if obj.Int64("spec", "revisionHistoryLimit") < 0 {
 		ctx.Warn("spec.revisionHistoryLimit: a negative value retains all historical revisions; a value >= 0 is recommended")
 	}
 }

@@ -22,7 +22,7 @@ const (
 func nonNegatives(p field.Path, o object.Object, names ...string) field.ErrorList {
 	var errs field.ErrorList
 	for _, name := range names {
-		errs = append(errs, field.NonNegative(intAt(o, name), p.Child(name))...)
+		errs = append(errs, field.NonNegative(o.Int64(name), p.Child(name))...)
 	}
 	return errs
 }
@@ -69,8 +69,8 @@ func validateSelected(p field.Path, s selector.Labels, template object.Object) f
 
 // validateAlwaysRestarts checks what the pods of a kind that replaces them may not have.
 func validateAlwaysRestarts(p field.Path, template object.Object, kind string) field.ErrorList {
-	errs := mustBeOneOf(p.Child("spec", "restartPolicy"), template.String("spec", "restartPolicy"), "Always")
-	if present(template, "spec", "activeDeadlineSeconds") {
+	errs := field.MustBeOneOf(p.Child("spec", "restartPolicy"), template.String("spec", "restartPolicy"), "Always")
+	if template.Has("spec", "activeDeadlineSeconds") {
 		errs = append(errs, field.Forbidden(p.Child("spec", "activeDeadlineSeconds"), "activeDeadlineSeconds in "+kind+" is not Supported"))
 	}
 	return errs
@@ -84,21 +84,21 @@ func validateReplicated(ctx *resource.Context, spec, old object.Object) field.Er
 	if err != nil {
 		return append(errs, field.Invalid(p.Child("selector"), selectorValue(spec.Map("selector")), "invalid label selector"))
 	}
-	template, p := objectAt(spec, "template"), p.Child("template")
+	template, p := spec.At("template"), p.Child("template")
 	errs = append(errs, validateSelected(p, s, template)...)
 	errs = append(errs, validatePodTemplateUpdate(ctx, template, old.Map("template"), p)...)
 	return append(errs, validateAlwaysRestarts(p, template, "ReplicaSet")...)
 }
 
 func validateReplicaSet(ctx *resource.Context, obj, old object.Object) field.ErrorList {
-	spec, p := objectAt(obj, "spec"), field.Root("spec")
+	spec, p := obj.At("spec"), field.Root("spec")
 	errs := nonNegatives(p, spec, "replicas", "minReadySeconds")
-	return append(errs, validateReplicated(ctx, spec, objectAt(old, "spec"))...)
+	return append(errs, validateReplicated(ctx, spec, old.At("spec"))...)
 }
 
 func validateReplicaSetUpdate(ctx *resource.Context, obj, old object.Object) field.ErrorList {
 	if ctx.Subresource == "status" {
-		return validateReplicaSetStatus(objectAt(obj, "status"))
+		return validateReplicaSetStatus(obj.At("status"))
 	}
 	return append(validateReplicaSet(ctx, obj, old),
 		immutableSelector(field.Root("spec").Child("selector"), obj.Map("spec", "selector"), old.Map("spec", "selector"))...)
@@ -116,7 +116,7 @@ func validateReplicaSetStatus(s object.Object) field.ErrorList {
 func notAbove(p field.Path, s object.Object, limit, detail string, names ...string) field.ErrorList {
 	var errs field.ErrorList
 	for _, name := range names {
-		if n := intAt(s, name); n > intAt(s, limit) {
+		if n := s.Int64(name); n > s.Int64(limit) {
 			errs = append(errs, field.Invalid(p.Child(name), n, detail))
 		}
 	}
@@ -134,12 +134,12 @@ func validateCollisions(obj, old object.Object) field.ErrorList {
 }
 
 func validateDeployment(ctx *resource.Context, obj, old object.Object) field.ErrorList {
-	spec, p := objectAt(obj, "spec"), field.Root("spec")
+	spec, p := obj.At("spec"), field.Root("spec")
 	errs := nonNegatives(p, spec, "replicas")
-	errs = append(errs, validateReplicated(ctx, spec, objectAt(old, "spec"))...)
-	errs = append(errs, validateDeploymentStrategy(p.Child("strategy"), objectAt(spec, "strategy"))...)
+	errs = append(errs, validateReplicated(ctx, spec, old.At("spec"))...)
+	errs = append(errs, validateDeploymentStrategy(p.Child("strategy"), spec.At("strategy"))...)
 	errs = append(errs, nonNegatives(p, spec, "minReadySeconds", "revisionHistoryLimit", "progressDeadlineSeconds")...)
-	if n, ok := spec.Int("progressDeadlineSeconds"); ok && n <= intAt(spec, "minReadySeconds") {
+	if n, ok := spec.Int("progressDeadlineSeconds"); ok && n <= spec.Int64("minReadySeconds") {
 		errs = append(errs, field.Invalid(p.Child("progressDeadlineSeconds"), n, "must be greater than minReadySeconds"))
 	}
 	return errs
@@ -147,7 +147,7 @@ func validateDeployment(ctx *resource.Context, obj, old object.Object) field.Err
 
 func validateDeploymentUpdate(ctx *resource.Context, obj, old object.Object) field.ErrorList {
 	if ctx.Subresource == "status" {
-		return append(validateDeploymentStatus(objectAt(obj, "status")), validateCollisions(obj, old)...)
+		return append(validateDeploymentStatus(obj.At("status")), validateCollisions(obj, old)...)
 	}
 	return append(validateDeployment(ctx, obj, old),
 		immutableSelector(field.Root("spec").Child("selector"), obj.Map("spec", "selector"), old.Map("spec", "selector"))...)
@@ -162,7 +162,7 @@ func validateDeploymentStatus(s object.Object) field.ErrorList {
 }
 
 func validateDeploymentStrategy(p field.Path, s object.Object) field.ErrorList {
-	rolling := objectAt(s, "rollingUpdate")
+	rolling := s.At("rollingUpdate")
 	switch s.String("type") {
 	case "Recreate":
 		if rolling == nil {
