@@ -63,7 +63,7 @@ func newReplica(c *Cluster, p *profile) *Replica {
 	set, table := p.set, resource.NewTable(p.served)
 	who := auth.New(c.options.authentication(c.tokens))
 	reg := &registry.Registry{Backend: backend{r}, Review: who.Review,
-		Fields: r.fields(table), NoPrivileged: p.refuses, ServiceCIDR: c.serviceCIDR, Tokens: c.tokens}
+		Fields: r.fields(table), Server: p.server, NoPrivileged: p.refuses, ServiceCIDR: c.serviceCIDR, Tokens: c.tokens}
 	who.Accounts = func(text string, wanted []string) (*token.Holder, error) {
 		h, use, err := c.tokens.Check(text, wanted, c.now(), reg.Reader())
 		c.used(use)
@@ -97,7 +97,7 @@ func newReplica(c *Cluster, p *profile) *Replica {
 			Address: "127.0.0.1:" + strconv.Itoa(cmp.Or(c.options.Port, boot.Port)),
 			Seats:   func() map[string]int { return builtin.NominalSeats(reg.Reader()) },
 			Keys:    c.tokens, CustomSchema: r.published, Now: c.now,
-			Statusz: p.gates["ComponentStatusz"], Flagz: p.gates["ComponentFlagz"], Flags: p.flags, Peers: peers,
+			Statusz: p.server.Gates["ComponentStatusz"], Flagz: p.server.Gates["ComponentFlagz"], Flags: p.flags, Peers: peers,
 			Remotes: c.remotes, Priorities: c.priorities}),
 		Decoder: &codec.Decoder{Kinds: set.Kind},
 	}

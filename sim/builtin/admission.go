@@ -25,6 +25,7 @@ func admissionKinds() []kind {
 // admissionStrategy is what all kinds of admissionregistration.k8s.io have in common.
 func admissionStrategy(validate func(obj, old object.Object) field.ErrorList) resource.Strategy {
 	return resource.Strategy{
+		Checks:               resource.Checks{Update: []resource.Check{resource.CheckMeta, resource.CheckKind}},
 		NeedsResourceVersion: true, AnyFinalizers: true, Warn: warnStaticName,
 		Validate: func(_ *resource.Context, obj object.Object) field.ErrorList { return validate(obj, nil) },
 		ValidateUpdate: func(_ *resource.Context, obj, old object.Object) field.ErrorList {
@@ -83,6 +84,7 @@ func admissionPolicyKind(plural string, validate func(obj, old object.Object) fi
 	}
 	if plural == "validatingadmissionpolicies" {
 		k.strategy.HasStatus, k.strategy.CustomStatus, k.strategy.ApplyCreates = true, true, "status"
+		k.strategy.Resets = map[string]resource.Reset{"status": {Fields: []string{"metadata", "spec"}}}
 		k.strategy.ValidateUpdate = validateValidatingPolicyUpdate
 	}
 	return k

@@ -19,6 +19,9 @@ func autoscalingKinds() []kind {
 	}
 	return []kind{{
 		storage: "horizontalpodautoscalers.autoscaling",
+		gates: []gate{
+			{name: "HPAConfigurableTolerance", fields: []string{"spec.behavior.scaleUp.tolerance", "spec.behavior.scaleDown.tolerance"}},
+		},
 		strategy: resource.Strategy{
 			HasStatus: true, Validate: validateNewAutoscaler, ValidateUpdate: validateAutoscalerUpdate,
 		},

@@ -11,11 +11,11 @@ import (
 const scalerJSON = `{"apiVersion":"autoscaling/v2","metadata":{"name":"h","namespace":"n"},
 	"spec":{"maxReplicas":3,"scaleTargetRef":{"apiVersion":"apps/v1","kind":"Deployment","name":"d"}}}`
 
-var scaler = ruleTest{storage: "horizontalpodautoscalers.autoscaling", version: "v2", base: scalerJSON}
+var scaler = Rules{Kinds: served, Storage: "horizontalpodautoscalers.autoscaling", Version: "v2", Base: scalerJSON}
 
 func TestAutoscalerDefaults(t *testing.T) {
 	is := is.New(t)
-	obj := scaler.make(t, `{"spec":{"behavior":{"scaleUp":{"policies":[{"type":"Pods","value":1,"periodSeconds":60}]}}}}`)
+	obj := scaler.Make(t, `{"spec":{"behavior":{"scaleUp":{"policies":[{"type":"Pods","value":1,"periodSeconds":60}]}}}}`)
 	again := obj.Copy()
 	defaultAutoscaler(again)
 	is.Equal(again, obj) // defaults change nothing when there are defaults
@@ -26,47 +26,47 @@ func TestAutoscalerDefaults(t *testing.T) {
 }
 
 func TestAutoscalerRules(t *testing.T) {
-	scaler.run(t, []ruleCase{
-		{name: "minimal"},
-		{name: "replicas", patch: `{"spec":{"minReplicas":0,"maxReplicas":0}}`,
-			want: "spec.minReplicas: Invalid value: 0: must be greater than or equal to 1\n" +
+	scaler.Run(t, []Case{
+		{Name: "minimal"},
+		{Name: "replicas", Patch: `{"spec":{"minReplicas":0,"maxReplicas":0}}`,
+			Want: "spec.minReplicas: Invalid value: 0: must be greater than or equal to 1\n" +
 				"spec.maxReplicas: Required value: must be set and greater than 0\n" +
 				"spec.metrics: Forbidden: must specify at least one Object or External metric to support scaling to zero replicas"},
-		{name: "crossed", patch: `{"spec":{"minReplicas":5}}`, want: "spec.maxReplicas: Invalid value: 3: must be greater than or equal to `minReplicas`"},
-		{name: "negative", patch: `{"spec":{"maxReplicas":-1}}`, want: "spec.maxReplicas: Invalid value: -1: must be greater than or equal to 1\n" +
+		{Name: "crossed", Patch: `{"spec":{"minReplicas":5}}`, Want: "spec.maxReplicas: Invalid value: 3: must be greater than or equal to `minReplicas`"},
+		{Name: "negative", Patch: `{"spec":{"maxReplicas":-1}}`, Want: "spec.maxReplicas: Invalid value: -1: must be greater than or equal to 1\n" +
 			"spec.maxReplicas: Invalid value: -1: must be greater than or equal to `minReplicas`"},
-		{name: "reference", patch: `{"spec":{"scaleTargetRef":{"apiVersion":"v1","kind":"","name":"a/b"}}}`,
-			want: "spec.scaleTargetRef.kind: Required value\n" + `spec.scaleTargetRef.name: Invalid value: "a/b": may not contain '/'` + "\n" +
+		{Name: "reference", Patch: `{"spec":{"scaleTargetRef":{"apiVersion":"v1","kind":"","name":"a/b"}}}`,
+			Want: "spec.scaleTargetRef.kind: Required value\n" + `spec.scaleTargetRef.name: Invalid value: "a/b": may not contain '/'` + "\n" +
 				`spec.scaleTargetRef.apiVersion: Invalid value: "v1": apiVersion must specify API group`},
-		{name: "controller", patch: `{"spec":{"scaleTargetRef":{"apiVersion":"v1","kind":"ReplicationController"}}}`},
-		{name: "old reference", old: `{"spec":{"scaleTargetRef":{"apiVersion":"v1"}}}`, patch: `{"spec":{"scaleTargetRef":{"apiVersion":"v1"}}}`},
-		{name: "no type", patch: `{"spec":{"metrics":[{}]}}`,
-			want: "spec.metrics[0].type: Required value: must specify a metric source type\n" +
+		{Name: "controller", Patch: `{"spec":{"scaleTargetRef":{"apiVersion":"v1","kind":"ReplicationController"}}}`},
+		{Name: "old reference", Old: `{"spec":{"scaleTargetRef":{"apiVersion":"v1"}}}`, Patch: `{"spec":{"scaleTargetRef":{"apiVersion":"v1"}}}`},
+		{Name: "no type", Patch: `{"spec":{"metrics":[{}]}}`,
+			Want: "spec.metrics[0].type: Required value: must specify a metric source type\n" +
 				`spec.metrics[0].type: Unsupported value: "": supported values: "ContainerResource", "External", "Object", "Pods", "Resource"` + "\n" +
 				`spec.metrics[0].type: Unsupported value: "": supported values: "ContainerResource", "External", "Object", "Pods", "Resource"`},
-		{name: "no source", patch: `{"spec":{"metrics":[{"type":"Pods"}]}}`, want: "spec.metrics[0].pods: Required value: must populate information for the given metric source"},
-		{name: "two sources", patch: `{"spec":{"metrics":[{"type":"Resource","resource":{"name":"cpu","target":{"type":"Utilization","averageUtilization":0}},"pods":{}}]}}`,
-			want: "spec.metrics[0].pods.metric.name: Required value: must specify a metric name\n" +
+		{Name: "no source", Patch: `{"spec":{"metrics":[{"type":"Pods"}]}}`, Want: "spec.metrics[0].pods: Required value: must populate information for the given metric source"},
+		{Name: "two sources", Patch: `{"spec":{"metrics":[{"type":"Resource","resource":{"name":"cpu","target":{"type":"Utilization","averageUtilization":0}},"pods":{}}]}}`,
+			Want: "spec.metrics[0].pods.metric.name: Required value: must specify a metric name\n" +
 				"spec.metrics[0].pods.target.type: Required value: must specify a metric target type\n" +
 				`spec.metrics[0].pods.target.type: Invalid value: "": must be either Utilization, Value, or AverageValue` + "\n" +
 				"spec.metrics[0].pods.target.averageValue: Required value: must specify a positive target averageValue\n" +
 				"spec.metrics[0].pods: Forbidden: must populate the given metric source only"},
-		{name: "resource", patch: `{"spec":{"metrics":[{"type":"Resource","resource":{"name":"","target":{"type":"Value"}}}]}}`,
-			want: "spec.metrics[0].resource.name: Required value: must specify a resource name\n" +
+		{Name: "resource", Patch: `{"spec":{"metrics":[{"type":"Resource","resource":{"name":"","target":{"type":"Value"}}}]}}`,
+			Want: "spec.metrics[0].resource.name: Required value: must specify a resource name\n" +
 				"spec.metrics[0].resource.target.averageUtilization: Required value: must set either a target raw value or a target utilization"},
-		{name: "values", patch: `{"spec":{"metrics":[{"type":"External","external":{"metric":{"name":"q"},"target":{"type":"Value","value":"0","averageValue":"-1"}}}]}}`,
-			want: `spec.metrics[0].external.target.value: Invalid value: "0": must be positive` + "\n" +
+		{Name: "values", Patch: `{"spec":{"metrics":[{"type":"External","external":{"metric":{"name":"q"},"target":{"type":"Value","value":"0","averageValue":"-1"}}}]}}`,
+			Want: `spec.metrics[0].external.target.value: Invalid value: "0": must be positive` + "\n" +
 				`spec.metrics[0].external.target.averageValue: Invalid value: "-1": must be positive` + "\n" +
 				"spec.metrics[0].external.target.value: Forbidden: may not set both a target value for metric and a per-pod target"},
-		{name: "behavior", patch: `{"spec":{"behavior":{"scaleUp":{"selectPolicy":"Any","stabilizationWindowSeconds":3601,"policies":[]},"scaleDown":{"policies":[{"type":"X","value":0,"periodSeconds":1801}]}}}}`,
-			want: "spec.behavior.scaleUp.stabilizationWindowSeconds: Invalid value: 3601: must be less than or equal to 3600\n" +
+		{Name: "behavior", Patch: `{"spec":{"behavior":{"scaleUp":{"selectPolicy":"Any","stabilizationWindowSeconds":3601,"policies":[]},"scaleDown":{"policies":[{"type":"X","value":0,"periodSeconds":1801}]}}}}`,
+			Want: "spec.behavior.scaleUp.stabilizationWindowSeconds: Invalid value: 3601: must be less than or equal to 3600\n" +
 				`spec.behavior.scaleUp.selectPolicy: Unsupported value: "Any": supported values: "Disabled", "Max", "Min"` + "\n" +
 				"spec.behavior.scaleUp.policies: Required value: must specify at least one Policy\n" +
 				`spec.behavior.scaleDown.policies[0].type: Unsupported value: "X": supported values: "Percent", "Pods"` + "\n" +
 				"spec.behavior.scaleDown.policies[0].value: Invalid value: 0: must be greater than zero\n" +
 				"spec.behavior.scaleDown.policies[0].periodSeconds: Invalid value: 1801: must be less than or equal to 1800"},
-		{name: "status", sub: "status", old: `{}`, patch: `{"status":{"currentReplicas":-1}}`,
-			want: "status.currentReplicas: Invalid value: -1: must be greater than or equal to 0"},
+		{Name: "status", Sub: "status", Old: `{}`, Patch: `{"status":{"currentReplicas":-1}}`,
+			Want: "status.currentReplicas: Invalid value: -1: must be greater than or equal to 0"},
 	})
 }
 
@@ -85,7 +85,7 @@ const scalerFull = `{"spec":{"minReplicas":2,"metrics":[
 
 func TestAutoscalerRoundTrip(t *testing.T) {
 	is := is.New(t)
-	obj := scaler.make(t, scalerFull)
+	obj := scaler.Make(t, scalerFull)
 	v1, err := autoscalerToV1(obj.Copy())
 	is.NoErr(err)                                                                                                                                                                               // always converts
 	is.Equal(string(object.JSON(v1["spec"])), `{"maxReplicas":3,"minReplicas":2,"scaleTargetRef":{"apiVersion":"apps/v1","kind":"Deployment","name":"d"},"targetCPUUtilizationPercentage":60}`) // what v1 has
@@ -108,7 +108,7 @@ func TestAutoscalerRoundTrip(t *testing.T) {
 
 func TestAutoscalerFromPlainV1(t *testing.T) {
 	is := is.New(t)
-	v1 := ruleTest{storage: scaler.storage, version: "v1", base: scalerJSON}.make(t, "")
+	v1 := Rules{Kinds: served, Storage: scaler.Storage, Version: "v1", Base: scalerJSON}.Make(t, "")
 	is.Equal(v1.Int64("spec", "targetCPUUtilizationPercentage"), int64(80)) // the default shows in v1
 	v1.Set("not JSON", "metadata", "annotations", annotationMetrics)
 	v1.Set("[1]", "metadata", "annotations", annotationBehavior)
@@ -121,7 +121,7 @@ func TestAutoscalerFromPlainV1(t *testing.T) {
 
 func TestAutoscalerAnnotations(t *testing.T) {
 	read := func(key, text string) object.Object {
-		v1 := ruleTest{storage: scaler.storage, version: "v1", base: scalerJSON}.make(t, "")
+		v1 := Rules{Kinds: served, Storage: scaler.Storage, Version: "v1", Base: scalerJSON}.Make(t, "")
 		v1.Remove("spec", "targetCPUUtilizationPercentage")
 		v1.Set(text, "metadata", "annotations", key)
 		hub, err := autoscalerFromV1(v1)
@@ -150,8 +150,8 @@ func TestAutoscalerAnnotations(t *testing.T) {
 
 func TestAutoscalerCells(t *testing.T) {
 	is := is.New(t)
-	is.Equal(scaler.cells(t, `{"status":{"currentReplicas":2}}`), `["h","Deployment/d","cpu: <unknown>/80%","1",3,2,"60s"]`) // default metric
-	is.Equal(scaler.cells(t, scalerFull), `["h","Deployment/d","memory: 4m/100Mi, <unknown>/10 + 4 more...","2",3,0,"60s"]`) // the first two
-	is.Equal(scaler.cells(t, `{"spec":{"metrics":[{"type":"External","external":{"metric":{"name":"q"},"target":{"averageValue":"5"}}},{"type":"Pods","pods":{"target":{"averageValue":"1k"}}}]},`+
+	is.Equal(scaler.Cells(t, `{"status":{"currentReplicas":2}}`), `["h","Deployment/d","cpu: <unknown>/80%","1",3,2,"60s"]`) // default metric
+	is.Equal(scaler.Cells(t, scalerFull), `["h","Deployment/d","memory: 4m/100Mi, <unknown>/10 + 4 more...","2",3,0,"60s"]`) // the first two
+	is.Equal(scaler.Cells(t, `{"spec":{"metrics":[{"type":"External","external":{"metric":{"name":"q"},"target":{"averageValue":"5"}}},{"type":"Pods","pods":{"target":{"averageValue":"1k"}}}]},`+
 		`"status":{"currentMetrics":[{"external":{"current":{"averageValue":"3"}}}]}}`), `["h","Deployment/d","3/5 (avg), <unknown>/1k","1",3,0,"60s"]`) // values per pod
 }

@@ -32,7 +32,9 @@ func batchKinds() []kind { return []kind{jobKind(), cronJobKind()} }
 func jobKind() kind {
 	return kind{
 		storage: "jobs.batch",
+		gates:   podSpecGates("spec.template.spec."),
 		strategy: resource.Strategy{
+			Checks:    resource.Checks{Update: []resource.Check{resource.CheckMeta, resource.CheckFirst, resource.CheckMetaUpdate, resource.CheckKind}},
 			HasStatus: true, OrphansByDefault: true, PropagationWarning: jobPropagation, SpecChanged: specChanged("JobSpec"),
 			PrepareForCreate: prepareJob, Canonicalize: labelJob, ReadsMore: labelledLate,
 			Validate:       func(ctx *resource.Context, obj object.Object) field.ErrorList { return validateJob(ctx, obj, nil) },
@@ -61,7 +63,9 @@ func jobKind() kind {
 func cronJobKind() kind {
 	return kind{
 		storage: "cronjobs.batch",
+		gates:   podSpecGates("spec.jobTemplate.spec.template.spec."),
 		strategy: resource.Strategy{
+			Checks:    resource.Checks{Subresources: map[string][]resource.Check{"status": {resource.CheckKind}}},
 			HasStatus: true, SpecChanged: specChanged("CronJobSpec"),
 			Validate:       validateNewCronJob,
 			ValidateUpdate: validateCronJobUpdate,
@@ -200,7 +204,7 @@ func warnJob(ctx *resource.Context, obj, old object.Object) {
 		warnPodNames(ctx, obj)
 	}
 	if old == nil || obj.Generation() != old.Generation() {
-		warnAll(ctx, jobSpecWarnings(obj.At("spec"), field.Root("spec")))
+		warnAll(ctx, jobSpecWarnings(ctx, obj.At("spec"), field.Root("spec")))
 	}
 }
 
@@ -212,7 +216,7 @@ func warnCronJob(ctx *resource.Context, obj, old object.Object) {
 		warnPodNames(ctx, obj)
 	}
 	if old == nil || obj.Generation() != old.Generation() {
-		warnAll(ctx, jobSpecWarnings(obj.At("spec", "jobTemplate", "spec"), field.Root("spec").Child("jobTemplate", "spec")))
+		warnAll(ctx, jobSpecWarnings(ctx, obj.At("spec", "jobTemplate", "spec"), field.Root("spec").Child("jobTemplate", "spec")))
 	}
 	if old != nil && hasTimeZone(obj.String("spec", "schedule")) {
 		ctx.Warn("cannot use TZ or CRON_TZ in spec.spec.schedule, use timeZone instead, see https://kubernetes.io/docs/concepts/workloads/controllers/cron-jobs/ for more details")
@@ -220,12 +224,12 @@ func warnCronJob(ctx *resource.Context, obj, old object.Object) {
 }
 
 // jobSpecWarnings returns the warnings about the Job spec at p.
-func jobSpecWarnings(spec object.Object, p field.Path) []string {
+func jobSpecWarnings(ctx *resource.Context, spec object.Object, p field.Path) []string {
 	var out []string
 	if spec.String("completionMode") == "Indexed" && spec.Int64("completions") > manyCompletions && spec.Int64("parallelism") > manyParallel {
 		out = append(out, p.String()+": In Indexed Jobs with a number of completions higher than 10^5 and a parallelism higher than 10^4, Kubernetes might not be able to track completedIndexes when a big number of indexes fail")
 	}
-	return append(out, podTemplateWarnings(spec.Map("template"), p.Child("template"))...)
+	return append(out, podTemplateWarnings(ctx, spec.Map("template"), p.Child("template"))...)
 }
 
 // cellJobStatus is what the conditions of a Job come to.

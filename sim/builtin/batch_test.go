@@ -18,7 +18,7 @@ const storedJobJSON = `{"metadata":{"name":"j","namespace":"n","uid":"u1","gener
 	"spec":{"restartPolicy":"Never","containers":[{"name":"c","image":"i:1"}]}}}}`
 
 func TestJobDefaults(t *testing.T) {
-	rt := ruleTest{storage: "jobs.batch", base: jobJSON}
+	rt := Rules{Kinds: served, Storage: "jobs.batch", Base: jobJSON}
 	tests := []struct{ patch, want string }{
 		{`{}`, `{"backoffLimit":6,"completionMode":"NonIndexed","completions":1,"manualSelector":false,"parallelism":1,"podReplacementPolicy":"TerminatingOrFailed","suspend":false}`},
 		{`{"spec":{"parallelism":3}}`, `{"backoffLimit":6,"completionMode":"NonIndexed","manualSelector":false,"parallelism":3,"podReplacementPolicy":"TerminatingOrFailed","suspend":false}`},
@@ -29,7 +29,7 @@ func TestJobDefaults(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.patch, func(t *testing.T) {
 			is := is.New(t)
-			obj := rt.make(t, tt.patch)
+			obj := rt.Make(t, tt.patch)
 			again := obj.Copy()
 			defaultJob(again)
 			is.Equal(again, obj) // defaults change nothing when there are defaults
@@ -41,56 +41,54 @@ func TestJobDefaults(t *testing.T) {
 
 func TestJobSelector(t *testing.T) {
 	is := is.New(t)
-	rt := ruleTest{storage: "jobs.batch", base: jobJSON}
-	obj, errs, _ := rt.result(t, ruleCase{})
+	rt := Rules{Kinds: served, Storage: "jobs.batch", Base: jobJSON}
+	obj, errs, _ := rt.Result(t, Case{})
 	is.Equal(errs, "")                                                                                                        // what is generated is valid
 	is.Equal(string(object.JSON(obj.Map("spec", "selector"))), `{"matchLabels":{"batch.kubernetes.io/controller-uid":"u1"}}`) // the uid selects
 	const labels = `{"batch.kubernetes.io/controller-uid":"u1","batch.kubernetes.io/job-name":"j","controller-uid":"u1","job-name":"j"}`
 	is.Equal(string(object.JSON(obj.Map("spec", "template", "metadata", "labels"))), labels) // four labels
-	is.Equal(len(obj.Map("metadata", "labels")), 0)                                          // which validation does not see on the Job
-	labelJob(obj)
-	is.Equal(string(object.JSON(obj.Map("metadata", "labels"))), labels) // where they are, too, when it has none
-	obj, _, _ = rt.result(t, ruleCase{patch: `{"metadata":{"uid":null},"spec":{"template":{"metadata":{"labels":{"a":"b"}}}}}`})
+	is.Equal(string(object.JSON(obj.Map("metadata", "labels"))), labels)                     // and on the Job, which has none
+	obj, _, _ = rt.Result(t, Case{Patch: `{"metadata":{"uid":null},"spec":{"template":{"metadata":{"labels":{"a":"b"}}}}}`})
 	is.Equal(obj.Labels()["job-name"], "j") // a new Job shares the labels of its template
-	obj, _, _ = rt.result(t, ruleCase{patch: `{"metadata":{"labels":{"x":"y"}}}`})
+	obj, _, _ = rt.Result(t, Case{Patch: `{"metadata":{"labels":{"x":"y"}}}`})
 	is.Equal(len(obj.Labels()), 1) // labels of its own stay as they are
-	obj, errs, _ = rt.result(t, ruleCase{patch: `{"spec":{"manualSelector":true,"selector":{"matchLabels":{"a":"b"}},"template":{"metadata":{"labels":{"a":"b"}}}}}`})
-	is.Equal(errs, "")                                                             // a manual selector is fine
-	is.Equal(len(obj.Map("spec", "template", "metadata", "labels")), 1)            // nothing is added
-	is.Equal(kinds()["jobs.batch"].strategy.Fields(obj)["status.successful"], "0") // selectable
+	obj, errs, _ = rt.Result(t, Case{Patch: `{"spec":{"manualSelector":true,"selector":{"matchLabels":{"a":"b"}},"template":{"metadata":{"labels":{"a":"b"}}}}}`})
+	is.Equal(errs, "")                                                              // a manual selector is fine
+	is.Equal(len(obj.Map("spec", "template", "metadata", "labels")), 1)             // nothing is added
+	is.Equal(served()["jobs.batch"].strategy.Fields(obj)["status.successful"], "0") // selectable
 }
 
 func TestJobRules(t *testing.T) {
 	const manual = `"manualSelector":true,"selector":{"matchLabels":{"a":"b"}},"template":{"metadata":{"labels":{"a":"b"}}}`
-	ruleTest{storage: "jobs.batch", base: jobJSON}.run(t, []ruleCase{
-		{name: "always", patch: `{"spec":{"template":{"spec":{"restartPolicy":null}}}}`,
-			want: `spec.template.spec.restartPolicy: Required value: valid values: "OnFailure", "Never"`},
-		{name: "own selector", patch: `{"spec":{"selector":{"matchLabels":{"a":"b"}}}}`,
-			want: "spec.selector: Invalid value: {\"matchLabels\":{\"a\":\"b\",\"batch.kubernetes.io/controller-uid\":\"u1\"}}: `selector` not auto-generated\n" +
+	Rules{Kinds: served, Storage: "jobs.batch", Base: jobJSON}.Run(t, []Case{
+		{Name: "always", Patch: `{"spec":{"template":{"spec":{"restartPolicy":null}}}}`,
+			Want: `spec.template.spec.restartPolicy: Required value: valid values: "OnFailure", "Never"`},
+		{Name: "own selector", Patch: `{"spec":{"selector":{"matchLabels":{"a":"b"}}}}`,
+			Want: "spec.selector: Invalid value: {\"matchLabels\":{\"a\":\"b\",\"batch.kubernetes.io/controller-uid\":\"u1\"}}: `selector` not auto-generated\n" +
 				"spec.template.metadata.labels: Invalid value: {\"batch.kubernetes.io/controller-uid\":\"u1\",\"batch.kubernetes.io/job-name\":\"j\",\"controller-uid\":\"u1\",\"job-name\":\"j\"}: `selector` does not match template `labels`"},
-		{name: "own label", patch: `{"spec":{` + manual + `,"manualSelector":false,"selector":null,"template":{"metadata":{"labels":{"job-name":"x"}}}}}`,
-			want: `spec.template.metadata.labels[job-name]: Invalid value: {"batch.kubernetes.io/controller-uid":"u1","batch.kubernetes.io/job-name":"j","controller-uid":"u1","job-name":"x"}: must be 'j'`},
-		{name: "negative", patch: `{"spec":{"parallelism":-1,"completions":-2,"backoffLimit":-3}}`,
-			want: "spec.parallelism: Invalid value: -1: must be greater than or equal to 0\n" +
+		{Name: "own label", Patch: `{"spec":{` + manual + `,"manualSelector":false,"selector":null,"template":{"metadata":{"labels":{"job-name":"x"}}}}}`,
+			Want: `spec.template.metadata.labels[job-name]: Invalid value: {"batch.kubernetes.io/controller-uid":"u1","batch.kubernetes.io/job-name":"j","controller-uid":"u1","job-name":"x"}: must be 'j'`},
+		{Name: "negative", Patch: `{"spec":{"parallelism":-1,"completions":-2,"backoffLimit":-3}}`,
+			Want: "spec.parallelism: Invalid value: -1: must be greater than or equal to 0\n" +
 				"spec.completions: Invalid value: -2: must be greater than or equal to 0\n" +
 				"spec.backoffLimit: Invalid value: -3: must be greater than or equal to 0"},
-		{name: "indexed", patch: `{"spec":{"completionMode":"Indexed","parallelism":100001}}`,
-			want: "spec.completions: Required value: when completion mode is Indexed\n" +
+		{Name: "indexed", Patch: `{"spec":{"completionMode":"Indexed","parallelism":100001}}`,
+			Want: "spec.completions: Required value: when completion mode is Indexed\n" +
 				"spec.parallelism: Invalid value: 100001: must be less than or equal to 100000 when completion mode is Indexed"},
-		{name: "not indexed", patch: `{"spec":{"backoffLimitPerIndex":1,"maxFailedIndexes":2,"successPolicy":{"rules":[{"succeededCount":1}]}}}`,
-			want: "spec.backoffLimitPerIndex: Invalid value: 1: requires indexed completion mode\n" +
+		{Name: "not indexed", Patch: `{"spec":{"backoffLimitPerIndex":1,"maxFailedIndexes":2,"successPolicy":{"rules":[{"succeededCount":1}]}}}`,
+			Want: "spec.backoffLimitPerIndex: Invalid value: 1: requires indexed completion mode\n" +
 				"spec.maxFailedIndexes: Invalid value: 2: requires indexed completion mode\n" +
 				`spec.successPolicy: Invalid value: {"Rules":[{"SucceededIndexes":null,"SucceededCount":1}]}: requires indexed completion mode`},
-		{name: "mode", patch: `{"spec":{"completionMode":"Other","podReplacementPolicy":"X","managedBy":"x"}}`,
-			want: `spec.managedBy: Invalid value: "x": must be a domain-prefixed path (such as "acme.io/foo")` + "\n" +
+		{Name: "mode", Patch: `{"spec":{"completionMode":"Other","podReplacementPolicy":"X","managedBy":"x"}}`,
+			Want: `spec.managedBy: Invalid value: "x": must be a domain-prefixed path (such as "acme.io/foo")` + "\n" +
 				`spec.completionMode: Unsupported value: "Other": supported values: "NonIndexed", "Indexed"` + "\n" +
 				`spec.podReplacementPolicy: Unsupported value: "X": supported values: "Failed", "TerminatingOrFailed"`},
-		{name: "success", patch: `{"spec":{"completionMode":"Indexed","completions":5,"successPolicy":{"rules":[{},{"succeededIndexes":"1,3-7"},{"succeededIndexes":"0-2","succeededCount":4}]}}}`,
-			want: "spec.successPolicy.rules[0]: Required value: at least one of succeededCount or succeededIndexes must be specified\n" +
+		{Name: "success", Patch: `{"spec":{"completionMode":"Indexed","completions":5,"successPolicy":{"rules":[{},{"succeededIndexes":"1,3-7"},{"succeededIndexes":"0-2","succeededCount":4}]}}}`,
+			Want: "spec.successPolicy.rules[0]: Required value: at least one of succeededCount or succeededIndexes must be specified\n" +
 				`spec.successPolicy.rules[1].succeededIndexes: Invalid value: "1,3-7": error parsing succeededIndexes: too large index: "7"` + "\n" +
 				"spec.successPolicy.rules[2].succeededCount: Invalid value: 4: must be less than or equal to 3 (the number of indexes in the specified succeededIndexes field)"},
-		{name: "failure", patch: `{"spec":{"podFailurePolicy":{"rules":[{"action":"","onExitCodes":{"operator":"In","containerName":"x","values":[3,0,3]}},{"action":"FailIndex"},{"action":"X","onPodConditions":[{"type":"a b"}]}]}}}`,
-			want: `spec.podFailurePolicy.rules[0].action: Required value: valid values: ["Count" "FailIndex" "FailJob" "Ignore"]` + "\n" +
+		{Name: "failure", Patch: `{"spec":{"podFailurePolicy":{"rules":[{"action":"","onExitCodes":{"operator":"In","containerName":"x","values":[3,0,3]}},{"action":"FailIndex"},{"action":"X","onPodConditions":[{"type":"a b"}]}]}}}`,
+			Want: `spec.podFailurePolicy.rules[0].action: Required value: valid values: ["Count" "FailIndex" "FailJob" "Ignore"]` + "\n" +
 				`spec.podFailurePolicy.rules[0].onExitCodes.containerName: Invalid value: "x": must be one of the container or initContainer names in the pod template` + "\n" +
 				"spec.podFailurePolicy.rules[0].onExitCodes.values[1]: Invalid value: 0: must not be 0 for the In operator\n" +
 				"spec.podFailurePolicy.rules[0].onExitCodes.values[2]: Duplicate value: 3\n" +
@@ -99,33 +97,33 @@ func TestJobRules(t *testing.T) {
 				"spec.podFailurePolicy.rules[1]: Invalid value: specifying one of OnExitCodes and OnPodConditions is required\n" +
 				`spec.podFailurePolicy.rules[2].action: Unsupported value: "X": supported values: "Count", "FailIndex", "FailJob", "Ignore"` + "\n" +
 				`spec.podFailurePolicy.rules[2].onPodConditions[0].type: Invalid value: "a b": name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')`},
-		{name: "host name", patch: `{"metadata":{"name":"a.b"},"spec":{"completionMode":"Indexed","completions":3}}`,
-			want: `metadata.name: Invalid value: "a.b": will not able to create pod with invalid DNS label: a.b-2`},
+		{Name: "host name", Patch: `{"metadata":{"name":"a.b"},"spec":{"completionMode":"Indexed","completions":3}}`,
+			Want: `metadata.name: Invalid value: "a.b": will not able to create pod with invalid DNS label: a.b-2`},
 	})
 }
 
 func TestJobUpdates(t *testing.T) {
-	rt := ruleTest{storage: "jobs.batch", base: storedJobJSON}
+	rt := Rules{Kinds: served, Storage: "jobs.batch", Base: storedJobJSON}
 	const suspended = `{"spec":{"suspend":true}}`
-	rt.run(t, []ruleCase{
-		{name: "allowed", old: `{}`, patch: `{"spec":{"parallelism":4,"backoffLimit":2,"suspend":true,"ttlSecondsAfterFinished":9}}`},
-		{name: "completions", old: `{}`, patch: `{"spec":{"completions":4}}`, want: "spec.completions: Invalid value: 4: field is immutable"},
-		{name: "elastic", old: `{"spec":{"completionMode":"Indexed","completions":2}}`, patch: `{"spec":{"completionMode":"Indexed","completions":4,"parallelism":4}}`},
-		{name: "not in tandem", old: `{"spec":{"completionMode":"Indexed","completions":2}}`, patch: `{"spec":{"completionMode":"Indexed","completions":4,"parallelism":3}}`,
-			want: "spec.completions: Invalid value: 4: can only be modified in tandem with spec.parallelism"},
-		{name: "mode", old: `{}`, patch: `{"spec":{"completionMode":"Indexed"}}`, want: `spec.completionMode: Invalid value: "Indexed": field is immutable`},
-		{name: "suspended", old: suspended, patch: `{"spec":{"suspend":true,"template":{"metadata":{"annotations":{"a":"b"}},"spec":{"nodeSelector":{"a":"b"},"tolerations":[{"operator":"Exists"}],` +
+	rt.Run(t, []Case{
+		{Name: "allowed", Old: `{}`, Patch: `{"spec":{"parallelism":4,"backoffLimit":2,"suspend":true,"ttlSecondsAfterFinished":9}}`},
+		{Name: "completions", Old: `{}`, Patch: `{"spec":{"completions":4}}`, Want: "spec.completions: Invalid value: 4: field is immutable"},
+		{Name: "elastic", Old: `{"spec":{"completionMode":"Indexed","completions":2}}`, Patch: `{"spec":{"completionMode":"Indexed","completions":4,"parallelism":4}}`},
+		{Name: "not in tandem", Old: `{"spec":{"completionMode":"Indexed","completions":2}}`, Patch: `{"spec":{"completionMode":"Indexed","completions":4,"parallelism":3}}`,
+			Want: "spec.completions: Invalid value: 4: can only be modified in tandem with spec.parallelism"},
+		{Name: "mode", Old: `{}`, Patch: `{"spec":{"completionMode":"Indexed"}}`, Want: `spec.completionMode: Invalid value: "Indexed": field is immutable`},
+		{Name: "suspended", Old: suspended, Patch: `{"spec":{"suspend":true,"template":{"metadata":{"annotations":{"a":"b"}},"spec":{"nodeSelector":{"a":"b"},"tolerations":[{"operator":"Exists"}],` +
 			`"affinity":{"nodeAffinity":{"preferredDuringSchedulingIgnoredDuringExecution":[{"weight":1,"preference":{"matchExpressions":[{"key":"a","operator":"Exists"}]}}]}},"containers":[{"name":"c","image":"i:1","resources":{"limits":{"cpu":"1"}}}]}}}}`},
-		{name: "policies", old: `{"spec":{"podFailurePolicy":{"rules":[{"action":"Ignore","onPodConditions":[{"type":"X"}]}]}}}`,
-			patch: `{"spec":{"podFailurePolicy":{"rules":[{"action":"Count","onPodConditions":[{"type":"X"}]}]}}}`,
-			want:  `spec.podFailurePolicy: Invalid value: {"Rules":[{"Action":"Count","OnExitCodes":null,"OnPodConditions":[{"Type":"X","Status":"True"}]}]}: field is immutable`},
+		{Name: "policies", Old: `{"spec":{"podFailurePolicy":{"rules":[{"action":"Ignore","onPodConditions":[{"type":"X"}]}]}}}`,
+			Patch: `{"spec":{"podFailurePolicy":{"rules":[{"action":"Count","onPodConditions":[{"type":"X"}]}]}}}`,
+			Want:  `spec.podFailurePolicy: Invalid value: {"Rules":[{"Action":"Count","OnExitCodes":null,"OnPodConditions":[{"Type":"X","Status":"True"}]}]}: field is immutable`},
 	})
 	is := is.New(t)
-	_, errs, _ := rt.result(t, ruleCase{old: `{}`, patch: `{"spec":{"template":{"spec":{"nodeSelector":{"a":"b"}}}}}`})
+	_, errs, _ := rt.Result(t, Case{Old: `{}`, Patch: `{"spec":{"template":{"spec":{"nodeSelector":{"a":"b"}}}}}`})
 	const start, end = `spec.template: Invalid value: {"labels":{"batch.kubernetes.io/controller-uid":"u1",`, `: field is immutable`
 	is.Equal(errs[:len(start)], start)       // the template is printed as it is in memory
 	is.Equal(errs[len(errs)-len(end):], end) // and cannot change
-	_, errs, _ = rt.result(t, ruleCase{old: suspended, patch: `{"spec":{"suspend":true,"template":{"spec":{"hostNetwork":true}}}}`})
+	_, errs, _ = rt.Result(t, Case{Old: suspended, Patch: `{"spec":{"suspend":true,"template":{"spec":{"hostNetwork":true}}}}`})
 	const podSpec = `spec.template.spec: Invalid value: {"Volumes":null,`
 	is.Equal(errs[:len(podSpec)], podSpec) // a suspended one may change little
 }
@@ -134,33 +132,33 @@ func TestJobStatusRules(t *testing.T) {
 	const complete = `{"type":"Complete","status":"True"}`
 	const met = `{"type":"SuccessCriteriaMet","status":"True"}`
 	status := func(fields string) string { return `{"status":{` + fields + `}}` }
-	ruleTest{storage: "jobs.batch", base: storedJobJSON}.run(t, []ruleCase{
-		{name: "done", sub: "status", old: `{}`, patch: status(`"startTime":"2026-01-01T00:00:00Z","completionTime":"2026-01-01T00:01:00Z","succeeded":1,"conditions":[` + met + `,` + complete + `]`)},
-		{name: "complete alone", sub: "status", old: `{}`, patch: status(`"conditions":[` + complete + `]`),
-			want: "status.completionTime: Required value: completionTime is required for Complete jobs\n" +
+	Rules{Kinds: served, Storage: "jobs.batch", Base: storedJobJSON}.Run(t, []Case{
+		{Name: "done", Sub: "status", Old: `{}`, Patch: status(`"startTime":"2026-01-01T00:00:00Z","completionTime":"2026-01-01T00:01:00Z","succeeded":1,"conditions":[` + met + `,` + complete + `]`)},
+		{Name: "complete alone", Sub: "status", Old: `{}`, Patch: status(`"conditions":[` + complete + `]`),
+			Want: "status.completionTime: Required value: completionTime is required for Complete jobs\n" +
 				"status.conditions: Invalid value: cannot set Complete=True condition without the SuccessCriteriaMet=true condition\n" +
 				"status.startTime: Required value: startTime is required for finished job"},
-		{name: "failed alone", sub: "status", old: `{}`, patch: status(`"startTime":"2026-01-01T00:00:00Z","active":1,"ready":2,"conditions":[{"type":"Failed","status":"True"}]`),
-			want: "status.conditions: Invalid value: cannot set Failed=True condition without the FailureTarget=true condition\n" +
+		{Name: "failed alone", Sub: "status", Old: `{}`, Patch: status(`"startTime":"2026-01-01T00:00:00Z","active":1,"ready":2,"conditions":[{"type":"Failed","status":"True"}]`),
+			Want: "status.conditions: Invalid value: cannot set Failed=True condition without the FailureTarget=true condition\n" +
 				"status.active: Invalid value: 1: active>0 is invalid for finished job\n" +
 				"status.ready: Invalid value: 2: cannot set more ready pods than active"},
-		{name: "fewer than none", sub: "status", old: `{}`, patch: status(`"startTime":"2026-01-01T00:00:00Z","active":-1`),
-			want: "status.active: Invalid value: -1: must be greater than or equal to 0"}, // ready is not counted, not 0
-		{name: "times", sub: "status", old: `{}`, patch: status(`"startTime":"2026-01-01T00:00:00Z","completionTime":"2025-01-01T00:01:00Z"`),
-			want: "status.completionTime: Invalid value: \"2025-01-01T00:01:00Z\": cannot set completionTime when there is no Complete=True condition\n" +
+		{Name: "fewer than none", Sub: "status", Old: `{}`, Patch: status(`"startTime":"2026-01-01T00:00:00Z","active":-1`),
+			Want: "status.active: Invalid value: -1: must be greater than or equal to 0"}, // ready is not counted, not 0
+		{Name: "times", Sub: "status", Old: `{}`, Patch: status(`"startTime":"2026-01-01T00:00:00Z","completionTime":"2025-01-01T00:01:00Z"`),
+			Want: "status.completionTime: Invalid value: \"2025-01-01T00:01:00Z\": cannot set completionTime when there is no Complete=True condition\n" +
 				"status.completionTime: Invalid value: \"2025-01-01T00:01:00Z\": must be equal to or after `startTime`"},
-		{name: "backwards", sub: "status", old: status(`"failed":2,"succeeded":2,"startTime":"2026-01-01T00:00:00Z","conditions":[` + met + `]`), patch: status(`"failed":1,"succeeded":1,"startTime":"2026-01-02T00:00:00Z"`),
-			want: "status.failed: Invalid value: 1: cannot decrease the failed counter\n" +
+		{Name: "backwards", Sub: "status", Old: status(`"failed":2,"succeeded":2,"startTime":"2026-01-01T00:00:00Z","conditions":[` + met + `]`), Patch: status(`"failed":1,"succeeded":1,"startTime":"2026-01-02T00:00:00Z"`),
+			Want: "status.failed: Invalid value: 1: cannot decrease the failed counter\n" +
 				"status.succeeded: Invalid value: 1: cannot decrease the succeeded counter\n" +
 				`status.startTime: Invalid value: "2026-01-02T00:00:00Z": field is immutable for unsuspended job once set` + "\n" +
 				"status.conditions: Invalid value: cannot disable the SuccessCriteriaMet=True condition"},
-		{name: "broken before", sub: "status", old: status(`"conditions":[` + complete + `]`), patch: status(`"active":0,"conditions":[` + complete + `]`)},
-		{name: "indexes", sub: "status", old: `{}`, patch: status(`"completedIndexes":"0","failedIndexes":"0"`),
-			want: `status.completedIndexes: Invalid value: "0": cannot set non-empty completedIndexes when non-indexed completion mode` + "\n" +
+		{Name: "broken before", Sub: "status", Old: status(`"conditions":[` + complete + `]`), Patch: status(`"active":0,"conditions":[` + complete + `]`)},
+		{Name: "indexes", Sub: "status", Old: `{}`, Patch: status(`"completedIndexes":"0","failedIndexes":"0"`),
+			Want: `status.completedIndexes: Invalid value: "0": cannot set non-empty completedIndexes when non-indexed completion mode` + "\n" +
 				`status.failedIndexes: Invalid value: "0": cannot set non-null failedIndexes when backoffLimitPerIndex is null` + "\n" +
 				`status.failedIndexes: Invalid value: "0": failedIndexes and completedIndexes overlap at index: 0`},
-		{name: "uncounted", sub: "status", old: `{}`, patch: status(`"uncountedTerminatedPods":{"succeeded":["a",""],"failed":["a"]}`),
-			want: `status.uncountedTerminatedPods.succeeded[1]: Invalid value: "": must not be empty` + "\n" +
+		{Name: "uncounted", Sub: "status", Old: `{}`, Patch: status(`"uncountedTerminatedPods":{"succeeded":["a",""],"failed":["a"]}`),
+			Want: `status.uncountedTerminatedPods.succeeded[1]: Invalid value: "": must not be empty` + "\n" +
 				`status.uncountedTerminatedPods.failed[0]: Duplicate value: "a"`},
 	})
 }
@@ -244,31 +242,31 @@ const cronJSON = `{"metadata":{"name":"c","namespace":"n","generation":1},"spec"
 
 func TestCronJobRules(t *testing.T) {
 	long := "a123456789b123456789c123456789d123456789e123456789f12"
-	ruleTest{storage: "cronjobs.batch", base: cronJSON}.run(t, []ruleCase{
-		{name: "minimal"},
-		{name: "no schedule", patch: `{"spec":{"schedule":"","concurrencyPolicy":"Some","startingDeadlineSeconds":-1,"failedJobsHistoryLimit":-2}}`,
-			want: "spec.schedule: Required value\nspec.startingDeadlineSeconds: Invalid value: -1: must be greater than or equal to 0\n" +
+	Rules{Kinds: served, Storage: "cronjobs.batch", Base: cronJSON}.Run(t, []Case{
+		{Name: "minimal"},
+		{Name: "no schedule", Patch: `{"spec":{"schedule":"","concurrencyPolicy":"Some","startingDeadlineSeconds":-1,"failedJobsHistoryLimit":-2}}`,
+			Want: "spec.schedule: Required value\nspec.startingDeadlineSeconds: Invalid value: -1: must be greater than or equal to 0\n" +
 				`spec.concurrencyPolicy: Unsupported value: "Some": supported values: "Allow", "Forbid", "Replace"` + "\n" +
 				"spec.failedJobsHistoryLimit: Invalid value: -2: must be greater than or equal to 0"},
-		{name: "bad schedule", patch: `{"spec":{"schedule":"x"}}`, want: `spec.schedule: Invalid value: "x": expected exactly 5 fields, found 1: [x]`},
-		{name: "zone in schedule", patch: `{"spec":{"schedule":"TZ=UTC * * * * *"}}`,
-			want: `spec.schedule: Invalid value: "TZ=UTC * * * * *": cannot use TZ or CRON_TZ in schedule, use timeZone field instead`},
-		{name: "zone", patch: `{"spec":{"timeZone":"Europe/Berlin"}}`},
-		{name: "unknown zone", patch: `{"spec":{"timeZone":"Mars/Base"}}`, want: `spec.timeZone: Invalid value: "Mars/Base": unknown time zone Mars/Base`},
-		{name: "bad zone", patch: `{"spec":{"timeZone":"../x"}}`, want: `spec.timeZone: Invalid value: "../x": unknown time zone ../x`},
-		{name: "local", patch: `{"spec":{"timeZone":"Local"}}`,
-			want: `spec.timeZone: Invalid value: "Local": timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones`},
-		{name: "empty zone", patch: `{"spec":{"timeZone":""}}`, want: `spec.timeZone: Invalid value: "": timeZone must be nil or non-empty string`},
-		{name: "long name", patch: `{"metadata":{"name":"` + long + `"}}`, want: `metadata.name: Invalid value: "` + long + `": must be no more than 52 characters`},
-		{name: "long name stays", old: `{"metadata":{"name":"` + long + `"}}`, patch: `{"metadata":{"name":"` + long + `"}}`},
-		{name: "selector", patch: `{"spec":{"jobTemplate":{"spec":{"manualSelector":true,"selector":{"matchLabels":{"a":"b"}}}}}}`,
-			want: "spec.jobTemplate.spec.selector: Invalid value: {\"matchLabels\":{\"a\":\"b\"}}: `selector` will be auto-generated\n" +
+		{Name: "bad schedule", Patch: `{"spec":{"schedule":"x"}}`, Want: `spec.schedule: Invalid value: "x": expected exactly 5 fields, found 1: [x]`},
+		{Name: "zone in schedule", Patch: `{"spec":{"schedule":"TZ=UTC * * * * *"}}`,
+			Want: `spec.schedule: Invalid value: "TZ=UTC * * * * *": cannot use TZ or CRON_TZ in schedule, use timeZone field instead`},
+		{Name: "zone", Patch: `{"spec":{"timeZone":"Europe/Berlin"}}`},
+		{Name: "unknown zone", Patch: `{"spec":{"timeZone":"Mars/Base"}}`, Want: `spec.timeZone: Invalid value: "Mars/Base": unknown time zone Mars/Base`},
+		{Name: "bad zone", Patch: `{"spec":{"timeZone":"../x"}}`, Want: `spec.timeZone: Invalid value: "../x": unknown time zone ../x`},
+		{Name: "local", Patch: `{"spec":{"timeZone":"Local"}}`,
+			Want: `spec.timeZone: Invalid value: "Local": timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones`},
+		{Name: "empty zone", Patch: `{"spec":{"timeZone":""}}`, Want: `spec.timeZone: Invalid value: "": timeZone must be nil or non-empty string`},
+		{Name: "long name", Patch: `{"metadata":{"name":"` + long + `"}}`, Want: `metadata.name: Invalid value: "` + long + `": must be no more than 52 characters`},
+		{Name: "long name stays", Old: `{"metadata":{"name":"` + long + `"}}`, Patch: `{"metadata":{"name":"` + long + `"}}`},
+		{Name: "selector", Patch: `{"spec":{"jobTemplate":{"spec":{"manualSelector":true,"selector":{"matchLabels":{"a":"b"}}}}}}`,
+			Want: "spec.jobTemplate.spec.selector: Invalid value: {\"matchLabels\":{\"a\":\"b\"}}: `selector` will be auto-generated\n" +
 				`spec.jobTemplate.spec.manualSelector: Unsupported value: true: supported values: "nil", "false"`},
-		{name: "template", patch: `{"spec":{"jobTemplate":{"spec":{"template":{"spec":{"restartPolicy":"Always"}}}}}}`,
-			want: `spec.jobTemplate.spec.template.spec.restartPolicy: Required value: valid values: "OnFailure", "Never"`},
+		{Name: "template", Patch: `{"spec":{"jobTemplate":{"spec":{"template":{"spec":{"restartPolicy":"Always"}}}}}}`,
+			Want: `spec.jobTemplate.spec.template.spec.restartPolicy: Required value: valid values: "OnFailure", "Never"`},
 	})
 	is := is.New(t)
-	obj := ruleTest{storage: "cronjobs.batch", base: cronJSON}.make(t, "")
+	obj := Rules{Kinds: served, Storage: "cronjobs.batch", Base: cronJSON}.Make(t, "")
 	is.Equal(obj.Int64("spec", "successfulJobsHistoryLimit"), int64(3)) // default
 	is.True(!obj.Has("spec", "jobTemplate", "spec", "backoffLimit"))    // the Job has no defaults yet
 	is.Equal(cronPodSpec(obj)["schedulerName"], "default-scheduler")    // its pods have
@@ -276,27 +274,27 @@ func TestCronJobRules(t *testing.T) {
 
 func TestBatchWarnings(t *testing.T) {
 	const name = "metadata.name: this is used in Pod names and hostnames, which can result in surprising behavior; a DNS label is recommended: [must not contain dots]"
-	ruleTest{storage: "cronjobs.batch", base: cronJSON}.warns(t, []ruleCase{
-		{name: "none"},
-		{name: "name", patch: `{"metadata":{"name":"a.b"}}`, want: name},
-		{name: "zone", old: `{"spec":{"schedule":"TZ=UTC * * * * *"}}`, patch: `{"spec":{"schedule":"TZ=UTC * * * * *"}}`,
-			want: "cannot use TZ or CRON_TZ in spec.spec.schedule, use timeZone instead, see https://kubernetes.io/docs/concepts/workloads/controllers/cron-jobs/ for more details"},
+	Rules{Kinds: served, Storage: "cronjobs.batch", Base: cronJSON}.Warns(t, []Case{
+		{Name: "none"},
+		{Name: "name", Patch: `{"metadata":{"name":"a.b"}}`, Want: name},
+		{Name: "zone", Old: `{"spec":{"schedule":"TZ=UTC * * * * *"}}`, Patch: `{"spec":{"schedule":"TZ=UTC * * * * *"}}`,
+			Want: "cannot use TZ or CRON_TZ in spec.spec.schedule, use timeZone instead, see https://kubernetes.io/docs/concepts/workloads/controllers/cron-jobs/ for more details"},
 	})
-	ruleTest{storage: "jobs.batch", base: jobJSON}.warns(t, []ruleCase{
-		{name: "many", patch: `{"spec":{"completionMode":"Indexed","completions":100001,"parallelism":10001}}`,
-			want: "spec: In Indexed Jobs with a number of completions higher than 10^5 and a parallelism higher than 10^4, Kubernetes might not be able to track completedIndexes when a big number of indexes fail"},
+	Rules{Kinds: served, Storage: "jobs.batch", Base: jobJSON}.Warns(t, []Case{
+		{Name: "many", Patch: `{"spec":{"completionMode":"Indexed","completions":100001,"parallelism":10001}}`,
+			Want: "spec: In Indexed Jobs with a number of completions higher than 10^5 and a parallelism higher than 10^4, Kubernetes might not be able to track completedIndexes when a big number of indexes fail"},
 	})
 }
 
 func TestBatchCells(t *testing.T) {
 	is := is.New(t)
-	job := ruleTest{storage: "jobs.batch", base: storedJobJSON}
-	is.Equal(job.cells(t, `{}`), `["j","Running","0/1","","60s","c","i:1","batch.kubernetes.io/controller-uid=u1"]`)                    // not started
-	is.Equal(job.cells(t, `{"spec":{"completions":null,"parallelism":3},"status":{"startTime":"2026-01-02T03:04:00Z","succeeded":1}}`), // running
+	job := Rules{Kinds: served, Storage: "jobs.batch", Base: storedJobJSON}
+	is.Equal(job.Cells(t, `{}`), `["j","Running","0/1","","60s","c","i:1","batch.kubernetes.io/controller-uid=u1"]`)                    // not started
+	is.Equal(job.Cells(t, `{"spec":{"completions":null,"parallelism":3},"status":{"startTime":"2026-01-02T03:04:00Z","succeeded":1}}`), // running
 		`["j","Running","1/1 of 3","5s","60s","c","i:1","batch.kubernetes.io/controller-uid=u1"]`)
-	is.Equal(job.cells(t, `{"status":{"startTime":"2026-01-02T03:00:00Z","completionTime":"2026-01-02T03:02:00Z","conditions":[{"type":"Complete","status":"True"}]}}`), // done
+	is.Equal(job.Cells(t, `{"status":{"startTime":"2026-01-02T03:00:00Z","completionTime":"2026-01-02T03:02:00Z","conditions":[{"type":"Complete","status":"True"}]}}`), // done
 		`["j","Complete","0/1","2m","60s","c","i:1","batch.kubernetes.io/controller-uid=u1"]`)
-	cron := ruleTest{storage: "cronjobs.batch", base: cronJSON}
-	is.Equal(cron.cells(t, `{"status":{"active":[{}],"lastScheduleTime":"2026-01-02T03:04:00Z"},"spec":{"timeZone":"UTC"}}`),
+	cron := Rules{Kinds: served, Storage: "cronjobs.batch", Base: cronJSON}
+	is.Equal(cron.Cells(t, `{"status":{"active":[{}],"lastScheduleTime":"2026-01-02T03:04:00Z"},"spec":{"timeZone":"UTC"}}`),
 		`["c","* * * * *","UTC","False",1,"5s","60s","c","i:1","<none>"]`) // as the real server prints it
 }

@@ -13,6 +13,15 @@ func certificateKinds() []kind {
 	return []kind{{
 		storage: "certificatesigningrequests.certificates.k8s.io",
 		strategy: resource.Strategy{
+			Checks: resource.Checks{
+				Update:       []resource.Check{resource.CheckMeta, resource.CheckMetaUpdate, resource.CheckKind},
+				Subresources: map[string][]resource.Check{"approval": {resource.CheckMeta, resource.CheckMetaUpdate, resource.CheckKind}, "status": {resource.CheckMeta, resource.CheckMetaUpdate, resource.CheckKind}},
+			},
+			Resets: map[string]resource.Reset{
+				"":         {Fields: []string{"spec", "status"}},
+				"approval": {Fields: []string{"spec", "status.certificate"}},
+				"status":   {Fields: []string{"spec", "status.conditions"}},
+			},
 			HasStatus:        true,
 			NameRule:         func(string, bool) []string { return nil },
 			PrepareForCreate: prepareCSR,

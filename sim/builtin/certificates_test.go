@@ -42,54 +42,54 @@ func testCertificate(t *testing.T) string {
 	return base64.StdEncoding.EncodeToString(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}))
 }
 
-func csrTest(t *testing.T) ruleTest {
-	return ruleTest{storage: "certificatesigningrequests.certificates.k8s.io",
-		base: `{"metadata":{"name":"c"},"spec":{"signerName":"example.com/s","usages":["client auth"],"request":"` + testCSR(t) + `"}}`}
+func csrTest(t *testing.T) Rules {
+	return Rules{Kinds: served, Storage: "certificatesigningrequests.certificates.k8s.io",
+		Base: `{"metadata":{"name":"c"},"spec":{"signerName":"example.com/s","usages":["client auth"],"request":"` + testCSR(t) + `"}}`}
 }
 
 func TestCSRRules(t *testing.T) {
 	const approved, denied = `{"type":"Approved","status":"True"}`, `{"type":"Denied","status":"True"}`
 	issued := `{"status":{"certificate":"` + testCertificate(t) + `"}}`
-	csrTest(t).run(t, []ruleCase{
-		{name: "minimal"},
-		{name: "request", patch: `{"spec":{"request":"YQ=="}}`, want: `spec.request: Invalid value: "YQ==": PEM block type must be CERTIFICATE REQUEST`},
-		{name: "usages", patch: `{"spec":{"usages":[]}}`, want: "spec.usages: Required value"},
-		{name: "usage", patch: `{"spec":{"usages":["client auth","client auth","x"]}}`,
-			want: `spec.usages[2]: Unsupported value: "x": supported values: "any", "cert sign", "client auth", "code signing", "content commitment", "crl sign", "data encipherment", "decipher only", "digital signature", "email protection", "encipher only", "ipsec end system", "ipsec tunnel", "ipsec user", "key agreement", "key encipherment", "microsoft sgc", "netscape sgc", "ocsp signing", "s/mime", "server auth", "signing", "timestamping"` + "\n" +
+	csrTest(t).Run(t, []Case{
+		{Name: "minimal"},
+		{Name: "request", Patch: `{"spec":{"request":"YQ=="}}`, Want: `spec.request: Invalid value: "YQ==": PEM block type must be CERTIFICATE REQUEST`},
+		{Name: "usages", Patch: `{"spec":{"usages":[]}}`, Want: "spec.usages: Required value"},
+		{Name: "usage", Patch: `{"spec":{"usages":["client auth","client auth","x"]}}`,
+			Want: `spec.usages[2]: Unsupported value: "x": supported values: "any", "cert sign", "client auth", "code signing", "content commitment", "crl sign", "data encipherment", "decipher only", "digital signature", "email protection", "encipher only", "ipsec end system", "ipsec tunnel", "ipsec user", "key agreement", "key encipherment", "microsoft sgc", "netscape sgc", "ocsp signing", "s/mime", "server auth", "signing", "timestamping"` + "\n" +
 				`spec.usages[1]: Duplicate value: "client auth"`},
-		{name: "no signer", patch: `{"spec":{"signerName":"","expirationSeconds":599}}`,
-			want: "spec.signerName: Required value\nspec.expirationSeconds: Invalid value: 599: may not specify a duration less than 600 seconds (10 minutes)"},
-		{name: "signer", patch: `{"spec":{"signerName":"x"}}`, want: `spec.signerName: Invalid value: "x": must be a fully qualified domain and path of the form 'example.com/signer-name'`},
-		{name: "signer domain", patch: `{"spec":{"signerName":"x/y"}}`, want: `spec.signerName: Invalid value: "x": should be a domain with at least two segments separated by dots`},
-		{name: "legacy signer", patch: `{"spec":{"signerName":"kubernetes.io/legacy-unknown"}}`,
-			want: `spec.signerName: Invalid value: "kubernetes.io/legacy-unknown": the legacy signerName is not allowed via this API version`},
-		{name: "spec stays", old: `{}`, patch: `{"spec":{"signerName":""}}`},
-		{name: "approve", sub: "approval", old: `{}`, patch: `{"status":{"conditions":[` + approved + `]}}`},
-		{name: "approve and deny", sub: "approval", old: `{}`, patch: `{"status":{"conditions":[` + approved + `,` + denied + `]}}`,
-			want: `status.conditions: Invalid value: "Denied": Approved and Denied conditions are mutually exclusive`},
-		{name: "approve through status", sub: "status", old: `{}`, patch: `{"status":{"conditions":[` + approved + `]}}`,
-			want: `status.conditions: Forbidden: updates may not add a condition of type "Approved"`},
-		{name: "take back", sub: "approval", old: `{"status":{"conditions":[` + approved + `]}}`, patch: `{"status":{"conditions":[]}}`,
-			want: `status.conditions: Forbidden: updates may not remove a condition of type "Approved"`},
-		{name: "unknown status", sub: "approval", old: `{}`, patch: `{"status":{"conditions":[{"type":"Approved","status":"False"},{"type":""}]}}`,
-			want: `status.conditions[0].status: Unsupported value: "False": supported values: "True"` + "\n" +
+		{Name: "no signer", Patch: `{"spec":{"signerName":"","expirationSeconds":599}}`,
+			Want: "spec.signerName: Required value\nspec.expirationSeconds: Invalid value: 599: may not specify a duration less than 600 seconds (10 minutes)"},
+		{Name: "signer", Patch: `{"spec":{"signerName":"x"}}`, Want: `spec.signerName: Invalid value: "x": must be a fully qualified domain and path of the form 'example.com/signer-name'`},
+		{Name: "signer domain", Patch: `{"spec":{"signerName":"x/y"}}`, Want: `spec.signerName: Invalid value: "x": should be a domain with at least two segments separated by dots`},
+		{Name: "legacy signer", Patch: `{"spec":{"signerName":"kubernetes.io/legacy-unknown"}}`,
+			Want: `spec.signerName: Invalid value: "kubernetes.io/legacy-unknown": the legacy signerName is not allowed via this API version`},
+		{Name: "spec stays", Old: `{}`, Patch: `{"spec":{"signerName":""}}`},
+		{Name: "approve", Sub: "approval", Old: `{}`, Patch: `{"status":{"conditions":[` + approved + `]}}`},
+		{Name: "approve and deny", Sub: "approval", Old: `{}`, Patch: `{"status":{"conditions":[` + approved + `,` + denied + `]}}`,
+			Want: `status.conditions: Invalid value: "Denied": Approved and Denied conditions are mutually exclusive`},
+		{Name: "approve through status", Sub: "status", Old: `{}`, Patch: `{"status":{"conditions":[` + approved + `]}}`,
+			Want: `status.conditions: Forbidden: updates may not add a condition of type "Approved"`},
+		{Name: "take back", Sub: "approval", Old: `{"status":{"conditions":[` + approved + `]}}`, Patch: `{"status":{"conditions":[]}}`,
+			Want: `status.conditions: Forbidden: updates may not remove a condition of type "Approved"`},
+		{Name: "unknown status", Sub: "approval", Old: `{}`, Patch: `{"status":{"conditions":[{"type":"Approved","status":"False"},{"type":""}]}}`,
+			Want: `status.conditions[0].status: Unsupported value: "False": supported values: "True"` + "\n" +
 				"status.conditions[1].type: Required value\nstatus.conditions[1].status: Required value"},
-		{name: "issue", sub: "status", old: `{}`, patch: issued},
-		{name: "issue junk", sub: "status", old: `{}`, patch: `{"status":{"certificate":"YQ=="}}`,
-			want: `status.certificate: Invalid value: "<certificate data>": must contain at least one CERTIFICATE PEM block`},
-		{name: "issue again", sub: "status", old: issued, patch: `{"status":{"certificate":""}}`,
-			want: "status.certificate: Forbidden: updates may not modify existing certificate content"},
+		{Name: "issue", Sub: "status", Old: `{}`, Patch: issued},
+		{Name: "issue junk", Sub: "status", Old: `{}`, Patch: `{"status":{"certificate":"YQ=="}}`,
+			Want: `status.certificate: Invalid value: "<certificate data>": must contain at least one CERTIFICATE PEM block`},
+		{Name: "issue again", Sub: "status", Old: issued, Patch: `{"status":{"certificate":""}}`,
+			Want: "status.certificate: Forbidden: updates may not modify existing certificate content"},
 	})
 }
 
 func TestCSRPrepare(t *testing.T) {
 	is := is.New(t)
 	rt := csrTest(t)
-	obj, _, _ := rt.result(t, ruleCase{patch: `{"spec":{"username":"mallory","groups":["x"]}}`})
+	obj, _, _ := rt.Result(t, Case{Patch: `{"spec":{"username":"mallory","groups":["x"]}}`})
 	is.Equal(obj.String("spec", "username"), "admin")                   // who asks is told by the server
 	is.Equal(obj.Strings("spec", "groups"), []string{"system:masters"}) // with the groups
-	obj, _, _ = rt.result(t, ruleCase{sub: "approval", old: `{"status":{"certificate":"YQ=="}}`,
-		patch: `{"spec":{"signerName":"x"},"status":{"certificate":"","conditions":[{"type":"Approved","status":"True"}]}}`})
+	obj, _, _ = rt.Result(t, Case{Sub: "approval", Old: `{"status":{"certificate":"YQ=="}}`,
+		Patch: `{"spec":{"signerName":"x"},"status":{"certificate":"","conditions":[{"type":"Approved","status":"True"}]}}`})
 	is.Equal(obj.String("spec", "signerName"), "example.com/s")     // approval keeps the spec
 	is.Equal(obj.String("status", "certificate"), "YQ==")           // and the certificate
 	is.Equal(string(object.JSON(obj.List("status", "conditions"))), // and stamps the conditions
@@ -99,7 +99,7 @@ func TestCSRPrepare(t *testing.T) {
 func TestCSRCells(t *testing.T) {
 	is := is.New(t)
 	rt := csrTest(t)
-	is.Equal(rt.cells(t, `{"spec":{"username":"u","expirationSeconds":7200}}`), `["c","60s","example.com/s","u","120m","Pending"]`) // new
-	is.Equal(rt.cells(t, `{"status":{"certificate":"x","conditions":[{"type":"Approved"},{"type":"Failed"}]}}`),
+	is.Equal(rt.Cells(t, `{"spec":{"username":"u","expirationSeconds":7200}}`), `["c","60s","example.com/s","u","120m","Pending"]`) // new
+	is.Equal(rt.Cells(t, `{"status":{"certificate":"x","conditions":[{"type":"Approved"},{"type":"Failed"}]}}`),
 		`["c","60s","example.com/s","","<none>","Approved,Failed,Issued"]`) // all at once
 }

@@ -25,6 +25,8 @@ func namespaceKind() kind {
 	return kind{
 		storage: "namespaces",
 		strategy: resource.Strategy{
+			Checks:    resource.Checks{Update: []resource.Check{resource.CheckMeta, resource.CheckMetaUpdate, resource.CheckKind}},
+			Resets:    map[string]resource.Reset{"": {Fields: []string{"status"}}, "finalize": {Fields: []string{"status"}}, "status": {Fields: []string{"spec"}}},
 			HasStatus: true, ReturnsDeleted: true, NameRule: field.NameDNSLabel,
 			PrepareForCreate: prepareNamespace,
 			PrepareForUpdate: prepareNamespaceUpdate,

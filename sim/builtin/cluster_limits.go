@@ -14,6 +14,7 @@ func limitRangeKind() kind {
 	return kind{
 		storage: "limitranges",
 		strategy: resource.Strategy{
+			Checks:         resource.Checks{Update: []resource.Check{resource.CheckMeta, resource.CheckKind}},
 			CreateOnUpdate: true,
 			PrepareForCreate: func(ctx *resource.Context, obj object.Object) {
 				if obj.Name() == "" {

@@ -20,12 +20,18 @@ func nodeKind() kind {
 	const info = docCore + "NodeSystemInfo"
 	return kind{
 		storage: "nodes",
-		strategy: resource.Strategy{ // status sent with a create is kept, so HasStatus is not for nodes
-
+		gates: []gate{
+			{name: "NodeDeclaredFeatures", fields: []string{"status.declaredFeatures"}},
+		},
+		keyPrefix: "minions",
+		strategy: resource.Strategy{
+			Checks: resource.Checks{Update: []resource.Check{resource.CheckMeta, resource.CheckMetaUpdate, resource.CheckKind}},
+			Resets: map[string]resource.Reset{"": {Fields: []string{"status"}}, "status": {Fields: []string{"spec"}}},
+			// status sent with a create is kept, so HasStatus is not for nodes
 			PrepareForCreate: prepareNode,
 			PrepareForUpdate: prepareNodeUpdate,
-			Validate: func(_ *resource.Context, obj object.Object) field.ErrorList {
-				return validateNode(obj)
+			Validate: func(ctx *resource.Context, obj object.Object) field.ErrorList {
+				return validateNode(ctx, obj)
 			},
 			ValidateUpdate: validateNodeUpdate,
 			Warn:           warnNode,
@@ -92,14 +98,14 @@ func prepareNodeUpdate(ctx *resource.Context, obj, old object.Object) {
 	}
 }
 
-func validateNode(obj object.Object) field.ErrorList {
+func validateNode(ctx *resource.Context, obj object.Object) field.ErrorList {
 	errs := validateTaints(field.Root("metadata.taints"), obj.Objects("spec", "taints"))
 	errs = append(errs, validateNodeResources(obj)...)
 	if swap := obj.At("status", "nodeInfo", "swap"); swap.Has("capacity") {
 		errs = append(errs, field.Positive(swap.Int64("capacity"), field.Root("metadata.nodeSwapStatus.capacity"))...)
 	}
 	errs = append(errs, validateDeclaredFeatures(obj.Strings("status", "declaredFeatures"))...)
-	return append(errs, validatePodCIDRs(obj.Strings("spec", "podCIDRs"))...)
+	return append(errs, validatePodCIDRs(ctx, obj.Strings("spec", "podCIDRs"))...)
 }
 
 func validateTaints(p field.Path, taints []object.Object) field.ErrorList {
@@ -161,11 +167,11 @@ func validateDeclaredFeatures(names []string) field.ErrorList {
 	return errs
 }
 
-func validatePodCIDRs(cidrs []string) field.ErrorList {
+func validatePodCIDRs(ctx *resource.Context, cidrs []string) field.ErrorList {
 	var errs field.ErrorList
 	p := field.Root("spec.podCIDRs")
 	for i, cidr := range cidrs {
-		errs = append(errs, field.Check(p.Index(i), cidr, field.LegacyCIDR)...)
+		errs = append(errs, checkCIDR(ctx, p.Index(i), cidr)...)
 	}
 	if len(cidrs) < 2 {
 		return errs
@@ -192,7 +198,7 @@ func validatePodCIDRs(cidrs []string) field.ErrorList {
 func validateNodeUpdate(ctx *resource.Context, obj, old object.Object) field.ErrorList {
 	var errs field.ErrorList
 	if ctx.Subresource != "status" {
-		errs = validateNode(obj)
+		errs = validateNode(ctx, obj)
 	}
 	errs = append(errs, validateNodeResources(obj)...)
 	errs = append(errs, validateDeclaredFeatures(obj.Strings("status", "declaredFeatures"))...)
@@ -246,7 +252,7 @@ func warnNode(ctx *resource.Context, obj, _ object.Object) {
 		ctx.Warn("spec.externalID: this field is deprecated, and is unused by Kubernetes")
 	}
 	for i, cidr := range obj.Strings("spec", "podCIDRs") {
-		warnAll(ctx, field.CIDRWarnings(field.Root("spec.podCIDRs").Index(i), cidr))
+		warnCIDR(ctx, field.Root("spec.podCIDRs").Index(i), cidr)
 	}
 }
 

@@ -12,6 +12,7 @@ func runtimeClassKind() kind {
 	return kind{
 		storage: "runtimeclasses.node.k8s.io",
 		strategy: resource.Strategy{
+			Checks:         resource.Checks{Update: []resource.Check{resource.CheckMeta, resource.CheckMetaUpdate, resource.CheckKind}},
 			CreateOnUpdate: true, NeedsResourceVersion: true, AnyFinalizers: true,
 			Validate: func(_ *resource.Context, obj object.Object) field.ErrorList {
 				return validateRuntimeClass(obj)

@@ -9,58 +9,58 @@ import (
 
 func TestNamespace(t *testing.T) {
 	is := is.New(t)
-	r := newTry(t, "namespaces", "")
-	obj, errs := r.create(`{'metadata':{'name':'n'}}`)
+	r := New(t, served, "namespaces")
+	obj, errs := r.Create(`{'metadata':{'name':'n'}}`)
 	is.Equal(errs, "")
-	is.Equal(part(obj), `{'metadata':{'labels':{'kubernetes.io/metadata.name':'n'},'name':'n'},'spec':{'finalizers':['kubernetes']},'status':{'phase':'Active'}}`)
-	is.True(r.kind.strategy.Held(obj)) // until it is empty
-	changed, errs := r.update(obj, `{'metadata':{'labels':null},'spec':{'finalizers':[]},'status':{'phase':'Terminating'}}`, "")
+	is.Equal(Part(obj), `{'metadata':{'labels':{'kubernetes.io/metadata.name':'n'},'name':'n'},'spec':{'finalizers':['kubernetes']},'status':{'phase':'Active'}}`)
+	is.True(r.Kind.strategy.Held(obj)) // until it is empty
+	changed, errs := r.Update(obj, `{'metadata':{'labels':null},'spec':{'finalizers':[]},'status':{'phase':'Terminating'}}`, "")
 	is.Equal(errs, "")
-	is.Equal(part(changed), part(obj)) // label, finalizers and phase stay
-	_, errs = r.update(obj, `{'status':{'phase':'Terminating'}}`, "status")
+	is.Equal(Part(changed), Part(obj)) // label, finalizers and phase stay
+	_, errs = r.Update(obj, `{'status':{'phase':'Terminating'}}`, "status")
 	is.Equal(errs, "status.Phase: Invalid value: \"Terminating\": may only be 'Active' if `deletionTimestamp` is empty")
-	_, errs = r.update(obj, `{'spec':{'finalizers':['me']}}`, "finalize")
+	_, errs = r.Update(obj, `{'spec':{'finalizers':['me']}}`, "finalize")
 	is.Equal(errs, `spec.finalizers[0]: Invalid value: "me": name is neither a standard finalizer name nor is it fully qualified`)
-	changed, errs = r.update(obj, `{'spec':{'finalizers':null},'status':{'phase':'X'}}`, "finalize")
+	changed, errs = r.Update(obj, `{'spec':{'finalizers':null},'status':{'phase':'X'}}`, "finalize")
 	is.Equal(errs, "")
-	is.True(!r.kind.strategy.Held(changed))               // nothing holds it any more
+	is.True(!r.Kind.strategy.Held(changed))               // nothing holds it any more
 	is.Equal(changed.String("status", "phase"), "Active") // finalize does not touch status
-	is.Equal(r.kind.strategy.DeleteRefused("default"), "this namespace may not be deleted")
-	is.Equal(r.kind.strategy.DeleteRefused("kube-node-lease"), "")
+	is.Equal(r.Kind.strategy.DeleteRefused("default"), "this namespace may not be deleted")
+	is.Equal(r.Kind.strategy.DeleteRefused("kube-node-lease"), "")
 }
 
 func TestNode(t *testing.T) {
 	is := is.New(t)
-	r := newTry(t, "nodes", "")
-	obj, errs := r.create(`{'metadata':{'name':'n'},'spec':{'podCIDRs':['10.1.0.0/24']},'status':{'capacity':{'cpu':'4'}}}`)
+	r := New(t, served, "nodes")
+	obj, errs := r.Create(`{'metadata':{'name':'n'},'spec':{'podCIDRs':['10.1.0.0/24']},'status':{'capacity':{'cpu':'4'}}}`)
 	is.Equal(errs, "")
-	is.Equal(part(obj, "status"), `{'allocatable':{'cpu':'4'},'capacity':{'cpu':'4'}}`)                     // status of a create is kept
-	is.Equal(part(obj, "spec", "taints"), `[{'effect':'NoSchedule','key':'node.kubernetes.io/not-ready'}]`) // not ready yet
-	changed, errs := r.update(obj, `{'spec':{'podCIDR':'10.2.0.0/24','podCIDRs':['10.2.0.0/24'],'unschedulable':true},'status':{'capacity':{'cpu':'8'}}}`, "")
+	is.Equal(Part(obj, "status"), `{'allocatable':{'cpu':'4'},'capacity':{'cpu':'4'}}`)                     // status of a create is kept
+	is.Equal(Part(obj, "spec", "taints"), `[{'effect':'NoSchedule','key':'node.kubernetes.io/not-ready'}]`) // not ready yet
+	changed, errs := r.Update(obj, `{'spec':{'podCIDR':'10.2.0.0/24','podCIDRs':['10.2.0.0/24'],'unschedulable':true},'status':{'capacity':{'cpu':'8'}}}`, "")
 	is.Equal(errs, `spec.podCIDRs: Forbidden: node updates may not change podCIDR except from "" to valid`)
 	is.Equal(changed.String("status", "capacity", "cpu"), "4") // not by this path
-	changed, errs = r.update(obj, `{'spec':{'unschedulable':true},'status':{'capacity':{'cpu':'8','pods':'1500m'}}}`, "status")
+	changed, errs = r.Update(obj, `{'spec':{'unschedulable':true},'status':{'capacity':{'cpu':'8','pods':'1500m'}}}`, "status")
 	is.Equal(errs, `status.capacity.pods: Invalid value: "1500m": must be an integer`)
 	is.True(!changed.True("spec", "unschedulable")) // not by this path
 }
 
 func TestTaints(t *testing.T) {
 	is := is.New(t)
-	r := newTry(t, "nodes", "")
-	_, errs := r.create(`{'spec':{'taints':[{'key':'a','effect':'No'},{'key':'b','effect':'NoSchedule'},{'key':'b','value':'v','effect':'NoSchedule'}]}}`)
+	r := New(t, served, "nodes")
+	_, errs := r.Create(`{'spec':{'taints':[{'key':'a','effect':'No'},{'key':'b','effect':'NoSchedule'},{'key':'b','value':'v','effect':'NoSchedule'}]}}`)
 	is.Equal(errs, `metadata.taints[0].effect: Unsupported value: "No": supported values: "NoSchedule", "PreferNoSchedule", "NoExecute"`+"\n"+
 		`metadata.taints[2]: Duplicate value: {"Key":"b","Value":"v","Effect":"NoSchedule","TimeAdded":null}: taints must be unique by key and effect pair`)
 }
 
 func TestNodeRow(t *testing.T) {
 	is := is.New(t)
-	r := newTry(t, "nodes", "")
-	obj := r.parse(`{'metadata':{'name':'n','labels':{'node-role.kubernetes.io/control-plane':'','kubernetes.io/role':'db'}},
+	r := New(t, served, "nodes")
+	obj := r.Parse(`{'metadata':{'name':'n','labels':{'node-role.kubernetes.io/control-plane':'','kubernetes.io/role':'db'}},
 		'spec':{'unschedulable':true},'status':{'conditions':[{'type':'Ready','status':'True'}],'addresses':[{'type':'InternalIP','address':'1.1.1.1'}],
 		'nodeInfo':{'kubeletVersion':'v1','kernelVersion':'6','architecture':'arm64'}}}`)
-	is.Equal(nodeRow(r.ctx.Now, obj).Cells, []any{"n", "Ready,SchedulingDisabled", "control-plane,db", "<unknown>", "v1", "1.1.1.1",
+	is.Equal(nodeRow(r.Ctx.Now, obj).Cells, []any{"n", "Ready,SchedulingDisabled", "control-plane,db", "<unknown>", "v1", "1.1.1.1",
 		"<none>", "<unknown>", "6 (arm64)", "<unknown>"})
-	is.Equal(nodeRow(r.ctx.Now, r.parse(`{}`)).Cells[1:3], []any{"Unknown", "<none>"})
+	is.Equal(nodeRow(r.Ctx.Now, r.Parse(`{}`)).Cells[1:3], []any{"Unknown", "<none>"})
 }
 
 func TestResourceQuota(t *testing.T) {
@@ -76,24 +76,24 @@ func TestResourceQuota(t *testing.T) {
 		`{'scopeSelector':{'matchExpressions':[{'scopeName':'PriorityClass','operator':'In'}]}}`: "spec.scopeSelector.matchExpressions.values: Required value: must be at least one value when `operator` is 'In' or 'NotIn' for scope selector",
 		`{'hard':{'secrets':'1'},'scopeSelector':{'matchExpressions':[{'scopeName':'PriorityClass','operator':'Exists'}]}}`: `spec.scopeSelector.matchExpressions: Invalid value: {"MatchExpressions":[{"ScopeName":"PriorityClass","Operator":"Exists","Values":null}]}: unsupported scope applied to resource`,
 	} {
-		_, errs := newTry(t, "resourcequotas", "").create(`{'spec':` + spec + `}`)
+		_, errs := New(t, served, "resourcequotas").Create(`{'spec':` + spec + `}`)
 		is.Equal(errs, want) // as the real server says it
 	}
-	r := newTry(t, "resourcequotas", "")
-	obj, _ := r.create(`{'spec':{'hard':{'pods':'1','requests.cpu':'2','limits.cpu':'1'}}}`)
-	is.Equal(r.warnings, []string{"ResourceQuota requests.cpu (2) should be less than limits.cpu (1)"})
-	_, errs := r.update(obj, `{'spec':{'scopes':['BestEffort'],'hard':{'requests.cpu':null,'limits.cpu':null}}}`, "")
+	r := New(t, served, "resourcequotas")
+	obj, _ := r.Create(`{'spec':{'hard':{'pods':'1','requests.cpu':'2','limits.cpu':'1'}}}`)
+	is.Equal(r.Warnings, []string{"ResourceQuota requests.cpu (2) should be less than limits.cpu (1)"})
+	_, errs := r.Update(obj, `{'spec':{'scopes':['BestEffort'],'hard':{'requests.cpu':null,'limits.cpu':null}}}`, "")
 	is.Equal(errs, `spec.scopes: Invalid value: ["BestEffort"]: field is immutable`)
-	row := quotaRow(r.ctx.Now, r.parse(`{'status':{'hard':{'pods':'5','limits.cpu':'2','cpu':'1'},'used':{'pods':'2'}}}`))
+	row := quotaRow(r.Ctx.Now, r.Parse(`{'status':{'hard':{'pods':'5','limits.cpu':'2','cpu':'1'},'used':{'pods':'2'}}}`))
 	is.Equal(row.Cells[1:3], []any{"cpu: 0/1, pods: 2/5", "limits.cpu: 0/2"})
 }
 
 func TestLimitRange(t *testing.T) {
 	is := is.New(t)
-	r := newTry(t, "limitranges", "")
-	obj, errs := r.create(`{'spec':{'limits':[{'type':'Container','max':{'cpu':'2'},'min':{'memory':'1Mi'}}]}}`)
+	r := New(t, served, "limitranges")
+	obj, errs := r.Create(`{'spec':{'limits':[{'type':'Container','max':{'cpu':'2'},'min':{'memory':'1Mi'}}]}}`)
 	is.Equal(errs, "")
-	is.Equal(part(obj, "spec"), `{'limits':[{'default':{'cpu':'2'},'defaultRequest':{'cpu':'2','memory':'1Mi'},'max':{'cpu':'2'},'min':{'memory':'1Mi'},'type':'Container'}]}`)
+	is.Equal(Part(obj, "spec"), `{'limits':[{'default':{'cpu':'2'},'defaultRequest':{'cpu':'2','memory':'1Mi'},'max':{'cpu':'2'},'min':{'memory':'1Mi'},'type':'Container'}]}`)
 	for item, want := range map[string]string{
 		`{'type':'Pod','default':{'cpu':'1'}}`:                                                  "spec.limits[0].default: Forbidden: may not be specified when `type` is 'Pod'",
 		`{'type':'Box'}`:                                                                        `spec.limits[0].type: Invalid value: "Box": must be a standard limit type or fully qualified`,
@@ -102,22 +102,22 @@ func TestLimitRange(t *testing.T) {
 		`{'type':'Container','defaultRequest':{'cpu':'2'},'default':{'cpu':'1'}}`:               `spec.limits[0].defaultRequest[cpu]: Invalid value: "2": default request value 2 is greater than default limit value 1`,
 		`{'type':'Pod','maxLimitRequestRatio':{'cpu':'3'},'min':{'cpu':'1'},'max':{'cpu':'2'}}`: `spec.limits[0].maxLimitRequestRatio[cpu]: Invalid value: "3": ratio 3 is greater than max/min = 2.000000`,
 	} {
-		_, errs := newTry(t, "limitranges", "").create(`{'spec':{'limits':[` + item + `]}}`)
+		_, errs := New(t, served, "limitranges").Create(`{'spec':{'limits':[` + item + `]}}`)
 		is.Equal(errs, want) // as the real server says it
 	}
-	_, errs = r.create(`{'spec':{'limits':[{'type':'Pod'},{'type':'Pod'}]}}`)
+	_, errs = r.Create(`{'spec':{'limits':[{'type':'Pod'},{'type':'Pod'}]}}`)
 	is.Equal(errs, `spec.limits[1].type: Duplicate value: "Pod"`)
 	is.Equal(obj.Name(), "11111111-2222-3333-4444-555555555555") // one without a name gets one
 }
 
 func TestRuntimeClass(t *testing.T) {
 	is := is.New(t)
-	r := newTry(t, "runtimeclasses.node.k8s.io", "node.k8s.io")
-	obj, errs := r.create(`{'handler':'h','scheduling':{'nodeSelector':{'beta.kubernetes.io/os':'x'}}}`)
+	r := New(t, served, "runtimeclasses.node.k8s.io")
+	obj, errs := r.Create(`{'handler':'h','scheduling':{'nodeSelector':{'beta.kubernetes.io/os':'x'}}}`)
 	is.Equal(errs, "")
-	is.Equal(r.warnings, []string{`scheduling.nodeSelector: deprecated since v1.14; use "kubernetes.io/os" instead`})
-	_, errs = r.update(obj, `{'handler':'i'}`, "")
+	is.Equal(r.Warnings, []string{`scheduling.nodeSelector: deprecated since v1.14; use "kubernetes.io/os" instead`})
+	_, errs = r.Update(obj, `{'handler':'i'}`, "")
 	is.Equal(errs, `handler: Invalid value: "i": field is immutable`)
-	_, errs = r.create(`{'handler':'','scheduling':{'tolerations':[{'key':'a','operator':'Exists'},{'key':'a','operator':'Exists'}]}}`)
+	_, errs = r.Create(`{'handler':'','scheduling':{'tolerations':[{'key':'a','operator':'Exists'},{'key':'a','operator':'Exists'}]}}`)
 	is.True(strings.HasPrefix(errs, "handler: Required value\nscheduling.tolerations[1]: Duplicate value: {"))
 }

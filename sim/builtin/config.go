@@ -19,7 +19,9 @@ func configKinds() []kind {
 	return []kind{
 		{
 			storage: "configmaps",
-			strategy: resource.Strategy{Validate: validateConfigMap, ValidateUpdate: validateConfigMapUpdate,
+			strategy: resource.Strategy{
+				Checks:   resource.Checks{Update: []resource.Check{resource.CheckMetaUpdate, resource.CheckFirst, resource.CheckMeta, resource.CheckKind}},
+				Validate: validateConfigMap, ValidateUpdate: validateConfigMapUpdate,
 				ValidateFirst: immutableConfigMap},
 			columns: []column{colName(), colDoc("Data", docCore+"ConfigMap", "data"), colAge()},
 			row: func(now time.Time, obj object.Object) resource.Row {
@@ -29,6 +31,7 @@ func configKinds() []kind {
 		{
 			storage: "secrets",
 			strategy: resource.Strategy{
+				Checks:   resource.Checks{Update: []resource.Check{resource.CheckMetaUpdate, resource.CheckFirst, resource.CheckMeta, resource.CheckKind}},
 				Validate: validateSecret, ValidateUpdate: validateSecretUpdate, ValidateFirst: immutableSecret,
 				Warn: warnSecret,
 				Fields: func(obj object.Object) map[string]string {
@@ -47,12 +50,14 @@ func configKinds() []kind {
 		{
 			storage: "serviceaccounts",
 			strategy: resource.Strategy{
+				Checks:           resource.Checks{Update: []resource.Check{resource.CheckMetaUpdate, resource.CheckMeta, resource.CheckKind}},
 				ReturnsDeleted:   true,
 				PrepareForCreate: func(_ *resource.Context, obj object.Object) { cleanSecretReferences(obj) },
 				PrepareForUpdate: func(_ *resource.Context, obj, _ object.Object) { cleanSecretReferences(obj) },
 				Warn:             warnServiceAccount,
 			},
 			connect: map[string]resource.Connector{"token": issueToken},
+			bodies:  map[string]func(object.Object){"token": defaultTokenRequest},
 			columns: []column{colName(), colAge()},
 			row: func(now time.Time, obj object.Object) resource.Row {
 				return cells(obj.Name(), cellAge(now, obj))

@@ -7,6 +7,7 @@ import (
 	"github.com/kubesim/kubesim/sim/codec"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
+	"github.com/kubesim/kubesim/sim/schema"
 )
 
 // Where descriptions of columns come from: definition names of Go types.
@@ -25,6 +26,23 @@ const (
 	cellUnset   = "<unset>"
 	cellUnknown = "<unknown>"
 )
+
+// column is a Table column. Its description is that of a field of a Go type, or text when typeName is "".
+type column struct {
+	name, kind, format string
+	priority           int
+	typeName, field    string // schema.Set.Doc(typeName, field)
+	text               string
+	without            string // end of the description that this column lacks: it is from an older version
+}
+
+func (c column) define(set *schema.Set) resource.Column {
+	out := resource.Column{Name: c.name, Type: c.kind, Format: c.format, Priority: c.priority, Description: c.text}
+	if c.typeName != "" {
+		out.Describe = func() string { return strings.TrimSuffix(set.Doc(c.typeName, c.field), c.without) }
+	}
+	return out
+}
 
 func colName() column {
 	return column{name: "Name", kind: "string", format: "name", typeName: docMeta, field: "name"}

@@ -14,7 +14,7 @@ func TestColumns(t *testing.T) {
 	is := is.New(t)
 	set, err := schema.Load("1.36")
 	is.NoErr(err)
-	for name, k := range kinds() { // order does not matter
+	for name, k := range served() { // order does not matter
 		for _, c := range k.columns {
 			if name == "runtimeclasses.node.k8s.io" && c.name == "Handler" {
 				continue // the real server takes the text from a field that does not exist
@@ -26,7 +26,7 @@ func TestColumns(t *testing.T) {
 		if k.row == nil {
 			continue
 		}
-		cells := len(k.row(newTry(t, name, "").ctx.Now, object.Object{}).Cells)
+		cells := len(k.row(New(t, served, name).Ctx.Now, object.Object{}).Cells)
 		if name == "ipaddresses.networking.k8s.io" {
 			cells-- // the real server prints an age without a column
 		}
@@ -36,16 +36,16 @@ func TestColumns(t *testing.T) {
 
 // TestNothingPanics writes objects without most of what they need.
 func TestNothingPanics(t *testing.T) {
-	for name, k := range kinds() { // order does not matter
+	for name, k := range served() { // order does not matter
 		if k.strategy.Virtual {
 			continue
 		}
 		for _, text := range []string{`{}`, `{'metadata':{'name':'x'},'spec':{}}`, `{'metadata':{'name':'x'},'spec':{},'status':{}}`} {
-			r := newTry(t, name, "")
-			r.ctx.Name = "x"
-			obj, _ := r.create(text)
+			r := New(t, served, name)
+			r.Ctx.Name = "x"
+			obj, _ := r.Create(text)
 			for _, sub := range []string{"", "status"} {
-				r.update(obj, `{'spec':{'ports':[{}],'rules':[{}],'type':'LoadBalancer'},'subsets':[{}],'rules':[{}],'roleRef':{},'status':{}}`, sub)
+				r.Update(obj, `{'spec':{'ports':[{}],'rules':[{}],'type':'LoadBalancer'},'subsets':[{}],'rules':[{}],'roleRef':{},'status':{}}`, sub)
 			}
 		}
 	}

@@ -16,31 +16,31 @@ func TestValidateConfigMap(t *testing.T) {
 		`{'data':{'..':'1'}}`:                                            "data[..]: Invalid value: \"..\": must not be '..'",
 		`{'data':{'a':'` + strings.Repeat("x", maxConfigBytes+1) + `'}}`: "[]: Too long: may not be more than 1048576 bytes",
 	} {
-		_, errs := newTry(t, "configmaps", "").create(text)
+		_, errs := New(t, served, "configmaps").Create(text)
 		is.Equal(errs, want) // as the real server says it
 	}
 }
 
 func TestUpdateImmutableConfigMap(t *testing.T) {
 	is := is.New(t)
-	r := newTry(t, "configmaps", "")
-	obj, _ := r.create(`{'immutable':true,'data':{'a':'1'}}`)
-	_, errs := r.update(obj, `{'immutable':false,'binaryData':{'b':'AA=='}}`, "")
+	r := New(t, served, "configmaps")
+	obj, _ := r.Create(`{'immutable':true,'data':{'a':'1'}}`)
+	_, errs := r.Update(obj, `{'immutable':false,'binaryData':{'b':'AA=='}}`, "")
 	is.Equal(errs, "immutable: Forbidden: field is immutable when `immutable` is set\n"+
 		"binaryData: Forbidden: field is immutable when `immutable` is set") // nothing but metadata may change
-	_, errs = r.update(obj, `{'metadata':{'labels':{'a':'b'}}}`, "")
+	_, errs = r.Update(obj, `{'metadata':{'labels':{'a':'b'}}}`, "")
 	is.Equal(errs, "") // metadata may
 }
 
 func TestSecret(t *testing.T) {
 	is := is.New(t)
-	r := newTry(t, "secrets", "")
-	obj, errs := r.create(`{'data':{'a':'b2xk','k':'a2VlcA=='},'stringData':{'a':'new','n':''}}`)
+	r := New(t, served, "secrets")
+	obj, errs := r.Create(`{'data':{'a':'b2xk','k':'a2VlcA=='},'stringData':{'a':'new','n':''}}`)
 	is.Equal(errs, "")                                                                 // fine
-	is.Equal(part(obj), `{'data':{'a':'bmV3','k':'a2VlcA==','n':''},'type':'Opaque'}`) // stringData is merged into data
-	_, errs = r.update(obj, `{'type':'other'}`, "")
+	is.Equal(Part(obj), `{'data':{'a':'bmV3','k':'a2VlcA==','n':''},'type':'Opaque'}`) // stringData is merged into data
+	_, errs = r.Update(obj, `{'type':'other'}`, "")
 	is.Equal(errs, `type: Invalid value: "other": field is immutable`) // a secret keeps its type
-	_, errs = r.update(obj, `{'immutable':true,'stringData':{'z':'1'}}`, "")
+	_, errs = r.Update(obj, `{'immutable':true,'stringData':{'z':'1'}}`, "")
 	is.Equal(errs, "") // the last change
 }
 
@@ -55,20 +55,20 @@ func TestSecretTypes(t *testing.T) {
 		`{'type':'kubernetes.io/dockercfg'}`:                                                     "data[.dockercfg]: Required value",
 		`{'type':'kubernetes.io/dockerconfigjson','stringData':{'.dockerconfigjson':'no json'}}`: `data[.dockerconfigjson]: Invalid value: "<secret contents redacted>": invalid character 'o' in literal null (expecting 'u')`,
 	} {
-		_, errs := newTry(t, "secrets", "").create(text)
+		_, errs := New(t, served, "secrets").Create(text)
 		is.Equal(errs, want) // as the real server says it
 	}
-	r := newTry(t, "secrets", "")
-	r.create(`{'type':'kubernetes.io/tls','stringData':{'tls.crt':'','tls.key':''}}`)
-	is.Equal(r.warnings, []string{"tls: failed to find any PEM data in certificate input"}) // a bad pair is let pass
+	r := New(t, served, "secrets")
+	r.Create(`{'type':'kubernetes.io/tls','stringData':{'tls.crt':'','tls.key':''}}`)
+	is.Equal(r.Warnings, []string{"tls: failed to find any PEM data in certificate input"}) // a bad pair is let pass
 }
 
 func TestServiceAccount(t *testing.T) {
 	is := is.New(t)
-	r := newTry(t, "serviceaccounts", "")
-	obj, _ := r.create(`{'metadata':{'annotations':{'kubernetes.io/enforce-mountable-secrets':'true'}},'secrets':[{'name':'s','namespace':'x'}]}`)
-	is.Equal(part(obj, "secrets"), "[{'name':'s'}]") // only names are kept
-	is.Equal(len(r.warnings), 1)                     // the annotation is deprecated
-	r.update(obj, `{}`, "")
-	is.Equal(len(r.warnings), 1) // said once
+	r := New(t, served, "serviceaccounts")
+	obj, _ := r.Create(`{'metadata':{'annotations':{'kubernetes.io/enforce-mountable-secrets':'true'}},'secrets':[{'name':'s','namespace':'x'}]}`)
+	is.Equal(Part(obj, "secrets"), "[{'name':'s'}]") // only names are kept
+	is.Equal(len(r.Warnings), 1)                     // the annotation is deprecated
+	r.Update(obj, `{}`, "")
+	is.Equal(len(r.Warnings), 1) // said once
 }

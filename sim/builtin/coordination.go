@@ -13,6 +13,10 @@ const docCoordination = "io.k8s.api.coordination.v1."
 func coordinationKinds() []kind {
 	return []kind{{
 		storage: "leases.coordination.k8s.io",
+		gates: []gate{
+			{name: "CoordinatedLeaderElection", fields: []string{"spec.strategy"}},
+			{name: "CoordinatedLeaderElection", fields: []string{"spec.preferredHolder"}},
+		},
 		strategy: resource.Strategy{
 			CreateOnUpdate: true, NeedsResourceVersion: true, AnyFinalizers: true,
 			Validate: func(_ *resource.Context, obj object.Object) field.ErrorList { return validateLease(obj) },

@@ -18,10 +18,26 @@ func deviceKinds() []kind {
 	return []kind{resourceClaimKind(), resourceClaimTemplateKind(), resourceSliceKind(), deviceClassKind()}
 }
 
+// inRequests returns the path of a field of the device requests of a claim, and of a field of its constraints.
+func inRequests(prefix, field, constraint string) []string {
+	paths := []string{prefix + "devices.requests.*.exactly." + field, prefix + "devices.requests.*.firstAvailable.*." + field}
+	if constraint != "" {
+		paths = append(paths, prefix+"devices.constraints.*."+constraint)
+	}
+	return paths
+}
+
 func resourceClaimKind() kind {
 	return kind{
 		storage: "resourceclaims.resource.k8s.io",
+		gates: []gate{
+			{name: "DRAConsumableCapacity", fields: inRequests("spec.", "capacity", "distinctAttribute")},
+			{name: "DRADeviceTaints", fields: inRequests("spec.", "tolerations", "")},
+		},
+		plainStatus: true,
 		strategy: resource.Strategy{
+			Checks:    resource.Checks{Update: []resource.Check{resource.CheckMeta, resource.CheckMetaUpdate, resource.CheckKind}},
+			Resets:    map[string]resource.Reset{"status": {Fields: []string{"metadata", "spec"}}},
 			HasStatus: true, CustomStatus: true, ReturnsDeleted: true,
 			PrepareForUpdate: func(ctx *resource.Context, obj, old object.Object) {
 				if ctx.Subresource == "status" {
@@ -30,7 +46,7 @@ func resourceClaimKind() kind {
 			},
 			Validate: func(ctx *resource.Context, obj object.Object) field.ErrorList {
 				spec, p := obj.At("spec"), field.Root("spec")
-				return append(validateAdminAccess(ctx, obj.Namespace(), spec), validateClaimSpec(p, spec)...)
+				return append(validateAdminAccess(ctx, obj.Namespace(), spec), validateClaimSpec(ctx, p, spec)...)
 			},
 			ValidateUpdate: validateClaimUpdate,
 		},
@@ -51,14 +67,19 @@ func resourceClaimKind() kind {
 
 func resourceClaimTemplateKind() kind {
 	validate := func(ctx *resource.Context, obj object.Object) field.ErrorList {
-		return append(validateAdminAccess(ctx, obj.Namespace(), obj.At("spec", "spec")), validateClaimTemplate(obj)...)
+		return append(validateAdminAccess(ctx, obj.Namespace(), obj.At("spec", "spec")), validateClaimTemplate(ctx, obj)...)
 	}
 	return kind{
 		storage: "resourceclaimtemplates.resource.k8s.io",
+		gates: []gate{
+			{name: "DRAConsumableCapacity", fields: inRequests("spec.spec.", "capacity", "distinctAttribute")},
+			{name: "DRADeviceTaints", fields: inRequests("spec.spec.", "tolerations", "")},
+		},
 		strategy: resource.Strategy{
+			Checks:         resource.Checks{Update: []resource.Check{resource.CheckMeta, resource.CheckMetaUpdate, resource.CheckKind}},
 			ReturnsDeleted: true, Validate: validate,
-			ValidateUpdate: func(_ *resource.Context, obj, old object.Object) field.ErrorList {
-				return append(validateClaimTemplate(obj),
+			ValidateUpdate: func(ctx *resource.Context, obj, old object.Object) field.ErrorList {
+				return append(validateClaimTemplate(ctx, obj),
 					immutableGo(field.Root("spec"), "ResourceClaimTemplateSpec", obj.At("spec"), old.At("spec"))...)
 			},
 		},
@@ -73,8 +94,12 @@ func resourceClaimTemplateKind() kind {
 func deviceClassKind() kind {
 	return kind{
 		storage: "deviceclasses.resource.k8s.io",
+		gates: []gate{
+			{name: "DRAExtendedResource", fields: []string{"spec.extendedResourceName"}},
+		},
 		changed: semantically.of("spec"),
 		strategy: resource.Strategy{
+			Checks:         resource.Checks{Update: []resource.Check{resource.CheckMeta, resource.CheckMetaUpdate, resource.CheckKind}},
 			ReturnsDeleted: true, NameRule: subdomainName,
 			Validate: func(_ *resource.Context, obj object.Object) field.ErrorList { return validateDeviceClass(obj) },
 			ValidateUpdate: func(_ *resource.Context, obj, _ object.Object) field.ErrorList {
@@ -91,6 +116,16 @@ func deviceClassKind() kind {
 func resourceSliceKind() kind {
 	return kind{
 		storage: "resourceslices.resource.k8s.io",
+		gates: []gate{
+			{name: "DRAConsumableCapacity", fields: []string{"spec.devices.*.allowMultipleAllocations", "spec.devices.*.capacity.*.requestPolicy"}},
+			{name: "DRADeviceBindingConditions", fields: []string{"spec.devices.*.bindsToNode", "spec.devices.*.bindingConditions", "spec.devices.*.bindingFailureConditions"}},
+			{name: "DRADeviceTaints", fields: []string{"spec.devices.*.taints"}},
+			{name: "DRAListTypeAttributes", fields: []string{"spec.devices.*.attributes.*.ints",
+				"spec.devices.*.attributes.*.bools", "spec.devices.*.attributes.*.strings", "spec.devices.*.attributes.*.versions"}},
+			{name: "DRANodeAllocatableResources", fields: []string{"spec.devices.*.nodeAllocatableResourceMappings"}},
+			{name: "DRAPartitionableDevices", fields: []string{"spec.perDeviceNodeSelection",
+				"spec.sharedCounters", "spec.devices.*.consumesCounters", "spec.devices.*.nodeName", "spec.devices.*.nodeSelector", "spec.devices.*.allNodes"}},
+		},
 		changed: sliceChanged,
 		strategy: resource.Strategy{
 			ReturnsDeleted: true, CountsAsked: true,

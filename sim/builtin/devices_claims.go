@@ -100,12 +100,12 @@ func requestNames(spec object.Object) []string {
 }
 
 // validateClaimSpec checks the spec of a claim at p.
-func validateClaimSpec(p field.Path, spec object.Object) field.ErrorList {
+func validateClaimSpec(ctx *resource.Context, p field.Path, spec object.Object) field.ErrorList {
 	p = p.Child("devices")
 	names := requestNames(spec)
 	errs := validateEach(p.Child("requests"), spec.Objects("devices", "requests"), maxDeviceRequests, nameOf, validateDeviceRequest)
 	errs = append(errs, validateEach(p.Child("constraints"), spec.Objects("devices", "constraints"), maxDeviceConstraints, nil,
-		func(p field.Path, c object.Object) field.ErrorList { return validateDeviceConstraint(p, c, names) })...)
+		func(p field.Path, c object.Object) field.ErrorList { return validateDeviceConstraint(ctx, p, c, names) })...)
 	return append(errs, validateEach(p.Child("config"), spec.Objects("devices", "config"), maxDeviceConfigs, nil,
 		func(p field.Path, c object.Object) field.ErrorList { return validateClaimConfig(p, c, names) })...)
 }
@@ -183,18 +183,18 @@ func validateDeviceSelector(p field.Path, expression string) field.ErrorList {
 	return nil
 }
 
-func validateDeviceConstraint(p field.Path, c object.Object, names []string) field.ErrorList {
+func validateDeviceConstraint(ctx *resource.Context, p field.Path, c object.Object, names []string) field.ErrorList {
 	errs := validateRequestRefs(p.Child("requests"), c.Strings("requests"), names)
 	for _, name := range []string{"matchAttribute", "distinctAttribute"} {
 		if c.Has(name) {
 			return append(errs, validateAttributeRef(p.Child(name), c.String(name))...)
 		}
 	}
-	return append(errs, field.Required(p, oneConstraint))
+	if !ctx.Enabled("DRAConsumableCapacity") { // which brought distinctAttribute
+		return append(errs, field.Required(p.Child("matchAttribute"), ""))
+	}
+	return append(errs, field.Required(p, `exactly one of "matchAttribute" or "distinctAttribute" is required, but multiple fields are set`))
 }
-
-// oneConstraint is what the real server says of a constraint that has no attribute at all.
-const oneConstraint = `exactly one of "matchAttribute" or "distinctAttribute" is required, but multiple fields are set`
 
 func validateClaimConfig(p field.Path, c object.Object, names []string) field.ErrorList {
 	return append(validateRequestRefs(p.Child("requests"), c.Strings("requests"), names), validateDeviceConfig(p, c)...)
@@ -314,12 +314,12 @@ func validateAttributeName(p field.Path, name string) field.ErrorList {
 	return append(errs, field.Check(p, id, field.CIdentifier)...)
 }
 
-func validateClaimTemplate(obj object.Object) field.ErrorList {
+func validateClaimTemplate(ctx *resource.Context, obj object.Object) field.ErrorList {
 	p, meta := field.Root("spec").Child("metadata"), obj.At("spec", "metadata")
 	errs := checkTemplateAnnotations(p.Child("annotations"), object.StringMap(meta.Map("annotations")))
 	errs = append(errs, field.CheckLabels(p.Child("labels"), object.StringMap(meta.Map("labels")))...)
 	errs = append(errs, onlyLabelsAndAnnotations(p, meta)...)
-	return append(errs, validateClaimSpec(field.Root("spec").Child("spec"), obj.At("spec", "spec"))...)
+	return append(errs, validateClaimSpec(ctx, field.Root("spec").Child("spec"), obj.At("spec", "spec"))...)
 }
 
 func validateDeviceClass(obj object.Object) field.ErrorList {

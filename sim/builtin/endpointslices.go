@@ -53,14 +53,15 @@ func endpointSliceKinds() []kind {
 		storage: "endpointslices.discovery.k8s.io",
 		changed: sliceOrLabelsChanged,
 		strategy: resource.Strategy{
+			Checks:           resource.Checks{Update: []resource.Check{resource.CheckMeta, resource.CheckKind}},
 			CountsAsked:      true,
 			PrepareForCreate: func(_ *resource.Context, obj object.Object) { dropTopology(obj, nil) },
 			PrepareForUpdate: func(_ *resource.Context, obj, old object.Object) { dropTopology(obj, old) },
-			Validate: func(_ *resource.Context, obj object.Object) field.ErrorList {
-				return validateSlice(obj, nil)
+			Validate: func(ctx *resource.Context, obj object.Object) field.ErrorList {
+				return validateSlice(ctx, obj, nil)
 			},
-			ValidateUpdate: func(_ *resource.Context, obj, old object.Object) field.ErrorList {
-				errs := validateSlice(obj, old)
+			ValidateUpdate: func(ctx *resource.Context, obj, old object.Object) field.ErrorList {
+				errs := validateSlice(ctx, obj, old)
 				return append(errs, immutable(field.Root("addressType"), obj.String("addressType"), old.String("addressType"))...)
 			},
 			Warn: warnSlice,
@@ -96,7 +97,7 @@ func dropTopology(obj, old object.Object) {
 	}
 }
 
-func validateSlice(obj, old object.Object) field.ErrorList {
+func validateSlice(ctx *resource.Context, obj, old object.Object) field.ErrorList {
 	errs := field.MustBeSetToOneOf(field.Root("addressType"), obj.String("addressType"), "FQDN", "IPv4", "IPv6")
 	errs = append(errs, validateSlicePorts(obj.Objects("ports"))...)
 	if old != nil && sameEndpoints(obj, old) {
@@ -107,7 +108,7 @@ func validateSlice(obj, old object.Object) field.ErrorList {
 		return append(errs, field.TooMany(p, len(endpoints), maxSliceEndpoints))
 	}
 	for i, e := range endpoints {
-		errs = append(errs, validateSliceEndpoint(p.Index(i), e, obj.String("addressType"))...)
+		errs = append(errs, validateSliceEndpoint(ctx, p.Index(i), e, obj.String("addressType"))...)
 	}
 	return errs
 }
@@ -140,7 +141,7 @@ func validateSlicePorts(ports []object.Object) field.ErrorList {
 	return errs
 }
 
-func validateSliceEndpoint(p field.Path, e object.Object, kind string) field.ErrorList {
+func validateSliceEndpoint(ctx *resource.Context, p field.Path, e object.Object, kind string) field.ErrorList {
 	var errs field.ErrorList
 	addresses := e.Strings("addresses")
 	if len(addresses) == 0 {
@@ -149,7 +150,7 @@ func validateSliceEndpoint(p field.Path, e object.Object, kind string) field.Err
 		errs = append(errs, field.TooMany(p.Child("addresses"), len(addresses), maxSliceAddresses))
 	}
 	for i, address := range addresses {
-		errs = append(errs, validateSliceAddress(p.Child("addresses"), i, address, kind)...)
+		errs = append(errs, validateSliceAddress(ctx, p.Child("addresses"), i, address, kind)...)
 	}
 	if e.Has("nodeName") {
 		errs = append(errs, field.Check(p.Child("nodeName"), e.String("nodeName"), field.DNS1123Subdomain)...)
@@ -165,18 +166,18 @@ func validateSliceEndpoint(p field.Path, e object.Object, kind string) field.Err
 	return append(errs, validateHints(p.Child("hints"), e.At("hints"))...)
 }
 
-func validateSliceAddress(p field.Path, i int, address, kind string) field.ErrorList {
-	rule := field.LegacyIP
+func validateSliceAddress(ctx *resource.Context, p field.Path, i int, address, kind string) field.ErrorList {
+	var errs field.ErrorList
 	switch kind {
 	case "FQDN":
 		return field.FullyQualifiedDomainName(p.Index(i), address)
 	case "IPv6":
-		rule = field.IP
+		errs = field.Check(p.Index(i), address, field.IP)
 	case "IPv4":
+		errs = checkIP(ctx, p.Index(i), address)
 	default:
 		return nil
 	}
-	errs := field.Check(p.Index(i), address, rule)
 	if len(errs) > 0 {
 		return errs
 	}
@@ -220,7 +221,7 @@ func warnSlice(ctx *resource.Context, obj, old object.Object) {
 	}
 	for i, e := range obj.Objects("endpoints") {
 		for j, address := range e.Strings("addresses") {
-			warnAll(ctx, field.IPWarnings(field.Root("endpoints").Index(i).Child("addresses").Index(j), address))
+			warnIP(ctx, field.Root("endpoints").Index(i).Child("addresses").Index(j), address)
 		}
 	}
 }

@@ -28,6 +28,13 @@ func eventKinds() []kind {
 	return []kind{{
 		storage: "events",
 		strategy: resource.Strategy{
+			Checks: resource.Checks{
+				Create: []resource.Check{resource.CheckKind},
+				Update: []resource.Check{resource.CheckKind},
+				Groups: map[string]resource.Checks{eventsGroup: { // stricter than the group that events are stored in
+					Create: []resource.Check{resource.CheckFirst, resource.CheckMeta, resource.CheckKind}, Update: []resource.Check{resource.CheckFirst, resource.CheckMetaUpdate, resource.CheckKind},
+				}},
+			},
 			CreateOnUpdate: true, NoGarbageCollection: true, Uncached: true, TTL: eventTTL,
 			ValidateFirst:  validateAnyEvent,
 			Validate:       validateEvent,

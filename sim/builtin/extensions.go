@@ -16,16 +16,21 @@ func extensionKinds() []kind { return []kind{apiServiceKind(), customResourceDef
 // business of package crd.
 func customResourceDefinitionKind() kind {
 	return kind{
-		storage:  "customresourcedefinitions.apiextensions.k8s.io",
-		changed:  semantically.of("spec"),
-		strategy: resource.Strategy{HasStatus: true, NeedsResourceVersion: true},
+		storage:     "customresourcedefinitions.apiextensions.k8s.io",
+		keyPrefix:   "apiextensions.k8s.io/customresourcedefinitions",
+		plainStatus: true,
+		changed:     semantically.of("spec"),
+		strategy:    resource.Strategy{HasStatus: true, NeedsResourceVersion: true},
 	}
 }
 
 func apiServiceKind() kind {
 	return kind{
-		storage: "apiservices.apiregistration.k8s.io",
+		storage:     "apiservices.apiregistration.k8s.io",
+		keyPrefix:   "apiregistration.k8s.io/apiservices",
+		plainStatus: true,
 		strategy: resource.Strategy{
+			Checks:    resource.Checks{Update: []resource.Check{resource.CheckMetaUpdate, resource.CheckMeta, resource.CheckKind}},
 			HasStatus: true, CustomStatus: true, NeedsResourceVersion: true, AnyFinalizers: true, NameRuleOf: apiServiceName,
 			PrepareForCreate: func(ctx *resource.Context, obj object.Object) {
 				if !obj.Has("spec", "service") { // served by the API server itself
@@ -61,7 +66,7 @@ func apiServiceKind() kind {
 }
 
 // apiServiceName is the rule for names of APIServices: a path segment that says which group and version it is about.
-func apiServiceName(obj object.Object) func(name string, prefix bool) []string {
+func apiServiceName(_ *resource.Context, obj object.Object) func(name string, prefix bool) []string {
 	want := obj.String("spec", "version") + "." + obj.String("spec", "group")
 	return func(name string, prefix bool) []string {
 		if errs := field.NamePathSegment(name, prefix); len(errs) > 0 || name == want {

@@ -22,6 +22,8 @@ func flowcontrolKinds() []kind {
 		{
 			storage: "flowschemas.flowcontrol.apiserver.k8s.io",
 			strategy: resource.Strategy{
+				Checks:    resource.Checks{Update: []resource.Check{resource.CheckMeta, resource.CheckKind}},
+				Resets:    map[string]resource.Reset{"status": {Fields: []string{"metadata", "spec"}}},
 				HasStatus: true, CustomStatus: true,
 				Validate:       func(_ *resource.Context, obj object.Object) field.ErrorList { return validateFlowSchema(obj) },
 				ValidateUpdate: flowStatusOr(validateFlowSchema),
@@ -43,6 +45,8 @@ func flowcontrolKinds() []kind {
 		{
 			storage: "prioritylevelconfigurations.flowcontrol.apiserver.k8s.io",
 			strategy: resource.Strategy{
+				Checks:    resource.Checks{Update: []resource.Check{resource.CheckMeta, resource.CheckKind}},
+				Resets:    map[string]resource.Reset{"status": {Fields: []string{"metadata", "spec"}}},
 				HasStatus: true, CustomStatus: true,
 				Validate:       func(_ *resource.Context, obj object.Object) field.ErrorList { return validatePriorityLevel(obj) },
 				ValidateUpdate: flowStatusOr(validatePriorityLevel),

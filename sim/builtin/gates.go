@@ -1,9 +1,7 @@
 package builtin
 
 import (
-	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/kubesim/kubesim/sim/field"
@@ -11,29 +9,25 @@ import (
 	"github.com/kubesim/kubesim/sim/resource"
 )
 
-// gate is a feature gate and what it decides about one resource, or about every pod spec. A disabled gate drops its
-// fields on every write unless the stored object uses one of them already, and refuses its values unless the stored
-// object has them (API changes guide, "Alpha, Beta, and Stable Versions", "New enum value in existing field"). Rows of
-// the same name are one gate.
+// gate is a feature gate and what it decides about one resource. A disabled gate drops its fields on every write unless the
+// stored object uses one of them already, and refuses its values unless the stored object has them (API changes guide,
+// "Alpha, Beta, and Stable Versions", "New enum value in existing field"). A kind may have several of one name.
 //
 //	write ──▶ drop the fields of disabled gates ──▶ the kind's own preparation ──▶ validation, then values of disabled gates
+//
+// Rules that depend on a gate otherwise ask for it where they stand: resource.Context.Enabled.
 type gate struct {
-	name    string
-	on      int    // minor (36 is 1.36) from which on it is on by default; 0: off in every minor there is
-	storage string // resource, or podSpecs, or podStatus
+	name string // in features
 
 	// fields are dotted paths; "*" stands for every item of a list and every value of a map. A path that ends in "?" takes
 	// what contained the field with it when nothing else is left there.
 	fields []string
 
-	// values are enum values at a path that only an enabled gate lets in; allowed are the others.
+	// values are enum values at a path that only an enabled gate lets in; allowed are the others. nil: none.
 	values *gatedValue
 
 	// defaults fills in defaults that only an enabled gate has. nil: none.
 	defaults func(obj object.Object)
-
-	// without makes a strategy check what servers do that have the gate disabled. nil: the same.
-	without func(s *resource.Strategy)
 }
 
 type gatedValue struct {
@@ -41,109 +35,23 @@ type gatedValue struct {
 	allowed     []string
 }
 
-// podSpecs stands for the pod specs of all kinds that have one.
-const podSpecs = "pod specs"
-
-// podSpecPaths are where the kinds have their pod spec.
-var podSpecPaths = map[string]string{
-	"pods": "spec.", "podtemplates": "template.spec.", "replicationcontrollers": "spec.template.spec.",
-	"deployments.apps": "spec.template.spec.", "replicasets.apps": "spec.template.spec.", "statefulsets.apps": "spec.template.spec.",
-	"daemonsets.apps": "spec.template.spec.", "jobs.batch": "spec.template.spec.", "cronjobs.batch": "spec.jobTemplate.spec.template.spec.",
-}
-
-// inContainers returns the path in containers, init containers and ephemeral containers.
-func inContainers(path string) []string {
-	return []string{"containers.*." + path, "initContainers.*." + path, "ephemeralContainers.*." + path}
-}
-
-// inStatuses returns the path in all container statuses of a pod.
-func inStatuses(path string) []string {
-	var out []string
-	for _, list := range statusLists {
-		out = append(out, "status."+list+".*."+path)
-	}
-	return out
-}
-
-// statusLists are the lists of container states in a pod's status.
-var statusLists = []string{"containerStatuses", "initContainerStatuses", "ephemeralContainerStatuses"}
-
-// Gates are the enabled feature gates of one API server.
-type Gates map[string]bool
-
-// GatesOf returns the gates of a minor ("1.36") with changes. A gate that decides nothing here is an error.
-func GatesOf(minor string, changes map[string]bool) (Gates, error) {
-	_, number, _ := strings.Cut(minor, ".")
-	at, err := strconv.Atoi(number)
-	if err != nil {
-		return nil, fmt.Errorf("builtin: %q is not a minor such as 1.36", minor)
-	}
-	all := Gates{}
-	for _, g := range gates {
-		all[g.name] = g.on != 0 && g.on <= at
-	}
-	for _, name := range object.SortedKeys(changes) {
-		if _, ok := all[name]; !ok {
-			return nil, fmt.Errorf("feature gate %q decides nothing here; there are %s", name, strings.Join(object.SortedKeys(all), ", "))
+// obey makes a kind obey the gates of a server.
+func (k *kind) obey(gates resource.Gates) {
+	var off []gate
+	for _, g := range k.gates {
+		switch {
+		case !gates[g.name]:
+			off = append(off, g)
+		case g.defaults != nil:
+			all := map[string]func(object.Object){}
+			for version, base := range k.defaults {
+				all[version] = func(obj object.Object) { base(obj); g.defaults(obj) }
+			}
+			k.defaults = all
 		}
-		all[name] = changes[name]
 	}
-	return all, nil
-}
-
-// String prints the gates in order, so that equal ones print alike.
-func (g Gates) String() string {
-	var parts []string
-	for _, name := range object.SortedKeys(g) {
-		parts = append(parts, name+"="+strconv.FormatBool(g[name]))
-	}
-	return strings.Join(parts, ",")
-}
-
-// of returns the rows of the gates about a resource, their paths complete.
-func (g Gates) of(storage string, enabled bool) []gate {
-	var out []gate
-	for _, row := range gates {
-		prefix, isPod := "", row.storage == podSpecs
-		if isPod {
-			prefix = podSpecPaths[storage]
-		}
-		if g[row.name] != enabled || row.storage != storage && (!isPod || prefix == "") {
-			continue
-		}
-		row.fields = slices.Clone(row.fields)
-		for i := range row.fields {
-			row.fields[i] = prefix + row.fields[i]
-		}
-		if row.values != nil {
-			values := *row.values
-			values.path = prefix + values.path
-			row.values = &values
-		}
-		out = append(out, row)
-	}
-	return out
-}
-
-// apply makes a kind obey the gates.
-func (g Gates) apply(k *kind) {
-	if off := g.of(k.storage, false); len(off) > 0 {
+	if len(off) > 0 {
 		dropDisabled(&k.strategy, off)
-	}
-	for _, row := range g.of(k.storage, false) {
-		if row.without != nil {
-			row.without(&k.strategy)
-		}
-	}
-	for _, row := range g.of(k.storage, true) {
-		if row.defaults == nil {
-			continue
-		}
-		all := map[string]func(object.Object){}
-		for version, base := range k.defaults {
-			all[version] = func(obj object.Object) { base(obj); row.defaults(obj) }
-		}
-		k.defaults = all
 	}
 }
 

@@ -25,7 +25,7 @@ func typeAt(t *schema.Type, path string) *schema.Type {
 	return t
 }
 
-// Every path of the table is a field of some minor, and every resource is one.
+// Every path of a gate is a field of the kind in some minor.
 func TestGatePaths(t *testing.T) {
 	is := is.New(t)
 	types := map[string][]*schema.Type{}
@@ -38,47 +38,39 @@ func TestGatePaths(t *testing.T) {
 			}
 		}
 	}
-	all, err := GatesOf("1.36", nil)
-	is.NoErr(err)
-	for name := range all { // order does not matter
-		all[name] = false
-	}
-	for storage := range types {
-		for _, g := range all.of(storage, false) {
+	for _, k := range kinds() {
+		for _, g := range k.gates {
+			_, known := features[g.name]
+			is.True(known) // a gate of the table
 			paths := g.fields
 			if g.values != nil {
 				paths = append(paths, g.values.path)
 			}
 			for _, path := range paths {
 				found := false
-				for _, typ := range types[storage] {
+				for _, typ := range types[k.storage] {
 					found = found || typeAt(typ, path) != nil
 				}
 				if !found {
-					t.Errorf("%s: %s has no %s", g.name, storage, path)
+					t.Errorf("%s: %s has no %s", g.name, k.storage, path)
 				}
 			}
 		}
 	}
-	for _, g := range gates {
-		is.True(g.storage == "" || g.storage == podSpecs || types[g.storage] != nil) // nothing that is stored, or a resource
-	}
-	for storage := range podSpecPaths {
-		is.True(types[storage] != nil) // a resource
-	}
 }
 
-func TestGatesOf(t *testing.T) {
+func TestServer(t *testing.T) {
 	is := is.New(t)
-	older, err := GatesOf("1.34", map[string]bool{"VolumeLimitScaling": true})
+	older, err := Server("1.34", map[string]bool{"VolumeLimitScaling": true})
 	is.NoErr(err)
-	newer, err := GatesOf("1.36", nil)
+	newer, err := Server("1.36", nil)
 	is.NoErr(err)
-	is.True(older["VolumeLimitScaling"] && !newer["VolumeLimitScaling"]) // as asked, and off by default
-	is.True(!older["ImageVolume"] && newer["ImageVolume"])               // on since 1.35
-	_, err = GatesOf("1.36", map[string]bool{"X": true})
+	is.True(older.Gates["VolumeLimitScaling"] && !newer.Gates["VolumeLimitScaling"]) // as asked, and off by default
+	is.True(!older.Gates["ImageVolume"] && newer.Gates["ImageVolume"])               // on since 1.35
+	is.Equal(older.Minor, 34)
+	_, err = Server("1.36", map[string]bool{"X": true})
 	is.True(err != nil)
-	_, err = GatesOf("latest", nil)
+	_, err = Server("latest", nil)
 	is.True(err != nil)
 }
 

@@ -20,6 +20,7 @@ func ingressClassKind() kind {
 		storage: "ingressclasses.networking.k8s.io",
 		changed: semantically.of("spec"),
 		strategy: resource.Strategy{
+			Checks: resource.Checks{Update: []resource.Check{resource.CheckMetaUpdate, resource.CheckKind, resource.CheckMeta}},
 			Validate: func(_ *resource.Context, obj object.Object) field.ErrorList {
 				return validateIngressClass(obj)
 			},
@@ -102,11 +103,11 @@ func networkPolicyKind() kind {
 		storage: "networkpolicies.networking.k8s.io",
 		changed: literally.of("spec"),
 		strategy: resource.Strategy{
-			Validate: func(_ *resource.Context, obj object.Object) field.ErrorList {
-				return validateNetworkPolicy(obj, nil)
+			Validate: func(ctx *resource.Context, obj object.Object) field.ErrorList {
+				return validateNetworkPolicy(ctx, obj, nil)
 			},
-			ValidateUpdate: func(_ *resource.Context, obj, old object.Object) field.ErrorList {
-				return validateNetworkPolicy(obj, old)
+			ValidateUpdate: func(ctx *resource.Context, obj, old object.Object) field.ErrorList {
+				return validateNetworkPolicy(ctx, obj, old)
 			},
 			Warn: warnNetworkPolicy,
 		},
@@ -144,6 +145,7 @@ func serviceCIDRKind() kind {
 	return kind{
 		storage: "servicecidrs.networking.k8s.io",
 		strategy: resource.Strategy{
+			Resets:    map[string]resource.Reset{"status": {Fields: []string{"metadata", "spec"}}},
 			HasStatus: true, CustomStatus: true,
 			Validate: func(_ *resource.Context, obj object.Object) field.ErrorList {
 				return validateCIDRs(obj)
@@ -206,6 +208,7 @@ func ipAddressKind() kind {
 	return kind{
 		storage: "ipaddresses.networking.k8s.io",
 		strategy: resource.Strategy{
+			Checks:   resource.Checks{Update: []resource.Check{resource.CheckMeta, resource.CheckMetaUpdate, resource.CheckKind}},
 			NameRule: func(name string, _ bool) []string { return field.IP(name) }, PlainGenerateName: true,
 			Validate: func(_ *resource.Context, obj object.Object) field.ErrorList {
 				return validateParentRef(obj)

@@ -16,9 +16,11 @@ const ingressClassKey = "kubernetes.io/ingress.class" // what there was before s
 
 func ingressKind() kind {
 	return kind{
-		storage: "ingresses.networking.k8s.io",
-		changed: semantically.of("spec"),
+		storage:   "ingresses.networking.k8s.io",
+		keyPrefix: "ingress",
+		changed:   semantically.of("spec"),
 		strategy: resource.Strategy{
+			Checks:         resource.Checks{Update: []resource.Check{resource.CheckMetaUpdate, resource.CheckMeta, resource.CheckKind}},
 			HasStatus:      true,
 			Validate:       validateNewIngress,
 			ValidateUpdate: validateIngressUpdate,
@@ -88,7 +90,7 @@ func validateIngressUpdate(ctx *resource.Context, obj, old object.Object) field.
 	for i, point := range obj.Objects("status", "loadBalancer", "ingress") {
 		p := field.Root("status.loadBalancer.ingress").Index(i)
 		if ip := point.String("ip"); ip != "" && !slices.Contains(before, ip) {
-			errs = append(errs, field.Check(p.Child("ip"), ip, field.LegacyIP)...)
+			errs = append(errs, checkIP(ctx, p.Child("ip"), ip)...)
 		}
 		errs = append(errs, validateIngressHost(p.Child("hostname"), point.String("hostname"))...)
 	}
@@ -232,7 +234,7 @@ func validateIngressBackend(p field.Path, backend object.Object) field.ErrorList
 func warnIngress(ctx *resource.Context, obj, old object.Object) {
 	if ctx.Subresource == "status" {
 		for i, point := range obj.Objects("status", "loadBalancer", "ingress") {
-			warnAll(ctx, field.IPWarnings(field.Root("status.loadBalancer.ingress").Index(i), point.String("ip")))
+			warnIP(ctx, field.Root("status.loadBalancer.ingress").Index(i), point.String("ip"))
 		}
 		return
 	}

@@ -13,7 +13,7 @@ import (
 // policyRules are where the rules of a network policy are, and who is on the other side.
 var policyRules = [][2]string{{"ingress", "from"}, {"egress", "to"}}
 
-func validateNetworkPolicy(obj, old object.Object) field.ErrorList {
+func validateNetworkPolicy(ctx *resource.Context, obj, old object.Object) field.ErrorList {
 	p, spec := field.Root("spec"), obj.At("spec")
 	options := selector.ValidateOptions{AllowInvalidValues: old != nil &&
 		len(selector.ValidateLabelSelector(field.Path{}, old.Map("spec", "podSelector"), selector.ValidateOptions{})) > 0}
@@ -26,7 +26,7 @@ func validateNetworkPolicy(obj, old object.Object) field.ErrorList {
 				errs = append(errs, validatePolicyPort(at.Child("ports").Index(j), port)...)
 			}
 			for j, peer := range rule.Objects(side[1]) {
-				errs = append(errs, validatePolicyPeer(at.Child(side[1]).Index(j), peer, options, known)...)
+				errs = append(errs, validatePolicyPeer(ctx, at.Child(side[1]).Index(j), peer, options, known)...)
 			}
 		}
 	}
@@ -81,7 +81,7 @@ func validatePolicyPort(p field.Path, port object.Object) field.ErrorList {
 	return errs
 }
 
-func validatePolicyPeer(p field.Path, peer object.Object, options selector.ValidateOptions, known []string) field.ErrorList {
+func validatePolicyPeer(ctx *resource.Context, p field.Path, peer object.Object, options selector.ValidateOptions, known []string) field.ErrorList {
 	var errs field.ErrorList
 	peers := 0
 	for _, name := range []string{"podSelector", "namespaceSelector"} {
@@ -93,7 +93,7 @@ func validatePolicyPeer(p field.Path, peer object.Object, options selector.Valid
 	block := peer.At("ipBlock")
 	if block != nil {
 		peers++
-		errs = append(errs, validateIPBlock(p.Child("ipBlock"), block, known)...)
+		errs = append(errs, validateIPBlock(ctx, p.Child("ipBlock"), block, known)...)
 	}
 	if peers == 0 {
 		errs = append(errs, field.Required(p, "must specify a peer"))
@@ -103,7 +103,7 @@ func validatePolicyPeer(p field.Path, peer object.Object, options selector.Valid
 	return errs
 }
 
-func validateIPBlock(p field.Path, block object.Object, known []string) field.ErrorList {
+func validateIPBlock(ctx *resource.Context, p field.Path, block object.Object, known []string) field.ErrorList {
 	cidr := block.String("cidr")
 	if cidr == "" {
 		return field.ErrorList{field.Required(p.Child("cidr"), "")}
@@ -111,7 +111,7 @@ func validateIPBlock(p field.Path, block object.Object, known []string) field.Er
 	var errs field.ErrorList
 	check := func(at field.Path, text string) (netip.Prefix, bool) {
 		if !slices.Contains(known, text) {
-			errs = append(errs, field.Check(at, text, field.LegacyCIDR)...)
+			errs = append(errs, checkCIDR(ctx, at, text)...)
 		}
 		prefix, err := netip.ParsePrefix(text)
 		return prefix, err == nil
@@ -135,9 +135,9 @@ func warnNetworkPolicy(ctx *resource.Context, obj, _ object.Object) {
 		for i, rule := range obj.Objects("spec", side[0]) {
 			for j, peer := range rule.Objects(side[1]) {
 				p := field.Root("spec").Child(side[0]).Index(i).Child(side[1]).Index(j).Child("ipBlock")
-				warnAll(ctx, field.CIDRWarnings(p.Child("cidr"), peer.String("ipBlock", "cidr")))
+				warnCIDR(ctx, p.Child("cidr"), peer.String("ipBlock", "cidr"))
 				for k, except := range peer.Strings("ipBlock", "except") {
-					warnAll(ctx, field.CIDRWarnings(p.Child("except").Index(k), except))
+					warnCIDR(ctx, p.Child("except").Index(k), except)
 				}
 			}
 		}

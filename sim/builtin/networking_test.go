@@ -20,25 +20,25 @@ func TestIngress(t *testing.T) {
 			`spec.rules[0].http.paths[0].path: Invalid value: "x//..": must not contain '//'` + "\n" + `spec.rules[0].http.paths[0].path: Invalid value: "x//..": cannot end with '/..'`,
 		`{'rules':[{'http':{'paths':[{'path':'/','pathType':'Odd','backend':{'resource':{'kind':'K','name':'n'}}}]}}]}`: `spec.rules[0].http.paths[0].pathType: Unsupported value: "Odd": supported values: "Exact", "ImplementationSpecific", "Prefix"`,
 	} {
-		_, errs := newTry(t, "ingresses.networking.k8s.io", "networking.k8s.io").create(`{'spec':` + spec + `}`)
+		_, errs := New(t, served, "ingresses.networking.k8s.io").Create(`{'spec':` + spec + `}`)
 		is.Equal(errs, want) // as the real server says it
 	}
-	r := newTry(t, "ingresses.networking.k8s.io", "networking.k8s.io")
-	_, errs := r.create(`{'metadata':{'annotations':{'kubernetes.io/ingress.class':'a'}},'spec':{'ingressClassName':'b','rules':[{'host':'*.x.y'}]}}`)
+	r := New(t, served, "ingresses.networking.k8s.io")
+	_, errs := r.Create(`{'metadata':{'annotations':{'kubernetes.io/ingress.class':'a'}},'spec':{'ingressClassName':'b','rules':[{'host':'*.x.y'}]}}`)
 	is.Equal(errs, "annotations.kubernetes.io/ingress.class: Invalid value: \"a\": must match `ingressClassName` when both are specified")
-	obj, _ := r.create(`{'metadata':{'annotations':{'kubernetes.io/ingress.class':'a'}},'spec':{'rules':[{'host':'a'},{'host':'b'},{'host':'c'},{'host':'d'}]}}`)
-	is.Equal(r.warnings, []string{`annotation "kubernetes.io/ingress.class" is deprecated, please use 'spec.ingressClassName' instead`})
+	obj, _ := r.Create(`{'metadata':{'annotations':{'kubernetes.io/ingress.class':'a'}},'spec':{'rules':[{'host':'a'},{'host':'b'},{'host':'c'},{'host':'d'}]}}`)
+	is.Equal(r.Warnings, []string{`annotation "kubernetes.io/ingress.class" is deprecated, please use 'spec.ingressClassName' instead`})
 	is.Equal(hostsCell(obj), "a,b,c + 1 more...")
-	is.True(r.kind.strategy.SpecChanged(obj, r.parse(`{}`))) // counts as a generation
+	is.True(r.Kind.strategy.SpecChanged(obj, r.Parse(`{}`))) // counts as a generation
 }
 
 func TestIngressClass(t *testing.T) {
 	is := is.New(t)
-	r := newTry(t, "ingressclasses.networking.k8s.io", "networking.k8s.io")
-	obj, errs := r.create(`{'spec':{'controller':'x.io/c','parameters':{'kind':'K','name':'n'}}}`)
+	r := New(t, served, "ingressclasses.networking.k8s.io")
+	obj, errs := r.Create(`{'spec':{'controller':'x.io/c','parameters':{'kind':'K','name':'n'}}}`)
 	is.Equal(errs, "")
 	is.Equal(obj.String("spec", "parameters", "scope"), "Cluster")
-	_, errs = r.update(obj, `{'spec':{'controller':'y','parameters':{'scope':'Namespace'}}}`, "")
+	_, errs = r.Update(obj, `{'spec':{'controller':'y','parameters':{'scope':'Namespace'}}}`, "")
 	is.Equal(errs, "spec.controller: Invalid value: \"y\": field is immutable\n"+
 		"spec.controller: Invalid value: \"y\": must be a domain-prefixed path (such as \"acme.io/foo\")\n"+
 		"spec.parameters.namespace: Required value: `parameters.scope` is set to 'Namespace'")
@@ -46,10 +46,10 @@ func TestIngressClass(t *testing.T) {
 
 func TestNetworkPolicy(t *testing.T) {
 	is := is.New(t)
-	r := newTry(t, "networkpolicies.networking.k8s.io", "networking.k8s.io")
-	obj, errs := r.create(`{'spec':{'ingress':[{'ports':[{'port':'web'}]}],'egress':[{}]}}`)
+	r := New(t, served, "networkpolicies.networking.k8s.io")
+	obj, errs := r.Create(`{'spec':{'ingress':[{'ports':[{'port':'web'}]}],'egress':[{}]}}`)
 	is.Equal(errs, "")
-	is.Equal(part(obj, "spec"), `{'egress':[{}],'ingress':[{'ports':[{'port':'web','protocol':'TCP'}]}],'policyTypes':['Ingress','Egress']}`)
+	is.Equal(Part(obj, "spec"), `{'egress':[{}],'ingress':[{'ports':[{'port':'web','protocol':'TCP'}]}],'policyTypes':['Ingress','Egress']}`)
 	for peer, want := range map[string]string{
 		`{}`: "spec.egress[0].to[0]: Required value: must specify a peer",
 		`{'podSelector':{},'ipBlock':{'cidr':'10.0.0.0/8'}}`:         "spec.egress[0].to[0]: Forbidden: may not specify both ipBlock and another peer",
@@ -57,10 +57,10 @@ func TestNetworkPolicy(t *testing.T) {
 		`{'ipBlock':{}}`: "spec.egress[0].to[0].ipBlock.cidr: Required value",
 		`{'podSelector':{'matchExpressions':[{'key':'a','operator':'Odd'}]}}`: `spec.egress[0].to[0].podSelector.matchExpressions[0].operator: Invalid value: "Odd": not a valid selector operator`,
 	} {
-		_, errs := r.create(`{'spec':{'egress':[{'to':[` + peer + `]}]}}`)
+		_, errs := r.Create(`{'spec':{'egress':[{'to':[` + peer + `]}]}}`)
 		is.Equal(errs, want) // as the real server says it
 	}
-	_, errs = r.create(`{'spec':{'ingress':[{'ports':[{'port':80,'endPort':70},{'port':'x','endPort':1},{'endPort':1,'protocol':'Y'}]}],'policyTypes':['A']}}`)
+	_, errs = r.Create(`{'spec':{'ingress':[{'ports':[{'port':80,'endPort':70},{'port':'x','endPort':1},{'endPort':1,'protocol':'Y'}]}],'policyTypes':['A']}}`)
 	is.Equal(errs, "spec.ingress[0].ports[0].endPort: Invalid value: 80: must be greater than or equal to `port`\n"+
 		"spec.ingress[0].ports[1].endPort: Invalid value: 1: may not be specified when `port` is non-numeric\n"+
 		`spec.ingress[0].ports[2].protocol: Unsupported value: "Y": supported values: "TCP", "UDP", "SCTP"`+"\n"+
@@ -70,39 +70,39 @@ func TestNetworkPolicy(t *testing.T) {
 
 func TestServiceCIDRAndIPAddress(t *testing.T) {
 	is := is.New(t)
-	r := newTry(t, "servicecidrs.networking.k8s.io", "networking.k8s.io")
-	obj, errs := r.create(`{'spec':{'cidrs':['10.1.0.0/24']}}`)
+	r := New(t, served, "servicecidrs.networking.k8s.io")
+	obj, errs := r.Create(`{'spec':{'cidrs':['10.1.0.0/24']}}`)
 	is.Equal(errs, "")
-	_, errs = r.update(obj, `{'spec':{'cidrs':['10.1.0.0/24','fd00::/64']}}`, "")
+	_, errs = r.Update(obj, `{'spec':{'cidrs':['10.1.0.0/24','fd00::/64']}}`, "")
 	is.Equal(errs, "") // the second family may come later
-	_, errs = r.update(obj, `{'spec':{'cidrs':['10.2.0.0/24']}}`, "")
+	_, errs = r.Update(obj, `{'spec':{'cidrs':['10.2.0.0/24']}}`, "")
 	is.Equal(errs, `spec.cidrs[0]: Invalid value: "10.2.0.0/24": field is immutable`)
-	_, errs = r.create(`{'spec':{'cidrs':['10.1.0.1/24','10.2.0.0/24']}}`)
+	_, errs = r.Create(`{'spec':{'cidrs':['10.1.0.1/24','10.2.0.0/24']}}`)
 	is.Equal(errs, `spec.cidrs[0]: Invalid value: "10.1.0.1/24": must not have bits set beyond the prefix length`+"\n"+
 		`spec.cidrs: Invalid value: ["10.1.0.1/24","10.2.0.0/24"]: may specify no more than one IP for each IP family, i.e 192.168.0.0/24 and 2001:db8::/64`)
-	r = newTry(t, "ipaddresses.networking.k8s.io", "networking.k8s.io")
-	obj, errs = r.create(`{'spec':{'parentRef':{'resource':'services','namespace':'n','name':'s'}}}`)
+	r = New(t, served, "ipaddresses.networking.k8s.io")
+	obj, errs = r.Create(`{'spec':{'parentRef':{'resource':'services','namespace':'n','name':'s'}}}`)
 	is.Equal(errs, "")
-	_, errs = r.update(obj, `{'spec':{'parentRef':{'name':'t'}}}`, "")
+	_, errs = r.Update(obj, `{'spec':{'parentRef':{'name':'t'}}}`, "")
 	is.Equal(errs, `spec.parentRef: Invalid value: {"Group":"","Resource":"services","Namespace":"n","Name":"t"}: field is immutable`)
-	_, errs = r.create(`{}`)
+	_, errs = r.Create(`{}`)
 	is.Equal(errs, "spec.parentRef: Required value")
 }
 
 func TestEndpointSlice(t *testing.T) {
 	is := is.New(t)
-	r := newTry(t, "endpointslices.discovery.k8s.io", "discovery.k8s.io")
-	obj, errs := r.create(`{'addressType':'IPv4','endpoints':[{'addresses':['10.0.0.1'],'deprecatedTopology':{'a':'b'}}],'ports':[{'port':80}]}`)
+	r := New(t, served, "endpointslices.discovery.k8s.io")
+	obj, errs := r.Create(`{'addressType':'IPv4','endpoints':[{'addresses':['10.0.0.1'],'deprecatedTopology':{'a':'b'}}],'ports':[{'port':80}]}`)
 	is.Equal(errs, "")
-	is.Equal(part(obj), `{'addressType':'IPv4','endpoints':[{'addresses':['10.0.0.1']}],'ports':[{'name':'','port':80,'protocol':'TCP'}]}`)
-	is.Equal(sliceRow(r.ctx.Now, obj).Cells[1:4], []any{"IPv4", "80", "10.0.0.1"})
-	_, errs = r.update(obj, `{'addressType':'IPv6','endpoints':[{'addresses':['10.0.0.1']},{}],'ports':[{},{}]}`, "")
+	is.Equal(Part(obj), `{'addressType':'IPv4','endpoints':[{'addresses':['10.0.0.1']}],'ports':[{'name':'','port':80,'protocol':'TCP'}]}`)
+	is.Equal(sliceRow(r.Ctx.Now, obj).Cells[1:4], []any{"IPv4", "80", "10.0.0.1"})
+	_, errs = r.Update(obj, `{'addressType':'IPv6','endpoints':[{'addresses':['10.0.0.1']},{}],'ports':[{},{}]}`, "")
 	is.Equal(errs, "ports[1].name: Duplicate value: \"\"\n"+
 		"endpoints[0].addresses: Invalid value: \"10.0.0.1\": must be an IPv6 address\n"+
 		"endpoints[1].addresses: Required value: must contain at least 1 address\n"+
 		"addressType: Invalid value: \"IPv6\": field is immutable")
-	_, errs = r.create(`{'endpoints':[{'addresses':['a.b'],'hints':{'forZones':[{'name':'a'},{'name':'a'}]}}]}`)
+	_, errs = r.Create(`{'endpoints':[{'addresses':['a.b'],'hints':{'forZones':[{'name':'a'},{'name':'a'}]}}]}`)
 	is.Equal(errs, "addressType: Required value\nendpoints[0].hints.forZones[1].name: Duplicate value: \"a\"")
-	r.create(`{'addressType':'FQDN','endpoints':[{'addresses':['a.b']}]}`)
-	is.Equal(r.warnings, []string{"spec.addressType: FQDN endpoints are deprecated"})
+	r.Create(`{'addressType':'FQDN','endpoints':[{'addresses':['a.b']}]}`)
+	is.Equal(r.Warnings, []string{"spec.addressType: FQDN endpoints are deprecated"})
 }

@@ -18,7 +18,22 @@ func podKind() kind {
 	labels[""]["spec.host"] = "spec.nodeName"
 	return kind{
 		storage: "pods",
+		gates: append(podSpecGates("spec."), []gate{
+			{name: "DRAExtendedResource", fields: []string{"status.extendedResourceClaimStatus"}},
+			{name: "DRANodeAllocatableResources", fields: []string{"status.nodeAllocatableResourceClaimStatuses"}},
+			{name: "ImageVolumeWithDigest", fields: inStatuses("volumeMounts.*.volumeStatus")},
+			{name: "InPlacePodLevelResourcesVerticalScaling", fields: []string{"status.allocatedResources", "status.resources"}},
+			{name: "ResourceHealthStatus", fields: inStatuses("allocatedResourcesStatus")},
+			{name: "ResourceHealthStatusMessage", fields: inStatuses("allocatedResourcesStatus.*.resources.*.message")},
+		}...),
 		strategy: resource.Strategy{
+			Checks: resource.Checks{
+				Update:       []resource.Check{resource.CheckMetaUpdate, resource.CheckMeta, resource.CheckKind},
+				Subresources: map[string][]resource.Check{"ephemeralcontainers": {resource.CheckMetaUpdate, resource.CheckMeta, resource.CheckKind}, "resize": {resource.CheckMetaUpdate, resource.CheckMeta, resource.CheckKind}},
+			},
+			Resets: map[string]resource.Reset{
+				"status": {Fields: []string{"spec", "metadata.deletionTimestamp", "metadata.ownerReferences"}},
+			},
 			HasStatus: true, MakesStatus: true, ReturnsDeleted: true, SpecOnly: true, SpecChanged: podSpecChanged,
 			PrepareForCreate: prepareNewPod, PrepareForUpdate: preparePod,
 			Validate: validateNewPod, ValidateUpdate: validatePod, Warn: warnPod,
@@ -92,6 +107,7 @@ func podTemplateKind() kind {
 	template := field.Root("template")
 	return kind{
 		storage: "podtemplates",
+		gates:   podSpecGates("template.spec."),
 		strategy: resource.Strategy{
 			ReturnsDeleted: true,
 			SpecChanged: func(obj, old object.Object) bool {
@@ -105,7 +121,7 @@ func podTemplateKind() kind {
 			},
 			Warn: func(ctx *resource.Context, obj, old object.Object) {
 				if old == nil || old.Generation() != obj.Generation() {
-					warnAll(ctx, podTemplateWarnings(obj.Map("template"), template))
+					warnAll(ctx, podTemplateWarnings(ctx, obj.Map("template"), template))
 				}
 			},
 		},

@@ -41,7 +41,7 @@ func TestBinding(t *testing.T) {
 			if tc.code == 404 {
 				objects = nil
 			}
-			_, s := newConnected(t, objects).connect(bindPod, "p", tc.body)
+			_, s := NewStore(t, objects).Connect(bindPod, "p", tc.body)
 			is.Equal(s.Code, tc.code)
 			is.Equal(s.Message, tc.message)
 		})
@@ -51,11 +51,11 @@ func TestBinding(t *testing.T) {
 func TestBoundPod(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
-	store := newConnected(t, map[string]string{"pods/p": `{"metadata":{"name":"p","annotations":{"x":"y"}},"status":{"nominatedNodeName":"m",` +
+	store := NewStore(t, map[string]string{"pods/p": `{"metadata":{"name":"p","annotations":{"x":"y"}},"status":{"nominatedNodeName":"m",` +
 		`"conditions":[{"type":"PodScheduled","status":"False","reason":"Unschedulable"}]}}`})
-	_, s := store.connect(bindPod, "p", `{"metadata":{"name":"p","annotations":{"a":"b"},"labels":{"l":"m"}},"target":{"name":"n"}}`)
+	_, s := store.Connect(bindPod, "p", `{"metadata":{"name":"p","annotations":{"a":"b"},"labels":{"l":"m"}},"target":{"name":"n"}}`)
 	is.Equal(s.Code, 201)
-	pod := store.objects["pods/p"]
+	pod := store.Objects["pods/p"]
 	is.Equal(pod.String("spec", "nodeName"), "n")
 	is.Equal(pod.Annotations(), map[string]string{"x": "y", "a": "b"})
 	is.Equal(pod.Labels(), map[string]string{"l": "m"})

@@ -1,100 +1,13 @@
 package builtin
 
 import (
-	"strconv"
 	"testing"
-	"time"
 
 	"github.com/matryer/is"
 
-	"github.com/kubesim/kubesim/sim/auth/token"
 	"github.com/kubesim/kubesim/sim/object"
-	"github.com/kubesim/kubesim/sim/resource"
-	"github.com/kubesim/kubesim/sim/schema"
 	"github.com/kubesim/kubesim/sim/status"
 )
-
-// connected is a small store for Connectors: objects by storage name and name. It notes what was deleted, with the
-// options.
-type connected struct {
-	asStored
-	t       *testing.T
-	objects map[string]object.Object
-	deleted map[string]string
-	rev     int
-
-	tokens   *token.Authority // nil: that of no options
-	warnings []string
-}
-
-func newConnected(t *testing.T, objects map[string]string) *connected {
-	t.Helper()
-	c := &connected{t: t, objects: map[string]object.Object{}, deleted: map[string]string{}, rev: 100}
-	for key, text := range objects { // order does not matter
-		obj, err := object.Parse([]byte(text))
-		if err != nil {
-			t.Fatalf("%s: %v", text, err)
-		}
-		c.objects[key] = obj
-	}
-	return c
-}
-
-func (c *connected) Get(storage, _, name string) object.Object {
-	return c.objects[storage+"/"+name].Copy()
-}
-
-func (c *connected) Field(string, string, string, string) (string, bool) { return "", false }
-
-func (c *connected) Each(storage, _ string, yield func(object.Object) bool) {
-	for _, key := range object.SortedKeys(c.objects) {
-		if obj := c.objects[key]; key == storage+"/"+obj.Name() && !yield(obj.Copy()) {
-			return
-		}
-	}
-}
-
-func (c *connected) Update(storage, ns, name, _ string, change func(object.Object) *status.Status) (object.Object, *status.Status) {
-	return c.Write(storage, ns, name, change)
-}
-
-func (c *connected) Write(storage, _, name string, change func(object.Object) *status.Status) (object.Object, *status.Status) {
-	obj := c.Get(storage, "", name)
-	if obj == nil {
-		return nil, status.NotFound(status.Resource{Resource: storage}, name)
-	}
-	if s := change(obj); s != nil {
-		return nil, s
-	}
-	c.rev++
-	obj.SetMeta("resourceVersion", strconv.Itoa(c.rev))
-	c.objects[storage+"/"+name] = obj
-	return obj.Copy(), nil
-}
-
-func (c *connected) Delete(storage, _, name string, options object.Object) *status.Status {
-	c.deleted[storage+"/"+name] = string(object.JSON(map[string]any(options)))
-	return nil
-}
-
-// connect calls a connector with a create of body for the object with the name.
-func (c *connected) connect(to resource.Connector, name, body string) (object.Object, *status.Status) {
-	c.t.Helper()
-	obj, err := object.Parse([]byte(body))
-	if err != nil {
-		c.t.Fatalf("%s: %v", body, err)
-	}
-	uids := 0
-	if c.tokens == nil {
-		c.tokens, _ = token.New(token.Options{}) // no options are good ones
-	}
-	ctx := &resource.Context{Now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Namespace: "ns", Name: name, Tokens: c.tokens,
-		Warn:       func(text string) { c.warnings = append(c.warnings, text) },
-		Definition: &resource.Definition{GVK: schema.GVK{Version: "v1", Kind: "Pod"}, Resource: "pods", Storage: "pods"},
-		UID:        func() string { uids++; return "uid-" + strconv.Itoa(uids) }}
-	return to(&resource.Connection{Context: ctx, Verb: "create", Body: obj, Objects: c,
-		Manage: func(live, obj object.Object) {}, Admit: func() *status.Status { return nil }})
-}
 
 const (
 	evictedPod = `{"metadata":{"name":"p","uid":"u","resourceVersion":"7","labels":{"a":"b"}},"spec":{"nodeName":"n"},"status":{"phase":"Running",` +
@@ -146,14 +59,14 @@ func TestEviction(t *testing.T) {
 			if tc.budget != "" {
 				objects[budgetStorage+"/b"] = tc.budget
 			}
-			store := newConnected(t, objects)
-			_, s := store.connect(evictPod, "p", `{"metadata":{"name":"p"}}`)
+			store := NewStore(t, objects)
+			_, s := store.Connect(evictPod, "p", `{"metadata":{"name":"p"}}`)
 			is.Equal(s.Code, tc.code)
 			is.Equal(s.Message, tc.message)
 			if tc.cause != "" {
 				is.Equal(s.Details.Causes, []status.Cause{{Reason: "DisruptionBudget", Message: tc.cause}})
 			}
-			is.Equal(store.deleted["pods/p"], tc.deleted)
+			is.Equal(store.Deleted["pods/p"], tc.deleted)
 		})
 	}
 }
@@ -161,13 +74,13 @@ func TestEviction(t *testing.T) {
 func TestEvictionMarksPodAndBudget(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
-	store := newConnected(t, map[string]string{"pods/p": evictedPod, budgetStorage + "/b": budgetOf("", `,"disruptionsAllowed":1`)})
-	_, s := store.connect(evictPod, "p", `{"metadata":{"name":"p"},"deleteOptions":{"gracePeriodSeconds":5}}`)
+	store := NewStore(t, map[string]string{"pods/p": evictedPod, budgetStorage + "/b": budgetOf("", `,"disruptionsAllowed":1`)})
+	_, s := store.Connect(evictPod, "p", `{"metadata":{"name":"p"},"deleteOptions":{"gracePeriodSeconds":5}}`)
 	is.Equal(s.Code, 201)
-	is.Equal(store.deleted["pods/p"], `{"gracePeriodSeconds":5}`) // the client's options
-	is.Equal(string(object.JSON(store.objects["pods/p"].List("status", "conditions")[1])),
+	is.Equal(store.Deleted["pods/p"], `{"gracePeriodSeconds":5}`) // the client's options
+	is.Equal(string(object.JSON(store.Objects["pods/p"].List("status", "conditions")[1])),
 		`{"lastTransitionTime":"2026-01-02T03:04:05Z","message":"Eviction API: evicting","reason":"EvictionByEvictionAPI","status":"True","type":"DisruptionTarget"}`)
-	budget := store.objects[budgetStorage+"/b"]
+	budget := store.Objects[budgetStorage+"/b"]
 	is.Equal(budget.Int64("status", "disruptionsAllowed"), int64(0))
 	is.Equal(budget.String("status", "disruptedPods", "p"), "2026-01-02T03:04:05Z")
 	is.Equal(string(object.JSON(budget.List("status", "conditions"))),
@@ -191,11 +104,11 @@ func TestEvictionRefusesRequests(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			is := is.New(t)
-			store := newConnected(t, map[string]string{"pods/p": evictedPod})
-			_, s := store.connect(evictPod, "p", tc.body)
+			store := NewStore(t, map[string]string{"pods/p": evictedPod})
+			_, s := store.Connect(evictPod, "p", tc.body)
 			is.Equal(s.Code, tc.code)
 			is.Equal(s.Message, tc.message)
-			is.Equal(len(store.deleted), 0)
+			is.Equal(len(store.Deleted), 0)
 		})
 	}
 }
@@ -203,19 +116,19 @@ func TestEvictionRefusesRequests(t *testing.T) {
 func TestEvictionIsRehearsed(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
-	store := newConnected(t, map[string]string{"pods/p": evictedPod, budgetStorage + "/b": budgetOf("", `,"disruptionsAllowed":1`)})
-	_, s := store.connect(evictPod, "p", `{"metadata":{"name":"p"},"deleteOptions":{"dryRun":["All"]}}`)
+	store := NewStore(t, map[string]string{"pods/p": evictedPod, budgetStorage + "/b": budgetOf("", `,"disruptionsAllowed":1`)})
+	_, s := store.Connect(evictPod, "p", `{"metadata":{"name":"p"},"deleteOptions":{"dryRun":["All"]}}`)
 	is.Equal(s.Code, 201)
 	is.Equal(store.rev, 100) // nothing was written
-	is.Equal(store.deleted["pods/p"], `{"dryRun":["All"]}`)
+	is.Equal(store.Deleted["pods/p"], `{"dryRun":["All"]}`)
 }
 
 func TestTwoBudgets(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
-	store := newConnected(t, map[string]string{"pods/p": evictedPod, budgetStorage + "/b": budgetOf("", ``),
+	store := NewStore(t, map[string]string{"pods/p": evictedPod, budgetStorage + "/b": budgetOf("", ``),
 		budgetStorage + "/c": `{"metadata":{"name":"c"},"spec":{"selector":{}}}`})
-	_, s := store.connect(evictPod, "p", `{"metadata":{"name":"p"}}`)
+	_, s := store.Connect(evictPod, "p", `{"metadata":{"name":"p"}}`)
 	is.Equal(s.Code, 500)
 	is.Equal(s.Message, "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.")
 }

@@ -13,7 +13,9 @@ import (
 
 func replicationControllerKind() kind {
 	return kind{
-		storage: "replicationcontrollers",
+		storage:   "replicationcontrollers",
+		gates:     podSpecGates("spec.template.spec."),
+		keyPrefix: "controllers",
 		strategy: resource.Strategy{
 			HasStatus: true, OrphansByDefault: true, SpecChanged: specChanged("ReplicationControllerSpec"), NameRule: subdomainName,
 			Validate: func(ctx *resource.Context, obj object.Object) field.ErrorList {
@@ -141,8 +143,8 @@ func warnReplication(ctx *resource.Context, obj, old object.Object) {
 		if msgs := field.DNS1123Label(obj.Name()); len(msgs) > 0 {
 			ctx.Warn(fmt.Sprintf("metadata.name: this is used in Pod names and hostnames, which can result in surprising behavior; a DNS label is recommended: %v", msgs))
 		}
-		warnAll(ctx, podTemplateWarnings(obj.Map("spec", "template"), path))
+		warnAll(ctx, podTemplateWarnings(ctx, obj.Map("spec", "template"), path))
 	case ctx.Subresource == "" && obj.Generation() != old.Generation():
-		warnAll(ctx, podTemplateWarnings(old.Map("spec", "template"), path))
+		warnAll(ctx, podTemplateWarnings(ctx, old.Map("spec", "template"), path))
 	}
 }

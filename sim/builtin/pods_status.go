@@ -35,11 +35,11 @@ func validatePodStatus(ctx *resource.Context, obj, old object.Object) field.Erro
 	}
 	errs = append(errs, claimStatuses(obj, p.Child("resourceClaimStatuses"))...)
 	errs = append(errs, extendedClaimStatus(obj, p.Child("extendedResourceClaimStatus"))...)
-	errs = append(errs, podAddresses(status, before, "podIPs", "PodIP", p.Child("podIPs"))...)
+	errs = append(errs, podAddresses(ctx, status, before, "podIPs", "PodIP", p.Child("podIPs"))...)
 	if hosts := status.Objects("hostIPs"); len(hosts) > 0 && hosts[0].String("ip") != status.String("hostIP") {
 		errs = append(errs, field.Invalid(p.Child("hostIPs").Index(0).Child("ip"), hosts[0].String("ip"), "must be equal to `hostIP`"))
 	}
-	errs = append(errs, podAddresses(status, before, "hostIPs", "HostIP", p.Child("hostIPs"))...)
+	errs = append(errs, podAddresses(ctx, status, before, "hostIPs", "HostIP", p.Child("hostIPs"))...)
 	for _, list := range statusLists {
 		errs = append(errs, containerUsers(obj, list, p.Child(list))...)
 	}
@@ -180,7 +180,7 @@ func extendedClaimStatus(obj object.Object, p field.Path) field.ErrorList {
 }
 
 // podAddresses checks the addresses of a pod or its host: at most one of each family. Addresses from before may stay.
-func podAddresses(status, old object.Object, list, typeName string, p field.Path) field.ErrorList {
+func podAddresses(ctx *resource.Context, status, old object.Object, list, typeName string, p field.Path) field.ErrorList {
 	var before []string
 	for _, o := range old.Objects(list) {
 		before = append(before, o.String("ip"))
@@ -192,9 +192,9 @@ func podAddresses(status, old object.Object, list, typeName string, p field.Path
 	for i, o := range ips {
 		ip := o.String("ip")
 		if !slices.Contains(before, ip) {
-			errs = append(errs, field.Check(p.Index(i), ip, field.LegacyIP)...)
+			errs = append(errs, checkIP(ctx, p.Index(i), ip)...)
 		}
-		if msgs := field.LegacyIP(ip); unreadable < 0 && len(msgs) > 0 && strings.HasPrefix(msgs[0], "must be a valid IP") {
+		if _, ok := field.ParseIP(ip); unreadable < 0 && !ok {
 			unreadable = i
 		}
 		families[strings.Contains(ip, ":")] = true
@@ -297,3 +297,15 @@ func deviceHealth(allocated object.Object, p field.Path) field.ErrorList {
 	}
 	return errs
 }
+
+// inStatuses returns the path in all container statuses of a pod.
+func inStatuses(path string) []string {
+	var out []string
+	for _, list := range statusLists {
+		out = append(out, "status."+list+".*."+path)
+	}
+	return out
+}
+
+// statusLists are the lists of container states in a pod's status.
+var statusLists = []string{"containerStatuses", "initContainerStatuses", "ephemeralContainerStatuses"}

@@ -33,9 +33,9 @@ func TestPrepareNewPod(t *testing.T) {
 			"spec.containers", `[{"name":"c","securityContext":{"appArmorProfile":{"localhostProfile":"p","type":"Localhost"}}}]`},
 	} {
 		is := is.New(t)
-		obj := podObject(t, c.in)
+		obj := Parse(t, c.in)
 		ctx, _ := podContext("")
-		servedKinds()["pods"].strategy.PrepareForCreate(ctx, obj)
+		served()["pods"].strategy.PrepareForCreate(ctx, obj)
 		got, _ := obj.Get(object.Path(c.path)...)
 		is.Equal(string(object.JSON(got)), c.want) // what the server makes of a new pod
 	}
@@ -45,7 +45,7 @@ func TestAppArmorAnnotationWarns(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
 	ctx, warnings := podContext("")
-	prepareNewPod(ctx, podObject(t, `{"metadata":{"annotations":{"container.apparmor.security.beta.kubernetes.io/c":"unconfined"}},"spec":{"containers":[{"name":"c"}]}}`))
+	prepareNewPod(ctx, Parse(t, `{"metadata":{"annotations":{"container.apparmor.security.beta.kubernetes.io/c":"unconfined"}},"spec":{"containers":[{"name":"c"}]}}`))
 	is.Equal(*warnings, []string{`metadata.annotations[container.apparmor.security.beta.kubernetes.io/c]: deprecated since v1.30; use the "appArmorProfile" field instead`}) // KEP-24
 }
 
@@ -64,9 +64,9 @@ func TestPreparePod(t *testing.T) {
 			`{"metadata":{"labels":{"a":"z"},"ownerReferences":[{"uid":"1"}]},"status":{"conditions":[{"observedGeneration":2,"type":"Ready"},{"type":"Ready"}],"observedGeneration":3,"phase":"Failed","qosClass":"Burstable"}}`},
 	} {
 		is := is.New(t)
-		obj := podObject(t, c.in)
+		obj := Parse(t, c.in)
 		ctx, _ := podContext(c.sub)
-		preparePod(ctx, obj, podObject(t, old))
+		preparePod(ctx, obj, Parse(t, old))
 		is.Equal(string(object.JSON(obj)), c.want) // what the subresource may change
 	}
 }
@@ -80,7 +80,7 @@ func TestPodIPIsMirrored(t *testing.T) {
 		{`{}`, `{}`},
 	} {
 		is := is.New(t)
-		obj := object.Object{"status": map[string]any(podObject(t, c.in))}
+		obj := object.Object{"status": map[string]any(Parse(t, c.in))}
 		mirrorPodIP(obj)
 		is.Equal(string(object.JSON(obj["status"])), c.want) // podIP counts
 	}
@@ -102,7 +102,7 @@ func TestPodGracePeriod(t *testing.T) {
 		{`{"spec":{"nodeName":"n","terminationGracePeriodSeconds":30},"status":{"phase":"Failed"}}`, seconds(9), 0},
 	} {
 		is := is.New(t)
-		is.Equal(podGracePeriod(podObject(t, c.in), c.requested), c.want) // a pod that nobody runs goes at once
+		is.Equal(podGracePeriod(Parse(t, c.in), c.requested), c.want) // a pod that nobody runs goes at once
 	}
 }
 
@@ -118,7 +118,7 @@ func TestPodSpecChanged(t *testing.T) {
 		{`{"hostUsers":true}`, `{}`, true},
 	} {
 		is := is.New(t)
-		spec := func(text string) object.Object { return object.Object{"spec": map[string]any(podObject(t, text))} }
+		spec := func(text string) object.Object { return object.Object{"spec": map[string]any(Parse(t, text))} }
 		is.Equal(podSpecChanged(spec(c.obj), spec(c.old)), c.want) // as the structs compare in memory
 	}
 }
@@ -147,7 +147,7 @@ func TestPodRow(t *testing.T) {
 		{"deleted when done", `{"metadata":{"deletionTimestamp":"2026-01-01T00:00:00Z"},"status":{"phase":"Succeeded"},` + containers + `}`, "0/3", "Succeeded", "0"},
 	} {
 		ctx, _ := podContext("")
-		row := podRow(ctx.Now, podObject(t, c.in))
+		row := podRow(ctx.Now, Parse(t, c.in))
 		if got := row.Cells[1:4]; got[0] != c.ready || got[1] != c.status || got[2] != c.restarts {
 			t.Errorf("%s: got %v, want %v %v %v", c.name, got, c.ready, c.status, c.restarts)
 		}
@@ -158,18 +158,18 @@ func TestPodRowRest(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
 	ctx, _ := podContext("")
-	row := podRow(ctx.Now, podObject(t, `{"metadata":{"name":"p","creationTimestamp":"2026-01-02T02:04:05Z"},
+	row := podRow(ctx.Now, Parse(t, `{"metadata":{"name":"p","creationTimestamp":"2026-01-02T02:04:05Z"},
 		"spec":{"nodeName":"n","readinessGates":[{"conditionType":"a"},{"conditionType":"b"}]},
 		"status":{"phase":"Succeeded","podIPs":[{"ip":"1.1.1.1"}],"conditions":[{"type":"a","status":"True"}]}}`))
 	is.Equal(row.Cells, []any{"p", "0/0", "Succeeded", "0", "60m", "1.1.1.1", "n", "<none>", "1/2"}) // all columns
 	is.Equal(string(object.JSON(row.Conditions)), `[{"message":"The pod has completed successfully.","reason":"Succeeded","status":"True","type":"Completed"}]`)
-	is.Equal(len(podRow(ctx.Now, podObject(t, `{}`)).Conditions), 0) // a pod that may go on
+	is.Equal(len(podRow(ctx.Now, Parse(t, `{}`)).Conditions), 0) // a pod that may go on
 }
 
 func TestPodFields(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
-	fields := podFields(podObject(t, `{"spec":{"nodeName":"n","hostNetwork":true},"status":{"phase":"Running","podIPs":[{"ip":"1.1.1.1"}]}}`))
+	fields := podFields(Parse(t, `{"spec":{"nodeName":"n","hostNetwork":true},"status":{"phase":"Running","podIPs":[{"ip":"1.1.1.1"}]}}`))
 	is.Equal(fields["spec.nodeName"], "n")
 	is.Equal(fields["spec.hostNetwork"], "true")
 	is.Equal(fields["status.podIP"], "1.1.1.1")
@@ -183,14 +183,14 @@ func TestPodWarnings(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
 	ctx, warnings := podContext("")
-	warnPod(ctx, podObject(t, `{"metadata":{"name":"a.b"},"spec":{}}`), nil)
+	warnPod(ctx, Parse(t, `{"metadata":{"name":"a.b"},"spec":{}}`), nil)
 	is.Equal(*warnings, []string{"metadata.name: this is used in the Pod's hostname, which can result in surprising behavior; a DNS label is recommended: [must not contain dots]"}) // host names are labels
 	ctx, warnings = podContext("status")
-	old := podObject(t, `{}`)
-	warnPod(ctx, podObject(t, `{"status":{"podIPs":[{"ip":"2001:DB8::1"}]}}`), old)
+	old := Parse(t, `{}`)
+	warnPod(ctx, Parse(t, `{"status":{"podIPs":[{"ip":"2001:DB8::1"}]}}`), old)
 	is.Equal(*warnings, []string{`status.podIPs[0].ip: IPv6 address "2001:DB8::1" should be in RFC 5952 canonical format ("2001:db8::1")`}) // of a status
 	ctx, warnings = podContext("")
-	warnPod(ctx, podObject(t, `{"spec":{"nodeSelector":{"beta.kubernetes.io/os":"x"}}}`), old)
+	warnPod(ctx, Parse(t, `{"spec":{"nodeSelector":{"beta.kubernetes.io/os":"x"}}}`), old)
 	is.Equal(len(*warnings), 0) // not of an update
 }
 
@@ -198,13 +198,13 @@ func TestReplicationController(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
 	k := replicationControllerKind()
-	obj := podObject(t, `{"metadata":{"name":"r.c"},"spec":{"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"c","image":"i:1"}]}}}}`)
+	obj := Parse(t, `{"metadata":{"name":"r.c"},"spec":{"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"c","image":"i:1"}]}}}}`)
 	defaultReplication(obj)
-	is.Equal(obj.Labels(), map[string]string{"a": "b"})                                            // labels of the template
-	is.Equal(object.StringMap(obj.Map("spec", "selector")), map[string]string{"a": "b"})           // selector too
-	is.Equal(obj.Int64("spec", "replicas"), int64(1))                                              // one pod
-	is.Equal(k.strategy.Validate(&resource.Context{}, obj).Text(), "[]")                           // nothing wrong
-	is.Equal(k.strategy.Fields(podObject(t, `{"status":{"replicas":3}}`))["status.replicas"], "3") // the only field
+	is.Equal(obj.Labels(), map[string]string{"a": "b"})                                        // labels of the template
+	is.Equal(object.StringMap(obj.Map("spec", "selector")), map[string]string{"a": "b"})       // selector too
+	is.Equal(obj.Int64("spec", "replicas"), int64(1))                                          // one pod
+	is.Equal(k.strategy.Validate(&resource.Context{}, obj).Text(), "[]")                       // nothing wrong
+	is.Equal(k.strategy.Fields(Parse(t, `{"status":{"replicas":3}}`))["status.replicas"], "3") // the only field
 	ctx, warnings := podContext("")
 	k.strategy.Warn(ctx, obj, nil)
 	is.Equal(len(*warnings), 1) // about the dot in the name
@@ -219,12 +219,12 @@ func TestReplicationController(t *testing.T) {
 				`spec.template.spec.restartPolicy: Unsupported value: "Never": supported values: "Always", ` +
 				"spec.template.spec.activeDeadlineSeconds: Forbidden: activeDeadlineSeconds in ReplicationController is not Supported]"},
 	} {
-		obj := podObject(t, c.in)
+		obj := Parse(t, c.in)
 		defaultReplication(obj)
 		is.Equal(k.strategy.Validate(&resource.Context{}, obj).Text(), c.want) // in the server's words
 	}
 	ctx.Subresource = "status"
-	status := podObject(t, `{"status":{"replicas":1,"readyReplicas":2,"availableReplicas":3}}`)
+	status := Parse(t, `{"status":{"replicas":1,"readyReplicas":2,"availableReplicas":3}}`)
 	is.Equal(k.strategy.ValidateUpdate(ctx, status, obj).Text(), "[status.readyReplicas: Invalid value: 2: cannot be greater than status.replicas, "+
 		"status.availableReplicas: Invalid value: 3: cannot be greater than status.replicas, status.availableReplicas: Invalid value: 3: cannot be greater than readyReplicas]") // counters
 }
@@ -233,7 +233,7 @@ func TestPodTemplateKind(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
 	k := podTemplateKind()
-	obj := podObject(t, `{"metadata":{"name":"t"},"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"c","image":"i"}]}}}`)
+	obj := Parse(t, `{"metadata":{"name":"t"},"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"c","image":"i"}]}}}`)
 	k.defaults[""](obj)
 	is.Equal(obj.String("template", "spec", "dnsPolicy"), "ClusterFirst")         // defaults of a template
 	is.True(!obj.Has("template", "spec", "enableServiceLinks"))                   // but not those of a pod

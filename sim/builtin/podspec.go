@@ -17,7 +17,7 @@ type podRules struct {
 	path  field.Path
 	allow podAllowances
 
-	noPrivileged bool // resource.Context.NoPrivileged
+	ctx *resource.Context
 
 	volumes map[string]object.Object // the volumes without errors, by name
 	claims  []string                 // the names of spec.resourceClaims
@@ -28,7 +28,7 @@ var wholePod = field.Root("[]")
 
 // newPodRules returns the rules for spec. old is the spec before an update, nil for a new one.
 func newPodRules(ctx *resource.Context, spec, old, meta object.Object, path field.Path) *podRules {
-	r := &podRules{spec: spec, meta: meta, path: path, allow: podAllowancesOf(old), noPrivileged: ctx.NoPrivileged,
+	r := &podRules{spec: spec, meta: meta, path: path, allow: podAllowancesOf(old), ctx: ctx,
 		volumes: map[string]object.Object{}}
 	for _, claim := range spec.Objects("resourceClaims") {
 		if name := claim.String("name"); name != "" {

@@ -31,7 +31,7 @@ func (r *podRules) dnsConfig() field.ErrorList {
 		errs = append(errs, field.Invalid(p.Child("nameservers"), servers, "must not have more than 3 nameservers"))
 	}
 	for i, server := range object.Strings(servers) {
-		errs = append(errs, field.Check(p.Child("nameservers").Index(i), server, field.LegacyIP)...)
+		errs = append(errs, checkIP(r.ctx, p.Child("nameservers").Index(i), server)...)
 	}
 	if len(searches) > searchesMax {
 		errs = append(errs, field.Invalid(p.Child("searches"), searches, "must not have more than 32 search paths"))
@@ -57,7 +57,7 @@ func (r *podRules) hostAliases() field.ErrorList {
 	p := r.path.Child("hostAliases")
 	var errs field.ErrorList
 	for i, alias := range r.spec.Objects("hostAliases") {
-		errs = append(errs, field.Check(p.Index(i).Child("ip"), alias.String("ip"), field.LegacyIP)...)
+		errs = append(errs, checkIP(r.ctx, p.Index(i).Child("ip"), alias.String("ip"))...)
 		for j, name := range alias.Strings("hostnames") {
 			errs = append(errs, field.Check(p.Index(i).Child("hostnames").Index(j), name, field.DNS1123Subdomain)...)
 		}

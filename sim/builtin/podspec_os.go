@@ -97,7 +97,7 @@ func (r *podRules) hostProcess() field.ErrorList {
 	if !r.spec.True("hostNetwork") {
 		errs = append(errs, field.Invalid(r.path.Child("hostNetwork"), false, "hostNetwork must be true if pod contains any hostProcess containers"))
 	}
-	if r.noPrivileged {
+	if r.ctx.NoPrivileged {
 		errs = append(errs, field.Forbidden(r.path, "hostProcess containers are disallowed by cluster policy"))
 	}
 	return errs

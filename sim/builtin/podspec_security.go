@@ -52,7 +52,7 @@ func (r *podRules) securityContext(c object.Object, p field.Path) field.ErrorLis
 		return nil
 	}
 	var errs field.ErrorList
-	if r.noPrivileged && sc.True("privileged") {
+	if r.ctx.NoPrivileged && sc.True("privileged") {
 		errs = append(errs, field.Forbidden(p.Child("privileged"), "disallowed by cluster policy"))
 	}
 	for _, name := range []string{"runAsUser", "runAsGroup"} {

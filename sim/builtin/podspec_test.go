@@ -6,7 +6,6 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/matryer/is"
 
@@ -14,7 +13,6 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/quantity"
 	"github.com/kubesim/kubesim/sim/resource"
-	"github.com/kubesim/kubesim/sim/schema"
 )
 
 // TestPodRules compares the rules for pods and pod templates with what the validation of Kubernetes v1.36.3 itself said
@@ -33,13 +31,13 @@ func TestPodRules(t *testing.T) {
 	var old object.Object
 	cases := 0
 	for lines.Scan() {
-		c := podObject(t, lines.Text())
+		c := Parse(t, lines.Text())
 		if m := c.Map("old"); m != nil {
 			old = m
 		}
 		cases++
 		name := c.String("sub") + " " + c.String("name")
-		got, warnings := checkPodCase(c, old)
+		got, warnings := checkPodCase(t, c, old)
 		if want := c.Strings("errors"); strings.Join(got, "\n") != strings.Join(want, "\n") {
 			t.Errorf("%s:\n got %q\nwant %q", name, got, want)
 		}
@@ -51,57 +49,41 @@ func TestPodRules(t *testing.T) {
 	is.True(cases > 300) // the file is there
 }
 
+// gated is a kind that has nothing but the gates of pod specs: 1.36 drops what it has off by default.
+var gated = Served(func() []kind { return []kind{{storage: "pods", gates: podSpecGates("spec.")}} })
+
 // dropPodFields drops from a pod spec what 1.36 has off by default.
-func dropPodFields(spec, old map[string]any) {
-	dropGated(defaultGates().of("pods", false), object.Object{"spec": spec}, object.Object{"spec": old})
-}
-
-// defaultGates are the gates of a 1.36 that nobody has changed.
-func defaultGates() Gates {
-	gates, err := GatesOf("1.36", nil)
-	if err != nil {
-		panic(err)
-	}
-	return gates
-}
-
-// servedKinds are the kinds as a default 1.36 serves them.
-func servedKinds() map[string]*kind {
-	set, err := schema.Load("1.36")
-	if err != nil {
-		panic(err)
-	}
-	known := gatedKinds(defaultGates())
-	define(set, known)
-	return known
+func dropPodFields(ctx *resource.Context, spec, old map[string]any) {
+	gated()["pods"].strategy.PrepareForUpdate(ctx, object.Object{"spec": spec}, object.Object{"spec": old})
 }
 
 // checkPodCase returns the errors and warnings about the object of one line.
-func checkPodCase(c, old object.Object) (errs, warnings []string) {
-	ctx := &resource.Context{Now: time.Unix(0, 0), Subresource: c.String("sub"), Warn: func(text string) { warnings = append(warnings, shortText(text)) }}
+func checkPodCase(t *testing.T, c, old object.Object) (errs, warnings []string) {
+	ctx := New(t, gated, "pods").Ctx
+	ctx.Subresource, ctx.Warn = c.String("sub"), func(text string) { warnings = append(warnings, shortText(text)) }
 	obj := object.Object(c.Map("obj")).Copy()
 	var found field.ErrorList
 	switch isTemplate := c.True("template"); {
 	case isTemplate:
 		template := obj.Map("template")
 		defaultPodTemplate(template)
-		dropPodFields(object.Object(template).Map("spec"), nil)
+		dropPodFields(ctx, object.Object(template).Map("spec"), nil)
 		found = validatePodTemplate(ctx, template, field.Root("template"))
-		warnAll(ctx, podTemplateWarnings(template, field.Root("template")))
+		warnAll(ctx, podTemplateWarnings(ctx, template, field.Root("template")))
 	case c.Has("old"):
 		before := old.Copy()
 		obj.SetDefault("x", "metadata", "name")
 		before.SetDefault("x", "metadata", "name")
 		defaultPod(obj)
 		defaultPod(before)
-		dropPodFields(obj.Map("spec"), before.Map("spec"))
+		dropPodFields(ctx, obj.Map("spec"), before.Map("spec"))
 		found = validatePod(ctx, obj, before)
 	default:
 		obj.SetDefault("x", "metadata", "name")
 		defaultPod(obj)
-		dropPodFields(obj.Map("spec"), nil)
+		dropPodFields(ctx, obj.Map("spec"), nil)
 		found = validateNewPod(ctx, obj)
-		warnAll(ctx, podWarnings(obj.At("spec"), obj.Annotations(), field.Path{}))
+		warnAll(ctx, podWarnings(ctx, obj.At("spec"), obj.Annotations(), field.Path{}))
 	}
 	for _, e := range found {
 		errs = append(errs, shortText(e.Error()))
@@ -141,7 +123,7 @@ func TestPodDefaults(t *testing.T) {
 				strings.Replace(rest, "%", `"resources":{"limits":{"cpu":"4"},"requests":{"cpu":"300m"}},`, 1) + `}`},
 	} {
 		is := is.New(t)
-		obj := object.Object{"spec": map[string]any(podObject(t, c.in))}
+		obj := object.Object{"spec": map[string]any(Parse(t, c.in))}
 		defaultPod(obj)
 		is.Equal(string(object.JSON(obj["spec"])), strings.Replace(c.want, "%", "", 1)) // as the real server fills it in
 		again := obj.Copy()
@@ -166,7 +148,7 @@ func TestVolumeDefaults(t *testing.T) {
 		{`{"ephemeral":{"volumeClaimTemplate":{}}}`, `{"ephemeral":{"volumeClaimTemplate":{"spec":{"volumeMode":"Filesystem"}}}}`},
 	} {
 		is := is.New(t)
-		v := podObject(t, c.in)
+		v := Parse(t, c.in)
 		defaultVolume(v)
 		is.Equal(string(object.JSON(v)), c.want) // the defaults of this kind of volume
 	}
@@ -184,14 +166,14 @@ func TestQOSClass(t *testing.T) {
 		{`{"resources":{"requests":{"cpu":"1"}},"containers":[{}]}`, "Burstable"},
 	} {
 		is := is.New(t)
-		is.Equal(qosClass(podObject(t, c.in)), c.want) // the class of these resources
+		is.Equal(qosClass(Parse(t, c.in)), c.want) // the class of these resources
 	}
 }
 
 func TestSumOfContainers(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
-	sum := sumOfContainers(podObject(t, `{"containers":[{"resources":{"requests":{"cpu":"1","memory":"1Gi"}}},{"resources":{"requests":{"cpu":"500m"}}}],
+	sum := sumOfContainers(Parse(t, `{"containers":[{"resources":{"requests":{"cpu":"1","memory":"1Gi"}}},{"resources":{"requests":{"cpu":"500m"}}}],
 		"initContainers":[{"restartPolicy":"Always","resources":{"requests":{"cpu":"1"}}},{"resources":{"requests":{"cpu":"4","memory":"512Mi"}}}]}`), "requests")
 	is.Equal(sum["cpu"].Cmp(quantity.MustParse("5")), 0)      // the init container with the sidecar before it
 	is.Equal(sum["memory"].Cmp(quantity.MustParse("1Gi")), 0) // the regular container

@@ -18,7 +18,7 @@ func warnPod(ctx *resource.Context, obj, old object.Object) {
 		if msgs := field.DNS1123Label(obj.Name()); len(msgs) > 0 {
 			ctx.Warn(fmt.Sprintf("metadata.name: this is used in the Pod's hostname, which can result in surprising behavior; a DNS label is recommended: %v", msgs))
 		}
-		warnAll(ctx, podWarnings(obj.At("spec"), obj.Annotations(), field.Path{}))
+		warnAll(ctx, podWarnings(ctx, obj.At("spec"), obj.Annotations(), field.Path{}))
 		return
 	}
 	if ctx.Subresource != "status" {
@@ -26,18 +26,18 @@ func warnPod(ctx *resource.Context, obj, old object.Object) {
 	}
 	for _, list := range []string{"podIPs", "hostIPs"} {
 		for i, ip := range obj.Objects("status", list) {
-			warnAll(ctx, field.IPWarnings(podStatusPath.Child(list).Index(i).Child("ip"), ip.String("ip")))
+			warnIP(ctx, podStatusPath.Child(list).Index(i).Child("ip"), ip.String("ip"))
 		}
 	}
 }
 
 // podTemplateWarnings returns the warnings about the pod template at path.
-func podTemplateWarnings(template map[string]any, path field.Path) []string {
+func podTemplateWarnings(ctx *resource.Context, template map[string]any, path field.Path) []string {
 	if template == nil {
 		return nil
 	}
 	t := object.Object(template)
-	return podWarnings(t.Map("spec"), t.Annotations(), path)
+	return podWarnings(ctx, t.Map("spec"), t.Annotations(), path)
 }
 
 // podWarner collects the warnings about one pod spec. path is that of the template, "" for a pod.
@@ -46,10 +46,11 @@ type podWarner struct {
 	annotations map[string]string
 	path        field.Path
 	warnings    []string
+	ctx         *resource.Context
 }
 
-func podWarnings(spec object.Object, annotations map[string]string, path field.Path) []string {
-	w := &podWarner{spec: spec, annotations: annotations, path: path}
+func podWarnings(ctx *resource.Context, spec object.Object, annotations map[string]string, path field.Path) []string {
+	w := &podWarner{ctx: ctx, spec: spec, annotations: annotations, path: path}
 	w.nodes()
 	w.spread()
 	w.deprecatedAnnotations()
@@ -281,9 +282,9 @@ func (w *podWarner) affinity() {
 
 func (w *podWarner) addresses() {
 	for i, server := range w.spec.Strings("dnsConfig", "nameservers") {
-		w.warnings = append(w.warnings, field.IPWarnings(w.at("dnsConfig", "nameservers").Index(i), server)...)
+		w.warnings = append(w.warnings, ipWarnings(w.ctx, w.at("dnsConfig", "nameservers").Index(i), server)...)
 	}
 	for i, alias := range w.spec.Objects("hostAliases") {
-		w.warnings = append(w.warnings, field.IPWarnings(w.at("hostAliases").Index(i).Child("ip"), alias.String("ip"))...)
+		w.warnings = append(w.warnings, ipWarnings(w.ctx, w.at("hostAliases").Index(i).Child("ip"), alias.String("ip"))...)
 	}
 }

@@ -16,6 +16,11 @@ func policyKinds() []kind {
 		storage: "poddisruptionbudgets.policy",
 		changed: semantically.of("spec"),
 		strategy: resource.Strategy{
+			Checks: resource.Checks{
+				Create:       []resource.Check{resource.CheckKind},
+				Update:       []resource.Check{resource.CheckKind},
+				Subresources: map[string][]resource.Check{"status": {resource.CheckKind}},
+			},
 			HasStatus: true, NeedsResourceVersion: true,
 			Validate:       func(_ *resource.Context, obj object.Object) field.ErrorList { return validateBudget(obj, nil) },
 			ValidateUpdate: validateBudgetUpdate,

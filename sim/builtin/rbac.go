@@ -24,6 +24,7 @@ func roleKind(name string, namespaced bool) kind {
 	return kind{
 		storage: name + "." + rbacGroup,
 		strategy: resource.Strategy{
+			Checks:         resource.Checks{Update: []resource.Check{resource.CheckMeta, resource.CheckKind, resource.CheckMetaUpdate}},
 			CreateOnUpdate: true, NameRule: pathSegmentName,
 			Validate: func(_ *resource.Context, obj object.Object) field.ErrorList {
 				return validateRole(obj, namespaced, selector.ValidateOptions{})
@@ -112,6 +113,7 @@ func roleBindingKind(name, goType, text string, namespaced bool) kind {
 	return kind{
 		storage: name + "." + rbacGroup,
 		strategy: resource.Strategy{
+			Checks:         resource.Checks{Update: []resource.Check{resource.CheckMeta, resource.CheckMetaUpdate, resource.CheckKind}},
 			CreateOnUpdate: true, NameRule: pathSegmentName,
 			Validate: func(_ *resource.Context, obj object.Object) field.ErrorList {
 				return validateRoleBinding(obj, namespaced)

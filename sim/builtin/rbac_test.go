@@ -16,44 +16,44 @@ func TestRoles(t *testing.T) {
 		`{'verbs':['get'],'nonResourceURLs':['/x'],'resources':['pods']}`: `rules[0].nonResourceURLs: Invalid value: ["/x"]: namespaced rules cannot apply to non-resource URLs` + "\n" +
 			`rules[0].nonResourceURLs: Invalid value: ["/x"]: rules cannot apply to both regular resources and non-resource URLs`,
 	} {
-		_, errs := newTry(t, "roles.rbac.authorization.k8s.io", rbacGroup).create(`{'rules':[` + rule + `]}`)
+		_, errs := New(t, served, "roles.rbac.authorization.k8s.io").Create(`{'rules':[` + rule + `]}`)
 		is.Equal(errs, want) // as the real server says it
 	}
-	_, errs := newTry(t, "clusterroles.rbac.authorization.k8s.io", rbacGroup).create(`{'aggregationRule':{}}`)
+	_, errs := New(t, served, "clusterroles.rbac.authorization.k8s.io").Create(`{'aggregationRule':{}}`)
 	is.Equal(errs, "aggregationRule.clusterRoleSelectors: Required value: at least one clusterRoleSelector required if aggregationRule is non-nil")
 }
 
 func TestRoleBindings(t *testing.T) {
 	is := is.New(t)
-	r := newTry(t, "rolebindings.rbac.authorization.k8s.io", rbacGroup)
-	obj, errs := r.create(`{'roleRef':{'kind':'Role','name':'r'},'subjects':[{'kind':'User','name':'u'},{'kind':'Group','name':'g'},{'kind':'ServiceAccount','name':'s','namespace':'n'}]}`)
+	r := New(t, served, "rolebindings.rbac.authorization.k8s.io")
+	obj, errs := r.Create(`{'roleRef':{'kind':'Role','name':'r'},'subjects':[{'kind':'User','name':'u'},{'kind':'Group','name':'g'},{'kind':'ServiceAccount','name':'s','namespace':'n'}]}`)
 	is.Equal(errs, "")
-	is.Equal(part(obj, "subjects"), `[{'apiGroup':'rbac.authorization.k8s.io','kind':'User','name':'u'},{'apiGroup':'rbac.authorization.k8s.io','kind':'Group','name':'g'},{'kind':'ServiceAccount','name':'s','namespace':'n'}]`)
-	is.Equal(roleBindingRow(r.ctx.Now, obj).Cells, []any{"", "Role/r", "<unknown>", "u", "g", "n/s"})
-	_, errs = r.update(obj, `{'roleRef':{'name':'q'}}`, "")
+	is.Equal(Part(obj, "subjects"), `[{'apiGroup':'rbac.authorization.k8s.io','kind':'User','name':'u'},{'apiGroup':'rbac.authorization.k8s.io','kind':'Group','name':'g'},{'kind':'ServiceAccount','name':'s','namespace':'n'}]`)
+	is.Equal(roleBindingRow(r.Ctx.Now, obj).Cells, []any{"", "Role/r", "<unknown>", "u", "g", "n/s"})
+	_, errs = r.Update(obj, `{'roleRef':{'name':'q'}}`, "")
 	is.Equal(errs, `roleRef: Invalid value: {"APIGroup":"rbac.authorization.k8s.io","Kind":"Role","Name":"q"}: cannot change roleRef`)
-	_, errs = r.create(`{'roleRef':{'kind':'X'},'subjects':[{'kind':'Y'},{'kind':'User','name':'u','apiGroup':'a'}]}`)
+	_, errs = r.Create(`{'roleRef':{'kind':'X'},'subjects':[{'kind':'Y'},{'kind':'User','name':'u','apiGroup':'a'}]}`)
 	is.Equal(errs, `roleRef.kind: Unsupported value: "X": supported values: "Role", "ClusterRole"`+"\nroleRef.name: Required value\n"+
 		"subjects[0].name: Required value\n"+`subjects[0].kind: Unsupported value: "Y": supported values: "ServiceAccount", "User", "Group"`+"\n"+
 		`subjects[1].apiGroup: Unsupported value: "a": supported values: "rbac.authorization.k8s.io"`)
-	_, errs = newTry(t, "clusterrolebindings.rbac.authorization.k8s.io", rbacGroup).create(`{'roleRef':{'kind':'Role','name':'r'},'subjects':[{'kind':'ServiceAccount','name':'s'}]}`)
+	_, errs = New(t, served, "clusterrolebindings.rbac.authorization.k8s.io").Create(`{'roleRef':{'kind':'Role','name':'r'},'subjects':[{'kind':'ServiceAccount','name':'s'}]}`)
 	is.Equal(errs, `roleRef.kind: Unsupported value: "Role": supported values: "ClusterRole"`+"\nsubjects[0].namespace: Required value")
 }
 
 func TestReviews(t *testing.T) {
 	is := is.New(t)
 	const group = "authorization.k8s.io"
-	subject := newTry(t, "subjectaccessreviews."+group, group)
-	_, errs := subject.create(`{'spec':{'resourceAttributes':{'verb':'list'}}}`)
+	subject := New(t, served, "subjectaccessreviews."+group)
+	_, errs := subject.Create(`{'spec':{'resourceAttributes':{'verb':'list'}}}`)
 	is.Equal(errs, `spec.user: Invalid value: "": at least one of user or group must be specified`)
-	_, errs = subject.create(`{'metadata':{'name':'x'},'spec':{'user':'u','resourceAttributes':{},'nonResourceAttributes':{'path':'/x'}}}`)
+	_, errs = subject.Create(`{'metadata':{'name':'x'},'spec':{'user':'u','resourceAttributes':{},'nonResourceAttributes':{'path':'/x'}}}`)
 	is.Equal(errs, `spec.nonResourceAttributes: Invalid value: {"Path":"/x","Verb":""}: cannot be specified in combination with resourceAttributes`+"\n"+
 		`metadata: Invalid value: {"name":"x"}: must be empty`)
-	_, errs = newTry(t, "selfsubjectaccessreviews."+group, group).create(`{'spec':{}}`)
+	_, errs = New(t, served, "selfsubjectaccessreviews."+group).Create(`{'spec':{}}`)
 	is.Equal(errs, "spec.resourceAttributes: Invalid value: null: exactly one of nonResourceAttributes or resourceAttributes must be specified")
-	_, errs = newTry(t, "localsubjectaccessreviews."+group, group).create(`{'metadata':{'namespace':'n'},'spec':{'user':'u','resourceAttributes':{'namespace':'other'}}}`)
+	_, errs = New(t, served, "localsubjectaccessreviews."+group).Create(`{'metadata':{'namespace':'n'},'spec':{'user':'u','resourceAttributes':{'namespace':'other'}}}`)
 	is.Equal(errs, `spec.resourceAttributes.namespace: Invalid value: "other": must match metadata.namespace`)
-	_, errs = subject.create(`{'spec':{'user':'u','resourceAttributes':{'labelSelector':{'requirements':[{'key':'a','operator':'In'}]},'fieldSelector':{'rawSelector':'a','requirements':[{'operator':'New'}]}}}}`)
+	_, errs = subject.Create(`{'spec':{'user':'u','resourceAttributes':{'labelSelector':{'requirements':[{'key':'a','operator':'In'}]},'fieldSelector':{'rawSelector':'a','requirements':[{'operator':'New'}]}}}}`)
 	is.Equal(errs, `spec.resourceAttributes.fieldSelector.rawSelector: Invalid value: "a": may not specified at the same time as requirements`+"\n"+
 		"spec.resourceAttributes.fieldSelector.requirements[0].key: Required value: must be specified\n"+
 		"spec.resourceAttributes.labelSelector.requirements[0].values: Required value: must be specified when `operator` is 'In' or 'NotIn'")
@@ -61,12 +61,12 @@ func TestReviews(t *testing.T) {
 
 func TestAPIService(t *testing.T) {
 	is := is.New(t)
-	r := newTry(t, "apiservices.apiregistration.k8s.io", "apiregistration.k8s.io")
-	obj, errs := r.create(`{'metadata':{'name':'v1.a.b'},'spec':{'group':'a.b','version':'v1','groupPriorityMinimum':10,'versionPriority':10}}`)
+	r := New(t, served, "apiservices.apiregistration.k8s.io")
+	obj, errs := r.Create(`{'metadata':{'name':'v1.a.b'},'spec':{'group':'a.b','version':'v1','groupPriorityMinimum':10,'versionPriority':10}}`)
 	is.Equal(errs, "")
-	is.Equal(apiServiceRow(r.ctx.Now, obj).Cells, []any{"v1.a.b", "Local", "True", "<unknown>"})
-	obj, errs = r.create(`{'metadata':{'name':'x'},'spec':{'version':'v2','groupPriorityMinimum':0,'versionPriority':2000,'service':{'name':'s'}}}`)
-	is.Equal(apiServiceName(obj)("x", false), []string{"must be `spec.version+\".\"+spec.group`: \"v2.\""})
+	is.Equal(apiServiceRow(r.Ctx.Now, obj).Cells, []any{"v1.a.b", "Local", "True", "<unknown>"})
+	obj, errs = r.Create(`{'metadata':{'name':'x'},'spec':{'version':'v2','groupPriorityMinimum':0,'versionPriority':2000,'service':{'name':'s'}}}`)
+	is.Equal(apiServiceName(nil, obj)("x", false), []string{"must be `spec.version+\".\"+spec.group`: \"v2.\""})
 	is.Equal(errs, "spec.group: Required value: only v1 may have an empty group and it better be legacy kube\n"+
 		"spec.groupPriorityMinimum: Invalid value: 0: must be positive and less than 20000\n"+
 		"spec.versionPriority: Invalid value: 2000: must be positive and less than 1000\nspec.service.namespace: Required value")

@@ -12,7 +12,7 @@ import (
 // What counts as a new generation is what differs in the real server's memory.
 func TestSpecChanged(t *testing.T) {
 	t.Parallel()
-	kinds := servedKinds()
+	kinds := served()
 	for _, c := range []struct {
 		name, storage, obj, old string
 		want                    bool

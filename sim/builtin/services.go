@@ -24,13 +24,15 @@ const (
 func serviceKind() kind {
 	const spec = docCore + "ServiceSpec"
 	return kind{
-		storage: "services",
+		storage:   "services",
+		keyPrefix: "services/specs",
 		strategy: resource.Strategy{
 			HasStatus: true, CreateOnUpdate: true, ReturnsDeleted: true, DeletesWith: "endpoints", NameRule: field.NameDNSLabel,
+			NameRuleOf:   serviceNameRule,
 			ApplyCreates: "status",
 			Allocate:     allocateService,
-			Validate: func(_ *resource.Context, obj object.Object) field.ErrorList {
-				return validateService(obj, nil)
+			Validate: func(ctx *resource.Context, obj object.Object) field.ErrorList {
+				return validateService(ctx, obj, nil)
 			},
 			ValidateUpdate: validateServiceUpdate,
 			Warn:           warnService,
@@ -46,6 +48,14 @@ func serviceKind() kind {
 			colDoc("Selector", spec, "selector").wide()},
 		row: serviceRow,
 	}
+}
+
+// serviceNameRule is the rule for names: services before KEP-5311 are called as labels that begin with a letter.
+func serviceNameRule(ctx *resource.Context, _ object.Object) func(name string, prefix bool) []string {
+	if ctx.Enabled("RelaxedServiceNameValidation") {
+		return field.NameDNSLabel
+	}
+	return field.NameDNS1035Label
 }
 
 func defaultService(obj object.Object) {

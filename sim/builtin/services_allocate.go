@@ -19,7 +19,7 @@ func allocateService(ctx *resource.Context, obj, old object.Object) (field.Error
 		patchAllocated(spec, was)
 	}
 	mirrorClusterIP(spec, was)
-	if errs := initFamilies(spec, was); len(errs) > 0 {
+	if errs := initFamilies(ctx, spec, was); len(errs) > 0 {
 		return errs, nil
 	}
 	t := takenNow(ctx)

@@ -14,17 +14,19 @@ import (
 func endpointsKind() kind {
 	return kind{
 		storage:    "endpoints",
+		keyPrefix:  "services/endpoints",
 		deprecated: "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice",
 		strategy: resource.Strategy{
+			Checks:         resource.Checks{Update: []resource.Check{resource.CheckMetaUpdate, resource.CheckMeta, resource.CheckKind}},
 			CreateOnUpdate: true,
-			Validate: func(_ *resource.Context, obj object.Object) field.ErrorList {
-				return validateSubsets(obj)
+			Validate: func(ctx *resource.Context, obj object.Object) field.ErrorList {
+				return validateSubsets(ctx, obj)
 			},
-			ValidateUpdate: func(_ *resource.Context, obj, old object.Object) field.ErrorList {
+			ValidateUpdate: func(ctx *resource.Context, obj, old object.Object) field.ErrorList {
 				if object.SemanticEqual(obj["subsets"], old["subsets"]) { // older servers may have let them in
 					return nil
 				}
-				return validateSubsets(obj)
+				return validateSubsets(ctx, obj)
 			},
 			Warn: warnEndpoints,
 		},
@@ -42,7 +44,7 @@ func endpointsKind() kind {
 	}
 }
 
-func validateSubsets(obj object.Object) field.ErrorList {
+func validateSubsets(ctx *resource.Context, obj object.Object) field.ErrorList {
 	var errs field.ErrorList
 	for i, subset := range obj.Objects("subsets") {
 		p := field.Root("subsets").Index(i)
@@ -51,7 +53,7 @@ func validateSubsets(obj object.Object) field.ErrorList {
 		}
 		for _, list := range []string{"addresses", "notReadyAddresses"} {
 			for j, address := range subset.Objects(list) {
-				errs = append(errs, validateEndpointAddress(p.Child(list).Index(j), address)...)
+				errs = append(errs, validateEndpointAddress(ctx, p.Child(list).Index(j), address)...)
 			}
 		}
 		ports := subset.Objects("ports")
@@ -62,9 +64,9 @@ func validateSubsets(obj object.Object) field.ErrorList {
 	return errs
 }
 
-func validateEndpointAddress(p field.Path, address object.Object) field.ErrorList {
+func validateEndpointAddress(ctx *resource.Context, p field.Path, address object.Object) field.ErrorList {
 	ip := address.String("ip")
-	errs := field.Check(p.Child("ip"), ip, field.LegacyIP)
+	errs := checkIP(ctx, p.Child("ip"), ip)
 	if host := address.String("hostname"); host != "" {
 		errs = append(errs, field.Check(p.Child("hostname"), host, field.DNS1123Label)...)
 	}
@@ -98,7 +100,7 @@ func warnEndpoints(ctx *resource.Context, obj, _ object.Object) {
 		for _, list := range []string{"addresses", "notReadyAddresses"} {
 			for j, address := range subset.Objects(list) {
 				p := field.Root("subsets").Index(i).Child(list).Index(j).Child("ip")
-				warnAll(ctx, field.IPWarnings(p, address.String("ip")))
+				warnIP(ctx, p, address.String("ip"))
 			}
 		}
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/resource"
 )
 
 const (
@@ -22,7 +23,7 @@ var (
 
 // initFamilies fills in ipFamilyPolicy and ipFamilies of a service on a cluster with one family (KEP-563). was is nil on
 // create.
-func initFamilies(spec, was object.Object) field.ErrorList {
+func initFamilies(ctx *resource.Context, spec, was object.Object) field.ErrorList {
 	if spec.String("type") == typeExternalName || staysPreferDual(spec, was) {
 		return nil
 	}
@@ -30,7 +31,7 @@ func initFamilies(spec, was object.Object) field.ErrorList {
 	if !spec.Has("ipFamilyPolicy") {
 		spec["ipFamilyPolicy"] = orNone(was.String("ipFamilyPolicy"), firstPolicy(bare))
 	}
-	if errs := validateServiceAddresses(spec, was); len(errs) > 0 {
+	if errs := validateServiceAddresses(ctx, spec, was); len(errs) > 0 {
 		return errs
 	}
 	errs := append(shrinkFamilies(spec, was), checkSingleStack(spec)...)
@@ -143,7 +144,7 @@ func bothFamilies(spec object.Object) {
 }
 
 // validateServiceAddresses checks clusterIP, clusterIPs, ipFamilies and ipFamilyPolicy with each other.
-func validateServiceAddresses(spec, was object.Object) field.ErrorList {
+func validateServiceAddresses(ctx *resource.Context, spec, was object.Object) field.ErrorList {
 	if spec.String("type") == typeExternalName {
 		return nil
 	}
@@ -167,7 +168,7 @@ func validateServiceAddresses(spec, was object.Object) field.ErrorList {
 	if spec.Has("ipFamilyPolicy") {
 		errs = append(errs, field.MustBeOneOf(policyPath, spec.String("ipFamilyPolicy"), preferDualStack, requireDual, singleStack)...)
 	}
-	bad := validateClusterIPs(ips, was.Strings("clusterIPs"))
+	bad := validateClusterIPs(ctx, ips, was.Strings("clusterIPs"))
 	errs = append(errs, bad...)
 	if len(ips) > 2 {
 		errs = append(errs, field.Invalid(addressesPath, ips, "may only hold up to 2 values"))
@@ -179,7 +180,7 @@ func validateServiceAddresses(spec, was object.Object) field.ErrorList {
 }
 
 // validateClusterIPs checks each address; "None" may stand alone.
-func validateClusterIPs(ips, old []string) field.ErrorList {
+func validateClusterIPs(ctx *resource.Context, ips, old []string) field.ErrorList {
 	var errs field.ErrorList
 	for i, ip := range ips {
 		switch {
@@ -188,7 +189,7 @@ func validateClusterIPs(ips, old []string) field.ErrorList {
 				errs = append(errs, field.Invalid(addressesPath, ips, "'None' must be the first and only value"))
 			}
 		case !slices.Contains(old, ip):
-			errs = append(errs, field.Check(addressesPath.Index(i), ip, field.LegacyIP)...)
+			errs = append(errs, checkIP(ctx, addressesPath.Index(i), ip)...)
 		}
 	}
 	return errs

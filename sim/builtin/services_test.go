@@ -10,13 +10,13 @@ import (
 )
 
 // service returns a try with two services stored.
-func serviceTry(t *testing.T) *try {
-	r := newTry(t, "services", "")
+func serviceTry(t *testing.T) *Try {
+	r := New(t, served, "services")
 	for _, text := range []string{
 		`{'metadata':{'name':'one','namespace':'n'},'spec':{'clusterIP':'10.0.0.1','clusterIPs':['10.0.0.1'],'ports':[{'port':80,'nodePort':30000}]}}`,
 		`{'metadata':{'name':'two','namespace':'n'},'spec':{'clusterIP':'10.0.0.24','clusterIPs':['10.0.0.24']}}`,
 	} {
-		r.stored["services"] = append(r.stored["services"], r.parse(text))
+		r.Stored["services"] = append(r.Stored["services"], r.Parse(text))
 	}
 	return r
 }
@@ -30,9 +30,9 @@ func TestServiceDefaults(t *testing.T) {
 		`{'type':'ExternalName','externalName':'a.b'}`: `{'externalName':'a.b','sessionAffinity':'None','type':'ExternalName'}`,
 		`{'sessionAffinity':'ClientIP','clusterIP':'10.0.0.9','ports':[{'port':1,'targetPort':'http','protocol':'UDP'}]}`: `{'clusterIP':'10.0.0.9','clusterIPs':['10.0.0.9'],'internalTrafficPolicy':'Cluster','ipFamilies':['IPv4'],'ipFamilyPolicy':'SingleStack','ports':[{'port':1,'protocol':'UDP','targetPort':'http'}],'sessionAffinity':'ClientIP','sessionAffinityConfig':{'clientIP':{'timeoutSeconds':10800}},'type':'ClusterIP'}`,
 	} {
-		obj, errs := serviceTry(t).create(`{'metadata':{'name':'s','namespace':'n'},'spec':` + text + `}`)
+		obj, errs := serviceTry(t).Create(`{'metadata':{'name':'s','namespace':'n'},'spec':` + text + `}`)
 		is.Equal(errs, "")                // nothing is wrong
-		is.Equal(part(obj, "spec"), want) // as the real server fills it in
+		is.Equal(Part(obj, "spec"), want) // as the real server fills it in
 	}
 }
 
@@ -64,7 +64,7 @@ func TestServiceErrors(t *testing.T) {
 		`{'trafficDistribution':'Far','ports':[{'port':80}]}`:                                                                `spec.trafficDistribution: Unsupported value: "Far": supported values: "PreferClose", "PreferSameZone", "PreferSameNode"`,
 		`{'sessionAffinity':'ClientIP','sessionAffinityConfig':{'clientIP':{'timeoutSeconds':90000}},'ports':[{'port':80}]}`: "spec.sessionAffinityConfig.clientIP.timeoutSeconds: Invalid value: 90000: must be greater than 0 and less than 86400",
 	} {
-		_, errs := serviceTry(t).create(`{'metadata':{'name':'s','namespace':'n'},'spec':` + text + `}`)
+		_, errs := serviceTry(t).Create(`{'metadata':{'name':'s','namespace':'n'},'spec':` + text + `}`)
 		is.Equal(errs, want) // as the real server says it
 	}
 }
@@ -72,27 +72,27 @@ func TestServiceErrors(t *testing.T) {
 func TestNodePorts(t *testing.T) {
 	is := is.New(t)
 	r := serviceTry(t)
-	obj, errs := r.create(`{'metadata':{'name':'s'},'spec':{'type':'NodePort','ports':[{'name':'a','port':53,'protocol':'UDP'},{'name':'b','port':53},{'name':'c','port':80}]}}`)
+	obj, errs := r.Create(`{'metadata':{'name':'s'},'spec':{'type':'NodePort','ports':[{'name':'a','port':53,'protocol':'UDP'},{'name':'b','port':53},{'name':'c','port':80}]}}`)
 	is.Equal(errs, "") // two protocols may share a port
 	ports := obj.Objects("spec", "ports")
 	is.Equal(ports[0].Int64("nodePort"), ports[1].Int64("nodePort"))  // and share the node port
 	is.True(ports[2].Int64("nodePort") != ports[0].Int64("nodePort")) // another one for another port
 	is.True(ports[2].Int64("nodePort") >= nodePortDrawn)              // from the part that is drawn from
-	again, errs := r.update(obj, `{'spec':{'ports':[{'name':'c','port':80}]}}`, "")
+	again, errs := r.Update(obj, `{'spec':{'ports':[{'name':'c','port':80}]}}`, "")
 	is.Equal(errs, "")
 	is.Equal(again.Objects("spec", "ports")[0].Int64("nodePort"), ports[2].Int64("nodePort")) // the name keeps it
-	obj, _ = r.create(`{'metadata':{'name':'s'},'spec':{'type':'LoadBalancer','externalTrafficPolicy':'Local','ports':[{'port':80}]}}`)
+	obj, _ = r.Create(`{'metadata':{'name':'s'},'spec':{'type':'LoadBalancer','externalTrafficPolicy':'Local','ports':[{'port':80}]}}`)
 	is.True(obj.Int64("spec", "healthCheckNodePort") > 0) // for load balancers to ask
-	obj, _ = r.create(`{'metadata':{'name':'s'},'spec':{'type':'LoadBalancer','allocateLoadBalancerNodePorts':false,'ports':[{'port':80}]}}`)
+	obj, _ = r.Create(`{'metadata':{'name':'s'},'spec':{'type':'LoadBalancer','allocateLoadBalancerNodePorts':false,'ports':[{'port':80}]}}`)
 	is.Equal(obj.Objects("spec", "ports")[0].Int64("nodePort"), int64(0)) // none wanted
 }
 
 func TestDryRunAllocates(t *testing.T) {
 	is := is.New(t)
 	r := serviceTry(t)
-	r.ctx.DryRun = true
-	r.ctx.Random = nil // nothing is drawn
-	obj, errs := r.create(`{'spec':{'type':'NodePort','ports':[{'name':'a','port':1},{'name':'b','port':2}]}}`)
+	r.Ctx.DryRun = true
+	r.Ctx.Random = nil // nothing is drawn
+	obj, errs := r.Create(`{'spec':{'type':'NodePort','ports':[{'name':'a','port':1},{'name':'b','port':2}]}}`)
 	is.Equal(errs, "")
 	is.Equal(obj.String("spec", "clusterIP"), "10.0.0.0") // made up, as on the real server
 	is.Equal(obj.Objects("spec", "ports")[1].Int64("nodePort"), int64(32770))
@@ -111,16 +111,16 @@ func TestServiceUpdates(t *testing.T) {
 		`{'spec':{'type':'NodePort'}}`:               "",
 	} {
 		r := serviceTry(t)
-		obj, _ := r.create(base)
-		_, errs := r.update(obj, patch, "")
+		obj, _ := r.Create(base)
+		_, errs := r.Update(obj, patch, "")
 		is.Equal(errs, want) // as the real server says it
 	}
 	r := serviceTry(t)
-	obj, _ := r.create(`{'metadata':{'name':'s','namespace':'n'},'spec':{'type':'LoadBalancer','ports':[{'port':80}]}}`)
-	obj, errs := r.update(obj, `{'spec':{'type':'ExternalName','externalName':'a.b'}}`, "")
+	obj, _ := r.Create(`{'metadata':{'name':'s','namespace':'n'},'spec':{'type':'LoadBalancer','ports':[{'port':80}]}}`)
+	obj, errs := r.Update(obj, `{'spec':{'type':'ExternalName','externalName':'a.b'}}`, "")
 	is.Equal(errs, "")
-	is.Equal(part(obj, "spec"), `{'externalName':'a.b','ports':[{'port':80,'protocol':'TCP','targetPort':80}],'sessionAffinity':'None','type':'ExternalName'}`)
-	obj, errs = r.update(obj, `{'spec':{'type':'ClusterIP'}}`, "")
+	is.Equal(Part(obj, "spec"), `{'externalName':'a.b','ports':[{'port':80,'protocol':'TCP','targetPort':80}],'sessionAffinity':'None','type':'ExternalName'}`)
+	obj, errs = r.Update(obj, `{'spec':{'type':'ClusterIP'}}`, "")
 	is.Equal(errs, "")
 	is.True(obj.String("spec", "clusterIP") != "") // an address again
 }
@@ -128,11 +128,11 @@ func TestServiceUpdates(t *testing.T) {
 func TestServiceStatus(t *testing.T) {
 	is := is.New(t)
 	r := serviceTry(t)
-	obj, _ := r.create(`{'spec':{'ports':[{'port':80}]}}`)
-	_, errs := r.update(obj, `{'status':{'loadBalancer':{'ingress':[{'ip':'1.2.3.4'}]}}}`, "status")
+	obj, _ := r.Create(`{'spec':{'ports':[{'port':80}]}}`)
+	_, errs := r.Update(obj, `{'status':{'loadBalancer':{'ingress':[{'ip':'1.2.3.4'}]}}}`, "status")
 	is.Equal(errs, "status.loadBalancer.ingress: Forbidden: may only be used when `spec.type` is 'LoadBalancer'")
-	obj, _ = r.create(`{'spec':{'type':'LoadBalancer','ports':[{'port':80}]}}`)
-	obj, errs = r.update(obj, `{'status':{'loadBalancer':{'ingress':[{'ip':'1.2.3.4'},{'hostname':'1.2.3.4'},{'ip':'x','ipMode':'Way'}]}}}`, "status")
+	obj, _ = r.Create(`{'spec':{'type':'LoadBalancer','ports':[{'port':80}]}}`)
+	obj, errs = r.Update(obj, `{'status':{'loadBalancer':{'ingress':[{'ip':'1.2.3.4'},{'hostname':'1.2.3.4'},{'ip':'x','ipMode':'Way'}]}}}`, "status")
 	is.Equal(errs, `status.loadBalancer.ingress[1].hostname: Invalid value: "1.2.3.4": must be a DNS name, not an IP address`+"\n"+
 		`status.loadBalancer.ingress[2].ip: Invalid value: "x": must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)`+"\n"+
 		`status.loadBalancer.ingress[2].ipMode: Unsupported value: "Way": supported values: "Proxy", "VIP"`)
@@ -142,8 +142,8 @@ func TestServiceStatus(t *testing.T) {
 func TestServiceWarnings(t *testing.T) {
 	is := is.New(t)
 	r := serviceTry(t)
-	r.create(`{'spec':{'clusterIP':'None','sessionAffinity':'ClientIP','externalName':'a','trafficDistribution':'PreferClose'}}`)
-	is.Equal(r.warnings, []string{
+	r.Create(`{'spec':{'clusterIP':'None','sessionAffinity':'ClientIP','externalName':'a','trafficDistribution':'PreferClose'}}`)
+	is.Equal(r.Warnings, []string{
 		"spec.SessionAffinity is ignored for headless services",
 		`spec.externalName is ignored when spec.type is not "ExternalName"`,
 		`spec.trafficDistribution: "PreferClose" is deprecated; use "PreferSameZone"`})
@@ -152,19 +152,19 @@ func TestServiceWarnings(t *testing.T) {
 func TestServiceRow(t *testing.T) {
 	is := is.New(t)
 	r := serviceTry(t)
-	obj := r.parse(`{'metadata':{'name':'s','creationTimestamp':'2023-12-31T23:59:00Z'},'spec':{'type':'NodePort','clusterIPs':['10.0.0.3'],'selector':{'b':'c','a':'b'},'ports':[{'port':80,'nodePort':30001},{'port':53,'protocol':'UDP'}]}}`)
-	is.Equal(serviceRow(r.ctx.Now, obj).Cells, []any{"s", "NodePort", "10.0.0.3", "<none>", "80:30001/TCP,53/UDP", "60s", "a=b,b=c"})
-	obj = r.parse(`{'spec':{'type':'LoadBalancer'}}`)
-	is.Equal(serviceRow(r.ctx.Now, obj).Cells, []any{"", "LoadBalancer", "<none>", "<pending>", "<none>", "<unknown>", "<none>"})
+	obj := r.Parse(`{'metadata':{'name':'s','creationTimestamp':'2026-01-02T03:03:05Z'},'spec':{'type':'NodePort','clusterIPs':['10.0.0.3'],'selector':{'b':'c','a':'b'},'ports':[{'port':80,'nodePort':30001},{'port':53,'protocol':'UDP'}]}}`)
+	is.Equal(serviceRow(r.Ctx.Now, obj).Cells, []any{"s", "NodePort", "10.0.0.3", "<none>", "80:30001/TCP,53/UDP", "60s", "a=b,b=c"})
+	obj = r.Parse(`{'spec':{'type':'LoadBalancer'}}`)
+	is.Equal(serviceRow(r.Ctx.Now, obj).Cells, []any{"", "LoadBalancer", "<none>", "<pending>", "<none>", "<unknown>", "<none>"})
 }
 
 func TestAddressesRunOut(t *testing.T) {
 	is := is.New(t)
-	r := newTry(t, "services", "")
+	r := New(t, served, "services")
 	seen := map[string]bool{}
-	r.ctx.ServiceCIDR = netip.MustParsePrefix("10.96.7.130/26") // .128 to .191
+	r.Ctx.ServiceCIDR = netip.MustParsePrefix("10.96.7.130/26") // .128 to .191
 	for range 62 {
-		obj, errs := r.create(`{'metadata':{'name':'s'},'spec':{'ports':[{'port':80}]}}`)
+		obj, errs := r.Create(`{'metadata':{'name':'s'},'spec':{'ports':[{'port':80}]}}`)
 		is.Equal(errs, "")
 		ip := obj.String("spec", "clusterIP")
 		is.True(!seen[ip]) // no address twice
@@ -172,20 +172,20 @@ func TestAddressesRunOut(t *testing.T) {
 		is.Equal(len(seen) < 46, netip.MustParseAddr(ip).As4()[3] > 144) // the first sixteen come last
 		seen[ip] = true
 		obj.Set(ip, "metadata", "name")
-		r.stored["services"] = append(r.stored["services"], obj)
+		r.Stored["services"] = append(r.Stored["services"], obj)
 	}
-	_, errs := r.create(`{'metadata':{'name':'s'},'spec':{'ports':[{'port':80}]}}`)
+	_, errs := r.Create(`{'metadata':{'name':'s'},'spec':{'ports':[{'port':80}]}}`)
 	is.Equal(errs, `Internal error occurred: failed to allocate a serviceIP for Service "s": range is full`)
 }
 
 func TestEndpoints(t *testing.T) {
 	is := is.New(t)
-	r := newTry(t, "endpoints", "")
-	obj, errs := r.create(`{'subsets':[{'addresses':[{'ip':'10.0.0.2'},{'ip':'10.0.0.1'}],'ports':[{'port':80}]}]}`)
+	r := New(t, served, "endpoints")
+	obj, errs := r.Create(`{'subsets':[{'addresses':[{'ip':'10.0.0.2'},{'ip':'10.0.0.1'}],'ports':[{'port':80}]}]}`)
 	is.Equal(errs, "")
-	is.Equal(part(obj, "subsets"), `[{'addresses':[{'ip':'10.0.0.2'},{'ip':'10.0.0.1'}],'ports':[{'port':80,'protocol':'TCP'}]}]`) // in the order given
+	is.Equal(Part(obj, "subsets"), `[{'addresses':[{'ip':'10.0.0.2'},{'ip':'10.0.0.1'}],'ports':[{'port':80,'protocol':'TCP'}]}]`) // in the order given
 	is.Equal(endpointsCell(obj), "10.0.0.2:80,10.0.0.1:80")
-	_, errs = r.create(`{'subsets':[{},{'addresses':[{'ip':'169.254.1.1','nodeName':'A'}],'ports':[{'port':1},{'port':0,'name':'x'}]}]}`)
+	_, errs = r.Create(`{'subsets':[{},{'addresses':[{'ip':'169.254.1.1','nodeName':'A'}],'ports':[{'port':1},{'port':0,'name':'x'}]}]}`)
 	is.Equal(errs, "subsets[0]: Required value: must specify `addresses` or `notReadyAddresses`\n"+
 		`subsets[1].addresses[0].nodeName: Invalid value: "A": a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')`+"\n"+
 		`subsets[1].addresses[0].ip: Invalid value: "169.254.1.1": may not be in the link-local range (169.254.0.0/16, fe80::/10)`+"\n"+

@@ -19,7 +19,7 @@ const (
 )
 
 // validateService returns what is wrong with a service; old is nil on create.
-func validateService(obj, old object.Object) field.ErrorList {
+func validateService(ctx *resource.Context, obj, old object.Object) field.ErrorList {
 	var errs field.ErrorList
 	spec, was, p := obj.At("spec"), old.At("spec"), field.Root("spec")
 	mode, moded := obj.Annotations()[topologyMode]
@@ -39,13 +39,13 @@ func validateService(obj, old object.Object) field.ErrorList {
 	}
 	errs = append(errs, field.CheckLabels(p.Child("selector"), object.StringMap(spec.Map("selector")))...)
 	errs = append(errs, validateAffinity(spec)...)
-	errs = append(errs, validateServiceAddresses(spec, was)...)
+	errs = append(errs, validateServiceAddresses(ctx, spec, was)...)
 	for i, ip := range spec.Strings("externalIPs") {
-		errs = append(errs, validateExternalIP(p.Child("externalIPs").Index(i), ip, was.Strings("externalIPs"))...)
+		errs = append(errs, validateExternalIP(ctx, p.Child("externalIPs").Index(i), ip, was.Strings("externalIPs"))...)
 	}
 	errs = append(errs, field.MustBeSetToOneOf(p.Child("type"), kind, typeClusterIP, typeExternalName, typeLoadBalancer, typeNodePort)...)
 	errs = append(errs, validatePortUse(spec)...)
-	errs = append(errs, validateSourceRanges(obj, old)...)
+	errs = append(errs, validateSourceRanges(ctx, obj, old)...)
 	if spec.Has("allocateLoadBalancerNodePorts") && kind != typeLoadBalancer {
 		errs = append(errs, field.Forbidden(p.Child("allocateLoadBalancerNodePorts"), onlyLoadBalancers))
 	}
@@ -118,9 +118,9 @@ func validateAffinity(spec object.Object) field.ErrorList {
 }
 
 // validateExternalIP checks an address unless the service had it before.
-func validateExternalIP(p field.Path, ip string, old []string) field.ErrorList {
+func validateExternalIP(ctx *resource.Context, p field.Path, ip string, old []string) field.ErrorList {
 	if !slices.Contains(old, ip) {
-		if errs := field.Check(p, ip, field.LegacyIP); len(errs) > 0 {
+		if errs := checkIP(ctx, p, ip); len(errs) > 0 {
 			return errs
 		}
 	}
@@ -175,7 +175,7 @@ func validatePortUse(spec object.Object) field.ErrorList {
 }
 
 // validateSourceRanges checks who may use a load balancer: the field, or the annotation from before there was one.
-func validateSourceRanges(obj, old object.Object) field.ErrorList {
+func validateSourceRanges(ctx *resource.Context, obj, old object.Object) field.ErrorList {
 	var errs field.ErrorList
 	balancer := obj.String("spec", "type") == typeLoadBalancer
 	if ranges := obj.Strings("spec", "loadBalancerSourceRanges"); len(ranges) > 0 {
@@ -189,7 +189,7 @@ func validateSourceRanges(obj, old object.Object) field.ErrorList {
 		}
 		for i, cidr := range ranges {
 			if cidr = strings.TrimSpace(cidr); !slices.Contains(before, cidr) {
-				errs = append(errs, field.Check(p.Index(i), cidr, field.LegacyCIDR)...)
+				errs = append(errs, checkCIDR(ctx, p.Index(i), cidr)...)
 			}
 		}
 		return errs
@@ -206,7 +206,7 @@ func validateSourceRanges(obj, old object.Object) field.ErrorList {
 		return errs
 	}
 	for cidr := range strings.SplitSeq(text, ",") {
-		errs = append(errs, field.Check(p, strings.TrimSpace(cidr), field.LegacyCIDR)...)
+		errs = append(errs, checkCIDR(ctx, p, strings.TrimSpace(cidr))...)
 	}
 	return errs
 }
@@ -256,7 +256,7 @@ func validateTrafficPolicies(spec object.Object) field.ErrorList {
 
 func validateServiceUpdate(ctx *resource.Context, obj, old object.Object) field.ErrorList {
 	if ctx.Subresource == "status" {
-		return validateLoadBalancerStatus(obj, old)
+		return validateLoadBalancerStatus(ctx, obj, old)
 	}
 	spec, was := obj.At("spec"), old.At("spec")
 	errs := validateAddressChange(spec, was)
@@ -268,10 +268,10 @@ func validateServiceUpdate(ctx *resource.Context, obj, old object.Object) field.
 	if needsHealthCheck(was) && needsHealthCheck(spec) && was.Int64("healthCheckNodePort") != spec.Int64("healthCheckNodePort") {
 		errs = append(errs, field.Forbidden(field.Root("spec.healthCheckNodePort"), field.TextImmutable))
 	}
-	return append(errs, validateService(obj, old)...)
+	return append(errs, validateService(ctx, obj, old)...)
 }
 
-func validateLoadBalancerStatus(obj, old object.Object) field.ErrorList {
+func validateLoadBalancerStatus(ctx *resource.Context, obj, old object.Object) field.ErrorList {
 	p := field.Root("status.loadBalancer.ingress")
 	ingresses := obj.Objects("status", "loadBalancer", "ingress")
 	if len(ingresses) > 0 && obj.String("spec", "type") != typeLoadBalancer {
@@ -285,7 +285,7 @@ func validateLoadBalancerStatus(obj, old object.Object) field.ErrorList {
 	for i, ingress := range ingresses {
 		at, ip := p.Index(i), ingress.String("ip")
 		if ip != "" && !slices.Contains(before, ip) {
-			errs = append(errs, field.Check(at.Child("ip"), ip, field.LegacyIP)...)
+			errs = append(errs, checkIP(ctx, at.Child("ip"), ip)...)
 		}
 		switch mode := ingress.Has("ipMode"); {
 		case !mode && ip != "":
@@ -315,7 +315,7 @@ func validateIngressHost(p field.Path, host string) field.ErrorList {
 func warnService(ctx *resource.Context, obj, _ object.Object) {
 	if ctx.Subresource == "status" {
 		for i, ingress := range obj.Objects("status", "loadBalancer", "ingress") {
-			warnAll(ctx, field.IPWarnings(field.Root("status.loadBalancer.ingress").Index(i), ingress.String("ip")))
+			warnIP(ctx, field.Root("status.loadBalancer.ingress").Index(i), ingress.String("ip"))
 		}
 		return
 	}
@@ -330,19 +330,19 @@ func warnService(ctx *resource.Context, obj, _ object.Object) {
 	_, hints := obj.Annotations()[topologyHints]
 	warn(hints, "annotation "+topologyHints+" is deprecated, please use "+topologyMode+" instead")
 	for i, ip := range spec.Strings("clusterIPs") {
-		warnAll(ctx, field.IPWarnings(p.Child("clusterIPs").Index(i), ip))
+		warnIP(ctx, p.Child("clusterIPs").Index(i), ip)
 	}
 	ips := spec.Strings("externalIPs")
 	warn(bare && spec.String("loadBalancerIP") != "", "spec.loadBalancerIP is ignored for headless services")
 	warn(bare && len(ips) > 0, "spec.externalIPs is ignored for headless services")
 	warn(bare && spec.String("sessionAffinity") != "None", "spec.SessionAffinity is ignored for headless services")
 	for i, ip := range ips {
-		warnAll(ctx, field.IPWarnings(p.Child("externalIPs").Index(i), ip))
+		warnIP(ctx, p.Child("externalIPs").Index(i), ip)
 	}
-	warn(len(ips) > 0 && !bare && !external, "spec.externalIPs is deprecated and may no longer be implemented in some clusters")
-	warnAll(ctx, field.IPWarnings(p.Child("loadBalancerIP"), spec.String("loadBalancerIP")))
+	warn(ctx.Since(36) && len(ips) > 0 && !bare && !external, "spec.externalIPs is deprecated and may no longer be implemented in some clusters")
+	warnIP(ctx, p.Child("loadBalancerIP"), spec.String("loadBalancerIP"))
 	for i, cidr := range spec.Strings("loadBalancerSourceRanges") {
-		warnAll(ctx, field.CIDRWarnings(p.Child("loadBalancerSourceRanges").Index(i), cidr))
+		warnCIDR(ctx, p.Child("loadBalancerSourceRanges").Index(i), cidr)
 	}
 	warn(external && len(ips) > 0, `spec.externalIPs is ignored when spec.type is "ExternalName"`)
 	warn(!external && spec.String("externalName") != "", `spec.externalName is ignored when spec.type is not "ExternalName"`)

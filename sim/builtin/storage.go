@@ -20,6 +20,7 @@ func storageClassKind() kind {
 	return kind{
 		storage: "storageclasses.storage.k8s.io",
 		strategy: resource.Strategy{
+			Checks:         resource.Checks{Update: []resource.Check{resource.CheckMeta, resource.CheckMetaUpdate, resource.CheckKind}},
 			ReturnsDeleted: true,
 			Validate: func(_ *resource.Context, obj object.Object) field.ErrorList {
 				return validateStorageClass(obj)
@@ -146,6 +147,7 @@ func attributesClassKind() kind {
 	return kind{
 		storage: "volumeattributesclasses.storage.k8s.io",
 		strategy: resource.Strategy{
+			Checks:         resource.Checks{Update: []resource.Check{resource.CheckMetaUpdate, resource.CheckKind, resource.CheckMeta}},
 			ReturnsDeleted: true,
 			Validate: func(_ *resource.Context, obj object.Object) field.ErrorList {
 				return validateAttributesClass(obj)

@@ -16,6 +16,12 @@ func csiDriverKind() kind {
 	const spec = docStorage + "CSIDriverSpec"
 	return kind{
 		storage: "csidrivers.storage.k8s.io",
+		gates: []gate{
+			{name: "CSIServiceAccountTokenSecrets", fields: []string{"spec.serviceAccountTokenInSecrets"}},
+			{name: "MutableCSINodeAllocatableCount", fields: []string{"spec.nodeAllocatableUpdatePeriodSeconds"}},
+			{name: "VolumeLimitScaling", fields: []string{"spec.preventPodSchedulingIfMissing"},
+				defaults: func(obj object.Object) { obj.SetDefault(false, "spec", "preventPodSchedulingIfMissing") }}, // KEP-5030
+		},
 		strategy: resource.Strategy{
 			ReturnsDeleted: true, NeedsResourceVersion: true,
 			PrepareForUpdate: prepareCSIDriver,
@@ -114,6 +120,7 @@ func csiNodeKind() kind {
 	return kind{
 		storage: "csinodes.storage.k8s.io",
 		strategy: resource.Strategy{
+			Checks:         resource.Checks{Update: []resource.Check{resource.CheckMeta, resource.CheckKind}},
 			ReturnsDeleted: true, NeedsResourceVersion: true,
 			Validate: func(_ *resource.Context, obj object.Object) field.ErrorList {
 				return validateNodeDrivers(obj.Objects("spec", "drivers"))
@@ -183,6 +190,7 @@ func storageCapacityKind() kind {
 	return kind{
 		storage: "csistoragecapacities.storage.k8s.io",
 		strategy: resource.Strategy{
+			Checks:               resource.Checks{Update: []resource.Check{resource.CheckMeta, resource.CheckMetaUpdate, resource.CheckKind}},
 			NeedsResourceVersion: true,
 			Validate: func(_ *resource.Context, obj object.Object) field.ErrorList {
 				return validateStorageCapacity(obj, selector.ValidateOptions{})
@@ -217,7 +225,15 @@ func volumeAttachmentKind() kind {
 	attacher.format = "name"
 	return kind{
 		storage: "volumeattachments.storage.k8s.io",
+		gates: []gate{
+			{name: "MutableCSINodeAllocatableCount", fields: []string{"status.attachError.errorCode", "status.detachError.errorCode"}},
+		},
 		strategy: resource.Strategy{
+			Checks: resource.Checks{
+				Update:       []resource.Check{resource.CheckMeta, resource.CheckKind},
+				Subresources: map[string][]resource.Check{"status": {resource.CheckMeta, resource.CheckKind}},
+			},
+			Resets:    map[string]resource.Reset{"status": {Fields: []string{"metadata", "spec"}}},
 			HasStatus: true, CustomStatus: true, ReturnsDeleted: true, NeedsResourceVersion: true,
 			Validate: func(_ *resource.Context, obj object.Object) field.ErrorList {
 				return validateAttachment(obj)

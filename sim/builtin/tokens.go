@@ -24,11 +24,9 @@ const (
 	tokenExtended = 365 * 24 * 60 * 60
 )
 
-// bodyDefaults are the defaults of the bodies of subresources, by kind.
-var bodyDefaults = map[string]func(object.Object){
-	"TokenRequest": func(request object.Object) {
-		request.SetDefault(int64(tokenDefault), "spec", "expirationSeconds")
-	},
+// defaultTokenRequest fills in the defaults of a TokenRequest.
+func defaultTokenRequest(request object.Object) {
+	request.SetDefault(int64(tokenDefault), "spec", "expirationSeconds")
 }
 
 var tokenRequestKind = status.Resource{Group: "authentication.k8s.io", Resource: "TokenRequest"}

@@ -56,13 +56,13 @@ func TestTokenClaims(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			is := is.New(t)
 			body := `{"kind":"TokenRequest","spec":` + tc.spec + `}`
-			answer, s := newConnected(t, objects).connect(issueToken, "sa", body)
+			answer, s := NewStore(t, objects).Connect(issueToken, "sa", body)
 			is.Equal(s, nil)
 			is.Equal(answer.Name()+" "+answer.Namespace()+" "+answer.UID(), "sa ns u")
 			token := answer.String("status", "token")
 			is.Equal(claimsOf(t, token), tc.want)
 
-			again, _ := newConnected(t, objects).connect(issueToken, "sa", body)
+			again, _ := NewStore(t, objects).Connect(issueToken, "sa", body)
 			is.Equal(again.String("status", "token"), token) // the same seed and request, the same bytes
 		})
 	}
@@ -100,7 +100,7 @@ func TestTokenRefusals(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			is := is.New(t)
-			_, s := newConnected(t, objects).connect(issueToken, tc.account, tc.body)
+			_, s := NewStore(t, objects).Connect(issueToken, tc.account, tc.body)
 			is.Equal(s.Code, tc.code)
 			is.Equal(s.Message, tc.message)
 		})
@@ -115,13 +115,13 @@ func TestTokenLimits(t *testing.T) {
 		"serviceaccounts/sa": `{"metadata":{"name":"sa","namespace":"ns","uid":"u"}}`,
 		"pods/p":             `{"metadata":{"name":"p","uid":"pu"},"spec":{"serviceAccountName":"sa"}}`,
 	}
-	c := newConnected(t, objects)
+	c := NewStore(t, objects)
 	var err error
-	c.tokens, err = token.New(token.Options{Issuers: []string{"https://a", "https://b"}, Audiences: []string{"x", "y"}, MaxExpiration: time.Hour})
+	c.Tokens, err = token.New(token.Options{Issuers: []string{"https://a", "https://b"}, Audiences: []string{"x", "y"}, MaxExpiration: time.Hour})
 	is.NoErr(err)
-	answer, s := c.connect(issueToken, "sa", `{"spec":{"expirationSeconds":7200}}`)
+	answer, s := c.Connect(issueToken, "sa", `{"spec":{"expirationSeconds":7200}}`)
 	is.Equal(s, nil)
-	is.Equal(c.warnings, []string{"requested expiration of 7200 seconds shortened to 3600 seconds"})
+	is.Equal(c.Warnings, []string{"requested expiration of 7200 seconds shortened to 3600 seconds"})
 	is.Equal(answer.Int64("spec", "expirationSeconds"), int64(3600))
 	is.Equal(answer.String("status", "expirationTimestamp"), "2026-01-02T04:04:05Z")
 	is.Equal(claimsOf(t, answer.String("status", "token")), `{"aud":["x","y"],"exp":1767326645,"iat":1767323045,"iss":"https://a","jti":"uid-1",`+
@@ -129,10 +129,10 @@ func TestTokenLimits(t *testing.T) {
 
 	const kubelet = `{"spec":{"expirationSeconds":3607,"audiences":["y"],"boundObjectRef":{"kind":"Pod","name":"p"}}}`
 	for _, o := range []token.Options{{Audiences: []string{"x", "y"}}, {Audiences: []string{"x", "y"}, NoExtendExpiration: true}, {}} {
-		c := newConnected(t, objects)
-		c.tokens, err = token.New(o)
+		c := NewStore(t, objects)
+		c.Tokens, err = token.New(o)
 		is.NoErr(err)
-		answer, s = c.connect(issueToken, "sa", kubelet)
+		answer, s = c.Connect(issueToken, "sa", kubelet)
 		is.Equal(s, nil)
 		extended := strings.Contains(claimsOf(t, answer.String("status", "token")), `"exp":1798859045`)
 		is.Equal(extended, o.Audiences != nil && !o.NoExtendExpiration) // for the API server only, and unless told otherwise
@@ -143,6 +143,6 @@ func TestTokenDefaults(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
 	request := object.Object{}
-	bodyDefaults["TokenRequest"](request)
+	defaultTokenRequest(request)
 	is.Equal(request.Int64("spec", "expirationSeconds"), int64(3600))
 }

@@ -19,6 +19,7 @@ func persistentVolumeKind() kind {
 	return kind{
 		storage: "persistentvolumes",
 		strategy: resource.Strategy{
+			Checks:    resource.Checks{Update: []resource.Check{resource.CheckMeta, resource.CheckFirst, resource.CheckMeta, resource.CheckKind}},
 			HasStatus: true, ReturnsDeleted: true,
 			PrepareForCreate: func(ctx *resource.Context, obj object.Object) {
 				protect(obj, "kubernetes.io/pv-protection")
@@ -52,6 +53,7 @@ func persistentVolumeClaimKind() kind {
 	return kind{
 		storage: "persistentvolumeclaims",
 		strategy: resource.Strategy{
+			Checks:    resource.Checks{Update: []resource.Check{resource.CheckMetaUpdate, resource.CheckMeta, resource.CheckKind}},
 			HasStatus: true, ReturnsDeleted: true,
 			ReadsMore: func(object.Object) bool { return true }, // the phase
 			PrepareForCreate: func(_ *resource.Context, obj object.Object) {

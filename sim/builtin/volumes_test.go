@@ -11,20 +11,20 @@ const claimText = `{'metadata':{'name':'x'},'spec':{'accessModes':['ReadWriteOnc
 
 func TestPersistentVolume(t *testing.T) {
 	is := is.New(t)
-	r := newTry(t, "persistentvolumes", "")
-	obj, errs := r.create(`{'metadata':{'name':'v'},'spec':{'capacity':{'storage':'1Gi'},'accessModes':['ReadWriteOnce'],'hostPath':{'path':'/x'}}}`)
+	r := New(t, served, "persistentvolumes")
+	obj, errs := r.Create(`{'metadata':{'name':'v'},'spec':{'capacity':{'storage':'1Gi'},'accessModes':['ReadWriteOnce'],'hostPath':{'path':'/x'}}}`)
 	is.Equal(errs, "")
-	is.Equal(part(obj, "spec"), `{'accessModes':['ReadWriteOnce'],'capacity':{'storage':'1Gi'},'hostPath':{'path':'/x','type':''},'persistentVolumeReclaimPolicy':'Retain','volumeMode':'Filesystem'}`)
-	is.Equal(part(obj, "status"), `{'lastPhaseTransitionTime':'2024-01-01T00:00:00Z','phase':'Pending'}`)
+	is.Equal(Part(obj, "spec"), `{'accessModes':['ReadWriteOnce'],'capacity':{'storage':'1Gi'},'hostPath':{'path':'/x','type':''},'persistentVolumeReclaimPolicy':'Retain','volumeMode':'Filesystem'}`)
+	is.Equal(Part(obj, "status"), `{'lastPhaseTransitionTime':'2026-01-02T03:04:05Z','phase':'Pending'}`)
 	is.Equal(obj.Finalizers(), []string{"kubernetes.io/pv-protection"})
-	_, errs = r.update(obj, `{'spec':{'hostPath':{'path':'/y'},'volumeMode':'Block'}}`, "")
+	_, errs = r.Update(obj, `{'spec':{'hostPath':{'path':'/y'},'volumeMode':'Block'}}`, "")
 	is.Equal(errs, "spec.persistentvolumesource: Forbidden: spec.persistentvolumesource is immutable after creation\n"+
 		"@@ -2,7 +2,7 @@\n  \"GCEPersistentDisk\": null,\n  \"AWSElasticBlockStore\": null,\n  \"HostPath\": {\n-  \"Path\": \"/x\",\n+  \"Path\": \"/y\",\n"+
 		"   \"Type\": \"\"\n  },\n  \"Glusterfs\": null,\n\nvolumeMode: Invalid value: \"Block\": field is immutable")
-	r.ctx.Now = r.ctx.Now.AddDate(0, 0, 1)
-	changed, errs := r.update(obj, `{'status':{'phase':'Bound'}}`, "status")
+	r.Ctx.Now = r.Ctx.Now.AddDate(0, 0, 1)
+	changed, errs := r.Update(obj, `{'status':{'phase':'Bound'}}`, "status")
 	is.Equal(errs, "")
-	is.Equal(changed.String("status", "lastPhaseTransitionTime"), "2024-01-02T00:00:00Z") // when it was bound
+	is.Equal(changed.String("status", "lastPhaseTransitionTime"), "2026-01-03T03:04:05Z") // when it was bound
 }
 
 func TestPersistentVolumeErrors(t *testing.T) {
@@ -44,35 +44,35 @@ func TestPersistentVolumeErrors(t *testing.T) {
 		`{'capacity':{'storage':'-1'},'accessModes':['ReadWriteOncePod','ReadOnlyMany'],'hostPath':{'path':'/a'}}`: "spec.accessModes: Forbidden: may not use ReadWriteOncePod with other access modes\n" +
 			"spec.capacity[storage]: Invalid value: -1: must be a valid resource quantity\nspec.capacity[storage]: Invalid value: \"-1\": must be greater than zero",
 	} {
-		_, errs := newTry(t, "persistentvolumes", "").create(`{'metadata':{'name':'v'},'spec':` + spec + `}`)
+		_, errs := New(t, served, "persistentvolumes").Create(`{'metadata':{'name':'v'},'spec':` + spec + `}`)
 		is.Equal(errs, want) // as the real server says it
 	}
-	r := newTry(t, "persistentvolumes", "")
-	r.create(`{'spec':{` + fine + `'rbd':{'monitors':['m'],'image':'i'},'persistentVolumeReclaimPolicy':'Recycle'}}`)
-	is.Equal(len(r.warnings), 2) // the policy and the driver are deprecated
+	r := New(t, served, "persistentvolumes")
+	r.Create(`{'spec':{` + fine + `'rbd':{'monitors':['m'],'image':'i'},'persistentVolumeReclaimPolicy':'Recycle'}}`)
+	is.Equal(len(r.Warnings), 2) // the policy and the driver are deprecated
 }
 
 func TestPersistentVolumeClaim(t *testing.T) {
 	is := is.New(t)
-	r := newTry(t, "persistentvolumeclaims", "")
-	obj, errs := r.create(claimText)
+	r := New(t, served, "persistentvolumeclaims")
+	obj, errs := r.Create(claimText)
 	is.Equal(errs, "")
-	is.Equal(part(obj, "status"), `{'phase':'Pending'}`)
-	_, errs = r.update(obj, `{'spec':{'storageClassName':'d'}}`, "")
+	is.Equal(Part(obj, "status"), `{'phase':'Pending'}`)
+	_, errs = r.Update(obj, `{'spec':{'storageClassName':'d'}}`, "")
 	is.Equal(errs, "spec: Forbidden: spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims\n"+
 		"@@ -10,7 +10,7 @@\n   }\n  },\n  \"VolumeName\": \"\",\n- \"StorageClassName\": \"c\",\n+ \"StorageClassName\": \"d\",\n"+
 		"  \"VolumeMode\": \"Filesystem\",\n  \"DataSource\": null,\n  \"DataSourceRef\": null,\n")
-	_, errs = r.update(obj, `{'spec':{'resources':{'requests':{'storage':'3Gi'}}}}`, "")
+	_, errs = r.Update(obj, `{'spec':{'resources':{'requests':{'storage':'3Gi'}}}}`, "")
 	is.True(strings.HasPrefix(errs, "spec: Forbidden: spec is immutable")) // grows only when it is bound
-	bound, errs := r.update(obj, `{'spec':{'volumeName':'v'}}`, "")
+	bound, errs := r.Update(obj, `{'spec':{'volumeName':'v'}}`, "")
 	is.Equal(errs, "") // once
-	bound, errs = r.update(bound, `{'status':{'phase':'Bound','capacity':{'storage':'2Gi'},'accessModes':['ReadWriteOnce','ReadOnlyMany']}}`, "status")
+	bound, errs = r.Update(bound, `{'status':{'phase':'Bound','capacity':{'storage':'2Gi'},'accessModes':['ReadWriteOnce','ReadOnlyMany']}}`, "status")
 	is.Equal(errs, "")
-	_, errs = r.update(bound, `{'spec':{'resources':{'requests':{'storage':'3Gi'}},'volumeAttributesClassName':'a'}}`, "")
+	_, errs = r.Update(bound, `{'spec':{'resources':{'requests':{'storage':'3Gi'}},'volumeAttributesClassName':'a'}}`, "")
 	is.Equal(errs, "")
-	_, errs = r.update(bound, `{'spec':{'resources':{'requests':{'storage':'1Gi'}}}}`, "")
+	_, errs = r.Update(bound, `{'spec':{'resources':{'requests':{'storage':'1Gi'}}}}`, "")
 	is.Equal(errs, "spec.resources.requests.storage: Forbidden: field can not be less than status.capacity")
-	is.Equal(volumeClaimRow(r.ctx.Now, bound).Cells, []any{"x", "Bound", "v", "2Gi", "RWO,ROX", "c", "<unset>", "<unknown>", "Filesystem"})
+	is.Equal(volumeClaimRow(r.Ctx.Now, bound).Cells, []any{"x", "Bound", "v", "2Gi", "RWO,ROX", "c", "<unset>", "<unknown>", "Filesystem"})
 }
 
 func TestPersistentVolumeClaimErrors(t *testing.T) {
@@ -85,7 +85,7 @@ func TestPersistentVolumeClaimErrors(t *testing.T) {
 			`spec.dataSource: Invalid value: "Odd": must be 'PersistentVolumeClaim' when referencing the default apiGroup` + "\nspec.dataSourceRef.name: Required value\n" +
 			`spec.dataSourceRef: Invalid value: "Odd": must be 'PersistentVolumeClaim' when referencing the default apiGroup`,
 	} {
-		_, errs := newTry(t, "persistentvolumeclaims", "").create(`{'spec':` + spec + `}`)
+		_, errs := New(t, served, "persistentvolumeclaims").Create(`{'spec':` + spec + `}`)
 		is.Equal(errs, want) // as the real server says it
 	}
 }
@@ -98,8 +98,8 @@ func TestDataSources(t *testing.T) {
 		`{'dataSourceRef':{'kind':'Odd','apiGroup':'a.b','name':'x'}}`:                  `{'apiGroup':'a.b','kind':'Odd','name':'x'}`,
 		`{'dataSourceRef':{'kind':'PersistentVolumeClaim','name':'x','namespace':'y'}}`: `null`,
 	} {
-		obj, _ := newTry(t, "persistentvolumeclaims", "").create(`{'spec':` + spec + `}`)
-		is.Equal(part(obj, "spec", "dataSource"), want)    // both fields
-		is.Equal(part(obj, "spec", "dataSourceRef"), want) // say the same
+		obj, _ := New(t, served, "persistentvolumeclaims").Create(`{'spec':` + spec + `}`)
+		is.Equal(Part(obj, "spec", "dataSource"), want)    // both fields
+		is.Equal(Part(obj, "spec", "dataSourceRef"), want) // say the same
 	}
 }

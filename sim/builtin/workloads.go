@@ -20,7 +20,11 @@ func workloadKinds() []kind {
 func deploymentKind() kind {
 	return kind{
 		storage: "deployments.apps",
+		gates: append(podSpecGates("spec.template.spec."), []gate{
+			{name: "DeploymentReplicaSetTerminatingReplicas", fields: []string{"status.terminatingReplicas"}},
+		}...),
 		strategy: resource.Strategy{
+			Resets:    map[string]resource.Reset{"status": {Fields: []string{"spec", "metadata.labels"}}},
 			HasStatus: true, SpecOnly: true, InnerAnnotation: rollbackTo, Blank: noReplicas,
 			SpecChanged: func(obj, old object.Object) bool { // annotations are copied to the replica sets
 				return specChanged("DeploymentSpec")(obj, old) ||
@@ -52,6 +56,9 @@ func deploymentKind() kind {
 func replicaSetKind() kind {
 	return kind{
 		storage: "replicasets.apps",
+		gates: append(podSpecGates("spec.template.spec."), []gate{
+			{name: "DeploymentReplicaSetTerminatingReplicas", fields: []string{"status.terminatingReplicas"}},
+		}...),
 		strategy: resource.Strategy{
 			HasStatus: true, SpecOnly: true, SpecChanged: specChanged("ReplicaSetSpec"), Blank: noReplicas,
 			Validate: func(ctx *resource.Context, obj object.Object) field.ErrorList {
@@ -81,6 +88,9 @@ func replicaSetKind() kind {
 func statefulSetKind() kind {
 	return kind{
 		storage: "statefulsets.apps",
+		gates: append(podSpecGates("spec.template.spec."), []gate{
+			{name: "MaxUnavailableStatefulSet", fields: []string{"spec.updateStrategy.rollingUpdate.maxUnavailable"}},
+		}...),
 		strategy: resource.Strategy{
 			HasStatus: true, SpecOnly: true, SpecChanged: specChanged("StatefulSetSpec"), NameRule: field.NameDNSLabel,
 			Blank: noReplicas,
@@ -106,6 +116,7 @@ func daemonSetKind() kind {
 	status := func(name, field string) column { return colDoc(name, docApps+"DaemonSetStatus", field).of("integer") }
 	return kind{
 		storage: "daemonsets.apps",
+		gates:   podSpecGates("spec.template.spec."),
 		strategy: resource.Strategy{
 			HasStatus: true, SpecChanged: specChanged("DaemonSetSpec"), InnerAnnotation: templateGeneration,
 			Blank:            func(obj object.Object) { setGenerationOfTemplate(obj, 0) },
@@ -139,6 +150,7 @@ func controllerRevisionKind() kind {
 	return kind{
 		storage: "controllerrevisions.apps",
 		strategy: resource.Strategy{
+			Checks: resource.Checks{Update: []resource.Check{resource.CheckMetaUpdate, resource.CheckMeta, resource.CheckKind}},
 			Validate: func(_ *resource.Context, obj object.Object) field.ErrorList {
 				return append(field.NonNegative(obj.Int64("revision"), field.Root("revision")), validateRevisionData(obj)...)
 			},

@@ -214,14 +214,14 @@ func warnPodNames(ctx *resource.Context, obj object.Object) {
 // warnWorkload warns about the template of a new object, or of one whose generation changed.
 func warnWorkload(ctx *resource.Context, obj, old object.Object) {
 	if old == nil || obj.Generation() != old.Generation() {
-		warnAll(ctx, podTemplateWarnings(obj.Map("spec", "template"), field.Root("spec").Child("template")))
+		warnAll(ctx, podTemplateWarnings(ctx, obj.Map("spec", "template"), field.Root("spec").Child("template")))
 	}
 }
 
 // warnDaemonSet warns about the template of a new object, or about one that changed.
 func warnDaemonSet(ctx *resource.Context, obj, old object.Object) {
 	if old == nil || generationOfTemplate(obj) != generationOfTemplate(old) {
-		warnAll(ctx, podTemplateWarnings(obj.Map("spec", "template"), field.Root("spec").Child("template")))
+		warnAll(ctx, podTemplateWarnings(ctx, obj.Map("spec", "template"), field.Root("spec").Child("template")))
 	}
 }
 

@@ -7,9 +7,9 @@ import (
 	"github.com/kubesim/kubesim/sim/resource"
 )
 
-// look returns what a kind's own validation finds wrong with a new (old is nil) or changed object, in the order of its
-// resource.Looks.
-func look(ctx *resource.Context, obj, old object.Object) field.ErrorList {
+// check returns what a kind's own validation finds wrong with a new (old is nil) or changed object, in the order of its
+// resource.Checks.
+func check(ctx *resource.Context, obj, old object.Object) field.ErrorList {
 	hub, p := ctx.Definition.Hub, field.Root("metadata")
 	strategy := hub.Strategy
 	var errs field.ErrorList
@@ -18,16 +18,16 @@ func look(ctx *resource.Context, obj, old object.Object) field.ErrorList {
 			errs = append(errs, metadata.CoreFinalizers(obj.Metadata(), p)...)
 		}
 	}
-	for _, letter := range strategy.LooksOf(ctx, old != nil) {
+	for _, step := range strategy.Checks.Of(ctx, old != nil) {
 		ctx.Found = errs
 		switch {
-		case letter == 'n':
-			errs = append(errs, metadata.Validate(obj.Metadata(), hub.Namespaced, nameRule(hub, obj), p)...)
+		case step == resource.CheckMeta:
+			errs = append(errs, metadata.Validate(obj.Metadata(), hub.Namespaced, nameRule(ctx, obj), p)...)
 			finalizers()
-		case letter == 'u':
+		case step == resource.CheckMetaUpdate:
 			errs = append(errs, metadata.ValidateUpdate(obj.Metadata(), old.Metadata(), p)...)
 			finalizers()
-		case letter == 'v':
+		case step == resource.CheckFirst:
 			errs = append(errs, strategy.ValidateFirst(ctx, obj, old)...)
 		case old == nil && strategy.Validate != nil:
 			errs = append(errs, strategy.Validate(ctx, obj)...)
@@ -38,10 +38,10 @@ func look(ctx *resource.Context, obj, old object.Object) field.ErrorList {
 	return errs
 }
 
-func nameRule(hub *resource.Definition, obj object.Object) func(name string, prefix bool) []string {
-	switch strategy := hub.Strategy; {
+func nameRule(ctx *resource.Context, obj object.Object) func(name string, prefix bool) []string {
+	switch strategy := ctx.Definition.Hub.Strategy; {
 	case strategy.NameRuleOf != nil:
-		return strategy.NameRuleOf(obj)
+		return strategy.NameRuleOf(ctx, obj)
 	case strategy.NameRule != nil:
 		return strategy.NameRule
 	}
