@@ -1,10 +1,8 @@
 package sim
 
 import (
-	"github.com/kubesim/kubesim/sim/cel"
 	"github.com/kubesim/kubesim/sim/codec"
 	"github.com/kubesim/kubesim/sim/crd"
-	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/http"
 	"github.com/kubesim/kubesim/sim/mvcc"
 	"github.com/kubesim/kubesim/sim/object"
@@ -68,15 +66,6 @@ func (c *conversions) RoundTrip(q *http.Request) (*http.Response, error) {
 	return c.transport.RoundTrip(q)
 }
 
-// compileRules is crd's Compiler.
-func compileRules(schema, before map[string]any, p field.Path, wrong map[string]bool) (crd.Rules, field.ErrorList) {
-	rules, errs := cel.CompileVersion(schema, before, p, wrong)
-	if rules == nil {
-		return nil, errs
-	}
-	return rules, errs
-}
-
 // withDefinitions returns defs with what is special about CustomResourceDefinitions.
 func withDefinitions(set *schema.Set, defs []*resource.Definition) []*resource.Definition {
 	reader := &codec.Decoder{Meta: set.Named(crd.ObjectMeta)}
@@ -84,7 +73,7 @@ func withDefinitions(set *schema.Set, defs []*resource.Definition) []*resource.D
 	for i, d := range defs {
 		if d.Storage == crd.Storage {
 			own := *d
-			own.Hub, own.Strategy, own.Default = &own, crd.Strategy(compileRules, reader.ReadMeta), crd.Defaults
+			own.Hub, own.Strategy, own.Default = &own, crd.Strategy(reader.ReadMeta), crd.Defaults
 			d = &own
 		}
 		out[i] = d
@@ -95,7 +84,7 @@ func withDefinitions(set *schema.Set, defs []*resource.Definition) []*resource.D
 // serveCustom makes a replica serve custom resources.
 func (r *Replica) serveCustom(set *schema.Set) {
 	decoder := r.server.Decoder
-	r.custom = &crd.Server{Schema: set, Meta: decoder.ReadMeta, Compile: compileRules,
+	r.custom = &crd.Server{Schema: set, Meta: decoder.ReadMeta,
 		NewUID:    r.server.Registry.NewAuditID,
 		Converter: func(name string) crd.Converter { return r.cluster.conversions.functions[name] },
 		Transport: &r.cluster.conversions,

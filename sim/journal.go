@@ -47,6 +47,7 @@ func Resume(s *State, o Options) (*Cluster, error) {
 	if !o.Bare {
 		c.ensure()
 	}
+	c.mendAll()
 	c.objects().Each(crd.Storage, "", func(obj object.Object) bool {
 		name, group := obj.Name(), obj.String("spec", "group")
 		c.jobs.soon = append(c.jobs.soon, func() { c.tend(name, group) })

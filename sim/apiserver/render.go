@@ -69,8 +69,8 @@ func (c *call) object(code int, it *resource.Item) {
 	}
 }
 
-// plain answers with an object that is not stored, of the kind of a subresource.
-func (c *call) plain(code int, kind schema.GVK, obj object.Object) {
+// unstored answers with an object that is not stored, of the kind of a subresource.
+func (c *call) unstored(code int, kind schema.GVK, obj object.Object) {
 	t := c.s.Schema.Kind(kind)
 	obj["kind"], obj["apiVersion"] = kind.Kind, kind.GV()
 	switch f := c.format; {

@@ -267,9 +267,9 @@ func TestCronJobRules(t *testing.T) {
 	})
 	is := is.New(t)
 	obj := Rules{Kinds: served, Storage: "cronjobs.batch", Base: cronJSON}.Make(t, "")
-	is.Equal(obj.Int64("spec", "successfulJobsHistoryLimit"), int64(3)) // default
-	is.True(!obj.Has("spec", "jobTemplate", "spec", "backoffLimit"))    // the Job has no defaults yet
-	is.Equal(cronPodSpec(obj)["schedulerName"], "default-scheduler")    // its pods have
+	is.Equal(obj.Int64("spec", "successfulJobsHistoryLimit"), int64(3))                                           // default
+	is.True(!obj.Has("spec", "jobTemplate", "spec", "backoffLimit"))                                              // the Job has no defaults yet
+	is.Equal(obj.String("spec", "jobTemplate", "spec", "template", "spec", "schedulerName"), "default-scheduler") // its pods have
 }
 
 func TestBatchWarnings(t *testing.T) {

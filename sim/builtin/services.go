@@ -28,9 +28,9 @@ func serviceKind() kind {
 		keyPrefix: "services/specs",
 		strategy: resource.Strategy{
 			HasStatus: true, CreateOnUpdate: true, ReturnsDeleted: true, DeletesWith: "endpoints", NameRule: field.NameDNSLabel,
-			NameRuleOf:   serviceNameRule,
-			ApplyCreates: "status",
-			Allocate:     allocateService,
+			ApplyCreates: "status", Decorate: decorateService,
+			Allocate: allocateService, Released: releaseService,
+			NameRuleOf: serviceNameRule,
 			Validate: func(ctx *resource.Context, obj object.Object) field.ErrorList {
 				return validateService(ctx, obj, nil)
 			},
@@ -93,6 +93,27 @@ func defaultService(obj object.Object) {
 			ingress.SetDefault("VIP", "ipMode")
 		}
 	}
+}
+
+// decorateService shows an address also as a list, and no internalTrafficPolicy where it means nothing
+// (pkg/registry/core/service/storage.REST.defaultOnRead). Families, which it shows of services that older servers have
+// stored without, are always stored here.
+func decorateService(obj object.Object) (object.Object, bool) {
+	spec := obj.At("spec")
+	unlisted := spec.String("clusterIP") != "" && len(spec.List("clusterIPs")) == 0
+	needless := spec.String("type") == typeExternalName && spec.Has("internalTrafficPolicy")
+	if !unlisted && !needless {
+		return obj, false
+	}
+	obj = obj.Copy()
+	spec = obj.At("spec")
+	if unlisted {
+		spec["clusterIPs"] = []any{spec["clusterIP"]}
+	}
+	if needless {
+		delete(spec, "internalTrafficPolicy")
+	}
+	return obj, true
 }
 
 // isHeadless reports whether a service has no address of its own.
