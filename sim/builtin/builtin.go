@@ -58,10 +58,3 @@ func Definitions(set *schema.Set) []*resource.Definition {
 func DefinitionsFor(set *schema.Set, server resource.Server) []*resource.Definition {
 	return define(set, server, kinds())
 }
-
-// Reset returns the fields that a write of a resource's subresource cannot own. ok is false where the rule of
-// Strategy.HasStatus holds.
-func Reset(d *resource.Definition, subresource string) (r resource.Reset, ok bool) {
-	r, ok = d.Hub.Strategy.Resets[subresource]
-	return r, ok
-}

@@ -19,7 +19,7 @@ func TestSubresources(t *testing.T) {
 	defs := map[string]*resource.Definition{}
 	for _, d := range Definitions(set) {
 		defs[d.Storage] = d
-		_, ok := Reset(d, "")
+		_, ok := d.Hub.Strategy.Resets[""]
 		if sub := d.Sub("status"); sub != nil && !d.Hub.Strategy.HasStatus && !ok {
 			t.Errorf("%s: a status of the main resource can be owned: HasStatus or an entry of Resets says that it cannot", d.Storage)
 		}

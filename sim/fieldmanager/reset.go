@@ -15,7 +15,7 @@ var (
 )
 
 // reset returns what a write through a subresource cannot own.
-func (m *Manager) reset(d *resource.Definition, subresource string) resource.Reset {
+func reset(d *resource.Definition, subresource string) resource.Reset {
 	if r, ok := d.Hub.Strategy.Resets[subresource]; ok {
 		return r
 	}
