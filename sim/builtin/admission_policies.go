@@ -22,7 +22,7 @@ const admissionGoTypes = `
 AuditAnnotation: Key s, ValueExpression s
 `
 
-func init() { goTypesText += admissionGoTypes }
+func init() { goDefine(admissionGoTypes) }
 
 // validatePolicySpec checks what both kinds of policies have in common, up to the variables.
 func validatePolicySpec(obj, old object.Object, mutating bool, e *expressions) field.ErrorList {

@@ -145,3 +145,17 @@ func TestPolicyBindingRules(t *testing.T) {
 	rt.Storage = "mutatingadmissionpolicybindings.admissionregistration.k8s.io"
 	rt.Run(t, []Case{{Name: "mutating needs no action", Patch: `{"spec":{"validationActions":null}}`}})
 }
+
+// TestShapesOfAdmissionregistration runs every rule on objects with something missing.
+func TestShapesOfAdmissionregistration(t *testing.T) {
+	for _, rt := range []Rules{
+		{Kinds: served, Storage: "validatingwebhookconfigurations.admissionregistration.k8s.io", Base: hooksJSON},
+		{Kinds: served, Storage: "mutatingwebhookconfigurations.admissionregistration.k8s.io", Base: hooksJSON},
+		{Kinds: served, Storage: "validatingadmissionpolicies.admissionregistration.k8s.io", Base: policyJSON},
+		{Kinds: served, Storage: "mutatingadmissionpolicies.admissionregistration.k8s.io", Base: policyJSON},
+		{Kinds: served, Storage: "validatingadmissionpolicybindings.admissionregistration.k8s.io", Base: `{"metadata":{"name":"b"},"spec":{"paramRef":{"selector":{"matchExpressions":[{"key":"a"}]}},"matchResources":{"resourceRules":[{}]}}}`},
+		{Kinds: served, Storage: "mutatingadmissionpolicybindings.admissionregistration.k8s.io", Base: `{"metadata":{"name":"b"},"spec":{"paramRef":{"name":"x"}}}`},
+	} {
+		t.Run(rt.Storage, func(t *testing.T) { rt.DoNotPanic(t) })
+	}
+}

@@ -29,7 +29,7 @@ HPAScalingRules: StabilizationWindowSeconds *i, SelectPolicy *s, Policies []HPAS
 HPAScalingPolicy: Type s, Value i, PeriodSeconds i
 `
 
-func init() { goTypesText += autoscalingGoTypes }
+func init() { goDefine(autoscalingGoTypes) }
 
 // dropRoundTrip removes the annotations.
 func dropRoundTrip(obj object.Object) {

@@ -155,3 +155,13 @@ func TestAutoscalerCells(t *testing.T) {
 	is.Equal(scaler.Cells(t, `{"spec":{"metrics":[{"type":"External","external":{"metric":{"name":"q"},"target":{"averageValue":"5"}}},{"type":"Pods","pods":{"target":{"averageValue":"1k"}}}]},`+
 		`"status":{"currentMetrics":[{"external":{"current":{"averageValue":"3"}}}]}}`), `["h","Deployment/d","3/5 (avg), <unknown>/1k","1",3,0,"60s"]`) // values per pod
 }
+
+// TestShapesOfAutoscaling runs every rule on objects with something missing.
+func TestShapesOfAutoscaling(t *testing.T) {
+	for _, rt := range []Rules{
+		scaler,
+		{Kinds: served, Storage: "horizontalpodautoscalers.autoscaling", Version: "v2", Base: scalerFull},
+	} {
+		t.Run(rt.Storage, func(t *testing.T) { rt.DoNotPanic(t) })
+	}
+}

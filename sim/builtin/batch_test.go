@@ -298,3 +298,13 @@ func TestBatchCells(t *testing.T) {
 	is.Equal(cron.Cells(t, `{"status":{"active":[{}],"lastScheduleTime":"2026-01-02T03:04:00Z"},"spec":{"timeZone":"UTC"}}`),
 		`["c","* * * * *","UTC","False",1,"5s","60s","c","i:1","<none>"]`) // as the real server prints it
 }
+
+// TestShapesOfBatch runs every rule on objects with something missing.
+func TestShapesOfBatch(t *testing.T) {
+	for _, rt := range []Rules{
+		{Kinds: served, Storage: "jobs.batch", Base: storedJobJSON},
+		{Kinds: served, Storage: "cronjobs.batch", Base: cronJSON},
+	} {
+		t.Run(rt.Storage, func(t *testing.T) { rt.DoNotPanic(t) })
+	}
+}

@@ -19,10 +19,9 @@ import (
 func kinds() []kind {
 	var all []kind
 	for _, group := range [][]kind{
-		podKinds(), workloadKinds(), batchKinds(), autoscalingKinds(), policyKinds(),
-		configKinds(), serviceKinds(), clusterKinds(), volumeKinds(), eventKinds(), networkingKinds(), endpointSliceKinds(),
-		storageKinds(), rbacKinds(), schedulingKinds(), coordinationKinds(), admissionKinds(), certificateKinds(),
-		flowcontrolKinds(), deviceKinds(), extensionKinds(), reviewKinds(),
+		coreKinds(), workloadKinds(), batchKinds(), autoscalingKinds(), policyKinds(), networkingKinds(), endpointSliceKinds(),
+		storageKinds(), rbacKinds(), schedulingKinds(), coordinationKinds(), nodeKinds(), admissionKinds(), certificateKinds(),
+		flowcontrolKinds(), deviceKinds(), extensionKinds(), registrationKinds(), authenticationKinds(), reviewKinds(),
 	} {
 		all = append(all, group...)
 	}

@@ -103,3 +103,12 @@ func TestCSRCells(t *testing.T) {
 	is.Equal(rt.Cells(t, `{"status":{"certificate":"x","conditions":[{"type":"Approved"},{"type":"Failed"}]}}`),
 		`["c","60s","example.com/s","","<none>","Approved,Failed,Issued"]`) // all at once
 }
+
+// TestShapesOfCertificates runs every rule on objects with something missing.
+func TestShapesOfCertificates(t *testing.T) {
+	for _, rt := range []Rules{
+		{Kinds: served, Storage: "certificatesigningrequests.certificates.k8s.io", Base: `{"metadata":{"name":"c"},"spec":{"usages":["any"],"signerName":"a.b/c"},"status":{"certificate":"eA==","conditions":[{"type":"Approved","status":"True"}]}}`},
+	} {
+		t.Run(rt.Storage, func(t *testing.T) { rt.DoNotPanic(t) })
+	}
+}

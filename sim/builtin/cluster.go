@@ -12,8 +12,7 @@ import (
 )
 
 func clusterKinds() []kind {
-	return []kind{namespaceKind(), nodeKind(), resourceQuotaKind(), limitRangeKind(), componentStatusKind(),
-		runtimeClassKind()}
+	return []kind{namespaceKind(), nodeKind(), resourceQuotaKind(), limitRangeKind(), componentStatusKind()}
 }
 
 const (

@@ -18,4 +18,4 @@ NonResourceAttributes: Path s, Verb s
 RoleRef: APIGroup s, Kind s, Name s
 `
 
-func init() { goTypesText += clusterGoTypes }
+func init() { goDefine(clusterGoTypes) }

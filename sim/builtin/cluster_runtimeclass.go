@@ -8,6 +8,9 @@ import (
 	"github.com/kubesim/kubesim/sim/resource"
 )
 
+// nodeKinds returns the kinds of node.k8s.io.
+func nodeKinds() []kind { return []kind{runtimeClassKind()} }
+
 func runtimeClassKind() kind {
 	return kind{
 		storage: "runtimeclasses.node.k8s.io",

@@ -27,4 +27,4 @@ NetworkDeviceData: InterfaceName s, IPs=ips []s, HardwareAddress s
 SharedDeviceID: Driver s, Pool s, Device s, ShareID s
 `
 
-func init() { goTypesText += deviceGoTypes }
+func init() { goDefine(deviceGoTypes) }

@@ -149,3 +149,15 @@ func TestSemver(t *testing.T) {
 		is.True(!isSemver(bad)) // semver.org refuses it
 	}
 }
+
+// TestShapesOfResource runs every rule on objects with something missing.
+func TestShapesOfResource(t *testing.T) {
+	for _, rt := range []Rules{
+		{Kinds: served, Storage: "resourceclaims.resource.k8s.io", Base: claimJSON},
+		{Kinds: served, Storage: "resourceclaimtemplates.resource.k8s.io", Base: `{"metadata":{"name":"t"},"spec":` + claimJSON + `}`},
+		{Kinds: served, Storage: "resourceslices.resource.k8s.io", Base: `{"metadata":{"name":"s"},"spec":{"pool":{"name":"p"},"devices":[{"name":"x","attributes":{"a":{"int":1}},"capacity":{"m":{"value":"1","requestPolicy":{"validRange":{"min":"1","step":"0"}}}},"taints":[{}],"consumesCounters":[{}]}],"nodeSelector":{"nodeSelectorTerms":[{}]}}}`},
+		{Kinds: served, Storage: "deviceclasses.resource.k8s.io", Base: `{"metadata":{"name":"c"},"spec":{"selectors":[{}],"config":[{}]}}`},
+	} {
+		t.Run(rt.Storage, func(t *testing.T) { rt.DoNotPanic(t) })
+	}
+}

@@ -21,12 +21,11 @@ ForZone: Name s
 ForNode: Name s
 `
 
-func init() { goTypesText += sliceGoTypes }
+func init() { goDefine(sliceGoTypes) }
 
 // sameEndpoints compares endpoints as they are in memory: empty hints are not missing ones.
 func sameEndpoints(obj, old object.Object) bool {
-	f := goField{kind: '.', elem: "Endpoint", list: true}
-	return f.same(obj["endpoints"], old["endpoints"])
+	return sameGoList("Endpoint", obj["endpoints"], old["endpoints"])
 }
 
 // sliceOrLabelsChanged counts everything but metadata, and of that the labels.

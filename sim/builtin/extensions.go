@@ -10,7 +10,11 @@ import (
 	"github.com/kubesim/kubesim/sim/resource"
 )
 
-func extensionKinds() []kind { return []kind{apiServiceKind(), customResourceDefinitionKind()} }
+// extensionKinds returns the kinds of apiextensions.k8s.io.
+func extensionKinds() []kind { return []kind{customResourceDefinitionKind()} }
+
+// registrationKinds returns the kinds of apiregistration.k8s.io.
+func registrationKinds() []kind { return []kind{apiServiceKind()} }
 
 // customResourceDefinitionKind has no rules of its own here: what a definition may say, and its conditions, are the
 // business of package crd.

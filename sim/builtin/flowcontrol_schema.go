@@ -24,7 +24,7 @@ LimitResponse: Type s, Queuing *QueuingConfiguration
 QueuingConfiguration: Queues i, HandSize i, QueueLengthLimit i
 `
 
-func init() { goTypesText += flowGoTypes }
+func init() { goDefine(flowGoTypes) }
 
 // flowVerbs are the verbs a rule may name, in order.
 var flowVerbs = []string{"create", "delete", "deletecollection", "get", "list", "patch", "proxy", "update", "watch"}

@@ -83,3 +83,13 @@ func TestPriorityLevelRules(t *testing.T) {
 	is.Equal(rt.Cells(t, `{"spec":{"limited":null}}`), `["l","Limited","<none>","<none>","<none>","<none>","60s"]`) // without
 	is.True(len(validatePriorityLevel(object.Object{"metadata": map[string]any{"name": "exempt"}})) > 0)            // no spec at all
 }
+
+// TestShapesOfFlowcontrol runs every rule on objects with something missing.
+func TestShapesOfFlowcontrol(t *testing.T) {
+	for _, rt := range []Rules{
+		{Kinds: served, Storage: "flowschemas.flowcontrol.apiserver.k8s.io", Base: `{"metadata":{"name":"exempt"},"spec":{"rules":[{"subjects":[{"kind":"User","user":{"name":"u"}}],"resourceRules":[{"verbs":["*"]}],"nonResourceRules":[{"verbs":["get"],"nonResourceURLs":["/"]}]}]}}`},
+		{Kinds: served, Storage: "prioritylevelconfigurations.flowcontrol.apiserver.k8s.io", Base: `{"metadata":{"name":"exempt"},"spec":{"type":"Limited","limited":{"limitResponse":{"type":"Queue","queuing":{"queues":1}}}}}`},
+	} {
+		t.Run(rt.Storage, func(t *testing.T) { rt.DoNotPanic(t) })
+	}
+}

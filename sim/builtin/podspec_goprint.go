@@ -20,6 +20,9 @@ import (
 //go:embed podspec_gotypes.txt
 var goTypesText string
 
+// goDefine adds structs, a line each, when the program starts.
+func goDefine(text string) { goTypesText += text }
+
 // goField is one field of a struct.
 type goField struct {
 	name, json string // "" for an embedded struct, whose fields are printed in its place

@@ -4,10 +4,20 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/kubesim/kubesim/sim/object"
 	"github.com/matryer/is"
 )
 
 // podObject reads an object from its JSON text.
+func parsedText(t *testing.T, text string) object.Object {
+	t.Helper()
+	obj, err := object.Parse([]byte(text))
+	if err != nil {
+		t.Fatalf("%v in %s", err, text)
+	}
+	return obj
+}
+
 func TestGoJSON(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ typeName, in, want string }{
@@ -22,14 +32,14 @@ func TestGoJSON(t *testing.T) {
 				`"StorageClassName":null,"VolumeMode":null,"DataSource":null,"DataSourceRef":null,"VolumeAttributesClassName":null}}`},
 	} {
 		is := is.New(t)
-		is.Equal(string(goJSON(c.typeName, Parse(t, c.in))), c.want) // struct order, Go names, zero values
+		is.Equal(string(goJSON(c.typeName, parsedText(t, c.in))), c.want) // struct order, Go names, zero values
 	}
 }
 
 func TestGoJSONMovesHostFields(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
-	text := string(goJSON("PodSpec", Parse(t, `{"hostNetwork":true,"hostUsers":false,"securityContext":{"runAsUser":5}}`)))
+	text := string(goJSON("PodSpec", parsedText(t, `{"hostNetwork":true,"hostUsers":false,"securityContext":{"runAsUser":5}}`)))
 	is.True(strings.Contains(text, `"SecurityContext":{"HostNetwork":true,"HostPID":false,"HostIPC":false,"ShareProcessNamespace":null,"HostUsers":false,`)) // they live in the security context
 	is.True(strings.Contains(text, `"RunAsUser":5`))                                                                                                         // which keeps its own
 }
@@ -38,7 +48,7 @@ func TestGoDiff(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
 	const common = `"name":"dbg","imagePullPolicy":"Always","terminationMessagePath":"/x","terminationMessagePolicy":"File"`
-	old, changed := Parse(t, `{"image":"busybox",`+common+`}`), Parse(t, `{"image":"other",`+common+`}`)
+	old, changed := parsedText(t, `{"image":"busybox",`+common+`}`), parsedText(t, `{"image":"other",`+common+`}`)
 	is.Equal(goDiff("EphemeralContainer", old, changed), "@@ -1,6 +1,6 @@\n {\n  \"Name\": \"dbg\",\n- \"Image\": \"busybox\",\n"+
 		"+ \"Image\": \"other\",\n  \"Command\": null,\n  \"Args\": null,\n  \"WorkingDir\": \"\",\n") // recorded: ephemeral-containers change
 	is.Equal(goDiff("EphemeralContainer", old, old), "") // nothing changed
@@ -47,8 +57,8 @@ func TestGoDiff(t *testing.T) {
 func TestGoDiffOfPodSpecs(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
-	old := Parse(t, `{"containers":[{"name":"c","image":"i:2"}]}`)
-	changed := Parse(t, `{"containers":[{"name":"c","image":"i:2","command":["sh"]}]}`)
+	old := parsedText(t, `{"containers":[{"name":"c","image":"i:2"}]}`)
+	changed := parsedText(t, `{"containers":[{"name":"c","image":"i:2","command":["sh"]}]}`)
 	is.Equal(goDiff("PodSpec", old, changed), "@@ -5,7 +5,9 @@\n   {\n    \"Name\": \"c\",\n    \"Image\": \"i:2\",\n-   \"Command\": null,\n"+
 		"+   \"Command\": [\n+    \"sh\"\n+   ],\n    \"Args\": null,\n    \"WorkingDir\": \"\",\n    \"Ports\": null,\n") // recorded: pod-immutable-spec command
 }

@@ -31,6 +31,12 @@ func sameGo(typeName string, a, b object.Object) bool {
 	return true
 }
 
+// sameGoList reports whether two lists of structs are equal as sameGo compares them.
+func sameGoList(typeName string, a, b any) bool {
+	f := goField{kind: '.', elem: typeName, list: true}
+	return f.same(a, b)
+}
+
 // specChanged returns a SpecChanged for kinds whose spec has the named type. Most updates leave the spec as it is.
 func specChanged(typeName string) func(obj, old object.Object) bool {
 	return func(obj, old object.Object) bool {

@@ -13,7 +13,7 @@ func TestBudgetRules(t *testing.T) {
 		{Name: "both", Patch: `{"spec":{"maxUnavailable":"10%","unhealthyPodEvictionPolicy":"X"}}`,
 			Want: `spec: Invalid value: {"MinAvailable":1,"Selector":{"matchLabels":{"a":"b"}},"MaxUnavailable":"10%","UnhealthyPodEvictionPolicy":"X"}: minAvailable and maxUnavailable cannot be both set` + "\n" +
 				`spec.unhealthyPodEvictionPolicy: Unsupported value: "X": supported values: "AlwaysAllow", "IfHealthyBudget"`},
-		{Name: "percent", Patch: `{"spec":{"minAvailable":"x"}}`, Want: `spec.minAvailable: Invalid value: "x": ` + percentText},
+		{Name: "percent", Patch: `{"spec":{"minAvailable":"x"}}`, Want: `spec.minAvailable: Invalid value: "x": a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or '93%', regex used for validation is '[0-9]+%')`},
 		{Name: "over", Patch: `{"spec":{"minAvailable":"101%"}}`, Want: `spec.minAvailable: Invalid value: "101%": must not be greater than 100%`},
 		{Name: "negative", Patch: `{"spec":{"minAvailable":-1}}`, Want: "spec.minAvailable: Invalid value: -1: must be greater than or equal to 0"},
 		{Name: "status", Sub: "status", Old: `{}`, Patch: `{"status":{"disruptionsAllowed":-1,"conditions":[{"type":"A","status":"Yes","reason":"-"},{"type":"A","status":"True","reason":"R","lastTransitionTime":"2026-01-01T00:00:00Z"}]}}`,
@@ -56,4 +56,31 @@ func TestPriorityClassRules(t *testing.T) {
 	})
 	is := is.New(t)
 	is.Equal(rt.Cells(t, `{}`), `["p",10,false,"60s","PreemptLowerPriority"]`) // as the real server prints it
+}
+
+// TestShapesOfPolicy runs every rule on objects with something missing.
+func TestShapesOfPolicy(t *testing.T) {
+	for _, rt := range []Rules{
+		{Kinds: served, Storage: "poddisruptionbudgets.policy", Base: `{"metadata":{"name":"p"},"spec":{"minAvailable":1,"selector":{"matchLabels":{"a":"b"}}},"status":{"conditions":[{"type":"A"}]}}`},
+	} {
+		t.Run(rt.Storage, func(t *testing.T) { rt.DoNotPanic(t) })
+	}
+}
+
+// TestShapesOfCoordination runs every rule on objects with something missing.
+func TestShapesOfCoordination(t *testing.T) {
+	for _, rt := range []Rules{
+		{Kinds: served, Storage: "leases.coordination.k8s.io", Base: `{"metadata":{"name":"l"},"spec":{"leaseTransitions":1}}`},
+	} {
+		t.Run(rt.Storage, func(t *testing.T) { rt.DoNotPanic(t) })
+	}
+}
+
+// TestShapesOfScheduling runs every rule on objects with something missing.
+func TestShapesOfScheduling(t *testing.T) {
+	for _, rt := range []Rules{
+		{Kinds: served, Storage: "priorityclasses.scheduling.k8s.io", Base: `{"metadata":{"name":"system-x"},"value":1}`},
+	} {
+		t.Run(rt.Storage, func(t *testing.T) { rt.DoNotPanic(t) })
+	}
 }

@@ -9,8 +9,7 @@ import (
 	"github.com/kubesim/kubesim/sim/selector"
 )
 
-// reviewKinds are questions to the API server, which it answers from its authenticator and authorizer; here are the rules
-// for questions.
+// reviewKinds are questions to the API server, which it answers from its authorizer; here are the rules for questions.
 func reviewKinds() []kind {
 	review := func(storage string, validate func(*resource.Context, object.Object) field.ErrorList) kind {
 		return kind{storage: storage, strategy: resource.Strategy{Virtual: true, Validate: validate}}
@@ -20,8 +19,6 @@ func reviewKinds() []kind {
 		review("selfsubjectaccessreviews.authorization.k8s.io", validateSelfReview),
 		review("localsubjectaccessreviews.authorization.k8s.io", validateLocalReview),
 		review("selfsubjectrulesreviews.authorization.k8s.io", nil), // without a namespace: 400, which the answer says
-		review("tokenreviews.authentication.k8s.io", nil),           // without a token: 400
-		review("selfsubjectreviews.authentication.k8s.io", nil),
 	}
 }
 

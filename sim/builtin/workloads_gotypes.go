@@ -33,4 +33,4 @@ UncountedTerminatedPods: Succeeded []s, Failed []s
 PodDisruptionBudgetSpec: MinAvailable *p, Selector *LabelSelector, MaxUnavailable *p, UnhealthyPodEvictionPolicy *s
 `
 
-func init() { goTypesText += workloadGoTypes }
+func init() { goDefine(workloadGoTypes) }

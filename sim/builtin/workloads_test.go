@@ -196,3 +196,16 @@ func TestWorkloadCells(t *testing.T) {
 		})
 	}
 }
+
+// TestShapesOfApps runs every rule on objects with something missing.
+func TestShapesOfApps(t *testing.T) {
+	for _, rt := range []Rules{
+		{Kinds: served, Storage: "deployments.apps", Base: workloadJSON},
+		{Kinds: served, Storage: "replicasets.apps", Base: workloadJSON},
+		{Kinds: served, Storage: "statefulsets.apps", Base: workloadJSON},
+		{Kinds: served, Storage: "daemonsets.apps", Base: workloadJSON},
+		{Kinds: served, Storage: "controllerrevisions.apps", Base: `{"metadata":{"name":"r","ownerReferences":[{"controller":true}]},"data":{}}`},
+	} {
+		t.Run(rt.Storage, func(t *testing.T) { rt.DoNotPanic(t) })
+	}
+}
