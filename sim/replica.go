@@ -11,7 +11,7 @@ import (
 	"github.com/kubesim/kubesim/sim/auth"
 	"github.com/kubesim/kubesim/sim/auth/token"
 	"github.com/kubesim/kubesim/sim/boot"
-	"github.com/kubesim/kubesim/sim/builtin"
+	levels "github.com/kubesim/kubesim/sim/builtin/flowcontrol"
 	"github.com/kubesim/kubesim/sim/codec"
 	"github.com/kubesim/kubesim/sim/crd"
 	"github.com/kubesim/kubesim/sim/discovery"
@@ -95,7 +95,7 @@ func newReplica(c *Cluster, p *profile) *Replica {
 		Lock:     locker{c}, Registry: reg, Table: table, Schema: set, Auth: who,
 		Discovery: discovery.New(discovery.Options{Table: table, Schema: set, Version: discovery.Release(p.release),
 			Address: "127.0.0.1:" + strconv.Itoa(cmp.Or(c.options.Port, boot.Port)),
-			Seats:   func() map[string]int { return builtin.NominalSeats(reg.Reader()) },
+			Seats:   func() map[string]int { return levels.NominalSeats(reg.Reader()) },
 			Keys:    c.tokens, CustomSchema: r.published, Now: c.now,
 			Statusz: p.server.Gates["ComponentStatusz"], Flagz: p.server.Gates["ComponentFlagz"], Flags: p.flags, Peers: peers,
 			Remotes: c.remotes, Priorities: c.priorities}),

@@ -8,6 +8,7 @@ import (
 
 	"github.com/kubesim/kubesim/sim/admission"
 	"github.com/kubesim/kubesim/sim/builtin"
+	"github.com/kubesim/kubesim/sim/builtin/kind"
 	"github.com/kubesim/kubesim/sim/codec"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
@@ -54,7 +55,7 @@ type profile struct {
 	refuses bool // NoPrivileged
 
 	server resource.Server
-	flags map[string]string // that are not the defaults
+	flags  map[string]string // that are not the defaults
 }
 
 // KnowsPlugin reports whether an admission plugin is simulated: others are an error of Options.WithoutPlugins.
@@ -62,7 +63,7 @@ func KnowsPlugin(name string) bool { return admission.Known(name) }
 
 // KnowsGate reports whether a feature gate decides something here: others are no error of ReplicaOptions.FeatureGates.
 func KnowsGate(name string) bool {
-	_, err := builtin.Server(minor, map[string]bool{name: true})
+	_, err := kind.Server(minor, map[string]bool{name: true})
 	return err == nil
 }
 
@@ -117,7 +118,7 @@ func (o ReplicaOptions) name() (string, error) {
 	if len(o.FeatureGates)+len(o.Serve)+len(o.StorageVersions) == 0 && !o.PeerProxy && !o.NoPrivileged {
 		return m + " " + o.release(m), nil
 	}
-	server, err := builtin.Server(m, o.FeatureGates)
+	server, err := kind.Server(m, o.FeatureGates)
 	if err != nil {
 		return "", err
 	}
@@ -153,7 +154,7 @@ func (o ReplicaOptions) profile(name string, skewed bool) (*profile, error) {
 	if err != nil {
 		return nil, err
 	}
-	server, err := builtin.Server(m, o.FeatureGates)
+	server, err := kind.Server(m, o.FeatureGates)
 	if err != nil {
 		return nil, err
 	}

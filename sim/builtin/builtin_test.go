@@ -5,6 +5,7 @@ import (
 
 	"github.com/matryer/is"
 
+	"github.com/kubesim/kubesim/sim/builtin/kindtest"
 	"github.com/kubesim/kubesim/sim/resource"
 	"github.com/kubesim/kubesim/sim/schema"
 )
@@ -25,22 +26,22 @@ func TestSubresources(t *testing.T) {
 		}
 	}
 	for _, k := range kinds() {
-		d := defs[k.storage]
+		d := defs[k.Storage]
 		if d == nil {
-			t.Errorf("%s is not served", k.storage)
+			t.Errorf("%s is not served", k.Storage)
 			continue
 		}
-		for sub := range k.strategy.Resets { // order does not matter
+		for sub := range k.Strategy.Resets { // order does not matter
 			is.True(sub == "" || d.Sub(sub) != nil) // the subresource is served
 		}
-		for sub := range k.strategy.Checks.Subresources { // order does not matter
+		for sub := range k.Strategy.Checks.Subresources { // order does not matter
 			is.True(d.Sub(sub) != nil) // the subresource is served
 		}
-		for sub := range k.bodies { // order does not matter
-			is.True(d.Sub(sub) != nil && k.connect[sub] != nil) // a subresource with a body of its own
+		for sub := range k.Bodies { // order does not matter
+			is.True(d.Sub(sub) != nil && k.Connect[sub] != nil) // a subresource with a body of its own
 		}
 	}
 }
 
 // served are all kinds as a 1.36 serves them.
-var served = Served(kinds)
+var served = kindtest.Served(kinds)
