@@ -24,8 +24,8 @@ type webhooks struct {
 // server; nil takes it back. f gets an AdmissionReview as JSON and returns it, or another one, with a response; what the
 // response does not repeat of the request is filled in. f is called without the Cluster's lock: it may ask the Cluster.
 func (c *Cluster) Admit(webhook string, f func(review map[string]any) map[string]any) {
-	c.lock()
-	defer c.mu.Unlock()
+	c.door.Lock()
+	defer c.door.Unlock()
 	if c.webhooks.functions == nil {
 		c.webhooks.functions = map[string]admission.Handler{}
 	}
@@ -37,8 +37,8 @@ func (c *Cluster) Admit(webhook string, f func(review map[string]any) map[string
 
 // AdmitThrough sets what carries requests to admission webhooks. It is called without the Cluster's lock.
 func (c *Cluster) AdmitThrough(transport http.RoundTripper) {
-	c.lock()
-	defer c.mu.Unlock()
+	c.door.Lock()
+	defer c.door.Unlock()
 	c.webhooks.transport = transport
 }
 
@@ -46,8 +46,8 @@ func (c *Cluster) AdmitThrough(transport http.RoundTripper) {
 // have returned. nil: one after the other, which is what a Cluster that has to be replayed needs. Functions set with Admit
 // are called one after the other in any case.
 func (c *Cluster) AdmitTogether(call func(calls []func())) {
-	c.lock()
-	defer c.mu.Unlock()
+	c.door.Lock()
+	defer c.door.Unlock()
 	c.webhooks.together = call
 }
 
@@ -73,7 +73,7 @@ func (w *webhooks) callAll(calls []func()) {
 // admit gives a replica's registry its admission plugins.
 func (r *Replica) admit(reg *registry.Registry, table *resource.Table, who *auth.Auth, decoder *codec.Decoder) {
 	c := r.cluster
-	h := &admission.Host{Table: table, Patch: patch.Operations, Merge: reg.Fields.Merge, After: c.schedule.after,
+	h := &admission.Host{Table: table, Patch: patch.Operations, Merge: reg.Fields.Merge, After: c.schedule.After,
 		Handlers: func(name string) admission.Handler { return c.webhooks.functions[name] }, Transport: &c.webhooks}
 	h.May = func(user resource.User, a cel.Access, objects resource.Reader) (bool, string) {
 		return who.Authorize(auth.Attributes{User: user, Verb: a.Verb, IsResource: a.Path == "", Path: a.Path, Group: a.Group,
@@ -84,9 +84,9 @@ func (r *Replica) admit(reg *registry.Registry, table *resource.Table, who *auth
 		return obj, err
 	}
 	h.Write = r.writeStatus
-	h.Outside = c.outside
+	h.Outside = c.door.Outside
 	h.Together = c.webhooks.callAll
-	h.Wait = c.wait
+	h.Wait = c.door.Wait
 	reg.Admission = admission.New(h, may(who), c.options.Plugins, c.options.WithoutPlugins)
 }
 

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/kubesim/kubesim/sim/apiserver"
+	"github.com/kubesim/kubesim/sim/commit"
 	"github.com/kubesim/kubesim/sim/discovery"
-	"github.com/kubesim/kubesim/sim/mvcc"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
 )
@@ -84,15 +84,15 @@ type remote struct {
 // AggregateThrough sets what reaches aggregated API servers. Those of a Cluster that was loaded count as what they were
 // until something happens to them, or Recheck is called.
 func (c *Cluster) AggregateThrough(a Aggregator) {
-	c.lock()
-	defer c.mu.Unlock()
+	c.door.Lock()
+	defer c.door.Unlock()
 	c.aggregation.through = a
 }
 
 // Recheck has all aggregated API servers looked at: they may be reached in another way.
 func (c *Cluster) Recheck() {
-	locker{c}.Lock()
-	defer locker{c}.Unlock()
+	c.door.Lock()
+	defer c.door.Unlock()
 	for _, name := range object.SortedKeys(c.aggregation.known) {
 		c.jobs.soon = append(c.jobs.soon, func() { c.judge(name) })
 	}
@@ -127,9 +127,8 @@ func (a *aggregation) takeAsks() []func() {
 }
 
 // followServices queues the looks that a commit leads to.
-func (c *Cluster) followServices(e *mvcc.Event) {
-	storage := storageOf(e.Key)
-	switch storage {
+func (c *Cluster) followServices(e *commit.Commit) {
+	switch e.Storage {
 	case apiServices:
 		if !c.aggregation.writing {
 			name := e.Key[strings.LastIndexByte(e.Key, '/')+1:]
@@ -146,13 +145,9 @@ func (c *Cluster) followServices(e *mvcc.Event) {
 	if len(c.aggregation.known) == 0 {
 		return
 	}
-	kv := e.KV
-	if kv == nil {
-		kv = e.Prev
-	}
-	item := resource.ItemOf(c.hub(storage), kv)
+	item := e.Item()
 	service := item.Name
-	if storage == endpointSlices {
+	if e.Storage == endpointSlices {
 		service = item.Object().Labels()[serviceName]
 	}
 	for _, name := range object.SortedKeys(c.aggregation.known) {
@@ -206,7 +201,7 @@ func (c *Cluster) aggregated(path string) apiserver.Forward {
 		if !r.available || through == nil {
 			return nil
 		}
-		c.outside(func() { a = through.Forward(&r.APIService, q, user, c.within) })
+		c.door.Outside(func() { a = through.Forward(&r.APIService, q, user, c.door.Within) })
 		return a
 	}
 }

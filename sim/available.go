@@ -1,12 +1,10 @@
 package sim
 
 import (
-	"context"
 	"encoding/base64"
 	"fmt"
 	"reflect"
 	"slices"
-	"time"
 
 	"github.com/kubesim/kubesim/sim/discovery"
 	"github.com/kubesim/kubesim/sim/object"
@@ -155,39 +153,25 @@ func (c *Cluster) ask(r *remote) {
 	r.dirty = false
 	c.aggregation.asks = append(c.aggregation.asks, func() {
 		through.Start(&r.APIService, func() {
-			available := c.checked(r, round, documents, through.Check(&r.APIService, c.within))
+			available := c.checked(r, round, documents, through.Check(&r.APIService, c.door.Within))
 			if !documents {
 				return
 			}
-			rows, stale := through.Resources(&r.APIService, c.within)
+			rows, stale := through.Resources(&r.APIService, c.door.Within)
 			c.described(r, func(d *discovery.Remote) { d.Resources, d.Stale = rows, stale })
 			if available {
-				read := through.OpenAPI(&r.APIService, c.within)
+				read := through.OpenAPI(&r.APIService, c.door.Within)
 				c.described(r, func(d *discovery.Remote) { d.OpenAPI.Take(read) })
 			}
 		})
 	})
 }
 
-// within returns a context that ends when d of the Cluster's time has passed. It is called without the lock.
-func (c *Cluster) within(d time.Duration) (context.Context, func()) {
-	ctx, cancel := context.WithCancelCause(context.Background())
-	c.lock()
-	forget := c.schedule.after(d, func() { cancel(context.DeadlineExceeded) })
-	c.mu.Unlock()
-	return ctx, func() {
-		c.lock()
-		forget()
-		c.mu.Unlock()
-		cancel(nil)
-	}
-}
-
 // checked takes in whether a server is available, unless somebody asks it anew. documents says that what it serves is asked
 // for next. It is called without the lock.
 func (c *Cluster) checked(r *remote, round int, documents bool, err error) (available bool) {
-	locker{c}.Lock()
-	defer locker{c}.Unlock()
+	c.door.Lock()
+	defer c.door.Unlock()
 	obj := c.objects().Get(apiServices, "", r.Name)
 	if c.aggregation.known[r.Name] != r || r.round != round || obj == nil {
 		return false
@@ -208,7 +192,7 @@ func (c *Cluster) checked(r *remote, round int, documents bool, err error) (avai
 	if r.forget != nil {
 		r.forget()
 	}
-	r.forget = c.schedule.after(next, func() {
+	r.forget = c.schedule.After(next, func() {
 		r.forget = nil
 		if c.aggregation.known[r.Name] == r {
 			c.ask(r)
@@ -219,8 +203,8 @@ func (c *Cluster) checked(r *remote, round int, documents bool, err error) (avai
 
 // described takes in what a server says of itself. It is called without the lock.
 func (c *Cluster) described(r *remote, change func(*discovery.Remote)) {
-	locker{c}.Lock()
-	defer locker{c}.Unlock()
+	c.door.Lock()
+	defer c.door.Unlock()
 	if c.aggregation.known[r.Name] != r {
 		return
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/kubesim/kubesim/sim/auth"
 	"github.com/kubesim/kubesim/sim/boot"
+	"github.com/kubesim/kubesim/sim/commit"
 	"github.com/kubesim/kubesim/sim/mvcc"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/registry"
@@ -41,10 +42,10 @@ func (c *Cluster) boot() error {
 	c.begin(store)
 	now := c.now()
 	return store.Events(store.Compacted(), func(e *mvcc.Event) bool {
-		c.past.add(e.Rev, now, &c.random)
+		c.history.Remember(e.Rev)
 		view, _ := store.At(e.Rev) // it is there: the store yields its commit
 		for _, r := range c.replicas {
-			r.apply(e, view, now)
+			r.apply(commit.Of(e, view, now, definitions{c}))
 		}
 		return true
 	})
@@ -52,14 +53,7 @@ func (c *Cluster) boot() error {
 
 // begin takes a store that goes on from its oldest revision, and starts the replicas there.
 func (c *Cluster) begin(store *mvcc.Store) {
-	first := store.Compacted()
-	c.store = store
-	c.past.add(first, c.now(), &c.random)
-	c.compact.seen = first
-	view, err := store.At(first)
-	if err != nil {
-		panic("sim: the store has no oldest revision: " + err.Error())
-	}
+	view := c.history.Begin(store)
 	for _, r := range c.replicas {
 		r.restartAt(view)
 	}

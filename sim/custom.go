@@ -26,8 +26,8 @@ type conversions struct {
 // spec.conversion says; nil takes it back. f may change and return its argument. It is called with the Cluster's lock
 // held, so it must not ask the Cluster; a webhook (ConvertThrough) may.
 func (c *Cluster) Convert(definition string, f func(obj map[string]any, apiVersion string) (map[string]any, error)) {
-	c.lock()
-	defer c.mu.Unlock()
+	c.door.Lock()
+	defer c.door.Unlock()
 	if c.conversions.functions == nil {
 		c.conversions.functions = map[string]crd.Converter{}
 	}
@@ -54,8 +54,8 @@ func (c *Cluster) reread() {
 // an older version. It is asked when an object is written, for the watch caches, from which lists and watches are served,
 // and by each get, as a real server asks it.
 func (c *Cluster) ConvertThrough(transport http.RoundTripper) {
-	c.lock()
-	defer c.mu.Unlock()
+	c.door.Lock()
+	defer c.door.Unlock()
 	c.conversions.transport = transport
 	c.reread()
 }
@@ -101,9 +101,9 @@ func (r *Replica) serveCustom(set *schema.Set) {
 		Transport: &r.cluster.conversions,
 		Memory:    &r.cluster.conversions.memory,
 		Unlocks:   func() bool { return r.cluster.conversions.unlocks },
-		Outside:   r.cluster.outside,
-		After:     r.cluster.schedule.after,
-		Wait:      r.cluster.wait,
+		Outside:   r.cluster.door.Outside,
+		After:     r.cluster.schedule.After,
+		Wait:      r.cluster.door.Wait,
 	}
 	r.server.Serving = r.serving
 	decoder.Meta = set.Named(crd.ObjectMeta)

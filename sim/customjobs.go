@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/kubesim/kubesim/sim/commit"
 	"github.com/kubesim/kubesim/sim/crd"
-	"github.com/kubesim/kubesim/sim/mvcc"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/registry"
 	"github.com/kubesim/kubesim/sim/resource"
@@ -63,7 +63,7 @@ func (c *Cluster) settle() {
 }
 
 // follow queues the jobs that a commit leads to.
-func (c *Cluster) follow(e *mvcc.Event) {
+func (c *Cluster) follow(e *commit.Commit) {
 	c.followRoles(e)
 	c.followFlows(e)
 	c.followServices(e)
@@ -260,7 +260,7 @@ func (c *Cluster) await(name string, work *cleanup) {
 // again goes on with a deletion after d: it looks whether the objects are gone, or begins anew.
 func (c *Cluster) again(name string, work *cleanup, d time.Duration, retry bool) {
 	work.next, work.retry = c.now().Add(d), retry
-	c.schedule.after(d, func() {
+	c.schedule.After(d, func() {
 		switch {
 		case c.jobs.cleaning[name] != work:
 		case retry:

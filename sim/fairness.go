@@ -4,8 +4,8 @@ import (
 	"time"
 
 	"github.com/kubesim/kubesim/sim/boot"
+	"github.com/kubesim/kubesim/sim/commit"
 	"github.com/kubesim/kubesim/sim/flowcontrol"
-	"github.com/kubesim/kubesim/sim/mvcc"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/registry"
 	"github.com/kubesim/kubesim/sim/resource"
@@ -18,8 +18,8 @@ const ensureInterval = time.Minute
 
 // followFlows queues what a commit of a flow schema or priority level leads to: conditions at once, and within a minute
 // what API servers made is put back.
-func (c *Cluster) followFlows(e *mvcc.Event) {
-	if storage := storageOf(e.Key); storage != flowcontrol.Schemas && storage != flowcontrol.Levels {
+func (c *Cluster) followFlows(e *commit.Commit) {
+	if e.Storage != flowcontrol.Schemas && e.Storage != flowcontrol.Levels {
 		return
 	}
 	c.jobs.soon = append(c.jobs.soon, c.markDangling)
@@ -52,7 +52,7 @@ func (c *Cluster) applyStatus(d *resource.Definition, name string, content map[s
 // ensureAt puts back at a time what API servers made.
 func (c *Cluster) ensureAt(at time.Time) {
 	c.jobs.ensure = at
-	c.schedule.after(max(at.Sub(c.now()), 0), func() {
+	c.schedule.After(max(at.Sub(c.now()), 0), func() {
 		if c.jobs.ensure.Equal(at) {
 			c.ensure()
 			c.jobs.ensure = time.Time{} // what was just written needs no other look

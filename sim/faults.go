@@ -14,8 +14,8 @@ import (
 
 // AddFaults puts faults behind those there are. It refuses all of them when one can never happen.
 func (c *Cluster) AddFaults(faults ...fault.Fault) error {
-	c.lock()
-	defer c.mu.Unlock()
+	c.door.Lock()
+	defer c.door.Unlock()
 	for _, f := range faults {
 		if a := f.Action(); a.Replica > len(c.replicas) {
 			return fmt.Errorf("fault: %s: there is no replica %d", f, a.Replica)
@@ -26,8 +26,8 @@ func (c *Cluster) AddFaults(faults ...fault.Fault) error {
 
 // ClearFaults takes all faults away and releases what they hold.
 func (c *Cluster) ClearFaults() {
-	locker{c}.Lock()
-	defer locker{c}.Unlock()
+	c.door.Lock()
+	defer c.door.Unlock()
 	if o := c.observer; o != nil {
 		o.faults.Clear()
 		o.release()
@@ -36,8 +36,8 @@ func (c *Cluster) ClearFaults() {
 
 // ReleaseFaults lets go the watch events that a fault holds.
 func (c *Cluster) ReleaseFaults() {
-	locker{c}.Lock()
-	defer locker{c}.Unlock()
+	c.door.Lock()
+	defer c.door.Unlock()
 	if c.observer != nil {
 		c.observer.release()
 	}
@@ -45,8 +45,8 @@ func (c *Cluster) ReleaseFaults() {
 
 // Faults returns the faults there are as text, each with what has become of it. fault.Parse reads it.
 func (c *Cluster) Faults() string {
-	c.lock()
-	defer c.mu.Unlock()
+	c.door.Lock()
+	defer c.door.Unlock()
 	if c.observer == nil {
 		return ""
 	}
@@ -55,8 +55,8 @@ func (c *Cluster) Faults() string {
 
 // FaultDecisions returns what was decided about faults, and how many older decisions were forgotten.
 func (c *Cluster) FaultDecisions() (list []fault.Decision, forgotten uint64) {
-	c.lock()
-	defer c.mu.Unlock()
+	c.door.Lock()
+	defer c.door.Unlock()
 	if c.observer == nil {
 		return nil, 0
 	}
@@ -112,9 +112,9 @@ func (o *observer) control(a fault.Action) {
 	c := o.c
 	switch a.Kind {
 	case fault.Compact:
-		c.compactTo(c.store.Rev(), c.now())
+		c.history.Compact()
 	case fault.Expire:
-		c.expire()
+		c.history.Expire()
 	}
 	r := c.Replica(a.Replica)
 	switch {
@@ -186,7 +186,7 @@ func (o *observer) delay(d time.Duration, f func()) {
 		return
 	}
 	x := &delayed{run: f}
-	x.stop = o.c.schedule.after(d, func() {
+	x.stop = o.c.schedule.After(d, func() {
 		for i := range o.delayed {
 			if o.delayed[i] == x {
 				o.delayed = append(o.delayed[:i:i], o.delayed[i+1:]...)

@@ -4,11 +4,10 @@ import (
 	"fmt"
 	"maps"
 	"reflect"
-	"slices"
 	"strings"
-	"time"
 
 	"github.com/kubesim/kubesim/clock"
+	"github.com/kubesim/kubesim/sim/commit"
 	"github.com/kubesim/kubesim/sim/crd"
 	"github.com/kubesim/kubesim/sim/fault"
 	"github.com/kubesim/kubesim/sim/mvcc"
@@ -23,8 +22,8 @@ import (
 // The fork of a Cluster with a clock.Manual has one of its own, which stands at the same instant; any other clock is
 // shared. A fork that is asked the same as this Cluster at the same times answers with the same bytes.
 func (c *Cluster) Fork() *Cluster {
-	locker{c}.Lock()
-	defer locker{c}.Unlock()
+	c.door.Lock()
+	defer c.door.Unlock()
 	c.settle()
 	f, err := c.fork(c.state())
 	if err != nil {
@@ -38,10 +37,10 @@ func (c *Cluster) Fork() *Cluster {
 // was asked then, asked again, gets the same bytes; but its replicas are newly started, its trace is empty, and there are
 // no faults.
 func (c *Cluster) ForkAt(rev uint64) (*Cluster, error) {
-	locker{c}.Lock()
-	defer locker{c}.Unlock()
+	c.door.Lock()
+	defer c.door.Unlock()
 	c.settle()
-	if rev == c.store.Rev() {
+	if rev == c.log.Store.Rev() {
 		return c.fork(c.state())
 	}
 	s, err := c.stateAt(rev)
@@ -63,8 +62,8 @@ func (c *Cluster) fork(s *State) (*Cluster, error) {
 	}
 	f.conversions.functions, f.conversions.transport = maps.Clone(c.conversions.functions), c.conversions.transport
 	f.webhooks = webhooks{maps.Clone(c.webhooks.functions), c.webhooks.transport, c.webhooks.together}
-	f.mu.Lock()
-	defer f.mu.Unlock()
+	f.door.Lock()
+	defer f.door.Unlock()
 	if len(f.conversions.functions) > 0 || f.conversions.transport != nil {
 		f.reread()
 	}
@@ -86,48 +85,17 @@ func (c *Cluster) tendAll() {
 
 // stateAt returns what the Cluster was when a revision had just been written. The lock is held.
 func (c *Cluster) stateAt(rev uint64) (*State, error) {
+	_, manual := c.clock.(*clock.Manual)
+	past, err := c.history.StateAt(rev, manual)
+	if err != nil {
+		return nil, err
+	}
 	s := c.state()
-	store, err := c.store.Fork(rev)
-	if err != nil || rev == 0 {
-		return nil, fmt.Errorf("revision %d: the store has those from %d to %d", rev, c.store.Compacted(), c.store.Rev())
-	}
-	s.Store, s.Servers, s.Faults, s.Records, s.Cleanups, s.LastCommit = store, nil, nil, nil, nil, [2]uint64{}
-	s.Compaction.Floor = 0
-	m := c.past.find(rev)
-	if m == nil {
-		return s, nil
-	}
-	streams := s.Streams
-	s.Streams = nil
-	for i, state := range m.Streams {
-		s.Streams = append(s.Streams, Stream{streams[i].Purpose, state})
-	}
-	s.Marks = slices.DeleteFunc(s.Marks, func(x Mark) bool { return x.Rev > rev })
-	s.Leases = slices.DeleteFunc(s.Leases, func(l Lease) bool { return l.Rev > rev })
-	if _, manual := c.clock.(*clock.Manual); manual {
-		s.Now = m.At
-		s.Compaction = c.compactionAt(m.At, rev)
-	}
-	s.Compaction.Seen = min(s.Compaction.Seen, rev)
+	s.State, s.Servers, s.Faults, s.Records, s.Cleanups, s.LastCommit = past, nil, nil, nil, nil, [2]uint64{}
 	if !c.options.Bare {
 		s.Ensure = s.Now.Add(ensureInterval) // in case that something is to be put back
 	}
 	return s, nil
-}
-
-// compactionAt returns what the next compaction was at a time of the past, when rev was the newest revision.
-func (c *Cluster) compactionAt(at time.Time, rev uint64) Compaction {
-	next := c.compact.next
-	for next.Add(-compactionInterval).After(at) {
-		next = next.Add(-compactionInterval)
-	}
-	seen := c.store.Compacted()
-	for _, m := range c.past.marks {
-		if m.Rev <= rev && !m.At.After(next.Add(-compactionInterval)) {
-			seen = max(seen, m.Rev)
-		}
-	}
-	return Compaction{Next: next, Seen: seen}
 }
 
 // read finds out what is in the values of built-in objects that come from a file.
@@ -151,18 +119,18 @@ func (c *Cluster) readCustom() {
 
 // eachValue yields every value of the store that nobody has read yet.
 func (c *Cluster) eachValue(yield func(storage string, kv *mvcc.KV)) {
-	oldest, err := c.store.At(c.store.Compacted())
+	oldest, err := c.log.Store.At(c.log.Store.Compacted())
 	if err != nil {
 		panic("sim: the store has no oldest revision: " + err.Error())
 	}
 	take := func(kv *mvcc.KV) bool {
 		if kv != nil && kv.Aux == nil {
-			yield(storageOf(kv.Key), kv)
+			yield(commit.Storage(kv.Key), kv)
 		}
 		return true
 	}
 	oldest.Range("", "", take)
-	_ = c.store.Events(oldest.Rev(), func(e *mvcc.Event) bool { return take(e.KV) }) // cannot be compacted: the oldest
+	_ = c.log.Store.Events(oldest.Rev(), func(e *mvcc.Event) bool { return take(e.KV) }) // cannot be compacted: the oldest
 }
 
 // Recall makes the Cluster what a State says, as far as it can: its clock goes on where it is, or, when it is a
@@ -179,8 +147,8 @@ func (c *Cluster) Recall(s *State) error {
 	if err != nil {
 		return fmt.Errorf("recall: %w", err)
 	}
-	c.lock()
-	defer c.mu.Unlock()
+	c.door.Lock()
+	defer c.door.Unlock()
 	for i, r := range f.replicas {
 		if len(f.replicas) != len(c.replicas) || r.profile.name != c.replicas[i].profile.name {
 			return fmt.Errorf("recall: the state is of %s, not of the replicas there are", f.profileNames())
@@ -195,7 +163,7 @@ func (c *Cluster) Recall(s *State) error {
 	for _, r := range c.replicas {
 		r.end()
 	}
-	c.schedule.clear()
+	c.schedule.Clear()
 	return c.recall(s)
 }
 
@@ -203,10 +171,9 @@ func (c *Cluster) Recall(s *State) error {
 func (c *Cluster) recall(s *State) (err error) {
 	c.seed, c.options.Seed = s.Options.Seed, s.Options.Seed
 	c.reset()
-	if c.store, err = s.Store.Fork(0); err != nil {
+	if err := c.remember(s); err != nil {
 		return err
 	}
-	c.remember(s)
 	for i, r := range c.replicas {
 		if s.Servers == nil {
 			r.restart()

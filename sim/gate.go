@@ -57,7 +57,7 @@ func (g *gate) decide(n watchcache.Notice, frame []byte) bool {
 		case fault.Stall:
 			g.w.Stall()
 			if f.Wait > 0 {
-				o.c.schedule.after(f.Wait, g.w.Break)
+				o.c.schedule.After(f.Wait, g.w.Break)
 			}
 			return false
 		case fault.Hold:
@@ -66,7 +66,7 @@ func (g *gate) decide(n watchcache.Notice, frame []byte) bool {
 			return false
 		case fault.Delay:
 			g.wait(n, frame)
-			o.c.schedule.after(f.Wait, g.release)
+			o.c.schedule.After(f.Wait, g.release)
 			return false
 		}
 	}

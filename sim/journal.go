@@ -2,26 +2,18 @@ package sim
 
 import (
 	"slices"
-	"time"
 
 	"github.com/kubesim/kubesim/sim/crd"
-	"github.com/kubesim/kubesim/sim/mvcc"
+	"github.com/kubesim/kubesim/sim/history"
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// Journal keeps a log of what a Cluster stores, as etcd does. It is told of each commit before anybody else knows of it,
-// and of each lease. The Cluster's lock is held: a Journal must not ask the Cluster.
-type Journal interface {
-	Commit(e *mvcc.Event, at time.Time)
-	Grant(l Lease)
-}
-
 // Keep makes j the Cluster's journal and returns the state that its log goes on from. A fork has no journal.
-func (c *Cluster) Keep(j Journal) *State {
-	locker{c}.Lock()
-	defer locker{c}.Unlock()
+func (c *Cluster) Keep(j history.Journal) *State {
+	c.door.Lock()
+	defer c.door.Unlock()
 	c.settle()
-	c.journal = j
+	c.history.Keep(j)
 	return c.state()
 }
 
@@ -37,13 +29,13 @@ func Resume(s *State, o Options) (*Cluster, error) {
 	for i := range marks {
 		marks[i].Streams = nil // those are of the draws of before
 	}
-	c, err := Load(&State{Options: o, Now: s.Now, Store: s.Store, Marks: marks, Compaction: s.Compaction, Leases: s.Leases,
-		Unread: s.Unread}, o.Clock)
+	c, err := Load(&State{Options: o, State: history.State{Now: s.Now, Store: s.Store, Marks: marks,
+		Compaction: s.Compaction, Leases: s.Leases}, Unread: s.Unread}, o.Clock)
 	if err != nil {
 		return nil, err
 	}
-	locker{c}.Lock()
-	defer locker{c}.Unlock()
+	c.door.Lock()
+	defer c.door.Unlock()
 	if !o.Bare {
 		c.ensure()
 	}

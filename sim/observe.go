@@ -4,8 +4,8 @@ import (
 	"strings"
 
 	"github.com/kubesim/kubesim/sim/apiserver"
+	"github.com/kubesim/kubesim/sim/commit"
 	"github.com/kubesim/kubesim/sim/fault"
-	"github.com/kubesim/kubesim/sim/mvcc"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
 	"github.com/kubesim/kubesim/sim/status"
@@ -100,16 +100,16 @@ type visit struct {
 }
 
 // commit takes in a commit that the request has made.
-func (v *visit) commit(r *trace.Record, e *mvcc.Event, d *resource.Definition) {
+func (v *visit) commit(r *trace.Record, e *commit.Commit) {
 	if r.What != strings.TrimSuffix(v.What, subresourceOf(v.What)) || v.Key != r.Key && v.Verb != "create" {
 		return
 	}
-	if !v.wrote && e.Prev != nil {
-		v.before = resource.ItemOf(d, e.Prev)
+	if !v.wrote {
+		v.before = e.Before()
 	}
 	v.after, v.wrote = v.before, true
-	if e.KV != nil {
-		v.after = resource.ItemOf(d, e.KV)
+	if !e.Deleted() {
+		v.after = e.Item()
 	}
 }
 
@@ -234,57 +234,52 @@ func (h hook) Watching(e *apiserver.Exchange, w *watchcache.Watch) {
 }
 
 // committed is told of a commit before any replica knows it.
-func (o *observer) committed(e *mvcc.Event) {
-	r, it := o.commitRecord(trace.StoreCommitted, e)
+func (o *observer) committed(e *commit.Commit) {
+	r := commitRecord(trace.StoreCommitted, e)
 	if o.current != nil {
 		r.Cause, r.Replica, r.Client = o.mark(o.current), o.server, o.current.UserAgent
-		if v, ok := o.current.Data.(*visit); ok && it != nil {
-			v.commit(&r, e, o.definition(e.Key))
+		if v, ok := o.current.Data.(*visit); ok && e.Definition != nil {
+			v.commit(&r, e)
 		}
 	}
 	o.commit = commitMark{e.Rev, o.add(r)}
 	if !o.faults.Empty() {
-		o.carryOut(fault.StoreCommitted, o.commitOp(e, it, o.server), o.current)
+		o.carryOut(fault.StoreCommitted, o.commitOp(e, o.server), o.current)
 	}
 }
 
 // applied is told that a replica knows a commit; its watches do not, yet.
-func (o *observer) applied(r *Replica, e *mvcc.Event) {
+func (o *observer) applied(r *Replica, e *commit.Commit) {
 	n := 1
 	for i := range o.c.replicas {
 		if o.c.replicas[i] == r {
 			n = i + 1
 		}
 	}
-	record, it := o.commitRecord(trace.ReplicaApplied, e)
+	record := commitRecord(trace.ReplicaApplied, e)
 	record.Replica = n
 	if o.commit.rev == e.Rev {
 		record.Cause = o.commit.record
 	}
 	o.add(record)
 	if !o.faults.Empty() {
-		o.carryOut(fault.ReplicaApplied, o.commitOp(e, it, n), o.current)
+		o.carryOut(fault.ReplicaApplied, o.commitOp(e, n), o.current)
 	}
 }
 
-// commitRecord is what a trace says of a commit, and the object it is about.
-func (o *observer) commitRecord(site trace.Site, e *mvcc.Event) (trace.Record, *resource.Item) {
-	d := o.definition(e.Key)
-	r := trace.Record{Site: site, Verb: watchcache.Modified, Rev: e.Rev}
-	kv := e.KV
+// commitRecord is what a trace says of a commit.
+func commitRecord(site trace.Site, e *commit.Commit) trace.Record {
+	r := trace.Record{Site: site, Verb: watchcache.Modified, Rev: e.Rev, Key: e.Key}
 	switch {
-	case kv == nil:
-		r.Verb, kv = watchcache.Deleted, e.Prev
-	case e.Prev == nil:
+	case e.Deleted():
+		r.Verb = watchcache.Deleted
+	case e.Created():
 		r.Verb = watchcache.Added
 	}
-	if d == nil || kv == nil {
-		r.Key = e.Key
-		return r, nil
+	if it := e.Item(); it != nil {
+		r.What, r.Key = what(e.Definition.Group, e.Definition.Resource, "", ""), key(it.Namespace, it.Name)
 	}
-	it := resource.ItemOf(d, kv)
-	r.What, r.Key = what(d.Group, d.Resource, "", ""), key(it.Namespace, it.Name)
-	return r, it
+	return r
 }
 
 // mark is the number of the record with which a request began.
@@ -297,17 +292,16 @@ func (o *observer) mark(e *apiserver.Exchange) uint64 {
 
 var commitVerbs = map[string]string{watchcache.Added: "create", watchcache.Modified: "update", watchcache.Deleted: "delete"}
 
-func (o *observer) commitOp(e *mvcc.Event, it *resource.Item, replica int) *fault.Op {
-	r, _ := o.commitRecord(trace.StoreCommitted, e)
-	op := &fault.Op{Commit: commitVerbs[r.Verb], Replica: replica}
-	d := o.definition(e.Key)
-	if d == nil || it == nil {
+func (o *observer) commitOp(e *commit.Commit, replica int) *fault.Op {
+	op := &fault.Op{Commit: commitVerbs[commitRecord(trace.StoreCommitted, e).Verb], Replica: replica}
+	d, it := e.Definition, e.Item()
+	if it == nil {
 		return op
 	}
 	op.Group, op.Resource, op.Namespace, op.Name = d.Group, d.Resource, it.Namespace, it.Name
 	op.Object = it.Object
-	if e.Prev != nil && e.KV != nil {
-		op.Old = func() object.Object { return resource.ItemOf(d, e.Prev).Object() }
+	if !e.Created() && !e.Deleted() {
+		op.Old = func() object.Object { return e.Before().Object() }
 	}
 	if x := o.current; x != nil && x.Resource == op.Resource && x.Group == op.Group {
 		op.Verb, op.Subresource, op.UserAgent, op.User = x.Verb, x.Subresource, x.UserAgent, x.User
@@ -317,7 +311,7 @@ func (o *observer) commitOp(e *mvcc.Event, it *resource.Item, replica int) *faul
 
 // definition returns the hub definition of the objects under a key, or nil.
 func (o *observer) definition(key string) *resource.Definition {
-	return backend{o.c.replicas[0]}.Definition(storageOf(key))
+	return definitions{o.c}.Definition(commit.Storage(key))
 }
 
 // what names a resource as a trace does: deployments.apps/status, or a path.

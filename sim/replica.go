@@ -3,7 +3,6 @@ package sim
 import (
 	"cmp"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/kubesim/kubesim/sim/admission"
@@ -13,6 +12,7 @@ import (
 	"github.com/kubesim/kubesim/sim/boot"
 	"github.com/kubesim/kubesim/sim/builtin"
 	"github.com/kubesim/kubesim/sim/codec"
+	"github.com/kubesim/kubesim/sim/commit"
 	"github.com/kubesim/kubesim/sim/crd"
 	"github.com/kubesim/kubesim/sim/discovery"
 	"github.com/kubesim/kubesim/sim/fieldmanager"
@@ -92,7 +92,7 @@ func newReplica(c *Cluster, p *profile) *Replica {
 	}
 	r.server = &apiserver.Server{
 		Watching: r.opened,
-		Lock:     locker{c}, Registry: reg, Table: table, Schema: set, Auth: who,
+		Lock:     &c.door, Registry: reg, Table: table, Schema: set, Auth: who,
 		Discovery: discovery.New(discovery.Options{Table: table, Schema: set, Version: discovery.Release(p.release),
 			Address: "127.0.0.1:" + strconv.Itoa(cmp.Or(c.options.Port, boot.Port)),
 			Seats:   func() map[string]int { return builtin.NominalSeats(reg.Reader()) },
@@ -141,7 +141,7 @@ func (r *Replica) peer(group, version, name string) *apiserver.Server {
 	if len(able) == 0 {
 		return nil
 	}
-	return able[r.cluster.random.draw("peers", len(able))]
+	return able[r.cluster.random.Draw("peers", len(able))]
 }
 
 // may asks who's rules for admission plugins.
@@ -187,7 +187,7 @@ func (r *Replica) end() {
 }
 
 // restart fills the caches anew; watches end, and reads that wait for a revision have waited long enough.
-func (r *Replica) restart() { r.restartAt(r.cluster.newest()) }
+func (r *Replica) restart() { r.restartAt(r.cluster.log.Newest()) }
 
 // restartAt is restart when the store was as view.
 func (r *Replica) restartAt(view *mvcc.View) {
@@ -212,34 +212,27 @@ func (r *Replica) cache(storage string) *watchcache.Cache {
 }
 
 // apply takes in a commit, unless the replica lags.
-func (r *Replica) apply(e *mvcc.Event, view *mvcc.View, now time.Time) {
+func (r *Replica) apply(e *commit.Commit) {
 	if r.lagsAll || r.unreachable {
 		return
 	}
-	storage := storageOf(e.Key)
-	r.cache(storage) // made before the position moves on: it has this event to come
-	r.position.View = view
-	if !r.lagging[storage] {
-		r.take(storage, e, now)
+	r.cache(e.Storage) // made before the position moves on: it has this event to come
+	r.position.View = e.View
+	if !r.lagging[e.Storage] {
+		r.take(e)
 	}
-}
-
-// storageOf returns the storage name in a key.
-func storageOf(key string) string {
-	storage, _, _ := strings.Cut(strings.TrimPrefix(key, "/registry/"), "/")
-	return storage
 }
 
 // take applies a commit that the position of its cache has reached.
-func (r *Replica) take(storage string, e *mvcc.Event, now time.Time) {
-	cache := r.cache(storage)
+func (r *Replica) take(e *commit.Commit) {
+	cache := r.cache(e.Storage)
 	if o := r.cluster.observer; o != nil {
 		o.applied(r, e)
 	}
-	cache.Apply(e, now)
-	switch storage {
+	cache.Apply(e.Event, e.At)
+	switch e.Storage {
 	case crd.Storage:
-		r.defined(e)
+		r.defined(e.Event)
 	case flowcontrol.Schemas, flowcontrol.Levels:
 		r.flow = nil
 	}
@@ -269,7 +262,7 @@ func (r *Replica) await(cache *watchcache.Cache, rev uint64, done func(fresh boo
 		return
 	}
 	w := &waiter{cache: cache, rev: rev, done: done}
-	w.stop = r.cluster.schedule.after(registry.FreshnessTimeout, func() {
+	w.stop = r.cluster.schedule.After(registry.FreshnessTimeout, func() {
 		for i := range r.waiting {
 			if r.waiting[i] == w {
 				r.waiting = append(r.waiting[:i:i], r.waiting[i+1:]...)
@@ -292,27 +285,29 @@ func (r *Replica) forget() {
 // backend is the replica as its registry sees it.
 type backend struct{ r *Replica }
 
-func (b backend) Store() *mvcc.Store               { return b.r.cluster.store }
+func (b backend) Store() *mvcc.Store               { return b.r.cluster.log.Store }
 func (b backend) Reachable() bool                  { return !b.r.unreachable }
 func (b backend) Committed(e *mvcc.Event)          { b.r.cluster.committed(e) }
 func (b backend) Now() time.Time                   { return b.r.cluster.now() }
-func (b backend) Random(purpose string, n int) int { return b.r.cluster.random.draw(purpose, n) }
+func (b backend) Random(purpose string, n int) int { return b.r.cluster.random.Draw(purpose, n) }
 
 func (b backend) Cache(d *resource.Definition) *watchcache.Cache { return b.r.cache(d.Storage) }
 
 func (b backend) Await(c *watchcache.Cache, rev uint64, done func(bool)) { b.r.await(c, rev, done) }
 
 func (b backend) After(d time.Duration, f func()) (stop func()) {
-	return b.r.cluster.schedule.after(d, f)
+	return b.r.cluster.schedule.After(d, f)
 }
 
 func (b backend) Unready(d *resource.Definition) (time.Duration, bool) {
 	return b.r.downtime(d.Storage)
 }
 
-func (b backend) Pause() { b.r.cluster.pause() }
+func (b backend) Pause() { b.r.cluster.door.Pause() }
 
-func (b backend) Grant(ttl time.Duration, key string, rev uint64) { b.r.cluster.grant(ttl, key, rev) }
+func (b backend) Grant(ttl time.Duration, key string, rev uint64) {
+	b.r.cluster.history.Grant(ttl, key, rev)
+}
 
 func (b backend) Definition(storage string) *resource.Definition {
 	if d := b.r.profile.hubs[storage]; d != nil {

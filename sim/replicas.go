@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/kubesim/kubesim/sim/apiserver"
+	"github.com/kubesim/kubesim/sim/commit"
 	"github.com/kubesim/kubesim/sim/crd"
 	"github.com/kubesim/kubesim/sim/mvcc"
 	"github.com/kubesim/kubesim/sim/object"
@@ -49,8 +50,8 @@ type ReplicaState struct {
 
 // State returns what the replica is like now.
 func (r *Replica) State() ReplicaState {
-	r.cluster.lock()
-	defer r.cluster.mu.Unlock()
+	r.cluster.door.Lock()
+	defer r.cluster.door.Unlock()
 	s := ReplicaState{Version: r.profile.release, Revision: r.position.Rev(), Cut: r.unreachable, Lagging: []string{},
 		Unready: r.notReady()}
 	if r.lagsAll {
@@ -68,8 +69,8 @@ func (r *Replica) State() ReplicaState {
 // Lag stops the replica from applying commits to the resources, named as "pods" or "deployments.apps", or to all. Its
 // watches fall silent, and its caches stay as they are.
 func (r *Replica) Lag(resources ...string) error {
-	locker{r.cluster}.Lock()
-	defer locker{r.cluster}.Unlock()
+	r.cluster.door.Lock()
+	defer r.cluster.door.Unlock()
 	return r.lag(resources...)
 }
 
@@ -110,8 +111,8 @@ func (r *Replica) storageNames(resources []string) ([]string, error) {
 
 // Cut takes the store out of the replica's reach. Watches stay open, and what the caches have is still served.
 func (r *Replica) Cut() {
-	locker{r.cluster}.Lock()
-	defer locker{r.cluster}.Unlock()
+	r.cluster.door.Lock()
+	defer r.cluster.door.Unlock()
 	r.cut()
 }
 
@@ -120,8 +121,8 @@ func (r *Replica) cut() { r.unreachable = true }
 // Resume ends Lag and Cut: the replica applies all that it has missed, in order, and its watches tell of it. Where the
 // store has forgotten some of it, the caches are filled anew and the watches end.
 func (r *Replica) Resume() {
-	locker{r.cluster}.Lock()
-	defer locker{r.cluster}.Unlock()
+	r.cluster.door.Lock()
+	defer r.cluster.door.Unlock()
 	r.resume()
 }
 
@@ -138,12 +139,12 @@ func (r *Replica) resume() {
 			r.refill(name)
 		}
 	}
-	if !r.replay(r.position, r.cluster.store.Rev(), func(string) bool { return true }) {
+	if !r.replay(r.position, r.cluster.log.Store.Rev(), func(string) bool { return true }) {
 		r.refillAll()
 	}
-	if r.cluster.compact.floor == 0 { // a replica that was cut has not heard of compactions
+	if floor, known := r.cluster.history.Floor(); known { // a replica that was cut has not heard of compactions
 		for _, name := range r.cacheNames() {
-			r.caches[name].Compacted(r.cluster.store.Compacted())
+			r.caches[name].Compacted(floor)
 		}
 	}
 	r.wake()
@@ -152,7 +153,7 @@ func (r *Replica) resume() {
 // replay applies the commits from a position up to a revision, those that concern the caller. It reports false when the
 // store has forgotten some of them.
 func (r *Replica) replay(p *watchcache.Position, until uint64, concerns func(storage string) bool) bool {
-	store, now := r.cluster.store, r.cluster.now()
+	store, now := r.cluster.log.Store, r.cluster.now()
 	var events []*mvcc.Event
 	err := store.Events(p.Rev(), func(e *mvcc.Event) bool {
 		if e.Rev <= until {
@@ -169,8 +170,8 @@ func (r *Replica) replay(p *watchcache.Position, until uint64, concerns func(sto
 			return false
 		}
 		p.View = view
-		if storage := storageOf(e.Key); concerns(storage) {
-			r.take(storage, e, now)
+		if x := commit.Of(e, view, now, definitions{r.cluster}); concerns(x.Storage) {
+			r.take(x)
 		}
 	}
 	return true
@@ -188,7 +189,7 @@ func (r *Replica) refill(name string) {
 
 // refillAll fills all caches anew at the newest revision; all watches end.
 func (r *Replica) refillAll() {
-	r.position.View = r.cluster.newest()
+	r.position.View = r.cluster.log.Newest()
 	r.filled, r.flow = r.position.Rev(), nil
 	for _, name := range r.cacheNames() {
 		r.caches[name].EndAll()
@@ -199,28 +200,28 @@ func (r *Replica) refillAll() {
 
 // Restart restarts the replica: its watches end, and its caches are filled anew. It reaches the store afterwards.
 func (r *Replica) Restart() {
-	locker{r.cluster}.Lock()
-	defer locker{r.cluster}.Unlock()
+	r.cluster.door.Lock()
+	defer r.cluster.door.Unlock()
 	r.restart()
 }
 
 // Stall silences the replica's open watches: their connections stay open and carry nothing any more. After d they break,
 // as a client notices that pings get no answer (client-go: 30 s and 15 s); d of 0 is never.
 func (r *Replica) Stall(d time.Duration) {
-	locker{r.cluster}.Lock()
-	defer locker{r.cluster}.Unlock()
+	r.cluster.door.Lock()
+	defer r.cluster.door.Unlock()
 	for _, w := range r.watches("") {
 		w.Stall()
 		if d > 0 {
-			r.cluster.schedule.after(d, w.Break)
+			r.cluster.schedule.After(d, w.Break)
 		}
 	}
 }
 
 // CloseWatches ends the replica's open watches in an orderly way.
 func (r *Replica) CloseWatches() {
-	locker{r.cluster}.Lock()
-	defer locker{r.cluster}.Unlock()
+	r.cluster.door.Lock()
+	defer r.cluster.door.Unlock()
 	for _, w := range r.watches("") {
 		w.End()
 	}
@@ -255,8 +256,8 @@ func (r *Replica) watches(client string) []*watchcache.Watch {
 // Hold keeps back the watch events, and the ends of watches, of clients whose User-Agent begins with client, on every
 // replica and for watches to come, until Release.
 func (c *Cluster) Hold(client string) {
-	locker{c}.Lock()
-	defer locker{c}.Unlock()
+	c.door.Lock()
+	defer c.door.Unlock()
 	c.held[client] = true
 	for _, r := range c.replicas {
 		for _, w := range r.watches(client) {
@@ -267,8 +268,8 @@ func (c *Cluster) Hold(client string) {
 
 // Release lets go, all at once, what Hold of the same client keeps back.
 func (c *Cluster) Release(client string) {
-	locker{c}.Lock()
-	defer locker{c}.Unlock()
+	c.door.Lock()
+	defer c.door.Unlock()
 	delete(c.held, client)
 	for _, r := range c.replicas {
 		for _, w := range r.watches(client) {
@@ -283,8 +284,8 @@ func (c *Cluster) Route(client string, n int) error {
 	if c.Replica(n) == nil {
 		return fmt.Errorf("there is no replica %d: there are %d, counted from 1", n, len(c.replicas))
 	}
-	c.lock()
-	defer c.mu.Unlock()
+	c.door.Lock()
+	defer c.door.Unlock()
 	c.routes[client] = n
 	return nil
 }
@@ -294,8 +295,8 @@ func (c *Cluster) Routed(userAgent string) *apiserver.Server {
 	if len(c.replicas) == 1 {
 		return c.replicas[0].server
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
+	c.door.Lock()
+	defer c.door.Unlock()
 	best, n := "", 1
 	for _, client := range object.SortedKeys(c.routes) {
 		if strings.HasPrefix(userAgent, client) && len(client) >= len(best) {
@@ -308,13 +309,11 @@ func (c *Cluster) Routed(userAgent string) *apiserver.Server {
 // Restore takes the store back to an older revision that it still has, as an etcd restored from a backup, and restarts
 // the API servers: what was written since then has never happened, and its revisions are given out again.
 func (c *Cluster) Restore(rev uint64) error {
-	locker{c}.Lock()
-	defer locker{c}.Unlock()
-	if err := c.store.Restore(rev); err != nil {
+	c.door.Lock()
+	defer c.door.Unlock()
+	if err := c.history.Restore(rev); err != nil {
 		return fmt.Errorf("restore: %w", err)
 	}
-	c.past.undo(rev)
-	c.compact.seen = min(c.compact.seen, c.store.Rev())
 	for _, r := range c.replicas {
 		r.restart()
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/kubesim/kubesim/sim/builtin"
+	"github.com/kubesim/kubesim/sim/commit"
 	"github.com/kubesim/kubesim/sim/mvcc"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/registry"
@@ -21,7 +22,7 @@ const (
 
 // followRoles queues what a commit of a ClusterRole leads to: roles that aggregate it get its rules. On a real cluster a
 // controller of kube-controller-manager does that; without it admin, edit and view would be empty.
-func (c *Cluster) followRoles(e *mvcc.Event) {
+func (c *Cluster) followRoles(e *commit.Commit) {
 	if c.options.NoControllers || !strings.HasPrefix(e.Key, "/registry/"+clusterRoles+"/") {
 		return
 	}

@@ -11,8 +11,8 @@ import (
 // ServiceAddress returns the HOST:PORT at which an API server reaches a port of a service: its cluster IP, or its
 // external name (k8s.io/apiserver, proxy.ResolveCluster). Errors are those that the real server has for it.
 func (c *Cluster) ServiceAddress(namespace, name string, port int64) (string, error) {
-	c.lock()
-	defer c.mu.Unlock()
+	c.door.Lock()
+	defer c.door.Unlock()
 	service := c.replicas[0].server.Registry.Reader().Get("services", namespace, name)
 	if service == nil {
 		return "", fmt.Errorf("service %q not found", name)

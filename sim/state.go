@@ -3,12 +3,11 @@ package sim
 import (
 	"fmt"
 	"maps"
-	"math/rand/v2"
-	"slices"
 	"time"
 
 	"github.com/kubesim/kubesim/clock"
 	"github.com/kubesim/kubesim/sim/fault"
+	"github.com/kubesim/kubesim/sim/history"
 	"github.com/kubesim/kubesim/sim/mvcc"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/trace"
@@ -18,20 +17,15 @@ import (
 // State is a Cluster at rest: all that decides what it answers from now on, but open watches, requests that wait and what
 // its program has registered (functions of webhooks and conversions, transports, OnCommit).
 //
-//	State ─┬─ Options, Now, Streams, Compaction, Leases, Cleanups, Held, Routes
-//	       ├─ Store      views and commits since the last compaction; Marks say when each was made
+//	State ─┬─ Options, Cleanups, Held, Routes
+//	       ├─ history.State: Now, Store, Marks, Streams, Compaction, Leases
 //	       ├─ Servers    of each replica: how far it is, and its caches' recent events
 //	       └─ Faults, Records
 //
 // It shares nothing that changes with the Cluster it was taken from: two Clusters may be loaded from one State.
 type State struct {
+	history.State
 	Options    Options // without Clock, and with Replay as it was given
-	Now        time.Time
-	Store      *mvcc.Store
-	Marks      []Mark
-	Streams    []Stream
-	Compaction Compaction
-	Leases     []Lease
 	Cleanups   []Cleanup
 	Ensure     time.Time // when flow schemas and priority levels are put back that API servers made; zero: they are as they were
 	Held       []string
@@ -44,34 +38,6 @@ type State struct {
 	// Unread says that the values of Store have been read from a file: Load finds out once what is in them. Nobody else
 	// may use the values meanwhile.
 	Unread bool
-}
-
-// Stream is the random numbers of one purpose.
-type Stream struct {
-	Purpose string
-	State   rand.PCG
-}
-
-// Mark is when a revision was made, and how far the Streams were then: the first of them, the others had not begun.
-type Mark struct {
-	Rev     uint64
-	At      time.Time
-	Streams []rand.PCG
-}
-
-// Compaction is when the store forgets next and what.
-type Compaction struct {
-	Next    time.Time
-	Seen    uint64    // revision that is compacted then
-	Floor   uint64    // compacted revision that the caches have yet to learn about; 0: they know
-	FloorAt time.Time // when they do
-}
-
-// Lease is the end of an object that was written at revision Rev, unless it is written again before At.
-type Lease struct {
-	Key string
-	Rev uint64
-	At  time.Time
 }
 
 // Cleanup is a deletion of the objects of a CustomResourceDefinition that goes on.
@@ -94,27 +60,17 @@ type ServerState struct {
 
 // State returns what the Cluster is now.
 func (c *Cluster) State() *State {
-	locker{c}.Lock()
-	defer locker{c}.Unlock()
+	c.door.Lock()
+	defer c.door.Unlock()
 	c.settle()
 	return c.state()
 }
 
 // state is State with the lock held.
 func (c *Cluster) state() *State {
-	store, err := c.store.Fork(0)
-	if err != nil {
-		panic("sim: the store has no newest revision: " + err.Error())
-	}
-	s := &State{Options: c.options, Now: c.now(), Store: store, Held: object.SortedKeys(c.held),
-		Routes:     maps.Clone(c.routes),
-		Compaction: Compaction{c.compact.next, c.compact.seen, c.compact.floor, c.compact.floorAt}}
+	s := &State{State: c.history.State(), Options: c.options, Held: object.SortedKeys(c.held), Routes: maps.Clone(c.routes)}
 	s.Options.Clock = nil
-	for _, x := range c.random.list {
-		s.Streams = append(s.Streams, Stream{x.purpose, *x.source})
-	}
 	s.Ensure = c.jobs.ensure
-	s.Marks, s.Leases = slices.Clone(c.past.marks), slices.Clone(c.leases)
 	for _, name := range object.SortedKeys(c.jobs.cleaning) {
 		w := c.jobs.cleaning[name]
 		s.Cleanups = append(s.Cleanups, Cleanup{name, w.began, w.next, w.retry})
@@ -160,12 +116,11 @@ func Load(s *State, k clock.Clock) (*Cluster, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.store, err = s.Store.Fork(0); err != nil {
+	c.door.Lock()
+	defer c.door.Unlock()
+	if err := c.remember(s); err != nil {
 		return nil, fmt.Errorf("kubesim: %w", err)
 	}
-	c.remember(s)
 	for _, p := range made {
 		c.replicas = append(c.replicas, newReplica(c, p))
 	}
@@ -190,18 +145,17 @@ func Load(s *State, k clock.Clock) (*Cluster, error) {
 }
 
 // remember takes over what is no part of a replica.
-func (c *Cluster) remember(s *State) {
-	for _, x := range s.Streams {
-		*c.random.add(x.Purpose).source = x.State
+func (c *Cluster) remember(s *State) error {
+	if err := c.history.Load(s.State); err != nil {
+		return err
 	}
-	c.past = past{marks: slices.Clone(s.Marks)}
-	c.compact = compactor{s.Compaction.Next, s.Compaction.Seen, s.Compaction.Floor, s.Compaction.FloorAt}
 	for _, client := range s.Held {
 		c.held[client] = true
 	}
 	for client, n := range s.Routes { // order does not matter: a map again
 		c.routes[client] = n
 	}
+	return nil
 }
 
 // lookOn takes over the faults and the trace.
@@ -227,12 +181,7 @@ func (c *Cluster) lookOn(s *State) (err error) {
 // takeUp sets the timers of what was going on.
 func (c *Cluster) takeUp(s *State) {
 	now := c.now()
-	c.leases = slices.Clone(s.Leases)
-	for _, l := range c.leases {
-		if kv := c.newest().Get(l.Key); kv != nil && kv.ModRev == l.Rev {
-			c.schedule.after(max(l.At.Sub(now), 0), func() { c.lapse(l) })
-		}
-	}
+	c.history.TakeUp()
 	c.rememberServices()
 	if !s.Ensure.IsZero() {
 		c.ensureAt(s.Ensure)
@@ -249,7 +198,7 @@ func (c *Cluster) takeUp(s *State) {
 
 // load takes over the state of a replica.
 func (r *Replica) load(s ServerState) error {
-	if s.Position == nil || s.Position.Rev() > r.cluster.store.Rev() {
+	if s.Position == nil || s.Position.Rev() > r.cluster.log.Store.Rev() {
 		return fmt.Errorf("it has applied more than was written")
 	}
 	r.flow = nil

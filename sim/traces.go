@@ -13,8 +13,8 @@ import (
 
 // Trace returns a copy of the trace. It is empty when Options.Trace asked for none.
 func (c *Cluster) Trace() *trace.Log {
-	c.lock()
-	defer c.mu.Unlock()
+	c.door.Lock()
+	defer c.door.Unlock()
 	if c.observer == nil {
 		return &trace.Log{}
 	}
@@ -47,8 +47,8 @@ func (c *Cluster) head(l *trace.Log) {
 
 // TraceHeader returns what a trace that is not complete yet says of the run.
 func (c *Cluster) TraceHeader() trace.Header {
-	c.lock()
-	defer c.mu.Unlock()
+	c.door.Lock()
+	defer c.door.Unlock()
 	if c.observer == nil {
 		return trace.Header{}
 	}
@@ -76,8 +76,8 @@ const modulePath = "github.com/kubesim/kubesim"
 // TraceSince returns the records after number n that are still there, and the number of the newest. After a Reset the
 // numbers begin anew.
 func (c *Cluster) TraceSince(n uint64) (records []trace.Record, newest uint64) {
-	c.lock()
-	defer c.mu.Unlock()
+	c.door.Lock()
+	defer c.door.Unlock()
 	if c.observer == nil {
 		return nil, 0
 	}
@@ -91,22 +91,20 @@ func (c *Cluster) TraceSince(n uint64) (records []trace.Record, newest uint64) {
 // FollowTrace returns a channel that is signalled when there are new records, until stop is called. Of a Cluster that
 // nobody looks at there are none.
 func (c *Cluster) FollowTrace() (more <-chan struct{}, stop func()) {
-	c.lock()
-	defer c.mu.Unlock()
+	c.door.Lock()
+	defer c.door.Unlock()
 	if c.observer == nil {
 		return nil, func() {}
 	}
 	more, unfollow := c.observer.trace.Follow()
 	return more, func() {
-		c.lock()
-		defer c.mu.Unlock()
-		unfollow()
+		c.do(unfollow)
 	}
 }
 
 // objects yields what is stored, in the order of the keys.
 func (o *observer) objects(yield func(key string, obj object.Object) bool) {
-	view, err := o.c.store.At(0)
+	view, err := o.c.log.Store.At(0)
 	if err != nil {
 		return
 	}

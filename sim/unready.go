@@ -17,8 +17,8 @@ const everything = "*"
 // end, and until then no watch of them begins and most lists are refused, with 429. It is what clients see of an API server in
 // the first seconds after a restart, and of a resource whose definition is new.
 func (r *Replica) Unready(d time.Duration, resources ...string) error {
-	locker{r.cluster}.Lock()
-	defer locker{r.cluster}.Unlock()
+	r.cluster.door.Lock()
+	defer r.cluster.door.Unlock()
 	if d <= 0 {
 		return fmt.Errorf("a cache cannot be unready for %v: say for how long, such as 30s", d)
 	}
@@ -47,7 +47,7 @@ func (r *Replica) Unready(d time.Duration, resources ...string) error {
 // readyAfter ends a window when it has not become longer by then.
 func (r *Replica) readyAfter(name string, d time.Duration) {
 	until := r.unready[name].Until
-	r.cluster.schedule.after(d, func() {
+	r.cluster.schedule.After(d, func() {
 		if w, ok := r.unready[name]; !ok || !w.Until.Equal(until) {
 			return
 		}

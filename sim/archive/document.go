@@ -9,6 +9,7 @@ import (
 	"github.com/kubesim/kubesim/sim/auth"
 	"github.com/kubesim/kubesim/sim/auth/token"
 	"github.com/kubesim/kubesim/sim/fault"
+	"github.com/kubesim/kubesim/sim/history"
 	"github.com/kubesim/kubesim/sim/trace"
 )
 
@@ -22,8 +23,8 @@ type document struct {
 	Made     bool   // the commit of the oldest view is there
 	Newest   uint64
 	Streams  []stream
-	Compact  sim.Compaction
-	Leases   []sim.Lease
+	Compact  history.Compaction
+	Leases   []history.Lease
 	Cleanups []sim.Cleanup
 	Ensure   time.Time
 	Held     []string

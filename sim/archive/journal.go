@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/kubesim/kubesim/sim"
+	"github.com/kubesim/kubesim/sim/history"
 	"github.com/kubesim/kubesim/sim/mvcc"
 	"github.com/kubesim/kubesim/sim/object"
 )
@@ -138,7 +139,7 @@ func (j *Journal) Close() error {
 	return j.log.Close()
 }
 
-// Commit is sim.Journal's.
+// Commit is history.Journal's.
 func (j *Journal) Commit(e *mvcc.Event, at time.Time) {
 	if e.KV == nil {
 		j.append("delete", e.Rev, at, e.Key, nil)
@@ -147,8 +148,8 @@ func (j *Journal) Commit(e *mvcc.Event, at time.Time) {
 	j.append("put", e.Rev, at, e.Key, e.KV.Value)
 }
 
-// Grant is sim.Journal's.
-func (j *Journal) Grant(l sim.Lease) { j.append("lease", l.Rev, l.At, l.Key, nil) }
+// Grant is history.Journal's.
+func (j *Journal) Grant(l history.Lease) { j.append("lease", l.Rev, l.At, l.Key, nil) }
 
 // append writes one set to the log.
 func (j *Journal) append(kind string, rev uint64, at time.Time, key string, value []byte) {
@@ -203,7 +204,7 @@ func replayed(s *sim.State, name, value string) error {
 	}
 	at := time.Unix(0, ns).In(s.Now.Location())
 	if kind == "lease" {
-		s.Leases = append(s.Leases, sim.Lease{Key: key, Rev: rev, At: at})
+		s.Leases = append(s.Leases, history.Lease{Key: key, Rev: rev, At: at})
 		return nil
 	}
 	if next := s.Store.Rev() + 1; rev != next {
@@ -225,6 +226,6 @@ func replayed(s *sim.State, name, value string) error {
 	if at.After(s.Now) {
 		s.Now = at
 	}
-	s.Marks = append(s.Marks, sim.Mark{Rev: rev, At: at})
+	s.Marks = append(s.Marks, history.Mark{Rev: rev, At: at})
 	return nil
 }

@@ -9,8 +9,10 @@ import (
 	"time"
 
 	"github.com/kubesim/kubesim/sim"
+	"github.com/kubesim/kubesim/sim/history"
 	"github.com/kubesim/kubesim/sim/mvcc"
 	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/random"
 	"github.com/kubesim/kubesim/sim/trace"
 	"github.com/kubesim/kubesim/sim/watchcache"
 	"github.com/tidwall/buntdb"
@@ -184,9 +186,8 @@ func (r *reader) readStore() (err error) {
 // state puts everything together.
 func (r *reader) state() (*sim.State, error) {
 	d, o := &r.doc, &r.doc.Options
-	s := &sim.State{Now: d.Now, Store: r.store, Compaction: d.Compact, Leases: d.Leases, Cleanups: d.Cleanups, Ensure: d.Ensure,
-		Held: d.Held, Routes: d.Routes,
-		Faults: d.Faults, LastCommit: d.Last, Unread: true}
+	s := &sim.State{State: history.State{Now: d.Now, Store: r.store, Compaction: d.Compact, Leases: d.Leases},
+		Cleanups: d.Cleanups, Ensure: d.Ensure, Held: d.Held, Routes: d.Routes, Faults: d.Faults, LastCommit: d.Last, Unread: true}
 	s.Options = sim.Options{Seed: o.Seed, Auth: o.Auth, Tokens: o.Tokens, Authorizers: o.Who.Authorizers,
 		NoAnonymous: o.Who.NoAnonymous, RequestHeader: o.Who.RequestHeader, ServiceAccounts: o.Who.ServiceAccounts,
 		Plugins: o.Plugins, Replicas: o.Replicas, Bare: o.Bare, NoControllers: o.Alone, Port: o.Port, ClientCA: o.ClientCA,
@@ -196,7 +197,7 @@ func (r *reader) state() (*sim.State, error) {
 		if err != nil {
 			return nil, fmt.Errorf("the random numbers of %q: %w", x.Purpose, err)
 		}
-		s.Streams = append(s.Streams, sim.Stream{Purpose: x.Purpose, State: p})
+		s.Streams = append(s.Streams, random.Stream{Purpose: x.Purpose, State: p})
 	}
 	for client, n := range d.Routes { // order does not matter: one that is wrong is wrong
 		if n < 1 || n > max(len(o.Replicas), 1) {
@@ -227,7 +228,7 @@ func (r *reader) marks(s *sim.State) error {
 		if !ok || err != nil || len(data)%16 != 0 || len(data)/16 > len(s.Streams) || rev > r.doc.Newest {
 			return errors.New("want: nanoseconds since 1970, and the random numbers")
 		}
-		m := sim.Mark{Rev: rev, At: time.Unix(0, nanos).In(s.Now.Location())}
+		m := history.Mark{Rev: rev, At: time.Unix(0, nanos).In(s.Now.Location())}
 		if m.At.Before(last) || m.At.After(s.Now) {
 			return errors.New("the time goes back")
 		}

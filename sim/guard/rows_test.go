@@ -10,14 +10,14 @@ import (
 
 // rows says who may import whom: a package imports only packages in rows above its own.
 var rows = [][]string{
-	{"clock", "sim/object", "sim/field", "sim/quantity", "sim/http"},
+	{"clock", "sim/object", "sim/field", "sim/quantity", "sim/http", "sim/random"},
 	{"sim/status", "sim/selector", "sim/metadata", "sim/fault", "sim/trace"},
 	{"sim/mvcc", "sim/schema", "sim/checker", "sim/auth/token"},
 	{"sim/resource", "sim/patch", "sim/cel"},
-	{"sim/codec", "sim/crd/structural"},
+	{"sim/codec", "sim/crd/structural", "sim/commit"},
 	{"sim/webhook"},
 	{"sim/fieldmanager", "sim/watchcache", "sim/builtin", "sim/crd", "sim/admission", "sim/auth", "sim/flowcontrol"},
-	{"sim/registry", "sim/boot"},
+	{"sim/registry", "sim/boot", "sim/history"},
 	{"sim/discovery/openapi"},
 	{"sim/discovery"},
 	{"sim/apiserver"},

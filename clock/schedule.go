@@ -1,23 +1,24 @@
-package sim
+package clock
 
 import (
 	"container/heap"
 	"sync"
 	"time"
-
-	"github.com/kubesim/kubesim/clock"
 )
 
-// schedule runs functions under the Cluster's lock when their time has come. Only one timer of the clock is used, for
-// the earliest; functions of the same time run in the order in which they were added.
-type schedule struct {
-	clock clock.Clock
+// Schedule runs functions under a lock when their time has come. Only one timer of its clock is used, for the earliest;
+// functions of the same time run in the order in which they were added.
+type Schedule struct {
+	clock Clock
 	lock  sync.Locker
 	queue jobs
 	count uint64
-	timer clock.Timer
+	timer Timer
 	armed time.Time // when timer fires; zero: not set
 }
+
+// NewSchedule returns an empty schedule. Its functions are called with the lock held.
+func NewSchedule(k Clock, lock sync.Locker) *Schedule { return &Schedule{clock: k, lock: lock} }
 
 // job is one function and its time.
 type job struct {
@@ -26,8 +27,8 @@ type job struct {
 	run   func() // nil once it was taken back
 }
 
-// after runs f when d has passed. stop takes that back. The lock is held in both.
-func (s *schedule) after(d time.Duration, f func()) (stop func()) {
+// After runs f when d has passed. stop takes that back. The lock is held in both.
+func (s *Schedule) After(d time.Duration, f func()) (stop func()) {
 	s.count++
 	j := &job{at: s.clock.Now().Add(d), order: s.count, run: f}
 	heap.Push(&s.queue, j)
@@ -35,29 +36,33 @@ func (s *schedule) after(d time.Duration, f func()) (stop func()) {
 	return func() { j.run = nil }
 }
 
+// Now is the time of the schedule's clock.
+func (s *Schedule) Now() time.Time { return s.clock.Now() }
+
 // arm sets the timer for the earliest job.
-func (s *schedule) arm() {
+func (s *Schedule) arm() {
 	for len(s.queue) > 0 && s.queue[0].run == nil {
 		heap.Pop(&s.queue)
 	}
 	if len(s.queue) == 0 {
-		s.stop()
+		s.Stop()
 		return
 	}
 	if at := s.queue[0].at; s.timer == nil || !at.Equal(s.armed) {
-		s.stop()
+		s.Stop()
 		s.armed = at
 		s.timer = s.clock.AfterFunc(max(at.Sub(s.clock.Now()), 0), s.fire)
 	}
 }
 
-// clear forgets all jobs.
-func (s *schedule) clear() {
+// Clear forgets all functions.
+func (s *Schedule) Clear() {
 	s.queue = nil
-	s.stop()
+	s.Stop()
 }
 
-func (s *schedule) stop() {
+// Stop takes the timer back: nothing runs until a function is added.
+func (s *Schedule) Stop() {
 	if s.timer != nil {
 		s.timer.Stop()
 		s.timer = nil
@@ -65,7 +70,7 @@ func (s *schedule) stop() {
 }
 
 // fire runs what is due. The clock calls it.
-func (s *schedule) fire() {
+func (s *Schedule) fire() {
 	s.lock.Lock()
 	defer s.lock.Unlock()
 	s.timer = nil

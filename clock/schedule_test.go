@@ -1,4 +1,4 @@
-package sim
+package clock_test
 
 import (
 	"sync"
@@ -13,16 +13,16 @@ import (
 func TestSchedule(t *testing.T) {
 	is := is.New(t)
 	now := clock.NewManual(clock.Epoch())
-	s := schedule{clock: now, lock: &sync.Mutex{}}
+	s := clock.NewSchedule(now, &sync.Mutex{})
 	var ran []string
 	note := func(name string) func() {
 		return func() { ran = append(ran, name+"@"+now.Since(clock.Epoch()).String()) }
 	}
-	s.after(3*time.Second, note("c"))
-	s.after(time.Second, note("a"))
-	stop := s.after(2*time.Second, note("never"))
-	s.after(time.Second, note("b"))
-	s.after(time.Second, func() { s.after(time.Second, note("d")) })
+	s.After(3*time.Second, note("c"))
+	s.After(time.Second, note("a"))
+	stop := s.After(2*time.Second, note("never"))
+	s.After(time.Second, note("b"))
+	s.After(time.Second, func() { s.After(time.Second, note("d")) })
 	stop()
 	now.Advance(10 * time.Second)
 	is.Equal(ran, []string{"a@1s", "b@1s", "d@2s", "c@3s"})
