@@ -94,9 +94,7 @@ func (r *Replica) admit(reg *registry.Registry, table *resource.Table, who *auth
 func (r *Replica) writeStatus(storage, namespace, name string, change func(object.Object) *status.Status) (object.Object, *status.Status) {
 	q := r.cluster.loopback(backend{r}.Definition(storage), namespace, name)
 	q.Subresource = "status"
-	reg := *r.server.Registry
-	reg.Admission = nil
-	result, s := reg.Update(q, registry.Change{Kind: registry.Put, Make: func(current object.Object) (object.Object, *status.Status) {
+	result, s := r.inner.Update(q, registry.Change{Kind: registry.Put, Make: func(current object.Object) (object.Object, *status.Status) {
 		obj := current.Copy()
 		return obj, change(obj)
 	}})

@@ -7,6 +7,7 @@ import (
 	"github.com/kubesim/kubesim/sim/auth"
 	"github.com/kubesim/kubesim/sim/boot"
 	"github.com/kubesim/kubesim/sim/commit"
+	"github.com/kubesim/kubesim/sim/controller/server"
 	"github.com/kubesim/kubesim/sim/mvcc"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/registry"
@@ -67,7 +68,7 @@ func (c *Cluster) bootBare() error {
 	c.begin(mvcc.New(bootRevision - uint64(len(bareNamespaces))))
 	d := c.hub("namespaces")
 	for _, name := range bareNamespaces {
-		q := &registry.Request{Definition: d, Name: name, Manager: loopbackName, Warn: func(string) {}}
+		q := &registry.Request{Definition: d, Name: name, Manager: server.FieldManager, Warn: func(string) {}}
 		obj := object.Object{"kind": d.Kind, "apiVersion": d.GV(), "metadata": map[string]any{"name": name}}
 		if d.Default != nil {
 			d.Default(obj)

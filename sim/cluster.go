@@ -23,9 +23,13 @@ import (
 	"time"
 
 	"github.com/kubesim/kubesim/clock"
+	"github.com/kubesim/kubesim/sim/aggregator"
 	"github.com/kubesim/kubesim/sim/apiserver"
 	"github.com/kubesim/kubesim/sim/auth/token"
 	"github.com/kubesim/kubesim/sim/commit"
+	"github.com/kubesim/kubesim/sim/controller"
+	"github.com/kubesim/kubesim/sim/controller/manager"
+	"github.com/kubesim/kubesim/sim/controller/server"
 	"github.com/kubesim/kubesim/sim/history"
 	"github.com/kubesim/kubesim/sim/mvcc"
 	"github.com/kubesim/kubesim/sim/random"
@@ -56,10 +60,10 @@ type Cluster struct {
 	held     map[string]bool // clients whose watch events are kept back
 	routes   map[string]int  // replicas that clients reach, by the beginning of their User-Agent
 
-	jobs        customJobs
+	controllers *controller.Manager
 	conversions conversions
 	webhooks    webhooks
-	aggregation aggregation
+	aggregator  *aggregator.Aggregator
 	observer    *observer // nil: nobody looks
 	followers   followers
 	serviceCIDR netip.Prefix
@@ -114,9 +118,22 @@ func create(o Options) (*Cluster, error) {
 	c.schedule = clock.NewSchedule(o.Clock, &c.door)
 	c.log = &commit.Log{Clock: o.Clock, Known: definitions{c}}
 	c.history = history.New(c.log, c.schedule, c.random, servers{c})
-	c.log.Listeners = []commit.Listener{c.history, looking{c}, &c.followers, servers{c}, following{c}}
+	c.aggregator = aggregator.New(around{c}, c.schedule)
+	c.controllers = controller.New(c.log, c.schedule, c.random, leading{c}, c.loops()...)
+	c.aggregator.Attach(c.controllers.Client(aggregator.Availability))
+	c.log.Listeners = []commit.Listener{c.history, looking{c}, &c.followers, servers{c}, c.controllers}
 	c.reset()
 	return c, nil
+}
+
+// loops are what API servers and controllers do by themselves.
+func (c *Cluster) loops() []controller.Controller {
+	var all []controller.Controller
+	if !c.options.NoControllers {
+		all = manager.Controllers()
+	}
+	all = append(all, c.aggregator.Controller())
+	return append(all, server.Controllers(!c.options.Bare)...)
 }
 
 // reset empties the store and begins all random streams anew.
@@ -124,9 +141,9 @@ func (c *Cluster) reset() {
 	c.log.Store = mvcc.New(bootRevision)
 	c.random.Begin(c.seed)
 	c.history.Reset()
-	c.jobs = customJobs{}
+	_ = c.controllers.Load(nil) // to do nothing cannot fail
 	c.conversions.memory.Forget()
-	c.aggregation = aggregation{through: c.aggregation.through}
+	c.aggregator.Reset()
 	c.held, c.routes = map[string]bool{}, map[string]int{}
 }
 

@@ -1,6 +1,8 @@
 package sim
 
 import (
+	"errors"
+
 	"github.com/kubesim/kubesim/sim/cel"
 	"github.com/kubesim/kubesim/sim/codec"
 	"github.com/kubesim/kubesim/sim/crd"
@@ -11,6 +13,8 @@ import (
 	"github.com/kubesim/kubesim/sim/resource"
 	"github.com/kubesim/kubesim/sim/schema"
 )
+
+var errNoTransport = errors.New("kubesim: nothing carries requests to conversion webhooks: register a conversion function, or set a transport")
 
 // conversions are what turns custom resources from one version into another.
 type conversions struct {

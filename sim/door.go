@@ -37,8 +37,8 @@ func (d *door) Unlock() {
 	if d.c.observer != nil {
 		d.c.observer.after()
 	}
-	d.c.settle()
-	asks := d.c.aggregation.takeAsks()
+	d.c.controllers.Settle()
+	asks := d.c.aggregator.TakeAsks()
 	d.mu.Unlock()
 	for _, ask := range asks {
 		ask()
@@ -51,6 +51,7 @@ func (d *door) Outside(f func()) {
 	if o := c.observer; o != nil {
 		defer func(e *apiserver.Exchange, replica int) { o.current, o.server = e, replica }(o.current, o.server)
 	}
+	defer c.controllers.Aside()()
 	defer func(was bool) { c.conversions.unlocks = was }(c.conversions.unlocks)
 	c.conversions.unlocks = false
 	d.mu.Unlock()

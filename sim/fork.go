@@ -8,10 +8,10 @@ import (
 
 	"github.com/kubesim/kubesim/clock"
 	"github.com/kubesim/kubesim/sim/commit"
+	"github.com/kubesim/kubesim/sim/controller/server"
 	"github.com/kubesim/kubesim/sim/crd"
 	"github.com/kubesim/kubesim/sim/fault"
 	"github.com/kubesim/kubesim/sim/mvcc"
-	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
 )
 
@@ -24,7 +24,7 @@ import (
 func (c *Cluster) Fork() *Cluster {
 	c.door.Lock()
 	defer c.door.Unlock()
-	c.settle()
+	c.controllers.Settle()
 	f, err := c.fork(c.state())
 	if err != nil {
 		panic("sim: a fork of what there is: " + err.Error())
@@ -39,7 +39,7 @@ func (c *Cluster) Fork() *Cluster {
 func (c *Cluster) ForkAt(rev uint64) (*Cluster, error) {
 	c.door.Lock()
 	defer c.door.Unlock()
-	c.settle()
+	c.controllers.Settle()
 	if rev == c.log.Store.Rev() {
 		return c.fork(c.state())
 	}
@@ -68,19 +68,10 @@ func (c *Cluster) fork(s *State) (*Cluster, error) {
 		f.reread()
 	}
 	if s.Servers == nil {
-		f.tendAll()
+		f.controllers.Resync(server.Definitions...)
+		f.controllers.Settle()
 	}
 	return f, nil
-}
-
-// tendAll goes on with what definitions need next.
-func (c *Cluster) tendAll() {
-	known := c.outlines()
-	for _, name := range object.SortedKeys(known) {
-		group := known[name].String("spec", "group")
-		c.jobs.soon = append(c.jobs.soon, func() { c.tend(name, group) })
-	}
-	c.settle()
 }
 
 // stateAt returns what the Cluster was when a revision had just been written. The lock is held.
@@ -91,9 +82,9 @@ func (c *Cluster) stateAt(rev uint64) (*State, error) {
 		return nil, err
 	}
 	s := c.state()
-	s.State, s.Servers, s.Faults, s.Records, s.Cleanups, s.LastCommit = past, nil, nil, nil, nil, [2]uint64{}
+	s.State, s.Servers, s.Faults, s.Records, s.Controllers, s.LastCommit = past, nil, nil, nil, nil, [2]uint64{}
 	if !c.options.Bare {
-		s.Ensure = s.Now.Add(ensureInterval) // in case that something is to be put back
+		s.Controllers = server.StateOf(nil, s.Now.Add(server.EnsureInterval)) // in case that something is to be put back
 	}
 	return s, nil
 }
@@ -192,8 +183,7 @@ func (c *Cluster) recall(s *State) (err error) {
 	} else if err := c.lookOn(s); err != nil {
 		return err
 	}
-	c.takeUp(s)
-	return nil
+	return c.takeUp(s)
 }
 
 // profileNames names the replicas' profiles.

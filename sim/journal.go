@@ -3,16 +3,15 @@ package sim
 import (
 	"slices"
 
-	"github.com/kubesim/kubesim/sim/crd"
+	"github.com/kubesim/kubesim/sim/controller/server"
 	"github.com/kubesim/kubesim/sim/history"
-	"github.com/kubesim/kubesim/sim/object"
 )
 
 // Keep makes j the Cluster's journal and returns the state that its log goes on from. A fork has no journal.
 func (c *Cluster) Keep(j history.Journal) *State {
 	c.door.Lock()
 	defer c.door.Unlock()
-	c.settle()
+	c.controllers.Settle()
 	c.history.Keep(j)
 	return c.state()
 }
@@ -37,12 +36,11 @@ func Resume(s *State, o Options) (*Cluster, error) {
 	c.door.Lock()
 	defer c.door.Unlock()
 	if !o.Bare {
-		c.ensure()
+		if err := c.controllers.Load(server.StateOf(nil, c.now())); err != nil { // others may have changed what servers made
+			return nil, err
+		}
+		c.controllers.Settle()
 	}
-	c.objects().Each(crd.Storage, "", func(obj object.Object) bool {
-		name, group := obj.Name(), obj.String("spec", "group")
-		c.jobs.soon = append(c.jobs.soon, func() { c.tend(name, group) })
-		return true
-	})
+	c.controllers.Resync(server.Definitions...)
 	return c, nil
 }

@@ -56,7 +56,3 @@ func (x looking) Committed(e *commit.Commit) {
 		x.c.observer.committed(e)
 	}
 }
-
-type following struct{ c *Cluster }
-
-func (x following) Committed(e *commit.Commit) { x.c.follow(e) }

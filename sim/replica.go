@@ -30,6 +30,8 @@ import (
 type Replica struct {
 	cluster  *Cluster
 	server   *apiserver.Server
+	inner    *registry.Registry // of the server's registry what admission writes through: nobody is asked
+	own      *registry.Registry // through which controllers write: the store is always within reach
 	position *watchcache.Position
 	caches   map[string]*watchcache.Cache // by storage name
 	filled   uint64                       // revision at which the caches were filled
@@ -62,13 +64,45 @@ func newReplica(c *Cluster, p *profile) *Replica {
 	r := &Replica{cluster: c, profile: p}
 	set, table := p.set, resource.NewTable(p.served)
 	who := auth.New(c.options.authentication(c.tokens))
-	reg := &registry.Registry{Backend: backend{r}, Review: who.Review,
-		Fields: r.fields(table), NoPrivileged: p.refuses, ServiceCIDR: c.serviceCIDR, Tokens: c.tokens}
+	fields := r.fields(table)
+	reg := r.registry(backend{r}, who, fields)
+	r.inner, r.own = r.registry(backend{r}, who, fields), r.registry(ownBackend{backend{r}}, who, fields)
 	who.Accounts = func(text string, wanted []string) (*token.Holder, error) {
 		h, use, err := c.tokens.Check(text, wanted, c.now(), reg.Reader())
 		c.used(use)
 		return h, err
 	}
+	var peers func() []*discovery.Documents
+	if p.proxies {
+		peers = c.documents
+	}
+	r.server = &apiserver.Server{
+		Watching: r.opened,
+		Lock:     &c.door, Registry: reg, Table: table, Schema: set, Auth: who,
+		Discovery: discovery.New(discovery.Options{Table: table, Schema: set, Version: discovery.Release(p.release),
+			Address: "127.0.0.1:" + strconv.Itoa(cmp.Or(c.options.Port, boot.Port)),
+			Seats:   func() map[string]int { return builtin.NominalSeats(reg.Reader()) },
+			Keys:    c.tokens, CustomSchema: r.published, Now: c.now,
+			Statusz: p.gates["ComponentStatusz"], Flagz: p.gates["ComponentFlagz"], Flags: p.flags, Peers: peers,
+			Remotes: c.aggregator.Remotes, Priorities: c.aggregator.Priorities}),
+		Decoder: &codec.Decoder{Kinds: set.Kind},
+	}
+	r.server.Aggregated = c.aggregator.Aggregated
+	r.admit(reg, table, who, r.server.Decoder)
+	r.serveCustom(set)
+	if p.proxies {
+		r.server.Peer = r.peer
+	}
+	if !c.options.Bare {
+		r.server.Flow = r.flows
+	}
+	return r
+}
+
+// registry returns a registry over a backend that asks no admission.
+func (r *Replica) registry(b registry.Backend, who *auth.Auth, fields *fieldmanager.Manager) *registry.Registry {
+	reg := &registry.Registry{Backend: b, Review: who.Review, Fields: fields, NoPrivileged: r.profile.refuses,
+		ServiceCIDR: r.cluster.serviceCIDR, Tokens: r.cluster.tokens}
 	reg.May = func(q *registry.Request, what resource.Access) *status.Status {
 		at := auth.Attributes{User: q.User, Verb: what.Verb, IsResource: true, Group: q.Definition.Group, Version: q.Definition.Version,
 			Resource: q.Definition.Resource, Subresource: what.Subresource, Namespace: what.Namespace, Name: what.Name}
@@ -86,31 +120,7 @@ func newReplica(c *Cluster, p *profile) *Replica {
 		}
 		return who.Escalation(at, obj, old, reg.Reader())
 	}
-	var peers func() []*discovery.Documents
-	if p.proxies {
-		peers = c.documents
-	}
-	r.server = &apiserver.Server{
-		Watching: r.opened,
-		Lock:     &c.door, Registry: reg, Table: table, Schema: set, Auth: who,
-		Discovery: discovery.New(discovery.Options{Table: table, Schema: set, Version: discovery.Release(p.release),
-			Address: "127.0.0.1:" + strconv.Itoa(cmp.Or(c.options.Port, boot.Port)),
-			Seats:   func() map[string]int { return builtin.NominalSeats(reg.Reader()) },
-			Keys:    c.tokens, CustomSchema: r.published, Now: c.now,
-			Statusz: p.gates["ComponentStatusz"], Flagz: p.gates["ComponentFlagz"], Flags: p.flags, Peers: peers,
-			Remotes: c.remotes, Priorities: c.priorities}),
-		Decoder: &codec.Decoder{Kinds: set.Kind},
-	}
-	r.server.Aggregated = c.aggregated
-	r.admit(reg, table, who, r.server.Decoder)
-	r.serveCustom(set)
-	if p.proxies {
-		r.server.Peer = r.peer
-	}
-	if !c.options.Bare {
-		r.server.Flow = r.flows
-	}
-	return r
+	return reg
 }
 
 // flows is apiserver.Server's Flow.

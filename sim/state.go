@@ -3,9 +3,9 @@ package sim
 import (
 	"fmt"
 	"maps"
-	"time"
 
 	"github.com/kubesim/kubesim/clock"
+	"github.com/kubesim/kubesim/sim/controller"
 	"github.com/kubesim/kubesim/sim/fault"
 	"github.com/kubesim/kubesim/sim/history"
 	"github.com/kubesim/kubesim/sim/mvcc"
@@ -17,34 +17,27 @@ import (
 // State is a Cluster at rest: all that decides what it answers from now on, but open watches, requests that wait and what
 // its program has registered (functions of webhooks and conversions, transports, OnCommit).
 //
-//	State ─┬─ Options, Cleanups, Held, Routes
+//	State ─┬─ Options, Held, Routes
 //	       ├─ history.State: Now, Store, Marks, Streams, Compaction, Leases
+//	       ├─ Controllers  what is to be reconciled, and what they remember
 //	       ├─ Servers    of each replica: how far it is, and its caches' recent events
 //	       └─ Faults, Records
 //
 // It shares nothing that changes with the Cluster it was taken from: two Clusters may be loaded from one State.
 type State struct {
 	history.State
-	Options    Options // without Clock, and with Replay as it was given
-	Cleanups   []Cleanup
-	Ensure     time.Time // when flow schemas and priority levels are put back that API servers made; zero: they are as they were
-	Held       []string
-	Routes     map[string]int
-	Servers    []ServerState // nil: each is as if it had just been started
-	Faults     *fault.State  // nil: there have been none
-	Records    *trace.State  // nil: the trace begins anew
-	LastCommit [2]uint64     // revision, and number of its record
+	Options     Options           // without Clock, and with Replay as it was given
+	Controllers *controller.State // nil: they have nothing to do
+	Held        []string
+	Routes      map[string]int
+	Servers     []ServerState // nil: each is as if it had just been started
+	Faults      *fault.State  // nil: there have been none
+	Records     *trace.State  // nil: the trace begins anew
+	LastCommit  [2]uint64     // revision, and number of its record
 
 	// Unread says that the values of Store have been read from a file: Load finds out once what is in them. Nobody else
 	// may use the values meanwhile.
 	Unread bool
-}
-
-// Cleanup is a deletion of the objects of a CustomResourceDefinition that goes on.
-type Cleanup struct {
-	Name        string
-	Began, Next time.Time
-	Retry       bool
 }
 
 // ServerState is one replica.
@@ -62,7 +55,7 @@ type ServerState struct {
 func (c *Cluster) State() *State {
 	c.door.Lock()
 	defer c.door.Unlock()
-	c.settle()
+	c.controllers.Settle()
 	return c.state()
 }
 
@@ -70,11 +63,7 @@ func (c *Cluster) State() *State {
 func (c *Cluster) state() *State {
 	s := &State{State: c.history.State(), Options: c.options, Held: object.SortedKeys(c.held), Routes: maps.Clone(c.routes)}
 	s.Options.Clock = nil
-	s.Ensure = c.jobs.ensure
-	for _, name := range object.SortedKeys(c.jobs.cleaning) {
-		w := c.jobs.cleaning[name]
-		s.Cleanups = append(s.Cleanups, Cleanup{name, w.began, w.next, w.retry})
-	}
+	s.Controllers = c.controllers.State()
 	for _, r := range c.replicas {
 		s.Servers = append(s.Servers, r.state())
 	}
@@ -140,7 +129,9 @@ func Load(s *State, k clock.Clock) (*Cluster, error) {
 	if err := c.lookOn(s); err != nil {
 		return nil, fmt.Errorf("kubesim: %w", err)
 	}
-	c.takeUp(s)
+	if err := c.takeUp(s); err != nil {
+		return nil, fmt.Errorf("kubesim: %w", err)
+	}
 	return c, nil
 }
 
@@ -179,21 +170,10 @@ func (c *Cluster) lookOn(s *State) (err error) {
 }
 
 // takeUp sets the timers of what was going on.
-func (c *Cluster) takeUp(s *State) {
-	now := c.now()
+func (c *Cluster) takeUp(s *State) error {
 	c.history.TakeUp()
-	c.rememberServices()
-	if !s.Ensure.IsZero() {
-		c.ensureAt(s.Ensure)
-	}
-	for _, x := range s.Cleanups {
-		work := &cleanup{began: x.Began}
-		if c.jobs.cleaning == nil {
-			c.jobs.cleaning = map[string]*cleanup{}
-		}
-		c.jobs.cleaning[x.Name] = work
-		c.again(x.Name, work, max(x.Next.Sub(now), 0), x.Retry)
-	}
+	c.aggregator.Load()
+	return c.controllers.Load(s.Controllers)
 }
 
 // load takes over the state of a replica.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/kubesim/kubesim/sim"
+	"github.com/kubesim/kubesim/sim/controller/server"
 	"github.com/kubesim/kubesim/sim/history"
 	"github.com/kubesim/kubesim/sim/mvcc"
 	"github.com/kubesim/kubesim/sim/object"
@@ -42,8 +43,8 @@ func (a *Archive) read(tx *buntdb.Tx) error {
 		return fmt.Errorf("cluster: %w", err)
 	}
 	d := &r.doc
-	if d.Format != format {
-		return fmt.Errorf("the file has format %d, written by version %q; this version reads format %d",
+	if d.Format < 1 || d.Format > format {
+		return fmt.Errorf("the file has format %d, written by version %q; this version reads up to format %d",
 			d.Format, d.Module, format)
 	}
 	for _, step := range []func() error{r.readKVs, r.readEvents, r.readViews, r.readStore} {
@@ -187,7 +188,7 @@ func (r *reader) readStore() (err error) {
 func (r *reader) state() (*sim.State, error) {
 	d, o := &r.doc, &r.doc.Options
 	s := &sim.State{State: history.State{Now: d.Now, Store: r.store, Compaction: d.Compact, Leases: d.Leases},
-		Cleanups: d.Cleanups, Ensure: d.Ensure, Held: d.Held, Routes: d.Routes, Faults: d.Faults, LastCommit: d.Last, Unread: true}
+		Held: d.Held, Routes: d.Routes, Faults: d.Faults, LastCommit: d.Last, Unread: true}
 	s.Options = sim.Options{Seed: o.Seed, Auth: o.Auth, Tokens: o.Tokens, Authorizers: o.Who.Authorizers,
 		NoAnonymous: o.Who.NoAnonymous, RequestHeader: o.Who.RequestHeader, ServiceAccounts: o.Who.ServiceAccounts,
 		Plugins: o.Plugins, Replicas: o.Replicas, Bare: o.Bare, NoControllers: o.Alone, Port: o.Port, ClientCA: o.ClientCA,
@@ -208,13 +209,13 @@ func (r *reader) state() (*sim.State, error) {
 		return nil, fmt.Errorf("there are %d replicas, not 1 to %d", len(d.Servers), replicasMax)
 	}
 	for i, x := range d.Servers {
-		server, err := r.server(x)
+		one, err := r.server(x)
 		if err != nil {
 			return nil, fmt.Errorf("replica %d: %w", i+1, err)
 		}
-		s.Servers = append(s.Servers, server)
+		s.Servers = append(s.Servers, one)
 	}
-	if err := r.marks(s); err != nil {
+	if err := errors.Join(r.marks(s), r.controllers(s)); err != nil {
 		return nil, err
 	}
 	return s, r.trace(s)
@@ -245,8 +246,36 @@ func (r *reader) marks(s *sim.State) error {
 	})
 }
 
+// controllers reads what controllers have to do, and what they know.
+func (r *reader) controllers(s *sim.State) (err error) {
+	d := &r.doc
+	if d.Format == 1 {
+		cleaning := map[string]server.Cleanup{}
+		for _, x := range d.Cleanups {
+			cleaning[x.Name] = x.Cleanup
+		}
+		s.Controllers = server.StateOf(cleaning, d.Ensure)
+		return nil
+	}
+	if s.Controllers = d.Controllers; s.Controllers == nil {
+		return nil
+	}
+	for i := range s.Controllers.Loops {
+		x := &s.Controllers.Loops[i]
+		for _, name := range object.SortedKeys(d.Lagging[x.Name]) {
+			if x.Lagging == nil {
+				x.Lagging = map[string]*mvcc.View{}
+			}
+			if x.Lagging[name], err = r.at(d.Lagging[x.Name][name]); err != nil {
+				return fmt.Errorf("the controller %s: %w", x.Name, err)
+			}
+		}
+	}
+	return nil
+}
+
 // server reads a replica.
-func (r *reader) server(x server) (sim.ServerState, error) {
+func (r *reader) server(x apiServer) (sim.ServerState, error) {
 	s := sim.ServerState{Lags: x.Lags, Cut: x.Cut, Filled: x.Filled, Alone: map[string]*mvcc.View{},
 		Caches:  map[string]watchcache.State{},
 		Unready: x.Unready}

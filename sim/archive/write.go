@@ -49,9 +49,8 @@ func (w *writer) write() error {
 		w.set(numbered("mark", m.Rev), b)
 	}
 	d := &document{Format: format, Module: sim.Module(), Now: s.Now, Oldest: oldest.Rev(), Made: oldest.Event() != nil,
-		Newest: s.Store.Rev(), Compact: s.Compaction, Leases: s.Leases, Cleanups: s.Cleanups, Ensure: s.Ensure, Held: s.Held,
-		Routes: s.Routes,
-		Faults: s.Faults, Last: s.LastCommit}
+		Newest: s.Store.Rev(), Compact: s.Compaction, Leases: s.Leases, Held: s.Held, Routes: s.Routes, Faults: s.Faults,
+		Last: s.LastCommit}
 	o := s.Options
 	d.Options = options{o.Seed, o.Auth, o.Tokens, who{o.Authorizers, o.NoAnonymous, o.RequestHeader, o.ServiceAccounts},
 		o.Plugins, o.Replicas, o.Bare, o.NoControllers, o.Port, o.ClientCA, o.ServiceCIDR, o.Advertise, o.WithoutPlugins, o.WriteGap,
@@ -62,6 +61,7 @@ func (w *writer) write() error {
 	for _, r := range s.Servers {
 		d.Servers = append(d.Servers, w.server(r))
 	}
+	w.controllers(d)
 	w.trace(d)
 	text, err := json.Marshal(d)
 	if err != nil {
@@ -101,8 +101,8 @@ func (w *writer) event(e *mvcc.Event) {
 }
 
 // server writes what a replica has and the store has not.
-func (w *writer) server(r sim.ServerState) server {
-	x := server{Position: w.at(r.Position), Alone: map[string]uint64{}, Lags: r.Lags, Cut: r.Cut, Filled: r.Filled,
+func (w *writer) server(r sim.ServerState) apiServer {
+	x := apiServer{Position: w.at(r.Position), Alone: map[string]uint64{}, Lags: r.Lags, Cut: r.Cut, Filled: r.Filled,
 		Caches:  map[string]cache{},
 		Unready: r.Unready}
 	for _, name := range object.SortedKeys(r.Alone) {
@@ -118,6 +118,27 @@ func (w *writer) server(r sim.ServerState) server {
 		x.Caches[name] = to
 	}
 	return x
+}
+
+// controllers writes what controllers have to do, and what they know that the store has not.
+func (w *writer) controllers(d *document) {
+	d.Controllers = w.state.Controllers
+	if d.Controllers == nil {
+		return
+	}
+	for _, x := range d.Controllers.Loops {
+		if len(x.Lagging) == 0 {
+			continue
+		}
+		known := map[string]uint64{}
+		for _, name := range object.SortedKeys(x.Lagging) {
+			known[name] = w.at(x.Lagging[name])
+		}
+		if d.Lagging == nil {
+			d.Lagging = map[string]map[string]uint64{}
+		}
+		d.Lagging[x.Name] = known
+	}
 }
 
 // at names a view, which is written if the store does not have it.

@@ -1,33 +1,72 @@
-package sim
+package aggregator
 
 import (
 	"encoding/base64"
 	"fmt"
 	"reflect"
 	"slices"
+	"time"
 
+	"github.com/kubesim/kubesim/sim/commit"
+	"github.com/kubesim/kubesim/sim/controller"
+	"github.com/kubesim/kubesim/sim/controller/server"
 	"github.com/kubesim/kubesim/sim/discovery"
 	"github.com/kubesim/kubesim/sim/object"
-	"github.com/kubesim/kubesim/sim/registry"
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// judge looks at an APIService: whether what is stored lets its server be available, and then whether it is.
-func (c *Cluster) judge(name string) {
-	obj := c.objects().Get(apiServices, "", name)
-	old := c.aggregation.known[name]
+// Availability is the name of the controller.
+const Availability = "AvailableConditionController"
+
+// Controller says of each APIService whether its server is available (k8s.io/kube-aggregator,
+// pkg/controllers/status/remote). It looks at what is stored; servers are asked when the lock was given back.
+func (a *Aggregator) Controller() controller.Controller {
+	return controller.Controller{Name: Availability, User: server.User(), FieldManager: server.FieldManager, Reconciler: a,
+		Watches: []controller.Watch{{Resource: server.APIServices, Others: true}, {Resource: services, Keys: a.concerned},
+			{Resource: endpointSlices, Keys: a.concerned}}}
+}
+
+// concerned returns the APIServices whose service a Service or EndpointSlice is, or belongs to.
+func (a *Aggregator) concerned(c *commit.Commit) []controller.Key {
+	if len(a.known) == 0 {
+		return nil
+	}
+	it := c.Item()
+	service := it.Name
+	if c.Storage == endpointSlices {
+		service = it.Object().Labels()[serviceName]
+	}
+	var keys []controller.Key
+	for _, name := range object.SortedKeys(a.known) {
+		if r := a.known[name]; r.Namespace == it.Namespace && r.Service == service {
+			keys = append(keys, controller.Key{Name: name})
+		}
+	}
+	return keys
+}
+
+// Reconcile is controller.Reconciler's: it finds out whether what is stored lets the server of an APIService be available,
+// and has it asked whether it is.
+func (a *Aggregator) Reconcile(_ *controller.Client, key controller.Key) (time.Duration, *status.Status) {
+	a.judge(key.Name)
+	return 0, nil
+}
+
+func (a *Aggregator) judge(name string) {
+	obj := a.cluster.Reader().Get(server.APIServices, "", name)
+	old := a.known[name]
 	if old != nil && old.forget != nil {
 		old.forget()
 		old.forget = nil
 	}
-	c.list(name, obj)
+	a.list(name, obj)
 	if obj == nil || obj.Map("spec", "service") == nil {
 		if old != nil {
-			delete(c.aggregation.known, name)
-			c.rediscover()
+			delete(a.known, name)
+			a.cluster.Rediscover()
 		}
 		if obj != nil {
-			c.conclude(obj, "True", "Local", "Local APIServices are always available")
+			a.conclude(obj, "True", "Local", "Local APIServices are always available")
 		}
 		return
 	}
@@ -39,44 +78,41 @@ func (c *Cluster) judge(name string) {
 			r.read = old.read
 		}
 	}
-	if c.aggregation.known == nil {
-		c.aggregation.known = map[string]*remote{}
-	}
-	c.aggregation.known[name] = r
+	a.put(r)
 	if old == nil || !reflect.DeepEqual(r.document, old.document) {
-		c.rediscover()
+		a.cluster.Rediscover()
 	}
-	reason, message := c.missing(r)
-	if reason == "" && c.aggregation.through == nil {
-		reason, message = "FailedDiscoveryCheck", errNoAggregator.Error()
+	reason, message := a.missing(r)
+	if reason == "" && a.through == nil {
+		reason, message = "FailedDiscoveryCheck", errNoProxy.Error()
 	}
 	if reason != "" {
 		r.available = false
-		c.stale(r)
-		c.conclude(obj, "False", reason, message)
+		a.stale(r)
+		a.conclude(obj, "False", reason, message)
 		return
 	}
-	c.ask(r)
+	a.ask(r)
 }
 
 // list lists an APIService without a service if nobody serves its version. Those that servers make follow what is served.
-func (c *Cluster) list(name string, obj object.Object) {
-	_, was := c.aggregation.listed[name]
-	is := obj != nil && obj.Map("spec", "service") == nil && obj.Labels()[automanaged] == "" &&
-		!c.leader().server.Table.Serves(obj.String("spec", "group"), obj.String("spec", "version"))
+func (a *Aggregator) list(name string, obj object.Object) {
+	_, was := a.listed[name]
+	is := obj != nil && obj.Map("spec", "service") == nil && obj.Labels()[server.Automanaged] == "" &&
+		!a.cluster.Serves(obj.String("spec", "group"), obj.String("spec", "version"))
 	if !was && !is {
 		return
 	}
-	delete(c.aggregation.listed, name)
+	delete(a.listed, name)
 	if is {
-		if c.aggregation.listed == nil {
-			c.aggregation.listed = map[string]discovery.Remote{}
+		if a.listed == nil {
+			a.listed = map[string]discovery.Remote{}
 		}
 		document := newRemote(obj).document
 		document.Nobody = true
-		c.aggregation.listed[name] = document
+		a.listed[name] = document
 	}
-	c.rediscover()
+	a.cluster.Rediscover()
 }
 
 // newRemote reads an APIService.
@@ -98,11 +134,11 @@ func newRemote(obj object.Object) *remote {
 }
 
 // missing says why the server of r cannot be available by what is stored about its service ("": it can be).
-func (c *Cluster) missing(r *remote) (reason, message string) {
-	if c.aggregation.through != nil && c.aggregation.through.Placed(&r.APIService) {
+func (a *Aggregator) missing(r *remote) (reason, message string) {
+	if a.through != nil && a.through.Placed(&r.APIService) {
 		return "", ""
 	}
-	service := c.objects().Get("services", r.Namespace, r.Service)
+	service := a.cluster.Reader().Get(services, r.Namespace, r.Service)
 	if service == nil {
 		return "ServiceNotFound", fmt.Sprintf("service/%s in %q is not present", r.Service, r.Namespace)
 	}
@@ -119,7 +155,7 @@ func (c *Cluster) missing(r *remote) (reason, message string) {
 	}
 	port := object.Object(ports[i].(map[string]any)).String("name")
 	found, ready := false, false
-	c.objects().Each(endpointSlices, r.Namespace, func(obj object.Object) bool {
+	a.cluster.Reader().Each(endpointSlices, r.Namespace, func(obj object.Object) bool {
 		if obj.Labels()[serviceName] == r.Service {
 			found, ready = true, ready || endpointsReady(obj, port)
 		}
@@ -146,22 +182,22 @@ func endpointsReady(slice object.Object, port string) bool {
 }
 
 // ask has the server of r asked when the lock was given back.
-func (c *Cluster) ask(r *remote) {
+func (a *Aggregator) ask(r *remote) {
 	r.round++
-	round, through := r.round, c.aggregation.through
-	documents := r.dirty || r.document.Stale || c.now().Sub(r.read) >= documentsInterval
+	round, through := r.round, a.through
+	documents := r.dirty || r.document.Stale || a.schedule.Now().Sub(r.read) >= documentsInterval
 	r.dirty = false
-	c.aggregation.asks = append(c.aggregation.asks, func() {
+	a.asks = append(a.asks, func() {
 		through.Start(&r.APIService, func() {
-			available := c.checked(r, round, documents, through.Check(&r.APIService, c.door.Within))
+			available := a.checked(r, round, documents, through.Check(&r.APIService, a.cluster.Within))
 			if !documents {
 				return
 			}
-			rows, stale := through.Resources(&r.APIService, c.door.Within)
-			c.described(r, func(d *discovery.Remote) { d.Resources, d.Stale = rows, stale })
+			rows, stale := through.Resources(&r.APIService, a.cluster.Within)
+			a.described(r, func(d *discovery.Remote) { d.Resources, d.Stale = rows, stale })
 			if available {
-				read := through.OpenAPI(&r.APIService, c.door.Within)
-				c.described(r, func(d *discovery.Remote) { d.OpenAPI.Take(read) })
+				read := through.OpenAPI(&r.APIService, a.cluster.Within)
+				a.described(r, func(d *discovery.Remote) { d.OpenAPI.Take(read) })
 			}
 		})
 	})
@@ -169,66 +205,69 @@ func (c *Cluster) ask(r *remote) {
 
 // checked takes in whether a server is available, unless somebody asks it anew. documents says that what it serves is asked
 // for next. It is called without the lock.
-func (c *Cluster) checked(r *remote, round int, documents bool, err error) (available bool) {
-	c.door.Lock()
-	defer c.door.Unlock()
-	obj := c.objects().Get(apiServices, "", r.Name)
-	if c.aggregation.known[r.Name] != r || r.round != round || obj == nil {
+func (a *Aggregator) checked(r *remote, round int, documents bool, err error) (available bool) {
+	a.cluster.Do(func() { available = a.checkedLocked(r, round, documents, err) })
+	return available
+}
+
+func (a *Aggregator) checkedLocked(r *remote, round int, documents bool, err error) (available bool) {
+	obj := a.cluster.Reader().Get(server.APIServices, "", r.Name)
+	if a.known[r.Name] != r || r.round != round || obj == nil {
 		return false
 	}
 	if r.available != (err == nil) && !documents {
 		r.dirty = true
-		defer c.ask(r) // as a commit of its condition leads to
+		defer a.ask(r) // as a commit of its condition leads to
 	}
 	next := recheckInterval
 	if r.available = err == nil; r.available {
 		r.failures = 0
-		c.conclude(obj, "True", "Passed", "all checks passed")
+		a.conclude(obj, "True", "Passed", "all checks passed")
 	} else {
 		next = min(recheckFirst<<min(r.failures, 20), recheckInterval)
 		r.failures++
-		c.conclude(obj, "False", "FailedDiscoveryCheck", err.Error())
+		a.conclude(obj, "False", "FailedDiscoveryCheck", err.Error())
 	}
 	if r.forget != nil {
 		r.forget()
 	}
-	r.forget = c.schedule.After(next, func() {
+	r.forget = a.schedule.After(next, func() {
 		r.forget = nil
-		if c.aggregation.known[r.Name] == r {
-			c.ask(r)
+		if a.known[r.Name] == r {
+			a.ask(r)
 		}
 	})
 	return r.available
 }
 
 // described takes in what a server says of itself. It is called without the lock.
-func (c *Cluster) described(r *remote, change func(*discovery.Remote)) {
-	c.door.Lock()
-	defer c.door.Unlock()
-	if c.aggregation.known[r.Name] != r {
-		return
-	}
-	was := r.document
-	change(&r.document)
-	r.read = c.now()
-	if !reflect.DeepEqual(was, r.document) {
-		c.rediscover()
-	}
+func (a *Aggregator) described(r *remote, change func(*discovery.Remote)) {
+	a.cluster.Do(func() {
+		if a.known[r.Name] != r {
+			return
+		}
+		was := r.document
+		change(&r.document)
+		r.read = a.schedule.Now()
+		if !reflect.DeepEqual(was, r.document) {
+			a.cluster.Rediscover()
+		}
+	})
 }
 
 // stale says that nobody knows what the server of r serves.
-func (c *Cluster) stale(r *remote) {
+func (a *Aggregator) stale(r *remote) {
 	if r.document.Resources != nil || !r.document.Stale {
 		r.document.Resources, r.document.Stale = nil, true
-		c.rediscover()
+		a.cluster.Rediscover()
 	}
 }
 
 // conclude writes the condition Available of an APIService, if it is another one than before.
-func (c *Cluster) conclude(obj object.Object, value, reason, message string) {
+func (a *Aggregator) conclude(obj object.Object, value, reason, message string) {
 	conditions := obj.List("status", "conditions")
 	i := slices.IndexFunc(conditions, func(x any) bool { return x.(map[string]any)["type"] == "Available" })
-	condition := map[string]any{"type": "Available", "status": value, "lastTransitionTime": object.Time(c.now()), "reason": reason, "message": message}
+	condition := map[string]any{"type": "Available", "status": value, "lastTransitionTime": object.Time(a.schedule.Now()), "reason": reason, "message": message}
 	if i < 0 {
 		conditions = append(conditions, condition)
 	} else {
@@ -242,10 +281,5 @@ func (c *Cluster) conclude(obj object.Object, value, reason, message string) {
 		conditions[i] = condition
 	}
 	obj.Set(conditions, "status", "conditions")
-	q := c.loopback(c.hub(apiServices), "", obj.Name())
-	q.Subresource = "status"
-	c.aggregation.writing = true
-	defer func() { c.aggregation.writing = false }()
-	_, _ = c.own().Update(q, registry.Change{Kind: registry.Put, // of what was just read
-		Make: func(object.Object) (object.Object, *status.Status) { return obj, nil }})
+	_, _ = a.api.Update(server.APIServices, "status", obj) // of what was just read
 }
