@@ -1,12 +1,8 @@
 package sim
 
 import (
-	"context"
-	"time"
-
 	"github.com/kubesim/kubesim/sim/aggregator"
 	"github.com/kubesim/kubesim/sim/controller"
-	"github.com/kubesim/kubesim/sim/registry"
 )
 
 // APIService is an APIService whose API a service answers for: an aggregated API server.
@@ -33,22 +29,9 @@ func (c *Cluster) Recheck() {
 	})
 }
 
-// around is the Cluster as its Aggregator sees it.
-type around struct{ c *Cluster }
-
-func (x around) Do(f func())      { x.c.do(f) }
-func (x around) Outside(f func()) { x.c.door.Outside(f) }
-
-func (x around) Within(d time.Duration) (context.Context, func()) { return x.c.door.Within(d) }
-
-func (x around) Serves(group, version string) bool {
-	return x.c.leader().server.Table.Serves(group, version)
+// ServiceAddress returns the HOST:PORT at which an API server reaches a port of a service: its cluster IP, or its
+// external name (k8s.io/apiserver, proxy.ResolveCluster). Errors are those that the real server has for it.
+func (c *Cluster) ServiceAddress(namespace, name string, port int64) (address string, err error) {
+	c.do(func() { address, err = aggregator.Address(c.servers.First().Reader(), namespace, name, port) })
+	return address, err
 }
-
-func (x around) Rediscover() {
-	for _, r := range x.c.replicas {
-		r.server.Discovery.Changed()
-	}
-}
-
-func (x around) Reader() registry.Reader { return x.c.own().Reader() }

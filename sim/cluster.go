@@ -19,12 +19,9 @@ package sim
 
 import (
 	"fmt"
-	"net/netip"
-	"time"
 
 	"github.com/kubesim/kubesim/clock"
 	"github.com/kubesim/kubesim/sim/aggregator"
-	"github.com/kubesim/kubesim/sim/apiserver"
 	"github.com/kubesim/kubesim/sim/auth/token"
 	"github.com/kubesim/kubesim/sim/commit"
 	"github.com/kubesim/kubesim/sim/controller"
@@ -32,7 +29,9 @@ import (
 	"github.com/kubesim/kubesim/sim/controller/server"
 	"github.com/kubesim/kubesim/sim/history"
 	"github.com/kubesim/kubesim/sim/mvcc"
+	"github.com/kubesim/kubesim/sim/observe"
 	"github.com/kubesim/kubesim/sim/random"
+	"github.com/kubesim/kubesim/sim/replica"
 	"github.com/kubesim/kubesim/sim/trace"
 )
 
@@ -40,41 +39,25 @@ import (
 // is not taken for some other small number.
 const bootRevision = 4004
 
-// Version is the version of the simulated API server.
-const Version = "v1.36.3"
-
-const minor = "1.36"
-
 // Cluster is a simulated cluster. It is safe for concurrent use.
 type Cluster struct {
 	door     door
+	options  Options // with the seed of now
 	clock    clock.Clock
-	seed     uint64
-	options  Options
-	tokens   *token.Authority // of service accounts
-	random   *random.Streams
 	schedule *clock.Schedule
-	log      *commit.Log // the store, and who is told of commits
-	history  *history.History
-	replicas []*Replica
-	held     map[string]bool // clients whose watch events are kept back
-	routes   map[string]int  // replicas that clients reach, by the beginning of their User-Agent
+	random   *random.Streams
 
-	controllers *controller.Manager
-	conversions conversions
-	webhooks    webhooks
-	aggregator  *aggregator.Aggregator
-	observer    *observer // nil: nobody looks
+	log         *commit.Log // the store, and who is told of commits
+	history     *history.History
+	observer    *observe.Observer
 	followers   followers
-	serviceCIDR netip.Prefix
+	servers     *replica.Set
+	aggregator  *aggregator.Aggregator
+	controllers *controller.Manager
 }
 
 // New returns a Cluster that holds what a real one holds as soon as its API servers have started (package boot).
 func New(o Options) (*Cluster, error) {
-	made, err := profiles(o.Replicas)
-	if err != nil {
-		return nil, fmt.Errorf("kubesim: %w", err)
-	}
 	if err := o.check(); err != nil {
 		return nil, fmt.Errorf("kubesim: %w", err)
 	}
@@ -86,43 +69,48 @@ func New(o Options) (*Cluster, error) {
 	}
 	c, err := create(o)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("kubesim: %w", err)
 	}
-	for _, p := range made {
-		c.replicas = append(c.replicas, newReplica(c, p))
-	}
-	c.door.Lock()
-	defer c.door.Unlock()
-	if err := c.boot(); err != nil {
-		return nil, err
-	}
-	if o.Trace != (trace.Options{}) || o.Replay != nil {
-		c.observe()
+	c.do(func() {
+		if err = c.bootLocked(); err == nil && (o.Trace != (trace.Options{}) || o.Replay != nil) {
+			c.observer.Begin()
+		}
+	})
+	if err != nil {
+		return nil, fmt.Errorf("kubesim: %w", err)
 	}
 	return c, nil
 }
 
-// create returns a Cluster with an empty store and no replicas.
+// create returns a Cluster with an empty store, whose API servers have yet to start.
 func create(o Options) (*Cluster, error) {
+	made, err := replica.Profiles(o.Replicas)
+	if err != nil {
+		return nil, err
+	}
 	tokens, err := token.New(o.ServiceAccounts)
 	if err != nil {
-		return nil, fmt.Errorf("kubesim: %w", err)
+		return nil, err
 	}
 	who := o.authentication(tokens)
 	if err := who.Check(); err != nil {
-		return nil, fmt.Errorf("kubesim: %w", err)
+		return nil, err
 	}
-	c := &Cluster{clock: o.Clock, seed: o.Seed, options: o, tokens: tokens, random: &random.Streams{}}
-	c.serviceCIDR, _ = netip.ParsePrefix(o.ServiceCIDR) // has been checked; "" is the zero value
+	c := &Cluster{options: o, clock: o.Clock, random: &random.Streams{}, servers: replica.New()}
 	c.door.c = c
 	c.schedule = clock.NewSchedule(o.Clock, &c.door)
-	c.log = &commit.Log{Clock: o.Clock, Known: definitions{c}}
-	c.history = history.New(c.log, c.schedule, c.random, servers{c})
-	c.aggregator = aggregator.New(around{c}, c.schedule)
-	c.controllers = controller.New(c.log, c.schedule, c.random, leading{c}, c.loops()...)
+	c.log = &commit.Log{Clock: o.Clock, Known: c.servers}
+	c.history = history.New(c.log, c.schedule, c.random, c.servers)
+	c.observer = observe.New(observe.Cluster{Log: c.log, History: c.history, Servers: c.servers, Schedule: c.schedule},
+		observe.Options{Seed: o.Seed, Trace: o.Trace, Replay: o.Replay})
+	c.aggregator = aggregator.New(&c.door, c.servers, c.schedule)
+	c.controllers = controller.New(c.log, c.schedule, c.random, replica.Leading{Set: c.servers}, c.loops()...)
 	c.aggregator.Attach(c.controllers.Client(aggregator.Availability))
-	c.log.Listeners = []commit.Listener{c.history, looking{c}, &c.followers, servers{c}, c.controllers}
-	c.reset()
+	c.log.Listeners = []commit.Listener{c.history, c.observer, &c.followers, c.servers, c.controllers}
+	c.resetLocked()
+	c.servers.Begin(replica.Host{Log: c.log, History: c.history, Schedule: c.schedule, Random: c.random, Door: &c.door,
+		Aggregator: c.aggregator, Listener: c.observer, Auth: who, Tokens: tokens, Plugins: o.Plugins,
+		WithoutPlugins: o.WithoutPlugins, ServiceCIDR: o.serviceCIDR(), Port: o.Port, Bare: o.Bare}, made)
 	return c, nil
 }
 
@@ -136,57 +124,46 @@ func (c *Cluster) loops() []controller.Controller {
 	return append(all, server.Controllers(!c.options.Bare)...)
 }
 
-// reset empties the store and begins all random streams anew.
-func (c *Cluster) reset() {
+// resetLocked empties the store and begins all random streams anew.
+func (c *Cluster) resetLocked() {
 	c.log.Store = mvcc.New(bootRevision)
-	c.random.Begin(c.seed)
+	c.random.Begin(c.options.Seed)
 	c.history.Reset()
 	_ = c.controllers.Load(nil) // to do nothing cannot fail
-	c.conversions.memory.Forget()
+	c.servers.Reset()
 	c.aggregator.Reset()
-	c.held, c.routes = map[string]bool{}, map[string]int{}
 }
 
 // Reset takes the Cluster back to how New made it, except for its time, which goes on. Open watches end.
-func (c *Cluster) Reset() error {
-	c.door.Lock()
-	defer c.door.Unlock()
-	if o := c.observer; o != nil {
-		o.flush()
-		defer o.begin()
+func (c *Cluster) Reset() (err error) {
+	c.do(func() {
+		c.observer.Flush()
+		c.resetLocked()
+		c.servers.End()
+		c.schedule.Clear()
+		err = c.bootLocked()
+		c.observer.Reset(c.options.Seed)
+	})
+	if err != nil {
+		return fmt.Errorf("kubesim: %w", err)
 	}
-	c.reset()
-	for _, r := range c.replicas {
-		r.end()
-	}
-	c.schedule.Clear()
-	return c.boot()
+	return nil
 }
-
-// Server returns the API server of replica n, counted from 1.
-func (c *Cluster) Server(n int) *apiserver.Server { return c.replicas[n-1].server }
 
 // Clock returns the Cluster's clock.
 func (c *Cluster) Clock() clock.Clock { return c.clock }
 
 // Revision returns the newest revision of the store.
-func (c *Cluster) Revision() uint64 {
-	c.door.Lock()
-	defer c.door.Unlock()
-	return c.log.Store.Rev()
+func (c *Cluster) Revision() (rev uint64) {
+	c.do(func() { rev = c.log.Store.Rev() })
+	return rev
 }
 
 // Close ends every watch and every read that waits. A closed Cluster still answers.
 func (c *Cluster) Close() {
-	c.door.Lock()
-	defer c.door.Unlock()
-	if c.observer != nil {
-		c.observer.flush()
-	}
-	for _, r := range c.replicas {
-		r.end()
-	}
-	c.schedule.Stop()
+	c.do(func() {
+		c.observer.Flush()
+		c.servers.End()
+		c.schedule.Stop()
+	})
 }
-
-func (c *Cluster) now() time.Time { return c.clock.Now() }

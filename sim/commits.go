@@ -1,6 +1,9 @@
 package sim
 
-import "github.com/kubesim/kubesim/sim/commit"
+import (
+	"github.com/kubesim/kubesim/sim/commit"
+	"github.com/kubesim/kubesim/sim/trace"
+)
 
 // Commit is one write of the store as those see it who keep its log.
 type Commit struct {
@@ -14,9 +17,7 @@ type Commit struct {
 // OnCommit calls f with every commit from now on, before any replica knows of it. The Cluster's lock is held: f must not
 // ask the Cluster. A fork has none of these functions.
 func (c *Cluster) OnCommit(f func(Commit)) {
-	c.door.Lock()
-	defer c.door.Unlock()
-	c.followers.list = append(c.followers.list, f)
+	c.do(func() { c.followers.list = append(c.followers.list, f) })
 }
 
 // followers are those who follow the log.
@@ -32,7 +33,7 @@ func (x *followers) Committed(c *commit.Commit) {
 		return
 	}
 	d := c.Definition
-	told := Commit{Rev: c.Rev, Resource: what(d.Group, d.Resource, "", ""), Namespace: it.Namespace, Name: it.Name}
+	told := Commit{Rev: c.Rev, Resource: trace.What(d.Group, d.Resource, "", ""), Namespace: it.Namespace, Name: it.Name}
 	if !c.Deleted() {
 		told.Object = it.Bytes
 	}

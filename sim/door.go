@@ -4,8 +4,6 @@ import (
 	"context"
 	"sync"
 	"time"
-
-	"github.com/kubesim/kubesim/sim/apiserver"
 )
 
 // door is the way into a Cluster, one at a time: whoever comes in finds done what has become due, and what servers do by
@@ -25,6 +23,9 @@ func (c *Cluster) do(f func()) {
 	f()
 }
 
+// Do is do, for those who have the door only.
+func (d *door) Do(f func()) { d.c.do(f) }
+
 // Lock is sync.Locker's.
 func (d *door) Lock() {
 	d.mu.Lock()
@@ -34,9 +35,7 @@ func (d *door) Lock() {
 // Unlock does what the API servers do by themselves after what was done under the lock, and gives it back. What they ask
 // aggregated servers for by themselves, they ask then.
 func (d *door) Unlock() {
-	if d.c.observer != nil {
-		d.c.observer.after()
-	}
+	d.c.observer.After()
 	d.c.controllers.Settle()
 	asks := d.c.aggregator.TakeAsks()
 	d.mu.Unlock()
@@ -48,12 +47,9 @@ func (d *door) Unlock() {
 // Outside calls f without the lock, in the middle of a request.
 func (d *door) Outside(f func()) {
 	c := d.c
-	if o := c.observer; o != nil {
-		defer func(e *apiserver.Exchange, replica int) { o.current, o.server = e, replica }(o.current, o.server)
-	}
+	defer c.observer.Aside()()
 	defer c.controllers.Aside()()
-	defer func(was bool) { c.conversions.unlocks = was }(c.conversions.unlocks)
-	c.conversions.unlocks = false
+	defer c.servers.Conversions.HoldLock()()
 	d.mu.Unlock()
 	defer d.Lock()
 	f()

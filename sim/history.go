@@ -1,6 +1,9 @@
 package sim
 
-import "time"
+import (
+	"fmt"
+	"time"
+)
 
 // Compact makes the store forget every revision before the newest: continue tokens and exact reads of the past are 410
 // Expired as soon as the watch caches, which look every 15 s, have learned of it. Watches go on.
@@ -27,4 +30,18 @@ func (c *Cluster) RevisionAt(t time.Time) (rev uint64, ok bool) {
 func (c *Cluster) TimeOf(rev uint64) (at time.Time, ok bool) {
 	c.do(func() { at, ok = c.history.TimeOf(rev) })
 	return at, ok
+}
+
+// Restore takes the store back to an older revision that it still has, as an etcd restored from a backup, and restarts
+// the API servers: what was written since then has never happened, and its revisions are given out again.
+func (c *Cluster) Restore(rev uint64) (err error) {
+	c.do(func() {
+		if err = c.history.Restore(rev); err == nil {
+			c.servers.Restart(c.log.Newest())
+		}
+	})
+	if err != nil {
+		return fmt.Errorf("restore: %w", err)
+	}
+	return nil
 }

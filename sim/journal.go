@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/kubesim/kubesim/sim/controller/server"
@@ -8,12 +9,12 @@ import (
 )
 
 // Keep makes j the Cluster's journal and returns the state that its log goes on from. A fork has no journal.
-func (c *Cluster) Keep(j history.Journal) *State {
-	c.door.Lock()
-	defer c.door.Unlock()
-	c.controllers.Settle()
-	c.history.Keep(j)
-	return c.state()
+func (c *Cluster) Keep(j history.Journal) (s *State) {
+	c.do(func() {
+		s = c.stateLocked()
+		c.history.Keep(j)
+	})
+	return s
 }
 
 // Resume starts new API servers, as o says, over what others have stored: their caches are empty, nobody watches, there
@@ -23,24 +24,31 @@ func Resume(s *State, o Options) (*Cluster, error) {
 	if o.Seed == 0 {
 		o.Seed = 1
 	}
-	o.Seed += s.Store.Rev() // the uids of before are taken
-	marks := slices.Clone(s.Marks)
+	o.Seed += s.History.Store.Rev() // the uids of before are taken
+	marks := slices.Clone(s.History.Marks)
 	for i := range marks {
 		marks[i].Streams = nil // those are of the draws of before
 	}
-	c, err := Load(&State{Options: o, State: history.State{Now: s.Now, Store: s.Store, Marks: marks,
-		Compaction: s.Compaction, Leases: s.Leases}, Unread: s.Unread}, o.Clock)
+	past := s.History
+	past.Marks, past.Streams = marks, nil
+	c, err := Load(&State{Options: o, History: past, Unread: s.Unread}, o.Clock)
 	if err != nil {
 		return nil, err
 	}
-	c.door.Lock()
-	defer c.door.Unlock()
-	if !o.Bare {
-		if err := c.controllers.Load(server.StateOf(nil, c.now())); err != nil { // others may have changed what servers made
-			return nil, err
+	if c.do(func() { err = c.resumeLocked() }); err != nil {
+		return nil, fmt.Errorf("kubesim: %w", err)
+	}
+	return c, nil
+}
+
+// resumeLocked has controllers look at what may have changed while there was no API server.
+func (c *Cluster) resumeLocked() error {
+	if !c.options.Bare {
+		if err := c.controllers.Load(server.StateOf(nil, c.clock.Now())); err != nil {
+			return err
 		}
 		c.controllers.Settle()
 	}
 	c.controllers.Resync(server.Definitions...)
-	return c, nil
+	return nil
 }

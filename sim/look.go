@@ -11,9 +11,12 @@ import (
 // Look returns stored objects as they were at a revision, 0 for now, in the order of their keys, without a request: those
 // of one resource, of a namespace if it is not "", of a name if it is not "". They are in the version that d has as its
 // hub. It fails when the store no longer has the revision, or does not have it yet.
-func (c *Cluster) Look(d *resource.Definition, namespace, name string, rev uint64) ([]object.Object, error) {
-	c.door.Lock()
-	defer c.door.Unlock()
+func (c *Cluster) Look(d *resource.Definition, namespace, name string, rev uint64) (all []object.Object, err error) {
+	c.do(func() { all, err = c.lookLocked(d, namespace, name, rev) })
+	return all, err
+}
+
+func (c *Cluster) lookLocked(d *resource.Definition, namespace, name string, rev uint64) ([]object.Object, error) {
 	view, err := c.log.Store.At(rev)
 	if err != nil {
 		return nil, fmt.Errorf("revision %d: %w", rev, err)

@@ -88,3 +88,20 @@ func (o *Options) check() error {
 	}
 	return nil
 }
+
+// serviceCIDR is ServiceCIDR, which has been checked; "" is the zero value.
+func (o *Options) serviceCIDR() netip.Prefix {
+	p, _ := netip.ParsePrefix(o.ServiceCIDR)
+	return p
+}
+
+// who is what the options say about those who ask.
+func (o *Options) who() []any {
+	return []any{o.Auth, o.Tokens, o.Authorizers, o.NoAnonymous, o.RequestHeader, o.ServiceAccounts}
+}
+
+// authentication is how the API servers find out who asks.
+func (o *Options) authentication(tokens *token.Authority) auth.Options {
+	return auth.Options{Mode: o.Auth, Tokens: o.Tokens, Authorizers: o.Authorizers, NoAnonymous: o.NoAnonymous,
+		RequestHeader: o.RequestHeader, Audiences: tokens.Audiences()}
+}

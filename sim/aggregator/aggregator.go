@@ -65,13 +65,17 @@ const (
 
 var errNoProxy = errors.New("kubesim: nothing carries requests to aggregated API servers: use Server.Aggregate, or listen")
 
-// Cluster is what an Aggregator knows of its cluster.
-type Cluster interface {
+// Door is the Cluster's lock as an Aggregator uses it.
+type Door interface {
 	// Do runs f under the lock, Outside without it in the middle of a request.
 	Do(f func())
 	Outside(f func())
 	// Within returns a context that ends when d of the cluster's time has passed. It is called without the lock.
 	Within(d time.Duration) (context.Context, func())
+}
+
+// Servers are the API servers of a cluster as an Aggregator sees them.
+type Servers interface {
 	// Serves reports whether the API servers themselves serve a version.
 	Serves(group, version string) bool
 	// Rediscover says that discovery has changed.
@@ -82,7 +86,8 @@ type Cluster interface {
 
 // Aggregator is what the API servers of a cluster know of aggregated ones. The Cluster's lock guards it.
 type Aggregator struct {
-	cluster  Cluster
+	door     Door
+	servers  Servers
 	schedule *clock.Schedule
 	api      *controller.Client // of the controller
 
@@ -93,8 +98,8 @@ type Aggregator struct {
 }
 
 // New returns the Aggregator of a cluster that has no APIServices yet.
-func New(cluster Cluster, schedule *clock.Schedule) *Aggregator {
-	return &Aggregator{cluster: cluster, schedule: schedule}
+func New(door Door, servers Servers, schedule *clock.Schedule) *Aggregator {
+	return &Aggregator{door: door, servers: servers, schedule: schedule}
 }
 
 // Attach sets what writes conditions: the client of the controller.
@@ -125,7 +130,7 @@ func (a *Aggregator) Known() []string { return object.SortedKeys(a.known) }
 
 // Load takes in the APIServices of a store that was read: they are as available as they were.
 func (a *Aggregator) Load() {
-	a.cluster.Reader().Each(server.APIServices, "", func(obj object.Object) bool {
+	a.servers.Reader().Each(server.APIServices, "", func(obj object.Object) bool {
 		if obj.Map("spec", "service") == nil {
 			a.list(obj.Name(), obj)
 			return true
@@ -137,7 +142,7 @@ func (a *Aggregator) Load() {
 		return true
 	})
 	if len(a.known) > 0 {
-		a.cluster.Rediscover()
+		a.servers.Rediscover()
 	}
 }
 
@@ -170,7 +175,7 @@ func (a *Aggregator) Remotes() []discovery.Remote {
 // Priorities is discovery.Options' Priorities: the highest one of each group's APIServices.
 func (a *Aggregator) Priorities() map[string]int64 {
 	all := map[string]int64{}
-	a.cluster.Reader().Each(server.APIServices, "", func(obj object.Object) bool {
+	a.servers.Reader().Each(server.APIServices, "", func(obj object.Object) bool {
 		priority, _ := obj.Int("spec", "groupPriorityMinimum")
 		group := obj.String("spec", "group")
 		all[group] = max(all[group], priority)
@@ -193,7 +198,7 @@ func (a *Aggregator) Aggregated(path string) apiserver.Forward {
 		if !r.available || through == nil {
 			return nil
 		}
-		a.cluster.Outside(func() { answer = through.Forward(&r.APIService, q, user, a.cluster.Within) })
+		a.door.Outside(func() { answer = through.Forward(&r.APIService, q, user, a.door.Within) })
 		return answer
 	}
 }

@@ -53,7 +53,7 @@ func (a *Aggregator) Reconcile(_ *controller.Client, key controller.Key) (time.D
 }
 
 func (a *Aggregator) judge(name string) {
-	obj := a.cluster.Reader().Get(server.APIServices, "", name)
+	obj := a.servers.Reader().Get(server.APIServices, "", name)
 	old := a.known[name]
 	if old != nil && old.forget != nil {
 		old.forget()
@@ -63,7 +63,7 @@ func (a *Aggregator) judge(name string) {
 	if obj == nil || obj.Map("spec", "service") == nil {
 		if old != nil {
 			delete(a.known, name)
-			a.cluster.Rediscover()
+			a.servers.Rediscover()
 		}
 		if obj != nil {
 			a.conclude(obj, "True", "Local", "Local APIServices are always available")
@@ -80,7 +80,7 @@ func (a *Aggregator) judge(name string) {
 	}
 	a.put(r)
 	if old == nil || !reflect.DeepEqual(r.document, old.document) {
-		a.cluster.Rediscover()
+		a.servers.Rediscover()
 	}
 	reason, message := a.missing(r)
 	if reason == "" && a.through == nil {
@@ -99,7 +99,7 @@ func (a *Aggregator) judge(name string) {
 func (a *Aggregator) list(name string, obj object.Object) {
 	_, was := a.listed[name]
 	is := obj != nil && obj.Map("spec", "service") == nil && obj.Labels()[server.Automanaged] == "" &&
-		!a.cluster.Serves(obj.String("spec", "group"), obj.String("spec", "version"))
+		!a.servers.Serves(obj.String("spec", "group"), obj.String("spec", "version"))
 	if !was && !is {
 		return
 	}
@@ -112,7 +112,7 @@ func (a *Aggregator) list(name string, obj object.Object) {
 		document.Nobody = true
 		a.listed[name] = document
 	}
-	a.cluster.Rediscover()
+	a.servers.Rediscover()
 }
 
 // newRemote reads an APIService.
@@ -138,7 +138,7 @@ func (a *Aggregator) missing(r *remote) (reason, message string) {
 	if a.through != nil && a.through.Placed(&r.APIService) {
 		return "", ""
 	}
-	service := a.cluster.Reader().Get(services, r.Namespace, r.Service)
+	service := a.servers.Reader().Get(services, r.Namespace, r.Service)
 	if service == nil {
 		return "ServiceNotFound", fmt.Sprintf("service/%s in %q is not present", r.Service, r.Namespace)
 	}
@@ -155,7 +155,7 @@ func (a *Aggregator) missing(r *remote) (reason, message string) {
 	}
 	port := object.Object(ports[i].(map[string]any)).String("name")
 	found, ready := false, false
-	a.cluster.Reader().Each(endpointSlices, r.Namespace, func(obj object.Object) bool {
+	a.servers.Reader().Each(endpointSlices, r.Namespace, func(obj object.Object) bool {
 		if obj.Labels()[serviceName] == r.Service {
 			found, ready = true, ready || endpointsReady(obj, port)
 		}
@@ -189,14 +189,14 @@ func (a *Aggregator) ask(r *remote) {
 	r.dirty = false
 	a.asks = append(a.asks, func() {
 		through.Start(&r.APIService, func() {
-			available := a.checked(r, round, documents, through.Check(&r.APIService, a.cluster.Within))
+			available := a.checked(r, round, documents, through.Check(&r.APIService, a.door.Within))
 			if !documents {
 				return
 			}
-			rows, stale := through.Resources(&r.APIService, a.cluster.Within)
+			rows, stale := through.Resources(&r.APIService, a.door.Within)
 			a.described(r, func(d *discovery.Remote) { d.Resources, d.Stale = rows, stale })
 			if available {
-				read := through.OpenAPI(&r.APIService, a.cluster.Within)
+				read := through.OpenAPI(&r.APIService, a.door.Within)
 				a.described(r, func(d *discovery.Remote) { d.OpenAPI.Take(read) })
 			}
 		})
@@ -206,12 +206,12 @@ func (a *Aggregator) ask(r *remote) {
 // checked takes in whether a server is available, unless somebody asks it anew. documents says that what it serves is asked
 // for next. It is called without the lock.
 func (a *Aggregator) checked(r *remote, round int, documents bool, err error) (available bool) {
-	a.cluster.Do(func() { available = a.checkedLocked(r, round, documents, err) })
+	a.door.Do(func() { available = a.checkedLocked(r, round, documents, err) })
 	return available
 }
 
 func (a *Aggregator) checkedLocked(r *remote, round int, documents bool, err error) (available bool) {
-	obj := a.cluster.Reader().Get(server.APIServices, "", r.Name)
+	obj := a.servers.Reader().Get(server.APIServices, "", r.Name)
 	if a.known[r.Name] != r || r.round != round || obj == nil {
 		return false
 	}
@@ -242,7 +242,7 @@ func (a *Aggregator) checkedLocked(r *remote, round int, documents bool, err err
 
 // described takes in what a server says of itself. It is called without the lock.
 func (a *Aggregator) described(r *remote, change func(*discovery.Remote)) {
-	a.cluster.Do(func() {
+	a.door.Do(func() {
 		if a.known[r.Name] != r {
 			return
 		}
@@ -250,7 +250,7 @@ func (a *Aggregator) described(r *remote, change func(*discovery.Remote)) {
 		change(&r.document)
 		r.read = a.schedule.Now()
 		if !reflect.DeepEqual(was, r.document) {
-			a.cluster.Rediscover()
+			a.servers.Rediscover()
 		}
 	})
 }
@@ -259,7 +259,7 @@ func (a *Aggregator) described(r *remote, change func(*discovery.Remote)) {
 func (a *Aggregator) stale(r *remote) {
 	if r.document.Resources != nil || !r.document.Stale {
 		r.document.Resources, r.document.Stale = nil, true
-		a.cluster.Rediscover()
+		a.servers.Rediscover()
 	}
 }
 

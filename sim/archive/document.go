@@ -12,6 +12,7 @@ import (
 	"github.com/kubesim/kubesim/sim/controller/server"
 	"github.com/kubesim/kubesim/sim/fault"
 	"github.com/kubesim/kubesim/sim/history"
+	"github.com/kubesim/kubesim/sim/replica"
 	"github.com/kubesim/kubesim/sim/trace"
 )
 
@@ -99,7 +100,7 @@ type apiServer struct {
 	Cut      bool
 	Filled   uint64
 	Caches   map[string]cache
-	Unready  map[string]sim.Window
+	Unready  map[string]replica.Window
 }
 
 // cache is a watch cache. Its events are event:REV.

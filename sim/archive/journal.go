@@ -202,12 +202,12 @@ func replayed(s *sim.State, name, value string) error {
 	if err := errors.Join(err, err2, err3); err != nil {
 		return err
 	}
-	at := time.Unix(0, ns).In(s.Now.Location())
+	at := time.Unix(0, ns).In(s.History.Now.Location())
 	if kind == "lease" {
-		s.Leases = append(s.Leases, history.Lease{Key: key, Rev: rev, At: at})
+		s.History.Leases = append(s.History.Leases, history.Lease{Key: key, Rev: rev, At: at})
 		return nil
 	}
-	if next := s.Store.Rev() + 1; rev != next {
+	if next := s.History.Store.Rev() + 1; rev != next {
 		return fmt.Errorf("the commit of revision %d is missing", next)
 	}
 	switch kind {
@@ -215,17 +215,17 @@ func replayed(s *sim.State, name, value string) error {
 		if _, err := object.Parse([]byte(rest)); err != nil {
 			return fmt.Errorf("the value of %s is no object: %w", key, err)
 		}
-		s.Store.Put(key, []byte(rest), nil)
+		s.History.Store.Put(key, []byte(rest), nil)
 	case "delete":
-		if _, ok := s.Store.Delete(key); !ok {
+		if _, ok := s.History.Store.Delete(key); !ok {
 			return fmt.Errorf("%s is deleted, and was not there", key)
 		}
 	default:
 		return fmt.Errorf("%q is neither put, delete nor lease", kind)
 	}
-	if at.After(s.Now) {
-		s.Now = at
+	if at.After(s.History.Now) {
+		s.History.Now = at
 	}
-	s.Marks = append(s.Marks, history.Mark{Rev: rev, At: at})
+	s.History.Marks = append(s.History.Marks, history.Mark{Rev: rev, At: at})
 	return nil
 }

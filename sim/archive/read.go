@@ -13,7 +13,9 @@ import (
 	"github.com/kubesim/kubesim/sim/history"
 	"github.com/kubesim/kubesim/sim/mvcc"
 	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/observe"
 	"github.com/kubesim/kubesim/sim/random"
+	"github.com/kubesim/kubesim/sim/replica"
 	"github.com/kubesim/kubesim/sim/trace"
 	"github.com/kubesim/kubesim/sim/watchcache"
 	"github.com/tidwall/buntdb"
@@ -56,8 +58,8 @@ func (a *Archive) read(tx *buntdb.Tx) error {
 		return err
 	}
 	a.info = Info{Module: d.Module, Time: d.Now, Oldest: d.Oldest, Newest: d.Newest, Size: len(a.data)}
-	if a.state.Records != nil {
-		a.info.Records = len(a.state.Records.Records)
+	if a.state.Observed.Records != nil {
+		a.info.Records = len(a.state.Observed.Records.Records)
 	}
 	a.info.Options = a.state.Options
 	return nil
@@ -187,8 +189,8 @@ func (r *reader) readStore() (err error) {
 // state puts everything together.
 func (r *reader) state() (*sim.State, error) {
 	d, o := &r.doc, &r.doc.Options
-	s := &sim.State{State: history.State{Now: d.Now, Store: r.store, Compaction: d.Compact, Leases: d.Leases},
-		Held: d.Held, Routes: d.Routes, Faults: d.Faults, LastCommit: d.Last, Unread: true}
+	s := &sim.State{History: history.State{Now: d.Now, Store: r.store, Compaction: d.Compact, Leases: d.Leases},
+		Servers: replica.State{Held: d.Held, Routes: d.Routes}, Observed: observe.State{Faults: d.Faults, LastCommit: d.Last}, Unread: true}
 	s.Options = sim.Options{Seed: o.Seed, Auth: o.Auth, Tokens: o.Tokens, Authorizers: o.Who.Authorizers,
 		NoAnonymous: o.Who.NoAnonymous, RequestHeader: o.Who.RequestHeader, ServiceAccounts: o.Who.ServiceAccounts,
 		Plugins: o.Plugins, Replicas: o.Replicas, Bare: o.Bare, NoControllers: o.Alone, Port: o.Port, ClientCA: o.ClientCA,
@@ -198,7 +200,7 @@ func (r *reader) state() (*sim.State, error) {
 		if err != nil {
 			return nil, fmt.Errorf("the random numbers of %q: %w", x.Purpose, err)
 		}
-		s.Streams = append(s.Streams, random.Stream{Purpose: x.Purpose, State: p})
+		s.History.Streams = append(s.History.Streams, random.Stream{Purpose: x.Purpose, State: p})
 	}
 	for client, n := range d.Routes { // order does not matter: one that is wrong is wrong
 		if n < 1 || n > max(len(o.Replicas), 1) {
@@ -213,7 +215,7 @@ func (r *reader) state() (*sim.State, error) {
 		if err != nil {
 			return nil, fmt.Errorf("replica %d: %w", i+1, err)
 		}
-		s.Servers = append(s.Servers, one)
+		s.Servers.Servers = append(s.Servers.Servers, one)
 	}
 	if err := errors.Join(r.marks(s), r.controllers(s)); err != nil {
 		return nil, err
@@ -226,11 +228,11 @@ func (r *reader) marks(s *sim.State) error {
 	return r.each("mark", func(rev uint64, value string) error {
 		text, data, ok := strings.Cut(value, " ")
 		nanos, err := strconv.ParseInt(text, 10, 64)
-		if !ok || err != nil || len(data)%16 != 0 || len(data)/16 > len(s.Streams) || rev > r.doc.Newest {
+		if !ok || err != nil || len(data)%16 != 0 || len(data)/16 > len(s.History.Streams) || rev > r.doc.Newest {
 			return errors.New("want: nanoseconds since 1970, and the random numbers")
 		}
-		m := history.Mark{Rev: rev, At: time.Unix(0, nanos).In(s.Now.Location())}
-		if m.At.Before(last) || m.At.After(s.Now) {
+		m := history.Mark{Rev: rev, At: time.Unix(0, nanos).In(s.History.Now.Location())}
+		if m.At.Before(last) || m.At.After(s.History.Now) {
 			return errors.New("the time goes back")
 		}
 		last = m.At
@@ -241,7 +243,7 @@ func (r *reader) marks(s *sim.State) error {
 			}
 			m.Streams = append(m.Streams, p)
 		}
-		s.Marks = append(s.Marks, m)
+		s.History.Marks = append(s.History.Marks, m)
 		return nil
 	})
 }
@@ -275,8 +277,8 @@ func (r *reader) controllers(s *sim.State) (err error) {
 }
 
 // server reads a replica.
-func (r *reader) server(x apiServer) (sim.ServerState, error) {
-	s := sim.ServerState{Lags: x.Lags, Cut: x.Cut, Filled: x.Filled, Alone: map[string]*mvcc.View{},
+func (r *reader) server(x apiServer) (replica.ServerState, error) {
+	s := replica.ServerState{Lags: x.Lags, Cut: x.Cut, Filled: x.Filled, Alone: map[string]*mvcc.View{},
 		Caches:  map[string]watchcache.State{},
 		Unready: x.Unready}
 	var err error
@@ -346,7 +348,7 @@ func (r *reader) trace(s *sim.State) error {
 		return nil
 	}
 	t := r.doc.Trace
-	s.Records = &trace.State{N: t.N, Start: t.Start, Last: t.Last, Hash: t.Hash, Objects: t.Objects}
+	s.Observed.Records = &trace.State{N: t.N, Start: t.Start, Last: t.Last, Hash: t.Hash, Objects: t.Objects}
 	var bad error
 	err := r.tx.AscendGreaterOrEqual("", "trace:", func(key, line string) bool {
 		if !strings.HasPrefix(key, "trace:") {
@@ -357,7 +359,7 @@ func (r *reader) trace(s *sim.State) error {
 			bad = fmt.Errorf("%s: %w", key, err)
 			return false
 		}
-		s.Records.Records = append(s.Records.Records, record)
+		s.Observed.Records.Records = append(s.Observed.Records.Records, record)
 		return true
 	})
 	return errors.Join(err, bad)

@@ -22,6 +22,8 @@ var rows = [][]string{
 	{"sim/discovery", "sim/controller/server", "sim/controller/manager"},
 	{"sim/apiserver"},
 	{"sim/aggregator"},
+	{"sim/replica"},
+	{"sim/observe"},
 	{"sim"},
 	{"sim/scenario", "sim/archive", "sim/soak"},
 	{"sim/lesson"},

@@ -1,4 +1,4 @@
-package sim
+package observe
 
 import (
 	"errors"
@@ -12,61 +12,45 @@ import (
 	"github.com/kubesim/kubesim/sim/trace"
 )
 
-// AddFaults puts faults behind those there are. It refuses all of them when one can never happen.
-func (c *Cluster) AddFaults(faults ...fault.Fault) error {
-	c.door.Lock()
-	defer c.door.Unlock()
+// Add puts faults behind those there are, and begins to observe. It refuses all of them when one can never happen.
+func (o *Observer) Add(faults ...fault.Fault) error {
 	for _, f := range faults {
-		if a := f.Action(); a.Replica > len(c.replicas) {
+		if a := f.Action(); a.Replica > o.Servers.Len() {
 			return fmt.Errorf("fault: %s: there is no replica %d", f, a.Replica)
 		}
 	}
-	return c.observe().faults.Add(c.now(), faults...)
+	o.Begin()
+	return o.faults.Add(o.Schedule.Now(), faults...)
 }
 
-// ClearFaults takes all faults away and releases what they hold.
-func (c *Cluster) ClearFaults() {
-	c.door.Lock()
-	defer c.door.Unlock()
-	if o := c.observer; o != nil {
+// Clear takes all faults away and releases what they hold.
+func (o *Observer) Clear() {
+	if o.Begun() {
 		o.faults.Clear()
-		o.release()
-	}
-}
-
-// ReleaseFaults lets go the watch events that a fault holds.
-func (c *Cluster) ReleaseFaults() {
-	c.door.Lock()
-	defer c.door.Unlock()
-	if c.observer != nil {
-		c.observer.release()
+		o.Release()
 	}
 }
 
 // Faults returns the faults there are as text, each with what has become of it. fault.Parse reads it.
-func (c *Cluster) Faults() string {
-	c.door.Lock()
-	defer c.door.Unlock()
-	if c.observer == nil {
+func (o *Observer) Faults() string {
+	if !o.Begun() {
 		return ""
 	}
-	return c.observer.faults.String()
+	return o.faults.String()
 }
 
-// FaultDecisions returns what was decided about faults, and how many older decisions were forgotten.
-func (c *Cluster) FaultDecisions() (list []fault.Decision, forgotten uint64) {
-	c.door.Lock()
-	defer c.door.Unlock()
-	if c.observer == nil {
+// Decisions returns what was decided about faults, and how many older decisions were forgotten.
+func (o *Observer) Decisions() (list []fault.Decision, forgotten uint64) {
+	if !o.Begun() {
 		return nil, 0
 	}
-	return c.observer.faults.Decisions()
+	return o.faults.Decisions()
 }
 
 // carryOut decides at a point and carries out what is decided. It returns how long the request is to wait, and the error
 // it gets then. e is the request, nil for a commit that none made.
-func (o *observer) carryOut(p fault.Point, op *fault.Op, e *apiserver.Exchange) (wait time.Duration, instead *status.Status) {
-	for _, f := range o.faults.At(p, op, o.c.now()) {
+func (o *Observer) carryOut(p fault.Point, op *fault.Op, e *apiserver.Exchange) (wait time.Duration, instead *status.Status) {
+	for _, f := range o.faults.At(p, op, o.Schedule.Now()) {
 		o.note(f, op, e)
 		switch f.Kind {
 		case fault.Fail:
@@ -81,8 +65,8 @@ func (o *observer) carryOut(p fault.Point, op *fault.Op, e *apiserver.Exchange) 
 }
 
 // carryOutAnswer is carryOut for an answer.
-func (o *observer) carryOutAnswer(op *fault.Op, e *apiserver.Exchange, a *apiserver.Answer) (wait time.Duration, instead *status.Status) {
-	for _, f := range o.faults.At(fault.RequestAnswered, op, o.c.now()) {
+func (o *Observer) carryOutAnswer(op *fault.Op, e *apiserver.Exchange, a *apiserver.Answer) (wait time.Duration, instead *status.Status) {
+	for _, f := range o.faults.At(fault.RequestAnswered, op, o.Schedule.Now()) {
 		o.note(f, op, e)
 		switch f.Kind {
 		case fault.CommitThenFail:
@@ -97,9 +81,9 @@ func (o *observer) carryOutAnswer(op *fault.Op, e *apiserver.Exchange, a *apiser
 }
 
 // note records that a fault happened.
-func (o *observer) note(f fault.Fired, op *fault.Op, e *apiserver.Exchange) {
+func (o *Observer) note(f fault.Fired, op *fault.Op, e *apiserver.Exchange) {
 	r := trace.Record{Site: trace.Fault, Replica: op.Replica, Text: f.Fault,
-		What: what(op.Group, op.Resource, op.Subresource, op.Path), Key: key(op.Namespace, op.Name)}
+		What: trace.What(op.Group, op.Resource, op.Subresource, op.Path), Key: trace.Key(op.Namespace, op.Name)}
 	if e != nil {
 		r.Cause, r.Client = o.mark(e), e.UserAgent
 	}
@@ -108,31 +92,30 @@ func (o *observer) note(f fault.Fired, op *fault.Op, e *apiserver.Exchange) {
 
 // control carries out what is about the Cluster. Histories are forgotten and replicas lag at once; what else is done to a
 // replica is done when the lock is given back, because the commit that triggers it is not done with.
-func (o *observer) control(a fault.Action) {
-	c := o.c
+func (o *Observer) control(a fault.Action) {
 	switch a.Kind {
 	case fault.Compact:
-		c.history.Compact()
+		o.History.Compact()
 	case fault.Expire:
-		c.history.Expire()
+		o.History.Expire()
 	}
-	r := c.Replica(a.Replica)
+	r := o.Servers.At(a.Replica)
 	switch {
 	case r == nil:
 	case a.Kind == fault.Lag && a.Resource == "":
-		_ = r.lag() // cannot fail without names
+		_ = r.Lag() // cannot fail without names
 	case a.Kind == fault.Lag:
-		if err := r.lag(a.Resource); err != nil {
+		if err := r.Lag(a.Resource); err != nil {
 			o.add(trace.Record{Site: trace.Fault, Replica: a.Replica, Text: a.String() + ": " + err.Error()})
 		}
 	case a.Kind == fault.Cut && (o.current == nil || o.server != a.Replica):
-		r.cut()
+		r.Cut()
 	case a.Kind == fault.Cut:
-		o.later = append(o.later, r.cut)
+		o.later = append(o.later, r.Cut)
 	case a.Kind == fault.Resume:
-		o.later = append(o.later, r.resume)
+		o.later = append(o.later, r.Resume)
 	case a.Kind == fault.Restart:
-		o.later = append(o.later, r.restart)
+		o.later = append(o.later, r.Restart)
 	}
 }
 
@@ -180,13 +163,13 @@ func expired(verb string) string {
 }
 
 // delay runs f after d, or at once.
-func (o *observer) delay(d time.Duration, f func()) {
+func (o *Observer) delay(d time.Duration, f func()) {
 	if d <= 0 {
 		f()
 		return
 	}
 	x := &delayed{run: f}
-	x.stop = o.c.schedule.After(d, func() {
+	x.stop = o.Schedule.After(d, func() {
 		for i := range o.delayed {
 			if o.delayed[i] == x {
 				o.delayed = append(o.delayed[:i:i], o.delayed[i+1:]...)
@@ -196,26 +179,4 @@ func (o *observer) delay(d time.Duration, f func()) {
 		f()
 	})
 	o.delayed = append(o.delayed, x)
-}
-
-// flush lets everything that waits happen now: nobody waits for a Cluster that has ended.
-func (o *observer) flush() {
-	o.faults.Clear()
-	list := o.delayed
-	o.delayed = nil
-	for _, x := range list {
-		x.stop()
-		x.run()
-	}
-	o.held = nil
-}
-
-// after does what had to wait until the lock is given back.
-func (o *observer) after() {
-	o.current = nil
-	for len(o.later) > 0 {
-		f := o.later[0]
-		o.later = o.later[1:]
-		f()
-	}
 }

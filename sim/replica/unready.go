@@ -1,4 +1,4 @@
-package sim
+package replica
 
 import (
 	"fmt"
@@ -16,9 +16,7 @@ const everything = "*"
 // Unready makes the replica fill the watch caches of the resources anew, or all of them, which takes d: watches of them
 // end, and until then no watch of them begins and most lists are refused, with 429. It is what clients see of an API server in
 // the first seconds after a restart, and of a resource whose definition is new.
-func (r *Replica) Unready(d time.Duration, resources ...string) error {
-	r.cluster.door.Lock()
-	defer r.cluster.door.Unlock()
+func (r *Server) Unready(d time.Duration, resources ...string) error {
 	if d <= 0 {
 		return fmt.Errorf("a cache cannot be unready for %v: say for how long, such as 30s", d)
 	}
@@ -29,7 +27,7 @@ func (r *Replica) Unready(d time.Duration, resources ...string) error {
 			return err
 		}
 	}
-	now := r.cluster.now()
+	now := r.set.Schedule.Now()
 	for _, name := range names {
 		w := Window{now, now.Add(d)}
 		if before, ok := r.unready[name]; ok {
@@ -45,9 +43,9 @@ func (r *Replica) Unready(d time.Duration, resources ...string) error {
 }
 
 // readyAfter ends a window when it has not become longer by then.
-func (r *Replica) readyAfter(name string, d time.Duration) {
+func (r *Server) readyAfter(name string, d time.Duration) {
 	until := r.unready[name].Until
-	r.cluster.schedule.After(d, func() {
+	r.set.Schedule.After(d, func() {
 		if w, ok := r.unready[name]; !ok || !w.Until.Equal(until) {
 			return
 		}
@@ -59,7 +57,7 @@ func (r *Replica) readyAfter(name string, d time.Duration) {
 }
 
 // cachesOf returns the caches that a window is about.
-func (r *Replica) cachesOf(name string) []string {
+func (r *Server) cachesOf(name string) []string {
 	if name == everything {
 		return r.cacheNames()
 	}
@@ -68,16 +66,16 @@ func (r *Replica) cachesOf(name string) []string {
 }
 
 // downtime reports whether a cache is unready, and since when.
-func (r *Replica) downtime(storage string) (time.Duration, bool) {
+func (r *Server) downtime(storage string) (time.Duration, bool) {
 	for _, name := range []string{storage, everything} {
 		if w, ok := r.unready[name]; ok {
-			return r.cluster.now().Sub(w.Since), true
+			return r.set.Schedule.Now().Sub(w.Since), true
 		}
 	}
 	return 0, false
 }
 
 // notReady returns the names of what is unready.
-func (r *Replica) notReady() []string {
+func (r *Server) notReady() []string {
 	return append([]string{}, object.SortedKeys(r.unready)...)
 }

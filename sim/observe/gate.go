@@ -1,4 +1,4 @@
-package sim
+package observe
 
 import (
 	"github.com/kubesim/kubesim/sim/apiserver"
@@ -44,9 +44,9 @@ func (g *gate) pass(n watchcache.Notice, frame []byte) bool {
 
 // decide asks the faults about an event. It reports false when the event does not pass now.
 func (g *gate) decide(n watchcache.Notice, frame []byte) bool {
-	o := g.h.observer
+	o := g.h.Observer
 	op := g.op(n)
-	for _, f := range o.faults.At(fault.WatchSent, op, o.c.now()) {
+	for _, f := range o.faults.At(fault.WatchSent, op, o.Schedule.Now()) {
 		o.note(f, op, g.e)
 		switch f.Kind {
 		case fault.Drop:
@@ -57,7 +57,7 @@ func (g *gate) decide(n watchcache.Notice, frame []byte) bool {
 		case fault.Stall:
 			g.w.Stall()
 			if f.Wait > 0 {
-				o.c.schedule.After(f.Wait, g.w.Break)
+				o.Schedule.After(f.Wait, g.w.Break)
 			}
 			return false
 		case fault.Hold:
@@ -66,7 +66,7 @@ func (g *gate) decide(n watchcache.Notice, frame []byte) bool {
 			return false
 		case fault.Delay:
 			g.wait(n, frame)
-			o.c.schedule.After(f.Wait, g.release)
+			o.Schedule.After(f.Wait, g.release)
 			return false
 		}
 	}
@@ -114,7 +114,7 @@ func (g *gate) sent(n watchcache.Notice) {
 	r := g.h.record(trace.WatchSent, g.e)
 	r.Verb, r.Rev = n.Type, n.Rev
 	if n.Item != nil {
-		r.Key, r.Rev = key(n.Item.Namespace, n.Item.Name), n.Item.Rev
+		r.Key, r.Rev = trace.Key(n.Item.Namespace, n.Item.Name), n.Item.Rev
 	}
 	if r.Rev == g.h.commit.rev && n.Type != watchcache.Bookmark {
 		r.Cause = g.h.commit.record
@@ -123,7 +123,7 @@ func (g *gate) sent(n watchcache.Notice) {
 }
 
 // hold remembers a gate for release and forgets those whose watches have ended.
-func (o *observer) hold(g *gate) {
+func (o *Observer) hold(g *gate) {
 	var open []*gate
 	for _, x := range o.held {
 		if x != g && !x.w.Ended() {
@@ -133,8 +133,8 @@ func (o *observer) hold(g *gate) {
 	o.held = append(open, g)
 }
 
-// release lets go all held events. Faults may hold those behind them.
-func (o *observer) release() {
+// Release lets go the watch events that faults hold. Faults may hold those behind them.
+func (o *Observer) Release() {
 	held := o.held
 	o.held = nil
 	for _, g := range held {

@@ -1,24 +1,26 @@
-package sim
+package replica
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/kubesim/kubesim/sim/admission"
 	"github.com/kubesim/kubesim/sim/builtin"
-	"github.com/kubesim/kubesim/sim/codec"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
 	"github.com/kubesim/kubesim/sim/schema"
 )
 
+// Version is the newest version of the simulated API server.
+const Version = "v1.36.3"
+
+const minor = "1.36"
+
 // releases are the versions that an API server can have, by minor.
 var releases = map[string]string{"1.34": "v1.34.4", "1.35": "v1.35.4", "1.36": Version}
 
-// ReplicaOptions say what one API server is like. The zero value is the newest version with all defaults.
-type ReplicaOptions struct {
+// Options say what one API server is like. The zero value is the newest version with all defaults.
+type Options struct {
 	// Version is a Kubernetes minor, "1.35", or a release of it. "": the newest.
 	Version string
 	// FeatureGates turns gates on or off. Only gates that decide about fields and values of objects are known.
@@ -39,12 +41,12 @@ type ReplicaOptions struct {
 	NoPrivileged bool
 }
 
-// profile is what an API server of some ReplicaOptions is made from. Replicas with equal profiles share one, and read
+// Profile is what an API server of some Options is made from. Replicas with equal profiles share one, and read
 // what the others have stored as it is.
 //
-//	ReplicaOptions ─▶ schema.Set of the minor ─▶ builtin definitions with its gates ─▶ all, hubs
+//	Options ─▶ schema.Set of the minor ─▶ builtin definitions with its gates ─▶ all, hubs
 //	                                                                                    └─ Serve ─▶ served
-type profile struct {
+type Profile struct {
 	name    string
 	release string
 	set     *schema.Set
@@ -57,22 +59,19 @@ type profile struct {
 	flags map[string]string // that are not the defaults
 }
 
-// KnowsPlugin reports whether an admission plugin is simulated: others are an error of Options.WithoutPlugins.
-func KnowsPlugin(name string) bool { return admission.Known(name) }
-
-// KnowsGate reports whether a feature gate decides something here: others are no error of ReplicaOptions.FeatureGates.
+// KnowsGate reports whether a feature gate decides something here: others are no error of Options.FeatureGates.
 func KnowsGate(name string) bool {
 	_, err := builtin.GatesOf(minor, map[string]bool{name: true})
 	return err == nil
 }
 
-// profiles returns the profile of each replica.
-func profiles(replicas []ReplicaOptions) ([]*profile, error) {
+// Profiles returns the profile of each server; of none, that of one server of the newest version.
+func Profiles(replicas []Options) ([]*Profile, error) {
 	if len(replicas) == 0 {
-		replicas = make([]ReplicaOptions, 1)
+		replicas = make([]Options, 1)
 	}
-	made := map[string]*profile{}
-	var out []*profile
+	made := map[string]*Profile{}
+	var out []*Profile
 	names := map[string]bool{}
 	for _, o := range replicas {
 		name, err := o.name()
@@ -96,7 +95,7 @@ func profiles(replicas []ReplicaOptions) ([]*profile, error) {
 }
 
 // minor returns the minor that the options ask for.
-func (o ReplicaOptions) minor() (string, error) {
+func (o Options) minor() (string, error) {
 	if o.Version == "" {
 		return minor, nil
 	}
@@ -109,7 +108,7 @@ func (o ReplicaOptions) minor() (string, error) {
 }
 
 // name is equal for equal servers.
-func (o ReplicaOptions) name() (string, error) {
+func (o Options) name() (string, error) {
 	m, err := o.minor()
 	if err != nil {
 		return "", err
@@ -125,7 +124,7 @@ func (o ReplicaOptions) name() (string, error) {
 }
 
 // flags are the flags of kube-apiserver that say what the options say.
-func (o ReplicaOptions) flags() map[string]string {
+func (o Options) flags() map[string]string {
 	set := func(of map[string]bool) string {
 		var parts []string
 		for _, name := range object.SortedKeys(of) {
@@ -137,14 +136,14 @@ func (o ReplicaOptions) flags() map[string]string {
 }
 
 // release is the whole version.
-func (o ReplicaOptions) release(minor string) string {
+func (o Options) release(minor string) string {
 	if v := strings.TrimPrefix(o.Version, "v"); strings.Count(v, ".") > 1 {
 		return "v" + v
 	}
 	return releases[minor]
 }
 
-func (o ReplicaOptions) profile(name string, skewed bool) (*profile, error) {
+func (o Options) profile(name string, skewed bool) (*Profile, error) {
 	m, err := o.minor()
 	if err != nil {
 		return nil, err
@@ -162,7 +161,7 @@ func (o ReplicaOptions) profile(name string, skewed bool) (*profile, error) {
 		defs = builtin.DefinitionsWith(set, gates)
 	}
 	defs = withDefinitions(set, defs)
-	p := &profile{name: name, release: o.release(m), proxies: o.PeerProxy, refuses: o.NoPrivileged, set: set, gates: gates,
+	p := &Profile{name: name, release: o.release(m), proxies: o.PeerProxy, refuses: o.NoPrivileged, set: set, gates: gates,
 		flags: o.flags(), hubs: map[string]*resource.Definition{}}
 	if skewed || len(o.StorageVersions) > 0 {
 		if defs, err = o.withDialect(set, defs); err != nil {
@@ -179,7 +178,7 @@ func (o ReplicaOptions) profile(name string, skewed bool) (*profile, error) {
 }
 
 // serve returns the definitions that are not turned off.
-func (o ReplicaOptions) serve(defs []*resource.Definition) ([]*resource.Definition, error) {
+func (o Options) serve(defs []*resource.Definition) ([]*resource.Definition, error) {
 	if len(o.Serve) == 0 {
 		return defs, nil
 	}
@@ -223,91 +222,9 @@ func stability(version string) string {
 	return "ga"
 }
 
-// KnowsAPI reports whether a name may be one of ReplicaOptions.Serve for a server of that version: others are served by
+// KnowsAPI reports whether a name may be one of Options.Serve for a server of that version: others are served by
 // none.
-func (o ReplicaOptions) KnowsAPI(name string) bool {
-	_, err := ReplicaOptions{Version: o.Version, Serve: map[string]bool{name: true}}.profile("", false)
+func (o Options) KnowsAPI(name string) bool {
+	_, err := Options{Version: o.Version, Serve: map[string]bool{name: true}}.profile("", false)
 	return err == nil
-}
-
-// withDialect returns copies of the definitions that read what servers of other profiles have stored.
-func (o ReplicaOptions) withDialect(set *schema.Set, defs []*resource.Definition) ([]*resource.Definition, error) {
-	l := &dialect{decoder: &codec.Decoder{Kinds: set.Kind}, versions: map[schema.GVK]*resource.Definition{},
-		stored: map[string]*resource.Definition{}}
-	shared := &resource.Dialect{Read: l.read}
-	copies := map[*resource.Definition]*resource.Definition{}
-	out := make([]*resource.Definition, len(defs))
-	for i, d := range defs {
-		own := *d
-		own.Dialect = shared
-		out[i], copies[d] = &own, &own
-		l.versions[own.GVK] = &own
-	}
-	for _, d := range out {
-		d.Hub = copies[d.Hub]
-	}
-	for _, storage := range object.SortedKeys(o.StorageVersions) {
-		version := o.StorageVersions[storage]
-		i := slices.IndexFunc(out, func(d *resource.Definition) bool { return d.Storage == storage && d.GV() == version })
-		if i < 0 {
-			return nil, fmt.Errorf("storage version: %s is not served in %q", storage, version)
-		}
-		l.stored[storage], shared.Write = out[i], l.write
-		for _, d := range out {
-			if d.Storage == storage {
-				d.StoredAs = out[i].GVK
-			}
-		}
-	}
-	return out, nil
-}
-
-// dialect is how the servers of one profile read and write.
-type dialect struct {
-	decoder  *codec.Decoder
-	versions map[schema.GVK]*resource.Definition
-	stored   map[string]*resource.Definition // what is stored in another version than the hub, by storage name
-}
-
-// read is resource.Dialect's Read.
-func (l *dialect) read(d *resource.Definition, stored []byte) (object.Object, []byte, error) {
-	raw, err := object.Parse(stored)
-	if err != nil {
-		return nil, nil, err
-	}
-	as := d
-	if other := l.versions[schema.ParseGVK(raw.APIVersion(), raw.Kind())]; other != nil {
-		as = other
-	}
-	obj, _, err := l.decoder.Decode(stored, as.GVK, as.Layout())
-	if err != nil {
-		return raw, stored, err
-	}
-	if as.Default != nil {
-		as.Default(obj)
-	}
-	if as != d && as.Hub == d {
-		if as.ToHub == nil {
-			obj["apiVersion"] = d.GV()
-		} else if obj, err = as.ToHub(obj); err != nil {
-			return raw, stored, err
-		}
-		if d.Default != nil {
-			d.Default(obj)
-		}
-	}
-	return obj, codec.Append(nil, obj, d.Layout()), nil
-}
-
-// write is resource.Dialect's Write.
-func (l *dialect) write(d *resource.Definition, printed []byte) []byte {
-	as := l.stored[d.Storage]
-	if as == nil || as == d {
-		return printed
-	}
-	obj, err := object.Parse(printed)
-	if err != nil {
-		panic("sim: a printed object cannot be read: " + err.Error())
-	}
-	return codec.Append(nil, as.FromStored(obj), as.Layout())
 }

@@ -1,4 +1,4 @@
-package sim
+package aggregator
 
 import (
 	"fmt"
@@ -6,14 +6,13 @@ import (
 	"strconv"
 
 	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/registry"
 )
 
-// ServiceAddress returns the HOST:PORT at which an API server reaches a port of a service: its cluster IP, or its
+// Address returns the HOST:PORT at which an API server reaches a port of a service: its cluster IP, or its
 // external name (k8s.io/apiserver, proxy.ResolveCluster). Errors are those that the real server has for it.
-func (c *Cluster) ServiceAddress(namespace, name string, port int64) (string, error) {
-	c.door.Lock()
-	defer c.door.Unlock()
-	service := c.replicas[0].server.Registry.Reader().Get("services", namespace, name)
+func Address(objects registry.Reader, namespace, name string, port int64) (string, error) {
+	service := objects.Get(services, namespace, name)
 	if service == nil {
 		return "", fmt.Errorf("service %q not found", name)
 	}
