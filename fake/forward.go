@@ -33,14 +33,14 @@ func (a *aggregator) Forward(x *sim.APIService, q *apiserver.Request, user resou
 	case host == "":
 		return nil
 	case err != nil:
-		return plain(http.StatusInternalServerError, err.Error())
+		return plainText(http.StatusInternalServerError, err.Error())
 	}
 	ctx, cancel := limited(q, w)
 	hideUser(q.Header, &a.server.options.RequestHeader)
 	r, err := outgoing(ctx, q, location(host, q.Path, q.Query), user, upgrade)
 	if err != nil {
 		cancel()
-		return plain(http.StatusInternalServerError, err.Error())
+		return plainText(http.StatusInternalServerError, err.Error())
 	}
 	res, err := transport.RoundTrip(r)
 	if err != nil && errors.Is(context.Cause(ctx), errLimit) {
@@ -50,13 +50,13 @@ func (a *aggregator) Forward(x *sim.APIService, q *apiserver.Request, user resou
 	switch {
 	case err != nil && upgrade != "":
 		cancel()
-		return plain(http.StatusServiceUnavailable, fmt.Sprintf("error dialing backend: %v", err))
+		return plainText(http.StatusServiceUnavailable, fmt.Sprintf("error dialing backend: %v", err))
 	case err != nil:
 		if cause := context.Cause(ctx); cause != nil {
 			err = cause
 		}
 		cancel()
-		return plain(http.StatusServiceUnavailable, fmt.Sprintf("error trying to reach service: %v", err))
+		return plainText(http.StatusServiceUnavailable, fmt.Sprintf("error trying to reach service: %v", err))
 	}
 	answer, refused := answered(res, upgrade != "")
 	rw, connected := res.Body.(io.Writer)
@@ -99,8 +99,8 @@ func limited(q *apiserver.Request, w sim.Within) (context.Context, func()) {
 	}
 }
 
-// plain is an answer in plain text, as http.Error writes it.
-func plain(code int, text string) *apiserver.Answer {
+// plainText is an answer in plain text, as http.Error writes it.
+func plainText(code int, text string) *apiserver.Answer {
 	body := text + "\n"
 	if strings.HasPrefix(text, "error trying to reach service") { // an answer of the transport, not of the handler
 		body = text
@@ -228,7 +228,7 @@ func answered(res *http.Response, upgrade bool) (a *apiserver.Answer, refused bo
 	case code == http.StatusSwitchingProtocols:
 		return a, false
 	case upgrade && code < 400:
-		return plain(http.StatusServiceUnavailable, fmt.Sprintf("invalid upgrade response: status code %d", code)), true
+		return plainText(http.StatusServiceUnavailable, fmt.Sprintf("invalid upgrade response: status code %d", code)), true
 	case code >= 300 && code <= 399 && res.Header.Get("Location") != "":
 		const refusal = "the backend attempted to redirect this request, which is not permitted"
 		return &apiserver.Answer{Code: http.StatusBadGateway, Body: []byte(refusal),

@@ -7,7 +7,6 @@ import (
 	"github.com/kubesim/kubesim/sim/auth"
 	"github.com/kubesim/kubesim/sim/boot"
 	"github.com/kubesim/kubesim/sim/commit"
-	"github.com/kubesim/kubesim/sim/controller/server"
 	"github.com/kubesim/kubesim/sim/mvcc"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/registry"
@@ -59,7 +58,7 @@ func (c *Cluster) bootBareLocked() error {
 	first := c.servers.First()
 	d := first.Definition("namespaces")
 	for _, name := range bareNamespaces {
-		q := &registry.Request{Definition: d, Name: name, Manager: server.FieldManager, Warn: func(string) {}}
+		q := &registry.Request{Definition: d, Name: name, Manager: registry.Loopback(d, "", name).Manager, Warn: func(string) {}}
 		obj := object.Object{"kind": d.Kind, "apiVersion": d.GV(), "metadata": map[string]any{"name": name}}
 		if d.Default != nil {
 			d.Default(obj)

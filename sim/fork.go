@@ -47,17 +47,7 @@ func (c *Cluster) forkLocked(s *State) (*Cluster, error) {
 	if _, manual := k.(*clock.Manual); manual {
 		k = clock.NewManual(s.History.Now)
 	}
-	f, err := Load(s, k)
-	if err != nil {
-		return nil, err
-	}
-	f.do(func() {
-		f.servers.Adopt(c.servers)
-		if s.Servers.Servers == nil {
-			f.controllers.Resync(server.Definitions...)
-		}
-	})
-	return f, nil
+	return load(s, k, c.servers)
 }
 
 // rewindLocked makes a state of now what it was when a revision had just been written.
@@ -66,10 +56,8 @@ func (c *Cluster) rewindLocked(s *State, rev uint64) (err error) {
 	if s.History, err = c.history.StateAt(rev, manual); err != nil {
 		return fmt.Errorf("fork: %w", err)
 	}
-	s.Servers.Servers, s.Controllers, s.Observed = nil, nil, observe.State{}
-	if !c.options.Bare {
-		s.Controllers = server.StateOf(nil, s.History.Now.Add(server.EnsureInterval)) // in case that something is to be put back
-	}
+	s.Servers.Servers, s.Observed = nil, observe.State{}
+	s.Controllers = server.Rewound(s.History.Now, !c.options.Bare)
 	return nil
 }
 

@@ -1,7 +1,6 @@
 package sim
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/kubesim/kubesim/sim/controller/server"
@@ -31,24 +30,5 @@ func Resume(s *State, o Options) (*Cluster, error) {
 	}
 	past := s.History
 	past.Marks, past.Streams = marks, nil
-	c, err := Load(&State{Options: o, History: past, Unread: s.Unread}, o.Clock)
-	if err != nil {
-		return nil, err
-	}
-	if c.do(func() { err = c.resumeLocked() }); err != nil {
-		return nil, fmt.Errorf("kubesim: %w", err)
-	}
-	return c, nil
-}
-
-// resumeLocked has controllers look at what may have changed while there was no API server.
-func (c *Cluster) resumeLocked() error {
-	if !c.options.Bare {
-		if err := c.controllers.Load(server.StateOf(nil, c.clock.Now())); err != nil {
-			return err
-		}
-		c.controllers.Settle()
-	}
-	c.controllers.Resync(server.Definitions...)
-	return nil
+	return Load(&State{Options: o, History: past, Controllers: server.Restarted(past.Now, !o.Bare), Unread: s.Unread}, o.Clock)
 }

@@ -51,6 +51,7 @@ func (c *Cluster) TraceSince(n uint64) (records []trace.Record, newest uint64) {
 // FollowTrace returns a channel that is signalled when there are new records, until stop is called. Of a Cluster that
 // nobody looks at there are none.
 func (c *Cluster) FollowTrace() (more <-chan struct{}, stop func()) {
-	c.do(func() { more, stop = c.observer.Follow() })
-	return more, func() { c.do(stop) }
+	var unfollow func()
+	c.do(func() { more, unfollow = c.observer.Follow() })
+	return more, func() { c.do(unfollow) }
 }

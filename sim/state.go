@@ -49,7 +49,10 @@ func (c *Cluster) stateLocked() *State {
 
 // Load returns a Cluster that goes on from s, on the clock k; nil is a clock.Manual that stands at s.History.Now. The same
 // requests get the same answers as from the Cluster that s was taken from, if k goes as its clock did.
-func Load(s *State, k clock.Clock) (*Cluster, error) {
+func Load(s *State, k clock.Clock) (*Cluster, error) { return load(s, k, nil) }
+
+// load is Load with what was registered with other API servers; nil: nothing was.
+func load(s *State, k clock.Clock, with *replica.Set) (*Cluster, error) {
 	o := s.Options
 	if o.Clock = k; k == nil {
 		o.Clock = clock.NewManual(s.History.Now)
@@ -60,6 +63,9 @@ func Load(s *State, k clock.Clock) (*Cluster, error) {
 	}
 	if n := len(s.Servers.Servers); s.Servers.Servers != nil && n != c.Replicas() {
 		return nil, fmt.Errorf("kubesim: the state of %d replicas was saved, for %d", n, c.Replicas())
+	}
+	if with != nil {
+		c.servers.Adopt(with)
 	}
 	c.do(func() { err = c.loadLocked(s) })
 	if err != nil {

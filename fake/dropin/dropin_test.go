@@ -67,7 +67,9 @@ func do(t *testing.T, method, url, body string) (*http.Response, error) {
 // get waits until a server answers, and returns the answer.
 func get(t *testing.T, url string) (code int, body string) {
 	t.Helper()
-	for end := time.Now().Add(20 * time.Second); ; {
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	for end := time.Now().Add(20 * time.Second); ; <-tick.C {
 		res, err := do(t, "GET", url, "")
 		if err == nil {
 			defer res.Body.Close()

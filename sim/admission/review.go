@@ -1,7 +1,6 @@
 package admission
 
 import (
-	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
 	"github.com/kubesim/kubesim/sim/schema"
 )
@@ -20,7 +19,7 @@ func (a *Attributes) reviewRequest(d *resource.Definition) map[string]any {
 	requestKind, kind := a.shownAs(a.Definition).GVK, a.shownAs(d).GVK
 	r := map[string]any{
 		"kind": kindOf(kind), "resource": resourceOf(d), "requestKind": kindOf(requestKind), "requestResource": resourceOf(a.Definition),
-		"operation": string(a.Operation), "userInfo": userInfo(a.User), "object": nil, "oldObject": nil, "dryRun": a.DryRun,
+		"operation": string(a.Operation), "userInfo": a.User.Info(), "object": nil, "oldObject": nil, "dryRun": a.DryRun,
 		"options": options(a),
 	}
 	for name, value := range map[string]string{"subResource": a.Subresource, "requestSubResource": a.Subresource, "name": a.Name} {
@@ -40,27 +39,6 @@ func (a *Attributes) reviewRequest(d *resource.Definition) map[string]any {
 		r["oldObject"] = map[string]any(old)
 	}
 	return r
-}
-
-func userInfo(u resource.User) map[string]any {
-	m := map[string]any{}
-	if u.Name != "" {
-		m["username"] = u.Name
-	}
-	if u.UID != "" {
-		m["uid"] = u.UID
-	}
-	if len(u.Groups) > 0 {
-		m["groups"] = object.FromStrings(u.Groups)
-	}
-	if len(u.Extra) > 0 {
-		extra := map[string]any{}
-		for _, key := range object.SortedKeys(u.Extra) {
-			extra[key] = object.FromStrings(u.Extra[key])
-		}
-		m["extra"] = extra
-	}
-	return m
 }
 
 // options is the options object of the write, as far as plugins know it.

@@ -21,9 +21,8 @@ const Availability = "AvailableConditionController"
 // Controller says of each APIService whether its server is available (k8s.io/kube-aggregator,
 // pkg/controllers/status/remote). It looks at what is stored; servers are asked when the lock was given back.
 func (a *Aggregator) Controller() controller.Controller {
-	return controller.Controller{Name: Availability, User: server.User(), FieldManager: server.FieldManager, Reconciler: a,
-		Watches: []controller.Watch{{Resource: server.APIServices, Others: true}, {Resource: services, Keys: a.concerned},
-			{Resource: endpointSlices, Keys: a.concerned}}}
+	return server.Own(Availability, a, controller.Watch{Resource: server.APIServices, Others: true},
+		controller.Watch{Resource: services, Keys: a.concerned}, controller.Watch{Resource: endpointSlices, Keys: a.concerned})
 }
 
 // concerned returns the APIServices whose service a Service or EndpointSlice is, or belongs to.

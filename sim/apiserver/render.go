@@ -49,7 +49,7 @@ func (c *call) object(code int, it *resource.Item) {
 	d := c.route.def
 	switch f := c.format; {
 	case f.As == "Table":
-		c.write(code, codec.Body(c.table([]*resource.Item{it}, codec.ListMeta{ResourceVersion: revision(it.Rev)}), f))
+		c.write(code, codec.Body(c.table([]*resource.Item{it}, codec.ListMeta{ResourceVersion: it.Object().ResourceVersion()}), f))
 	case f.As == "PartialObjectMetadataList" && d.Custom: // whose type in the real server is that of lists, too
 		c.fail(status.Plain("content is not a list"))
 	case f.As == "PartialObjectMetadataList":
@@ -69,8 +69,8 @@ func (c *call) object(code int, it *resource.Item) {
 	}
 }
 
-// plain answers with an object that is not stored, of the kind of a subresource.
-func (c *call) plain(code int, kind schema.GVK, obj object.Object) {
+// unstored answers with an object that is not stored, of the kind of a subresource.
+func (c *call) unstored(code int, kind schema.GVK, obj object.Object) {
 	t := c.s.Schema.Kind(kind)
 	obj["kind"], obj["apiVersion"] = kind.Kind, kind.GV()
 	switch f := c.format; {

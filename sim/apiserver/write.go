@@ -95,9 +95,9 @@ func (c *call) connect(q *registry.Request, verb string, body object.Object) {
 	case s != nil:
 		c.result(http.StatusOK, &registry.Result{Status: s}, nil)
 	case verb == "create":
-		c.plain(http.StatusCreated, c.kindOf(), obj)
+		c.unstored(http.StatusCreated, c.kindOf(), obj)
 	default:
-		c.plain(http.StatusOK, c.kindOf(), obj)
+		c.unstored(http.StatusOK, c.kindOf(), obj)
 	}
 }
 

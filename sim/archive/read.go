@@ -256,7 +256,7 @@ func (r *reader) controllers(s *sim.State) (err error) {
 		for _, x := range d.Cleanups {
 			cleaning[x.Name] = x.Cleanup
 		}
-		s.Controllers = server.StateOf(cleaning, d.Ensure)
+		s.Controllers = server.Recorded(cleaning, d.Ensure)
 		return nil
 	}
 	if s.Controllers = d.Controllers; s.Controllers == nil {

@@ -21,7 +21,7 @@ func (a *Auth) Review(kind string, ctx *resource.Context, obj object.Object) *st
 		return a.reviewToken(obj)
 	case "SelfSubjectReview":
 		obj["metadata"] = map[string]any{"creationTimestamp": object.Time(ctx.Now)}
-		obj["status"] = map[string]any{"userInfo": userInfo(ctx.User)}
+		obj["status"] = map[string]any{"userInfo": ctx.User.Info()}
 	}
 	return nil
 }
@@ -166,29 +166,7 @@ func (a *Auth) reviewToken(obj object.Object) *status.Status {
 		return nil
 	}
 	answer["authenticated"] = true
-	answer["user"] = userInfo(v.user)
+	answer["user"] = v.user.Info()
 	answer["audiences"] = object.FromStrings(v.audiences)
 	return nil
-}
-
-// userInfo returns the UserInfo of authentication.k8s.io/v1.
-func userInfo(u resource.User) map[string]any {
-	m := map[string]any{}
-	if u.Name != "" {
-		m["username"] = u.Name
-	}
-	if u.UID != "" {
-		m["uid"] = u.UID
-	}
-	if len(u.Groups) > 0 {
-		m["groups"] = object.FromStrings(u.Groups)
-	}
-	if len(u.Extra) > 0 {
-		extra := map[string]any{}
-		for key, values := range u.Extra { // order does not matter
-			extra[key] = object.FromStrings(values)
-		}
-		m["extra"] = extra
-	}
-	return m
 }

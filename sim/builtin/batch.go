@@ -78,10 +78,6 @@ func cronJobKind() kind {
 	}
 }
 
-func cronPodSpec(obj object.Object) map[string]any {
-	return obj.Map("spec", "jobTemplate", "spec", "template", "spec")
-}
-
 func cronJobRow(now time.Time, obj object.Object) resource.Row {
 	suspend := cellUnset
 	if v, ok := obj.Bool("spec", "suspend"); ok {

@@ -269,9 +269,9 @@ func TestCronJobRules(t *testing.T) {
 	})
 	is := is.New(t)
 	obj := ruleTest{storage: "cronjobs.batch", base: cronJSON}.make(t, "")
-	is.Equal(intAt(obj, "spec", "successfulJobsHistoryLimit"), int64(3))  // default
-	is.True(!present(obj, "spec", "jobTemplate", "spec", "backoffLimit")) // the Job has no defaults yet
-	is.Equal(cronPodSpec(obj)["schedulerName"], "default-scheduler")      // its pods have
+	is.Equal(intAt(obj, "spec", "successfulJobsHistoryLimit"), int64(3))                                          // default
+	is.True(!present(obj, "spec", "jobTemplate", "spec", "backoffLimit"))                                         // the Job has no defaults yet
+	is.Equal(obj.String("spec", "jobTemplate", "spec", "template", "spec", "schedulerName"), "default-scheduler") // its pods have
 }
 
 func TestBatchWarnings(t *testing.T) {

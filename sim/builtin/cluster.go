@@ -39,12 +39,6 @@ func namespaceKind() kind {
 				return len(obj.List("spec", "finalizers")) > 0
 			},
 			FirstDelete: deleteNamespace,
-			DeleteRefused: func(name string) string {
-				if slices.Contains([]string{"default", "kube-system", "kube-public"}, name) {
-					return "this namespace may not be deleted"
-				}
-				return ""
-			},
 			Fields: func(obj object.Object) map[string]string {
 				return map[string]string{"status.phase": obj.String("status", "phase")}
 			},

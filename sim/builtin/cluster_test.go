@@ -25,8 +25,6 @@ func TestNamespace(t *testing.T) {
 	is.Equal(errs, "")
 	is.True(!r.kind.strategy.Held(changed))               // nothing holds it any more
 	is.Equal(changed.String("status", "phase"), "Active") // finalize does not touch status
-	is.Equal(r.kind.strategy.DeleteRefused("default"), "this namespace may not be deleted")
-	is.Equal(r.kind.strategy.DeleteRefused("kube-node-lease"), "")
 }
 
 func TestNode(t *testing.T) {

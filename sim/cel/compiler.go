@@ -3,7 +3,6 @@
 package cel
 
 import (
-	"math"
 	"slices"
 	"strings"
 
@@ -150,11 +149,9 @@ func (p *Program) eval(in *Input, budget *int64) (ref.Val, *Error) {
 	}
 	result, cost, err := run(p.program, &admissionVars{in, p.compiler})
 	cost, in.spent = cost+in.spent, 0
-	if cost > math.MaxInt64 || int64(cost) > *budget {
-		*budget = -1
+	if !charge(budget, cost) {
 		return nil, &Error{Budget: true, Text: outOfBudget}
 	}
-	*budget -= int64(cost)
 	if err != nil {
 		return nil, errorf("expression '%v' resulted in error: %v", p.expression, err)
 	}

@@ -48,9 +48,6 @@ type typeNames map[string]*decl
 // what is in it, has none. name is that of the type when n is an object.
 func (t typeNames) declare(n *node, name string) *decl {
 	n.decl = t.declaration(n, name)
-	for _, child := range n.allOf {
-		child.decl = n.decl
-	}
 	return n.decl
 }
 

@@ -9,78 +9,83 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-var errNoField = errors.New("does not refer to a valid field")
+var (
+	errNoField = errors.New("does not refer to a valid field")
+	errEnd     = errors.New("unexpected end of JSON path")
+)
 
 // FieldPath reads a path such as .spec.ports['http'] and follows it through a schema. It returns the path as errors
-// print it and the schema at its end. brackets says whether the form in brackets is allowed.
-func FieldPath(text string, schema map[string]any, brackets bool) (field.Path, map[string]any, error) {
-	var p field.Path
-	for rest := text; rest != ""; {
+// print it and the schema at its end, nil where nothing is known of the values. brackets says whether the form in
+// brackets is allowed. The errors are those of schema/cel.ValidFieldPath.
+func FieldPath(text string, schema object.Object, brackets bool) (p field.Path, at object.Object, err error) {
+	for text != "" {
 		var name string
-		var err error
-		switch {
-		case rest[0] == '[' && !brackets:
-			return field.Path{}, nil, errors.New("array notation is not allowed")
-		case rest[0] == '[':
-			name, rest, err = bracketed(rest[1:])
-		case rest[0] == '.':
-			name, rest = identifier(rest[1:])
-			if name == "" {
-				err = errors.New("unexpected end of JSON path")
-			}
+		if name, text, err = nextName(text, brackets); err != nil {
+			return field.Path{}, nil, err
+		}
+		properties, more := schema.Map("properties"), schema["additionalProperties"]
+		switch next, known := properties[name].(map[string]any); {
+		case known:
+			p, schema = p.Child(name), next
+		case len(properties) == 0 && more != nil: // a boolean, too
+			schema, _ = more.(map[string]any)
+			p = p.Key(name)
 		default:
-			name, _ = identifier(rest)
-			err = fmt.Errorf("expected [ or . but got: %s", name)
-		}
-		if err != nil {
-			return field.Path{}, nil, err
-		}
-		if p, schema, err = descend(p, schema, name); err != nil {
-			return field.Path{}, nil, err
+			return field.Path{}, nil, errNoField
 		}
 	}
 	return p, schema, nil
 }
 
-// identifier cuts off text up to the next delimiter; a delimiter at the front is a name of its own.
-func identifier(s string) (name, rest string) {
-	end := strings.IndexAny(s, ".[]")
+// nextName cuts .name or ['name'] off a path.
+func nextName(s string, brackets bool) (name, rest string, err error) {
+	begin, rest := nextToken(s)
 	switch {
-	case end < 0:
-		return s, ""
-	case end == 0:
-		return s[:1], s[1:]
+	case begin != "." && begin != "[":
+		return "", "", errors.New("expected [ or . but got: " + begin)
+	case begin == "[" && !brackets:
+		return "", "", errors.New("array notation is not allowed")
+	case rest == "":
+		return "", "", errEnd
 	}
-	return s[:end], s[end:]
+	name, rest = nextToken(rest)
+	if begin == "." {
+		return name, rest, nil
+	}
+	if len(name) < 2 || name[0] != '\'' || name[len(name)-1] != '\'' {
+		return "", "", errors.New("expected single quoted string but got " + name)
+	}
+	if name, err = unescapeQuoted(name[1 : len(name)-1]); err != nil {
+		return "", "", err
+	}
+	end, rest := nextToken(rest)
+	switch end {
+	case "]":
+		return name, rest, nil
+	case "":
+		return "", "", errEnd
+	}
+	return "", "", errors.New("expected ] but got " + end)
 }
 
-// bracketed cuts off 'name'].
-func bracketed(s string) (name, rest string, err error) {
-	if s == "" {
-		return "", "", errors.New("unexpected end of JSON path")
-	}
-	if s[0] != '\'' {
-		name, _ = identifier(s)
-		return "", "", fmt.Errorf("expected single quoted string but got %s", name)
-	}
-	for i := 1; i < len(s); i++ {
-		switch {
-		case s[i] == '\\':
-			i++
-		case s[i] == '\'':
-			if name, err = unescapeQuoted(s[1:i]); err != nil {
-				return "", "", err
+// nextToken cuts off a delimiter, a quoted text with its quotes, or what stands before the next delimiter.
+func nextToken(s string) (token, rest string) {
+	if strings.HasPrefix(s, "'") {
+		for i := 1; i < len(s); i++ {
+			if s[i] == '\'' && s[i-1] != '\\' {
+				return s[:i+1], s[i+1:]
 			}
-			if rest = s[i+1:]; rest == "" {
-				return "", "", errors.New("unexpected end of JSON path")
-			}
-			if rest[0] != ']' {
-				return "", "", fmt.Errorf("expected ] but got %s", rest[:1])
-			}
-			return name, rest[1:], nil
 		}
+		return s, ""
 	}
-	return "", "", fmt.Errorf("expected single quoted string but got %s", s)
+	end := strings.IndexAny(s, ".[]")
+	switch end {
+	case -1:
+		end = len(s)
+	case 0:
+		end = 1
+	}
+	return s[:end], s[end:]
 }
 
 var quotedEscapes = map[byte]byte{'a': '\a', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t', 'v': '\v', '\'': '\'', '\\': '\\'}
@@ -100,19 +105,4 @@ func unescapeQuoted(s string) (string, error) {
 		b.WriteByte(c)
 	}
 	return b.String(), nil
-}
-
-func descend(p field.Path, schema map[string]any, name string) (field.Path, map[string]any, error) {
-	o := object.Object(schema)
-	if properties := o.Map("properties"); properties != nil {
-		child, ok := properties[name].(map[string]any)
-		if !ok {
-			return field.Path{}, nil, errNoField
-		}
-		return p.Child(name), child, nil
-	}
-	if child := o.Map("additionalProperties"); child != nil {
-		return p.Key(name), child, nil
-	}
-	return field.Path{}, nil, errNoField
 }

@@ -2,7 +2,10 @@
 
 package cel
 
-import "github.com/kubesim/kubesim/sim/field"
+import (
+	"github.com/kubesim/kubesim/sim/crd/structural"
+	"github.com/kubesim/kubesim/sim/field"
+)
 
 // Supported says that this build evaluates expressions.
 const Supported = false
@@ -12,29 +15,19 @@ const refused = "this build of kubesim is without CEL (build tag nocel): rules a
 // Rules are the compiled rules of a schema: there are none in this build.
 type Rules struct{}
 
-// CompileRules refuses a schema that has rules.
-func CompileRules(schema map[string]any, root bool, p field.Path) (*Rules, field.ErrorList) {
+// CompileVersion refuses a schema that has rules.
+func CompileVersion(schema, before map[string]any, p field.Path, wrong map[string]bool) (*Rules, field.ErrorList) {
 	if !HasRules(schema) {
 		return nil, nil
 	}
 	return nil, field.ErrorList{field.Forbidden(p, "x-kubernetes-validations: "+refused)}
 }
 
-// CompileVersion refuses a schema that has rules.
-func CompileVersion(schema, before map[string]any, p field.Path, wrong map[string]bool) (*Rules, field.ErrorList) {
-	return CompileRules(schema, true, p)
-}
+// At has nothing to return.
+func (r *Rules) At([]any) *Rules { return nil }
 
 // Validate has nothing to apply.
-func (r *Rules) Validate(obj, old map[string]any) (errs, ratcheted field.ErrorList) { return nil, nil }
-
-// Apply has nothing to apply.
-func (r *Rules) Apply(self, old any, p field.Path, budget *int64) (errs, ratcheted field.ErrorList) {
-	return nil, nil
-}
-
-// ApplyAt has nothing to apply.
-func (r *Rules) ApplyAt(steps []any, self, old any, p field.Path, budget *int64) (errs, ratcheted field.ErrorList) {
+func (r *Rules) Validate(any, *structural.Correlation, field.Path, *int64) (errs, ratcheted field.ErrorList) {
 	return nil, nil
 }
 

@@ -19,7 +19,6 @@ type node struct {
 	fields     map[string]*node // as expressions see them: properties, and those every object has
 	additional *node
 	items      *node
-	allOf      []*node // that have rules; their types are those of the node itself
 
 	enum       []any
 	required   map[string]bool
@@ -31,6 +30,7 @@ type node struct {
 	listKeys   []string
 
 	rules   []rule
+	ruled   bool // it has rules, or a schema below it
 	schema  map[string]any
 	decl    *decl
 	checked []checkedRule // of rules, once they are compiled
@@ -54,6 +54,7 @@ func newNode(schema map[string]any, root bool) *node {
 	for _, name := range object.Strings(o.List("required")) {
 		n.required[name] = true
 	}
+	n.ruled = len(n.rules) > 0
 	n.readChildren(o)
 	if n.root {
 		n.addMetadata()
@@ -67,21 +68,22 @@ func (n *node) readChildren(o object.Object) {
 		n.names = object.SortedKeys(properties)
 		for _, name := range n.names {
 			child, _ := properties[name].(map[string]any)
-			n.properties[name] = newNode(child, false)
+			n.properties[name] = n.child(child)
 		}
 	}
 	n.fields = n.properties
 	if child := o.Map("additionalProperties"); child != nil {
-		n.additional = newNode(child, false)
+		n.additional = n.child(child)
 	}
 	if child := o.Map("items"); child != nil {
-		n.items = newNode(child, false)
+		n.items = n.child(child)
 	}
-	for _, v := range o.List("allOf") {
-		if child, ok := v.(map[string]any); ok && HasRules(child) {
-			n.allOf = append(n.allOf, newNode(child, false))
-		}
-	}
+}
+
+func (n *node) child(schema map[string]any) *node {
+	child := newNode(schema, false)
+	n.ruled = n.ruled || child.ruled
+	return child
 }
 
 // limit reads a limit of a schema; a negative one is 0.
@@ -111,9 +113,6 @@ func (n *node) addMetadata() {
 	fields["metadata"] = &node{kind: "object", properties: names, fields: names, names: []string{"generateName", "name"}}
 	n.fields = fields
 }
-
-// correlatesItems reports whether elements of an old and a new list of the schema can be told to be the same.
-func (n *node) correlatesItems() bool { return n.listType == "map" && len(n.listKeys) > 0 }
 
 // itemKey returns what identifies an element of a list of type map, false when it is no object.
 func (n *node) itemKey(item any) (string, bool) {

@@ -11,7 +11,6 @@ import (
 	"cel.dev/cel-go/cel"
 
 	"github.com/kubesim/kubesim/sim/field"
-	"github.com/kubesim/kubesim/sim/object"
 )
 
 // Supported says that this build evaluates expressions.
@@ -22,6 +21,7 @@ type Rules struct{ node *node }
 
 // checkedRule is one rule, compiled. program is nil when err says why.
 type checkedRule struct {
+	source   *rule
 	program  cel.Program
 	err      string
 	usesOld  bool
@@ -32,20 +32,52 @@ type checkedRule struct {
 	path     field.Path  // fieldPath as errors print it
 }
 
-// CompileRules compiles the x-kubernetes-validations of a structural schema, whose path in its definition is p. root says
-// that the schema is that of a whole object. The errors say which rules do not compile or may cost too much, each at the
-// rule, those of the innermost schemas first; rules that do not compile are reported by Validate, too. Rules is nil when
-// there are none.
-func CompileRules(schema map[string]any, root bool, p field.Path) (*Rules, field.ErrorList) {
-	return compileRules(schema, root, p, nil)
+// CompileVersion compiles the rules in the schema of a version of a custom resource, whose path in the definition is p.
+// It returns nil where there are none. before is the schema as it is stored, nil for a new one: errors that it has, too,
+// are tolerated. Schemas at the paths in wrong have mistakes, which tell more than what their rules would say about them:
+// these are left out.
+func CompileVersion(schema, before map[string]any, p field.Path, wrong map[string]bool) (*Rules, field.ErrorList) {
+	rules, errs := compileRules(schema, p, wrong)
+	if len(errs) == 0 || before == nil {
+		return rules, errs
+	}
+	_, known := compileRules(before, p, nil)
+	tolerated := map[string]bool{}
+	for _, e := range known {
+		tolerated[e.Error()] = true
+	}
+	return rules, slices.DeleteFunc(errs, func(e *field.Error) bool { return tolerated[e.Error()] })
 }
 
-// compileRules is CompileRules without the rules of the schemas at the paths in wrong.
-func compileRules(schema map[string]any, root bool, p field.Path, wrong map[string]bool) (*Rules, field.ErrorList) {
+// At returns the rules of the schema that steps lead to: names of properties, and 0 for items. nil: it has none.
+func (r *Rules) At(steps []any) *Rules {
+	if r == nil {
+		return nil
+	}
+	n := r.node
+	for _, step := range steps {
+		name, property := step.(string)
+		switch {
+		case n == nil:
+			return nil
+		case property:
+			n = n.properties[name]
+		default:
+			n = n.items
+		}
+	}
+	return &Rules{node: n}
+}
+
+// compileRules compiles the x-kubernetes-validations of the structural schema of an object, whose path in its definition
+// is p, without those of the schemas at the paths in wrong. The errors say which rules do not compile or may cost too
+// much, each at the rule, those of the innermost schemas first; rules that do not compile are reported by Validate, too.
+// Rules is nil when there are none.
+func compileRules(schema map[string]any, p field.Path, wrong map[string]bool) (*Rules, field.ErrorList) {
 	if !HasRules(schema) {
 		return nil, nil
 	}
-	n := newNode(schema, root)
+	n := newNode(schema, true)
 	names := typeNames{}
 	names.declare(n, "selfType")
 	c := &ruleCompiler{names: names, wrong: wrong}
@@ -60,22 +92,6 @@ func compileRules(schema map[string]any, root bool, p field.Path, wrong map[stri
 			"x-kubernetes-validations estimated rule cost total for entire OpenAPIv3 schema", c.total, StaticTotalLimit)))
 	}
 	return &Rules{node: n}, c.errs
-}
-
-// CompileVersion is CompileRules for the schema of a version of a custom resource. before is the schema as it is stored,
-// nil for a new one: errors that it has, too, are tolerated. Schemas at the paths in wrong have mistakes, which tell more
-// than what their rules would say about them: these are left out.
-func CompileVersion(schema, before map[string]any, p field.Path, wrong map[string]bool) (*Rules, field.ErrorList) {
-	rules, errs := compileRules(schema, true, p, wrong)
-	if len(errs) == 0 || before == nil {
-		return rules, errs
-	}
-	_, known := CompileRules(before, true, p)
-	tolerated := map[string]bool{}
-	for _, e := range known {
-		tolerated[e.Error()] = true
-	}
-	return rules, slices.DeleteFunc(errs, func(e *field.Error) bool { return tolerated[e.Error()] })
 }
 
 // ruleCompiler compiles the rules of one schema and adds up what they cost.
@@ -103,30 +119,12 @@ func (c *ruleCompiler) compile(n *node, p field.Path, times *uint64, uncorrelate
 	for _, name := range n.names {
 		c.compile(n.properties[name], p.Child("properties").Key(name), below, uncorrelated)
 	}
-	for i, child := range n.allOf {
-		c.compileAllOf(child, n, p.Child("allOf").Index(i), times, uncorrelated)
-	}
 	if n.items != nil {
 		within := uncorrelated
 		if n.listType != "map" && within.IsRoot() {
 			within = p
 		}
 		c.compile(n.items, p.Child("items"), below, within)
-	}
-	c.compileOwn(n, p, times, uncorrelated)
-}
-
-// compileAllOf compiles rules inside an allOf: the values are of the types of the schema around it.
-func (c *ruleCompiler) compileAllOf(n, around *node, p field.Path, times *uint64, uncorrelated field.Path) {
-	n.decl, n.kind, n.fields, n.listType, n.listKeys = around.decl, around.kind, around.fields, around.listType, around.listKeys
-	n.intOrString, n.nullable, n.root = around.intOrString, around.nullable, around.root
-	for _, name := range n.names {
-		if of := around.properties[name]; of != nil {
-			c.compileAllOf(n.properties[name], of, p.Child("properties").Key(name), times, uncorrelated)
-		}
-	}
-	if n.items != nil && around.items != nil {
-		c.compileAllOf(n.items, around.items, p.Child("items"), nil, uncorrelated)
 	}
 	c.compileOwn(n, p, times, uncorrelated)
 }
@@ -175,24 +173,25 @@ func (c *ruleCompiler) compileOwn(n *node, p field.Path, times *uint64, uncorrel
 	for i := range n.rules {
 		r := &n.checked[i]
 		*r = envs.compile(n, &n.rules[i])
+		r.source = &n.rules[i]
 		n.usesOld = n.usesOld || r.usesOld
-		c.report(r, &n.rules[i], rules.Index(i), repeat, uncorrelated)
+		c.report(r, rules.Index(i), repeat, uncorrelated)
 	}
 }
 
 // report adds what is wrong with a compiled rule, and what it costs.
-func (c *ruleCompiler) report(r *checkedRule, source *rule, p field.Path, repeat uint64, uncorrelated field.Path) {
+func (c *ruleCompiler) report(r *checkedRule, p field.Path, repeat uint64, uncorrelated field.Path) {
 	cost := product(r.cost, repeat)
 	if cost > StaticRuleLimit {
 		c.errs = append(c.errs, field.Forbidden(p.Child("rule"), tooExpensive("estimated rule cost", cost, StaticRuleLimit)))
 	}
 	c.add(p.Child("rule"), cost)
 	if r.err != "" {
-		c.errs = append(c.errs, field.Invalid(p.Child("rule"), *source, r.err))
+		c.errs = append(c.errs, field.Invalid(p.Child("rule"), *r.source, r.err))
 	}
 	switch {
 	case r.messageE != "":
-		c.errs = append(c.errs, field.Invalid(p.Child("messageExpression"), *source, r.messageE))
+		c.errs = append(c.errs, field.Invalid(p.Child("messageExpression"), *r.source, r.messageE))
 	case r.message != nil:
 		if r.messageC > StaticRuleLimit {
 			c.errs = append(c.errs, field.Forbidden(p.Child("messageExpression"),
@@ -202,10 +201,10 @@ func (c *ruleCompiler) report(r *checkedRule, source *rule, p field.Path, repeat
 	}
 	switch {
 	case r.usesOld && !uncorrelated.IsRoot():
-		c.errs = append(c.errs, field.Invalid(p.Child("rule"), source.Rule,
+		c.errs = append(c.errs, field.Invalid(p.Child("rule"), r.source.Rule,
 			fmt.Sprintf("oldSelf cannot be used on the uncorrelatable portion of the schema within %v", uncorrelated)))
-	case !r.usesOld && source.OptionalOldSelf != nil:
-		c.errs = append(c.errs, field.Invalid(p.Child("optionalOldSelf"), *source.OptionalOldSelf,
+	case !r.usesOld && r.source.OptionalOldSelf != nil:
+		c.errs = append(c.errs, field.Invalid(p.Child("optionalOldSelf"), *r.source.OptionalOldSelf,
 			"may not be set if oldSelf is not used in rule"))
 	}
 }
@@ -327,19 +326,4 @@ func (e *ruleEnvs) compileMessage(env *cel.Env, text string, out *checkedRule) {
 		return
 	}
 	out.message, out.messageC = program, estimate.Max
-}
-
-// isEmpty reports whether there is nothing to compare with: null, and what a null map or list would be.
-func isEmpty(v any) bool {
-	switch v := v.(type) {
-	case nil:
-		return true
-	case map[string]any:
-		return v == nil
-	case object.Object:
-		return v == nil
-	case []any:
-		return v == nil
-	}
-	return false
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/kubesim/kubesim/sim/crd/structural"
 	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/matryer/is"
@@ -23,19 +24,20 @@ func parse(t testing.TB, text string) map[string]any {
 // check compiles schema and validates self (and old, "" for none) with it.
 func check(t testing.TB, schema, self, old string) (compile, validate, warnings []string) {
 	t.Helper()
-	rules, bad := CompileRules(parse(t, schema), true, field.Root("schema"))
+	rules, bad := CompileVersion(parse(t, schema), nil, field.Root("schema"), nil)
 	for _, e := range bad {
 		compile = append(compile, e.Error())
 	}
 	if rules == nil {
 		return compile, nil, nil
 	}
-	var before any
+	var was *structural.Correlation
+	obj := parse(t, self)
 	if old != "" {
-		before = parse(t, old)
+		was = structural.Correlate(structural.Parse(parse(t, schema)), obj, parse(t, old))
 	}
 	budget := int64(RuleBudget)
-	errs, ratcheted := rules.Apply(parse(t, self), before, field.Path{}, &budget)
+	errs, ratcheted := rules.Validate(obj, was, field.Path{}, &budget)
 	for _, e := range errs {
 		validate = append(validate, e.Error())
 	}
@@ -194,6 +196,9 @@ func TestRatcheting(t *testing.T) {
 	_, got, warnings = check(t, schema, `{"spec":{"a":"worse"}}`, `{"spec":{"a":"bad"}}`)
 	is.Equal(got, []string{`spec.a: Invalid value: "worse": not ok`}) // a change is no excuse
 	is.Equal(warnings, nil)
+	_, got, warnings = check(t, schema, `{"spec":{"a":"bad"},"kind":"K"}`, `{"spec":{"a":"bad"},"kind":"L"}`)
+	is.Equal(got, nil)
+	is.Equal(len(warnings), 1) // only the value itself counts
 }
 
 func TestOptionalOldSelf(t *testing.T) {
@@ -216,13 +221,13 @@ func TestOldItemsByKey(t *testing.T) {
 func TestBudget(t *testing.T) {
 	is := is.New(t)
 	schema := parse(t, spec(`"l":{"type":"array","items":{"type":"integer"}}`, `{"rule":"self.l.all(x, self.l.all(y, x >= 0))"}`))
-	rules, _ := CompileRules(schema, true, field.Path{})
+	rules, _ := CompileVersion(schema, nil, field.Path{}, nil)
 	items := make([]any, 2000)
 	for i := range items {
 		items[i] = int64(i)
 	}
 	budget := int64(RuleBudget)
-	errs, _ := rules.Apply(map[string]any{"spec": map[string]any{"l": items}}, nil, field.Root("x"), &budget)
+	errs, _ := rules.Validate(map[string]any{"spec": map[string]any{"l": items}}, nil, field.Root("x"), &budget)
 	is.Equal(len(errs), 1)                                                                                               // one error
 	is.True(strings.Contains(errs[0].Error(), "no further validation rules will be run due to call cost exceeds limit")) // and a stop
 	is.Equal(budget, int64(-1))                                                                                          // the budget is gone
@@ -242,7 +247,7 @@ func TestCheckRules(t *testing.T) {
 	for _, tt := range tests {
 		is := is.New(t)
 		schema := parse(t, `{"type":"object","properties":{"a":{"type":"object","properties":{"b.c":{"type":"string"}}}},"x-kubernetes-validations":[`+tt.rule+`]}`)
-		errs, got := CheckRules(schema, field.Path{}), ""
+		errs, got := CheckRules(schema, field.Path{}, func() bool { return true }), ""
 		if len(errs) > 0 {
 			got = errs[0].Error()
 		}

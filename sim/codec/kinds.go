@@ -51,7 +51,7 @@ func (d *Decoder) Object(data []byte, mediaType string, want schema.GVK, level L
 func (d *Decoder) Changed(data []byte, mediaType string, want schema.GVK, level Level, from Printed) (
 	obj object.Object, gvk schema.GVK, warnings []string, s *status.Status) {
 	if mediaType == JSON.String() {
-		if obj := d.plain(data, want, from); obj != nil {
+		if obj := d.expected(data, want, from); obj != nil {
 			return obj, want, nil, nil
 		}
 	}
@@ -89,9 +89,9 @@ func (d *Decoder) Changed(data []byte, mediaType string, want schema.GVK, level 
 	return obj, b.gvk, warnings, nil
 }
 
-// plain reads a body that is nothing special: JSON of the very kind of the endpoint, a built-in one, with nothing wrong
+// expected reads a body that is nothing special: JSON of the very kind of the endpoint, a built-in one, with nothing wrong
 // in it. It returns nil for all others. It reads the body once where Object looks for the kind first.
-func (d *Decoder) plain(data []byte, want schema.GVK, from Printed) object.Object {
+func (d *Decoder) expected(data []byte, want schema.GVK, from Printed) object.Object {
 	t := d.Kinds(want)
 	if t == nil {
 		return nil

@@ -17,6 +17,8 @@ type Server interface {
 	Registry() *registry.Registry
 	// Definition returns the hub definition of what is stored under a name, or nil.
 	Definition(storage string) *resource.Definition
+	// Served returns the definition of a group that stores its objects under a name, or nil.
+	Served(group, storage string) *resource.Definition
 	// Minor is its version, such as 1.36.
 	Minor() string
 }
@@ -24,7 +26,8 @@ type Server interface {
 // Client is all that a controller knows of its cluster. Resources are named by where they are stored (pods,
 // deployments.apps), and objects are of the version that is stored.
 //
-// Get, List and Items read the controller's cache, which may lag behind. All others ask the API server.
+// Get, Item, Field, List, Each and Items read the controller's cache, which may lag behind: a Client is a resource.Reader. All
+// others ask the API server.
 type Client struct {
 	loop    *loop
 	manager *Manager
@@ -72,6 +75,19 @@ func (c *Client) List(of, namespace string, labels selector.Labels) []object.Obj
 		return true
 	})
 	return all
+}
+
+// Field returns the value that a field selector compares, and whether the object exists.
+func (c *Client) Field(of, namespace, name, label string) (value string, exists bool) {
+	if it := c.Item(of, namespace, name); it != nil {
+		return it.Field(label), true
+	}
+	return "", false
+}
+
+// Each calls yield with a copy of each object, in key order, until it returns false.
+func (c *Client) Each(of, namespace string, yield func(object.Object) bool) {
+	c.Items(of, namespace, func(it *resource.Item) bool { return yield(it.Object()) })
 }
 
 // Items calls yield with each object as it is stored, in key order, until it returns false.
@@ -187,8 +203,12 @@ func (c *Client) request(of, namespace, name string) (*registry.Request, *status
 	if d == nil {
 		return nil, status.NotFound(status.Resource{Resource: of}, name)
 	}
+	return c.requestOf(d, namespace, name), nil
+}
+
+func (c *Client) requestOf(d *resource.Definition, namespace, name string) *registry.Request {
 	return &registry.Request{Definition: d, Namespace: namespace, Name: name, User: c.loop.User, Manager: c.loop.FieldManager,
-		Warn: func(string) {}}, nil
+		Warn: func(string) {}}
 }
 
 func stored(result *registry.Result, s *status.Status) (object.Object, *status.Status) {

@@ -69,6 +69,8 @@ type Watch struct {
 	Keys func(*commit.Commit) []Key
 	// Others leaves out the commits that the controller makes itself.
 	Others bool
+	// Listed leaves out all commits: the controller is told of what there is when it starts.
+	Listed bool
 }
 
 // Key names what is to be reconciled: most often an object.

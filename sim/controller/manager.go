@@ -70,7 +70,7 @@ func New(log *commit.Log, schedule *clock.Schedule, random *random.Streams, serv
 // Committed is commit.Listener's.
 func (m *Manager) Committed(e *commit.Commit) {
 	for _, w := range m.watchers[e.Storage] {
-		if !w.crashed && w.cache.lagging[e.Storage] == nil && !(w.watch.Others && m.writing == w.loop) {
+		if !w.crashed && !w.watch.Listed && w.cache.lagging[e.Storage] == nil && !(w.watch.Others && m.writing == w.loop) {
 			m.tell(w, e)
 		}
 	}
@@ -262,15 +262,6 @@ func (m *Manager) Names() []string {
 		names = append(names, l.Name)
 	}
 	return names
-}
-
-// Resync queues all that controllers would reconcile if everything they watch had just been written.
-func (m *Manager) Resync(names ...string) {
-	for _, name := range names {
-		if l := m.find(name); l != nil {
-			m.list(l, m.log.Newest())
-		}
-	}
 }
 
 // list tells a controller of everything that there is.

@@ -18,6 +18,9 @@ type State struct {
 	Failures []Failure   `json:",omitempty"`
 	Plan     []Item      `json:",omitempty"`
 	Loops    []LoopState `json:",omitempty"` // of those of which there is something to say
+
+	// Resync names controllers that are told of everything there is when the State is loaded, as those that start.
+	Resync []string `json:",omitempty"`
 }
 
 // LoopState is one controller.
@@ -92,6 +95,13 @@ func (m *Manager) loadQueue(s *State) error {
 			return err
 		}
 		m.addAt(w.Item, w.At)
+	}
+	for _, name := range s.Resync {
+		l, err := m.named(name)
+		if err != nil {
+			return err
+		}
+		m.list(l, m.log.Newest())
 	}
 	return nil
 }

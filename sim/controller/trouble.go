@@ -99,7 +99,7 @@ func (m *Manager) replay(l *loop, resource string, from *mvcc.View) error {
 			view, _ := m.log.Store.At(e.Rev) // it is there: the store yields its commit
 			x := commit.Of(e, view, m.schedule.Now(), m.server)
 			for _, w := range m.watchers[resource] {
-				if w.loop == l {
+				if w.loop == l && !w.watch.Listed {
 					m.tell(w, x)
 				}
 			}

@@ -113,6 +113,7 @@ func (w *world) took() string {
 
 func (w *world) Registry() *registry.Registry                   { return w.reg }
 func (w *world) Definition(storage string) *resource.Definition { return w.hubs[storage] }
+func (w *world) Served(string, string) *resource.Definition     { return nil }
 func (w *world) Minor() string                                  { return "1.36" }
 
 // backend is the world as its registry sees it.

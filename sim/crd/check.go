@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kubesim/kubesim/sim/cel"
 	"github.com/kubesim/kubesim/sim/crd/structural"
 	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/object"
@@ -45,15 +46,8 @@ func (v *validator) checkSchema(x *part, status bool, before map[string]any) fie
 	if len(structure) > 0 || unreadable(schema) {
 		return errs
 	}
-	_, bad := v.compileRules(schema, before, p, c.wrong) // those of parts with nothing wrong in them
+	_, bad := cel.CompileVersion(schema, before, p, c.wrong) // those of parts with nothing wrong in them
 	return append(errs, bad...)
-}
-
-func (v *validator) compileRules(schema, before map[string]any, p field.Path, wrong map[string]bool) (Rules, field.ErrorList) {
-	if v.compile == nil {
-		return noRules(schema, before, p, wrong)
-	}
-	return v.compile(schema, before, p, wrong)
 }
 
 // checkStructure checks that the schema is structural and that its defaults keep to it.
@@ -221,7 +215,7 @@ func (c *checker) checkNode(node object.Object, p field.Path, at place) {
 	}
 	c.nested(node, p, inside)
 	c.extensions(node, p)
-	c.rules(node, p)
+	c.add(cel.CheckRules(node, p, func() bool { return !unreadable(node) })...)
 }
 
 // nested checks the schemas of not, allOf, oneOf, anyOf and items.
@@ -273,82 +267,7 @@ func (c *checker) unsupported(node object.Object, p field.Path, at place) {
 	}
 }
 
-// rules checks what can be said of x-kubernetes-validations without compiling them.
-func (c *checker) rules(node object.Object, p field.Path) {
-	for i, x := range node.List("x-kubernetes-validations") {
-		m, _ := x.(map[string]any)
-		rule, at := object.Object(m), p.Child("x-kubernetes-validations").Index(i)
-		text, message := strings.TrimSpace(rule.String("rule")), strings.TrimSpace(rule.String("message"))
-		switch {
-		case text == "":
-			c.add(field.Required(at.Child("rule"), "rule is not specified"))
-		case rule.String("message") != "" && message == "":
-			c.add(field.Invalid(at.Child("message"), rule.String("message"), "must be non-empty if specified"))
-		case lines(message):
-			c.add(field.Invalid(at.Child("message"), rule.String("message"), "must not contain line breaks"))
-		case lines(text) && message == "":
-			c.add(field.Required(at.Child("message"), "message must be specified if rule contains line breaks"))
-		}
-		if expression := rule.String("messageExpression"); expression != "" && strings.TrimSpace(expression) == "" {
-			c.add(field.Required(at.Child("messageExpression"), "messageExpression must be non-empty if specified"))
-		}
-		reasons := []string{"FieldValueDuplicate", "FieldValueForbidden", "FieldValueInvalid", "FieldValueRequired"}
-		if reason, ok := rule["reason"].(string); ok && !contains(reasons, reason) {
-			c.add(field.NotSupported(at.Child("reason"), field.Enum(reason), reasons...))
-		}
-		path := rule.String("fieldPath")
-		if path != "" && strings.TrimSpace(path) == "" {
-			c.add(field.Invalid(at.Child("fieldPath"), path, "must be non-empty if specified"))
-		}
-		if lines(path) {
-			c.add(field.Invalid(at.Child("fieldPath"), path, "must not contain line breaks"))
-		}
-		if path != "" && !validPath(path, node) {
-			c.add(field.Invalid(at.Child("fieldPath"), path, "must be a valid path"))
-		}
-	}
-}
-
-func lines(s string) bool { return strings.ContainsAny(s, "\n\r") }
-
-// validPath reports whether a field path with ['quoted names'] leads to a field of the schema.
-func validPath(path string, schema object.Object) bool {
-	for path != "" {
-		name := ""
-		switch {
-		case strings.HasPrefix(path, "['"):
-			end := 2
-			for end < len(path) && path[end] != '\'' {
-				if path[end] == '\\' {
-					end++
-				}
-				end++
-			}
-			if end >= len(path)-1 || path[end+1] != ']' {
-				return false
-			}
-			name, path = strings.ReplaceAll(path[2:end], `\`, ""), path[end+2:]
-		case path[0] == '.':
-			end := strings.IndexAny(path[1:], ".[")
-			if end < 0 {
-				end = len(path) - 1
-			}
-			name, path = path[1:1+end], path[1+end:]
-		default:
-			return false
-		}
-		next, ok := schema.Map("properties")[name].(map[string]any)
-		if !ok {
-			if next, ok = schema["additionalProperties"].(map[string]any); !ok {
-				return false
-			}
-		}
-		schema = next
-	}
-	return true
-}
-
-// UnknownFormats returns the formats in the schemas of a definition that are not checked, in the order in which they
+// unknownFormats returns the formats in the schemas of a definition that are not checked, in the order in which they
 // stand there.
 func (s *spec) unknownFormats() []string {
 	var out []string

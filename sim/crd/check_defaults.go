@@ -15,7 +15,7 @@ import (
 //	           └ x-kubernetes-embedded-resource: begins an object; a default in its metadata is checked as part of it
 type defaultsChecker struct {
 	*validator
-	rules  func() Rules // of the schema; nil: it has none
+	rules  func() *cel.Rules // of the schema; nil: it has none
 	errs   field.ErrorList
 	budget int64 // what the rules may still cost, all defaults together
 }
@@ -61,8 +61,8 @@ func (w within) around(v any) (object.Object, bool) {
 // checkDefaults checks all defaults below a schema, which is that of a whole object.
 func (v *validator) checkDefaults(schema map[string]any, p field.Path) field.ErrorList {
 	c := &defaultsChecker{validator: v, budget: cel.RuleBudget}
-	c.rules = sync.OnceValue(func() Rules {
-		rules, _ := c.compileRules(schema, nil, field.Path{}, nil) // rules that do not compile say so when they are applied
+	c.rules = sync.OnceValue(func() *cel.Rules {
+		rules, _ := cel.CompileVersion(schema, nil, field.Path{}, nil) // rules that do not compile say so when they are applied
 		return rules
 	})
 	c.walk(schema, p, objectAt(schema, nil))
@@ -116,7 +116,7 @@ func (c *defaultsChecker) check(node object.Object, p field.Path, w within) {
 		bad = s.Validate(def, p)
 	}
 	if len(bad) == 0 {
-		bad = c.judge(def, p, w.steps)
+		bad = c.judge(def, s, p, w.steps)
 	}
 	c.errs = append(c.errs, bad...)
 }
@@ -139,20 +139,18 @@ func (c *defaultsChecker) checkMetadata(def any, p field.Path, w within) field.E
 	return field.ErrorList{field.Invalid(p, def, "must result in valid metadata: "+why)}
 }
 
-// judge applies the rules of the node: the default must be allowed as a value that stays, and as a new one.
-func (c *defaultsChecker) judge(def any, p field.Path, steps []any) field.ErrorList {
-	rules := c.rules()
-	if rules == nil {
-		return nil
-	}
+// judge applies the rules of the node: the default must be allowed as a value that stays, and as a new one. s is the
+// schema of the node.
+func (c *defaultsChecker) judge(def any, s *structural.Schema, p field.Path, steps []any) field.ErrorList {
+	rules := c.rules().At(steps)
 	left := c.budget
-	errs, same := rules.ApplyAt(steps, def, def, p, &left)
+	errs, same := rules.Validate(def, structural.Correlate(s, def, def), p, &left)
 	if errs = append(errs, same...); len(errs) > 0 {
 		c.budget = left
 		return errs
 	}
 	fresh := c.budget
-	errs, same = rules.ApplyAt(steps, def, nil, p, &fresh)
+	errs, _ = rules.Validate(def, nil, p, &fresh)
 	c.budget = min(left, fresh)
-	return append(errs, same...)
+	return errs
 }

@@ -6,24 +6,15 @@ import (
 
 	"github.com/kubesim/kubesim/sim/cel"
 	"github.com/kubesim/kubesim/sim/crd"
-	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
 	"github.com/matryer/is"
 )
 
-func compile(schema, before map[string]any, p field.Path, wrong map[string]bool) (crd.Rules, field.ErrorList) {
-	rules, errs := cel.CompileVersion(schema, before, p, wrong)
-	if rules == nil {
-		return nil, errs
-	}
-	return rules, errs
-}
-
 func TestDefaults(t *testing.T) {
 	t.Parallel()
 	reader, _ := decoder(t)
-	strategy := crd.Strategy(compile, reader.ReadMeta)
+	strategy := crd.Strategy(reader.ReadMeta)
 	const at = `spec.validation.openAPIV3Schema.properties[spec]`
 	for _, x := range []struct{ name, schema, want string }{
 		{"a rule", `{"type":"integer","default":3,"x-kubernetes-validations":[{"rule":"self > 5","message":"too small"}]}`,

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/kubesim/kubesim/sim/cel"
 	"github.com/kubesim/kubesim/sim/crd/structural"
 	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/http"
@@ -17,10 +18,9 @@ import (
 // Server makes the resources that one API server serves of the definitions it knows. It is not safe for concurrent use:
 // the Cluster's lock guards it.
 type Server struct {
-	Schema  *schema.Set     // descriptions of columns
-	Meta    structural.Meta // reads metadata
-	Compile Compiler        // nil: rules are refused
-	NewUID  func() string
+	Schema *schema.Set     // descriptions of columns
+	Meta   structural.Meta // reads metadata
+	NewUID func() string
 
 	// Converter returns the conversion function that was registered for a definition, or nil.
 	Converter func(name string) Converter
@@ -64,7 +64,7 @@ type served struct {
 	schema     *structural.Schema
 	root       *structural.Schema // schema, as that of a whole resource
 	typ        *schema.Type
-	rules      Rules
+	rules      *cel.Rules
 	embeds     bool // the schema has embedded resources
 	form       *resource.Form
 }
@@ -244,9 +244,7 @@ func (d *definition) compile(v *served, openAPI map[string]any) {
 	v.schema = structural.Compile(openAPI)
 	v.root = v.schema.Root()
 	v.typ = v.schema.TypeOf(d.server.Schema.Named(ObjectMeta))
-	if d.server.Compile != nil {
-		v.rules, _ = d.server.Compile(openAPI, openAPI, field.Path{}, nil) // was checked when the definition was written
-	}
+	v.rules, _ = cel.CompileVersion(openAPI, openAPI, field.Path{}, nil) // was checked when the definition was written
 }
 
 // fromStored turns a stored object into one of version v: the schema of the version it was stored in prunes it and

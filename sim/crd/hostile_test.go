@@ -18,7 +18,7 @@ func FuzzDefinition(f *testing.F) {
 		{"type":"object","x-kubernetes-embedded-resource":true,"properties":{"metadata":{"properties":{"name":{"default":[1]}}}},"default":{"metadata":{"name":1}}}}}]}}`, `{}`)
 	f.Add(`{"spec":{"versions":[null,{"schema":{"openAPIV3Schema":{"items":[1],"allOf":[null],"properties":{"a":null}}}}]}}`, `{"a":[{}]}`)
 	reader, set := decoder(f)
-	strategy := crd.Strategy(compile, reader.ReadMeta)
+	strategy := crd.Strategy(reader.ReadMeta)
 	f.Fuzz(func(t *testing.T, definition, body string) {
 		obj, err := object.Parse([]byte(definition))
 		if err != nil {
@@ -36,7 +36,7 @@ func FuzzDefinition(f *testing.F) {
 		}
 		crd.Names(obj, nil, now)
 		crd.Establish(obj, now)
-		server := &crd.Server{Schema: set, Meta: reader.ReadMeta, Compile: compile}
+		server := &crd.Server{Schema: set, Meta: reader.ReadMeta}
 		for _, d := range server.Define(obj).New {
 			one := own.Copy()
 			if _, err := server.Prune(d.GVK, one); err != nil {
@@ -53,7 +53,7 @@ func FuzzDefinition(f *testing.F) {
 func TestHostileDefinitions(t *testing.T) {
 	t.Parallel()
 	reader, _ := decoder(t)
-	strategy := crd.Strategy(compile, reader.ReadMeta)
+	strategy := crd.Strategy(reader.ReadMeta)
 	nested := func(n int, open, inside, end string) string {
 		return strings.Repeat(open, n) + inside + strings.Repeat(end, n)
 	}

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/kubesim/kubesim/sim/cel"
+	"github.com/kubesim/kubesim/sim/crd/structural"
 	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
@@ -82,7 +84,12 @@ func (o *objects) checkRules(ctx *resource.Context, errs field.ErrorList, obj, o
 				"correct the existing errors to complete validation")}
 		}
 	}
-	found, ratcheted := o.version.rules.Validate(map[string]any(obj), map[string]any(old))
+	var was *structural.Correlation
+	if old != nil {
+		was = structural.Correlate(o.version.schema, map[string]any(obj), map[string]any(old))
+	}
+	budget := int64(cel.RuleBudget)
+	found, ratcheted := o.version.rules.Validate(map[string]any(obj), was, field.Path{}, &budget)
 	for _, e := range ratcheted {
 		ctx.Warn(e.Field.String() + ": " + e.ErrorBody())
 	}

@@ -90,7 +90,7 @@ func printStruct(b []byte, m map[string]any, fields []printed, value func(b []by
 	return append(b, '}')
 }
 
-func plain(b []byte, _ printed, v any) []byte { return object.AppendJSON(b, v) }
+func printJSON(b []byte, _ printed, v any) []byte { return object.AppendJSON(b, v) }
 
 func printSubresources(b []byte, sub map[string]any) []byte {
 	if sub == nil {
@@ -99,7 +99,7 @@ func printSubresources(b []byte, sub map[string]any) []byte {
 	return printStruct(b, sub, []printed{{"Status", "status", "null"}, {"Scale", "scale", "null"}}, func(b []byte, f printed, v any) []byte {
 		m, _ := v.(map[string]any)
 		if f.json == "scale" {
-			return printStruct(b, m, scaleFields, plain)
+			return printStruct(b, m, scaleFields, printJSON)
 		}
 		return append(b, "{}"...)
 	})
@@ -111,7 +111,7 @@ func printAll(b []byte, list []any, fields []printed) []byte {
 	}
 	return printList(b, list, func(b []byte, v any) []byte {
 		m, _ := v.(map[string]any)
-		return printStruct(b, m, fields, plain)
+		return printStruct(b, m, fields, printJSON)
 	})
 }
 
@@ -170,7 +170,7 @@ func printSchemaField(b []byte, f printed, v any) []byte {
 		return printAll(b, list, ruleFields)
 	case "ExternalDocs":
 		m, _ := v.(map[string]any)
-		return printStruct(b, m, docFields, plain)
+		return printStruct(b, m, docFields, printJSON)
 	}
 	return object.AppendJSON(b, v)
 }

@@ -42,9 +42,8 @@ func Defaults(crd object.Object) {
 	}
 }
 
-// Strategy returns what is special about definitions. compile compiles their rules, nil: they are refused; meta reads
-// metadata in defaults.
-func Strategy(compile Compiler, meta structural.Meta) *resource.Strategy {
+// Strategy returns what is special about definitions. meta reads metadata in defaults.
+func Strategy(meta structural.Meta) *resource.Strategy {
 	return &resource.Strategy{
 		HasStatus: true, NeedsResourceVersion: true, AnyFinalizers: true,
 		NameRuleOf:  nameRule,
@@ -59,13 +58,13 @@ func Strategy(compile Compiler, meta structural.Meta) *resource.Strategy {
 			}
 		},
 		Validate: func(_ *resource.Context, obj object.Object) field.ErrorList {
-			return newValidator(obj, nil, compile, meta).validate()
+			return newValidator(obj, nil, meta).validate()
 		},
 		ValidateUpdate: func(ctx *resource.Context, obj, old object.Object) field.ErrorList {
 			if ctx.Subresource == "status" {
 				return checkNames(obj.Map("status", "acceptedNames"), field.Root("status.acceptedNames"))
 			}
-			return newValidator(obj, old, compile, meta).validate()
+			return newValidator(obj, old, meta).validate()
 		},
 		Warn: func(ctx *resource.Context, obj, old object.Object) {
 			var before []string

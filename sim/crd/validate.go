@@ -1,6 +1,7 @@
 package crd
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -16,13 +17,12 @@ type validator struct {
 	crd, old object.Object
 	spec     *spec
 	before   *spec // of old
-	compile  Compiler
 	meta     structural.Meta
 	kept     [2]*bool // whether before keeps a rule; nil: not asked yet
 }
 
-func newValidator(crd, old object.Object, compile Compiler, meta structural.Meta) *validator {
-	v := &validator{crd: crd, old: old, spec: specOf(crd), compile: compile, meta: meta}
+func newValidator(crd, old object.Object, meta structural.Meta) *validator {
+	v := &validator{crd: crd, old: old, spec: specOf(crd), meta: meta}
 	if old != nil {
 		v.before = specOf(old)
 	}
@@ -243,7 +243,8 @@ func deprecation(x *version) field.ErrorList {
 	return errs
 }
 
-// storedVersions checks that every version in which objects may be stored can still be read.
+// storedVersions checks that every version in which objects may be stored can still be read. One that is named twice counts
+// where it is named last.
 func (v *validator) storedVersions() field.ErrorList {
 	p := field.Root("status.storedVersions")
 	stored := object.Strings(v.crd.List("status", "storedVersions"))
@@ -263,7 +264,7 @@ func (v *validator) storedVersions() field.ErrorList {
 		delete(left, x.name)
 	}
 	for i, name := range stored {
-		if left[name] {
+		if left[name] && !slices.Contains(stored[i+1:], name) {
 			errs = append(errs, field.Invalid(p.Index(i), name, "missing from spec.versions; "+name+
 				" was previously a storage version, and must remain in spec.versions until a storage migration ensures no data remains persisted in "+
 				name+" and removes "+name+" from status.storedVersions"))

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/kubesim/kubesim/sim/cel"
 	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/object"
 )
@@ -120,19 +121,20 @@ func (v *validator) selectable(x *part, name string) field.ErrorList {
 			errs = append(errs, field.Required(at, ""))
 			continue
 		}
-		steps, kind, problem := fieldPath(path, x.openAPI())
-		if problem != "" {
-			errs = append(errs, field.Invalid(at, path, "is an invalid path: "+problem))
+		to, schema, err := cel.FieldPath(path, x.openAPI(), false)
+		if err != nil {
+			errs = append(errs, field.Invalid(at, path, "is an invalid path: "+err.Error()))
 			continue
 		}
-		if steps[0] == "metadata" {
+		key := to.String()
+		if key[:strings.IndexAny(key+".", ".[")] == "metadata" {
 			errs = append(errs, field.Invalid(at, path, "must not point to fields in metadata"))
 		}
-		if kind != "string" && kind != "boolean" && kind != "integer" {
+		if kind := schema.String("type"); kind != "string" && kind != "boolean" && kind != "integer" {
 			errs = append(errs, field.Invalid(at, path,
 				"must point to a field of type string, boolean or integer. Enum string fields and strings with formats are allowed."))
 		}
-		if key := strings.Join(steps, "."); seen[key] {
+		if seen[key] {
 			errs = append(errs, field.Duplicate(at, path))
 		} else {
 			seen[key] = true
@@ -156,43 +158,6 @@ func (v *validator) tooManyBefore(name string, fields []any) bool {
 		}
 	}
 	return false
-}
-
-// fieldPath follows a path of names through a schema. It returns the names and the type it leads to, or what is wrong.
-func fieldPath(path string, schema object.Object) (steps []string, kind, problem string) {
-	rest := path
-	for rest != "" {
-		if rest[0] == '[' {
-			return nil, "", "array notation is not allowed"
-		}
-		if rest[0] != '.' {
-			name, _, _ := strings.Cut(strings.ReplaceAll(rest, "[", "."), ".")
-			return nil, "", "expected [ or . but got: " + name
-		}
-		rest = rest[1:]
-		end := strings.IndexAny(rest, ".[")
-		if end < 0 {
-			end = len(rest)
-		}
-		if end == 0 {
-			end = min(1, len(rest))
-		}
-		name := rest[:end]
-		rest = rest[end:]
-		if name == "" {
-			return nil, "", "unexpected end of JSON path"
-		}
-		steps = append(steps, name)
-		next, ok := schema.Map("properties")[name].(map[string]any)
-		if !ok {
-			more := schema["additionalProperties"]
-			if next, _ = more.(map[string]any); more == nil || len(schema.Map("properties")) > 0 {
-				return nil, "", "does not refer to a valid field"
-			}
-		}
-		schema = next
-	}
-	return steps, schema.String("type"), ""
 }
 
 // conversion checks spec.conversion.

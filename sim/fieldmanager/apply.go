@@ -95,7 +95,7 @@ func (a *application) read() *status.Status {
 	if err := a.m.misfit(a.d, a.live, true); err != nil {
 		return status.Plain("failed to create typed live object (%s): %s", a.called(a.live), err)
 	}
-	a.whole, _ = a.model.root.complete(map[string]any(a.live)).(map[string]any)
+	a.whole, _ = a.model.root.complete(plain(a.d, a.live)).(map[string]any)
 	if a.liveTyped, err = parser.FromUnstructured(a.whole, typed.AllowDuplicates); err != nil {
 		return status.Plain("failed to create typed live object (%s): %s", a.called(a.live), a.model.root.unreachable(a.live, err))
 	}
@@ -140,7 +140,7 @@ func (a *application) merge(force bool) (*outcome, error) {
 	if err != nil {
 		return nil, fmt.Errorf("failed to merge config: %v", err)
 	}
-	set := a.m.reset(a.d, a.by.Subresource).filter(a.model.root.paths(map[string]any(a.config)))
+	set := owned(a.model.root.paths(map[string]any(a.config)), a.m.reset(a.d, a.by.Subresource))
 	if last := a.entries.find(a.self); last != nil && a.prunes(last, set) {
 		if merged, err = a.prune(merged, last, set); err != nil {
 			return nil, fmt.Errorf("failed to prune fields: %w", err)

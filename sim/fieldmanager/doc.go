@@ -44,16 +44,9 @@ type Manager struct {
 	// Reset says which fields a write through the subresource ("" for the main resource) of d cannot own, because the
 	// strategy resets them. ok is false where the rule for every resource holds, as it does for a nil Reset: the main
 	// resource resets status, the status subresource resets spec, and metadata too where CustomStatus says so.
-	Reset func(d *resource.Definition, subresource string) (r Reset, ok bool)
+	Reset func(d *resource.Definition, subresource string) (r resource.Reset, ok bool)
 
 	custom map[*schema.Type]*model
-}
-
-// Reset names the fields that a write cannot own, as dotted paths: "spec", "metadata.labels". An element "*" stands for
-// every item of a list.
-type Reset struct {
-	Fields []string // these and everything below
-	Only   []string // everything but these and what is below them; nil: nothing more
 }
 
 // New returns a Manager that knows a resource in the version of the request and its hub; set its fields to know more.

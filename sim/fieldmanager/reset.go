@@ -8,14 +8,14 @@ import (
 
 // The rules that hold for every resource.
 var (
-	resetNothing    = Reset{}
-	resetStatus     = Reset{Fields: []string{"status"}}
-	resetSpec       = Reset{Fields: []string{"spec"}}
-	resetAllButStat = Reset{Fields: []string{"spec", "metadata"}}
+	resetNothing    = resource.Reset{}
+	resetStatus     = resource.Reset{Fields: []string{"status"}}
+	resetSpec       = resource.Reset{Fields: []string{"spec"}}
+	resetAllButStat = resource.Reset{Fields: []string{"spec", "metadata"}}
 )
 
 // reset returns what a write through a subresource cannot own.
-func (m *Manager) reset(d *resource.Definition, subresource string) Reset {
+func (m *Manager) reset(d *resource.Definition, subresource string) resource.Reset {
 	if m.Reset != nil {
 		if r, ok := m.Reset(d, subresource); ok {
 			return r
@@ -34,8 +34,8 @@ func (m *Manager) reset(d *resource.Definition, subresource string) Reset {
 	return resetSpec
 }
 
-// filter returns the paths of a set that a write can own.
-func (r Reset) filter(set map[string]any) map[string]any {
+// owned returns the paths of a set that a write can own.
+func owned(set map[string]any, r resource.Reset) map[string]any {
 	for _, path := range r.Fields {
 		set = cut(set, strings.Split(path, "."))
 	}

@@ -189,7 +189,7 @@ func (c *comparison) at(apiVersion string) (*change, error) {
 	}
 	if v == c.d || v.Form == nil || c.by.Subresource == "status" { // other writes of custom resources reset in their own version
 		reset := c.m.reset(v, c.by.Subresource)
-		x.changed, x.removed = reset.filter(x.changed), reset.filter(x.removed)
+		x.changed, x.removed = owned(x.changed, reset), owned(x.removed, reset)
 	}
 	c.done = append(c.done, comparedVersion{apiVersion, x})
 	return x, nil

@@ -3,6 +3,7 @@ package patch
 import (
 	"encoding/json"
 	"errors"
+	"strconv"
 
 	"github.com/kubesim/kubesim/sim/status"
 )
@@ -28,7 +29,7 @@ func JSON(doc, patch []byte, level Level) (result []byte, strict []string, s *st
 	}
 	if len(ops) > maxOperations {
 		return nil, nil, status.TooLarge(
-			"The allowed maximum operations in a JSON patch is 10000, got " + itoa(len(ops)))
+			"The allowed maximum operations in a JSON patch is 10000, got " + strconv.Itoa(len(ops)))
 	}
 	a := applier{doc: readDocument(doc)}
 	for _, op := range ops {

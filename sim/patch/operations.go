@@ -20,7 +20,7 @@ func checkOperations(patch []byte) (strict []string, err error) {
 			return nil, typeError(nil, "value of type []handlers.jsonPatchOp")
 		}
 	default:
-		return nil, typeError(plain(t), "value of type []handlers.jsonPatchOp")
+		return nil, typeError(valueOf(t), "value of type []handlers.jsonPatchOp")
 	}
 	for i := 0; r.dec.More(); i++ {
 		r.push("[" + strconv.Itoa(i) + "]")
@@ -48,7 +48,7 @@ func (r *reader) operation() {
 			return
 		}
 	default:
-		r.fail(typeError(plain(t), "value of type handlers.jsonPatchOp"))
+		r.fail(typeError(valueOf(t), "value of type handlers.jsonPatchOp"))
 		return
 	}
 	had := map[string]bool{}
@@ -87,12 +87,10 @@ func (r *reader) quietly(read func() any) any {
 	return v
 }
 
-// plain turns a token into a value of package object, as far as its type goes.
-func plain(t json.Token) any {
+// valueOf turns a token into a value of package object, as far as its type goes.
+func valueOf(t json.Token) any {
 	if _, ok := t.(json.Number); ok {
 		return int64(0)
 	}
 	return t
 }
-
-func itoa(n int) string { return strconv.Itoa(n) }

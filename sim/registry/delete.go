@@ -99,11 +99,10 @@ func checkPreconditions(d *resource.Definition, name string, obj object.Object, 
 	if d.Hub.Strategy.Held != nil || d.Hub.Strategy.FirstDelete != nil { // these check by themselves, before the generic code does
 		of = d.Resourced()
 		if o.UID != nil && *o.UID != obj.UID() {
-			return status.Conflict(of, name, fmt.Sprintf("Precondition failed: UID in precondition: %s, UID in object meta: %s", *o.UID, obj.UID()))
+			return status.Conflict(of, name, status.UIDDiffers(*o.UID, obj.UID()))
 		}
 		if o.ResourceVersion != nil && *o.ResourceVersion != obj.ResourceVersion() {
-			return status.Conflict(of, name, fmt.Sprintf("Precondition failed: ResourceVersion in precondition: %s, ResourceVersion in object meta: %s",
-				*o.ResourceVersion, obj.ResourceVersion()))
+			return status.Conflict(of, name, status.VersionDiffers(*o.ResourceVersion, obj.ResourceVersion()))
 		}
 	}
 	if o.UID != nil && *o.UID != obj.UID() {
@@ -150,7 +149,7 @@ func (r *Registry) checkEmptied(q *Request, before object.Object, o DeleteOption
 	if o.ResourceVersion == nil {
 		return nil
 	}
-	return status.Conflict(d.Resourced(), q.Name, status.StalePrecondition(r.preconditionKey(q), "", before.ResourceVersion()))
+	return status.Conflict(d.Resourced(), q.Name, status.InvalidObject(r.preconditionKey(q), status.VersionDiffers("", before.ResourceVersion())))
 }
 
 // deletionFinalizers returns the finalizers of obj with those of the garbage collector that the propagation policy asks
@@ -314,7 +313,7 @@ func (r *Registry) finishDelete(q *Request, item *resource.Item, obj, before obj
 		item = r.remove(d, item)
 	}
 	if d.Hub.Strategy.ReturnsDeleted {
-		return &Result{Item: item}, nil
+		return &Result{Item: decorated(d, item)}, nil
 	}
 	return &Result{Status: status.Success(d.Resourced(), item.Name, obj.UID())}, nil
 }

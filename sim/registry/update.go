@@ -75,7 +75,7 @@ func (r *Registry) update(q *Request, change Change) (*Result, *status.Status) {
 		return nil, s
 	}
 	if uid := obj.UID(); uid != "" && uid != old.UID() && change.Kind == Put {
-		return nil, status.Conflict(d.Resourced(), q.Name, status.PreconditionFailed(r.preconditionKey(q), uid, old.UID()))
+		return nil, status.Conflict(d.Resourced(), q.Name, status.InvalidObject(r.preconditionKey(q), status.UIDDiffers(uid, old.UID())))
 	}
 	if change.Kind == Put {
 		dedupOwners(q, obj, false)
@@ -155,7 +155,7 @@ func (r *Registry) uidOfMissing(q *Request, kind ChangeKind, uid string) *status
 		return status.Conflict(d.Resourced(), q.Name,
 			"uid mismatch: the provided object specified uid "+uid+", and no existing object was found")
 	}
-	return status.Conflict(d.Resourced(), q.Name, status.PreconditionFailed(r.preconditionKey(q), uid, ""))
+	return status.Conflict(d.Resourced(), q.Name, status.InvalidObject(r.preconditionKey(q), status.UIDDiffers(uid, "")))
 }
 
 // replace puts obj in the place of old, which item is the stored form of. Both are in the hub version.
@@ -182,11 +182,15 @@ func (r *Registry) replace(q *Request, item *resource.Item, old, obj object.Obje
 	if d.Custom && schema.ParseGVK(obj.APIVersion(), obj.Kind()).Version == "" {
 		return nil, status.Internal(errors.New("Object 'apiVersion' is missing in 'object has no apiVersion field'"))
 	}
+	old = decoratedBefore(q, old)
+	attrs.Old = old
 	prepareUpdate(ctx, obj, old)
 	steady := q.Subresource == "" && unchanged(obj, old)
 	if ctx.Settled = steady && item.Settled(d.Hub); ctx.Settled && CheckTrees {
 		checkSettled(ctx, obj, old)
 	}
+	reserved := r.reserving(ctx)
+	defer reserved.revert()
 	if s := allocate(ctx, obj, old); s != nil {
 		return nil, s
 	}
@@ -210,9 +214,13 @@ func (r *Registry) replace(q *Request, item *resource.Item, old, obj object.Obje
 	if s := r.unreachable(d, "update"); s != nil {
 		return nil, s
 	}
+	reserved.commit()
 	result, s := r.commit(q, item, obj)
 	if s == nil && steady {
 		result.Item.Settle(d.Hub)
+	}
+	if s == nil {
+		result.Item = answered(q, result.Item)
 	}
 	return result, s
 }

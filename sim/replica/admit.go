@@ -38,8 +38,8 @@ func (w *Webhooks) Through(transport http.RoundTripper) { w.transport = transpor
 // Together sets what asks several validating webhooks at the same time; nil: one is asked after the other.
 func (w *Webhooks) Together(call func(calls []func())) { w.together = call }
 
-// Adopt takes over what was registered with another.
-func (w *Webhooks) Adopt(other *Webhooks) {
+// adopt takes over what was registered with another.
+func (w *Webhooks) adopt(other *Webhooks) {
 	w.functions, w.transport, w.together = maps.Clone(other.functions), other.transport, other.together
 }
 

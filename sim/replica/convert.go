@@ -34,10 +34,9 @@ func (c *Conversions) Register(definition string, f crd.Converter) {
 // Through sets what carries requests to conversion webhooks.
 func (c *Conversions) Through(transport http.RoundTripper) { c.transport = transport }
 
-// Adopt takes over what was registered with another. It reports whether anything was.
-func (c *Conversions) Adopt(other *Conversions) bool {
+// adopt takes over what was registered with another.
+func (c *Conversions) adopt(other *Conversions) {
 	c.functions, c.transport = maps.Clone(other.functions), other.transport
-	return len(c.functions) > 0 || c.transport != nil
 }
 
 // HoldLock makes webhooks be asked under the lock until the function it returns is called.

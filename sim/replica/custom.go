@@ -1,24 +1,13 @@
 package replica
 
 import (
-	"github.com/kubesim/kubesim/sim/cel"
 	"github.com/kubesim/kubesim/sim/codec"
 	"github.com/kubesim/kubesim/sim/crd"
-	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/mvcc"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
 	"github.com/kubesim/kubesim/sim/schema"
 )
-
-// compileRules is crd's Compiler.
-func compileRules(schema, before map[string]any, p field.Path, wrong map[string]bool) (crd.Rules, field.ErrorList) {
-	rules, errs := cel.CompileVersion(schema, before, p, wrong)
-	if rules == nil {
-		return nil, errs
-	}
-	return rules, errs
-}
 
 // withDefinitions returns defs with what is special about CustomResourceDefinitions.
 func withDefinitions(set *schema.Set, defs []*resource.Definition) []*resource.Definition {
@@ -27,7 +16,7 @@ func withDefinitions(set *schema.Set, defs []*resource.Definition) []*resource.D
 	for i, d := range defs {
 		if d.Storage == crd.Storage {
 			own := *d
-			own.Hub, own.Strategy, own.Default = &own, crd.Strategy(compileRules, reader.ReadMeta), crd.Defaults
+			own.Hub, own.Strategy, own.Default = &own, crd.Strategy(reader.ReadMeta), crd.Defaults
 			d = &own
 		}
 		out[i] = d
@@ -38,7 +27,7 @@ func withDefinitions(set *schema.Set, defs []*resource.Definition) []*resource.D
 // serveCustom makes a replica serve custom resources.
 func (r *Server) serveCustom(set *schema.Set) {
 	decoder := r.api.Decoder
-	r.custom = &crd.Server{Schema: set, Meta: decoder.ReadMeta, Compile: compileRules,
+	r.custom = &crd.Server{Schema: set, Meta: decoder.ReadMeta,
 		NewUID:    r.api.Registry.NewAuditID,
 		Converter: func(name string) crd.Converter { return r.set.Conversions.functions[name] },
 		Transport: &r.set.Conversions,

@@ -2,7 +2,6 @@ package replica
 
 import (
 	"github.com/kubesim/kubesim/sim/auth/token"
-	"github.com/kubesim/kubesim/sim/controller/server"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/registry"
 	"github.com/kubesim/kubesim/sim/resource"
@@ -23,17 +22,21 @@ func (x Leading) Definition(storage string) *resource.Definition {
 // Minor is controller.Server's.
 func (x Leading) Minor() string { return x.Leader().Minor() }
 
+// Served is controller.Server's.
+func (x Leading) Served(group, storage string) *resource.Definition {
+	for _, d := range x.Leader().profile.served {
+		if d.Group == group && d.Storage == storage {
+			return d
+		}
+	}
+	return nil
+}
+
 // Serves is aggregator.Servers': whether the leader itself serves a version.
 func (s *Set) Serves(group, version string) bool { return s.Leader().api.Table.Serves(group, version) }
 
 // Reader is aggregator.Servers': it reads what is stored now.
 func (s *Set) Reader() registry.Reader { return s.Leader().own.Reader() }
-
-// loopback is a request of a server to itself.
-func loopback(d *resource.Definition, namespace, name string) *registry.Request {
-	return &registry.Request{Definition: d, Namespace: namespace, Name: name, Manager: server.FieldManager, Warn: func(string) {},
-		User: server.User()}
-}
 
 // used labels the Secret of a token with the day of its use, as the API server does before it carries out the request
 // (pkg/serviceaccount.legacyValidator). That the label could not be written is nobody's concern.
@@ -42,7 +45,7 @@ func (s *Set) used(use token.Use) {
 		return
 	}
 	leader := s.Leader()
-	_, _ = leader.own.Update(loopback(leader.Definition("secrets"), use.Namespace, use.Name), registry.Change{Kind: registry.Patch,
+	_, _ = leader.own.Update(registry.Loopback(leader.Definition("secrets"), use.Namespace, use.Name), registry.Change{Kind: registry.Patch,
 		Make: func(live object.Object) (object.Object, *status.Status) {
 			live.Set(use.Day, "metadata", "labels", token.LastUsedLabel)
 			return live, nil
@@ -51,7 +54,7 @@ func (s *Set) used(use token.Use) {
 
 // writeStatus is an admission.Host's Write: a request of the server to itself.
 func (r *Server) writeStatus(storage, namespace, name string, change func(object.Object) *status.Status) (object.Object, *status.Status) {
-	q := loopback(r.Definition(storage), namespace, name)
+	q := registry.Loopback(r.Definition(storage), namespace, name)
 	q.Subresource = "status"
 	result, s := r.inner.Update(q, registry.Change{Kind: registry.Put, Make: func(current object.Object) (object.Object, *status.Status) {
 		obj := current.Copy()

@@ -170,12 +170,10 @@ func (s *Set) Reread() {
 	}
 }
 
-// Adopt takes over what was registered with other servers.
+// Adopt takes over what was registered with other servers, before these are loaded.
 func (s *Set) Adopt(other *Set) {
-	s.Webhooks.Adopt(&other.Webhooks)
-	if s.Conversions.Adopt(&other.Conversions) {
-		s.Reread()
-	}
+	s.Webhooks.adopt(&other.Webhooks)
+	s.Conversions.adopt(&other.Conversions)
 }
 
 // Rediscover is aggregator.Servers': it says that discovery has changed.

@@ -170,7 +170,7 @@ func (p ScalePaths) check(c *Connection, parent, scale object.Object) *status.St
 		r := c.Definition.Resourced()
 		r.Resource += "/scale"
 		return status.Conflict(r, parent.Name(),
-			fmt.Sprintf("Precondition failed: UID in precondition: %s, UID in object meta: %s", uid, parent.UID()))
+			status.UIDDiffers(uid, parent.UID()))
 	}
 	return nil
 }

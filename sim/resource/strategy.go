@@ -64,6 +64,10 @@ type Strategy struct {
 	Blank func(obj object.Object)
 	// InnerAnnotation is an annotation that is a field of the object in memory: partial metadata does not show it.
 	InnerAnnotation string
+	// Decorate returns a stored object as those see it who read, list, watch, create or update it through the main resource,
+	// and whether that differs (genericregistry.Store.Decorator). The status subresource, deletions that wait, patches, and
+	// watches at the time of an event see what is stored. It does not change obj. nil: everybody sees what is stored.
+	Decorate func(obj object.Object) (decorated object.Object, differs bool)
 	// Observe returns the objects of a kind that is looked at when it is read, and never stored. nil: objects are stored.
 	Observe func() []object.Object
 	// Virtual: objects are answered, never stored (SubjectAccessReview).
@@ -92,9 +96,12 @@ type Strategy struct {
 	ValidateFirst func(ctx *Context, obj, old object.Object) field.ErrorList
 	// Warn adds warnings about a new (old is nil) or changed object through ctx.Warn.
 	Warn func(ctx *Context, obj, old object.Object)
-	// Allocate gives a new (old is nil) or changed object its addresses and ports, before validation. It returns what
-	// the allocation found wrong, or why the server failed.
+	// Allocate gives a new (old is nil) or changed object its addresses and ports, before validation, and reserves them
+	// through ctx.Reservations. It returns what the allocation found wrong, or why the server failed.
 	Allocate func(ctx *Context, obj, old object.Object) (field.ErrorList, *status.Status)
+	// Released returns what an object that is gone had reserved: that is deleted next (AfterDelete of the real server's
+	// generic Store). nil: nothing.
+	Released func(stored Reader, obj object.Object) []Reservation
 	// GracePeriod returns the seconds a deletion waits: requested is the period asked for, nil when none was. nil
 	// function: objects are deleted at once. Only pods have one.
 	GracePeriod func(obj object.Object, requested *int64) int64
@@ -104,8 +111,6 @@ type Strategy struct {
 	// Held reports whether something other than metadata.finalizers keeps a deleted object (a namespace's
 	// spec.finalizers). nil: nothing.
 	Held func(obj object.Object) bool
-	// DeleteRefused returns why the object with the name may never be deleted, "" if it may.
-	DeleteRefused func(name string) string
 
 	// Fields returns the values that field selectors can ask for, beside metadata.name and metadata.namespace.
 	Fields func(obj object.Object) map[string]string
@@ -131,7 +136,7 @@ type Context struct {
 	// NoPrivileged: the server refuses privileged containers, as one without --allow-privileged does.
 	NoPrivileged bool
 
-	// ServiceCIDR is the range of addresses of services. The zero value is 10.0.0.0/24.
+	// ServiceCIDR is the range of addresses of services where no ServiceCIDR is stored. The zero value is 10.0.0.0/24.
 	ServiceCIDR netip.Prefix
 
 	// Settled says that an update leaves spec, annotations and name as they are, and that the update before did so, too,
@@ -148,6 +153,8 @@ type Context struct {
 	May func(Access) *status.Status
 	// Objects reads what is stored now.
 	Objects Reader
+	// Reservations is what Allocate reserves through; nil for a dry run, which reserves nothing.
+	Reservations Reservations
 	// Random returns a number in [0, n) from the Cluster's seeded generator for allocations.
 	Random func(n int) int
 	// UID returns a new uid from the Cluster's seeded generator.
@@ -167,6 +174,28 @@ type User struct {
 	UID    string
 	Groups []string
 	Extra  map[string][]string
+}
+
+// Info returns the user as a UserInfo of authentication.k8s.io/v1.
+func (u User) Info() map[string]any {
+	m := map[string]any{}
+	if u.Name != "" {
+		m["username"] = u.Name
+	}
+	if u.UID != "" {
+		m["uid"] = u.UID
+	}
+	if len(u.Groups) > 0 {
+		m["groups"] = object.FromStrings(u.Groups)
+	}
+	if len(u.Extra) > 0 {
+		extra := map[string]any{}
+		for key, values := range u.Extra { // order does not matter
+			extra[key] = object.FromStrings(values)
+		}
+		m["extra"] = extra
+	}
+	return m
 }
 
 // Reader reads stored objects in their hub version. The objects are copies.

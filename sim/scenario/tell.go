@@ -142,10 +142,10 @@ func (w *World) body(c *call) []string {
 		return strings.Split(strings.TrimRight(string(c.exchange.ResBody), "\n"), "\n")
 	}
 	obj := c.body.Copy()
-	plain(obj)
+	dropManagedFields(obj)
 	for _, item := range obj.List("items") {
 		if m, ok := item.(map[string]any); ok {
-			plain(m)
+			dropManagedFields(m)
 		}
 	}
 	f := codec.Format{Media: codec.JSON, Pretty: true}
@@ -155,7 +155,7 @@ func (w *World) body(c *call) []string {
 	return strings.Split(strings.TrimRight(string(codec.Body(object.JSON(map[string]any(obj)), f)), "\n"), "\n")
 }
 
-func plain(obj object.Object) { obj.Remove("metadata", "managedFields") }
+func dropManagedFields(obj object.Object) { obj.Remove("metadata", "managedFields") }
 
 func bodyNames(c *call) []string {
 	var out []string

@@ -72,17 +72,20 @@ func Conflict(r Resource, name, why string) *Status {
 // OptimisticLock is the why of a Conflict between resourceVersions.
 const OptimisticLock = "the object has been modified; please apply your changes to the latest version and try again"
 
-// PreconditionFailed is the why of a Conflict between the uid of a write and the uid of the object. key is the storage
-// key; without one (dry run) the text has no key.
-func PreconditionFailed(key, want, have string) string {
-	return fmt.Sprintf("StorageError: invalid object, Code: 4, Key: %s, ResourceVersion: 0, "+
-		"AdditionalErrorMsg: Precondition failed: UID in precondition: %s, UID in object meta: %s", key, want, have)
+// UIDDiffers is the why of a Conflict between the uid that a write asks for and the object's (storage.Preconditions.Check).
+func UIDDiffers(want, have string) string {
+	return fmt.Sprintf("Precondition failed: UID in precondition: %s, UID in object meta: %s", want, have)
 }
 
-// StalePrecondition is the why of a Conflict between the resourceVersion that a deletion asks for and the object's.
-func StalePrecondition(key, want, have string) string {
-	return fmt.Sprintf("StorageError: invalid object, Code: 4, Key: %s, ResourceVersion: 0, AdditionalErrorMsg: "+
-		"Precondition failed: ResourceVersion in precondition: %s, ResourceVersion in object meta: %s", key, want, have)
+// VersionDiffers is UIDDiffers for resourceVersions.
+func VersionDiffers(want, have string) string {
+	return fmt.Sprintf("Precondition failed: ResourceVersion in precondition: %s, ResourceVersion in object meta: %s", want, have)
+}
+
+// InvalidObject is what the store makes of such a why (storage.NewInvalidObjError). key is the storage key; without one
+// (dry run) the text has no key.
+func InvalidObject(key, why string) string {
+	return fmt.Sprintf("StorageError: invalid object, Code: 4, Key: %s, ResourceVersion: 0, AdditionalErrorMsg: %s", key, why)
 }
 
 // ApplyConflict answers for an apply that would change fields of other managers.

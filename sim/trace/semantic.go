@@ -20,15 +20,15 @@ func (t *Trace) Semantic(each func(yield func(key string, obj object.Object) boo
 	h := sha256.New()
 	fmt.Fprintf(h, "%x %x\n", t.objects[0], t.objects[1])
 	each(func(key string, obj object.Object) bool {
-		plain(obj)
+		dropVolatile(obj)
 		fmt.Fprintf(h, "%s %s\n", key, object.JSON(obj))
 		return true
 	})
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// plain takes out of obj what depends on when and in which order it was written.
-func plain(obj object.Object) {
+// dropVolatile takes out of obj what depends on when and in which order it was written.
+func dropVolatile(obj object.Object) {
 	meta, ok := obj["metadata"].(map[string]any)
 	if !ok {
 		return

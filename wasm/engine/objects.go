@@ -68,7 +68,7 @@ func (e *Engine) table(q *request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	found, err := e.run.world.Objects(plain(d), q.Namespace, "", rev)
+	found, err := e.run.world.Objects(d.Resourced().String(), q.Namespace, "", rev)
 	if err != nil {
 		return nil, err
 	}
@@ -98,7 +98,7 @@ func (e *Engine) table(q *request) (any, error) {
 	if rev == 0 {
 		rev = e.run.world.Cluster().Revision()
 	}
-	return fields{"columns": t.ColumnDefinitions, "rows": out, "rv": formatRev(rev), "resource": plain(d),
+	return fields{"columns": t.ColumnDefinitions, "rows": out, "rv": formatRev(rev), "resource": d.Resourced().String(),
 		"kind": d.Kind}, nil
 }
 
@@ -179,7 +179,7 @@ func (e *Engine) history(q *request) (any, error) {
 	}
 	list := []revisionView{}
 	for _, f := range e.run.world.Frames(0) {
-		if f.Kind == scenario.StoreCommit && f.Ref == plain(d)+" "+key {
+		if f.Kind == scenario.StoreCommit && f.Ref == d.Resourced().String()+" "+key {
 			gone := f.RV < e.run.world.Cluster().Compacted()
 			list = append(list, revisionView{formatRev(f.RV), f.Verb, f.VT, f.N, gone})
 		}

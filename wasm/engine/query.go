@@ -104,11 +104,3 @@ func (e *Engine) definition(name string) (*resource.Definition, error) {
 	}
 	return nil, failed("there is no resource %q", name)
 }
-
-// plain returns a resource by its name and, unless it is in the core group, its group.
-func plain(d *resource.Definition) string {
-	if d.Group == "" {
-		return d.Resource
-	}
-	return d.Resource + "." + d.Group
-}

@@ -17,12 +17,12 @@ const (
 // Establishing says of definitions whose names are accepted that they are served (apiextensions-apiserver,
 // pkg/controller/establish).
 func Establishing() controller.Controller {
-	return own(establishing, conditioned(crd.Establish), definitions)
+	return Own(establishing, conditioned(crd.Establish), definitions)
 }
 
 // Approval says of definitions in a group of the community whether they were approved (apiextensions-apiserver,
 // pkg/controller/apiapproval).
-func Approval() controller.Controller { return own(approval, conditioned(crd.Approval), definitions) }
+func Approval() controller.Controller { return Own(approval, conditioned(crd.Approval), definitions) }
 
 // conditioned writes what set sets.
 func conditioned(set func(object.Object, time.Time) bool) controller.Func {

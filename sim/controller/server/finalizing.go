@@ -24,7 +24,7 @@ const (
 // Finalizing deletes the objects of definitions that are being deleted, and then lets these go (apiextensions-apiserver,
 // pkg/controller/finalizer).
 func Finalizing() controller.Controller {
-	return own(finalizing, &finalizer{}, definitions)
+	return Own(finalizing, &finalizer{}, definitions)
 }
 
 // finalizer remembers the deletions that go on, by name of the definition.

@@ -30,7 +30,7 @@ func flows(others bool) []controller.Watch {
 // Dangling says in the status of each flow schema whether its priority level exists (k8s.io/apiserver,
 // pkg/util/flowcontrol).
 func Dangling() controller.Controller {
-	c := own(dangling, controller.Func(markDangling), flows(false)...)
+	c := Own(dangling, controller.Func(markDangling), flows(false)...)
 	c.FieldManager = flowcontrol.Consumer
 	return c
 }
@@ -52,7 +52,7 @@ func markDangling(api *controller.Client, _ controller.Key) (time.Duration, *sta
 // Ensuring puts back, within a minute of a change, what API servers made of flow schemas and priority levels, and deletes
 // what only says so (kube-apiserver, pkg/registry/flowcontrol/ensurer).
 func Ensuring() controller.Controller {
-	c := own(ensuring, &ensurer{}, flows(true)...)
+	c := Own(ensuring, &ensurer{}, flows(true)...)
 	c.FieldManager = flowcontrol.Producer
 	return c
 }

@@ -13,7 +13,7 @@ const naming = "NamingConditionController"
 
 // Naming decides on the names of definitions (apiextensions-apiserver, pkg/controller/status): each name belongs to one
 // definition of a group, the first that asks for it.
-func Naming() controller.Controller { return own(naming, controller.Func(name), definitions) }
+func Naming() controller.Controller { return Own(naming, controller.Func(name), definitions) }
 
 func name(api *controller.Client, key controller.Key) (time.Duration, *status.Status) {
 	if sketch(api, key.Name) != nil && !accept(api, key.Name) {

@@ -24,7 +24,7 @@ const (
 // crd-autoregistration, with kube-aggregator's pkg/controllers/autoregister). Its keys are names of definitions, and .GROUP
 // when somebody has written an APIService of a group.
 func Registration() controller.Controller {
-	return own(registration, controller.Func(register), controller.Watch{Resource: APIServices, Others: true,
+	return Own(registration, controller.Func(register), controller.Watch{Resource: APIServices, Others: true,
 		Keys: func(c *commit.Commit) []controller.Key {
 			it := c.Item()
 			return []controller.Key{{Name: "." + groupOf(it.Name)}}

@@ -3,6 +3,8 @@
 //
 //	commit of a definition ─▶ Naming ─▶ Establishing, Approval ─▶ Registration: APIServices of its versions
 //	                                 └─ it is being deleted ────▶ Finalizing: its objects go, then its finalizer
+//	of a service or        ─▶ Services, Addresses: each service has the IPAddresses that it says it has
+//	IPAddress              └▶ Parents: within three minutes, a service whose IPAddress somebody has changed
 //	of a flow schema or    ─▶ Dangling: the condition that says whether its priority level exists
 //	priority level         └▶ Ensuring: within a minute, what servers made is as they made it
 //
@@ -12,16 +14,8 @@ package server
 import (
 	"github.com/kubesim/kubesim/sim/controller"
 	"github.com/kubesim/kubesim/sim/crd"
-	"github.com/kubesim/kubesim/sim/resource"
+	"github.com/kubesim/kubesim/sim/registry"
 )
-
-// FieldManager owns what API servers write, but for flow schemas and priority levels.
-const FieldManager = "kube-apiserver"
-
-// User is who API servers are to themselves (system:apiserver of the loopback client).
-func User() resource.User {
-	return resource.User{Name: "system:apiserver", Groups: []string{"system:masters", "system:authenticated"}}
-}
 
 // Controllers returns those of an API server, in the order in which they are told of a commit; flows says whether it has
 // flow schemas to look after.
@@ -30,15 +24,16 @@ func Controllers(flows bool) []controller.Controller {
 	if flows {
 		all = append(all, Ensuring())
 	}
-	return append(all, Registration(), Naming(), Establishing(), Approval(), Finalizing())
+	return append(all, Registration(), Services(), Addresses(), Parents(), Naming(), Establishing(), Approval(), Finalizing())
 }
 
-// Definitions are the names of the controllers that have to look at every definition when a server starts anew.
-var Definitions = []string{registration, naming, establishing, approval, finalizing}
+// ofDefinitions are the names of the controllers that look at definitions.
+var ofDefinitions = []string{registration, naming, establishing, approval, finalizing}
 
-// own is a controller that watches resources as the server itself.
-func own(name string, r controller.Reconciler, watches ...controller.Watch) controller.Controller {
-	return controller.Controller{Name: name, User: User(), FieldManager: FieldManager, Watches: watches, Reconciler: r}
+// Own is a controller that watches resources as the server itself: its requests are those of the loopback client.
+func Own(name string, r controller.Reconciler, watches ...controller.Watch) controller.Controller {
+	q := registry.Loopback(nil, "", "")
+	return controller.Controller{Name: name, User: q.User, FieldManager: q.Manager, Watches: watches, Reconciler: r}
 }
 
 var definitions = controller.Watch{Resource: crd.Storage}

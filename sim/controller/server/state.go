@@ -8,10 +8,10 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// StateOf is the state of controllers that have nothing to do but to go on with deletions of definitions, by name, and to
-// look at a time at what servers made of flow schemas; zero: not until one changes.
-func StateOf(cleaning map[string]Cleanup, ensure time.Time) *controller.State {
-	s := &controller.State{}
+// Recorded is the state of controllers of which it is known only which deletions of definitions go on, by name, and when they
+// look at what servers made of flow schemas; zero: not until one changes.
+func Recorded(cleaning map[string]Cleanup, ensure time.Time) *controller.State {
+	s := &controller.State{Resync: []string{addresses, parents}}
 	if !ensure.IsZero() {
 		s.Waiting = append(s.Waiting, controller.Waiting{Item: controller.Item{Controller: ensuring}, At: ensure})
 		s.Loops = append(s.Loops, controller.LoopState{Name: ensuring, Memory: printed(ensured{ensure})})
@@ -22,6 +22,28 @@ func StateOf(cleaning map[string]Cleanup, ensure time.Time) *controller.State {
 	}
 	if len(cleaning) > 0 {
 		s.Loops = append(s.Loops, controller.LoopState{Name: finalizing, Memory: printed(cleaning)})
+	}
+	return s
+}
+
+// Rewound is the state of controllers of which nothing is known, at a time of the past. flows says whether there are flow
+// schemas to look after.
+func Rewound(now time.Time, flows bool) *controller.State {
+	ensure := time.Time{}
+	if flows {
+		ensure = now.Add(EnsureInterval) // in case that something is to be put back
+	}
+	s := Recorded(nil, ensure)
+	s.Resync = append(s.Resync, ofDefinitions...)
+	return s
+}
+
+// Restarted is the state of controllers that have just been started, while nobody looked after what is stored.
+func Restarted(now time.Time, flows bool) *controller.State {
+	s := &controller.State{Resync: append([]string{services, addresses}, ofDefinitions...)}
+	if flows {
+		s.Ready = []controller.Item{{Controller: ensuring}}
+		s.Loops = []controller.LoopState{{Name: ensuring, Memory: printed(ensured{now})}}
 	}
 	return s
 }

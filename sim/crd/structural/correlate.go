@@ -2,9 +2,10 @@ package structural
 
 import "github.com/kubesim/kubesim/sim/object"
 
-// correlation pairs a value with the one it takes the place of: fields with the field of the same name, items of a list
-// map with the item of the same keys. Items of other lists have no counterpart (KEP-4008).
-type correlation struct {
+// Correlation pairs a value with the one it takes the place of: fields with the field of the same name, items of a list
+// map with the item of the same keys. Items of other lists have no counterpart (KEP-4008, cel/common.CorrelatedObject). A
+// nil Correlation is that of a value that has none.
+type Correlation struct {
 	schema   *Schema
 	now, old any
 
@@ -12,12 +13,21 @@ type correlation struct {
 	byKey          map[string]any // items of old by their keys, of a list map
 }
 
-func correlate(s *Schema, now, old any) *correlation {
-	return &correlation{schema: s, now: now, old: old}
+// Correlate pairs a value of a schema with what it was.
+func Correlate(s *Schema, now, old any) *Correlation {
+	return &Correlation{schema: s, now: now, old: old}
 }
 
-// key returns the correlation of a field, or nil when there is none.
-func (c *correlation) key(name string) *correlation {
+// Old returns what the value was, null for a nil c.
+func (c *Correlation) Old() any {
+	if c == nil {
+		return nil
+	}
+	return c.old
+}
+
+// Field returns the correlation of a field, or nil when there is none.
+func (c *Correlation) Field(name string) *Correlation {
 	if c == nil || c.schema == nil {
 		return nil
 	}
@@ -32,11 +42,11 @@ func (c *correlation) key(name string) *correlation {
 	if !ok || !ok2 || child == nil {
 		return nil
 	}
-	return correlate(child, x, y)
+	return Correlate(child, x, y)
 }
 
-// item returns the correlation of an item of a list, or nil when there is none.
-func (c *correlation) item(i int) *correlation {
+// Item returns the correlation of an item of a list, or nil when there is none.
+func (c *Correlation) Item(i int) *Correlation {
 	if c == nil || c.schema == nil || c.schema.ListType != "map" || c.schema.Items == nil {
 		return nil
 	}
@@ -60,7 +70,7 @@ func (c *correlation) item(i int) *correlation {
 		return nil
 	}
 	if x, ok := c.byKey[key]; ok {
-		return correlate(c.schema.Items, now[i], x)
+		return Correlate(c.schema.Items, now[i], x)
 	}
 	return nil
 }
@@ -82,15 +92,19 @@ func (s *Schema) keyOf(item any) (key string, ok bool) {
 	return string(object.JSON(keys)), true
 }
 
-// equal reports whether the value did not change; the order of a list map does not count.
-func (c *correlation) equal() bool {
+// Unchanged reports whether the value did not change; the order of a list map does not count. An object with a field that
+// its schema does not declare counts as changed, and so does the value of a nil c.
+func (c *Correlation) Unchanged() bool {
+	if c == nil {
+		return false
+	}
 	if !c.compared {
 		c.compared, c.same = true, c.compare()
 	}
 	return c.same
 }
 
-func (c *correlation) compare() bool {
+func (c *Correlation) compare() bool {
 	switch now := c.now.(type) {
 	case map[string]any:
 		old, ok := c.old.(map[string]any)
@@ -98,7 +112,7 @@ func (c *correlation) compare() bool {
 			return false
 		}
 		for name := range now { // order does not matter
-			if below := c.key(name); below == nil || !below.equal() {
+			if !c.Field(name).Unchanged() {
 				return false
 			}
 		}
@@ -112,7 +126,7 @@ func (c *correlation) compare() bool {
 			return object.Equal(now, old)
 		}
 		for i := range now {
-			if below := c.item(i); below == nil || !below.equal() {
+			if !c.Item(i).Unchanged() {
 				return false
 			}
 		}

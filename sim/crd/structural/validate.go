@@ -21,7 +21,7 @@ func (s *Schema) Validate(v any, p field.Path) field.ErrorList {
 // (KEP-4008, "CRD Validation Ratcheting").
 func (s *Schema) ValidateUpdate(v, old any, p field.Path) field.ErrorList {
 	r := &result{}
-	s.ratchet(r, "", v, correlate(s, v, old))
+	s.ratchet(r, "", v, Correlate(s, v, old))
 	return r.list(p)
 }
 
@@ -124,7 +124,7 @@ func orEmpty(v any) any {
 }
 
 // validate checks a value and everything below it. c is what it is compared with on an update; nil: nothing.
-func (s *Schema) validate(r *result, path string, v any, c *correlation) {
+func (s *Schema) validate(r *result, path string, v any, c *Correlation) {
 	if s == nil {
 		return
 	}
@@ -160,20 +160,20 @@ func (s *Schema) validate(r *result, path string, v any, c *correlation) {
 }
 
 // ratchet checks a value that may stay as it is when it did not change.
-func (s *Schema) ratchet(r *result, path string, v any, c *correlation) {
+func (s *Schema) ratchet(r *result, path string, v any, c *Correlation) {
 	if c == nil {
 		s.validate(r, path, v, nil)
 		return
 	}
 	own := &result{}
 	s.validate(own, path, v, c)
-	if !own.valid() && c.equal() {
+	if !own.valid() && c.Unchanged() {
 		own.problems = nil
 	}
 	r.merge(own)
 }
 
-func (s *Schema) checkObject(r *result, path string, m map[string]any, c *correlation) {
+func (s *Schema) checkObject(r *result, path string, m map[string]any, c *Correlation) {
 	n := int64(len(m))
 	if min := s.values.minProperties; min != nil && n < *min {
 		r.add(problem{at: path, value: n, text: fmt.Sprintf("%s in body should have at least %d properties", path, *min)})
@@ -191,7 +191,7 @@ func (s *Schema) checkObject(r *result, path string, m map[string]any, c *correl
 				r.add(problem{at: path, value: name, text: fmt.Sprintf("%s.%s in body is a forbidden property", path, name)})
 				continue
 			}
-			s.Additional.ratchet(r, path+"."+name, m[name], c.key(name))
+			s.Additional.ratchet(r, path+"."+name, m[name], c.Field(name))
 		}
 	}
 	for _, name := range s.names {
@@ -203,7 +203,7 @@ func (s *Schema) checkObject(r *result, path string, m map[string]any, c *correl
 		if path != "" {
 			at = path + "." + name
 		}
-		next := c.key(name)
+		next := c.Field(name)
 		if path == "" && (name == "kind" || name == "apiVersion") {
 			next = nil
 		}
@@ -216,10 +216,10 @@ func (s *Schema) checkObject(r *result, path string, m map[string]any, c *correl
 	}
 }
 
-func (s *Schema) checkItems(r *result, path string, list []any, c *correlation) {
+func (s *Schema) checkItems(r *result, path string, list []any, c *Correlation) {
 	if s.Items != nil {
 		for i, v := range list {
-			s.Items.ratchet(r, path+"["+strconv.Itoa(i)+"]", v, c.item(i))
+			s.Items.ratchet(r, path+"["+strconv.Itoa(i)+"]", v, c.Item(i))
 		}
 	}
 	n := int64(len(list))

@@ -63,13 +63,13 @@ func (w *writer) ref(name string) map[string]any {
 
 // definition writes a named type with its description.
 func (w *writer) definition(t *schema.Type) map[string]any {
-	out := w.plain(t)
+	out := w.undescribed(t)
 	set(out, "description", w.Schema.Description(t.Name, ""))
 	return out
 }
 
-// plain writes a type as it stands in a definition.
-func (w *writer) plain(t *schema.Type) map[string]any {
+// undescribed writes a type as it stands in a definition.
+func (w *writer) undescribed(t *schema.Type) map[string]any {
 	switch t.Kind {
 	case schema.Struct:
 		return w.structure(t)
@@ -212,7 +212,7 @@ func (w *writer) shape(t *schema.Type) map[string]any {
 	case schema.String, schema.Duration:
 		return typed("string")
 	}
-	return w.plain(&schema.Type{Kind: t.Kind})
+	return w.undescribed(&schema.Type{Kind: t.Kind})
 }
 
 // element writes the elements of a list or map: with the zero value of their Go type as default, unless it has JSON

@@ -127,7 +127,7 @@ func (w *walk) typ(t reflect.Type) *schema.Type {
 		w.fields(s, t, w.pub.Schemas[name], nil, true)
 		return s
 	}
-	w.plain(s, t)
+	w.unnamed(s, t)
 	return s
 }
 
@@ -142,8 +142,8 @@ func (w *walk) name(s *schema.Type, t reflect.Type, name string) {
 	w.named[name], w.goTypes[name] = s, t
 }
 
-// plain fills in lists, maps and scalars.
-func (w *walk) plain(s *schema.Type, t reflect.Type) {
+// unnamed fills in lists, maps and scalars.
+func (w *walk) unnamed(s *schema.Type, t reflect.Type) {
 	switch t.Kind() {
 	case reflect.String:
 		s.Kind = schema.String
