@@ -187,7 +187,7 @@ func TestRead(t *testing.T) {
 	is.Equal(s.idle, []string{"--disable-admission-plugins AlwaysDeny"})
 	s, err = read([]string{"--etcd-servers=a", "--authorization-mode=RABC"})
 	is.NoErr(err)
-	_, err = s.start(io.Discard)
+	_, _, err = s.start(io.Discard)
 	is.Equal(fmt.Sprint(err), `kubesim: authorization-mode "RABC" is not a valid mode`)
 	for args, want := range map[string]string{ // order does not matter
 		"":                                 "--etcd-servers must be specified",

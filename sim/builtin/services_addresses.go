@@ -51,6 +51,9 @@ func (t *taken) allocateAddresses(obj, old object.Object) (field.ErrorList, *sta
 	case external || len(ips) > 0 && ips[0] == headless:
 		return nil, nil
 	case len(ips) > 0:
+		if _, ok := field.ParseIP(ips[0]); !ok { // which validation leaves alone where it was there before
+			return nil, status.Internal(fmt.Errorf("failed to parse service IP %q", ips[0]))
+		}
 		if err := t.takeAddress(obj, ips[0]); err != nil {
 			return field.ErrorList{field.Invalid(addressesPath, ips, "failed to allocate IP "+ips[0]+": "+err.Error())}, nil
 		}
