@@ -6,24 +6,25 @@ import (
 
 	"github.com/kubesim/kubesim/sim/auth"
 	"github.com/kubesim/kubesim/sim/boot"
+	"github.com/kubesim/kubesim/sim/commit"
 	"github.com/kubesim/kubesim/sim/mvcc"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/registry"
 )
 
-// boot fills the store with what API servers make when they start, and starts the replicas. Their caches know how each
+// bootLocked fills the store with what API servers make when they start, and starts the replicas. Their caches know how each
 // object came to be, as those of servers that were there.
-func (c *Cluster) boot() error {
+func (c *Cluster) bootLocked() error {
 	if c.options.Bare {
-		return c.bootBare()
+		return c.bootBareLocked()
 	}
-	o := boot.Options{Minor: c.replicas[0].profile.set.Minor(), At: c.now(), Port: c.options.Port, Aggregate: !c.options.NoControllers,
-		Authentication: auth.Published([]byte(c.options.ClientCA), &c.options.RequestHeader), ServiceCIDR: c.serviceCIDR,
+	o := boot.Options{Minor: c.servers.First().Minor(), At: c.clock.Now(), Port: c.options.Port, Aggregate: !c.options.NoControllers,
+		Authentication: auth.Published([]byte(c.options.ClientCA), &c.options.RequestHeader), ServiceCIDR: c.options.serviceCIDR(),
 		Last: bootRevision}
 	if o.Port == 0 {
 		o.Port = boot.Port
 	}
-	for i := range c.replicas {
+	for i := range c.servers.Len() {
 		host := boot.Host
 		if i > 0 {
 			host = fmt.Sprint(boot.Host, "-", i+1)
@@ -36,49 +37,33 @@ func (c *Cluster) boot() error {
 	}
 	store, err := boot.Store(o)
 	if err != nil {
-		return fmt.Errorf("kubesim: %w", err)
+		return err
 	}
-	c.begin(store)
-	now := c.now()
+	c.servers.Restart(c.history.Begin(store))
+	now := c.clock.Now()
 	return store.Events(store.Compacted(), func(e *mvcc.Event) bool {
-		c.past.add(e.Rev, now, &c.random)
+		c.history.Remember(e.Rev)
 		view, _ := store.At(e.Rev) // it is there: the store yields its commit
-		for _, r := range c.replicas {
-			r.apply(e, view, now)
-		}
+		c.servers.Committed(commit.Of(e, view, now, c.servers))
 		return true
 	})
-}
-
-// begin takes a store that goes on from its oldest revision, and starts the replicas there.
-func (c *Cluster) begin(store *mvcc.Store) {
-	first := store.Compacted()
-	c.store = store
-	c.past.add(first, c.now(), &c.random)
-	c.compact.seen = first
-	view, err := store.At(first)
-	if err != nil {
-		panic("sim: the store has no oldest revision: " + err.Error())
-	}
-	for _, r := range c.replicas {
-		r.restartAt(view)
-	}
 }
 
 // bareNamespaces are there even if nothing else is.
 var bareNamespaces = []string{"default", "kube-node-lease", "kube-public", "kube-system"}
 
-// bootBare makes the namespaces.
-func (c *Cluster) bootBare() error {
-	c.begin(mvcc.New(bootRevision - uint64(len(bareNamespaces))))
-	d := c.hub("namespaces")
+// bootBareLocked makes the namespaces.
+func (c *Cluster) bootBareLocked() error {
+	c.servers.Restart(c.history.Begin(mvcc.New(bootRevision - uint64(len(bareNamespaces)))))
+	first := c.servers.First()
+	d := first.Definition("namespaces")
 	for _, name := range bareNamespaces {
-		q := &registry.Request{Definition: d, Name: name, Manager: loopbackName, Warn: func(string) {}}
+		q := &registry.Request{Definition: d, Name: name, Manager: registry.Loopback(d, "", name).Manager, Warn: func(string) {}}
 		obj := object.Object{"kind": d.Kind, "apiVersion": d.GV(), "metadata": map[string]any{"name": name}}
 		if d.Default != nil {
 			d.Default(obj)
 		}
-		if _, s := c.replicas[0].server.Registry.Create(q, obj); s != nil {
+		if _, s := first.API().Registry.Create(q, obj); s != nil {
 			return s
 		}
 	}

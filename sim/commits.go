@@ -1,8 +1,8 @@
 package sim
 
 import (
-	"github.com/kubesim/kubesim/sim/mvcc"
-	"github.com/kubesim/kubesim/sim/resource"
+	"github.com/kubesim/kubesim/sim/commit"
+	"github.com/kubesim/kubesim/sim/trace"
 )
 
 // Commit is one write of the store as those see it who keep its log.
@@ -17,30 +17,27 @@ type Commit struct {
 // OnCommit calls f with every commit from now on, before any replica knows of it. The Cluster's lock is held: f must not
 // ask the Cluster. A fork has none of these functions.
 func (c *Cluster) OnCommit(f func(Commit)) {
-	c.lock()
-	defer c.mu.Unlock()
-	c.followers = append(c.followers, f)
+	c.do(func() { c.followers.list = append(c.followers.list, f) })
 }
 
-// logged tells those who follow the log of a commit.
-func (c *Cluster) logged(e *mvcc.Event) {
-	if len(c.followers) == 0 {
+// followers are those who follow the log.
+type followers struct{ list []func(Commit) }
+
+// Committed is commit.Listener's.
+func (x *followers) Committed(c *commit.Commit) {
+	if len(x.list) == 0 {
 		return
 	}
-	d := backend{c.replicas[0]}.Definition(storageOf(e.Key))
-	kv := e.KV
-	if kv == nil {
-		kv = e.Prev
-	}
-	if d == nil || kv == nil {
+	it := c.Item()
+	if it == nil {
 		return
 	}
-	it := resource.ItemOf(d, kv)
-	commit := Commit{Rev: e.Rev, Resource: what(d.Group, d.Resource, "", ""), Namespace: it.Namespace, Name: it.Name}
-	if e.KV != nil {
-		commit.Object = it.Bytes
+	d := c.Definition
+	told := Commit{Rev: c.Rev, Resource: trace.What(d.Group, d.Resource, "", ""), Namespace: it.Namespace, Name: it.Name}
+	if !c.Deleted() {
+		told.Object = it.Bytes
 	}
-	for _, f := range c.followers {
-		f(commit)
+	for _, f := range x.list {
+		f(told)
 	}
 }

@@ -2,18 +2,11 @@ package sim
 
 import (
 	"fmt"
-	"maps"
 	"reflect"
-	"slices"
-	"strings"
-	"time"
 
 	"github.com/kubesim/kubesim/clock"
-	"github.com/kubesim/kubesim/sim/crd"
-	"github.com/kubesim/kubesim/sim/fault"
-	"github.com/kubesim/kubesim/sim/mvcc"
-	"github.com/kubesim/kubesim/sim/object"
-	"github.com/kubesim/kubesim/sim/resource"
+	"github.com/kubesim/kubesim/sim/controller/server"
+	"github.com/kubesim/kubesim/sim/observe"
 )
 
 // Fork returns a Cluster that is as this one now and goes its own way from here: neither sees what is written to the
@@ -22,11 +15,9 @@ import (
 //
 // The fork of a Cluster with a clock.Manual has one of its own, which stands at the same instant; any other clock is
 // shared. A fork that is asked the same as this Cluster at the same times answers with the same bytes.
-func (c *Cluster) Fork() *Cluster {
-	locker{c}.Lock()
-	defer locker{c}.Unlock()
-	c.settle()
-	f, err := c.fork(c.state())
+func (c *Cluster) Fork() (f *Cluster) {
+	var err error
+	c.do(func() { f, err = c.forkLocked(c.stateLocked()) })
 	if err != nil {
 		panic("sim: a fork of what there is: " + err.Error())
 	}
@@ -37,203 +28,83 @@ func (c *Cluster) Fork() *Cluster {
 // when the revision had just been written: its objects, its time (of a clock.Manual) and its random numbers, so that what
 // was asked then, asked again, gets the same bytes; but its replicas are newly started, its trace is empty, and there are
 // no faults.
-func (c *Cluster) ForkAt(rev uint64) (*Cluster, error) {
-	locker{c}.Lock()
-	defer locker{c}.Unlock()
-	c.settle()
-	if rev == c.store.Rev() {
-		return c.fork(c.state())
-	}
-	s, err := c.stateAt(rev)
-	if err != nil {
-		return nil, fmt.Errorf("fork: %w", err)
-	}
-	return c.fork(s)
+func (c *Cluster) ForkAt(rev uint64) (f *Cluster, err error) {
+	c.do(func() {
+		s := c.stateLocked()
+		if rev != c.log.Store.Rev() {
+			err = c.rewindLocked(s, rev)
+		}
+		if err == nil {
+			f, err = c.forkLocked(s)
+		}
+	})
+	return f, err
 }
 
-// fork loads a state of the Cluster with all that its program has registered.
-func (c *Cluster) fork(s *State) (*Cluster, error) {
+// forkLocked loads a state of the Cluster with all that its program has registered.
+func (c *Cluster) forkLocked(s *State) (*Cluster, error) {
 	k := c.clock
 	if _, manual := k.(*clock.Manual); manual {
-		k = clock.NewManual(s.Now)
+		k = clock.NewManual(s.History.Now)
 	}
-	f, err := Load(s, k)
-	if err != nil {
-		return nil, err
-	}
-	f.conversions.functions, f.conversions.transport = maps.Clone(c.conversions.functions), c.conversions.transport
-	f.webhooks = webhooks{maps.Clone(c.webhooks.functions), c.webhooks.transport, c.webhooks.together}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if len(f.conversions.functions) > 0 || f.conversions.transport != nil {
-		f.reread()
-	}
-	if s.Servers == nil {
-		f.tendAll()
-	}
-	return f, nil
+	return load(s, k, c.servers)
 }
 
-// tendAll goes on with what definitions need next.
-func (c *Cluster) tendAll() {
-	known := c.outlines()
-	for _, name := range object.SortedKeys(known) {
-		group := known[name].String("spec", "group")
-		c.jobs.soon = append(c.jobs.soon, func() { c.tend(name, group) })
+// rewindLocked makes a state of now what it was when a revision had just been written.
+func (c *Cluster) rewindLocked(s *State, rev uint64) (err error) {
+	_, manual := c.clock.(*clock.Manual)
+	if s.History, err = c.history.StateAt(rev, manual); err != nil {
+		return fmt.Errorf("fork: %w", err)
 	}
-	c.settle()
-}
-
-// stateAt returns what the Cluster was when a revision had just been written. The lock is held.
-func (c *Cluster) stateAt(rev uint64) (*State, error) {
-	s := c.state()
-	store, err := c.store.Fork(rev)
-	if err != nil || rev == 0 {
-		return nil, fmt.Errorf("revision %d: the store has those from %d to %d", rev, c.store.Compacted(), c.store.Rev())
-	}
-	s.Store, s.Servers, s.Faults, s.Records, s.Cleanups, s.LastCommit = store, nil, nil, nil, nil, [2]uint64{}
-	s.Compaction.Floor = 0
-	m := c.past.find(rev)
-	if m == nil {
-		return s, nil
-	}
-	streams := s.Streams
-	s.Streams = nil
-	for i, state := range m.Streams {
-		s.Streams = append(s.Streams, Stream{streams[i].Purpose, state})
-	}
-	s.Marks = slices.DeleteFunc(s.Marks, func(x Mark) bool { return x.Rev > rev })
-	s.Leases = slices.DeleteFunc(s.Leases, func(l Lease) bool { return l.Rev > rev })
-	if _, manual := c.clock.(*clock.Manual); manual {
-		s.Now = m.At
-		s.Compaction = c.compactionAt(m.At, rev)
-	}
-	s.Compaction.Seen = min(s.Compaction.Seen, rev)
-	if !c.options.Bare {
-		s.Ensure = s.Now.Add(ensureInterval) // in case that something is to be put back
-	}
-	return s, nil
-}
-
-// compactionAt returns what the next compaction was at a time of the past, when rev was the newest revision.
-func (c *Cluster) compactionAt(at time.Time, rev uint64) Compaction {
-	next := c.compact.next
-	for next.Add(-compactionInterval).After(at) {
-		next = next.Add(-compactionInterval)
-	}
-	seen := c.store.Compacted()
-	for _, m := range c.past.marks {
-		if m.Rev <= rev && !m.At.After(next.Add(-compactionInterval)) {
-			seen = max(seen, m.Rev)
-		}
-	}
-	return Compaction{Next: next, Seen: seen}
-}
-
-// read finds out what is in the values of built-in objects that come from a file.
-func (c *Cluster) read() {
-	first := c.replicas[0].profile.hubs
-	c.eachValue(func(storage string, kv *mvcc.KV) {
-		if d := first[storage]; d != nil {
-			kv.Aux = resource.ItemOf(d, kv)
-		}
-	})
-}
-
-// readCustom is read for custom resources, when their definitions are known.
-func (c *Cluster) readCustom() {
-	c.eachValue(func(storage string, kv *mvcc.KV) {
-		if d := c.replicas[0].custom.Hub(storage); d != nil && storage != crd.Storage {
-			kv.Aux = resource.ItemOf(d, kv)
-		}
-	})
-}
-
-// eachValue yields every value of the store that nobody has read yet.
-func (c *Cluster) eachValue(yield func(storage string, kv *mvcc.KV)) {
-	oldest, err := c.store.At(c.store.Compacted())
-	if err != nil {
-		panic("sim: the store has no oldest revision: " + err.Error())
-	}
-	take := func(kv *mvcc.KV) bool {
-		if kv != nil && kv.Aux == nil {
-			yield(storageOf(kv.Key), kv)
-		}
-		return true
-	}
-	oldest.Range("", "", take)
-	_ = c.store.Events(oldest.Rev(), func(e *mvcc.Event) bool { return take(e.KV) }) // cannot be compacted: the oldest
+	s.Servers.Servers, s.Observed = nil, observe.State{}
+	s.Controllers = server.Rewound(s.History.Now, !c.options.Bare)
+	return nil
 }
 
 // Recall makes the Cluster what a State says, as far as it can: its clock goes on where it is, or, when it is a
 // clock.Manual that is behind, at the time of the State. Open watches end. It refuses the State of a Cluster with other
 // replicas or other rights, and one of the future.
-func (c *Cluster) Recall(s *State) error {
+func (c *Cluster) Recall(s *State) (err error) {
+	at := s.History.Now
 	if m, ok := c.clock.(*clock.Manual); ok {
-		m.AdvanceTo(s.Now) // without the lock: timers take it
+		m.AdvanceTo(at) // without the lock: timers take it
 	}
-	if c.clock.Now().Before(s.Now) {
-		return fmt.Errorf("recall: the state is of %v, and the clock only at %v", s.Now, c.clock.Now())
+	if c.clock.Now().Before(at) {
+		return fmt.Errorf("recall: the state is of %v, and the clock only at %v", at, c.clock.Now())
 	}
-	f, err := Load(s, clock.NewManual(s.Now)) // whether it can be loaded
+	f, err := Load(s, clock.NewManual(at)) // whether it can be loaded
 	if err != nil {
 		return fmt.Errorf("recall: %w", err)
 	}
-	c.lock()
-	defer c.mu.Unlock()
-	for i, r := range f.replicas {
-		if len(f.replicas) != len(c.replicas) || r.profile.name != c.replicas[i].profile.name {
-			return fmt.Errorf("recall: the state is of %s, not of the replicas there are", f.profileNames())
+	if err := c.servers.Matches(f.servers); err != nil {
+		return fmt.Errorf("recall: %w", err)
+	}
+	c.do(func() {
+		if !reflect.DeepEqual(s.Options.who(), c.options.who()) {
+			err = fmt.Errorf("recall: the state is of a cluster with other rights or tokens")
+			return
 		}
-	}
-	if !reflect.DeepEqual(s.Options.who(), c.options.who()) {
-		return fmt.Errorf("recall: the state is of a cluster with other rights or tokens")
-	}
-	if o := c.observer; o != nil {
-		o.flush()
-	}
-	for _, r := range c.replicas {
-		r.end()
-	}
-	c.schedule.clear()
-	return c.recall(s)
+		err = c.recallLocked(s)
+	})
+	return err
 }
 
-// recall loads a state that fits into the replicas there are.
-func (c *Cluster) recall(s *State) (err error) {
-	c.seed, c.options.Seed = s.Options.Seed, s.Options.Seed
-	c.reset()
-	if c.store, err = s.Store.Fork(0); err != nil {
+// recallLocked takes over a state that fits into the replicas there are.
+func (c *Cluster) recallLocked(s *State) error {
+	c.observer.Flush()
+	c.servers.End()
+	c.schedule.Clear()
+	c.options.Seed = s.Options.Seed
+	c.resetLocked()
+	if err := c.history.Load(s.History); err != nil {
 		return err
 	}
-	c.remember(s)
-	for i, r := range c.replicas {
-		if s.Servers == nil {
-			r.restart()
-		} else if err := r.load(s.Servers[i]); err != nil {
-			return err
-		}
-	}
-	if o := c.observer; o != nil {
-		o.begin()
-		o.delayed, o.held = nil, nil
-		if s.Faults != nil {
-			if o.faults, err = fault.Load(*s.Faults); err != nil {
-				return err
-			}
-		}
-	} else if err := c.lookOn(s); err != nil {
+	if err := c.servers.Load(s.Servers, false); err != nil {
 		return err
 	}
-	c.takeUp(s)
-	return nil
-}
-
-// profileNames names the replicas' profiles.
-func (c *Cluster) profileNames() string {
-	var names []string
-	for _, r := range c.replicas {
-		names = append(names, strings.TrimSpace(r.profile.release))
+	c.observer.Reset(c.options.Seed)
+	if err := c.observer.Recall(s.Observed); err != nil {
+		return err
 	}
-	return fmt.Sprintf("%d replicas (%s)", len(names), strings.Join(names, ", "))
+	return c.takeUpLocked(s)
 }

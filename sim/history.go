@@ -1,79 +1,47 @@
 package sim
 
 import (
+	"fmt"
 	"time"
-
-	"github.com/kubesim/kubesim/sim/watchcache"
 )
-
-// compactionInterval is how often the store forgets: each time everything before the revision that was the newest one
-// interval earlier. A revision can be read for 5 to 10 minutes (DefaultCompactInterval).
-const compactionInterval = 5 * time.Minute
-
-// compactor compacts on the Cluster's clock. It has no timer: nobody can see a compaction before the next request, so
-// it is done when the Cluster's lock is next taken.
-type compactor struct {
-	next time.Time // of the next compaction
-	seen uint64    // revision that was the newest at the last one
-
-	floor   uint64    // compacted revision that the caches have yet to learn about
-	floorAt time.Time // when they do
-}
-
-// catchUp does the compactions that have become due.
-func (c *Cluster) catchUp() {
-	now := c.clock.Now()
-	for !now.Before(c.compact.next) {
-		c.compactTo(c.compact.seen, c.compact.next)
-		c.compact.seen = c.store.Rev()
-		if c.compact.next = c.compact.next.Add(compactionInterval); c.store.Compacted() == c.compact.seen {
-			if skip := now.Sub(c.compact.next) / compactionInterval; skip >= 0 { // nothing has happened since: one more is enough
-				c.compact.next = c.compact.next.Add(skip * compactionInterval)
-			}
-		}
-	}
-	if c.compact.floor != 0 && !now.Before(c.compact.floorAt) {
-		for _, r := range c.replicas {
-			if r.unreachable {
-				continue // it learns of it when it resumes
-			}
-			for _, name := range r.cacheNames() {
-				r.caches[name].Compacted(c.compact.floor)
-			}
-		}
-		c.compact.floor = 0
-	}
-}
-
-// compactTo makes the store forget everything before rev. A store that has already forgotten it stays as it is.
-func (c *Cluster) compactTo(rev uint64, at time.Time) {
-	if err := c.store.Compact(rev); err != nil {
-		return
-	}
-	c.compact.floor, c.compact.floorAt = rev, at.Add(watchcache.CompactionPoll)
-	c.forgetPast()
-}
 
 // Compact makes the store forget every revision before the newest: continue tokens and exact reads of the past are 410
 // Expired as soon as the watch caches, which look every 15 s, have learned of it. Watches go on.
-func (c *Cluster) Compact() {
-	c.lock()
-	defer c.mu.Unlock()
-	c.compactTo(c.store.Rev(), c.clock.Now())
-}
+func (c *Cluster) Compact() { c.do(c.history.Compact) }
 
 // Expire makes the store and every watch cache forget all history, as a compaction and a restart of every API server
 // do: a continue token, an exact read or a watch from before now is 410 Expired.
-func (c *Cluster) Expire() {
-	c.lock()
-	defer c.mu.Unlock()
-	c.expire()
+func (c *Cluster) Expire() { c.do(c.history.Expire) }
+
+// Compacted returns the oldest revision that the store can still read.
+func (c *Cluster) Compacted() (rev uint64) {
+	c.do(func() { rev = c.log.Store.Compacted() })
+	return rev
 }
 
-// expire is Expire with the lock held.
-func (c *Cluster) expire() {
-	c.compactTo(c.store.Rev(), c.clock.Now())
-	for _, r := range c.replicas {
-		r.forget()
+// RevisionAt returns the newest revision that there was at a time of the past. It reports false when the store does not go
+// back so far.
+func (c *Cluster) RevisionAt(t time.Time) (rev uint64, ok bool) {
+	c.do(func() { rev, ok = c.history.RevisionAt(t) })
+	return rev, ok
+}
+
+// TimeOf returns when a revision was committed. It reports false for one that the store does not have.
+func (c *Cluster) TimeOf(rev uint64) (at time.Time, ok bool) {
+	c.do(func() { at, ok = c.history.TimeOf(rev) })
+	return at, ok
+}
+
+// Restore takes the store back to an older revision that it still has, as an etcd restored from a backup, and restarts
+// the API servers: what was written since then has never happened, and its revisions are given out again.
+func (c *Cluster) Restore(rev uint64) (err error) {
+	c.do(func() {
+		if err = c.history.Restore(rev); err == nil {
+			c.servers.Restart(c.log.Newest())
+		}
+	})
+	if err != nil {
+		return fmt.Errorf("restore: %w", err)
 	}
+	return nil
 }

@@ -2,27 +2,18 @@ package sim
 
 import (
 	"slices"
-	"time"
 
-	"github.com/kubesim/kubesim/sim/crd"
-	"github.com/kubesim/kubesim/sim/mvcc"
-	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/controller/server"
+	"github.com/kubesim/kubesim/sim/history"
 )
 
-// Journal keeps a log of what a Cluster stores, as etcd does. It is told of each commit before anybody else knows of it,
-// and of each lease. The Cluster's lock is held: a Journal must not ask the Cluster.
-type Journal interface {
-	Commit(e *mvcc.Event, at time.Time)
-	Grant(l Lease)
-}
-
 // Keep makes j the Cluster's journal and returns the state that its log goes on from. A fork has no journal.
-func (c *Cluster) Keep(j Journal) *State {
-	locker{c}.Lock()
-	defer locker{c}.Unlock()
-	c.settle()
-	c.journal = j
-	return c.state()
+func (c *Cluster) Keep(j history.Journal) (s *State) {
+	c.do(func() {
+		s = c.stateLocked()
+		c.history.Keep(j)
+	})
+	return s
 }
 
 // Resume starts new API servers, as o says, over what others have stored: their caches are empty, nobody watches, there
@@ -32,26 +23,12 @@ func Resume(s *State, o Options) (*Cluster, error) {
 	if o.Seed == 0 {
 		o.Seed = 1
 	}
-	o.Seed += s.Store.Rev() // the uids of before are taken
-	marks := slices.Clone(s.Marks)
+	o.Seed += s.History.Store.Rev() // the uids of before are taken
+	marks := slices.Clone(s.History.Marks)
 	for i := range marks {
 		marks[i].Streams = nil // those are of the draws of before
 	}
-	c, err := Load(&State{Options: o, Now: s.Now, Store: s.Store, Marks: marks, Compaction: s.Compaction, Leases: s.Leases,
-		Unread: s.Unread}, o.Clock)
-	if err != nil {
-		return nil, err
-	}
-	locker{c}.Lock()
-	defer locker{c}.Unlock()
-	if !o.Bare {
-		c.ensure()
-	}
-	c.mendAll()
-	c.objects().Each(crd.Storage, "", func(obj object.Object) bool {
-		name, group := obj.Name(), obj.String("spec", "group")
-		c.jobs.soon = append(c.jobs.soon, func() { c.tend(name, group) })
-		return true
-	})
-	return c, nil
+	past := s.History
+	past.Marks, past.Streams = marks, nil
+	return Load(&State{Options: o, History: past, Controllers: server.Restarted(past.Now, !o.Bare), Unread: s.Unread}, o.Clock)
 }

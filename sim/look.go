@@ -11,10 +11,13 @@ import (
 // Look returns stored objects as they were at a revision, 0 for now, in the order of their keys, without a request: those
 // of one resource, of a namespace if it is not "", of a name if it is not "". They are in the version that d has as its
 // hub. It fails when the store no longer has the revision, or does not have it yet.
-func (c *Cluster) Look(d *resource.Definition, namespace, name string, rev uint64) ([]object.Object, error) {
-	c.lock()
-	defer c.mu.Unlock()
-	view, err := c.store.At(rev)
+func (c *Cluster) Look(d *resource.Definition, namespace, name string, rev uint64) (all []object.Object, err error) {
+	c.do(func() { all, err = c.lookLocked(d, namespace, name, rev) })
+	return all, err
+}
+
+func (c *Cluster) lookLocked(d *resource.Definition, namespace, name string, rev uint64) ([]object.Object, error) {
+	view, err := c.log.Store.At(rev)
 	if err != nil {
 		return nil, fmt.Errorf("revision %d: %w", rev, err)
 	}
@@ -36,11 +39,4 @@ func (c *Cluster) Look(d *resource.Definition, namespace, name string, rev uint6
 		return true
 	})
 	return out, nil
-}
-
-// Compacted returns the oldest revision that the store can still read.
-func (c *Cluster) Compacted() uint64 {
-	c.lock()
-	defer c.mu.Unlock()
-	return c.store.Compacted()
 }

@@ -35,8 +35,10 @@ import (
 	"github.com/tidwall/buntdb"
 )
 
-// format is the version of the file. Read reads no other.
-const format = 1
+// format is the version of the file. Read reads those before it, too:
+//
+//	1  had fields of its own for what two controllers remember, and nothing of others
+const format = 2
 
 // Archive is a saved cluster.
 type Archive struct {

@@ -8,30 +8,45 @@ import (
 	"github.com/kubesim/kubesim/sim"
 	"github.com/kubesim/kubesim/sim/auth"
 	"github.com/kubesim/kubesim/sim/auth/token"
+	"github.com/kubesim/kubesim/sim/controller"
+	"github.com/kubesim/kubesim/sim/controller/server"
 	"github.com/kubesim/kubesim/sim/fault"
+	"github.com/kubesim/kubesim/sim/history"
+	"github.com/kubesim/kubesim/sim/replica"
 	"github.com/kubesim/kubesim/sim/trace"
 )
 
 // document is the part of an archive that is one JSON document.
 type document struct {
-	Format   int
-	Module   string
-	Options  options
-	Now      time.Time
-	Oldest   uint64 // revision of the store's oldest view
-	Made     bool   // the commit of the oldest view is there
-	Newest   uint64
-	Streams  []stream
-	Compact  sim.Compaction
-	Leases   []sim.Lease
-	Cleanups []sim.Cleanup
-	Ensure   time.Time
-	Held     []string
-	Routes   map[string]int
-	Servers  []server
-	Faults   *fault.State
-	Trace    *recorded // nil: nothing is recorded
-	Last     [2]uint64
+	Format  int
+	Module  string
+	Options options
+	Now     time.Time
+	Oldest  uint64 // revision of the store's oldest view
+	Made    bool   // the commit of the oldest view is there
+	Newest  uint64
+	Streams []stream
+	Compact history.Compaction
+	Leases  []history.Lease
+	Held    []string
+	Routes  map[string]int
+	Servers []apiServer
+	Faults  *fault.State
+	Trace   *recorded // nil: nothing is recorded
+	Last    [2]uint64
+
+	Controllers *controller.State
+	Lagging     map[string]map[string]uint64 // revisions of what controllers know of resources that lag, by their names
+
+	// What format 1 says of controllers.
+	Cleanups []cleanup `json:",omitempty"`
+	Ensure   time.Time `json:",omitzero"`
+}
+
+// cleanup is a deletion of the objects of a definition that goes on.
+type cleanup struct {
+	Name string
+	server.Cleanup
 }
 
 // options are sim.Options without the clock.
@@ -77,15 +92,15 @@ type recorded struct {
 	Objects [2]uint64
 }
 
-// server is a replica. Views are named by their revision; those that the store does not have are view:REV.
-type server struct {
+// apiServer is a replica. Views are named by their revision; those that the store does not have are view:REV.
+type apiServer struct {
 	Position uint64
 	Alone    map[string]uint64
 	Lags     bool
 	Cut      bool
 	Filled   uint64
 	Caches   map[string]cache
-	Unready  map[string]sim.Window
+	Unready  map[string]replica.Window
 }
 
 // cache is a watch cache. Its events are event:REV.

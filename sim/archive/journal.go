@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/kubesim/kubesim/sim"
+	"github.com/kubesim/kubesim/sim/history"
 	"github.com/kubesim/kubesim/sim/mvcc"
 	"github.com/kubesim/kubesim/sim/object"
 )
@@ -138,7 +139,7 @@ func (j *Journal) Close() error {
 	return j.log.Close()
 }
 
-// Commit is sim.Journal's.
+// Commit is history.Journal's.
 func (j *Journal) Commit(e *mvcc.Event, at time.Time) {
 	if e.KV == nil {
 		j.append("delete", e.Rev, at, e.Key, nil)
@@ -147,8 +148,8 @@ func (j *Journal) Commit(e *mvcc.Event, at time.Time) {
 	j.append("put", e.Rev, at, e.Key, e.KV.Value)
 }
 
-// Grant is sim.Journal's.
-func (j *Journal) Grant(l sim.Lease) { j.append("lease", l.Rev, l.At, l.Key, nil) }
+// Grant is history.Journal's.
+func (j *Journal) Grant(l history.Lease) { j.append("lease", l.Rev, l.At, l.Key, nil) }
 
 // append writes one set to the log.
 func (j *Journal) append(kind string, rev uint64, at time.Time, key string, value []byte) {
@@ -201,12 +202,12 @@ func replayed(s *sim.State, name, value string) error {
 	if err := errors.Join(err, err2, err3); err != nil {
 		return err
 	}
-	at := time.Unix(0, ns).In(s.Now.Location())
+	at := time.Unix(0, ns).In(s.History.Now.Location())
 	if kind == "lease" {
-		s.Leases = append(s.Leases, sim.Lease{Key: key, Rev: rev, At: at})
+		s.History.Leases = append(s.History.Leases, history.Lease{Key: key, Rev: rev, At: at})
 		return nil
 	}
-	if next := s.Store.Rev() + 1; rev != next {
+	if next := s.History.Store.Rev() + 1; rev != next {
 		return fmt.Errorf("the commit of revision %d is missing", next)
 	}
 	switch kind {
@@ -214,17 +215,17 @@ func replayed(s *sim.State, name, value string) error {
 		if _, err := object.Parse([]byte(rest)); err != nil {
 			return fmt.Errorf("the value of %s is no object: %w", key, err)
 		}
-		s.Store.Put(key, []byte(rest), nil)
+		s.History.Store.Put(key, []byte(rest), nil)
 	case "delete":
-		if _, ok := s.Store.Delete(key); !ok {
+		if _, ok := s.History.Store.Delete(key); !ok {
 			return fmt.Errorf("%s is deleted, and was not there", key)
 		}
 	default:
 		return fmt.Errorf("%q is neither put, delete nor lease", kind)
 	}
-	if at.After(s.Now) {
-		s.Now = at
+	if at.After(s.History.Now) {
+		s.History.Now = at
 	}
-	s.Marks = append(s.Marks, sim.Mark{Rev: rev, At: at})
+	s.History.Marks = append(s.History.Marks, history.Mark{Rev: rev, At: at})
 	return nil
 }

@@ -117,7 +117,7 @@ func TestJournalCutOff(t *testing.T) {
 		is.NoErr(os.WriteFile(path, log[:n], 0o600))
 		j, state, err := archive.OpenJournal(dir)
 		is.NoErr(err)
-		found[state.Store.Rev()-first] = true
+		found[state.History.Store.Rev()-first] = true
 		is.NoErr(j.Close())
 	}
 	is.Equal(found, map[uint64]bool{0: true, 1: true, 2: true})

@@ -9,8 +9,13 @@ import (
 	"time"
 
 	"github.com/kubesim/kubesim/sim"
+	"github.com/kubesim/kubesim/sim/controller/server"
+	"github.com/kubesim/kubesim/sim/history"
 	"github.com/kubesim/kubesim/sim/mvcc"
 	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/observe"
+	"github.com/kubesim/kubesim/sim/random"
+	"github.com/kubesim/kubesim/sim/replica"
 	"github.com/kubesim/kubesim/sim/trace"
 	"github.com/kubesim/kubesim/sim/watchcache"
 	"github.com/tidwall/buntdb"
@@ -40,8 +45,8 @@ func (a *Archive) read(tx *buntdb.Tx) error {
 		return fmt.Errorf("cluster: %w", err)
 	}
 	d := &r.doc
-	if d.Format != format {
-		return fmt.Errorf("the file has format %d, written by version %q; this version reads format %d",
+	if d.Format < 1 || d.Format > format {
+		return fmt.Errorf("the file has format %d, written by version %q; this version reads up to format %d",
 			d.Format, d.Module, format)
 	}
 	for _, step := range []func() error{r.readKVs, r.readEvents, r.readViews, r.readStore} {
@@ -53,8 +58,8 @@ func (a *Archive) read(tx *buntdb.Tx) error {
 		return err
 	}
 	a.info = Info{Module: d.Module, Time: d.Now, Oldest: d.Oldest, Newest: d.Newest, Size: len(a.data)}
-	if a.state.Records != nil {
-		a.info.Records = len(a.state.Records.Records)
+	if a.state.Observed.Records != nil {
+		a.info.Records = len(a.state.Observed.Records.Records)
 	}
 	a.info.Options = a.state.Options
 	return nil
@@ -184,9 +189,8 @@ func (r *reader) readStore() (err error) {
 // state puts everything together.
 func (r *reader) state() (*sim.State, error) {
 	d, o := &r.doc, &r.doc.Options
-	s := &sim.State{Now: d.Now, Store: r.store, Compaction: d.Compact, Leases: d.Leases, Cleanups: d.Cleanups, Ensure: d.Ensure,
-		Held: d.Held, Routes: d.Routes,
-		Faults: d.Faults, LastCommit: d.Last, Unread: true}
+	s := &sim.State{History: history.State{Now: d.Now, Store: r.store, Compaction: d.Compact, Leases: d.Leases},
+		Servers: replica.State{Held: d.Held, Routes: d.Routes}, Observed: observe.State{Faults: d.Faults, LastCommit: d.Last}, Unread: true}
 	s.Options = sim.Options{Seed: o.Seed, Auth: o.Auth, Tokens: o.Tokens, Authorizers: o.Who.Authorizers,
 		NoAnonymous: o.Who.NoAnonymous, RequestHeader: o.Who.RequestHeader, ServiceAccounts: o.Who.ServiceAccounts,
 		Plugins: o.Plugins, Replicas: o.Replicas, Bare: o.Bare, NoControllers: o.Alone, Port: o.Port, ClientCA: o.ClientCA,
@@ -196,7 +200,7 @@ func (r *reader) state() (*sim.State, error) {
 		if err != nil {
 			return nil, fmt.Errorf("the random numbers of %q: %w", x.Purpose, err)
 		}
-		s.Streams = append(s.Streams, sim.Stream{Purpose: x.Purpose, State: p})
+		s.History.Streams = append(s.History.Streams, random.Stream{Purpose: x.Purpose, State: p})
 	}
 	for client, n := range d.Routes { // order does not matter: one that is wrong is wrong
 		if n < 1 || n > max(len(o.Replicas), 1) {
@@ -207,13 +211,13 @@ func (r *reader) state() (*sim.State, error) {
 		return nil, fmt.Errorf("there are %d replicas, not 1 to %d", len(d.Servers), replicasMax)
 	}
 	for i, x := range d.Servers {
-		server, err := r.server(x)
+		one, err := r.server(x)
 		if err != nil {
 			return nil, fmt.Errorf("replica %d: %w", i+1, err)
 		}
-		s.Servers = append(s.Servers, server)
+		s.Servers.Servers = append(s.Servers.Servers, one)
 	}
-	if err := r.marks(s); err != nil {
+	if err := errors.Join(r.marks(s), r.controllers(s)); err != nil {
 		return nil, err
 	}
 	return s, r.trace(s)
@@ -224,11 +228,11 @@ func (r *reader) marks(s *sim.State) error {
 	return r.each("mark", func(rev uint64, value string) error {
 		text, data, ok := strings.Cut(value, " ")
 		nanos, err := strconv.ParseInt(text, 10, 64)
-		if !ok || err != nil || len(data)%16 != 0 || len(data)/16 > len(s.Streams) || rev > r.doc.Newest {
+		if !ok || err != nil || len(data)%16 != 0 || len(data)/16 > len(s.History.Streams) || rev > r.doc.Newest {
 			return errors.New("want: nanoseconds since 1970, and the random numbers")
 		}
-		m := sim.Mark{Rev: rev, At: time.Unix(0, nanos).In(s.Now.Location())}
-		if m.At.Before(last) || m.At.After(s.Now) {
+		m := history.Mark{Rev: rev, At: time.Unix(0, nanos).In(s.History.Now.Location())}
+		if m.At.Before(last) || m.At.After(s.History.Now) {
 			return errors.New("the time goes back")
 		}
 		last = m.At
@@ -239,14 +243,42 @@ func (r *reader) marks(s *sim.State) error {
 			}
 			m.Streams = append(m.Streams, p)
 		}
-		s.Marks = append(s.Marks, m)
+		s.History.Marks = append(s.History.Marks, m)
 		return nil
 	})
 }
 
+// controllers reads what controllers have to do, and what they know.
+func (r *reader) controllers(s *sim.State) (err error) {
+	d := &r.doc
+	if d.Format == 1 {
+		cleaning := map[string]server.Cleanup{}
+		for _, x := range d.Cleanups {
+			cleaning[x.Name] = x.Cleanup
+		}
+		s.Controllers = server.Recorded(cleaning, d.Ensure)
+		return nil
+	}
+	if s.Controllers = d.Controllers; s.Controllers == nil {
+		return nil
+	}
+	for i := range s.Controllers.Loops {
+		x := &s.Controllers.Loops[i]
+		for _, name := range object.SortedKeys(d.Lagging[x.Name]) {
+			if x.Lagging == nil {
+				x.Lagging = map[string]*mvcc.View{}
+			}
+			if x.Lagging[name], err = r.at(d.Lagging[x.Name][name]); err != nil {
+				return fmt.Errorf("the controller %s: %w", x.Name, err)
+			}
+		}
+	}
+	return nil
+}
+
 // server reads a replica.
-func (r *reader) server(x server) (sim.ServerState, error) {
-	s := sim.ServerState{Lags: x.Lags, Cut: x.Cut, Filled: x.Filled, Alone: map[string]*mvcc.View{},
+func (r *reader) server(x apiServer) (replica.ServerState, error) {
+	s := replica.ServerState{Lags: x.Lags, Cut: x.Cut, Filled: x.Filled, Alone: map[string]*mvcc.View{},
 		Caches:  map[string]watchcache.State{},
 		Unready: x.Unready}
 	var err error
@@ -316,7 +348,7 @@ func (r *reader) trace(s *sim.State) error {
 		return nil
 	}
 	t := r.doc.Trace
-	s.Records = &trace.State{N: t.N, Start: t.Start, Last: t.Last, Hash: t.Hash, Objects: t.Objects}
+	s.Observed.Records = &trace.State{N: t.N, Start: t.Start, Last: t.Last, Hash: t.Hash, Objects: t.Objects}
 	var bad error
 	err := r.tx.AscendGreaterOrEqual("", "trace:", func(key, line string) bool {
 		if !strings.HasPrefix(key, "trace:") {
@@ -327,7 +359,7 @@ func (r *reader) trace(s *sim.State) error {
 			bad = fmt.Errorf("%s: %w", key, err)
 			return false
 		}
-		s.Records.Records = append(s.Records.Records, record)
+		s.Observed.Records.Records = append(s.Observed.Records.Records, record)
 		return true
 	})
 	return errors.Join(err, bad)

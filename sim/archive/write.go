@@ -9,6 +9,8 @@ import (
 	"github.com/kubesim/kubesim/sim"
 	"github.com/kubesim/kubesim/sim/mvcc"
 	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/replica"
+	"github.com/kubesim/kubesim/sim/trace"
 	"github.com/tidwall/buntdb"
 )
 
@@ -30,7 +32,7 @@ func (w *writer) set(key, value string) {
 
 func (w *writer) write() error {
 	s := w.state
-	oldest, err := s.Store.At(s.Store.Compacted())
+	oldest, err := s.History.Store.At(s.History.Store.Compacted())
 	if err != nil {
 		return err
 	}
@@ -38,30 +40,30 @@ func (w *writer) write() error {
 	if made := oldest.Event(); made != nil {
 		w.event(made)
 	}
-	if err := s.Store.Events(oldest.Rev(), func(e *mvcc.Event) bool { w.event(e); return true }); err != nil {
+	if err := s.History.Store.Events(oldest.Rev(), func(e *mvcc.Event) bool { w.event(e); return true }); err != nil {
 		return err
 	}
-	for _, m := range s.Marks {
+	for _, m := range s.History.Marks {
 		b := strconv.FormatInt(m.At.UnixNano(), 10) + " "
 		for _, p := range m.Streams {
 			b += string(pack(p))
 		}
 		w.set(numbered("mark", m.Rev), b)
 	}
-	d := &document{Format: format, Module: sim.Module(), Now: s.Now, Oldest: oldest.Rev(), Made: oldest.Event() != nil,
-		Newest: s.Store.Rev(), Compact: s.Compaction, Leases: s.Leases, Cleanups: s.Cleanups, Ensure: s.Ensure, Held: s.Held,
-		Routes: s.Routes,
-		Faults: s.Faults, Last: s.LastCommit}
+	d := &document{Format: format, Module: trace.Module(), Now: s.History.Now, Oldest: oldest.Rev(), Made: oldest.Event() != nil,
+		Newest: s.History.Store.Rev(), Compact: s.History.Compaction, Leases: s.History.Leases, Held: s.Servers.Held, Routes: s.Servers.Routes, Faults: s.Observed.Faults,
+		Last: s.Observed.LastCommit}
 	o := s.Options
 	d.Options = options{o.Seed, o.Auth, o.Tokens, who{o.Authorizers, o.NoAnonymous, o.RequestHeader, o.ServiceAccounts},
 		o.Plugins, o.Replicas, o.Bare, o.NoControllers, o.Port, o.ClientCA, o.ServiceCIDR, o.Advertise, o.WithoutPlugins, o.WriteGap,
 		o.Trace, o.Replay}
-	for _, x := range s.Streams {
+	for _, x := range s.History.Streams {
 		d.Streams = append(d.Streams, stream{x.Purpose, pack(x.State)})
 	}
-	for _, r := range s.Servers {
+	for _, r := range s.Servers.Servers {
 		d.Servers = append(d.Servers, w.server(r))
 	}
+	w.controllers(d)
 	w.trace(d)
 	text, err := json.Marshal(d)
 	if err != nil {
@@ -101,8 +103,8 @@ func (w *writer) event(e *mvcc.Event) {
 }
 
 // server writes what a replica has and the store has not.
-func (w *writer) server(r sim.ServerState) server {
-	x := server{Position: w.at(r.Position), Alone: map[string]uint64{}, Lags: r.Lags, Cut: r.Cut, Filled: r.Filled,
+func (w *writer) server(r replica.ServerState) apiServer {
+	x := apiServer{Position: w.at(r.Position), Alone: map[string]uint64{}, Lags: r.Lags, Cut: r.Cut, Filled: r.Filled,
 		Caches:  map[string]cache{},
 		Unready: r.Unready}
 	for _, name := range object.SortedKeys(r.Alone) {
@@ -120,16 +122,37 @@ func (w *writer) server(r sim.ServerState) server {
 	return x
 }
 
+// controllers writes what controllers have to do, and what they know that the store has not.
+func (w *writer) controllers(d *document) {
+	d.Controllers = w.state.Controllers
+	if d.Controllers == nil {
+		return
+	}
+	for _, x := range d.Controllers.Loops {
+		if len(x.Lagging) == 0 {
+			continue
+		}
+		known := map[string]uint64{}
+		for _, name := range object.SortedKeys(x.Lagging) {
+			known[name] = w.at(x.Lagging[name])
+		}
+		if d.Lagging == nil {
+			d.Lagging = map[string]map[string]uint64{}
+		}
+		d.Lagging[x.Name] = known
+	}
+}
+
 // at names a view, which is written if the store does not have it.
 func (w *writer) at(v *mvcc.View) uint64 {
-	if v.Rev() < w.state.Store.Compacted() {
+	if v.Rev() < w.state.History.Store.Compacted() {
 		w.view(v)
 	}
 	return v.Rev()
 }
 
 func (w *writer) trace(d *document) {
-	s := w.state.Records
+	s := w.state.Observed.Records
 	if s == nil {
 		return
 	}

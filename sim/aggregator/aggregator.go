@@ -1,0 +1,224 @@
+// Package aggregator is what API servers know of aggregated ones, and how they reach them (k8s.io/kube-aggregator: the
+// proxy handlers, the controller of conditions and the manager of discovery). The servers are asked after the lock was
+// given back:
+//
+//	commit of an APIService, Service, EndpointSlice ─▶ Reconcile ─┬─ what is stored does not do ─▶ condition False
+//	                                                             └─ asks ─ lock is given back ─▶ Proxy.Check ─▶ condition
+package aggregator
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/kubesim/kubesim/clock"
+	"github.com/kubesim/kubesim/sim/apiserver"
+	"github.com/kubesim/kubesim/sim/controller"
+	"github.com/kubesim/kubesim/sim/controller/server"
+	"github.com/kubesim/kubesim/sim/discovery"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/registry"
+	"github.com/kubesim/kubesim/sim/resource"
+)
+
+// APIService is an APIService whose API a service answers for: an aggregated API server.
+type APIService struct {
+	Name, Group, Version string
+	Namespace, Service   string // of the service
+	Port                 int64
+	Bundle               []byte // spec.caBundle, PEM
+	Insecure             bool   // spec.insecureSkipTLSVerify
+}
+
+// Proxy reaches aggregated API servers. It is called without the Cluster's lock, but for Placed.
+type Proxy interface {
+	// Placed reports whether it has been said where the server is: then nobody looks at the service and its endpoints.
+	Placed(s *APIService) bool
+	// Start runs a probe, which asks the server: at once, or in a goroutine when an answer may take long.
+	Start(s *APIService, probe func())
+	// Check says why the server does not count as available.
+	Check(s *APIService, within Within) error
+	// Resources returns the APIResourceDiscovery of the server's version; stale says that it did not tell.
+	Resources(s *APIService, within Within) (rows []any, stale bool)
+	// OpenAPI returns the server's documents; one that is nil was not to be had.
+	OpenAPI(s *APIService, within Within) discovery.RemoteOpenAPI
+	// Forward passes a request of a user on. A nil Answer says that the service cannot be resolved.
+	Forward(s *APIService, q *apiserver.Request, user resource.User, within Within) *apiserver.Answer
+}
+
+// Within returns a context that ends after a time of the Cluster's clock, and what ends it before.
+type Within = func(time.Duration) (ctx context.Context, end func())
+
+const (
+	// recheckInterval is how often an available server is asked whether it still is, documentsInterval how often what it
+	// serves (the real server's resync of APIServices, discoveryRefreshInterval).
+	recheckInterval   = 30 * time.Second
+	documentsInterval = time.Minute
+	// recheckFirst is when one that failed is asked again for the first time; each time after that it takes twice as long.
+	recheckFirst = 5 * time.Millisecond
+
+	services       = "services"
+	endpointSlices = "endpointslices.discovery.k8s.io"
+	serviceName    = "kubernetes.io/service-name"
+)
+
+var errNoProxy = errors.New("kubesim: nothing carries requests to aggregated API servers: use Server.Aggregate, or listen")
+
+// Door is the Cluster's lock as an Aggregator uses it.
+type Door interface {
+	// Do runs f under the lock, Outside without it in the middle of a request.
+	Do(f func())
+	Outside(f func())
+	// Within returns a context that ends when d of the cluster's time has passed. It is called without the lock.
+	Within(d time.Duration) (context.Context, func())
+}
+
+// Servers are the API servers of a cluster as an Aggregator sees them.
+type Servers interface {
+	// Serves reports whether the API servers themselves serve a version.
+	Serves(group, version string) bool
+	// Rediscover says that discovery has changed.
+	Rediscover()
+	// Reader reads what is stored.
+	Reader() registry.Reader
+}
+
+// Aggregator is what the API servers of a cluster know of aggregated ones. The Cluster's lock guards it.
+type Aggregator struct {
+	door     Door
+	servers  Servers
+	schedule *clock.Schedule
+	api      *controller.Client // of the controller
+
+	through Proxy                       // nil: nobody reaches them
+	known   map[string]*remote          // by name of the APIService
+	listed  map[string]discovery.Remote // APIServices without a service, of versions that nobody serves, by name
+	asks    []func()                    // to be run when the lock was given back
+}
+
+// New returns the Aggregator of a cluster that has no APIServices yet.
+func New(door Door, servers Servers, schedule *clock.Schedule) *Aggregator {
+	return &Aggregator{door: door, servers: servers, schedule: schedule}
+}
+
+// Attach sets what writes conditions: the client of the controller.
+func (a *Aggregator) Attach(api *controller.Client) { a.api = api }
+
+// Reset forgets all aggregated API servers.
+func (a *Aggregator) Reset() { a.known, a.listed, a.asks = nil, nil, nil }
+
+// remote is one aggregated API server, of one version of a group.
+type remote struct {
+	APIService
+	available bool
+	document  discovery.Remote
+
+	round    int       // counts the times that it was judged: an answer to an earlier question is not heard
+	failures int       // in a row
+	read     time.Time // when document was last asked for
+	dirty    bool      // document is to be asked for anew
+	forget   func()    // takes back the next look; nil: there is none
+}
+
+// Through sets what reaches aggregated API servers. Those of a Cluster that was loaded count as what they were until
+// something happens to them.
+func (a *Aggregator) Through(p Proxy) { a.through = p }
+
+// Known returns the names of the APIServices of aggregated API servers.
+func (a *Aggregator) Known() []string { return object.SortedKeys(a.known) }
+
+// Load takes in the APIServices of a store that was read: they are as available as they were.
+func (a *Aggregator) Load() {
+	a.servers.Reader().Each(server.APIServices, "", func(obj object.Object) bool {
+		if obj.Map("spec", "service") == nil {
+			a.list(obj.Name(), obj)
+			return true
+		}
+		r := newRemote(obj)
+		if a.put(r); a.through != nil {
+			a.ask(r)
+		}
+		return true
+	})
+	if len(a.known) > 0 {
+		a.servers.Rediscover()
+	}
+}
+
+func (a *Aggregator) put(r *remote) {
+	if a.known == nil {
+		a.known = map[string]*remote{}
+	}
+	a.known[r.Name] = r
+}
+
+// TakeAsks returns what is to be asked without the lock.
+func (a *Aggregator) TakeAsks() []func() {
+	asks := a.asks
+	a.asks = nil
+	return asks
+}
+
+// Remotes is discovery.Options' Remotes.
+func (a *Aggregator) Remotes() []discovery.Remote {
+	var all []discovery.Remote
+	for _, name := range object.SortedKeys(a.known) {
+		all = append(all, a.known[name].document)
+	}
+	for _, name := range object.SortedKeys(a.listed) {
+		all = append(all, a.listed[name])
+	}
+	return all
+}
+
+// Priorities is discovery.Options' Priorities: the highest one of each group's APIServices.
+func (a *Aggregator) Priorities() map[string]int64 {
+	all := map[string]int64{}
+	a.servers.Reader().Each(server.APIServices, "", func(obj object.Object) bool {
+		priority, _ := obj.Int("spec", "groupPriorityMinimum")
+		group := obj.String("spec", "group")
+		all[group] = max(all[group], priority)
+		return true
+	})
+	return all
+}
+
+// Aggregated is apiserver.Server's: what passes requests for a path on, or nil.
+func (a *Aggregator) Aggregated(path string) apiserver.Forward {
+	if len(a.known) == 0 {
+		return nil
+	}
+	r := a.remoteOf(path)
+	if r == nil {
+		return nil
+	}
+	return func(q *apiserver.Request, user resource.User) (answer *apiserver.Answer) {
+		through := a.through
+		if !r.available || through == nil {
+			return nil
+		}
+		a.door.Outside(func() { answer = through.Forward(&r.APIService, q, user, a.door.Within) })
+		return answer
+	}
+}
+
+// remoteOf returns the aggregated API server that a path belongs to, or nil.
+func (a *Aggregator) remoteOf(path string) *remote {
+	if key, ok := strings.CutPrefix(path, "/openapi/v3/"); ok {
+		for _, name := range object.SortedKeys(a.known) {
+			if r := a.known[name]; r.document.OpenAPI.V3[key] != nil {
+				return r
+			}
+		}
+		return nil
+	}
+	parts := strings.SplitN(path, "/", 5)
+	switch {
+	case len(parts) >= 2 && parts[1] == "api":
+		return a.known["v1."]
+	case len(parts) >= 4 && parts[1] == "apis" && parts[2] != "":
+		return a.known[parts[3]+"."+parts[2]]
+	}
+	return nil
+}

@@ -1,0 +1,284 @@
+package aggregator
+
+import (
+	"encoding/base64"
+	"fmt"
+	"reflect"
+	"slices"
+	"time"
+
+	"github.com/kubesim/kubesim/sim/commit"
+	"github.com/kubesim/kubesim/sim/controller"
+	"github.com/kubesim/kubesim/sim/controller/server"
+	"github.com/kubesim/kubesim/sim/discovery"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/status"
+)
+
+// Availability is the name of the controller.
+const Availability = "AvailableConditionController"
+
+// Controller says of each APIService whether its server is available (k8s.io/kube-aggregator,
+// pkg/controllers/status/remote). It looks at what is stored; servers are asked when the lock was given back.
+func (a *Aggregator) Controller() controller.Controller {
+	return server.Own(Availability, a, controller.Watch{Resource: server.APIServices, Others: true},
+		controller.Watch{Resource: services, Keys: a.concerned}, controller.Watch{Resource: endpointSlices, Keys: a.concerned})
+}
+
+// concerned returns the APIServices whose service a Service or EndpointSlice is, or belongs to.
+func (a *Aggregator) concerned(c *commit.Commit) []controller.Key {
+	if len(a.known) == 0 {
+		return nil
+	}
+	it := c.Item()
+	service := it.Name
+	if c.Storage == endpointSlices {
+		service = it.Object().Labels()[serviceName]
+	}
+	var keys []controller.Key
+	for _, name := range object.SortedKeys(a.known) {
+		if r := a.known[name]; r.Namespace == it.Namespace && r.Service == service {
+			keys = append(keys, controller.Key{Name: name})
+		}
+	}
+	return keys
+}
+
+// Reconcile is controller.Reconciler's: it finds out whether what is stored lets the server of an APIService be available,
+// and has it asked whether it is.
+func (a *Aggregator) Reconcile(_ *controller.Client, key controller.Key) (time.Duration, *status.Status) {
+	a.judge(key.Name)
+	return 0, nil
+}
+
+func (a *Aggregator) judge(name string) {
+	obj := a.servers.Reader().Get(server.APIServices, "", name)
+	old := a.known[name]
+	if old != nil && old.forget != nil {
+		old.forget()
+		old.forget = nil
+	}
+	a.list(name, obj)
+	if obj == nil || obj.Map("spec", "service") == nil {
+		if old != nil {
+			delete(a.known, name)
+			a.servers.Rediscover()
+		}
+		if obj != nil {
+			a.conclude(obj, "True", "Local", "Local APIServices are always available")
+		}
+		return
+	}
+	r := newRemote(obj)
+	if old != nil {
+		r.failures, r.dirty = old.failures, true
+		if reflect.DeepEqual(r.APIService, old.APIService) {
+			r.document.Resources, r.document.Stale, r.document.OpenAPI = old.document.Resources, old.document.Stale, old.document.OpenAPI
+			r.read = old.read
+		}
+	}
+	a.put(r)
+	if old == nil || !reflect.DeepEqual(r.document, old.document) {
+		a.servers.Rediscover()
+	}
+	reason, message := a.missing(r)
+	if reason == "" && a.through == nil {
+		reason, message = "FailedDiscoveryCheck", errNoProxy.Error()
+	}
+	if reason != "" {
+		r.available = false
+		a.stale(r)
+		a.conclude(obj, "False", reason, message)
+		return
+	}
+	a.ask(r)
+}
+
+// list lists an APIService without a service if nobody serves its version. Those that servers make follow what is served.
+func (a *Aggregator) list(name string, obj object.Object) {
+	_, was := a.listed[name]
+	is := obj != nil && obj.Map("spec", "service") == nil && obj.Labels()[server.Automanaged] == "" &&
+		!a.servers.Serves(obj.String("spec", "group"), obj.String("spec", "version"))
+	if !was && !is {
+		return
+	}
+	delete(a.listed, name)
+	if is {
+		if a.listed == nil {
+			a.listed = map[string]discovery.Remote{}
+		}
+		document := newRemote(obj).document
+		document.Nobody = true
+		a.listed[name] = document
+	}
+	a.servers.Rediscover()
+}
+
+// newRemote reads an APIService.
+func newRemote(obj object.Object) *remote {
+	r := &remote{APIService: APIService{Name: obj.Name(), Group: obj.String("spec", "group"), Version: obj.String("spec", "version"),
+		Namespace: obj.String("spec", "service", "namespace"), Service: obj.String("spec", "service", "name")}}
+	r.Port, _ = obj.Int("spec", "service", "port")
+	r.Insecure, _ = obj.Bool("spec", "insecureSkipTLSVerify")
+	r.Bundle, _ = base64.StdEncoding.DecodeString(obj.String("spec", "caBundle")) // which validation has seen
+	r.document = discovery.Remote{Group: r.Group, Version: r.Version, Stale: true}
+	r.document.GroupPriority, _ = obj.Int("spec", "groupPriorityMinimum")
+	r.document.VersionPriority, _ = obj.Int("spec", "versionPriority")
+	for _, x := range obj.List("status", "conditions") {
+		if m, _ := x.(map[string]any); object.Object(m).String("type") == "Available" {
+			r.available = object.Object(m).String("status") == "True"
+		}
+	}
+	return r
+}
+
+// missing says why the server of r cannot be available by what is stored about its service ("": it can be).
+func (a *Aggregator) missing(r *remote) (reason, message string) {
+	if a.through != nil && a.through.Placed(&r.APIService) {
+		return "", ""
+	}
+	service := a.servers.Reader().Get(services, r.Namespace, r.Service)
+	if service == nil {
+		return "ServiceNotFound", fmt.Sprintf("service/%s in %q is not present", r.Service, r.Namespace)
+	}
+	if service.String("spec", "type") != "ClusterIP" {
+		return "", ""
+	}
+	ports := service.List("spec", "ports")
+	i := slices.IndexFunc(ports, func(x any) bool {
+		port, _ := object.Object(x.(map[string]any)).Int("port")
+		return port == r.Port
+	})
+	if i < 0 {
+		return "ServicePortError", fmt.Sprintf("service/%s in %q is not listening on port %d", r.Service, r.Namespace, r.Port)
+	}
+	port := object.Object(ports[i].(map[string]any)).String("name")
+	found, ready := false, false
+	a.servers.Reader().Each(endpointSlices, r.Namespace, func(obj object.Object) bool {
+		if obj.Labels()[serviceName] == r.Service {
+			found, ready = true, ready || endpointsReady(obj, port)
+		}
+		return !ready
+	})
+	switch {
+	case !found:
+		return "EndpointsNotFound", fmt.Sprintf("cannot find endpointslices for service/%s in %q", r.Service, r.Namespace)
+	case !ready:
+		return "MissingEndpoints", fmt.Sprintf("endpointslices for service/%s in %q have no addresses with port name %q", r.Service, r.Namespace, port)
+	}
+	return "", ""
+}
+
+// endpointsReady reports whether a slice has an endpoint that is ready, and a port with the name.
+func endpointsReady(slice object.Object, port string) bool {
+	return slices.ContainsFunc(slice.List("endpoints"), func(x any) bool {
+		ready, said := object.Object(x.(map[string]any)).Bool("conditions", "ready")
+		return ready || !said
+	}) && slices.ContainsFunc(slice.List("ports"), func(x any) bool {
+		p := x.(map[string]any)
+		return p["name"] == port && p["port"] != nil
+	})
+}
+
+// ask has the server of r asked when the lock was given back.
+func (a *Aggregator) ask(r *remote) {
+	r.round++
+	round, through := r.round, a.through
+	documents := r.dirty || r.document.Stale || a.schedule.Now().Sub(r.read) >= documentsInterval
+	r.dirty = false
+	a.asks = append(a.asks, func() {
+		through.Start(&r.APIService, func() {
+			available := a.checked(r, round, documents, through.Check(&r.APIService, a.door.Within))
+			if !documents {
+				return
+			}
+			rows, stale := through.Resources(&r.APIService, a.door.Within)
+			a.described(r, func(d *discovery.Remote) { d.Resources, d.Stale = rows, stale })
+			if available {
+				read := through.OpenAPI(&r.APIService, a.door.Within)
+				a.described(r, func(d *discovery.Remote) { d.OpenAPI.Take(read) })
+			}
+		})
+	})
+}
+
+// checked takes in whether a server is available, unless somebody asks it anew. documents says that what it serves is asked
+// for next. It is called without the lock.
+func (a *Aggregator) checked(r *remote, round int, documents bool, err error) (available bool) {
+	a.door.Do(func() { available = a.checkedLocked(r, round, documents, err) })
+	return available
+}
+
+func (a *Aggregator) checkedLocked(r *remote, round int, documents bool, err error) (available bool) {
+	obj := a.servers.Reader().Get(server.APIServices, "", r.Name)
+	if a.known[r.Name] != r || r.round != round || obj == nil {
+		return false
+	}
+	if r.available != (err == nil) && !documents {
+		r.dirty = true
+		defer a.ask(r) // as a commit of its condition leads to
+	}
+	next := recheckInterval
+	if r.available = err == nil; r.available {
+		r.failures = 0
+		a.conclude(obj, "True", "Passed", "all checks passed")
+	} else {
+		next = min(recheckFirst<<min(r.failures, 20), recheckInterval)
+		r.failures++
+		a.conclude(obj, "False", "FailedDiscoveryCheck", err.Error())
+	}
+	if r.forget != nil {
+		r.forget()
+	}
+	r.forget = a.schedule.After(next, func() {
+		r.forget = nil
+		if a.known[r.Name] == r {
+			a.ask(r)
+		}
+	})
+	return r.available
+}
+
+// described takes in what a server says of itself. It is called without the lock.
+func (a *Aggregator) described(r *remote, change func(*discovery.Remote)) {
+	a.door.Do(func() {
+		if a.known[r.Name] != r {
+			return
+		}
+		was := r.document
+		change(&r.document)
+		r.read = a.schedule.Now()
+		if !reflect.DeepEqual(was, r.document) {
+			a.servers.Rediscover()
+		}
+	})
+}
+
+// stale says that nobody knows what the server of r serves.
+func (a *Aggregator) stale(r *remote) {
+	if r.document.Resources != nil || !r.document.Stale {
+		r.document.Resources, r.document.Stale = nil, true
+		a.servers.Rediscover()
+	}
+}
+
+// conclude writes the condition Available of an APIService, if it is another one than before.
+func (a *Aggregator) conclude(obj object.Object, value, reason, message string) {
+	conditions := obj.List("status", "conditions")
+	i := slices.IndexFunc(conditions, func(x any) bool { return x.(map[string]any)["type"] == "Available" })
+	condition := map[string]any{"type": "Available", "status": value, "lastTransitionTime": object.Time(a.schedule.Now()), "reason": reason, "message": message}
+	if i < 0 {
+		conditions = append(conditions, condition)
+	} else {
+		old := conditions[i].(map[string]any)
+		if old["status"] == value {
+			condition["lastTransitionTime"] = old["lastTransitionTime"]
+		}
+		if object.Equal(old, condition) {
+			return
+		}
+		conditions[i] = condition
+	}
+	obj.Set(conditions, "status", "conditions")
+	_, _ = a.api.Update(server.APIServices, "status", obj) // of what was just read
+}

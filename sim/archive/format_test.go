@@ -1,0 +1,53 @@
+package archive_test
+
+import (
+	"compress/gzip"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/kubesim/kubesim/clock"
+	"github.com/kubesim/kubesim/sim"
+	"github.com/kubesim/kubesim/sim/apiserver"
+	"github.com/kubesim/kubesim/sim/archive"
+	"github.com/matryer/is"
+)
+
+// patch sends a merge patch.
+func patch(c *sim.Cluster, path, body string) (code int) {
+	q := &apiserver.Request{Method: "PATCH", Path: path, Header: http.Header{"Content-Type": {"application/merge-patch+json"}}, Body: []byte(body), BodyExpected: true, Query: url.Values{}}
+	c.Server(1).Start(q, func(a *apiserver.Answer) { code = a.Code })
+	return code
+}
+
+// An archive of format 1 goes on where it stood: a definition waits for the last of its objects, and what only says that
+// servers made it is still to be deleted. testdata has one, written when that was the format.
+func TestFormat1(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	f, err := os.Open("testdata/format1.archive.gz")
+	is.NoErr(err)
+	defer f.Close()
+	data, err := gzip.NewReader(f)
+	is.NoErr(err)
+	a, err := archive.Read(data)
+	is.NoErr(err)
+	c, err := a.Cluster()
+	is.NoErr(err)
+	gone := func(path string) bool { return strings.Contains(ask(c, "GET", path, "", ""), `"code":404`) }
+	const definition, flow = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/widgets.example.com",
+		"/apis/flowcontrol.apiserver.k8s.io/v1/flowschemas/stray"
+
+	is.Equal(a.Info().Time, clock.Epoch().Add(19*time.Second)) // 12 s after the definition was deleted
+	is.Equal(patch(c, "/apis/example.com/v1/widgets/w", `{"metadata":{"finalizers":null}}`), http.StatusOK)
+	c.Clock().(*clock.Manual).Advance(2 * time.Second)
+	is.True(!gone(definition)) // nobody has looked yet
+	c.Clock().(*clock.Manual).Advance(time.Second)
+	is.True(gone(definition)) // 15 s after: the third look
+	is.True(!gone(flow))
+	c.Clock().(*clock.Manual).Advance(38 * time.Second)
+	is.True(gone(flow)) // a minute after it was created
+}

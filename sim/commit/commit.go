@@ -1,0 +1,74 @@
+// Package commit says what a commit of the store is about, once for everybody who must know:
+//
+//	mvcc.Event ─ Of ─▶ Commit ─▶ Listeners ─┬─▶ history      remembers when it was made
+//	                                        ├─▶ observe      writes it down, asks the faults
+//	                                        ├─▶ replicas     apply it to their caches
+//	                                        └─▶ controllers  reconcile what it is about
+//
+// They are told in their order and under the Cluster's lock. What one of them writes is a commit of its own, of which all
+// are told in turn.
+package commit
+
+import (
+	"strings"
+	"time"
+
+	"github.com/kubesim/kubesim/sim/mvcc"
+	"github.com/kubesim/kubesim/sim/resource"
+)
+
+// Commit is one write of the store.
+type Commit struct {
+	*mvcc.Event
+	View *mvcc.View // the store after it
+	At   time.Time  // when it is told of
+
+	Storage    string               // where the object is stored: pods, deployments.apps
+	Definition *resource.Definition // of what is stored there, in the hub version; nil: nobody serves it
+}
+
+// Definitions knows what is stored under a storage name.
+type Definitions interface {
+	// Definition returns the hub definition, or nil.
+	Definition(storage string) *resource.Definition
+}
+
+// Listener is told of commits.
+type Listener interface{ Committed(*Commit) }
+
+// Of says what an event is about.
+func Of(e *mvcc.Event, view *mvcc.View, at time.Time, known Definitions) *Commit {
+	c := &Commit{Event: e, View: view, At: at, Storage: Storage(e.Key)}
+	c.Definition = known.Definition(c.Storage)
+	return c
+}
+
+// Storage returns the storage name in a key.
+func Storage(key string) string {
+	storage, _, _ := strings.Cut(strings.TrimPrefix(key, "/registry/"), "/")
+	return storage
+}
+
+// Item returns the object that was written, of a deletion the one that was there. nil: nobody serves it.
+func (c *Commit) Item() *resource.Item {
+	if c.KV == nil {
+		return c.Before()
+	}
+	return c.item(c.KV)
+}
+
+// Before returns the object that was there before. nil: there was none, or nobody serves it.
+func (c *Commit) Before() *resource.Item { return c.item(c.Prev) }
+
+func (c *Commit) item(kv *mvcc.KV) *resource.Item {
+	if kv == nil || c.Definition == nil {
+		return nil
+	}
+	return resource.ItemOf(c.Definition, kv)
+}
+
+// Created reports whether there was no such object before.
+func (c *Commit) Created() bool { return c.Prev == nil }
+
+// Deleted reports whether the object is gone.
+func (c *Commit) Deleted() bool { return c.KV == nil }

@@ -1,0 +1,32 @@
+package commit
+
+import (
+	"github.com/kubesim/kubesim/clock"
+	"github.com/kubesim/kubesim/sim/mvcc"
+)
+
+// Log is the store of a cluster and those who are told of what is written to it. Whoever writes to the store calls
+// Committed with the event before anything else is written.
+type Log struct {
+	Store     *mvcc.Store
+	Clock     clock.Clock
+	Known     Definitions
+	Listeners []Listener
+}
+
+// Committed tells all listeners of an event.
+func (l *Log) Committed(e *mvcc.Event) {
+	c := Of(e, l.Newest(), l.Clock.Now(), l.Known)
+	for _, x := range l.Listeners {
+		x.Committed(c)
+	}
+}
+
+// Newest is the newest state of the store.
+func (l *Log) Newest() *mvcc.View {
+	view, err := l.Store.At(0)
+	if err != nil {
+		panic("commit: the store has no newest revision: " + err.Error())
+	}
+	return view
+}

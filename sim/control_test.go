@@ -1,0 +1,74 @@
+package sim_test
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/kubesim/kubesim/clock"
+	"github.com/kubesim/kubesim/sim"
+	"github.com/kubesim/kubesim/sim/apiserver"
+	"github.com/kubesim/kubesim/sim/controller"
+	"github.com/matryer/is"
+)
+
+const definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+
+func ask(c *sim.Cluster, method, path, body string) (text string) {
+	q := &apiserver.Request{Method: method, Path: path, Header: http.Header{"Content-Type": {"application/json"}}, Body: []byte(body),
+		BodyExpected: body != "", Query: url.Values{}}
+	c.Server(1).Start(q, func(a *apiserver.Answer) { text = string(a.Body) })
+	return text
+}
+
+// A fork has what controllers are to do, what they remember and what has happened to them: a definition whose controller was
+// stopped is established in the fork when it is started there, and only there.
+func TestForkOfControllers(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	c, err := sim.New(sim.Options{})
+	is.NoErr(err)
+	const stopped = "EstablishingController"
+	c.Control(func(m *controller.Manager) { is.NoErr(m.Stop(stopped)) })
+	ask(c, "POST", definitions, `{"metadata":{"name":"widgets.example.com"},"spec":{"group":"example.com","scope":"Cluster","names":{"plural":"widgets",
+		"kind":"Widget"},"versions":[{"name":"v1","served":true,"storage":true,"schema":{"openAPIV3Schema":{"type":"object"}}}]}}`)
+	established := func(c *sim.Cluster) bool {
+		return strings.Contains(ask(c, "GET", definitions+"/widgets.example.com", ""), `"reason":"InitialNamesAccepted"`)
+	}
+	is.True(!established(c))
+	f := c.Fork()
+	f.Control(func(m *controller.Manager) { is.NoErr(m.Start(stopped)) })
+	is.True(established(f))
+	is.True(!established(c)) // which goes its own way
+	c.Control(func(m *controller.Manager) { is.NoErr(m.Start(stopped)) })
+	is.True(established(c))
+	is.Equal(f.Revision(), c.Revision()) // the same commits, at another time
+}
+
+// What waits, and since when, is in a State: the fork looks again when the Cluster does.
+func TestForkOfFinalizing(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	c, err := sim.New(sim.Options{})
+	is.NoErr(err)
+	ask(c, "POST", definitions, `{"metadata":{"name":"widgets.example.com"},"spec":{"group":"example.com","scope":"Cluster","names":{"plural":"widgets",
+		"kind":"Widget"},"versions":[{"name":"v1","served":true,"storage":true,"schema":{"openAPIV3Schema":{"type":"object"}}}]}}`)
+	ask(c, "POST", "/apis/example.com/v1/widgets", `{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"w","finalizers":["a.b/c"]}}`)
+	ask(c, "DELETE", definitions+"/widgets.example.com", "")
+	c.Clock().(*clock.Manual).Advance(12 * time.Second)
+	f := c.Fork()
+	for _, x := range []*sim.Cluster{c, f} {
+		x.Clock().(*clock.Manual).Advance(47 * time.Second)
+		is.True(strings.Contains(ask(x, "GET", definitions+"/widgets.example.com", ""), "InstanceDeletionInProgress"))
+		x.Clock().(*clock.Manual).Advance(time.Second)
+		is.True(strings.Contains(ask(x, "GET", definitions+"/widgets.example.com", ""), "could not confirm zero")) // a minute after
+	}
+	is.Equal(f.Revision(), c.Revision())
+	c.Control(func(m *controller.Manager) {
+		next, ok := m.Next()
+		is.True(ok)
+		is.Equal(next.Sub(c.Clock().Now()), 5*time.Millisecond) // it tries again
+	})
+}

@@ -1,0 +1,222 @@
+package controller
+
+import (
+	"time"
+
+	"github.com/kubesim/kubesim/sim/mvcc"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/registry"
+	"github.com/kubesim/kubesim/sim/resource"
+	"github.com/kubesim/kubesim/sim/selector"
+	"github.com/kubesim/kubesim/sim/status"
+)
+
+// Server is the API server that controllers are clients of.
+type Server interface {
+	// Registry carries out their requests.
+	Registry() *registry.Registry
+	// Definition returns the hub definition of what is stored under a name, or nil.
+	Definition(storage string) *resource.Definition
+	// Served returns the definition of a group that stores its objects under a name, or nil.
+	Served(group, storage string) *resource.Definition
+	// Minor is its version, such as 1.36.
+	Minor() string
+}
+
+// Client is all that a controller knows of its cluster. Resources are named by where they are stored (pods,
+// deployments.apps), and objects are of the version that is stored.
+//
+// Get, Item, Field, List, Each and Items read the controller's cache, which may lag behind: a Client is a resource.Reader. All
+// others ask the API server.
+type Client struct {
+	loop    *loop
+	manager *Manager
+}
+
+// Now is the cluster's time.
+func (c *Client) Now() time.Time { return c.manager.schedule.Now() }
+
+// Minor is the version of the API server, such as 1.36.
+func (c *Client) Minor() string { return c.manager.server.Minor() }
+
+// Definition returns what the API server says of a resource, or nil.
+func (c *Client) Definition(of string) *resource.Definition { return c.manager.server.Definition(of) }
+
+// Random returns a number in [0, n) that only draws of the controller itself decide.
+func (c *Client) Random(n int) int { return c.manager.random.Draw(c.loop.Name, n) }
+
+// Get returns a copy of an object, or nil.
+func (c *Client) Get(of, namespace, name string) object.Object {
+	if it := c.Item(of, namespace, name); it != nil {
+		return it.Object()
+	}
+	return nil
+}
+
+// Item returns an object as it is stored, or nil.
+func (c *Client) Item(of, namespace, name string) *resource.Item {
+	d := c.manager.server.Definition(of)
+	if d == nil {
+		return nil
+	}
+	if kv := c.view(of).Get(d.Key(namespace, name)); kv != nil {
+		return resource.ItemOf(d, kv)
+	}
+	return nil
+}
+
+// List returns copies of the objects of a namespace, or of all if it is "", whose labels a selector matches.
+func (c *Client) List(of, namespace string, labels selector.Labels) []object.Object {
+	var all []object.Object
+	c.Items(of, namespace, func(it *resource.Item) bool {
+		if labels.Matches(it.Labels) {
+			all = append(all, it.Object())
+		}
+		return true
+	})
+	return all
+}
+
+// Field returns the value that a field selector compares, and whether the object exists.
+func (c *Client) Field(of, namespace, name, label string) (value string, exists bool) {
+	if it := c.Item(of, namespace, name); it != nil {
+		return it.Field(label), true
+	}
+	return "", false
+}
+
+// Each calls yield with a copy of each object, in key order, until it returns false.
+func (c *Client) Each(of, namespace string, yield func(object.Object) bool) {
+	c.Items(of, namespace, func(it *resource.Item) bool { return yield(it.Object()) })
+}
+
+// Items calls yield with each object as it is stored, in key order, until it returns false.
+func (c *Client) Items(of, namespace string, yield func(*resource.Item) bool) {
+	d := c.manager.server.Definition(of)
+	if d == nil {
+		return
+	}
+	c.view(of).Range(d.Key(namespace, ""), "", func(kv *mvcc.KV) bool { return yield(resource.ItemOf(d, kv)) })
+}
+
+func (c *Client) view(of string) *mvcc.View { return c.loop.cache.of(of, c.manager.log.Newest()) }
+
+// Live returns an object as the API server has it, or nil.
+func (c *Client) Live(of, namespace, name string) object.Object {
+	return c.manager.server.Registry().Reader().Get(of, namespace, name)
+}
+
+// Create stores a new object, which is used up, in its namespace. It returns it as it was stored.
+func (c *Client) Create(of string, obj object.Object) (object.Object, *status.Status) {
+	q, s := c.request(of, obj.Namespace(), obj.Name())
+	if s != nil {
+		return nil, s
+	}
+	q.Verb = "create"
+	defer c.writes()()
+	return stored(c.manager.server.Registry().Create(q, obj))
+}
+
+// Update replaces an object, or a subresource of it ("": the object itself). One that somebody else has written since it
+// was read is refused, unless it has no resourceVersion.
+func (c *Client) Update(of, subresource string, obj object.Object) (object.Object, *status.Status) {
+	return c.change(of, subresource, obj.Namespace(), obj.Name(), "update", registry.Put,
+		func(*registry.Request, object.Object) (object.Object, *status.Status) { return obj, nil })
+}
+
+// Patch changes an object as it is stored now, whoever has written it.
+func (c *Client) Patch(of, subresource string, key Key, change func(live object.Object)) (object.Object, *status.Status) {
+	return c.change(of, subresource, key.Namespace, key.Name, "patch", registry.Patch,
+		func(_ *registry.Request, live object.Object) (object.Object, *status.Status) {
+			change(live)
+			return live, nil
+		})
+}
+
+// Apply applies fields of an object, whoever else has them (server-side apply, with force). It creates an object that is
+// not there, where that is allowed.
+func (c *Client) Apply(of, subresource string, key Key, fields object.Object) (object.Object, *status.Status) {
+	r := c.manager.server.Registry()
+	return c.change(of, subresource, key.Namespace, key.Name, "patch", registry.Apply,
+		func(q *registry.Request, live object.Object) (object.Object, *status.Status) {
+			d := q.Definition
+			config := object.Object{"kind": d.Kind, "apiVersion": d.GV(), "metadata": map[string]any{"name": key.Name}}
+			if key.Namespace != "" {
+				config.Set(key.Namespace, "metadata", "namespace")
+			}
+			for name, v := range fields { // order does not matter: a map again
+				config[name] = v
+			}
+			obj, _, s := r.Fields.Apply(d, live, config, r.By(q), true)
+			return obj, s
+		})
+}
+
+// Preconditions say which state of an object is to be deleted, and what becomes of its dependents. "" is any.
+type Preconditions struct {
+	UID, ResourceVersion string
+	Propagation          string // Orphan, Background or Foreground
+}
+
+// Delete deletes an object, or begins to.
+func (c *Client) Delete(of string, key Key, p Preconditions) *status.Status {
+	q, s := c.request(of, key.Namespace, key.Name)
+	if s != nil {
+		return s
+	}
+	q.Verb = "delete"
+	o := registry.DeleteOptions{PropagationPolicy: p.Propagation}
+	if p.UID != "" {
+		o.UID = &p.UID
+	}
+	if p.ResourceVersion != "" {
+		o.ResourceVersion = &p.ResourceVersion
+	}
+	defer c.writes()()
+	_, s = c.manager.server.Registry().Delete(q, o)
+	return s
+}
+
+func (c *Client) change(of, subresource, namespace, name, verb string, kind registry.ChangeKind,
+	make func(*registry.Request, object.Object) (object.Object, *status.Status)) (object.Object, *status.Status) {
+	q, s := c.request(of, namespace, name)
+	if s != nil {
+		return nil, s
+	}
+	q.Subresource, q.Verb = subresource, verb
+	defer c.writes()()
+	return stored(c.manager.server.Registry().Update(q, registry.Change{Kind: kind,
+		Make: func(live object.Object) (object.Object, *status.Status) { return make(q, live) }}))
+}
+
+// writes says that what is committed from now on is the controller's, until the function it returns is called.
+func (c *Client) writes() (done func()) {
+	m := c.manager
+	before := m.writing
+	m.writing = c.loop
+	return func() { m.writing = before }
+}
+
+// request is a request of the controller.
+func (c *Client) request(of, namespace, name string) (*registry.Request, *status.Status) {
+	d := c.manager.server.Definition(of)
+	if d == nil {
+		return nil, status.NotFound(status.Resource{Resource: of}, name)
+	}
+	return c.requestOf(d, namespace, name), nil
+}
+
+func (c *Client) requestOf(d *resource.Definition, namespace, name string) *registry.Request {
+	return &registry.Request{Definition: d, Namespace: namespace, Name: name, User: c.loop.User, Manager: c.loop.FieldManager,
+		Warn: func(string) {}}
+}
+
+func stored(result *registry.Result, s *status.Status) (object.Object, *status.Status) {
+	if s != nil {
+		return nil, s
+	}
+	if result.Status != nil || result.Item == nil {
+		return nil, result.Status
+	}
+	return result.Item.Object(), nil
+}

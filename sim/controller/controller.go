@@ -1,0 +1,104 @@
+// Package controller runs control loops: what API servers and controllers do by themselves after something was written.
+//
+//	commit ─▶ Watch.Keys ─▶ queue: [naming widgets.example.com] [finalizing …] [… at 00:00:05]
+//	                           │ the next one, as the Order says
+//	                           ▼
+//	                        Reconcile(client, key) ─▶ again after 5s · an error: again, later each time · done
+//	                           │ reads: the controller's cache, which may lag
+//	                           ▼ writes: the API server, which may refuse them
+//	                        commit ─▶ …
+//
+// There is one queue for all controllers of a Manager, on the Cluster's clock. Nothing runs by itself: Step does one
+// reconcile, Settle all that is due. What waits, what has failed and what controllers remember is a State, so that a fork
+// or an archive goes on alike. Each controller can be stopped, delayed or crashed, and its cache can lag.
+//
+// A controller is a file: a type with Reconcile, and a function that returns its Controller. It knows its cluster from its
+// Client only, and remembers between two calls what it keeps in Memory only:
+//
+//	func Approval() Controller {
+//		return Controller{Name: "approval", Watches: []Watch{{Resource: "widgets.example.com"}}, Reconciler: approval{}}
+//	}
+package controller
+
+import (
+	"time"
+
+	"github.com/kubesim/kubesim/sim/commit"
+	"github.com/kubesim/kubesim/sim/resource"
+	"github.com/kubesim/kubesim/sim/status"
+)
+
+// Controller is one control loop.
+type Controller struct {
+	// Name is what it is called, as kube-controller-manager's --controllers or the real server's log has it.
+	Name string
+	// User is who sends its requests.
+	User resource.User
+	// FieldManager owns what it writes.
+	FieldManager string
+	// Watches are what it is told of.
+	Watches []Watch
+	Reconciler
+}
+
+// Reconciler is what a controller does.
+type Reconciler interface {
+	// Reconcile makes what the key names as it should be. It does so again after a time, unless that is 0, and when a
+	// Status says what failed, with a pause that doubles each time.
+	Reconcile(api *Client, key Key) (again time.Duration, failed *status.Status)
+}
+
+// Func is a Reconciler that remembers nothing.
+type Func func(api *Client, key Key) (again time.Duration, failed *status.Status)
+
+// Reconcile is Reconciler's.
+func (f Func) Reconcile(api *Client, key Key) (time.Duration, *status.Status) { return f(api, key) }
+
+// Rememberer is a Reconciler that remembers something between two calls, as a real controller does until it is restarted.
+type Rememberer interface {
+	Reconciler
+	// Memory returns a pointer to what it remembers, which encoding/json reads and writes.
+	Memory() any
+}
+
+// Watch is one resource that a controller is told of.
+type Watch struct {
+	// Resource is its storage name: pods, deployments.apps.
+	Resource string
+	// Keys returns what a commit calls for. nil: the key of the object.
+	Keys func(*commit.Commit) []Key
+	// Others leaves out the commits that the controller makes itself.
+	Others bool
+	// Listed leaves out all commits: the controller is told of what there is when it starts.
+	Listed bool
+}
+
+// Key names what is to be reconciled: most often an object.
+type Key struct {
+	Namespace string `json:",omitempty"`
+	Name      string `json:",omitempty"`
+}
+
+// String prints the key as namespace/name.
+func (k Key) String() string {
+	if k.Namespace == "" {
+		return k.Name
+	}
+	return k.Namespace + "/" + k.Name
+}
+
+// KeyOf returns the key of the object that a commit is about.
+func KeyOf(c *commit.Commit) []Key {
+	if it := c.Item(); it != nil {
+		return []Key{{it.Namespace, it.Name}}
+	}
+	return nil
+}
+
+// keys returns what a commit calls for.
+func (w *Watch) keys(c *commit.Commit) []Key {
+	if w.Keys == nil {
+		return KeyOf(c)
+	}
+	return w.Keys(c)
+}

@@ -1,0 +1,278 @@
+package controller
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/kubesim/kubesim/clock"
+	"github.com/kubesim/kubesim/sim/commit"
+	"github.com/kubesim/kubesim/sim/mvcc"
+	"github.com/kubesim/kubesim/sim/random"
+)
+
+// settleMax bounds the reconciles that one request can lead to.
+const settleMax = 100_000
+
+// Manager runs controllers. The Cluster's lock guards it.
+type Manager struct {
+	log      *commit.Log
+	schedule *clock.Schedule
+	random   *random.Streams
+	server   Server
+	loops    []*loop              // in the order in which they are told of a commit
+	watchers map[string][]watcher // of a resource, by storage name, in that order
+	queue    Queue
+
+	// Order decides what is next. nil: Oldest.
+	Order Order
+	// Plan is what is next before the Order is asked: the first of its items that is ready. It is then taken out.
+	Plan []Item
+	// Stepped leaves what is due to Step and Settle. Otherwise what has waited is reconciled at its time.
+	Stepped bool
+
+	running *loop // whose reconcile goes on; nil: none does
+	writing *loop // whose request is being served; nil: somebody else's is
+}
+
+// loop is one controller and how it goes.
+type loop struct {
+	Controller
+	client  Client
+	cache   cache
+	stopped bool
+	crashed bool // stopped, and everything forgotten
+	delay   time.Duration
+}
+
+// watcher is a watch of a controller.
+type watcher struct {
+	*loop
+	watch *Watch
+}
+
+// New returns a Manager of controllers, which are told of each commit in their order. It is a commit.Listener.
+func New(log *commit.Log, schedule *clock.Schedule, random *random.Streams, server Server, all ...Controller) *Manager {
+	m := &Manager{log: log, schedule: schedule, random: random, server: server, watchers: map[string][]watcher{}}
+	for _, c := range all {
+		l := &loop{Controller: c}
+		l.client = Client{loop: l, manager: m}
+		m.loops = append(m.loops, l)
+		for i := range l.Watches {
+			w := &l.Watches[i]
+			m.watchers[w.Resource] = append(m.watchers[w.Resource], watcher{l, w})
+		}
+	}
+	return m
+}
+
+// Committed is commit.Listener's.
+func (m *Manager) Committed(e *commit.Commit) {
+	for _, w := range m.watchers[e.Storage] {
+		if !w.crashed && !w.watch.Listed && w.cache.lagging[e.Storage] == nil && !(w.watch.Others && m.writing == w.loop) {
+			m.tell(w, e)
+		}
+	}
+}
+
+// tell queues what a commit calls for.
+func (m *Manager) tell(w watcher, e *commit.Commit) {
+	for _, key := range w.watch.keys(e) {
+		m.add(w.loop, key)
+	}
+}
+
+// add queues a key of a controller.
+func (m *Manager) add(l *loop, key Key) {
+	if l.delay > 0 {
+		m.addAt(Item{l.Name, key}, m.schedule.Now().Add(l.delay))
+		return
+	}
+	m.queue.Add(Item{l.Name, key})
+}
+
+// addAt queues an item for a time, and sees to it then.
+func (m *Manager) addAt(i Item, at time.Time) {
+	m.queue.AddAt(i, at)
+	m.schedule.After(max(at.Sub(m.schedule.Now()), 0), func() {
+		if n := len(m.queue.Ready()); m.due() > n && !m.Stepped {
+			m.Step()
+		}
+	})
+}
+
+// due makes ready what has waited, and returns how many items are.
+func (m *Manager) due() int {
+	if len(m.queue.Waiting()) > 0 {
+		m.queue.Due(m.schedule.Now())
+	}
+	return len(m.queue.Ready())
+}
+
+// Add queues a key of a controller that watches nothing which would.
+func (m *Manager) Add(controller string, key Key) {
+	if l := m.find(controller); l != nil && !l.crashed {
+		m.add(l, key)
+	}
+}
+
+// AddAt queues a key of a controller for a time.
+func (m *Manager) AddAt(controller string, key Key, at time.Time) {
+	if l := m.find(controller); l != nil && !l.crashed {
+		m.addAt(Item{controller, key}, at)
+	}
+}
+
+// Step does one reconcile. It reports false when there is none to do now.
+func (m *Manager) Step() bool {
+	if m.running != nil { // a reconcile waits for somebody outside
+		return false
+	}
+	m.due()
+	n, ok := m.next()
+	if !ok {
+		return false
+	}
+	m.reconcile(m.queue.Take(n))
+	return true
+}
+
+// next returns which of the items that are ready is next.
+func (m *Manager) next() (n int, ok bool) {
+	ready := m.queue.Ready()
+	if len(ready) == 0 {
+		return 0, false
+	}
+	if !slices.ContainsFunc(m.loops, func(l *loop) bool { return l.stopped }) {
+		return m.choose(ready), true
+	}
+	var able []Item
+	var at []int // where they stand among those that are ready
+	for i, x := range ready {
+		if !m.find(x.Controller).stopped {
+			able, at = append(able, x), append(at, i)
+		}
+	}
+	if len(able) == 0 {
+		return 0, false
+	}
+	return at[m.choose(able)], true
+}
+
+// choose chooses one of some items.
+func (m *Manager) choose(able []Item) int {
+	for p, want := range m.Plan {
+		if n := slices.Index(able, want); n >= 0 {
+			m.Plan = slices.Delete(slices.Clone(m.Plan), p, p+1)
+			return n
+		}
+	}
+	if m.Order == nil {
+		return Oldest{}.Next(able)
+	}
+	return m.Order.Next(able)
+}
+
+// reconcile does what an item asks for.
+func (m *Manager) reconcile(i Item) {
+	l := m.find(i.Controller)
+	m.running = l
+	again, failed := l.Reconcile(&l.client, i.Key)
+	m.running = nil
+	if l.crashed {
+		return
+	}
+	if failed != nil {
+		now := m.schedule.Now()
+		m.addAt(i, m.queue.Retry(i, now))
+		return
+	}
+	m.queue.Forget(i)
+	if again > 0 {
+		m.addAt(i, m.schedule.Now().Add(again))
+	}
+}
+
+// Settle reconciles until nothing is due. It returns what is still due after as many reconciles as a request can lead to:
+// those that never come to rest.
+func (m *Manager) Settle() []Item {
+	for range settleMax {
+		if !m.Step() {
+			return nil
+		}
+	}
+	return slices.Clone(m.queue.Ready())
+}
+
+// Idle reports whether nothing is due now.
+func (m *Manager) Idle() bool {
+	m.due()
+	_, ok := m.next()
+	return !ok
+}
+
+// Next returns when something is due next. It reports false when nothing will be unless something is written.
+func (m *Manager) Next() (at time.Time, ok bool) {
+	if !m.Idle() {
+		return m.schedule.Now(), true
+	}
+	if w := m.queue.Waiting(); len(w) > 0 {
+		return w[0].At, true
+	}
+	return time.Time{}, false
+}
+
+// Queue is the work that there is. It is not to be changed.
+func (m *Manager) Queue() *Queue { return &m.queue }
+
+// Client returns what a controller knows of its cluster, for what it learns outside of a reconcile.
+func (m *Manager) Client(name string) *Client { return &m.find(name).client }
+
+// Aside is called when the lock is given back in the middle of a request: what others write meanwhile is not the
+// controller's. It returns what is called when the lock is taken again.
+func (m *Manager) Aside() (back func()) {
+	writing := m.writing
+	m.writing = nil
+	return func() { m.writing = writing }
+}
+
+// find returns the controller with a name, or nil.
+func (m *Manager) find(name string) *loop {
+	for _, l := range m.loops {
+		if l.Name == name {
+			return l
+		}
+	}
+	return nil
+}
+
+// named is find for what a user names.
+func (m *Manager) named(name string) (*loop, error) {
+	if l := m.find(name); l != nil {
+		return l, nil
+	}
+	return nil, fmt.Errorf("there is no controller %q: there are %s", name, strings.Join(m.Names(), ", "))
+}
+
+// Names returns what the controllers are called.
+func (m *Manager) Names() []string {
+	var names []string
+	for _, l := range m.loops {
+		names = append(names, l.Name)
+	}
+	return names
+}
+
+// list tells a controller of everything that there is.
+func (m *Manager) list(l *loop, view *mvcc.View) {
+	for i := range l.Watches {
+		w := watcher{l, &l.Watches[i]}
+		if d := m.server.Definition(w.watch.Resource); d != nil {
+			view.Range(d.Key("", ""), "", func(kv *mvcc.KV) bool {
+				m.tell(w, commit.Of(&mvcc.Event{Rev: kv.ModRev, Key: kv.Key, KV: kv}, view, m.schedule.Now(), m.server))
+				return true
+			})
+		}
+	}
+}

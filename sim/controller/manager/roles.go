@@ -1,0 +1,67 @@
+package manager
+
+import (
+	"bytes"
+	"time"
+
+	"github.com/kubesim/kubesim/sim/builtin/rbac"
+	"github.com/kubesim/kubesim/sim/commit"
+	"github.com/kubesim/kubesim/sim/controller"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/resource"
+	"github.com/kubesim/kubesim/sim/status"
+)
+
+const (
+	roleAggregation = "clusterrole-aggregation-controller"
+
+	clusterRoles = "clusterroles.rbac.authorization.k8s.io"
+)
+
+// RoleAggregation gives ClusterRoles that aggregate others their rules (pkg/controller/clusterroleaggregation). Without it
+// admin, edit and view would be empty.
+func RoleAggregation() controller.Controller {
+	return controller.Controller{Name: roleAggregation, User: resource.User{Name: "system:apiserver",
+		Groups: []string{"system:masters", "system:authenticated"}}, FieldManager: roleAggregation,
+		Watches: []controller.Watch{{Resource: clusterRoles, Keys: concerned}}, Reconciler: controller.Func(aggregate)}
+}
+
+// concerned returns the one key there is, unless the ClusterRole is in nobody's rules and aggregates none.
+func concerned(c *commit.Commit) []controller.Key {
+	for _, it := range []*resource.Item{c.Item(), c.Before()} {
+		if it != nil && (len(it.Labels) > 0 || aggregates(it)) {
+			return []controller.Key{{}}
+		}
+	}
+	return nil
+}
+
+// aggregates reports whether a ClusterRole may aggregate others.
+func aggregates(it *resource.Item) bool {
+	return bytes.Contains(it.Bytes, []byte(`"aggregationRule":`))
+}
+
+// aggregate gives the first ClusterRole whose rules are not what it aggregates the right ones. That is a commit, after
+// which others are looked at.
+func aggregate(api *controller.Client, _ controller.Key) (time.Duration, *status.Status) {
+	var able, all []object.Object
+	api.Items(clusterRoles, "", func(it *resource.Item) bool {
+		if aggregates(it) {
+			able = append(able, it.Object())
+		}
+		if len(it.Labels) > 0 {
+			all = append(all, it.Object())
+		}
+		return true
+	})
+	for _, role := range able {
+		rules, changes := rbac.AggregatedRules(role, all)
+		if !changes {
+			continue
+		}
+		if _, s := api.Apply(clusterRoles, "", controller.Key{Name: role.Name()}, object.Object{"rules": rules}); s == nil {
+			break
+		}
+	}
+	return 0, nil
+}

@@ -1,0 +1,239 @@
+package controller_test
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/kubesim/kubesim/clock"
+	"github.com/kubesim/kubesim/sim/controller"
+	"github.com/kubesim/kubesim/sim/mvcc"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/selector"
+	"github.com/matryer/is"
+)
+
+func start(t testing.TB, names ...string) (*world, *controller.Manager) {
+	t.Helper()
+	w := newWorld(t, mvcc.New(1), clock.Epoch())
+	m := w.run(names...)
+	m.Stepped = true
+	return w, m
+}
+
+// One step is one reconcile; an object that is written twice before its turn is reconciled once.
+func TestStep(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	w, m := start(t, "a", "b")
+	is.True(m.Idle())
+	w.put(t, "x", "k")
+	w.put(t, "x", "l")
+	w.put(t, "y", "k")
+	is.True(m.Step())
+	is.Equal(w.took(), "a x 1")
+	is.Equal(len(m.Settle()), 0)
+	is.Equal(w.took(), "b x 1, a y 1, b y 1") // oldest first, and of one commit the controllers in their order
+	is.True(!m.Step())
+}
+
+// What is to be looked at again waits, and Next says until when; what has failed waits longer each time.
+func TestAgainAndFailures(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	w, m := start(t, "a")
+	w.put(t, "x", "again")
+	m.Settle()
+	next, ok := m.Next()
+	is.True(ok)
+	is.Equal(next, clock.Epoch().Add(time.Second))
+	w.clock.Advance(time.Second)
+	is.True(!m.Idle()) // it is due, and waits for a step
+	w.put(t, "x", "done")
+	m.Settle()
+	is.Equal(w.took(), "a x 1, a x 2")
+	_, ok = m.Next()
+	is.True(!ok) // nothing will be due unless something is written
+
+	w.put(t, "x", "fail")
+	for _, pause := range []time.Duration{5, 10, 20, 40} {
+		m.Settle()
+		next, _ = m.Next()
+		is.Equal(next.Sub(w.clock.Now()), pause*time.Millisecond)
+		w.clock.AdvanceTo(next)
+	}
+	w.put(t, "x", "done")
+	m.Settle()
+	is.Equal(len(m.Queue().Failures()), 0) // it went well: the next failure is the first
+}
+
+// A Manager that is not stepped reconciles what has waited at its time.
+func TestTimers(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	w, m := start(t, "a")
+	m.Stepped = false
+	w.put(t, "x", "again")
+	m.Settle()
+	w.clock.Advance(3500 * time.Millisecond)
+	is.Equal(w.took(), "a x 1, a x 2, a x 3, a x 4")
+}
+
+// The order is that of a plan, then of draws; the same seed gives the same order.
+func TestOrder(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	run := func(plan ...controller.Item) string {
+		w, m := start(t, "a", "b", "c")
+		m.Order, m.Plan = controller.Drawn{Random: &w.random}, plan
+		w.put(t, "x", "k")
+		w.put(t, "y", "k")
+		m.Settle()
+		return w.took()
+	}
+	drawn := run()
+	is.Equal(run(), drawn)                                       // again
+	is.True(drawn != "a x 1, b x 1, c x 1, a y 1, b y 1, c y 1") // not the oldest first
+	y := controller.Item{Controller: "c", Key: controller.Key{Namespace: "default", Name: "y"}}
+	is.Equal(run(y)[:5], "c y 1")
+}
+
+// What can happen to a controller.
+func TestTrouble(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	w, m := start(t, "a", "b")
+	is.NoErr(m.Stop("a"))
+	w.put(t, "x", "k")
+	m.Settle()
+	is.Equal(w.took(), "b x 1") // a does nothing
+	is.NoErr(m.Start("a"))
+	m.Settle()
+	is.Equal(w.took(), "a x 1") // and goes on where it was
+
+	is.NoErr(m.Crash("a"))
+	w.put(t, "y", "k")
+	m.Settle()
+	is.NoErr(m.Start("a"))
+	m.Settle()
+	is.Equal(w.took(), "b y 1, a x 1, a y 1") // it remembers nothing, and lists everything
+
+	is.NoErr(m.Delay("a", time.Second))
+	w.put(t, "x", "l")
+	m.Settle()
+	is.Equal(w.took(), "b x 2")
+	w.clock.Advance(time.Second)
+	m.Settle()
+	is.Equal(w.took(), "a x 2")
+	is.NoErr(m.Delay("a", 0))
+
+	is.Equal(m.Stop("z").Error(), `there is no controller "z": there are a, b`)
+}
+
+// A controller whose informer lags is told nothing, and sees what was there before.
+func TestLag(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	w, m := start(t, "a")
+	w.put(t, "x", "k")
+	m.Settle()
+	is.NoErr(m.Lag("a"))
+	w.put(t, "y", "k")
+	w.put(t, "y", "l")
+	m.Settle()
+	is.Equal(w.took(), "a x 1") // not told of y
+	m.Add("a", controller.Key{Namespace: "default", Name: "y"})
+	m.Settle()
+	is.Equal(w.took(), "a y 1 gone") // it does not know y
+	is.Equal(len(m.Client("a").List("configmaps", "", selector.Labels{})), 1)
+	is.True(m.Client("a").Live("configmaps", "default", "y") != nil) // the API server does
+	is.NoErr(m.Resume("a"))
+	m.Settle()
+	is.Equal(w.took(), "a y 2")
+
+	is.NoErr(m.Lag("a"))
+	w.put(t, "z", "k")
+	w.put(t, "z", "l")
+	is.NoErr(w.log.Store.Compact(w.log.Store.Rev()))
+	is.NoErr(m.Resume("a"))
+	m.Settle()
+	is.Equal(w.took(), "a x 2, a y 3, a z 1") // the store has forgotten what was missed: it lists everything
+}
+
+// A state that is printed, read and loaded goes on as the Manager that it was taken from.
+func TestStateRoundTrip(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	w, m := start(t, "a", "b", "c", "d")
+	w.put(t, "again", "again")
+	w.put(t, "fail", "fail")
+	m.Settle()
+	is.NoErr(m.Stop("b"))
+	is.NoErr(m.Delay("c", 3*time.Second))
+	is.NoErr(m.Crash("d"))
+	w.put(t, "x", "k")
+	m.Plan = []controller.Item{{Controller: "b", Key: controller.Key{Name: "never"}}}
+	w.took()
+	text, err := json.Marshal(m.State())
+	is.NoErr(err)
+
+	store, err := w.log.Store.Fork(0)
+	is.NoErr(err)
+	f := newWorld(t, store, w.clock.Now())
+	g := f.run("a", "b", "c", "d")
+	g.Stepped = true
+	var s controller.State
+	is.NoErr(json.Unmarshal(text, &s))
+	is.NoErr(g.Load(&s))
+	again, err := json.Marshal(g.State())
+	is.NoErr(err)
+	is.Equal(string(again), string(text)) // nothing was lost
+
+	for _, x := range []struct {
+		w *world
+		m *controller.Manager
+	}{{w, m}, {f, g}} {
+		for range 5 {
+			x.w.clock.Advance(time.Second)
+			x.m.Settle()
+		}
+		is.NoErr(x.m.Start("b"))
+		is.NoErr(x.m.Start("d"))
+		x.m.Settle()
+	}
+	is.Equal(f.took(), w.took()) // both go the same way
+}
+
+// A controller writes with preconditions, and what it records is counted.
+func TestClient(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	w, m := start(t, "a")
+	w.put(t, "x", "k")
+	api, key := m.Client("a"), controller.Key{Namespace: "default", Name: "x"}
+
+	old := api.Get("configmaps", "default", "x")
+	w.put(t, "x", "l")
+	old.Set("late", "data", "k")
+	_, s := api.Update("configmaps", "", old)
+	is.Equal(s.Code, 409) // it was written meanwhile
+	_, s = api.Patch("configmaps", "", key, func(live object.Object) { live.Set("1", "data", "m") })
+	is.True(s == nil)
+	obj, s := api.Apply("configmaps", "", key, object.Object{"data": map[string]any{"n": "2"}})
+	is.True(s == nil)
+	is.Equal(obj.Map("data"), map[string]any{"l": "x", "m": "1", "n": "2"})
+	is.Equal(api.Delete("configmaps", key, controller.Preconditions{UID: "other"}).Code, 409)
+	is.True(api.Delete("configmaps", key, controller.Preconditions{UID: obj.UID()}) == nil)
+	_, s = api.Create("nothing", object.Object{})
+	is.Equal(s.Code, 404)
+
+	for range 3 {
+		is.True(api.Event(obj, "Normal", "Seen", "it was seen") == nil)
+	}
+	is.True(api.Event(obj, "Warning", "Gone", "it is gone") == nil)
+	counts := map[string]int64{}
+	for _, e := range api.List("events", "default", selector.Labels{}) {
+		counts[e.String("reason")], _ = e.Int("count")
+	}
+	is.Equal(counts, map[string]int64{"Seen": 3, "Gone": 1})
+}

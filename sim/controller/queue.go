@@ -1,0 +1,152 @@
+package controller
+
+import (
+	"maps"
+	"slices"
+	"sort"
+	"time"
+)
+
+// Item is one piece of work: a controller is to reconcile a key.
+type Item struct {
+	Controller string
+	Key
+}
+
+// String prints the item as its controller and its key.
+func (i Item) String() string { return i.Controller + " " + i.Key.String() }
+
+// Waiting is an item whose time has yet to come.
+type Waiting struct {
+	Item
+	At time.Time
+}
+
+// Failure is how often an item has failed in a row.
+type Failure struct {
+	Item
+	Times int
+}
+
+// The pause after a failure (client-go's DefaultControllerRateLimiter).
+const (
+	backoffMin = 5 * time.Millisecond
+	backoffMax = 1000 * time.Second
+)
+
+// Queue is the work of all controllers, as client-go's workqueue is that of one: an item that is there is not added again.
+//
+//	Add       ready    [a] [b] [c]          oldest first
+//	AddAt     waiting  [d @00:05] [a @01:00] by time, then by when they were added
+//	Retry     failures  d: 2                 the next pause is 20ms
+//
+// An item may be ready and wait, too: what is done soon does not take back what is to be done later. The zero value is an
+// empty queue.
+type Queue struct {
+	ready    []Item
+	waiting  []Waiting
+	failures map[Item]int
+
+	isReady map[Item]bool
+	at      map[Item]time.Time // of what waits
+}
+
+// Add puts an item behind those that are ready.
+func (q *Queue) Add(i Item) {
+	if q.isReady[i] {
+		return
+	}
+	if q.isReady == nil {
+		q.isReady = map[Item]bool{}
+	}
+	q.isReady[i] = true
+	q.ready = append(q.ready, i)
+}
+
+// AddAt makes an item ready at a time. One that waits already is made ready at the earlier of both.
+func (q *Queue) AddAt(i Item, at time.Time) {
+	if q.at == nil {
+		q.at = map[Item]time.Time{}
+	}
+	if before, waits := q.at[i]; waits {
+		if !at.Before(before) {
+			return
+		}
+		from := q.after(before.Add(-1))
+		n := from + slices.IndexFunc(q.waiting[from:], func(w Waiting) bool { return w.Item == i })
+		q.waiting = slices.Delete(q.waiting, n, n+1)
+	}
+	q.at[i] = at
+	q.waiting = slices.Insert(q.waiting, q.after(at), Waiting{i, at})
+}
+
+// after returns where those begin that wait longer than until a time.
+func (q *Queue) after(at time.Time) int {
+	return sort.Search(len(q.waiting), func(n int) bool { return q.waiting[n].At.After(at) })
+}
+
+// Retry makes an item ready again after a pause, which doubles with each failure in a row. It returns when.
+func (q *Queue) Retry(i Item, now time.Time) time.Time {
+	if q.failures == nil {
+		q.failures = map[Item]int{}
+	}
+	pause := backoffMax
+	if n := q.failures[i]; n < 20 {
+		pause = min(backoffMin<<n, backoffMax)
+	}
+	q.failures[i]++
+	at := now.Add(pause)
+	q.AddAt(i, at)
+	return at
+}
+
+// Forget takes back that an item has failed.
+func (q *Queue) Forget(i Item) { delete(q.failures, i) }
+
+// Due makes ready what has waited until now.
+func (q *Queue) Due(now time.Time) {
+	n := q.after(now)
+	for _, w := range q.waiting[:n] {
+		delete(q.at, w.Item)
+		q.Add(w.Item)
+	}
+	q.waiting = slices.Delete(q.waiting, 0, n)
+}
+
+// Ready returns the items that are ready, oldest first. They are not to be changed.
+func (q *Queue) Ready() []Item { return q.ready }
+
+// Waiting returns the items whose time has yet to come, the earliest first. They are not to be changed.
+func (q *Queue) Waiting() []Waiting { return q.waiting }
+
+// Take takes the nth of the items that are ready out of the queue.
+func (q *Queue) Take(n int) Item {
+	i := q.ready[n]
+	delete(q.isReady, i)
+	if n == 0 {
+		q.ready = q.ready[1:]
+	} else {
+		q.ready = slices.Delete(q.ready, n, n+1)
+	}
+	return i
+}
+
+// Drop takes all items of a controller out of the queue, and forgets their failures.
+func (q *Queue) Drop(controller string) {
+	q.ready = slices.DeleteFunc(q.ready, func(i Item) bool { return i.Controller == controller })
+	q.waiting = slices.DeleteFunc(q.waiting, func(w Waiting) bool { return w.Controller == controller })
+	its := func(i Item) bool { return i.Controller == controller }
+	maps.DeleteFunc(q.isReady, func(i Item, _ bool) bool { return its(i) })
+	maps.DeleteFunc(q.at, func(i Item, _ time.Time) bool { return its(i) })
+	maps.DeleteFunc(q.failures, func(i Item, _ int) bool { return its(i) })
+}
+
+// Failures returns how often items have failed in a row, sorted by item.
+func (q *Queue) Failures() []Failure {
+	var all []Failure
+	for i, n := range q.failures { // sorted below
+		all = append(all, Failure{i, n})
+	}
+	slices.SortFunc(all, func(a, b Failure) int { return compare(a.Item, b.Item) })
+	return all
+}

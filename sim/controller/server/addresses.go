@@ -1,0 +1,89 @@
+package server
+
+import (
+	"time"
+
+	"github.com/kubesim/kubesim/sim/builtin/core"
+	"github.com/kubesim/kubesim/sim/commit"
+	"github.com/kubesim/kubesim/sim/controller"
+	"github.com/kubesim/kubesim/sim/status"
+)
+
+// The real server's ipallocator-repair-controller (pkg/registry/core/service/ipallocator/controller.RepairIPAddress) sees to
+// services whenever they are written, to IPAddresses whenever they are, and to everything every core.MendInterval. An
+// IPAddress that somebody deletes or changes is missed only when everything is looked at.
+const (
+	services  = "ipallocator-repair-controller services"
+	addresses = "ipallocator-repair-controller ipaddresses"
+	parents   = "ipallocator-repair-controller"
+
+	ipAddresses = "ipaddresses.networking.k8s.io"
+)
+
+// Services sees to it that a service that was written has the IPAddresses that it says it has.
+func Services() controller.Controller {
+	return Own(services, controller.Func(mendService), controller.Watch{Resource: "services"})
+}
+
+func mendService(api *controller.Client, key controller.Key) (time.Duration, *status.Status) {
+	for _, m := range core.MendService(api, key.Namespace, key.Name) {
+		mend(api, m)
+	}
+	return 0, nil
+}
+
+// Addresses sees to it that an IPAddress that was written is one of a service.
+func Addresses() controller.Controller {
+	return Own(addresses, controller.Func(func(api *controller.Client, key controller.Key) (time.Duration, *status.Status) {
+		m, again := core.MendAddress(api, key.Name, api.Now())
+		mend(api, m)
+		return again, nil
+	}), controller.Watch{Resource: ipAddresses})
+}
+
+// Parents sees to the services of IPAddresses that were written, when everything is looked at.
+func Parents() controller.Controller {
+	return Own(parents, &parenting{}, controller.Watch{Resource: "services", Listed: true},
+		controller.Watch{Resource: ipAddresses, Keys: func(c *commit.Commit) []controller.Key {
+			namespace, name := core.MendParent(c.Item())
+			return []controller.Key{{Namespace: namespace, Name: name}}
+		}})
+}
+
+// parenting remembers when services are looked at, by their keys.
+type parenting struct{ due map[string]time.Time }
+
+// Memory is controller.Rememberer's.
+func (p *parenting) Memory() any { return &p.due }
+
+// Reconcile is controller.Reconciler's.
+func (p *parenting) Reconcile(api *controller.Client, key controller.Key) (time.Duration, *status.Status) {
+	due, waits := p.due[key.String()]
+	switch left := due.Sub(api.Now()); {
+	case waits && left > 0:
+		return left, nil
+	case waits:
+		delete(p.due, key.String())
+		return mendService(api, key)
+	case len(core.MendService(api, key.Namespace, key.Name)) == 0:
+		return 0, nil
+	}
+	if p.due == nil {
+		p.due = map[string]time.Time{}
+	}
+	p.due[key.String()] = api.Now().Add(core.MendInterval)
+	return core.MendInterval, nil
+}
+
+// mend does what is to be done, and tells.
+func mend(api *controller.Client, m core.Mending) {
+	if m.Event != nil {
+		api.Tell(m.Event)
+	}
+	if m.Delete != "" {
+		_ = api.Delete(ipAddresses, controller.Key{Name: m.Delete}, controller.Preconditions{}) // a finalizer may hold it
+	}
+	if m.Create != nil {
+		_, _ = api.Create(ipAddresses, m.Create) // tried again when its service is written
+	}
+}

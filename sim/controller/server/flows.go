@@ -1,0 +1,114 @@
+package server
+
+import (
+	"time"
+
+	"github.com/kubesim/kubesim/sim/boot"
+	"github.com/kubesim/kubesim/sim/commit"
+	"github.com/kubesim/kubesim/sim/controller"
+	"github.com/kubesim/kubesim/sim/flowcontrol"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/resource"
+	"github.com/kubesim/kubesim/sim/status"
+)
+
+const (
+	dangling = "priority-and-fairness-config-consumer"
+	ensuring = "priority-and-fairness-config-producer"
+
+	// EnsureInterval is how often API servers look whether the flow schemas and priority levels that they made are as they
+	// made them (PostStartHook of the group flowcontrol.apiserver.k8s.io).
+	EnsureInterval = time.Minute
+)
+
+// flows watches flow schemas and priority levels; there is one key for all of them.
+func flows(others bool) []controller.Watch {
+	all := func(*commit.Commit) []controller.Key { return []controller.Key{{}} }
+	return []controller.Watch{{Resource: flowcontrol.Schemas, Keys: all, Others: others}, {Resource: flowcontrol.Levels, Keys: all, Others: others}}
+}
+
+// Dangling says in the status of each flow schema whether its priority level exists (k8s.io/apiserver,
+// pkg/util/flowcontrol).
+func Dangling() controller.Controller {
+	c := Own(dangling, controller.Func(markDangling), flows(false)...)
+	c.FieldManager = flowcontrol.Consumer
+	return c
+}
+
+func markDangling(api *controller.Client, _ controller.Key) (time.Duration, *status.Status) {
+	api.Items(flowcontrol.Schemas, "", func(it *resource.Item) bool {
+		schema := it.Object()
+		found := api.Item(flowcontrol.Levels, "", flowcontrol.Level(schema)) != nil
+		if condition, changes := flowcontrol.Dangling(schema, found); changes {
+			condition["lastTransitionTime"] = object.Time(api.Now())
+			_, _ = api.Apply(flowcontrol.Schemas, "status", controller.Key{Name: it.Name}, // one that went away needs none
+				object.Object{"status": map[string]any{"conditions": []any{condition}}})
+		}
+		return true
+	})
+	return 0, nil
+}
+
+// Ensuring puts back, within a minute of a change, what API servers made of flow schemas and priority levels, and deletes
+// what only says so (kube-apiserver, pkg/registry/flowcontrol/ensurer).
+func Ensuring() controller.Controller {
+	c := Own(ensuring, &ensurer{}, flows(true)...)
+	c.FieldManager = flowcontrol.Producer
+	return c
+}
+
+// ensurer remembers when it looks.
+type ensurer struct{ memory ensured }
+
+type ensured struct {
+	Due time.Time `json:",omitzero"` // zero: not until one changes
+}
+
+// Memory is controller.Rememberer's.
+func (e *ensurer) Memory() any { return &e.memory }
+
+// Reconcile is controller.Reconciler's.
+func (e *ensurer) Reconcile(api *controller.Client, _ controller.Key) (time.Duration, *status.Status) {
+	if e.memory.Due.IsZero() {
+		e.memory.Due = api.Now().Add(EnsureInterval)
+	}
+	if left := e.memory.Due.Sub(api.Now()); left > 0 {
+		return left, nil
+	}
+	for _, storage := range []string{flowcontrol.Levels, flowcontrol.Schemas} {
+		ensure(api, storage)
+	}
+	e.memory.Due = time.Time{}
+	return 0, nil
+}
+
+// ensure puts back the objects of one kind.
+func ensure(api *controller.Client, storage string) {
+	made, err := boot.Objects(api.Minor(), api.Definition(storage).Kind)
+	if err != nil {
+		panic("server: what API servers make cannot be read any more: " + err.Error()) // it was read at the start
+	}
+	for _, name := range object.SortedKeys(made) {
+		ensureOne(api, storage, made[name])
+	}
+	api.Items(storage, "", func(it *resource.Item) bool {
+		if made[it.Name] == nil && flowcontrol.Unwanted(it.Object()) {
+			_ = api.Delete(storage, controller.Key{Name: it.Name}, controller.Preconditions{}) // a finalizer may hold it
+		}
+		return true
+	})
+}
+
+// ensureOne makes sure that one object is there and as it was made.
+func ensureOne(api *controller.Client, storage string, made object.Object) {
+	current := api.Get(storage, "", made.Name())
+	if current == nil {
+		d := api.Definition(storage)
+		_, _ = api.Create(storage, object.Object{"kind": d.Kind, "apiVersion": d.GV(), "spec": object.Copy(made["spec"]), // it was not there
+			"metadata": map[string]any{"name": made.Name(), "annotations": object.Copy(made.Metadata()["annotations"])}})
+		return
+	}
+	if flowcontrol.Revise(current, made) {
+		_, _ = api.Update(storage, "", current) // of what was just read
+	}
+}

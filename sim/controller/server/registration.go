@@ -1,0 +1,92 @@
+package server
+
+import (
+	"strings"
+	"time"
+
+	"github.com/kubesim/kubesim/sim/commit"
+	"github.com/kubesim/kubesim/sim/controller"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/resource"
+	"github.com/kubesim/kubesim/sim/status"
+)
+
+const (
+	registration = "autoregister"
+
+	// APIServices is where APIServices are stored.
+	APIServices = "apiservices.apiregistration.k8s.io"
+	// Automanaged is the label of an APIService that servers keep by themselves.
+	Automanaged = "kube-aggregator.kubernetes.io/automanaged"
+)
+
+// Registration keeps an APIService for each served version of a group of custom resources (kube-apiserver's
+// crd-autoregistration, with kube-aggregator's pkg/controllers/autoregister). Its keys are names of definitions, and .GROUP
+// when somebody has written an APIService of a group.
+func Registration() controller.Controller {
+	return Own(registration, controller.Func(register), controller.Watch{Resource: APIServices, Others: true,
+		Keys: func(c *commit.Commit) []controller.Key {
+			it := c.Item()
+			return []controller.Key{{Name: "." + groupOf(it.Name)}}
+		}}, definitions)
+}
+
+func register(api *controller.Client, key controller.Key) (time.Duration, *status.Status) {
+	if obj := sketch(api, key.Name); obj != nil && unsettled(api, obj) {
+		return 0, nil // it comes again when it was written
+	}
+	group := groupOf(key.Name)
+	known := inGroup(api, group)
+	if len(known) == 0 && strings.HasPrefix(key.Name, ".") {
+		return 0, nil // a group without custom resources is nobody's concern
+	}
+	want := served(known, group)
+	api.Items(APIServices, "", func(it *resource.Item) bool {
+		if obj := it.Object(); obj.String("spec", "group") == group && it.Labels[Automanaged] == "true" {
+			keep(api, obj, want[it.Name])
+			delete(want, it.Name)
+		}
+		return true
+	})
+	for _, name := range object.SortedKeys(want) {
+		if api.Item(APIServices, "", name) != nil {
+			continue
+		}
+		d := api.Definition(APIServices)
+		_, _ = api.Create(APIServices, object.Object{"kind": d.Kind, "apiVersion": d.GV(), // it was not there
+			"metadata": map[string]any{"name": name, "labels": map[string]any{Automanaged: "true"}},
+			"spec":     specOf(group, want[name])})
+	}
+	return 0, nil
+}
+
+// keep makes an APIService the one of a version, or deletes it when there is none.
+func keep(api *controller.Client, obj object.Object, version string) {
+	if version == "" {
+		_ = api.Delete(APIServices, controller.Key{Name: obj.Name()}, controller.Preconditions{}) // nothing holds it
+		return
+	}
+	if spec := specOf(obj.String("spec", "group"), version); !object.Equal(obj["spec"], spec) {
+		obj["spec"] = spec
+		_, _ = api.Update(APIServices, "", obj) // of what was just read
+	}
+}
+
+// specOf is the spec of the APIService of a version of custom resources.
+func specOf(group, version string) map[string]any {
+	return map[string]any{"group": group, "version": version, "groupPriorityMinimum": int64(1000), "versionPriority": int64(100)}
+}
+
+// served returns the versions of definitions that are served, by the name of their APIService.
+func served(known []object.Object, group string) map[string]string {
+	want := map[string]string{}
+	for _, obj := range known {
+		for _, v := range obj.List("spec", "versions") {
+			m, _ := v.(map[string]any)
+			if version := object.Object(m); m["served"] == true {
+				want[version.String("name")+"."+group] = version.String("name")
+			}
+		}
+	}
+	return want
+}

@@ -1,0 +1,39 @@
+// Package server holds the controllers that run in every API server, a file each. The real ones are in
+// k8s.io/apiextensions-apiserver, k8s.io/kube-aggregator and k8s.io/apiserver.
+//
+//	commit of a definition ─▶ Naming ─▶ Establishing, Approval ─▶ Registration: APIServices of its versions
+//	                                 └─ it is being deleted ────▶ Finalizing: its objects go, then its finalizer
+//	of a service or        ─▶ Services, Addresses: each service has the IPAddresses that it says it has
+//	IPAddress              └▶ Parents: within three minutes, a service whose IPAddress somebody has changed
+//	of a flow schema or    ─▶ Dangling: the condition that says whether its priority level exists
+//	priority level         └▶ Ensuring: within a minute, what servers made is as they made it
+//
+// Each step is a commit, which calls for the next one.
+package server
+
+import (
+	"github.com/kubesim/kubesim/sim/controller"
+	"github.com/kubesim/kubesim/sim/crd"
+	"github.com/kubesim/kubesim/sim/registry"
+)
+
+// Controllers returns those of an API server, in the order in which they are told of a commit; flows says whether it has
+// flow schemas to look after.
+func Controllers(flows bool) []controller.Controller {
+	all := []controller.Controller{Dangling()}
+	if flows {
+		all = append(all, Ensuring())
+	}
+	return append(all, Registration(), Services(), Addresses(), Parents(), Naming(), Establishing(), Approval(), Finalizing())
+}
+
+// ofDefinitions are the names of the controllers that look at definitions.
+var ofDefinitions = []string{registration, naming, establishing, approval, finalizing}
+
+// Own is a controller that watches resources as the server itself: its requests are those of the loopback client.
+func Own(name string, r controller.Reconciler, watches ...controller.Watch) controller.Controller {
+	q := registry.Loopback(nil, "", "")
+	return controller.Controller{Name: name, User: q.User, FieldManager: q.Manager, Watches: watches, Reconciler: r}
+}
+
+var definitions = controller.Watch{Resource: crd.Storage}

@@ -1,0 +1,137 @@
+package controller
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"time"
+
+	"github.com/kubesim/kubesim/sim/mvcc"
+)
+
+// State is a Manager at rest: all that decides what its controllers do from now on.
+type State struct {
+	Ready    []Item      `json:",omitempty"` // oldest first
+	Waiting  []Waiting   `json:",omitempty"` // the earliest first
+	Failures []Failure   `json:",omitempty"`
+	Plan     []Item      `json:",omitempty"`
+	Loops    []LoopState `json:",omitempty"` // of those of which there is something to say
+
+	// Resync names controllers that are told of everything there is when the State is loaded, as those that start.
+	Resync []string `json:",omitempty"`
+}
+
+// LoopState is one controller.
+type LoopState struct {
+	Name    string
+	Stopped bool            `json:",omitempty"`
+	Crashed bool            `json:",omitempty"`
+	Delay   time.Duration   `json:",omitempty"`
+	Memory  json.RawMessage `json:",omitempty"` // as its Rememberer prints it
+
+	// Lagging is what it knows of resources whose informers lag.
+	Lagging map[string]*mvcc.View `json:"-"`
+}
+
+// State returns what there is now. It shares nothing that changes with the Manager.
+func (m *Manager) State() *State {
+	s := &State{Ready: slices.Clone(m.queue.ready), Waiting: slices.Clone(m.queue.waiting), Failures: m.queue.Failures(),
+		Plan: slices.Clone(m.Plan)}
+	for _, l := range m.loops {
+		x := LoopState{Name: l.Name, Stopped: l.stopped, Crashed: l.crashed, Delay: l.delay, Memory: l.memory()}
+		if len(l.cache.lagging) > 0 {
+			x.Lagging = maps.Clone(l.cache.lagging)
+		}
+		if x.Stopped || x.Delay > 0 || x.Memory != nil || x.Lagging != nil {
+			s.Loops = append(s.Loops, x)
+		}
+	}
+	return s
+}
+
+// Load makes a Manager go on from a State; nil: there is nothing to do. What waits is done on the Manager's clock.
+func (m *Manager) Load(s *State) error {
+	m.queue, m.Plan = Queue{}, nil
+	for _, l := range m.loops {
+		l.stopped, l.crashed, l.delay, l.cache = false, false, 0, cache{}
+		if err := l.remember(nil); err != nil {
+			return err
+		}
+	}
+	if s == nil {
+		return nil
+	}
+	for _, x := range s.Loops {
+		l, err := m.named(x.Name)
+		if err != nil {
+			return err
+		}
+		l.stopped, l.crashed, l.delay, l.cache.lagging = x.Stopped, x.Crashed, x.Delay, maps.Clone(x.Lagging)
+		if err := l.remember(x.Memory); err != nil {
+			return fmt.Errorf("the memory of the controller %s: %w", x.Name, err)
+		}
+	}
+	for _, f := range s.Failures {
+		if m.queue.failures == nil {
+			m.queue.failures = map[Item]int{}
+		}
+		m.queue.failures[f.Item] = f.Times
+	}
+	m.Plan = slices.Clone(s.Plan)
+	return m.loadQueue(s)
+}
+
+func (m *Manager) loadQueue(s *State) error {
+	for _, i := range s.Ready {
+		if _, err := m.named(i.Controller); err != nil {
+			return err
+		}
+		m.queue.Add(i)
+	}
+	for _, w := range s.Waiting {
+		if _, err := m.named(w.Controller); err != nil {
+			return err
+		}
+		m.addAt(w.Item, w.At)
+	}
+	for _, name := range s.Resync {
+		l, err := m.named(name)
+		if err != nil {
+			return err
+		}
+		m.list(l, m.log.Newest())
+	}
+	return nil
+}
+
+// memory prints what a controller remembers; nil: nothing.
+func (l *loop) memory() json.RawMessage {
+	r, ok := l.Reconciler.(Rememberer)
+	if !ok {
+		return nil
+	}
+	text, err := json.Marshal(r.Memory())
+	if err != nil {
+		panic("controller: the memory of " + l.Name + " cannot be printed: " + err.Error())
+	}
+	if string(text) == "{}" || string(text) == "null" {
+		return nil
+	}
+	return text
+}
+
+// remember makes a controller remember what memory has printed; nil: nothing.
+func (l *loop) remember(text json.RawMessage) error {
+	r, ok := l.Reconciler.(Rememberer)
+	if !ok {
+		return nil
+	}
+	into := reflect.ValueOf(r.Memory()).Elem()
+	into.SetZero()
+	if text == nil {
+		return nil
+	}
+	return json.Unmarshal(text, r.Memory())
+}

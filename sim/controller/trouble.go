@@ -1,0 +1,109 @@
+package controller
+
+import (
+	"time"
+
+	"github.com/kubesim/kubesim/sim/commit"
+	"github.com/kubesim/kubesim/sim/mvcc"
+)
+
+// What can happen to a controller:
+//
+//	           its queue        its cache        its memory
+//	Stop       grows            is kept up       stays
+//	Delay      each item waits  is kept up       stays
+//	Lag        as it is         stands still     stays
+//	Crash      is lost          is lost          is lost
+//	Start      goes on; after a crash everything that there is is queued anew
+//	Resume     all that was missed is told, in its order
+
+// Stop stops a controller: what it is told of waits.
+func (m *Manager) Stop(name string) error {
+	l, err := m.named(name)
+	if err == nil {
+		l.stopped = true
+	}
+	return err
+}
+
+// Crash stops a controller and makes it forget everything, as a process does that ends.
+func (m *Manager) Crash(name string) error {
+	l, err := m.named(name)
+	if err != nil {
+		return err
+	}
+	l.stopped, l.crashed, l.cache = true, true, cache{}
+	m.queue.Drop(name)
+	return l.remember(nil)
+}
+
+// Start starts a controller that was stopped or has crashed.
+func (m *Manager) Start(name string) error {
+	l, err := m.named(name)
+	if err != nil {
+		return err
+	}
+	if l.crashed {
+		m.list(l, m.log.Newest())
+	}
+	l.stopped, l.crashed = false, false
+	return nil
+}
+
+// Delay makes a controller wait for a time before it reconciles what it is told of from now on. 0: no longer.
+func (m *Manager) Delay(name string, d time.Duration) error {
+	l, err := m.named(name)
+	if err == nil {
+		l.delay = d
+	}
+	return err
+}
+
+// Lag makes the informers of a controller lag: those of some resources, or all. It knows the store as it is now until
+// Resume.
+func (m *Manager) Lag(name string, resources ...string) error {
+	l, err := m.named(name)
+	if err != nil {
+		return err
+	}
+	if len(resources) == 0 {
+		for _, w := range l.Watches {
+			resources = append(resources, w.Resource)
+		}
+	}
+	l.cache.lag(resources, m.log.Newest())
+	return nil
+}
+
+// Resume ends Lag: the controller is told of all that it has missed. Where the store has forgotten some of it, the
+// controller is told of everything there is, as after a list.
+func (m *Manager) Resume(name string) error {
+	l, err := m.named(name)
+	if err != nil {
+		return err
+	}
+	for _, resource := range l.cache.missed() {
+		from := l.cache.lagging[resource]
+		delete(l.cache.lagging, resource)
+		if from.Rev() > m.log.Store.Rev() || m.replay(l, resource, from) != nil {
+			m.list(l, m.log.Newest())
+		}
+	}
+	return nil
+}
+
+// replay tells a controller of the commits about a resource since a view.
+func (m *Manager) replay(l *loop, resource string, from *mvcc.View) error {
+	return m.log.Store.Events(from.Rev(), func(e *mvcc.Event) bool {
+		if commit.Storage(e.Key) == resource {
+			view, _ := m.log.Store.At(e.Rev) // it is there: the store yields its commit
+			x := commit.Of(e, view, m.schedule.Now(), m.server)
+			for _, w := range m.watchers[resource] {
+				if w.loop == l && !w.watch.Listed {
+					m.tell(w, x)
+				}
+			}
+		}
+		return true
+	})
+}

@@ -1,0 +1,86 @@
+package history
+
+import (
+	"time"
+
+	"github.com/kubesim/kubesim/sim/watchcache"
+)
+
+// compactionInterval is how often the store forgets: each time everything before the revision that was the newest one
+// interval earlier. A revision can be read for 5 to 10 minutes (DefaultCompactInterval).
+const compactionInterval = 5 * time.Minute
+
+// compactor compacts on the Cluster's clock. It has no timer: nobody can see a compaction before the next request, so
+// it is done when the Cluster's lock is next taken.
+type compactor struct {
+	next time.Time // of the next compaction
+	seen uint64    // revision that was the newest at the last one
+
+	floor   uint64    // compacted revision that the caches have yet to learn about
+	floorAt time.Time // when they do
+}
+
+// Compaction is when the store forgets next and what.
+type Compaction struct {
+	Next    time.Time
+	Seen    uint64    // revision that is compacted then
+	Floor   uint64    // compacted revision that the caches have yet to learn about; 0: they know
+	FloorAt time.Time // when they do
+}
+
+// CatchUp does the compactions that have become due.
+func (h *History) CatchUp() {
+	now, k := h.schedule.Now(), &h.compact
+	for !now.Before(k.next) {
+		h.compactTo(k.seen, k.next)
+		k.seen = h.log.Store.Rev()
+		if k.next = k.next.Add(compactionInterval); h.log.Store.Compacted() == k.seen {
+			if skip := now.Sub(k.next) / compactionInterval; skip >= 0 { // nothing has happened since: one more is enough
+				k.next = k.next.Add(skip * compactionInterval)
+			}
+		}
+	}
+	if k.floor != 0 && !now.Before(k.floorAt) {
+		h.caches.Compacted(k.floor)
+		k.floor = 0
+	}
+}
+
+// Compact makes the store forget every revision before the newest. The caches learn of it when they next look.
+func (h *History) Compact() { h.compactTo(h.log.Store.Rev(), h.schedule.Now()) }
+
+// Expire makes the store and the caches forget all history.
+func (h *History) Expire() {
+	h.Compact()
+	h.caches.Forget()
+}
+
+// compactTo makes the store forget everything before rev. A store that has already forgotten it stays as it is.
+func (h *History) compactTo(rev uint64, at time.Time) {
+	if err := h.log.Store.Compact(rev); err != nil {
+		return
+	}
+	h.compact.floor, h.compact.floorAt = rev, at.Add(watchcache.CompactionPoll)
+	h.forget()
+}
+
+// Floor returns the revision before which the caches know that the store has forgotten everything. It reports false when
+// they have yet to learn of a compaction.
+func (h *History) Floor() (rev uint64, known bool) {
+	return h.log.Store.Compacted(), h.compact.floor == 0
+}
+
+// compactionAt returns what the next compaction was at a time of the past, when rev was the newest revision.
+func (h *History) compactionAt(at time.Time, rev uint64) Compaction {
+	next := h.compact.next
+	for next.Add(-compactionInterval).After(at) {
+		next = next.Add(-compactionInterval)
+	}
+	seen := h.log.Store.Compacted()
+	for _, m := range h.marks.list {
+		if m.Rev <= rev && !m.At.After(next.Add(-compactionInterval)) {
+			seen = max(seen, m.Rev)
+		}
+	}
+	return Compaction{Next: next, Seen: seen}
+}

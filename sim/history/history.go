@@ -1,0 +1,107 @@
+// Package history is what a cluster remembers: when each revision of its store was made, when what was stored ends by
+// itself, and when the store forgets.
+//
+//	revision   4004      4005      4006      4007
+//	           compacted
+//	marks                00:00:01  00:00:01  00:00:12   when it was committed, and the random numbers after it
+//	leases               events/a until 01:00:01        then it is deleted, unless it is written again
+//	journal              ────────────────────────▶      a copy of the log, kept by somebody else
+//	compaction           next 00:05:00, of 4007
+//
+// A State is all of that: a cluster that goes on from it, as an archive's or as a fork, answers as this one would have.
+// StateAt is one of the past.
+package history
+
+import (
+	"time"
+
+	"github.com/kubesim/kubesim/clock"
+	"github.com/kubesim/kubesim/sim/commit"
+	"github.com/kubesim/kubesim/sim/mvcc"
+	"github.com/kubesim/kubesim/sim/random"
+)
+
+// Caches are what API servers remember of the store.
+type Caches interface {
+	// Compacted tells the caches that the store has forgotten everything before a revision.
+	Compacted(rev uint64)
+	// Forget makes the caches forget all history.
+	Forget()
+}
+
+// History is what a cluster remembers of its log. The Cluster's lock guards it.
+type History struct {
+	log      *commit.Log
+	schedule *clock.Schedule
+	random   *random.Streams
+	caches   Caches
+	journal  Journal // nil: nobody keeps a log
+
+	marks   marks
+	leases  []Lease
+	compact compactor
+}
+
+// New returns the history of a log that has not begun.
+func New(log *commit.Log, schedule *clock.Schedule, random *random.Streams, caches Caches) *History {
+	return &History{log: log, schedule: schedule, random: random, caches: caches}
+}
+
+// Reset forgets everything, the store too. From now on the store compacts anew.
+func (h *History) Reset() {
+	h.marks, h.leases = marks{}, nil
+	h.compact = compactor{next: h.schedule.Now().Add(compactionInterval)}
+}
+
+// Begin makes a store the cluster's, which goes on from its oldest revision. It returns the state there.
+func (h *History) Begin(store *mvcc.Store) *mvcc.View {
+	first := store.Compacted()
+	h.log.Store = store
+	h.Remember(first)
+	h.compact.seen = first
+	view, err := store.At(first)
+	if err != nil {
+		panic("history: the store has no oldest revision: " + err.Error())
+	}
+	return view
+}
+
+// Remember marks a revision that was just committed.
+func (h *History) Remember(rev uint64) { h.marks.add(rev, h.schedule.Now(), h.random) }
+
+// Committed is commit.Listener's. The journal has a commit before anybody else knows of it.
+func (h *History) Committed(c *commit.Commit) {
+	h.marks.add(c.Rev, c.At, h.random)
+	if h.journal != nil {
+		h.journal.Commit(c.Event, c.At)
+	}
+}
+
+// Store is the cluster's store.
+func (h *History) Store() *mvcc.Store { return h.log.Store }
+
+// RevisionAt returns the newest revision that there was at a time of the past. It reports false when the store does not go
+// back so far.
+func (h *History) RevisionAt(t time.Time) (uint64, bool) {
+	rev := h.marks.revisionAt(t)
+	return rev, rev >= h.log.Store.Compacted() && rev != 0
+}
+
+// TimeOf returns when a revision was committed. It reports false for one that the store does not have.
+func (h *History) TimeOf(rev uint64) (time.Time, bool) {
+	m := h.marks.find(rev)
+	if m == nil || m.Rev != rev {
+		return time.Time{}, false
+	}
+	return m.At, true
+}
+
+// Restore takes the store back to an older revision that it still has: what was written since then has never happened.
+func (h *History) Restore(rev uint64) error {
+	if err := h.log.Store.Restore(rev); err != nil {
+		return err
+	}
+	h.marks.undo(rev)
+	h.compact.seen = min(h.compact.seen, h.log.Store.Rev())
+	return nil
+}

@@ -1,0 +1,75 @@
+package history
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/kubesim/kubesim/sim/mvcc"
+	"github.com/kubesim/kubesim/sim/random"
+)
+
+// State is a history at rest. It shares nothing that changes with the one it was taken from.
+//
+//	Store    views and commits since the last compaction; Marks say when each was made
+type State struct {
+	Now        time.Time
+	Store      *mvcc.Store
+	Marks      []Mark
+	Streams    []random.Stream
+	Compaction Compaction
+	Leases     []Lease
+}
+
+// State returns what is remembered now.
+func (h *History) State() State {
+	store, err := h.log.Store.Fork(0)
+	if err != nil {
+		panic("history: the store has no newest revision: " + err.Error())
+	}
+	k := h.compact
+	return State{Now: h.schedule.Now(), Store: store, Marks: slices.Clone(h.marks.list), Streams: h.random.State(),
+		Compaction: Compaction{k.next, k.seen, k.floor, k.floorAt}, Leases: slices.Clone(h.leases)}
+}
+
+// StateAt returns what was remembered when a revision had just been written. back says that the time goes back, too.
+func (h *History) StateAt(rev uint64, back bool) (State, error) {
+	s := h.State()
+	store, err := h.log.Store.Fork(rev)
+	if err != nil || rev == 0 {
+		return s, fmt.Errorf("revision %d: the store has those from %d to %d", rev, h.log.Store.Compacted(), h.log.Store.Rev())
+	}
+	s.Store = store
+	s.Compaction.Floor = 0
+	m := h.marks.find(rev)
+	if m == nil {
+		return s, nil
+	}
+	streams := s.Streams
+	s.Streams = nil
+	for i, state := range m.Streams {
+		s.Streams = append(s.Streams, random.Stream{Purpose: streams[i].Purpose, State: state})
+	}
+	s.Marks = slices.DeleteFunc(s.Marks, func(x Mark) bool { return x.Rev > rev })
+	s.Leases = slices.DeleteFunc(s.Leases, func(l Lease) bool { return l.Rev > rev })
+	if back {
+		s.Now = m.At
+		s.Compaction = h.compactionAt(m.At, rev)
+	}
+	s.Compaction.Seen = min(s.Compaction.Seen, rev)
+	return s, nil
+}
+
+// Load takes over what a State remembers. The timers of its leases are set by TakeUp.
+func (h *History) Load(s State) error {
+	store, err := s.Store.Fork(0)
+	if err != nil {
+		return err
+	}
+	h.log.Store = store
+	h.random.Load(s.Streams)
+	h.marks = marks{list: slices.Clone(s.Marks)}
+	h.compact = compactor{s.Compaction.Next, s.Compaction.Seen, s.Compaction.Floor, s.Compaction.FloorAt}
+	h.leases = slices.Clone(s.Leases)
+	return nil
+}

@@ -1,0 +1,53 @@
+package sim
+
+import (
+	"github.com/kubesim/kubesim/sim/admission"
+	"github.com/kubesim/kubesim/sim/crd"
+	"github.com/kubesim/kubesim/sim/http"
+	"github.com/kubesim/kubesim/sim/object"
+)
+
+// Convert registers what converts the objects of the CustomResourceDefinition with the name, whatever its
+// spec.conversion says; nil takes it back. f may change and return its argument. It is called with the Cluster's lock
+// held, so it must not ask the Cluster; a webhook (ConvertThrough) may.
+func (c *Cluster) Convert(definition string, f func(obj map[string]any, apiVersion string) (map[string]any, error)) {
+	var convert crd.Converter
+	if f != nil {
+		convert = func(obj object.Object, apiVersion string) (object.Object, error) { return f(obj, apiVersion) }
+	}
+	c.do(func() {
+		c.servers.Conversions.Register(definition, convert)
+		c.servers.Reread()
+	})
+}
+
+// ConvertThrough sets what carries requests to conversion webhooks. It is called without the Cluster's lock: a webhook
+// may ask the Cluster, and a slow one holds up only the request that needs it. There are exceptions, in which a webhook
+// is asked under the lock after all: an exact read of the past, and the end of a definition whose objects are stored in
+// an older version. It is asked when an object is written, for the watch caches, from which lists and watches are served,
+// and by each get, as a real server asks it.
+func (c *Cluster) ConvertThrough(transport http.RoundTripper) {
+	c.do(func() {
+		c.servers.Conversions.Through(transport)
+		c.servers.Reread()
+	})
+}
+
+// Admit registers what answers the admission webhook with the name (webhooks[].name of a configuration) in place of its
+// server; nil takes it back. f gets an AdmissionReview as JSON and returns it, or another one, with a response; what the
+// response does not repeat of the request is filled in. f is called without the Cluster's lock: it may ask the Cluster.
+func (c *Cluster) Admit(webhook string, f func(review map[string]any) map[string]any) {
+	c.do(func() { c.servers.Webhooks.Register(webhook, admission.Handler(f)) })
+}
+
+// AdmitThrough sets what carries requests to admission webhooks. It is called without the Cluster's lock.
+func (c *Cluster) AdmitThrough(transport http.RoundTripper) {
+	c.do(func() { c.servers.Webhooks.Through(transport) })
+}
+
+// AdmitTogether sets what asks several validating webhooks at the same time: it calls all functions and returns when they
+// have returned. nil: one after the other, which is what a Cluster that has to be replayed needs. Functions set with Admit
+// are called one after the other in any case.
+func (c *Cluster) AdmitTogether(call func(calls []func())) {
+	c.do(func() { c.servers.Webhooks.Together(call) })
+}

@@ -1,0 +1,182 @@
+package observe
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/kubesim/kubesim/sim/apiserver"
+	"github.com/kubesim/kubesim/sim/fault"
+	"github.com/kubesim/kubesim/sim/http"
+	"github.com/kubesim/kubesim/sim/status"
+	"github.com/kubesim/kubesim/sim/trace"
+)
+
+// Add puts faults behind those there are, and begins to observe. It refuses all of them when one can never happen.
+func (o *Observer) Add(faults ...fault.Fault) error {
+	for _, f := range faults {
+		if a := f.Action(); a.Replica > o.Servers.Len() {
+			return fmt.Errorf("fault: %s: there is no replica %d", f, a.Replica)
+		}
+	}
+	o.Begin()
+	return o.faults.Add(o.Schedule.Now(), faults...)
+}
+
+// Clear takes all faults away and releases what they hold.
+func (o *Observer) Clear() {
+	if o.Begun() {
+		o.faults.Clear()
+		o.Release()
+	}
+}
+
+// Faults returns the faults there are as text, each with what has become of it. fault.Parse reads it.
+func (o *Observer) Faults() string {
+	if !o.Begun() {
+		return ""
+	}
+	return o.faults.String()
+}
+
+// Decisions returns what was decided about faults, and how many older decisions were forgotten.
+func (o *Observer) Decisions() (list []fault.Decision, forgotten uint64) {
+	if !o.Begun() {
+		return nil, 0
+	}
+	return o.faults.Decisions()
+}
+
+// carryOut decides at a point and carries out what is decided. It returns how long the request is to wait, and the error
+// it gets then. e is the request, nil for a commit that none made.
+func (o *Observer) carryOut(p fault.Point, op *fault.Op, e *apiserver.Exchange) (wait time.Duration, instead *status.Status) {
+	for _, f := range o.faults.At(p, op, o.Schedule.Now()) {
+		o.note(f, op, e)
+		switch f.Kind {
+		case fault.Fail:
+			instead = failure(f.Action, op)
+		case fault.DelayRequest:
+			wait += f.Wait
+		default:
+			o.control(f.Action)
+		}
+	}
+	return wait, instead
+}
+
+// carryOutAnswer is carryOut for an answer.
+func (o *Observer) carryOutAnswer(op *fault.Op, e *apiserver.Exchange, a *apiserver.Answer) (wait time.Duration, instead *status.Status) {
+	for _, f := range o.faults.At(fault.RequestAnswered, op, o.Schedule.Now()) {
+		o.note(f, op, e)
+		switch f.Kind {
+		case fault.CommitThenFail:
+			instead = failure(f.Action, op)
+		case fault.DelayAnswer:
+			wait += f.Wait
+		case fault.Truncate:
+			a.Lost = max(len(a.Body)-f.Bytes, 0)
+		}
+	}
+	return wait, instead
+}
+
+// note records that a fault happened.
+func (o *Observer) note(f fault.Fired, op *fault.Op, e *apiserver.Exchange) {
+	r := trace.Record{Site: trace.Fault, Replica: op.Replica, Text: f.Fault,
+		What: trace.What(op.Group, op.Resource, op.Subresource, op.Path), Key: trace.Key(op.Namespace, op.Name)}
+	if e != nil {
+		r.Cause, r.Client = o.mark(e), e.UserAgent
+	}
+	o.add(r)
+}
+
+// control carries out what is about the Cluster. Histories are forgotten and replicas lag at once; what else is done to a
+// replica is done when the lock is given back, because the commit that triggers it is not done with.
+func (o *Observer) control(a fault.Action) {
+	switch a.Kind {
+	case fault.Compact:
+		o.History.Compact()
+	case fault.Expire:
+		o.History.Expire()
+	}
+	r := o.Servers.At(a.Replica)
+	switch {
+	case r == nil:
+	case a.Kind == fault.Lag && a.Resource == "":
+		_ = r.Lag() // cannot fail without names
+	case a.Kind == fault.Lag:
+		if err := r.Lag(a.Resource); err != nil {
+			o.add(trace.Record{Site: trace.Fault, Replica: a.Replica, Text: a.String() + ": " + err.Error()})
+		}
+	case a.Kind == fault.Cut && (o.current == nil || o.server != a.Replica):
+		r.Cut()
+	case a.Kind == fault.Cut:
+		o.later = append(o.later, r.Cut)
+	case a.Kind == fault.Resume:
+		o.later = append(o.later, r.Resume)
+	case a.Kind == fault.Restart:
+		o.later = append(o.later, r.Restart)
+	}
+}
+
+// failure is the error that an action answers with. The texts are those of the real server where it has one for the
+// reason; those it gives for internal trouble say what injected them.
+func failure(a fault.Action, op *fault.Op) *status.Status {
+	resource := status.Resource{Group: op.Group, Resource: op.Resource}
+	var s *status.Status
+	switch a.Reason {
+	case fault.Conflict:
+		s = status.Conflict(resource, op.Name, status.OptimisticLock)
+	case fault.NotFound:
+		s = status.NotFound(resource, op.Name)
+	case fault.Expired:
+		s = status.Expired(expired(op.Verb))
+	case fault.Gone:
+		s = status.Expired(expired(op.Verb))
+		s.Reason = status.ReasonGone
+	case fault.TooManyRequests:
+		s = status.TooManyRequests("Too many requests, please try again later.", 0)
+	case fault.Unavailable:
+		s = status.Unavailable("the server is currently unable to handle the request")
+	case fault.Timeout:
+		s = status.Timeout("request did not complete within requested timeout - context deadline exceeded", 0)
+	default:
+		s = status.Internal(errors.New("fault injected by kubesim"))
+	}
+	if a.RetryAfter > 0 {
+		if s.Details == nil {
+			s.Details = &status.Details{}
+		}
+		s.Details.RetryAfterSeconds = a.RetryAfter
+	}
+	if s.Code == 0 {
+		s.Code = http.StatusInternalServerError
+	}
+	return s
+}
+
+func expired(verb string) string {
+	if verb == "watch" {
+		return status.ExpiredWatch
+	}
+	return status.ExpiredList
+}
+
+// delay runs f after d, or at once.
+func (o *Observer) delay(d time.Duration, f func()) {
+	if d <= 0 {
+		f()
+		return
+	}
+	x := &delayed{run: f}
+	x.stop = o.Schedule.After(d, func() {
+		for i := range o.delayed {
+			if o.delayed[i] == x {
+				o.delayed = append(o.delayed[:i:i], o.delayed[i+1:]...)
+				break
+			}
+		}
+		f()
+	})
+	o.delayed = append(o.delayed, x)
+}

@@ -1,0 +1,143 @@
+package observe
+
+import (
+	"github.com/kubesim/kubesim/sim/apiserver"
+	"github.com/kubesim/kubesim/sim/fault"
+	"github.com/kubesim/kubesim/sim/trace"
+	"github.com/kubesim/kubesim/sim/watchcache"
+)
+
+// gate is the observer at one watch. What it keeps back waits in its queue, and everything behind it: a stream has an
+// order.
+//
+//	cache ─▶ pass ─┬─ nothing waits, no fault ─▶ the watch's queue ─▶ client
+//	               └─ queue: [held] [behind] [behind] ─ release ─▶ decided anew, one after the other
+type gate struct {
+	h       hook
+	e       *apiserver.Exchange
+	w       *watchcache.Watch
+	queue   []waitingEvent
+	waiting bool
+}
+
+type waitingEvent struct {
+	notice watchcache.Notice
+	frame  []byte
+}
+
+// pass is watchcache.Watch's Gate.
+func (g *gate) pass(n watchcache.Notice, frame []byte) bool {
+	if n.Type == watchcache.Error {
+		g.sent(n)
+		return true
+	}
+	if g.waiting {
+		g.queue = append(g.queue, waitingEvent{n, frame})
+		return false
+	}
+	if !g.h.faults.Empty() && !g.decide(n, frame) {
+		return false
+	}
+	g.sent(n)
+	return true
+}
+
+// decide asks the faults about an event. It reports false when the event does not pass now.
+func (g *gate) decide(n watchcache.Notice, frame []byte) bool {
+	o := g.h.Observer
+	op := g.op(n)
+	for _, f := range o.faults.At(fault.WatchSent, op, o.Schedule.Now()) {
+		o.note(f, op, g.e)
+		switch f.Kind {
+		case fault.Drop:
+			return false
+		case fault.Close:
+			g.w.End()
+			return false
+		case fault.Stall:
+			g.w.Stall()
+			if f.Wait > 0 {
+				o.Schedule.After(f.Wait, g.w.Break)
+			}
+			return false
+		case fault.Hold:
+			g.wait(n, frame)
+			o.hold(g)
+			return false
+		case fault.Delay:
+			g.wait(n, frame)
+			o.Schedule.After(f.Wait, g.release)
+			return false
+		}
+	}
+	return true
+}
+
+func (g *gate) op(n watchcache.Notice) *fault.Op {
+	op := g.h.op(g.e)
+	op.EventType, op.Name, op.Object, op.Old = n.Type, "", nil, nil
+	if n.Item != nil {
+		op.Namespace, op.Name, op.Object = n.Item.Namespace, n.Item.Name, n.Item.Object
+		if n.Before != nil {
+			op.Old = n.Before.Object
+		}
+	}
+	return op
+}
+
+func (g *gate) wait(n watchcache.Notice, frame []byte) {
+	g.waiting = true
+	g.queue = append(g.queue, waitingEvent{n, frame})
+}
+
+// release sends the event that waits, and those behind it as far as no fault keeps them.
+func (g *gate) release() {
+	if !g.waiting {
+		return
+	}
+	queue := g.queue
+	g.waiting, g.queue = false, nil
+	if g.w.Ended() {
+		return
+	}
+	g.sent(queue[0].notice)
+	g.w.Deliver(queue[0].frame)
+	for _, x := range queue[1:] {
+		if g.pass(x.notice, x.frame) {
+			g.w.Deliver(x.frame)
+		}
+	}
+}
+
+// sent records an event.
+func (g *gate) sent(n watchcache.Notice) {
+	r := g.h.record(trace.WatchSent, g.e)
+	r.Verb, r.Rev = n.Type, n.Rev
+	if n.Item != nil {
+		r.Key, r.Rev = trace.Key(n.Item.Namespace, n.Item.Name), n.Item.Rev
+	}
+	if r.Rev == g.h.commit.rev && n.Type != watchcache.Bookmark {
+		r.Cause = g.h.commit.record
+	}
+	g.h.add(r)
+}
+
+// hold remembers a gate for release and forgets those whose watches have ended.
+func (o *Observer) hold(g *gate) {
+	var open []*gate
+	for _, x := range o.held {
+		if x != g && !x.w.Ended() {
+			open = append(open, x)
+		}
+	}
+	o.held = append(open, g)
+}
+
+// Release lets go the watch events that faults hold. Faults may hold those behind them.
+func (o *Observer) Release() {
+	held := o.held
+	o.held = nil
+	for _, g := range held {
+		g.release()
+	}
+}

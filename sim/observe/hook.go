@@ -1,0 +1,164 @@
+package observe
+
+import (
+	"strings"
+
+	"github.com/kubesim/kubesim/sim/apiserver"
+	"github.com/kubesim/kubesim/sim/commit"
+	"github.com/kubesim/kubesim/sim/fault"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/resource"
+	"github.com/kubesim/kubesim/sim/status"
+	"github.com/kubesim/kubesim/sim/trace"
+	"github.com/kubesim/kubesim/sim/watchcache"
+)
+
+// hook is the observer at one replica.
+type hook struct {
+	*Observer
+	replica int
+}
+
+// visit is what the observer remembers of a request.
+type visit struct {
+	trace.Record        // what all of its records have in common
+	arrived      uint64 // number of the first one
+
+	// What the request has written of its object: what is there after its last commit and was there before its first.
+	after, before *resource.Item
+	wrote         bool
+}
+
+// commit takes in a commit that the request has made.
+func (v *visit) commit(r *trace.Record, e *commit.Commit) {
+	if r.What != strings.TrimSuffix(v.What, subresourceOf(v.What)) || v.Key != r.Key && v.Verb != "create" {
+		return
+	}
+	if !v.wrote {
+		v.before = e.Before()
+	}
+	v.after, v.wrote = v.before, true
+	if !e.Deleted() {
+		v.after = e.Item()
+	}
+}
+
+// written makes what the request has written the objects of an op.
+func (v *visit) written(op *fault.Op) {
+	if !v.wrote {
+		return
+	}
+	op.Object, op.Old = v.after.Object, nil
+	if v.before != nil && (v.after != v.before || v.Verb != "delete") {
+		op.Old = v.before.Object
+	}
+}
+
+// subresourceOf returns the part of a What from its slash on.
+func subresourceOf(what string) string {
+	_, sub, ok := strings.Cut(what, "/")
+	if !ok {
+		return ""
+	}
+	return "/" + sub
+}
+
+// visit returns what is known of a request; of one that arrived before anybody looked, what can still be told.
+func (h hook) visit(e *apiserver.Exchange) *visit {
+	if v, ok := e.Data.(*visit); ok {
+		return v
+	}
+	v := &visit{Record: trace.Record{Replica: h.replica, Client: e.UserAgent, User: e.User, Verb: e.Verb,
+		What: trace.What(e.Group, e.Resource, e.Subresource, e.Path), Key: trace.Key(e.Namespace, e.Name)}}
+	e.Data = v
+	return v
+}
+
+// record begins a record about a request.
+func (h hook) record(site trace.Site, e *apiserver.Exchange) trace.Record {
+	v := h.visit(e)
+	r := v.Record
+	r.Site, r.Cause = site, v.arrived
+	return r
+}
+
+// op is what a fault compares with its trigger.
+func (h hook) op(e *apiserver.Exchange) *fault.Op {
+	return &fault.Op{Verb: e.Verb, Path: e.Path, Group: e.Group, Resource: e.Resource, Subresource: e.Subresource,
+		Namespace: e.Namespace, Name: e.Name, UserAgent: e.UserAgent, User: e.User, Replica: h.replica,
+		Object: e.Object, Old: e.Stored}
+}
+
+// Arrived is apiserver.Hook's.
+func (h hook) Arrived(e *apiserver.Exchange, serve func(*status.Status)) {
+	h.visit(e).arrived = h.add(h.record(trace.RequestArrived, e))
+	if h.faults.Empty() {
+		serve(nil)
+		return
+	}
+	wait, instead := h.carryOut(fault.RequestArrived, h.op(e), e)
+	h.delay(wait, func() { serve(instead) })
+}
+
+// Decided is apiserver.Hook's.
+func (h hook) Decided(e *apiserver.Exchange) *status.Status {
+	h.current, h.server = e, h.replica
+	h.add(h.record(trace.RequestDecided, e))
+	if h.faults.Empty() {
+		return nil
+	}
+	_, instead := h.carryOut(fault.RequestDecided, h.op(e), e)
+	return instead
+}
+
+// Validated is apiserver.Hook's.
+func (h hook) Validated(e *apiserver.Exchange, obj object.Object, old *resource.Item) *status.Status {
+	if h.faults.Empty() {
+		return nil
+	}
+	op := h.op(e)
+	op.Object, op.Old = func() object.Object { return obj }, nil
+	if op.Name == "" {
+		op.Name = obj.Name()
+	}
+	if old != nil {
+		op.Old = old.Object
+	}
+	_, instead := h.carryOut(fault.RequestValidated, op, e)
+	return instead
+}
+
+// Answered is apiserver.Hook's.
+func (h hook) Answered(e *apiserver.Exchange, a *apiserver.Answer, send func(*apiserver.Answer)) {
+	if h.current == e {
+		h.current = nil
+	}
+	if h.faults.Empty() {
+		h.send(e, a, send)
+		return
+	}
+	op := h.op(e)
+	op.Failed, op.Stream = a.Code >= 300, a.Watch != nil
+	h.visit(e).written(op)
+	wait, instead := h.carryOutAnswer(op, e, a)
+	if instead != nil {
+		if a.Stream != nil {
+			_ = a.Stream.Close() // nobody reads it
+		}
+		a = e.Fail(instead)
+	}
+	h.delay(wait, func() { h.send(e, a, send) })
+}
+
+func (h hook) send(e *apiserver.Exchange, a *apiserver.Answer, send func(*apiserver.Answer)) {
+	r := h.record(trace.RequestAnswered, e)
+	r.Code = a.Code
+	h.add(r)
+	send(a)
+}
+
+// Watching is apiserver.Hook's.
+func (h hook) Watching(e *apiserver.Exchange, w *watchcache.Watch) {
+	g := &gate{h: h, e: e, w: w}
+	w.Gate = g.pass
+}

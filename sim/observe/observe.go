@@ -1,0 +1,216 @@
+// Package observe sees everything that goes through a cluster: it keeps the trace and carries out the faults.
+//
+//	apiserver ─ hook ─▶ Observer ◀─ Committed, Applied ─ log, servers
+//	watch ──── gate ──▶    │
+//	                       ├─▶ trace.Trace     what happened
+//	                       └─▶ fault.Injector  what goes wrong ─▶ delays, held events, errors, compactions
+//
+// An Observer that has not begun costs nothing and sees nothing.
+package observe
+
+import (
+	"github.com/kubesim/kubesim/clock"
+	"github.com/kubesim/kubesim/sim/apiserver"
+	"github.com/kubesim/kubesim/sim/commit"
+	"github.com/kubesim/kubesim/sim/fault"
+	"github.com/kubesim/kubesim/sim/history"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/replica"
+	"github.com/kubesim/kubesim/sim/trace"
+	"github.com/kubesim/kubesim/sim/watchcache"
+)
+
+// Cluster is what an Observer sees, and what faults change.
+type Cluster struct {
+	Log      *commit.Log
+	History  *history.History
+	Servers  *replica.Set
+	Schedule *clock.Schedule
+}
+
+// Options say what is kept, and what is decided.
+type Options struct {
+	Seed   uint64
+	Trace  trace.Options
+	Replay []fault.Decision // nil: choices are drawn
+}
+
+// Observer sees everything that goes through a cluster. The Cluster's lock guards it.
+type Observer struct {
+	Cluster
+	options Options
+	trace   *trace.Trace // nil: it has not begun
+	faults  *fault.Injector
+
+	current *apiserver.Exchange // the request that is being served, if one is
+	server  int                 // its replica
+	commit  commitMark          // the newest commit
+	delayed []*delayed          // requests and answers that wait
+	held    []*gate             // watches with an event that waits for Release
+	later   []func()            // what is done when the lock is given back
+}
+
+// commitMark finds the record of the newest commit again.
+type commitMark struct{ rev, record uint64 }
+
+// delayed is a request or an answer that waits.
+type delayed struct {
+	run  func()
+	stop func()
+}
+
+// New returns an Observer that has not begun.
+func New(c Cluster, o Options) *Observer { return &Observer{Cluster: c, options: o} }
+
+// Begun reports whether it observes.
+func (o *Observer) Begun() bool { return o.trace != nil }
+
+// Begin begins to observe, unless it has begun.
+func (o *Observer) Begin() {
+	if o.Begun() {
+		return
+	}
+	o.trace, o.faults = trace.New(o.options.Trace), o.injector()
+	for n := 1; n <= o.Servers.Len(); n++ {
+		h, r := hook{o, n}, o.Servers.At(n)
+		r.API().Hook = h
+		for _, w := range r.Watches("") {
+			if e, ok := w.Owner.(*apiserver.Exchange); ok {
+				h.Watching(e, w)
+			}
+		}
+	}
+}
+
+// injector returns what decides about faults.
+func (o *Observer) injector() *fault.Injector {
+	in := fault.NewInjector(o.options.Seed)
+	if o.options.Replay != nil {
+		in.Follow(o.options.Replay)
+	}
+	return in
+}
+
+// Reset begins anew with a seed: the trace is empty, and there are no faults.
+func (o *Observer) Reset(seed uint64) {
+	if o.options.Seed = seed; !o.Begun() {
+		return
+	}
+	o.trace.Reset()
+	o.faults = o.injector()
+	o.current, o.commit, o.later, o.delayed, o.held = nil, commitMark{}, nil, nil, nil
+}
+
+// Flush lets everything that waits happen now: nobody waits for a cluster that has ended.
+func (o *Observer) Flush() {
+	if !o.Begun() {
+		return
+	}
+	o.faults.Clear()
+	list := o.delayed
+	o.delayed = nil
+	for _, x := range list {
+		x.stop()
+		x.run()
+	}
+	o.held = nil
+}
+
+// After does what had to wait until the lock is given back.
+func (o *Observer) After() {
+	o.current = nil
+	for len(o.later) > 0 {
+		f := o.later[0]
+		o.later = o.later[1:]
+		f()
+	}
+}
+
+// Aside is called when the lock is given back in the middle of a request: what others do meanwhile is not the request's. It
+// returns what is called when the lock is taken again.
+func (o *Observer) Aside() (back func()) {
+	e, server := o.current, o.server
+	return func() { o.current, o.server = e, server }
+}
+
+// add records r at the present.
+func (o *Observer) add(r trace.Record) uint64 {
+	r.At = o.Schedule.Now()
+	return o.trace.Add(r)
+}
+
+// Committed is commit.Listener's: it is told of a commit before any replica knows it.
+func (o *Observer) Committed(e *commit.Commit) {
+	if !o.Begun() {
+		return
+	}
+	r := commitRecord(trace.StoreCommitted, e)
+	if o.current != nil {
+		r.Cause, r.Replica, r.Client = o.mark(o.current), o.server, o.current.UserAgent
+		if v, ok := o.current.Data.(*visit); ok && e.Definition != nil {
+			v.commit(&r, e)
+		}
+	}
+	o.commit = commitMark{e.Rev, o.add(r)}
+	if !o.faults.Empty() {
+		o.carryOut(fault.StoreCommitted, o.commitOp(e, o.server), o.current)
+	}
+}
+
+// Applied is replica.Listener's: it is told that a replica knows a commit; its watches do not, yet.
+func (o *Observer) Applied(n int, e *commit.Commit) {
+	if !o.Begun() {
+		return
+	}
+	record := commitRecord(trace.ReplicaApplied, e)
+	record.Replica = n
+	if o.commit.rev == e.Rev {
+		record.Cause = o.commit.record
+	}
+	o.add(record)
+	if !o.faults.Empty() {
+		o.carryOut(fault.ReplicaApplied, o.commitOp(e, n), o.current)
+	}
+}
+
+// commitRecord is what a trace says of a commit.
+func commitRecord(site trace.Site, e *commit.Commit) trace.Record {
+	r := trace.Record{Site: site, Verb: watchcache.Modified, Rev: e.Rev, Key: e.Key}
+	switch {
+	case e.Deleted():
+		r.Verb = watchcache.Deleted
+	case e.Created():
+		r.Verb = watchcache.Added
+	}
+	if it := e.Item(); it != nil {
+		r.What, r.Key = trace.What(e.Definition.Group, e.Definition.Resource, "", ""), trace.Key(it.Namespace, it.Name)
+	}
+	return r
+}
+
+// mark is the number of the record with which a request began.
+func (o *Observer) mark(e *apiserver.Exchange) uint64 {
+	if v, ok := e.Data.(*visit); ok {
+		return v.arrived
+	}
+	return 0
+}
+
+var commitVerbs = map[string]string{watchcache.Added: "create", watchcache.Modified: "update", watchcache.Deleted: "delete"}
+
+func (o *Observer) commitOp(e *commit.Commit, replica int) *fault.Op {
+	op := &fault.Op{Commit: commitVerbs[commitRecord(trace.StoreCommitted, e).Verb], Replica: replica}
+	d, it := e.Definition, e.Item()
+	if it == nil {
+		return op
+	}
+	op.Group, op.Resource, op.Namespace, op.Name = d.Group, d.Resource, it.Namespace, it.Name
+	op.Object = it.Object
+	if !e.Created() && !e.Deleted() {
+		op.Old = func() object.Object { return e.Before().Object() }
+	}
+	if x := o.current; x != nil && x.Resource == op.Resource && x.Group == op.Group {
+		op.Verb, op.Subresource, op.UserAgent, op.User = x.Verb, x.Subresource, x.UserAgent, x.User
+	}
+	return op
+}

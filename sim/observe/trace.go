@@ -1,0 +1,133 @@
+package observe
+
+import (
+	"encoding/json"
+	"runtime"
+
+	"github.com/kubesim/kubesim/sim/commit"
+	"github.com/kubesim/kubesim/sim/fault"
+	"github.com/kubesim/kubesim/sim/mvcc"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/resource"
+	"github.com/kubesim/kubesim/sim/trace"
+)
+
+// Trace returns a copy of the trace, which is empty when nothing was kept.
+func (o *Observer) Trace() *trace.Log {
+	if !o.Begun() {
+		return &trace.Log{}
+	}
+	l := o.trace.Log()
+	l.Semantic = o.trace.Semantic(o.objects)
+	o.head(l)
+	return l
+}
+
+// Header returns what a trace that is not complete yet says of the run.
+func (o *Observer) Header() trace.Header {
+	if !o.Begun() {
+		return trace.Header{}
+	}
+	l := &trace.Log{}
+	o.head(l)
+	return l.Header
+}
+
+// head fills in what a trace says of the run.
+func (o *Observer) head(l *trace.Log) {
+	l.Seed, l.Go, l.Module = o.options.Seed, runtime.Version(), trace.Module()
+	for n := 1; n <= o.Servers.Len(); n++ {
+		l.Versions = append(l.Versions, o.Servers.At(n).Release())
+	}
+	in := o.faults
+	decisions, _ := in.Decisions()
+	if in.Empty() && len(decisions) == 0 {
+		return
+	}
+	l.Level = in.Level().String()
+	for _, d := range decisions {
+		line, err := json.Marshal(d)
+		if err != nil {
+			panic("observe: a decision cannot be printed: " + err.Error())
+		}
+		l.Decisions = append(l.Decisions, line)
+	}
+}
+
+// Since returns the records after number n that are still there, and the number of the newest. After a Reset the numbers
+// begin anew.
+func (o *Observer) Since(n uint64) (records []trace.Record, newest uint64) {
+	if !o.Begun() {
+		return nil, 0
+	}
+	if n > o.trace.Len() {
+		n = 0
+	}
+	return o.trace.Since(n), o.trace.Len()
+}
+
+// Follow returns a channel that is signalled when there are new records, until stop is called. nil: there are none.
+func (o *Observer) Follow() (more <-chan struct{}, stop func()) {
+	if !o.Begun() {
+		return nil, func() {}
+	}
+	return o.trace.Follow()
+}
+
+// objects yields what is stored, in the order of the keys.
+func (o *Observer) objects(yield func(key string, obj object.Object) bool) {
+	o.Log.Newest().Range("", "", func(kv *mvcc.KV) bool {
+		d := o.Servers.Definition(commit.Storage(kv.Key))
+		if d == nil {
+			return true
+		}
+		return yield(kv.Key, resource.ItemOf(d, kv).Object())
+	})
+}
+
+// State is an Observer at rest.
+type State struct {
+	Faults     *fault.State // nil: there have been none
+	Records    *trace.State // nil: the trace begins anew
+	LastCommit [2]uint64    // revision, and number of its record
+}
+
+// State returns what there is now.
+func (o *Observer) State() State {
+	if !o.Begun() {
+		return State{}
+	}
+	faults, records := o.faults.State(), o.trace.State()
+	return State{&faults, &records, [2]uint64{o.commit.rev, o.commit.record}}
+}
+
+// Load takes over the faults and the trace of a State.
+func (o *Observer) Load(s State) (err error) {
+	if o.options.Trace == (trace.Options{}) && s.Faults == nil {
+		return nil
+	}
+	o.Begin()
+	if s.Faults != nil {
+		if o.faults, err = fault.Load(*s.Faults); err != nil {
+			return err
+		}
+	}
+	if s.Records != nil {
+		if o.trace, err = trace.Load(o.options.Trace, *s.Records); err != nil {
+			return err
+		}
+	}
+	o.commit = commitMark{s.LastCommit[0], s.LastCommit[1]}
+	return nil
+}
+
+// Recall takes over the faults of a State that an Observer goes back to, which has begun: its trace begins anew.
+func (o *Observer) Recall(s State) (err error) {
+	if !o.Begun() {
+		return o.Load(s)
+	}
+	if s.Faults != nil {
+		o.faults, err = fault.Load(*s.Faults)
+	}
+	return err
+}

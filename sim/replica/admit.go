@@ -1,0 +1,92 @@
+package replica
+
+import (
+	"maps"
+
+	"github.com/kubesim/kubesim/sim/admission"
+	"github.com/kubesim/kubesim/sim/auth"
+	"github.com/kubesim/kubesim/sim/cel"
+	"github.com/kubesim/kubesim/sim/codec"
+	"github.com/kubesim/kubesim/sim/http"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/patch"
+	"github.com/kubesim/kubesim/sim/registry"
+	"github.com/kubesim/kubesim/sim/resource"
+)
+
+// Webhooks are what answers admission webhooks.
+type Webhooks struct {
+	functions map[string]admission.Handler // by name of the webhook
+	transport http.RoundTripper
+	together  func(calls []func()) // calls them at the same time; nil: one after the other
+}
+
+// Register sets what answers the admission webhook with the name; nil takes it back.
+func (w *Webhooks) Register(webhook string, f admission.Handler) {
+	if w.functions == nil {
+		w.functions = map[string]admission.Handler{}
+	}
+	delete(w.functions, webhook)
+	if f != nil {
+		w.functions[webhook] = f
+	}
+}
+
+// Through sets what carries requests to admission webhooks.
+func (w *Webhooks) Through(transport http.RoundTripper) { w.transport = transport }
+
+// Together sets what asks several validating webhooks at the same time; nil: one is asked after the other.
+func (w *Webhooks) Together(call func(calls []func())) { w.together = call }
+
+// adopt takes over what was registered with another.
+func (w *Webhooks) adopt(other *Webhooks) {
+	w.functions, w.transport, w.together = maps.Clone(other.functions), other.transport, other.together
+}
+
+// RoundTrip carries a request to an admission webhook.
+func (w *Webhooks) RoundTrip(q *http.Request) (*http.Response, error) {
+	if w.transport == nil {
+		return nil, admission.ErrNoTransport
+	}
+	return w.transport.RoundTrip(q)
+}
+
+// callAll is an admission.Host's Together.
+func (w *Webhooks) callAll(calls []func()) {
+	if w.together != nil {
+		w.together(calls)
+		return
+	}
+	for _, call := range calls {
+		call()
+	}
+}
+
+// admit gives a replica's registry its admission plugins.
+func (r *Server) admit(reg *registry.Registry, table *resource.Table, who *auth.Auth, decoder *codec.Decoder) {
+	set := r.set
+	h := &admission.Host{Table: table, Patch: patch.Operations, Merge: reg.Fields.Merge, After: set.Schedule.After,
+		Handlers: func(name string) admission.Handler { return set.Webhooks.functions[name] }, Transport: &set.Webhooks}
+	h.May = func(user resource.User, a cel.Access, objects resource.Reader) (bool, string) {
+		return who.Authorize(auth.Attributes{User: user, Verb: a.Verb, IsResource: a.Path == "", Path: a.Path, Group: a.Group,
+			Version: "*", Resource: a.Resource, Subresource: a.Subresource, Namespace: a.Namespace, Name: a.Name}, objects)
+	}
+	h.Decode = func(d *resource.Definition, data []byte) (object.Object, error) {
+		obj, _, err := decoder.Decode(data, d.GVK, d.Layout())
+		return obj, err
+	}
+	h.Write = r.writeStatus
+	h.Outside = set.Door.Outside
+	h.Together = set.Webhooks.callAll
+	h.Wait = set.Door.Wait
+	reg.Admission = admission.New(h, may(who), set.Plugins, set.WithoutPlugins)
+}
+
+// may asks who's rules for admission plugins.
+func may(who *auth.Auth) admission.Authorize {
+	return func(user resource.User, verb, group, name, called string, objects resource.Reader) bool {
+		allowed, _ := who.Authorize(auth.Attributes{User: user, Verb: verb, IsResource: true, Group: group, Version: "*",
+			Resource: name, Name: called}, objects)
+		return allowed
+	}
+}

@@ -1,0 +1,50 @@
+package replica
+
+import (
+	"time"
+
+	"github.com/kubesim/kubesim/sim/mvcc"
+	"github.com/kubesim/kubesim/sim/resource"
+	"github.com/kubesim/kubesim/sim/watchcache"
+)
+
+// backend is the replica as its registry sees it.
+type backend struct{ r *Server }
+
+func (b backend) Store() *mvcc.Store { return b.r.set.Log.Store }
+func (b backend) Reachable() bool    { return !b.r.unreachable }
+
+func (b backend) Now() time.Time                   { return b.r.set.Schedule.Now() }
+func (b backend) Random(purpose string, n int) int { return b.r.set.Random.Draw(purpose, n) }
+
+func (b backend) Cache(d *resource.Definition) *watchcache.Cache { return b.r.cache(d.Storage) }
+
+func (b backend) Await(c *watchcache.Cache, rev uint64, done func(bool)) { b.r.await(c, rev, done) }
+
+func (b backend) After(d time.Duration, f func()) (stop func()) {
+	return b.r.set.Schedule.After(d, f)
+}
+
+func (b backend) Unready(d *resource.Definition) (time.Duration, bool) {
+	return b.r.downtime(d.Storage)
+}
+
+func (b backend) Pause() { b.r.set.Door.Pause() }
+
+func (b backend) Grant(ttl time.Duration, key string, rev uint64) {
+	b.r.set.History.Grant(ttl, key, rev)
+}
+
+func (b backend) Definition(storage string) *resource.Definition { return b.r.Definition(storage) }
+
+// Committed is registry.Backend's. Every server sees a commit before the next: nothing is asked without the lock meanwhile.
+func (b backend) Committed(e *mvcc.Event) {
+	defer b.r.set.Conversions.HoldLock()()
+	b.r.set.Log.Committed(e)
+}
+
+// ownBackend is a server as its own controllers see it: the store is always within reach.
+type ownBackend struct{ backend }
+
+// Reachable is registry.Backend's.
+func (ownBackend) Reachable() bool { return true }

@@ -1,0 +1,131 @@
+package replica
+
+import (
+	"github.com/kubesim/kubesim/sim/commit"
+	"github.com/kubesim/kubesim/sim/crd"
+	"github.com/kubesim/kubesim/sim/flowcontrol"
+	"github.com/kubesim/kubesim/sim/mvcc"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/registry"
+	"github.com/kubesim/kubesim/sim/watchcache"
+)
+
+// waiter is a read that waits for a cache to reach a revision.
+type waiter struct {
+	cache *watchcache.Cache
+	rev   uint64
+	done  func(fresh bool)
+	stop  func() // takes back the timeout
+}
+
+// end answers the reads that wait, as if they had waited in vain, and ends all watches.
+func (r *Server) end() {
+	waiting := r.waiting
+	r.waiting = nil
+	for _, w := range waiting {
+		w.stop()
+		w.done(false)
+	}
+	for _, name := range r.cacheNames() {
+		r.caches[name].EndAll()
+	}
+}
+
+// restartAt fills the caches anew, with the store as it was in view; watches end, and reads that wait for a revision have
+// waited long enough.
+func (r *Server) restartAt(view *mvcc.View) {
+	r.end()
+	r.lagsAll, r.unreachable, r.lagging, r.unready = false, false, map[string]bool{}, map[string]Window{}
+	r.position = &watchcache.Position{View: view}
+	r.caches = map[string]*watchcache.Cache{}
+	r.filled, r.flow = view.Rev(), nil
+	r.redefine()
+}
+
+func (r *Server) cacheNames() []string { return object.SortedKeys(r.caches) }
+
+// cache returns the cache of what is stored under a name.
+func (r *Server) cache(storage string) *watchcache.Cache {
+	c, ok := r.caches[storage]
+	if !ok {
+		c = watchcache.New("/registry/"+storage+"/", r.position, r.filled)
+		r.caches[storage] = c
+	}
+	return c
+}
+
+// Apply takes in a commit, unless the server lags.
+func (r *Server) Apply(e *commit.Commit) {
+	if r.lagsAll || r.unreachable {
+		return
+	}
+	r.cache(e.Storage) // made before the position moves on: it has this event to come
+	r.position.View = e.View
+	if !r.lagging[e.Storage] {
+		r.take(e)
+	}
+}
+
+// take applies a commit that the position of its cache has reached.
+func (r *Server) take(e *commit.Commit) {
+	cache := r.cache(e.Storage)
+	r.set.Listener.Applied(r.n, e)
+	cache.Apply(e.Event, e.At)
+	switch e.Storage {
+	case crd.Storage:
+		r.defined(e.Event)
+	case flowcontrol.Schemas, flowcontrol.Levels:
+		r.flow = nil
+	}
+}
+
+// wake answers the reads whose revision has been reached.
+func (r *Server) wake() {
+	if len(r.waiting) == 0 {
+		return
+	}
+	waiting := r.waiting
+	r.waiting = nil
+	for _, w := range waiting {
+		if w.cache.Rev() < w.rev {
+			r.waiting = append(r.waiting, w)
+			continue
+		}
+		w.stop()
+		w.done(true)
+	}
+}
+
+// await is registry.Backend's Await.
+func (r *Server) await(cache *watchcache.Cache, rev uint64, done func(fresh bool)) {
+	if cache.Rev() >= rev {
+		done(true)
+		return
+	}
+	w := &waiter{cache: cache, rev: rev, done: done}
+	w.stop = r.set.Schedule.After(registry.FreshnessTimeout, func() {
+		for i := range r.waiting {
+			if r.waiting[i] == w {
+				r.waiting = append(r.waiting[:i:i], r.waiting[i+1:]...)
+				break
+			}
+		}
+		done(false)
+	})
+	r.waiting = append(r.waiting, w)
+}
+
+// forget drops the history of every cache.
+func (r *Server) forget() {
+	r.filled = r.position.Rev()
+	for _, name := range r.cacheNames() {
+		r.caches[name].Forget()
+	}
+}
+
+// compacted tells every cache that the store has forgotten everything before a revision.
+func (r *Server) compacted(rev uint64) {
+	for _, name := range r.cacheNames() {
+		r.caches[name].Compacted(rev)
+	}
+}

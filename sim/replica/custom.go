@@ -1,0 +1,119 @@
+package replica
+
+import (
+	"github.com/kubesim/kubesim/sim/codec"
+	"github.com/kubesim/kubesim/sim/crd"
+	"github.com/kubesim/kubesim/sim/mvcc"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/resource"
+	"github.com/kubesim/kubesim/sim/schema"
+)
+
+// withDefinitions returns defs with what is special about CustomResourceDefinitions.
+func withDefinitions(set *schema.Set, defs []*resource.Definition) []*resource.Definition {
+	reader := &codec.Decoder{Meta: set.Named(crd.ObjectMeta)}
+	out := make([]*resource.Definition, len(defs))
+	for i, d := range defs {
+		if d.Storage == crd.Storage {
+			own := *d
+			own.Hub, own.Strategy, own.Default = &own, crd.Strategy(reader.ReadMeta), crd.Defaults
+			d = &own
+		}
+		out[i] = d
+	}
+	return out
+}
+
+// serveCustom makes a replica serve custom resources.
+func (r *Server) serveCustom(set *schema.Set) {
+	decoder := r.api.Decoder
+	r.custom = &crd.Server{Schema: set, Meta: decoder.ReadMeta,
+		NewUID:    r.api.Registry.NewAuditID,
+		Converter: func(name string) crd.Converter { return r.set.Conversions.functions[name] },
+		Transport: &r.set.Conversions,
+		Memory:    &r.set.Conversions.memory,
+		Unlocks:   func() bool { return r.set.Conversions.unlocks },
+		Outside:   r.set.Door.Outside,
+		After:     r.set.Schedule.After,
+		Wait:      r.set.Door.Wait,
+	}
+	r.api.Serving = r.serving
+	decoder.Meta = set.Named(crd.ObjectMeta)
+	decoder.Unstructured = r.custom.Known
+	decoder.Prune = r.custom.Prune
+}
+
+// serving lets a request for a custom resource ask conversion webhooks without the lock. What a list or a watch can come
+// upon is converted before it begins: the first state of a watch and its events have to be of one piece.
+func (r *Server) serving(d *resource.Definition, verb, namespace, name string, cached bool, serve func()) {
+	c := &r.set.Conversions
+	if !r.custom.Asks(d.Storage) {
+		serve()
+		return
+	}
+	defer func(was bool) { c.unlocks = was }(c.unlocks)
+	c.unlocks = true
+	switch verb {
+	case "get":
+		if kv := r.position.View.Get(d.Key(namespace, name)); cached && kv != nil {
+			resource.ItemOf(d.Hub, kv) // which a get that waits finds under the lock
+		}
+	case "list", "watch":
+		r.position.View.Range(d.Key(namespace, ""), "", func(kv *mvcc.KV) bool {
+			resource.ItemOf(d.Hub, kv)
+			return true
+		})
+		c.unlocks = false
+	}
+	serve()
+}
+
+// published returns the schema of a custom resource for OpenAPI.
+func (r *Server) published(d *resource.Definition) object.Object { return r.custom.Published(d) }
+
+// defined takes in a commit of a CustomResourceDefinition.
+func (r *Server) defined(e *mvcc.Event) {
+	if e.KV == nil {
+		name := resource.ItemOf(r.profile.hubs[crd.Storage], e.Prev).Name
+		r.serveInstead(name, crd.Change{Old: r.custom.Remove(name), Restarted: true})
+		return
+	}
+	item := resource.ItemOf(r.profile.hubs[crd.Storage], e.KV)
+	change := r.custom.Define(item.Object())
+	change.Restarted = change.Restarted || len(change.Old) == 0 // served from now on: nobody has watched before
+	r.serveInstead(item.Name, change)
+}
+
+// serveInstead puts new resources in the place of old ones.
+func (r *Server) serveInstead(name string, change crd.Change) {
+	if len(change.Old)+len(change.New) == 0 {
+		return
+	}
+	table := r.api.Table
+	for _, d := range change.Old {
+		table.Remove(d)
+	}
+	for _, d := range change.New {
+		table.Add(d)
+	}
+	if change.Restarted {
+		cache := r.cache(name)
+		cache.EndAll()
+		cache.Forget()
+	}
+	r.api.Discovery.Changed()
+}
+
+// redefine reads all definitions anew.
+func (r *Server) redefine() {
+	for _, d := range r.custom.Reset() {
+		r.api.Table.Remove(d)
+	}
+	d := r.profile.hubs[crd.Storage]
+	r.position.View.Range(d.Key("", ""), "", func(kv *mvcc.KV) bool {
+		item := resource.ItemOf(d, kv)
+		r.serveInstead(item.Name, r.custom.Define(item.Object()))
+		return true
+	})
+	r.api.Discovery.Changed()
+}

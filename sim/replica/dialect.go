@@ -1,0 +1,93 @@
+package replica
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/kubesim/kubesim/sim/codec"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/resource"
+	"github.com/kubesim/kubesim/sim/schema"
+)
+
+// withDialect returns copies of the definitions that read what servers of other profiles have stored.
+func (o Options) withDialect(set *schema.Set, defs []*resource.Definition) ([]*resource.Definition, error) {
+	l := &dialect{decoder: &codec.Decoder{Kinds: set.Kind}, versions: map[schema.GVK]*resource.Definition{},
+		stored: map[string]*resource.Definition{}}
+	shared := &resource.Dialect{Read: l.read}
+	copies := map[*resource.Definition]*resource.Definition{}
+	out := make([]*resource.Definition, len(defs))
+	for i, d := range defs {
+		own := *d
+		own.Dialect = shared
+		out[i], copies[d] = &own, &own
+		l.versions[own.GVK] = &own
+	}
+	for _, d := range out {
+		d.Hub = copies[d.Hub]
+	}
+	for _, storage := range object.SortedKeys(o.StorageVersions) {
+		version := o.StorageVersions[storage]
+		i := slices.IndexFunc(out, func(d *resource.Definition) bool { return d.Storage == storage && d.GV() == version })
+		if i < 0 {
+			return nil, fmt.Errorf("storage version: %s is not served in %q", storage, version)
+		}
+		l.stored[storage], shared.Write = out[i], l.write
+		for _, d := range out {
+			if d.Storage == storage {
+				d.StoredAs = out[i].GVK
+			}
+		}
+	}
+	return out, nil
+}
+
+// dialect is how the servers of one profile read and write.
+type dialect struct {
+	decoder  *codec.Decoder
+	versions map[schema.GVK]*resource.Definition
+	stored   map[string]*resource.Definition // what is stored in another version than the hub, by storage name
+}
+
+// read is resource.Dialect's Read.
+func (l *dialect) read(d *resource.Definition, stored []byte) (object.Object, []byte, error) {
+	raw, err := object.Parse(stored)
+	if err != nil {
+		return nil, nil, err
+	}
+	as := d
+	if other := l.versions[schema.ParseGVK(raw.APIVersion(), raw.Kind())]; other != nil {
+		as = other
+	}
+	obj, _, err := l.decoder.Decode(stored, as.GVK, as.Layout())
+	if err != nil {
+		return raw, stored, err
+	}
+	if as.Default != nil {
+		as.Default(obj)
+	}
+	if as != d && as.Hub == d {
+		if as.ToHub == nil {
+			obj["apiVersion"] = d.GV()
+		} else if obj, err = as.ToHub(obj); err != nil {
+			return raw, stored, err
+		}
+		if d.Default != nil {
+			d.Default(obj)
+		}
+	}
+	return obj, codec.Append(nil, obj, d.Layout()), nil
+}
+
+// write is resource.Dialect's Write.
+func (l *dialect) write(d *resource.Definition, printed []byte) []byte {
+	as := l.stored[d.Storage]
+	if as == nil || as == d {
+		return printed
+	}
+	obj, err := object.ParseRaw(printed, d.Places())
+	if err != nil {
+		panic("sim: a printed object cannot be read: " + err.Error())
+	}
+	return codec.AppendStored(nil, as.FromStored(obj), as.Layout())
+}

@@ -1,0 +1,67 @@
+package replica
+
+import (
+	"github.com/kubesim/kubesim/sim/auth/token"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/registry"
+	"github.com/kubesim/kubesim/sim/resource"
+	"github.com/kubesim/kubesim/sim/status"
+)
+
+// Leading is the leader as controllers see it: their store is always within reach, and no admission is asked.
+type Leading struct{ *Set }
+
+// Registry is controller.Server's.
+func (x Leading) Registry() *registry.Registry { return x.Leader().own }
+
+// Definition is controller.Server's.
+func (x Leading) Definition(storage string) *resource.Definition {
+	return x.Leader().Definition(storage)
+}
+
+// Minor is controller.Server's.
+func (x Leading) Minor() string { return x.Leader().Minor() }
+
+// Served is controller.Server's.
+func (x Leading) Served(group, storage string) *resource.Definition {
+	for _, d := range x.Leader().profile.served {
+		if d.Group == group && d.Storage == storage {
+			return d
+		}
+	}
+	return nil
+}
+
+// Serves is aggregator.Servers': whether the leader itself serves a version.
+func (s *Set) Serves(group, version string) bool { return s.Leader().api.Table.Serves(group, version) }
+
+// Reader is aggregator.Servers': it reads what is stored now.
+func (s *Set) Reader() registry.Reader { return s.Leader().own.Reader() }
+
+// used labels the Secret of a token with the day of its use, as the API server does before it carries out the request
+// (pkg/serviceaccount.legacyValidator). That the label could not be written is nobody's concern.
+func (s *Set) used(use token.Use) {
+	if use == (token.Use{}) {
+		return
+	}
+	leader := s.Leader()
+	_, _ = leader.own.Update(registry.Loopback(leader.Definition("secrets"), use.Namespace, use.Name), registry.Change{Kind: registry.Patch,
+		Make: func(live object.Object) (object.Object, *status.Status) {
+			live.Set(use.Day, "metadata", "labels", token.LastUsedLabel)
+			return live, nil
+		}})
+}
+
+// writeStatus is an admission.Host's Write: a request of the server to itself.
+func (r *Server) writeStatus(storage, namespace, name string, change func(object.Object) *status.Status) (object.Object, *status.Status) {
+	q := registry.Loopback(r.Definition(storage), namespace, name)
+	q.Subresource = "status"
+	result, s := r.inner.Update(q, registry.Change{Kind: registry.Put, Make: func(current object.Object) (object.Object, *status.Status) {
+		obj := current.Copy()
+		return obj, change(obj)
+	}})
+	if s != nil {
+		return nil, s
+	}
+	return result.Item.Object(), nil
+}

@@ -1,0 +1,231 @@
+package replica
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/kubesim/kubesim/sim/builtin"
+	"github.com/kubesim/kubesim/sim/builtin/kind"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/resource"
+	"github.com/kubesim/kubesim/sim/schema"
+)
+
+// Version is the newest version of the simulated API server.
+const Version = "v1.36.3"
+
+const minor = "1.36"
+
+// releases are the versions that an API server can have, by minor.
+var releases = map[string]string{"1.34": "v1.34.4", "1.35": "v1.35.4", "1.36": Version}
+
+// Options say what one API server is like. The zero value is the newest version with all defaults.
+type Options struct {
+	// Version is a Kubernetes minor, "1.35", or a release of it. "": the newest.
+	Version string
+	// FeatureGates turns gates on or off. Only gates that decide about fields and values of objects are known.
+	FeatureGates map[string]bool
+	// Serve turns off what a default server serves, as --runtime-config does: a resource, "batch/v1/cronjobs", a group
+	// version, "autoscaling/v1", all that are "api/ga", "api/beta" or "api/alpha", or "api/all" ("api/legacy" is nothing).
+	// What is said more precisely counts.
+	Serve map[string]bool
+	// StorageVersions says in which of its served versions a resource of several is stored:
+	// "horizontalpodautoscalers.autoscaling": "autoscaling/v1".
+	StorageVersions map[string]string
+	// PeerProxy passes requests for what this server does not serve on to another one that does, and publishes what all of
+	// them serve as aggregated discovery, as --peer-ca-file makes a server of 1.36 do (KEP-4020, gate
+	// UnknownVersionInteroperabilityProxy). It is not the default of any version.
+	PeerProxy bool
+	// NoPrivileged refuses privileged containers, as --allow-privileged=false does. A server allows them unless it is told
+	// not to, as those that kubeadm and kind start do; kube-apiserver's own default is to refuse.
+	NoPrivileged bool
+}
+
+// Profile is what an API server of some Options is made from. Replicas with equal profiles share one, and read
+// what the others have stored as it is.
+//
+//	Options ─▶ schema.Set of the minor ─▶ builtin definitions with its gates ─▶ all, hubs
+//	                                                                                    └─ Serve ─▶ served
+type Profile struct {
+	name    string
+	release string
+	set     *schema.Set
+	hubs    map[string]*resource.Definition // of everything known, by storage name
+	served  []*resource.Definition
+	proxies bool // PeerProxy
+	refuses bool // NoPrivileged
+
+	server resource.Server
+	flags  map[string]string // that are not the defaults
+}
+
+// KnowsGate reports whether a feature gate decides something here: others are no error of Options.FeatureGates.
+func KnowsGate(name string) bool {
+	_, err := kind.Server(minor, map[string]bool{name: true})
+	return err == nil
+}
+
+// Profiles returns the profile of each server; of none, that of one server of the newest version.
+func Profiles(replicas []Options) ([]*Profile, error) {
+	if len(replicas) == 0 {
+		replicas = make([]Options, 1)
+	}
+	made := map[string]*Profile{}
+	var out []*Profile
+	names := map[string]bool{}
+	for _, o := range replicas {
+		name, err := o.name()
+		if err != nil {
+			return nil, err
+		}
+		names[name] = true
+	}
+	for _, o := range replicas {
+		name, _ := o.name() // has been made before
+		if made[name] == nil {
+			p, err := o.profile(name, len(names) > 1)
+			if err != nil {
+				return nil, err
+			}
+			made[name] = p
+		}
+		out = append(out, made[name])
+	}
+	return out, nil
+}
+
+// minor returns the minor that the options ask for.
+func (o Options) minor() (string, error) {
+	if o.Version == "" {
+		return minor, nil
+	}
+	for _, m := range object.SortedKeys(releases) {
+		if v := strings.TrimPrefix(o.Version, "v"); v == m || strings.HasPrefix(v, m+".") {
+			return m, nil
+		}
+	}
+	return "", fmt.Errorf("there is no version %q; there are %s", o.Version, strings.Join(object.SortedKeys(releases), ", "))
+}
+
+// name is equal for equal servers.
+func (o Options) name() (string, error) {
+	m, err := o.minor()
+	if err != nil {
+		return "", err
+	}
+	if len(o.FeatureGates)+len(o.Serve)+len(o.StorageVersions) == 0 && !o.PeerProxy && !o.NoPrivileged {
+		return m + " " + o.release(m), nil
+	}
+	server, err := kind.Server(m, o.FeatureGates)
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprint(m, " ", o.release(m), " ", server.Gates, " ", o.Serve, " ", o.StorageVersions, " ", o.PeerProxy, " ", o.NoPrivileged), nil // maps are printed sorted
+}
+
+// flags are the flags of kube-apiserver that say what the options say.
+func (o Options) flags() map[string]string {
+	set := func(of map[string]bool) string {
+		var parts []string
+		for _, name := range object.SortedKeys(of) {
+			parts = append(parts, name+"="+strconv.FormatBool(of[name]))
+		}
+		return strings.Join(parts, ",")
+	}
+	return map[string]string{"feature-gates": set(o.FeatureGates), "runtime-config": set(o.Serve)}
+}
+
+// release is the whole version.
+func (o Options) release(minor string) string {
+	if v := strings.TrimPrefix(o.Version, "v"); strings.Count(v, ".") > 1 {
+		return "v" + v
+	}
+	return releases[minor]
+}
+
+func (o Options) profile(name string, skewed bool) (*Profile, error) {
+	m, err := o.minor()
+	if err != nil {
+		return nil, err
+	}
+	set, err := schema.Load(m)
+	if err != nil {
+		return nil, err
+	}
+	server, err := kind.Server(m, o.FeatureGates)
+	if err != nil {
+		return nil, err
+	}
+	defs := builtin.Definitions(set)
+	if len(o.FeatureGates) > 0 {
+		defs = builtin.DefinitionsFor(set, server)
+	}
+	defs = withDefinitions(set, defs)
+	p := &Profile{name: name, release: o.release(m), proxies: o.PeerProxy, refuses: o.NoPrivileged, set: set, server: server,
+		flags: o.flags(), hubs: map[string]*resource.Definition{}}
+	if skewed || len(o.StorageVersions) > 0 {
+		if defs, err = o.withDialect(set, defs); err != nil {
+			return nil, err
+		}
+	}
+	for _, d := range defs {
+		if d.Hub == d {
+			p.hubs[d.Storage] = d
+		}
+	}
+	p.served, err = o.serve(defs)
+	return p, err
+}
+
+// serve returns the definitions that are not turned off.
+func (o Options) serve(defs []*resource.Definition) ([]*resource.Definition, error) {
+	if len(o.Serve) == 0 {
+		return defs, nil
+	}
+	known := map[string]bool{}
+	var out []*resource.Definition
+	for _, d := range defs {
+		on, named := true, false
+		for _, name := range []string{d.GV() + "/" + d.Resource, d.GV(), "api/" + stability(d.Version), "api/all"} {
+			if known[name] = true; !named {
+				on, named = o.Serve[name], hasKey(o.Serve, name)
+			}
+		}
+		if on || !named {
+			out = append(out, d)
+		}
+	}
+	for _, name := range []string{"api/ga", "api/beta", "api/alpha", "api/legacy"} {
+		known[name] = true
+	}
+	for _, name := range object.SortedKeys(o.Serve) {
+		if !known[name] {
+			return nil, fmt.Errorf("serve: there is no %q; say a group version (apps/v1) or a resource of one (apps/v1/deployments)", name)
+		}
+	}
+	return out, nil
+}
+
+func hasKey(m map[string]bool, key string) bool {
+	_, ok := m[key]
+	return ok
+}
+
+// stability is the word of --runtime-config for versions such as v1beta1.
+func stability(version string) string {
+	switch {
+	case strings.Contains(version, "alpha"):
+		return "alpha"
+	case strings.Contains(version, "beta"):
+		return "beta"
+	}
+	return "ga"
+}
+
+// KnowsAPI reports whether a name may be one of Options.Serve for a server of that version: others are served by
+// none.
+func (o Options) KnowsAPI(name string) bool {
+	_, err := Options{Version: o.Version, Serve: map[string]bool{name: true}}.profile("", false)
+	return err == nil
+}

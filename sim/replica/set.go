@@ -1,0 +1,228 @@
+// Package replica is the API servers of a cluster: each is one apiserver.Server with watch caches of its own, over the store
+// that all of them share.
+//
+//	         Set ─ Host: log, history, clock, random numbers, who may ask
+//	          ├─ Server 1: apiserver ─▶ registry ─▶ Log.Store
+//	commit ─▶ │            watch caches ◀─ Committed: all apply a commit, then what has waited for it goes on
+//	          └─ Server 2: …    lags: its caches stand still
+//	                            cut: it does not reach the store
+//
+// A Server of an older release, or with other gates, has a Profile of its own and reads what the others have stored. The
+// Cluster's lock guards everything here.
+package replica
+
+import (
+	"context"
+	"net/netip"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/kubesim/kubesim/clock"
+	"github.com/kubesim/kubesim/sim/aggregator"
+	"github.com/kubesim/kubesim/sim/apiserver"
+	"github.com/kubesim/kubesim/sim/auth"
+	"github.com/kubesim/kubesim/sim/auth/token"
+	"github.com/kubesim/kubesim/sim/commit"
+	"github.com/kubesim/kubesim/sim/discovery"
+	"github.com/kubesim/kubesim/sim/history"
+	"github.com/kubesim/kubesim/sim/mvcc"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/random"
+	"github.com/kubesim/kubesim/sim/resource"
+)
+
+// Host is what the API servers of a cluster stand on.
+type Host struct {
+	Log        *commit.Log
+	History    *history.History
+	Schedule   *clock.Schedule
+	Random     *random.Streams
+	Door       Door
+	Aggregator *aggregator.Aggregator
+	Listener   Listener
+
+	Auth           auth.Options
+	Tokens         *token.Authority // of service accounts
+	Plugins        []string         // of admission, beside those of admission.New
+	WithoutPlugins []string
+	ServiceCIDR    netip.Prefix
+	Port           int  // 0: boot.Port
+	Bare           bool // there are no flow schemas
+}
+
+// Door is the Cluster's lock as its servers use it.
+type Door interface {
+	sync.Locker
+	// Outside calls f without the lock, in the middle of a request.
+	Outside(f func())
+	// Wait returns when d of the Cluster's time has passed, or ctx ends. It is called without the lock.
+	Wait(ctx context.Context, d time.Duration)
+	// Pause lets the time between two writes of one request pass.
+	Pause()
+}
+
+// Listener is told when a server has taken in a commit. Its watches know nothing of it yet.
+type Listener interface {
+	Applied(server int, c *commit.Commit)
+}
+
+// Set is all API servers of a cluster.
+type Set struct {
+	Host
+	Conversions Conversions
+	Webhooks    Webhooks
+
+	list   []*Server
+	held   map[string]bool // clients whose watch events are kept back
+	routes map[string]int  // servers that clients reach, by the beginning of their User-Agent
+}
+
+// New returns a Set without servers.
+func New() *Set { return &Set{held: map[string]bool{}, routes: map[string]int{}} }
+
+// Begin makes the servers, one of each profile. They serve nothing before they were restarted or loaded.
+func (s *Set) Begin(h Host, profiles []*Profile) {
+	s.Host = h
+	for i, p := range profiles {
+		s.list = append(s.list, newServer(s, i+1, p))
+	}
+}
+
+// Len returns how many servers there are.
+func (s *Set) Len() int { return len(s.list) }
+
+// At returns server n, counted from 1, or nil.
+func (s *Set) At(n int) *Server {
+	if n < 1 || n > len(s.list) {
+		return nil
+	}
+	return s.list[n-1]
+}
+
+// First is the first server.
+func (s *Set) First() *Server { return s.list[0] }
+
+// Leader is the server whose controllers do the work: the first one that knows everything, else the first.
+func (s *Set) Leader() *Server {
+	for _, r := range s.list {
+		if !r.lagsAll && !r.unreachable && len(r.lagging) == 0 {
+			return r
+		}
+	}
+	return s.list[0]
+}
+
+// Definition is commit.Definitions': the first server's hub definition of what is stored under a name, or nil.
+func (s *Set) Definition(storage string) *resource.Definition { return s.list[0].Definition(storage) }
+
+// Committed is commit.Listener's.
+func (s *Set) Committed(c *commit.Commit) {
+	for _, r := range s.list {
+		r.Apply(c)
+	}
+	for _, r := range s.list {
+		r.wake() // what waited may write: all servers have this commit before they see the next
+	}
+}
+
+// Compacted is history.Caches'. A server that is cut learns of it when it resumes.
+func (s *Set) Compacted(rev uint64) {
+	for _, r := range s.list {
+		if !r.unreachable {
+			r.compacted(rev)
+		}
+	}
+}
+
+// Forget is history.Caches'.
+func (s *Set) Forget() {
+	for _, r := range s.list {
+		r.forget()
+	}
+}
+
+// Reset forgets which clients are held and routed, and what webhooks have converted.
+func (s *Set) Reset() {
+	s.Conversions.memory.Forget()
+	s.held, s.routes = map[string]bool{}, map[string]int{}
+}
+
+// End answers the reads that wait, as if they had waited in vain, and ends all watches.
+func (s *Set) End() {
+	for _, r := range s.list {
+		r.end()
+	}
+}
+
+// Restart restarts all servers when the store was as view.
+func (s *Set) Restart(view *mvcc.View) {
+	for _, r := range s.list {
+		r.restartAt(view)
+	}
+}
+
+// Reread makes every server read stored custom resources anew: they may be converted in another way.
+func (s *Set) Reread() {
+	s.Conversions.memory.Forget()
+	for _, r := range s.list {
+		r.redefine()
+	}
+}
+
+// Adopt takes over what was registered with other servers, before these are loaded.
+func (s *Set) Adopt(other *Set) {
+	s.Webhooks.adopt(&other.Webhooks)
+	s.Conversions.adopt(&other.Conversions)
+}
+
+// Rediscover is aggregator.Servers': it says that discovery has changed.
+func (s *Set) Rediscover() {
+	for _, r := range s.list {
+		r.api.Discovery.Changed()
+	}
+}
+
+// documents are the discovery documents of all servers.
+func (s *Set) documents() []*discovery.Documents {
+	var all []*discovery.Documents
+	for _, r := range s.list {
+		all = append(all, r.api.Discovery)
+	}
+	return all
+}
+
+// Hold keeps back the watch events, and the ends of watches, of clients whose User-Agent begins with client, on every
+// server and for watches to come, until Release.
+func (s *Set) Hold(client string) {
+	s.held[client] = true
+	for _, r := range s.list {
+		for _, w := range r.Watches(client) {
+			w.Hold()
+		}
+	}
+}
+
+// Release lets go, all at once, what Hold of the same client keeps back.
+func (s *Set) Release(client string) {
+	delete(s.held, client)
+	for _, r := range s.list {
+		for _, w := range r.Watches(client) {
+			w.Release()
+		}
+	}
+}
+
+// Route leads the requests of clients whose User-Agent begins with client to server n from now on.
+func (s *Set) Route(client string, n int) { s.routes[client] = n }
+
+// Routed returns the API server that a client with the User-Agent reaches.
+func (s *Set) Routed(userAgent string) *apiserver.Server {
+	best, n := "", 1
+	for _, client := range object.SortedKeys(s.routes) {
+		if strings.HasPrefix(userAgent, client) && len(client) >= len(best) {
+			best, n = client, s.routes[client]
+		}
+	}
+	return s.list[n-1].api
+}

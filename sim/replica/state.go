@@ -1,0 +1,156 @@
+package replica
+
+import (
+	"fmt"
+	"maps"
+	"strings"
+
+	"github.com/kubesim/kubesim/sim/commit"
+	"github.com/kubesim/kubesim/sim/crd"
+	"github.com/kubesim/kubesim/sim/mvcc"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/resource"
+	"github.com/kubesim/kubesim/sim/watchcache"
+)
+
+// State is all servers at rest.
+type State struct {
+	Held    []string       // clients
+	Routes  map[string]int // of clients to servers, counted from 1
+	Servers []ServerState  // nil: each is as if it had just been started
+}
+
+// ServerState is one server.
+type ServerState struct {
+	Position *mvcc.View            // what it has applied
+	Alone    map[string]*mvcc.View // of resources that lag on their own, by storage name
+	Lags     bool                  // it applies nothing
+	Cut      bool                  // it does not reach the store
+	Filled   uint64                // revision at which the caches were filled
+	Caches   map[string]watchcache.State
+	Unready  map[string]Window // caches that are being filled, by storage name; "*": all
+}
+
+// State returns what the servers are like now. It shares nothing that changes with them.
+func (s *Set) State() State {
+	state := State{Held: object.SortedKeys(s.held), Routes: maps.Clone(s.routes)}
+	for _, r := range s.list {
+		state.Servers = append(state.Servers, r.state())
+	}
+	return state
+}
+
+func (r *Server) state() ServerState {
+	s := ServerState{Position: r.position.View, Alone: map[string]*mvcc.View{}, Lags: r.lagsAll, Cut: r.unreachable, Filled: r.filled,
+		Caches: map[string]watchcache.State{}, Unready: maps.Clone(r.unready)}
+	for _, name := range object.SortedKeys(r.lagging) {
+		s.Alone[name] = r.caches[name].View()
+	}
+	for _, name := range r.cacheNames() {
+		s.Caches[name] = r.caches[name].State()
+	}
+	return s
+}
+
+// Load makes the servers go on from a State. unread says that nobody knows what is in the values of the store yet.
+func (s *Set) Load(state State, unread bool) error {
+	for _, client := range state.Held {
+		s.held[client] = true
+	}
+	for client, n := range state.Routes { // order does not matter: a map again
+		s.routes[client] = n
+	}
+	if unread {
+		s.read()
+	}
+	for i, r := range s.list {
+		if state.Servers == nil {
+			r.Restart()
+		} else if err := r.load(state.Servers[i]); err != nil {
+			return fmt.Errorf("replica %d: %w", i+1, err)
+		}
+	}
+	if unread {
+		s.readCustom()
+	}
+	return nil
+}
+
+// load takes over the state of a server.
+func (r *Server) load(s ServerState) error {
+	if s.Position == nil || s.Position.Rev() > r.set.Log.Store.Rev() {
+		return fmt.Errorf("it has applied more than was written")
+	}
+	r.flow = nil
+	r.position, r.filled, r.lagsAll, r.unreachable = &watchcache.Position{View: s.Position}, s.Filled, s.Lags, s.Cut
+	r.lagging, r.caches = map[string]bool{}, map[string]*watchcache.Cache{}
+	for _, name := range object.SortedKeys(s.Caches) {
+		r.caches[name] = watchcache.Load(s.Caches[name], r.position)
+	}
+	for _, name := range object.SortedKeys(s.Alone) {
+		r.lagging[name] = true
+		r.cache(name).Follow(&watchcache.Position{View: s.Alone[name]})
+	}
+	r.unready = map[string]Window{}
+	for _, name := range object.SortedKeys(s.Unready) {
+		r.unready[name] = s.Unready[name]
+		r.readyAfter(name, max(s.Unready[name].Until.Sub(r.set.Schedule.Now()), 0))
+	}
+	r.redefine()
+	return nil
+}
+
+// read finds out what is in the values of built-in objects that come from a file.
+func (s *Set) read() {
+	first := s.list[0].profile.hubs
+	s.eachValue(func(storage string, kv *mvcc.KV) {
+		if d := first[storage]; d != nil {
+			kv.Aux = resource.ItemOf(d, kv)
+		}
+	})
+}
+
+// readCustom is read for custom resources, when their definitions are known.
+func (s *Set) readCustom() {
+	s.eachValue(func(storage string, kv *mvcc.KV) {
+		if d := s.list[0].custom.Hub(storage); d != nil && storage != crd.Storage {
+			kv.Aux = resource.ItemOf(d, kv)
+		}
+	})
+}
+
+// eachValue yields every value of the store that nobody has read yet.
+func (s *Set) eachValue(yield func(storage string, kv *mvcc.KV)) {
+	store := s.Log.Store
+	oldest, err := store.At(store.Compacted())
+	if err != nil {
+		panic("replica: the store has no oldest revision: " + err.Error())
+	}
+	take := func(kv *mvcc.KV) bool {
+		if kv != nil && kv.Aux == nil {
+			yield(commit.Storage(kv.Key), kv)
+		}
+		return true
+	}
+	oldest.Range("", "", take)
+	_ = store.Events(oldest.Rev(), func(e *mvcc.Event) bool { return take(e.KV) }) // cannot be compacted: the oldest
+}
+
+// Matches says why a State is not of such servers; nil: it is.
+func (s *Set) Matches(other *Set) error {
+	for i, r := range other.list {
+		if len(other.list) != len(s.list) || r.profile.name != s.list[i].profile.name {
+			return fmt.Errorf("the state is of %s, not of the replicas there are", other)
+		}
+	}
+	return nil
+}
+
+// String names the servers by their releases.
+func (s *Set) String() string {
+	var names []string
+	for _, r := range s.list {
+		names = append(names, strings.TrimSpace(r.profile.release))
+	}
+	return fmt.Sprintf("%d replicas (%s)", len(names), strings.Join(names, ", "))
+}

@@ -1,0 +1,213 @@
+package replica
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/kubesim/kubesim/sim/apiserver"
+	"github.com/kubesim/kubesim/sim/commit"
+	"github.com/kubesim/kubesim/sim/crd"
+	"github.com/kubesim/kubesim/sim/mvcc"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/watchcache"
+)
+
+// What can happen to a replica, and what its clients see of it:
+//
+//	          caches        reads of the newest state       writes
+//	Lag       stand still   3 s, then the store (lists)      as ever
+//	                        or 504 (watch-list)
+//	Cut       stand still   500 at once                      500
+//	Restart   filled anew   as ever; watches end             as ever
+//	Resume    catch up      as ever                          as ever
+//	Unready   being filled  429, or the store                as ever; watches end
+//
+// A get without a resourceVersion asks the store, so Lag does not concern it. Reads that ask for "0", or for a revision
+// that the caches have, are answered all the time.
+
+// Status is what a replica is like and what has happened to it.
+type Status struct {
+	Version  string   `json:"version"`
+	Revision uint64   `json:"revision"` // up to which it knows everything, resources aside that lag on their own
+	Cut      bool     `json:"cut"`
+	Lagging  []string `json:"lagging"` // storage names of resources; "*" is everything
+	Watches  int      `json:"watches"`
+	Unready  []string `json:"unready"` // storage names of resources whose caches are being filled; "*" is everything
+}
+
+// Status returns what the server is like now.
+func (r *Server) Status() Status {
+	s := Status{Version: r.profile.release, Revision: r.position.Rev(), Cut: r.unreachable, Lagging: []string{},
+		Unready: r.notReady()}
+	if r.lagsAll {
+		s.Lagging = append(s.Lagging, "*")
+	}
+	s.Lagging = append(s.Lagging, object.SortedKeys(r.lagging)...)
+	for _, w := range r.open {
+		if !w.Ended() {
+			s.Watches++
+		}
+	}
+	return s
+}
+
+// Lag stops the replica from applying commits to the resources, named as "pods" or "deployments.apps", or to all. Its
+// watches fall silent, and its caches stay as they are.
+func (r *Server) Lag(resources ...string) error {
+	if len(resources) == 0 {
+		r.lagsAll = true
+		return nil
+	}
+	names, err := r.storageNames(resources)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		if !r.lagging[name] {
+			r.cache(name).Follow(&watchcache.Position{View: r.position.View})
+			r.lagging[name] = true
+		}
+	}
+	return nil
+}
+
+// storageNames returns where resources are stored.
+func (r *Server) storageNames(resources []string) ([]string, error) {
+	var names []string
+	for _, text := range resources {
+		at := len(names)
+		for _, d := range r.api.Table.All() {
+			if text == d.Resource || text == d.Resourced().String() || text == d.Storage {
+				names = append(names, d.Storage)
+			}
+		}
+		if len(names) == at {
+			return nil, fmt.Errorf("the replica serves no resource %q; name one as pods or deployments.apps", text)
+		}
+	}
+	return names, nil
+}
+
+// Cut takes the store out of the replica's reach. Watches stay open, and what the caches have is still served.
+func (r *Server) Cut() { r.unreachable = true }
+
+// Resume ends Lag and Cut: the replica applies all that it has missed, in order, and its watches tell of it. Where the
+// store has forgotten some of it, the caches are filled anew and the watches end.
+func (r *Server) Resume() {
+	alone := object.SortedKeys(r.lagging)
+	r.lagsAll, r.unreachable, r.lagging = false, false, map[string]bool{}
+	for _, name := range alone { // these have their own way to go, up to where the others are
+		own := &watchcache.Position{View: r.caches[name].View()}
+		r.caches[name].Follow(own)
+		if r.replay(own, r.position.Rev(), func(storage string) bool { return storage == name }) {
+			r.caches[name].Follow(r.position)
+		} else {
+			r.caches[name].Follow(r.position)
+			r.refill(name)
+		}
+	}
+	if !r.replay(r.position, r.set.Log.Store.Rev(), func(string) bool { return true }) {
+		r.refillAll()
+	}
+	if floor, known := r.set.History.Floor(); known { // a replica that was cut has not heard of compactions
+		r.compacted(floor)
+	}
+	r.wake()
+}
+
+// replay applies the commits from a position up to a revision, those that concern the caller. It reports false when the
+// store has forgotten some of them.
+func (r *Server) replay(p *watchcache.Position, until uint64, concerns func(storage string) bool) bool {
+	store, now := r.set.Log.Store, r.set.Schedule.Now()
+	var events []*mvcc.Event
+	err := store.Events(p.Rev(), func(e *mvcc.Event) bool {
+		if e.Rev <= until {
+			events = append(events, e)
+		}
+		return e.Rev < until
+	})
+	if err != nil {
+		return false
+	}
+	for _, e := range events {
+		view, err := store.At(e.Rev)
+		if err != nil {
+			return false
+		}
+		p.View = view
+		if x := commit.Of(e, view, now, r.set); concerns(x.Storage) {
+			r.take(x)
+		}
+	}
+	return true
+}
+
+// refill fills the cache of a resource anew at the replica's position; its watches end.
+func (r *Server) refill(name string) {
+	r.caches[name].EndAll()
+	r.caches[name].Forget()
+	r.flow = nil
+	if name == crd.Storage {
+		r.redefine()
+	}
+}
+
+// refillAll fills all caches anew at the newest revision; all watches end.
+func (r *Server) refillAll() {
+	r.position.View = r.set.Log.Newest()
+	r.filled, r.flow = r.position.Rev(), nil
+	for _, name := range r.cacheNames() {
+		r.caches[name].EndAll()
+		r.caches[name].Forget()
+	}
+	r.redefine()
+}
+
+// Restart restarts the replica: its watches end, and its caches are filled anew. It reaches the store afterwards.
+func (r *Server) Restart() { r.restartAt(r.set.Log.Newest()) }
+
+// Stall silences the replica's open watches: their connections stay open and carry nothing any more. After d they break,
+// as a client notices that pings get no answer (client-go: 30 s and 15 s); d of 0 is never.
+func (r *Server) Stall(d time.Duration) {
+	for _, w := range r.Watches("") {
+		w.Stall()
+		if d > 0 {
+			r.set.Schedule.After(d, w.Break)
+		}
+	}
+}
+
+// CloseWatches ends the replica's open watches in an orderly way.
+func (r *Server) CloseWatches() {
+	for _, w := range r.Watches("") {
+		w.End()
+	}
+}
+
+// opened is told of each watch.
+func (r *Server) opened(e *apiserver.Exchange, w *watchcache.Watch) {
+	if len(r.open) >= r.prune {
+		r.open = slices.DeleteFunc(r.open, (*watchcache.Watch).Over)
+		r.prune = 2*len(r.open) + 16
+	}
+	r.open = append(r.open, w)
+	for _, client := range object.SortedKeys(r.set.held) {
+		if strings.HasPrefix(e.UserAgent, client) {
+			w.Hold()
+		}
+	}
+}
+
+// Watches returns the open watches of clients whose User-Agent begins with client, and those whose end is held back.
+func (r *Server) Watches(client string) []*watchcache.Watch {
+	var out []*watchcache.Watch
+	for _, w := range r.open {
+		e, ok := w.Owner.(*apiserver.Exchange)
+		if !w.Over() && ok && strings.HasPrefix(e.UserAgent, client) {
+			out = append(out, w)
+		}
+	}
+	return out
+}

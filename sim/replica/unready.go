@@ -1,0 +1,81 @@
+package replica
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/kubesim/kubesim/sim/object"
+)
+
+// Window is a time for which something is not there.
+type Window struct{ Since, Until time.Time }
+
+// everything stands for all resources.
+const everything = "*"
+
+// Unready makes the replica fill the watch caches of the resources anew, or all of them, which takes d: watches of them
+// end, and until then no watch of them begins and most lists are refused, with 429. It is what clients see of an API server in
+// the first seconds after a restart, and of a resource whose definition is new.
+func (r *Server) Unready(d time.Duration, resources ...string) error {
+	if d <= 0 {
+		return fmt.Errorf("a cache cannot be unready for %v: say for how long, such as 30s", d)
+	}
+	names := []string{everything}
+	if len(resources) > 0 {
+		var err error
+		if names, err = r.storageNames(resources); err != nil {
+			return err
+		}
+	}
+	now := r.set.Schedule.Now()
+	for _, name := range names {
+		w := Window{now, now.Add(d)}
+		if before, ok := r.unready[name]; ok {
+			w.Since = before.Since
+		}
+		r.unready[name] = w
+		for _, cache := range r.cachesOf(name) {
+			r.caches[cache].EndAll()
+		}
+		r.readyAfter(name, d)
+	}
+	return nil
+}
+
+// readyAfter ends a window when it has not become longer by then.
+func (r *Server) readyAfter(name string, d time.Duration) {
+	until := r.unready[name].Until
+	r.set.Schedule.After(d, func() {
+		if w, ok := r.unready[name]; !ok || !w.Until.Equal(until) {
+			return
+		}
+		delete(r.unready, name)
+		for _, cache := range r.cachesOf(name) {
+			r.caches[cache].Forget()
+		}
+	})
+}
+
+// cachesOf returns the caches that a window is about.
+func (r *Server) cachesOf(name string) []string {
+	if name == everything {
+		return r.cacheNames()
+	}
+	r.cache(name)
+	return []string{name}
+}
+
+// downtime reports whether a cache is unready, and since when.
+func (r *Server) downtime(storage string) (time.Duration, bool) {
+	for _, name := range []string{storage, everything} {
+		if w, ok := r.unready[name]; ok {
+			return r.set.Schedule.Now().Sub(w.Since), true
+		}
+	}
+	return 0, false
+}
+
+// notReady returns the names of what is unready.
+func (r *Server) notReady() []string {
+	return append([]string{}, object.SortedKeys(r.unready)...)
+}
