@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/kubesim/kubesim/sim/boot"
-	"github.com/kubesim/kubesim/sim/builtin"
+	"github.com/kubesim/kubesim/sim/builtin/core"
 	"github.com/kubesim/kubesim/sim/mvcc"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/registry"
@@ -38,25 +38,25 @@ func (c *Cluster) followAddresses(e *mvcc.Event) {
 			return
 		}
 		c.mendAddress(it.Name)
-		c.mendLater(builtin.MendParent(it))
+		c.mendLater(core.MendParent(it))
 	})
 }
 
 // mendLater looks at a service when everything is looked at, if there is something to be done about it.
 func (c *Cluster) mendLater(namespace, name string) {
-	if len(builtin.MendService(c.objects(), namespace, name)) > 0 {
-		c.schedule.after(builtin.MendInterval, func() { c.mendService(namespace, name) })
+	if len(core.MendService(c.objects(), namespace, name)) > 0 {
+		c.schedule.after(core.MendInterval, func() { c.mendService(namespace, name) })
 	}
 }
 
 func (c *Cluster) mendService(namespace, name string) {
-	for _, m := range builtin.MendService(c.objects(), namespace, name) {
+	for _, m := range core.MendService(c.objects(), namespace, name) {
 		c.mend(m)
 	}
 }
 
 func (c *Cluster) mendAddress(name string) {
-	m, again := builtin.MendAddress(c.objects(), name, c.now())
+	m, again := core.MendAddress(c.objects(), name, c.now())
 	if again > 0 {
 		c.schedule.after(again, func() { c.mendAddress(name) })
 	}
@@ -64,7 +64,7 @@ func (c *Cluster) mendAddress(name string) {
 }
 
 // mend does what is to be done, and tells.
-func (c *Cluster) mend(m builtin.Mending) {
+func (c *Cluster) mend(m core.Mending) {
 	d := c.hub(ipAddresses)
 	if m.Event != nil {
 		c.tell(m.Event)
@@ -110,7 +110,7 @@ func (c *Cluster) mendAll() {
 // rememberAddresses goes on looking after the IPAddresses of a store that was read.
 func (c *Cluster) rememberAddresses() {
 	c.objects().Items(ipAddresses, "", func(it *resource.Item) bool {
-		if _, again := builtin.MendAddress(c.objects(), it.Name, c.now()); again > 0 {
+		if _, again := core.MendAddress(c.objects(), it.Name, c.now()); again > 0 {
 			c.schedule.after(again, func() { c.mendAddress(it.Name) })
 		}
 		return true

@@ -11,7 +11,7 @@ import (
 	"github.com/kubesim/kubesim/sim/auth"
 	"github.com/kubesim/kubesim/sim/auth/token"
 	"github.com/kubesim/kubesim/sim/boot"
-	"github.com/kubesim/kubesim/sim/builtin"
+	levels "github.com/kubesim/kubesim/sim/builtin/flowcontrol"
 	"github.com/kubesim/kubesim/sim/codec"
 	"github.com/kubesim/kubesim/sim/crd"
 	"github.com/kubesim/kubesim/sim/discovery"
@@ -63,7 +63,7 @@ func newReplica(c *Cluster, p *profile) *Replica {
 	set, table := p.set, resource.NewTable(p.served)
 	who := auth.New(c.options.authentication(c.tokens))
 	reg := &registry.Registry{Backend: backend{r}, Review: who.Review,
-		Fields: r.fields(table), NoPrivileged: p.refuses, ServiceCIDR: c.serviceCIDR, Tokens: c.tokens}
+		Fields: r.fields(table), Server: p.server, NoPrivileged: p.refuses, ServiceCIDR: c.serviceCIDR, Tokens: c.tokens}
 	who.Accounts = func(text string, wanted []string) (*token.Holder, error) {
 		h, use, err := c.tokens.Check(text, wanted, c.now(), reg.Reader())
 		c.used(use)
@@ -95,9 +95,9 @@ func newReplica(c *Cluster, p *profile) *Replica {
 		Lock:     locker{c}, Registry: reg, Table: table, Schema: set, Auth: who,
 		Discovery: discovery.New(discovery.Options{Table: table, Schema: set, Version: discovery.Release(p.release),
 			Address: "127.0.0.1:" + strconv.Itoa(cmp.Or(c.options.Port, boot.Port)),
-			Seats:   func() map[string]int { return builtin.NominalSeats(reg.Reader()) },
+			Seats:   func() map[string]int { return levels.NominalSeats(reg.Reader()) },
 			Keys:    c.tokens, CustomSchema: r.published, Now: c.now,
-			Statusz: p.gates["ComponentStatusz"], Flagz: p.gates["ComponentFlagz"], Flags: p.flags, Peers: peers,
+			Statusz: p.server.Gates["ComponentStatusz"], Flagz: p.server.Gates["ComponentFlagz"], Flags: p.flags, Peers: peers,
 			Remotes: c.remotes, Priorities: c.priorities}),
 		Decoder: &codec.Decoder{Kinds: set.Kind},
 	}
@@ -156,7 +156,6 @@ func may(who *auth.Auth) admission.Authorize {
 // fields returns the field manager of a server of table and of custom resources, whose versions it knows served or not.
 func (r *Replica) fields(table *resource.Table) *fieldmanager.Manager {
 	m := fieldmanager.New()
-	m.Reset = builtin.Reset
 	m.Version = func(d *resource.Definition, apiVersion string) *resource.Definition {
 		if d.Form != nil {
 			return r.custom.Version(d, apiVersion)

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"strings"
 
-	"github.com/kubesim/kubesim/sim/builtin"
+	"github.com/kubesim/kubesim/sim/builtin/rbac"
 	"github.com/kubesim/kubesim/sim/mvcc"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/registry"
@@ -56,7 +56,7 @@ func (c *Cluster) aggregate() {
 		return true
 	})
 	for _, role := range able {
-		rules, changes := builtin.AggregatedRules(role, all)
+		rules, changes := rbac.AggregatedRules(role, all)
 		if changes && c.applyRules(role.Name(), rules) == nil {
 			return
 		}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/kubesim/kubesim/sim/admission"
 	"github.com/kubesim/kubesim/sim/builtin"
+	"github.com/kubesim/kubesim/sim/builtin/kind"
 	"github.com/kubesim/kubesim/sim/codec"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
@@ -53,8 +54,8 @@ type profile struct {
 	proxies bool // PeerProxy
 	refuses bool // NoPrivileged
 
-	gates builtin.Gates
-	flags map[string]string // that are not the defaults
+	server resource.Server
+	flags  map[string]string // that are not the defaults
 }
 
 // KnowsPlugin reports whether an admission plugin is simulated: others are an error of Options.WithoutPlugins.
@@ -62,7 +63,7 @@ func KnowsPlugin(name string) bool { return admission.Known(name) }
 
 // KnowsGate reports whether a feature gate decides something here: others are no error of ReplicaOptions.FeatureGates.
 func KnowsGate(name string) bool {
-	_, err := builtin.GatesOf(minor, map[string]bool{name: true})
+	_, err := kind.Server(minor, map[string]bool{name: true})
 	return err == nil
 }
 
@@ -117,11 +118,11 @@ func (o ReplicaOptions) name() (string, error) {
 	if len(o.FeatureGates)+len(o.Serve)+len(o.StorageVersions) == 0 && !o.PeerProxy && !o.NoPrivileged {
 		return m + " " + o.release(m), nil
 	}
-	gates, err := builtin.GatesOf(m, o.FeatureGates)
+	server, err := kind.Server(m, o.FeatureGates)
 	if err != nil {
 		return "", err
 	}
-	return fmt.Sprint(m, " ", o.release(m), " ", gates, " ", o.Serve, " ", o.StorageVersions, " ", o.PeerProxy, " ", o.NoPrivileged), nil // maps are printed sorted
+	return fmt.Sprint(m, " ", o.release(m), " ", server.Gates, " ", o.Serve, " ", o.StorageVersions, " ", o.PeerProxy, " ", o.NoPrivileged), nil // maps are printed sorted
 }
 
 // flags are the flags of kube-apiserver that say what the options say.
@@ -153,16 +154,16 @@ func (o ReplicaOptions) profile(name string, skewed bool) (*profile, error) {
 	if err != nil {
 		return nil, err
 	}
-	gates, err := builtin.GatesOf(m, o.FeatureGates)
+	server, err := kind.Server(m, o.FeatureGates)
 	if err != nil {
 		return nil, err
 	}
 	defs := builtin.Definitions(set)
 	if len(o.FeatureGates) > 0 {
-		defs = builtin.DefinitionsWith(set, gates)
+		defs = builtin.DefinitionsFor(set, server)
 	}
 	defs = withDefinitions(set, defs)
-	p := &profile{name: name, release: o.release(m), proxies: o.PeerProxy, refuses: o.NoPrivileged, set: set, gates: gates,
+	p := &profile{name: name, release: o.release(m), proxies: o.PeerProxy, refuses: o.NoPrivileged, set: set, server: server,
 		flags: o.flags(), hubs: map[string]*resource.Definition{}}
 	if skewed || len(o.StorageVersions) > 0 {
 		if defs, err = o.withDialect(set, defs); err != nil {

@@ -79,6 +79,10 @@ type Definition struct {
 	// it, and so do events of both groups.
 	Storage string
 
+	// KeyPrefix is where the real server stores the objects, below /registry: "services/specs". "": under the plural, and
+	// below the group where the resource is custom.
+	KeyPrefix string
+
 	// Connect answers a create of a resource that is not stored and names another object (bindings). nil for all others.
 	Connect Connector
 
