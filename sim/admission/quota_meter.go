@@ -14,13 +14,11 @@ var one = quantity.New(1, quantity.DecimalSI)
 
 func count(n int) quantity.Quantity { return quantity.New(int64(n), quantity.DecimalSI) }
 
-// meter says what the objects of one resource use of quotas (pkg/quota/v1/evaluator). All of them use one of
-// count/STORAGE.
+// meter says what the objects of one resource use of quotas (pkg/quota/v1/evaluator).
 type meter struct {
-	storage string
-	each    []string // more limits of which every object uses one
+	each []string // limits of which every object uses one
 
-	// measures names limits beside these, and uses what an object uses of them. nil: there are none.
+	// limits reports whether another limit is about the objects, and uses says what one uses of these. nil: there are none.
 	limits func(name string, a *Attributes) bool
 	uses   func(obj object.Object, a *Attributes) amounts
 	// demands returns what an object must state where the limits are set, "" if it does. nil: nothing.
@@ -49,7 +47,7 @@ var meters = map[string]*meter{
 	resourceClaims:           {limits: deviceLimit, uses: deviceUses, updates: wholeUpdates},
 }
 
-// meterOf returns the meter of a resource, nil for those that never count.
+// meterOf returns the meter of a resource, nil for those that never count. Each object is one of count/STORAGE.
 func meterOf(d *resource.Definition) *meter {
 	if !d.Namespaced || d.Hub.Strategy.Virtual || d.Resource == "events" || d.Resource == "bindings" {
 		return nil
