@@ -227,7 +227,7 @@ func validateDeviceConfig(p field.Path, c object.Object) field.ErrorList {
 	if opaque == nil {
 		return field.ErrorList{field.Required(p, "")}
 	}
-	errs := validateDriverName(p.Child("driver"), opaque.String("driver"))
+	errs := driverName(p.Child("driver"), opaque.String("driver"))
 	return append(errs, validateParameters(p.Child("parameters"), opaque["parameters"])...)
 }
 
@@ -245,8 +245,8 @@ func validateParameters(p field.Path, v any) field.ErrorList {
 	return nil
 }
 
-// validateDriverName checks the name of a driver: a subdomain of at most 63 characters, in any case.
-func validateDriverName(p field.Path, name string) field.ErrorList {
+// driverName checks the name of a driver, of volumes or of devices: a subdomain of at most 63 characters, in any case.
+func driverName(p field.Path, name string) field.ErrorList {
 	if name == "" {
 		return field.ErrorList{field.Required(p, "")}
 	}
@@ -301,7 +301,7 @@ func validateAttributeName(p field.Path, name string) field.ErrorList {
 		if parts[0] == "" {
 			errs = append(errs, field.Invalid(p, "", "the domain must not be empty"))
 		} else {
-			errs = append(errs, validateDriverName(p, parts[0])...)
+			errs = append(errs, driverName(p, parts[0])...)
 		}
 		if parts[1] == "" {
 			return append(errs, field.Invalid(p, "", "the name must not be empty"))

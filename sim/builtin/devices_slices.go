@@ -23,7 +23,7 @@ const (
 
 func validateResourceSlice(obj, old object.Object) field.ErrorList {
 	spec, before, p := objectAt(obj, "spec"), objectAt(old, "spec"), field.Root("spec")
-	errs := validateDriverName(p.Child("driver"), spec.String("driver"))
+	errs := driverName(p.Child("driver"), spec.String("driver"))
 	errs = append(errs, validatePool(p.Child("pool"), objectAt(spec, "pool"))...)
 	if old != nil {
 		for _, path := range [][]string{{"pool", "name"}, {"driver"}, {"nodeName"}} {

@@ -187,20 +187,6 @@ func storageOSVolume(_ *podRules, source object.Object, p field.Path) field.Erro
 	return append(errs, namedSecretRef(source, p)...)
 }
 
-const csiDriverNameMax = 63
-
-// csiDriverName checks the name of a CSI driver: a subdomain in any case.
-func csiDriverName(p field.Path, name string) field.ErrorList {
-	if name == "" {
-		return field.ErrorList{field.Required(p, "")}
-	}
-	var errs field.ErrorList
-	if len(name) > csiDriverNameMax {
-		errs = append(errs, field.TooLong(p, csiDriverNameMax))
-	}
-	return append(errs, field.Messages(p, name, field.DNS1123Subdomain(strings.ToLower(name)))...)
-}
-
 // ephemeralVolume checks the template of the claim that a volume creates.
 func ephemeralVolume(_ *podRules, source object.Object, p field.Path) field.ErrorList {
 	template, at := objectAt(source, "volumeClaimTemplate"), p.Child("volumeClaimTemplate")

@@ -218,7 +218,7 @@ func downwardFile(file object.Object, p field.Path) field.ErrorList {
 }
 
 func csiVolume(_ *podRules, source object.Object, p field.Path) field.ErrorList {
-	errs := csiDriverName(p.Child("driver"), source.String("driver"))
+	errs := driverName(p.Child("driver"), source.String("driver"))
 	if ref := objectAt(source, "nodePublishSecretRef"); ref != nil {
 		if name := ref.String("name"); name == "" {
 			errs = append(errs, field.Required(p.Child("nodePublishSecretRef", "name"), ""))

@@ -135,7 +135,7 @@ func validateNodeDrivers(drivers []object.Object) field.ErrorList {
 	seen := map[string]bool{}
 	for i, driver := range drivers {
 		p, name, node := field.Root("spec.drivers").Index(i), driver.String("name"), driver.String("nodeID")
-		errs = append(errs, csiDriverName(p.Child("name"), name)...)
+		errs = append(errs, driverName(p.Child("name"), name)...)
 		errs = append(errs, mustBeSet(p.Child("nodeID"), node)...)
 		if len(node) > longest {
 			errs = append(errs, field.Invalid(p.Child("nodeID"), node, "must be 256 characters or less"))
@@ -247,7 +247,7 @@ func volumeAttachmentKind() kind {
 func validateAttachment(obj object.Object) field.ErrorList {
 	const largest, longest = 256 << 10, 1024
 	p := field.Root("spec")
-	errs := csiDriverName(p.Child("attacher"), obj.String("spec", "attacher"))
+	errs := driverName(p.Child("attacher"), obj.String("spec", "attacher"))
 	name, named := obj.String("spec", "source", "persistentVolumeName"), present(obj, "spec", "source", "persistentVolumeName")
 	switch inline := present(obj, "spec", "source", "inlineVolumeSpec"); {
 	case !inline && !named:

@@ -87,7 +87,7 @@ func localVolume(_ *podRules, source object.Object, p field.Path) field.ErrorLis
 }
 
 func persistentCSI(_ *podRules, source object.Object, p field.Path) field.ErrorList {
-	errs := csiDriverName(p.Child("driver"), source.String("driver"))
+	errs := driverName(p.Child("driver"), source.String("driver"))
 	errs = append(errs, mustBeSet(p.Child("volumeHandle"), source.String("volumeHandle"))...)
 	for _, name := range []string{"controllerPublishSecretRef", "controllerExpandSecretRef", "nodePublishSecretRef", "nodeExpandSecretRef"} {
 		if ref := objectAt(source, name); ref != nil {
