@@ -187,7 +187,8 @@ func begins(t *testing.T, seed uint64) *actor {
 func everything(a *actor) string {
 	a.srv.Replica(2).Resume()
 	all := string(a.srv.Trace().JSONL()) + a.srv.Faults.String()
-	for _, path := range []string{"/api/v1/namespaces", "/api/v1/configmaps", "/api/v1/services", "/api/v1/events", "/apis/example.com/v1/widgets",
+	for _, path := range []string{"/api/v1/namespaces", "/api/v1/configmaps", "/api/v1/services", "/apis/networking.k8s.io/v1/ipaddresses",
+		"/api/v1/events", "/apis/example.com/v1/widgets",
 		"/apis/apiextensions.k8s.io/v1/customresourcedefinitions", "/apis"} {
 		all += a.ask(1, "GET", path, "", "") + a.ask(2, "GET", path, "", "")
 	}

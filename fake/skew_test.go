@@ -1,6 +1,7 @@
 package fake_test
 
 import (
+	"fmt"
 	"net/http"
 	"testing"
 
@@ -84,6 +85,31 @@ func TestSkewedWatch(t *testing.T) {
 		is.True(before.ResourceVersion() != after.ResourceVersion()) // it was written in the older form
 		_, again := b.do("PATCH", drivers+"/d", `{}`)
 		is.Equal(again.ResourceVersion(), after.ResourceVersion()) // and is in that form now
+	})
+}
+
+// A value that is kept as it was written is so by every replica, whoever wrote it, also in another storage version.
+func TestSkewedRawValues(t *testing.T) {
+	replicas := []fake.ReplicaOptions{{StorageVersions: map[string]string{"controllerrevisions.apps": "apps/v1"}}, {Version: "1.35"}}
+	pair(t, replicas, func(t *testing.T, _ *fake.Server, a, b guest) {
+		is := is.New(t)
+		const revisions = "/apis/apps/v1/namespaces/default/controllerrevisions"
+		body := func(revision int, data string) string {
+			return fmt.Sprintf(`{"metadata":{"name":"r"},"revision":%d,"data":%s}`, revision, data)
+		}
+		const text, shown = `{ "b":1, "a":2 }`, `{"b":1,"a":2}`
+		for i, g := range []guest{a, b, a} {
+			method, path := "PUT", revisions+"/r"
+			if i == 0 {
+				method, path = "POST", revisions
+			}
+			code, obj := g.do(method, path, body(i, text))
+			is.Equal([]any{code / 100, obj.String("message")}, []any{2, ""})
+			for _, reader := range []guest{a, b} {
+				code, _ = reader.do("PUT", revisions+"/r", body(i, shown))
+				is.Equal(code, http.StatusUnprocessableEntity) // the same without its spaces is something else
+			}
+		}
 	})
 }
 

@@ -140,9 +140,9 @@ func (s *Server) follow(ctx context.Context) *follower {
 	return &follower{cluster: s.cluster, ctx: ctx, ended: s.ended, closed: make(chan struct{}), more: more, stop: stop}
 }
 
-// next waits for lines and returns them.
+// next waits for lines and returns them. Those of before the server's end come before io.EOF.
 func (f *follower) next() ([]byte, error) {
-	for {
+	for last := false; ; {
 		records, newest := f.cluster.TraceSince(f.seen)
 		f.seen = newest
 		var b []byte
@@ -153,10 +153,13 @@ func (f *follower) next() ([]byte, error) {
 		if b = (&trace.Log{Records: records}).AppendRecords(b); len(b) > 0 {
 			return b, nil
 		}
+		if last {
+			return nil, io.EOF
+		}
 		select {
 		case <-f.more:
 		case <-f.ended:
-			return nil, io.EOF
+			last = true
 		case <-f.closed:
 			return nil, http.ErrBodyReadAfterClose
 		case <-f.ctx.Done():

@@ -67,6 +67,7 @@ func (c *Cluster) follow(e *mvcc.Event) {
 	c.followRoles(e)
 	c.followFlows(e)
 	c.followServices(e)
+	c.followAddresses(e)
 	name, ok := strings.CutPrefix(e.Key, "/registry/"+crd.Storage+"/")
 	if !ok {
 		return
@@ -177,8 +178,7 @@ func (c *Cluster) hub(storage string) *resource.Definition { return c.leader().p
 
 // loopback is a request of the server to itself.
 func (c *Cluster) loopback(d *resource.Definition, namespace, name string) *registry.Request {
-	return &registry.Request{Definition: d, Namespace: namespace, Name: name, Manager: loopbackName, Warn: func(string) {},
-		User: resource.User{Name: "system:apiserver", Groups: []string{"system:masters", "system:authenticated"}}}
+	return registry.Loopback(d, namespace, name)
 }
 
 // own is the registry without admission.

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"slices"
 	"time"
 
 	"github.com/kubesim/kubesim/sim/crd"
@@ -32,7 +33,11 @@ func Resume(s *State, o Options) (*Cluster, error) {
 		o.Seed = 1
 	}
 	o.Seed += s.Store.Rev() // the uids of before are taken
-	c, err := Load(&State{Options: o, Now: s.Now, Store: s.Store, Marks: s.Marks, Compaction: s.Compaction, Leases: s.Leases,
+	marks := slices.Clone(s.Marks)
+	for i := range marks {
+		marks[i].Streams = nil // those are of the draws of before
+	}
+	c, err := Load(&State{Options: o, Now: s.Now, Store: s.Store, Marks: marks, Compaction: s.Compaction, Leases: s.Leases,
 		Unread: s.Unread}, o.Clock)
 	if err != nil {
 		return nil, err
@@ -42,6 +47,7 @@ func Resume(s *State, o Options) (*Cluster, error) {
 	if !o.Bare {
 		c.ensure()
 	}
+	c.mendAll()
 	c.objects().Each(crd.Storage, "", func(obj object.Object) bool {
 		name, group := obj.Name(), obj.String("spec", "group")
 		c.jobs.soon = append(c.jobs.soon, func() { c.tend(name, group) })

@@ -305,9 +305,9 @@ func (l *dialect) write(d *resource.Definition, printed []byte) []byte {
 	if as == nil || as == d {
 		return printed
 	}
-	obj, err := object.Parse(printed)
+	obj, err := object.ParseRaw(printed, d.Places())
 	if err != nil {
 		panic("sim: a printed object cannot be read: " + err.Error())
 	}
-	return codec.Append(nil, as.FromStored(obj), as.Layout())
+	return codec.AppendStored(nil, as.FromStored(obj), as.Layout())
 }

@@ -234,6 +234,7 @@ func (c *Cluster) takeUp(s *State) {
 		}
 	}
 	c.rememberServices()
+	c.rememberAddresses()
 	if !s.Ensure.IsZero() {
 		c.ensureAt(s.Ensure)
 	}

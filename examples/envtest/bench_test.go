@@ -9,49 +9,63 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"k8s.io/client-go/rest"
 )
 
 // BenchmarkUp is the time from the start of etcd until kube-apiserver says that it is well, asked every millisecond: envtest
 // asks every 100 ms.
 func BenchmarkUp(b *testing.B) {
-	assets := os.Getenv("KUBEBUILDER_ASSETS")
 	for b.Loop() {
-		etcd, apiserver := "http://"+free(b), free(b)
-		host, port, _ := net.SplitHostPort(apiserver)
-		begin(b, filepath.Join(assets, "etcd"), "--data-dir="+b.TempDir(), "--listen-client-urls="+etcd)
-		well(b, etcd+"/health")
-		begin(b, filepath.Join(assets, "kube-apiserver"), "--etcd-servers="+etcd, "--bind-address="+host, "--secure-port="+port,
-			"--authorization-mode=RBAC", "--cert-dir="+b.TempDir(), "--service-cluster-ip-range=10.0.0.0/24")
-		well(b, "https://"+apiserver+"/healthz")
+		pair(b)
 	}
 }
 
+// pair starts etcd and kube-apiserver and waits until both are well. config is the administrator's.
+func pair(t testing.TB) (apiserver *exec.Cmd, config *rest.Config) {
+	t.Helper()
+	assets, etcd, address := os.Getenv("KUBEBUILDER_ASSETS"), "http://"+free(t), free(t)
+	tokens := filepath.Join(t.TempDir(), "tokens")
+	if err := os.WriteFile(tokens, []byte("secret,ann,1,system:masters\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	begin(t, filepath.Join(assets, "etcd"), "--data-dir="+t.TempDir(), "--listen-client-urls="+etcd)
+	well(t, etcd+"/health")
+	host, port, _ := net.SplitHostPort(address)
+	apiserver = begin(t, filepath.Join(assets, "kube-apiserver"), "--etcd-servers="+etcd, "--bind-address="+host, "--secure-port="+port,
+		"--authorization-mode=RBAC", "--token-auth-file="+tokens, "--cert-dir="+t.TempDir(), "--service-cluster-ip-range=10.0.0.0/24")
+	config = &rest.Config{Host: "https://" + address, BearerToken: "secret", TLSClientConfig: rest.TLSClientConfig{Insecure: true}}
+	well(t, config.Host+"/healthz")
+	return apiserver, config
+}
+
 // free returns an address of this machine where nobody listens.
-func free(b *testing.B) string {
+func free(t testing.TB) string {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
-		b.Fatal(err)
+		t.Fatal(err)
 	}
 	defer l.Close()
 	return l.Addr().String()
 }
 
-// begin starts a program that ends with the benchmark.
-func begin(b *testing.B, name string, args ...string) {
+// begin starts a program that ends with the test.
+func begin(t testing.TB, name string, args ...string) *exec.Cmd {
 	c := exec.Command(name, args...)
 	if err := c.Start(); err != nil {
-		b.Fatal(err)
+		t.Fatal(err)
 	}
-	b.Cleanup(func() {
+	t.Cleanup(func() {
 		_ = c.Process.Kill()
 		_ = c.Wait() // it was killed
 	})
+	return c
 }
 
 var anyone = http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
 
 // well waits until a URL answers with 200.
-func well(b *testing.B, url string) {
+func well(t testing.TB, url string) {
 	tick := time.NewTicker(time.Millisecond)
 	defer tick.Stop()
 	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); <-tick.C {
@@ -62,5 +76,5 @@ func well(b *testing.B, url string) {
 			}
 		}
 	}
-	b.Fatalf("%s does not answer", url)
+	t.Fatalf("%s does not answer", url)
 }

@@ -87,12 +87,20 @@ func TestUsers(t *testing.T) {
 	is.NoErr(err)
 	_, err = jane.CoreV1().Pods("default").List(t.Context(), metav1.ListOptions{})
 	is.NoErr(err)
+}
 
+// The folder has a kubectl when the user has one, and it knows each user's credentials.
+func TestKubectl(t *testing.T) {
+	if _, err := exec.LookPath("kubectl"); err != nil {
+		t.Skip("there is no kubectl on PATH for the folder to have")
+	}
+	is := is.New(t)
+	env := &envtest.Environment{}
+	start(t, env)
+	user, err := env.AddUser(envtest.User{Name: "jane"}, nil)
+	is.NoErr(err)
 	kubectl, err := user.Kubectl()
 	is.NoErr(err)
-	if kubectl.Path == "" {
-		t.Skip("there is no kubectl to ask")
-	}
 	stdout, _, err := kubectl.Run("auth", "whoami")
 	is.NoErr(err)
 	text := new(strings.Builder)
@@ -139,23 +147,17 @@ func TestNamedOneByOne(t *testing.T) {
 
 // What was stored is there although the API server was killed.
 func TestKilled(t *testing.T) {
-	if _, err := exec.LookPath("pkill"); err != nil {
-		t.Skip("there is no pkill to end it with")
-	}
 	is := is.New(t)
-	env := &envtest.Environment{}
-	admin := kubernetes.NewForConfigOrDie(start(t, env))
-	server := env.ControlPlane.GetAPIServer()
+	server, config := pair(t)
 	for range 3 {
-		created, err := admin.CoreV1().ConfigMaps("default").Create(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{GenerateName: "a-"}}, metav1.CreateOptions{})
+		created, err := kubernetes.NewForConfigOrDie(config).CoreV1().ConfigMaps("default").Create(t.Context(),
+			&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{GenerateName: "a-"}}, metav1.CreateOptions{})
 		is.NoErr(err)
-		is.NoErr(exec.Command("pkill", "-KILL", "-f", "kube-apiserver.*--secure-port="+server.SecureServing.Port).Run())
-		is.NoErr(server.Stop())
-		is.NoErr(server.Start())
-		user, err := env.AddUser(envtest.User{Name: "admin", Groups: []string{"system:masters"}}, nil)
-		is.NoErr(err)
-		admin = kubernetes.NewForConfigOrDie(user.Config())
-		found, err := admin.CoreV1().ConfigMaps("default").Get(t.Context(), created.Name, metav1.GetOptions{})
+		is.NoErr(server.Process.Kill())
+		is.True(server.Wait() != nil) // killed
+		server = begin(t, server.Path, server.Args[1:]...)
+		well(t, config.Host+"/healthz")
+		found, err := kubernetes.NewForConfigOrDie(config).CoreV1().ConfigMaps("default").Get(t.Context(), created.Name, metav1.GetOptions{})
 		is.NoErr(err)
 		is.Equal(found.UID, created.UID)
 	}

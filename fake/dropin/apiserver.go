@@ -61,11 +61,14 @@ func (s *servers) serve(ctx context.Context, stderr io.Writer) error {
 	default:
 		return err
 	}
-	srv, err := s.start(stderr)
+	srv, traced, err := s.start(stderr)
 	if err != nil {
 		return err
 	}
-	defer srv.Close()
+	defer func() {
+		srv.Close()
+		<-traced
+	}()
 	l, err := srv.Listen(s.listen)
 	if err != nil {
 		return err
@@ -82,12 +85,13 @@ func (s *servers) serve(ctx context.Context, stderr io.Writer) error {
 	return nil
 }
 
-// start makes the server and what the environment asks for beside it.
-func (s *servers) start(stderr io.Writer) (*fake.Server, error) {
+// start makes the server and what the environment asks for beside it. traced is closed when, after the server's end, all of
+// its trace is written.
+func (s *servers) start(stderr io.Writer) (srv *fake.Server, traced <-chan struct{}, err error) {
 	if text := os.Getenv(seedVariable); text != "" {
 		seed, err := strconv.ParseUint(text, 10, 64)
 		if err != nil {
-			return nil, fmt.Errorf("%s=%s: want a number", seedVariable, text)
+			return nil, nil, fmt.Errorf("%s=%s: want a number", seedVariable, text)
 		}
 		s.options.Seed = seed
 	}
@@ -98,37 +102,46 @@ func (s *servers) start(stderr io.Writer) (*fake.Server, error) {
 	if path := os.Getenv(traceVariable); path != "" {
 		f, err := createNext(path)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", traceVariable, err)
+			return nil, nil, fmt.Errorf("%s: %w", traceVariable, err)
 		}
 		to = append(to, f)
 	}
 	if len(to) > 0 {
 		s.options.Trace = traceKept
 	}
-	srv, err := fake.New(s.options)
-	if err != nil {
-		return nil, err
+	if srv, err = fake.New(s.options); err != nil {
+		return nil, nil, err
 	}
-	if len(to) > 0 {
-		go follow(srv, io.MultiWriter(to...))
+	if traced, err = follow(srv, to); err != nil {
+		srv.Close()
+		return nil, nil, err
 	}
 	if path := os.Getenv(faultsVariable); path != "" {
 		if err := addFaults(srv, path); err != nil {
 			srv.Close()
-			return nil, fmt.Errorf("%s: %w", faultsVariable, err)
+			return nil, nil, fmt.Errorf("%s: %w", faultsVariable, err)
 		}
 	}
-	return srv, nil
+	return srv, traced, nil
 }
 
-// follow writes the trace as it grows, until the server is closed.
-func follow(srv *fake.Server, to io.Writer) {
+// follow writes the trace as it grows, until the server is closed; written is closed then.
+func follow(srv *fake.Server, to []io.Writer) (written <-chan struct{}, err error) {
+	done := make(chan struct{})
+	if len(to) == 0 {
+		close(done)
+		return done, nil
+	}
 	res, err := (&http.Client{Transport: srv.Transport()}).Get(srv.URL() + "/sim/v1/trace?follow=1")
 	if err != nil {
-		return // closed before it began
+		return nil, err
 	}
-	defer res.Body.Close()
-	_, _ = io.Copy(to, res.Body) // it ends with the server
+	go func() {
+		defer close(done)
+		defer res.Body.Close()
+		_, _ = io.Copy(io.MultiWriter(to...), res.Body) // it ends with the server
+	}()
+	return done, nil
 }
 
 // createNext creates a file that was not there: path, or path.2, path.3 and so on. A suite starts many servers.

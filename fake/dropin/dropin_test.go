@@ -67,7 +67,9 @@ func do(t *testing.T, method, url, body string) (*http.Response, error) {
 // get waits until a server answers, and returns the answer.
 func get(t *testing.T, url string) (code int, body string) {
 	t.Helper()
-	for end := time.Now().Add(20 * time.Second); ; {
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	for end := time.Now().Add(20 * time.Second); ; <-tick.C {
 		res, err := do(t, "GET", url, "")
 		if err == nil {
 			defer res.Body.Close()
@@ -185,7 +187,7 @@ func TestRead(t *testing.T) {
 	is.Equal(s.idle, []string{"--disable-admission-plugins AlwaysDeny"})
 	s, err = read([]string{"--etcd-servers=a", "--authorization-mode=RABC"})
 	is.NoErr(err)
-	_, err = s.start(io.Discard)
+	_, _, err = s.start(io.Discard)
 	is.Equal(fmt.Sprint(err), `kubesim: authorization-mode "RABC" is not a valid mode`)
 	for args, want := range map[string]string{ // order does not matter
 		"":                                 "--etcd-servers must be specified",

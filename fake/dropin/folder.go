@@ -47,7 +47,7 @@ func Folder(cache string) (string, error) {
 	return dir, linkKubectl(filepath.Join(dir, "kubectl"+suffix()))
 }
 
-// Program returns the program of this package that an executable of this name is, nil for another one.
+// Program returns the program of this package that an executable of this name is, "" for another one.
 func Program(name string) string {
 	base := filepath.Base(name)
 	for _, p := range programs {

@@ -47,7 +47,7 @@ func resolvePriority(a *Attributes) *status.Status {
 	}
 	pod.Set(value, "spec", "priority")
 	policy := class.String("preemptionPolicy")
-	if given := pod.String("spec", "preemptionPolicy"); policy != "" && given != "" && given != policy {
+	if given, _ := pod.Get("spec", "preemptionPolicy"); policy != "" && given != nil && given != policy {
 		return a.refuse("the string value of PreemptionPolicy (%s) must not be provided in pod spec; "+
 			"priority admission controller computed %s from the given PriorityClass name", given, policy)
 	}

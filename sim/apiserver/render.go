@@ -49,7 +49,7 @@ func (c *call) object(code int, it *resource.Item) {
 	d := c.route.def
 	switch f := c.format; {
 	case f.As == "Table":
-		c.write(code, codec.Body(c.table([]*resource.Item{it}, codec.ListMeta{ResourceVersion: revision(it.Rev)}), f))
+		c.write(code, codec.Body(c.table([]*resource.Item{it}, codec.ListMeta{ResourceVersion: it.Object().ResourceVersion()}), f))
 	case f.As == "PartialObjectMetadataList" && d.Custom: // whose type in the real server is that of lists, too
 		c.fail(status.Plain("content is not a list"))
 	case f.As == "PartialObjectMetadataList":

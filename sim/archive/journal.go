@@ -3,7 +3,6 @@ package archive
 import (
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -16,28 +15,32 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// Journal keeps what a cluster stores in a folder, so that it outlives the process however that ends:
+// Journal keeps what a cluster stores in a folder, so that it outlives the process however that ends. Each Keep begins a
+// generation of two files:
 //
-//	kubesim.archive   the cluster when Keep began
-//	kubesim.log       each commit since, written before anybody knows of it: sets, as in an archive, of
-//	    put:REV       time in nanoseconds since 1970, key, value
-//	    delete:REV    time, key
-//	    lease:REV     when what was put at REV ends, key
+//	000002.archive   the cluster when Keep began
+//	000002.log       each commit since, written before anybody knows of it: sets, as in an archive, of
+//	    put:REV      time in nanoseconds since 1970, key, value
+//	    delete:REV   time, key
+//	    lease:REV    when what was put at REV ends, key
 //
-// What the operating system has taken over is safe from the end of the process, not from that of the machine.
+// The newest generation that has its archive counts, and the archive comes last: a process that ends while Keep writes
+// leaves what there was before. What the operating system has taken over is safe from the end of the process, not from
+// that of the machine.
 type Journal struct {
-	dir string
+	dir        string
+	generation int // that counts; 0: none yet
 
 	mu  sync.Mutex
-	log *os.File
+	log *os.File // nil before Keep
 	buf []byte
 	err error // the first that the log met: it ends there
 }
 
-const (
-	baseName = "kubesim.archive"
-	logName  = "kubesim.log"
-)
+// file is the path of one of a generation's two files: kind is archive or log.
+func (j *Journal) file(generation int, kind string) string {
+	return filepath.Join(j.dir, fmt.Sprintf("%06d.%s", generation, kind))
+}
 
 // OpenJournal opens the journal in a folder, which is made unless it is there, and returns the state that it leads to:
 // nil for a new one. A commit that was being written when the process ended is left out.
@@ -45,7 +48,6 @@ func OpenJournal(dir string) (*Journal, *sim.State, error) {
 	j := &Journal{dir: dir}
 	state, err := j.open()
 	if err != nil {
-		_ = j.Close() // nothing was written
 		return nil, nil, fmt.Errorf("archive: the journal in %s: %w", dir, err)
 	}
 	return j, state, nil
@@ -55,29 +57,65 @@ func (j *Journal) open() (*sim.State, error) {
 	if err := os.MkdirAll(j.dir, 0o700); err != nil {
 		return nil, err
 	}
-	var err error
-	if j.log, err = os.OpenFile(filepath.Join(j.dir, logName), os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o600); err != nil {
+	archives, err := filepath.Glob(filepath.Join(j.dir, "*.archive"))
+	if err != nil {
 		return nil, err
 	}
-	a, err := Open(filepath.Join(j.dir, baseName))
-	if errors.Is(err, os.ErrNotExist) {
+	for _, path := range archives {
+		if n, err := strconv.Atoi(strings.TrimSuffix(filepath.Base(path), ".archive")); err == nil && j.file(n, "archive") == path {
+			j.generation = max(j.generation, n)
+		}
+	}
+	if j.generation == 0 {
 		return nil, nil
-	} else if err != nil {
+	}
+	a, err := Open(j.file(j.generation, "archive"))
+	if err != nil {
+		return nil, err
+	}
+	log, err := os.ReadFile(j.file(j.generation, "log"))
+	if err != nil {
 		return nil, err
 	}
 	state := a.State()
-	return state, j.replay(state)
+	return state, replay(state, log)
 }
 
-// Keep writes what the cluster is now and, from now on, each commit. What the folder held before is replaced.
+// Keep writes what the cluster is now and, from now on, each commit. What the folder held before is removed when that is
+// written.
 func (j *Journal) Keep(c *sim.Cluster) error {
-	j.mu.Lock()
-	j.err = j.log.Truncate(0)
-	j.mu.Unlock()
-	if err := errors.Join(j.Err(), save(filepath.Join(j.dir, baseName), c.Keep(j))); err != nil {
-		return fmt.Errorf("archive: the journal in %s: %w", j.dir, err)
+	if err := j.begin(c); err != nil {
+		j.mu.Lock()
+		defer j.mu.Unlock()
+		j.err = fmt.Errorf("archive: the journal in %s: %w", j.dir, err)
+		return j.err
 	}
 	return nil
+}
+
+// begin begins the next generation.
+func (j *Journal) begin(c *sim.Cluster) error {
+	next := j.generation + 1
+	log, err := os.OpenFile(j.file(next, "log"), os.O_CREATE|os.O_WRONLY|os.O_APPEND|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	j.mu.Lock()
+	old := j.log
+	j.log, j.err = log, nil
+	j.mu.Unlock()
+	if err := save(j.file(next, "archive"), c.Keep(j)); err != nil {
+		return err
+	}
+	last := j.generation
+	j.generation = next
+	if old != nil {
+		err = old.Close()
+	}
+	for _, kind := range []string{"archive", "log"} { // without its archive, the log of a last generation counts for nothing
+		err = errors.Join(err, ignoreMissing(os.Remove(j.file(last, kind))))
+	}
+	return err
 }
 
 // Err returns the error that ended the log, if any.
@@ -126,12 +164,8 @@ func (j *Journal) append(kind string, rev uint64, at time.Time, key string, valu
 	_, j.err = j.log.Write(j.buf)
 }
 
-// replay makes a state what the log says. Sets that the state has already, from a Keep that was cut short, are left out.
-func (j *Journal) replay(s *sim.State) error {
-	data, err := io.ReadAll(io.LimitReader(j.log, sizeMax))
-	if err != nil {
-		return err
-	}
+// replay makes a state what the log says.
+func replay(s *sim.State, data []byte) error {
 	for len(data) > 0 {
 		key, value, rest, ok := cutSet(data)
 		if !ok {
@@ -172,11 +206,7 @@ func replayed(s *sim.State, name, value string) error {
 		s.Leases = append(s.Leases, sim.Lease{Key: key, Rev: rev, At: at})
 		return nil
 	}
-	next := s.Store.Rev() + 1
-	if rev < next {
-		return nil
-	}
-	if rev > next {
+	if next := s.Store.Rev() + 1; rev != next {
 		return fmt.Errorf("the commit of revision %d is missing", next)
 	}
 	switch kind {

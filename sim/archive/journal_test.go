@@ -109,7 +109,7 @@ func TestJournalCutOff(t *testing.T) {
 	for _, name := range []string{"a", "b"} {
 		ask(c, "POST", maps, "", `{"metadata":{"name":"`+name+`"}}`)
 	}
-	path := filepath.Join(dir, "kubesim.log")
+	path := filepath.Join(dir, "000001.log")
 	log, err := os.ReadFile(path)
 	is.NoErr(err)
 	found := map[uint64]bool{}
@@ -127,4 +127,28 @@ func TestJournalCutOff(t *testing.T) {
 		_, _, err := archive.OpenJournal(dir)
 		is.True(err != nil) // damaged
 	}
+}
+
+// A process that ends while Keep writes leaves what there was before: the next generation's log, and half of its archive,
+// count for nothing.
+func TestJournalKeepCutOff(t *testing.T) {
+	t.Parallel()
+	is, dir := is.New(t), t.TempDir()
+	c, _ := resumed(t, dir, sim.Options{Bare: true})
+	ask(c, "POST", maps, "", `{"metadata":{"name":"a"}}`)
+	before := everything(c)
+	for name, text := range map[string]string{"000002.log": "*3\r\n$3\r\nset", "000002.archive.part": "*3\r\n", "7.archive": "not ours"} {
+		is.NoErr(os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
+	}
+	c, _ = resumed(t, dir, sim.Options{Bare: true})
+	is.Equal(everything(c), before)
+	ask(c, "POST", maps, "", `{"metadata":{"name":"b"}}`)
+	before = everything(c)
+	_, err := os.Stat(filepath.Join(dir, "000001.archive"))
+	is.True(os.IsNotExist(err)) // replaced, and removed
+
+	// Between the new archive and the removal of the old one both are there: the newer counts.
+	is.NoErr(os.WriteFile(filepath.Join(dir, "000001.archive"), []byte("old"), 0o600))
+	c, _ = resumed(t, dir, sim.Options{Bare: true})
+	is.Equal(everything(c), before)
 }

@@ -142,6 +142,7 @@ func defineOne(set *schema.Set, r schema.Resource, known map[string]*kind) *reso
 		Namespaced: r.Namespaced, Verbs: r.Verbs, Storage: storageName(r),
 	}
 	d.Type = func() *schema.Type { return set.Kind(d.GVK) }
+	d.Raw = sync.OnceValue(func() *object.Places { return d.Type().Raw() })
 	k := known[d.Storage]
 	if k == nil {
 		k = &kind{}

@@ -1,6 +1,7 @@
 package builtin
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 	"time"
@@ -14,7 +15,6 @@ import (
 
 // try is a kind under test with what is stored beside it.
 type try struct {
-	asStored
 	t        *testing.T
 	kind     *kind
 	ctx      *resource.Context
@@ -70,7 +70,33 @@ func (r *try) Each(storage, _ string, yield func(object.Object) bool) {
 	}
 }
 
-// asStored is a Reader's objects as they are stored, which no rule of a kind asks for.
+// Items yields the objects as the store has them.
+func (r *try) Items(storage, _ string, yield func(*resource.Item) bool) {
+	d := &resource.Definition{Storage: storage, Strategy: &resource.Strategy{}}
+	d.Hub = d
+	for _, o := range r.stored[storage] {
+		data, err := json.Marshal(o)
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		if !yield(resource.NewItem(d, o, 1, data)) {
+			return
+		}
+	}
+}
+
+// Item returns one object as the store has it.
+func (r *try) Item(storage, namespace, name string) (found *resource.Item) {
+	r.Items(storage, "", func(it *resource.Item) bool {
+		if it.Namespace == namespace && it.Name == name {
+			found = it
+		}
+		return found == nil
+	})
+	return found
+}
+
+// asStored is a Reader's objects as they are stored, for those that nobody asks for them.
 type asStored struct{}
 
 func (asStored) Item(string, string, string) *resource.Item      { panic("not asked for") }

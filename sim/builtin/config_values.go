@@ -2,6 +2,7 @@ package builtin
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/object"
@@ -28,6 +29,24 @@ func immutable(p field.Path, value, old any) field.ErrorList {
 		return nil
 	}
 	return field.ErrorList{field.Invalid(p, enumValue(value), field.TextImmutable)}
+}
+
+// immutableRaw is immutable for a value that is kept as it was written: spaces and the order of keys count.
+func immutableRaw(p field.Path, value, old any) field.ErrorList {
+	if object.Equal(value, old) {
+		return nil
+	}
+	return field.ErrorList{field.Invalid(p, value, field.TextImmutable)}
+}
+
+// isObject reports whether a value, as it is or as it was written, is a JSON object.
+func isObject(v any) bool {
+	raw, ok := v.(object.Raw)
+	if ok {
+		return strings.HasPrefix(string(raw), "{")
+	}
+	_, ok = v.(map[string]any)
+	return ok
 }
 
 // immutableText is immutable for a field that is no pointer in memory: a missing value is the empty text.

@@ -236,10 +236,14 @@ func validateParameters(p field.Path, v any) field.ErrorList {
 	if v == nil {
 		return field.ErrorList{field.Required(p, "")}
 	}
-	if len(object.JSON(v)) > maxParametersSize {
+	size := len(object.JSON(v))
+	if raw, ok := v.(object.Raw); ok {
+		size = len(raw)
+	}
+	if size > maxParametersSize {
 		return field.ErrorList{field.TooLong(p, maxParametersSize)}
 	}
-	if _, ok := v.(map[string]any); !ok {
+	if !isObject(v) {
 		return field.ErrorList{field.Invalid(p, "<value omitted>", "must be a valid JSON object")}
 	}
 	return nil

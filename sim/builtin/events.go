@@ -154,7 +154,7 @@ func validateEventUpdate(ctx *resource.Context, obj, old object.Object) field.Er
 		return validateAnyEvent(ctx, obj, old)
 	}
 	var errs field.ErrorList
-	if !object.SemanticEqual(obj["series"], old["series"]) {
+	if present(obj, "series") != present(old, "series") || !object.SemanticEqual(obj["series"], old["series"]) {
 		errs = append(errs, validateSeries(obj)...)
 	}
 	// reason is checked twice, as in the real server

@@ -27,8 +27,8 @@ func serviceKind() kind {
 		storage: "services",
 		strategy: resource.Strategy{
 			HasStatus: true, CreateOnUpdate: true, ReturnsDeleted: true, DeletesWith: "endpoints", NameRule: field.NameDNSLabel,
-			ApplyCreates: "status",
-			Allocate:     allocateService,
+			ApplyCreates: "status", Decorate: decorateService,
+			Allocate: allocateService, Released: releaseService,
 			Validate: func(_ *resource.Context, obj object.Object) field.ErrorList {
 				return validateService(obj, nil)
 			},
@@ -83,6 +83,27 @@ func defaultService(obj object.Object) {
 			ingress.SetDefault("VIP", "ipMode")
 		}
 	}
+}
+
+// decorateService shows an address also as a list, and no internalTrafficPolicy where it means nothing
+// (pkg/registry/core/service/storage.REST.defaultOnRead). Families, which it shows of services that older servers have
+// stored without, are always stored here.
+func decorateService(obj object.Object) (object.Object, bool) {
+	spec := objectAt(obj, "spec")
+	unlisted := spec.String("clusterIP") != "" && len(spec.List("clusterIPs")) == 0
+	needless := spec.String("type") == typeExternalName && present(spec, "internalTrafficPolicy")
+	if !unlisted && !needless {
+		return obj, false
+	}
+	obj = obj.Copy()
+	spec = objectAt(obj, "spec")
+	if unlisted {
+		spec["clusterIPs"] = []any{spec["clusterIP"]}
+	}
+	if needless {
+		delete(spec, "internalTrafficPolicy")
+	}
+	return obj, true
 }
 
 // isHeadless reports whether a service has no address of its own.

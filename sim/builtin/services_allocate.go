@@ -1,7 +1,6 @@
 package builtin
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -23,7 +22,7 @@ func allocateService(ctx *resource.Context, obj, old object.Object) (field.Error
 		return errs, nil
 	}
 	t := takenNow(ctx)
-	if errs, failure := t.allocateAddresses(obj.Name(), spec, was); len(errs) > 0 || failure != nil {
+	if errs, failure := t.allocateAddresses(obj, old); len(errs) > 0 || failure != nil {
 		return errs, failure
 	}
 	if errs, failure := t.allocatePorts(spec, was); len(errs) > 0 || failure != nil {
@@ -35,51 +34,7 @@ func allocateService(ctx *resource.Context, obj, old object.Object) (field.Error
 			obj.Set(map[string]any{}, "status", "loadBalancer")
 		}
 	}
-	if policy := spec.String("internalTrafficPolicy"); spec.String("type") == typeExternalName && (policy == "Cluster" || policy == "Local") {
-		delete(spec, "internalTrafficPolicy") // it has no meaning and is not shown
-	}
 	return nil, nil
-}
-
-// errFull is why nothing can be drawn from a range any more. That is a failure of the server, not of the request.
-var errFull = errors.New("range is full")
-
-// allocateAddresses gives a service its cluster IP. An update does so only when the service was an external name
-// before.
-func (t *taken) allocateAddresses(name string, spec, was object.Object) (field.ErrorList, *status.Status) {
-	kind := spec.String("type")
-	ips := stringsAt(spec, "clusterIPs")
-	if kind == typeExternalName || len(ips) > 0 && ips[0] == headless {
-		return nil, nil
-	}
-	if was != nil && was.String("type") != typeExternalName {
-		return nil, nil
-	}
-	if len(ips) > 0 {
-		why := t.takeAddress(ips[0])
-		if name == "" && !t.ctx.DryRun && t.within.number(ips[0]) > 0 {
-			why = namelessAddress(ips[0])
-		}
-		if why != "" {
-			return field.ErrorList{field.Invalid(addressesPath, ips, "failed to allocate IP "+ips[0]+": "+why)}, nil
-		}
-		return nil, nil
-	}
-	ip := t.nextAddress()
-	if ip == "" {
-		return nil, status.Internal(fmt.Errorf("failed to allocate a serviceIP for Service %q: %w", name, errFull))
-	}
-	if name == "" && !t.ctx.DryRun {
-		return field.ErrorList{field.Invalid(addressesPath, []string{""}, "failed to allocate IP: "+namelessAddress(ip))}, nil
-	}
-	spec["clusterIP"], spec["clusterIPs"] = ip, []any{ip}
-	return nil, nil
-}
-
-// namelessAddress is why a service without a name, which nobody has found out yet, cannot have an address: the IPAddress
-// has to name it.
-func namelessAddress(ip string) string {
-	return fmt.Sprintf("IPAddress.networking.k8s.io %q is invalid: spec.parentRef.name: Required value", ip)
 }
 
 // allocatesNodePorts reports whether ports without a node port get one.

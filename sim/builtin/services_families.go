@@ -115,6 +115,9 @@ func inferFamilies(spec object.Object) field.ErrorList {
 			break
 		}
 		family := familyOf(ip)
+		if _, ok := field.ParseIP(ip); !ok { // it was there before, when the service was an ExternalName
+			family = "unknown"
+		}
 		switch {
 		case i < len(spec.List("ipFamilies")):
 		case family != clusterFamily:

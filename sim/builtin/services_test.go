@@ -119,10 +119,31 @@ func TestServiceUpdates(t *testing.T) {
 	obj, _ := r.create(`{'metadata':{'name':'s','namespace':'n'},'spec':{'type':'LoadBalancer','ports':[{'port':80}]}}`)
 	obj, errs := r.update(obj, `{'spec':{'type':'ExternalName','externalName':'a.b'}}`, "")
 	is.Equal(errs, "")
-	is.Equal(part(obj, "spec"), `{'externalName':'a.b','ports':[{'port':80,'protocol':'TCP','targetPort':80}],'sessionAffinity':'None','type':'ExternalName'}`)
+	is.Equal(part(obj, "spec"), `{'externalName':'a.b','internalTrafficPolicy':'Cluster','ports':[{'port':80,'protocol':'TCP','targetPort':80}],'sessionAffinity':'None','type':'ExternalName'}`)
 	obj, errs = r.update(obj, `{'spec':{'type':'ClusterIP'}}`, "")
 	is.Equal(errs, "")
 	is.True(obj.String("spec", "clusterIP") != "") // an address again
+}
+
+// Most services are shown as they are stored.
+func TestServiceDecorator(t *testing.T) {
+	is := is.New(t)
+	for stored, want := range map[string]string{
+		`{'type':'ClusterIP','clusterIP':'x','clusterIPs':['x'],'internalTrafficPolicy':'Cluster'}`: "",
+		`{'type':'ClusterIP','clusterIP':'x'}`:                                                      `{'clusterIP':'x','clusterIPs':['x'],'internalTrafficPolicy':'Cluster','sessionAffinity':'None','type':'ClusterIP'}`,
+		`{'type':'ExternalName','externalName':'a.b'}`:                                              "",
+		`{'type':'ExternalName','internalTrafficPolicy':'Local','clusterIP':'x'}`:                   `{'clusterIP':'x','clusterIPs':['x'],'sessionAffinity':'None','type':'ExternalName'}`,
+		`{'type':'ExternalName','internalTrafficPolicy':'Local','clusterIP':null}`:                  `{'clusterIP':null,'sessionAffinity':'None','type':'ExternalName'}`,
+	} {
+		obj := serviceTry(t).parse(`{'spec':` + stored + `}`)
+		before := obj.Copy()
+		shown, differs := decorateService(obj)
+		is.Equal(differs, want != "") // whether readers see something else
+		is.Equal(obj, before)         // is stored
+		if differs {
+			is.Equal(part(shown, "spec"), want)
+		}
+	}
 }
 
 func TestServiceStatus(t *testing.T) {

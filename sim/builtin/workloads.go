@@ -144,7 +144,7 @@ func controllerRevisionKind() kind {
 			},
 			ValidateUpdate: func(_ *resource.Context, obj, old object.Object) field.ErrorList {
 				errs := field.NonNegative(intAt(obj, "revision"), field.Root("revision"))
-				return append(errs, immutable(field.Root("data"), obj["data"], old["data"])...)
+				return append(errs, immutableRaw(field.Root("data"), obj["data"], old["data"])...)
 			},
 		},
 		columns: []column{
@@ -159,7 +159,7 @@ func controllerRevisionKind() kind {
 
 // validateRevisionData checks the data of a new ControllerRevision: any JSON object.
 func validateRevisionData(obj object.Object) field.ErrorList {
-	if _, ok := obj["data"].(map[string]any); ok {
+	if isObject(obj["data"]) {
 		return nil
 	}
 	detail := "data is mandatory"

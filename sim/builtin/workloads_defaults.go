@@ -89,6 +89,19 @@ func defaultStatefulSet(obj object.Object) {
 func prepareDeploymentUpdate(ctx *resource.Context, obj, old object.Object) {
 	if ctx.Subresource == "status" {
 		keepOld(objectAt(obj, "metadata"), objectAt(old, "metadata"), "labels")
+		keepInner(obj, old, rollbackTo)
+	}
+}
+
+// keepInner puts an annotation back that is a field of the spec in memory.
+func keepInner(obj, old object.Object, name string) {
+	if value, ok := old.Get("metadata", "annotations", name); ok {
+		obj.Set(value, "metadata", "annotations", name)
+		return
+	}
+	obj.Remove("metadata", "annotations", name)
+	if len(obj.Annotations()) == 0 {
+		obj.Remove("metadata", "annotations")
 	}
 }
 

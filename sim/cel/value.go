@@ -73,6 +73,8 @@ func untyped(v any) ref.Val {
 		return &mapVal{value: v}
 	case []any:
 		return &listVal{value: v}
+	case object.Raw:
+		return untyped(v.Value())
 	}
 	return types.DefaultTypeAdapter.NativeToValue(v)
 }

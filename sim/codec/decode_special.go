@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/quantity"
 	"github.com/kubesim/kubesim/sim/schema"
 )
@@ -51,7 +52,12 @@ func (d *decoder) special(t *schema.Type, c byte) any {
 	}
 	d.lenient++
 	defer func() { d.lenient-- }()
-	return d.any(false)
+	start := d.pos
+	v := d.any(false)
+	if t.Kind != schema.RawExtension || d.bad {
+		return v
+	}
+	return object.AsWritten(d.kept(d.text[start:d.pos]), v)
 }
 
 // onlyString reads a string; any other value is an error.

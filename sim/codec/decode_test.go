@@ -41,7 +41,7 @@ func TestDecodePrinted(t *testing.T) {
 		{"int or string", "", "Service", `{"spec":{"ports":[{"port":80,"targetPort":"http"},{"port":81,"targetPort":8}]}}`,
 			`{"metadata":{},"spec":{"ports":[{"port":80,"targetPort":"http"},{"port":81,"targetPort":8}]},"status":{"loadBalancer":{}}}`},
 		{"any JSON", "apps", "ControllerRevision", `{"data":{"b":[1,1.5,{"z":null}],"a":"<"},"revision":2}`,
-			`{"metadata":{},"data":{"a":"\u003c","b":[1,1.5,{"z":null}]},"revision":2}`},
+			`{"metadata":{},"data":{"b":[1,1.5,{"z":null}],"a":"\u003c"},"revision":2}`},
 		{"strings", "", "ConfigMap", "{\"data\":{\"a\":\"\\u00e9\\ud83d\\ude00\\ud800x\\n\\u003c\xff\"}}", `{"metadata":{},"data":{"a":"é😀` + "\ufffdx" + `\n\u003c` + "\ufffd" + `"}}`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -154,7 +154,27 @@ func TestDecodeUntyped(t *testing.T) {
 	is.Equal(err.Error(), "json: cannot unmarshal number 1e999 into Go value of type float64")          // numbers have limits
 	obj, _, err = DecodeJSON([]byte(`{"data":1e999}`), typeOf(t, "apps", "v1", "ControllerRevision"))   //
 	is.NoErr(err)                                                                                       // but not in raw JSON
-	is.Equal(string(object.JSON(map[string]any(obj))), `{"data":1.7976931348623157e+308}`)              // where the largest one is taken
+	is.Equal(string(object.JSON(map[string]any(obj))), `{"data":1e999}`)                                // which is kept as it is
+}
+
+// Raw values are printed without spaces; the store, and protobuf, have them as they were written.
+func TestRawValues(t *testing.T) {
+	is := is.New(t)
+	kind := typeOf(t, "apps", "v1", "ControllerRevision")
+	const text = `{ "b": 1.0, "a":"<" }`
+	obj, _, err := DecodeJSON([]byte(`{"data": `+text+` ,"revision":1}`), kind)
+	is.NoErr(err)
+	is.Equal(obj["data"], object.Raw(text))
+	is.Equal(string(Append(nil, obj, kind)), `{"metadata":{},"data":{"b":1.0,"a":"\u003c"},"revision":1}`)
+	is.Equal(string(AppendStored(nil, obj, kind)), `{"metadata":{},"data":`+text+`,"revision":1}`)
+	gvk := schema.GVK{Group: "apps", Version: "v1", Kind: "ControllerRevision"}
+	back, _, err := DecodeProto(AppendEnvelope(nil, gvk, AppendProto(nil, obj, kind)), func(schema.GVK) *schema.Type { return kind })
+	is.NoErr(err)
+	is.Equal(back["data"], obj["data"]) // through protobuf
+	is.True(!Reduce(obj, nil, kind))    // what a client sends back is something else
+	plain, _, err := DecodeYAML([]byte(`{"data": `+text+`,"revision":1}`), kind)
+	is.NoErr(err)
+	is.Equal(plain["data"], map[string]any{"a": "<", "b": int64(1)}) // YAML is turned into JSON first
 }
 
 // TestSyntax compares the scanner with encoding/json on damaged documents.

@@ -26,12 +26,18 @@ func AppendSent(dst []byte, obj object.Object, t *schema.Type) []byte {
 	return sent.appendStruct(dst, obj, t)
 }
 
+// AppendStored prints an object as Append does, but raw values as they were written: what the store holds.
+func AppendStored(dst []byte, obj object.Object, t *schema.Type) []byte {
+	return stored.appendStruct(dst, obj, t)
+}
+
 // origin is where a printed object comes from.
-type origin bool
+type origin uint8
 
 const (
-	store origin = false // which is protobuf for built-in kinds, and knows no empty lists
-	sent  origin = true
+	store  origin = iota // which is protobuf for built-in kinds, and knows no empty lists
+	sent                 // from a client
+	stored               // store, for the store itself
 )
 
 func (o origin) appendStruct(dst []byte, m map[string]any, t *schema.Type) []byte {
@@ -55,8 +61,8 @@ func (o origin) appendFields(dst []byte, m map[string]any, t *schema.Type, p *pr
 		if !shown(f, v) {
 			continue
 		}
-		if o == store {
-			v = stored(f, v)
+		if o != sent {
+			v = given(f, v)
 		}
 		if len(dst) > start {
 			dst = append(dst, ',')
@@ -86,8 +92,8 @@ func shown(f *schema.Field, v any) bool {
 	return !f.OmitZero || !isZero(v, f.Type) // omitempty does nothing to a Go struct
 }
 
-// stored returns v as the store gives it back: built-in kinds are stored as protobuf, which knows no empty list.
-func stored(f *schema.Field, v any) any {
+// given returns v as the store gives it back: built-in kinds are stored as protobuf, which knows no empty list.
+func given(f *schema.Field, v any) any {
 	if !f.Pointer && (f.Type.Kind == schema.List || f.Type.Kind == schema.Map) && object.Blank(v) {
 		return nil
 	}
@@ -123,6 +129,10 @@ func (o origin) appendValue(dst []byte, v any, t *schema.Type, pointer bool) []b
 		return o.appendZero(dst, t)
 	case string:
 		return object.AppendString(dst, v)
+	case object.Raw:
+		if o == stored {
+			return append(dst, v...)
+		}
 	case object.Object:
 		return o.appendValue(dst, map[string]any(v), t, pointer)
 	case map[string]any:

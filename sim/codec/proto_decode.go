@@ -310,9 +310,18 @@ func decodeProtoSpecial(t *schema.Type, b []byte, old any, depth int) (any, erro
 	}
 	p, err := readPlain(b, "RawExtension", protowire.BytesType)
 	if raw := p.text(1); err == nil && len(raw) > 0 {
-		return object.ParseValue(raw)
+		return readRaw(t, raw)
 	}
 	return nil, err
+}
+
+// readRaw reads a value that is JSON inside protobuf.
+func readRaw(t *schema.Type, text []byte) (any, error) {
+	v, err := object.ParseValue(text)
+	if err != nil || t.Kind != schema.RawExtension {
+		return v, err
+	}
+	return object.AsWritten(string(text), v), nil
 }
 
 // decodeQuantity reads a quantity: every occurrence of its text, of which the last counts.

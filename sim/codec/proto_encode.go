@@ -129,7 +129,13 @@ func appendProtoContent(dst []byte, t *schema.Type, v any) []byte {
 	if v == nil { // RawExtension, FieldsV1 and JSON without content
 		return dst
 	}
-	return protowire.AppendBytes(protowire.AppendTag(dst, 1, protowire.BytesType), object.JSON(v))
+	text := []byte(nil)
+	if raw, ok := v.(object.Raw); ok {
+		text = []byte(raw)
+	} else {
+		text = object.JSON(v)
+	}
+	return protowire.AppendBytes(protowire.AppendTag(dst, 1, protowire.BytesType), text)
 }
 
 // appendTimestamp prints { seconds = 1, nanos = 2 }; the zero time is empty.

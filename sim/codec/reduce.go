@@ -156,10 +156,13 @@ func (r *reduction) value(v, old any, t *schema.Type) {
 	}
 }
 
-// check looks for what is not read back as it is: numbers of other types, whole numbers in a float, broken UTF-8.
+// check looks for what is not read back as it is: numbers of other types, whole numbers in a float, broken UTF-8, raw
+// values that are shown in another form.
 func (r *reduction) check(v any) {
 	switch x := v.(type) {
 	case nil, bool, int64:
+	case object.Raw:
+		r.exact = r.exact && string(object.JSON(x)) == string(x)
 	case string:
 		r.text(x)
 	case float64:

@@ -46,8 +46,8 @@ func TestRecordingsAgreeWithThemselves(t *testing.T) {
 			steps++
 		}
 	}
-	is.Equal(len(cases), 513) // cases carried
-	is.Equal(steps, 8667)     // steps carried
+	is.Equal(len(cases), 530) // cases carried
+	is.Equal(steps, 8968)     // steps carried
 }
 
 // TestRecordingsAreAsRecordWritesThem prints every recording again.

@@ -1,6 +1,7 @@
 package crd
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -242,7 +243,8 @@ func deprecation(x *version) field.ErrorList {
 	return errs
 }
 
-// storedVersions checks that every version in which objects may be stored can still be read.
+// storedVersions checks that every version in which objects may be stored can still be read. One that is named twice counts
+// where it is named last.
 func (v *validator) storedVersions() field.ErrorList {
 	p := field.Root("status.storedVersions")
 	stored := object.Strings(v.crd.List("status", "storedVersions"))
@@ -262,7 +264,7 @@ func (v *validator) storedVersions() field.ErrorList {
 		delete(left, x.name)
 	}
 	for i, name := range stored {
-		if left[name] {
+		if left[name] && !slices.Contains(stored[i+1:], name) {
 			errs = append(errs, field.Invalid(p.Index(i), name, "missing from spec.versions; "+name+
 				" was previously a storage version, and must remain in spec.versions until a storage migration ensures no data remains persisted in "+
 				name+" and removes "+name+" from status.storedVersions"))

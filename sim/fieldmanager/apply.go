@@ -95,7 +95,7 @@ func (a *application) read() *status.Status {
 	if err := a.m.misfit(a.d, a.live, true); err != nil {
 		return status.Plain("failed to create typed live object (%s): %s", a.called(a.live), err)
 	}
-	a.whole, _ = a.model.root.complete(map[string]any(a.live)).(map[string]any)
+	a.whole, _ = a.model.root.complete(plain(a.d, a.live)).(map[string]any)
 	if a.liveTyped, err = parser.FromUnstructured(a.whole, typed.AllowDuplicates); err != nil {
 		return status.Plain("failed to create typed live object (%s): %s", a.called(a.live), a.model.root.unreachable(a.live, err))
 	}

@@ -124,7 +124,7 @@ func (b *smdBuilder) named(s *shape) *string {
 // live returns an object of the server for structured-merge-diff, with the zero values that its Go struct has.
 func (m *Manager) live(d *resource.Definition, obj object.Object) (*typed.TypedValue, error) {
 	model := m.model(typeOf(d), d.Custom)
-	return model.parser().FromUnstructured(model.root.complete(map[string]any(obj)), typed.AllowDuplicates)
+	return model.parser().FromUnstructured(model.root.complete(plain(d, obj)), typed.AllowDuplicates)
 }
 
 // complete returns a value with the zero values that are always printed. It changes nothing in place.
@@ -185,4 +185,13 @@ func toSet(fields map[string]any) *fieldpath.Set {
 		}
 	}
 	return set
+}
+
+// plain returns an object as it is merged: its raw values are what they say. Where merging changes nothing they stay as
+// they were written.
+func plain(d *resource.Definition, obj object.Object) map[string]any {
+	if d.Places() == nil {
+		return obj
+	}
+	return object.Plain(map[string]any(obj)).(map[string]any)
 }

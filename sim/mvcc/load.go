@@ -1,27 +1,23 @@
 package mvcc
 
-import (
-	"fmt"
-
-	"github.com/google/btree"
-)
+import "fmt"
 
 // NewView returns a view of the keys at revision rev: what a Store was like once. The keys may come in any order.
 func NewView(rev uint64, kvs []*KV) *View {
-	index := btree.NewG(degree, less)
+	index := newIndex()
 	for _, kv := range kvs {
-		index.ReplaceOrInsert(kv)
+		index.put(kv)
 	}
 	return &View{rev: rev, index: index}
 }
 
 // Before returns the view without what e did, as of revision rev. To take several events back, begin with the newest.
 func (v *View) Before(e *Event, rev uint64) *View {
-	index := v.edit()
+	index := v.index.edit()
 	if e.Prev != nil {
-		index.ReplaceOrInsert(e.Prev)
+		index.put(e.Prev)
 	} else {
-		index.Delete(&KV{Key: e.Key})
+		index.delete(e.Key)
 	}
 	return &View{rev: rev, index: index}
 }
@@ -43,12 +39,12 @@ func Load(oldest *View, made *Event, events []*Event) (*Store, error) {
 	s := &Store{first: oldest.rev, views: []*View{{rev: oldest.rev, index: oldest.index, event: made}}}
 	for _, e := range events {
 		prev := s.current().Get(e.Key)
-		index := s.current().edit()
+		index := s.current().index.edit()
 		switch {
 		case e.KV != nil:
-			index.ReplaceOrInsert(e.KV)
+			index.put(e.KV)
 		case prev != nil:
-			index.Delete(prev)
+			index.delete(e.Key)
 		}
 		if err := e.check(s.Rev()+1, e.KV, prev); err != nil {
 			return nil, err

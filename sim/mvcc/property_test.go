@@ -226,6 +226,36 @@ func TestStoreLarge(t *testing.T) {
 	}
 }
 
+// TestCountLarge counts in stores of some thousand keys, which grow, are emptied in places and grow again: what Count says
+// without visiting the keys is how many Range visits.
+func TestCountLarge(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	r := rand.New(rand.NewPCG(2, 0))
+	key := func(n int) string { return fmt.Sprintf("/%c/%d/%04d", 'a'+n%3, n%7, n) }
+	s := mvcc.New(1)
+	for round := range 40 {
+		from, deletes := r.IntN(8000), round%4 == 3
+		for n := from; n < from+r.IntN(3000); n++ {
+			if deletes {
+				s.Delete(key(n))
+			} else {
+				s.Put(key(n), nil, nil)
+			}
+		}
+		v, err := s.At(s.Compacted() + uint64(r.IntN(int(s.Rev()-s.Compacted())+1)))
+		is.NoErr(err)
+		for range 20 {
+			prefix, start := key(r.IntN(11000)), key(r.IntN(11000))
+			prefix = prefix[:r.IntN(len(prefix)+1)]
+			start = start[:r.IntN(len(start)+1)]
+			want := 0
+			v.Range(prefix, start, func(*mvcc.KV) bool { want++; return true })
+			is.Equal(v.Count(prefix, start), want)
+		}
+	}
+}
+
 // TestStoreExhaustive runs every sequence of up to five of these operations
 // (four with -short).
 func TestStoreExhaustive(t *testing.T) {

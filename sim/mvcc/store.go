@@ -38,8 +38,6 @@ package mvcc
 import (
 	"errors"
 	"slices"
-
-	"github.com/google/btree"
 )
 
 // Errors of reads at a revision the store cannot serve.
@@ -82,8 +80,7 @@ type Store struct {
 // New returns an empty store whose current revision is rev.
 // It counts as compacted at rev: nothing before can be read.
 func New(rev uint64) *Store {
-	index := btree.NewG(degree, less)
-	return &Store{first: rev, views: []*View{{rev: rev, index: index}}}
+	return &Store{first: rev, views: []*View{{rev: rev, index: newIndex()}}}
 }
 
 // Rev returns the current revision, that of the last commit.
@@ -97,9 +94,9 @@ func (s *Store) Compacted() uint64 { return s.first }
 func (s *Store) Put(key string, value []byte, aux any) *Event {
 	rev := s.Rev() + 1
 	kv := &KV{Key: key, Value: value, CreateRev: rev, ModRev: rev, Aux: aux}
-	index := s.current().edit()
-	prev, found := index.ReplaceOrInsert(kv)
-	if found {
+	index := s.current().index.edit()
+	prev := index.put(kv)
+	if prev != nil {
 		kv.CreateRev = prev.CreateRev
 	}
 	return s.commit(index, &Event{Rev: rev, Key: key, KV: kv, Prev: prev})
@@ -112,8 +109,8 @@ func (s *Store) Delete(key string) (*Event, bool) {
 	if prev == nil {
 		return nil, false
 	}
-	index := s.current().edit()
-	index.Delete(prev)
+	index := s.current().index.edit()
+	index.delete(key)
 	return s.commit(index, &Event{Rev: s.Rev() + 1, Key: key, Prev: prev}), true
 }
 
@@ -220,7 +217,7 @@ func (s *Store) find(rev uint64) (int, error) {
 func (s *Store) upTo(i int) []*View { return s.views[: i+1 : i+1] }
 
 // commit makes index, which e has led to, the current view.
-func (s *Store) commit(index *btree.BTreeG[*KV], e *Event) *Event {
+func (s *Store) commit(index index, e *Event) *Event {
 	s.views = append(s.views, &View{rev: e.Rev, index: index, event: e})
 	return e
 }

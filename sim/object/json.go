@@ -12,6 +12,10 @@ import (
 // Parse reads a JSON object with exact integers.
 func Parse(data []byte) (Object, error) {
 	v, err := ParseValue(data)
+	return asObject(v, err)
+}
+
+func asObject(v any, err error) (Object, error) {
 	if err != nil {
 		return nil, err
 	}
@@ -40,6 +44,8 @@ func AppendJSON(b []byte, v any) []byte {
 		return strconv.AppendInt(b, int64(v), 10)
 	case float64:
 		return AppendFloat(b, v)
+	case Raw:
+		return append(b, Compact([]byte(v))...)
 	case Object:
 		return AppendJSON(b, map[string]any(v))
 	case map[string]any:

@@ -5,7 +5,7 @@
 //	                                                        ├ "weight": 0.5     float64
 //	                                                        └ "ports": []any{…}
 //
-// Values are nil, bool, string, int64, float64, map[string]any and []any, nothing else. Integers that fit int64 are
+// Values are nil, bool, string, int64, float64, map[string]any and []any, and Raw where a field keeps its text. Integers that fit int64 are
 // kept exactly. Nested objects are plain map[string]any; only the outermost one has methods.
 package object
 

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 )
@@ -17,10 +18,13 @@ const depthMax = 10000
 //
 // It reads what the store holds on every update, so it is written for speed; bodies of requests are read by sim/codec,
 // whose errors are those of the real server.
-func ParseValue(data []byte) (any, error) {
+func ParseValue(data []byte) (any, error) { return parse(data, nil) }
+
+// parse is ParseValue for a value with raw values at some places.
+func parse(data []byte, at *Places) (any, error) {
 	p := parser{text: string(data)}
 	p.space()
-	v, err := p.value(0)
+	v, err := p.value(0, at)
 	if err != nil {
 		return nil, err
 	}
@@ -32,8 +36,9 @@ func ParseValue(data []byte) (any, error) {
 
 // parser is a text and a place in it. Strings without escapes share its memory.
 type parser struct {
-	text string
-	at   int
+	text    string
+	at      int
+	lenient bool // inside raw values: a number that is too large is the largest one
 }
 
 func (p *parser) fail(what string) error { return fmt.Errorf("object: %s at byte %d", what, p.at) }
@@ -59,18 +64,22 @@ func (p *parser) take(c byte) bool {
 	return false
 }
 
-func (p *parser) value(depth int) (any, error) {
+// value reads a value that has raw values at some places.
+func (p *parser) value(depth int, at *Places) (any, error) {
 	if depth > depthMax {
 		return nil, p.fail("values nested too deep")
 	}
 	if p.at >= len(p.text) {
 		return nil, p.fail("the text ends")
 	}
+	if at != nil && at.Raw {
+		return p.raw(depth)
+	}
 	switch c := p.text[p.at]; {
 	case c == '{':
-		return p.object(depth)
+		return p.object(depth, at)
 	case c == '[':
-		return p.array(depth)
+		return p.array(depth, at)
 	case c == '"':
 		return p.str()
 	case c == '-' || c >= '0' && c <= '9':
@@ -85,12 +94,24 @@ func (p *parser) value(depth int) (any, error) {
 	return nil, p.fail("no value")
 }
 
+// raw reads a raw value; null is null.
+func (p *parser) raw(depth int) (any, error) {
+	start := p.at
+	p.lenient = true
+	v, err := p.value(depth, nil)
+	p.lenient = false
+	if err != nil {
+		return nil, err
+	}
+	return AsWritten(p.text[start:p.at], v), nil
+}
+
 var words = []struct {
 	text  string
 	value any
 }{{"null", nil}, {"true", true}, {"false", false}}
 
-func (p *parser) object(depth int) (any, error) {
+func (p *parser) object(depth int, at *Places) (any, error) {
 	p.at++
 	m := map[string]any{}
 	if p.take('}') {
@@ -109,7 +130,7 @@ func (p *parser) object(depth int) (any, error) {
 			return nil, p.fail("no colon")
 		}
 		p.space()
-		if m[key], err = p.value(depth + 1); err != nil {
+		if m[key], err = p.value(depth+1, at.field(key)); err != nil {
 			return nil, err
 		}
 		if p.take('}') {
@@ -121,15 +142,19 @@ func (p *parser) object(depth int) (any, error) {
 	}
 }
 
-func (p *parser) array(depth int) (any, error) {
+func (p *parser) array(depth int, at *Places) (any, error) {
 	p.at++
 	list := []any{}
 	if p.take(']') {
 		return list, nil
 	}
+	var elem *Places
+	if at != nil {
+		elem = at.Elem
+	}
 	for {
 		p.space()
-		v, err := p.value(depth + 1)
+		v, err := p.value(depth+1, elem)
 		if err != nil {
 			return nil, err
 		}
@@ -200,6 +225,9 @@ func (p *parser) numeral(text string, whole bool) (any, error) {
 		}
 	}
 	f, err := strconv.ParseFloat(text, 64)
+	if err != nil && p.lenient {
+		return math.Copysign(math.MaxFloat64, f), nil
+	}
 	if err != nil {
 		return nil, p.fail("a number that is too large")
 	}

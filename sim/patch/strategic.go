@@ -35,7 +35,7 @@ func Strategic(doc object.Object, patch []byte, t *schema.Type, level Level) (re
 	if level == Ignore {
 		strict = nil
 	}
-	merged, s := mergeMaps(doc.Copy(), m, t)
+	merged, s := mergeMaps(object.Plain(map[string]any(doc)).(map[string]any), m, t)
 	if s != nil {
 		return nil, "", nil, s
 	}

@@ -37,7 +37,12 @@ func (r *Registry) Connect(q *Request, verb string, body object.Object) (object.
 	c.Admit = func() *status.Status { return r.Admission.Validate(attrs) }
 	c.ShowAs = func(show func(object.Object) object.Object) { q.show = show }
 	c.AdmitUpdate = func(live, body object.Object) *status.Status {
-		return r.Admission.Mutate(&admission.Attributes{Context: c.Context, Operation: admission.Update, Object: body, Old: live})
+		if verb == "update" {
+			dedupOwners(q, body, false)
+		}
+		s := r.Admission.Mutate(&admission.Attributes{Context: c.Context, Operation: admission.Update, Object: body, Old: live})
+		dedupOwners(q, body, true)
+		return s
 	}
 	if verb == "create" {
 		if s := placeInNamespace(q.Definition, q.Namespace, body); s != nil {
@@ -51,10 +56,12 @@ func (r *Registry) Connect(q *Request, verb string, body object.Object) (object.
 				body.Remove("metadata", name)
 			}
 		}
+		dedupOwners(q, body, false)
 		c.Manage(nil, body)
 		if s := r.Admission.Mutate(attrs); s != nil {
 			return nil, s
 		}
+		dedupOwners(q, body, true)
 	}
 	return connect(c)
 }

@@ -137,6 +137,8 @@ func (r *Registry) createNamed(q *Request, ctx *resource.Context, attrs *admissi
 func (r *Registry) createOnce(q *Request, ctx *resource.Context, attrs *admission.Attributes) (*Result, *status.Status) {
 	d, strategy, obj := q.Definition, q.Definition.Hub.Strategy, attrs.Object
 	ctx.Name = obj.Name()
+	reserved := r.reserving(ctx)
+	defer reserved.revert()
 	if strategy.HasStatus && !strategy.MakesStatus {
 		obj.Remove("status")
 	}
@@ -181,7 +183,7 @@ func (r *Registry) createOnce(q *Request, ctx *resource.Context, attrs *admissio
 	}
 	if q.DryRun {
 		it, s := r.readBack(d, obj)
-		return &Result{Item: it, Created: true}, s
+		return &Result{Item: answered(q, it), Created: true}, s
 	}
 	if s := q.ready(obj, nil); s != nil {
 		return nil, s
@@ -192,7 +194,10 @@ func (r *Registry) createOnce(q *Request, ctx *resource.Context, attrs *admissio
 			return nil, alreadyExists(d, old)
 		}
 	}
-	return &Result{Item: it, Created: true}, s
+	if s == nil {
+		reserved.commit()
+	}
+	return &Result{Item: answered(q, it), Created: true}, s
 }
 
 // allocate gives a new (old is nil) or changed object what its kind hands out, before it is validated.

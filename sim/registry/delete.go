@@ -313,7 +313,7 @@ func (r *Registry) finishDelete(q *Request, item *resource.Item, obj, before obj
 		item = r.remove(d, item)
 	}
 	if d.Hub.Strategy.ReturnsDeleted {
-		return &Result{Item: item}, nil
+		return &Result{Item: decorated(d, item)}, nil
 	}
 	return &Result{Status: status.Success(d.Resourced(), item.Name, obj.UID())}, nil
 }

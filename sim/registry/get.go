@@ -56,7 +56,7 @@ func found(q *Request, it *resource.Item) (*resource.Item, *status.Status) {
 	if it == nil {
 		return nil, status.NotFound(q.Definition.Resourced(), q.Name)
 	}
-	return it, unreadable(it)
+	return answered(q, it), unreadable(it)
 }
 
 // checkName refuses names that cannot be a segment of a path.

@@ -247,6 +247,6 @@ func (l *lister) add(p *Page, kv *mvcc.KV) {
 		p.failed = unreadable(it)
 	}
 	if l.o.Matches(it) {
-		p.Items = append(p.Items, it)
+		p.Items = append(p.Items, decorated(l.d, it))
 	}
 }

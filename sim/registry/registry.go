@@ -176,26 +176,38 @@ func (r *Registry) encode(d *resource.Definition, obj object.Object, rev uint64)
 
 // encodeUnstored prints a new object that a dry run does not store: it keeps the resourceVersion that was sent.
 func (r *Registry) encodeUnstored(d *resource.Definition, obj object.Object) *resource.Item {
-	return resource.NewItem(d.Hub, obj, 0, codec.Append(nil, obj, d.Hub.Layout()))
+	return written(d, obj, resource.NewItem(d.Hub, obj, 0, codec.Append(nil, obj, d.Hub.Layout())))
 }
 
 // encodeSent prints an object that an update takes out of the store: it is answered as it was sent, not as it would have
 // been stored.
 func (r *Registry) encodeSent(d *resource.Definition, obj object.Object) *resource.Item {
-	return resource.NewItem(d.Hub, obj, 0, codec.AppendSent(nil, obj, d.Hub.Layout()))
+	it := resource.NewItem(d.Hub, obj, 0, codec.AppendSent(nil, obj, d.Hub.Layout()))
+	it.Decorated = false
+	return it
 }
 
 // encodeParts is encode, which also says where the parts of the object stand in the item.
 func (r *Registry) encodeParts(d *resource.Definition, obj object.Object, rev uint64) (*resource.Item, []resource.Part) {
 	text, parts := r.print(d, obj, rev, codec.Printed{})
-	return resource.NewLine(d.Hub, obj, rev, bytes.Clone(text)), parts
+	return written(d, obj, resource.NewLine(d.Hub, obj, rev, bytes.Clone(text))), parts
 }
 
 // encodeChanged is encodeParts for an object that takes the place of item, at its revision. What the two share is not
 // printed again. The Bytes of the result last until the next object is printed.
 func (r *Registry) encodeChanged(d *resource.Definition, item *resource.Item, obj object.Object) (*resource.Item, []resource.Part) {
 	text, parts := r.print(d, obj, item.Rev, printed(item))
-	return resource.NewLine(d.Hub, obj, item.Rev, text), parts
+	return written(d, obj, resource.NewLine(d.Hub, obj, item.Rev, text)), parts
+}
+
+// written gives the item of an object with raw values what the store is to hold.
+func written(d *resource.Definition, obj object.Object, it *resource.Item) *resource.Item {
+	if d.Hub.Places() != nil {
+		if text := codec.AppendStored(nil, obj, d.Hub.Layout()); !bytes.Equal(text, it.Bytes) {
+			it.Stored = text
+		}
+	}
+	return it
 }
 
 // print prints obj and a newline into r.scratch.
@@ -267,6 +279,9 @@ func (r *Registry) remove(d *resource.Definition, it *resource.Item) *resource.I
 		if other := r.stored(with, it.Namespace, it.Name); other != nil {
 			r.remove(with, other)
 		}
+	}
+	if released := d.Hub.Strategy.Released; released != nil {
+		r.release(released(r.Reader(), it.Object()))
 	}
 	return it.At(event.Rev)
 }

@@ -93,7 +93,7 @@ func checkTree(d *resource.Definition, it *resource.Item) {
 	for _, p := range it.Tree().Parts {
 		text := it.Bytes[p.Start:p.End]
 		part, err := object.ParseValue(text)
-		if is, _ := it.Object().Get(strings.Split(p.Name, ".")...); err != nil || !object.Equal(part, is) {
+		if is, _ := it.Object().Get(strings.Split(p.Name, ".")...); err != nil || !object.Equal(part, object.Plain(is)) {
 			panic(fmt.Sprintf("registry: of %s/%s, %s is thought to be\n%s\nin\n%s", it.Namespace, it.Name, p.Name, text, it.Bytes))
 		}
 	}

@@ -182,11 +182,15 @@ func (r *Registry) replace(q *Request, item *resource.Item, old, obj object.Obje
 	if d.Custom && schema.ParseGVK(obj.APIVersion(), obj.Kind()).Version == "" {
 		return nil, status.Internal(errors.New("Object 'apiVersion' is missing in 'object has no apiVersion field'"))
 	}
+	old = decoratedBefore(q, old)
+	attrs.Old = old
 	prepareUpdate(ctx, obj, old)
 	steady := q.Subresource == "" && unchanged(obj, old)
 	if ctx.Settled = steady && item.Settled(d.Hub); ctx.Settled && CheckTrees {
 		checkSettled(ctx, obj, old)
 	}
+	reserved := r.reserving(ctx)
+	defer reserved.revert()
 	if s := allocate(ctx, obj, old); s != nil {
 		return nil, s
 	}
@@ -210,9 +214,13 @@ func (r *Registry) replace(q *Request, item *resource.Item, old, obj object.Obje
 	if s := r.unreachable(d, "update"); s != nil {
 		return nil, s
 	}
+	reserved.commit()
 	result, s := r.commit(q, item, obj)
 	if s == nil && steady {
 		result.Item.Settle(d.Hub)
+	}
+	if s == nil {
+		result.Item = answered(q, result.Item)
 	}
 	return result, s
 }

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/kubesim/kubesim/sim/mvcc"
+	"github.com/kubesim/kubesim/sim/resource"
 	"github.com/kubesim/kubesim/sim/status"
 	"github.com/kubesim/kubesim/sim/watchcache"
 )
@@ -30,6 +31,7 @@ func (r *Registry) Watch(q *Request, o ListOptions, encoder watchcache.Encoder) 
 	l.scope(q.Namespace)
 	w := watchcache.NewWatch(watchcache.Options{
 		Definition: d.Hub, Prefix: l.prefix, Key: l.single, Match: o.Matches, Encoder: encoder, Bookmarks: o.Bookmarks,
+		Shown: func(it *resource.Item) *resource.Item { return decorated(d, it) },
 	})
 	if q.Watching != nil {
 		q.Watching(w)

@@ -34,6 +34,10 @@ type Definition struct {
 	// Type returns the structure of the kind in this version.
 	Type func() *schema.Type
 
+	// Raw returns where objects of this version have values that are kept as they were written (object.Raw), nil if
+	// nowhere. See Places.
+	Raw func() *object.Places
+
 	// Custom is true for resources that come from a CustomResourceDefinition: paths that do not fit are 404 in plain
 	// text, items of lists carry kind and apiVersion, strategic merge patch is refused.
 	Custom bool

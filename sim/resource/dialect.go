@@ -20,7 +20,8 @@ type Dialect struct {
 	// know, and its printed form without a final newline. With an error it returns what is stored.
 	Read func(d *Definition, stored []byte) (object.Object, []byte, error)
 
-	// Write returns what is stored of a printed object, in another version than the hub. nil: the printed form itself.
+	// Write returns what is stored of a printed object, with its raw values as they were written, in another version than
+	// the hub. nil: the printed form itself.
 	Write func(d *Definition, printed []byte) []byte
 }
 
@@ -38,7 +39,7 @@ func (l *Dialect) item(d *Definition, kv *mvcc.KV) *Item {
 // Value returns what the store is to hold of an item.
 func (d *Definition) Value(it *Item) []byte {
 	if d.Hub.Dialect == nil || d.Hub.Dialect.Write == nil {
-		return it.Bytes
+		return it.Raw()
 	}
-	return d.Hub.Dialect.Write(d.Hub, it.Bytes)
+	return d.Hub.Dialect.Write(d.Hub, it.Raw())
 }

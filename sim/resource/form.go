@@ -40,6 +40,14 @@ type Form struct {
 	Convert func(obj object.Object, apiVersion string) (object.Object, error)
 }
 
+// Places returns where objects have raw values; nil: nowhere, as in most kinds.
+func (d *Definition) Places() *object.Places {
+	if d.Raw == nil {
+		return nil
+	}
+	return d.Raw()
+}
+
 // Layout returns the structure in whose order objects are printed; nil for custom resources, whose fields are sorted.
 func (d *Definition) Layout() *schema.Type {
 	if d.Custom {

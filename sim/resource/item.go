@@ -2,6 +2,7 @@ package resource
 
 import (
 	"bytes"
+	"slices"
 	"strconv"
 	"sync/atomic"
 
@@ -18,13 +19,18 @@ type Item struct {
 	Labels          map[string]string
 	Fields          map[string]string // Strategy.Fields
 
-	// Stored is what the store holds, where that is not Bytes: the definition of a custom resource has changed since the
-	// object was written. Err says why such an object cannot be shown in the version of the Item; its Bytes are as stored.
+	// Stored is what the store holds, where that is not Bytes: a raw value was written in another form than it is shown in,
+	// or the definition of a custom resource has changed since the object was written. Err says why such an object cannot be
+	// shown in the version of the Item; its Bytes are as stored.
 	Stored []byte
 	Err    error
 
+	hub     *Definition
 	form    *Form
 	dialect *Dialect
+
+	// Decorated says that the object is to be shown otherwise than it is stored: as Strategy.Decorate does.
+	Decorated bool
 
 	// other is what another server has made of the stored object, the last one that read it.
 	other atomic.Pointer[Item]
@@ -41,9 +47,13 @@ type Item struct {
 
 // NewItem makes the item of an object whose printed form is data.
 func NewItem(d *Definition, obj object.Object, rev uint64, data []byte) *Item {
-	it := &Item{Namespace: obj.Namespace(), Name: obj.Name(), Rev: rev, Bytes: data, Labels: obj.Labels(), form: d.Form, dialect: d.Dialect}
+	it := &Item{Namespace: obj.Namespace(), Name: obj.Name(), Rev: rev, Bytes: data, Labels: obj.Labels(), hub: d.Hub, form: d.Form,
+		dialect: d.Dialect}
 	if fields := d.Hub.Strategy.Fields; fields != nil {
 		it.Fields = fields(obj)
+	}
+	if decorate := d.Hub.Strategy.Decorate; decorate != nil {
+		_, it.Decorated = decorate(obj)
 	}
 	return it
 }
@@ -88,7 +98,7 @@ func AskedItem(d *Definition, kv *mvcc.KV) *Item {
 	if d.Form == nil || d.Form.Ask == nil {
 		return ItemOf(d, kv)
 	}
-	return d.Form.item(d, parsed(kv), kv, d.Form.Ask)
+	return d.Form.item(d, parsed(d, kv), kv, d.Form.Ask)
 }
 
 // readBy reports whether d reads objects as the item was read.
@@ -99,16 +109,27 @@ func readItem(d *Definition, kv *mvcc.KV) *Item {
 	if d.Dialect != nil {
 		return d.Dialect.item(d, kv)
 	}
-	obj := parsed(kv)
+	obj := parsed(d, kv)
 	if d.Form != nil {
 		return d.Form.item(d, obj, kv, d.Form.Read)
 	}
-	return NewItem(d, obj, kv.ModRev, kv.Value)
+	it := NewItem(d, obj, kv.ModRev, kv.Value)
+	if d.Hub.Places() != nil {
+		it.write(kv.Value)
+	}
+	return it
+}
+
+// write sets the two forms of an item with raw values: as they are shown and as they were written.
+func (it *Item) write(value []byte) {
+	if shown := object.Compact(value); !bytes.Equal(shown, value) {
+		it.Bytes, it.Stored = shown, value
+	}
 }
 
 // parsed returns the object of a stored value.
-func parsed(kv *mvcc.KV) object.Object {
-	obj, err := object.Parse(kv.Value)
+func parsed(d *Definition, kv *mvcc.KV) object.Object {
+	obj, err := object.ParseRaw(kv.Value, d.Hub.Places())
 	if err != nil {
 		panic("resource: the store holds " + kv.Key + ", which is not an object: " + err.Error())
 	}
@@ -146,11 +167,28 @@ func (it *Item) SameForm(other *Item) bool {
 
 // Object returns the item's object, a copy of its own, in the hub version.
 func (it *Item) Object() object.Object {
-	obj, err := object.Parse(it.Bytes)
+	var obj object.Object
+	var err error
+	switch at := it.places(); {
+	case at == nil || it.Err != nil:
+		obj, err = object.Parse(it.Bytes)
+	case it.dialect != nil && it.Stored != nil:
+		obj, _, err = it.dialect.Read(it.hub, it.Stored)
+	default:
+		obj, err = object.ParseRaw(it.Raw(), at)
+	}
 	if err != nil {
 		panic("resource: an item is not an object: " + err.Error())
 	}
 	return obj
+}
+
+// places returns where the object has raw values.
+func (it *Item) places() *object.Places {
+	if it.hub == nil {
+		return nil
+	}
+	return it.hub.Places()
 }
 
 // Proto returns the item's protobuf message, which encode makes when it is first asked for.
@@ -191,7 +229,7 @@ func (it *Item) Field(label string) string {
 // At returns the item with another resourceVersion: as it is stored, or as a watch shows it when it went away.
 func (it *Item) At(rev uint64) *Item {
 	moved := &Item{Namespace: it.Namespace, Name: it.Name, Rev: rev, Bytes: it.Bytes, Labels: it.Labels, Fields: it.Fields, Err: it.Err, form: it.form,
-		dialect: it.dialect}
+		dialect: it.dialect, hub: it.hub, Decorated: it.Decorated}
 	old := strconv.AppendUint([]byte(`"resourceVersion":"`), it.Rev, 10)
 	now := strconv.AppendUint([]byte(`"resourceVersion":"`), rev, 10)
 	if at := metadataField(it.Bytes, old); at >= 0 {
@@ -200,13 +238,19 @@ func (it *Item) At(rev uint64) *Item {
 		moved.line = append(append(line, it.Bytes[at+len(old):]...), '\n')
 		moved.Bytes = moved.line[: len(moved.line)-1 : len(moved.line)-1]
 	}
+	if it.places() == nil || it.Stored == nil {
+		return moved
+	}
+	if at := metadataField(it.Stored, old); at >= 0 {
+		moved.Stored = slices.Concat(it.Stored[:at], now, it.Stored[at+len(old):])
+	}
 	return moved
 }
 
 // Reprinted returns the item with other printed bytes, which end in a newline and say the same to selectors.
 func (it *Item) Reprinted(line []byte) *Item {
 	return &Item{Namespace: it.Namespace, Name: it.Name, Rev: it.Rev, Bytes: line[: len(line)-1 : len(line)-1], Labels: it.Labels,
-		Fields: it.Fields, form: it.form, dialect: it.dialect, line: line}
+		Fields: it.Fields, form: it.form, dialect: it.dialect, hub: it.hub, Decorated: it.Decorated, line: line}
 }
 
 // metadataField finds text as a direct member of metadata in the printed form of an object, or returns -1. A search of

@@ -64,6 +64,10 @@ type Strategy struct {
 	Blank func(obj object.Object)
 	// InnerAnnotation is an annotation that is a field of the object in memory: partial metadata does not show it.
 	InnerAnnotation string
+	// Decorate returns a stored object as those see it who read, list, watch, create or update it through the main resource,
+	// and whether that differs (genericregistry.Store.Decorator). The status subresource, deletions that wait, patches, and
+	// watches at the time of an event see what is stored. It does not change obj. nil: everybody sees what is stored.
+	Decorate func(obj object.Object) (decorated object.Object, differs bool)
 	// Observe returns the objects of a kind that is looked at when it is read, and never stored. nil: objects are stored.
 	Observe func() []object.Object
 	// Virtual: objects are answered, never stored (SubjectAccessReview).
@@ -92,9 +96,12 @@ type Strategy struct {
 	ValidateFirst func(ctx *Context, obj, old object.Object) field.ErrorList
 	// Warn adds warnings about a new (old is nil) or changed object through ctx.Warn.
 	Warn func(ctx *Context, obj, old object.Object)
-	// Allocate gives a new (old is nil) or changed object its addresses and ports, before validation. It returns what
-	// the allocation found wrong, or why the server failed.
+	// Allocate gives a new (old is nil) or changed object its addresses and ports, before validation, and reserves them
+	// through ctx.Reservations. It returns what the allocation found wrong, or why the server failed.
 	Allocate func(ctx *Context, obj, old object.Object) (field.ErrorList, *status.Status)
+	// Released returns what an object that is gone had reserved: that is deleted next (AfterDelete of the real server's
+	// generic Store). nil: nothing.
+	Released func(stored Reader, obj object.Object) []Reservation
 	// GracePeriod returns the seconds a deletion waits: requested is the period asked for, nil when none was. nil
 	// function: objects are deleted at once. Only pods have one.
 	GracePeriod func(obj object.Object, requested *int64) int64
@@ -129,7 +136,7 @@ type Context struct {
 	// NoPrivileged: the server refuses privileged containers, as one without --allow-privileged does.
 	NoPrivileged bool
 
-	// ServiceCIDR is the range of addresses of services. The zero value is 10.0.0.0/24.
+	// ServiceCIDR is the range of addresses of services where no ServiceCIDR is stored. The zero value is 10.0.0.0/24.
 	ServiceCIDR netip.Prefix
 
 	// Settled says that an update leaves spec, annotations and name as they are, and that the update before did so, too,
@@ -146,6 +153,8 @@ type Context struct {
 	May func(Access) *status.Status
 	// Objects reads what is stored now.
 	Objects Reader
+	// Reservations is what Allocate reserves through; nil for a dry run, which reserves nothing.
+	Reservations Reservations
 	// Random returns a number in [0, n) from the Cluster's seeded generator for allocations.
 	Random func(n int) int
 	// UID returns a new uid from the Cluster's seeded generator.

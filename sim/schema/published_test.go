@@ -59,12 +59,12 @@ func roundTrip(t *testing.T, v any) any {
 	return out
 }
 
-type object = map[string]any
+type document = map[string]any
 
 // definitionOf writes a struct as a component schema.
-func definitionOf(t *Type) object {
-	out := object{"type": "object"}
-	props, required := object{}, []string{}
+func definitionOf(t *Type) document {
+	out := document{"type": "object"}
+	props, required := document{}, []string{}
 	for _, f := range t.Fields {
 		props[f.Name] = propertyOf(f)
 		if f.Required {
@@ -83,9 +83,9 @@ func definitionOf(t *Type) object {
 	if t.Unions != "" {
 		out["x-kubernetes-unions"] = json.RawMessage(t.Unions)
 	}
-	var kinds []object
+	var kinds []document
 	for _, k := range t.GVKs {
-		kinds = append(kinds, object{"group": k.Group, "version": k.Version, "kind": k.Kind})
+		kinds = append(kinds, document{"group": k.Group, "version": k.Version, "kind": k.Kind})
 	}
 	if kinds != nil {
 		out["x-kubernetes-group-version-kind"] = kinds
@@ -93,10 +93,10 @@ func definitionOf(t *Type) object {
 	return out
 }
 
-func propertyOf(f Field) object {
+func propertyOf(f Field) document {
 	out := shapeOf(f.Type)
 	if ref := out["$ref"]; ref != nil && !f.PlainRef {
-		out = object{"allOf": []any{object{"$ref": ref}}}
+		out = document{"allOf": []any{document{"$ref": ref}}}
 	}
 	set := func(key, value string) {
 		if value != "" {
@@ -124,34 +124,34 @@ func propertyOf(f Field) object {
 }
 
 // shapeOf writes a type as it stands in a property.
-func shapeOf(t *Type) object {
+func shapeOf(t *Type) document {
 	if t.Name != "" {
-		return object{"$ref": "#/components/schemas/" + t.Name}
+		return document{"$ref": "#/components/schemas/" + t.Name}
 	}
 	switch t.Kind {
 	case List:
-		return object{"type": "array", "items": elementOf(t.Elem)}
+		return document{"type": "array", "items": elementOf(t.Elem)}
 	case Map:
-		return object{"type": "object", "additionalProperties": elementOf(t.Elem)}
+		return document{"type": "object", "additionalProperties": elementOf(t.Elem)}
 	case Bool:
-		return object{"type": "boolean"}
+		return document{"type": "boolean"}
 	case Int:
-		return object{"type": "integer", "format": map[int]string{32: "int32", 64: "int64"}[t.Bits]}
+		return document{"type": "integer", "format": map[int]string{32: "int32", 64: "int64"}[t.Bits]}
 	case Float:
-		return object{"type": "number", "format": "double"}
+		return document{"type": "number", "format": "double"}
 	case Bytes:
-		return object{"type": "string", "format": "byte"}
+		return document{"type": "string", "format": "byte"}
 	default:
-		return object{"type": "string"}
+		return document{"type": "string"}
 	}
 }
 
 // elementOf writes an element: with the zero value of its Go type as default, unless it writes its own JSON.
-func elementOf(t *Type) object {
+func elementOf(t *Type) document {
 	out := shapeOf(t)
 	switch t.Kind {
 	case Struct:
-		return object{"allOf": []any{out}, "default": object{}}
+		return document{"allOf": []any{out}, "default": document{}}
 	case String:
 		out["default"] = ""
 	case Bool:

@@ -139,6 +139,32 @@ func TestState(t *testing.T) {
 	is.Equal(taken(w), "ADDED:a@102 ADDED:b@101 BOOKMARK@102 ADDED:c@103")
 }
 
+// What is shown otherwise than it is stored is so in the state and in events before the watch. Later events are not, and
+// watches do not share frames that differ.
+func TestShown(t *testing.T) {
+	is := is.New(t)
+	b := newBench()
+	b.put("a", "x")
+	shown := func(after uint64) *Watch {
+		w := NewWatch(Options{Definition: things, Prefix: "/registry/things/", Encoder: Encoder{Key: "text", Encode: text},
+			Shown: func(it *resource.Item) *resource.Item {
+				return &resource.Item{Namespace: it.Namespace, Name: strings.ToUpper(it.Name), Rev: it.Rev}
+			}})
+		if after == 0 {
+			w.SendState(b.cache.View())
+			after = b.cache.Rev()
+		}
+		b.cache.Start(w, after)
+		return w
+	}
+	live, state := shown(100), shown(0)
+	b.put("a", "x")
+	b.delete("a")
+	is.Equal(taken(live), "ADDED:A@101 MODIFIED:a@102 DELETED:a@103")
+	is.Equal(taken(state), "ADDED:A@101 MODIFIED:a@102 DELETED:a@103")
+	is.Equal(taken(shown(100)), "ADDED:A@101 MODIFIED:A@102 DELETED:A@103")
+}
+
 // The ring grows while its events are fresh, keeps its size when they are not, and what leaves it is gone.
 func TestRing(t *testing.T) {
 	is := is.New(t)

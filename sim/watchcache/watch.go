@@ -56,6 +56,7 @@ type Watch struct {
 	key     string // or the one key
 	def     *resource.Definition
 	match   func(*resource.Item) bool
+	shown   func(*resource.Item) *resource.Item
 	encoder Encoder
 
 	after     uint64 // revisions up to this one are not sent: they were part of the state, or are in the future
@@ -87,11 +88,16 @@ type Options struct {
 	Match      func(*resource.Item) bool // nil: everything
 	Encoder    Encoder
 	Bookmarks  bool // the client allows bookmarks
+
+	// Shown returns how the watch shows an object of the state, or of an event before the watch, which a reader would
+	// see, too. Events that come later show what is stored: the real server's cache hands them on as they are, wrapped,
+	// past what decorates them. nil: all the same.
+	Shown func(*resource.Item) *resource.Item
 }
 
 // NewWatch returns a watch that is not yet connected to a cache: Fail, SendState and Start decide how it begins.
 func NewWatch(o Options) *Watch {
-	return &Watch{prefix: o.Prefix, key: o.Key, def: o.Definition, match: o.Match, encoder: o.Encoder,
+	return &Watch{prefix: o.Prefix, key: o.Key, def: o.Definition, match: o.Match, shown: o.Shown, encoder: o.Encoder,
 		bookmarks: o.Bookmarks, signal: make(chan struct{}, 1)}
 }
 
@@ -207,7 +213,7 @@ func (w *Watch) SendState(view *mvcc.View) {
 	view.Range(prefix, "", func(kv *mvcc.KV) bool {
 		if w.concerns(kv.Key) {
 			if it := resource.ItemOf(w.def, kv); w.matches(it) {
-				n := Notice{Type: Added, Item: it}
+				n := Notice{Type: Added, Item: w.asRead(it)}
 				switch frame := w.encoder.Encode(n); {
 				case frame == nil: // see offer
 					w.End()
@@ -236,7 +242,7 @@ func (c *Cache) Start(w *Watch, after uint64) {
 	c.watches = append(c.watches, w)
 	for _, e := range c.ring {
 		if e.event.Rev > after {
-			w.tell(e.event)
+			w.tell(e.event, true)
 		}
 	}
 }
@@ -267,7 +273,7 @@ func (c *Cache) Join(w *Watch, after uint64, log func(yield func(*mvcc.Event) bo
 	c.watches = append(c.watches, w)
 	log(func(e *mvcc.Event) bool {
 		if e.Rev <= c.Rev() {
-			w.tell(&Event{Event: e})
+			w.tell(&Event{Event: e}, true)
 		}
 		return e.Rev < c.Rev()
 	})
@@ -275,13 +281,13 @@ func (c *Cache) Join(w *Watch, after uint64, log func(yield func(*mvcc.Event) bo
 
 func (c *Cache) dispatch(e *Event) {
 	for _, w := range c.watches {
-		w.tell(e)
+		w.tell(e, false)
 	}
 }
 
 // tell sends e if it means anything to the client: an object that comes to match the selectors was added, one that
-// stops matching was deleted, with its last matching state.
-func (w *Watch) tell(e *Event) {
+// stops matching was deleted, with its last matching state. past says that e was there before the watch.
+func (w *Watch) tell(e *Event, past bool) {
 	if e.Rev <= w.after || !w.concerns(e.Key) {
 		return
 	}
@@ -298,18 +304,35 @@ func (w *Watch) tell(e *Event) {
 	}
 	switch {
 	case now != nil && before != nil:
-		w.show(e, Notice{Type: Modified, Item: now, Before: before})
+		w.show(e, Notice{Type: Modified, Item: now, Before: before}, past)
 	case now != nil:
-		w.show(e, Notice{Type: Added, Item: now})
+		w.show(e, Notice{Type: Added, Item: now}, past)
 	case before != nil:
 		if e.gone == nil || !e.gone.SameForm(before) {
 			e.gone = before.At(e.Rev)
 		}
-		w.show(e, Notice{Type: Deleted, Item: e.gone, Before: before})
+		w.show(e, Notice{Type: Deleted, Item: e.gone, Before: before}, past)
 	}
 }
 
-func (w *Watch) show(e *Event, n Notice) { w.offer(n, w.frame(e, n)) }
+func (w *Watch) show(e *Event, n Notice, past bool) {
+	if past {
+		if it := w.asRead(n.Item); it != n.Item {
+			n.Item = it
+			w.offer(n, w.encoder.Encode(n)) // nobody shares the frame
+			return
+		}
+	}
+	w.offer(n, w.frame(e, n))
+}
+
+// asRead returns an item as Options.Shown has it.
+func (w *Watch) asRead(it *resource.Item) *resource.Item {
+	if w.shown == nil {
+		return it
+	}
+	return w.shown(it)
+}
 
 func (w *Watch) frame(e *Event, n Notice) []byte {
 	if w.encoder.Key == "" {

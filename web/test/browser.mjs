@@ -23,7 +23,7 @@ function watchPage(page) {
 /** open loads the page in a context of its own; faults lists what must not have happened when a test ends. */
 export async function open(browser, address, options = {}) {
   const context = await browser.newContext({ reducedMotion: 'reduce', serviceWorkers: 'block', ...options })
-  context.setDefaultTimeout(12_000)
+  context.setDefaultTimeout(30_000) // a busy machine is slow, not wrong
   const page = await context.newPage()
   const faults = watchPage(page)
   await page.addInitScript(() => {
@@ -56,11 +56,18 @@ export async function tabTo(page, selector, key = 'Tab') {
   throw new Error(`${selector} cannot be reached with ${key}`)
 }
 
+/** escape closes the dialog that is, or is about to be, open, and waits until it is gone. */
+export async function escape(page) {
+  await page.locator('dialog[open]').waitFor()
+  await page.keyboard.press('Escape')
+  await page.locator('dialog').waitFor({ state: 'detached' })
+}
+
 /** hash opens the dialog Share and reads the hash of everything that happened. */
 export async function hash(page) {
   await page.locator('.bar nav button', { hasText: 'Share' }).click()
   await page.waitForFunction(() => /^[0-9a-f]{16,}$/.test(document.querySelector('#hash')?.textContent ?? ''))
   const [sum, link] = [await page.locator('#hash').textContent(), await page.locator('#link').inputValue()]
-  await page.keyboard.press('Escape')
+  await escape(page)
   return { sum, link }
 }

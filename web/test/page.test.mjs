@@ -1,7 +1,7 @@
 // What must hold of the page in a real browser. Every test loads the built page (dist) from a static host of its own.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { hash, ready, tabTo, type } from './browser.mjs'
+import { escape, hash, ready, tabTo, type } from './browser.mjs'
 import { hosted } from './hosted.mjs'
 import { serve } from './server.mjs'
 
@@ -33,6 +33,23 @@ test('undo takes one operation back, redo brings it again, with the same bytes',
   await page.locator('body').press('Control+Shift+z')
   await page.locator('.entry.undone').waitFor({ state: 'detached' })
   assert.equal((await hash(page)).sum, second.sum)
+  await context.close()
+})
+
+test('a dialog that closes leaves the focus where the user has gone since', async () => {
+  const { context, page } = await it.open()
+  await ready(page)
+  await page.locator('.bar nav button', { hasText: 'Share' }).click()
+  await page.locator('dialog').waitFor()
+  await page.evaluate(() => {
+    document.querySelector('dialog').close()
+    document.querySelector('#command').focus()
+  })
+  await page.locator('dialog').waitFor({ state: 'detached' })
+  assert.equal(await page.evaluate(() => document.activeElement?.id), 'command')
+  await page.locator('.bar nav button', { hasText: 'Share' }).click()
+  await escape(page)
+  assert.match(await page.evaluate(() => document.activeElement?.textContent ?? ''), /Share/)
   await context.close()
 })
 
@@ -196,7 +213,7 @@ test('a world goes out as a scenario file and comes back', async () => {
   await page.locator('.bar nav button', { hasText: 'Share' }).click()
   const [download] = await Promise.all([page.waitForEvent('download'), page.locator('dialog button', { hasText: 'txtar' }).click()])
   const file = await download.path()
-  await page.keyboard.press('Escape')
+  await escape(page)
   await type(page, 'create configmap more')
   await page.locator('.bar nav button', { hasText: 'Share' }).click()
   await page.locator('dialog input[type=file]').setInputFiles(file)

@@ -1,6 +1,8 @@
-// Dialog is the browser's own modal dialog: it keeps focus inside, closes on Escape, and gives focus back.
+// Dialog is the browser's own modal dialog: it keeps focus inside, closes on Escape, and gives focus back. The browser
+// gives it back in the moment it closes; done after the next render, it would take the focus from where the user has gone
+// since.
 import type { ComponentChildren } from 'preact'
-import { useEffect, useRef } from 'preact/hooks'
+import { useLayoutEffect, useRef } from 'preact/hooks'
 import { dialog } from '../state/page'
 import { text } from '../text.en'
 import { Icon } from './Icon'
@@ -9,14 +11,17 @@ export function Dialog({ title, onKey, children }: {
   title: string; onKey?(key: string): void; children: ComponentChildren
 }) {
   const box = useRef<HTMLDialogElement>(null)
-  useEffect(() => {
-    const before = document.activeElement as HTMLElement | null
-    box.current?.showModal()
-    return () => before?.focus()
+  useLayoutEffect(() => {
+    const shown = box.current
+    shown?.showModal()
+    return () => shown?.close()
   }, [])
   const close = () => { dialog.value = '' }
+  // A dialog that another one has replaced is told late, and must not close that one.
+  const closed = (event: Event) => { if ((event.currentTarget as HTMLElement).isConnected) close() }
+  const pressed = (event: KeyboardEvent) => { if (!event.ctrlKey && !event.metaKey && !event.altKey) onKey?.(event.key) }
   return (
-    <dialog ref={box} aria-labelledby="dialog-title" onClose={close} onKeyDown={event => { if (!event.ctrlKey && !event.metaKey && !event.altKey) onKey?.(event.key) }}
+    <dialog ref={box} aria-labelledby="dialog-title" onClose={closed} onKeyDown={pressed}
       onClick={event => { if (event.target === box.current) close() }}>
       <div class="inside">
         <div class="split">

@@ -1,0 +1,99 @@
+package object
+
+import (
+	"bytes"
+	"encoding/json"
+)
+
+// Raw is a JSON value that is kept as somebody wrote it, with its spaces, the order of its keys and the form of its
+// numbers: what runtime.RawExtension is on the real server. Two Raws are the same if their texts are. A value that is
+// written as JSON prints it is no Raw but that value, so that values that are the same are also the same text.
+//
+//	{ "b": 1.0 }   as it was sent, a Raw         in the store, in protobuf
+//	{"b":1.0}      without spaces                in JSON, see AppendJSON
+//	{"b":1}        what it says, Plain           where it was merged, or written as YAML
+type Raw string
+
+// AsWritten returns the value that text is, as a Raw if JSON would print it otherwise.
+func AsWritten(text string, value any) any {
+	if string(JSON(value)) == text {
+		return value
+	}
+	return Raw(text)
+}
+
+// Value returns what the text says. Of repeated keys the last one wins.
+func (r Raw) Value() any {
+	p := parser{text: string(r), lenient: true}
+	p.space()
+	v, err := p.value(0, nil)
+	if err != nil {
+		panic("object: a raw value is not JSON: " + err.Error())
+	}
+	return v
+}
+
+// MarshalJSON returns the text for encoding/json, which takes the spaces out and escapes HTML characters.
+func (r Raw) MarshalJSON() ([]byte, error) { return []byte(r), nil }
+
+// Compact returns a JSON text without spaces and with HTML characters escaped, as encoding/json prints what comes from a
+// json.Marshaler.
+func Compact(text []byte) []byte {
+	var compact, escaped bytes.Buffer
+	if err := json.Compact(&compact, text); err != nil {
+		panic("object: a raw value is not JSON: " + err.Error())
+	}
+	json.HTMLEscape(&escaped, compact.Bytes())
+	return escaped.Bytes()
+}
+
+// Plain returns a deep copy of a JSON value with what Raws say in their place.
+func Plain(v any) any {
+	switch v := v.(type) {
+	case Raw:
+		return v.Value()
+	case map[string]any:
+		if v == nil {
+			return v
+		}
+		m := make(map[string]any, len(v))
+		for k, x := range v { // order does not matter
+			m[k] = Plain(x)
+		}
+		return m
+	case []any:
+		if v == nil {
+			return v
+		}
+		l := make([]any, len(v))
+		for i, x := range v {
+			l[i] = Plain(x)
+		}
+		return l
+	}
+	return v
+}
+
+// Places says where in an object there are values that ParseRaw reads as Raws. nil: nowhere.
+type Places struct {
+	Raw    bool               // here
+	Fields map[string]*Places // in the fields of an object
+	Elem   *Places            // in each element of a list, or in each value of a map
+}
+
+// field returns the places in a field.
+func (at *Places) field(name string) *Places {
+	if at == nil {
+		return nil
+	}
+	if next := at.Fields[name]; next != nil {
+		return next
+	}
+	return at.Elem
+}
+
+// ParseRaw is Parse for an object with raw values, which are where at says.
+func ParseRaw(data []byte, at *Places) (Object, error) {
+	v, err := parse(data, at)
+	return asObject(v, err)
+}

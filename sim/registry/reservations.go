@@ -1,0 +1,78 @@
+package registry
+
+import (
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/resource"
+	"github.com/kubesim/kubesim/sim/status"
+)
+
+// reservations are those of one write. nil: the kind hands out nothing, or the write is a dry run.
+//
+//	allocate ─ Reserve: commit ─▶ validation, admission ─┬─ refused ─▶ revert: what was reserved is deleted
+//	                                                    └─ commit: what was released is deleted ─▶ the object itself
+type reservations struct {
+	r           *Registry
+	made, freed []resource.Reservation
+}
+
+// reserving gives the strategy of a write what it reserves through.
+func (r *Registry) reserving(ctx *resource.Context) *reservations {
+	if ctx.Definition.Hub.Strategy.Allocate == nil || ctx.DryRun {
+		return nil
+	}
+	t := &reservations{r: r}
+	ctx.Reservations = t
+	return t
+}
+
+// Reserve is resource.Reservations'.
+func (t *reservations) Reserve(storage string, obj object.Object) *status.Status {
+	d := t.r.Backend.Definition(storage)
+	if d.Default != nil {
+		d.Default(obj)
+	}
+	of := resource.Reservation{Storage: storage, Namespace: obj.Namespace(), Name: obj.Name()}
+	if _, s := t.r.Create(Loopback(d, of.Namespace, of.Name), obj); s != nil {
+		return s
+	}
+	t.made = append(t.made, of)
+	return nil
+}
+
+// Release is resource.Reservations'.
+func (t *reservations) Release(of resource.Reservation) { t.freed = append(t.freed, of) }
+
+// commit deletes what the write has released.
+func (t *reservations) commit() {
+	if t == nil {
+		return
+	}
+	freed := t.freed
+	t.made, t.freed = nil, nil
+	t.r.release(freed)
+}
+
+// revert deletes what a write has reserved that comes to nothing. After a commit there is nothing left to do.
+func (t *reservations) revert() {
+	if t == nil {
+		return
+	}
+	made := t.made
+	t.made, t.freed = nil, nil
+	t.r.release(made)
+}
+
+// release deletes reservations. One that cannot be deleted stays, and nobody is told.
+func (r *Registry) release(all []resource.Reservation) {
+	for _, of := range all {
+		if d := r.Backend.Definition(of.Storage); d != nil {
+			_, _ = r.Delete(Loopback(d, of.Namespace, of.Name), DeleteOptions{})
+		}
+	}
+}
+
+// Loopback is a request that the server sends to itself.
+func Loopback(d *resource.Definition, namespace, name string) *Request {
+	return &Request{Definition: d, Namespace: namespace, Name: name, Manager: serverManager, Warn: func(string) {},
+		User: resource.User{Name: "system:apiserver", Groups: []string{"system:masters", "system:authenticated"}}}
+}
