@@ -92,7 +92,7 @@ func localVolume(_ *podspec.Rules, source object.Object, p field.Path) field.Err
 }
 
 func persistentCSI(_ *podspec.Rules, source object.Object, p field.Path) field.ErrorList {
-	errs := podspec.CsiDriverName(p.Child("driver"), source.String("driver"))
+	errs := podspec.DriverName(p.Child("driver"), source.String("driver"))
 	errs = append(errs, field.MustBeSet(p.Child("volumeHandle"), source.String("volumeHandle"))...)
 	for _, name := range []string{"controllerPublishSecretRef", "controllerExpandSecretRef", "nodePublishSecretRef", "nodeExpandSecretRef"} {
 		if ref := source.At(name); ref != nil {

@@ -197,16 +197,16 @@ func StorageOSVolume(_ *Rules, source object.Object, p field.Path) field.ErrorLi
 	return append(errs, NamedSecretRef(source, p)...)
 }
 
-const csiDriverNameMax = 63
+const driverNameMax = 63
 
-// CsiDriverName checks the name of a CSI driver: a subdomain in any case.
-func CsiDriverName(p field.Path, name string) field.ErrorList {
+// DriverName checks the name of a driver, of volumes or of devices: a subdomain of at most 63 characters, in any case.
+func DriverName(p field.Path, name string) field.ErrorList {
 	if name == "" {
 		return field.ErrorList{field.Required(p, "")}
 	}
 	var errs field.ErrorList
-	if len(name) > csiDriverNameMax {
-		errs = append(errs, field.TooLong(p, csiDriverNameMax))
+	if len(name) > driverNameMax {
+		errs = append(errs, field.TooLong(p, driverNameMax))
 	}
 	return append(errs, field.Messages(p, name, field.DNS1123Subdomain(strings.ToLower(name)))...)
 }

@@ -221,7 +221,7 @@ func downwardFile(file object.Object, p field.Path) field.ErrorList {
 }
 
 func csiVolume(_ *Rules, source object.Object, p field.Path) field.ErrorList {
-	errs := CsiDriverName(p.Child("driver"), source.String("driver"))
+	errs := DriverName(p.Child("driver"), source.String("driver"))
 	if ref := source.At("nodePublishSecretRef"); ref != nil {
 		if name := ref.String("name"); name == "" {
 			errs = append(errs, field.Required(p.Child("nodePublishSecretRef", "name"), ""))

@@ -230,7 +230,7 @@ func validateDeviceConfig(p field.Path, c object.Object) field.ErrorList {
 	if opaque == nil {
 		return field.ErrorList{field.Required(p, "")}
 	}
-	errs := validateDriverName(p.Child("driver"), opaque.String("driver"))
+	errs := podspec.DriverName(p.Child("driver"), opaque.String("driver"))
 	return append(errs, validateParameters(p.Child("parameters"), opaque["parameters"])...)
 }
 
@@ -250,18 +250,6 @@ func validateParameters(p field.Path, v any) field.ErrorList {
 		return field.ErrorList{field.Invalid(p, "<value omitted>", "must be a valid JSON object")}
 	}
 	return nil
-}
-
-// validateDriverName checks the name of a driver: a subdomain of at most 63 characters, in any case.
-func validateDriverName(p field.Path, name string) field.ErrorList {
-	if name == "" {
-		return field.ErrorList{field.Required(p, "")}
-	}
-	var errs field.ErrorList
-	if len(name) > maxDriverName {
-		errs = append(errs, field.TooLong(p, maxDriverName))
-	}
-	return append(errs, field.Messages(p, name, field.DNS1123Subdomain(strings.ToLower(name)))...)
 }
 
 func validateDeviceToleration(p field.Path, t object.Object) field.ErrorList {
@@ -308,7 +296,7 @@ func validateAttributeName(p field.Path, name string) field.ErrorList {
 		if parts[0] == "" {
 			errs = append(errs, field.Invalid(p, "", "the domain must not be empty"))
 		} else {
-			errs = append(errs, validateDriverName(p, parts[0])...)
+			errs = append(errs, podspec.DriverName(p, parts[0])...)
 		}
 		if parts[1] == "" {
 			return append(errs, field.Invalid(p, "", "the name must not be empty"))

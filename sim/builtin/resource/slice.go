@@ -26,7 +26,7 @@ const (
 
 func validateResourceSlice(obj, old object.Object) field.ErrorList {
 	spec, before, p := obj.At("spec"), old.At("spec"), field.Root("spec")
-	errs := validateDriverName(p.Child("driver"), spec.String("driver"))
+	errs := podspec.DriverName(p.Child("driver"), spec.String("driver"))
 	errs = append(errs, validatePool(p.Child("pool"), spec.At("pool"))...)
 	if old != nil {
 		for _, path := range [][]string{{"pool", "name"}, {"driver"}, {"nodeName"}} {

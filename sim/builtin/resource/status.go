@@ -148,7 +148,7 @@ func reservesMore(reserved, old []object.Object) bool {
 }
 
 func validateDeviceStatus(p field.Path, d object.Object, allocated []string) field.ErrorList {
-	errs := validateDriverName(p.Child("driver"), d.String("driver"))
+	errs := podspec.DriverName(p.Child("driver"), d.String("driver"))
 	errs = append(errs, validatePoolName(p.Child("pool"), d.String("pool"))...)
 	errs = append(errs, field.Check(p.Child("device"), d.String("device"), field.DNS1123Label)...)
 	errs = append(errs, validateShareID(p, d)...)
@@ -214,7 +214,7 @@ func validateAllocation(p field.Path, allocation object.Object, names []string) 
 
 func validateAllocated(p field.Path, r object.Object, names []string) field.ErrorList {
 	errs := validateRequestRef(p.Child("request"), r.String("request"), names)
-	errs = append(errs, validateDriverName(p.Child("driver"), r.String("driver"))...)
+	errs = append(errs, podspec.DriverName(p.Child("driver"), r.String("driver"))...)
 	errs = append(errs, validatePoolName(p.Child("pool"), r.String("pool"))...)
 	errs = append(errs, field.Check(p.Child("device"), r.String("device"), field.DNS1123Label)...)
 	errs = append(errs, validateBindingConditions(p, r)...)

@@ -148,7 +148,7 @@ func validateNodeDrivers(drivers []object.Object) field.ErrorList {
 	seen := map[string]bool{}
 	for i, driver := range drivers {
 		p, name, node := field.Root("spec.drivers").Index(i), driver.String("name"), driver.String("nodeID")
-		errs = append(errs, podspec.CsiDriverName(p.Child("name"), name)...)
+		errs = append(errs, podspec.DriverName(p.Child("name"), name)...)
 		errs = append(errs, field.MustBeSet(p.Child("nodeID"), node)...)
 		if len(node) > longest {
 			errs = append(errs, field.Invalid(p.Child("nodeID"), node, "must be 256 characters or less"))
@@ -269,7 +269,7 @@ func volumeAttachmentKind() kind.Kind {
 func validateAttachment(obj object.Object) field.ErrorList {
 	const largest, longest = 256 << 10, 1024
 	p := field.Root("spec")
-	errs := podspec.CsiDriverName(p.Child("attacher"), obj.String("spec", "attacher"))
+	errs := podspec.DriverName(p.Child("attacher"), obj.String("spec", "attacher"))
 	name, named := obj.String("spec", "source", "persistentVolumeName"), obj.Has("spec", "source", "persistentVolumeName")
 	switch inline := obj.Has("spec", "source", "inlineVolumeSpec"); {
 	case !inline && !named:
