@@ -103,8 +103,8 @@ type Subresource struct {
 	schema.GVK        // of the body
 	Verbs      []string
 
-	// Stream says that the subresource is a stream or a proxy (log, exec, proxy …), which is not simulated.
-	Stream bool
+	// Stream is what the subresource is if it is a stream or a proxy. nil for the others.
+	Stream *Stream
 
 	// Connect answers a subresource whose body is not the object itself. nil for the others (status).
 	Connect Connector

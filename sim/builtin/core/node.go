@@ -24,6 +24,7 @@ func nodeKind() kind.Kind {
 	const info = table.DocCore + "NodeSystemInfo"
 	return kind.Kind{
 		Storage: "nodes",
+		Streams: map[string]*resource.Stream{"proxy": proxy()},
 		Gates: []kind.Gate{
 			{Name: "NodeDeclaredFeatures", Fields: []string{"status.declaredFeatures"}},
 		},

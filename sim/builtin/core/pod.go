@@ -45,6 +45,7 @@ func podKind() kind.Kind {
 		},
 		Defaults: kind.EveryVersion(defaultPod),
 		Connect:  map[string]resource.Connector{"binding": bindPod, "eviction": evictPod},
+		Streams:  podStreams(),
 		Labels:   labels,
 		Unknown:  kind.UnsupportedLabel,
 		Columns: []table.Column{

@@ -27,6 +27,7 @@ func serviceKind() kind.Kind {
 	const spec = table.DocCore + "ServiceSpec"
 	return kind.Kind{
 		Storage:   "services",
+		Streams:   map[string]*resource.Stream{"proxy": proxy()},
 		KeyPrefix: "services/specs",
 		Strategy: resource.Strategy{
 			HasStatus: true, CreateOnUpdate: true, ReturnsDeleted: true, DeletesWith: "endpoints", NameRule: field.NameDNSLabel,

@@ -16,11 +16,11 @@ const (
 	Literally comparison = true
 )
 
-// changes makes the Strategy.SpecChanged of a kind whose objects have a type.
-type changes func(typ func() *schema.Type) func(obj, old object.Object) bool
+// Changes makes the Strategy.SpecChanged of a kind whose objects have a type.
+type Changes func(typ func() *schema.Type) func(obj, old object.Object) bool
 
-// Of returns changes that compare top-level fields.
-func (c comparison) Of(names ...string) changes {
+// Of returns Changes that compare top-level fields.
+func (c comparison) Of(names ...string) Changes {
 	return func(typ func() *schema.Type) func(obj, old object.Object) bool {
 		return func(obj, old object.Object) bool {
 			for _, name := range names {

@@ -46,7 +46,7 @@ func defineOne(set *schema.Set, r schema.Resource, known map[string]*Kind) *reso
 		k = &Kind{}
 	}
 	for _, s := range r.Subresources {
-		sub := resource.Subresource{Name: s.Name, GVK: s.GVK, Verbs: s.Verbs, Stream: streams[s.Name], Connect: k.Connect[s.Name]}
+		sub := resource.Subresource{Name: s.Name, GVK: s.GVK, Verbs: s.Verbs, Stream: k.Streams[s.Name], Connect: k.Connect[s.Name]}
 		sub.NoTable = s.Name == "status" && k.PlainStatus || s.Name != "status" && s.Name != "scale" // others never do
 		if s.Kind == "Scale" {
 			sub.Row = table.ScaleRow
@@ -80,9 +80,6 @@ func defineOne(set *schema.Set, r schema.Resource, known map[string]*Kind) *reso
 	}
 	return d
 }
-
-// streams are the subresources that stream or proxy; they are not simulated.
-var streams = map[string]bool{"attach": true, "exec": true, "log": true, "portforward": true, "proxy": true}
 
 // storageName is the resource part of the storage key. Events of both groups are one resource.
 func storageName(r schema.Resource) string {

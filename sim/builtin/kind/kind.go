@@ -19,13 +19,13 @@ import (
 type Kind struct {
 	Storage  string // Definition.Storage: "deployments.apps", "pods"
 	Strategy resource.Strategy
-	Changed  changes // strategy.SpecChanged, where it needs the type of the objects
+	Changed  Changes // Strategy.SpecChanged, where it needs the type of the objects
 
 	// Defaults by version; "" is every version without an entry.
 	Defaults map[string]func(object.Object)
 
 	// Labels are the field selector labels by group/version ("v1", "events.k8s.io/v1"), each mapped to a key of
-	// strategy.Fields; "" is every version. unknown is the text for other labels: nil for kinds without labels.
+	// Strategy.Fields; "" is every version. Unknown is the text for other labels: nil for kinds without labels.
 	Labels  map[string]map[string]string
 	Unknown func(label string) string
 
@@ -48,6 +48,8 @@ type Kind struct {
 	ConnectSelf resource.Connector
 	// Bodies are the defaults of the bodies of such subresources, by name.
 	Bodies map[string]func(object.Object)
+	// Streams are the subresources that stream or proxy, by name.
+	Streams map[string]*resource.Stream
 
 	Columns []table.Column
 	Row     func(now time.Time, obj object.Object) resource.Row
