@@ -13,6 +13,11 @@
 // A watch event in a straight line: a commit → each replica's watch cache applies it → each watch decides between
 // ADDED, MODIFIED, DELETED and nothing → a frame, encoded once for all → the watch's queue → the connection.
 //
+// What a Cluster is made of, each in a package that can be read alone: commit.Log (the store, and who is told of commits),
+// history (when commits were made, compaction, leases), replica (the API servers), observe (trace and faults), aggregator
+// (API servers of others), controller (what servers do by themselves). This package makes them, and has the one lock: a
+// method is a door to the part that does the work.
+//
 // The same seed and the same requests in the same order give the same bytes. Time, randomness and names come from the
 // Cluster only; nothing in it blocks and nothing runs by itself.
 package sim
