@@ -35,10 +35,17 @@ SUITESFLAGS ?=
 SUBMODULES := $(sort $(patsubst ./%/go.mod,%,$(shell find . -mindepth 2 -name go.mod -not -path '*/node_modules/*' -not -path '*/testdata/*')))
 MODULES    := . $(SUBMODULES)
 
+# The tools that look for mistakes are started at these versions; no go.mod requires them.
+DEADCODE    := golang.org/x/tools/cmd/deadcode@v0.52.0
+STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
+ON_JS       := -exec 'env GOOS=js GOARCH=wasm'
+# What stands in for a library in the page is reached from another module.
+OWN_MODULES := $(filter-out wasm/slim/%,$(MODULES))
+
 # each runs a command in every module and fails at the end if it failed in one.
 each = @status=0; for m in $(MODULES); do echo "== $$m: $(1)"; (cd $$m && $(1)) || status=1; done; exit $$status
 
-.PHONY: help run test test-go test-wasm race check check-format vet guard build-wasm wasm web web-dist test-web shots bench fuzz soak generate conformance conformance-real journeys real boot-data e2e suites real-assets
+.PHONY: help run test test-go test-wasm race check check-format vet guard deadcode staticcheck build-wasm wasm web web-dist test-web shots bench fuzz soak generate conformance conformance-real journeys real boot-data e2e suites real-assets
 
 help: ## print this list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1	/' | awk -F '\t' '{ printf "  %-17s %s\n", $$1, $$2 }'
@@ -82,7 +89,7 @@ race: ## run all tests with the race detector
 		echo "the race detector needs a C compiler (apt-get install gcc) and CGO_ENABLED=1"; exit 1; fi
 	$(call each,$(GO) test -race -shuffle=on $(TESTFLAGS) ./...)
 
-check: check-format vet guard build-wasm test ## what to run before every push: format, vet, guards, wasm build, tests
+check: check-format vet deadcode staticcheck guard build-wasm test ## what to run before every push: format, vet, linters, guards, wasm build, tests
 
 check-format: ## fail if gofmt would change a file
 	@out="$$(gofmt -l $$(find . -name '*.go' -not -path '*/node_modules/*'))"; \
@@ -90,6 +97,15 @@ check-format: ## fail if gofmt would change a file
 
 vet: ## go vet in every module
 	$(call each,$(GO) vet ./...)
+
+deadcode: ## functions that no command and no test reaches, natively and, of wasm, under js
+	@status=0; dead() { echo "== $$1: deadcode"; out="$$(cd $$1 && shift && $(GO) run "$$@")" && [ -z "$$out" ] || { echo "$$out"; status=1; }; }; \
+	for m in $(OWN_MODULES); do dead $$m $(DEADCODE) -test ./...; done; \
+	dead . $(ON_JS) $(DEADCODE) -test -tags page -filter '/wasm' ./wasm/...; exit $$status
+
+staticcheck: ## mistakes that go vet does not see (staticcheck.conf says which), natively and, of wasm, under js
+	@status=0; for m in $(OWN_MODULES); do echo "== $$m: staticcheck"; (cd $$m && $(GO) run $(STATICCHECK) ./...) || status=1; done; \
+	$(GO) run $(ON_JS) $(STATICCHECK) -tags page ./wasm/... || status=1; exit $$status
 
 guard: ## the rules of the project that a machine can check
 	$(GO) test -count=1 ./sim/guard

@@ -133,7 +133,7 @@ func TestAggregate(t *testing.T) {
 
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
-		watch := c.send(ctx, "GET", "/apis/shapes.example.com/v1/circles?watch=1", "")
+		watch := c.get(ctx, "/apis/shapes.example.com/v1/circles?watch=1")
 		lines := bufio.NewScanner(watch.Body)
 		for i := range 3 {
 			is.True(lines.Scan())

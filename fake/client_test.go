@@ -19,7 +19,7 @@ type client struct {
 	srv *fake.Server
 }
 
-// do sends one request and returns the status code and the body.
+// do sends one request and returns the status code and the body. Any goroutine may call it.
 func (c client) do(method, path, body string) (int, string) {
 	c.t.Helper()
 	code, _, text := c.exchange(method, path, body)
@@ -28,29 +28,55 @@ func (c client) do(method, path, body string) (int, string) {
 
 func (c client) exchange(method, path, body string) (int, http.Header, string) {
 	c.t.Helper()
-	res := c.send(context.Background(), method, path, body)
+	contentType := ""
+	if body != "" {
+		contentType = "application/json"
+	}
+	return c.ask(method, path, contentType, "", body)
+}
+
+// mergePatch sends a JSON merge patch that must work.
+func (c client) mergePatch(path, body string) {
+	c.t.Helper()
+	if code, _, text := c.ask("PATCH", path, "application/merge-patch+json", "", body); code != http.StatusOK {
+		c.t.Errorf("PATCH %s: %d %s", path, code, text)
+	}
+}
+
+// ask sends one request of a content type that accepts another; "" leaves the header out. The status code is 0 when the
+// request cannot be sent.
+func (c client) ask(method, path, contentType, accept, body string) (int, http.Header, string) {
+	c.t.Helper()
+	res, err := c.request(context.Background(), method, path, contentType, accept, body)
+	if err != nil {
+		c.t.Error(err)
+		return 0, nil, ""
+	}
 	defer res.Body.Close()
 	data, err := io.ReadAll(res.Body)
 	if err != nil {
-		c.t.Fatal(err)
+		c.t.Error(err)
 	}
 	return res.StatusCode, res.Header, string(data)
 }
 
-func (c client) send(ctx context.Context, method, path, body string) *http.Response {
-	c.t.Helper()
-	var reader io.Reader
-	if body != "" {
-		reader = strings.NewReader(body)
-	}
-	r, err := http.NewRequestWithContext(ctx, method, c.srv.URL()+path, reader)
+func (c client) request(ctx context.Context, method, path, contentType, accept, body string) (*http.Response, error) {
+	r, err := http.NewRequestWithContext(ctx, method, c.srv.URL()+path, strings.NewReader(body))
 	if err != nil {
-		c.t.Fatal(err)
+		return nil, err
 	}
-	if body != "" {
-		r.Header.Set("Content-Type", "application/json")
+	for name, value := range map[string]string{"Content-Type": contentType, "Accept": accept} {
+		if value != "" {
+			r.Header.Set(name, value)
+		}
 	}
-	res, err := c.srv.Transport().RoundTrip(r)
+	return c.srv.Transport().RoundTrip(r)
+}
+
+// get sends a GET and leaves the answer to be read.
+func (c client) get(ctx context.Context, path string) *http.Response {
+	c.t.Helper()
+	res, err := c.request(ctx, "GET", path, "", "", "")
 	if err != nil {
 		c.t.Fatal(err)
 	}
@@ -101,7 +127,7 @@ type stream struct {
 // watch opens a watch of the ConfigMaps of the namespace default; query begins with &.
 func (c client) watch(query string) *stream {
 	c.t.Helper()
-	res := c.send(context.Background(), "GET", "/api/v1/namespaces/default/configmaps?watch=1"+query, "")
+	res := c.get(context.Background(), "/api/v1/namespaces/default/configmaps?watch=1"+query)
 	if res.StatusCode != http.StatusOK {
 		body, _ := io.ReadAll(res.Body)
 		c.t.Fatalf("watch: %d %s", res.StatusCode, body)

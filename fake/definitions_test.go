@@ -45,7 +45,7 @@ func TestStatusDefault(t *testing.T) {
 	code, text := c.do("POST", gateObjects+"?dryRun=All", body)
 	is.Equal(code, http.StatusCreated)
 	is.Equal(phase(text), "Pending")
-	watch := c.send(t.Context(), "GET", gateObjects+"?watch=1", "")
+	watch := c.get(t.Context(), gateObjects+"?watch=1")
 	defer watch.Body.Close()
 	code, text = c.do("POST", gateObjects, body)
 	is.Equal(code, http.StatusCreated)

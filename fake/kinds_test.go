@@ -139,27 +139,6 @@ func (c client) discover() []served {
 	return all
 }
 
-// ask sends a request with media types of its own.
-func (c client) ask(method, path, contentType, accept, body string) (int, http.Header, string) {
-	c.t.Helper()
-	r, err := http.NewRequestWithContext(context.Background(), method, c.srv.URL()+path, strings.NewReader(body))
-	if err != nil {
-		c.t.Fatal(err)
-	}
-	r.Header.Set("Content-Type", contentType)
-	r.Header.Set("Accept", accept)
-	res, err := c.srv.Transport().RoundTrip(r)
-	if err != nil {
-		c.t.Fatal(err)
-	}
-	defer res.Body.Close()
-	data, err := io.ReadAll(res.Body)
-	if err != nil {
-		c.t.Fatal(err)
-	}
-	return res.StatusCode, res.Header, string(data)
-}
-
 func (s served) gv() string {
 	if s.group == "" {
 		return s.version
@@ -244,7 +223,7 @@ type kindTest struct {
 func (k *kindTest) path() string { return k.served.collection() + "/" + k.name }
 
 func (k *kindTest) live(after string) {
-	events := k.send(context.Background(), "GET", k.served.collection()+"?watch=1&resourceVersion="+rev(k.srv.Revision()), "")
+	events := k.get(context.Background(), k.served.collection()+"?watch=1&resourceVersion="+rev(k.srv.Revision()))
 	k.must("POST", k.served.collection(), "application/json", k.body, http.StatusCreated)
 	k.read()
 	k.write()

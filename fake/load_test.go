@@ -226,7 +226,7 @@ func TestDeletedDefinition(t *testing.T) {
 	is.Equal(code, 422) // an update needs a resourceVersion
 	code, _ = c.do("POST", v1, `{"apiVersion":"example.com/v1","kind":"Frobber","metadata":{"name":"held","finalizers":["example.com/f"]}}`)
 	is.Equal(code, 201)
-	watch := c.send(t.Context(), "GET", v1+"?watch=1", "")
+	watch := c.get(t.Context(), v1+"?watch=1")
 	defer watch.Body.Close()
 	code, _ = c.do("DELETE", crds, "")
 	is.Equal(code, 200)
@@ -249,23 +249,4 @@ func TestDeletedDefinition(t *testing.T) {
 	code, _ = c.do("GET", "/apis/example.com", "")
 	is.Equal(code, 404)
 	is.NoErr(srv.LoadData([]byte(frobbers))) // and can come back
-}
-
-// mergePatch sends a JSON merge patch that must work.
-func (c client) mergePatch(path, body string) {
-	c.t.Helper()
-	r, err := http.NewRequest("PATCH", c.srv.URL()+path, strings.NewReader(body))
-	if err != nil {
-		c.t.Fatal(err)
-	}
-	r.Header.Set("Content-Type", "application/merge-patch+json")
-	res, err := c.srv.Transport().RoundTrip(r)
-	if err != nil {
-		c.t.Fatal(err)
-	}
-	defer res.Body.Close()
-	if res.StatusCode != 200 {
-		data, _ := io.ReadAll(res.Body)
-		c.t.Fatalf("PATCH %s: %d %s", path, res.StatusCode, data)
-	}
 }

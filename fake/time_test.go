@@ -89,7 +89,7 @@ func TestContext(t *testing.T) {
 		is.True(errors.Is(err, context.DeadlineExceeded)) // after one second, not three
 
 		ctx, cancel = context.WithCancel(context.Background())
-		res := c.send(ctx, "GET", "/api/v1/namespaces/default/configmaps?watch=1", "")
+		res := c.get(ctx, "/api/v1/namespaces/default/configmaps?watch=1")
 		cancel()
 		_, err = res.Body.Read(make([]byte, 1))
 		is.True(errors.Is(err, context.Canceled)) // a read of the stream ends, too

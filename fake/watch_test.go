@@ -23,7 +23,7 @@ import (
 // open opens a watch.
 func (c client) open(path string) *stream {
 	c.t.Helper()
-	res := c.send(context.Background(), "GET", path, "")
+	res := c.get(context.Background(), path)
 	if res.StatusCode != http.StatusOK {
 		body, _ := io.ReadAll(res.Body)
 		c.t.Fatalf("watch %s: %d %s", path, res.StatusCode, body)

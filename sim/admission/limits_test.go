@@ -173,7 +173,7 @@ func TestUsageOfExtendedResources(t *testing.T) {
 func TestUsageOfServicesAndClaims(t *testing.T) {
 	is := is.New(t)
 	usage := func(storage, text string) string {
-		u := measureOfStorage(storage).usage(parse(t, text), write(storage, nil, nil, nil))
+		u := meterOfStorage(storage).amounts(parse(t, text), write(storage, nil, nil, nil))
 		return u.text(u.names())
 	}
 	is.Equal(usage(services, `{"spec":{"type":"NodePort","ports":[{},{}]}}`), "count/services=1,services=1,services.loadbalancers=0,services.nodeports=2")

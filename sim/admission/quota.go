@@ -1,9 +1,7 @@
 package admission
 
 import (
-	"fmt"
 	"maps"
-	"slices"
 	"strings"
 
 	"github.com/kubesim/kubesim/sim/object"
@@ -19,97 +17,126 @@ type Write func(storage, namespace, name string, change func(object.Object) *sta
 // ResourceQuota refuses what would use more of a namespace than its quotas allow, and counts what is used in their
 // status (Kubernetes documentation, "Resource Quotas"; plugin/resourcequota.CheckRequest). The limits are those of the
 // status: the quota controller writes them there, and counts what is deleted. Before it has come, nothing is refused.
+//
+//	object ─ meter ─▶ what it uses ───────────────┐
+//	quota  ─ meter ─▶ account: limits, used so far ┴▶ refused, or used in the quota's status
 func ResourceQuota(write Write) Plugin {
-	q := &quotas{write}
-	return Plugin{Name: "ResourceQuota", Validate: q.check}
+	return Plugin{Name: "ResourceQuota", Validate: func(a *Attributes) *status.Status {
+		m := meterOf(a.Definition)
+		if a.Namespace == "" || m == nil || !m.charges(a) {
+			return nil
+		}
+		accounts, s := openAccounts(m, a)
+		if s == nil {
+			s = chargeAll(m, a, accounts)
+		}
+		if s != nil || write == nil || a.DryRun {
+			return s
+		}
+		for _, acc := range accounts {
+			if s := acc.save(write); s != nil {
+				return s
+			}
+		}
+		return nil
+	}}
 }
 
-type quotas struct{ write Write }
-
-// account is one quota that a write is about.
+// account is a quota that limits what a write is about.
 type account struct {
 	quota      object.Object
 	hard, used amounts
+	charged    bool // used is not what it was
 }
 
-func (q *quotas) check(a *Attributes) *status.Status {
-	of := measureOf(a.Definition)
-	if a.Namespace == "" || a.Operation == Delete || of == nil || !of.handles(a) {
-		return nil
-	}
-	var accounts []*account
-	var s *status.Status
+// openAccounts returns an account for each quota that is about the object. All of them must know what is used so far, and
+// the object must state what they want to count.
+func openAccounts(m *meter, a *Attributes) (accounts []*account, s *status.Status) {
 	a.Objects.Each(resourceQuotas, a.Namespace, func(quota object.Object) bool {
-		acc := &account{quota, amountsAt(quota, "status", "hard"), amountsAt(quota, "status", "used")}
-		interesting := of.interesting(acc.hard.names(), a)
-		if len(interesting) == 0 || !inScopes(of, quota, a.Object) {
-			return true
-		}
-		if why := of.demands(interesting, a.Object); why != "" {
-			s = a.refuse("failed quota: %s: %s", quota.Name(), why)
-			return false
-		}
-		if unknown := slices.DeleteFunc(slices.Clone(interesting), func(name string) bool { _, ok := acc.used[name]; return ok }); len(unknown) > 0 {
-			s = a.refuse("status unknown for quota: %s, resources: %s", quota.Name(), strings.Join(interesting, ","))
-			return false
-		}
-		accounts = append(accounts, acc)
-		return true
-	})
-	if s != nil {
-		return s
-	}
-	return q.charge(a, of, accounts)
-}
-
-// charge refuses a write that is too much for one of the quotas, or counts it in all.
-func (q *quotas) charge(a *Attributes, of *measure, accounts []*account) *status.Status {
-	usage := of.usage(a.Object, a)
-	if negative := slices.DeleteFunc(usage.names(), func(name string) bool { return usage[name].Sign() >= 0 }); len(negative) > 0 {
-		return a.refuse("quota usage is negative for resource(s): %s", strings.Join(negative, ","))
-	}
-	for _, acc := range accounts {
-		delta := maps.Clone(usage)
-		if a.Operation == Update && inScopes(of, acc.quota, a.Old) {
-			for name, before := range of.usage(a.Old, a) {
-				if now, ok := delta[name]; ok {
-					delta[name] = now.Sub(before)
-				}
+		acc := &account{quota: quota, hard: amountsAt(quota, "status", "hard"), used: amountsAt(quota, "status", "used")}
+		var limits []string
+		known := true
+		for _, name := range acc.hard.names() {
+			if m.measures(name, a) {
+				_, counted := acc.used[name]
+				limits, known = append(limits, name), known && counted
 			}
 		}
-		if s := acc.take(a, delta); s != nil {
-			return s
+		if len(limits) == 0 || !m.within(quota, a.Object) {
+			return true
+		}
+		if m.demands != nil {
+			if why := m.demands(limits, a.Object); why != "" {
+				s = a.refuse("failed quota: %s: %s", quota.Name(), why)
+			}
+		}
+		if s == nil && !known {
+			s = a.refuse("status unknown for quota: %s, resources: %s", quota.Name(), strings.Join(limits, ","))
+		}
+		accounts = append(accounts, acc)
+		return s == nil
+	})
+	return accounts, s
+}
+
+// chargeAll adds what a write uses to the accounts, or refuses it as too much for one of them.
+func chargeAll(m *meter, a *Attributes, accounts []*account) *status.Status {
+	uses := m.amounts(a.Object, a)
+	var negative []string
+	for _, name := range uses.names() {
+		if uses[name].Sign() < 0 {
+			negative = append(negative, name)
 		}
 	}
-	if a.DryRun {
-		return nil
+	if len(negative) > 0 {
+		return a.refuse("quota usage is negative for resource(s): %s", strings.Join(negative, ","))
+	}
+	more := uses
+	if a.Operation == Update {
+		more = uses.less(m.amounts(a.Old, a))
 	}
 	for _, acc := range accounts {
-		if s := q.save(acc); s != nil {
+		charge := uses
+		if a.Operation == Update && m.within(acc.quota, a.Old) { // the old object has been counted in this one
+			charge = more
+		}
+		if s := acc.charge(a, charge); s != nil {
 			return s
 		}
 	}
 	return nil
 }
 
-// take adds what a write uses; it refuses more than there is.
-func (acc *account) take(a *Attributes, delta amounts) *status.Status {
+// less returns what is in a beyond b.
+func (a amounts) less(b amounts) amounts {
+	rest := maps.Clone(a)
+	for name, q := range b { // order does not matter
+		if have, ok := rest[name]; ok {
+			rest[name] = have.Sub(q)
+		}
+	}
+	return rest
+}
+
+// charge adds what a write uses; it refuses more than there is. What gets less the quota controller counts.
+func (acc *account) charge(a *Attributes, uses amounts) *status.Status {
+	sum := maps.Clone(acc.used)
 	var over []string
-	for _, name := range delta.names() {
+	for _, name := range uses.names() {
 		limit, limited := acc.hard[name]
-		if !limited || delta[name].Sign() <= 0 {
-			delete(delta, name)
+		if !limited || uses[name].Sign() <= 0 {
 			continue
 		}
-		if acc.used[name].Add(delta[name]).Cmp(limit) > 0 {
+		sum[name], acc.charged = sum[name].Add(uses[name]), true
+		if sum[name].Cmp(limit) > 0 {
 			over = append(over, name)
 		}
 	}
 	if len(over) > 0 && a.Subresource != "status" {
 		return a.refuse("exceeded quota: %s, requested: %s, used: %s, limited: %s", acc.quota.Name(),
-			delta.text(over), acc.used.text(over), acc.hard.text(over))
+			uses.text(over), acc.used.text(over), acc.hard.text(over))
 	}
-	acc.used.add(delta)
+	acc.used = sum
 	return nil
 }
 
@@ -122,46 +149,14 @@ func (a amounts) text(names []string) string {
 	return strings.Join(parts, ",")
 }
 
-// save writes the status of a quota, if it is another one.
-func (q *quotas) save(acc *account) *status.Status {
-	before := amountsAt(acc.quota, "status", "used")
-	if q.write == nil || before.text(before.names()) == acc.used.text(acc.used.names()) {
+// save writes what is used into the status of the quota.
+func (acc *account) save(write Write) *status.Status {
+	if !acc.charged {
 		return nil
 	}
-	_, s := q.write(resourceQuotas, acc.quota.Namespace(), acc.quota.Name(), func(quota object.Object) *status.Status {
+	_, s := write(resourceQuotas, acc.quota.Namespace(), acc.quota.Name(), func(quota object.Object) *status.Status {
 		quota.Set(acc.used.json(), "status", "used")
 		return nil
 	})
 	return s
-}
-
-// inScopes reports whether a quota is about an object: it is in all of the quota's scopes.
-func inScopes(of *measure, quota, obj object.Object) bool {
-	for _, scope := range object.Strings(quota.List("spec", "scopes")) {
-		if !of.inScope(object.Object{"scopeName": scope, "operator": "Exists"}, obj) {
-			return false
-		}
-	}
-	for _, v := range quota.List("spec", "scopeSelector", "matchExpressions") {
-		requirement, _ := v.(map[string]any)
-		if !of.inScope(requirement, obj) {
-			return false
-		}
-	}
-	return true
-}
-
-func countKey(storage string) string { return "count/" + storage }
-
-// must names what a container does not state.
-func must(missing map[string][]string) string {
-	var parts []string
-	for _, name := range object.SortedKeys(missing) {
-		containers := slices.Sorted(slices.Values(missing[name]))
-		parts = append(parts, fmt.Sprintf("%s for: %s", name, strings.Join(slices.Compact(containers), ",")))
-	}
-	if len(parts) == 0 {
-		return ""
-	}
-	return "must specify " + strings.Join(parts, "; ")
 }

@@ -4,17 +4,16 @@ import (
 	"strings"
 
 	"github.com/kubesim/kubesim/sim/object"
-	"github.com/kubesim/kubesim/sim/quantity"
 )
 
 const (
 	resourceClaims = "resourceclaims.resource.k8s.io"
 	deviceClasses  = "deviceclasses.resource.k8s.io"
 
-	// A quota limits the devices of a class under CLASS.deviceclass.resource.k8s.io/devices, and, when the class stands for
-	// an extended resource of nodes, under two more names (KEP-4381, KEP-5004).
-	devicesSuffix   = ".deviceclass.resource.k8s.io/devices"
-	implicitDevices = "requests.deviceclass.resource.kubernetes.io/"
+	// A quota limits the devices of a class under CLASS.deviceclass.resource.k8s.io/devices, and, as they may be given to
+	// pods that ask for an extended resource, under two more names (KEP-4381, KEP-5004).
+	devicesSuffix  = ".deviceclass.resource.k8s.io/devices"
+	implicitPrefix = "deviceclass.resource.kubernetes.io/"
 
 	devicesMax = 32 // what a request for all devices counts as
 )
@@ -24,14 +23,14 @@ func deviceLimit(name string, a *Attributes) bool {
 	if strings.HasSuffix(name, devicesSuffix) {
 		return true
 	}
-	if class, ok := strings.CutPrefix(name, implicitDevices); ok {
-		return extendedResourceOf(class, a) != ""
+	resource, requests := strings.CutPrefix(name, requestsPrefix)
+	if class, ok := strings.CutPrefix(resource, implicitPrefix); requests && ok && extendedResourceOf(class, a) != "" {
+		return true
 	}
-	extended, request := strings.CutPrefix(name, requestsPrefix)
 	found := false
-	if request && strings.Contains(extended, "/") {
+	if requests && extended(resource) {
 		a.Objects.Each(deviceClasses, "", func(class object.Object) bool {
-			found = class.String("spec", "extendedResourceName") == extended
+			found = class.String("spec", "extendedResourceName") == resource
 			return !found
 		})
 	}
@@ -43,86 +42,99 @@ func extendedResourceOf(class string, a *Attributes) string {
 	return a.Objects.Get(deviceClasses, "", class).String("spec", "extendedResourceName")
 }
 
-// deviceUsage adds the devices that a claim may get: of alternatives the most of each class.
-func deviceUsage(claim object.Object, a *Attributes, sum amounts) {
-	for _, v := range claim.List("spec", "devices", "requests") {
-		request := asObject(v)
-		if exactly := request.Map("exactly"); exactly != nil {
-			sum.add(devicesOf(exactly))
-			continue
+// deviceUses counts the devices that a claim may get, of alternatives the most of each class: under the name of the
+// class, and under those of extended resources as far as the pod that the claim was made for has not been counted there.
+func deviceUses(claim object.Object, a *Attributes) amounts {
+	sum := amounts{}
+	for _, request := range claim.List("spec", "devices", "requests") {
+		alternatives := asObject(request).List("firstAvailable")
+		if exactly, ok := asObject(request)["exactly"]; ok && len(alternatives) == 0 {
+			alternatives = []any{exactly}
 		}
 		most := amounts{}
-		for _, alternative := range request.List("firstAvailable") {
-			for name, q := range devicesOf(asObject(alternative)) { // order does not matter: one
-				if q.Cmp(most[name]) > 0 {
-					most[name] = q
-				}
-			}
+		for _, v := range alternatives {
+			class, n := devicesOf(asObject(v))
+			most.raise(amounts{class: count(n)})
 		}
 		sum.add(most)
 	}
-	addExtended(claim, a, sum)
-}
-
-func asObject(v any) object.Object {
-	m, _ := v.(map[string]any)
-	return m
-}
-
-// devicesOf returns how many devices of a class a request or an alternative is for.
-func devicesOf(request object.Object) amounts {
-	var count int64
-	switch request.String("allocationMode") {
-	case "ExactCount":
-		count, _ = request.Int("count")
-	case "All":
-		count = devicesMax
+	byPod := amounts{}
+	if pod := podBehind(claim, a); pod != nil {
+		byPod = podUses(pod, a)
 	}
-	return amounts{request.String("deviceClassName") + devicesSuffix: quantity.New(count, quantity.DecimalSI)}
-}
-
-// addExtended counts devices under the names of extended resources, too, but for what the pod that the claim was made
-// for has been counted with.
-func addExtended(claim object.Object, a *Attributes, sum amounts) {
-	counted := amounts{}
-	if pod := podOfExtendedClaim(claim, a); pod != nil {
-		podUsage(pod, a, counted)
-	}
-	more := amounts{}
-	for name, q := range sum { // order does not matter: each class has names of its own
-		if class, ok := strings.CutSuffix(name, devicesSuffix); ok && class != "" {
-			more[implicitDevices+class] = q
-			if extended := extendedResourceOf(class, a); extended != "" {
-				more[requestsPrefix+extended] = q
-			}
-		}
-	}
-	for name, q := range more { // order does not matter
-		if rest := q.Sub(counted[name]); rest.Sign() > 0 {
-			sum[name] = rest
-		}
-	}
-}
-
-// podOfExtendedClaim returns the pod for whose extended resources the scheduler made a claim, nil if the claim only
-// says so: the pod must be its owner, and name no other claim.
-func podOfExtendedClaim(claim object.Object, a *Attributes) object.Object {
-	if claim.Annotations()["resource.kubernetes.io/extended-resource-claim"] != "true" {
-		return nil
-	}
-	for _, v := range claim.List("metadata", "ownerReferences") {
-		ref := asObject(v)
-		if controls, _ := ref.Bool("controller"); !controls || ref.String("kind") != "Pod" || ref.String("apiVersion") != "v1" {
+	names := amounts{}
+	for class, q := range sum { // order does not matter: each class has names of its own
+		if class == "" {
 			continue
 		}
-		pod := a.Objects.Get(pods, claim.Namespace(), ref.String("name"))
-		if pod == nil || pod.UID() != ref.String("uid") {
-			return nil
+		names[requestsPrefix+implicitPrefix+class] = q
+		if resource := extendedResourceOf(class, a); resource != "" {
+			names[requestsPrefix+resource] = q
 		}
-		if named := pod.String("status", "extendedResourceClaimStatus", "resourceClaimName"); named != "" && named != claim.Name() {
+	}
+	out := amounts{}
+	for name, q := range names.less(byPod) { // order does not matter
+		if q.Sign() > 0 {
+			out[name] = q
+		}
+	}
+	for class, q := range sum { // order does not matter
+		out[class+devicesSuffix] = q
+	}
+	return out
+}
+
+// devicesOf returns how many devices of which class a request or an alternative is for.
+func devicesOf(request object.Object) (class string, n int) {
+	switch request.String("allocationMode") {
+	case "ExactCount":
+		exactly, _ := request.Int("count")
+		n = int(exactly)
+	case "All":
+		n = devicesMax
+	}
+	return request.String("deviceClassName"), n
+}
+
+// podBehind returns the pod for whose extended resources the scheduler made a claim, nil if the claim only says so: the
+// pod must be its owner, and name this claim, or none while it is the oldest of those that say so.
+func podBehind(claim object.Object, a *Attributes) object.Object {
+	name, uid := podOwner(claim)
+	pod := a.Objects.Get(pods, claim.Namespace(), name)
+	if name == "" || pod == nil || pod.UID() != uid {
+		return nil
+	}
+	if named := asObject(pod.Map("status")["extendedResourceClaimStatus"]); named != nil {
+		if named.String("resourceClaimName") != claim.Name() {
 			return nil
 		}
 		return pod
 	}
-	return nil
+	oldest := true
+	a.Objects.Each(resourceClaims, claim.Namespace(), func(other object.Object) bool {
+		_, of := podOwner(other)
+		older := strings.Compare(created(other), created(claim))
+		oldest = of != uid || older > 0 || older == 0 && other.Name() >= claim.Name()
+		return oldest
+	})
+	if !oldest {
+		return nil
+	}
+	return pod
 }
+
+// podOwner returns the pod for whose extended resources a claim says that it was made.
+func podOwner(claim object.Object) (name, uid string) {
+	if claim.Annotations()["resource.kubernetes.io/extended-resource-claim"] != "true" {
+		return "", ""
+	}
+	for _, v := range claim.List("metadata", "ownerReferences") {
+		ref := asObject(v)
+		if controls, _ := ref.Bool("controller"); controls && ref.String("kind") == "Pod" && ref.String("apiVersion") == "v1" {
+			return ref.String("name"), ref.String("uid")
+		}
+	}
+	return "", ""
+}
+
+func created(obj object.Object) string { return obj.String("metadata", "creationTimestamp") }

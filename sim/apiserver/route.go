@@ -114,7 +114,7 @@ func (r *route) watching(rest []string, method string) (*route, *status.Status) 
 }
 
 // proxies reports whether a subresource passes requests on: with any method, and to any path beneath it.
-func proxies(sub *resource.Subresource) bool { return sub.Stream && sub.Allows("delete") }
+func proxies(sub *resource.Subresource) bool { return sub.Stream != nil && sub.Allows("delete") }
 
 // singleVerbs are the verbs of paths with a name.
 var singleVerbs = map[string]bool{"get": true, "update": true, "patch": true, "delete": true}

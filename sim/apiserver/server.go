@@ -317,8 +317,8 @@ func (c *call) direct() {
 
 // serve calls the verb.
 func (c *call) serve() {
-	if c.route.sub != nil && c.route.sub.Stream {
-		c.fail(c.notSimulated())
+	if c.route.sub != nil && c.route.sub.Stream != nil {
+		c.fail(c.notSimulated(c.route.sub.Stream))
 		return
 	}
 	if c.hook != nil {

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/kubesim/kubesim/sim/builtin"
+	"github.com/kubesim/kubesim/sim/builtin/rbac"
 	"github.com/kubesim/kubesim/sim/object"
 )
 
@@ -89,7 +89,7 @@ func aggregate(all []own) {
 		changed = false
 		for i := range all {
 			obj := all[i].obj
-			if rules, changes := builtin.AggregatedRules(obj, roles); changes {
+			if rules, changes := rbac.AggregatedRules(obj, roles); changes {
 				if obj["rules"] == nil {
 					entries := obj.List("metadata", "managedFields")
 					obj.Set(append([]any{aggregated(entries)}, entries...), "metadata", "managedFields")

@@ -4,9 +4,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/kubesim/kubesim/sim/object"
-	"github.com/kubesim/kubesim/sim/schema"
 	"github.com/matryer/is"
+
+	"github.com/kubesim/kubesim/sim/builtin/kind"
+	"github.com/kubesim/kubesim/sim/schema"
 )
 
 // typeAt follows a path of the table into a type; nil: there is no such field.
@@ -25,7 +26,7 @@ func typeAt(t *schema.Type, path string) *schema.Type {
 	return t
 }
 
-// Every path of the table is a field of some minor, and every resource is one.
+// Every path of a gate is a field of the kind in some minor.
 func TestGatePaths(t *testing.T) {
 	is := is.New(t)
 	types := map[string][]*schema.Type{}
@@ -38,69 +39,25 @@ func TestGatePaths(t *testing.T) {
 			}
 		}
 	}
-	all, err := GatesOf("1.36", nil)
+	server, err := kind.Server("1.36", nil)
 	is.NoErr(err)
-	for name := range all { // order does not matter
-		all[name] = false
-	}
-	for storage := range types {
-		for _, g := range all.of(storage, false) {
-			paths := g.fields
-			if g.values != nil {
-				paths = append(paths, g.values.path)
+	for _, k := range kinds() {
+		for _, g := range k.Gates {
+			_, known := server.Gates[g.Name]
+			is.True(known) // a gate of the table
+			paths := g.Fields
+			if g.Values != nil {
+				paths = append(paths, g.Values.Path)
 			}
 			for _, path := range paths {
 				found := false
-				for _, typ := range types[storage] {
+				for _, typ := range types[k.Storage] {
 					found = found || typeAt(typ, path) != nil
 				}
 				if !found {
-					t.Errorf("%s: %s has no %s", g.name, storage, path)
+					t.Errorf("%s: %s has no %s", g.Name, k.Storage, path)
 				}
 			}
 		}
-	}
-	for _, g := range gates {
-		is.True(g.storage == "" || g.storage == podSpecs || types[g.storage] != nil) // nothing that is stored, or a resource
-	}
-	for storage := range podSpecPaths {
-		is.True(types[storage] != nil) // a resource
-	}
-}
-
-func TestGatesOf(t *testing.T) {
-	is := is.New(t)
-	older, err := GatesOf("1.34", map[string]bool{"VolumeLimitScaling": true})
-	is.NoErr(err)
-	newer, err := GatesOf("1.36", nil)
-	is.NoErr(err)
-	is.True(older["VolumeLimitScaling"] && !newer["VolumeLimitScaling"]) // as asked, and off by default
-	is.True(!older["ImageVolume"] && newer["ImageVolume"])               // on since 1.35
-	_, err = GatesOf("1.36", map[string]bool{"X": true})
-	is.True(err != nil)
-	_, err = GatesOf("latest", nil)
-	is.True(err != nil)
-}
-
-// A field goes unless the stored object uses the gate's fields anywhere.
-func TestDropGated(t *testing.T) {
-	off := []gate{{fields: []string{"a.*.b.c?", "d"}}}
-	for _, c := range [][3]string{
-		{`{"a":[{"b":{"c":1}},{"b":{"c":1,"x":2}},{}],"d":3}`, ``, `{"a":[{},{"b":{"x":2}},{}]}`},
-		{`{"a":{"k":{"b":{"c":1}}}}`, `{"a":[]}`, `{"a":{"k":{}}}`},
-		{`{"a":[{"b":{"c":1}}]}`, `{"d":0}`, `{"a":[{"b":{"c":1}}]}`},
-		{`{"d":1}`, `{"a":[{},{"b":{"c":0}}]}`, `{"d":1}`},
-		{`{"a":"text","d":null}`, ``, `{"a":"text"}`},
-	} {
-		is := is.New(t)
-		obj, err := object.Parse([]byte(c[0]))
-		is.NoErr(err)
-		var old object.Object
-		if c[1] != "" {
-			old, err = object.Parse([]byte(c[1]))
-			is.NoErr(err)
-		}
-		dropGated(off, obj, old)
-		is.Equal(string(object.JSON(map[string]any(obj))), c[2])
 	}
 }

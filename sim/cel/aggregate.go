@@ -20,6 +20,17 @@ type mapVal struct {
 	node  *node // nil: values decide their own types
 }
 
+// converted returns a list or a map, which is of type own, as a value of another type: itself, its type, or an error.
+func converted(v ref.Val, own *types.Type, to ref.Type) ref.Val {
+	switch to {
+	case own:
+		return v
+	case types.TypeType:
+		return own
+	}
+	return conversionError(own, to.TypeName())
+}
+
 func conversionError(from, to any) ref.Val {
 	return types.NewErr("type conversion error from '%s' to '%s'", from, to)
 }
@@ -45,44 +56,37 @@ func (m *mapVal) ConvertToNative(to reflect.Type) (any, error) {
 	return nil, fmt.Errorf("type conversion error from '%s' to '%s'", m.Type(), to)
 }
 
-func (m *mapVal) ConvertToType(to ref.Type) ref.Val {
-	switch to {
-	case types.MapType:
-		return m
-	case types.TypeType:
-		return types.MapType
-	}
-	return conversionError(m.Type(), to.TypeName())
-}
+func (m *mapVal) ConvertToType(to ref.Type) ref.Val { return converted(m, types.MapType, to) }
 
+// Equal compares what expressions see, and of what they do not see the JSON.
 func (m *mapVal) Equal(other ref.Val) ref.Val {
 	o, ok := other.(traits.Mapper)
-	if !ok {
+	if !ok || m.Size() != o.Size() {
 		return types.False
 	}
-	if m.Size() != o.Size() {
-		return types.False
-	}
+	hidden, _ := other.(*mapVal)
 	for _, key := range object.SortedKeys(m.value) {
-		if _, ok := m.child(key); !ok {
-			if o, ok := other.(*mapVal); ok && !object.SemanticEqual(m.value[key], o.value[key]) {
-				return types.False
-			}
-			continue
+		eq := ref.Val(types.True)
+		if _, seen := m.child(key); seen {
+			eq = m.equalAt(o, types.String(m.written(key)))
+		} else if hidden != nil {
+			eq = types.Bool(object.SemanticEqual(m.value[key], hidden.value[key]))
 		}
-		name := types.String(m.written(key))
-		mine, found := m.Find(name)
-		theirs, theirsFound := o.Find(name)
-		if found != theirsFound {
-			return types.False
-		}
-		if found {
-			if eq := types.Equal(mine, theirs); eq != types.True {
-				return eq
-			}
+		if eq != types.True {
+			return eq
 		}
 	}
 	return types.True
+}
+
+// equalAt reports whether two maps have equal values under a key, or none.
+func (m *mapVal) equalAt(o traits.Mapper, key types.String) ref.Val {
+	mine, have := m.Find(key)
+	theirs, has := o.Find(key)
+	if have && has {
+		return types.Equal(mine, theirs)
+	}
+	return types.Bool(have == has)
 }
 
 // written returns a key as expressions write it.

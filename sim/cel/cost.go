@@ -5,7 +5,6 @@ package cel
 import (
 	"math"
 
-	"cel.dev/cel-go/common"
 	"cel.dev/cel-go/common/ast"
 	"cel.dev/cel-go/common/cost"
 	"cel.dev/cel-go/common/types"
@@ -19,12 +18,12 @@ import (
 type costs struct{ self *decl } // nil: there is no schema
 
 const (
-	traversal   = common.StringTraversalCostFactor
-	regexFactor = common.RegexStringLengthCostFactor
-	requirement = common.ListCreateBaseCost + common.StructCreateBaseCost // of a selector
-	formatRegex = 128                                                     // longest regular expression of a format
-	formatSize  = 64                                                      // longest name of a format
-	checkPrice  = 350_000                                                 // of an authorization: two per expression are allowed
+	traversal   = cost.StringTraversalCostFactor
+	regexFactor = cost.RegexStringLengthCostFactor
+	requirement = cost.ListCreateBaseCost + cost.StructCreateBaseCost // of a selector
+	formatRegex = 128                                                 // longest regular expression of a format
+	formatSize  = 64                                                  // longest name of a format
+	checkPrice  = 350_000                                             // of an authorization: two per expression are allowed
 )
 
 func ceil(size uint64, factor float64) uint64 { return uint64(math.Ceil(float64(size) * factor)) }

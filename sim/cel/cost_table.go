@@ -5,7 +5,6 @@ package cel
 import (
 	"math"
 
-	"cel.dev/cel-go/common"
 	"cel.dev/cel-go/common/ast"
 	"cel.dev/cel-go/common/cost"
 	"cel.dev/cel-go/common/overloads"
@@ -186,10 +185,10 @@ func paidWalk(r *receipt) (uint64, bool) {
 }
 
 // A selector is parsed, and becomes a list of requirements: the shortest is two bytes.
-func selectorCost(length cost.SizeEstimate) cost.CostEstimate {
+func selectorCost(length cost.SizeEstimate) cost.Estimate {
 	parsed := length.MultiplyByCostFactor(traversal)
 	made := length.MultiplyByCostFactor(0.5).MultiplyByCostFactor(requirement)
-	return cost.FixedCostEstimate(common.ListCreateBaseCost).Add(parsed).Add(made)
+	return cost.FixedCostEstimate(cost.ListCreateBaseCost).Add(parsed).Add(made)
 }
 
 func whatSelector(q *planned) *cost.CallEstimate { return call(selectorCost(q.arg(0))) }

@@ -10,10 +10,10 @@ import (
 	"cel.dev/cel-go/common/types"
 )
 
-func call(e cost.CostEstimate) *cost.CallEstimate { return &cost.CallEstimate{CostEstimate: e} }
+func call(e cost.Estimate) *cost.CallEstimate { return cost.NewCallEstimate(e, nil) }
 
-func sized(e cost.CostEstimate, size cost.SizeEstimate) *cost.CallEstimate {
-	return &cost.CallEstimate{CostEstimate: e, ResultSize: &size}
+func sized(e cost.Estimate, size cost.SizeEstimate) *cost.CallEstimate {
+	return cost.NewCallEstimate(e, &size)
 }
 
 // listCost: each element is compared once, strings byte by byte.

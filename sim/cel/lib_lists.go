@@ -116,25 +116,20 @@ func sumFrom(zero ref.Val) func(ref.Val) ref.Val {
 	}
 }
 
-func indexOf(v, want ref.Val) ref.Val {
-	list, ok := v.(traits.Lister)
-	if !ok {
-		return types.MaybeNoSuchOverloadErr(v)
-	}
-	for i := types.Int(0); i < list.Size().(types.Int); i++ {
-		if list.Get(i).Equal(want) == types.True {
-			return i
-		}
-	}
-	return types.IntNegOne
-}
+func indexOf(v, want ref.Val) ref.Val     { return position(v, want, false) }
+func lastIndexOf(v, want ref.Val) ref.Val { return position(v, want, true) }
 
-func lastIndexOf(v, want ref.Val) ref.Val {
+// position returns where a value stands in a list, the first time or the last, -1 for nowhere.
+func position(v, want ref.Val, last bool) ref.Val {
 	list, ok := v.(traits.Lister)
 	if !ok {
 		return types.MaybeNoSuchOverloadErr(v)
 	}
-	for i := list.Size().(types.Int) - 1; i >= 0; i-- {
+	n := list.Size().(types.Int)
+	for i := range n {
+		if last {
+			i = n - 1 - i
+		}
 		if list.Get(i).Equal(want) == types.True {
 			return i
 		}

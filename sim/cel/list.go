@@ -52,22 +52,11 @@ func (l *listVal) ConvertToNative(to reflect.Type) (any, error) {
 	return nil, fmt.Errorf("type conversion error from '%s' to '%s'", l.Type(), to)
 }
 
-func (l *listVal) ConvertToType(to ref.Type) ref.Val {
-	switch to {
-	case types.ListType:
-		return l
-	case types.TypeType:
-		return types.ListType
-	}
-	return conversionError(l.Type(), to.TypeName())
-}
+func (l *listVal) ConvertToType(to ref.Type) ref.Val { return converted(l, types.ListType, to) }
 
 func (l *listVal) Equal(other ref.Val) ref.Val {
 	o, ok := other.(traits.Lister)
-	if !ok {
-		return types.False
-	}
-	if l.Size() != o.Size() {
+	if !ok || l.Size() != o.Size() {
 		return types.False
 	}
 	key := l.keyed()

@@ -117,14 +117,14 @@ func (s Step) directives() []string {
 		}
 	}
 	if w := s.Watch; w != nil {
-		text := fmt.Sprintf("watch events=%d seconds=%g", w.Events, w.Seconds.Seconds())
+		text := fmt.Sprintf("watch events=%d seconds=%g", w.Events, w.Within.Seconds())
 		if w.End {
 			text += " end=1"
 		}
 		add(true, text)
 	}
 	if u := s.Until; u != nil {
-		add(true, fmt.Sprintf("until status=%s seconds=%g", u.Status, u.Seconds.Seconds()))
+		add(true, fmt.Sprintf("until status=%s seconds=%g", u.Status, u.Within.Seconds()))
 	}
 	add(s.Sleep > 0, fmt.Sprintf("sleep %g", s.Sleep.Seconds()))
 	add(s.Control != "", "control "+s.Control)

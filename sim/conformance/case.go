@@ -56,15 +56,15 @@ type Header struct{ Name, Value string }
 
 // Watch says when to stop reading a watch.
 type Watch struct {
-	Events  int
-	Seconds time.Duration
-	End     bool // compare whether the server ended the stream
+	Events int
+	Within time.Duration
+	End    bool // compare whether the server ended the stream
 }
 
 // Until says to repeat a step.
 type Until struct {
-	Status  string
-	Seconds time.Duration
+	Status string
+	Within time.Duration
 }
 
 // Only keeps a part of a list or map: see the package comment.
@@ -281,13 +281,13 @@ func (s *Step) directive(name, value string) (err error) {
 }
 
 func parseWatch(value string) (*Watch, error) {
-	w := &Watch{Events: 1000, Seconds: 3 * time.Second}
+	w := &Watch{Events: 1000, Within: 3 * time.Second}
 	return w, eachSetting(value, func(k, v string) (err error) {
 		switch k {
 		case "events":
 			w.Events, err = strconv.Atoi(v)
 		case "seconds":
-			w.Seconds, err = seconds(v)
+			w.Within, err = seconds(v)
 		case "end":
 			w.End = true
 		}
@@ -296,13 +296,13 @@ func parseWatch(value string) (*Watch, error) {
 }
 
 func parseUntil(value string) (*Until, error) {
-	u := &Until{Status: "200", Seconds: 10 * time.Second}
+	u := &Until{Status: "200", Within: 10 * time.Second}
 	return u, eachSetting(value, func(k, v string) (err error) {
 		switch k {
 		case "status":
 			u.Status = v
 		case "seconds":
-			u.Seconds, err = seconds(v)
+			u.Within, err = seconds(v)
 		}
 		return err
 	})

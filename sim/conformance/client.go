@@ -132,7 +132,7 @@ func (e *exchange) readWatch(t Target, body io.Reader, cancel func(), w Watch) {
 		stopped.Store(true)
 		cancel()
 	}
-	t.during(w.Seconds, stop, func() {
+	t.during(w.Within, stop, func() {
 		r := bufio.NewReader(body)
 		for len(e.events.Items) < w.Events {
 			line, err := r.ReadBytes('\n')

@@ -85,7 +85,7 @@ func TestParseCase(t *testing.T) {
 	is.Equal(c.Steps[0], Step{
 		Name: "a b", Method: "GET", Target: "/x y", Body: "body", Second: true, Raw: true, Sleep: 500 * time.Millisecond,
 		Headers: []Header{{"Accept", "a: b"}, {"Empty", ""}}, Keep: []string{"etag=*"}, Only: []Only{{".", "=a,b"}},
-		Watch: &Watch{Events: 2, Seconds: 1500 * time.Millisecond, End: true}, Until: &Until{Status: "404", Seconds: 10 * time.Second},
+		Watch: &Watch{Events: 2, Within: 1500 * time.Millisecond, End: true}, Until: &Until{Status: "404", Within: 10 * time.Second},
 	}) // every part of the step
 }
 

@@ -207,7 +207,7 @@ func (r *runner) sendUntil(req request, s Step) (exchange, error) {
 			t.sleep(time.Second)
 			e, err = req.send(r.ctx, t)
 		}
-		if err != nil || s.Until == nil || strconv.Itoa(e.status) == s.Until.Status || waited > s.Until.Seconds {
+		if err != nil || s.Until == nil || strconv.Itoa(e.status) == s.Until.Status || waited > s.Until.Within {
 			return e, err
 		}
 		t.sleep(pause)

@@ -46,8 +46,8 @@ func TestRecordingsAgreeWithThemselves(t *testing.T) {
 			steps++
 		}
 	}
-	is.Equal(len(cases), 529) // cases carried
-	is.Equal(steps, 8939)     // steps carried
+	is.Equal(len(cases), 613) // cases carried
+	is.Equal(steps, 10728)    // steps carried
 }
 
 // TestRecordingsAreAsRecordWritesThem prints every recording again.
@@ -209,7 +209,7 @@ func TestAdvanceDrivesAManualClock(t *testing.T) {
 		is.NoErr(err)
 		is.Equal(string(e.body), "{}") // the answer came
 		is.Equal(m.now, 3*time.Second) // when its time had come
-		e, err = request{method: "GET", target: "/watch", watch: &Watch{Events: 9, Seconds: 2500 * time.Millisecond}}.send(context.Background(), target)
+		e, err = request{method: "GET", target: "/watch", watch: &Watch{Events: 9, Within: 2500 * time.Millisecond}}.send(context.Background(), target)
 		is.NoErr(err)
 		is.Equal(len(e.events.Items), 3)       // at 0, 1 and 2 s
 		is.Equal(e.ended, false)               // the runner went, not the server
@@ -226,7 +226,7 @@ func TestServerEndsAWatch(t *testing.T) {
 	target := Target{URL: "http://x", Transport: inProcess{http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		io.WriteString(w, "{}\n\n{}\n")
 	})}}
-	e, err := request{method: "GET", target: "/", watch: &Watch{Events: 9, Seconds: time.Minute}}.send(context.Background(), target)
+	e, err := request{method: "GET", target: "/", watch: &Watch{Events: 9, Within: time.Minute}}.send(context.Background(), target)
 	is.NoErr(err)
 	is.Equal(len(e.events.Items), 2) // an empty line is no event
 	is.True(e.ended)                 // the server ended it

@@ -28,7 +28,7 @@ func Vary(c Case, seed uint64, donors []Case) Case {
 	for i, s := range c.Steps {
 		v.names[s.Name] = 1
 		if s.Until != nil { // what a variation waits for may never come
-			v.c.Steps[i].Until = &Until{s.Until.Status, min(s.Until.Seconds, untilMax)}
+			v.c.Steps[i].Until = &Until{s.Until.Status, min(s.Until.Within, untilMax)}
 		}
 	}
 	var said []string

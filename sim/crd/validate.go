@@ -10,6 +10,7 @@ import (
 	"github.com/kubesim/kubesim/sim/crd/structural"
 	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/resource"
 )
 
 // validator checks one definition. old is nil for a new one.
@@ -30,7 +31,7 @@ func newValidator(crd, old object.Object, meta structural.Meta) *validator {
 }
 
 // nameRule is the rule for names of definitions: the resource and the group.
-func nameRule(crd object.Object) func(name string, prefix bool) []string {
+func nameRule(_ *resource.Context, crd object.Object) func(name string, prefix bool) []string {
 	want := crd.String("spec", "names", "plural") + "." + crd.String("spec", "group")
 	return func(name string, prefix bool) []string {
 		errs := field.NameDNSSubdomain(name, prefix)

@@ -25,36 +25,26 @@ func IP(value string) []string {
 // LegacyIP checks an IP address that need not be canonical, as fields do that are older than Kubernetes 1.33 (KEP-4858,
 // feature gate StrictIPCIDRValidation, on in 1.36). On update a field lets the addresses pass that it held before.
 func LegacyIP(value string) []string {
-	if _, ok := parseIP(value); !ok {
-		return []string{ipText}
+	if msgs := LaxIP(value); msgs != nil {
+		return msgs
 	}
 	addr, err := netip.ParseAddr(value)
 	if err != nil {
-		return []string{leadingZeros}
+		return []string{"must not have leading 0s"}
 	}
 	if addr.Is4In6() {
-		return []string{mappedIP}
+		return []string{"must not be an IPv4-mapped IPv6 address"}
 	}
 	return nil
 }
 
-// What LegacyIP and LegacyCIDR say only on a server with StrictIPCIDRValidation.
-const (
-	leadingZeros     = "must not have leading 0s"
-	leadingZerosCIDR = "must not have leading 0s in IP or prefix length"
-	mappedIP         = "must not be an IPv4-mapped IPv6 address"
-	mappedCIDR       = "must not have an IPv4-mapped IPv6 address"
-	hostBits         = "must not have bits set beyond the prefix length"
-)
-
-// StrictOnly reports whether a message of LegacyIP or LegacyCIDR is one that a server without StrictIPCIDRValidation does
-// not have.
-func StrictOnly(message string) bool {
-	switch message {
-	case leadingZeros, leadingZerosCIDR, mappedIP, mappedCIDR, hostBits:
-		return true
+// LaxIP checks an IP address as such fields do on a server without StrictIPCIDRValidation: leading zeros and IPv4-mapped IPv6
+// addresses are let pass.
+func LaxIP(value string) []string {
+	if _, ok := parseIP(value); !ok {
+		return []string{ipText}
 	}
-	return false
+	return nil
 }
 
 // CIDR checks a network such as 10.9.8.0/24 in canonical form, as newer fields want it.
@@ -68,19 +58,27 @@ func CIDR(value string) []string {
 	return nil
 }
 
-// LegacyCIDR checks a network as LegacyIP checks an address.
-func LegacyCIDR(value string) []string {
+// LaxCIDR checks a network as LaxIP checks an address.
+func LaxCIDR(value string) []string {
 	if _, ok := parseCIDR(value); !ok {
 		return []string{cidrText}
+	}
+	return nil
+}
+
+// LegacyCIDR checks a network as LegacyIP checks an address.
+func LegacyCIDR(value string) []string {
+	if msgs := LaxCIDR(value); msgs != nil {
+		return msgs
 	}
 	prefix, err := netip.ParsePrefix(value)
 	switch {
 	case err != nil:
-		return []string{leadingZerosCIDR}
+		return []string{"must not have leading 0s in IP or prefix length"}
 	case prefix.Addr().Is4In6():
-		return []string{mappedCIDR}
+		return []string{"must not have an IPv4-mapped IPv6 address"}
 	case prefix != prefix.Masked():
-		return []string{hostBits}
+		return []string{"must not have bits set beyond the prefix length"}
 	}
 	return nil
 }
@@ -101,15 +99,16 @@ func InterfaceAddress(value string) []string {
 	return nil
 }
 
-// IPWarnings returns the warnings about an address in a field that follows LegacyIP.
-func IPWarnings(p Path, value string) []string {
+// IPWarnings returns the warnings about an address in a field that follows LegacyIP. refused is false on a server that lets
+// such a field have any address that can be read: it announces that others will not.
+func IPWarnings(p Path, value string, refused bool) []string {
 	addr, ok := parseIP(value)
 	if !ok {
 		return nil
 	}
 	strict, err := netip.ParseAddr(value)
 	if err != nil || strict.Is4In6() {
-		return []string{p.String() + ": non-standard IP address " + strconv.Quote(value) + " is invalid: use " +
+		return []string{p.String() + ": non-standard IP address " + strconv.Quote(value) + useInstead(refused) +
 			strconv.Quote(addr.String())}
 	}
 	if strict.Is6() && strict.String() != value {
@@ -119,8 +118,8 @@ func IPWarnings(p Path, value string) []string {
 	return nil
 }
 
-// CIDRWarnings returns the warnings about a network in a field that follows LegacyCIDR.
-func CIDRWarnings(p Path, value string) []string {
+// CIDRWarnings returns the warnings about a network in a field that follows LegacyCIDR, as IPWarnings does.
+func CIDRWarnings(p Path, value string, refused bool) []string {
 	prefix, ok := parseCIDR(value)
 	if !ok {
 		return nil
@@ -134,7 +133,7 @@ func CIDRWarnings(p Path, value string) []string {
 	}
 	strict, err := netip.ParsePrefix(value)
 	if err != nil || strict.Addr().Is4In6() {
-		return append(warnings, p.String()+": non-standard CIDR value "+strconv.Quote(value)+" is invalid: use "+
+		return append(warnings, p.String()+": non-standard CIDR value "+strconv.Quote(value)+useInstead(refused)+
 			strconv.Quote(masked.String()))
 	}
 	if len(warnings) == 0 && strict.Addr().Is6() && strict.String() != value {
@@ -142,6 +141,13 @@ func CIDRWarnings(p Path, value string) []string {
 			" should be in RFC 5952 canonical format ("+strconv.Quote(strict.String())+")")
 	}
 	return warnings
+}
+
+func useInstead(refused bool) string {
+	if refused {
+		return " is invalid: use "
+	}
+	return " will be considered invalid in a future Kubernetes release: use "
 }
 
 // ParseIP reads an address as LegacyIP does, strict forms or not.

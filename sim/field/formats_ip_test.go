@@ -20,9 +20,9 @@ func TestIP(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.value, func(t *testing.T) {
 			is := is.New(t)
-			is.Equal(LegacyIP(tt.value), list(tt.legacy))               // old fields
-			is.Equal(IP(tt.value), list(tt.strict))                     // new fields
-			is.Equal(IPWarnings(Root("p"), tt.value), list(tt.warning)) // warnings of old fields
+			is.Equal(LegacyIP(tt.value), list(tt.legacy))                     // old fields
+			is.Equal(IP(tt.value), list(tt.strict))                           // new fields
+			is.Equal(IPWarnings(Root("p"), tt.value, true), list(tt.warning)) // warnings of old fields
 		})
 	}
 }
@@ -40,9 +40,9 @@ func TestCIDR(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.value, func(t *testing.T) {
 			is := is.New(t)
-			is.Equal(LegacyCIDR(tt.value), list(tt.legacy))               // old fields
-			is.Equal(CIDR(tt.value), list(tt.strict))                     // new fields
-			is.Equal(CIDRWarnings(Root("p"), tt.value), list(tt.warning)) // warnings of old fields
+			is.Equal(LegacyCIDR(tt.value), list(tt.legacy))                     // old fields
+			is.Equal(CIDR(tt.value), list(tt.strict))                           // new fields
+			is.Equal(CIDRWarnings(Root("p"), tt.value, true), list(tt.warning)) // warnings of old fields
 		})
 	}
 }
@@ -62,12 +62,12 @@ func FuzzIP(f *testing.F) {
 	f.Fuzz(func(t *testing.T, s string) {
 		is := is.New(t)
 		if IP(s) == nil {
-			is.Equal(LegacyIP(s), nil)              // new fields are stricter
-			is.Equal(IPWarnings(Root("p"), s), nil) // nothing to warn of
+			is.Equal(LegacyIP(s), nil)                    // new fields are stricter
+			is.Equal(IPWarnings(Root("p"), s, true), nil) // nothing to warn of
 		}
 		if CIDR(s) == nil {
-			is.Equal(LegacyCIDR(s), nil)              // new fields are stricter
-			is.Equal(CIDRWarnings(Root("p"), s), nil) // nothing to warn of
+			is.Equal(LegacyCIDR(s), nil)                    // new fields are stricter
+			is.Equal(CIDRWarnings(Root("p"), s, true), nil) // nothing to warn of
 		}
 		InterfaceAddress(s)
 	})

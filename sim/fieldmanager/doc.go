@@ -41,11 +41,6 @@ type Manager struct {
 	// A nil Version knows d and its hub only.
 	Version func(d *resource.Definition, apiVersion string) *resource.Definition
 
-	// Reset says which fields a write through the subresource ("" for the main resource) of d cannot own, because the
-	// strategy resets them. ok is false where the rule for every resource holds, as it does for a nil Reset: the main
-	// resource resets status, the status subresource resets spec, and metadata too where CustomStatus says so.
-	Reset func(d *resource.Definition, subresource string) (r resource.Reset, ok bool)
-
 	custom map[*schema.Type]*model
 }
 

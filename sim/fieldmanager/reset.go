@@ -15,14 +15,12 @@ var (
 )
 
 // reset returns what a write through a subresource cannot own.
-func (m *Manager) reset(d *resource.Definition, subresource string) resource.Reset {
-	if m.Reset != nil {
-		if r, ok := m.Reset(d, subresource); ok {
-			return r
-		}
+func reset(d *resource.Definition, subresource string) resource.Reset {
+	if r, ok := d.Hub.Strategy.Resets[subresource]; ok {
+		return r
 	}
 	switch strategy := d.Hub.Strategy; {
-	case strategy == nil || !strategy.HasStatus:
+	case !strategy.HasStatus:
 		return resetNothing
 	case subresource == "":
 		return resetStatus

@@ -188,8 +188,8 @@ func (c *comparison) at(apiVersion string) (*change, error) {
 		return nil, fmt.Errorf("failed to compare objects: %w", d.err)
 	}
 	if v == c.d || v.Form == nil || c.by.Subresource == "status" { // other writes of custom resources reset in their own version
-		reset := c.m.reset(v, c.by.Subresource)
-		x.changed, x.removed = owned(x.changed, reset), owned(x.removed, reset)
+		putBack := reset(v, c.by.Subresource)
+		x.changed, x.removed = owned(x.changed, putBack), owned(x.removed, putBack)
 	}
 	c.done = append(c.done, comparedVersion{apiVersion, x})
 	return x, nil

@@ -137,15 +137,11 @@ a Update policy/v1 status 02 {"f:metadata":{"f:labels":{".":{},"f:x":{}}},"f:sta
 	is.Equal(owners(updated(t, m, d, live, text, status)), `a Update policy/v1 01 {"f:spec":{"f:minAvailable":{}}}
 a Update policy/v1 status 02 {"f:status":{"f:currentHealthy":{}}}
 `) // metadata is reset too
-	m.Reset = func(_ *resource.Definition, sub string) (resource.Reset, bool) {
-		return resource.Reset{Only: []string{"metadata.labels", "status.*"}}, sub == "status"
-	}
+	d.Strategy.Resets = map[string]resource.Reset{"status": {Only: []string{"metadata.labels", "status.*"}}}
 	is.Equal(owners(updated(t, m, d, live, text, status)), `a Update policy/v1 01 {"f:spec":{"f:minAvailable":{}}}
 a Update policy/v1 status 02 {"f:metadata":{"f:labels":{".":{},"f:x":{}}}}
 `) // * is for items of lists
-	m.Reset = func(*resource.Definition, string) (resource.Reset, bool) {
-		return resource.Reset{Fields: []string{"spec", "metadata.labels", "status.none"}}, true
-	}
+	d.Strategy.Resets = map[string]resource.Reset{"status": {Fields: []string{"spec", "metadata.labels", "status.none"}}}
 	is.Equal(owners(updated(t, m, d, live, text, status)), `a Update policy/v1 01 {"f:spec":{"f:minAvailable":{}}}
 a Update policy/v1 status 02 {"f:status":{"f:currentHealthy":{}}}
 `) // a rule of the resource's own

@@ -16,6 +16,16 @@ var rows = [][]string{
 	{"sim/resource", "sim/patch", "sim/crd/structural"},
 	{"sim/codec", "sim/cel", "sim/commit"},
 	{"sim/webhook"},
+	{"sim/builtin/table", "sim/builtin/gotext"},
+	{"sim/builtin/kind"},
+	{"sim/builtin/podspec", "sim/builtin/kindtest"},
+	{"sim/builtin/admissionregistration", "sim/builtin/apiextensions", "sim/builtin/apiregistration", "sim/builtin/apps",
+		"sim/builtin/authentication", "sim/builtin/authorization", "sim/builtin/autoscaling", "sim/builtin/batch",
+		"sim/builtin/certificates", "sim/builtin/coordination", "sim/builtin/flowcontrol", "sim/builtin/node", "sim/builtin/policy",
+		"sim/builtin/rbac", "sim/builtin/resource", "sim/builtin/scheduling"},
+	{"sim/builtin/core"},
+	{"sim/builtin/discovery", "sim/builtin/storage"},
+	{"sim/builtin/networking"},
 	{"sim/fieldmanager", "sim/watchcache", "sim/builtin", "sim/crd", "sim/admission", "sim/auth", "sim/flowcontrol"},
 	{"sim/registry", "sim/boot", "sim/history"},
 	{"sim/discovery/openapi", "sim/controller"},
@@ -35,6 +45,9 @@ var rows = [][]string{
 
 // testSupport are packages without a row: they import nothing of the project, and only tests import them.
 var testSupport = []string{"sim/conformance", "sim/guard"}
+
+// testKits are packages that only tests import.
+var testKits = []string{"sim/builtin/kindtest"}
 
 // homes says in which package each dependency may be imported (tests may import it too).
 var homes = map[string]string{
@@ -79,6 +92,8 @@ func TestRows(t *testing.T) {
 			switch {
 			case support || slices.Contains(testSupport, to):
 				t.Errorf("%s imports %s: %v stand alone, only tests import them", s.name, to, testSupport)
+			case slices.Contains(testKits, to):
+				t.Errorf("%s imports %s, which is for tests", s.name, to)
 			case ok && theirs >= row:
 				t.Errorf("%s imports %s, which is not in a row above %s: move the code down, or take a small interface or a func",
 					s.name, to, s.dir())

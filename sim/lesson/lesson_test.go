@@ -151,8 +151,9 @@ func TestTexts(t *testing.T) {
 				solution = append(solution, op.String())
 			}
 			for _, line := range lines(step.Text) {
-				command, ok := strings.CutPrefix(line, "`")
-				if command, ok = strings.CutSuffix(command, "`"); !ok || strings.Contains(command, "`") {
+				command, begins := strings.CutPrefix(line, "`")
+				command, ends := strings.CutSuffix(command, "`")
+				if !begins || !ends || strings.Contains(command, "`") {
 					continue
 				}
 				op, err := scenario.Parse(command)

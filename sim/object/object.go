@@ -39,11 +39,23 @@ func (o Object) String(path ...string) string {
 	return s
 }
 
+// Has reports whether something other than null is at the path.
+func (o Object) Has(path ...string) bool {
+	v, ok := o.Get(path...)
+	return ok && v != nil
+}
+
 // Int returns the integer at the path, and whether there is one.
 func (o Object) Int(path ...string) (int64, bool) {
 	v, _ := o.Get(path...)
 	n, ok := v.(int64)
 	return n, ok
+}
+
+// Int64 returns the integer at the path, 0 where there is none.
+func (o Object) Int64(path ...string) int64 {
+	n, _ := o.Int(path...)
+	return n
 }
 
 // Bool returns the boolean at the path, and whether there is one.
@@ -52,6 +64,15 @@ func (o Object) Bool(path ...string) (value, ok bool) {
 	value, ok = v.(bool)
 	return value, ok
 }
+
+// True reports whether true is at the path.
+func (o Object) True(path ...string) bool {
+	value, _ := o.Bool(path...)
+	return value
+}
+
+// At returns the object at the path, or nil.
+func (o Object) At(path ...string) Object { return o.Map(path...) }
 
 // Map returns the object at the path, or nil. Reading a nil map is fine.
 func (o Object) Map(path ...string) map[string]any {
@@ -66,6 +87,31 @@ func (o Object) List(path ...string) []any {
 	l, _ := v.([]any)
 	return l
 }
+
+// Objects returns the objects of the array at the path. An element that is no object is an empty one, so that indexes stay
+// right.
+func (o Object) Objects(path ...string) []Object { return ObjectsOf(o.List(path...)) }
+
+// ObjectsOf is Object.Objects for an array.
+func ObjectsOf(list []any) []Object {
+	out := make([]Object, len(list))
+	EachObject(list, func(i int, o Object) { out[i] = o })
+	return out
+}
+
+// EachObject calls yield with the objects of an array, as Objects returns them, without a list of their own.
+func EachObject(list []any, yield func(i int, o Object)) {
+	for i, v := range list {
+		m, ok := v.(map[string]any)
+		if !ok {
+			m = map[string]any{}
+		}
+		yield(i, m)
+	}
+}
+
+// Strings returns the strings of the array at the path.
+func (o Object) Strings(path ...string) []string { return Strings(o.List(path...)) }
 
 // Set puts value at the path and makes the objects on the way that are missing.
 func (o Object) Set(value any, path ...string) {

@@ -103,28 +103,26 @@ func (a *applier) replace(path string, value *node) bool {
 	return ok
 }
 
+// at returns what is found at a path, where it is.
+func (a *applier) at(path *string) (parent *node, key string, value *node, ok bool) {
+	if path == nil {
+		return nil, "", nil, false
+	}
+	if parent, key = a.doc.parent(*path); parent == nil {
+		return nil, "", nil, false
+	}
+	value, ok = parent.get(key)
+	return parent, key, value, ok
+}
+
 func (a *applier) move(from *string, path string) bool {
-	if from == nil {
-		return false
-	}
-	parent, key := a.doc.parent(*from)
-	if parent == nil {
-		return false
-	}
-	value, ok := parent.get(key)
+	parent, key, value, ok := a.at(from)
 	return ok && parent.remove(key) && a.add(path, value)
 }
 
 // copy adds what is found at from; a missing key of an object is null.
 func (a *applier) copy(from *string, path string) bool {
-	if from == nil {
-		return false
-	}
-	parent, key := a.doc.parent(*from)
-	if parent == nil {
-		return false
-	}
-	value, ok := parent.get(key)
+	_, _, value, ok := a.at(from)
 	if !ok {
 		return false
 	}

@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/kubesim/kubesim/sim/admission"
@@ -219,8 +220,8 @@ func (r *Registry) validateNew(ctx *resource.Context, obj object.Object) field.E
 	if errs := otherKind(hub, obj); len(errs) > 0 {
 		return errs
 	}
-	errs := look(ctx, obj, nil)
-	if named := strings.ContainsRune(string(hub.Strategy.LooksOf(ctx, false)), 'n'); len(errs) == 0 && (!named || hub.Strategy.NameRule != nil) {
+	errs := check(ctx, obj, nil)
+	if named := slices.Contains(hub.Strategy.Checks.Of(ctx, false), resource.CheckMeta); len(errs) == 0 && (!named || hub.Strategy.NameRule != nil) {
 		errs = metadata.Validate(obj.Metadata(), hub.Namespaced, field.NamePathSegment, field.Root("metadata"))
 	}
 	return errs

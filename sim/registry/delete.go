@@ -32,8 +32,23 @@ func (r *Registry) Delete(q *Request, o DeleteOptions) (*Result, *status.Status)
 	if s := checkName(q.Name); s != nil {
 		return nil, s
 	}
+	if s := checkDeletable(q); s != nil {
+		return nil, s
+	}
 	warnPropagation(q, o)
 	return anew(q, true, func() (*Result, *status.Status) { return r.delete(q, o) })
+}
+
+// checkDeletable refuses what the strategy says nobody may delete.
+func checkDeletable(q *Request) *status.Status {
+	refuses := q.Definition.Hub.Strategy.Undeletable
+	if refuses == nil || q.collected {
+		return nil
+	}
+	if why := refuses(q.Name); why != "" {
+		return status.Forbidden(q.Definition.Resourced(), q.Name, why)
+	}
+	return nil
 }
 
 // warnPropagation warns a client that leaves the fate of dependents open.

@@ -80,6 +80,8 @@ type Registry struct {
 	// Tokens signs the tokens of service accounts.
 	Tokens *token.Authority
 
+	// Server is what the server is (resource.Context).
+	Server resource.Server
 	// NoPrivileged: privileged containers are refused (resource.Context).
 	NoPrivileged bool
 
@@ -136,7 +138,7 @@ func (q *Request) ready(obj object.Object, old *resource.Item) *status.Status {
 func (r *Registry) context(q *Request) *resource.Context {
 	ctx := &resource.Context{
 		Now: r.Backend.Now(), Definition: q.Definition, Subresource: q.Subresource, Namespace: q.Namespace, Name: q.Name,
-		DryRun: q.DryRun, User: q.User, Verb: q.Verb, NoPrivileged: r.NoPrivileged, ServiceCIDR: r.ServiceCIDR, Warn: q.Warn, Objects: Reader{r.Backend},
+		DryRun: q.DryRun, User: q.User, Verb: q.Verb, Server: r.Server, NoPrivileged: r.NoPrivileged, ServiceCIDR: r.ServiceCIDR, Warn: q.Warn, Objects: Reader{r.Backend},
 		Random: func(n int) int { return r.Backend.Random("allocation", n) },
 		UID:    r.newUID,
 		Tokens: r.Tokens,

@@ -397,5 +397,5 @@ func validateChanged(ctx *resource.Context, obj, old object.Object) field.ErrorL
 	if other := otherKind(hub, obj); len(other) > 0 {
 		return append(errs, other...)
 	}
-	return append(errs, look(ctx, obj, old)...)
+	return append(errs, check(ctx, obj, old)...)
 }

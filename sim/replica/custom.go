@@ -79,7 +79,9 @@ func (r *Server) defined(e *mvcc.Event) {
 		return
 	}
 	item := resource.ItemOf(r.profile.hubs[crd.Storage], e.KV)
-	r.serveInstead(item.Name, r.custom.Define(item.Object()))
+	change := r.custom.Define(item.Object())
+	change.Restarted = change.Restarted || len(change.Old) == 0 // served from now on: nobody has watched before
+	r.serveInstead(item.Name, change)
 }
 
 // serveInstead puts new resources in the place of old ones.
@@ -94,7 +96,8 @@ func (r *Server) serveInstead(name string, change crd.Change) {
 	for _, d := range change.New {
 		table.Add(d)
 	}
-	if cache := r.caches[name]; cache != nil && change.Restarted {
+	if change.Restarted {
+		cache := r.cache(name)
 		cache.EndAll()
 		cache.Forget()
 	}

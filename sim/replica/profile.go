@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/kubesim/kubesim/sim/builtin"
+	"github.com/kubesim/kubesim/sim/builtin/kind"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
 	"github.com/kubesim/kubesim/sim/schema"
@@ -55,13 +56,13 @@ type Profile struct {
 	proxies bool // PeerProxy
 	refuses bool // NoPrivileged
 
-	gates builtin.Gates
-	flags map[string]string // that are not the defaults
+	server resource.Server
+	flags  map[string]string // that are not the defaults
 }
 
 // KnowsGate reports whether a feature gate decides something here: others are no error of Options.FeatureGates.
 func KnowsGate(name string) bool {
-	_, err := builtin.GatesOf(minor, map[string]bool{name: true})
+	_, err := kind.Server(minor, map[string]bool{name: true})
 	return err == nil
 }
 
@@ -116,11 +117,11 @@ func (o Options) name() (string, error) {
 	if len(o.FeatureGates)+len(o.Serve)+len(o.StorageVersions) == 0 && !o.PeerProxy && !o.NoPrivileged {
 		return m + " " + o.release(m), nil
 	}
-	gates, err := builtin.GatesOf(m, o.FeatureGates)
+	server, err := kind.Server(m, o.FeatureGates)
 	if err != nil {
 		return "", err
 	}
-	return fmt.Sprint(m, " ", o.release(m), " ", gates, " ", o.Serve, " ", o.StorageVersions, " ", o.PeerProxy, " ", o.NoPrivileged), nil // maps are printed sorted
+	return fmt.Sprint(m, " ", o.release(m), " ", server.Gates, " ", o.Serve, " ", o.StorageVersions, " ", o.PeerProxy, " ", o.NoPrivileged), nil // maps are printed sorted
 }
 
 // flags are the flags of kube-apiserver that say what the options say.
@@ -152,16 +153,16 @@ func (o Options) profile(name string, skewed bool) (*Profile, error) {
 	if err != nil {
 		return nil, err
 	}
-	gates, err := builtin.GatesOf(m, o.FeatureGates)
+	server, err := kind.Server(m, o.FeatureGates)
 	if err != nil {
 		return nil, err
 	}
 	defs := builtin.Definitions(set)
 	if len(o.FeatureGates) > 0 {
-		defs = builtin.DefinitionsWith(set, gates)
+		defs = builtin.DefinitionsFor(set, server)
 	}
 	defs = withDefinitions(set, defs)
-	p := &Profile{name: name, release: o.release(m), proxies: o.PeerProxy, refuses: o.NoPrivileged, set: set, gates: gates,
+	p := &Profile{name: name, release: o.release(m), proxies: o.PeerProxy, refuses: o.NoPrivileged, set: set, server: server,
 		flags: o.flags(), hubs: map[string]*resource.Definition{}}
 	if skewed || len(o.StorageVersions) > 0 {
 		if defs, err = o.withDialect(set, defs); err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/kubesim/kubesim/sim/auth"
 	"github.com/kubesim/kubesim/sim/auth/token"
 	"github.com/kubesim/kubesim/sim/boot"
-	"github.com/kubesim/kubesim/sim/builtin"
+	levels "github.com/kubesim/kubesim/sim/builtin/flowcontrol"
 	"github.com/kubesim/kubesim/sim/codec"
 	"github.com/kubesim/kubesim/sim/crd"
 	"github.com/kubesim/kubesim/sim/discovery"
@@ -84,9 +84,9 @@ func (r *Server) discovery(reg *registry.Registry, table *resource.Table) discov
 	p, set := r.profile, r.set
 	o := discovery.Options{Table: table, Schema: p.set, Version: discovery.Release(p.release),
 		Address: "127.0.0.1:" + strconv.Itoa(cmp.Or(set.Port, boot.Port)),
-		Seats:   func() map[string]int { return builtin.NominalSeats(reg.Reader()) },
+		Seats:   func() map[string]int { return levels.NominalSeats(reg.Reader()) },
 		Keys:    set.Tokens, CustomSchema: r.published, Now: set.Schedule.Now,
-		Statusz: p.gates["ComponentStatusz"], Flagz: p.gates["ComponentFlagz"], Flags: p.flags,
+		Statusz: p.server.Gates["ComponentStatusz"], Flagz: p.server.Gates["ComponentFlagz"], Flags: p.flags,
 		Remotes: set.Aggregator.Remotes, Priorities: set.Aggregator.Priorities}
 	if p.proxies {
 		o.Peers = set.documents
@@ -119,7 +119,7 @@ func (r *Server) Definition(storage string) *resource.Definition {
 
 // registry returns a registry over a backend that asks no admission.
 func (r *Server) registry(b registry.Backend, who *auth.Auth, fields *fieldmanager.Manager) *registry.Registry {
-	reg := &registry.Registry{Backend: b, Review: who.Review, Fields: fields, NoPrivileged: r.profile.refuses,
+	reg := &registry.Registry{Backend: b, Review: who.Review, Fields: fields, Server: r.profile.server, NoPrivileged: r.profile.refuses,
 		ServiceCIDR: r.set.ServiceCIDR, Tokens: r.set.Tokens}
 	reg.May = func(q *registry.Request, what resource.Access) *status.Status {
 		at := auth.Attributes{User: q.User, Verb: what.Verb, IsResource: true, Group: q.Definition.Group, Version: q.Definition.Version,
@@ -166,7 +166,6 @@ func (r *Server) peer(group, version, name string) *apiserver.Server {
 // fields returns the field manager of a server of table and of custom resources, whose versions it knows served or not.
 func (r *Server) fields(table *resource.Table) *fieldmanager.Manager {
 	m := fieldmanager.New()
-	m.Reset = builtin.Reset
 	m.Version = func(d *resource.Definition, apiVersion string) *resource.Definition {
 		if d.Form != nil {
 			return r.custom.Version(d, apiVersion)

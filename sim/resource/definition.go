@@ -79,6 +79,10 @@ type Definition struct {
 	// it, and so do events of both groups.
 	Storage string
 
+	// KeyPrefix is where the real server stores the objects, below /registry: "services/specs". "": under the plural, and
+	// below the group where the resource is custom.
+	KeyPrefix string
+
 	// Connect answers a create of a resource that is not stored and names another object (bindings). nil for all others.
 	Connect Connector
 
@@ -99,8 +103,8 @@ type Subresource struct {
 	schema.GVK        // of the body
 	Verbs      []string
 
-	// Stream says that the subresource is a stream or a proxy (log, exec, proxy …), which is not simulated.
-	Stream bool
+	// Stream is what the subresource is if it is a stream or a proxy. nil for the others.
+	Stream *Stream
 
 	// Connect answers a subresource whose body is not the object itself. nil for the others (status).
 	Connect Connector

@@ -179,19 +179,19 @@ func TestScaleOwners(t *testing.T) {
 func TestServerKey(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
-		storage, group, resource, namespace string
-		custom, dryRun                      bool
-		want                                string
+		storage, group, resource, prefix, namespace string
+		custom, dryRun                              bool
+		want                                        string
 	}{
-		{"pods", "", "pods", "ns", false, false, "/registry/pods/ns/x"},
-		{"deployments.apps", "apps", "deployments", "ns", false, true, "/deployments/ns/x"},
-		{"nodes", "", "nodes", "", false, false, "/registry/minions/x"},
-		{"services", "", "services", "ns", false, false, "/registry/services/specs/ns/x"},
-		{"widgets.example.com", "example.com", "widgets", "ns", true, false, "/registry/example.com/widgets/ns/x"},
+		{"pods", "", "pods", "", "ns", false, false, "/registry/pods/ns/x"},
+		{"deployments.apps", "apps", "deployments", "", "ns", false, true, "/deployments/ns/x"},
+		{"nodes", "", "nodes", "minions", "", false, false, "/registry/minions/x"},
+		{"services", "", "services", "services/specs", "ns", false, false, "/registry/services/specs/ns/x"},
+		{"widgets.example.com", "example.com", "widgets", "", "ns", true, false, "/registry/example.com/widgets/ns/x"},
 	} {
 		t.Run(tc.storage, func(t *testing.T) {
 			is := is.New(t)
-			d := &Definition{GVK: schema.GVK{Group: tc.group}, Resource: tc.resource, Storage: tc.storage, Custom: tc.custom}
+			d := &Definition{GVK: schema.GVK{Group: tc.group}, Resource: tc.resource, Storage: tc.storage, KeyPrefix: tc.prefix, Custom: tc.custom}
 			is.Equal(d.ServerKey(tc.namespace, "x", tc.dryRun), tc.want)
 		})
 	}

@@ -53,8 +53,11 @@ type Strategy struct {
 	// SpecOnly: Default reads and writes spec alone, and PrepareForUpdate does not write to fields that obj shares with old
 	// (object.Same). See Definition.SharesUnchanged.
 	SpecOnly bool
-	// Looks returns the order in which the kind's own validation looks at an object. nil: LooksNew and LooksUpdate.
-	Looks func(ctx *Context, update bool) Looks
+	// Checks are the steps of validation.
+	Checks Checks
+	// Resets are the fields that writes put back, and so cannot own in managedFields (KEP-555, "Resetting fields"), by
+	// subresource, "" for the main resource. Where nothing is said the rule of HasStatus holds.
+	Resets map[string]Reset
 	// AnyFinalizers: finalizers need no domain-qualified names, as those of custom resources.
 	AnyFinalizers bool
 	// CustomStatus: the status subresource freezes metadata too, as custom resources do.
@@ -75,8 +78,9 @@ type Strategy struct {
 
 	// NameRule returns what is wrong with a name; prefix is true for a generateName. nil: DNS subdomain.
 	NameRule func(name string, prefix bool) []string
-	// NameRuleOf returns the NameRule of an object whose name follows from the rest of it. nil: NameRule.
-	NameRuleOf func(obj object.Object) func(name string, prefix bool) []string
+	// NameRuleOf returns the NameRule of an object whose name follows from the rest of it, or on a server that has another
+	// one. nil: NameRule.
+	NameRuleOf func(ctx *Context, obj object.Object) func(name string, prefix bool) []string
 	// PlainGenerateName: generateName becomes the name as it is, without a suffix (IPAddress).
 	PlainGenerateName bool
 
@@ -92,7 +96,7 @@ type Strategy struct {
 	// Canonicalize completes a new object after its validation.
 	Canonicalize func(obj object.Object)
 	// ValidateFirst is the part of what is wrong with a changed object that the real server finds before it looks at
-	// metadata once more: the letter v of Looks.
+	// metadata once more: CheckFirst.
 	ValidateFirst func(ctx *Context, obj, old object.Object) field.ErrorList
 	// Warn adds warnings about a new (old is nil) or changed object through ctx.Warn.
 	Warn func(ctx *Context, obj, old object.Object)
@@ -108,6 +112,9 @@ type Strategy struct {
 	// FirstDelete changes an object at the first DELETE, which sets deletionTimestamp and does nothing more: finalizers,
 	// or another DELETE, have to follow (CustomResourceDefinition, Namespace). nil: a DELETE does what it does.
 	FirstDelete func(ctx *Context, obj object.Object, p Propagation)
+	// Undeletable returns why nobody may delete the object of a name, "" if one may. Only a DELETE of that one name asks:
+	// deletecollection does not. nil: everything may be deleted.
+	Undeletable func(name string) string
 	// Held reports whether something other than metadata.finalizers keeps a deleted object (a namespace's
 	// spec.finalizers). nil: nothing.
 	Held func(obj object.Object) bool
@@ -132,6 +139,9 @@ type Context struct {
 	DryRun      bool
 	User        User
 	Verb        string // of the request: create, update, patch, …
+
+	// Server is the API server that works on the request.
+	Server Server
 
 	// NoPrivileged: the server refuses privileged containers, as one without --allow-privileged does.
 	NoPrivileged bool

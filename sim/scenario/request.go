@@ -156,11 +156,7 @@ func (b *builder) revision() (rv string, given bool, err error) {
 }
 
 func (b *builder) read() error {
-	q, err := b.readQuery()
-	if err != nil {
-		return err
-	}
-	d, name, err := b.target()
+	q, d, name, err := b.readable()
 	if err != nil {
 		return err
 	}
@@ -168,24 +164,24 @@ func (b *builder) read() error {
 	return nil
 }
 
-func (b *builder) readQuery() (url.Values, error) {
-	q, err := b.query()
-	if err != nil {
-		return nil, err
+// readable returns what a read or a watch is about, and its parameters.
+func (b *builder) readable() (q url.Values, d *resource.Definition, name string, err error) {
+	if q, err = b.query(); err != nil {
+		return nil, nil, "", err
 	}
 	rv, given, err := b.revision()
+	if err != nil {
+		return nil, nil, "", err
+	}
 	if given {
 		q.Set("resourceVersion", rv)
 	}
-	return q, err
+	d, name, err = b.target()
+	return q, d, name, err
 }
 
 func (b *builder) watch() error {
-	q, err := b.readQuery()
-	if err != nil {
-		return err
-	}
-	d, name, err := b.target()
+	q, d, name, err := b.readable()
 	if err != nil {
 		return err
 	}

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"time"
 
-	"github.com/kubesim/kubesim/sim/builtin"
+	"github.com/kubesim/kubesim/sim/builtin/rbac"
 	"github.com/kubesim/kubesim/sim/commit"
 	"github.com/kubesim/kubesim/sim/controller"
 	"github.com/kubesim/kubesim/sim/object"
@@ -55,7 +55,7 @@ func aggregate(api *controller.Client, _ controller.Key) (time.Duration, *status
 		return true
 	})
 	for _, role := range able {
-		rules, changes := builtin.AggregatedRules(role, all)
+		rules, changes := rbac.AggregatedRules(role, all)
 		if !changes {
 			continue
 		}

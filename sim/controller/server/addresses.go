@@ -3,14 +3,14 @@ package server
 import (
 	"time"
 
-	"github.com/kubesim/kubesim/sim/builtin"
+	"github.com/kubesim/kubesim/sim/builtin/core"
 	"github.com/kubesim/kubesim/sim/commit"
 	"github.com/kubesim/kubesim/sim/controller"
 	"github.com/kubesim/kubesim/sim/status"
 )
 
 // The real server's ipallocator-repair-controller (pkg/registry/core/service/ipallocator/controller.RepairIPAddress) sees to
-// services whenever they are written, to IPAddresses whenever they are, and to everything every builtin.MendInterval. An
+// services whenever they are written, to IPAddresses whenever they are, and to everything every core.MendInterval. An
 // IPAddress that somebody deletes or changes is missed only when everything is looked at.
 const (
 	services  = "ipallocator-repair-controller services"
@@ -26,7 +26,7 @@ func Services() controller.Controller {
 }
 
 func mendService(api *controller.Client, key controller.Key) (time.Duration, *status.Status) {
-	for _, m := range builtin.MendService(api, key.Namespace, key.Name) {
+	for _, m := range core.MendService(api, key.Namespace, key.Name) {
 		mend(api, m)
 	}
 	return 0, nil
@@ -35,7 +35,7 @@ func mendService(api *controller.Client, key controller.Key) (time.Duration, *st
 // Addresses sees to it that an IPAddress that was written is one of a service.
 func Addresses() controller.Controller {
 	return Own(addresses, controller.Func(func(api *controller.Client, key controller.Key) (time.Duration, *status.Status) {
-		m, again := builtin.MendAddress(api, key.Name, api.Now())
+		m, again := core.MendAddress(api, key.Name, api.Now())
 		mend(api, m)
 		return again, nil
 	}), controller.Watch{Resource: ipAddresses})
@@ -45,7 +45,7 @@ func Addresses() controller.Controller {
 func Parents() controller.Controller {
 	return Own(parents, &parenting{}, controller.Watch{Resource: "services", Listed: true},
 		controller.Watch{Resource: ipAddresses, Keys: func(c *commit.Commit) []controller.Key {
-			namespace, name := builtin.MendParent(c.Item())
+			namespace, name := core.MendParent(c.Item())
 			return []controller.Key{{Namespace: namespace, Name: name}}
 		}})
 }
@@ -65,18 +65,18 @@ func (p *parenting) Reconcile(api *controller.Client, key controller.Key) (time.
 	case waits:
 		delete(p.due, key.String())
 		return mendService(api, key)
-	case len(builtin.MendService(api, key.Namespace, key.Name)) == 0:
+	case len(core.MendService(api, key.Namespace, key.Name)) == 0:
 		return 0, nil
 	}
 	if p.due == nil {
 		p.due = map[string]time.Time{}
 	}
-	p.due[key.String()] = api.Now().Add(builtin.MendInterval)
-	return builtin.MendInterval, nil
+	p.due[key.String()] = api.Now().Add(core.MendInterval)
+	return core.MendInterval, nil
 }
 
 // mend does what is to be done, and tells.
-func mend(api *controller.Client, m builtin.Mending) {
+func mend(api *controller.Client, m core.Mending) {
 	if m.Event != nil {
 		api.Tell(m.Event)
 	}

@@ -1,0 +1,75 @@
+package admissionregistration
+
+import (
+	"strings"
+
+	"github.com/kubesim/kubesim/sim/cel"
+	"github.com/kubesim/kubesim/sim/field"
+	"github.com/kubesim/kubesim/sim/object"
+)
+
+// expressions compile what a policy or a webhook configuration says in CEL. What an expression can name hangs on where it
+// stands: a condition has no variables, a message no authorizer, only a mutation the types of patches. nil checks nothing.
+type expressions struct {
+	params    bool
+	variables []object.Object // that were declared so far
+	named     bool            // there are variables, be it without an expression
+	compilers map[cel.Declarations]*cel.Compiler
+	declared  map[*cel.Compiler]int // how many of the variables
+}
+
+// expressionsOf returns what compiles the expressions of v, or nil if v is as it was: what is stored did compile.
+func expressionsOf(v, old any, params bool) *expressions {
+	if old != nil && object.SemanticEqual(v, old) {
+		return nil
+	}
+	return &expressions{params: params, compilers: map[cel.Declarations]*cel.Compiler{}, declared: map[*cel.Compiler]int{}}
+}
+
+// compiler returns the one for d, which knows the variables of before.
+func (e *expressions) compiler(d cel.Declarations) *cel.Compiler {
+	d.Params = e.params
+	c := e.compilers[d]
+	if c == nil {
+		c = cel.NewCompiler(d)
+		e.compilers[d] = c
+	}
+	for ; !d.Alone && e.declared[c] < len(e.variables); e.declared[c]++ {
+		v := e.variables[e.declared[c]]
+		_ = c.Variable(v.String("name"), v.String("expression")) // reported where it stands
+	}
+	return c
+}
+
+// check compiles the expression at p. That there is one at all is another rule's business.
+func (e *expressions) check(p field.Path, expression string, d cel.Declarations, want cel.Result) field.ErrorList {
+	if e == nil || strings.TrimSpace(expression) == "" {
+		return nil
+	}
+	if !d.Patch && len(e.variables) == 0 && !e.named {
+		d.Alone = true
+	}
+	if err := e.compiler(d).Compile(expression, want).Err(); err != nil {
+		return field.ErrorList{field.Invalid(p, expression, err.Text)}
+	}
+	return nil
+}
+
+// declare makes a variable known to the expressions after it, and checks its own.
+func (e *expressions) declare(p field.Path, v object.Object) field.ErrorList {
+	text := v.String("expression")
+	if e == nil {
+		return nil
+	}
+	if strings.TrimSpace(text) == "" {
+		e.named = true
+		return nil
+	}
+	c := e.compiler(cel.Declarations{Authorizer: true})
+	e.variables = append(e.variables, v)
+	e.declared[c]++
+	if err := c.Variable(v.String("name"), text); err != nil {
+		return field.ErrorList{field.Invalid(p, text, err.Text)}
+	}
+	return nil
+}

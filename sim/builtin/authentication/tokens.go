@@ -1,0 +1,190 @@
+package authentication
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/kubesim/kubesim/sim/field"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/resource"
+	"github.com/kubesim/kubesim/sim/schema"
+	"github.com/kubesim/kubesim/sim/status"
+)
+
+const (
+	tokenDefault = 60 * 60 // expirationSeconds
+	tokenMin     = 10 * 60
+	tokenMax     = 1 << 32
+
+	// Tokens that the kubelet asks for on behalf of a pod live for a year, and warn after the time that was asked for:
+	// clients that do not read them again go on working (KEP-1205).
+	tokenWarnOnly = 60*60 + 7
+	tokenExtended = 365 * 24 * 60 * 60
+)
+
+// DefaultTokenRequest fills in the defaults of a TokenRequest.
+func DefaultTokenRequest(request object.Object) {
+	request.SetDefault(int64(tokenDefault), "spec", "expirationSeconds")
+}
+
+var tokenRequestKind = status.Resource{Group: "authentication.k8s.io", Resource: "TokenRequest"}
+
+// IssueToken answers a TokenRequest for a service account (KEP-1205): serviceaccounts/token.
+func IssueToken(c *resource.Connection) (object.Object, *status.Status) {
+	request := c.Body
+	if name := request.Name(); name != "" && name != c.Name {
+		return nil, status.Invalid(tokenRequestKind, c.Name, field.ErrorList{
+			field.Invalid(field.Root("metadata.name"), name, "must match the service account name if specified")})
+	}
+	account := c.Get("serviceaccounts", c.Namespace, c.Name)
+	if account == nil {
+		return nil, status.NotFound(status.Resource{Resource: "serviceaccounts"}, c.Name)
+	}
+	if uid := request.UID(); uid != "" && uid != account.UID() {
+		return nil, status.Conflict(tokenRequestKind, c.Name, fmt.Sprintf(
+			"the UID in the token request (%s) does not match the UID of the service account (%s)", uid, account.UID()))
+	}
+	completeTokenRequest(c, account)
+	if errs := validateTokenRequest(request); len(errs) > 0 {
+		return nil, status.Invalid(tokenRequestKind, "", errs)
+	}
+	if s := c.Admit(); s != nil {
+		return nil, s
+	}
+	bound, s := boundObjects(c)
+	if s != nil {
+		return nil, s
+	}
+	seconds := request.Int64("spec", "expirationSeconds")
+	if most := c.Tokens.MaxSeconds(); most > 0 && seconds > most {
+		c.Warn(fmt.Sprintf("requested expiration of %d seconds shortened to %d seconds", seconds, most))
+		seconds = most
+		request.Set(seconds, "spec", "expirationSeconds")
+	}
+	request["status"] = map[string]any{
+		"token":               c.Tokens.Sign(tokenClaims(c, account, bound)),
+		"expirationTimestamp": object.Time(c.Now.Add(time.Duration(seconds) * time.Second)),
+	}
+	return request, nil
+}
+
+// completeTokenRequest fills in what the client left out.
+func completeTokenRequest(c *resource.Connection, account object.Object) {
+	request := c.Body
+	if len(request.List("spec", "audiences")) == 0 {
+		request.Set(object.FromStrings(c.Tokens.Audiences()), "spec", "audiences")
+	}
+	request.Set(account.Name(), "metadata", "name")
+	request.Set(account.Namespace(), "metadata", "namespace")
+	request.Set(account.UID(), "metadata", "uid")
+	request.Set(object.Time(c.Now), "metadata", "creationTimestamp")
+	delete(request, "status")
+}
+
+func validateTokenRequest(request object.Object) field.ErrorList {
+	seconds, p := request.Int64("spec", "expirationSeconds"), field.Root("spec.expirationSeconds")
+	switch {
+	case seconds < tokenMin:
+		return field.ErrorList{field.Invalid(p, seconds, "may not specify a duration less than 10 minutes")}
+	case seconds > tokenMax:
+		return field.ErrorList{field.Invalid(p, seconds, "may not specify a duration larger than 2^32 seconds")}
+	}
+	return nil
+}
+
+// tokenBinding is what a token is bound to: it is valid no longer than the object lives.
+type tokenBinding struct {
+	claim  string        // pod, node or secret; "" for none
+	object object.Object // what it is bound to
+	node   object.Object // of a pod that runs on one
+}
+
+// boundObjects finds what the request wants the token to be bound to.
+func boundObjects(c *resource.Connection) (b tokenBinding, s *status.Status) {
+	ref := c.Body.At("spec", "boundObjectRef")
+	if ref == nil {
+		return b, nil
+	}
+	name := ref.String("name")
+	version := ref.String("apiVersion")
+	if strings.Count(version, "/") > 1 {
+		version = "/" // one that cannot be read counts as none
+	}
+	kind := schema.ParseGVK(version, ref.String("kind"))
+	storage, namespace := "", c.Namespace
+	switch {
+	case kind.Group == "" && kind.Kind == "Pod":
+		storage, b.claim = "pods", "pod"
+	case kind.Group == "" && kind.Kind == "Secret":
+		storage, b.claim = "secrets", "secret"
+	case kind.Group == "" && kind.Kind == "Node":
+		storage, b.claim, namespace = "nodes", "node", ""
+	default:
+		return b, status.BadRequest("cannot bind token to object of type %s", kind)
+	}
+	if name == "" {
+		return b, status.BadRequest("Name parameter required.")
+	}
+	if msgs := field.PathSegment(name); len(msgs) > 0 {
+		return b, status.BadRequest("Name parameter invalid: %q: %s", name, strings.Join(msgs, ";"))
+	}
+	if b.object = c.Get(storage, namespace, name); b.object == nil {
+		return b, status.NotFound(status.Resource{Resource: storage}, name)
+	}
+	if b.claim == "pod" {
+		if b.object.String("spec", "serviceAccountName") != c.Name {
+			return b, status.BadRequest("cannot bind token for serviceaccount %q to pod running with different serviceaccount name.", c.Name)
+		}
+		b.node = nodeOfPod(c, b.object)
+	}
+	if uid := ref.String("uid"); uid != "" && uid != b.object.UID() {
+		return b, status.Conflict(status.Resource{Group: kind.Group, Resource: kind.Kind}, name, fmt.Sprintf(
+			"the UID in the bound object reference (%s) does not match the UID in record. The object might have been deleted and then recreated", uid))
+	}
+	return b, nil
+}
+
+// nodeOfPod returns the node of a pod, or an object with its name when it does not exist; nil for a pod without one.
+func nodeOfPod(c *resource.Connection, pod object.Object) object.Object {
+	name := pod.String("spec", "nodeName")
+	if name == "" {
+		return nil
+	}
+	if node := c.Get("nodes", "", name); node != nil {
+		return node
+	}
+	return object.Object{"metadata": map[string]any{"name": name}}
+}
+
+// tokenClaims returns the claims of the token but for its issuer: those of RFC 7519, and what it is bound to.
+func tokenClaims(c *resource.Connection, account object.Object, bound tokenBinding) map[string]any {
+	seconds := c.Body.Int64("spec", "expirationSeconds")
+	audiences := c.Body.Strings("spec", "audiences")
+	now := c.Now.Unix()
+	private := map[string]any{"namespace": account.Namespace(), "serviceaccount": tokenReference(account)}
+	if bound.claim != "" {
+		private[bound.claim] = tokenReference(bound.object)
+	}
+	if bound.node != nil {
+		private["node"] = tokenReference(bound.node)
+	}
+	own := !slices.ContainsFunc(audiences, func(a string) bool { return !slices.Contains(c.Tokens.Audiences(), a) })
+	if bound.claim == "pod" && seconds == tokenWarnOnly && own && c.Tokens.Extends() {
+		private["warnafter"] = now + seconds
+		seconds = tokenExtended
+	}
+	return map[string]any{
+		"sub": "system:serviceaccount:" + account.Namespace() + ":" + account.Name(), "aud": audiences,
+		"iat": now, "nbf": now, "exp": now + seconds, "jti": c.UID(), "kubernetes.io": private,
+	}
+}
+
+func tokenReference(obj object.Object) map[string]any {
+	ref := map[string]any{"name": obj.Name()}
+	if uid := obj.UID(); uid != "" {
+		ref["uid"] = uid
+	}
+	return ref
+}

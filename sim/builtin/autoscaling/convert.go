@@ -1,0 +1,191 @@
+package autoscaling
+
+import (
+	"strings"
+
+	"github.com/kubesim/kubesim/sim/builtin/gotext"
+	"github.com/kubesim/kubesim/sim/builtin/kind"
+	"github.com/kubesim/kubesim/sim/object"
+)
+
+// What autoscaling/v1 has no fields for is kept in annotations of its objects, as JSON: metrics, their values and the
+// conditions in the types of v1 (which nothing else uses), the behavior as the API server holds it in memory.
+//
+//	v2 spec.metrics[cpu utilization] ── spec.targetCPUUtilizationPercentage             v1
+//	v2 spec.metrics[others]          ── annotation autoscaling.alpha.kubernetes.io/metrics
+const (
+	annotationMetrics    = "autoscaling.alpha.kubernetes.io/metrics"
+	annotationCurrent    = "autoscaling.alpha.kubernetes.io/current-metrics"
+	annotationConditions = "autoscaling.alpha.kubernetes.io/conditions"
+	annotationBehavior   = "autoscaling.alpha.kubernetes.io/behavior"
+)
+
+var roundTripAnnotations = []string{annotationMetrics, annotationCurrent, annotationConditions, annotationBehavior,
+	"autoscaling.alpha.kubernetes.io/scale-down-tolerance", "autoscaling.alpha.kubernetes.io/scale-up-tolerance"}
+
+// goTypes are structs of autoscaling as the API server holds them in memory.
+const goTypes = `
+HorizontalPodAutoscalerBehavior: ScaleUp *HPAScalingRules, ScaleDown *HPAScalingRules
+HPAScalingRules: StabilizationWindowSeconds *i, SelectPolicy *s, Policies []HPAScalingPolicy, Tolerance *q
+HPAScalingPolicy: Type s, Value i, PeriodSeconds i
+`
+
+func init() { gotext.Define(goTypes) }
+
+// dropRoundTrip removes the annotations.
+func dropRoundTrip(obj object.Object) {
+	annotations := obj.Map("metadata", "annotations")
+	for _, key := range roundTripAnnotations {
+		delete(annotations, key)
+	}
+	if annotations != nil && len(annotations) == 0 {
+		obj.Remove("metadata", "annotations")
+	}
+}
+
+// defaultAutoscalerV1 fills in the defaults of autoscaling/v1. The default metric shows as its own field.
+func defaultAutoscalerV1(obj object.Object) {
+	obj.SetDefault(int64(1), "spec", "minReplicas")
+	if !obj.Has("spec", "targetCPUUtilizationPercentage") && len(annotatedList(obj, annotationMetrics, metricShapes)) == 0 {
+		obj.Set(int64(defaultCPUUtilization), "spec", "targetCPUUtilizationPercentage")
+	}
+}
+
+// annotated reads the JSON in an annotation; what does not fit is passed over.
+func annotated(obj object.Object, key string, s shape) any {
+	v, err := object.ParseValue([]byte(obj.String("metadata", "annotations", key)))
+	if err != nil {
+		return nil
+	}
+	if key == annotationBehavior {
+		v = lowerKeys(v)
+	}
+	v, ok := s.read(v)
+	if !ok {
+		return nil
+	}
+	return v
+}
+
+// annotatedList is annotated for lists of objects.
+func annotatedList(obj object.Object, key string, s shape) []object.Object {
+	return object.Object{"list": annotated(obj, key, s)}.Objects("list")
+}
+
+// autoscalerFromV1 turns autoscaling/v1 into v2.
+func autoscalerFromV1(obj object.Object) (object.Object, error) {
+	obj["apiVersion"] = "autoscaling/v2"
+	var metrics []any
+	for _, m := range annotatedList(obj, annotationMetrics, metricShapes) {
+		metrics = append(metrics, metricFromV1(m))
+	}
+	if n, ok := obj.Get("spec", "targetCPUUtilizationPercentage"); ok && n != nil {
+		metrics = append(metrics, cpuMetric(n))
+	}
+	if len(metrics) == 0 {
+		metrics = []any{cpuMetric(int64(defaultCPUUtilization))}
+	}
+	obj.Remove("spec", "targetCPUUtilizationPercentage")
+	obj.Set(metrics, "spec", "metrics")
+	if behavior := behaviorFromV1(obj); behavior != nil {
+		obj.Set(behavior, "spec", "behavior")
+	}
+	statusFromV1(obj)
+	dropRoundTrip(obj)
+	return obj, nil
+}
+
+func statusFromV1(obj object.Object) {
+	var current []any
+	if n, ok := obj.Get("status", "currentCPUUtilizationPercentage"); ok && n != nil {
+		current = []any{map[string]any{"type": "Resource", "resource": map[string]any{"name": "cpu",
+			"current": map[string]any{"averageUtilization": n}}}}
+	}
+	if list, ok := annotated(obj, annotationCurrent, currentShapes).([]any); ok {
+		current = nil
+		for _, m := range object.ObjectsOf(list) {
+			current = append(current, currentFromV1(m))
+		}
+	}
+	obj.Remove("status", "currentCPUUtilizationPercentage")
+	if len(current) > 0 {
+		obj.Set(current, "status", "currentMetrics")
+	}
+	var conditions []any
+	for _, c := range annotatedList(obj, annotationConditions, conditionShapes) {
+		conditions = append(conditions, map[string]any(c))
+	}
+	if len(conditions) > 0 {
+		obj.Set(conditions, "status", "conditions")
+	}
+}
+
+// behaviorFromV1 reads the behavior in the annotation, the keys of which are Go names.
+func behaviorFromV1(obj object.Object) map[string]any {
+	m, _ := annotated(obj, annotationBehavior, behaviorShape).(map[string]any)
+	if !object.Object(m).Has("scaleUp") && !object.Object(m).Has("scaleDown") {
+		return nil
+	}
+	return m
+}
+
+// lowerKeys turns Go names of fields into those of JSON, and leaves out null.
+func lowerKeys(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		out := map[string]any{}
+		for name, x := range v { // order does not matter
+			if x != nil {
+				out[strings.ToLower(name[:min(1, len(name))])+name[min(1, len(name)):]] = lowerKeys(x)
+			}
+		}
+		return out
+	case []any:
+		for i := range v {
+			v[i] = lowerKeys(v[i])
+		}
+	}
+	return v
+}
+
+// autoscalerToV1 turns autoscaling/v2 into v1.
+func autoscalerToV1(obj object.Object) (object.Object, error) {
+	obj["apiVersion"] = "autoscaling/v1"
+	dropRoundTrip(obj)
+	spec, status := obj.At("spec"), obj.At("status")
+	var metrics, current, conditions []any
+	for _, m := range spec.Objects("metrics") {
+		if n, ok := m.Get("resource", "target", "averageUtilization"); ok && m.String("type") == "Resource" && m.String("resource", "name") == "cpu" {
+			spec.SetDefault(n, "targetCPUUtilizationPercentage")
+			continue
+		}
+		metrics = append(metrics, metricToV1(m))
+	}
+	for _, m := range status.Objects("currentMetrics") {
+		if n, ok := m.Get("resource", "current", "averageUtilization"); ok && m.String("type") == "Resource" && m.String("resource", "name") == "cpu" {
+			status["currentCPUUtilizationPercentage"] = n
+		}
+		current = append(current, currentToV1(m))
+	}
+	for _, c := range status.Objects("conditions") {
+		c.SetDefault(nil, "lastTransitionTime")
+		conditions = append(conditions, map[string]any(c))
+	}
+	annotate := func(key, text string, wanted bool) {
+		if wanted {
+			obj.Set(text, "metadata", "annotations", key)
+		}
+	}
+	annotate(annotationMetrics, string(kind.AppendOrdered(nil, metrics)), len(metrics) > 0)
+	annotate(annotationCurrent, string(kind.AppendOrdered(nil, current)), len(current) > 0)
+	annotate(annotationConditions, string(kind.AppendOrdered(nil, conditions)), len(conditions) > 0)
+	behavior := spec.At("behavior")
+	annotate(annotationBehavior, string(gotext.JSON("HorizontalPodAutoscalerBehavior", behavior)), behavior != nil)
+	for _, name := range []string{"metrics", "behavior"} {
+		delete(spec, name)
+	}
+	for _, name := range []string{"currentMetrics", "conditions"} {
+		delete(status, name)
+	}
+	return obj, nil
+}

@@ -1,0 +1,291 @@
+package batch
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/kubesim/kubesim/sim/builtin/gotext"
+	"github.com/kubesim/kubesim/sim/builtin/kind"
+	"github.com/kubesim/kubesim/sim/builtin/podspec"
+	"github.com/kubesim/kubesim/sim/field"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/resource"
+	"github.com/kubesim/kubesim/sim/selector"
+)
+
+// Limits of indexed Jobs: what fits into status.completedIndexes.
+const (
+	manyCompletions = 100_000
+	manyParallel    = 10_000
+	manyFailed      = 10_000
+	maxManagedBy    = 63
+	cronNameMax     = 52
+)
+
+// validateJob checks a Job; old is nil for a new one.
+func validateJob(ctx *resource.Context, obj, old object.Object) field.ErrorList {
+	spec := obj.At("spec")
+	errs := validateGeneratedSelector(obj, old)
+	errs = append(errs, validateJobSpec(ctx, spec, old.At("spec"))...)
+	if n := spec.Int64("completions"); spec.String("completionMode") == "Indexed" && n > 0 {
+		host := fmt.Sprintf("%s-%d", obj.Name(), n-1)
+		if len(field.DNS1123Label(host)) > 0 {
+			errs = append(errs, field.Invalid(field.Root("metadata").Child("name"), obj.Name(),
+				"will not able to create pod with invalid DNS label: "+host))
+		}
+	}
+	return errs
+}
+
+// validateGeneratedSelector checks that the labels and the selector of a Job are the generated ones.
+func validateGeneratedSelector(obj, old object.Object) field.ErrorList {
+	raw := obj.Map("spec", "selector")
+	if obj.True("spec", "manualSelector") || raw == nil {
+		return nil
+	}
+	expected := map[string]string{labelLegacyControllerUID: obj.UID(), labelLegacyJobName: obj.Name()}
+	keys := []string{labelLegacyControllerUID, labelLegacyJobName}
+	before := old.Map("spec", "template", "metadata", "labels")
+	if old == nil || before[labelJobName] != nil && before[labelControllerUID] != nil {
+		keys = append(keys, labelControllerUID, labelJobName)
+		expected[labelControllerUID], expected[labelJobName] = obj.UID(), obj.Name()
+	}
+	labels := obj.Map("spec", "template", "metadata", "labels")
+	var errs field.ErrorList
+	for _, key := range keys {
+		at := field.Root("spec").Child("template", "metadata", "labels").Key(key)
+		detail := "must be '" + expected[key] + "'"
+		if actual, ok := labels[key]; !ok {
+			errs = append(errs, field.Required(at, detail))
+		} else if actual != expected[key] {
+			errs = append(errs, field.Invalid(at, labels, detail))
+		}
+	}
+	if s, err := selector.FromLabelSelector(raw); err == nil && !s.Matches(expected) {
+		errs = append(errs, field.Invalid(field.Root("spec").Child("selector"), kind.SelectorValue(raw), "`selector` not auto-generated"))
+	}
+	return errs
+}
+
+// validateJobSpec checks the spec of a Job, with its selector.
+func validateJobSpec(ctx *resource.Context, spec, old object.Object) field.ErrorList {
+	p, raw := field.Root("spec"), spec.Map("selector")
+	errs := validateJobTemplate(ctx, p, spec, old)
+	if raw == nil {
+		errs = append(errs, field.Required(p.Child("selector"), ""))
+	} else {
+		options := selector.ValidateOptions{AllowInvalidValues: selector.HasInvalidValue(old.Map("selector"))}
+		errs = append(errs, selector.ValidateLabelSelector(p.Child("selector"), raw, options)...)
+	}
+	if s, err := selector.FromLabelSelector(raw); err == nil {
+		errs = append(errs, podspec.ValidateSelected(p.Child("template"), s, spec.At("template"))...)
+	}
+	return errs
+}
+
+// validateJobTemplate checks the spec of a Job at p but for its selector, which the Jobs of a CronJob get later.
+func validateJobTemplate(ctx *resource.Context, p field.Path, spec, old object.Object) field.ErrorList {
+	errs := kind.NonNegatives(p, spec, "parallelism", "completions", "activeDeadlineSeconds", "backoffLimit", "ttlSecondsAfterFinished",
+		"backoffLimitPerIndex", "maxFailedIndexes")
+	if spec.Has("maxFailedIndexes") && !spec.Has("backoffLimitPerIndex") {
+		errs = append(errs, field.Required(p.Child("backoffLimitPerIndex"), "when maxFailedIndexes is specified"))
+	}
+	if spec.Has("managedBy") {
+		name := spec.String("managedBy")
+		errs = append(errs, field.DomainPrefixedPath(p.Child("managedBy"), name)...)
+		if len(name) > maxManagedBy {
+			errs = append(errs, field.TooLong(p.Child("managedBy"), maxManagedBy))
+		}
+	}
+	errs = append(errs, validateCompletionMode(p, spec)...)
+	errs = append(errs, validateFailurePolicy(p.Child("podFailurePolicy", "rules"), spec)...)
+	errs = append(errs, validateSuccessPolicy(p.Child("successPolicy"), spec)...)
+	if spec.Has("podReplacementPolicy") {
+		allowed := []string{"Failed", "TerminatingOrFailed"}
+		if spec.Has("podFailurePolicy") {
+			allowed = allowed[:1]
+		}
+		errs = append(errs, field.MustBeOneOf(p.Child("podReplacementPolicy"), spec.String("podReplacementPolicy"), allowed...)...)
+	}
+	errs = append(errs, podspec.ValidateTemplateUpdate(ctx, spec.Map("template"), old.Map("template"), p.Child("template"))...)
+	return append(errs, validateJobRestarts(p.Child("template", "spec", "restartPolicy"), spec)...)
+}
+
+func validateJobRestarts(p field.Path, spec object.Object) field.ErrorList {
+	switch policy := spec.String("template", "spec", "restartPolicy"); {
+	case policy == "Always", policy == "":
+		return field.ErrorList{field.Required(p, `valid values: "OnFailure", "Never"`)}
+	case policy != "OnFailure" && policy != "Never":
+		return field.ErrorList{field.NotSupported(p, policy, "OnFailure", "Never")}
+	case policy != "Never" && spec.Has("podFailurePolicy"):
+		return field.ErrorList{field.Invalid(p, field.Enum(policy), `only "Never" is supported when podFailurePolicy is specified`)}
+	}
+	return nil
+}
+
+func validateCompletionMode(p field.Path, spec object.Object) field.ErrorList {
+	var errs field.ErrorList
+	mode := spec.String("completionMode")
+	if spec.Has("completionMode") {
+		errs = append(errs, field.MustBeOneOf(p.Child("completionMode"), mode, "NonIndexed", "Indexed")...)
+	}
+	switch {
+	case mode == "Indexed":
+		errs = append(errs, validateIndexed(p, spec)...)
+	case mode == "NonIndexed" || !spec.Has("completionMode"):
+		for _, name := range []string{"backoffLimitPerIndex", "maxFailedIndexes"} {
+			if n, ok := spec.Int(name); ok {
+				errs = append(errs, field.Invalid(p.Child(name), n, "requires indexed completion mode"))
+			}
+		}
+	}
+	return errs
+}
+
+func validateIndexed(p field.Path, spec object.Object) field.ErrorList {
+	var errs field.ErrorList
+	atMost := func(name string, limit int64, detail string) {
+		if n, ok := spec.Int(name); ok && n > limit {
+			errs = append(errs, field.Invalid(p.Child(name), n, detail))
+		}
+	}
+	completions, ok := spec.Int("completions")
+	if !ok {
+		errs = append(errs, field.Required(p.Child("completions"), "when completion mode is Indexed"))
+		completions = math.MaxInt64
+	}
+	atMost("parallelism", manyCompletions, "must be less than or equal to 100000 when completion mode is Indexed")
+	atMost("maxFailedIndexes", completions, "must be less than or equal to completions")
+	atMost("maxFailedIndexes", manyCompletions, "must be less than or equal to 100000")
+	if !ok || completions <= manyCompletions || !spec.Has("backoffLimitPerIndex") {
+		return errs
+	}
+	if !spec.Has("maxFailedIndexes") {
+		errs = append(errs, field.Required(p.Child("maxFailedIndexes"), "must be specified when completions is above 100000"))
+	}
+	const high = "must be less than or equal to 10000 when completions are above 100000 and used with backoff limit per index"
+	atMost("parallelism", manyParallel, high)
+	atMost("maxFailedIndexes", manyFailed, high)
+	return errs
+}
+
+// validateJobUpdate checks a changed Job. The real server checks the spec twice, so causes repeat.
+func validateJobUpdate(ctx *resource.Context, obj, old object.Object) field.ErrorList {
+	if ctx.Subresource == "status" {
+		return validateJobStatus(obj, old)
+	}
+	spec, before, p := obj.At("spec"), old.At("spec"), field.Root("spec")
+	errs := validateJobSpec(ctx, spec, before)
+	errs = append(errs, validateCompletionsChange(p.Child("completions"), spec, before)...)
+	errs = append(errs, kind.ImmutableSelector(p.Child("selector"), spec.Map("selector"), before.Map("selector"))...)
+	errs = append(errs, validateJobTemplateChange(p, obj, old)...)
+	errs = append(errs, kind.Immutable(p.Child("completionMode"), spec["completionMode"], before["completionMode"])...)
+	errs = append(errs, immutableStruct(p.Child("podFailurePolicy"), "PodFailurePolicy", spec["podFailurePolicy"], before["podFailurePolicy"])...)
+	errs = append(errs, kind.Immutable(p.Child("backoffLimitPerIndex"), spec["backoffLimitPerIndex"], before["backoffLimitPerIndex"])...)
+	errs = append(errs, kind.Immutable(p.Child("managedBy"), spec["managedBy"], before["managedBy"])...)
+	return append(errs, immutableStruct(p.Child("successPolicy"), "SuccessPolicy", spec["successPolicy"], before["successPolicy"])...)
+}
+
+// immutableStruct checks that the value at p is the one it was, and prints it as the Go type of that name.
+func immutableStruct(p field.Path, typeName string, v, old any) field.ErrorList {
+	m, ok := v.(map[string]any)
+	before, had := old.(map[string]any)
+	if ok == had && gotext.Same(typeName, m, before) {
+		return nil
+	}
+	var shown any
+	if ok {
+		shown = gotext.Value(typeName, m)
+	}
+	return field.ErrorList{field.Invalid(p, shown, field.TextImmutable)}
+}
+
+func validateCompletionsChange(p field.Path, spec, old object.Object) field.ErrorList {
+	if spec.String("completionMode") != "Indexed" {
+		return kind.Immutable(p, spec["completions"], old["completions"])
+	}
+	n, ok := spec.Int("completions")
+	if !ok || object.SemanticEqual(spec["completions"], old["completions"]) || n == spec.Int64("parallelism") {
+		return nil
+	}
+	return field.ErrorList{field.Invalid(p, n, "can only be modified in tandem with spec.parallelism")}
+}
+
+// validateJobTemplateChange lets a suspended Job that has no pods change where and with which resources they will run
+// (KEP-2926, KEP-5440); otherwise the template is immutable.
+func validateJobTemplateChange(p field.Path, obj, old object.Object) field.ErrorList {
+	template := obj.At("spec", "template")
+	before := object.Object(object.Copy(old.Map("spec", "template")).(map[string]any))
+	suspended := old.True("spec", "suspend")
+	idle := suspended && (!old.Has("status", "startTime") || jobIs(old, "Suspended")) && old.Int64("status", "active") == 0
+	pod, podBefore := template.At("spec"), before.At("spec")
+	if !idle || pod == nil || podBefore == nil {
+		return immutableStruct(p.Child("template"), "PodTemplateSpec", map[string]any(template), map[string]any(before))
+	}
+	kind.KeepOld(podBefore, pod, "nodeSelector", "tolerations", "schedulingGates")
+	adoptNodeAffinity(podBefore, pod)
+	for _, list := range []string{"containers", "initContainers"} {
+		adoptResources(podBefore.Objects(list), pod.Objects(list))
+	}
+	return immutableStruct(p.Child("template.spec"), "PodSpec", map[string]any(pod), map[string]any(podBefore))
+}
+
+// adoptNodeAffinity gives old the node affinity of pod.
+func adoptNodeAffinity(old, pod object.Object) {
+	if v, ok := pod.Get("affinity", "nodeAffinity"); ok && v != nil {
+		old.Set(object.Copy(v), "affinity", "nodeAffinity")
+		return
+	}
+	old.Remove("affinity", "nodeAffinity")
+}
+
+// adoptResources gives the containers of old the resources of the ones in their place, if these have the same names.
+func adoptResources(old, containers []object.Object) {
+	if len(old) != len(containers) {
+		return
+	}
+	for i := range old {
+		if old[i].String("name") == containers[i].String("name") {
+			kind.KeepOld(old[i], containers[i], "resources")
+		}
+	}
+}
+
+func validateNewCronJob(ctx *resource.Context, obj object.Object) field.ErrorList {
+	errs := validateCronJobSpec(ctx, obj, nil)
+	if len(obj.Name()) > cronNameMax { // the names of its Jobs have 11 more characters
+		errs = append(errs, field.Invalid(field.Root("metadata").Child("name"), obj.Name(), field.CharactersText(cronNameMax)))
+	}
+	return errs
+}
+
+func validateCronJobUpdate(ctx *resource.Context, obj, old object.Object) field.ErrorList {
+	if ctx.Subresource == "status" {
+		return nil
+	}
+	return validateCronJobSpec(ctx, obj, old)
+}
+
+func validateCronJobSpec(ctx *resource.Context, obj, old object.Object) field.ErrorList {
+	spec, before, p := obj.At("spec"), old.At("spec"), field.Root("spec")
+	var errs field.ErrorList
+	if schedule := spec.String("schedule"); schedule == "" {
+		errs = append(errs, field.Required(p.Child("schedule"), ""))
+	} else {
+		errs = append(errs, validateSchedule(p.Child("schedule"), schedule, hasTimeZone(before.String("schedule")), spec.Has("timeZone"))...)
+	}
+	errs = append(errs, kind.NonNegatives(p, spec, "startingDeadlineSeconds")...)
+	if spec.Has("timeZone") && (old == nil || !object.SemanticEqual(spec["timeZone"], before["timeZone"])) {
+		errs = append(errs, validateTimeZone(p.Child("timeZone"), spec.String("timeZone"))...)
+	}
+	errs = append(errs, field.MustBeSetToOneOf(p.Child("concurrencyPolicy"), spec.String("concurrencyPolicy"), "Allow", "Forbid", "Replace")...)
+	at, job := p.Child("jobTemplate", "spec"), spec.At("jobTemplate", "spec")
+	errs = append(errs, validateJobTemplate(ctx, at, job, before.At("jobTemplate", "spec"))...)
+	if s := job.Map("selector"); s != nil {
+		errs = append(errs, field.Invalid(at.Child("selector"), kind.SelectorValue(s), "`selector` will be auto-generated"))
+	}
+	if job.True("manualSelector") {
+		errs = append(errs, field.NotSupported(at.Child("manualSelector"), true, "nil", "false"))
+	}
+	return append(errs, kind.NonNegatives(p, spec, "successfulJobsHistoryLimit", "failedJobsHistoryLimit")...)
+}

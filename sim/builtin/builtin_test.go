@@ -1,0 +1,47 @@
+package builtin
+
+import (
+	"testing"
+
+	"github.com/matryer/is"
+
+	"github.com/kubesim/kubesim/sim/builtin/kindtest"
+	"github.com/kubesim/kubesim/sim/resource"
+	"github.com/kubesim/kubesim/sim/schema"
+)
+
+// TestSubresources: what kinds say is about subresources that are served, and a resource with a status subresource either
+// has HasStatus or says what its main resource resets.
+func TestSubresources(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	set, err := schema.Load("1.36")
+	is.NoErr(err)
+	defs := map[string]*resource.Definition{}
+	for _, d := range Definitions(set) {
+		defs[d.Storage] = d
+		_, ok := d.Hub.Strategy.Resets[""]
+		if sub := d.Sub("status"); sub != nil && !d.Hub.Strategy.HasStatus && !ok {
+			t.Errorf("%s: a status of the main resource can be owned: HasStatus or an entry of Resets says that it cannot", d.Storage)
+		}
+	}
+	for _, k := range kinds() {
+		d := defs[k.Storage]
+		if d == nil {
+			t.Errorf("%s is not served", k.Storage)
+			continue
+		}
+		for sub := range k.Strategy.Resets { // order does not matter
+			is.True(sub == "" || d.Sub(sub) != nil) // the subresource is served
+		}
+		for sub := range k.Strategy.Checks.Subresources { // order does not matter
+			is.True(d.Sub(sub) != nil) // the subresource is served
+		}
+		for sub := range k.Bodies { // order does not matter
+			is.True(d.Sub(sub) != nil && k.Connect[sub] != nil) // a subresource with a body of its own
+		}
+	}
+}
+
+// served are all kinds as a 1.36 serves them.
+var served = kindtest.Served(kinds)

@@ -1,0 +1,164 @@
+// Package certificates has the CertificateSigningRequest.
+package certificates
+
+import (
+	"time"
+
+	"github.com/kubesim/kubesim/sim/builtin/kind"
+	"github.com/kubesim/kubesim/sim/builtin/table"
+	"github.com/kubesim/kubesim/sim/codec"
+	"github.com/kubesim/kubesim/sim/field"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/resource"
+)
+
+// Kinds returns the kinds of certificates.k8s.io.
+func Kinds() []kind.Kind {
+	return []kind.Kind{{
+		Storage: "certificatesigningrequests.certificates.k8s.io",
+		Strategy: resource.Strategy{
+			Checks: resource.Checks{
+				Update:       []resource.Check{resource.CheckMeta, resource.CheckMetaUpdate, resource.CheckKind},
+				Subresources: map[string][]resource.Check{"approval": {resource.CheckMeta, resource.CheckMetaUpdate, resource.CheckKind}, "status": {resource.CheckMeta, resource.CheckMetaUpdate, resource.CheckKind}},
+			},
+			Resets: map[string]resource.Reset{
+				"":         {Fields: []string{"spec", "status"}},
+				"approval": {Fields: []string{"spec", "status.certificate"}},
+				"status":   {Fields: []string{"spec", "status.conditions"}},
+			},
+			HasStatus:        true,
+			NameRule:         func(string, bool) []string { return nil },
+			PrepareForCreate: prepareCSR,
+			PrepareForUpdate: prepareCSRUpdate,
+			Validate: func(_ *resource.Context, obj object.Object) field.ErrorList {
+				return validateCSR(obj, nil)
+			},
+			ValidateUpdate: validateCSRUpdate,
+			Fields: func(obj object.Object) map[string]string {
+				return map[string]string{"spec.signerName": obj.String("spec", "signerName")}
+			},
+		},
+		Labels:  kind.SameLabels("spec.signerName"),
+		Unknown: kind.UnsupportedLabel,
+		Columns: []table.Column{
+			table.Name(), table.Age(), table.Text("SignerName", csrSignerDoc), table.Text("Requestor", csrRequestDoc),
+			table.Text("RequestedDuration", csrExpirationDoc), table.Text("Condition", csrConditionsDoc),
+		},
+		Row: csrRow,
+	}}
+}
+
+func csrRow(now time.Time, obj object.Object) resource.Row {
+	duration := table.None
+	if n, ok := obj.Int("spec", "expirationSeconds"); ok {
+		duration = codec.HumanDuration(time.Duration(n) * time.Second)
+	}
+	return table.Row(obj.Name(), table.AgeCell(now, obj), table.OrNone(obj.String("spec", "signerName"), table.None), obj.String("spec", "username"),
+		duration, cellCSRStatus(obj))
+}
+
+func cellCSRStatus(obj object.Object) string {
+	has := map[string]bool{}
+	for _, c := range obj.Objects("status", "conditions") {
+		has[c.String("type")] = true
+	}
+	text := "Pending"
+	switch {
+	case has["Denied"]:
+		text = "Denied"
+	case has["Approved"]:
+		text = "Approved"
+	}
+	if has["Failed"] {
+		text += ",Failed"
+	}
+	if obj.String("status", "certificate") != "" {
+		text += ",Issued"
+	}
+	return text
+}
+
+// prepareCSR records who sends the request.
+func prepareCSR(ctx *resource.Context, obj object.Object) {
+	obj.SetDefault(map[string]any{}, "spec")
+	spec := obj.At("spec")
+	for _, name := range []string{"username", "uid", "groups", "extra"} {
+		delete(spec, name)
+	}
+	if ctx.User.Name != "" {
+		spec["username"] = ctx.User.Name
+	}
+	if ctx.User.UID != "" {
+		spec["uid"] = ctx.User.UID
+	}
+	if len(ctx.User.Groups) > 0 {
+		spec["groups"] = object.FromStrings(ctx.User.Groups)
+	}
+	for _, key := range object.SortedKeys(ctx.User.Extra) {
+		spec.Set(object.FromStrings(ctx.User.Extra[key]), "extra", key)
+	}
+}
+
+// prepareCSRUpdate keeps what each path may not touch: the main one everything, status approvals and denials, approval
+// everything but the conditions.
+func prepareCSRUpdate(ctx *resource.Context, obj, old object.Object) {
+	switch ctx.Subresource {
+	case "":
+		kind.KeepOld(obj, old, "spec", "status")
+	case "status":
+		kind.KeepOld(obj, old, "spec")
+		keepCSRConditions(obj, old, "Approved")
+		keepCSRConditions(obj, old, "Denied")
+		stampCSRConditions(ctx, obj, old)
+	case "approval":
+		stampCSRConditions(ctx, obj, old)
+		conditions, ok := obj.Get("status", "conditions")
+		kind.KeepOld(obj, old, "spec", "status")
+		if ok {
+			obj.Set(conditions, "status", "conditions")
+		} else {
+			obj.Remove("status", "conditions")
+		}
+	}
+}
+
+// csrConditions returns the indexes of the conditions of one type.
+func csrConditions(obj object.Object, kind string) []int {
+	var out []int
+	for i, c := range obj.Objects("status", "conditions") {
+		if c.String("type") == kind {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// keepCSRConditions puts the old conditions of one type in the place of the new ones, if there are as many.
+func keepCSRConditions(obj, old object.Object, kind string) {
+	now, before := csrConditions(obj, kind), csrConditions(old, kind)
+	if len(now) != len(before) {
+		return
+	}
+	for i := range now {
+		obj.List("status", "conditions")[now[i]] = object.Copy(old.List("status", "conditions")[before[i]])
+	}
+}
+
+// stampCSRConditions fills in the times of conditions.
+func stampCSRConditions(ctx *resource.Context, obj, old object.Object) {
+	now := object.Time(ctx.Now)
+	for _, c := range obj.Objects("status", "conditions") {
+		kind.SetEmpty(c, "lastUpdateTime", now)
+		if c.String("lastTransitionTime") != "" {
+			continue
+		}
+		at := now
+		for _, before := range old.Objects("status", "conditions") {
+			if before.String("type") == c.String("type") && before.String("status") == c.String("status") && before.String("lastTransitionTime") != "" {
+				at = before.String("lastTransitionTime")
+				break
+			}
+		}
+		c["lastTransitionTime"] = at
+	}
+}

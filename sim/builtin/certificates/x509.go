@@ -1,0 +1,33 @@
+//go:build !page
+
+package certificates
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+)
+
+// checkRequestBytes checks a signing request in DER and its signature.
+func checkRequestBytes(der []byte) error {
+	request, err := x509.ParseCertificateRequest(der)
+	if err != nil {
+		return err
+	}
+	return request.CheckSignature()
+}
+
+// checkCertificateBytes checks the certificates of one PEM block.
+func checkCertificateBytes(der []byte) error {
+	certificates, err := x509.ParseCertificates(der)
+	if err == nil && len(certificates) == 0 {
+		err = errors.New("found CERTIFICATE PEM block containing 0 certificates")
+	}
+	return err
+}
+
+// CheckKeyPair checks that a certificate and a key, both in PEM, belong together.
+func CheckKeyPair(certificate, key []byte) error {
+	_, err := tls.X509KeyPair(certificate, key)
+	return err
+}

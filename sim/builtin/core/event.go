@@ -1,0 +1,232 @@
+package core
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/kubesim/kubesim/sim/builtin/gotext"
+	"github.com/kubesim/kubesim/sim/builtin/kind"
+	"github.com/kubesim/kubesim/sim/builtin/table"
+	"github.com/kubesim/kubesim/sim/field"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/resource"
+)
+
+const (
+	eventsGroup   = "events.k8s.io"
+	eventsVersion = "events.k8s.io/v1"
+	eventTTL      = time.Hour // the server's default, --event-ttl
+)
+
+func eventKinds() []kind.Kind {
+	const event = table.DocCore + "Event"
+	references := []string{"kind", "namespace", "name", "uid", "apiVersion", "resourceVersion", "fieldPath"}
+	core := map[string]string{"reason": "reason", "reportingComponent": "reportingComponent", "source": "source", "type": "type"}
+	group := map[string]string{"reason": "reason", "reportingController": "reportingComponent", "type": "type"}
+	for _, name := range references {
+		core["involvedObject."+name] = "involvedObject." + name
+		group["regarding."+name] = "involvedObject." + name
+	}
+	return []kind.Kind{{
+		Storage: "events",
+		Strategy: resource.Strategy{
+			Checks: resource.Checks{
+				Create: []resource.Check{resource.CheckKind},
+				Update: []resource.Check{resource.CheckKind},
+				Groups: map[string]resource.Checks{eventsGroup: { // stricter than the group that events are stored in
+					Create: []resource.Check{resource.CheckFirst, resource.CheckMeta, resource.CheckKind}, Update: []resource.Check{resource.CheckFirst, resource.CheckMetaUpdate, resource.CheckKind},
+				}},
+			},
+			CreateOnUpdate: true, NoGarbageCollection: true, Uncached: true, TTL: eventTTL,
+			ValidateFirst:  validateAnyEvent,
+			Validate:       validateEvent,
+			ValidateUpdate: validateEventUpdate,
+			Fields: func(obj object.Object) map[string]string {
+				source := table.OrNone(obj.String("source", "component"), obj.String("reportingComponent"))
+				out := map[string]string{"reason": obj.String("reason"), "type": obj.String("type"), "source": source,
+					"reportingComponent": obj.String("reportingComponent")}
+				for _, name := range references {
+					out["involvedObject."+name] = obj.String("involvedObject", name)
+				}
+				return out
+			},
+		},
+		Labels:  map[string]map[string]string{"v1": core, eventsVersion: group},
+		Unknown: kind.UnsupportedLabel,
+		Convert: map[string]kind.Conversion{eventsVersion: {
+			ToHub:   func(obj object.Object) (object.Object, error) { return renameEvent(obj, "v1", 0, 1), nil },
+			FromHub: func(obj object.Object) (object.Object, error) { return renameEvent(obj, eventsVersion, 1, 0), nil },
+		}},
+		Columns: []table.Column{table.Doc("Last Seen", event, "lastTimestamp"), table.Doc("Type", event, "type"), table.Doc("Reason", event, "reason"),
+			table.Doc("Object", event, "involvedObject"), table.Doc("Subobject", table.DocCore+"ObjectReference", "fieldPath").Wide(),
+			table.Doc("Source", event, "source").Wide(), table.Doc("Message", event, "message"),
+			table.Doc("First Seen", event, "firstTimestamp").Wide(), table.Doc("Count", event, "count").Wide(), table.Name().Wide()},
+		Row: eventRow,
+	}}
+}
+
+// eventNames are the fields that have another name in events.k8s.io, which is the first one.
+var eventNames = [][2]string{
+	{"regarding", "involvedObject"},
+	{"note", "message"},
+	{"reportingController", "reportingComponent"},
+	{"deprecatedSource", "source"},
+	{"deprecatedFirstTimestamp", "firstTimestamp"},
+	{"deprecatedLastTimestamp", "lastTimestamp"},
+	{"deprecatedCount", "count"},
+}
+
+// renameEvent turns an event of one group into one of the other.
+func renameEvent(obj object.Object, apiVersion string, from, to int) object.Object {
+	obj["apiVersion"] = apiVersion
+	for _, names := range eventNames {
+		if v, ok := obj[names[from]]; ok {
+			delete(obj, names[from])
+			obj[names[to]] = v
+		}
+	}
+	return obj
+}
+
+// validateEvent checks what any event must have, or what events.k8s.io asks for on top (KEP-383): there the rest comes
+// first, and metadata in between.
+func validateEvent(ctx *resource.Context, obj object.Object) field.ErrorList {
+	if ctx.Definition.Group != eventsGroup {
+		return validateAnyEvent(ctx, obj, nil)
+	}
+	errs := validateSeries(obj)
+	errs = append(errs, field.MustBeSet(field.Root("eventTime"), obj.String("eventTime"))...)
+	if kind := obj.String("type"); kind != "Normal" && kind != "Warning" {
+		errs = append(errs, field.Invalid(field.Root("type"), "", "has invalid value: "+kind))
+	}
+	unset := func(name string, set bool) {
+		if set {
+			errs = append(errs, field.Invalid(field.Root(name), "", "needs to be unset"))
+		}
+	}
+	unset("firstTimestamp", obj.String("firstTimestamp") != "")
+	unset("lastTimestamp", obj.String("lastTimestamp") != "")
+	unset("count", obj.Int64("count") != 0)
+	unset("source", obj.String("source", "component") != "" || obj.String("source", "host") != "")
+	return errs
+}
+
+// validateAnyEvent checks an event of either group. One with an eventTime is of the new kind, which has a reporter and an
+// action.
+func validateAnyEvent(ctx *resource.Context, obj, _ object.Object) field.ErrorList {
+	var errs field.ErrorList
+	namespace, involved := obj.Namespace(), obj.String("involvedObject", "namespace")
+	fits := involved == namespace || involved == "" && namespace == "default"
+	if obj.String("eventTime") != "" {
+		fits = involved != "" || namespace == "default" || namespace == "kube-system"
+	}
+	if !fits {
+		errs = append(errs, field.Invalid(field.Root("involvedObject.namespace"), involved, "does not match event.namespace"))
+	}
+	if obj.String("eventTime") != "" {
+		reporter := field.Root("reportingComponent")
+		if ctx.Definition.Group == eventsGroup {
+			reporter = field.Root("reportingController")
+		}
+		errs = append(errs, field.MustBeSet(reporter, obj.String("reportingComponent"))...)
+		errs = append(errs, field.Check(reporter, obj.String("reportingComponent"), field.QualifiedName)...)
+		for _, name := range []string{"reportingInstance", "action", "reason"} {
+			errs = append(errs, field.MustBeSet(field.Root(name), obj.String(name))...)
+			errs = append(errs, atMost(name, obj.String(name), 128)...)
+		}
+		errs = append(errs, atMost("message", obj.String("message"), 1024)...)
+	}
+	return append(errs, field.Check(field.Root("namespace"), namespace, field.DNS1123Subdomain)...)
+}
+
+func atMost(name, value string, limit int) field.ErrorList {
+	if len(value) <= limit {
+		return nil
+	}
+	return field.ErrorList{field.Invalid(field.Root(name), "", "can have at most "+strconv.Itoa(limit)+" characters")}
+}
+
+func validateSeries(obj object.Object) field.ErrorList {
+	var errs field.ErrorList
+	series := obj.At("series")
+	if series == nil {
+		return nil
+	}
+	if series.Int64("count") < 2 {
+		errs = append(errs, field.Invalid(field.Root("series.count"), "", "should be at least 2"))
+	}
+	return append(errs, field.MustBeSet(field.Root("series.lastObservedTime"), series.String("lastObservedTime"))...)
+}
+
+func validateEventUpdate(ctx *resource.Context, obj, old object.Object) field.ErrorList {
+	if ctx.Definition.Group != eventsGroup {
+		return validateAnyEvent(ctx, obj, old)
+	}
+	var errs field.ErrorList
+	if obj.Has("series") != old.Has("series") || !object.SemanticEqual(obj["series"], old["series"]) {
+		errs = append(errs, validateSeries(obj)...)
+	}
+	// reason is checked twice, as in the real server
+	for _, name := range []string{"involvedObject", "reason", "message", "source", "firstTimestamp", "lastTimestamp", "count", "reason",
+		"type", "eventTime", "action", "related", "reportingController", "reportingInstance"} {
+		key := name
+		if name == "reportingController" {
+			key = "reportingComponent"
+		}
+		if !object.SemanticEqual(zeroless(obj[key]), zeroless(old[key])) {
+			errs = append(errs, field.Invalid(field.Root(name), eventValue(key, obj), field.TextImmutable))
+		}
+	}
+	return errs
+}
+
+// zeroless returns nil for the zero values that a field without omitempty may be printed with.
+func zeroless(v any) any {
+	if v == "" || v == int64(0) {
+		return nil
+	}
+	return v
+}
+
+// eventValue is the value of a field of an event for the text of an error.
+func eventValue(name string, obj object.Object) any {
+	switch name {
+	case "involvedObject":
+		return gotext.Value("ObjectReference", obj.At(name))
+	case "related":
+		return kind.GoPointer("ObjectReference", obj.At(name))
+	case "source":
+		return gotext.Value("EventSource", obj.At(name))
+	case "count":
+		return obj.Int64(name)
+	case "firstTimestamp", "lastTimestamp", "eventTime":
+		return obj[name]
+	}
+	return obj.String(name)
+}
+
+func eventRow(now time.Time, obj object.Object) resource.Row {
+	first := table.SinceCell(now, table.OrNone(obj.String("firstTimestamp"), obj.String("eventTime")))
+	last := first
+	if stamp := obj.String("lastTimestamp"); stamp != "" {
+		last = table.SinceCell(now, stamp)
+	}
+	count := max(obj.Int64("count"), 0)
+	if series := obj.At("series"); series != nil {
+		last, count = table.SinceCell(now, series.String("lastObservedTime")), series.Int64("count")
+	} else if count == 0 {
+		count = 1
+	}
+	involved := obj.At("involvedObject")
+	target := strings.ToLower(involved.String("kind"))
+	if name := involved.String("name"); name != "" {
+		target += "/" + name
+	}
+	source := table.OrNone(obj.String("source", "component"), obj.String("reportingComponent"))
+	if host := table.OrNone(obj.String("source", "host"), obj.String("reportingInstance")); host != "" {
+		source += ", " + host
+	}
+	return table.Row(last, obj.String("type"), obj.String("reason"), target, involved.String("fieldPath"), source,
+		strings.TrimSpace(obj.String("message")), first, count, obj.Name())
+}

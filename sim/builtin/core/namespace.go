@@ -1,0 +1,190 @@
+package core
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/kubesim/kubesim/sim/builtin/kind"
+	"github.com/kubesim/kubesim/sim/builtin/table"
+	"github.com/kubesim/kubesim/sim/field"
+	"github.com/kubesim/kubesim/sim/metadata"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/resource"
+)
+
+func clusterKinds() []kind.Kind {
+	return []kind.Kind{namespaceKind(), nodeKind(), resourceQuotaKind(), limitRangeKind(), componentStatusKind()}
+}
+
+const (
+	namespaceFinalizer = "kubernetes"                  // of spec.finalizers, taken away when a namespace is empty
+	namespaceLabel     = "kubernetes.io/metadata.name" // always the namespace's name
+)
+
+func namespaceKind() kind.Kind {
+	return kind.Kind{
+		Storage: "namespaces",
+		Strategy: resource.Strategy{
+			Checks:    resource.Checks{Update: []resource.Check{resource.CheckMeta, resource.CheckMetaUpdate, resource.CheckKind}},
+			Resets:    map[string]resource.Reset{"": {Fields: []string{"status"}}, "finalize": {Fields: []string{"status"}}, "status": {Fields: []string{"spec"}}},
+			HasStatus: true, ReturnsDeleted: true, NameRule: field.NameDNSLabel,
+			PrepareForCreate: prepareNamespace,
+			PrepareForUpdate: prepareNamespaceUpdate,
+			Canonicalize: func(obj object.Object) { // for a generated name, which defaults do not know
+				obj.Set(obj.Name(), "metadata", "labels", namespaceLabel)
+			},
+			Validate: func(_ *resource.Context, obj object.Object) field.ErrorList {
+				return validateNamespace(obj)
+			},
+			ValidateUpdate: validateNamespaceUpdate,
+			Held: func(obj object.Object) bool {
+				return len(obj.List("spec", "finalizers")) > 0
+			},
+			FirstDelete: deleteNamespace,
+			Fields: func(obj object.Object) map[string]string {
+				return map[string]string{"status.phase": obj.String("status", "phase")}
+			},
+		},
+		Defaults: kind.EveryVersion(defaultNamespace),
+		Labels:   kind.SameLabels("status.phase"),
+		Unknown:  kind.UnsupportedLabel,
+		Columns:  []table.Column{table.Name(), table.Text("Status", "The status of the namespace"), table.Age()},
+		Row: func(now time.Time, obj object.Object) resource.Row {
+			return table.Row(obj.Name(), obj.String("status", "phase"), table.AgeCell(now, obj))
+		},
+	}
+}
+
+// deleteNamespace begins the end of a namespace. Its finalizers for dependents follow the propagation policy by rules of
+// their own: orphanDependents=false asks for foregroundDeletion, and neither replaces the other.
+func deleteNamespace(_ *resource.Context, obj object.Object, p resource.Propagation) {
+	obj.Set("Terminating", "status", "phase")
+	names := obj.Finalizers()
+	for _, f := range []struct {
+		name  string
+		wants bool
+	}{
+		{metadata.Orphan, p.Policy == "Orphan" || p.Orphan != nil && *p.Orphan},
+		{metadata.ForegroundDeletion, p.Policy == "Foreground" || p.Orphan != nil && !*p.Orphan},
+	} {
+		has := slices.Contains(names, f.name)
+		switch said := p.Policy != "" || p.Orphan != nil; {
+		case f.wants && !has:
+			names = append(names, f.name)
+		case said && !f.wants && has:
+			names = slices.DeleteFunc(names, func(name string) bool { return name == f.name })
+		}
+	}
+	obj.SetFinalizers(names)
+}
+
+func defaultNamespace(obj object.Object) {
+	if name := obj.Name(); name != "" { // a generated name is not known yet
+		obj.Set(name, "metadata", "labels", namespaceLabel)
+	}
+	if obj.String("status", "phase") == "" {
+		obj.Set("Active", "status", "phase")
+	}
+}
+
+func prepareNamespace(_ *resource.Context, obj object.Object) {
+	obj["status"] = map[string]any{"phase": "Active"}
+	finalizers := obj.List("spec", "finalizers")
+	if !slices.Contains(object.Strings(finalizers), namespaceFinalizer) {
+		obj.Set(append(finalizers, namespaceFinalizer), "spec", "finalizers")
+	}
+}
+
+func prepareNamespaceUpdate(ctx *resource.Context, obj, old object.Object) {
+	obj.Set(old.Name(), "metadata", "labels", namespaceLabel)
+	switch ctx.Subresource {
+	case "":
+		kind.KeepOld(obj, old, "spec")
+	case "finalize":
+		kind.KeepOld(obj, old, "status")
+	}
+}
+
+func validateNamespace(obj object.Object) field.ErrorList {
+	var errs field.ErrorList
+	for _, name := range obj.Strings("spec", "finalizers") {
+		errs = append(errs, validateFinalizer(field.Root("spec.finalizers"), name)...)
+	}
+	return errs
+}
+
+// validateFinalizer checks a finalizer: a standard one, or a qualified name.
+func validateFinalizer(p field.Path, name string) field.ErrorList {
+	errs := field.Check(p, name, field.QualifiedName)
+	standard := []string{namespaceFinalizer, "orphan", "foregroundDeletion"}
+	if !strings.Contains(name, "/") && !slices.Contains(standard, name) {
+		errs = append(errs, field.Invalid(p, name, "name is neither a standard finalizer name nor is it fully qualified"))
+	}
+	return errs
+}
+
+func validateNamespaceUpdate(ctx *resource.Context, obj, _ object.Object) field.ErrorList {
+	switch ctx.Subresource {
+	case "status":
+		return validateNamespacePhase(obj)
+	case "finalize":
+		var errs field.ErrorList
+		for i, name := range obj.Strings("spec", "finalizers") {
+			errs = append(errs, validateFinalizer(field.Root("spec.finalizers").Index(i), name)...)
+		}
+		return errs
+	}
+	return validateNamespace(obj)
+}
+
+func validateNamespacePhase(obj object.Object) field.ErrorList {
+	want, state := "Active", "empty"
+	if obj.DeletionTimestamp() != "" {
+		want, state = "Terminating", "not empty"
+	}
+	phase := obj.String("status", "phase")
+	if phase == want {
+		return nil
+	}
+	return field.ErrorList{field.Invalid(field.Root("status.Phase"), field.Enum(phase),
+		"may only be '"+want+"' if `deletionTimestamp` is "+state)}
+}
+
+// components are what ComponentStatuses tell of: the store answers, and on the machine of an API server that is on its own
+// nobody else does.
+func components() []object.Object {
+	health := func(name, status, message string) object.Object {
+		return object.Object{"metadata": map[string]any{"name": name},
+			"conditions": []any{map[string]any{"type": "Healthy", "status": status, "message": message}}}
+	}
+	refused := func(name, address string) object.Object {
+		return health(name, "False", `Get "https://`+address+`/healthz": dial tcp `+address+": connect: connection refused")
+	}
+	return []object.Object{refused("controller-manager", "127.0.0.1:10257"), refused("scheduler", "127.0.0.1:10259"),
+		health("etcd-0", "True", "ok")}
+}
+
+// componentStatusKind is a kind that is never stored.
+func componentStatusKind() kind.Kind {
+	return kind.Kind{
+		Storage:    "componentstatuses",
+		Strategy:   resource.Strategy{Observe: components},
+		Deprecated: "v1 ComponentStatus is deprecated in v1.19+",
+		Columns: []table.Column{table.Name(), table.Text("Status", "Status of the component conditions"),
+			table.Text("Message", "Message of the component conditions"), table.Text("Error", "Error of the component conditions")},
+		Row: func(_ time.Time, obj object.Object) resource.Row {
+			for _, c := range obj.Objects("conditions") {
+				if c.String("type") != "Healthy" {
+					continue
+				}
+				status := "Unhealthy"
+				if c.String("status") == "True" {
+					status = "Healthy"
+				}
+				return table.Row(obj.Name(), status, c.String("message"), c.String("error"))
+			}
+			return table.Row(obj.Name(), "Unknown", "", "")
+		},
+	}
+}

@@ -1,0 +1,145 @@
+package core
+
+import (
+	"strconv"
+
+	"github.com/kubesim/kubesim/sim/builtin/gotext"
+	"github.com/kubesim/kubesim/sim/builtin/kind"
+	"github.com/kubesim/kubesim/sim/builtin/podspec"
+	"github.com/kubesim/kubesim/sim/builtin/table"
+	"github.com/kubesim/kubesim/sim/field"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/resource"
+)
+
+func podKinds() []kind.Kind {
+	return []kind.Kind{podKind(), podTemplateKind(), replicationControllerKind(), {Storage: "bindings", ConnectSelf: bindPod}}
+}
+
+func podKind() kind.Kind {
+	labels := kind.SameLabels("spec.nodeName", "spec.restartPolicy", "spec.schedulerName", "spec.serviceAccountName", "spec.hostNetwork",
+		"status.phase", "status.podIP", "status.podIPs", "status.nominatedNodeName")
+	labels[""]["spec.host"] = "spec.nodeName"
+	return kind.Kind{
+		Storage: "pods",
+		Gates: append(podspec.Gates("spec."), []kind.Gate{
+			{Name: "DRAExtendedResource", Fields: []string{"status.extendedResourceClaimStatus"}},
+			{Name: "DRANodeAllocatableResources", Fields: []string{"status.nodeAllocatableResourceClaimStatuses"}},
+			{Name: "ImageVolumeWithDigest", Fields: inStatuses("volumeMounts.*.volumeStatus")},
+			{Name: "InPlacePodLevelResourcesVerticalScaling", Fields: []string{"status.allocatedResources", "status.resources"}},
+			{Name: "ResourceHealthStatus", Fields: inStatuses("allocatedResourcesStatus")},
+			{Name: "ResourceHealthStatusMessage", Fields: inStatuses("allocatedResourcesStatus.*.resources.*.message")},
+		}...),
+		Strategy: resource.Strategy{
+			Checks: resource.Checks{
+				Update:       []resource.Check{resource.CheckMetaUpdate, resource.CheckMeta, resource.CheckKind},
+				Subresources: map[string][]resource.Check{"ephemeralcontainers": {resource.CheckMetaUpdate, resource.CheckMeta, resource.CheckKind}, "resize": {resource.CheckMetaUpdate, resource.CheckMeta, resource.CheckKind}},
+			},
+			Resets: map[string]resource.Reset{
+				"status": {Fields: []string{"spec", "metadata.deletionTimestamp", "metadata.ownerReferences"}},
+			},
+			HasStatus: true, MakesStatus: true, ReturnsDeleted: true, SpecOnly: true, SpecChanged: podSpecChanged,
+			PrepareForCreate: prepareNewPod, PrepareForUpdate: preparePod,
+			Validate: validateNewPod, ValidateUpdate: validatePod, Warn: warnPod,
+			GracePeriod: podGracePeriod, Fields: podFields,
+		},
+		Defaults: kind.EveryVersion(defaultPod),
+		Connect:  map[string]resource.Connector{"binding": bindPod, "eviction": evictPod},
+		Streams:  podStreams(),
+		Labels:   labels,
+		Unknown:  kind.UnsupportedLabel,
+		Columns: []table.Column{
+			table.Name(),
+			table.Text("Ready", "The aggregate readiness state of this pod for accepting traffic."),
+			table.Text("Status", "The aggregate status of the containers in this pod."),
+			table.Text("Restarts", "The number of times the containers in this pod have been restarted and when the last container in this pod has restarted."),
+			table.Age(),
+			table.Doc("IP", table.DocCore+"PodStatus", "podIP").Wide(),
+			table.Doc("Node", table.DocCore+"PodSpec", "nodeName").Wide(),
+			table.Doc("Nominated Node", table.DocCore+"PodStatus", "nominatedNodeName").Wide(),
+			table.Doc("Readiness Gates", table.DocCore+"PodSpec", "readinessGates").Wide(),
+		},
+		Row: podRow,
+	}
+}
+
+// podGracePeriod returns how long a deleted pod may go on: a pod that no node runs goes at once (Kubernetes
+// documentation, "Pod Lifecycle").
+func podGracePeriod(obj object.Object, requested *int64) int64 {
+	period := obj.Int64("spec", "terminationGracePeriodSeconds")
+	if requested != nil {
+		period = *requested
+	}
+	phase := obj.String("status", "phase")
+	switch {
+	case obj.String("spec", "nodeName") == "", phase == "Failed", phase == "Succeeded":
+		return 0
+	case period < 0:
+		return 1
+	}
+	return period
+}
+
+// podFields returns what field selectors can ask for. status.podIPs can be asked for but has no value.
+func podFields(obj object.Object) map[string]string {
+	spec, state := obj.At("spec"), obj.At("status")
+	return map[string]string{
+		"spec.hostNetwork":         strconv.FormatBool(spec.True("hostNetwork")),
+		"spec.nodeName":            spec.String("nodeName"),
+		"spec.restartPolicy":       spec.String("restartPolicy"),
+		"spec.schedulerName":       spec.String("schedulerName"),
+		"spec.serviceAccountName":  spec.String("serviceAccountName"),
+		"status.nominatedNodeName": state.String("nominatedNodeName"),
+		"status.phase":             state.String("phase"),
+		"status.podIP":             podIP(obj),
+	}
+}
+
+func podIP(obj object.Object) string {
+	if ips := obj.Objects("status", "podIPs"); len(ips) > 0 {
+		return ips[0].String("ip")
+	}
+	return ""
+}
+
+// podSpecChanged compares specs as the server does in memory: {} and absent differ where the Go field is a pointer.
+func podSpecChanged(obj, old object.Object) bool {
+	spec, before := obj.Map("spec"), old.Map("spec")
+	return !object.Equal(spec, before) && !gotext.Same("PodSpec", spec, before) // most updates leave it as it is
+}
+
+func podTemplateKind() kind.Kind {
+	template := field.Root("template")
+	return kind.Kind{
+		Storage: "podtemplates",
+		Gates:   podspec.Gates("template.spec."),
+		Strategy: resource.Strategy{
+			ReturnsDeleted: true,
+			SpecChanged: func(obj, old object.Object) bool {
+				return !gotext.Same("PodTemplateSpec", obj.At("template"), old.At("template"))
+			},
+			Validate: func(ctx *resource.Context, obj object.Object) field.ErrorList {
+				return podspec.ValidateTemplate(ctx, obj.Map("template"), template)
+			},
+			ValidateUpdate: func(ctx *resource.Context, obj, old object.Object) field.ErrorList {
+				return podspec.ValidateTemplateUpdate(ctx, obj.Map("template"), old.Map("template"), template)
+			},
+			Warn: func(ctx *resource.Context, obj, old object.Object) {
+				if old == nil || old.Generation() != obj.Generation() {
+					kind.WarnAll(ctx, podspec.TemplateWarnings(ctx, obj.Map("template"), template))
+				}
+			},
+		},
+		Defaults: kind.EveryVersion(func(obj object.Object) {
+			obj.SetDefault(map[string]any{}, "template")
+			podspec.DefaultTemplate(obj.Map("template"))
+		}),
+		Columns: []table.Column{
+			table.Name(),
+			table.Text("Containers", "Names of each container in the template."),
+			table.Text("Images", "Images referenced by each container in the template."),
+			table.Text("Pod Labels", "The labels for the pod template."),
+		},
+		Row: podTemplateRow,
+	}
+}

@@ -1,0 +1,122 @@
+package core
+
+import (
+	"fmt"
+
+	"github.com/kubesim/kubesim/sim/field"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/resource"
+	"github.com/kubesim/kubesim/sim/status"
+)
+
+// bindPod assigns a pod to a node, which a scheduler asks for: pods/binding and bindings (API reference, "Binding").
+// The pod's strategy has no part in it, so the generation stays.
+func bindPod(c *resource.Connection) (object.Object, *status.Status) {
+	binding := c.Body
+	name := binding.Name()
+	if name != c.Name {
+		return nil, status.BadRequest("name in URL does not match name in Binding object")
+	}
+	if errs := validateBinding(binding); len(errs) > 0 {
+		return nil, status.Plain("%s", errs.Text())
+	}
+	if s := c.Admit(); s != nil {
+		return nil, s
+	}
+	if name == "" {
+		return nil, status.BadRequest("Name parameter required.")
+	}
+	_, s := c.Write("pods", c.Namespace, name, func(pod object.Object) *status.Status {
+		if s := bindingPreconditions(c, pod); s != nil {
+			return s
+		}
+		if why := whyNotBound(pod); why != "" {
+			return status.Conflict(status.Resource{Resource: "pods/binding"}, name, why)
+		}
+		assignPod(pod, binding, object.Time(c.Now))
+		return nil
+	})
+	if s != nil {
+		if s.Reason == status.ReasonNotFound { // of bindings, too, the pod is what is missing
+			s = status.NotFound(status.Resource{Resource: "pods"}, name)
+		}
+		return nil, s
+	}
+	return nil, status.Created()
+}
+
+func validateBinding(binding object.Object) field.ErrorList {
+	target, p := binding.At("target"), field.Root("target")
+	var errs field.ErrorList
+	if kind := target.String("kind"); kind != "" && kind != "Node" {
+		errs = append(errs, field.NotSupported(p.Child("kind"), kind, "Node", "<empty>"))
+	}
+	if target.String("name") == "" {
+		errs = append(errs, field.Required(p.Child("name"), ""))
+	}
+	return errs
+}
+
+// bindingPreconditions compares uid and resourceVersion of a Binding with the pod's.
+func bindingPreconditions(c *resource.Connection, pod object.Object) *status.Status {
+	pods := status.Resource{Resource: "pods"}
+	failed := func(what, want, have string) *status.Status {
+		key := "/registry/pods/" + c.Namespace + "/" + pod.Name()
+		if c.DryRun {
+			key = key[len("/registry"):]
+		}
+		return status.Conflict(pods, pod.Name(), fmt.Sprintf("StorageError: invalid object, Code: 4, Key: %s, ResourceVersion: 0, "+
+			"AdditionalErrorMsg: Precondition failed: %s in precondition: %s, %s in object meta: %s", key, what, want, what, have))
+	}
+	if want, have := c.Body.UID(), pod.UID(); want != "" && want != have {
+		return failed("UID", want, have)
+	}
+	if want, have := c.Body.ResourceVersion(), pod.ResourceVersion(); want != "" && want != have {
+		return failed("ResourceVersion", want, have)
+	}
+	return nil
+}
+
+// whyNotBound returns why a pod cannot be assigned to a node, or "".
+func whyNotBound(pod object.Object) string {
+	switch node := pod.String("spec", "nodeName"); {
+	case pod.DeletionTimestamp() != "":
+		return fmt.Sprintf("pod %s is being deleted, cannot be assigned to a host", pod.Name())
+	case node != "":
+		return fmt.Sprintf("pod %s is already assigned to node %q", pod.Name(), node)
+	case len(pod.List("spec", "schedulingGates")) > 0:
+		return fmt.Sprintf("pod %s has non-empty .spec.schedulingGates", pod.Name())
+	}
+	return ""
+}
+
+// assignPod puts the pod on the node of the binding, whose labels and annotations it gets.
+func assignPod(pod, binding object.Object, now string) {
+	pod.Set(binding.String("target", "name"), "spec", "nodeName")
+	pod.Remove("status", "nominatedNodeName")
+	for _, name := range []string{"annotations", "labels"} {
+		values := binding.Map("metadata", name)
+		for _, key := range object.SortedKeys(values) {
+			pod.Set(values[key], "metadata", name, key)
+		}
+	}
+	setPodCondition(pod, now, map[string]any{"type": "PodScheduled", "status": "True"})
+}
+
+// setPodCondition puts a condition into a pod's status, in the place of one of the same type. The time of the last
+// transition stays when the condition's status does.
+func setPodCondition(pod object.Object, now string, condition map[string]any) {
+	condition["lastTransitionTime"] = now
+	list := pod.List("status", "conditions")
+	for i, old := range pod.Objects("status", "conditions") {
+		if old["type"] != condition["type"] {
+			continue
+		}
+		if old["status"] == condition["status"] {
+			condition["lastTransitionTime"] = old["lastTransitionTime"]
+		}
+		list[i] = condition
+		return
+	}
+	pod.Set(append(list, condition), "status", "conditions")
+}

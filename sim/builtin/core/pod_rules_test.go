@@ -1,0 +1,135 @@
+package core
+
+import (
+	"bufio"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/matryer/is"
+
+	"github.com/kubesim/kubesim/sim/builtin/kind"
+	"github.com/kubesim/kubesim/sim/builtin/kindtest"
+	"github.com/kubesim/kubesim/sim/builtin/podspec"
+	"github.com/kubesim/kubesim/sim/field"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/resource"
+)
+
+// TestPodRules compares the rules for pods and pod templates with what the validation of Kubernetes v1.36.3 itself said
+// about the same objects. Each line of the file is one object with the errors and warnings in the order of the server;
+// where that goes through a map, in sorted order. A line with old is an update, "same" stands for the old one of the
+// line before. The explanations of formats and of podUpdateText are cut down to an ellipsis.
+func TestPodRules(t *testing.T) {
+	t.Parallel()
+	file, err := os.Open("testdata/pod_rules.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	lines := bufio.NewScanner(file)
+	lines.Buffer(nil, 1<<20)
+	var old object.Object
+	cases := 0
+	for lines.Scan() {
+		c := kindtest.Parse(t, lines.Text())
+		if m := c.Map("old"); m != nil {
+			old = m
+		}
+		cases++
+		name := c.String("sub") + " " + c.String("name")
+		got, warnings := checkPodCase(t, c, old)
+		if want := c.Strings("errors"); strings.Join(got, "\n") != strings.Join(want, "\n") {
+			t.Errorf("%s:\n got %q\nwant %q", name, got, want)
+		}
+		if want := c.Strings("warnings"); strings.Join(warnings, "\n") != strings.Join(want, "\n") {
+			t.Errorf("%s: warnings\n got %q\nwant %q", name, warnings, want)
+		}
+	}
+	is := is.New(t)
+	is.True(cases > 300) // the file is there
+}
+
+// gated is a kind that has nothing but the gates of pod specs: 1.36 drops what it has off by default.
+var gated = kindtest.Served(func() []kind.Kind { return []kind.Kind{{Storage: "pods", Gates: podspec.Gates("spec.")}} })
+
+// dropPodFields drops from a pod spec what 1.36 has off by default.
+func dropPodFields(ctx *resource.Context, spec, old map[string]any) {
+	gated()["pods"].Strategy.PrepareForUpdate(ctx, object.Object{"spec": spec}, object.Object{"spec": old})
+}
+
+// checkPodCase returns the errors and warnings about the object of one line.
+func checkPodCase(t *testing.T, c, old object.Object) (errs, warnings []string) {
+	ctx := kindtest.New(t, gated, "pods").Ctx
+	ctx.Subresource, ctx.Warn = c.String("sub"), func(text string) { warnings = append(warnings, shortText(text)) }
+	obj := object.Object(c.Map("obj")).Copy()
+	var found field.ErrorList
+	switch isTemplate := c.True("template"); {
+	case isTemplate:
+		template := obj.Map("template")
+		podspec.DefaultTemplate(template)
+		dropPodFields(ctx, object.Object(template).Map("spec"), nil)
+		found = podspec.ValidateTemplate(ctx, template, field.Root("template"))
+		kind.WarnAll(ctx, podspec.TemplateWarnings(ctx, template, field.Root("template")))
+	case c.Has("old"):
+		before := old.Copy()
+		obj.SetDefault("x", "metadata", "name")
+		before.SetDefault("x", "metadata", "name")
+		defaultPod(obj)
+		defaultPod(before)
+		dropPodFields(ctx, obj.Map("spec"), before.Map("spec"))
+		found = validatePod(ctx, obj, before)
+	default:
+		obj.SetDefault("x", "metadata", "name")
+		defaultPod(obj)
+		dropPodFields(ctx, obj.Map("spec"), nil)
+		found = validateNewPod(ctx, obj)
+		kind.WarnAll(ctx, podspec.Warnings(ctx, obj.At("spec"), obj.Annotations(), field.Path{}))
+	}
+	for _, e := range found {
+		errs = append(errs, shortText(e.Error()))
+	}
+	return errs, warnings
+}
+
+var formatText = regexp.MustCompile(` \(e\.g\. .*?regex used for validation is '.*?'\)`)
+
+func shortText(text string) string {
+	return strings.ReplaceAll(formatText.ReplaceAllString(text, "…"), podUpdateText, "pod updates…\n")
+}
+
+func TestPodDefaults(t *testing.T) {
+	t.Parallel()
+	const rest = `"dnsPolicy":"ClusterFirst","enableServiceLinks":true,%"restartPolicy":"Always","schedulerName":"default-scheduler",` +
+		`"securityContext":{},"terminationGracePeriodSeconds":30`
+	container := func(name, image, policy string) string {
+		return `{"image":"` + image + `","imagePullPolicy":"` + policy + `","name":"` + name +
+			`","terminationMessagePath":"/dev/termination-log","terminationMessagePolicy":"File"`
+	}
+	for _, c := range []struct{ name, in, want string }{
+		{"tags", `{"containers":[{"name":"a","image":"r:5000/a"},{"name":"b","image":"r:5000/a:1"},{"name":"c","image":"a@sha256:01234567890123456789012345678901"},{"name":"d","image":"A"}]}`,
+			`{"containers":[` + container("a", "r:5000/a", "Always") + `},` + container("b", "r:5000/a:1", "IfNotPresent") + `},` +
+				container("c", "a@sha256:01234567890123456789012345678901", "IfNotPresent") + `},` + container("d", "A", "IfNotPresent") + `}],` + rest + `}`},
+		{"limits become requests", `{"containers":[{"name":"a","image":"i","resources":{"limits":{"cpu":"1"},"requests":{"memory":"1Gi"}}}]}`,
+			`{"containers":[` + strings.Replace(container("a", "i", "Always"), `"terminationMessagePath"`,
+				`"resources":{"limits":{"cpu":"1"},"requests":{"cpu":"1","memory":"1Gi"}},"terminationMessagePath"`, 1) + `}],` + rest + `}`},
+		{"host network", `{"hostNetwork":true,"containers":[{"name":"a","image":"i","ports":[{"containerPort":80}]}]}`,
+			`{"containers":[` + strings.Replace(container("a", "i", "Always"), `"terminationMessagePath"`,
+				`"ports":[{"containerPort":80,"hostPort":80,"protocol":"TCP"}],"terminationMessagePath"`, 1) + `}],` +
+				strings.Replace(rest, "%", `"hostNetwork":true,`, 1) + `}`},
+		{"negative grace period", `{"terminationGracePeriodSeconds":-5}`, `{` + strings.Replace(rest, "30", "1", 1) + `}`},
+		{"quantities of a pod", `{"resources":{"limits":{"cpu":"4"}},"containers":[{"name":"a","image":"i:1","resources":{"requests":{"cpu":"300m"}}}]}`,
+			`{"containers":[` + strings.Replace(container("a", "i:1", "IfNotPresent"), `"terminationMessagePath"`,
+				`"resources":{"requests":{"cpu":"300m"}},"terminationMessagePath"`, 1) + `}],` +
+				strings.Replace(rest, "%", `"resources":{"limits":{"cpu":"4"},"requests":{"cpu":"300m"}},`, 1) + `}`},
+	} {
+		is := is.New(t)
+		obj := object.Object{"spec": map[string]any(kindtest.Parse(t, c.in))}
+		defaultPod(obj)
+		is.Equal(string(object.JSON(obj["spec"])), strings.Replace(c.want, "%", "", 1)) // as the real server fills it in
+		again := obj.Copy()
+		defaultPod(again)
+		is.True(object.Equal(map[string]any(again), map[string]any(obj))) // defaults are idempotent
+	}
+}

@@ -1,0 +1,238 @@
+package core
+
+import (
+	"slices"
+
+	"github.com/kubesim/kubesim/sim/builtin/kind"
+	"github.com/kubesim/kubesim/sim/builtin/podspec"
+	"github.com/kubesim/kubesim/sim/field"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/resource"
+)
+
+// oldInitAnnotations held init containers before 1.6; the server drops them.
+var oldInitAnnotations = []string{"pod.beta.kubernetes.io/init-containers", "pod.alpha.kubernetes.io/init-containers",
+	"pod.beta.kubernetes.io/init-container-statuses", "pod.alpha.kubernetes.io/init-container-statuses"}
+
+// defaultPod fills in the defaults of pods, and what conversion to the internal version does to them.
+func defaultPod(obj object.Object) {
+	obj.SetDefault(map[string]any{}, "spec")
+	spec := obj.At("spec")
+	podspec.Default(spec)
+	if grace, ok := spec.Int("terminationGracePeriodSeconds"); ok && grace < 0 {
+		spec["terminationGracePeriodSeconds"] = int64(1)
+	}
+	for _, list := range []string{"containers", "initContainers"} {
+		for _, c := range spec.Objects(list) {
+			limitsBecomeRequests(c)
+			if spec.True("hostNetwork") {
+				for _, port := range c.Objects("ports") {
+					kind.SetZero(port, "hostPort", port.Int64("containerPort"))
+				}
+			}
+		}
+	}
+	podspec.DefaultResources(spec)
+	spec.SetDefault(true, "enableServiceLinks")
+	mirrorPodIP(obj)
+	for _, key := range oldInitAnnotations {
+		obj.Remove("metadata", "annotations", key)
+	}
+}
+
+// limitsBecomeRequests makes each limit of a container the request where there is none. Empty limits make empty requests,
+// which messages show.
+func limitsBecomeRequests(c object.Object) {
+	if c.Has("resources", "limits") {
+		c.SetDefault(map[string]any{}, "resources", "requests")
+	}
+	for name, q := range c.Map("resources", "limits") { // order does not matter
+		c.SetDefault(q, "resources", "requests", name)
+	}
+}
+
+// mirrorPodIP keeps status.podIP, the older field, and the first of status.podIPs equal. podIP counts when both are given.
+func mirrorPodIP(obj object.Object) {
+	ip, ips := obj.String("status", "podIP"), podIP(obj)
+	switch {
+	case ip == "" && ips != "":
+		obj.Set(ips, "status", "podIP")
+	case ip != ips:
+		obj.Set([]any{map[string]any{"ip": ip}}, "status", "podIPs")
+	}
+}
+
+// prepareNewPod gives a pod its first status, of which the client can choose the class of service, and merges
+// matchLabelKeys into the selectors they belong to.
+func prepareNewPod(ctx *resource.Context, obj object.Object) {
+	spec := obj.At("spec")
+	status := map[string]any{"phase": "Pending", "qosClass": podspec.Either(obj.String("status", "qosClass"), podspec.QosClass(spec))}
+	if len(spec.List("schedulingGates")) > 0 {
+		status["conditions"] = []any{map[string]any{
+			"type": "PodScheduled", "status": "False", "lastProbeTime": nil, "lastTransitionTime": object.Time(ctx.Now),
+			"reason": "SchedulingGated", "message": "Scheduling is blocked due to non-empty scheduling gates",
+		}}
+	}
+	obj["status"] = status
+	for _, term := range podspec.AffinityTerms(spec) {
+		mergeLabelKeys(term, "In", term.Strings("matchLabelKeys"), obj.Labels())
+		mergeLabelKeys(term, "NotIn", term.Strings("mismatchLabelKeys"), obj.Labels())
+	}
+	for _, constraint := range spec.Objects("topologySpreadConstraints") {
+		mergeLabelKeys(constraint, "In", constraint.Strings("matchLabelKeys"), obj.Labels())
+	}
+	syncAppArmor(ctx, obj)
+}
+
+// mergeLabelKeys adds the pod's value of each key to the label selector of a term (KEP-3243, KEP-3633).
+func mergeLabelKeys(term object.Object, operator string, keys []string, labels map[string]string) {
+	s := term.At("labelSelector")
+	if s == nil {
+		return
+	}
+	for _, key := range keys {
+		if value, ok := labels[key]; ok {
+			s["matchExpressions"] = append(s.List("matchExpressions"), map[string]any{
+				"key": key, "operator": operator, "values": []any{value}})
+		}
+	}
+}
+
+// syncAppArmor copies the old annotations for AppArmor into the fields (KEP-24).
+func syncAppArmor(ctx *resource.Context, obj object.Object) {
+	if obj.String("spec", "os", "name") == "windows" {
+		return
+	}
+	whole := obj.Map("spec", "securityContext", "appArmorProfile")
+	podspec.EachContainer(obj.At("spec"), field.Path{}, func(c object.Object, _ field.Path) {
+		key := podspec.AppArmorPrefix + c.String("name")
+		annotation, ok := obj.Annotations()[key]
+		if !ok || c.Has("securityContext", "appArmorProfile") {
+			return
+		}
+		profile := podspec.AppArmorOf(annotation)
+		if profile != nil && whole != nil && object.SemanticEqual(profile, whole) {
+			return
+		}
+		if profile != nil {
+			c.Set(profile, "securityContext", "appArmorProfile")
+		}
+		ctx.Warn("metadata.annotations[" + key + `]: deprecated since v1.30; use the "appArmorProfile" field instead`)
+	})
+}
+
+// preparePod keeps what the endpoint may not change.
+func preparePod(ctx *resource.Context, obj, old object.Object) {
+	switch ctx.Subresource {
+	case "status":
+		preparePodStatus(obj, old)
+		return
+	case "ephemeralcontainers":
+		added := obj.List("spec", "ephemeralContainers")
+		keepPod(obj, old, "spec", "status")
+		if len(added) == 0 {
+			obj.Remove("spec", "ephemeralContainers")
+		} else {
+			obj.Set(added, "spec", "ephemeralContainers")
+		}
+	case "resize":
+		prepareResize(obj, old)
+	}
+}
+
+// keepPod takes the named fields, and the metadata that clients own, from the old pod.
+func keepPod(obj, old object.Object, names ...string) {
+	for _, name := range names {
+		if v, ok := old[name]; ok {
+			obj[name] = object.Copy(v)
+		}
+	}
+	for _, name := range []string{"deletionTimestamp", "selfLink", "labels", "annotations", "finalizers", "ownerReferences"} {
+		keepMeta(obj, old, name)
+	}
+}
+
+func keepMeta(obj, old object.Object, name string) {
+	if v, ok := old.Get("metadata", name); ok {
+		obj.Set(object.Copy(v), "metadata", name)
+	} else {
+		obj.Remove("metadata", name)
+	}
+}
+
+// prepareResize keeps everything but the resources and resize policies of containers that are the same ones in the same
+// order, and the resources of the pod. Otherwise validation finds out what is wrong.
+func prepareResize(obj, old object.Object) {
+	lists := []string{"containers", "initContainers"}
+	for _, list := range lists {
+		if len(obj.List("spec", list)) != len(old.List("spec", list)) {
+			return
+		}
+	}
+	resources, resized := obj.At("spec", "resources"), map[string][]any{}
+	for _, list := range lists {
+		resized[list] = resizeContainers(obj.List("spec", list), old.List("spec", list))
+	}
+	keepPod(obj, old, "spec", "status")
+	for _, list := range lists {
+		if resized[list] != nil {
+			obj.Set(resized[list], "spec", list)
+		}
+	}
+	if resources == nil {
+		obj.Remove("spec", "resources")
+	} else {
+		obj.Set(map[string]any(resources), "spec", "resources")
+	}
+}
+
+func resizeContainers(list, old []any) []any {
+	out := make([]any, len(list))
+	for i := range list {
+		c, _ := list[i].(map[string]any)
+		before, _ := old[i].(map[string]any)
+		if c["name"] != before["name"] {
+			return list
+		}
+		merged, _ := object.Copy(before).(map[string]any)
+		for _, name := range []string{"resources", "resizePolicy"} {
+			delete(merged, name)
+			if v, ok := c[name]; ok {
+				merged[name] = v
+			}
+		}
+		out[i] = merged
+	}
+	if len(out) == 0 {
+		return nil
+	}
+	return out
+}
+
+// preparePodStatus keeps metadata that kubelets used to break, and fields of the status that older ones do not know.
+func preparePodStatus(obj, old object.Object) {
+	keepMeta(obj, old, "ownerReferences")
+	keepMeta(obj, old, "deletionTimestamp")
+	status := obj.At("status")
+	if status == nil {
+		status = object.Object{}
+		obj["status"] = map[string]any(status)
+	}
+	if class := old.String("status", "qosClass"); class != "" {
+		kind.SetEmpty(status, "qosClass", class)
+	}
+	if n := old.Int64("status", "observedGeneration"); n != 0 {
+		kind.SetZero(status, "observedGeneration", n)
+	}
+	before := old.Objects("status", "conditions")
+	for _, c := range status.Objects("conditions") {
+		i := slices.IndexFunc(before, func(o object.Object) bool { return o.String("type") == c.String("type") })
+		if i < 0 {
+			continue
+		}
+		if n := before[i].Int64("observedGeneration"); n != 0 {
+			kind.SetZero(c, "observedGeneration", n)
+		}
+		before = slices.Delete(slices.Clone(before), i, i+1)
+	}
+}

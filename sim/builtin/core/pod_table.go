@@ -1,0 +1,196 @@
+package core
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/kubesim/kubesim/sim/builtin/podspec"
+	"github.com/kubesim/kubesim/sim/builtin/table"
+	"github.com/kubesim/kubesim/sim/codec"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/resource"
+)
+
+// podSummary is what a row shows of a pod's containers.
+type podSummary struct {
+	ready, total int
+	status       string
+	restarts     int64
+	lastRestart  time.Time
+}
+
+func podRow(now time.Time, obj object.Object) resource.Row {
+	s := summarize(obj)
+	restarts := strconv.FormatInt(s.restarts, 10)
+	if s.restarts != 0 && !s.lastRestart.IsZero() {
+		restarts += " (" + codec.Age(now, s.lastRestart) + " ago)"
+	}
+	row := table.Row(obj.Name(), fmt.Sprintf("%d/%d", s.ready, s.total), s.status, restarts, table.AgeCell(now, obj),
+		table.OrNone(podIP(obj), table.None), table.OrNone(obj.String("spec", "nodeName"), table.None),
+		table.OrNone(obj.String("status", "nominatedNodeName"), table.None), cellReadinessGates(obj))
+	row.Conditions = completed(obj.String("status", "phase"))
+	return row
+}
+
+// completed returns the conditions of a row: clients hide finished pods by them.
+func completed(phase string) []any {
+	text, ok := map[string]string{"Succeeded": "The pod has completed successfully.", "Failed": "The pod failed."}[phase]
+	if !ok {
+		return nil
+	}
+	return []any{map[string]any{"type": "Completed", "status": "True", "reason": phase, "message": text}}
+}
+
+// cellReadinessGates is how many of the conditions that readiness waits for are true.
+func cellReadinessGates(obj object.Object) string {
+	gates := obj.Objects("spec", "readinessGates")
+	if len(gates) == 0 {
+		return table.None
+	}
+	met := 0
+	for _, gate := range gates {
+		if podCondition(obj, gate.String("conditionType")).String("status") == "True" {
+			met++
+		}
+	}
+	return fmt.Sprintf("%d/%d", met, len(gates))
+}
+
+// podCondition returns the first condition of the type, or nil.
+func podCondition(obj object.Object, kind string) object.Object {
+	for _, c := range obj.Objects("status", "conditions") {
+		if c.String("type") == kind {
+			return c
+		}
+	}
+	return nil
+}
+
+// summarize puts the states of all containers together, as kubectl get shows them.
+func summarize(obj object.Object) podSummary {
+	phase := obj.String("status", "phase")
+	s := podSummary{status: table.OrNone(obj.String("status", "reason"), phase), total: len(obj.List("spec", "containers"))}
+	for _, c := range obj.Objects("status", "conditions") {
+		if c.String("type") == "PodScheduled" && c.String("reason") == "SchedulingGated" {
+			s.status = "SchedulingGated"
+		}
+	}
+	var sidecars []string
+	for _, c := range obj.Objects("spec", "initContainers") {
+		if podspec.IsSidecar(c) {
+			sidecars = append(sidecars, c.String("name"))
+		}
+	}
+	s.total += len(sidecars)
+	initializing := s.initContainers(obj, sidecars)
+	if !initializing || podCondition(obj, "Initialized").String("status") == "True" {
+		s.containers(obj, sidecars)
+	}
+	if obj.DeletionTimestamp() != "" {
+		if obj.String("status", "reason") == "NodeLost" {
+			s.status = "Unknown"
+		} else if phase != "Succeeded" && phase != "Failed" {
+			s.status = "Terminating"
+		}
+	}
+	return s
+}
+
+// countRestarts adds the restarts of one container.
+func (s *podSummary) countRestarts(c object.Object) {
+	s.restarts += c.Int64("restartCount")
+	at, err := time.Parse(time.RFC3339, c.String("lastState", "terminated", "finishedAt"))
+	if err == nil && at.After(s.lastRestart) {
+		s.lastRestart = at
+	}
+}
+
+// initContainers looks at the init containers in order. It reports whether one is not done: the status then says which.
+func (s *podSummary) initContainers(obj object.Object, sidecars []string) (initializing bool) {
+	for i, c := range obj.Objects("status", "initContainerStatuses") {
+		s.countRestarts(c)
+		ended := c.At("state", "terminated")
+		waiting := c.String("state", "waiting", "reason")
+		switch {
+		case ended != nil && ended.Int64("exitCode") == 0:
+			continue
+		case slices.Contains(sidecars, c.String("name")) && c.True("started"):
+			if c.True("ready") {
+				s.ready++
+			}
+			continue
+		case ended != nil:
+			s.status = "Init:" + endReason(ended)
+		case waiting != "" && waiting != "PodInitializing":
+			s.status = "Init:" + waiting
+		default:
+			s.status = fmt.Sprintf("Init:%d/%d", i, len(obj.List("spec", "initContainers")))
+		}
+		return true
+	}
+	return false
+}
+
+// endReason says why a container ended.
+func endReason(ended object.Object) string {
+	if reason := ended.String("reason"); reason != "" {
+		return reason
+	}
+	if signal := ended.Int64("signal"); signal != 0 {
+		return fmt.Sprintf("Signal:%d", signal)
+	}
+	return fmt.Sprintf("ExitCode:%d", ended.Int64("exitCode"))
+}
+
+// containers looks at the regular containers from the last to the first: the first one in trouble gives the status.
+// Restarts of init containers no longer count, those of sidecars do.
+func (s *podSummary) containers(obj object.Object, sidecars []string) {
+	s.restarts, s.lastRestart = 0, time.Time{}
+	for _, c := range obj.Objects("status", "initContainerStatuses") {
+		if slices.Contains(sidecars, c.String("name")) {
+			s.countRestarts(c)
+		}
+	}
+	running, failure := false, ""
+	list := obj.Objects("status", "containerStatuses")
+	for _, c := range slices.Backward(list) {
+		s.countRestarts(c)
+		ended := c.At("state", "terminated")
+		switch waiting := c.String("state", "waiting", "reason"); {
+		case waiting != "":
+			s.status = waiting
+		case ended != nil:
+			if s.status = endReason(ended); ended.Int64("exitCode") != 0 {
+				failure = s.status
+			}
+		case c.True("ready") && c.Has("state", "running"):
+			running = true
+			s.ready++
+		}
+	}
+	if s.status != "Completed" {
+		return
+	}
+	switch {
+	case running && podReady(obj):
+		s.status = "Running"
+	case failure != "":
+		s.status = failure
+	case running:
+		s.status = "NotReady"
+	}
+}
+
+// podReady reports whether any condition Ready is true.
+func podReady(obj object.Object) bool {
+	return slices.ContainsFunc(obj.Objects("status", "conditions"), func(c object.Object) bool {
+		return c.String("type") == "Ready" && c.String("status") == "True"
+	})
+}
+
+func podTemplateRow(_ time.Time, obj object.Object) resource.Row {
+	return table.Row(obj.Name(), podspec.ContainersCell(obj, "name", "template"), podspec.ContainersCell(obj, "image", "template"),
+		table.LabelsCell(obj.At("template").Labels()))
+}

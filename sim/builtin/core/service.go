@@ -1,0 +1,185 @@
+package core
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/kubesim/kubesim/sim/builtin/kind"
+	"github.com/kubesim/kubesim/sim/builtin/table"
+	"github.com/kubesim/kubesim/sim/field"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/resource"
+)
+
+func serviceKinds() []kind.Kind { return []kind.Kind{serviceKind(), endpointsKind()} }
+
+const (
+	typeClusterIP    = "ClusterIP"
+	typeNodePort     = "NodePort"
+	typeLoadBalancer = "LoadBalancer"
+	typeExternalName = "ExternalName"
+	headless         = "None" // in place of a cluster IP
+)
+
+func serviceKind() kind.Kind {
+	const spec = table.DocCore + "ServiceSpec"
+	return kind.Kind{
+		Storage:   "services",
+		Streams:   map[string]*resource.Stream{"proxy": proxy()},
+		KeyPrefix: "services/specs",
+		Strategy: resource.Strategy{
+			HasStatus: true, CreateOnUpdate: true, ReturnsDeleted: true, DeletesWith: "endpoints", NameRule: field.NameDNSLabel,
+			ApplyCreates: "status", Decorate: decorateService,
+			Allocate: allocateService, Released: releaseService,
+			NameRuleOf: serviceNameRule,
+			Validate: func(ctx *resource.Context, obj object.Object) field.ErrorList {
+				return validateService(ctx, obj, nil)
+			},
+			ValidateUpdate: validateServiceUpdate,
+			Warn:           warnService,
+			Fields: func(obj object.Object) map[string]string {
+				return map[string]string{"spec.clusterIP": obj.String("spec", "clusterIP"), "spec.type": obj.String("spec", "type")}
+			},
+		},
+		Defaults: kind.EveryVersion(defaultService),
+		Labels:   kind.SameLabels("spec.clusterIP", "spec.type"),
+		Unknown:  kind.UnsupportedLabel,
+		Columns: []table.Column{table.Name(), table.Doc("Type", spec, "type"), table.Doc("Cluster-IP", spec, "clusterIP"),
+			table.Doc("External-IP", spec, "externalIPs"), table.Doc("Port(s)", spec, "ports"), table.Age(),
+			table.Doc("Selector", spec, "selector").Wide()},
+		Row: serviceRow,
+	}
+}
+
+// serviceNameRule is the rule for names: services before KEP-5311 are called as labels that begin with a letter.
+func serviceNameRule(ctx *resource.Context, _ object.Object) func(name string, prefix bool) []string {
+	if ctx.Enabled("RelaxedServiceNameValidation") {
+		return field.NameDNSLabel
+	}
+	return field.NameDNS1035Label
+}
+
+func defaultService(obj object.Object) {
+	obj.SetDefault(map[string]any{}, "spec")
+	spec := obj.At("spec")
+	kind.SetEmpty(spec, "sessionAffinity", "None")
+	kind.SetEmpty(spec, "type", typeClusterIP)
+	switch spec.String("sessionAffinity") {
+	case "None":
+		delete(spec, "sessionAffinityConfig")
+	case "ClientIP":
+		if !spec.Has("sessionAffinityConfig", "clientIP", "timeoutSeconds") {
+			spec["sessionAffinityConfig"] = map[string]any{"clientIP": map[string]any{"timeoutSeconds": int64(10800)}}
+		}
+	}
+	for _, port := range spec.Objects("ports") {
+		kind.SetEmpty(port, "protocol", "TCP")
+		if target := port["targetPort"]; target == nil || target == int64(0) || target == "" {
+			port["targetPort"] = port.Int64("port")
+		}
+	}
+	if isExternal(spec) {
+		kind.SetEmpty(spec, "externalTrafficPolicy", "Cluster")
+	}
+	kind := spec.String("type")
+	if kind == typeClusterIP || kind == typeNodePort || kind == typeLoadBalancer {
+		spec.SetDefault("Cluster", "internalTrafficPolicy")
+	}
+	if kind != typeLoadBalancer {
+		return
+	}
+	spec.SetDefault(true, "allocateLoadBalancerNodePorts")
+	for _, ingress := range obj.Objects("status", "loadBalancer", "ingress") {
+		if ingress.String("ip") != "" {
+			ingress.SetDefault("VIP", "ipMode")
+		}
+	}
+}
+
+// decorateService shows an address also as a list, and no internalTrafficPolicy where it means nothing
+// (pkg/registry/core/service/storage.REST.defaultOnRead). Families, which it shows of services that older servers have
+// stored without, are always stored here.
+func decorateService(obj object.Object) (object.Object, bool) {
+	spec := obj.At("spec")
+	unlisted := spec.String("clusterIP") != "" && len(spec.List("clusterIPs")) == 0
+	needless := spec.String("type") == typeExternalName && spec.Has("internalTrafficPolicy")
+	if !unlisted && !needless {
+		return obj, false
+	}
+	obj = obj.Copy()
+	spec = obj.At("spec")
+	if unlisted {
+		spec["clusterIPs"] = []any{spec["clusterIP"]}
+	}
+	if needless {
+		delete(spec, "internalTrafficPolicy")
+	}
+	return obj, true
+}
+
+// isHeadless reports whether a service has no address of its own.
+func isHeadless(spec object.Object) bool {
+	return slices.Equal(spec.Strings("clusterIPs"), []string{headless})
+}
+
+// isExternal reports whether a service can be reached from outside of the cluster.
+func isExternal(spec object.Object) bool {
+	switch spec.String("type") {
+	case typeLoadBalancer, typeNodePort:
+		return true
+	case typeClusterIP:
+		return len(spec.List("externalIPs")) > 0
+	}
+	return false
+}
+
+// needsHealthCheck reports whether load balancers have to ask each node whether it runs pods of the service.
+func needsHealthCheck(spec object.Object) bool {
+	return spec.String("type") == typeLoadBalancer && spec.String("externalTrafficPolicy") == "Local"
+}
+
+func serviceRow(now time.Time, obj object.Object) resource.Row {
+	spec := obj.At("spec")
+	ip := table.None
+	if ips := spec.Strings("clusterIPs"); len(ips) > 0 {
+		ip = ips[0]
+	}
+	var ports []string
+	for _, p := range spec.Objects("ports") {
+		text := strconv.FormatInt(p.Int64("port"), 10)
+		if n := p.Int64("nodePort"); n > 0 {
+			text += ":" + strconv.FormatInt(n, 10)
+		}
+		ports = append(ports, text+"/"+p.String("protocol"))
+	}
+	return table.Row(obj.Name(), spec.String("type"), ip, externalIPs(obj), table.OrNone(strings.Join(ports, ","), table.None),
+		table.AgeCell(now, obj), table.LabelsCell(object.StringMap(spec.Map("selector"))))
+}
+
+// externalIPs is the cell for where a service can be reached from outside.
+func externalIPs(obj object.Object) string {
+	spec := obj.At("spec")
+	ips := spec.Strings("externalIPs")
+	switch spec.String("type") {
+	case typeClusterIP, typeNodePort:
+		return table.OrNone(strings.Join(ips, ","), table.None)
+	case typeLoadBalancer:
+		return table.OrNone(strings.Join(append(IngressPoints(obj), ips...), ","), "<pending>")
+	case typeExternalName:
+		return spec.String("externalName")
+	}
+	return table.Unknown
+}
+
+// IngressPoints returns the addresses or names of the load balancer in the status, sorted.
+func IngressPoints(obj object.Object) []string {
+	var points []string
+	for _, ingress := range obj.Objects("status", "loadBalancer", "ingress") {
+		if point := table.OrNone(ingress.String("ip"), ingress.String("hostname")); point != "" {
+			points = append(points, point)
+		}
+	}
+	return kind.SortedSet(points)
+}

@@ -1,0 +1,100 @@
+package core
+
+import (
+	"encoding/binary"
+	"net/netip"
+
+	"github.com/kubesim/kubesim/sim/field"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/resource"
+)
+
+const serviceCIDRs = "servicecidrs.networking.k8s.io"
+
+// clusterFamily is the only family of addresses that is configured.
+const clusterFamily = "IPv4"
+
+var defaultServiceCIDR = netip.MustParsePrefix("10.0.0.0/24")
+
+// addressRange is a range of addresses by their numbers in it: 0 is the address of the network, the one after last
+// that of everybody (calculateRangeOffset of ipallocator).
+type addressRange struct {
+	netip.Prefix
+	drawn, last int  // first is 1
+	ready       bool // addresses may be taken from it; they are given back to any range
+}
+
+func rangeOf(p netip.Prefix) addressRange {
+	if !p.IsValid() {
+		p = defaultServiceCIDR
+	}
+	size := 1 << (32 - p.Bits())
+	r := addressRange{Prefix: p.Masked(), drawn: 1, last: size - 2, ready: true}
+	if size > 16 {
+		r.drawn += min(max(size/16, 16), 256)
+	}
+	return r
+}
+
+// at returns the address with a number.
+func (r addressRange) at(i int) string {
+	b := r.Addr().As4()
+	var out [4]byte
+	binary.BigEndian.PutUint32(out[:], binary.BigEndian.Uint32(b[:])+uint32(i))
+	return netip.AddrFrom4(out).String()
+}
+
+// has reports whether the range has an address that a service can have.
+func (r addressRange) has(ip string) bool {
+	addr, ok := field.ParseIP(ip)
+	if !ok || !r.Contains(addr) {
+		return false
+	}
+	a, b := addr.As4(), r.Addr().As4()
+	i := int(binary.BigEndian.Uint32(a[:]) - binary.BigEndian.Uint32(b[:]))
+	return i > 0 && i <= r.last
+}
+
+// rangesOf returns the ranges of all ServiceCIDRs, each once (KEP-1880; syncAllocators of the real server's MetaAllocator).
+// One is ready when one of its ServiceCIDRs is.
+func rangesOf(stored resource.Reader) []addressRange {
+	var all []addressRange
+	stored.Items(serviceCIDRs, "", func(it *resource.Item) bool {
+		for _, r := range resource.Derived(it, rangesIn) {
+			known := false
+			for i := range all {
+				if all[i].Prefix == r.Prefix {
+					all[i].ready, known = all[i].ready || r.ready, true
+				}
+			}
+			if !known {
+				all = append(all, r)
+			}
+		}
+		return true
+	})
+	return all
+}
+
+// rangesIn returns the ranges of a ServiceCIDR that are of the configured family.
+func rangesIn(obj object.Object) (all []addressRange) {
+	ready := obj.DeletionTimestamp() == "" && cidrReady(obj)
+	for _, cidr := range obj.Strings("spec", "cidrs") {
+		if p, err := netip.ParsePrefix(cidr); err == nil && p.Addr().Is4() {
+			r := rangeOf(p)
+			r.ready = ready
+			all = append(all, r)
+		}
+	}
+	return all
+}
+
+// cidrReady reports whether a ServiceCIDR may be used: without a word about it, it may.
+func cidrReady(obj object.Object) bool {
+	for _, c := range obj.Objects("status", "conditions") {
+		if c.String("type") == "Ready" {
+			return c.String("status") == "True"
+		}
+	}
+	return true
+}

@@ -1,0 +1,156 @@
+package core
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/kubesim/kubesim/sim/field"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/resource"
+	"github.com/kubesim/kubesim/sim/status"
+)
+
+// podStreams are the streams of pods.
+func podStreams() map[string]*resource.Stream {
+	return map[string]*resource.Stream{
+		"attach":      {Instead: "there are no containers to attach to; test against an interface of your own in front of the call", Refuse: refuseInContainer},
+		"exec":        {Instead: "there are no containers to run a command in; test against an interface of your own in front of the call", Refuse: refuseInContainer},
+		"log":         {Instead: "there are no containers that write logs; set the pod's status through /status instead", Refuse: refuseLog},
+		"portforward": {Instead: "there are no containers that listen; connect to your own server in the test", Refuse: refuseForward},
+		"proxy":       proxy(),
+	}
+}
+
+// proxy is the proxy to a pod, a service or a node.
+func proxy() *resource.Stream {
+	return &resource.Stream{Instead: "there is nothing to connect to behind it; connect to your own server in the test", Refuse: refuseProxy}
+}
+
+func refuseProxy(r *resource.StreamRequest) *status.Status {
+	if s := refuseDryRun(r); s != nil {
+		return s
+	}
+	target, ok := proxied(r.Name)
+	if !ok {
+		return status.BadRequest("invalid %s request %q", strings.TrimSuffix(r.Definition.Resource, "s"), r.Name)
+	}
+	if r.Objects.Get(r.Definition.Storage, r.Namespace, target) == nil {
+		return status.NotFound(r.Definition.Resourced(), target)
+	}
+	return nil
+}
+
+func refuseDryRun(r *resource.StreamRequest) *status.Status {
+	if strings.Join(r.Query["dryRun"], "") != "" {
+		return status.BadRequest("dryRun is not supported")
+	}
+	return nil
+}
+
+func refuseForward(r *resource.StreamRequest) *status.Status {
+	if s := refuseDryRun(r); s != nil {
+		return s
+	}
+	return refusePod(r, false)
+}
+
+func refuseInContainer(r *resource.StreamRequest) *status.Status {
+	if s := refuseDryRun(r); s != nil {
+		return s
+	}
+	return refusePod(r, true)
+}
+
+func refuseLog(r *resource.StreamRequest) *status.Status {
+	errs, err := checkLogOptions(r.Query)
+	if err != nil {
+		return status.BadRequest("%s", err.Error())
+	}
+	if len(errs) > 0 {
+		return status.Invalid(status.Resource{Resource: "PodLogOptions"}, r.Name, errs)
+	}
+	return refusePod(r, true)
+}
+
+// refusePod wants the pod, its container where one is meant, and its node.
+func refusePod(r *resource.StreamRequest, inContainer bool) *status.Status {
+	pod := r.Objects.Get(r.Definition.Storage, r.Namespace, r.Name)
+	if pod == nil {
+		return status.NotFound(r.Definition.Resourced(), r.Name)
+	}
+	if inContainer {
+		container := ""
+		if asked := r.Query["container"]; len(asked) > 0 {
+			container = asked[0]
+		}
+		if s := checkContainer(pod, container); s != nil {
+			return s
+		}
+	}
+	if node := pod.String("spec", "nodeName"); node != "" && r.Objects.Get("nodes", "", node) == nil {
+		return status.NotFound(r.Definition.Resourced(), node) // sic: the node is said to be a pod
+	}
+	return nil
+}
+
+// proxied returns the name in what a proxy is asked for: name, name:port or scheme:name:port.
+func proxied(id string) (name string, ok bool) {
+	switch parts := strings.Split(id, ":"); len(parts) {
+	case 1, 2:
+		name, ok = parts[0], true
+	case 3:
+		name, ok = parts[1], slices.Contains([]string{"", "http", "https"}, parts[0])
+	}
+	return name, ok && name != ""
+}
+
+// checkContainer checks the container that is asked for; only a pod with a single one need not be told.
+func checkContainer(pod object.Object, container string) *status.Status {
+	var names []string
+	for _, list := range []string{"initContainers", "containers", "ephemeralContainers"} {
+		for _, c := range pod.List("spec", list) {
+			if m, ok := c.(map[string]any); ok {
+				names = append(names, object.Object(m).String("name"))
+			}
+		}
+	}
+	switch {
+	case container == "" && len(pod.List("spec", "containers")) > 1:
+		return status.BadRequest("a container name must be specified for pod %s, choose one of: %s", pod.Name(), fmt.Sprint(names))
+	case container != "" && !slices.Contains(names, container):
+		return status.BadRequest("container %s is not valid for pod %s", container, pod.Name())
+	}
+	return nil
+}
+
+// checkLogOptions checks a query for a log (PodLogOptions); err is about a number that is none.
+func checkLogOptions(query map[string][]string) (errs field.ErrorList, err error) {
+	const positive = "must be greater than 0"
+	number := func(name string) (int64, bool) {
+		if len(query[name]) == 0 {
+			return 0, false
+		}
+		n, problem := strconv.ParseInt(query[name][0], 10, 64)
+		if problem != nil && err == nil {
+			err = problem
+		}
+		return n, problem == nil
+	}
+	if n, ok := number("tailLines"); ok && n < 0 {
+		errs = append(errs, field.Invalid(field.Root("tailLines"), n, field.TextNonNegative))
+	}
+	if n, ok := number("limitBytes"); ok && n < 1 {
+		errs = append(errs, field.Invalid(field.Root("limitBytes"), n, positive))
+	}
+	if n, ok := number("sinceSeconds"); ok && len(query["sinceTime"]) > 0 {
+		errs = append(errs, field.Forbidden(field.Root("[]"), "at most one of `sinceTime` or `sinceSeconds` may be specified"))
+	} else if ok && n < 1 {
+		errs = append(errs, field.Invalid(field.Root("sinceSeconds"), n, positive))
+	}
+	if len(query["stream"]) > 0 {
+		errs = append(errs, field.Forbidden(field.Root("stream"), "may not be specified"))
+	}
+	return errs, err
+}

@@ -1,0 +1,219 @@
+package core
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/kubesim/kubesim/sim/builtin/kind"
+	"github.com/kubesim/kubesim/sim/builtin/podspec"
+	"github.com/kubesim/kubesim/sim/builtin/table"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/quantity"
+	"github.com/kubesim/kubesim/sim/resource"
+)
+
+func volumeKinds() []kind.Kind {
+	return []kind.Kind{persistentVolumeKind(), persistentVolumeClaimKind()}
+}
+
+const betaStorageClass = "volume.beta.kubernetes.io/storage-class"
+
+func persistentVolumeKind() kind.Kind {
+	const spec, status = table.DocCore + "PersistentVolumeSpec", table.DocCore + "PersistentVolumeStatus"
+	return kind.Kind{
+		Storage: "persistentvolumes",
+		Strategy: resource.Strategy{
+			Checks:    resource.Checks{Update: []resource.Check{resource.CheckMeta, resource.CheckFirst, resource.CheckMeta, resource.CheckKind}},
+			HasStatus: true, ReturnsDeleted: true,
+			PrepareForCreate: func(ctx *resource.Context, obj object.Object) {
+				protect(obj, "kubernetes.io/pv-protection")
+				obj["status"] = map[string]any{"phase": "Pending", "lastPhaseTransitionTime": object.Time(ctx.Now)}
+			},
+			PrepareForUpdate: preparePhaseTime,
+			Validate:         validatePersistentVolume,
+			ValidateUpdate:   validatePersistentVolumeUpdate,
+			ValidateFirst:    validatePersistentVolumeAsNew,
+			Warn:             warnPersistentVolume,
+		},
+		Defaults: kind.EveryVersion(func(obj object.Object) {
+			obj.SetDefault(map[string]any{}, "spec")
+			spec := obj.At("spec")
+			kind.SetEmpty(spec, "persistentVolumeReclaimPolicy", "Retain")
+			spec.SetDefault("Filesystem", "volumeMode")
+			DefaultPersistentSource(spec)
+			defaultPhase(obj)
+		}),
+		Columns: []table.Column{table.Name(), table.Doc("Capacity", spec, "capacity"), table.Doc("Access Modes", spec, "accessModes"),
+			table.Doc("Reclaim Policy", spec, "persistentVolumeReclaimPolicy"), table.Doc("Status", status, "phase"),
+			table.Doc("Claim", spec, "claimRef"), table.Text("StorageClass", "StorageClass of the pv"),
+			table.Text("VolumeAttributesClass", "VolumeAttributesClass of the pv"), table.Doc("Reason", status, "reason"), table.Age(),
+			table.Doc("VolumeMode", spec, "volumeMode").Wide()},
+		Row: persistentVolumeRow,
+	}
+}
+
+func persistentVolumeClaimKind() kind.Kind {
+	const spec, status = table.DocCore + "PersistentVolumeClaimSpec", table.DocCore + "PersistentVolumeClaimStatus"
+	return kind.Kind{
+		Storage: "persistentvolumeclaims",
+		Strategy: resource.Strategy{
+			Checks:    resource.Checks{Update: []resource.Check{resource.CheckMetaUpdate, resource.CheckMeta, resource.CheckKind}},
+			HasStatus: true, ReturnsDeleted: true,
+			ReadsMore: func(object.Object) bool { return true }, // the phase
+			PrepareForCreate: func(_ *resource.Context, obj object.Object) {
+				protect(obj, "kubernetes.io/pvc-protection")
+				obj["status"] = map[string]any{"phase": "Pending"}
+				mirrorDataSource(obj.At("spec"), nil)
+			},
+			PrepareForUpdate: func(ctx *resource.Context, obj, old object.Object) {
+				if ctx.Subresource == "" {
+					mirrorDataSource(obj.At("spec"), old.At("spec"))
+				}
+			},
+			Validate:       validateVolumeClaim,
+			ValidateUpdate: volumeClaimUpdate,
+			Warn:           warnVolumeClaim,
+		},
+		Defaults: kind.EveryVersion(func(obj object.Object) {
+			obj.SetDefault("Filesystem", "spec", "volumeMode")
+			podspec.RoundResources(obj.At("spec", "resources"))
+			podspec.RoundLists(obj.Map("status"), "capacity", "allocatedResources")
+			defaultPhase(obj)
+		}),
+		Columns: []table.Column{table.Name(), table.Doc("Status", status, "phase"), table.Doc("Volume", spec, "volumeName"),
+			table.Doc("Capacity", status, "capacity"), table.Doc("Access Modes", status, "accessModes"),
+			table.Text("StorageClass", "StorageClass of the pvc"), table.Text("VolumeAttributesClass", "VolumeAttributesClass of the pvc"),
+			table.Age(), table.Doc("VolumeMode", spec, "volumeMode").Wide()},
+		Row: volumeClaimRow,
+	}
+}
+
+func defaultPhase(obj object.Object) {
+	if obj.String("status", "phase") == "" {
+		obj.Set("Pending", "status", "phase")
+	}
+}
+
+// DefaultPersistentSource fills in the defaults of what a PersistentVolumeSpec says about its volume, wherever it stands.
+func DefaultPersistentSource(spec object.Object) {
+	podspec.DefaultDriverVolume(spec)
+	podspec.RoundUp(spec.Map("capacity"))
+	if spec.Has("hostPath") {
+		spec.SetDefault("", "hostPath", "type")
+	}
+}
+
+// protect adds the finalizer that keeps a volume in use, as admission plugin StorageObjectInUseProtection does.
+func protect(obj object.Object, finalizer string) {
+	if names := obj.Finalizers(); !slices.Contains(names, finalizer) {
+		obj.SetFinalizers(append(names, finalizer))
+	}
+}
+
+// preparePhaseTime keeps when a volume came into its phase (KEP-3762).
+func preparePhaseTime(ctx *resource.Context, obj, old object.Object) {
+	if ctx.Subresource != "status" {
+		return
+	}
+	const stamp = "lastPhaseTransitionTime"
+	had, sent := old.String("status", stamp), obj.String("status", stamp)
+	switch same := old.String("status", "phase") == obj.String("status", "phase"); {
+	case same && sent == "" && had != "":
+		obj.Set(had, "status", stamp)
+	case !same && (sent == "" || sent == had):
+		obj.Set(object.Time(ctx.Now), "status", stamp)
+	}
+}
+
+// mirrorDataSource keeps dataSource and dataSourceRef in step (KEP-1495). A dataSource of a kind that was never allowed
+// there is dropped, as is a dataSourceRef to another namespace, which is not enabled.
+func mirrorDataSource(spec, was object.Object) {
+	if spec.String("dataSourceRef", "namespace") != "" && !was.Has("dataSourceRef") {
+		delete(spec, "dataSourceRef")
+	}
+	source := spec.At("dataSource")
+	if !was.Has("dataSource") && !was.Has("dataSourceRef") && !spec.Has("dataSourceRef") && !isVolumeOrSnapshot(source) {
+		delete(spec, "dataSource")
+	}
+	reference := func(o object.Object) map[string]any {
+		r := map[string]any{"kind": o.String("kind"), "name": o.String("name")}
+		if o.Has("apiGroup") {
+			r["apiGroup"] = o["apiGroup"]
+		}
+		return r
+	}
+	source, ref := spec.At("dataSource"), spec.At("dataSourceRef")
+	switch {
+	case source != nil && ref == nil:
+		spec["dataSourceRef"] = reference(source)
+	case ref != nil && source == nil && ref.String("namespace") == "":
+		spec["dataSource"] = reference(ref)
+	}
+}
+
+func isVolumeOrSnapshot(source object.Object) bool {
+	switch source.String("kind") {
+	case "PersistentVolumeClaim":
+		return source.String("apiGroup") == ""
+	case "VolumeSnapshot":
+		return source.String("apiGroup") == "snapshot.storage.k8s.io"
+	}
+	return false
+}
+
+func persistentVolumeRow(now time.Time, obj object.Object) resource.Row {
+	spec := obj.At("spec")
+	claim := ""
+	if spec.Has("claimRef") {
+		claim = spec.String("claimRef", "namespace") + "/" + spec.String("claimRef", "name")
+	}
+	return table.Row(obj.Name(), quantity.Of(spec.Map("capacity")["storage"]).String(), shortModes(spec.Strings("accessModes")),
+		spec.String("persistentVolumeReclaimPolicy"), phaseCell(obj), claim, classCell(obj),
+		unsetOr(spec, "volumeAttributesClassName"), obj.String("status", "reason"), table.AgeCell(now, obj), unsetOr(spec, "volumeMode"))
+}
+
+func volumeClaimRow(now time.Time, obj object.Object) resource.Row {
+	spec := obj.At("spec")
+	capacity, modes := "", ""
+	if spec.String("volumeName") != "" {
+		capacity = quantity.Of(obj.Map("status", "capacity")["storage"]).String()
+		modes = shortModes(obj.Strings("status", "accessModes"))
+	}
+	return table.Row(obj.Name(), phaseCell(obj), spec.String("volumeName"), capacity, modes, classCell(obj),
+		unsetOr(spec, "volumeAttributesClassName"), table.AgeCell(now, obj), unsetOr(spec, "volumeMode"))
+}
+
+func phaseCell(obj object.Object) string {
+	if obj.DeletionTimestamp() != "" {
+		return "Terminating"
+	}
+	return obj.String("status", "phase")
+}
+
+// classCell is the storage class: the old annotation wins.
+func classCell(obj object.Object) string {
+	if class, ok := obj.Annotations()[betaStorageClass]; ok {
+		return class
+	}
+	return obj.String("spec", "storageClassName")
+}
+
+// unsetOr is the cell for a string that may be missing.
+func unsetOr(o object.Object, name string) string {
+	if !o.Has(name) {
+		return table.Unset
+	}
+	return o.String(name)
+}
+
+// shortModes abbreviates access modes.
+func shortModes(modes []string) string {
+	var out []string
+	for _, m := range [][2]string{{"ReadWriteOnce", "RWO"}, {"ReadOnlyMany", "ROX"}, {"ReadWriteMany", "RWX"}, {"ReadWriteOncePod", "RWOP"}} {
+		if slices.Contains(modes, m[0]) {
+			out = append(out, m[1])
+		}
+	}
+	return strings.Join(out, ",")
+}

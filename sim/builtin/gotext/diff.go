@@ -1,0 +1,170 @@
+package gotext
+
+import (
+	"strconv"
+	"strings"
+)
+
+// match says that size lines from a[a] on are those from b[b] on.
+type match struct{ a, b, size int }
+
+// edit is a run of lines: a[a1:a2] becomes b[b1:b2]. equal runs are the same on both sides.
+type edit struct {
+	equal          bool
+	a1, a2, b1, b2 int
+}
+
+const diffContext = 3
+
+// unifiedDiff compares two texts as Python's difflib does (Ratcliff and Obershelp: the longest common block first, then
+// what is left and right of it), which is how the server's messages do it. There is no header.
+func unifiedDiff(a, b []string) string {
+	var out strings.Builder
+	for _, group := range groupEdits(edits(a, b)) {
+		first, last := group[0], group[len(group)-1]
+		out.WriteString("@@ -" + diffRange(first.a1, last.a2) + " +" + diffRange(first.b1, last.b2) + " @@\n")
+		for _, e := range group {
+			if e.equal {
+				writeLines(&out, " ", a[e.a1:e.a2])
+				continue
+			}
+			writeLines(&out, "-", a[e.a1:e.a2])
+			writeLines(&out, "+", b[e.b1:e.b2])
+		}
+	}
+	return out.String()
+}
+
+func writeLines(out *strings.Builder, prefix string, lines []string) {
+	for _, line := range lines {
+		out.WriteString(prefix + line + "\n")
+	}
+}
+
+// diffRange prints the lines [start, end) as unified diffs number them: from 1, with the length unless it is 1.
+func diffRange(start, end int) string {
+	switch length := end - start; length {
+	case 1:
+		return strconv.Itoa(start + 1)
+	case 0:
+		return strconv.Itoa(start) + ",0"
+	default:
+		return strconv.Itoa(start+1) + "," + strconv.Itoa(length)
+	}
+}
+
+// edits returns the runs that lead from a to b.
+func edits(a, b []string) []edit {
+	d := differ{a: a, b: b, where: linesOf(b)}
+	d.blocks(0, len(a), 0, len(b))
+	d.found = append(d.found, match{len(a), len(b), 0})
+	var out []edit
+	i, j := 0, 0
+	for _, m := range d.found {
+		if i < m.a || j < m.b {
+			out = append(out, edit{a1: i, a2: m.a, b1: j, b2: m.b})
+		}
+		i, j = m.a+m.size, m.b+m.size
+		if m.size == 0 {
+			continue
+		}
+		if n := len(out); n > 0 && out[n-1].equal { // adjacent blocks are one
+			out[n-1].a2, out[n-1].b2 = i, j
+			continue
+		}
+		out = append(out, edit{equal: true, a1: m.a, a2: i, b1: m.b, b2: j})
+	}
+	return out
+}
+
+// linesOf returns where each line of b is. In long texts lines that are everywhere are left out: they say little.
+func linesOf(b []string) map[string][]int {
+	where := map[string][]int{}
+	for j, line := range b {
+		where[line] = append(where[line], j)
+	}
+	if len(b) >= 200 {
+		for line, at := range where { // order does not matter
+			if len(at) > len(b)/100+1 {
+				delete(where, line)
+			}
+		}
+	}
+	return where
+}
+
+type differ struct {
+	a, b  []string
+	where map[string][]int
+	found []match
+}
+
+// blocks finds the common blocks of a[alo:ahi] and b[blo:bhi] in order.
+func (d *differ) blocks(alo, ahi, blo, bhi int) {
+	m := d.longest(alo, ahi, blo, bhi)
+	if m.size == 0 {
+		return
+	}
+	if alo < m.a && blo < m.b {
+		d.blocks(alo, m.a, blo, m.b)
+	}
+	d.found = append(d.found, m)
+	if m.a+m.size < ahi && m.b+m.size < bhi {
+		d.blocks(m.a+m.size, ahi, m.b+m.size, bhi)
+	}
+}
+
+// longest returns the longest common block, the earliest in a, then in b, among equals.
+func (d *differ) longest(alo, ahi, blo, bhi int) match {
+	best := match{alo, blo, 0}
+	lengths := map[int]int{} // of the block that ends at b[j], in the line of a before
+	for i := alo; i < ahi; i++ {
+		next := map[int]int{}
+		for _, j := range d.where[d.a[i]] {
+			if j < blo || j >= bhi {
+				continue
+			}
+			k := lengths[j-1] + 1
+			next[j] = k
+			if k > best.size {
+				best = match{i - k + 1, j - k + 1, k}
+			}
+		}
+		lengths = next
+	}
+	for best.a > alo && best.b > blo && d.a[best.a-1] == d.b[best.b-1] {
+		best = match{best.a - 1, best.b - 1, best.size + 1}
+	}
+	for best.a+best.size < ahi && best.b+best.size < bhi && d.a[best.a+best.size] == d.b[best.b+best.size] {
+		best.size++
+	}
+	return best
+}
+
+// groupEdits splits the runs where long equal stretches are, and keeps a few lines of context around each change.
+func groupEdits(all []edit) [][]edit {
+	if len(all) == 0 {
+		return nil
+	}
+	if e := &all[0]; e.equal {
+		e.a1, e.b1 = max(e.a1, e.a2-diffContext), max(e.b1, e.b2-diffContext)
+	}
+	if e := &all[len(all)-1]; e.equal {
+		e.a2, e.b2 = min(e.a2, e.a1+diffContext), min(e.b2, e.b1+diffContext)
+	}
+	var groups [][]edit
+	var group []edit
+	for _, e := range all {
+		if e.equal && e.a2-e.a1 > 2*diffContext {
+			group = append(group, edit{true, e.a1, e.a1 + diffContext, e.b1, e.b1 + diffContext})
+			groups = append(groups, group)
+			group = nil
+			e.a1, e.b1 = e.a2-diffContext, e.b2-diffContext
+		}
+		group = append(group, e)
+	}
+	if len(group) > 1 || len(group) == 1 && !group[0].equal {
+		groups = append(groups, group)
+	}
+	return groups
+}

@@ -1,0 +1,241 @@
+// Package gotext prints and compares objects as the API server holds them in memory: some messages show a value with all fields of
+// the Go struct in its order, under their Go names. types.txt and the groups say what the structs look like.
+package gotext
+
+import (
+	"bytes"
+	_ "embed"
+	"encoding/json"
+	"strings"
+	"sync"
+	"unicode"
+
+	"github.com/kubesim/kubesim/sim/field"
+	"github.com/kubesim/kubesim/sim/object"
+)
+
+// Some messages print a value as the API server holds it in memory: all fields of the Go struct in its order, under
+// their Go names, empty ones too. The text says what these structs look like, a line for each.
+//
+//	{"hostPort":80}  ─ JSON("ContainerPort") ─▶  {"Name":"","HostPort":80,"ContainerPort":0,"Protocol":"","HostIP":""}
+//
+//go:embed types.txt
+var goTypesText string
+
+// Define adds structs, a line each, when the program starts.
+func Define(text string) { goTypesText += text }
+
+// goField is one field of a struct.
+type goField struct {
+	name, json string // "" for an embedded struct, whose fields are printed in its place
+	kind       byte   // s, i, b, q, p: string, number, bool, quantity, port; '.': the struct elem
+	elem       string
+	pointer    bool // absent prints null
+	list, dict bool // of elem; absent prints null
+}
+
+var goTypes = sync.OnceValue(func() map[string][]goField {
+	types := map[string][]goField{}
+	for line := range strings.Lines(goTypesText) {
+		name, fields, ok := strings.Cut(strings.TrimSpace(line), ": ")
+		if !ok {
+			continue
+		}
+		for text := range strings.SplitSeq(fields, ", ") {
+			types[name] = append(types[name], parseGoField(text))
+		}
+	}
+	return types
+})
+
+// parseGoField reads "HostPort i", "Monitors=monitors []s" or "+VolumeSource".
+func parseGoField(text string) goField {
+	var f goField
+	if elem, ok := strings.CutPrefix(text, "+"); ok {
+		return goField{kind: '.', elem: elem}
+	}
+	name, kind, _ := strings.Cut(text, " ")
+	if f.name, f.json, _ = strings.Cut(name, "="); f.json == "" {
+		f.json = lowerFirstWord(f.name)
+	}
+	kind, f.pointer = strings.CutPrefix(kind, "*")
+	kind, f.list = strings.CutPrefix(kind, "[]")
+	kind, f.dict = strings.CutPrefix(kind, "{}")
+	if len(kind) == 1 {
+		f.kind = kind[0]
+	} else {
+		f.kind, f.elem = '.', kind
+	}
+	return f
+}
+
+// lowerFirstWord turns HTTPGet into httpGet, and Name into name.
+func lowerFirstWord(name string) string {
+	upper := 0
+	for upper < len(name) && unicode.IsUpper(rune(name[upper])) {
+		upper++
+	}
+	if upper > 1 && upper < len(name) {
+		upper--
+	}
+	return strings.ToLower(name[:upper]) + name[upper:]
+}
+
+// Value returns the struct of o for the text of an error.
+func Value(typeName string, o object.Object) field.Raw { return field.Raw(JSON(typeName, o)) }
+
+// Values returns a slice of structs for the text of an error; nil prints null.
+func Values(typeName string, list []any) field.Raw {
+	return field.Raw(appendGoList(nil, goField{kind: '.', elem: typeName}, list))
+}
+
+// JSON prints the struct of o in one line.
+func JSON(typeName string, o object.Object) []byte { return appendGoStruct(nil, typeName, o) }
+
+// Diff returns the unified difference between two structs as the server prints it in messages.
+func Diff(typeName string, old, obj object.Object) string {
+	return unifiedDiff(goLines(typeName, old), goLines(typeName, obj))
+}
+
+func goLines(typeName string, o object.Object) []string {
+	var b bytes.Buffer
+	if err := json.Indent(&b, JSON(typeName, o), "", " "); err != nil {
+		panic("builtin: goJSON printed what is not JSON: " + err.Error())
+	}
+	return strings.Split(b.String(), "\n")
+}
+
+// appendGoStruct prints a struct.
+func appendGoStruct(b []byte, typeName string, o object.Object) []byte {
+	b = append(b, '{')
+	b = appendGoFields(b, typeName, o)
+	if b[len(b)-1] == ',' {
+		b = b[:len(b)-1]
+	}
+	return append(b, '}')
+}
+
+// appendGoFields prints the fields, each with a comma behind it.
+func appendGoFields(b []byte, typeName string, o object.Object) []byte {
+	if typeName == "PodSpec" {
+		o = inMemory(o)
+	}
+	for _, f := range goTypes()[typeName] {
+		if f.elem == "ObjectMeta" {
+			b = appendMeta(b, o.Map("metadata"))
+			continue
+		}
+		if f.name == "" {
+			b = appendGoFields(b, f.elem, o)
+			continue
+		}
+		b = append(object.AppendString(b, f.name), ':')
+		b = append(appendGoField(b, f, o[f.json]), ',')
+	}
+	return b
+}
+
+// inMemory moves the fields of a pod spec that the server keeps in the security context there.
+func inMemory(o object.Object) object.Object {
+	security := object.Object{}
+	for name, v := range o.At("securityContext") { // order does not matter
+		security[name] = v
+	}
+	for _, name := range []string{"hostNetwork", "hostPID", "hostIPC", "shareProcessNamespace", "hostUsers"} {
+		if v, ok := o[name]; ok {
+			security[name] = v
+		}
+	}
+	spec := object.Object{}
+	for name, v := range o { // order does not matter
+		spec[name] = v
+	}
+	spec["securityContext"] = map[string]any(security)
+	return spec
+}
+
+func appendGoField(b []byte, f goField, v any) []byte {
+	switch {
+	case f.list:
+		l, _ := v.([]any)
+		return appendGoList(b, f, l)
+	case f.dict:
+		m, ok := v.(map[string]any)
+		if !ok {
+			return append(b, "null"...)
+		}
+		return object.AppendJSON(b, m)
+	case f.pointer && v == nil:
+		return append(b, "null"...)
+	}
+	return appendGoValue(b, f, v)
+}
+
+func appendGoList(b []byte, f goField, list []any) []byte {
+	if list == nil {
+		return append(b, "null"...)
+	}
+	b = append(b, '[')
+	for i, v := range list {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = appendGoValue(b, f, v)
+	}
+	return append(b, ']')
+}
+
+// appendGoValue prints a value that is not null: an absent one is the zero value of its kind.
+func appendGoValue(b []byte, f goField, v any) []byte {
+	if f.kind == '.' {
+		m, _ := v.(map[string]any)
+		if f.elem == "LabelSelector" {
+			return append(b, LabelSelector(m)...)
+		}
+		return appendGoStruct(b, f.elem, m)
+	}
+	return object.AppendJSON(b, f.orZero(v))
+}
+
+// orZero returns a scalar, or the zero value of the field's kind for an absent one.
+func (f *goField) orZero(v any) any {
+	if v != nil {
+		return v
+	}
+	switch f.kind {
+	case 's':
+		return ""
+	case 'i', 'p':
+		return int64(0)
+	case 'b':
+		return false
+	case 'q':
+		return "0"
+	}
+	return nil
+}
+
+// LabelSelector prints a metav1.LabelSelector, one of the few structs that print in memory as they do on the wire.
+func LabelSelector(selector object.Object) []byte {
+	b := []byte{'{'}
+	if m := selector.Map("matchLabels"); len(m) > 0 {
+		b = object.AppendJSON(append(b, `"matchLabels":`...), m)
+	}
+	if list := selector.List("matchExpressions"); len(list) > 0 {
+		if len(b) > 1 {
+			b = append(b, ',')
+		}
+		b = append(b, `"matchExpressions":`...)
+		for i, e := range selector.Objects("matchExpressions") {
+			b = append(b, "[,"[min(i, 1)])
+			b = object.AppendString(append(b, `{"key":`...), e.String("key"))
+			b = object.AppendString(append(b, `,"operator":`...), e.String("operator"))
+			if values := e.List("values"); len(values) > 0 {
+				b = object.AppendJSON(append(b, `,"values":`...), values)
+			}
+			b = append(b, '}')
+		}
+		b = append(b, ']')
+	}
+	return append(b, '}')
+}

@@ -1,0 +1,83 @@
+package gotext
+
+import (
+	"bytes"
+
+	"github.com/kubesim/kubesim/sim/object"
+)
+
+// Same reports whether two structs are equal as the server compares them in memory: empty and missing lists and maps
+// are the same, and so are zero and missing values that are no pointers; an empty struct and a nil pointer are not. It
+// is asked on every update of a pod.
+func Same(typeName string, a, b object.Object) bool {
+	if typeName == "PodSpec" {
+		a, b = inMemory(a), inMemory(b)
+	}
+	for i := range goTypes()[typeName] {
+		f := &goTypes()[typeName][i]
+		switch {
+		case f.elem == "ObjectMeta":
+			if !bytes.Equal(appendMeta(nil, a.Map("metadata")), appendMeta(nil, b.Map("metadata"))) {
+				return false
+			}
+		case f.name == "":
+			if !Same(f.elem, a, b) {
+				return false
+			}
+		case !f.same(a[f.json], b[f.json]):
+			return false
+		}
+	}
+	return true
+}
+
+// SameList reports whether two lists of structs are equal as Same compares them.
+func SameList(typeName string, a, b any) bool {
+	f := goField{kind: '.', elem: typeName, list: true}
+	return f.same(a, b)
+}
+
+// SpecChanged returns a SpecChanged for kinds whose spec has the named type. Most updates leave the spec as it is.
+func SpecChanged(typeName string) func(obj, old object.Object) bool {
+	return func(obj, old object.Object) bool {
+		return !object.Equal(obj["spec"], old["spec"]) && !Same(typeName, obj.At("spec"), old.At("spec"))
+	}
+}
+
+// same compares two values of a field.
+func (f *goField) same(a, b any) bool {
+	switch {
+	case f.list:
+		a, _ := a.([]any)
+		b, _ := b.([]any)
+		if len(a) != len(b) {
+			return false
+		}
+		for i := range a {
+			if !f.sameValue(a[i], b[i]) {
+				return false
+			}
+		}
+		return true
+	case f.dict:
+		a, _ := a.(map[string]any)
+		b, _ := b.(map[string]any)
+		return len(a) == 0 && len(b) == 0 || object.Equal(a, b)
+	case f.pointer && (a == nil || b == nil):
+		return a == nil && b == nil
+	}
+	return f.sameValue(a, b)
+}
+
+// sameValue compares two values that are no nil pointers: an absent one is the zero value of its kind.
+func (f *goField) sameValue(a, b any) bool {
+	if f.kind != '.' {
+		return object.Equal(f.orZero(a), f.orZero(b))
+	}
+	x, _ := a.(map[string]any)
+	y, _ := b.(map[string]any)
+	if f.elem == "LabelSelector" {
+		return bytes.Equal(LabelSelector(x), LabelSelector(y))
+	}
+	return Same(f.elem, x, y)
+}

@@ -1,0 +1,71 @@
+package kind
+
+import (
+	"fmt"
+	"maps"
+	"strconv"
+	"strings"
+
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/resource"
+)
+
+// features are the feature gates that decide something here, with the minor from which on each is on by default (36 is 1.36),
+// 0 for those that are off in every minor there is. Gates that only kubelets, schedulers or controllers ask are not among
+// them.
+var features = map[string]int{
+	"CSIServiceAccountTokenSecrets":               35,
+	"ClusterTrustBundleProjection":                0,
+	"ComponentFlagz":                              36,
+	"ComponentStatusz":                            36,
+	"ContainerRestartRules":                       35,
+	"ContainerStopSignals":                        0,
+	"CoordinatedLeaderElection":                   0,
+	"DRAConsumableCapacity":                       36,
+	"DRADeviceBindingConditions":                  36,
+	"DRADeviceTaints":                             36,
+	"DRAExtendedResource":                         36,
+	"DRAListTypeAttributes":                       0,
+	"DRANodeAllocatableResources":                 0,
+	"DRAPartitionableDevices":                     36,
+	"DRAResourceClaimGranularStatusAuthorization": 36,
+	"DeploymentReplicaSetTerminatingReplicas":     35,
+	"EnvFiles":                                35,
+	"GenericWorkload":                         0,
+	"HPAConfigurableTolerance":                35,
+	"HostnameOverride":                        35,
+	"ImageVolume":                             35,
+	"ImageVolumeWithDigest":                   0,
+	"InPlacePodLevelResourcesVerticalScaling": 36,
+	"MaxUnavailableStatefulSet":               0,
+	"MutableCSINodeAllocatableCount":          35,
+	"NodeDeclaredFeatures":                    36,
+	"PodCertificateRequest":                   0,
+	"RelaxedServiceNameValidation":            36,
+	"ResourceHealthStatus":                    36,
+	"ResourceHealthStatusMessage":             36,
+	"RestartAllContainersOnContainerExits":    36,
+	"StrictIPCIDRValidation":                  36,
+	"VolumeLimitScaling":                      0,
+}
+
+// Server returns the API server of a minor ("1.36") that has feature gates of its own. A gate that decides nothing here is an
+// error.
+func Server(minor string, gates map[string]bool) (resource.Server, error) {
+	_, number, _ := strings.Cut(minor, ".")
+	at, err := strconv.Atoi(number)
+	if err != nil {
+		return resource.Server{}, fmt.Errorf("builtin: %q is not a minor such as 1.36", minor)
+	}
+	all := resource.Gates{}
+	for name, since := range features { // order does not matter
+		all[name] = since != 0 && since <= at
+	}
+	for _, name := range object.SortedKeys(gates) {
+		if _, ok := features[name]; !ok {
+			return resource.Server{}, fmt.Errorf("feature gate %q decides nothing here; there are %s", name, strings.Join(object.SortedKeys(features), ", "))
+		}
+	}
+	maps.Copy(all, gates)
+	return resource.Server{Minor: at, Gates: all}, nil
+}

@@ -1,0 +1,202 @@
+package kind
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/kubesim/kubesim/sim/field"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/resource"
+)
+
+// Gate is a feature gate and what it decides about one resource. A disabled gate drops its fields on every write unless the
+// stored object uses one of them already, and refuses its values unless the stored object has them (API changes guide,
+// "Alpha, Beta, and Stable Versions", "New enum value in existing field"). A kind may have several of one name.
+//
+//	write ──▶ drop the fields of disabled gates ──▶ the kind's own preparation ──▶ validation, then values of disabled gates
+//
+// Rules that depend on a gate otherwise ask for it where they stand: resource.Context.Enabled.
+type Gate struct {
+	Name string // in features
+
+	// Fields are dotted paths; "*" stands for every item of a list and every value of a map. A path that ends in "?" takes
+	// what contained the field with it when nothing else is left there.
+	Fields []string
+
+	// Values are enum values at a path that only an enabled gate lets in; allowed are the others. nil: none.
+	Values *GatedValue
+
+	// Defaults fills in defaults that only an enabled gate has. nil: none.
+	Defaults func(obj object.Object)
+}
+
+// GatedValue is an enum value at a path; Allowed are the others.
+type GatedValue struct {
+	Path, Value string
+	Allowed     []string
+}
+
+// obey makes a kind obey the gates of a server.
+func (k *Kind) obey(gates resource.Gates) {
+	var off []Gate
+	for _, g := range k.Gates {
+		switch {
+		case !gates[g.Name]:
+			off = append(off, g)
+		case g.Defaults != nil:
+			all := map[string]func(object.Object){}
+			for version, base := range k.Defaults {
+				all[version] = func(obj object.Object) { base(obj); g.Defaults(obj) }
+			}
+			k.Defaults = all
+		}
+	}
+	if len(off) > 0 {
+		dropDisabled(&k.Strategy, off)
+	}
+}
+
+// dropDisabled makes a strategy drop and refuse what belongs to disabled gates.
+func dropDisabled(s *resource.Strategy, off []Gate) {
+	create, update, validate, change := s.PrepareForCreate, s.PrepareForUpdate, s.Validate, s.ValidateUpdate
+	s.PrepareForCreate = func(ctx *resource.Context, obj object.Object) {
+		dropGated(off, obj, nil)
+		if create != nil {
+			create(ctx, obj)
+		}
+	}
+	s.PrepareForUpdate = func(ctx *resource.Context, obj, old object.Object) {
+		dropGated(off, obj, old)
+		if update != nil {
+			update(ctx, obj, old)
+		}
+	}
+	if !slices.ContainsFunc(off, func(g Gate) bool { return g.Values != nil }) {
+		return
+	}
+	s.Validate = func(ctx *resource.Context, obj object.Object) field.ErrorList {
+		var errs field.ErrorList
+		if validate != nil {
+			errs = validate(ctx, obj)
+		}
+		return append(errs, gatedValues(off, obj, nil)...)
+	}
+	s.ValidateUpdate = func(ctx *resource.Context, obj, old object.Object) field.ErrorList {
+		var errs field.ErrorList
+		if change != nil {
+			errs = change(ctx, obj, old)
+		}
+		return append(errs, gatedValues(off, obj, old)...)
+	}
+}
+
+// DropGated drops the fields of disabled gates that old does not use. What obj shares with old is as it is to be.
+func dropGated(off []Gate, obj, old object.Object) {
+	shared := func(path string) bool {
+		top, _, _ := strings.Cut(path, ".")
+		return object.Same(obj[top], old[top])
+	}
+	for _, g := range off {
+		if !slices.ContainsFunc(g.Fields, func(path string) bool { return !shared(path) }) {
+			continue
+		}
+		if slices.ContainsFunc(g.Fields, func(path string) bool { return uses(map[string]any(old), strings.TrimSuffix(path, "?")) }) {
+			continue
+		}
+		for _, path := range g.Fields {
+			if !shared(path) {
+				dropField(map[string]any(obj), path)
+			}
+		}
+	}
+}
+
+// uses reports whether a value has a field with a value at the path.
+func uses(v any, path string) bool {
+	if path == "" {
+		return v != nil
+	}
+	head, rest, _ := strings.Cut(path, ".")
+	if head != "*" {
+		m, _ := v.(map[string]any)
+		next, ok := m[head]
+		return ok && uses(next, rest)
+	}
+	found := false
+	eachValue(v, func(item any) { found = found || uses(item, rest) })
+	return found
+}
+
+// dropField takes the field at the path out of a value. It reports whether that has left the value empty, where the path
+// ends in "?".
+func dropField(v any, path string) (empty bool) {
+	head, rest, deeper := strings.Cut(path, ".")
+	m, _ := v.(map[string]any)
+	switch {
+	case head == "*":
+		eachValue(v, func(item any) { dropField(item, rest) })
+	case deeper:
+		if next, ok := m[head]; ok && dropField(next, rest) {
+			delete(m, head)
+		}
+	default:
+		name, parent := strings.CutSuffix(head, "?")
+		_, had := m[name]
+		delete(m, name)
+		return parent && had && len(m) == 0
+	}
+	return false
+}
+
+// eachValue calls f with the items of a list, or the values of a map in the order of its keys.
+func eachValue(v any, f func(any)) {
+	switch v := v.(type) {
+	case []any:
+		for _, item := range v {
+			f(item)
+		}
+	case map[string]any:
+		for _, key := range object.SortedKeys(v) {
+			f(v[key])
+		}
+	}
+}
+
+// gatedValues returns errors for the values of disabled gates that old does not have.
+func gatedValues(off []Gate, obj, old object.Object) field.ErrorList {
+	var errs field.ErrorList
+	for _, g := range off {
+		if g.Values == nil || len(findValue(map[string]any(old), g.Values.Path, g.Values.Value, field.Path{})) > 0 {
+			continue
+		}
+		for _, at := range findValue(map[string]any(obj), g.Values.Path, g.Values.Value, field.Path{}) {
+			errs = append(errs, field.MustBeOneOf(at, g.Values.Value, g.Values.Allowed...)...)
+		}
+	}
+	return errs
+}
+
+// findValue returns where a value has the text at the path.
+func findValue(v any, path, text string, at field.Path) []field.Path {
+	if path == "" {
+		if v == text {
+			return []field.Path{at}
+		}
+		return nil
+	}
+	head, rest, _ := strings.Cut(path, ".")
+	if head != "*" {
+		m, _ := v.(map[string]any)
+		next := field.Root(head)
+		if !at.IsRoot() {
+			next = at.Child(head)
+		}
+		return findValue(m[head], rest, text, next)
+	}
+	var found []field.Path
+	list, _ := v.([]any)
+	for i, item := range list {
+		found = append(found, findValue(item, rest, text, at.Index(i))...)
+	}
+	return found
+}

@@ -1,0 +1,47 @@
+package kind
+
+import (
+	"testing"
+
+	"github.com/matryer/is"
+
+	"github.com/kubesim/kubesim/sim/object"
+)
+
+func TestServer(t *testing.T) {
+	is := is.New(t)
+	older, err := Server("1.34", map[string]bool{"VolumeLimitScaling": true})
+	is.NoErr(err)
+	newer, err := Server("1.36", nil)
+	is.NoErr(err)
+	is.True(older.Gates["VolumeLimitScaling"] && !newer.Gates["VolumeLimitScaling"]) // as asked, and off by default
+	is.True(!older.Gates["ImageVolume"] && newer.Gates["ImageVolume"])               // on since 1.35
+	is.Equal(older.Minor, 34)
+	_, err = Server("1.36", map[string]bool{"X": true})
+	is.True(err != nil)
+	_, err = Server("latest", nil)
+	is.True(err != nil)
+}
+
+// A field goes unless the stored object uses the gate's fields anywhere.
+func TestDropGated(t *testing.T) {
+	off := []Gate{{Fields: []string{"a.*.b.c?", "d"}}}
+	for _, c := range [][3]string{
+		{`{"a":[{"b":{"c":1}},{"b":{"c":1,"x":2}},{}],"d":3}`, ``, `{"a":[{},{"b":{"x":2}},{}]}`},
+		{`{"a":{"k":{"b":{"c":1}}}}`, `{"a":[]}`, `{"a":{"k":{}}}`},
+		{`{"a":[{"b":{"c":1}}]}`, `{"d":0}`, `{"a":[{"b":{"c":1}}]}`},
+		{`{"d":1}`, `{"a":[{},{"b":{"c":0}}]}`, `{"d":1}`},
+		{`{"a":"text","d":null}`, ``, `{"a":"text"}`},
+	} {
+		is := is.New(t)
+		obj, err := object.Parse([]byte(c[0]))
+		is.NoErr(err)
+		var old object.Object
+		if c[1] != "" {
+			old, err = object.Parse([]byte(c[1]))
+			is.NoErr(err)
+		}
+		dropGated(off, obj, old)
+		is.Equal(string(object.JSON(map[string]any(obj))), c[2])
+	}
+}

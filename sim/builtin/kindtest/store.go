@@ -1,0 +1,107 @@
+package kindtest
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/kubesim/kubesim/sim/auth/token"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/resource"
+	"github.com/kubesim/kubesim/sim/schema"
+	"github.com/kubesim/kubesim/sim/status"
+)
+
+// Store is a small store for Connectors: objects by storage name and name. It notes what was deleted, with the
+// options.
+type Store struct {
+	Objects map[string]object.Object
+	Deleted map[string]string
+
+	Tokens   *token.Authority // nil: that of no options
+	Warnings []string
+
+	t   TB
+	Rev int
+}
+
+// NewStore returns a store with objects, by "storage/name".
+func NewStore(t TB, objects map[string]string) *Store {
+	t.Helper()
+	c := &Store{t: t, Objects: map[string]object.Object{}, Deleted: map[string]string{}, Rev: 100}
+	for key, text := range objects { // order does not matter
+		obj, err := object.Parse([]byte(text))
+		if err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+		c.Objects[key] = obj
+	}
+	return c
+}
+
+// Get returns a copy of an object.
+func (c *Store) Get(storage, _, name string) object.Object {
+	return c.Objects[storage+"/"+name].Copy()
+}
+
+// Field knows no field selectors.
+func (c *Store) Field(string, string, string, string) (string, bool) { return "", false }
+
+// Each yields copies of the objects.
+func (c *Store) Each(storage, _ string, yield func(object.Object) bool) {
+	for _, key := range object.SortedKeys(c.Objects) {
+		if obj := c.Objects[key]; key == storage+"/"+obj.Name() && !yield(obj.Copy()) {
+			return
+		}
+	}
+}
+
+// Update changes an object.
+func (c *Store) Update(storage, ns, name, _ string, change func(object.Object) *status.Status) (object.Object, *status.Status) {
+	return c.Write(storage, ns, name, change)
+}
+
+// Write changes an object.
+func (c *Store) Write(storage, _, name string, change func(object.Object) *status.Status) (object.Object, *status.Status) {
+	obj := c.Get(storage, "", name)
+	if obj == nil {
+		return nil, status.NotFound(status.Resource{Resource: storage}, name)
+	}
+	if s := change(obj); s != nil {
+		return nil, s
+	}
+	c.Rev++
+	obj.SetMeta("resourceVersion", strconv.Itoa(c.Rev))
+	c.Objects[storage+"/"+name] = obj
+	return obj.Copy(), nil
+}
+
+// Delete notes a deletion.
+func (c *Store) Delete(storage, _, name string, options object.Object) *status.Status {
+	c.Deleted[storage+"/"+name] = string(object.JSON(map[string]any(options)))
+	return nil
+}
+
+// Connect calls a connector with a create of body for the object with the name.
+func (c *Store) Connect(to resource.Connector, name, body string) (object.Object, *status.Status) {
+	c.t.Helper()
+	obj, err := object.Parse([]byte(body))
+	if err != nil {
+		c.t.Fatalf("%s: %v", body, err)
+	}
+	uids := 0
+	if c.Tokens == nil {
+		c.Tokens, _ = token.New(token.Options{}) // no options are good ones
+	}
+	ctx := &resource.Context{Now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Namespace: "ns", Name: name, Tokens: c.Tokens,
+		Warn:       func(text string) { c.Warnings = append(c.Warnings, text) },
+		Definition: &resource.Definition{GVK: schema.GVK{Version: "v1", Kind: "Pod"}, Resource: "pods", Storage: "pods"},
+		UID:        func() string { uids++; return "uid-" + strconv.Itoa(uids) }}
+	return to(&resource.Connection{Context: ctx, Verb: "create", Body: obj, Objects: c,
+		Manage: func(live, obj object.Object) {}, Admit: func() *status.Status { return nil }})
+}
+
+// Item is not asked for.
+func (c *Store) Item(string, string, string) *resource.Item { panic("not asked for") }
+
+// Items is not asked for.
+func (c *Store) Items(string, string, func(*resource.Item) bool) { panic("not asked for") }

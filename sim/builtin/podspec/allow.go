@@ -1,0 +1,91 @@
+package podspec
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/kubesim/kubesim/sim/field"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/selector"
+)
+
+// podAllowances are the rules that an update may break because the object broke them before: rules became stricter with
+// time, and objects from before must stay updatable.
+type podAllowances struct {
+	DeletionCost          bool // a pod-deletion-cost that is no number
+	selectorValues        bool // bad label values in affinity selectors
+	spreadSelector        bool // a bad selector of a topology spread constraint
+	spreadKeys            bool // bad matchLabelKeys of a topology spread constraint
+	nodeAffinityValues    bool // bad label values in required node affinity
+	hugePages             bool // huge pages that are no multiple of the page size
+	tokenPath             bool // a projected token outside of its volume
+	hostSysctls           bool // namespaced sysctls together with the host's namespace
+	anySELinuxPolicy      bool // a seLinuxChangePolicy other than Recursive
+	restartPlainInit      bool // resizePolicy RestartContainer on init containers that are no sidecars
+	devicesInUserNS       bool // volumeDevices in a user namespace
+	hostNetworkInUserNS   bool // the host's network in a user namespace
+	comparisonTolerations bool // tolerations with the operators Lt and Gt
+}
+
+// podAllowancesOf returns what the spec before an update breaks; nil breaks nothing.
+func podAllowancesOf(old object.Object) podAllowances {
+	if old == nil {
+		return podAllowances{}
+	}
+	r := &Rules{Spec: old}
+	userNS := inUserNamespace(old)
+	a := podAllowances{
+		selectorValues:      slices.ContainsFunc(AffinityTerms(old), badTermSelector),
+		nodeAffinityValues:  badNodeAffinityValues(old),
+		hugePages:           usesOddHugePages(old),
+		anySELinuxPolicy:    old.Has("securityContext", "seLinuxChangePolicy"),
+		hostSysctls:         len(r.hostSysctls()) > 0,
+		hostNetworkInUserNS: userNS && old.True("hostNetwork"),
+	}
+	for _, c := range old.Objects("topologySpreadConstraints") {
+		s := c.Map("labelSelector")
+		a.spreadSelector = a.spreadSelector || len(selector.ValidateLabelSelector(field.Path{}, s, selector.ValidateOptions{})) > 0
+		a.spreadKeys = a.spreadKeys || len(matchLabelKeys(field.Path{}, c.Strings("matchLabelKeys"), nil, s)) > 0
+	}
+	for _, v := range old.Objects("volumes") {
+		for _, source := range v.Objects("projected", "sources") {
+			a.tokenPath = a.tokenPath || len(tokenPathMessages(source)) > 0
+		}
+	}
+	for _, c := range old.Objects("initContainers") {
+		if c.String("restartPolicy") != "Always" {
+			a.restartPlainInit = a.restartPlainInit || slices.ContainsFunc(c.Objects("resizePolicy"), RestartsContainer)
+		}
+	}
+	for _, t := range old.Objects("tolerations") {
+		op := t.String("operator")
+		a.comparisonTolerations = a.comparisonTolerations || op == "Lt" || op == "Gt"
+	}
+	EachContainer(old, field.Path{}, func(c object.Object, _ field.Path) {
+		a.devicesInUserNS = a.devicesInUserNS || userNS && len(c.List("volumeDevices")) > 0
+	})
+	return a
+}
+
+// inUserNamespace reports whether a pod asks for a user namespace of its own.
+func inUserNamespace(spec object.Object) bool {
+	host, ok := spec.Bool("hostUsers")
+	return ok && !host
+}
+
+// RestartsContainer reports whether a resize restarts the container.
+func RestartsContainer(policy object.Object) bool {
+	return policy.String("restartPolicy") == "RestartContainer"
+}
+
+// BadDeletionCost reports whether the annotation that orders deletions in a ReplicaSet is no 32-bit integer in
+// canonical form.
+func BadDeletionCost(annotations map[string]string) bool {
+	cost, ok := annotations[deletionCostAnnotation]
+	if !ok {
+		return false
+	}
+	canonical := cost == "0" || cost != "" && (cost[0] == '-' || '1' <= cost[0] && cost[0] <= '9')
+	_, err := strconv.ParseInt(cost, 10, 32)
+	return !canonical || err != nil
+}

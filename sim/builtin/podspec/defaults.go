@@ -1,0 +1,243 @@
+package podspec
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/kubesim/kubesim/sim/builtin/kind"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/quantity"
+)
+
+// containerLists are the fields of a pod spec that hold containers, in the order in which the server visits them.
+var containerLists = []string{"initContainers", "containers", "ephemeralContainers"}
+
+// DefaultTemplate fills in the defaults of the pod template at template, which gets a spec if it has none.
+func DefaultTemplate(template map[string]any) {
+	o := object.Object(template)
+	o.SetDefault(map[string]any{}, "spec")
+	Default(o.Map("spec"))
+}
+
+// Default fills in the defaults that pods and pod templates share. What only pods get is in defaultPod.
+func Default(spec map[string]any) {
+	if spec == nil {
+		return
+	}
+	o := object.Object(spec)
+	kind.SetEmpty(o, "dnsPolicy", "ClusterFirst")
+	kind.SetEmpty(o, "restartPolicy", "Always")
+	o.SetDefault(map[string]any{}, "securityContext")
+	o.SetDefault(int64(30), "terminationGracePeriodSeconds")
+	kind.SetEmpty(o, "schedulerName", "default-scheduler")
+	mirrorServiceAccount(o)
+	for _, volume := range o.Objects("volumes") {
+		defaultVolume(volume)
+	}
+	for _, list := range containerLists {
+		for _, container := range o.Objects(list) {
+			defaultContainer(container)
+		}
+	}
+	RoundResources(o.At("resources"))
+	RoundUp(o.Map("overhead"))
+}
+
+// mirrorServiceAccount keeps the old name of serviceAccountName, serviceAccount, equal to it.
+func mirrorServiceAccount(spec object.Object) {
+	name := spec.String("serviceAccountName")
+	if name == "" {
+		name = spec.String("serviceAccount")
+	}
+	if name != "" {
+		spec["serviceAccountName"], spec["serviceAccount"] = name, name
+	} else {
+		delete(spec, "serviceAccount")
+	}
+}
+
+func defaultContainer(c object.Object) {
+	if c.String("imagePullPolicy") == "" {
+		c["imagePullPolicy"] = pullPolicyOf(c.String("image"))
+	}
+	kind.SetEmpty(c, "terminationMessagePath", "/dev/termination-log")
+	kind.SetEmpty(c, "terminationMessagePolicy", "File")
+	RoundResources(c.At("resources"))
+	for _, port := range c.Objects("ports") {
+		kind.SetEmpty(port, "protocol", "TCP")
+	}
+	for _, env := range c.Objects("env") {
+		defaultFieldRef(env.At("valueFrom", "fieldRef"))
+		if ref := env.At("valueFrom", "fileKeyRef"); ref != nil {
+			ref.SetDefault(false, "optional")
+		}
+	}
+	for _, name := range []string{"livenessProbe", "readinessProbe", "startupProbe"} {
+		defaultProbe(c.At(name))
+	}
+	for _, name := range []string{"postStart", "preStop"} {
+		defaultHTTPGet(c.At("lifecycle", name, "httpGet"))
+	}
+}
+
+func defaultProbe(probe object.Object) {
+	if probe == nil {
+		return
+	}
+	kind.SetZero(probe, "timeoutSeconds", 1)
+	kind.SetZero(probe, "periodSeconds", 10)
+	kind.SetZero(probe, "successThreshold", 1)
+	kind.SetZero(probe, "failureThreshold", 3)
+	defaultHTTPGet(probe.At("httpGet"))
+	if grpc := probe.At("grpc"); grpc != nil {
+		grpc.SetDefault("", "service")
+	}
+}
+
+func defaultHTTPGet(get object.Object) {
+	if get != nil {
+		kind.SetEmpty(get, "path", "/")
+		kind.SetEmpty(get, "scheme", "HTTP")
+	}
+}
+
+func defaultFieldRef(ref object.Object) {
+	if ref != nil {
+		kind.SetEmpty(ref, "apiVersion", "v1")
+	}
+}
+
+// pullPolicyOf returns the default pull policy of an image: Always for the tag latest, which is also meant when there
+// is neither a tag nor a digest.
+func pullPolicyOf(image string) string {
+	if imageIsLatest(image) {
+		return "Always"
+	}
+	return "IfNotPresent"
+}
+
+// imageReference is an image with a domain in front, as the distribution project defines it: domain/path:tag@digest.
+var imageReference = regexp.MustCompile(`^(?:[a-zA-Z0-9](?:[a-zA-Z0-9.-]*[a-zA-Z0-9])?|\[[0-9a-fA-F:]+\])(?::[0-9]+)?` +
+	`(?:/[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*)+` +
+	`(?::([\w][\w.-]{0,127}))?(@[A-Za-z][A-Za-z0-9]*(?:[-_+.][A-Za-z][A-Za-z0-9]*)*:[0-9a-fA-F]{32,})?$`)
+
+// imageID is what the distribution project takes for the ID of an image, and for no reference.
+var imageID = regexp.MustCompile(`^[a-f0-9]{64}$`)
+
+// imageIsLatest reports whether a reference names the tag latest. References that do not parse have no tag.
+func imageIsLatest(image string) bool {
+	if imageID.MatchString(image) {
+		return false
+	}
+	domain, _, ok := strings.Cut(image, "/")
+	if !ok || !strings.ContainsAny(domain, ".:") && domain != "localhost" && strings.ToLower(domain) == domain {
+		image = "docker.io/" + image
+	}
+	m := imageReference.FindStringSubmatch(image)
+	if m == nil {
+		return false
+	}
+	tag, digest := m[1], m[2]
+	return tag == "latest" || tag == "" && digest == ""
+}
+
+// defaultVolume fills in the defaults of one volume; a volume without a source is an emptyDir.
+func defaultVolume(v object.Object) {
+	if !hasVolumeSource(v) {
+		v["emptyDir"] = map[string]any{}
+	}
+	for _, name := range []string{"secret", "configMap", "downwardAPI", "projected"} {
+		if source := v.At(name); source != nil {
+			source.SetDefault(int64(0o644), "defaultMode")
+		}
+	}
+	for _, item := range v.Objects("downwardAPI", "items") {
+		defaultFieldRef(item.At("fieldRef"))
+	}
+	for _, source := range v.Objects("projected", "sources") {
+		for _, item := range source.Objects("downwardAPI", "items") {
+			defaultFieldRef(item.At("fieldRef"))
+		}
+		if token := source.At("serviceAccountToken"); token != nil {
+			token.SetDefault(int64(3600), "expirationSeconds")
+		}
+	}
+	if host := v.At("hostPath"); host != nil {
+		host.SetDefault("", "type")
+	}
+	if image := v.At("image"); image != nil && image.String("pullPolicy") == "" {
+		image["pullPolicy"] = pullPolicyOf(image.String("reference"))
+	}
+	if claim := v.At("ephemeral", "volumeClaimTemplate"); claim != nil {
+		claim.SetDefault("Filesystem", "spec", "volumeMode")
+		RoundResources(claim.At("spec", "resources"))
+	}
+	DefaultDriverVolume(v)
+}
+
+// DefaultDriverVolume fills in the defaults of volumes whose drivers have settings of their own.
+func DefaultDriverVolume(v object.Object) {
+	for _, d := range driverDefaults {
+		source := v.At(d.source)
+		if source != nil && (source[d.field] == nil || source[d.field] == "" && !d.pointer) {
+			source[d.field] = d.value
+		}
+	}
+}
+
+var driverDefaults = []struct {
+	source, field string
+	value         any
+	pointer       bool // "" is a value too
+}{
+	{"iscsi", "iscsiInterface", "default", false},
+	{"rbd", "pool", "rbd", false},
+	{"rbd", "user", "admin", false},
+	{"rbd", "keyring", "/etc/ceph/keyring", false},
+	{"azureDisk", "cachingMode", "ReadWrite", true},
+	{"azureDisk", "fsType", "ext4", true},
+	{"azureDisk", "readOnly", false, true},
+	{"azureDisk", "kind", "Shared", true},
+	{"scaleIO", "storageMode", "ThinProvisioned", false},
+	{"scaleIO", "fsType", "xfs", false},
+}
+
+func hasVolumeSource(v object.Object) bool {
+	for name, value := range v { // order does not matter
+		if name != "name" && value != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// RoundResources rounds the limits and requests up to thousandths.
+func RoundResources(resources object.Object) {
+	RoundLists(resources, "limits", "requests")
+}
+
+// RoundLists rounds the amounts of the lists of o up to thousandths.
+func RoundLists(o object.Object, names ...string) {
+	for _, name := range names {
+		RoundUp(o.Map(name))
+	}
+}
+
+// RoundUp rounds the quantities of a resource list up to thousandths.
+func RoundUp(list map[string]any) {
+	for name, v := range list { // order does not matter
+		text, _ := v.(string)
+		if inThousandths(text) {
+			continue
+		}
+		if q, err := quantity.Parse(text); err == nil {
+			if rounded := q.RoundUp(-3); rounded.Cmp(q) != 0 {
+				list[name] = rounded.String()
+			}
+		}
+	}
+}
+
+// inThousandths reports whether a quantity is plainly a multiple of a thousandth, as most are: a short whole number with a
+// suffix that is not below m. Others may be, too.
+func inThousandths(text string) bool { return len(text) < 16 && !strings.ContainsAny(text, ".nueE") }

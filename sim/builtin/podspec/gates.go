@@ -1,0 +1,38 @@
+package podspec
+
+import (
+	"github.com/kubesim/kubesim/sim/builtin/kind"
+)
+
+// Gates are the gates of the fields of pod specs, for a kind whose objects have theirs at the path, which ends in a
+// dot.
+func Gates(path string) []kind.Gate {
+	gates := []kind.Gate{
+		{Name: "ClusterTrustBundleProjection", Fields: []string{"volumes.*.projected.sources.*.clusterTrustBundle"}},
+		{Name: "ContainerRestartRules", Fields: []string{"containers.*.restartPolicyRules",
+			"initContainers.*.restartPolicyRules", "containers.*.restartPolicy"}},
+		{Name: "ContainerStopSignals", Fields: inContainers("lifecycle.stopSignal?")},
+		{Name: "EnvFiles", Fields: inContainers("env.*.valueFrom.fileKeyRef")},
+		{Name: "GenericWorkload", Fields: []string{"schedulingGroup"}},
+		{Name: "GenericWorkload", Fields: []string{"workloadRef"}},
+		{Name: "HostnameOverride", Fields: []string{"hostnameOverride"}},
+		{Name: "ImageVolume", Fields: []string{"volumes.*.image"}},
+		{Name: "PodCertificateRequest", Fields: []string{"volumes.*.projected.sources.*.podCertificate"}},
+		{Name: "RestartAllContainersOnContainerExits", Values: &kind.GatedValue{Path: "containers.*.restartPolicyRules.*.action", Value: "RestartAllContainers", Allowed: []string{"Restart"}}},
+		{Name: "RestartAllContainersOnContainerExits", Values: &kind.GatedValue{Path: "initContainers.*.restartPolicyRules.*.action", Value: "RestartAllContainers", Allowed: []string{"Restart"}}},
+	}
+	for i := range gates {
+		for j := range gates[i].Fields {
+			gates[i].Fields[j] = path + gates[i].Fields[j]
+		}
+		if gates[i].Values != nil {
+			gates[i].Values.Path = path + gates[i].Values.Path
+		}
+	}
+	return gates
+}
+
+// inContainers returns the path in containers, init containers and ephemeral containers.
+func inContainers(path string) []string {
+	return []string{"containers.*." + path, "initContainers.*." + path, "ephemeralContainers.*." + path}
+}

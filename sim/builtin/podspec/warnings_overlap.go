@@ -1,0 +1,139 @@
+package podspec
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/kubesim/kubesim/sim/field"
+	"github.com/kubesim/kubesim/sim/object"
+)
+
+// placedPort is a port of a container and where it is defined.
+type placedPort struct {
+	port object.Object
+	path field.Path
+}
+
+// ports warns about containers that want the same port.
+func (w *podWarner) ports() {
+	all := map[string][]placedPort{}
+	EachContainer(w.spec, w.at(), func(c object.Object, p field.Path) {
+		for i, port := range c.Objects("ports") {
+			at := p.Child("ports").Index(i)
+			ip, host := port.String("hostIP"), port.Int64("hostPort")
+			if ip != "" && host == 0 {
+				w.add(at, fmt.Sprintf("hostIP set without hostPort: {Name:%s HostPort:0 ContainerPort:%d Protocol:%s HostIP:%s}",
+					port.String("name"), port.Int64("containerPort"), port.String("protocol"), ip))
+			}
+			key := strconv.FormatInt(port.Int64("containerPort"), 10) + "/" + port.String("protocol")
+			for _, other := range all[key] {
+				otherIP, otherHost := other.port.String("hostIP"), other.port.Int64("hostPort")
+				switch {
+				case ip == otherIP && host == otherHost:
+					w.add(at, "duplicate port definition with "+other.path.String())
+				case host == 0 || otherHost == 0:
+					w.add(at, "overlapping port definition with "+other.path.String())
+				case host == otherHost && (ip == "") != (otherIP == ""):
+					w.add(at, "dangerously ambiguous port definition with "+other.path.String())
+				}
+			}
+			all[key] = append(all[key], placedPort{port, at})
+		}
+	})
+}
+
+// portNames warns about names that containers share: services and probes then mean the first.
+func (w *podWarner) portNames() {
+	first := map[string]field.Path{}
+	EachContainer(w.spec, w.at(), func(c object.Object, p field.Path) {
+		for i, port := range c.Objects("ports") {
+			name, at := port.String("name"), p.Child("ports").Index(i)
+			if name == "" {
+				continue
+			}
+			if other, ok := first[name]; ok {
+				w.add(at, fmt.Sprintf("duplicate port name %q with %s, services and probes that select ports by name will use %s", name, other, other))
+			} else {
+				first[name] = at
+			}
+		}
+	})
+}
+
+// placedFile is the path of a file in a volume and the source it comes from, "" when the volume has one source.
+type placedFile struct{ path, source string }
+
+func (f placedFile) String() string {
+	if f.source == "" {
+		return strconv.Quote(f.path)
+	}
+	return strconv.Quote(f.path) + " (" + f.source + ")"
+}
+
+// overlappingPaths warns about files of a volume that hide one another.
+func (w *podWarner) overlappingPaths() {
+	for _, v := range w.spec.Objects("volumes") {
+		name := strconv.Quote(v.String("name"))
+		for _, s := range [][3]string{{"configMap", "name", "ConfigMap"}, {"secret", "secretName", "Secret"}, {"downwardAPI", "", "DownwardAPI"}} {
+			source := v.At(s[0])
+			if source == nil {
+				continue
+			}
+			text := s[2]
+			if s[1] != "" {
+				text += " " + strconv.Quote(source.String(s[1]))
+			}
+			w.overlaps(name, text, itemPaths(source, ""))
+		}
+		var files []placedFile
+		for _, source := range v.Objects("projected", "sources") {
+			if len(source) == 0 {
+				w.warnings = append(w.warnings, "volume "+name+" (Projected) has no sources provided")
+				continue
+			}
+			files = append(files, projectedPaths(source)...)
+		}
+		w.overlaps(name, "Projected", files)
+	}
+}
+
+func itemPaths(source object.Object, name string) []placedFile {
+	var files []placedFile
+	for _, item := range source.Objects("items") {
+		files = append(files, placedFile{item.String("path"), name})
+	}
+	return files
+}
+
+// projectedPaths returns the files of one source of a projected volume.
+func projectedPaths(source object.Object) []placedFile {
+	switch {
+	case len(source.List("configMap", "items")) > 0:
+		return itemPaths(source.At("configMap"), "ConfigMap "+strconv.Quote(source.String("configMap", "name")))
+	case len(source.List("secret", "items")) > 0:
+		return itemPaths(source.At("secret"), "Secret "+strconv.Quote(source.String("secret", "name")))
+	case len(source.List("downwardAPI", "items")) > 0:
+		return itemPaths(source.At("downwardAPI"), "DownwardAPI")
+	case source.Has("serviceAccountToken"):
+		return []placedFile{{source.String("serviceAccountToken", "path"), "ServiceAccountToken"}}
+	}
+	return nil
+}
+
+// overlaps warns about each file that is another one, or lies below or above it.
+func (w *podWarner) overlaps(volume, source string, files []placedFile) {
+	var before []placedFile
+	for _, f := range files {
+		f.path = strings.TrimRight(f.path, "/")
+		for _, other := range before {
+			if f.path == "" || other.path == "" {
+				continue
+			}
+			if strings.HasPrefix(other.path+"/", f.path+"/") || strings.HasPrefix(f.path+"/", other.path+"/") {
+				w.warnings = append(w.warnings, fmt.Sprintf("volume %s (%s): overlapping paths: %s with %s", volume, source, f, other))
+			}
+		}
+		before = append(before, f)
+	}
+}

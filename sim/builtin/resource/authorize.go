@@ -1,0 +1,121 @@
+package resource
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/kubesim/kubesim/sim/builtin/gotext"
+	"github.com/kubesim/kubesim/sim/field"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/resource"
+)
+
+// Who may change the status of a claim needs rights of his own for what he changes (KEP-4817 and gate
+// DRAResourceClaimGranularStatusAuthorization; pkg/registry/resource, AuthorizedForBinding and AuthorizedForDeviceStatus):
+// on resourceclaims/binding for what schedulers write, on resourceclaims/driver of each driver for what drivers write.
+
+// nodeOfToken is the extra of a user whose token is bound to a pod of a node.
+const nodeOfToken = "authentication.kubernetes.io/node-name"
+
+// authorizeClaim checks that the user may change what he changes in the status of a claim.
+func authorizeClaim(ctx *resource.Context, obj, old object.Object) field.ErrorList {
+	if ctx.May == nil || !ctx.Enabled("DRAResourceClaimGranularStatusAuthorization") {
+		return nil
+	}
+	status, before := obj.At("status"), old.At("status")
+	return append(authorizeBinding(ctx, status, before), authorizeDevices(ctx, status, before)...)
+}
+
+func authorizeBinding(ctx *resource.Context, status, before object.Object) field.ErrorList {
+	reserved := func(ref, was object.Object) bool { return gotext.Same("ResourceClaimConsumerReference", ref, was) }
+	same := gotext.Same("AllocationResult", status.At("allocation"), before.At("allocation")) &&
+		status.Has("allocation") == before.Has("allocation") &&
+		slices.EqualFunc(status.Objects("reservedFor"), before.Objects("reservedFor"), reserved)
+	if same {
+		return nil
+	}
+	refused := ctx.May(resource.Access{Verb: ctx.Verb, Subresource: "binding"}) // on all claims of all namespaces
+	if refused == nil {
+		return nil
+	}
+	return field.ErrorList{field.Forbidden(field.Root("status.allocation"), fmt.Sprintf(
+		`changing status.allocation or status.reservedFor requires resource="resourceclaims/binding", verb="%s" permission: %s`, ctx.Verb, refused.Message))}
+}
+
+// authorizeDevices checks the drivers whose devices have another status than before. While a claim has no allocation there is
+// none.
+func authorizeDevices(ctx *resource.Context, status, before object.Object) field.ErrorList {
+	drivers := changedDrivers(status.Objects("devices"), before.Objects("devices"))
+	if len(drivers) == 0 || !status.Has("allocation") {
+		return nil
+	}
+	verbs := []string{"arbitrary-node:" + ctx.Verb}
+	if node := allocatedNode(status); node != "" && node == nodeOfAccount(ctx.User) {
+		verbs = []string{"associated-node:" + ctx.Verb, verbs[0]}
+	}
+	var errs field.ErrorList
+	for _, driver := range drivers {
+		why := ""
+		for _, verb := range verbs {
+			refused := ctx.May(resource.Access{Verb: verb, Subresource: "driver", Namespace: ctx.Namespace, Name: driver})
+			if refused == nil {
+				why = ""
+				break
+			}
+			if why == "" {
+				why = refused.Message
+			}
+		}
+		if why != "" {
+			errs = append(errs, field.Forbidden(field.Root("status.devices"), fmt.Sprintf(
+				`changing status.devices requires resource="resourceclaims/driver", verb="%s" permission: %s`, verbs, why)))
+		}
+	}
+	return errs
+}
+
+// changedDrivers returns the drivers of devices that came, went or changed, in order.
+func changedDrivers(devices, before []object.Object) []string {
+	was := map[string]object.Object{}
+	for _, d := range before {
+		was[deviceID(d)] = d
+	}
+	var drivers []string
+	for _, d := range devices {
+		id := deviceID(d)
+		if earlier, ok := was[id]; !ok || !gotext.Same("AllocatedDeviceStatus", d, earlier) {
+			drivers = append(drivers, d.String("driver"))
+		}
+		delete(was, id)
+	}
+	for _, id := range object.SortedKeys(was) {
+		drivers = append(drivers, was[id].String("driver"))
+	}
+	slices.Sort(drivers)
+	return slices.Compact(drivers)
+}
+
+// allocatedNode returns the one node that a claim is allocated for by name, "" if it is not for one.
+func allocatedNode(status object.Object) string {
+	terms := status.Objects("allocation", "nodeSelector", "nodeSelectorTerms")
+	if len(terms) != 1 || len(terms[0].List("matchExpressions")) > 0 {
+		return ""
+	}
+	fields := terms[0].Objects("matchFields")
+	if len(fields) != 1 || fields[0].String("key") != "metadata.name" || fields[0].String("operator") != "In" || len(fields[0].List("values")) != 1 {
+		return ""
+	}
+	name, _ := fields[0].List("values")[0].(string)
+	return name
+}
+
+// nodeOfAccount returns the node that the token of a service account is bound to, "" for another user or token.
+func nodeOfAccount(user resource.User) string {
+	parts := strings.Split(user.Name, ":")
+	nodes := user.Extra[nodeOfToken]
+	if len(parts) != 4 || parts[0] != "system" || parts[1] != "serviceaccount" || len(nodes) != 1 {
+		return ""
+	}
+	return nodes[0]
+}

@@ -1,0 +1,89 @@
+// Package scheduling has the PriorityClass.
+package scheduling
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/kubesim/kubesim/sim/builtin/kind"
+	"github.com/kubesim/kubesim/sim/builtin/table"
+	"github.com/kubesim/kubesim/sim/field"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/resource"
+)
+
+const (
+	docScheduling = "io.k8s.api.scheduling.v1."
+
+	systemPriorityPrefix = "system-"
+	maxUserPriority      = 1_000_000_000
+)
+
+// systemPriorities are the values of the PriorityClasses that the system defines.
+var systemPriorities = map[string]int64{"system-node-critical": 2_000_001_000, "system-cluster-critical": 2_000_000_000}
+
+// Kinds returns the kinds of scheduling.k8s.io.
+func Kinds() []kind.Kind {
+	return []kind.Kind{{
+		Storage: "priorityclasses.scheduling.k8s.io",
+		Strategy: resource.Strategy{
+			SpecChanged:    func(_, _ object.Object) bool { return false }, // the generation is 1 for ever
+			Validate:       func(_ *resource.Context, obj object.Object) field.ErrorList { return validatePriorityClass(obj) },
+			ValidateUpdate: validatePriorityClassUpdate,
+			Undeletable:    undeletablePriorityClass,
+		},
+		Defaults: kind.EveryVersion(func(obj object.Object) { obj.SetDefault("PreemptLowerPriority", "preemptionPolicy") }),
+		Columns: []table.Column{
+			table.Name(), table.Doc("Value", docScheduling+"PriorityClass", "value").Of("integer"),
+			table.Doc("Global-Default", docScheduling+"PriorityClass", "globalDefault").Of("boolean"), table.Age(),
+			table.Doc("PreemptionPolicy", docScheduling+"PriorityClass", "preemptionPolicy"),
+		},
+		Row: func(now time.Time, obj object.Object) resource.Row {
+			return table.Row(obj.Name(), obj.Int64("value"), obj.True("globalDefault"), table.AgeCell(now, obj), obj.String("preemptionPolicy"))
+		},
+	}}
+}
+
+// undeletablePriorityClass keeps the classes of the system (Delete in pkg/registry/scheduling/priorityclass/storage).
+func undeletablePriorityClass(name string) string {
+	if _, ok := systemPriorities[name]; ok {
+		return "this is a system priority class and cannot be deleted"
+	}
+	return ""
+}
+
+func validatePriorityClass(obj object.Object) field.ErrorList {
+	var errs field.ErrorList
+	if strings.HasPrefix(obj.Name(), systemPriorityPrefix) {
+		if why := notSystemPriority(obj); why != "" {
+			errs = append(errs, field.Forbidden(field.Root("metadata").Child("name"),
+				"priority class names with 'system-' prefix are reserved for system use only. error: "+why))
+		}
+	} else if obj.Int64("value") > maxUserPriority {
+		errs = append(errs, field.Forbidden(field.Root("value"), "maximum allowed value of a user defined priority is 1000000000"))
+	}
+	return append(errs, field.MustBeSetToOneOf(field.Root("preemptionPolicy"), obj.String("preemptionPolicy"), "PreemptLowerPriority", "Never")...)
+}
+
+// notSystemPriority says why obj is none of the PriorityClasses of the system, "" if it is one.
+func notSystemPriority(obj object.Object) string {
+	value, ok := systemPriorities[obj.Name()]
+	switch {
+	case !ok:
+		return obj.Name() + " is not a known system priority class"
+	case value != obj.Int64("value"):
+		return fmt.Sprintf("value of %s PriorityClass must be %d", obj.Name(), value)
+	case obj.True("globalDefault"):
+		return fmt.Sprintf("globalDefault of %s PriorityClass must be false", obj.Name())
+	}
+	return ""
+}
+
+func validatePriorityClassUpdate(_ *resource.Context, obj, old object.Object) field.ErrorList {
+	var errs field.ErrorList
+	if obj.Int64("value") != old.Int64("value") {
+		errs = append(errs, field.Forbidden(field.Root("value"), "may not be changed in an update."))
+	}
+	return append(errs, kind.Immutable(field.Root("preemptionPolicy"), obj["preemptionPolicy"], old["preemptionPolicy"])...)
+}

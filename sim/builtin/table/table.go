@@ -1,0 +1,93 @@
+// Package table has columns and cells of the Tables that kubectl prints.
+package table
+
+import (
+	"strings"
+	"time"
+
+	"github.com/kubesim/kubesim/sim/codec"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/resource"
+)
+
+// Where descriptions of columns come from: definition names of Go types.
+const (
+	DocMeta       = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"
+	DocCore       = "io.k8s.api.core.v1."
+	DocStorage    = "io.k8s.api.storage.v1."
+	DocNetworking = "io.k8s.api.networking.v1."
+	DocDiscovery  = "io.k8s.api.discovery.v1."
+	DocRBAC       = "io.k8s.api.rbac.v1."
+)
+
+// Texts of cells for what is not there.
+const (
+	None    = "<none>"
+	Unset   = "<unset>"
+	Unknown = "<unknown>"
+)
+
+// Name is the column of names.
+func Name() Column {
+	return Column{Name: "Name", kind: "string", Format: "name", typeName: DocMeta, field: "name"}
+}
+
+// Age is the column of ages.
+func Age() Column {
+	return Column{Name: "Age", kind: "string", typeName: DocMeta, field: "creationTimestamp"}
+}
+
+// Doc is a column of strings that is described as a field of a Go type.
+func Doc(name, typeName, field string) Column {
+	return Column{Name: name, kind: "string", typeName: typeName, field: field}
+}
+
+// Text is a column of strings with a description of its own.
+func Text(name, text string) Column { return Column{Name: name, kind: "string", text: text} }
+
+// Row makes a row.
+func Row(values ...any) resource.Row { return resource.Row{Cells: values} }
+
+// AgeCell is how long ago the object was created.
+func AgeCell(now time.Time, obj object.Object) string {
+	return SinceCell(now, obj.String("metadata", "creationTimestamp"))
+}
+
+// SinceCell is how long ago a timestamp, with or without a fraction of a second, was.
+func SinceCell(now time.Time, stamp string) string {
+	at, err := time.Parse(time.RFC3339Nano, stamp)
+	if err != nil {
+		return Unknown
+	}
+	return codec.Age(now, at)
+}
+
+// OrNone returns the text, or what stands for no text.
+func OrNone(text, none string) string {
+	if text == "" {
+		return none
+	}
+	return text
+}
+
+// LabelsCell prints labels as a selector: a=b,c=d.
+func LabelsCell(labels map[string]string) string {
+	if len(labels) == 0 {
+		return None
+	}
+	var parts []string
+	for _, k := range object.SortedKeys(labels) {
+		parts = append(parts, k+"="+labels[k])
+	}
+	return strings.Join(parts, ",")
+}
+
+// NameOrDefault is the cell for the name of a class; the default one is marked.
+func NameOrDefault(obj object.Object, annotations ...string) string {
+	for _, key := range annotations {
+		if obj.Annotations()[key] == "true" {
+			return obj.Name() + " (default)"
+		}
+	}
+	return obj.Name()
+}

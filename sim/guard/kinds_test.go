@@ -1,0 +1,70 @@
+package guard
+
+import (
+	"go/ast"
+	"go/token"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/kubesim/kubesim/sim/schema"
+)
+
+// generic are the packages that work for every kind, built-in or custom.
+var generic = []string{"sim/apiserver", "sim/codec", "sim/crd", "sim/crd/structural", "sim/discovery", "sim/discovery/openapi", "sim/field",
+	"sim/fieldmanager", "sim/metadata", "sim/mvcc", "sim/object", "sim/patch", "sim/registry", "sim/resource", "sim/schema", "sim/selector",
+	"sim/status", "sim/watchcache", "sim/webhook"}
+
+// namedKinds are the kinds that generic code names nevertheless, or files that name some, with the reason.
+var namedKinds = map[string]string{
+	"sim/apiserver events":                                   "the API group of this name",
+	"sim/apiserver namespaces":                               "a part of every path",
+	"sim/codec/kinds_scheme.go":                              "which versions of which kinds a minor can read: data",
+	"sim/crd CustomResourceDefinition":                       "what the package is about",
+	"sim/crd customresourcedefinitions.apiextensions.k8s.io": "what the package is about",
+	"sim/metadata Event":                                     "the API machinery itself forbids it as an owner (apimachinery validation.BannedOwners)",
+}
+
+// TestNoKindByName: generic code asks the Definition. What is special about a kind stands in the package of its group.
+func TestNoKindByName(t *testing.T) {
+	t.Parallel()
+	set, err := schema.Load("1.36")
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := map[string]bool{}
+	for _, r := range set.Resources() {
+		names[r.Kind], names[r.Resource] = true, true
+		names[r.Resource+"."+r.Group] = true
+	}
+	used := map[string]bool{}
+	for _, s := range mustSources(t, rootModule) {
+		if s.isTest() || !slices.Contains(generic, s.dir()) {
+			continue
+		}
+		ast.Inspect(s.ast, func(n ast.Node) bool {
+			lit, ok := n.(*ast.BasicLit)
+			if !ok || lit.Kind != token.STRING {
+				return true
+			}
+			text, _ := strconv.Unquote(lit.Value)
+			if !names[strings.TrimSpace(text)] {
+				return true
+			}
+			key := s.dir() + " " + text
+			if namedKinds[s.name] != "" {
+				key = s.name
+			}
+			if used[key] = true; namedKinds[key] == "" {
+				t.Errorf("%s names the kind %s: ask the Definition or the Strategy, and say it in the kind", s.at(lit), text)
+			}
+			return true
+		})
+	}
+	for key, reason := range namedKinds { // order does not matter
+		if !used[key] {
+			t.Errorf("nothing names %s (%s) any more: take the exception away", key, reason)
+		}
+	}
+}
