@@ -3,6 +3,7 @@ package fake_test
 import (
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -85,9 +86,10 @@ func TestSlowConversion(t *testing.T) {
 		srv := fake.RunT(t, fake.Options{Clock: clock.System{}})
 		is.NoErr(srv.LoadData([]byte(frobbers)))
 		c := client{t, srv}
-		var wait chan struct{}
+		var slow atomic.Bool
+		wait := make(chan struct{})
 		srv.ConvertThrough(carrier(func(q *http.Request) (*http.Response, error) {
-			if wait != nil {
+			if slow.Load() {
 				select {
 				case <-wait:
 				case <-q.Context().Done():
@@ -97,7 +99,7 @@ func TestSlowConversion(t *testing.T) {
 			return hook{t, func(review object.Object) object.Object { return converted(t, review) }}.RoundTrip(q)
 		}))
 
-		wait = make(chan struct{})
+		slow.Store(true)
 		patched := make(chan int)
 		go func() {
 			code, _, _ := c.ask("PATCH", frobbersV2+"/a", "application/merge-patch+json", "application/json", `{"params":["x"]}`)
@@ -110,13 +112,11 @@ func TestSlowConversion(t *testing.T) {
 		is.Equal(code, 200) // everybody else is served
 		close(wait)
 		is.Equal(<-patched, 200)
-		wait = nil
 		synctest.Wait()
 		_, body := c.do("GET", frobbersV1+"/a", "")
 		is.True(strings.Contains(body, `"height":7`) && strings.Contains(body, `"param":"x"`)) // neither write is lost
 
 		c.mergePatch(frobbersV1+"/a", `{"height":8}`)
-		wait = make(chan struct{})
 		srv.ConvertThrough(carrier(func(q *http.Request) (*http.Response, error) {
 			<-q.Context().Done()
 			return nil, q.Context().Err()

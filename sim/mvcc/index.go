@@ -140,10 +140,12 @@ func (x index) between(from, to string) int {
 
 // after returns the first text after all that begin with prefix. It reports false when there is none.
 func after(prefix string) (string, bool) {
-	prefix = strings.TrimRight(prefix, "\xff")
-	if prefix == "" {
+	last := len(prefix) - 1
+	for last >= 0 && prefix[last] == 0xff { // a byte, not a rune: strings.TrimRight would take U+FFFD for it
+		last--
+	}
+	if last < 0 {
 		return "", false
 	}
-	last := len(prefix) - 1
 	return prefix[:last] + string([]byte{prefix[last] + 1}), true
 }

@@ -99,3 +99,19 @@ func TestViewOutlivesCompaction(t *testing.T) {
 	_, err = s.At(2)
 	is.Equal(err, mvcc.ErrCompacted) // the store has it no more
 }
+
+// The end of a prefix is counted up as bytes are, whatever text they spell.
+func TestCountOfOddPrefix(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	s := mvcc.New(1)
+	for _, key := range []string{"/a", "/\ufffda", "/\ufffdb", "/\uffff", "/\xff", "/\xff\xff", "\xff"} {
+		s.Put(key, nil, nil)
+	}
+	v, err := s.At(0)
+	is.NoErr(err)
+	is.Equal(v.Count("/\ufffd", ""), 2)
+	is.Equal(v.Count("/\xff", ""), 2)
+	is.Equal(v.Count("\xff", ""), 1)
+	is.Equal(v.Count("/", ""), 6)
+}
