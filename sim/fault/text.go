@@ -68,8 +68,8 @@ func (f Fault) String() string {
 
 // String prints the part of a fault's text after do.
 func (a Action) String() string {
-	text := string(a.Kind)
-	switch kinds[a.Kind].form {
+	text := a.Kind.String()
+	switch a.Kind.about().form {
 	case withReason:
 		text += " " + string(a.Reason)
 		if a.RetryAfter != 0 {
@@ -225,10 +225,10 @@ func parseAction(words []string) (Action, error) {
 	if len(words) == 0 {
 		return Action{}, errors.New("the action is missing")
 	}
-	a := Action{Kind: Kind(words[0])}
-	k, ok := kinds[a.Kind]
-	if !ok {
-		return a, a.check()
+	a := Action{Kind: kindNamed(words[0])}
+	k := a.Kind.about()
+	if k.name == "" {
+		return a, fmt.Errorf("unknown action %q", words[0])
 	}
 	args := words[1:]
 	if k.form == bare {
