@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/kubesim/kubesim/sim/trouble"
 )
 
 // Point is a place in the life of a request or of a commit where a fault can be decided.
@@ -73,9 +75,17 @@ const (
 	withReason
 	withWait
 	withBytes
-	withReplica
 	mayWait
 )
+
+// Trouble is what the action does to a replica; its Kind is nil when that is nothing.
+func (a Action) Trouble() trouble.Trouble {
+	t := trouble.Trouble{Kind: a.Kind.about().trouble, Replica: a.Replica}
+	if a.Resource != "" {
+		t.Resources = []string{a.Resource}
+	}
+	return t
+}
 
 func (a Action) check() error {
 	k := a.Kind.about()
@@ -92,7 +102,7 @@ func (a Action) check() error {
 		return fmt.Errorf("%s %v: the duration must be above zero", a.Kind, a.Wait)
 	case a.Bytes < 0:
 		return fmt.Errorf("%s %d: the number of bytes must not be negative", a.Kind, a.Bytes)
-	case k.form == withReplica && a.Replica < 1:
+	case k.trouble != nil && a.Replica < 1:
 		return fmt.Errorf("%s %d: replicas are counted from 1", a.Kind, a.Replica)
 	}
 	return nil

@@ -1,5 +1,7 @@
 package fault
 
+import "github.com/kubesim/kubesim/sim/trouble"
+
 // Kind is what an action does. The kinds there are stand below; nobody can make another one, and the zero Kind is none,
 // which Check refuses. A new one is a value here, a method of what it happens to (see Request), a Trigger method and a
 // sample in the tests.
@@ -7,12 +9,13 @@ type Kind struct{ row *kind }
 
 // kind is all that is known of a kind.
 type kind struct {
-	name  string
-	form  form
-	point Point               // where it is decided; "": that can be chosen
-	level func(f Fault) Level // nil: Legal
-	final bool                // nothing else can happen to the request or event after it
-	fits  func(op *Op) bool   // whether it can be done to an answer; nil: to any
+	name    string
+	form    form
+	point   Point               // where it is decided; "": that can be chosen
+	level   func(f Fault) Level // nil: Legal
+	final   bool                // nothing else can happen to the request or event after it
+	trouble *trouble.Kind       // what it does to a replica; nil: nothing
+	fits    func(op *Op) bool   // whether it can be done to an answer; nil: to any
 
 	// One of these is what it happens to.
 	request func(Request, Action)
@@ -52,13 +55,13 @@ var (
 	// Expire lets the store and every watch cache forget.
 	Expire = Kind{&kind{name: "expire", cluster: Cluster.Expire}}
 	// Lag stops a replica from applying commits.
-	Lag = Kind{&kind{name: "lag", form: withReplica, cluster: Cluster.Lag}}
+	Lag = Kind{&kind{name: trouble.Lag.Name, trouble: trouble.Lag, cluster: Cluster.Treat}}
 	// Cut takes the store out of a replica's reach.
-	Cut = Kind{&kind{name: "cut", form: withReplica, level: always(Degraded), cluster: Cluster.Cut}}
+	Cut = Kind{&kind{name: trouble.Cut.Name, trouble: trouble.Cut, level: always(Degraded), cluster: Cluster.Treat}}
 	// Resume makes a replica as it should be again.
-	Resume = Kind{&kind{name: "resume", form: withReplica, cluster: Cluster.Resume}}
+	Resume = Kind{&kind{name: trouble.Resume.Name, trouble: trouble.Resume, cluster: Cluster.Treat}}
 	// Restart restarts a replica.
-	Restart = Kind{&kind{name: "restart", form: withReplica, cluster: Cluster.Restart}}
+	Restart = Kind{&kind{name: trouble.Restart.Name, trouble: trouble.Restart, cluster: Cluster.Treat}}
 )
 
 var kinds = []Kind{Fail, CommitThenFail, DelayRequest, DelayAnswer, Truncate, Drop, Delay, Hold, Close, Stall, Compact, Expire,
@@ -91,10 +94,7 @@ func always(l Level) func(Fault) Level { return func(Fault) Level { return l } }
 type Cluster interface {
 	Compact(Action)
 	Expire(Action)
-	Lag(Action)
-	Cut(Action)
-	Resume(Action)
-	Restart(Action)
+	Treat(Action) // does the action's Trouble to a replica
 }
 
 // Request is a request, or a commit, to which actions happen. It has a method for each action that there is at its points,

@@ -8,7 +8,6 @@ import (
 	"github.com/kubesim/kubesim/sim/apiserver"
 	"github.com/kubesim/kubesim/sim/fault"
 	"github.com/kubesim/kubesim/sim/http"
-	"github.com/kubesim/kubesim/sim/replica"
 	"github.com/kubesim/kubesim/sim/status"
 	"github.com/kubesim/kubesim/sim/trace"
 )
@@ -109,40 +108,22 @@ func (c cluster) Compact(fault.Action) { c.o.History.Compact() }
 
 func (c cluster) Expire(fault.Action) { c.o.History.Expire() }
 
-func (c cluster) Lag(a fault.Action) {
-	var resources []string // none: all
-	if a.Resource != "" {
-		resources = []string{a.Resource}
-	}
-	c.on(a, func(r *replica.Server) {
-		if err := r.Lag(resources...); err != nil {
-			c.o.add(trace.Record{Site: trace.Fault, Replica: a.Replica, Text: a.String() + ": " + err.Error()})
-		}
-	})
-}
-
-func (c cluster) Cut(a fault.Action) {
-	if c.o.current == nil || c.o.server != a.Replica {
-		c.on(a, (*replica.Server).Cut)
+func (c cluster) Treat(a fault.Action) {
+	r, t := c.o.Servers.At(a.Replica), a.Trouble()
+	if r == nil {
 		return
 	}
-	c.after(a, (*replica.Server).Cut)
-}
-
-func (c cluster) Resume(a fault.Action) { c.after(a, (*replica.Server).Resume) }
-
-func (c cluster) Restart(a fault.Action) { c.after(a, (*replica.Server).Restart) }
-
-// on does something to the replica of an action, if there is such a one.
-func (c cluster) on(a fault.Action, do func(*replica.Server)) {
-	if r := c.o.Servers.At(a.Replica); r != nil {
-		do(r)
+	do := func() {
+		if err := t.Do(r); err != nil {
+			c.o.add(trace.Record{Site: trace.Fault, Replica: a.Replica, Text: a.String() + ": " + err.Error()})
+		}
 	}
-}
-
-// after is on when the lock is given back.
-func (c cluster) after(a fault.Action, do func(*replica.Server)) {
-	c.on(a, func(r *replica.Server) { c.o.later = append(c.o.later, func() { do(r) }) })
+	own := c.o.current != nil && c.o.server == a.Replica // the replica is in the middle of a request
+	if a.Kind == fault.Lag || a.Kind == fault.Cut && !own {
+		do()
+		return
+	}
+	c.o.later = append(c.o.later, do)
 }
 
 // failure is the error that an action answers with. The texts are those of the real server where it has one for the

@@ -103,17 +103,8 @@ func (x *faultyEvent) Compact(a fault.Action) { x.later(cluster.Compact, a) }
 // Expire is fault.Cluster's.
 func (x *faultyEvent) Expire(a fault.Action) { x.later(cluster.Expire, a) }
 
-// Lag is fault.Cluster's.
-func (x *faultyEvent) Lag(a fault.Action) { x.later(cluster.Lag, a) }
-
-// Cut is fault.Cluster's.
-func (x *faultyEvent) Cut(a fault.Action) { x.later(cluster.Cut, a) }
-
-// Resume is fault.Cluster's.
-func (x *faultyEvent) Resume(a fault.Action) { x.later(cluster.Resume, a) }
-
-// Restart is fault.Cluster's.
-func (x *faultyEvent) Restart(a fault.Action) { x.later(cluster.Restart, a) }
+// Treat is fault.Cluster's.
+func (x *faultyEvent) Treat(a fault.Action) { x.later(cluster.Treat, a) }
 
 func (x *faultyEvent) later(do func(cluster, fault.Action), a fault.Action) {
 	o := x.h.Observer
