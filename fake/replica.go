@@ -11,6 +11,7 @@ import (
 
 	"github.com/kubesim/kubesim/sim"
 	"github.com/kubesim/kubesim/sim/apiserver"
+	"github.com/kubesim/kubesim/sim/trouble"
 )
 
 // ReplicaOptions say what one of several API servers is like.
@@ -167,39 +168,30 @@ func (s *Server) serveReplica(w http.ResponseWriter, q *http.Request) {
 		http.Error(w, fmt.Sprintf("kubesim: there is no replica %s: there are %d, counted from 1", q.PathValue("i"), s.cluster.Replicas()), http.StatusNotFound)
 		return
 	}
-	var err error
-	switch action := q.PathValue("action"); action {
-	case "lag":
-		err = r.Lag(q.URL.Query()["resource"]...)
-	case "cut":
-		r.Cut()
-	case "resume":
-		r.Resume()
-	case "restart":
-		r.Restart()
-	case "unready":
-		d, bad := time.ParseDuration(q.FormValue("for"))
-		if err = bad; err == nil {
-			err = r.Unready(d, q.URL.Query()["resource"]...)
-		}
-	case "stall":
-		err = stall(r, q.FormValue("after"))
-	case "close":
-		r.CloseWatches()
-	default:
-		err = errors.New("there are lag, cut, resume, restart, unready, stall and close")
-	}
-	refuse(w, "replicas", err)
+	refuse(w, "replicas", treat(r, q))
 }
 
-func stall(r *sim.Replica, after string) error {
-	d := time.Duration(0)
-	if after != "" {
-		var err error
-		if d, err = time.ParseDuration(after); err != nil || d < 0 {
-			return fmt.Errorf("after=%q is not a duration such as 45s", after)
+// treat does to a replica what a control request says.
+func treat(r *sim.Replica, q *http.Request) error {
+	k := trouble.Find(q.PathValue("action"))
+	if k == nil {
+		names := make([]string, len(trouble.Kinds))
+		for i, k := range trouble.Kinds {
+			names[i] = k.Name
 		}
+		last := len(names) - 1
+		return fmt.Errorf("there are %s and %s", strings.Join(names[:last], ", "), names[last])
 	}
-	r.Stall(d)
-	return nil
+	words := []string{q.PathValue("i")}
+	if d := q.FormValue(k.Duration); k.Duration != "" && d != "" {
+		words = append(words, d)
+	}
+	if k.Resources {
+		words = append(words, q.URL.Query()["resource"]...)
+	}
+	t, err := k.Parse(words)
+	if err != nil {
+		return err
+	}
+	return t.Do(r)
 }

@@ -1,8 +1,11 @@
 package fault
 
 import (
+	"errors"
 	"fmt"
 	"time"
+
+	"github.com/kubesim/kubesim/sim/trouble"
 )
 
 // Point is a place in the life of a request or of a commit where a fault can be decided.
@@ -35,29 +38,6 @@ const (
 
 // String returns legal, degraded or illegal.
 func (l Level) String() string { return [...]string{"legal", "degraded", "illegal"}[l] }
-
-// Kind is what an action does.
-type Kind string
-
-// The kinds of actions.
-const (
-	Fail           Kind = "fail"             // answer with an error, and do nothing else
-	CommitThenFail Kind = "commit-then-fail" // do what was asked, then answer with an error
-	DelayRequest   Kind = "delay-request"    // the request is served later
-	DelayAnswer    Kind = "delay-answer"     // the request is served at once and answered later
-	Truncate       Kind = "truncate"         // the connection breaks after some bytes of the body
-	Drop           Kind = "drop"             // an event is lost
-	Delay          Kind = "delay"            // an event, and what is behind it, comes later
-	Hold           Kind = "hold"             // an event, and what is behind it, waits for Release
-	Close          Kind = "close"            // the stream ends before the event
-	Stall          Kind = "stall"            // the stream stays open and sends nothing any more
-	Compact        Kind = "compact"          // the store forgets all revisions before now
-	Expire         Kind = "expire"           // the store and every watch cache forget
-	Lag            Kind = "lag"              // a replica stops applying commits
-	Cut            Kind = "cut"              // a replica cannot reach the store
-	Resume         Kind = "resume"           // a replica is as it should be again
-	Restart        Kind = "restart"          // a replica is restarted
-)
 
 // Reason names an error that an action answers with, by the reason of its Status.
 type Reason string
@@ -95,48 +75,23 @@ const (
 	withReason
 	withWait
 	withBytes
-	withReplica
 	mayWait
 )
 
-// kinds says of each kind how its text goes on and where it is decided; the point "" can be chosen.
-var kinds = map[Kind]struct {
-	form  form
-	point Point
-}{
-	Fail: {withReason, ""}, CommitThenFail: {withReason, RequestAnswered},
-	DelayRequest: {withWait, RequestArrived}, DelayAnswer: {withWait, RequestAnswered}, Truncate: {withBytes, RequestAnswered},
-	Drop: {bare, WatchSent}, Delay: {withWait, WatchSent}, Hold: {bare, WatchSent},
-	Close: {bare, WatchSent}, Stall: {mayWait, WatchSent},
-	Compact: {bare, ""}, Expire: {bare, ""},
-	Lag: {withReplica, ""}, Cut: {withReplica, ""}, Resume: {withReplica, ""}, Restart: {withReplica, ""},
-}
-
-// final reports whether nothing else can happen to the request or event after the action.
-func (a Action) final() bool {
-	switch a.Kind {
-	case Fail, CommitThenFail, Truncate, Drop, Hold, Close, Stall:
-		return true
+// Trouble is what the action does to a replica; its Kind is nil when that is nothing.
+func (a Action) Trouble() trouble.Trouble {
+	t := trouble.Trouble{Kind: a.Kind.about().trouble, Replica: a.Replica}
+	if a.Resource != "" {
+		t.Resources = []string{a.Resource}
 	}
-	return false
-}
-
-// fits reports whether the action can be done to an answer: only a success can be made an error, and only a body can be cut.
-func (a Action) fits(op *Op) bool {
-	switch a.Kind {
-	case CommitThenFail:
-		return !op.Failed && !op.Stream
-	case Truncate:
-		return !op.Stream
-	}
-	return true
+	return t
 }
 
 func (a Action) check() error {
-	k, ok := kinds[a.Kind]
+	k := a.Kind.about()
 	switch {
-	case !ok:
-		return fmt.Errorf("unknown action %q", string(a.Kind))
+	case k.name == "":
+		return errors.New("the action is none of this package")
 	case k.form == withReason && !contains(reasons, a.Reason):
 		return fmt.Errorf("%s %q: the errors are %v", a.Kind, string(a.Reason), reasons)
 	case a.RetryAfter < 0:
@@ -147,7 +102,7 @@ func (a Action) check() error {
 		return fmt.Errorf("%s %v: the duration must be above zero", a.Kind, a.Wait)
 	case a.Bytes < 0:
 		return fmt.Errorf("%s %d: the number of bytes must not be negative", a.Kind, a.Bytes)
-	case k.form == withReplica && a.Replica < 1:
+	case k.trouble != nil && a.Replica < 1:
 		return fmt.Errorf("%s %d: replicas are counted from 1", a.Kind, a.Replica)
 	}
 	return nil

@@ -195,7 +195,7 @@ func (f Fault) Action() Action { return f.action }
 
 // Point returns where the fault is decided.
 func (f Fault) Point() Point {
-	if p := kinds[f.action.Kind].point; p != "" {
+	if p := f.action.Kind.about().point; p != "" {
 		return p
 	}
 	if f.trigger.at != "" {
@@ -237,26 +237,25 @@ func (t Trigger) late() bool {
 
 // Level says whether a correct cluster may do what the fault does.
 func (f Fault) Level() Level {
-	switch a := f.action; a.Kind {
-	case Drop:
-		return Illegal
-	case Cut:
-		return Degraded
-	case Fail:
-		return f.failLevel()
-	case CommitThenFail:
-		switch a.Reason {
-		case Timeout:
-			return Legal
-		case Internal, Unavailable:
-			return Degraded
-		}
-		return Illegal // the error says that nothing was done
+	if level := f.action.Kind.about().level; level != nil {
+		return level(f)
 	}
 	return Legal
 }
 
-func (f Fault) failLevel() Level {
+// lateLevel is that of CommitThenFail.
+func lateLevel(f Fault) Level {
+	switch f.action.Reason {
+	case Timeout:
+		return Legal
+	case Internal, Unavailable:
+		return Degraded
+	}
+	return Illegal // the error says that nothing was done
+}
+
+// failLevel is that of Fail.
+func failLevel(f Fault) Level {
 	switch f.action.Reason {
 	case NotFound:
 		return Illegal

@@ -68,6 +68,24 @@ func TestEveryKindHasASample(t *testing.T) {
 		seen[s.fault.action.Kind] = true
 	}
 	is.Equal(len(seen), len(kinds)) // samples and kinds
+	for _, k := range kinds {
+		row := *k.row
+		is.Equal(kindNamed(row.name), k) // its text is read back as the kind
+		at := map[Point]bool{row.point: true}
+		is.Equal(row.answer != nil, at[RequestAnswered])                                 // what happens to an answer is decided there
+		is.Equal(row.event != nil, at[WatchSent])                                        // and what happens to an event
+		is.Equal(row.request != nil || row.cluster != nil, at[""] || at[RequestArrived]) // the others before
+		is.True(row.request == nil || row.cluster == nil)
+	}
+}
+
+// A kind that this package does not have is refused, and is no reason to panic.
+func TestNoKind(t *testing.T) {
+	is := is.New(t)
+	f := On("get", "pods").Do(Action{})
+	is.True(NewInjector(1).Add(start, f) != nil) // it can never happen
+	is.Equal(f.String(), "on get pods do ")
+	is.Equal(f.Level(), Legal)
 }
 
 func TestParseErrors(t *testing.T) {

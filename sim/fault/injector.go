@@ -117,15 +117,21 @@ func (in *Injector) At(p Point, op *Op, now time.Time) []Fired {
 	var out []Fired
 	ended := false
 	for _, l := range in.live {
-		if l.point != p || in.choices == nil && l.over(now) || !l.action.fits(op) || !l.trigger.matches(op) {
+		if l.point != p || in.choices == nil && l.over(now) || !l.fits(op) || !l.trigger.matches(op) {
 			continue
 		}
 		if a, ok := in.decide(l, op, ended); ok {
 			out = append(out, Fired{a, l.text})
-			ended = ended || a.final()
+			ended = ended || a.Kind.about().final
 		}
 	}
 	return out
+}
+
+// fits reports whether the action can be done to an answer.
+func (l *live) fits(op *Op) bool {
+	fits := l.action.Kind.about().fits
+	return fits == nil || fits(op)
 }
 
 func (l *live) over(now time.Time) bool {

@@ -79,7 +79,7 @@ func ShrinkDecisions(list []Decision, fails func([]Decision) bool) []Decision {
 	list = withoutGroups(list, func(d Decision) Kind {
 		plan, err := Parse(d.Fault)
 		if err != nil || len(plan) == 0 {
-			return ""
+			return Kind{}
 		}
 		return plan[0].action.Kind
 	}, fails)

@@ -68,8 +68,8 @@ func (f Fault) String() string {
 
 // String prints the part of a fault's text after do.
 func (a Action) String() string {
-	text := string(a.Kind)
-	switch kinds[a.Kind].form {
+	text := a.Kind.String()
+	switch a.Kind.about().form {
 	case withReason:
 		text += " " + string(a.Reason)
 		if a.RetryAfter != 0 {
@@ -83,11 +83,12 @@ func (a Action) String() string {
 		}
 	case withBytes:
 		text += " " + strconv.Itoa(a.Bytes)
-	case withReplica:
-		text += " " + strconv.Itoa(a.Replica)
-		if a.Resource != "" {
-			text += " " + word(a.Resource)
+	}
+	if t := a.Trouble(); t.Kind != nil {
+		for i := range t.Resources {
+			t.Resources[i] = word(t.Resources[i])
 		}
+		return t.String()
 	}
 	return text
 }
@@ -225,13 +226,16 @@ func parseAction(words []string) (Action, error) {
 	if len(words) == 0 {
 		return Action{}, errors.New("the action is missing")
 	}
-	a := Action{Kind: Kind(words[0])}
-	k, ok := kinds[a.Kind]
-	if !ok {
-		return a, a.check()
+	a := Action{Kind: kindNamed(words[0])}
+	k := a.Kind.about()
+	if k.name == "" {
+		return a, fmt.Errorf("unknown action %q", words[0])
 	}
 	args := words[1:]
-	if k.form == bare {
+	if k.trouble != nil && len(args) > 0 {
+		return a, a.treat(args)
+	}
+	if k.form == bare && k.trouble == nil {
 		if len(args) > 0 {
 			return a, fmt.Errorf("%s: unexpected %q", a.Kind, args[0])
 		}
@@ -253,6 +257,21 @@ func parseAction(words []string) (Action, error) {
 	return a, nil
 }
 
+// treat reads what is done to which replica. A fault is about one resource, or all.
+func (a *Action) treat(args []string) error {
+	t, err := a.Kind.about().trouble.Parse(args)
+	if err == nil && len(t.Resources) > 1 {
+		err = fmt.Errorf("unexpected %q", t.Resources[1])
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", a.Kind, err)
+	}
+	if a.Replica = t.Replica; len(t.Resources) > 0 {
+		a.Resource = t.Resources[0]
+	}
+	return nil
+}
+
 // argument reads the words after a kind and returns those that are too many.
 func (a *Action) argument(f form, args []string) (rest []string, err error) {
 	first, rest := args[0], args[1:]
@@ -269,11 +288,6 @@ func (a *Action) argument(f form, args []string) (rest []string, err error) {
 		a.Wait, err = time.ParseDuration(first)
 	case withBytes:
 		a.Bytes, err = strconv.Atoi(first)
-	case withReplica:
-		a.Replica, err = strconv.Atoi(first)
-		if len(rest) > 0 {
-			a.Resource, rest = rest[0], rest[1:]
-		}
 	}
 	return rest, err
 }

@@ -47,37 +47,47 @@ func (o *Observer) Decisions() (list []fault.Decision, forgotten uint64) {
 	return o.faults.Decisions()
 }
 
-// carryOut decides at a point and carries out what is decided. It returns how long the request is to wait, and the error
-// it gets then. e is the request, nil for a commit that none made.
-func (o *Observer) carryOut(p fault.Point, op *fault.Op, e *apiserver.Exchange) (wait time.Duration, instead *status.Status) {
-	for _, f := range o.faults.At(p, op, o.Schedule.Now()) {
-		o.note(f, op, e)
-		switch f.Kind {
-		case fault.Fail:
-			instead = failure(f.Action, op)
-		case fault.DelayRequest:
-			wait += f.Wait
-		default:
-			o.control(f.Action)
-		}
-	}
-	return wait, instead
+// faulty is a request, or a commit that none made, to which faults happen.
+type faulty struct {
+	cluster
+	op      *fault.Op
+	wait    time.Duration  // how long it is to wait
+	instead *status.Status // the error it gets then
 }
 
+// Fail is fault.Request's and fault.Answer's.
+func (x *faulty) Fail(a fault.Action) { x.instead = failure(a, x.op) }
+
+// Delay is fault.Request's and fault.Answer's.
+func (x *faulty) Delay(a fault.Action) { x.wait += a.Wait }
+
+// carryOut decides at a point and carries out what is decided. e is the request, nil for a commit that none made.
+func (o *Observer) carryOut(p fault.Point, op *fault.Op, e *apiserver.Exchange) *faulty {
+	x := &faulty{cluster: cluster{o}, op: op}
+	for _, f := range o.faults.At(p, op, o.Schedule.Now()) {
+		o.note(f, op, e)
+		f.DoRequest(x)
+	}
+	return x
+}
+
+// faultyAnswer is an answer to which faults happen.
+type faultyAnswer struct {
+	faulty
+	answer *apiserver.Answer
+}
+
+// Truncate is fault.Answer's.
+func (x *faultyAnswer) Truncate(a fault.Action) { x.answer.Lost = max(len(x.answer.Body)-a.Bytes, 0) }
+
 // carryOutAnswer is carryOut for an answer.
-func (o *Observer) carryOutAnswer(op *fault.Op, e *apiserver.Exchange, a *apiserver.Answer) (wait time.Duration, instead *status.Status) {
+func (o *Observer) carryOutAnswer(op *fault.Op, e *apiserver.Exchange, a *apiserver.Answer) *faultyAnswer {
+	x := &faultyAnswer{faulty{cluster: cluster{o}, op: op}, a}
 	for _, f := range o.faults.At(fault.RequestAnswered, op, o.Schedule.Now()) {
 		o.note(f, op, e)
-		switch f.Kind {
-		case fault.CommitThenFail:
-			instead = failure(f.Action, op)
-		case fault.DelayAnswer:
-			wait += f.Wait
-		case fault.Truncate:
-			a.Lost = max(len(a.Body)-f.Bytes, 0)
-		}
+		f.DoAnswer(x)
 	}
-	return wait, instead
+	return x
 }
 
 // note records that a fault happened.
@@ -90,33 +100,30 @@ func (o *Observer) note(f fault.Fired, op *fault.Op, e *apiserver.Exchange) {
 	o.add(r)
 }
 
-// control carries out what is about the Cluster. Histories are forgotten and replicas lag at once; what else is done to a
-// replica is done when the lock is given back, because the commit that triggers it is not done with.
-func (o *Observer) control(a fault.Action) {
-	switch a.Kind {
-	case fault.Compact:
-		o.History.Compact()
-	case fault.Expire:
-		o.History.Expire()
+// cluster is fault.Cluster. Histories are forgotten and replicas lag at once; what else is done to a replica is done when
+// the lock is given back, because the commit that triggers it is not done with.
+type cluster struct{ o *Observer }
+
+func (c cluster) Compact(fault.Action) { c.o.History.Compact() }
+
+func (c cluster) Expire(fault.Action) { c.o.History.Expire() }
+
+func (c cluster) Treat(a fault.Action) {
+	r, t := c.o.Servers.At(a.Replica), a.Trouble()
+	if r == nil {
+		return
 	}
-	r := o.Servers.At(a.Replica)
-	switch {
-	case r == nil:
-	case a.Kind == fault.Lag && a.Resource == "":
-		_ = r.Lag() // cannot fail without names
-	case a.Kind == fault.Lag:
-		if err := r.Lag(a.Resource); err != nil {
-			o.add(trace.Record{Site: trace.Fault, Replica: a.Replica, Text: a.String() + ": " + err.Error()})
+	do := func() {
+		if err := t.Do(r); err != nil {
+			c.o.add(trace.Record{Site: trace.Fault, Replica: a.Replica, Text: a.String() + ": " + err.Error()})
 		}
-	case a.Kind == fault.Cut && (o.current == nil || o.server != a.Replica):
-		r.Cut()
-	case a.Kind == fault.Cut:
-		o.later = append(o.later, r.Cut)
-	case a.Kind == fault.Resume:
-		o.later = append(o.later, r.Resume)
-	case a.Kind == fault.Restart:
-		o.later = append(o.later, r.Restart)
 	}
+	own := c.o.current != nil && c.o.server == a.Replica // the replica is in the middle of a request
+	if a.Kind == fault.Lag || a.Kind == fault.Cut && !own {
+		do()
+		return
+	}
+	c.o.later = append(c.o.later, do)
 }
 
 // failure is the error that an action answers with. The texts are those of the real server where it has one for the

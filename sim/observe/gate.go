@@ -46,31 +46,69 @@ func (g *gate) pass(n watchcache.Notice, frame []byte) bool {
 func (g *gate) decide(n watchcache.Notice, frame []byte) bool {
 	o := g.h.Observer
 	op := g.op(n)
+	x := &faultyEvent{gate: g, notice: n, frame: frame}
 	for _, f := range o.faults.At(fault.WatchSent, op, o.Schedule.Now()) {
 		o.note(f, op, g.e)
-		switch f.Kind {
-		case fault.Drop:
-			return false
-		case fault.Close:
-			g.w.End()
-			return false
-		case fault.Stall:
-			g.w.Stall()
-			if f.Wait > 0 {
-				o.Schedule.After(f.Wait, g.w.Break)
-			}
-			return false
-		case fault.Hold:
-			g.wait(n, frame)
-			o.hold(g)
-			return false
-		case fault.Delay:
-			g.wait(n, frame)
-			o.Schedule.After(f.Wait, g.release)
+		if f.DoEvent(x); x.kept {
 			return false
 		}
 	}
 	return true
+}
+
+// faultyEvent is an event to which faults happen.
+type faultyEvent struct {
+	*gate
+	notice watchcache.Notice
+	frame  []byte
+	kept   bool // it does not pass now
+}
+
+// Drop is fault.Event's, as are those below.
+func (x *faultyEvent) Drop(fault.Action) { x.kept = true }
+
+// Close ends the watch.
+func (x *faultyEvent) Close(fault.Action) {
+	x.kept = true
+	x.w.End()
+}
+
+// Stall silences the watch.
+func (x *faultyEvent) Stall(a fault.Action) {
+	x.kept = true
+	x.w.Stall()
+	if a.Wait > 0 {
+		x.h.Schedule.After(a.Wait, x.w.Break)
+	}
+}
+
+// Hold keeps the event until Release.
+func (x *faultyEvent) Hold(fault.Action) {
+	x.kept = true
+	x.wait(x.notice, x.frame)
+	x.h.hold(x.gate)
+}
+
+// Delay keeps the event for a while.
+func (x *faultyEvent) Delay(a fault.Action) {
+	x.kept = true
+	x.wait(x.notice, x.frame)
+	x.h.Schedule.After(a.Wait, x.release)
+}
+
+// Compact is fault.Cluster's, as are those below: it happens when the lock is given back, because the event is on its way
+// through the caches that it is about.
+func (x *faultyEvent) Compact(a fault.Action) { x.later(cluster.Compact, a) }
+
+// Expire is fault.Cluster's.
+func (x *faultyEvent) Expire(a fault.Action) { x.later(cluster.Expire, a) }
+
+// Treat is fault.Cluster's.
+func (x *faultyEvent) Treat(a fault.Action) { x.later(cluster.Treat, a) }
+
+func (x *faultyEvent) later(do func(cluster, fault.Action), a fault.Action) {
+	o := x.h.Observer
+	o.later = append(o.later, func() { do(cluster{o}, a) })
 }
 
 func (g *gate) op(n watchcache.Notice) *fault.Op {

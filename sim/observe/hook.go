@@ -96,8 +96,8 @@ func (h hook) Arrived(e *apiserver.Exchange, serve func(*status.Status)) {
 		serve(nil)
 		return
 	}
-	wait, instead := h.carryOut(fault.RequestArrived, h.op(e), e)
-	h.delay(wait, func() { serve(instead) })
+	x := h.carryOut(fault.RequestArrived, h.op(e), e)
+	h.delay(x.wait, func() { serve(x.instead) })
 }
 
 // Decided is apiserver.Hook's.
@@ -107,8 +107,7 @@ func (h hook) Decided(e *apiserver.Exchange) *status.Status {
 	if h.faults.Empty() {
 		return nil
 	}
-	_, instead := h.carryOut(fault.RequestDecided, h.op(e), e)
-	return instead
+	return h.carryOut(fault.RequestDecided, h.op(e), e).instead
 }
 
 // Validated is apiserver.Hook's.
@@ -124,8 +123,7 @@ func (h hook) Validated(e *apiserver.Exchange, obj object.Object, old *resource.
 	if old != nil {
 		op.Old = old.Object
 	}
-	_, instead := h.carryOut(fault.RequestValidated, op, e)
-	return instead
+	return h.carryOut(fault.RequestValidated, op, e).instead
 }
 
 // Answered is apiserver.Hook's.
@@ -140,14 +138,14 @@ func (h hook) Answered(e *apiserver.Exchange, a *apiserver.Answer, send func(*ap
 	op := h.op(e)
 	op.Failed, op.Stream = a.Code >= 300, a.Watch != nil
 	h.visit(e).written(op)
-	wait, instead := h.carryOutAnswer(op, e, a)
-	if instead != nil {
+	x := h.carryOutAnswer(op, e, a)
+	if x.instead != nil {
 		if a.Stream != nil {
 			_ = a.Stream.Close() // nobody reads it
 		}
-		a = e.Fail(instead)
+		a = e.Fail(x.instead)
 	}
-	h.delay(wait, func() { h.send(e, a, send) })
+	h.delay(x.wait, func() { h.send(e, a, send) })
 }
 
 func (h hook) send(e *apiserver.Exchange, a *apiserver.Answer, send func(*apiserver.Answer)) {

@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/kubesim/kubesim/sim"
 	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/trouble"
 	"github.com/kubesim/kubesim/sim/watchcache"
 )
 
@@ -19,7 +19,7 @@ var watchCommands = []Command{
 				w.end(x.exchange.Replica, x.stream)
 				return nil
 			}
-			return treat(func(r *sim.Replica, _ *Op) error { r.CloseWatches(); return nil })(w, op)
+			return treat(trouble.Close)(w, op)
 		}},
 	{Name: "stop", Usage: "WATCH", Help: "let the client end a watch", Example: "stop w",
 		Group: Worldly, Args: []Arg{Watch}, needs: 1, run: (*World).stopNamed},

@@ -182,3 +182,25 @@ func randomLog(seed uint64, n int) []Op {
 	}
 	return out
 }
+
+// What a fault does to the cluster it does at each point, also when an answer or an event is on its way.
+func TestFaultsAtPoints(t *testing.T) {
+	t.Parallel()
+	for _, point := range []string{"request.arrived", "request.decided", "request.validated", "store.committed", "replica.applied",
+		"watch.sent", "request.answered"} {
+		t.Run(point, func(t *testing.T) {
+			is := is.New(t)
+			w := world(t, Options{Seed: 1})
+			verb := "create"
+			if point == "watch.sent" {
+				verb = "watch"
+			}
+			do(t, w, "create configmap a", "watch configmaps --name w",
+				"fault on "+verb+" configmaps at="+point+" times=1 do compact",
+				"fault on "+verb+" configmaps at="+point+" times=1 do lag 1",
+				"create configmap b", "create configmap c")
+			is.True(w.Cluster().Compacted() > 0)                            // the store has forgotten
+			is.Equal(w.Cluster().Replica(1).State().Lagging, []string{"*"}) // the replica lags
+		})
+	}
+}

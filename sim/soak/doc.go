@@ -48,8 +48,8 @@ var work = map[string]int{
 	"watch": 4, "stop": 1,
 }
 
-// trouble is what happens to a cluster, and how often when it is on.
-var trouble = map[string]int{
+// troubles are what happens to a cluster, and how often when it is on.
+var troubles = map[string]int{
 	"advance": 10, "compact": 2, "expire": 1, "lag": 3, "cut": 1, "resume": 4, "restart": 1, "stall": 1, "close": 1,
 	"hold": 1, "release": 2, "route": 2, "fault": 3, "clear": 1, "fork": 1, "reload": 1,
 }
@@ -61,7 +61,7 @@ func Swarm(seed uint64, ops int) Config {
 	c := Config{Seed: seed, Ops: ops, Clients: 1 + r.IntN(4), Replicas: 1 + r.IntN(3), Names: 1 + r.IntN(6),
 		Calm: []int{2, 4, 8, 20}[r.IntN(4)], Faults: 1 + r.IntN(8)}
 	c.Work = some(r, work, "create", "list", "watch")
-	c.Trouble = some(r, trouble, "advance", "resume", "release")
+	c.Trouble = some(r, troubles, "advance", "resume", "release")
 	return c
 }
 

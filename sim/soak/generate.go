@@ -7,12 +7,13 @@ import (
 	"strings"
 
 	"github.com/kubesim/kubesim/sim/fault"
+	"github.com/kubesim/kubesim/sim/trouble"
 )
 
 // Generate draws the ops of a run.
 func Generate(c Config) []Op {
 	g := &generator{c: c, r: rand.New(rand.NewPCG(c.Seed, 0x6f7073))}
-	g.work, g.trouble = tickets(work, c.Work), tickets(trouble, c.Trouble)
+	g.work, g.trouble = tickets(work, c.Work), tickets(troubles, c.Trouble)
 	out := make([]Op, 0, c.Ops)
 	for _, f := range c.Extra {
 		out = append(out, Op{Client: "*", Verb: "fault", Words: strings.Fields(f)})
@@ -178,18 +179,19 @@ func (g *generator) happen() []Op {
 	o := Op{Client: "*", Verb: verb}
 	replica := fmt.Sprint(1 + g.r.IntN(g.c.Replicas))
 	client := fmt.Sprint("c", 1+g.r.IntN(g.c.Clients))
+	if k := trouble.Find(verb); k != nil {
+		o.Words = []string{replica}
+		if k.Duration != "" {
+			o.Words = append(o.Words, "45s")
+		}
+		if k.Resources && g.one(2) {
+			o.Words = append(o.Words, pick(g.r, sorted(resources)))
+		}
+		return []Op{o}
+	}
 	switch verb {
 	case "advance":
 		o.Words = []string{pick(g.r, []string{"1ms", "100ms", "1s", "1s", "3s", "5s", "20s", "1m15s", "6m", "1h1m"})}
-	case "lag":
-		o.Words = []string{replica}
-		if g.one(2) {
-			o.Words = append(o.Words, pick(g.r, sorted(resources)))
-		}
-	case "cut", "resume", "restart", "close":
-		o.Words = []string{replica}
-	case "stall":
-		o.Words = []string{replica, "45s"}
 	case "hold", "release":
 		o.Words = []string{client}
 	case "route":

@@ -39,9 +39,9 @@ func ParseOp(line string) (Op, error) {
 	}
 	o := Op{Client: fields[0], Verb: fields[1]}
 	if o.Client == "*" {
-		if trouble[o.Verb] == 0 {
+		if troubles[o.Verb] == 0 {
 			return Op{}, fmt.Errorf("soak: %q: nothing called %s happens to a cluster: use one of %s", line, o.Verb,
-				strings.Join(sorted(trouble), " "))
+				strings.Join(sorted(troubles), " "))
 		}
 		o.Words = fields[2:]
 		return o, nil

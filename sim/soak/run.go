@@ -15,6 +15,7 @@ import (
 	"github.com/kubesim/kubesim/sim/checker"
 	"github.com/kubesim/kubesim/sim/fault"
 	"github.com/kubesim/kubesim/sim/trace"
+	"github.com/kubesim/kubesim/sim/trouble"
 	"github.com/kubesim/kubesim/sim/watchcache"
 )
 
@@ -288,13 +289,16 @@ func (r *runner) happen(o Op) error {
 		}
 		return ""
 	}
-	n, _ := strconv.Atoi(word(0))
-	replica := r.cluster.Replica(n)
-	switch o.Verb {
-	case "lag", "cut", "resume", "restart", "close", "stall":
+	if k := trouble.Find(o.Verb); k != nil {
+		t, err := k.Parse(o.Words)
+		if err != nil {
+			return err
+		}
+		replica := r.cluster.Replica(t.Replica)
 		if replica == nil {
 			return fmt.Errorf("there is no replica %s", word(0))
 		}
+		return t.Do(replica)
 	}
 	switch o.Verb {
 	case "advance":
@@ -305,20 +309,6 @@ func (r *runner) happen(o Op) error {
 		r.cluster.Compact()
 	case "expire":
 		r.cluster.Expire()
-	case "lag":
-		return replica.Lag(o.Words[1:]...)
-	case "cut":
-		replica.Cut()
-	case "resume":
-		replica.Resume()
-	case "restart":
-		replica.Restart()
-	case "close":
-		replica.CloseWatches()
-	case "stall":
-		d, err := time.ParseDuration(word(1))
-		replica.Stall(d)
-		return err
 	case "hold":
 		r.cluster.Hold(word(0))
 	case "release":

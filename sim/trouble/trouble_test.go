@@ -1,0 +1,63 @@
+package trouble
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/matryer/is"
+)
+
+// server notes what is done to it.
+type server struct{ did string }
+
+func (s *server) Lag(resources ...string) error { s.did = fmt.Sprint("Lag", resources); return nil }
+func (s *server) Cut()                          { s.did = "Cut" }
+func (s *server) Resume()                       { s.did = "Resume" }
+func (s *server) Restart()                      { s.did = "Restart" }
+func (s *server) Stall(d time.Duration)         { s.did = fmt.Sprint("Stall ", d) }
+func (s *server) CloseWatches()                 { s.did = "CloseWatches" }
+
+func (s *server) Unready(d time.Duration, resources ...string) error {
+	s.did = fmt.Sprint("Unready ", d, resources)
+	return nil
+}
+
+func parse(line string) (Trouble, error) {
+	words := strings.Fields(line)
+	return Find(words[0]).Parse(words[1:])
+}
+
+// Each kind's example is read, printed as it was, and does what it says.
+func TestExamples(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	want := []string{"Lag[pods]", "Cut", "Resume", "Restart", "Unready 30s [pods]", "Stall 45s", "CloseWatches"}
+	is.Equal(len(want), len(Kinds)) // each is here
+	for i, k := range Kinds {
+		x, err := parse(k.Example)
+		is.NoErr(err)
+		is.Equal(x.Kind, k)             // its own example
+		is.Equal(x.String(), k.Example) // as it is printed
+		var s server
+		is.NoErr(x.Do(&s))
+		is.Equal(s.did, want[i]) // what it does
+	}
+}
+
+func TestErrors(t *testing.T) {
+	t.Parallel()
+	for line, want := range map[string]string{ // order does not matter
+		"lag":           "the replica is missing",
+		"cut two":       "invalid syntax",
+		"cut 2 pods":    `unexpected "pods"`,
+		"stall 1 soon":  `"soon" is not a duration`,
+		"stall 1 -1s":   `"-1s" is not a duration`,
+		"unready 1":     "the duration is missing",
+		"stall 1 1s po": `unexpected "po"`,
+	} {
+		_, err := parse(line)
+		is.New(t).True(err != nil && strings.Contains(err.Error(), want)) // says what is wrong
+	}
+}
