@@ -1,7 +1,6 @@
 package storage
 
 import (
-	"slices"
 	"strings"
 	"time"
 
@@ -31,13 +30,10 @@ func csiDriverKind() kind.Kind {
 			ReturnsDeleted: true, NeedsResourceVersion: true,
 			PrepareForUpdate: prepareCSIDriver,
 			Validate: func(_ *resource.Context, obj object.Object) field.ErrorList {
-				return validateCSIDriver(obj.At("spec"))
+				return validateCSIDriver(obj, nil)
 			},
 			ValidateUpdate: func(_ *resource.Context, obj, old object.Object) field.ErrorList {
-				spec, was := obj.At("spec"), old.At("spec")
-				errs := validateCSIDriver(spec)
-				errs = append(errs, kind.Immutable(field.Root("spec.attachedRequired"), spec["attachRequired"], was["attachRequired"])...)
-				return append(errs, kind.Immutable(field.Root("spec.volumeLifecycleModes"), spec["volumeLifecycleModes"], was["volumeLifecycleModes"])...)
+				return validateCSIDriver(obj, old)
 			},
 			Warn: func(ctx *resource.Context, obj, old object.Object) {
 				tokens := obj.List("spec", "tokenRequests")
@@ -86,39 +82,28 @@ func prepareCSIDriver(_ *resource.Context, obj, old object.Object) {
 	}
 }
 
-func validateCSIDriver(spec object.Object) field.ErrorList {
-	p := field.Root("spec")
-	var errs field.ErrorList
-	if spec.Has("fsGroupPolicy") {
-		errs = append(errs, field.MustBeOneOf(p.Child("fsGroupPolicy"), spec.String("fsGroupPolicy"), "File", "None", "ReadWriteOnceWithFSType")...)
-	}
-	var audiences []string
-	for i, token := range spec.Objects("tokenRequests") {
-		at, audience := p.Child("tokenRequests").Index(i), token.String("audience")
-		if slices.Contains(audiences, audience) {
-			errs = append(errs, field.Duplicate(at.Child("audience"), audience))
+func validateCSIDriver(obj, old object.Object) field.ErrorList {
+	at := field.CursorAt(obj, old, "spec")
+	at.Child("fsGroupPolicy").OneOf("File", "None", "ReadWriteOnceWithFSType")
+	audiences := field.Seen{}
+	for token := range at.Each("tokenRequests") {
+		if audiences[token.String("audience")] {
+			token.Child("audience").OrEmpty().Unique(audiences)
 			continue
 		}
-		audiences = append(audiences, audience)
-		seconds, ok := token.Int("expirationSeconds")
-		switch {
-		case ok && seconds < 600:
-			errs = append(errs, field.Invalid(at.Child("expirationSeconds"), seconds, "may not specify a duration less than 10 minutes"))
-		case ok && seconds > 1<<32:
-			errs = append(errs, field.Invalid(at.Child("expirationSeconds"), seconds, "may not specify a duration larger than 2^32 seconds"))
-		}
+		audiences[token.String("audience")] = true
+		token.Child("expirationSeconds").Min(600, "may not specify a duration less than 10 minutes").
+			Max(1<<32, "may not specify a duration larger than 2^32 seconds")
 	}
-	for _, mode := range spec.Strings("volumeLifecycleModes") {
-		errs = append(errs, field.MustBeOneOf(p.Child("volumeLifecycleModes"), mode, "Persistent", "Ephemeral")...)
+	for mode := range at.Each("volumeLifecycleModes") {
+		mode.ReportAt(at.Path("volumeLifecycleModes")).OneOf("Persistent", "Ephemeral")
 	}
-	if seconds, ok := spec.Int("nodeAllocatableUpdatePeriodSeconds"); ok && seconds < 10 {
-		errs = append(errs, field.Invalid(p.Child("nodeAllocatableUpdatePeriodSeconds"), seconds, "must be greater than or equal to 10 seconds"))
-	}
-	if inSecrets, ok := spec.Bool("serviceAccountTokenInSecrets"); ok && len(spec.List("tokenRequests")) == 0 {
-		errs = append(errs, field.Invalid(p.Child("serviceAccountTokenInSecrets"), inSecrets,
-			"serviceAccountTokenInSecrets is set but no tokenRequests are specified"))
-	}
-	return errs
+	at.Child("nodeAllocatableUpdatePeriodSeconds").Min(10, "must be greater than or equal to 10 seconds")
+	at.Child("serviceAccountTokenInSecrets").InvalidIf(at.Has("serviceAccountTokenInSecrets") && at.Len("tokenRequests") == 0,
+		"serviceAccountTokenInSecrets is set but no tokenRequests are specified")
+	at.Child("attachRequired").ReportAt(at.Path("attachedRequired")).Immutable()
+	at.Child("volumeLifecycleModes").Immutable()
+	return at.Errors()
 }
 
 func csiNodeKind() kind.Kind {
@@ -128,11 +113,10 @@ func csiNodeKind() kind.Kind {
 			Checks:         resource.Checks{Update: []resource.Check{resource.CheckMeta, resource.CheckKind}},
 			ReturnsDeleted: true, NeedsResourceVersion: true,
 			Validate: func(_ *resource.Context, obj object.Object) field.ErrorList {
-				return validateNodeDrivers(obj.Objects("spec", "drivers"))
+				return validateNodeDrivers(obj)
 			},
 			ValidateUpdate: func(_ *resource.Context, obj, old object.Object) field.ErrorList {
-				errs := validateNodeDrivers(obj.Objects("spec", "drivers"))
-				return append(errs, sameNodeDrivers(obj, old)...)
+				return append(validateNodeDrivers(obj), sameNodeDrivers(obj, old)...)
 			},
 		},
 		Columns: []table.Column{table.Name(), table.Text("Drivers", "Drivers indicates the number of CSI drivers registered on the node").Of("integer"), table.Age()},
@@ -142,34 +126,23 @@ func csiNodeKind() kind.Kind {
 	}
 }
 
-func validateNodeDrivers(drivers []object.Object) field.ErrorList {
-	const longest = 256
-	var errs field.ErrorList
-	seen := map[string]bool{}
-	for i, driver := range drivers {
-		p, name, node := field.Root("spec.drivers").Index(i), driver.String("name"), driver.String("nodeID")
-		errs = append(errs, podspec.DriverName(p.Child("name"), name)...)
-		errs = append(errs, field.MustBeSet(p.Child("nodeID"), node)...)
-		if len(node) > longest {
-			errs = append(errs, field.Invalid(p.Child("nodeID"), node, "must be 256 characters or less"))
-		}
-		if count, ok := driver.Int("allocatable", "count"); ok {
-			errs = append(errs, field.NonNegative(count, p.Child("allocatable", "count"))...)
-		}
-		if seen[name] {
-			errs = append(errs, field.Duplicate(p.Child("name"), name))
-		}
-		seen[name] = true
-		keys := driver.Strings("topologyKeys")
-		for j, key := range keys {
-			errs = append(errs, field.MustBeSet(p, key)...)
-			if slices.Contains(keys[:j], key) {
-				errs = append(errs, field.Duplicate(p, key))
-			}
-			errs = append(errs, field.Check(p, key, field.QualifiedName)...)
+func validateNodeDrivers(obj object.Object) field.ErrorList {
+	at := field.CursorAt(obj, nil, "spec")
+	names := field.Seen{}
+	for driver := range at.Each("drivers") {
+		name, node := driver.Child("name"), driver.Child("nodeID")
+		driver.Report(podspec.DriverName(name.Path(), name.String()))
+		node.Required().InvalidIf(len(node.String()) > 256, "must be 256 characters or less")
+		driver.Child("allocatable", "count").NonNegative()
+		name.Unique(names)
+		keys := field.Seen{}
+		for key := range driver.Each("topologyKeys") {
+			key = key.ReportAt(driver.Path())
+			key.Required()
+			key.Unique(keys).Check(field.QualifiedName)
 		}
 	}
-	return errs
+	return at.Errors()
 }
 
 // sameNodeDrivers checks that a driver of a node keeps everything but how many volumes it can attach.
@@ -198,30 +171,29 @@ func storageCapacityKind() kind.Kind {
 			Checks:               resource.Checks{Update: []resource.Check{resource.CheckMeta, resource.CheckMetaUpdate, resource.CheckKind}},
 			NeedsResourceVersion: true,
 			Validate: func(_ *resource.Context, obj object.Object) field.ErrorList {
-				return validateStorageCapacity(obj, selector.ValidateOptions{})
+				return validateStorageCapacity(obj, nil)
 			},
 			ValidateUpdate: func(_ *resource.Context, obj, old object.Object) field.ErrorList {
-				bad := len(selector.ValidateLabelSelector(field.Path{}, old.Map("nodeTopology"), selector.ValidateOptions{})) > 0
-				errs := validateStorageCapacity(obj, selector.ValidateOptions{AllowInvalidValues: bad})
-				if obj.Has("nodeTopology") != old.Has("nodeTopology") || !object.SemanticEqual(obj["nodeTopology"], old["nodeTopology"]) {
-					errs = append(errs, field.Invalid(field.Root("nodeTopology"), kind.SelectorValue(obj.Map("nodeTopology")), field.TextImmutable))
-				}
-				if class := obj.String("storageClassName"); class != old.String("storageClassName") {
-					errs = append(errs, field.Invalid(field.Root("storageClassName"), class, field.TextImmutable))
-				}
-				return errs
+				return validateStorageCapacity(obj, old)
 			},
 		},
 	}
 }
 
-func validateStorageCapacity(obj object.Object, options selector.ValidateOptions) field.ErrorList {
-	errs := selector.ValidateLabelSelector(field.Root("nodeTopology"), obj.Map("nodeTopology"), options)
-	errs = append(errs, field.Check(field.Root("storageClassName"), obj.String("storageClassName"), field.DNS1123Subdomain)...)
+func validateStorageCapacity(obj, old object.Object) field.ErrorList {
+	at := field.CursorAt(obj, old)
+	topology, was := obj.Map("nodeTopology"), old.Map("nodeTopology")
+	bad := len(selector.ValidateLabelSelector(field.Path{}, was, selector.ValidateOptions{})) > 0
+	at.Report(selector.ValidateLabelSelector(at.Path("nodeTopology"), topology, selector.ValidateOptions{AllowInvalidValues: bad}))
+	class := at.Child("storageClassName").OrEmpty().Check(field.DNS1123Subdomain)
 	if q := quantity.Of(obj["capacity"]); q.Sign() < 0 {
-		errs = append(errs, field.Invalid(field.Root("capacity"), q.String(), field.TextNonNegative))
+		at.Child("capacity").Invalid(q.String(), field.TextNonNegative)
 	}
-	return errs
+	if old != nil {
+		at.Report(kind.ImmutableSelector(at.Path("nodeTopology"), topology, was))
+		class.InvalidIf(class.String() != old.String("storageClassName"), field.TextImmutable)
+	}
+	return at.Errors()
 }
 
 func volumeAttachmentKind() kind.Kind {
@@ -245,8 +217,7 @@ func volumeAttachmentKind() kind.Kind {
 			},
 			ValidateUpdate: func(_ *resource.Context, obj, old object.Object) field.ErrorList {
 				errs := validateAttachment(obj)
-				spec, was := obj.At("spec"), old.At("spec")
-				if !gotext.Same("VolumeAttachmentSpec", spec, was) {
+				if spec := obj.At("spec"); !gotext.Same("VolumeAttachmentSpec", spec, old.At("spec")) {
 					errs = append(errs, field.Invalid(field.Root("spec"), gotext.Value("VolumeAttachmentSpec", spec), field.TextImmutable))
 				}
 				return errs
@@ -268,38 +239,35 @@ func volumeAttachmentKind() kind.Kind {
 
 func validateAttachment(obj object.Object) field.ErrorList {
 	const largest, longest = 256 << 10, 1024
-	p := field.Root("spec")
-	errs := podspec.DriverName(p.Child("attacher"), obj.String("spec", "attacher"))
-	name, named := obj.String("spec", "source", "persistentVolumeName"), obj.Has("spec", "source", "persistentVolumeName")
-	switch inline := obj.Has("spec", "source", "inlineVolumeSpec"); {
-	case !inline && !named:
-		errs = append(errs, field.Required(p.Child("source"), "must specify exactly one of inlineVolumeSpec and persistentVolumeName"))
-	case inline && named:
-		errs = append(errs, field.Forbidden(p.Child("source"), "must specify exactly one of inlineVolumeSpec and persistentVolumeName"))
-	case inline:
-		errs = append(errs, validateInlineVolume(p.Child("source", "inlineVolumeSpec"), obj.At("spec", "source", "inlineVolumeSpec"))...)
-	case named && name == "":
-		errs = append(errs, field.Required(p.Child("source", "persistentVolumeName"), "must specify non empty persistentVolumeName"))
+	at := field.CursorAt(obj, nil)
+	attacher, source := at.Child("spec", "attacher"), at.Child("spec", "source")
+	inline, volume := source.Child("inlineVolumeSpec"), source.Child("persistentVolumeName")
+	at.Report(podspec.DriverName(attacher.Path(), attacher.String()))
+	switch {
+	case !inline.Has() && !volume.Has():
+		source.Missing("must specify exactly one of inlineVolumeSpec and persistentVolumeName")
+	case inline.Has() && volume.Has():
+		source.Forbidden("must specify exactly one of inlineVolumeSpec and persistentVolumeName")
+	case inline.Has():
+		validateInlineVolume(inline)
+	case volume.String() == "":
+		volume.Missing("must specify non empty persistentVolumeName")
 	}
-	errs = append(errs, field.Check(p.Child("nodeName"), obj.String("spec", "nodeName"), field.DNS1123Subdomain)...)
-	status, size := field.Root("status"), 0
+	at.Child("spec", "nodeName").OrEmpty().Check(field.DNS1123Subdomain)
+	size := 0
 	for key, value := range object.StringMap(obj.Map("status", "attachmentMetadata")) { // order does not matter
 		size += len(key) + len(value)
 	}
 	if size > largest {
-		errs = append(errs, field.TooLong(status.Child("attachmentMetadata"), largest))
+		at.Child("status", "attachmentMetadata").TooLong(largest)
 	}
-	for _, failure := range []string{"attachError", "detachError"} {
-		e, at := obj.At("status", failure), status.Child(failure)
-		if len(e.String("message")) > longest { // the text has another limit, in the server too
-			errs = append(errs, field.TooLong(at.Child("message"), largest))
+	for _, name := range []string{"attachError", "detachError"} {
+		failure := at.Child("status", name)
+		if len(failure.String("message")) > longest { // the text has another limit, in the server too
+			failure.Child("message").TooLong(largest)
 		}
-		if code := e.Int64("errorCode"); code < 0 {
-			errs = append(errs, field.Invalid(at.Child("errorCode"), code, field.RangeText(0, 1<<31-1)))
-		}
+		failure.Child("errorCode").Min(0, field.RangeText(0, 1<<31-1))
 	}
-	if named {
-		errs = append(errs, field.Check(p.Child("source", "persistentVolumeName"), name, field.DNS1123Subdomain)...)
-	}
-	return errs
+	volume.Check(field.DNS1123Subdomain)
+	return at.Errors()
 }
