@@ -5,15 +5,6 @@ import (
 	"github.com/kubesim/kubesim/sim/controller"
 )
 
-// APIService is an APIService whose API a service answers for: an aggregated API server.
-type APIService = aggregator.APIService
-
-// Aggregator reaches aggregated API servers. It is called without the Cluster's lock, but for Placed.
-type Aggregator = aggregator.Proxy
-
-// Within returns a context that ends after a time of the Cluster's clock, and what ends it before.
-type Within = aggregator.Within
-
 // AggregateThrough sets what reaches aggregated API servers. Those of a Cluster that was loaded count as what they were
 // until something happens to them, or Recheck is called.
 func (c *Cluster) AggregateThrough(a Aggregator) {

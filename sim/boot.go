@@ -4,13 +4,57 @@ import (
 	"cmp"
 	"fmt"
 
+	"github.com/kubesim/kubesim/clock"
 	"github.com/kubesim/kubesim/sim/auth"
 	"github.com/kubesim/kubesim/sim/boot"
 	"github.com/kubesim/kubesim/sim/commit"
 	"github.com/kubesim/kubesim/sim/mvcc"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/registry"
+	"github.com/kubesim/kubesim/sim/trace"
 )
+
+// New returns a Cluster that holds what a real one holds as soon as its API servers have started (package boot).
+func New(o Options) (*Cluster, error) {
+	if err := o.check(); err != nil {
+		return nil, fmt.Errorf("kubesim: %w", err)
+	}
+	if o.Clock == nil {
+		o.Clock = clock.NewManual(clock.Epoch())
+	}
+	if o.Seed == 0 {
+		o.Seed = 1
+	}
+	c, err := create(o)
+	if err != nil {
+		return nil, fmt.Errorf("kubesim: %w", err)
+	}
+	c.do(func() {
+		if err = c.bootLocked(); err == nil && (o.Trace != (trace.Options{}) || o.Replay != nil) {
+			c.observer.Begin()
+		}
+	})
+	if err != nil {
+		return nil, fmt.Errorf("kubesim: %w", err)
+	}
+	return c, nil
+}
+
+// Reset takes the Cluster back to how New made it, except for its time, which goes on. Open watches end.
+func (c *Cluster) Reset() (err error) {
+	c.do(func() {
+		c.observer.Flush()
+		c.resetLocked()
+		c.servers.End()
+		c.schedule.Clear()
+		err = c.bootLocked()
+		c.observer.Reset(c.options.Seed)
+	})
+	if err != nil {
+		return fmt.Errorf("kubesim: %w", err)
+	}
+	return nil
+}
 
 // bootLocked fills the store with what API servers make when they start, and starts the replicas. Their caches know how each
 // object came to be, as those of servers that were there.

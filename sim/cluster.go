@@ -13,13 +13,16 @@
 // A watch event in a straight line: a commit → each replica's watch cache applies it → each watch decides between
 // ADDED, MODIFIED, DELETED and nothing → a frame, encoded once for all → the watch's queue → the connection.
 //
+// What a Cluster is made of, each in a package that can be read alone: commit.Log (the store, and who is told of commits),
+// history (when commits were made, compaction, leases), replica (the API servers), observe (trace and faults), aggregator
+// (API servers of others), controller (what servers do by themselves). This package makes them, and has the one lock: a
+// method is a door to the part that does the work.
+//
 // The same seed and the same requests in the same order give the same bytes. Time, randomness and names come from the
 // Cluster only; nothing in it blocks and nothing runs by itself.
 package sim
 
 import (
-	"fmt"
-
 	"github.com/kubesim/kubesim/clock"
 	"github.com/kubesim/kubesim/sim/aggregator"
 	"github.com/kubesim/kubesim/sim/auth/token"
@@ -32,7 +35,6 @@ import (
 	"github.com/kubesim/kubesim/sim/observe"
 	"github.com/kubesim/kubesim/sim/random"
 	"github.com/kubesim/kubesim/sim/replica"
-	"github.com/kubesim/kubesim/sim/trace"
 )
 
 // bootRevision is the revision of the last object that is there from the beginning: high enough that a resourceVersion
@@ -56,32 +58,6 @@ type Cluster struct {
 	controllers *controller.Manager
 }
 
-// New returns a Cluster that holds what a real one holds as soon as its API servers have started (package boot).
-func New(o Options) (*Cluster, error) {
-	if err := o.check(); err != nil {
-		return nil, fmt.Errorf("kubesim: %w", err)
-	}
-	if o.Clock == nil {
-		o.Clock = clock.NewManual(clock.Epoch())
-	}
-	if o.Seed == 0 {
-		o.Seed = 1
-	}
-	c, err := create(o)
-	if err != nil {
-		return nil, fmt.Errorf("kubesim: %w", err)
-	}
-	c.do(func() {
-		if err = c.bootLocked(); err == nil && (o.Trace != (trace.Options{}) || o.Replay != nil) {
-			c.observer.Begin()
-		}
-	})
-	if err != nil {
-		return nil, fmt.Errorf("kubesim: %w", err)
-	}
-	return c, nil
-}
-
 // create returns a Cluster with an empty store, whose API servers have yet to start.
 func create(o Options) (*Cluster, error) {
 	made, err := replica.Profiles(o.Replicas)
@@ -97,7 +73,6 @@ func create(o Options) (*Cluster, error) {
 		return nil, err
 	}
 	c := &Cluster{options: o, clock: o.Clock, random: &random.Streams{}, servers: replica.New()}
-	c.door.c = c
 	c.schedule = clock.NewSchedule(o.Clock, &c.door)
 	c.log = &commit.Log{Clock: o.Clock, Known: c.servers}
 	c.history = history.New(c.log, c.schedule, c.random, c.servers)
@@ -107,6 +82,7 @@ func create(o Options) (*Cluster, error) {
 	c.controllers = controller.New(c.log, c.schedule, c.random, replica.Leading{Set: c.servers}, c.loops()...)
 	c.aggregator.Attach(c.controllers.Client(aggregator.Availability))
 	c.log.Listeners = []commit.Listener{c.history, c.observer, &c.followers, c.servers, c.controllers}
+	c.door.parts = parts{c.schedule, c.history, c.observer, c.servers, c.controllers, c.aggregator, o.WriteGap}
 	c.resetLocked()
 	c.servers.Begin(replica.Host{Log: c.log, History: c.history, Schedule: c.schedule, Random: c.random, Door: &c.door,
 		Aggregator: c.aggregator, Listener: c.observer, Auth: who, Tokens: tokens, Plugins: o.Plugins,
@@ -134,22 +110,6 @@ func (c *Cluster) resetLocked() {
 	c.aggregator.Reset()
 }
 
-// Reset takes the Cluster back to how New made it, except for its time, which goes on. Open watches end.
-func (c *Cluster) Reset() (err error) {
-	c.do(func() {
-		c.observer.Flush()
-		c.resetLocked()
-		c.servers.End()
-		c.schedule.Clear()
-		err = c.bootLocked()
-		c.observer.Reset(c.options.Seed)
-	})
-	if err != nil {
-		return fmt.Errorf("kubesim: %w", err)
-	}
-	return nil
-}
-
 // Clock returns the Cluster's clock.
 func (c *Cluster) Clock() clock.Clock { return c.clock }
 
@@ -167,3 +127,6 @@ func (c *Cluster) Close() {
 		c.schedule.Stop()
 	})
 }
+
+// do runs f under the lock.
+func (c *Cluster) do(f func()) { c.door.Do(f) }

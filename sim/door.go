@@ -4,6 +4,13 @@ import (
 	"context"
 	"sync"
 	"time"
+
+	"github.com/kubesim/kubesim/clock"
+	"github.com/kubesim/kubesim/sim/aggregator"
+	"github.com/kubesim/kubesim/sim/controller"
+	"github.com/kubesim/kubesim/sim/history"
+	"github.com/kubesim/kubesim/sim/observe"
+	"github.com/kubesim/kubesim/sim/replica"
 )
 
 // door is the way into a Cluster, one at a time: whoever comes in finds done what has become due, and what servers do by
@@ -13,31 +20,39 @@ import (
 //	Lock ─▶ compactions that are due ─▶ … ─▶ what faults put off ─▶ reconcile until nothing is due ─▶ Unlock ─▶ ask others
 type door struct {
 	mu sync.Mutex
-	c  *Cluster
+	parts
 }
 
-// do runs f under the lock.
-func (c *Cluster) do(f func()) {
-	c.door.Lock()
-	defer c.door.Unlock()
+// parts are what is caught up with and done at the door.
+type parts struct {
+	schedule    *clock.Schedule
+	history     *history.History
+	observer    *observe.Observer
+	servers     *replica.Set
+	controllers *controller.Manager
+	aggregator  *aggregator.Aggregator
+	gap         time.Duration // Options.WriteGap
+}
+
+// Do runs f under the lock.
+func (d *door) Do(f func()) {
+	d.Lock()
+	defer d.Unlock()
 	f()
 }
-
-// Do is do, for those who have the door only.
-func (d *door) Do(f func()) { d.c.do(f) }
 
 // Lock is sync.Locker's.
 func (d *door) Lock() {
 	d.mu.Lock()
-	d.c.history.CatchUp()
+	d.history.CatchUp()
 }
 
 // Unlock does what the API servers do by themselves after what was done under the lock, and gives it back. What they ask
 // aggregated servers for by themselves, they ask then.
 func (d *door) Unlock() {
-	d.c.observer.After()
-	d.c.controllers.Settle()
-	asks := d.c.aggregator.TakeAsks()
+	d.observer.After()
+	d.controllers.Settle()
+	asks := d.aggregator.TakeAsks()
 	d.mu.Unlock()
 	for _, ask := range asks {
 		ask()
@@ -46,10 +61,9 @@ func (d *door) Unlock() {
 
 // Outside calls f without the lock, in the middle of a request.
 func (d *door) Outside(f func()) {
-	c := d.c
-	defer c.observer.Aside()()
-	defer c.controllers.Aside()()
-	defer c.servers.Conversions.HoldLock()()
+	defer d.observer.Aside()()
+	defer d.controllers.Aside()()
+	defer d.servers.Conversions.HoldLock()()
 	d.mu.Unlock()
 	defer d.Lock()
 	f()
@@ -59,11 +73,11 @@ func (d *door) Outside(f func()) {
 func (d *door) Wait(ctx context.Context, t time.Duration) {
 	passed := make(chan struct{})
 	var stop func()
-	d.c.do(func() { stop = d.c.schedule.After(t, func() { close(passed) }) })
+	d.Do(func() { stop = d.schedule.After(t, func() { close(passed) }) })
 	select {
 	case <-passed:
 	case <-ctx.Done():
-		d.c.do(stop)
+		d.Do(stop)
 	}
 }
 
@@ -71,16 +85,16 @@ func (d *door) Wait(ctx context.Context, t time.Duration) {
 func (d *door) Within(t time.Duration) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	var forget func()
-	d.c.do(func() { forget = d.c.schedule.After(t, func() { cancel(context.DeadlineExceeded) }) })
+	d.Do(func() { forget = d.schedule.After(t, func() { cancel(context.DeadlineExceeded) }) })
 	return ctx, func() {
-		d.c.do(forget)
+		d.Do(forget)
 		cancel(nil)
 	}
 }
 
 // Pause lets the time between two writes of one request pass.
 func (d *door) Pause() {
-	if gap := d.c.options.WriteGap; gap > 0 {
-		d.Outside(func() { d.Wait(context.Background(), gap) })
+	if d.gap > 0 {
+		d.Outside(func() { d.Wait(context.Background(), d.gap) })
 	}
 }

@@ -45,3 +45,9 @@ func (c *Cluster) Restore(rev uint64) (err error) {
 	}
 	return nil
 }
+
+// OnCommit calls f with every commit from now on, before any replica knows of it. The Cluster's lock is held: f must not
+// ask the Cluster. A fork has none of these functions.
+func (c *Cluster) OnCommit(f func(Commit)) {
+	c.do(func() { c.followers.list = append(c.followers.list, f) })
+}

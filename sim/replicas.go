@@ -4,25 +4,9 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/kubesim/kubesim/sim/admission"
 	"github.com/kubesim/kubesim/sim/apiserver"
 	"github.com/kubesim/kubesim/sim/replica"
 )
-
-// ReplicaOptions say what one API server is like. The zero value is the newest version with all defaults.
-type ReplicaOptions = replica.Options
-
-// ReplicaState is what a replica is like and what has happened to it.
-type ReplicaState = replica.Status
-
-// Version is the version of the simulated API server.
-const Version = replica.Version
-
-// KnowsPlugin reports whether an admission plugin is simulated: others are an error of Options.WithoutPlugins.
-func KnowsPlugin(name string) bool { return admission.Known(name) }
-
-// KnowsGate reports whether a feature gate decides something here: others are no error of ReplicaOptions.FeatureGates.
-func KnowsGate(name string) bool { return replica.KnowsGate(name) }
 
 // Replica is one API server of a Cluster with watch caches of its own.
 type Replica struct {

@@ -1,10 +1,13 @@
 package admission
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/kubesim/kubesim/sim/builtin/core"
+	devices "github.com/kubesim/kubesim/sim/builtin/resource"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
 	"github.com/kubesim/kubesim/sim/schema"
@@ -80,7 +83,8 @@ func (s stored) put(t *testing.T, storage string, texts ...string) stored {
 // write makes the attributes of a write: an update when there is an old object, a create otherwise.
 func write(storage string, obj, old object.Object, objects stored) *Attributes {
 	name, group, _ := strings.Cut(storage, ".")
-	d := &resource.Definition{GVK: schema.GVK{Group: group, Version: "v1"}, Resource: name, Storage: storage, Strategy: &resource.Strategy{}}
+	d := &resource.Definition{GVK: schema.GVK{Group: group, Version: "v1"}, Resource: name, Storage: storage,
+		Strategy: &resource.Strategy{Quota: quotaOf(storage)}}
 	d.Hub = d
 	a := &Attributes{Operation: Create, Object: obj, Old: old,
 		Context: &resource.Context{Now: time.Unix(0, 0), Definition: d, Name: obj.Name(), Objects: objects}}
@@ -88,6 +92,16 @@ func write(storage string, obj, old object.Object, objects stored) *Attributes {
 		a.Operation = Update
 	}
 	return a
+}
+
+// quotaOf returns what a built-in kind uses of quotas.
+func quotaOf(storage string) resource.Quota {
+	for _, k := range slices.Concat(core.Kinds(), devices.Kinds()) {
+		if k.Storage == storage {
+			return k.Strategy.Quota
+		}
+	}
+	return resource.Quota{}
 }
 
 // message is what a client reads of a refusal; "" of none.

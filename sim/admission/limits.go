@@ -5,8 +5,10 @@ import (
 	"math"
 	"strings"
 
+	"github.com/kubesim/kubesim/sim/builtin/podspec"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/quantity"
+	"github.com/kubesim/kubesim/sim/resource"
 	"github.com/kubesim/kubesim/sim/status"
 )
 
@@ -61,12 +63,12 @@ func setLimits(a *Attributes) *status.Status {
 		return nil
 	}
 	return a.eachLimit(func(r object.Object) *status.Status {
-		requests, limits := amounts{}, amounts{}
+		requests, limits := resource.Amounts{}, resource.Amounts{}
 		for _, limit := range limitsOf(r, "Container") {
-			for name, q := range amountsAt(limit, "defaultRequest") {
+			for name, q := range resource.AmountsAt(limit, "defaultRequest") {
 				requests[name] = q
 			}
-			for name, q := range amountsAt(limit, "default") {
+			for name, q := range resource.AmountsAt(limit, "default") {
 				limits[name] = q
 			}
 		}
@@ -85,10 +87,10 @@ func setLimits(a *Attributes) *status.Status {
 }
 
 // fillContainer gives a container what it does not state and says what that was.
-func fillContainer(c object.Object, kind string, requests, limits amounts) (done []string) {
-	fill := func(side, word string, defaults amounts) {
+func fillContainer(c object.Object, kind string, requests, limits resource.Amounts) (done []string) {
+	fill := func(side, word string, defaults resource.Amounts) {
 		var set []string
-		for _, name := range defaults.names() {
+		for _, name := range defaults.Names() {
 			if c.SetDefault(defaults[name].String(), "resources", side, name) {
 				set = append(set, name)
 			}
@@ -129,11 +131,11 @@ func podBounds(pod, limitRange object.Object) (broken []string) {
 		case "Container":
 			for _, list := range []string{"containers", "initContainers"} {
 				for _, c := range containersOf(pod, list) {
-					broken = append(broken, bounds(limit, amountsAt(c, "resources", "requests"), amountsAt(c, "resources", "limits"))...)
+					broken = append(broken, bounds(limit, resource.AmountsAt(c, "resources", "requests"), resource.AmountsAt(c, "resources", "limits"))...)
 				}
 			}
 		case "Pod":
-			broken = append(broken, bounds(limit, podAmounts(pod, "requests"), podAmounts(pod, "limits"))...)
+			broken = append(broken, bounds(limit, podspec.Amounts(pod, "requests"), podspec.Amounts(pod, "limits"))...)
 		}
 	}
 	return broken
@@ -141,16 +143,16 @@ func podBounds(pod, limitRange object.Object) (broken []string) {
 
 // claimBounds returns which bounds a claim breaks, which has requests only.
 func claimBounds(claim, limit object.Object) []string {
-	request := side{"request", amountsAt(claim, "spec", "resources", "requests")}
+	request := side{"request", resource.AmountsAt(claim, "spec", "resources", "requests")}
 	return append(edges(limit, "min", request), edges(limit, "max", request)...)
 }
 
 // bounds returns which bounds of a limit the requests and limits of a container or pod break.
-func bounds(limit object.Object, requests, limits amounts) []string {
+func bounds(limit object.Object, requests, limits resource.Amounts) []string {
 	request, most := side{"request", requests}, side{"limit", limits}
 	broken := append(edges(limit, "min", request, most), edges(limit, "max", most, request)...)
-	ratio := amountsAt(limit, "maxLimitRequestRatio")
-	for _, name := range ratio.names() {
+	ratio := resource.AmountsAt(limit, "maxLimitRequestRatio")
+	for _, name := range ratio.Names() {
 		broken = append(broken, atRatio(limit.String("type"), name, ratio[name], requests, limits)...)
 	}
 	return broken
@@ -159,7 +161,7 @@ func bounds(limit object.Object, requests, limits amounts) []string {
 // side is one of the amounts that a bound is about, and what it is called.
 type side struct {
 	word string
-	amounts
+	resource.Amounts
 }
 
 // edges returns what is beyond the amounts at min or max of a limit. The first side has to be stated, others need not be.
@@ -168,11 +170,11 @@ func edges(limit object.Object, at string, sides ...side) (broken []string) {
 	if at == "max" {
 		word, beyond = "maximum", 1
 	}
-	edge := amountsAt(limit, at)
-	for _, name := range edge.names() {
+	edge := resource.AmountsAt(limit, at)
+	for _, name := range edge.Names() {
 		for i, s := range sides {
 			why := ""
-			if q, stated := s.amounts[name]; stated && q.Cmp(edge[name]) == beyond {
+			if q, stated := s.Amounts[name]; stated && q.Cmp(edge[name]) == beyond {
 				why = ", but " + s.word + " is " + q.String()
 			} else if !stated && i == 0 {
 				why = ".  No " + s.word + " is specified"
@@ -186,7 +188,7 @@ func edges(limit object.Object, at string, sides ...side) (broken []string) {
 	return broken
 }
 
-func atRatio(kind, name string, most quantity.Quantity, requests, limits amounts) []string {
+func atRatio(kind, name string, most quantity.Quantity, requests, limits resource.Amounts) []string {
 	text := fmt.Sprintf("%s max limit to request ratio per %s is %s", name, kind, most)
 	request, limit := precise(requests[name]), precise(limits[name])
 	switch {

@@ -149,9 +149,9 @@ func TestUsageOfDevices(t *testing.T) {
 		is := is.New(t)
 		objects, writer := quotaFixture(t, `{"metadata":{"name":"q","namespace":"ns"},"spec":{"hard":{"`+class+`":"0"}},`+
 			`"status":{"hard":{"`+class+`":"0"},"used":{"`+class+`":"0"}}}`)
-		objects.put(t, deviceClasses, `{"metadata":{"name":"gpu"}}`)
+		objects.put(t, "deviceclasses.resource.k8s.io", `{"metadata":{"name":"gpu"}}`)
 		claim := parse(t, `{"metadata":{"name":"c","namespace":"ns"},"spec":{"devices":{"requests":[`+tt.requests+`]}}}`)
-		is.Equal(message(ResourceQuota(writer).Validate(inNamespace(resourceClaims, claim, nil, objects))),
+		is.Equal(message(ResourceQuota(writer).Validate(inNamespace("resourceclaims.resource.k8s.io", claim, nil, objects))),
 			`resourceclaims.resource.k8s.io "c" is forbidden: exceeded quota: q, requested: `+tt.want+`, used: `+class+`=0, limited: `+class+`=0`) // as tt.name says
 	}
 }
@@ -164,20 +164,21 @@ func TestUsageOfExtendedResources(t *testing.T) {
 		`"status":{"hard":{"`+limit+`":"1"},"used":{"`+limit+`":"0"}}}`)
 	claim := parse(t, `{"metadata":{"name":"c","namespace":"ns"},"spec":{"devices":{"requests":[{"name":"r","exactly":`+
 		`{"deviceClassName":"gpu","allocationMode":"ExactCount","count":2}}]}}}`)
-	is.Equal(message(ResourceQuota(writer).Validate(inNamespace(resourceClaims, claim, nil, objects))), "") // no class stands for it
-	objects.put(t, deviceClasses, `{"metadata":{"name":"gpu"},"spec":{"extendedResourceName":"example.com/gpu"}}`)
-	is.Equal(message(ResourceQuota(writer).Validate(inNamespace(resourceClaims, claim, nil, objects))),
+	is.Equal(message(ResourceQuota(writer).Validate(inNamespace("resourceclaims.resource.k8s.io", claim, nil, objects))), "") // no class stands for it
+	objects.put(t, "deviceclasses.resource.k8s.io", `{"metadata":{"name":"gpu"},"spec":{"extendedResourceName":"example.com/gpu"}}`)
+	is.Equal(message(ResourceQuota(writer).Validate(inNamespace("resourceclaims.resource.k8s.io", claim, nil, objects))),
 		`resourceclaims.resource.k8s.io "c" is forbidden: exceeded quota: q, requested: `+limit+`=2, used: `+limit+`=0, limited: `+limit+`=1`)
 }
 
 func TestUsageOfServicesAndClaims(t *testing.T) {
 	is := is.New(t)
 	usage := func(storage, text string) string {
-		u := meterOfStorage(storage).amounts(parse(t, text), write(storage, nil, nil, nil))
-		return u.text(u.names())
+		a := inNamespace(storage, nil, nil, nil)
+		u := meterOf(a.Definition).amounts(parse(t, text), a)
+		return u.Text(u.Names())
 	}
-	is.Equal(usage(services, `{"spec":{"type":"NodePort","ports":[{},{}]}}`), "count/services=1,services=1,services.loadbalancers=0,services.nodeports=2")
-	is.Equal(usage(services, `{"spec":{"type":"LoadBalancer","allocateLoadBalancerNodePorts":false,"ports":[{"nodePort":3},{}]}}`),
+	is.Equal(usage("services", `{"spec":{"type":"NodePort","ports":[{},{}]}}`), "count/services=1,services=1,services.loadbalancers=0,services.nodeports=2")
+	is.Equal(usage("services", `{"spec":{"type":"LoadBalancer","allocateLoadBalancerNodePorts":false,"ports":[{"nodePort":3},{}]}}`),
 		"count/services=1,services=1,services.loadbalancers=1,services.nodeports=1")
 	is.Equal(usage(claims, `{"spec":{"storageClassName":"gold","resources":{"requests":{"storage":"1Gi"}}}}`),
 		"count/persistentvolumeclaims=1,gold.storageclass.storage.k8s.io/persistentvolumeclaims=1,gold.storageclass.storage.k8s.io/requests.storage=1Gi,"+

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/resource"
 	"github.com/kubesim/kubesim/sim/status"
 )
 
@@ -45,7 +46,7 @@ func ResourceQuota(write Write) Plugin {
 // account is a quota that limits what a write is about.
 type account struct {
 	quota      object.Object
-	hard, used amounts
+	hard, used resource.Amounts
 	charged    bool // used is not what it was
 }
 
@@ -53,10 +54,10 @@ type account struct {
 // the object must state what they want to count.
 func openAccounts(m *meter, a *Attributes) (accounts []*account, s *status.Status) {
 	a.Objects.Each(resourceQuotas, a.Namespace, func(quota object.Object) bool {
-		acc := &account{quota: quota, hard: amountsAt(quota, "status", "hard"), used: amountsAt(quota, "status", "used")}
+		acc := &account{quota: quota, hard: resource.AmountsAt(quota, "status", "hard"), used: resource.AmountsAt(quota, "status", "used")}
 		var limits []string
 		known := true
-		for _, name := range acc.hard.names() {
+		for _, name := range acc.hard.Names() {
 			if m.measures(name, a) {
 				_, counted := acc.used[name]
 				limits, known = append(limits, name), known && counted
@@ -65,8 +66,8 @@ func openAccounts(m *meter, a *Attributes) (accounts []*account, s *status.Statu
 		if len(limits) == 0 || !m.within(quota, a.Object) {
 			return true
 		}
-		if m.demands != nil {
-			if why := m.demands(limits, a.Object); why != "" {
+		if m.Demands != nil {
+			if why := m.Demands(limits, a.Object); why != "" {
 				s = a.refuse("failed quota: %s: %s", quota.Name(), why)
 			}
 		}
@@ -83,7 +84,7 @@ func openAccounts(m *meter, a *Attributes) (accounts []*account, s *status.Statu
 func chargeAll(m *meter, a *Attributes, accounts []*account) *status.Status {
 	uses := m.amounts(a.Object, a)
 	var negative []string
-	for _, name := range uses.names() {
+	for _, name := range uses.Names() {
 		if uses[name].Sign() < 0 {
 			negative = append(negative, name)
 		}
@@ -93,11 +94,11 @@ func chargeAll(m *meter, a *Attributes, accounts []*account) *status.Status {
 	}
 	more := uses
 	if a.Operation == Update {
-		more = uses.less(m.amounts(a.Old, a))
+		more = uses.Less(m.amounts(a.Old, a))
 	}
 	for _, acc := range accounts {
 		charge := uses
-		if a.Operation == Update && m.within(acc.quota, a.Old) { // the old object has been counted in this one
+		if a.Operation == Update && m.within(acc.quota, a.Old) { // the old object has been counted in this resource.Count(1)
 			charge = more
 		}
 		if s := acc.charge(a, charge); s != nil {
@@ -107,22 +108,11 @@ func chargeAll(m *meter, a *Attributes, accounts []*account) *status.Status {
 	return nil
 }
 
-// less returns what is in a beyond b.
-func (a amounts) less(b amounts) amounts {
-	rest := maps.Clone(a)
-	for name, q := range b { // order does not matter
-		if have, ok := rest[name]; ok {
-			rest[name] = have.Sub(q)
-		}
-	}
-	return rest
-}
-
 // charge adds what a write uses; it refuses more than there is. What gets less the quota controller counts.
-func (acc *account) charge(a *Attributes, uses amounts) *status.Status {
+func (acc *account) charge(a *Attributes, uses resource.Amounts) *status.Status {
 	sum := maps.Clone(acc.used)
 	var over []string
-	for _, name := range uses.names() {
+	for _, name := range uses.Names() {
 		limit, limited := acc.hard[name]
 		if !limited || uses[name].Sign() <= 0 {
 			continue
@@ -134,19 +124,10 @@ func (acc *account) charge(a *Attributes, uses amounts) *status.Status {
 	}
 	if len(over) > 0 && a.Subresource != "status" {
 		return a.refuse("exceeded quota: %s, requested: %s, used: %s, limited: %s", acc.quota.Name(),
-			uses.text(over), acc.used.text(over), acc.hard.text(over))
+			uses.Text(over), acc.used.Text(over), acc.hard.Text(over))
 	}
 	acc.used = sum
 	return nil
-}
-
-// text prints some of the amounts: cpu=1,memory=1Gi.
-func (a amounts) text(names []string) string {
-	parts := make([]string, len(names))
-	for i, name := range names {
-		parts[i] = name + "=" + a[name].String()
-	}
-	return strings.Join(parts, ",")
 }
 
 // save writes what is used into the status of the quota.
@@ -155,7 +136,7 @@ func (acc *account) save(write Write) *status.Status {
 		return nil
 	}
 	_, s := write(resourceQuotas, acc.quota.Namespace(), acc.quota.Name(), func(quota object.Object) *status.Status {
-		quota.Set(acc.used.json(), "status", "used")
+		quota.Set(acc.used.JSON(), "status", "used")
 		return nil
 	})
 	return s

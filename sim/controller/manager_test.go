@@ -47,7 +47,7 @@ func TestAgainAndFailures(t *testing.T) {
 	next, ok := m.Next()
 	is.True(ok)
 	is.Equal(next, clock.Epoch().Add(time.Second))
-	w.clock.Advance(time.Second)
+	w.Clock.Advance(time.Second)
 	is.True(!m.Idle()) // it is due, and waits for a step
 	w.put(t, "x", "done")
 	m.Settle()
@@ -59,8 +59,8 @@ func TestAgainAndFailures(t *testing.T) {
 	for _, pause := range []time.Duration{5, 10, 20, 40} {
 		m.Settle()
 		next, _ = m.Next()
-		is.Equal(next.Sub(w.clock.Now()), pause*time.Millisecond)
-		w.clock.AdvanceTo(next)
+		is.Equal(next.Sub(w.Clock.Now()), pause*time.Millisecond)
+		w.Clock.AdvanceTo(next)
 	}
 	w.put(t, "x", "done")
 	m.Settle()
@@ -75,7 +75,7 @@ func TestTimers(t *testing.T) {
 	m.Stepped = false
 	w.put(t, "x", "again")
 	m.Settle()
-	w.clock.Advance(3500 * time.Millisecond)
+	w.Clock.Advance(3500 * time.Millisecond)
 	is.Equal(w.took(), "a x 1, a x 2, a x 3, a x 4")
 }
 
@@ -85,7 +85,7 @@ func TestOrder(t *testing.T) {
 	is := is.New(t)
 	run := func(plan ...controller.Item) string {
 		w, m := start(t, "a", "b", "c")
-		m.Order, m.Plan = controller.Drawn{Random: &w.random}, plan
+		m.Order, m.Plan = controller.Drawn{Random: &w.Streams}, plan
 		w.put(t, "x", "k")
 		w.put(t, "y", "k")
 		m.Settle()
@@ -122,7 +122,7 @@ func TestTrouble(t *testing.T) {
 	w.put(t, "x", "l")
 	m.Settle()
 	is.Equal(w.took(), "b x 2")
-	w.clock.Advance(time.Second)
+	w.Clock.Advance(time.Second)
 	m.Settle()
 	is.Equal(w.took(), "a x 2")
 	is.NoErr(m.Delay("a", 0))
@@ -154,7 +154,7 @@ func TestLag(t *testing.T) {
 	is.NoErr(m.Lag("a"))
 	w.put(t, "z", "k")
 	w.put(t, "z", "l")
-	is.NoErr(w.log.Store.Compact(w.log.Store.Rev()))
+	is.NoErr(w.Log.Store.Compact(w.Log.Store.Rev()))
 	is.NoErr(m.Resume("a"))
 	m.Settle()
 	is.Equal(w.took(), "a x 2, a y 3, a z 1") // the store has forgotten what was missed: it lists everything
@@ -177,9 +177,9 @@ func TestStateRoundTrip(t *testing.T) {
 	text, err := json.Marshal(m.State())
 	is.NoErr(err)
 
-	store, err := w.log.Store.Fork(0)
+	store, err := w.Log.Store.Fork(0)
 	is.NoErr(err)
-	f := newWorld(t, store, w.clock.Now())
+	f := newWorld(t, store, w.Clock.Now())
 	g := f.run("a", "b", "c", "d")
 	g.Stepped = true
 	var s controller.State
@@ -194,7 +194,7 @@ func TestStateRoundTrip(t *testing.T) {
 		m *controller.Manager
 	}{{w, m}, {f, g}} {
 		for range 5 {
-			x.w.clock.Advance(time.Second)
+			x.w.Clock.Advance(time.Second)
 			x.m.Settle()
 		}
 		is.NoErr(x.m.Start("b"))

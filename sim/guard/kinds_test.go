@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/kubesim/kubesim/sim/builtin/kind"
 	"github.com/kubesim/kubesim/sim/schema"
 )
 
@@ -66,5 +67,41 @@ func TestNoKindByName(t *testing.T) {
 		if !used[key] {
 			t.Errorf("nothing names %s (%s) any more: take the exception away", key, reason)
 		}
+	}
+}
+
+// TestGatesAreKnown: a rule that asks for a feature gate asks for one that a server can have. Of others it would always hear
+// that they are disabled.
+func TestGatesAreKnown(t *testing.T) {
+	t.Parallel()
+	server, err := kind.Server("1.36", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	asked := 0
+	for _, s := range mustSources(t, rootModule) {
+		if s.isTest() {
+			continue
+		}
+		ast.Inspect(s.ast, func(n ast.Node) bool {
+			call, ok := n.(*ast.CallExpr)
+			if !ok || len(call.Args) != 1 {
+				return true
+			}
+			f, ok := call.Fun.(*ast.SelectorExpr)
+			lit, isText := call.Args[0].(*ast.BasicLit)
+			if !ok || !isText || f.Sel.Name != "Enabled" || lit.Kind != token.STRING {
+				return true
+			}
+			name, _ := strconv.Unquote(lit.Value)
+			asked++
+			if _, known := server.Gates[name]; !known {
+				t.Errorf("%s asks for %s, which is not in sim/builtin/kind/features.go", s.at(lit), name)
+			}
+			return true
+		})
+	}
+	if asked == 0 {
+		t.Error("no rule asks for a feature gate: is the method still called Enabled?")
 	}
 }

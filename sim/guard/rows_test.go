@@ -23,13 +23,13 @@ var rows = [][]string{
 	{"sim/builtin/admissionregistration", "sim/builtin/apiextensions", "sim/builtin/apiregistration", "sim/builtin/apps",
 		"sim/builtin/authentication", "sim/builtin/authorization", "sim/builtin/autoscaling", "sim/builtin/batch",
 		"sim/builtin/certificates", "sim/builtin/coordination", "sim/builtin/flowcontrol", "sim/builtin/node", "sim/builtin/policy",
-		"sim/builtin/rbac", "sim/builtin/resource", "sim/builtin/scheduling"},
+		"sim/builtin/rbac", "sim/builtin/scheduling"},
 	{"sim/builtin/core"},
-	{"sim/builtin/discovery", "sim/builtin/storage"},
+	{"sim/builtin/discovery", "sim/builtin/resource", "sim/builtin/storage"},
 	{"sim/builtin/networking"},
 	{"sim/fieldmanager", "sim/watchcache", "sim/builtin", "sim/crd", "sim/admission", "sim/auth", "sim/flowcontrol"},
 	{"sim/registry", "sim/boot", "sim/history"},
-	{"sim/discovery/openapi", "sim/controller"},
+	{"sim/discovery/openapi", "sim/controller", "sim/registry/registrytest"},
 	{"sim/discovery", "sim/controller/server", "sim/controller/manager"},
 	{"sim/apiserver"},
 	{"sim/aggregator"},
@@ -48,7 +48,7 @@ var rows = [][]string{
 var testSupport = []string{"sim/conformance", "sim/guard"}
 
 // testKits are packages that only tests import.
-var testKits = []string{"sim/builtin/kindtest"}
+var testKits = []string{"sim/builtin/kindtest", "sim/registry/registrytest"}
 
 // homes says in which package each dependency may be imported (tests may import it too).
 var homes = map[string]string{

@@ -114,7 +114,7 @@ func (l *Lesson) checkHead() error {
 		l.Seed = 1
 	}
 	for _, name := range l.Allow {
-		if !slices.ContainsFunc(scenario.Commands(), func(c scenario.Command) bool { return c.Name == name }) {
+		if scenario.FindCommand(name) == nil {
 			return fmt.Errorf("lesson.yaml: allow: there is no command %q", name)
 		}
 	}

@@ -107,10 +107,6 @@ func (s *Session) pass() error {
 
 // isRequest reports whether an op sends a request by itself.
 func isRequest(op scenario.Op) bool {
-	for _, c := range scenario.Commands() {
-		if c.Name == op.Name {
-			return c.Group == scenario.Requests
-		}
-	}
-	return false
+	c := scenario.FindCommand(op.Name)
+	return c != nil && c.Group == scenario.Requests
 }

@@ -23,10 +23,10 @@ const runMax = 512
 // part of. A write that makes no key and removes none leaves the runs alone.
 type index struct {
 	keys *btree.BTreeG[*KV]
-	runs *btree.BTreeG[run]
+	runs *btree.BTreeG[*run]
 }
 
-// run is the keys from one on, up to the next run.
+// run is the keys from one on, up to the next run. It never changes.
 type run struct {
 	first string
 	n     int
@@ -35,9 +35,9 @@ type run struct {
 func newIndex() index {
 	x := index{
 		keys: btree.NewG(degree, func(a, b *KV) bool { return a.Key < b.Key }),
-		runs: btree.NewG(degree, func(a, b run) bool { return a.first < b.first }),
+		runs: btree.NewG(degree, func(a, b *run) bool { return a.first < b.first }),
 	}
-	x.runs.ReplaceOrInsert(run{})
+	x.runs.ReplaceOrInsert(&run{})
 	return x
 }
 
@@ -73,7 +73,7 @@ func (x *index) delete(key string) {
 // resize adds n keys to the run that key is in. It cuts a run in two that has grown too large.
 func (x *index) resize(key string, n int) {
 	x.runs = clone(x.runs)
-	r := x.runOf(key)
+	r := *x.runOf(key)
 	r.n += n
 	if r.n > runMax {
 		left := r.n / 2
@@ -83,19 +83,19 @@ func (x *index) resize(key string, n int) {
 			left--
 			return left >= 0
 		})
-		x.runs.ReplaceOrInsert(run{middle, r.n - r.n/2})
+		x.runs.ReplaceOrInsert(&run{middle, r.n - r.n/2})
 		r.n /= 2
 	}
 	if r.n == 0 && r.first != "" {
-		x.runs.Delete(r)
+		x.runs.Delete(&r)
 		return
 	}
-	x.runs.ReplaceOrInsert(r)
+	x.runs.ReplaceOrInsert(&r)
 }
 
 // runOf returns the run that a key is in, or would be.
-func (x index) runOf(key string) (found run) {
-	x.runs.DescendLessOrEqual(run{first: key}, func(r run) bool {
+func (x index) runOf(key string) (found *run) {
+	x.runs.DescendLessOrEqual(&run{first: key}, func(r *run) bool {
 		found = r
 		return false
 	})
@@ -116,7 +116,7 @@ func (x index) count(prefix, from string) int {
 	end, bounded := after(prefix)
 	first := x.runOf(from)
 	last, n := first, 0
-	x.runs.AscendGreaterOrEqual(first, func(r run) bool {
+	x.runs.AscendGreaterOrEqual(first, func(r *run) bool {
 		if bounded && r.first >= end {
 			return false
 		}

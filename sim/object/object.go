@@ -92,6 +92,12 @@ func (o Object) List(path ...string) []any {
 // right.
 func (o Object) Objects(path ...string) []Object { return ObjectsOf(o.List(path...)) }
 
+// As returns a value as an object, nil if it is none.
+func As(v any) Object {
+	m, _ := v.(map[string]any)
+	return m
+}
+
 // ObjectsOf is Object.Objects for an array.
 func ObjectsOf(list []any) []Object {
 	out := make([]Object, len(list))

@@ -153,7 +153,7 @@ func (o *Observer) Committed(e *commit.Commit) {
 	}
 	o.commit = commitMark{e.Rev, o.add(r)}
 	if !o.faults.Empty() {
-		o.carryOut(fault.StoreCommitted, o.commitOp(e, o.server), o.current)
+		o.carryOut(fault.StoreCommitted, o.commitOp(r.Verb, e, o.server), o.current)
 	}
 }
 
@@ -169,7 +169,7 @@ func (o *Observer) Applied(n int, e *commit.Commit) {
 	}
 	o.add(record)
 	if !o.faults.Empty() {
-		o.carryOut(fault.ReplicaApplied, o.commitOp(e, n), o.current)
+		o.carryOut(fault.ReplicaApplied, o.commitOp(record.Verb, e, n), o.current)
 	}
 }
 
@@ -198,8 +198,9 @@ func (o *Observer) mark(e *apiserver.Exchange) uint64 {
 
 var commitVerbs = map[string]string{watchcache.Added: "create", watchcache.Modified: "update", watchcache.Deleted: "delete"}
 
-func (o *Observer) commitOp(e *commit.Commit, replica int) *fault.Op {
-	op := &fault.Op{Commit: commitVerbs[commitRecord(trace.StoreCommitted, e).Verb], Replica: replica}
+// commitOp is what a fault compares with its trigger.
+func (o *Observer) commitOp(verb string, e *commit.Commit, replica int) *fault.Op {
+	op := &fault.Op{Commit: commitVerbs[verb], Replica: replica}
 	d, it := e.Definition, e.Item()
 	if it == nil {
 		return op

@@ -48,6 +48,9 @@ type Strategy struct {
 	DeletesWith string
 	// Uncached: lists and watches are served by the store, not by a watch cache (Event).
 	Uncached bool
+	// Quota is what the objects use of ResourceQuotas. Uncounted: nothing, not even by their number (Event).
+	Quota     Quota
+	Uncounted bool
 	// TTL is how long an object lives after its last write; 0: for ever.
 	TTL time.Duration
 	// SpecOnly: Default reads and writes spec alone, and PrepareForUpdate does not write to fields that obj shares with old

@@ -2,7 +2,6 @@ package scenario
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 
 	"github.com/kubesim/kubesim/sim/object"
@@ -32,18 +31,49 @@ type cacher interface {
 	objects(d *resource.Definition, namespace, name string) ([]object.Object, error)
 }
 
-// act carries out the operations about actors.
-func (w *World) act(op *Op) error {
-	name := op.Args[0]
-	old := w.actor(name)
-	switch op.Name {
-	case "informer", "pager", "controller":
-		if old != nil {
-			return fmt.Errorf("there is %s already; start %s starts it again", name, name)
-		}
-		return w.engage(op)
+// actorCommands start clients that act by themselves, and say when they do.
+var actorCommands = []Command{
+	{Name: "informer", Usage: "NAME RESOURCE", Help: "start a client that lists, watches and keeps a cache", Example: "informer pods pods",
+		Group: Actors, Flags: actorFlags, Args: []Arg{Word, Resource}, needs: 2, check: checkRead, run: engage(newInformer)},
+	{Name: "pager", Usage: "NAME RESOURCE",
+		Help: "start a client that reads a list page by page, one each step", Example: "pager reader pods --limit 2",
+		Group: Actors, Flags: actorFlags, Args: []Arg{Word, Resource}, needs: 2, check: checkRead, run: engage(newPager)},
+	{Name: "controller", Usage: "NAME -f RULES", Help: "start a client that acts on what its informers show", Example: "controller op -f rules.yaml",
+		Group: Actors, Flags: []string{"filename", "namespace"}, Args: []Arg{Word}, needs: 1, check: checkController,
+		run: engage(newController)},
+	{Name: "step", Usage: "NAME [N]", Help: "let a pager or controller send its next N requests", Example: "step op 2",
+		Group: Actors, Args: []Arg{Actor, Number}, needs: 1, run: act((*World).stepActor)},
+	{Name: "crash", Usage: "NAME", Help: "let an actor lose all it has in memory", Example: "crash op",
+		Group: Actors, Args: []Arg{Actor}, needs: 1, run: act(func(w *World, a actor, _ *Op) error {
+			a.crash(w)
+			w.say("%s has crashed", a.called())
+			return nil
+		})},
+	{Name: "start", Usage: "NAME", Help: "start an actor again", Example: "start op",
+		Group: Actors, Args: []Arg{Actor}, needs: 1, run: act(func(w *World, a actor, _ *Op) error {
+			if err := a.able(w); err != nil {
+				return err
+			}
+			a.crash(w)
+			a.start(w)
+			return nil
+		})},
+}
+
+func checkController(op *Op, at int) error {
+	if !op.has("filename") {
+		return wrong(at+1, "controller needs its rules: controller %s -f rules.yaml", op.arg(0))
 	}
-	if old == nil {
+	return nil
+}
+
+// act does something to the actor that the first argument names.
+func act(do func(w *World, a actor, op *Op) error) func(*World, *Op) error {
+	return func(w *World, op *Op) error {
+		name := op.Args[0]
+		if a := w.actor(name); a != nil {
+			return do(w, a, op)
+		}
 		var names []string
 		for _, a := range w.actors {
 			names = append(names, a.called())
@@ -53,53 +83,25 @@ func (w *World) act(op *Op) error {
 		}
 		return fmt.Errorf("there is no actor %q%s", name, meant(name, names))
 	}
-	switch op.Name {
-	case "step":
-		return w.stepActor(old, op)
-	case "crash":
-		old.crash(w)
-		w.say("%s has crashed", name)
-	case "start":
-		if err := old.able(w); err != nil {
-			return err
-		}
-		old.crash(w)
-		old.start(w)
-	}
-	return nil
 }
 
 // engage starts a new actor.
-func (w *World) engage(op *Op) error {
-	name := op.Args[0]
-	var a actor
-	switch op.Name {
-	case "informer":
-		a = &informer{w.newReflector(name, op.Args[1], name, op)}
-	case "pager":
-		if !op.has("limit") {
-			return fmt.Errorf("a pager reads pages: --limit N says how long they are")
+func engage(make func(w *World, op *Op) (actor, error)) func(*World, *Op) error {
+	return func(w *World, op *Op) error {
+		if name := op.Args[0]; w.actor(name) != nil {
+			return fmt.Errorf("there is %s already; start %s starts it again", name, name)
 		}
-		p := &pager{name: name, client: w.client(name), resource: op.Args[1], op: Op{Flags: slices.Clone(op.Flags)}}
-		if !op.has("namespace") {
-			p.op.Flags = append(p.op.Flags, FlagValue{Name: "all-namespaces"})
+		a, err := make(w, op)
+		if err == nil {
+			err = a.able(w)
 		}
-		a = p
-	default:
-		text, err := w.file(op.value("filename"))
 		if err != nil {
 			return err
 		}
-		if a, err = w.newController(name, text, op); err != nil {
-			return fmt.Errorf("%s: %w", op.value("filename"), err)
-		}
+		a.start(w)
+		w.actors = append(w.actors, a)
+		return nil
 	}
-	if err := a.able(w); err != nil {
-		return err
-	}
-	a.start(w)
-	w.actors = append(w.actors, a)
-	return nil
 }
 
 // stepActor lets an actor send its next requests.

@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"fmt"
 	"strings"
 	"time"
 
@@ -62,7 +63,21 @@ const (
 	longestRetry = 1000 * time.Second
 )
 
-func (w *World) newController(name, text string, op *Op) (actor, error) {
+func newController(w *World, op *Op) (actor, error) {
+	name, file := op.Args[0], op.value("filename")
+	text, err := w.file(file)
+	if err != nil {
+		return nil, err
+	}
+	c, err := w.controllerOf(name, text, op)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	return c, nil
+}
+
+// controllerOf returns a controller with the rules of a text.
+func (w *World) controllerOf(name, text string, op *Op) (*controller, error) {
 	rules, err := ParseRules(text)
 	if err != nil {
 		return nil, err

@@ -14,34 +14,46 @@ type standing struct {
 	done      bool
 }
 
-// checkText looks at the rest of a line that is a language of its own, which begins behind the first columns.
-func (op *Op) checkText(at int) error {
-	text := op.Text
-	switch op.Name {
-	case "fault":
-		if text != "clear" && text != "release" && !strings.HasPrefix(text, "on ") {
-			return wrong(at+1, "a fault is on VERB RESOURCE … do ACTION; there are clear and release, too")
-		}
-		return nil
-	case "let":
-		name, value, ok := strings.Cut(text, "=")
-		if !ok || !plainName(strings.TrimSpace(name)) || strings.TrimSpace(value) == "" {
-			return wrong(at+1, "let keeps a value under a name: let T = .metadata.continue")
-		}
-		_, err := parseOperand(value, at+len(name)+1)
-		return err
-	case "once":
-		_, _, err := parseOnce(text, at)
-		return err
-	case "eventually":
-		_, text, skipped, err := parseWithin(text, at)
-		if err != nil {
-			return err
-		}
+// checkCommands look at the world: now, at once or later.
+var checkCommands = []Command{
+	{Name: "expect", Usage: "CONDITION", Help: "it holds now", Example: "expect count pods == 2",
+		Group: Checks, text: true, check: checkCondition, run: func(w *World, op *Op) error { return w.expect(op.Text) }},
+	{Name: "never", Usage: "CONDITION", Help: "it holds after no commit from here on", Example: "never count pods > 1",
+		Group: Checks, text: true, check: checkCondition, run: (*World).never},
+	{Name: "eventually", Usage: "[within DURATION] CONDITION", Example: "eventually within 30s pods/a absent",
+		Help:  "it holds when controllers have worked and time has passed, 1m at most unless it says",
+		Group: Checks, text: true, check: checkEventually, run: func(w *World, op *Op) error { return w.eventually(op.Text) }},
+	{Name: "once", Usage: "CONDITION do OPERATION", Help: "do something as soon as a commit makes a condition true",
+		Example: "once pods/a exists do crash op", Group: Checks, text: true, check: checkOnce, run: (*World).once},
+	{Name: "let", Usage: "NAME = VALUE", Help: "keep a value, such as .metadata.continue of the last answer, as $NAME",
+		Example: "let token = .metadata.continue", Group: Checks, text: true, check: checkLet,
+		run: func(w *World, op *Op) error { return w.let(op.Text) }},
+}
+
+func checkCondition(op *Op, at int) error {
+	_, err := parseCondition(op.Text, at)
+	return err
+}
+
+func checkEventually(op *Op, at int) error {
+	_, text, skipped, err := parseWithin(op.Text, at)
+	if err == nil {
 		_, err = parseCondition(text, at+skipped)
-		return err
 	}
-	_, err := parseCondition(text, at)
+	return err
+}
+
+func checkOnce(op *Op, at int) error {
+	_, _, err := parseOnce(op.Text, at)
+	return err
+}
+
+func checkLet(op *Op, at int) error {
+	name, value, ok := strings.Cut(op.Text, "=")
+	if !ok || !plainName(strings.TrimSpace(name)) || strings.TrimSpace(value) == "" {
+		return wrong(at+1, "let keeps a value under a name: let T = .metadata.continue")
+	}
+	_, err := parseOperand(value, at+len(name)+1)
 	return err
 }
 
@@ -75,7 +87,7 @@ func parseOnce(text string, at int) (*Condition, string, error) {
 	if err != nil {
 		return nil, "", shift(err, at+i+4)
 	}
-	if findCommand(op.Name).Group == Checks {
+	if FindCommand(op.Name).Group == Checks {
 		return nil, "", wrong(at+i+5, "once does an operation, not %s", op.Name)
 	}
 	return c, line, nil
@@ -98,31 +110,24 @@ func parseWithin(text string, at int) (d time.Duration, rest string, skipped int
 	return d, rest, skipped, nil
 }
 
-// examine carries out the operations that look.
-func (w *World) examine(op *Op) error {
-	switch op.Name {
-	case "expect":
-		return w.expect(op.Text)
-	case "never":
-		c, err := ParseCondition(op.Text)
-		if err != nil {
-			return err
-		}
-		s := &standing{condition: c, never: true}
-		w.checks = append(w.checks, s)
-		w.look(s, 0)
-		return nil
-	case "once":
-		c, then, err := parseOnce(op.Text, 0)
-		if err != nil {
-			return err
-		}
-		w.checks = append(w.checks, &standing{condition: c, then: then})
-		return nil
-	case "eventually":
-		return w.eventually(op.Text)
+func (w *World) never(op *Op) error {
+	c, err := ParseCondition(op.Text)
+	if err != nil {
+		return err
 	}
-	return w.let(op.Text)
+	s := &standing{condition: c, never: true}
+	w.checks = append(w.checks, s)
+	w.look(s, 0)
+	return nil
+}
+
+func (w *World) once(op *Op) error {
+	c, then, err := parseOnce(op.Text, 0)
+	if err != nil {
+		return err
+	}
+	w.checks = append(w.checks, &standing{condition: c, then: then})
+	return nil
 }
 
 func (w *World) expect(text string) error {

@@ -10,6 +10,10 @@ import (
 // informer is an actor with one cache.
 type informer struct{ *reflector }
 
+func newInformer(w *World, op *Op) (actor, error) {
+	return &informer{w.newReflector(op.Args[0], op.Args[1], op.Args[0], op)}, nil
+}
+
 // newReflector returns a reflector for the flags of an operation.
 func (w *World) newReflector(name, res, lane string, op *Op) *reflector {
 	r := &reflector{name: name, client: w.client(name), resource: res, lane: lane, namespace: op.value("namespace"),

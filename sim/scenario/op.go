@@ -88,7 +88,7 @@ func Parse(line string) (Op, error) {
 // textCommand returns the command of a line whose rest has a language of its own, or nil.
 func textCommand(line string) *Command {
 	first, _, _ := strings.Cut(strings.TrimLeft(line, " \t"), " ")
-	if c := findCommand(strings.TrimRight(first, "\t")); c != nil && c.text {
+	if c := FindCommand(strings.TrimRight(first, "\t")); c != nil && c.text {
 		return c
 	}
 	return nil
@@ -102,7 +102,7 @@ func (c *Command) parseText(line string) (Op, error) {
 	if op.Text == "" {
 		return Op{}, wrong(at+1, "%s needs more: %s %s", c.Name, c.Name, c.Usage)
 	}
-	return op, op.check(at)
+	return op, c.examine(&op, at)
 }
 
 func parseWords(line string, words []word) (Op, error) {
@@ -122,7 +122,7 @@ func parseWords(line string, words []word) (Op, error) {
 		return Op{}, wrong(len(line)+1, "there is no command; one of %s", strings.Join(commandNames(), ", "))
 	}
 	first := words[0]
-	c := findCommand(first.text)
+	c := FindCommand(first.text)
 	switch {
 	case c == nil:
 		return Op{}, wrong(first.column, "there is no command %q%s", first.text, meant(first.text, commandNames()))
@@ -136,13 +136,13 @@ func parseWords(line string, words []word) (Op, error) {
 		return Op{}, err
 	}
 	end := len(strings.TrimRight(line, " \t")) + 1
-	if n := len(op.Args); n < c.min || c.max >= 0 && n > c.max {
-		if n > c.max && c.max >= 0 {
+	if n := len(op.Args); n < c.needs || n > len(c.Args) && !c.more {
+		if n >= c.needs {
 			end = words[len(words)-1].column
 		}
 		return Op{}, wrong(end, "%s takes %s", c.Name, strings.TrimSpace(c.Name+" "+c.Usage))
 	}
-	return op, op.check(end - 1)
+	return op, c.examine(&op, end-1)
 }
 
 // meant is the end of an error about a name that does not exist.
@@ -215,7 +215,7 @@ func meantFlag(text string, flags []string) string {
 
 // String prints the operation as one line, which Parse reads back.
 func (op Op) String() string {
-	c := findCommand(op.Name)
+	c := FindCommand(op.Name)
 	if c != nil && c.text {
 		return op.Name + " " + op.Text
 	}

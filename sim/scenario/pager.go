@@ -3,6 +3,7 @@ package scenario
 import (
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/kubesim/kubesim/sim/object"
@@ -25,6 +26,17 @@ type pager struct {
 	done  bool
 	full  bool // the pages are gone: everything at once
 	call  *call
+}
+
+func newPager(w *World, op *Op) (actor, error) {
+	if !op.has("limit") {
+		return nil, fmt.Errorf("a pager reads pages: --limit N says how long they are")
+	}
+	p := &pager{name: op.Args[0], client: w.client(op.Args[0]), resource: op.Args[1], op: Op{Flags: slices.Clone(op.Flags)}}
+	if !op.has("namespace") {
+		p.op.Flags = append(p.op.Flags, FlagValue{Name: "all-namespaces"})
+	}
+	return p, nil
 }
 
 func (p *pager) able(w *World) error {

@@ -3,7 +3,6 @@ package scenario
 import (
 	"fmt"
 	"net/url"
-	"strings"
 
 	"github.com/kubesim/kubesim/sim/resource"
 )
@@ -30,20 +29,7 @@ func (w *World) requests(op *Op, template func(string) (string, error)) ([]*call
 	if b.replica, err = w.reached(b.client, op.value("via")); err != nil {
 		return nil, err
 	}
-	switch op.Name {
-	case "get", "list":
-		err = b.read()
-	case "watch":
-		err = b.watch()
-	case "create", "apply", "replace":
-		err = b.write()
-	case "patch":
-		err = b.patch()
-	case "delete", "deletecollection":
-		err = b.delete()
-	case "request":
-		err = b.raw()
-	}
+	err = FindCommand(op.Name).build(b)
 	return b.out, err
 }
 
@@ -153,102 +139,4 @@ func (b *builder) revision() (rv string, given bool, err error) {
 		}
 	}
 	return rv, given, nil
-}
-
-func (b *builder) read() error {
-	q, d, name, err := b.readable()
-	if err != nil {
-		return err
-	}
-	b.add("GET", b.location(d, "", name), q, "", nil).def = d
-	return nil
-}
-
-// readable returns what a read or a watch is about, and its parameters.
-func (b *builder) readable() (q url.Values, d *resource.Definition, name string, err error) {
-	if q, err = b.query(); err != nil {
-		return nil, nil, "", err
-	}
-	rv, given, err := b.revision()
-	if err != nil {
-		return nil, nil, "", err
-	}
-	if given {
-		q.Set("resourceVersion", rv)
-	}
-	d, name, err = b.target()
-	return q, d, name, err
-}
-
-func (b *builder) watch() error {
-	q, d, name, err := b.readable()
-	if err != nil {
-		return err
-	}
-	q.Set("watch", "true")
-	if name != "" {
-		q.Set("fieldSelector", strings.TrimPrefix(q.Get("fieldSelector")+",metadata.name="+name, ","))
-	}
-	if b.op.has("initial-events") {
-		q.Set("sendInitialEvents", "true")
-		q.Set("resourceVersionMatch", "NotOlderThan")
-	}
-	if b.op.has("bookmarks") || b.op.has("initial-events") {
-		q.Set("allowWatchBookmarks", "true")
-	}
-	c := b.add("GET", b.location(d, "", ""), q, "", nil)
-	c.def, c.watchName = d, b.op.value("name")
-	if c.watchName == "" {
-		c.watchName = b.w.freeName("w")
-	}
-	if b.w.watchNamed(c.watchName) != nil {
-		return fmt.Errorf("there is a watch %s already; choose another --name", c.watchName)
-	}
-	return nil
-}
-
-// raw makes the request of METHOD PATH.
-func (b *builder) raw() error {
-	u, err := url.ParseRequestURI(b.op.Args[1])
-	if err != nil {
-		return fmt.Errorf("the path %q cannot be sent: %w", b.op.Args[1], err)
-	}
-	body := b.op.value("data")
-	if file := b.op.value("filename"); file != "" {
-		if body, err = b.w.file(file); err != nil {
-			return err
-		}
-	}
-	var data []byte
-	contentType := ""
-	if body != "" {
-		data, contentType = []byte(body), "application/yaml"
-		if strings.HasPrefix(strings.TrimSpace(body), "{") {
-			contentType = "application/json"
-		}
-	}
-	c := b.add(b.op.Args[0], u.Path, u.Query(), contentType, data)
-	c.exchange.Path = b.op.Args[1]
-	for _, h := range b.op.all("header") {
-		name, value, _ := strings.Cut(h, ":")
-		c.exchange.Header[canonical(name)] = []string{strings.TrimSpace(value)}
-	}
-	if c.exchange.Header["User-Agent"][0] != agent(b.client.name) {
-		name, _, _ := strings.Cut(c.exchange.Header["User-Agent"][0], "/")
-		c.client = b.w.client(name)
-		c.exchange.Client = name
-	}
-	c.watchName = b.op.value("name")
-	return nil
-}
-
-// canonical prints the name of a header with capitals after dashes.
-func canonical(name string) string {
-	b := []byte(strings.ToLower(strings.TrimSpace(name)))
-	for i := range b {
-		if (i == 0 || b[i-1] == '-') && b[i] >= 'a' && b[i] <= 'z' {
-			b[i] -= 'a' - 'A'
-		}
-	}
-	return string(b)
 }

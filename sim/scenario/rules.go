@@ -108,7 +108,7 @@ func parseRule(obj object.Object) (Rule, error) {
 		if err != nil {
 			return r, fmt.Errorf("do %s: %w", line, err)
 		}
-		if c := findCommand(op.Name); c.Group != Requests || op.Name == "watch" || op.has("as") {
+		if c := FindCommand(op.Name); c.Group != Requests || op.Name == "watch" || op.has("as") {
 			return r, fmt.Errorf("do %s: a rule sends requests of its own, so neither %s nor --as", line, op.Name)
 		}
 	}

@@ -63,18 +63,19 @@ func Run(f *File, o RunOptions) (*Outcome, error) {
 
 // prepared returns the options with what the first lines of the file prepare, so that the cluster is made only once.
 func (f *File) prepared(o Options) Options {
-	w := &World{options: o}
+	options := o
 	for _, line := range f.Lines {
-		switch op := line.Op; {
+		op := line.Op
+		switch plan := FindCommand(op.Name).plan; {
 		case op.Name == "seed" && o.Seed != 0:
 			continue
-		case op.Name != "seed" && op.Name != "replicas" && op.Name != "replica":
-			return w.options
-		case w.plan(&op) != nil:
+		case plan == nil:
+			return options
+		case plan(&options, &op) != nil:
 			return o
 		}
 	}
-	return w.options
+	return options
 }
 
 // runner runs one scenario.

@@ -1,8 +1,39 @@
 package scenario
 
-import (
-	"time"
-)
+import "time"
+
+// timeCommands let time pass, and clients work.
+var timeCommands = []Command{
+	{Name: "clock", Usage: "advance DURATION", Help: "let time pass", Example: "clock advance 5m",
+		Group: Worldly, Args: []Arg{Word, Duration}, needs: 2, Words: []Choice{{"advance", "let time pass"}}, check: checkClock,
+		run: func(w *World, op *Op) error { return w.advance(op.Args[1]) }},
+	{Name: "tick", Usage: "DURATION|next|quiet",
+		Help: "let time pass: so long, to the next thing that happens, or until nobody waits", Example: "tick next",
+		Group: Worldly, Args: []Arg{Word}, needs: 1, check: checkTick,
+		Words: []Choice{{"next", "to the next thing that happens"}, {"quiet", "until nobody waits"}, {"15s", ""}, {"1m", ""}, {"5m", ""}},
+		run:   func(w *World, op *Op) error { return w.advance(op.Args[0]) }},
+	{Name: "settle", Help: "let all controllers work until nothing is left to do, without letting time pass", Example: "settle",
+		Group: Worldly, run: func(w *World, _ *Op) error {
+			w.run()
+			w.settle()
+			return nil
+		}},
+}
+
+func checkClock(op *Op, at int) error {
+	if op.Args[0] != "advance" {
+		return wrong(at, "a clock can only advance: clock advance 5m")
+	}
+	return nil
+}
+
+func checkTick(op *Op, at int) error {
+	d, err := time.ParseDuration(op.Args[0])
+	if op.Args[0] != "next" && op.Args[0] != "quiet" && !variable(op.Args[0]) && (err != nil || d < 0) {
+		return wrong(at, "tick takes a duration such as 5m, next, or quiet; not %q", op.Args[0])
+	}
+	return nil
+}
 
 // advance lets time pass: a duration, "next" or "quiet".
 func (w *World) advance(text string) error {

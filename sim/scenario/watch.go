@@ -6,9 +6,24 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/kubesim/kubesim/sim"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/watchcache"
 )
+
+// watchCommands end watches.
+var watchCommands = []Command{
+	{Name: "close", Usage: "N|WATCH", Help: "let the server end the watches of a replica, or one watch", Example: "close w",
+		Group: Worldly, Args: []Arg{WatchOrReplica}, needs: 1, run: func(w *World, op *Op) error {
+			if x := w.watchNamed(op.Args[0]); x != nil {
+				w.end(x.exchange.Replica, x.stream)
+				return nil
+			}
+			return treat(func(r *sim.Replica, _ *Op) error { r.CloseWatches(); return nil })(w, op)
+		}},
+	{Name: "stop", Usage: "WATCH", Help: "let the client end a watch", Example: "stop w",
+		Group: Worldly, Args: []Arg{Watch}, needs: 1, run: (*World).stopNamed},
+}
 
 // Event is one event as a client of a watch received it.
 type Event struct {
@@ -233,5 +248,22 @@ func (w *World) Events(name string) []Event {
 	if x := w.watchNamed(name); x != nil {
 		return x.events
 	}
+	return nil
+}
+
+// stopNamed ends one watch from the client's side.
+func (w *World) stopNamed(op *Op) error {
+	x := w.watchNamed(op.Args[0])
+	if x == nil {
+		var names []string
+		for _, x := range w.watches {
+			names = append(names, x.name)
+		}
+		if names == nil {
+			return fmt.Errorf("there is no watch %q, nor any other", op.Args[0])
+		}
+		return fmt.Errorf("there is no watch %q%s", op.Args[0], meant(op.Args[0], names))
+	}
+	w.stop(x)
 	return nil
 }

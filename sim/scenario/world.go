@@ -304,8 +304,8 @@ func (w *World) expand(op Op) (Op, error) {
 		op.Text = replace(op.Text)
 	}
 	op.Args, op.Flags = args, flags
-	if err == nil && op.Name != "once" {
-		err = op.check(0)
+	if c := FindCommand(op.Name); err == nil && c != nil && op.Name != "once" {
+		err = c.examine(&op, 0)
 	}
 	return op, err
 }

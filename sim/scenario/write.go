@@ -3,11 +3,60 @@ package scenario
 import (
 	"fmt"
 	"net/url"
+	"slices"
 
 	"github.com/kubesim/kubesim/sim/codec"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
 )
+
+// writeCommands write objects. The object is that of a file, or the one that the arguments name.
+var writeCommands = []Command{
+	{Name: "create", Usage: "-f FILE | RESOURCE NAME", Help: "create an object", Example: "create deployment web --set spec.replicas=3",
+		Group: Requests, Flags: append(slices.Clone(writeFlags), "set", "from-literal"), Args: []Arg{Resource, ObjectName},
+		check: checkCreate, run: (*World).request, build: (*builder).write},
+	{Name: "apply", Usage: "-f FILE", Help: "apply an object on the server's side", Example: "apply -f cm.yaml --field-manager ci",
+		Group: Requests, Flags: append(slices.Clone(writeFlags), "force"), Args: []Arg{Word, Word},
+		check: checkFile, run: (*World).request, build: (*builder).write},
+	{Name: "replace", Usage: "-f FILE", Help: "put an object in the place of the stored one", Example: "replace -f cm.yaml --rv last",
+		Group: Requests, Flags: writeFlags, Args: []Arg{Word, Word},
+		check: checkFile, run: (*World).request, build: (*builder).write},
+	{Name: "patch", Usage: "RESOURCE NAME -p PATCH", Help: "change a part of an object", Example: `patch cm a -p '{"data":{"k":"v"}}'`,
+		Group: Requests, Flags: append(slices.Clone(writeFlags), "type", "patch", "force"), Args: []Arg{Resource, ObjectName}, needs: 1,
+		check: checkPatch, run: (*World).request, build: (*builder).patch},
+}
+
+func checkCreate(op *Op, at int) error {
+	_, name := op.target(0)
+	switch file := op.has("filename"); {
+	case !file && name == "":
+		return wrong(at+1, "create needs a file or a name: create -f FILE, or create RESOURCE NAME")
+	case file && (op.has("set") || op.has("from-literal")):
+		return wrong(at+1, "the object comes from -f or from --set, not from both")
+	}
+	return nil
+}
+
+func checkFile(op *Op, at int) error {
+	if !op.has("filename") {
+		return wrong(at+1, "%s needs a file: -f FILE", op.Name)
+	}
+	return nil
+}
+
+func checkPatch(op *Op, at int) error {
+	_, name := op.target(0)
+	file := op.has("filename")
+	switch {
+	case !op.has("patch") && !file:
+		return wrong(at+1, "patch needs a patch: -p '{\"data\":{\"k\":\"v\"}}', or -f FILE")
+	case name == "":
+		return wrong(at+1, "patch needs the name of an object: patch %s NAME -p …", op.arg(0))
+	case op.has("patch") && file:
+		return wrong(at+1, "the patch comes from -p or from -f, not from both")
+	}
+	return nil
+}
 
 // write makes the requests of create, apply and replace: one for each object.
 func (b *builder) write() error {
@@ -134,69 +183,4 @@ func (b *builder) patch() error {
 	}
 	b.add("PATCH", b.location(d, "", name), q, patchTypes[kind], data).def = d
 	return nil
-}
-
-// policies are the names of --cascade.
-var policies = map[string]string{"background": "Background", "foreground": "Foreground", "orphan": "Orphan"}
-
-func (b *builder) delete() error {
-	q, err := b.query()
-	if err != nil {
-		return err
-	}
-	if rv, given, err := b.revision(); err != nil {
-		return err
-	} else if given {
-		q.Set("resourceVersion", rv)
-	}
-	body := b.deleteOptions(q)
-	contentType := ""
-	if body != nil {
-		contentType = "application/json"
-	}
-	if file := b.op.value("filename"); file != "" {
-		list, err := b.w.manifest(file, b.template)
-		if err != nil {
-			return err
-		}
-		for _, obj := range list {
-			d, err := b.w.kindOf(obj, b.replica)
-			if err != nil {
-				return fmt.Errorf("%s: %w", file, err)
-			}
-			b.add("DELETE", b.location(d, obj.Namespace(), obj.Name()), q, contentType, body).def = d
-		}
-		return nil
-	}
-	d, name, err := b.target()
-	if err != nil {
-		return err
-	}
-	b.add("DELETE", b.location(d, "", name), q, contentType, body).def = d
-	return nil
-}
-
-// deleteOptions returns the body of a DELETE, nil if it needs none.
-func (b *builder) deleteOptions(q url.Values) []byte {
-	o := object.Object{}
-	if v, ok := b.op.Flag("cascade"); ok {
-		o.Set(policies[v], "propagationPolicy")
-	}
-	if v, ok := b.op.Flag("grace"); ok {
-		o.Set(scalar(v), "gracePeriodSeconds")
-	}
-	if v, ok := b.op.Flag("precondition-rv"); ok {
-		o.Set(v, "preconditions", "resourceVersion")
-	}
-	if v, ok := b.op.Flag("precondition-uid"); ok {
-		o.Set(v, "preconditions", "uid")
-	}
-	if len(o) == 0 {
-		return nil
-	}
-	if q.Get("dryRun") != "" { // the options of the query are not read when there is a body
-		o.Set([]any{"All"}, "dryRun")
-	}
-	o["apiVersion"], o["kind"] = "v1", "DeleteOptions"
-	return object.JSON(map[string]any(o))
 }

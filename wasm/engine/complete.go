@@ -47,7 +47,7 @@ func (e *Engine) items(words []string, start string) []itemView {
 	if len(words) == 0 {
 		return commandItems()
 	}
-	c := commandNamed(words[0])
+	c := scenario.FindCommand(words[0])
 	if c == nil {
 		return nil
 	}
@@ -60,27 +60,7 @@ func (e *Engine) items(words []string, start string) []itemView {
 	if items := e.flagValue(words[len(words)-1], c); items != nil {
 		return items
 	}
-	args, last := arguments(words[1:])
-	switch {
-	case args == 1 && (c.Name == "informer" || c.Name == "pager"), args == 0 && takesResource(c) && c.Group != scenario.Actors:
-		return append(e.resourceItems(), flagItems(c)...)
-	case args == 1 && takesResource(c) && strings.Contains(c.Usage, "NAME"):
-		return append(e.nameItems(last, words), flagItems(c)...)
-	case c.Name == "request":
-		return e.requestItems(args)
-	case c.Group == scenario.Worldly || c.Group == scenario.Actors:
-		return append(e.worldItems(c, args), flagItems(c)...)
-	}
-	return flagItems(c)
-}
-
-func commandNamed(name string) *scenario.Command {
-	for _, c := range scenario.Commands() {
-		if c.Name == name {
-			return &c
-		}
-	}
-	return nil
+	return append(e.argumentItems(c, words), flagItems(c)...)
 }
 
 func commandItems() []itemView {
@@ -173,7 +153,60 @@ func arguments(words []string) (n int, first string) {
 	return n, first
 }
 
-func takesResource(c *scenario.Command) bool { return strings.Contains(c.Usage, "RESOURCE") }
+// argumentItems returns what the next argument of a command can be.
+func (e *Engine) argumentItems(c *scenario.Command, words []string) []itemView {
+	args, first := arguments(words[1:])
+	var out []itemView
+	if args == 0 {
+		for _, w := range c.Words {
+			out = append(out, itemView{w.Text, w.Help})
+		}
+	}
+	w := e.run.world
+	switch c.Arg(args) {
+	case scenario.Resource:
+		out = e.resourceItems()
+	case scenario.ObjectName:
+		out = e.nameItems(first, words)
+	case scenario.Client:
+		for _, s := range w.Clients() {
+			out = append(out, itemView{s.Name, "client"})
+		}
+	case scenario.Actor:
+		for _, s := range w.Actors() {
+			out = append(out, itemView{s.Name, s.Kind})
+		}
+	case scenario.Watch:
+		out = e.watchItems()
+	case scenario.Replica:
+		out = e.replicaItems()
+	case scenario.WatchOrReplica:
+		out = append(e.watchItems(), e.replicaItems()...)
+	case scenario.Method:
+		out = plainItems([]string{"GET", "POST", "PUT", "PATCH", "DELETE"}, "method")
+	case scenario.Path:
+		out = e.pathItems()
+	}
+	return out
+}
+
+func (e *Engine) watchItems() []itemView {
+	var out []itemView
+	for _, s := range e.run.world.Watches() {
+		if s.Open {
+			out = append(out, itemView{s.Name, "watch of " + s.Client})
+		}
+	}
+	return out
+}
+
+func (e *Engine) replicaItems() []itemView {
+	var out []itemView
+	for i := 1; i <= e.run.world.Cluster().Replicas(); i++ {
+		out = append(out, itemView{formatRev(uint64(i)), "API server"})
+	}
+	return out
+}
 
 func (e *Engine) resourceItems() []itemView {
 	var out []itemView
@@ -213,11 +246,8 @@ func (e *Engine) nameItems(resource string, words []string) []itemView {
 	return out
 }
 
-// requestItems returns methods, or the paths of all resources.
-func (e *Engine) requestItems(args int) []itemView {
-	if args == 0 {
-		return plainItems([]string{"GET", "POST", "PUT", "PATCH", "DELETE"}, "method")
-	}
+// pathItems returns the paths of all resources.
+func (e *Engine) pathItems() []itemView {
 	var out []itemView
 	for _, d := range e.server(1).Table.All() {
 		prefix := "/api/" + d.Version
@@ -232,51 +262,14 @@ func (e *Engine) requestItems(args int) []itemView {
 	return append(out, itemView{"/apis", "groups"}, itemView{"/openapi/v3", "schemas"}, itemView{"/version", "version"})
 }
 
-// worldItems returns what the commands about the world and its actors take.
-func (e *Engine) worldItems(c *scenario.Command, args int) []itemView {
-	var out []itemView
-	w := e.run.world
-	switch {
-	case c.Name == "tick" && args == 0:
-		return []itemView{{"next", "to the next thing that happens"}, {"quiet", "until nobody waits"}, {"15s", ""},
-			{"1m", ""}, {"5m", ""}}
-	case c.Name == "clock" && args == 0:
-		return []itemView{{"advance", "let time pass"}}
-	case c.Name == "fault" && args == 0:
-		return []itemView{{"on", "on … do …"}, {"clear", "take all faults away"}, {"release", "let go what they hold"}}
-	case args == 0 && strings.HasPrefix(c.Usage, "CLIENT"):
-		for _, s := range w.Clients() {
-			out = append(out, itemView{s.Name, "client"})
-		}
-	case args == 0 && c.Group == scenario.Actors:
-		for _, s := range w.Actors() {
-			out = append(out, itemView{s.Name, s.Kind})
-		}
-	case args == 0 && strings.Contains(c.Usage, "WATCH"):
-		for _, s := range w.Watches() {
-			if s.Open {
-				out = append(out, itemView{s.Name, "watch of " + s.Client})
-			}
-		}
-	case args == 1 && c.Name == "lag":
-		return e.resourceItems()
-	}
-	number := strings.HasPrefix(c.Usage+" ", "N ") || strings.HasPrefix(c.Usage, "N|")
-	if args == 0 && number && c.Name != "seed" && c.Name != "replicas" || args == 1 && c.Name == "route" {
-		for i := 1; i <= w.Cluster().Replicas(); i++ {
-			out = append(out, itemView{formatRev(uint64(i)), "API server"})
-		}
-	}
-	return out
-}
-
 // commandView is one command.
 type commandView struct {
-	Name  string     `json:"name"`
-	Usage string     `json:"usage"`
-	Text  string     `json:"text"`
-	Group string     `json:"group"`
-	Flags []itemView `json:"flags"`
+	Name    string     `json:"name"`
+	Usage   string     `json:"usage"`
+	Text    string     `json:"text"`
+	Example string     `json:"example"`
+	Group   string     `json:"group"`
+	Flags   []itemView `json:"flags"`
 }
 
 // help is the view of the language, or of one command.
@@ -284,7 +277,7 @@ func (e *Engine) help(q *request) (any, error) {
 	list := []commandView{}
 	for _, c := range scenario.Commands() {
 		if q.Command == "" || q.Command == c.Name {
-			list = append(list, commandView{c.Name, strings.TrimSpace(c.Name + " " + c.Usage), c.Help, string(c.Group),
+			list = append(list, commandView{c.Name, strings.TrimSpace(c.Name + " " + c.Usage), c.Help, c.Example, string(c.Group),
 				append([]itemView{}, flagItems(&c)...)})
 		}
 	}

@@ -88,6 +88,7 @@ export const text = {
     empty: 'Type a command, or choose one:',
     here: 'What you run, and what comes of it, is written here.',
     starters: ['create configmap a', 'get configmaps', 'watch configmaps --name w', 'help'],
+    example: 'for example',
     undone: 'undone',
     answer: 'Answer',
     request: 'Request',

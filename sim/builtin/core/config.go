@@ -24,6 +24,7 @@ func configKinds() []kind.Kind {
 		{
 			Storage: "configmaps",
 			Strategy: resource.Strategy{
+				Quota:    resource.Quota{Each: []string{"configmaps"}},
 				Checks:   resource.Checks{Update: []resource.Check{resource.CheckMetaUpdate, resource.CheckFirst, resource.CheckMeta, resource.CheckKind}},
 				Validate: validateConfigMap, ValidateUpdate: validateConfigMapUpdate,
 				ValidateFirst: immutableConfigMap},
@@ -35,6 +36,7 @@ func configKinds() []kind.Kind {
 		{
 			Storage: "secrets",
 			Strategy: resource.Strategy{
+				Quota:    resource.Quota{Each: []string{"secrets"}},
 				Checks:   resource.Checks{Update: []resource.Check{resource.CheckMetaUpdate, resource.CheckFirst, resource.CheckMeta, resource.CheckKind}},
 				Validate: validateSecret, ValidateUpdate: validateSecretUpdate, ValidateFirst: immutableSecret,
 				Warn: warnSecret,

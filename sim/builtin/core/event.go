@@ -31,6 +31,7 @@ func eventKinds() []kind.Kind {
 	return []kind.Kind{{
 		Storage: "events",
 		Strategy: resource.Strategy{
+			Uncounted: true,
 			Checks: resource.Checks{
 				Create: []resource.Check{resource.CheckKind},
 				Update: []resource.Check{resource.CheckKind},

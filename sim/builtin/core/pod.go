@@ -31,6 +31,7 @@ func podKind() kind.Kind {
 			{Name: "ResourceHealthStatusMessage", Fields: inStatuses("allocatedResourcesStatus.*.resources.*.message")},
 		}...),
 		Strategy: resource.Strategy{
+			Quota: podQuota,
 			Checks: resource.Checks{
 				Update:       []resource.Check{resource.CheckMetaUpdate, resource.CheckMeta, resource.CheckKind},
 				Subresources: map[string][]resource.Check{"ephemeralcontainers": {resource.CheckMetaUpdate, resource.CheckMeta, resource.CheckKind}, "resize": {resource.CheckMetaUpdate, resource.CheckMeta, resource.CheckKind}},

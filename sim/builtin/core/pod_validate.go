@@ -32,7 +32,7 @@ func validateNewPod(ctx *resource.Context, obj object.Object) field.ErrorList {
 	return append(errs, r.ProfilesMatchAnnotations(obj.Annotations())...)
 }
 
-// podspec.Rules are the rules for a whole pod.
+// podRules are the rules for a whole pod.
 type podRules struct{ *podspec.Rules }
 
 // podRulesOf returns the rules for a pod; old is the pod before an update.

@@ -21,6 +21,7 @@ func replicationControllerKind() kind.Kind {
 		Gates:     podspec.Gates("spec.template.spec."),
 		KeyPrefix: "controllers",
 		Strategy: resource.Strategy{
+			Quota:     resource.Quota{Each: []string{"replicationcontrollers"}},
 			HasStatus: true, OrphansByDefault: true, SpecChanged: gotext.SpecChanged("ReplicationControllerSpec"), NameRule: kind.SubdomainName,
 			Validate: func(ctx *resource.Context, obj object.Object) field.ErrorList {
 				return validateReplication(ctx, obj, nil)

@@ -19,6 +19,7 @@ func resourceQuotaKind() kind.Kind {
 	return kind.Kind{
 		Storage: "resourcequotas",
 		Strategy: resource.Strategy{
+			Quota:     resource.Quota{Each: []string{"resourcequotas"}},
 			HasStatus: true, ReturnsDeleted: true,
 			Validate: func(_ *resource.Context, obj object.Object) field.ErrorList {
 				return append(validateQuotaSpec(obj.At("spec")), validateQuotaStatus(obj)...)

@@ -30,6 +30,7 @@ func serviceKind() kind.Kind {
 		Streams:   map[string]*resource.Stream{"proxy": proxy()},
 		KeyPrefix: "services/specs",
 		Strategy: resource.Strategy{
+			Quota:     serviceQuota,
 			HasStatus: true, CreateOnUpdate: true, ReturnsDeleted: true, DeletesWith: "endpoints", NameRule: field.NameDNSLabel,
 			ApplyCreates: "status", Decorate: decorateService,
 			Allocate: allocateService, Released: releaseService,

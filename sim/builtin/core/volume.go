@@ -58,6 +58,7 @@ func persistentVolumeClaimKind() kind.Kind {
 	return kind.Kind{
 		Storage: "persistentvolumeclaims",
 		Strategy: resource.Strategy{
+			Quota:     volumeClaimQuota,
 			Checks:    resource.Checks{Update: []resource.Check{resource.CheckMetaUpdate, resource.CheckMeta, resource.CheckKind}},
 			HasStatus: true, ReturnsDeleted: true,
 			ReadsMore: func(object.Object) bool { return true }, // the phase

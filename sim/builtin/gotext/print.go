@@ -100,7 +100,7 @@ func Diff(typeName string, old, obj object.Object) string {
 func goLines(typeName string, o object.Object) []string {
 	var b bytes.Buffer
 	if err := json.Indent(&b, JSON(typeName, o), "", " "); err != nil {
-		panic("builtin: goJSON printed what is not JSON: " + err.Error())
+		panic("gotext: a struct printed what is not JSON: " + err.Error())
 	}
 	return strings.Split(b.String(), "\n")
 }

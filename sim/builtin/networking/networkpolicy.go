@@ -3,9 +3,11 @@ package networking
 import (
 	"net/netip"
 	"slices"
+	"time"
 
 	"github.com/kubesim/kubesim/sim/builtin/kind"
 	"github.com/kubesim/kubesim/sim/builtin/podspec"
+	"github.com/kubesim/kubesim/sim/builtin/table"
 	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
@@ -126,4 +128,47 @@ func warnNetworkPolicy(ctx *resource.Context, obj, _ object.Object) {
 			}
 		}
 	}
+}
+
+func networkPolicyKind() kind.Kind {
+	return kind.Kind{
+		Storage: "networkpolicies.networking.k8s.io",
+		Changed: kind.Literally.Of("spec"),
+		Strategy: resource.Strategy{
+			Validate: func(ctx *resource.Context, obj object.Object) field.ErrorList {
+				return validateNetworkPolicy(ctx, obj, nil)
+			},
+			ValidateUpdate: func(ctx *resource.Context, obj, old object.Object) field.ErrorList {
+				return validateNetworkPolicy(ctx, obj, old)
+			},
+			Warn: warnNetworkPolicy,
+		},
+		Defaults: kind.EveryVersion(defaultNetworkPolicy),
+		Columns:  []table.Column{table.Name(), table.Doc("Pod-Selector", table.DocNetworking+"NetworkPolicySpec", "podSelector"), table.Age()},
+		Row: func(now time.Time, obj object.Object) resource.Row {
+			pods := obj.Map("spec", "podSelector")
+			if pods == nil {
+				pods = map[string]any{}
+			}
+			return table.Row(obj.Name(), selector.FormatLabelSelector(pods), table.AgeCell(now, obj))
+		},
+	}
+}
+
+func defaultNetworkPolicy(obj object.Object) {
+	for _, rules := range []string{"ingress", "egress"} {
+		for _, rule := range obj.Objects("spec", rules) {
+			for _, port := range rule.Objects("ports") {
+				port.SetDefault("TCP", "protocol")
+			}
+		}
+	}
+	if len(obj.List("spec", "policyTypes")) > 0 {
+		return
+	}
+	types := []any{"Ingress"}
+	if len(obj.List("spec", "egress")) > 0 {
+		types = append(types, "Egress")
+	}
+	obj.Set(types, "spec", "policyTypes")
 }

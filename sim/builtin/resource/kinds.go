@@ -40,6 +40,7 @@ func resourceClaimKind() kind.Kind {
 		},
 		PlainStatus: true,
 		Strategy: resource.Strategy{
+			Quota:     claimQuota,
 			Checks:    resource.Checks{Update: []resource.Check{resource.CheckMeta, resource.CheckMetaUpdate, resource.CheckKind}},
 			Resets:    map[string]resource.Reset{"status": {Fields: []string{"metadata", "spec"}}},
 			HasStatus: true, CustomStatus: true, ReturnsDeleted: true,

@@ -87,7 +87,7 @@ func validateSliceNodes(p field.Path, spec object.Object) field.ErrorList {
 	return append(errs, validateOneChoice(p, set, oneOf, oneOf+", but multiple fields are set")...)
 }
 
-// validateNodeChoice checks nodeName and podspec.NodeSelector, and returns which of them are set.
+// validateNodeChoice checks nodeName and nodeSelector, and returns which of them are set.
 func validateNodeChoice(p field.Path, o object.Object, empty string) (errs field.ErrorList, set []string) {
 	if name := o.String("nodeName"); name != "" {
 		set = append(set, "`nodeName`")

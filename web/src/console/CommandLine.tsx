@@ -40,6 +40,7 @@ interface Command {
   name: string
   usage: string
   text: string
+  example: string
   flags?: { text: string; detail: string }[]
 }
 
@@ -48,7 +49,7 @@ async function explain(asked: string, name?: string): Promise<void> {
   const { commands } = await query<{ commands: Command[] }>('help')
   const one = commands.find(command => command.name === name)
   const rows: [string, string][] = one
-    ? [[one.usage, one.text], ...(one.flags ?? []).map(flag => [flag.text, flag.detail] as [string, string])]
+    ? [[one.usage, one.text], [one.example, text.console.example], ...(one.flags ?? []).map(flag => [flag.text, flag.detail] as [string, string])]
     : commands.map(command => [command.usage, command.text])
   note({ op: head.value.n, line: asked, help: rows })
 }

@@ -14,12 +14,6 @@ type Commit struct {
 	Object    []byte // as it is printed; nil: it was deleted
 }
 
-// OnCommit calls f with every commit from now on, before any replica knows of it. The Cluster's lock is held: f must not
-// ask the Cluster. A fork has none of these functions.
-func (c *Cluster) OnCommit(f func(Commit)) {
-	c.do(func() { c.followers.list = append(c.followers.list, f) })
-}
-
 // followers are those who follow the log.
 type followers struct{ list []func(Commit) }
 

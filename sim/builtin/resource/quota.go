@@ -1,10 +1,16 @@
-package admission
+package resource
 
 import (
 	"strings"
 
+	"github.com/kubesim/kubesim/sim/builtin/core"
+	"github.com/kubesim/kubesim/sim/builtin/podspec"
 	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/resource"
 )
+
+// claimQuota is what claims of devices use of quotas.
+var claimQuota = resource.Quota{Limits: deviceLimit, Uses: deviceUses, Updates: resource.WholeUpdates}
 
 const (
 	resourceClaims = "resourceclaims.resource.k8s.io"
@@ -12,25 +18,24 @@ const (
 
 	// A quota limits the devices of a class under CLASS.deviceclass.resource.k8s.io/devices, and, as they may be given to
 	// pods that ask for an extended resource, under two more names (KEP-4381, KEP-5004).
-	devicesSuffix  = ".deviceclass.resource.k8s.io/devices"
-	implicitPrefix = "deviceclass.resource.kubernetes.io/"
+	devicesSuffix = ".deviceclass.resource.k8s.io/devices"
 
 	devicesMax = 32 // what a request for all devices counts as
 )
 
 // deviceLimit reports whether claims use a limit of a quota.
-func deviceLimit(name string, a *Attributes) bool {
+func deviceLimit(ctx *resource.Context, name string) bool {
 	if strings.HasSuffix(name, devicesSuffix) {
 		return true
 	}
-	resource, requests := strings.CutPrefix(name, requestsPrefix)
-	if class, ok := strings.CutPrefix(resource, implicitPrefix); requests && ok && extendedResourceOf(class, a) != "" {
+	extended, requests := strings.CutPrefix(name, podspec.QuotaPrefix)
+	if class, ok := strings.CutPrefix(extended, core.ImplicitPrefix); requests && ok && extendedResourceOf(ctx, class) != "" {
 		return true
 	}
 	found := false
-	if requests && extended(resource) {
-		a.Objects.Each(deviceClasses, "", func(class object.Object) bool {
-			found = class.String("spec", "extendedResourceName") == resource
+	if requests && core.NodesExtended(extended) {
+		ctx.Objects.Each(deviceClasses, "", func(class object.Object) bool {
+			found = class.String("spec", "extendedResourceName") == extended
 			return !found
 		})
 	}
@@ -38,42 +43,42 @@ func deviceLimit(name string, a *Attributes) bool {
 }
 
 // extendedResourceOf returns the extended resource that a device class stands for, "" for none.
-func extendedResourceOf(class string, a *Attributes) string {
-	return a.Objects.Get(deviceClasses, "", class).String("spec", "extendedResourceName")
+func extendedResourceOf(ctx *resource.Context, class string) string {
+	return ctx.Objects.Get(deviceClasses, "", class).String("spec", "extendedResourceName")
 }
 
 // deviceUses counts the devices that a claim may get, of alternatives the most of each class: under the name of the
 // class, and under those of extended resources as far as the pod that the claim was made for has not been counted there.
-func deviceUses(claim object.Object, a *Attributes) amounts {
-	sum := amounts{}
+func deviceUses(ctx *resource.Context, claim object.Object) resource.Amounts {
+	sum := resource.Amounts{}
 	for _, request := range claim.List("spec", "devices", "requests") {
-		alternatives := asObject(request).List("firstAvailable")
-		if exactly, ok := asObject(request)["exactly"]; ok && len(alternatives) == 0 {
+		alternatives := object.As(request).List("firstAvailable")
+		if exactly, ok := object.As(request)["exactly"]; ok && len(alternatives) == 0 {
 			alternatives = []any{exactly}
 		}
-		most := amounts{}
+		most := resource.Amounts{}
 		for _, v := range alternatives {
-			class, n := devicesOf(asObject(v))
-			most.raise(amounts{class: count(n)})
+			class, n := devicesOf(object.As(v))
+			most.Raise(resource.Amounts{class: resource.Count(n)})
 		}
-		sum.add(most)
+		sum.Add(most)
 	}
-	byPod := amounts{}
-	if pod := podBehind(claim, a); pod != nil {
-		byPod = podUses(pod, a)
+	byPod := resource.Amounts{}
+	if pod := podBehind(ctx, claim); pod != nil {
+		byPod = core.PodUses(ctx, pod)
 	}
-	names := amounts{}
+	names := resource.Amounts{}
 	for class, q := range sum { // order does not matter: each class has names of its own
 		if class == "" {
 			continue
 		}
-		names[requestsPrefix+implicitPrefix+class] = q
-		if resource := extendedResourceOf(class, a); resource != "" {
-			names[requestsPrefix+resource] = q
+		names[podspec.QuotaPrefix+core.ImplicitPrefix+class] = q
+		if extended := extendedResourceOf(ctx, class); extended != "" {
+			names[podspec.QuotaPrefix+extended] = q
 		}
 	}
-	out := amounts{}
-	for name, q := range names.less(byPod) { // order does not matter
+	out := resource.Amounts{}
+	for name, q := range names.Less(byPod) { // order does not matter
 		if q.Sign() > 0 {
 			out[name] = q
 		}
@@ -98,20 +103,20 @@ func devicesOf(request object.Object) (class string, n int) {
 
 // podBehind returns the pod for whose extended resources the scheduler made a claim, nil if the claim only says so: the
 // pod must be its owner, and name this claim, or none while it is the oldest of those that say so.
-func podBehind(claim object.Object, a *Attributes) object.Object {
+func podBehind(ctx *resource.Context, claim object.Object) object.Object {
 	name, uid := podOwner(claim)
-	pod := a.Objects.Get(pods, claim.Namespace(), name)
+	pod := ctx.Objects.Get("pods", claim.Namespace(), name)
 	if name == "" || pod == nil || pod.UID() != uid {
 		return nil
 	}
-	if named := asObject(pod.Map("status")["extendedResourceClaimStatus"]); named != nil {
+	if named := object.As(pod.Map("status")["extendedResourceClaimStatus"]); named != nil {
 		if named.String("resourceClaimName") != claim.Name() {
 			return nil
 		}
 		return pod
 	}
 	oldest := true
-	a.Objects.Each(resourceClaims, claim.Namespace(), func(other object.Object) bool {
+	ctx.Objects.Each(resourceClaims, claim.Namespace(), func(other object.Object) bool {
 		_, of := podOwner(other)
 		older := strings.Compare(created(other), created(claim))
 		oldest = of != uid || older > 0 || older == 0 && other.Name() >= claim.Name()
@@ -129,7 +134,7 @@ func podOwner(claim object.Object) (name, uid string) {
 		return "", ""
 	}
 	for _, v := range claim.List("metadata", "ownerReferences") {
-		ref := asObject(v)
+		ref := object.As(v)
 		if controls, _ := ref.Bool("controller"); controls && ref.String("kind") == "Pod" && ref.String("apiVersion") == "v1" {
 			return ref.String("name"), ref.String("uid")
 		}

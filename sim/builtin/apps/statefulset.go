@@ -2,10 +2,12 @@ package apps
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/kubesim/kubesim/sim/builtin/gotext"
 	"github.com/kubesim/kubesim/sim/builtin/kind"
 	"github.com/kubesim/kubesim/sim/builtin/podspec"
+	"github.com/kubesim/kubesim/sim/builtin/table"
 	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/quantity"
@@ -149,85 +151,6 @@ func validateStatefulStatus(s object.Object) field.ErrorList {
 	return append(errs, notAbove(p, s, "readyReplicas", "cannot be greater than status.readyReplicas", "availableReplicas")...)
 }
 
-func validateDaemonSet(ctx *resource.Context, obj, old object.Object) field.ErrorList {
-	spec, p := obj.At("spec"), field.Root("spec")
-	raw := spec.Map("selector")
-	options := selector.ValidateOptions{AllowInvalidValues: selector.HasInvalidValue(old.Map("spec", "selector"))}
-	errs := selector.ValidateLabelSelector(p.Child("selector"), raw, options)
-	template := spec.At("template")
-	if s, err := selector.FromLabelSelector(raw); err == nil {
-		errs = append(errs, podspec.ValidateSelected(p.Child("template"), s, template)...)
-	}
-	if raw != nil {
-		errs = append(errs, validateNotEmpty(p.Child("selector"), raw, "daemonset")...)
-	}
-	errs = append(errs, podspec.ValidateTemplateUpdate(ctx, template, old.Map("spec", "template"), p.Child("template"))...)
-	errs = append(errs, validateAlwaysRestarts(p.Child("template"), template, "DaemonSet")...)
-	errs = append(errs, kind.NonNegatives(p, spec, "minReadySeconds")...)
-	errs = append(errs, field.NonNegative(generationOfTemplate(obj), p.Child("templateGeneration"))...)
-	errs = append(errs, validateDaemonStrategy(p.Child("updateStrategy"), spec.At("updateStrategy"))...)
-	return append(errs, kind.NonNegatives(p, spec, "revisionHistoryLimit")...)
-}
-
-func validateDaemonStrategy(p field.Path, s object.Object) field.ErrorList {
-	rolling := s.At("rollingUpdate")
-	switch s.String("type") {
-	case "OnDelete":
-		return nil
-	case "RollingUpdate":
-		return validateRollingDaemonSet(p.Child("rollingUpdate"), rolling)
-	}
-	return field.ErrorList{field.NotSupported(p, gotext.Value("DaemonSetUpdateStrategy", s), "RollingUpdate", "OnDelete")}
-}
-
-func validateRollingDaemonSet(p field.Path, rolling object.Object) field.ErrorList {
-	unavailable, surge := rolling["maxUnavailable"], rolling["maxSurge"]
-	errs := kind.ValidateAmountOrPercent(p.Child("maxUnavailable"), unavailable)
-	errs = append(errs, kind.ValidateAmountOrPercent(p.Child("maxSurge"), surge)...)
-	errs = append(errs, kind.ValidateAtMost100Percent(p.Child("maxUnavailable"), unavailable)...)
-	errs = append(errs, kind.ValidateAtMost100Percent(p.Child("maxSurge"), surge)...)
-	hasUnavailable, hasSurge := amountOrPercent(unavailable) != 0, amountOrPercent(surge) != 0
-	switch {
-	case hasUnavailable && hasSurge:
-		errs = append(errs, field.Invalid(p.Child("maxSurge"), kind.IntOrString(surge), "may not be set when maxUnavailable is non-zero"))
-	case !hasUnavailable && !hasSurge:
-		errs = append(errs, field.Required(p.Child("maxUnavailable"), "cannot be 0 when maxSurge is 0"))
-	}
-	return errs
-}
-
-func validateDaemonSetUpdate(ctx *resource.Context, obj, old object.Object) field.ErrorList {
-	if ctx.Subresource == "status" {
-		errs := kind.NonNegatives(field.Root("status"), obj.At("status"), "currentNumberScheduled", "numberMisscheduled",
-			"desiredNumberScheduled", "numberReady", "observedGeneration", "updatedNumberScheduled", "numberAvailable",
-			"numberUnavailable", "collisionCount")
-		return append(errs, validateCollisions(obj, old)...)
-	}
-	errs := kind.ImmutableSelector(field.Root("spec").Child("selector"), obj.Map("spec", "selector"), old.Map("spec", "selector"))
-	return append(errs, validateDaemonSet(ctx, obj, old)...)
-}
-
-// warnWorkload warns about the template of a new object, or of one whose generation changed.
-func warnWorkload(ctx *resource.Context, obj, old object.Object) {
-	if old == nil || obj.Generation() != old.Generation() {
-		kind.WarnAll(ctx, podspec.TemplateWarnings(ctx, obj.Map("spec", "template"), field.Root("spec").Child("template")))
-	}
-}
-
-// warnDaemonSet warns about the template of a new object, or about one that changed.
-func warnDaemonSet(ctx *resource.Context, obj, old object.Object) {
-	if old == nil || generationOfTemplate(obj) != generationOfTemplate(old) {
-		kind.WarnAll(ctx, podspec.TemplateWarnings(ctx, obj.Map("spec", "template"), field.Root("spec").Child("template")))
-	}
-}
-
-func warnReplicated(ctx *resource.Context, obj, old object.Object) {
-	if old == nil {
-		podspec.WarnNames(ctx, obj)
-	}
-	warnWorkload(ctx, obj, old)
-}
-
 // warnClaimTemplate warns about sizes that are no whole number of bytes.
 func warnClaimTemplate(ctx *resource.Context, p field.Path, claim object.Object) {
 	for _, list := range []string{"requests", "limits"} {
@@ -252,5 +175,60 @@ func warnStatefulSet(ctx *resource.Context, obj, old object.Object) {
 	}
 	if obj.Int64("spec", "revisionHistoryLimit") < 0 {
 		ctx.Warn("spec.revisionHistoryLimit: a negative value retains all historical revisions; a value >= 0 is recommended")
+	}
+}
+
+func defaultStatefulSet(obj object.Object) {
+	obj.SetDefault(map[string]any{}, "spec")
+	spec := obj.At("spec")
+	kind.SetEmpty(spec, "podManagementPolicy", "OrderedReady")
+	if spec.String("updateStrategy", "type") == "" {
+		spec.Set("RollingUpdate", "updateStrategy", "type")
+		spec.SetDefault(map[string]any{}, "updateStrategy", "rollingUpdate")
+	}
+	if rolling := spec.At("updateStrategy", "rollingUpdate"); rolling != nil && spec.String("updateStrategy", "type") == "RollingUpdate" {
+		rolling.SetDefault(int64(0), "partition")
+	}
+	for _, when := range []string{"whenDeleted", "whenScaled"} {
+		if spec.String("persistentVolumeClaimRetentionPolicy", when) == "" {
+			spec.Set("Retain", "persistentVolumeClaimRetentionPolicy", when)
+		}
+	}
+	spec.SetDefault(int64(1), "replicas")
+	spec.SetDefault(int64(10), "revisionHistoryLimit")
+	for _, claim := range spec.Objects("volumeClaimTemplates") {
+		claim["apiVersion"], claim["kind"] = "v1", "PersistentVolumeClaim"
+		claim.SetDefault("Filesystem", "spec", "volumeMode")
+		claim.SetDefault("Pending", "status", "phase")
+		podspec.RoundResources(claim.At("spec", "resources"))
+		podspec.RoundLists(claim.At("status"), "capacity", "allocatedResources")
+	}
+	podspec.DefaultTemplateOf(obj)
+}
+
+func statefulSetKind() kind.Kind {
+	return kind.Kind{
+		Storage: "statefulsets.apps",
+		Gates: append(podspec.Gates("spec.template.spec."), []kind.Gate{
+			{Name: "MaxUnavailableStatefulSet", Fields: []string{"spec.updateStrategy.rollingUpdate.maxUnavailable"}},
+		}...),
+		Strategy: resource.Strategy{
+			HasStatus: true, SpecOnly: true, SpecChanged: gotext.SpecChanged("StatefulSetSpec"), NameRule: field.NameDNSLabel,
+			Blank: noReplicas,
+			Validate: func(ctx *resource.Context, obj object.Object) field.ErrorList {
+				return validateStatefulSet(ctx, obj, nil, statefulRules{})
+			},
+			ValidateUpdate: validateStatefulSetUpdate,
+			Warn:           warnStatefulSet,
+		},
+		Defaults: kind.EveryVersion(defaultStatefulSet),
+		Connect:  map[string]resource.Connector{"scale": kind.ScaleWorkload},
+		Columns: []table.Column{
+			table.Name(), table.Text("Ready", "Number of the pod with ready state"), table.Age(), podspec.ColContainers(), podspec.ColImages(),
+		},
+		Row: func(now time.Time, obj object.Object) resource.Row {
+			return table.Row(obj.Name(), cellReady(obj), table.AgeCell(now, obj), podspec.ContainersCell(obj, "name", "spec", "template"),
+				podspec.ContainersCell(obj, "image", "spec", "template"))
+		},
 	}
 }

@@ -1,4 +1,4 @@
-package admission
+package core
 
 import (
 	"fmt"
@@ -6,8 +6,17 @@ import (
 	"strings"
 	"time"
 
+	"github.com/kubesim/kubesim/sim/builtin/podspec"
 	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/resource"
+	"github.com/kubesim/kubesim/sim/selector"
 )
+
+// podQuota is what pods use of quotas.
+var podQuota = resource.Quota{Limits: podLimit, Uses: PodUses, Demands: podDemands, Scopes: podScopes, Updates: podUpdates}
+
+// ImplicitPrefix is in front of a class of devices that is asked for as an extended resource (KEP-5004).
+const ImplicitPrefix = "deviceclass.resource.kubernetes.io/"
 
 // limitsOn returns the limits of quotas on what a container states of a resource, as requests or as limits: cpu is
 // limited as cpu and as requests.cpu, extended resources as requests.example.com/gpu alone.
@@ -20,18 +29,18 @@ func limitsOn(side, resource string) []string {
 		return nil
 	case basic || strings.HasPrefix(resource, "hugepages-"):
 		return []string{resource, prefix + resource}
-	case extended(resource):
+	case NodesExtended(resource):
 		return []string{prefix + resource}
 	}
 	return nil
 }
 
-// extended reports whether a resource is one that nodes have beside Kubernetes' own, or stands for a class of devices.
-func extended(resource string) bool {
-	return strings.Contains(resource, "/") && !strings.Contains(resource, "kubernetes.io/") || strings.HasPrefix(resource, implicitPrefix)
+// NodesExtended reports whether a resource is one that nodes have beside Kubernetes' own, or stands for a class of devices.
+func NodesExtended(resource string) bool {
+	return strings.Contains(resource, "/") && !strings.Contains(resource, "kubernetes.io/") || strings.HasPrefix(resource, ImplicitPrefix)
 }
 
-func podLimit(name string, _ *Attributes) bool {
+func podLimit(_ *resource.Context, name string) bool {
 	side, resource, ok := strings.Cut(name, ".")
 	if !ok || side != "limits" && side != "requests" {
 		side, resource = "requests", name
@@ -40,9 +49,9 @@ func podLimit(name string, _ *Attributes) bool {
 }
 
 // stated returns the limits on what is stated on the two sides, with how much is stated.
-func stated(requests, limits amounts) amounts {
-	sum := amounts{}
-	for side, resources := range map[string]amounts{"requests": requests, "limits": limits} { // order does not matter
+func stated(requests, limits resource.Amounts) resource.Amounts {
+	sum := resource.Amounts{}
+	for side, resources := range map[string]resource.Amounts{"requests": requests, "limits": limits} { // order does not matter
 		for resource, q := range resources { // order does not matter: each limit is on one resource and side
 			for _, limit := range limitsOn(side, resource) {
 				sum[limit] = q
@@ -52,13 +61,13 @@ func stated(requests, limits amounts) amounts {
 	return sum
 }
 
-// podUses: pods that have ended, or should have been gone by now, use nothing.
-func podUses(pod object.Object, a *Attributes) amounts {
-	if phase := pod.String("status", "phase"); phase == "Failed" || phase == "Succeeded" || overdue(pod, a.Now) {
-		return amounts{}
+// PodUses returns what a pod uses of quotas: pods that have ended, or should have been gone by now, use nothing.
+func PodUses(ctx *resource.Context, pod object.Object) resource.Amounts {
+	if phase := pod.String("status", "phase"); phase == "Failed" || phase == "Succeeded" || overdue(pod, ctx.Now) {
+		return resource.Amounts{}
 	}
-	sum := stated(withOverhead(pod, podAmounts(pod, "requests"), "requests"), withOverhead(pod, podAmounts(pod, "limits"), "limits"))
-	sum[pods] = one
+	sum := stated(podspec.WithOverhead(pod, podspec.Amounts(pod, "requests"), "requests"), podspec.WithOverhead(pod, podspec.Amounts(pod, "limits"), "limits"))
+	sum["pods"] = resource.Count(1)
 	return sum
 }
 
@@ -74,8 +83,8 @@ func podDemands(limits []string, pod object.Object) string {
 		return ""
 	}
 	silent := map[string][]string{} // the containers that do not state it, by limit
-	for _, c := range append(containersOf(pod, "containers"), containersOf(pod, "initContainers")...) {
-		has := stated(amountsAt(c, "resources", "requests"), amountsAt(c, "resources", "limits"))
+	for _, c := range append(pod.Objects("spec", "containers"), pod.Objects("spec", "initContainers")...) {
+		has := stated(resource.AmountsAt(c, "resources", "requests"), resource.AmountsAt(c, "resources", "limits"))
 		for _, limit := range limits {
 			if _, ok := has[limit]; !ok && (strings.HasSuffix(limit, "cpu") || strings.HasSuffix(limit, "memory")) {
 				silent[limit] = append(silent[limit], c.String("name"))
@@ -94,8 +103,8 @@ func podDemands(limits []string, pod object.Object) string {
 }
 
 // podUpdates: an update is charged when it changes whether the pod ends by itself, and a resize is.
-func podUpdates(a *Attributes) bool {
-	return a.Subresource == "resize" || a.Subresource == "" && endsByItself(a.Object) != endsByItself(a.Old)
+func podUpdates(ctx *resource.Context, obj, old object.Object) bool {
+	return ctx.Subresource == "resize" || ctx.Subresource == "" && endsByItself(obj) != endsByItself(old)
 }
 
 func endsByItself(pod object.Object) bool {
@@ -107,7 +116,7 @@ func endsByItself(pod object.Object) bool {
 // another class than follows from the containers.
 func bestEffort(pod object.Object) bool { return pod.String("status", "qosClass") == "BestEffort" }
 
-var podScopes = map[string]inScope{
+var podScopes = map[string]resource.QuotaScope{
 	"Terminating":               func(pod, _ object.Object) bool { return endsByItself(pod) },
 	"NotTerminating":            func(pod, _ object.Object) bool { return !endsByItself(pod) },
 	"BestEffort":                func(pod, _ object.Object) bool { return bestEffort(pod) },
@@ -119,17 +128,30 @@ var podScopes = map[string]inScope{
 // acrossNamespaces reports whether a pod's affinity is about pods of other namespaces.
 func acrossNamespaces(pod object.Object) bool {
 	across := func(v any) bool {
-		_, selects := asObject(v)["namespaceSelector"]
-		return selects || len(asObject(v).List("namespaces")) > 0
+		_, selects := object.As(v)["namespaceSelector"]
+		return selects || len(object.As(v).List("namespaces")) > 0
 	}
 	for _, kind := range []string{"podAffinity", "podAntiAffinity"} {
 		affinity := object.Object(pod.Map("spec", "affinity", kind))
 		if slices.ContainsFunc(affinity.List("requiredDuringSchedulingIgnoredDuringExecution"), across) ||
 			slices.ContainsFunc(affinity.List("preferredDuringSchedulingIgnoredDuringExecution"), func(v any) bool {
-				return across(asObject(v)["podAffinityTerm"])
+				return across(object.As(v)["podAffinityTerm"])
 			}) {
 			return true
 		}
 	}
 	return false
+}
+
+// classOf is the scope of the objects whose field has a value as the requirement says.
+func classOf(path ...string) resource.QuotaScope {
+	return func(obj, requirement object.Object) bool {
+		labels := map[string]string{}
+		if name := obj.String(path...); name != "" {
+			labels["class"] = name
+		}
+		s, err := selector.FromLabelSelector(map[string]any{"matchExpressions": []any{map[string]any{
+			"key": "class", "operator": requirement.String("operator"), "values": requirement.List("values")}}})
+		return err == nil && s.Matches(labels)
+	}
 }

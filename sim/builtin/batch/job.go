@@ -1,0 +1,215 @@
+package batch
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"time"
+
+	"github.com/kubesim/kubesim/sim/builtin/gotext"
+	"github.com/kubesim/kubesim/sim/builtin/kind"
+	"github.com/kubesim/kubesim/sim/builtin/podspec"
+	"github.com/kubesim/kubesim/sim/builtin/table"
+	"github.com/kubesim/kubesim/sim/codec"
+	"github.com/kubesim/kubesim/sim/field"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/resource"
+	"github.com/kubesim/kubesim/sim/selector"
+)
+
+// docBatch is the definition name in front of the types of batch/v1.
+const docBatch = "io.k8s.api.batch.v1."
+
+const jobPropagation = "child pods are preserved by default when jobs are deleted; " +
+	"set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning"
+
+// Labels that connect the pods of a Job with it; the ones without a prefix are older.
+const (
+	labelJobName             = "batch.kubernetes.io/job-name"
+	labelControllerUID       = "batch.kubernetes.io/controller-uid"
+	labelLegacyJobName       = "job-name"
+	labelLegacyControllerUID = "controller-uid"
+)
+
+func jobKind() kind.Kind {
+	return kind.Kind{
+		Storage: "jobs.batch",
+		Gates:   podspec.Gates("spec.template.spec."),
+		Strategy: resource.Strategy{
+			Checks:    resource.Checks{Update: []resource.Check{resource.CheckMeta, resource.CheckFirst, resource.CheckMetaUpdate, resource.CheckKind}},
+			HasStatus: true, OrphansByDefault: true, PropagationWarning: jobPropagation, SpecChanged: gotext.SpecChanged("JobSpec"),
+			PrepareForCreate: prepareJob, Canonicalize: labelJob, ReadsMore: labelledLate,
+			Validate:       func(ctx *resource.Context, obj object.Object) field.ErrorList { return validateJob(ctx, obj, nil) },
+			ValidateUpdate: validateJobUpdate,
+			ValidateFirst:  func(ctx *resource.Context, obj, old object.Object) field.ErrorList { return validateJob(ctx, obj, old) },
+			Warn:           warnJob,
+			Fields: func(obj object.Object) map[string]string {
+				return map[string]string{"status.successful": strconv.FormatInt(obj.Int64("status", "succeeded"), 10)}
+			},
+		},
+		Defaults: kind.EveryVersion(defaultJob),
+		Labels:   kind.SameLabels("status.successful"),
+		Unknown:  func(label string) string { return fmt.Sprintf("field label %q not supported for Job", label) },
+		Columns: append([]table.Column{
+			table.Name(), table.Text("Status", "Status of the job."), table.Doc("Completions", docBatch+"JobStatus", "succeeded"),
+			table.Text("Duration", "Time required to complete the job."), table.Age(),
+		}, podspec.TemplateColumns(docBatch+"JobSpec")...),
+		Row: func(now time.Time, obj object.Object) resource.Row {
+			return table.Row(obj.Name(), cellJobStatus(obj), cellCompletions(obj), cellDuration(now, obj), table.AgeCell(now, obj),
+				podspec.ContainersCell(obj, "name", "spec", "template"), podspec.ContainersCell(obj, "image", "spec", "template"),
+				selector.FormatLabelSelector(obj.Map("spec", "selector")))
+		},
+	}
+}
+
+// defaultJob fills in the defaults of a Job. A Job without labels takes over those of its template.
+func defaultJob(obj object.Object) {
+	obj.SetDefault(map[string]any{}, "spec")
+	spec := obj.At("spec")
+	if !spec.Has("completions") && !spec.Has("parallelism") {
+		spec["completions"] = int64(1)
+	}
+	spec.SetDefault(int64(1), "parallelism")
+	backoff := int64(6)
+	if spec.Has("backoffLimitPerIndex") {
+		backoff = math.MaxInt32
+	}
+	spec.SetDefault(backoff, "backoffLimit")
+	spec.SetDefault("NonIndexed", "completionMode")
+	spec.SetDefault(false, "suspend")
+	replacement := "TerminatingOrFailed"
+	if spec.Has("podFailurePolicy") {
+		replacement = "Failed"
+	}
+	spec.SetDefault(replacement, "podReplacementPolicy")
+	spec.SetDefault(false, "manualSelector")
+	podspec.DefaultTemplateOf(obj)
+	defaultFailurePolicy(spec)
+	labelJob(obj)
+}
+
+// labelledLate reports whether a Job has the labels of its template, and these only because of selector generation.
+func labelledLate(obj object.Object) bool {
+	labels := obj.Map("metadata", "labels")
+	for name := range labels { // order does not matter
+		switch name {
+		case labelJobName, labelControllerUID, labelLegacyJobName, labelLegacyControllerUID:
+		default:
+			return false
+		}
+	}
+	return len(labels) > 0 && object.Equal(labels, obj.Map("spec", "template", "metadata", "labels"))
+}
+
+// labelJob gives a Job without labels those of its template. In the real server a new Job and its template then share
+// one map: what selector generation adds to the template, the Job gets too. The same happens here. A template that got its
+// labels from selector generation alone gives them after validation.
+func labelJob(obj object.Object) {
+	labels := obj.Map("spec", "template", "metadata", "labels")
+	if len(labels) == 0 || len(obj.Map("metadata", "labels")) > 0 {
+		return
+	}
+	if obj.UID() != "" {
+		labels = object.Copy(labels).(map[string]any)
+	}
+	obj.Set(labels, "metadata", "labels")
+}
+
+func defaultFailurePolicy(spec object.Object) {
+	for _, rule := range spec.Objects("podFailurePolicy", "rules") {
+		for _, pattern := range rule.Objects("onPodConditions") {
+			kind.SetEmpty(pattern, "status", "True")
+		}
+	}
+}
+
+// prepareJob generates the selector of a new Job unless it says that it brings its own.
+func prepareJob(ctx *resource.Context, obj object.Object) {
+	if obj.True("spec", "manualSelector") {
+		return
+	}
+	labels := object.Object{}
+	if m := obj.Map("spec", "template", "metadata", "labels"); m != nil {
+		labels = m
+	} else {
+		obj.Set(map[string]any(labels), "spec", "template", "metadata", "labels")
+	}
+	for _, key := range []string{labelLegacyJobName, labelJobName} {
+		labels.SetDefault(obj.Name(), key)
+	}
+	for _, key := range []string{labelLegacyControllerUID, labelControllerUID} {
+		labels.SetDefault(obj.UID(), key)
+	}
+	obj.SetDefault(obj.UID(), "spec", "selector", "matchLabels", labelControllerUID)
+}
+
+func warnJob(ctx *resource.Context, obj, old object.Object) {
+	if old == nil {
+		podspec.WarnNames(ctx, obj)
+	}
+	if old == nil || obj.Generation() != old.Generation() {
+		kind.WarnAll(ctx, jobSpecWarnings(ctx, obj.At("spec"), field.Root("spec")))
+	}
+}
+
+// jobSpecWarnings returns the warnings about the Job spec at p.
+func jobSpecWarnings(ctx *resource.Context, spec object.Object, p field.Path) []string {
+	var out []string
+	if spec.String("completionMode") == "Indexed" && spec.Int64("completions") > manyCompletions && spec.Int64("parallelism") > manyParallel {
+		out = append(out, p.String()+": In Indexed Jobs with a number of completions higher than 10^5 and a parallelism higher than 10^4, Kubernetes might not be able to track completedIndexes when a big number of indexes fail")
+	}
+	return append(out, podspec.TemplateWarnings(ctx, spec.Map("template"), p.Child("template"))...)
+}
+
+// cellJobStatus is what the conditions of a Job come to.
+func cellJobStatus(obj object.Object) string {
+	for _, name := range []string{"Complete", "Failed"} {
+		if jobIs(obj, name) {
+			return name
+		}
+	}
+	if obj.DeletionTimestamp() != "" {
+		return "Terminating"
+	}
+	for _, name := range []string{"Suspended", "FailureTarget", "SuccessCriteriaMet"} {
+		if jobIs(obj, name) {
+			return name
+		}
+	}
+	return "Running"
+}
+
+// jobIs reports whether the condition is True.
+func jobIs(obj object.Object, condition string) bool { return jobCondition(obj, condition, "True") }
+
+func jobCondition(obj object.Object, condition, status string) bool {
+	for _, c := range obj.Objects("status", "conditions") {
+		if c.String("type") == condition && c.String("status") == status {
+			return true
+		}
+	}
+	return false
+}
+
+func cellCompletions(obj object.Object) string {
+	succeeded := obj.Int64("status", "succeeded")
+	if n, ok := obj.Int("spec", "completions"); ok {
+		return fmt.Sprintf("%d/%d", succeeded, n)
+	}
+	if n := obj.Int64("spec", "parallelism"); n > 1 {
+		return fmt.Sprintf("%d/1 of %d", succeeded, n)
+	}
+	return fmt.Sprintf("%d/1", succeeded)
+}
+
+// cellDuration is how long a Job took, or has been running.
+func cellDuration(now time.Time, obj object.Object) string {
+	start, err := time.Parse(time.RFC3339, obj.String("status", "startTime"))
+	if err != nil {
+		return ""
+	}
+	if end, err := time.Parse(time.RFC3339, obj.String("status", "completionTime")); err == nil {
+		now = end
+	}
+	return codec.HumanDuration(now.Sub(start))
+}

@@ -1,0 +1,102 @@
+package storage
+
+import (
+	"strings"
+	"time"
+
+	"github.com/kubesim/kubesim/sim/builtin/kind"
+	"github.com/kubesim/kubesim/sim/builtin/table"
+	"github.com/kubesim/kubesim/sim/field"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/resource"
+)
+
+func csiDriverKind() kind.Kind {
+	const spec = table.DocStorage + "CSIDriverSpec"
+	return kind.Kind{
+		Storage: "csidrivers.storage.k8s.io",
+		Gates: []kind.Gate{
+			{Name: "CSIServiceAccountTokenSecrets", Fields: []string{"spec.serviceAccountTokenInSecrets"}},
+			{Name: "MutableCSINodeAllocatableCount", Fields: []string{"spec.nodeAllocatableUpdatePeriodSeconds"}},
+			{Name: "VolumeLimitScaling", Fields: []string{"spec.preventPodSchedulingIfMissing"},
+				Defaults: func(obj object.Object) { obj.SetDefault(false, "spec", "preventPodSchedulingIfMissing") }}, // KEP-5030
+		},
+		Strategy: resource.Strategy{
+			ReturnsDeleted: true, NeedsResourceVersion: true,
+			PrepareForUpdate: prepareCSIDriver,
+			Validate: func(_ *resource.Context, obj object.Object) field.ErrorList {
+				return validateCSIDriver(obj, nil)
+			},
+			ValidateUpdate: func(_ *resource.Context, obj, old object.Object) field.ErrorList {
+				return validateCSIDriver(obj, old)
+			},
+			Warn: func(ctx *resource.Context, obj, old object.Object) {
+				tokens := obj.List("spec", "tokenRequests")
+				if len(tokens) > 0 && !obj.Has("spec", "serviceAccountTokenInSecrets") &&
+					(old == nil || !object.SemanticEqual(tokens, old.List("spec", "tokenRequests"))) {
+					ctx.Warn("spec.serviceAccountTokenInSecrets is unset; if supported by this CSI driver, set to true to prevent " +
+						"possible logging of tokens in volume attributes")
+				}
+			},
+		},
+		Defaults: kind.EveryVersion(func(obj object.Object) {
+			obj.SetDefault(true, "spec", "attachRequired")
+			for _, name := range []string{"podInfoOnMount", "storageCapacity", "requiresRepublish", "seLinuxMount"} {
+				obj.SetDefault(false, "spec", name)
+			}
+			obj.SetDefault("ReadWriteOnceWithFSType", "spec", "fsGroupPolicy")
+			if len(obj.List("spec", "volumeLifecycleModes")) == 0 {
+				obj.Set([]any{"Persistent"}, "spec", "volumeLifecycleModes")
+			}
+		}),
+		Columns: []table.Column{table.Name(), table.Doc("AttachRequired", spec, "attachRequired").Of("boolean"),
+			table.Doc("PodInfoOnMount", spec, "podInfoOnMount").Of("boolean"), table.Doc("StorageCapacity", spec, "storageCapacity").Of("boolean"),
+			table.Doc("TokenRequests", spec, "tokenRequests"), table.Doc("RequiresRepublish", spec, "requiresRepublish").Of("boolean"),
+			table.Doc("Modes", spec, "volumeLifecycleModes"), table.Age()},
+		Row: func(now time.Time, obj object.Object) resource.Row {
+			spec := obj.At("spec")
+			attach, ok := spec.Bool("attachRequired")
+			tokens := table.Unset
+			if spec.Has("tokenRequests") {
+				var audiences []string
+				for _, t := range spec.Objects("tokenRequests") {
+					audiences = append(audiences, t.String("audience"))
+				}
+				tokens = strings.Join(audiences, ",")
+			}
+			return table.Row(obj.Name(), attach || !ok, spec.True("podInfoOnMount"), spec.True("storageCapacity"), tokens,
+				spec.True("requiresRepublish"), table.OrNone(strings.Join(spec.Strings("volumeLifecycleModes"), ","), table.None), table.AgeCell(now, obj))
+		},
+	}
+}
+
+// prepareCSIDriver counts generations: a driver begins without one, and its first change is generation 1.
+func prepareCSIDriver(_ *resource.Context, obj, old object.Object) {
+	if !object.SemanticEqual(obj["spec"], old["spec"]) {
+		obj.Set(old.Generation()+1, "metadata", "generation")
+	}
+}
+
+func validateCSIDriver(obj, old object.Object) field.ErrorList {
+	at := field.CursorAt(obj, old, "spec")
+	at.Child("fsGroupPolicy").OneOf("File", "None", "ReadWriteOnceWithFSType")
+	audiences := field.Seen{}
+	for token := range at.Each("tokenRequests") {
+		if audiences[token.String("audience")] {
+			token.Child("audience").OrEmpty().Unique(audiences)
+			continue
+		}
+		audiences[token.String("audience")] = true
+		token.Child("expirationSeconds").Min(600, "may not specify a duration less than 10 minutes").
+			Max(1<<32, "may not specify a duration larger than 2^32 seconds")
+	}
+	for mode := range at.Each("volumeLifecycleModes") {
+		mode.ReportAt(at.Path("volumeLifecycleModes")).OneOf("Persistent", "Ephemeral")
+	}
+	at.Child("nodeAllocatableUpdatePeriodSeconds").Min(10, "must be greater than or equal to 10 seconds")
+	at.Child("serviceAccountTokenInSecrets").InvalidIf(at.Has("serviceAccountTokenInSecrets") && at.Len("tokenRequests") == 0,
+		"serviceAccountTokenInSecrets is set but no tokenRequests are specified")
+	at.Child("attachRequired").ReportAt(at.Path("attachedRequired")).Immutable()
+	at.Child("volumeLifecycleModes").Immutable()
+	return at.Errors()
+}

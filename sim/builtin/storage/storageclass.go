@@ -1,0 +1,127 @@
+package storage
+
+import (
+	"maps"
+	"strings"
+	"time"
+
+	"github.com/kubesim/kubesim/sim/builtin/kind"
+	"github.com/kubesim/kubesim/sim/builtin/podspec"
+	"github.com/kubesim/kubesim/sim/builtin/table"
+	"github.com/kubesim/kubesim/sim/field"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/resource"
+)
+
+func storageClassKind() kind.Kind {
+	const class = table.DocStorage + "StorageClass"
+	return kind.Kind{
+		Storage: "storageclasses.storage.k8s.io",
+		Strategy: resource.Strategy{
+			Checks:         resource.Checks{Update: []resource.Check{resource.CheckMeta, resource.CheckMetaUpdate, resource.CheckKind}},
+			ReturnsDeleted: true,
+			Validate: func(_ *resource.Context, obj object.Object) field.ErrorList {
+				return validateStorageClass(obj, nil)
+			},
+			ValidateUpdate: func(_ *resource.Context, obj, old object.Object) field.ErrorList {
+				return validateStorageClass(obj, old)
+			},
+			Warn: func(ctx *resource.Context, obj, _ object.Object) {
+				for i, term := range obj.Objects("allowedTopologies") {
+					for j, e := range term.Objects("matchLabelExpressions") {
+						if text, ok := podspec.DeprecatedNodeLabels[e.String("key")]; ok {
+							p := field.Root("allowedTopologies").Index(i).Child("matchLabelExpressions").Index(j)
+							ctx.Warn(p.Child("key").String() + ": " + text)
+						}
+					}
+				}
+			},
+		},
+		Defaults: kind.EveryVersion(func(obj object.Object) {
+			obj.SetDefault("Delete", "reclaimPolicy")
+			obj.SetDefault("Immediate", "volumeBindingMode")
+		}),
+		Columns: []table.Column{table.Name(), table.Doc("Provisioner", class, "provisioner"), table.Doc("ReclaimPolicy", class, "reclaimPolicy"),
+			table.Doc("VolumeBindingMode", class, "volumeBindingMode"), table.Doc("AllowVolumeExpansion", class, "allowVolumeExpansion"), table.Age()},
+		Row: func(now time.Time, obj object.Object) resource.Row {
+			name := table.NameOrDefault(obj, "storageclass.kubernetes.io/is-default-class", "storageclass.beta.kubernetes.io/is-default-class")
+			return table.Row(name, obj.String("provisioner"), table.OrNone(obj.String("reclaimPolicy"), "Delete"),
+				table.OrNone(obj.String("volumeBindingMode"), "Immediate"), obj.True("allowVolumeExpansion"), table.AgeCell(now, obj))
+		},
+	}
+}
+
+func validateStorageClass(obj, old object.Object) field.ErrorList {
+	at := field.CursorAt(obj, old)
+	provisioner, parameters := at.Child("provisioner"), at.Child("parameters")
+	policy, mode := at.Child("reclaimPolicy"), at.Child("volumeBindingMode")
+	validateProvisioner(provisioner)
+	validateParameters(parameters, true)
+	policy.IfGiven().OneOf("Delete", "Retain")
+	mode.RequireIf(!mode.Has(), "").OneOf("Immediate", "WaitForFirstConsumer")
+	validateTopologies(at.Child("allowedTopologies"))
+	parameters.Immutable()
+	provisioner.OrEmpty().Immutable()
+	policy.Immutable()
+	mode.Immutable()
+	return at.Errors()
+}
+
+// validateProvisioner checks the name of a driver, in which capital letters count as small ones.
+func validateProvisioner(at field.Cursor) {
+	name := strings.ToLower(at.Required().String())
+	if name != "" {
+		at.Report(field.Check(at.Path(), name, field.QualifiedName))
+	}
+}
+
+func validateParameters(at field.Cursor, mayBeEmpty bool) {
+	const most, largest = 512, 256 << 10
+	parameters := object.StringMap(at.Object())
+	if len(parameters) > most {
+		at.TooLong(most)
+		return
+	}
+	size := 0
+	for _, key := range object.SortedKeys(parameters) {
+		if key == "" {
+			at.Invalid(key, "field can not be empty.")
+		}
+		size += len(key) + len(parameters[key])
+	}
+	if size > largest {
+		at.TooLong(largest)
+	}
+	at.RequireIf(!mayBeEmpty && len(parameters) == 0, "must contain at least one key/value pair")
+}
+
+// validateTopologies checks in which zones and the like volumes may be made.
+func validateTopologies(at field.Cursor) {
+	var seen []map[string]string
+	for term := range at.Each() {
+		expressions, values := term.Child("matchLabelExpressions"), map[string]string{}
+		for e := range expressions.Each() {
+			list, key := field.Seen{}, e.String("key")
+			e.Child("values").Required()
+			for value := range e.Each("values") {
+				value.Unique(list)
+			}
+			e.Child("key").OrEmpty().Check(field.QualifiedName)
+			if _, twice := values[key]; twice {
+				e.Child("key").Duplicate(key)
+			}
+			values[key] = strings.Join(object.SortedKeys(list), "\n")
+		}
+		for _, other := range seen {
+			if maps.Equal(values, other) {
+				expressions.Duplicate("")
+			}
+		}
+		if len(values) == 0 { // the real server compares with a term that says nothing, too
+			for range at.Each() {
+				expressions.Duplicate("")
+			}
+		}
+		seen = append(seen, values)
+	}
+}

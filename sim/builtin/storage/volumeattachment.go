@@ -1,0 +1,112 @@
+package storage
+
+import (
+	"path"
+	"time"
+
+	"github.com/kubesim/kubesim/sim/builtin/core"
+	"github.com/kubesim/kubesim/sim/builtin/gotext"
+	"github.com/kubesim/kubesim/sim/builtin/kind"
+	"github.com/kubesim/kubesim/sim/builtin/podspec"
+	"github.com/kubesim/kubesim/sim/builtin/table"
+	"github.com/kubesim/kubesim/sim/field"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/resource"
+)
+
+// validateInlineVolume checks the volume that an attachment describes itself, as one made from the spec of a pod: a
+// PersistentVolumeSpec with a CSI source and nothing that only an object of its own can have.
+func validateInlineVolume(at field.Cursor) {
+	const context = " in the context of inline volumes"
+	at.Child("claimRef").ForbidIf(at.Has("claimRef"), "may not be specified"+context)
+	at.Child("capacity").ForbidIf(at.Len("capacity") > 0, "may not be specified"+context)
+	at.Child("csi").RequireIf(!at.Has("csi"), "has to be specified"+context)
+	modes, policy := at.Child("accessModes").Required(), at.Child("persistentVolumeReclaimPolicy")
+	at.Report(podspec.KnownAccessModes(at.Path("accessModes"), modes.Strings()))
+	policy.ForbidIf(policy.String() != "" && policy.String() != "Retain", "may only be Retain"+context)
+	at.Child("nodeAffinity").ForbidIf(at.Has("nodeAffinity"), "may not be specified"+context)
+	alone := at.Object().Copy()
+	delete(alone, "nodeAffinity") // which nodes a local volume is on would have to be said there
+	at.Report(core.ValidateVolumeSource(at.Path(), "", alone))
+	policy.ForbidIf(at.Has("hostPath") && path.Clean(at.String("hostPath", "path")) == "/" && policy.String() == "Recycle",
+		"may not be 'recycle' for a hostPath mount of '/'")
+	at.Child("storageClassName").ForbidIf(at.String("storageClassName") != "", "may not be specified"+context)
+	at.Child("volumeMode").ForbidIf(at.Has("volumeMode") && at.String("volumeMode") != "Filesystem",
+		"may not specify volumeMode other than Filesystem"+context)
+}
+
+func volumeAttachmentKind() kind.Kind {
+	const spec = table.DocStorage + "VolumeAttachmentSpec"
+	attacher := table.Doc("Attacher", spec, "attacher")
+	attacher.Format = "name"
+	return kind.Kind{
+		Storage: "volumeattachments.storage.k8s.io",
+		Gates: []kind.Gate{
+			{Name: "MutableCSINodeAllocatableCount", Fields: []string{"status.attachError.errorCode", "status.detachError.errorCode"}},
+		},
+		Strategy: resource.Strategy{
+			Checks: resource.Checks{
+				Update:       []resource.Check{resource.CheckMeta, resource.CheckKind},
+				Subresources: map[string][]resource.Check{"status": {resource.CheckMeta, resource.CheckKind}},
+			},
+			Resets:    map[string]resource.Reset{"status": {Fields: []string{"metadata", "spec"}}},
+			HasStatus: true, CustomStatus: true, ReturnsDeleted: true, NeedsResourceVersion: true,
+			Validate: func(_ *resource.Context, obj object.Object) field.ErrorList {
+				return validateAttachment(obj)
+			},
+			ValidateUpdate: func(_ *resource.Context, obj, old object.Object) field.ErrorList {
+				errs := validateAttachment(obj)
+				if spec := obj.At("spec"); !gotext.Same("VolumeAttachmentSpec", spec, old.At("spec")) {
+					errs = append(errs, field.Invalid(field.Root("spec"), gotext.Value("VolumeAttachmentSpec", spec), field.TextImmutable))
+				}
+				return errs
+			},
+		},
+		Defaults: kind.EveryVersion(func(obj object.Object) {
+			if inline := obj.At("spec", "source", "inlineVolumeSpec"); inline != nil {
+				core.DefaultPersistentSource(inline)
+			}
+		}),
+		Columns: []table.Column{table.Name(), attacher, table.Doc("PV", table.DocStorage+"VolumeAttachmentSource", "persistentVolumeName"),
+			table.Doc("Node", spec, "nodeName"), table.Doc("Attached", table.DocStorage+"VolumeAttachmentStatus", "attached").Of("boolean"), table.Age()},
+		Row: func(now time.Time, obj object.Object) resource.Row {
+			return table.Row(obj.Name(), obj.String("spec", "attacher"), obj.String("spec", "source", "persistentVolumeName"),
+				obj.String("spec", "nodeName"), obj.True("status", "attached"), table.AgeCell(now, obj))
+		},
+	}
+}
+
+func validateAttachment(obj object.Object) field.ErrorList {
+	const largest, longest = 256 << 10, 1024
+	at := field.CursorAt(obj, nil)
+	attacher, source := at.Child("spec", "attacher"), at.Child("spec", "source")
+	inline, volume := source.Child("inlineVolumeSpec"), source.Child("persistentVolumeName")
+	at.Report(podspec.DriverName(attacher.Path(), attacher.String()))
+	switch {
+	case !inline.Has() && !volume.Has():
+		source.Missing("must specify exactly one of inlineVolumeSpec and persistentVolumeName")
+	case inline.Has() && volume.Has():
+		source.Forbidden("must specify exactly one of inlineVolumeSpec and persistentVolumeName")
+	case inline.Has():
+		validateInlineVolume(inline)
+	case volume.String() == "":
+		volume.Missing("must specify non empty persistentVolumeName")
+	}
+	at.Child("spec", "nodeName").OrEmpty().Check(field.DNS1123Subdomain)
+	size := 0
+	for key, value := range object.StringMap(obj.Map("status", "attachmentMetadata")) { // order does not matter
+		size += len(key) + len(value)
+	}
+	if size > largest {
+		at.Child("status", "attachmentMetadata").TooLong(largest)
+	}
+	for _, name := range []string{"attachError", "detachError"} {
+		failure := at.Child("status", name)
+		if len(failure.String("message")) > longest { // the text has another limit, in the server too
+			failure.Child("message").TooLong(largest)
+		}
+		failure.Child("errorCode").Min(0, field.RangeText(0, 1<<31-1))
+	}
+	volume.Check(field.DNS1123Subdomain)
+	return at.Errors()
+}

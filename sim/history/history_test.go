@@ -1,0 +1,113 @@
+package history_test
+
+import (
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/kubesim/kubesim/clock"
+	"github.com/kubesim/kubesim/sim/commit"
+	"github.com/kubesim/kubesim/sim/history"
+	"github.com/kubesim/kubesim/sim/mvcc"
+	"github.com/kubesim/kubesim/sim/random"
+	"github.com/kubesim/kubesim/sim/resource"
+	"github.com/matryer/is"
+)
+
+// cluster is the least that has a history.
+type cluster struct {
+	*history.History
+	clock  *clock.Manual
+	log    commit.Log
+	random random.Streams
+	told   []uint64 // what caches were told of compactions
+}
+
+func (c *cluster) Compacted(rev uint64)                   { c.told = append(c.told, rev) }
+func (c *cluster) Forget()                                { c.told = append(c.told, 0) }
+func (c *cluster) Definition(string) *resource.Definition { return nil }
+
+func newCluster(now time.Time) *cluster {
+	c := &cluster{clock: clock.NewManual(now)}
+	c.log = commit.Log{Clock: c.clock, Known: c, Store: mvcc.New(1)}
+	c.random.Begin(1)
+	c.History = history.New(&c.log, clock.NewSchedule(c.clock, &sync.Mutex{}), &c.random, c)
+	c.log.Listeners = []commit.Listener{c.History}
+	c.Reset()
+	return c
+}
+
+// put writes a key after a minute, with a draw.
+func (c *cluster) put(key string) {
+	c.clock.Advance(time.Minute)
+	c.random.Draw("names", 10)
+	c.log.Committed(c.log.Store.Put(key, nil, nil))
+}
+
+// A state of the past has the time and the random numbers of then, and what is written from there is as it was.
+func TestStateAt(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	c := newCluster(clock.Epoch())
+	for range 4 {
+		c.put("/registry/a/b")
+	}
+	s, err := c.StateAt(3, true)
+	is.NoErr(err)
+	is.Equal(s.Now, clock.Epoch().Add(2*time.Minute))
+	f := newCluster(s.Now)
+	is.NoErr(f.Load(s))
+	for range 2 {
+		f.put("/registry/a/b")
+	}
+	is.Equal(f.State().Streams, c.State().Streams) // the same draws again
+	is.Equal(len(f.State().Marks), len(c.State().Marks))
+	_, err = c.StateAt(9, true)
+	is.Equal(err.Error(), "revision 9: the store has those from 1 to 5")
+}
+
+// Each interval the store forgets what was there before the interval; caches learn of it 15 s later.
+func TestCompaction(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	c := newCluster(clock.Epoch())
+	for range 4 {
+		c.put("/registry/a/b")
+	}
+	c.clock.AdvanceTo(clock.Epoch().Add(5 * time.Minute))
+	c.CatchUp()
+	is.Equal(c.Store().Compacted(), uint64(1)) // it has only seen which revision is the newest
+	c.clock.Advance(5 * time.Minute)
+	c.CatchUp()
+	is.Equal(c.Store().Compacted(), uint64(5))
+	_, known := c.Floor()
+	is.True(!known)
+	c.clock.Advance(15 * time.Second)
+	c.CatchUp()
+	is.Equal(c.told, []uint64{5})
+	_, there := c.TimeOf(4)
+	is.True(!there) // what only older revisions needed is forgotten, too
+	at, there := c.TimeOf(5)
+	is.True(there)
+	is.Equal(at, clock.Epoch().Add(4*time.Minute))
+}
+
+// An object with a lease goes at its time, unless it was written again.
+func TestLease(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	c := newCluster(clock.Epoch())
+	c.put("/registry/events/a")
+	c.Grant(time.Hour, "/registry/events/a", 2)
+	c.put("/registry/events/b")
+	c.Grant(time.Hour, "/registry/events/b", 3)
+	c.put("/registry/events/b")
+	f := newCluster(c.clock.Now())
+	is.NoErr(f.Load(c.State()))
+	f.TakeUp()
+	for _, x := range []*cluster{c, f} {
+		x.clock.Advance(time.Hour)
+		is.True(x.log.Newest().Get("/registry/events/a") == nil) // also where the history was loaded
+		is.True(x.log.Newest().Get("/registry/events/b") != nil)
+	}
+}

@@ -1,0 +1,31 @@
+package sim
+
+import (
+	"github.com/kubesim/kubesim/sim/admission"
+	"github.com/kubesim/kubesim/sim/aggregator"
+	"github.com/kubesim/kubesim/sim/replica"
+)
+
+// ReplicaOptions say what one API server is like. The zero value is the newest version with all defaults.
+type ReplicaOptions = replica.Options
+
+// ReplicaState is what a replica is like and what has happened to it.
+type ReplicaState = replica.Status
+
+// Version is the version of the simulated API server.
+const Version = replica.Version
+
+// KnowsPlugin reports whether an admission plugin is simulated: others are an error of Options.WithoutPlugins.
+func KnowsPlugin(name string) bool { return admission.Known(name) }
+
+// KnowsGate reports whether a feature gate decides something here: others are no error of ReplicaOptions.FeatureGates.
+func KnowsGate(name string) bool { return replica.KnowsGate(name) }
+
+// APIService is an APIService whose API a service answers for: an aggregated API server.
+type APIService = aggregator.APIService
+
+// Aggregator reaches aggregated API servers. It is called without the Cluster's lock, but for Placed.
+type Aggregator = aggregator.Proxy
+
+// Within returns a context that ends after a time of the Cluster's clock, and what ends it before.
+type Within = aggregator.Within

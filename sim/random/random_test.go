@@ -1,0 +1,32 @@
+package random_test
+
+import (
+	"testing"
+
+	"github.com/kubesim/kubesim/sim/random"
+	"github.com/matryer/is"
+)
+
+// One more draw for one purpose does not shift the others, and streams that were loaded go on alike.
+func TestStreams(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	draw := func(s *random.Streams, purpose string) (all []int) {
+		for range 5 {
+			all = append(all, s.Draw(purpose, 1000))
+		}
+		return all
+	}
+	var a, b, c random.Streams
+	a.Begin(7)
+	b.Begin(7)
+	c.Begin(7)
+	b.Draw("names", 3)
+	is.Equal(draw(&a, "uids"), draw(&b, "uids"))
+	c.Load(b.State())
+	is.Equal(draw(&c, "names"), draw(&b, "names"))
+	is.Equal(draw(&c, "new"), draw(&b, "new"))
+	a.Begin(8)
+	b.Begin(7)
+	is.True(draw(&a, "uids")[0] != draw(&b, "uids")[0]) // another seed
+}

@@ -1,0 +1,128 @@
+// Package registrytest is the least that a registry stands on, for the tests of those who use one: a store with the built-in
+// kinds of 1.36, the watch caches of one server, a clock that is moved by hand. There is no admission and no authorization
+// unless a test puts it there.
+//
+//	b := registrytest.New(mvcc.New(1), clock.Epoch())
+//	reg := b.Registry()
+//	b.Unreachable = true      // the server does not reach the store
+//	b.Filling = true          // its caches are being filled
+//	b.Clock.Advance(time.Second)
+package registrytest
+
+import (
+	"sync"
+	"time"
+
+	"github.com/kubesim/kubesim/clock"
+	"github.com/kubesim/kubesim/sim/builtin"
+	"github.com/kubesim/kubesim/sim/commit"
+	"github.com/kubesim/kubesim/sim/fieldmanager"
+	"github.com/kubesim/kubesim/sim/mvcc"
+	"github.com/kubesim/kubesim/sim/random"
+	"github.com/kubesim/kubesim/sim/registry"
+	"github.com/kubesim/kubesim/sim/resource"
+	"github.com/kubesim/kubesim/sim/schema"
+	"github.com/kubesim/kubesim/sim/watchcache"
+)
+
+// Backend is a registry.Backend over a store of its own.
+type Backend struct {
+	Log      commit.Log
+	Clock    *clock.Manual
+	Schedule *clock.Schedule
+	Streams  random.Streams
+	Schema   *schema.Set
+	Served   []*resource.Definition
+	Hubs     map[string]*resource.Definition // by storage name
+
+	Unreachable bool // the store cannot be reached
+	Filling     bool // the caches are being filled
+
+	filled   uint64
+	position watchcache.Position
+	caches   map[string]*watchcache.Cache
+}
+
+// New returns a backend over a store. Its caches were filled with what is there now.
+func New(store *mvcc.Store, at time.Time) *Backend {
+	set, err := schema.Load("1.36")
+	if err != nil {
+		panic("registrytest: " + err.Error())
+	}
+	b := &Backend{Clock: clock.NewManual(at), Schema: set, Served: builtin.Definitions(set),
+		Hubs: map[string]*resource.Definition{}, caches: map[string]*watchcache.Cache{}}
+	for _, d := range b.Served {
+		b.Hubs[d.Storage] = d.Hub
+	}
+	b.Streams.Begin(1)
+	b.Schedule = clock.NewSchedule(b.Clock, &sync.Mutex{})
+	b.Log = commit.Log{Store: store, Clock: b.Clock, Known: b, Listeners: []commit.Listener{applier{b}}}
+	b.filled, b.position.View = store.Rev(), b.Log.Newest()
+	return b
+}
+
+// Registry returns a registry over the backend.
+func (b *Backend) Registry() *registry.Registry {
+	return &registry.Registry{Backend: b, Fields: fieldmanager.New()}
+}
+
+// applier hands commits to the caches.
+type applier struct{ *Backend }
+
+// Committed is commit.Listener's.
+func (a applier) Committed(c *commit.Commit) {
+	cache := a.cache(c.Storage) // made before the position moves on
+	a.position.View = c.View
+	cache.Apply(c.Event, c.At)
+}
+
+func (b *Backend) cache(storage string) *watchcache.Cache {
+	c, ok := b.caches[storage]
+	if !ok {
+		c = watchcache.New("/registry/"+storage+"/", &b.position, b.filled)
+		b.caches[storage] = c
+	}
+	return c
+}
+
+// Store is registry.Backend's, as are all that follow.
+func (b *Backend) Store() *mvcc.Store { return b.Log.Store }
+
+// Reachable says whether the store can be reached.
+func (b *Backend) Reachable() bool { return !b.Unreachable }
+
+// Committed tells the caches, and who else listens to the log.
+func (b *Backend) Committed(e *mvcc.Event) { b.Log.Committed(e) }
+
+// Cache returns the cache of a resource.
+func (b *Backend) Cache(d *resource.Definition) *watchcache.Cache { return b.cache(d.Storage) }
+
+// Unready says whether the caches are being filled, since just now.
+func (b *Backend) Unready(*resource.Definition) (time.Duration, bool) { return 0, b.Filling }
+
+// Await waits for a revision as long as a read does.
+func (b *Backend) Await(c *watchcache.Cache, rev uint64, done func(fresh bool)) {
+	if c.Rev() >= rev {
+		done(true)
+		return
+	}
+	b.After(registry.FreshnessTimeout, func() { done(c.Rev() >= rev) })
+}
+
+// After calls f when the clock has been moved that far.
+func (b *Backend) After(d time.Duration, f func()) (stop func()) { return b.Schedule.After(d, f) }
+
+// Pause lets nobody write meanwhile.
+func (b *Backend) Pause() {}
+
+// Grant forgets about it: objects live for ever.
+func (b *Backend) Grant(time.Duration, string, uint64) {}
+
+// Now is the time of the clock.
+func (b *Backend) Now() time.Time { return b.Clock.Now() }
+
+// Random draws from the streams.
+func (b *Backend) Random(purpose string, n int) int { return b.Streams.Draw(purpose, n) }
+
+// Definition returns the hub of a storage name.
+func (b *Backend) Definition(storage string) *resource.Definition { return b.Hubs[storage] }

@@ -1,0 +1,174 @@
+package registry_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/kubesim/kubesim/clock"
+	"github.com/kubesim/kubesim/sim/admission"
+	"github.com/kubesim/kubesim/sim/field"
+	"github.com/kubesim/kubesim/sim/mvcc"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/registry"
+	"github.com/kubesim/kubesim/sim/registry/registrytest"
+	"github.com/kubesim/kubesim/sim/resource"
+	"github.com/kubesim/kubesim/sim/status"
+)
+
+// trial is one request for a config map in a world of its own. Whoever has a say in it (admission, the strategy, …) notes
+// that it was asked, and refuses if it was told to. What is stored, the request and its object are there to be spoilt.
+type trial struct {
+	*registrytest.Backend
+	reg      *registry.Registry
+	def      *resource.Definition // of config maps, whose strategy belongs to the trial
+	q        *registry.Request
+	obj      object.Object        // that is sent
+	list     registry.ListOptions // of list, watch, deletecollection
+	del      registry.DeleteOptions
+	version  string // resourceVersion of a get
+	unmade   bool   // no new object comes of the patch
+	asked    []string
+	refusing map[string]bool
+}
+
+func newTrial(t *testing.T) *trial {
+	t.Helper()
+	x := &trial{Backend: registrytest.New(mvcc.New(1), clock.Epoch()), refusing: map[string]bool{}}
+	d := *x.Hubs["configmaps"]
+	d.Hub, d.Strategy, d.Default = &d, x.strategy(), nil
+	x.def = &d
+	x.reg = x.Registry()
+	x.reg.Admission = admission.Chain{{
+		Name:     "trial",
+		Mutate:   func(*admission.Attributes) *status.Status { return x.ask("mutating admission") },
+		Validate: func(*admission.Attributes) *status.Status { return x.ask("validating admission") },
+	}}
+	x.reg.Escalation = func(*registry.Request, object.Object, object.Object) *status.Status { return x.ask("escalation") }
+	x.q = &registry.Request{Definition: x.def, Namespace: "ns", Name: "a", Manager: "test", Warn: func(string) {}}
+	x.q.Ready = func(object.Object, *resource.Item) *status.Status { return x.ask("hook before the store") }
+	x.q.MayCreate = func() *status.Status { return x.ask("right to create") }
+	x.obj = config("a")
+	x.obj.Set("v", "data", "k") // which what is stored does not have
+	return x
+}
+
+// config is a config map as a client sends it.
+func config(name string) object.Object {
+	return object.Object{"kind": "ConfigMap", "apiVersion": "v1", "metadata": map[string]any{"name": name}}
+}
+
+func (x *trial) strategy() *resource.Strategy {
+	return &resource.Strategy{
+		PrepareForCreate: func(*resource.Context, object.Object) { x.note("strategy prepares") },
+		PrepareForUpdate: func(_ *resource.Context, _, _ object.Object) { x.note("strategy prepares") },
+		Allocate: func(*resource.Context, object.Object, object.Object) (field.ErrorList, *status.Status) {
+			return nil, x.ask("allocation")
+		},
+		Validate:       func(*resource.Context, object.Object) field.ErrorList { return x.invalid() },
+		ValidateUpdate: func(_ *resource.Context, _, _ object.Object) field.ErrorList { return x.invalid() },
+		Canonicalize:   func(object.Object) { x.note("strategy canonicalizes") },
+		Warn:           func(_ *resource.Context, _, _ object.Object) { x.note("strategy warns") },
+		Undeletable: func(string) string {
+			if x.ask("strategy allows deletion") != nil {
+				return "refused: strategy allows deletion"
+			}
+			return ""
+		},
+	}
+}
+
+func (x *trial) invalid() field.ErrorList {
+	if s := x.ask("validation"); s != nil {
+		return field.ErrorList{field.Forbidden(field.Root("data"), s.Message)}
+	}
+	return nil
+}
+
+func (x *trial) note(step string) { x.asked = append(x.asked, step) }
+
+func (x *trial) ask(step string) *status.Status {
+	x.note(step)
+	if x.refusing[step] {
+		return status.BadRequest("refused: %s", step)
+	}
+	return nil
+}
+
+// stored puts a config map into the store, as somebody of whom nobody takes notice.
+func (x *trial) stored(t *testing.T, name string) {
+	t.Helper()
+	q := &registry.Request{Definition: x.Hubs["configmaps"], Namespace: "ns", Name: name, Manager: "other", Warn: func(string) {}}
+	if _, s := x.Registry().Create(q, config(name)); s != nil {
+		t.Fatal(s)
+	}
+}
+
+// step is a step of a verb, how it is made to fail, and a part of what the client then reads.
+type step struct {
+	name string
+	fail func(*testing.T, *trial)
+	want string
+}
+
+// refuses is a step at which somebody refuses.
+func refuses(name string) step {
+	return step{name, func(_ *testing.T, x *trial) { x.refusing[name] = true }, "refused: " + name}
+}
+
+// inOrder checks that each step fails as it says, and that of any two which fail the earlier one is what the client reads.
+// unseen are steps that come after the last one, which always fails.
+func inOrder(t *testing.T, do func(*testing.T, *trial) *status.Status, steps []step, unseen ...step) {
+	t.Helper()
+	for i, first := range steps {
+		for _, second := range append(slices.Clone(steps[i:]), unseen...) {
+			x := newTrial(t)
+			if second.name != first.name {
+				second.fail(t, x)
+			}
+			first.fail(t, x)
+			if s := do(t, x); s == nil || !strings.Contains(s.Message, first.want) {
+				t.Errorf("%q and %q fail: the client reads %v, want the former's %q", first.name, second.name, s, first.want)
+			}
+		}
+	}
+}
+
+// without returns the steps but those named.
+func without(steps []step, names ...string) []step {
+	return slices.DeleteFunc(slices.Clone(steps), func(s step) bool { return slices.Contains(names, s.name) })
+}
+
+// What is made to fail in more than one verb.
+var (
+	noName = step{"name of the path", func(_ *testing.T, x *trial) { x.q.Name = ".." }, `Name parameter invalid: "..": may not be '..'`}
+
+	otherNamespace = step{"namespace is that of the path", func(_ *testing.T, x *trial) { x.obj.Set("other", "metadata", "namespace") },
+		registry.NamespaceMismatch}
+
+	otherName = step{"name is that of the path", func(_ *testing.T, x *trial) { x.obj.Set("b", "metadata", "name") },
+		"the name of the object (b) does not match the name on the URL (a)"}
+
+	uid = step{"uid, a precondition", func(_ *testing.T, x *trial) { x.obj.Set("other", "metadata", "uid") }, "Precondition failed: UID in precondition: other"}
+
+	unconvertible = step{"conversion to the stored version", func(_ *testing.T, x *trial) {
+		x.def.ToHub = func(object.Object) (object.Object, error) { return nil, errUnconvertible }
+	}, "cannot be handled as a ConfigMap: unconvertible"}
+
+	conflict = step{"resourceVersion is that of the store", func(_ *testing.T, x *trial) { x.obj.Set("1", "metadata", "resourceVersion") },
+		status.OptimisticLock}
+
+	unreachable = step{"store in reach", func(_ *testing.T, x *trial) { x.Unreachable = true }, "could not be completed at this time, please try again."}
+
+	tooLarge = step{"room in the store", func(_ *testing.T, x *trial) { x.obj.Set(large, "data", "k") }, "etcdserver: request is too large"}
+
+	unmade = step{"the patch fits", func(_ *testing.T, x *trial) { x.unmade = true }, "unmade"}
+)
+
+var large = strings.Repeat("x", 2<<20)
+
+type failure string
+
+func (f failure) Error() string { return string(f) }
+
+const errUnconvertible failure = "unconvertible"

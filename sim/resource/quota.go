@@ -1,0 +1,26 @@
+package resource
+
+import "github.com/kubesim/kubesim/sim/object"
+
+// Quota says what the objects of a kind use of ResourceQuotas beside their number, which is limited as count/RESOURCE
+// (Kubernetes documentation, "Resource Quotas"; pkg/quota/v1/evaluator). Its zero value is a kind of which the number alone
+// counts.
+type Quota struct {
+	Each []string // further limits of which every object uses one
+
+	// Limits reports whether another limit is about the objects, and Uses says what one uses of these. nil: there are none.
+	Limits func(ctx *Context, name string) bool
+	Uses   func(ctx *Context, obj object.Object) Amounts
+	// Demands returns what an object must state where the limits are set, "" if it does. nil: nothing.
+	Demands func(limits []string, obj object.Object) string
+	// Scopes are the scopes that quotas for these objects may have.
+	Scopes map[string]QuotaScope
+	// Updates reports whether an update is charged. nil: creates alone are.
+	Updates func(ctx *Context, obj, old object.Object) bool
+}
+
+// QuotaScope reports whether an object is in a scope of a quota. requirement is one of its scopeSelector.
+type QuotaScope func(obj, requirement object.Object) bool
+
+// WholeUpdates is Quota.Updates of kinds of which updates of the main resource are charged.
+func WholeUpdates(ctx *Context, _, _ object.Object) bool { return ctx.Subresource == "" }

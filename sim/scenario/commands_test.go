@@ -1,0 +1,41 @@
+package scenario
+
+import (
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/matryer/is"
+)
+
+// Each row of the table is whole: its example is a line that it reads, its flags are in the table of flags, and the
+// description of the language names it.
+func TestCommands(t *testing.T) {
+	t.Parallel()
+	doc, err := os.ReadFile("doc.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := commandNames()
+	for _, c := range Commands() {
+		t.Run(c.Name, func(t *testing.T) {
+			is := is.New(t)
+			is.Equal(len(slices.DeleteFunc(slices.Clone(names), func(n string) bool { return n != c.Name })), 1) // once in the table
+			is.True(c.Help != "" && c.run != nil)                                                                // says what it does, and does it
+			is.Equal(c.build != nil, c.Group == Requests)                                                        // only requests are sent
+			op, err := Parse(c.Example)
+			is.NoErr(err)                        // its example can be read
+			is.Equal(op.Name, c.Name)            // and is its own
+			is.Equal(op.String(), c.Example)     // as it would be printed
+			is.True(c.needs <= len(c.Args))      // it is known what has to be there
+			is.True(!c.more || len(c.Args) > 0)  // and what may be there again
+			is.True(!c.text || len(c.Args) == 0) // a text has no arguments
+			for _, f := range c.Flags {
+				is.True(findFlag(f) != nil) // all flags are known
+			}
+			is.True(slices.ContainsFunc(strings.FieldsFunc(string(doc), func(r rune) bool { return r != '_' && (r < 'a' || r > 'z') }),
+				func(w string) bool { return w == c.Name })) // doc.go names it
+		})
+	}
+}

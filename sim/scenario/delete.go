@@ -1,0 +1,98 @@
+package scenario
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+
+	"github.com/kubesim/kubesim/sim/object"
+)
+
+// deleteCommands delete objects.
+var deleteCommands = []Command{
+	{Name: "delete", Usage: "RESOURCE NAME | RESOURCE --all | RESOURCE -l SELECTOR | -f FILE",
+		Help: "delete objects", Example: "delete pods a --grace 0", Group: Requests,
+		Flags: append(slices.Clone(deleteFlags), "all", "selector", "field-selector", "filename", "subresource"),
+		Args:  []Arg{Resource, ObjectName}, check: checkDelete, run: (*World).request, build: (*builder).delete},
+	{Name: "deletecollection", Usage: "RESOURCE",
+		Help: "delete all objects of a resource, or those that selectors name", Example: "deletecollection pods -l app=web", Group: Requests,
+		Flags: append(slices.Clone(deleteFlags), "selector", "field-selector", "limit", "continue", "rv", "rv-match"),
+		Args:  []Arg{Resource}, needs: 1, run: (*World).request, build: (*builder).delete},
+}
+
+func checkDelete(op *Op, at int) error {
+	_, name := op.target(0)
+	several := op.has("all") || op.has("selector") || op.has("field-selector")
+	switch {
+	case name == "" && !several && !op.has("filename"):
+		return wrong(at+1, "delete needs a name; to delete all of them: --all or -l SELECTOR")
+	case name != "" && several:
+		return wrong(at+1, "delete takes a name or selectors, not both")
+	}
+	return nil
+}
+
+// policies are the names of --cascade.
+var policies = map[string]string{"background": "Background", "foreground": "Foreground", "orphan": "Orphan"}
+
+func (b *builder) delete() error {
+	q, err := b.query()
+	if err != nil {
+		return err
+	}
+	if rv, given, err := b.revision(); err != nil {
+		return err
+	} else if given {
+		q.Set("resourceVersion", rv)
+	}
+	body := b.deleteOptions(q)
+	contentType := ""
+	if body != nil {
+		contentType = "application/json"
+	}
+	if file := b.op.value("filename"); file != "" {
+		list, err := b.w.manifest(file, b.template)
+		if err != nil {
+			return err
+		}
+		for _, obj := range list {
+			d, err := b.w.kindOf(obj, b.replica)
+			if err != nil {
+				return fmt.Errorf("%s: %w", file, err)
+			}
+			b.add("DELETE", b.location(d, obj.Namespace(), obj.Name()), q, contentType, body).def = d
+		}
+		return nil
+	}
+	d, name, err := b.target()
+	if err != nil {
+		return err
+	}
+	b.add("DELETE", b.location(d, "", name), q, contentType, body).def = d
+	return nil
+}
+
+// deleteOptions returns the body of a DELETE, nil if it needs none.
+func (b *builder) deleteOptions(q url.Values) []byte {
+	o := object.Object{}
+	if v, ok := b.op.Flag("cascade"); ok {
+		o.Set(policies[v], "propagationPolicy")
+	}
+	if v, ok := b.op.Flag("grace"); ok {
+		o.Set(scalar(v), "gracePeriodSeconds")
+	}
+	if v, ok := b.op.Flag("precondition-rv"); ok {
+		o.Set(v, "preconditions", "resourceVersion")
+	}
+	if v, ok := b.op.Flag("precondition-uid"); ok {
+		o.Set(v, "preconditions", "uid")
+	}
+	if len(o) == 0 {
+		return nil
+	}
+	if q.Get("dryRun") != "" { // the options of the query are not read when there is a body
+		o.Set([]any{"All"}, "dryRun")
+	}
+	o["apiVersion"], o["kind"] = "v1", "DeleteOptions"
+	return object.JSON(map[string]any(o))
+}

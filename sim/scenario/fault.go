@@ -1,0 +1,43 @@
+package scenario
+
+import (
+	"strings"
+
+	"github.com/kubesim/kubesim/sim/fault"
+)
+
+// faultCommands let things go wrong by plan. The language of faults is that of package fault.
+var faultCommands = []Command{
+	{Name: "fault", Usage: "on … do … | clear | release", Help: "let something go wrong",
+		Example: "fault on update pods times=1 do fail Conflict", Group: Worldly, text: true, check: checkFault,
+		Words: []Choice{{"on", "on … do …"}, {"clear", "take all faults away"}, {"release", "let go what they hold"}},
+		run:   func(w *World, op *Op) error { return w.fault(op.Text) }},
+}
+
+func checkFault(op *Op, at int) error {
+	if op.Text != "clear" && op.Text != "release" && !strings.HasPrefix(op.Text, "on ") {
+		return wrong(at+1, "a fault is on VERB RESOURCE … do ACTION; there are clear and release, too")
+	}
+	return nil
+}
+
+// fault adds faults, or clears or releases those there are.
+func (w *World) fault(text string) error {
+	w.used = true
+	switch text {
+	case "clear":
+		w.cluster.ClearFaults()
+	case "release":
+		w.cluster.ReleaseFaults()
+	default:
+		plan, err := fault.Parse(text)
+		if err != nil {
+			return err
+		}
+		if err := w.cluster.AddFaults(plan...); err != nil {
+			return err
+		}
+	}
+	w.add(Frame{Kind: FaultHappened, Lane: "store", Text: "fault " + text})
+	return nil
+}

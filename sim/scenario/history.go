@@ -1,0 +1,46 @@
+package scenario
+
+import (
+	"fmt"
+	"strconv"
+)
+
+// historyCommands let revisions be forgotten, or be taken back.
+var historyCommands = []Command{
+	{Name: "compact", Help: "let the store forget all revisions before now", Example: "compact",
+		Group: Worldly, run: func(w *World, _ *Op) error {
+			w.used = true
+			w.cluster.Compact()
+			return nil
+		}},
+	{Name: "expire", Help: "let the store and every watch cache forget all history", Example: "expire",
+		Group: Worldly, run: func(w *World, op *Op) error {
+			w.cluster.Expire()
+			w.happened(op, "store", 0)
+			return nil
+		}},
+	{Name: "restore", Usage: "REVISION", Help: "take the store back to a revision, as from a backup", Example: "restore 4007",
+		Group: Worldly, Args: []Arg{Word}, needs: 1, run: (*World).restore},
+}
+
+func (w *World) restore(op *Op) error {
+	rev, err := strconv.ParseUint(op.Args[0], 10, 64)
+	if err != nil {
+		return fmt.Errorf("restore needs a revision, not %q", op.Args[0])
+	}
+	if err := w.cluster.Restore(rev); err != nil {
+		return err
+	}
+	w.forgetAfter(rev)
+	w.happened(op, "store", 0)
+	return nil
+}
+
+// forgetAfter takes away what is known of revisions that have never happened now.
+func (w *World) forgetAfter(rev uint64) {
+	for r := range w.commits { // order does not matter: they are deleted
+		if r > rev {
+			delete(w.commits, r)
+		}
+	}
+}

@@ -1,0 +1,46 @@
+package scenario
+
+import "time"
+
+// placeCommands say where clients are and what they see.
+var placeCommands = []Command{
+	{Name: "route", Usage: "CLIENT N", Help: "lead a client's next requests to a replica", Example: "route alice 2",
+		Group: Worldly, Args: []Arg{Client, Replica}, needs: 2, run: place(func(w *World, c *client, op *Op) error {
+			n, err := w.replica(op.Args[1])
+			if err != nil {
+				return err
+			}
+			c.replica = n
+			return w.cluster.Route(agent(c.name), n)
+		})},
+	{Name: "hold", Usage: "CLIENT", Help: "keep back the watch events of a client", Example: "hold alice",
+		Group: Worldly, Args: []Arg{Client}, needs: 1, run: place(func(w *World, c *client, _ *Op) error {
+			w.cluster.Hold(agent(c.name))
+			c.held = true
+			return nil
+		})},
+	{Name: "release", Usage: "CLIENT", Help: "let go what hold keeps back", Example: "release alice",
+		Group: Worldly, Args: []Arg{Client}, needs: 1, run: place(func(w *World, c *client, _ *Op) error {
+			w.cluster.Release(agent(c.name))
+			c.held = false
+			return nil
+		})},
+	{Name: "jump", Usage: "CLIENT DURATION", Help: "move a client's clock against the cluster's", Example: "jump alice -5m",
+		Group: Worldly, Args: []Arg{Client, Offset}, needs: 2, run: place(func(_ *World, c *client, op *Op) error {
+			d, err := time.ParseDuration(op.Args[1])
+			c.jump += d
+			return err
+		})},
+}
+
+// place does something to the client that the first argument names.
+func place(do func(w *World, c *client, op *Op) error) func(*World, *Op) error {
+	return func(w *World, op *Op) error {
+		c := w.client(op.Args[0])
+		if err := do(w, c, op); err != nil {
+			return err
+		}
+		w.happened(op, "client/"+c.name, 0)
+		return nil
+	}
+}

@@ -1,0 +1,93 @@
+package scenario
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strconv"
+
+	"github.com/kubesim/kubesim/sim"
+)
+
+// prepareCommands say what the world is made with, and come before all others.
+var prepareCommands = []Command{
+	{Name: "seed", Usage: "N", Help: "decide all names, uids and draws; stands first", Example: "seed 7",
+		Group: Worldly, Args: []Arg{Number}, needs: 1, plan: (*Options).setSeed, run: (*World).prepare},
+	{Name: "replicas", Usage: "N", Help: "have so many API servers over one store; stands first", Example: "replicas 2",
+		Group: Worldly, Args: []Arg{Number}, needs: 1, plan: (*Options).setReplicas, run: (*World).prepare},
+	{Name: "replica", Usage: "N [version=1.35] [gates=NAME=true,…] [serve=GROUP/VERSION=false] [peers=true]",
+		Help: "say what one API server is like; stands first", Example: "replica 2 version=1.35",
+		Group: Worldly, Args: []Arg{Replica, Word}, needs: 2, more: true, check: checkReplica, plan: (*Options).setReplica, run: (*World).prepare},
+}
+
+func checkReplica(op *Op, at int) error {
+	for _, o := range op.Args[1:] {
+		if err := setOption(&sim.ReplicaOptions{}, o); err != nil {
+			return wrong(at, "%s", err)
+		}
+	}
+	return nil
+}
+
+// prepare sets what the cluster is made with, and makes it anew if that has changed.
+func (w *World) prepare(op *Op) error {
+	if w.used {
+		return fmt.Errorf("%s decides what the world is made with: put it before everything else", op.Name)
+	}
+	before := w.options
+	if err := FindCommand(op.Name).plan(&w.options, op); err != nil {
+		w.options = before
+		return err
+	}
+	if before.Seed == w.options.Seed && reflect.DeepEqual(before.Replicas, w.options.Replicas) {
+		return nil
+	}
+	if err := w.boot(); err != nil {
+		w.options = before
+		_ = w.boot() // it worked before
+		return err
+	}
+	return nil
+}
+
+func (o *Options) setSeed(op *Op) (err error) {
+	o.Seed, err = strconv.ParseUint(op.Args[0], 10, 64)
+	return err
+}
+
+// setReplicas says how many replicas there are.
+func (o *Options) setReplicas(op *Op) error {
+	n, err := o.haveReplicas(op.Args[0])
+	if err == nil {
+		o.Replicas = o.Replicas[:n]
+	}
+	return err
+}
+
+// setReplica sets options of one replica.
+func (o *Options) setReplica(op *Op) error {
+	n, err := o.haveReplicas(op.Args[0])
+	for _, text := range op.Args[1:] {
+		if err == nil {
+			err = setOption(&o.Replicas[n-1], text)
+		}
+	}
+	return err
+}
+
+// haveReplicas reads a number and makes the replicas at least so many. The list is a new one.
+func (o *Options) haveReplicas(text string) (n int, err error) {
+	const most = 9
+	n, err = strconv.Atoi(text)
+	switch {
+	case err != nil:
+		return 0, err
+	case n > most:
+		return 0, fmt.Errorf("there can be %d replicas, not %d", most, n)
+	}
+	o.Replicas = slices.Clone(o.Replicas)
+	for len(o.Replicas) < n {
+		o.Replicas = append(o.Replicas, sim.ReplicaOptions{})
+	}
+	return n, nil
+}
