@@ -59,6 +59,7 @@ func (r *Registry) List(q *Request, o ListOptions, answer func(*Page, *status.St
 			done(nil, s)
 			return
 		}
+		l.limit = o.Limit // which the store obeys, and the cache does not always
 		done(l.fromStore(read))
 		return
 	}

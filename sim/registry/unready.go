@@ -59,5 +59,5 @@ func (r *Registry) unfillable(d *resource.Definition, namespace string) (s *stat
 
 // light reports whether the store answers a list while the cache cannot.
 func (l *lister) light(read reading) bool {
-	return read.exact || l.o.paged || l.o.Continue != "" || l.limit > 0 && l.o.Labels.Empty() && l.o.Fields.Empty()
+	return read.exact || l.o.paged || l.o.Continue != "" || l.o.Limit > 0 && l.o.Labels.Empty() && l.o.Fields.Empty()
 }

@@ -5,7 +5,7 @@ package resource
 // Before an update, every object's metadata is checked as that of a new object with any name, then as that of an update;
 // the kind's own steps come on top, so causes repeat. After a create without errors, metadata is checked as that of an
 // object with any name.
-type Check int
+type Check uint8
 
 const (
 	// CheckMeta checks metadata as that of a new object, with the kind's rule for names (validation.ValidateObjectMeta).
