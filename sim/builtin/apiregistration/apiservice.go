@@ -38,12 +38,11 @@ func apiServiceKind() kind.Kind {
 				if ctx.Subresource != "status" {
 					return validateAPIService(obj)
 				}
-				var errs field.ErrorList
-				for i, c := range obj.Objects("status", "conditions") {
-					p := field.Root("status.conditions").Index(i).Child("status")
-					errs = append(errs, field.MustBeOneOf(p, c.String("status"), "True", "False", "Unknown")...)
+				at := field.CursorAt(obj, nil)
+				for condition := range at.Each("status", "conditions") {
+					condition.Child("status").OrEmpty().OneOf("True", "False", "Unknown")
 				}
-				return errs
+				return at.Errors()
 			},
 		},
 		Defaults: kind.EveryVersion(func(obj object.Object) {
@@ -69,44 +68,34 @@ func apiServiceName(_ *resource.Context, obj object.Object) func(name string, pr
 }
 
 func validateAPIService(obj object.Object) field.ErrorList {
-	var errs field.ErrorList
-	p, spec := field.Root("spec"), obj.At("spec")
-	group, version := spec.String("group"), spec.String("version")
-	if group == "" && version != "v1" {
-		errs = append(errs, field.Required(p.Child("group"), "only v1 may have an empty group and it better be legacy kube"))
-	} else if group != "" {
-		errs = append(errs, field.Check(p.Child("group"), group, field.DNS1123Subdomain)...)
-	}
-	errs = append(errs, field.Check(p.Child("version"), version, field.DNS1035Label)...)
+	at := field.CursorAt(obj, nil, "spec")
+	group, version := at.Child("group").IfGiven(), at.Child("version").OrEmpty()
+	group.RequireIf(!group.Has() && version.String() != "v1", "only v1 may have an empty group and it better be legacy kube")
+	group.Check(field.DNS1123Subdomain)
+	version.Check(field.DNS1035Label)
 	for _, priority := range []struct {
 		name  string
 		limit int64
 	}{{"groupPriorityMinimum", 20000}, {"versionPriority", 1000}} {
-		if n := spec.Int64(priority.name); n <= 0 || n > priority.limit {
-			errs = append(errs, field.Invalid(p.Child(priority.name), n, "must be positive and less than "+strconv.FormatInt(priority.limit, 10)))
-		}
+		n := at.Int64(priority.name)
+		at.Child(priority.name).OrZero().InvalidIf(n <= 0 || n > priority.limit, "must be positive and less than "+strconv.FormatInt(priority.limit, 10))
 	}
-	bundle, insecure := len(kind.Decoded(spec["caBundle"])), spec.True("insecureSkipTLSVerify")
-	service := spec.At("service")
-	if service == nil {
+	bundle, insecure := len(kind.Decoded(at.Child("caBundle").Value())), at.Child("insecureSkipTLSVerify")
+	service := at.Child("service")
+	if !service.Has() {
 		if bundle > 0 {
-			errs = append(errs, field.Invalid(p.Child("caBundle"), strconv.Itoa(bundle)+" bytes", "local APIServices may not have a caBundle"))
+			at.Child("caBundle").Invalid(strconv.Itoa(bundle)+" bytes", "local APIServices may not have a caBundle")
 		}
-		if insecure {
-			errs = append(errs, field.Invalid(p.Child("insecureSkipTLSVerify"), true, "local APIServices may not have insecureSkipTLSVerify"))
-		}
-		return errs
+		insecure.InvalidIf(insecure.True(), "local APIServices may not have insecureSkipTLSVerify")
+		return at.Errors()
 	}
-	at := p.Child("service")
-	errs = append(errs, field.MustBeSet(at.Child("namespace"), service.String("namespace"))...)
-	errs = append(errs, field.MustBeSet(at.Child("name"), service.String("name"))...)
-	if port := service.Int64("port"); len(field.PortNumber(port)) > 0 {
-		errs = append(errs, field.Invalid(at.Child("port"), port, "port is not valid: "+strings.Join(field.PortNumber(port), ", ")))
+	service.Child("namespace").Required()
+	service.Child("name").Required()
+	if wrong := field.PortNumber(service.Int64("port")); len(wrong) > 0 {
+		service.Child("port").OrZero().InvalidIf(true, "port is not valid: "+strings.Join(wrong, ", "))
 	}
-	if insecure && bundle > 0 {
-		errs = append(errs, field.Invalid(p.Child("insecureSkipTLSVerify"), true, "may not be true if caBundle is present"))
-	}
-	return errs
+	insecure.InvalidIf(insecure.True() && bundle > 0, "may not be true if caBundle is present")
+	return at.Errors()
 }
 
 func apiServiceRow(now time.Time, obj object.Object) resource.Row {

@@ -5,7 +5,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/kubesim/kubesim/sim/builtin/kind"
 	"github.com/kubesim/kubesim/sim/builtin/podspec"
 	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/object"
@@ -27,47 +26,39 @@ func validateNewAutoscaler(_ *resource.Context, obj object.Object) field.ErrorLi
 }
 
 func validateAutoscalerUpdate(ctx *resource.Context, obj, old object.Object) field.ErrorList {
-	if ctx.Subresource == "status" {
-		return kind.NonNegatives(field.Root("status"), obj.At("status"), "currentReplicas", "desiredReplicas")
+	if ctx.Subresource != "status" {
+		return validateAutoscaler(obj, old)
 	}
-	return validateAutoscaler(obj, old)
+	at := field.CursorAt(obj, old, "status")
+	at.Child("currentReplicas").NonNegative()
+	at.Child("desiredReplicas").NonNegative()
+	return at.Errors()
 }
 
 func validateAutoscaler(obj, old object.Object) field.ErrorList {
-	spec, before, p := obj.At("spec"), old.At("spec"), field.Root("spec")
+	at, before := field.CursorAt(obj, old, "spec"), old.At("spec")
 	lowest := int64(1)
 	if n, ok := before.Int("minReplicas"); ok && n == 0 {
 		lowest = 0
 	}
-	minimum, hasMinimum := spec.Int("minReplicas")
-	maximum := spec.Int64("maxReplicas")
-	var errs field.ErrorList
-	if hasMinimum && minimum < lowest {
-		errs = append(errs, field.Invalid(p.Child("minReplicas"), minimum, "must be greater than or equal to "+strconv.FormatInt(lowest, 10)))
-	}
-	if maximum == 0 {
-		errs = append(errs, field.Required(p.Child("maxReplicas"), "must be set and greater than 0"))
-	} else if maximum < 0 {
-		errs = append(errs, field.Invalid(p.Child("maxReplicas"), maximum, "must be greater than or equal to 1"))
-	}
-	if hasMinimum && maximum < minimum {
-		errs = append(errs, field.Invalid(p.Child("maxReplicas"), maximum, "must be greater than or equal to `minReplicas`"))
-	}
-	ref, was := spec.At("scaleTargetRef"), before.At("scaleTargetRef")
-	errs = append(errs, validateTargetRef(p.Child("scaleTargetRef"), ref, refRules{
+	minimum, maximum, metrics := at.Child("minReplicas"), at.Child("maxReplicas").OrZero(), at.Child("metrics")
+	minimum.Min(lowest, "must be greater than or equal to "+strconv.FormatInt(lowest, 10))
+	maximum.Required("must be set and greater than 0").Min(1, "must be greater than or equal to 1")
+	maximum.InvalidIf(minimum.Has() && maximum.Int64() < minimum.Int64(), "must be greater than or equal to `minReplicas`")
+	ref, was := at.Child("scaleTargetRef"), before.At("scaleTargetRef")
+	validateTargetRef(ref, refRules{
 		anyVersion: old != nil && was.String("apiVersion") == ref.String("apiVersion") && was.String("kind") == ref.String("kind"),
 		coreGroup:  ref.String("kind") == "ReplicationController",
-	})...)
-	errs = append(errs, validateMetrics(p.Child("metrics"), spec.Objects("metrics"), before.Objects("metrics"))...)
-	if hasMinimum && minimum == 0 && !scalesToZero(spec.Objects("metrics")) {
-		errs = append(errs, field.Forbidden(p.Child("metrics"), "must specify at least one Object or External metric to support scaling to zero replicas"))
-	}
+	})
+	validateMetrics(metrics, before.Objects("metrics"))
+	metrics.ForbidIf(minimum.Has() && minimum.Int64() == 0 && !scalesToZero(obj.Objects("spec", "metrics")),
+		"must specify at least one Object or External metric to support scaling to zero replicas")
 	for _, direction := range []string{"scaleUp", "scaleDown"} {
-		if rules := spec.At("behavior", direction); rules != nil {
-			errs = append(errs, validateScaling(p.Child("behavior", direction), rules)...)
+		if rules := at.Child("behavior", direction); rules.Has() {
+			validateScaling(rules)
 		}
 	}
-	return errs
+	return at.Errors()
 }
 
 func scalesToZero(metrics []object.Object) bool {
@@ -80,20 +71,13 @@ func scalesToZero(metrics []object.Object) bool {
 }
 
 // validateTargetRef checks a reference to an object of any kind and version.
-func validateTargetRef(p field.Path, ref object.Object, rules refRules) field.ErrorList {
-	var errs field.ErrorList
-	for _, name := range []string{"kind", "name"} {
-		if value := ref.String(name); value == "" {
-			errs = append(errs, field.Required(p.Child(name), ""))
-		} else {
-			errs = append(errs, field.Check(p.Child(name), value, field.PathSegment)...)
-		}
+func validateTargetRef(at field.Cursor, rules refRules) {
+	at.Child("kind").Required().Check(field.PathSegment)
+	at.Child("name").Required().Check(field.PathSegment)
+	version := at.Child("apiVersion").OrEmpty()
+	if err := checkRefVersion(version.String(), rules); err != nil {
+		version.Invalid(version.String(), err.Error())
 	}
-	version := ref.String("apiVersion")
-	if err := checkRefVersion(version, rules); err != nil {
-		errs = append(errs, field.Invalid(p.Child("apiVersion"), version, err.Error()))
-	}
-	return errs
 }
 
 func checkRefVersion(version string, rules refRules) error {
@@ -111,40 +95,18 @@ func checkRefVersion(version string, rules refRules) error {
 }
 
 // validateScaling checks how an autoscaler may scale in one direction.
-func validateScaling(p field.Path, rules object.Object) field.ErrorList {
-	var errs field.ErrorList
-	window := rules.Int64("stabilizationWindowSeconds")
-	if window < 0 {
-		errs = append(errs, field.Invalid(p.Child("stabilizationWindowSeconds"), window, "must be greater than or equal to zero"))
+func validateScaling(at field.Cursor) {
+	at.Child("stabilizationWindowSeconds").Min(0, "must be greater than or equal to zero").
+		Max(maxStabilization, "must be less than or equal to 3600")
+	at.Child("selectPolicy").OneOf("Disabled", "Max", "Min")
+	at.Child("policies").Required("must specify at least one Policy")
+	for policy := range at.Each("policies") {
+		policy.Child("type").OrEmpty().OneOf("Percent", "Pods")
+		policy.Child("value").OrZero().Positive()
+		policy.Child("periodSeconds").OrZero().Positive().Max(maxScalingPeriod, "must be less than or equal to 1800")
 	}
-	if window > maxStabilization {
-		errs = append(errs, field.Invalid(p.Child("stabilizationWindowSeconds"), window, "must be less than or equal to 3600"))
-	}
-	if rules.Has("selectPolicy") {
-		errs = append(errs, field.MustBeOneOf(p.Child("selectPolicy"), rules.String("selectPolicy"), "Disabled", "Max", "Min")...)
-	}
-	policies := rules.Objects("policies")
-	if len(policies) == 0 {
-		errs = append(errs, field.Required(p.Child("policies"), "must specify at least one Policy"))
-	}
-	for i, policy := range policies {
-		errs = append(errs, validateScalingPolicy(p.Child("policies").Index(i), policy)...)
-	}
-	if v, ok := rules.Get("tolerance"); ok && v != nil && quantity.Of(v).Sign() < 0 {
-		errs = append(errs, field.Invalid(p.Child("tolerance"), v, field.TextNonNegative))
-	}
-	return errs
-}
-
-func validateScalingPolicy(p field.Path, policy object.Object) field.ErrorList {
-	errs := field.MustBeOneOf(p.Child("type"), policy.String("type"), "Percent", "Pods")
-	errs = append(errs, field.Positive(policy.Int64("value"), p.Child("value"))...)
-	period := policy.Int64("periodSeconds")
-	errs = append(errs, field.Positive(period, p.Child("periodSeconds"))...)
-	if period > maxScalingPeriod {
-		errs = append(errs, field.Invalid(p.Child("periodSeconds"), period, "must be less than or equal to 1800"))
-	}
-	return errs
+	tolerance := at.Child("tolerance")
+	tolerance.InvalidIf(tolerance.Has() && quantity.Of(tolerance.Value()).Sign() < 0, field.TextNonNegative)
 }
 
 var metricTypes = []string{"ContainerResource", "External", "Object", "Pods", "Resource"}
@@ -152,138 +114,98 @@ var metricTypes = []string{"ContainerResource", "External", "Object", "Pods", "R
 // metricSources are the fields of a metric that say where it comes from, in the order in which they are checked.
 var metricSources = []string{"object", "external", "pods", "resource", "containerResource"}
 
-func validateMetrics(p field.Path, metrics, old []object.Object) field.ErrorList {
+func validateMetrics(at field.Cursor, old []object.Object) {
 	rules := refRules{coreGroup: true}
 	for _, m := range old {
 		if ref := m.At("object", "describedObject"); m.String("type") == "Object" && ref != nil {
 			rules.anyVersion = rules.anyVersion || checkRefVersion(ref.String("apiVersion"), rules) != nil
 		}
 	}
-	var errs field.ErrorList
-	for i, m := range metrics {
-		errs = append(errs, validateMetric(p.Index(i), m, rules)...)
+	for metric := range at.Each() {
+		validateMetric(metric, rules)
 	}
-	return errs
 }
 
-func validateMetric(p field.Path, metric object.Object, rules refRules) field.ErrorList {
-	kind := metric.String("type")
-	own, known := metricFields[kind]
-	var errs field.ErrorList
-	if kind == "" {
-		errs = append(errs, field.Required(p.Child("type"), "must specify a metric source type"))
-	}
+func validateMetric(at field.Cursor, rules refRules) {
+	kind := at.Child("type").OrEmpty()
+	own, known := metricFields[kind.String()]
+	kind.Required("must specify a metric source type")
 	if !known {
-		errs = append(errs, field.NotSupported(p.Child("type"), kind, metricTypes...))
+		kind.NotSupported(kind.String(), metricTypes...)
 	}
 	var set []string
 	for _, name := range metricSources {
-		if !metric.Has(name) {
+		if !at.Has(name) {
 			continue
 		}
 		set = append(set, name)
 		if len(set) == 1 {
-			errs = append(errs, validateMetricSource(p.Child(name), name, metric.At(name), rules)...)
+			validateMetricSource(at.Child(name), name, rules)
 		}
 	}
 	if !known {
-		errs = append(errs, field.NotSupported(p.Child("type"), kind, metricTypes...))
-	} else if !metric.Has(own) {
-		errs = append(errs, field.Required(p.Child(own), "must populate information for the given metric source"))
+		kind.NotSupported(kind.String(), metricTypes...)
+	} else {
+		at.Child(own).RequireIf(!at.Has(own), "must populate information for the given metric source")
 	}
 	for _, name := range set {
-		if len(set) != 1 && name != own {
-			errs = append(errs, field.Forbidden(p.Child(name), "must populate the given metric source only"))
-		}
+		at.Child(name).ForbidIf(len(set) != 1 && name != own, "must populate the given metric source only")
 	}
-	return errs
 }
 
-func validateMetricSource(p field.Path, name string, source object.Object, rules refRules) field.ErrorList {
-	var errs field.ErrorList
+func validateMetricSource(at field.Cursor, name string, rules refRules) {
 	switch name {
 	case "resource", "containerResource":
-		errs = validateMeasured(p, name, source)
+		validateMeasured(at, name)
 	default:
 		if name == "object" {
-			errs = validateTargetRef(p.Child("describedObject"), source.At("describedObject"), rules)
+			validateTargetRef(at.Child("describedObject"), rules)
 		}
-		if metric := source.String("metric", "name"); metric == "" {
-			errs = append(errs, field.Required(p.Child("metric", "name"), "must specify a metric name"))
-		} else {
-			errs = append(errs, field.Check(p.Child("metric", "name"), metric, field.PathSegment)...)
-		}
+		at.Child("metric", "name").Required("must specify a metric name").Check(field.PathSegment)
 	}
-	target := source.At("target")
-	errs = append(errs, validateMetricTarget(p.Child("target"), target)...)
-	return append(errs, validateTargetValues(p.Child("target"), name, target)...)
+	target := at.Child("target")
+	validateMetricTarget(target)
+	validateTargetValues(target, name)
 }
 
 // validateMeasured checks which resource of the pods a metric measures.
-func validateMeasured(p field.Path, name string, source object.Object) field.ErrorList {
-	var errs field.ErrorList
-	if resource := source.String("name"); resource == "" {
-		errs = append(errs, field.Required(p.Child("name"), "must specify a resource name"))
-	} else if name == "containerResource" {
-		errs = append(errs, podspec.ContainerResourceName(resource, p.Child("name"))...)
-	}
+func validateMeasured(at field.Cursor, name string) {
+	resource := at.Child("name").Required("must specify a resource name")
 	if name == "resource" {
-		return errs
+		return
 	}
-	if container := source.String("container"); container == "" {
-		errs = append(errs, field.Required(p.Child("container"), "must specify a container"))
-	} else {
-		errs = append(errs, field.Check(p.Child("container"), container, field.DNS1123Label)...)
+	if resource.Has() {
+		at.Report(podspec.ContainerResourceName(resource.String(), resource.Path()))
 	}
-	return errs
+	at.Child("container").Required("must specify a container").Check(field.DNS1123Label)
 }
 
-func validateMetricTarget(p field.Path, target object.Object) field.ErrorList {
-	var errs field.ErrorList
-	kind := target.String("type")
-	if kind == "" {
-		errs = append(errs, field.Required(p.Child("type"), "must specify a metric target type"))
-	}
-	if kind != "Utilization" && kind != "Value" && kind != "AverageValue" {
-		errs = append(errs, field.Invalid(p.Child("type"), field.Enum(kind), "must be either Utilization, Value, or AverageValue"))
+func validateMetricTarget(at field.Cursor) {
+	kind := at.Child("type")
+	kind.Required("must specify a metric target type")
+	if text := kind.String(); text != "Utilization" && text != "Value" && text != "AverageValue" {
+		kind.Invalid(field.Enum(text), "must be either Utilization, Value, or AverageValue")
 	}
 	for _, name := range []string{"value", "averageValue"} {
-		if v, ok := target.Get(name); ok && v != nil && quantity.Of(v).Sign() <= 0 {
-			errs = append(errs, field.Invalid(p.Child(name), v, "must be positive"))
-		}
+		v := at.Child(name)
+		v.InvalidIf(v.Has() && quantity.Of(v.Value()).Sign() <= 0, "must be positive")
 	}
-	if n, ok := target.Int("averageUtilization"); ok && n < 1 {
-		errs = append(errs, field.Invalid(p.Child("averageUtilization"), n, "must be greater than 0"))
-	}
-	return errs
+	at.Child("averageUtilization").Min(1, "must be greater than 0")
 }
 
 // validateTargetValues checks which values the target of a source needs and which exclude each other.
-func validateTargetValues(p field.Path, name string, target object.Object) field.ErrorList {
-	value, average, utilization := target.Has("value"), target.Has("averageValue"), target.Has("averageUtilization")
+func validateTargetValues(at field.Cursor, name string) {
+	value, average, utilization := at.Child("value"), at.Child("averageValue"), at.Child("averageUtilization")
 	switch name {
 	case "object":
-		if !value && !average {
-			return field.ErrorList{field.Required(p.Child("averageValue"), "must set either a target value or averageValue")}
-		}
+		average.RequireIf(!value.Has() && !average.Has(), "must set either a target value or averageValue")
 	case "external":
-		if !value && !average {
-			return field.ErrorList{field.Required(p.Child("averageValue"), "must set either a target value for metric or a per-pod target")}
-		}
-		if value && average {
-			return field.ErrorList{field.Forbidden(p.Child("value"), "may not set both a target value for metric and a per-pod target")}
-		}
+		average.RequireIf(!value.Has() && !average.Has(), "must set either a target value for metric or a per-pod target")
+		value.ForbidIf(value.Has() && average.Has(), "may not set both a target value for metric and a per-pod target")
 	case "pods":
-		if !average {
-			return field.ErrorList{field.Required(p.Child("averageValue"), "must specify a positive target averageValue")}
-		}
+		average.RequireIf(!average.Has(), "must specify a positive target averageValue")
 	default:
-		if !utilization && !average {
-			return field.ErrorList{field.Required(p.Child("averageUtilization"), "must set either a target raw value or a target utilization")}
-		}
-		if utilization && average {
-			return field.ErrorList{field.Forbidden(p.Child("averageValue"), "may not set both a target raw value and a target utilization")}
-		}
+		utilization.RequireIf(!utilization.Has() && !average.Has(), "must set either a target raw value or a target utilization")
+		average.ForbidIf(utilization.Has() && average.Has(), "may not set both a target raw value and a target utilization")
 	}
-	return nil
 }

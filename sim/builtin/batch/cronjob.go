@@ -98,25 +98,24 @@ func validateCronJobUpdate(ctx *resource.Context, obj, old object.Object) field.
 }
 
 func validateCronJobSpec(ctx *resource.Context, obj, old object.Object) field.ErrorList {
-	spec, before, p := obj.At("spec"), old.At("spec"), field.Root("spec")
-	var errs field.ErrorList
-	if schedule := spec.String("schedule"); schedule == "" {
-		errs = append(errs, field.Required(p.Child("schedule"), ""))
-	} else {
-		errs = append(errs, validateSchedule(p.Child("schedule"), schedule, hasTimeZone(before.String("schedule")), spec.Has("timeZone"))...)
+	at, before := field.CursorAt(obj, old, "spec"), old.At("spec")
+	zone, job := at.Child("timeZone"), at.Child("jobTemplate", "spec")
+	if schedule := at.Child("schedule").Required(); schedule.Has() {
+		at.Report(validateSchedule(schedule.Path(), schedule.String(), hasTimeZone(before.String("schedule")), zone.Has()))
 	}
-	errs = append(errs, kind.NonNegatives(p, spec, "startingDeadlineSeconds")...)
-	if spec.Has("timeZone") && (old == nil || !object.SemanticEqual(spec["timeZone"], before["timeZone"])) {
-		errs = append(errs, validateTimeZone(p.Child("timeZone"), spec.String("timeZone"))...)
+	at.Child("startingDeadlineSeconds").NonNegative()
+	if zone.Has() && (old == nil || zone.Changed()) {
+		at.Report(validateTimeZone(zone.Path(), zone.String()))
 	}
-	errs = append(errs, field.MustBeSetToOneOf(p.Child("concurrencyPolicy"), spec.String("concurrencyPolicy"), "Allow", "Forbid", "Replace")...)
-	at, job := p.Child("jobTemplate", "spec"), spec.At("jobTemplate", "spec")
-	errs = append(errs, validateJobTemplate(ctx, at, job, before.At("jobTemplate", "spec"))...)
-	if s := job.Map("selector"); s != nil {
-		errs = append(errs, field.Invalid(at.Child("selector"), kind.SelectorValue(s), "`selector` will be auto-generated"))
+	at.Child("concurrencyPolicy").Required().OneOf("Allow", "Forbid", "Replace")
+	at.Report(validateJobTemplate(ctx, job.Path(), job.Object(), before.At("jobTemplate", "spec")))
+	if s := job.Child("selector"); s.Has() {
+		s.Invalid(kind.SelectorValue(s.Object()), "`selector` will be auto-generated")
 	}
 	if job.True("manualSelector") {
-		errs = append(errs, field.NotSupported(at.Child("manualSelector"), true, "nil", "false"))
+		job.Child("manualSelector").NotSupported(true, "nil", "false")
 	}
-	return append(errs, kind.NonNegatives(p, spec, "successfulJobsHistoryLimit", "failedJobsHistoryLimit")...)
+	at.Child("successfulJobsHistoryLimit").NonNegative()
+	at.Child("failedJobsHistoryLimit").NonNegative()
+	return at.Errors()
 }

@@ -3,13 +3,13 @@ package batch
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/kubesim/kubesim/sim/builtin/gotext"
 	"github.com/kubesim/kubesim/sim/field"
-	"github.com/kubesim/kubesim/sim/object"
 )
 
 // Limits of the policies of a Job (KEP-3329, KEP-3998).
@@ -21,151 +21,105 @@ const (
 	maxSucceededIndexes = 64 << 10
 )
 
-// validateFailurePolicy checks the rules of spec.podFailurePolicy at p.
-func validateFailurePolicy(p field.Path, spec object.Object) field.ErrorList {
-	rules := spec.Objects("podFailurePolicy", "rules")
-	var errs field.ErrorList
-	if len(rules) > maxFailureRules {
-		errs = append(errs, field.TooMany(p, len(rules), maxFailureRules))
-	}
+// validateFailurePolicy checks spec.podFailurePolicy of the spec of a Job.
+func validateFailurePolicy(spec field.Cursor) {
 	var containers []string
 	for _, list := range []string{"containers", "initContainers"} {
-		for _, c := range spec.Objects("template", "spec", list) {
+		for c := range spec.Each("template", "spec", list) {
 			containers = append(containers, c.String("name"))
 		}
 	}
-	for i, rule := range rules {
-		at := p.Index(i)
-		errs = append(errs, validateFailureAction(at.Child("action"), rule.String("action"), spec.Has("backoffLimitPerIndex"))...)
-		codes, patterns := rule.At("onExitCodes"), rule.Objects("onPodConditions")
-		if codes != nil {
-			errs = append(errs, validateExitCodes(at.Child("onExitCodes"), codes, containers)...)
+	rules := spec.Child("podFailurePolicy", "rules")
+	rules.MaxItems(maxFailureRules)
+	for rule := range rules.Each() {
+		action, codes, patterns := rule.Child("action"), rule.Child("onExitCodes"), rule.Child("onPodConditions")
+		if action.String() != "FailIndex" {
+			requiredOneOf(action, "Count", "FailIndex", "FailJob", "Ignore")
+		} else if !spec.Has("backoffLimitPerIndex") {
+			action.Invalid(field.Enum("FailIndex"), "requires the backoffLimitPerIndex to be set")
 		}
-		errs = append(errs, validateFailurePatterns(at.Child("onPodConditions"), patterns)...)
-		if codes != nil && len(patterns) > 0 {
-			errs = append(errs, field.Invalid(at, field.Omit, "specifying both OnExitCodes and OnPodConditions is not supported"))
+		if codes.Has() {
+			validateExitCodes(codes, containers)
 		}
-		if codes == nil && len(patterns) == 0 {
-			errs = append(errs, field.Invalid(at, field.Omit, "specifying one of OnExitCodes and OnPodConditions is required"))
+		patterns.MaxItems(maxFailurePatterns)
+		for pattern := range patterns.Each() {
+			pattern.Child("type").OrEmpty().Check(field.QualifiedName)
+			requiredOneOf(pattern.Child("status"), "False", "True", "Unknown")
+		}
+		switch {
+		case codes.Has() && patterns.Len() > 0:
+			rule.Invalid(field.Omit, "specifying both OnExitCodes and OnPodConditions is not supported")
+		case !codes.Has() && patterns.Len() == 0:
+			rule.Invalid(field.Omit, "specifying one of OnExitCodes and OnPodConditions is required")
 		}
 	}
-	return errs
 }
 
 // requiredOneOf reports a missing value with the list of allowed ones, or one that is not among them.
-func requiredOneOf(p field.Path, value string, allowed ...string) field.ErrorList {
-	if value == "" {
-		return field.ErrorList{field.Required(p, fmt.Sprintf("valid values: %q", allowed))}
+func requiredOneOf(at field.Cursor, allowed ...string) {
+	if at.String() == "" {
+		at.Missing(fmt.Sprintf("valid values: %q", allowed))
+		return
 	}
-	return field.MustBeOneOf(p, value, allowed...)
+	at.OneOf(allowed...)
 }
 
-func validateFailureAction(p field.Path, action string, perIndex bool) field.ErrorList {
-	if action == "FailIndex" {
-		if perIndex {
-			return nil
-		}
-		return field.ErrorList{field.Invalid(p, field.Enum(action), "requires the backoffLimitPerIndex to be set")}
+func validateExitCodes(at field.Cursor, containers []string) {
+	operator, name, values := at.Child("operator"), at.Child("containerName"), at.Child("values")
+	requiredOneOf(operator, "In", "NotIn")
+	name.InvalidIf(name.Has() && !slices.Contains(containers, name.String()), "must be one of the container or initContainer names in the pod template")
+	if values.Len() == 0 {
+		values.Invalid(at.Object().List("values"), "at least one value is required")
 	}
-	return requiredOneOf(p, action, "Count", "FailIndex", "FailJob", "Ignore")
-}
-
-func validateFailurePatterns(p field.Path, patterns []object.Object) field.ErrorList {
-	var errs field.ErrorList
-	if len(patterns) > maxFailurePatterns {
-		errs = append(errs, field.TooMany(p, len(patterns), maxFailurePatterns))
-	}
-	for i, pattern := range patterns {
-		at := p.Index(i)
-		errs = append(errs, field.Check(at.Child("type"), pattern.String("type"), field.QualifiedName)...)
-		errs = append(errs, requiredOneOf(at.Child("status"), pattern.String("status"), "False", "True", "Unknown")...)
-	}
-	return errs
-}
-
-func validateExitCodes(p field.Path, codes object.Object, containers []string) field.ErrorList {
-	errs := requiredOneOf(p.Child("operator"), codes.String("operator"), "In", "NotIn")
-	if name := codes.String("containerName"); codes.Has("containerName") && !slices.Contains(containers, name) {
-		errs = append(errs, field.Invalid(p.Child("containerName"), name, "must be one of the container or initContainer names in the pod template"))
-	}
-	values, at := codes.List("values"), p.Child("values")
-	if len(values) == 0 {
-		errs = append(errs, field.Invalid(at, values, "at least one value is required"))
-	} else if len(values) > maxExitCodes {
-		errs = append(errs, field.TooMany(at, len(values), maxExitCodes))
-	}
-	ordered, last := true, int64(0)
+	values.MaxItems(maxExitCodes)
+	ordered, last := true, int64(math.MinInt64)
 	seen := map[int64]bool{}
-	for i, v := range values {
-		code, _ := v.(int64)
-		if code == 0 && codes.String("operator") == "In" {
-			errs = append(errs, field.Invalid(at.Index(i), code, "must not be 0 for the In operator"))
-		}
+	for value := range values.Each() {
+		code := value.Int64()
+		value.InvalidIf(code == 0 && operator.String() == "In", "must not be 0 for the In operator")
 		if seen[code] {
-			errs = append(errs, field.Duplicate(at.Index(i), code))
+			value.Duplicate(code)
 		}
-		ordered = ordered && (i == 0 || last <= code)
+		ordered = ordered && last <= code
 		seen[code], last = true, code
 	}
-	if !ordered {
-		errs = append(errs, field.Invalid(at, values, "must be ordered"))
-	}
-	return errs
+	values.InvalidIf(!ordered, "must be ordered")
 }
 
-// validateSuccessPolicy checks spec.successPolicy at p.
-func validateSuccessPolicy(p field.Path, spec object.Object) field.ErrorList {
-	policy := spec.At("successPolicy")
-	if policy == nil {
-		return nil
+// validateSuccessPolicy checks spec.successPolicy of the spec of a Job.
+func validateSuccessPolicy(spec field.Cursor) {
+	policy := spec.Child("successPolicy")
+	if !policy.Has() {
+		return
 	}
 	if spec.String("completionMode") != "Indexed" {
-		return field.ErrorList{field.Invalid(p, gotext.Value("SuccessPolicy", policy), "requires indexed completion mode")}
+		policy.Invalid(gotext.Value("SuccessPolicy", policy.Object()), "requires indexed completion mode")
+		return
 	}
-	rules, p := policy.Objects("rules"), p.Child("rules")
-	var errs field.ErrorList
-	if len(rules) == 0 {
-		errs = append(errs, field.Required(p, "at least one rules must be specified when the successPolicy is specified"))
+	rules := policy.Child("rules")
+	rules.Required("at least one rules must be specified when the successPolicy is specified")
+	rules.MaxItems(maxSuccessRules)
+	for rule := range rules.Each() {
+		validateSuccessRule(rule, spec.Int64("completions"))
 	}
-	if len(rules) > maxSuccessRules {
-		errs = append(errs, field.TooMany(p, len(rules), maxSuccessRules))
-	}
-	for i, rule := range rules {
-		errs = append(errs, validateSuccessRule(p.Index(i), rule, spec.Int64("completions"))...)
-	}
-	return errs
 }
 
-func validateSuccessRule(p field.Path, rule object.Object, completions int64) field.ErrorList {
-	var errs field.ErrorList
-	indexed := rule.Has("succeededIndexes")
-	n, counted := rule.Int("succeededCount")
-	if !indexed && !counted {
-		errs = append(errs, field.Required(p, "at least one of succeededCount or succeededIndexes must be specified"))
+func validateSuccessRule(at field.Cursor, completions int64) {
+	indexes, count := at.Child("succeededIndexes"), at.Child("succeededCount")
+	at.RequireIf(!indexes.Has() && !count.Has(), "at least one of succeededCount or succeededIndexes must be specified")
+	indexes.MaxBytes(maxSucceededIndexes)
+	total, err := countIndexes(indexes.String(), completions)
+	if err != nil {
+		indexes.Invalid(indexes.String(), "error parsing succeededIndexes: "+err.Error())
 	}
-	total := int64(0)
-	if indexed {
-		text, at := rule.String("succeededIndexes"), p.Child("succeededIndexes")
-		if len(text) > maxSucceededIndexes {
-			errs = append(errs, field.TooLong(at, maxSucceededIndexes))
-		}
-		var err error
-		if total, err = countIndexes(text, completions); err != nil {
-			errs = append(errs, field.Invalid(at, text, "error parsing succeededIndexes: "+err.Error()))
-		}
+	count.NonNegative()
+	n, counted := count.Int()
+	if counted && n > completions {
+		count.Invalid(n, fmt.Sprintf("must be less than or equal to %d (the number of specified completions)", completions))
 	}
-	if !counted {
-		return errs
+	if counted && indexes.Has() && n > total {
+		count.Invalid(n, fmt.Sprintf("must be less than or equal to %d (the number of indexes in the specified succeededIndexes field)", total))
 	}
-	at := p.Child("succeededCount")
-	errs = append(errs, field.NonNegative(n, at)...)
-	if n > completions {
-		errs = append(errs, field.Invalid(at, n, fmt.Sprintf("must be less than or equal to %d (the number of specified completions)", completions)))
-	}
-	if indexed && n > total {
-		errs = append(errs, field.Invalid(at, n, fmt.Sprintf("must be less than or equal to %d (the number of indexes in the specified succeededIndexes field)", total)))
-	}
-	return errs
 }
 
 // countIndexes counts the indexes in a text such as 1,3-5,7, all of which must be less than completions.

@@ -2,7 +2,6 @@ package batch
 
 import (
 	"fmt"
-	"math"
 
 	"github.com/kubesim/kubesim/sim/builtin/gotext"
 	"github.com/kubesim/kubesim/sim/builtin/kind"
@@ -85,88 +84,63 @@ func validateJobSpec(ctx *resource.Context, spec, old object.Object) field.Error
 
 // validateJobTemplate checks the spec of a Job at p but for its selector, which the Jobs of a CronJob get later.
 func validateJobTemplate(ctx *resource.Context, p field.Path, spec, old object.Object) field.ErrorList {
-	errs := kind.NonNegatives(p, spec, "parallelism", "completions", "activeDeadlineSeconds", "backoffLimit", "ttlSecondsAfterFinished",
-		"backoffLimitPerIndex", "maxFailedIndexes")
-	if spec.Has("maxFailedIndexes") && !spec.Has("backoffLimitPerIndex") {
-		errs = append(errs, field.Required(p.Child("backoffLimitPerIndex"), "when maxFailedIndexes is specified"))
+	at := field.CursorOn(p, spec)
+	for _, name := range []string{"parallelism", "completions", "activeDeadlineSeconds", "backoffLimit", "ttlSecondsAfterFinished",
+		"backoffLimitPerIndex", "maxFailedIndexes"} {
+		at.Child(name).NonNegative()
 	}
-	if spec.Has("managedBy") {
-		name := spec.String("managedBy")
-		errs = append(errs, field.DomainPrefixedPath(p.Child("managedBy"), name)...)
-		if len(name) > maxManagedBy {
-			errs = append(errs, field.TooLong(p.Child("managedBy"), maxManagedBy))
-		}
+	at.Child("backoffLimitPerIndex").RequireIf(at.Has("maxFailedIndexes") && !at.Has("backoffLimitPerIndex"), "when maxFailedIndexes is specified")
+	if manager := at.Child("managedBy"); manager.Has() {
+		manager.Report(field.DomainPrefixedPath(manager.Path(), manager.String())).MaxBytes(maxManagedBy)
 	}
-	errs = append(errs, validateCompletionMode(p, spec)...)
-	errs = append(errs, validateFailurePolicy(p.Child("podFailurePolicy", "rules"), spec)...)
-	errs = append(errs, validateSuccessPolicy(p.Child("successPolicy"), spec)...)
-	if spec.Has("podReplacementPolicy") {
-		allowed := []string{"Failed", "TerminatingOrFailed"}
-		if spec.Has("podFailurePolicy") {
-			allowed = allowed[:1]
-		}
-		errs = append(errs, field.MustBeOneOf(p.Child("podReplacementPolicy"), spec.String("podReplacementPolicy"), allowed...)...)
+	validateCompletionMode(at)
+	validateFailurePolicy(at)
+	validateSuccessPolicy(at)
+	if replacement := at.Child("podReplacementPolicy"); at.Has("podFailurePolicy") {
+		replacement.OneOf("Failed")
+	} else {
+		replacement.OneOf("Failed", "TerminatingOrFailed")
 	}
-	errs = append(errs, podspec.ValidateTemplateUpdate(ctx, spec.Map("template"), old.Map("template"), p.Child("template"))...)
-	return append(errs, validateJobRestarts(p.Child("template", "spec", "restartPolicy"), spec)...)
-}
-
-func validateJobRestarts(p field.Path, spec object.Object) field.ErrorList {
-	switch policy := spec.String("template", "spec", "restartPolicy"); {
+	at.Report(podspec.ValidateTemplateUpdate(ctx, spec.Map("template"), old.Map("template"), at.Path("template")))
+	restarts := at.Child("template", "spec", "restartPolicy")
+	switch policy := restarts.String(); {
 	case policy == "Always", policy == "":
-		return field.ErrorList{field.Required(p, `valid values: "OnFailure", "Never"`)}
+		restarts.Missing(`valid values: "OnFailure", "Never"`)
 	case policy != "OnFailure" && policy != "Never":
-		return field.ErrorList{field.NotSupported(p, policy, "OnFailure", "Never")}
-	case policy != "Never" && spec.Has("podFailurePolicy"):
-		return field.ErrorList{field.Invalid(p, field.Enum(policy), `only "Never" is supported when podFailurePolicy is specified`)}
+		restarts.NotSupported(policy, "OnFailure", "Never")
+	case policy != "Never" && at.Has("podFailurePolicy"):
+		restarts.Invalid(field.Enum(policy), `only "Never" is supported when podFailurePolicy is specified`)
 	}
-	return nil
+	return at.Errors()
 }
 
-func validateCompletionMode(p field.Path, spec object.Object) field.ErrorList {
-	var errs field.ErrorList
-	mode := spec.String("completionMode")
-	if spec.Has("completionMode") {
-		errs = append(errs, field.MustBeOneOf(p.Child("completionMode"), mode, "NonIndexed", "Indexed")...)
-	}
-	switch {
-	case mode == "Indexed":
-		errs = append(errs, validateIndexed(p, spec)...)
-	case mode == "NonIndexed" || !spec.Has("completionMode"):
+func validateCompletionMode(at field.Cursor) {
+	switch mode := at.Child("completionMode").OneOf("NonIndexed", "Indexed"); {
+	case mode.String() == "Indexed":
+		validateIndexed(at)
+	case mode.String() == "NonIndexed" || !mode.Has():
 		for _, name := range []string{"backoffLimitPerIndex", "maxFailedIndexes"} {
-			if n, ok := spec.Int(name); ok {
-				errs = append(errs, field.Invalid(p.Child(name), n, "requires indexed completion mode"))
-			}
+			at.Child(name).InvalidIf(at.Has(name), "requires indexed completion mode")
 		}
 	}
-	return errs
 }
 
-func validateIndexed(p field.Path, spec object.Object) field.ErrorList {
-	var errs field.ErrorList
-	atMost := func(name string, limit int64, detail string) {
-		if n, ok := spec.Int(name); ok && n > limit {
-			errs = append(errs, field.Invalid(p.Child(name), n, detail))
-		}
+func validateIndexed(at field.Cursor) {
+	parallelism, failed := at.Child("parallelism"), at.Child("maxFailedIndexes")
+	completions, ok := at.Int("completions")
+	at.Child("completions").RequireIf(!ok, "when completion mode is Indexed")
+	parallelism.Max(manyCompletions, "must be less than or equal to 100000 when completion mode is Indexed")
+	if ok {
+		failed.Max(completions, "must be less than or equal to completions")
 	}
-	completions, ok := spec.Int("completions")
-	if !ok {
-		errs = append(errs, field.Required(p.Child("completions"), "when completion mode is Indexed"))
-		completions = math.MaxInt64
-	}
-	atMost("parallelism", manyCompletions, "must be less than or equal to 100000 when completion mode is Indexed")
-	atMost("maxFailedIndexes", completions, "must be less than or equal to completions")
-	atMost("maxFailedIndexes", manyCompletions, "must be less than or equal to 100000")
-	if !ok || completions <= manyCompletions || !spec.Has("backoffLimitPerIndex") {
-		return errs
-	}
-	if !spec.Has("maxFailedIndexes") {
-		errs = append(errs, field.Required(p.Child("maxFailedIndexes"), "must be specified when completions is above 100000"))
+	failed.Max(manyCompletions, "must be less than or equal to 100000")
+	if completions <= manyCompletions || !at.Has("backoffLimitPerIndex") {
+		return
 	}
 	const high = "must be less than or equal to 10000 when completions are above 100000 and used with backoff limit per index"
-	atMost("parallelism", manyParallel, high)
-	atMost("maxFailedIndexes", manyFailed, high)
-	return errs
+	failed.RequireIf(!failed.Has(), "must be specified when completions is above 100000")
+	parallelism.Max(manyParallel, high)
+	failed.Max(manyFailed, high)
 }
 
 // validateJobUpdate checks a changed Job. The real server checks the spec twice, so causes repeat.

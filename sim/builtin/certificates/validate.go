@@ -30,75 +30,62 @@ const (
 
 // validateCSR checks a request; rules that the stored object breaks already are let pass.
 func validateCSR(obj, old object.Object) field.ErrorList {
-	spec, p := obj.At("spec"), field.Root("spec")
-	var errs field.ErrorList
-	if err := checkCSR(spec.String("request")); err != nil {
-		errs = append(errs, field.Invalid(p.Child("request"), kind.Pointer(spec, "request"), err.Error()))
+	at := field.CursorAt(obj, old)
+	request, signer, certificate := at.Child("spec", "request"), at.Child("spec", "signerName"), at.Child("status", "certificate")
+	if err := checkCSR(request.String()); err != nil {
+		request.Invalid(kind.EnumValue(request.Value()), err.Error())
 	}
-	errs = append(errs, validateCSRUsages(p.Child("usages"), spec.Strings("usages"), old.Strings("spec", "usages"))...)
-	signer := spec.String("signerName")
-	if signer == legacySigner && old.String("spec", "signerName") != legacySigner {
-		errs = append(errs, field.Invalid(p.Child("signerName"), signer, "the legacy signerName is not allowed via this API version"))
+	validateCSRUsages(at.Child("spec", "usages"), old.Strings("spec", "usages"))
+	if signer.String() == legacySigner && old.String("spec", "signerName") != legacySigner {
+		signer.Invalid(legacySigner, "the legacy signerName is not allowed via this API version")
 	} else {
-		errs = append(errs, validateSignerName(p.Child("signerName"), signer)...)
+		validateSignerName(signer)
 	}
-	if n, ok := spec.Int("expirationSeconds"); ok && n < 600 {
-		errs = append(errs, field.Invalid(p.Child("expirationSeconds"), n, "may not specify a duration less than 600 seconds (10 minutes)"))
-	}
-	errs = append(errs, validateCSRConditions(obj, old)...)
-	certificate := obj.String("status", "certificate")
+	at.Child("spec", "expirationSeconds").Min(600, "may not specify a duration less than 600 seconds (10 minutes)")
+	validateCSRConditions(at.Child("status", "conditions"), old)
 	before := old.String("status", "certificate")
-	if old == nil || certificate != before && checkCertificate(before) == nil {
-		if err := checkCertificate(certificate); err != nil {
-			errs = append(errs, field.Invalid(field.Root("status").Child("certificate"), "<certificate data>", err.Error()))
+	if old == nil || certificate.String() != before && checkCertificate(before) == nil {
+		if err := checkCertificate(certificate.String()); err != nil {
+			certificate.Invalid("<certificate data>", err.Error())
 		}
 	}
-	return errs
+	return at.Errors()
 }
 
-func validateCSRUsages(p field.Path, usages, old []string) field.ErrorList {
-	var errs field.ErrorList
-	if len(usages) == 0 {
-		errs = append(errs, field.Required(p, ""))
-	}
-	unknown := func(usage string) bool { return !slices.Contains(keyUsages, usage) }
-	if !slices.ContainsFunc(old, unknown) {
-		for i, usage := range usages {
-			errs = append(errs, field.MustBeOneOf(p.Index(i), usage, keyUsages...)...)
+func validateCSRUsages(at field.Cursor, old []string) {
+	at.Required()
+	if !slices.ContainsFunc(old, func(usage string) bool { return !slices.Contains(keyUsages, usage) }) {
+		for usage := range at.Each() {
+			usage.OneOf(keyUsages...)
 		}
 	}
 	if len(kind.SortedSet(old)) == len(old) {
-		for i, usage := range usages {
-			if slices.Contains(usages[:i], usage) {
-				errs = append(errs, field.Duplicate(p.Index(i), usage))
-			}
+		seen := field.Seen{}
+		for usage := range at.Each() {
+			usage.Unique(seen)
 		}
 	}
-	return errs
 }
 
 // validateSignerName checks the name of a signer: a domain and a path, such as example.com/my-signer.
-func validateSignerName(p field.Path, name string) field.ErrorList {
-	if name == "" {
-		return field.ErrorList{field.Required(p, "")}
+func validateSignerName(at field.Cursor) {
+	at = at.Required()
+	if !at.Has() {
+		return
 	}
-	domain, path, ok := strings.Cut(name, "/")
+	domain, path, ok := strings.Cut(at.String(), "/")
 	if !ok || strings.Contains(path, "/") {
-		return field.ErrorList{field.Invalid(p, name, "must be a fully qualified domain and path of the form 'example.com/signer-name'")}
+		at.Invalid(at.String(), "must be a fully qualified domain and path of the form 'example.com/signer-name'")
+		return
 	}
-	var errs field.ErrorList
 	if len(domain) > field.DNSSubdomainMax {
-		errs = append(errs, field.TooLong(p, field.DNSSubdomainMax))
+		at.TooLong(field.DNSSubdomainMax)
 	}
-	errs = append(errs, validateLabelsOf(p, domain, field.DNS1123Label)...)
+	at.Report(validateLabelsOf(at.Path(), domain, field.DNS1123Label))
 	if !strings.Contains(domain, ".") {
-		errs = append(errs, field.Invalid(p, domain, "should be a domain with at least two segments separated by dots"))
+		at.Invalid(domain, "should be a domain with at least two segments separated by dots")
 	}
-	errs = append(errs, validateLabelsOf(p, path, field.DNS1123Subdomain)...)
-	if len(name) > signerNameMax {
-		errs = append(errs, field.TooLong(p, signerNameMax))
-	}
-	return errs
+	at.Report(validateLabelsOf(at.Path(), path, field.DNS1123Subdomain)).MaxBytes(signerNameMax)
 }
 
 // validateLabelsOf checks the labels between the dots of text up to the first that breaks the rule.
@@ -151,63 +138,57 @@ func checkCertificate(certificate string) error {
 }
 
 // validateCSRConditions checks the conditions of a request. A request is approved or denied for good.
-func validateCSRConditions(obj, old object.Object) field.ErrorList {
-	p, before := field.Root("status").Child("conditions"), old.Objects("status", "conditions")
+func validateCSRConditions(at field.Cursor, old object.Object) {
 	var was []string
-	for _, c := range before {
+	for _, c := range old.Objects("status", "conditions") {
 		was = append(was, c.String("type"))
 	}
 	bothAllowed := slices.Contains(was, "Approved") && slices.Contains(was, "Denied")
 	twiceAllowed := len(kind.SortedSet(was)) < len(was)
-	var errs field.ErrorList
 	var seen []string
-	for i, c := range obj.Objects("status", "conditions") {
-		at, name := p.Index(i), c.String("type")
+	for c := range at.Each() {
+		name := c.String("type")
 		if !slices.Contains(was, "") {
-			errs = append(errs, field.MustBeSet(at.Child("type"), name)...)
+			c.Child("type").Required()
 		}
 		allowed := []string{"False", "True", "Unknown"}
 		if slices.Contains([]string{"Approved", "Denied", "Failed"}, name) {
 			allowed = []string{"True"}
 		}
-		errs = append(errs, field.MustBeSetToOneOf(at.Child("status"), c.String("status"), allowed...)...)
+		c.Child("status").Required().OneOf(allowed...)
 		opposite := map[string]string{"Approved": "Denied", "Denied": "Approved"}[name]
 		if opposite != "" && !bothAllowed && slices.Contains(seen, opposite) {
-			errs = append(errs, field.Invalid(p, field.Enum(name), "Approved and Denied conditions are mutually exclusive"))
+			at.Invalid(field.Enum(name), "Approved and Denied conditions are mutually exclusive")
 		}
 		if !twiceAllowed && slices.Contains(seen, name) {
-			errs = append(errs, field.Duplicate(at.Child("type"), name))
+			c.Child("type").Duplicate(name)
 		}
 		seen = append(seen, name)
 	}
-	return errs
 }
 
 // validateCSRUpdate checks a changed request: only the approval subresource approves and denies, only the status
 // subresource issues the certificate, once.
 func validateCSRUpdate(ctx *resource.Context, obj, old object.Object) field.ErrorList {
-	errs := validateCSR(obj, old)
-	p := field.Root("status")
+	at := field.CursorAt(obj, old, "status")
+	at.Report(validateCSR(obj, old))
+	conditions, certificate := at.Child("conditions"), at.Child("certificate")
+	more := func(name string) int { return len(csrConditions(obj, name)) - len(csrConditions(old, name)) }
 	for _, name := range []string{"Approved", "Denied", "Failed"} {
-		if len(csrConditions(obj, name)) < len(csrConditions(old, name)) {
-			errs = append(errs, field.Forbidden(p.Child("conditions"), fmt.Sprintf("updates may not remove a condition of type %q", name)))
-		}
+		conditions.ForbidIf(more(name) < 0, fmt.Sprintf("updates may not remove a condition of type %q", name))
 	}
 	if ctx.Subresource != "approval" {
 		for _, name := range []string{"Approved", "Denied"} {
-			if len(csrConditions(obj, name)) > len(csrConditions(old, name)) {
-				errs = append(errs, field.Forbidden(p.Child("conditions"), fmt.Sprintf("updates may not add a condition of type %q", name)))
-			}
+			conditions.ForbidIf(more(name) > 0, fmt.Sprintf("updates may not add a condition of type %q", name))
 		}
 	}
 	before := old.String("status", "certificate")
-	if obj.String("status", "certificate") == before {
-		return errs
+	switch {
+	case certificate.String() == before:
+	case ctx.Subresource != "status":
+		certificate.Forbidden("updates may not set certificate content")
+	case before != "":
+		certificate.Forbidden("updates may not modify existing certificate content")
 	}
-	if ctx.Subresource != "status" {
-		errs = append(errs, field.Forbidden(p.Child("certificate"), "updates may not set certificate content"))
-	} else if before != "" {
-		errs = append(errs, field.Forbidden(p.Child("certificate"), "updates may not modify existing certificate content"))
-	}
-	return errs
+	return at.Errors()
 }

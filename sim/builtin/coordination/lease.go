@@ -36,10 +36,8 @@ func Kinds() []kind.Kind {
 }
 
 func validateLease(obj object.Object) field.ErrorList {
-	spec, p := obj.At("spec"), field.Root("spec")
-	var errs field.ErrorList
-	if n, ok := spec.Int("leaseDurationSeconds"); ok && n <= 0 {
-		errs = append(errs, field.Invalid(p.Child("leaseDurationSeconds"), n, "must be greater than 0"))
-	}
-	return append(errs, kind.NonNegatives(p, spec, "leaseTransitions")...)
+	at := field.CursorAt(obj, nil, "spec")
+	at.Child("leaseDurationSeconds").Min(1, "must be greater than 0")
+	at.Child("leaseTransitions").NonNegative()
+	return at.Errors()
 }

@@ -2,7 +2,6 @@
 package discovery
 
 import (
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -66,8 +65,7 @@ func Kinds() []kind.Kind {
 				return validateSlice(ctx, obj, nil)
 			},
 			ValidateUpdate: func(ctx *resource.Context, obj, old object.Object) field.ErrorList {
-				errs := validateSlice(ctx, obj, old)
-				return append(errs, kind.Immutable(field.Root("addressType"), obj.String("addressType"), old.String("addressType"))...)
+				return validateSlice(ctx, obj, old)
 			},
 			Warn: warnSlice,
 		},
@@ -103,83 +101,54 @@ func dropTopology(obj, old object.Object) {
 }
 
 func validateSlice(ctx *resource.Context, obj, old object.Object) field.ErrorList {
-	errs := field.MustBeSetToOneOf(field.Root("addressType"), obj.String("addressType"), "FQDN", "IPv4", "IPv6")
-	errs = append(errs, validateSlicePorts(obj.Objects("ports"))...)
-	if old != nil && sameEndpoints(obj, old) {
-		return errs
+	at := field.CursorAt(obj, old)
+	family := at.Child("addressType").OrEmpty()
+	family.Required().OneOf("FQDN", "IPv4", "IPv6")
+	validateSlicePorts(at.Child("ports"))
+	if old == nil || !sameEndpoints(obj, old) {
+		for e := range at.Child("endpoints").MaxItems(maxSliceEndpoints).Each() {
+			validateSliceEndpoint(ctx, e, family.String())
+		}
 	}
-	p, endpoints := field.Root("endpoints"), obj.Objects("endpoints")
-	if len(endpoints) > maxSliceEndpoints {
-		return append(errs, field.TooMany(p, len(endpoints), maxSliceEndpoints))
-	}
-	for i, e := range endpoints {
-		errs = append(errs, validateSliceEndpoint(ctx, p.Index(i), e, obj.String("addressType"))...)
-	}
-	return errs
+	family.Immutable()
+	return at.Errors()
 }
 
-func validateSlicePorts(ports []object.Object) field.ErrorList {
-	p := field.Root("ports")
-	if len(ports) > maxSlicePorts {
-		return field.ErrorList{field.TooMany(p, len(ports), maxSlicePorts)}
+func validateSlicePorts(at field.Cursor) {
+	seen := field.Seen{}
+	for port := range at.MaxItems(maxSlicePorts).Each() {
+		name := port.Child("name")
+		name.IfGiven().Check(field.DNS1123Label)
+		name.Unique(seen)
+		protocol := port.Child("protocol")
+		protocol.RequireIf(!protocol.Has(), "").OneOf("SCTP", "TCP", "UDP")
+		port.Child("appProtocol").Check(field.QualifiedName)
 	}
-	var errs field.ErrorList
-	seen := map[string]bool{}
-	for i, port := range ports {
-		at, name := p.Index(i), port.String("name")
-		if name != "" {
-			errs = append(errs, field.Check(at.Child("name"), name, field.DNS1123Label)...)
-		}
-		if seen[name] {
-			errs = append(errs, field.Duplicate(at.Child("name"), name))
-		}
-		seen[name] = true
-		if !port.Has("protocol") {
-			errs = append(errs, field.Required(at.Child("protocol"), ""))
-		} else {
-			errs = append(errs, field.MustBeOneOf(at.Child("protocol"), port.String("protocol"), "SCTP", "TCP", "UDP")...)
-		}
-		if port.Has("appProtocol") {
-			errs = append(errs, field.Check(at.Child("appProtocol"), port.String("appProtocol"), field.QualifiedName)...)
-		}
-	}
-	return errs
 }
 
-func validateSliceEndpoint(ctx *resource.Context, p field.Path, e object.Object, family string) field.ErrorList {
-	var errs field.ErrorList
-	addresses := e.Strings("addresses")
-	if len(addresses) == 0 {
-		errs = append(errs, field.Required(p.Child("addresses"), "must contain at least 1 address"))
-	} else if len(addresses) > maxSliceAddresses {
-		errs = append(errs, field.TooMany(p.Child("addresses"), len(addresses), maxSliceAddresses))
+func validateSliceEndpoint(ctx *resource.Context, at field.Cursor, family string) {
+	addresses, topology := at.Child("addresses").Required("must contain at least 1 address"), at.Child("deprecatedTopology")
+	addresses.MaxItems(maxSliceAddresses)
+	for address := range addresses.Each() {
+		at.Report(validateSliceAddress(ctx, addresses.Path(), address, family))
 	}
-	for i, address := range addresses {
-		errs = append(errs, validateSliceAddress(ctx, p.Child("addresses"), i, address, family)...)
-	}
-	if e.Has("nodeName") {
-		errs = append(errs, field.Check(p.Child("nodeName"), e.String("nodeName"), field.DNS1123Subdomain)...)
-	}
-	topology := object.StringMap(e.Map("deprecatedTopology"))
-	if len(topology) > maxSliceTopology {
-		errs = append(errs, field.TooMany(p.Child("deprecatedTopology"), len(topology), maxSliceTopology))
-	}
-	errs = append(errs, field.CheckLabels(p.Child("deprecatedTopology"), topology)...)
-	if e.Has("hostname") {
-		errs = append(errs, field.Check(p.Child("hostname"), e.String("hostname"), field.DNS1123Label)...)
-	}
-	return append(errs, validateHints(p.Child("hints"), e.At("hints"))...)
+	at.Child("nodeName").Check(field.DNS1123Subdomain)
+	topology.MaxItems(maxSliceTopology)
+	at.Report(field.CheckLabels(topology.Path(), object.StringMap(topology.Object())))
+	at.Child("hostname").Check(field.DNS1123Label)
+	validateHints(at.Child("hints"))
 }
 
-func validateSliceAddress(ctx *resource.Context, p field.Path, i int, address, family string) field.ErrorList {
+func validateSliceAddress(ctx *resource.Context, list field.Path, at field.Cursor, family string) field.ErrorList {
+	address := at.String()
 	var errs field.ErrorList
 	switch family {
 	case "FQDN":
-		return field.FullyQualifiedDomainName(p.Index(i), address)
+		return field.FullyQualifiedDomainName(at.Path(), address)
 	case "IPv6":
-		errs = field.Check(p.Index(i), address, field.IP)
+		errs = field.Check(at.Path(), address, field.IP)
 	case "IPv4":
-		errs = kind.ValidateIP(ctx, p.Index(i), address)
+		errs = kind.ValidateIP(ctx, at.Path(), address)
 	default:
 		return nil
 	}
@@ -187,33 +156,25 @@ func validateSliceAddress(ctx *resource.Context, p field.Path, i int, address, f
 		return errs
 	}
 	if core.FamilyOf(address) != family {
-		errs = append(errs, field.Invalid(p, address, "must be an "+family+" address"))
+		errs = append(errs, field.Invalid(list, address, "must be an "+family+" address"))
 	}
-	return append(errs, core.ValidateEndpointIP(p.Index(i), address)...)
+	return append(errs, core.ValidateEndpointIP(at.Path(), address)...)
 }
 
 // validateHints checks for which zones and nodes an endpoint is meant.
-func validateHints(p field.Path, hints object.Object) field.ErrorList {
-	var errs field.ErrorList
+func validateHints(at field.Cursor) {
 	for _, list := range []struct {
 		name string
 		rule func(string) []string
 	}{{"forZones", field.LabelValue}, {"forNodes", field.DNS1123Subdomain}} {
-		at, entries := p.Child(list.name), hints.Objects(list.name)
-		if len(entries) > maxSliceHints {
-			return append(errs, field.TooMany(at, len(entries), maxSliceHints))
+		entries, seen := at.Child(list.name).MaxItems(maxSliceHints), field.Seen{}
+		if at.Len(list.name) > maxSliceHints {
+			return
 		}
-		var seen []string
-		for i, entry := range entries {
-			name := entry.String("name")
-			if slices.Contains(seen, name) {
-				errs = append(errs, field.Duplicate(at.Index(i).Child("name"), name))
-			}
-			seen = append(seen, name)
-			errs = append(errs, field.Check(at.Index(i).Child("name"), name, list.rule)...)
+		for entry := range entries.Each() {
+			entry.Child("name").OrEmpty().Unique(seen).Check(list.rule)
 		}
 	}
-	return errs
 }
 
 func warnSlice(ctx *resource.Context, obj, old object.Object) {

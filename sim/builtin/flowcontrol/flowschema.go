@@ -68,154 +68,115 @@ func mandatorySchema(level string, precedence int64, method string, groups ...st
 }
 
 func validateFlowSchema(obj object.Object) field.ErrorList {
-	spec, p := obj.At("spec"), field.Root("spec")
-	errs := validatePrecedence(p.Child("matchingPrecedence"), obj.Name(), spec.Int64("matchingPrecedence"))
-	if method := spec.At("distinguisherMethod"); method != nil && !slices.Contains([]string{"ByNamespace", "ByUser"}, method.String("type")) {
-		errs = append(errs, field.NotSupported(p.Child("distinguisherMethod", "type"), gotext.Value("FlowDistinguisherMethod", method), "ByNamespace", "ByUser"))
+	at := field.CursorAt(obj, nil, "spec")
+	precedence, method := at.Child("matchingPrecedence").OrZero(), at.Child("distinguisherMethod")
+	precedence.Min(1, "must be a positive value").Max(10000, "must not be greater than 10000")
+	precedence.InvalidIf(precedence.Int64() == 1 && obj.Name() != "exempt", "only the schema named 'exempt' may have matchingPrecedence 1")
+	if method.Has() && !slices.Contains([]string{"ByNamespace", "ByUser"}, method.String("type")) {
+		method.Child("type").NotSupported(gotext.Value("FlowDistinguisherMethod", method.Object()), "ByNamespace", "ByUser")
 	}
-	if name, at := spec.String("priorityLevelConfiguration", "name"), p.Child("priorityLevelConfiguration", "name"); name == "" {
-		errs = append(errs, field.Required(at, "must reference a priority level"))
-	} else {
-		errs = append(errs, field.Check(at, name, field.DNS1123Subdomain)...)
+	at.Child("priorityLevelConfiguration", "name").Required("must reference a priority level").Check(field.DNS1123Subdomain)
+	for rule := range at.Each("rules") {
+		validateFlowRule(rule)
 	}
-	for i, rule := range spec.Objects("rules") {
-		errs = append(errs, validateFlowRule(p.Child("rules").Index(i), rule)...)
+	if fixed, ok := mandatorySchemas[obj.Name()]; ok && !object.SemanticEqual(at.Value(), map[string]any(fixed)) {
+		at.Invalid(gotext.Value("FlowSchemaSpec", at.Object()), "spec of '"+obj.Name()+"' must equal the fixed value")
 	}
-	if fixed, ok := mandatorySchemas[obj.Name()]; ok && !object.SemanticEqual(map[string]any(spec), map[string]any(fixed)) {
-		errs = append(errs, field.Invalid(p, gotext.Value("FlowSchemaSpec", spec), "spec of '"+obj.Name()+"' must equal the fixed value"))
-	}
-	return append(errs, validateFlowStatus(obj)...)
+	return at.Report(validateFlowStatus(obj)).Errors()
 }
 
-func validatePrecedence(p field.Path, name string, n int64) field.ErrorList {
-	switch {
-	case n <= 0:
-		return field.ErrorList{field.Invalid(p, n, "must be a positive value")}
-	case n > 10000:
-		return field.ErrorList{field.Invalid(p, n, "must not be greater than 10000")}
-	case n == 1 && name != "exempt":
-		return field.ErrorList{field.Invalid(p, n, "only the schema named 'exempt' may have matchingPrecedence 1")}
+func validateFlowRule(at field.Cursor) {
+	for s := range at.Each("subjects") {
+		validateFlowSubject(s)
 	}
-	return nil
+	at.Child("subjects").Required("subjects must contain at least one value")
+	at.RequireIf(at.Len("resourceRules")+at.Len("nonResourceRules") == 0, "at least one of resourceRules and nonResourceRules has to be non-empty")
+	for r := range at.Each("resourceRules") {
+		validateFlowResources(r)
+	}
+	for r := range at.Each("nonResourceRules") {
+		validateFlowURLs(r)
+	}
 }
 
-func validateFlowRule(p field.Path, rule object.Object) field.ErrorList {
-	subjects, resources, urls := rule.Objects("subjects"), rule.Objects("resourceRules"), rule.Objects("nonResourceRules")
-	var errs field.ErrorList
-	for i, s := range subjects {
-		errs = append(errs, validateFlowSubject(p.Child("subjects").Index(i), s)...)
-	}
-	if len(subjects) == 0 {
-		errs = append(errs, field.Required(p.Child("subjects"), "subjects must contain at least one value"))
-	}
-	if len(resources)+len(urls) == 0 {
-		errs = append(errs, field.Required(p, "at least one of resourceRules and nonResourceRules has to be non-empty"))
-	}
-	for i, r := range resources {
-		errs = append(errs, validateFlowResources(p.Child("resourceRules").Index(i), r)...)
-	}
-	for i, r := range urls {
-		errs = append(errs, validateFlowURLs(p.Child("nonResourceRules").Index(i), r)...)
-	}
-	return errs
-}
+type flowSubject struct{ kind, field string }
 
 // flowSubjects are the kinds of subjects: the field that holds each, in the order of the errors about the others.
-var flowSubjects = []struct{ kind, field string }{{"ServiceAccount", "serviceAccount"}, {"User", "user"}, {"Group", "group"}}
+var flowSubjects = []flowSubject{{"ServiceAccount", "serviceAccount"}, {"User", "user"}, {"Group", "group"}}
 
-func validateFlowSubject(p field.Path, subject object.Object) field.ErrorList {
-	kind := subject.String("kind")
-	var own, others field.ErrorList
-	known := false
+func validateFlowSubject(at field.Cursor) {
+	kind := at.String("kind")
+	if !slices.ContainsFunc(flowSubjects, func(s flowSubject) bool { return s.kind == kind }) {
+		at.Child("kind").NotSupported(kind, "Group", "ServiceAccount", "User")
+		return
+	}
 	for _, s := range flowSubjects {
-		at := p.Child(s.field)
 		if s.kind != kind {
-			if subject.Has(s.field) {
-				others = append(others, field.Forbidden(at, s.field+" is forbidden when subject kind is not '"+s.kind+"'"))
-			}
 			continue
 		}
-		known = true
-		if o := subject.At(s.field); o == nil {
-			own = append(own, field.Required(at, s.field+" is required when subject kind is '"+s.kind+"'"))
-		} else if kind == "ServiceAccount" {
-			own = append(own, validateFlowAccount(at, o)...)
-		} else {
-			own = append(own, field.MustBeSet(at.Child("name"), o.String("name"))...)
+		subject := at.Child(s.field)
+		switch {
+		case !subject.Has():
+			subject.Missing(s.field + " is required when subject kind is '" + s.kind + "'")
+		case kind == "ServiceAccount":
+			validateFlowAccount(subject)
+		default:
+			subject.Child("name").Required()
 		}
 	}
-	if !known {
-		return field.ErrorList{field.NotSupported(p.Child("kind"), kind, "Group", "ServiceAccount", "User")}
+	for _, s := range flowSubjects {
+		at.Child(s.field).ForbidIf(s.kind != kind && at.Has(s.field), s.field+" is forbidden when subject kind is not '"+s.kind+"'")
 	}
-	return append(own, others...)
 }
 
-func validateFlowAccount(p field.Path, account object.Object) field.ErrorList {
-	var errs field.ErrorList
-	if name := account.String("name"); name == "" {
-		errs = append(errs, field.Required(p.Child("name"), ""))
-	} else if name != "*" {
-		errs = append(errs, field.Check(p.Child("name"), name, field.DNS1123Subdomain)...)
+func validateFlowAccount(at field.Cursor) {
+	if name := at.Child("name"); name.String() != "*" {
+		name.Required().Check(field.DNS1123Subdomain)
 	}
-	if namespace := account.String("namespace"); namespace == "" {
-		errs = append(errs, field.Required(p.Child("namespace"), "must specify namespace for service account"))
-	} else {
-		errs = append(errs, field.Check(p.Child("namespace"), namespace, field.DNS1123Label)...)
-	}
-	return errs
+	at.Child("namespace").Required("must specify namespace for service account").Check(field.DNS1123Label)
 }
 
-func validateFlowVerbs(p field.Path, rule object.Object) field.ErrorList {
-	verbs := rule.Strings("verbs")
+func validateFlowVerbs(at field.Cursor) {
+	verbs := at.Required("verbs must contain at least one value").Strings()
 	switch {
-	case len(verbs) == 0:
-		return field.ErrorList{field.Required(p, "verbs must contain at least one value")}
 	case slices.Contains(verbs, "*"):
-		return kind.ValidateAlone(p, rule.List("verbs"), "verbs")
+		validateAlone(at, "verbs")
 	case slices.ContainsFunc(verbs, func(v string) bool { return !slices.Contains(flowVerbs, v) }):
-		return field.ErrorList{field.NotSupported(p, rule.List("verbs"), flowVerbs...)}
+		at.NotSupported(at.Value(), flowVerbs...)
 	}
-	return nil
 }
 
-func validateFlowURLs(p field.Path, rule object.Object) field.ErrorList {
-	errs := validateFlowVerbs(p.Child("verbs"), rule)
-	urls, p := rule.Strings("nonResourceURLs"), p.Child("nonResourceURLs")
-	switch {
-	case len(urls) == 0:
-		errs = append(errs, field.Required(p, "nonResourceURLs must contain at least one value"))
-	case slices.Contains(urls, "*"):
-		errs = append(errs, kind.ValidateAlone(p, rule.List("nonResourceURLs"), "non-resource URLs")...)
-	default:
-		for i, url := range urls {
-			errs = append(errs, validateURLPath(p.Index(i), url)...)
-		}
-	}
-	return errs
+func validateAlone(at field.Cursor, what string) {
+	list, _ := at.Value().([]any)
+	at.Report(kind.ValidateAlone(at.Path(), list, what))
 }
 
-func validateFlowResources(p field.Path, rule object.Object) field.ErrorList {
-	errs := validateFlowVerbs(p.Child("verbs"), rule)
-	for _, list := range []struct{ field, what, one string }{
-		{"apiGroups", "api groups", "api group"}, {"resources", "resources", "resource"},
-	} {
-		if len(rule.List(list.field)) == 0 {
-			errs = append(errs, field.Required(p.Child(list.field), "resource rules must supply at least one "+list.one))
-		}
-		errs = append(errs, kind.ValidateAlone(p.Child(list.field), rule.List(list.field), list.what)...)
+func validateFlowURLs(at field.Cursor) {
+	validateFlowVerbs(at.Child("verbs"))
+	urls := at.Child("nonResourceURLs").Required("nonResourceURLs must contain at least one value")
+	if slices.Contains(urls.Strings(), "*") {
+		validateAlone(urls, "non-resource URLs")
+		return
 	}
-	namespaces, p := rule.Strings("namespaces"), p.Child("namespaces")
-	switch {
-	case len(namespaces) == 0 && !rule.True("clusterScope"):
-		errs = append(errs, field.Required(p, "resource rules that are not cluster scoped must supply at least one namespace"))
-	case slices.Contains(namespaces, "*"):
-		errs = append(errs, kind.ValidateAlone(p, rule.List("namespaces"), "namespaces")...)
-	default:
-		for i, name := range namespaces {
-			for _, m := range field.DNS1123Label(name) {
-				errs = append(errs, field.Invalid(p.Index(i), name, "each member of this list must be '*' or a DNS-1123 label; "+m))
-			}
+	for url := range urls.Each() {
+		at.Report(validateURLPath(url.Path(), url.String()))
+	}
+}
+
+func validateFlowResources(at field.Cursor) {
+	validateFlowVerbs(at.Child("verbs"))
+	validateAlone(at.Child("apiGroups").Required("resource rules must supply at least one api group"), "api groups")
+	validateAlone(at.Child("resources").Required("resource rules must supply at least one resource"), "resources")
+	namespaces := at.Child("namespaces")
+	namespaces.RequireIf(namespaces.Len() == 0 && !at.True("clusterScope"),
+		"resource rules that are not cluster scoped must supply at least one namespace")
+	if slices.Contains(namespaces.Strings(), "*") {
+		validateAlone(namespaces, "namespaces")
+		return
+	}
+	for name := range namespaces.Each() {
+		for _, m := range field.DNS1123Label(name.String()) {
+			name.Invalid(name.String(), "each member of this list must be '*' or a DNS-1123 label; "+m)
 		}
 	}
-	return errs
 }

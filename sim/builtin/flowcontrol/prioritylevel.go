@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 	"time"
 
@@ -133,107 +132,78 @@ func defaultPriorityLevel(obj object.Object) {
 
 // validateFlowStatus checks the conditions, each type of which may occur once.
 func validateFlowStatus(obj object.Object) field.ErrorList {
-	var errs field.ErrorList
-	var seen []string
-	for i, c := range obj.Objects("status", "conditions") {
-		p, name := field.Root("status").Child("conditions").Index(i).Child("type"), c.String("type")
-		if slices.Contains(seen, name) {
-			errs = append(errs, field.Duplicate(p, name))
-		}
-		seen = append(seen, name)
-		errs = append(errs, field.MustBeSet(p, name)...)
+	at, seen := field.CursorAt(obj, nil), field.Seen{}
+	for condition := range at.Each("status", "conditions") {
+		condition.Child("type").Unique(seen).Required()
 	}
-	return errs
+	return at.Errors()
 }
 
 func validatePriorityLevel(obj object.Object) field.ErrorList {
 	const preserveZero = "flowcontrol.k8s.io/v1beta3-preserve-zero-concurrency-shares"
-	var errs field.ErrorList
-	if _, ok := obj.Annotations()[preserveZero]; ok {
-		errs = append(errs, field.Forbidden(field.Root("metadata").Child("annotations"), "annotation '"+preserveZero+"' is forbidden"))
-	}
-	spec, p := obj.At("spec"), field.Root("spec")
-	errs = append(errs, validatePriorityLevelSpec(p, obj.Name(), spec)...)
+	at := field.CursorAt(obj, nil)
+	_, annotated := obj.Annotations()[preserveZero]
+	at.Child("metadata", "annotations").ForbidIf(annotated, "annotation '"+preserveZero+"' is forbidden")
+	spec := at.Child("spec")
+	validatePriorityLevelSpec(spec, obj.Name())
 	if fixed, ok := mandatoryLevels[obj.Name()]; ok {
 		rest, detail := object.Object{}, "spec of '%s' must equal the fixed value"
-		kind.KeepOld(rest, spec, "type", "limited", "exempt")
+		kind.KeepOld(rest, spec.Object(), "type", "limited", "exempt")
 		if obj.Name() == "exempt" {
 			rest["exempt"], detail = fixed["exempt"], "spec of '%s' except the 'spec.exempt' field must equal the fixed value"
 		}
 		if !object.SemanticEqual(map[string]any(rest), map[string]any(fixed)) {
-			errs = append(errs, field.Invalid(p, gotext.Value("PriorityLevelConfigurationSpec", spec), fmt.Sprintf(detail, obj.Name())))
+			spec.Invalid(gotext.Value("PriorityLevelConfigurationSpec", spec.Object()), fmt.Sprintf(detail, obj.Name()))
 		}
 	}
-	return append(errs, validateFlowStatus(obj)...)
+	return at.Report(validateFlowStatus(obj)).Errors()
 }
 
-func validatePriorityLevelSpec(p field.Path, name string, spec object.Object) field.ErrorList {
-	kind, limited, exempt := spec.String("type"), spec.At("limited"), spec.At("exempt")
-	var errs field.ErrorList
+func validatePriorityLevelSpec(at field.Cursor, name string) {
+	kind, limited, exempt := at.String("type"), at.Child("limited"), at.Child("exempt")
 	if (name == "exempt") != (kind == "Exempt") {
-		errs = append(errs, field.Invalid(p.Child("type"), field.Enum(kind), "must be 'Exempt' if and only if `name` is 'exempt'"))
+		at.Child("type").Invalid(field.Enum(kind), "must be 'Exempt' if and only if `name` is 'exempt'")
 	}
 	switch kind {
 	case "Exempt":
-		if limited != nil {
-			errs = append(errs, field.Forbidden(p.Child("limited"), "must be nil if the type is not Limited"))
-		}
-		if exempt != nil {
-			errs = append(errs, validateShares(p.Child("exempt"), exempt)...)
-			errs = append(errs, validateLendable(p.Child("exempt"), exempt)...)
-		}
+		limited.ForbidIf(limited.Has(), "must be nil if the type is not Limited")
+		validateShares(exempt)
+		validateLendable(exempt)
 	case "Limited":
-		if exempt != nil {
-			errs = append(errs, field.Forbidden(p.Child("exempt"), "must be nil if the type is Limited"))
+		exempt.ForbidIf(exempt.Has(), "must be nil if the type is Limited")
+		if limited.RequireIf(!limited.Has(), "must not be empty when type is Limited").Has() {
+			validateLimited(limited)
 		}
-		if limited == nil {
-			return append(errs, field.Required(p.Child("limited"), "must not be empty when type is Limited"))
-		}
-		errs = append(errs, validateLimited(p.Child("limited"), limited)...)
 	default:
-		errs = append(errs, field.MustBeSetToOneOf(p.Child("type"), kind, "Exempt", "Limited")...)
+		at.Child("type").Required().OneOf("Exempt", "Limited")
 	}
-	return errs
 }
 
-func validateShares(p field.Path, level object.Object) field.ErrorList {
-	if n := level.Int64("nominalConcurrencyShares"); n < 0 {
-		return field.ErrorList{field.Invalid(p.Child("nominalConcurrencyShares"), n, "must be a non-negative integer")}
-	}
-	return nil
+func validateShares(at field.Cursor) {
+	at.Child("nominalConcurrencyShares").Min(0, "must be a non-negative integer")
 }
 
-func validateLendable(p field.Path, level object.Object) field.ErrorList {
-	n := level.Int64("lendablePercent")
-	return field.Messages(p.Child("lendablePercent"), n, field.InRange(n, 0, 100))
+func validateLendable(at field.Cursor) { at.Child("lendablePercent").Range(0, 100) }
+
+func validateLimited(at field.Cursor) {
+	validateShares(at)
+	validateLimitResponse(at.Child("limitResponse"))
+	validateLendable(at)
+	at.Child("borrowingLimitPercent").Min(0, "if specified, must be a non-negative integer")
 }
 
-func validateLimited(p field.Path, limited object.Object) field.ErrorList {
-	errs := validateShares(p, limited)
-	errs = append(errs, validateLimitResponse(p.Child("limitResponse"), limited.At("limitResponse"))...)
-	errs = append(errs, validateLendable(p, limited)...)
-	if n := limited.Int64("borrowingLimitPercent"); n < 0 {
-		errs = append(errs, field.Invalid(p.Child("borrowingLimitPercent"), n, "if specified, must be a non-negative integer"))
-	}
-	return errs
-}
-
-func validateLimitResponse(p field.Path, response object.Object) field.ErrorList {
-	queuing := response.At("queuing")
-	switch kind := response.String("type"); kind {
+func validateLimitResponse(at field.Cursor) {
+	queuing := at.Child("queuing")
+	switch at.String("type") {
 	case "Reject":
-		if queuing != nil {
-			return field.ErrorList{field.Forbidden(p.Child("queuing"), "must be nil if limited.limitResponse.type is not Limited")}
-		}
+		queuing.ForbidIf(queuing.Has(), "must be nil if limited.limitResponse.type is not Limited")
 	case "Queue":
-		if queuing == nil {
-			return field.ErrorList{field.Required(p.Child("queuing"), "must not be empty if limited.limitResponse.type is Limited")}
+		if queuing.RequireIf(!queuing.Has(), "must not be empty if limited.limitResponse.type is Limited").Has() {
+			validateQueuing(queuing)
 		}
-		return validateQueuing(p.Child("queuing"), queuing)
 	default:
-		return field.MustBeSetToOneOf(p.Child("type"), kind, "Queue", "Reject")
+		at.Child("type").Required().OneOf("Queue", "Reject")
 	}
-	return nil
 }
 
 // Limits of the queues of a priority level. A hand is dealt from a hash of so many bits.
@@ -242,30 +212,19 @@ const (
 	maxHashBits = 60
 )
 
-func validateQueuing(p field.Path, queuing object.Object) field.ErrorList {
+func validateQueuing(at field.Cursor) {
 	const positive = "must be positive"
-	length, queues, hand := queuing.Int64("queueLengthLimit"), queuing.Int64("queues"), queuing.Int64("handSize")
-	var errs field.ErrorList
-	refuse := func(name string, n int64, detail string) {
-		errs = append(errs, field.Invalid(p.Child(name), n, detail))
+	at.Child("queueLengthLimit").OrZero().Min(1, positive)
+	queues := at.Child("queues").OrZero().Min(1, positive).Max(maxQueues, "must not be greater than 10000000").Int64()
+	hand := at.Child("handSize").OrZero()
+	switch n := hand.Int64(); {
+	case n <= 0:
+		hand.Invalid(n, positive)
+	case n > queues:
+		hand.Invalid(n, fmt.Sprintf("should not be greater than queues (%d)", queues))
+	case math.Ceil(math.Log2(float64(queues))*float64(n)) > maxHashBits:
+		hand.Invalid(n, fmt.Sprintf("required entropy bits of deckSize %d and handSize %d should not be greater than %d", queues, n, maxHashBits))
 	}
-	if length <= 0 {
-		refuse("queueLengthLimit", length, positive)
-	}
-	if queues <= 0 {
-		refuse("queues", queues, positive)
-	} else if queues > maxQueues {
-		refuse("queues", queues, "must not be greater than 10000000")
-	}
-	switch {
-	case hand <= 0:
-		refuse("handSize", hand, positive)
-	case hand > queues:
-		refuse("handSize", hand, fmt.Sprintf("should not be greater than queues (%d)", queues))
-	case math.Ceil(math.Log2(float64(queues))*float64(hand)) > maxHashBits:
-		refuse("handSize", hand, fmt.Sprintf("required entropy bits of deckSize %d and handSize %d should not be greater than %d", queues, hand, maxHashBits))
-	}
-	return errs
 }
 
 // validateURLPath checks a URL path in which only the end may be a wildcard.

@@ -72,166 +72,144 @@ func hostsCell(obj object.Object) string {
 }
 
 func validateNewIngress(_ *resource.Context, obj object.Object) field.ErrorList {
-	errs := validateIngressSpec(obj.At("spec"), nil)
+	at := field.CursorAt(obj, nil)
+	validateIngressSpec(at.Child("spec"), nil)
 	class, ok := obj.Annotations()[ingressClassKey]
-	if ok && obj.Has("spec", "ingressClassName") && class != obj.String("spec", "ingressClassName") {
-		errs = append(errs, field.Invalid(field.Root("annotations").Child(ingressClassKey), class,
-			"must match `ingressClassName` when both are specified"))
+	if ok && at.Has("spec", "ingressClassName") && class != at.String("spec", "ingressClassName") {
+		at.Child("annotations", ingressClassKey).Invalid(class, "must match `ingressClassName` when both are specified")
 	}
-	return errs
+	return at.Errors()
 }
 
 func validateIngressUpdate(ctx *resource.Context, obj, old object.Object) field.ErrorList {
+	at := field.CursorAt(obj, old)
 	if ctx.Subresource != "status" {
-		return validateIngressSpec(obj.At("spec"), old.At("spec"))
+		validateIngressSpec(at.Child("spec"), old.At("spec"))
+		return at.Errors()
 	}
 	var before []string
 	for _, point := range old.Objects("status", "loadBalancer", "ingress") {
 		before = append(before, point.String("ip"))
 	}
-	var errs field.ErrorList
-	for i, point := range obj.Objects("status", "loadBalancer", "ingress") {
-		p := field.Root("status.loadBalancer.ingress").Index(i)
-		if ip := point.String("ip"); ip != "" && !slices.Contains(before, ip) {
-			errs = append(errs, kind.ValidateIP(ctx, p.Child("ip"), ip)...)
+	for point := range at.Each("status", "loadBalancer", "ingress") {
+		ip, host := point.Child("ip"), point.Child("hostname")
+		if ip.String() != "" && !slices.Contains(before, ip.String()) {
+			at.Report(kind.ValidateIP(ctx, ip.Path(), ip.String()))
 		}
-		errs = append(errs, core.ValidateIngressHost(p.Child("hostname"), point.String("hostname"))...)
+		at.Report(core.ValidateIngressHost(host.Path(), host.String()))
 	}
-	return errs
+	return at.Errors()
 }
 
 // validateIngressSpec checks an ingress; was is nil on create. Mistakes that older servers let in are let pass again.
-func validateIngressSpec(spec, was object.Object) field.ErrorList {
-	p := field.Root("spec")
-	var errs field.ErrorList
-	rules := spec.Objects("rules")
-	if len(rules) == 0 && !spec.Has("defaultBackend") {
-		errs = append(errs, field.Invalid(p, kind.Pointer(spec, "rules"), "either `defaultBackend` or `rules` must be specified"))
+func validateIngressSpec(at field.Cursor, was object.Object) {
+	at.Child("rules").ReportAt(at.Path()).InvalidIf(at.Len("rules") == 0 && !at.Has("defaultBackend"),
+		"either `defaultBackend` or `rules` must be specified")
+	if backend := at.Child("defaultBackend"); backend.Has() {
+		validateIngressBackend(backend)
 	}
-	if backend := spec.At("defaultBackend"); backend != nil {
-		errs = append(errs, validateIngressBackend(p.Child("defaultBackend"), backend)...)
+	before := field.CursorOn(field.Path{}, was)
+	anyWildcard, anySecret := false, false
+	for rule := range before.Each("rules") {
+		alone := field.CursorOn(field.Path{}, rule.Value())
+		validateHTTPRule(alone)
+		anyWildcard = anyWildcard || strings.Contains(rule.String("host"), "*") && len(alone.Errors()) > 0
 	}
-	anyWildcard := slices.ContainsFunc(was.Objects("rules"), func(r object.Object) bool {
-		return strings.Contains(r.String("host"), "*") && len(validateHTTPRule(field.Path{}, r)) > 0
-	})
-	for i, rule := range rules {
-		errs = append(errs, validateIngressRule(p.Child("rules").Index(i), rule, anyWildcard)...)
+	for rule := range at.Each("rules") {
+		validateIngressRule(rule, anyWildcard)
 	}
-	anySecret := slices.ContainsFunc(was.Objects("tls"), func(t object.Object) bool { return len(secretName(field.Path{}, t)) > 0 })
-	for i, tls := range spec.Objects("tls") {
-		at := p.Child("tls").Index(i)
-		for j, host := range tls.Strings("hosts") {
-			errs = append(errs, ruleHost(at.Child("hosts").Index(j), host)...)
+	for tls := range before.Each("tls") {
+		name := tls.String("secretName")
+		anySecret = anySecret || name != "" && len(field.DNS1123Subdomain(name)) > 0
+	}
+	for tls := range at.Each("tls") {
+		for host := range tls.Each("hosts") {
+			host.Check(ruleHost)
 		}
 		if !anySecret {
-			errs = append(errs, secretName(at.Child("secretName"), tls)...)
+			tls.Child("secretName").IfGiven().Check(field.DNS1123Subdomain)
 		}
 	}
-	if spec.Has("ingressClassName") {
-		errs = append(errs, field.Check(p.Child("ingressClassName"), spec.String("ingressClassName"), field.DNS1123Subdomain)...)
-	}
-	return errs
+	at.Child("ingressClassName").Check(field.DNS1123Subdomain)
 }
 
-func secretName(p field.Path, tls object.Object) field.ErrorList {
-	if name := tls.String("secretName"); name != "" {
-		return field.Check(p, name, field.DNS1123Subdomain)
-	}
-	return nil
-}
-
-// ruleHost checks a host name, which may begin with a wildcard.
-func ruleHost(p field.Path, host string) field.ErrorList {
+// ruleHost is the rule for a host name, which may begin with a wildcard.
+func ruleHost(host string) []string {
 	if strings.Contains(host, "*") {
-		return field.Check(p, host, field.WildcardDNS1123Subdomain)
+		return field.WildcardDNS1123Subdomain(host)
 	}
-	return field.Check(p, host, field.DNS1123Subdomain)
+	return field.DNS1123Subdomain(host)
 }
 
-func validateIngressRule(p field.Path, rule object.Object, anyWildcard bool) field.ErrorList {
-	var errs field.ErrorList
-	host := rule.String("host")
-	if host != "" {
-		if ip, err := netip.ParseAddr(host); err == nil && ip.Zone() == "" {
-			errs = append(errs, field.Invalid(p.Child("host"), host, "must be a DNS name, not an IP address"))
-		}
-		errs = append(errs, ruleHost(p.Child("host"), host)...)
+func validateIngressRule(at field.Cursor, anyWildcard bool) {
+	host := at.Child("host").IfGiven()
+	ip, err := netip.ParseAddr(host.String())
+	host.InvalidIf(err == nil && ip.Zone() == "", "must be a DNS name, not an IP address").Check(ruleHost)
+	if !anyWildcard || !strings.Contains(host.String(), "*") {
+		validateHTTPRule(at)
 	}
-	if anyWildcard && strings.Contains(host, "*") {
-		return errs
-	}
-	return append(errs, validateHTTPRule(p, rule)...)
 }
 
-func validateHTTPRule(p field.Path, rule object.Object) field.ErrorList {
-	http := rule.At("http")
-	if http == nil {
-		return nil
+func validateHTTPRule(at field.Cursor) {
+	if !at.Has("http") {
+		return
 	}
-	var errs field.ErrorList
-	at := p.Child("http", "paths")
-	paths := http.Objects("paths")
-	if len(paths) == 0 {
-		errs = append(errs, field.Required(at, ""))
+	paths := at.Child("http", "paths")
+	paths.Required()
+	for path := range paths.Each() {
+		validateHTTPPath(path)
 	}
-	for i, path := range paths {
-		errs = append(errs, validateHTTPPath(at.Index(i), path)...)
-	}
-	return errs
 }
 
-func validateHTTPPath(p field.Path, path object.Object) field.ErrorList {
-	if !path.Has("pathType") {
-		return field.ErrorList{field.Required(p.Child("pathType"), "pathType must be specified")}
+func validateHTTPPath(at field.Cursor) {
+	pathType, path := at.Child("pathType"), at.Child("path").OrEmpty()
+	if !pathType.Has() {
+		pathType.Missing("pathType must be specified")
+		return
 	}
-	var errs field.ErrorList
-	at, text := p.Child("path"), path.String("path")
-	kind := path.String("pathType")
-	exact := kind == "Exact" || kind == "Prefix"
-	if !strings.HasPrefix(text, "/") && (exact || kind == "ImplementationSpecific" && text != "") {
-		errs = append(errs, field.Invalid(at, text, "must be an absolute path"))
-	}
+	text, exact := path.String(), pathType.String() == "Exact" || pathType.String() == "Prefix"
+	path.InvalidIf(!strings.HasPrefix(text, "/") && (exact || pathType.String() == "ImplementationSpecific" && text != ""),
+		"must be an absolute path")
 	if exact {
 		for _, bad := range []string{"//", "/./", "/../", "%2f", "%2F"} {
 			if strings.Contains(text, bad) {
-				errs = append(errs, field.Invalid(at, text, "must not contain '"+bad+"'"))
+				path.Invalid(text, "must not contain '"+bad+"'")
 			}
 		}
 		for _, bad := range []string{"/..", "/."} {
 			if strings.HasSuffix(text, bad) {
-				errs = append(errs, field.Invalid(at, text, "cannot end with '"+bad+"'"))
+				path.Invalid(text, "cannot end with '"+bad+"'")
 			}
 		}
 	}
-	errs = append(errs, field.MustBeOneOf(p.Child("pathType"), kind, "Exact", "ImplementationSpecific", "Prefix")...)
-	backend := path.At("backend")
-	return append(errs, validateIngressBackend(p.Child("backend"), backend)...)
+	pathType.OneOf("Exact", "ImplementationSpecific", "Prefix")
+	validateIngressBackend(at.Child("backend"))
 }
 
-func validateIngressBackend(p field.Path, backend object.Object) field.ErrorList {
-	ref, service := backend.At("resource"), backend.At("service")
+func validateIngressBackend(at field.Cursor) {
+	ref, service := at.Child("resource"), at.Child("service")
 	switch {
-	case ref != nil && service != nil:
-		return field.ErrorList{field.Invalid(p, "", "cannot set both resource and service backends")}
-	case ref != nil:
-		return validateTypedReference(p.Child("resource"), ref)
-	case service == nil:
-		return field.ErrorList{field.Invalid(p, "", "resource or service backend is required")}
+	case ref.Has() && service.Has():
+		at.Invalid("", "cannot set both resource and service backends")
+		return
+	case ref.Has():
+		validateTypedReference(ref)
+		return
+	case !service.Has():
+		at.Invalid("", "resource or service backend is required")
+		return
 	}
-	errs := kind.CheckOrRequire(p.Child("service", "name"), service.String("name"), field.DNS1123Label)
-	name, number := service.String("port", "name"), service.Int64("port", "number")
-	at := p.Child("service", "port")
+	service.Child("name").Required().Check(field.DNS1123Label)
+	name, number := service.Child("port", "name").IfGiven(), service.Child("port", "number").IfGiven()
 	switch {
-	case name != "" && number != 0:
-		errs = append(errs, field.Invalid(p, "", "cannot set both port name & port number"))
-	case name != "":
-		errs = append(errs, field.Check(at.Child("name"), name, field.PortName)...)
-	case number != 0:
-		errs = append(errs, field.Messages(at.Child("number"), number, field.PortNumber(number))...)
+	case name.Has() && number.Has():
+		at.Invalid("", "cannot set both port name & port number")
+	case !name.Has() && !number.Has():
+		at.Missing("port name or number is required")
 	default:
-		errs = append(errs, field.Required(p, "port name or number is required"))
+		name.Check(field.PortName)
+		number.CheckInt(field.PortNumber)
 	}
-	return errs
 }
 
 func warnIngress(ctx *resource.Context, obj, old object.Object) {

@@ -17,11 +17,10 @@ func ingressClassKind() kind.Kind {
 		Strategy: resource.Strategy{
 			Checks: resource.Checks{Update: []resource.Check{resource.CheckMetaUpdate, resource.CheckKind, resource.CheckMeta}},
 			Validate: func(_ *resource.Context, obj object.Object) field.ErrorList {
-				return validateIngressClass(obj)
+				return validateIngressClass(obj, nil)
 			},
 			ValidateUpdate: func(_ *resource.Context, obj, old object.Object) field.ErrorList {
-				errs := kind.Immutable(field.Root("spec.controller"), obj.String("spec", "controller"), old.String("spec", "controller"))
-				return append(errs, validateIngressClass(obj)...)
+				return validateIngressClass(obj, old)
 			},
 		},
 		Defaults: kind.EveryVersion(func(obj object.Object) {
@@ -46,39 +45,28 @@ func ingressClassKind() kind.Kind {
 	}
 }
 
-func validateIngressClass(obj object.Object) field.ErrorList {
-	const longest = 250
-	var errs field.ErrorList
-	p := field.Root("spec.controller")
-	controller := obj.String("spec", "controller")
-	if len(controller) > longest {
-		errs = append(errs, field.TooLong(p, longest))
+func validateIngressClass(obj, old object.Object) field.ErrorList {
+	at := field.CursorAt(obj, old, "spec")
+	controller := at.Child("controller").OrEmpty().Immutable().MaxBytes(250)
+	at.Report(field.DomainPrefixedPath(controller.Path(), controller.String()))
+	ref := at.Child("parameters")
+	if !ref.Has() {
+		return at.Errors()
 	}
-	errs = append(errs, field.DomainPrefixedPath(p, controller)...)
-	ref, at := obj.At("spec", "parameters"), field.Root("spec.parameters")
-	if ref == nil {
-		return errs
+	validateTypedReference(ref)
+	scope, namespace := ref.Child("scope").OrEmpty().OneOf("Cluster", "Namespace").String(), ref.Child("namespace")
+	switch scope {
+	case "Namespace":
+		namespace.RequireIf(!namespace.Has(), "`parameters.scope` is set to 'Namespace'").Check(field.DNS1123Label)
+	case "Cluster":
+		namespace.ForbidIf(namespace.Has(), "`parameters.scope` is set to 'Cluster'")
 	}
-	errs = append(errs, validateTypedReference(at, ref)...)
-	scope, namespace := ref.String("scope"), ref.Has("namespace")
-	errs = append(errs, field.MustBeOneOf(at.Child("scope"), scope, "Cluster", "Namespace")...)
-	switch {
-	case scope == "Namespace" && !namespace:
-		errs = append(errs, field.Required(at.Child("namespace"), "`parameters.scope` is set to 'Namespace'"))
-	case scope == "Namespace":
-		errs = append(errs, field.Check(at.Child("namespace"), ref.String("namespace"), field.DNS1123Label)...)
-	case scope == "Cluster" && namespace:
-		errs = append(errs, field.Forbidden(at.Child("namespace"), "`parameters.scope` is set to 'Cluster'"))
-	}
-	return errs
+	return at.Errors()
 }
 
 // validateTypedReference checks a reference to an object of any kind.
-func validateTypedReference(p field.Path, ref object.Object) field.ErrorList {
-	var errs field.ErrorList
-	if ref.Has("apiGroup") {
-		errs = append(errs, field.Check(p.Child("apiGroup"), ref.String("apiGroup"), field.DNS1123Subdomain)...)
-	}
-	errs = append(errs, kind.CheckOrRequire(p.Child("kind"), ref.String("kind"), field.PathSegment)...)
-	return append(errs, kind.CheckOrRequire(p.Child("name"), ref.String("name"), field.PathSegment)...)
+func validateTypedReference(at field.Cursor) {
+	at.Child("apiGroup").Check(field.DNS1123Subdomain)
+	at.Child("kind").Required().Check(field.PathSegment)
+	at.Child("name").Required().Check(field.PathSegment)
 }

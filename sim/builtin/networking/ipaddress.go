@@ -49,15 +49,13 @@ func ipAddressKind() kind.Kind {
 }
 
 func validateParentRef(obj object.Object) field.ErrorList {
-	p, ref := field.Root("spec.parentRef"), obj.At("spec", "parentRef")
-	if ref == nil {
-		return field.ErrorList{field.Required(p, "")}
+	at := field.CursorAt(obj, nil, "spec", "parentRef")
+	if !at.Has() {
+		return at.Missing("").Errors()
 	}
-	var errs field.ErrorList
-	if group := ref.String("group"); group != "" {
-		errs = append(errs, field.Check(p.Child("group"), group, field.DNS1123Subdomain)...)
-	}
-	errs = append(errs, kind.CheckOrRequire(p.Child("resource"), ref.String("resource"), field.PathSegment)...)
-	errs = append(errs, kind.CheckOrRequire(p.Child("name"), ref.String("name"), field.PathSegment)...)
-	return append(errs, field.Check(p.Child("namespace"), ref.String("namespace"), field.PathSegment)...)
+	at.Child("group").IfGiven().Check(field.DNS1123Subdomain)
+	at.Child("resource").Required().Check(field.PathSegment)
+	at.Child("name").Required().Check(field.PathSegment)
+	at.Child("namespace").OrEmpty().Check(field.PathSegment)
+	return at.Errors()
 }

@@ -18,30 +18,29 @@ import (
 var policyRules = [][2]string{{"ingress", "from"}, {"egress", "to"}}
 
 func validateNetworkPolicy(ctx *resource.Context, obj, old object.Object) field.ErrorList {
-	p, spec := field.Root("spec"), obj.At("spec")
+	at := field.CursorAt(obj, old, "spec")
 	options := selector.ValidateOptions{AllowInvalidValues: old != nil &&
 		len(selector.ValidateLabelSelector(field.Path{}, old.Map("spec", "podSelector"), selector.ValidateOptions{})) > 0}
-	errs := selector.ValidateLabelSelector(p.Child("podSelector"), spec.Map("podSelector"), options)
+	at.Report(selector.ValidateLabelSelector(at.Path("podSelector"), at.Child("podSelector").Object(), options))
 	known := policyCIDRs(old)
 	for _, side := range policyRules {
-		for i, rule := range spec.Objects(side[0]) {
-			at := p.Child(side[0]).Index(i)
-			for j, port := range rule.Objects("ports") {
-				errs = append(errs, validatePolicyPort(at.Child("ports").Index(j), port)...)
+		for rule := range at.Each(side[0]) {
+			for port := range rule.Each("ports") {
+				validatePolicyPort(port)
 			}
-			for j, peer := range rule.Objects(side[1]) {
-				errs = append(errs, validatePolicyPeer(ctx, at.Child(side[1]).Index(j), peer, options, known)...)
+			for peer := range rule.Each(side[1]) {
+				validatePolicyPeer(ctx, peer, options, known)
 			}
 		}
 	}
-	types := spec.Strings("policyTypes")
-	if len(types) > 2 {
-		return append(errs, field.Invalid(p.Child("policyTypes"), types, "may not specify more than two policyTypes"))
+	types := at.Child("policyTypes")
+	if types.Len() > 2 {
+		return types.Invalid(types.Strings(), "may not specify more than two policyTypes").Errors()
 	}
-	for i, t := range types {
-		errs = append(errs, field.MustBeOneOf(p.Child("policyTypes").Index(i), t, "Ingress", "Egress")...)
+	for t := range types.Each() {
+		t.OneOf("Ingress", "Egress")
 	}
-	return errs
+	return at.Errors()
 }
 
 // policyCIDRs returns the networks of a policy: they may stay as they are.
@@ -59,79 +58,62 @@ func policyCIDRs(policy object.Object) []string {
 	return out
 }
 
-func validatePolicyPort(p field.Path, port object.Object) field.ErrorList {
-	var errs field.ErrorList
-	if port.Has("protocol") {
-		errs = append(errs, field.MustBeOneOf(p.Child("protocol"), port.String("protocol"), "TCP", "UDP", "SCTP")...)
-	}
-	end, ended := port.Int("endPort")
-	number, numeric := port["port"].(int64)
+func validatePolicyPort(at field.Cursor) {
+	at.Child("protocol").OneOf("TCP", "UDP", "SCTP")
+	port, end := at.Child("port"), at.Child("endPort")
+	number, numeric := port.Int()
 	switch {
-	case !port.Has("port"):
-		if ended {
-			errs = append(errs, field.Invalid(p.Child("endPort"), end, "may not be specified when `port` is not specified"))
-		}
-		return errs
-	case ended && !numeric:
-		errs = append(errs, field.Invalid(p.Child("endPort"), end, "may not be specified when `port` is non-numeric"))
+	case !port.Has():
+		end.InvalidIf(end.Has(), "may not be specified when `port` is not specified")
+		return
+	case !numeric:
+		end.InvalidIf(end.Has(), "may not be specified when `port` is non-numeric")
 	}
-	errs = append(errs, podspec.ValidatePortOrName(p.Child("port"), port["port"])...)
-	if ended && numeric {
-		if end < number {
-			errs = append(errs, field.Invalid(p.Child("endPort"), number, "must be greater than or equal to `port`"))
+	at.Report(podspec.ValidatePortOrName(port.Path(), port.Value()))
+	if end.Has() && numeric {
+		if end.Int64() < number {
+			end.Invalid(number, "must be greater than or equal to `port`")
 		}
-		errs = append(errs, field.Messages(p.Child("endPort"), end, field.PortNumber(end))...)
+		end.CheckInt(field.PortNumber)
 	}
-	return errs
 }
 
-func validatePolicyPeer(ctx *resource.Context, p field.Path, peer object.Object, options selector.ValidateOptions, known []string) field.ErrorList {
-	var errs field.ErrorList
-	peers := 0
+func validatePolicyPeer(ctx *resource.Context, at field.Cursor, options selector.ValidateOptions, known []string) {
+	peers, block := 0, at.Child("ipBlock")
 	for _, name := range []string{"podSelector", "namespaceSelector"} {
-		if s := peer.At(name); s != nil {
+		if s := at.Child(name); s.Has() {
 			peers++
-			errs = append(errs, selector.ValidateLabelSelector(p.Child(name), s, options)...)
+			at.Report(selector.ValidateLabelSelector(s.Path(), s.Object(), options))
 		}
 	}
-	block := peer.At("ipBlock")
-	if block != nil {
+	if block.Has() {
 		peers++
-		errs = append(errs, validateIPBlock(ctx, p.Child("ipBlock"), block, known)...)
+		validateIPBlock(ctx, block, known)
 	}
-	if peers == 0 {
-		errs = append(errs, field.Required(p, "must specify a peer"))
-	} else if peers > 1 && block != nil {
-		errs = append(errs, field.Forbidden(p, "may not specify both ipBlock and another peer"))
-	}
-	return errs
+	at.RequireIf(peers == 0, "must specify a peer")
+	at.ForbidIf(peers > 1 && block.Has(), "may not specify both ipBlock and another peer")
 }
 
-func validateIPBlock(ctx *resource.Context, p field.Path, block object.Object, known []string) field.ErrorList {
-	cidr := block.String("cidr")
-	if cidr == "" {
-		return field.ErrorList{field.Required(p.Child("cidr"), "")}
-	}
-	var errs field.ErrorList
-	check := func(at field.Path, text string) (netip.Prefix, bool) {
-		if !slices.Contains(known, text) {
-			errs = append(errs, kind.ValidateCIDR(ctx, at, text)...)
+func validateIPBlock(ctx *resource.Context, at field.Cursor, known []string) {
+	check := func(at field.Cursor) (netip.Prefix, bool) {
+		if !slices.Contains(known, at.String()) {
+			at.Report(kind.ValidateCIDR(ctx, at.Path(), at.String()))
 		}
-		prefix, err := netip.ParsePrefix(text)
+		prefix, err := netip.ParsePrefix(at.String())
 		return prefix, err == nil
 	}
-	whole, ok := check(p.Child("cidr"), cidr)
+	cidr := at.Child("cidr").Required()
+	if !cidr.Has() {
+		return
+	}
+	whole, ok := check(cidr)
 	if !ok {
-		return errs
+		return
 	}
-	for i, text := range block.Strings("except") {
-		at := p.Child("except").Index(i)
-		part, ok := check(at, text)
-		if ok && (!whole.Contains(part.Addr()) || whole.Bits() >= part.Bits()) {
-			errs = append(errs, field.Invalid(at, text, "must be a strict subset of `cidr`"))
-		}
+	for except := range at.Each("except") {
+		part, ok := check(except)
+		except.InvalidIf(ok && (!whole.Contains(part.Addr()) || whole.Bits() >= part.Bits()), "must be a strict subset of `cidr`")
 	}
-	return errs
 }
 
 func warnNetworkPolicy(ctx *resource.Context, obj, _ object.Object) {

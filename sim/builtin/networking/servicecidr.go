@@ -32,26 +32,24 @@ func serviceCIDRKind() kind.Kind {
 }
 
 func validateCIDRs(obj object.Object) field.ErrorList {
-	p, cidrs := field.Root("spec.cidrs"), obj.Strings("spec", "cidrs")
-	switch {
-	case len(cidrs) == 0:
-		return field.ErrorList{field.Required(p, "at least one CIDR required")}
-	case len(cidrs) > 2:
-		return field.ErrorList{field.Invalid(p, gotext.Value("ServiceCIDRSpec", obj.At("spec")), "may only hold up to 2 values")}
+	at := field.CursorAt(obj, nil, "spec", "cidrs")
+	switch n := at.Len(); {
+	case n == 0:
+		return at.Missing("at least one CIDR required").Errors()
+	case n > 2:
+		return at.Invalid(gotext.Value("ServiceCIDRSpec", obj.At("spec")), "may only hold up to 2 values").Errors()
 	}
-	var errs field.ErrorList
 	families := map[bool]bool{}
-	for i, cidr := range cidrs {
-		errs = append(errs, field.Check(p.Index(i), cidr, field.CIDR)...)
-		if prefix, err := netip.ParsePrefix(cidr); err == nil {
+	for cidr := range at.Each() {
+		if prefix, err := netip.ParsePrefix(cidr.Check(field.CIDR).String()); err == nil {
 			if v4 := prefix.Addr().Is4(); families[v4] {
-				errs = append(errs, field.Invalid(p, cidrs, "may specify no more than one IP for each IP family, i.e 192.168.0.0/24 and 2001:db8::/64"))
+				at.Invalid(at.Strings(), "may specify no more than one IP for each IP family, i.e 192.168.0.0/24 and 2001:db8::/64")
 			} else {
 				families[v4] = true
 			}
 		}
 	}
-	return errs
+	return at.Errors()
 }
 
 // validateCIDRsUpdate allows one change: a second network may be added.

@@ -23,11 +23,10 @@ func runtimeClassKind() kind.Kind {
 			Checks:         resource.Checks{Update: []resource.Check{resource.CheckMeta, resource.CheckMetaUpdate, resource.CheckKind}},
 			CreateOnUpdate: true, NeedsResourceVersion: true, AnyFinalizers: true,
 			Validate: func(_ *resource.Context, obj object.Object) field.ErrorList {
-				return validateRuntimeClass(obj)
+				return validateRuntimeClass(obj, nil)
 			},
 			ValidateUpdate: func(_ *resource.Context, obj, old object.Object) field.ErrorList {
-				errs := validateRuntimeClass(obj)
-				return append(errs, kind.Immutable(field.Root("handler"), obj.String("handler"), old.String("handler"))...)
+				return validateRuntimeClass(obj, old)
 			},
 			Warn: func(ctx *resource.Context, obj, _ object.Object) {
 				for _, key := range object.SortedKeys(obj.Map("scheduling", "nodeSelector")) {
@@ -45,24 +44,24 @@ func runtimeClassKind() kind.Kind {
 	}
 }
 
-func validateRuntimeClass(obj object.Object) field.ErrorList {
-	errs := kind.CheckOrRequire(field.Root("handler"), obj.String("handler"), field.DNS1123Label)
-	if obj.Has("overhead") {
-		rules := &podspec.Rules{}
+func validateRuntimeClass(obj, old object.Object) field.ErrorList {
+	at := field.CursorAt(obj, old)
+	handler, tolerations := at.Child("handler"), at.Child("scheduling", "tolerations")
+	handler.Required().Check(field.DNS1123Label)
+	if at.Has("overhead") {
 		limits := object.Object{"limits": obj.Map("overhead", "podFixed")}
-		errs = append(errs, rules.Resources(limits, field.Root("overhead"), podspec.ContainerResourceName)...)
+		at.Report((&podspec.Rules{}).Resources(limits, at.Path("overhead"), podspec.ContainerResourceName))
 	}
-	scheduling := obj.At("scheduling")
-	errs = append(errs, field.CheckLabels(field.Root("scheduling.nodeSelector"), object.StringMap(scheduling.Map("nodeSelector")))...)
-	p, list := field.Root("scheduling.tolerations"), scheduling.Objects("tolerations")
-	errs = append(errs, (&podspec.Rules{}).ValidateTolerations(list, p)...)
+	at.Report(field.CheckLabels(at.Path("scheduling", "nodeSelector"), object.StringMap(obj.Map("scheduling", "nodeSelector"))))
+	at.Report((&podspec.Rules{}).ValidateTolerations(obj.Objects("scheduling", "tolerations"), tolerations.Path()))
 	seen := map[string]bool{}
-	for i, t := range list {
+	for t := range tolerations.Each() {
 		key := t.String("key") + "\n" + t.String("operator") + "\n" + t.String("value") + "\n" + t.String("effect")
 		if seen[key] {
-			errs = append(errs, field.Duplicate(p.Index(i), gotext.Value("Toleration", t)))
+			t.Duplicate(gotext.Value("Toleration", t.Object()))
 		}
 		seen[key] = true
 	}
-	return errs
+	handler.OrEmpty().Immutable()
+	return at.Errors()
 }

@@ -51,32 +51,31 @@ func cellAmount(obj object.Object, name string) string {
 }
 
 func validateBudget(obj, old object.Object) field.ErrorList {
-	spec, p := obj.At("spec"), field.Root("spec")
-	var errs field.ErrorList
-	if spec.Has("minAvailable") && spec.Has("maxUnavailable") {
-		errs = append(errs, field.Invalid(p, gotext.Value("PodDisruptionBudgetSpec", spec), "minAvailable and maxUnavailable cannot be both set"))
+	at := field.CursorAt(obj, old, "spec")
+	if at.Has("minAvailable") && at.Has("maxUnavailable") {
+		at.Invalid(gotext.Value("PodDisruptionBudgetSpec", at.Object()), "minAvailable and maxUnavailable cannot be both set")
 	}
 	for _, name := range []string{"minAvailable", "maxUnavailable"} {
-		if spec.Has(name) {
-			errs = append(errs, kind.ValidateAmountOrPercent(p.Child(name), spec[name])...)
-			errs = append(errs, kind.ValidateAtMost100Percent(p.Child(name), spec[name])...)
+		if amount := at.Child(name); amount.Has() {
+			at.Report(kind.ValidateAmountOrPercent(amount.Path(), amount.Value()))
+			at.Report(kind.ValidateAtMost100Percent(amount.Path(), amount.Value()))
 		}
 	}
-	was := selector.ValidateLabelSelector(field.Path{}, old.Map("spec", "selector"), selector.ValidateOptions{})
-	errs = append(errs, selector.ValidateLabelSelector(p.Child("selector"), spec.Map("selector"),
-		selector.ValidateOptions{AllowInvalidValues: len(was) > 0})...)
-	if spec.Has("unhealthyPodEvictionPolicy") {
-		errs = append(errs, field.MustBeOneOf(p.Child("unhealthyPodEvictionPolicy"), spec.String("unhealthyPodEvictionPolicy"),
-			"AlwaysAllow", "IfHealthyBudget")...)
-	}
-	return errs
+	was := selector.ValidateLabelSelector(field.Path{}, at.Child("selector").Old(), selector.ValidateOptions{})
+	at.Report(selector.ValidateLabelSelector(at.Path("selector"), at.Child("selector").Object(),
+		selector.ValidateOptions{AllowInvalidValues: len(was) > 0}))
+	at.Child("unhealthyPodEvictionPolicy").OneOf("AlwaysAllow", "IfHealthyBudget")
+	return at.Errors()
 }
 
 func validateBudgetUpdate(ctx *resource.Context, obj, old object.Object) field.ErrorList {
 	if ctx.Subresource != "status" {
 		return validateBudget(obj, old)
 	}
-	status, p := obj.At("status"), field.Root("status")
-	errs := kind.ValidateConditions(p.Child("conditions"), status.Objects("conditions"))
-	return append(errs, kind.NonNegatives(p, status, "disruptionsAllowed", "currentHealthy", "desiredHealthy", "expectedPods")...)
+	at := field.CursorAt(obj, old, "status")
+	at.Report(kind.ValidateConditions(at.Path("conditions"), obj.Objects("status", "conditions")))
+	for _, name := range []string{"disruptionsAllowed", "currentHealthy", "desiredHealthy", "expectedPods"} {
+		at.Child(name).NonNegative()
+	}
+	return at.Errors()
 }

@@ -54,49 +54,34 @@ func badAggregation(role object.Object) bool {
 }
 
 func validateRole(obj object.Object, namespaced bool, options selector.ValidateOptions) field.ErrorList {
-	var errs field.ErrorList
-	for i, rule := range obj.Objects("rules") {
-		errs = append(errs, validatePolicyRule(field.Root("rules").Index(i), rule, namespaced)...)
+	at := field.CursorAt(obj, nil)
+	for rule := range at.Each("rules") {
+		validatePolicyRule(rule, namespaced)
 	}
-	if namespaced || !obj.Has("aggregationRule") {
-		return errs
+	if namespaced || !at.Has("aggregationRule") {
+		return at.Errors()
 	}
-	p, selectors := field.Root("aggregationRule.clusterRoleSelectors"), obj.Objects("aggregationRule", "clusterRoleSelectors")
-	if len(selectors) == 0 {
-		errs = append(errs, field.Required(p, "at least one clusterRoleSelector required if aggregationRule is non-nil"))
-	}
-	for i, s := range selectors {
-		errs = append(errs, selector.ValidateLabelSelector(p.Index(i), s, options)...)
-		if _, err := selector.FromLabelSelector(s); err != nil {
-			errs = append(errs, field.Invalid(p.Index(i), nil, "invalid label selector."))
+	selectors := at.Child("aggregationRule", "clusterRoleSelectors")
+	selectors.Required("at least one clusterRoleSelector required if aggregationRule is non-nil")
+	for s := range selectors.Each() {
+		at.Report(selector.ValidateLabelSelector(s.Path(), s.Object(), options))
+		if _, err := selector.FromLabelSelector(s.Object()); err != nil {
+			s.Invalid(nil, "invalid label selector.")
 		}
 	}
-	return errs
+	return at.Errors()
 }
 
-func validatePolicyRule(p field.Path, rule object.Object, namespaced bool) field.ErrorList {
-	var errs field.ErrorList
-	filled := func(name string) bool { return len(rule.List(name)) > 0 }
-	if !filled("verbs") {
-		errs = append(errs, field.Required(p.Child("verbs"), "verbs must contain at least one value"))
+func validatePolicyRule(at field.Cursor, namespaced bool) {
+	at.Child("verbs").Required("verbs must contain at least one value")
+	if urls := at.Child("nonResourceURLs"); urls.Len() > 0 {
+		urls.InvalidIf(namespaced, "namespaced rules cannot apply to non-resource URLs")
+		urls.InvalidIf(at.Len("apiGroups")+at.Len("resources")+at.Len("resourceNames") > 0,
+			"rules cannot apply to both regular resources and non-resource URLs")
+		return
 	}
-	if filled("nonResourceURLs") {
-		at, urls := p.Child("nonResourceURLs"), rule.List("nonResourceURLs")
-		if namespaced {
-			errs = append(errs, field.Invalid(at, urls, "namespaced rules cannot apply to non-resource URLs"))
-		}
-		if filled("apiGroups") || filled("resources") || filled("resourceNames") {
-			errs = append(errs, field.Invalid(at, urls, "rules cannot apply to both regular resources and non-resource URLs"))
-		}
-		return errs
-	}
-	if !filled("apiGroups") {
-		errs = append(errs, field.Required(p.Child("apiGroups"), "resource rules must supply at least one api group"))
-	}
-	if !filled("resources") {
-		errs = append(errs, field.Required(p.Child("resources"), "resource rules must supply at least one resource"))
-	}
-	return errs
+	at.Child("apiGroups").Required("resource rules must supply at least one api group")
+	at.Child("resources").Required("resource rules must supply at least one resource")
 }
 
 // roleBindingKind is a binding of one of the two scopes; text is how descriptions of columns call it.
@@ -138,38 +123,34 @@ func defaultRoleBinding(obj object.Object) {
 }
 
 func validateRoleBinding(obj object.Object, namespaced bool) field.ErrorList {
-	p, ref := field.Root("roleRef"), obj.At("roleRef")
-	errs := field.MustBeOneOf(p.Child("apiGroup"), ref.String("apiGroup"), rbacGroup)
+	at := field.CursorAt(obj, nil)
 	kinds := []string{"ClusterRole"}
 	if namespaced {
 		kinds = []string{"Role", "ClusterRole"}
 	}
-	errs = append(errs, field.MustBeOneOf(p.Child("kind"), ref.String("kind"), kinds...)...)
-	errs = append(errs, kind.CheckOrRequire(p.Child("name"), ref.String("name"), field.PathSegment)...)
-	for i, subject := range obj.Objects("subjects") {
-		errs = append(errs, validateSubject(field.Root("subjects").Index(i), subject, namespaced)...)
+	at.Child("roleRef", "apiGroup").OrEmpty().OneOf(rbacGroup)
+	at.Child("roleRef", "kind").OrEmpty().OneOf(kinds...)
+	at.Child("roleRef", "name").Required().Check(field.PathSegment)
+	for subject := range at.Each("subjects") {
+		validateSubject(subject, namespaced)
 	}
-	return errs
+	return at.Errors()
 }
 
-func validateSubject(p field.Path, subject object.Object, namespaced bool) field.ErrorList {
-	name, group := subject.String("name"), subject.String("apiGroup")
-	errs := field.MustBeSet(p.Child("name"), name)
-	switch roleKind := subject.String("kind"); roleKind {
+func validateSubject(at field.Cursor, namespaced bool) {
+	name, group := at.Child("name").Required(), at.Child("apiGroup").OrEmpty()
+	switch roleKind := at.String("kind"); roleKind {
 	case "ServiceAccount":
-		if name != "" {
-			errs = append(errs, field.Check(p.Child("name"), name, field.DNS1123Subdomain)...)
-		}
-		errs = append(errs, field.MustBeOneOf(p.Child("apiGroup"), group, "")...)
+		name.Check(field.DNS1123Subdomain)
+		group.OneOf("")
 		if !namespaced {
-			errs = append(errs, field.MustBeSet(p.Child("namespace"), subject.String("namespace"))...)
+			at.Child("namespace").Required()
 		}
 	case "User", "Group":
-		errs = append(errs, field.MustBeOneOf(p.Child("apiGroup"), group, rbacGroup)...)
+		group.OneOf(rbacGroup)
 	default:
-		errs = append(errs, field.NotSupported(p.Child("kind"), roleKind, "ServiceAccount", "User", "Group"))
+		at.Child("kind").NotSupported(roleKind, "ServiceAccount", "User", "Group")
 	}
-	return errs
 }
 
 func roleBindingRow(now time.Time, obj object.Object) resource.Row {

@@ -54,16 +54,16 @@ func undeletablePriorityClass(name string) string {
 }
 
 func validatePriorityClass(obj object.Object) field.ErrorList {
-	var errs field.ErrorList
+	at := field.CursorAt(obj, nil)
 	if strings.HasPrefix(obj.Name(), systemPriorityPrefix) {
 		if why := notSystemPriority(obj); why != "" {
-			errs = append(errs, field.Forbidden(field.Root("metadata").Child("name"),
-				"priority class names with 'system-' prefix are reserved for system use only. error: "+why))
+			at.Child("metadata", "name").Forbidden("priority class names with 'system-' prefix are reserved for system use only. error: " + why)
 		}
-	} else if obj.Int64("value") > maxUserPriority {
-		errs = append(errs, field.Forbidden(field.Root("value"), "maximum allowed value of a user defined priority is 1000000000"))
+	} else {
+		at.Child("value").ForbidIf(at.Int64("value") > maxUserPriority, "maximum allowed value of a user defined priority is 1000000000")
 	}
-	return append(errs, field.MustBeSetToOneOf(field.Root("preemptionPolicy"), obj.String("preemptionPolicy"), "PreemptLowerPriority", "Never")...)
+	at.Child("preemptionPolicy").Required().OneOf("PreemptLowerPriority", "Never")
+	return at.Errors()
 }
 
 // notSystemPriority says why obj is none of the PriorityClasses of the system, "" if it is one.
@@ -81,9 +81,8 @@ func notSystemPriority(obj object.Object) string {
 }
 
 func validatePriorityClassUpdate(_ *resource.Context, obj, old object.Object) field.ErrorList {
-	var errs field.ErrorList
-	if obj.Int64("value") != old.Int64("value") {
-		errs = append(errs, field.Forbidden(field.Root("value"), "may not be changed in an update."))
-	}
-	return append(errs, kind.Immutable(field.Root("preemptionPolicy"), obj["preemptionPolicy"], old["preemptionPolicy"])...)
+	at := field.CursorAt(obj, old)
+	at.Child("value").ForbidIf(at.Int64("value") != old.Int64("value"), "may not be changed in an update.")
+	at.Child("preemptionPolicy").Immutable()
+	return at.Errors()
 }

@@ -1,7 +1,6 @@
 package storage
 
 import (
-	"slices"
 	"strings"
 	"time"
 
@@ -26,13 +25,10 @@ func csiDriverKind() kind.Kind {
 			ReturnsDeleted: true, NeedsResourceVersion: true,
 			PrepareForUpdate: prepareCSIDriver,
 			Validate: func(_ *resource.Context, obj object.Object) field.ErrorList {
-				return validateCSIDriver(obj.At("spec"))
+				return validateCSIDriver(obj, nil)
 			},
 			ValidateUpdate: func(_ *resource.Context, obj, old object.Object) field.ErrorList {
-				spec, was := obj.At("spec"), old.At("spec")
-				errs := validateCSIDriver(spec)
-				errs = append(errs, kind.Immutable(field.Root("spec.attachedRequired"), spec["attachRequired"], was["attachRequired"])...)
-				return append(errs, kind.Immutable(field.Root("spec.volumeLifecycleModes"), spec["volumeLifecycleModes"], was["volumeLifecycleModes"])...)
+				return validateCSIDriver(obj, old)
 			},
 			Warn: func(ctx *resource.Context, obj, old object.Object) {
 				tokens := obj.List("spec", "tokenRequests")
@@ -81,37 +77,26 @@ func prepareCSIDriver(_ *resource.Context, obj, old object.Object) {
 	}
 }
 
-func validateCSIDriver(spec object.Object) field.ErrorList {
-	p := field.Root("spec")
-	var errs field.ErrorList
-	if spec.Has("fsGroupPolicy") {
-		errs = append(errs, field.MustBeOneOf(p.Child("fsGroupPolicy"), spec.String("fsGroupPolicy"), "File", "None", "ReadWriteOnceWithFSType")...)
-	}
-	var audiences []string
-	for i, token := range spec.Objects("tokenRequests") {
-		at, audience := p.Child("tokenRequests").Index(i), token.String("audience")
-		if slices.Contains(audiences, audience) {
-			errs = append(errs, field.Duplicate(at.Child("audience"), audience))
+func validateCSIDriver(obj, old object.Object) field.ErrorList {
+	at := field.CursorAt(obj, old, "spec")
+	at.Child("fsGroupPolicy").OneOf("File", "None", "ReadWriteOnceWithFSType")
+	audiences := field.Seen{}
+	for token := range at.Each("tokenRequests") {
+		if audiences[token.String("audience")] {
+			token.Child("audience").OrEmpty().Unique(audiences)
 			continue
 		}
-		audiences = append(audiences, audience)
-		seconds, ok := token.Int("expirationSeconds")
-		switch {
-		case ok && seconds < 600:
-			errs = append(errs, field.Invalid(at.Child("expirationSeconds"), seconds, "may not specify a duration less than 10 minutes"))
-		case ok && seconds > 1<<32:
-			errs = append(errs, field.Invalid(at.Child("expirationSeconds"), seconds, "may not specify a duration larger than 2^32 seconds"))
-		}
+		audiences[token.String("audience")] = true
+		token.Child("expirationSeconds").Min(600, "may not specify a duration less than 10 minutes").
+			Max(1<<32, "may not specify a duration larger than 2^32 seconds")
 	}
-	for _, mode := range spec.Strings("volumeLifecycleModes") {
-		errs = append(errs, field.MustBeOneOf(p.Child("volumeLifecycleModes"), mode, "Persistent", "Ephemeral")...)
+	for mode := range at.Each("volumeLifecycleModes") {
+		mode.ReportAt(at.Path("volumeLifecycleModes")).OneOf("Persistent", "Ephemeral")
 	}
-	if seconds, ok := spec.Int("nodeAllocatableUpdatePeriodSeconds"); ok && seconds < 10 {
-		errs = append(errs, field.Invalid(p.Child("nodeAllocatableUpdatePeriodSeconds"), seconds, "must be greater than or equal to 10 seconds"))
-	}
-	if inSecrets, ok := spec.Bool("serviceAccountTokenInSecrets"); ok && len(spec.List("tokenRequests")) == 0 {
-		errs = append(errs, field.Invalid(p.Child("serviceAccountTokenInSecrets"), inSecrets,
-			"serviceAccountTokenInSecrets is set but no tokenRequests are specified"))
-	}
-	return errs
+	at.Child("nodeAllocatableUpdatePeriodSeconds").Min(10, "must be greater than or equal to 10 seconds")
+	at.Child("serviceAccountTokenInSecrets").InvalidIf(at.Has("serviceAccountTokenInSecrets") && at.Len("tokenRequests") == 0,
+		"serviceAccountTokenInSecrets is set but no tokenRequests are specified")
+	at.Child("attachRequired").ReportAt(at.Path("attachedRequired")).Immutable()
+	at.Child("volumeLifecycleModes").Immutable()
+	return at.Errors()
 }

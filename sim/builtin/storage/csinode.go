@@ -1,7 +1,6 @@
 package storage
 
 import (
-	"slices"
 	"time"
 
 	"github.com/kubesim/kubesim/sim/builtin/gotext"
@@ -20,11 +19,10 @@ func csiNodeKind() kind.Kind {
 			Checks:         resource.Checks{Update: []resource.Check{resource.CheckMeta, resource.CheckKind}},
 			ReturnsDeleted: true, NeedsResourceVersion: true,
 			Validate: func(_ *resource.Context, obj object.Object) field.ErrorList {
-				return validateNodeDrivers(obj.Objects("spec", "drivers"))
+				return validateNodeDrivers(obj)
 			},
 			ValidateUpdate: func(_ *resource.Context, obj, old object.Object) field.ErrorList {
-				errs := validateNodeDrivers(obj.Objects("spec", "drivers"))
-				return append(errs, sameNodeDrivers(obj, old)...)
+				return append(validateNodeDrivers(obj), sameNodeDrivers(obj, old)...)
 			},
 		},
 		Columns: []table.Column{table.Name(), table.Text("Drivers", "Drivers indicates the number of CSI drivers registered on the node").Of("integer"), table.Age()},
@@ -34,34 +32,23 @@ func csiNodeKind() kind.Kind {
 	}
 }
 
-func validateNodeDrivers(drivers []object.Object) field.ErrorList {
-	const longest = 256
-	var errs field.ErrorList
-	seen := map[string]bool{}
-	for i, driver := range drivers {
-		p, name, node := field.Root("spec.drivers").Index(i), driver.String("name"), driver.String("nodeID")
-		errs = append(errs, podspec.DriverName(p.Child("name"), name)...)
-		errs = append(errs, field.MustBeSet(p.Child("nodeID"), node)...)
-		if len(node) > longest {
-			errs = append(errs, field.Invalid(p.Child("nodeID"), node, "must be 256 characters or less"))
-		}
-		if count, ok := driver.Int("allocatable", "count"); ok {
-			errs = append(errs, field.NonNegative(count, p.Child("allocatable", "count"))...)
-		}
-		if seen[name] {
-			errs = append(errs, field.Duplicate(p.Child("name"), name))
-		}
-		seen[name] = true
-		keys := driver.Strings("topologyKeys")
-		for j, key := range keys {
-			errs = append(errs, field.MustBeSet(p, key)...)
-			if slices.Contains(keys[:j], key) {
-				errs = append(errs, field.Duplicate(p, key))
-			}
-			errs = append(errs, field.Check(p, key, field.QualifiedName)...)
+func validateNodeDrivers(obj object.Object) field.ErrorList {
+	at := field.CursorAt(obj, nil, "spec")
+	names := field.Seen{}
+	for driver := range at.Each("drivers") {
+		name, node := driver.Child("name"), driver.Child("nodeID")
+		driver.Report(podspec.DriverName(name.Path(), name.String()))
+		node.Required().InvalidIf(len(node.String()) > 256, "must be 256 characters or less")
+		driver.Child("allocatable", "count").NonNegative()
+		name.Unique(names)
+		keys := field.Seen{}
+		for key := range driver.Each("topologyKeys") {
+			key = key.ReportAt(driver.Path())
+			key.Required()
+			key.Unique(keys).Check(field.QualifiedName)
 		}
 	}
-	return errs
+	return at.Errors()
 }
 
 // sameNodeDrivers checks that a driver of a node keeps everything but how many volumes it can attach.

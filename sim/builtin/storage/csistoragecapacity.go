@@ -16,28 +16,27 @@ func storageCapacityKind() kind.Kind {
 			Checks:               resource.Checks{Update: []resource.Check{resource.CheckMeta, resource.CheckMetaUpdate, resource.CheckKind}},
 			NeedsResourceVersion: true,
 			Validate: func(_ *resource.Context, obj object.Object) field.ErrorList {
-				return validateStorageCapacity(obj, selector.ValidateOptions{})
+				return validateStorageCapacity(obj, nil)
 			},
 			ValidateUpdate: func(_ *resource.Context, obj, old object.Object) field.ErrorList {
-				bad := len(selector.ValidateLabelSelector(field.Path{}, old.Map("nodeTopology"), selector.ValidateOptions{})) > 0
-				errs := validateStorageCapacity(obj, selector.ValidateOptions{AllowInvalidValues: bad})
-				if obj.Has("nodeTopology") != old.Has("nodeTopology") || !object.SemanticEqual(obj["nodeTopology"], old["nodeTopology"]) {
-					errs = append(errs, field.Invalid(field.Root("nodeTopology"), kind.SelectorValue(obj.Map("nodeTopology")), field.TextImmutable))
-				}
-				if class := obj.String("storageClassName"); class != old.String("storageClassName") {
-					errs = append(errs, field.Invalid(field.Root("storageClassName"), class, field.TextImmutable))
-				}
-				return errs
+				return validateStorageCapacity(obj, old)
 			},
 		},
 	}
 }
 
-func validateStorageCapacity(obj object.Object, options selector.ValidateOptions) field.ErrorList {
-	errs := selector.ValidateLabelSelector(field.Root("nodeTopology"), obj.Map("nodeTopology"), options)
-	errs = append(errs, field.Check(field.Root("storageClassName"), obj.String("storageClassName"), field.DNS1123Subdomain)...)
+func validateStorageCapacity(obj, old object.Object) field.ErrorList {
+	at := field.CursorAt(obj, old)
+	topology, was := obj.Map("nodeTopology"), old.Map("nodeTopology")
+	bad := len(selector.ValidateLabelSelector(field.Path{}, was, selector.ValidateOptions{})) > 0
+	at.Report(selector.ValidateLabelSelector(at.Path("nodeTopology"), topology, selector.ValidateOptions{AllowInvalidValues: bad}))
+	class := at.Child("storageClassName").OrEmpty().Check(field.DNS1123Subdomain)
 	if q := quantity.Of(obj["capacity"]); q.Sign() < 0 {
-		errs = append(errs, field.Invalid(field.Root("capacity"), q.String(), field.TextNonNegative))
+		at.Child("capacity").Invalid(q.String(), field.TextNonNegative)
 	}
-	return errs
+	if old != nil {
+		at.Report(kind.ImmutableSelector(at.Path("nodeTopology"), topology, was))
+		class.InvalidIf(class.String() != old.String("storageClassName"), field.TextImmutable)
+	}
+	return at.Errors()
 }

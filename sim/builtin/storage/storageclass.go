@@ -2,7 +2,6 @@ package storage
 
 import (
 	"maps"
-	"slices"
 	"strings"
 	"time"
 
@@ -22,16 +21,10 @@ func storageClassKind() kind.Kind {
 			Checks:         resource.Checks{Update: []resource.Check{resource.CheckMeta, resource.CheckMetaUpdate, resource.CheckKind}},
 			ReturnsDeleted: true,
 			Validate: func(_ *resource.Context, obj object.Object) field.ErrorList {
-				return validateStorageClass(obj)
+				return validateStorageClass(obj, nil)
 			},
 			ValidateUpdate: func(_ *resource.Context, obj, old object.Object) field.ErrorList {
-				errs := validateStorageClass(obj)
-				errs = append(errs, kind.Immutable(field.Root("parameters"), obj["parameters"], old["parameters"])...)
-				errs = append(errs, kind.ImmutableText(field.Root("provisioner"), obj["provisioner"], old["provisioner"])...)
-				for _, name := range []string{"reclaimPolicy", "volumeBindingMode"} {
-					errs = append(errs, kind.Immutable(field.Root(name), obj[name], old[name])...)
-				}
-				return errs
+				return validateStorageClass(obj, old)
 			},
 			Warn: func(ctx *resource.Context, obj, _ object.Object) {
 				for i, term := range obj.Objects("allowedTopologies") {
@@ -58,86 +51,77 @@ func storageClassKind() kind.Kind {
 	}
 }
 
-func validateStorageClass(obj object.Object) field.ErrorList {
-	errs := validateProvisioner(field.Root("provisioner"), obj.String("provisioner"))
-	errs = append(errs, classParameters(obj, true)...)
-	if policy := obj.String("reclaimPolicy"); policy != "" {
-		errs = append(errs, field.MustBeOneOf(field.Root("reclaimPolicy"), policy, "Delete", "Retain")...)
-	}
-	if at := field.Root("volumeBindingMode"); obj.Has("volumeBindingMode") {
-		errs = append(errs, field.MustBeOneOf(at, obj.String("volumeBindingMode"), "Immediate", "WaitForFirstConsumer")...)
-	} else {
-		errs = append(errs, field.Required(at, ""))
-	}
-	return append(errs, validateTopologies(obj.Objects("allowedTopologies"))...)
+func validateStorageClass(obj, old object.Object) field.ErrorList {
+	at := field.CursorAt(obj, old)
+	provisioner, parameters := at.Child("provisioner"), at.Child("parameters")
+	policy, mode := at.Child("reclaimPolicy"), at.Child("volumeBindingMode")
+	validateProvisioner(provisioner)
+	validateParameters(parameters, true)
+	policy.IfGiven().OneOf("Delete", "Retain")
+	mode.RequireIf(!mode.Has(), "").OneOf("Immediate", "WaitForFirstConsumer")
+	validateTopologies(at.Child("allowedTopologies"))
+	parameters.Immutable()
+	provisioner.OrEmpty().Immutable()
+	policy.Immutable()
+	mode.Immutable()
+	return at.Errors()
 }
 
 // validateProvisioner checks the name of a driver, in which capital letters count as small ones.
-func validateProvisioner(p field.Path, name string) field.ErrorList {
-	if name == "" {
-		return field.ErrorList{field.Required(p, "")}
+func validateProvisioner(at field.Cursor) {
+	name := strings.ToLower(at.Required().String())
+	if name != "" {
+		at.Report(field.Check(at.Path(), name, field.QualifiedName))
 	}
-	return field.Messages(p, strings.ToLower(name), field.QualifiedName(strings.ToLower(name)))
 }
 
-func classParameters(obj object.Object, mayBeEmpty bool) field.ErrorList {
+func validateParameters(at field.Cursor, mayBeEmpty bool) {
 	const most, largest = 512, 256 << 10
-	p, parameters := field.Root("parameters"), object.StringMap(obj.Map("parameters"))
+	parameters := object.StringMap(at.Object())
 	if len(parameters) > most {
-		return field.ErrorList{field.TooLong(p, most)}
+		at.TooLong(most)
+		return
 	}
-	var errs field.ErrorList
 	size := 0
 	for _, key := range object.SortedKeys(parameters) {
 		if key == "" {
-			errs = append(errs, field.Invalid(p, key, "field can not be empty."))
+			at.Invalid(key, "field can not be empty.")
 		}
 		size += len(key) + len(parameters[key])
 	}
 	if size > largest {
-		errs = append(errs, field.TooLong(p, largest))
+		at.TooLong(largest)
 	}
-	if !mayBeEmpty && len(parameters) == 0 {
-		errs = append(errs, field.Required(p, "must contain at least one key/value pair"))
-	}
-	return errs
+	at.RequireIf(!mayBeEmpty && len(parameters) == 0, "must contain at least one key/value pair")
 }
 
 // validateTopologies checks in which zones and the like volumes may be made.
-func validateTopologies(terms []object.Object) field.ErrorList {
-	var errs field.ErrorList
+func validateTopologies(at field.Cursor) {
 	var seen []map[string]string
-	for i, term := range terms {
-		p := field.Root("allowedTopologies").Index(i).Child("matchLabelExpressions")
-		values := map[string]string{}
-		for j, e := range term.Objects("matchLabelExpressions") {
-			at, key := p.Index(j), e.String("key")
-			list := e.Strings("values")
-			if len(list) == 0 {
-				errs = append(errs, field.Required(at.Child("values"), ""))
+	for term := range at.Each() {
+		expressions, values := term.Child("matchLabelExpressions"), map[string]string{}
+		for e := range expressions.Each() {
+			list, key := field.Seen{}, e.String("key")
+			e.Child("values").Required()
+			for value := range e.Each("values") {
+				value.Unique(list)
 			}
-			for k, v := range list {
-				if slices.Contains(list[:k], v) {
-					errs = append(errs, field.Duplicate(at.Child("values").Index(k), v))
-				}
-			}
-			errs = append(errs, field.Check(at.Child("key"), key, field.QualifiedName)...)
+			e.Child("key").OrEmpty().Check(field.QualifiedName)
 			if _, twice := values[key]; twice {
-				errs = append(errs, field.Duplicate(at.Child("key"), key))
+				e.Child("key").Duplicate(key)
 			}
-			values[key] = strings.Join(kind.SortedSet(list), "\n")
+			values[key] = strings.Join(object.SortedKeys(list), "\n")
 		}
 		for _, other := range seen {
 			if maps.Equal(values, other) {
-				errs = append(errs, field.Duplicate(p, ""))
+				expressions.Duplicate("")
 			}
 		}
 		if len(values) == 0 { // the real server compares with a term that says nothing, too
-			for range terms {
-				errs = append(errs, field.Duplicate(p, ""))
+			for range at.Each() {
+				expressions.Duplicate("")
 			}
 		}
 		seen = append(seen, values)
 	}
-	return errs
 }

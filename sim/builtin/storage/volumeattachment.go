@@ -16,37 +16,23 @@ import (
 
 // validateInlineVolume checks the volume that an attachment describes itself, as one made from the spec of a pod: a
 // PersistentVolumeSpec with a CSI source and nothing that only an object of its own can have.
-func validateInlineVolume(p field.Path, spec object.Object) field.ErrorList {
-	const context = "in the context of inline volumes"
-	var errs field.ErrorList
-	forbid := func(broken bool, name, detail string) {
-		if broken {
-			errs = append(errs, field.Forbidden(p.Child(name), detail+" "+context))
-		}
-	}
-	forbid(spec.Has("claimRef"), "claimRef", "may not be specified")
-	forbid(len(spec.Map("capacity")) > 0, "capacity", "may not be specified")
-	if !spec.Has("csi") {
-		errs = append(errs, field.Required(p.Child("csi"), "has to be specified "+context))
-	}
-	modes := spec.Strings("accessModes")
-	if len(modes) == 0 {
-		errs = append(errs, field.Required(p.Child("accessModes"), ""))
-	}
-	errs = append(errs, podspec.KnownAccessModes(p.Child("accessModes"), modes)...)
-	policy, at := spec.String("persistentVolumeReclaimPolicy"), "persistentVolumeReclaimPolicy"
-	forbid(policy != "" && policy != "Retain", at, "may only be Retain")
-	forbid(spec.Has("nodeAffinity"), "nodeAffinity", "may not be specified")
-	alone := spec.Copy()
+func validateInlineVolume(at field.Cursor) {
+	const context = " in the context of inline volumes"
+	at.Child("claimRef").ForbidIf(at.Has("claimRef"), "may not be specified"+context)
+	at.Child("capacity").ForbidIf(at.Len("capacity") > 0, "may not be specified"+context)
+	at.Child("csi").RequireIf(!at.Has("csi"), "has to be specified"+context)
+	modes, policy := at.Child("accessModes").Required(), at.Child("persistentVolumeReclaimPolicy")
+	at.Report(podspec.KnownAccessModes(at.Path("accessModes"), modes.Strings()))
+	policy.ForbidIf(policy.String() != "" && policy.String() != "Retain", "may only be Retain"+context)
+	at.Child("nodeAffinity").ForbidIf(at.Has("nodeAffinity"), "may not be specified"+context)
+	alone := at.Object().Copy()
 	delete(alone, "nodeAffinity") // which nodes a local volume is on would have to be said there
-	errs = append(errs, core.ValidateVolumeSource(p, "", alone)...)
-	if spec.Has("hostPath") && path.Clean(spec.String("hostPath", "path")) == "/" && policy == "Recycle" {
-		errs = append(errs, field.Forbidden(p.Child(at), "may not be 'recycle' for a hostPath mount of '/'"))
-	}
-	forbid(spec.String("storageClassName") != "", "storageClassName", "may not be specified")
-	forbid(spec.Has("volumeMode") && spec.String("volumeMode") != "Filesystem", "volumeMode",
-		"may not specify volumeMode other than Filesystem")
-	return errs
+	at.Report(core.ValidateVolumeSource(at.Path(), "", alone))
+	policy.ForbidIf(at.Has("hostPath") && path.Clean(at.String("hostPath", "path")) == "/" && policy.String() == "Recycle",
+		"may not be 'recycle' for a hostPath mount of '/'")
+	at.Child("storageClassName").ForbidIf(at.String("storageClassName") != "", "may not be specified"+context)
+	at.Child("volumeMode").ForbidIf(at.Has("volumeMode") && at.String("volumeMode") != "Filesystem",
+		"may not specify volumeMode other than Filesystem"+context)
 }
 
 func volumeAttachmentKind() kind.Kind {
@@ -70,8 +56,7 @@ func volumeAttachmentKind() kind.Kind {
 			},
 			ValidateUpdate: func(_ *resource.Context, obj, old object.Object) field.ErrorList {
 				errs := validateAttachment(obj)
-				spec, was := obj.At("spec"), old.At("spec")
-				if !gotext.Same("VolumeAttachmentSpec", spec, was) {
+				if spec := obj.At("spec"); !gotext.Same("VolumeAttachmentSpec", spec, old.At("spec")) {
 					errs = append(errs, field.Invalid(field.Root("spec"), gotext.Value("VolumeAttachmentSpec", spec), field.TextImmutable))
 				}
 				return errs
@@ -93,38 +78,35 @@ func volumeAttachmentKind() kind.Kind {
 
 func validateAttachment(obj object.Object) field.ErrorList {
 	const largest, longest = 256 << 10, 1024
-	p := field.Root("spec")
-	errs := podspec.DriverName(p.Child("attacher"), obj.String("spec", "attacher"))
-	name, named := obj.String("spec", "source", "persistentVolumeName"), obj.Has("spec", "source", "persistentVolumeName")
-	switch inline := obj.Has("spec", "source", "inlineVolumeSpec"); {
-	case !inline && !named:
-		errs = append(errs, field.Required(p.Child("source"), "must specify exactly one of inlineVolumeSpec and persistentVolumeName"))
-	case inline && named:
-		errs = append(errs, field.Forbidden(p.Child("source"), "must specify exactly one of inlineVolumeSpec and persistentVolumeName"))
-	case inline:
-		errs = append(errs, validateInlineVolume(p.Child("source", "inlineVolumeSpec"), obj.At("spec", "source", "inlineVolumeSpec"))...)
-	case named && name == "":
-		errs = append(errs, field.Required(p.Child("source", "persistentVolumeName"), "must specify non empty persistentVolumeName"))
+	at := field.CursorAt(obj, nil)
+	attacher, source := at.Child("spec", "attacher"), at.Child("spec", "source")
+	inline, volume := source.Child("inlineVolumeSpec"), source.Child("persistentVolumeName")
+	at.Report(podspec.DriverName(attacher.Path(), attacher.String()))
+	switch {
+	case !inline.Has() && !volume.Has():
+		source.Missing("must specify exactly one of inlineVolumeSpec and persistentVolumeName")
+	case inline.Has() && volume.Has():
+		source.Forbidden("must specify exactly one of inlineVolumeSpec and persistentVolumeName")
+	case inline.Has():
+		validateInlineVolume(inline)
+	case volume.String() == "":
+		volume.Missing("must specify non empty persistentVolumeName")
 	}
-	errs = append(errs, field.Check(p.Child("nodeName"), obj.String("spec", "nodeName"), field.DNS1123Subdomain)...)
-	status, size := field.Root("status"), 0
+	at.Child("spec", "nodeName").OrEmpty().Check(field.DNS1123Subdomain)
+	size := 0
 	for key, value := range object.StringMap(obj.Map("status", "attachmentMetadata")) { // order does not matter
 		size += len(key) + len(value)
 	}
 	if size > largest {
-		errs = append(errs, field.TooLong(status.Child("attachmentMetadata"), largest))
+		at.Child("status", "attachmentMetadata").TooLong(largest)
 	}
-	for _, failure := range []string{"attachError", "detachError"} {
-		e, at := obj.At("status", failure), status.Child(failure)
-		if len(e.String("message")) > longest { // the text has another limit, in the server too
-			errs = append(errs, field.TooLong(at.Child("message"), largest))
+	for _, name := range []string{"attachError", "detachError"} {
+		failure := at.Child("status", name)
+		if len(failure.String("message")) > longest { // the text has another limit, in the server too
+			failure.Child("message").TooLong(largest)
 		}
-		if code := e.Int64("errorCode"); code < 0 {
-			errs = append(errs, field.Invalid(at.Child("errorCode"), code, field.RangeText(0, 1<<31-1)))
-		}
+		failure.Child("errorCode").Min(0, field.RangeText(0, 1<<31-1))
 	}
-	if named {
-		errs = append(errs, field.Check(p.Child("source", "persistentVolumeName"), name, field.DNS1123Subdomain)...)
-	}
-	return errs
+	volume.Check(field.DNS1123Subdomain)
+	return at.Errors()
 }

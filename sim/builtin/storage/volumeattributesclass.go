@@ -17,16 +17,10 @@ func attributesClassKind() kind.Kind {
 			Checks:         resource.Checks{Update: []resource.Check{resource.CheckMetaUpdate, resource.CheckKind, resource.CheckMeta}},
 			ReturnsDeleted: true,
 			Validate: func(_ *resource.Context, obj object.Object) field.ErrorList {
-				return validateAttributesClass(obj)
+				return validateAttributesClass(obj, nil)
 			},
 			ValidateUpdate: func(_ *resource.Context, obj, old object.Object) field.ErrorList {
-				var errs field.ErrorList
-				for _, name := range []string{"driverName", "parameters"} {
-					if !object.SemanticEqual(obj[name], old[name]) {
-						errs = append(errs, field.Forbidden(field.Root(name), "updates to "+name+" are forbidden."))
-					}
-				}
-				return append(errs, validateAttributesClass(obj)...)
+				return validateAttributesClass(obj, old)
 			},
 		},
 		Columns: []table.Column{table.Name(), table.Doc("DriverName", table.DocStorage+"VolumeAttributesClass", "driverName"), table.Age()},
@@ -36,7 +30,12 @@ func attributesClassKind() kind.Kind {
 	}
 }
 
-func validateAttributesClass(obj object.Object) field.ErrorList {
-	errs := validateProvisioner(field.Root("driverName"), obj.String("driverName"))
-	return append(errs, classParameters(obj, false)...)
+func validateAttributesClass(obj, old object.Object) field.ErrorList {
+	at := field.CursorAt(obj, old)
+	driver, parameters := at.Child("driverName"), at.Child("parameters")
+	driver.ForbidIf(driver.Changed(), "updates to driverName are forbidden.")
+	parameters.ForbidIf(parameters.Changed(), "updates to parameters are forbidden.")
+	validateProvisioner(driver)
+	validateParameters(parameters, false)
+	return at.Errors()
 }

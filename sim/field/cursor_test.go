@@ -1,0 +1,81 @@
+package field_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/matryer/is"
+
+	"github.com/kubesim/kubesim/sim/field"
+	"github.com/kubesim/kubesim/sim/object"
+)
+
+func texts(errs field.ErrorList) string {
+	var lines []string
+	for _, e := range errs {
+		lines = append(lines, e.Error())
+	}
+	return strings.Join(lines, "\n")
+}
+
+func TestCursorChecks(t *testing.T) {
+	obj := object.Object{"spec": map[string]any{
+		"mode": "C", "empty": "", "name": "a_b", "n": int64(-1), "text": "long", "list": []any{"a", "b", "a"},
+		"ports": []any{map[string]any{"port": int64(70000)}, map[string]any{}},
+	}}
+	for _, tt := range []struct {
+		name  string
+		check func(at field.Cursor)
+		want  string
+	}{
+		{"one of", func(at field.Cursor) { at.Child("mode").OneOf("A", "B") }, `spec.mode: Unsupported value: "C": supported values: "A", "B"`},
+		{"absent is unchecked", func(at field.Cursor) { at.Child("none").OneOf("A").Check(field.DNS1123Label).Positive().MaxBytes(0) }, ""},
+		{"absent is empty", func(at field.Cursor) { at.Child("none").OrEmpty().OneOf("A") }, `spec.none: Unsupported value: "": supported values: "A"`},
+		{"absent is zero", func(at field.Cursor) { at.Child("none").OrZero().Positive() }, `spec.none: Invalid value: 0: must be greater than zero`},
+		{"empty is unchecked", func(at field.Cursor) { at.Child("empty").IfGiven().OneOf("A") }, ""},
+		{"required", func(at field.Cursor) { at.Child("empty").Required().OneOf("A"); at.Child("none").Required() },
+			"spec.empty: Required value\nspec.none: Required value"},
+		{"numbers", func(at field.Cursor) { at.Child("n").NonNegative().Range(0, 3).Max(-2, "too much") },
+			"spec.n: Invalid value: -1: must be greater than or equal to 0\nspec.n: Invalid value: -1: must be between 0 and 3, inclusive\n" +
+				"spec.n: Invalid value: -1: too much"},
+		{"too long, too many", func(at field.Cursor) { at.Child("text").MaxBytes(3); at.Child("list").MaxItems(2) },
+			"spec.text: Too long: may not be more than 3 bytes\nspec.list: Too many: 3: must have at most 2 items"},
+		{"items", func(at field.Cursor) {
+			for port := range at.Each("ports") {
+				port.Child("port").CheckInt(field.PortNumber)
+				port.RequireIf(!port.Has("port"), "why")
+			}
+		}, "spec.ports[0].port: Invalid value: 70000: must be between 1 and 65535, inclusive\nspec.ports[1]: Required value: why"},
+		{"unique", func(at field.Cursor) {
+			seen := field.Seen{}
+			for item := range at.Each("list") {
+				item.Unique(seen)
+			}
+		}, `spec.list[2]: Duplicate value: "a"`},
+		{"reports", func(at field.Cursor) {
+			at.Child("n").InvalidIf(true, "bad").ForbidIf(true, "no").ForbidIf(false, "yes")
+		},
+			"spec.n: Invalid value: -1: bad\nspec.n: Forbidden: no"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			is := is.New(t)
+			at := field.CursorAt(obj, nil, "spec")
+			tt.check(at)
+			is.Equal(texts(at.Errors()), tt.want)
+		})
+	}
+}
+
+func TestCursorKnowsWhatIsStored(t *testing.T) {
+	is := is.New(t)
+	obj := object.Object{"a": "<x>", "b": map[string]any{}, "c": []any{"z"}}
+	old := object.Object{"a": "y", "c": []any{"w"}}
+	at := field.CursorAt(obj, old)
+	at.Child("a").Immutable()
+	at.Child("b").Immutable() // {} is absent
+	for item := range at.Each("c") {
+		item.Immutable() // it may be another item
+	}
+	is.Equal(texts(at.Errors()), `a: Invalid value: "\u003cx\u003e": field is immutable`)
+	is.Equal(len(field.CursorAt(obj, nil, "a").Immutable().Errors()), 0) // a create changes nothing
+}
