@@ -90,6 +90,6 @@ func (w *world) took() string {
 	return text
 }
 
-func (w *world) Registry() *registry.Registry                   { return w.reg }
-func (w *world) Served(string, string) *resource.Definition     { return nil }
-func (w *world) Minor() string                                  { return "1.36" }
+func (w *world) Registry() *registry.Registry               { return w.reg }
+func (w *world) Served(string, string) *resource.Definition { return nil }
+func (w *world) Minor() string                              { return "1.36" }
