@@ -3,7 +3,6 @@ package boot
 import (
 	"bytes"
 	"compress/gzip"
-	"embed"
 	"fmt"
 	"hash/fnv"
 	"io"
@@ -18,9 +17,6 @@ import (
 	"github.com/kubesim/kubesim/sim/resource"
 	"github.com/kubesim/kubesim/sim/schema"
 )
-
-//go:embed data/*.jsonl.gz
-var data embed.FS
 
 // What stands in the data where servers differ.
 const (

@@ -1,0 +1,8 @@
+//go:build !page
+
+package boot
+
+import "embed"
+
+//go:embed data/*.jsonl.gz
+var data embed.FS
