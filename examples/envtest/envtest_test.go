@@ -17,12 +17,20 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
+	"k8s.io/kubectl/pkg/cmd"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 )
 
+// TestMain builds the folder for all tests. Its kubectl is this program, by that name.
 func TestMain(m *testing.M) {
+	if filepath.Base(os.Args[0]) == "kubectl" {
+		if cmd.NewDefaultKubectlCommand().Execute() != nil {
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
 	dir, err := os.MkdirTemp("", "kubesim-envtest-")
 	if err != nil {
 		panic(err)
@@ -45,7 +53,16 @@ func build(dir string) (string, error) {
 	if out, err := exec.Command("go", "build", "-o", program, "github.com/kubesim/kubesim/fake/cmd/kubesim").CombinedOutput(); err != nil {
 		return "", fmt.Errorf("%w: %s", err, out)
 	}
-	out, err := exec.Command(program, "envtest", "--dir", dir).Output()
+	self, err := os.Executable()
+	if err != nil {
+		return "", err
+	}
+	if err := os.Symlink(self, filepath.Join(dir, "kubectl")); err != nil {
+		return "", err
+	}
+	envtest := exec.Command(program, "envtest", "--dir", dir)
+	envtest.Env = append(os.Environ(), "PATH="+dir+string(os.PathListSeparator)+os.Getenv("PATH"))
+	out, err := envtest.Output()
 	return strings.TrimSpace(string(out)), err
 }
 
@@ -91,9 +108,6 @@ func TestUsers(t *testing.T) {
 
 // The folder has a kubectl when the user has one, and it knows each user's credentials.
 func TestKubectl(t *testing.T) {
-	if _, err := exec.LookPath("kubectl"); err != nil {
-		t.Skip("there is no kubectl on PATH for the folder to have")
-	}
 	is := is.New(t)
 	env := &envtest.Environment{}
 	start(t, env)

@@ -5,7 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/kubesim/kubesim/sim/cel"
 	"github.com/kubesim/kubesim/sim/codec"
 	"github.com/kubesim/kubesim/sim/crd"
 	"github.com/kubesim/kubesim/sim/field"
@@ -258,9 +257,6 @@ func TestDefine(t *testing.T) {
 
 // TestObjects: what is wrong with an object is said in the order of the real server.
 func TestObjects(t *testing.T) {
-	if !cel.Supported {
-		t.Skip("a build without CEL refuses all rules")
-	}
 	t.Parallel()
 	is := is.New(t)
 	reader, set := decoder(t)

@@ -1,10 +1,8 @@
 package crd_test
 
 import (
-	"strings"
 	"testing"
 
-	"github.com/kubesim/kubesim/sim/cel"
 	"github.com/kubesim/kubesim/sim/crd"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
@@ -42,9 +40,6 @@ func TestDefaults(t *testing.T) {
 	} {
 		t.Run(x.name, func(t *testing.T) {
 			t.Parallel()
-			if strings.Contains(x.schema, "x-kubernetes-validations") && !cel.Supported {
-				t.Skip("a build without CEL refuses all rules")
-			}
 			obj := widgets(t, func(obj object.Object) {
 				version(obj).Map("schema", "openAPIV3Schema", "properties")["spec"] = map[string]any(parse(t, x.schema))
 			})
