@@ -81,6 +81,9 @@ type Options struct {
 	// NoControllers leaves out what a controller does in a real cluster: that ClusterRoles aggregate others, as admin, edit
 	// and view do. A real server on its own, as of envtest, has them empty.
 	NoControllers bool
+	// Controllers are those of kube-controller-manager that run, by name: "all", "namespace-controller", "-NAME" for one
+	// that does not. nil: ClusterRoles aggregate others, and no more, so that a test sees only what it does itself.
+	Controllers []string
 	// WriteGap is how much of the clock's time passes between the two writes of one request: a pod that nobody runs gets its
 	// deletionTimestamp, then it is removed. A real store takes about a millisecond, and controllers that look for pods which
 	// are being deleted count on it. 0: clients see both at once, in their order. With a manual clock the request waits for
@@ -198,7 +201,7 @@ func New(options ...Options) (*Server, error) {
 func (o *Options) clusterOptions() sim.Options {
 	return sim.Options{Clock: o.Clock, Seed: o.Seed, Auth: o.Auth, Tokens: o.Tokens, Authorizers: o.Authorizers,
 		NoAnonymous: o.NoAnonymous, RequestHeader: o.RequestHeader, ServiceAccounts: o.ServiceAccounts, Plugins: o.Plugins,
-		Replicas: o.Replicas, Bare: o.Bare, NoControllers: o.NoControllers, WriteGap: o.WriteGap, Port: o.Port, ClientCA: string(o.ClientCA),
+		Replicas: o.Replicas, Bare: o.Bare, NoControllers: o.NoControllers, Controllers: o.Controllers, WriteGap: o.WriteGap, Port: o.Port, ClientCA: string(o.ClientCA),
 		ServiceCIDR: o.ServiceCIDR, Advertise: o.Advertise, WithoutPlugins: o.WithoutPlugins,
 		Trace: o.traceOptions(), Replay: o.Replay}
 }

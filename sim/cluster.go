@@ -94,7 +94,7 @@ func create(o Options) (*Cluster, error) {
 func (c *Cluster) loops() []controller.Controller {
 	var all []controller.Controller
 	if !c.options.NoControllers {
-		all = manager.Controllers()
+		all, _ = manager.New(c.options.Controllers) // Options.check has looked at the names
 	}
 	all = append(all, c.aggregator.Controller())
 	return append(all, server.Controllers(!c.options.Bare)...)

@@ -10,6 +10,7 @@ import (
 	"github.com/kubesim/kubesim/sim/admission"
 	"github.com/kubesim/kubesim/sim/auth"
 	"github.com/kubesim/kubesim/sim/auth/token"
+	"github.com/kubesim/kubesim/sim/controller/manager"
 	"github.com/kubesim/kubesim/sim/fault"
 	"github.com/kubesim/kubesim/sim/trace"
 )
@@ -42,6 +43,9 @@ type Options struct {
 	// NoControllers leaves out what a controller does in a real cluster: that ClusterRoles aggregate others. Then API
 	// servers are on their own, as those that the recordings are from.
 	NoControllers bool
+	// Controllers are those of kube-controller-manager that run, by name: "all", "namespace-controller", "-NAME" for one
+	// that does not. nil: ClusterRoles aggregate others, and no more.
+	Controllers []string
 	// WriteGap is how much of the clock's time passes between the two writes of one request: a pod that nobody runs gets its
 	// deletionTimestamp, then it is removed. A real store takes about a millisecond, in which clients may see the first. With
 	// 0 nobody can act between them; with more, somebody has to move the clock.
@@ -79,6 +83,9 @@ func (o *Options) check() error {
 		if !admission.Known(name) {
 			return fmt.Errorf("there is no admission plugin %q to leave out: there are %s", name, strings.Join(admission.Names(), ", "))
 		}
+	}
+	if _, err := manager.New(o.Controllers); err != nil {
+		return err
 	}
 	if o.ServiceCIDR == "" {
 		return nil

@@ -26,7 +26,7 @@ func (a *Aggregator) Controller() controller.Controller {
 }
 
 // concerned returns the APIServices whose service a Service or EndpointSlice is, or belongs to.
-func (a *Aggregator) concerned(c *commit.Commit) []controller.Key {
+func (a *Aggregator) concerned(_ *controller.Client, c *commit.Commit) []controller.Key {
 	if len(a.known) == 0 {
 		return nil
 	}

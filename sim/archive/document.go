@@ -58,7 +58,8 @@ type options struct {
 	Plugins  []string
 	Replicas []sim.ReplicaOptions
 	Bare     bool
-	Alone    bool // NoControllers
+	Alone    bool     // NoControllers
+	Run      []string `json:",omitempty"` // Controllers
 	Port     int
 	ClientCA string
 	CIDR     string // ServiceCIDR

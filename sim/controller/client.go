@@ -7,6 +7,7 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/registry"
 	"github.com/kubesim/kubesim/sim/resource"
+	"github.com/kubesim/kubesim/sim/schema"
 	"github.com/kubesim/kubesim/sim/selector"
 	"github.com/kubesim/kubesim/sim/status"
 )
@@ -19,6 +20,10 @@ type Server interface {
 	Definition(storage string) *resource.Definition
 	// Served returns the definition of a group that stores its objects under a name, or nil.
 	Served(group, storage string) *resource.Definition
+	// Resources returns what is served, in the versions and the order that discovery prefers.
+	Resources() []*resource.Definition
+	// OfKind returns the definition that serves a kind, or nil.
+	OfKind(kind schema.GVK) *resource.Definition
 	// Minor is its version, such as 1.36.
 	Minor() string
 }
@@ -38,6 +43,9 @@ func (c *Client) Now() time.Time { return c.manager.schedule.Now() }
 
 // Minor is the version of the API server, such as 1.36.
 func (c *Client) Minor() string { return c.manager.server.Minor() }
+
+// Resources returns what the API server serves, in the versions and the order that discovery prefers.
+func (c *Client) Resources() []*resource.Definition { return c.manager.server.Resources() }
 
 // Definition returns what the API server says of a resource, or nil.
 func (c *Client) Definition(of string) *resource.Definition { return c.manager.server.Definition(of) }
@@ -100,6 +108,21 @@ func (c *Client) Items(of, namespace string, yield func(*resource.Item) bool) {
 }
 
 func (c *Client) view(of string) *mvcc.View { return c.loop.cache.of(of, c.manager.log.Newest()) }
+
+// Owned returns the objects that name an owner by its uid, in the order in which they came to it: as the cache knows them,
+// if nothing lags. They are not to be changed.
+func (c *Client) Owned(uid string) []Ref {
+	m := c.manager
+	return m.owned.of(uid, m.log.Newest(), m.server.Resources())
+}
+
+// OfKind returns the definition of a kind, or nil.
+func (c *Client) OfKind(apiVersion, kind string) *resource.Definition {
+	return c.manager.server.OfKind(schema.ParseGVK(apiVersion, kind))
+}
+
+// Enqueue queues a key of the controller itself.
+func (c *Client) Enqueue(key Key) { c.manager.add(c.loop, key, 0) }
 
 // Live returns an object as the API server has it, or nil.
 func (c *Client) Live(of, namespace, name string) object.Object {
@@ -175,6 +198,21 @@ func (c *Client) Delete(of string, key Key, p Preconditions) *status.Status {
 	defer c.writes()()
 	_, s = c.manager.server.Registry().Delete(q, o)
 	return s
+}
+
+// DeleteCollection deletes the objects of a resource in a namespace, or begins to.
+func (c *Client) DeleteCollection(d *resource.Definition, namespace, propagation string) (failed *status.Status) {
+	q := c.requestOf(d, namespace, "")
+	q.Verb = "deletecollection"
+	defer c.writes()()
+	c.manager.server.Registry().DeleteCollection(q, registry.ListOptions{}, registry.DeleteOptions{PropagationPolicy: propagation},
+		func(_ *registry.Page, s *status.Status) { failed = s })
+	return failed
+}
+
+// LiveItems calls yield with each object of a resource as the API server has it, in key order, until it returns false.
+func (c *Client) LiveItems(of, namespace string, yield func(*resource.Item) bool) {
+	c.manager.server.Registry().Reader().Items(of, namespace, yield)
 }
 
 func (c *Client) change(of, subresource, namespace, name, verb string, kind registry.ChangeKind,

@@ -38,8 +38,13 @@ type Controller struct {
 	FieldManager string
 	// Watches are what it is told of.
 	Watches []Watch
+	// RetryMax bounds the pause after failures. 0: 1000 s.
+	RetryMax time.Duration
 	Reconciler
 }
+
+// Make returns a controller that has yet to be told of anything. Each Cluster, and each fork, has one of its own.
+type Make func() Controller
 
 // Reconciler is what a controller does.
 type Reconciler interface {
@@ -63,10 +68,12 @@ type Rememberer interface {
 
 // Watch is one resource that a controller is told of.
 type Watch struct {
-	// Resource is its storage name: pods, deployments.apps.
+	// Resource is its storage name: pods, deployments.apps. "": all resources.
 	Resource string
 	// Keys returns what a commit calls for. nil: the key of the object.
-	Keys func(*commit.Commit) []Key
+	Keys func(api *Client, c *commit.Commit) []Key
+	// After is how long a key waits before it is reconciled: a later commit does not prolong it.
+	After time.Duration
 	// Others leaves out the commits that the controller makes itself.
 	Others bool
 	// Listed leaves out all commits: the controller is told of what there is when it starts.
@@ -96,9 +103,9 @@ func KeyOf(c *commit.Commit) []Key {
 }
 
 // keys returns what a commit calls for.
-func (w *Watch) keys(c *commit.Commit) []Key {
+func (w *Watch) keys(api *Client, c *commit.Commit) []Key {
 	if w.Keys == nil {
 		return KeyOf(c)
 	}
-	return w.Keys(c)
+	return w.Keys(api, c)
 }

@@ -1,6 +1,7 @@
 package controller
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -24,6 +25,7 @@ type Manager struct {
 	loops    []*loop              // in the order in which they are told of a commit
 	watchers map[string][]watcher // of a resource, by storage name, in that order
 	queue    Queue
+	owned    owned
 
 	// Order decides what is next. nil: Oldest.
 	Order Order
@@ -69,24 +71,37 @@ func New(log *commit.Log, schedule *clock.Schedule, random *random.Streams, serv
 
 // Committed is commit.Listener's.
 func (m *Manager) Committed(e *commit.Commit) {
-	for _, w := range m.watchers[e.Storage] {
+	if e.Deleted() {
+		defer m.owned.committed(e) // who is told still finds where it was
+	} else {
+		m.owned.committed(e)
+	}
+	for _, w := range m.told(e.Storage) {
 		if !w.crashed && !w.watch.Listed && w.cache.lagging[e.Storage] == nil && !(w.watch.Others && m.writing == w.loop) {
 			m.tell(w, e)
 		}
 	}
 }
 
+// told returns the watches of a resource.
+func (m *Manager) told(resource string) []watcher {
+	if all := m.watchers[""]; len(all) > 0 {
+		return slices.Concat(m.watchers[resource], all)
+	}
+	return m.watchers[resource]
+}
+
 // tell queues what a commit calls for.
 func (m *Manager) tell(w watcher, e *commit.Commit) {
-	for _, key := range w.watch.keys(e) {
-		m.add(w.loop, key)
+	for _, key := range w.watch.keys(&w.client, e) {
+		m.add(w.loop, key, w.watch.After)
 	}
 }
 
-// add queues a key of a controller.
-func (m *Manager) add(l *loop, key Key) {
-	if l.delay > 0 {
-		m.addAt(Item{l.Name, key}, m.schedule.Now().Add(l.delay))
+// add queues a key of a controller, which waits for a while.
+func (m *Manager) add(l *loop, key Key, wait time.Duration) {
+	if wait = max(wait, l.delay); wait > 0 {
+		m.addAt(Item{l.Name, key}, m.schedule.Now().Add(wait))
 		return
 	}
 	m.queue.Add(Item{l.Name, key})
@@ -113,7 +128,7 @@ func (m *Manager) due() int {
 // Add queues a key of a controller that watches nothing which would.
 func (m *Manager) Add(controller string, key Key) {
 	if l := m.find(controller); l != nil && !l.crashed {
-		m.add(l, key)
+		m.add(l, key, 0)
 	}
 }
 
@@ -185,7 +200,7 @@ func (m *Manager) reconcile(i Item) {
 	}
 	if failed != nil {
 		now := m.schedule.Now()
-		m.addAt(i, m.queue.Retry(i, now))
+		m.addAt(i, m.queue.Retry(i, now, cmp.Or(l.RetryMax, backoffMax)))
 		return
 	}
 	m.queue.Forget(i)

@@ -98,7 +98,7 @@ func (m *Manager) replay(l *loop, resource string, from *mvcc.View) error {
 		if commit.Storage(e.Key) == resource {
 			view, _ := m.log.Store.At(e.Rev) // it is there: the store yields its commit
 			x := commit.Of(e, view, m.schedule.Now(), m.server)
-			for _, w := range m.watchers[resource] {
+			for _, w := range m.told(resource) {
 				if w.loop == l && !w.watch.Listed {
 					m.tell(w, x)
 				}

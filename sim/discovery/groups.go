@@ -114,6 +114,28 @@ func (d *Documents) sortGroups(byPriority bool) {
 	}
 }
 
+// Preferred returns each resource that is served here once for each of its groups: in the preferred version of the group,
+// or in the first one that has it (client-go's ServerPreferredResources).
+func (d *Documents) Preferred() (all []*resource.Definition) {
+	d.load()
+	groups := d.groups
+	if d.core != nil {
+		groups = append([]group{*d.core}, groups...)
+	}
+	for _, g := range groups {
+		seen := map[string]bool{}
+		for _, v := range g.versions {
+			for _, def := range v.defs {
+				if !seen[def.Resource] {
+					seen[def.Resource] = true
+					all = append(all, def)
+				}
+			}
+		}
+	}
+	return all
+}
+
 // find returns the group with the name, or nil.
 func (d *Documents) find(name string) *group {
 	d.load()

@@ -5,6 +5,7 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/registry"
 	"github.com/kubesim/kubesim/sim/resource"
+	"github.com/kubesim/kubesim/sim/schema"
 	"github.com/kubesim/kubesim/sim/status"
 )
 
@@ -31,6 +32,14 @@ func (x Leading) Served(group, storage string) *resource.Definition {
 	}
 	return nil
 }
+
+// OfKind is controller.Server's.
+func (x Leading) OfKind(kind schema.GVK) *resource.Definition {
+	return x.Leader().api.Table.OfKind(kind)
+}
+
+// Resources is controller.Server's.
+func (x Leading) Resources() []*resource.Definition { return x.Leader().api.Discovery.Preferred() }
 
 // Serves is aggregator.Servers': whether the leader itself serves a version.
 func (s *Set) Serves(group, version string) bool { return s.Leader().api.Table.Serves(group, version) }

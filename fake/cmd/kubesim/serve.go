@@ -25,6 +25,7 @@ type flags struct {
 	web, webListen                  string
 	tlsCert, tlsKey                 string
 	tls, bare, alone                bool
+	controllers                     []string // nil: as fake.Options has it
 	seed                            uint64
 	users                           users
 	plugins                         []string
@@ -51,7 +52,8 @@ const serveUsage = `kubesim serve [flags] serves a simulated API server until it
 
   --bare                leave out what API servers make when they start (cluster roles, flow schemas, the Service
                         kubernetes, …) but for the namespaces
-  --controllers WHICH   all (default); none: no ClusterRole aggregates others, as on a real server on its own
+  --controllers WHICH   of kube-controller-manager: all, or NAME,NAME; none: as a real server on its own
+                        (default: clusterrole-aggregation-controller)
 
 Several API servers over one store:
 
@@ -200,10 +202,11 @@ func (f *flags) set() *flag.FlagSet {
 	})
 	set.BoolVar(&f.bare, "bare", false, "")
 	set.Func("controllers", "", func(which string) error {
-		if which != "all" && which != "none" {
-			return errors.New("say all or none")
-		}
 		f.alone = which == "none"
+		f.controllers = nil
+		if !f.alone {
+			f.controllers = strings.Split(which, ",")
+		}
 		return nil
 	})
 	set.StringVar(&f.kubeconfig, "kubeconfig", "", "")
@@ -223,7 +226,7 @@ func (f *flags) set() *flag.FlagSet {
 
 func (f *flags) options() (fake.Options, error) {
 	o := fake.Options{Seed: f.seed, Clock: clock.System{}, Plugins: f.plugins, Replicas: f.replicaOptions(), Bare: f.bare,
-		NoControllers: f.alone}
+		NoControllers: f.alone, Controllers: f.controllers}
 	if _, port, err := net.SplitHostPort(f.listen); err == nil {
 		o.Port, _ = strconv.Atoi(port) // 0 is the default: it is not known yet which one it will be
 	}

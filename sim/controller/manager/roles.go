@@ -27,7 +27,7 @@ func RoleAggregation() controller.Controller {
 }
 
 // concerned returns the one key there is, unless the ClusterRole is in nobody's rules and aggregates none.
-func concerned(c *commit.Commit) []controller.Key {
+func concerned(_ *controller.Client, c *commit.Commit) []controller.Key {
 	for _, it := range []*resource.Item{c.Item(), c.Before()} {
 		if it != nil && (len(it.Labels) > 0 || aggregates(it)) {
 			return []controller.Key{{}}

@@ -44,7 +44,7 @@ func Addresses() controller.Controller {
 // Parents sees to the services of IPAddresses that were written, when everything is looked at.
 func Parents() controller.Controller {
 	return Own(parents, &parenting{}, controller.Watch{Resource: "services", Listed: true},
-		controller.Watch{Resource: ipAddresses, Keys: func(c *commit.Commit) []controller.Key {
+		controller.Watch{Resource: ipAddresses, Keys: func(_ *controller.Client, c *commit.Commit) []controller.Key {
 			namespace, name := core.MendParent(c.Item())
 			return []controller.Key{{Namespace: namespace, Name: name}}
 		}})

@@ -23,7 +23,7 @@ const (
 
 // flows watches flow schemas and priority levels; there is one key for all of them.
 func flows(others bool) []controller.Watch {
-	all := func(*commit.Commit) []controller.Key { return []controller.Key{{}} }
+	all := func(*controller.Client, *commit.Commit) []controller.Key { return []controller.Key{{}} }
 	return []controller.Watch{{Resource: flowcontrol.Schemas, Keys: all, Others: others}, {Resource: flowcontrol.Levels, Keys: all, Others: others}}
 }
 

@@ -25,7 +25,7 @@ const (
 // when somebody has written an APIService of a group.
 func Registration() controller.Controller {
 	return Own(registration, controller.Func(register), controller.Watch{Resource: APIServices, Others: true,
-		Keys: func(c *commit.Commit) []controller.Key {
+		Keys: func(_ *controller.Client, c *commit.Commit) []controller.Key {
 			it := c.Item()
 			return []controller.Key{{Name: "." + groupOf(it.Name)}}
 		}}, definitions)

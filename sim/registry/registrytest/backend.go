@@ -126,3 +126,11 @@ func (b *Backend) Random(purpose string, n int) int { return b.Streams.Draw(purp
 
 // Definition returns the hub of a storage name.
 func (b *Backend) Definition(storage string) *resource.Definition { return b.Hubs[storage] }
+
+// Resources returns all that is served.
+func (b *Backend) Resources() []*resource.Definition { return b.Served }
+
+// OfKind returns the definition of a kind, or nil.
+func (b *Backend) OfKind(kind schema.GVK) *resource.Definition {
+	return resource.NewTable(b.Served).OfKind(kind)
+}

@@ -1,0 +1,121 @@
+package fake_test
+
+import (
+	"net/http"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/kubesim/kubesim/clock"
+	"github.com/kubesim/kubesim/fake"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/matryer/is"
+)
+
+// live runs a test on virtual time, with a server whose controllers run.
+func live(t *testing.T, f func(t *testing.T, is *is.I, c client)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		f(t, is.New(t), client{t, fake.RunT(t, fake.Options{Clock: clock.System{}, Controllers: []string{"all"}})})
+	})
+}
+
+// must sends a request that has to work, and returns what it was answered.
+func (c client) must(method, path, body string) object.Object {
+	c.t.Helper()
+	code, text := c.do(method, path, body)
+	obj, err := object.Parse([]byte(text))
+	if err != nil || code > 299 {
+		c.t.Fatalf("%s %s: %d %s", method, path, code, text)
+	}
+	return obj
+}
+
+// A namespace goes five seconds after it was deleted, with all that is in it; what a finalizer holds keeps it.
+func TestNamespaceGoes(t *testing.T) {
+	live(t, func(t *testing.T, is *is.I, c client) {
+		c.must("POST", "/api/v1/namespaces", `{"metadata":{"name":"n"}}`)
+		c.must("POST", "/api/v1/namespaces/n/configmaps", `{"metadata":{"name":"a"}}`)
+		c.must("POST", "/api/v1/namespaces/n/configmaps", `{"metadata":{"name":"held","finalizers":["example.com/me"]}}`)
+		c.must("DELETE", "/api/v1/namespaces/n", ``)
+		time.Sleep(5 * time.Second)
+		synctest.Wait()
+		conditions := c.must("GET", "/api/v1/namespaces/n", "").List("status", "conditions")
+		is.Equal(len(conditions), 5)
+		is.Equal(conditions[3].(map[string]any)["message"], "Some resources are remaining: configmaps. has 1 resource instances")
+		is.Equal(conditions[4].(map[string]any)["message"], "Some content in the namespace has finalizers remaining: example.com/me in 1 resource instances")
+		is.Equal(len(c.must("GET", "/api/v1/namespaces/n/configmaps", "").List("items")), 1)
+		c.must("PUT", "/api/v1/namespaces/n/configmaps/held", `{"metadata":{"name":"held"}}`)
+		time.Sleep(8 * time.Second)
+		synctest.Wait()
+		code, _, _ := c.exchange("GET", "/api/v1/namespaces/n", "")
+		is.Equal(code, 404)
+	})
+}
+
+// owned is the body of a config map of an owner; blocking ones keep the owner from being deleted.
+func owned(name string, owner object.Object, blocking bool, finalizers ...any) string {
+	return string(object.JSON(map[string]any{"metadata": map[string]any{"name": name, "finalizers": finalizers,
+		"ownerReferences": []any{map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "name": owner.Name(), "uid": owner.UID(),
+			"blockOwnerDeletion": blocking}}}}))
+}
+
+const inDefault = "/api/v1/namespaces/default/configmaps"
+
+func (c client) there(name string) bool {
+	code, _ := c.do("GET", inDefault+"/"+name, "")
+	return code == http.StatusOK
+}
+
+func TestGarbage(t *testing.T) {
+	for _, test := range []struct {
+		name, propagation string
+		blocking          bool
+		finalizers        []any // of the dependent
+		owner, dependent  bool  // whether it is there afterwards
+	}{
+		{"in the background", "Background", true, nil, false, false},
+		{"in the foreground", "Foreground", true, nil, false, false},
+		{"orphaned", "Orphan", true, nil, false, true},
+		{"a blocked owner waits", "Foreground", true, []any{"example.com/me"}, true, true},
+		{"an owner that is not blocked does not wait", "Foreground", false, []any{"example.com/me"}, false, true},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			live(t, func(t *testing.T, is *is.I, c client) {
+				owner := c.must("POST", inDefault, `{"metadata":{"name":"owner"}}`)
+				c.must("POST", inDefault, owned("dependent", owner, test.blocking, test.finalizers...))
+				c.must("DELETE", inDefault+"/owner", `{"propagationPolicy":"`+test.propagation+`"}`)
+				is.Equal(c.there("owner"), test.owner)
+				is.Equal(c.there("dependent"), test.dependent)
+			})
+		})
+	}
+}
+
+// Who names an owner that is not there is garbage from the beginning; who has another that is there loses the reference.
+func TestOwnerAbsent(t *testing.T) {
+	live(t, func(t *testing.T, is *is.I, c client) {
+		solid := c.must("POST", inDefault, `{"metadata":{"name":"solid"}}`)
+		c.must("POST", inDefault, owned("lost", object.Object{"metadata": map[string]any{"name": "gone", "uid": "1"}}, false))
+		is.True(!c.there("lost"))
+		c.must("POST", inDefault, `{"metadata":{"name":"kept","ownerReferences":[
+			{"apiVersion":"v1","kind":"ConfigMap","name":"gone","uid":"1"},
+			{"apiVersion":"v1","kind":"ConfigMap","name":"solid","uid":"`+solid.UID()+`"}]}}`)
+		refs := c.must("GET", inDefault+"/kept", "").List("metadata", "ownerReferences")
+		is.Equal(len(refs), 1)
+	})
+}
+
+// An owner in another namespace is none, and an event says so.
+func TestOwnerElsewhere(t *testing.T) {
+	live(t, func(t *testing.T, is *is.I, c client) {
+		owner := c.must("POST", "/api/v1/namespaces/kube-system/configmaps", `{"metadata":{"name":"owner"}}`)
+		c.must("POST", inDefault, owned("a", owner, false))
+		is.True(!c.there("a"))
+		list := c.must("GET", "/api/v1/namespaces/default/events", "").Objects("items")
+		is.Equal(len(list), 1)
+		is.Equal(list[0].String("reason"), "OwnerRefInvalidNamespace")
+		is.Equal(list[0].String("message"), `ownerRef [v1/ConfigMap, namespace: default, name: owner, uid: `+owner.UID()+
+			`] does not exist in namespace "default"`)
+	})
+}

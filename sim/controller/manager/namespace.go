@@ -1,0 +1,205 @@
+package manager
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/kubesim/kubesim/sim/commit"
+	"github.com/kubesim/kubesim/sim/controller"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/resource"
+	"github.com/kubesim/kubesim/sim/status"
+)
+
+const (
+	namespaces = "namespaces"
+	pods       = "pods"
+	events     = "events"
+
+	// namespaceGrace is how long a deleted namespace waits: until all API servers refuse new objects in it.
+	namespaceGrace = 5 * time.Second
+	// namespaceRetryMax bounds the pause between two attempts to empty a namespace.
+	namespaceRetryMax = time.Minute
+	// finalizerEstimate is how long objects with finalizers are thought to need.
+	finalizerEstimate = 15 * time.Second
+	// namespaceFinalizer is this controller's, in spec.finalizers of a namespace.
+	namespaceFinalizer = "kubernetes"
+)
+
+// Namespace deletes what is in namespaces that are being deleted, pods first, says in their conditions what is left, and
+// lets them go when nothing is (pkg/controller/namespace, KEP-5080).
+func Namespace() controller.Controller {
+	c := account("namespace-controller", controller.Func(emptyNamespace),
+		controller.Watch{Resource: namespaces, Keys: deletedNamespace, After: namespaceGrace})
+	c.RetryMax = namespaceRetryMax
+	return c
+}
+
+func deletedNamespace(_ *controller.Client, c *commit.Commit) []controller.Key {
+	if it := c.Item(); it != nil && !c.Deleted() && it.Object().DeletionTimestamp() != "" {
+		return controller.KeyOf(c)
+	}
+	return nil
+}
+
+func emptyNamespace(api *controller.Client, key controller.Key) (again time.Duration, failed *status.Status) {
+	live := api.Live(namespaces, "", key.Name)
+	if live == nil || live.DeletionTimestamp() == "" || len(live.Strings("spec", "finalizers")) == 0 {
+		return 0, nil
+	}
+	left := remains{api: api, namespace: live}
+	left.deleteContent()
+	left.report()
+	switch {
+	case len(left.errors) > 0:
+		return 0, status.Internal(errors.New(strings.Join(left.errors, ", ")))
+	case left.estimate > 0:
+		return left.estimate/2/time.Second*time.Second + time.Second, nil
+	}
+	_, failed = api.Patch(namespaces, "finalize", key, func(live object.Object) {
+		live.Set(slices.DeleteFunc(live.List("spec", "finalizers"), func(v any) bool { return v == namespaceFinalizer }), "spec", "finalizers")
+	})
+	if failed != nil && failed.Reason == status.ReasonNotFound {
+		return 0, nil
+	}
+	return 0, failed
+}
+
+// remains is what is left in a namespace after one attempt to empty it.
+type remains struct {
+	api        *controller.Client
+	namespace  object.Object
+	estimate   time.Duration // until it is gone
+	counts     map[string]int
+	finalizers map[string]int
+	errors     []string
+}
+
+// deleteContent deletes pods, and all else once there are none.
+func (r *remains) deleteContent() {
+	r.counts, r.finalizers = map[string]int{}, map[string]int{}
+	all := slices.DeleteFunc(slices.Clone(r.api.Resources()), func(d *resource.Definition) bool {
+		return !d.Namespaced || !slices.Contains(d.Verbs, "delete")
+	})
+	first := slices.IndexFunc(all, func(d *resource.Definition) bool { return d.Storage == pods })
+	if first >= 0 {
+		if s := r.deleteAll(all[first]); s != "" {
+			r.errors = append(r.errors, fmt.Sprintf("failed to delete pods for namespace: %s, err: %s", r.namespace.Name(), s))
+		}
+		if len(r.counts) > 0 {
+			r.counts, r.finalizers = nil, nil // nobody is told of them before all content is looked at
+			return
+		}
+		all = slices.Delete(all, first, first+1)
+	}
+	for _, d := range all {
+		if s := r.deleteAll(d); s != "" {
+			r.errors = append(r.errors, s)
+		}
+	}
+}
+
+// deleteAll deletes the objects of a resource and counts those that stay. It returns what went wrong.
+func (r *remains) deleteAll(d *resource.Definition) string {
+	grace := r.grace(d)
+	if slices.Contains(d.Verbs, "deletecollection") {
+		if s := r.api.DeleteCollection(d, r.namespace.Name(), "Background"); s != nil && s.Reason != status.ReasonNotFound {
+			r.estimate = max(r.estimate, grace)
+			return s.Message
+		}
+	}
+	n, held := 0, false
+	r.api.LiveItems(d.Storage, r.namespace.Name(), func(it *resource.Item) bool {
+		n++
+		for _, name := range it.Object().Finalizers() {
+			r.finalizers[name]++
+			held = true
+		}
+		return true
+	})
+	if n == 0 {
+		return ""
+	}
+	r.counts[d.Resource+"."+d.Group] = n
+	if grace == 0 && held {
+		grace = finalizerEstimate
+	}
+	r.estimate = max(r.estimate, grace)
+	if grace == 0 {
+		return fmt.Sprintf("unexpected items still remain in namespace: %s for gvr: %s/%s, Resource=%s", r.namespace.Name(), d.Group,
+			d.Version, d.Resource)
+	}
+	return ""
+}
+
+// grace is how long pods may take to end, unless that time has passed since the namespace was deleted.
+func (r *remains) grace(d *resource.Definition) (longest time.Duration) {
+	if d.Storage != pods {
+		return 0
+	}
+	r.api.LiveItems(pods, r.namespace.Name(), func(it *resource.Item) bool {
+		pod := it.Object()
+		if phase := pod.String("status", "phase"); phase != "Succeeded" && phase != "Failed" {
+			seconds, _ := pod.Int("spec", "terminationGracePeriodSeconds")
+			longest = max(longest, time.Duration(seconds)*time.Second)
+		}
+		return true
+	})
+	deleted, _ := time.Parse(time.RFC3339, r.namespace.DeletionTimestamp())
+	if r.api.Now().Sub(deleted) >= longest {
+		return 0
+	}
+	return longest
+}
+
+// namespaceConditions are the conditions that this controller keeps, and what they say when all is well.
+var namespaceConditions = []struct{ kind, reason, message string }{
+	{"NamespaceDeletionDiscoveryFailure", "ResourcesDiscovered", "All resources successfully discovered"},
+	{"NamespaceDeletionGroupVersionParsingFailure", "ParsedGroupVersions", "All legacy kube types successfully parsed"},
+	{"NamespaceDeletionContentFailure", "ContentDeleted", "All content successfully deleted, may be waiting on finalization"},
+	{"NamespaceContentRemaining", "ContentRemoved", "All content successfully removed"},
+	{"NamespaceFinalizersRemaining", "ContentHasNoFinalizers", "All content-preserving finalizers finished"},
+}
+
+// report writes the conditions of the namespace where they are not what is left. That it could not is nobody's concern:
+// the next attempt writes them.
+func (r *remains) report() {
+	wrong := map[string][2]string{}
+	if n := len(r.errors); n > 0 {
+		slices.Sort(r.errors)
+		wrong["NamespaceDeletionContentFailure"] = [2]string{"ContentDeletionFailed",
+			fmt.Sprintf("Failed to delete all resource types, %d remaining: %s", n, strings.Join(r.errors, ", "))}
+	}
+	if len(r.counts) > 0 {
+		wrong["NamespaceContentRemaining"] = [2]string{"SomeResourcesRemain",
+			"Some resources are remaining: " + counted(r.counts, "%s has %d resource instances")}
+	}
+	if len(r.finalizers) > 0 {
+		wrong["NamespaceFinalizersRemaining"] = [2]string{"SomeFinalizersRemain",
+			"Some content in the namespace has finalizers remaining: " + counted(r.finalizers, "%s in %d resource instances")}
+	}
+	changed := false
+	for _, c := range namespaceConditions {
+		value, say := "False", [2]string{c.reason, c.message}
+		if bad, ok := wrong[c.kind]; ok {
+			value, say = "True", bad
+		}
+		changed = setCondition(r.namespace, r.api.Now(), c.kind, value, say[0], say[1]) || changed
+	}
+	if changed {
+		_, _ = r.api.Update(namespaces, "status", r.namespace)
+	}
+}
+
+// counted prints each number with its name, sorted by the text.
+func counted(numbers map[string]int, format string) string {
+	var all []string
+	for name, n := range numbers { // sorted below
+		all = append(all, fmt.Sprintf(format, name, n))
+	}
+	slices.Sort(all)
+	return strings.Join(all, ", ")
+}
