@@ -119,3 +119,44 @@ func TestOwnerElsewhere(t *testing.T) {
 			`] does not exist in namespace "default"`)
 	})
 }
+
+const inApps = "/apis/apps/v1/namespaces/default/"
+
+func template(labels string) string {
+	return `"selector":{"matchLabels":{` + labels + `}},"template":{"metadata":{"labels":{` + labels + `}},"spec":{"containers":[{"name":"c","image":"i"}]}}`
+}
+
+// names returns the names of a list.
+func (c client) names(path string) (names []string) {
+	for _, obj := range c.must("GET", path, "").Objects("items") {
+		names = append(names, obj.Name())
+	}
+	return names
+}
+
+func (c client) reasons() (reasons []string) {
+	for _, e := range c.must("GET", "/api/v1/namespaces/default/events", "").Objects("items") {
+		reasons = append(reasons, e.String("reason"))
+	}
+	return reasons
+}
+
+func TestReplicaSet(t *testing.T) {
+	live(t, func(t *testing.T, is *is.I, c client) {
+		const pods = "/api/v1/namespaces/default/pods"
+		c.must("POST", pods, `{"metadata":{"name":"orphan","labels":{"a":"b"}},"spec":{"containers":[{"name":"c","image":"i"}]}}`)
+		c.must("POST", inApps+"replicasets", `{"metadata":{"name":"web"},"spec":{"replicas":3,`+template(`"a":"b"`)+`}}`)
+		is.Equal(len(c.names(pods)), 3) // one was adopted
+		rs := c.must("GET", inApps+"replicasets/web", "")
+		is.Equal(string(object.JSON(rs.Map("status"))), `{"fullyLabeledReplicas":3,"observedGeneration":1,"replicas":3,"terminatingReplicas":0}`)
+		c.must("DELETE", pods+"/orphan", "")
+		is.Equal(len(c.names(pods)), 3) // another took its place
+		c.mergePatch(inApps+"replicasets/web", `{"spec":{"replicas":1}}`)
+		is.Equal(len(c.names(pods)), 1)
+		is.Equal(c.reasons(), []string{"SuccessfulCreate", "SuccessfulCreate", "SuccessfulCreate", "SuccessfulDelete", "SuccessfulDelete"})
+		c.mergePatch(pods+"/"+c.names(pods)[0], `{"metadata":{"labels":{"a":"other"}}}`)
+		is.Equal(len(c.names(pods)), 2) // it was let go, and replaced
+		c.must("DELETE", inApps+"replicasets/web", "")
+		is.Equal(len(c.names(pods)), 1)
+	})
+}

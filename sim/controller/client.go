@@ -116,6 +116,10 @@ func (c *Client) Owned(uid string) []Ref {
 	return m.owned.of(uid, m.log.Newest(), m.server.Resources())
 }
 
+// Unowned returns the objects of a namespace that name no owner, in the order in which they came to that. They are not to be
+// changed.
+func (c *Client) Unowned(of, namespace string) []Ref { return c.Owned(of + "/" + namespace) }
+
 // OfKind returns the definition of a kind, or nil.
 func (c *Client) OfKind(apiVersion, kind string) *resource.Definition {
 	return c.manager.server.OfKind(schema.ParseGVK(apiVersion, kind))
@@ -137,14 +141,22 @@ func (c *Client) Create(of string, obj object.Object) (object.Object, *status.St
 	}
 	q.Verb = "create"
 	defer c.writes()()
-	return stored(c.manager.server.Registry().Create(q, obj))
+	return stored(c.manager.server.Registry().Create(q, sent(q.Definition, obj)))
 }
 
 // Update replaces an object, or a subresource of it ("": the object itself). One that somebody else has written since it
 // was read is refused, unless it has no resourceVersion.
 func (c *Client) Update(of, subresource string, obj object.Object) (object.Object, *status.Status) {
 	return c.change(of, subresource, obj.Namespace(), obj.Name(), "update", registry.Put,
-		func(*registry.Request, object.Object) (object.Object, *status.Status) { return obj, nil })
+		func(q *registry.Request, _ object.Object) (object.Object, *status.Status) { return sent(q.Definition, obj), nil })
+}
+
+// sent returns an object as the API server reads it from a body: with the defaults of its version.
+func sent(d *resource.Definition, obj object.Object) object.Object {
+	if d.Default != nil {
+		d.Default(obj)
+	}
+	return obj
 }
 
 // Patch changes an object as it is stored now, whoever has written it.

@@ -18,18 +18,19 @@ type Ref struct {
 // owned is who depends on whom, of all that is stored now:
 //
 //	uid of an owner ─▶ replicasets.apps web/api-5d8, pods web/api-5d8-x2x9k, …   in the order in which they came to it
+//	pods/web        ─▶ pods web/debug, …                                         the pods of web that have no owner
 //
 // It is made when somebody first asks, and kept up by each commit from then on.
-type owned struct{ byUID map[string][]Ref }
+type owned struct{ byOwner map[string][]Ref }
 
 // committed keeps it up.
 func (o *owned) committed(c *commit.Commit) {
-	if o.byUID == nil {
+	if o.byOwner == nil {
 		return
 	}
-	before, after := ownersOf(c.Before()), []string(nil)
+	before, after := ownersOf(c.Storage, c.Before()), []string(nil)
 	if !c.Deleted() {
-		after = ownersOf(c.Item())
+		after = ownersOf(c.Storage, c.Item())
 	}
 	if slices.Equal(before, after) {
 		return
@@ -41,24 +42,24 @@ func (o *owned) committed(c *commit.Commit) {
 func (o *owned) move(ref Ref, before, after []string) {
 	for _, uid := range before {
 		if !slices.Contains(after, uid) {
-			if left := slices.DeleteFunc(o.byUID[uid], func(r Ref) bool { return r == ref }); len(left) > 0 {
-				o.byUID[uid] = left
+			if left := slices.DeleteFunc(o.byOwner[uid], func(r Ref) bool { return r == ref }); len(left) > 0 {
+				o.byOwner[uid] = left
 			} else {
-				delete(o.byUID, uid)
+				delete(o.byOwner, uid)
 			}
 		}
 	}
 	for _, uid := range after {
 		if !slices.Contains(before, uid) {
-			o.byUID[uid] = append(o.byUID[uid], ref)
+			o.byOwner[uid] = append(o.byOwner[uid], ref)
 		}
 	}
 }
 
 // of returns what an owner has.
 func (o *owned) of(uid string, view *mvcc.View, all []*resource.Definition) []Ref {
-	if o.byUID == nil {
-		o.byUID = map[string][]Ref{}
+	if o.byOwner == nil {
+		o.byOwner = map[string][]Ref{}
 		seen := map[string]bool{}
 		for _, d := range all {
 			if seen[d.Storage] {
@@ -67,20 +68,23 @@ func (o *owned) of(uid string, view *mvcc.View, all []*resource.Definition) []Re
 			seen[d.Storage] = true
 			view.Range(d.Hub.Key("", ""), "", func(kv *mvcc.KV) bool {
 				it := resource.ItemOf(d.Hub, kv)
-				o.move(refOf(d.Storage, it), nil, ownersOf(it))
+				o.move(refOf(d.Storage, it), nil, ownersOf(d.Storage, it))
 				return true
 			})
 		}
 	}
-	return o.byUID[uid]
+	return o.byOwner[uid]
 }
 
 func refOf(storage string, it *resource.Item) Ref { return Ref{storage, Key{it.Namespace, it.Name}} }
 
-// ownersOf returns the uids of the owners of an object, which may be nil.
-func ownersOf(it *resource.Item) (uids []string) {
-	if it == nil || !bytes.Contains(it.Bytes, []byte(`"ownerReferences":`)) {
+// ownersOf returns under what an object, which may be nil, is found: the uids of its owners.
+func ownersOf(storage string, it *resource.Item) (uids []string) {
+	switch {
+	case it == nil:
 		return nil
+	case !bytes.Contains(it.Bytes, []byte(`"ownerReferences":`)):
+		return []string{storage + "/" + it.Namespace}
 	}
 	for _, owner := range it.Object().Objects("metadata", "ownerReferences") {
 		uids = append(uids, owner.String("uid"))

@@ -13,7 +13,8 @@ import (
 )
 
 // all are the controllers, in the order in which they are told of a commit.
-var all = []func() controller.Controller{RoleAggregation, Namespace, GarbageCollector}
+var all = []func() controller.Controller{RoleAggregation, Namespace, GarbageCollector, ReplicaSet,
+	ReplicationController}
 
 // All names all controllers, for New.
 const All = "all"
@@ -47,15 +48,20 @@ func account(name string, r controller.Reconciler, watches ...controller.Watch) 
 			"system:serviceaccounts:kube-system", "system:authenticated"}}}
 }
 
+// condition returns a condition of an object, or nil.
+func condition(obj object.Object, kind string) object.Object {
+	for _, c := range obj.Objects("status", "conditions") {
+		if c.String("type") == kind {
+			return c
+		}
+	}
+	return nil
+}
+
 // setCondition makes a condition of an object say something, and reports whether it did not before. Its time is when its
 // status changed.
 func setCondition(obj object.Object, now time.Time, kind, value, reason, message string) (changed bool) {
-	var c object.Object
-	for _, v := range obj.List("status", "conditions") {
-		if m, _ := v.(map[string]any); m["type"] == kind {
-			c = m
-		}
-	}
+	c := condition(obj, kind)
 	if c == nil {
 		c = object.Object{"type": kind}
 		obj.Set(append(obj.List("status", "conditions"), map[string]any(c)), "status", "conditions")
