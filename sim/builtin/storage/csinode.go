@@ -43,7 +43,7 @@ func validateNodeDrivers(obj object.Object) field.ErrorList {
 		name.Unique(names)
 		keys := field.Seen{}
 		for key := range driver.Each("topologyKeys") {
-			key = key.ReportAt(driver.Path())
+			key = key.ReportAt(driver)
 			key.Required()
 			key.Unique(keys).Check(field.QualifiedName)
 		}
