@@ -14,7 +14,7 @@ import (
 )
 
 func protoSet(t testing.TB) *schema.Set {
-	set, err := schema.Load("1.36")
+	set, err := schema.Load(schema.Default)
 	if err != nil {
 		t.Fatal(err)
 	}
