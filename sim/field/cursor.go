@@ -275,6 +275,9 @@ type Seen map[string]bool
 // Changed reports whether this is an update and the value is another one than what is stored; null, {} and [] count as absent.
 func (c Cursor) Changed() bool { return c.updates && !object.SemanticEqual(c.value, c.old) }
 
+// Updates reports whether this is an update of something stored.
+func (c Cursor) Updates() bool { return c.updates }
+
 // Immutable checks on update that the value has not changed, and prints it as one of a named type.
 func (c Cursor) Immutable() Cursor {
 	if !c.Changed() {
