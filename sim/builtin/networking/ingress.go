@@ -99,7 +99,7 @@ func validateIngressStatus(ctx *resource.Context, at field.Cursor) {
 
 // validateIngressSpec checks an ingress; was is nil on create. Mistakes that older servers let in are let pass again.
 func validateIngressSpec(at field.Cursor, was object.Object) {
-	at.Child("rules").ReportAt(at.Path()).InvalidIf(at.Len("rules") == 0 && !at.Has("defaultBackend"),
+	at.Child("rules").ReportAt(at).InvalidIf(at.Len("rules") == 0 && !at.Has("defaultBackend"),
 		"either `defaultBackend` or `rules` must be specified")
 	if backend := at.Child("defaultBackend"); backend.Has() {
 		validateIngressBackend(backend)
@@ -107,9 +107,10 @@ func validateIngressSpec(at field.Cursor, was object.Object) {
 	before := field.CursorOn(field.Path{}, was)
 	anyWildcard, anySecret := false, false
 	for rule := range before.Each("rules") {
-		alone := field.CursorOn(field.Path{}, rule.Value())
-		validateHTTPRule(alone)
-		anyWildcard = anyWildcard || strings.Contains(rule.String("host"), "*") && len(alone.Errors()) > 0
+		if alone := field.CursorOn(field.Path{}, rule.Value()); strings.Contains(rule.String("host"), "*") {
+			validateHTTPRule(alone)
+			anyWildcard = anyWildcard || len(alone.Errors()) > 0
+		}
 	}
 	for rule := range at.Each("rules") {
 		validateIngressRule(rule, anyWildcard)
@@ -196,7 +197,8 @@ func validateIngressBackend(at field.Cursor) {
 		return
 	}
 	service.Child("name").Required().Check(field.DNS1123Label)
-	name, number := service.Child("port", "name").IfGiven(), service.Child("port", "number").IfGiven()
+	port := service.Child("port")
+	name, number := port.Child("name").IfGiven(), port.Child("number").IfGiven()
 	switch {
 	case name.Has() && number.Has():
 		at.Invalid("", "cannot set both port name & port number")

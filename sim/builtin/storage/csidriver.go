@@ -87,11 +87,11 @@ func validateCSIDriver(at field.Cursor) {
 			Max(1<<32, "may not specify a duration larger than 2^32 seconds")
 	}
 	for mode := range at.Each("volumeLifecycleModes") {
-		mode.ReportAt(at.Path("volumeLifecycleModes")).OneOf("Persistent", "Ephemeral")
+		mode.ReportAt(at.Child("volumeLifecycleModes")).OneOf("Persistent", "Ephemeral")
 	}
 	at.Child("nodeAllocatableUpdatePeriodSeconds").Min(10, "must be greater than or equal to 10 seconds")
 	at.Child("serviceAccountTokenInSecrets").InvalidIf(at.Has("serviceAccountTokenInSecrets") && at.Len("tokenRequests") == 0,
 		"serviceAccountTokenInSecrets is set but no tokenRequests are specified")
-	at.Child("attachRequired").ReportAt(at.Path("attachedRequired")).Immutable()
+	at.Child("attachRequired").ReportAt(at.Child("attachedRequired")).Immutable()
 	at.Child("volumeLifecycleModes").Immutable()
 }

@@ -34,7 +34,7 @@ func validateNodeDrivers(old object.Object, at field.Cursor) {
 		name.Unique(names)
 		keys := field.Seen{}
 		for key := range driver.Each("topologyKeys") {
-			key = key.ReportAt(driver.Path())
+			key = key.ReportAt(driver)
 			key.Required()
 			key.Unique(keys).Check(field.QualifiedName)
 		}
