@@ -129,8 +129,11 @@ type Seen map[string]bool
 
 // Changed reports whether this is an update and the value is another one than what is stored; null, {} and [] count as absent.
 func (c Cursor) Changed() bool {
-	return c.old != any(unknown{}) && !object.SemanticEqual(c.value, c.old)
+	return c.Updates() && !object.SemanticEqual(c.value, c.old)
 }
+
+// Updates reports whether this is an update, and what is stored here known.
+func (c Cursor) Updates() bool { return c.old != any(unknown{}) }
 
 // Immutable checks on update that the value has not changed, and prints it as one of a named type.
 func (c Cursor) Immutable() Cursor {
