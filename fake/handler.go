@@ -43,7 +43,7 @@ func (h handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		header[name] = values
 	}
 	if a.Lost > 0 { // the connection breaks because less is written than announced
-		header.Set("Content-Length", strconv.Itoa(len(a.Body)))
+		header.Set("Content-Length", strconv.Itoa(a.Body.Len()))
 	}
 	w.WriteHeader(a.Code)
 	switch {
@@ -52,7 +52,7 @@ func (h handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case a.Watch != nil:
 		newStream(r.Context(), server, a.Watch).writeTo(w)
 	default:
-		_, _ = w.Write(a.Body[:len(a.Body)-a.Lost]) // a client that went away is no error of the server
+		_, _ = a.Sent().WriteTo(w) // a client that went away is no error of the server
 	}
 }
 

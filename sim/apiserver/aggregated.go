@@ -3,6 +3,7 @@ package apiserver
 import (
 	"time"
 
+	"github.com/kubesim/kubesim/sim/codec"
 	"github.com/kubesim/kubesim/sim/flowcontrol"
 	"github.com/kubesim/kubesim/sim/resource"
 	"github.com/kubesim/kubesim/sim/wire"
@@ -67,6 +68,6 @@ func (c *call) timedOut() {
 	delete(c.header, flowcontrol.SchemaHeader)
 	delete(c.header, flowcontrol.LevelHeader)
 	c.header.Set("Content-Type", "text/plain; charset=utf-8")
-	c.answer(wire.StatusGatewayTimeout, []byte(`{"metadata":{},"status":"Failure","message":"Timeout: request did not complete within the `+
-		`allotted timeout","reason":"Timeout","details":{},"code":504}`+"\n"))
+	c.answer(wire.StatusGatewayTimeout, codec.Text{[]byte(`{"metadata":{},"status":"Failure","message":"Timeout: request did not complete within the ` +
+		`allotted timeout","reason":"Timeout","details":{},"code":504}` + "\n")})
 }

@@ -17,6 +17,9 @@ type Decoder struct {
 	// Kinds returns the type of a kind, nil for one that it does not have.
 	Kinds func(schema.GVK) *schema.Type
 
+	// Unserved reports whether a kind that Kinds does not have can be read all the same (schema.Release.CanRead). nil: none can.
+	Unserved func(schema.GVK) bool
+
 	// Unstructured reports whether a kind that Kinds does not have is that of a custom resource. nil: none is.
 	Unstructured func(schema.GVK) bool
 
@@ -161,7 +164,7 @@ func (d *Decoder) known(gvk, want schema.GVK) *schema.Type {
 	if t := d.Kinds(gvk); t != nil {
 		return t
 	}
-	if !unserved(gvk) {
+	if d.Unserved == nil || !d.Unserved(gvk) {
 		return nil
 	}
 	if internal(gvk) == internal(want) {

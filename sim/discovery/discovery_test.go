@@ -15,7 +15,7 @@ import (
 // builtins returns a Table of what a default server of 1.36 serves.
 func builtins(tb testing.TB) (*resource.Table, *schema.Set) {
 	tb.Helper()
-	set, err := schema.Load("1.36")
+	set, err := schema.Load(schema.Default)
 	if err != nil {
 		tb.Fatal(err)
 	}
