@@ -41,7 +41,7 @@ func CheckAlone(at field.Cursor, what string) {
 }
 
 // ImmutableStruct checks on update that a struct is what it was in memory, and prints it as its Go type.
-func ImmutableStruct(at field.Cursor, goType string) {
+func ImmutableStruct(at field.Cursor, goType gotext.Type) {
 	if at.Updates() && !gotext.Same(goType, at.Object(), at.Old()) {
 		at.Invalid(gotext.Value(goType, at.Object()), field.TextImmutable)
 	}
