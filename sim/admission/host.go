@@ -71,7 +71,7 @@ func (a *Attributes) version(obj object.Object, d *resource.Definition) object.O
 // client would.
 func reduced(d *resource.Definition, obj object.Object) object.Object {
 	if t := d.Layout(); t != nil && d.Dialect == nil {
-		codec.Reduce(obj, nil, t)
+		return codec.Reread(obj, t)
 	}
 	return obj
 }

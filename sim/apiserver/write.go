@@ -29,7 +29,7 @@ func (c *call) create() {
 		return
 	}
 	q := c.request(o)
-	obj, s := c.decode(media, o.level, codec.Printed{})
+	obj, s := c.decode(media, o.level, nil)
 	if s != nil {
 		c.fail(s)
 		return
@@ -62,11 +62,11 @@ func (c *call) update() {
 		return
 	}
 	q := c.request(o)
-	var from codec.Printed
+	var current *resource.Item
 	if c.kindOf() == c.route.def.GVK {
-		from = c.s.Registry.Printed(q)
+		current = c.s.Registry.Current(q)
 	}
-	obj, s := c.decode(media, o.level, from)
+	obj, s := c.decode(media, o.level, current)
 	if s == nil {
 		s = registry.CheckIdentity(q, obj)
 	}
@@ -129,9 +129,10 @@ func (c *call) checkBody() *status.Status {
 	return nil
 }
 
-// decode reads the body as the kind the path is about, with the defaults of its version.
-func (c *call) decode(media codec.Media, level codec.Level, from codec.Printed) (object.Object, *status.Status) {
-	obj, _, warnings, s := c.s.Decoder.Changed(c.q.Body, media.String(), c.kindOf(), level, from)
+// decode reads the body as the kind the path is about, with the defaults of its version. current is what it may be the
+// changed form of, or nil.
+func (c *call) decode(media codec.Media, level codec.Level, current *resource.Item) (object.Object, *status.Status) {
+	obj, _, warnings, s := c.s.Decoder.Changed(c.q.Body, media.String(), c.kindOf(), level, current)
 	for _, w := range warnings {
 		c.warn(w)
 	}
@@ -140,9 +141,6 @@ func (c *call) decode(media codec.Media, level codec.Level, from codec.Printed) 
 	}
 	if s != nil {
 		return nil, s
-	}
-	if from.Share && object.Same(obj["spec"], from.Object["spec"]) {
-		return obj, nil // which has its defaults
 	}
 	c.setDefaults(obj)
 	return obj, nil

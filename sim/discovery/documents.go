@@ -143,9 +143,11 @@ func (d *Documents) route(r *Request) *Answer {
 		return d.legacyCore(r, parts[1:])
 	case parts[0] == "apis" && len(parts) <= 3:
 		return d.named(r, parts[1:])
-	case slices.Contains(d.routes(), trimmed):
+	case parts[0] == "api" || parts[0] == "apis":
+		return nil
+	case slices.Contains(routedPaths, trimmed) && d.routes(trimmed):
 		return d.routed(r, trimmed)
-	case slices.ContainsFunc(d.routes(), func(root string) bool { return strings.HasPrefix(r.Path, root+"/") }):
+	case slices.ContainsFunc(routedPaths, func(root string) bool { return strings.HasPrefix(r.Path, root+"/") && d.routes(root) }):
 		return failed(status.NoResource())
 	case r.Path == "/metrics":
 		return d.metrics(r)
@@ -168,13 +170,8 @@ const (
 	configurationPath = "/.well-known/openid-configuration"
 )
 
-// routes are the routedPaths that are served: those of tokens if their issuer may have a configuration.
-func (d *Documents) routes() []string {
-	if d.openID() == nil {
-		return routedPaths[:1]
-	}
-	return routedPaths
-}
+// routes reports whether one of the routedPaths is served: those of tokens are if their issuer may have a configuration.
+func (d *Documents) routes(path string) bool { return path == routedPaths[0] || d.openID() != nil }
 
 // openID is the OpenID configuration of the issuer of tokens, nil for none.
 func (d *Documents) openID() []byte {

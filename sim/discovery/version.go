@@ -118,9 +118,12 @@ func (d *Documents) paths() *Answer {
 // list returns the paths of everything that is not a resource, sorted.
 func (d *Documents) list() []string {
 	d.load()
-	list := append([]string{
-		"/api", "/apis", "/apis/", "/metrics", "/metrics/slis", "/openapi/v2", "/openapi/v3", "/openapi/v3/",
-	}, d.routes()...)
+	list := []string{"/api", "/apis", "/apis/", "/metrics", "/metrics/slis", "/openapi/v2", "/openapi/v3", "/openapi/v3/"}
+	for _, path := range routedPaths {
+		if d.routes(path) {
+			list = append(list, path)
+		}
+	}
 	for _, path := range []string{"/flagz", "/statusz"} {
 		if d.served(path) {
 			list = append(list, path)
