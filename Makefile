@@ -138,12 +138,19 @@ soak: ## a million random operations with random trouble, every promise checked 
 make_data = cd sim/schema/gen && for mod in go*.mod; do minor=$$(sed -n 's|^\tk8s.io/api v0\.\([0-9]*\).*|\1|p' $$mod); \
 	$(GO) run -modfile $$mod -tags "$$(seq -s , -f since%g 35 $$minor)" . -out $(1) || exit 1; done
 
-generate: ## rewrite the schema data; fails if the tree changes
-	$(call make_data,../data)
-	git diff --exit-code sim/schema/data
+# make_types DIRECTORY writes what kube-apiserver's structs look like in memory. Of k8s.io/kubernetes (a download of 20 MB) only
+# the packages with types are built, in less than a minute.
+make_types = cd sim/conformance/testdata/real && $(GO) run ./gotypes $(1)
 
-check-generate: ## fail if the schema data is not what make generate makes; writes nothing
-	@dir="$$(mktemp -d)" && trap 'rm -r "$$dir"' EXIT && ($(call make_data,"$$dir")) && diff -r "$$dir" sim/schema/data
+generate: ## rewrite the generated data; fails if the tree changes
+	$(call make_data,../data)
+	$(call make_types,../../../builtin/gotext)
+	git diff --exit-code sim/schema/data sim/builtin/gotext
+
+check-generate: ## fail if the generated data is not what make generate makes; writes nothing
+	@dir="$$(mktemp -d)" && trap 'rm -r "$$dir"' EXIT && mkdir $$dir/data $$dir/types && \
+	($(call make_data,"$$dir"/data)) && diff -r "$$dir"/data sim/schema/data && \
+	($(call make_types,"$$dir"/types)) && for f in types.txt types.go; do diff "$$dir"/types/$$f sim/builtin/gotext/$$f || exit 1; done
 
 conformance: ## compare with the recorded real server, in process and over HTTP; prints a table per area, writes nothing
 	$(GO) test -count=1 ./sim/conformance

@@ -18,6 +18,7 @@ import (
 	"github.com/kubesim/kubesim/sim"
 	"github.com/kubesim/kubesim/sim/apiserver"
 	"github.com/kubesim/kubesim/sim/auth"
+	"github.com/kubesim/kubesim/sim/codec"
 	"github.com/kubesim/kubesim/sim/resource"
 )
 
@@ -105,7 +106,7 @@ func plainText(code int, text string) *apiserver.Answer {
 	if strings.HasPrefix(text, "error trying to reach service") { // an answer of the transport, not of the handler
 		body = text
 	}
-	return &apiserver.Answer{Code: code, Body: []byte(body), Header: http.Header{
+	return &apiserver.Answer{Code: code, Body: codec.Text{[]byte(body)}, Header: http.Header{
 		"Content-Type": {"text/plain; charset=utf-8"}, "X-Content-Type-Options": {"nosniff"}}}
 }
 
@@ -231,7 +232,7 @@ func answered(res *http.Response, upgrade bool) (a *apiserver.Answer, refused bo
 		return plainText(http.StatusServiceUnavailable, fmt.Sprintf("invalid upgrade response: status code %d", code)), true
 	case code >= 300 && code <= 399 && res.Header.Get("Location") != "":
 		const refusal = "the backend attempted to redirect this request, which is not permitted"
-		return &apiserver.Answer{Code: http.StatusBadGateway, Body: []byte(refusal),
+		return &apiserver.Answer{Code: http.StatusBadGateway, Body: codec.Text{[]byte(refusal)},
 			Header: http.Header{"Content-Type": {"text/plain; charset=utf-8"}}}, true
 	}
 	removeHops(a.Header)

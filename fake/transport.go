@@ -133,13 +133,13 @@ func response(server *apiserver.Server, r *http.Request, a *apiserver.Answer) *h
 		res.Body = &stream{server: server, watch: a.Watch, ctx: r.Context(), closed: make(chan struct{})}
 		return res
 	}
-	res.ContentLength = int64(len(a.Body))
+	res.ContentLength = int64(a.Body.Len())
 	if res.Header.Get("Content-Length") == "" && r.Method != http.MethodHead {
-		res.Header["Content-Length"] = []string{strconv.Itoa(len(a.Body))}
+		res.Header["Content-Length"] = []string{strconv.FormatInt(res.ContentLength, 10)}
 	}
-	res.Body = io.NopCloser(bytes.NewReader(a.Body))
+	res.Body = io.NopCloser(a.Body.Reader())
 	if a.Lost > 0 {
-		res.Body = io.NopCloser(io.MultiReader(bytes.NewReader(a.Body[:len(a.Body)-a.Lost]), broken{}))
+		res.Body = io.NopCloser(io.MultiReader(a.Sent().Reader(), broken{}))
 	}
 	return res
 }

@@ -44,7 +44,7 @@ func strictness(level string) int {
 }
 
 // securityPolicy is what the labels of a namespace say.
-type securityPolicy struct{ enforce, audit, warn security }
+type securityPolicy struct{ enforce, warn security }
 
 var securityVersion = regexp.MustCompile(`^v1\.([0-9]|[1-9][0-9]*)$`)
 
@@ -77,7 +77,7 @@ func securityOf(labels map[string]string) (p securityPolicy, errs field.ErrorLis
 	}
 	var enforced, versioned bool
 	p.enforce, enforced, _ = read("enforce", restricted)
-	p.audit, _, _ = read("audit", privileged)
+	read("audit", privileged) // nobody audits here, but what is wrong is told
 	p.warn, _, versioned = read("warn", privileged)
 	if _, given := labels[podSecurityPrefix+"warn"]; !given && enforced && strictness(p.enforce.level) > 0 {
 		p.warn.level = p.enforce.level

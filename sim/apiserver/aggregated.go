@@ -3,6 +3,7 @@ package apiserver
 import (
 	"time"
 
+	"github.com/kubesim/kubesim/sim/codec"
 	"github.com/kubesim/kubesim/sim/flowcontrol"
 	"github.com/kubesim/kubesim/sim/http"
 	"github.com/kubesim/kubesim/sim/resource"
@@ -67,8 +68,8 @@ func (c *call) timedOut() {
 	delete(c.header, flowcontrol.SchemaHeader)
 	delete(c.header, flowcontrol.LevelHeader)
 	c.header.Set("Content-Type", "text/plain; charset=utf-8")
-	c.answer(http.StatusGatewayTimeout, []byte(`{"metadata":{},"status":"Failure","message":"Timeout: request did not complete within the `+
-		`allotted timeout","reason":"Timeout","details":{},"code":504}`+"\n"))
+	c.answer(http.StatusGatewayTimeout, codec.Text{[]byte(`{"metadata":{},"status":"Failure","message":"Timeout: request did not complete within the ` +
+		`allotted timeout","reason":"Timeout","details":{},"code":504}` + "\n")})
 }
 
 // drop ends what comes after the header of an answer that nobody reads.

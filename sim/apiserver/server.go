@@ -114,7 +114,7 @@ func (q *Request) ReadBody(body io.Reader, length int64) {
 type Answer struct {
 	Code   int
 	Header http.Header
-	Body   []byte
+	Body   codec.Text
 	Lost   int // bytes at the end of Body that do not arrive: the connection breaks before them
 	Watch  *watchcache.Watch
 
@@ -122,6 +122,9 @@ type Answer struct {
 	// connection, an io.ReadWriteCloser.
 	Stream Stream
 }
+
+// Sent returns what arrives of the body.
+func (a *Answer) Sent() codec.Text { return a.Body.First(a.Body.Len() - a.Lost) }
 
 // Stream is a body that comes from another server.
 type Stream interface {

@@ -110,7 +110,7 @@ func inProcess() func(*trial) (int, string) {
 		q := &apiserver.Request{Method: x.method, Path: x.path, Query: x.query, Header: x.header}
 		content := x.content()
 		q.ReadBody(strings.NewReader(content), int64(len(content)))
-		s.Start(q, func(a *apiserver.Answer) { code, body = a.Code, string(a.Body) })
+		s.Start(q, func(a *apiserver.Answer) { code, body = a.Code, string(a.Body.Bytes()) })
 		return code, body
 	}
 }

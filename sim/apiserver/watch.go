@@ -76,11 +76,11 @@ func (s *Server) write(w http.ResponseWriter, r *http.Request, a *Answer) {
 		header[name] = values
 	}
 	if a.Lost > 0 { // the connection breaks because less is written than announced
-		header.Set("Content-Length", strconv.Itoa(len(a.Body)))
+		header.Set("Content-Length", strconv.Itoa(a.Body.Len()))
 	}
 	w.WriteHeader(a.Code)
 	if a.Watch == nil {
-		_, _ = w.Write(a.Body[:len(a.Body)-a.Lost]) // a client that went away is no error of the server
+		_, _ = a.Sent().WriteTo(w) // a client that went away is no error of the server
 		return
 	}
 	err := s.stream(r.Context(), w, a.Watch)

@@ -26,7 +26,7 @@ func ask(c *sim.Cluster, method, path, query, body string) string {
 	q := &apiserver.Request{Method: method, Path: path, Header: http.Header{"Content-Type": {"application/json"}}, Body: []byte(body), BodyExpected: body != ""}
 	q.Query, _ = url.ParseQuery(query)
 	var text string
-	c.Server(1).Start(q, func(a *apiserver.Answer) { text = string(a.Body) })
+	c.Server(1).Start(q, func(a *apiserver.Answer) { text = string(a.Body.Bytes()) })
 	return text
 }
 

@@ -197,7 +197,7 @@ func TestProtoList(t *testing.T) {
 	for _, x := range list.List("items") {
 		items = append(items, AppendProto(nil, x.(map[string]any), item))
 	}
-	is.Equal(AppendProtoList(nil, ListMeta{"7", "c", &n}, slices.Values(items)), AppendProto(nil, list, set.Kind(gvk))) // item by item or at once
+	is.Equal(ProtoList(ListMeta{"7", "c", &n}, slices.Values(items)).Bytes(), AppendProto(nil, list, set.Kind(gvk))) // item by item or at once
 }
 
 func TestDecodeProtoErrors(t *testing.T) {

@@ -16,10 +16,9 @@ import (
 
 // objects is what holds for the objects of one version of a custom resource.
 type objects struct {
-	definition *resource.Definition
-	version    *served
-	scale      any // subresources.scale, or nil
-	server     *Server
+	version *served
+	scale   any // subresources.scale, or nil
+	server  *Server
 }
 
 func (o *objects) strategy(status bool, values func(object.Object) map[string]string) *resource.Strategy {

@@ -78,7 +78,7 @@ type faultyAnswer struct {
 }
 
 // Truncate is fault.Answer's.
-func (x *faultyAnswer) Truncate(a fault.Action) { x.answer.Lost = max(len(x.answer.Body)-a.Bytes, 0) }
+func (x *faultyAnswer) Truncate(a fault.Action) { x.answer.Lost = max(x.answer.Body.Len()-a.Bytes, 0) }
 
 // carryOutAnswer is carryOut for an answer.
 func (o *Observer) carryOutAnswer(op *fault.Op, e *apiserver.Exchange, a *apiserver.Answer) *faultyAnswer {

@@ -164,29 +164,6 @@ func (s Labels) Matches(labels map[string]string) bool {
 // Empty reports whether s selects everything.
 func (s Labels) Empty() bool { return !s.nothing && len(s.requirements) == 0 }
 
-// MatchesNothing reports whether s is Nothing. A selector that contradicts itself is not looked through.
-func (s Labels) MatchesNothing() bool { return s.nothing }
-
-// Requirements returns the requirements in the order in which they print. Do not change them.
-func (s Labels) Requirements() []Requirement { return s.requirements }
-
-// RequiresExact returns the only value that selected objects can have for the label, if s says so.
-func (s Labels) RequiresExact(label string) (value string, ok bool) {
-	for _, r := range s.requirements {
-		if r.Key != label {
-			continue
-		}
-		switch r.Operator {
-		case Equals, DoubleEquals, In:
-			if len(r.Values) == 1 {
-				return r.Values[0], true
-			}
-		}
-		return "", false
-	}
-	return "", false
-}
-
 // String prints the requirements, separated by commas. Everything and Nothing both print as "".
 func (s Labels) String() string {
 	texts := make([]string, len(s.requirements))

@@ -185,7 +185,7 @@ func (r *runner) call(client string, n int, q *Request) {
 
 // answered takes in an answer.
 func (r *runner) answered(c *checker.Call, m *Memory, a *apiserver.Answer) {
-	body := a.Body[:len(a.Body)-a.Lost]
+	body := a.Sent().Bytes()
 	fmt.Fprintf(r.hash, "%d %d %s\n", c.N, a.Code, body)
 	c.Returned = r.step
 	if a.Lost > 0 {
@@ -207,7 +207,7 @@ func (r *runner) watch(client string, n int, q *Request) {
 	s.N, s.Client, s.Called = n, client, r.step
 	r.history.Streams = append(r.history.Streams, s)
 	r.send(client, server, q, func(a *apiserver.Answer) {
-		fmt.Fprintf(r.hash, "%d %d %s\n", n, a.Code, a.Body)
+		fmt.Fprintf(r.hash, "%d %d %s\n", n, a.Code, a.Body.Bytes())
 		if a.Watch == nil {
 			s.Ended = true
 			return
