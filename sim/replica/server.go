@@ -52,6 +52,7 @@ func newServer(set *Set, n int, p *Profile) *Server {
 	r := &Server{set: set, n: n, profile: p}
 	table := resource.NewTable(p.served)
 	who := auth.New(set.Auth)
+	who.Named = p.server.Since(37)
 	fields := r.fields(table)
 	reg := r.registry(backend{r}, who, fields)
 	r.inner, r.own = r.registry(backend{r}, who, fields), r.registry(ownBackend{backend{r}}, who, fields)
