@@ -166,6 +166,7 @@ func (r *Server) peer(group, version, name string) *apiserver.Server {
 // fields returns the field manager of a server of table and of custom resources, whose versions it knows served or not.
 func (r *Server) fields(table *resource.Table) *fieldmanager.Manager {
 	m := fieldmanager.New()
+	m.Keeps = r.profile.server.Since(37)
 	m.Version = func(d *resource.Definition, apiVersion string) *resource.Definition {
 		if d.Form != nil {
 			return r.custom.Version(d, apiVersion)
