@@ -9,8 +9,8 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// PodResizeValidator refuses to resize a pod beyond what its node has, or on a node that cannot do it (KEP-1287).
-func PodResizeValidator() Plugin {
+// podResizeValidator refuses to resize a pod beyond what its node has, or on a node that cannot do it (KEP-1287).
+func podResizeValidator() Plugin {
 	return Plugin{Name: "PodResizeValidator", Validate: checkResize}
 }
 

@@ -9,8 +9,8 @@ import (
 
 const overheadMismatch = "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead"
 
-// RuntimeClass gives pods the overhead and the scheduling rules of their runtime class (KEP-585, KEP-688).
-func RuntimeClass() Plugin {
+// runtimeClass gives pods the overhead and the scheduling rules of their runtime class (KEP-585, KEP-688).
+func runtimeClass() Plugin {
 	return Plugin{Name: "RuntimeClass", Mutate: applyRuntimeClass, Validate: checkOverhead}
 }
 

@@ -13,9 +13,9 @@ const (
 	tolerationSeconds = int64(300)
 )
 
-// DefaultTolerationSeconds lets pods stay on a node that is not ready or unreachable for five minutes, unless they say
+// defaultTolerationSeconds lets pods stay on a node that is not ready or unreachable for five minutes, unless they say
 // themselves how they bear that.
-func DefaultTolerationSeconds() Plugin {
+func defaultTolerationSeconds() Plugin {
 	return Plugin{Name: "DefaultTolerationSeconds", Mutate: tolerateUnusableNodes}
 }
 
@@ -48,8 +48,8 @@ func toleratesExecution(tolerations []any, taint string) bool {
 	return false
 }
 
-// TaintNodesByCondition keeps pods off new nodes until the node controller finds them ready.
-func TaintNodesByCondition() Plugin {
+// taintNodesByCondition keeps pods off new nodes until the node controller finds them ready.
+func taintNodesByCondition() Plugin {
 	return Plugin{Name: "TaintNodesByCondition", Mutate: taintNewNode}
 }
 
