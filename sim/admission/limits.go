@@ -125,8 +125,7 @@ func checkLimits(a *Attributes) *status.Status {
 }
 
 func podBounds(pod, limitRange object.Object) (broken []string) {
-	for _, v := range limitRange.List("spec", "limits") {
-		limit, _ := v.(map[string]any)
+	for _, limit := range limitRange.Objects("spec", "limits") {
 		switch limit["type"] {
 		case "Container":
 			for _, list := range []string{"containers", "initContainers"} {

@@ -155,9 +155,7 @@ func includes(a, b any) bool {
 	if object.SemanticEqual(a, b) {
 		return true
 	}
-	m, _ := a.(map[string]any)
-	n, _ := b.(map[string]any)
-	wide, narrow := object.Object(m), object.Object(n)
+	wide, narrow := object.As(a), object.As(b)
 	operator := wide.String("operator")
 	if narrow.String("key") != wide.String("key") && (wide.String("key") != "" || operator != "Exists") {
 		return false

@@ -39,8 +39,8 @@ func tolerateUnusableNodes(a *Attributes) *status.Status {
 // toleratesExecution reports whether one of the tolerations is about the taint with effect NoExecute.
 func toleratesExecution(tolerations []any, taint string) bool {
 	for _, v := range tolerations {
-		m, _ := v.(map[string]any)
-		key, effect := object.Object(m).String("key"), object.Object(m).String("effect")
+		m := object.As(v)
+		key, effect := m.String("key"), m.String("effect")
 		if (key == taint || key == "") && (effect == "NoExecute" || effect == "") {
 			return true
 		}
@@ -59,8 +59,7 @@ func taintNewNode(a *Attributes) *status.Status {
 	}
 	taints := a.Object.List("spec", "taints")
 	for _, v := range taints {
-		m, _ := v.(map[string]any)
-		if t := object.Object(m); t.String("key") == notReady && t.String("effect") == "NoSchedule" {
+		if t := object.As(v); t.String("key") == notReady && t.String("effect") == "NoSchedule" {
 			return nil
 		}
 	}

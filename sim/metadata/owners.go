@@ -15,8 +15,7 @@ func OwnerReferences(list []any, p field.Path) field.ErrorList {
 	var errs field.ErrorList
 	controller := ""
 	for _, v := range list {
-		m, _ := v.(map[string]any)
-		ref := object.Object(m)
+		ref := object.As(v)
 		errs = append(errs, checkOwner(ref, p)...)
 		if is, _ := ref.Bool("controller"); !is {
 			continue
@@ -99,8 +98,7 @@ func DedupOwnerReferences(obj object.Object) (duplicateUIDs []string) {
 	kept := make([]any, 0, len(list))
 	seen := make(map[string]bool, len(list))
 	for _, ref := range list {
-		m, _ := ref.(map[string]any)
-		uid := object.Object(m).String("uid")
+		uid := object.As(ref).String("uid")
 		same := func(k any) bool { return object.SemanticEqual(k, ref) }
 		if seen[uid] && slices.ContainsFunc(kept, same) {
 			duplicateUIDs = append(duplicateUIDs, uid)
