@@ -134,8 +134,9 @@ soak: ## a million random operations with random trouble, every promise checked 
 	@cd examples && $(GO) run ./soak $(SOAKFLAGS)
 
 # make_data DIRECTORY makes the schema data of all minors there, from the types of k8s.io/api and the OpenAPI in the tree.
-make_data = cd sim/schema/gen && $(GO) run . -minor 1.36 -out $(1) && \
-	for minor in 1.34 1.35; do $(GO) run -modfile go-$$minor.mod . -minor $$minor -out $(1) || exit 1; done
+# A minor other than the default one (schema.Default) has a module file of its own there.
+make_data = cd sim/schema/gen && $(GO) run . -out $(1) && \
+	for mod in go-*.mod; do minor=$${mod\#go-}; $(GO) run -modfile $$mod . -minor $${minor%.mod} -out $(1) || exit 1; done
 
 # make_types DIRECTORY writes what kube-apiserver's structs look like in memory. Of k8s.io/kubernetes (a download of 20 MB) only
 # the packages with types are built, in less than a minute.
@@ -163,12 +164,16 @@ journeys: ## variations of the cases, sent to a real server and to a simulator u
 	@if [ -z "$$KUBESIM_TARGET" ]; then echo "set KUBESIM_TARGET=http://127.0.0.1:6480 and KUBESIM_TOKEN=admintoken (make real starts such a server)"; exit 1; fi
 	$(GO) test -count=1 -timeout 0 -v -run '^TestJourneys$$' ./fake | grep -vE '^ *(=== (RUN|PAUSE|CONT|NAME)|--- PASS)'
 
-# The version is what a release of it says.
+# The version is what a release of it says.  A minor that is not the recorded one has a module file of its own.
+REAL_MINOR   ?=
+REAL_DIR     := sim/conformance/testdata/real
+REAL_MOD     := $(if $(REAL_MINOR),go-$(REAL_MINOR).mod,go.mod)
+REAL_RELEASE := $(shell sed -n 's|^\tk8s.io/kubernetes ||p' $(REAL_DIR)/$(REAL_MOD))
 REAL_VERSION := k8s.io/component-base/version
-REAL_SERVER  := $${TMPDIR:-/tmp}/kubesim-real
-REAL_LDFLAGS := -X $(REAL_VERSION).gitVersion=v1.36.3 -X $(REAL_VERSION).gitMajor=1 -X $(REAL_VERSION).gitMinor=36
-BUILD_REAL   := cd sim/conformance/testdata/real && $(GO) build -o $(REAL_SERVER) -ldflags '$(REAL_LDFLAGS)' .
-real: ## build and start a real kube-apiserver (some minutes, 2 GB) to compare with, and to record from
+REAL_SERVER  := $${TMPDIR:-/tmp}/kubesim-real$(addprefix -,$(REAL_MINOR))
+REAL_LDFLAGS := -X $(REAL_VERSION).gitVersion=$(REAL_RELEASE) -X $(REAL_VERSION).gitMajor=1 -X $(REAL_VERSION).gitMinor=$(word 2,$(subst ., ,$(REAL_RELEASE)))
+BUILD_REAL   := cd $(REAL_DIR) && $(GO) build -modfile $(REAL_MOD) -o $(REAL_SERVER) -ldflags '$(REAL_LDFLAGS)' .
+real: ## build and start a real kube-apiserver (some minutes, 2 GB) to compare with, and to record from (REAL_MINOR: another than the recorded one)
 	$(BUILD_REAL) && exec $(REAL_SERVER) $(REALFLAGS)
 
 boot-data: ## record what a real kube-apiserver makes when it starts (sim/boot/data)

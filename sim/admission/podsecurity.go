@@ -125,8 +125,11 @@ func checkSecurity(a *Attributes) *status.Status {
 }
 
 func checkPodSecurity(a *Attributes, pod object.Object, enforce bool) *status.Status {
-	namespace := a.Objects.Get(namespaces, "", a.Namespace)
-	p, _ := securityOf(namespace.Labels())
+	var labels map[string]string
+	if namespace := a.Objects.Item(namespaces, "", a.Namespace); namespace != nil {
+		labels = namespace.Labels
+	}
+	p, _ := securityOf(labels)
 	if pod.Map("spec") == nil {
 		return nil
 	}

@@ -85,6 +85,11 @@ func (p *policies) invocations(a *Attributes) (list []*invocation, problems []pr
 	if len(bindings) == 0 {
 		return nil, nil
 	}
+	return p.bound(a, bindings)
+}
+
+// bound is invocations for the bindings that there are.
+func (p *policies) bound(a *Attributes, bindings []object.Object) (list []*invocation, problems []problem) {
 	a.Objects.Each(p.storage, "", func(obj object.Object) bool {
 		of := p.compile(obj)
 		var own []object.Object

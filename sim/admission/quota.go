@@ -28,7 +28,7 @@ func resourceQuota(write Write) Plugin {
 			return nil
 		}
 		accounts, s := openAccounts(m, a)
-		if s == nil {
+		if s == nil && len(accounts) > 0 {
 			s = chargeAll(m, a, accounts)
 		}
 		if s != nil || write == nil || a.DryRun {

@@ -2,11 +2,11 @@ package apiserver
 
 import (
 	"github.com/kubesim/kubesim/sim/codec"
-	"github.com/kubesim/kubesim/sim/http"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/patch"
 	"github.com/kubesim/kubesim/sim/registry"
 	"github.com/kubesim/kubesim/sim/status"
+	"github.com/kubesim/kubesim/sim/wire"
 )
 
 // patch answers a PATCH of any of the four kinds.
@@ -44,7 +44,7 @@ func (c *call) patch() {
 		return
 	}
 	result, s := c.s.Registry.Update(q, change)
-	c.result(http.StatusOK, result, s)
+	c.result(wire.StatusOK, result, s)
 }
 
 // patchConnected patches a subresource with a body of its own: it is read, patched and written as a whole.

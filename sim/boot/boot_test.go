@@ -16,7 +16,7 @@ import (
 )
 
 func options() Options {
-	return Options{Minor: newest, At: time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC), Port: Port, Last: 4004, Aggregate: true,
+	return Options{Minor: schema.Default, At: time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC), Port: Port, Last: 4004, Aggregate: true,
 		Servers: []Server{{Host, AddressBase + "1"}}}
 }
 

@@ -49,7 +49,7 @@ func spec(obj object.Object) object.Object {
 
 func decoder(t testing.TB) (*codec.Decoder, *schema.Set) {
 	t.Helper()
-	set, err := schema.Load("1.36")
+	set, err := schema.Load(schema.Default)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,7 +9,6 @@ import (
 	"github.com/kubesim/kubesim/sim/auth/token"
 	"github.com/kubesim/kubesim/sim/boot"
 	levels "github.com/kubesim/kubesim/sim/builtin/flowcontrol"
-	"github.com/kubesim/kubesim/sim/codec"
 	"github.com/kubesim/kubesim/sim/crd"
 	"github.com/kubesim/kubesim/sim/discovery"
 	"github.com/kubesim/kubesim/sim/fieldmanager"
@@ -65,7 +64,7 @@ func newServer(set *Set, n int, p *Profile) *Server {
 		Watching: r.opened,
 		Lock:     set.Door, Registry: reg, Table: table, Schema: p.set, Auth: who,
 		Discovery:  discovery.New(r.discovery(reg, table)),
-		Decoder:    &codec.Decoder{Kinds: p.set.Kind},
+		Decoder:    decoder(p.set),
 		Aggregated: set.Aggregator.Aggregated,
 	}
 	r.admit(reg, table, who, r.api.Decoder)

@@ -145,7 +145,7 @@ func (w *World) answer(c *call) {
 		}
 	}
 	x, a := c.exchange, c.answer
-	x.Code, x.ResHeader, x.ResBody, x.Lost = a.Code, a.Header, a.Body[:len(a.Body)-a.Lost], a.Lost
+	x.Code, x.ResHeader, x.ResBody, x.Lost = a.Code, a.Header, a.Sent().Bytes(), a.Lost
 	c.body = parseAnswer(x)
 	if c.body.Kind() == "Status" {
 		x.Reason = c.body.String("reason")

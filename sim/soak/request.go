@@ -2,12 +2,13 @@ package soak
 
 import (
 	"fmt"
-	"net/http"
+
 	"net/url"
 	"strconv"
 	"strings"
 
 	"github.com/kubesim/kubesim/sim/checker"
+	"github.com/kubesim/kubesim/sim/wire"
 )
 
 // Request is an Op as it goes to a server: the HTTP request, and what is noted of it.
@@ -82,7 +83,7 @@ func Make(o Op, m *Memory, n int, rev uint64) *Request {
 		return k.write(o)
 	case "deletecollection":
 		q, scope := k.scoped(o)
-		q.Method = http.MethodDelete
+		q.Method = wire.MethodDelete
 		q.Call = &checker.Call{Verb: o.Verb, Scope: scope}
 		return q
 	case "get":
@@ -90,7 +91,7 @@ func Make(o Op, m *Memory, n int, rev uint64) *Request {
 		at := id(resource, key)
 		c := &checker.Call{Verb: "get", ID: at, Version: k.version(o, checker.Scope{})}
 		path := resources[resource].collection(at.Namespace) + "/" + at.Name
-		q := &Request{Method: http.MethodGet, Path: path, Query: url.Values{}, Call: c}
+		q := &Request{Method: wire.MethodGet, Path: path, Query: url.Values{}, Call: c}
 		set(q.Query, "resourceVersion", c.Version)
 		return q
 	case "list":
@@ -120,22 +121,22 @@ func (k maker) write(o Op) *Request {
 	label := o.Args["label"]
 	switch o.Verb {
 	case "create":
-		q.Method, q.Path = http.MethodPost, kind.collection(at.Namespace)
+		q.Method, q.Path = wire.MethodPost, kind.collection(at.Namespace)
 		q.Body = kind.object(at, label, k.n, 0)
 	case "update":
-		q.Method, q.Body = http.MethodPut, kind.object(at, label, k.n, c.Based)
+		q.Method, q.Body = wire.MethodPut, kind.object(at, label, k.n, c.Based)
 	case "apply":
 		c.Verb = "patch"
-		q.Method, q.ContentType, q.Body = http.MethodPatch, "application/apply-patch+yaml", kind.object(at, label, k.n%3, 0)
+		q.Method, q.ContentType, q.Body = wire.MethodPatch, "application/apply-patch+yaml", kind.object(at, label, k.n%3, 0)
 		q.Query.Set("fieldManager", "soak")
 		if _, force := o.Args["force"]; force {
 			q.Query.Set("force", "true")
 		}
 	case "patch":
-		q.Method = http.MethodPatch
+		q.Method = wire.MethodPatch
 		q.ContentType, q.Body = patch(o, label, k.n, c.Based)
 	case "delete":
-		q.Method = http.MethodDelete
+		q.Method = wire.MethodDelete
 		if c.Based != 0 {
 			q.Body = fmt.Sprintf(`{"kind":"DeleteOptions","apiVersion":"v1","preconditions":{"resourceVersion":"%d"}}`, c.Based)
 		}
@@ -168,7 +169,7 @@ func (k maker) scoped(o Op) (*Request, checker.Scope) {
 	resource, namespace := o.resource()
 	s := checker.Scope{Resource: resource, Namespace: namespace, Name: o.Args["name"],
 		Selector: strings.ReplaceAll(o.Args["selector"], "+", " ")}
-	q := &Request{Method: http.MethodGet, Path: resources[resource].collection(namespace), Query: url.Values{}}
+	q := &Request{Method: wire.MethodGet, Path: resources[resource].collection(namespace), Query: url.Values{}}
 	set(q.Query, "labelSelector", s.Selector)
 	if s.Name != "" {
 		q.Query.Set("fieldSelector", "metadata.name="+s.Name)

@@ -4,7 +4,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"hash"
-	"net/http"
+
 	"strconv"
 	"strings"
 	"time"
@@ -17,6 +17,7 @@ import (
 	"github.com/kubesim/kubesim/sim/trace"
 	"github.com/kubesim/kubesim/sim/trouble"
 	"github.com/kubesim/kubesim/sim/watchcache"
+	"github.com/kubesim/kubesim/sim/wire"
 )
 
 // Options say how to run ops.
@@ -102,9 +103,9 @@ func (r *runner) begin() error {
 		r.memory[name], r.route[name] = NewMemory(), 1+i%len(replicas)
 	}
 	code := 0
-	r.send("set-up", 1, &Request{Method: http.MethodPost, Path: "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
+	r.send("set-up", 1, &Request{Method: wire.MethodPost, Path: "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
 		ContentType: "application/json", Body: widgets}, func(a *apiserver.Answer) { code = a.Code })
-	if code != http.StatusCreated {
+	if code != wire.StatusCreated {
 		return fmt.Errorf("soak: the definition of widgets was answered with %d", code)
 	}
 	r.history.From = cluster.Revision()
@@ -140,7 +141,7 @@ func (r *runner) committed(c sim.Commit) {
 
 // send gives a request to a replica; answer is called at once or later, with the cluster's lock held.
 func (r *runner) send(client string, server int, q *Request, answer func(*apiserver.Answer)) {
-	in := &apiserver.Request{Method: q.Method, Path: q.Path, Query: q.Query, Header: http.Header{"User-Agent": {client}},
+	in := &apiserver.Request{Method: q.Method, Path: q.Path, Query: q.Query, Header: wire.Header{"User-Agent": {client}},
 		Body: []byte(q.Body), BodyExpected: q.Body != ""}
 	if q.ContentType != "" {
 		in.Header.Set("Content-Type", q.ContentType)
@@ -185,7 +186,7 @@ func (r *runner) call(client string, n int, q *Request) {
 
 // answered takes in an answer.
 func (r *runner) answered(c *checker.Call, m *Memory, a *apiserver.Answer) {
-	body := a.Body[:len(a.Body)-a.Lost]
+	body := a.Sent().Bytes()
 	fmt.Fprintf(r.hash, "%d %d %s\n", c.N, a.Code, body)
 	c.Returned = r.step
 	if a.Lost > 0 {
@@ -207,7 +208,7 @@ func (r *runner) watch(client string, n int, q *Request) {
 	s.N, s.Client, s.Called = n, client, r.step
 	r.history.Streams = append(r.history.Streams, s)
 	r.send(client, server, q, func(a *apiserver.Answer) {
-		fmt.Fprintf(r.hash, "%d %d %s\n", n, a.Code, a.Body)
+		fmt.Fprintf(r.hash, "%d %d %s\n", n, a.Code, a.Body.Bytes())
 		if a.Watch == nil {
 			s.Ended = true
 			return

@@ -177,12 +177,6 @@ func SetZero(o object.Object, name string, value int64) {
 	}
 }
 
-// Limits of a metav1.Condition.
-const (
-	maxConditionReason  = 1 << 10
-	maxConditionMessage = 32 << 10
-)
-
 // ValidateConditions checks a list of metav1.Condition.
 func ValidateConditions(p field.Path, conditions []object.Object) field.ErrorList {
 	var errs field.ErrorList

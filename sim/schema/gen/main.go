@@ -10,7 +10,7 @@
 //	their source: comments ────────────────────────────────────────────────────▶ ../data/prose-1.36.bin
 //
 // The Go types are those of the k8s.io/* modules that go.mod requires, so go.mod belongs to one minor: v0.36.x is
-// Kubernetes 1.36, and gen refuses another -minor. A further minor needs its openapi/ file, an entry in storedAs and
+// Kubernetes 1.36, and gen refuses another -minor. A further minor needs its openapi/ file, a row in schema.Releases and
 // a module file with its versions beside go.mod, named by the minor:
 //
 //	go run -modfile go-1.35.mod . -minor 1.35 -out ../data
@@ -24,10 +24,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+
+	"github.com/kubesim/kubesim/sim/schema"
 )
 
 func main() {
-	minor := flag.String("minor", "1.36", "Kubernetes `minor` to read; go.mod must require its modules")
+	minor := flag.String("minor", schema.Default, "Kubernetes `minor` to read; go.mod must require its modules")
 	in := flag.String("openapi", "openapi", "`directory` with the published OpenAPI")
 	out := flag.String("out", "../data", "`directory` to write to")
 	flag.Parse()

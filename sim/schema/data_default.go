@@ -4,7 +4,7 @@ package schema
 
 import "embed"
 
-// data is that of the newest minor: a page loads the others when an API server of such a version is wanted.
+// data is that of Default: a page loads the others when an API server of such a version is wanted.
 //
 //go:embed data/1.36.bin data/docs-1.36.bin
 var data embed.FS
