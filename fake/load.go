@@ -89,9 +89,7 @@ func (s *Server) collection(obj object.Object) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	for _, x := range list.List("resources") {
-		m, _ := x.(map[string]any)
-		r := object.Object(m)
+	for _, r := range list.Objects("resources") {
 		if code != http.StatusOK || r.String("kind") != kind.Kind || strings.Contains(r.String("name"), "/") {
 			continue
 		}

@@ -88,9 +88,9 @@ func securityOf(labels map[string]string) (p securityPolicy, errs field.ErrorLis
 	return p, errs
 }
 
-// PodSecurity refuses pods that are less secure than the labels of their namespace demand, and warns about templates of
+// podSecurity refuses pods that are less secure than the labels of their namespace demand, and warns about templates of
 // such pods (Kubernetes documentation, "Pod Security Admission").
-func PodSecurity() Plugin { return Plugin{Name: "PodSecurity", Validate: podSecurity} }
+func podSecurity() Plugin { return Plugin{Name: "PodSecurity", Validate: checkSecurity} }
 
 // templates are the paths of the pod templates in resources that make pods.
 var templates = map[string]string{
@@ -102,12 +102,12 @@ var templates = map[string]string{
 // harmless are the subresources of pods that change nothing which is checked.
 var harmless = []string{"exec", "attach", "binding", "eviction", "log", "portforward", "proxy", "status"}
 
-func podSecurity(a *Attributes) *status.Status {
+func checkSecurity(a *Attributes) *status.Status {
 	if a.Operation != Create && a.Operation != Update {
 		return nil
 	}
 	switch storage := a.Definition.Storage; {
-	case storage == Namespaces:
+	case storage == namespaces:
 		return namespaceSecurity(a)
 	case storage == pods:
 		if slices.Contains(harmless, a.Subresource) || a.Operation == Update && !newImages(a.Object, a.Old) {
@@ -126,7 +126,7 @@ func podSecurity(a *Attributes) *status.Status {
 
 func checkPodSecurity(a *Attributes, pod object.Object, enforce bool) *status.Status {
 	var labels map[string]string
-	if namespace := a.Objects.Item(Namespaces, "", a.Namespace); namespace != nil {
+	if namespace := a.Objects.Item(namespaces, "", a.Namespace); namespace != nil {
 		labels = namespace.Labels
 	}
 	p, _ := securityOf(labels)
@@ -148,10 +148,10 @@ func checkPodSecurity(a *Attributes, pod object.Object, enforce bool) *status.St
 func newImages(pod, old object.Object) bool {
 	for _, list := range []string{"containers", "initContainers", "ephemeralContainers"} {
 		before := map[string]string{}
-		for _, c := range containersOf(old, list) {
+		for _, c := range old.Objects("spec", list) {
 			before[c.String("name")] = c.String("image")
 		}
-		now := containersOf(pod, list)
+		now := pod.Objects("spec", list)
 		if list != "ephemeralContainers" && len(now) != len(before) {
 			return true
 		}

@@ -9,8 +9,8 @@ import (
 	"github.com/kubesim/kubesim/sim/wire"
 )
 
-// ValidatingAdmissionPolicy applies the policies of that kind (Kubernetes documentation, "Validating Admission Policy").
-func ValidatingAdmissionPolicy(h *Host) Plugin {
+// validatingAdmissionPolicy applies the policies of that kind (Kubernetes documentation, "Validating Admission Policy").
+func validatingAdmissionPolicy(h *Host) Plugin {
 	p := newPolicies(h, validatingPolicies, validatingBindings, false)
 	return Plugin{Name: "ValidatingAdmissionPolicy", Validate: p.validate}
 }

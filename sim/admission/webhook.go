@@ -42,16 +42,16 @@ type webhook struct {
 	conditions []*cel.Program
 }
 
-// MutatingAdmissionWebhook calls the webhooks that may change objects, one after the other, in the order of the names of
+// mutatingAdmissionWebhook calls the webhooks that may change objects, one after the other, in the order of the names of
 // their configurations (Kubernetes documentation, "Dynamic Admission Control").
-func MutatingAdmissionWebhook(h *Host) Plugin {
+func mutatingAdmissionWebhook(h *Host) Plugin {
 	w := &webhooks{host: h, plugin: "MutatingAdmissionWebhook", storage: mutatingConfigurations, mutating: true, read: map[string]*configuration{}}
 	return Plugin{Name: w.plugin, Mutate: w.mutate}
 }
 
-// ValidatingAdmissionWebhook calls the webhooks that may refuse writes, at the same time: all of them, and the timeouts
+// validatingAdmissionWebhook calls the webhooks that may refuse writes, at the same time: all of them, and the timeouts
 // of all of them begin at once. The real server gives the refusal that arrives first, this one that of the first webhook.
-func ValidatingAdmissionWebhook(h *Host) Plugin {
+func validatingAdmissionWebhook(h *Host) Plugin {
 	w := &webhooks{host: h, plugin: "ValidatingAdmissionWebhook", storage: validatingConfigurations, read: map[string]*configuration{}}
 	return Plugin{Name: w.plugin, Validate: w.validate}
 }

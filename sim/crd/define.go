@@ -178,8 +178,7 @@ func (s *Server) Published(d *resource.Definition) object.Object {
 	}
 	var fields []any
 	for _, f := range v.selectable {
-		m, _ := f.(map[string]any)
-		fields = append(fields, map[string]any{"fieldPath": strings.TrimPrefix(object.Object(m).String("jsonPath"), ".")})
+		fields = append(fields, map[string]any{"fieldPath": strings.TrimPrefix(object.As(f).String("jsonPath"), ".")})
 	}
 	if fields != nil {
 		obj["x-kubernetes-selectable-fields"] = fields

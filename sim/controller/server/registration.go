@@ -82,9 +82,8 @@ func specOf(group, version string) map[string]any {
 func served(known []object.Object, group string) map[string]string {
 	want := map[string]string{}
 	for _, obj := range known {
-		for _, v := range obj.List("spec", "versions") {
-			m, _ := v.(map[string]any)
-			if version := object.Object(m); m["served"] == true {
+		for _, version := range obj.Objects("spec", "versions") {
+			if version.True("served") {
 				want[version.String("name")+"."+group] = version.String("name")
 			}
 		}
