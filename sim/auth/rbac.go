@@ -49,6 +49,9 @@ func (a *Auth) Authorize(at Attributes, objects resource.Reader) (allowed bool, 
 				return true, reason
 			}
 		}
+		if reason != "" && a.Named {
+			reason = strings.ToLower(name) + ": " + reason
+		}
 		if reason != "" {
 			reasons = append(reasons, reason)
 		}
@@ -147,9 +150,7 @@ type subject struct{ kind, name, namespace string }
 func bindingOf(o object.Object) *binding {
 	b := &binding{name: o.Name(), namespace: o.Namespace(),
 		roleKind: o.String("roleRef", "kind"), role: o.String("roleRef", "name")}
-	for _, v := range o.List("subjects") {
-		m, _ := v.(map[string]any)
-		s := object.Object(m)
+	for _, s := range o.Objects("subjects") {
 		b.subjects = append(b.subjects, subject{s.String("kind"), s.String("name"), s.String("namespace")})
 	}
 	return b

@@ -23,12 +23,12 @@ func DecodeJSON(data []byte, t *schema.Type) (obj object.Object, strict []string
 }
 
 func decode(text string, t *schema.Type) (obj object.Object, strict []string, err error) {
-	return decodeChanged(text, t, Printed{})
+	return decodeKnown(text, t, known{})
 }
 
-// decodeChanged is decode. Fields at the top that are written as in from are taken from there.
-func decodeChanged(text string, t *schema.Type, from Printed) (obj object.Object, strict []string, err error) {
-	d := &decoder{scanner: scanner{text: text}, share: len(text) <= shareLimit, from: from}
+// decodeKnown is decode for a text in which there may be known parts.
+func decodeKnown(text string, t *schema.Type, k known) (obj object.Object, strict []string, err error) {
+	d := &decoder{scanner: scanner{text: text}, share: len(text) <= shareLimit, known: k}
 	var v any
 	if t != nil {
 		v = d.value(t, nil, false)
@@ -59,7 +59,7 @@ const shareLimit = 8 << 10
 type decoder struct {
 	scanner
 	share bool
-	from  Printed // what fields at the top may be taken from
+	known known
 	where path
 
 	first   error    // the first value of a wrong type; decoding goes on behind it
@@ -184,14 +184,11 @@ func (d *decoder) structure(t *schema.Type, old any) map[string]any {
 		if again >= 0 {
 			d.report("duplicate field", f.Name)
 			before = read[again].value
-			if len(d.where) < 2 && d.from.Share {
-				before = object.Copy(before) // which is written to
-			}
 		} else {
 			again = len(read)
 			read = append(read, readField{field: f})
-			if len(d.where) < 2 && d.from.Object != nil {
-				if read[again].value = d.known(f.Name); read[again].value != nil {
+			if len(d.where) == 0 {
+				if read[again].value = d.knownField(f.Name); read[again].value != nil {
 					continue
 				}
 			}

@@ -41,14 +41,9 @@ func (d *decoder) special(t *schema.Type, c byte) any {
 			return d.union(t, c)
 		}
 	case schema.FieldsV1:
-		start := d.pos
-		if set := fieldSets.read(d.skip()); set != nil {
+		if set := d.knownSet(); set != nil {
 			return set
 		}
-		if d.bad {
-			return nil
-		}
-		d.pos = start
 	}
 	d.lenient++
 	defer func() { d.lenient-- }()

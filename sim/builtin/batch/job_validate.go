@@ -161,15 +161,15 @@ func validateJobUpdate(ctx *resource.Context, obj, old object.Object) field.Erro
 }
 
 // immutableStruct checks that the value at p is the one it was, and prints it as the Go type of that name.
-func immutableStruct(p field.Path, typeName string, v, old any) field.ErrorList {
+func immutableStruct(p field.Path, t gotext.Type, v, old any) field.ErrorList {
 	m, ok := v.(map[string]any)
 	before, had := old.(map[string]any)
-	if ok == had && gotext.Same(typeName, m, before) {
+	if ok == had && gotext.Same(t, m, before) {
 		return nil
 	}
 	var shown any
 	if ok {
-		shown = gotext.Value(typeName, m)
+		shown = gotext.Value(t, m)
 	}
 	return field.ErrorList{field.Invalid(p, shown, field.TextImmutable)}
 }

@@ -32,11 +32,11 @@ func validateClaimUpdate(ctx *resource.Context, obj, old object.Object) field.Er
 }
 
 // immutableGo checks a struct that must stay as it was in memory: an empty one inside it is not a missing one.
-func immutableGo(p field.Path, typeName string, o, old object.Object) field.ErrorList {
-	if gotext.Same(typeName, o, old) {
+func immutableGo(p field.Path, t gotext.Type, o, old object.Object) field.ErrorList {
+	if gotext.Same(t, o, old) {
 		return nil
 	}
-	return field.ErrorList{field.Invalid(p, gotext.Value(typeName, o), field.TextImmutable)}
+	return field.ErrorList{field.Invalid(p, gotext.Value(t, o), field.TextImmutable)}
 }
 
 // validateShareID checks the UUID of a share of a device (RFC 9562), in its usual form.
