@@ -16,7 +16,7 @@ import (
 type pod struct {
 	namespace, name string
 	uid             string
-	labels          map[string]string
+	label           func(name string) (value string, ok bool)
 	owner           object.Object // the reference to its controller, or nil
 	phase, node     string
 	deleting        bool
@@ -31,7 +31,7 @@ type pod struct {
 // podOf returns the pod that an item is.
 func podOf(it *resource.Item) *pod {
 	p := resource.Derived(it, readPod)
-	p.labels = it.Labels
+	p.label = it.Label
 	return p
 }
 

@@ -70,7 +70,7 @@ func (r *replicas) Reconcile(api *controller.Client, key controller.Key) (again 
 	}
 	set := replicaSet{workload: w, expectations: &r.expectations, pods: podsOf(active)}
 	for _, it := range candidates {
-		if p := podOf(it); p.deleting && !p.finished() && p.owner.String("uid") == w.obj.UID() && w.selector.Matches(it.Labels) {
+		if p := podOf(it); p.deleting && !p.finished() && p.owner.String("uid") == w.obj.UID() && w.selector.Match(it.Label) {
 			set.terminating++
 		}
 	}
@@ -185,7 +185,7 @@ func (s *replicaSet) report(wrong *status.Status) *status.Status {
 	labelled, ready, available := int64(0), int64(0), int64(0)
 	template := selector.FromSet(object.StringMap(s.obj.Map("spec", "template", "metadata", "labels")))
 	for _, p := range s.pods {
-		if template.Matches(p.labels) {
+		if template.Match(p.label) {
 			labelled++
 		}
 		if p.ready {

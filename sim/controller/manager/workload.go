@@ -87,7 +87,7 @@ func (o owner) controls(api *controller.Client, it *resource.Item) (key controll
 func (o owner) adopters(api *controller.Client, it *resource.Item) (keys []controller.Key) {
 	api.Items(o.resource, it.Namespace, func(x *resource.Item) bool {
 		w, ok := o.of(api, controller.Key{Namespace: x.Namespace, Name: x.Name})
-		if ok && !w.selector.Empty() && w.selector.Matches(it.Labels) {
+		if ok && !w.selector.Empty() && w.selector.Match(it.Label) {
 			keys = append(keys, w.key())
 		}
 		return true
@@ -128,7 +128,7 @@ func (w *workload) claim(of string, candidates []*resource.Item) (mine []*resour
 	deleting := w.obj.DeletionTimestamp() != ""
 	for _, it := range candidates {
 		obj := it.Object()
-		owner, selected := controllerOf(obj), w.selector.Matches(it.Labels)
+		owner, selected := controllerOf(obj), w.selector.Match(it.Label)
 		switch {
 		case owner != nil && owner.String("uid") != w.obj.UID():
 		case owner != nil && selected:
