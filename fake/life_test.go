@@ -2,6 +2,8 @@ package fake_test
 
 import (
 	"net/http"
+	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -158,5 +160,62 @@ func TestReplicaSet(t *testing.T) {
 		is.Equal(len(c.names(pods)), 2) // it was let go, and replaced
 		c.must("DELETE", inApps+"replicasets/web", "")
 		is.Equal(len(c.names(pods)), 1)
+	})
+}
+
+// ready makes all pods of a namespace run and be ready, as a kubelet does.
+func (c client) ready() {
+	c.t.Helper()
+	const pods = "/api/v1/namespaces/default/pods"
+	for _, name := range c.names(pods) {
+		body := `{"status":{"phase":"Running","conditions":[{"type":"Ready","status":"True","lastTransitionTime":"2000-01-01T00:00:00Z"}]}}`
+		c.mergePatch(pods+"/"+name+"/status", body)
+	}
+}
+
+// sizes returns the replicas of the ReplicaSets, in the order of their revisions.
+func (c client) sizes() (sizes []int64) {
+	sets := c.must("GET", inApps+"replicasets", "").Objects("items")
+	slices.SortFunc(sets, func(a, b object.Object) int {
+		const revision = "deployment.kubernetes.io/revision"
+		return strings.Compare(a.Annotations()[revision], b.Annotations()[revision])
+	})
+	for _, rs := range sets {
+		sizes = append(sizes, rs.Int64("spec", "replicas"))
+	}
+	return sizes
+}
+
+func TestDeployment(t *testing.T) {
+	live(t, func(t *testing.T, is *is.I, c client) {
+		c.must("POST", inApps+"deployments", `{"metadata":{"name":"web"},"spec":{"replicas":4,`+template(`"a":"b"`)+`}}`)
+		is.Equal(c.sizes(), []int64{4})
+		c.ready()
+		d := c.must("GET", inApps+"deployments/web", "")
+		is.Equal(d.Annotations()["deployment.kubernetes.io/revision"], "1")
+		is.Equal(d.Int64("status", "availableReplicas"), int64(4))
+		conditions := d.Objects("status", "conditions")
+		is.Equal(len(conditions), 2)
+		is.Equal(conditions[0].String("reason"), "MinimumReplicasAvailable")
+		is.Equal(conditions[1].String("reason"), "NewReplicaSetAvailable")
+
+		c.mergePatch(inApps+"deployments/web", `{"spec":{"template":{"metadata":{"annotations":{"x":"y"}}}}}`)
+		is.Equal(c.sizes(), []int64{3, 2}) // one too many, one too few
+		c.ready()
+		is.Equal(c.sizes(), []int64{1, 4})
+		c.ready()
+		is.Equal(c.sizes(), []int64{0, 4})
+
+		c.mergePatch(inApps+"deployments/web", `{"spec":{"template":{"metadata":{"annotations":{"x":null}}}}}`)
+		c.ready()
+		c.ready()
+		is.Equal(c.sizes(), []int64{0, 4}) // back: the first is the third
+		is.Equal(c.must("GET", inApps+"deployments/web", "").Annotations()["deployment.kubernetes.io/revision"], "3")
+
+		c.mergePatch(inApps+"deployments/web", `{"spec":{"replicas":2}}`)
+		is.Equal(c.sizes(), []int64{0, 2})
+		c.must("DELETE", inApps+"deployments/web", "")
+		is.Equal(len(c.sizes()), 0)
+		is.Equal(len(c.names("/api/v1/namespaces/default/pods")), 0)
 	})
 }

@@ -14,7 +14,7 @@ import (
 
 // all are the controllers, in the order in which they are told of a commit.
 var all = []func() controller.Controller{RoleAggregation, Namespace, GarbageCollector, ReplicaSet,
-	ReplicationController}
+	ReplicationController, Deployment}
 
 // All names all controllers, for New.
 const All = "all"

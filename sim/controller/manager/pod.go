@@ -14,9 +14,13 @@ import (
 
 // pod is what controllers of workloads ask of a pod, taken out of its item once.
 type pod struct {
-	namespace, name string
+	*resource.Item
+	*podFacts
+}
+
+// podFacts are those that are kept with the item.
+type podFacts struct {
 	uid             string
-	label           func(name string) (value string, ok bool)
 	owner           object.Object // the reference to its controller, or nil
 	phase, node     string
 	deleting        bool
@@ -29,14 +33,10 @@ type pod struct {
 }
 
 // podOf returns the pod that an item is.
-func podOf(it *resource.Item) *pod {
-	p := resource.Derived(it, readPod)
-	p.label = it.Label
-	return p
-}
+func podOf(it *resource.Item) *pod { return &pod{it, resource.Derived(it, readPod)} }
 
-func readPod(obj object.Object) *pod {
-	p := &pod{namespace: obj.Namespace(), name: obj.Name(), uid: obj.UID(), owner: controllerOf(obj), phase: obj.String("status", "phase"),
+func readPod(obj object.Object) *podFacts {
+	p := &podFacts{uid: obj.UID(), owner: controllerOf(obj), phase: obj.String("status", "phase"),
 		node: obj.String("spec", "nodeName"), deleting: obj.DeletionTimestamp() != "", created: timeOf(obj.String("metadata", "creationTimestamp"))}
 	if c := condition(obj, "Ready"); c.String("status") == "True" {
 		p.ready, p.readySince = true, timeOf(c.String("lastTransitionTime"))
@@ -76,7 +76,7 @@ func controllerOf(obj object.Object) object.Object {
 	return nil
 }
 
-func (p *pod) key() controller.Key { return controller.Key{Namespace: p.namespace, Name: p.name} }
+func (p *pod) key() controller.Key { return controller.Key{Namespace: p.Namespace, Name: p.Name} }
 
 // finished says that the pod will not run again.
 func (p *pod) finished() bool { return p.phase == "Succeeded" || p.phase == "Failed" }

@@ -50,7 +50,7 @@ func (r *replicas) Memory() any { return &r.expectations }
 func (r *replicas) seen(key controller.Key, c *commit.Commit) {
 	switch p := podOf(c.Item()); {
 	case c.Deleted() || p.deleting:
-		r.expectations.deleted(key.String(), p.name)
+		r.expectations.deleted(key.String(), p.Name)
 	case c.Created():
 		r.expectations.created(key.String(), 1)
 	}
@@ -123,12 +123,12 @@ func (s *replicaSet) manage() (failed *status.Status) {
 		going := s.surplus(min(-missing, burstReplicas))
 		var names []string
 		for _, p := range going {
-			names = append(names, p.name)
+			names = append(names, p.Name)
 		}
 		s.expect(key, 0, names, s.api.Now())
 		for _, p := range going {
 			if x := s.deletePod(p); x != nil {
-				s.deleted(key, p.name)
+				s.deleted(key, p.Name)
 				if x.Reason != status.ReasonNotFound {
 					failed = x
 				}
@@ -185,7 +185,7 @@ func (s *replicaSet) report(wrong *status.Status) *status.Status {
 	labelled, ready, available := int64(0), int64(0), int64(0)
 	template := selector.FromSet(object.StringMap(s.obj.Map("spec", "template", "metadata", "labels")))
 	for _, p := range s.pods {
-		if template.Match(p.label) {
+		if template.Match(p.Label) {
 			labelled++
 		}
 		if p.ready {

@@ -210,7 +210,7 @@ func (w *workload) deletePod(p *pod) *status.Status {
 	s := w.api.Delete(pods, p.key(), controller.Preconditions{})
 	switch {
 	case s == nil:
-		_ = w.api.Event(w.obj, "Normal", "SuccessfulDelete", "Deleted pod: "+p.name)
+		_ = w.api.Event(w.obj, "Normal", "SuccessfulDelete", "Deleted pod: "+p.Name)
 	case s.Reason != status.ReasonNotFound:
 		_ = w.api.Event(w.obj, "Warning", "FailedDelete", "Error deleting: "+s.Message)
 		return status.Internal(errors.New("unable to delete pods: " + s.Message))

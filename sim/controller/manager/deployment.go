@@ -1,0 +1,254 @@
+package manager
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/kubesim/kubesim/sim/commit"
+	"github.com/kubesim/kubesim/sim/controller"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/status"
+)
+
+const (
+	deployments = "deployments.apps"
+
+	unlimited = 1<<31 - 1 // of progressDeadlineSeconds and revisionHistoryLimit
+)
+
+// Deployment keeps a ReplicaSet for each template that a Deployment had, and moves the pods from the old ones to the
+// newest as its strategy says (pkg/controller/deployment):
+//
+//	Deployment ─template─▶ ReplicaSet web-7d4 (revision 2) ▲ scaled up, as far as maxSurge lets it
+//	           └─had────▶ ReplicaSet web-5f9 (revision 1) ▼ scaled down, as far as maxUnavailable lets it
+func Deployment() controller.Controller {
+	d := owner{resource: deployments}
+	return account("deployment-controller", controller.Func(func(api *controller.Client, key controller.Key) (time.Duration, *status.Status) {
+		w, ok := d.of(api, key)
+		if !ok {
+			return 0, nil
+		}
+		r := rollout{workload: w}
+		return r.sync()
+	}), controller.Watch{Resource: deployments}, d.watch(replicaSets, nil), podsOfDeployments())
+}
+
+// podsOfDeployments watches pods that go: a Deployment that recreates its pods waits for them.
+func podsOfDeployments() controller.Watch {
+	ofSet, ofDeployment := owner{resource: replicaSets}, owner{resource: deployments}
+	return controller.Watch{Resource: pods, Keys: func(api *controller.Client, c *commit.Commit) (keys []controller.Key) {
+		if !c.Deleted() {
+			return nil
+		}
+		set, _ := ofSet.controls(api, c.Item())
+		if it := api.Item(replicaSets, set.Namespace, set.Name); set.Name != "" && it != nil {
+			if key, _ := ofDeployment.controls(api, it); key.Name != "" {
+				keys = append(keys, key)
+			}
+		}
+		return keys
+	}}
+}
+
+// rollout is a Deployment and its ReplicaSets.
+type rollout struct {
+	workload
+	newest *replicaSetOf   // of its template; nil: there is none yet
+	old    []*replicaSetOf // the oldest first
+	failed *status.Status  // the first thing that went wrong
+}
+
+// replicaSetOf is a ReplicaSet of a Deployment.
+type replicaSetOf struct{ object.Object }
+
+func (s *replicaSetOf) replicas() int64 {
+	if s == nil {
+		return 0
+	}
+	return s.Int64("spec", "replicas")
+}
+
+// count returns a number of the status.
+func (s *replicaSetOf) count(name string) int64 {
+	if s == nil {
+		return 0
+	}
+	return s.Int64("status", name)
+}
+
+// sum adds up what ReplicaSets have.
+func sum(sets []*replicaSetOf, of func(*replicaSetOf) int64) (n int64) {
+	for _, s := range sets {
+		n += of(s)
+	}
+	return n
+}
+
+// active returns the ReplicaSets that ought to have pods.
+func active(sets []*replicaSetOf) []*replicaSetOf {
+	return slices.DeleteFunc(slices.Clone(sets), func(s *replicaSetOf) bool { return s.replicas() == 0 })
+}
+
+func (r *rollout) want() int64 { return r.obj.Int64("spec", "replicas") }
+
+// all returns the ReplicaSets, the newest last.
+func (r *rollout) all() []*replicaSetOf {
+	if r.newest == nil {
+		return r.old
+	}
+	return append(slices.Clone(r.old), r.newest)
+}
+
+// sync does one step.
+func (r *rollout) sync() (again time.Duration, failed *status.Status) {
+	if r.selector.Empty() {
+		_ = r.api.Event(r.obj, "Warning", "SelectingAll", "This deployment is selecting all pods. A non-empty selector is required.")
+		return 0, r.observe()
+	}
+	if failed = r.find(); failed != nil {
+		return 0, failed
+	}
+	paused := r.obj.True("spec", "paused")
+	switch {
+	case r.obj.DeletionTimestamp() != "":
+		return r.report()
+	case r.notePause(paused) || r.failed != nil:
+		return 0, r.failed // what was written brings it back
+	case paused || r.resized():
+		r.revise(false)
+		r.scale()
+		if paused && r.failed == nil && r.rollbackTo() == nil {
+			r.cleanUp()
+		}
+	case r.rollbackTo() != nil:
+		r.rollBack()
+		return 0, r.failed
+	case r.obj.String("spec", "strategy", "type") == "Recreate":
+		r.recreate()
+	default:
+		r.roll()
+	}
+	if r.failed != nil {
+		return 0, r.failed
+	}
+	return r.report()
+}
+
+// find claims the ReplicaSets of the Deployment and tells the one of its template from the others.
+func (r *rollout) find() *status.Status {
+	mine, failed := r.claim(replicaSets, r.candidates(replicaSets))
+	if failed != nil {
+		return failed
+	}
+	for _, it := range mine {
+		r.old = append(r.old, &replicaSetOf{it.Object()})
+	}
+	slices.SortStableFunc(r.old, func(a, b *replicaSetOf) int {
+		return cmp.Or(timeOf(a.String("metadata", "creationTimestamp")).Compare(timeOf(b.String("metadata", "creationTimestamp"))), cmp.Compare(a.Name(), b.Name()))
+	})
+	template := r.template()
+	for i, s := range r.old {
+		if object.SemanticEqual(template, withoutHash(s.Map("spec", "template"))) {
+			r.newest = s
+			r.old = slices.Delete(r.old, i, i+1)
+			break
+		}
+	}
+	return nil
+}
+
+// template is the Deployment's template.
+func (r *rollout) template() map[string]any { return withoutHash(r.obj.Map("spec", "template")) }
+
+// withoutHash returns a copy of a template without the label that tells pods of several ReplicaSets apart.
+func withoutHash(template map[string]any) map[string]any {
+	t := object.Object(template).Copy()
+	t.Remove("metadata", "labels", templateHash)
+	if meta := t.Map("metadata"); meta != nil {
+		delete(meta, "creationTimestamp")
+	}
+	return t
+}
+
+// observe says that the Deployment was seen.
+func (r *rollout) observe() *status.Status {
+	if r.obj.Int64("status", "observedGeneration") >= r.obj.Generation() {
+		return nil
+	}
+	r.obj.Set(r.obj.Generation(), "status", "observedGeneration")
+	_, s := r.api.Update(deployments, "status", r.obj)
+	return s
+}
+
+// notePause says in the condition Progressing that the Deployment was paused or resumed, and reports whether it did.
+func (r *rollout) notePause(paused bool) bool {
+	before := condition(r.obj, "Progressing")
+	if !r.hasDeadline() || before.String("reason") == "ProgressDeadlineExceeded" || paused == (before.String("reason") == "DeploymentPaused") {
+		return false
+	}
+	if paused {
+		r.progress("Unknown", "DeploymentPaused", "Deployment is paused")
+	} else {
+		r.progress("Unknown", "DeploymentResumed", "Deployment is resumed")
+	}
+	_, r.failed = r.api.Update(deployments, "status", r.obj)
+	return true
+}
+
+// resized reports whether the Deployment's replicas were changed since its ReplicaSets were scaled.
+func (r *rollout) resized() bool {
+	for _, s := range active(r.all()) {
+		if desired, ok := number(s.Annotations()[desiredReplicas]); ok && desired != r.want() {
+			return true
+		}
+	}
+	return false
+}
+
+// scaleTo gives a ReplicaSet as many replicas, and says so in an event.
+func (r *rollout) scaleTo(s *replicaSetOf, n int64) {
+	from := s.replicas()
+	annotated := r.annotateSize(s)
+	if n == from && !annotated || r.failed != nil {
+		return
+	}
+	s.Set(n, "spec", "replicas")
+	live, failed := r.api.Update(replicaSets, "", s.Object)
+	if r.failed = failed; failed != nil {
+		return
+	}
+	s.Object = live
+	if n != from {
+		r.tellScaled(s.Name(), from, n)
+	}
+}
+
+func (r *rollout) tellScaled(name string, from, to int64) {
+	direction := "up"
+	if to < from {
+		direction = "down"
+	}
+	_ = r.api.Event(r.obj, "Normal", "ScalingReplicaSet", fmt.Sprintf("Scaled %s replica set %s from %d to %d", direction, name, from, to))
+}
+
+// cleanUp deletes the oldest ReplicaSets without pods that revisionHistoryLimit does not keep.
+func (r *rollout) cleanUp() {
+	limit, limited := r.obj.Int("spec", "revisionHistoryLimit")
+	if !limited || limit == unlimited {
+		return
+	}
+	alive := slices.DeleteFunc(slices.Clone(r.old), func(s *replicaSetOf) bool { return s.DeletionTimestamp() != "" })
+	slices.SortStableFunc(alive, func(a, b *replicaSetOf) int { return int(revisionOf(a.Object) - revisionOf(b.Object)) })
+	for _, s := range alive[:max(len(alive)-int(limit), 0)] {
+		if s.count("replicas") != 0 || s.replicas() != 0 || s.Generation() > s.count("observedGeneration") {
+			continue
+		}
+		key := controller.Key{Namespace: s.Namespace(), Name: s.Name()}
+		if x := found(r.api.Delete(replicaSets, key, controller.Preconditions{})); x != nil {
+			r.failed = x
+			return
+		}
+	}
+}

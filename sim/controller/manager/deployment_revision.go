@@ -1,0 +1,277 @@
+package manager
+
+import (
+	"fmt"
+	"hash/fnv"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/status"
+)
+
+// What a Deployment writes to its ReplicaSets (deployment/util).
+const (
+	templateHash     = "pod-template-hash"
+	revisionKey      = "deployment.kubernetes.io/revision"
+	revisionHistory  = "deployment.kubernetes.io/revision-history"
+	desiredReplicas  = "deployment.kubernetes.io/desired-replicas"
+	maxReplicas      = "deployment.kubernetes.io/max-replicas"
+	rollbackKey      = "deprecated.deployment.rollback.to"
+	lastApplied      = "kubectl.kubernetes.io/last-applied-configuration"
+	revisionChars    = 2000 // of revision-history
+	safeCharacters   = "bcdfghjklmnpqrstvwxz2456789"
+	collisionsToSeed = 4 // bytes
+)
+
+// revisionOf returns the revision of an object, 0 if it has none.
+func revisionOf(obj object.Object) int64 {
+	n, _ := strconv.ParseInt(obj.Annotations()[revisionKey], 10, 64)
+	return n
+}
+
+// number reads a number that is not negative.
+func number(text string) (int64, bool) {
+	n, err := strconv.ParseInt(text, 10, 32)
+	return n, err == nil && n >= 0
+}
+
+// revise gives the newest ReplicaSet the next revision, and makes it where there is none and make says so.
+func (r *rollout) revise(make bool) {
+	highest := int64(0)
+	for _, s := range r.old {
+		highest = max(highest, revisionOf(s.Object))
+	}
+	revision := strconv.FormatInt(highest+1, 10)
+	switch {
+	case r.newest != nil:
+		r.reuse(revision)
+	case make:
+		r.make(revision)
+	}
+}
+
+// reuse gives a ReplicaSet that is there the annotations of the Deployment and a revision.
+func (r *rollout) reuse(revision string) {
+	changed := r.annotate(r.newest.Object, revision)
+	if ready := r.obj.Int64("spec", "minReadySeconds"); r.newest.Int64("spec", "minReadySeconds") != ready {
+		r.newest.Set(ready, "spec", "minReadySeconds")
+		changed = true
+	}
+	if changed {
+		live, s := r.api.Update(replicaSets, "", r.newest.Object)
+		if r.failed = s; s == nil {
+			r.newest.Object = live
+		}
+		return
+	}
+	changed = r.takeRevision(r.newest.Annotations()[revisionKey])
+	if r.hasDeadline() && condition(r.obj, "Progressing") == nil {
+		r.progress("True", "FoundNewReplicaSet", fmt.Sprintf("Found new replica set %q", r.newest.Name()))
+		changed = true
+	}
+	if changed {
+		r.update()
+	}
+}
+
+// make makes the ReplicaSet of the Deployment's template.
+func (r *rollout) make(revision string) {
+	template := object.Object(r.obj.Map("spec", "template")).Copy()
+	hash := hashOf(r.template(), r.obj)
+	template.Set(hash, "metadata", "labels", templateHash)
+	selector := object.Object(r.obj.Map("spec", "selector")).Copy()
+	selector.Set(hash, "matchLabels", templateHash)
+	labels := map[string]any{}
+	for name, v := range template.Map("metadata", "labels") { // order does not matter
+		labels[name] = v
+	}
+	set := object.Object{"kind": "ReplicaSet", "apiVersion": "apps/v1", "metadata": map[string]any{"name": r.obj.Name() + "-" + hash,
+		"namespace": r.obj.Namespace(), "labels": labels, "ownerReferences": []any{r.ref()}},
+		"spec": map[string]any{"selector": map[string]any(selector), "template": map[string]any(template), "minReadySeconds": r.obj.Int64("spec", "minReadySeconds")}}
+	replicas := r.room(&replicaSetOf{set})
+	set.Set(replicas, "spec", "replicas")
+	r.annotate(set, revision)
+	r.annotateSize(&replicaSetOf{set})
+	made, s := r.api.Create(replicaSets, set)
+	switch {
+	case s == nil:
+		r.newest = &replicaSetOf{made}
+	case s.Reason == status.ReasonAlreadyExists:
+		r.collided(s)
+		return
+	case terminating(s):
+		r.failed = s
+		return
+	default:
+		message := fmt.Sprintf("Failed to create new replica set %q: %s", set.Name(), s.Message)
+		if r.hasDeadline() {
+			r.progress("False", "ReplicaSetCreateError", message)
+			r.update() // the failure to make it counts
+		}
+		_ = r.api.Event(r.obj, "Warning", "ReplicaSetCreateError", message)
+		r.failed = s
+		return
+	}
+	if replicas > 0 {
+		r.tellScaled(made.Name(), 0, replicas)
+	}
+	changed := r.takeRevision(revision)
+	if r.hasDeadline() {
+		r.progress("True", "NewReplicaSetCreated", fmt.Sprintf("Created new replica set %q", made.Name()))
+		changed = true
+	}
+	if changed {
+		r.update()
+	}
+}
+
+// collided counts that another ReplicaSet has the name, so that the next attempt tries another.
+func (r *rollout) collided(s *status.Status) {
+	r.obj.Set(r.obj.Int64("status", "collisionCount")+1, "status", "collisionCount")
+	r.update()
+	r.failed = s
+}
+
+// update writes the status of the Deployment, with its annotations.
+func (r *rollout) update() {
+	live, s := r.api.Update(deployments, "status", r.obj)
+	if s != nil {
+		r.failed = s
+		return
+	}
+	r.obj = live
+}
+
+// takeRevision gives the Deployment the revision of its ReplicaSet, and reports whether it had another.
+func (r *rollout) takeRevision(revision string) bool {
+	if r.obj.Annotations()[revisionKey] == revision {
+		return false
+	}
+	r.obj.Set(revision, "metadata", "annotations", revisionKey)
+	return true
+}
+
+// annotate gives a ReplicaSet the annotations of the Deployment and a revision, where its own is not higher. It reports
+// whether anything changed.
+func (r *rollout) annotate(set object.Object, revision string) (changed bool) {
+	have := set.Annotations()
+	for name, value := range r.obj.Annotations() { // order does not matter
+		if !slices.Contains([]string{lastApplied, revisionKey, revisionHistory, desiredReplicas, maxReplicas, rollbackKey}, name) && have[name] != value {
+			set.Set(value, "metadata", "annotations", name)
+			changed = true
+		}
+	}
+	before, had := have[revisionKey]
+	was, err := strconv.ParseInt(before, 10, 64)
+	if err != nil && before != "" {
+		return false
+	}
+	next, _ := strconv.ParseInt(revision, 10, 64)
+	if was >= next {
+		return changed
+	}
+	set.Set(revision, "metadata", "annotations", revisionKey)
+	if had {
+		history := have[revisionHistory]
+		if history != "" {
+			before = history + "," + before
+		}
+		for len(before) > revisionChars {
+			if _, rest, more := strings.Cut(before, ","); more {
+				before = rest
+			} else {
+				break
+			}
+		}
+		set.Set(before, "metadata", "annotations", revisionHistory)
+	}
+	return true
+}
+
+// annotateSize notes on a ReplicaSet how many pods the Deployment wants and may have, and reports whether that changed.
+func (r *rollout) annotateSize(s *replicaSetOf) (changed bool) {
+	surge, _ := r.fenceposts()
+	for name, n := range map[string]int64{desiredReplicas: r.want(), maxReplicas: r.want() + surge} { // order does not matter
+		if text := strconv.FormatInt(n, 10); s.Annotations()[name] != text {
+			s.Set(text, "metadata", "annotations", name)
+			changed = true
+		}
+	}
+	return changed
+}
+
+// hashOf is the value of the label pod-template-hash: FNV-1a of the template's JSON, and of how often that was taken, in
+// characters that make no words. The real one hashes how Go prints the template, and so has other values.
+func hashOf(template map[string]any, d object.Object) string {
+	h := fnv.New32a()
+	h.Write(object.JSON(template))
+	if n, ok := d.Int("status", "collisionCount"); ok {
+		bytes := make([]byte, collisionsToSeed*2)
+		for i := range collisionsToSeed {
+			bytes[i] = byte(n >> (8 * i))
+		}
+		h.Write(bytes)
+	}
+	text := []byte(strconv.FormatUint(uint64(h.Sum32()), 10))
+	for i, c := range text {
+		text[i] = safeCharacters[int(c)%len(safeCharacters)]
+	}
+	return string(text)
+}
+
+// rollbackTo is the revision to go back to, which the annotation of the API of old asks for; nil: none.
+func (r *rollout) rollbackTo() *int64 {
+	text, ok := r.obj.Annotations()[rollbackKey]
+	if n, err := strconv.ParseInt(text, 10, 64); ok && err == nil {
+		return &n
+	}
+	return nil
+}
+
+// rollBack gives the Deployment the template of a revision; 0 is the one before the newest.
+func (r *rollout) rollBack() {
+	r.revise(true)
+	if r.failed != nil {
+		return
+	}
+	want := *r.rollbackTo()
+	r.obj.Remove("metadata", "annotations", rollbackKey)
+	if want == 0 {
+		want = r.previousRevision()
+	}
+	kind, reason, message := "Warning", "DeploymentRollbackRevisionNotFound", "Unable to find last revision."
+	if want != 0 {
+		message = "Unable to find the revision to rollback to."
+		for _, s := range r.all() {
+			if revisionOf(s.Object) != want {
+				continue
+			}
+			kind, reason = "Normal", "DeploymentRollback"
+			message = fmt.Sprintf("Rolled back deployment %q to revision %d", r.obj.Name(), want)
+			if template := withoutHash(s.Map("spec", "template")); object.SemanticEqual(template, r.template()) {
+				kind, reason = "Warning", "DeploymentRollbackTemplateUnchanged"
+				message = fmt.Sprintf("The rollback revision contains the same template as current deployment %q", r.obj.Name())
+			} else {
+				r.obj.Set(template, "spec", "template")
+			}
+			break
+		}
+	}
+	_ = r.api.Event(r.obj, kind, reason, message)
+	_, r.failed = r.api.Update(deployments, "", r.obj)
+}
+
+// previousRevision is the highest but one.
+func (r *rollout) previousRevision() int64 {
+	var all []int64
+	for _, s := range r.all() {
+		all = append(all, revisionOf(s.Object))
+	}
+	slices.Sort(all)
+	if len(all) < 2 {
+		return 0
+	}
+	return all[len(all)-2]
+}

@@ -1,0 +1,395 @@
+package manager
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/status"
+)
+
+// fenceposts returns how many pods a rolling update may have too many and too few; one of them is not 0.
+func (r *rollout) fenceposts() (surge, unavailable int64) {
+	if r.obj.String("spec", "strategy", "type") != "RollingUpdate" {
+		return 0, 0
+	}
+	rolling := object.Object(r.obj.Map("spec", "strategy", "rollingUpdate"))
+	surge, unavailable = share(rolling["maxSurge"], r.want(), math.Ceil), share(rolling["maxUnavailable"], r.want(), math.Floor)
+	if surge == 0 && unavailable == 0 {
+		unavailable = 1
+	}
+	return surge, min(unavailable, r.want())
+}
+
+// share is a number, or a percentage of a whole.
+func share(v any, whole int64, round func(float64) float64) int64 {
+	switch v := v.(type) {
+	case int64:
+		return v
+	case string:
+		percent, _ := strconv.ParseInt(strings.TrimSuffix(v, "%"), 10, 64)
+		return int64(round(float64(percent) * float64(whole) / 100))
+	}
+	return 0
+}
+
+// room is how many replicas the newest ReplicaSet may have now.
+func (r *rollout) room(newest *replicaSetOf) int64 {
+	if r.obj.String("spec", "strategy", "type") == "Recreate" {
+		return r.want()
+	}
+	surge, _ := r.fenceposts()
+	all := r.old
+	if newest != nil {
+		all = append(slices.Clone(all), newest)
+	}
+	free := r.want() + surge - sum(all, (*replicaSetOf).replicas)
+	if free <= 0 {
+		return newest.replicas()
+	}
+	return newest.replicas() + min(free, r.want()-newest.replicas())
+}
+
+// scale gives the ReplicaSets the replicas that the Deployment wants: to the only one that has pods, or, in the middle of a
+// rollout, to each its share.
+func (r *rollout) scale() {
+	running := active(r.all())
+	if only := r.activeOrLatest(running); only != nil {
+		if only.replicas() != r.want() {
+			r.scaleTo(only, r.want())
+		}
+		return
+	}
+	if r.saturated() {
+		for _, s := range active(r.old) {
+			r.scaleTo(s, 0)
+		}
+		return
+	}
+	if r.obj.String("spec", "strategy", "type") == "RollingUpdate" {
+		r.scaleInProportion(running)
+	}
+}
+
+// activeOrLatest returns the ReplicaSet that alone has pods, or where none has the newest; nil: several have.
+func (r *rollout) activeOrLatest(running []*replicaSetOf) *replicaSetOf {
+	switch {
+	case len(running) == 1:
+		return running[0]
+	case len(running) > 1:
+		return nil
+	case r.newest != nil:
+		return r.newest
+	case len(r.old) > 0:
+		return r.old[len(r.old)-1]
+	}
+	return nil
+}
+
+// saturated reports whether the newest ReplicaSet has all the pods, and they are available.
+func (r *rollout) saturated() bool {
+	if r.newest == nil {
+		return false
+	}
+	desired, ok := number(r.newest.Annotations()[desiredReplicas])
+	return ok && desired == r.want() && r.newest.replicas() == r.want() && r.newest.count("availableReplicas") == r.want()
+}
+
+func (r *rollout) scaleInProportion(running []*replicaSetOf) {
+	surge, _ := r.fenceposts()
+	add := -sum(running, (*replicaSetOf).replicas)
+	if r.want() > 0 {
+		add += r.want() + surge
+	}
+	slices.SortStableFunc(running, func(a, b *replicaSetOf) int { // the largest first; of alike ones the newer when it grows
+		age := timeOf(b.String("metadata", "creationTimestamp")).Compare(timeOf(a.String("metadata", "creationTimestamp")))
+		if add < 0 {
+			age = -age
+		}
+		return cmp.Or(cmp.Compare(b.replicas(), a.replicas()), age)
+	})
+	added := int64(0)
+	sizes := make([]int64, len(running))
+	for i, s := range running {
+		if sizes[i] = s.replicas(); add != 0 {
+			part := r.proportion(s, add, added, surge)
+			sizes[i] += part
+			added += part
+		}
+	}
+	for i, s := range running {
+		if i == 0 && add != 0 {
+			sizes[i] = max(sizes[i]+add-added, 0)
+		}
+		r.scaleTo(s, sizes[i])
+	}
+}
+
+// proportion is what a ReplicaSet gets of the replicas to add, of which some are given away.
+func (r *rollout) proportion(s *replicaSetOf, add, added, surge int64) int64 {
+	if s.replicas() == 0 || add == added {
+		return 0
+	}
+	part := -s.replicas()
+	if r.want() != 0 {
+		before, ok := number(s.Annotations()[maxReplicas])
+		if !ok || before == 0 {
+			before = r.obj.Int64("status", "replicas")
+		}
+		if part = 0; before != 0 {
+			part = int64(math.Round(float64(s.replicas()*(r.want()+surge))/float64(before))) - s.replicas()
+		}
+	}
+	if add > 0 {
+		return min(part, add-added)
+	}
+	return max(part, add-added)
+}
+
+// roll moves one step: the newest ReplicaSet grows, or the old ones shrink.
+func (r *rollout) roll() {
+	r.revise(true)
+	if r.failed != nil {
+		return
+	}
+	if have := r.newest.replicas(); have != r.want() {
+		to := r.want()
+		if have < to {
+			to = r.room(r.newest)
+		}
+		if r.scaleTo(r.newest, to); to != have {
+			return
+		}
+	}
+	if r.shrink() {
+		return
+	}
+	if r.complete(r.obj) && r.failed == nil {
+		r.cleanUp()
+	}
+}
+
+// shrink takes replicas from the old ReplicaSets, those that are not available first. It reports whether it has.
+func (r *rollout) shrink() bool {
+	old := active(r.old)
+	_, unavailable := r.fenceposts()
+	least := r.want() - unavailable
+	lacking := r.newest.replicas() - r.newest.count("availableReplicas")
+	spare := sum(r.all(), (*replicaSetOf).replicas) - least - lacking
+	if len(old) == 0 || spare <= 0 {
+		return false
+	}
+	before := sum(old, (*replicaSetOf).replicas)
+	for _, s := range old {
+		if sick := min(spare, s.replicas()-s.count("availableReplicas")); sick > 0 {
+			spare -= sick
+			r.scaleTo(s, s.replicas()-sick)
+		}
+	}
+	free := sum(r.all(), func(s *replicaSetOf) int64 { return s.count("availableReplicas") }) - least
+	for _, s := range old {
+		if n := min(s.replicas(), free); n > 0 {
+			free -= n
+			r.scaleTo(s, s.replicas()-n)
+		}
+	}
+	return sum(old, (*replicaSetOf).replicas) < before
+}
+
+// recreate moves one step: the old ReplicaSets lose their pods, and when these are gone the newest gets all.
+func (r *rollout) recreate() {
+	r.revise(false)
+	if r.failed != nil {
+		return
+	}
+	if old := active(r.old); len(old) > 0 {
+		for _, s := range old {
+			r.scaleTo(s, 0)
+		}
+		return
+	}
+	if r.oldPods() {
+		return
+	}
+	if r.newest == nil {
+		r.revise(true)
+	}
+	if r.failed != nil {
+		return
+	}
+	if r.newest.replicas() != r.want() {
+		r.scaleTo(r.newest, r.want())
+	}
+	if r.complete(r.obj) && r.failed == nil {
+		r.cleanUp()
+	}
+}
+
+// oldPods reports whether pods of old ReplicaSets have yet to end.
+func (r *rollout) oldPods() bool {
+	if sum(r.old, func(s *replicaSetOf) int64 { return s.count("replicas") }) > 0 {
+		return true
+	}
+	for _, s := range r.old {
+		for _, ref := range r.api.Owned(s.UID()) {
+			if it := r.api.Item(ref.Resource, ref.Namespace, ref.Name); ref.Resource == pods && it != nil && !podOf(it).finished() {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// complete reports whether all pods are of the newest template and available, as an object's status says.
+func (r *rollout) complete(obj object.Object) bool {
+	at := object.Object(obj.Map("status"))
+	return at.Int64("updatedReplicas") == r.want() && at.Int64("replicas") == r.want() && at.Int64("availableReplicas") == r.want() &&
+		at.Int64("observedGeneration") >= r.obj.Generation()
+}
+
+func (r *rollout) hasDeadline() bool {
+	n, ok := r.obj.Int("spec", "progressDeadlineSeconds")
+	return ok && n != unlimited
+}
+
+// progress makes the condition Progressing of the Deployment say something. The time of its last update is that of what it
+// says, that of its last transition that of its status.
+func (r *rollout) progress(value, reason, message string) {
+	r.say("Progressing", value, reason, message)
+}
+
+func (r *rollout) say(kind, value, reason, message string) {
+	now := object.Time(r.api.Now())
+	c := map[string]any{"type": kind, "status": value, "reason": reason, "message": message, "lastUpdateTime": now, "lastTransitionTime": now}
+	before := condition(r.obj, kind)
+	if before != nil && before.String("status") == value {
+		if before.String("reason") == reason && kind != "Progressing" || before.String("reason") == reason && before.String("message") == message {
+			return
+		}
+		c["lastTransitionTime"] = before["lastTransitionTime"]
+	}
+	r.forget(kind)
+	r.obj.Set(append(r.obj.List("status", "conditions"), c), "status", "conditions")
+}
+
+// forget removes a condition.
+func (r *rollout) forget(kind string) {
+	left := slices.DeleteFunc(slices.Clone(r.obj.List("status", "conditions")), func(v any) bool { return v.(map[string]any)["type"] == kind })
+	if r.obj.Remove("status", "conditions"); len(left) > 0 {
+		r.obj.Set(left, "status", "conditions")
+	}
+}
+
+// report writes the status of the Deployment, and comes back when its deadline ends.
+func (r *rollout) report() (again time.Duration, failed *status.Status) {
+	before := object.Object(r.obj.Map("status")).Copy()
+	if before == nil {
+		before = object.Object{}
+	}
+	r.count()
+	if !r.hasDeadline() {
+		r.forget("Progressing")
+	} else if !(r.obj.Int64("status", "replicas") == r.obj.Int64("status", "updatedReplicas") &&
+		condition(object.Object{"status": map[string]any(before)}, "Progressing").String("reason") == "NewReplicaSetAvailable") {
+		r.sayProgress(before)
+	}
+	r.sayFailure()
+	if object.Equal(r.obj.Map("status"), map[string]any(before)) {
+		return r.untilDeadline(), nil
+	}
+	_, failed = r.api.Update(deployments, "status", r.obj)
+	return 0, failed
+}
+
+// count counts the pods that the ReplicaSets report.
+func (r *rollout) count() {
+	at := func(name string) int64 {
+		return sum(r.all(), func(s *replicaSetOf) int64 { return s.count(name) })
+	}
+	available := at("availableReplicas")
+	st := object.Object(r.obj.Map("status"))
+	if st == nil {
+		st = object.Object{}
+		r.obj["status"] = map[string]any(st)
+	}
+	setCounts(st, map[string]int64{"replicas": at("replicas"), "updatedReplicas": r.newest.count("replicas"), "readyReplicas": at("readyReplicas"),
+		"availableReplicas": available, "unavailableReplicas": max(sum(r.all(), (*replicaSetOf).replicas)-available, 0)})
+	st["observedGeneration"], st["terminatingReplicas"] = r.obj.Generation(), at("terminatingReplicas")
+	if _, unavailable := r.fenceposts(); available >= r.want()-unavailable {
+		r.say("Available", "True", "MinimumReplicasAvailable", "Deployment has minimum availability.")
+	} else {
+		r.say("Available", "False", "MinimumReplicasUnavailable", "Deployment does not have minimum availability.")
+	}
+}
+
+// sayProgress says in the condition Progressing whether the rollout is complete, goes on or has taken too long.
+func (r *rollout) sayProgress(before object.Object) {
+	who := fmt.Sprintf("Deployment %q", r.obj.Name())
+	if r.newest != nil {
+		who = fmt.Sprintf("ReplicaSet %q", r.newest.Name())
+	}
+	now := object.Object(r.obj.Map("status"))
+	grew := func(name string) bool { return now.Int64(name) > before.Int64(name) }
+	switch {
+	case r.complete(r.obj):
+		r.progress("True", "NewReplicaSetAvailable", who+" has successfully progressed.")
+	case grew("updatedReplicas"), grew("readyReplicas"), grew("availableReplicas"),
+		now.Int64("replicas")-now.Int64("updatedReplicas") < before.Int64("replicas")-before.Int64("updatedReplicas"):
+		c := condition(r.obj, "Progressing")
+		since := c["lastTransitionTime"]
+		if r.forget("Progressing"); c.String("status") != "True" {
+			since = nil
+		}
+		r.progress("True", "ReplicaSetUpdated", who+" is progressing.")
+		if since != nil {
+			condition(r.obj, "Progressing")["lastTransitionTime"] = since
+		}
+	case r.late():
+		r.progress("False", "ProgressDeadlineExceeded", who+" has timed out progressing.")
+	}
+}
+
+// late reports whether nothing has progressed for longer than progressDeadlineSeconds.
+func (r *rollout) late() bool {
+	switch c := condition(r.obj, "Progressing"); {
+	case c == nil, c.String("reason") == "NewReplicaSetAvailable":
+		return false
+	case c.String("reason") == "ProgressDeadlineExceeded":
+		return true
+	default:
+		return r.deadline().Before(r.api.Now())
+	}
+}
+
+// deadline is when the last progress will have been too long ago.
+func (r *rollout) deadline() time.Time {
+	c := condition(r.obj, "Progressing")
+	return timeOf(c.String("lastUpdateTime")).Add(time.Duration(r.obj.Int64("spec", "progressDeadlineSeconds")) * time.Second)
+}
+
+// untilDeadline is how long until a rollout that goes on is to be looked at again. 0: it needs not be.
+func (r *rollout) untilDeadline() time.Duration {
+	c := condition(r.obj, "Progressing")
+	if c == nil || r.complete(r.obj) || c.String("reason") == "ProgressDeadlineExceeded" {
+		return 0
+	}
+	return max(r.deadline().Sub(r.api.Now()), 0) + time.Second
+}
+
+// sayFailure takes over the condition ReplicaFailure of the ReplicaSets, of the newest first.
+func (r *rollout) sayFailure() {
+	sets := slices.Clone(r.all())
+	slices.Reverse(sets)
+	for _, s := range sets {
+		if c := condition(s.Object, "ReplicaFailure"); c != nil {
+			r.say("ReplicaFailure", c.String("status"), c.String("reason"), c.String("message"))
+			return
+		}
+	}
+	r.forget("ReplicaFailure")
+}
