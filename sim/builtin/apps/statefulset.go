@@ -134,6 +134,9 @@ func validateStatefulSetUpdate(ctx *resource.Context, obj, old object.Object) fi
 	rules := statefulRules{update: true}
 	rules.badTemplate = len(validateStatefulSet(ctx, old, old, rules)) > 0
 	errs := validateStatefulSet(ctx, obj, old, rules)
+	if ctx.Since(37) {
+		return append(errs, immutableStatefulSet(obj, old)...)
+	}
 	rest := obj.Copy()
 	kind.KeepOld(rest.At("spec"), old.At("spec"), "replicas", "template", "updateStrategy", "minReadySeconds", "ordinals",
 		"revisionHistoryLimit", "persistentVolumeClaimRetentionPolicy")
@@ -141,6 +144,20 @@ func validateStatefulSetUpdate(ctx *resource.Context, obj, old object.Object) fi
 		errs = append(errs, field.Forbidden(field.Root("spec"), statefulSetChanges))
 	}
 	return errs
+}
+
+// immutableStatefulSet names each field that no update changes (apps/validation.ValidateStatefulSetUpdate).
+func immutableStatefulSet(obj, old object.Object) field.ErrorList {
+	at := field.CursorAt(obj, old, "spec")
+	kind.CheckSelectorKept(at.Child("selector"))
+	if claims := at.Child("volumeClaimTemplates"); claims.Changed() {
+		claims.Invalid(gotext.Values("PersistentVolumeClaim", at.Object().List("volumeClaimTemplates")), field.TextImmutable)
+	}
+	if name := at.Child("serviceName").OrEmpty(); name.Changed() {
+		name.Invalid(name.String(), field.TextImmutable)
+	}
+	at.Child("podManagementPolicy").Immutable()
+	return at.Errors()
 }
 
 func validateStatefulStatus(s object.Object) field.ErrorList {
@@ -206,11 +223,19 @@ func defaultStatefulSet(obj object.Object) {
 	podspec.DefaultTemplateOf(obj)
 }
 
+// defaultMaxUnavailable is a default of KEP-961.
+func defaultMaxUnavailable(obj object.Object) {
+	spec := obj.At("spec", "updateStrategy")
+	if rolling := spec.At("rollingUpdate"); rolling != nil && spec.String("type") == "RollingUpdate" {
+		rolling.SetDefault(int64(1), "maxUnavailable")
+	}
+}
+
 func statefulSetKind() kind.Kind {
 	return kind.Kind{
 		Storage: "statefulsets.apps",
 		Gates: append(podspec.Gates("spec.template.spec."), []kind.Gate{
-			{Name: "MaxUnavailableStatefulSet", Fields: []string{"spec.updateStrategy.rollingUpdate.maxUnavailable"}},
+			{Name: "MaxUnavailableStatefulSet", Fields: []string{"spec.updateStrategy.rollingUpdate.maxUnavailable"}, Defaults: defaultMaxUnavailable},
 		}...),
 		Strategy: resource.Strategy{
 			HasStatus: true, SpecOnly: true, SpecChanged: gotext.SpecChanged("StatefulSetSpec"), NameRule: field.NameDNSLabel,

@@ -25,18 +25,18 @@ func Kinds() []kind.Kind {
 	}
 }
 
-func validateAccessReview(_ *resource.Context, obj object.Object) field.ErrorList {
-	errs := validateAttributes(obj, true)
+func validateAccessReview(ctx *resource.Context, obj object.Object) field.ErrorList {
+	errs := validateAttributes(ctx, obj, true)
 	return append(errs, emptyMetadata(obj, "must be empty")...)
 }
 
-func validateSelfReview(_ *resource.Context, obj object.Object) field.ErrorList {
-	errs := validateAttributes(obj, false)
+func validateSelfReview(ctx *resource.Context, obj object.Object) field.ErrorList {
+	errs := validateAttributes(ctx, obj, false)
 	return append(errs, emptyMetadata(obj, "must be empty")...)
 }
 
 func validateLocalReview(ctx *resource.Context, obj object.Object) field.ErrorList {
-	errs := validateAttributes(obj, true)
+	errs := validateAttributes(ctx, obj, true)
 	errs = append(errs, emptyMetadata(obj, "must be empty except for namespace", "namespace")...)
 	if asked := obj.At("spec", "resourceAttributes"); asked != nil && asked.String("namespace") != obj.Namespace() {
 		errs = append(errs, field.Invalid(field.Root("spec.resourceAttributes.namespace"), asked.String("namespace"), "must match metadata.namespace"))
@@ -61,17 +61,21 @@ func emptyMetadata(obj object.Object, text string, allowed ...string) field.Erro
 }
 
 // validateAttributes checks what is asked: for a resource or for a path, about somebody.
-func validateAttributes(obj object.Object, somebody bool) field.ErrorList {
+func validateAttributes(ctx *resource.Context, obj object.Object, somebody bool) field.ErrorList {
 	var errs field.ErrorList
 	p, spec := field.Root("spec"), obj.At("spec")
 	asked, path := spec.At("resourceAttributes"), spec.At("nonResourceAttributes")
-	if asked != nil && path != nil {
+	const oneOf = "exactly one of nonResourceAttributes or resourceAttributes must be specified"
+	switch both, none := asked != nil && path != nil, asked == nil && path == nil; {
+	case both && ctx.Since(37):
+		errs = append(errs, field.Invalid(p, gotext.Value("NonResourceAttributes", path), oneOf))
+	case both:
 		errs = append(errs, field.Invalid(p.Child("nonResourceAttributes"), gotext.Value("NonResourceAttributes", path),
 			"cannot be specified in combination with resourceAttributes"))
-	}
-	if asked == nil && path == nil {
-		errs = append(errs, field.Invalid(p.Child("resourceAttributes"), nil,
-			"exactly one of nonResourceAttributes or resourceAttributes must be specified"))
+	case none && ctx.Since(37):
+		errs = append(errs, field.Invalid(p, nil, oneOf))
+	case none:
+		errs = append(errs, field.Invalid(p.Child("resourceAttributes"), nil, oneOf))
 	}
 	if somebody && spec.String("user") == "" && len(spec.List("groups")) == 0 {
 		errs = append(errs, field.Invalid(p.Child("user"), "", "at least one of user or group must be specified"))

@@ -100,7 +100,7 @@ func validateCronJobUpdate(ctx *resource.Context, obj, old object.Object) field.
 func validateCronJobSpec(ctx *resource.Context, obj, old object.Object) field.ErrorList {
 	at, before := field.CursorAt(obj, old, "spec"), old.At("spec")
 	zone, job := at.Child("timeZone"), at.Child("jobTemplate", "spec")
-	if schedule := at.Child("schedule").Required(); schedule.Has() {
+	if schedule := at.Child("schedule").Declared(ctx.Since(37), field.Cursor.Given); schedule.Has() {
 		at.Report(validateSchedule(schedule.Path(), schedule.String(), hasTimeZone(before.String("schedule")), zone.Has()))
 	}
 	at.Child("startingDeadlineSeconds").NonNegative()

@@ -34,9 +34,9 @@ func runtimeClassKind() kind.Kind {
 	}
 }
 
-func validateRuntimeClass(_ *resource.Context, at field.Cursor) {
+func validateRuntimeClass(ctx *resource.Context, at field.Cursor) {
 	obj, handler, tolerations := at.Object(), at.Child("handler"), at.Child("scheduling", "tolerations")
-	handler.Required().Check(field.DNS1123Label)
+	handler.Declared(ctx.Since(37), func(c field.Cursor) field.Cursor { return c.Required().Check(field.DNS1123Label) })
 	if at.Has("overhead") {
 		limits := object.Object{"limits": obj.Map("overhead", "podFixed")}
 		at.Report((&podspec.Rules{}).Resources(limits, at.Path("overhead"), podspec.ContainerResourceName))
@@ -51,5 +51,5 @@ func validateRuntimeClass(_ *resource.Context, at field.Cursor) {
 		}
 		seen[key] = true
 	}
-	handler.OrEmpty().Immutable()
+	handler.OrEmpty().Declared(ctx.Since(37), field.Cursor.Immutable)
 }
