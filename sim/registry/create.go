@@ -30,7 +30,7 @@ func (r *Registry) create(q *Request, obj object.Object, kind ChangeKind) (*Resu
 		return nil, s
 	}
 	fields := systemFields
-	if q.creates {
+	if q.creates && !r.Server.Since(37) {
 		fields = fields[:2] // an update that creates overwrites these two and takes the others as they are
 		if !q.DryRun {
 			obj.Remove("metadata", "selfLink") // which the store drops

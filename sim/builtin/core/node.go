@@ -215,7 +215,7 @@ func validateNodeUpdate(ctx *resource.Context, obj, old object.Object) field.Err
 		}
 		seen[key] = true
 	}
-	errs = append(errs, validateNodeSpecChange(obj, old)...)
+	errs = append(errs, validateNodeSpecChange(ctx, obj, old)...)
 	errs = append(errs, validateTaints(field.Root("metadata.taints"), obj.Objects("spec", "taints"))...)
 	if obj.String("spec", "externalID") != old.String("spec", "externalID") {
 		errs = append(errs, field.Forbidden(field.Root("spec.externalID"), "may not be updated"))
@@ -224,7 +224,7 @@ func validateNodeUpdate(ctx *resource.Context, obj, old object.Object) field.Err
 }
 
 // validateNodeSpecChange checks the fields that can be set once.
-func validateNodeSpecChange(obj, old object.Object) field.ErrorList {
+func validateNodeSpecChange(ctx *resource.Context, obj, old object.Object) field.ErrorList {
 	var errs field.ErrorList
 	const text = `node updates may not change podCIDR except from "" to valid`
 	p := field.Root("spec.podCIDRs")
@@ -239,7 +239,13 @@ func validateNodeSpecChange(obj, old object.Object) field.ErrorList {
 			}
 		}
 	}
-	if id := old.String("spec", "providerID"); id != "" && id != obj.String("spec", "providerID") {
+	switch before, id := old.String("spec", "providerID"), obj.String("spec", "providerID"); {
+	case before == "" || id == before:
+	case ctx.Since(37) && id == "":
+		errs = append(errs, field.Invalid(field.Root("spec.providerID"), nil, "field cannot be cleared once set"))
+	case ctx.Since(37):
+		errs = append(errs, field.Invalid(field.Root("spec.providerID"), nil, "field cannot be modified once set"))
+	default:
 		errs = append(errs, field.Forbidden(field.Root("spec.providerID"),
 			`node updates may not change providerID except from "" to valid`))
 	}

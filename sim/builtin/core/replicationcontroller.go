@@ -76,14 +76,22 @@ func defaultReplication(obj object.Object) {
 	}
 }
 
+// declaredIn makes errors those of tags, on servers that have them.
+func declaredIn(ctx *resource.Context, errs field.ErrorList) field.ErrorList {
+	for _, err := range errs {
+		err.Declare(ctx.Since(37))
+	}
+	return errs
+}
+
 func validateReplication(ctx *resource.Context, obj, old object.Object) field.ErrorList {
 	spec, p := obj.At("spec"), field.Root("spec")
 	labels := object.StringMap(spec.Map("selector"))
-	errs := field.NonNegative(spec.Int64("minReadySeconds"), p.Child("minReadySeconds"))
+	errs := declaredIn(ctx, field.NonNegative(spec.Int64("minReadySeconds"), p.Child("minReadySeconds")))
 	if len(labels) == 0 {
 		errs = append(errs, field.Required(p.Child("selector"), ""))
 	}
-	errs = append(errs, field.NonNegative(spec.Int64("replicas"), p.Child("replicas"))...)
+	errs = append(errs, declaredIn(ctx, field.NonNegative(spec.Int64("replicas"), p.Child("replicas")))...)
 	template, at := spec.At("template"), p.Child("template")
 	if template == nil {
 		return append(errs, field.Required(at, ""))

@@ -119,7 +119,9 @@ func validateSliceEndpoint(ctx *resource.Context, at field.Cursor, family string
 	validateHints(at.Child("hints"))
 }
 
-func requireAddress(c field.Cursor) field.Cursor { return c.Required("must contain at least 1 address") }
+func requireAddress(c field.Cursor) field.Cursor {
+	return c.Required("must contain at least 1 address")
+}
 
 func validateSliceAddress(ctx *resource.Context, list field.Path, at field.Cursor, family string) field.ErrorList {
 	address := at.String()

@@ -81,8 +81,8 @@ func TestPriorityLevelRules(t *testing.T) {
 		{Name: "exempt may lend", Patch: `{"metadata":{"name":"exempt"},"spec":{"type":"Exempt","limited":null,"exempt":{"lendablePercent":50}}}`},
 	})
 	is := is.New(t)
-	is.Equal(rt.Cells(t, `{}`), `["l","Limited",30,64,8,50,"60s"]`)                                                              // with queues
-	is.Equal(rt.Cells(t, `{"spec":{"limited":null}}`), `["l","Limited","<none>","<none>","<none>","<none>","60s"]`)              // without
+	is.Equal(rt.Cells(t, `{}`), `["l","Limited",30,64,8,50,"60s"]`)                                                                              // with queues
+	is.Equal(rt.Cells(t, `{"spec":{"limited":null}}`), `["l","Limited","<none>","<none>","<none>","<none>","60s"]`)                              // without
 	is.True(len(rt.Kinds()[rt.Storage].Strategy.Validate(&resource.Context{}, object.Object{"metadata": map[string]any{"name": "exempt"}})) > 0) // no spec at all
 }
 

@@ -46,6 +46,9 @@ type Kind struct {
 	// Gates are what feature gates decide about its fields and values.
 	Gates []Gate
 
+	// Since changes the kind for servers of a minor and later ones, 37 is 1.37, where no rule can ask Context.Since.
+	Since map[int]func(k *Kind)
+
 	// PlainStatus: the status subresource never answers with a Table, unlike that of all others.
 	PlainStatus bool
 

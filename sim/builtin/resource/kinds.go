@@ -78,6 +78,7 @@ func resourceClaimTemplateKind() kind.Kind {
 		Storage: "resourceclaimtemplates.resource.k8s.io",
 		Gates: []kind.Gate{
 			{Name: "DRAConsumableCapacity", Fields: inRequests("spec.spec.", "capacity", "distinctAttribute")},
+			{Name: "DRADerivedAttributes", Fields: inRequests("spec.spec.", "derivedAttributes", "")},
 			{Name: "DRADeviceTaints", Fields: inRequests("spec.spec.", "tolerations", "")},
 		},
 		Strategy: resource.Strategy{
@@ -127,7 +128,10 @@ func resourceSliceKind() kind.Kind {
 			{Name: "DRADeviceTaints", Fields: []string{"spec.devices.*.taints"}},
 			{Name: "DRAListTypeAttributes", Fields: []string{"spec.devices.*.attributes.*.ints",
 				"spec.devices.*.attributes.*.bools", "spec.devices.*.attributes.*.strings", "spec.devices.*.attributes.*.versions"}},
-			{Name: "DRANodeAllocatableResources", Fields: []string{"spec.devices.*.nodeAllocatableResourceMappings"}},
+			{Name: "DRANodeAllocatableResources", Fields: []string{"spec.devices.*.nodeAllocatableResourceMappings", "spec.devices.*.nodeAllocatableResources"}},
+			{Name: "DRADeviceCompatibilityGroups", Fields: []string{"spec.devices.*.consumesCounters.*.compatibilityGroups"}},
+			{Name: "DRAOptionalNodeOperations", Fields: []string{"spec.skipNodeOperations"}},
+			{Name: "DRAPartitionableDevicesType", Fields: []string{"spec.partitionTypeAttribute"}},
 			{Name: "DRAPartitionableDevices", Fields: []string{"spec.perDeviceNodeSelection",
 				"spec.sharedCounters", "spec.devices.*.consumesCounters", "spec.devices.*.nodeName", "spec.devices.*.nodeSelector", "spec.devices.*.allNodes"}},
 		},
@@ -146,10 +150,14 @@ func resourceSliceKind() kind.Kind {
 				}
 			},
 			Fields: func(obj object.Object) map[string]string {
-				return map[string]string{"spec.nodeName": obj.String("spec", "nodeName"), "spec.driver": obj.String("spec", "driver")}
+				return map[string]string{"spec.nodeName": obj.String("spec", "nodeName"), "spec.driver": obj.String("spec", "driver"),
+					"spec.pool.name": obj.String("spec", "pool", "name")}
 			},
 		},
 		Labels: kind.SameLabels("spec.nodeName", "spec.driver"),
+		Since: map[int]func(k *kind.Kind){37: func(k *kind.Kind) {
+			k.Labels = kind.SameLabels("spec.nodeName", "spec.driver", "spec.pool.name")
+		}},
 		Unknown: func(label string) string {
 			return "field label not supported for resource.k8s.io/v1, Kind=ResourceSlice: " + label
 		},

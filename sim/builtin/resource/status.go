@@ -25,10 +25,10 @@ const (
 
 func validateClaimUpdate(ctx *resource.Context, obj, old object.Object) field.ErrorList {
 	if ctx.Subresource != "status" {
-		return immutableGo(field.Root("spec"), "ResourceClaimSpec", obj.At("spec"), old.At("spec"))
+		return declared(ctx, immutableGo(field.Root("spec"), "ResourceClaimSpec", obj.At("spec"), old.At("spec")), field.TextImmutable)
 	}
 	errs := append(validateAdminStatus(ctx, obj, old), authorizeClaim(ctx, obj, old)...)
-	return append(errs, validateClaimStatus(obj, old)...)
+	return append(errs, validateClaimStatus(ctx, obj, old)...)
 }
 
 // immutableGo checks a struct that must stay as it was in memory: an empty one inside it is not a missing one.
@@ -37,6 +37,16 @@ func immutableGo(p field.Path, t gotext.Type, o, old object.Object) field.ErrorL
 		return nil
 	}
 	return field.ErrorList{field.Invalid(p, gotext.Value(t, o), field.TextImmutable)}
+}
+
+// declared makes errors those of a tag with a text of its own, on servers that have it.
+func declared(ctx *resource.Context, errs field.ErrorList, text string) field.ErrorList {
+	if ctx.Since(37) {
+		for _, err := range errs {
+			err.Declare(true).Detail = text
+		}
+	}
+	return errs
 }
 
 // validateShareID checks the UUID of a share of a device (RFC 9562), in its usual form.
@@ -98,7 +108,7 @@ func validateAdminStatus(ctx *resource.Context, obj, old object.Object) field.Er
 	return requireAdminNamespace(ctx, obj.Namespace(), field.Root("status").Child("allocation", "devices", "results").Index(i).Child("adminAccess"))
 }
 
-func validateClaimStatus(obj, old object.Object) field.ErrorList {
+func validateClaimStatus(ctx *resource.Context, obj, old object.Object) field.ErrorList {
 	status, before, p := obj.At("status"), old.At("status"), field.Root("status")
 	reserved := status.Objects("reservedFor")
 	errs := validateEach(p.Child("reservedFor"), reserved, maxReservedFor, func(o object.Object) string { return o.String("uid") },
@@ -132,7 +142,8 @@ func validateClaimStatus(obj, old object.Object) field.ErrorList {
 		return errs
 	}
 	if before.Has("allocation") {
-		return append(errs, immutableGo(p.Child("allocation"), "AllocationResult", allocation, before.At("allocation"))...)
+		return append(errs, declared(ctx, immutableGo(p.Child("allocation"), "AllocationResult", allocation, before.At("allocation")),
+			"field cannot be modified once set")...)
 	}
 	return append(errs, validateAllocation(p.Child("allocation"), allocation, requestNames(obj.At("spec")))...)
 }
