@@ -236,6 +236,16 @@ func (it *Item) Proto(encode func(object.Object) []byte) []byte {
 	return data
 }
 
+// Superseded lets go what is kept beside a stored value for those who read it again: there is a newer one. Who reads it
+// nevertheless makes it anew.
+func Superseded(kv *mvcc.KV) {
+	it, ok := kv.Aux.(*Item)
+	for ; ok && it != nil; it = it.other.Load() {
+		it.proto.Store(nil)
+		it.derived.Store(nil)
+	}
+}
+
 // Derived returns what derive makes of an item's object, which is kept with the item: whoever asks again gets the same
 // value and must not change it. An item keeps one value, that of the type it was last asked for.
 func Derived[T any](it *Item, derive func(object.Object) T) T {
