@@ -8,8 +8,8 @@ import (
 
 	"github.com/kubesim/kubesim/sim/codec"
 	"github.com/kubesim/kubesim/sim/discovery"
-	"github.com/kubesim/kubesim/sim/http"
 	"github.com/kubesim/kubesim/sim/status"
+	"github.com/kubesim/kubesim/sim/wire"
 )
 
 // negotiation is what the Accept header is read with.
@@ -29,7 +29,7 @@ func (c *call) negotiation() codec.Options {
 
 func (c *call) sendsBody() bool {
 	switch c.q.Method {
-	case http.MethodPost, http.MethodPut, http.MethodPatch:
+	case wire.MethodPost, wire.MethodPut, wire.MethodPatch:
 		return true
 	}
 	return false
@@ -78,7 +78,7 @@ func (c *call) text(code int, body string) {
 	c.answer(code, codec.Text{[]byte(body)})
 }
 
-func (c *call) notFound() { c.text(http.StatusNotFound, "404 page not found\n") }
+func (c *call) notFound() { c.text(wire.StatusNotFound, "404 page not found\n") }
 
 // document answers with what discovery has.
 func (c *call) document(a *discovery.Answer) {
@@ -115,7 +115,7 @@ func (c *call) finish(code int, body codec.Text) {
 // answer ends the call. The answer of a HEAD has no body.
 func (c *call) answer(code int, body codec.Text) {
 	c.addWarnings()
-	if c.q.Method == http.MethodHead {
+	if c.q.Method == wire.MethodHead {
 		body = nil
 	}
 	c.done(&Answer{Code: code, Header: c.header, Body: body})

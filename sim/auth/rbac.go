@@ -150,9 +150,7 @@ type subject struct{ kind, name, namespace string }
 func bindingOf(o object.Object) *binding {
 	b := &binding{name: o.Name(), namespace: o.Namespace(),
 		roleKind: o.String("roleRef", "kind"), role: o.String("roleRef", "name")}
-	for _, v := range o.List("subjects") {
-		m, _ := v.(map[string]any)
-		s := object.Object(m)
+	for _, s := range o.Objects("subjects") {
 		b.subjects = append(b.subjects, subject{s.String("kind"), s.String("name"), s.String("namespace")})
 	}
 	return b

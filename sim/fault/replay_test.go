@@ -133,6 +133,28 @@ func TestShrink(t *testing.T) {
 	is.Equal(Shrink(plan, func(Plan) bool { return false }), plan) // nothing to shrink
 }
 
+// ShrinkDecisions finds the single time that it takes.
+func TestShrinkDecisions(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	in, _ := drawn(t)
+	decisions, _ := in.Decisions()
+	fired := 0
+	small := ShrinkDecisions(decisions, func(list []Decision) bool {
+		again := replay(t, list)
+		fired++
+		for _, what := range traffic(again, 60, false) {
+			if i, rest, _ := strings.Cut(what, " "); rest == "fail Timeout" && i != "0" {
+				return true
+			}
+		}
+		return false
+	})
+	is.Equal(len(small), 1)
+	is.True(strings.Contains(small[0].Fault, "Timeout"))
+	is.True(fired < 40)
+}
+
 func FuzzParseDecisions(f *testing.F) {
 	f.Add([]byte(`{"fault":"on * pods do delay 3s","site":"watch.sent ADDED pods","nth":1,"fired":true,"wait":"1s"}`))
 	f.Add([]byte(`{"fault":"on * *"}`))

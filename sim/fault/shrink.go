@@ -69,6 +69,34 @@ func halve(d *time.Duration) bool {
 	return true
 }
 
+// ShrinkDecisions is Shrink for what was decided in a run: without the kinds of faults, the faults and then the single
+// times that the run fails without, and with shorter waits. Only what happened is left: a replay does nothing else.
+func ShrinkDecisions(list []Decision, fails func([]Decision) bool) []Decision {
+	list = slices.DeleteFunc(slices.Clone(list), func(d Decision) bool { return !d.Fired })
+	if !fails(list) {
+		return list
+	}
+	list = withoutGroups(list, func(d Decision) Kind {
+		plan, err := Parse(d.Fault)
+		if err != nil || len(plan) == 0 {
+			return Kind{}
+		}
+		return plan[0].action.Kind
+	}, fails)
+	list = withoutGroups(list, func(d Decision) string { return d.Fault }, fails)
+	list = Minimize(list, fails)
+	for i := range list {
+		for {
+			next := slices.Clone(list)
+			if !halve(&next[i].Wait) || !fails(next) {
+				break
+			}
+			list = next
+		}
+	}
+	return list
+}
+
 // withoutGroups returns list without the groups, one after the other, that it fails without.
 func withoutGroups[S ~[]E, E any, K comparable](list S, group func(E) K, fails func(S) bool) S {
 	var groups []K

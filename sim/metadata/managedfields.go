@@ -18,8 +18,7 @@ const (
 func (r Rules) ManagedFields(list []any, p field.Path) field.ErrorList {
 	var errs field.ErrorList
 	for i, v := range list {
-		m, _ := v.(map[string]any)
-		entry, p := object.Object(m), p.Index(i)
+		entry, p := object.As(v), p.Index(i)
 		op := entry.String("operation")
 		if op == "" && r >= 37 {
 			errs = append(errs, field.Required(p.Child("operation"), "must not be empty"))

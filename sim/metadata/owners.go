@@ -15,8 +15,7 @@ func (r Rules) OwnerReferences(list []any, p field.Path) field.ErrorList {
 	var errs field.ErrorList
 	controller := ""
 	for i, v := range list {
-		m, _ := v.(map[string]any)
-		ref := object.Object(m)
+		ref := object.As(v)
 		if r >= 37 {
 			errs = append(errs, checkOwner(ref, p.Index(i))...)
 		} else {
@@ -120,8 +119,7 @@ func DedupOwnerReferences(obj object.Object) (duplicateUIDs []string) {
 	kept := make([]any, 0, len(list))
 	seen := make(map[string]bool, len(list))
 	for _, ref := range list {
-		m, _ := ref.(map[string]any)
-		uid := object.Object(m).String("uid")
+		uid := object.As(ref).String("uid")
 		same := func(k any) bool { return object.SemanticEqual(k, ref) }
 		if seen[uid] && slices.ContainsFunc(kept, same) {
 			duplicateUIDs = append(duplicateUIDs, uid)

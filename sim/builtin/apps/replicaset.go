@@ -63,7 +63,7 @@ func replicaSetKind() kind.Kind {
 			{Name: "DeploymentReplicaSetTerminatingReplicas", Fields: []string{"status.terminatingReplicas"}},
 		}...),
 		Strategy: resource.Strategy{
-			HasStatus: true, SpecOnly: true, SpecChanged: gotext.SpecChanged("ReplicaSetSpec"), Blank: noReplicas,
+			HasStatus: true, SpecChanged: gotext.SpecChanged("ReplicaSetSpec"), Blank: noReplicas,
 			Validate: func(ctx *resource.Context, obj object.Object) field.ErrorList {
 				return validateReplicaSet(ctx, obj, nil)
 			},

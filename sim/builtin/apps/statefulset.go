@@ -238,7 +238,7 @@ func statefulSetKind() kind.Kind {
 			{Name: "MaxUnavailableStatefulSet", Fields: []string{"spec.updateStrategy.rollingUpdate.maxUnavailable"}, Defaults: defaultMaxUnavailable},
 		}...),
 		Strategy: resource.Strategy{
-			HasStatus: true, SpecOnly: true, SpecChanged: gotext.SpecChanged("StatefulSetSpec"), NameRule: field.NameDNSLabel,
+			HasStatus: true, SpecChanged: gotext.SpecChanged("StatefulSetSpec"), NameRule: field.NameDNSLabel,
 			Blank: noReplicas,
 			Validate: func(ctx *resource.Context, obj object.Object) field.ErrorList {
 				return validateStatefulSet(ctx, obj, nil, statefulRules{})

@@ -35,7 +35,7 @@ func podKind() kind.Kind {
 			Resets: map[string]resource.Reset{
 				"status": {Fields: []string{"spec", "metadata.deletionTimestamp", "metadata.ownerReferences"}},
 			},
-			HasStatus: true, MakesStatus: true, ReturnsDeleted: true, SpecOnly: true, SpecChanged: podSpecChanged,
+			HasStatus: true, MakesStatus: true, ReturnsDeleted: true, SpecChanged: podSpecChanged,
 			PrepareForCreate: prepareNewPod, PrepareForUpdate: preparePod,
 			Validate: validateNewPod, ValidateUpdate: validatePod, Warn: warnPod,
 			GracePeriod: podGracePeriod, Fields: podFields,

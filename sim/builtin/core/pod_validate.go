@@ -85,9 +85,6 @@ func validatePod(ctx *resource.Context, obj, old object.Object) field.ErrorList 
 	case "resize":
 		return validateResize(ctx, obj, old)
 	}
-	if ctx.Settled {
-		return nil // nothing else of a pod is looked at
-	}
 	r := podRulesOf(ctx, obj, old)
 	errs := append(r.pod(obj), r.annotationUpdates(obj, old)...)
 	for _, list := range []string{"containers", "initContainers"} {

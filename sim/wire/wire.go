@@ -1,10 +1,6 @@
-// Package http is what the simulator needs of Go's net/http, under the same names.
-//
-//	everywhere else:  http.Header = net/http's           with the build tag "page": types of this package
-//
-// Package net/http weighs most of a megabyte in a page, for clients, servers and cryptography that nobody there uses.
-// Outside of a page its types are used as they are, so that anything which speaks HTTP fits.
-package http
+// Package wire has the words of HTTP that requests and answers are made of: methods, codes, headers. Package net/http, which
+// speaks it on sockets, is for those around the simulator: it weighs most of a megabyte in a page.
+package wire
 
 // The methods of requests (RFC 9110, RFC 5789).
 const (

@@ -1,6 +1,4 @@
-//go:build page
-
-package http
+package wire
 
 import (
 	"net/http"
@@ -10,7 +8,7 @@ import (
 )
 
 func FuzzCanonical(f *testing.F) {
-	for _, name := range []string{"content-type", "X-Remote-Extra-acme.com%2Fproject", "a b", "ETAG", "-x-", "ü"} {
+	for _, name := range []string{"content-type", "Content-Type", "X-Remote-Extra-acme.com%2Fproject", "a b", "ETAG", "-x-", "ü", "@x", "`X"} {
 		f.Add(name)
 	}
 	f.Fuzz(func(t *testing.T, name string) {
@@ -19,7 +17,7 @@ func FuzzCanonical(f *testing.F) {
 	})
 }
 
-func TestMessages(t *testing.T) {
+func TestHeader(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
 	is.Equal(TimeFormat, http.TimeFormat)
@@ -32,4 +30,9 @@ func TestMessages(t *testing.T) {
 	is.Equal(h.Get("Warning"), "3")
 	h.Del("warning")
 	is.Equal(h.Get("Warning"), "")
+}
+
+func TestCanonicalNameIsNotWrittenAnew(t *testing.T) {
+	is := is.New(t)
+	is.Equal(testing.AllocsPerRun(10, func() { canonical("Content-Type") }), 0.0)
 }
