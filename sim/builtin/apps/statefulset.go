@@ -151,7 +151,7 @@ func immutableStatefulSet(obj, old object.Object) field.ErrorList {
 	at := field.CursorAt(obj, old, "spec")
 	kind.CheckSelectorKept(at.Child("selector"))
 	if claims := at.Child("volumeClaimTemplates"); claims.Changed() {
-		claims.Invalid(gotext.Values("PersistentVolumeClaim", at.Object().List("volumeClaimTemplates")), field.TextImmutable)
+		claims.Invalid(gotext.Values(gotext.Type("PersistentVolumeClaim").In(37), at.Object().List("volumeClaimTemplates")), field.TextImmutable)
 	}
 	if name := at.Child("serviceName").OrEmpty(); name.Changed() {
 		name.Invalid(name.String(), field.TextImmutable)

@@ -152,7 +152,7 @@ func validateJobUpdate(ctx *resource.Context, obj, old object.Object) field.Erro
 	errs := validateJobSpec(ctx, spec, before)
 	errs = append(errs, validateCompletionsChange(p.Child("completions"), spec, before)...)
 	errs = append(errs, kind.ImmutableSelector(p.Child("selector"), spec.Map("selector"), before.Map("selector"))...)
-	errs = append(errs, validateJobTemplateChange(p, obj, old)...)
+	errs = append(errs, validateJobTemplateChange(ctx, p, obj, old)...)
 	errs = append(errs, kind.Immutable(p.Child("completionMode"), spec["completionMode"], before["completionMode"])...)
 	errs = append(errs, immutableStruct(p.Child("podFailurePolicy"), "PodFailurePolicy", spec["podFailurePolicy"], before["podFailurePolicy"])...)
 	errs = append(errs, kind.Immutable(p.Child("backoffLimitPerIndex"), spec["backoffLimitPerIndex"], before["backoffLimitPerIndex"])...)
@@ -187,21 +187,21 @@ func validateCompletionsChange(p field.Path, spec, old object.Object) field.Erro
 
 // validateJobTemplateChange lets a suspended Job that has no pods change where and with which resources they will run
 // (KEP-2926, KEP-5440); otherwise the template is immutable.
-func validateJobTemplateChange(p field.Path, obj, old object.Object) field.ErrorList {
+func validateJobTemplateChange(ctx *resource.Context, p field.Path, obj, old object.Object) field.ErrorList {
 	template := obj.At("spec", "template")
 	before := object.Object(object.Copy(old.Map("spec", "template")).(map[string]any))
 	suspended := old.True("spec", "suspend")
 	idle := suspended && (!old.Has("status", "startTime") || jobIs(old, "Suspended")) && old.Int64("status", "active") == 0
 	pod, podBefore := template.At("spec"), before.At("spec")
 	if !idle || pod == nil || podBefore == nil {
-		return immutableStruct(p.Child("template"), "PodTemplateSpec", map[string]any(template), map[string]any(before))
+		return immutableStruct(p.Child("template"), gotext.PodTemplateSpec.In(ctx.Server.Minor), map[string]any(template), map[string]any(before))
 	}
 	kind.KeepOld(podBefore, pod, "nodeSelector", "tolerations", "schedulingGates")
 	adoptNodeAffinity(podBefore, pod)
 	for _, list := range []string{"containers", "initContainers"} {
 		adoptResources(podBefore.Objects(list), pod.Objects(list))
 	}
-	return immutableStruct(p.Child("template.spec"), "PodSpec", map[string]any(pod), map[string]any(podBefore))
+	return immutableStruct(p.Child("template.spec"), gotext.PodSpec.In(ctx.Server.Minor), map[string]any(pod), map[string]any(podBefore))
 }
 
 // adoptNodeAffinity gives old the node affinity of pod.

@@ -100,7 +100,7 @@ func validatePod(ctx *resource.Context, obj, old object.Object) field.ErrorList 
 	errs = append(errs, r.tolerationUpdates(old)...)
 	errs = append(errs, gateUpdates(obj, old)...)
 	if podSpecChanged(obj, old) {
-		errs = append(errs, specUpdate(obj.At("spec"), old.At("spec"))...)
+		errs = append(errs, specUpdate(ctx, obj.At("spec"), old.At("spec"))...)
 	}
 	return errs
 }
@@ -199,7 +199,7 @@ const podUpdateText = "pod updates may not change fields other than `spec.contai
 
 // specUpdate checks that nothing else of the spec changed. What may change is set back to what it was, then the rest
 // must be the same.
-func specUpdate(spec, old object.Object) field.ErrorList {
+func specUpdate(ctx *resource.Context, spec, old object.Object) field.ErrorList {
 	rest := spec.Copy()
 	for _, list := range []string{"containers", "initContainers"} {
 		if len(rest.List(list)) == 0 {
@@ -223,8 +223,8 @@ func specUpdate(spec, old object.Object) field.ErrorList {
 	if len(old.List("schedulingGates")) > 0 {
 		errs = gatedUpdate(rest, old)
 	}
-	if !gotext.Same("PodSpec", rest, old) {
-		errs = append(errs, field.Forbidden(podSpecPath, podUpdateText+gotext.Diff("PodSpec", old, rest)))
+	if t := gotext.PodSpec.In(ctx.Server.Minor); !gotext.Same(t, rest, old) {
+		errs = append(errs, field.Forbidden(podSpecPath, podUpdateText+gotext.Diff(t, old, rest)))
 	}
 	return errs
 }

@@ -237,9 +237,9 @@ func validatePersistentVolumeUpdate(ctx *resource.Context, obj, old object.Objec
 	if was.Has("csi") && !was.Has("csi", "controllerExpandSecretRef") {
 		spec.Remove("csi", "controllerExpandSecretRef") // may be added later
 	}
-	if !gotext.Same("PersistentVolumeSource", was, spec) {
+	if t := gotext.PersistentVolumeSource.In(ctx.Server.Minor); !gotext.Same(t, was, spec) {
 		errs = append(errs, field.Forbidden(field.Root("spec.persistentvolumesource"),
-			"spec.persistentvolumesource is immutable after creation\n"+gotext.Diff("PersistentVolumeSource", was, spec)))
+			"spec.persistentvolumesource is immutable after creation\n"+gotext.Diff(t, was, spec)))
 	}
 	errs = append(errs, kind.Immutable(field.Root("volumeMode"), spec["volumeMode"], was["volumeMode"])...)
 	if was.Has("nodeAffinity") && !sameAffinity(spec.At("nodeAffinity"), was.At("nodeAffinity")) {

@@ -103,7 +103,7 @@ func validateIPBlock(ctx *resource.Context, at field.Cursor, known []string) {
 		prefix, err := netip.ParsePrefix(at.String())
 		return prefix, err == nil
 	}
-	cidr := at.Child("cidr").Required()
+	cidr := at.Child("cidr").Declared(ctx.Since(37), field.Cursor.Given)
 	if !cidr.Has() {
 		return
 	}

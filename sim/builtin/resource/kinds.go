@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/kubesim/kubesim/sim/builtin/gotext"
 	"github.com/kubesim/kubesim/sim/builtin/kind"
 	"github.com/kubesim/kubesim/sim/builtin/table"
 	"github.com/kubesim/kubesim/sim/field"
@@ -86,7 +87,7 @@ func resourceClaimTemplateKind() kind.Kind {
 			ReturnsDeleted: true, Validate: validate,
 			ValidateUpdate: func(ctx *resource.Context, obj, old object.Object) field.ErrorList {
 				return append(validateClaimTemplate(ctx, obj),
-					immutableGo(field.Root("spec"), "ResourceClaimTemplateSpec", obj.At("spec"), old.At("spec"))...)
+					immutableGo(field.Root("spec"), gotext.ResourceClaimTemplateSpec.In(ctx.Server.Minor), obj.At("spec"), old.At("spec"))...)
 			},
 		},
 		Defaults: kind.EveryVersion(func(obj object.Object) { defaultClaimSpec(obj.At("spec", "spec")) }),
