@@ -26,7 +26,7 @@ func customResourceDefinitionKind() kind.Kind {
 		Strategy:    resource.Strategy{HasStatus: true, NeedsResourceVersion: true},
 		Since: map[int]func(k *kind.Kind){37: func(k *kind.Kind) {
 			created := table.Doc("Created At", table.DocMeta, "creationTimestamp").Of("date").At("metadata", "creationTimestamp")
-			k.Columns = []table.Column{
+			k.NullRows, k.Columns = true, []table.Column{
 				table.Name(), table.Text("Scope", "Cluster/Namespaced").At("spec", "scope"), table.Text("Versions", "Served versions").Cell(cellVersions),
 				created, table.Text("Group", "API group").At("spec", "group").Wide(),
 				table.Text("Kind", "CustomResource kind").At("spec", "names", "kind").Wide(),

@@ -82,6 +82,7 @@ func defineOne(set *schema.Set, r schema.Resource, known map[string]*Kind) *reso
 	if c, ok := k.Convert[r.GV()]; ok {
 		d.ToHub, d.FromHub = c.ToHub, c.FromHub
 	}
+	d.NullRows = k.NullRows
 	d.Row, d.RowOrder, d.Deprecated, d.KeyPrefix = k.Row, k.Order, k.Deprecated, k.KeyPrefix
 	for _, c := range k.Columns {
 		d.Columns = append(d.Columns, c.Define(set))

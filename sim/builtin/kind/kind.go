@@ -60,9 +60,10 @@ type Kind struct {
 	// Streams are the subresources that stream or proxy, by name.
 	Streams map[string]*resource.Stream
 
-	Columns []table.Column
-	Row     func(now time.Time, obj object.Object) resource.Row // nil: the cells of the columns
-	Order   func(a, b object.Object) int                        // of rows
+	NullRows bool // Definition.NullRows
+	Columns  []table.Column
+	Row      func(now time.Time, obj object.Object) resource.Row // nil: the cells of the columns
+	Order    func(a, b object.Object) int                        // of rows
 }
 
 // complete makes the strategy and the row of what the kind says more shortly.

@@ -20,7 +20,7 @@ const docDevices = "io.k8s.api.resource.v1."
 
 // Kinds returns the kinds of resource.k8s.io.
 func Kinds() []kind.Kind {
-	return []kind.Kind{resourceClaimKind(), resourceClaimTemplateKind(), resourceSliceKind(), deviceClassKind()}
+	return []kind.Kind{resourceClaimKind(), resourceClaimTemplateKind(), resourceSliceKind(), deviceClassKind(), taintRuleKind()}
 }
 
 // inRequests returns the path of a field of the device requests of a claim, and of a field of its constraints.
