@@ -39,10 +39,8 @@ func validateStatefulSet(ctx *resource.Context, obj, old object.Object, rules st
 	}
 	if !rules.update {
 		for i, claim := range spec.Objects("volumeClaimTemplates") {
-			for _, e := range podspec.ValidateClaim(claim.Map("spec"), nil) {
-				e.Field = p.Child("volumeClaimTemplates").Index(i).Child(e.Field.String())
-				errs = append(errs, e)
-			}
+			at := field.CursorOn(p.Child("volumeClaimTemplates").Index(i).Child("spec"), claim.Map("spec"))
+			errs = append(errs, podspec.CheckClaim(at).Errors()...)
 		}
 	}
 	errs = append(errs, kind.NonNegatives(p, spec, "replicas", "minReadySeconds")...)
@@ -106,7 +104,7 @@ func validateStatefulTemplate(ctx *resource.Context, p field.Path, s selector.La
 		errs = append(errs, podspec.ValidateTemplateUpdate(ctx, template, old.Map("template"), p)...)
 	}
 	errs = append(errs, field.CheckLabels(p.Child("labels"), template.Labels())...)
-	return append(errs, podspec.ValidateTemplateAnnotations(p.Child("annotations"), template.Annotations())...)
+	return append(errs, podspec.CheckAnnotations(field.CursorOn(p.Child("annotations"), template.Map("metadata", "annotations"))).Errors()...)
 }
 
 // volumesOfClaims returns the volumes of a pod of a StatefulSet: claims win over volumes of the same name.

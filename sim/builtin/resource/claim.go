@@ -230,7 +230,7 @@ func validateDeviceConfig(p field.Path, c object.Object) field.ErrorList {
 	if opaque == nil {
 		return field.ErrorList{field.Required(p, "")}
 	}
-	errs := podspec.DriverName(p.Child("driver"), opaque.String("driver"))
+	errs := podspec.DriverName(field.CursorOn(p.Child("driver"), opaque.String("driver"))).Errors()
 	return append(errs, validateParameters(p.Child("parameters"), opaque["parameters"])...)
 }
 
@@ -296,7 +296,7 @@ func validateAttributeName(p field.Path, name string) field.ErrorList {
 		if parts[0] == "" {
 			errs = append(errs, field.Invalid(p, "", "the domain must not be empty"))
 		} else {
-			errs = append(errs, podspec.DriverName(p, parts[0])...)
+			errs = append(errs, podspec.DriverName(field.CursorOn(p, parts[0])).Errors()...)
 		}
 		if parts[1] == "" {
 			return append(errs, field.Invalid(p, "", "the name must not be empty"))
@@ -311,7 +311,7 @@ func validateAttributeName(p field.Path, name string) field.ErrorList {
 
 func validateClaimTemplate(ctx *resource.Context, obj object.Object) field.ErrorList {
 	p, meta := field.Root("spec").Child("metadata"), obj.At("spec", "metadata")
-	errs := podspec.ValidateTemplateAnnotations(p.Child("annotations"), object.StringMap(meta.Map("annotations")))
+	errs := podspec.CheckAnnotations(field.CursorOn(p.Child("annotations"), meta.Map("annotations"))).Errors()
 	errs = append(errs, field.CheckLabels(p.Child("labels"), object.StringMap(meta.Map("labels")))...)
 	errs = append(errs, gotext.OnlyLabelsAndAnnotations(p, meta)...)
 	return append(errs, validateClaimSpec(ctx, field.Root("spec").Child("spec"), obj.At("spec", "spec"))...)

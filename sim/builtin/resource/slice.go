@@ -26,7 +26,7 @@ const (
 
 func validateResourceSlice(obj, old object.Object) field.ErrorList {
 	spec, before, p := obj.At("spec"), old.At("spec"), field.Root("spec")
-	errs := podspec.DriverName(p.Child("driver"), spec.String("driver"))
+	errs := podspec.DriverName(field.CursorOn(p.Child("driver"), spec.String("driver"))).Errors()
 	errs = append(errs, validatePool(p.Child("pool"), spec.At("pool"))...)
 	if old != nil {
 		for _, path := range [][]string{{"pool", "name"}, {"driver"}, {"nodeName"}} {
@@ -97,7 +97,7 @@ func validateNodeChoice(p field.Path, o object.Object, empty string) (errs field
 	}
 	if s := o.At("nodeSelector"); s != nil {
 		set = append(set, "`nodeSelector`")
-		errs = append(errs, podspec.NodeSelector(s, p.Child("nodeSelector"), false)...)
+		errs = append(errs, podspec.NodeSelector(field.CursorOn(p.Child("nodeSelector"), s), false).Errors()...)
 	}
 	return errs, set
 }

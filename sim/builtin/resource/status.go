@@ -148,7 +148,7 @@ func reservesMore(reserved, old []object.Object) bool {
 }
 
 func validateDeviceStatus(p field.Path, d object.Object, allocated []string) field.ErrorList {
-	errs := podspec.DriverName(p.Child("driver"), d.String("driver"))
+	errs := podspec.DriverName(field.CursorOn(p.Child("driver"), d.String("driver"))).Errors()
 	errs = append(errs, validatePoolName(p.Child("pool"), d.String("pool"))...)
 	errs = append(errs, field.Check(p.Child("device"), d.String("device"), field.DNS1123Label)...)
 	errs = append(errs, validateShareID(p, d)...)
@@ -207,14 +207,14 @@ func validateAllocation(p field.Path, allocation object.Object, names []string) 
 			return append(errs, validateClaimConfig(p, c, names)...)
 		})...)
 	if s := allocation.At("nodeSelector"); s != nil {
-		errs = append(errs, podspec.NodeSelector(s, p.Child("nodeSelector"), false)...)
+		errs = append(errs, podspec.NodeSelector(field.CursorOn(p.Child("nodeSelector"), s), false).Errors()...)
 	}
 	return errs
 }
 
 func validateAllocated(p field.Path, r object.Object, names []string) field.ErrorList {
 	errs := validateRequestRef(p.Child("request"), r.String("request"), names)
-	errs = append(errs, podspec.DriverName(p.Child("driver"), r.String("driver"))...)
+	errs = append(errs, podspec.DriverName(field.CursorOn(p.Child("driver"), r.String("driver"))).Errors()...)
 	errs = append(errs, validatePoolName(p.Child("pool"), r.String("pool"))...)
 	errs = append(errs, field.Check(p.Child("device"), r.String("device"), field.DNS1123Label)...)
 	errs = append(errs, validateBindingConditions(p, r)...)
