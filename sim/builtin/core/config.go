@@ -3,11 +3,11 @@ package core
 import (
 	"encoding/base64"
 	"encoding/json"
-	"time"
 
 	"github.com/kubesim/kubesim/sim/builtin/authentication"
 	"github.com/kubesim/kubesim/sim/builtin/certificates"
 	"github.com/kubesim/kubesim/sim/builtin/kind"
+	"github.com/kubesim/kubesim/sim/builtin/podspec"
 	"github.com/kubesim/kubesim/sim/builtin/table"
 	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/object"
@@ -24,34 +24,30 @@ func configKinds() []kind.Kind {
 		{
 			Storage: "configmaps",
 			Strategy: resource.Strategy{
-				Quota:    resource.Quota{Each: []string{"configmaps"}},
-				Checks:   resource.Checks{Update: []resource.Check{resource.CheckMetaUpdate, resource.CheckFirst, resource.CheckMeta, resource.CheckKind}},
-				Validate: validateConfigMap, ValidateUpdate: validateConfigMapUpdate,
-				ValidateFirst: immutableConfigMap},
-			Columns: []table.Column{table.Name(), table.Doc("Data", table.DocCore+"ConfigMap", "data"), table.Age()},
-			Row: func(now time.Time, obj object.Object) resource.Row {
-				return table.Row(obj.Name(), int64(len(obj.Map("data"))+len(obj.Map("binaryData"))), table.AgeCell(now, obj))
+				Quota:         resource.Quota{Each: []string{"configmaps"}},
+				Checks:        resource.Checks{Update: []resource.Check{resource.CheckMetaUpdate, resource.CheckFirst, resource.CheckMeta, resource.CheckKind}},
+				ValidateFirst: immutableConfigMap,
 			},
+			Validate: validateConfigMap,
+			Columns: []table.Column{table.Name(), table.Doc("Data", table.DocCore+"ConfigMap", "data").Cell(func(obj object.Object) any {
+				return int64(len(obj.Map("data")) + len(obj.Map("binaryData")))
+			}), table.Age()},
 		},
 		{
 			Storage: "secrets",
 			Strategy: resource.Strategy{
-				Quota:    resource.Quota{Each: []string{"secrets"}},
-				Checks:   resource.Checks{Update: []resource.Check{resource.CheckMetaUpdate, resource.CheckFirst, resource.CheckMeta, resource.CheckKind}},
-				Validate: validateSecret, ValidateUpdate: validateSecretUpdate, ValidateFirst: immutableSecret,
-				Warn: warnSecret,
-				Fields: func(obj object.Object) map[string]string {
-					return map[string]string{"type": obj.String("type")}
-				},
+				Quota:         resource.Quota{Each: []string{"secrets"}},
+				Checks:        resource.Checks{Update: []resource.Check{resource.CheckMetaUpdate, resource.CheckFirst, resource.CheckMeta, resource.CheckKind}},
+				ValidateFirst: immutableSecret,
+				Warn:          warnSecret,
+				Fields:        func(obj object.Object) map[string]string { return map[string]string{"type": obj.String("type")} },
 			},
+			Validate: validateSecret,
 			Defaults: kind.EveryVersion(defaultSecret),
 			Labels:   kind.SameLabels("type"),
 			Unknown:  kind.UnsupportedLabel,
-			Columns: []table.Column{table.Name(), table.Doc("Type", table.DocCore+"Secret", "type"), table.Doc("Data", table.DocCore+"Secret", "data"),
-				table.Age()},
-			Row: func(now time.Time, obj object.Object) resource.Row {
-				return table.Row(obj.Name(), obj.String("type"), int64(len(obj.Map("data"))), table.AgeCell(now, obj))
-			},
+			Columns: []table.Column{table.Name(), table.Doc("Type", table.DocCore+"Secret", "type").At("type"),
+				table.Doc("Data", table.DocCore+"Secret", "data").Cell(func(obj object.Object) any { return int64(len(obj.Map("data"))) }), table.Age()},
 		},
 		{
 			Storage: "serviceaccounts",
@@ -65,78 +61,53 @@ func configKinds() []kind.Kind {
 			Connect: map[string]resource.Connector{"token": authentication.IssueToken},
 			Bodies:  map[string]func(object.Object){"token": authentication.DefaultTokenRequest},
 			Columns: []table.Column{table.Name(), table.Age()},
-			Row: func(now time.Time, obj object.Object) resource.Row {
-				return table.Row(obj.Name(), table.AgeCell(now, obj))
-			},
 		},
 	}
 }
 
-func validateConfigMap(_ *resource.Context, obj object.Object) field.ErrorList {
-	var errs field.ErrorList
+func validateConfigMap(_ *resource.Context, at field.Cursor) {
 	size := 0
-	data, binary := obj.Map("data"), obj.Map("binaryData")
-	p := field.Root("data")
-	for _, key := range object.SortedKeys(data) {
-		errs = append(errs, field.Check(p.Key(key), key, field.ConfigMapKey)...)
-		if _, ok := binary[key]; ok {
-			errs = append(errs, field.Invalid(p.Key(key), key, "duplicate of key present in binaryData"))
-		}
-		text, _ := data[key].(string)
-		size += len(text)
+	for key, text := range at.EachKey("data") {
+		text.With(key).Check(field.ConfigMapKey).InvalidIf(at.Has("binaryData", key), "duplicate of key present in binaryData")
+		size += len(text.String())
 	}
-	p = field.Root("binaryData")
-	for _, key := range object.SortedKeys(binary) {
-		errs = append(errs, field.Check(p.Key(key), key, field.ConfigMapKey)...)
-		size += len(kind.Decoded(binary[key]))
+	if size += checkKeys(at.Child("binaryData")); size > maxConfigBytes { // the real server names the whole object "[]"
+		at.Report(field.ErrorList{field.TooLong(podspec.Whole, maxConfigBytes)})
 	}
-	if size > maxConfigBytes { // the real server names the whole object "[]"
-		errs = append(errs, field.TooLong(field.Root("[]"), maxConfigBytes))
-	}
-	return errs
 }
 
-func validateConfigMapUpdate(ctx *resource.Context, obj, _ object.Object) field.ErrorList {
-	return validateConfigMap(ctx, obj)
+// checkKeys checks the keys of values in base64, and returns their size.
+func checkKeys(at field.Cursor) (size int) {
+	for key, value := range at.EachKey() {
+		value.With(key).Check(field.ConfigMapKey)
+		size += len(kind.Decoded(value.Value()))
+	}
+	return size
 }
 
 // immutableConfigMap lets an empty data pass where there was none: a default makes it so in the real server's memory
 // (pkg/apis/core/v1.SetDefaults_ConfigMap).
 func immutableConfigMap(_ *resource.Context, obj, old object.Object) field.ErrorList {
-	sameData := func(a, b map[string]any) bool { return object.SemanticEqual(a, b) }
-	return validateImmutable(obj, old, fieldRule{"data", sameData}, fieldRule{"binaryData", sameMap})
+	at := field.CursorAt(obj, old)
+	if stillImmutable(at) {
+		data := at.Child("data")
+		data.ForbidIf(data.Changed(), immutableWhenSet)
+		immutableMap(at.Child("binaryData"))
+	}
+	return at.Errors()
 }
 
-// fieldRule is a field that holds a map, and when two of its values are the same.
-type fieldRule struct {
-	name string
-	same func(value, old map[string]any) bool
+// stillImmutable reports whether an object was declared immutable, and checks that it stays so.
+func stillImmutable(at field.Cursor) bool {
+	was := at.Old().True("immutable")
+	at.Child("immutable").ForbidIf(was && !at.True("immutable"), immutableWhenSet)
+	return was
 }
 
-// sameMap compares a map that a client sent with a stored one. A stored map is never empty, it is absent: an empty one
-// that was sent is another one.
-func sameMap(value, old map[string]any) bool {
-	if value != nil && len(value) == 0 {
-		return false
-	}
-	return object.SemanticEqual(value, old)
-}
-
-// validateImmutable checks that an object which was declared immutable stays so and keeps the fields.
-func validateImmutable(obj, old object.Object, fields ...fieldRule) field.ErrorList {
-	if !old.True("immutable") {
-		return nil
-	}
-	var errs field.ErrorList
-	if !obj.True("immutable") {
-		errs = append(errs, field.Forbidden(field.Root("immutable"), immutableWhenSet))
-	}
-	for _, f := range fields {
-		if !f.same(obj.Map(f.name), old.Map(f.name)) {
-			errs = append(errs, field.Forbidden(field.Root(f.name), immutableWhenSet))
-		}
-	}
-	return errs
+// immutableMap checks a map that a client sent against the stored one. A stored map is never empty, it is absent: an empty
+// one that was sent is another one.
+func immutableMap(at field.Cursor) {
+	at.ForbidIf(at.Has() && at.Len() == 0 || at.Changed(), immutableWhenSet)
 }
 
 // defaultSecret merges stringData into data: it can be written and is never shown.
@@ -152,71 +123,47 @@ func defaultSecret(obj object.Object) {
 	delete(obj, "stringData")
 }
 
-func validateSecret(_ *resource.Context, obj object.Object) field.ErrorList {
-	var errs field.ErrorList
-	p, data, size := field.Root("data"), obj.Map("data"), 0
-	for _, key := range object.SortedKeys(data) {
-		errs = append(errs, field.Check(p.Key(key), key, field.ConfigMapKey)...)
-		size += len(kind.Decoded(data[key]))
+func validateSecret(_ *resource.Context, at field.Cursor) {
+	data := at.Child("data")
+	if checkKeys(data) > maxConfigBytes {
+		data.TooLong(maxConfigBytes)
 	}
-	if size > maxConfigBytes {
-		errs = append(errs, field.TooLong(p, maxConfigBytes))
-	}
-	return append(errs, validateSecretType(obj, p, data)...)
-}
-
-// validateSecretType checks what the built-in types of secrets must hold.
-func validateSecretType(obj object.Object, p field.Path, data map[string]any) field.ErrorList {
-	missing := func(keys ...string) field.ErrorList {
-		var errs field.ErrorList
-		for _, key := range keys {
-			if _, ok := data[key]; !ok {
-				errs = append(errs, field.Required(p.Key(key), ""))
-			}
-		}
-		return errs
-	}
-	switch obj.String("type") {
+	key := func(name string) field.Cursor { return data.Key(name) }
+	switch at.String("type") { // what the built-in types of secrets must hold
 	case "kubernetes.io/service-account-token":
-		const name = "kubernetes.io/service-account.name"
-		return field.MustBeSet(field.Root("metadata").Child("annotations").Key(name), obj.Annotations()[name])
+		at.Child("metadata", "annotations").Key("kubernetes.io/service-account.name").Required()
 	case "kubernetes.io/dockercfg":
-		return validateDockerConfig(p, data, ".dockercfg")
+		validateDockerConfig(key(".dockercfg"))
 	case "kubernetes.io/dockerconfigjson":
-		return validateDockerConfig(p, data, ".dockerconfigjson")
+		validateDockerConfig(key(".dockerconfigjson"))
 	case "kubernetes.io/basic-auth": // one of the two will do
-		if errs := missing("username", "password"); len(errs) == 2 {
-			return errs
-		}
+		neither := !data.Has("username") && !data.Has("password")
+		key("username").RequireIf(neither, "")
+		key("password").RequireIf(neither, "")
 	case "kubernetes.io/ssh-auth":
-		if len(kind.Decoded(data["ssh-privatekey"])) == 0 {
-			return field.ErrorList{field.Required(p.Key("ssh-privatekey"), "")}
-		}
+		key("ssh-privatekey").RequireIf(len(kind.Decoded(key("ssh-privatekey").Value())) == 0, "")
 	case "kubernetes.io/tls":
-		return missing("tls.crt", "tls.key")
+		key("tls.crt").RequireIf(!data.Has("tls.crt"), "")
+		key("tls.key").RequireIf(!data.Has("tls.key"), "")
 	}
-	return nil
 }
 
 // validateDockerConfig checks that a key holds a JSON object.
-func validateDockerConfig(p field.Path, data map[string]any, key string) field.ErrorList {
-	value, ok := data[key]
-	if !ok {
-		return field.ErrorList{field.Required(p.Key(key), "")}
+func validateDockerConfig(at field.Cursor) {
+	if !at.Has() {
+		at.Missing("")
+	} else if err := json.Unmarshal(kind.Decoded(at.Value()), &map[string]any{}); err != nil {
+		at.Invalid("<secret contents redacted>", err.Error())
 	}
-	if err := json.Unmarshal(kind.Decoded(value), &map[string]any{}); err != nil {
-		return field.ErrorList{field.Invalid(p.Key(key), "<secret contents redacted>", err.Error())}
-	}
-	return nil
-}
-
-func validateSecretUpdate(ctx *resource.Context, obj, _ object.Object) field.ErrorList {
-	return validateSecret(ctx, obj)
 }
 
 func immutableSecret(_ *resource.Context, obj, old object.Object) field.ErrorList {
-	errs := kind.Immutable(field.Root("type"), obj.String("type"), old.String("type"))
-	return append(errs, validateImmutable(obj, old, fieldRule{"data", sameMap})...)
+	at := field.CursorAt(obj, old)
+	at.Child("type").OrEmpty().Immutable()
+	if stillImmutable(at) {
+		immutableMap(at.Child("data"))
+	}
+	return at.Errors()
 }
 
 // warnSecret warns about a TLS key that does not belong to its certificate.
