@@ -169,23 +169,17 @@ func fileKeySelector(ref field.Cursor) {
 
 // fileKeyVolumes checks that variables from files come from volumes of type emptyDir.
 func (r *Rules) fileKeyVolumes() {
-	var sources map[string]object.Object
 	for c := range r.eachContainer() {
-		for v := range c.Each("env") {
-			if !v.Has("valueFrom", "fileKeyRef") {
+		for i, v := range c.List("env") {
+			if !object.As(v).Has("valueFrom", "fileKeyRef") {
 				continue
 			}
-			if sources == nil {
-				sources = map[string]object.Object{}
-				for _, volume := range r.Spec.Objects("volumes") {
-					sources[volume.String("name")] = volume
-				}
-			}
-			name := v.Child("valueFrom", "fileKeyRef", "volumeName").OrEmpty()
-			if source, ok := sources[name.String()]; !ok {
+			name := c.Child("env").Index(i).Child("valueFrom", "fileKeyRef", "volumeName").OrEmpty()
+			found := slices.IndexFunc(r.Spec.Objects("volumes"), func(v object.Object) bool { return v.String("name") == name.String() })
+			if found < 0 {
 				name.NotFound(name.Value())
 			} else {
-				name.InvalidIf(!source.Has("emptyDir"), "referenced volume must be of type emptyDir")
+				name.InvalidIf(!object.As(r.Spec.List("volumes")[found]).Has("emptyDir"), "referenced volume must be of type emptyDir")
 			}
 		}
 	}
