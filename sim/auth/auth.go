@@ -99,6 +99,9 @@ type Auth struct {
 	// wrong with a token of a service account; a text that is no such token has neither. nil: there are no such tokens. It
 	// is set before the first request.
 	Accounts func(text string, wanted []string) (*token.Holder, error)
+	// Named puts the name of each authorizer before its reason to refuse a request, as servers since 1.37 do. It is set
+	// before the first request.
+	Named bool
 
 	options     Options
 	authorizers []string

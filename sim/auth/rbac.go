@@ -49,6 +49,9 @@ func (a *Auth) Authorize(at Attributes, objects resource.Reader) (allowed bool, 
 				return true, reason
 			}
 		}
+		if reason != "" && a.Named {
+			reason = strings.ToLower(name) + ": " + reason
+		}
 		if reason != "" {
 			reasons = append(reasons, reason)
 		}

@@ -69,7 +69,10 @@ func TestStore(t *testing.T) {
 				uids[obj.UID()] = true
 				item := resource.ItemOf(d, e.KV)
 				is.Equal(string(item.Line()), string(e.KV.Value)+"\n")
-				is.Equal(item.Labels, obj.Labels())
+				for name, want := range obj.Labels() {
+					value, _ := item.Label(name)
+					is.Equal(value, want)
+				}
 				rev++
 				return true
 			}))

@@ -129,7 +129,7 @@ func TestValidation(t *testing.T) {
 			is := is.New(t)
 			obj := widgets(t, x.edit)
 			strategy.PrepareForCreate(nil, obj)
-			got := texts(strategy.Validate(nil, obj))
+			got := texts(strategy.Validate(&resource.Context{}, obj))
 			if x.want == "" {
 				is.Equal(got, "")
 			}

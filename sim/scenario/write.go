@@ -15,12 +15,12 @@ var writeCommands = []Command{
 	{Name: "create", Usage: "-f FILE | RESOURCE NAME", Help: "create an object", Example: "create deployment web --set spec.replicas=3",
 		Group: Requests, Flags: append(slices.Clone(writeFlags), "set", "from-literal"), Args: []Arg{Resource, ObjectName},
 		check: checkCreate, run: (*World).request, build: (*builder).write},
-	{Name: "apply", Usage: "-f FILE", Help: "apply an object on the server's side", Example: "apply -f cm.yaml --field-manager ci",
-		Group: Requests, Flags: append(slices.Clone(writeFlags), "force"), Args: []Arg{Word, Word},
-		check: checkFile, run: (*World).request, build: (*builder).write},
-	{Name: "replace", Usage: "-f FILE", Help: "put an object in the place of the stored one", Example: "replace -f cm.yaml --rv last",
-		Group: Requests, Flags: writeFlags, Args: []Arg{Word, Word},
-		check: checkFile, run: (*World).request, build: (*builder).write},
+	{Name: "apply", Usage: "-f FILE | RESOURCE NAME", Help: "apply an object on the server's side", Example: "apply -f cm.yaml --field-manager ci",
+		Group: Requests, Flags: append(slices.Clone(writeFlags), "set", "from-literal", "force"), Args: []Arg{Resource, ObjectName},
+		check: checkCreate, run: (*World).request, build: (*builder).write},
+	{Name: "replace", Usage: "-f FILE | RESOURCE NAME", Help: "put an object in the place of the stored one", Example: "replace -f cm.yaml --rv last",
+		Group: Requests, Flags: append(slices.Clone(writeFlags), "set", "from-literal"), Args: []Arg{Resource, ObjectName},
+		check: checkCreate, run: (*World).request, build: (*builder).write},
 	{Name: "patch", Usage: "RESOURCE NAME -p PATCH", Help: "change a part of an object", Example: `patch cm a -p '{"data":{"k":"v"}}'`,
 		Group: Requests, Flags: append(slices.Clone(writeFlags), "type", "patch", "force"), Args: []Arg{Resource, ObjectName}, needs: 1,
 		check: checkPatch, run: (*World).request, build: (*builder).patch},
@@ -30,16 +30,9 @@ func checkCreate(op *Op, at int) error {
 	_, name := op.target(0)
 	switch file := op.has("filename"); {
 	case !file && name == "":
-		return wrong(at+1, "create needs a file or a name: create -f FILE, or create RESOURCE NAME")
+		return wrong(at+1, "%s needs a file or a name: %s -f FILE, or %s RESOURCE NAME", op.Name, op.Name, op.Name)
 	case file && (op.has("set") || op.has("from-literal")):
 		return wrong(at+1, "the object comes from -f or from --set, not from both")
-	}
-	return nil
-}
-
-func checkFile(op *Op, at int) error {
-	if !op.has("filename") {
-		return wrong(at+1, "%s needs a file: -f FILE", op.Name)
 	}
 	return nil
 }
@@ -75,7 +68,7 @@ func (b *builder) write() error {
 				return fmt.Errorf("%s: %w", b.op.value("filename"), err)
 			}
 		}
-		rv, given, err := b.revision()
+		rv, given, err := b.revision(func() uint64 { return b.known(kind, obj.Namespace(), obj.Name()) })
 		if err != nil {
 			return err
 		}
@@ -167,15 +160,12 @@ func (b *builder) patch() error {
 			kind = "merge"
 		}
 	}
-	if rv, given, err := b.revision(); err != nil {
+	rv, given, err := b.revision(func() uint64 { return b.known(d, "", name) })
+	if err == nil && given {
+		data, err = based(data, kind, rv)
+	}
+	if err != nil {
 		return err
-	} else if given && kind != "json" {
-		patch, err := object.Parse(data)
-		if err != nil {
-			return fmt.Errorf("--rv goes into a patch that is an object: %w", err)
-		}
-		patch.Set(rv, "metadata", "resourceVersion")
-		data = object.JSON(map[string]any(patch))
 	}
 	if kind == "apply" {
 		b.apply(d, "", name, q, data)
@@ -183,4 +173,23 @@ func (b *builder) patch() error {
 	}
 	b.add("PATCH", b.location(d, "", name), q, patchTypes[kind], data).def = d
 	return nil
+}
+
+// based returns a patch that does something only to the object of a resourceVersion.
+func based(patch []byte, kind, rv string) ([]byte, error) {
+	if kind == "json" {
+		list, err := object.ParseValue(patch)
+		steps, ok := list.([]any)
+		if err != nil || !ok {
+			return nil, fmt.Errorf("a JSON patch is a list of steps")
+		}
+		test := map[string]any{"op": "test", "path": "/metadata/resourceVersion", "value": rv}
+		return object.JSON(append([]any{test}, steps...)), nil
+	}
+	obj, err := object.Parse(patch)
+	if err != nil {
+		return nil, fmt.Errorf("--rv goes into a patch that is an object: %w", err)
+	}
+	obj.Set(rv, "metadata", "resourceVersion")
+	return object.JSON(map[string]any(obj)), nil
 }

@@ -25,18 +25,32 @@ type Release struct {
 	Stored map[GVK]GVK
 	// Unserved lists the kinds that a server can read without serving them by default, by group version.
 	Unserved map[string]string
-	// Readable are the groups that DeleteOptions and WatchEvents are of in OpenAPI, with their versions; "": as published.
-	Readable string
+	// Readable are the versions of the groups that DeleteOptions and WatchEvents are of in OpenAPI; nil: as published.
+	Readable map[string]string
+	// PlainElements says that OpenAPI has no defaults for the elements of lists and maps.
+	PlainElements bool
 }
 
 // Releases are all minors that there is data for, built into this program or not, oldest first.
 var Releases = []Release{
 	{Minor: "1.34", Version: "v1.34.4", Stored: storedElsewhere, Unserved: unserved},
 	{Minor: "1.35", Version: "v1.35.4", Stored: storedElsewhere, Unserved: unserved},
-	{Minor: Default, Version: DefaultVersion, Stored: with(storedElsewhere, map[GVK]GVK{
-		{"admissionregistration.k8s.io", "v1", "MutatingAdmissionPolicy"}:        {"admissionregistration.k8s.io", "v1beta1", "MutatingAdmissionPolicy"},
-		{"admissionregistration.k8s.io", "v1", "MutatingAdmissionPolicyBinding"}: {"admissionregistration.k8s.io", "v1beta1", "MutatingAdmissionPolicyBinding"},
-	}), Unserved: unserved, Readable: readable},
+	{Minor: Default, Version: DefaultVersion, Stored: with(storedElsewhere,
+		stored("admissionregistration.k8s.io/v1beta1", "MutatingAdmissionPolicy MutatingAdmissionPolicyBinding")),
+		Unserved: unserved, Readable: readable},
+	{Minor: "1.37", Version: "v1.37.2", Stored: with(storedElsewhere,
+		stored("certificates.k8s.io/v1beta1", "ClusterTrustBundle PodCertificateRequest"),
+		stored("resource.k8s.io/v1beta2", "DeviceTaintRule"),
+		stored("storagemigration.k8s.io/v1beta1", "StorageVersionMigration")),
+		Unserved: with(unserved, map[string]string{
+			"lifecycle.k8s.io/v1alpha1":  "Eviction EvictionRequest",
+			"scheduling.k8s.io/v1alpha2": "",
+			"scheduling.k8s.io/v1alpha3": "CompositePodGroup PodGroup Workload",
+			"scheduling.k8s.io/v1beta1":  "PodGroup PriorityClass Workload",
+		}),
+		Readable: with(readable, map[string]string{
+			"lifecycle.k8s.io": "v1alpha1", "scheduling.k8s.io": "v1 v1alpha3 v1beta1", "storagemigration.k8s.io": "v1 v1beta1",
+		}), PlainElements: true},
 }
 
 // Known returns the minors of Releases. Load knows those that were built into the program, which are all of them but for
@@ -72,9 +86,22 @@ var storedElsewhere = map[GVK]GVK{
 	{"events.k8s.io", "v1", "Event"}:                           {"", "v1", "Event"},
 }
 
-func with[K comparable, V any](some, more map[K]V) map[K]V {
+// stored are kinds that are served as v1 and stored in a group version.
+func stored(gv, kinds string) map[GVK]GVK {
+	group, version, _ := strings.Cut(gv, "/")
+	out := map[GVK]GVK{}
+	for kind := range strings.FieldsSeq(kinds) {
+		out[GVK{group, "v1", kind}] = GVK{group, version, kind}
+	}
+	return out
+}
+
+// with returns a table with more rows, or others.
+func with[K comparable, V any](some map[K]V, more ...map[K]V) map[K]V {
 	out := maps.Clone(some)
-	maps.Copy(out, more)
+	for _, m := range more {
+		maps.Copy(out, m)
+	}
 	return out
 }
 
@@ -117,11 +144,30 @@ var unserved = map[string]string{
 }
 
 // readable are the groups that a server of 1.36 can read, with their versions.
-const readable = "admission.k8s.io v1 v1beta1;admissionregistration.k8s.io v1 v1alpha1 v1beta1;apiextensions.k8s.io v1 v1beta1;" +
-	"apiregistration.k8s.io v1 v1beta1;apps v1 v1beta1 v1beta2;authentication.k8s.io v1 v1alpha1 v1beta1;" +
-	"authorization.k8s.io v1 v1beta1;autoscaling v1 v2;batch v1 v1beta1;certificates.k8s.io v1 v1alpha1 v1beta1;" +
-	"coordination.k8s.io v1 v1alpha2 v1beta1;discovery.k8s.io v1 v1beta1;events.k8s.io v1 v1beta1;extensions v1beta1;" +
-	"flowcontrol.apiserver.k8s.io v1 v1beta1 v1beta2 v1beta3;imagepolicy.k8s.io v1alpha1;internal.apiserver.k8s.io v1alpha1;" +
-	"networking.k8s.io v1 v1beta1;node.k8s.io v1 v1alpha1 v1beta1;policy v1 v1beta1;" +
-	"rbac.authorization.k8s.io v1 v1alpha1 v1beta1;resource.k8s.io v1 v1alpha3 v1beta1 v1beta2;" +
-	"scheduling.k8s.io v1 v1alpha2 v1beta1;storage.k8s.io v1 v1alpha1 v1beta1;storagemigration.k8s.io v1beta1"
+var readable = map[string]string{
+	"admission.k8s.io":             "v1 v1beta1",
+	"admissionregistration.k8s.io": "v1 v1alpha1 v1beta1",
+	"apiextensions.k8s.io":         "v1 v1beta1",
+	"apiregistration.k8s.io":       "v1 v1beta1",
+	"apps":                         "v1 v1beta1 v1beta2",
+	"authentication.k8s.io":        "v1 v1alpha1 v1beta1",
+	"authorization.k8s.io":         "v1 v1beta1",
+	"autoscaling":                  "v1 v2",
+	"batch":                        "v1 v1beta1",
+	"certificates.k8s.io":          "v1 v1alpha1 v1beta1",
+	"coordination.k8s.io":          "v1 v1alpha2 v1beta1",
+	"discovery.k8s.io":             "v1 v1beta1",
+	"events.k8s.io":                "v1 v1beta1",
+	"extensions":                   "v1beta1",
+	"flowcontrol.apiserver.k8s.io": "v1 v1beta1 v1beta2 v1beta3",
+	"imagepolicy.k8s.io":           "v1alpha1",
+	"internal.apiserver.k8s.io":    "v1alpha1",
+	"networking.k8s.io":            "v1 v1beta1",
+	"node.k8s.io":                  "v1 v1alpha1 v1beta1",
+	"policy":                       "v1 v1beta1",
+	"rbac.authorization.k8s.io":    "v1 v1alpha1 v1beta1",
+	"resource.k8s.io":              "v1 v1alpha3 v1beta1 v1beta2",
+	"scheduling.k8s.io":            "v1 v1alpha2 v1beta1",
+	"storage.k8s.io":               "v1 v1alpha1 v1beta1",
+	"storagemigration.k8s.io":      "v1beta1",
+}

@@ -81,9 +81,9 @@ func checkKey(key string, p field.Path) *field.Error {
 	return nil
 }
 
-// Matches reports whether the labels fulfil the requirement.
-func (r Requirement) Matches(labels map[string]string) bool {
-	value, ok := labels[r.Key]
+// matches reports whether the labels fulfil the requirement.
+func (r Requirement) matches(label func(name string) (value string, ok bool)) bool {
+	value, ok := label(r.Key)
 	switch r.Operator {
 	case In, Equals, DoubleEquals:
 		return ok && slices.Contains(r.Values, value)
@@ -153,8 +153,13 @@ func FromSet(labels map[string]string) Labels {
 
 // Matches reports whether an object with these labels is selected.
 func (s Labels) Matches(labels map[string]string) bool {
+	return s.Match(func(name string) (string, bool) { value, ok := labels[name]; return value, ok })
+}
+
+// Match is Matches for labels that are looked up.
+func (s Labels) Match(label func(name string) (value string, ok bool)) bool {
 	for _, r := range s.requirements {
-		if !r.Matches(labels) {
+		if !r.matches(label) {
 			return false
 		}
 	}

@@ -42,7 +42,8 @@ func register(api *controller.Client, key controller.Key) (time.Duration, *statu
 	}
 	want := served(known, group)
 	api.Items(APIServices, "", func(it *resource.Item) bool {
-		if obj := it.Object(); obj.String("spec", "group") == group && it.Labels[Automanaged] == "true" {
+		obj := it.Object()
+		if kept, _ := it.Label(Automanaged); obj.String("spec", "group") == group && kept == "true" {
 			keep(api, obj, want[it.Name])
 			delete(want, it.Name)
 		}

@@ -1,6 +1,8 @@
 package openapi
 
 import (
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/kubesim/kubesim/sim/schema"
@@ -27,16 +29,15 @@ func (w *writer) kindsOf(t *schema.Type) []schema.GVK {
 			list = append(list, schema.GVK{Group: w.part.Group, Version: w.part.Version, Kind: kind})
 		}
 		return list
-	case readable == "":
+	case readable == nil:
 		return t.GVKs
 	}
-	for group := range strings.SplitSeq(readable, ";") {
-		words := strings.Fields(group)
-		if w.part.Custom && unreadByCustom[words[0]] {
+	for _, group := range slices.Sorted(maps.Keys(readable)) {
+		if w.part.Custom && unreadByCustom[group] {
 			continue
 		}
-		for _, version := range words[1:] {
-			list = append(list, schema.GVK{Group: words[0], Version: version, Kind: kind})
+		for version := range strings.FieldsSeq(readable[group]) {
+			list = append(list, schema.GVK{Group: group, Version: version, Kind: kind})
 		}
 	}
 	return list
