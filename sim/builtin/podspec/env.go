@@ -175,12 +175,16 @@ func (r *Rules) fileKeyVolumes() {
 				continue
 			}
 			name := c.Child("env").Index(i).Child("valueFrom", "fileKeyRef", "volumeName").OrEmpty()
-			found := slices.IndexFunc(r.Spec.Objects("volumes"), func(v object.Object) bool { return v.String("name") == name.String() })
-			if found < 0 {
-				name.NotFound(name.Value())
-			} else {
-				name.InvalidIf(!object.As(r.Spec.List("volumes")[found]).Has("emptyDir"), "referenced volume must be of type emptyDir")
+			found, empty := false, false
+			for _, volume := range r.Spec.Objects("volumes") { // of several with the same name the last one counts
+				if volume.String("name") == name.String() {
+					found, empty = true, volume.Has("emptyDir")
+				}
 			}
+			if !found {
+				name.NotFound(name.Value())
+			}
+			name.InvalidIf(found && !empty, "referenced volume must be of type emptyDir")
 		}
 	}
 }

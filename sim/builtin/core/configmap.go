@@ -1,0 +1,75 @@
+package core
+
+import (
+	"github.com/kubesim/kubesim/sim/builtin/kind"
+	"github.com/kubesim/kubesim/sim/builtin/podspec"
+	"github.com/kubesim/kubesim/sim/builtin/table"
+	"github.com/kubesim/kubesim/sim/field"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/resource"
+)
+
+// maxConfigBytes is how much a ConfigMap or a Secret may hold.
+const maxConfigBytes = 1 << 20
+
+const immutableWhenSet = "field is immutable when `immutable` is set"
+
+func configMapKind() kind.Kind {
+	return kind.Kind{
+		Storage: "configmaps",
+		Strategy: resource.Strategy{
+			Quota:         resource.Quota{Each: []string{"configmaps"}},
+			Checks:        resource.Checks{Update: []resource.Check{resource.CheckMetaUpdate, resource.CheckFirst, resource.CheckMeta, resource.CheckKind}},
+			ValidateFirst: immutableConfigMap,
+		},
+		Validate: validateConfigMap,
+		Columns: []table.Column{table.Name(), table.Doc("Data", table.DocCore+"ConfigMap", "data").Cell(func(obj object.Object) any {
+			return int64(len(obj.Map("data")) + len(obj.Map("binaryData")))
+		}), table.Age()},
+	}
+}
+
+func validateConfigMap(_ *resource.Context, at field.Cursor) {
+	size := 0
+	for key, text := range at.EachKey("data") {
+		text.With(key).Check(field.ConfigMapKey).InvalidIf(at.Has("binaryData", key), "duplicate of key present in binaryData")
+		size += len(text.String())
+	}
+	if size += checkKeys(at.Child("binaryData")); size > maxConfigBytes { // the real server names the whole object "[]"
+		at.Report(field.ErrorList{field.TooLong(podspec.Whole, maxConfigBytes)})
+	}
+}
+
+// checkKeys checks the keys of values in base64, and returns their size.
+func checkKeys(at field.Cursor) (size int) {
+	for key, value := range at.EachKey() {
+		value.With(key).Check(field.ConfigMapKey)
+		size += len(kind.Decoded(value.Value()))
+	}
+	return size
+}
+
+// immutableConfigMap lets an empty data pass where there was none: a default makes it so in the real server's memory
+// (pkg/apis/core/v1.SetDefaults_ConfigMap).
+func immutableConfigMap(_ *resource.Context, obj, old object.Object) field.ErrorList {
+	at := field.CursorAt(obj, old)
+	if stillImmutable(at) {
+		data := at.Child("data")
+		data.ForbidIf(data.Changed(), immutableWhenSet)
+		immutableMap(at.Child("binaryData"))
+	}
+	return at.Errors()
+}
+
+// stillImmutable reports whether an object was declared immutable, and checks that it stays so.
+func stillImmutable(at field.Cursor) bool {
+	was := at.Old().True("immutable")
+	at.Child("immutable").ForbidIf(was && !at.True("immutable"), immutableWhenSet)
+	return was
+}
+
+// immutableMap checks a map that a client sent against the stored one. A stored map is never empty, it is absent: an empty
+// one that was sent is another one.
+func immutableMap(at field.Cursor) {
+	at.ForbidIf(at.Has() && at.Len() == 0 || at.Changed(), immutableWhenSet)
+}
