@@ -1,13 +1,15 @@
 package apiserver
 
 import (
+	"encoding/json"
+
 	"github.com/kubesim/kubesim/sim/codec"
-	"github.com/kubesim/kubesim/sim/http"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/patch"
 	"github.com/kubesim/kubesim/sim/registry"
 	"github.com/kubesim/kubesim/sim/resource"
 	"github.com/kubesim/kubesim/sim/status"
+	"github.com/kubesim/kubesim/sim/wire"
 )
 
 // patch answers a PATCH of any of the four kinds.
@@ -34,6 +36,10 @@ func (c *call) patch() {
 		c.fail(s)
 		return
 	}
+	if s := c.checkPatch(kind); s != nil {
+		c.fail(s)
+		return
+	}
 	q := c.request(o)
 	p := &patcher{c: c, kind: kind, o: o, q: q}
 	change := registry.Change{Kind: registry.Patch, Edit: p.edit}
@@ -45,7 +51,28 @@ func (c *call) patch() {
 		return
 	}
 	result, s := c.s.Registry.Update(q, change)
-	c.result(http.StatusOK, result, s)
+	c.result(wire.StatusOK, result, s)
+}
+
+// checkPatch refuses a patch that cannot be logged: since 1.37 servers read it before they look for the object
+// (endpoints/handlers.validateAndTranscodePatch).
+func (c *call) checkPatch(kind patch.Kind) *status.Status {
+	if !c.s.Registry.Server.Since(37) {
+		return nil
+	}
+	if kind != patch.ApplyPatch {
+		if !json.Valid(c.q.Body) {
+			return status.BadRequest("invalid JSON patch")
+		}
+		return nil
+	}
+	if _, plain := codec.PlainJSON(c.q.Body); plain {
+		return nil
+	}
+	if _, err := codec.YAMLToJSON(c.q.Body); err != nil {
+		return status.BadRequest("error encoding patch: %v", err)
+	}
+	return nil
 }
 
 // patchConnected patches a subresource with a body of its own: it is read, patched and written as a whole.

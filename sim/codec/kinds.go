@@ -18,6 +18,9 @@ type Decoder struct {
 	// Kinds returns the type of a kind, nil for one that it does not have.
 	Kinds func(schema.GVK) *schema.Type
 
+	// Unserved reports whether a kind that Kinds does not have can be read all the same (schema.Release.CanRead). nil: none can.
+	Unserved func(schema.GVK) bool
+
 	// Unstructured reports whether a kind that Kinds does not have is that of a custom resource. nil: none is.
 	Unstructured func(schema.GVK) bool
 
@@ -162,10 +165,10 @@ func (d *Decoder) known(gvk, want schema.GVK) *schema.Type {
 	if t := d.Kinds(gvk); t != nil {
 		return t
 	}
-	if !unserved(gvk) {
+	if d.Unserved == nil || !d.Unserved(gvk) {
 		return nil
 	}
-	if internal(gvk) == internal(want) {
+	if InternalType(gvk) == InternalType(want) {
 		return d.Kinds(want)
 	}
 	return schema.NewStruct("", gvk.Version+"."+gvk.Kind, nil)
@@ -283,7 +286,7 @@ func (d *Decoder) decodeMeta(obj object.Object) (strict []string, err error) {
 
 // sameKind checks that the kind of the body is another version of the kind of the endpoint.
 func (d *Decoder) sameKind(b *body) *status.Status {
-	from, to := internal(b.gvk), internal(b.want)
+	from, to := InternalType(b.gvk), InternalType(b.want)
 	if from == to || d.custom(b.want) {
 		return nil
 	}

@@ -10,12 +10,13 @@ import (
 
 func testDecoder(tb testing.TB) *Decoder {
 	tb.Helper()
-	set, err := schema.Load("1.36")
+	set, err := schema.Load(schema.Default)
 	if err != nil {
 		tb.Fatal(err)
 	}
 	return &Decoder{
 		Kinds:        set.Kind,
+		Unserved:     set.Release().CanRead,
 		Unstructured: func(gvk schema.GVK) bool { return gvk.Group == "example.com" },
 		Meta:         set.Kind(schema.GVK{Version: "v1", Kind: "Pod"}).Field("metadata").Type,
 	}

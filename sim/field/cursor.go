@@ -2,8 +2,6 @@ package field
 
 import (
 	"iter"
-	"slices"
-	"strings"
 
 	"github.com/kubesim/kubesim/sim/object"
 )
@@ -24,22 +22,68 @@ import (
 // it is absent: OrEmpty and OrZero read it so, IfGiven leaves its zero value unchecked, and Required reports it.
 // Methods that check return the cursor, for further checks.
 //
-// A Cursor is a value, and cheap to make: paths are printed only in errors.
+// A Cursor is a value, and cheap to make: it fits into registers, paths are only made for errors, and only an object that a
+// cursor came through is noted in memory.
 type Cursor struct {
-	path       Path
-	value, old any // nil: absent or null
-	updates    bool
-	errs       *ErrorList
+	value, old any // nil: absent or null; old may be unknown
+	report     *report
+	place      int32  // the object in which the cursor is,
+	move       move   // how it came from there,
+	name       string // and by which name
+}
+
+// unknown is the old value where there is nothing to compare with: on create, and in the items of lists.
+type unknown struct{}
+
+// A move leads from an object to a field or an entry, or to an item of a list there. The upper bits count items from 1.
+type move uint32
+
+const (
+	stay     move = iota // to the place itself
+	toField              // .name
+	toKey                // [name]
+	stepBits = iota - 1
+)
+
+func (s move) item(i int) move { return s | move(i+1)<<stepBits }
+
+// report is what the cursors share that come from one: the errors, and the places of objects. The first place is where the
+// first cursor is.
+type report struct {
+	errs   ErrorList
+	base   string
+	places []place
+	first  [8]place // enough for small objects
+}
+
+// place is an object that cursors have come through.
+type place struct {
+	up   int32
+	move move
+	name string
+}
+
+func (r *report) note(at place) int32 {
+	if len(r.places) == len(r.first) {
+		r.places = append(make([]place, 0, 4*len(r.first)), r.places...)
+	}
+	r.places = append(r.places, at)
+	return int32(len(r.places) - 1)
+}
+
+func newCursor(base string, value, old any) Cursor {
+	r := &report{base: base}
+	r.places = r.first[:1]
+	return Cursor{value: value, old: old, report: r}
 }
 
 // CursorAt returns a cursor with an empty list of errors at a field of an object, or at the object itself. old is the stored
 // object that is updated, nil on create.
 func CursorAt(obj, old object.Object, names ...string) Cursor {
-	c := Cursor{value: map[string]any(obj), updates: old != nil, errs: new(ErrorList)}
-	if c.updates {
-		c.old = map[string]any(old)
+	if old == nil {
+		return newCursor("", map[string]any(obj), unknown{}).Child(names...)
 	}
-	return c.Child(names...)
+	return newCursor("", map[string]any(obj), map[string]any(old)).Child(names...)
 }
 
 // CursorOn returns a cursor with an empty list of errors at a value of which the path is known.
@@ -47,24 +91,81 @@ func CursorOn(p Path, value any) Cursor {
 	if o, ok := value.(object.Object); ok {
 		value = map[string]any(o)
 	}
-	return Cursor{path: p, value: value, errs: new(ErrorList)}
+	return newCursor(p.text(), value, unknown{})
 }
 
 // Errors returns what is wrong with the object so far.
-func (c Cursor) Errors() ErrorList { return *c.errs }
+func (c Cursor) Errors() ErrorList { return c.report.errs }
 
 // Child returns a cursor at a field, or at a field of a field.
 func (c Cursor) Child(names ...string) Cursor {
 	for _, name := range names {
-		c.path.push(step{name: name})
-		c.value, c.old = member(c.value, name), member(c.old, name)
+		c.enter(name, toField)
 	}
 	return c
 }
 
-func member(v any, name string) any {
-	m, _ := v.(map[string]any)
-	return m[name]
+// Key returns a cursor at an entry of a map, which is printed as [key].
+func (c Cursor) Key(key string) Cursor {
+	c.enter(key, toKey)
+	return c
+}
+
+// enter moves the cursor to a member of the object where it is.
+func (c *Cursor) enter(name string, s move) {
+	c.note()
+	m, _ := c.value.(map[string]any)
+	c.value = m[name]
+	switch old := c.old.(type) {
+	case map[string]any:
+		c.old = old[name]
+	case unknown:
+	default:
+		c.old = nil
+	}
+	c.name, c.move = name, s
+	if _, ok := c.value.(map[string]any); ok { // once, for all that is looked at in there
+		c.note()
+	}
+}
+
+// Index returns a cursor at an item of a list. It has no old value, as that of Each.
+func (c Cursor) Index(i int) Cursor {
+	if c.move > toKey { // a list in a list
+		c.note()
+	}
+	list, _ := c.value.([]any)
+	c.value, c.old, c.move = nil, unknown{}, c.move.item(i)
+	if i < len(list) {
+		c.value = list[i]
+	}
+	return c
+}
+
+// With returns a cursor at the same place with another value, of which nothing is stored.
+func (c Cursor) With(value any) Cursor {
+	if o, ok := value.(object.Object); ok {
+		value = map[string]any(o)
+	}
+	c.value, c.old = value, unknown{}
+	return c
+}
+
+// Was returns a cursor at the same place with another stored object; nil: there is none.
+func (c Cursor) Was(old object.Object) Cursor {
+	if old == nil {
+		c.old = unknown{}
+	} else {
+		c.old = map[string]any(old)
+	}
+	return c
+}
+
+// note gives the cursor a place of its own.
+func (c *Cursor) note() {
+	if c.move != stay {
+		c.place, c.move = c.report.note(place{c.place, c.move, c.name}), stay
+	}
 }
 
 // Each returns cursors at the items of a list at a field, or at the list where the cursor is. An item that is null is an
@@ -73,27 +174,72 @@ func (c Cursor) Each(names ...string) iter.Seq[Cursor] {
 	return func(yield func(Cursor) bool) {
 		at := c.Child(names...)
 		list, _ := at.value.([]any)
-		at.old, at.updates = nil, false
-		p := at.path
+		if at.move > toKey { // a list in a list
+			at.note()
+		}
+		at.old = unknown{}
 		for i, item := range list {
-			if at.path, at.value = p.Index(i), item; item == nil {
-				at.value = map[string]any{}
+			one := at
+			if one.value, one.move = item, at.move.item(i); item == nil {
+				one.value = map[string]any{}
 			}
-			if !yield(at) {
+			if _, ok := one.value.(map[string]any); ok {
+				one.note()
+			}
+			if !yield(one) {
 				return
 			}
 		}
 	}
 }
 
-// ReportAt returns a cursor at the same value that reports errors at another path, as some rules of the real server do.
-func (c Cursor) ReportAt(p Path) Cursor {
-	c.path = p
+// EachKey returns cursors at the entries of a map at a field, or at the map where the cursor is, sorted by key.
+func (c Cursor) EachKey(names ...string) iter.Seq2[string, Cursor] {
+	return func(yield func(string, Cursor) bool) {
+		at := c.Child(names...)
+		m, _ := at.value.(map[string]any)
+		for _, key := range object.SortedKeys(m) {
+			if !yield(key, at.Key(key)) {
+				return
+			}
+		}
+	}
+}
+
+// ReportAt returns a cursor at the same value that reports errors at another place, as some rules of the real server do.
+func (c Cursor) ReportAt(other Cursor) Cursor {
+	c.report, c.place, c.move, c.name = other.report, other.place, other.move, other.name
 	return c
 }
 
 // Path returns the path of a field, or of the place where the cursor is.
-func (c Cursor) Path(names ...string) Path { return c.path.Child(names...) }
+func (c Cursor) Path(names ...string) Path {
+	p := c.report.path(c.place)
+	p.walk(c.name, c.move)
+	return p.Child(names...)
+}
+
+func (r *report) path(i int32) Path {
+	if i == 0 {
+		return Root(r.base)
+	}
+	at := &r.places[i]
+	p := r.path(at.up)
+	p.walk(at.name, at.move)
+	return p
+}
+
+func (p *Path) walk(name string, s move) {
+	switch s & (1<<stepBits - 1) {
+	case toField:
+		*p = p.Child(name)
+	case toKey:
+		*p = p.Key(name)
+	}
+	if i := int(s >> stepBits); i > 0 {
+		*p = p.Index(i - 1)
+	}
+}
 
 // Value returns the value, nil where it is absent or null.
 func (c Cursor) Value() any { return c.value }
@@ -111,7 +257,7 @@ func (c Cursor) Old() object.Object {
 }
 
 // Has reports whether there is something other than null at a field, or where the cursor is.
-func (c Cursor) Has(names ...string) bool { return c.Child(names...).value != nil }
+func (c Cursor) Has(names ...string) bool { return c.get(names) != nil }
 
 // String returns the string at a field, or where the cursor is; "" if it is none.
 func (c Cursor) String(names ...string) string {
@@ -145,202 +291,22 @@ func (c Cursor) Len(names ...string) int {
 	return 0
 }
 
+// List returns the list at a field, or where the cursor is; nil if it is none.
+func (c Cursor) List(names ...string) []any {
+	list, _ := c.get(names).([]any)
+	return list
+}
+
 // Strings returns the strings in the list at a field, or where the cursor is.
 func (c Cursor) Strings(names ...string) []string {
-	list, _ := c.get(names).([]any)
-	return object.Strings(list)
+	return object.Strings(c.List(names...))
 }
 
 func (c *Cursor) get(names []string) any {
 	v := c.value
 	for _, name := range names {
-		v = member(v, name)
+		m, _ := v.(map[string]any)
+		v = m[name]
 	}
 	return v
-}
-
-// OrEmpty reads an absent value as an empty string.
-func (c Cursor) OrEmpty() Cursor { return c.or("") }
-
-// OrZero reads an absent value as the number 0.
-func (c Cursor) OrZero() Cursor { return c.or(int64(0)) }
-
-func (c Cursor) or(zero any) Cursor {
-	if c.value == nil {
-		c.value = zero
-	}
-	if c.old == nil {
-		c.old = zero
-	}
-	return c
-}
-
-// IfGiven reads an empty string, 0 or false as an absent value.
-func (c Cursor) IfGiven() Cursor {
-	if object.Blank(c.value) {
-		c.value = nil
-	}
-	return c
-}
-
-// Required reports a value that is absent or empty, with or without a detail. Further checks in the chain are left out then.
-func (c Cursor) Required(detail ...string) Cursor {
-	if object.Blank(c.value) {
-		c.add(Required(c.path, strings.Join(detail, "")))
-		c.value = nil
-	}
-	return c
-}
-
-// OneOf checks that a string is among the allowed ones.
-func (c Cursor) OneOf(allowed ...string) Cursor {
-	if s, ok := c.value.(string); ok && !slices.Contains(allowed, s) {
-		c.add(NotSupported(c.path, Enum(s), allowed...))
-	}
-	return c
-}
-
-// Check applies a rule to a string.
-func (c Cursor) Check(rule func(string) []string) Cursor {
-	if s, ok := c.value.(string); ok {
-		c.Report(Messages(c.path, c.value, rule(s)))
-	}
-	return c
-}
-
-// CheckInt applies a rule to a number.
-func (c Cursor) CheckInt(rule func(int64) []string) Cursor {
-	if n, ok := c.value.(int64); ok {
-		c.Report(Messages(c.path, c.value, rule(n)))
-	}
-	return c
-}
-
-// Min checks that a number is at least lo; detail says what is wrong otherwise.
-func (c Cursor) Min(lo int64, detail string) Cursor {
-	n, ok := c.value.(int64)
-	return c.InvalidIf(ok && n < lo, detail)
-}
-
-// Max checks that a number is at most hi; detail says what is wrong otherwise.
-func (c Cursor) Max(hi int64, detail string) Cursor {
-	n, ok := c.value.(int64)
-	return c.InvalidIf(ok && n > hi, detail)
-}
-
-// Range checks that a number lies between lo and hi; both are allowed.
-func (c Cursor) Range(lo, hi int64) Cursor {
-	if n, ok := c.value.(int64); ok && (n < lo || n > hi) {
-		c.Invalid(c.value, RangeText(lo, hi))
-	}
-	return c
-}
-
-// NonNegative checks that a number is not negative.
-func (c Cursor) NonNegative() Cursor { return c.Min(0, TextNonNegative) }
-
-// Positive checks that a number is greater than zero.
-func (c Cursor) Positive() Cursor { return c.Min(1, TextPositive) }
-
-// MaxBytes checks that a string has at most limit bytes.
-func (c Cursor) MaxBytes(limit int) Cursor {
-	if s, ok := c.value.(string); ok && len(s) > limit {
-		c.add(TooLong(c.path, limit))
-	}
-	return c
-}
-
-// MaxItems checks that a list has at most limit items. Further checks in the chain are left out if it has more.
-func (c Cursor) MaxItems(limit int) Cursor {
-	if n := c.Len(); n > limit {
-		c.add(TooMany(c.path, n, limit))
-		c.value = nil
-	}
-	return c
-}
-
-// Unique reports a string that was seen before, as a duplicate.
-func (c Cursor) Unique(seen Seen) Cursor {
-	s := c.String()
-	if seen[s] {
-		c.add(Duplicate(c.path, s))
-	}
-	seen[s] = true
-	return c
-}
-
-// Seen are the strings that Unique has seen.
-type Seen map[string]bool
-
-// Changed reports whether this is an update and the value is another one than what is stored; null, {} and [] count as absent.
-func (c Cursor) Changed() bool { return c.updates && !object.SemanticEqual(c.value, c.old) }
-
-// Immutable checks on update that the value has not changed, and prints it as one of a named type.
-func (c Cursor) Immutable() Cursor {
-	if !c.Changed() {
-		return c
-	}
-	if s, ok := c.value.(string); ok {
-		return c.Invalid(Enum(s), TextImmutable)
-	}
-	return c.Invalid(c.value, TextImmutable)
-}
-
-// InvalidIf reports the value if it is broken; detail names the rule.
-func (c Cursor) InvalidIf(broken bool, detail string) Cursor {
-	if broken {
-		c.add(Invalid(c.path, c.value, detail))
-	}
-	return c
-}
-
-// ForbidIf reports a field that may not be set, or not be changed, here.
-func (c Cursor) ForbidIf(broken bool, detail string) Cursor {
-	if broken {
-		c.add(Forbidden(c.path, detail))
-	}
-	return c
-}
-
-// RequireIf reports a missing value.
-func (c Cursor) RequireIf(missing bool, detail string) Cursor {
-	if missing {
-		c.add(Required(c.path, detail))
-	}
-	return c
-}
-
-// Invalid reports a value that breaks a rule; detail names the rule.
-func (c Cursor) Invalid(value any, detail string) Cursor {
-	return c.add(Invalid(c.path, value, detail))
-}
-
-// Forbidden reports a field that may not be set, or not be changed, here.
-func (c Cursor) Forbidden(detail string) Cursor { return c.add(Forbidden(c.path, detail)) }
-
-// Missing reports that a value is required; detail says when.
-func (c Cursor) Missing(detail string) Cursor { return c.add(Required(c.path, detail)) }
-
-// NotSupported reports a value outside a list of allowed values.
-func (c Cursor) NotSupported(value any, allowed ...string) Cursor {
-	return c.add(NotSupported(c.path, value, allowed...))
-}
-
-// TooLong reports a string of more than limit bytes.
-func (c Cursor) TooLong(limit int) Cursor { return c.add(TooLong(c.path, limit)) }
-
-// Duplicate reports a value that may occur only once.
-func (c Cursor) Duplicate(value any) Cursor { return c.add(Duplicate(c.path, value)) }
-
-// Report adds errors that others have found.
-func (c Cursor) Report(errs ErrorList) Cursor {
-	if len(errs) > 0 {
-		*c.errs = append(*c.errs, errs...)
-	}
-	return c
-}
-
-func (c Cursor) add(e *Error) Cursor {
-	*c.errs = append(*c.errs, e)
-	return c
 }

@@ -79,3 +79,36 @@ func TestCursorKnowsWhatIsStored(t *testing.T) {
 	is.Equal(texts(at.Errors()), `a: Invalid value: "\u003cx\u003e": field is immutable`)
 	is.Equal(len(field.CursorAt(obj, nil, "a").Immutable().Errors()), 0) // a create changes nothing
 }
+
+func TestCursorPaths(t *testing.T) {
+	is := is.New(t)
+	row := map[string]any{"b": "x"}
+	for range 40 { // more places than a report has at first
+		row = map[string]any{"a": row, "b": "x"}
+	}
+	obj := object.Object{"map": map[string]any{"k": "v", "a": map[string]any{"f": "w"}}, "grid": []any{[]any{"x", nil}}, "row": row}
+	at := field.CursorAt(obj, nil)
+	var paths []string
+	for key, entry := range at.EachKey("map") {
+		paths = append(paths, key+" "+entry.Path("f").String())
+	}
+	for line := range at.Each("grid") {
+		for cell := range line.Each() {
+			paths = append(paths, cell.Child("c").Path().String())
+		}
+	}
+	deep, none := at.Child("row"), at.Child("no", "such")
+	for range 40 {
+		deep = deep.Child("a")
+	}
+	paths = append(paths, at.Path().String(), at.Child("map").Key("none").Child("c").Path().String(), none.Child("b").Path("c").String(),
+		at.Child("map", "k").ReportAt(none.Child("x")).Path().String(), deep.Path("b").String())
+	is.Equal(strings.Join(paths, "\n"), "a map[a].f\nk map[k].f\ngrid[0][0].c\ngrid[0][1].c\n<nil>\nmap[none].c\nno.such.b.c\nno.such.x\nrow"+
+		strings.Repeat(".a", 40)+".b")
+	is.Equal(deep.String("b"), "x") // the value is the one at the path
+
+	on := field.CursorOn(field.Root("spec").Child("x"), []any{map[string]any{}})
+	for item := range on.Each() {
+		is.Equal(item.Path("y").String(), "spec.x[0].y")
+	}
+}

@@ -29,7 +29,7 @@ func ExampleJSON() {
 
 // A list of containers is merged by their names, where a merge patch would put one list in place of the other.
 func ExampleStrategic() {
-	set, err := schema.Load("1.36")
+	set, err := schema.Load(schema.Default)
 	if err != nil {
 		panic(err)
 	}

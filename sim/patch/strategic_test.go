@@ -11,7 +11,7 @@ import (
 // typeOf returns the Type of a built-in kind.
 func typeOf(t testing.TB, group, version, kind string) *schema.Type {
 	t.Helper()
-	set, err := schema.Load("1.36")
+	set, err := schema.Load(schema.Default)
 	if err != nil {
 		t.Fatal(err)
 	}

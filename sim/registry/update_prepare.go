@@ -87,10 +87,11 @@ func keepField(obj, old object.Object, name string) {
 func validateChanged(ctx *resource.Context, obj, old object.Object) field.ErrorList {
 	hub := ctx.Definition.Hub
 	p := field.Root("metadata")
-	errs := metadata.Validate(obj.Metadata(), hub.Namespaced, field.NamePathSegment, p)
-	errs = append(errs, metadata.ValidateUpdate(obj.Metadata(), old.Metadata(), p)...)
+	rules := metadata.Rules(ctx.Server.Minor)
+	errs := rules.Validate(obj.Metadata(), hub.Namespaced, field.NamePathSegment, p)
+	errs = append(errs, rules.ValidateUpdate(obj.Metadata(), old.Metadata(), p)...)
 	if other := otherKind(hub, obj); len(other) > 0 {
 		return append(errs, other...)
 	}
-	return append(errs, check(ctx, obj, old)...)
+	return declarative(ctx, append(errs, check(ctx, obj, old)...))
 }

@@ -18,8 +18,8 @@ type Item struct {
 	Namespace, Name string
 	Rev             uint64 // of the last write: metadata.resourceVersion
 	Bytes           []byte // canonical JSON without a final newline
-	Labels          map[string]string
-	Fields          map[string]string // Strategy.Fields
+	labels          facts
+	fields          facts // Strategy.Fields
 
 	// Stored is what the store holds, where that is not Bytes: a raw value was written in another form than it is shown in,
 	// or the definition of a custom resource has changed since the object was written. Err says why such an object cannot be
@@ -47,11 +47,8 @@ type Item struct {
 
 // NewItem makes the item of an object whose printed form is data.
 func NewItem(d *Definition, obj object.Object, rev uint64, data []byte) *Item {
-	it := &Item{Namespace: obj.Namespace(), Name: obj.Name(), Rev: rev, Bytes: data, Labels: obj.Labels(), hub: d.Hub, form: d.Form,
-		dialect: d.Dialect}
-	if fields := d.Hub.Strategy.Fields; fields != nil {
-		it.Fields = fields(obj)
-	}
+	it := &Item{Rev: rev, Bytes: data, hub: d.Hub, form: d.Form, dialect: d.Dialect}
+	it.remember(d, obj)
 	if decorate := d.Hub.Strategy.Decorate; decorate != nil {
 		_, it.Decorated = decorate(obj)
 	}
@@ -239,6 +236,16 @@ func (it *Item) Proto(encode func(object.Object) []byte) []byte {
 	return data
 }
 
+// Superseded lets go what is kept beside a stored value for those who read it again: there is a newer one. Who reads it
+// nevertheless makes it anew.
+func Superseded(kv *mvcc.KV) {
+	it, ok := kv.Aux.(*Item)
+	for ; ok && it != nil; it = it.other.Load() {
+		it.proto.Store(nil)
+		it.derived.Store(nil)
+	}
+}
+
 // Derived returns what derive makes of an item's object, which is kept with the item: whoever asks again gets the same
 // value and must not change it. An item keeps one value, that of the type it was last asked for.
 func Derived[T any](it *Item, derive func(object.Object) T) T {
@@ -253,20 +260,9 @@ func Derived[T any](it *Item, derive func(object.Object) T) T {
 	return v
 }
 
-// Field returns the value a field selector compares: metadata.name, metadata.namespace or one of Fields.
-func (it *Item) Field(label string) string {
-	switch label {
-	case "metadata.name":
-		return it.Name
-	case "metadata.namespace":
-		return it.Namespace
-	}
-	return it.Fields[label]
-}
-
 // At returns the item with another resourceVersion: as it is stored, or as a watch shows it when it went away.
 func (it *Item) At(rev uint64) *Item {
-	moved := &Item{Namespace: it.Namespace, Name: it.Name, Rev: rev, Bytes: it.Bytes, Labels: it.Labels, Fields: it.Fields, Err: it.Err, form: it.form,
+	moved := &Item{Namespace: it.Namespace, Name: it.Name, Rev: rev, Bytes: it.Bytes, labels: it.labels, fields: it.fields, Err: it.Err, form: it.form,
 		dialect: it.dialect, hub: it.hub, Decorated: it.Decorated}
 	old := strconv.AppendUint([]byte(`"resourceVersion":"`), it.Rev, 10)
 	now := strconv.AppendUint([]byte(`"resourceVersion":"`), rev, 10)
@@ -287,8 +283,8 @@ func (it *Item) At(rev uint64) *Item {
 
 // Reprinted returns the item with other printed bytes, which end in a newline and say the same to selectors.
 func (it *Item) Reprinted(line []byte) *Item {
-	return &Item{Namespace: it.Namespace, Name: it.Name, Rev: it.Rev, Bytes: line[: len(line)-1 : len(line)-1], Labels: it.Labels,
-		Fields: it.Fields, form: it.form, dialect: it.dialect, hub: it.hub, Decorated: it.Decorated, line: line}
+	return &Item{Namespace: it.Namespace, Name: it.Name, Rev: it.Rev, Bytes: line[: len(line)-1 : len(line)-1], labels: it.labels,
+		fields: it.fields, form: it.form, dialect: it.dialect, hub: it.hub, Decorated: it.Decorated, line: line}
 }
 
 // metadataField finds text as a direct member of metadata in the printed form of an object, or returns -1. A search of

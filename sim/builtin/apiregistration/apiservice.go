@@ -4,7 +4,6 @@ package apiregistration
 import (
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/kubesim/kubesim/sim/builtin/kind"
 	"github.com/kubesim/kubesim/sim/builtin/table"
@@ -31,28 +30,20 @@ func apiServiceKind() kind.Kind {
 						"reason": "Local", "message": "Local APIServices are always available"}}}
 				}
 			},
-			Validate: func(_ *resource.Context, obj object.Object) field.ErrorList {
-				return validateAPIService(obj)
-			},
-			ValidateUpdate: func(ctx *resource.Context, obj, _ object.Object) field.ErrorList {
-				if ctx.Subresource != "status" {
-					return validateAPIService(obj)
-				}
-				at := field.CursorAt(obj, nil)
-				for condition := range at.Each("status", "conditions") {
-					condition.Child("status").OrEmpty().OneOf("True", "False", "Unknown")
-				}
-				return at.Errors()
-			},
+		},
+		Validate: func(_ *resource.Context, at field.Cursor) { validateAPIService(at.Child("spec")) },
+		ValidateStatus: func(_ *resource.Context, at field.Cursor) {
+			for condition := range at.Each("status", "conditions") {
+				condition.Child("status").OrEmpty().OneOf("True", "False", "Unknown")
+			}
 		},
 		Defaults: kind.EveryVersion(func(obj object.Object) {
 			if obj.Has("spec", "service") {
 				obj.SetDefault(int64(443), "spec", "service", "port")
 			}
 		}),
-		Columns: []table.Column{table.Name(), table.Text("Service", "The reference to the service that hosts this API endpoint."),
-			table.Text("Available", "Whether this service is available."), table.Age()},
-		Row: apiServiceRow,
+		Columns: []table.Column{table.Name(), table.Text("Service", "The reference to the service that hosts this API endpoint.").Cell(cellService),
+			table.Text("Available", "Whether this service is available.").Cell(cellAvailable), table.Age()},
 	}
 }
 
@@ -67,8 +58,7 @@ func apiServiceName(_ *resource.Context, obj object.Object) func(name string, pr
 	}
 }
 
-func validateAPIService(obj object.Object) field.ErrorList {
-	at := field.CursorAt(obj, nil, "spec")
+func validateAPIService(at field.Cursor) {
 	group, version := at.Child("group").IfGiven(), at.Child("version").OrEmpty()
 	group.RequireIf(!group.Has() && version.String() != "v1", "only v1 may have an empty group and it better be legacy kube")
 	group.Check(field.DNS1123Subdomain)
@@ -87,7 +77,7 @@ func validateAPIService(obj object.Object) field.ErrorList {
 			at.Child("caBundle").Invalid(strconv.Itoa(bundle)+" bytes", "local APIServices may not have a caBundle")
 		}
 		insecure.InvalidIf(insecure.True(), "local APIServices may not have insecureSkipTLSVerify")
-		return at.Errors()
+		return
 	}
 	service.Child("namespace").Required()
 	service.Child("name").Required()
@@ -95,22 +85,24 @@ func validateAPIService(obj object.Object) field.ErrorList {
 		service.Child("port").OrZero().InvalidIf(true, "port is not valid: "+strings.Join(wrong, ", "))
 	}
 	insecure.InvalidIf(insecure.True() && bundle > 0, "may not be true if caBundle is present")
-	return at.Errors()
 }
 
-func apiServiceRow(now time.Time, obj object.Object) resource.Row {
-	service, available := "Local", "Unknown"
+func cellService(obj object.Object) any {
 	if s := obj.At("spec", "service"); s != nil {
-		service = s.String("namespace") + "/" + s.String("name")
+		return s.String("namespace") + "/" + s.String("name")
 	}
+	return "Local"
+}
+
+func cellAvailable(obj object.Object) any {
 	for _, c := range obj.Objects("status", "conditions") {
-		if c.String("type") != "Available" {
+		if status, reason := c.String("status"), c.String("reason"); c.String("type") != "Available" {
 			continue
+		} else if status == "True" || reason == "" {
+			return status
+		} else {
+			return status + " (" + reason + ")"
 		}
-		if available = c.String("status"); available != "True" && c.String("reason") != "" {
-			available += " (" + c.String("reason") + ")"
-		}
-		break
 	}
-	return table.Row(obj.Name(), service, available, table.AgeCell(now, obj))
+	return "Unknown"
 }

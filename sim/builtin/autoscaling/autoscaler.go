@@ -4,10 +4,10 @@ package autoscaling
 import (
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/kubesim/kubesim/sim/builtin/kind"
 	"github.com/kubesim/kubesim/sim/builtin/table"
+	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/quantity"
 	"github.com/kubesim/kubesim/sim/resource"
@@ -26,25 +26,32 @@ func Kinds() []kind.Kind {
 		Gates: []kind.Gate{
 			{Name: "HPAConfigurableTolerance", Fields: []string{"spec.behavior.scaleUp.tolerance", "spec.behavior.scaleDown.tolerance"}},
 		},
-		Strategy: resource.Strategy{
-			HasStatus: true, Validate: validateNewAutoscaler, ValidateUpdate: validateAutoscalerUpdate,
+		Strategy: resource.Strategy{HasStatus: true},
+		Validate: func(_ *resource.Context, at field.Cursor) { validateAutoscaler(at.Child("spec")) },
+		ValidateStatus: func(_ *resource.Context, at field.Cursor) {
+			kind.NonNegative(at.Child("status"), "currentReplicas", "desiredReplicas")
 		},
 		Defaults: map[string]func(object.Object){"v1": defaultAutoscalerV1, "v2": defaultAutoscaler},
 		Convert:  map[string]kind.Conversion{"autoscaling/v1": {ToHub: autoscalerFromV1, FromHub: autoscalerToV1}},
 		Columns: []table.Column{
-			table.Name(), spec("Reference", "scaleTargetRef"), spec("Targets", "metrics"), spec("MinPods", "minReplicas"),
-			spec("MaxPods", "maxReplicas"), table.Doc("Replicas", docAutoscaling+"HorizontalPodAutoscalerStatus", "currentReplicas"), table.Age(),
-		},
-		Row: func(now time.Time, obj object.Object) resource.Row {
-			minimum := table.Unset
-			if n, ok := obj.Int("spec", "minReplicas"); ok {
-				minimum = strconv.FormatInt(n, 10)
-			}
-			ref := obj.At("spec", "scaleTargetRef")
-			return table.Row(obj.Name(), ref.String("kind")+"/"+ref.String("name"), cellMetrics(obj), minimum,
-				obj.Int64("spec", "maxReplicas"), obj.Int64("status", "currentReplicas"), table.AgeCell(now, obj))
+			table.Name(), spec("Reference", "scaleTargetRef").Cell(cellTarget), spec("Targets", "metrics").Cell(cellMetrics),
+			spec("MinPods", "minReplicas").Cell(cellMinimum), spec("MaxPods", "maxReplicas").Int("spec", "maxReplicas").Of("string"),
+			table.Doc("Replicas", docAutoscaling+"HorizontalPodAutoscalerStatus", "currentReplicas").Int("status", "currentReplicas").Of("string"),
+			table.Age(),
 		},
 	}}
+}
+
+func cellTarget(obj object.Object) any {
+	ref := obj.At("spec", "scaleTargetRef")
+	return ref.String("kind") + "/" + ref.String("name")
+}
+
+func cellMinimum(obj object.Object) any {
+	if n, ok := obj.Int("spec", "minReplicas"); ok {
+		return strconv.FormatInt(n, 10)
+	}
+	return table.Unset
 }
 
 // defaultCPUUtilization is the target of an autoscaler without metrics, in percent.
@@ -79,7 +86,7 @@ func defaultScaling(behavior object.Object, direction string, policies ...any) {
 }
 
 // cellMetrics prints what an autoscaler measures and wants: cpu: 10%/80%.
-func cellMetrics(obj object.Object) string {
+func cellMetrics(obj object.Object) any {
 	const most = 2
 	current := obj.Objects("status", "currentMetrics")
 	var list []string

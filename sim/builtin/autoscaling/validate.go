@@ -9,7 +9,6 @@ import (
 	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/quantity"
-	"github.com/kubesim/kubesim/sim/resource"
 )
 
 // Limits of the behavior of an autoscaler (KEP-853), in seconds.
@@ -21,22 +20,8 @@ const (
 // refRules says what the reference to another object may lack.
 type refRules struct{ anyVersion, coreGroup bool }
 
-func validateNewAutoscaler(_ *resource.Context, obj object.Object) field.ErrorList {
-	return validateAutoscaler(obj, nil)
-}
-
-func validateAutoscalerUpdate(ctx *resource.Context, obj, old object.Object) field.ErrorList {
-	if ctx.Subresource != "status" {
-		return validateAutoscaler(obj, old)
-	}
-	at := field.CursorAt(obj, old, "status")
-	at.Child("currentReplicas").NonNegative()
-	at.Child("desiredReplicas").NonNegative()
-	return at.Errors()
-}
-
-func validateAutoscaler(obj, old object.Object) field.ErrorList {
-	at, before := field.CursorAt(obj, old, "spec"), old.At("spec")
+func validateAutoscaler(at field.Cursor) {
+	before := at.Old()
 	lowest := int64(1)
 	if n, ok := before.Int("minReplicas"); ok && n == 0 {
 		lowest = 0
@@ -47,18 +32,17 @@ func validateAutoscaler(obj, old object.Object) field.ErrorList {
 	maximum.InvalidIf(minimum.Has() && maximum.Int64() < minimum.Int64(), "must be greater than or equal to `minReplicas`")
 	ref, was := at.Child("scaleTargetRef"), before.At("scaleTargetRef")
 	validateTargetRef(ref, refRules{
-		anyVersion: old != nil && was.String("apiVersion") == ref.String("apiVersion") && was.String("kind") == ref.String("kind"),
+		anyVersion: at.Updates() && was.String("apiVersion") == ref.String("apiVersion") && was.String("kind") == ref.String("kind"),
 		coreGroup:  ref.String("kind") == "ReplicationController",
 	})
 	validateMetrics(metrics, before.Objects("metrics"))
-	metrics.ForbidIf(minimum.Has() && minimum.Int64() == 0 && !scalesToZero(obj.Objects("spec", "metrics")),
+	metrics.ForbidIf(minimum.Has() && minimum.Int64() == 0 && !scalesToZero(at.Object().Objects("metrics")),
 		"must specify at least one Object or External metric to support scaling to zero replicas")
 	for _, direction := range []string{"scaleUp", "scaleDown"} {
 		if rules := at.Child("behavior", direction); rules.Has() {
 			validateScaling(rules)
 		}
 	}
-	return at.Errors()
 }
 
 func scalesToZero(metrics []object.Object) bool {

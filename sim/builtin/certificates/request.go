@@ -7,7 +7,6 @@ import (
 	"github.com/kubesim/kubesim/sim/builtin/kind"
 	"github.com/kubesim/kubesim/sim/builtin/table"
 	"github.com/kubesim/kubesim/sim/codec"
-	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
 )
@@ -30,34 +29,29 @@ func Kinds() []kind.Kind {
 			NameRule:         func(string, bool) []string { return nil },
 			PrepareForCreate: prepareCSR,
 			PrepareForUpdate: prepareCSRUpdate,
-			Validate: func(_ *resource.Context, obj object.Object) field.ErrorList {
-				return validateCSR(obj, nil)
-			},
-			ValidateUpdate: validateCSRUpdate,
 			Fields: func(obj object.Object) map[string]string {
 				return map[string]string{"spec.signerName": obj.String("spec", "signerName")}
 			},
 		},
-		Labels:  kind.SameLabels("spec.signerName"),
-		Unknown: kind.UnsupportedLabel,
+		Validate: validateCSR,
+		Labels:   kind.SameLabels("spec.signerName"),
+		Unknown:  kind.UnsupportedLabel,
 		Columns: []table.Column{
-			table.Name(), table.Age(), table.Text("SignerName", csrSignerDoc), table.Text("Requestor", csrRequestDoc),
-			table.Text("RequestedDuration", csrExpirationDoc), table.Text("Condition", csrConditionsDoc),
+			table.Name(), table.Age(), table.Text("SignerName", csrSignerDoc).AtOr(table.None, "spec", "signerName"),
+			table.Text("Requestor", csrRequestDoc).At("spec", "username"), table.Text("RequestedDuration", csrExpirationDoc).Cell(cellCSRDuration),
+			table.Text("Condition", csrConditionsDoc).Cell(cellCSRStatus),
 		},
-		Row: csrRow,
 	}}
 }
 
-func csrRow(now time.Time, obj object.Object) resource.Row {
-	duration := table.None
+func cellCSRDuration(obj object.Object) any {
 	if n, ok := obj.Int("spec", "expirationSeconds"); ok {
-		duration = codec.HumanDuration(time.Duration(n) * time.Second)
+		return codec.HumanDuration(time.Duration(n) * time.Second)
 	}
-	return table.Row(obj.Name(), table.AgeCell(now, obj), table.OrNone(obj.String("spec", "signerName"), table.None), obj.String("spec", "username"),
-		duration, cellCSRStatus(obj))
+	return table.None
 }
 
-func cellCSRStatus(obj object.Object) string {
+func cellCSRStatus(obj object.Object) any {
 	has := map[string]bool{}
 	for _, c := range obj.Objects("status", "conditions") {
 		has[c.String("type")] = true

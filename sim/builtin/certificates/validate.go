@@ -29,8 +29,8 @@ const (
 )
 
 // validateCSR checks a request; rules that the stored object breaks already are let pass.
-func validateCSR(obj, old object.Object) field.ErrorList {
-	at := field.CursorAt(obj, old)
+func validateCSR(ctx *resource.Context, at field.Cursor) {
+	old := at.Old()
 	request, signer, certificate := at.Child("spec", "request"), at.Child("spec", "signerName"), at.Child("status", "certificate")
 	if err := checkCSR(request.String()); err != nil {
 		request.Invalid(kind.EnumValue(request.Value()), err.Error())
@@ -49,7 +49,9 @@ func validateCSR(obj, old object.Object) field.ErrorList {
 			certificate.Invalid("<certificate data>", err.Error())
 		}
 	}
-	return at.Errors()
+	if old != nil {
+		validateCSRUpdate(ctx, at, old)
+	}
 }
 
 func validateCSRUsages(at field.Cursor, old []string) {
@@ -169,11 +171,9 @@ func validateCSRConditions(at field.Cursor, old object.Object) {
 
 // validateCSRUpdate checks a changed request: only the approval subresource approves and denies, only the status
 // subresource issues the certificate, once.
-func validateCSRUpdate(ctx *resource.Context, obj, old object.Object) field.ErrorList {
-	at := field.CursorAt(obj, old, "status")
-	at.Report(validateCSR(obj, old))
-	conditions, certificate := at.Child("conditions"), at.Child("certificate")
-	more := func(name string) int { return len(csrConditions(obj, name)) - len(csrConditions(old, name)) }
+func validateCSRUpdate(ctx *resource.Context, at field.Cursor, old object.Object) {
+	conditions, certificate := at.Child("status", "conditions"), at.Child("status", "certificate")
+	more := func(name string) int { return len(csrConditions(at.Object(), name)) - len(csrConditions(old, name)) }
 	for _, name := range []string{"Approved", "Denied", "Failed"} {
 		conditions.ForbidIf(more(name) < 0, fmt.Sprintf("updates may not remove a condition of type %q", name))
 	}
@@ -190,5 +190,4 @@ func validateCSRUpdate(ctx *resource.Context, obj, old object.Object) field.Erro
 	case before != "":
 		certificate.Forbidden("updates may not modify existing certificate content")
 	}
-	return at.Errors()
 }

@@ -2,12 +2,9 @@
 package coordination
 
 import (
-	"time"
-
 	"github.com/kubesim/kubesim/sim/builtin/kind"
 	"github.com/kubesim/kubesim/sim/builtin/table"
 	"github.com/kubesim/kubesim/sim/field"
-	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
 )
 
@@ -23,21 +20,11 @@ func Kinds() []kind.Kind {
 		},
 		Strategy: resource.Strategy{
 			CreateOnUpdate: true, NeedsResourceVersion: true, AnyFinalizers: true,
-			Validate: func(_ *resource.Context, obj object.Object) field.ErrorList { return validateLease(obj) },
-			ValidateUpdate: func(_ *resource.Context, obj, _ object.Object) field.ErrorList {
-				return validateLease(obj)
-			},
 		},
-		Columns: []table.Column{table.Name(), table.Doc("Holder", docCoordination+"LeaseSpec", "holderIdentity"), table.Age()},
-		Row: func(now time.Time, obj object.Object) resource.Row {
-			return table.Row(obj.Name(), obj.String("spec", "holderIdentity"), table.AgeCell(now, obj))
+		Validate: func(_ *resource.Context, at field.Cursor) {
+			at.Child("spec", "leaseDurationSeconds").Min(1, "must be greater than 0")
+			at.Child("spec", "leaseTransitions").NonNegative()
 		},
+		Columns: []table.Column{table.Name(), table.Doc("Holder", docCoordination+"LeaseSpec", "holderIdentity").At("spec", "holderIdentity"), table.Age()},
 	}}
-}
-
-func validateLease(obj object.Object) field.ErrorList {
-	at := field.CursorAt(obj, nil, "spec")
-	at.Child("leaseDurationSeconds").Min(1, "must be greater than 0")
-	at.Child("leaseTransitions").NonNegative()
-	return at.Errors()
 }

@@ -12,10 +12,6 @@ import (
 	"github.com/kubesim/kubesim/sim/resource"
 )
 
-func podKinds() []kind.Kind {
-	return []kind.Kind{podKind(), podTemplateKind(), replicationControllerKind(), {Storage: "bindings", ConnectSelf: bindPod}}
-}
-
 func podKind() kind.Kind {
 	labels := kind.SameLabels("spec.nodeName", "spec.restartPolicy", "spec.schedulerName", "spec.serviceAccountName", "spec.hostNetwork",
 		"status.phase", "status.podIP", "status.podIPs", "status.nominatedNodeName")

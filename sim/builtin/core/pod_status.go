@@ -183,7 +183,7 @@ func extendedClaimStatus(obj object.Object, p field.Path) field.ErrorList {
 }
 
 // podAddresses checks the addresses of a pod or its host: at most one of each family. Addresses from before may stay.
-func podAddresses(ctx *resource.Context, status, old object.Object, list, typeName string, p field.Path) field.ErrorList {
+func podAddresses(ctx *resource.Context, status, old object.Object, list string, t gotext.Type, p field.Path) field.ErrorList {
 	var before []string
 	for _, o := range old.Objects(list) {
 		before = append(before, o.String("ip"))
@@ -210,7 +210,7 @@ func podAddresses(ctx *resource.Context, status, old object.Object, list, typeNa
 			unreadable, ips[unreadable].String("ip"))))
 	}
 	if unreadable >= 0 || len(families) < 2 || len(ips) > 2 {
-		errs = append(errs, field.Invalid(p, gotext.Values(typeName, status.List(list)), "may specify no more than one IP for each IP family"))
+		errs = append(errs, field.Invalid(p, gotext.Values(t, status.List(list)), "may specify no more than one IP for each IP family"))
 	}
 	return errs
 }

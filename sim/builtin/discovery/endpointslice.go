@@ -4,7 +4,6 @@ package discovery
 import (
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/kubesim/kubesim/sim/builtin/core"
 	"github.com/kubesim/kubesim/sim/builtin/gotext"
@@ -15,17 +14,6 @@ import (
 	"github.com/kubesim/kubesim/sim/resource"
 	"github.com/kubesim/kubesim/sim/schema"
 )
-
-// goTypes are structs of discovery.k8s.io as the API server holds them in memory.
-const goTypes = `
-Endpoint: Addresses []s, Conditions EndpointConditions, Hostname *s, TargetRef *ObjectReference, DeprecatedTopology {}s, NodeName *s, Zone *s, Hints *EndpointHints
-EndpointConditions: Ready *b, Serving *b, Terminating *b
-EndpointHints: ForZones []ForZone, ForNodes []ForNode
-ForZone: Name s
-ForNode: Name s
-`
-
-func init() { gotext.Define(goTypes) }
 
 // sameEndpoints compares endpoints as they are in memory: empty hints are not missing ones.
 func sameEndpoints(obj, old object.Object) bool {
@@ -61,23 +49,17 @@ func Kinds() []kind.Kind {
 			CountsAsked:      true,
 			PrepareForCreate: func(_ *resource.Context, obj object.Object) { dropTopology(obj, nil) },
 			PrepareForUpdate: func(_ *resource.Context, obj, old object.Object) { dropTopology(obj, old) },
-			Validate: func(ctx *resource.Context, obj object.Object) field.ErrorList {
-				return validateSlice(ctx, obj, nil)
-			},
-			ValidateUpdate: func(ctx *resource.Context, obj, old object.Object) field.ErrorList {
-				return validateSlice(ctx, obj, old)
-			},
-			Warn: warnSlice,
+			Warn:             warnSlice,
 		},
+		Validate: validateSlice,
 		Defaults: kind.EveryVersion(func(obj object.Object) {
 			for _, port := range obj.Objects("ports") {
 				port.SetDefault("", "name")
 				port.SetDefault("TCP", "protocol")
 			}
 		}),
-		Columns: []table.Column{table.Name(), table.Doc("AddressType", slice, "addressType"), table.Doc("Ports", slice, "ports"),
-			table.Doc("Endpoints", slice, "endpoints"), table.Age()},
-		Row: sliceRow,
+		Columns: []table.Column{table.Name(), table.Doc("AddressType", slice, "addressType").At("addressType"),
+			table.Doc("Ports", slice, "ports").Cell(cellSlicePorts), table.Doc("Endpoints", slice, "endpoints").Cell(cellSliceAddresses), table.Age()},
 	}}
 }
 
@@ -100,18 +82,16 @@ func dropTopology(obj, old object.Object) {
 	}
 }
 
-func validateSlice(ctx *resource.Context, obj, old object.Object) field.ErrorList {
-	at := field.CursorAt(obj, old)
+func validateSlice(ctx *resource.Context, at field.Cursor) {
 	family := at.Child("addressType").OrEmpty()
 	family.Required().OneOf("FQDN", "IPv4", "IPv6")
 	validateSlicePorts(at.Child("ports"))
-	if old == nil || !sameEndpoints(obj, old) {
+	if at.Old() == nil || !sameEndpoints(at.Object(), at.Old()) {
 		for e := range at.Child("endpoints").MaxItems(maxSliceEndpoints).Each() {
 			validateSliceEndpoint(ctx, e, family.String())
 		}
 	}
 	family.Immutable()
-	return at.Errors()
 }
 
 func validateSlicePorts(at field.Cursor) {
@@ -192,8 +172,8 @@ func warnSlice(ctx *resource.Context, obj, old object.Object) {
 	}
 }
 
-func sliceRow(now time.Time, obj object.Object) resource.Row {
-	var ports, addresses []string
+func cellSlicePorts(obj object.Object) any {
+	var ports []string
 	for _, port := range obj.Objects("ports") {
 		text := "*"
 		if number, ok := port.Int("port"); ok {
@@ -203,10 +183,15 @@ func sliceRow(now time.Time, obj object.Object) resource.Row {
 		}
 		ports = append(ports, text)
 	}
+	return firstThree(ports)
+}
+
+func cellSliceAddresses(obj object.Object) any {
+	var addresses []string
 	for _, e := range obj.Objects("endpoints") {
 		addresses = append(addresses, e.Strings("addresses")...)
 	}
-	return table.Row(obj.Name(), obj.String("addressType"), firstThree(ports), firstThree(addresses), table.AgeCell(now, obj))
+	return firstThree(addresses)
 }
 
 // firstThree joins the first three texts and says how many more there are.

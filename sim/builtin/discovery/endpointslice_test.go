@@ -14,7 +14,7 @@ func TestEndpointSlice(t *testing.T) {
 	obj, errs := r.Create(`{'addressType':'IPv4','endpoints':[{'addresses':['10.0.0.1'],'deprecatedTopology':{'a':'b'}}],'ports':[{'port':80}]}`)
 	is.Equal(errs, "")
 	is.Equal(kindtest.Part(obj), `{'addressType':'IPv4','endpoints':[{'addresses':['10.0.0.1']}],'ports':[{'name':'','port':80,'protocol':'TCP'}]}`)
-	is.Equal(sliceRow(r.Ctx.Now, obj).Cells[1:4], []any{"IPv4", "80", "10.0.0.1"})
+	is.Equal(r.Kind.Row(r.Ctx.Now, obj).Cells[1:4], []any{"IPv4", "80", "10.0.0.1"})
 	_, errs = r.Update(obj, `{'addressType':'IPv6','endpoints':[{'addresses':['10.0.0.1']},{}],'ports':[{},{}]}`, "")
 	is.Equal(errs, "ports[1].name: Duplicate value: \"\"\n"+
 		"endpoints[0].addresses: Invalid value: \"10.0.0.1\": must be an IPv6 address\n"+

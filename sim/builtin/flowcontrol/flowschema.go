@@ -7,26 +7,8 @@ import (
 	"github.com/kubesim/kubesim/sim/builtin/kind"
 	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/resource"
 )
-
-// goTypes are the structs of flowcontrol as the API server holds them in memory.
-const goTypes = `
-FlowSchemaSpec: PriorityLevelConfiguration PriorityLevelConfigurationReference, MatchingPrecedence i, DistinguisherMethod *FlowDistinguisherMethod, Rules []PolicyRulesWithSubjects
-FlowDistinguisherMethod: Type s
-PriorityLevelConfigurationReference: Name s
-PolicyRulesWithSubjects: Subjects []FlowSubject, ResourceRules []ResourcePolicyRule, NonResourceRules []NonResourcePolicyRule
-FlowSubject: Kind s, User *LocalObjectReference, Group *LocalObjectReference, ServiceAccount *ServiceAccountSubject
-ServiceAccountSubject: Namespace s, Name s
-ResourcePolicyRule: Verbs []s, APIGroups []s, Resources []s, ClusterScope b, Namespaces []s
-NonResourcePolicyRule: Verbs []s, NonResourceURLs []s
-PriorityLevelConfigurationSpec: Type s, Limited *LimitedPriorityLevelConfiguration, Exempt *ExemptPriorityLevelConfiguration
-LimitedPriorityLevelConfiguration: NominalConcurrencyShares i, LimitResponse LimitResponse, LendablePercent *i, BorrowingLimitPercent *i
-ExemptPriorityLevelConfiguration: NominalConcurrencyShares *i, LendablePercent *i
-LimitResponse: Type s, Queuing *QueuingConfiguration
-QueuingConfiguration: Queues i, HandSize i, QueueLengthLimit i
-`
-
-func init() { gotext.Define(goTypes) }
 
 // flowVerbs are the verbs a rule may name, in order.
 var flowVerbs = []string{"create", "delete", "deletecollection", "get", "list", "patch", "proxy", "update", "watch"}
@@ -67,8 +49,8 @@ func mandatorySchema(level string, precedence int64, method string, groups ...st
 	return spec
 }
 
-func validateFlowSchema(obj object.Object) field.ErrorList {
-	at := field.CursorAt(obj, nil, "spec")
+func validateFlowSchema(_ *resource.Context, all field.Cursor) {
+	obj, at := all.Object(), all.Child("spec")
 	precedence, method := at.Child("matchingPrecedence").OrZero(), at.Child("distinguisherMethod")
 	precedence.Min(1, "must be a positive value").Max(10000, "must not be greater than 10000")
 	precedence.InvalidIf(precedence.Int64() == 1 && obj.Name() != "exempt", "only the schema named 'exempt' may have matchingPrecedence 1")
@@ -82,7 +64,7 @@ func validateFlowSchema(obj object.Object) field.ErrorList {
 	if fixed, ok := mandatorySchemas[obj.Name()]; ok && !object.SemanticEqual(at.Value(), map[string]any(fixed)) {
 		at.Invalid(gotext.Value("FlowSchemaSpec", at.Object()), "spec of '"+obj.Name()+"' must equal the fixed value")
 	}
-	return at.Report(validateFlowStatus(obj)).Errors()
+	validateFlowStatus(nil, all)
 }
 
 func validateFlowRule(at field.Cursor) {
@@ -140,38 +122,33 @@ func validateFlowVerbs(at field.Cursor) {
 	verbs := at.Required("verbs must contain at least one value").Strings()
 	switch {
 	case slices.Contains(verbs, "*"):
-		validateAlone(at, "verbs")
+		kind.CheckAlone(at, "verbs")
 	case slices.ContainsFunc(verbs, func(v string) bool { return !slices.Contains(flowVerbs, v) }):
 		at.NotSupported(at.Value(), flowVerbs...)
 	}
-}
-
-func validateAlone(at field.Cursor, what string) {
-	list, _ := at.Value().([]any)
-	at.Report(kind.ValidateAlone(at.Path(), list, what))
 }
 
 func validateFlowURLs(at field.Cursor) {
 	validateFlowVerbs(at.Child("verbs"))
 	urls := at.Child("nonResourceURLs").Required("nonResourceURLs must contain at least one value")
 	if slices.Contains(urls.Strings(), "*") {
-		validateAlone(urls, "non-resource URLs")
+		kind.CheckAlone(urls, "non-resource URLs")
 		return
 	}
 	for url := range urls.Each() {
-		at.Report(validateURLPath(url.Path(), url.String()))
+		validateURLPath(url)
 	}
 }
 
 func validateFlowResources(at field.Cursor) {
 	validateFlowVerbs(at.Child("verbs"))
-	validateAlone(at.Child("apiGroups").Required("resource rules must supply at least one api group"), "api groups")
-	validateAlone(at.Child("resources").Required("resource rules must supply at least one resource"), "resources")
+	kind.CheckAlone(at.Child("apiGroups").Required("resource rules must supply at least one api group"), "api groups")
+	kind.CheckAlone(at.Child("resources").Required("resource rules must supply at least one resource"), "resources")
 	namespaces := at.Child("namespaces")
 	namespaces.RequireIf(namespaces.Len() == 0 && !at.True("clusterScope"),
 		"resource rules that are not cluster scoped must supply at least one namespace")
 	if slices.Contains(namespaces.Strings(), "*") {
-		validateAlone(namespaces, "namespaces")
+		kind.CheckAlone(namespaces, "namespaces")
 		return
 	}
 	for name := range namespaces.Each() {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"strings"
-	"time"
 
 	"github.com/kubesim/kubesim/sim/builtin/gotext"
 	"github.com/kubesim/kubesim/sim/builtin/kind"
@@ -21,49 +20,53 @@ const docFlow = "io.k8s.api.flowcontrol.v1."
 
 // Kinds returns the kinds of flowcontrol.apiserver.k8s.io.
 func Kinds() []kind.Kind {
-	level := func(name, typeName, field string) table.Column { return table.Doc(name, docFlow+typeName, field) }
+	column := func(name, typeName, field string) table.Column { return table.Doc(name, docFlow+typeName, field) }
+	strategy := func() resource.Strategy {
+		return resource.Strategy{
+			Checks:    resource.Checks{Update: []resource.Check{resource.CheckMeta, resource.CheckKind}},
+			Resets:    map[string]resource.Reset{"status": {Fields: []string{"metadata", "spec"}}},
+			HasStatus: true, CustomStatus: true,
+		}
+	}
+	number := func(name, typeName, field string, parent ...string) table.Column {
+		return column(name, typeName, field).Cell(func(obj object.Object) any {
+			if o := obj.At(parent...); o != nil {
+				return o.Int64(field)
+			}
+			return table.None
+		})
+	}
+	queuing := []string{"spec", "limited", "limitResponse", "queuing"}
 	return []kind.Kind{
 		{
-			Storage: "flowschemas.flowcontrol.apiserver.k8s.io",
-			Strategy: resource.Strategy{
-				Checks:    resource.Checks{Update: []resource.Check{resource.CheckMeta, resource.CheckKind}},
-				Resets:    map[string]resource.Reset{"status": {Fields: []string{"metadata", "spec"}}},
-				HasStatus: true, CustomStatus: true,
-				Validate:       func(_ *resource.Context, obj object.Object) field.ErrorList { return validateFlowSchema(obj) },
-				ValidateUpdate: flowStatusOr(validateFlowSchema),
-			},
-			Changed: kind.Semantically.Of("spec"),
+			Storage:  "flowschemas.flowcontrol.apiserver.k8s.io",
+			Strategy: strategy(),
+			Changed:  kind.Semantically.Of("spec"),
+			Validate: validateFlowSchema, ValidateStatus: validateFlowStatus,
 			Defaults: kind.EveryVersion(func(obj object.Object) {
 				obj.SetDefault(map[string]any{}, "spec")
 				kind.SetZero(obj.At("spec"), "matchingPrecedence", 1000)
 			}),
 			Columns: []table.Column{
-				table.Name(), level("PriorityLevel", "PriorityLevelConfigurationReference", "name"),
-				level("MatchingPrecedence", "FlowSchemaSpec", "matchingPrecedence"),
-				level("DistinguisherMethod", "FlowSchemaSpec", "distinguisherMethod"), table.Age(),
-				table.Text("MissingPL", "references a broken or non-existent PriorityLevelConfiguration"),
+				table.Name(), column("PriorityLevel", "PriorityLevelConfigurationReference", "name").At("spec", "priorityLevelConfiguration", "name"),
+				number("MatchingPrecedence", "FlowSchemaSpec", "matchingPrecedence", "spec"),
+				column("DistinguisherMethod", "FlowSchemaSpec", "distinguisherMethod").Cell(cellMethod), table.Age(),
+				table.Text("MissingPL", "references a broken or non-existent PriorityLevelConfiguration").Cell(cellMissing),
 			},
-			Row:   flowSchemaRow,
 			Order: byPrecedence,
 		},
 		{
-			Storage: "prioritylevelconfigurations.flowcontrol.apiserver.k8s.io",
-			Strategy: resource.Strategy{
-				Checks:    resource.Checks{Update: []resource.Check{resource.CheckMeta, resource.CheckKind}},
-				Resets:    map[string]resource.Reset{"status": {Fields: []string{"metadata", "spec"}}},
-				HasStatus: true, CustomStatus: true,
-				Validate:       func(_ *resource.Context, obj object.Object) field.ErrorList { return validatePriorityLevel(obj) },
-				ValidateUpdate: flowStatusOr(validatePriorityLevel),
-			},
+			Storage:  "prioritylevelconfigurations.flowcontrol.apiserver.k8s.io",
+			Strategy: strategy(),
 			Changed:  kind.Semantically.Of("spec"),
+			Validate: validatePriorityLevel, ValidateStatus: validateFlowStatus,
 			Defaults: kind.EveryVersion(defaultPriorityLevel),
 			Columns: []table.Column{
-				table.Name(), level("Type", "PriorityLevelConfigurationSpec", "type"),
-				level("NominalConcurrencyShares", "LimitedPriorityLevelConfiguration", "nominalConcurrencyShares"),
-				level("Queues", "QueuingConfiguration", "queues"), level("HandSize", "QueuingConfiguration", "handSize"),
-				level("QueueLengthLimit", "QueuingConfiguration", "queueLengthLimit"), table.Age(),
+				table.Name(), column("Type", "PriorityLevelConfigurationSpec", "type").At("spec", "type"),
+				number("NominalConcurrencyShares", "LimitedPriorityLevelConfiguration", "nominalConcurrencyShares", "spec", "limited"),
+				number("Queues", "QueuingConfiguration", "queues", queuing...), number("HandSize", "QueuingConfiguration", "handSize", queuing...),
+				number("QueueLengthLimit", "QueuingConfiguration", "queueLengthLimit", queuing...), table.Age(),
 			},
-			Row: priorityLevelRow,
 		},
 	}
 }
@@ -73,43 +76,20 @@ func byPrecedence(a, b object.Object) int {
 	return cmp.Or(cmp.Compare(a.Int64("spec", "matchingPrecedence"), b.Int64("spec", "matchingPrecedence")), cmp.Compare(a.Name(), b.Name()))
 }
 
-// flowStatusOr is the ValidateUpdate of both kinds: their status has the same rules.
-func flowStatusOr(validate func(object.Object) field.ErrorList) func(*resource.Context, object.Object, object.Object) field.ErrorList {
-	return func(ctx *resource.Context, obj, _ object.Object) field.ErrorList {
-		if ctx.Subresource == "status" {
-			return validateFlowStatus(obj)
-		}
-		return validate(obj)
-	}
-}
-
-func flowSchemaRow(now time.Time, obj object.Object) resource.Row {
-	missing := "?"
+func cellMissing(obj object.Object) any {
 	for _, c := range obj.Objects("status", "conditions") {
 		if c.String("type") == "Dangling" {
-			missing = c.String("status")
-			break
+			return c.String("status")
 		}
 	}
-	method := table.None
-	if obj.Has("spec", "distinguisherMethod") {
-		method = obj.String("spec", "distinguisherMethod", "type")
-	}
-	return table.Row(obj.Name(), obj.String("spec", "priorityLevelConfiguration", "name"), obj.Int64("spec", "matchingPrecedence"), method,
-		table.AgeCell(now, obj), missing)
+	return "?"
 }
 
-func priorityLevelRow(now time.Time, obj object.Object) resource.Row {
-	number := func(o object.Object, name string) any {
-		if o == nil {
-			return table.None
-		}
-		return o.Int64(name)
+func cellMethod(obj object.Object) any {
+	if method := obj.At("spec", "distinguisherMethod"); method != nil {
+		return method.String("type")
 	}
-	limited := obj.At("spec", "limited")
-	queuing := limited.At("limitResponse", "queuing")
-	return table.Row(obj.Name(), obj.String("spec", "type"), number(limited, "nominalConcurrencyShares"), number(queuing, "queues"),
-		number(queuing, "handSize"), number(queuing, "queueLengthLimit"), table.AgeCell(now, obj))
+	return table.None
 }
 
 func defaultPriorityLevel(obj object.Object) {
@@ -131,17 +111,16 @@ func defaultPriorityLevel(obj object.Object) {
 }
 
 // validateFlowStatus checks the conditions, each type of which may occur once.
-func validateFlowStatus(obj object.Object) field.ErrorList {
-	at, seen := field.CursorAt(obj, nil), field.Seen{}
+func validateFlowStatus(_ *resource.Context, at field.Cursor) {
+	seen := field.Seen{}
 	for condition := range at.Each("status", "conditions") {
 		condition.Child("type").Unique(seen).Required()
 	}
-	return at.Errors()
 }
 
-func validatePriorityLevel(obj object.Object) field.ErrorList {
+func validatePriorityLevel(_ *resource.Context, at field.Cursor) {
 	const preserveZero = "flowcontrol.k8s.io/v1beta3-preserve-zero-concurrency-shares"
-	at := field.CursorAt(obj, nil)
+	obj := at.Object()
 	_, annotated := obj.Annotations()[preserveZero]
 	at.Child("metadata", "annotations").ForbidIf(annotated, "annotation '"+preserveZero+"' is forbidden")
 	spec := at.Child("spec")
@@ -156,7 +135,7 @@ func validatePriorityLevel(obj object.Object) field.ErrorList {
 			spec.Invalid(gotext.Value("PriorityLevelConfigurationSpec", spec.Object()), fmt.Sprintf(detail, obj.Name()))
 		}
 	}
-	return at.Report(validateFlowStatus(obj)).Errors()
+	validateFlowStatus(nil, at)
 }
 
 func validatePriorityLevelSpec(at field.Cursor, name string) {
@@ -228,7 +207,8 @@ func validateQueuing(at field.Cursor) {
 }
 
 // validateURLPath checks a URL path in which only the end may be a wildcard.
-func validateURLPath(p field.Path, path string) field.ErrorList {
+func validateURLPath(at field.Cursor) {
+	path := at.String()
 	stars := strings.Count(path, "*")
 	for _, rule := range []struct {
 		broken bool
@@ -241,8 +221,8 @@ func validateURLPath(p field.Path, path string) field.ErrorList {
 		{stars > 1 || stars == 1 && !strings.HasSuffix(path, "/*"), "wildcard can only do suffix matching"},
 	} {
 		if rule.broken {
-			return field.ErrorList{field.Invalid(p, path, rule.detail)}
+			at.Invalid(path, rule.detail)
+			return
 		}
 	}
-	return nil
 }

@@ -15,6 +15,7 @@ func Define(set *schema.Set, server resource.Server, kinds []Kind) []*resource.D
 	known := map[string]*Kind{}
 	for i := range kinds {
 		k := &kinds[i]
+		k.complete()
 		k.obey(server.Gates)
 		known[k.Storage] = k
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/kubesim/kubesim/sim/builtin/table"
+	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
 )
@@ -20,6 +21,11 @@ type Kind struct {
 	Storage  string // Definition.Storage: "deployments.apps", "pods"
 	Strategy resource.Strategy
 	Changed  Changes // Strategy.SpecChanged, where it needs the type of the objects
+
+	// Validate finds what is wrong with a new or a changed object, metadata aside; at is the object and knows what is
+	// stored. ValidateStatus does so for a write of the status subresource; nil: Validate. They become
+	// Strategy.Validate and Strategy.ValidateUpdate.
+	Validate, ValidateStatus func(ctx *resource.Context, at field.Cursor)
 
 	// Defaults by version; "" is every version without an entry.
 	Defaults map[string]func(object.Object)
@@ -52,8 +58,32 @@ type Kind struct {
 	Streams map[string]*resource.Stream
 
 	Columns []table.Column
-	Row     func(now time.Time, obj object.Object) resource.Row
-	Order   func(a, b object.Object) int // of rows
+	Row     func(now time.Time, obj object.Object) resource.Row // nil: the cells of the columns
+	Order   func(a, b object.Object) int                        // of rows
+}
+
+// complete makes the strategy and the row of what the kind says more shortly.
+func (k *Kind) complete() {
+	if k.Row == nil {
+		k.Row = table.RowOf(k.Columns)
+	}
+	if k.Validate == nil {
+		return
+	}
+	k.Strategy.Validate = func(ctx *resource.Context, obj object.Object) field.ErrorList {
+		at := field.CursorAt(obj, nil)
+		k.Validate(ctx, at)
+		return at.Errors()
+	}
+	k.Strategy.ValidateUpdate = func(ctx *resource.Context, obj, old object.Object) field.ErrorList {
+		at := field.CursorAt(obj, old)
+		if ctx.Subresource == "status" && k.ValidateStatus != nil {
+			k.ValidateStatus(ctx, at)
+		} else {
+			k.Validate(ctx, at)
+		}
+		return at.Errors()
+	}
 }
 
 // Conversion is the way of one version to the hub and back.

@@ -177,12 +177,6 @@ func SetZero(o object.Object, name string, value int64) {
 	}
 }
 
-// Limits of a metav1.Condition.
-const (
-	maxConditionReason  = 1 << 10
-	maxConditionMessage = 32 << 10
-)
-
 // ValidateConditions checks a list of metav1.Condition.
 func ValidateConditions(p field.Path, conditions []object.Object) field.ErrorList {
 	var errs field.ErrorList
@@ -240,11 +234,11 @@ func CheckOrRequire(p field.Path, value string, rule func(string) []string) fiel
 }
 
 // GoPointer returns a struct for the text of an error, or null.
-func GoPointer(typeName string, o object.Object) any {
+func GoPointer(t gotext.Type, o object.Object) any {
 	if o == nil {
 		return nil
 	}
-	return gotext.Value(typeName, o)
+	return gotext.Value(t, o)
 }
 
 // NonNegatives checks that the numbers in o, if they are there, are not negative.

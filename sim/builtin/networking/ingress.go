@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/kubesim/kubesim/sim/builtin/core"
 	"github.com/kubesim/kubesim/sim/builtin/kind"
@@ -23,32 +22,37 @@ func ingressKind() kind.Kind {
 		KeyPrefix: "ingress",
 		Changed:   kind.Semantically.Of("spec"),
 		Strategy: resource.Strategy{
-			Checks:         resource.Checks{Update: []resource.Check{resource.CheckMetaUpdate, resource.CheckMeta, resource.CheckKind}},
-			HasStatus:      true,
-			Validate:       validateNewIngress,
-			ValidateUpdate: validateIngressUpdate,
-			Warn:           warnIngress,
+			Checks:    resource.Checks{Update: []resource.Check{resource.CheckMetaUpdate, resource.CheckMeta, resource.CheckKind}},
+			HasStatus: true,
+			Warn:      warnIngress,
 		},
+		Validate: validateIngress, ValidateStatus: validateIngressStatus,
 		Columns: []table.Column{table.Name(),
-			table.Text("Class", "The name of the IngressClass resource that should be used for additional configuration"),
-			table.Text("Hosts", "Hosts that incoming requests are matched against before the ingress rule"),
-			table.Text("Address", "Address is a list containing ingress points for the load-balancer"),
-			table.Text("Ports", "Ports of TLS configurations that open"), table.Age()},
-		Row: func(now time.Time, obj object.Object) resource.Row {
-			class, ports := table.None, "80"
-			if obj.Has("spec", "ingressClassName") {
-				class = obj.String("spec", "ingressClassName")
-			}
-			if len(obj.List("spec", "tls")) > 0 {
-				ports = "80, 443"
-			}
-			return table.Row(obj.Name(), class, hostsCell(obj), strings.Join(core.IngressPoints(obj), ","), ports, table.AgeCell(now, obj))
-		},
+			table.Text("Class", "The name of the IngressClass resource that should be used for additional configuration").Cell(cellClass),
+			table.Text("Hosts", "Hosts that incoming requests are matched against before the ingress rule").Cell(cellHosts),
+			table.Text("Address", "Address is a list containing ingress points for the load-balancer").Cell(func(obj object.Object) any {
+				return strings.Join(core.IngressPoints(obj), ",")
+			}),
+			table.Text("Ports", "Ports of TLS configurations that open").Cell(cellPorts), table.Age()},
 	}
 }
 
-// hostsCell lists the first three hosts. How many more there are is counted over all rules.
-func hostsCell(obj object.Object) string {
+func cellClass(obj object.Object) any {
+	if obj.Has("spec", "ingressClassName") {
+		return obj.String("spec", "ingressClassName")
+	}
+	return table.None
+}
+
+func cellPorts(obj object.Object) any {
+	if len(obj.List("spec", "tls")) > 0 {
+		return "80, 443"
+	}
+	return "80"
+}
+
+// cellHosts lists the first three hosts. How many more there are is counted over all rules.
+func cellHosts(obj object.Object) any {
 	const most = 3
 	var hosts []string
 	rules := obj.Objects("spec", "rules")
@@ -71,24 +75,17 @@ func hostsCell(obj object.Object) string {
 	return strings.Join(hosts, ",")
 }
 
-func validateNewIngress(_ *resource.Context, obj object.Object) field.ErrorList {
-	at := field.CursorAt(obj, nil)
-	validateIngressSpec(at.Child("spec"), nil)
-	class, ok := obj.Annotations()[ingressClassKey]
-	if ok && at.Has("spec", "ingressClassName") && class != at.String("spec", "ingressClassName") {
+func validateIngress(_ *resource.Context, at field.Cursor) {
+	validateIngressSpec(at.Child("spec"), at.Old().At("spec"))
+	class, ok := at.Object().Annotations()[ingressClassKey]
+	if !at.Updates() && ok && at.Has("spec", "ingressClassName") && class != at.String("spec", "ingressClassName") {
 		at.Child("annotations", ingressClassKey).Invalid(class, "must match `ingressClassName` when both are specified")
 	}
-	return at.Errors()
 }
 
-func validateIngressUpdate(ctx *resource.Context, obj, old object.Object) field.ErrorList {
-	at := field.CursorAt(obj, old)
-	if ctx.Subresource != "status" {
-		validateIngressSpec(at.Child("spec"), old.At("spec"))
-		return at.Errors()
-	}
+func validateIngressStatus(ctx *resource.Context, at field.Cursor) {
 	var before []string
-	for _, point := range old.Objects("status", "loadBalancer", "ingress") {
+	for _, point := range at.Old().Objects("status", "loadBalancer", "ingress") {
 		before = append(before, point.String("ip"))
 	}
 	for point := range at.Each("status", "loadBalancer", "ingress") {
@@ -98,12 +95,11 @@ func validateIngressUpdate(ctx *resource.Context, obj, old object.Object) field.
 		}
 		at.Report(core.ValidateIngressHost(host.Path(), host.String()))
 	}
-	return at.Errors()
 }
 
 // validateIngressSpec checks an ingress; was is nil on create. Mistakes that older servers let in are let pass again.
 func validateIngressSpec(at field.Cursor, was object.Object) {
-	at.Child("rules").ReportAt(at.Path()).InvalidIf(at.Len("rules") == 0 && !at.Has("defaultBackend"),
+	at.Child("rules").ReportAt(at).InvalidIf(at.Len("rules") == 0 && !at.Has("defaultBackend"),
 		"either `defaultBackend` or `rules` must be specified")
 	if backend := at.Child("defaultBackend"); backend.Has() {
 		validateIngressBackend(backend)
@@ -111,9 +107,10 @@ func validateIngressSpec(at field.Cursor, was object.Object) {
 	before := field.CursorOn(field.Path{}, was)
 	anyWildcard, anySecret := false, false
 	for rule := range before.Each("rules") {
-		alone := field.CursorOn(field.Path{}, rule.Value())
-		validateHTTPRule(alone)
-		anyWildcard = anyWildcard || strings.Contains(rule.String("host"), "*") && len(alone.Errors()) > 0
+		if alone := field.CursorOn(field.Path{}, rule.Value()); strings.Contains(rule.String("host"), "*") {
+			validateHTTPRule(alone)
+			anyWildcard = anyWildcard || len(alone.Errors()) > 0
+		}
 	}
 	for rule := range at.Each("rules") {
 		validateIngressRule(rule, anyWildcard)
@@ -200,7 +197,8 @@ func validateIngressBackend(at field.Cursor) {
 		return
 	}
 	service.Child("name").Required().Check(field.DNS1123Label)
-	name, number := service.Child("port", "name").IfGiven(), service.Child("port", "number").IfGiven()
+	port := service.Child("port")
+	name, number := port.Child("name").IfGiven(), port.Child("number").IfGiven()
 	switch {
 	case name.Has() && number.Has():
 		at.Invalid("", "cannot set both port name & port number")

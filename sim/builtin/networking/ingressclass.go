@@ -1,8 +1,6 @@
 package networking
 
 import (
-	"time"
-
 	"github.com/kubesim/kubesim/sim/builtin/kind"
 	"github.com/kubesim/kubesim/sim/builtin/table"
 	"github.com/kubesim/kubesim/sim/field"
@@ -16,42 +14,36 @@ func ingressClassKind() kind.Kind {
 		Changed: kind.Semantically.Of("spec"),
 		Strategy: resource.Strategy{
 			Checks: resource.Checks{Update: []resource.Check{resource.CheckMetaUpdate, resource.CheckKind, resource.CheckMeta}},
-			Validate: func(_ *resource.Context, obj object.Object) field.ErrorList {
-				return validateIngressClass(obj, nil)
-			},
-			ValidateUpdate: func(_ *resource.Context, obj, old object.Object) field.ErrorList {
-				return validateIngressClass(obj, old)
-			},
 		},
+		Validate: func(_ *resource.Context, at field.Cursor) { validateIngressClass(at.Child("spec")) },
 		Defaults: kind.EveryVersion(func(obj object.Object) {
 			if obj.Has("spec", "parameters") {
 				obj.SetDefault("Cluster", "spec", "parameters", "scope")
 			}
 		}),
-		Columns: []table.Column{table.Name(), table.Text("Controller", "Controller that is responsible for handling this class"),
-			table.Text("Parameters", "A reference to a resource with additional parameters"), table.Age()},
-		Row: func(now time.Time, obj object.Object) resource.Row {
-			parameters := table.None
-			if p := obj.At("spec", "parameters"); p != nil {
-				parameters = p.String("kind")
-				if p.Has("apiGroup") {
-					parameters += "." + p.String("apiGroup")
-				}
-				parameters += "/" + p.String("name")
-			}
-			return table.Row(table.NameOrDefault(obj, "ingressclass.kubernetes.io/is-default-class"), obj.String("spec", "controller"),
-				parameters, table.AgeCell(now, obj))
-		},
+		Columns: []table.Column{table.NameOrDefault("ingressclass.kubernetes.io/is-default-class"),
+			table.Text("Controller", "Controller that is responsible for handling this class").At("spec", "controller"),
+			table.Text("Parameters", "A reference to a resource with additional parameters").Cell(cellParameters), table.Age()},
 	}
 }
 
-func validateIngressClass(obj, old object.Object) field.ErrorList {
-	at := field.CursorAt(obj, old, "spec")
+func cellParameters(obj object.Object) any {
+	p := obj.At("spec", "parameters")
+	switch {
+	case p == nil:
+		return table.None
+	case p.Has("apiGroup"):
+		return p.String("kind") + "." + p.String("apiGroup") + "/" + p.String("name")
+	}
+	return p.String("kind") + "/" + p.String("name")
+}
+
+func validateIngressClass(at field.Cursor) {
 	controller := at.Child("controller").OrEmpty().Immutable().MaxBytes(250)
 	at.Report(field.DomainPrefixedPath(controller.Path(), controller.String()))
 	ref := at.Child("parameters")
 	if !ref.Has() {
-		return at.Errors()
+		return
 	}
 	validateTypedReference(ref)
 	scope, namespace := ref.Child("scope").OrEmpty().OneOf("Cluster", "Namespace").String(), ref.Child("namespace")
@@ -61,7 +53,6 @@ func validateIngressClass(obj, old object.Object) field.ErrorList {
 	case "Cluster":
 		namespace.ForbidIf(namespace.Has(), "`parameters.scope` is set to 'Cluster'")
 	}
-	return at.Errors()
 }
 
 // validateTypedReference checks a reference to an object of any kind.

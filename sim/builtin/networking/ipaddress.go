@@ -17,19 +17,9 @@ func ipAddressKind() kind.Kind {
 		Strategy: resource.Strategy{
 			Checks:   resource.Checks{Update: []resource.Check{resource.CheckMeta, resource.CheckMetaUpdate, resource.CheckKind}},
 			NameRule: func(name string, _ bool) []string { return field.IP(name) }, PlainGenerateName: true,
-			Validate: func(_ *resource.Context, obj object.Object) field.ErrorList {
-				return validateParentRef(obj)
-			},
-			ValidateUpdate: func(_ *resource.Context, obj, old object.Object) field.ErrorList {
-				errs := validateParentRef(obj)
-				if !object.SemanticEqual(obj.Map("spec", "parentRef"), old.Map("spec", "parentRef")) {
-					errs = append(errs, field.Invalid(field.Root("spec.parentRef"), kind.GoPointer("ParentReference", obj.At("spec", "parentRef")),
-						field.TextImmutable))
-				}
-				return errs
-			},
 		},
-		Columns: []table.Column{table.Name(), table.Doc("ParentRef", table.DocNetworking+"IPAddressSpec", "parentRef")},
+		Validate: func(_ *resource.Context, at field.Cursor) { validateParentRef(at.Child("spec", "parentRef")) },
+		Columns:  []table.Column{table.Name(), table.Doc("ParentRef", table.DocNetworking+"IPAddressSpec", "parentRef")},
 		Row: func(now time.Time, obj object.Object) resource.Row {
 			ref := obj.At("spec", "parentRef")
 			if ref == nil {
@@ -48,14 +38,14 @@ func ipAddressKind() kind.Kind {
 	}
 }
 
-func validateParentRef(obj object.Object) field.ErrorList {
-	at := field.CursorAt(obj, nil, "spec", "parentRef")
-	if !at.Has() {
-		return at.Missing("").Errors()
+func validateParentRef(at field.Cursor) {
+	if at.RequireIf(!at.Has(), "").Has() {
+		at.Child("group").IfGiven().Check(field.DNS1123Subdomain)
+		at.Child("resource").Required().Check(field.PathSegment)
+		at.Child("name").Required().Check(field.PathSegment)
+		at.Child("namespace").OrEmpty().Check(field.PathSegment)
 	}
-	at.Child("group").IfGiven().Check(field.DNS1123Subdomain)
-	at.Child("resource").Required().Check(field.PathSegment)
-	at.Child("name").Required().Check(field.PathSegment)
-	at.Child("namespace").OrEmpty().Check(field.PathSegment)
-	return at.Errors()
+	if at.Changed() {
+		at.Invalid(kind.GoPointer("ParentReference", at.Object()), field.TextImmutable)
+	}
 }

@@ -30,7 +30,7 @@ func TestIngress(t *testing.T) {
 	is.Equal(errs, "annotations.kubernetes.io/ingress.class: Invalid value: \"a\": must match `ingressClassName` when both are specified")
 	obj, _ := r.Create(`{'metadata':{'annotations':{'kubernetes.io/ingress.class':'a'}},'spec':{'rules':[{'host':'a'},{'host':'b'},{'host':'c'},{'host':'d'}]}}`)
 	is.Equal(r.Warnings, []string{`annotation "kubernetes.io/ingress.class" is deprecated, please use 'spec.ingressClassName' instead`})
-	is.Equal(hostsCell(obj), "a,b,c + 1 more...")
+	is.Equal(cellHosts(obj), "a,b,c + 1 more...")
 	is.True(r.Kind.Strategy.SpecChanged(obj, r.Parse(`{}`))) // counts as a generation
 }
 

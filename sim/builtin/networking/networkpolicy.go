@@ -3,7 +3,6 @@ package networking
 import (
 	"net/netip"
 	"slices"
-	"time"
 
 	"github.com/kubesim/kubesim/sim/builtin/kind"
 	"github.com/kubesim/kubesim/sim/builtin/podspec"
@@ -17,12 +16,10 @@ import (
 // policyRules are where the rules of a network policy are, and who is on the other side.
 var policyRules = [][2]string{{"ingress", "from"}, {"egress", "to"}}
 
-func validateNetworkPolicy(ctx *resource.Context, obj, old object.Object) field.ErrorList {
-	at := field.CursorAt(obj, old, "spec")
-	options := selector.ValidateOptions{AllowInvalidValues: old != nil &&
-		len(selector.ValidateLabelSelector(field.Path{}, old.Map("spec", "podSelector"), selector.ValidateOptions{})) > 0}
-	at.Report(selector.ValidateLabelSelector(at.Path("podSelector"), at.Child("podSelector").Object(), options))
-	known := policyCIDRs(old)
+func validateNetworkPolicy(ctx *resource.Context, all field.Cursor) {
+	at, known := all.Child("spec"), policyCIDRs(all.Old())
+	options := kind.AsStored(at.Child("podSelector"))
+	kind.CheckSelector(at.Child("podSelector"), options)
 	for _, side := range policyRules {
 		for rule := range at.Each(side[0]) {
 			for port := range rule.Each("ports") {
@@ -35,12 +32,12 @@ func validateNetworkPolicy(ctx *resource.Context, obj, old object.Object) field.
 	}
 	types := at.Child("policyTypes")
 	if types.Len() > 2 {
-		return types.Invalid(types.Strings(), "may not specify more than two policyTypes").Errors()
+		types.Invalid(types.Strings(), "may not specify more than two policyTypes")
+		return
 	}
 	for t := range types.Each() {
 		t.OneOf("Ingress", "Egress")
 	}
-	return at.Errors()
 }
 
 // policyCIDRs returns the networks of a policy: they may stay as they are.
@@ -83,7 +80,7 @@ func validatePolicyPeer(ctx *resource.Context, at field.Cursor, options selector
 	for _, name := range []string{"podSelector", "namespaceSelector"} {
 		if s := at.Child(name); s.Has() {
 			peers++
-			at.Report(selector.ValidateLabelSelector(s.Path(), s.Object(), options))
+			kind.CheckSelector(s, options)
 		}
 	}
 	if block.Has() {
@@ -132,27 +129,21 @@ func warnNetworkPolicy(ctx *resource.Context, obj, _ object.Object) {
 
 func networkPolicyKind() kind.Kind {
 	return kind.Kind{
-		Storage: "networkpolicies.networking.k8s.io",
-		Changed: kind.Literally.Of("spec"),
-		Strategy: resource.Strategy{
-			Validate: func(ctx *resource.Context, obj object.Object) field.ErrorList {
-				return validateNetworkPolicy(ctx, obj, nil)
-			},
-			ValidateUpdate: func(ctx *resource.Context, obj, old object.Object) field.ErrorList {
-				return validateNetworkPolicy(ctx, obj, old)
-			},
-			Warn: warnNetworkPolicy,
-		},
+		Storage:  "networkpolicies.networking.k8s.io",
+		Changed:  kind.Literally.Of("spec"),
+		Strategy: resource.Strategy{Warn: warnNetworkPolicy},
+		Validate: validateNetworkPolicy,
 		Defaults: kind.EveryVersion(defaultNetworkPolicy),
-		Columns:  []table.Column{table.Name(), table.Doc("Pod-Selector", table.DocNetworking+"NetworkPolicySpec", "podSelector"), table.Age()},
-		Row: func(now time.Time, obj object.Object) resource.Row {
-			pods := obj.Map("spec", "podSelector")
-			if pods == nil {
-				pods = map[string]any{}
-			}
-			return table.Row(obj.Name(), selector.FormatLabelSelector(pods), table.AgeCell(now, obj))
-		},
+		Columns: []table.Column{table.Name(),
+			table.Doc("Pod-Selector", table.DocNetworking+"NetworkPolicySpec", "podSelector").Cell(cellPodSelector), table.Age()},
 	}
+}
+
+func cellPodSelector(obj object.Object) any {
+	if pods := obj.Map("spec", "podSelector"); pods != nil {
+		return selector.FormatLabelSelector(pods)
+	}
+	return selector.FormatLabelSelector(map[string]any{})
 }
 
 func defaultNetworkPolicy(obj object.Object) {

@@ -2,14 +2,12 @@ package networking
 
 import (
 	"net/netip"
-	"strings"
-	"time"
+	"slices"
 
 	"github.com/kubesim/kubesim/sim/builtin/gotext"
 	"github.com/kubesim/kubesim/sim/builtin/kind"
 	"github.com/kubesim/kubesim/sim/builtin/table"
 	"github.com/kubesim/kubesim/sim/field"
-	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
 )
 
@@ -19,25 +17,34 @@ func serviceCIDRKind() kind.Kind {
 		Strategy: resource.Strategy{
 			Resets:    map[string]resource.Reset{"status": {Fields: []string{"metadata", "spec"}}},
 			HasStatus: true, CustomStatus: true,
-			Validate: func(_ *resource.Context, obj object.Object) field.ErrorList {
-				return validateCIDRs(obj)
-			},
-			ValidateUpdate: validateCIDRsUpdate,
 		},
-		Columns: []table.Column{table.Name(), table.Doc("CIDRs", table.DocNetworking+"ServiceCIDRSpec", "cidrs"), table.Age()},
-		Row: func(now time.Time, obj object.Object) resource.Row {
-			return table.Row(obj.Name(), strings.Join(obj.Strings("spec", "cidrs"), ","), table.AgeCell(now, obj))
-		},
+		Validate: validateServiceCIDR, ValidateStatus: func(*resource.Context, field.Cursor) {},
+		Columns: []table.Column{table.Name(), table.Doc("CIDRs", table.DocNetworking+"ServiceCIDRSpec", "cidrs").Join("", "spec", "cidrs"), table.Age()},
 	}
 }
 
-func validateCIDRs(obj object.Object) field.ErrorList {
-	at := field.CursorAt(obj, nil, "spec", "cidrs")
+// validateServiceCIDR checks networks. An update may change one thing: add a second network.
+func validateServiceCIDR(_ *resource.Context, all field.Cursor) {
+	at, before := all.Child("spec", "cidrs"), all.Old().Strings("spec", "cidrs")
+	if at.Updates() {
+		if at.Len() != len(before) && (len(before) != 1 || at.Len() != 2) {
+			at.Invalid(at.Value(), field.TextImmutable)
+			return
+		}
+		for i, cidr := range slices.Collect(at.Each())[:len(before)] {
+			cidr.InvalidIf(cidr.String() != before[i], field.TextImmutable)
+		}
+		if at.Len() == len(before) {
+			return
+		}
+	}
 	switch n := at.Len(); {
 	case n == 0:
-		return at.Missing("at least one CIDR required").Errors()
+		at.Missing("at least one CIDR required")
+		return
 	case n > 2:
-		return at.Invalid(gotext.Value("ServiceCIDRSpec", obj.At("spec")), "may only hold up to 2 values").Errors()
+		at.Invalid(gotext.Value("ServiceCIDRSpec", all.Child("spec").Object()), "may only hold up to 2 values")
+		return
 	}
 	families := map[bool]bool{}
 	for cidr := range at.Each() {
@@ -49,27 +56,4 @@ func validateCIDRs(obj object.Object) field.ErrorList {
 			}
 		}
 	}
-	return at.Errors()
-}
-
-// validateCIDRsUpdate allows one change: a second network may be added.
-func validateCIDRsUpdate(ctx *resource.Context, obj, old object.Object) field.ErrorList {
-	if ctx.Subresource == "status" {
-		return nil
-	}
-	p := field.Root("spec.cidrs")
-	before, after := old.Strings("spec", "cidrs"), obj.Strings("spec", "cidrs")
-	if len(before) != len(after) && (len(before) != 1 || len(after) != 2) {
-		return field.ErrorList{field.Invalid(p, kind.Pointer(obj, "spec", "cidrs"), field.TextImmutable)}
-	}
-	var errs field.ErrorList
-	for i := range before {
-		if before[i] != after[i] {
-			errs = append(errs, field.Invalid(p.Index(i), after[i], field.TextImmutable))
-		}
-	}
-	if len(before) != len(after) {
-		errs = append(errs, validateCIDRs(obj)...)
-	}
-	return errs
 }

@@ -2,8 +2,6 @@
 package node
 
 import (
-	"time"
-
 	"github.com/kubesim/kubesim/sim/builtin/gotext"
 	"github.com/kubesim/kubesim/sim/builtin/kind"
 	"github.com/kubesim/kubesim/sim/builtin/podspec"
@@ -22,12 +20,6 @@ func runtimeClassKind() kind.Kind {
 		Strategy: resource.Strategy{
 			Checks:         resource.Checks{Update: []resource.Check{resource.CheckMeta, resource.CheckMetaUpdate, resource.CheckKind}},
 			CreateOnUpdate: true, NeedsResourceVersion: true, AnyFinalizers: true,
-			Validate: func(_ *resource.Context, obj object.Object) field.ErrorList {
-				return validateRuntimeClass(obj, nil)
-			},
-			ValidateUpdate: func(_ *resource.Context, obj, old object.Object) field.ErrorList {
-				return validateRuntimeClass(obj, old)
-			},
 			Warn: func(ctx *resource.Context, obj, _ object.Object) {
 				for _, key := range object.SortedKeys(obj.Map("scheduling", "nodeSelector")) {
 					if text, ok := podspec.DeprecatedNodeLabels[key]; ok {
@@ -36,17 +28,14 @@ func runtimeClassKind() kind.Kind {
 				}
 			},
 		},
+		Validate: validateRuntimeClass,
 		// the real server describes Handler by a field that ObjectMeta does not have: by nothing
-		Columns: []table.Column{table.Name(), table.Doc("Handler", table.DocMeta, "handler"), table.Age()},
-		Row: func(now time.Time, obj object.Object) resource.Row {
-			return table.Row(obj.Name(), obj.String("handler"), table.AgeCell(now, obj))
-		},
+		Columns: []table.Column{table.Name(), table.Doc("Handler", table.DocMeta, "handler").At("handler"), table.Age()},
 	}
 }
 
-func validateRuntimeClass(obj, old object.Object) field.ErrorList {
-	at := field.CursorAt(obj, old)
-	handler, tolerations := at.Child("handler"), at.Child("scheduling", "tolerations")
+func validateRuntimeClass(_ *resource.Context, at field.Cursor) {
+	obj, handler, tolerations := at.Object(), at.Child("handler"), at.Child("scheduling", "tolerations")
 	handler.Required().Check(field.DNS1123Label)
 	if at.Has("overhead") {
 		limits := object.Object{"limits": obj.Map("overhead", "podFixed")}
@@ -63,5 +52,4 @@ func validateRuntimeClass(obj, old object.Object) field.ErrorList {
 		seen[key] = true
 	}
 	handler.OrEmpty().Immutable()
-	return at.Errors()
 }

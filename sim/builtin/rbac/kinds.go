@@ -3,7 +3,6 @@ package rbac
 
 import (
 	"strings"
-	"time"
 
 	"github.com/kubesim/kubesim/sim/builtin/gotext"
 	"github.com/kubesim/kubesim/sim/builtin/kind"
@@ -31,13 +30,8 @@ func roleKind(name string, namespaced bool) kind.Kind {
 		Strategy: resource.Strategy{
 			Checks:         resource.Checks{Update: []resource.Check{resource.CheckMeta, resource.CheckKind, resource.CheckMetaUpdate}},
 			CreateOnUpdate: true, NameRule: pathSegmentName,
-			Validate: func(_ *resource.Context, obj object.Object) field.ErrorList {
-				return validateRole(obj, namespaced, selector.ValidateOptions{})
-			},
-			ValidateUpdate: func(_ *resource.Context, obj, old object.Object) field.ErrorList {
-				return validateRole(obj, namespaced, selector.ValidateOptions{AllowInvalidValues: badAggregation(old)})
-			},
 		},
+		Validate: func(_ *resource.Context, at field.Cursor) { validateRole(at, namespaced) },
 	}
 }
 
@@ -53,14 +47,14 @@ func badAggregation(role object.Object) bool {
 	return false
 }
 
-func validateRole(obj object.Object, namespaced bool, options selector.ValidateOptions) field.ErrorList {
-	at := field.CursorAt(obj, nil)
+func validateRole(at field.Cursor, namespaced bool) {
 	for rule := range at.Each("rules") {
 		validatePolicyRule(rule, namespaced)
 	}
 	if namespaced || !at.Has("aggregationRule") {
-		return at.Errors()
+		return
 	}
+	options := selector.ValidateOptions{AllowInvalidValues: badAggregation(at.Old())}
 	selectors := at.Child("aggregationRule", "clusterRoleSelectors")
 	selectors.Required("at least one clusterRoleSelector required if aggregationRule is non-nil")
 	for s := range selectors.Each() {
@@ -69,7 +63,6 @@ func validateRole(obj object.Object, namespaced bool, options selector.ValidateO
 			s.Invalid(nil, "invalid label selector.")
 		}
 	}
-	return at.Errors()
 }
 
 func validatePolicyRule(at field.Cursor, namespaced bool) {
@@ -93,21 +86,11 @@ func roleBindingKind(name, goType, text string, namespaced bool) kind.Kind {
 		Strategy: resource.Strategy{
 			Checks:         resource.Checks{Update: []resource.Check{resource.CheckMeta, resource.CheckMetaUpdate, resource.CheckKind}},
 			CreateOnUpdate: true, NameRule: pathSegmentName,
-			Validate: func(_ *resource.Context, obj object.Object) field.ErrorList {
-				return validateRoleBinding(obj, namespaced)
-			},
-			ValidateUpdate: func(_ *resource.Context, obj, old object.Object) field.ErrorList {
-				errs := validateRoleBinding(obj, namespaced)
-				if !object.SemanticEqual(obj["roleRef"], old["roleRef"]) {
-					errs = append(errs, field.Invalid(field.Root("roleRef"), gotext.Value("RoleRef", obj.At("roleRef")), "cannot change roleRef"))
-				}
-				return errs
-			},
 		},
+		Validate: func(_ *resource.Context, at field.Cursor) { validateRoleBinding(at, namespaced) },
 		Defaults: kind.EveryVersion(defaultRoleBinding),
-		Columns: []table.Column{table.Name(), role, table.Age(), table.Text("Users", "Users in the "+text).Wide(),
-			table.Text("Groups", "Groups in the "+text).Wide(), table.Text("ServiceAccounts", "ServiceAccounts in the "+text).Wide()},
-		Row: roleBindingRow,
+		Columns: []table.Column{table.Name(), role.Cell(cellRole), table.Age(), subjectsColumn("User", text), subjectsColumn("Group", text),
+			subjectsColumn("ServiceAccount", text)},
 	}
 }
 
@@ -122,19 +105,20 @@ func defaultRoleBinding(obj object.Object) {
 	}
 }
 
-func validateRoleBinding(obj object.Object, namespaced bool) field.ErrorList {
-	at := field.CursorAt(obj, nil)
-	kinds := []string{"ClusterRole"}
+func validateRoleBinding(at field.Cursor, namespaced bool) {
+	ref, kinds := at.Child("roleRef"), []string{"ClusterRole"}
 	if namespaced {
 		kinds = []string{"Role", "ClusterRole"}
 	}
-	at.Child("roleRef", "apiGroup").OrEmpty().OneOf(rbacGroup)
-	at.Child("roleRef", "kind").OrEmpty().OneOf(kinds...)
-	at.Child("roleRef", "name").Required().Check(field.PathSegment)
+	ref.Child("apiGroup").OrEmpty().OneOf(rbacGroup)
+	ref.Child("kind").OrEmpty().OneOf(kinds...)
+	ref.Child("name").Required().Check(field.PathSegment)
 	for subject := range at.Each("subjects") {
 		validateSubject(subject, namespaced)
 	}
-	return at.Errors()
+	if ref.Changed() {
+		ref.Invalid(gotext.Value("RoleRef", ref.Object()), "cannot change roleRef")
+	}
 }
 
 func validateSubject(at field.Cursor, namespaced bool) {
@@ -153,18 +137,23 @@ func validateSubject(at field.Cursor, namespaced bool) {
 	}
 }
 
-func roleBindingRow(now time.Time, obj object.Object) resource.Row {
-	var users, groups, accounts []string
-	for _, s := range obj.Objects("subjects") {
-		switch s.String("kind") {
-		case "User":
-			users = append(users, s.String("name"))
-		case "Group":
-			groups = append(groups, s.String("name"))
-		case "ServiceAccount":
-			accounts = append(accounts, s.String("namespace")+"/"+s.String("name"))
+func cellRole(obj object.Object) any {
+	return obj.String("roleRef", "kind") + "/" + obj.String("roleRef", "name")
+}
+
+// subjectsColumn is the column of the subjects of one kind in a binding that descriptions call text.
+func subjectsColumn(subjects, text string) table.Column {
+	return table.Text(subjects+"s", subjects+"s in the "+text).Wide().Cell(func(obj object.Object) any {
+		var names []string
+		for _, s := range obj.Objects("subjects") {
+			switch {
+			case s.String("kind") != subjects:
+			case subjects == "ServiceAccount":
+				names = append(names, s.String("namespace")+"/"+s.String("name"))
+			default:
+				names = append(names, s.String("name"))
+			}
 		}
-	}
-	return table.Row(obj.Name(), obj.String("roleRef", "kind")+"/"+obj.String("roleRef", "name"), table.AgeCell(now, obj),
-		strings.Join(users, ", "), strings.Join(groups, ", "), strings.Join(accounts, ", "))
+		return strings.Join(names, ", ")
+	})
 }

@@ -31,7 +31,7 @@ func TestRoleBindings(t *testing.T) {
 	obj, errs := r.Create(`{'roleRef':{'kind':'Role','name':'r'},'subjects':[{'kind':'User','name':'u'},{'kind':'Group','name':'g'},{'kind':'ServiceAccount','name':'s','namespace':'n'}]}`)
 	is.Equal(errs, "")
 	is.Equal(kindtest.Part(obj, "subjects"), `[{'apiGroup':'rbac.authorization.k8s.io','kind':'User','name':'u'},{'apiGroup':'rbac.authorization.k8s.io','kind':'Group','name':'g'},{'kind':'ServiceAccount','name':'s','namespace':'n'}]`)
-	is.Equal(roleBindingRow(r.Ctx.Now, obj).Cells, []any{"", "Role/r", "<unknown>", "u", "g", "n/s"})
+	is.Equal(r.Kind.Row(r.Ctx.Now, obj).Cells, []any{"", "Role/r", "<unknown>", "u", "g", "n/s"})
 	_, errs = r.Update(obj, `{'roleRef':{'name':'q'}}`, "")
 	is.Equal(errs, `roleRef: Invalid value: {"APIGroup":"rbac.authorization.k8s.io","Kind":"Role","Name":"q"}: cannot change roleRef`)
 	_, errs = r.Create(`{'roleRef':{'kind':'X'},'subjects':[{'kind':'Y'},{'kind':'User','name':'u','apiGroup':'a'}]}`)

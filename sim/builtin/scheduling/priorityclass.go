@@ -4,7 +4,6 @@ package scheduling
 import (
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/kubesim/kubesim/sim/builtin/kind"
 	"github.com/kubesim/kubesim/sim/builtin/table"
@@ -28,19 +27,15 @@ func Kinds() []kind.Kind {
 	return []kind.Kind{{
 		Storage: "priorityclasses.scheduling.k8s.io",
 		Strategy: resource.Strategy{
-			SpecChanged:    func(_, _ object.Object) bool { return false }, // the generation is 1 for ever
-			Validate:       func(_ *resource.Context, obj object.Object) field.ErrorList { return validatePriorityClass(obj) },
-			ValidateUpdate: validatePriorityClassUpdate,
-			Undeletable:    undeletablePriorityClass,
+			SpecChanged: func(_, _ object.Object) bool { return false }, // the generation is 1 for ever
+			Undeletable: undeletablePriorityClass,
 		},
+		Validate: validatePriorityClass,
 		Defaults: kind.EveryVersion(func(obj object.Object) { obj.SetDefault("PreemptLowerPriority", "preemptionPolicy") }),
 		Columns: []table.Column{
-			table.Name(), table.Doc("Value", docScheduling+"PriorityClass", "value").Of("integer"),
-			table.Doc("Global-Default", docScheduling+"PriorityClass", "globalDefault").Of("boolean"), table.Age(),
-			table.Doc("PreemptionPolicy", docScheduling+"PriorityClass", "preemptionPolicy"),
-		},
-		Row: func(now time.Time, obj object.Object) resource.Row {
-			return table.Row(obj.Name(), obj.Int64("value"), obj.True("globalDefault"), table.AgeCell(now, obj), obj.String("preemptionPolicy"))
+			table.Name(), table.Doc("Value", docScheduling+"PriorityClass", "value").Int("value"),
+			table.Doc("Global-Default", docScheduling+"PriorityClass", "globalDefault").Bool("globalDefault"), table.Age(),
+			table.Doc("PreemptionPolicy", docScheduling+"PriorityClass", "preemptionPolicy").At("preemptionPolicy"),
 		},
 	}}
 }
@@ -53,17 +48,21 @@ func undeletablePriorityClass(name string) string {
 	return ""
 }
 
-func validatePriorityClass(obj object.Object) field.ErrorList {
-	at := field.CursorAt(obj, nil)
+func validatePriorityClass(_ *resource.Context, at field.Cursor) {
+	obj, value, policy := at.Object(), at.Child("value"), at.Child("preemptionPolicy")
+	if old := at.Old(); old != nil {
+		value.ForbidIf(value.Int64() != old.Int64("value"), "may not be changed in an update.")
+		policy.Immutable()
+		return
+	}
 	if strings.HasPrefix(obj.Name(), systemPriorityPrefix) {
 		if why := notSystemPriority(obj); why != "" {
 			at.Child("metadata", "name").Forbidden("priority class names with 'system-' prefix are reserved for system use only. error: " + why)
 		}
 	} else {
-		at.Child("value").ForbidIf(at.Int64("value") > maxUserPriority, "maximum allowed value of a user defined priority is 1000000000")
+		value.ForbidIf(value.Int64() > maxUserPriority, "maximum allowed value of a user defined priority is 1000000000")
 	}
-	at.Child("preemptionPolicy").Required().OneOf("PreemptLowerPriority", "Never")
-	return at.Errors()
+	policy.Required().OneOf("PreemptLowerPriority", "Never")
 }
 
 // notSystemPriority says why obj is none of the PriorityClasses of the system, "" if it is one.
@@ -78,11 +77,4 @@ func notSystemPriority(obj object.Object) string {
 		return fmt.Sprintf("globalDefault of %s PriorityClass must be false", obj.Name())
 	}
 	return ""
-}
-
-func validatePriorityClassUpdate(_ *resource.Context, obj, old object.Object) field.ErrorList {
-	at := field.CursorAt(obj, old)
-	at.Child("value").ForbidIf(at.Int64("value") != old.Int64("value"), "may not be changed in an update.")
-	at.Child("preemptionPolicy").Immutable()
-	return at.Errors()
 }

@@ -2,7 +2,6 @@ package storage
 
 import (
 	"strings"
-	"time"
 
 	"github.com/kubesim/kubesim/sim/builtin/kind"
 	"github.com/kubesim/kubesim/sim/builtin/table"
@@ -13,6 +12,7 @@ import (
 
 func csiDriverKind() kind.Kind {
 	const spec = table.DocStorage + "CSIDriverSpec"
+	flag := func(name, field string) table.Column { return table.Doc(name, spec, field).Bool("spec", field) }
 	return kind.Kind{
 		Storage: "csidrivers.storage.k8s.io",
 		Gates: []kind.Gate{
@@ -24,12 +24,6 @@ func csiDriverKind() kind.Kind {
 		Strategy: resource.Strategy{
 			ReturnsDeleted: true, NeedsResourceVersion: true,
 			PrepareForUpdate: prepareCSIDriver,
-			Validate: func(_ *resource.Context, obj object.Object) field.ErrorList {
-				return validateCSIDriver(obj, nil)
-			},
-			ValidateUpdate: func(_ *resource.Context, obj, old object.Object) field.ErrorList {
-				return validateCSIDriver(obj, old)
-			},
 			Warn: func(ctx *resource.Context, obj, old object.Object) {
 				tokens := obj.List("spec", "tokenRequests")
 				if len(tokens) > 0 && !obj.Has("spec", "serviceAccountTokenInSecrets") &&
@@ -39,6 +33,7 @@ func csiDriverKind() kind.Kind {
 				}
 			},
 		},
+		Validate: func(_ *resource.Context, at field.Cursor) { validateCSIDriver(at.Child("spec")) },
 		Defaults: kind.EveryVersion(func(obj object.Object) {
 			obj.SetDefault(true, "spec", "attachRequired")
 			for _, name := range []string{"podInfoOnMount", "storageCapacity", "requiresRepublish", "seLinuxMount"} {
@@ -49,25 +44,27 @@ func csiDriverKind() kind.Kind {
 				obj.Set([]any{"Persistent"}, "spec", "volumeLifecycleModes")
 			}
 		}),
-		Columns: []table.Column{table.Name(), table.Doc("AttachRequired", spec, "attachRequired").Of("boolean"),
-			table.Doc("PodInfoOnMount", spec, "podInfoOnMount").Of("boolean"), table.Doc("StorageCapacity", spec, "storageCapacity").Of("boolean"),
-			table.Doc("TokenRequests", spec, "tokenRequests"), table.Doc("RequiresRepublish", spec, "requiresRepublish").Of("boolean"),
-			table.Doc("Modes", spec, "volumeLifecycleModes"), table.Age()},
-		Row: func(now time.Time, obj object.Object) resource.Row {
-			spec := obj.At("spec")
-			attach, ok := spec.Bool("attachRequired")
-			tokens := table.Unset
-			if spec.Has("tokenRequests") {
-				var audiences []string
-				for _, t := range spec.Objects("tokenRequests") {
-					audiences = append(audiences, t.String("audience"))
-				}
-				tokens = strings.Join(audiences, ",")
-			}
-			return table.Row(obj.Name(), attach || !ok, spec.True("podInfoOnMount"), spec.True("storageCapacity"), tokens,
-				spec.True("requiresRepublish"), table.OrNone(strings.Join(spec.Strings("volumeLifecycleModes"), ","), table.None), table.AgeCell(now, obj))
-		},
+		Columns: []table.Column{table.Name(), table.Doc("AttachRequired", spec, "attachRequired").Of("boolean").Cell(cellAttach),
+			flag("PodInfoOnMount", "podInfoOnMount"), flag("StorageCapacity", "storageCapacity"),
+			table.Doc("TokenRequests", spec, "tokenRequests").Cell(cellAudiences), flag("RequiresRepublish", "requiresRepublish"),
+			table.Doc("Modes", spec, "volumeLifecycleModes").Join(table.None, "spec", "volumeLifecycleModes"), table.Age()},
 	}
+}
+
+func cellAttach(obj object.Object) any {
+	attach, ok := obj.Bool("spec", "attachRequired")
+	return attach || !ok
+}
+
+func cellAudiences(obj object.Object) any {
+	if !obj.Has("spec", "tokenRequests") {
+		return table.Unset
+	}
+	var audiences []string
+	for _, t := range obj.Objects("spec", "tokenRequests") {
+		audiences = append(audiences, t.String("audience"))
+	}
+	return strings.Join(audiences, ",")
 }
 
 // prepareCSIDriver counts generations: a driver begins without one, and its first change is generation 1.
@@ -77,8 +74,7 @@ func prepareCSIDriver(_ *resource.Context, obj, old object.Object) {
 	}
 }
 
-func validateCSIDriver(obj, old object.Object) field.ErrorList {
-	at := field.CursorAt(obj, old, "spec")
+func validateCSIDriver(at field.Cursor) {
 	at.Child("fsGroupPolicy").OneOf("File", "None", "ReadWriteOnceWithFSType")
 	audiences := field.Seen{}
 	for token := range at.Each("tokenRequests") {
@@ -91,12 +87,11 @@ func validateCSIDriver(obj, old object.Object) field.ErrorList {
 			Max(1<<32, "may not specify a duration larger than 2^32 seconds")
 	}
 	for mode := range at.Each("volumeLifecycleModes") {
-		mode.ReportAt(at.Path("volumeLifecycleModes")).OneOf("Persistent", "Ephemeral")
+		mode.ReportAt(at.Child("volumeLifecycleModes")).OneOf("Persistent", "Ephemeral")
 	}
 	at.Child("nodeAllocatableUpdatePeriodSeconds").Min(10, "must be greater than or equal to 10 seconds")
 	at.Child("serviceAccountTokenInSecrets").InvalidIf(at.Has("serviceAccountTokenInSecrets") && at.Len("tokenRequests") == 0,
 		"serviceAccountTokenInSecrets is set but no tokenRequests are specified")
-	at.Child("attachRequired").ReportAt(at.Path("attachedRequired")).Immutable()
+	at.Child("attachRequired").ReportAt(at.Child("attachedRequired")).Immutable()
 	at.Child("volumeLifecycleModes").Immutable()
-	return at.Errors()
 }

@@ -3,7 +3,6 @@ package storage
 import (
 	"maps"
 	"strings"
-	"time"
 
 	"github.com/kubesim/kubesim/sim/builtin/kind"
 	"github.com/kubesim/kubesim/sim/builtin/podspec"
@@ -20,12 +19,6 @@ func storageClassKind() kind.Kind {
 		Strategy: resource.Strategy{
 			Checks:         resource.Checks{Update: []resource.Check{resource.CheckMeta, resource.CheckMetaUpdate, resource.CheckKind}},
 			ReturnsDeleted: true,
-			Validate: func(_ *resource.Context, obj object.Object) field.ErrorList {
-				return validateStorageClass(obj, nil)
-			},
-			ValidateUpdate: func(_ *resource.Context, obj, old object.Object) field.ErrorList {
-				return validateStorageClass(obj, old)
-			},
 			Warn: func(ctx *resource.Context, obj, _ object.Object) {
 				for i, term := range obj.Objects("allowedTopologies") {
 					for j, e := range term.Objects("matchLabelExpressions") {
@@ -37,22 +30,22 @@ func storageClassKind() kind.Kind {
 				}
 			},
 		},
+		Validate: validateStorageClass,
 		Defaults: kind.EveryVersion(func(obj object.Object) {
 			obj.SetDefault("Delete", "reclaimPolicy")
 			obj.SetDefault("Immediate", "volumeBindingMode")
 		}),
-		Columns: []table.Column{table.Name(), table.Doc("Provisioner", class, "provisioner"), table.Doc("ReclaimPolicy", class, "reclaimPolicy"),
-			table.Doc("VolumeBindingMode", class, "volumeBindingMode"), table.Doc("AllowVolumeExpansion", class, "allowVolumeExpansion"), table.Age()},
-		Row: func(now time.Time, obj object.Object) resource.Row {
-			name := table.NameOrDefault(obj, "storageclass.kubernetes.io/is-default-class", "storageclass.beta.kubernetes.io/is-default-class")
-			return table.Row(name, obj.String("provisioner"), table.OrNone(obj.String("reclaimPolicy"), "Delete"),
-				table.OrNone(obj.String("volumeBindingMode"), "Immediate"), obj.True("allowVolumeExpansion"), table.AgeCell(now, obj))
+		Columns: []table.Column{
+			table.NameOrDefault("storageclass.kubernetes.io/is-default-class", "storageclass.beta.kubernetes.io/is-default-class"),
+			table.Doc("Provisioner", class, "provisioner").At("provisioner"),
+			table.Doc("ReclaimPolicy", class, "reclaimPolicy").AtOr("Delete", "reclaimPolicy"),
+			table.Doc("VolumeBindingMode", class, "volumeBindingMode").AtOr("Immediate", "volumeBindingMode"),
+			table.Doc("AllowVolumeExpansion", class, "allowVolumeExpansion").Bool("allowVolumeExpansion").Of("string"), table.Age(),
 		},
 	}
 }
 
-func validateStorageClass(obj, old object.Object) field.ErrorList {
-	at := field.CursorAt(obj, old)
+func validateStorageClass(_ *resource.Context, at field.Cursor) {
 	provisioner, parameters := at.Child("provisioner"), at.Child("parameters")
 	policy, mode := at.Child("reclaimPolicy"), at.Child("volumeBindingMode")
 	validateProvisioner(provisioner)
@@ -64,7 +57,6 @@ func validateStorageClass(obj, old object.Object) field.ErrorList {
 	provisioner.OrEmpty().Immutable()
 	policy.Immutable()
 	mode.Immutable()
-	return at.Errors()
 }
 
 // validateProvisioner checks the name of a driver, in which capital letters count as small ones.

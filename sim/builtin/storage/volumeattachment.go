@@ -2,10 +2,8 @@ package storage
 
 import (
 	"path"
-	"time"
 
 	"github.com/kubesim/kubesim/sim/builtin/core"
-	"github.com/kubesim/kubesim/sim/builtin/gotext"
 	"github.com/kubesim/kubesim/sim/builtin/kind"
 	"github.com/kubesim/kubesim/sim/builtin/podspec"
 	"github.com/kubesim/kubesim/sim/builtin/table"
@@ -37,7 +35,7 @@ func validateInlineVolume(at field.Cursor) {
 
 func volumeAttachmentKind() kind.Kind {
 	const spec = table.DocStorage + "VolumeAttachmentSpec"
-	attacher := table.Doc("Attacher", spec, "attacher")
+	attacher := table.Doc("Attacher", spec, "attacher").At("spec", "attacher")
 	attacher.Format = "name"
 	return kind.Kind{
 		Storage: "volumeattachments.storage.k8s.io",
@@ -51,34 +49,22 @@ func volumeAttachmentKind() kind.Kind {
 			},
 			Resets:    map[string]resource.Reset{"status": {Fields: []string{"metadata", "spec"}}},
 			HasStatus: true, CustomStatus: true, ReturnsDeleted: true, NeedsResourceVersion: true,
-			Validate: func(_ *resource.Context, obj object.Object) field.ErrorList {
-				return validateAttachment(obj)
-			},
-			ValidateUpdate: func(_ *resource.Context, obj, old object.Object) field.ErrorList {
-				errs := validateAttachment(obj)
-				if spec := obj.At("spec"); !gotext.Same("VolumeAttachmentSpec", spec, old.At("spec")) {
-					errs = append(errs, field.Invalid(field.Root("spec"), gotext.Value("VolumeAttachmentSpec", spec), field.TextImmutable))
-				}
-				return errs
-			},
 		},
+		Validate: validateAttachment,
 		Defaults: kind.EveryVersion(func(obj object.Object) {
 			if inline := obj.At("spec", "source", "inlineVolumeSpec"); inline != nil {
 				core.DefaultPersistentSource(inline)
 			}
 		}),
-		Columns: []table.Column{table.Name(), attacher, table.Doc("PV", table.DocStorage+"VolumeAttachmentSource", "persistentVolumeName"),
-			table.Doc("Node", spec, "nodeName"), table.Doc("Attached", table.DocStorage+"VolumeAttachmentStatus", "attached").Of("boolean"), table.Age()},
-		Row: func(now time.Time, obj object.Object) resource.Row {
-			return table.Row(obj.Name(), obj.String("spec", "attacher"), obj.String("spec", "source", "persistentVolumeName"),
-				obj.String("spec", "nodeName"), obj.True("status", "attached"), table.AgeCell(now, obj))
-		},
+		Columns: []table.Column{table.Name(), attacher,
+			table.Doc("PV", table.DocStorage+"VolumeAttachmentSource", "persistentVolumeName").At("spec", "source", "persistentVolumeName"),
+			table.Doc("Node", spec, "nodeName").At("spec", "nodeName"),
+			table.Doc("Attached", table.DocStorage+"VolumeAttachmentStatus", "attached").Bool("status", "attached"), table.Age()},
 	}
 }
 
-func validateAttachment(obj object.Object) field.ErrorList {
+func validateAttachment(_ *resource.Context, at field.Cursor) {
 	const largest, longest = 256 << 10, 1024
-	at := field.CursorAt(obj, nil)
 	attacher, source := at.Child("spec", "attacher"), at.Child("spec", "source")
 	inline, volume := source.Child("inlineVolumeSpec"), source.Child("persistentVolumeName")
 	at.Report(podspec.DriverName(attacher.Path(), attacher.String()))
@@ -94,11 +80,12 @@ func validateAttachment(obj object.Object) field.ErrorList {
 	}
 	at.Child("spec", "nodeName").OrEmpty().Check(field.DNS1123Subdomain)
 	size := 0
-	for key, value := range object.StringMap(obj.Map("status", "attachmentMetadata")) { // order does not matter
+	metadata := at.Child("status", "attachmentMetadata")
+	for key, value := range object.StringMap(metadata.Object()) { // order does not matter
 		size += len(key) + len(value)
 	}
 	if size > largest {
-		at.Child("status", "attachmentMetadata").TooLong(largest)
+		metadata.TooLong(largest)
 	}
 	for _, name := range []string{"attachError", "detachError"} {
 		failure := at.Child("status", name)
@@ -108,5 +95,5 @@ func validateAttachment(obj object.Object) field.ErrorList {
 		failure.Child("errorCode").Min(0, field.RangeText(0, 1<<31-1))
 	}
 	volume.Check(field.DNS1123Subdomain)
-	return at.Errors()
+	kind.ImmutableStruct(at.Child("spec"), "VolumeAttachmentSpec")
 }

@@ -2,7 +2,9 @@ package table
 
 import (
 	"strings"
+	"time"
 
+	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
 	"github.com/kubesim/kubesim/sim/schema"
 )
@@ -14,6 +16,7 @@ type Column struct {
 	typeName, field    string // schema.Set.Doc(typeName, field)
 	text               string
 	Without            string // end of the description that this column lacks: it is from an older version
+	cell               func(now time.Time, obj object.Object) any
 }
 
 // Define returns the column as a Table has it.
@@ -23,6 +26,62 @@ func (c Column) Define(set *schema.Set) resource.Column {
 		out.Describe = func() string { return strings.TrimSuffix(set.Doc(c.typeName, c.field), c.Without) }
 	}
 	return out
+}
+
+// RowOf returns what prints the cells of the columns; nil without columns.
+func RowOf(columns []Column) func(now time.Time, obj object.Object) resource.Row {
+	if len(columns) == 0 {
+		return nil
+	}
+	return func(now time.Time, obj object.Object) resource.Row {
+		cells := make([]any, len(columns))
+		for i, c := range columns {
+			cells[i] = c.cell(now, obj)
+		}
+		return resource.Row{Cells: cells}
+	}
+}
+
+// Cell returns the column with what it shows of an object.
+func (c Column) Cell(cell func(obj object.Object) any) Column {
+	return c.CellNow(func(_ time.Time, obj object.Object) any { return cell(obj) })
+}
+
+// CellNow is Cell for what depends on the time.
+func (c Column) CellNow(cell func(now time.Time, obj object.Object) any) Column {
+	c.cell = cell
+	return c
+}
+
+// At returns the column with the string at the path as its cell.
+func (c Column) At(path ...string) Column {
+	return c.Cell(func(obj object.Object) any { return obj.String(path...) })
+}
+
+// AtOr is At with another text for one that is empty or not there.
+func (c Column) AtOr(none string, path ...string) Column {
+	return c.Cell(func(obj object.Object) any { return OrNone(obj.String(path...), none) })
+}
+
+// Join returns the column with the strings at the path, joined by commas, as its cell, or another text if there are none.
+func (c Column) Join(none string, path ...string) Column {
+	return c.Cell(func(obj object.Object) any { return OrNone(strings.Join(obj.Strings(path...), ","), none) })
+}
+
+// Int returns the column with the integer at the path as its cell. Some say of themselves that they are strings all the same:
+// Of("string").
+func (c Column) Int(path ...string) Column {
+	return c.Of("integer").Cell(func(obj object.Object) any { return obj.Int64(path...) })
+}
+
+// Bool returns the column with the boolean at the path as its cell.
+func (c Column) Bool(path ...string) Column {
+	return c.Of("boolean").Cell(func(obj object.Object) any { return obj.True(path...) })
+}
+
+// Count returns the column with the length of the list at the path as its cell.
+func (c Column) Count(path ...string) Column {
+	return c.Of("integer").Cell(func(obj object.Object) any { return int64(len(obj.List(path...))) })
 }
 
 // Of returns the column with values of another type.

@@ -29,12 +29,12 @@ const (
 
 // Name is the column of names.
 func Name() Column {
-	return Column{Name: "Name", kind: "string", Format: "name", typeName: DocMeta, field: "name"}
+	return Column{Name: "Name", kind: "string", Format: "name", typeName: DocMeta, field: "name"}.At("metadata", "name")
 }
 
 // Age is the column of ages.
 func Age() Column {
-	return Column{Name: "Age", kind: "string", typeName: DocMeta, field: "creationTimestamp"}
+	return Doc("Age", DocMeta, "creationTimestamp").CellNow(func(now time.Time, obj object.Object) any { return AgeCell(now, obj) })
 }
 
 // Doc is a column of strings that is described as a field of a Go type.
@@ -82,12 +82,14 @@ func LabelsCell(labels map[string]string) string {
 	return strings.Join(parts, ",")
 }
 
-// NameOrDefault is the cell for the name of a class; the default one is marked.
-func NameOrDefault(obj object.Object, annotations ...string) string {
-	for _, key := range annotations {
-		if obj.Annotations()[key] == "true" {
-			return obj.Name() + " (default)"
+// NameOrDefault is the column of the names of classes; the default one, which has an annotation, is marked.
+func NameOrDefault(annotations ...string) Column {
+	return Name().Cell(func(obj object.Object) any {
+		for _, key := range annotations {
+			if obj.Annotations()[key] == "true" {
+				return obj.Name() + " (default)"
+			}
 		}
-	}
-	return obj.Name()
+		return obj.Name()
+	})
 }

@@ -1,0 +1,90 @@
+package kind
+
+import (
+	"slices"
+
+	"github.com/kubesim/kubesim/sim/builtin/gotext"
+	"github.com/kubesim/kubesim/sim/field"
+	"github.com/kubesim/kubesim/sim/selector"
+)
+
+// Limits of a metav1.Condition.
+const (
+	maxConditionReason  = 1 << 10
+	maxConditionMessage = 32 << 10
+)
+
+// CheckConditions checks a list of metav1.Condition (ValidateConditions in apimachinery's metav1/validation).
+func CheckConditions(at field.Cursor) {
+	seen := field.Seen{}
+	for c := range at.Each() {
+		c.Child("type").OrEmpty().Unique(seen).Check(field.QualifiedName)
+		c.Child("status").OrEmpty().OneOf("False", "True", "Unknown")
+		c.Child("observedGeneration").Min(0, "must be greater than or equal to zero")
+		c.Child("lastTransitionTime").Required()
+		c.Child("reason").Required().Check(field.ConditionReason).MaxBytes(maxConditionReason)
+		c.Child("message").MaxBytes(maxConditionMessage)
+	}
+}
+
+// NonNegative checks that none of the numbers in the named fields is negative.
+func NonNegative(at field.Cursor, names ...string) {
+	for _, name := range names {
+		at.Child(name).NonNegative()
+	}
+}
+
+// CheckAmountOrPercent checks an IntOrString: a number that is not negative, or a percentage.
+func CheckAmountOrPercent(at field.Cursor) {
+	if text, ok := at.Value().(string); ok {
+		for _, problem := range field.Percent(text) {
+			at.Invalid(field.Enum(text), problem)
+		}
+	}
+	at.NonNegative()
+}
+
+// CheckAtMost100Percent checks that a percentage is one of a whole.
+func CheckAtMost100Percent(at field.Cursor) {
+	if n, ok := PercentOf(at.Value()); ok && n > 100 {
+		at.Invalid(field.Enum(at.String()), "must not be greater than 100%")
+	}
+}
+
+// CheckAlone checks that a list with a wildcard has nothing else.
+func CheckAlone(at field.Cursor, what string) {
+	list := at.Strings()
+	at.InvalidIf(len(list) > 1 && slices.Contains(list, "*"), "if '*' is present, must not specify other "+what)
+}
+
+// ImmutablePointer is ImmutableStruct for one that may be missing, which is not the same as an empty one.
+func ImmutablePointer(at field.Cursor, goType gotext.Type) {
+	if at.Updates() && (at.Has() != (at.Old() != nil) || !gotext.Same(goType, at.Object(), at.Old())) {
+		at.Invalid(GoPointer(goType, at.Object()), field.TextImmutable)
+	}
+}
+
+// ImmutableStruct checks on update that a struct is what it was in memory, and prints it as its Go type.
+func ImmutableStruct(at field.Cursor, goType gotext.Type) {
+	if at.Updates() && !gotext.Same(goType, at.Object(), at.Old()) {
+		at.Invalid(gotext.Value(goType, at.Object()), field.TextImmutable)
+	}
+}
+
+// CheckSelector checks a metav1.LabelSelector.
+func CheckSelector(at field.Cursor, options selector.ValidateOptions) {
+	at.Report(selector.ValidateLabelSelector(at.Path(), at.Object(), options))
+}
+
+// AsStored are the options of a selector that may have bad values on update if anything is wrong with the stored one.
+func AsStored(at field.Cursor) selector.ValidateOptions {
+	wrong := selector.ValidateLabelSelector(field.Path{}, at.Old(), selector.ValidateOptions{})
+	return selector.ValidateOptions{AllowInvalidValues: len(wrong) > 0}
+}
+
+// CheckSelectorKept checks on update that a metav1.LabelSelector is the one it was.
+func CheckSelectorKept(at field.Cursor) {
+	if at.Updates() && (at.Has() != (at.Old() != nil) || at.Changed()) {
+		at.Invalid(SelectorValue(at.Object()), field.TextImmutable)
+	}
+}

@@ -1,0 +1,266 @@
+package field
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/kubesim/kubesim/sim/object"
+)
+
+// OrEmpty reads an absent value as an empty string.
+func (c Cursor) OrEmpty() Cursor { return c.or("") }
+
+// OrZero reads an absent value as the number 0.
+func (c Cursor) OrZero() Cursor { return c.or(int64(0)) }
+
+func (c Cursor) or(zero any) Cursor {
+	if c.value == nil {
+		c.value = zero
+	}
+	if c.old == nil {
+		c.old = zero
+	}
+	return c
+}
+
+// AsEnum returns a cursor whose value errors print as one of a named string type.
+func (c Cursor) AsEnum() Cursor {
+	if s, ok := c.value.(string); ok {
+		c.value = Enum(s)
+	}
+	return c
+}
+
+// IfGiven reads an empty string, 0 or false as an absent value.
+func (c Cursor) IfGiven() Cursor {
+	if object.Blank(c.value) {
+		c.value = nil
+	}
+	return c
+}
+
+// Required reports a value that is absent or empty, with or without a detail. Further checks in the chain are left out then.
+func (c Cursor) Required(detail ...string) Cursor {
+	if object.Blank(c.value) {
+		c.add(Required(c.Path(), strings.Join(detail, "")))
+		c.value = nil
+	}
+	return c
+}
+
+// OneOf checks that a string is among the allowed ones.
+func (c Cursor) OneOf(allowed ...string) Cursor {
+	if s, ok := c.value.(string); ok && !slices.Contains(allowed, s) {
+		c.add(NotSupported(c.Path(), Enum(s), allowed...))
+	}
+	return c
+}
+
+// Check applies a rule to a string.
+func (c Cursor) Check(rule func(string) []string) Cursor {
+	if s, ok := c.value.(string); ok {
+		return c.messages(rule(s))
+	}
+	return c
+}
+
+// CheckEnum applies a rule to a string of a named type.
+func (c Cursor) CheckEnum(rule func(string) []string) Cursor {
+	if s, ok := c.value.(string); ok {
+		for _, text := range rule(s) {
+			c.Invalid(Enum(s), text)
+		}
+	}
+	return c
+}
+
+// CheckEach applies a rule to the strings of a list.
+func (c Cursor) CheckEach(rule func(string) []string) Cursor {
+	for item := range c.Each() {
+		item.Check(rule)
+	}
+	return c
+}
+
+// CheckInt applies a rule to a number.
+func (c Cursor) CheckInt(rule func(int64) []string) Cursor {
+	if n, ok := c.value.(int64); ok {
+		return c.messages(rule(n))
+	}
+	return c
+}
+
+func (c Cursor) messages(texts []string) Cursor {
+	for _, text := range texts {
+		c.Invalid(c.value, text)
+	}
+	return c
+}
+
+// Min checks that a number is at least lo; detail says what is wrong otherwise.
+func (c Cursor) Min(lo int64, detail string) Cursor {
+	n, ok := c.value.(int64)
+	return c.InvalidIf(ok && n < lo, detail)
+}
+
+// Max checks that a number is at most hi; detail says what is wrong otherwise.
+func (c Cursor) Max(hi int64, detail string) Cursor {
+	n, ok := c.value.(int64)
+	return c.InvalidIf(ok && n > hi, detail)
+}
+
+// Range checks that a number lies between lo and hi; both are allowed.
+func (c Cursor) Range(lo, hi int64) Cursor {
+	if n, ok := c.value.(int64); ok && (n < lo || n > hi) {
+		c.Invalid(c.value, RangeText(lo, hi))
+	}
+	return c
+}
+
+// NonNegative checks that a number is not negative.
+func (c Cursor) NonNegative() Cursor { return c.Min(0, TextNonNegative) }
+
+// Positive checks that a number is greater than zero.
+func (c Cursor) Positive() Cursor { return c.Min(1, TextPositive) }
+
+// MaxBytes checks that a string has at most limit bytes.
+func (c Cursor) MaxBytes(limit int) Cursor {
+	if s, ok := c.value.(string); ok && len(s) > limit {
+		c.add(TooLong(c.Path(), limit))
+	}
+	return c
+}
+
+// MaxItems checks that a list has at most limit items. Further checks in the chain are left out if it has more.
+func (c Cursor) MaxItems(limit int) Cursor {
+	if n := c.Len(); n > limit {
+		c.add(TooMany(c.Path(), n, limit))
+		c.value = nil
+	}
+	return c
+}
+
+// Unique reports a string that was seen before, as a duplicate.
+func (c Cursor) Unique(seen Seen) Cursor {
+	s := c.String()
+	if seen[s] {
+		c.add(Duplicate(c.Path(), s))
+	}
+	seen[s] = true
+	return c
+}
+
+// Seen are the strings that Unique has seen.
+type Seen map[string]bool
+
+// Changed reports whether this is an update and the value is another one than what is stored; null, {} and [] count as absent.
+func (c Cursor) Changed() bool {
+	return c.Updates() && !object.SemanticEqual(c.value, c.old)
+}
+
+// Updates reports whether this is an update, and what is stored here known.
+func (c Cursor) Updates() bool { return c.old != any(unknown{}) }
+
+// Immutable checks on update that the value has not changed, and prints it as one of a named type.
+func (c Cursor) Immutable() Cursor {
+	if !c.Changed() {
+		return c
+	}
+	if s, ok := c.value.(string); ok {
+		return c.Invalid(Enum(s), TextImmutable)
+	}
+	return c.Invalid(c.value, TextImmutable)
+}
+
+// InvalidIf reports the value if it is broken; detail names the rule.
+func (c Cursor) InvalidIf(broken bool, detail string) Cursor {
+	if broken {
+		c.add(Invalid(c.Path(), c.value, detail))
+	}
+	return c
+}
+
+// ForbidIf reports a field that may not be set, or not be changed, here.
+func (c Cursor) ForbidIf(broken bool, detail string) Cursor {
+	if broken {
+		c.add(Forbidden(c.Path(), detail))
+	}
+	return c
+}
+
+// RequireIf reports a missing value.
+func (c Cursor) RequireIf(missing bool, detail string) Cursor {
+	if missing {
+		c.add(Required(c.Path(), detail))
+	}
+	return c
+}
+
+// Invalid reports a value that breaks a rule; detail names the rule.
+func (c Cursor) Invalid(value any, detail string) Cursor {
+	return c.add(Invalid(c.Path(), value, detail))
+}
+
+// InvalidEnum reports a string of a named type that breaks a rule, or its absence.
+func (c Cursor) InvalidEnum(detail string) Cursor { return c.Invalid(Enum(c.String()), detail) }
+
+// Forbidden reports a field that may not be set, or not be changed, here.
+func (c Cursor) Forbidden(detail string) Cursor { return c.add(Forbidden(c.Path(), detail)) }
+
+// Missing reports that a value is required; detail says when.
+func (c Cursor) Missing(detail string) Cursor { return c.add(Required(c.Path(), detail)) }
+
+// NotSupported reports a value outside a list of allowed values.
+func (c Cursor) NotSupported(value any, allowed ...string) Cursor {
+	return c.add(NotSupported(c.Path(), value, allowed...))
+}
+
+// TooLong reports a string of more than limit bytes.
+func (c Cursor) TooLong(limit int) Cursor { return c.add(TooLong(c.Path(), limit)) }
+
+// NotFound reports a value that names something which does not exist.
+func (c Cursor) NotFound(value any, detail ...string) Cursor {
+	e := NotFound(c.Path(), value)
+	e.Detail = strings.Join(detail, "")
+	return c.add(e)
+}
+
+// ForbidAny reports those of the fields that are given.
+func (c Cursor) ForbidAny(detail string, names ...string) Cursor {
+	for _, name := range names {
+		c.Child(name).ForbidIf(c.Has(name), detail)
+	}
+	return c
+}
+
+// Require reports those of the fields that are absent or empty.
+func (c Cursor) Require(names ...string) Cursor {
+	for _, name := range names {
+		c.Child(name).Required()
+	}
+	return c
+}
+
+// Labels checks the keys and values of a map of labels.
+func (c Cursor) Labels() Cursor {
+	if m := c.Object(); len(m) > 0 {
+		c.Report(CheckLabels(c.Path(), object.StringMap(m)))
+	}
+	return c
+}
+
+// Duplicate reports a value that may occur only once.
+func (c Cursor) Duplicate(value any) Cursor { return c.add(Duplicate(c.Path(), value)) }
+
+// Report adds errors that others have found.
+func (c Cursor) Report(errs ErrorList) Cursor {
+	if len(errs) > 0 {
+		c.report.errs = append(c.report.errs, errs...)
+	}
+	return c
+}
+
+func (c Cursor) add(e *Error) Cursor {
+	c.report.errs = append(c.report.errs, e)
+	return c
+}
