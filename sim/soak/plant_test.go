@@ -2,11 +2,13 @@ package soak
 
 import (
 	"bytes"
+	"os"
 	"regexp"
 	"slices"
 	"testing"
 
 	"github.com/kubesim/kubesim/sim/checker"
+	"github.com/kubesim/kubesim/sim/scenario"
 	"github.com/matryer/is"
 )
 
@@ -104,7 +106,10 @@ func lost() Options {
 	return Options{Config: c}
 }
 
-// A failing list of ops gets short: of hundreds, the few that show the bug are left.
+const lostFile = "testdata/lost.txtar"
+
+// Of a failing run of hundreds of ops the few are left that show the bug, as a scenario whose run fails in the same way.
+// kubesim run and the engine of the page open the same file in their tests; -update writes it anew.
 func TestShrink(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -112,4 +117,18 @@ func TestShrink(t *testing.T) {
 	is.NoErr(err)
 	is.True(len(r.Violations) > 0) // it still fails
 	is.True(r.Ops <= 8)            // fault, create, watch, change, and little else
+	text := r.Scenario().Format()
+	if *update {
+		is.NoErr(os.WriteFile(lostFile, text, 0o600))
+	}
+	want, err := os.ReadFile(lostFile)
+	is.NoErr(err)
+	is.Equal(string(text), string(want))
+	f, err := scenario.ParseFile(text)
+	is.NoErr(err)
+	out, err := scenario.Run(f, scenario.RunOptions{})
+	is.NoErr(err)
+	is.True(out.Failure != nil)
+	is.Equal(out.Failure.Text, "expected promises kept: "+r.Violations[0].Error()) // the same failure
+	is.Equal(out.Failure.Line, f.Lines[len(f.Lines)-1].Number)
 }

@@ -78,25 +78,26 @@ func Run(o Options) (*Result, error) {
 // begin makes the World and what the ops need.
 func begin(o Options) (*runner, error) {
 	r := &runner{o: o, hash: sha256.New()}
+	replicas := max(o.Config.Replicas, 1)
+	lines := []string{fmt.Sprint("seed ", o.Config.Seed), fmt.Sprint("replicas ", replicas), "create -f widgets.json --as set-up"}
+	for i := 1; i <= o.Config.Clients; i++ {
+		lines = append(lines, fmt.Sprintf("route c%d %d", i, 1+i%replicas))
+	}
 	var err error
-	r.world, err = scenario.New(scenario.Options{Seed: o.Config.Seed, Replicas: make([]sim.ReplicaOptions, max(o.Config.Replicas, 1)),
+	r.world, err = scenario.New(scenario.Options{Seed: o.Config.Seed, Replicas: make([]sim.ReplicaOptions, replicas), // as the lines say
 		Files: map[string]string{"widgets.json": widgets}, Strict: true, Quiet: true, Tap: r,
 		Agent: func(client string) string { return client }})
-	if err == nil {
-		err = r.say("create -f widgets.json --as set-up")
-	}
-	for i := 1; i <= o.Config.Clients && err == nil; i++ {
-		err = r.say("route c%d %d", i, 1+i%max(o.Config.Replicas, 1))
-	}
-	if err == nil {
-		err = r.say("record")
+	for _, line := range append(lines, "record") {
+		if err == nil {
+			err = r.say(line)
+		}
 	}
 	return r, err
 }
 
 // say does a line that is not in the hash.
-func (r *runner) say(format string, args ...any) error {
-	op, err := scenario.Parse(fmt.Sprintf(format, args...))
+func (r *runner) say(line string) error {
+	op, err := scenario.Parse(line)
 	if err != nil {
 		return err
 	}
@@ -143,7 +144,7 @@ func (r *runner) settle() error {
 	err := r.say("heal")
 	for _, s := range r.world.History().Streams { // those that a fault has silenced for ever, as clients do whose pings stay unanswered
 		if err == nil && !s.Ended && r.stalls() {
-			err = r.say("stop --as %s", s.Client)
+			err = r.say("stop --as " + s.Client)
 		}
 	}
 	if err == nil {
