@@ -12,6 +12,8 @@ type recorder interface {
 	// sent notes a request; nil: it is of no interest.
 	sent(c *call) note
 	committed(op int, c *sim.Commit, obj object.Object)
+	// moved notes that the world goes on with another cluster: what was open stays behind.
+	moved()
 	// broken says which promises were broken. healed: everything that is on its way has arrived.
 	broken(healed bool) []string
 }

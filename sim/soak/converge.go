@@ -48,7 +48,7 @@ func Converge(c Config, trouble []scenario.Op) (*Result, error) {
 	if err := r.settle(); err != nil {
 		return nil, err
 	}
-	return r.result()
+	return r.result(), nil
 }
 
 // errands are what one client has to do.

@@ -106,6 +106,32 @@ func lost() Options {
 	return Options{Config: c}
 }
 
+// A run is a scenario in which the same becomes of the objects, whatever goes wrong meanwhile.
+func TestScenario(t *testing.T) {
+	t.Parallel()
+	for seed := uint64(1); seed <= 6; seed++ {
+		is := is.New(t)
+		r, err := Run(Options{Config: Swarm(seed, 250)})
+		is.NoErr(err)
+		out := opened(t, r.Scenario().Format())
+		is.Equal(out.Failure, nil)
+		is.Equal(out.Semantic, r.Semantic)
+	}
+}
+
+func opened(t *testing.T, text []byte) *scenario.Outcome {
+	t.Helper()
+	f, err := scenario.ParseFile(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := scenario.Run(f, scenario.RunOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
 const lostFile = "testdata/lost.txtar"
 
 // Of a failing run of hundreds of ops the few are left that show the bug, as a scenario whose run fails in the same way.
@@ -124,11 +150,7 @@ func TestShrink(t *testing.T) {
 	want, err := os.ReadFile(lostFile)
 	is.NoErr(err)
 	is.Equal(string(text), string(want))
-	f, err := scenario.ParseFile(text)
-	is.NoErr(err)
-	out, err := scenario.Run(f, scenario.RunOptions{})
-	is.NoErr(err)
-	is.True(out.Failure != nil)
-	is.Equal(out.Failure.Text, "expected promises kept: "+r.Violations[0].Error()) // the same failure
-	is.Equal(out.Failure.Line, f.Lines[len(f.Lines)-1].Number)
+	failure := opened(t, text).Failure
+	is.True(failure != nil)
+	is.Equal(failure.Text, "expected promises kept: "+r.Violations[0].Error()) // the same failure
 }
