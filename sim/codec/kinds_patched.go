@@ -55,7 +55,7 @@ func (d *Decoder) patchedKind(data []byte, want schema.GVK) (obj object.Object, 
 	if obj, strict, err = DecodeJSON(data, t); err != nil {
 		return nil, nil, err
 	}
-	if to := internal(want); internal(gvk) != to {
+	if to := InternalType(want); InternalType(gvk) != to {
 		return nil, nil, fmt.Errorf("converting (%s) to (%s): unknown conversion", t.GoType, to)
 	}
 	return obj, strict, nil

@@ -43,13 +43,13 @@ func taintRuleKind() kind.Kind {
 		Validate: func(_ *resource.Context, at field.Cursor) {
 			selector, taint := at.Child("spec", "deviceSelector"), at.Child("spec", "taint")
 			if driver := selector.Child("driver"); driver.Has() {
-				at.Report(podspec.DriverName(driver.Path(), driver.String()))
+				podspec.DriverName(driver)
 			}
 			if pool := selector.Child("pool"); pool.Has() {
-				at.Report(validatePoolName(pool.Path(), pool.String()))
+				validatePoolName(pool)
 			}
 			selector.Child("device").Check(field.DNS1123Label)
-			at.Report(validateDeviceTaint(taint.Path(), taint.Object()))
+			validateDeviceTaint(taint)
 		},
 		ValidateStatus: func(_ *resource.Context, at field.Cursor) {
 			conditions := at.Child("status", "conditions")
