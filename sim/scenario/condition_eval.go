@@ -242,7 +242,7 @@ func (a *answerPart) value(s *scope) (any, error) {
 	case "client":
 		return c.exchange.Client, nil
 	}
-	if list := c.exchange.ResHeader[canonical(a.header)]; len(list) > 0 {
+	if list := c.exchange.ResHeader.Values(a.header); len(list) > 0 {
 		return list[0], nil
 	}
 	return nil, nil
