@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/kubesim/kubesim/sim/resource"
+	"github.com/kubesim/kubesim/sim/wire"
 )
 
 // builder makes the requests of one operation.
@@ -47,7 +48,7 @@ func (w *World) reached(c *client, via string) (int, error) {
 // add makes a request to the replica.
 func (b *builder) add(method, path string, query url.Values, contentType string, body []byte) *call {
 	x := &Exchange{Client: b.client.name, Replica: b.replica, Method: method, Path: path, Body: body,
-		Header: map[string][]string{"User-Agent": {b.w.agent(b.client.name)}, "Accept": {accepts[b.op.value("output")]}}}
+		Header: wire.Header{"User-Agent": {b.w.agent(b.client.name)}, "Accept": {accepts[b.op.value("output")]}}}
 	if len(query) > 0 && !b.w.options.Quiet { // nobody reads it
 		x.Path += "?" + query.Encode()
 	}

@@ -60,20 +60,12 @@ func (w *World) send(c *call) {
 	server := w.cluster.Server(x.Replica)
 	w.sending = c
 	w.waiting = append(w.waiting, c)
-	server.Start(&apiserver.Request{Method: x.Method, Path: c.path, Query: c.query, Header: cloneHeader(x.Header),
+	server.Start(&apiserver.Request{Method: x.Method, Path: c.path, Query: c.query, Header: x.Header.Clone(),
 		Body: x.Body, BodyExpected: len(x.Body) > 0}, func(a *apiserver.Answer) {
 		c.answer = a
 		w.answered = append(w.answered, c)
 	})
 	w.observe()
-}
-
-func cloneHeader(h map[string][]string) map[string][]string {
-	out := make(map[string][]string, len(h))
-	for name, values := range h { // order does not matter: it becomes a map again
-		out[name] = append([]string(nil), values...)
-	}
-	return out
 }
 
 // observe turns what the cluster has recorded since the last time into frames.
