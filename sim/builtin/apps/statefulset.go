@@ -44,10 +44,7 @@ func validateStatefulSpec(ctx *resource.Context, at field.Cursor, badTemplate bo
 	}
 	if !at.Updates() {
 		for claim := range at.Each("volumeClaimTemplates") {
-			for _, e := range podspec.ValidateClaim(claim.Child("spec").Object(), nil) {
-				e.Field = claim.Path(e.Field.String())
-				at.Report(field.ErrorList{e})
-			}
+			podspec.CheckClaim(claim.Child("spec"))
 		}
 	}
 	kind.NonNegative(at, "replicas", "minReadySeconds")
@@ -89,9 +86,10 @@ func validateStatefulStrategy(at field.Cursor) {
 // validateStatefulTemplate checks the template of a StatefulSet as its pods will be: the controller sets the names they
 // have on the network and adds a volume for each claim.
 func validateStatefulTemplate(ctx *resource.Context, at field.Cursor, s selector.Labels, bad bool) {
-	spec, p := at.Object(), at.Path("template")
+	spec, stored := at.Object(), at.Child("template").Old()
 	template := object.Object(object.Copy(spec.Map("template")).(map[string]any))
-	at.Report(podspec.ValidateSelected(p, s, template))
+	at = at.Child("template").With(template).Was(stored)
+	podspec.CheckSelected(at, s)
 	if pod := template.At("spec"); pod != nil {
 		delete(pod, "subdomain")
 		delete(pod, "hostname")
@@ -100,10 +98,10 @@ func validateStatefulTemplate(ctx *resource.Context, at field.Cursor, s selector
 		}
 	}
 	if !bad {
-		at.Report(podspec.ValidateTemplateUpdate(ctx, template, at.Child("template").Old(), p))
+		podspec.CheckTemplate(ctx, at)
 	}
-	at.Report(field.CheckLabels(p.Child("labels"), template.Labels()))
-	at.Report(podspec.ValidateTemplateAnnotations(p.Child("annotations"), template.Annotations()))
+	at.Child("metadata", "labels").ReportAt(at.Child("labels")).Labels()
+	podspec.CheckAnnotations(at.Child("metadata", "annotations").ReportAt(at.Child("annotations")))
 }
 
 // volumesOfClaims returns the volumes of a pod of a StatefulSet: claims win over volumes of the same name.

@@ -64,7 +64,7 @@ func validateJobSpec(ctx *resource.Context, at field.Cursor) {
 		kind.CheckSelector(labels, selector.ValidateOptions{AllowInvalidValues: selector.HasInvalidValue(labels.Old())})
 	}
 	if s, err := selector.FromLabelSelector(labels.Object()); err == nil {
-		at.Report(podspec.ValidateSelected(template.Path(), s, template.Object()))
+		podspec.CheckSelected(template, s)
 	}
 }
 
@@ -85,7 +85,7 @@ func validateJobTemplate(ctx *resource.Context, at field.Cursor) {
 		replacement.OneOf("Failed", "TerminatingOrFailed")
 	}
 	template := at.Child("template")
-	at.Report(podspec.ValidateTemplateUpdate(ctx, template.Object(), template.Old(), template.Path()))
+	podspec.CheckTemplate(ctx, template)
 	restarts := template.Child("spec", "restartPolicy")
 	switch policy := restarts.String(); {
 	case policy == "Always", policy == "":

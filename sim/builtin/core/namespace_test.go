@@ -83,7 +83,7 @@ func TestResourceQuota(t *testing.T) {
 	is.Equal(r.Warnings, []string{"ResourceQuota requests.cpu (2) should be less than limits.cpu (1)"})
 	_, errs := r.Update(obj, `{'spec':{'scopes':['BestEffort'],'hard':{'requests.cpu':null,'limits.cpu':null}}}`, "")
 	is.Equal(errs, `spec.scopes: Invalid value: ["BestEffort"]: field is immutable`)
-	row := quotaRow(r.Ctx.Now, r.Parse(`{'status':{'hard':{'pods':'5','limits.cpu':'2','cpu':'1'},'used':{'pods':'2'}}}`))
+	row := r.Kind.Row(r.Ctx.Now, r.Parse(`{'status':{'hard':{'pods':'5','limits.cpu':'2','cpu':'1'},'used':{'pods':'2'}}}`))
 	is.Equal(row.Cells[1:3], []any{"cpu: 0/1, pods: 2/5", "limits.cpu: 0/2"})
 }
 

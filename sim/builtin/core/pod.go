@@ -41,9 +41,9 @@ func podKind() kind.Kind {
 			},
 			HasStatus: true, MakesStatus: true, ReturnsDeleted: true, SpecOnly: true, SpecChanged: podSpecChanged,
 			PrepareForCreate: prepareNewPod, PrepareForUpdate: preparePod,
-			Validate: validateNewPod, ValidateUpdate: validatePod, Warn: warnPod,
-			GracePeriod: podGracePeriod, Fields: podFields,
+			Warn: warnPod, GracePeriod: podGracePeriod, Fields: podFields,
 		},
+		Validate: validatePod, ValidateStatus: validatePodStatus,
 		Defaults: kind.EveryVersion(defaultPod),
 		Connect:  map[string]resource.Connector{"binding": bindPod, "eviction": evictPod},
 		Streams:  podStreams(),
@@ -119,18 +119,13 @@ func podTemplateKind() kind.Kind {
 			SpecChanged: func(obj, old object.Object) bool {
 				return !gotext.Same("PodTemplateSpec", obj.At("template"), old.At("template"))
 			},
-			Validate: func(ctx *resource.Context, obj object.Object) field.ErrorList {
-				return podspec.ValidateTemplate(ctx, obj.Map("template"), template)
-			},
-			ValidateUpdate: func(ctx *resource.Context, obj, old object.Object) field.ErrorList {
-				return podspec.ValidateTemplateUpdate(ctx, obj.Map("template"), old.Map("template"), template)
-			},
 			Warn: func(ctx *resource.Context, obj, old object.Object) {
 				if old == nil || old.Generation() != obj.Generation() {
 					kind.WarnAll(ctx, podspec.TemplateWarnings(ctx, obj.Map("template"), template))
 				}
 			},
 		},
+		Validate: func(ctx *resource.Context, at field.Cursor) { podspec.CheckTemplate(ctx, at.Child("template")) },
 		Defaults: kind.EveryVersion(func(obj object.Object) {
 			obj.SetDefault(map[string]any{}, "template")
 			podspec.DefaultTemplate(obj.Map("template"))

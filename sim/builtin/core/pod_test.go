@@ -198,7 +198,7 @@ func TestPodWarnings(t *testing.T) {
 func TestReplicationController(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
-	k := replicationControllerKind()
+	k := kindtest.New(t, served, "replicationcontrollers").Kind
 	obj := kindtest.Parse(t, `{"metadata":{"name":"r.c"},"spec":{"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"c","image":"i:1"}]}}}}`)
 	defaultReplication(obj)
 	is.Equal(obj.Labels(), map[string]string{"a": "b"})                                                 // labels of the template
@@ -233,7 +233,7 @@ func TestReplicationController(t *testing.T) {
 func TestPodTemplateKind(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
-	k := podTemplateKind()
+	k := kindtest.New(t, served, "podtemplates").Kind
 	obj := kindtest.Parse(t, `{"metadata":{"name":"t"},"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"c","image":"i"}]}}}`)
 	k.Defaults[""](obj)
 	is.Equal(obj.String("template", "spec", "dnsPolicy"), "ClusterFirst")         // defaults of a template

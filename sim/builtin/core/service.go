@@ -35,15 +35,12 @@ func serviceKind() kind.Kind {
 			ApplyCreates: "status", Decorate: decorateService,
 			Allocate: allocateService, Released: releaseService,
 			NameRuleOf: serviceNameRule,
-			Validate: func(ctx *resource.Context, obj object.Object) field.ErrorList {
-				return validateService(ctx, obj, nil)
-			},
-			ValidateUpdate: validateServiceUpdate,
-			Warn:           warnService,
+			Warn:       warnService,
 			Fields: func(obj object.Object) map[string]string {
 				return map[string]string{"spec.clusterIP": obj.String("spec", "clusterIP"), "spec.type": obj.String("spec", "type")}
 			},
 		},
+		Validate: validateService, ValidateStatus: validateLoadBalancerStatus,
 		Defaults: kind.EveryVersion(defaultService),
 		Labels:   kind.SameLabels("spec.clusterIP", "spec.type"),
 		Unknown:  kind.UnsupportedLabel,

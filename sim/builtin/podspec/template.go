@@ -55,12 +55,9 @@ func WarnNames(ctx *resource.Context, obj object.Object) {
 	}
 }
 
-const selectorMismatch = "`selector` does not match template `labels`"
-
-// ValidateSelected checks that the selector matches the labels of the template at p.
-func ValidateSelected(p field.Path, s selector.Labels, template object.Object) field.ErrorList {
-	if s.Matches(template.Labels()) {
-		return nil
+// CheckSelected checks that the selector matches the labels of the template.
+func CheckSelected(template field.Cursor, s selector.Labels) {
+	if labels := template.Object().Map("metadata", "labels"); !s.Matches(object.StringMap(labels)) {
+		template.Child("metadata", "labels").Invalid(labels, "`selector` does not match template `labels`")
 	}
-	return field.ErrorList{field.Invalid(p.Child("metadata", "labels"), template.Map("metadata", "labels"), selectorMismatch)}
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/kubesim/kubesim/sim/builtin/gotext"
 	"github.com/kubesim/kubesim/sim/builtin/kind"
+	"github.com/kubesim/kubesim/sim/builtin/podspec"
 	"github.com/kubesim/kubesim/sim/builtin/table"
 	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/object"
@@ -87,7 +88,7 @@ func prepareSlice(ctx *resource.Context, obj, _ object.Object) {
 
 func validateResourceSlice(at field.Cursor) {
 	driver, pool := at.Child("driver"), at.Child("pool")
-	checkDriver(driver)
+	podspec.DriverName(driver)
 	validatePoolName(pool.Child("name"))
 	pool.Child("resourceSliceCount").OrZero().Positive()
 	pool.Child("generation").Min(0, "must be greater than or equal to zero")
@@ -138,7 +139,7 @@ func validateNodeChoice(at field.Cursor, empty string) (set []string) {
 	}
 	if s.Has() {
 		set = append(set, "`nodeSelector`")
-		checkNodeSelector(s)
+		podspec.NodeSelector(s, false)
 	}
 	return set
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/kubesim/kubesim/sim/builtin/gotext"
 	"github.com/kubesim/kubesim/sim/builtin/kind"
+	"github.com/kubesim/kubesim/sim/builtin/podspec"
 	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
@@ -82,7 +83,7 @@ func reservesMore(reserved, old []object.Object) bool {
 }
 
 func validateDeviceStatus(at field.Cursor, allocated []string) {
-	checkDriver(at.Child("driver"))
+	podspec.DriverName(at.Child("driver"))
 	validatePoolName(at.Child("pool"))
 	at.Child("device").OrEmpty().Check(field.DNS1123Label)
 	validateShareID(at.Child("shareID"))
@@ -107,7 +108,7 @@ func validateDeviceStatus(at field.Cursor, allocated []string) {
 func validateAllocation(at field.Cursor, names []string) {
 	for r := range at.Child("devices", "results").MaxItems(maxAllocated).Each() {
 		validateRequestRef(r.Child("request"), names)
-		checkDriver(r.Child("driver"))
+		podspec.DriverName(r.Child("driver"))
 		validatePoolName(r.Child("pool"))
 		r.Child("device").OrEmpty().Check(field.DNS1123Label)
 		validateBindingConditions(r)
@@ -118,7 +119,9 @@ func validateAllocation(at field.Cursor, names []string) {
 		validateRequestRefs(config.Child("requests"), names)
 		validateDeviceConfig(config)
 	}
-	checkNodeSelector(at.Child("nodeSelector"))
+	if s := at.Child("nodeSelector"); s.Has() {
+		podspec.NodeSelector(s, false)
+	}
 }
 
 // validateShareID checks the UUID of a share of a device (RFC 9562), in its usual form.

@@ -28,7 +28,7 @@ func validateNodeDrivers(old object.Object, at field.Cursor) {
 	names := field.Seen{}
 	for driver := range at.Each() {
 		name, node := driver.Child("name"), driver.Child("nodeID")
-		driver.Report(podspec.DriverName(name.Path(), name.String()))
+		podspec.DriverName(name)
 		node.Required().InvalidIf(len(node.String()) > 256, "must be 256 characters or less")
 		driver.Child("allocatable", "count").NonNegative()
 		name.Unique(names)
