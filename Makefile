@@ -46,7 +46,7 @@ OWN_MODULES := $(filter-out wasm/slim/%,$(MODULES)) $(addprefix sim/conformance/
 # each runs a command in every module and fails at the end if it failed in one.
 each = @status=0; for m in $(MODULES); do echo "== $$m: $(1)"; (cd $$m && $(1)) || status=1; done; exit $$status
 
-.PHONY: help run test test-go test-wasm race race-fake check check-format check-generate vet guard deadcode staticcheck build-wasm wasm web web-dist test-web shots bench fuzz soak generate conformance conformance-real journeys real boot-data e2e suites real-assets
+.PHONY: help run test test-go test-wasm race race-fake check check-format check-generate vet guard deadcode staticcheck build-wasm wasm web web-dist test-web shots bench fuzz soak generate conformance conformance-real journeys real boot-data openapi-data e2e suites real-assets
 
 help: ## print this list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1	/' | awk -F '\t' '{ printf "  %-17s %s\n", $$1, $$2 }'
@@ -134,15 +134,23 @@ soak: ## a million random operations with random trouble, every promise checked 
 	@cd examples && $(GO) run ./soak $(SOAKFLAGS)
 
 # make_data DIRECTORY makes the schema data of all minors there, from the types of k8s.io/api and the OpenAPI in the tree.
-make_data = cd sim/schema/gen && $(GO) run . -minor 1.36 -out $(1) && \
-	for minor in 1.34 1.35; do $(GO) run -modfile go-$$minor.mod . -minor $$minor -out $(1) || exit 1; done
+# go.mod is that of the default minor; the tags name the minors since 1.35 up to that of the module file.
+make_data = cd sim/schema/gen && for mod in go*.mod; do minor=$$(sed -n 's|^\tk8s.io/api v0\.\([0-9]*\).*|\1|p' $$mod); \
+	$(GO) run -modfile $$mod -tags "$$(seq -s , -f since%g 35 $$minor)" . -out $(1) || exit 1; done
 
-generate: ## rewrite the schema data; fails if the tree changes
+# make_types DIRECTORY writes what kube-apiserver's structs look like in memory. Of k8s.io/kubernetes (a download of 20 MB) only
+# the packages with types are built, in less than a minute.
+make_types = cd sim/conformance/testdata/real && $(GO) run ./gotypes $(1)
+
+generate: ## rewrite the generated data; fails if the tree changes
 	$(call make_data,../data)
-	git diff --exit-code sim/schema/data
+	$(call make_types,../../../builtin/gotext)
+	git diff --exit-code sim/schema/data sim/builtin/gotext
 
-check-generate: ## fail if the schema data is not what make generate makes; writes nothing
-	@dir="$$(mktemp -d)" && trap 'rm -r "$$dir"' EXIT && ($(call make_data,"$$dir")) && diff -r "$$dir" sim/schema/data
+check-generate: ## fail if the generated data is not what make generate makes; writes nothing
+	@dir="$$(mktemp -d)" && trap 'rm -r "$$dir"' EXIT && mkdir $$dir/data $$dir/types && \
+	($(call make_data,"$$dir"/data)) && diff -r "$$dir"/data sim/schema/data && \
+	($(call make_types,"$$dir"/types)) && for f in types.txt types.go; do diff "$$dir"/types/$$f sim/builtin/gotext/$$f || exit 1; done
 
 conformance: ## compare with the recorded real server, in process and over HTTP; prints a table per area, writes nothing
 	$(GO) test -count=1 ./sim/conformance
@@ -156,20 +164,30 @@ journeys: ## variations of the cases, sent to a real server and to a simulator u
 	@if [ -z "$$KUBESIM_TARGET" ]; then echo "set KUBESIM_TARGET=http://127.0.0.1:6480 and KUBESIM_TOKEN=admintoken (make real starts such a server)"; exit 1; fi
 	$(GO) test -count=1 -timeout 0 -v -run '^TestJourneys$$' ./fake | grep -vE '^ *(=== (RUN|PAUSE|CONT|NAME)|--- PASS)'
 
-# The version is what a release of it says.
+# The version is what a release of it says.  A minor that is not the recorded one has a module file of its own.
+REAL_MINOR   ?=
+REAL_DIR     := sim/conformance/testdata/real
+REAL_MOD     := $(if $(REAL_MINOR),go-$(REAL_MINOR).mod,go.mod)
+REAL_RELEASE := $(shell sed -n 's|^\tk8s.io/kubernetes ||p' $(REAL_DIR)/$(REAL_MOD))
 REAL_VERSION := k8s.io/component-base/version
-REAL_SERVER  := $${TMPDIR:-/tmp}/kubesim-real
-REAL_LDFLAGS := -X $(REAL_VERSION).gitVersion=v1.36.3 -X $(REAL_VERSION).gitMajor=1 -X $(REAL_VERSION).gitMinor=36
-BUILD_REAL   := cd sim/conformance/testdata/real && $(GO) build -o $(REAL_SERVER) -ldflags '$(REAL_LDFLAGS)' .
-real: ## build and start a real kube-apiserver (some minutes, 2 GB) to compare with, and to record from
+REAL_SERVER  := $${TMPDIR:-/tmp}/kubesim-real$(addprefix -,$(REAL_MINOR))
+REAL_LDFLAGS := -X $(REAL_VERSION).gitVersion=$(REAL_RELEASE) -X $(REAL_VERSION).gitMajor=1 -X $(REAL_VERSION).gitMinor=$(word 2,$(subst ., ,$(REAL_RELEASE)))
+BUILD_REAL   := cd $(REAL_DIR) && $(GO) build -modfile $(REAL_MOD) -o $(REAL_SERVER) -ldflags '$(REAL_LDFLAGS)' .
+real: ## build and start a real kube-apiserver (some minutes, 2 GB) to compare with, and to record from (REAL_MINOR: another than the recorded one)
 	$(BUILD_REAL) && exec $(REAL_SERVER) $(REALFLAGS)
 
-boot-data: ## record what a real kube-apiserver makes when it starts (sim/boot/data)
-	$(BUILD_REAL)
-	@dir=$$(mktemp -d) && (cd $$dir && $(GO) run $$($(GO) env GOROOT)/src/crypto/tls/generate_cert.go --ca --host kubesim) && \
+# with_real COMMAND runs a command beside a fresh real server on port 6470.
+with_real = dir=$$(mktemp -d) && (cd $$dir && $(GO) run $$($(GO) env GOROOT)/src/crypto/tls/generate_cert.go --ca --host kubesim) && \
 	{ KUBESIM_REAL_LISTEN=127.0.0.1:6470 $(REAL_SERVER) --client-ca-file=$$dir/cert.pem & pid=$$!; trap "kill -INT $$pid; wait $$pid; rm -r $$dir" EXIT; \
 	for i in $$(seq 100); do curl -sf -o $$dir/ready http://127.0.0.1:6470/readyz && break; sleep 1; done; sleep 5; \
-	KUBESIM_RECORD=1 KUBESIM_TARGET=http://127.0.0.1:6470 KUBESIM_TOKEN=admintoken $(GO) test -count=1 -run '^TestTarget$$' ./sim/boot; }
+	export KUBESIM_RECORD=1 KUBESIM_TARGET=http://127.0.0.1:6470 KUBESIM_TOKEN=admintoken; $(1); }
+boot-data: ## record what a real kube-apiserver makes when it starts (sim/boot/data; REAL_MINOR)
+	$(BUILD_REAL)
+	@$(call with_real,$(GO) test -count=1 -run '^TestTarget$$' ./sim/boot)
+
+openapi-data: ## record what a real kube-apiserver publishes of its types and serves (sim/schema/gen/openapi; REAL_MINOR)
+	$(BUILD_REAL)
+	@$(call with_real,cd sim/schema/gen && $(GO) test -count=1 -run '^TestRecord$$' .)
 
 # Everything that is built and all logs are below it.
 E2E = $${TMPDIR:-/tmp}/kubesim-e2e

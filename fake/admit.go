@@ -29,7 +29,7 @@ func (s *Server) AdmitThrough(transport http.RoundTripper) {
 	s.mu.Lock()
 	s.admits = true
 	s.mu.Unlock()
-	s.cluster.AdmitThrough(transport)
+	s.cluster.AdmitThrough(through(transport))
 	s.cluster.AdmitTogether(together)
 }
 

@@ -83,21 +83,8 @@ func (s *Server) asksForCertificate(plain *tls.Config) func(*tls.ClientHelloInfo
 	}
 }
 
-// identified passes requests on with what is known of their senders.
-func (s *Server) identified(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if c := s.client(r); c != nil {
-			r = r.WithContext(auth.WithClient(r.Context(), c))
-		}
-		next.ServeHTTP(w, r)
-	})
-}
-
 // client returns what is known of the sender of a request beside its header, nil for nothing.
 func (s *Server) client(r *http.Request) *auth.Client {
-	if c := auth.ClientOf(r.Context()); c != nil {
-		return c
-	}
 	if s.options.Authenticate != nil {
 		user, ok, err := s.options.Authenticate(r)
 		switch {

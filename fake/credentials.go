@@ -40,9 +40,7 @@ func readAdmissionConfig(file string) (map[string]*kubeconfig, error) {
 		return nil, fmt.Errorf("%s: it is of kind %q, not AdmissionConfiguration", file, config.Kind())
 	}
 	plugins := map[string]*kubeconfig{}
-	for _, x := range config.List("plugins") {
-		m, _ := x.(map[string]any)
-		plugin := object.Object(m)
+	for _, plugin := range config.Objects("plugins") {
 		settings := object.Object(plugin.Map("configuration"))
 		if path := plugin.String("path"); settings == nil && path != "" {
 			if !filepath.IsAbs(path) {
@@ -90,18 +88,15 @@ func readUsers(file string) (*kubeconfig, error) {
 		return nil, err
 	}
 	k := &kubeconfig{users: map[string]*credentials{}}
-	for _, x := range config.List("users") {
-		m, _ := x.(map[string]any)
-		entry := object.Object(m)
+	for _, entry := range config.Objects("users") {
 		user, err := readUser(object.Object(entry.Map("user")), filepath.Dir(file))
 		if err != nil {
 			return nil, fmt.Errorf("%s: user %q: %w", file, entry.String("name"), err)
 		}
 		k.users[entry.String("name")] = user
 	}
-	for _, x := range config.List("contexts") {
-		m, _ := x.(map[string]any)
-		if entry := object.Object(m); entry.String("name") == config.String("current-context") {
+	for _, entry := range config.Objects("contexts") {
+		if entry.String("name") == config.String("current-context") {
 			k.fallback = entry.String("context", "user")
 		}
 	}

@@ -18,7 +18,9 @@ import (
 	"github.com/kubesim/kubesim/sim"
 	"github.com/kubesim/kubesim/sim/apiserver"
 	"github.com/kubesim/kubesim/sim/auth"
+	"github.com/kubesim/kubesim/sim/codec"
 	"github.com/kubesim/kubesim/sim/resource"
+	"github.com/kubesim/kubesim/sim/wire"
 )
 
 // discoveryTimeout is how long an aggregated API server may take to say what it serves.
@@ -27,7 +29,8 @@ const discoveryTimeout = 5 * time.Second
 // Forward is sim.Aggregator's (k8s.io/kube-aggregator, proxyHandler.ServeHTTP).
 func (a *aggregator) Forward(x *sim.APIService, q *apiserver.Request, user resource.User,
 	w sim.Within) *apiserver.Answer {
-	upgrade := upgrades(q.Header)
+	header := http.Header(q.Header)
+	upgrade := upgrades(header)
 	host, transport, err := a.upstream(x, upgrade != "")
 	switch {
 	case host == "":
@@ -36,7 +39,7 @@ func (a *aggregator) Forward(x *sim.APIService, q *apiserver.Request, user resou
 		return plainText(http.StatusInternalServerError, err.Error())
 	}
 	ctx, cancel := limited(q, w)
-	hideUser(q.Header, &a.server.options.RequestHeader)
+	hideUser(header, &a.server.options.RequestHeader)
 	r, err := outgoing(ctx, q, location(host, q.Path, q.Query), user, upgrade)
 	if err != nil {
 		cancel()
@@ -105,7 +108,7 @@ func plainText(code int, text string) *apiserver.Answer {
 	if strings.HasPrefix(text, "error trying to reach service") { // an answer of the transport, not of the handler
 		body = text
 	}
-	return &apiserver.Answer{Code: code, Body: []byte(body), Header: http.Header{
+	return &apiserver.Answer{Code: code, Body: codec.Text{[]byte(body)}, Header: wire.Header{
 		"Content-Type": {"text/plain; charset=utf-8"}, "X-Content-Type-Options": {"nosniff"}}}
 }
 
@@ -151,7 +154,7 @@ func outgoing(ctx context.Context, q *apiserver.Request, at *url.URL, user resou
 	if length, err := strconv.ParseInt(q.Header.Get("Content-Length"), 10, 64); q.Rest != nil && err == nil {
 		r.ContentLength = length
 	}
-	r.Header = q.Header
+	r.Header = http.Header(q.Header)
 	removeHops(r.Header)
 	r.Header.Del("Authorization")
 	for name := range r.Header {
@@ -223,7 +226,7 @@ func escapedKey(key string) string {
 
 // answered is the answer of an aggregated API server as the client gets it. It is refused when nobody may have its body.
 func answered(res *http.Response, upgrade bool) (a *apiserver.Answer, refused bool) {
-	a = &apiserver.Answer{Code: res.StatusCode, Header: res.Header}
+	a = &apiserver.Answer{Code: res.StatusCode, Header: wire.Header(res.Header)}
 	switch code := res.StatusCode; {
 	case code == http.StatusSwitchingProtocols:
 		return a, false
@@ -231,10 +234,10 @@ func answered(res *http.Response, upgrade bool) (a *apiserver.Answer, refused bo
 		return plainText(http.StatusServiceUnavailable, fmt.Sprintf("invalid upgrade response: status code %d", code)), true
 	case code >= 300 && code <= 399 && res.Header.Get("Location") != "":
 		const refusal = "the backend attempted to redirect this request, which is not permitted"
-		return &apiserver.Answer{Code: http.StatusBadGateway, Body: []byte(refusal),
-			Header: http.Header{"Content-Type": {"text/plain; charset=utf-8"}}}, true
+		return &apiserver.Answer{Code: http.StatusBadGateway, Body: codec.Text{[]byte(refusal)},
+			Header: wire.Header{"Content-Type": {"text/plain; charset=utf-8"}}}, true
 	}
-	removeHops(a.Header)
+	removeHops(res.Header)
 	for _, name := range []string{"Credentials", "Headers", "Methods", "Origin"} {
 		a.Header.Del("Access-Control-Allow-" + name)
 	}

@@ -8,6 +8,8 @@ import (
 	"net"
 	"net/http"
 	"time"
+
+	"github.com/kubesim/kubesim/sim/apiserver"
 )
 
 // Listener serves the simulated API server on a socket, for clients in other processes.
@@ -38,12 +40,13 @@ var errClosed = errors.New("kubesim: the server is closed: listen before Close")
 // Listen serves on a socket until Close, and lets the server ask webhooks over the network (AdmitThrough). It is not for testing/synctest bubbles, where time stands still while somebody
 // waits for a socket.
 func (s *Server) Listen(o ListenOptions) (*Listener, error) {
-	handler := s.Handler()
+	serve := s.Handler()
 	if o.Replica != 0 {
 		if s.cluster.Replica(o.Replica) == nil {
 			return nil, fmt.Errorf("kubesim: there is no replica %d to listen for: there are %d", o.Replica, s.cluster.Replicas())
 		}
-		handler = s.control(s.identified(s.cluster.Server(o.Replica)))
+		server := s.cluster.Server(o.Replica)
+		serve = s.control(handler{func(*http.Request) *apiserver.Server { return server }, s.client})
 	}
 	if s.closed() {
 		return nil, errClosed
@@ -55,8 +58,8 @@ func (s *Server) Listen(o ListenOptions) (*Listener, error) {
 	if err != nil {
 		return nil, fmt.Errorf("kubesim: cannot listen on %s: %w", o.Address, err)
 	}
-	handler = delayWatchLists(handler, o.WatchListGap)
-	l := &Listener{url: "http://" + socket.Addr().String(), server: &http.Server{Handler: handler, ReadHeaderTimeout: time.Minute}}
+	serve = delayWatchLists(serve, o.WatchListGap)
+	l := &Listener{url: "http://" + socket.Addr().String(), server: &http.Server{Handler: serve, ReadHeaderTimeout: time.Minute}}
 	if o.TLS || o.Certificate != nil {
 		certificate, err := o.certificate(socket.Addr())
 		if err != nil {
@@ -88,9 +91,9 @@ func (s *Server) Listen(o ListenOptions) (*Listener, error) {
 }
 
 // delayWatchLists lets watches that ask for what there is first wait.
-func delayWatchLists(handler http.Handler, gap time.Duration) http.Handler {
+func delayWatchLists(next http.Handler, gap time.Duration) http.Handler {
 	if gap <= 0 {
-		return handler
+		return next
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.RawQuery != "" && r.URL.Query().Get("sendInitialEvents") == "true" {
@@ -99,7 +102,7 @@ func delayWatchLists(handler http.Handler, gap time.Duration) http.Handler {
 			case <-r.Context().Done():
 			}
 		}
-		handler.ServeHTTP(w, r)
+		next.ServeHTTP(w, r)
 	})
 }
 

@@ -89,9 +89,7 @@ func (s *Server) collection(obj object.Object) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	for _, x := range list.List("resources") {
-		m, _ := x.(map[string]any)
-		r := object.Object(m)
+	for _, r := range list.Objects("resources") {
 		if code != http.StatusOK || r.String("kind") != kind.Kind || strings.Contains(r.String("name"), "/") {
 			continue
 		}
@@ -116,8 +114,11 @@ func (s *Server) send(method, path, contentType string, body []byte) (int, objec
 	if contentType != "" {
 		q.Header.Set("Content-Type", contentType)
 	}
-	q = q.WithContext(auth.WithClient(q.Context(), &auth.Client{User: &auth.User{Name: "admin", Groups: []string{"system:masters"}}}))
-	a, err := s.transport.RoundTrip(q)
+	admin := *s.transport
+	admin.client = func(*http.Request) *auth.Client {
+		return &auth.Client{User: &auth.User{Name: "admin", Groups: []string{"system:masters"}}}
+	}
+	a, err := admin.RoundTrip(q)
 	if err != nil {
 		return 0, nil, err
 	}

@@ -9,8 +9,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-
-	"github.com/kubesim/kubesim/sim/webhook"
 )
 
 // Network returns what asks webhooks over the network, as the real server does: the caBundle of a configuration is
@@ -23,8 +21,8 @@ func (s *Server) Network() http.RoundTripper { return s.network }
 
 // network is an http.RoundTripper that goes by what the configuration of a webhook says.
 //
-//	webhook.Trusted ─ caBundle ───────┐
-//	webhook.Plugin ── credentials ────┼▶ one http.Transport for each transportKey ── dial ─▶ URL, or where the service is
+//	called ─ Trusted ─ caBundle ──────┐
+//	       └ Plugin ── credentials ───┼▶ one http.Transport for each transportKey ── dial ─▶ URL, or where the service is
 //	Server.ServiceCerts ─ authority ──┘
 type network struct {
 	server *Server
@@ -38,7 +36,8 @@ type transportKey struct {
 }
 
 func (n *network) RoundTrip(q *http.Request) (*http.Response, error) {
-	key := transportKey{string(webhook.Trusted(q.Context())), q.URL.Host, webhook.Plugin(q.Context()), n.server.services.signer()}
+	call := called(q)
+	key := transportKey{string(call.Trusted), q.URL.Host, call.Plugin, n.server.services.signer()}
 	known, err := n.server.credentials(key.plugin, q.URL)
 	if err != nil {
 		return nil, err

@@ -21,18 +21,13 @@ func (c closing) Close() error {
 	return err
 }
 
-// Relay is apiserver.Stream's. Each piece is sent on at once: it may be an event of a watch.
-func (c closing) Relay(w http.ResponseWriter, a *apiserver.Answer) {
-	defer c.Close()
-	header := w.Header()
-	for name, values := range a.Header { // order does not matter
-		header[name] = values
-	}
-	w.WriteHeader(a.Code)
+// relay sends a body on, each piece at once: it may be an event of a watch.
+func relay(w http.ResponseWriter, body io.ReadCloser) {
+	defer body.Close()
 	flusher := http.NewResponseController(w)
 	buffer := make([]byte, 32<<10)
 	for {
-		n, err := c.Read(buffer)
+		n, err := body.Read(buffer)
 		if _, failed := w.Write(buffer[:n]); failed != nil {
 			return // the client is gone
 		}
@@ -53,8 +48,8 @@ type connection struct {
 	io.Writer
 }
 
-// Relay is apiserver.Stream's: client and server have the connection for themselves until one of them ends it.
-func (c connection) Relay(w http.ResponseWriter, a *apiserver.Answer) {
+// takeOver gives the connection to client and server until one of them ends it.
+func (c connection) takeOver(w http.ResponseWriter, a *apiserver.Answer) {
 	defer c.Close()
 	client, buffered, err := http.NewResponseController(w).Hijack()
 	if err != nil {
@@ -62,7 +57,7 @@ func (c connection) Relay(w http.ResponseWriter, a *apiserver.Answer) {
 		return
 	}
 	defer client.Close()
-	head := &http.Response{StatusCode: a.Code, ProtoMajor: 1, ProtoMinor: 1, Header: a.Header}
+	head := &http.Response{StatusCode: a.Code, ProtoMajor: 1, ProtoMinor: 1, Header: http.Header(a.Header)}
 	if head.Write(client) != nil {
 		return
 	}

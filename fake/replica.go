@@ -117,9 +117,6 @@ func (s *Server) pick(r *http.Request) *apiserver.Server {
 	return s.cluster.Routed(r.Header.Get("User-Agent"))
 }
 
-// routed answers requests at the replica that their client is routed to.
-func (s *Server) routed(w http.ResponseWriter, r *http.Request) { s.pick(r).ServeHTTP(w, r) }
-
 // controlReplicas adds what is done to replicas:
 //
 //	GET  replicas                          what each is like

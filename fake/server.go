@@ -205,7 +205,7 @@ func (o *Options) clusterOptions() sim.Options {
 
 // connect makes what carries requests to the Cluster. manual says that its time stands still until somebody moves it.
 func (s *Server) connect(manual bool) {
-	s.handler = s.control(s.identified(http.HandlerFunc(s.routed)))
+	s.handler = s.control(handler{s.pick, s.client})
 	s.transport = &transport{pick: s.pick, control: s.handler, client: s.client}
 	if s.options.Trace > 0 {
 		s.transport.follow = s.follow

@@ -15,13 +15,14 @@ import (
 	"github.com/kubesim/kubesim/sim/apiserver"
 	"github.com/kubesim/kubesim/sim/auth"
 	"github.com/kubesim/kubesim/sim/watchcache"
+	"github.com/kubesim/kubesim/sim/wire"
 )
 
 // transport is an http.RoundTripper that asks an API server directly.
 //
-//	client ─ RoundTrip ─▶ apiserver.Do ─▶ Answer ─┬─ a body ──▶ Response, whole
-//	                         │                    └─ a watch ─▶ Response whose Body takes frames from the watch's queue
-//	                         └─ a read that has to wait: RoundTrip waits for it, or for the end of the request's context
+//	client ─ RoundTrip ─▶ ask ─▶ Answer ─┬─ a body ──▶ Response, whole
+//	                      │              └─ a watch ─▶ Response whose Body takes frames from the watch's queue
+//	                      └─ a read that has to wait: RoundTrip waits for it, or for the end of the request's context
 //
 // No goroutine is started, and no lock held while a client waits or reads. Every wait is for a channel that was made
 // with the request, which a testing/synctest bubble can see through; the request's context ends each of them.
@@ -50,23 +51,17 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	q.Client = t.client(r)
 	server := t.pick(r)
-	p := server.Pend(q)
-	select {
-	case a := <-p.Answers:
-		return response(server, r, a), nil
-	default:
-	}
-	keep(server, q)
-	if t.waiting != nil {
-		defer t.waiting(r)()
-	}
-	select {
-	case a := <-p.Answers:
-		return response(server, r, a), nil
-	case <-r.Context().Done():
-		p.Abandon()
+	a := ask(server, q, func() (answered func()) {
+		keep(server, q)
+		if t.waiting == nil {
+			return func() {}
+		}
+		return t.waiting(r)
+	})
+	if a == nil {
 		return nil, context.Cause(r.Context())
 	}
+	return response(server, r, a), nil
 }
 
 // keep gives a request that waits a header of its own: the client may use its own again when it stops waiting.
@@ -105,9 +100,9 @@ func inbound(r *http.Request) (*apiserver.Request, error) {
 	if method == "" {
 		method = http.MethodGet
 	}
-	q := &apiserver.Request{Method: method, Path: u.Path, Target: sent, Query: u.Query(), Header: r.Header, Context: r.Context()}
+	q := &apiserver.Request{Method: method, Path: u.Path, Target: sent, Query: u.Query(), Header: wire.Header(r.Header), Context: r.Context()}
 	if q.Header == nil {
-		q.Header = http.Header{}
+		q.Header = wire.Header{}
 	}
 	if r.Body != nil && r.Body != http.NoBody {
 		q.ReadBody(r.Body, r.ContentLength)
@@ -119,7 +114,7 @@ func inbound(r *http.Request) (*apiserver.Request, error) {
 func response(server *apiserver.Server, r *http.Request, a *apiserver.Answer) *http.Response {
 	res := &http.Response{
 		Status: strconv.Itoa(a.Code) + " " + http.StatusText(a.Code), StatusCode: a.Code,
-		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Header: a.Header, Request: r,
+		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Header: http.Header(a.Header), Request: r,
 	}
 	if a.Stream != nil {
 		res.ContentLength, res.Body = -1, a.Stream
@@ -130,16 +125,16 @@ func response(server *apiserver.Server, r *http.Request, a *apiserver.Answer) *h
 	}
 	if a.Watch != nil {
 		res.ContentLength = -1
-		res.Body = &stream{server: server, watch: a.Watch, ctx: r.Context(), closed: make(chan struct{})}
+		res.Body = newStream(r.Context(), server, a.Watch)
 		return res
 	}
-	res.ContentLength = int64(len(a.Body))
+	res.ContentLength = int64(a.Body.Len())
 	if res.Header.Get("Content-Length") == "" && r.Method != http.MethodHead {
-		res.Header["Content-Length"] = []string{strconv.Itoa(len(a.Body))}
+		res.Header["Content-Length"] = []string{strconv.FormatInt(res.ContentLength, 10)}
 	}
-	res.Body = io.NopCloser(bytes.NewReader(a.Body))
+	res.Body = io.NopCloser(a.Body.Reader())
 	if a.Lost > 0 {
-		res.Body = io.NopCloser(io.MultiReader(bytes.NewReader(a.Body[:len(a.Body)-a.Lost]), broken{}))
+		res.Body = io.NopCloser(io.MultiReader(a.Sent().Reader(), broken{}))
 	}
 	return res
 }
@@ -162,18 +157,27 @@ type stream struct {
 	last   error    // but this
 }
 
+func newStream(ctx context.Context, server *apiserver.Server, watch *watchcache.Watch) *stream {
+	return &stream{server: server, watch: watch, ctx: ctx, closed: make(chan struct{})}
+}
+
 // Read waits for an event, for the end of the watch or for the end of the request's context.
 func (s *stream) Read(p []byte) (int, error) {
-	for {
-		if len(s.frames) > 0 {
-			n := copy(p, s.frames[0])
-			if s.frames[0] = s.frames[0][n:]; len(s.frames[0]) == 0 {
-				s.frames = s.frames[1:]
-			}
-			return n, nil
-		}
+	if err := s.await(); err != nil {
+		return 0, err
+	}
+	n := copy(p, s.frames[0])
+	if s.frames[0] = s.frames[0][n:]; len(s.frames[0]) == 0 {
+		s.frames = s.frames[1:]
+	}
+	return n, nil
+}
+
+// await waits until there are frames; the error says why there are no more. It is io.ErrUnexpectedEOF if the watch broke.
+func (s *stream) await() error {
+	for len(s.frames) == 0 {
 		if s.ended {
-			return 0, s.last
+			return s.last
 		}
 		s.server.Lock.Lock()
 		s.frames, s.ended = s.watch.Take()
@@ -187,12 +191,13 @@ func (s *stream) Read(p []byte) (int, error) {
 		select {
 		case <-s.watch.Ready():
 		case <-s.closed:
-			return 0, http.ErrBodyReadAfterClose
+			return http.ErrBodyReadAfterClose
 		case <-s.ctx.Done():
 			s.end()
-			return 0, s.ctx.Err()
+			return s.ctx.Err()
 		}
 	}
+	return nil
 }
 
 // Close tells the server that nobody reads any more. As with any body, another goroutine may be reading.

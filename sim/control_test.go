@@ -1,7 +1,6 @@
 package sim_test
 
 import (
-	"net/http"
 	"net/url"
 	"strings"
 	"testing"
@@ -11,15 +10,16 @@ import (
 	"github.com/kubesim/kubesim/sim"
 	"github.com/kubesim/kubesim/sim/apiserver"
 	"github.com/kubesim/kubesim/sim/controller"
+	"github.com/kubesim/kubesim/sim/wire"
 	"github.com/matryer/is"
 )
 
 const definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 
 func ask(c *sim.Cluster, method, path, body string) (text string) {
-	q := &apiserver.Request{Method: method, Path: path, Header: http.Header{"Content-Type": {"application/json"}}, Body: []byte(body),
+	q := &apiserver.Request{Method: method, Path: path, Header: wire.Header{"Content-Type": {"application/json"}}, Body: []byte(body),
 		BodyExpected: body != "", Query: url.Values{}}
-	c.Server(1).Start(q, func(a *apiserver.Answer) { text = string(a.Body) })
+	c.Server(1).Start(q, func(a *apiserver.Answer) { text = string(a.Body.Bytes()) })
 	return text
 }
 

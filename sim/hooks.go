@@ -3,8 +3,8 @@ package sim
 import (
 	"github.com/kubesim/kubesim/sim/admission"
 	"github.com/kubesim/kubesim/sim/crd"
-	"github.com/kubesim/kubesim/sim/http"
 	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/webhook"
 )
 
 // Convert registers what converts the objects of the CustomResourceDefinition with the name, whatever its
@@ -21,14 +21,14 @@ func (c *Cluster) Convert(definition string, f func(obj map[string]any, apiVersi
 	})
 }
 
-// ConvertThrough sets what carries requests to conversion webhooks. It is called without the Cluster's lock: a webhook
+// ConvertThrough sets what calls conversion webhooks; nil: nobody does. It is called without the Cluster's lock: a webhook
 // may ask the Cluster, and a slow one holds up only the request that needs it. There are exceptions, in which a webhook
 // is asked under the lock after all: an exact read of the past, and the end of a definition whose objects are stored in
 // an older version. It is asked when an object is written, for the watch caches, from which lists and watches are served,
 // and by each get, as a real server asks it.
-func (c *Cluster) ConvertThrough(transport http.RoundTripper) {
+func (c *Cluster) ConvertThrough(call webhook.Call) {
 	c.do(func() {
-		c.servers.Conversions.Through(transport)
+		c.servers.Conversions.Through(call)
 		c.servers.Reread()
 	})
 }
@@ -40,9 +40,9 @@ func (c *Cluster) Admit(webhook string, f func(review map[string]any) map[string
 	c.do(func() { c.servers.Webhooks.Register(webhook, admission.Handler(f)) })
 }
 
-// AdmitThrough sets what carries requests to admission webhooks. It is called without the Cluster's lock.
-func (c *Cluster) AdmitThrough(transport http.RoundTripper) {
-	c.do(func() { c.servers.Webhooks.Through(transport) })
+// AdmitThrough sets what calls admission webhooks; nil: nobody does. It is called without the Cluster's lock.
+func (c *Cluster) AdmitThrough(call webhook.Call) {
+	c.do(func() { c.servers.Webhooks.Through(call) })
 }
 
 // AdmitTogether sets what asks several validating webhooks at the same time: it calls all functions and returns when they

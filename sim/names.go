@@ -1,22 +1,25 @@
 package sim
 
 import (
+	"slices"
+
 	"github.com/kubesim/kubesim/sim/admission"
 	"github.com/kubesim/kubesim/sim/aggregator"
 	"github.com/kubesim/kubesim/sim/replica"
+	"github.com/kubesim/kubesim/sim/schema"
 )
 
-// ReplicaOptions say what one API server is like. The zero value is the newest version with all defaults.
+// ReplicaOptions say what one API server is like. The zero value is a server of schema.Default with all defaults.
 type ReplicaOptions = replica.Options
 
 // ReplicaState is what a replica is like and what has happened to it.
 type ReplicaState = replica.Status
 
-// Version is the version of the simulated API server.
-const Version = replica.Version
+// Version is the version of a simulated API server that is told no other one.
+const Version = schema.DefaultVersion
 
 // KnowsPlugin reports whether an admission plugin is simulated: others are an error of Options.WithoutPlugins.
-func KnowsPlugin(name string) bool { return admission.Known(name) }
+func KnowsPlugin(name string) bool { return slices.Contains(admission.Names(), name) }
 
 // KnowsGate reports whether a feature gate decides something here: others are no error of ReplicaOptions.FeatureGates.
 func KnowsGate(name string) bool { return replica.KnowsGate(name) }

@@ -90,10 +90,13 @@ function pack(minor) {
   return put(`schema-${minor}`, 'bin', Buffer.concat([length, set, read(`docs-${minor}.bin`)]))
 }
 
+// embedded is the minor that is in the engines.
+const embedded = /data\/(\d+\.\d+)\.bin/.exec(readFileSync(join(root, 'sim/schema/data_default.go'), 'utf8'))[1]
+
 function minors() {
   const files = readdirSync(join(root, 'sim/schema/data'))
   const all = files.filter((f) => /^\d+\.\d+\.bin$/.test(f)).map((f) => f.replace('.bin', ''))
-  return all.sort((a, b) => a.localeCompare(b, 'en', { numeric: true })).slice(0, -1) // the newest is in the engines
+  return all.sort((a, b) => a.localeCompare(b, 'en', { numeric: true })).filter((minor) => minor !== embedded)
 }
 
 // keep keeps the engine that was built last.
@@ -111,7 +114,7 @@ if (raw) {
 }
 mkdirSync(out, { recursive: true })
 const before = existsSync(join(out, 'engine.json')) ? JSON.parse(readFileSync(join(out, 'engine.json'), 'utf8')) : {}
-const manifest = { protocol: 1, go: run(['env', 'GOVERSION']), schemas: {} }
+const manifest = { protocol: 1, go: run(['env', 'GOVERSION']), minor: embedded, schemas: {} }
 manifest.exec = await put('wasm_exec', 'js', readFileSync(join(run(['env', 'GOROOT']), 'lib/wasm/wasm_exec.js')))
 for (const minor of minors()) manifest.schemas[minor] = await pack(minor)
 const trace = JSON.parse(readFileSync(join(root, 'wasm/trace.json'), 'utf8'))

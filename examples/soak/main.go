@@ -6,7 +6,7 @@
 //	go run ./soak -target http://…    the same clients, side by side, against a server that is running
 //
 // Each run is a seed of its own; runs go on side by side, each on one goroutine. Of the first that fails the shortest
-// list of ops is printed that still fails, with the end of the trace, and the line that runs it again.
+// scenario is printed, and written to a file, that still fails, and the line that runs it again.
 package main
 
 import (
@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"sync"
@@ -22,7 +23,6 @@ import (
 
 	"github.com/anishathalye/porcupine"
 	"github.com/kubesim/kubesim/sim/checker"
-	"github.com/kubesim/kubesim/sim/fault"
 	"github.com/kubesim/kubesim/sim/soak"
 )
 
@@ -73,17 +73,14 @@ func check(r *Remote) error {
 	return nil
 }
 
-// run runs a seed and returns which promises were broken.
-func run(c soak.Config, ops []soak.Op, tail int) (*soak.Result, error) {
-	r, err := soak.Run(soak.Options{Config: c, Ops: ops, Tail: tail})
-	if err != nil {
-		return nil, err
-	}
-	if linearizable(r.History, true) == porcupine.Illegal {
+// run runs ops and says which promises were broken.
+func run(o soak.Options) (*soak.Result, error) {
+	r, err := soak.Run(o)
+	if err == nil && linearizable(r.History, true) == porcupine.Illegal {
 		r.Violations = append(r.Violations, checker.Violation{Promise: "Linearizable",
 			Text: "each object behaves as one register", What: "answers about an object fit no order of the requests"})
 	}
-	return r, nil
+	return r, err
 }
 
 // all runs seeds until there were enough operations.
@@ -99,8 +96,7 @@ func all() error {
 		workers.Go(func() {
 			for done.Load() < int64(*total) && unexpected.Load() == 0 {
 				n := uint64(next.Add(1) - 1)
-				c := soak.Swarm(n, *size)
-				r, err := run(c, nil, 0)
+				r, err := run(soak.Options{Config: soak.Swarm(n, *size)})
 				if err == nil && len(r.Violations) == 0 {
 					done.Add(int64(r.Ops))
 					continue
@@ -138,34 +134,26 @@ func progress(stop <-chan struct{}, began time.Time, done, next *atomic.Int64) {
 	}
 }
 
-// again runs one seed and, when it fails, tells what is needed to understand it.
+// again runs one seed and, when it fails, tells what is needed to understand it: the shortest scenario that fails, in a file.
 func again(seed uint64) error {
 	c := soak.Swarm(seed, *size)
-	ops := soak.Generate(c)
-	r, err := run(c, ops, 0)
+	replay := fmt.Sprintf("replay: make soak SOAKFLAGS='-size %d -seed %d'", *size, seed)
+	r, err := soak.Shrink(soak.Options{Config: c}, run)
 	if err != nil {
-		return fmt.Errorf("%w\nreplay: make soak SOAKFLAGS='-size %d -seed %d'", err, *size, seed)
+		return fmt.Errorf("%w\n%s", err, replay)
 	}
 	if len(r.Violations) == 0 {
 		fmt.Printf("%s\nno promise was broken; hash %s\n", c, r.Hash)
 		return nil
 	}
-	promise := r.Violations[0].Promise
-	ops = fault.Minimize(ops, func(ops []soak.Op) bool {
-		r, err := run(c, ops, 0)
-		return err == nil && len(r.Violations) > 0 && r.Violations[0].Promise == promise
-	})
-	if r, err = run(c, ops, 80); err != nil {
+	path := filepath.Join(os.TempDir(), fmt.Sprintf("kubesim-soak-%d.txtar", seed))
+	text := r.Scenario().Format()
+	if err := os.WriteFile(path, text, 0o644); err != nil {
 		return err
 	}
 	var b strings.Builder
-	fmt.Fprintln(&b, c)
-	for _, o := range ops {
-		fmt.Fprintln(&b, o)
-	}
-	fmt.Fprintln(&b, r.Tail)
 	for _, v := range r.Violations {
 		fmt.Fprintln(&b, v.Error())
 	}
-	return fmt.Errorf("%sreplay: make soak SOAKFLAGS='-size %d -seed %d'", &b, *size, seed)
+	return fmt.Errorf("%s\n%s\n%s%s\nto see all of it: kubesim run %s", c, text, &b, replay, path)
 }

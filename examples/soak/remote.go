@@ -2,16 +2,17 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"fmt"
 	"io"
 	"net/http"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 
 	"github.com/kubesim/kubesim/sim/checker"
+	"github.com/kubesim/kubesim/sim/scenario"
 	"github.com/kubesim/kubesim/sim/soak"
 )
 
@@ -30,9 +31,10 @@ type Remote struct {
 	Config    soak.Config
 
 	step    atomic.Int64
-	mu      sync.Mutex
+	mu      sync.Mutex // guards what is below
 	history checker.History
-	memory  map[string]*soak.Memory
+	world   *scenario.World   // makes requests of ops; nothing happens in it
+	newest  map[string]uint64 // revision that each client was shown
 	streams sync.WaitGroup
 }
 
@@ -43,16 +45,19 @@ var remoteResources = []string{"configmaps", "leases.coordination.k8s.io"}
 func (r *Remote) Run() (*checker.History, error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
+	var err error
+	if r.world, err = scenario.New(scenario.Options{Agent: func(client string) string { return "soak-" + client }}); err != nil {
+		return nil, err
+	}
+	r.newest = map[string]uint64{}
 	lists, logs, err := r.log(ctx)
 	if err != nil {
 		return nil, err
 	}
-	r.memory = map[string]*soak.Memory{}
-	byClient := map[string][]soak.Op{}
+	byClient := map[string][]scenario.Op{}
 	for _, o := range soak.Generate(r.Config) {
-		if o.Client != "*" && (len(o.Words) == 0 || slices.Contains(remoteResources, o.Words[0])) {
-			byClient[o.Client] = append(byClient[o.Client], o)
-			r.memory[o.Client] = soak.NewMemory()
+		if client, ok := o.Flag("as"); ok && (len(o.Args) == 0 || slices.Contains(remoteResources, o.Args[0])) {
+			byClient[client] = append(byClient[client], o)
 		}
 	}
 	var clients sync.WaitGroup
@@ -74,18 +79,11 @@ func (r *Remote) Run() (*checker.History, error) {
 	return &r.history, nil
 }
 
-// reader is an open watch.
-type reader struct {
-	stream *checker.Stream
-	body   io.ReadCloser
-}
-
 // log lists each resource and begins the watches that tell of everything.
 func (r *Remote) log(ctx context.Context) (lists []*checker.Call, logs []*logger, err error) {
 	for _, name := range remoteResources {
-		op, _ := soak.ParseOp("log list " + name)
-		q := soak.Make(op, soak.NewMemory(), 0, 0)
-		if err := r.ask(ctx, "log", q); err != nil {
+		q, err := r.ask(ctx, "list "+name+" -A --as log")
+		if err != nil {
 			return nil, nil, fmt.Errorf("soak: %s: %w", r.URL, err)
 		}
 		if !q.Call.Done() {
@@ -93,17 +91,17 @@ func (r *Remote) log(ctx context.Context) (lists []*checker.Call, logs []*logger
 				q.Call.Reason)
 		}
 		lists = append(lists, q.Call)
-		op, _ = soak.ParseOp("log watch " + name + " rv=last legacy")
-		m := soak.NewMemory()
-		m.Last[q.Call.Scope] = q.Call.Rev
-		w := soak.Make(op, m, 0, 0)
-		rd, err := r.watch(ctx, "log", w)
+		w, err := r.line(fmt.Sprintf("watch %s -A --as log --rv %d", name, q.Call.Rev))
+		if err != nil {
+			return nil, nil, err
+		}
+		body, err := r.watch(ctx, w)
 		if err != nil {
 			return nil, nil, err
 		}
 		l := &logger{stream: w.Stream, ended: make(chan struct{})}
 		logs = append(logs, l)
-		r.streams.Go(func() { r.follow(rd, l.saw); l.end() })
+		r.streams.Go(func() { r.follow(w, body, l.saw); l.end() })
 	}
 	return lists, logs, nil
 }
@@ -131,9 +129,8 @@ const lastName = "soak-end"
 func (r *Remote) finish(ctx context.Context, logs []*logger) error {
 	for i, name := range remoteResources {
 		for _, verb := range []string{"create", "delete"} {
-			op, _ := soak.ParseOp("log " + verb + " " + name + " default/" + lastName)
-			q := soak.Make(op, soak.NewMemory(), 0, 0)
-			if err := r.ask(ctx, "log", q); err != nil {
+			q, err := r.ask(ctx, verb+" "+name+" "+lastName+" --as log")
+			if err != nil {
 				return err
 			}
 			r.history.Calls = append(r.history.Calls, q.Call)
@@ -146,72 +143,87 @@ func (r *Remote) finish(ctx context.Context, logs []*logger) error {
 }
 
 // client does its ops, one after the other.
-func (r *Remote) client(ctx context.Context, name string, ops []soak.Op) {
-	var open []*reader
+func (r *Remote) client(ctx context.Context, name string, ops []scenario.Op) {
+	var open []io.Closer
 	for i, o := range ops {
-		if o.Verb == "stop" {
+		if o.Name == "stop" {
 			if len(open) > 0 {
-				open[0].body.Close()
+				open[0].Close()
 				open = open[1:]
 			}
 			continue
 		}
-		r.mu.Lock()
-		m := r.memory[name]
-		newest := uint64(0)
-		for _, rev := range m.Known { // order does not matter: the greatest is taken
-			newest = max(newest, rev)
-		}
-		q := soak.Make(o, m, i+1, newest)
-		r.mu.Unlock()
+		q, err := r.make(o)
 		switch {
-		case q == nil:
+		case q == nil || err != nil:
 		case q.Call != nil:
 			q.Call.N = i + 1
-			_ = r.ask(ctx, name, q) // an answer that never came is in the history as such
+			_ = r.send(ctx, q) // an answer that never came is in the history as such
 			r.mu.Lock()
 			r.history.Calls = append(r.history.Calls, q.Call)
-			m.Learn(q.Call)
 			r.mu.Unlock()
 		default:
 			q.Stream.N = i + 1
-			rd, err := r.watch(ctx, name, q)
+			body, err := r.watch(ctx, q)
 			if err != nil {
 				continue
 			}
-			open = append(open, rd)
+			open = append(open, body)
 			r.mu.Lock()
 			r.history.Streams = append(r.history.Streams, q.Stream)
 			r.mu.Unlock()
-			r.streams.Go(func() { r.follow(rd, func(ev *checker.Event) { m.Saw(q.Stream, ev) }) })
+			r.streams.Go(func() { r.follow(q, body, func(ev *checker.Event) { r.newest[name] = max(r.newest[name], ev.Rev) }) })
 		}
 	}
 }
 
-// request makes the HTTP request.
-func (r *Remote) request(ctx context.Context, client string, q *soak.Request) (*http.Request, error) {
-	in, err := http.NewRequestWithContext(ctx, q.Method, r.URL+q.Path+"?"+q.Query.Encode(), strings.NewReader(q.Body))
+// make returns the request of an op, nil if there is nothing to ask.
+func (r *Remote) make(o scenario.Op) (*scenario.Request, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	client, _ := o.Flag("as")
+	list, err := r.world.Requests(o, r.newest[client])
+	if err != nil || len(list) == 0 {
+		return nil, err
+	}
+	return list[0], nil
+}
+
+// line returns the request of a line.
+func (r *Remote) line(text string) (*scenario.Request, error) {
+	o, err := scenario.Parse(text)
 	if err != nil {
 		return nil, err
 	}
-	in.Header.Set("User-Agent", "soak-"+client)
-	if q.ContentType != "" {
-		in.Header.Set("Content-Type", q.ContentType)
+	return r.make(o)
+}
+
+// ask sends the request of a line.
+func (r *Remote) ask(ctx context.Context, text string) (*scenario.Request, error) {
+	q, err := r.line(text)
+	if err != nil {
+		return nil, err
 	}
+	return q, r.send(ctx, q)
+}
+
+// begin sends a request.
+func (r *Remote) begin(ctx context.Context, q *scenario.Request) (*http.Response, error) {
+	in, err := http.NewRequestWithContext(ctx, q.Method, r.URL+q.Path, bytes.NewReader(q.Body))
+	if err != nil {
+		return nil, err
+	}
+	in.Header = http.Header(q.Header).Clone()
 	if r.Token != "" {
 		in.Header.Set("Authorization", "Bearer "+r.Token)
 	}
-	return in, nil
+	return r.Transport.RoundTrip(in)
 }
 
-// ask sends a request and notes the answer.
-func (r *Remote) ask(ctx context.Context, client string, q *soak.Request) error {
-	in, err := r.request(ctx, client, q)
-	if err != nil {
-		return err
-	}
-	q.Call.Client, q.Call.Called = client, r.step.Add(1)
-	res, err := r.Transport.RoundTrip(in)
+// send sends a request and notes the answer.
+func (r *Remote) send(ctx context.Context, q *scenario.Request) error {
+	q.Call.Called = r.step.Add(1)
+	res, err := r.begin(ctx, q)
 	if err != nil {
 		return err
 	}
@@ -222,17 +234,18 @@ func (r *Remote) ask(ctx context.Context, client string, q *soak.Request) error 
 		q.Call.Code, q.Call.Broken = res.StatusCode, true
 		return nil
 	}
-	return q.Call.ReadAnswer(res.StatusCode, body)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	q.Answered(res.StatusCode, body)
+	err = q.Call.ReadAnswer(res.StatusCode, body)
+	r.newest[q.Client] = max(r.newest[q.Client], q.Call.Rev)
+	return err
 }
 
 // watch opens a watch.
-func (r *Remote) watch(ctx context.Context, client string, q *soak.Request) (*reader, error) {
-	in, err := r.request(ctx, client, q)
-	if err != nil {
-		return nil, err
-	}
-	q.Stream.Client, q.Stream.Called = client, r.step.Add(1)
-	res, err := r.Transport.RoundTrip(in)
+func (r *Remote) watch(ctx context.Context, q *scenario.Request) (io.ReadCloser, error) {
+	q.Stream.Called = r.step.Add(1)
+	res, err := r.begin(ctx, q)
 	if err != nil {
 		return nil, err
 	}
@@ -240,22 +253,23 @@ func (r *Remote) watch(ctx context.Context, client string, q *soak.Request) (*re
 		res.Body.Close()
 		return nil, fmt.Errorf("soak: watch %s: %s", q.Path, res.Status)
 	}
-	return &reader{q.Stream, res.Body}, nil
+	return res.Body, nil
 }
 
 // follow reads a watch to its end.
-func (r *Remote) follow(rd *reader, saw func(ev *checker.Event)) {
-	defer rd.body.Close()
-	lines := bufio.NewScanner(rd.body)
+func (r *Remote) follow(q *scenario.Request, body io.ReadCloser, saw func(ev *checker.Event)) {
+	defer body.Close()
+	lines := bufio.NewScanner(body)
 	lines.Buffer(nil, 4<<20)
 	for lines.Scan() {
 		r.mu.Lock()
-		if err := rd.stream.ReadEvent(lines.Bytes(), r.step.Add(1)); err == nil {
-			saw(&rd.stream.Events[len(rd.stream.Events)-1])
+		if err := q.Stream.ReadEvent(lines.Bytes(), r.step.Add(1)); err == nil {
+			q.Saw(lines.Bytes())
+			saw(&q.Stream.Events[len(q.Stream.Events)-1])
 		}
 		r.mu.Unlock()
 	}
 	r.mu.Lock()
-	rd.stream.Ended = true
+	q.Stream.Ended = true
 	r.mu.Unlock()
 }

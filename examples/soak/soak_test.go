@@ -18,7 +18,7 @@ func TestLinearizable(t *testing.T) {
 	t.Parallel()
 	for seed := uint64(1); seed <= 15; seed++ {
 		is := is.New(t)
-		r, err := run(soak.Swarm(seed, 400), nil, 0)
+		r, err := run(soak.Options{Config: soak.Swarm(seed, 400)})
 		is.NoErr(err)
 		is.Equal(r.Violations, nil) // no promise is broken, this one included
 	}

@@ -3,7 +3,7 @@
 //
 //	decode ─▶ Mutate: NamespaceLifecycle, Priority, … ─▶ validation ─▶ Validate: NamespaceLifecycle, … ─▶ store
 //
-// Plugins run in the order in which kube-apiserver runs them; each file holds one.
+// Plugins run in the order in which kube-apiserver runs them. A file holds one, or a few about the same objects.
 package admission
 
 import (
@@ -48,6 +48,7 @@ func (a *Attributes) set(value any, path ...string) {
 // Plugin is one admission plugin. A nil function has no part in its phase.
 type Plugin struct {
 	Name     string
+	Optional bool // it runs only when it is asked for
 	Mutate   func(*Attributes) *status.Status
 	Validate func(*Attributes) *status.Status
 }
@@ -55,76 +56,55 @@ type Plugin struct {
 // Chain is the plugins of one API server, in order.
 type Chain []Plugin
 
-// Default returns the plugins that kube-apiserver runs by default, as far as they are simulated, in its order. may
-// decides what the plugins for certificates ask; nil allows everything.
-func Default(may Authorize) Chain {
+// plugins returns all plugins that are simulated, in the order in which kube-apiserver runs them (kubeapiserver/options,
+// AllOrderedPlugins). may decides what the plugins for certificates ask; nil allows everything.
+func plugins(h *Host, may Authorize) Chain {
 	return Chain{
-		NamespaceLifecycle(),
-		TaintNodesByCondition(),
-		Priority(),
-		DefaultTolerationSeconds(),
-		DefaultStorageClass(),
-		StorageObjectInUseProtection(),
-		PersistentVolumeClaimResize(),
-		RuntimeClass(),
-		CertificateApproval(may),
-		CertificateSigning(may),
-		CertificateSubjectRestriction(),
-		DefaultIngressClass(),
-		PodResizeValidator(),
+		namespaceLifecycle(),
+		limitRanger(),
+		serviceAccount(),
+		taintNodesByCondition(),
+		podSecurity(),
+		priority(),
+		defaultTolerationSeconds(),
+		defaultStorageClass(),
+		storageObjectInUseProtection(),
+		persistentVolumeClaimResize(),
+		runtimeClass(),
+		certificateApproval(may),
+		certificateSigning(may),
+		certificateSubjectRestriction(),
+		defaultIngressClass(),
+		podResizeValidator(),
+		mutatingAdmissionPolicy(h),
+		mutatingAdmissionWebhook(h),
+		validatingAdmissionPolicy(h),
+		validatingAdmissionWebhook(h),
+		resourceQuota(h.Write),
 	}
 }
 
-// Optional are the names of the plugins that New adds when they are asked for.
-var Optional = []string{"ServiceAccount"}
-
-// Unknown returns a name that is not in Optional, "" when all are.
-func Unknown(names []string) string {
-	for _, name := range names {
-		if !slices.Contains(Optional, name) {
-			return name
-		}
-	}
-	return ""
-}
-
-// New returns the plugins that kube-apiserver runs by default, with those that need a host, in its order, and those among
-// Optional that are named in with: kube-apiserver runs them, too, but a server without controllers cannot. Those that are
-// named in without are left out.
+// New returns the plugins that kube-apiserver runs by default, in its order, and those that are optional and named in with.
+// Those that are named in without are left out.
 func New(h *Host, may Authorize, with, without []string) Chain {
-	return slices.DeleteFunc(full(h, may, with), func(p Plugin) bool { return slices.Contains(without, p.Name) })
+	return slices.DeleteFunc(plugins(h, may), func(p Plugin) bool {
+		return slices.Contains(without, p.Name) || p.Optional && !slices.Contains(with, p.Name)
+	})
 }
 
 // Names returns the names of all plugins that are simulated, in their order.
-func Names() []string {
-	var names []string
-	for _, p := range full(&Host{}, nil, Optional) {
-		names = append(names, p.Name)
-	}
-	return names
-}
+func Names() []string { return names(func(Plugin) bool { return true }) }
 
-// Known reports whether a plugin with the name is simulated.
-func Known(name string) bool { return slices.Contains(Names(), name) }
+// Optional returns the names of those that New adds when they are asked for.
+func Optional() []string { return names(func(p Plugin) bool { return p.Optional }) }
 
-// full returns all plugins of New.
-func full(h *Host, may Authorize, optional []string) Chain {
-	c := Default(may)
-	after := func(name string, plugins ...Plugin) {
-		for i := range c {
-			if c[i].Name == name {
-				c = slices.Insert(c, i+1, plugins...)
-				return
-			}
+func names(which func(Plugin) bool) (list []string) {
+	for _, p := range plugins(&Host{}, nil) {
+		if which(p) {
+			list = append(list, p.Name)
 		}
 	}
-	after("NamespaceLifecycle", LimitRanger())
-	if slices.Contains(optional, "ServiceAccount") {
-		after("LimitRanger", ServiceAccount())
-	}
-	after("TaintNodesByCondition", PodSecurity())
-	return append(c, MutatingAdmissionPolicy(h), MutatingAdmissionWebhook(h), ValidatingAdmissionPolicy(h),
-		ValidatingAdmissionWebhook(h), ResourceQuota(h.Write))
+	return list
 }
 
 // Mutate lets each plugin change a.Object; the first refusal ends it. When a policy or webhook has changed the object,

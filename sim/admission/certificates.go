@@ -17,8 +17,8 @@ const clientSigner = "kubernetes.io/kube-apiserver-client"
 // Authorize reports whether a user may use a verb on a cluster-scoped object.
 type Authorize func(user resource.User, verb, group, resourceName, name string, objects resource.Reader) bool
 
-// CertificateApproval lets only those approve a signing request who may approve those of its signer.
-func CertificateApproval(may Authorize) Plugin {
+// certificateApproval lets only those approve a signing request who may approve those of its signer.
+func certificateApproval(may Authorize) Plugin {
 	return Plugin{Name: "CertificateApproval", Validate: func(a *Attributes) *status.Status {
 		if a.Definition.Storage != signingRequests || a.Subresource != "approval" || a.Operation != Update {
 			return nil
@@ -30,8 +30,8 @@ func CertificateApproval(may Authorize) Plugin {
 	}}
 }
 
-// CertificateSigning lets only those set the certificate of a signing request who may sign for its signer.
-func CertificateSigning(may Authorize) Plugin {
+// certificateSigning lets only those set the certificate of a signing request who may sign for its signer.
+func certificateSigning(may Authorize) Plugin {
 	return Plugin{Name: "CertificateSigning", Validate: func(a *Attributes) *status.Status {
 		if a.Definition.Storage != signingRequests || a.Subresource != "status" || a.Operation != Update {
 			return nil
@@ -55,8 +55,8 @@ func maySigner(a *Attributes, may Authorize, verb, signer string) bool {
 		may(a.User, verb, "certificates.k8s.io", "signers", domain+"/*", a.Objects)
 }
 
-// CertificateSubjectRestriction refuses requests for client certificates of the group system:masters.
-func CertificateSubjectRestriction() Plugin {
+// certificateSubjectRestriction refuses requests for client certificates of the group system:masters.
+func certificateSubjectRestriction() Plugin {
 	return Plugin{Name: "CertificateSubjectRestriction", Validate: func(a *Attributes) *status.Status {
 		if !a.about(signingRequests, Create) || a.Object.String("spec", "signerName") != clientSigner {
 			return nil

@@ -27,13 +27,13 @@ func TestSigners(t *testing.T) {
 		plugin    Plugin
 		obj, want string
 	}{
-		{"approval by domain", "approval", CertificateApproval(may), old, ``},
-		{"approval by everybody", "approval", CertificateApproval(nil), old, ``},
-		{"approval of another", "approval", CertificateApproval(func(resource.User, string, string, string, string, resource.Reader) bool { return false }), old,
+		{"approval by domain", "approval", certificateApproval(may), old, ``},
+		{"approval by everybody", "approval", certificateApproval(nil), old, ``},
+		{"approval of another", "approval", certificateApproval(func(resource.User, string, string, string, string, resource.Reader) bool { return false }), old,
 			`certificatesigningrequests.certificates.k8s.io "r" is forbidden: user not permitted to approve requests with signerName "a.com/x"`},
-		{"signing", "status", CertificateSigning(may), signed,
+		{"signing", "status", certificateSigning(may), signed,
 			`certificatesigningrequests.certificates.k8s.io "r" is forbidden: user not permitted to sign requests with signerName "a.com/x"`},
-		{"a status without news", "status", CertificateSigning(may), old, ``},
+		{"a status without news", "status", certificateSigning(may), old, ``},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			is := is.New(t)
@@ -55,7 +55,7 @@ func TestMastersGetNoCertificate(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			is := is.New(t)
 			obj := parse(t, `{"metadata":{"name":"r"},"spec":{"signerName":"`+clientSigner+`","request":"`+tc.request+`"}}`)
-			is.Equal(message(CertificateSubjectRestriction().Validate(write(signingRequests, obj, nil, nil))), tc.want)
+			is.Equal(message(certificateSubjectRestriction().Validate(write(signingRequests, obj, nil, nil))), tc.want)
 		})
 	}
 }

@@ -15,8 +15,8 @@ const (
 	ingressClassByOlder = "kubernetes.io/ingress.class"
 )
 
-// DefaultStorageClass gives claims that name no storage class the default one.
-func DefaultStorageClass() Plugin {
+// defaultStorageClass gives claims that name no storage class the default one.
+func defaultStorageClass() Plugin {
 	return Plugin{Name: "DefaultStorageClass", Mutate: func(a *Attributes) *status.Status {
 		if !a.about(claims, Create) || hasField(a.Object, "storageClassName") || hasAnnotation(a.Object, claimClassBeta) {
 			return nil
@@ -28,8 +28,8 @@ func DefaultStorageClass() Plugin {
 	}}
 }
 
-// DefaultIngressClass gives ingresses that name no class the default one.
-func DefaultIngressClass() Plugin {
+// defaultIngressClass gives ingresses that name no class the default one.
+func defaultIngressClass() Plugin {
 	return Plugin{Name: "DefaultIngressClass", Mutate: func(a *Attributes) *status.Status {
 		if !a.about(ingresses, Create) || hasField(a.Object, "ingressClassName") || hasAnnotation(a.Object, ingressClassByOlder) {
 			return nil

@@ -7,10 +7,10 @@ import (
 
 	"github.com/kubesim/kubesim/sim/cel"
 	"github.com/kubesim/kubesim/sim/codec"
-	"github.com/kubesim/kubesim/sim/http"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
 	"github.com/kubesim/kubesim/sim/status"
+	hooks "github.com/kubesim/kubesim/sim/webhook"
 )
 
 // Host is what policies, webhooks and quotas need of the API server they run in. A nil function stands for something
@@ -30,8 +30,8 @@ type Host struct {
 	Write Write
 	// Handlers answer webhooks in place of a server, by the name of the webhook.
 	Handlers func(name string) Handler
-	// Transport carries requests to webhooks.
-	Transport http.RoundTripper
+	// Call calls webhooks.
+	Call hooks.Call
 	// Outside calls f without the Cluster's lock. nil: f is called as it is.
 	Outside func(f func())
 	// Together calls all functions at the same time and returns when they have returned. nil: one after the other.
@@ -71,7 +71,7 @@ func (a *Attributes) version(obj object.Object, d *resource.Definition) object.O
 // client would.
 func reduced(d *resource.Definition, obj object.Object) object.Object {
 	if t := d.Layout(); t != nil && d.Dialect == nil {
-		codec.Reduce(obj, nil, t)
+		return codec.Reread(obj, t)
 	}
 	return obj
 }

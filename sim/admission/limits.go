@@ -18,9 +18,9 @@ const limitRanges = "limitranges"
 // limitAnnotation tells what LimitRanger set in a pod.
 const limitAnnotation = "kubernetes.io/limit-ranger"
 
-// LimitRanger gives containers the requests and limits they do not state, and refuses pods and claims outside the bounds
+// limitRanger gives containers the requests and limits they do not state, and refuses pods and claims outside the bounds
 // of their namespace (Kubernetes documentation, "Limit Ranges").
-func LimitRanger() Plugin {
+func limitRanger() Plugin {
 	return Plugin{Name: "LimitRanger", Mutate: setLimits, Validate: checkLimits}
 }
 
@@ -73,10 +73,10 @@ func setLimits(a *Attributes) *status.Status {
 			}
 		}
 		var done []string
-		for _, c := range containersOf(a.Object, "containers") {
+		for _, c := range a.Object.Objects("spec", "containers") {
 			done = append(done, fillContainer(c, "container", requests, limits)...)
 		}
-		for _, c := range containersOf(a.Object, "initContainers") {
+		for _, c := range a.Object.Objects("spec", "initContainers") {
 			done = append(done, fillContainer(c, "init container", requests, limits)...)
 		}
 		if len(done) > 0 {
@@ -125,12 +125,11 @@ func checkLimits(a *Attributes) *status.Status {
 }
 
 func podBounds(pod, limitRange object.Object) (broken []string) {
-	for _, v := range limitRange.List("spec", "limits") {
-		limit, _ := v.(map[string]any)
+	for _, limit := range limitRange.Objects("spec", "limits") {
 		switch limit["type"] {
 		case "Container":
 			for _, list := range []string{"containers", "initContainers"} {
-				for _, c := range containersOf(pod, list) {
+				for _, c := range pod.Objects("spec", list) {
 					broken = append(broken, bounds(limit, resource.AmountsAt(c, "resources", "requests"), resource.AmountsAt(c, "resources", "limits"))...)
 				}
 			}

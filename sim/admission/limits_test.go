@@ -27,7 +27,7 @@ func TestLimitRangerFills(t *testing.T) {
 	is.True(setLimits(inNamespace(pods, pod, nil, objects)) == nil)
 	is.Equal(pod.Annotations()[limitAnnotation], "LimitRanger plugin set: cpu, memory request for container c1; cpu, memory limit for container c1; "+
 		"cpu, memory request for init container i; cpu, memory limit for init container i") // as recorded
-	c := containersOf(pod, "containers")[0]
+	c := pod.Objects("spec", "containers")[0]
 	is.Equal(c.String("resources", "limits", "cpu"), "500m")
 	is.Equal(c.String("resources", "requests", "memory"), "256Mi")
 }
@@ -77,7 +77,7 @@ func TestQuotaCountsAndRefuses(t *testing.T) {
 	is := is.New(t)
 	objects, writer := quotaFixture(t, `{"metadata":{"name":"q","namespace":"ns"},"spec":{"hard":{"cpu":"2","requests.memory":"1Gi"}},
 		"status":{"hard":{"cpu":"2","requests.memory":"1Gi"},"used":{"cpu":"1500m","requests.memory":"0"}}}`)
-	quota := ResourceQuota(writer)
+	quota := resourceQuota(writer)
 	try := func(name, cpu string) string {
 		pod := parse(t, `{"metadata":{"name":"`+name+`","namespace":"ns"},"spec":{"containers":[{"name":"c","resources":{"requests":{"cpu":"`+cpu+`","memory":"10Mi"}}}]}}`)
 		return message(quota.Validate(inNamespace(pods, pod, nil, objects)))
@@ -92,7 +92,7 @@ func TestQuotaCountsAndRefuses(t *testing.T) {
 func TestQuotaOfObjects(t *testing.T) {
 	is := is.New(t)
 	objects, writer := quotaFixture(t, `{"metadata":{"name":"q","namespace":"ns"},"spec":{"hard":{"configmaps":"0","count/widgets.example.com":"0"}}}`)
-	quota := ResourceQuota(writer)
+	quota := resourceQuota(writer)
 	make := func(storage, name string) string {
 		return message(quota.Validate(inNamespace(storage, parse(t, `{"metadata":{"name":"`+name+`","namespace":"ns"}}`), nil, objects)))
 	}
@@ -128,7 +128,7 @@ func TestQuotaScopes(t *testing.T) {
 		objects, writer := quotaFixture(t, `{"metadata":{"name":"q","namespace":"ns"},"spec":{"hard":{"pods":"0"},`+tt.scope+`},
 			"status":{"hard":{"pods":"0"},"used":{"pods":"0"}}}`)
 		pod := parse(t, `{"metadata":{"name":"p","namespace":"ns"},"status":{"qosClass":"BestEffort"},"spec":`+tt.pod+`}`)
-		refused := ResourceQuota(writer).Validate(inNamespace(pods, pod, nil, objects)) != nil
+		refused := resourceQuota(writer).Validate(inNamespace(pods, pod, nil, objects)) != nil
 		is.Equal(refused, tt.counts) // a pod in scope is too much
 	}
 }
@@ -151,7 +151,7 @@ func TestUsageOfDevices(t *testing.T) {
 			`"status":{"hard":{"`+class+`":"0"},"used":{"`+class+`":"0"}}}`)
 		objects.put(t, "deviceclasses.resource.k8s.io", `{"metadata":{"name":"gpu"}}`)
 		claim := parse(t, `{"metadata":{"name":"c","namespace":"ns"},"spec":{"devices":{"requests":[`+tt.requests+`]}}}`)
-		is.Equal(message(ResourceQuota(writer).Validate(inNamespace("resourceclaims.resource.k8s.io", claim, nil, objects))),
+		is.Equal(message(resourceQuota(writer).Validate(inNamespace("resourceclaims.resource.k8s.io", claim, nil, objects))),
 			`resourceclaims.resource.k8s.io "c" is forbidden: exceeded quota: q, requested: `+tt.want+`, used: `+class+`=0, limited: `+class+`=0`) // as tt.name says
 	}
 }
@@ -164,9 +164,9 @@ func TestUsageOfExtendedResources(t *testing.T) {
 		`"status":{"hard":{"`+limit+`":"1"},"used":{"`+limit+`":"0"}}}`)
 	claim := parse(t, `{"metadata":{"name":"c","namespace":"ns"},"spec":{"devices":{"requests":[{"name":"r","exactly":`+
 		`{"deviceClassName":"gpu","allocationMode":"ExactCount","count":2}}]}}}`)
-	is.Equal(message(ResourceQuota(writer).Validate(inNamespace("resourceclaims.resource.k8s.io", claim, nil, objects))), "") // no class stands for it
+	is.Equal(message(resourceQuota(writer).Validate(inNamespace("resourceclaims.resource.k8s.io", claim, nil, objects))), "") // no class stands for it
 	objects.put(t, "deviceclasses.resource.k8s.io", `{"metadata":{"name":"gpu"},"spec":{"extendedResourceName":"example.com/gpu"}}`)
-	is.Equal(message(ResourceQuota(writer).Validate(inNamespace("resourceclaims.resource.k8s.io", claim, nil, objects))),
+	is.Equal(message(resourceQuota(writer).Validate(inNamespace("resourceclaims.resource.k8s.io", claim, nil, objects))),
 		`resourceclaims.resource.k8s.io "c" is forbidden: exceeded quota: q, requested: `+limit+`=2, used: `+limit+`=0, limited: `+limit+`=1`)
 }
 

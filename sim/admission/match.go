@@ -84,7 +84,7 @@ func matchRule(a *Attributes, d *resource.Definition, rule object.Object) bool {
 	if !has(rule, "operations", string(a.Operation)) || !has(rule, "apiGroups", d.Group) || !has(rule, "apiVersions", d.Version) {
 		return false
 	}
-	clusterWide := d.Storage == Namespaces || a.Namespace == ""
+	clusterWide := d.Storage == namespaces || a.Namespace == ""
 	switch rule.String("scope") {
 	case "Cluster":
 		if !clusterWide {
@@ -114,7 +114,7 @@ func matchNamespace(a *Attributes, s map[string]any) (bool, *status.Status) {
 	if s == nil || sel.Empty() {
 		return true, nil
 	}
-	if a.Definition.Storage == Namespaces {
+	if a.Definition.Storage == namespaces {
 		obj := a.Object
 		if obj == nil {
 			obj = a.Old
@@ -124,9 +124,9 @@ func matchNamespace(a *Attributes, s map[string]any) (bool, *status.Status) {
 	if a.Namespace == "" || !a.Definition.Namespaced {
 		return true, nil
 	}
-	namespace := a.Objects.Get(Namespaces, "", a.Namespace)
+	namespace := a.Objects.Get(namespaces, "", a.Namespace)
 	if namespace == nil {
-		return false, status.NotFound(status.Resource{Resource: Namespaces}, a.Namespace)
+		return false, status.NotFound(status.Resource{Resource: namespaces}, a.Namespace)
 	}
 	return sel.Matches(namespace.Labels()), nil
 }

@@ -6,21 +6,18 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// Namespaces is the storage name of namespaces.
-const Namespaces = "namespaces"
-
 // immortal are the namespaces that can never be deleted. kube-node-lease is not among them.
 var immortal = map[string]bool{"default": true, "kube-system": true, "kube-public": true}
 
-// NamespaceLifecycle refuses objects in namespaces that do not exist or are being deleted, and the deletion of the
+// namespaceLifecycle refuses objects in namespaces that do not exist or are being deleted, and the deletion of the
 // namespaces a cluster cannot be without. Updates and deletions in a terminating namespace go on.
-func NamespaceLifecycle() Plugin {
-	return Plugin{Name: "NamespaceLifecycle", Mutate: namespaceLifecycle}
+func namespaceLifecycle() Plugin {
+	return Plugin{Name: "NamespaceLifecycle", Mutate: checkNamespace}
 }
 
-func namespaceLifecycle(a *Attributes) *status.Status {
+func checkNamespace(a *Attributes) *status.Status {
 	def := a.Definition
-	if def.Storage == Namespaces {
+	if def.Storage == namespaces {
 		if a.Operation == Delete && immortal[a.Name] {
 			return status.Forbidden(def.Resourced(), a.Name, "this namespace may not be deleted")
 		}
@@ -29,9 +26,9 @@ func namespaceLifecycle(a *Attributes) *status.Status {
 	if !def.Namespaced || a.Namespace == "" || a.Operation == Delete || def.Resource == "localsubjectaccessreviews" {
 		return nil
 	}
-	phase, exists := a.Objects.Field(Namespaces, "", a.Namespace, "status.phase")
+	phase, exists := a.Objects.Field(namespaces, "", a.Namespace, "status.phase")
 	if !exists {
-		return status.NotFound(status.Resource{Resource: Namespaces}, a.Namespace)
+		return status.NotFound(status.Resource{Resource: namespaces}, a.Namespace)
 	}
 	if a.Operation != Create || phase != "Terminating" {
 		return nil

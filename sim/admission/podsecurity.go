@@ -44,16 +44,16 @@ func strictness(level string) int {
 }
 
 // securityPolicy is what the labels of a namespace say.
-type securityPolicy struct{ enforce, audit, warn security }
+type securityPolicy struct{ enforce, warn security }
 
 var securityVersion = regexp.MustCompile(`^v1\.([0-9]|[1-9][0-9]*)$`)
 
 // securityOf reads the labels of a namespace. Nothing is enforced without them, and what is enforced is warned about, too.
-func securityOf(labels map[string]string) (p securityPolicy, errs field.ErrorList) {
+func securityOf(label func(name string) (value string, ok bool)) (p securityPolicy, errs field.ErrorList) {
 	read := func(mode, onError string) (s security, leveled, versioned bool) {
 		s = security{privileged, latest}
 		at := field.Root("metadata").Child("labels")
-		if level, ok := labels[podSecurityPrefix+mode]; ok {
+		if level, ok := label(podSecurityPrefix + mode); ok {
 			if s.level = level; strictness(level) < 0 {
 				s.level = onError
 				errs = append(errs, field.Invalid(at.Key(podSecurityPrefix+mode), level, "must be one of privileged, baseline, restricted"))
@@ -61,7 +61,7 @@ func securityOf(labels map[string]string) (p securityPolicy, errs field.ErrorLis
 				leveled = true
 			}
 		}
-		version, ok := labels[podSecurityPrefix+mode+"-version"]
+		version, ok := label(podSecurityPrefix + mode + "-version")
 		if ok && version != "latest" {
 			var err error
 			m := securityVersion.FindStringSubmatch(version)
@@ -77,9 +77,9 @@ func securityOf(labels map[string]string) (p securityPolicy, errs field.ErrorLis
 	}
 	var enforced, versioned bool
 	p.enforce, enforced, _ = read("enforce", restricted)
-	p.audit, _, _ = read("audit", privileged)
+	read("audit", privileged) // nobody audits here, but what is wrong is told
 	p.warn, _, versioned = read("warn", privileged)
-	if _, given := labels[podSecurityPrefix+"warn"]; !given && enforced && strictness(p.enforce.level) > 0 {
+	if _, given := label(podSecurityPrefix + "warn"); !given && enforced && strictness(p.enforce.level) > 0 {
 		p.warn.level = p.enforce.level
 		if !versioned {
 			p.warn.minor = p.enforce.minor
@@ -88,9 +88,9 @@ func securityOf(labels map[string]string) (p securityPolicy, errs field.ErrorLis
 	return p, errs
 }
 
-// PodSecurity refuses pods that are less secure than the labels of their namespace demand, and warns about templates of
+// podSecurity refuses pods that are less secure than the labels of their namespace demand, and warns about templates of
 // such pods (Kubernetes documentation, "Pod Security Admission").
-func PodSecurity() Plugin { return Plugin{Name: "PodSecurity", Validate: podSecurity} }
+func podSecurity() Plugin { return Plugin{Name: "PodSecurity", Validate: checkSecurity} }
 
 // templates are the paths of the pod templates in resources that make pods.
 var templates = map[string]string{
@@ -102,12 +102,12 @@ var templates = map[string]string{
 // harmless are the subresources of pods that change nothing which is checked.
 var harmless = []string{"exec", "attach", "binding", "eviction", "log", "portforward", "proxy", "status"}
 
-func podSecurity(a *Attributes) *status.Status {
+func checkSecurity(a *Attributes) *status.Status {
 	if a.Operation != Create && a.Operation != Update {
 		return nil
 	}
 	switch storage := a.Definition.Storage; {
-	case storage == Namespaces:
+	case storage == namespaces:
 		return namespaceSecurity(a)
 	case storage == pods:
 		if slices.Contains(harmless, a.Subresource) || a.Operation == Update && !newImages(a.Object, a.Old) {
@@ -124,9 +124,17 @@ func podSecurity(a *Attributes) *status.Status {
 	return nil
 }
 
+// labelled looks up labels.
+func labelled(labels map[string]string) func(name string) (value string, ok bool) {
+	return func(name string) (string, bool) { value, ok := labels[name]; return value, ok }
+}
+
 func checkPodSecurity(a *Attributes, pod object.Object, enforce bool) *status.Status {
-	namespace := a.Objects.Get(Namespaces, "", a.Namespace)
-	p, _ := securityOf(namespace.Labels())
+	labels := labelled(nil)
+	if namespace := a.Objects.Item(namespaces, "", a.Namespace); namespace != nil {
+		labels = namespace.Label
+	}
+	p, _ := securityOf(labels)
 	if pod.Map("spec") == nil {
 		return nil
 	}
@@ -145,10 +153,10 @@ func checkPodSecurity(a *Attributes, pod object.Object, enforce bool) *status.St
 func newImages(pod, old object.Object) bool {
 	for _, list := range []string{"containers", "initContainers", "ephemeralContainers"} {
 		before := map[string]string{}
-		for _, c := range containersOf(old, list) {
+		for _, c := range old.Objects("spec", list) {
 			before[c.String("name")] = c.String("image")
 		}
-		now := containersOf(pod, list)
+		now := pod.Objects("spec", list)
 		if list != "ephemeralContainers" && len(now) != len(before) {
 			return true
 		}
@@ -166,8 +174,8 @@ func namespaceSecurity(a *Attributes) *status.Status {
 	if a.Subresource != "" {
 		return nil
 	}
-	p, errs := securityOf(a.Object.Labels())
-	old, oldErrs := securityOf(a.Old.Labels())
+	p, errs := securityOf(labelled(a.Object.Labels()))
+	old, oldErrs := securityOf(labelled(a.Old.Labels()))
 	if len(errs) > 0 && (a.Operation == Create || errs.Text() != oldErrs.Text()) {
 		return status.Invalid(a.Definition.Kinded(), a.Object.Name(), errs)
 	}

@@ -170,8 +170,7 @@ func findSELinux(p judged) finding {
 	var types []string
 	named := map[string]bool{} // fields that may not be set
 	b := p.contexts(everywhere, "seLinuxOptions", func(v any) bool {
-		m, _ := v.(map[string]any)
-		options, fine := object.Object(m), true
+		options, fine := object.As(v), true
 		if since, ok := seLinuxTypes[options.String("type")]; !ok || p.minor < since {
 			types, fine = append(types, options.String("type")), false
 		}

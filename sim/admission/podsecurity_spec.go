@@ -35,10 +35,9 @@ func findHostPaths(p judged) finding {
 
 // volumes returns the names of the volumes that are of a bad kind, and these kinds.
 func (p judged) volumes(badKind func(volume map[string]any) string) (names, kinds []string) {
-	for _, v := range p.pod.List("spec", "volumes") {
-		volume, _ := v.(map[string]any)
+	for _, volume := range p.pod.Objects("spec", "volumes") {
 		if kind := badKind(volume); kind != "" {
-			names, kinds = append(names, object.Object(volume).String("name")), append(kinds, kind)
+			names, kinds = append(names, volume.String("name")), append(kinds, kind)
 		}
 	}
 	return names, sorted(kinds)

@@ -107,7 +107,7 @@ func (p judged) hasOwnUsers() bool {
 func (p judged) containers() []object.Object {
 	var all []object.Object
 	for _, list := range []string{"initContainers", "containers", "ephemeralContainers"} {
-		all = append(all, containersOf(p.pod, list)...)
+		all = append(all, p.pod.Objects("spec", list)...)
 	}
 	return all
 }

@@ -32,7 +32,7 @@ func TestPodSecurityTexts(t *testing.T) {
 	}
 	for _, tt := range tests {
 		is := is.New(t)
-		level, errs := securityOf(map[string]string{podSecurityPrefix + "enforce": before(tt.level), podSecurityPrefix + "enforce-version": after(tt.level)})
+		level, errs := securityOf(labelled(map[string]string{podSecurityPrefix + "enforce": before(tt.level), podSecurityPrefix + "enforce-version": after(tt.level)}))
 		is.Equal(len(errs), 0)
 		is.Equal(level.enforce.String(), tt.level)
 		_, detail := evaluate(level.enforce, parse(t, `{"spec":`+tt.pod+`}`))
@@ -47,9 +47,9 @@ func TestPodSecurityOfNamespace(t *testing.T) {
 	old := parse(t, `{"metadata":{"name":"n"}}`)
 	update := func(labels string) (string, []string) {
 		var warnings []string
-		a := write(Namespaces, parse(t, `{"metadata":{"name":"n","labels":`+labels+`}}`), old, objects)
+		a := write(namespaces, parse(t, `{"metadata":{"name":"n","labels":`+labels+`}}`), old, objects)
 		a.Warn = func(s string) { warnings = append(warnings, s) }
-		return message(podSecurity(a)), warnings
+		return message(checkSecurity(a)), warnings
 	}
 	_, warnings := update(`{"pod-security.kubernetes.io/enforce":"baseline"}`)
 	is.Equal(warnings, []string{`existing pods in namespace "n" violate the new PodSecurity enforce level "baseline:latest"`,
@@ -61,16 +61,16 @@ func TestPodSecurityOfNamespace(t *testing.T) {
 
 func TestPodSecurityOfTemplates(t *testing.T) {
 	is := is.New(t)
-	objects := stored{}.put(t, Namespaces, `{"metadata":{"name":"ns","labels":{"pod-security.kubernetes.io/enforce":"baseline"}}}`)
+	objects := stored{}.put(t, namespaces, `{"metadata":{"name":"ns","labels":{"pod-security.kubernetes.io/enforce":"baseline"}}}`)
 	a := inNamespace("deployments.apps", parse(t, `{"metadata":{"name":"d"},"spec":{"template":{"spec":{"hostIPC":true}}}}`), nil, objects)
 	var warnings []string
 	a.Warn = func(s string) { warnings = append(warnings, s) }
-	is.True(podSecurity(a) == nil) // templates are not refused
+	is.True(checkSecurity(a) == nil) // templates are not refused
 	is.Equal(warnings, []string{`would violate PodSecurity "baseline:latest": host namespaces (hostIPC=true)`})
 	pod := inNamespace(pods, parse(t, `{"metadata":{"name":"p"},"spec":{"hostIPC":true}}`), nil, objects)
-	is.Equal(message(podSecurity(pod)), `pods "p" is forbidden: violates PodSecurity "baseline:latest": host namespaces (hostIPC=true)`)
+	is.Equal(message(checkSecurity(pod)), `pods "p" is forbidden: violates PodSecurity "baseline:latest": host namespaces (hostIPC=true)`)
 	same := inNamespace(pods, parse(t, `{"metadata":{"name":"p"},"spec":{"hostIPC":true}}`), pod.Object, objects)
-	is.True(podSecurity(same) == nil) // an update that changes no image
+	is.True(checkSecurity(same) == nil) // an update that changes no image
 }
 
 func before(s string) string { return s[:len(s)-len(after(s))-1] }

@@ -85,6 +85,11 @@ func (p *policies) invocations(a *Attributes) (list []*invocation, problems []pr
 	if len(bindings) == 0 {
 		return nil, nil
 	}
+	return p.bound(a, bindings)
+}
+
+// bound is invocations for the bindings that there are.
+func (p *policies) bound(a *Attributes, bindings []object.Object) (list []*invocation, problems []problem) {
 	a.Objects.Each(p.storage, "", func(obj object.Object) bool {
 		of := p.compile(obj)
 		var own []object.Object
@@ -268,8 +273,8 @@ func (a *Attributes) input(h *Host, kind *resource.Definition, params object.Obj
 	if params != nil {
 		in.Params = map[string]any(params)
 	}
-	if a.Namespace != "" && a.Definition.Storage != Namespaces {
-		if namespace := a.Objects.Get(Namespaces, "", a.Namespace); namespace != nil {
+	if a.Namespace != "" && a.Definition.Storage != namespaces {
+		if namespace := a.Objects.Get(namespaces, "", a.Namespace); namespace != nil {
 			namespace.Remove("metadata", "managedFields")
 			namespace.Remove("metadata", "ownerReferences")
 			in.NamespaceObject = map[string]any(namespace)
@@ -279,7 +284,7 @@ func (a *Attributes) input(h *Host, kind *resource.Definition, params object.Obj
 		in.Authorizer = func(q cel.Access) (bool, string) {
 			user := a.User
 			if q.ServiceAccountName != "" {
-				user = serviceAccount(q.ServiceAccountNamespace, q.ServiceAccountName)
+				user = serviceAccountUser(q.ServiceAccountNamespace, q.ServiceAccountName)
 			}
 			return h.May(user, q, a.Objects)
 		}
@@ -287,7 +292,7 @@ func (a *Attributes) input(h *Host, kind *resource.Definition, params object.Obj
 	return in
 }
 
-func serviceAccount(namespace, name string) resource.User {
+func serviceAccountUser(namespace, name string) resource.User {
 	return resource.User{Name: "system:serviceaccount:" + namespace + ":" + name,
 		Groups: []string{"system:serviceaccounts", "system:serviceaccounts:" + namespace, "system:authenticated"}}
 }

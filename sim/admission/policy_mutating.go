@@ -10,8 +10,8 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// MutatingAdmissionPolicy applies the policies of that kind (Kubernetes documentation, "Mutating Admission Policy").
-func MutatingAdmissionPolicy(h *Host) Plugin {
+// mutatingAdmissionPolicy applies the policies of that kind (Kubernetes documentation, "Mutating Admission Policy").
+func mutatingAdmissionPolicy(h *Host) Plugin {
 	p := newPolicies(h, mutatingPolicies, mutatingBindings, true)
 	return Plugin{Name: "MutatingAdmissionPolicy", Mutate: p.mutate}
 }

@@ -4,21 +4,21 @@ import (
 	"fmt"
 
 	"github.com/kubesim/kubesim/sim/cel"
-	"github.com/kubesim/kubesim/sim/http"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/status"
+	"github.com/kubesim/kubesim/sim/wire"
 )
 
-// ValidatingAdmissionPolicy applies the policies of that kind (Kubernetes documentation, "Validating Admission Policy").
-func ValidatingAdmissionPolicy(h *Host) Plugin {
+// validatingAdmissionPolicy applies the policies of that kind (Kubernetes documentation, "Validating Admission Policy").
+func validatingAdmissionPolicy(h *Host) Plugin {
 	p := newPolicies(h, validatingPolicies, validatingBindings, false)
 	return Plugin{Name: "ValidatingAdmissionPolicy", Validate: p.validate}
 }
 
 // reasonCodes are the HTTP codes of the reasons a validation may give.
 var reasonCodes = map[status.Reason]int{
-	status.ReasonUnauthorized: http.StatusUnauthorized, status.ReasonForbidden: http.StatusForbidden,
-	status.ReasonTooLarge: http.StatusRequestEntityTooLarge,
+	status.ReasonUnauthorized: wire.StatusUnauthorized, status.ReasonForbidden: wire.StatusForbidden,
+	status.ReasonTooLarge: wire.StatusRequestEntityTooLarge,
 }
 
 // validate asks every policy that applies. The first refusal is the answer; all warnings are given.
@@ -61,7 +61,7 @@ func (p *problem) refusal(a *Attributes) *status.Status {
 		s.Reason = status.ReasonInvalid
 	}
 	if s.Code = reasonCodes[s.Reason]; s.Code == 0 {
-		s.Code = http.StatusUnprocessableEntity
+		s.Code = wire.StatusUnprocessableEntity
 	}
 	s.Details.Causes = append(s.Details.Causes, status.Cause{Message: text})
 	return s
@@ -98,7 +98,7 @@ func (i *invocation) validate(a *Attributes, h *Host) (found []problem) {
 			failed(err.Text)
 		case v != true:
 			broken = append(broken, e)
-			add("", "") // its message is made below, when all expressions have been paid for
+			add("", "") // its message is made below, when all expressions have been evaluated
 		}
 	}
 	if !i.messages(found, broken, in, &budget) {

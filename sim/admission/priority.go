@@ -9,9 +9,9 @@ import (
 // preemptLower is the preemptionPolicy of everything that says nothing else.
 const preemptLower = "PreemptLowerPriority"
 
-// Priority gives pods the priority of their class, and refuses a second PriorityClass that is the default (Kubernetes
+// priority gives pods the priority of their class, and refuses a second PriorityClass that is the default (Kubernetes
 // documentation, "Pod Priority and Preemption").
-func Priority() Plugin {
+func priority() Plugin {
 	return Plugin{Name: "Priority", Mutate: setPriority, Validate: oneDefaultPriority}
 }
 

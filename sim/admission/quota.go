@@ -15,20 +15,20 @@ const resourceQuotas = "resourcequotas"
 // Write stores what change makes of an object, as it is. Plugins that keep accounts are given one.
 type Write func(storage, namespace, name string, change func(object.Object) *status.Status) (object.Object, *status.Status)
 
-// ResourceQuota refuses what would use more of a namespace than its quotas allow, and counts what is used in their
+// resourceQuota refuses what would use more of a namespace than its quotas allow, and counts what is used in their
 // status (Kubernetes documentation, "Resource Quotas"; plugin/resourcequota.CheckRequest). The limits are those of the
 // status: the quota controller writes them there, and counts what is deleted. Before it has come, nothing is refused.
 //
 //	object ─ meter ─▶ what it uses ───────────────┐
 //	quota  ─ meter ─▶ account: limits, used so far ┴▶ refused, or used in the quota's status
-func ResourceQuota(write Write) Plugin {
+func resourceQuota(write Write) Plugin {
 	return Plugin{Name: "ResourceQuota", Validate: func(a *Attributes) *status.Status {
 		m := meterOf(a.Definition)
 		if a.Namespace == "" || m == nil || !m.charges(a) {
 			return nil
 		}
 		accounts, s := openAccounts(m, a)
-		if s == nil {
+		if s == nil && len(accounts) > 0 {
 			s = chargeAll(m, a, accounts)
 		}
 		if s != nil || write == nil || a.DryRun {

@@ -10,6 +10,7 @@ import (
 const (
 	pods            = "pods"
 	nodes           = "nodes"
+	namespaces      = "namespaces"
 	claims          = "persistentvolumeclaims"
 	volumes         = "persistentvolumes"
 	ingresses       = "ingresses.networking.k8s.io"

@@ -9,8 +9,8 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// PodResizeValidator refuses to resize a pod beyond what its node has, or on a node that cannot do it (KEP-1287).
-func PodResizeValidator() Plugin {
+// podResizeValidator refuses to resize a pod beyond what its node has, or on a node that cannot do it (KEP-1287).
+func podResizeValidator() Plugin {
 	return Plugin{Name: "PodResizeValidator", Validate: checkResize}
 }
 
@@ -64,8 +64,7 @@ func podRequest(pod object.Object, name string) quantity.Quantity {
 	}
 	for _, v := range pod.List("spec", "initContainers") {
 		wants := containerRequest(v, name)
-		m, _ := v.(map[string]any)
-		if object.Object(m).String("restartPolicy") == "Always" {
+		if object.As(v).String("restartPolicy") == "Always" {
 			running, sidecars = running.Add(wants), sidecars.Add(wants)
 			wants = sidecars
 		} else {
@@ -89,8 +88,7 @@ func podRequest(pod object.Object, name string) quantity.Quantity {
 }
 
 func containerRequest(container any, name string) quantity.Quantity {
-	m, _ := container.(map[string]any)
-	if v, ok := object.Object(m).Map("resources", "requests")[name]; ok {
+	if v, ok := object.As(container).Map("resources", "requests")[name]; ok {
 		return asQuantity(v)
 	}
 	return quantity.Quantity{}

@@ -29,7 +29,7 @@ func (a *Attributes) reviewRequest(d *resource.Definition) map[string]any {
 	}
 	if namespace := a.Namespace; namespace != "" {
 		r["namespace"] = namespace
-	} else if a.Definition.Storage == Namespaces {
+	} else if a.Definition.Storage == namespaces {
 		r["namespace"] = a.Name
 	}
 	if obj := a.version(a.Object, d); obj != nil {

@@ -9,8 +9,8 @@ import (
 
 const overheadMismatch = "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead"
 
-// RuntimeClass gives pods the overhead and the scheduling rules of their runtime class (KEP-585, KEP-688).
-func RuntimeClass() Plugin {
+// runtimeClass gives pods the overhead and the scheduling rules of their runtime class (KEP-585, KEP-688).
+func runtimeClass() Plugin {
 	return Plugin{Name: "RuntimeClass", Mutate: applyRuntimeClass, Validate: checkOverhead}
 }
 
@@ -155,9 +155,7 @@ func includes(a, b any) bool {
 	if object.SemanticEqual(a, b) {
 		return true
 	}
-	m, _ := a.(map[string]any)
-	n, _ := b.(map[string]any)
-	wide, narrow := object.Object(m), object.Object(n)
+	wide, narrow := object.As(a), object.As(b)
 	operator := wide.String("operator")
 	if narrow.String("key") != wide.String("key") && (wide.String("key") != "" || operator != "Exists") {
 		return false

@@ -20,11 +20,11 @@ const (
 	defaultAccount = "default"
 )
 
-// ServiceAccount gives pods a service account, which must exist, and mounts its token into their containers (Kubernetes
-// documentation, "Configure Service Accounts for Pods"). It is one of Optional: without the controllers that make
-// service accounts no pod could be created.
-func ServiceAccount() Plugin {
-	return Plugin{Name: "ServiceAccount", Mutate: setServiceAccount, Validate: checkServiceAccount}
+// serviceAccount gives pods a service account, which must exist, and mounts its token into their containers (Kubernetes
+// documentation, "Configure Service Accounts for Pods"). It is optional: without the controllers that make service
+// accounts no pod could be created.
+func serviceAccount() Plugin {
+	return Plugin{Name: "ServiceAccount", Optional: true, Mutate: setServiceAccount, Validate: checkServiceAccount}
 }
 
 func setServiceAccount(a *Attributes) *status.Status {
@@ -111,7 +111,7 @@ func mountToken(a *Attributes) {
 	}
 	mounted := false
 	for _, list := range []string{"initContainers", "containers"} {
-		for _, c := range containersOf(pod, list) {
+		for _, c := range pod.Objects("spec", list) {
 			mounted = mountInto(c, name) || mounted
 		}
 	}

@@ -23,8 +23,8 @@ func TestServiceAccount(t *testing.T) {
 	is.Equal(pod.String("spec", "serviceAccountName"), "default")
 	is.Equal(pod.List("spec", "imagePullSecrets"), []any{map[string]any{"name": "s"}})
 	is.Equal(volumeNames(a), []string{"kube-api-access-bbbbb"}) // one volume, drawn from the Cluster's generator
-	is.Equal(len(containersOf(pod, "containers")[0].List("volumeMounts")), 1)
-	is.Equal(len(containersOf(pod, "containers")[1].List("volumeMounts")), 1) // something else is mounted there already
+	is.Equal(len(pod.Objects("spec", "containers")[0].List("volumeMounts")), 1)
+	is.Equal(len(pod.Objects("spec", "containers")[1].List("volumeMounts")), 1) // something else is mounted there already
 
 	_, volumes := admit(`{"metadata":{"name":"p"},"spec":{"serviceAccountName":"quiet","containers":[{"name":"c"}]}}`)
 	is.Equal(len(volumes), 0) // the account does not want it

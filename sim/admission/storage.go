@@ -15,9 +15,9 @@ var protections = map[string]string{
 	attributesClass: "kubernetes.io/vac-protection",
 }
 
-// StorageObjectInUseProtection gives new volumes and claims the finalizer that their controllers take away once nothing
+// storageObjectInUseProtection gives new volumes and claims the finalizer that their controllers take away once nothing
 // uses them.
-func StorageObjectInUseProtection() Plugin {
+func storageObjectInUseProtection() Plugin {
 	return Plugin{Name: "StorageObjectInUseProtection", Mutate: func(a *Attributes) *status.Status {
 		finalizer := protections[a.Definition.Storage]
 		if finalizer == "" || !a.about(a.Definition.Storage, Create) {
@@ -30,8 +30,8 @@ func StorageObjectInUseProtection() Plugin {
 	}}
 }
 
-// PersistentVolumeClaimResize refuses to let claims grow whose storage class does not allow it.
-func PersistentVolumeClaimResize() Plugin {
+// persistentVolumeClaimResize refuses to let claims grow whose storage class does not allow it.
+func persistentVolumeClaimResize() Plugin {
 	return Plugin{Name: "PersistentVolumeClaimResize", Validate: checkGrowth}
 }
 

@@ -13,9 +13,9 @@ const (
 	tolerationSeconds = int64(300)
 )
 
-// DefaultTolerationSeconds lets pods stay on a node that is not ready or unreachable for five minutes, unless they say
+// defaultTolerationSeconds lets pods stay on a node that is not ready or unreachable for five minutes, unless they say
 // themselves how they bear that.
-func DefaultTolerationSeconds() Plugin {
+func defaultTolerationSeconds() Plugin {
 	return Plugin{Name: "DefaultTolerationSeconds", Mutate: tolerateUnusableNodes}
 }
 
@@ -39,8 +39,8 @@ func tolerateUnusableNodes(a *Attributes) *status.Status {
 // toleratesExecution reports whether one of the tolerations is about the taint with effect NoExecute.
 func toleratesExecution(tolerations []any, taint string) bool {
 	for _, v := range tolerations {
-		m, _ := v.(map[string]any)
-		key, effect := object.Object(m).String("key"), object.Object(m).String("effect")
+		m := object.As(v)
+		key, effect := m.String("key"), m.String("effect")
 		if (key == taint || key == "") && (effect == "NoExecute" || effect == "") {
 			return true
 		}
@@ -48,8 +48,8 @@ func toleratesExecution(tolerations []any, taint string) bool {
 	return false
 }
 
-// TaintNodesByCondition keeps pods off new nodes until the node controller finds them ready.
-func TaintNodesByCondition() Plugin {
+// taintNodesByCondition keeps pods off new nodes until the node controller finds them ready.
+func taintNodesByCondition() Plugin {
 	return Plugin{Name: "TaintNodesByCondition", Mutate: taintNewNode}
 }
 
@@ -59,8 +59,7 @@ func taintNewNode(a *Attributes) *status.Status {
 	}
 	taints := a.Object.List("spec", "taints")
 	for _, v := range taints {
-		m, _ := v.(map[string]any)
-		if t := object.Object(m); t.String("key") == notReady && t.String("effect") == "NoSchedule" {
+		if t := object.As(v); t.String("key") == notReady && t.String("effect") == "NoSchedule" {
 			return nil
 		}
 	}

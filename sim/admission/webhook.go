@@ -5,10 +5,10 @@ import (
 	"fmt"
 
 	"github.com/kubesim/kubesim/sim/cel"
-	"github.com/kubesim/kubesim/sim/http"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
 	"github.com/kubesim/kubesim/sim/status"
+	"github.com/kubesim/kubesim/sim/wire"
 )
 
 // The storage names of webhook configurations.
@@ -42,16 +42,16 @@ type webhook struct {
 	conditions []*cel.Program
 }
 
-// MutatingAdmissionWebhook calls the webhooks that may change objects, one after the other, in the order of the names of
+// mutatingAdmissionWebhook calls the webhooks that may change objects, one after the other, in the order of the names of
 // their configurations (Kubernetes documentation, "Dynamic Admission Control").
-func MutatingAdmissionWebhook(h *Host) Plugin {
+func mutatingAdmissionWebhook(h *Host) Plugin {
 	w := &webhooks{host: h, plugin: "MutatingAdmissionWebhook", storage: mutatingConfigurations, mutating: true, read: map[string]*configuration{}}
 	return Plugin{Name: w.plugin, Mutate: w.mutate}
 }
 
-// ValidatingAdmissionWebhook calls the webhooks that may refuse writes, at the same time: all of them, and the timeouts
+// validatingAdmissionWebhook calls the webhooks that may refuse writes, at the same time: all of them, and the timeouts
 // of all of them begin at once. The real server gives the refusal that arrives first, this one that of the first webhook.
-func ValidatingAdmissionWebhook(h *Host) Plugin {
+func validatingAdmissionWebhook(h *Host) Plugin {
 	w := &webhooks{host: h, plugin: "ValidatingAdmissionWebhook", storage: validatingConfigurations, read: map[string]*configuration{}}
 	return Plugin{Name: w.plugin, Validate: w.validate}
 }
@@ -191,8 +191,8 @@ type call struct {
 	noService string // name of the webhook's service, if there is none of that name
 }
 
-// ErrNoTransport is the error of a Host's Transport that carries nothing.
-var ErrNoTransport = errors.New("kubesim: nothing carries requests to admission webhooks: register a function, or set a transport")
+// ErrNoCall is the error of a Host's Call that calls nobody.
+var ErrNoCall = errors.New("kubesim: nothing carries requests to admission webhooks: register a function, or set a transport")
 
 // newCall makes the question.
 func (w *webhooks) newCall(a *Attributes, h *webhook, d *resource.Definition) *call {
@@ -251,8 +251,8 @@ func reviewVersion(h *webhook) string {
 // denied is the answer to a write that a webhook refuses: the webhook's status with a message that names the webhook.
 func denied(name string, result map[string]any) *status.Status {
 	o := object.Object(result)
-	s := &status.Status{Code: http.StatusBadRequest, Reason: status.Reason(o.String("reason"))}
-	if code, _ := o.Int("code"); code >= http.StatusBadRequest {
+	s := &status.Status{Code: wire.StatusBadRequest, Reason: status.Reason(o.String("reason"))}
+	if code, _ := o.Int("code"); code >= wire.StatusBadRequest {
 		s.Code = int(code)
 	}
 	by := fmt.Sprintf("admission webhook %q denied the request", name)

@@ -30,10 +30,9 @@ func (w *webhooks) askAll(calls []*call) {
 			handled = append(handled, func() { c.answer = filledIn(handle(map[string]any(sent)), c.review) })
 			continue
 		}
-		if ask, stop := w.post(c); c.err == nil {
-			posted = append(posted, ask)
-			defer stop()
-		}
+		ask, stop := w.post(c)
+		posted = append(posted, ask)
+		defer stop()
 	}
 	if len(handled) > 0 {
 		posted = append([]func(){func() {
@@ -81,25 +80,21 @@ func (h *webhook) timeout() time.Duration {
 // ends them.
 func (w *webhooks) post(c *call) (ask, stop func()) {
 	config := object.Object(c.hook.Map("clientConfig"))
-	address, review := hooks.Address(config, c.hook.timeout()), object.JSON(map[string]any(c.review))
-	if w.host.Transport == nil {
-		c.err = callFailure{fmt.Errorf("failed to call webhook: Post %q: kubesim has no transport for webhooks: register a handler or set one", address)}
-		return nil, nil
-	}
+	q := &hooks.Request{URL: hooks.Address(config, c.hook.timeout()), Trusted: hooks.Bundle(config), Plugin: w.plugin,
+		Review: object.JSON(map[string]any(c.review)), Wait: w.host.Wait}
 	ctx, cancel := context.WithCancelCause(context.Background())
 	stop = func() { cancel(nil) }
 	if w.host.After != nil {
 		forget := w.host.After(c.hook.timeout(), func() { cancel(context.DeadlineExceeded) })
 		stop = func() { forget(); cancel(nil) }
 	}
-	client := hooks.Client{Transport: w.host.Transport, Wait: w.host.Wait, Plugin: w.plugin}
 	return func() {
 		var err error
-		if c.answer, err = client.Ask(ctx, address, hooks.Bundle(config), review); err == nil {
+		if c.answer, err = w.host.Call.Ask(ctx, q); err == nil {
 			return
 		}
-		if c.noService != "" && errors.Is(err, ErrNoTransport) {
-			err = fmt.Errorf("Post %q: service %q not found", address, c.noService)
+		if c.noService != "" && errors.Is(err, ErrNoCall) {
+			err = fmt.Errorf("Post %q: service %q not found", q.URL, c.noService)
 		}
 		c.err = callFailure{fmt.Errorf("failed to call webhook: %w", err)}
 	}, stop

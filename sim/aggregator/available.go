@@ -122,7 +122,6 @@ func newRemote(obj object.Object) *remote {
 	r.Insecure, _ = obj.Bool("spec", "insecureSkipTLSVerify")
 	r.Bundle, _ = base64.StdEncoding.DecodeString(obj.String("spec", "caBundle")) // which validation has seen
 	r.document = discovery.Remote{Group: r.Group, Version: r.Version, Stale: true}
-	r.document.GroupPriority, _ = obj.Int("spec", "groupPriorityMinimum")
 	r.document.VersionPriority, _ = obj.Int("spec", "versionPriority")
 	for _, x := range obj.List("status", "conditions") {
 		if m, _ := x.(map[string]any); object.Object(m).String("type") == "Available" {

@@ -3,9 +3,10 @@ package apiserver
 import (
 	"time"
 
+	"github.com/kubesim/kubesim/sim/codec"
 	"github.com/kubesim/kubesim/sim/flowcontrol"
-	"github.com/kubesim/kubesim/sim/http"
 	"github.com/kubesim/kubesim/sim/resource"
+	"github.com/kubesim/kubesim/sim/wire"
 )
 
 // Forward passes a request on to an aggregated API server and returns its answer. The Cluster's lock is held when it is
@@ -28,13 +29,13 @@ func (c *call) pass(forward Forward) {
 	a := forward(&q, c.user)
 	switch a {
 	case nil:
-		c.text(http.StatusServiceUnavailable, "service unavailable\n")
+		c.text(wire.StatusServiceUnavailable, "service unavailable\n")
 		return
 	case TimedOut:
 		c.timedOut()
 		return
 	}
-	if a.Code != http.StatusSwitchingProtocols {
+	if a.Code != wire.StatusSwitchingProtocols {
 		c.addWarnings()
 		for name, values := range a.Header { // order does not matter
 			c.header[name] = append(c.header[name], values...)
@@ -45,7 +46,7 @@ func (c *call) pass(forward Forward) {
 }
 
 // TimedOut is the answer of a Forward that has waited for the Limit of its request.
-var TimedOut = &Answer{Code: http.StatusGatewayTimeout}
+var TimedOut = &Answer{Code: wire.StatusGatewayTimeout}
 
 // requestTimeout is how long a request may take that is none to last (--request-timeout).
 const requestTimeout = time.Minute
@@ -67,16 +68,6 @@ func (c *call) timedOut() {
 	delete(c.header, flowcontrol.SchemaHeader)
 	delete(c.header, flowcontrol.LevelHeader)
 	c.header.Set("Content-Type", "text/plain; charset=utf-8")
-	c.answer(http.StatusGatewayTimeout, []byte(`{"metadata":{},"status":"Failure","message":"Timeout: request did not complete within the `+
-		`allotted timeout","reason":"Timeout","details":{},"code":504}`+"\n"))
-}
-
-// drop ends what comes after the header of an answer that nobody reads.
-func (a *Answer) drop() {
-	if a.Watch != nil {
-		a.Watch.End()
-	}
-	if a.Stream != nil {
-		_ = a.Stream.Close() // of one that is gone
-	}
+	c.answer(wire.StatusGatewayTimeout, codec.Text{[]byte(`{"metadata":{},"status":"Failure","message":"Timeout: request did not complete within the ` +
+		`allotted timeout","reason":"Timeout","details":{},"code":504}` + "\n")})
 }

@@ -8,8 +8,8 @@ import (
 
 	"github.com/kubesim/kubesim/sim/codec"
 	"github.com/kubesim/kubesim/sim/discovery"
-	"github.com/kubesim/kubesim/sim/http"
 	"github.com/kubesim/kubesim/sim/status"
+	"github.com/kubesim/kubesim/sim/wire"
 )
 
 // negotiation is what the Accept header is read with.
@@ -29,7 +29,7 @@ func (c *call) negotiation() codec.Options {
 
 func (c *call) sendsBody() bool {
 	switch c.q.Method {
-	case http.MethodPost, http.MethodPut, http.MethodPatch:
+	case wire.MethodPost, wire.MethodPut, wire.MethodPatch:
 		return true
 	}
 	return false
@@ -65,20 +65,20 @@ func (c *call) fail(s *status.Status) {
 
 func (c *call) writeStatus(code int, s *status.Status) {
 	if c.format.Media == codec.Protobuf {
-		c.write(code, c.s.statusProto(s))
+		c.write(code, codec.Text{c.s.statusProto(s)})
 		return
 	}
-	c.write(code, codec.Body(s.JSON(), c.format))
+	c.write(code, codec.Text{s.JSON()}.In(c.format))
 }
 
 // text answers in plain text, as handlers do that know nothing of Status.
 func (c *call) text(code int, body string) {
 	c.header.Set("Content-Type", "text/plain; charset=utf-8")
 	c.header.Set("X-Content-Type-Options", "nosniff")
-	c.answer(code, []byte(body))
+	c.answer(code, codec.Text{[]byte(body)})
 }
 
-func (c *call) notFound() { c.text(http.StatusNotFound, "404 page not found\n") }
+func (c *call) notFound() { c.text(wire.StatusNotFound, "404 page not found\n") }
 
 // document answers with what discovery has.
 func (c *call) document(a *discovery.Answer) {
@@ -90,20 +90,20 @@ func (c *call) document(a *discovery.Answer) {
 		return
 	}
 	if a.Negotiated {
-		c.finish(a.Code, a.Body)
+		c.finish(a.Code, codec.Text{a.Body})
 		return
 	}
-	c.answer(a.Code, a.Body)
+	c.answer(a.Code, codec.Text{a.Body})
 }
 
 // write answers with a body in the negotiated format.
-func (c *call) write(code int, body []byte) {
+func (c *call) write(code int, body codec.Text) {
 	c.header.Set("Content-Type", c.format.ContentType)
 	c.finish(code, body)
 }
 
 // finish answers with a negotiated body, compressed when the client takes that and it is long.
-func (c *call) finish(code int, body []byte) {
+func (c *call) finish(code int, body codec.Text) {
 	if compressed, ok := codec.Compress(body, c.q.Header.Get("Accept-Encoding")); ok {
 		body = compressed
 		c.header.Set("Content-Encoding", "gzip")
@@ -113,9 +113,9 @@ func (c *call) finish(code int, body []byte) {
 }
 
 // answer ends the call. The answer of a HEAD has no body.
-func (c *call) answer(code int, body []byte) {
+func (c *call) answer(code int, body codec.Text) {
 	c.addWarnings()
-	if c.q.Method == http.MethodHead {
+	if c.q.Method == wire.MethodHead {
 		body = nil
 	}
 	c.done(&Answer{Code: code, Header: c.header, Body: body})

@@ -65,7 +65,7 @@ func (p *patcher) checkRepeatedKeys() *status.Status {
 	switch {
 	case len(repeated) == 0:
 	case p.o.level == codec.Strict:
-		return status.BadRequest("error strict decoding YAML: error converting YAML to JSON: %s", repeated[0])
+		return status.BadRequest("error strict decoding %s: error converting YAML to JSON: %s", p.bodyWord(), repeated[0])
 	case p.o.level == codec.Warn:
 		for _, text := range codec.Warnings(repeated) {
 			p.c.warn(text)
@@ -80,10 +80,10 @@ func (p *patcher) configuration() (object.Object, *status.Status) {
 	if p.plain = plain; !plain {
 		data, err := codec.YAMLToJSON(p.c.q.Body)
 		if err != nil {
-			return nil, status.BadRequest("error decoding YAML: error converting YAML to JSON: %v", err)
+			return nil, status.BadRequest("error decoding %s: error converting YAML to JSON: %v", p.bodyWord(), err)
 		}
 		if _, _, err := codec.DecodeJSON(data, nil); err != nil {
-			return nil, status.BadRequest("error decoding YAML: error unmarshaling JSON: while decoding JSON: %v", err)
+			return nil, status.BadRequest("error decoding %s: error unmarshaling JSON: while decoding JSON: %v", p.bodyWord(), err)
 		}
 		if config, err = object.Parse(data); err != nil {
 			config = object.Object{}
@@ -99,6 +99,14 @@ func (p *patcher) configuration() (object.Object, *status.Status) {
 		}
 	}
 	return config, nil
+}
+
+// bodyWord is what errors call an applied configuration: since 1.37 it may be something else than YAML.
+func (p *patcher) bodyWord() string {
+	if p.c.s.Registry.Server.Since(37) {
+		return "patch"
+	}
+	return "YAML"
 }
 
 // parseGVK returns the kind that an object says it is of: none where its apiVersion cannot be read.

@@ -5,10 +5,10 @@ import (
 	"strconv"
 
 	"github.com/kubesim/kubesim/sim/codec"
-	"github.com/kubesim/kubesim/sim/http"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/registry"
 	"github.com/kubesim/kubesim/sim/status"
+	"github.com/kubesim/kubesim/sim/wire"
 )
 
 // delete answers a DELETE of one object.
@@ -22,9 +22,9 @@ func (c *call) delete() {
 		return
 	}
 	result, s := c.s.Registry.Delete(c.request(writeOptions{dryRun: dryRun}), o)
-	code := http.StatusOK
+	code := wire.StatusOK
 	if s == nil && result.Pending && o.OrphanDependents != nil && !*o.OrphanDependents {
-		code = http.StatusAccepted
+		code = wire.StatusAccepted
 	}
 	c.result(code, result, s)
 }

@@ -106,5 +106,5 @@ func (e *streamEncoder) table(n watchcache.Notice, it *resource.Item) []byte {
 	t := codec.Table(e.d, e.c.rows([]*resource.Item{it}), codec.TableOptions{Version: e.f.AsVersion, Include: include,
 		Meta: codec.ListMeta{ResourceVersion: registry.FormatRev(it.Rev)}, NoHeaders: e.columns, Now: e.c.now()})
 	e.columns = true
-	return t
+	return t.Bytes()
 }

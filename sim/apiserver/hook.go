@@ -4,12 +4,12 @@ import (
 	"strconv"
 
 	"github.com/kubesim/kubesim/sim/codec"
-	"github.com/kubesim/kubesim/sim/http"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/registry"
 	"github.com/kubesim/kubesim/sim/resource"
 	"github.com/kubesim/kubesim/sim/status"
 	"github.com/kubesim/kubesim/sim/watchcache"
+	"github.com/kubesim/kubesim/sim/wire"
 )
 
 // Hook sees requests on their way and may change what becomes of them. The Cluster's lock is held in every call. The
@@ -112,7 +112,7 @@ func (e *Exchange) Stored() object.Object {
 // Fail returns the answer that the request would get to an error.
 func (e *Exchange) Fail(s *status.Status) (answer *Answer) {
 	c := *e.call
-	c.header = http.Header{"Cache-Control": c.header["Cache-Control"], "Audit-Id": c.header["Audit-Id"]}
+	c.header = wire.Header{"Cache-Control": c.header["Cache-Control"], "Audit-Id": c.header["Audit-Id"]}
 	c.warnings = nil
 	c.done = func(a *Answer) { answer = a }
 	c.refuse(s)
@@ -143,7 +143,7 @@ func (c *call) endWatch(s *status.Status) {
 	w := watchcache.NewWatch(watchcache.Options{Definition: c.route.def.Hub, Encoder: c.encoder()})
 	w.Fail(s)
 	c.header.Set("Content-Type", c.format.ContentType)
-	c.done(&Answer{Code: http.StatusOK, Header: c.header, Watch: w})
+	c.done(&Answer{Code: wire.StatusOK, Header: c.header, Watch: w})
 }
 
 // watching says whom to tell of a watch that begins.

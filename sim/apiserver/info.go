@@ -5,9 +5,9 @@ import (
 	"strings"
 
 	"github.com/kubesim/kubesim/sim/field"
-	"github.com/kubesim/kubesim/sim/http"
 	"github.com/kubesim/kubesim/sim/registry"
 	"github.com/kubesim/kubesim/sim/selector"
+	"github.com/kubesim/kubesim/sim/wire"
 )
 
 // info is what the path of a request says, before anything is looked up: authorization and errors speak of it even
@@ -72,8 +72,8 @@ func parseInfo(method, path string, query url.Values) (_ *info, ok bool) {
 }
 
 var methodVerbs = map[string]string{
-	http.MethodPost: "create", http.MethodGet: "get", http.MethodHead: "get", http.MethodPut: "update",
-	http.MethodPatch: "patch", http.MethodDelete: "delete",
+	wire.MethodPost: "create", wire.MethodGet: "get", wire.MethodHead: "get", wire.MethodPut: "update",
+	wire.MethodPatch: "patch", wire.MethodDelete: "delete",
 }
 
 // refineVerb tells collections from objects: a get without a name is a list or a watch, and may name its object in a

@@ -1,7 +1,6 @@
 package apiserver
 
 import (
-	"iter"
 	"slices"
 
 	"github.com/kubesim/kubesim/sim/codec"
@@ -49,7 +48,7 @@ func (c *call) object(code int, it *resource.Item) {
 	d := c.route.def
 	switch f := c.format; {
 	case f.As == "Table":
-		c.write(code, codec.Body(c.table([]*resource.Item{it}, codec.ListMeta{ResourceVersion: it.Object().ResourceVersion()}), f))
+		c.write(code, c.table([]*resource.Item{it}, codec.ListMeta{ResourceVersion: it.Object().ResourceVersion()}).In(f))
 	case f.As == "PartialObjectMetadataList" && d.Custom: // whose type in the real server is that of lists, too
 		c.fail(status.Plain("content is not a list"))
 	case f.As == "PartialObjectMetadataList":
@@ -59,13 +58,13 @@ func (c *call) object(code int, it *resource.Item) {
 		if f.As != "" {
 			kind = partialKind(f.AsVersion, f.As)
 		}
-		c.write(code, codec.AppendEnvelope(nil, kind, c.s.message(d, it, f)))
+		c.write(code, codec.Envelope(kind, codec.Text{c.s.message(d, it, f)}))
 	case f.As == "PartialObjectMetadata":
-		c.write(code, codec.Body(codec.AppendPartial(nil, bare(d, it), f.AsVersion), f))
+		c.write(code, codec.Text{codec.AppendPartial(nil, bare(d, it), f.AsVersion)}.In(f))
 	case f.Media == codec.JSON && !f.Pretty && d.Hub == d:
-		c.write(code, it.Line()) // the stored bytes themselves
+		c.write(code, codec.Text{it.Line()}) // the stored bytes themselves
 	default:
-		c.write(code, codec.Body(versioned(d, it), f))
+		c.write(code, codec.Text{versioned(d, it)}.In(f))
 	}
 }
 
@@ -75,12 +74,12 @@ func (c *call) unstored(code int, kind schema.GVK, obj object.Object) {
 	obj["kind"], obj["apiVersion"] = kind.Kind, kind.GV()
 	switch f := c.format; {
 	case f.As == "Table" && c.route.sub != nil && c.route.sub.Row != nil:
-		c.write(code, codec.Body(c.subTable(obj, codec.Append(nil, obj, t)), f))
+		c.write(code, c.subTable(obj, codec.Append(nil, obj, t)).In(f))
 	case f.As == "PartialObjectMetadata" && f.Media == codec.Protobuf:
 		t = c.s.Schema.Kind(partialKind("v1", f.As))
-		c.write(code, codec.AppendEnvelope(nil, partialKind(f.AsVersion, f.As), codec.AppendProto(nil, codec.Partial(obj, f.AsVersion), t)))
+		c.write(code, codec.Envelope(partialKind(f.AsVersion, f.As), codec.Text{codec.AppendProto(nil, codec.Partial(obj, f.AsVersion), t)}))
 	case f.As == "PartialObjectMetadata":
-		c.write(code, codec.Body(codec.AppendPartial(nil, codec.Append(nil, obj, t), f.AsVersion), f))
+		c.write(code, codec.Text{codec.AppendPartial(nil, codec.Append(nil, obj, t), f.AsVersion)}.In(f))
 	case f.As == "PartialObjectMetadataList":
 		name := goType(&resource.Definition{GVK: kind}, "")
 		if c.route.def.Custom { // their Scale is not converted
@@ -90,14 +89,14 @@ func (c *call) unstored(code int, kind schema.GVK, obj object.Object) {
 	case f.As != "":
 		c.fail(status.NotAcceptable("the resource " + c.route.def.Resourced().String() + " does not support being converted to a " + f.As))
 	case f.Media == codec.Protobuf:
-		c.write(code, codec.AppendEnvelope(nil, kind, codec.AppendProto(nil, obj, t)))
+		c.write(code, codec.Envelope(kind, codec.Text{codec.AppendProto(nil, obj, t)}))
 	default:
-		c.write(code, codec.Body(codec.Append(nil, obj, t), f))
+		c.write(code, codec.Text{codec.Append(nil, obj, t)}.In(f))
 	}
 }
 
 // subTable prints the Table of the one body of a subresource; text is the body, printed.
-func (c *call) subTable(obj object.Object, text []byte) []byte {
+func (c *call) subTable(obj object.Object, text []byte) codec.Text {
 	d := &resource.Definition{Columns: c.route.sub.Columns, Row: c.route.sub.Row}
 	d.Hub = d
 	return codec.Table(d, []codec.TableRow{{Object: obj, JSON: text}}, codec.TableOptions{Version: c.format.AsVersion,
@@ -130,36 +129,21 @@ func (c *call) page(p *registry.Page) {
 	}
 	switch {
 	case f.As == "Table":
-		c.write(200, codec.Body(c.table(p.Items, meta), f))
+		c.write(200, c.table(p.Items, meta).In(f))
 	case f.As == "PartialObjectMetadata":
 		c.fail(status.NotAcceptable("you requested PartialObjectMetadata, but the requested object is a list (" + goType(d, "List") + ")"))
 	case f.Media == codec.Protobuf:
 		c.write(200, c.protoList(p, meta))
 	case f.As == "PartialObjectMetadataList":
-		c.write(200, codec.Body(codec.AppendPartialList(nil, f.AsVersion, meta, items), f))
+		c.write(200, codec.PartialList(f.AsVersion, meta, items).In(f))
+	case d.Custom:
+		c.write(200, codec.CustomList(d.ListKind(), d.GV(), meta, items).In(f))
 	default:
-		c.write(200, codec.Body(appendList(d, meta, size(p.Items), items), f))
+		c.write(200, codec.List(d.ListKind(), d.GV(), meta, items).In(f))
 	}
 }
 
-// appendList prints a list as d's kind is printed.
-func appendList(d *resource.Definition, meta codec.ListMeta, size int, items iter.Seq[[]byte]) []byte {
-	print := codec.AppendList
-	if d.Custom {
-		print = codec.AppendCustomList
-	}
-	return print(make([]byte, 0, size), d.ListKind(), d.GV(), meta, items)
-}
-
-func size(items []*resource.Item) int {
-	n := 256
-	for _, it := range items {
-		n += len(it.Bytes)
-	}
-	return n
-}
-
-func (c *call) table(items []*resource.Item, meta codec.ListMeta) []byte {
+func (c *call) table(items []*resource.Item, meta codec.ListMeta) codec.Text {
 	return codec.Table(c.route.def, c.rows(items), codec.TableOptions{Version: c.format.AsVersion,
 		Include: c.q.Query.Get("includeObject"), Meta: meta, Now: c.s.Registry.Backend.Now()})
 }
@@ -179,7 +163,7 @@ func (c *call) rows(items []*resource.Item) []codec.TableRow {
 }
 
 // protoList prints a list, or a list of partial metadata, as protobuf.
-func (c *call) protoList(p *registry.Page, meta codec.ListMeta) []byte {
+func (c *call) protoList(p *registry.Page, meta codec.ListMeta) codec.Text {
 	d, f := c.route.def, c.format
 	kind := schema.GVK{Group: d.Group, Version: d.Version, Kind: d.ListKind()}
 	if f.As != "" {
@@ -192,7 +176,7 @@ func (c *call) protoList(p *registry.Page, meta codec.ListMeta) []byte {
 			}
 		}
 	}
-	return codec.AppendEnvelope(nil, kind, codec.AppendProtoList(nil, meta, items))
+	return codec.Envelope(kind, codec.ProtoList(meta, items))
 }
 
 // message prints an item, or its partial metadata, as a bare protobuf message in the version of d.
@@ -230,15 +214,5 @@ func goType(d *resource.Definition, suffix string) string {
 	if d.Custom {
 		return "*unstructured.Unstructured" + suffix
 	}
-	group := d.Group
-	for i := range group {
-		if group[i] == '.' {
-			group = group[:i]
-			break
-		}
-	}
-	if group == "" || group == "events" {
-		group = "core"
-	}
-	return "*" + group + "." + d.Kind + suffix
+	return "*" + codec.InternalType(d.GVK) + suffix
 }

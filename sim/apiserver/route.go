@@ -4,9 +4,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/kubesim/kubesim/sim/http"
 	"github.com/kubesim/kubesim/sim/resource"
 	"github.com/kubesim/kubesim/sim/status"
+	"github.com/kubesim/kubesim/sim/wire"
 )
 
 // route is where the path of a request for a resource leads.
@@ -86,7 +86,7 @@ func (r *route) below(rest []string, inNamespace bool, method string) (*route, *
 			return nil, status.NoResource()
 		}
 		r.verb = subresourceVerbs[method]
-		if proxies(r.sub) && (method == http.MethodHead || method == "OPTIONS") {
+		if proxies(r.sub) && (method == wire.MethodHead || method == "OPTIONS") {
 			r.verb = "get"
 		}
 		if !r.sub.Allows(r.verb) {
@@ -107,7 +107,7 @@ func (r *route) watching(rest []string, method string) (*route, *status.Status) 
 	if len(rest) == 1 {
 		r.name = rest[0]
 	}
-	if r.verb = "watch"; method != http.MethodGet {
+	if r.verb = "watch"; method != wire.MethodGet {
 		return nil, status.NoMethod()
 	}
 	return r, nil
@@ -120,10 +120,10 @@ func proxies(sub *resource.Subresource) bool { return sub.Stream != nil && sub.A
 var singleVerbs = map[string]bool{"get": true, "update": true, "patch": true, "delete": true}
 
 var (
-	collectionVerbs = map[string]string{http.MethodGet: "list", http.MethodPost: "create", http.MethodDelete: "deletecollection"}
-	objectVerbs     = map[string]string{http.MethodGet: "get", http.MethodPut: "update", http.MethodPatch: "patch", http.MethodDelete: "delete"}
+	collectionVerbs = map[string]string{wire.MethodGet: "list", wire.MethodPost: "create", wire.MethodDelete: "deletecollection"}
+	objectVerbs     = map[string]string{wire.MethodGet: "get", wire.MethodPut: "update", wire.MethodPatch: "patch", wire.MethodDelete: "delete"}
 
 	// Subresources that are streams can be reached with every method; their Verbs say so.
-	subresourceVerbs = map[string]string{http.MethodGet: "get", http.MethodPut: "update", http.MethodPatch: "patch",
-		http.MethodPost: "create", http.MethodDelete: "delete"}
+	subresourceVerbs = map[string]string{wire.MethodGet: "get", wire.MethodPut: "update", wire.MethodPatch: "patch",
+		wire.MethodPost: "create", wire.MethodDelete: "delete"}
 )

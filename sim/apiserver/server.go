@@ -1,11 +1,11 @@
 // Package apiserver answers HTTP requests as kube-apiserver does.
 //
-//	ServeHTTP ─ reads the body ─▶ Do ─▶ who? ─▶ may they? ─▶ discovery, or route ─▶ a file per verb ─▶ Answer
-//	    │                          └─ under the Cluster's lock; never blocks ──────────────────────────┘
-//	    └─ waits for the Answer (a read may wait for a cache) ─▶ writes it; of a watch, frame after frame (watch.go)
+//	Request, its body read ─▶ Do ─▶ who? ─▶ may they? ─▶ discovery, or route ─▶ a file per verb ─▶ done(Answer)
+//	                          └─ under the Cluster's lock; never blocks ──────────────────────────┘
 //
-// An Answer is complete before anything is written: no lock is held while a client reads, and a client that does not
-// read can hold up nobody. The engine of the playground calls Do itself and is called back.
+// done is called at once, or later: a read may wait for a cache. An Answer is complete, and the events of a watch are in its
+// queue, before anything is sent: no lock is held while a client reads, and a client that does not read can hold up nobody.
+// Package fake turns requests and answers into those of net/http and waits; the engine of the page needs neither.
 package apiserver
 
 import (
@@ -22,13 +22,13 @@ import (
 	"github.com/kubesim/kubesim/sim/codec"
 	"github.com/kubesim/kubesim/sim/discovery"
 	"github.com/kubesim/kubesim/sim/flowcontrol"
-	"github.com/kubesim/kubesim/sim/http"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/registry"
 	"github.com/kubesim/kubesim/sim/resource"
 	"github.com/kubesim/kubesim/sim/schema"
 	"github.com/kubesim/kubesim/sim/status"
 	"github.com/kubesim/kubesim/sim/watchcache"
+	"github.com/kubesim/kubesim/sim/wire"
 )
 
 // bodyMax is the greatest size of a request body.
@@ -69,7 +69,7 @@ type Request struct {
 	Path   string // decoded
 	Target string // path and query as sent; "": Path
 	Query  url.Values
-	Header http.Header
+	Header wire.Header
 
 	Client *auth.Client // what is known of it beside the header; nil: nothing
 	From   string       // its address, HOST:PORT; "": it has none
@@ -113,21 +113,27 @@ func (q *Request) ReadBody(body io.Reader, length int64) {
 // Answer is what a request comes to. When Watch is set the answer is a stream and Body is empty.
 type Answer struct {
 	Code   int
-	Header http.Header
-	Body   []byte
+	Header wire.Header
+	Body   codec.Text
 	Lost   int // bytes at the end of Body that do not arrive: the connection breaks before them
 	Watch  *watchcache.Watch
 
 	// Stream is the body where it comes from another server, bit by bit; Body is empty then. With the code 101 it is the
 	// connection, an io.ReadWriteCloser.
-	Stream Stream
+	Stream io.ReadCloser
 }
 
-// Stream is a body that comes from another server.
-type Stream interface {
-	io.ReadCloser
-	// Relay writes an answer with this body to a client, and closes it.
-	Relay(w http.ResponseWriter, a *Answer)
+// Sent returns what arrives of the body.
+func (a *Answer) Sent() codec.Text { return a.Body.First(a.Body.Len() - a.Lost) }
+
+// Drop ends what comes after the header of an answer that nobody reads. The caller holds the lock.
+func (a *Answer) Drop() {
+	if a.Watch != nil {
+		a.Watch.End()
+	}
+	if a.Stream != nil {
+		_ = a.Stream.Close() // of one that is gone
+	}
 }
 
 // unmarked takes the meaning of markup from text that is sent back.
@@ -136,13 +142,13 @@ var unmarked = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
 // Do answers q. It calls done exactly once: at once, or later under the Cluster's lock when the answer has to wait for
 // a commit or a timer. The caller holds the lock.
 func (s *Server) Do(q *Request, done func(*Answer)) {
-	c := &call{s: s, q: q, done: done, header: http.Header{"Cache-Control": {"no-cache, private"}}}
+	c := &call{s: s, q: q, done: done, header: wire.Header{"Cache-Control": {"no-cache, private"}}}
 	c.header["Audit-Id"] = []string{c.auditID()}
 	in, ok := parseInfo(q.Method, q.Path, q.Query)
 	if !ok {
 		target := unmarked.Replace(cmp.Or(q.Target, q.Path))
 		delete(c.header, "Cache-Control") // which a later filter sets
-		c.text(http.StatusInternalServerError, fmt.Sprintf("Internal Server Error: \"%s\": "+
+		c.text(wire.StatusInternalServerError, fmt.Sprintf("Internal Server Error: \"%s\": "+
 			"failed to create RequestInfo: unable to determine kind and namespace from url, %[1]s\n", target))
 		return
 	}
@@ -185,7 +191,7 @@ type call struct {
 	s        *Server
 	q        *Request
 	done     func(*Answer)
-	header   http.Header
+	header   wire.Header
 	info     *info
 	route    *route
 	user     resource.User

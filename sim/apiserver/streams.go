@@ -1,9 +1,9 @@
 package apiserver
 
 import (
-	"github.com/kubesim/kubesim/sim/http"
 	"github.com/kubesim/kubesim/sim/resource"
 	"github.com/kubesim/kubesim/sim/status"
+	"github.com/kubesim/kubesim/sim/wire"
 )
 
 // notSimulated answers for a stream or a proxy.
@@ -14,7 +14,7 @@ func (c *call) notSimulated(stream *resource.Stream) *status.Status {
 		return s
 	}
 	name := r.def.Resource + "/" + r.sub.Name
-	return &status.Status{Code: http.StatusNotImplemented, Reason: "NotImplemented",
+	return &status.Status{Code: wire.StatusNotImplemented, Reason: "NotImplemented",
 		Message: "kubesim does not simulate " + name + ": " + stream.Instead,
 		Details: &status.Details{Name: r.name, Group: r.def.Group, Kind: name}}
 }

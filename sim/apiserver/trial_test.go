@@ -21,6 +21,7 @@ import (
 	"github.com/kubesim/kubesim/sim/mvcc"
 	"github.com/kubesim/kubesim/sim/registry/registrytest"
 	"github.com/kubesim/kubesim/sim/resource"
+	"github.com/kubesim/kubesim/sim/wire"
 )
 
 // target is a real server to which the requests are sent instead, with the tokens admintoken and alicetoken: it has to agree
@@ -31,7 +32,7 @@ var target = os.Getenv("KUBESIM_TARGET")
 type trial struct {
 	method, path string
 	query        url.Values
-	header       http.Header
+	header       wire.Header
 	body         map[string]any
 	raw          string // instead of the body
 	send         func(*trial) (code int, body string)
@@ -52,7 +53,7 @@ func newTrial(t *testing.T, q request) *trial {
 		{"DELETE", "/api/v1/namespaces/" + namespace + "/configmaps/b", ""},
 		{"POST", "/api/v1/namespaces/" + namespace + "/configmaps", "a"},
 	} {
-		x := &trial{method: set.method, path: set.path, send: send, header: http.Header{"Authorization": {"Bearer admintoken"}}}
+		x := &trial{method: set.method, path: set.path, send: send, header: wire.Header{"Authorization": {"Bearer admintoken"}}}
 		if set.name != "" {
 			x.header.Set("Content-Type", "application/json")
 			x.body = map[string]any{"metadata": map[string]any{"name": set.name}}
@@ -62,7 +63,7 @@ func newTrial(t *testing.T, q request) *trial {
 		}
 	}
 	x := &trial{method: q.method, path: "/api/v1/namespaces/" + namespace + "/" + q.path, query: url.Values{}, send: send,
-		header: http.Header{"Authorization": {"Bearer admintoken"}}}
+		header: wire.Header{"Authorization": {"Bearer admintoken"}}}
 	if q.method == "WATCH" {
 		x.method = "GET"
 		x.query.Set("watch", "true")
@@ -110,7 +111,7 @@ func inProcess() func(*trial) (int, string) {
 		q := &apiserver.Request{Method: x.method, Path: x.path, Query: x.query, Header: x.header}
 		content := x.content()
 		q.ReadBody(strings.NewReader(content), int64(len(content)))
-		s.Start(q, func(a *apiserver.Answer) { code, body = a.Code, string(a.Body) })
+		s.Start(q, func(a *apiserver.Answer) { code, body = a.Code, string(a.Body.Bytes()) })
 		return code, body
 	}
 }
@@ -121,7 +122,7 @@ func overHTTP(x *trial) (int, string) {
 	if err != nil {
 		return 0, err.Error()
 	}
-	q.Header = x.header
+	q.Header = http.Header(x.header)
 	a, err := http.DefaultClient.Do(q)
 	if err != nil {
 		return 0, err.Error()

@@ -2,12 +2,12 @@ package apiserver
 
 import (
 	"github.com/kubesim/kubesim/sim/codec"
-	"github.com/kubesim/kubesim/sim/http"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/registry"
 	"github.com/kubesim/kubesim/sim/resource"
 	"github.com/kubesim/kubesim/sim/schema"
 	"github.com/kubesim/kubesim/sim/status"
+	"github.com/kubesim/kubesim/sim/wire"
 )
 
 // create answers a POST to a collection or to a subresource.
@@ -29,7 +29,7 @@ func (c *call) create() {
 		return
 	}
 	q := c.request(o)
-	obj, s := c.decode(media, o.level, codec.Printed{})
+	obj, s := c.decode(media, o.level, nil)
 	if s != nil {
 		c.fail(s)
 		return
@@ -39,7 +39,7 @@ func (c *call) create() {
 		return
 	}
 	result, s := c.s.Registry.Create(q, obj)
-	c.result(http.StatusCreated, result, s)
+	c.result(wire.StatusCreated, result, s)
 }
 
 // update answers a PUT.
@@ -62,11 +62,11 @@ func (c *call) update() {
 		return
 	}
 	q := c.request(o)
-	var from codec.Printed
+	var current *resource.Item
 	if c.kindOf() == c.route.def.GVK {
-		from = c.s.Registry.Printed(q)
+		current = c.s.Registry.Current(q)
 	}
-	obj, s := c.decode(media, o.level, from)
+	obj, s := c.decode(media, o.level, current)
 	if s == nil {
 		s = registry.CheckIdentity(q, obj)
 	}
@@ -83,7 +83,7 @@ func (c *call) update() {
 	}
 	result, s := c.s.Registry.Update(q, registry.Change{Kind: registry.Put,
 		Make: func(object.Object) (object.Object, *status.Status) { return obj, nil }})
-	c.result(http.StatusOK, result, s)
+	c.result(wire.StatusOK, result, s)
 }
 
 // connect answers a subresource with a body of its own.
@@ -93,11 +93,11 @@ func (c *call) connect(q *registry.Request, verb string, body object.Object) {
 	case s != nil && !s.Success:
 		c.fail(s)
 	case s != nil:
-		c.result(http.StatusOK, &registry.Result{Status: s}, nil)
+		c.result(wire.StatusOK, &registry.Result{Status: s}, nil)
 	case verb == "create":
-		c.unstored(http.StatusCreated, c.kindOf(), obj)
+		c.unstored(wire.StatusCreated, c.kindOf(), obj)
 	default:
-		c.unstored(http.StatusOK, c.kindOf(), obj)
+		c.unstored(wire.StatusOK, c.kindOf(), obj)
 	}
 }
 
@@ -112,7 +112,7 @@ func (c *call) result(code int, r *registry.Result, s *status.Status) {
 		}
 		c.writeStatus(code, r.Status) // in the encoding asked for; what it was to be turned into does not matter
 	case r.Created:
-		c.object(http.StatusCreated, r.Item)
+		c.object(wire.StatusCreated, r.Item)
 	default:
 		c.object(code, r.Item)
 	}
@@ -129,20 +129,18 @@ func (c *call) checkBody() *status.Status {
 	return nil
 }
 
-// decode reads the body as the kind the path is about, with the defaults of its version.
-func (c *call) decode(media codec.Media, level codec.Level, from codec.Printed) (object.Object, *status.Status) {
-	obj, _, warnings, s := c.s.Decoder.Changed(c.q.Body, media.String(), c.kindOf(), level, from)
+// decode reads the body as the kind the path is about, with the defaults of its version. current is what it may be the
+// changed form of, or nil.
+func (c *call) decode(media codec.Media, level codec.Level, current *resource.Item) (object.Object, *status.Status) {
+	obj, _, warnings, s := c.s.Decoder.Changed(c.q.Body, media.String(), c.kindOf(), level, current)
 	for _, w := range warnings {
 		c.warn(w)
 	}
-	if s != nil && s.Code == http.StatusBadRequest && c.foreign() {
+	if s != nil && s.Code == wire.StatusBadRequest && c.foreign() {
 		s = status.BadRequest("no kind is registered for the type %s.%s in scheme %q", c.kindOf().Version, c.kindOf().Kind, "pkg/runtime/scheme.go:111")
 	}
 	if s != nil {
 		return nil, s
-	}
-	if from.Share && object.Same(obj["spec"], from.Object["spec"]) {
-		return obj, nil // which has its defaults
 	}
 	c.setDefaults(obj)
 	return obj, nil

@@ -2,7 +2,6 @@ package archive_test
 
 import (
 	"bytes"
-	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -16,6 +15,7 @@ import (
 	"github.com/kubesim/kubesim/sim/archive"
 	"github.com/kubesim/kubesim/sim/fault"
 	"github.com/kubesim/kubesim/sim/trace"
+	"github.com/kubesim/kubesim/sim/wire"
 	"github.com/matryer/is"
 )
 
@@ -23,10 +23,10 @@ const maps = "/api/v1/namespaces/default/configmaps"
 
 // ask sends a request and returns the answer's body.
 func ask(c *sim.Cluster, method, path, query, body string) string {
-	q := &apiserver.Request{Method: method, Path: path, Header: http.Header{"Content-Type": {"application/json"}}, Body: []byte(body), BodyExpected: body != ""}
+	q := &apiserver.Request{Method: method, Path: path, Header: wire.Header{"Content-Type": {"application/json"}}, Body: []byte(body), BodyExpected: body != ""}
 	q.Query, _ = url.ParseQuery(query)
 	var text string
-	c.Server(1).Start(q, func(a *apiserver.Answer) { text = string(a.Body) })
+	c.Server(1).Start(q, func(a *apiserver.Answer) { text = string(a.Body.Bytes()) })
 	return text
 }
 

@@ -2,7 +2,6 @@ package archive_test
 
 import (
 	"compress/gzip"
-	"net/http"
 	"net/url"
 	"os"
 	"strings"
@@ -13,12 +12,13 @@ import (
 	"github.com/kubesim/kubesim/sim"
 	"github.com/kubesim/kubesim/sim/apiserver"
 	"github.com/kubesim/kubesim/sim/archive"
+	"github.com/kubesim/kubesim/sim/wire"
 	"github.com/matryer/is"
 )
 
 // patch sends a merge patch.
 func patch(c *sim.Cluster, path, body string) (code int) {
-	q := &apiserver.Request{Method: "PATCH", Path: path, Header: http.Header{"Content-Type": {"application/merge-patch+json"}}, Body: []byte(body), BodyExpected: true, Query: url.Values{}}
+	q := &apiserver.Request{Method: "PATCH", Path: path, Header: wire.Header{"Content-Type": {"application/merge-patch+json"}}, Body: []byte(body), BodyExpected: true, Query: url.Values{}}
 	c.Server(1).Start(q, func(a *apiserver.Answer) { code = a.Code })
 	return code
 }
@@ -42,7 +42,7 @@ func TestFormat1(t *testing.T) {
 		"/apis/flowcontrol.apiserver.k8s.io/v1/flowschemas/stray"
 
 	is.Equal(a.Info().Time, clock.Epoch().Add(19*time.Second)) // 12 s after the definition was deleted
-	is.Equal(patch(c, "/apis/example.com/v1/widgets/w", `{"metadata":{"finalizers":null}}`), http.StatusOK)
+	is.Equal(patch(c, "/apis/example.com/v1/widgets/w", `{"metadata":{"finalizers":null}}`), wire.StatusOK)
 	c.Clock().(*clock.Manual).Advance(2 * time.Second)
 	is.True(!gone(definition)) // nobody has looked yet
 	c.Clock().(*clock.Manual).Advance(time.Second)

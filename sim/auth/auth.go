@@ -15,9 +15,9 @@ import (
 	"strings"
 
 	"github.com/kubesim/kubesim/sim/auth/token"
-	"github.com/kubesim/kubesim/sim/http"
 	"github.com/kubesim/kubesim/sim/resource"
 	"github.com/kubesim/kubesim/sim/status"
+	"github.com/kubesim/kubesim/sim/wire"
 )
 
 // Mode says how requests are authorized.
@@ -99,6 +99,9 @@ type Auth struct {
 	// wrong with a token of a service account; a text that is no such token has neither. nil: there are no such tokens. It
 	// is set before the first request.
 	Accounts func(text string, wanted []string) (*token.Holder, error)
+	// Named puts the name of each authorizer before its reason to refuse a request, as servers since 1.37 do. It is set
+	// before the first request.
+	Named bool
 
 	options     Options
 	authorizers []string
@@ -141,7 +144,7 @@ func DefaultTokens() []Token {
 // system:anonymous. It is 401 when the program refuses, and for a token that nobody holds or a certificate that nobody
 // trusts unless somebody else knows the client. warning is for the client, "" for none. Under AlwaysAllow everybody whom
 // the program does not name is kubernetes-admin (pkg/kubeapiserver/authenticator).
-func (a *Auth) Authenticate(h http.Header, c *Client) (u resource.User, warning string, s *status.Status) {
+func (a *Auth) Authenticate(h wire.Header, c *Client) (u resource.User, warning string, s *status.Status) {
 	if c == nil {
 		c = &Client{}
 	}
@@ -226,7 +229,7 @@ func bearer(header string) string {
 
 // SpacedToken reports whether more than one space stands before the token of an Authorization header. Such a token does
 // not count; the client is warned.
-func SpacedToken(h http.Header) bool {
+func SpacedToken(h wire.Header) bool {
 	parts := strings.SplitN(strings.TrimSpace(h.Get("Authorization")), " ", 3)
 	return len(parts) == 3 && parts[1] == "" && strings.EqualFold(parts[0], "bearer")
 }

@@ -1,10 +1,10 @@
 package auth
 
 import (
-	"net/http"
 	"testing"
 
 	"github.com/kubesim/kubesim/sim/resource"
+	"github.com/kubesim/kubesim/sim/wire"
 	"github.com/matryer/is"
 )
 
@@ -31,7 +31,7 @@ func TestAuthenticate(t *testing.T) {
 	} {
 		t.Run(c.header, func(t *testing.T) {
 			is := is.New(t)
-			u, _, s := a.Authenticate(http.Header{"Authorization": {c.header}}, nil)
+			u, _, s := a.Authenticate(wire.Header{"Authorization": {c.header}}, nil)
 			if c.code != 0 {
 				is.Equal(string(s.JSON()), `{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure",`+
 					`"message":"Unauthorized","reason":"Unauthorized","code":401}`) // as the real server says it
@@ -46,15 +46,15 @@ func TestAuthenticate(t *testing.T) {
 func TestUsers(t *testing.T) {
 	is := is.New(t)
 	a := New(Options{Mode: RBAC})
-	u, _, _ := a.Authenticate(http.Header{"Authorization": {"Bearer alicetoken"}}, nil)
+	u, _, _ := a.Authenticate(wire.Header{"Authorization": {"Bearer alicetoken"}}, nil)
 	is.Equal(u, alice) // groups of the token and system:authenticated
-	u, _, _ = a.Authenticate(http.Header{}, nil)
+	u, _, _ = a.Authenticate(wire.Header{}, nil)
 	is.Equal(u, resource.User{Name: anonymous, Groups: []string{unauthenticated}})
-	u, _, s := New(Options{}).Authenticate(http.Header{"Authorization": {"Bearer nope"}}, nil)
+	u, _, s := New(Options{}).Authenticate(wire.Header{"Authorization": {"Bearer nope"}}, nil)
 	is.Equal(s, nil)                                                                               // AlwaysAllow looks at no credentials
 	is.Equal(u, resource.User{Name: "kubernetes-admin", Groups: []string{masters, authenticated}}) // everybody is the administrator
 	is.Equal(DefaultTokens()[1].User.Groups, []string{"dev"})                                      // New leaves the given tokens alone
-	own, _, s := New(Options{Mode: RBAC, Tokens: []Token{{"t", resource.User{Name: "u"}}}}).Authenticate(http.Header{"Authorization": {"Bearer t"}}, nil)
+	own, _, s := New(Options{Mode: RBAC, Tokens: []Token{{"t", resource.User{Name: "u"}}}}).Authenticate(wire.Header{"Authorization": {"Bearer t"}}, nil)
 	is.Equal(s, nil)
 	is.Equal(own.Name, "u") // tokens that are given replace the default ones
 }

@@ -1,10 +1,6 @@
 package auth
 
-import (
-	"context"
-
-	"github.com/kubesim/kubesim/sim/resource"
-)
+import "github.com/kubesim/kubesim/sim/resource"
 
 // Client is what is known about the sender of a request beside its header: from its connection, and from the program
 // around the server.
@@ -27,17 +23,4 @@ type Certificate struct {
 	// Untrusted says that one of the authorities that were asked has not signed it, or not for this time and use. Then
 	// nobody else is anonymous.
 	Untrusted bool
-}
-
-type clientKey struct{}
-
-// WithClient returns ctx for the requests of a client.
-func WithClient(ctx context.Context, c *Client) context.Context {
-	return context.WithValue(ctx, clientKey{}, c)
-}
-
-// ClientOf returns what WithClient said of the client of a request with ctx, nil for nothing.
-func ClientOf(ctx context.Context) *Client {
-	c, _ := ctx.Value(clientKey{}).(*Client)
-	return c
 }

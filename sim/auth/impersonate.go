@@ -6,10 +6,10 @@ import (
 	"strings"
 
 	"github.com/kubesim/kubesim/sim/field"
-	"github.com/kubesim/kubesim/sim/http"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
 	"github.com/kubesim/kubesim/sim/status"
+	"github.com/kubesim/kubesim/sim/wire"
 )
 
 const (
@@ -24,7 +24,7 @@ const (
 // impersonate-on:MODE:VERB on the request itself, and the plain verb impersonate. The one that at.User was last granted
 // is tried first, without such a one the constrained (impersonationModesTracker); when neither is granted the 403 names
 // the first right that was missing.
-func (a *Auth) Impersonate(at Attributes, h http.Header, objects resource.Reader) (resource.User, *status.Status) {
+func (a *Auth) Impersonate(at Attributes, h wire.Header, objects resource.Reader) (resource.User, *status.Status) {
 	if !asks(h) {
 		return at.User, nil
 	}
@@ -71,7 +71,7 @@ func (p *impersonation) asks(mode string, at Attributes) *status.Status {
 }
 
 // asks reports whether the header has any Impersonate field. Few requests do.
-func asks(h http.Header) bool {
+func asks(h wire.Header) bool {
 	for name := range h { // order does not matter
 		if strings.HasPrefix(name, "Impersonate-") {
 			return true
@@ -81,7 +81,7 @@ func asks(h http.Header) bool {
 }
 
 // wanted returns the user that the header asks for, nil if it asks for none.
-func wanted(h http.Header) (*resource.User, *status.Status) {
+func wanted(h wire.Header) (*resource.User, *status.Status) {
 	u := &resource.User{Name: h.Get("Impersonate-User"), UID: h.Get("Impersonate-Uid"), Groups: h["Impersonate-Group"]}
 	extra := false
 	for _, name := range object.SortedKeys(h) {

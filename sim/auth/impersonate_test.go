@@ -1,11 +1,11 @@
 package auth
 
 import (
-	"net/http"
 	"testing"
 
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
+	"github.com/kubesim/kubesim/sim/wire"
 	"github.com/matryer/is"
 )
 
@@ -20,25 +20,25 @@ func TestImpersonate(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		by     resource.User
-		header http.Header
+		header wire.Header
 		want   resource.User
 		text   string
 	}{
 		{"nobody", alice, nil, alice, ""},
-		{"the administrator as anybody", admin, http.Header{"Impersonate-User": {"x"}, "Impersonate-Group": {"g"}, "Impersonate-Uid": {"1"}},
+		{"the administrator as anybody", admin, wire.Header{"Impersonate-User": {"x"}, "Impersonate-Group": {"g"}, "Impersonate-Uid": {"1"}},
 			resource.User{Name: "x", UID: "1", Groups: []string{"g", authenticated}}, ""},
-		{"the administrator as administrator", admin, http.Header{"Impersonate-User": {"x"}, "Impersonate-Group": {masters}},
+		{"the administrator as administrator", admin, wire.Header{"Impersonate-User": {"x"}, "Impersonate-Group": {masters}},
 			resource.User{Name: "x", Groups: []string{masters, authenticated}}, ""},
-		{"as anonymous", admin, http.Header{"Impersonate-User": {anonymous}}, resource.User{Name: anonymous, Groups: []string{unauthenticated}}, ""},
-		{"as a service account", alice, http.Header{"Impersonate-User": {"system:serviceaccount:ns:bot"}}, resource.User{Name: "system:serviceaccount:ns:bot",
+		{"as anonymous", admin, wire.Header{"Impersonate-User": {anonymous}}, resource.User{Name: anonymous, Groups: []string{unauthenticated}}, ""},
+		{"as a service account", alice, wire.Header{"Impersonate-User": {"system:serviceaccount:ns:bot"}}, resource.User{Name: "system:serviceaccount:ns:bot",
 			Groups: []string{"system:serviceaccounts", "system:serviceaccounts:ns", authenticated}}, ""},
-		{"as bob with an extra", alice, http.Header{"Impersonate-User": {"bob"}, "Impersonate-Extra-Scopes": {"view"}},
+		{"as bob with an extra", alice, wire.Header{"Impersonate-User": {"bob"}, "Impersonate-Extra-Scopes": {"view"}},
 			resource.User{Name: "bob", Groups: []string{authenticated}, Extra: map[string][]string{"scopes": {"view"}}}, ""},
-		{"as carl", alice, http.Header{"Impersonate-User": {"carl"}}, resource.User{},
+		{"as carl", alice, wire.Header{"Impersonate-User": {"carl"}}, resource.User{},
 			`pods "p" is forbidden: User "alice" cannot impersonate-on:user-info:get resource "pods" in API group "" in the namespace "ns"`},
-		{"as a service account with groups", alice, http.Header{"Impersonate-User": {"system:serviceaccount:ns:bot"}, "Impersonate-Group": {"g"}}, resource.User{},
+		{"as a service account with groups", alice, wire.Header{"Impersonate-User": {"system:serviceaccount:ns:bot"}, "Impersonate-Group": {"g"}}, resource.User{},
 			`serviceaccounts "bot" is forbidden: User "alice" cannot impersonate resource "serviceaccounts" in API group "" in the namespace "ns"`},
-		{"without a name", alice, http.Header{"Impersonate-Group": {"g"}}, resource.User{},
+		{"without a name", alice, wire.Header{"Impersonate-Group": {"g"}}, resource.User{},
 			`requested &user.DefaultInfo{Name:"", UID:"", Groups:[]string{"g"}, Extra:map[string][]string(nil)} without impersonating a user name`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -63,11 +63,11 @@ func TestImpersonationIsRemembered(t *testing.T) {
 	s.put(clusterRoleBindingsKey, `{"metadata":{"name":"imp"},"roleRef":{"kind":"ClusterRole","name":"imp"},"subjects":[{"kind":"User","name":"alice"}]}`)
 	a := New(Options{Mode: RBAC})
 	refused := func() string {
-		_, st := a.Impersonate(get(alice, "pods", "p"), http.Header{"Impersonate-User": {"carl"}}, s)
+		_, st := a.Impersonate(get(alice, "pods", "p"), wire.Header{"Impersonate-User": {"carl"}}, s)
 		return st.Message
 	}
 	is.Equal(refused(), `pods "p" is forbidden: User "alice" cannot impersonate-on:user-info:get resource "pods" in API group "" in the namespace "ns"`)
-	_, st := a.Impersonate(get(alice, "pods", "p"), http.Header{"Impersonate-User": {"bob"}}, s)
+	_, st := a.Impersonate(get(alice, "pods", "p"), wire.Header{"Impersonate-User": {"bob"}}, s)
 	is.Equal(st, nil)
 	is.Equal(refused(), `users "carl" is forbidden: User "alice" cannot impersonate resource "users" in API group "" at the cluster scope`)
 }

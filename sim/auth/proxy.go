@@ -6,9 +6,9 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/kubesim/kubesim/sim/http"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
+	"github.com/kubesim/kubesim/sim/wire"
 )
 
 // RequestHeader says which proxies may name users in the header of requests, and in which fields (Kubernetes
@@ -60,7 +60,7 @@ func hasFold(list []string, s string) bool {
 
 // user returns the user that a proxy names, ok false for none
 // (k8s.io/apiserver/pkg/authentication/request/headerrequest).
-func (r *RequestHeader) user(h http.Header) (u resource.User, ok bool) {
+func (r *RequestHeader) user(h wire.Header) (u resource.User, ok bool) {
 	first := func(names []string) string {
 		for _, name := range names {
 			if v := h.Get(name); v != "" {

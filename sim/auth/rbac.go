@@ -49,6 +49,9 @@ func (a *Auth) Authorize(at Attributes, objects resource.Reader) (allowed bool, 
 				return true, reason
 			}
 		}
+		if reason != "" && a.Named {
+			reason = strings.ToLower(name) + ": " + reason
+		}
 		if reason != "" {
 			reasons = append(reasons, reason)
 		}
@@ -59,7 +62,7 @@ func (a *Auth) Authorize(at Attributes, objects resource.Reader) (allowed bool, 
 // byRoles is Authorize by roles and bindings.
 func (a *Auth) byRoles(at Attributes, objects resource.Reader) (allowed bool, reason string) {
 	var errs []string
-	a.visit(at.User, at.Namespace, objects, func(b *binding, s *subject, rules []Rule, err string) bool {
+	a.visitBindings(at.User, at.Namespace, objects, func(b *binding, s *subject, rules []Rule, err string) bool {
 		if err != "" {
 			errs = append(errs, err)
 		}
@@ -104,7 +107,7 @@ func (a *Auth) Rules(user resource.User, namespace string, objects resource.Read
 
 // held returns the rules that bindings give the user in the namespace, and what was wrong with some of them.
 func (a *Auth) held(user resource.User, namespace string, objects resource.Reader) (rules []Rule, errs []string) {
-	a.visit(user, namespace, objects, func(_ *binding, _ *subject, more []Rule, err string) bool {
+	a.visitBindings(user, namespace, objects, func(_ *binding, _ *subject, more []Rule, err string) bool {
 		if err != "" {
 			errs = append(errs, err)
 		}
@@ -147,9 +150,7 @@ type subject struct{ kind, name, namespace string }
 func bindingOf(o object.Object) *binding {
 	b := &binding{name: o.Name(), namespace: o.Namespace(),
 		roleKind: o.String("roleRef", "kind"), role: o.String("roleRef", "name")}
-	for _, v := range o.List("subjects") {
-		m, _ := v.(map[string]any)
-		s := object.Object(m)
+	for _, s := range o.Objects("subjects") {
 		b.subjects = append(b.subjects, subject{s.String("kind"), s.String("name"), s.String("namespace")})
 	}
 	return b
@@ -197,9 +198,9 @@ func (b *binding) applies(u resource.User) *subject {
 	return nil
 }
 
-// visit calls fn for each binding that applies to the user, ClusterRoleBindings first, in the order of names, with the
+// visitBindings calls fn for each binding that applies to the user, ClusterRoleBindings first, in the order of names, with the
 // rules it brings or what is wrong with it, until fn returns false.
-func (a *Auth) visit(u resource.User, namespace string, objects resource.Reader,
+func (a *Auth) visitBindings(u resource.User, namespace string, objects resource.Reader,
 	fn func(b *binding, s *subject, rules []Rule, err string) bool) {
 	if objects == nil {
 		return

@@ -64,8 +64,7 @@ func selectorProblems(asked object.Object) string {
 				bad++
 			}
 		} else {
-			for _, v := range s.List("requirements") {
-				m, _ := v.(map[string]any)
+			for _, m := range s.Objects("requirements") {
 				if understood(name, m) {
 					good++
 				} else {

@@ -17,8 +17,7 @@ func rulesOf(role object.Object) []Rule {
 	list := role.List("rules")
 	rules := make([]Rule, 0, len(list))
 	for _, v := range list {
-		m, _ := v.(map[string]any)
-		r := object.Object(m)
+		r := object.As(v)
 		rules = append(rules, Rule{
 			Verbs:           object.Strings(r.List("verbs")),
 			APIGroups:       object.Strings(r.List("apiGroups")),

@@ -8,6 +8,7 @@ import (
 	"github.com/kubesim/kubesim/sim/mvcc"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
+	"github.com/kubesim/kubesim/sim/schema"
 )
 
 // store is a Reader of objects in the order in which they were put.
@@ -31,7 +32,7 @@ func (s store) put(storage, text string) {
 // fresh returns a store with the roles and bindings of a server that has just started.
 func fresh(t *testing.T) store {
 	t.Helper()
-	made, err := boot.Store(boot.Options{Minor: "1.36", At: time.Unix(0, 0), Last: 4004, Aggregate: true})
+	made, err := boot.Store(boot.Options{Minor: schema.Default, At: time.Unix(0, 0), Last: 4004, Aggregate: true})
 	if err != nil {
 		t.Fatal(err)
 	}

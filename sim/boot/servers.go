@@ -72,10 +72,7 @@ func (o Options) serviceAddress() string {
 }
 
 // first returns the first object of a list.
-func first(obj object.Object, path ...string) object.Object {
-	m, _ := obj.List(path...)[0].(map[string]any)
-	return m
-}
+func first(obj object.Object, path ...string) object.Object { return object.As(obj.List(path...)[0]) }
 
 // aggregate gives aggregating ClusterRoles their rules, as the first controller that comes does.
 func aggregate(all []own) {

@@ -26,9 +26,6 @@ const (
 	noClock = "T00:00:00"
 )
 
-// newest is the minor whose data are taken for others that have none.
-const newest = "1.36"
-
 // template is the objects of a start at no time.
 type template struct {
 	first  uint64 // revision before the first object
@@ -60,7 +57,7 @@ func unpack(packed []byte) ([]string, error) {
 func recorded(minor string) ([]string, error) {
 	packed, err := data.ReadFile("data/" + minor + ".jsonl.gz")
 	if err != nil {
-		if packed, err = data.ReadFile("data/" + newest + ".jsonl.gz"); err != nil {
+		if packed, err = data.ReadFile("data/" + schema.Default + ".jsonl.gz"); err != nil {
 			return nil, err
 		}
 	}

@@ -15,7 +15,7 @@ import (
 func TestSubresources(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
-	set, err := schema.Load("1.36")
+	set, err := schema.Load(schema.Default)
 	is.NoErr(err)
 	defs := map[string]*resource.Definition{}
 	for _, d := range Definitions(set) {

@@ -39,7 +39,7 @@ func TestGatePaths(t *testing.T) {
 			}
 		}
 	}
-	server, err := kind.Server("1.36", nil)
+	server, err := kind.Server(schema.Default, nil)
 	is.NoErr(err)
 	for _, k := range kinds() {
 		for _, g := range k.Gates {

@@ -13,7 +13,7 @@ import (
 )
 
 // costs estimates what the functions of Kubernetes cost, before and while they run, and how great values of a schema
-// can be: cost_table.go has the prices. Everything else is estimated by cel-go. The numbers decide which rules a server
+// can be: cost_table.go has them, function by function. Everything else is estimated by cel-go. The numbers decide which rules a server
 // accepts; they are the real server's.
 type costs struct{ self *decl } // nil: there is no schema
 
@@ -23,7 +23,7 @@ const (
 	requirement = cost.ListCreateBaseCost + cost.StructCreateBaseCost // of a selector
 	formatRegex = 128                                                 // longest regular expression of a format
 	formatSize  = 64                                                  // longest name of a format
-	checkPrice  = 350_000                                             // of an authorization: two per expression are allowed
+	checkCost   = 350_000                                             // of an authorization: two per expression are allowed
 )
 
 func ceil(size uint64, factor float64) uint64 { return uint64(math.Ceil(float64(size) * factor)) }

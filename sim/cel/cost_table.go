@@ -12,17 +12,17 @@ import (
 	"cel.dev/cel-go/common/types/ref"
 )
 
-// price is what one function costs.
+// functionCost is what one function costs.
 //
-//	before it runs  what(sizes that a schema allows)  ─▶ estimate, and how great the result can be
-//	while it runs   paid(values)                      ─▶ cost
-type price struct {
-	what func(*planned) *cost.CallEstimate // nil result: cel-go knows better
-	paid func(*receipt) (n uint64, ok bool)
+//	before it runs  estimate(sizes that a schema allows)  ─▶ estimated cost, and how great the result can be
+//	when it has run actual(values)                        ─▶ actual cost
+type functionCost struct {
+	estimate func(*plannedCall) *cost.CallEstimate // nil result: cel-go knows better
+	actual   func(*finishedCall) (n uint64, ok bool)
 }
 
-// planned is a call that has not run.
-type planned struct {
+// plannedCall is a call that has not run.
+type plannedCall struct {
 	*costs
 	overload string
 	member   bool // the subject is what the function is called on, not its first argument
@@ -32,30 +32,30 @@ type planned struct {
 }
 
 // arg returns the size of an argument behind the subject.
-func (q *planned) arg(i int) cost.SizeEstimate { return q.costs.size(q.args[i]) }
+func (q *plannedCall) arg(i int) cost.SizeEstimate { return q.costs.size(q.args[i]) }
 
-// receipt is a call that has run; args begin with the subject.
-type receipt struct {
+// finishedCall is a call that has run; args begin with the subject.
+type finishedCall struct {
 	overload string
 	args     []ref.Val
 	result   ref.Val
 }
 
-func (r *receipt) size(i int) uint64 { return sizeOf(r.args[i]) }
+func (r *finishedCall) size(i int) uint64 { return sizeOf(r.args[i]) }
 
-// always is the price of functions that cost the same always.
-func always(n uint64) price {
-	return price{
-		what: func(*planned) *cost.CallEstimate { return call(cost.FixedCostEstimate(n)) },
-		paid: func(*receipt) (uint64, bool) { return n, true },
+// always is the cost of functions that cost the same always.
+func always(n uint64) functionCost {
+	return functionCost{
+		estimate: func(*plannedCall) *cost.CallEstimate { return call(cost.FixedCostEstimate(n)) },
+		actual:   func(*finishedCall) (uint64, bool) { return n, true },
 	}
 }
 
-// bytewise is the price of functions that read their subject, factor times. sized says that the result is no longer than
-// the subject, and member that the function is called on it.
-func bytewise(factor float64, isSized, member bool) price {
-	return price{
-		what: func(q *planned) *cost.CallEstimate {
+// bytewise is the cost of functions that read their subject, factor times. isSized says that the result is no longer than the
+// subject, and member that the function is called on it.
+func bytewise(factor float64, isSized, member bool) functionCost {
+	return functionCost{
+		estimate: func(q *plannedCall) *cost.CallEstimate {
 			if q.member != member {
 				return nil
 			}
@@ -65,7 +65,7 @@ func bytewise(factor float64, isSized, member bool) price {
 			}
 			return call(e)
 		},
-		paid: func(r *receipt) (uint64, bool) {
+		actual: func(r *finishedCall) (uint64, bool) {
 			if len(r.args) == 0 {
 				return 0, false
 			}
@@ -74,42 +74,42 @@ func bytewise(factor float64, isSized, member bool) price {
 	}
 }
 
-// withArgument adds to a price that the function has an argument behind its subject, without which cel-go decides.
-func withArgument(what func(*planned) *cost.CallEstimate, paid func(*receipt) (uint64, bool)) price {
-	return price{
-		what: func(q *planned) *cost.CallEstimate {
+// withArgument adds to a cost that the function has an argument behind its subject, without which cel-go decides.
+func withArgument(estimate func(*plannedCall) *cost.CallEstimate, actual func(*finishedCall) (uint64, bool)) functionCost {
+	return functionCost{
+		estimate: func(q *plannedCall) *cost.CallEstimate {
 			if !q.member || len(q.args) == 0 {
 				return nil
 			}
-			return what(q)
+			return estimate(q)
 		},
-		paid: func(r *receipt) (uint64, bool) {
+		actual: func(r *finishedCall) (uint64, bool) {
 			if len(r.args) < 2 {
 				return 0, false
 			}
-			return paid(r)
+			return actual(r)
 		},
 	}
 }
 
-// prices are those of the functions that Kubernetes adds, and of those of cel-go that it prices itself.
-var prices = priceList()
+// functionCosts are those of the functions that Kubernetes adds, and of those of cel-go that it counts otherwise.
+var functionCosts = listFunctionCosts()
 
-func priceList() map[string]price {
-	list := map[string]price{
-		"check": always(checkPrice),
-		"split": {whatSplit, bytewise(2*traversal, true, true).paid}, "replace": {whatReplace, bytewise(2*traversal, true, true).paid},
-		"join": {whatJoin, func(r *receipt) (uint64, bool) { return ceil(sizeOf(r.result), 2*traversal), true }},
-		"find": withArgument(whatFind, paidFind), "findAll": withArgument(whatFind, paidFind),
-		"fieldSelector": withArgument(whatSelector, paidSelector), "labelSelector": withArgument(whatSelector, paidSelector),
+func listFunctionCosts() map[string]functionCost {
+	list := map[string]functionCost{
+		"check": always(checkCost),
+		"split": {estimateSplit, bytewise(2*traversal, true, true).actual}, "replace": {estimateReplace, bytewise(2*traversal, true, true).actual},
+		"join": {estimateJoin, func(r *finishedCall) (uint64, bool) { return ceil(sizeOf(r.result), 2*traversal), true }},
+		"find": withArgument(estimateFind, actualFind), "findAll": withArgument(estimateFind, actualFind),
+		"fieldSelector": withArgument(estimateSelector, actualSelector), "labelSelector": withArgument(estimateSelector, actualSelector),
 		"containsIP":   withArgument(containing(false, "cidr_contains_ip_string")),
 		"containsCIDR": withArgument(containing(true, "cidr_contains_cidr_string")),
-		"validate":     withArgument(whatValidate, paidValidate),
-		"string":       {whatString, func(*receipt) (uint64, bool) { return 0, false }},
-		"_==_":         {whatEqual, paidEqual},
-		"_!=_":         {whatUnequal, func(*receipt) (uint64, bool) { return 0, false }},
+		"validate":     withArgument(estimateValidate, actualValidate),
+		"string":       {estimateString, func(*finishedCall) (uint64, bool) { return 0, false }},
+		"_==_":         {estimateEqual, actualEqual},
+		"_!=_":         {estimateUnequal, func(*finishedCall) (uint64, bool) { return 0, false }},
 	}
-	add := func(p price, functions ...string) {
+	add := func(p functionCost, functions ...string) {
 		for _, name := range functions {
 			list[name] = p
 		}
@@ -122,28 +122,28 @@ func priceList() map[string]price {
 	add(bytewise(traversal, true, false), "url", "jsonpatch.escapeKey")
 	add(bytewise(traversal, false, false), "cidr", "isIP", "isCIDR", "ip", "quantity", "isQuantity", "semver", "isSemver")
 	add(bytewise(2*traversal, false, false), "ip.isCanonical")
-	add(price{whatWalk, paidWalk}, "isSorted", "sum", "max", "min", "indexOf", "lastIndexOf")
+	add(functionCost{estimateWalk, actualWalk}, "isSorted", "sum", "max", "min", "indexOf", "lastIndexOf")
 	return list
 }
 
 // onCIDR is the overload of ip that takes the address out of a CIDR.
 const onCIDR = "cidr_ip"
 
-func priceOf(function, overload string) (price, bool) {
+func costOf(function, overload string) (functionCost, bool) {
 	if overload == onCIDR {
 		return always(1), true
 	}
-	p, ok := prices[function]
+	p, ok := functionCosts[function]
 	return p, ok
 }
 
 // EstimateCallCost returns what a call may cost, nil where cel-go knows better.
 func (c *costs) EstimateCallCost(function, overload string, target *cost.AstNode, args []cost.AstNode) *cost.CallEstimate {
-	p, ok := priceOf(function, overload)
+	p, ok := costOf(function, overload)
 	if !ok {
 		return nil
 	}
-	q := &planned{costs: c, overload: overload, args: args}
+	q := &plannedCall{costs: c, overload: overload, args: args}
 	switch {
 	case target != nil:
 		q.member, q.subject = true, *target
@@ -153,16 +153,16 @@ func (c *costs) EstimateCallCost(function, overload string, target *cost.AstNode
 	if q.subject != nil {
 		q.size = c.size(q.subject)
 	}
-	return p.what(q)
+	return p.estimate(q)
 }
 
 // CallCost returns what a call has cost, nil where cel-go knows better.
 func (c *costs) CallCost(function, overload string, args []ref.Val, result ref.Val) *uint64 {
-	p, ok := priceOf(function, overload)
+	p, ok := costOf(function, overload)
 	if !ok {
 		return nil
 	}
-	n, ok := p.paid(&receipt{overload, args, result})
+	n, ok := p.actual(&finishedCall{overload, args, result})
 	if !ok {
 		return nil
 	}
@@ -170,14 +170,14 @@ func (c *costs) CallCost(function, overload string, args []ref.Val, result ref.V
 }
 
 // A list is looked at as a whole.
-func whatWalk(q *planned) *cost.CallEstimate {
+func estimateWalk(q *plannedCall) *cost.CallEstimate {
 	if !q.member {
 		return nil
 	}
 	return q.listCost(q.subject, q.size)
 }
 
-func paidWalk(r *receipt) (uint64, bool) {
+func actualWalk(r *finishedCall) (uint64, bool) {
 	if len(r.args) == 0 {
 		return 0, true
 	}
@@ -191,38 +191,38 @@ func selectorCost(length cost.SizeEstimate) cost.Estimate {
 	return cost.FixedCostEstimate(cost.ListCreateBaseCost).Add(parsed).Add(made)
 }
 
-func whatSelector(q *planned) *cost.CallEstimate { return call(selectorCost(q.arg(0))) }
+func estimateSelector(q *plannedCall) *cost.CallEstimate { return call(selectorCost(q.arg(0))) }
 
-func paidSelector(r *receipt) (uint64, bool) {
+func actualSelector(r *finishedCall) (uint64, bool) {
 	return selectorCost(cost.FixedSizeEstimate(r.size(1))).Max, true
 }
 
 // A regular expression is run over a text.
-func whatFind(q *planned) *cost.CallEstimate {
+func estimateFind(q *plannedCall) *cost.CallEstimate {
 	text := q.size.Add(cost.FixedSizeEstimate(1)).MultiplyByCostFactor(traversal)
 	return sized(text.Multiply(q.arg(0).MultiplyByCostFactor(regexFactor)), cost.RangedSizeEstimate(0, q.size.Max))
 }
 
-func paidFind(r *receipt) (uint64, bool) {
+func actualFind(r *finishedCall) (uint64, bool) {
 	return matching(r.size(0)) * ceil(r.size(1), regexFactor), true
 }
 
 // matching is what a text costs that a regular expression is run over.
 func matching(text uint64) uint64 { return uint64(math.Ceil((1 + float64(text)) * traversal)) }
 
-func whatValidate(q *planned) *cost.CallEstimate {
+func estimateValidate(q *plannedCall) *cost.CallEstimate {
 	return call(q.arg(0).MultiplyByCostFactor(traversal).MultiplyByCostFactor(formatRegex * regexFactor))
 }
 
-func paidValidate(r *receipt) (uint64, bool) {
+func actualValidate(r *finishedCall) (uint64, bool) {
 	f, ok := r.args[0].Value().(namedFormat)
 	return matching(r.size(1)) * ceil(f.regex, regexFactor), ok
 }
 
-// containing is the price of looking whether an address, or a range of addresses, is in a range: both are compared byte
+// containing is the cost of looking whether an address, or a range of addresses, is in a range: both are compared byte
 // by byte, and a text is parsed first.
-func containing(cidr bool, text string) (func(*planned) *cost.CallEstimate, func(*receipt) (uint64, bool)) {
-	what := func(q *planned) *cost.CallEstimate {
+func containing(cidr bool, text string) (func(*plannedCall) *cost.CallEstimate, func(*finishedCall) (uint64, bool)) {
+	estimate := func(q *plannedCall) *cost.CallEstimate {
 		size := cost.RangedSizeEstimate(4, 16) // bytes of an address
 		e := size.Add(size).MultiplyByCostFactor(traversal)
 		if cidr {
@@ -233,7 +233,7 @@ func containing(cidr bool, text string) (func(*planned) *cost.CallEstimate, func
 		}
 		return call(e)
 	}
-	paid := func(r *receipt) (uint64, bool) {
+	actual := func(r *finishedCall) (uint64, bool) {
 		n := ceil(2*r.size(0), traversal)
 		if cidr {
 			n += ceil(r.size(0), traversal) + 1
@@ -243,33 +243,33 @@ func containing(cidr bool, text string) (func(*planned) *cost.CallEstimate, func
 		}
 		return n, true
 	}
-	return what, paid
+	return estimate, actual
 }
 
-// whatString: nothing is known of the length of a text that a literal becomes.
-func whatString(q *planned) *cost.CallEstimate {
+// estimateString: nothing is known of the length of a text that a literal becomes.
+func estimateString(q *plannedCall) *cost.CallEstimate {
 	if q.subject == nil || q.subject.Expr() == nil || q.subject.Expr().Kind() != ast.LiteralKind || q.overload == overloads.BytesToString {
 		return nil
 	}
 	return sized(cost.FixedCostEstimate(1), cost.UnknownSizeEstimate())
 }
 
-func whatEqual(q *planned) *cost.CallEstimate {
+func estimateEqual(q *plannedCall) *cost.CallEstimate {
 	if q.subject == nil || q.member {
 		return nil
 	}
 	return q.equalCost(append([]cost.AstNode{q.subject}, q.args...))
 }
 
-// whatUnequal: only types cost what they cost in _==_.
-func whatUnequal(q *planned) *cost.CallEstimate {
+// estimateUnequal: only types cost what they cost in _==_.
+func estimateUnequal(q *plannedCall) *cost.CallEstimate {
 	if q.subject == nil || q.member || q.subject.Type().Kind() != types.TypeKind {
 		return nil
 	}
-	return whatEqual(q)
+	return estimateEqual(q)
 }
 
-func paidEqual(r *receipt) (uint64, bool) {
+func actualEqual(r *finishedCall) (uint64, bool) {
 	if len(r.args) < 2 {
 		return 0, false
 	}
@@ -277,7 +277,7 @@ func paidEqual(r *receipt) (uint64, bool) {
 	return 1, ours
 }
 
-func whatSplit(q *planned) *cost.CallEstimate {
+func estimateSplit(q *plannedCall) *cost.CallEstimate {
 	if !q.member {
 		return nil
 	}
@@ -292,14 +292,14 @@ func whatSplit(q *planned) *cost.CallEstimate {
 	return sized(q.size.MultiplyByCostFactor(2*traversal), cost.RangedSizeEstimate(0, most))
 }
 
-func whatReplace(q *planned) *cost.CallEstimate {
+func estimateReplace(q *plannedCall) *cost.CallEstimate {
 	if !q.member || len(q.args) < 2 {
 		return nil
 	}
 	return sized(q.size.MultiplyByCostFactor(2*traversal), replaced(q.size, q.arg(0), q.arg(1)))
 }
 
-func whatJoin(q *planned) *cost.CallEstimate {
+func estimateJoin(q *plannedCall) *cost.CallEstimate {
 	if !q.member {
 		return nil
 	}

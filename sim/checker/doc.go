@@ -156,6 +156,9 @@ type History struct {
 	Calls   []*Call
 	Streams []*Stream
 
+	// Unreadable says of answers and events what nobody could read.
+	Unreadable []string
+
 	// Settled says that nothing is on its way any more: a stream that has not ended has delivered everything.
 	Settled bool
 	// Expiring are resources whose objects go away by themselves.

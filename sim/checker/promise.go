@@ -11,6 +11,7 @@ type Promise struct {
 
 // Promises are all that Check looks at.
 var Promises = []Promise{
+	{"Readable", "what a server sends can be read", Readable},
 	{"Ordered", "a watch delivers events in the order of their revisions", Ordered},
 	{"Unique", "a watch delivers no event twice", Unique},
 	{"Reliable", "between two events of a watch no event is missing", Reliable},
@@ -39,6 +40,15 @@ func Check(h *History) []Violation {
 		out = append(out, p.Check(e)...)
 	}
 	return out
+}
+
+// Readable checks that there was nothing that could not be read.
+func Readable(e *Evidence) []Violation {
+	f := finding{promise: "Readable"}
+	for _, text := range e.Unreadable {
+		f.add("%s", text)
+	}
+	return f.list
 }
 
 // finding collects the violations of one promise.

@@ -3,22 +3,14 @@ package checker
 import (
 	"fmt"
 	"hash/fnv"
+	"maps"
 	"strconv"
 
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// ReadObject takes out of a JSON object what is compared.
-func ReadObject(data []byte) (*Object, error) {
-	obj, err := object.Parse(data)
-	if err != nil {
-		return nil, fmt.Errorf("checker: an object: %w", err)
-	}
-	return take(obj)
-}
-
-// take makes the Object of a JSON object, which it changes.
-func take(obj object.Object) (*Object, error) {
+// ObjectOf takes out of a JSON object what is compared.
+func ObjectOf(obj object.Object) (*Object, error) {
 	o := &Object{Namespace: obj.Namespace(), Name: obj.Name(), UID: obj.UID(), Labels: obj.Labels(),
 		Terminating: obj.DeletionTimestamp() != ""}
 	rev, err := strconv.ParseUint(obj.ResourceVersion(), 10, 64)
@@ -26,27 +18,32 @@ func take(obj object.Object) (*Object, error) {
 		return nil, fmt.Errorf("checker: object %q: resourceVersion %q is no revision", o.Name, obj.ResourceVersion())
 	}
 	o.Rev = rev
-	delete(obj, "kind")
-	delete(obj, "apiVersion")
-	obj.Remove("metadata", "resourceVersion")
+	rest, meta := maps.Clone(obj), maps.Clone(obj.Map("metadata"))
+	delete(rest, "kind")
+	delete(rest, "apiVersion")
+	delete(meta, "resourceVersion")
+	rest["metadata"] = map[string]any(meta)
 	h := fnv.New64a()
-	h.Write(object.JSON(map[string]any(obj)))
+	h.Write(object.JSON(map[string]any(rest)))
 	o.Digest = h.Sum64()
 	return o, nil
 }
 
-// ReadAnswer fills in what the body of an answer says about a call. A body that cannot be read makes it Broken.
+// ReadAnswer is TakeAnswer of a body that has not been read.
 func (c *Call) ReadAnswer(code int, body []byte) error {
+	obj, _ := object.Parse(body)
+	return c.TakeAnswer(code, obj)
+}
+
+// TakeAnswer fills in what the body of an answer says about a call. nil, a body that cannot be read, makes it Broken.
+func (c *Call) TakeAnswer(code int, obj object.Object) (err error) {
 	c.Code = code
-	if code == 429 || code == 204 { // plain text, and nothing
-		return nil
-	}
-	obj, err := object.Parse(body)
-	if err != nil {
-		c.Broken = true
-		return fmt.Errorf("checker: %s: the body of %d: %w", c, code, err)
-	}
 	switch {
+	case code == 429 || code == 204: // plain text, and nothing
+		return nil
+	case obj == nil:
+		c.Broken = true
+		return fmt.Errorf("checker: %s: the body of %d is no JSON object", c, code)
 	case obj.Kind() == "Status":
 		c.Next, c.Reason = obj.String("metadata", "continue"), obj.String("reason")
 		return nil
@@ -54,7 +51,7 @@ func (c *Call) ReadAnswer(code int, body []byte) error {
 		err = c.readList(obj)
 	default:
 		var o *Object
-		if o, err = take(obj); err == nil {
+		if o, err = ObjectOf(obj); err == nil {
 			c.Objects, c.Rev = []*Object{o}, o.Rev
 		}
 	}
@@ -73,7 +70,7 @@ func (c *Call) readList(list object.Object) error {
 		if !ok {
 			return fmt.Errorf("checker: %s: an item of the list is no object", c)
 		}
-		o, err := take(item)
+		o, err := ObjectOf(item)
 		if err != nil {
 			return err
 		}
@@ -91,25 +88,34 @@ func (s *Stream) ReadEvent(frame []byte, step int64) error {
 	if err != nil {
 		return fmt.Errorf("checker: %s: a frame: %w", s, err)
 	}
-	ev := Event{Type: f.String("type"), Step: step}
-	obj := object.Object(f.Map("object"))
+	ev, err := EventOf(f)
+	if err != nil {
+		return fmt.Errorf("checker: %s: %w", s, err)
+	}
+	ev.Step = step
+	s.Events = append(s.Events, ev)
+	return nil
+}
+
+// EventOf makes the Event of one frame of a watch.
+func EventOf(frame object.Object) (ev Event, err error) {
+	ev.Type = frame.String("type")
+	obj := object.Object(frame.Map("object"))
 	switch ev.Type {
 	case Added, Modified, Deleted:
-		if ev.Object, err = take(obj); err != nil {
-			return err
+		if ev.Object, err = ObjectOf(obj); err == nil {
+			ev.Rev = ev.Object.Rev
 		}
-		ev.Rev = ev.Object.Rev
 	case Bookmark:
 		if ev.Rev, err = strconv.ParseUint(obj.ResourceVersion(), 10, 64); err != nil {
-			return fmt.Errorf("checker: %s: a bookmark has resourceVersion %q", s, obj.ResourceVersion())
+			err = fmt.Errorf("a bookmark has resourceVersion %q", obj.ResourceVersion())
 		}
 		ev.InitialEnd = obj.Annotations()[initialEventsEnd] == "true"
 	case Error:
 		code, _ := obj.Int("code")
 		ev.Code = int(code)
 	default:
-		return fmt.Errorf("checker: %s: an event of type %q", s, ev.Type)
+		err = fmt.Errorf("an event of type %q", ev.Type)
 	}
-	s.Events = append(s.Events, ev)
-	return nil
+	return ev, err
 }

@@ -11,7 +11,7 @@ const podJSON = `{"kind":"Pod","apiVersion":"v1","metadata":{"name":"web-7d4b9c6
 
 func typeOf(tb testing.TB, group, version, kind string) *schema.Type {
 	tb.Helper()
-	set, err := schema.Load("1.36")
+	set, err := schema.Load(schema.Default)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -48,7 +48,7 @@ func BenchmarkAppendPod(b *testing.B) {
 }
 
 func BenchmarkDecoderObject(b *testing.B) {
-	set, err := schema.Load("1.36")
+	set, err := schema.Load(schema.Default)
 	if err != nil {
 		b.Fatal(err)
 	}

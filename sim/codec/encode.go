@@ -40,12 +40,8 @@ const (
 	stored               // store, for the store itself
 )
 
+// appendStruct prints a Go struct.
 func (o origin) appendStruct(dst []byte, m map[string]any, t *schema.Type) []byte {
-	return o.appendFields(dst, m, t, nil)
-}
-
-// appendFields prints a Go struct. p is nil for one that is neither an object nor its metadata.
-func (o origin) appendFields(dst []byte, m map[string]any, t *schema.Type, p *printing) []byte {
 	dst = append(dst, '{')
 	start := len(dst)
 	left := len(m) // fields that were not met yet
@@ -68,11 +64,7 @@ func (o origin) appendFields(dst []byte, m map[string]any, t *schema.Type, p *pr
 			dst = append(dst, ',')
 		}
 		dst = append(append(append(dst, '"'), f.Name...), `":`...)
-		if p != nil {
-			dst = p.append(dst, v, f)
-		} else {
-			dst = o.appendValue(dst, v, f.Type, f.Pointer)
-		}
+		dst = o.appendValue(dst, v, f.Type, f.Pointer)
 	}
 	return append(dst, '}')
 }
@@ -143,8 +135,6 @@ func (o origin) appendValue(dst []byte, v any, t *schema.Type, pointer bool) []b
 			return o.appendMap(dst, v, t)
 		case t.Kind == schema.Any && t.Elem != nil:
 			return o.appendStruct(dst, v, t.Elem)
-		case t.Kind == schema.FieldsV1:
-			return fieldSets.append(dst, v)
 		}
 	case []any:
 		switch {

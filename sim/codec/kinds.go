@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/resource"
 	"github.com/kubesim/kubesim/sim/schema"
 	"github.com/kubesim/kubesim/sim/status"
 )
@@ -16,6 +17,9 @@ import (
 type Decoder struct {
 	// Kinds returns the type of a kind, nil for one that it does not have.
 	Kinds func(schema.GVK) *schema.Type
+
+	// Unserved reports whether a kind that Kinds does not have can be read all the same (schema.Release.CanRead). nil: none can.
+	Unserved func(schema.GVK) bool
 
 	// Unstructured reports whether a kind that Kinds does not have is that of a custom resource. nil: none is.
 	Unstructured func(schema.GVK) bool
@@ -43,15 +47,15 @@ type body struct {
 // kind of the body, which can differ from want in the version only where the endpoint takes several (evictions). warnings
 // are the texts of Warning headers.
 func (d *Decoder) Object(data []byte, mediaType string, want schema.GVK, level Level) (obj object.Object, gvk schema.GVK, warnings []string, s *status.Status) {
-	return d.Changed(data, mediaType, want, level, Printed{})
+	return d.Changed(data, mediaType, want, level, nil)
 }
 
-// Changed is Object for a body that is likely to be the changed form of an object of the kind want. What it has in common
-// with the printed form need not be read again.
-func (d *Decoder) Changed(data []byte, mediaType string, want schema.GVK, level Level, from Printed) (
+// Changed is Object for a body that is likely to be the changed form of an item of the kind want, which may be nil. What
+// the two have in common is not read again if the item was read (Read).
+func (d *Decoder) Changed(data []byte, mediaType string, want schema.GVK, level Level, before *resource.Item) (
 	obj object.Object, gvk schema.GVK, warnings []string, s *status.Status) {
 	if mediaType == JSON.String() {
-		if obj := d.expected(data, want, from); obj != nil {
+		if obj := d.expected(data, want, before); obj != nil {
 			return obj, want, nil, nil
 		}
 	}
@@ -91,12 +95,12 @@ func (d *Decoder) Changed(data []byte, mediaType string, want schema.GVK, level 
 
 // expected reads a body that is nothing special: JSON of the very kind of the endpoint, a built-in one, with nothing wrong
 // in it. It returns nil for all others. It reads the body once where Object looks for the kind first.
-func (d *Decoder) expected(data []byte, want schema.GVK, from Printed) object.Object {
+func (d *Decoder) expected(data []byte, want schema.GVK, before *resource.Item) object.Object {
 	t := d.Kinds(want)
 	if t == nil {
 		return nil
 	}
-	obj, strict, err := decodeChanged(string(data), t, from)
+	obj, strict, err := newDecoder(string(data), before).document(t)
 	if err != nil || len(strict) > 0 { // a kind or apiVersion in another case is an unknown field here
 		return nil
 	}
@@ -161,10 +165,10 @@ func (d *Decoder) known(gvk, want schema.GVK) *schema.Type {
 	if t := d.Kinds(gvk); t != nil {
 		return t
 	}
-	if !unserved(gvk) {
+	if d.Unserved == nil || !d.Unserved(gvk) {
 		return nil
 	}
-	if internal(gvk) == internal(want) {
+	if InternalType(gvk) == InternalType(want) {
 		return d.Kinds(want)
 	}
 	return schema.NewStruct("", gvk.Version+"."+gvk.Kind, nil)
@@ -255,7 +259,7 @@ func (d *Decoder) ReadMeta(v any) (meta map[string]any, unknown []string, err er
 // left, managedFields [] included.
 func (d *Decoder) readMeta(v any) (meta object.Object, strict []string, err error) {
 	if meta, strict, err = DecodeJSON(object.AppendJSON(nil, v), d.Meta); err == nil {
-		Reduce(meta, nil, d.Meta)
+		meta = Reread(meta, d.Meta)
 	}
 	return meta, strict, err
 }
@@ -282,7 +286,7 @@ func (d *Decoder) decodeMeta(obj object.Object) (strict []string, err error) {
 
 // sameKind checks that the kind of the body is another version of the kind of the endpoint.
 func (d *Decoder) sameKind(b *body) *status.Status {
-	from, to := internal(b.gvk), internal(b.want)
+	from, to := InternalType(b.gvk), InternalType(b.want)
 	if from == to || d.custom(b.want) {
 		return nil
 	}

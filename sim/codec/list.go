@@ -15,45 +15,44 @@ type ListMeta struct {
 	Remaining       *int64 // remainingItemCount; nil is unknown
 }
 
-// AppendList prints a list of a built-in kind. The items are stored objects: canonical JSON that begins with kind and
+// List prints a list of a built-in kind. The items are stored objects: canonical JSON that begins with kind and
 // apiVersion, which items of a list do not show.
 //
 //	{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"123"},"items":[{"metadata":{…},…},…]}
-func AppendList(dst []byte, listKind, apiVersion string, meta ListMeta, items iter.Seq[[]byte]) []byte {
-	dst = appendHead(dst, listKind, apiVersion)
-	dst = meta.appendJSON(append(dst, `,"metadata":`...))
-	dst = append(dst, `,"items":[`...)
-	first := true
+func List(listKind, apiVersion string, meta ListMeta, items iter.Seq[[]byte]) Text {
+	c := composer{own: appendHead(nil, listKind, apiVersion)}
+	c.own = meta.appendJSON(append(c.own, `,"metadata":`...))
+	c.own = append(c.own, `,"items":[`...)
 	for item := range items {
-		if !first {
-			dst = append(dst, ',')
+		if len(c.text) > 0 {
+			c.own = append(c.own, ',')
 		}
-		first = false
-		dst = append(append(dst, '{'), StripTypeMeta(item)...)
+		c.own = append(c.own, '{')
+		c.add(StripTypeMeta(item))
 	}
-	return append(dst, ']', '}')
+	c.own = append(c.own, ']', '}')
+	return c.end()
 }
 
-// AppendCustomList prints a list of a custom kind: keys are sorted, items are whole and metadata.continue is always
-// there, as unstructured lists are printed.
-func AppendCustomList(dst []byte, listKind, apiVersion string, meta ListMeta, items iter.Seq[[]byte]) []byte {
-	dst = object.AppendString(append(dst, `{"apiVersion":`...), apiVersion)
-	dst = append(dst, `,"items":[`...)
-	first := true
+// CustomList prints a list of a custom kind: keys are sorted, items are whole and metadata.continue is always there, as
+// unstructured lists are printed.
+func CustomList(listKind, apiVersion string, meta ListMeta, items iter.Seq[[]byte]) Text {
+	c := composer{own: object.AppendString([]byte(`{"apiVersion":`), apiVersion)}
+	c.own = append(c.own, `,"items":[`...)
 	for item := range items {
-		if !first {
-			dst = append(dst, ',')
+		if len(c.text) > 0 {
+			c.own = append(c.own, ',')
 		}
-		first = false
-		dst = append(dst, item...)
+		c.add(item)
 	}
-	dst = object.AppendString(append(dst, `],"kind":`...), listKind)
-	dst = object.AppendString(append(dst, `,"metadata":{"continue":`...), meta.Continue)
+	c.own = object.AppendString(append(c.own, `],"kind":`...), listKind)
+	c.own = object.AppendString(append(c.own, `,"metadata":{"continue":`...), meta.Continue)
 	if meta.Remaining != nil {
-		dst = strconv.AppendInt(append(dst, `,"remainingItemCount":`...), *meta.Remaining, 10)
+		c.own = strconv.AppendInt(append(c.own, `,"remainingItemCount":`...), *meta.Remaining, 10)
 	}
-	dst = object.AppendString(append(dst, `,"resourceVersion":`...), meta.ResourceVersion)
-	return append(dst, '}', '}')
+	c.own = object.AppendString(append(c.own, `,"resourceVersion":`...), meta.ResourceVersion)
+	c.own = append(c.own, '}', '}')
+	return c.end()
 }
 
 // appendHead begins an object.

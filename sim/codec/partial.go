@@ -21,47 +21,63 @@ func Partial(obj object.Object, version string) object.Object {
 // AppendPartial prints the PartialObjectMetadata of an object that is printed canonically, without decoding it. Custom
 // resources are printed with sorted keys, their partial metadata in the order of the Go struct like all others.
 func AppendPartial(dst, canonical []byte, version string) []byte {
-	dst = appendHead(dst, "PartialObjectMetadata", metaGroup+version)
-	dst = append(dst, `,"metadata":`...)
+	return append(append(openPartial(dst, version), partialMeta(canonical)...), '}')
+}
+
+// openPartial prints what is before the metadata.
+func openPartial(dst []byte, version string) []byte {
+	return append(appendHead(dst, "PartialObjectMetadata", metaGroup+version), `,"metadata":`...)
+}
+
+// partialMeta returns the metadata of a canonical object: that of a built-in kind is a piece of it.
+func partialMeta(canonical []byte) []byte {
 	meta := member(canonical, `"metadata"`)
 	switch {
 	case meta == nil:
-		dst = append(dst, '{', '}')
+		return []byte("{}")
 	case bytes.HasPrefix(canonical, headKind):
-		dst = append(dst, meta...)
-	default:
-		dst = appendOrdered(dst, meta, &metaOrder)
+		return meta
 	}
-	return append(dst, '}')
+	return appendOrdered(make([]byte, 0, len(meta)), meta, &metaOrder)
 }
 
-// AppendPartialList prints a PartialObjectMetadataList of canonical objects. Unlike other lists it says null when it has
-// no items.
-func AppendPartialList(dst []byte, version string, meta ListMeta, items iter.Seq[[]byte]) []byte {
-	dst = appendHead(dst, "PartialObjectMetadataList", metaGroup+version)
-	dst = meta.appendJSON(append(dst, `,"metadata":`...))
-	dst = append(dst, `,"items":`...)
-	start := len(dst)
+// partial prints the PartialObjectMetadata of a canonical object.
+func (c *composer) partial(canonical []byte, version string) {
+	c.own = openPartial(c.own, version)
+	c.add(partialMeta(canonical))
+	c.own = append(c.own, '}')
+}
+
+// PartialList prints a PartialObjectMetadataList of canonical objects. Unlike other lists it says null when it has no
+// items.
+func PartialList(version string, meta ListMeta, items iter.Seq[[]byte]) Text {
+	c := composer{own: appendHead(nil, "PartialObjectMetadataList", metaGroup+version)}
+	c.own = meta.appendJSON(append(c.own, `,"metadata":`...))
+	c.own = append(c.own, `,"items":`...)
+	n := 0
 	for item := range items {
-		dst = AppendPartial(open(dst, start), item, version)
+		c.own = append(c.own, opening(n))
+		c.partial(item, version)
+		n++
 	}
-	return append(shut(dst, start), '}')
+	c.own = append(append(c.own, closing(n)...), '}')
+	return c.end()
 }
 
-// open begins the next element of an array that begins at start.
-func open(dst []byte, start int) []byte {
-	if len(dst) == start {
-		return append(dst, '[')
+// opening is what is before element n of an array.
+func opening(n int) byte {
+	if n == 0 {
+		return '['
 	}
-	return append(dst, ',')
+	return ','
 }
 
-// shut ends an array that begins at start; one without elements is null, as a nil slice of Go.
-func shut(dst []byte, start int) []byte {
-	if len(dst) == start {
-		return append(dst, "null"...)
+// closing ends an array of n elements; one without elements is null, as a nil slice of Go.
+func closing(n int) string {
+	if n == 0 {
+		return "null"
 	}
-	return append(dst, ']')
+	return "]"
 }
 
 // order is the order of the fields of a Go struct, and of the structs in it.

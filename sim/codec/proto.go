@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 	"strings"
 
 	"github.com/kubesim/kubesim/sim/object"
@@ -28,20 +29,32 @@ func AppendProto(dst []byte, obj object.Object, t *schema.Type) []byte {
 
 // AppendEnvelope puts a message into the envelope in which the API sends it.
 func AppendEnvelope(dst []byte, gvk schema.GVK, raw []byte) []byte {
+	return append(append(openEnvelope(dst, gvk, len(raw)), raw...), envelopeEnd...)
+}
+
+// Envelope is AppendEnvelope for a message in pieces.
+func Envelope(gvk schema.GVK, raw Text) Text {
+	return slices.Concat(Text{openEnvelope(nil, gvk, raw.Len())}, raw, Text{envelopeEnd})
+}
+
+// openEnvelope prints what is before a message of n bytes.
+func openEnvelope(dst []byte, gvk schema.GVK, n int) []byte {
 	dst = append(dst, protoPrefix...)
 	dst, at := openMessage(dst, 1)
 	dst = appendProtoString(dst, 1, gvk.GV())
 	dst = closeMessage(appendProtoString(dst, 2, gvk.Kind), at)
 	dst = protowire.AppendTag(dst, 2, protowire.BytesType)
-	dst = protowire.AppendBytes(dst, raw)
-	return appendProtoString(appendProtoString(dst, 3, ""), 4, "")
+	return protowire.AppendVarint(dst, uint64(n))
 }
 
-// AppendProtoList prints a list as a bare message; items are bare messages.
+// envelopeEnd is what is behind the message: contentEncoding and contentType, which say nothing.
+var envelopeEnd = appendProtoString(appendProtoString(nil, 3, ""), 4, "")
+
+// ProtoList prints a list as a bare message; items are bare messages.
 //
 //	PodList { metadata = 1 { selfLink = 1, resourceVersion = 2, continue = 3, remainingItemCount = 4 }, items = 2 … }
-func AppendProtoList(dst []byte, meta ListMeta, items iter.Seq[[]byte]) []byte {
-	dst, at := openMessage(dst, 1)
+func ProtoList(meta ListMeta, items iter.Seq[[]byte]) Text {
+	dst, at := openMessage(nil, 1)
 	dst = appendProtoString(dst, 1, "")
 	dst = appendProtoString(dst, 2, meta.ResourceVersion)
 	dst = appendProtoString(dst, 3, meta.Continue)
@@ -49,12 +62,13 @@ func AppendProtoList(dst []byte, meta ListMeta, items iter.Seq[[]byte]) []byte {
 		dst = protowire.AppendTag(dst, 4, protowire.VarintType)
 		dst = protowire.AppendVarint(dst, uint64(*meta.Remaining))
 	}
-	dst = closeMessage(dst, at)
+	c := composer{own: closeMessage(dst, at)}
 	for item := range items {
-		dst = protowire.AppendTag(dst, 2, protowire.BytesType)
-		dst = protowire.AppendBytes(dst, item)
+		c.own = protowire.AppendTag(c.own, 2, protowire.BytesType)
+		c.own = protowire.AppendVarint(c.own, uint64(len(item)))
+		c.add(item)
 	}
-	return dst
+	return c.end()
 }
 
 // DecodeProto reads an object from the envelope. kinds returns the type of a kind, nil for one that it does not know,

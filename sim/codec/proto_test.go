@@ -14,7 +14,7 @@ import (
 )
 
 func protoSet(t testing.TB) *schema.Set {
-	set, err := schema.Load("1.36")
+	set, err := schema.Load(schema.Default)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -197,7 +197,7 @@ func TestProtoList(t *testing.T) {
 	for _, x := range list.List("items") {
 		items = append(items, AppendProto(nil, x.(map[string]any), item))
 	}
-	is.Equal(AppendProtoList(nil, ListMeta{"7", "c", &n}, slices.Values(items)), AppendProto(nil, list, set.Kind(gvk))) // item by item or at once
+	is.Equal(ProtoList(ListMeta{"7", "c", &n}, slices.Values(items)).Bytes(), AppendProto(nil, list, set.Kind(gvk))) // item by item or at once
 }
 
 func TestDecodeProtoErrors(t *testing.T) {

@@ -41,28 +41,30 @@ func CheckInclude(include string) *status.Status {
 //	 "rows":[{"cells":["web",…],"conditions":[…],"object":{"kind":"PartialObjectMetadata",…}},…]}
 //
 // Columns and cells are those of the hub. A resource without columns of its own shows Name and Created At.
-func Table(def *resource.Definition, rows []TableRow, o TableOptions) []byte {
-	dst := appendHead(nil, "Table", metaGroup+o.Version)
-	dst = o.Meta.appendJSON(append(dst, `,"metadata":`...))
-	dst = append(dst, `,"columnDefinitions":`...)
+func Table(def *resource.Definition, rows []TableRow, o TableOptions) Text {
+	c := composer{own: appendHead(nil, "Table", metaGroup+o.Version)}
+	c.own = o.Meta.appendJSON(append(c.own, `,"metadata":`...))
+	c.own = append(c.own, `,"columnDefinitions":`...)
 	columns, cells := def.Hub.Columns, def.Hub.Row
 	if columns == nil || cells == nil {
 		columns, cells = defaultColumns, defaultRow
 	}
 	if o.NoHeaders {
-		dst = append(dst, "null"...)
+		c.own = append(c.own, "null"...)
 	} else {
-		dst = appendColumns(dst, columns)
+		c.own = appendColumns(c.own, columns)
 	}
-	dst = append(dst, `,"rows":`...)
+	c.own = append(c.own, `,"rows":`...)
 	if len(rows) == 0 && def.Hub.Columns != nil { // no rows of default columns are null
-		return append(dst, `[]}`...)
+		c.own = append(c.own, `[]}`...)
+		return c.end()
 	}
-	start := len(dst)
 	for i := range rows {
-		dst = appendRow(open(dst, start), &rows[i], cells(o.Now, rows[i].Object), &o)
+		c.own = append(c.own, opening(i))
+		c.row(&rows[i], cells(o.Now, rows[i].Object), &o)
 	}
-	return append(shut(dst, start), '}')
+	c.own = append(append(c.own, closing(len(rows))...), '}')
+	return c.end()
 }
 
 func appendColumns(dst []byte, columns []resource.Column) []byte {
@@ -84,22 +86,23 @@ func appendColumns(dst []byte, columns []resource.Column) []byte {
 	return append(dst, ']')
 }
 
-func appendRow(dst []byte, row *TableRow, r resource.Row, o *TableOptions) []byte {
-	dst = object.AppendJSON(append(dst, `{"cells":`...), r.Cells)
+// row prints a row of cells and the object that it shows.
+func (c *composer) row(row *TableRow, r resource.Row, o *TableOptions) {
+	c.own = object.AppendJSON(append(c.own, `{"cells":`...), r.Cells)
 	if len(r.Conditions) > 0 {
-		dst = append(dst, `,"conditions":`...)
-		dst = appendOrdered(dst, object.JSON(r.Conditions), &conditionOrder)
+		c.own = append(c.own, `,"conditions":`...)
+		c.own = appendOrdered(c.own, object.JSON(r.Conditions), &conditionOrder)
 	}
-	dst = append(dst, `,"object":`...)
+	c.own = append(c.own, `,"object":`...)
 	switch {
 	case o.Include == "Object":
-		dst = append(dst, row.JSON...)
+		c.add(row.JSON)
 	case o.Include == "None" && !endsInitialEvents(row.Object):
-		dst = append(dst, "null"...)
+		c.own = append(c.own, "null"...)
 	default:
-		dst = AppendPartial(dst, row.JSON, o.Version)
+		c.partial(row.JSON, o.Version)
 	}
-	return append(dst, '}')
+	c.own = append(c.own, '}')
 }
 
 var conditionOrder = order{keys: []string{`"type"`, `"status"`, `"reason"`, `"message"`}}

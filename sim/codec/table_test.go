@@ -39,16 +39,16 @@ func TestTable(t *testing.T) {
 	const row = `[{"cells":["b",2,null],"conditions":[{"type":"Completed","status":"True","reason":"r","message":"m"}],"object":`
 	const partial = `{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":{"name":"b"}}`
 	o := TableOptions{Version: "v1", Meta: ListMeta{ResourceVersion: "5"}}
-	is.Equal(string(Table(def, rows, o)), head+columns+row+partial+`}]}`) // metadata of the object by default
-	is.Equal(string(Table(def, nil, o)), head+columns+`[]}`)
+	is.Equal(string(Table(def, rows, o).Bytes()), head+columns+row+partial+`}]}`) // metadata of the object by default
+	is.Equal(string(Table(def, nil, o).Bytes()), head+columns+`[]}`)
 	o.Include = "Object"
-	is.Equal(string(Table(def, rows, o)), head+columns+row+string(podB)+`}]}`) // the whole object
+	is.Equal(string(Table(def, rows, o).Bytes()), head+columns+row+string(podB)+`}]}`) // the whole object
 	o.Include = "None"
-	is.Equal(string(Table(def, rows, o)), head+columns+row+`null}]}`) // no object
+	is.Equal(string(Table(def, rows, o).Bytes()), head+columns+row+`null}]}`) // no object
 	o.NoHeaders = true
-	is.Equal(string(Table(def, rows, o)), head+`null,"rows":`+row+`null}]}`) // a later event of a watch
+	is.Equal(string(Table(def, rows, o).Bytes()), head+`null,"rows":`+row+`null}]}`) // a later event of a watch
 	bookmark := tableRow(t, []byte(`{"kind":"Pod","apiVersion":"v1","metadata":{"annotations":{"k8s.io/initial-events-end":"true"}}}`))
-	is.True(strings.Contains(string(Table(def, []TableRow{bookmark}, o)),
+	is.True(strings.Contains(string(Table(def, []TableRow{bookmark}, o).Bytes()),
 		`"object":{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":{"annotations":{"k8s.io/initial-events-end":"true"}}}`)) // the annotation stays visible
 }
 
@@ -58,11 +58,11 @@ func TestTableDefaultColumns(t *testing.T) {
 	def.Hub = def
 	o := TableOptions{Version: "v1beta1", Include: "None", NoHeaders: true}
 	const head = `{"kind":"Table","apiVersion":"meta.k8s.io/v1beta1","metadata":{},"columnDefinitions":null,"rows":`
-	is.Equal(string(Table(def, nil, o)), head+`null}`) // the default convertor has no rows
-	is.Equal(string(Table(def, []TableRow{tableRow(t, widgetA), tableRow(t, podB)}, o)),
+	is.Equal(string(Table(def, nil, o).Bytes()), head+`null}`) // the default convertor has no rows
+	is.Equal(string(Table(def, []TableRow{tableRow(t, widgetA), tableRow(t, podB)}, o).Bytes()),
 		head+`[{"cells":["a","2000-01-01T00:00:00Z"],"object":null},{"cells":["b","0001-01-01T00:00:00Z"],"object":null}]}`)
 	o.NoHeaders = false
-	is.True(strings.Contains(string(Table(def, nil, o)), `{"name":"Created At","type":"date","format":"","description":"CreationTimestamp is`))
+	is.True(strings.Contains(string(Table(def, nil, o).Bytes()), `{"name":"Created At","type":"date","format":"","description":"CreationTimestamp is`))
 }
 
 func TestCheckInclude(t *testing.T) {

@@ -26,6 +26,19 @@ func Body(b []byte, f Format) []byte {
 	return append(b[:len(b):len(b)], '\n')
 }
 
+// In returns the answer that Body makes of the text.
+func (t Text) In(f Format) Text {
+	switch {
+	case f.Media == Protobuf:
+		return t
+	case f.Media == YAML || f.Pretty:
+		return Text{Body(t.Bytes(), f)}
+	}
+	return append(t, newline)
+}
+
+var newline = []byte{'\n'}
+
 // toYAML turns JSON into YAML. Some strings, such as those with control characters, cannot be turned; the real server
 // then fails to answer and prints the reason instead.
 func toYAML(b []byte) []byte {

@@ -69,7 +69,7 @@ func (c *Client) Item(of, namespace, name string) *resource.Item {
 func (c *Client) List(of, namespace string, labels selector.Labels) []object.Object {
 	var all []object.Object
 	c.Items(of, namespace, func(it *resource.Item) bool {
-		if labels.Matches(it.Labels) {
+		if labels.Match(it.Label) {
 			all = append(all, it.Object())
 		}
 		return true

@@ -224,8 +224,7 @@ func (c *checker) nested(node object.Object, p field.Path, at place) {
 		c.check(not, p.Child("not"), at)
 	}
 	for _, name := range []string{"allOf", "oneOf", "anyOf"} {
-		for i, x := range node.List(name) {
-			m, _ := x.(map[string]any)
+		for i, m := range node.Objects(name) {
 			c.check(m, p.Child(name).Index(i), at)
 		}
 	}

@@ -109,7 +109,7 @@ func (c *defaultsChecker) check(node object.Object, p field.Path, w within) {
 		if _, err := s.Coerce(def, p, c.meta, false); err != nil {
 			bad = field.ErrorList{err}
 		} else {
-			bad = s.CheckEmbedded(def, p, c.meta)
+			bad = s.CheckEmbedded(def, p, c.meta, c.minor)
 		}
 	}
 	if len(bad) == 0 {
@@ -131,7 +131,7 @@ func (c *defaultsChecker) checkMetadata(def any, p field.Path, w within) field.E
 	why := ""
 	if _, err := root.Coerce(map[string]any(obj), field.Path{}, c.meta, false); err != nil {
 		why = err.Error()
-	} else if errs := root.CheckEmbedded(map[string]any(obj), field.Path{}, c.meta); len(errs) > 0 {
+	} else if errs := root.CheckEmbedded(map[string]any(obj), field.Path{}, c.meta, c.minor); len(errs) > 0 {
 		why = errs.Text()
 	} else {
 		return nil

@@ -138,8 +138,7 @@ func (s *structureChecker) values(node object.Object, p field.Path, skipAnyOf, s
 }
 
 func (s *structureChecker) all(node object.Object, name string, p field.Path, skipFirst bool) {
-	for i, x := range node.List(name) {
-		m, _ := x.(map[string]any)
+	for i, m := range node.Objects(name) {
 		s.nested(m, p.Child(name).Index(i), skipFirst && i == 0)
 	}
 }
@@ -180,8 +179,7 @@ func (s *structureChecker) nested(node object.Object, p field.Path, skipAnyOf bo
 // complete checks that the value validations of the root speak only of fields and items that the structure has.
 func (s *structureChecker) complete(node object.Object, p field.Path) {
 	for _, name := range []string{"allOf", "anyOf", "oneOf"} {
-		for i, x := range node.List(name) {
-			m, _ := x.(map[string]any)
+		for i, m := range node.Objects(name) {
 			s.covered(m, node, p.Child(name).Index(i), p)
 		}
 	}
@@ -211,8 +209,7 @@ func (s *structureChecker) covered(nested, structure object.Object, p, of field.
 		}
 	}
 	for _, name := range []string{"allOf", "anyOf", "oneOf"} {
-		for i, x := range nested.List(name) {
-			m, _ := x.(map[string]any)
+		for i, m := range nested.Objects(name) {
 			s.covered(m, structure, p.Child(name).Index(i), of)
 		}
 	}
@@ -242,6 +239,5 @@ func allOfIntOrString(node object.Object) bool {
 	if len(list) == 0 {
 		return false
 	}
-	first, _ := list[0].(map[string]any)
-	return isIntOrString(object.Object(first).List("anyOf"))
+	return isIntOrString(object.As(list[0]).List("anyOf"))
 }

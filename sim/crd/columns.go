@@ -33,8 +33,7 @@ func columnsOf(list []any, docs *schema.Set) ([]resource.Column, func(time.Time,
 	}
 	var columns []column
 	for _, x := range list {
-		m, _ := x.(map[string]any)
-		c := object.Object(m)
+		c := object.As(x)
 		path, ok := parsePath(c.String("jsonPath"))
 		if !ok {
 			break
@@ -125,8 +124,7 @@ func selectableOf(list []any) (labels map[string]string, values func(object.Obje
 	labels = map[string]string{}
 	paths := map[string][]string{}
 	for _, x := range list {
-		m, _ := x.(map[string]any)
-		label := strings.TrimPrefix(object.Object(m).String("jsonPath"), ".")
+		label := strings.TrimPrefix(object.As(x).String("jsonPath"), ".")
 		labels[label], paths[label] = label, strings.Split(label, ".")
 	}
 	return labels, func(obj object.Object) map[string]string {

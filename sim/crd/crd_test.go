@@ -49,7 +49,7 @@ func spec(obj object.Object) object.Object {
 
 func decoder(t testing.TB) (*codec.Decoder, *schema.Set) {
 	t.Helper()
-	set, err := schema.Load("1.36")
+	set, err := schema.Load(schema.Default)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -129,7 +129,7 @@ func TestValidation(t *testing.T) {
 			is := is.New(t)
 			obj := widgets(t, x.edit)
 			strategy.PrepareForCreate(nil, obj)
-			got := texts(strategy.Validate(nil, obj))
+			got := texts(strategy.Validate(&resource.Context{}, obj))
 			if x.want == "" {
 				is.Equal(got, "")
 			}

@@ -9,10 +9,10 @@ import (
 	"github.com/kubesim/kubesim/sim/cel"
 	"github.com/kubesim/kubesim/sim/crd/structural"
 	"github.com/kubesim/kubesim/sim/field"
-	"github.com/kubesim/kubesim/sim/http"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
 	"github.com/kubesim/kubesim/sim/schema"
+	"github.com/kubesim/kubesim/sim/webhook"
 )
 
 // Server makes the resources that one API server serves of the definitions it knows. It is not safe for concurrent use:
@@ -24,8 +24,8 @@ type Server struct {
 
 	// Converter returns the conversion function that was registered for a definition, or nil.
 	Converter func(name string) Converter
-	// Transport carries requests to conversion webhooks. nil: conversions fail.
-	Transport http.RoundTripper
+	// Call calls conversion webhooks.
+	Call webhook.Call
 	// Memory holds what webhooks have answered; the Servers of a Cluster share one. nil: they are asked each time.
 	Memory *Memory
 	// Unlocks reports whether the Cluster's lock may be given back now; Outside calls f without it. Both are set with
@@ -178,8 +178,7 @@ func (s *Server) Published(d *resource.Definition) object.Object {
 	}
 	var fields []any
 	for _, f := range v.selectable {
-		m, _ := f.(map[string]any)
-		fields = append(fields, map[string]any{"fieldPath": strings.TrimPrefix(object.Object(m).String("jsonPath"), ".")})
+		fields = append(fields, map[string]any{"fieldPath": strings.TrimPrefix(object.As(f).String("jsonPath"), ".")})
 	}
 	if fields != nil {
 		obj["x-kubernetes-selectable-fields"] = fields

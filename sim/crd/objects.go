@@ -10,16 +10,16 @@ import (
 	"github.com/kubesim/kubesim/sim/cel"
 	"github.com/kubesim/kubesim/sim/crd/structural"
 	"github.com/kubesim/kubesim/sim/field"
+	"github.com/kubesim/kubesim/sim/metadata"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
 )
 
 // objects is what holds for the objects of one version of a custom resource.
 type objects struct {
-	definition *resource.Definition
-	version    *served
-	scale      any // subresources.scale, or nil
-	server     *Server
+	version *served
+	scale   any // subresources.scale, or nil
+	server  *Server
 }
 
 func (o *objects) strategy(status bool, values func(object.Object) map[string]string) *resource.Strategy {
@@ -64,7 +64,7 @@ func (o *objects) validate(ctx *resource.Context, obj, old object.Object) field.
 	}
 	errs = append(errs, o.checkScale(ctx.Subresource, obj)...)
 	if ctx.Subresource != "status" {
-		errs = append(errs, s.CheckEmbedded(map[string]any(obj), field.Path{}, o.server.Meta)...)
+		errs = append(errs, s.CheckEmbedded(map[string]any(obj), field.Path{}, o.server.Meta, metadata.Rules(ctx.Server.Minor))...)
 	}
 	if old == nil || len(s.CheckLists(map[string]any(old), field.Path{})) == 0 {
 		errs = append(errs, s.CheckLists(map[string]any(obj), field.Path{})...)

@@ -44,7 +44,7 @@ func (d *definition) define(crd object.Object) []*resource.Definition {
 		}
 		r.Columns, r.Row = columnsOf(p.columns, d.server.Schema)
 		r.Subresources = subresources(s, &p, r, d.server.Schema)
-		o := &objects{definition: r, version: v, scale: p.sub["scale"], server: d.server}
+		o := &objects{version: v, scale: p.sub["scale"], server: d.server}
 		labels, values := selectableOf(p.fields)
 		r.FieldLabels = labels
 		r.Strategy = o.strategy(p.hasStatus() && (x.served || x.storage), values) // of others nothing is known but their schema

@@ -37,8 +37,7 @@ type part struct {
 // specOf reads the spec of a definition.
 func specOf(crd object.Object) *spec {
 	s := &spec{Object: crd.Map("spec"), top: part{at: field.Root("spec"), validation: "validation"}}
-	for i, v := range s.List("versions") {
-		m, _ := v.(map[string]any)
+	for i, m := range s.Objects("versions") {
 		s.versions = append(s.versions, versionOf(m, field.Root("spec.versions").Index(i)))
 	}
 	if len(s.versions) == 0 {

@@ -57,14 +57,14 @@ func Strategy(meta structural.Meta) *resource.Strategy {
 				storeVersion(obj)
 			}
 		},
-		Validate: func(_ *resource.Context, obj object.Object) field.ErrorList {
-			return newValidator(obj, nil, meta).validate()
+		Validate: func(ctx *resource.Context, obj object.Object) field.ErrorList {
+			return newValidator(ctx, obj, nil, meta).validate()
 		},
 		ValidateUpdate: func(ctx *resource.Context, obj, old object.Object) field.ErrorList {
 			if ctx.Subresource == "status" {
 				return checkNames(obj.Map("status", "acceptedNames"), field.Root("status.acceptedNames"))
 			}
-			return newValidator(obj, old, meta).validate()
+			return newValidator(ctx, obj, old, meta).validate()
 		},
 		Warn: func(ctx *resource.Context, obj, old object.Object) {
 			var before []string

@@ -9,6 +9,7 @@ import (
 
 	"github.com/kubesim/kubesim/sim/crd/structural"
 	"github.com/kubesim/kubesim/sim/field"
+	"github.com/kubesim/kubesim/sim/metadata"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
 )
@@ -19,11 +20,12 @@ type validator struct {
 	spec     *spec
 	before   *spec // of old
 	meta     structural.Meta
+	minor    metadata.Rules
 	kept     [2]*bool // whether before keeps a rule; nil: not asked yet
 }
 
-func newValidator(crd, old object.Object, meta structural.Meta) *validator {
-	v := &validator{crd: crd, old: old, spec: specOf(crd), meta: meta}
+func newValidator(ctx *resource.Context, crd, old object.Object, meta structural.Meta) *validator {
+	v := &validator{crd: crd, old: old, spec: specOf(crd), meta: meta, minor: metadata.Rules(ctx.Server.Minor)}
 	if old != nil {
 		v.before = specOf(old)
 	}

@@ -44,8 +44,7 @@ var (
 func checkColumns(columns []any, p field.Path) field.ErrorList {
 	var errs field.ErrorList
 	for i, x := range columns {
-		m, _ := x.(map[string]any)
-		c, at := object.Object(m), p.Index(i)
+		c, at := object.As(x), p.Index(i)
 		if c.String("name") == "" {
 			errs = append(errs, field.Required(at.Child("name"), ""))
 		}
@@ -114,8 +113,7 @@ func (v *validator) selectable(x *part, name string) field.ErrorList {
 	var errs field.ErrorList
 	seen := map[string]bool{}
 	for i, f := range x.fields {
-		m, _ := f.(map[string]any)
-		path := object.Object(m).String("jsonPath")
+		path := object.As(f).String("jsonPath")
 		at := x.at.Child("selectableFields").Index(i).Child("jsonPath")
 		if path == "" {
 			errs = append(errs, field.Required(at, ""))

@@ -72,9 +72,6 @@ const askMax = 30 * time.Second
 // post sends a review and returns the answer. It waits without the Cluster's lock where the Server can do so, and as long
 // as askMax of the Cluster's time.
 func (d *definition) post(body []byte) (answer object.Object, err error) {
-	if d.server.Transport == nil {
-		return nil, errors.New("kubesim: there is no transport for conversion webhooks: register a conversion function or set one")
-	}
 	config := object.Object(d.conversion.Map("webhook", "clientConfig"))
 	ctx, cancel := context.WithCancelCause(context.Background())
 	defer cancel(nil)
@@ -82,13 +79,11 @@ func (d *definition) post(body []byte) (answer object.Object, err error) {
 		stop := d.server.After(askMax, func() { cancel(context.DeadlineExceeded) })
 		defer stop()
 	}
-	client := webhook.Client{Transport: d.server.Transport}
+	q := &webhook.Request{URL: webhook.Address(config, askMax), Trusted: webhook.Bundle(config), Review: body}
 	if d.server.Unlocks != nil && d.server.Unlocks() {
-		client.Wait = d.server.Wait
+		q.Wait = d.server.Wait
 	}
-	d.server.outside(func() {
-		answer, err = client.Ask(ctx, webhook.Address(config, askMax), webhook.Bundle(config), body)
-	})
+	d.server.outside(func() { answer, err = d.server.Call.Ask(ctx, q) })
 	return answer, err
 }
 

@@ -6,10 +6,10 @@ import (
 	"strings"
 
 	"github.com/kubesim/kubesim/sim/codec"
-	"github.com/kubesim/kubesim/sim/http"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
 	"github.com/kubesim/kubesim/sim/schema"
+	"github.com/kubesim/kubesim/sim/wire"
 )
 
 var discoveryList = schema.GVK{Group: "apidiscovery.k8s.io", Version: "v2", Kind: "APIGroupDiscoveryList"}
@@ -28,7 +28,7 @@ func (d *Documents) groupList(r *Request, f codec.Format, key string, items func
 	if d.etags[key] == "" {
 		d.etags[key] = etag(d.json(key, discoveryList, build))
 	}
-	a := &Answer{Code: http.StatusNotModified, Header: http.Header{}}
+	a := &Answer{Code: wire.StatusNotModified, Header: wire.Header{}}
 	if r.Header.Get("If-None-Match") != d.etags[key] {
 		a = d.document(f, key, discoveryList, build)
 	}

@@ -1,7 +1,6 @@
 package discovery
 
 import (
-	"net/http"
 	"net/url"
 	"strings"
 	"testing"
@@ -9,13 +8,14 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
 	"github.com/kubesim/kubesim/sim/schema"
+	"github.com/kubesim/kubesim/sim/wire"
 	"github.com/matryer/is"
 )
 
 // builtins returns a Table of what a default server of 1.36 serves.
 func builtins(tb testing.TB) (*resource.Table, *schema.Set) {
 	tb.Helper()
-	set, err := schema.Load("1.36")
+	set, err := schema.Load(schema.Default)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -67,7 +67,7 @@ func get(tb testing.TB, d *Documents, target string, headers ...string) *Answer 
 	if err != nil {
 		tb.Fatal(err)
 	}
-	r := Request{Method: http.MethodGet, Path: u.Path, Query: u.Query(), Header: http.Header{}}
+	r := Request{Method: wire.MethodGet, Path: u.Path, Query: u.Query(), Header: wire.Header{}}
 	for i := 0; i < len(headers); i += 2 {
 		r.Header.Set(headers[i], headers[i+1])
 	}
@@ -182,8 +182,8 @@ func TestCustomResources(t *testing.T) {
 	is.Equal(object.Object(rows[1].(map[string]any)).String("name"), "widgets/status") // status first
 	is.Equal(object.Object(rows[2].(map[string]any)).String("group"), "autoscaling")   // scale is of another group
 	is.Equal(string(get(t, d, "/apis/example.com/v3").Body), "404 page not found\n")   // plain text for custom resources
-	is.Equal(get(t, d, "/apis/apps/v3").Status.Code, http.StatusNotFound)              // a Status for built-in ones
-	is.Equal(get(t, d, "/openapi/v3/apis/example.com").Code, http.StatusNotFound)      // groups of custom resources have no document
+	is.Equal(get(t, d, "/apis/apps/v3").Status.Code, wire.StatusNotFound)              // a Status for built-in ones
+	is.Equal(get(t, d, "/openapi/v3/apis/example.com").Code, wire.StatusNotFound)      // groups of custom resources have no document
 	is.True(d.spec.part("apis/apps/v1") == before || before == nil)                    // what did not change is not made again
 
 	doc := body(t, get(t, d, "/openapi/v3/apis/example.com/v1"))
@@ -228,7 +228,7 @@ func TestRootPaths(t *testing.T) {
 	d := documents(t)
 	for _, path := range paths {
 		if path != "/openapi/v3/" {
-			is.True(get(t, d, path).Code == http.StatusOK) // every one is served
+			is.True(get(t, d, path).Code == wire.StatusOK) // every one is served
 		}
 	}
 }

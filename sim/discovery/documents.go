@@ -9,11 +9,11 @@ import (
 	"github.com/kubesim/kubesim/sim/auth/token"
 	"github.com/kubesim/kubesim/sim/codec"
 	"github.com/kubesim/kubesim/sim/discovery/openapi"
-	"github.com/kubesim/kubesim/sim/http"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
 	"github.com/kubesim/kubesim/sim/schema"
 	"github.com/kubesim/kubesim/sim/status"
+	"github.com/kubesim/kubesim/sim/wire"
 )
 
 // Options is what one API server is.
@@ -103,7 +103,7 @@ type Request struct {
 	Method string
 	Path   string
 	Query  url.Values
-	Header http.Header
+	Header wire.Header
 }
 
 // Answer is the answer to a Request. Either Status is set, to be printed in the format that the client accepts, or
@@ -111,7 +111,7 @@ type Request struct {
 // theirs, and a Body that is encoded already says so in it.
 type Answer struct {
 	Code   int
-	Header http.Header
+	Header wire.Header
 	Body   []byte
 	Status *status.Status
 
@@ -122,7 +122,7 @@ type Answer struct {
 // Serve answers a request. It returns false when the path is not one of discovery's.
 func (d *Documents) Serve(r Request) (*Answer, bool) {
 	a := d.route(&r)
-	if a != nil && r.Method == http.MethodHead {
+	if a != nil && r.Method == wire.MethodHead {
 		a.Body = nil
 	}
 	return a, a != nil
@@ -143,9 +143,11 @@ func (d *Documents) route(r *Request) *Answer {
 		return d.legacyCore(r, parts[1:])
 	case parts[0] == "apis" && len(parts) <= 3:
 		return d.named(r, parts[1:])
-	case slices.Contains(d.routes(), trimmed):
+	case parts[0] == "api" || parts[0] == "apis":
+		return nil
+	case slices.Contains(routedPaths, trimmed) && d.routes(trimmed):
 		return d.routed(r, trimmed)
-	case slices.ContainsFunc(d.routes(), func(root string) bool { return strings.HasPrefix(r.Path, root+"/") }):
+	case slices.ContainsFunc(routedPaths, func(root string) bool { return strings.HasPrefix(r.Path, root+"/") && d.routes(root) }):
 		return failed(status.NoResource())
 	case r.Path == "/metrics":
 		return d.metrics(r)
@@ -168,13 +170,8 @@ const (
 	configurationPath = "/.well-known/openid-configuration"
 )
 
-// routes are the routedPaths that are served: those of tokens if their issuer may have a configuration.
-func (d *Documents) routes() []string {
-	if d.openID() == nil {
-		return routedPaths[:1]
-	}
-	return routedPaths
-}
+// routes reports whether one of the routedPaths is served: those of tokens are if their issuer may have a configuration.
+func (d *Documents) routes(path string) bool { return path == routedPaths[0] || d.openID() != nil }
 
 // openID is the OpenID configuration of the issuer of tokens, nil for none.
 func (d *Documents) openID() []byte {
@@ -184,12 +181,12 @@ func (d *Documents) openID() []byte {
 
 // notFound is the answer for a path that nobody serves.
 func notFound() *Answer {
-	return text(http.StatusNotFound, "404 page not found\n")
+	return text(wire.StatusNotFound, "404 page not found\n")
 }
 
 // text is an answer in plain text that browsers must not take for anything else.
 func text(code int, body string) *Answer {
-	return &Answer{Code: code, Body: []byte(body), Header: http.Header{
+	return &Answer{Code: code, Body: []byte(body), Header: wire.Header{
 		"Content-Type":           {"text/plain; charset=utf-8"},
 		"X-Content-Type-Options": {"nosniff"},
 	}}
@@ -209,7 +206,7 @@ func negotiate(r *Request, o codec.Options) (codec.Format, *status.Status) {
 
 // document answers with a document of a kind, kept under the key, in the format that was agreed on.
 func (d *Documents) document(f codec.Format, key string, kind schema.GVK, build func() object.Object) *Answer {
-	a := &Answer{Code: http.StatusOK, Header: http.Header{"Content-Type": {f.ContentType}}, Negotiated: true}
+	a := &Answer{Code: wire.StatusOK, Header: wire.Header{"Content-Type": {f.ContentType}}, Negotiated: true}
 	if f.Media == codec.Protobuf {
 		obj := build()
 		raw := codec.AppendProto(nil, obj, d.o.Schema.Kind(kind))

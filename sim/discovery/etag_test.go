@@ -6,11 +6,11 @@ import (
 	"crypto/sha512"
 	"fmt"
 	"io"
-	"net/http"
 	"strings"
 	"testing"
 
 	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/wire"
 	"github.com/matryer/is"
 )
 
@@ -25,7 +25,7 @@ func TestAggregatedETag(t *testing.T) {
 	is.Equal(a.Header.Get("Cache-Control"), "public")
 	is.Equal(a.Header.Get("Content-Type"), aggregatedType)
 	again := get(t, d, "/apis", "Accept", aggregatedType, "If-None-Match", a.Header.Get("ETag"))
-	is.Equal(again.Code, http.StatusNotModified)                        // the client has it
+	is.Equal(again.Code, wire.StatusNotModified)                        // the client has it
 	is.Equal(len(again.Body), 0)                                        // nothing is sent
 	is.Equal(again.Header.Get("ETag"), a.Header.Get("ETag"))            // but the tag
 	is.Equal(get(t, d, "/apis").Header.Get("ETag"), "")                 // the legacy document has none
@@ -51,10 +51,10 @@ func TestOpenAPIHashes(t *testing.T) {
 		is.Equal(len(get(t, d, link, "If-None-Match", "*").Body), 0)
 	}
 	old := get(t, d, "/openapi/v3/apis/apps/v1?hash=OLD")
-	is.Equal(old.Code, http.StatusMovedPermanently) // to the right one
+	is.Equal(old.Code, wire.StatusMovedPermanently) // to the right one
 	is.Equal(old.Header.Get("Location"), index["apis/apps/v1"].(map[string]any)["serverRelativeURL"])
 	is.Equal(get(t, d, "/openapi/v3/api/v1").Header.Get("Cache-Control"), "") // without a hash it may change
-	is.Equal(get(t, d, "/openapi/v3/api/v1", "Accept", "application/yaml").Code, http.StatusNotAcceptable)
+	is.Equal(get(t, d, "/openapi/v3/api/v1", "Accept", "application/yaml").Code, wire.StatusNotAcceptable)
 
 	a := get(t, d, "/openapi/v2")
 	is.Equal(a.Header.Get("ETag"), `"`+sha(a.Body)+`"`)

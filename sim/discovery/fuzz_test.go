@@ -1,9 +1,10 @@
 package discovery
 
 import (
-	"net/http"
 	"net/url"
 	"testing"
+
+	"github.com/kubesim/kubesim/sim/wire"
 )
 
 // FuzzServe: no path and no header makes Documents panic, and every answer has either a Status or a code of its own.
@@ -21,7 +22,7 @@ func FuzzServe(f *testing.F) {
 		if err != nil {
 			return
 		}
-		a, ok := d.Serve(Request{Method: method, Path: u.Path, Query: u.Query(), Header: http.Header{"Accept": {accept}, "If-None-Match": {match}}})
+		a, ok := d.Serve(Request{Method: method, Path: u.Path, Query: u.Query(), Header: wire.Header{"Accept": {accept}, "If-None-Match": {match}}})
 		if ok && (a.Code == 0 || a.Status != nil && a.Status.Code != a.Code) {
 			t.Errorf("%s %s: %+v", method, target, a)
 		}

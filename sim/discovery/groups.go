@@ -6,11 +6,11 @@ import (
 	"strings"
 
 	"github.com/kubesim/kubesim/sim/codec"
-	"github.com/kubesim/kubesim/sim/http"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
 	"github.com/kubesim/kubesim/sim/schema"
 	"github.com/kubesim/kubesim/sim/status"
+	"github.com/kubesim/kubesim/sim/wire"
 )
 
 // group is one served API group.
@@ -132,7 +132,7 @@ func (d *Documents) legacyCore(r *Request, rest []string) *Answer {
 	if d.core == nil || len(rest) == 1 && d.core.version(rest[0]) == nil {
 		return failed(status.NoResource())
 	}
-	if r.Method != http.MethodGet {
+	if r.Method != wire.MethodGet {
 		return failed(status.NoMethod())
 	}
 	if len(rest) == 1 {
@@ -165,7 +165,7 @@ func (d *Documents) named(r *Request, rest []string) *Answer {
 		return notFound()
 	case len(rest) == 1:
 		routed := !g.custom && slashes > 1 || g.name == "apiregistration.k8s.io"
-		if routed && r.Method != http.MethodGet {
+		if routed && r.Method != wire.MethodGet {
 			return failed(status.NoMethod())
 		}
 		return d.oneGroup(r, g, codec.Options{Unrouted: !routed})
@@ -176,7 +176,7 @@ func (d *Documents) named(r *Request, rest []string) *Answer {
 		return notFound()
 	case v == nil:
 		return failed(status.NoResource())
-	case !g.custom && r.Method != http.MethodGet:
+	case !g.custom && r.Method != wire.MethodGet:
 		return failed(status.NoMethod())
 	}
 	return d.resources(r, g, v, codec.Options{Unrouted: g.custom})

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/kubesim/kubesim/sim/http"
+	"github.com/kubesim/kubesim/sim/wire"
 )
 
 // endpoint is one of the health endpoints with its checks in the order in which they run.
@@ -85,9 +85,9 @@ func (d *Documents) check(name string) error {
 
 func (d *Documents) oneCheck(name string) *Answer {
 	if err := d.check(name); err != nil {
-		return text(http.StatusInternalServerError, fmt.Sprintf("internal server error: %v\n", err))
+		return text(wire.StatusInternalServerError, fmt.Sprintf("internal server error: %v\n", err))
 	}
-	a := text(http.StatusOK, "ok")
+	a := text(wire.StatusOK, "ok")
 	a.Header.Del("X-Content-Type-Options")
 	return a
 }
@@ -108,11 +108,11 @@ func (d *Documents) allChecks(e *endpoint, r *Request) *Answer {
 	}
 	switch {
 	case bad:
-		return text(http.StatusInternalServerError, lines+e.name+" check failed\n")
+		return text(wire.StatusInternalServerError, lines+e.name+" check failed\n")
 	case r.Query.Has("verbose"):
-		return text(http.StatusOK, lines+e.name+" check passed\n")
+		return text(wire.StatusOK, lines+e.name+" check passed\n")
 	}
-	return text(http.StatusOK, "ok")
+	return text(wire.StatusOK, "ok")
 }
 
 // runChecks runs the checks of an endpoint but for those that are excluded, and counts how they come out.

@@ -2,11 +2,12 @@ package discovery
 
 import (
 	"errors"
-	"net/http"
 	"strings"
 	"testing"
 
 	"github.com/matryer/is"
+
+	"github.com/kubesim/kubesim/sim/wire"
 )
 
 func TestHealth(t *testing.T) {
@@ -48,7 +49,7 @@ func TestHealth(t *testing.T) {
 
 func TestHead(t *testing.T) {
 	is := is.New(t)
-	a, ok := documents(t).Serve(Request{Method: http.MethodHead, Path: "/livez"})
+	a, ok := documents(t).Serve(Request{Method: wire.MethodHead, Path: "/livez"})
 	is.True(ok)
 	is.Equal(a.Code, 200)
 	is.Equal(len(a.Body), 0)

@@ -5,8 +5,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/kubesim/kubesim/sim/http"
 	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/wire"
 )
 
 // metrics answers /metrics with the metrics that a simulator can truthfully give. DELETE resets what is counted, which is
@@ -76,7 +76,7 @@ func (d *Documents) serviceLevel(r *Request) *Answer {
 	b.WriteString("# HELP process_start_time_seconds [ALPHA] Start time of the process since unix epoch in seconds.\n" +
 		"# TYPE process_start_time_seconds gauge\n" +
 		"process_start_time_seconds " + strconv.FormatFloat(float64(d.started.UnixMilli())/1000, 'g', -1, 64) + "\n")
-	if r.Method == http.MethodDelete {
+	if r.Method == wire.MethodDelete {
 		clear(d.probes)
 		clear(d.healthy)
 	}
@@ -94,12 +94,12 @@ func allChecks() []string {
 
 // exposition is an answer in the text format of Prometheus, compressed whatever its length.
 func (d *Documents) exposition(r *Request, body string) *Answer {
-	if r.Method == http.MethodDelete {
-		a := text(http.StatusOK, "metrics reset\n")
+	if r.Method == wire.MethodDelete {
+		a := text(wire.StatusOK, "metrics reset\n")
 		a.Header.Del("X-Content-Type-Options")
 		return a
 	}
-	a := &Answer{Code: http.StatusOK, Body: []byte(body), Header: http.Header{
+	a := &Answer{Code: wire.StatusOK, Body: []byte(body), Header: wire.Header{
 		"Content-Type":            {"text/plain; version=0.0.4; charset=utf-8; escaping=underscores"},
 		"Process-Start-Time-Unix": {strconv.FormatInt(d.started.Unix(), 10)},
 	}}

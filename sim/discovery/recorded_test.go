@@ -10,18 +10,19 @@ import (
 	"github.com/kubesim/kubesim/sim/codec"
 	"github.com/kubesim/kubesim/sim/conformance"
 	"github.com/kubesim/kubesim/sim/schema"
+	"github.com/kubesim/kubesim/sim/wire"
 )
 
 // server answers requests with Documents and prints a Status as an API server does.
 type server struct{ *Documents }
 
 func (s server) RoundTrip(r *http.Request) (*http.Response, error) {
-	a, ok := s.Serve(Request{Method: r.Method, Path: r.URL.Path, Query: r.URL.Query(), Header: r.Header})
+	a, ok := s.Serve(Request{Method: r.Method, Path: r.URL.Path, Query: r.URL.Query(), Header: wire.Header(r.Header)})
 	if !ok {
 		a = notFound()
 	}
 	if a.Header == nil {
-		a.Header = http.Header{}
+		a.Header = wire.Header{}
 	}
 	if a.Header.Get("Cache-Control") == "" {
 		a.Header.Set("Cache-Control", "no-cache, private")
@@ -32,7 +33,7 @@ func (s server) RoundTrip(r *http.Request) (*http.Response, error) {
 		a.Header.Set("Content-Type", f.ContentType)
 	}
 	return &http.Response{
-		StatusCode: a.Code, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Header: a.Header,
+		StatusCode: a.Code, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Header: http.Header(a.Header),
 		Body: io.NopCloser(bytes.NewReader(a.Body)), ContentLength: int64(len(a.Body)), Request: r,
 	}, nil
 }

@@ -10,8 +10,8 @@ import (
 // Remote is a version of a group that an aggregated API server serves, as its APIService and the server itself describe
 // it. It takes the place of a version that is served here.
 type Remote struct {
-	Group, Version                 string
-	GroupPriority, VersionPriority int64
+	Group, Version  string
+	VersionPriority int64
 
 	// Nobody says that the APIService names no service, and that nothing is served here either: the version is in the lists
 	// of groups, and nowhere else.

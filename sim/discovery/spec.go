@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/kubesim/kubesim/sim/discovery/openapi"
-	"github.com/kubesim/kubesim/sim/http"
 	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/wire"
 )
 
 // specs are the OpenAPI documents, each made when it is first asked for. Its hash is part of the index, so the index
@@ -127,7 +127,7 @@ func (d *Documents) openAPI(r *Request) *Answer {
 	}
 	doc := d.spec.part(key)
 	if doc == nil {
-		return &Answer{Code: http.StatusNotFound, Header: http.Header{}}
+		return &Answer{Code: wire.StatusNotFound, Header: wire.Header{}}
 	}
 	return openAPIV3(r, key, doc)
 }
@@ -141,7 +141,7 @@ func (d *Documents) openAPIV3Index() *Answer {
 	for _, r := range d.remotes() {
 		maps.Copy(paths, r.OpenAPI.V3)
 	}
-	return &Answer{Code: http.StatusOK, Body: object.JSON(map[string]any{"paths": paths}), Header: http.Header{
+	return &Answer{Code: wire.StatusOK, Body: object.JSON(map[string]any{"paths": paths}), Header: wire.Header{
 		"Content-Type": {"text/plain; charset=utf-8"},
 	}}
 }
@@ -154,11 +154,11 @@ func hashedURL(key, hash string) string {
 // openAPIV3 answers with one document. A client that names the document's hash may keep it for ever; one that names
 // another is sent to the right one.
 func openAPIV3(r *Request, key string, doc *spec) *Answer {
-	a := &Answer{Code: http.StatusOK, Header: http.Header{"Vary": {"Accept"}}}
+	a := &Answer{Code: wire.StatusOK, Header: wire.Header{"Vary": {"Accept"}}}
 	media := acceptable(r.Header.Get("Accept"), "application/json", protoV3, oldProtoV3)
 	switch media {
 	case "":
-		a.Code = http.StatusNotAcceptable
+		a.Code = wire.StatusNotAcceptable
 		return a
 	case oldProtoV3:
 		media = protoV3
@@ -167,9 +167,9 @@ func openAPIV3(r *Request, key string, doc *spec) *Answer {
 	a.Header.Set("ETag", `"`+doc.hash+`"`)
 	if have := r.Query.Get("hash"); have == doc.hash {
 		a.Header.Set("Cache-Control", "public, immutable")
-		a.Header.Set("Expires", immutableUntil.Format(http.TimeFormat))
+		a.Header.Set("Expires", immutableUntil.Format(wire.TimeFormat))
 	} else if have != "" {
-		a.Code = http.StatusMovedPermanently
+		a.Code = wire.StatusMovedPermanently
 		a.Header.Set("Location", hashedURL(key, doc.hash))
 		return a
 	}
@@ -202,10 +202,10 @@ const (
 
 // openAPIV2 answers with the document of everything. It is the one answer that is compressed whatever its size.
 func (d *Documents) openAPIV2(r *Request) *Answer {
-	a := &Answer{Code: http.StatusOK, Header: http.Header{"Vary": {"Accept-Encoding", "Accept"}}}
+	a := &Answer{Code: wire.StatusOK, Header: wire.Header{"Vary": {"Accept-Encoding", "Accept"}}}
 	media := acceptable(r.Header.Get("Accept"), "application/json", protoV2, oldProtoV2)
 	if media == "" {
-		a.Code = http.StatusNotAcceptable
+		a.Code = wire.StatusNotAcceptable
 		return a
 	}
 	doc := d.document2(media != "application/json")
@@ -250,7 +250,7 @@ func (a *Answer) conditional(r *Request, body func() []byte) *Answer {
 	for tag := range strings.SplitSeq(r.Header.Get("If-None-Match"), ",") {
 		tag = strings.TrimPrefix(strings.TrimSpace(tag), "W/")
 		if tag == "*" || tag == a.Header.Get("ETag") {
-			a.Code = http.StatusNotModified
+			a.Code = wire.StatusNotModified
 			a.Header.Del("Content-Type")
 			return a
 		}

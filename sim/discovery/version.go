@@ -5,10 +5,10 @@ import (
 	"strings"
 
 	"github.com/kubesim/kubesim/sim/codec"
-	"github.com/kubesim/kubesim/sim/http"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/schema"
 	"github.com/kubesim/kubesim/sim/status"
+	"github.com/kubesim/kubesim/sim/wire"
 )
 
 // Version is what /version tells, beside what the server was built with.
@@ -78,7 +78,7 @@ func (v *Version) document() []byte {
 
 // routed answers the documents beside the API that the real server's router serves: GET only, and in JSON only.
 func (d *Documents) routed(r *Request, path string) *Answer {
-	if r.Method != http.MethodGet {
+	if r.Method != wire.MethodGet {
 		return failed(status.NoMethod())
 	}
 	only := codec.Options{JSONOnly: path == "/version", Only: "application/json"}
@@ -91,7 +91,7 @@ func (d *Documents) routed(r *Request, path string) *Answer {
 	if path == "/version" {
 		return indented(d.o.Version.document())
 	}
-	a := &Answer{Code: http.StatusOK, Header: http.Header{
+	a := &Answer{Code: wire.StatusOK, Header: wire.Header{
 		"Content-Type":  {"application/json"},
 		"Cache-Control": {"public, max-age=3600"},
 	}}
@@ -107,7 +107,7 @@ func (d *Documents) routed(r *Request, path string) *Answer {
 // indented is an answer in JSON for human readers, whoever asks.
 func indented(compact []byte) *Answer {
 	body := codec.Body(compact, codec.Format{Pretty: true})
-	return &Answer{Code: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}}, Body: body}
+	return &Answer{Code: wire.StatusOK, Header: wire.Header{"Content-Type": {"application/json"}}, Body: body}
 }
 
 // paths answers / with all that the server serves, sorted.
@@ -118,9 +118,12 @@ func (d *Documents) paths() *Answer {
 // list returns the paths of everything that is not a resource, sorted.
 func (d *Documents) list() []string {
 	d.load()
-	list := append([]string{
-		"/api", "/apis", "/apis/", "/metrics", "/metrics/slis", "/openapi/v2", "/openapi/v3", "/openapi/v3/",
-	}, d.routes()...)
+	list := []string{"/api", "/apis", "/apis/", "/metrics", "/metrics/slis", "/openapi/v2", "/openapi/v3", "/openapi/v3/"}
+	for _, path := range routedPaths {
+		if d.routes(path) {
+			list = append(list, path)
+		}
+	}
 	for _, path := range []string{"/flagz", "/statusz"} {
 		if d.served(path) {
 			list = append(list, path)

@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"github.com/kubesim/kubesim/sim/codec"
-	"github.com/kubesim/kubesim/sim/http"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/schema"
+	"github.com/kubesim/kubesim/sim/wire"
 )
 
 // zpage is a page for people who debug a server, and an object of config.k8s.io for programs that ask for it by name:
@@ -46,17 +46,17 @@ func (d *Documents) zpage(r *Request, p zpage) *Answer {
 		if f = codec.NegotiateError(r.Header.Get("Accept"), o); f.Media == codec.Protobuf {
 			f = codec.Format{Pretty: true, ContentType: codec.JSON.String()}
 		}
-		return &Answer{Code: s.Code, Header: http.Header{"Content-Type": {f.ContentType}}, Body: codec.Body(s.JSON(), f)}
+		return &Answer{Code: s.Code, Header: wire.Header{"Content-Type": {f.ContentType}}, Body: codec.Body(s.JSON(), f)}
 	case asText:
 		const warning = "Warning: This endpoint is not meant to be machine parseable, has no formatting compatibility " +
 			"guarantees and is for debugging purposes only.\n"
-		a := text(http.StatusOK, "\napiserver "+strings.ToLower(p.kind)+"\n"+warning+p.text(d))
+		a := text(wire.StatusOK, "\napiserver "+strings.ToLower(p.kind)+"\n"+warning+p.text(d))
 		a.Header.Del("X-Content-Type-Options")
 		return a
 	}
 	obj := object.Object{"kind": p.kind, "apiVersion": "config.k8s.io/" + f.AsVersion, "metadata": map[string]any{"name": "apiserver"}}
 	maps.Copy(obj, p.data(d))
-	a := &Answer{Code: http.StatusOK, Header: http.Header{"Content-Type": {f.ContentType}}, Negotiated: true}
+	a := &Answer{Code: wire.StatusOK, Header: wire.Header{"Content-Type": {f.ContentType}}, Negotiated: true}
 	a.Body = codec.Body(codec.Append(nil, obj, zpageTypes[p.kind]), f)
 	if f.AsVersion == "v1alpha1" {
 		a.Header.Set("Warning", `299 - "This version of the `+strings.ToLower(p.kind)+` endpoint is deprecated. Please use a newer version."`)

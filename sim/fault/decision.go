@@ -89,38 +89,9 @@ func ParseDecisions(lines [][]byte) ([]Decision, error) {
 	return list, nil
 }
 
-// PlanOf returns the faults that decisions are about, each once, in the order in which they first appear.
-func PlanOf(list []Decision) (Plan, error) {
-	var p Plan
-	seen := map[string]bool{}
-	for i := range list {
-		if text := list[i].Fault; !seen[text] {
-			seen[text] = true
-			one, err := Parse(text)
-			if err != nil {
-				return nil, fmt.Errorf("fault: decision %d: %w", i+1, err)
-			}
-			p = append(p, one...)
-		}
-	}
-	return p, nil
-}
-
-// Replay returns an Injector that decides as was decided before. It begins with the faults that the decisions are about,
-// added at now, or with none for a run that adds its own. Each choice is looked up by its key; what was not decided then
-// does not happen. How often and how long a fault may happen has been decided, too: nth, every, p, times and until do not
-// count.
-func Replay(list []Decision, now time.Time) (*Injector, error) {
-	plan, err := PlanOf(list)
-	if err != nil {
-		return nil, err
-	}
-	in := NewInjector(0)
-	in.Follow(list)
-	return in, in.Add(now, plan...)
-}
-
-// Follow makes the Injector decide, from now on, as was decided in list. Its faults are those that are added.
+// Follow makes the Injector decide, from now on, as was decided in list. Its faults are those that are added. Each choice is
+// looked up by its key; what was not decided then does not happen. How often and how long a fault may happen has been
+// decided, too: nth, every, p, times and until do not count.
 func (in *Injector) Follow(list []Decision) {
 	in.choices = make(map[choice]Decision, len(list))
 	for i := range list {

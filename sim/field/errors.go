@@ -68,6 +68,10 @@ type Error struct {
 	Field  Path
 	Value  any
 	Detail string
+
+	// Declared: the rule is one of those that stand as tags on the types of the real server (declarative validation). What
+	// such rules find comes after everything else.
+	Declared bool
 }
 
 // Error returns the whole text: field, type, value and detail.
@@ -120,22 +124,24 @@ func valueText(v any) string {
 type ErrorList []*Error
 
 // NotFound reports a value that names something which does not exist.
-func NotFound(p Path, value any) *Error { return &Error{TypeNotFound, p, value, ""} }
+func NotFound(p Path, value any) *Error { return &Error{Type: TypeNotFound, Field: p, Value: value} }
 
 // Required reports a missing value.
-func Required(p Path, detail string) *Error { return &Error{TypeRequired, p, "", detail} }
+func Required(p Path, detail string) *Error {
+	return &Error{Type: TypeRequired, Field: p, Detail: detail}
+}
 
 // Duplicate reports a value that may occur only once.
-func Duplicate(p Path, value any) *Error { return &Error{TypeDuplicate, p, value, ""} }
+func Duplicate(p Path, value any) *Error { return &Error{Type: TypeDuplicate, Field: p, Value: value} }
 
 // Invalid reports a value that breaks a rule; detail names the rule.
 func Invalid(p Path, value any, detail string) *Error {
-	return &Error{TypeInvalidValue, p, value, detail}
+	return &Error{Type: TypeInvalidValue, Field: p, Value: value, Detail: detail}
 }
 
 // TypeInvalid reports a value of the wrong type.
 func TypeInvalid(p Path, value any, detail string) *Error {
-	return &Error{TypeTypeInvalid, p, value, detail}
+	return &Error{Type: TypeTypeInvalid, Field: p, Value: value, Detail: detail}
 }
 
 // NotSupported reports a value outside a list of allowed values, which are printed in the given order.
@@ -148,30 +154,34 @@ func NotSupported(p Path, value any, allowed ...string) *Error {
 		}
 		detail = "supported values: " + strings.Join(quoted, ", ")
 	}
-	return &Error{TypeNotSupported, p, value, detail}
+	return &Error{Type: TypeNotSupported, Field: p, Value: value, Detail: detail}
 }
 
 // Forbidden reports a value that may not be set, or not be changed, here.
-func Forbidden(p Path, detail string) *Error { return &Error{TypeForbidden, p, "", detail} }
+func Forbidden(p Path, detail string) *Error {
+	return &Error{Type: TypeForbidden, Field: p, Detail: detail}
+}
 
 // TooLong reports a string of more than limit bytes.
 func TooLong(p Path, limit int) *Error {
 	if limit < 0 { // a schema may say so
-		return &Error{TypeTooLong, p, "", "value is too long"}
+		return &Error{Type: TypeTooLong, Field: p, Detail: "value is too long"}
 	}
-	return &Error{TypeTooLong, p, "", "may not be more than " + count(limit, "byte")}
+	return &Error{Type: TypeTooLong, Field: p, Detail: "may not be more than " + count(limit, "byte")}
 }
 
 // TooMany reports a list of actual items where limit are allowed.
 func TooMany(p Path, actual, limit int) *Error {
 	if limit < 0 {
-		return &Error{TypeTooMany, p, actual, "has too many items"}
+		return &Error{Type: TypeTooMany, Field: p, Value: actual, Detail: "has too many items"}
 	}
-	return &Error{TypeTooMany, p, actual, "must have at most " + count(limit, "item")}
+	return &Error{Type: TypeTooMany, Field: p, Value: actual, Detail: "must have at most " + count(limit, "item")}
 }
 
 // Internal reports a failure of the server while it looked at the field.
-func Internal(p Path, err error) *Error { return &Error{TypeInternal, p, nil, err.Error()} }
+func Internal(p Path, err error) *Error {
+	return &Error{Type: TypeInternal, Field: p, Detail: err.Error()}
+}
 
 func count(n int, unit string) string {
 	if n == 1 {

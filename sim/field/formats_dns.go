@@ -18,7 +18,6 @@ const (
 
 	dnsLabelSays     = "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character"
 	dnsSubdomainSays = "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character"
-	anyCaseSays      = "an RFC 1123 subdomain must consist of alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character"
 	underscoreSays   = "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '_', '-' or '.', and must start and end with an alphanumeric character"
 	dns1035Says      = "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character"
 	wildcardSays     = "a wildcard DNS-1123 subdomain must start with '*.', followed by a valid DNS subdomain, which must consist of lower case alphanumeric characters, '-' or '.' and end with an alphanumeric character"
@@ -41,18 +40,6 @@ func DNS1123Subdomain(value string) []string {
 	msgs := limit(nil, value, DNSSubdomainMax)
 	if !isDNSSubdomain(value) {
 		msgs = append(msgs, RegexText(dnsSubdomainSays, dnsSubdomainRegex, "example.com"))
-	}
-	return msgs
-}
-
-// DNS1123SubdomainAnyCase checks a subdomain that may contain upper case letters. It counts bytes, as label rules do.
-func DNS1123SubdomainAnyCase(value string) []string {
-	var msgs []string
-	if len(value) > DNSSubdomainMax {
-		msgs = append(msgs, BytesText(DNSSubdomainMax))
-	}
-	if !isDNSSubdomain(strings.Map(fold, value)) {
-		msgs = append(msgs, RegexText(anyCaseSays, dnsSubdomainRegex, "Example.com"))
 	}
 	return msgs
 }
@@ -113,17 +100,4 @@ func isUnderscoreLabel(value string) bool {
 	edge := func(c byte) bool { return isLower(c) || isDigit(c) }
 	return all(value, func(c byte) bool { return edge(c) || c == '-' || c == '_' }) &&
 		edge(value[0]) && edge(value[len(value)-1])
-}
-
-// fold turns letters into lower case as a regular expression without case does: A to Z, the Kelvin sign and the long s.
-func fold(r rune) rune {
-	switch {
-	case 'A' <= r && r <= 'Z':
-		return r + 'a' - 'A'
-	case r == '\u212a':
-		return 'k'
-	case r == '\u017f':
-		return 's'
-	}
-	return r
 }

@@ -82,20 +82,6 @@ func CheckLabels(p Path, labels map[string]string) ErrorList {
 	return errs
 }
 
-// DomainPrefixedKey checks a label key that must have a prefix, such as acme.io/foo.
-func DomainPrefixedKey(p Path, key string) ErrorList {
-	if key == "" {
-		return ErrorList{Required(p, "")}
-	}
-	if errs := Check(p, key, QualifiedName); len(errs) > 0 {
-		return errs
-	}
-	if !strings.Contains(key, "/") {
-		return ErrorList{Invalid(p, key, `must be a domain-prefixed key (such as "acme.io/foo")`)}
-	}
-	return nil
-}
-
 func isLabelName(value string) bool {
 	return all(value, func(c byte) bool { return isAlphanumeric(c) || c == '-' || c == '_' || c == '.' }) &&
 		isAlphanumeric(value[0]) && isAlphanumeric(value[len(value)-1])

@@ -151,7 +151,7 @@ func (d *differ) all(s *shape, v any) map[string]any {
 		}
 	case set, listMap:
 		if l, ok := v.([]any); ok && len(l) > 0 {
-			return d.allItems(s, l)
+			return withSelf(d.allItems(s, l))
 		}
 	}
 	return leaf
@@ -175,6 +175,7 @@ func (d *differ) allFields(s *shape, m map[string]any) map[string]any {
 	return withSelf(below)
 }
 
+// allItems returns the paths of items that come or go: theirs and all below.
 func (d *differ) allItems(s *shape, l []any) map[string]any {
 	below := make(map[string]any, len(l)+1)
 	for _, v := range l {
@@ -185,7 +186,7 @@ func (d *differ) allItems(s *shape, l []any) map[string]any {
 		}
 		below[path] = d.all(s.elem, v)
 	}
-	return withSelf(below)
+	return below
 }
 
 // withSelf adds the container itself to the paths below it.
@@ -215,6 +216,9 @@ func (d *differ) diffItems(s *shape, wasAny, isAny any) (changed, removed map[st
 	}
 	was, _ := wasAny.([]any)
 	is, _ := isAny.([]any)
+	if len(was) == 0 {
+		return d.allItems(s, is), nil
+	}
 	byPath := make(map[string]*items, len(is))
 	at := func(v any) *items {
 		path := d.itemPath(s, v)

@@ -40,6 +40,8 @@ type Manager struct {
 	// kind that is not served any more are dropped. For a custom resource it knows the versions that are not served, too.
 	// A nil Version knows d and its hub only.
 	Version func(d *resource.Definition, apiVersion string) *resource.Definition
+	// Keeps: an update whose managedFields cannot be worked out leaves them as they were. Servers before 1.37 drop them.
+	Keeps bool
 
 	custom map[*schema.Type]*model
 }

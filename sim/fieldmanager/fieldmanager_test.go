@@ -14,7 +14,7 @@ import (
 // define returns the definition of a built-in kind without defaults.
 func define(t testing.TB, apiVersion, kindName string, hasStatus bool) *resource.Definition {
 	t.Helper()
-	set, err := schema.Load("1.36")
+	set, err := schema.Load(schema.Default)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,14 +14,18 @@ import (
 func (m *Manager) Update(d *resource.Definition, live, obj object.Object, by By) {
 	entries := requested(live, obj, by.Subresource)
 	obj.Remove("metadata", "managedFields")
-	if len(entries) == 0 && live.UID() != "" || d.Custom && (obj.Kind() != d.Kind || obj.APIVersion() != d.GV()) {
+	if len(entries) == 0 && live.UID() != "" {
 		return // not tracked until the next apply
 	}
-	entries, err := m.track(d, live, obj, entries, by)
-	if err != nil {
-		return // kube-apiserver drops managedFields rather than the request
+	if !d.Custom || obj.Kind() == d.Kind && obj.APIVersion() == d.GV() {
+		if entries, err := m.track(d, live, obj, entries, by); err == nil {
+			entries.put(obj)
+			return
+		}
 	}
-	entries.put(obj)
+	if known := live.List("metadata", "managedFields"); m.Keeps && known != nil { // rather than refuse the request
+		obj.Set(object.Copy(known), "metadata", "managedFields")
+	}
 }
 
 // requested returns the entries that an update begins with. A client may replace those of the live object through the

@@ -9,6 +9,7 @@ import (
 	"github.com/kubesim/kubesim/sim/mvcc"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
+	"github.com/kubesim/kubesim/sim/schema"
 	"github.com/matryer/is"
 )
 
@@ -45,7 +46,7 @@ func (s store) put(storage, text string) {
 // fresh returns the configuration of a server that has just started.
 func fresh(t *testing.T) store {
 	t.Helper()
-	made, err := boot.Store(boot.Options{Minor: "1.36", At: time.Unix(0, 0), Last: 4004})
+	made, err := boot.Store(boot.Options{Minor: schema.Default, At: time.Unix(0, 0), Last: 4004})
 	if err != nil {
 		t.Fatal(err)
 	}

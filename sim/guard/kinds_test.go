@@ -3,6 +3,8 @@ package guard
 import (
 	"go/ast"
 	"go/token"
+	"maps"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,18 +21,18 @@ var generic = []string{"sim/apiserver", "sim/codec", "sim/crd", "sim/crd/structu
 
 // namedKinds are the kinds that generic code names nevertheless, or files that name some, with the reason.
 var namedKinds = map[string]string{
-	"sim/apiserver events":                                   "the API group of this name",
 	"sim/apiserver namespaces":                               "a part of every path",
-	"sim/codec/kinds_scheme.go":                              "which versions of which kinds a minor can read: data",
-	"sim/crd CustomResourceDefinition":                       "what the package is about",
+	"sim/codec Ingress":                                      "moved from extensions to another group",
+	"sim/codec NetworkPolicy":                                "moved from extensions to another group",
+	"sim/schema/releases.go":                                 "which versions of which kinds a minor can read, and store: data",
 	"sim/crd customresourcedefinitions.apiextensions.k8s.io": "what the package is about",
-	"sim/metadata Event":                                     "the API machinery itself forbids it as an owner (apimachinery validation.BannedOwners)",
+	"sim/metadata Event":                                     "the API machinery forbids it in every owner reference, also where no server serves events and in objects within custom ones (apimachinery validation.BannedOwners)",
 }
 
 // TestNoKindByName: generic code asks the Definition. What is special about a kind stands in the package of its group.
 func TestNoKindByName(t *testing.T) {
 	t.Parallel()
-	set, err := schema.Load("1.36")
+	set, err := schema.Load(schema.Default)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,11 +72,53 @@ func TestNoKindByName(t *testing.T) {
 	}
 }
 
+// TestNoMinorByName: what is known of a Kubernetes minor stands in its row of schema.Releases, or asks Context.Since. Texts may
+// have a minor as an example, but none is only that.
+func TestNoMinorByName(t *testing.T) {
+	t.Parallel()
+	rows := 0
+	for _, s := range mustSources(t, rootModule) {
+		if s.isTest() {
+			continue
+		}
+		ast.Inspect(s.ast, func(n ast.Node) bool {
+			lit, ok := n.(*ast.BasicLit)
+			if !ok || lit.Kind != token.STRING {
+				return true
+			}
+			text, _ := strconv.Unquote(lit.Value)
+			if _, isMinor := schema.ReleaseOf(text); !isMinor {
+				return true
+			}
+			if rows++; s.name != "sim/schema/releases.go" {
+				t.Errorf("%s names the minor %s: ask schema.Default, schema.Releases or Context.Since", s.at(lit), text)
+			}
+			return true
+		})
+	}
+	if rows < len(schema.Releases) {
+		t.Errorf("only %d minors are named: are they still in sim/schema/releases.go?", rows)
+	}
+	all, err := texts()
+	if err != nil {
+		t.Fatal(err)
+	}
+	quoted := regexp.MustCompile(`["'` + "`" + `=]v?1\.3\d\b`)
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		if !strings.HasPrefix(name, "web/src/") && !strings.HasPrefix(name, "wasm/build") && name != "Makefile" || strings.Contains(name, ".test.") {
+			continue
+		}
+		if found := quoted.Find(all[name]); found != nil {
+			t.Errorf("%s names a minor, %s: read it from sim/schema, a go.mod or the manifest of the engines", name, found)
+		}
+	}
+}
+
 // TestGatesAreKnown: a rule that asks for a feature gate asks for one that a server can have. Of others it would always hear
 // that they are disabled.
 func TestGatesAreKnown(t *testing.T) {
 	t.Parallel()
-	server, err := kind.Server("1.36", nil)
+	server, err := kind.Server(schema.Default, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

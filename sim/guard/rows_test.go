@@ -10,7 +10,7 @@ import (
 
 // rows says who may import whom: a package imports only packages in rows above its own.
 var rows = [][]string{
-	{"clock", "sim/object", "sim/quantity", "sim/http", "sim/random", "sim/trouble"},
+	{"clock", "sim/object", "sim/quantity", "sim/wire", "sim/random", "sim/trouble"},
 	{"sim/field"},
 	{"sim/status", "sim/selector", "sim/metadata", "sim/fault", "sim/trace"},
 	{"sim/mvcc", "sim/schema", "sim/checker", "sim/auth/token"},
@@ -36,8 +36,8 @@ var rows = [][]string{
 	{"sim/replica"},
 	{"sim/observe"},
 	{"sim"},
-	{"sim/scenario", "sim/archive", "sim/soak"},
-	{"sim/lesson"},
+	{"sim/scenario", "sim/archive"},
+	{"sim/lesson", "sim/soak"},
 	{"wasm/engine"},
 	{"fake", "wasm"},
 	{"fake/dropin"},
@@ -155,14 +155,37 @@ func TestRootModuleRequiresNoKubernetes(t *testing.T) {
 	}
 }
 
-// TestNoTestingInPrograms: a program that imports the simulator must not get the flags of package testing.
-func TestNoTestingInPrograms(t *testing.T) {
-	t.Parallel()
+// imported returns what each package of the root module, and each that it needs, imports.
+func imported(t *testing.T) map[string][]string {
+	t.Helper()
 	imports := map[string][]string{}
 	for _, line := range goList(t, "-e", "-deps", "-f", `{{.ImportPath}}: {{join .Imports " "}}`, "./...") {
 		name, list, _ := strings.Cut(line, ": ")
 		imports[name] = strings.Fields(list)
 	}
+	return imports
+}
+
+// TestNoHTTPInTheCore: what speaks HTTP weighs most of a megabyte in a page, and brings goroutines and time of its own.
+func TestNoHTTPInTheCore(t *testing.T) {
+	t.Parallel()
+	imports := imported(t)
+	for _, name := range slices.Sorted(maps.Keys(imports)) {
+		dir := strings.TrimPrefix(name, module+"/")
+		core := strings.HasPrefix(dir+"/", "sim/") || strings.HasPrefix(dir+"/", "wasm/")
+		if !core || slices.Contains(testSupport, dir) {
+			continue
+		}
+		if chain := reach(imports, name, "net/http", map[string]bool{}); chain != nil {
+			t.Errorf("%s: methods, codes and headers are in sim/wire; what connects belongs into fake, behind a func", strings.Join(chain, " imports "))
+		}
+	}
+}
+
+// TestNoTestingInPrograms: a program that imports the simulator must not get the flags of package testing.
+func TestNoTestingInPrograms(t *testing.T) {
+	t.Parallel()
+	imports := imported(t)
 	for _, name := range slices.Sorted(maps.Keys(imports)) {
 		if !strings.HasPrefix(name, module) {
 			continue

@@ -18,8 +18,7 @@ const (
 func ManagedFields(list []any, p field.Path) field.ErrorList {
 	var errs field.ErrorList
 	for i, v := range list {
-		m, _ := v.(map[string]any)
-		entry, p := object.Object(m), p.Index(i)
+		entry, p := object.As(v), p.Index(i)
 		if op := entry.String("operation"); op != "Apply" && op != "Update" {
 			errs = append(errs, field.Invalid(p.Child("operation"), field.Enum(op), "must be `Apply` or `Update`"))
 		}

@@ -9,15 +9,18 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// OwnerReferences checks the owner references at p. Errors carry no index. Whether an owner exists is not checked: the
-// garbage collector finds out.
-func OwnerReferences(list []any, p field.Path) field.ErrorList {
+// OwnerReferences checks the owner references at p. Before 1.37 errors carry no index. Whether an owner exists is not checked:
+// the garbage collector finds out.
+func (r Rules) OwnerReferences(list []any, p field.Path) field.ErrorList {
 	var errs field.ErrorList
 	controller := ""
-	for _, v := range list {
-		m, _ := v.(map[string]any)
-		ref := object.Object(m)
-		errs = append(errs, checkOwner(ref, p)...)
+	for i, v := range list {
+		ref := object.As(v)
+		if r >= 37 {
+			errs = append(errs, checkOwner(ref, p.Index(i))...)
+		} else {
+			errs = append(errs, checkOwnerBefore37(ref, p)...)
+		}
 		if is, _ := ref.Bool("controller"); !is {
 			continue
 		}
@@ -34,8 +37,20 @@ func OwnerReferences(list []any, p field.Path) field.ErrorList {
 
 func checkOwner(ref object.Object, p field.Path) field.ErrorList {
 	var errs field.ErrorList
-	group, version := splitVersion(ref.APIVersion())
-	if version == "" {
+	if _, version := splitVersion(ref.APIVersion()); version == "" && ref.APIVersion() != "" {
+		errs = append(errs, field.Invalid(p.Child("apiVersion"), ref.APIVersion(), "must be <group>/<version> or <version>"))
+	}
+	for _, name := range []string{"apiVersion", "kind", "name", "uid"} {
+		if ref.String(name) == "" {
+			errs = append(errs, field.Required(p.Child(name), "must not be empty"))
+		}
+	}
+	return append(errs, checkBanned(ref, p)...)
+}
+
+func checkOwnerBefore37(ref object.Object, p field.Path) field.ErrorList {
+	var errs field.ErrorList
+	if _, version := splitVersion(ref.APIVersion()); version == "" {
 		errs = append(errs, field.Invalid(p.Child("apiVersion"), ref.APIVersion(), "version must not be empty"))
 	}
 	for _, name := range []string{"kind", "name", "uid"} {
@@ -43,10 +58,15 @@ func checkOwner(ref object.Object, p field.Path) field.ErrorList {
 			errs = append(errs, field.Invalid(p.Child(name), "", "must not be empty"))
 		}
 	}
-	if group == "" && version == "v1" && ref.Kind() == "Event" {
-		errs = append(errs, field.Invalid(p, printOwner(ref), "/v1, Kind=Event is disallowed from being an owner"))
+	return append(errs, checkBanned(ref, p)...)
+}
+
+// checkBanned refuses events as owners (apimachinery validation.BannedOwners).
+func checkBanned(ref object.Object, p field.Path) field.ErrorList {
+	if ref.APIVersion() != "v1" || ref.Kind() != "Event" {
+		return nil
 	}
-	return errs
+	return field.ErrorList{field.Invalid(p, printOwner(ref), "/v1, Kind=Event is disallowed from being an owner")}
 }
 
 // splitVersion splits an apiVersion. One with two slashes has neither group nor version.
@@ -99,8 +119,7 @@ func DedupOwnerReferences(obj object.Object) (duplicateUIDs []string) {
 	kept := make([]any, 0, len(list))
 	seen := make(map[string]bool, len(list))
 	for _, ref := range list {
-		m, _ := ref.(map[string]any)
-		uid := object.Object(m).String("uid")
+		uid := object.As(ref).String("uid")
 		same := func(k any) bool { return object.SemanticEqual(k, ref) }
 		if seen[uid] && slices.ContainsFunc(kept, same) {
 			duplicateUIDs = append(duplicateUIDs, uid)

@@ -6,7 +6,7 @@
 // The server runs these rules once itself and most kinds run them again, so errors of an update may occur twice in the
 // causes of a Status: whoever calls both keeps both. Kinds of the core API groups use ValidateCore
 // and CoreFinalizers, which want domain-qualified finalizer names; custom resources get warnings instead.
-// Texts and order follow ObjectMeta validation of v1.36 (API conventions, "Metadata").
+// Texts and order follow ObjectMeta validation of the API server (API conventions, "Metadata").
 package metadata
 
 import (
@@ -19,12 +19,15 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
+// Rules are those of a Kubernetes minor: 36 is 1.36.
+type Rules int
+
 // AnnotationsMax is the greatest size of all annotation keys and values together, in bytes.
 const AnnotationsMax = 256 * 1024
 
 // Validate checks the metadata at p of an object of which the name has been generated already. nameRule checks
 // generateName as a prefix, then name.
-func Validate(meta map[string]any, namespaced bool, nameRule func(name string, prefix bool) []string, p field.Path) field.ErrorList {
+func (r Rules) Validate(meta map[string]any, namespaced bool, nameRule func(name string, prefix bool) []string, p field.Path) field.ErrorList {
 	m := object.Object(meta)
 	var errs field.ErrorList
 	if prefix := m.String("generateName"); prefix != "" {
@@ -39,18 +42,18 @@ func Validate(meta map[string]any, namespaced bool, nameRule func(name string, p
 	generation, _ := m.Int("generation")
 	errs = append(errs, field.NonNegative(generation, p.Child("generation"))...)
 	errs = append(errs, checkLabels(m, p)...)
-	errs = append(errs, OwnerReferences(m.List("ownerReferences"), p.Child("ownerReferences"))...)
+	errs = append(errs, r.OwnerReferences(m.List("ownerReferences"), p.Child("ownerReferences"))...)
 	errs = append(errs, Finalizers(object.Strings(m.List("finalizers")), p.Child("finalizers"))...)
 	return append(errs, ManagedFields(m.List("managedFields"), p.Child("managedFields"))...)
 }
 
 // ValidateCore is Validate for the built-in kinds whose finalizers must have standard or domain-qualified names.
-func ValidateCore(meta map[string]any, namespaced bool, nameRule func(name string, prefix bool) []string, p field.Path) field.ErrorList {
-	return append(Validate(meta, namespaced, nameRule, p), CoreFinalizers(meta, p)...)
+func (r Rules) ValidateCore(meta map[string]any, namespaced bool, nameRule func(name string, prefix bool) []string, p field.Path) field.ErrorList {
+	return append(r.Validate(meta, namespaced, nameRule, p), CoreFinalizers(meta, p)...)
 }
 
 // ValidateUpdate checks the metadata at p of an object that is about to replace one with the metadata old.
-func ValidateUpdate(meta, old map[string]any, p field.Path) field.ErrorList {
+func (r Rules) ValidateUpdate(meta, old map[string]any, p field.Path) field.ErrorList {
 	m, o := object.Object(meta), object.Object(old)
 	var errs field.ErrorList
 	if o.String("deletionTimestamp") != "" {
@@ -65,7 +68,7 @@ func ValidateUpdate(meta, old map[string]any, p field.Path) field.ErrorList {
 	}
 	errs = append(errs, immutable(m, o, p)...)
 	errs = append(errs, checkLabels(m, p)...)
-	errs = append(errs, OwnerReferences(m.List("ownerReferences"), p.Child("ownerReferences"))...)
+	errs = append(errs, r.OwnerReferences(m.List("ownerReferences"), p.Child("ownerReferences"))...)
 	return append(errs, ManagedFields(m.List("managedFields"), p.Child("managedFields"))...)
 }
 

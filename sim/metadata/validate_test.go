@@ -62,16 +62,16 @@ func TestValidateCore(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.meta, func(t *testing.T) {
 			is := is.New(t)
-			is.Equal(texts(ValidateCore(parse(t, tt.meta), true, field.NamePathSegment, path)), tt.want) // errors to the letter, in order
+			is.Equal(texts(Rules(36).ValidateCore(parse(t, tt.meta), true, field.NamePathSegment, path)), tt.want) // errors to the letter, in order
 		})
 	}
 }
 
 func TestValidateClusterScoped(t *testing.T) {
 	is := is.New(t)
-	is.Equal(texts(Validate(parse(t, `{"name":"a","namespace":"n"}`), false, field.NameDNSSubdomain, path)),
+	is.Equal(texts(Rules(36).Validate(parse(t, `{"name":"a","namespace":"n"}`), false, field.NameDNSSubdomain, path)),
 		[]string{"metadata.namespace: Forbidden: not allowed on this type"}) // no namespace
-	is.Equal(Validate(parse(t, `{"name":"a","finalizers":["mine"]}`), false, field.NameDNSSubdomain, path), nil) // custom resources may
+	is.Equal(Rules(36).Validate(parse(t, `{"name":"a","finalizers":["mine"]}`), false, field.NameDNSSubdomain, path), nil) // custom resources may
 }
 
 func TestAnnotationsSize(t *testing.T) {
@@ -132,7 +132,7 @@ func TestValidateUpdate(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			is := is.New(t)
 			meta := parse(t, tt.meta)
-			errs := append(ValidateUpdate(meta, parse(t, tt.old), path), CoreFinalizers(meta, path)...)
+			errs := append(Rules(36).ValidateUpdate(meta, parse(t, tt.old), path), CoreFinalizers(meta, path)...)
 			is.Equal(texts(errs), tt.want) // errors to the letter, in order
 		})
 	}

@@ -70,6 +70,21 @@ func (x *index) delete(key string) {
 	x.resize(key, -1)
 }
 
+// apply does what an event did.
+func (x *index) apply(e *Event) {
+	if e.KV != nil {
+		x.put(e.KV)
+	} else {
+		x.delete(e.Key)
+	}
+}
+
+// get returns what is stored at a key, or nil.
+func (x index) get(key string) *KV {
+	kv, _ := x.keys.Get(&KV{Key: key})
+	return kv
+}
+
 // resize adds n keys to the run that key is in. It cuts a run in two that has grown too large.
 func (x *index) resize(key string, n int) {
 	x.runs = clone(x.runs)

@@ -8,22 +8,18 @@ func NewView(rev uint64, kvs []*KV) *View {
 	for _, kv := range kvs {
 		index.put(kv)
 	}
-	return &View{rev: rev, index: index}
+	return newView(rev, index, nil)
 }
 
 // Before returns the view without what e did, as of revision rev. To take several events back, begin with the newest.
 func (v *View) Before(e *Event, rev uint64) *View {
-	index := v.index.edit()
-	if e.Prev != nil {
-		index.put(e.Prev)
-	} else {
-		index.delete(e.Key)
-	}
-	return &View{rev: rev, index: index}
+	index := v.index().edit()
+	index.apply(&Event{Key: e.Key, KV: e.Prev})
+	return newView(rev, index, nil)
 }
 
 // As returns the view as that of another revision, in which the same was stored.
-func (v *View) As(rev uint64) *View { return &View{rev: rev, index: v.index} }
+func (v *View) As(rev uint64) *View { return newView(rev, v.index(), nil) }
 
 // Event returns the commit that made the view's revision; nil for the one that its store began with.
 func (v *View) Event() *Event { return v.event }
@@ -36,19 +32,13 @@ func Load(oldest *View, made *Event, events []*Event) (*Store, error) {
 			return nil, err
 		}
 	}
-	s := &Store{first: oldest.rev, views: []*View{{rev: oldest.rev, index: oldest.index, event: made}}}
+	s := begin(newView(oldest.rev, oldest.index(), made))
 	for _, e := range events {
-		prev := s.current().Get(e.Key)
-		index := s.current().index.edit()
-		switch {
-		case e.KV != nil:
-			index.put(e.KV)
-		case prev != nil:
-			index.delete(e.Key)
-		}
-		if err := e.check(s.Rev()+1, e.KV, prev); err != nil {
+		if err := e.check(s.Rev()+1, e.KV, s.current().Get(e.Key)); err != nil {
 			return nil, err
 		}
+		index := s.current().index().edit()
+		index.apply(e)
 		s.commit(index, e)
 	}
 	return s, nil

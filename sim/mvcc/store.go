@@ -7,7 +7,8 @@
 // A Store is a list of views, one per revision. A view is an index, a B-tree
 // from key to the newest write of that key, and the event that led to it.
 // A write copies the nodes of the tree on the way to its key and shares the rest
-// with the view before. From an empty store at revision 1:
+// with the view before; the indexes of most older views are let go and made again
+// when they are read. From an empty store at revision 1:
 //
 //	s := mvcc.New(1)     1 {}                             first: 1
 //
@@ -80,8 +81,11 @@ type Store struct {
 // New returns an empty store whose current revision is rev.
 // It counts as compacted at rev: nothing before can be read.
 func New(rev uint64) *Store {
-	return &Store{first: rev, views: []*View{{rev: rev, index: newIndex()}}}
+	return begin(newView(rev, newIndex(), nil))
 }
+
+// begin returns a store whose history begins with a view.
+func begin(oldest *View) *Store { return &Store{first: oldest.rev, views: []*View{oldest}} }
 
 // Rev returns the current revision, that of the last commit.
 func (s *Store) Rev() uint64 { return s.current().rev }
@@ -94,12 +98,12 @@ func (s *Store) Compacted() uint64 { return s.first }
 func (s *Store) Put(key string, value []byte, aux any) *Event {
 	rev := s.Rev() + 1
 	kv := &KV{Key: key, Value: value, CreateRev: rev, ModRev: rev, Aux: aux}
-	index := s.current().index.edit()
+	index := s.current().index().edit()
 	prev := index.put(kv)
 	if prev != nil {
-		kv.CreateRev = prev.CreateRev
+		kv.Key, kv.CreateRev = prev.Key, prev.CreateRev // the same text, in memory once
 	}
-	return s.commit(index, &Event{Rev: rev, Key: key, KV: kv, Prev: prev})
+	return s.commit(index, &Event{Rev: rev, Key: kv.Key, KV: kv, Prev: prev})
 }
 
 // Delete removes key: one commit. The event is its tombstone.
@@ -109,7 +113,7 @@ func (s *Store) Delete(key string) (*Event, bool) {
 	if prev == nil {
 		return nil, false
 	}
-	index := s.current().index.edit()
+	index := s.current().index().edit()
 	index.delete(key)
 	return s.commit(index, &Event{Rev: s.Rev() + 1, Key: key, Prev: prev}), true
 }
@@ -212,12 +216,21 @@ func (s *Store) find(rev uint64) (int, error) {
 	return int(rev - s.first), nil
 }
 
-// upTo returns the views up to views[i]. It leaves no room after them, so that
-// the next commit copies the list and does not write into one that is shared.
-func (s *Store) upTo(i int) []*View { return s.views[: i+1 : i+1] }
+// upTo returns a copy of the views up to views[i], which has its index: it is the newest of another history.
+func (s *Store) upTo(i int) []*View {
+	v := s.views[i]
+	newest := newView(v.rev, v.index(), v.event)
+	newest.prev = v.prev
+	return append(s.views[:i:i], newest)
+}
 
 // commit makes index, which e has led to, the current view.
 func (s *Store) commit(index index, e *Event) *Event {
-	s.views = append(s.views, &View{rev: e.Rev, index: index, event: e})
+	v, before := newView(e.Rev, index, e), s.current()
+	if e.Rev%keepEvery != 0 {
+		v.prev = before
+	}
+	before.fade()
+	s.views = append(s.views, v)
 	return e
 }

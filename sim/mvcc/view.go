@@ -1,33 +1,64 @@
 package mvcc
 
-import "strings"
+import (
+	"strings"
+	"sync/atomic"
+)
+
+// keepEvery is of how many revisions one keeps its index: the paths that a write has copied are half a kilobyte and more.
+// The indexes of the others are made again when they are read, from the last one that was kept and the events since:
+//
+//	revision  16       17       18       19 …   31       32       33       34
+//	index     kept ◀── put a ◀─ del b ◀─ put a  put c    kept ◀── put d ◀─ newest
+const keepEvery = 16
 
 // View is the store as it was at one revision. It never changes:
 // it may be read while the store goes on, from any goroutine.
 type View struct {
 	rev   uint64
-	index index
 	event *Event // the commit that made this revision; nil for the one the store began with
+	prev  *View  // before event; nil: index is kept
+	made  atomic.Pointer[index]
+}
+
+func newView(rev uint64, x index, event *Event) *View {
+	v := &View{rev: rev, event: event}
+	v.made.Store(&x)
+	return v
+}
+
+// fade lets go the index, unless it is kept.
+func (v *View) fade() {
+	if v.prev != nil {
+		v.made.Store(nil)
+	}
+}
+
+// index returns the index of the view.
+func (v *View) index() index {
+	if x := v.made.Load(); x != nil {
+		return *x
+	}
+	x := v.prev.index().edit()
+	x.apply(v.event)
+	return x
 }
 
 // Rev returns the revision of the view.
 func (v *View) Rev() uint64 { return v.rev }
 
 // Get returns the key, nil if it is absent.
-func (v *View) Get(key string) *KV {
-	kv, _ := v.index.keys.Get(&KV{Key: key})
-	return kv
-}
+func (v *View) Get(key string) *KV { return v.index().get(key) }
 
 // Range yields the keys that begin with prefix and are not before from, in
 // ascending byte order, until yield returns false.
 // The empty prefix and the empty from leave nothing out.
 func (v *View) Range(prefix, from string, yield func(*KV) bool) {
-	v.index.each(max(prefix, from), func(kv *KV) bool {
+	v.index().each(max(prefix, from), func(kv *KV) bool {
 		return strings.HasPrefix(kv.Key, prefix) && yield(kv)
 	})
 }
 
 // Count returns how many keys Range would yield.
 // It visits few of them, however many they are.
-func (v *View) Count(prefix, from string) int { return v.index.count(prefix, from) }
+func (v *View) Count(prefix, from string) int { return v.index().count(prefix, from) }

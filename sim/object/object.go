@@ -160,7 +160,12 @@ func (o Object) Copy() Object {
 }
 
 // Copy returns a deep copy of a JSON value.
-func Copy(v any) any {
+func Copy(v any) any { return copyValue(v, false) }
+
+// Plain returns a deep copy of a JSON value with what Raws say in their place.
+func Plain(v any) any { return copyValue(v, true) }
+
+func copyValue(v any, plain bool) any {
 	switch v := v.(type) {
 	case map[string]any:
 		if v == nil {
@@ -168,7 +173,7 @@ func Copy(v any) any {
 		}
 		m := make(map[string]any, len(v))
 		for k, x := range v { // order does not matter
-			m[k] = Copy(x)
+			m[k] = copyValue(x, plain)
 		}
 		return m
 	case []any:
@@ -177,9 +182,13 @@ func Copy(v any) any {
 		}
 		l := make([]any, len(v))
 		for i, x := range v {
-			l[i] = Copy(x)
+			l[i] = copyValue(x, plain)
 		}
 		return l
+	case Raw:
+		if plain {
+			return v.Value()
+		}
 	}
 	return v
 }

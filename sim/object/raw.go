@@ -47,33 +47,6 @@ func Compact(text []byte) []byte {
 	return escaped.Bytes()
 }
 
-// Plain returns a deep copy of a JSON value with what Raws say in their place.
-func Plain(v any) any {
-	switch v := v.(type) {
-	case Raw:
-		return v.Value()
-	case map[string]any:
-		if v == nil {
-			return v
-		}
-		m := make(map[string]any, len(v))
-		for k, x := range v { // order does not matter
-			m[k] = Plain(x)
-		}
-		return m
-	case []any:
-		if v == nil {
-			return v
-		}
-		l := make([]any, len(v))
-		for i, x := range v {
-			l[i] = Plain(x)
-		}
-		return l
-	}
-	return v
-}
-
 // Places says where in an object there are values that ParseRaw reads as Raws. nil: nowhere.
 type Places struct {
 	Raw    bool               // here

@@ -7,9 +7,9 @@ import (
 
 	"github.com/kubesim/kubesim/sim/apiserver"
 	"github.com/kubesim/kubesim/sim/fault"
-	"github.com/kubesim/kubesim/sim/http"
 	"github.com/kubesim/kubesim/sim/status"
 	"github.com/kubesim/kubesim/sim/trace"
+	"github.com/kubesim/kubesim/sim/wire"
 )
 
 // Add puts faults behind those there are, and begins to observe. It refuses all of them when one can never happen.
@@ -78,7 +78,7 @@ type faultyAnswer struct {
 }
 
 // Truncate is fault.Answer's.
-func (x *faultyAnswer) Truncate(a fault.Action) { x.answer.Lost = max(len(x.answer.Body)-a.Bytes, 0) }
+func (x *faultyAnswer) Truncate(a fault.Action) { x.answer.Lost = max(x.answer.Body.Len()-a.Bytes, 0) }
 
 // carryOutAnswer is carryOut for an answer.
 func (o *Observer) carryOutAnswer(op *fault.Op, e *apiserver.Exchange, a *apiserver.Answer) *faultyAnswer {
@@ -157,7 +157,7 @@ func failure(a fault.Action, op *fault.Op) *status.Status {
 		s.Details.RetryAfterSeconds = a.RetryAfter
 	}
 	if s.Code == 0 {
-		s.Code = http.StatusInternalServerError
+		s.Code = wire.StatusInternalServerError
 	}
 	return s
 }

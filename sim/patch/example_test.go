@@ -29,7 +29,7 @@ func ExampleJSON() {
 
 // A list of containers is merged by their names, where a merge patch would put one list in place of the other.
 func ExampleStrategic() {
-	set, err := schema.Load("1.36")
+	set, err := schema.Load(schema.Default)
 	if err != nil {
 		panic(err)
 	}
@@ -38,8 +38,8 @@ func ExampleStrategic() {
 		map[string]any{"name": "proxy", "image": "proxy:1"},
 	}}}
 	change := []byte(`{"spec":{"containers":[{"name":"main","image":"web:2"}]}}`)
-	result, _, _, status := patch.Strategic(pod, change, set.Kind(schema.ParseGVK("v1", "Pod")), patch.Warn)
-	fmt.Println(string(object.JSON(map[string]any(result))), status)
+	merged, status := patch.Strategic(object.JSON(pod), change, set.Kind(schema.ParseGVK("v1", "Pod")), patch.Warn, true)
+	fmt.Println(string(object.JSON(map[string]any(merged.Object))), status)
 	// Output:
 	// {"spec":{"containers":[{"image":"web:2","name":"main"},{"image":"proxy:1","name":"proxy"}]}} <nil>
 }

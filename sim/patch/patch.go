@@ -15,8 +15,8 @@ import (
 	"strings"
 
 	"github.com/kubesim/kubesim/sim/field"
-	"github.com/kubesim/kubesim/sim/http"
 	"github.com/kubesim/kubesim/sim/status"
+	"github.com/kubesim/kubesim/sim/wire"
 )
 
 // Kind is the way in which a patch describes a change.
@@ -71,7 +71,7 @@ func Type(contentType string, custom bool) (Kind, *status.Status) {
 	if custom || offers(contentType) {
 		return 0, status.UnsupportedMediaType(ContentTypes(custom))
 	}
-	return 0, &status.Status{Code: http.StatusUnsupportedMediaType, Reason: status.ReasonMediaType,
+	return 0, &status.Status{Code: wire.StatusUnsupportedMediaType, Reason: status.ReasonMediaType,
 		Message: "415: Unsupported Media Type", Details: &status.Details{}}
 }
 

@@ -35,11 +35,6 @@ type Quantity struct {
 // New returns a whole number.
 func New(value int64, format Format) Quantity { return Quantity{unscaled: value, format: format} }
 
-// NewMilli returns value thousandths.
-func NewMilli(value int64, format Format) Quantity {
-	return Quantity{unscaled: value, exp: -3, format: format}
-}
-
 // MustParse is Parse for texts that are known to be right.
 func MustParse(s string) Quantity {
 	q, err := Parse(s)
@@ -48,9 +43,6 @@ func MustParse(s string) Quantity {
 	}
 	return q
 }
-
-// Format returns the suffixes q is printed with.
-func (q Quantity) Format() Format { return q.format }
 
 // Sign returns -1, 0 or 1.
 func (q Quantity) Sign() int {
@@ -146,12 +138,6 @@ func (q Quantity) Neg() Quantity {
 		return fromBig(n.Neg(n), q.exp, q.format)
 	}
 	return Quantity{unscaled: -q.unscaled, exp: q.exp, format: q.format}
-}
-
-// Mul returns q × n.
-func (q Quantity) Mul(n int64) Quantity {
-	v := q.int()
-	return fromBig(v.Mul(v, big.NewInt(n)), q.exp, q.format)
 }
 
 // RoundUp returns q as a multiple of 10^scale, rounded away from zero: -3 keeps thousandths.

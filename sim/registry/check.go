@@ -11,7 +11,7 @@ import (
 // resource.Checks.
 func check(ctx *resource.Context, obj, old object.Object) field.ErrorList {
 	hub, p := ctx.Definition.Hub, field.Root("metadata")
-	strategy := hub.Strategy
+	strategy, rules := hub.Strategy, metadata.Rules(ctx.Server.Minor)
 	var errs field.ErrorList
 	finalizers := func() {
 		if !hub.Custom && !strategy.AnyFinalizers {
@@ -22,10 +22,10 @@ func check(ctx *resource.Context, obj, old object.Object) field.ErrorList {
 		ctx.Found = errs
 		switch {
 		case step == resource.CheckMeta:
-			errs = append(errs, metadata.Validate(obj.Metadata(), hub.Namespaced, nameRule(ctx, obj), p)...)
+			errs = append(errs, rules.Validate(obj.Metadata(), hub.Namespaced, nameRule(ctx, obj), p)...)
 			finalizers()
 		case step == resource.CheckMetaUpdate:
-			errs = append(errs, metadata.ValidateUpdate(obj.Metadata(), old.Metadata(), p)...)
+			errs = append(errs, rules.ValidateUpdate(obj.Metadata(), old.Metadata(), p)...)
 			finalizers()
 		case step == resource.CheckFirst:
 			errs = append(errs, strategy.ValidateFirst(ctx, obj, old)...)
@@ -36,6 +36,25 @@ func check(ctx *resource.Context, obj, old object.Object) field.ErrorList {
 		}
 	}
 	return errs
+}
+
+// declarative puts what the rules that stand as tags on the types find behind everything else, of which nothing is said twice
+// (registry/rest.ValidateDeclaratively). Servers do so since 1.37; custom resources have no such tags.
+func declarative(ctx *resource.Context, errs field.ErrorList) field.ErrorList {
+	if ctx.Definition.Hub.Custom || !ctx.Since(37) || len(errs) < 2 {
+		return errs
+	}
+	said := map[string]bool{}
+	var own, declared field.ErrorList
+	for _, err := range errs {
+		if text := err.Error(); err.Declared {
+			declared = append(declared, err)
+		} else if !said[text] {
+			said[text] = true
+			own = append(own, err)
+		}
+	}
+	return append(own, declared...)
 }
 
 func nameRule(ctx *resource.Context, obj object.Object) func(name string, prefix bool) []string {

@@ -139,7 +139,6 @@ func (o objects) Delete(storage, namespace, name string, options object.Object) 
 
 // unchecked is the registry without admission.
 func (o objects) unchecked() *Registry {
-	o.r.kept() // which both use from now on
 	r := *o.r
 	r.Admission = nil
 	return &r

@@ -222,9 +222,9 @@ func (r *Registry) validateNew(ctx *resource.Context, obj object.Object) field.E
 	}
 	errs := check(ctx, obj, nil)
 	if named := slices.Contains(hub.Strategy.Checks.Of(ctx, false), resource.CheckMeta); len(errs) == 0 && (!named || hub.Strategy.NameRule != nil) {
-		errs = metadata.Validate(obj.Metadata(), hub.Namespaced, field.NamePathSegment, field.Root("metadata"))
+		errs = metadata.Rules(ctx.Server.Minor).Validate(obj.Metadata(), hub.Namespaced, field.NamePathSegment, field.Root("metadata"))
 	}
-	return errs
+	return declarative(ctx, errs)
 }
 
 // nameOf returns the name of an object that has a generateName only.

@@ -44,9 +44,6 @@ func (r *Registry) putForm(d *resource.Definition, obj object.Object) (*resource
 	event := store.Put(key, value, aux)
 	r.Backend.Committed(event)
 	it := resource.ItemOf(d, event.KV)
-	if aux == any(it) {
-		r.keep(d, it, nil, &resource.Tree{Object: obj})
-	}
 	return it, unreadable(it)
 }
 

@@ -30,7 +30,7 @@ type ListOptions struct {
 
 // Matches reports whether the selectors let an object through.
 func (o *ListOptions) Matches(it *resource.Item) bool {
-	return (o.Labels.Empty() || o.Labels.Matches(it.Labels)) && (o.Fields.Empty() || o.Fields.Matches(it.Field))
+	return (o.Labels.Empty() || o.Labels.Match(it.Label)) && (o.Fields.Empty() || o.Fields.Matches(it.Field))
 }
 
 // SelectName narrows the selection to the object with the name.

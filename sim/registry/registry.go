@@ -88,8 +88,7 @@ type Registry struct {
 	// ServiceCIDR is the range of addresses of services (resource.Context).
 	ServiceCIDR netip.Prefix
 
-	scratch []byte          // where objects are printed before they get memory of their own
-	trees   *resource.Trees // nil until the first write
+	scratch []byte // where objects are printed before they get memory of their own
 }
 
 // Request is one request as a registry sees it.
@@ -172,8 +171,7 @@ func Convert(d *resource.Definition, obj object.Object) object.Object { return d
 
 // encode prints obj, in the hub version, as the item of revision rev; revision 0 leaves resourceVersion out.
 func (r *Registry) encode(d *resource.Definition, obj object.Object, rev uint64) *resource.Item {
-	it, _ := r.encodeParts(d, obj, rev)
-	return it
+	return written(d, obj, resource.NewLine(d.Hub, obj, rev, bytes.Clone(r.print(d, obj, rev))))
 }
 
 // encodeUnstored prints a new object that a dry run does not store: it keeps the resourceVersion that was sent.
@@ -189,19 +187,6 @@ func (r *Registry) encodeSent(d *resource.Definition, obj object.Object) *resour
 	return it
 }
 
-// encodeParts is encode, which also says where the parts of the object stand in the item.
-func (r *Registry) encodeParts(d *resource.Definition, obj object.Object, rev uint64) (*resource.Item, []resource.Part) {
-	text, parts := r.print(d, obj, rev, codec.Printed{})
-	return written(d, obj, resource.NewLine(d.Hub, obj, rev, bytes.Clone(text))), parts
-}
-
-// encodeChanged is encodeParts for an object that takes the place of item, at its revision. What the two share is not
-// printed again. The Bytes of the result last until the next object is printed.
-func (r *Registry) encodeChanged(d *resource.Definition, item *resource.Item, obj object.Object) (*resource.Item, []resource.Part) {
-	text, parts := r.print(d, obj, item.Rev, printed(item))
-	return written(d, obj, resource.NewLine(d.Hub, obj, item.Rev, text)), parts
-}
-
 // written gives the item of an object with raw values what the store is to hold.
 func written(d *resource.Definition, obj object.Object, it *resource.Item) *resource.Item {
 	if d.Hub.Places() != nil {
@@ -213,18 +198,14 @@ func written(d *resource.Definition, obj object.Object, it *resource.Item) *reso
 }
 
 // print prints obj and a newline into r.scratch.
-func (r *Registry) print(d *resource.Definition, obj object.Object, rev uint64, known codec.Printed) ([]byte, []resource.Part) {
+func (r *Registry) print(d *resource.Definition, obj object.Object, rev uint64) []byte {
 	if rev == 0 {
 		obj.Remove("metadata", "resourceVersion")
 	} else {
 		obj.Set(FormatRev(rev), "metadata", "resourceVersion")
 	}
-	text, parts := codec.AppendChanged(r.scratch[:0], obj, d.Hub.Layout(), known)
-	if CheckTrees {
-		checkPrinted(d, obj, text)
-	}
-	r.scratch = append(text, '\n')
-	return r.scratch, parts
+	r.scratch = append(codec.Append(r.scratch[:0], obj, d.Hub.Layout()), '\n')
+	return r.scratch
 }
 
 // itemMax is the greatest size of a stored object in bytes (--max-request-bytes of etcd).
@@ -237,15 +218,14 @@ func (r *Registry) put(d *resource.Definition, obj object.Object) (*resource.Ite
 		return r.putForm(d, obj)
 	}
 	rev := r.Backend.Store().Rev() + 1
-	it, parts := r.encodeParts(d, obj, rev)
+	it := r.encode(d, obj, rev)
 	if tooLarge(d, it, obj) {
 		obj.Remove("metadata", "managedFields")
-		if it, parts = r.encodeParts(d, obj, rev); tooLarge(d, it, obj) {
+		if it = r.encode(d, obj, rev); tooLarge(d, it, obj) {
 			return nil, status.Plain("etcdserver: request is too large")
 		}
 	}
 	r.store(d, it)
-	r.keep(d, it, nil, &resource.Tree{Object: obj, Parts: parts})
 	return it, nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/kubesim/kubesim/sim/admission"
+	"github.com/kubesim/kubesim/sim/codec"
 	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/metadata"
 	"github.com/kubesim/kubesim/sim/object"
@@ -19,6 +20,10 @@ type Change struct {
 	// Make returns the new object from the current one, which is nil when there is none. Both are in the version of the
 	// request, with its defaults. current may be changed, except by a Put.
 	Make func(current object.Object) (object.Object, *status.Status)
+
+	// Edit is Make for those who begin with the printed form of the current object: item is the current one, or nil where
+	// it is printed in another version. nil: Make is asked.
+	Edit func(printed []byte, item *resource.Item) (object.Object, *status.Status)
 
 	Kind ChangeKind
 }
@@ -46,6 +51,20 @@ func (r *Registry) Update(q *Request, change Change) (*Result, *status.Status) {
 	return anew(q, change.Kind != Put, func() (*Result, *status.Status) { return r.update(q, change) })
 }
 
+// Current returns the item of the object that a PUT is about, for those who read its body (codec.Decoder.Changed): nil where
+// it is not stored as the request has it.
+func (r *Registry) Current(q *Request) *resource.Item {
+	d := q.Definition
+	if d.Hub != d || d.Layout() == nil || !r.Backend.Reachable() {
+		return nil
+	}
+	it := r.stored(d, q.Namespace, q.Name)
+	if it != nil && it.Err == nil {
+		codec.Read(it, nil)
+	}
+	return it
+}
+
 func (r *Registry) update(q *Request, change Change) (*Result, *status.Status) {
 	d := q.Definition
 	item := r.stored(d, q.Namespace, q.Name)
@@ -58,16 +77,12 @@ func (r *Registry) update(q *Request, change Change) (*Result, *status.Status) {
 	if s := unreadable(item); s != nil {
 		return nil, s
 	}
-	old := r.read(d, item)
+	old := codec.Read(item, nil)
 	live := old
 	if d.Hub != d {
 		live = Convert(d, item.Object())
 	}
-	current := live
-	if change.Kind != Put {
-		current = Convert(d, item.Object())
-	}
-	obj, s := change.Make(current)
+	obj, s := change.make(d, item, live)
 	if s != nil {
 		return nil, s
 	}
@@ -88,6 +103,19 @@ func (r *Registry) update(q *Request, change Change) (*Result, *status.Status) {
 		return nil, s
 	}
 	return r.replace(q, item, old, obj)
+}
+
+// make returns the new object. live is the current one, which stays as it is.
+func (c Change) make(d *resource.Definition, item *resource.Item, live object.Object) (object.Object, *status.Status) {
+	switch {
+	case c.Edit != nil && d.Hub == d:
+		return c.Edit(item.Bytes, item)
+	case c.Edit != nil:
+		return c.Edit(codec.Append(nil, live, d.Layout()), nil)
+	case c.Kind == Put:
+		return c.Make(live)
+	}
+	return c.Make(Convert(d, item.Object()))
 }
 
 // CheckIdentity refuses an object that is not the one of the request, and fills in its namespace.
@@ -185,10 +213,6 @@ func (r *Registry) replace(q *Request, item *resource.Item, old, obj object.Obje
 	old = decoratedBefore(q, old)
 	attrs.Old = old
 	prepareUpdate(ctx, obj, old)
-	steady := q.Subresource == "" && unchanged(obj, old)
-	if ctx.Settled = steady && item.Settled(d.Hub); ctx.Settled && CheckTrees {
-		checkSettled(ctx, obj, old)
-	}
 	reserved := r.reserving(ctx)
 	defer reserved.revert()
 	if s := allocate(ctx, obj, old); s != nil {
@@ -216,9 +240,6 @@ func (r *Registry) replace(q *Request, item *resource.Item, old, obj object.Obje
 	}
 	reserved.commit()
 	result, s := r.commit(q, item, obj)
-	if s == nil && steady {
-		result.Item.Settle(d.Hub)
-	}
 	if s == nil {
 		result.Item = answered(q, result.Item)
 	}
@@ -245,7 +266,7 @@ func (r *Registry) commit(q *Request, item *resource.Item, obj object.Object) (*
 	if d.Form != nil {
 		return r.commitForm(q, item, obj)
 	}
-	same, parts := r.encodeChanged(d, item, obj)
+	same := written(d, obj, resource.NewLine(d.Hub, obj, item.Rev, r.print(d, obj, item.Rev))) // until the next is printed
 	if q.DryRun || bytes.Equal(d.Value(same), item.Raw()) && !r.storedLess(d, obj) {
 		return &Result{Item: r.encode(d, obj, item.Rev)}, nil
 	}
@@ -258,9 +279,7 @@ func (r *Registry) commit(q *Request, item *resource.Item, obj object.Object) (*
 	}
 	it := same.At(r.Backend.Store().Rev() + 1)
 	r.store(d, it)
-	tree := &resource.Tree{Object: obj, Parts: parts}
-	tree.Shift(len(it.Bytes) - len(same.Bytes)) // the resourceVersion, which stands before all parts, may have got longer
-	r.keep(d, it, item.Tree(), tree)
+	codec.Read(it, item) // while the object before is there to help
 	return &Result{Item: it}, nil
 }
 
@@ -335,9 +354,6 @@ func prepareUpdate(ctx *resource.Context, obj, old object.Object) {
 	if strategy.PrepareForUpdate != nil {
 		strategy.PrepareForUpdate(ctx, obj, old)
 	}
-	if strategy.Allocate == nil { // which writes to the object
-		share(obj, old)
-	}
 	if asked || changed() {
 		obj.Set(old.Generation()+1, "metadata", "generation")
 	}
@@ -346,14 +362,12 @@ func prepareUpdate(ctx *resource.Context, obj, old object.Object) {
 // isolateStatus makes a write of the main resource keep the old status, and one of the status subresource keep all but
 // status and metadata, or all but status where CustomStatus says so.
 func isolateStatus(ctx *resource.Context, obj, old object.Object) {
-	if ctx.Subresource != "status" {
-		switch {
-		case ctx.Subresource != "":
-		case ctx.Definition.SharesUnchanged() && old["status"] != nil:
-			obj["status"] = old["status"]
-		default:
-			keepField(obj, old, "status")
-		}
+	switch ctx.Subresource {
+	case "":
+		keepField(obj, old, "status")
+		return
+	case "status":
+	default:
 		return
 	}
 	if ctx.Definition.Hub.Strategy.CustomStatus {
@@ -392,10 +406,11 @@ func keepField(obj, old object.Object, name string) {
 func validateChanged(ctx *resource.Context, obj, old object.Object) field.ErrorList {
 	hub := ctx.Definition.Hub
 	p := field.Root("metadata")
-	errs := metadata.Validate(obj.Metadata(), hub.Namespaced, field.NamePathSegment, p)
-	errs = append(errs, metadata.ValidateUpdate(obj.Metadata(), old.Metadata(), p)...)
+	rules := metadata.Rules(ctx.Server.Minor)
+	errs := rules.Validate(obj.Metadata(), hub.Namespaced, field.NamePathSegment, p)
+	errs = append(errs, rules.ValidateUpdate(obj.Metadata(), old.Metadata(), p)...)
 	if other := otherKind(hub, obj); len(other) > 0 {
 		return append(errs, other...)
 	}
-	return append(errs, check(ctx, obj, old)...)
+	return declarative(ctx, append(errs, check(ctx, obj, old)...))
 }

@@ -1,23 +1,25 @@
 package replica
 
 import (
+	"context"
+	"fmt"
 	"maps"
 
 	"github.com/kubesim/kubesim/sim/admission"
 	"github.com/kubesim/kubesim/sim/auth"
 	"github.com/kubesim/kubesim/sim/cel"
 	"github.com/kubesim/kubesim/sim/codec"
-	"github.com/kubesim/kubesim/sim/http"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/patch"
 	"github.com/kubesim/kubesim/sim/registry"
 	"github.com/kubesim/kubesim/sim/resource"
+	"github.com/kubesim/kubesim/sim/webhook"
 )
 
 // Webhooks are what answers admission webhooks.
 type Webhooks struct {
 	functions map[string]admission.Handler // by name of the webhook
-	transport http.RoundTripper
+	call      webhook.Call
 	together  func(calls []func()) // calls them at the same time; nil: one after the other
 }
 
@@ -32,23 +34,23 @@ func (w *Webhooks) Register(webhook string, f admission.Handler) {
 	}
 }
 
-// Through sets what carries requests to admission webhooks.
-func (w *Webhooks) Through(transport http.RoundTripper) { w.transport = transport }
+// Through sets what calls admission webhooks; nil: nobody does.
+func (w *Webhooks) Through(call webhook.Call) { w.call = call }
 
 // Together sets what asks several validating webhooks at the same time; nil: one is asked after the other.
 func (w *Webhooks) Together(call func(calls []func())) { w.together = call }
 
 // adopt takes over what was registered with another.
 func (w *Webhooks) adopt(other *Webhooks) {
-	w.functions, w.transport, w.together = maps.Clone(other.functions), other.transport, other.together
+	w.functions, w.call, w.together = maps.Clone(other.functions), other.call, other.together
 }
 
-// RoundTrip carries a request to an admission webhook.
-func (w *Webhooks) RoundTrip(q *http.Request) (*http.Response, error) {
-	if w.transport == nil {
-		return nil, admission.ErrNoTransport
+// callOut is an admission.Host's Call.
+func (w *Webhooks) callOut(ctx context.Context, q *webhook.Request) (*webhook.Answer, error) {
+	if w.call == nil {
+		return nil, fmt.Errorf("Post %q: %w", q.URL, admission.ErrNoCall)
 	}
-	return w.transport.RoundTrip(q)
+	return w.call(ctx, q)
 }
 
 // callAll is an admission.Host's Together.
@@ -66,7 +68,7 @@ func (w *Webhooks) callAll(calls []func()) {
 func (r *Server) admit(reg *registry.Registry, table *resource.Table, who *auth.Auth, decoder *codec.Decoder) {
 	set := r.set
 	h := &admission.Host{Table: table, Patch: patch.Operations, Merge: reg.Fields.Merge, After: set.Schedule.After,
-		Handlers: func(name string) admission.Handler { return set.Webhooks.functions[name] }, Transport: &set.Webhooks}
+		Handlers: func(name string) admission.Handler { return set.Webhooks.functions[name] }, Call: set.Webhooks.callOut}
 	h.May = func(user resource.User, a cel.Access, objects resource.Reader) (bool, string) {
 		return who.Authorize(auth.Attributes{User: user, Verb: a.Verb, IsResource: a.Path == "", Path: a.Path, Group: a.Group,
 			Version: "*", Resource: a.Resource, Subresource: a.Subresource, Namespace: a.Namespace, Name: a.Name}, objects)

@@ -1,19 +1,21 @@
 package replica
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"maps"
 
 	"github.com/kubesim/kubesim/sim/crd"
-	"github.com/kubesim/kubesim/sim/http"
+	"github.com/kubesim/kubesim/sim/webhook"
 )
 
-var errNoTransport = errors.New("kubesim: nothing carries requests to conversion webhooks: register a conversion function, or set a transport")
+var errNoCall = errors.New("kubesim: nothing carries requests to conversion webhooks: register a conversion function, or set a transport")
 
 // Conversions are what turns custom resources from one version into another.
 type Conversions struct {
 	functions map[string]crd.Converter // by name of the definition
-	transport http.RoundTripper        // to webhooks
+	call      webhook.Call             // asks webhooks
 	memory    crd.Memory               // of what webhooks have answered
 
 	// unlocks says that a request is being served and nothing depends on the lock: a webhook is asked without it.
@@ -31,12 +33,12 @@ func (c *Conversions) Register(definition string, f crd.Converter) {
 	}
 }
 
-// Through sets what carries requests to conversion webhooks.
-func (c *Conversions) Through(transport http.RoundTripper) { c.transport = transport }
+// Through sets what calls conversion webhooks; nil: nobody does.
+func (c *Conversions) Through(call webhook.Call) { c.call = call }
 
 // adopt takes over what was registered with another.
 func (c *Conversions) adopt(other *Conversions) {
-	c.functions, c.transport = maps.Clone(other.functions), other.transport
+	c.functions, c.call = maps.Clone(other.functions), other.call
 }
 
 // HoldLock makes webhooks be asked under the lock until the function it returns is called.
@@ -46,10 +48,10 @@ func (c *Conversions) HoldLock() (done func()) {
 	return func() { c.unlocks = was }
 }
 
-// RoundTrip carries a request to a conversion webhook.
-func (c *Conversions) RoundTrip(q *http.Request) (*http.Response, error) {
-	if c.transport == nil {
-		return nil, errNoTransport
+// callOut is a crd.Server's Call.
+func (c *Conversions) callOut(ctx context.Context, q *webhook.Request) (*webhook.Answer, error) {
+	if c.call == nil {
+		return nil, fmt.Errorf("Post %q: %w", q.URL, errNoCall)
 	}
-	return c.transport.RoundTrip(q)
+	return c.call(ctx, q)
 }

@@ -30,7 +30,7 @@ func (r *Server) serveCustom(set *schema.Set) {
 	r.custom = &crd.Server{Schema: set, Meta: decoder.ReadMeta,
 		NewUID:    r.api.Registry.NewAuditID,
 		Converter: func(name string) crd.Converter { return r.set.Conversions.functions[name] },
-		Transport: &r.set.Conversions,
+		Call:      r.set.Conversions.callOut,
 		Memory:    &r.set.Conversions.memory,
 		Unlocks:   func() bool { return r.set.Conversions.unlocks },
 		Outside:   r.set.Door.Outside,

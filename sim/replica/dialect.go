@@ -12,7 +12,7 @@ import (
 
 // withDialect returns copies of the definitions that read what servers of other profiles have stored.
 func (o Options) withDialect(set *schema.Set, defs []*resource.Definition) ([]*resource.Definition, error) {
-	l := &dialect{decoder: &codec.Decoder{Kinds: set.Kind}, versions: map[schema.GVK]*resource.Definition{},
+	l := &dialect{decoder: decoder(set), versions: map[schema.GVK]*resource.Definition{},
 		stored: map[string]*resource.Definition{}}
 	shared := &resource.Dialect{Read: l.read}
 	copies := map[*resource.Definition]*resource.Definition{}
@@ -40,6 +40,11 @@ func (o Options) withDialect(set *schema.Set, defs []*resource.Definition) ([]*r
 		}
 	}
 	return out, nil
+}
+
+// decoder reads the bodies that built-in kinds have in a minor.
+func decoder(set *schema.Set) *codec.Decoder {
+	return &codec.Decoder{Kinds: set.Kind, Unserved: set.Release().CanRead}
 }
 
 // dialect is how the servers of one profile read and write.

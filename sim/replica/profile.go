@@ -1,6 +1,7 @@
 package replica
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -12,17 +13,9 @@ import (
 	"github.com/kubesim/kubesim/sim/schema"
 )
 
-// Version is the newest version of the simulated API server.
-const Version = "v1.36.3"
-
-const minor = "1.36"
-
-// releases are the versions that an API server can have, by minor.
-var releases = map[string]string{"1.34": "v1.34.4", "1.35": "v1.35.4", "1.36": Version}
-
-// Options say what one API server is like. The zero value is the newest version with all defaults.
+// Options say what one API server is like. The zero value is a server of schema.Default with all defaults.
 type Options struct {
-	// Version is a Kubernetes minor, "1.35", or a release of it. "": the newest.
+	// Version is a Kubernetes minor, "1.35", or a release of it. "": schema.Default.
 	Version string
 	// FeatureGates turns gates on or off. Only gates that decide about fields and values of objects are known.
 	FeatureGates map[string]bool
@@ -62,11 +55,11 @@ type Profile struct {
 
 // KnowsGate reports whether a feature gate decides something here: others are no error of Options.FeatureGates.
 func KnowsGate(name string) bool {
-	_, err := kind.Server(minor, map[string]bool{name: true})
+	_, err := kind.Server(schema.Default, map[string]bool{name: true})
 	return err == nil
 }
 
-// Profiles returns the profile of each server; of none, that of one server of the newest version.
+// Profiles returns the profile of each server; of none, that of one server with all defaults.
 func Profiles(replicas []Options) ([]*Profile, error) {
 	if len(replicas) == 0 {
 		replicas = make([]Options, 1)
@@ -97,15 +90,11 @@ func Profiles(replicas []Options) ([]*Profile, error) {
 
 // minor returns the minor that the options ask for.
 func (o Options) minor() (string, error) {
-	if o.Version == "" {
-		return minor, nil
+	r, ok := schema.ReleaseOf(cmp.Or(o.Version, schema.Default))
+	if !ok {
+		return "", fmt.Errorf("there is no version %q; there are %s", o.Version, strings.Join(schema.Known(), ", "))
 	}
-	for _, m := range object.SortedKeys(releases) {
-		if v := strings.TrimPrefix(o.Version, "v"); v == m || strings.HasPrefix(v, m+".") {
-			return m, nil
-		}
-	}
-	return "", fmt.Errorf("there is no version %q; there are %s", o.Version, strings.Join(object.SortedKeys(releases), ", "))
+	return r.Minor, nil
 }
 
 // name is equal for equal servers.
@@ -141,7 +130,8 @@ func (o Options) release(minor string) string {
 	if v := strings.TrimPrefix(o.Version, "v"); strings.Count(v, ".") > 1 {
 		return "v" + v
 	}
-	return releases[minor]
+	r, _ := schema.ReleaseOf(minor)
+	return r.Version
 }
 
 func (o Options) profile(name string, skewed bool) (*Profile, error) {

@@ -9,7 +9,6 @@ import (
 	"github.com/kubesim/kubesim/sim/auth/token"
 	"github.com/kubesim/kubesim/sim/boot"
 	levels "github.com/kubesim/kubesim/sim/builtin/flowcontrol"
-	"github.com/kubesim/kubesim/sim/codec"
 	"github.com/kubesim/kubesim/sim/crd"
 	"github.com/kubesim/kubesim/sim/discovery"
 	"github.com/kubesim/kubesim/sim/fieldmanager"
@@ -53,6 +52,7 @@ func newServer(set *Set, n int, p *Profile) *Server {
 	r := &Server{set: set, n: n, profile: p}
 	table := resource.NewTable(p.served)
 	who := auth.New(set.Auth)
+	who.Named = p.server.Since(37)
 	fields := r.fields(table)
 	reg := r.registry(backend{r}, who, fields)
 	r.inner, r.own = r.registry(backend{r}, who, fields), r.registry(ownBackend{backend{r}}, who, fields)
@@ -65,7 +65,7 @@ func newServer(set *Set, n int, p *Profile) *Server {
 		Watching: r.opened,
 		Lock:     set.Door, Registry: reg, Table: table, Schema: p.set, Auth: who,
 		Discovery:  discovery.New(r.discovery(reg, table)),
-		Decoder:    &codec.Decoder{Kinds: p.set.Kind},
+		Decoder:    decoder(p.set),
 		Aggregated: set.Aggregator.Aggregated,
 	}
 	r.admit(reg, table, who, r.api.Decoder)
@@ -166,6 +166,7 @@ func (r *Server) peer(group, version, name string) *apiserver.Server {
 // fields returns the field manager of a server of table and of custom resources, whose versions it knows served or not.
 func (r *Server) fields(table *resource.Table) *fieldmanager.Manager {
 	m := fieldmanager.New()
+	m.Keeps = r.profile.server.Since(37)
 	m.Version = func(d *resource.Definition, apiVersion string) *resource.Definition {
 		if d.Form != nil {
 			return r.custom.Version(d, apiVersion)

@@ -175,14 +175,6 @@ func (d *Definition) FromStored(obj object.Object) object.Object {
 	return obj
 }
 
-// SharesUnchanged reports whether an update of the main resource may have the very fields of the old object where it
-// changes nothing: nothing that works on it before it is stored writes to them. An object that has its spec from the old
-// one need not be shown to Default.
-func (d *Definition) SharesUnchanged() bool {
-	s := d.Hub.Strategy
-	return s.Allocate == nil && (s.SpecOnly || d.Default == nil && s.PrepareForUpdate == nil)
-}
-
 // Resourced returns the name of the resource for messages: deployments.apps.
 func (d *Definition) Resourced() status.Resource {
 	return status.Resource{Group: d.Group, Resource: d.Resource}

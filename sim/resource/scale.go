@@ -162,7 +162,7 @@ func (p ScalePaths) check(c *Connection, parent, scale object.Object) *status.St
 		}
 		return nil
 	}
-	errs := metadata.ValidateCore(scale.Metadata(), true, field.NameDNSSubdomain, field.Root("metadata"))
+	errs := metadata.Rules(c.Server.Minor).ValidateCore(scale.Metadata(), true, field.NameDNSSubdomain, field.Root("metadata"))
 	if errs = append(errs, field.NonNegative(replicas, field.Root("spec").Child("replicas"))...); len(errs) > 0 {
 		return status.Invalid(status.Resource{Group: "autoscaling", Resource: "Scale"}, parent.Name(), errs)
 	}

@@ -30,4 +30,7 @@ func (g Gates) String() string {
 func (ctx *Context) Enabled(gate string) bool { return ctx.Server.Gates[gate] }
 
 // Since reports whether the server is of a minor or a later one: 36 is Kubernetes 1.36.
-func (ctx *Context) Since(minor int) bool { return ctx.Server.Minor >= minor }
+func (s Server) Since(minor int) bool { return s.Minor >= minor }
+
+// Since reports whether the server that works on the request is of a minor or a later one.
+func (ctx *Context) Since(minor int) bool { return ctx.Server.Since(minor) }

@@ -53,9 +53,6 @@ type Strategy struct {
 	Uncounted bool
 	// TTL is how long an object lives after its last write; 0: for ever.
 	TTL time.Duration
-	// SpecOnly: Default reads and writes spec alone, and PrepareForUpdate does not write to fields that obj shares with old
-	// (object.Same). See Definition.SharesUnchanged.
-	SpecOnly bool
 	// Checks are the steps of validation.
 	Checks Checks
 	// Resets are the fields that writes put back, and so cannot own in managedFields (KEP-555, "Resetting fields"), by
@@ -151,10 +148,6 @@ type Context struct {
 
 	// ServiceCIDR is the range of addresses of services where no ServiceCIDR is stored. The zero value is 10.0.0.0/24.
 	ServiceCIDR netip.Prefix
-
-	// Settled says that an update leaves spec, annotations and name as they are, and that the update before did so, too,
-	// and was valid: what ValidateUpdate says about these alone it need not find out again.
-	Settled bool
 
 	// Found is what validation has found before the function that is called now.
 	Found field.ErrorList

@@ -27,6 +27,7 @@ import (
 //	seen watch.event DELETED on watch/w >= 2
 //	waiting                                    a request waits for its answer
 //	revision > 4005                            the store's
+//	promises kept                              those of package checker, since record; after heal, that of delivery, too
 //
 // The comparisons are ==, !=, <, <=, >, >= and contains. What stands on the right may be a field, too:
 // count pods == .spec.replicas. not, and, or and parentheses join conditions. A field that is not there equals nothing.

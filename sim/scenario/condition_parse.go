@@ -17,6 +17,11 @@ func (p *parser) test() (node, error) {
 		return nil, wrong(t.column, "a condition is missing here, such as status 200 or pods/a exists")
 	case p.accept("waiting"):
 		return waits{}, nil
+	case p.accept("promises"):
+		if t := p.peek(); !p.accept("kept") {
+			return nil, wrong(t.column, "promises are kept: expect promises kept")
+		}
+		return promises{}, nil
 	case p.accept("status"):
 		return p.status()
 	case p.accept("every"):

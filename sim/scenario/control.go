@@ -13,6 +13,6 @@ func (w *World) carryOut(op Op) error {
 
 // happened notes on a lane that an operation has changed the world; replica is the one it was about, or 0.
 func (w *World) happened(op *Op, lane string, replica int) {
-	w.used = true
+	w.used, w.healed = true, false
 	w.add(Frame{Kind: FaultHappened, Lane: lane, Replica: replica, Text: op.String()})
 }

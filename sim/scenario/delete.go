@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"net/url"
 	"slices"
+	"strconv"
 
 	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/resource"
 )
 
 // deleteCommands delete objects.
@@ -40,15 +42,10 @@ func (b *builder) delete() error {
 	if err != nil {
 		return err
 	}
-	if rv, given, err := b.revision(); err != nil {
+	if rv, given, err := b.revision(func() uint64 { return 0 }); err != nil {
 		return err
 	} else if given {
 		q.Set("resourceVersion", rv)
-	}
-	body := b.deleteOptions(q)
-	contentType := ""
-	if body != nil {
-		contentType = "application/json"
 	}
 	if file := b.op.value("filename"); file != "" {
 		list, err := b.w.manifest(file, b.template)
@@ -60,7 +57,7 @@ func (b *builder) delete() error {
 			if err != nil {
 				return fmt.Errorf("%s: %w", file, err)
 			}
-			b.add("DELETE", b.location(d, obj.Namespace(), obj.Name()), q, contentType, body).def = d
+			b.remove(d, obj.Namespace(), obj.Name(), q)
 		}
 		return nil
 	}
@@ -68,12 +65,22 @@ func (b *builder) delete() error {
 	if err != nil {
 		return err
 	}
-	b.add("DELETE", b.location(d, "", name), q, contentType, body).def = d
+	b.remove(d, "", name, q)
 	return nil
 }
 
+// remove makes the request that deletes an object, or without a name all that the query selects.
+func (b *builder) remove(d *resource.Definition, namespace, name string, q url.Values) {
+	contentType := ""
+	body := b.deleteOptions(d, namespace, name, q)
+	if body != nil {
+		contentType = "application/json"
+	}
+	b.add("DELETE", b.location(d, namespace, name), q, contentType, body).def = d
+}
+
 // deleteOptions returns the body of a DELETE, nil if it needs none.
-func (b *builder) deleteOptions(q url.Values) []byte {
+func (b *builder) deleteOptions(d *resource.Definition, namespace, name string, q url.Values) []byte {
 	o := object.Object{}
 	if v, ok := b.op.Flag("cascade"); ok {
 		o.Set(policies[v], "propagationPolicy")
@@ -82,7 +89,13 @@ func (b *builder) deleteOptions(q url.Values) []byte {
 		o.Set(scalar(v), "gracePeriodSeconds")
 	}
 	if v, ok := b.op.Flag("precondition-rv"); ok {
-		o.Set(v, "preconditions", "resourceVersion")
+		if v == "seen" {
+			n := b.known(d, namespace, name)
+			v, ok = strconv.FormatUint(n, 10), n != 0
+		}
+		if ok {
+			o.Set(v, "preconditions", "resourceVersion")
+		}
 	}
 	if v, ok := b.op.Flag("precondition-uid"); ok {
 		o.Set(v, "preconditions", "uid")

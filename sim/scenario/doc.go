@@ -26,7 +26,7 @@
 //	get RESOURCE [NAME]          list RESOURCE              watch RESOURCE [NAME]
 //	create -f FILE               apply -f FILE              replace -f FILE
 //	create RESOURCE NAME         patch RESOURCE NAME -p …   delete RESOURCE NAME
-//	deletecollection RESOURCE    request METHOD PATH [-H 'NAME: VALUE'] [-f FILE]
+//	deletecollection RESOURCE    page                       request METHOD PATH [-H 'NAME: VALUE'] [-f FILE]
 //	    who and where   --as CLIENT --via REPLICA -n NAMESPACE -A
 //	    what is read    --rv --rv-match --limit --continue -l --field-selector --bookmarks --initial-events --timeout
 //	    what is written -p --type --field-manager --force --dry-run --validate --subresource --set --from-literal
@@ -36,8 +36,8 @@
 //
 //	seed N, replicas N, replica N version=1.35 gates=A=true,B=false      before anything else
 //	clock advance 5m, tick 5m|next|quiet, settle
-//	compact, expire, restore REVISION
-//	lag N [RESOURCE …], cut N, resume N, restart N, unready N d, stall N [d], close N|WATCH, stop WATCH
+//	pause 5m, compact, expire, restore REVISION, fork, reload, record, heal
+//	lag N [RESOURCE …], cut N, resume N, restart N, unready N d, stall N [d], close N|WATCH, stop WATCH|--as CLIENT
 //	route CLIENT N, hold CLIENT, release CLIENT, jump CLIENT d
 //	fault on … do …, fault clear, fault release                          sim/fault has the language of faults
 //

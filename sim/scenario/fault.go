@@ -1,7 +1,10 @@
 package scenario
 
 import (
+	"maps"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/kubesim/kubesim/sim/fault"
 )
@@ -12,6 +15,8 @@ var faultCommands = []Command{
 		Example: "fault on update pods times=1 do fail Conflict", Group: Worldly, text: true, check: checkFault,
 		Words: []Choice{{"on", "on … do …"}, {"clear", "take all faults away"}, {"release", "let go what they hold"}},
 		run:   func(w *World, op *Op) error { return w.fault(op.Text) }},
+	{Name: "heal", Help: "end all that is wrong, and let a minute pass in which what is on its way arrives", Example: "heal",
+		Group: Worldly, run: (*World).heal},
 }
 
 func checkFault(op *Op, at int) error {
@@ -21,9 +26,30 @@ func checkFault(op *Op, at int) error {
 	return nil
 }
 
+// heal ends faults, troubles of replicas and what is held. The longest delay of a stalled connection or a read is less than
+// the minute after it.
+func (w *World) heal(op *Op) error {
+	w.cluster.ClearFaults()
+	for n := 1; n <= w.cluster.Replicas(); n++ {
+		w.cluster.Replica(n).Resume()
+	}
+	for _, name := range slices.Sorted(maps.Keys(w.clients)) {
+		w.cluster.Release(w.agent(name))
+		w.clients[name].held = false
+	}
+	w.cluster.ReleaseFaults()
+	w.happened(op, "store", 0)
+	for range 4 {
+		w.clock.Advance(15 * time.Second)
+		w.run()
+	}
+	w.healed = true
+	return nil
+}
+
 // fault adds faults, or clears or releases those there are.
 func (w *World) fault(text string) error {
-	w.used = true
+	w.used, w.healed = true, false
 	switch text {
 	case "clear":
 		w.cluster.ClearFaults()

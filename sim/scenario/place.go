@@ -11,17 +11,17 @@ var placeCommands = []Command{
 				return err
 			}
 			c.replica = n
-			return w.cluster.Route(agent(c.name), n)
+			return w.cluster.Route(w.agent(c.name), n)
 		})},
 	{Name: "hold", Usage: "CLIENT", Help: "keep back the watch events of a client", Example: "hold alice",
 		Group: Worldly, Args: []Arg{Client}, needs: 1, run: place(func(w *World, c *client, _ *Op) error {
-			w.cluster.Hold(agent(c.name))
+			w.cluster.Hold(w.agent(c.name))
 			c.held = true
 			return nil
 		})},
 	{Name: "release", Usage: "CLIENT", Help: "let go what hold keeps back", Example: "release alice",
 		Group: Worldly, Args: []Arg{Client}, needs: 1, run: place(func(w *World, c *client, _ *Op) error {
-			w.cluster.Release(agent(c.name))
+			w.cluster.Release(w.agent(c.name))
 			c.held = false
 			return nil
 		})},

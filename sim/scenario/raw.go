@@ -56,7 +56,7 @@ func (b *builder) raw() error {
 		name, value, _ := strings.Cut(h, ":")
 		c.exchange.Header[canonical(name)] = []string{strings.TrimSpace(value)}
 	}
-	if c.exchange.Header["User-Agent"][0] != agent(b.client.name) {
+	if c.exchange.Header["User-Agent"][0] != b.w.agent(b.client.name) {
 		name, _, _ := strings.Cut(c.exchange.Header["User-Agent"][0], "/")
 		c.client = b.w.client(name)
 		c.exchange.Client = name

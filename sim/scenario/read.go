@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/kubesim/kubesim/sim/resource"
@@ -18,9 +19,11 @@ var readCommands = []Command{
 		Group: Requests, Flags: readFlags, Args: []Arg{Resource}, needs: 1,
 		check: checkList, run: (*World).request, build: (*builder).read},
 	{Name: "watch", Usage: "RESOURCE [NAME]", Help: "be told of changes", Example: "watch pods --name w --bookmarks",
-		Group: Requests, Flags: append(slices.Clone(readFlags), "bookmarks", "initial-events", "timeout", "name"),
+		Group: Requests, Flags: append(slices.Clone(readFlags), "bookmarks", "initial-events", "send-initial-events", "timeout", "name", "at-most"),
 		Args: []Arg{Resource, ObjectName}, needs: 1,
 		check: checkWatch, run: (*World).request, build: (*builder).watch},
+	{Name: "page", Help: "turn to the page after the client's last list, if there is one", Example: "page --as alice",
+		Group: Requests, Flags: requestFlags, run: (*World).request, build: (*builder).nextPage},
 }
 
 func checkRead(op *Op, at int) error {
@@ -61,14 +64,18 @@ func (b *builder) readable() (q url.Values, d *resource.Definition, name string,
 	if q, err = b.query(); err != nil {
 		return nil, nil, "", err
 	}
-	rv, given, err := b.revision()
-	if err != nil {
+	if d, name, err = b.target(); err != nil {
 		return nil, nil, "", err
 	}
+	rv, given, err := b.revision(func() uint64 {
+		if name != "" && b.op.Name != "watch" {
+			return b.known(d, "", name)
+		}
+		return b.client.came[(&call{path: b.location(d, "", ""), query: q}).scope()]
+	})
 	if given {
 		q.Set("resourceVersion", rv)
 	}
-	d, name, err = b.target()
 	return q, d, name, err
 }
 
@@ -81,8 +88,12 @@ func (b *builder) watch() error {
 	if name != "" {
 		q.Set("fieldSelector", strings.TrimPrefix(q.Get("fieldSelector")+",metadata.name="+name, ","))
 	}
+	initial := b.op.value("send-initial-events")
 	if b.op.has("initial-events") {
-		q.Set("sendInitialEvents", "true")
+		initial = "true"
+	}
+	if goesOn := b.op.value("rv") == "seen" && q.Has("resourceVersion"); initial != "" && !(goesOn && initial == "true") {
+		q.Set("sendInitialEvents", initial)
 		q.Set("resourceVersionMatch", "NotOlderThan")
 	}
 	if b.op.has("bookmarks") || b.op.has("initial-events") {
@@ -90,8 +101,9 @@ func (b *builder) watch() error {
 	}
 	c := b.add("GET", b.location(d, "", ""), q, "", nil)
 	c.def, c.watchName = d, b.op.value("name")
+	c.atMost, _ = strconv.Atoi(b.op.value("at-most"))
 	if c.watchName == "" {
-		c.watchName = b.w.freeName("w")
+		c.watchName = b.w.freeName()
 	}
 	if b.w.watchNamed(c.watchName) != nil {
 		return fmt.Errorf("there is a watch %s already; choose another --name", c.watchName)

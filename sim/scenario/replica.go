@@ -8,6 +8,7 @@ import (
 
 	"github.com/kubesim/kubesim/sim"
 	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/schema"
 )
 
 // setOption reads one option of a replica into o:
@@ -73,8 +74,7 @@ func switches(before map[string]bool, text string) (map[string]bool, bool) {
 func optionsOf(o sim.ReplicaOptions) string {
 	version := strings.TrimPrefix(o.Version, "v")
 	if version == "" {
-		minor, _, _ := strings.Cut(strings.TrimPrefix(sim.Version, "v1."), ".")
-		version = "1." + minor
+		version = schema.Default
 	}
 	out := []string{"version=" + version}
 	for _, list := range []struct {

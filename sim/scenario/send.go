@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"bytes"
 	"fmt"
 	"net/url"
 	"strings"
@@ -36,9 +37,13 @@ type call struct {
 	own    bool          // an operation asked for it, not an actor
 	may    bool          // it may fail
 	fails  bool          // it has to fail
-	quiet  bool          // the transcript says nothing of it
 	phrase string        // what the transcript says instead of method and path
 	gone   bool          // its client has crashed
+	op     int           // number of the operation that it is part of
+	about  about
+	made   string // name of the object that it creates; "": not known
+	atMost int    // how many watches the client has at most when this one has begun; 0: any number
+	note   note   // of the Recording; nil: there is none
 }
 
 // send sends a request. Its answer is taken in by run, or by whoever moves the clock.
@@ -46,6 +51,10 @@ func (w *World) send(c *call) {
 	x := c.exchange
 	w.used = true
 	c.client.sent++
+	c.op, c.about = w.op, aboutOf(c.path)
+	if w.recording != nil {
+		c.note = w.recording.sent(c)
+	}
 	w.add(Frame{Kind: HTTPRequest, Lane: "client/" + x.Client, Cause: w.because, Verb: x.Method, Replica: x.Replica,
 		Exchange: x, Text: x.Method + " " + x.Path})
 	server := w.cluster.Server(x.Replica)
@@ -69,6 +78,9 @@ func cloneHeader(h map[string][]string) map[string][]string {
 
 // observe turns what the cluster has recorded since the last time into frames.
 func (w *World) observe() {
+	if w.options.Quiet {
+		return
+	}
 	list, newest := w.cluster.TraceSince(w.seen)
 	w.seen = newest
 	for i := range list {
@@ -120,10 +132,7 @@ func (w *World) run() {
 	for rounds := 0; rounds < livelock; rounds++ {
 		w.observe()
 		switch {
-		case len(w.answered) > 0:
-			c := w.answered[0]
-			w.answered = w.answered[1:]
-			w.answer(c)
+		case w.answers():
 		case w.drain():
 		case len(w.due) > 0:
 			f := w.due[0]
@@ -136,6 +145,17 @@ func (w *World) run() {
 	w.fail("the clients of this world never come to rest: each answer leads to one more request, and no time passes")
 }
 
+// answers takes in the next answer. It reports whether there was one.
+func (w *World) answers() bool {
+	if len(w.answered) == 0 {
+		return false
+	}
+	c := w.answered[0]
+	w.answered = w.answered[1:]
+	w.answer(c)
+	return true
+}
+
 // answer takes in the answer to a request.
 func (w *World) answer(c *call) {
 	for i := range w.waiting {
@@ -145,17 +165,25 @@ func (w *World) answer(c *call) {
 		}
 	}
 	x, a := c.exchange, c.answer
-	x.Code, x.ResHeader, x.ResBody, x.Lost = a.Code, a.Header, a.Body[:len(a.Body)-a.Lost], a.Lost
-	c.body = parseAnswer(x)
+	if w.options.Tap != nil {
+		w.options.Tap.Answer(c.op, a)
+	}
+	x.Code, x.ResHeader, x.ResBody, x.Lost = a.Code, a.Header, a.Sent().Bytes(), a.Lost
+	c.body = w.parseAnswer(x)
 	if c.body.Kind() == "Status" {
 		x.Reason = c.body.String("reason")
 	}
 	if a.Watch != nil && !c.gone {
 		w.open(c)
 	}
-	rv, _ := w.learn(c)
-	x.Answered = w.add(Frame{Kind: HTTPResponse, Lane: "client/" + x.Client, Cause: x.N, Verb: x.Method, RV: rv,
-		Replica: x.Replica, Code: x.Code, Reason: x.Reason, Exchange: x, Ref: fmt.Sprint(x.N), Text: headline(c)})
+	rv := c.learn()
+	if c.note != nil {
+		c.note.answered(w.op, c)
+	}
+	if !w.options.Quiet {
+		x.Answered = w.add(Frame{Kind: HTTPResponse, Lane: "client/" + x.Client, Cause: x.N, Verb: x.Method, RV: rv,
+			Replica: x.Replica, Code: x.Code, Reason: x.Reason, Exchange: x, Ref: fmt.Sprint(x.N), Text: headline(c)})
+	}
 	w.last = c
 	switch {
 	case c.gone && a.Watch != nil:
@@ -177,27 +205,8 @@ func (w *World) following(frame uint64, f func()) {
 	w.because = before
 }
 
-// learn keeps what a client remembers of an answer, and returns its revision.
-func (w *World) learn(c *call) (rev uint64, known bool) {
-	if token := c.body.String("metadata", "continue"); c.body.Kind() == "Status" && token != "" {
-		c.client.token = token // 410, with a token to go on with all the same
-	}
-	rv := c.body.ResourceVersion()
-	if rv == "" || c.body.Kind() == "Status" {
-		return 0, false
-	}
-	c.client.rv = rv
-	if c.answer.Watch == nil && c.body["items"] != nil {
-		c.client.token = c.body.String("metadata", "continue")
-	}
-	if _, err := fmt.Sscan(rv, &rev); err != nil {
-		return 0, false
-	}
-	return rev, true
-}
-
 // parseAnswer returns the object in an answer, nil if there is none.
-func parseAnswer(x *Exchange) object.Object {
+func (w *World) parseAnswer(x *Exchange) object.Object {
 	media := ""
 	if t := x.ResHeader["Content-Type"]; len(t) > 0 {
 		media = t[0]
@@ -209,9 +218,22 @@ func parseAnswer(x *Exchange) object.Object {
 	case !strings.HasPrefix(media, "application/json"):
 		return nil
 	}
-	obj, err := object.Parse(data)
+	return w.read(data)
+}
+
+// read reads a JSON object, which is not to be changed; nil: it is none. A quiet World reads the same text once: three of
+// four events come on other watches, too, and most answers to writes are what was committed.
+func (w *World) read(text []byte) object.Object {
+	text = bytes.TrimRight(text, "\n")
+	if obj, ok := w.texts[string(text)]; ok {
+		return obj
+	}
+	obj, err := object.Parse(text)
 	if err != nil {
 		return nil
+	}
+	if w.options.Quiet {
+		w.texts[string(text)] = obj
 	}
 	return obj
 }
@@ -219,7 +241,7 @@ func parseAnswer(x *Exchange) object.Object {
 // report writes the answer to an operation's request into the transcript.
 func (w *World) report(c *call) {
 	failed := c.answer.Code >= 400
-	if !c.quiet {
+	if !w.options.Quiet {
 		w.tell(c)
 	}
 	switch {
@@ -259,6 +281,7 @@ func (w *World) insist(c *call, op *Op) *call {
 	const tries = 20
 	for n := 1; ; n++ {
 		w.send(c)
+		w.makeRoom(c)
 		w.run()
 		if op.Async {
 			return c

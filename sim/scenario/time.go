@@ -12,6 +12,8 @@ var timeCommands = []Command{
 		Group: Worldly, Args: []Arg{Word}, needs: 1, check: checkTick,
 		Words: []Choice{{"next", "to the next thing that happens"}, {"quiet", "until nobody waits"}, {"15s", ""}, {"1m", ""}, {"5m", ""}},
 		run:   func(w *World, op *Op) error { return w.advance(op.Args[0]) }},
+	{Name: "pause", Usage: "DURATION", Help: "let time pass while clients look away: what comes is read at the end", Example: "pause 5m",
+		Group: Worldly, Args: []Arg{Duration}, needs: 1, run: (*World).pause},
 	{Name: "settle", Help: "let all controllers work until nothing is left to do, without letting time pass", Example: "settle",
 		Group: Worldly, run: func(w *World, _ *Op) error {
 			w.run()
@@ -33,6 +35,14 @@ func checkTick(op *Op, at int) error {
 		return wrong(at, "tick takes a duration such as 5m, next, or quiet; not %q", op.Args[0])
 	}
 	return nil
+}
+
+// pause lets time pass in one piece.
+func (w *World) pause(op *Op) error {
+	d, err := time.ParseDuration(op.Args[0])
+	w.used = true
+	w.clock.Advance(d)
+	return err
 }
 
 // advance lets time pass: a duration, "next" or "quiet".

@@ -21,8 +21,21 @@ var watchCommands = []Command{
 			}
 			return treat(trouble.Close)(w, op)
 		}},
-	{Name: "stop", Usage: "WATCH", Help: "let the client end a watch", Example: "stop w",
-		Group: Worldly, Args: []Arg{Watch}, needs: 1, run: (*World).stopNamed},
+	{Name: "stop", Usage: "WATCH | --as CLIENT", Help: "let the client end a watch, or the oldest one that it has", Example: "stop w",
+		Group: Worldly, Flags: []string{"as"}, Args: []Arg{Watch}, check: checkStop, run: func(w *World, op *Op) error {
+			if len(op.Args) == 0 {
+				w.stopOldest(w.client(op.value("as")), 0)
+				return nil
+			}
+			return w.stopNamed(op.Args[0])
+		}},
+}
+
+func checkStop(op *Op, at int) error {
+	if len(op.Args) == 1 == op.has("as") {
+		return wrong(at+1, "stop ends one watch: stop WATCH, or the oldest one of a client: stop --as CLIENT")
+	}
+	return nil
 }
 
 // Event is one event as a client of a watch received it.
@@ -58,12 +71,38 @@ func (w *World) open(c *call) {
 		w.watches = slices.DeleteFunc(w.watches, func(x *watch) bool { return x == old })
 	}
 	if name == "" || w.watchNamed(name) != nil {
-		name = w.freeName("w")
+		name = w.freeName()
 	}
 	x := &watch{name: name, exchange: c.exchange, call: c, stream: c.answer.Watch, sink: c.sink,
 		rv: c.query.Get("resourceVersion")}
 	c.exchange.Watch = name
 	w.watches = append(w.watches, x)
+}
+
+// stopOldest ends the oldest watch that a client has open, if it has more than so many.
+func (w *World) stopOldest(c *client, most int) {
+	var oldest *watch
+	open := 0
+	for _, x := range w.watches {
+		if x.state == "" && x.call.client == c {
+			if open++; oldest == nil {
+				oldest = x
+			}
+		}
+	}
+	if open > most {
+		w.stop(oldest)
+	}
+}
+
+// makeRoom takes in the answers there are, and ends the client's oldest watch if it has more now than the call wants.
+func (w *World) makeRoom(c *call) {
+	if c.atMost == 0 {
+		return
+	}
+	for w.answers() {
+	}
+	w.stopOldest(c.client, c.atMost)
 }
 
 // watchNamed returns the watch of a name, or nil.
@@ -76,10 +115,10 @@ func (w *World) watchNamed(name string) *watch {
 	return nil
 }
 
-// freeName returns a name that no watch has.
-func (w *World) freeName(prefix string) string {
-	for n := 1; ; n++ {
-		if name := prefix + strconv.Itoa(n); w.watchNamed(name) == nil {
+// freeName returns a name that no watch has. Names that were taken once are not tried again.
+func (w *World) freeName() string {
+	for ; ; w.numbered++ {
+		if name := "w" + strconv.Itoa(w.numbered+1); w.watchNamed(name) == nil {
 			return name
 		}
 	}
@@ -112,10 +151,13 @@ func (w *World) take(x *watch) {
 	lock.Unlock()
 	w.observe()
 	for _, frame := range frames {
-		if x.state != "" { // a sink has stopped it
-			return
+		if w.options.Tap == nil {
+			w.event(x, frame)
+			continue
 		}
-		w.event(x, frame)
+		for _, f := range w.options.Tap.Event(x.call.op, frame) {
+			w.event(x, f)
+		}
 	}
 	if ended && x.state == "" {
 		w.finish(x, broken)
@@ -124,12 +166,23 @@ func (w *World) take(x *watch) {
 
 // event takes in one event.
 func (w *World) event(x *watch, frame []byte) {
+	if x.state != "" { // a sink has stopped it
+		return
+	}
 	e := Event{Bytes: frame}
-	f := Frame{Kind: WatchEvent, Lane: "watch/" + x.name, Object: frame, Replica: x.exchange.Replica}
-	if obj, err := object.Parse(frame); err == nil {
+	obj := w.read(frame)
+	if obj != nil {
 		e.Type = obj.String("type")
 		e.Object = obj.Map("object")
 	}
+	x.call.saw(&e)
+	if x.call.note != nil {
+		x.call.note.event(w.op, frame, obj)
+	}
+	if w.options.Quiet {
+		return
+	}
+	f := Frame{Kind: WatchEvent, Lane: "watch/" + x.name, Object: frame, Replica: x.exchange.Replica}
 	f.Verb = e.Type
 	w.describe(x, &f, e.Object)
 	if f.Cause = w.commits[f.RV]; f.Cause == 0 || e.Type == watchcache.Bookmark || e.Type == watchcache.Error {
@@ -199,6 +252,7 @@ func (w *World) finish(x *watch, broken bool) {
 	if broken {
 		x.state = "the connection broke"
 	}
+	x.call.ended()
 	n := w.add(Frame{Kind: WatchClose, Lane: "watch/" + x.name, Cause: w.because, Text: x.state, Replica: x.exchange.Replica})
 	if x.sink != nil {
 		w.following(n, func() { x.sink.closed(w, x, broken) })
@@ -213,6 +267,7 @@ func (w *World) stop(x *watch) {
 		return
 	}
 	x.state = "stopped by its client"
+	x.call.ended()
 	w.end(x.exchange.Replica, x.stream)
 	w.add(Frame{Kind: WatchClose, Lane: "watch/" + x.name, Text: x.state, Replica: x.exchange.Replica})
 }
@@ -252,17 +307,17 @@ func (w *World) Events(name string) []Event {
 }
 
 // stopNamed ends one watch from the client's side.
-func (w *World) stopNamed(op *Op) error {
-	x := w.watchNamed(op.Args[0])
+func (w *World) stopNamed(name string) error {
+	x := w.watchNamed(name)
 	if x == nil {
 		var names []string
 		for _, x := range w.watches {
 			names = append(names, x.name)
 		}
 		if names == nil {
-			return fmt.Errorf("there is no watch %q, nor any other", op.Args[0])
+			return fmt.Errorf("there is no watch %q, nor any other", name)
 		}
-		return fmt.Errorf("there is no watch %q%s", op.Args[0], meant(op.Args[0], names))
+		return fmt.Errorf("there is no watch %q%s", name, meant(name, names))
 	}
 	w.stop(x)
 	return nil

@@ -4,12 +4,13 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/kubesim/kubesim/clock"
 	"github.com/kubesim/kubesim/sim"
+	"github.com/kubesim/kubesim/sim/apiserver"
 	"github.com/kubesim/kubesim/sim/fault"
+	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/trace"
 )
 
@@ -25,6 +26,21 @@ type Options struct {
 	Lenient bool
 	// Decisions are those of a World before, which faults then follow. nil: they are drawn.
 	Decisions []fault.Decision
+
+	// Agent returns the User-Agent of a client. nil: its name and a version, as in alice/v1.
+	Agent func(client string) string
+	// Quiet leaves out lines and frames, and so what looks at frames: never, once and the condition seen. It is for work of
+	// which only the Recording counts.
+	Quiet bool
+	// Tap gets what comes over the wire. nil: nobody does.
+	Tap Tap
+}
+
+// Tap gets what servers send to clients, before the clients do. op is the number of the operation that asked.
+type Tap interface {
+	Answer(op int, a *apiserver.Answer)
+	// Event returns what the client of a watch gets in place of an event: to plant a bug.
+	Event(op int, event []byte) [][]byte
 }
 
 // records is how many records of the cluster's trace are kept: more than a single step makes.
@@ -46,13 +62,18 @@ type World struct {
 	commits map[uint64]uint64 // revision -> frame
 	compact uint64            // revision up to which the store has forgotten, as far as frames say
 
-	clients map[string]*client
-	names   []string // of clients, in the order in which they appeared
-	watches []*watch
-	actors  []actor
-	vars    map[string]string
-	checks  []*standing // never and once
-	used    bool        // something was done that seed and replicas would have to come before
+	clients   map[string]*client
+	names     []string // of clients, in the order in which they appeared
+	watches   []*watch
+	numbered  int // watches with a name that a number was found for
+	actors    []actor
+	vars      map[string]string
+	texts     map[string]object.Object // that were read; nothing in a World that is not quiet
+	checks    []*standing              // never and once
+	recording recorder                 // nil: nothing is recorded
+	newest    uint64                   // revision that others count from; 0: the store's
+	healed    bool                     // nothing has gone wrong since heal
+	used      bool                     // something was done that seed and replicas would have to come before
 
 	sending  *call   // whose first record is to come
 	answered []*call // whose answers nobody has looked at
@@ -75,6 +96,7 @@ type client struct {
 	sent    int
 	rv      string // of its last answer
 	token   string // of its last page
+	memory
 }
 
 // New returns a World.
@@ -90,8 +112,12 @@ func New(o Options) (*World, error) {
 func (w *World) boot() error {
 	w.clock = clock.NewManual(clock.Epoch())
 	w.begin = w.clock.Now()
+	kept := trace.Options{Keep: records, Hash: true}
+	if w.options.Quiet {
+		kept.Keep = 0
+	}
 	c, err := sim.New(sim.Options{Bare: true, Clock: w.clock, Seed: w.options.Seed, Replicas: w.options.Replicas,
-		Replay: w.options.Decisions, Trace: trace.Options{Keep: records, Hash: true}})
+		Replay: w.options.Decisions, Trace: kept})
 	if err != nil {
 		return err
 	}
@@ -99,7 +125,7 @@ func (w *World) boot() error {
 	w.frames, w.print = nil, newFingerprint()
 	w.causes, w.commits = map[uint64]uint64{}, map[uint64]uint64{}
 	w.clients, w.names = map[string]*client{}, nil
-	w.vars = map[string]string{}
+	w.vars, w.texts = map[string]string{}, map[string]object.Object{}
 	w.told, w.ticked = w.begin, w.begin
 	w.compact = c.Compacted()
 	_, w.seen = c.TraceSince(0)
@@ -119,14 +145,19 @@ type Result struct {
 
 // say adds a line to the transcript of the current operation, after one that says how late it is, if time has moved.
 func (w *World) say(format string, args ...any) {
-	if w.current == nil {
+	if w.current == nil || w.options.Quiet {
 		return
 	}
+	w.sayTime()
+	w.current.Lines = append(w.current.Lines, "   "+fmt.Sprintf(format, args...))
+}
+
+// sayTime adds a line that says how late it is, if time has moved since the last one.
+func (w *World) sayTime() {
 	if now := w.clock.Now(); !now.Equal(w.told) {
 		w.current.Lines = append(w.current.Lines, fmt.Sprintf("-- %s (+%s)", w.stamp(now), now.Sub(w.told)))
 		w.told = now
 	}
-	w.current.Lines = append(w.current.Lines, "   "+fmt.Sprintf(format, args...))
 }
 
 // stamp prints a time as what has passed since the World began.
@@ -154,6 +185,9 @@ func (w *World) fail(format string, args ...any) {
 
 // add numbers a frame and keeps it. When time has moved since the last one, a frame that says so comes first.
 func (w *World) add(f Frame) uint64 {
+	if w.options.Quiet {
+		return 0
+	}
 	w.tickFrame()
 	return w.append(f)
 }
@@ -185,8 +219,11 @@ func (w *World) append(f Frame) uint64 {
 // Do carries out one operation. An error says that the operation makes no sense here: it is not in the log, and nothing
 // has happened. What was expected and is not so is no error but a Failure of the Result.
 func (w *World) Do(op Op) (Result, error) {
-	saved, known := maps.Clone(w.files), len(w.names)
-	maps.Copy(w.files, op.Files)
+	saved, known := w.files, len(w.names)
+	if len(op.Files) > 0 {
+		w.files = maps.Clone(w.files)
+		maps.Copy(w.files, op.Files)
+	}
 	r := Result{N: len(w.log) + 1}
 	w.current, w.op = &r, r.N
 	defer func() { w.current, w.because = nil, 0 }()
@@ -204,10 +241,9 @@ func (w *World) Do(op Op) (Result, error) {
 		return Result{}, err
 	}
 	w.run()
-	w.tickFrame()
-	if now := w.clock.Now(); !now.Equal(w.told) {
-		r.Lines = append(r.Lines, fmt.Sprintf("-- %s (+%s)", w.stamp(now), now.Sub(w.told)))
-		w.told = now
+	if !w.options.Quiet {
+		w.tickFrame()
+		w.sayTime()
 	}
 	w.log = append(w.log, op)
 	r.OK = r.Failure == ""
@@ -264,7 +300,7 @@ func (w *World) Vars() map[string]string { return maps.Clone(w.vars) }
 func (w *World) client(name string) *client {
 	c := w.clients[name]
 	if c == nil {
-		c = &client{name: name}
+		c = &client{name: name, memory: newMemory()}
 		w.clients[name] = c
 		w.names = append(w.names, name)
 	}
@@ -272,112 +308,12 @@ func (w *World) client(name string) *client {
 }
 
 // agent is the User-Agent of a client. The slash ends the name, for whoever looks for its beginning.
-func agent(name string) string { return name + "/v1" }
+func (w *World) agent(client string) string {
+	if w.options.Agent != nil {
+		return w.options.Agent(client)
+	}
+	return client + "/v1"
+}
 
 // you is the client of operations that name none.
 const you = "you"
-
-// expand puts the values of variables into an operation.
-func (w *World) expand(op Op) (Op, error) {
-	var err error
-	replace := func(s string) string {
-		if !strings.Contains(s, "$") || err != nil {
-			return s
-		}
-		var out string
-		out, err = w.substitute(s)
-		return out
-	}
-	args := slices.Clone(op.Args)
-	for i := range args {
-		args[i] = replace(args[i])
-	}
-	flags := slices.Clone(op.Flags)
-	for i := range flags {
-		if name := flags[i].Name; name == "patch" || name == "data" { // $patch and others like it are words of patches
-			flags[i].Value = w.fill(flags[i].Value)
-		} else {
-			flags[i].Value = replace(flags[i].Value)
-		}
-	}
-	if op.Name != "once" { // what it does later is expanded then
-		op.Text = replace(op.Text)
-	}
-	op.Args, op.Flags = args, flags
-	if c := FindCommand(op.Name); err == nil && c != nil && op.Name != "once" {
-		err = c.examine(&op, 0)
-	}
-	return op, err
-}
-
-// fill replaces $NAME and ${NAME} where there is such a variable.
-func (w *World) fill(s string) string {
-	out, _ := w.substituted(s, true)
-	return out
-}
-
-// substitute replaces $NAME and ${NAME} in a text.
-func (w *World) substitute(s string) (string, error) { return w.substituted(s, false) }
-
-func (w *World) substituted(s string, lenient bool) (string, error) {
-	var out strings.Builder
-	for {
-		i := strings.IndexByte(s, '$')
-		if i < 0 || i+1 == len(s) {
-			out.WriteString(s)
-			return out.String(), nil
-		}
-		out.WriteString(s[:i])
-		s = s[i+1:]
-		name := variableName(s)
-		if name == "" {
-			out.WriteByte('$')
-			continue
-		}
-		s = s[len(name):]
-		value, ok := w.variable(strings.Trim(name, "{}"))
-		switch {
-		case !ok && lenient:
-			value = "$" + name
-		case !ok:
-			name = strings.Trim(name, "{}")
-			return "", fmt.Errorf("nobody has set $%s; set it before: let %s = .metadata.resourceVersion", name, name)
-		}
-		out.WriteString(value)
-	}
-}
-
-// variable returns the value of a variable. revision is the store's.
-func (w *World) variable(name string) (string, bool) {
-	if name == "revision" {
-		return fmt.Sprint(w.cluster.Revision()), true
-	}
-	value, ok := w.vars[name]
-	return value, ok
-}
-
-// variableName returns the name that s begins with, with its braces if it has some.
-func variableName(s string) string {
-	if strings.HasPrefix(s, "{") {
-		if end := strings.IndexByte(s, '}'); end > 0 && plainName(s[1:end]) {
-			return s[:end+1]
-		}
-		return ""
-	}
-	n := 0
-	for n < len(s) && plainName(s[:n+1]) {
-		n++
-	}
-	return s[:n]
-}
-
-// plainName reports whether a text is made of letters, digits and _, and does not begin with a digit.
-func plainName(s string) bool {
-	for i, r := range s {
-		letter := r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r == '_'
-		if !letter && (i == 0 || r < '0' || r > '9') {
-			return false
-		}
-	}
-	return s != ""
-}

@@ -15,12 +15,12 @@ var writeCommands = []Command{
 	{Name: "create", Usage: "-f FILE | RESOURCE NAME", Help: "create an object", Example: "create deployment web --set spec.replicas=3",
 		Group: Requests, Flags: append(slices.Clone(writeFlags), "set", "from-literal"), Args: []Arg{Resource, ObjectName},
 		check: checkCreate, run: (*World).request, build: (*builder).write},
-	{Name: "apply", Usage: "-f FILE", Help: "apply an object on the server's side", Example: "apply -f cm.yaml --field-manager ci",
-		Group: Requests, Flags: append(slices.Clone(writeFlags), "force"), Args: []Arg{Word, Word},
-		check: checkFile, run: (*World).request, build: (*builder).write},
-	{Name: "replace", Usage: "-f FILE", Help: "put an object in the place of the stored one", Example: "replace -f cm.yaml --rv last",
-		Group: Requests, Flags: writeFlags, Args: []Arg{Word, Word},
-		check: checkFile, run: (*World).request, build: (*builder).write},
+	{Name: "apply", Usage: "-f FILE | RESOURCE NAME", Help: "apply an object on the server's side", Example: "apply -f cm.yaml --field-manager ci",
+		Group: Requests, Flags: append(slices.Clone(writeFlags), "set", "from-literal", "force"), Args: []Arg{Resource, ObjectName},
+		check: checkCreate, run: (*World).request, build: (*builder).write},
+	{Name: "replace", Usage: "-f FILE | RESOURCE NAME", Help: "put an object in the place of the stored one", Example: "replace -f cm.yaml --rv last",
+		Group: Requests, Flags: append(slices.Clone(writeFlags), "set", "from-literal"), Args: []Arg{Resource, ObjectName},
+		check: checkCreate, run: (*World).request, build: (*builder).write},
 	{Name: "patch", Usage: "RESOURCE NAME -p PATCH", Help: "change a part of an object", Example: `patch cm a -p '{"data":{"k":"v"}}'`,
 		Group: Requests, Flags: append(slices.Clone(writeFlags), "type", "patch", "force"), Args: []Arg{Resource, ObjectName}, needs: 1,
 		check: checkPatch, run: (*World).request, build: (*builder).patch},
@@ -30,16 +30,9 @@ func checkCreate(op *Op, at int) error {
 	_, name := op.target(0)
 	switch file := op.has("filename"); {
 	case !file && name == "":
-		return wrong(at+1, "create needs a file or a name: create -f FILE, or create RESOURCE NAME")
+		return wrong(at+1, "%s needs a file or a name: %s -f FILE, or %s RESOURCE NAME", op.Name, op.Name, op.Name)
 	case file && (op.has("set") || op.has("from-literal")):
 		return wrong(at+1, "the object comes from -f or from --set, not from both")
-	}
-	return nil
-}
-
-func checkFile(op *Op, at int) error {
-	if !op.has("filename") {
-		return wrong(at+1, "%s needs a file: -f FILE", op.Name)
 	}
 	return nil
 }
@@ -75,7 +68,7 @@ func (b *builder) write() error {
 				return fmt.Errorf("%s: %w", b.op.value("filename"), err)
 			}
 		}
-		rv, given, err := b.revision()
+		rv, given, err := b.revision(func() uint64 { return b.known(kind, obj.Namespace(), obj.Name()) })
 		if err != nil {
 			return err
 		}
@@ -99,7 +92,8 @@ func (b *builder) send(d *resource.Definition, obj object.Object, q url.Values) 
 		if !b.op.has("subresource") {
 			name = ""
 		}
-		b.add("POST", b.location(d, obj.Namespace(), name), q, "application/json", body).def = d
+		c := b.add("POST", b.location(d, obj.Namespace(), name), q, "application/json", body)
+		c.def, c.made = d, obj.Name()
 	case "replace":
 		b.add("PUT", b.location(d, obj.Namespace(), name), q, "application/json", body).def = d
 	case "apply":
@@ -156,9 +150,11 @@ func (b *builder) patch() error {
 			return err
 		}
 	}
-	data, err := codec.YAMLToJSON([]byte(body))
+	patch, err := object.ParseValue([]byte(body))
 	if err != nil {
-		return fmt.Errorf("the patch can be read neither as JSON nor as YAML: %w", err)
+		if patch, err = parseYAML(body); err != nil {
+			return fmt.Errorf("the patch can be read neither as JSON nor as YAML: %w", err)
+		}
 	}
 	kind := b.op.value("type")
 	if kind == "" {
@@ -167,20 +163,38 @@ func (b *builder) patch() error {
 			kind = "merge"
 		}
 	}
-	if rv, given, err := b.revision(); err != nil {
-		return err
-	} else if given && kind != "json" {
-		patch, err := object.Parse(data)
-		if err != nil {
-			return fmt.Errorf("--rv goes into a patch that is an object: %w", err)
-		}
-		patch.Set(rv, "metadata", "resourceVersion")
-		data = object.JSON(map[string]any(patch))
+	rv, given, err := b.revision(func() uint64 { return b.known(d, "", name) })
+	if err == nil && given {
+		patch, err = based(patch, rv)
 	}
+	if err != nil {
+		return err
+	}
+	data := object.JSON(patch)
 	if kind == "apply" {
 		b.apply(d, "", name, q, data)
 		return nil
 	}
 	b.add("PATCH", b.location(d, "", name), q, patchTypes[kind], data).def = d
 	return nil
+}
+
+func parseYAML(text string) (any, error) {
+	data, err := codec.YAMLToJSON([]byte(text))
+	if err != nil {
+		return nil, err
+	}
+	return object.ParseValue(data)
+}
+
+// based makes a patch do something only to the object of a resourceVersion.
+func based(patch any, rv string) (any, error) {
+	switch patch := patch.(type) {
+	case []any:
+		return append([]any{map[string]any{"op": "test", "path": "/metadata/resourceVersion", "value": rv}}, patch...), nil
+	case map[string]any:
+		object.Object(patch).Set(rv, "metadata", "resourceVersion")
+		return patch, nil
+	}
+	return nil, fmt.Errorf("--rv goes into a patch that is an object or a list of steps")
 }

@@ -13,13 +13,6 @@ type files interface {
 	ReadFile(name string) ([]byte, error)
 }
 
-// published are all minors that there is data for, built into this program or not.
-var published = []string{"1.34", "1.35", "1.36"}
-
-// Known returns the minors that there is data for, oldest first. Load knows those that were built into the program,
-// which are all of them but for GOOS=js, and those that were given to Register.
-func Known() []string { return slices.Clone(published) }
-
 // registered are the minors that were not built in.
 var registered = map[string]pack{}
 
@@ -55,8 +48,8 @@ func Pack(minor string) ([]byte, error) {
 
 // Register makes the data of a minor, as Pack returns it, known to Load. It does nothing for a minor that Load has read.
 func Register(minor string, packed []byte) error {
-	if !slices.Contains(published, minor) {
-		return fmt.Errorf("schema: there is no Kubernetes %q here, only %v", minor, published)
+	if known := Known(); !slices.Contains(known, minor) {
+		return fmt.Errorf("schema: there is no Kubernetes %q here, only %v", minor, known)
 	}
 	if len(packed) < 4 || uint64(binary.BigEndian.Uint32(packed)) > uint64(len(packed)-4) {
 		return errors.New("schema: the data is cut off: it is not what Pack returned")

@@ -162,9 +162,6 @@ type Group struct {
 	Versions []string
 }
 
-// Preferred returns the version that discovery calls the group's preferredVersion.
-func (g Group) Preferred() string { return g.Versions[0] }
-
 // Subresource is a row of discovery such as pods/eviction.
 type Subresource struct {
 	Name  string // "eviction"

@@ -174,6 +174,12 @@ func (s *Set) readDiscovery(r *reader) {
 	}
 }
 
+// Release returns the row of Releases that the Set belongs to.
+func (s *Set) Release() Release {
+	r, _ := ReleaseOf(s.minor)
+	return r
+}
+
 // Minor returns the Kubernetes minor, "1.36".
 func (s *Set) Minor() string { return s.minor }
 

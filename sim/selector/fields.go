@@ -119,9 +119,6 @@ func (f Fields) Matches(value func(label string) string) bool {
 // Empty reports whether f selects everything.
 func (f Fields) Empty() bool { return len(f.requirements) == 0 }
 
-// Requirements returns the requirements in the order in which they print. Do not change them.
-func (f Fields) Requirements() []FieldRequirement { return f.requirements }
-
 // RequiresExact returns the value that the field must have, if f asks for one.
 func (f Fields) RequiresExact(label string) (value string, ok bool) {
 	for _, r := range f.requirements {

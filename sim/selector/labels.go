@@ -81,9 +81,9 @@ func checkKey(key string, p field.Path) *field.Error {
 	return nil
 }
 
-// Matches reports whether the labels fulfil the requirement.
-func (r Requirement) Matches(labels map[string]string) bool {
-	value, ok := labels[r.Key]
+// matches reports whether the labels fulfil the requirement.
+func (r Requirement) matches(label func(name string) (value string, ok bool)) bool {
+	value, ok := label(r.Key)
 	switch r.Operator {
 	case In, Equals, DoubleEquals:
 		return ok && slices.Contains(r.Values, value)
@@ -153,8 +153,13 @@ func FromSet(labels map[string]string) Labels {
 
 // Matches reports whether an object with these labels is selected.
 func (s Labels) Matches(labels map[string]string) bool {
+	return s.Match(func(name string) (string, bool) { value, ok := labels[name]; return value, ok })
+}
+
+// Match is Matches for labels that are looked up.
+func (s Labels) Match(label func(name string) (value string, ok bool)) bool {
 	for _, r := range s.requirements {
-		if !r.Matches(labels) {
+		if !r.matches(label) {
 			return false
 		}
 	}
@@ -163,29 +168,6 @@ func (s Labels) Matches(labels map[string]string) bool {
 
 // Empty reports whether s selects everything.
 func (s Labels) Empty() bool { return !s.nothing && len(s.requirements) == 0 }
-
-// MatchesNothing reports whether s is Nothing. A selector that contradicts itself is not looked through.
-func (s Labels) MatchesNothing() bool { return s.nothing }
-
-// Requirements returns the requirements in the order in which they print. Do not change them.
-func (s Labels) Requirements() []Requirement { return s.requirements }
-
-// RequiresExact returns the only value that selected objects can have for the label, if s says so.
-func (s Labels) RequiresExact(label string) (value string, ok bool) {
-	for _, r := range s.requirements {
-		if r.Key != label {
-			continue
-		}
-		switch r.Operator {
-		case Equals, DoubleEquals, In:
-			if len(r.Values) == 1 {
-				return r.Values[0], true
-			}
-		}
-		return "", false
-	}
-	return "", false
-}
 
 // String prints the requirements, separated by commas. Everything and Nothing both print as "".
 func (s Labels) String() string {

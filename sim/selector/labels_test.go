@@ -129,23 +129,10 @@ func TestFromSet(t *testing.T) {
 
 func TestNothing(t *testing.T) {
 	is := is.New(t)
-	is.True(!Nothing().Matches(nil))    // selects no object
-	is.True(!Nothing().Empty())         // not everything
-	is.Equal(Nothing().String(), "")    // prints like everything
-	is.True(Nothing().MatchesNothing()) // knows it
-	is.True(!Labels{}.MatchesNothing()) // everything is something
-	is.True(Labels{}.Matches(nil))      // the zero value selects everything
-}
-
-func TestLabelsRequiresExact(t *testing.T) {
-	is := is.New(t)
-	s, err := ParseLabels("a=1,b in (2),c in (3,4),d!=5")
-	is.NoErr(err) // can be read
-	for key, want := range map[string]string{"a": "1", "b": "2", "c": "", "d": "", "e": ""} {
-		value, ok := s.RequiresExact(key)
-		is.Equal(value, want)    // the only value
-		is.Equal(ok, want != "") // whether there is one
-	}
+	is.True(!Nothing().Matches(nil)) // selects no object
+	is.True(!Nothing().Empty())      // not everything
+	is.Equal(Nothing().String(), "") // prints like everything
+	is.True(Labels{}.Matches(nil))   // the zero value selects everything
 }
 
 func FuzzLabels(f *testing.F) {

@@ -118,9 +118,7 @@ func (e expression) validate(p field.Path, o ValidateOptions) field.ErrorList {
 // parts takes a metav1.LabelSelector apart.
 func parts(selector map[string]any) (labels map[string]string, expressions []expression) {
 	o := object.Object(selector)
-	for _, v := range o.List("matchExpressions") {
-		m, _ := v.(map[string]any)
-		r := object.Object(m)
+	for _, r := range o.Objects("matchExpressions") {
 		e := expression{key: r.String("key"), operator: r.String("operator")}
 		if values := r.List("values"); len(values) > 0 {
 			e.values = object.Strings(values)

@@ -38,7 +38,7 @@ func TestNullLabelSelector(t *testing.T) {
 	is := is.New(t)
 	s, err := FromLabelSelector(nil)
 	is.NoErr(err)                                                                 // is valid
-	is.True(s.MatchesNothing())                                                   // selects nothing
+	is.True(!s.Matches(nil) && !s.Empty())                                        // selects nothing
 	is.Equal(FormatLabelSelector(nil), "<none>")                                  // prints like everything
 	is.Equal(ValidateLabelSelector(field.Root("a"), nil, ValidateOptions{}), nil) // nothing to check
 }

@@ -3,98 +3,105 @@ package soak
 import (
 	"fmt"
 	"math/rand/v2"
-	"time"
 
 	"github.com/kubesim/kubesim/sim/checker"
+	"github.com/kubesim/kubesim/sim/scenario"
 )
 
 // Converge has clients do errands that commute, each client with objects of its own and one request at a time, and each
 // request again and again until its answer is definite, as controllers do. Meanwhile trouble happens, one per round; then
 // everything heals. Whatever happened, the same has become of the objects: Result.Semantic does not depend on trouble. An
 // error says who was not done in time.
-func Converge(c Config, trouble []Op) (*Result, error) {
-	r := newRunner(Options{Config: c, Ops: trouble})
-	if err := r.begin(); err != nil {
+func Converge(c Config, trouble []scenario.Op) (*Result, error) {
+	r, err := begin(Options{Config: c, Ops: trouble})
+	if err != nil {
 		return nil, err
 	}
 	clients := make([]*errands, c.Clients)
 	for i := range clients {
-		clients[i] = &errands{client: fmt.Sprint("c", i+1), todo: errandsOf(c, i+1)}
+		clients[i] = &errands{todo: errandsOf(c, i+1)}
 	}
 	limit := len(trouble) + 20*c.Ops + 200 // rounds; one errand takes a few when nothing is wrong
 	for round, left := 0, true; left; round++ {
 		switch {
 		case round < len(trouble):
-			if err := r.happen(trouble[round]); err != nil {
-				return nil, fmt.Errorf("soak: %s: %w", trouble[round], err)
-			}
+			err = r.do(trouble[round], 0)
 		case round == len(trouble):
-			r.heal()
+			err = r.say("heal")
 		case round > limit:
-			return nil, fmt.Errorf("soak: %s: not done after %d rounds", c, round)
+			err = fmt.Errorf("soak: %s: not done after %d rounds", c, round)
 		}
 		left = round < len(trouble)
 		for _, e := range clients {
-			left = e.step(r) || left
+			if err == nil {
+				err = e.step(r)
+			}
+			left = left || len(e.todo) > 0
 		}
-		r.step++
-		r.clock.Advance(time.Second)
+		if err == nil {
+			err = r.say("pause 1s")
+		}
+		if err != nil {
+			return nil, err
+		}
 	}
-	r.settle()
-	return r.result(), nil
+	if err := r.settle(); err != nil {
+		return nil, err
+	}
+	return r.result()
 }
 
 // errands are what one client has to do.
 type errands struct {
-	client  string
-	todo    []Op
+	todo    []scenario.Op
 	pending *checker.Call
-	n       int // of the errand
 	moves   int // of the runner when it was sent
 }
 
 // errandsOf draws the errands of a client: its objects have its name in theirs, and nothing that it does depends on when
 // it is done.
-func errandsOf(c Config, client int) []Op {
+func errandsOf(c Config, client int) []scenario.Op {
 	r := rand.New(rand.NewPCG(c.Seed, uint64(client)))
 	kinds := []string{"configmaps", "leases.coordination.k8s.io", "clusterroles.rbac.authorization.k8s.io", "widgets.example.com"}
-	var out []Op
-	for range c.Ops {
-		resource := pick(r, kinds)
-		key := fmt.Sprintf("c%d-o%d", client, r.IntN(c.Names))
-		if resources[resource].namespaced {
-			key = pick(r, namespaces) + "/" + key
+	var out []scenario.Op
+	for n := range c.Ops {
+		resource, namespace := pick(r, kinds), ""
+		o := newRequest("", fmt.Sprint("c", client), resource, fmt.Sprintf("c%d-o%d", client, r.IntN(c.Names)))
+		if !resources[resource].cluster {
+			namespace = pick(r, namespaces)
+			o.flag("namespace", namespace)
 		}
-		o := Op{Client: fmt.Sprint("c", client), Verb: pick(r, []string{"create", "create", "patch", "apply", "delete"}),
-			Words: []string{resource, key}, Args: map[string]string{"label": fmt.Sprint("l", r.IntN(3))}}
-		if o.Verb == "apply" {
-			o.Args["force"] = ""
+		o.Name = pick(r, []string{"create", "create", "patch", "apply", "delete"})
+		switch label := fmt.Sprint("l", r.IntN(3)); o.Name {
+		case "create":
+			o.put(o.Name, resource, namespace, label, n)
+		case "patch":
+			o.patch("merge", "", label, n)
+		case "apply":
+			o.apply(resource, namespace, label, n, true)
 		}
-		if o.Verb == "delete" {
-			o.Args = map[string]string{}
-		}
-		out = append(out, o)
+		out = append(out, o.Op)
 	}
 	return out
 }
 
-// step looks at the answer to the last request and sends the next one. It reports whether anything is left to do.
-func (e *errands) step(r *runner) bool {
+// step looks at the answer to the last request and sends the next one.
+func (e *errands) step(r *runner) error {
 	if c := e.pending; c != nil {
 		if c.Returned == 0 && e.moves == r.moves {
-			return true
+			return nil
 		}
 		e.pending = nil
 		again := c.Unknown() || c.Code == 429 || c.Code == 409 && c.Reason == "Conflict"
 		if !again {
-			e.todo, e.n = e.todo[1:], e.n+1
+			e.todo = e.todo[1:]
 		}
 	}
 	if len(e.todo) == 0 {
-		return false
+		return nil
 	}
-	q := Make(e.todo[0], r.memory[e.client], e.n, 0)
-	r.call(e.client, len(r.history.Calls)+1, q)
-	e.pending, e.moves = q.Call, r.moves
-	return true
+	h := r.world.History()
+	err := r.do(e.todo[0], len(h.Calls)+1)
+	e.pending, e.moves = h.Calls[len(h.Calls)-1], r.moves
+	return err
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/kubesim/kubesim/sim/scenario"
 	"github.com/matryer/is"
 )
 
@@ -18,7 +19,7 @@ func TestConverge(t *testing.T) {
 		calm, err := Converge(c, nil)
 		is.NoErr(err)
 		all := slices.DeleteFunc(Generate(Config{Seed: seed, Ops: 150, Clients: 3, Replicas: 3, Names: c.Names, Work: c.Work,
-			Trouble: c.Trouble, Calm: 1, Faults: 8}), func(o Op) bool { return o.Client != "*" })
+			Trouble: c.Trouble, Calm: 1, Faults: 8}), func(o scenario.Op) bool { return o.Async || o.Name == "stop" })
 		rough, err := Converge(c, all)
 		is.NoErr(err)
 		is.Equal(len(calm.Violations)+len(rough.Violations), 0) // no promise is broken either

@@ -26,6 +26,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"strings"
+
+	"github.com/kubesim/kubesim/sim/object"
 )
 
 // Config says what a run is like. Swarm draws one from a seed.
@@ -68,7 +70,7 @@ func Swarm(seed uint64, ops int) Config {
 // some draws about three quarters of the names; those of always are in it in any case.
 func some(r *rand.Rand, all map[string]int, always ...string) []string {
 	var out []string
-	for _, name := range sorted(all) {
+	for _, name := range object.SortedKeys(all) {
 		on := r.IntN(4) > 0
 		for _, x := range always {
 			on = on || x == name

@@ -3,26 +3,26 @@ package soak
 import (
 	"fmt"
 	"math/rand/v2"
-	"slices"
 	"strings"
 
 	"github.com/kubesim/kubesim/sim/fault"
+	"github.com/kubesim/kubesim/sim/scenario"
 	"github.com/kubesim/kubesim/sim/trouble"
 )
 
 // Generate draws the ops of a run.
-func Generate(c Config) []Op {
+func Generate(c Config) []scenario.Op {
 	g := &generator{c: c, r: rand.New(rand.NewPCG(c.Seed, 0x6f7073))}
 	g.work, g.trouble = tickets(work, c.Work), tickets(troubles, c.Trouble)
-	out := make([]Op, 0, c.Ops)
+	out := make([]scenario.Op, 0, c.Ops)
 	for _, f := range c.Extra {
-		out = append(out, Op{Client: "*", Verb: "fault", Words: strings.Fields(f)})
+		out = append(out, scenario.Op{Name: "fault", Text: f})
 	}
 	for len(out) < c.Ops {
 		if g.r.IntN(c.Calm) == 0 {
 			out = append(out, g.happen()...)
 		} else {
-			out = append(out, g.ask())
+			out = append(out, g.ask(len(out)+1))
 		}
 	}
 	return out
@@ -51,85 +51,150 @@ func pick[T any](r *rand.Rand, list []T) T { return list[r.IntN(len(list))] }
 
 func (g *generator) one(n int) bool { return g.r.IntN(n) == 0 }
 
-// ask draws what a client asks for.
-func (g *generator) ask() Op {
-	o := Op{Client: fmt.Sprint("c", 1+g.r.IntN(g.c.Clients)), Verb: pick(g.r, g.work), Args: map[string]string{}}
-	resource := pick(g.r, sorted(resources))
-	switch o.Verb {
-	case "page", "stop":
-		return o
+// request is an op that sends one, which may fail, and nobody waits for the answer.
+type request struct{ scenario.Op }
+
+func newRequest(verb, client string, args ...string) *request {
+	return &request{scenario.Op{Name: verb, May: true, Async: true, Args: args, Flags: []scenario.FlagValue{{Name: "as", Value: client}}}}
+}
+
+func (o *request) flag(name, value string) {
+	o.Flags = append(o.Flags, scenario.FlagValue{Name: name, Value: value})
+}
+
+// ask draws the n-th op, for which a client asks for something.
+func (g *generator) ask(n int) scenario.Op {
+	client, verb := fmt.Sprint("c", 1+g.r.IntN(g.c.Clients)), pick(g.r, g.work)
+	resource := pick(g.r, names)
+	switch verb {
+	case "stop":
+		return scenario.Op{Name: verb, Flags: []scenario.FlagValue{{Name: "as", Value: client}}}
+	case "page":
+		return newRequest(verb, client).Op
 	case "list", "watch", "deletecollection":
-		o.Words = []string{resource}
-		g.scope(&o, resource)
-	default:
-		o.Words = []string{resource, g.key(resource)}
-	}
-	switch o.Verb {
-	case "create", "apply":
-		g.label(&o)
-	case "update", "patch", "delete":
-		g.label(&o)
-		if g.one(2) {
-			o.Args["based"] = ""
+		o := newRequest(verb, client, resource)
+		g.scope(o, resource)
+		switch verb {
+		case "list":
+			g.list(o)
+		case "watch":
+			g.watch(o)
 		}
+		return o.Op
 	case "get":
-		g.version(&o)
-	case "list":
-		g.version(&o)
-		g.list(&o)
-	case "watch":
-		g.watch(&o)
-	}
-	if o.Verb == "patch" {
-		o.Args["type"] = pick(g.r, []string{"merge", "json"})
-		if g.one(3) {
-			o.Args["finalizer"] = pick(g.r, []string{"on", "off", "off"})
+		o := newRequest(verb, client, resource, "")
+		o.Args[1], _ = g.object(o, resource)
+		if rv := g.version(); rv != "" {
+			o.flag("rv", rv)
 		}
+		return o.Op
 	}
-	if o.Verb == "apply" && g.one(2) {
-		o.Args["force"] = ""
-	}
-	if o.Verb == "delete" {
-		delete(o.Args, "label")
-	}
-	return o
+	return g.write(verb, client, resource, n)
 }
 
-func (g *generator) key(resource string) string {
-	name := fmt.Sprint("o", g.r.IntN(g.c.Names))
-	if !resources[resource].namespaced {
-		return name
+// object draws which one of a resource an op is about.
+func (g *generator) object(o *request, resource string) (name, namespace string) {
+	name = fmt.Sprint("o", g.r.IntN(g.c.Names))
+	if !resources[resource].cluster {
+		namespace = pick(g.r, namespaces)
+		o.flag("namespace", namespace)
 	}
-	return pick(g.r, namespaces) + "/" + name
+	return name, namespace
 }
 
-func (g *generator) label(o *Op) { o.Args["label"] = fmt.Sprint("l", g.r.IntN(3)) }
+// write draws a write of one object.
+func (g *generator) write(verb, client, resource string, n int) scenario.Op {
+	o := newRequest(verb, client, resource, "")
+	name, namespace := g.object(o, resource)
+	o.Args[1] = name
+	label := fmt.Sprint("l", g.r.IntN(3))
+	based := verb != "create" && verb != "apply" && g.one(2)
+	switch verb {
+	case "patch":
+		kind, finalizer := pick(g.r, []string{"merge", "json"}), ""
+		if g.one(3) {
+			finalizer = pick(g.r, []string{"on", "off", "off"})
+		}
+		o.patch(kind, finalizer, label, n)
+	case "delete":
+		if based {
+			o.flag("precondition-rv", "seen")
+		}
+		return o.Op
+	case "apply":
+		o.apply(resource, namespace, label, n, g.one(2))
+	default:
+		o.put(verb, resource, namespace, label, n)
+	}
+	if based {
+		o.flag("rv", "seen")
+	}
+	return o.Op
+}
+
+// put is a create or an update.
+func (o *request) put(verb, resource, namespace, label string, n int) {
+	if verb == "update" {
+		o.Name = "replace"
+	}
+	if label != "l2" { // the third label is none
+		o.flag("set", "metadata.labels.app="+label)
+	}
+	o.object(resources[resource], namespace, n)
+}
+
+func (o *request) apply(resource, namespace, label string, n int, force bool) {
+	o.put("apply", resource, namespace, label, n%3)
+	o.flag("field-manager", "soak")
+	if force {
+		o.flag("force", "")
+	}
+}
+
+// patch changes a label and an annotation, and may put a finalizer on or take it off.
+func (o *request) patch(kind, finalizer, label string, n int) {
+	if kind == "json" && finalizer == "" {
+		o.flag("type", "json")
+		o.flag("patch", fmt.Sprintf(`[{"op":"add","path":"/metadata/annotations","value":{"j":"%d"}}]`, n))
+		return
+	}
+	value := fmt.Sprintf("%q", label)
+	if label == "l2" {
+		value = "null"
+	}
+	guard := map[string]string{"on": `,"finalizers":["example.com/soak"]`, "off": `,"finalizers":null`}[finalizer]
+	o.flag("type", "merge")
+	o.flag("patch", fmt.Sprintf(`{"metadata":{"labels":{"app":%s},"annotations":{"m":"%d"}%s}}`, value, n%5, guard))
+}
 
 // scope narrows what a list or a watch is about: to a namespace, a selector, one name.
-func (g *generator) scope(o *Op, resource string) {
-	if resources[resource].namespaced && (o.Verb == "deletecollection" || g.one(2)) {
-		o.Words = append(o.Words, pick(g.r, namespaces))
+func (g *generator) scope(o *request, resource string) {
+	switch {
+	case resources[resource].cluster:
+	case o.Name == "deletecollection" || g.one(2):
+		o.flag("namespace", pick(g.r, namespaces))
+	default:
+		o.flag("all-namespaces", "")
 	}
 	switch g.r.IntN(5) {
 	case 0, 1:
-		o.Args["selector"] = pick(g.r, []string{"app=l0", "app!=l0", "app", "!app", "app in (l0,l1)"})
-		o.Args["selector"] = strings.ReplaceAll(o.Args["selector"], " ", "+")
+		o.flag("selector", pick(g.r, []string{"app=l0", "app!=l0", "app", "!app", "app in (l0,l1)"}))
 	case 2:
-		if o.Verb != "deletecollection" && g.one(2) {
-			o.Args["name"] = fmt.Sprint("o", g.r.IntN(g.c.Names))
+		if o.Name != "deletecollection" && g.one(2) {
+			o.flag("field-selector", fmt.Sprint("metadata.name=o", g.r.IntN(g.c.Names)))
 		}
 	}
 }
 
 // version draws a resourceVersion: none, 0, or one around the store's, up to 100 before and behind it.
-func (g *generator) version(o *Op) {
+func (g *generator) version() string {
 	switch g.r.IntN(4) {
 	case 0, 1:
+		return ""
 	case 2:
-		o.Args["rv"] = "0"
-	default:
-		o.Args["rv"] = g.offset()
+		return "0"
 	}
+	return g.offset()
 }
 
 func (g *generator) offset() string {
@@ -140,75 +205,87 @@ func (g *generator) offset() string {
 	return fmt.Sprintf("-%d", g.r.IntN(span+1))
 }
 
-func (g *generator) list(o *Op) {
+func (g *generator) list(o *request) {
+	rv := g.version()
 	if g.one(2) {
-		o.Args["limit"] = fmt.Sprint(1 + g.r.IntN(3))
+		o.flag("limit", fmt.Sprint(1+g.r.IntN(3)))
 	}
-	switch rv := o.Args["rv"]; {
-	case rv == "":
+	if rv == "" {
+		return
+	}
+	o.flag("rv", rv)
+	switch {
 	case rv == "0" && g.one(2):
-		o.Args["match"] = "NotOlderThan"
+		o.flag("rv-match", "NotOlderThan")
 	case rv != "0" && g.one(3):
-		o.Args["match"] = pick(g.r, []string{"NotOlderThan", "Exact"})
+		o.flag("rv-match", pick(g.r, []string{"NotOlderThan", "Exact"}))
 	}
 }
 
-func (g *generator) watch(o *Op) {
+// watchesMax is how many watches a client has open at most.
+const watchesMax = "4"
+
+func (g *generator) watch(o *request) {
 	if !g.one(4) {
-		o.Args["bookmarks"] = ""
+		o.flag("bookmarks", "")
 	}
 	switch g.r.IntN(6) {
 	case 0, 1:
-		o.Args["rv"] = "last" // where the client's last watch of the same has come to
+		o.flag("rv", "seen") // where the client's last watch of the same has come to
 	case 2:
-		o.Args["rv"] = "0"
+		o.flag("rv", "0")
 	case 3:
-		o.Args["rv"] = g.offset()
+		o.flag("rv", g.offset())
 	}
 	switch g.r.IntN(5) {
 	case 0:
-		o.Args["noinitial"] = ""
-	case 1:
-		o.Args["legacy"] = "" // the parameters of clients before watch-list
+		o.flag("send-initial-events", "false")
+	case 1: // the parameters of clients before watch-list
+	default:
+		o.flag("send-initial-events", "true")
 	}
+	o.flag("at-most", watchesMax)
 }
 
 // happen draws what happens to the cluster.
-func (g *generator) happen() []Op {
+func (g *generator) happen() []scenario.Op {
 	verb := pick(g.r, g.trouble)
-	o := Op{Client: "*", Verb: verb}
 	replica := fmt.Sprint(1 + g.r.IntN(g.c.Replicas))
 	client := fmt.Sprint("c", 1+g.r.IntN(g.c.Clients))
+	o := scenario.Op{Name: verb}
 	if k := trouble.Find(verb); k != nil {
-		o.Words = []string{replica}
+		o.Args = []string{replica}
 		if k.Duration != "" {
-			o.Words = append(o.Words, "45s")
+			o.Args = append(o.Args, "45s")
 		}
 		if k.Resources && g.one(2) {
-			o.Words = append(o.Words, pick(g.r, sorted(resources)))
+			o.Args = append(o.Args, pick(g.r, names))
 		}
-		return []Op{o}
+		return []scenario.Op{o}
 	}
 	switch verb {
 	case "advance":
-		o.Words = []string{pick(g.r, []string{"1ms", "100ms", "1s", "1s", "3s", "5s", "20s", "1m15s", "6m", "1h1m"})}
+		o.Name = "pause"
+		o.Args = []string{pick(g.r, []string{"1ms", "100ms", "1s", "1s", "3s", "5s", "20s", "1m15s", "6m", "1h1m"})}
 	case "hold", "release":
-		o.Words = []string{client}
+		o.Args = []string{client}
 	case "route":
-		o.Words = []string{client, replica}
+		o.Args = []string{client, replica}
 	case "fault":
 		return g.faults()
+	case "clear":
+		o = scenario.Op{Name: "fault", Text: "clear"}
 	}
-	return []Op{o}
+	return []scenario.Op{o}
 }
 
 // faults draws a plan of Legal faults.
-func (g *generator) faults() []Op {
-	var out []Op
-	for _, f := range fault.Random(g.r.Uint64(), 1+g.r.IntN(g.c.Faults), sorted(resources)...) {
+func (g *generator) faults() []scenario.Op {
+	var out []scenario.Op
+	for _, f := range fault.Random(g.r.Uint64(), 1+g.r.IntN(g.c.Faults), names...) {
 		if f.Action().Replica <= g.c.Replicas {
-			out = append(out, Op{Client: "*", Verb: "fault", Words: strings.Fields(f.String())})
+			out = append(out, scenario.Op{Name: "fault", Text: strings.TrimSpace(f.String())})
 		}
 	}
-	return slices.Clip(out)
+	return out
 }

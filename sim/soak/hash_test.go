@@ -6,6 +6,7 @@ import (
 	"os"
 	"testing"
 
+	"github.com/kubesim/kubesim/sim/scenario"
 	"github.com/matryer/is"
 )
 
@@ -48,41 +49,15 @@ func TestSeeds(t *testing.T) {
 	is.True(a.Hash != b.Hash)
 }
 
-// Ops print as they are read, whatever was drawn.
+// Ops are lines of scenarios: they print as they are read, whatever was drawn.
 func TestOps(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
 	for seed := uint64(1); seed <= 20; seed++ {
 		for _, o := range Generate(Swarm(seed, 100)) {
-			read, err := ParseOp(o.String())
+			read, err := scenario.Parse(o.String())
 			is.NoErr(err)
-			is.Equal(read.String(), o.String())
+			is.Equal(read, o)
 		}
 	}
-	ops, err := ParseOps("# two ops\nc1 create configmaps default/o1 label=l0\n\n* lag 1\n")
-	is.NoErr(err)
-	is.Equal(len(ops), 2)
-	_, err = ParseOps("c1 crate configmaps default/o1")
-	is.Equal(err.Error(), `line 1: soak: "c1 crate configmaps default/o1": clients know no verb crate: use one of apply create delete `+
-		`deletecollection get list page patch stop update watch`)
-}
-
-// FuzzParseOp: a line is an op that prints as it is read, or an error.
-func FuzzParseOp(f *testing.F) {
-	f.Add("c1 list configmaps default limit=2 rv=-20 match=Exact")
-	f.Add("* fault on create configmaps times=2 do commit-then-fail Timeout")
-	f.Add("c2 watch events bookmarks rv=")
-	f.Fuzz(func(t *testing.T, line string) {
-		o, err := ParseOp(line)
-		if err != nil {
-			return
-		}
-		again, err := ParseOp(o.String())
-		if err != nil || again.String() != o.String() {
-			t.Fatalf("%q prints as %q, which reads as %q, %v", line, o, again, err)
-		}
-		if o.Client != "*" {
-			Make(o, NewMemory(), 1, 4000)
-		}
-	})
 }

@@ -4,70 +4,42 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/kubesim/kubesim/sim/checker"
+	"github.com/kubesim/kubesim/sim/object"
 )
 
 // kind is a resource that runs work with.
 type kind struct {
-	path       string // before the namespace
-	plural     string
-	apiVersion string
-	kind       string
-	namespaced bool
-	body       string // fields besides metadata; %d is the number of the op
+	cluster bool     // its objects are in no namespace
+	fields  []string // besides metadata; %d is the number of the op, $NS the namespace
 }
 
 // resources are what runs work with: ConfigMaps and Leases as everybody does, Events because no watch cache has them,
 // ClusterRoles because they have no namespace, Widgets because a definition makes them.
 var resources = map[string]kind{
-	"configmaps": {"/api/v1", "configmaps", "v1", "ConfigMap", true, `"data":{"n":"%d"}`},
-	"leases.coordination.k8s.io": {"/apis/coordination.k8s.io/v1", "leases", "coordination.k8s.io/v1", "Lease", true,
-		`"spec":{"holderIdentity":"%d"}`},
-	"events": {"/api/v1", "events", "v1", "Event", true,
-		`"involvedObject":{"namespace":"$NS","name":"x"},"reason":"r","message":"%d","type":"Normal"`},
-	"clusterroles.rbac.authorization.k8s.io": {"/apis/rbac.authorization.k8s.io/v1", "clusterroles",
-		"rbac.authorization.k8s.io/v1", "ClusterRole", false, `"rules":[{"verbs":["get"],"apiGroups":[""],"resources":["r%d"]}]`},
-	"widgets.example.com": {"/apis/example.com/v1", "widgets", "example.com/v1", "Widget", true, `"spec":{"n":%d}`},
+	"configmaps":                 {fields: []string{`data={"n":"%d"}`}},
+	"leases.coordination.k8s.io": {fields: []string{`spec={"holderIdentity":"%d"}`}},
+	"events": {fields: []string{`involvedObject={"namespace":"$NS","name":"x"}`, "reason=r", `message="%d"`,
+		"type=Normal"}},
+	"clusterroles.rbac.authorization.k8s.io": {cluster: true, fields: []string{`rules=[{"verbs":["get"],"apiGroups":[""],"resources":["r%d"]}]`}},
+	"widgets.example.com":                    {fields: []string{`spec={"n":%d}`}},
 }
 
-// expiring are those whose objects go away by themselves: an Event after an hour.
-var expiring = []string{"events"}
+// names are the resources in their order.
+var names = object.SortedKeys(resources)
 
 var namespaces = []string{"default", "kube-public"}
 
 const widgets = `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"widgets.example.com"},
 "spec":{"group":"example.com","scope":"Namespaced","names":{"plural":"widgets","kind":"Widget"},"versions":[{"name":"v1","served":true,
-"storage":true,"schema":{"openAPIV3Schema":{"type":"object","properties":{"spec":{"type":"object","properties":{"n":{"type":"integer"}}}}}}}]}}`
+"storage":true,"schema":{"openAPIV3Schema":{"type":"object","properties":{"spec":{"type":"object","properties":{"n":{"type":"integer"}}}}}}}]}}
+`
 
-// id splits namespace/name.
-func id(resource, key string) checker.ID {
-	namespace, name, ok := strings.Cut(key, "/")
-	if !ok {
-		namespace, name = "", key
+// object adds the fields of an object: n is what makes each write another one.
+func (o *request) object(k kind, namespace string, n int) {
+	for _, f := range k.fields {
+		if strings.Contains(f, "%d") {
+			f = fmt.Sprintf(f, n)
+		}
+		o.flag("set", strings.ReplaceAll(f, "$NS", namespace))
 	}
-	return checker.ID{Resource: resource, Namespace: namespace, Name: name}
-}
-
-// collection is the path of a resource in a namespace, "" is all.
-func (k kind) collection(namespace string) string {
-	if namespace == "" {
-		return k.path + "/" + k.plural
-	}
-	return k.path + "/namespaces/" + namespace + "/" + k.plural
-}
-
-// object prints an object: n is what makes each write another one.
-func (k kind) object(id checker.ID, label string, n int, based uint64) string {
-	meta := fmt.Sprintf(`"name":%q`, id.Name)
-	if id.Namespace != "" {
-		meta += fmt.Sprintf(`,"namespace":%q`, id.Namespace)
-	}
-	if label != "" && label != "l2" { // the third label is none
-		meta += fmt.Sprintf(`,"labels":{"app":%q}`, label)
-	}
-	if based != 0 {
-		meta += fmt.Sprintf(`,"resourceVersion":"%d"`, based)
-	}
-	body := strings.ReplaceAll(fmt.Sprintf(k.body, n), "$NS", id.Namespace)
-	return fmt.Sprintf(`{"apiVersion":%q,"kind":%q,"metadata":{%s},%s}`, k.apiVersion, k.kind, meta, body)
 }

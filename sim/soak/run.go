@@ -2,31 +2,26 @@ package soak
 
 import (
 	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"hash"
-	"net/http"
-	"strconv"
+	"slices"
 	"strings"
-	"time"
 
-	"github.com/kubesim/kubesim/clock"
 	"github.com/kubesim/kubesim/sim"
 	"github.com/kubesim/kubesim/sim/apiserver"
 	"github.com/kubesim/kubesim/sim/checker"
 	"github.com/kubesim/kubesim/sim/fault"
-	"github.com/kubesim/kubesim/sim/trace"
-	"github.com/kubesim/kubesim/sim/trouble"
-	"github.com/kubesim/kubesim/sim/watchcache"
+	"github.com/kubesim/kubesim/sim/scenario"
 )
 
 // Options say how to run ops.
 type Options struct {
 	Config Config
-	Ops    []Op // nil: those that Generate draws
-	Tail   int  // how many records of the trace are kept
-	// Tamper gets each frame of a watch before its client and returns what the client gets instead: to plant a bug. nil:
-	// the frame as it is.
-	Tamper func(s *checker.Stream, frame []byte) [][]byte
+	Ops    []scenario.Op // nil: those that Generate draws
+	// Tamper gets each event of a watch before its client and returns what the client gets instead: to plant a bug. watch
+	// is the number of the op that began it. nil: the event as it is.
+	Tamper func(watch int, event []byte) [][]byte
 }
 
 // Result is what became of a run.
@@ -35,32 +30,29 @@ type Result struct {
 	Violations []checker.Violation
 	Hash       string // of the trace, and of every byte that clients got
 	Semantic   string // of what became of the objects, whatever the order
-	Tail       string // the end of the trace, for people
 	Ops        int    // those that did something
+
+	world *scenario.World
 }
 
-// connection is an open watch.
-type connection struct {
-	client string
-	server int
-	stream *checker.Stream
-	watch  *watchcache.Watch
+// Scenario returns the run as a scenario, in which kubesim run and the page show the same: a promise that was broken is the
+// failure of its last line.
+func (r *Result) Scenario() *scenario.File {
+	story := "Random work in random trouble. No promise was broken."
+	if len(r.Violations) > 0 {
+		story = "Random work in random trouble. A promise was broken.\n" + r.Violations[0].Error()
+	}
+	return r.world.Export(story)
 }
 
 // runner is a run in progress.
 type runner struct {
 	o       Options
-	clock   *clock.Manual
-	cluster *sim.Cluster
-	history *checker.History
-	memory  map[string]*Memory
-	route   map[string]int
-	open    []*connection
-	step    int64
+	world   *scenario.World
 	hash    hash.Hash
-	errors  []string
+	numbers []int // of each of the World's operations: what the hash calls it; 0: it is not in the hash
 	done    int
-	moves   int // how often it went on with another cluster
+	moves   int // how often the run went on with another cluster
 }
 
 // Run runs ops and checks what came of them. An error says that it could not begin, or that a plan is wrong.
@@ -68,269 +60,187 @@ func Run(o Options) (*Result, error) {
 	if o.Ops == nil {
 		o.Ops = Generate(o.Config)
 	}
-	r := newRunner(o)
-	if err := r.begin(); err != nil {
+	r, err := begin(o)
+	if err != nil {
 		return nil, err
 	}
 	for i, op := range o.Ops {
-		r.step++
 		if err := r.do(op, i+1); err != nil {
-			return nil, fmt.Errorf("soak: op %d, %s: %w", i+1, op, err)
+			return nil, err
 		}
-		r.drain()
 	}
-	r.settle()
-	return r.result(), nil
+	if err := r.settle(); err != nil {
+		return nil, err
+	}
+	return r.result()
 }
 
-func newRunner(o Options) *runner {
-	return &runner{o: o, clock: clock.NewManual(clock.Epoch()), history: &checker.History{Expiring: expiring}, step: 1,
-		memory: map[string]*Memory{}, route: map[string]int{}, hash: sha256.New()}
+// begin makes the World and what the ops need.
+func begin(o Options) (*runner, error) {
+	r := &runner{o: o, hash: sha256.New()}
+	var err error
+	r.world, err = scenario.New(scenario.Options{Seed: o.Config.Seed, Replicas: make([]sim.ReplicaOptions, max(o.Config.Replicas, 1)),
+		Files: map[string]string{"widgets.json": widgets}, Strict: true, Quiet: true, Tap: r,
+		Agent: func(client string) string { return client }})
+	if err == nil {
+		err = r.say("create -f widgets.json --as set-up")
+	}
+	for i := 1; i <= o.Config.Clients && err == nil; i++ {
+		err = r.say("route c%d %d", i, 1+i%max(o.Config.Replicas, 1))
+	}
+	if err == nil {
+		err = r.say("record")
+	}
+	return r, err
 }
 
-// begin makes the cluster.
-func (r *runner) begin() error {
-	replicas := make([]sim.ReplicaOptions, max(r.o.Config.Replicas, 1))
-	cluster, err := sim.New(sim.Options{Bare: true, Clock: r.clock, Seed: r.o.Config.Seed, Replicas: replicas,
-		Trace: trace.Options{Keep: r.o.Tail, Hash: true}})
+// say does a line that is not in the hash.
+func (r *runner) say(format string, args ...any) error {
+	op, err := scenario.Parse(fmt.Sprintf(format, args...))
 	if err != nil {
 		return err
 	}
-	r.cluster = cluster
-	for i := 1; i <= r.o.Config.Clients; i++ {
-		name := fmt.Sprint("c", i)
-		r.memory[name], r.route[name] = NewMemory(), 1+i%len(replicas)
-	}
-	code := 0
-	r.send("set-up", 1, &Request{Method: http.MethodPost, Path: "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
-		ContentType: "application/json", Body: widgets}, func(a *apiserver.Answer) { code = a.Code })
-	if code != http.StatusCreated {
-		return fmt.Errorf("soak: the definition of widgets was answered with %d", code)
-	}
-	r.history.From = cluster.Revision()
-	cluster.OnCommit(r.committed)
-	return nil
+	return r.do(op, 0)
 }
 
-// move goes on with another cluster that is as the one so far: a fork, or one that was loaded. Open watches and requests
-// that wait stay behind; their clients never hear of them again.
-func (r *runner) move(to *sim.Cluster) {
-	for _, s := range r.history.Streams {
-		s.Ended = true
+// do does an operation, which the hash calls n.
+func (r *runner) do(op scenario.Op, n int) error {
+	r.numbers = append(r.numbers, n)
+	result, err := r.world.Do(op)
+	if err == nil && result.Failure != "" {
+		err = fmt.Errorf("%s", result.Failure)
 	}
-	r.cluster, r.open = to, nil
-	r.moves++
-	r.clock = to.Clock().(*clock.Manual)
-	to.OnCommit(r.committed)
-}
-
-// committed keeps the log. The cluster's lock is held.
-func (r *runner) committed(c sim.Commit) {
-	commit := checker.Commit{ID: checker.ID{Resource: c.Resource, Namespace: c.Namespace, Name: c.Name}, Rev: c.Rev, Step: r.step}
-	if c.Object != nil {
-		o, err := checker.ReadObject(c.Object)
-		if err != nil {
-			r.errors = append(r.errors, err.Error())
-			return
-		}
-		commit.Object = o
+	if err != nil {
+		return fmt.Errorf("soak: op %d, %s: %w", n, op, err)
 	}
-	r.history.Commits = append(r.history.Commits, commit)
-}
-
-// send gives a request to a replica; answer is called at once or later, with the cluster's lock held.
-func (r *runner) send(client string, server int, q *Request, answer func(*apiserver.Answer)) {
-	in := &apiserver.Request{Method: q.Method, Path: q.Path, Query: q.Query, Header: http.Header{"User-Agent": {client}},
-		Body: []byte(q.Body), BodyExpected: q.Body != ""}
-	if q.ContentType != "" {
-		in.Header.Set("Content-Type", q.ContentType)
+	if op.Name == "fork" || op.Name == "reload" {
+		r.moves++
 	}
-	r.cluster.Server(server).Start(in, answer)
-}
-
-// do carries out the n-th op.
-func (r *runner) do(o Op, n int) error {
-	if o.Client == "*" {
+	if n != 0 && n <= len(r.o.Ops) && (!op.Async || result.HTTP != nil) {
 		r.done++
-		return r.happen(o)
 	}
-	m := r.memory[o.Client]
-	if m == nil {
-		return fmt.Errorf("there is no client %s", o.Client)
-	}
-	if o.Verb == "stop" {
-		r.stop(o.Client)
-		return nil
-	}
-	q := Make(o, m, n, r.cluster.Revision())
-	if q == nil {
-		return nil
-	}
-	r.done++
-	if q.Stream != nil {
-		r.watch(o.Client, n, q)
-		return nil
-	}
-	r.call(o.Client, n, q)
 	return nil
 }
 
-// call sends the n-th request for a client.
-func (r *runner) call(client string, n int, q *Request) {
-	c := q.Call
-	c.N, c.Client, c.Called = n, client, r.step
-	r.history.Calls = append(r.history.Calls, c)
-	r.send(client, r.route[client], q, func(a *apiserver.Answer) { r.answered(c, r.memory[client], a) })
-}
-
-// answered takes in an answer.
-func (r *runner) answered(c *checker.Call, m *Memory, a *apiserver.Answer) {
-	body := a.Body[:len(a.Body)-a.Lost]
-	fmt.Fprintf(r.hash, "%d %d %s\n", c.N, a.Code, body)
-	c.Returned = r.step
-	if a.Lost > 0 {
-		c.Code, c.Broken = a.Code, true
-		return
-	}
-	if err := c.ReadAnswer(a.Code, body); err != nil {
-		r.errors = append(r.errors, err.Error())
-	}
-	m.Learn(c)
-}
-
-// watchesMax is how many watches a client has open at most; the oldest makes room.
-const watchesMax = 4
-
-// watch opens a watch.
-func (r *runner) watch(client string, n int, q *Request) {
-	s, server := q.Stream, r.route[client]
-	s.N, s.Client, s.Called = n, client, r.step
-	r.history.Streams = append(r.history.Streams, s)
-	r.send(client, server, q, func(a *apiserver.Answer) {
-		fmt.Fprintf(r.hash, "%d %d %s\n", n, a.Code, a.Body)
-		if a.Watch == nil {
-			s.Ended = true
-			return
-		}
-		r.open = append(r.open, &connection{client, server, s, a.Watch})
-	})
-	if r.history.Settled { // what is open is looked at once more
-		return
-	}
-	mine := 0
-	for _, c := range r.open {
-		if c.client == client {
-			mine++
-		}
-	}
-	if mine > watchesMax {
-		r.stop(client)
+// Answer is scenario.Tap's.
+func (r *runner) Answer(op int, a *apiserver.Answer) {
+	if n := r.numbers[op-1]; n != 0 {
+		fmt.Fprintf(r.hash, "%d %d %s\n", n, a.Code, a.Sent().Bytes())
 	}
 }
 
-// stop closes the oldest watch of a client.
-func (r *runner) stop(client string) {
-	for i, c := range r.open {
-		if c.client == client {
-			lock := r.cluster.Server(c.server).Lock
-			lock.Lock()
-			c.watch.End()
-			lock.Unlock()
-			c.stream.Ended = true
-			r.open = append(r.open[:i:i], r.open[i+1:]...)
-			return
-		}
-	}
-}
-
-// drain reads what has come on all watches.
-func (r *runner) drain() {
-	if len(r.open) == 0 {
-		return
-	}
-	lock := r.cluster.Server(1).Lock // the cluster's: all servers have the same
-	lock.Lock()
-	defer lock.Unlock()
-	open := r.open[:0]
-	for _, c := range r.open {
-		frames, ended := c.watch.Take()
-		for _, frame := range frames {
-			r.receive(c, frame)
-		}
-		if c.stream.Ended = ended; !ended {
-			open = append(open, c)
-		}
-	}
-	clear(r.open[len(open):])
-	r.open = open
-}
-
-// receive takes in one frame.
-func (r *runner) receive(c *connection, frame []byte) {
-	fmt.Fprintf(r.hash, "%d %s", c.stream.N, frame)
-	frames := [][]byte{frame}
+// Event is scenario.Tap's.
+func (r *runner) Event(op int, event []byte) [][]byte {
+	fmt.Fprintf(r.hash, "%d %s", r.numbers[op-1], event)
 	if r.o.Tamper != nil {
-		frames = r.o.Tamper(c.stream, frame)
+		return r.o.Tamper(op, event)
 	}
-	for _, f := range frames {
-		if err := c.stream.ReadEvent(f, r.step); err != nil {
-			r.errors = append(r.errors, err.Error())
+	return [][]byte{event}
+}
+
+// settle heals everything, lets what is on its way arrive, and has every client take up its broken watches once more.
+func (r *runner) settle() error {
+	err := r.say("heal")
+	for _, s := range r.world.History().Streams { // those that a fault has silenced for ever, as clients do whose pings stay unanswered
+		if err == nil && !s.Ended && r.stalls() {
+			err = r.say("stop --as %s", s.Client)
+		}
+	}
+	if err == nil {
+		err = r.again()
+	}
+	for range 4 {
+		if err == nil {
+			err = r.say("pause 1250ms")
+		}
+	}
+	return err
+}
+
+// stalls reports whether an op may silence a watch for ever.
+func (r *runner) stalls() bool {
+	for _, o := range r.o.Ops {
+		if strings.Contains(o.Text, " do stall") {
+			return true
+		}
+	}
+	return false
+}
+
+// again opens each client's last watch of a scope anew where it had come to, if it has ended.
+func (r *runner) again() error {
+	type key struct {
+		client string
+		scope  checker.Scope
+	}
+	seen, came := map[key]bool{}, map[key]bool{}
+	streams := r.world.History().Streams
+	for _, s := range streams {
+		if slices.ContainsFunc(s.Events, func(ev checker.Event) bool { return ev.Rev != 0 }) {
+			came[key{s.Client, s.Scope}] = true
+		}
+	}
+	for _, s := range slices.Backward(streams) {
+		k := key{s.Client, s.Scope}
+		if seen[k] || !s.Ended || !came[k] {
 			continue
 		}
-		r.memory[c.client].Saw(c.stream, &c.stream.Events[len(c.stream.Events)-1])
-	}
-}
-
-// happen does something to the cluster.
-func (r *runner) happen(o Op) error {
-	word := func(i int) string {
-		if i < len(o.Words) {
-			return o.Words[i]
+		seen[k] = true
+		o := newRequest("watch", s.Client, s.Scope.Resource)
+		o.flag("rv", "seen")
+		o.flag("bookmarks", "")
+		switch {
+		case s.Scope.Namespace != "":
+			o.flag("namespace", s.Scope.Namespace)
+		case !resources[s.Scope.Resource].cluster:
+			o.flag("all-namespaces", "")
 		}
-		return ""
-	}
-	if k := trouble.Find(o.Verb); k != nil {
-		t, err := k.Parse(o.Words)
-		if err != nil {
+		if s.Scope.Selector != "" {
+			o.flag("selector", s.Scope.Selector)
+		}
+		if s.Scope.Name != "" {
+			o.flag("field-selector", "metadata.name="+s.Scope.Name)
+		}
+		if err := r.do(o.Op, len(r.o.Ops)+1+len(seen)); err != nil {
 			return err
 		}
-		replica := r.cluster.Replica(t.Replica)
-		if replica == nil {
-			return fmt.Errorf("there is no replica %s", word(0))
-		}
-		return t.Do(replica)
-	}
-	switch o.Verb {
-	case "advance":
-		d, err := time.ParseDuration(word(0))
-		r.clock.Advance(d)
-		return err
-	case "compact":
-		r.cluster.Compact()
-	case "expire":
-		r.cluster.Expire()
-	case "hold":
-		r.cluster.Hold(word(0))
-	case "release":
-		r.cluster.Release(word(0))
-	case "route":
-		r.route[word(0)], _ = strconv.Atoi(word(1))
-	case "fault":
-		plan, err := fault.Parse(strings.Join(o.Words, " "))
-		if err != nil {
-			return err
-		}
-		return r.cluster.AddFaults(plan...)
-	case "clear":
-		r.cluster.ClearFaults()
-	case "fork":
-		r.move(r.cluster.Fork())
-	case "reload":
-		loaded, err := sim.Load(r.cluster.State(), nil)
-		if err != nil {
-			return err
-		}
-		r.move(loaded)
 	}
 	return nil
+}
+
+// result checks the run.
+func (r *runner) result() (*Result, error) {
+	h := r.world.History()
+	h.Settled = true
+	out := &Result{History: h, Violations: checker.Check(h), Ops: r.done, world: r.world}
+	trace := r.world.Cluster().Trace()
+	fmt.Fprintln(r.hash, trace.Hash)
+	out.Hash, out.Semantic = hex.EncodeToString(r.hash.Sum(nil)), trace.Semantic
+	defer r.world.Cluster().Close()
+	if len(out.Violations) == 0 {
+		return out, nil
+	}
+	op, err := scenario.Parse("expect promises kept")
+	if err == nil {
+		_, err = r.world.Do(op)
+	}
+	return out, err
+}
+
+// Shrink returns the run of the fewest ops that breaks the promise which o breaks first. run runs them: Run, or what judges
+// more than it does.
+func Shrink(o Options, run func(Options) (*Result, error)) (*Result, error) {
+	first, err := run(o)
+	if err != nil || len(first.Violations) == 0 {
+		return first, err
+	}
+	if o.Ops == nil {
+		o.Ops = Generate(o.Config)
+	}
+	o.Ops = fault.Minimize(o.Ops, func(ops []scenario.Op) bool {
+		o.Ops = ops
+		r, err := run(o)
+		return err == nil && len(r.Violations) > 0 && r.Violations[0].Promise == first.Violations[0].Promise
+	})
+	return run(o)
 }

@@ -3,10 +3,10 @@ package soak
 import (
 	"flag"
 	"fmt"
+	"os"
+	"path/filepath"
 	"testing"
 
-	"github.com/kubesim/kubesim/sim/checker"
-	"github.com/kubesim/kubesim/sim/fault"
 	"github.com/matryer/is"
 )
 
@@ -15,15 +15,10 @@ var (
 	update   = flag.Bool("update", false, "write the hashes of testdata/hashes.txt anew")
 )
 
-// failed says how to run a seed again, with the shortest list of ops that still breaks the same promise.
-func failed(t *testing.T, c Config, ops []Op, violations []checker.Violation) {
+// failed says how to run a seed again, as the shortest scenario that still breaks the same promise.
+func failed(t *testing.T, c Config) {
 	t.Helper()
-	promise := violations[0].Promise
-	ops = fault.Minimize(ops, func(ops []Op) bool {
-		r, err := Run(Options{Config: c, Ops: ops})
-		return err == nil && len(r.Violations) > 0 && r.Violations[0].Promise == promise
-	})
-	r, err := Run(Options{Config: c, Ops: ops, Tail: 60})
+	r, err := Shrink(Options{Config: c}, Run)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,11 +26,11 @@ func failed(t *testing.T, c Config, ops []Op, violations []checker.Violation) {
 	for _, v := range r.Violations {
 		t.Error(v)
 	}
-	for _, o := range ops {
-		t.Log(o)
+	path := filepath.Join(t.ArtifactDir(), "soak.txtar")
+	if err := os.WriteFile(path, r.Scenario().Format(), 0o600); err != nil {
+		t.Error(err)
 	}
-	t.Log(r.Tail)
-	t.Logf("replay: go test ./sim/soak -run TestSoak -seed %d", c.Seed)
+	t.Logf("%s\nreplay: go test ./sim/soak -run TestSoak -seed %d -artifacts, and kubesim run %s", r.Scenario().Format(), c.Seed, path)
 }
 
 // No promise is broken, whatever happens to a correct cluster.
@@ -49,11 +44,10 @@ func TestSoak(t *testing.T) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 			is := is.New(t)
 			c := Swarm(seed, 400)
-			ops := Generate(c)
-			r, err := Run(Options{Config: c, Ops: ops})
+			r, err := Run(Options{Config: c})
 			is.NoErr(err)
 			if len(r.Violations) > 0 {
-				failed(t, c, ops, r.Violations)
+				failed(t, c)
 			}
 		})
 	}

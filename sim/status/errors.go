@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/kubesim/kubesim/sim/field"
-	"github.com/kubesim/kubesim/sim/http"
+	"github.com/kubesim/kubesim/sim/wire"
 )
 
 // Resource names what an error is about: resource[.group] in messages, kind and group in details. For errors that name
@@ -27,31 +27,31 @@ func (r Resource) details(name string) *Details {
 
 // NotFound answers for an object that does not exist.
 func NotFound(r Resource, name string) *Status {
-	return &Status{Code: http.StatusNotFound, Reason: ReasonNotFound, Details: r.details(name),
+	return &Status{Code: wire.StatusNotFound, Reason: ReasonNotFound, Details: r.details(name),
 		Message: fmt.Sprintf("%s %q not found", r, name)}
 }
 
 // NoResource answers for a path below a served group version that names no resource of it.
 func NoResource() *Status {
-	return &Status{Code: http.StatusNotFound, Reason: ReasonNotFound, Details: &Details{},
+	return &Status{Code: wire.StatusNotFound, Reason: ReasonNotFound, Details: &Details{},
 		Message: "the server could not find the requested resource"}
 }
 
 // NoMethod answers for a method that no route of the path has.
 func NoMethod() *Status {
-	return &Status{Code: http.StatusMethodNotAllowed, Reason: ReasonMethod, Details: &Details{},
+	return &Status{Code: wire.StatusMethodNotAllowed, Reason: ReasonMethod, Details: &Details{},
 		Message: "the server does not allow this method on the requested resource"}
 }
 
 // MethodNotSupported answers for a verb that a resource does not have.
 func MethodNotSupported(r Resource, verb string) *Status {
-	return &Status{Code: http.StatusMethodNotAllowed, Reason: ReasonMethod, Details: &Details{Group: r.Group, Kind: r.Resource},
+	return &Status{Code: wire.StatusMethodNotAllowed, Reason: ReasonMethod, Details: &Details{Group: r.Group, Kind: r.Resource},
 		Message: fmt.Sprintf("%s is not supported on resources of kind %q", verb, r.String())}
 }
 
 // AlreadyExists answers for the creation of an object that exists.
 func AlreadyExists(r Resource, name string) *Status {
-	return &Status{Code: http.StatusConflict, Reason: ReasonAlreadyExists, Details: r.details(name),
+	return &Status{Code: wire.StatusConflict, Reason: ReasonAlreadyExists, Details: r.details(name),
 		Message: fmt.Sprintf("%s %q already exists", r, name)}
 }
 
@@ -59,13 +59,13 @@ func AlreadyExists(r Resource, name string) *Status {
 func GenerateNameConflict(r Resource, name string) *Status {
 	d := r.details(name)
 	d.RetryAfterSeconds = 1
-	return &Status{Code: http.StatusConflict, Reason: ReasonAlreadyExists, Details: d,
+	return &Status{Code: wire.StatusConflict, Reason: ReasonAlreadyExists, Details: d,
 		Message: fmt.Sprintf("%s %q already exists, the server was not able to generate a unique name for the object", r, name)}
 }
 
 // Conflict answers for a write that lost against another one.
 func Conflict(r Resource, name, why string) *Status {
-	return &Status{Code: http.StatusConflict, Reason: ReasonConflict, Details: r.details(name),
+	return &Status{Code: wire.StatusConflict, Reason: ReasonConflict, Details: r.details(name),
 		Message: fmt.Sprintf("Operation cannot be fulfilled on %s %q: %s", r, name, why)}
 }
 
@@ -90,7 +90,7 @@ func InvalidObject(key, why string) string {
 
 // ApplyConflict answers for an apply that would change fields of other managers.
 func ApplyConflict(message string, causes []Cause) *Status {
-	return &Status{Code: http.StatusConflict, Reason: ReasonConflict, Message: message, Details: &Details{Causes: causes}}
+	return &Status{Code: wire.StatusConflict, Reason: ReasonConflict, Message: message, Details: &Details{Causes: causes}}
 }
 
 // Invalid answers for an object that breaks rules; kind holds the kind and its group.
@@ -101,18 +101,18 @@ func Invalid(kind Resource, name string, errs field.ErrorList) *Status {
 	if len(errs) > 0 {
 		message += ": " + errs.Text()
 	}
-	return &Status{Code: http.StatusUnprocessableEntity, Reason: ReasonInvalid, Details: d, Message: message}
+	return &Status{Code: wire.StatusUnprocessableEntity, Reason: ReasonInvalid, Details: d, Message: message}
 }
 
 // Unprocessable answers for a patch that cannot be applied; the real server hides why.
 func Unprocessable() *Status {
-	return &Status{Code: http.StatusUnprocessableEntity, Reason: ReasonInvalid, Details: &Details{},
+	return &Status{Code: wire.StatusUnprocessableEntity, Reason: ReasonInvalid, Details: &Details{},
 		Message: "the server rejected our request due to an error in our request"}
 }
 
 // BadRequest answers for a request that cannot be understood.
 func BadRequest(format string, args ...any) *Status {
-	return &Status{Code: http.StatusBadRequest, Reason: ReasonBadRequest, Message: sprintf(format, args)}
+	return &Status{Code: wire.StatusBadRequest, Reason: ReasonBadRequest, Message: sprintf(format, args)}
 }
 
 // NameParameter refuses a name that storage has no key for (registry/generic/registry.NoNamespaceKeyFunc). nil: it has one.
@@ -128,7 +128,7 @@ func NameParameter(name string) *Status {
 
 // Forbidden answers for a write that a rule of the server refuses.
 func Forbidden(r Resource, name, why string) *Status {
-	s := &Status{Code: http.StatusForbidden, Reason: ReasonForbidden, Details: r.details(name)}
+	s := &Status{Code: wire.StatusForbidden, Reason: ReasonForbidden, Details: r.details(name)}
 	switch {
 	case r == Resource{}:
 		s.Message = "forbidden: " + why
@@ -142,12 +142,12 @@ func Forbidden(r Resource, name, why string) *Status {
 
 // Unauthorized answers for credentials that nobody knows.
 func Unauthorized() *Status {
-	return &Status{Code: http.StatusUnauthorized, Reason: ReasonUnauthorized, Message: "Unauthorized"}
+	return &Status{Code: wire.StatusUnauthorized, Reason: ReasonUnauthorized, Message: "Unauthorized"}
 }
 
 // Expired answers for a revision that was compacted away.
 func Expired(message string) *Status {
-	return &Status{Code: http.StatusGone, Reason: ReasonExpired, Message: message}
+	return &Status{Code: wire.StatusGone, Reason: ReasonExpired, Message: message}
 }
 
 // The texts of Expired (API concepts, "410 Gone responses").
@@ -171,7 +171,7 @@ func TooLargeResourceVersion(want, have uint64, retryAfter int) *Status {
 
 // Timeout answers for a request that took too long. retryAfter is in seconds; 0 says nothing.
 func Timeout(message string, retryAfter int) *Status {
-	return &Status{Code: http.StatusGatewayTimeout, Reason: ReasonTimeout, Message: "Timeout: " + message,
+	return &Status{Code: wire.StatusGatewayTimeout, Reason: ReasonTimeout, Message: "Timeout: " + message,
 		Details: &Details{RetryAfterSeconds: retryAfter}}
 }
 
@@ -179,24 +179,24 @@ func Timeout(message string, retryAfter int) *Status {
 func ServerTimeout(r Resource, operation string, retryAfter int) *Status {
 	d := r.details(operation)
 	d.RetryAfterSeconds = retryAfter
-	return &Status{Code: http.StatusInternalServerError, Reason: ReasonServerTimeout, Details: d,
+	return &Status{Code: wire.StatusInternalServerError, Reason: ReasonServerTimeout, Details: d,
 		Message: fmt.Sprintf("The %s operation against %s could not be completed at this time, please try again.", operation, r)}
 }
 
 // TooManyRequests answers when the server asks a client to slow down. retryAfter is in seconds.
 func TooManyRequests(message string, retryAfter int) *Status {
-	return &Status{Code: http.StatusTooManyRequests, Reason: ReasonTooManyRequests, Message: message,
+	return &Status{Code: wire.StatusTooManyRequests, Reason: ReasonTooManyRequests, Message: message,
 		Details: &Details{RetryAfterSeconds: retryAfter}}
 }
 
 // Unavailable answers when the server cannot serve the request now.
 func Unavailable(message string) *Status {
-	return &Status{Code: http.StatusServiceUnavailable, Reason: ReasonUnavailable, Message: message}
+	return &Status{Code: wire.StatusServiceUnavailable, Reason: ReasonUnavailable, Message: message}
 }
 
 // TooLarge answers for a request that passes a limit.
 func TooLarge(message string) *Status {
-	return &Status{Code: http.StatusRequestEntityTooLarge, Reason: ReasonTooLarge,
+	return &Status{Code: wire.StatusRequestEntityTooLarge, Reason: ReasonTooLarge,
 		Message: "Request entity too large: " + message}
 }
 
@@ -205,7 +205,7 @@ func BodyTooLarge(limit int) *Status { return TooLarge(fmt.Sprintf("limit is %d"
 
 // NotAcceptable answers for an Accept header that the server cannot serve.
 func NotAcceptable(message string) *Status {
-	return &Status{Code: http.StatusNotAcceptable, Reason: ReasonNotAcceptable, Message: message}
+	return &Status{Code: wire.StatusNotAcceptable, Reason: ReasonNotAcceptable, Message: message}
 }
 
 // NotNegotiable answers for an Accept header that names none of the media types of an endpoint.
@@ -215,19 +215,19 @@ func NotNegotiable(mediaTypes []string) *Status {
 
 // UnsupportedMediaType answers for a Content-Type that the server cannot read.
 func UnsupportedMediaType(mediaTypes []string) *Status {
-	return &Status{Code: http.StatusUnsupportedMediaType, Reason: ReasonMediaType,
+	return &Status{Code: wire.StatusUnsupportedMediaType, Reason: ReasonMediaType,
 		Message: "the body of the request was in an unknown format - accepted media types include: " + strings.Join(mediaTypes, ", ")}
 }
 
 // Internal answers for a failure inside the server.
 func Internal(err error) *Status {
-	return &Status{Code: http.StatusInternalServerError, Reason: ReasonInternal,
+	return &Status{Code: wire.StatusInternalServerError, Reason: ReasonInternal,
 		Message: "Internal error occurred: " + err.Error(), Details: &Details{Causes: []Cause{{Message: err.Error()}}}}
 }
 
 // Plain answers for an error that the real server does not translate: 500 without a reason.
 func Plain(format string, args ...any) *Status {
-	return &Status{Code: http.StatusInternalServerError, Message: sprintf(format, args)}
+	return &Status{Code: wire.StatusInternalServerError, Message: sprintf(format, args)}
 }
 
 // InvalidVersion answers for a resourceVersion that is no number, on paths that do not translate the error (get, watch).
@@ -252,7 +252,7 @@ func Success(r Resource, name, uid string) *Status {
 }
 
 // Created answers for a subresource that makes something happen: 201 in the body as in the header.
-func Created() *Status { return &Status{Code: http.StatusCreated, Success: true} }
+func Created() *Status { return &Status{Code: wire.StatusCreated, Success: true} }
 
 func sprintf(format string, args []any) string {
 	if len(args) == 0 {

@@ -57,7 +57,7 @@ func (b *bench) commit(e *mvcc.Event) uint64 {
 func (b *bench) watch(label string) *Watch {
 	o := Options{Definition: things, Prefix: "/registry/things/", Bookmarks: true, Encoder: Encoder{Key: "text", Encode: text}}
 	if label != "" {
-		o.Match = func(it *resource.Item) bool { return it.Labels["l"] == label }
+		o.Match = func(it *resource.Item) bool { l, _ := it.Label("l"); return l == label }
 	}
 	return NewWatch(o)
 }

@@ -2,11 +2,6 @@ package webhook
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"io"
-	"net/http"
-	"strings"
 	"testing"
 	"time"
 
@@ -35,108 +30,40 @@ func TestAddress(t *testing.T) {
 	is.Equal(Bundle(object.Object{"caBundle": "Zm9v"}), []byte("foo"))
 }
 
-// carrier is an http.RoundTripper.
-type carrier func(*http.Request) (*http.Response, error)
-
-func (f carrier) RoundTrip(q *http.Request) (*http.Response, error) { return f(q) }
-
-// respond returns an answer; header is a list of names and values.
-func respond(code int, body string, header ...string) *http.Response {
-	a := &http.Response{StatusCode: code, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(body))}
-	for i := 0; i < len(header); i += 2 {
-		a.Header.Set(header[i], header[i+1])
-	}
-	return a
-}
-
 // What the real server said to these answers when it was asked.
 func TestAnswers(t *testing.T) {
 	const text, json = "text/plain", "application/json"
 	for _, x := range []struct {
-		answer *http.Response
+		answer *Answer
 		want   string
 	}{
-		{respond(200, `{"kind":"X"}`, "Content-Type", text), "X"},
-		{respond(200, "kind: X", "Content-Type", json), "X"},
-		{respond(200, `{"kind":"X"}`), "X"},
-		{respond(200, "the text", "Content-Type", text), `couldn't get version/kind; json parse error: json: cannot unmarshal string into Go value of type ` +
+		{&Answer{200, text, []byte(`{"kind":"X"}`)}, "X"},
+		{&Answer{200, json, []byte("kind: X")}, "X"},
+		{&Answer{200, "", []byte(`{"kind":"X"}`)}, "X"},
+		{&Answer{200, text, []byte("the text")}, `couldn't get version/kind; json parse error: json: cannot unmarshal string into Go value of type ` +
 			`struct { APIVersion string "json:\"apiVersion,omitempty\""; Kind string "json:\"kind,omitempty\"" }`},
-		{respond(200, `{"kind":`, "Content-Type", json), "couldn't get version/kind; json parse error: unexpected end of JSON input"},
-		{respond(200, "", "Content-Type", json), "0-length response with status code: 200 and content type: application/json"},
-		{respond(200, "{}", "Content-Type", "a/b/c;;"), "Internal error occurred: mime: unexpected content after media subtype"},
-		{respond(307, ""), "the server responded with the status code 307 but did not return more information"},
-		{respond(400, "the text", "Content-Type", text), "the server rejected our request for an unknown reason"},
-		{respond(403, " the text\n", "Content-Type", text), "the text"},
-		{respond(403, "the text", "Content-Type", json), "unknown"},
-		{respond(406, "the text"), "the text"},
-		{respond(409, "", "Content-Type", text), "the server reported a conflict"},
-		{respond(418, "the text"), "the server responded with the status code 418 but did not return more information"},
-		{respond(500, "the text", "Content-Type", text), `an error on the server ("the text") has prevented the request from succeeding`},
-		{respond(500, "the text", "Content-Type", json), `an error on the server ("unknown") has prevented the request from succeeding`},
-		{respond(503, "the text", "Content-Type", text), "the server is currently unable to handle the request"},
-		{respond(503, `{"kind":"Status","apiVersion":"v1","status":"Failure","message":"m"}`, "Content-Type", json), "m"},
+		{&Answer{200, json, []byte(`{"kind":`)}, "couldn't get version/kind; json parse error: unexpected end of JSON input"},
+		{&Answer{200, json, []byte("")}, "0-length response with status code: 200 and content type: application/json"},
+		{&Answer{200, "a/b/c;;", []byte("{}")}, "Internal error occurred: mime: unexpected content after media subtype"},
+		{&Answer{307, "", []byte("")}, "the server responded with the status code 307 but did not return more information"},
+		{&Answer{400, text, []byte("the text")}, "the server rejected our request for an unknown reason"},
+		{&Answer{403, text, []byte(" the text\n")}, "the text"},
+		{&Answer{403, json, []byte("the text")}, "unknown"},
+		{&Answer{406, "", []byte("the text")}, "the text"},
+		{&Answer{409, text, []byte("")}, "the server reported a conflict"},
+		{&Answer{418, "", []byte("the text")}, "the server responded with the status code 418 but did not return more information"},
+		{&Answer{500, text, []byte("the text")}, `an error on the server ("the text") has prevented the request from succeeding`},
+		{&Answer{500, json, []byte("the text")}, `an error on the server ("unknown") has prevented the request from succeeding`},
+		{&Answer{503, text, []byte("the text")}, "the server is currently unable to handle the request"},
+		{&Answer{503, json, []byte(`{"kind":"Status","apiVersion":"v1","status":"Failure","message":"m"}`)}, "m"},
 	} {
 		is := is.New(t)
-		c := &Client{Transport: carrier(func(*http.Request) (*http.Response, error) { return x.answer, nil })}
-		obj, err := c.Ask(t.Context(), "https://h/x?timeout=1s", nil, []byte("{}"))
+		call := Call(func(context.Context, *Request) (*Answer, error) { return x.answer, nil })
+		obj, err := call.Ask(t.Context(), &Request{})
 		if err != nil {
 			is.Equal(err.Error(), x.want)
 			continue
 		}
 		is.Equal(obj.Kind(), x.want)
 	}
-}
-
-// A webhook may send the server elsewhere, and ask it to come back later: ten times.
-func TestAskAgain(t *testing.T) {
-	is := is.New(t)
-	var asked []string
-	answers := []*http.Response{respond(307, "", "Location", "/y"), respond(503, "", "Retry-After", "2"),
-		respond(429, "", "Retry-After", "3"), respond(200, `{"kind":"X"}`)}
-	var waited time.Duration
-	c := &Client{
-		Transport: carrier(func(q *http.Request) (*http.Response, error) {
-			body, err := io.ReadAll(q.Body)
-			is.NoErr(err)
-			asked = append(asked, fmt.Sprint(q.Method, " ", q.URL, " ", string(body), " ", string(Trusted(q.Context()))))
-			a := answers[0]
-			answers = answers[1:]
-			return a, nil
-		}),
-		Wait: func(_ context.Context, d time.Duration) { waited += d },
-	}
-	obj, err := c.Ask(t.Context(), "https://h/x", []byte("CA"), []byte("{}"))
-	is.NoErr(err)
-	is.Equal(obj.Kind(), "X")
-	is.Equal(waited, 5*time.Second)
-	is.Equal(asked, []string{"POST https://h/x {} CA", "POST https://h/y {} CA", "POST https://h/x {} CA", "POST https://h/x {} CA"})
-
-	n := 0
-	c.Transport = carrier(func(*http.Request) (*http.Response, error) { n++; return respond(429, "", "Retry-After", "0"), nil })
-	_, err = c.Ask(t.Context(), "https://h/x", nil, nil)
-	is.Equal(err.Error(), "the server has received too many requests and has asked us to try again later")
-	is.Equal(n, 11)
-	n, c.Wait = 0, nil
-	_, err = c.Ask(t.Context(), "https://h/x", nil, nil)
-	is.True(err != nil && n == 1) // nobody can wait
-}
-
-// Errors name what was asked for last, and the cause of the end.
-func TestErrors(t *testing.T) {
-	is := is.New(t)
-	ctx, cancel := context.WithCancelCause(t.Context())
-	c := &Client{Transport: carrier(func(q *http.Request) (*http.Response, error) {
-		if q.URL.Path == "/loop" {
-			return respond(307, "", "Location", "/loop"), nil
-		}
-		cancel(context.DeadlineExceeded)
-		return nil, q.Context().Err()
-	})}
-	_, err := c.Ask(ctx, "https://h/loop?timeout=1s", nil, nil)
-	is.Equal(err.Error(), `Post "/loop": stopped after 10 redirects`)
-	_, err = c.Ask(ctx, "https://h/slow?timeout=1s", nil, nil)
-	is.Equal(err.Error(), `Post "https://h/slow?timeout=1s": context deadline exceeded`)
-	is.True(errors.Is(err, context.DeadlineExceeded))
-	_, err = c.Ask(ctx, "https://h/loop?timeout=1s", nil, nil)
-	is.Equal(err.Error(), `Post "https://h/loop?timeout=1s": context deadline exceeded`) // after the end nothing is asked
 }

@@ -86,7 +86,7 @@ func (e *Engine) table(q *request) (any, error) {
 			Cells []json.RawMessage `json:"cells"`
 		} `json:"rows"`
 	}
-	text := codec.Table(d.Hub, rows, codec.TableOptions{Version: "v1", Include: "None", Now: e.run.world.Now()})
+	text := codec.Table(d.Hub, rows, codec.TableOptions{Version: "v1", Include: "None", Now: e.run.world.Now()}).Bytes()
 	if err := json.Unmarshal(text, &t); err != nil {
 		return nil, err
 	}

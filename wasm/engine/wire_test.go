@@ -10,7 +10,7 @@ import (
 )
 
 func mustSchema(t testing.TB) *schema.Set {
-	set, err := schema.Load("1.36")
+	set, err := schema.Load(schema.Default)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -153,8 +153,7 @@ func parsePart(text string) object.Object {
 	if part == nil {
 		return object.Object{}
 	}
-	m, _ := part.(map[string]any)
-	return m
+	return object.As(part)
 }
 
 // checkSignature looks for a key that has signed: the one that the token names, or any when it names none.

@@ -18,13 +18,6 @@ const (
 	maxAuditExpressionSize = 5 << 10
 )
 
-// goTypes are the structs of admissionregistration as the API server holds them in memory.
-const goTypes = `
-AuditAnnotation: Key s, ValueExpression s
-`
-
-func init() { gotext.Define(goTypes) }
-
 // validatePolicySpec checks what both kinds of policies have in common, up to the variables.
 func validatePolicySpec(at field.Cursor, mutating bool) *expressions {
 	e := expressionsOf(at, at.Has("paramKind"))

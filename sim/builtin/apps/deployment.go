@@ -71,7 +71,7 @@ func deploymentKind() kind.Kind {
 		}...),
 		Strategy: resource.Strategy{
 			Resets:    map[string]resource.Reset{"status": {Fields: []string{"spec", "metadata.labels"}}},
-			HasStatus: true, SpecOnly: true, InnerAnnotation: rollbackTo, Blank: noReplicas,
+			HasStatus: true, InnerAnnotation: rollbackTo, Blank: noReplicas,
 			SpecChanged: func(obj, old object.Object) bool { // annotations are copied to the replica sets
 				return gotext.SpecChanged("DeploymentSpec")(obj, old) ||
 					!object.SemanticEqual(obj.Map("metadata", "annotations"), old.Map("metadata", "annotations"))

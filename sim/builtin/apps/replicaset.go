@@ -48,7 +48,7 @@ func replicaSetKind() kind.Kind {
 			{Name: "DeploymentReplicaSetTerminatingReplicas", Fields: []string{"status.terminatingReplicas"}},
 		}...),
 		Strategy: resource.Strategy{
-			HasStatus: true, SpecOnly: true, SpecChanged: gotext.SpecChanged("ReplicaSetSpec"), Blank: noReplicas,
+			HasStatus: true, SpecChanged: gotext.SpecChanged("ReplicaSetSpec"), Blank: noReplicas,
 			Warn: warnReplicated,
 		},
 		Validate: validateReplicaSet, ValidateStatus: validateReplicaSetStatus,

@@ -192,7 +192,7 @@ func statefulSetKind() kind.Kind {
 			{Name: "MaxUnavailableStatefulSet", Fields: []string{"spec.updateStrategy.rollingUpdate.maxUnavailable"}},
 		}...),
 		Strategy: resource.Strategy{
-			HasStatus: true, SpecOnly: true, SpecChanged: gotext.SpecChanged("StatefulSetSpec"), NameRule: field.NameDNSLabel,
+			HasStatus: true, SpecChanged: gotext.SpecChanged("StatefulSetSpec"), NameRule: field.NameDNSLabel,
 			Blank: noReplicas,
 			Warn:  warnStatefulSet,
 		},

@@ -23,15 +23,6 @@ const (
 var roundTripAnnotations = []string{annotationMetrics, annotationCurrent, annotationConditions, annotationBehavior,
 	"autoscaling.alpha.kubernetes.io/scale-down-tolerance", "autoscaling.alpha.kubernetes.io/scale-up-tolerance"}
 
-// goTypes are structs of autoscaling as the API server holds them in memory.
-const goTypes = `
-HorizontalPodAutoscalerBehavior: ScaleUp *HPAScalingRules, ScaleDown *HPAScalingRules
-HPAScalingRules: StabilizationWindowSeconds *i, SelectPolicy *s, Policies []HPAScalingPolicy, Tolerance *q
-HPAScalingPolicy: Type s, Value i, PeriodSeconds i
-`
-
-func init() { gotext.Define(goTypes) }
-
 // dropRoundTrip removes the annotations.
 func dropRoundTrip(obj object.Object) {
 	annotations := obj.Map("metadata", "annotations")

@@ -19,7 +19,7 @@ const (
 	eventTTL      = time.Hour // the server's default, --event-ttl
 )
 
-func eventKinds() []kind.Kind {
+func eventKind() kind.Kind {
 	const event = table.DocCore + "Event"
 	references := []string{"kind", "namespace", "name", "uid", "apiVersion", "resourceVersion", "fieldPath"}
 	core := map[string]string{"reason": "reason", "reportingComponent": "reportingComponent", "source": "source", "type": "type"}
@@ -28,7 +28,7 @@ func eventKinds() []kind.Kind {
 		core["involvedObject."+name] = "involvedObject." + name
 		group["regarding."+name] = "involvedObject." + name
 	}
-	return []kind.Kind{{
+	return kind.Kind{
 		Storage: "events",
 		Strategy: resource.Strategy{
 			Uncounted: true,
@@ -64,7 +64,7 @@ func eventKinds() []kind.Kind {
 			table.Doc("Source", event, "source").Wide(), table.Doc("Message", event, "message"),
 			table.Doc("First Seen", event, "firstTimestamp").Wide(), table.Doc("Count", event, "count").Wide(), table.Name().Wide()},
 		Row: eventRow,
-	}}
+	}
 }
 
 // eventNames are the fields that have another name in events.k8s.io, which is the first one.

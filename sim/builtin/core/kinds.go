@@ -8,9 +8,12 @@ import (
 
 // Kinds returns the kinds of the core group.
 func Kinds() []kind.Kind {
-	var all []kind.Kind
-	for _, part := range [][]kind.Kind{podKinds(), configKinds(), serviceKinds(), clusterKinds(), volumeKinds(), eventKinds()} {
-		all = append(all, part...)
+	return []kind.Kind{
+		podKind(), podTemplateKind(), replicationControllerKind(), {Storage: "bindings", ConnectSelf: bindPod},
+		configMapKind(), secretKind(), serviceAccountKind(),
+		serviceKind(), endpointsKind(),
+		namespaceKind(), nodeKind(), resourceQuotaKind(), limitRangeKind(), componentStatusKind(),
+		persistentVolumeKind(), persistentVolumeClaimKind(),
+		eventKind(),
 	}
-	return all
 }

@@ -13,10 +13,6 @@ import (
 	"github.com/kubesim/kubesim/sim/resource"
 )
 
-func clusterKinds() []kind.Kind {
-	return []kind.Kind{namespaceKind(), nodeKind(), resourceQuotaKind(), limitRangeKind(), componentStatusKind()}
-}
-
 const (
 	namespaceFinalizer = "kubernetes"                  // of spec.finalizers, taken away when a namespace is empty
 	namespaceLabel     = "kubernetes.io/metadata.name" // always the namespace's name

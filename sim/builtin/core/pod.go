@@ -12,10 +12,6 @@ import (
 	"github.com/kubesim/kubesim/sim/resource"
 )
 
-func podKinds() []kind.Kind {
-	return []kind.Kind{podKind(), podTemplateKind(), replicationControllerKind(), {Storage: "bindings", ConnectSelf: bindPod}}
-}
-
 func podKind() kind.Kind {
 	labels := kind.SameLabels("spec.nodeName", "spec.restartPolicy", "spec.schedulerName", "spec.serviceAccountName", "spec.hostNetwork",
 		"status.phase", "status.podIP", "status.podIPs", "status.nominatedNodeName")
@@ -39,7 +35,7 @@ func podKind() kind.Kind {
 			Resets: map[string]resource.Reset{
 				"status": {Fields: []string{"spec", "metadata.deletionTimestamp", "metadata.ownerReferences"}},
 			},
-			HasStatus: true, MakesStatus: true, ReturnsDeleted: true, SpecOnly: true, SpecChanged: podSpecChanged,
+			HasStatus: true, MakesStatus: true, ReturnsDeleted: true, SpecChanged: podSpecChanged,
 			PrepareForCreate: prepareNewPod, PrepareForUpdate: preparePod,
 			Warn: warnPod, GracePeriod: podGracePeriod, Fields: podFields,
 		},

@@ -148,7 +148,7 @@ func extendedClaimStatus(at field.Cursor, pod object.Object) {
 }
 
 // podAddresses checks the addresses of a pod or its host: at most one of each family. Addresses from before may stay.
-func podAddresses(ctx *resource.Context, list field.Cursor, before []object.Object, typeName string) {
+func podAddresses(ctx *resource.Context, list field.Cursor, before []object.Object, t gotext.Type) {
 	families, unreadable := map[bool]bool{}, ""
 	for i := range list.List() {
 		o := list.Index(i)
@@ -168,7 +168,7 @@ func podAddresses(ctx *resource.Context, list field.Cursor, before []object.Obje
 		list.Report(field.ErrorList{field.Internal(list.Path(), errors.New("failed to check for dual stack with error:"+unreadable))})
 	}
 	if unreadable != "" || len(families) < 2 || list.Len() > 2 {
-		list.Invalid(gotext.Values(typeName, list.List()), "may specify no more than one IP for each IP family")
+		list.Invalid(gotext.Values(t, list.List()), "may specify no more than one IP for each IP family")
 	}
 }
 

@@ -23,7 +23,7 @@ func validatePod(ctx *resource.Context, at field.Cursor) {
 		validateEphemeralUpdate(podRulesOf(ctx, at))
 	case ctx.Subresource == "resize":
 		validateResize(podRulesOf(ctx, at))
-	case !ctx.Settled: // otherwise nothing of a pod is looked at
+	default:
 		validatePodUpdate(podRulesOf(ctx, at))
 	}
 }

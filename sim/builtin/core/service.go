@@ -13,8 +13,6 @@ import (
 	"github.com/kubesim/kubesim/sim/resource"
 )
 
-func serviceKinds() []kind.Kind { return []kind.Kind{serviceKind(), endpointsKind()} }
-
 const (
 	typeClusterIP    = "ClusterIP"
 	typeNodePort     = "NodePort"

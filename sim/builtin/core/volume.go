@@ -13,10 +13,6 @@ import (
 	"github.com/kubesim/kubesim/sim/resource"
 )
 
-func volumeKinds() []kind.Kind {
-	return []kind.Kind{persistentVolumeKind(), persistentVolumeClaimKind()}
-}
-
 const betaStorageClass = "volume.beta.kubernetes.io/storage-class"
 
 func persistentVolumeKind() kind.Kind {

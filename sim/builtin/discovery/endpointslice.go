@@ -15,17 +15,6 @@ import (
 	"github.com/kubesim/kubesim/sim/schema"
 )
 
-// goTypes are structs of discovery.k8s.io as the API server holds them in memory.
-const goTypes = `
-Endpoint: Addresses []s, Conditions EndpointConditions, Hostname *s, TargetRef *ObjectReference, DeprecatedTopology {}s, NodeName *s, Zone *s, Hints *EndpointHints
-EndpointConditions: Ready *b, Serving *b, Terminating *b
-EndpointHints: ForZones []ForZone, ForNodes []ForNode
-ForZone: Name s
-ForNode: Name s
-`
-
-func init() { gotext.Define(goTypes) }
-
 // sameEndpoints compares endpoints as they are in memory: empty hints are not missing ones.
 func sameEndpoints(obj, old object.Object) bool {
 	return gotext.SameList("Endpoint", obj["endpoints"], old["endpoints"])

@@ -10,25 +10,6 @@ import (
 	"github.com/kubesim/kubesim/sim/resource"
 )
 
-// goTypes are the structs of flowcontrol as the API server holds them in memory.
-const goTypes = `
-FlowSchemaSpec: PriorityLevelConfiguration PriorityLevelConfigurationReference, MatchingPrecedence i, DistinguisherMethod *FlowDistinguisherMethod, Rules []PolicyRulesWithSubjects
-FlowDistinguisherMethod: Type s
-PriorityLevelConfigurationReference: Name s
-PolicyRulesWithSubjects: Subjects []FlowSubject, ResourceRules []ResourcePolicyRule, NonResourceRules []NonResourcePolicyRule
-FlowSubject: Kind s, User *LocalObjectReference, Group *LocalObjectReference, ServiceAccount *ServiceAccountSubject
-ServiceAccountSubject: Namespace s, Name s
-ResourcePolicyRule: Verbs []s, APIGroups []s, Resources []s, ClusterScope b, Namespaces []s
-NonResourcePolicyRule: Verbs []s, NonResourceURLs []s
-PriorityLevelConfigurationSpec: Type s, Limited *LimitedPriorityLevelConfiguration, Exempt *ExemptPriorityLevelConfiguration
-LimitedPriorityLevelConfiguration: NominalConcurrencyShares i, LimitResponse LimitResponse, LendablePercent *i, BorrowingLimitPercent *i
-ExemptPriorityLevelConfiguration: NominalConcurrencyShares *i, LendablePercent *i
-LimitResponse: Type s, Queuing *QueuingConfiguration
-QueuingConfiguration: Queues i, HandSize i, QueueLengthLimit i
-`
-
-func init() { gotext.Define(goTypes) }
-
 // flowVerbs are the verbs a rule may name, in order.
 var flowVerbs = []string{"create", "delete", "deletecollection", "get", "list", "patch", "proxy", "update", "watch"}
 

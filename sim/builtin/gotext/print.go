@@ -1,5 +1,5 @@
 // Package gotext prints and compares objects as the API server holds them in memory: some messages show a value with all fields of
-// the Go struct in its order, under their Go names. types.txt and the groups say what the structs look like.
+// the Go struct in its order, under their Go names. types.txt says what the structs look like; make generate writes it.
 package gotext
 
 import (
@@ -14,35 +14,34 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// Some messages print a value as the API server holds it in memory: all fields of the Go struct in its order, under
-// their Go names, empty ones too. The text says what these structs look like, a line for each.
+// Type is the name of a struct. Rules use the constants of types.go.
 //
-//	{"hostPort":80}  ─ JSON("ContainerPort") ─▶  {"Name":"","HostPort":80,"ContainerPort":0,"Protocol":"","HostIP":""}
+//	{"hostPort":80}  ─ JSON(ContainerPort) ─▶  {"Name":"","HostPort":80,"ContainerPort":0,"Protocol":"","HostIP":""}
+type Type string
+
+// typesText has a line for each struct.
 //
 //go:embed types.txt
-var goTypesText string
-
-// Define adds structs, a line each, when the program starts.
-func Define(text string) { goTypesText += text }
+var typesText string
 
 // goField is one field of a struct.
 type goField struct {
 	name, json string // "" for an embedded struct, whose fields are printed in its place
-	kind       byte   // s, i, b, q, p: string, number, bool, quantity, port; '.': the struct elem
-	elem       string
+	kind       byte   // s, i, b, q, p, j: string, number, bool, quantity, port, as on the wire; '.': the struct elem
+	elem       Type
 	pointer    bool // absent prints null
 	list, dict bool // of elem; absent prints null
 }
 
-var goTypes = sync.OnceValue(func() map[string][]goField {
-	types := map[string][]goField{}
-	for line := range strings.Lines(goTypesText) {
+var goTypes = sync.OnceValue(func() map[Type][]goField {
+	types := map[Type][]goField{}
+	for line := range strings.Lines(typesText) {
 		name, fields, ok := strings.Cut(strings.TrimSpace(line), ": ")
 		if !ok {
 			continue
 		}
 		for text := range strings.SplitSeq(fields, ", ") {
-			types[name] = append(types[name], parseGoField(text))
+			types[Type(name)] = append(types[Type(name)], parseGoField(text))
 		}
 	}
 	return types
@@ -52,7 +51,7 @@ var goTypes = sync.OnceValue(func() map[string][]goField {
 func parseGoField(text string) goField {
 	var f goField
 	if elem, ok := strings.CutPrefix(text, "+"); ok {
-		return goField{kind: '.', elem: elem}
+		return goField{kind: '.', elem: Type(elem)}
 	}
 	name, kind, _ := strings.Cut(text, " ")
 	if f.name, f.json, _ = strings.Cut(name, "="); f.json == "" {
@@ -64,7 +63,7 @@ func parseGoField(text string) goField {
 	if len(kind) == 1 {
 		f.kind = kind[0]
 	} else {
-		f.kind, f.elem = '.', kind
+		f.kind, f.elem = '.', Type(kind)
 	}
 	return f
 }
@@ -82,33 +81,33 @@ func lowerFirstWord(name string) string {
 }
 
 // Value returns the struct of o for the text of an error.
-func Value(typeName string, o object.Object) field.Raw { return field.Raw(JSON(typeName, o)) }
+func Value(t Type, o object.Object) field.Raw { return field.Raw(JSON(t, o)) }
 
 // Values returns a slice of structs for the text of an error; nil prints null.
-func Values(typeName string, list []any) field.Raw {
-	return field.Raw(appendGoList(nil, goField{kind: '.', elem: typeName}, list))
+func Values(t Type, list []any) field.Raw {
+	return field.Raw(appendGoList(nil, goField{kind: '.', elem: t}, list))
 }
 
 // JSON prints the struct of o in one line.
-func JSON(typeName string, o object.Object) []byte { return appendGoStruct(nil, typeName, o) }
+func JSON(t Type, o object.Object) []byte { return appendGoStruct(nil, t, o) }
 
 // Diff returns the unified difference between two structs as the server prints it in messages.
-func Diff(typeName string, old, obj object.Object) string {
-	return unifiedDiff(goLines(typeName, old), goLines(typeName, obj))
+func Diff(t Type, old, obj object.Object) string {
+	return unifiedDiff(goLines(t, old), goLines(t, obj))
 }
 
-func goLines(typeName string, o object.Object) []string {
+func goLines(t Type, o object.Object) []string {
 	var b bytes.Buffer
-	if err := json.Indent(&b, JSON(typeName, o), "", " "); err != nil {
+	if err := json.Indent(&b, JSON(t, o), "", " "); err != nil {
 		panic("gotext: a struct printed what is not JSON: " + err.Error())
 	}
 	return strings.Split(b.String(), "\n")
 }
 
 // appendGoStruct prints a struct.
-func appendGoStruct(b []byte, typeName string, o object.Object) []byte {
+func appendGoStruct(b []byte, t Type, o object.Object) []byte {
 	b = append(b, '{')
-	b = appendGoFields(b, typeName, o)
+	b = appendGoFields(b, t, o)
 	if b[len(b)-1] == ',' {
 		b = b[:len(b)-1]
 	}
@@ -116,11 +115,11 @@ func appendGoStruct(b []byte, typeName string, o object.Object) []byte {
 }
 
 // appendGoFields prints the fields, each with a comma behind it.
-func appendGoFields(b []byte, typeName string, o object.Object) []byte {
-	if typeName == "PodSpec" {
+func appendGoFields(b []byte, t Type, o object.Object) []byte {
+	if t == PodSpec {
 		o = inMemory(o)
 	}
-	for _, f := range goTypes()[typeName] {
+	for _, f := range goTypes()[t] {
 		if f.elem == "ObjectMeta" {
 			b = appendMeta(b, o.Map("metadata"))
 			continue

@@ -21,7 +21,10 @@ func parsedText(t *testing.T, text string) object.Object {
 
 func TestGoJSON(t *testing.T) {
 	t.Parallel()
-	for _, c := range []struct{ typeName, in, want string }{
+	for _, c := range []struct {
+		typ      Type
+		in, want string
+	}{
 		{"ContainerPort", `{"hostPort":80}`, `{"Name":"","HostPort":80,"ContainerPort":0,"Protocol":"","HostIP":""}`},
 		{"PodResourceClaim", `{"name":"a"}`, `{"Name":"a","ResourceClaimName":null,"ResourceClaimTemplateName":null}`},
 		{"HTTPGetAction", `{"port":"web"}`, `{"Path":"","Port":"web","Host":"","Scheme":"","HTTPHeaders":null}`},
@@ -33,7 +36,7 @@ func TestGoJSON(t *testing.T) {
 				`"StorageClassName":null,"VolumeMode":null,"DataSource":null,"DataSourceRef":null,"VolumeAttributesClassName":null}}`},
 	} {
 		is := is.New(t)
-		is.Equal(string(JSON(c.typeName, parsedText(t, c.in))), c.want) // struct order, Go names, zero values
+		is.Equal(string(JSON(c.typ, parsedText(t, c.in))), c.want) // struct order, Go names, zero values
 	}
 }
 

@@ -9,12 +9,12 @@ import (
 // Same reports whether two structs are equal as the server compares them in memory: empty and missing lists and maps
 // are the same, and so are zero and missing values that are no pointers; an empty struct and a nil pointer are not. It
 // is asked on every update of a pod.
-func Same(typeName string, a, b object.Object) bool {
-	if typeName == "PodSpec" {
+func Same(t Type, a, b object.Object) bool {
+	if t == PodSpec {
 		a, b = inMemory(a), inMemory(b)
 	}
-	for i := range goTypes()[typeName] {
-		f := &goTypes()[typeName][i]
+	for i := range goTypes()[t] {
+		f := &goTypes()[t][i]
 		switch {
 		case f.elem == "ObjectMeta":
 			if !bytes.Equal(appendMeta(nil, a.Map("metadata")), appendMeta(nil, b.Map("metadata"))) {
@@ -32,15 +32,15 @@ func Same(typeName string, a, b object.Object) bool {
 }
 
 // SameList reports whether two lists of structs are equal as Same compares them.
-func SameList(typeName string, a, b any) bool {
-	f := goField{kind: '.', elem: typeName, list: true}
+func SameList(t Type, a, b any) bool {
+	f := goField{kind: '.', elem: t, list: true}
 	return f.same(a, b)
 }
 
-// SpecChanged returns a SpecChanged for kinds whose spec has the named type. Most updates leave the spec as it is.
-func SpecChanged(typeName string) func(obj, old object.Object) bool {
+// SpecChanged returns a SpecChanged for kinds whose spec is the struct t. Most updates leave the spec as it is.
+func SpecChanged(t Type) func(obj, old object.Object) bool {
 	return func(obj, old object.Object) bool {
-		return !object.Equal(obj["spec"], old["spec"]) && !Same(typeName, obj.At("spec"), old.At("spec"))
+		return !object.Equal(obj["spec"], old["spec"]) && !Same(t, obj.At("spec"), old.At("spec"))
 	}
 }
 

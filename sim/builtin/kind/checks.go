@@ -58,14 +58,14 @@ func CheckAlone(at field.Cursor, what string) {
 }
 
 // ImmutablePointer is ImmutableStruct for one that may be missing, which is not the same as an empty one.
-func ImmutablePointer(at field.Cursor, goType string) {
+func ImmutablePointer(at field.Cursor, goType gotext.Type) {
 	if at.Updates() && (at.Has() != (at.Old() != nil) || !gotext.Same(goType, at.Object(), at.Old())) {
 		at.Invalid(GoPointer(goType, at.Object()), field.TextImmutable)
 	}
 }
 
 // ImmutableStruct checks on update that a struct is what it was in memory, and prints it as its Go type.
-func ImmutableStruct(at field.Cursor, goType string) {
+func ImmutableStruct(at field.Cursor, goType gotext.Type) {
 	if at.Updates() && !gotext.Same(goType, at.Object(), at.Old()) {
 		at.Invalid(gotext.Value(goType, at.Object()), field.TextImmutable)
 	}

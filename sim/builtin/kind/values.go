@@ -155,11 +155,11 @@ func SubdomainName(name string, prefix bool) []string {
 }
 
 // GoPointer returns a struct for the text of an error, or null.
-func GoPointer(typeName string, o object.Object) any {
+func GoPointer(t gotext.Type, o object.Object) any {
 	if o == nil {
 		return nil
 	}
-	return gotext.Value(typeName, o)
+	return gotext.Value(t, o)
 }
 
 // SelectorValue is a metav1.LabelSelector for the text of an error; nil prints null.

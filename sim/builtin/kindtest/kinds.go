@@ -29,11 +29,11 @@ var Now = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 // them takes longer than most cases.
 func Served(kinds func() []kind.Kind) func() map[string]*kind.Kind {
 	return sync.OnceValue(func() map[string]*kind.Kind {
-		set, err := schema.Load("1.36")
+		set, err := schema.Load(schema.Default)
 		if err != nil {
 			panic(err)
 		}
-		server, err := kind.Server("1.36", nil)
+		server, err := kind.Server(schema.Default, nil)
 		if err != nil {
 			panic(err)
 		}

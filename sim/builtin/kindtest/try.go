@@ -32,7 +32,7 @@ func New(t TB, served func() map[string]*kind.Kind, storage string) *Try {
 	if k == nil {
 		t.Fatalf("no kind %s", storage)
 	}
-	server, err := kind.Server("1.36", nil)
+	server, err := kind.Server(schema.Default, nil)
 	if err != nil {
 		t.Fatalf("%v", err)
 	}

@@ -29,7 +29,7 @@ func RoleAggregation() controller.Controller {
 // concerned returns the one key there is, unless the ClusterRole is in nobody's rules and aggregates none.
 func concerned(c *commit.Commit) []controller.Key {
 	for _, it := range []*resource.Item{c.Item(), c.Before()} {
-		if it != nil && (len(it.Labels) > 0 || aggregates(it)) {
+		if it != nil && (it.Labelled() || aggregates(it)) {
 			return []controller.Key{{}}
 		}
 	}
@@ -49,7 +49,7 @@ func aggregate(api *controller.Client, _ controller.Key) (time.Duration, *status
 		if aggregates(it) {
 			able = append(able, it.Object())
 		}
-		if len(it.Labels) > 0 {
+		if it.Labelled() {
 			all = append(all, it.Object())
 		}
 		return true

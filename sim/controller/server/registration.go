@@ -42,7 +42,8 @@ func register(api *controller.Client, key controller.Key) (time.Duration, *statu
 	}
 	want := served(known, group)
 	api.Items(APIServices, "", func(it *resource.Item) bool {
-		if obj := it.Object(); obj.String("spec", "group") == group && it.Labels[Automanaged] == "true" {
+		obj := it.Object()
+		if kept, _ := it.Label(Automanaged); obj.String("spec", "group") == group && kept == "true" {
 			keep(api, obj, want[it.Name])
 			delete(want, it.Name)
 		}
@@ -81,9 +82,8 @@ func specOf(group, version string) map[string]any {
 func served(known []object.Object, group string) map[string]string {
 	want := map[string]string{}
 	for _, obj := range known {
-		for _, v := range obj.List("spec", "versions") {
-			m, _ := v.(map[string]any)
-			if version := object.Object(m); m["served"] == true {
+		for _, version := range obj.Objects("spec", "versions") {
+			if version.True("served") {
 				want[version.String("name")+"."+group] = version.String("name")
 			}
 		}

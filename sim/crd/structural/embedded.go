@@ -76,7 +76,7 @@ func coerceField(m map[string]any, name string, p field.Path, read Meta, drop bo
 }
 
 // CheckEmbedded checks kind, apiVersion and metadata of embedded resources.
-func (s *Schema) CheckEmbedded(v any, p field.Path, read Meta) field.ErrorList {
+func (s *Schema) CheckEmbedded(v any, p field.Path, read Meta, rules metadata.Rules) field.ErrorList {
 	if s == nil {
 		return nil
 	}
@@ -84,24 +84,24 @@ func (s *Schema) CheckEmbedded(v any, p field.Path, read Meta) field.ErrorList {
 	switch v := v.(type) {
 	case map[string]any:
 		if s.Embedded {
-			errs = checkResource(v, p, read)
+			errs = checkResource(v, p, read, rules)
 		}
 		for _, name := range object.SortedKeys(v) {
 			if child, ok := s.Properties[name]; ok {
-				errs = append(errs, child.CheckEmbedded(v[name], p.Child(name), read)...)
+				errs = append(errs, child.CheckEmbedded(v[name], p.Child(name), read, rules)...)
 			} else if s.Additional != nil {
-				errs = append(errs, s.Additional.CheckEmbedded(v[name], p.Key(name), read)...)
+				errs = append(errs, s.Additional.CheckEmbedded(v[name], p.Key(name), read, rules)...)
 			}
 		}
 	case []any:
 		for i, x := range v {
-			errs = append(errs, s.Items.CheckEmbedded(x, p.Index(i), read)...)
+			errs = append(errs, s.Items.CheckEmbedded(x, p.Index(i), read, rules)...)
 		}
 	}
 	return errs
 }
 
-func checkResource(m map[string]any, p field.Path, read Meta) field.ErrorList {
+func checkResource(m map[string]any, p field.Path, read Meta, rules metadata.Rules) field.ErrorList {
 	var errs field.ErrorList
 	for _, name := range []string{"apiVersion", "kind"} {
 		if _, ok := m[name]; !ok {
@@ -139,7 +139,7 @@ func checkResource(m map[string]any, p field.Path, read Meta) field.ErrorList {
 	if checked.String("name") == "" {
 		checked["name"] = "unnamed"
 	}
-	return append(errs, metadata.Validate(checked, checked.String("namespace") != "", field.NamePathSegment, p.Child("metadata"))...)
+	return append(errs, rules.Validate(checked, checked.String("namespace") != "", field.NamePathSegment, p.Child("metadata"))...)
 }
 
 // checkText checks a value that must be a string and not empty.

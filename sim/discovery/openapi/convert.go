@@ -45,7 +45,7 @@ func toV2(s map[string]any) map[string]any {
 	if list := asList(s["required"]); list != nil {
 		list = slices.DeleteFunc(slices.Clone(list), func(name any) bool {
 			text, _ := name.(string)
-			return asMap(asMap(s["properties"])[text])["nullable"] == true
+			return object.As(object.As(s["properties"])[text])["nullable"] == true
 		})
 		if out["required"] = list; len(list) == 0 {
 			delete(out, "required")

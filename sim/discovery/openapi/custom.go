@@ -70,12 +70,12 @@ const preserves = "x-kubernetes-preserve-unknown-fields"
 // complete adds, in place, to a schema and to those in it what their extensions imply: an IntOrString is one of two
 // types, an embedded resource has a kind, an apiVersion and metadata.
 func (w *writer) complete(s map[string]any, v2 bool) {
-	props := asMap(s["properties"])
+	props, _ := s["properties"].(map[string]any)
 	for _, name := range object.SortedKeys(props) {
-		w.complete(asMap(props[name]), v2)
+		w.complete(object.As(props[name]), v2)
 	}
 	for _, inner := range []any{s["items"], s["additionalProperties"]} {
-		if m := asMap(inner); m != nil {
+		if m := object.As(inner); m != nil {
 			w.complete(m, v2)
 		}
 	}

@@ -20,7 +20,7 @@ const cronTab = `{"type":"object","description":"A table.","properties":{
 
 func TestCustomSchema(t *testing.T) {
 	is := is.New(t)
-	set, err := schema.Load("1.36")
+	set, err := schema.Load(schema.Default)
 	is.NoErr(err)
 	s := &Source{Schema: set, Version: "1.36", Custom: func(*resource.Definition) object.Object {
 		o, err := object.Parse([]byte(cronTab))
@@ -52,7 +52,7 @@ func TestCustomSchema(t *testing.T) {
 
 func TestUnknownStructure(t *testing.T) {
 	is := is.New(t)
-	set, err := schema.Load("1.36")
+	set, err := schema.Load(schema.Default)
 	is.NoErr(err)
 	def := &resource.Definition{GVK: schema.GVK{Group: "a.b", Version: "v1", Kind: "C"}, Resource: "cs", Custom: true}
 	s := &Source{Schema: set}

@@ -1,23 +1,15 @@
 package openapi
 
 import (
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/kubesim/kubesim/sim/schema"
 )
 
-// everywhere are the kinds that exist in every version of every group that a v1.36 server can read.
+// everywhere are the kinds that exist in every version of every group that a server can read.
 var everywhere = map[string]bool{meta + "DeleteOptions": true, meta + "WatchEvent": true}
-
-// readable are the groups that a v1.36 server can read, with their versions.
-const readable = "admission.k8s.io v1 v1beta1;admissionregistration.k8s.io v1 v1alpha1 v1beta1;apiextensions.k8s.io v1 v1beta1;" +
-	"apiregistration.k8s.io v1 v1beta1;apps v1 v1beta1 v1beta2;authentication.k8s.io v1 v1alpha1 v1beta1;" +
-	"authorization.k8s.io v1 v1beta1;autoscaling v1 v2;batch v1 v1beta1;certificates.k8s.io v1 v1alpha1 v1beta1;" +
-	"coordination.k8s.io v1 v1alpha2 v1beta1;discovery.k8s.io v1 v1beta1;events.k8s.io v1 v1beta1;extensions v1beta1;" +
-	"flowcontrol.apiserver.k8s.io v1 v1beta1 v1beta2 v1beta3;imagepolicy.k8s.io v1alpha1;internal.apiserver.k8s.io v1alpha1;" +
-	"networking.k8s.io v1 v1beta1;node.k8s.io v1 v1alpha1 v1beta1;policy v1 v1beta1;" +
-	"rbac.authorization.k8s.io v1 v1alpha1 v1beta1;resource.k8s.io v1 v1alpha3 v1beta1 v1beta2;" +
-	"scheduling.k8s.io v1 v1alpha2 v1beta1;storage.k8s.io v1 v1alpha1 v1beta1;storagemigration.k8s.io v1beta1"
 
 // unreadByCustom are the groups that the part of the server for custom resources does not know of.
 var unreadByCustom = map[string]bool{"admission.k8s.io": true, "apiextensions.k8s.io": true, "apiregistration.k8s.io": true, "imagepolicy.k8s.io": true}
@@ -30,22 +22,22 @@ func (w *writer) kindsOf(t *schema.Type) []schema.GVK {
 	}
 	kind := t.GVKs[0].Kind
 	list := []schema.GVK{{Version: "v1", Kind: kind}}
+	readable := w.Schema.Release().Readable
 	switch {
 	case w.part.Version != "" && !w.part.Custom:
 		if w.part.Group != "" {
 			list = append(list, schema.GVK{Group: w.part.Group, Version: w.part.Version, Kind: kind})
 		}
 		return list
-	case w.Schema.Minor() != "1.36":
+	case readable == nil:
 		return t.GVKs
 	}
-	for group := range strings.SplitSeq(readable, ";") {
-		words := strings.Fields(group)
-		if w.part.Custom && unreadByCustom[words[0]] {
+	for _, group := range slices.Sorted(maps.Keys(readable)) {
+		if w.part.Custom && unreadByCustom[group] {
 			continue
 		}
-		for _, version := range words[1:] {
-			list = append(list, schema.GVK{Group: words[0], Version: version, Kind: kind})
+		for version := range strings.FieldsSeq(readable[group]) {
+			list = append(list, schema.GVK{Group: group, Version: version, Kind: kind})
 		}
 	}
 	return list

@@ -22,7 +22,7 @@ var returnDeleted = map[string]bool{
 // source returns what a default server of 1.36 serves, as parts.
 func source(tb testing.TB) (*Source, []Part) {
 	tb.Helper()
-	set, err := schema.Load("1.36")
+	set, err := schema.Load(schema.Default)
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -15,20 +15,15 @@ import (
 func ProtoV2(doc map[string]any) []byte {
 	var m message
 	m.text(1, doc["swagger"])
-	m.message(2, func(m *message) {
-		info := asMap(doc["info"])
-		m.text(1, info["title"])
-		m.text(2, info["version"])
+	m.message(2, doc["info"], func(m *message, v any) {
+		m.text(1, object.As(v)["title"])
+		m.text(2, object.As(v)["version"])
 	})
-	m.message(8, func(m *message) { m.named(2, doc["paths"], (*message).pathItem) })
-	m.message(9, func(m *message) { m.named(1, doc["definitions"], (*message).schema) })
-	m.message(10, func(m *message) { m.named(1, doc["parameters"], (*message).parameter) })
-	for _, requirement := range asList(doc["security"]) {
-		m.message(12, func(m *message) {
-			m.named(1, requirement, func(m *message, v any) { m.texts(1, v) })
-		})
-	}
-	m.message(13, func(m *message) { m.named(1, doc["securityDefinitions"], (*message).securityDefinition) })
+	m.message(8, doc["paths"], named(2, (*message).pathItem))
+	m.message(9, doc["definitions"], named(1, (*message).schema))
+	m.message(10, doc["parameters"], named(1, (*message).parameter))
+	m.each(12, doc["security"], named(1, func(m *message, v any) { m.texts(1, v) }))
+	m.message(13, doc["securityDefinitions"], named(1, (*message).securityDefinition))
 	return m.b
 }
 
@@ -45,11 +40,6 @@ const (
 // tag begins a field.
 func (m *message) tag(field, wireType int) {
 	m.b = binary.AppendUvarint(m.b, uint64(field<<3|wireType))
-}
-
-func asMap(v any) map[string]any {
-	m, _ := v.(map[string]any)
-	return m
 }
 
 func asList(v any) []any {
@@ -119,24 +109,62 @@ func (m *message) double(field int, f float64) {
 	m.b = binary.LittleEndian.AppendUint64(m.b, math.Float64bits(f))
 }
 
+// A writeFunc writes a value of the document as the fields of a message.
+type writeFunc func(m *message, v any)
+
 // message writes a field that is a message, even when it is empty.
-func (m *message) message(field int, write func(*message)) {
+func (m *message) message(field int, v any, write writeFunc) {
 	var inner message
-	write(&inner)
+	write(&inner, v)
 	m.tag(field, bytes)
 	m.b = append(binary.AppendUvarint(m.b, uint64(len(inner.b))), inner.b...)
 }
 
-// named writes an object as repeated (name, value) messages, sorted by name.
-func (m *message) named(field int, v any, write func(*message, any)) {
-	values := asMap(v)
-	for _, name := range object.SortedKeys(values) {
-		m.message(field, func(m *message) {
-			m.text(1, name)
-			m.message(2, func(m *message) { write(m, values[name]) })
-		})
+// optional writes a field that is a message, if there is a value.
+func (m *message) optional(field int, v any, write writeFunc) {
+	if v != nil {
+		m.message(field, v, write)
 	}
 }
+
+// each writes a repeated field of messages.
+func (m *message) each(field int, v any, write writeFunc) {
+	for _, x := range asList(v) {
+		m.message(field, x, write)
+	}
+}
+
+// wrapped writes a message with one field, which is another message.
+func wrapped(field int, write writeFunc) writeFunc {
+	return func(m *message, v any) { m.message(field, v, write) }
+}
+
+// named writes an object as repeated (name, value) messages, sorted by name.
+func named(field int, write writeFunc) writeFunc {
+	return func(m *message, v any) {
+		values := object.As(v)
+		for _, name := range object.SortedKeys(values) {
+			m.message(field, values[name], func(m *message, v any) {
+				m.text(1, name)
+				m.message(2, v, write)
+			})
+		}
+	}
+}
+
+// additional writes what additionalProperties is: a schema or a bool.
+func additional(schema writeFunc) writeFunc {
+	return func(m *message, v any) {
+		if allowed, ok := v.(bool); ok {
+			m.choice(2, allowed)
+			return
+		}
+		m.message(1, v, schema)
+	}
+}
+
+// methods are those of a path item, in the order of their fields.
+var methods = []string{"get", "put", "post", "delete", "options", "head", "patch"}
 
 // value writes an Any.
 func (m *message) value(v any) {
@@ -144,12 +172,12 @@ func (m *message) value(v any) {
 }
 
 // extensions writes the members of an object whose names begin with x-.
-func (m *message) extensions(field int, of map[string]any) {
+func (m *message) extensions(field int, of object.Object) {
 	found := map[string]any{}
 	for _, name := range object.SortedKeys(of) {
 		if len(name) > 2 && name[:2] == "x-" {
 			found[name] = of[name]
 		}
 	}
-	m.named(field, found, (*message).value)
+	named(field, (*message).value)(m, found)
 }

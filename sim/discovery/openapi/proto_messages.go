@@ -1,130 +1,99 @@
 package openapi
 
+import "github.com/kubesim/kubesim/sim/object"
+
 func (m *message) pathItem(v any) {
-	item := asMap(v)
-	for i, method := range []string{"get", "put", "post", "delete", "options", "head", "patch"} {
-		if op := asMap(item[method]); op != nil {
-			m.message(2+i, func(m *message) { m.operation(op) })
-		}
+	item := object.As(v)
+	for i, method := range methods {
+		m.optional(2+i, item[method], (*message).operation)
 	}
-	m.parameters(9, item["parameters"])
+	m.each(9, item["parameters"], (*message).parameterOrReference)
 }
 
-func (m *message) operation(op map[string]any) {
+func (m *message) operation(v any) {
+	op := object.As(v)
 	m.texts(1, op["tags"])
 	m.text(3, op["description"])
 	m.text(5, op["operationId"])
 	m.texts(6, op["produces"])
 	m.texts(7, op["consumes"])
-	m.parameters(8, op["parameters"])
-	m.message(9, func(m *message) { m.named(1, op["responses"], (*message).response) })
+	m.each(8, op["parameters"], (*message).parameterOrReference)
+	m.message(9, op["responses"], named(1, (*message).response))
 	m.texts(10, op["schemes"])
 	m.extensions(13, op)
 }
 
-// parameters writes ParametersItem{Parameter or JsonReference}.
-func (m *message) parameters(field int, v any) {
-	for _, p := range asList(v) {
-		ref := asMap(p)["$ref"]
-		m.message(field, func(m *message) {
-			if ref != nil {
-				m.message(2, func(m *message) { m.text(1, ref) })
-				return
-			}
-			m.message(1, func(m *message) { m.parameter(p) })
-		})
+// parameterOrReference writes ParametersItem{Parameter or JsonReference}.
+func (m *message) parameterOrReference(v any) {
+	if ref := object.As(v)["$ref"]; ref != nil {
+		m.message(2, ref, func(m *message, v any) { m.text(1, v) })
+		return
 	}
+	m.message(1, v, (*message).parameter)
 }
 
 // parameter writes Parameter{BodyParameter or NonBodyParameter{query or path}}.
 func (m *message) parameter(v any) {
-	param := asMap(v)
-	switch param["in"] {
+	switch object.As(v)["in"] {
 	case "body":
-		m.message(1, func(m *message) { m.bodyParameter(param) })
+		m.message(1, v, (*message).bodyParameter)
 	case "query":
-		m.message(2, func(m *message) { m.message(3, func(m *message) { m.queryParameter(param) }) })
+		m.message(2, v, wrapped(3, plainParameter(6)))
 	case "path":
-		m.message(2, func(m *message) { m.message(4, func(m *message) { m.pathParameter(param) }) })
+		m.message(2, v, wrapped(4, plainParameter(5)))
 	}
 }
 
-func (m *message) bodyParameter(p map[string]any) {
+func (m *message) bodyParameter(v any) {
+	p := object.As(v)
 	m.text(2, p["name"])
 	m.text(3, p["in"])
 	m.flag(4, p["required"])
-	m.message(5, func(m *message) { m.schema(p["schema"]) })
+	m.message(5, p["schema"], (*message).schema)
 }
 
-func (m *message) queryParameter(p map[string]any) {
-	m.flag(1, p["required"])
-	m.text(2, p["in"])
-	m.text(3, p["description"])
-	m.text(4, p["name"])
-	m.text(6, p["type"])
-	m.flag(20, p["uniqueItems"])
-}
-
-func (m *message) pathParameter(p map[string]any) {
-	m.flag(1, p["required"])
-	m.text(2, p["in"])
-	m.text(3, p["description"])
-	m.text(4, p["name"])
-	m.text(5, p["type"])
-	m.flag(19, p["uniqueItems"])
+// plainParameter writes a parameter of the query or the path, whose fields from the type on have other numbers.
+func plainParameter(typeField int) writeFunc {
+	return func(m *message, v any) {
+		p := object.As(v)
+		m.flag(1, p["required"])
+		m.text(2, p["in"])
+		m.text(3, p["description"])
+		m.text(4, p["name"])
+		m.text(typeField, p["type"])
+		m.flag(typeField+14, p["uniqueItems"])
+	}
 }
 
 // response writes ResponseValue{Response{description, SchemaItem{Schema}}}.
 func (m *message) response(v any) {
-	r := asMap(v)
-	m.message(1, func(m *message) {
-		m.text(1, r["description"])
-		if r["schema"] != nil {
-			m.message(2, func(m *message) { m.message(1, func(m *message) { m.schema(r["schema"]) }) })
-		}
+	m.message(1, v, func(m *message, v any) {
+		m.text(1, object.As(v)["description"])
+		m.optional(2, object.As(v)["schema"], wrapped(1, (*message).schema))
 	})
 }
 
 func (m *message) schema(v any) {
-	s := asMap(v)
+	s := object.As(v)
 	m.text(1, s["$ref"])
 	m.text(2, s["format"])
 	m.text(3, s["title"])
 	m.text(4, s["description"])
-	if s["default"] != nil {
-		m.message(5, func(m *message) { m.value(s["default"]) })
-	}
+	m.optional(5, s["default"], (*message).value)
 	m.limits(6, s)
 	m.texts(19, s["required"])
-	for _, x := range asList(s["enum"]) {
-		m.message(20, func(m *message) { m.value(x) })
-	}
-	switch more := s["additionalProperties"].(type) {
-	case bool:
-		m.message(21, func(m *message) { m.choice(2, more) })
-	case map[string]any:
-		m.message(21, func(m *message) { m.message(1, func(m *message) { m.schema(more) }) })
-	}
-	if s["type"] != nil {
-		m.message(22, func(m *message) { m.text(1, s["type"]) })
-	}
-	if items := asMap(s["items"]); items != nil {
-		m.message(23, func(m *message) { m.message(1, func(m *message) { m.schema(items) }) })
-	}
-	for _, x := range asList(s["allOf"]) {
-		m.message(24, func(m *message) { m.schema(x) })
-	}
-	if props := asMap(s["properties"]); props != nil {
-		m.message(25, func(m *message) { m.named(1, props, (*message).schema) })
-	}
-	if s["example"] != nil {
-		m.message(30, func(m *message) { m.value(s["example"]) })
-	}
+	m.each(20, s["enum"], (*message).value)
+	m.optional(21, s["additionalProperties"], additional((*message).schema))
+	m.optional(22, s["type"], func(m *message, v any) { m.text(1, v) })
+	m.optional(23, s["items"], wrapped(1, (*message).schema))
+	m.each(24, s["allOf"], (*message).schema)
+	m.optional(25, s["properties"], named(1, (*message).schema))
+	m.optional(30, s["example"], (*message).value)
 	m.extensions(31, s)
 }
 
 // limits writes the value validations of a schema, which only custom resources have, from a field on.
-func (m *message) limits(from int, s map[string]any) {
+func (m *message) limits(from int, s object.Object) {
 	m.number(from, s["multipleOf"])
 	m.number(from+1, s["maximum"])
 	m.flag(from+2, s["exclusiveMaximum"])
@@ -142,8 +111,8 @@ func (m *message) limits(from int, s map[string]any) {
 
 // securityDefinition writes SecurityDefinitionsItem{ApiKeySecurity}.
 func (m *message) securityDefinition(v any) {
-	d := asMap(v)
-	m.message(2, func(m *message) {
+	m.message(2, v, func(m *message, v any) {
+		d := object.As(v)
 		m.text(1, d["type"])
 		m.text(2, d["name"])
 		m.text(3, d["in"])

@@ -33,8 +33,8 @@ func fields(tb testing.TB, b []byte) map[int][]string {
 	return out
 }
 
-// named reads repeated (name, value) messages.
-func named(tb testing.TB, list []string) map[string]string {
+// readNamed reads repeated (name, value) messages.
+func readNamed(tb testing.TB, list []string) map[string]string {
 	tb.Helper()
 	out := map[string]string{}
 	for _, b := range list {
@@ -51,16 +51,16 @@ func TestProtoV2(t *testing.T) {
 	doc := fields(t, ProtoV2(model))
 	is.Equal(doc[1], []string{"2.0"})
 
-	definitions := named(t, fields(t, []byte(doc[9][0]))[1])
+	definitions := readNamed(t, fields(t, []byte(doc[9][0]))[1])
 	is.Equal(object.SortedKeys(definitions), object.SortedKeys(model["definitions"].(map[string]any))) // all, by name
-	paths := named(t, fields(t, []byte(doc[8][0]))[2])
+	paths := readNamed(t, fields(t, []byte(doc[8][0]))[2])
 	is.Equal(object.SortedKeys(paths), object.SortedKeys(model["paths"].(map[string]any)))
 
 	deployment := fields(t, []byte(definitions["io.k8s.api.apps.v1.Deployment"]))
 	is.Equal(fields(t, []byte(deployment[22][0]))[1], []string{"object"}) // type
-	props := named(t, fields(t, []byte(deployment[25][0]))[1])
+	props := readNamed(t, fields(t, []byte(deployment[25][0]))[1])
 	is.Equal(fields(t, []byte(props["spec"]))[1], []string{"#/definitions/io.k8s.api.apps.v1.DeploymentSpec"}) // $ref
-	kinds := named(t, deployment[31])["x-kubernetes-group-version-kind"]
+	kinds := readNamed(t, deployment[31])["x-kubernetes-group-version-kind"]
 	is.Equal(fields(t, []byte(kinds))[2], []string{`[{"group":"apps","kind":"Deployment","version":"v1"}]`}) // text of YAML
 
 	item := fields(t, []byte(paths["/apis/apps/v1/namespaces/{namespace}/deployments/{name}"]))
@@ -68,7 +68,7 @@ func TestProtoV2(t *testing.T) {
 	is.Equal(patch[5], []string{"patchAppsV1NamespacedDeployment"}) // operationId
 	is.Equal(patch[7], patchTypes)                                  // consumes: kubectl looks for these
 	var names []string
-	shared := named(t, fields(t, []byte(doc[10][0]))[1])
+	shared := readNamed(t, fields(t, []byte(doc[10][0]))[1])
 	for _, p := range patch[8] {
 		inline := fields(t, []byte(p))
 		if ref := inline[2]; ref != nil {

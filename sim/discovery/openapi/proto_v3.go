@@ -13,31 +13,23 @@ func ProtoV3(json []byte) []byte {
 	}
 	var m message
 	m.text(1, doc["openapi"])
-	m.message(2, func(m *message) {
-		info := asMap(doc["info"])
-		m.text(1, info["title"])
-		m.text(6, info["version"])
+	m.message(2, doc["info"], func(m *message, v any) {
+		m.text(1, object.As(v)["title"])
+		m.text(6, object.As(v)["version"])
 	})
-	m.message(4, func(m *message) { m.named(1, doc["paths"], (*message).pathItem3) })
-	if components := asMap(doc["components"]); components != nil {
-		m.message(5, func(m *message) { m.components3(components) })
-	}
+	m.message(4, doc["paths"], named(1, (*message).pathItem3))
+	m.optional(5, doc["components"], (*message).components3)
 	return m.b
 }
 
-func (m *message) components3(c map[string]any) {
-	if c["schemas"] != nil {
-		m.message(1, func(m *message) { m.named(1, c["schemas"], (*message).schemaOrReference) })
-	}
-	if c["securitySchemes"] != nil {
-		m.message(7, func(m *message) {
-			m.named(1, c["securitySchemes"], func(m *message, v any) { m.message(1, func(m *message) { m.securityScheme3(v) }) })
-		})
-	}
+func (m *message) components3(v any) {
+	c := object.As(v)
+	m.optional(1, c["schemas"], named(1, (*message).schemaOrReference))
+	m.optional(7, c["securitySchemes"], named(1, wrapped(1, (*message).securityScheme3)))
 }
 
 func (m *message) securityScheme3(v any) {
-	s := asMap(v)
+	s := object.As(v)
 	m.text(1, s["type"])
 	m.text(2, s["description"])
 	m.text(3, s["name"])
@@ -45,118 +37,77 @@ func (m *message) securityScheme3(v any) {
 }
 
 func (m *message) pathItem3(v any) {
-	item := asMap(v)
-	for i, method := range []string{"get", "put", "post", "delete", "options", "head", "patch"} {
-		if op := asMap(item[method]); op != nil {
-			m.message(4+i, func(m *message) { m.operation3(op) })
-		}
+	item := object.As(v)
+	for i, method := range methods {
+		m.optional(4+i, item[method], (*message).operation3)
 	}
-	m.parameters3(13, item["parameters"])
+	m.each(13, item["parameters"], wrapped(1, (*message).parameter3))
 }
 
-func (m *message) operation3(op map[string]any) {
+func (m *message) operation3(v any) {
+	op := object.As(v)
 	m.texts(1, op["tags"])
 	m.text(3, op["description"])
 	m.text(5, op["operationId"])
-	m.parameters3(6, op["parameters"])
-	if body := asMap(op["requestBody"]); body != nil {
-		m.message(7, func(m *message) {
-			m.message(1, func(m *message) {
-				m.content3(2, body["content"])
-				m.flag(3, body["required"])
-			})
-		})
-	}
-	m.message(8, func(m *message) { m.named(2, op["responses"], (*message).response3) })
+	m.each(6, op["parameters"], wrapped(1, (*message).parameter3)) // ParameterOrReference{Parameter}
+	m.optional(7, op["requestBody"], wrapped(1, (*message).requestBody3))
+	m.message(8, op["responses"], named(2, wrapped(1, (*message).response3))) // ResponseOrReference{Response}
 	m.extensions(13, op)
 }
 
-// parameters3 writes ParameterOrReference{Parameter}.
-func (m *message) parameters3(field int, v any) {
-	for _, p := range asList(v) {
-		param := asMap(p)
-		m.message(field, func(m *message) {
-			m.message(1, func(m *message) {
-				m.text(1, param["name"])
-				m.text(2, param["in"])
-				m.text(3, param["description"])
-				m.flag(4, param["required"])
-				m.message(10, func(m *message) { m.schemaOrReference(param["schema"]) })
-			})
-		})
-	}
+func (m *message) requestBody3(v any) {
+	m.optional(2, object.As(v)["content"], content3)
+	m.flag(3, object.As(v)["required"])
 }
 
-// response3 writes ResponseOrReference{Response}.
+func (m *message) parameter3(v any) {
+	p := object.As(v)
+	m.text(1, p["name"])
+	m.text(2, p["in"])
+	m.text(3, p["description"])
+	m.flag(4, p["required"])
+	m.message(10, p["schema"], (*message).schemaOrReference)
+}
+
 func (m *message) response3(v any) {
-	r := asMap(v)
-	m.message(1, func(m *message) {
-		m.text(1, r["description"])
-		m.content3(3, r["content"])
-	})
+	m.text(1, object.As(v)["description"])
+	m.optional(3, object.As(v)["content"], content3)
 }
 
 // content3 writes MediaTypes, of which each has a schema.
-func (m *message) content3(field int, v any) {
-	if v == nil {
-		return
-	}
-	m.message(field, func(m *message) {
-		m.named(1, v, func(m *message, media any) {
-			m.message(1, func(m *message) { m.schemaOrReference(asMap(media)["schema"]) })
-		})
-	})
-}
+var content3 = named(1, func(m *message, v any) { m.message(1, object.As(v)["schema"], (*message).schemaOrReference) })
 
 // schemaOrReference writes a schema, or a reference, beside which only a description counts.
 func (m *message) schemaOrReference(v any) {
-	s := asMap(v)
+	s := object.As(v)
 	if s["$ref"] != nil {
-		m.message(2, func(m *message) {
+		m.message(2, v, func(m *message, _ any) {
 			m.text(1, s["$ref"])
 			m.text(3, s["description"])
 		})
 		return
 	}
-	m.message(1, func(m *message) { m.schema3(s) })
+	m.message(1, v, (*message).schema3)
 }
 
-func (m *message) schema3(s map[string]any) {
+func (m *message) schema3(v any) {
+	s := object.As(v)
 	m.flag(1, s["nullable"])
-	if s["example"] != nil {
-		m.message(7, func(m *message) { m.value(s["example"]) })
-	}
+	m.optional(7, s["example"], (*message).value)
 	m.flag(8, s["deprecated"])
 	m.text(9, s["title"])
 	m.limits(10, s)
 	m.texts(23, s["required"])
-	for _, x := range asList(s["enum"]) {
-		m.message(24, func(m *message) { m.value(x) })
-	}
+	m.each(24, s["enum"], (*message).value)
 	m.text(25, s["type"])
-	for i, name := range []string{"allOf", "oneOf", "anyOf"} {
-		for _, x := range asList(s[name]) {
-			m.message(26+i, func(m *message) { m.schemaOrReference(x) })
-		}
-	}
-	if not := asMap(s["not"]); not != nil {
-		m.message(29, func(m *message) { m.schema3(not) })
-	}
-	if items := asMap(s["items"]); items != nil {
-		m.message(30, func(m *message) { m.message(1, func(m *message) { m.schemaOrReference(items) }) })
-	}
-	if props := asMap(s["properties"]); props != nil {
-		m.message(31, func(m *message) { m.named(1, props, (*message).schemaOrReference) })
-	}
-	switch more := s["additionalProperties"].(type) {
-	case bool:
-		m.message(32, func(m *message) { m.choice(2, more) })
-	case map[string]any:
-		m.message(32, func(m *message) { m.message(1, func(m *message) { m.schemaOrReference(more) }) })
-	}
-	if s["default"] != nil {
-		m.message(33, func(m *message) { m.scalar(s["default"]) })
-	}
+	m.each(26, s["allOf"], (*message).schemaOrReference)
+	m.each(27, s["oneOf"], (*message).schemaOrReference)
+	m.each(28, s["anyOf"], (*message).schemaOrReference)
+	m.optional(29, s["not"], (*message).schema3)
+	m.optional(30, s["items"], wrapped(1, (*message).schemaOrReference))
+	m.optional(31, s["properties"], named(1, (*message).schemaOrReference))
+	m.optional(32, s["additionalProperties"], additional((*message).schemaOrReference))
+	m.optional(33, s["default"], (*message).scalar)
 	m.text(34, s["description"])
 	m.text(35, s["format"])
 	m.extensions(36, s)

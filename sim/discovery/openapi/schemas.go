@@ -215,10 +215,13 @@ func (w *writer) shape(t *schema.Type) map[string]any {
 	return w.undescribed(&schema.Type{Kind: t.Kind})
 }
 
-// element writes the elements of a list or map: with the zero value of their Go type as default, unless it has JSON
-// of its own.
+// element writes the elements of a list or map: in releases that say so, with the zero value of their Go type as default,
+// unless it has JSON of its own.
 func (w *writer) element(t *schema.Type) map[string]any {
 	out := w.shape(t)
+	if w.Schema.Release().PlainElements {
+		return out
+	}
 	switch t.Kind {
 	case schema.Struct:
 		if out["$ref"] != nil {

@@ -14,10 +14,10 @@ import (
 func shareParameters(paths map[string]any) map[string]any {
 	out := map[string]any{}
 	for _, path := range object.SortedKeys(paths) {
-		item := asMap(paths[path])
+		item := object.As(paths[path])
 		shareList(item["parameters"], out)
 		for _, method := range object.SortedKeys(item) {
-			shareList(asMap(item[method])["parameters"], out)
+			shareList(object.As(item[method])["parameters"], out)
 		}
 	}
 	return out
@@ -26,7 +26,7 @@ func shareParameters(paths map[string]any) map[string]any {
 func shareList(v any, out map[string]any) {
 	list := asList(v)
 	for i := range list {
-		p := asMap(list[i])
+		p, _ := list[i].(map[string]any)
 		if p == nil || !sharable(p) {
 			continue
 		}
@@ -40,7 +40,7 @@ const refParameters = "#/parameters/"
 
 func sharable(p map[string]any) bool {
 	if p["in"] == "body" {
-		ref, _ := asMap(p["schema"])["$ref"].(string)
+		ref, _ := object.As(p["schema"])["$ref"].(string)
 		return strings.HasPrefix(ref, refV2+"io.k8s.apimachinery")
 	}
 	return p["name"] != "name" && !(p["in"] == "query" && (p["name"] == "fieldValidation" || p["name"] == "dryRun"))

@@ -45,7 +45,7 @@ type Backend struct {
 
 // New returns a backend over a store. Its caches were filled with what is there now.
 func New(store *mvcc.Store, at time.Time) *Backend {
-	set, err := schema.Load("1.36")
+	set, err := schema.Load(schema.Default)
 	if err != nil {
 		panic("registrytest: " + err.Error())
 	}

@@ -1,6 +1,6 @@
-// Command gen writes the schema data of one Kubernetes minor:
+// Command gen writes the schema data of one Kubernetes minor, that of the k8s.io/* modules it is built with: v0.36.x is 1.36.
 //
-//	go run . -minor 1.36 -out ../data
+//	go run . -out ../data
 //
 //	Go types of k8s.io/api …, by reflection ─┐
 //	openapi/1.36.json.gz: published OpenAPI ─┼─▶ schema.Type, schema.Resource ─▶ ../data/1.36.bin
@@ -9,14 +9,14 @@
 //	SwaggerDoc of the Go types ────────────────────────────────────────────────▶ ../data/docs-1.36.bin
 //	their source: comments ────────────────────────────────────────────────────▶ ../data/prose-1.36.bin
 //
-// The Go types are those of the k8s.io/* modules that go.mod requires, so go.mod belongs to one minor: v0.36.x is
-// Kubernetes 1.36, and gen refuses another -minor. A further minor needs its openapi/ file, an entry in storedAs and
-// a module file with its versions beside go.mod, named by the minor:
+// go.mod has the modules of schema.Default; a further minor has a module file with its versions beside it, its openapi/ files
+// (TestRecord makes them) and a row in schema.Releases:
 //
-//	go run -modfile go-1.35.mod . -minor 1.35 -out ../data
+//	go run -modfile go-1.37.mod -tags since37 . -out ../data
 //
-// Only packages of stable versions are read: they are the same in every minor. The output holds no time and is
-// sorted, so that the same input gives the same bytes. The format is described at schema.Set.
+// Only packages of stable versions are read. Those that older minors do not have are in kinds_sinceNN.go; make generate builds
+// each minor with the tags of all since then. The output holds no time and is sorted, so that the same input gives the same
+// bytes. The format is described at schema.Set.
 package main
 
 import (
@@ -27,19 +27,19 @@ import (
 )
 
 func main() {
-	minor := flag.String("minor", "1.36", "Kubernetes `minor` to read; go.mod must require its modules")
 	in := flag.String("openapi", "openapi", "`directory` with the published OpenAPI")
 	out := flag.String("out", "../data", "`directory` to write to")
 	flag.Parse()
-	if err := generate(*minor, *in, *out); err != nil {
+	if err := generate(*in, *out); err != nil {
 		fmt.Fprintln(os.Stderr, "gen:", err)
 		os.Exit(1)
 	}
 }
 
-// generate writes the files of a minor.
-func generate(minor, in, out string) error {
-	if err := checkModules(minor); err != nil {
+// generate writes the files of the minor that this program was built for.
+func generate(in, out string) error {
+	minor, err := builtFor()
+	if err != nil {
 		return err
 	}
 	pub, err := readPublished(in, minor)

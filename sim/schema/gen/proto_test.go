@@ -47,7 +47,7 @@ func TestProtobufNumbers(t *testing.T) {
 	messages := map[string]map[int]string{}
 	for _, module := range []string{"api", "apimachinery", "apiextensions-apiserver", "kube-aggregator"} {
 		list := []string{"list", "-m", "-f", "{{.Dir}}"}
-		if minor != "1.36" {
+		if minor != schema.Default {
 			list = append(list, "-modfile=go-"+minor+".mod")
 		}
 		dir, err := exec.Command("go", append(list, "k8s.io/"+module)...).Output()

@@ -3,6 +3,7 @@ package main
 import (
 	"compress/gzip"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -67,20 +68,24 @@ func readJSON(path string, into any) error {
 	return nil
 }
 
-// checkModules refuses to read Go types of another minor: Kubernetes 1.N has k8s.io modules v0.N.x.
-func checkModules(minor string) error {
+// builtFor returns the minor of the Go types: Kubernetes 1.N has k8s.io modules v0.N.x, all of one N.
+func builtFor() (minor string, err error) {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
-		return fmt.Errorf("built without module information")
+		return "", errors.New("built without module information")
 	}
-	want := "v0." + strings.TrimPrefix(minor, "1.") + "."
 	for _, m := range info.Deps {
 		switch m.Path {
 		case "k8s.io/api", "k8s.io/apimachinery", "k8s.io/apiextensions-apiserver", "k8s.io/kube-aggregator":
-			if !strings.HasPrefix(m.Version, want) {
-				return fmt.Errorf("Kubernetes %s needs %s %sx, the module file has %s", minor, m.Path, want, m.Version)
+			number, _, _ := strings.Cut(strings.TrimPrefix(m.Version, "v0."), ".")
+			if minor != "" && minor != "1."+number {
+				return "", fmt.Errorf("%s %s is not of Kubernetes %s", m.Path, m.Version, minor)
 			}
+			minor = "1." + number
 		}
 	}
-	return nil
+	if minor == "" {
+		return "", errors.New("built without k8s.io modules")
+	}
+	return minor, nil
 }

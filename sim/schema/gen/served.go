@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"path/filepath"
 	"slices"
 	"sort"
@@ -57,37 +56,6 @@ type apiResourceList struct {
 	}
 }
 
-// storedAs lists, by minor, the kinds that are stored in another version than the one they are served in: the
-// server keeps to the version that a replica of the minor before can read. Events of both groups are one resource.
-// The storage version hashes of discovery show it.
-var storedAs = map[string]map[schema.GVK]schema.GVK{
-	"1.34": storedElsewhere,
-	"1.35": storedElsewhere,
-	"1.36": with(storedElsewhere, map[schema.GVK]schema.GVK{
-		kind("admissionregistration.k8s.io", "v1", "MutatingAdmissionPolicy"): kind("admissionregistration.k8s.io", "v1beta1",
-			"MutatingAdmissionPolicy"),
-		kind("admissionregistration.k8s.io", "v1", "MutatingAdmissionPolicyBinding"): kind("admissionregistration.k8s.io", "v1beta1",
-			"MutatingAdmissionPolicyBinding"),
-	}),
-}
-
-// storedElsewhere is what holds for every minor.
-var storedElsewhere = map[schema.GVK]schema.GVK{
-	kind("apiextensions.k8s.io", "v1", "CustomResourceDefinition"): kind("apiextensions.k8s.io", "v1beta1", "CustomResourceDefinition"),
-	kind("autoscaling", "v1", "HorizontalPodAutoscaler"):           kind("autoscaling", "v2", "HorizontalPodAutoscaler"),
-	kind("events.k8s.io", "v1", "Event"):                           kind("", "v1", "Event"),
-}
-
-func with(some, more map[schema.GVK]schema.GVK) map[schema.GVK]schema.GVK {
-	out := maps.Clone(some)
-	maps.Copy(out, more)
-	return out
-}
-
-func kind(group, version, kind string) schema.GVK {
-	return schema.GVK{Group: group, Version: version, Kind: kind}
-}
-
 // readServed reads default-MINOR.json.gz, what a default server answered, or for a minor without one the
 // discovery part of the published file.
 func readServed(dir, minor string, pub *published) (*served, error) {
@@ -104,11 +72,11 @@ func readServed(dir, minor string, pub *published) (*served, error) {
 	if len(file.API.Items) != 1 || len(file.APIs.Items) == 0 {
 		return nil, fmt.Errorf("discovery of %s: %d core groups, %d groups", minor, len(file.API.Items), len(file.APIs.Items))
 	}
-	stored, ok := storedAs[minor]
+	release, ok := schema.ReleaseOf(minor)
 	if !ok {
-		return nil, fmt.Errorf("storedAs does not say what %s stores", minor)
+		return nil, fmt.Errorf("schema.Releases has no row for %s", minor)
 	}
-	out := &served{stored: stored}
+	out := &served{stored: release.Stored}
 	out.add(file.API.Items[0])
 	for _, g := range file.APIs.Items {
 		group := schema.Group{Name: g.Metadata.Name}

@@ -1,6 +1,7 @@
 // Actors is everybody who takes part: the API servers, the clients, and what is made to go wrong between them.
 import { signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
+import { manifest } from '../engine/files'
 import type { Client, Replica } from '../engine/protocol'
 import { filesOf, manifests, putManifest } from '../state/manifests'
 import { dialog } from '../state/page'
@@ -68,7 +69,10 @@ function gates(replica: Replica): string {
   return set.length > 0 ? `, ${set.join(', ')}` : ''
 }
 
-const version = signal('1.36')
+/** minors are the Kubernetes minors that a server can have, newest first: that of the engine, and those whose data the page fetches. */
+const minors = manifest ? [manifest.minor, ...Object.keys(manifest.schemas ?? {})].sort((a, b) => b.localeCompare(a, 'en', { numeric: true })) : []
+
+const version = signal(manifest?.minor ?? '')
 
 // AddReplica makes the world again with one server more and the same log: a server cannot join a running world.
 function AddReplica() {
@@ -79,7 +83,7 @@ function AddReplica() {
   return (
     <p class="chips">
       <select aria-label={words.version} value={version.value} onChange={event => { version.value = event.currentTarget.value }}>
-        {['1.36', '1.35', '1.34'].map(minor => <option key={minor}>{minor}</option>)}
+        {minors.map(minor => <option key={minor}>{minor}</option>)}
       </select>
       <button aria-disabled={!ready.value} onClick={add}>{words.add}</button>
     </p>

@@ -213,6 +213,7 @@ export interface Client {
 export interface Manifest {
   protocol: number
   go: string
+  minor: string // that the engines know without being given its data
   core: Build
   cel: Build
   exec: { file: string }

@@ -1,0 +1,116 @@
+package fake
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"strconv"
+
+	"github.com/kubesim/kubesim/sim/apiserver"
+	"github.com/kubesim/kubesim/sim/auth"
+	"github.com/kubesim/kubesim/sim/wire"
+)
+
+// handler is an http.Handler that asks an API server.
+//
+//	socket ─ ServeHTTP ─ reads the body ─▶ ask ─▶ Answer ─┬─ a body ───▶ written as a whole
+//	                                                      ├─ a watch ──▶ frame after frame, as they come
+//	                                                      └─ a stream ─▶ what an aggregated API server sends (relay.go)
+type handler struct {
+	pick   func(*http.Request) *apiserver.Server // the one that a request reaches
+	client func(*http.Request) *auth.Client      // what is known of the sender of a request
+}
+
+// ServeHTTP answers one request. It blocks only in ways that a testing/synctest bubble understands, and never with the
+// Cluster's lock held.
+func (h handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	q := &apiserver.Request{Method: r.Method, Path: r.URL.Path, Target: r.URL.RequestURI(), Query: r.URL.Query(),
+		Header: wire.Header(r.Header), Client: h.client(r), From: r.RemoteAddr, Context: r.Context()}
+	if r.Body != nil && r.Method != http.MethodGet && r.Method != http.MethodHead {
+		q.ReadBody(r.Body, r.ContentLength)
+	}
+	server := h.pick(r)
+	a := ask(server, q, nil)
+	if a == nil {
+		return
+	}
+	if c, ok := a.Stream.(connection); ok {
+		c.takeOver(w, a)
+		return
+	}
+	header := w.Header()
+	for name, values := range a.Header { // order does not matter
+		header[name] = values
+	}
+	if a.Lost > 0 { // the connection breaks because less is written than announced
+		header.Set("Content-Length", strconv.Itoa(a.Body.Len()))
+	}
+	w.WriteHeader(a.Code)
+	switch {
+	case a.Stream != nil:
+		relay(w, a.Stream)
+	case a.Watch != nil:
+		newStream(r.Context(), server, a.Watch).writeTo(w)
+	default:
+		_, _ = a.Sent().WriteTo(w) // a client that went away is no error of the server
+	}
+}
+
+// writeTo sends frames until the watch ends or the client goes away.
+func (s *stream) writeTo(w http.ResponseWriter) {
+	defer s.Close()
+	flusher, flushes := w.(http.Flusher)
+	for {
+		if flushes {
+			flusher.Flush()
+		}
+		if err := s.await(); err != nil {
+			if errors.Is(err, io.ErrUnexpectedEOF) {
+				panic(http.ErrAbortHandler) // package net/http then breaks the connection
+			}
+			return
+		}
+		for _, frame := range s.frames {
+			if _, err := w.Write(frame); err != nil {
+				return
+			}
+		}
+		s.frames = nil
+	}
+}
+
+// ask has a server answer a request and waits for the answer. waiting, which may be nil, is called before that, and what it
+// returns after. The answer is nil when the request's context ends before: what was asked for is done nevertheless; a watch
+// ends.
+func ask(server *apiserver.Server, q *apiserver.Request, waiting func() (answered func())) *apiserver.Answer {
+	answers := make(chan *apiserver.Answer, 1)
+	gone := false // nobody waits any more; guarded by the server's lock
+	server.Start(q, func(a *apiserver.Answer) {
+		if gone {
+			a.Drop()
+		}
+		answers <- a
+	})
+	select {
+	case a := <-answers: // at once. A client that has closed its half of the connection, which ends the context, reads it
+		return a
+	default:
+	}
+	if waiting != nil {
+		defer waiting()()
+	}
+	select {
+	case a := <-answers:
+		return a
+	case <-q.Context.Done():
+	}
+	server.Lock.Lock()
+	defer server.Lock.Unlock()
+	gone = true
+	select {
+	case a := <-answers:
+		a.Drop()
+	default:
+	}
+	return nil
+}

@@ -1,0 +1,139 @@
+package codec
+
+import (
+	"fmt"
+	"math/rand"
+	"runtime/debug"
+	"strings"
+	"testing"
+
+	"github.com/matryer/is"
+
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/resource"
+	"github.com/kubesim/kubesim/sim/schema"
+)
+
+// storedPod is a pod as it is printed; its labels hold the text of a field.
+const storedPod = `{"kind":"Pod","apiVersion":"v1","metadata":{"name":"p","labels":{"a":"\"spec\":{"},` +
+	`"managedFields":[{"manager":"m","operation":"Update","apiVersion":"v1","fieldsType":"FieldsV1","fieldsV1":{"f:spec":{}}}]},` +
+	`"spec":{"containers":[{"name":"c","image":"i }\\\\","resources":{}}],"restartPolicy":"Always"},"status":{"phase":"Pending"}}`
+
+// podItem returns an item of the pod.
+func podItem(d *Decoder, text string) *resource.Item {
+	pods := &resource.Definition{Type: func() *schema.Type { return d.Kinds(podGVK) }, Strategy: &resource.Strategy{}}
+	pods.Hub = pods
+	return resource.NewItem(pods, object.Object{}, 0, []byte(text))
+}
+
+var podGVK = schema.GVK{Version: "v1", Kind: "Pod"}
+
+func TestChangedReadsWhatObjectReads(t *testing.T) {
+	is := is.New(t)
+	d, gvk := testDecoder(t), podGVK
+	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // what is kept stays meanwhile
+	it := podItem(d, storedPod)
+	stored := Read(it, nil)
+	is.Equal(string(Append(nil, stored, it.Layout())), storedPod)
+	untouched := stored.Copy()
+	for _, edit := range [][2]string{
+		{"", ""},
+		{`"name":"p"`, `"name":"q"`},
+		{`"image":"i `, `"image":"j `},
+		{`"spec":{`, `"spec": {`},
+		{`,"status"`, `,"spec":{"hostNetwork":true},"status"`},
+		{`"spec":{"con`, `"spec":{"hostNetwork":true},"spec":{"con`},
+		{`"Always"}`, `"Always"}}`},
+		{`"Always"}`, `"Always"},"extra":1`},
+		{`"Always"}`, `"Always","extra":1}`},
+		{`"status":{"phase":"Pending"}`, `"status":null`},
+		{`"manager":"m"`, `"manager":"n"`},
+		{`}}}]},`, `}}}],"managedFields":[{"time":null,"manager":"n"}]},`},
+		{`}}}]},"spec"`, `}}}]},"metadata":{"managedFields":[{"manager":"n"}]},"spec"`},
+		{`,"status":{"phase":"Pending"}`, ``},
+	} {
+		body := []byte(strings.Replace(storedPod, edit[0], edit[1], 1))
+		for _, level := range []Level{Strict, Warn} {
+			want, _, wantWarnings, wantStatus := d.Object(body, JSON.String(), gvk, level)
+			got, _, warnings, s := d.Changed(body, JSON.String(), gvk, level, it)
+			is.Equal(got, want)              // the object is the same
+			is.Equal(warnings, wantWarnings) // and so are the warnings
+			is.Equal(s, wantStatus)          // and the refusal
+			if got != nil {
+				got.Set("changed", "spec", "nodeName")
+				got.Set("changed", "metadata", "name")
+			}
+			is.Equal(stored, untouched) // whoever changes what he has read changes nobody else's
+		}
+	}
+}
+
+// A body that is as it was before is taken from there.
+func TestChangedTakesWhatIsKnown(t *testing.T) {
+	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // what is kept stays meanwhile
+	is := is.New(t)
+	d := testDecoder(t)
+	it := podItem(d, storedPod)
+	marked := Read(it, nil)
+	marked.Set("marked", "spec", "nodeName")
+	managed := object.As(marked.List("metadata", "managedFields")[0])
+	managed.Map("fieldsV1")["marked"] = map[string]any{}
+	next := podItem(d, strings.Replace(storedPod, `"name":"p"`, `"name":"q"`, 1))
+	for _, obj := range []object.Object{Read(next, it), Read(next, nil)} { // which is kept
+		is.Equal(obj.Name(), "q")
+		is.Equal(obj.String("spec", "nodeName"), "marked")
+		is.True(object.Same(obj["spec"], marked["spec"]))
+		is.True(object.Same(object.As(obj.List("metadata", "managedFields")[0])["fieldsV1"], managed["fieldsV1"]))
+	}
+}
+
+// Random states of an object, each read with the help of the one before, are what they are read by themselves.
+func TestReadWithTheHelpOfAnyOther(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewSource(1))
+	d, gvk := testDecoder(t), podGVK
+	pod := d.Kinds(gvk)
+	var before *resource.Item
+	var beforeText string
+	for n := range 3000 {
+		obj, _, err := DecodeJSON([]byte(storedPod), pod)
+		if err != nil {
+			t.Fatal(err)
+		}
+		randomize(r, obj)
+		text := string(Append(nil, obj, pod))
+		want, _, _ := DecodeJSON([]byte(text), pod)
+		body, _, _, s := d.Changed([]byte(text), JSON.String(), gvk, Strict, before)
+		if s != nil || !object.Equal(map[string]any(body), map[string]any(want)) {
+			t.Fatalf("state %d: the body\n%s\nis read as\n%s %v\nwhere this was stored:\n%s", n, text, object.JSON(map[string]any(body)), s, beforeText)
+		}
+		randomize(r, body) // which nobody else notices
+		it := podItem(d, text)
+		if got := Read(it, before); !object.Equal(map[string]any(got), map[string]any(want)) {
+			t.Fatalf("state %d:\n%s\nis read as\n%s\nafter\n%s", n, text, object.JSON(map[string]any(got)), beforeText)
+		}
+		before, beforeText = it, text
+	}
+}
+
+// randomize changes some of a pod in place, most of the time one thing.
+func randomize(r *rand.Rand, obj object.Object) {
+	for ok := true; ok; ok = r.Intn(3) == 0 {
+		n := fmt.Sprint(r.Intn(3))
+		switch r.Intn(6) {
+		case 0:
+			obj.Set(n, "metadata", "labels", "a")
+		case 1:
+			obj.Set("x"+n, "spec", "nodeName")
+		case 2:
+			delete(obj, "status")
+		case 3:
+			object.As(obj.List("spec", "containers")[0])["image"] = n
+		case 4:
+			obj.Set("Running"+n, "status", "phase")
+		case 5:
+			set := map[string]any{"fieldsV1": map[string]any{"f:spec": map[string]any{"f:" + n: map[string]any{}}}, "manager": n}
+			obj.Set([]any{set, obj.List("metadata", "managedFields")[0]}, "metadata", "managedFields")
+		}
+	}
+}

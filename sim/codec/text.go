@@ -1,0 +1,109 @@
+package codec
+
+import (
+	"io"
+	"slices"
+)
+
+// Text is a printed answer in pieces, which are sent one after the other. What is stored is not copied for it: its bytes
+// are pieces, and nobody changes a piece.
+//
+//	{"kind":"PodList",…,"items":[{ │ "metadata":{…},… of the first pod } │ ,{ │ … of the second } │ ]}
+type Text [][]byte
+
+// Len returns how many bytes the text has.
+func (t Text) Len() int {
+	n := 0
+	for _, piece := range t {
+		n += len(piece)
+	}
+	return n
+}
+
+// Bytes returns the text in one piece: a copy, unless it is one.
+func (t Text) Bytes() []byte {
+	if len(t) == 1 {
+		return t[0]
+	}
+	return slices.Concat(t...)
+}
+
+// First returns the first n bytes of the text.
+func (t Text) First(n int) Text {
+	for i, piece := range t {
+		if n <= len(piece) {
+			return append(t[:i:i], piece[:n])
+		}
+		n -= len(piece)
+	}
+	return t
+}
+
+// WriteTo is io.WriterTo's.
+func (t Text) WriteTo(w io.Writer) (n int64, err error) {
+	for _, piece := range t {
+		k, err := w.Write(piece)
+		if n += int64(k); err != nil {
+			return n, err
+		}
+	}
+	return n, nil
+}
+
+// Reader returns what reads the text.
+func (t Text) Reader() io.Reader { return &textReader{rest: t} }
+
+// textReader fills what it is given from several pieces: a client that reads a whole text asks as seldom as if it were one.
+type textReader struct {
+	rest Text
+	at   int // what has been read of the first piece
+}
+
+// Read is io.Reader's.
+func (r *textReader) Read(p []byte) (n int, err error) {
+	for n < len(p) && len(r.rest) > 0 {
+		k := copy(p[n:], r.rest[0][r.at:])
+		n, r.at = n+k, r.at+k
+		if r.at == len(r.rest[0]) {
+			r.rest, r.at = r.rest[1:], 0
+		}
+	}
+	if n == 0 && len(p) > 0 {
+		err = io.EOF
+	}
+	return n, err
+}
+
+// composer makes a Text: what is printed for it goes to own, and add puts in what is there already.
+type composer struct {
+	text Text
+	own  []byte // printed since the last piece
+}
+
+// add puts a piece behind what has been printed.
+func (c *composer) add(piece []byte) {
+	c.cut()
+	c.text = append(c.text, piece)
+}
+
+// ownMin is how much room there is at least to print to, and ownSize how much is made at once.
+const ownMin, ownSize = 128, 1024
+
+// cut makes what has been printed a piece.
+func (c *composer) cut() {
+	if n := len(c.own); n > 0 {
+		c.text = append(c.text, c.own[:n:n])
+		c.own = c.own[n:]
+	}
+	if cap(c.own) < ownMin {
+		c.own = make([]byte, 0, ownSize)
+	}
+}
+
+// end returns the text.
+func (c *composer) end() Text {
+	if len(c.own) > 0 {
+		c.text = append(c.text, c.own)
+	}
+	return c.text
+}

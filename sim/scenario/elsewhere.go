@@ -1,0 +1,56 @@
+//go:build !nocel
+
+package scenario
+
+import (
+	"github.com/kubesim/kubesim/sim/apiserver"
+	"github.com/kubesim/kubesim/sim/checker"
+	"github.com/kubesim/kubesim/sim/object"
+)
+
+// Request is what an operation asks for, for whoever sends it to another server than the World's own.
+type Request struct {
+	*Exchange
+	call *call
+
+	// Call or Stream is what is to be noted of it; the other one is nil.
+	Call   *checker.Call
+	Stream *checker.Stream
+}
+
+// Requests returns the requests of an operation, and sends none. Revisions that count from the store's newest one count
+// from newest.
+func (w *World) Requests(op Op, newest uint64) ([]*Request, error) {
+	w.newest = newest
+	list, err := w.requests(&op, nil)
+	w.newest = 0
+	var out []*Request
+	for _, c := range list {
+		var h history
+		c.about = aboutOf(c.path)
+		h.sent(c)
+		r := &Request{Exchange: c.exchange, call: c}
+		switch {
+		case len(h.Calls) > 0:
+			r.Call = h.Calls[0]
+		case len(h.Streams) > 0:
+			r.Stream = h.Streams[0]
+		}
+		out = append(out, r)
+	}
+	return out, err
+}
+
+// Answered lets the client remember an answer that has arrived whole.
+func (r *Request) Answered(code int, body []byte) {
+	r.call.answer = &apiserver.Answer{Code: code}
+	r.call.body, _ = object.Parse(body)
+	r.call.learn()
+}
+
+// Saw lets the client remember an event of the watch that it asked for.
+func (r *Request) Saw(event []byte) {
+	if obj, err := object.Parse(event); err == nil {
+		r.call.saw(&Event{Type: obj.String("type"), Object: obj.Map("object")})
+	}
+}

@@ -1,0 +1,137 @@
+package scenario
+
+import (
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/watchcache"
+)
+
+// about is what a request is about: objects of a resource, or one of them.
+type about struct{ resource, namespace, name, subresource string }
+
+// aboutOf reads a path: /apis/GROUP/VERSION/namespaces/NAMESPACE/RESOURCE/NAME/SUBRESOURCE, or less of it. Of one that is
+// none it is nothing.
+func aboutOf(path string) (a about) {
+	parts := strings.SplitN(path, "/", 9) // the first one is empty
+	var group string
+	switch {
+	case len(parts) > 3 && parts[1] == "api":
+		parts = parts[3:]
+	case len(parts) > 4 && parts[1] == "apis":
+		group, parts = "."+parts[2], parts[4:]
+	default:
+		return a
+	}
+	if len(parts) > 2 && parts[0] == "namespaces" {
+		a.namespace, parts = parts[1], parts[2:]
+	}
+	a.resource = parts[0] + group
+	if len(parts) > 1 {
+		a.name = parts[1]
+	}
+	if len(parts) > 2 {
+		a.subresource = parts[2]
+	}
+	return a
+}
+
+// memory is what a client knows from what it was shown, beside its last answer.
+type memory struct {
+	known map[about]uint64  // the newest revision of each object
+	came  map[string]uint64 // how far its watches have come, by what they are about
+	page  *call             // its last list, if another page follows; nil: none does
+}
+
+func newMemory() memory { return memory{known: map[about]uint64{}, came: map[string]uint64{}} }
+
+// scope names what a list or a watch is about, selectors included.
+func (c *call) scope() string {
+	return c.path + "?" + c.query.Get("labelSelector") + "&" + c.query.Get("fieldSelector")
+}
+
+// watching reports whether the call asks for a watch.
+func (c *call) watching() bool { return c.query.Get("watch") != "" }
+
+// whole reports whether the answer has arrived, all of it.
+func (c *call) whole() bool { return c.answer != nil && c.exchange.Lost == 0 }
+
+// learn lets the client remember the answer, and returns its revision, 0 if it has none.
+func (c *call) learn() (rev uint64) {
+	m := c.client
+	token := c.body.String("metadata", "continue")
+	if c.exchange.Method == "GET" && c.about.resource != "" && c.about.name == "" && !c.watching() && c.whole() {
+		if m.page = nil; token != "" {
+			m.page = c
+		}
+	}
+	if c.body.Kind() == "Status" {
+		if token != "" {
+			m.token = token // 410, with a token to go on with all the same
+		}
+		return 0
+	}
+	rv := c.body.ResourceVersion()
+	if rv == "" {
+		return 0
+	}
+	m.rv = rv
+	items := c.body.List("items")
+	if c.answer.Watch == nil && c.body["items"] != nil {
+		m.token = token
+	}
+	if c.whole() && c.exchange.Method != "DELETE" && c.answer.Code < 300 {
+		for _, x := range items {
+			item, _ := x.(map[string]any)
+			m.shown(c.about.resource, item)
+		}
+		if c.body["items"] == nil {
+			m.shown(c.about.resource, c.body)
+		}
+	}
+	rev, _ = strconv.ParseUint(rv, 10, 64)
+	return rev
+}
+
+// shown remembers an object, and returns its revision.
+func (m *memory) shown(resource string, obj object.Object) uint64 {
+	rev, _ := strconv.ParseUint(obj.ResourceVersion(), 10, 64)
+	at := about{resource: resource, namespace: obj.Namespace(), name: obj.Name()}
+	m.known[at] = max(m.known[at], rev)
+	return rev
+}
+
+// saw remembers an event of a watch.
+func (c *call) saw(e *Event) {
+	rev := uint64(0)
+	switch {
+	case e.Type == watchcache.Error || e.Object == nil:
+		return
+	case e.Type == watchcache.Bookmark:
+		rev, _ = strconv.ParseUint(e.Object.ResourceVersion(), 10, 64)
+	default:
+		rev = c.client.shown(c.about.resource, e.Object)
+	}
+	scope := c.scope()
+	c.client.came[scope] = max(c.client.came[scope], rev)
+}
+
+// nextPage makes the request for the page after the client's last list, none when no page follows.
+func (b *builder) nextPage() error {
+	last := b.client.page
+	if last == nil {
+		b.w.say("%s has no page to turn", b.client.name)
+		return nil
+	}
+	q := url.Values{}
+	for _, name := range []string{"labelSelector", "fieldSelector", "limit"} {
+		if v := last.query.Get(name); v != "" {
+			q.Set(name, v)
+		}
+	}
+	q.Set("continue", last.body.String("metadata", "continue"))
+	b.add("GET", last.path, q, "", nil).def = last.def
+	return nil
+}

@@ -1,0 +1,208 @@
+//go:build !nocel
+
+package scenario
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/kubesim/kubesim/sim"
+	"github.com/kubesim/kubesim/sim/checker"
+	"github.com/kubesim/kubesim/sim/object"
+)
+
+// expiring are resources whose objects go away by themselves: an Event after an hour.
+var expiring = []string{"events"}
+
+// history is what happened and what was seen of it. Steps are the numbers of operations.
+type history struct {
+	checker.History
+	objects map[string]*checker.Object // as they were committed, by their text: most answers are the same
+	events  map[string]checker.Event   // by their text: watches of one resource have most of them in common
+}
+
+// History returns what was recorded, nil if nothing is. It grows.
+func (w *World) History() *checker.History {
+	if h, ok := w.recording.(*history); ok {
+		return &h.History
+	}
+	return nil
+}
+
+// newRecorder returns one that begins now, with what there is.
+func newRecorder(w *World) (recorder, error) {
+	h := &history{checker.History{From: w.cluster.Revision(), Expiring: expiring}, map[string]*checker.Object{},
+		map[string]checker.Event{}}
+	seen := map[string]bool{}
+	for _, d := range w.cluster.Server(1).Table.All() {
+		if seen[d.Storage] {
+			continue
+		}
+		seen[d.Storage] = true
+		list, err := w.cluster.Look(d, "", "", 0)
+		if err != nil {
+			return nil, err
+		}
+		for _, obj := range list {
+			o, err := checker.ObjectOf(obj)
+			if err != nil {
+				return nil, err
+			}
+			h.Before = append(h.Before, checker.Commit{ID: checker.ID{Resource: d.Resourced().String(), Namespace: o.Namespace, Name: o.Name},
+				Rev: o.Rev, Object: o})
+		}
+	}
+	return h, nil
+}
+
+func (h *history) broken(healed bool) (out []string) {
+	h.Settled = healed
+	for _, v := range checker.Check(&h.History) {
+		out = append(out, v.Error())
+	}
+	return out
+}
+
+func (h *history) committed(op int, c *sim.Commit, obj object.Object) {
+	made := checker.Commit{ID: checker.ID{Resource: c.Resource, Namespace: c.Namespace, Name: c.Name}, Rev: c.Rev, Step: int64(op)}
+	if c.Object != nil {
+		var err error
+		if made.Object, err = checker.ObjectOf(obj); err != nil {
+			h.unreadable(err)
+			return
+		}
+		h.objects[string(c.Object)] = made.Object
+	}
+	h.Commits = append(h.Commits, made)
+}
+
+func (h *history) unreadable(err error) {
+	if err != nil {
+		h.Unreadable = append(h.Unreadable, err.Error())
+	}
+}
+
+// sent is recorder's. What nobody can judge is not noted: reads of subresources, and by fields other than the name.
+func (h *history) sent(c *call) note {
+	a, q := c.about, c.query
+	fields := q.Get("fieldSelector")
+	name, byName := strings.CutPrefix(fields, "metadata.name=")
+	x := c.exchange
+	switch {
+	case a.resource == "", x.Method == "GET" && (a.subresource != "" || fields != "" && !byName), c.watching() && c.output != "":
+		return nil
+	}
+	s := checker.Scope{Resource: a.resource, Namespace: a.namespace, Name: name, Selector: q.Get("labelSelector")}
+	if c.watching() {
+		stream := &checker.Stream{N: c.op, Client: x.Client, Scope: s, Version: q.Get("resourceVersion"), Called: int64(c.op),
+			Bookmarks: q.Get("allowWatchBookmarks") == "true"}
+		stream.Initial = q.Get("sendInitialEvents") == "true" ||
+			!q.Has("sendInitialEvents") && (stream.Version == "" || stream.Version == "0")
+		h.Streams = append(h.Streams, stream)
+		return &streamNote{h, stream}
+	}
+	noted := &checker.Call{N: c.op, Client: x.Client, Called: int64(c.op), Verb: verbs[x.Method]}
+	if a.name != "" || x.Method == "POST" {
+		noted.ID = checker.ID{Resource: a.resource, Namespace: a.namespace, Name: cmp.Or(a.name, c.made)}
+	} else {
+		noted.Scope = s
+	}
+	switch x.Method {
+	case "GET":
+		if a.name == "" {
+			noted.Verb = "list"
+		}
+		noted.Version, noted.Match, noted.Continue = q.Get("resourceVersion"), q.Get("resourceVersionMatch"), q.Get("continue")
+		noted.Limit, _ = strconv.Atoi(q.Get("limit"))
+	case "DELETE":
+		if a.name == "" {
+			noted.Verb = "deletecollection"
+		}
+		fallthrough
+	default:
+		noted.Based = asked(noted, x.Body)
+	}
+	h.Calls = append(h.Calls, noted)
+	return &callNote{h, noted}
+}
+
+var verbs = map[string]string{"GET": "get", "POST": "create", "PUT": "update", "PATCH": "patch", "DELETE": "delete"}
+
+// asked reads the body of a write: the name of an object that is created, and the revision that a write is based on.
+func asked(c *checker.Call, body []byte) (based uint64) {
+	if c.Name != "" && !bytes.Contains(body, []byte("resourceVersion")) {
+		return 0
+	}
+	v, _ := object.ParseValue(body)
+	var rv string
+	switch v := v.(type) {
+	case map[string]any:
+		obj := object.Object(v)
+		if c.Name == "" {
+			c.Name = obj.Name()
+		}
+		if rv = obj.ResourceVersion(); rv == "" {
+			rv = obj.String("preconditions", "resourceVersion")
+		}
+	case []any:
+		for _, x := range v {
+			m, _ := x.(map[string]any)
+			if step := object.Object(m); step.String("op") == "test" && step.String("path") == "/metadata/resourceVersion" {
+				rv = step.String("value")
+			}
+		}
+	}
+	based, _ = strconv.ParseUint(rv, 10, 64)
+	return based
+}
+
+// callNote notes what becomes of a call.
+type callNote struct {
+	h    *history
+	call *checker.Call
+}
+
+// answered is note's. An answer from which nobody can tell what became of the object counts as broken off.
+func (n *callNote) answered(op int, c *call) {
+	n.call.Returned = int64(op)
+	if c.exchange.Lost > 0 || c.about.subresource != "" || c.query.Has("dryRun") || c.body.Kind() == "Table" ||
+		c.output == "protobuf" {
+		n.call.Code, n.call.Broken = c.answer.Code, true
+		return
+	}
+	if o := n.h.objects[string(bytes.TrimRight(c.exchange.ResBody, "\n"))]; o != nil {
+		n.call.Code, n.call.Objects, n.call.Rev = c.answer.Code, []*checker.Object{o}, o.Rev
+		return
+	}
+	n.h.unreadable(n.call.TakeAnswer(c.answer.Code, c.body))
+}
+
+func (n *callNote) event(int, []byte, object.Object) {}
+func (n *callNote) ended()                           {}
+
+// streamNote notes what comes on a watch.
+type streamNote struct {
+	h      *history
+	stream *checker.Stream
+}
+
+func (n *streamNote) answered(_ int, c *call) { n.stream.Ended = c.answer.Watch == nil }
+
+func (n *streamNote) event(op int, text []byte, frame object.Object) {
+	ev, ok := n.h.events[string(text)]
+	if !ok {
+		var err error
+		if ev, err = checker.EventOf(frame); err != nil {
+			n.h.unreadable(fmt.Errorf("%s: %w", n.stream, err))
+			return
+		}
+		n.h.events[string(text)] = ev
+	}
+	ev.Step = int64(op)
+	n.stream.Events = append(n.stream.Events, ev)
+}
+
+func (n *streamNote) ended() { n.stream.Ended = true }

@@ -1,0 +1,5 @@
+//go:build nocel
+
+package scenario
+
+func newRecorder(*World) (recorder, error) { return nil, ErrTooSmall }

@@ -1,0 +1,127 @@
+package scenario
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// expand puts the values of variables into an operation.
+func (w *World) expand(op Op) (Op, error) {
+	if !op.expands() {
+		return op, nil
+	}
+	var err error
+	replace := func(s string) string {
+		if !strings.Contains(s, "$") || err != nil {
+			return s
+		}
+		var out string
+		out, err = w.substitute(s)
+		return out
+	}
+	args := slices.Clone(op.Args)
+	for i := range args {
+		args[i] = replace(args[i])
+	}
+	flags := slices.Clone(op.Flags)
+	for i := range flags {
+		if name := flags[i].Name; name == "patch" || name == "data" { // $patch and others like it are words of patches
+			flags[i].Value = w.fill(flags[i].Value)
+		} else {
+			flags[i].Value = replace(flags[i].Value)
+		}
+	}
+	if op.Name != "once" { // what it does later is expanded then
+		op.Text = replace(op.Text)
+	}
+	op.Args, op.Flags = args, flags
+	if c := FindCommand(op.Name); err == nil && c != nil && op.Name != "once" {
+		err = c.examine(&op, 0)
+	}
+	return op, err
+}
+
+// expands reports whether a variable may be in the operation.
+func (op *Op) expands() bool {
+	some := strings.Contains(op.Text, "$")
+	for _, a := range op.Args {
+		some = some || strings.Contains(a, "$")
+	}
+	for i := range op.Flags {
+		some = some || strings.Contains(op.Flags[i].Value, "$")
+	}
+	return some
+}
+
+// fill replaces $NAME and ${NAME} where there is such a variable.
+func (w *World) fill(s string) string {
+	out, _ := w.substituted(s, true)
+	return out
+}
+
+// substitute replaces $NAME and ${NAME} in a text.
+func (w *World) substitute(s string) (string, error) { return w.substituted(s, false) }
+
+func (w *World) substituted(s string, lenient bool) (string, error) {
+	var out strings.Builder
+	for {
+		i := strings.IndexByte(s, '$')
+		if i < 0 || i+1 == len(s) {
+			out.WriteString(s)
+			return out.String(), nil
+		}
+		out.WriteString(s[:i])
+		s = s[i+1:]
+		name := variableName(s)
+		if name == "" {
+			out.WriteByte('$')
+			continue
+		}
+		s = s[len(name):]
+		value, ok := w.variable(strings.Trim(name, "{}"))
+		switch {
+		case !ok && lenient:
+			value = "$" + name
+		case !ok:
+			name = strings.Trim(name, "{}")
+			return "", fmt.Errorf("nobody has set $%s; set it before: let %s = .metadata.resourceVersion", name, name)
+		}
+		out.WriteString(value)
+	}
+}
+
+// variable returns the value of a variable. revision is the store's.
+func (w *World) variable(name string) (string, bool) {
+	if name == "revision" {
+		return fmt.Sprint(w.cluster.Revision()), true
+	}
+	value, ok := w.vars[name]
+	return value, ok
+}
+
+// variableName returns the name that s begins with, with its braces if it has some.
+func variableName(s string) string {
+	if strings.HasPrefix(s, "{") {
+		if end := strings.IndexByte(s, '}'); end > 0 && plainName(s[1:end]) {
+			return s[:end+1]
+		}
+		return ""
+	}
+	n := 0
+	for n < len(s) && plainName(s[:n+1]) {
+		n++
+	}
+	return s[:n]
+}
+
+// plainName reports whether a text is made of letters, digits and _, and does not begin with a digit.
+func plainName(s string) bool {
+	for i, r := range s {
+		letter := r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r == '_'
+		if !letter && (i == 0 || r < '0' || r > '9') {
+			return false
+		}
+	}
+	return s != ""
+}

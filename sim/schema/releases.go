@@ -1,0 +1,173 @@
+package schema
+
+import (
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Default is the minor of an API server that is told no version: the one that the recordings are of, and that a page has
+// from the start. data_default.go embeds its files.
+const Default = "1.36"
+
+// DefaultVersion is the release of Default.
+const DefaultVersion = "v1.36.3"
+
+// Release is all that is known of a Kubernetes minor beside its data, and beside the rules that ask Context.Since.
+type Release struct {
+	// Minor is "1.36".
+	Minor string
+	// Version is the release that /version says: "v1.36.3".
+	Version string
+	// Stored lists the kinds that are stored in another version than the one they are served in: a server keeps to the
+	// version that one of the minor before can read. Events of both groups are one resource. The storage version hashes
+	// of discovery show it.
+	Stored map[GVK]GVK
+	// Unserved lists the kinds that a server can read without serving them by default, by group version.
+	Unserved map[string]string
+	// Readable are the versions of the groups that DeleteOptions and WatchEvents are of in OpenAPI; nil: as published.
+	Readable map[string]string
+	// PlainElements says that OpenAPI has no defaults for the elements of lists and maps.
+	PlainElements bool
+}
+
+// Releases are all minors that there is data for, built into this program or not, oldest first.
+var Releases = []Release{
+	{Minor: "1.34", Version: "v1.34.4", Stored: storedElsewhere, Unserved: unserved},
+	{Minor: "1.35", Version: "v1.35.4", Stored: storedElsewhere, Unserved: unserved},
+	{Minor: Default, Version: DefaultVersion, Stored: with(storedElsewhere,
+		stored("admissionregistration.k8s.io/v1beta1", "MutatingAdmissionPolicy MutatingAdmissionPolicyBinding")),
+		Unserved: unserved, Readable: readable},
+	{Minor: "1.37", Version: "v1.37.2", Stored: with(storedElsewhere,
+		stored("certificates.k8s.io/v1beta1", "ClusterTrustBundle PodCertificateRequest"),
+		stored("resource.k8s.io/v1beta2", "DeviceTaintRule"),
+		stored("storagemigration.k8s.io/v1beta1", "StorageVersionMigration")),
+		Unserved: with(unserved, map[string]string{
+			"lifecycle.k8s.io/v1alpha1":  "Eviction EvictionRequest",
+			"scheduling.k8s.io/v1alpha2": "",
+			"scheduling.k8s.io/v1alpha3": "CompositePodGroup PodGroup Workload",
+			"scheduling.k8s.io/v1beta1":  "PodGroup PriorityClass Workload",
+		}),
+		Readable: with(readable, map[string]string{
+			"lifecycle.k8s.io": "v1alpha1", "scheduling.k8s.io": "v1 v1alpha3 v1beta1", "storagemigration.k8s.io": "v1 v1beta1",
+		}), PlainElements: true},
+}
+
+// Known returns the minors of Releases. Load knows those that were built into the program, which are all of them but for
+// GOOS=js, and those that were given to Register.
+func Known() []string {
+	var minors []string
+	for _, r := range Releases {
+		minors = append(minors, r.Minor)
+	}
+	return minors
+}
+
+// ReleaseOf returns the row of a minor, "1.36", or of a release of it, "v1.36.2"; false if there is none.
+func ReleaseOf(version string) (Release, bool) {
+	version = strings.TrimPrefix(version, "v")
+	i := slices.IndexFunc(Releases, func(r Release) bool { return version == r.Minor || strings.HasPrefix(version, r.Minor+".") })
+	if i < 0 {
+		return Release{}, false
+	}
+	return Releases[i], true
+}
+
+// CanRead reports whether servers of the release can read a kind that they do not serve. A body of such a kind is told that its
+// version is not the expected one, instead of that the kind is unknown.
+func (r Release) CanRead(gvk GVK) bool {
+	return slices.Contains(strings.Fields(r.Unserved[gvk.GV()]), strings.TrimSuffix(gvk.Kind, "List"))
+}
+
+// storedElsewhere is what holds for every minor.
+var storedElsewhere = map[GVK]GVK{
+	{"apiextensions.k8s.io", "v1", "CustomResourceDefinition"}: {"apiextensions.k8s.io", "v1beta1", "CustomResourceDefinition"},
+	{"autoscaling", "v1", "HorizontalPodAutoscaler"}:           {"autoscaling", "v2", "HorizontalPodAutoscaler"},
+	{"events.k8s.io", "v1", "Event"}:                           {"", "v1", "Event"},
+}
+
+// stored are kinds that are served as v1 and stored in a group version.
+func stored(gv, kinds string) map[GVK]GVK {
+	group, version, _ := strings.Cut(gv, "/")
+	out := map[GVK]GVK{}
+	for kind := range strings.FieldsSeq(kinds) {
+		out[GVK{group, "v1", kind}] = GVK{group, version, kind}
+	}
+	return out
+}
+
+// with returns a table with more rows, or others.
+func with[K comparable, V any](some map[K]V, more ...map[K]V) map[K]V {
+	out := maps.Clone(some)
+	for _, m := range more {
+		maps.Copy(out, m)
+	}
+	return out
+}
+
+// unserved is what servers of 1.36 can read without serving it.
+var unserved = map[string]string{
+	"admissionregistration.k8s.io/v1alpha1": "MutatingAdmissionPolicy MutatingAdmissionPolicyBinding ValidatingAdmissionPolicy ValidatingAdmissionPolicyBinding",
+	"admissionregistration.k8s.io/v1beta1":  "MutatingAdmissionPolicy MutatingAdmissionPolicyBinding MutatingWebhookConfiguration ValidatingAdmissionPolicy ValidatingAdmissionPolicyBinding ValidatingWebhookConfiguration",
+	"apps/v1beta1":                          "ControllerRevision Deployment DeploymentRollback Scale StatefulSet",
+	"apps/v1beta2":                          "ControllerRevision DaemonSet Deployment ReplicaSet Scale StatefulSet",
+	"authentication.k8s.io/v1alpha1":        "SelfSubjectReview",
+	"authentication.k8s.io/v1beta1":         "SelfSubjectReview TokenReview",
+	"authorization.k8s.io/v1beta1":          "LocalSubjectAccessReview SelfSubjectAccessReview SelfSubjectRulesReview SubjectAccessReview",
+	"batch/v1beta1":                         "CronJob",
+	"certificates.k8s.io/v1alpha1":          "ClusterTrustBundle",
+	"certificates.k8s.io/v1beta1":           "CertificateSigningRequest ClusterTrustBundle PodCertificateRequest",
+	"coordination.k8s.io/v1alpha2":          "LeaseCandidate",
+	"coordination.k8s.io/v1beta1":           "Lease LeaseCandidate",
+	"discovery.k8s.io/v1beta1":              "EndpointSlice",
+	"events.k8s.io/v1beta1":                 "Event",
+	"extensions/v1beta1":                    "DaemonSet Deployment DeploymentRollback Ingress NetworkPolicy ReplicaSet Scale",
+	"flowcontrol.apiserver.k8s.io/v1beta1":  "FlowSchema PriorityLevelConfiguration",
+	"flowcontrol.apiserver.k8s.io/v1beta2":  "FlowSchema PriorityLevelConfiguration",
+	"flowcontrol.apiserver.k8s.io/v1beta3":  "FlowSchema PriorityLevelConfiguration",
+	"imagepolicy.k8s.io/v1alpha1":           "ImageReview",
+	"internal.apiserver.k8s.io/v1alpha1":    "StorageVersion",
+	"networking.k8s.io/v1beta1":             "IPAddress Ingress IngressClass ServiceCIDR",
+	"node.k8s.io/v1alpha1":                  "RuntimeClass",
+	"node.k8s.io/v1beta1":                   "RuntimeClass",
+	"policy/v1beta1":                        "Eviction PodDisruptionBudget",
+	"rbac.authorization.k8s.io/v1alpha1":    "ClusterRole ClusterRoleBinding Role RoleBinding",
+	"rbac.authorization.k8s.io/v1beta1":     "ClusterRole ClusterRoleBinding Role RoleBinding",
+	"resource.k8s.io/v1alpha3":              "DeviceTaintRule ResourcePoolStatusRequest",
+	"resource.k8s.io/v1beta1":               "DeviceClass ResourceClaim ResourceClaimTemplate ResourceSlice",
+	"resource.k8s.io/v1beta2":               "DeviceClass DeviceTaintRule ResourceClaim ResourceClaimTemplate ResourceSlice",
+	"scheduling.k8s.io/v1alpha2":            "PodGroup Workload",
+	"scheduling.k8s.io/v1beta1":             "PriorityClass",
+	"storage.k8s.io/v1alpha1":               "CSIStorageCapacity VolumeAttachment VolumeAttributesClass",
+	"storage.k8s.io/v1beta1":                "CSIDriver CSINode CSIStorageCapacity StorageClass VolumeAttachment VolumeAttributesClass",
+	"storagemigration.k8s.io/v1beta1":       "StorageVersionMigration",
+}
+
+// readable are the groups that a server of 1.36 can read, with their versions.
+var readable = map[string]string{
+	"admission.k8s.io":             "v1 v1beta1",
+	"admissionregistration.k8s.io": "v1 v1alpha1 v1beta1",
+	"apiextensions.k8s.io":         "v1 v1beta1",
+	"apiregistration.k8s.io":       "v1 v1beta1",
+	"apps":                         "v1 v1beta1 v1beta2",
+	"authentication.k8s.io":        "v1 v1alpha1 v1beta1",
+	"authorization.k8s.io":         "v1 v1beta1",
+	"autoscaling":                  "v1 v2",
+	"batch":                        "v1 v1beta1",
+	"certificates.k8s.io":          "v1 v1alpha1 v1beta1",
+	"coordination.k8s.io":          "v1 v1alpha2 v1beta1",
+	"discovery.k8s.io":             "v1 v1beta1",
+	"events.k8s.io":                "v1 v1beta1",
+	"extensions":                   "v1beta1",
+	"flowcontrol.apiserver.k8s.io": "v1 v1beta1 v1beta2 v1beta3",
+	"imagepolicy.k8s.io":           "v1alpha1",
+	"internal.apiserver.k8s.io":    "v1alpha1",
+	"networking.k8s.io":            "v1 v1beta1",
+	"node.k8s.io":                  "v1 v1alpha1 v1beta1",
+	"policy":                       "v1 v1beta1",
+	"rbac.authorization.k8s.io":    "v1 v1alpha1 v1beta1",
+	"resource.k8s.io":              "v1 v1alpha3 v1beta1 v1beta2",
+	"scheduling.k8s.io":            "v1 v1alpha2 v1beta1",
+	"storage.k8s.io":               "v1 v1alpha1 v1beta1",
+	"storagemigration.k8s.io":      "v1beta1",
+}

@@ -1,0 +1,83 @@
+package wire
+
+import (
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Header holds the headers of a request or an answer by canonical name: Content-Type. That of package net/http converts to
+// it and back.
+type Header map[string][]string
+
+// Get returns the first value of a header, "" if there is none.
+func (h Header) Get(name string) string {
+	if values := h[canonical(name)]; len(values) > 0 {
+		return values[0]
+	}
+	return ""
+}
+
+// Values returns all values of a header.
+func (h Header) Values(name string) []string { return h[canonical(name)] }
+
+// Set puts one value in the place of all.
+func (h Header) Set(name, value string) { h[canonical(name)] = []string{value} }
+
+// Add adds a value.
+func (h Header) Add(name, value string) {
+	name = canonical(name)
+	h[name] = append(h[name], value)
+}
+
+// Del removes a header.
+func (h Header) Del(name string) { delete(h, canonical(name)) }
+
+// Clone returns a copy.
+func (h Header) Clone() Header {
+	copied := maps.Clone(h)
+	for name, values := range copied { // order does not matter
+		copied[name] = slices.Clone(values)
+	}
+	return copied
+}
+
+// canonical returns a name with a capital at its beginning and behind each hyphen; a name with a byte that no header may
+// have stays as it is.
+func canonical(name string) string {
+	same := true
+	for i := range len(name) {
+		c := name[i]
+		if !letter(c) && !mark(c) {
+			return name
+		}
+		same = same && cased(name, i) == c
+	}
+	if same {
+		return name
+	}
+	out := make([]byte, len(name))
+	for i := range out {
+		out[i] = cased(name, i)
+	}
+	return string(out)
+}
+
+func letter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
+
+// mark says that c may be in the name of a header (RFC 9110, token), beside letters.
+func mark(c byte) bool {
+	return c > ' ' && c < 0x7f && !strings.ContainsRune(`"(),/:;<=>?@[\]{}`, rune(c))
+}
+
+// cased returns a byte of a name as the canonical name has it.
+func cased(name string, i int) byte {
+	switch c := name[i]; {
+	case !letter(c):
+		return c
+	case i == 0 || name[i-1] == '-':
+		return c &^ 0x20
+	default:
+		return c | 0x20
+	}
+}
