@@ -86,11 +86,10 @@ func validateStatefulStrategy(at field.Cursor) {
 // validateStatefulTemplate checks the template of a StatefulSet as its pods will be: the controller sets the names they
 // have on the network and adds a volume for each claim.
 func validateStatefulTemplate(ctx *resource.Context, at field.Cursor, s selector.Labels, bad bool) {
-	spec, stored := at.Object(), at.Child("template").Old()
-	template := object.Object(object.Copy(spec.Map("template")).(map[string]any))
-	at = at.Child("template").With(template).Was(stored)
-	podspec.CheckSelected(at, s)
-	if pod := template.At("spec"); pod != nil {
+	spec, template := at.Object(), at.Child("template")
+	podspec.CheckSelected(template, s)
+	template = template.With(object.Copy(spec.Map("template"))).Was(template.Old())
+	if pod := template.Object().At("spec"); pod != nil {
 		delete(pod, "subdomain")
 		delete(pod, "hostname")
 		if claims := spec.Objects("volumeClaimTemplates"); len(claims) > 0 {
@@ -98,10 +97,9 @@ func validateStatefulTemplate(ctx *resource.Context, at field.Cursor, s selector
 		}
 	}
 	if !bad {
-		podspec.CheckTemplate(ctx, at)
+		podspec.CheckTemplate(ctx, template)
 	}
-	at.Child("metadata", "labels").ReportAt(at.Child("labels")).Labels()
-	podspec.CheckAnnotations(at.Child("metadata", "annotations").ReportAt(at.Child("annotations")))
+	podspec.CheckTemplateMeta(template)
 }
 
 // volumesOfClaims returns the volumes of a pod of a StatefulSet: claims win over volumes of the same name.

@@ -57,9 +57,9 @@ func TestNodeRow(t *testing.T) {
 	obj := r.Parse(`{'metadata':{'name':'n','labels':{'node-role.kubernetes.io/control-plane':'','kubernetes.io/role':'db'}},
 		'spec':{'unschedulable':true},'status':{'conditions':[{'type':'Ready','status':'True'}],'addresses':[{'type':'InternalIP','address':'1.1.1.1'}],
 		'nodeInfo':{'kubeletVersion':'v1','kernelVersion':'6','architecture':'arm64'}}}`)
-	is.Equal(nodeRow(r.Ctx.Now, obj).Cells, []any{"n", "Ready,SchedulingDisabled", "control-plane,db", "<unknown>", "v1", "1.1.1.1",
+	is.Equal(r.Kind.Row(r.Ctx.Now, obj).Cells, []any{"n", "Ready,SchedulingDisabled", "control-plane,db", "<unknown>", "v1", "1.1.1.1",
 		"<none>", "<unknown>", "6 (arm64)", "<unknown>"})
-	is.Equal(nodeRow(r.Ctx.Now, r.Parse(`{}`)).Cells[1:3], []any{"Unknown", "<none>"})
+	is.Equal(r.Kind.Row(r.Ctx.Now, r.Parse(`{}`)).Cells[1:3], []any{"Unknown", "<none>"})
 }
 
 func TestResourceQuota(t *testing.T) {

@@ -4,10 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/kubesim/kubesim/sim/builtin/gotext"
 	"github.com/kubesim/kubesim/sim/builtin/kind"
@@ -44,12 +42,14 @@ func nodeKind() kind.Kind {
 		Defaults: kind.EveryVersion(defaultNode),
 		Labels:   kind.SameLabels("spec.unschedulable"),
 		Unknown:  kind.UnsupportedLabel,
-		Columns: []table.Column{table.Name(), table.Text("Status", "The status of the node"), table.Text("Roles", "The roles of the node"),
-			table.Age(), table.Doc("Version", info, "kubeletVersion"), table.Doc("Internal-IP", table.DocCore+"NodeStatus", "addresses").Wide(),
-			table.Doc("External-IP", table.DocCore+"NodeStatus", "addresses").Wide(), table.Doc("OS-Image", info, "osImage").Wide(),
-			table.Doc("Kernel-Version", info, "kernelVersion").Wide(),
-			table.Doc("Container-Runtime", info, "containerRuntimeVersion").Wide()},
-		Row: nodeRow,
+		Columns: []table.Column{table.Name(), table.Text("Status", "The status of the node").Cell(nodeStatus),
+			table.Text("Roles", "The roles of the node").Cell(nodeRoles), table.Age(),
+			table.Doc("Version", info, "kubeletVersion").At("status", "nodeInfo", "kubeletVersion"),
+			table.Doc("Internal-IP", table.DocCore+"NodeStatus", "addresses").Wide().Cell(nodeAddress("InternalIP")),
+			table.Doc("External-IP", table.DocCore+"NodeStatus", "addresses").Wide().Cell(nodeAddress("ExternalIP")),
+			table.Doc("OS-Image", info, "osImage").Wide().AtOr(table.Unknown, "status", "nodeInfo", "osImage"),
+			table.Doc("Kernel-Version", info, "kernelVersion").Wide().Cell(nodeKernel),
+			table.Doc("Container-Runtime", info, "containerRuntimeVersion").Wide().AtOr(table.Unknown, "status", "nodeInfo", "containerRuntimeVersion")},
 	}
 }
 
@@ -230,7 +230,7 @@ func warnNode(ctx *resource.Context, obj, _ object.Object) {
 	}
 }
 
-func nodeRow(now time.Time, obj object.Object) resource.Row {
+func nodeStatus(obj object.Object) any {
 	status := "Unknown"
 	for _, c := range obj.Objects("status", "conditions") {
 		if c.String("type") != "Ready" {
@@ -244,22 +244,22 @@ func nodeRow(now time.Time, obj object.Object) resource.Row {
 	if obj.True("spec", "unschedulable") {
 		status += ",SchedulingDisabled"
 	}
-	info := obj.At("status", "nodeInfo")
-	kernel := table.OrNone(info.String("kernelVersion"), table.Unknown)
-	if arch := info.String("architecture"); arch != "" {
-		kernel += " (" + arch + ")"
-	}
-	return table.Row(obj.Name(), status, table.OrNone(strings.Join(nodeRoles(obj), ","), table.None), table.AgeCell(now, obj),
-		info.String("kubeletVersion"), nodeAddress(obj, "InternalIP"), nodeAddress(obj, "ExternalIP"),
-		table.OrNone(info.String("osImage"), table.Unknown), kernel, table.OrNone(info.String("containerRuntimeVersion"), table.Unknown))
+	return status
 }
 
-// nodeRoles returns the roles that labels give to a node, sorted.
-func nodeRoles(obj object.Object) []string {
-	const prefix = "node-role.kubernetes.io/"
+func nodeKernel(obj object.Object) any {
+	kernel := table.OrNone(obj.String("status", "nodeInfo", "kernelVersion"), table.Unknown)
+	if arch := obj.String("status", "nodeInfo", "architecture"); arch != "" {
+		kernel += " (" + arch + ")"
+	}
+	return kernel
+}
+
+// nodeRoles lists the roles that labels give to a node.
+func nodeRoles(obj object.Object) any {
 	var roles []string
 	for key, value := range obj.Labels() { // sorted below
-		if role, ok := strings.CutPrefix(key, prefix); ok {
+		if role, ok := strings.CutPrefix(key, "node-role.kubernetes.io/"); ok {
 			value = role
 		} else if key != "kubernetes.io/role" {
 			continue
@@ -268,15 +268,17 @@ func nodeRoles(obj object.Object) []string {
 			roles = append(roles, value)
 		}
 	}
-	slices.Sort(roles)
-	return slices.Compact(roles)
+	return table.OrNone(strings.Join(kind.SortedSet(roles), ","), table.None)
 }
 
-func nodeAddress(obj object.Object, kind string) string {
-	for _, a := range obj.Objects("status", "addresses") {
-		if a.String("type") == kind {
-			return a.String("address")
+// nodeAddress makes the cell of a node's first address of a type.
+func nodeAddress(addressType string) func(object.Object) any {
+	return func(obj object.Object) any {
+		for _, a := range obj.Objects("status", "addresses") {
+			if a.String("type") == addressType {
+				return a.String("address")
+			}
 		}
+		return table.None
 	}
-	return table.None
 }

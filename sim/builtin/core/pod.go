@@ -128,10 +128,9 @@ func podTemplateKind() kind.Kind {
 		}),
 		Columns: []table.Column{
 			table.Name(),
-			table.Text("Containers", "Names of each container in the template."),
-			table.Text("Images", "Images referenced by each container in the template."),
-			table.Text("Pod Labels", "The labels for the pod template."),
+			table.Text("Containers", "Names of each container in the template.").Cell(func(obj object.Object) any { return podspec.ContainersCell(obj, "name", "template") }),
+			table.Text("Images", "Images referenced by each container in the template.").Cell(func(obj object.Object) any { return podspec.ContainersCell(obj, "image", "template") }),
+			table.Text("Pod Labels", "The labels for the pod template.").Labels("template", "metadata", "labels"),
 		},
-		Row: podTemplateRow,
 	}
 }

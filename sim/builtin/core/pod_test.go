@@ -236,10 +236,10 @@ func TestPodTemplateKind(t *testing.T) {
 	k := kindtest.New(t, served, "podtemplates").Kind
 	obj := kindtest.Parse(t, `{"metadata":{"name":"t"},"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"c","image":"i"}]}}}`)
 	k.Defaults[""](obj)
-	is.Equal(obj.String("template", "spec", "dnsPolicy"), "ClusterFirst")         // defaults of a template
-	is.True(!obj.Has("template", "spec", "enableServiceLinks"))                   // but not those of a pod
-	is.Equal(len(k.Strategy.Validate(&resource.Context{}, obj)), 0)               // nothing wrong
-	is.Equal(podTemplateRow(time.Time{}, obj).Cells, []any{"t", "c", "i", "a=b"}) // a row
+	is.Equal(obj.String("template", "spec", "dnsPolicy"), "ClusterFirst") // defaults of a template
+	is.True(!obj.Has("template", "spec", "enableServiceLinks"))           // but not those of a pod
+	is.Equal(len(k.Strategy.Validate(&resource.Context{}, obj)), 0)       // nothing wrong
+	is.Equal(k.Row(time.Time{}, obj).Cells, []any{"t", "c", "i", "a=b"})  // a row
 	empty := object.Object{}
 	k.Defaults[""](empty)
 	is.Equal(k.Strategy.Validate(&resource.Context{}, empty).Text(), "template.spec.containers: Required value") // a template is never missing

@@ -1,9 +1,9 @@
 package core
 
 import (
+	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/kubesim/kubesim/sim/builtin/gotext"
 	"github.com/kubesim/kubesim/sim/builtin/kind"
@@ -32,18 +32,15 @@ func replicationControllerKind() kind.Kind {
 		Connect:  map[string]resource.Connector{"scale": kind.ScaleReplication},
 		Labels:   kind.SameLabels("status.replicas"),
 		Unknown:  kind.UnsupportedLabel,
-		Columns: append([]table.Column{
+		Columns: slices.Concat([]table.Column{
 			table.Name(),
-			table.Doc("Desired", table.DocCore+"ReplicationControllerSpec", "replicas").Of("integer"),
-			table.Doc("Current", table.DocCore+"ReplicationControllerStatus", "replicas").Of("integer"),
-			table.Doc("Ready", table.DocCore+"ReplicationControllerStatus", "readyReplicas").Of("integer"),
+			table.Doc("Desired", table.DocCore+"ReplicationControllerSpec", "replicas").Int("spec", "replicas"),
+			table.Doc("Current", table.DocCore+"ReplicationControllerStatus", "replicas").Int("status", "replicas"),
+			table.Doc("Ready", table.DocCore+"ReplicationControllerStatus", "readyReplicas").Int("status", "readyReplicas"),
 			table.Age(),
-		}, podspec.TemplateColumns(table.DocCore+"ReplicationControllerSpec")...),
-		Row: func(now time.Time, obj object.Object) resource.Row {
-			return table.Row(obj.Name(), obj.Int64("spec", "replicas"), obj.Int64("status", "replicas"), obj.Int64("status", "readyReplicas"),
-				table.AgeCell(now, obj), podspec.ContainersCell(obj, "name", "spec", "template"), podspec.ContainersCell(obj, "image", "spec", "template"),
-				table.LabelsCell(object.StringMap(obj.Map("spec", "selector"))))
-		},
+		}, podspec.ContainerColumns("spec", "template"), []table.Column{
+			table.Doc("Selector", table.DocCore+"ReplicationControllerSpec", "selector").Wide().Labels("spec", "selector"),
+		}),
 	}
 }
 

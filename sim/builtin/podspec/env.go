@@ -169,24 +169,22 @@ func fileKeySelector(ref field.Cursor) {
 
 // fileKeyVolumes checks that variables from files come from volumes of type emptyDir.
 func (r *Rules) fileKeyVolumes() {
-	var sources map[string]object.Object
 	for c := range r.eachContainer() {
-		for v := range c.Each("env") {
-			if !v.Has("valueFrom", "fileKeyRef") {
+		for i, v := range c.List("env") {
+			if !object.As(v).Has("valueFrom", "fileKeyRef") {
 				continue
 			}
-			if sources == nil {
-				sources = map[string]object.Object{}
-				for _, volume := range r.Spec.Objects("volumes") {
-					sources[volume.String("name")] = volume
+			name := c.Child("env").Index(i).Child("valueFrom", "fileKeyRef", "volumeName").OrEmpty()
+			found, empty := false, false
+			for _, volume := range r.Spec.Objects("volumes") { // of several with the same name the last one counts
+				if volume.String("name") == name.String() {
+					found, empty = true, volume.Has("emptyDir")
 				}
 			}
-			name := v.Child("valueFrom", "fileKeyRef", "volumeName").OrEmpty()
-			if source, ok := sources[name.String()]; !ok {
+			if !found {
 				name.NotFound(name.Value())
-			} else {
-				name.InvalidIf(!source.Has("emptyDir"), "referenced volume must be of type emptyDir")
 			}
+			name.InvalidIf(found && !empty, "referenced volume must be of type emptyDir")
 		}
 	}
 }

@@ -45,13 +45,18 @@ func NewRules(ctx *resource.Context, at field.Cursor, meta object.Object) *Rules
 func CheckTemplate(ctx *resource.Context, at field.Cursor) {
 	r := NewRules(ctx, at.Child("spec"), nil)
 	r.Allow.DeletionCost = BadDeletionCost(at.Old())
-	at.Child("metadata", "labels").ReportAt(at.Child("labels")).Labels()
-	annotations := at.Child("metadata", "annotations").ReportAt(at.Child("annotations"))
-	CheckAnnotations(annotations)
+	annotations := CheckTemplateMeta(at)
 	r.Annotations(annotations)
 	r.All()
 	r.ProfilesMatchAnnotations(annotations.Object())
 	at.Child("spec", "ephemeralContainers").ForbidIf(at.Len("spec", "ephemeralContainers") > 0, "ephemeral containers not allowed in pod template")
+}
+
+// CheckTemplateMeta checks labels and annotations of a template, which the server reports beside its metadata. It returns
+// the annotations.
+func CheckTemplateMeta(at field.Cursor) (annotations field.Cursor) {
+	at.Child("metadata", "labels").ReportAt(at.Child("labels")).Labels()
+	return CheckAnnotations(at.Child("metadata", "annotations").ReportAt(at.Child("annotations")))
 }
 
 // annotationsMax is the greatest size of all annotations of an object together.

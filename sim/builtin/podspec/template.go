@@ -55,9 +55,7 @@ func WarnNames(ctx *resource.Context, obj object.Object) {
 	}
 }
 
-// CheckSelected checks that the selector matches the labels of the template.
+// CheckSelected checks that the selector matches the labels of a template.
 func CheckSelected(template field.Cursor, s selector.Labels) {
-	if labels := template.Object().Map("metadata", "labels"); !s.Matches(object.StringMap(labels)) {
-		template.Child("metadata", "labels").Invalid(labels, "`selector` does not match template `labels`")
-	}
+	template.Child("metadata", "labels").InvalidIf(!s.Matches(template.Object().Labels()), "`selector` does not match template `labels`")
 }
