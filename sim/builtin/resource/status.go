@@ -119,7 +119,9 @@ func validateAllocation(at field.Cursor, names []string) {
 		validateRequestRefs(config.Child("requests"), names)
 		validateDeviceConfig(config)
 	}
-	checkNodeSelector(at.Child("nodeSelector"))
+	if s := at.Child("nodeSelector"); s.Has() {
+		podspec.NodeSelector(s, false)
+	}
 }
 
 // validateShareID checks the UUID of a share of a device (RFC 9562), in its usual form.
