@@ -27,6 +27,19 @@ func Organizations(der []byte) ([]string, error) {
 }
 
 // checkCertificateBytes checks the certificates of one PEM block.
+// checkAuthority returns what is wrong with the certificate of an authority.
+func checkAuthority(der []byte) string {
+	switch c, err := x509.ParseCertificate(der); {
+	case err != nil:
+		return "does not parse as X.509"
+	case !c.IsCA:
+		return "does not have the CA bit set"
+	case !c.BasicConstraintsValid:
+		return "has invalid basic constraints"
+	}
+	return ""
+}
+
 func checkCertificateBytes(der []byte) error {
 	certificates, err := x509.ParseCertificates(der)
 	if err == nil && len(certificates) == 0 {
