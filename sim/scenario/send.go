@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
 
@@ -196,6 +197,31 @@ func (w *World) following(frame uint64, f func()) {
 	f()
 	w.because = before
 }
+
+// learn lets the client remember the answer, and returns its revision, 0 if it has none.
+func (c *call) learn() (rev uint64) {
+	c.remember()
+	token := c.body.String("metadata", "continue")
+	if c.body.Kind() == "Status" {
+		if token != "" {
+			c.client.token = token // 410, with a token to go on with all the same
+		}
+		return 0
+	}
+	rv := c.body.ResourceVersion()
+	if rv == "" {
+		return 0
+	}
+	c.client.rv = rv
+	if c.answer.Watch == nil && c.body["items"] != nil {
+		c.client.token = token
+	}
+	rev, _ = strconv.ParseUint(rv, 10, 64)
+	return rev
+}
+
+// watching reports whether the call asks for a watch.
+func (c *call) watching() bool { return c.query.Get("watch") != "" }
 
 // parseAnswer returns the object in an answer, nil if there is none.
 func (w *World) parseAnswer(x *Exchange) object.Object {
