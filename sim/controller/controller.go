@@ -9,8 +9,8 @@
 //	                        commit ─▶ …
 //
 // There is one queue for all controllers of a Manager, on the Cluster's clock. Nothing runs by itself: Step does one
-// reconcile, Settle all that is due. What waits, what has failed and what controllers remember is a State, so that a fork
-// or an archive goes on alike. Each controller can be stopped, delayed or crashed, and its cache can lag.
+// reconcile, ReconcileAll all that is due. What waits, what has failed and what controllers remember is a State, so that a
+// fork or an archive goes on alike. Each controller can be stopped, delayed or crashed, and its cache can lag.
 //
 // A controller is a file: a type with Reconcile, and a function that returns its Controller. It knows its cluster from its
 // Client only, and remembers between two calls what it keeps in Memory only:

@@ -129,6 +129,38 @@ func (c *Cursor) enter(name string, s move) {
 	}
 }
 
+// Index returns a cursor at an item of a list. It has no old value, as that of Each.
+func (c Cursor) Index(i int) Cursor {
+	if c.move > toKey { // a list in a list
+		c.note()
+	}
+	list, _ := c.value.([]any)
+	c.value, c.old, c.move = nil, unknown{}, c.move.item(i)
+	if i < len(list) {
+		c.value = list[i]
+	}
+	return c
+}
+
+// With returns a cursor at the same place with another value, of which nothing is stored.
+func (c Cursor) With(value any) Cursor {
+	if o, ok := value.(object.Object); ok {
+		value = map[string]any(o)
+	}
+	c.value, c.old = value, unknown{}
+	return c
+}
+
+// Was returns a cursor at the same place with another stored object; nil: there is none.
+func (c Cursor) Was(old object.Object) Cursor {
+	if old == nil {
+		c.old = unknown{}
+	} else {
+		c.old = map[string]any(old)
+	}
+	return c
+}
+
 // note gives the cursor a place of its own.
 func (c *Cursor) note() {
 	if c.move != stay {
@@ -259,10 +291,15 @@ func (c Cursor) Len(names ...string) int {
 	return 0
 }
 
+// List returns the list at a field, or where the cursor is; nil if it is none.
+func (c Cursor) List(names ...string) []any {
+	list, _ := c.get(names).([]any)
+	return list
+}
+
 // Strings returns the strings in the list at a field, or where the cursor is.
 func (c Cursor) Strings(names ...string) []string {
-	list, _ := c.get(names).([]any)
-	return object.Strings(list)
+	return object.Strings(c.List(names...))
 }
 
 func (c *Cursor) get(names []string) any {

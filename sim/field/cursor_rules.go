@@ -23,6 +23,14 @@ func (c Cursor) or(zero any) Cursor {
 	return c
 }
 
+// AsEnum returns a cursor whose value errors print as one of a named string type.
+func (c Cursor) AsEnum() Cursor {
+	if s, ok := c.value.(string); ok {
+		c.value = Enum(s)
+	}
+	return c
+}
+
 // IfGiven reads an empty string, 0 or false as an absent value.
 func (c Cursor) IfGiven() Cursor {
 	if object.Blank(c.value) {
@@ -52,6 +60,24 @@ func (c Cursor) OneOf(allowed ...string) Cursor {
 func (c Cursor) Check(rule func(string) []string) Cursor {
 	if s, ok := c.value.(string); ok {
 		return c.messages(rule(s))
+	}
+	return c
+}
+
+// CheckEnum applies a rule to a string of a named type.
+func (c Cursor) CheckEnum(rule func(string) []string) Cursor {
+	if s, ok := c.value.(string); ok {
+		for _, text := range rule(s) {
+			c.Invalid(Enum(s), text)
+		}
+	}
+	return c
+}
+
+// CheckEach applies a rule to the strings of a list.
+func (c Cursor) CheckEach(rule func(string) []string) Cursor {
+	for item := range c.Each() {
+		item.Check(rule)
 	}
 	return c
 }
@@ -175,6 +201,9 @@ func (c Cursor) Invalid(value any, detail string) Cursor {
 	return c.add(Invalid(c.Path(), value, detail))
 }
 
+// InvalidEnum reports a string of a named type that breaks a rule, or its absence.
+func (c Cursor) InvalidEnum(detail string) Cursor { return c.Invalid(Enum(c.String()), detail) }
+
 // Forbidden reports a field that may not be set, or not be changed, here.
 func (c Cursor) Forbidden(detail string) Cursor { return c.add(Forbidden(c.Path(), detail)) }
 
@@ -188,6 +217,37 @@ func (c Cursor) NotSupported(value any, allowed ...string) Cursor {
 
 // TooLong reports a string of more than limit bytes.
 func (c Cursor) TooLong(limit int) Cursor { return c.add(TooLong(c.Path(), limit)) }
+
+// NotFound reports a value that names something which does not exist.
+func (c Cursor) NotFound(value any, detail ...string) Cursor {
+	e := NotFound(c.Path(), value)
+	e.Detail = strings.Join(detail, "")
+	return c.add(e)
+}
+
+// ForbidAny reports those of the fields that are given.
+func (c Cursor) ForbidAny(detail string, names ...string) Cursor {
+	for _, name := range names {
+		c.Child(name).ForbidIf(c.Has(name), detail)
+	}
+	return c
+}
+
+// Require reports those of the fields that are absent or empty.
+func (c Cursor) Require(names ...string) Cursor {
+	for _, name := range names {
+		c.Child(name).Required()
+	}
+	return c
+}
+
+// Labels checks the keys and values of a map of labels.
+func (c Cursor) Labels() Cursor {
+	if m := c.Object(); len(m) > 0 {
+		c.Report(CheckLabels(c.Path(), object.StringMap(m)))
+	}
+	return c
+}
 
 // Duplicate reports a value that may occur only once.
 func (c Cursor) Duplicate(value any) Cursor { return c.add(Duplicate(c.Path(), value)) }

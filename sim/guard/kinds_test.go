@@ -21,14 +21,12 @@ var generic = []string{"sim/apiserver", "sim/codec", "sim/crd", "sim/crd/structu
 
 // namedKinds are the kinds that generic code names nevertheless, or files that name some, with the reason.
 var namedKinds = map[string]string{
-	"sim/apiserver events":                                   "the API group of this name",
 	"sim/apiserver namespaces":                               "a part of every path",
 	"sim/codec Ingress":                                      "moved from extensions to another group",
 	"sim/codec NetworkPolicy":                                "moved from extensions to another group",
 	"sim/schema/releases.go":                                 "which versions of which kinds a minor can read, and store: data",
-	"sim/crd CustomResourceDefinition":                       "what the package is about",
 	"sim/crd customresourcedefinitions.apiextensions.k8s.io": "what the package is about",
-	"sim/metadata Event":                                     "the API machinery itself forbids it as an owner (apimachinery validation.BannedOwners)",
+	"sim/metadata Event":                                     "the API machinery forbids it in every owner reference, also where no server serves events and in objects within custom ones (apimachinery validation.BannedOwners)",
 }
 
 // TestNoKindByName: generic code asks the Definition. What is special about a kind stands in the package of its group.

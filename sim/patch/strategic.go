@@ -1,6 +1,7 @@
 package patch
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -17,29 +18,47 @@ const (
 	deleteFromList  = "$deleteFromPrimitiveList"
 )
 
-// Strategic applies a strategic merge patch to doc, an object of type t, and leaves doc as it is. Objects are merged;
-// lists are merged when their field has the patch strategy merge (by PatchMergeKey, or as sets of scalars) and replaced
-// when it has not. text is the patch as errors about the result print it.
+// Strategic applies a strategic merge patch to doc, an object of type t, printed as the server prints it. Objects are
+// merged; lists are merged when their field has the patch strategy merge (by PatchMergeKey, or as sets of scalars) and
+// replaced when it has not. Fields at the top that the patch does not name are left out, unless the whole object is wanted.
 //
 //	patch                                   spec.template.spec of doc           result
 //	{"$setElementOrder/containers":         {"containers":                      {"containers":
 //	   [{"name":"b"},{"name":"a"}],            [{"name":"a","image":"i:1"},        [{"name":"b","image":"j:2"},
 //	 "containers":                              {"name":"b","image":"j:1"}]}        {"name":"a","image":"i:1"}]}
 //	   [{"name":"b","image":"j:2"}]}
-func Strategic(doc object.Object, patch []byte, t *schema.Type, level Level) (result object.Object, text string,
-	strict []string, s *status.Status) {
+func Strategic(doc, patch []byte, t *schema.Type, level Level, whole bool) (*Merged, *status.Status) {
 	m, strict, err := readObject(patch)
 	if err != nil {
-		return nil, "", nil, status.BadRequest("%v", err)
+		return nil, status.BadRequest("%v", err)
 	}
-	if level == Ignore {
-		strict = nil
+	result := &Merged{}
+	if level != Ignore {
+		result.Strict = strict
 	}
-	merged, s := mergeMaps(object.Plain(map[string]any(doc)).(map[string]any), m, t)
-	if s != nil {
-		return nil, "", nil, s
+	for key := range m { // order does not matter
+		whole = whole || strings.HasPrefix(key, "$")
 	}
-	return merged, fmt.Sprintf("%+v", m), strict, nil
+	old := map[string]any{}
+	split(doc, func(key string, raw json.RawMessage) {
+		if _, named := m[key]; !named && !whole {
+			result.Left = append(result.Left, key)
+		} else {
+			old[key] = object.Raw(raw).Value()
+		}
+	})
+	var s *status.Status
+	result.Object, s = mergeMaps(old, m, t)
+	result.Text = fmt.Sprintf("%+v", m)
+	return result, s
+}
+
+// Merged is what a strategic merge patch makes of an object.
+type Merged struct {
+	Object object.Object
+	Left   []string // the fields of the object that are left out
+	Text   string   // of the patch, as errors about the result print it
+	Strict []string // repeated keys of the patch
 }
 
 // Answers to patches that make no sense. The real server has the codes: a mistake in a directive's form is 400, every

@@ -21,6 +21,10 @@ type Change struct {
 	// request, with its defaults. current may be changed, except by a Put.
 	Make func(current object.Object) (object.Object, *status.Status)
 
+	// Edit is Make for those who begin with the printed form of the current object: item is the current one, or nil where
+	// it is printed in another version. nil: Make is asked.
+	Edit func(printed []byte, item *resource.Item) (object.Object, *status.Status)
+
 	Kind ChangeKind
 }
 
@@ -78,11 +82,7 @@ func (r *Registry) update(q *Request, change Change) (*Result, *status.Status) {
 	if d.Hub != d {
 		live = Convert(d, item.Object())
 	}
-	current := live
-	if change.Kind != Put {
-		current = Convert(d, item.Object())
-	}
-	obj, s := change.Make(current)
+	obj, s := change.make(d, item, live)
 	if s != nil {
 		return nil, s
 	}
@@ -103,6 +103,19 @@ func (r *Registry) update(q *Request, change Change) (*Result, *status.Status) {
 		return nil, s
 	}
 	return r.replace(q, item, old, obj)
+}
+
+// make returns the new object. live is the current one, which stays as it is.
+func (c Change) make(d *resource.Definition, item *resource.Item, live object.Object) (object.Object, *status.Status) {
+	switch {
+	case c.Edit != nil && d.Hub == d:
+		return c.Edit(item.Bytes, item)
+	case c.Edit != nil:
+		return c.Edit(codec.Append(nil, live, d.Layout()), nil)
+	case c.Kind == Put:
+		return c.Make(live)
+	}
+	return c.Make(Convert(d, item.Object()))
 }
 
 // CheckIdentity refuses an object that is not the one of the request, and fills in its namespace.

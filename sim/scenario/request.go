@@ -49,7 +49,7 @@ func (w *World) reached(c *client, via string) (int, error) {
 func (b *builder) add(method, path string, query url.Values, contentType string, body []byte) *call {
 	x := &Exchange{Client: b.client.name, Replica: b.replica, Method: method, Path: path, Body: body,
 		Header: wire.Header{"User-Agent": {b.w.agent(b.client.name)}, "Accept": {accepts[b.op.value("output")]}}}
-	if len(query) > 0 {
+	if len(query) > 0 && !b.w.options.Quiet { // nobody reads it
 		x.Path += "?" + query.Encode()
 	}
 	if contentType != "" {

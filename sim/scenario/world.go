@@ -10,6 +10,7 @@ import (
 	"github.com/kubesim/kubesim/sim"
 	"github.com/kubesim/kubesim/sim/apiserver"
 	"github.com/kubesim/kubesim/sim/fault"
+	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/trace"
 )
 
@@ -67,11 +68,12 @@ type World struct {
 	numbered  int // watches with a name that a number was found for
 	actors    []actor
 	vars      map[string]string
-	checks    []*standing // never and once
-	recording recorder    // nil: nothing is recorded
-	newest    uint64      // revision that others count from; 0: the store's
-	healed    bool        // nothing has gone wrong since heal
-	used      bool        // something was done that seed and replicas would have to come before
+	texts     map[string]object.Object // that were read; nothing in a World that is not quiet
+	checks    []*standing              // never and once
+	recording recorder                 // nil: nothing is recorded
+	newest    uint64                   // revision that others count from; 0: the store's
+	healed    bool                     // nothing has gone wrong since heal
+	used      bool                     // something was done that seed and replicas would have to come before
 
 	sending  *call   // whose first record is to come
 	answered []*call // whose answers nobody has looked at
@@ -123,7 +125,7 @@ func (w *World) boot() error {
 	w.frames, w.print = nil, newFingerprint()
 	w.causes, w.commits = map[uint64]uint64{}, map[uint64]uint64{}
 	w.clients, w.names = map[string]*client{}, nil
-	w.vars = map[string]string{}
+	w.vars, w.texts = map[string]string{}, map[string]object.Object{}
 	w.told, w.ticked = w.begin, w.begin
 	w.compact = c.Compacted()
 	_, w.seen = c.TraceSince(0)

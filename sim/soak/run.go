@@ -213,9 +213,9 @@ func (r *runner) result() (*Result, error) {
 	h := r.world.History()
 	h.Settled = true
 	out := &Result{History: h, Violations: checker.Check(h), Ops: r.done, world: r.world}
-	log := r.world.Cluster().Trace()
-	fmt.Fprintln(r.hash, log.Hash)
-	out.Hash, out.Semantic = hex.EncodeToString(r.hash.Sum(nil)), log.Semantic
+	trace := r.world.Cluster().Trace()
+	fmt.Fprintln(r.hash, trace.Hash)
+	out.Hash, out.Semantic = hex.EncodeToString(r.hash.Sum(nil)), trace.Semantic
 	defer r.world.Cluster().Close()
 	if len(out.Violations) == 0 {
 		return out, nil

@@ -1,6 +1,9 @@
 package trace
 
-import "runtime/debug"
+import (
+	"runtime/debug"
+	"sync"
+)
 
 // What names a resource as a record does, deployments.apps/status, or a path that is no resource's.
 func What(group, resource, subresource, path string) string {
@@ -25,7 +28,7 @@ func Key(namespace, name string) string {
 }
 
 // Module returns the version of this module that the program was built with.
-func Module() string {
+var Module = sync.OnceValue(func() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return ""
@@ -36,6 +39,6 @@ func Module() string {
 		}
 	}
 	return ""
-}
+})
 
 const modulePath = "github.com/kubesim/kubesim"

@@ -34,10 +34,34 @@ func NonNegative(at field.Cursor, names ...string) {
 	}
 }
 
+// CheckAmountOrPercent checks an IntOrString: a number that is not negative, or a percentage.
+func CheckAmountOrPercent(at field.Cursor) {
+	if text, ok := at.Value().(string); ok {
+		for _, problem := range field.Percent(text) {
+			at.Invalid(field.Enum(text), problem)
+		}
+	}
+	at.NonNegative()
+}
+
+// CheckAtMost100Percent checks that a percentage is one of a whole.
+func CheckAtMost100Percent(at field.Cursor) {
+	if n, ok := PercentOf(at.Value()); ok && n > 100 {
+		at.Invalid(field.Enum(at.String()), "must not be greater than 100%")
+	}
+}
+
 // CheckAlone checks that a list with a wildcard has nothing else.
 func CheckAlone(at field.Cursor, what string) {
 	list := at.Strings()
 	at.InvalidIf(len(list) > 1 && slices.Contains(list, "*"), "if '*' is present, must not specify other "+what)
+}
+
+// ImmutablePointer is ImmutableStruct for one that may be missing, which is not the same as an empty one.
+func ImmutablePointer(at field.Cursor, goType gotext.Type) {
+	if at.Updates() && (at.Has() != (at.Old() != nil) || !gotext.Same(goType, at.Object(), at.Old())) {
+		at.Invalid(GoPointer(goType, at.Object()), field.TextImmutable)
+	}
 }
 
 // ImmutableStruct checks on update that a struct is what it was in memory, and prints it as its Go type.
