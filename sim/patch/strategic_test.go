@@ -155,7 +155,8 @@ func TestStrategicLeavesOut(t *testing.T) {
 		is.Equal(s, nil)
 		part, s := Strategic([]byte(configMap), []byte(patch), typ, Warn, false)
 		is.Equal(s, nil)
-		doc := parse(t, configMap)
+		doc, err := object.Parse([]byte(configMap))
+		is.NoErr(err)
 		for _, path := range part.Left {
 			v, _ := doc.Get(path...)
 			part.Object.Set(v, path...)

@@ -17,6 +17,15 @@ func checkRequestBytes(der []byte) error {
 	return request.CheckSignature()
 }
 
+// Organizations returns those of the subject of a signing request in DER.
+func Organizations(der []byte) ([]string, error) {
+	request, err := x509.ParseCertificateRequest(der)
+	if err != nil {
+		return nil, err
+	}
+	return request.Subject.Organization, nil
+}
+
 // checkCertificateBytes checks the certificates of one PEM block.
 // checkAuthority returns what is wrong with the certificate of an authority.
 func checkAuthority(der []byte) string {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/kubesim/kubesim/sim/builtin/gotext"
+	"github.com/kubesim/kubesim/sim/builtin/podspec"
 	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/object"
 )
@@ -15,7 +16,7 @@ const (
 	maxDeviceTaints      = 16
 	maxDeviceAttributes  = 32
 	maxAttributeValue    = 64
-	maxAttributeKeyShown = 63 + 1 + maxAttributeName // a domain and a name
+	maxAttributeKeyShown = podspec.DriverNameMax + 1 + maxAttributeName
 	maxBindings          = 4
 )
 

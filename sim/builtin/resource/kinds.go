@@ -3,7 +3,6 @@ package resource
 
 import (
 	"github.com/kubesim/kubesim/sim/builtin/kind"
-	"github.com/kubesim/kubesim/sim/builtin/podspec"
 	"github.com/kubesim/kubesim/sim/field"
 )
 
@@ -24,11 +23,5 @@ func unique(list field.Cursor, names ...string) {
 			item.Duplicate(text)
 		}
 		seen[text] = true
-	}
-}
-
-func checkNodeSelector(at field.Cursor) {
-	if at.Has() {
-		podspec.NodeSelector(at, false)
 	}
 }

@@ -146,7 +146,7 @@ func validateNodeChoice(at field.Cursor, empty string) (set []string) {
 	}
 	if s.Has() {
 		set = append(set, "`nodeSelector`")
-		checkNodeSelector(s)
+		podspec.NodeSelector(s, false)
 	}
 	return set
 }

@@ -119,7 +119,9 @@ func validateAllocation(at field.Cursor, names []string) {
 		validateRequestRefs(config.Child("requests"), names)
 		validateDeviceConfig(config)
 	}
-	checkNodeSelector(at.Child("nodeSelector"))
+	if s := at.Child("nodeSelector"); s.Has() {
+		podspec.NodeSelector(s, false)
+	}
 }
 
 // declaredImmutable checks on update that a struct is what it was, which the type itself says since 1.37, in a text of its own.
