@@ -3,6 +3,7 @@ package patch
 import (
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"strings"
 
 	"github.com/kubesim/kubesim/sim/object"
@@ -282,26 +283,4 @@ func applyRetainKeys(old, patch map[string]any) *status.Status {
 }
 
 // sameType reports whether two values have the same Go type; null has none.
-func sameType(a, b any) bool {
-	switch a.(type) {
-	case map[string]any:
-		_, ok := b.(map[string]any)
-		return ok
-	case []any:
-		_, ok := b.([]any)
-		return ok
-	case string:
-		_, ok := b.(string)
-		return ok
-	case bool:
-		_, ok := b.(bool)
-		return ok
-	case int64:
-		_, ok := b.(int64)
-		return ok
-	case float64:
-		_, ok := b.(float64)
-		return ok
-	}
-	return false
-}
+func sameType(a, b any) bool { return a != nil && reflect.TypeOf(a) == reflect.TypeOf(b) }

@@ -18,15 +18,6 @@ func typeOf(t testing.TB, group, version, kind string) *schema.Type {
 	return set.Kind(schema.GVK{Group: group, Version: version, Kind: kind})
 }
 
-func parse(t testing.TB, text string) object.Object {
-	t.Helper()
-	o, err := object.Parse([]byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return o
-}
-
 const deployment = `{"metadata":{"name":"d","labels":{"l":"1","m":"2"},"finalizers":["x.io/a","x.io/b"]},"spec":{
 	"strategy":{"type":"RollingUpdate","rollingUpdate":{"maxSurge":"25%"}},
 	"template":{"spec":{"containers":[
@@ -164,7 +155,8 @@ func TestStrategicLeavesOut(t *testing.T) {
 		is.Equal(s, nil)
 		part, s := Strategic([]byte(configMap), []byte(patch), typ, Warn, false)
 		is.Equal(s, nil)
-		doc := parse(t, configMap)
+		doc, err := object.Parse([]byte(configMap))
+		is.NoErr(err)
 		for _, path := range part.Left {
 			v, _ := doc.Get(path...)
 			part.Object.Set(v, path...)

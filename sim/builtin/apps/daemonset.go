@@ -97,12 +97,12 @@ func validateDaemonSet(ctx *resource.Context, all field.Cursor) {
 	kind.CheckSelectorKept(labels)
 	kind.CheckSelector(labels, selector.ValidateOptions{AllowInvalidValues: selector.HasInvalidValue(labels.Old())})
 	if s, err := selector.FromLabelSelector(labels.Object()); err == nil {
-		at.Report(podspec.ValidateSelected(template.Path(), s, template.Object()))
+		podspec.CheckSelected(template, s)
 	}
 	if labels.Has() {
 		validateNotEmpty(labels, "daemonset")
 	}
-	at.Report(podspec.ValidateTemplateUpdate(ctx, template.Object(), template.Old(), template.Path()))
+	podspec.CheckTemplate(ctx, template)
 	validateAlwaysRestarts(template, "DaemonSet")
 	kind.NonNegative(at, "minReadySeconds")
 	at.Child("templateGeneration").With(generationOfTemplate(all.Object())).NonNegative()

@@ -24,11 +24,27 @@ func validateStatefulSet(ctx *resource.Context, at field.Cursor) {
 	before := field.CursorAt(old, old)
 	validateStatefulSpec(ctx, before.Child("spec"), false)
 	validateStatefulSpec(ctx, spec, len(before.Errors()) > 0)
+	if ctx.Since(37) {
+		immutableStatefulSpec(spec)
+		return
+	}
 	rest := spec.Object().Copy()
 	kind.KeepOld(rest, old.At("spec"), "replicas", "template", "updateStrategy", "minReadySeconds", "ordinals", "revisionHistoryLimit",
 		"persistentVolumeClaimRetentionPolicy")
 	spec.ForbidIf(!gotext.Same("StatefulSetSpec", rest, old.At("spec")), "updates to statefulset spec for fields other than 'replicas', "+
 		"'ordinals', 'template', 'updateStrategy', 'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden")
+}
+
+// immutableStatefulSpec names each field that no update changes (apps/validation.ValidateStatefulSetUpdate).
+func immutableStatefulSpec(at field.Cursor) {
+	kind.CheckSelectorKept(at.Child("selector"))
+	if claims := at.Child("volumeClaimTemplates"); claims.Changed() {
+		claims.Invalid(gotext.Values(gotext.Type("PersistentVolumeClaim").In(37), at.Object().List("volumeClaimTemplates")), field.TextImmutable)
+	}
+	if name := at.Child("serviceName").OrEmpty(); name.Changed() {
+		name.Invalid(name.String(), field.TextImmutable)
+	}
+	at.Child("podManagementPolicy").Immutable()
 }
 
 // validateStatefulSpec checks the spec but for what an update cannot change; badTemplate lets the template be what it wants.
@@ -44,10 +60,7 @@ func validateStatefulSpec(ctx *resource.Context, at field.Cursor, badTemplate bo
 	}
 	if !at.Updates() {
 		for claim := range at.Each("volumeClaimTemplates") {
-			for _, e := range podspec.ValidateClaim(claim.Child("spec").Object(), nil) {
-				e.Field = claim.Path(e.Field.String())
-				at.Report(field.ErrorList{e})
-			}
+			podspec.CheckClaim(claim.Child("spec"))
 		}
 	}
 	kind.NonNegative(at, "replicas", "minReadySeconds")
@@ -89,10 +102,10 @@ func validateStatefulStrategy(at field.Cursor) {
 // validateStatefulTemplate checks the template of a StatefulSet as its pods will be: the controller sets the names they
 // have on the network and adds a volume for each claim.
 func validateStatefulTemplate(ctx *resource.Context, at field.Cursor, s selector.Labels, bad bool) {
-	spec, p := at.Object(), at.Path("template")
-	template := object.Object(object.Copy(spec.Map("template")).(map[string]any))
-	at.Report(podspec.ValidateSelected(p, s, template))
-	if pod := template.At("spec"); pod != nil {
+	spec, template := at.Object(), at.Child("template")
+	podspec.CheckSelected(template, s)
+	template = template.With(object.Copy(spec.Map("template"))).Was(template.Old())
+	if pod := template.Object().At("spec"); pod != nil {
 		delete(pod, "subdomain")
 		delete(pod, "hostname")
 		if claims := spec.Objects("volumeClaimTemplates"); len(claims) > 0 {
@@ -100,10 +113,9 @@ func validateStatefulTemplate(ctx *resource.Context, at field.Cursor, s selector
 		}
 	}
 	if !bad {
-		at.Report(podspec.ValidateTemplateUpdate(ctx, template, at.Child("template").Old(), p))
+		podspec.CheckTemplate(ctx, template)
 	}
-	at.Report(field.CheckLabels(p.Child("labels"), template.Labels()))
-	at.Report(podspec.ValidateTemplateAnnotations(p.Child("annotations"), template.Annotations()))
+	podspec.CheckTemplateMeta(template)
 }
 
 // volumesOfClaims returns the volumes of a pod of a StatefulSet: claims win over volumes of the same name.
@@ -187,11 +199,19 @@ func defaultStatefulSet(obj object.Object) {
 	podspec.DefaultTemplateOf(obj)
 }
 
+// defaultMaxUnavailable is a default of KEP-961.
+func defaultMaxUnavailable(obj object.Object) {
+	spec := obj.At("spec", "updateStrategy")
+	if rolling := spec.At("rollingUpdate"); rolling != nil && spec.String("type") == "RollingUpdate" {
+		rolling.SetDefault(int64(1), "maxUnavailable")
+	}
+}
+
 func statefulSetKind() kind.Kind {
 	return kind.Kind{
 		Storage: "statefulsets.apps",
 		Gates: append(podspec.Gates("spec.template.spec."), []kind.Gate{
-			{Name: "MaxUnavailableStatefulSet", Fields: []string{"spec.updateStrategy.rollingUpdate.maxUnavailable"}},
+			{Name: "MaxUnavailableStatefulSet", Fields: []string{"spec.updateStrategy.rollingUpdate.maxUnavailable"}, Defaults: defaultMaxUnavailable},
 		}...),
 		Strategy: resource.Strategy{
 			HasStatus: true, SpecChanged: gotext.SpecChanged("StatefulSetSpec"), NameRule: field.NameDNSLabel,

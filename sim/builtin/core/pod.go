@@ -37,9 +37,9 @@ func podKind() kind.Kind {
 			},
 			HasStatus: true, MakesStatus: true, ReturnsDeleted: true, SpecChanged: podSpecChanged,
 			PrepareForCreate: prepareNewPod, PrepareForUpdate: preparePod,
-			Validate: validateNewPod, ValidateUpdate: validatePod, Warn: warnPod,
-			GracePeriod: podGracePeriod, Fields: podFields,
+			Warn: warnPod, GracePeriod: podGracePeriod, Fields: podFields,
 		},
+		Validate: validatePod, ValidateStatus: validatePodStatus,
 		Defaults: kind.EveryVersion(defaultPod),
 		Connect:  map[string]resource.Connector{"binding": bindPod, "eviction": evictPod},
 		Streams:  podStreams(),
@@ -115,28 +115,22 @@ func podTemplateKind() kind.Kind {
 			SpecChanged: func(obj, old object.Object) bool {
 				return !gotext.Same("PodTemplateSpec", obj.At("template"), old.At("template"))
 			},
-			Validate: func(ctx *resource.Context, obj object.Object) field.ErrorList {
-				return podspec.ValidateTemplate(ctx, obj.Map("template"), template)
-			},
-			ValidateUpdate: func(ctx *resource.Context, obj, old object.Object) field.ErrorList {
-				return podspec.ValidateTemplateUpdate(ctx, obj.Map("template"), old.Map("template"), template)
-			},
 			Warn: func(ctx *resource.Context, obj, old object.Object) {
 				if old == nil || old.Generation() != obj.Generation() {
 					kind.WarnAll(ctx, podspec.TemplateWarnings(ctx, obj.Map("template"), template))
 				}
 			},
 		},
+		Validate: func(ctx *resource.Context, at field.Cursor) { podspec.CheckTemplate(ctx, at.Child("template")) },
 		Defaults: kind.EveryVersion(func(obj object.Object) {
 			obj.SetDefault(map[string]any{}, "template")
 			podspec.DefaultTemplate(obj.Map("template"))
 		}),
 		Columns: []table.Column{
 			table.Name(),
-			table.Text("Containers", "Names of each container in the template."),
-			table.Text("Images", "Images referenced by each container in the template."),
-			table.Text("Pod Labels", "The labels for the pod template."),
+			table.Text("Containers", "Names of each container in the template.").Cell(func(obj object.Object) any { return podspec.ContainersCell(obj, "name", "template") }),
+			table.Text("Images", "Images referenced by each container in the template.").Cell(func(obj object.Object) any { return podspec.ContainersCell(obj, "image", "template") }),
+			table.Text("Pod Labels", "The labels for the pod template.").Labels("template", "metadata", "labels"),
 		},
-		Row: podTemplateRow,
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/kubesim/kubesim/sim/builtin/gotext"
 	"github.com/kubesim/kubesim/sim/builtin/kind"
+	"github.com/kubesim/kubesim/sim/builtin/podspec"
 	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
@@ -52,7 +53,7 @@ func validateClaimStatus(ctx *resource.Context, all field.Cursor) {
 	switch {
 	case !allocation.Has():
 	case allocation.Old() != nil:
-		kind.ImmutableStruct(allocation, "AllocationResult")
+		declaredImmutable(ctx, allocation, "AllocationResult", "field cannot be modified once set")
 	default:
 		validateAllocation(allocation, requestNames(obj.At("spec")))
 	}
@@ -82,7 +83,7 @@ func reservesMore(reserved, old []object.Object) bool {
 }
 
 func validateDeviceStatus(at field.Cursor, allocated []string) {
-	checkDriver(at.Child("driver"))
+	podspec.DriverName(at.Child("driver"))
 	validatePoolName(at.Child("pool"))
 	at.Child("device").OrEmpty().Check(field.DNS1123Label)
 	validateShareID(at.Child("shareID"))
@@ -107,7 +108,7 @@ func validateDeviceStatus(at field.Cursor, allocated []string) {
 func validateAllocation(at field.Cursor, names []string) {
 	for r := range at.Child("devices", "results").MaxItems(maxAllocated).Each() {
 		validateRequestRef(r.Child("request"), names)
-		checkDriver(r.Child("driver"))
+		podspec.DriverName(r.Child("driver"))
 		validatePoolName(r.Child("pool"))
 		r.Child("device").OrEmpty().Check(field.DNS1123Label)
 		validateBindingConditions(r)
@@ -118,7 +119,18 @@ func validateAllocation(at field.Cursor, names []string) {
 		validateRequestRefs(config.Child("requests"), names)
 		validateDeviceConfig(config)
 	}
-	checkNodeSelector(at.Child("nodeSelector"))
+	if s := at.Child("nodeSelector"); s.Has() {
+		podspec.NodeSelector(s, false)
+	}
+}
+
+// declaredImmutable checks on update that a struct is what it was, which the type itself says since 1.37, in a text of its own.
+func declaredImmutable(ctx *resource.Context, at field.Cursor, t gotext.Type, text string) {
+	if !ctx.Since(37) {
+		kind.ImmutableStruct(at, t)
+	} else if at.Updates() && !gotext.Same(t, at.Object(), at.Old()) {
+		at.Declared(true, func(c field.Cursor) field.Cursor { return c.Invalid(nil, text) })
+	}
 }
 
 // validateShareID checks the UUID of a share of a device (RFC 9562), in its usual form.
