@@ -244,7 +244,9 @@ func (c Cursor) NotFound(value any, detail ...string) Cursor {
 // ForbidAny reports those of the fields that are given.
 func (c Cursor) ForbidAny(detail string, names ...string) Cursor {
 	for _, name := range names {
-		c.Child(name).ForbidIf(c.Has(name), detail)
+		if c.Has(name) {
+			c.Child(name).Forbidden(detail)
+		}
 	}
 	return c
 }
@@ -252,7 +254,9 @@ func (c Cursor) ForbidAny(detail string, names ...string) Cursor {
 // Require reports those of the fields that are absent or empty.
 func (c Cursor) Require(names ...string) Cursor {
 	for _, name := range names {
-		c.Child(name).Required()
+		if object.Blank(c.get([]string{name})) {
+			c.Child(name).Missing("")
+		}
 	}
 	return c
 }

@@ -131,7 +131,7 @@ func preparePod(ctx *resource.Context, obj, old object.Object) {
 		return
 	case "ephemeralcontainers":
 		added := obj.List("spec", "ephemeralContainers")
-		keepPod(obj, old, "spec", "status")
+		keepPod(obj, old)
 		if len(added) == 0 {
 			obj.Remove("spec", "ephemeralContainers")
 		} else {
@@ -142,24 +142,10 @@ func preparePod(ctx *resource.Context, obj, old object.Object) {
 	}
 }
 
-// keepPod takes the named fields, and the metadata that clients own, from the old pod.
-func keepPod(obj, old object.Object, names ...string) {
-	for _, name := range names {
-		if v, ok := old[name]; ok {
-			obj[name] = object.Copy(v)
-		}
-	}
-	for _, name := range []string{"deletionTimestamp", "selfLink", "labels", "annotations", "finalizers", "ownerReferences"} {
-		keepMeta(obj, old, name)
-	}
-}
-
-func keepMeta(obj, old object.Object, name string) {
-	if v, ok := old.Get("metadata", name); ok {
-		obj.Set(object.Copy(v), "metadata", name)
-	} else {
-		obj.Remove("metadata", name)
-	}
+// keepPod takes spec and status, and the metadata that clients own, from the old pod.
+func keepPod(obj, old object.Object) {
+	kind.KeepOld(obj, old, "spec", "status")
+	kind.KeepOld(obj.Metadata(), old.Metadata(), "deletionTimestamp", "selfLink", "labels", "annotations", "finalizers", "ownerReferences")
 }
 
 // prepareResize keeps everything but the resources and resize policies of containers that are the same ones in the same
@@ -175,7 +161,7 @@ func prepareResize(obj, old object.Object) {
 	for _, list := range lists {
 		resized[list] = resizeContainers(obj.List("spec", list), old.List("spec", list))
 	}
-	keepPod(obj, old, "spec", "status")
+	keepPod(obj, old)
 	for _, list := range lists {
 		if resized[list] != nil {
 			obj.Set(resized[list], "spec", list)
@@ -197,12 +183,7 @@ func resizeContainers(list, old []any) []any {
 			return list
 		}
 		merged, _ := object.Copy(before).(map[string]any)
-		for _, name := range []string{"resources", "resizePolicy"} {
-			delete(merged, name)
-			if v, ok := c[name]; ok {
-				merged[name] = v
-			}
-		}
+		kind.KeepOld(merged, c, "resources", "resizePolicy")
 		out[i] = merged
 	}
 	if len(out) == 0 {
@@ -213,8 +194,7 @@ func resizeContainers(list, old []any) []any {
 
 // preparePodStatus keeps metadata that kubelets used to break, and fields of the status that older ones do not know.
 func preparePodStatus(obj, old object.Object) {
-	keepMeta(obj, old, "ownerReferences")
-	keepMeta(obj, old, "deletionTimestamp")
+	kind.KeepOld(obj.Metadata(), old.Metadata(), "ownerReferences", "deletionTimestamp")
 	status := obj.At("status")
 	if status == nil {
 		status = object.Object{}

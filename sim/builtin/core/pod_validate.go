@@ -187,12 +187,7 @@ func (r podRules) specUpdate(old object.Object) {
 			c["image"] = before[i]["image"]
 		}
 	}
-	for _, name := range []string{"activeDeadlineSeconds", "schedulingGates", "tolerations"} {
-		delete(rest, name)
-		if v, ok := old[name]; ok {
-			rest[name] = v
-		}
-	}
+	kind.KeepOld(rest, old, "activeDeadlineSeconds", "schedulingGates", "tolerations")
 	if grace, ok := old.Int("terminationGracePeriodSeconds"); ok && grace < 0 && rest.Int64("terminationGracePeriodSeconds") == 1 {
 		rest["terminationGracePeriodSeconds"] = grace
 	}
@@ -214,10 +209,7 @@ func (r podRules) gatedUpdate(rest, old object.Object) {
 				break
 			}
 		}
-		delete(rest, "nodeSelector")
-		if v, ok := old["nodeSelector"]; ok {
-			rest["nodeSelector"] = v
-		}
+		kind.KeepOld(rest, old, "nodeSelector")
 	}
 	now, before := rest.At("affinity", "nodeAffinity"), old.At("affinity", "nodeAffinity")
 	if (now == nil) == (before == nil) && gotext.Same("NodeAffinity", now, before) {
