@@ -17,7 +17,7 @@ func bindPod(c *resource.Connection) (object.Object, *status.Status) {
 	if name != c.Name {
 		return nil, status.BadRequest("name in URL does not match name in Binding object")
 	}
-	if errs := validateBinding(binding); len(errs) > 0 {
+	if errs := validateBinding(c.Context, binding); len(errs) > 0 {
 		return nil, status.Plain("%s", errs.Text())
 	}
 	if s := c.Admit(); s != nil {
@@ -45,14 +45,17 @@ func bindPod(c *resource.Connection) (object.Object, *status.Status) {
 	return nil, status.Created()
 }
 
-func validateBinding(binding object.Object) field.ErrorList {
+func validateBinding(ctx *resource.Context, binding object.Object) field.ErrorList {
 	target, p := binding.At("target"), field.Root("target")
 	var errs field.ErrorList
 	if kind := target.String("kind"); kind != "" && kind != "Node" {
 		errs = append(errs, field.NotSupported(p.Child("kind"), kind, "Node", "<empty>"))
 	}
-	if target.String("name") == "" {
+	switch name := target.String("name"); {
+	case name == "":
 		errs = append(errs, field.Required(p.Child("name"), ""))
+	case ctx.Since(37) && len(errs) == 0:
+		errs = field.Check(p.Child("name"), name, field.DNS1123Subdomain)
 	}
 	return errs
 }

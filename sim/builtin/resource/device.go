@@ -37,14 +37,18 @@ func validateDevice(at field.Cursor, old object.Object, ownNodes bool) {
 	}
 	if taints := at.Child("taints"); old == nil || !object.SemanticEqual(old["taints"], taints.Value()) {
 		for taint := range taints.MaxItems(maxDeviceTaints).Each() {
-			taint.Child("key").OrEmpty().Check(field.QualifiedName)
-			taint.Child("value").OrEmpty().Check(field.LabelValue)
-			taint.Child("effect").Required().OneOf(deviceEffects...)
+			validateDeviceTaint(taint)
 		}
 	}
 	validateCounterSets(at.Child("consumesCounters").MaxItems(maxConsumedSets), "counterSet")
 	validateDeviceNodes(at, ownNodes)
 	validateBindingConditions(at)
+}
+
+func validateDeviceTaint(at field.Cursor) {
+	at.Child("key").OrEmpty().Check(field.QualifiedName)
+	at.Child("value").OrEmpty().Check(field.LabelValue)
+	at.Child("effect").Required().OneOf(deviceEffects...)
 }
 
 // validateDeviceNodes checks which nodes a device is for, where the slice leaves that to its devices.

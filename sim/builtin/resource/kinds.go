@@ -11,7 +11,7 @@ const docDevices = "io.k8s.api.resource.v1."
 
 // Kinds returns the kinds of resource.k8s.io.
 func Kinds() []kind.Kind {
-	return []kind.Kind{resourceClaimKind(), resourceClaimTemplateKind(), resourceSliceKind(), deviceClassKind()}
+	return []kind.Kind{resourceClaimKind(), resourceClaimTemplateKind(), resourceSliceKind(), deviceClassKind(), taintRuleKind()}
 }
 
 // unique reports the items of a list that repeat an earlier one, or of which a field does.
