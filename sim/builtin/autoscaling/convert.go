@@ -1,10 +1,10 @@
 package autoscaling
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/kubesim/kubesim/sim/builtin/gotext"
+	"github.com/kubesim/kubesim/sim/builtin/kind"
 	"github.com/kubesim/kubesim/sim/object"
 )
 
@@ -167,9 +167,9 @@ func autoscalerToV1(obj object.Object) (object.Object, error) {
 			obj.Set(text, "metadata", "annotations", key)
 		}
 	}
-	annotate(annotationMetrics, string(appendOrdered(nil, metrics)), len(metrics) > 0)
-	annotate(annotationCurrent, string(appendOrdered(nil, current)), len(current) > 0)
-	annotate(annotationConditions, string(appendOrdered(nil, conditions)), len(conditions) > 0)
+	annotate(annotationMetrics, string(kind.AppendOrdered(nil, metrics)), len(metrics) > 0)
+	annotate(annotationCurrent, string(kind.AppendOrdered(nil, current)), len(current) > 0)
+	annotate(annotationConditions, string(kind.AppendOrdered(nil, conditions)), len(conditions) > 0)
 	behavior := spec.At("behavior")
 	annotate(annotationBehavior, string(gotext.JSON("HorizontalPodAutoscalerBehavior", behavior)), behavior != nil)
 	for _, name := range []string{"metrics", "behavior"} {
@@ -179,42 +179,4 @@ func autoscalerToV1(obj object.Object) (object.Object, error) {
 		delete(status, name)
 	}
 	return obj, nil
-}
-
-// keyOrder is the order of the fields of the v1 types for metrics and conditions; it fits all of them.
-var keyOrder = []string{"type", "status", "lastTransitionTime", "reason", "message", "object", "pods", "resource", "containerResource",
-	"external", "kind", "name", "apiVersion", "target", "metricName", "metricSelector", "targetAverageUtilization", "targetValue",
-	"targetAverageValue", "currentAverageUtilization", "currentValue", "currentAverageValue", "container", "selector", "averageValue",
-	"matchLabels", "matchExpressions", "key", "operator", "values"}
-
-// appendOrdered prints a value with its keys in keyOrder.
-func appendOrdered(b []byte, v any) []byte {
-	switch v := v.(type) {
-	case []any:
-		b = append(b, '[')
-		for i, x := range v {
-			if i > 0 {
-				b = append(b, ',')
-			}
-			b = appendOrdered(b, x)
-		}
-		return append(b, ']')
-	case map[string]any:
-		keys := object.SortedKeys(v)
-		slices.SortStableFunc(keys, func(x, y string) int { return slices.Index(keyOrder, x) - slices.Index(keyOrder, y) })
-		b = append(b, '{')
-		for i, k := range keys {
-			if i > 0 {
-				b = append(b, ',')
-			}
-			b = append(object.AppendString(b, k), ':')
-			if k == "matchLabels" {
-				b = object.AppendJSON(b, v[k])
-			} else {
-				b = appendOrdered(b, v[k])
-			}
-		}
-		return append(b, '}')
-	}
-	return object.AppendJSON(b, v)
 }
