@@ -125,9 +125,9 @@ func validateRollingDaemonSet(unavailable, surge field.Cursor) {
 	kind.CheckAmountOrPercent(surge)
 	kind.CheckAtMost100Percent(unavailable)
 	kind.CheckAtMost100Percent(surge)
-	hasUnavailable, hasSurge := amountOrPercent(unavailable) != 0, amountOrPercent(surge) != 0
+	hasUnavailable, hasSurge := kind.AmountOf(unavailable) != 0, kind.AmountOf(surge) != 0
 	if hasUnavailable && hasSurge {
-		surge.Invalid(kind.IntOrString(surge.Value()), "may not be set when maxUnavailable is non-zero")
+		kind.InvalidAmount(surge, "may not be set when maxUnavailable is non-zero")
 	}
 	unavailable.RequireIf(!hasUnavailable && !hasSurge, "cannot be 0 when maxSurge is 0")
 }

@@ -118,8 +118,8 @@ func validateDeploymentStrategy(at field.Cursor) {
 		unavailable, surge := at.Child("rollingUpdate", "maxUnavailable"), at.Child("rollingUpdate", "maxSurge")
 		kind.CheckAmountOrPercent(unavailable)
 		kind.CheckAmountOrPercent(surge)
-		if amountOrPercent(unavailable) == 0 && amountOrPercent(surge) == 0 {
-			unavailable.Invalid(kind.IntOrString(unavailable.Value()), "may not be 0 when `maxSurge` is 0")
+		if kind.AmountOf(unavailable) == 0 && kind.AmountOf(surge) == 0 {
+			kind.InvalidAmount(unavailable, "may not be 0 when `maxSurge` is 0")
 		}
 		kind.CheckAtMost100Percent(unavailable)
 	default:

@@ -75,7 +75,7 @@ func validateSelector(at field.Cursor, word string) {
 
 func validateNotEmpty(at field.Cursor, word string) {
 	if at.Len("matchLabels")+at.Len("matchExpressions") == 0 {
-		at.Invalid(kind.SelectorValue(at.Object()), "empty selector is invalid for "+word)
+		kind.InvalidSelector(at, "empty selector is invalid for "+word)
 	}
 }
 
@@ -100,18 +100,4 @@ func validateCollisions(at field.Cursor) {
 	if wasSet && (!isSet || n < before) {
 		at.Child("collisionCount").Invalid(n, "cannot be decremented")
 	}
-}
-
-// amountOrPercent returns the number in an IntOrString; other texts are 0.
-func amountOrPercent(at field.Cursor) int {
-	v := at.Value()
-	if n, ok := kind.PercentOf(v); ok {
-		return n
-	}
-	if s, ok := v.(string); ok {
-		n, _ := strconv.Atoi(s)
-		return n
-	}
-	n, _ := v.(int64)
-	return int(n)
 }

@@ -19,7 +19,7 @@ func validateReplicated(ctx *resource.Context, spec field.Cursor) {
 	validateSelector(labels, "deployment")
 	s, err := selector.FromLabelSelector(labels.Object())
 	if err != nil {
-		labels.Invalid(kind.SelectorValue(labels.Object()), "invalid label selector")
+		kind.InvalidSelector(labels, "invalid label selector")
 		return
 	}
 	podspec.CheckSelected(template, s)

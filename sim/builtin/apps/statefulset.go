@@ -70,7 +70,7 @@ func validateStatefulSpec(ctx *resource.Context, at field.Cursor, badTemplate bo
 	}
 	validateSelector(labels, "statefulset")
 	if s, err := selector.FromLabelSelector(labels.Object()); err != nil {
-		labels.Invalid(kind.SelectorValue(labels.Object()), "")
+		kind.InvalidSelector(labels, "")
 	} else {
 		validateStatefulTemplate(ctx, at, s, badTemplate)
 	}
@@ -90,8 +90,8 @@ func validateStatefulStrategy(at field.Cursor) {
 		kind.NonNegative(rolling, "partition")
 		unavailable := rolling.Child("maxUnavailable")
 		kind.CheckAmountOrPercent(unavailable)
-		if unavailable.Has() && amountOrPercent(unavailable) == 0 {
-			unavailable.Invalid(kind.IntOrString(unavailable.Value()), "cannot be 0")
+		if unavailable.Has() && kind.AmountOf(unavailable) == 0 {
+			kind.InvalidAmount(unavailable, "cannot be 0")
 		}
 		kind.CheckAtMost100Percent(unavailable)
 	default:

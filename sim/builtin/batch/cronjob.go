@@ -100,7 +100,7 @@ func validateCronJobSpec(ctx *resource.Context, at field.Cursor) {
 	at.Child("concurrencyPolicy").Required().OneOf("Allow", "Forbid", "Replace")
 	validateJobTemplate(ctx, job)
 	if s := job.Child("selector"); s.Has() {
-		s.Invalid(kind.SelectorValue(s.Object()), "`selector` will be auto-generated")
+		kind.InvalidSelector(s, "`selector` will be auto-generated")
 	}
 	if job.True("manualSelector") {
 		job.Child("manualSelector").NotSupported(true, "nil", "false")

@@ -53,7 +53,7 @@ func validateGeneratedSelector(at field.Cursor) {
 		}
 	}
 	if s, err := selector.FromLabelSelector(raw.Object()); err == nil && !s.Matches(expected) {
-		raw.Invalid(kind.SelectorValue(raw.Object()), "`selector` not auto-generated")
+		kind.InvalidSelector(raw, "`selector` not auto-generated")
 	}
 }
 

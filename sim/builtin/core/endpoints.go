@@ -44,7 +44,7 @@ func validateSubsets(ctx *resource.Context, subsets field.Cursor) {
 		for _, list := range []string{"addresses", "notReadyAddresses"} {
 			for address := range subset.Each(list) {
 				ip := address.Child("ip").OrEmpty()
-				ip.Report(kind.ValidateIP(ctx, ip.Path(), ip.String()))
+				ip.Check(kind.IP(ctx))
 				address.Child("hostname").IfGiven().Check(field.DNS1123Label)
 				address.Child("nodeName").Check(func(name string) []string { return field.NameDNSSubdomain(name, false) })
 				CheckEndpointIP(ip)

@@ -171,7 +171,7 @@ func validatePodCIDRs(ctx *resource.Context, list field.Cursor) {
 	families, bad := map[bool]bool{}, ""
 	for i, text := range list.Strings() {
 		cidr := list.Index(i)
-		cidr.Report(kind.ValidateCIDR(ctx, cidr.Path(), text))
+		cidr.Check(kind.CIDR(ctx))
 		prefix, ok := field.ParseCIDR(text)
 		if !ok && bad == "" {
 			bad = fmt.Sprintf("invalid CIDR[%d]: <nil> (invalid CIDR address: %s)", i, text)

@@ -154,7 +154,7 @@ func podAddresses(ctx *resource.Context, list field.Cursor, before []object.Obje
 		o := list.Index(i)
 		ip := o.String("ip")
 		if !slices.ContainsFunc(before, func(old object.Object) bool { return old.String("ip") == ip }) {
-			o.Report(kind.ValidateIP(ctx, o.Path(), ip))
+			o.With(ip).Check(kind.IP(ctx))
 		}
 		if _, ok := field.ParseIP(ip); unreadable == "" && !ok {
 			unreadable = fmt.Sprintf("invalid IP[%d]: %s", i, ip)

@@ -161,7 +161,7 @@ func validateServiceAddresses(ctx *resource.Context, spec field.Cursor) {
 		if i == 0 && ip == headless { // which may stand alone
 			addresses.InvalidIf(len(ips) > 1, "'None' must be the first and only value")
 		} else if address := addresses.Index(i); !slices.Contains(spec.Old().Strings("clusterIPs"), ip) {
-			address.Report(kind.ValidateIP(ctx, address.Path(), ip))
+			address.Check(kind.IP(ctx))
 		}
 	}
 	bad := len(spec.Errors()) > before

@@ -88,13 +88,13 @@ func validateServicePorts(ports field.Cursor) {
 
 // validateExternalIP checks an address unless the service had it before.
 func validateExternalIP(ctx *resource.Context, ip field.Cursor, old []string) {
+	before := len(ip.Errors())
 	if !slices.Contains(old, ip.String()) {
-		if errs := kind.ValidateIP(ctx, ip.Path(), ip.String()); len(errs) > 0 {
-			ip.Report(errs)
-			return
-		}
+		ip.Check(kind.IP(ctx))
 	}
-	CheckEndpointIP(ip)
+	if len(ip.Errors()) == before {
+		CheckEndpointIP(ip)
+	}
 }
 
 // CheckEndpointIP refuses addresses that make no sense as the end of a connection.
@@ -146,7 +146,7 @@ func validateSourceRanges(ctx *resource.Context, at field.Cursor) {
 		}
 		for cidr := range ranges.Each() {
 			if text := strings.TrimSpace(cidr.String()); !slices.Contains(old, text) {
-				cidr.Report(kind.ValidateCIDR(ctx, cidr.Path(), text))
+				cidr.With(text).Check(kind.CIDR(ctx))
 			}
 		}
 		return
@@ -157,7 +157,7 @@ func validateSourceRanges(ctx *resource.Context, at field.Cursor) {
 		return
 	}
 	for cidr := range strings.SplitSeq(annotation.String(), ",") {
-		annotation.Report(kind.ValidateCIDR(ctx, annotation.Path(), strings.TrimSpace(cidr)))
+		annotation.With(strings.TrimSpace(cidr)).Check(kind.CIDR(ctx))
 	}
 }
 
@@ -200,7 +200,7 @@ func validateLoadBalancerStatus(ctx *resource.Context, at field.Cursor) {
 	for ingress := range list.Each() {
 		ip, mode := ingress.String("ip"), ingress.Child("ipMode")
 		if ip != "" && !slices.Contains(before, ip) {
-			ingress.Report(kind.ValidateIP(ctx, ingress.Path("ip"), ip))
+			ingress.Child("ip").Check(kind.IP(ctx))
 		}
 		mode.RequireIf(!mode.Has() && ip != "", "must be specified when `ip` is set")
 		if ip == "" {

@@ -132,7 +132,7 @@ func validateSliceAddress(ctx *resource.Context, list, at field.Cursor, family s
 	case "IPv6":
 		at.Check(field.IP)
 	case "IPv4":
-		at.Report(kind.ValidateIP(ctx, at.Path(), address))
+		at.Check(kind.IP(ctx))
 	default:
 		return
 	}

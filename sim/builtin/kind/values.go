@@ -3,7 +3,6 @@ package kind
 import (
 	"encoding/base64"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/kubesim/kubesim/sim/builtin/gotext"
@@ -18,14 +17,6 @@ func EnumValue(v any) any {
 		return field.Enum(s)
 	}
 	return v
-}
-
-// Immutable checks that the value at p is the one it had.
-func Immutable(p field.Path, value, old any) field.ErrorList {
-	if object.SemanticEqual(value, old) {
-		return nil
-	}
-	return field.ErrorList{field.Invalid(p, EnumValue(value), field.TextImmutable)}
 }
 
 // IsObject reports whether a value, as it is or as it was written, is a JSON object.
@@ -67,44 +58,6 @@ func SameLabels(labels ...string) map[string]map[string]string {
 // EveryVersion is the defaults of a kind that has the same ones in all versions.
 func EveryVersion(f func(object.Object)) map[string]func(object.Object) {
 	return map[string]func(object.Object){"": f}
-}
-
-// keyOrder is the order of the fields of the v1 types for metrics and conditions; it fits all of them.
-var keyOrder = []string{"type", "status", "lastTransitionTime", "reason", "message", "object", "pods", "resource", "containerResource",
-	"external", "kind", "name", "apiVersion", "target", "metricName", "metricSelector", "targetAverageUtilization", "targetValue",
-	"targetAverageValue", "currentAverageUtilization", "currentValue", "currentAverageValue", "container", "selector", "averageValue",
-	"matchLabels", "matchExpressions", "key", "operator", "values"}
-
-// AppendOrdered prints a value with its keys in keyOrder.
-func AppendOrdered(b []byte, v any) []byte {
-	switch v := v.(type) {
-	case []any:
-		b = append(b, '[')
-		for i, x := range v {
-			if i > 0 {
-				b = append(b, ',')
-			}
-			b = AppendOrdered(b, x)
-		}
-		return append(b, ']')
-	case map[string]any:
-		keys := object.SortedKeys(v)
-		slices.SortStableFunc(keys, func(x, y string) int { return slices.Index(keyOrder, x) - slices.Index(keyOrder, y) })
-		b = append(b, '{')
-		for i, k := range keys {
-			if i > 0 {
-				b = append(b, ',')
-			}
-			b = append(object.AppendString(b, k), ':')
-			if k == "matchLabels" {
-				b = object.AppendJSON(b, v[k])
-			} else {
-				b = AppendOrdered(b, v[k])
-			}
-		}
-		return append(b, '}')
-	}
-	return object.AppendJSON(b, v)
 }
 
 // KeepOld gives obj the old value of top-level fields.
@@ -162,28 +115,40 @@ func GoPointer(t gotext.Type, o object.Object) any {
 	return gotext.Value(t, o)
 }
 
-// SelectorValue is a metav1.LabelSelector for the text of an error; nil prints null.
-func SelectorValue(s map[string]any) any {
-	if s == nil {
-		return nil
-	}
-	return field.Raw(gotext.LabelSelector(s))
-}
+// keyOrder is the order of the fields of the v1 types for metrics and conditions; it fits all of them.
+var keyOrder = []string{"type", "status", "lastTransitionTime", "reason", "message", "object", "pods", "resource", "containerResource",
+	"external", "kind", "name", "apiVersion", "target", "metricName", "metricSelector", "targetAverageUtilization", "targetValue",
+	"targetAverageValue", "currentAverageUtilization", "currentValue", "currentAverageValue", "container", "selector", "averageValue",
+	"matchLabels", "matchExpressions", "key", "operator", "values"}
 
-// IntOrString returns an IntOrString for the text of an error; an absent one is 0.
-func IntOrString(v any) any {
-	if v == nil {
-		return int64(0)
+// AppendOrdered prints a value with its keys in keyOrder.
+func AppendOrdered(b []byte, v any) []byte {
+	switch v := v.(type) {
+	case []any:
+		b = append(b, '[')
+		for i, x := range v {
+			if i > 0 {
+				b = append(b, ',')
+			}
+			b = AppendOrdered(b, x)
+		}
+		return append(b, ']')
+	case map[string]any:
+		keys := object.SortedKeys(v)
+		slices.SortStableFunc(keys, func(x, y string) int { return slices.Index(keyOrder, x) - slices.Index(keyOrder, y) })
+		b = append(b, '{')
+		for i, k := range keys {
+			if i > 0 {
+				b = append(b, ',')
+			}
+			b = append(object.AppendString(b, k), ':')
+			if k == "matchLabels" {
+				b = object.AppendJSON(b, v[k])
+			} else {
+				b = AppendOrdered(b, v[k])
+			}
+		}
+		return append(b, '}')
 	}
-	return EnumValue(v)
-}
-
-// PercentOf returns the number of a percentage.
-func PercentOf(v any) (int, bool) {
-	s, ok := v.(string)
-	if !ok || len(field.Percent(s)) > 0 {
-		return 0, false
-	}
-	n, _ := strconv.Atoi(strings.TrimSuffix(s, "%"))
-	return n, true
+	return object.AppendJSON(b, v)
 }

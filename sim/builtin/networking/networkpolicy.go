@@ -98,7 +98,7 @@ func validatePolicyPeer(ctx *resource.Context, at field.Cursor, options selector
 func validateIPBlock(ctx *resource.Context, at field.Cursor, known []string) {
 	check := func(at field.Cursor) (netip.Prefix, bool) {
 		if !slices.Contains(known, at.String()) {
-			at.Report(kind.ValidateCIDR(ctx, at.Path(), at.String()))
+			at.Check(kind.CIDR(ctx))
 		}
 		prefix, err := netip.ParsePrefix(at.String())
 		return prefix, err == nil

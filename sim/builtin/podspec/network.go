@@ -28,9 +28,7 @@ func (r *Rules) dnsConfig() {
 		}
 	}
 	servers.InvalidIf(servers.Len() > nameserversMax, "must not have more than 3 nameservers")
-	for server := range servers.Each() {
-		server.Report(kind.ValidateIP(r.ctx, server.Path(), server.String()))
-	}
+	servers.CheckEach(kind.IP(r.ctx))
 	searches.InvalidIf(searches.Len() > searchesMax, "must not have more than 32 search paths")
 	searches.InvalidIf(len(strings.Join(searches.Strings(), " ")) > searchCharactersMax,
 		"must not have more than 2048 characters (including spaces) in the search list")
@@ -47,7 +45,7 @@ func (r *Rules) dnsConfig() {
 // hostAliases checks the lines for the pod's hosts file.
 func (r *Rules) hostAliases() {
 	for alias := range r.at.Each("hostAliases") {
-		alias.Report(kind.ValidateIP(r.ctx, alias.Path("ip"), alias.String("ip")))
+		alias.Child("ip").OrEmpty().Check(kind.IP(r.ctx))
 		alias.Child("hostnames").CheckEach(field.DNS1123Subdomain)
 	}
 }
