@@ -18,15 +18,6 @@ func typeOf(t testing.TB, group, version, kind string) *schema.Type {
 	return set.Kind(schema.GVK{Group: group, Version: version, Kind: kind})
 }
 
-func parse(t testing.TB, text string) object.Object {
-	t.Helper()
-	o, err := object.Parse([]byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return o
-}
-
 const deployment = `{"metadata":{"name":"d","labels":{"l":"1","m":"2"},"finalizers":["x.io/a","x.io/b"]},"spec":{
 	"strategy":{"type":"RollingUpdate","rollingUpdate":{"maxSurge":"25%"}},
 	"template":{"spec":{"containers":[
@@ -145,4 +136,33 @@ func FuzzStrategic(f *testing.F) {
 	f.Fuzz(func(t *testing.T, patch string) {
 		Strategic([]byte(deployment), []byte(patch), typ, Warn, false)
 	})
+}
+
+// A patch with a directive gets the whole object, whatever it names.
+func TestStrategicLeavesOut(t *testing.T) {
+	is := is.New(t)
+	typ := typeOf(t, "", "v1", "ConfigMap")
+	for patch, want := range map[string]string{
+		`{"data":{"a":"b"}}`:                                      `data`,
+		`{"metadata":{"labels":{"a":"b"}}}`:                       `metadata`,
+		`{"metadata":{"labels":{"$patch":"delete"}}}`:             `metadata`,
+		`{"metadata":null}`:                                       ``,
+		`{"$patch":"replace","metadata":{"labels":{"a":"b"}}}`:    `metadata`,
+		`{"metadata":{"$patch":"replace","labels":{"a":"b"}}}`:    `metadata`,
+		`{"$retainKeys":["metadata"],"metadata":{"labels":null}}`: `metadata`,
+	} {
+		all, s := Strategic([]byte(configMap), []byte(patch), typ, Warn, true)
+		is.Equal(s, nil)
+		part, s := Strategic([]byte(configMap), []byte(patch), typ, Warn, false)
+		is.Equal(s, nil)
+		doc, err := object.Parse([]byte(configMap))
+		is.NoErr(err)
+		for _, path := range part.Left {
+			v, _ := doc.Get(path...)
+			part.Object.Set(v, path...)
+		}
+		is.Equal(part.Object, all.Object) // with what is left out it is the whole
+		_, ok := part.Object[want]
+		is.Equal(ok, want != "")
+	}
 }

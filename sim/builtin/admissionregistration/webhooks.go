@@ -2,7 +2,6 @@ package admissionregistration
 
 import (
 	"fmt"
-	"net/url"
 	"slices"
 	"strings"
 
@@ -11,6 +10,7 @@ import (
 	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/selector"
+	"github.com/kubesim/kubesim/sim/webhook"
 )
 
 // webhookRules says which rules an update lets pass because the old webhooks broke them already.
@@ -75,7 +75,7 @@ func validateWebhook(at field.Cursor, rules webhookRules) {
 	timeout.InvalidIf(timeout.Has() && (timeout.Int64() < 1 || timeout.Int64() > 30), "the timeout value must be between 1 and 30 seconds")
 	validateSelectors(at, rules.selectors)
 	at.Child("reinvocationPolicy").OneOf("IfNeeded", "Never")
-	validateClientConfig(at.Child("clientConfig"))
+	webhook.ValidateClientConfig(at.Child("clientConfig"))
 	if !rules.anyConditions {
 		validateMatchConditions(at.Child("matchConditions"), rules.expressions)
 	}
@@ -97,72 +97,6 @@ func validateReviewVersions(at field.Cursor, rules webhookRules) {
 		seen[v.String()] = true
 	}
 	at.InvalidIf(!rules.anyVersions && !slices.ContainsFunc(versions, isReviewVersion), "must include at least one of "+known)
-}
-
-func validateClientConfig(at field.Cursor) {
-	switch {
-	case at.Has("url") == at.Has("service"):
-		at.Missing("exactly one of url or service is required")
-	case at.Has("url"):
-		validateWebhookURL(at.Child("url"))
-	default:
-		validateWebhookService(at.Child("service"))
-	}
-}
-
-// validateWebhookURL checks the address of a webhook.
-func validateWebhookURL(at field.Cursor) {
-	const form = "; desired format: https://host[/path]"
-	u, err := url.Parse(at.String())
-	if err != nil {
-		at.Missing("url must be a valid URL: " + err.Error() + form)
-		return
-	}
-	for _, rule := range []struct {
-		broken        bool
-		value, detail string
-	}{
-		{u.Scheme != "https", u.Scheme, "'https' is the only allowed URL scheme" + form},
-		{u.Host == "", u.Host, "host must be specified" + form},
-		{u.User != nil, u.User.String(), "user information is not permitted in the URL"},
-		{u.Fragment != "", u.Fragment, "fragments are not permitted in the URL"},
-		{u.RawQuery != "", u.RawQuery, "query parameters are not permitted in the URL"},
-	} {
-		at.With(rule.value).InvalidIf(rule.broken, rule.detail)
-	}
-}
-
-// validateWebhookService checks the service behind a webhook. The real server mixes up the two names it needs: a missing
-// name is reported as the namespace and the other way round.
-func validateWebhookService(at field.Cursor) {
-	name, namespace, port := at.Child("name"), at.Child("namespace"), at.Child("port").OrZero()
-	namespace.ReportAt(name).Required()
-	name.ReportAt(namespace).Required()
-	if msgs := field.PortNumber(port.Int64()); len(msgs) > 0 {
-		port.Invalid(port.Int64(), "port is not valid: "+strings.Join(msgs, ", "))
-	}
-	validateServicePath(at.Child("path"))
-}
-
-func validateServicePath(at field.Cursor) {
-	path := at.String()
-	switch path {
-	case "", "/":
-		return
-	case "//":
-		at.Invalid(path, "segment[0] may not be empty")
-		return
-	}
-	at.InvalidIf(!strings.HasPrefix(path, "/"), "must start with a '/'")
-	for i, segment := range strings.Split(strings.TrimSuffix(path[1:], "/"), "/") {
-		if segment == "" {
-			at.Invalid(path, fmt.Sprintf("segment[%d] may not be empty", i))
-			continue
-		}
-		for _, m := range field.DNS1123Subdomain(segment) {
-			at.Invalid(path, fmt.Sprintf("segment[%d]: %s", i, m))
-		}
-	}
 }
 
 // validateOperationRule checks which operations on which resources a webhook or policy is for.

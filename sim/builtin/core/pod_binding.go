@@ -17,7 +17,7 @@ func bindPod(c *resource.Connection) (object.Object, *status.Status) {
 	if name != c.Name {
 		return nil, status.BadRequest("name in URL does not match name in Binding object")
 	}
-	if errs := validateBinding(binding); len(errs) > 0 {
+	if errs := validateBinding(c.Context, binding); len(errs) > 0 {
 		return nil, status.Plain("%s", errs.Text())
 	}
 	if s := c.Admit(); s != nil {
@@ -45,12 +45,15 @@ func bindPod(c *resource.Connection) (object.Object, *status.Status) {
 	return nil, status.Created()
 }
 
-func validateBinding(binding object.Object) field.ErrorList {
+func validateBinding(ctx *resource.Context, binding object.Object) field.ErrorList {
 	target := field.CursorAt(binding, nil, "target")
 	if kind := target.String("kind"); kind != "" && kind != "Node" {
 		target.Child("kind").NotSupported(kind, "Node", "<empty>")
 	}
-	return target.Require("name").Errors()
+	if name := target.Child("name").Required(); ctx.Since(37) && len(target.Errors()) == 0 {
+		name.Check(field.DNS1123Subdomain)
+	}
+	return target.Errors()
 }
 
 // bindingPreconditions compares uid and resourceVersion of a Binding with the pod's.

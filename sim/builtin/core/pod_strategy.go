@@ -65,7 +65,10 @@ func mirrorPodIP(obj object.Object) {
 // matchLabelKeys into the selectors they belong to.
 func prepareNewPod(ctx *resource.Context, obj object.Object) {
 	spec := obj.At("spec")
-	status := map[string]any{"phase": "Pending", "qosClass": podspec.Either(obj.String("status", "qosClass"), podspec.QosClass(spec))}
+	status := map[string]any{"phase": "Pending", "qosClass": podspec.QosClass(spec)}
+	if !ctx.Since(37) {
+		status["qosClass"] = podspec.Either(obj.String("status", "qosClass"), podspec.QosClass(spec))
+	}
 	if len(spec.List("schedulingGates")) > 0 {
 		status["conditions"] = []any{map[string]any{
 			"type": "PodScheduled", "status": "False", "lastProbeTime": nil, "lastTransitionTime": object.Time(ctx.Now),

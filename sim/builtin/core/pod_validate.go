@@ -33,6 +33,7 @@ type podRules struct {
 	*podspec.Rules
 	pod, spec field.Cursor
 	old       object.Object
+	minor     int // of the server
 }
 
 func podRulesOf(ctx *resource.Context, at field.Cursor) podRules {
@@ -40,7 +41,7 @@ func podRulesOf(ctx *resource.Context, at field.Cursor) podRules {
 	if meta == nil {
 		meta = map[string]any{}
 	}
-	r := podRules{podspec.NewRules(ctx, at.Child("spec"), meta), at, at.Child("spec"), at.Old()}
+	r := podRules{podspec.NewRules(ctx, at.Child("spec"), meta), at, at.Child("spec"), at.Old(), ctx.Server.Minor}
 	r.Allow.DeletionCost = podspec.BadDeletionCost(r.old)
 	return r
 }
@@ -193,8 +194,8 @@ func (r podRules) specUpdate(old object.Object) {
 	if len(old.List("schedulingGates")) > 0 {
 		r.gatedUpdate(rest, old)
 	}
-	if !gotext.Same("PodSpec", rest, old) {
-		r.spec.Forbidden(podUpdateText + gotext.Diff("PodSpec", old, rest))
+	if t := gotext.PodSpec.In(r.minor); !gotext.Same(t, rest, old) {
+		r.spec.Forbidden(podUpdateText + gotext.Diff(t, old, rest))
 	}
 }
 

@@ -53,9 +53,7 @@ func WarnNames(ctx *resource.Context, obj object.Object) {
 	}
 }
 
-const selectorMismatch = "`selector` does not match template `labels`"
-
 // CheckSelected checks that the selector matches the labels of a template.
 func CheckSelected(template field.Cursor, s selector.Labels) {
-	template.Child("metadata", "labels").InvalidIf(!s.Matches(template.Object().Labels()), selectorMismatch)
+	template.Child("metadata", "labels").InvalidIf(!s.Matches(template.Object().Labels()), "`selector` does not match template `labels`")
 }

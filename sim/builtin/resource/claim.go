@@ -18,6 +18,7 @@ func requestGates(prefix string) []kind.Gate {
 	}
 	return []kind.Gate{
 		{Name: "DRAConsumableCapacity", Fields: append(inRequests("capacity"), prefix+"devices.constraints.*.distinctAttribute")},
+		{Name: "DRADerivedAttributes", Fields: inRequests("derivedAttributes")},
 		{Name: "DRADeviceTaints", Fields: inRequests("tolerations")},
 	}
 }
@@ -77,7 +78,7 @@ func defaultTolerations(request object.Object) {
 func validateClaim(ctx *resource.Context, at field.Cursor) {
 	spec := at.Child("spec")
 	if at.Updates() {
-		kind.ImmutableStruct(spec, "ResourceClaimSpec")
+		declaredImmutable(ctx, spec, "ResourceClaimSpec", field.TextImmutable)
 		return
 	}
 	validateAdminAccess(ctx, at.Object().Namespace(), spec)
