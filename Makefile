@@ -64,7 +64,7 @@ test-go:
 test-wasm: ## run tests as js/wasm under node (WASM_TESTS)
 	@if command -v node >/dev/null; then \
 		PATH="$$PATH:$$($(GO) env GOROOT)/lib/wasm" GOOS=js GOARCH=wasm $(GO) test $(TESTFLAGS) $(WASM_TESTS) && \
-		PATH="$$PATH:$$($(GO) env GOROOT)/lib/wasm" GOOS=js GOARCH=wasm $(GO) test $(TESTFLAGS) -run '^TestGoldenHashes$$' ./sim/soak; \
+		PATH="$$PATH:$$($(GO) env GOROOT)/lib/wasm" GOOS=js GOARCH=wasm $(GO) test $(TESTFLAGS) -run '^(TestGoldenHashes|TestOpenSoak)$$' ./sim/soak ./wasm/engine; \
 	else echo "left out: tests under js/wasm need node (https://nodejs.org, or: apt-get install nodejs)"; fi
 
 # Packages are installed when the lock file is newer than what was installed last.

@@ -89,10 +89,10 @@ func (k Key) String() string {
 
 // keyOf returns the key of the object that a commit is about.
 func keyOf(c *commit.Commit) []Key {
-	if it := c.Item(); it != nil {
-		return []Key{{it.Namespace, it.Name}}
+	if c.Definition == nil {
+		return nil
 	}
-	return nil
+	return []Key{{c.Namespace, c.Name}}
 }
 
 // keys returns what a commit calls for.

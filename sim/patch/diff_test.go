@@ -28,8 +28,9 @@ func TestStrategicEqualsPut(t *testing.T) {
 				is.Equal(string(object.JSON(map[string]any(got.Object))), string(object.JSON(to))) // the patch says the same as the PUT
 				part, s := Strategic(object.JSON(from), text, typ, Warn, false)
 				is.Equal(s, nil)
-				for _, name := range part.Left {
-					part.Object[name] = from[name]
+				for _, path := range part.Left {
+					v, _ := object.Object(from).Get(path...)
+					part.Object.Set(v, path...)
 				}
 				is.Equal(part.Object, got.Object) // with what is left out it is the whole
 			})

@@ -21,7 +21,8 @@ const (
 
 // Strategic applies a strategic merge patch to doc, an object of type t, printed as the server prints it. Objects are
 // merged; lists are merged when their field has the patch strategy merge (by PatchMergeKey, or as sets of scalars) and
-// replaced when it has not. Fields at the top that the patch does not name are left out, unless the whole object is wanted.
+// replaced when it has not. Fields at the top and of metadata that the patch does not name are left out, unless the whole
+// object is wanted.
 //
 //	patch                                   spec.template.spec of doc           result
 //	{"$setElementOrder/containers":         {"containers":                      {"containers":
@@ -37,17 +38,12 @@ func Strategic(doc, patch []byte, t *schema.Type, level Level, whole bool) (*Mer
 	if level != Ignore {
 		result.Strict = strict
 	}
-	for key := range m { // order does not matter
-		whole = whole || strings.HasPrefix(key, "$")
-	}
 	old := map[string]any{}
-	split(doc, func(key string, raw json.RawMessage) {
-		if _, named := m[key]; !named && !whole {
-			result.Left = append(result.Left, key)
-		} else {
-			old[key] = object.Raw(raw).Value()
-		}
-	})
+	if whole {
+		old = object.As(object.Raw(doc).Value())
+	} else {
+		result.read(old, doc, m)
+	}
 	var s *status.Status
 	result.Object, s = mergeMaps(old, m, t)
 	result.Text = fmt.Sprintf("%+v", m)
@@ -57,9 +53,31 @@ func Strategic(doc, patch []byte, t *schema.Type, level Level, whole bool) (*Mer
 // Merged is what a strategic merge patch makes of an object.
 type Merged struct {
 	Object object.Object
-	Left   []string // the fields of the object that are left out
-	Text   string   // of the patch, as errors about the result print it
-	Strict []string // repeated keys of the patch
+	Left   [][]string // paths of the fields of the object that are left out
+	Text   string     // of the patch, as errors about the result print it
+	Strict []string   // repeated keys of the patch
+}
+
+// read puts into old what a patch of an object, or of its metadata, may look at.
+func (r *Merged) read(old map[string]any, doc []byte, patch map[string]any, at ...string) {
+	directed := false
+	for key := range patch { // order does not matter
+		directed = directed || strings.HasPrefix(key, "$")
+	}
+	split(doc, func(key string, raw json.RawMessage) {
+		v, named := patch[key]
+		below, isMap := v.(map[string]any)
+		switch {
+		case !directed && !named:
+			r.Left = append(r.Left, append(at[:len(at):len(at)], key))
+		case !directed && isMap && key == "metadata" && len(at) == 0:
+			meta := map[string]any{}
+			r.read(meta, raw, below, key)
+			old[key] = meta
+		default:
+			old[key] = object.Raw(raw).Value()
+		}
+	})
 }
 
 // Answers to patches that make no sense. The real server has the codes: a mistake in a directive's form is 400, every

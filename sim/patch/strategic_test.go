@@ -137,3 +137,32 @@ func FuzzStrategic(f *testing.F) {
 		Strategic([]byte(deployment), []byte(patch), typ, Warn, false)
 	})
 }
+
+// A patch with a directive gets the whole object, whatever it names.
+func TestStrategicLeavesOut(t *testing.T) {
+	is := is.New(t)
+	typ := typeOf(t, "", "v1", "ConfigMap")
+	for patch, want := range map[string]string{
+		`{"data":{"a":"b"}}`:                                      `data`,
+		`{"metadata":{"labels":{"a":"b"}}}`:                       `metadata`,
+		`{"metadata":{"labels":{"$patch":"delete"}}}`:             `metadata`,
+		`{"metadata":null}`:                                       ``,
+		`{"$patch":"replace","metadata":{"labels":{"a":"b"}}}`:    `metadata`,
+		`{"metadata":{"$patch":"replace","labels":{"a":"b"}}}`:    `metadata`,
+		`{"$retainKeys":["metadata"],"metadata":{"labels":null}}`: `metadata`,
+	} {
+		all, s := Strategic([]byte(configMap), []byte(patch), typ, Warn, true)
+		is.Equal(s, nil)
+		part, s := Strategic([]byte(configMap), []byte(patch), typ, Warn, false)
+		is.Equal(s, nil)
+		doc, err := object.Parse([]byte(configMap))
+		is.NoErr(err)
+		for _, path := range part.Left {
+			v, _ := doc.Get(path...)
+			part.Object.Set(v, path...)
+		}
+		is.Equal(part.Object, all.Object) // with what is left out it is the whole
+		_, ok := part.Object[want]
+		is.Equal(ok, want != "")
+	}
+}

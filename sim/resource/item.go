@@ -137,10 +137,7 @@ func parsed(d *Definition, kv *mvcc.KV) object.Object {
 func (f *Form) item(d *Definition, obj object.Object, kv *mvcc.KV, read func(object.Object) (object.Object, error)) *Item {
 	shown, err := read(obj)
 	if err != nil {
-		if obj, _ = object.Parse(kv.Value); obj == nil {
-			obj = object.Object{}
-		}
-		it := NewItem(d, obj, kv.ModRev, kv.Value)
+		it := NewItem(d, parsed(d, kv), kv.ModRev, kv.Value) // read may have changed obj
 		it.Err = err
 		return it
 	}

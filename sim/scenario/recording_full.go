@@ -79,6 +79,12 @@ func (h *history) committed(op int, c *sim.Commit, obj object.Object) {
 	h.Commits = append(h.Commits, made)
 }
 
+func (h *history) moved() {
+	for _, s := range h.Streams {
+		s.Ended = true
+	}
+}
+
 func (h *history) unreadable(err error) {
 	if err != nil {
 		h.Unreadable = append(h.Unreadable, err.Error())

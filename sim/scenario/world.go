@@ -250,15 +250,6 @@ func (w *World) Do(op Op) (Result, error) {
 	return r, nil
 }
 
-// Tick is Do of a tick: "next", "quiet", or a duration.
-func (w *World) Tick(until string) (Result, error) {
-	op, err := Parse("tick " + quoteWord(until, false))
-	if err != nil {
-		return Result{}, err
-	}
-	return w.Do(op)
-}
-
 // Frames returns the frames after number since. They are not to be changed.
 func (w *World) Frames(since uint64) []Frame {
 	return slices.Clip(w.frames[min(since, uint64(len(w.frames))):])
@@ -292,9 +283,6 @@ func (w *World) NextTimer() (time.Time, bool) { return w.clock.Next() }
 
 // Files returns the files that operations can name.
 func (w *World) Files() map[string]string { return maps.Clone(w.files) }
-
-// Vars returns what let has kept.
-func (w *World) Vars() map[string]string { return maps.Clone(w.vars) }
 
 // client returns the client of a name, which appears when it is first spoken of.
 func (w *World) client(name string) *client {

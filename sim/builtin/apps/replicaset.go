@@ -22,8 +22,8 @@ func validateReplicated(ctx *resource.Context, spec field.Cursor) {
 		labels.Invalid(kind.SelectorValue(labels.Object()), "invalid label selector")
 		return
 	}
-	spec.Report(podspec.ValidateSelected(template.Path(), s, template.Object()))
-	spec.Report(podspec.ValidateTemplateUpdate(ctx, template.Object(), template.Old(), template.Path()))
+	podspec.CheckSelected(template, s)
+	podspec.CheckTemplate(ctx, template)
 	validateAlwaysRestarts(template, "ReplicaSet")
 }
 
@@ -48,7 +48,7 @@ func replicaSetKind() kind.Kind {
 			{Name: "DeploymentReplicaSetTerminatingReplicas", Fields: []string{"status.terminatingReplicas"}},
 		}...),
 		Strategy: resource.Strategy{
-			HasStatus: true, SpecChanged: gotext.SpecChanged("ReplicaSetSpec"), Blank: noReplicas,
+			HasStatus: true, SpecChanged: gotext.SpecChanged(gotext.ReplicaSetSpec), Blank: noReplicas,
 			Warn: warnReplicated,
 		},
 		Validate: validateReplicaSet, ValidateStatus: validateReplicaSetStatus,

@@ -27,7 +27,7 @@ func validateStatefulSet(ctx *resource.Context, at field.Cursor) {
 	rest := spec.Object().Copy()
 	kind.KeepOld(rest, old.At("spec"), "replicas", "template", "updateStrategy", "minReadySeconds", "ordinals", "revisionHistoryLimit",
 		"persistentVolumeClaimRetentionPolicy")
-	spec.ForbidIf(!gotext.Same("StatefulSetSpec", rest, old.At("spec")), "updates to statefulset spec for fields other than 'replicas', "+
+	spec.ForbidIf(!gotext.Same(gotext.StatefulSetSpec, rest, old.At("spec")), "updates to statefulset spec for fields other than 'replicas', "+
 		"'ordinals', 'template', 'updateStrategy', 'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden")
 }
 
@@ -44,10 +44,7 @@ func validateStatefulSpec(ctx *resource.Context, at field.Cursor, badTemplate bo
 	}
 	if !at.Updates() {
 		for claim := range at.Each("volumeClaimTemplates") {
-			for _, e := range podspec.ValidateClaim(claim.Child("spec").Object(), nil) {
-				e.Field = claim.Path(e.Field.String())
-				at.Report(field.ErrorList{e})
-			}
+			podspec.CheckClaim(claim.Child("spec"))
 		}
 	}
 	kind.NonNegative(at, "replicas", "minReadySeconds")
@@ -71,7 +68,7 @@ func validateStatefulStrategy(at field.Cursor) {
 		at.Missing("")
 	case "OnDelete":
 		if rolling.Has() {
-			rolling.Invalid(gotext.Value("RollingUpdateStatefulSetStrategy", rolling.Object()), "only allowed for updateStrategy 'RollingUpdate'")
+			rolling.Invalid(gotext.Value(gotext.RollingUpdateStatefulSetStrategy, rolling.Object()), "only allowed for updateStrategy 'RollingUpdate'")
 		}
 	case "RollingUpdate":
 		kind.NonNegative(rolling, "partition")
@@ -82,17 +79,17 @@ func validateStatefulStrategy(at field.Cursor) {
 		}
 		kind.CheckAtMost100Percent(unavailable)
 	default:
-		at.Invalid(gotext.Value("StatefulSetUpdateStrategy", at.Object()), "must be 'RollingUpdate' or 'OnDelete'")
+		at.Invalid(gotext.Value(gotext.StatefulSetUpdateStrategy, at.Object()), "must be 'RollingUpdate' or 'OnDelete'")
 	}
 }
 
 // validateStatefulTemplate checks the template of a StatefulSet as its pods will be: the controller sets the names they
 // have on the network and adds a volume for each claim.
 func validateStatefulTemplate(ctx *resource.Context, at field.Cursor, s selector.Labels, bad bool) {
-	spec, p := at.Object(), at.Path("template")
-	template := object.Object(object.Copy(spec.Map("template")).(map[string]any))
-	at.Report(podspec.ValidateSelected(p, s, template))
-	if pod := template.At("spec"); pod != nil {
+	spec, template := at.Object(), at.Child("template")
+	podspec.CheckSelected(template, s)
+	template = template.With(object.Copy(spec.Map("template"))).Was(template.Old())
+	if pod := template.Object().At("spec"); pod != nil {
 		delete(pod, "subdomain")
 		delete(pod, "hostname")
 		if claims := spec.Objects("volumeClaimTemplates"); len(claims) > 0 {
@@ -100,10 +97,9 @@ func validateStatefulTemplate(ctx *resource.Context, at field.Cursor, s selector
 		}
 	}
 	if !bad {
-		at.Report(podspec.ValidateTemplateUpdate(ctx, template, at.Child("template").Old(), p))
+		podspec.CheckTemplate(ctx, template)
 	}
-	at.Report(field.CheckLabels(p.Child("labels"), template.Labels()))
-	at.Report(podspec.ValidateTemplateAnnotations(p.Child("annotations"), template.Annotations()))
+	podspec.CheckTemplateMeta(template)
 }
 
 // volumesOfClaims returns the volumes of a pod of a StatefulSet: claims win over volumes of the same name.
@@ -194,7 +190,7 @@ func statefulSetKind() kind.Kind {
 			{Name: "MaxUnavailableStatefulSet", Fields: []string{"spec.updateStrategy.rollingUpdate.maxUnavailable"}},
 		}...),
 		Strategy: resource.Strategy{
-			HasStatus: true, SpecChanged: gotext.SpecChanged("StatefulSetSpec"), NameRule: field.NameDNSLabel,
+			HasStatus: true, SpecChanged: gotext.SpecChanged(gotext.StatefulSetSpec), NameRule: field.NameDNSLabel,
 			Blank: noReplicas,
 			Warn:  warnStatefulSet,
 		},

@@ -41,7 +41,7 @@ func validateLocalReview(_ *resource.Context, at field.Cursor) {
 	emptyMetadata(at.Child("metadata"), "must be empty except for namespace", "namespace")
 	asked.Child("namespace").OrEmpty().InvalidIf(asked.Has() && asked.String("namespace") != at.Object().Namespace(), "must match metadata.namespace")
 	if path.Has() {
-		path.Invalid(gotext.Value("NonResourceAttributes", path.Object()), "disallowed on this kind of request")
+		path.Invalid(gotext.Value(gotext.NonResourceAttributes, path.Object()), "disallowed on this kind of request")
 	}
 }
 
@@ -61,7 +61,7 @@ func emptyMetadata(at field.Cursor, text string, allowed ...string) {
 func validateAttributes(at field.Cursor, somebody bool) {
 	asked, path := at.Child("resourceAttributes"), at.Child("nonResourceAttributes")
 	if asked.Has() && path.Has() {
-		path.Invalid(gotext.Value("NonResourceAttributes", path.Object()), "cannot be specified in combination with resourceAttributes")
+		path.Invalid(gotext.Value(gotext.NonResourceAttributes, path.Object()), "cannot be specified in combination with resourceAttributes")
 	}
 	asked.InvalidIf(!asked.Has() && !path.Has(), "exactly one of nonResourceAttributes or resourceAttributes must be specified")
 	at.Child("user").OrEmpty().InvalidIf(somebody && at.String("user") == "" && at.Len("groups") == 0, "at least one of user or group must be specified")

@@ -159,7 +159,7 @@ func validateMeasured(at field.Cursor, name string) {
 		return
 	}
 	if resource.Has() {
-		at.Report(podspec.ContainerResourceName(resource.String(), resource.Path()))
+		podspec.ContainerResourceName(resource, resource.String())
 	}
 	at.Child("container").Required("must specify a container").Check(field.DNS1123Label)
 }

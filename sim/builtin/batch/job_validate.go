@@ -3,6 +3,7 @@ package batch
 import (
 	"fmt"
 
+	"github.com/kubesim/kubesim/sim/builtin/gotext"
 	"github.com/kubesim/kubesim/sim/builtin/kind"
 	"github.com/kubesim/kubesim/sim/builtin/podspec"
 	"github.com/kubesim/kubesim/sim/field"
@@ -64,7 +65,7 @@ func validateJobSpec(ctx *resource.Context, at field.Cursor) {
 		kind.CheckSelector(labels, selector.ValidateOptions{AllowInvalidValues: selector.HasInvalidValue(labels.Old())})
 	}
 	if s, err := selector.FromLabelSelector(labels.Object()); err == nil {
-		at.Report(podspec.ValidateSelected(template.Path(), s, template.Object()))
+		podspec.CheckSelected(template, s)
 	}
 }
 
@@ -85,7 +86,7 @@ func validateJobTemplate(ctx *resource.Context, at field.Cursor) {
 		replacement.OneOf("Failed", "TerminatingOrFailed")
 	}
 	template := at.Child("template")
-	at.Report(podspec.ValidateTemplateUpdate(ctx, template.Object(), template.Old(), template.Path()))
+	podspec.CheckTemplate(ctx, template)
 	restarts := template.Child("spec", "restartPolicy")
 	switch policy := restarts.String(); {
 	case policy == "Always", policy == "":
@@ -134,10 +135,10 @@ func validateJobUpdate(ctx *resource.Context, all field.Cursor) {
 	kind.CheckSelectorKept(at.Child("selector"))
 	validateJobTemplateChange(at.Child("template"), all.Old())
 	at.Child("completionMode").Immutable()
-	kind.ImmutablePointer(at.Child("podFailurePolicy"), "PodFailurePolicy")
+	kind.ImmutablePointer(at.Child("podFailurePolicy"), gotext.PodFailurePolicy)
 	at.Child("backoffLimitPerIndex").Immutable()
 	at.Child("managedBy").Immutable()
-	kind.ImmutablePointer(at.Child("successPolicy"), "SuccessPolicy")
+	kind.ImmutablePointer(at.Child("successPolicy"), gotext.SuccessPolicy)
 }
 
 func validateCompletionsChange(spec field.Cursor) {
@@ -158,7 +159,7 @@ func validateJobTemplateChange(at field.Cursor, old object.Object) {
 	idle := suspended && (!old.Has("status", "startTime") || jobIs(old, "Suspended")) && old.Int64("status", "active") == 0
 	pod, podBefore := at.Child("spec").Object(), before.At("spec")
 	if !idle || pod == nil || podBefore == nil {
-		kind.ImmutableStruct(at.Was(before), "PodTemplateSpec")
+		kind.ImmutableStruct(at.Was(before), gotext.PodTemplateSpec)
 		return
 	}
 	kind.KeepOld(podBefore, pod, "nodeSelector", "tolerations", "schedulingGates")
@@ -166,7 +167,7 @@ func validateJobTemplateChange(at field.Cursor, old object.Object) {
 	for _, list := range []string{"containers", "initContainers"} {
 		adoptResources(podBefore.Objects(list), pod.Objects(list))
 	}
-	kind.ImmutableStruct(at.Child("spec").Was(podBefore), "PodSpec")
+	kind.ImmutableStruct(at.Child("spec").Was(podBefore), gotext.PodSpec)
 }
 
 // adoptNodeAffinity gives old the node affinity of pod.

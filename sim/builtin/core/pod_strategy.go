@@ -5,7 +5,6 @@ import (
 
 	"github.com/kubesim/kubesim/sim/builtin/kind"
 	"github.com/kubesim/kubesim/sim/builtin/podspec"
-	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
 )
@@ -22,7 +21,7 @@ func defaultPod(obj object.Object) {
 	if grace, ok := spec.Int("terminationGracePeriodSeconds"); ok && grace < 0 {
 		spec["terminationGracePeriodSeconds"] = int64(1)
 	}
-	for _, list := range []string{"containers", "initContainers"} {
+	for _, list := range podContainers {
 		for _, c := range spec.Objects(list) {
 			limitsBecomeRequests(c)
 			if spec.True("hostNetwork") {
@@ -104,21 +103,21 @@ func syncAppArmor(ctx *resource.Context, obj object.Object) {
 		return
 	}
 	whole := obj.Map("spec", "securityContext", "appArmorProfile")
-	podspec.EachContainer(obj.At("spec"), field.Path{}, func(c object.Object, _ field.Path) {
+	for c := range podspec.Containers(obj.At("spec")) {
 		key := podspec.AppArmorPrefix + c.String("name")
 		annotation, ok := obj.Annotations()[key]
 		if !ok || c.Has("securityContext", "appArmorProfile") {
-			return
+			continue
 		}
 		profile := podspec.AppArmorOf(annotation)
 		if profile != nil && whole != nil && object.SemanticEqual(profile, whole) {
-			return
+			continue
 		}
 		if profile != nil {
 			c.Set(profile, "securityContext", "appArmorProfile")
 		}
 		ctx.Warn("metadata.annotations[" + key + `]: deprecated since v1.30; use the "appArmorProfile" field instead`)
-	})
+	}
 }
 
 // preparePod keeps what the endpoint may not change.
@@ -163,7 +162,7 @@ func keepMeta(obj, old object.Object, name string) {
 // prepareResize keeps everything but the resources and resize policies of containers that are the same ones in the same
 // order, and the resources of the pod. Otherwise validation finds out what is wrong.
 func prepareResize(obj, old object.Object) {
-	lists := []string{"containers", "initContainers"}
+	lists := podContainers
 	for _, list := range lists {
 		if len(obj.List("spec", list)) != len(old.List("spec", list)) {
 			return

@@ -93,7 +93,7 @@ func validateIngressStatus(ctx *resource.Context, at field.Cursor) {
 		if ip.String() != "" && !slices.Contains(before, ip.String()) {
 			at.Report(kind.ValidateIP(ctx, ip.Path(), ip.String()))
 		}
-		at.Report(core.ValidateIngressHost(host.Path(), host.String()))
+		core.CheckIngressHost(host)
 	}
 }
 

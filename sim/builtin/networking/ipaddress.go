@@ -4,6 +4,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/kubesim/kubesim/sim/builtin/gotext"
 	"github.com/kubesim/kubesim/sim/builtin/kind"
 	"github.com/kubesim/kubesim/sim/builtin/table"
 	"github.com/kubesim/kubesim/sim/field"
@@ -46,6 +47,6 @@ func validateParentRef(at field.Cursor) {
 		at.Child("namespace").OrEmpty().Check(field.PathSegment)
 	}
 	if at.Changed() {
-		at.Invalid(kind.GoPointer("ParentReference", at.Object()), field.TextImmutable)
+		at.Invalid(kind.GoPointer(gotext.ParentReference, at.Object()), field.TextImmutable)
 	}
 }

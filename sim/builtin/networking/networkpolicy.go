@@ -66,7 +66,7 @@ func validatePolicyPort(at field.Cursor) {
 	case !numeric:
 		end.InvalidIf(end.Has(), "may not be specified when `port` is non-numeric")
 	}
-	at.Report(podspec.ValidatePortOrName(port.Path(), port.Value()))
+	podspec.PortOrName(port)
 	if end.Has() && numeric {
 		if end.Int64() < number {
 			end.Invalid(number, "must be greater than or equal to `port`")

@@ -57,10 +57,7 @@ func WarnNames(ctx *resource.Context, obj object.Object) {
 
 const selectorMismatch = "`selector` does not match template `labels`"
 
-// ValidateSelected checks that the selector matches the labels of the template at p.
-func ValidateSelected(p field.Path, s selector.Labels, template object.Object) field.ErrorList {
-	if s.Matches(template.Labels()) {
-		return nil
-	}
-	return field.ErrorList{field.Invalid(p.Child("metadata", "labels"), template.Map("metadata", "labels"), selectorMismatch)}
+// CheckSelected checks that the selector matches the labels of a template.
+func CheckSelected(template field.Cursor, s selector.Labels) {
+	template.Child("metadata", "labels").InvalidIf(!s.Matches(template.Object().Labels()), selectorMismatch)
 }

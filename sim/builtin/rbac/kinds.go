@@ -117,7 +117,7 @@ func validateRoleBinding(at field.Cursor, namespaced bool) {
 		validateSubject(subject, namespaced)
 	}
 	if ref.Changed() {
-		ref.Invalid(gotext.Value("RoleRef", ref.Object()), "cannot change roleRef")
+		ref.Invalid(gotext.Value(gotext.RoleRef, ref.Object()), "cannot change roleRef")
 	}
 }
 

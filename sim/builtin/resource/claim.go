@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kubesim/kubesim/sim/builtin/gotext"
 	"github.com/kubesim/kubesim/sim/builtin/kind"
 	"github.com/kubesim/kubesim/sim/builtin/table"
 	"github.com/kubesim/kubesim/sim/field"
@@ -77,7 +78,7 @@ func defaultTolerations(request object.Object) {
 func validateClaim(ctx *resource.Context, at field.Cursor) {
 	spec := at.Child("spec")
 	if at.Updates() {
-		kind.ImmutableStruct(spec, "ResourceClaimSpec")
+		kind.ImmutableStruct(spec, gotext.ResourceClaimSpec)
 		return
 	}
 	validateAdminAccess(ctx, at.Object().Namespace(), spec)

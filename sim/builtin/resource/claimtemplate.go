@@ -30,9 +30,9 @@ func validateClaimTemplate(ctx *resource.Context, all field.Cursor) {
 	if !at.Updates() {
 		validateAdminAccess(ctx, all.Object().Namespace(), spec.ReportAt(at)) // of the two specs the real server names one
 	}
-	at.Report(podspec.ValidateTemplateAnnotations(meta.Path("annotations"), object.StringMap(meta.Object().Map("annotations"))))
+	podspec.CheckAnnotations(meta.Child("annotations"))
 	meta.Child("labels").Labels()
 	at.Report(gotext.OnlyLabelsAndAnnotations(meta.Path(), meta.Object()))
 	validateClaimSpec(ctx, spec)
-	kind.ImmutableStruct(at, "ResourceClaimTemplateSpec")
+	kind.ImmutableStruct(at, gotext.ResourceClaimTemplateSpec)
 }

@@ -27,10 +27,8 @@ func unique(list field.Cursor, names ...string) {
 	}
 }
 
-func checkDriver(at field.Cursor) { at.Report(podspec.DriverName(at.Path(), at.String())) }
-
 func checkNodeSelector(at field.Cursor) {
 	if at.Has() {
-		at.Report(podspec.NodeSelector(at.Object(), at.Path(), false))
+		podspec.NodeSelector(at, false)
 	}
 }

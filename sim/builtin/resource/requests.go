@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/kubesim/kubesim/sim/builtin/kind"
+	"github.com/kubesim/kubesim/sim/builtin/podspec"
 	"github.com/kubesim/kubesim/sim/cel"
 	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/object"
@@ -160,7 +161,7 @@ func validateRequestRef(at field.Cursor, names []string) {
 func validateDeviceConfig(at field.Cursor) {
 	opaque := at.Child("opaque")
 	if opaque.RequireIf(!opaque.Has(), "").Has() {
-		checkDriver(opaque.Child("driver"))
+		podspec.DriverName(opaque.Child("driver"))
 		validateParameters(opaque.Child("parameters"))
 	}
 }
@@ -213,7 +214,7 @@ func validateAttributeName(at field.Cursor) {
 	if qualified && domain == "" {
 		at.Invalid("", "the domain must not be empty")
 	} else if qualified {
-		checkDriver(at.With(domain))
+		podspec.DriverName(at.With(domain))
 	}
 	if qualified && id == "" {
 		at.Invalid("", "the name must not be empty")

@@ -5,6 +5,7 @@ import (
 
 	"github.com/kubesim/kubesim/sim/builtin/gotext"
 	"github.com/kubesim/kubesim/sim/builtin/kind"
+	"github.com/kubesim/kubesim/sim/builtin/podspec"
 	"github.com/kubesim/kubesim/sim/builtin/table"
 	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/object"
@@ -87,7 +88,7 @@ func prepareSlice(ctx *resource.Context, obj, _ object.Object) {
 
 func validateResourceSlice(at field.Cursor) {
 	driver, pool := at.Child("driver"), at.Child("pool")
-	checkDriver(driver)
+	podspec.DriverName(driver)
 	validatePoolName(pool.Child("name"))
 	pool.Child("resourceSliceCount").OrZero().Positive()
 	pool.Child("generation").Min(0, "must be greater than or equal to zero")
@@ -121,7 +122,7 @@ func validateSliceNodes(at field.Cursor) {
 	const oneOf = "exactly one of `nodeName`, `nodeSelector`, `allNodes`, `perDeviceNodeSelection` is required"
 	set := validateNodeChoice(at, "must be either unset or set to a non-empty string")
 	if terms := at.Child("nodeSelector", "nodeSelectorTerms"); at.Has("nodeSelector") && terms.Len() != 1 {
-		terms.Invalid(gotext.Values("NodeSelectorTerm", at.Object().List("nodeSelector", "nodeSelectorTerms")), "must have exactly one node selector term")
+		terms.Invalid(gotext.Values(gotext.NodeSelectorTerm, at.Object().List("nodeSelector", "nodeSelectorTerms")), "must have exactly one node selector term")
 	}
 	set = append(set, validateFlags(at, "allNodes", "perDeviceNodeSelection")...)
 	validateOneChoice(at, set, oneOf, oneOf+", but multiple fields are set")

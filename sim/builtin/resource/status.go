@@ -7,6 +7,7 @@ import (
 
 	"github.com/kubesim/kubesim/sim/builtin/gotext"
 	"github.com/kubesim/kubesim/sim/builtin/kind"
+	"github.com/kubesim/kubesim/sim/builtin/podspec"
 	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
@@ -38,7 +39,7 @@ func validateClaimStatus(ctx *resource.Context, all field.Cursor) {
 	}
 	for d := range devices.Each() {
 		if id := deviceID(d.Object()); seen[id] {
-			d.Duplicate(gotext.Value("SharedDeviceID", d.Object()))
+			d.Duplicate(gotext.Value(gotext.SharedDeviceID, d.Object()))
 		} else {
 			seen[id] = true
 		}
@@ -52,7 +53,7 @@ func validateClaimStatus(ctx *resource.Context, all field.Cursor) {
 	switch {
 	case !allocation.Has():
 	case allocation.Old() != nil:
-		kind.ImmutableStruct(allocation, "AllocationResult")
+		kind.ImmutableStruct(allocation, gotext.AllocationResult)
 	default:
 		validateAllocation(allocation, requestNames(obj.At("spec")))
 	}
@@ -82,12 +83,12 @@ func reservesMore(reserved, old []object.Object) bool {
 }
 
 func validateDeviceStatus(at field.Cursor, allocated []string) {
-	checkDriver(at.Child("driver"))
+	podspec.DriverName(at.Child("driver"))
 	validatePoolName(at.Child("pool"))
 	at.Child("device").OrEmpty().Check(field.DNS1123Label)
 	validateShareID(at.Child("shareID"))
 	if !slices.Contains(allocated, deviceID(at.Object())) {
-		at.Invalid(gotext.Value("SharedDeviceID", at.Object()), "must be an allocated device in the claim")
+		at.Invalid(gotext.Value(gotext.SharedDeviceID, at.Object()), "must be an allocated device in the claim")
 	}
 	at.Child("conditions").MaxItems(maxDeviceConditions)
 	kind.CheckConditions(at.Child("conditions"))
@@ -107,7 +108,7 @@ func validateDeviceStatus(at field.Cursor, allocated []string) {
 func validateAllocation(at field.Cursor, names []string) {
 	for r := range at.Child("devices", "results").MaxItems(maxAllocated).Each() {
 		validateRequestRef(r.Child("request"), names)
-		checkDriver(r.Child("driver"))
+		podspec.DriverName(r.Child("driver"))
 		validatePoolName(r.Child("pool"))
 		r.Child("device").OrEmpty().Check(field.DNS1123Label)
 		validateBindingConditions(r)

@@ -28,7 +28,7 @@ func validateNodeDrivers(old object.Object, at field.Cursor) {
 	names := field.Seen{}
 	for driver := range at.Each() {
 		name, node := driver.Child("name"), driver.Child("nodeID")
-		driver.Report(podspec.DriverName(name.Path(), name.String()))
+		podspec.DriverName(name)
 		node.Required().InvalidIf(len(node.String()) > 256, "must be 256 characters or less")
 		driver.Child("allocatable", "count").NonNegative()
 		name.Unique(names)
@@ -45,7 +45,7 @@ func validateNodeDrivers(old object.Object, at field.Cursor) {
 			delete(a, "allocatable")
 			delete(b, "allocatable")
 			if a.String("name") == b.String("name") && !object.SemanticEqual(map[string]any(a), map[string]any(b)) {
-				at.Invalid(gotext.Value("CSINodeDriver", a), field.TextImmutable)
+				at.Invalid(gotext.Value(gotext.CSINodeDriver, a), field.TextImmutable)
 			}
 		}
 	}
