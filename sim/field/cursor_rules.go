@@ -48,6 +48,9 @@ func (c Cursor) Required(detail ...string) Cursor {
 	return c
 }
 
+// Given is Required without a detail.
+func (c Cursor) Given() Cursor { return c.Required() }
+
 // OneOf checks that a string is among the allowed ones.
 func (c Cursor) OneOf(allowed ...string) Cursor {
 	if s, ok := c.value.(string); ok && !slices.Contains(allowed, s) {
@@ -153,6 +156,19 @@ func (c Cursor) Unique(seen Seen) Cursor {
 // Seen are the strings that Unique has seen.
 type Seen map[string]bool
 
+// Declared applies a rule that stands as a tag on the type of the real server, if it has it there: what the rule finds comes
+// after everything else then, in the words of the tag.
+func (c Cursor) Declared(is bool, rule func(Cursor) Cursor) Cursor {
+	before := len(c.report.errs)
+	next := rule(c)
+	for _, e := range c.report.errs[before:] {
+		if is {
+			e.declare()
+		}
+	}
+	return next
+}
+
 // Changed reports whether this is an update and the value is another one than what is stored; null, {} and [] count as absent.
 func (c Cursor) Changed() bool {
 	return c.Updates() && !object.SemanticEqual(c.value, c.old)
@@ -228,7 +244,9 @@ func (c Cursor) NotFound(value any, detail ...string) Cursor {
 // ForbidAny reports those of the fields that are given.
 func (c Cursor) ForbidAny(detail string, names ...string) Cursor {
 	for _, name := range names {
-		c.Child(name).ForbidIf(c.Has(name), detail)
+		if c.Has(name) {
+			c.Child(name).Forbidden(detail)
+		}
 	}
 	return c
 }
@@ -236,7 +254,9 @@ func (c Cursor) ForbidAny(detail string, names ...string) Cursor {
 // Require reports those of the fields that are absent or empty.
 func (c Cursor) Require(names ...string) Cursor {
 	for _, name := range names {
-		c.Child(name).Required()
+		if object.Blank(c.get([]string{name})) {
+			c.Child(name).Missing("")
+		}
 	}
 	return c
 }

@@ -15,11 +15,14 @@ const (
 )
 
 // ManagedFields checks the entries at p that a client sent, not the fields they own.
-func ManagedFields(list []any, p field.Path) field.ErrorList {
+func (r Rules) ManagedFields(list []any, p field.Path) field.ErrorList {
 	var errs field.ErrorList
 	for i, v := range list {
 		entry, p := object.As(v), p.Index(i)
-		if op := entry.String("operation"); op != "Apply" && op != "Update" {
+		op := entry.String("operation")
+		if op == "" && r >= 37 {
+			errs = append(errs, field.Required(p.Child("operation"), "must not be empty"))
+		} else if op != "Apply" && op != "Update" {
 			errs = append(errs, field.Invalid(p.Child("operation"), field.Enum(op), "must be `Apply` or `Update`"))
 		}
 		if t := entry.String("fieldsType"); t != "" && t != "FieldsV1" {

@@ -44,7 +44,7 @@ func (r Rules) Validate(meta map[string]any, namespaced bool, nameRule func(name
 	errs = append(errs, checkLabels(m, p)...)
 	errs = append(errs, r.OwnerReferences(m.List("ownerReferences"), p.Child("ownerReferences"))...)
 	errs = append(errs, Finalizers(object.Strings(m.List("finalizers")), p.Child("finalizers"))...)
-	return append(errs, ManagedFields(m.List("managedFields"), p.Child("managedFields"))...)
+	return append(errs, r.ManagedFields(m.List("managedFields"), p.Child("managedFields"))...)
 }
 
 // ValidateCore is Validate for the built-in kinds whose finalizers must have standard or domain-qualified names.
@@ -69,7 +69,7 @@ func (r Rules) ValidateUpdate(meta, old map[string]any, p field.Path) field.Erro
 	errs = append(errs, immutable(m, o, p)...)
 	errs = append(errs, checkLabels(m, p)...)
 	errs = append(errs, r.OwnerReferences(m.List("ownerReferences"), p.Child("ownerReferences"))...)
-	return append(errs, ManagedFields(m.List("managedFields"), p.Child("managedFields"))...)
+	return append(errs, r.ManagedFields(m.List("managedFields"), p.Child("managedFields"))...)
 }
 
 func checkNamespace(namespace string, namespaced bool, p field.Path) field.ErrorList {

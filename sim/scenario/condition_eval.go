@@ -253,7 +253,7 @@ func (a *answerPart) value(s *scope) any {
 	case "client":
 		return c.exchange.Client
 	}
-	if list := c.exchange.ResHeader[canonical(a.header)]; len(list) > 0 {
+	if list := c.exchange.ResHeader.Values(a.header); len(list) > 0 {
 		return list[0]
 	}
 	return nil

@@ -4,6 +4,9 @@ package scenario
 
 import (
 	"fmt"
+	"maps"
+	"slices"
+	"time"
 
 	"github.com/kubesim/kubesim/clock"
 	"github.com/kubesim/kubesim/sim"
@@ -37,5 +40,26 @@ func (w *World) move(op *Op, to func(*sim.Cluster) (*sim.Cluster, error)) error 
 		}
 	}
 	w.happened(op, "store", 0)
+	return nil
+}
+
+// heal ends faults, troubles of replicas and what is held. The longest delay of a stalled connection or a read is less than
+// the minute after it.
+func (w *World) heal(op *Op) error {
+	w.cluster.ClearFaults()
+	for n := 1; n <= w.cluster.Replicas(); n++ {
+		w.cluster.Replica(n).Resume()
+	}
+	for _, name := range slices.Sorted(maps.Keys(w.clients)) {
+		w.cluster.Release(w.agent(name))
+		w.clients[name].held = false
+	}
+	w.cluster.ReleaseFaults()
+	w.happened(op, "store", 0)
+	for range 4 {
+		w.clock.Advance(15 * time.Second)
+		w.run()
+	}
+	w.healed = true
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
 
@@ -60,20 +61,12 @@ func (w *World) send(c *call) {
 	server := w.cluster.Server(x.Replica)
 	w.sending = c
 	w.waiting = append(w.waiting, c)
-	server.Start(&apiserver.Request{Method: x.Method, Path: c.path, Query: c.query, Header: cloneHeader(x.Header),
+	server.Start(&apiserver.Request{Method: x.Method, Path: c.path, Query: c.query, Header: x.Header.Clone(),
 		Body: x.Body, BodyExpected: len(x.Body) > 0}, func(a *apiserver.Answer) {
 		c.answer = a
 		w.answered = append(w.answered, c)
 	})
 	w.observe()
-}
-
-func cloneHeader(h map[string][]string) map[string][]string {
-	out := make(map[string][]string, len(h))
-	for name, values := range h { // order does not matter: it becomes a map again
-		out[name] = append([]string(nil), values...)
-	}
-	return out
 }
 
 // observe turns what the cluster has recorded since the last time into frames.
@@ -204,6 +197,31 @@ func (w *World) following(frame uint64, f func()) {
 	f()
 	w.because = before
 }
+
+// learn lets the client remember the answer, and returns its revision, 0 if it has none.
+func (c *call) learn() (rev uint64) {
+	c.remember()
+	token := c.body.String("metadata", "continue")
+	if c.body.Kind() == "Status" {
+		if token != "" {
+			c.client.token = token // 410, with a token to go on with all the same
+		}
+		return 0
+	}
+	rv := c.body.ResourceVersion()
+	if rv == "" {
+		return 0
+	}
+	c.client.rv = rv
+	if c.answer.Watch == nil && c.body["items"] != nil {
+		c.client.token = token
+	}
+	rev, _ = strconv.ParseUint(rv, 10, 64)
+	return rev
+}
+
+// watching reports whether the call asks for a watch.
+func (c *call) watching() bool { return c.query.Get("watch") != "" }
 
 // parseAnswer returns the object in an answer, nil if there is none.
 func (w *World) parseAnswer(x *Exchange) object.Object {

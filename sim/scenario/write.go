@@ -68,7 +68,7 @@ func (b *builder) write() error {
 				return fmt.Errorf("%s: %w", b.op.value("filename"), err)
 			}
 		}
-		rv, given, err := b.revision(func() uint64 { return b.known(kind, obj.Namespace(), obj.Name()) })
+		rv, given, err := b.revision("rv", kind, obj.Namespace(), obj.Name(), q)
 		if err != nil {
 			return err
 		}
@@ -163,7 +163,7 @@ func (b *builder) patch() error {
 			kind = "merge"
 		}
 	}
-	rv, given, err := b.revision(func() uint64 { return b.known(d, "", name) })
+	rv, given, err := b.revision("rv", d, "", name, q)
 	if err == nil && given {
 		patch, err = based(patch, rv)
 	}

@@ -1,9 +1,6 @@
 package trace
 
-import (
-	"runtime/debug"
-	"sync"
-)
+import "runtime/debug"
 
 // What names a resource as a record does, deployments.apps/status, or a path that is no resource's.
 func What(group, resource, subresource, path string) string {
@@ -28,7 +25,7 @@ func Key(namespace, name string) string {
 }
 
 // Module returns the version of this module that the program was built with.
-var Module = sync.OnceValue(func() string {
+func Module() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return ""
@@ -39,6 +36,6 @@ var Module = sync.OnceValue(func() string {
 		}
 	}
 	return ""
-})
+}
 
 const modulePath = "github.com/kubesim/kubesim"

@@ -24,11 +24,27 @@ func validateStatefulSet(ctx *resource.Context, at field.Cursor) {
 	before := field.CursorAt(old, old)
 	validateStatefulSpec(ctx, before.Child("spec"), false)
 	validateStatefulSpec(ctx, spec, len(before.Errors()) > 0)
+	if ctx.Since(37) {
+		immutableStatefulSpec(spec)
+		return
+	}
 	rest := spec.Object().Copy()
 	kind.KeepOld(rest, old.At("spec"), "replicas", "template", "updateStrategy", "minReadySeconds", "ordinals", "revisionHistoryLimit",
 		"persistentVolumeClaimRetentionPolicy")
 	spec.ForbidIf(!gotext.Same(gotext.StatefulSetSpec, rest, old.At("spec")), "updates to statefulset spec for fields other than 'replicas', "+
 		"'ordinals', 'template', 'updateStrategy', 'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden")
+}
+
+// immutableStatefulSpec names each field that no update changes (apps/validation.ValidateStatefulSetUpdate).
+func immutableStatefulSpec(at field.Cursor) {
+	kind.CheckSelectorKept(at.Child("selector"))
+	if claims := at.Child("volumeClaimTemplates"); claims.Changed() {
+		claims.Invalid(gotext.Values(gotext.Type(gotext.PersistentVolumeClaim).In(37), at.Object().List("volumeClaimTemplates")), field.TextImmutable)
+	}
+	if name := at.Child("serviceName").OrEmpty(); name.Changed() {
+		name.Invalid(name.String(), field.TextImmutable)
+	}
+	at.Child("podManagementPolicy").Immutable()
 }
 
 // validateStatefulSpec checks the spec but for what an update cannot change; badTemplate lets the template be what it wants.
@@ -183,11 +199,19 @@ func defaultStatefulSet(obj object.Object) {
 	podspec.DefaultTemplateOf(obj)
 }
 
+// defaultMaxUnavailable is a default of KEP-961.
+func defaultMaxUnavailable(obj object.Object) {
+	spec := obj.At("spec", "updateStrategy")
+	if rolling := spec.At("rollingUpdate"); rolling != nil && spec.String("type") == "RollingUpdate" {
+		rolling.SetDefault(int64(1), "maxUnavailable")
+	}
+}
+
 func statefulSetKind() kind.Kind {
 	return kind.Kind{
 		Storage: "statefulsets.apps",
 		Gates: append(podspec.Gates("spec.template.spec."), []kind.Gate{
-			{Name: "MaxUnavailableStatefulSet", Fields: []string{"spec.updateStrategy.rollingUpdate.maxUnavailable"}},
+			{Name: "MaxUnavailableStatefulSet", Fields: []string{"spec.updateStrategy.rollingUpdate.maxUnavailable"}, Defaults: defaultMaxUnavailable},
 		}...),
 		Strategy: resource.Strategy{
 			HasStatus: true, SpecChanged: gotext.SpecChanged(gotext.StatefulSetSpec), NameRule: field.NameDNSLabel,

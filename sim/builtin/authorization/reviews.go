@@ -25,19 +25,19 @@ func Kinds() []kind.Kind {
 	}
 }
 
-func validateAccessReview(_ *resource.Context, at field.Cursor) {
-	validateAttributes(at.Child("spec"), true)
+func validateAccessReview(ctx *resource.Context, at field.Cursor) {
+	validateAttributes(ctx, at.Child("spec"), true)
 	emptyMetadata(at.Child("metadata"), "must be empty")
 }
 
-func validateSelfReview(_ *resource.Context, at field.Cursor) {
-	validateAttributes(at.Child("spec"), false)
+func validateSelfReview(ctx *resource.Context, at field.Cursor) {
+	validateAttributes(ctx, at.Child("spec"), false)
 	emptyMetadata(at.Child("metadata"), "must be empty")
 }
 
-func validateLocalReview(_ *resource.Context, at field.Cursor) {
+func validateLocalReview(ctx *resource.Context, at field.Cursor) {
 	asked, path := at.Child("spec", "resourceAttributes"), at.Child("spec", "nonResourceAttributes")
-	validateAttributes(at.Child("spec"), true)
+	validateAttributes(ctx, at.Child("spec"), true)
 	emptyMetadata(at.Child("metadata"), "must be empty except for namespace", "namespace")
 	asked.Child("namespace").OrEmpty().InvalidIf(asked.Has() && asked.String("namespace") != at.Object().Namespace(), "must match metadata.namespace")
 	if path.Has() {
@@ -58,12 +58,19 @@ func emptyMetadata(at field.Cursor, text string, allowed ...string) {
 }
 
 // validateAttributes checks what is asked: for a resource or for a path, about somebody.
-func validateAttributes(at field.Cursor, somebody bool) {
+func validateAttributes(ctx *resource.Context, at field.Cursor, somebody bool) {
 	asked, path := at.Child("resourceAttributes"), at.Child("nonResourceAttributes")
-	if asked.Has() && path.Has() {
+	const oneOf = "exactly one of nonResourceAttributes or resourceAttributes must be specified"
+	switch both, none := asked.Has() && path.Has(), !asked.Has() && !path.Has(); {
+	case both && ctx.Since(37):
+		at.Invalid(gotext.Value(gotext.NonResourceAttributes, path.Object()), oneOf)
+	case both:
 		path.Invalid(gotext.Value(gotext.NonResourceAttributes, path.Object()), "cannot be specified in combination with resourceAttributes")
+	case none && ctx.Since(37):
+		at.Invalid(nil, oneOf)
+	case none:
+		asked.Invalid(nil, oneOf)
 	}
-	asked.InvalidIf(!asked.Has() && !path.Has(), "exactly one of nonResourceAttributes or resourceAttributes must be specified")
 	at.Child("user").OrEmpty().InvalidIf(somebody && at.String("user") == "" && at.Len("groups") == 0, "at least one of user or group must be specified")
 	validateAskedSelector(asked.Child("fieldSelector"), validateFieldRequirement)
 	validateAskedSelector(asked.Child("labelSelector"), validateLabelRequirement)

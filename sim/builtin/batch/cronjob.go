@@ -90,7 +90,7 @@ func validateCronJob(ctx *resource.Context, at field.Cursor) {
 
 func validateCronJobSpec(ctx *resource.Context, at field.Cursor) {
 	zone, job := at.Child("timeZone"), at.Child("jobTemplate", "spec")
-	if schedule := at.Child("schedule").Required(); schedule.Has() {
+	if schedule := at.Child("schedule").Declared(ctx.Since(37), field.Cursor.Given); schedule.Has() {
 		validateSchedule(schedule, hasTimeZone(at.Old().String("schedule")), zone.Has())
 	}
 	at.Child("startingDeadlineSeconds").NonNegative()

@@ -133,7 +133,7 @@ func validateJobUpdate(ctx *resource.Context, all field.Cursor) {
 	validateJobSpec(ctx, at)
 	validateCompletionsChange(at)
 	kind.CheckSelectorKept(at.Child("selector"))
-	validateJobTemplateChange(at.Child("template"), all.Old())
+	validateJobTemplateChange(ctx, at.Child("template"), all.Old())
 	at.Child("completionMode").Immutable()
 	kind.ImmutablePointer(at.Child("podFailurePolicy"), gotext.PodFailurePolicy)
 	at.Child("backoffLimitPerIndex").Immutable()
@@ -153,13 +153,13 @@ func validateCompletionsChange(spec field.Cursor) {
 
 // validateJobTemplateChange lets a suspended Job that has no pods change where and with which resources they will run
 // (KEP-2926, KEP-5440); otherwise the template is immutable.
-func validateJobTemplateChange(at field.Cursor, old object.Object) {
+func validateJobTemplateChange(ctx *resource.Context, at field.Cursor, old object.Object) {
 	before := object.Object(object.Copy(old.Map("spec", "template")).(map[string]any))
 	suspended := old.True("spec", "suspend")
 	idle := suspended && (!old.Has("status", "startTime") || jobIs(old, "Suspended")) && old.Int64("status", "active") == 0
 	pod, podBefore := at.Child("spec").Object(), before.At("spec")
 	if !idle || pod == nil || podBefore == nil {
-		kind.ImmutableStruct(at.Was(before), gotext.PodTemplateSpec)
+		kind.ImmutableStruct(at.Was(before), gotext.PodTemplateSpec.In(ctx.Server.Minor))
 		return
 	}
 	kind.KeepOld(podBefore, pod, "nodeSelector", "tolerations", "schedulingGates")
@@ -167,7 +167,7 @@ func validateJobTemplateChange(at field.Cursor, old object.Object) {
 	for _, list := range []string{"containers", "initContainers"} {
 		adoptResources(podBefore.Objects(list), pod.Objects(list))
 	}
-	kind.ImmutableStruct(at.Child("spec").Was(podBefore), gotext.PodSpec)
+	kind.ImmutableStruct(at.Child("spec").Was(podBefore), gotext.PodSpec.In(ctx.Server.Minor))
 }
 
 // adoptNodeAffinity gives old the node affinity of pod.

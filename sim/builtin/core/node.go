@@ -111,7 +111,7 @@ func validateNode(ctx *resource.Context, at field.Cursor) {
 		validatePodCIDRs(ctx, at.Child("spec", "podCIDRs"))
 	}
 	if at.Updates() {
-		validateNodeChange(at)
+		validateNodeChange(ctx, at)
 	}
 }
 
@@ -187,7 +187,7 @@ func validatePodCIDRs(ctx *resource.Context, list field.Cursor) {
 	list.InvalidIf(bad != "" || len(families) < 2 || list.Len() > 2, "may specify no more than one CIDR for each IP family")
 }
 
-func validateNodeChange(at field.Cursor) {
+func validateNodeChange(ctx *resource.Context, at field.Cursor) {
 	validateNodeResources(at)
 	validateDeclaredFeatures(at.Child("status", "declaredFeatures"))
 	seen := field.Seen{}
@@ -209,8 +209,15 @@ func validateNodeChange(at field.Cursor) {
 			cidrs.ForbidIf(cidr != after[i], text)
 		}
 	}
-	id := was.String("providerID")
-	spec.Child("providerID").ForbidIf(id != "" && id != spec.String("providerID"), `node updates may not change providerID except from "" to valid`)
+	switch id, before := spec.Child("providerID"), was.String("providerID"); {
+	case before == "" || id.String() == before:
+	case !ctx.Since(37):
+		id.Forbidden(`node updates may not change providerID except from "" to valid`)
+	case id.String() == "":
+		id.Invalid(nil, "field cannot be cleared once set")
+	default:
+		id.Invalid(nil, "field cannot be modified once set")
+	}
 	validateTaints(at)
 	spec.Child("externalID").ForbidIf(spec.String("externalID") != was.String("externalID"), "may not be updated")
 }

@@ -65,7 +65,10 @@ func mirrorPodIP(obj object.Object) {
 // matchLabelKeys into the selectors they belong to.
 func prepareNewPod(ctx *resource.Context, obj object.Object) {
 	spec := obj.At("spec")
-	status := map[string]any{"phase": "Pending", "qosClass": podspec.Either(obj.String("status", "qosClass"), podspec.QosClass(spec))}
+	status := map[string]any{"phase": "Pending", "qosClass": podspec.QosClass(spec)}
+	if !ctx.Since(37) {
+		status["qosClass"] = podspec.Either(obj.String("status", "qosClass"), podspec.QosClass(spec))
+	}
 	if len(spec.List("schedulingGates")) > 0 {
 		status["conditions"] = []any{map[string]any{
 			"type": "PodScheduled", "status": "False", "lastProbeTime": nil, "lastTransitionTime": object.Time(ctx.Now),
@@ -128,7 +131,7 @@ func preparePod(ctx *resource.Context, obj, old object.Object) {
 		return
 	case "ephemeralcontainers":
 		added := obj.List("spec", "ephemeralContainers")
-		keepPod(obj, old, "spec", "status")
+		keepPod(obj, old)
 		if len(added) == 0 {
 			obj.Remove("spec", "ephemeralContainers")
 		} else {
@@ -139,24 +142,10 @@ func preparePod(ctx *resource.Context, obj, old object.Object) {
 	}
 }
 
-// keepPod takes the named fields, and the metadata that clients own, from the old pod.
-func keepPod(obj, old object.Object, names ...string) {
-	for _, name := range names {
-		if v, ok := old[name]; ok {
-			obj[name] = object.Copy(v)
-		}
-	}
-	for _, name := range []string{"deletionTimestamp", "selfLink", "labels", "annotations", "finalizers", "ownerReferences"} {
-		keepMeta(obj, old, name)
-	}
-}
-
-func keepMeta(obj, old object.Object, name string) {
-	if v, ok := old.Get("metadata", name); ok {
-		obj.Set(object.Copy(v), "metadata", name)
-	} else {
-		obj.Remove("metadata", name)
-	}
+// keepPod takes spec and status, and the metadata that clients own, from the old pod.
+func keepPod(obj, old object.Object) {
+	kind.KeepOld(obj, old, "spec", "status")
+	kind.KeepOld(obj.Metadata(), old.Metadata(), "deletionTimestamp", "selfLink", "labels", "annotations", "finalizers", "ownerReferences")
 }
 
 // prepareResize keeps everything but the resources and resize policies of containers that are the same ones in the same
@@ -172,7 +161,7 @@ func prepareResize(obj, old object.Object) {
 	for _, list := range lists {
 		resized[list] = resizeContainers(obj.List("spec", list), old.List("spec", list))
 	}
-	keepPod(obj, old, "spec", "status")
+	keepPod(obj, old)
 	for _, list := range lists {
 		if resized[list] != nil {
 			obj.Set(resized[list], "spec", list)
@@ -194,12 +183,7 @@ func resizeContainers(list, old []any) []any {
 			return list
 		}
 		merged, _ := object.Copy(before).(map[string]any)
-		for _, name := range []string{"resources", "resizePolicy"} {
-			delete(merged, name)
-			if v, ok := c[name]; ok {
-				merged[name] = v
-			}
-		}
+		kind.KeepOld(merged, c, "resources", "resizePolicy")
 		out[i] = merged
 	}
 	if len(out) == 0 {
@@ -210,8 +194,7 @@ func resizeContainers(list, old []any) []any {
 
 // preparePodStatus keeps metadata that kubelets used to break, and fields of the status that older ones do not know.
 func preparePodStatus(obj, old object.Object) {
-	keepMeta(obj, old, "ownerReferences")
-	keepMeta(obj, old, "deletionTimestamp")
+	kind.KeepOld(obj.Metadata(), old.Metadata(), "ownerReferences", "deletionTimestamp")
 	status := obj.At("status")
 	if status == nil {
 		status = object.Object{}

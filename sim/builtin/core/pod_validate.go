@@ -33,6 +33,7 @@ type podRules struct {
 	*podspec.Rules
 	pod, spec field.Cursor
 	old       object.Object
+	minor     int // of the server
 }
 
 func podRulesOf(ctx *resource.Context, at field.Cursor) podRules {
@@ -40,7 +41,7 @@ func podRulesOf(ctx *resource.Context, at field.Cursor) podRules {
 	if meta == nil {
 		meta = map[string]any{}
 	}
-	r := podRules{podspec.NewRules(ctx, at.Child("spec"), meta), at, at.Child("spec"), at.Old()}
+	r := podRules{podspec.NewRules(ctx, at.Child("spec"), meta), at, at.Child("spec"), at.Old(), ctx.Server.Minor}
 	r.Allow.DeletionCost = podspec.BadDeletionCost(r.old)
 	return r
 }
@@ -186,20 +187,15 @@ func (r podRules) specUpdate(old object.Object) {
 			c["image"] = before[i]["image"]
 		}
 	}
-	for _, name := range []string{"activeDeadlineSeconds", "schedulingGates", "tolerations"} {
-		delete(rest, name)
-		if v, ok := old[name]; ok {
-			rest[name] = v
-		}
-	}
+	kind.KeepOld(rest, old, "activeDeadlineSeconds", "schedulingGates", "tolerations")
 	if grace, ok := old.Int("terminationGracePeriodSeconds"); ok && grace < 0 && rest.Int64("terminationGracePeriodSeconds") == 1 {
 		rest["terminationGracePeriodSeconds"] = grace
 	}
 	if len(old.List("schedulingGates")) > 0 {
 		r.gatedUpdate(rest, old)
 	}
-	if !gotext.Same(gotext.PodSpec, rest, old) {
-		r.spec.Forbidden(podUpdateText + gotext.Diff(gotext.PodSpec, old, rest))
+	if t := gotext.PodSpec.In(r.minor); !gotext.Same(t, rest, old) {
+		r.spec.Forbidden(podUpdateText + gotext.Diff(t, old, rest))
 	}
 }
 
@@ -213,10 +209,7 @@ func (r podRules) gatedUpdate(rest, old object.Object) {
 				break
 			}
 		}
-		delete(rest, "nodeSelector")
-		if v, ok := old["nodeSelector"]; ok {
-			rest["nodeSelector"] = v
-		}
+		kind.KeepOld(rest, old, "nodeSelector")
 	}
 	now, before := rest.At("affinity", "nodeAffinity"), old.At("affinity", "nodeAffinity")
 	if (now == nil) == (before == nil) && gotext.Same(gotext.NodeAffinity, now, before) {

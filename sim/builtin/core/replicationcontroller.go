@@ -67,9 +67,9 @@ func defaultReplication(obj object.Object) {
 func validateReplication(ctx *resource.Context, at field.Cursor) {
 	spec := at.Child("spec")
 	template, selector := spec.Child("template"), spec.Child("selector")
-	spec.Child("minReadySeconds").NonNegative()
+	spec.Child("minReadySeconds").Declared(ctx.Since(37), field.Cursor.NonNegative)
 	selector.Required()
-	spec.Child("replicas").NonNegative()
+	spec.Child("replicas").Declared(ctx.Since(37), field.Cursor.NonNegative)
 	if template.Has() {
 		validateReplicationTemplate(ctx, template, selector.Object())
 	} else {

@@ -42,13 +42,6 @@ func validateVolumeClaim(_ *resource.Context, at field.Cursor) {
 // maskClaimChange makes the two specs equal where a change is allowed: the volume once, the storage class once, the size
 // and the attributes class of a bound claim.
 func maskClaimChange(at field.Cursor, now, before object.Object) {
-	keep := func(name string) {
-		if v, ok := before[name]; ok {
-			now[name] = v
-		} else {
-			delete(now, name)
-		}
-	}
 	if before.String("volumeName") == "" {
 		before["volumeName"] = now.String("volumeName")
 		now["volumeName"] = now.String("volumeName")
@@ -62,7 +55,7 @@ func maskClaimChange(at field.Cursor, now, before object.Object) {
 	} else {
 		annotation.InvalidIf(newClass != oldClass, field.TextImmutable)
 		if set && (!annotated || class == oldClass) {
-			keep("storageClassName")
+			kind.KeepOld(now, before, "storageClassName")
 		}
 	}
 	if at.String("status", "phase") != "Bound" {
@@ -71,7 +64,7 @@ func maskClaimChange(at field.Cursor, now, before object.Object) {
 	if requests := now.Map("resources", "requests"); requests != nil {
 		requests["storage"] = quantity.Of(before.Map("resources", "requests")["storage"]).String()
 	}
-	keep("volumeAttributesClassName")
+	kind.KeepOld(now, before, "volumeAttributesClassName")
 }
 
 var resizeStates = []string{"ControllerResizeInProgress", "ControllerResizeInfeasible", "NodeResizeInProgress", "NodeResizeInfeasible",

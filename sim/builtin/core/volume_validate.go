@@ -175,7 +175,7 @@ func validateVolumeAsNew(at field.Cursor) {
 }
 
 // validatePersistentVolume reports what is wrong with a changed volume twice, as the real server does.
-func validatePersistentVolume(_ *resource.Context, at field.Cursor) {
+func validatePersistentVolume(ctx *resource.Context, at field.Cursor) {
 	if !at.Updates() {
 		validateVolumeAsNew(at)
 		return
@@ -185,8 +185,8 @@ func validatePersistentVolume(_ *resource.Context, at field.Cursor) {
 	if was.Has("csi") && !was.Has("csi", "controllerExpandSecretRef") {
 		spec.Remove("csi", "controllerExpandSecretRef") // may be added later
 	}
-	if !gotext.Same(gotext.PersistentVolumeSource, was, spec) {
-		at.Child("spec", "persistentvolumesource").Forbidden("spec.persistentvolumesource is immutable after creation\n" + gotext.Diff(gotext.PersistentVolumeSource, was, spec))
+	if t := gotext.PersistentVolumeSource.In(ctx.Server.Minor); !gotext.Same(t, was, spec) {
+		at.Child("spec", "persistentvolumesource").Forbidden("spec.persistentvolumesource is immutable after creation\n" + gotext.Diff(t, was, spec))
 	}
 	at.Child("spec", "volumeMode").ReportAt(at.Child("volumeMode")).Immutable()
 	if was.Has("nodeAffinity") && !sameAffinity(spec.At("nodeAffinity"), was.At("nodeAffinity")) {

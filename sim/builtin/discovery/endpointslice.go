@@ -84,14 +84,14 @@ func dropTopology(obj, old object.Object) {
 
 func validateSlice(ctx *resource.Context, at field.Cursor) {
 	family := at.Child("addressType").OrEmpty()
-	family.Required().OneOf("FQDN", "IPv4", "IPv6")
+	family.Declared(ctx.Since(37), func(c field.Cursor) field.Cursor { return c.Required().OneOf("FQDN", "IPv4", "IPv6") })
 	validateSlicePorts(at.Child("ports"))
 	if at.Old() == nil || !sameEndpoints(at.Object(), at.Old()) {
 		for e := range at.Child("endpoints").MaxItems(maxSliceEndpoints).Each() {
 			validateSliceEndpoint(ctx, e, family.String())
 		}
 	}
-	family.Immutable()
+	family.Declared(ctx.Since(37), field.Cursor.Immutable)
 }
 
 func validateSlicePorts(at field.Cursor) {
@@ -106,9 +106,13 @@ func validateSlicePorts(at field.Cursor) {
 	}
 }
 
+func requireAddress(c field.Cursor) field.Cursor {
+	return c.Required("must contain at least 1 address")
+}
+
 func validateSliceEndpoint(ctx *resource.Context, at field.Cursor, family string) {
-	addresses, topology := at.Child("addresses").Required("must contain at least 1 address"), at.Child("deprecatedTopology")
-	addresses.MaxItems(maxSliceAddresses)
+	addresses, topology := at.Child("addresses").Declared(ctx.Since(37), requireAddress), at.Child("deprecatedTopology")
+	addresses.Declared(ctx.Since(37), func(c field.Cursor) field.Cursor { return c.MaxItems(maxSliceAddresses) })
 	for address := range addresses.Each() {
 		validateSliceAddress(ctx, addresses, address, family)
 	}

@@ -34,9 +34,9 @@ func runtimeClassKind() kind.Kind {
 	}
 }
 
-func validateRuntimeClass(_ *resource.Context, at field.Cursor) {
+func validateRuntimeClass(ctx *resource.Context, at field.Cursor) {
 	obj, handler, tolerations := at.Object(), at.Child("handler"), at.Child("scheduling", "tolerations")
-	handler.Required().Check(field.DNS1123Label)
+	handler.Declared(ctx.Since(37), func(c field.Cursor) field.Cursor { return c.Required().Check(field.DNS1123Label) })
 	rules := &podspec.Rules{}
 	rules.Overhead(at.Child("overhead", "podFixed").ReportAt(at.Child("overhead")))
 	at.Report(field.CheckLabels(at.Path("scheduling", "nodeSelector"), object.StringMap(obj.Map("scheduling", "nodeSelector"))))
@@ -49,5 +49,5 @@ func validateRuntimeClass(_ *resource.Context, at field.Cursor) {
 		}
 		seen[key] = true
 	}
-	handler.OrEmpty().Immutable()
+	handler.OrEmpty().Declared(ctx.Since(37), field.Cursor.Immutable)
 }

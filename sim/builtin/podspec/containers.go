@@ -26,6 +26,9 @@ func (r *Rules) containers() {
 
 // initContainers checks the init containers; those with restartPolicy Always are sidecars (KEP-753).
 func (r *Rules) initContainers() {
+	if r.at.Len("initContainers") == 0 {
+		return
+	}
 	names := seenNames(r.Spec.Objects("containers"))
 	first := r.at.Child("initContainers").Index(0)
 	for c := range r.at.Each("initContainers") {
@@ -114,8 +117,9 @@ func pullPolicy(at field.Cursor) { at.Required().OneOf("Always", "IfNotPresent",
 
 // PaddedImage checks that an image has no blanks around it; templates may have them.
 func PaddedImage(c field.Cursor) {
-	image := c.Child("image")
-	image.InvalidIf(image.String() != strings.TrimSpace(image.String()), "must not have leading or trailing whitespace")
+	if image := c.String("image"); image != strings.TrimSpace(image) {
+		c.Child("image").Invalid(image, "must not have leading or trailing whitespace")
+	}
 }
 
 func containerPorts(c field.Cursor) {

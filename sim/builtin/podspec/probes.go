@@ -14,10 +14,10 @@ func (r *Rules) lifecycleAndProbes(c field.Cursor) {
 		}
 	}
 	for _, name := range []string{"livenessProbe", "readinessProbe", "startupProbe"} {
-		probe := c.Child(name)
-		if !probe.Has() {
+		if !c.Has(name) {
 			continue
 		}
+		probe := c.Child(name)
 		r.handler(probe)
 		for _, name := range []string{"initialDelaySeconds", "timeoutSeconds", "periodSeconds", "successThreshold", "failureThreshold"} {
 			probe.Child(name).NonNegative()
@@ -44,14 +44,13 @@ var handlers = []struct {
 func (r *Rules) handler(at field.Cursor) {
 	found := false
 	for _, h := range handlers {
-		action := at.Child(h.name)
 		switch {
-		case !action.Has():
+		case !at.Has(h.name):
 		case found:
-			action.Forbidden("may not specify more than 1 handler type")
+			at.Child(h.name).Forbidden("may not specify more than 1 handler type")
 		default:
 			found = true
-			h.check(r, action)
+			h.check(r, at.Child(h.name))
 		}
 	}
 	at.RequireIf(!found, "must specify a handler type")

@@ -3,6 +3,7 @@ package podspec
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/kubesim/kubesim/sim/builtin/table"
 	"github.com/kubesim/kubesim/sim/field"
@@ -32,14 +33,11 @@ func TemplateColumns(specType string, spec ...string) []table.Column {
 
 // ContainersCell joins one field of the containers of the pod template at the path.
 func ContainersCell(obj object.Object, name string, template ...string) string {
-	text := ""
-	for i, c := range obj.At(template...).Objects("spec", "containers") {
-		if i > 0 {
-			text += ","
-		}
-		text += c.String(name)
+	var texts []string
+	for _, c := range obj.At(template...).Objects("spec", "containers") {
+		texts = append(texts, c.String(name))
 	}
-	return text
+	return strings.Join(texts, ",")
 }
 
 // DefaultTemplateOf fills in the defaults of spec.template.
@@ -55,9 +53,7 @@ func WarnNames(ctx *resource.Context, obj object.Object) {
 	}
 }
 
-const selectorMismatch = "`selector` does not match template `labels`"
-
 // CheckSelected checks that the selector matches the labels of a template.
 func CheckSelected(template field.Cursor, s selector.Labels) {
-	template.Child("metadata", "labels").InvalidIf(!s.Matches(template.Object().Labels()), selectorMismatch)
+	template.Child("metadata", "labels").InvalidIf(!s.Matches(template.Object().Labels()), "`selector` does not match template `labels`")
 }

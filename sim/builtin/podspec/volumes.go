@@ -77,10 +77,10 @@ func (r *Rules) checkVolumes() {
 func (r *Rules) volume(v field.Cursor) {
 	found, name := false, v.Child("name").OrEmpty()
 	for _, s := range volumeSources {
-		source := v.Child(s.Name)
-		if !source.Has() {
+		if !v.Has(s.Name) {
 			continue
 		}
+		source := v.Child(s.Name)
 		if found {
 			v.Child(Either(s.Forbidden, s.Name)).Forbidden("may not specify more than 1 volume type")
 		} else {

@@ -19,6 +19,7 @@ func requestGates(prefix string) []kind.Gate {
 	}
 	return []kind.Gate{
 		{Name: "DRAConsumableCapacity", Fields: append(inRequests("capacity"), prefix+"devices.constraints.*.distinctAttribute")},
+		{Name: "DRADerivedAttributes", Fields: inRequests("derivedAttributes")},
 		{Name: "DRADeviceTaints", Fields: inRequests("tolerations")},
 	}
 }
@@ -78,7 +79,7 @@ func defaultTolerations(request object.Object) {
 func validateClaim(ctx *resource.Context, at field.Cursor) {
 	spec := at.Child("spec")
 	if at.Updates() {
-		kind.ImmutableStruct(spec, gotext.ResourceClaimSpec)
+		declaredImmutable(ctx, spec, gotext.ResourceClaimSpec, field.TextImmutable)
 		return
 	}
 	validateAdminAccess(ctx, at.Object().Namespace(), spec)

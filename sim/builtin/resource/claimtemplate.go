@@ -34,5 +34,5 @@ func validateClaimTemplate(ctx *resource.Context, all field.Cursor) {
 	meta.Child("labels").Labels()
 	at.Report(gotext.OnlyLabelsAndAnnotations(meta.Path(), meta.Object()))
 	validateClaimSpec(ctx, spec)
-	kind.ImmutableStruct(at, gotext.ResourceClaimTemplateSpec)
+	kind.ImmutableStruct(at, gotext.ResourceClaimTemplateSpec.In(ctx.Server.Minor))
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/kubesim/kubesim/sim/builtin/gotext"
+	"github.com/kubesim/kubesim/sim/builtin/podspec"
 	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/object"
 )
@@ -15,7 +16,7 @@ const (
 	maxDeviceTaints      = 16
 	maxDeviceAttributes  = 32
 	maxAttributeValue    = 64
-	maxAttributeKeyShown = 63 + 1 + maxAttributeName // a domain and a name
+	maxAttributeKeyShown = podspec.DriverNameMax + 1 + maxAttributeName
 	maxBindings          = 4
 )
 
@@ -36,14 +37,18 @@ func validateDevice(at field.Cursor, old object.Object, ownNodes bool) {
 	}
 	if taints := at.Child("taints"); old == nil || !object.SemanticEqual(old["taints"], taints.Value()) {
 		for taint := range taints.MaxItems(maxDeviceTaints).Each() {
-			taint.Child("key").OrEmpty().Check(field.QualifiedName)
-			taint.Child("value").OrEmpty().Check(field.LabelValue)
-			taint.Child("effect").Required().OneOf(deviceEffects...)
+			validateDeviceTaint(taint)
 		}
 	}
 	validateCounterSets(at.Child("consumesCounters").MaxItems(maxConsumedSets), "counterSet")
 	validateDeviceNodes(at, ownNodes)
 	validateBindingConditions(at)
+}
+
+func validateDeviceTaint(at field.Cursor) {
+	at.Child("key").OrEmpty().Check(field.QualifiedName)
+	at.Child("value").OrEmpty().Check(field.LabelValue)
+	at.Child("effect").Required().OneOf(deviceEffects...)
 }
 
 // validateDeviceNodes checks which nodes a device is for, where the slice leaves that to its devices.

@@ -3,7 +3,6 @@ package resource
 
 import (
 	"github.com/kubesim/kubesim/sim/builtin/kind"
-	"github.com/kubesim/kubesim/sim/builtin/podspec"
 	"github.com/kubesim/kubesim/sim/field"
 )
 
@@ -12,7 +11,7 @@ const docDevices = "io.k8s.api.resource.v1."
 
 // Kinds returns the kinds of resource.k8s.io.
 func Kinds() []kind.Kind {
-	return []kind.Kind{resourceClaimKind(), resourceClaimTemplateKind(), resourceSliceKind(), deviceClassKind()}
+	return []kind.Kind{resourceClaimKind(), resourceClaimTemplateKind(), resourceSliceKind(), deviceClassKind(), taintRuleKind()}
 }
 
 // unique reports the items of a list that repeat an earlier one, or of which a field does.
@@ -24,11 +23,5 @@ func unique(list field.Cursor, names ...string) {
 			item.Duplicate(text)
 		}
 		seen[text] = true
-	}
-}
-
-func checkNodeSelector(at field.Cursor) {
-	if at.Has() {
-		podspec.NodeSelector(at, false)
 	}
 }

@@ -31,7 +31,10 @@ func resourceSliceKind() kind.Kind {
 			{Name: "DRADeviceTaints", Fields: []string{"spec.devices.*.taints"}},
 			{Name: "DRAListTypeAttributes", Fields: []string{"spec.devices.*.attributes.*.ints",
 				"spec.devices.*.attributes.*.bools", "spec.devices.*.attributes.*.strings", "spec.devices.*.attributes.*.versions"}},
-			{Name: "DRANodeAllocatableResources", Fields: []string{"spec.devices.*.nodeAllocatableResourceMappings"}},
+			{Name: "DRANodeAllocatableResources", Fields: []string{"spec.devices.*.nodeAllocatableResourceMappings", "spec.devices.*.nodeAllocatableResources"}},
+			{Name: "DRADeviceCompatibilityGroups", Fields: []string{"spec.devices.*.consumesCounters.*.compatibilityGroups"}},
+			{Name: "DRAOptionalNodeOperations", Fields: []string{"spec.skipNodeOperations"}},
+			{Name: "DRAPartitionableDevicesType", Fields: []string{"spec.partitionTypeAttribute"}},
 			{Name: "DRAPartitionableDevices", Fields: []string{"spec.perDeviceNodeSelection",
 				"spec.sharedCounters", "spec.devices.*.consumesCounters", "spec.devices.*.nodeName", "spec.devices.*.nodeSelector", "spec.devices.*.allNodes"}},
 		},
@@ -46,11 +49,15 @@ func resourceSliceKind() kind.Kind {
 				}
 			},
 			Fields: func(obj object.Object) map[string]string {
-				return map[string]string{"spec.nodeName": obj.String("spec", "nodeName"), "spec.driver": obj.String("spec", "driver")}
+				return map[string]string{"spec.nodeName": obj.String("spec", "nodeName"), "spec.driver": obj.String("spec", "driver"),
+					"spec.pool.name": obj.String("spec", "pool", "name")}
 			},
 		},
 		Validate: func(_ *resource.Context, at field.Cursor) { validateResourceSlice(at.Child("spec")) },
 		Labels:   kind.SameLabels("spec.nodeName", "spec.driver"),
+		Since: map[int]func(k *kind.Kind){37: func(k *kind.Kind) {
+			k.Labels = kind.SameLabels("spec.nodeName", "spec.driver", "spec.pool.name")
+		}},
 		Unknown: func(label string) string {
 			return "field label not supported for resource.k8s.io/v1, Kind=ResourceSlice: " + label
 		},
@@ -139,7 +146,7 @@ func validateNodeChoice(at field.Cursor, empty string) (set []string) {
 	}
 	if s.Has() {
 		set = append(set, "`nodeSelector`")
-		checkNodeSelector(s)
+		podspec.NodeSelector(s, false)
 	}
 	return set
 }

@@ -53,7 +53,7 @@ func validateClaimStatus(ctx *resource.Context, all field.Cursor) {
 	switch {
 	case !allocation.Has():
 	case allocation.Old() != nil:
-		kind.ImmutableStruct(allocation, gotext.AllocationResult)
+		declaredImmutable(ctx, allocation, gotext.AllocationResult, "field cannot be modified once set")
 	default:
 		validateAllocation(allocation, requestNames(obj.At("spec")))
 	}
@@ -119,7 +119,18 @@ func validateAllocation(at field.Cursor, names []string) {
 		validateRequestRefs(config.Child("requests"), names)
 		validateDeviceConfig(config)
 	}
-	checkNodeSelector(at.Child("nodeSelector"))
+	if s := at.Child("nodeSelector"); s.Has() {
+		podspec.NodeSelector(s, false)
+	}
+}
+
+// declaredImmutable checks on update that a struct is what it was, which the type itself says since 1.37, in a text of its own.
+func declaredImmutable(ctx *resource.Context, at field.Cursor, t gotext.Type, text string) {
+	if !ctx.Since(37) {
+		kind.ImmutableStruct(at, t)
+	} else if at.Updates() && !gotext.Same(t, at.Object(), at.Old()) {
+		at.Declared(true, func(c field.Cursor) field.Cursor { return c.Invalid(nil, text) })
+	}
 }
 
 // validateShareID checks the UUID of a share of a device (RFC 9562), in its usual form.

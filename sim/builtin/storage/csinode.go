@@ -17,6 +17,8 @@ func csiNodeKind() kind.Kind {
 			Checks:         resource.Checks{Update: []resource.Check{resource.CheckMeta, resource.CheckKind}},
 			ReturnsDeleted: true, NeedsResourceVersion: true,
 		},
+		Since:    map[int]func(k *kind.Kind){37: func(k *kind.Kind) { k.Strategy.HasStatus, k.Strategy.CustomStatus = true, true }},
+		Gates:    []kind.Gate{{Name: "CSIVolumeHealth", Fields: []string{"status.storageHealth"}}},
 		Validate: func(_ *resource.Context, at field.Cursor) { validateNodeDrivers(at.Old(), at.Child("spec", "drivers")) },
 		Columns: []table.Column{table.Name(),
 			table.Text("Drivers", "Drivers indicates the number of CSI drivers registered on the node").Count("spec", "drivers"), table.Age()},

@@ -64,11 +64,11 @@ func volumeAttachmentKind() kind.Kind {
 	}
 }
 
-func validateAttachment(_ *resource.Context, at field.Cursor) {
+func validateAttachment(ctx *resource.Context, at field.Cursor) {
 	const largest, longest = 256 << 10, 1024
 	attacher, source := at.Child("spec", "attacher"), at.Child("spec", "source")
 	inline, volume := source.Child("inlineVolumeSpec"), source.Child("persistentVolumeName")
-	podspec.DriverName(attacher)
+	attacher.Declared(ctx.Since(37), podspec.DriverName)
 	switch {
 	case !inline.Has() && !volume.Has():
 		source.Missing("must specify exactly one of inlineVolumeSpec and persistentVolumeName")
@@ -90,11 +90,18 @@ func validateAttachment(_ *resource.Context, at field.Cursor) {
 	}
 	for _, name := range []string{"attachError", "detachError"} {
 		failure := at.Child("status", name)
-		if len(failure.String("message")) > longest { // the text has another limit, in the server too
-			failure.Child("message").TooLong(largest)
+		if len(failure.String("message")) > longest { // the text had another limit
+			limit := longest
+			if !ctx.Since(37) {
+				limit = largest
+			}
+			failure.Child("message").TooLong(limit)
 		}
 		failure.Child("errorCode").Min(0, field.RangeText(0, 1<<31-1))
 	}
 	volume.Check(field.DNS1123Subdomain)
-	kind.ImmutableStruct(at.Child("spec"), gotext.VolumeAttachmentSpec)
+	at.Child("spec").Declared(ctx.Since(37), func(c field.Cursor) field.Cursor {
+		kind.ImmutableStruct(c, gotext.VolumeAttachmentSpec)
+		return c
+	})
 }
