@@ -87,8 +87,8 @@ func (k Key) String() string {
 	return k.Namespace + "/" + k.Name
 }
 
-// KeyOf returns the key of the object that a commit is about.
-func KeyOf(c *commit.Commit) []Key {
+// keyOf returns the key of the object that a commit is about.
+func keyOf(c *commit.Commit) []Key {
 	if c.Definition == nil {
 		return nil
 	}
@@ -98,7 +98,7 @@ func KeyOf(c *commit.Commit) []Key {
 // keys returns what a commit calls for.
 func (w *Watch) keys(c *commit.Commit) []Key {
 	if w.Keys == nil {
-		return KeyOf(c)
+		return keyOf(c)
 	}
 	return w.Keys(c)
 }

@@ -149,3 +149,40 @@ func TestGatesAreKnown(t *testing.T) {
 		t.Error("no rule asks for a feature gate: is the method still called Enabled?")
 	}
 }
+
+// TestStructsAreNamed: a rule names a struct by its constant, so that a name which is not generated does not compile, and what
+// is generated for rules to name is named by one.
+func TestStructsAreNamed(t *testing.T) {
+	t.Parallel()
+	named := map[string]bool{}
+	var generated []string
+	for _, s := range mustSources(t, rootModule) {
+		ast.Inspect(s.ast, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.ValueSpec:
+				if s.name == "sim/builtin/gotext/types.go" {
+					generated = append(generated, n.Names[0].Name)
+				}
+			case *ast.SelectorExpr:
+				if x, ok := n.X.(*ast.Ident); ok && x.Name == "gotext" {
+					named[n.Sel.Name] = true
+				}
+			case *ast.CallExpr:
+				f, ok := n.Fun.(*ast.SelectorExpr)
+				if !ok || len(n.Args) == 0 {
+					return true
+				}
+				lit, isText := n.Args[0].(*ast.BasicLit)
+				if x, ok := f.X.(*ast.Ident); ok && isText && x.Name == "gotext" {
+					t.Errorf("%s: gotext.%s(%s): use the constant; sim/conformance/testdata/real/gotypes says how to have one", s.at(lit), f.Sel.Name, lit.Value)
+				}
+			}
+			return true
+		})
+	}
+	for _, name := range generated {
+		if !named[name] {
+			t.Errorf("no rule names gotext.%s: take it out of sim/conformance/testdata/real/gotypes/roots.go", name)
+		}
+	}
+}

@@ -10,8 +10,8 @@ import (
 
 // Limits of names in managedFields, in bytes.
 const (
-	FieldManagerMax = 128
-	SubresourceMax  = 256
+	fieldManagerMax = 128
+	subresourceMax  = 256
 )
 
 // ManagedFields checks the entries at p that a client sent, not the fields they own.
@@ -29,8 +29,8 @@ func (r Rules) ManagedFields(list []any, p field.Path) field.ErrorList {
 			errs = append(errs, field.Invalid(p.Child("fieldsType"), t, "must be `FieldsV1`"))
 		}
 		errs = append(errs, FieldManager(entry.String("manager"), p.Child("manager"))...)
-		if len(entry.String("subresource")) > SubresourceMax {
-			errs = append(errs, field.TooLong(p.Child("subresource"), SubresourceMax))
+		if len(entry.String("subresource")) > subresourceMax {
+			errs = append(errs, field.TooLong(p.Child("subresource"), subresourceMax))
 		}
 	}
 	return errs
@@ -40,8 +40,8 @@ func (r Rules) ManagedFields(list []any, p field.Path) field.ErrorList {
 // Empty is fine.
 func FieldManager(name string, p field.Path) field.ErrorList {
 	var errs field.ErrorList
-	if len(name) > FieldManagerMax {
-		errs = append(errs, field.TooLong(p, FieldManagerMax))
+	if len(name) > fieldManagerMax {
+		errs = append(errs, field.TooLong(p, fieldManagerMax))
 	}
 	for i, r := range name {
 		if !unicode.IsPrint(r) {

@@ -22,8 +22,8 @@ import (
 // Rules are those of a Kubernetes minor: 36 is 1.36.
 type Rules int
 
-// AnnotationsMax is the greatest size of all annotation keys and values together, in bytes.
-const AnnotationsMax = 256 * 1024
+// annotationsMax is the greatest size of all annotation keys and values together, in bytes.
+const annotationsMax = 256 * 1024
 
 // Validate checks the metadata at p of an object of which the name has been generated already. nameRule checks
 // generateName as a prefix, then name.
@@ -99,8 +99,8 @@ func Annotations(annotations map[string]string, p field.Path) field.ErrorList {
 		errs = append(errs, field.Check(p, key, func(key string) []string { return field.QualifiedName(strings.ToLower(key)) })...)
 		size += len(key) + len(annotations[key])
 	}
-	if size > AnnotationsMax {
-		errs = append(errs, field.TooLong(p, AnnotationsMax))
+	if size > annotationsMax {
+		errs = append(errs, field.TooLong(p, annotationsMax))
 	}
 	return errs
 }

@@ -56,7 +56,7 @@ func validateValidatingPolicy(all field.Cursor) {
 		validateValidation(v, e)
 	}
 	if audits.Len() > maxAuditAnnotations {
-		audits.Invalid(gotext.Values("AuditAnnotation", at.Object().List("auditAnnotations")),
+		audits.Invalid(gotext.Values(gotext.AuditAnnotation, at.Object().List("auditAnnotations")),
 			fmt.Sprintf("must not have more than %d auditAnnotations", maxAuditAnnotations))
 	}
 	keys := field.Seen{}

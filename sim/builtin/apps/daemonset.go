@@ -56,7 +56,7 @@ func prepareDaemonSet(ctx *resource.Context, obj object.Object) {
 // prepareDaemonSetUpdate counts changes of the template; clients cannot set the count.
 func prepareDaemonSetUpdate(ctx *resource.Context, obj, old object.Object) {
 	n := generationOfTemplate(old)
-	if ctx.Subresource != "status" && !gotext.Same("PodTemplateSpec", obj.Map("spec", "template"), old.Map("spec", "template")) {
+	if ctx.Subresource != "status" && !gotext.Same(gotext.PodTemplateSpec, obj.Map("spec", "template"), old.Map("spec", "template")) {
 		n++
 	}
 	setGenerationOfTemplate(obj, n)
@@ -70,7 +70,7 @@ func daemonSetKind() kind.Kind {
 		Storage: "daemonsets.apps",
 		Gates:   podspec.Gates("spec.template.spec."),
 		Strategy: resource.Strategy{
-			HasStatus: true, SpecChanged: gotext.SpecChanged("DaemonSetSpec"), InnerAnnotation: templateGeneration,
+			HasStatus: true, SpecChanged: gotext.SpecChanged(gotext.DaemonSetSpec), InnerAnnotation: templateGeneration,
 			Blank:            func(obj object.Object) { setGenerationOfTemplate(obj, 0) },
 			PrepareForCreate: prepareDaemonSet,
 			PrepareForUpdate: prepareDaemonSetUpdate,
@@ -116,7 +116,7 @@ func validateDaemonStrategy(at field.Cursor) {
 	case "RollingUpdate":
 		validateRollingDaemonSet(at.Child("rollingUpdate", "maxUnavailable"), at.Child("rollingUpdate", "maxSurge"))
 	default:
-		at.NotSupported(gotext.Value("DaemonSetUpdateStrategy", at.Object()), "RollingUpdate", "OnDelete")
+		at.NotSupported(gotext.Value(gotext.DaemonSetUpdateStrategy, at.Object()), "RollingUpdate", "OnDelete")
 	}
 }
 

@@ -73,7 +73,7 @@ func deploymentKind() kind.Kind {
 			Resets:    map[string]resource.Reset{"status": {Fields: []string{"spec", "metadata.labels"}}},
 			HasStatus: true, InnerAnnotation: rollbackTo, Blank: noReplicas,
 			SpecChanged: func(obj, old object.Object) bool { // annotations are copied to the replica sets
-				return gotext.SpecChanged("DeploymentSpec")(obj, old) ||
+				return gotext.SpecChanged(gotext.DeploymentSpec)(obj, old) ||
 					!object.SemanticEqual(obj.Map("metadata", "annotations"), old.Map("metadata", "annotations"))
 			},
 			PrepareForUpdate: prepareDeploymentUpdate,
@@ -123,6 +123,6 @@ func validateDeploymentStrategy(at field.Cursor) {
 		}
 		kind.CheckAtMost100Percent(unavailable)
 	default:
-		at.NotSupported(gotext.Value("DeploymentStrategy", at.Object()), "Recreate", "RollingUpdate")
+		at.NotSupported(gotext.Value(gotext.DeploymentStrategy, at.Object()), "Recreate", "RollingUpdate")
 	}
 }

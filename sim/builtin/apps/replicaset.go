@@ -48,7 +48,7 @@ func replicaSetKind() kind.Kind {
 			{Name: "DeploymentReplicaSetTerminatingReplicas", Fields: []string{"status.terminatingReplicas"}},
 		}...),
 		Strategy: resource.Strategy{
-			HasStatus: true, SpecChanged: gotext.SpecChanged("ReplicaSetSpec"), Blank: noReplicas,
+			HasStatus: true, SpecChanged: gotext.SpecChanged(gotext.ReplicaSetSpec), Blank: noReplicas,
 			Warn: warnReplicated,
 		},
 		Validate: validateReplicaSet, ValidateStatus: validateReplicaSetStatus,

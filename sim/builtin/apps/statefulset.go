@@ -31,7 +31,7 @@ func validateStatefulSet(ctx *resource.Context, at field.Cursor) {
 	rest := spec.Object().Copy()
 	kind.KeepOld(rest, old.At("spec"), "replicas", "template", "updateStrategy", "minReadySeconds", "ordinals", "revisionHistoryLimit",
 		"persistentVolumeClaimRetentionPolicy")
-	spec.ForbidIf(!gotext.Same("StatefulSetSpec", rest, old.At("spec")), "updates to statefulset spec for fields other than 'replicas', "+
+	spec.ForbidIf(!gotext.Same(gotext.StatefulSetSpec, rest, old.At("spec")), "updates to statefulset spec for fields other than 'replicas', "+
 		"'ordinals', 'template', 'updateStrategy', 'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden")
 }
 
@@ -39,7 +39,7 @@ func validateStatefulSet(ctx *resource.Context, at field.Cursor) {
 func immutableStatefulSpec(at field.Cursor) {
 	kind.CheckSelectorKept(at.Child("selector"))
 	if claims := at.Child("volumeClaimTemplates"); claims.Changed() {
-		claims.Invalid(gotext.Values(gotext.Type("PersistentVolumeClaim").In(37), at.Object().List("volumeClaimTemplates")), field.TextImmutable)
+		claims.Invalid(gotext.Values(gotext.Type(gotext.PersistentVolumeClaim).In(37), at.Object().List("volumeClaimTemplates")), field.TextImmutable)
 	}
 	if name := at.Child("serviceName").OrEmpty(); name.Changed() {
 		name.Invalid(name.String(), field.TextImmutable)
@@ -84,7 +84,7 @@ func validateStatefulStrategy(at field.Cursor) {
 		at.Missing("")
 	case "OnDelete":
 		if rolling.Has() {
-			rolling.Invalid(gotext.Value("RollingUpdateStatefulSetStrategy", rolling.Object()), "only allowed for updateStrategy 'RollingUpdate'")
+			rolling.Invalid(gotext.Value(gotext.RollingUpdateStatefulSetStrategy, rolling.Object()), "only allowed for updateStrategy 'RollingUpdate'")
 		}
 	case "RollingUpdate":
 		kind.NonNegative(rolling, "partition")
@@ -95,7 +95,7 @@ func validateStatefulStrategy(at field.Cursor) {
 		}
 		kind.CheckAtMost100Percent(unavailable)
 	default:
-		at.Invalid(gotext.Value("StatefulSetUpdateStrategy", at.Object()), "must be 'RollingUpdate' or 'OnDelete'")
+		at.Invalid(gotext.Value(gotext.StatefulSetUpdateStrategy, at.Object()), "must be 'RollingUpdate' or 'OnDelete'")
 	}
 }
 
@@ -214,7 +214,7 @@ func statefulSetKind() kind.Kind {
 			{Name: "MaxUnavailableStatefulSet", Fields: []string{"spec.updateStrategy.rollingUpdate.maxUnavailable"}, Defaults: defaultMaxUnavailable},
 		}...),
 		Strategy: resource.Strategy{
-			HasStatus: true, SpecChanged: gotext.SpecChanged("StatefulSetSpec"), NameRule: field.NameDNSLabel,
+			HasStatus: true, SpecChanged: gotext.SpecChanged(gotext.StatefulSetSpec), NameRule: field.NameDNSLabel,
 			Blank: noReplicas,
 			Warn:  warnStatefulSet,
 		},

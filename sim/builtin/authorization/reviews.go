@@ -41,7 +41,7 @@ func validateLocalReview(ctx *resource.Context, at field.Cursor) {
 	emptyMetadata(at.Child("metadata"), "must be empty except for namespace", "namespace")
 	asked.Child("namespace").OrEmpty().InvalidIf(asked.Has() && asked.String("namespace") != at.Object().Namespace(), "must match metadata.namespace")
 	if path.Has() {
-		path.Invalid(gotext.Value("NonResourceAttributes", path.Object()), "disallowed on this kind of request")
+		path.Invalid(gotext.Value(gotext.NonResourceAttributes, path.Object()), "disallowed on this kind of request")
 	}
 }
 
@@ -63,9 +63,9 @@ func validateAttributes(ctx *resource.Context, at field.Cursor, somebody bool) {
 	const oneOf = "exactly one of nonResourceAttributes or resourceAttributes must be specified"
 	switch both, none := asked.Has() && path.Has(), !asked.Has() && !path.Has(); {
 	case both && ctx.Since(37):
-		at.Invalid(gotext.Value("NonResourceAttributes", path.Object()), oneOf)
+		at.Invalid(gotext.Value(gotext.NonResourceAttributes, path.Object()), oneOf)
 	case both:
-		path.Invalid(gotext.Value("NonResourceAttributes", path.Object()), "cannot be specified in combination with resourceAttributes")
+		path.Invalid(gotext.Value(gotext.NonResourceAttributes, path.Object()), "cannot be specified in combination with resourceAttributes")
 	case none && ctx.Since(37):
 		at.Invalid(nil, oneOf)
 	case none:

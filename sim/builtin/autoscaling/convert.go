@@ -171,7 +171,7 @@ func autoscalerToV1(obj object.Object) (object.Object, error) {
 	annotate(annotationCurrent, string(kind.AppendOrdered(nil, current)), len(current) > 0)
 	annotate(annotationConditions, string(kind.AppendOrdered(nil, conditions)), len(conditions) > 0)
 	behavior := spec.At("behavior")
-	annotate(annotationBehavior, string(gotext.JSON("HorizontalPodAutoscalerBehavior", behavior)), behavior != nil)
+	annotate(annotationBehavior, string(gotext.JSON(gotext.HorizontalPodAutoscalerBehavior, behavior)), behavior != nil)
 	for _, name := range []string{"metrics", "behavior"} {
 		delete(spec, name)
 	}

@@ -18,7 +18,7 @@ func cronJobKind() kind.Kind {
 		Gates:   podspec.Gates("spec.jobTemplate.spec.template.spec."),
 		Strategy: resource.Strategy{
 			Checks:    resource.Checks{Subresources: map[string][]resource.Check{"status": {resource.CheckKind}}},
-			HasStatus: true, SpecChanged: gotext.SpecChanged("CronJobSpec"),
+			HasStatus: true, SpecChanged: gotext.SpecChanged(gotext.CronJobSpec),
 			Warn: warnCronJob,
 		},
 		Validate: validateCronJob, ValidateStatus: func(*resource.Context, field.Cursor) {},

@@ -36,7 +36,7 @@ func jobKind() kind.Kind {
 		Gates:   podspec.Gates("spec.template.spec."),
 		Strategy: resource.Strategy{
 			Checks:    resource.Checks{Update: []resource.Check{resource.CheckMeta, resource.CheckFirst, resource.CheckMetaUpdate, resource.CheckKind}},
-			HasStatus: true, OrphansByDefault: true, PropagationWarning: jobPropagation, SpecChanged: gotext.SpecChanged("JobSpec"),
+			HasStatus: true, OrphansByDefault: true, PropagationWarning: jobPropagation, SpecChanged: gotext.SpecChanged(gotext.JobSpec),
 			PrepareForCreate: prepareJob, Canonicalize: labelJob, ReadsMore: labelledLate,
 			ValidateFirst: func(ctx *resource.Context, obj, old object.Object) field.ErrorList {
 				at := field.CursorAt(obj, old)

@@ -112,7 +112,7 @@ func (s *jobStatus) validateFinished() {
 	neverRan := s.obj.True("spec", "suspend") && s.bounded && s.completions == 0
 	start.RequireIf((s.finishedTurned() || start.Changed()) && !neverRan && !start.Has(), "startTime is required for finished job")
 	if (s.finishedTurned() || pods.Changed()) && pods.Len("succeeded")+pods.Len("failed") > 0 {
-		pods.Invalid(gotext.Value("UncountedTerminatedPods", pods.Object()), "must be empty for finished job")
+		pods.Invalid(gotext.Value(gotext.UncountedTerminatedPods, pods.Object()), "must be empty for finished job")
 	}
 }
 

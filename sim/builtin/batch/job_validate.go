@@ -135,10 +135,10 @@ func validateJobUpdate(ctx *resource.Context, all field.Cursor) {
 	kind.CheckSelectorKept(at.Child("selector"))
 	validateJobTemplateChange(ctx, at.Child("template"), all.Old())
 	at.Child("completionMode").Immutable()
-	kind.ImmutablePointer(at.Child("podFailurePolicy"), "PodFailurePolicy")
+	kind.ImmutablePointer(at.Child("podFailurePolicy"), gotext.PodFailurePolicy)
 	at.Child("backoffLimitPerIndex").Immutable()
 	at.Child("managedBy").Immutable()
-	kind.ImmutablePointer(at.Child("successPolicy"), "SuccessPolicy")
+	kind.ImmutablePointer(at.Child("successPolicy"), gotext.SuccessPolicy)
 }
 
 func validateCompletionsChange(spec field.Cursor) {

@@ -184,11 +184,11 @@ func zeroless(v any) any {
 func eventValue(name string, obj object.Object) any {
 	switch name {
 	case "involvedObject":
-		return gotext.Value("ObjectReference", obj.At(name))
+		return gotext.Value(gotext.ObjectReference, obj.At(name))
 	case "related":
-		return kind.GoPointer("ObjectReference", obj.At(name))
+		return kind.GoPointer(gotext.ObjectReference, obj.At(name))
 	case "source":
-		return gotext.Value("EventSource", obj.At(name))
+		return gotext.Value(gotext.EventSource, obj.At(name))
 	case "count":
 		return obj.Int64(name)
 	case "firstTimestamp", "lastTimestamp", "eventTime":

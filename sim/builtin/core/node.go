@@ -127,7 +127,7 @@ func validateTaints(at field.Cursor) {
 		t.Child("effect").Required().OneOf("NoSchedule", "PreferNoSchedule", "NoExecute")
 		id := t.String("effect") + "/" + t.String("key")
 		if seen[id] {
-			twice := field.Duplicate(t.Path(), gotext.Value("Taint", t.Object()))
+			twice := field.Duplicate(t.Path(), gotext.Value(gotext.Taint, t.Object()))
 			twice.Detail = "taints must be unique by key and effect pair"
 			t.Report(field.ErrorList{twice})
 		}
@@ -194,7 +194,7 @@ func validateNodeChange(ctx *resource.Context, at field.Cursor) {
 	for a := range at.Each("status", "addresses") {
 		id := a.String("type") + " " + a.String("address")
 		if seen[id] {
-			a.Duplicate(gotext.Value("NodeAddress", a.Object()))
+			a.Duplicate(gotext.Value(gotext.NodeAddress, a.Object()))
 		}
 		seen[id] = true
 	}

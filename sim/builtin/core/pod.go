@@ -102,7 +102,7 @@ func podIP(obj object.Object) string {
 // podSpecChanged compares specs as the server does in memory: {} and absent differ where the Go field is a pointer.
 func podSpecChanged(obj, old object.Object) bool {
 	spec, before := obj.Map("spec"), old.Map("spec")
-	return !object.Equal(spec, before) && !gotext.Same("PodSpec", spec, before) // most updates leave it as it is
+	return !object.Equal(spec, before) && !gotext.Same(gotext.PodSpec, spec, before) // most updates leave it as it is
 }
 
 func podTemplateKind() kind.Kind {
@@ -113,7 +113,7 @@ func podTemplateKind() kind.Kind {
 		Strategy: resource.Strategy{
 			ReturnsDeleted: true,
 			SpecChanged: func(obj, old object.Object) bool {
-				return !gotext.Same("PodTemplateSpec", obj.At("template"), old.At("template"))
+				return !gotext.Same(gotext.PodTemplateSpec, obj.At("template"), old.At("template"))
 			},
 			Warn: func(ctx *resource.Context, obj, old object.Object) {
 				if old == nil || old.Generation() != obj.Generation() {

@@ -24,8 +24,8 @@ func validateEphemeralUpdate(r podRules) {
 		which := "existing ephemeral containers " + strconv.Quote(before.String("name"))
 		if c := named(now, before.String("name")); c == nil {
 			at.Forbidden(which + " may not be removed\n")
-		} else if !gotext.Same("EphemeralContainer", c, before) {
-			at.Forbidden(which + " may not be changed\n" + gotext.Diff("EphemeralContainer", before, c))
+		} else if !gotext.Same(gotext.EphemeralContainer, c, before) {
+			at.Forbidden(which + " may not be changed\n" + gotext.Diff(gotext.EphemeralContainer, before, c))
 		}
 	}
 }
@@ -64,7 +64,7 @@ func validateResize(r podRules) {
 		return
 	}
 	r.resizeOfContainers(was, rest)
-	r.spec.ForbidIf(len(r.spec.Errors()) == 0 && !gotext.Same("PodSpec", rest, was), "only cpu and memory resources are mutable")
+	r.spec.ForbidIf(len(r.spec.Errors()) == 0 && !gotext.Same(gotext.PodSpec, rest, was), "only cpu and memory resources are mutable")
 }
 
 // nodeResizes reports whether the kubelet that runs the pod told what its containers really have.
@@ -94,7 +94,7 @@ func (r podRules) resizeOfPod(rest, old object.Object) {
 		delete(rest, "resources")
 		now = nil
 	}
-	r.spec.ForbidIf((now == nil) != (before == nil) || !gotext.Same("ResourceRequirements", now, before),
+	r.spec.ForbidIf((now == nil) != (before == nil) || !gotext.Same(gotext.ResourceRequirements, now, before),
 		"only cpu and memory resources are mutable at pod-level")
 }
 
@@ -150,12 +150,12 @@ func (r podRules) resizeOfContainers(old, rest object.Object) {
 	}
 	for i, c := range rest.Objects("containers") {
 		setBack(c, regular[i])
-		r.spec.ForbidIf(!gotext.Same("Container", c, regular[i]), "only cpu and memory resources are mutable")
+		r.spec.ForbidIf(!gotext.Same(gotext.Container, c, regular[i]), "only cpu and memory resources are mutable")
 	}
 	for i, c := range rest.Objects("initContainers") {
-		at, changed := r.spec.Child("initContainers").Index(i), !gotext.Same("Container", c, initial[i])
+		at, changed := r.spec.Child("initContainers").Index(i), !gotext.Same(gotext.Container, c, initial[i])
 		setBack(c, initial[i])
-		at.ForbidIf(!gotext.Same("Container", c, initial[i]), "only cpu and memory resources for init or sidecar containers are mutable")
+		at.ForbidIf(!gotext.Same(gotext.Container, c, initial[i]), "only cpu and memory resources for init or sidecar containers are mutable")
 		for _, policy := range c.Objects("resizePolicy") {
 			at.ForbidIf(changed && !podspec.IsSidecar(c) && podspec.RestartsContainer(policy),
 				"non-sidecar init containers with a resize policy of RestartContainer cannot be resized")

@@ -38,10 +38,10 @@ func validatePodStatus(ctx *resource.Context, pod field.Cursor) {
 	if claim := at.Child("extendedResourceClaimStatus"); claim.Has() {
 		extendedClaimStatus(claim, pod.Object())
 	}
-	podAddresses(ctx, at.Child("podIPs"), before.Objects("podIPs"), "PodIP")
+	podAddresses(ctx, at.Child("podIPs"), before.Objects("podIPs"), gotext.PodIP)
 	host := at.Child("hostIPs").Index(0).Child("ip").OrEmpty()
 	host.InvalidIf(at.Len("hostIPs") > 0 && host.String() != at.String("hostIP"), "must be equal to `hostIP`")
-	podAddresses(ctx, at.Child("hostIPs"), before.Objects("hostIPs"), "HostIP")
+	podAddresses(ctx, at.Child("hostIPs"), before.Objects("hostIPs"), gotext.HostIP)
 	system := podspec.Either(pod.String("spec", "os", "name"), "linux")
 	for _, list := range statusLists {
 		for c := range at.Each(list) {

@@ -212,7 +212,7 @@ func (r podRules) gatedUpdate(rest, old object.Object) {
 		kind.KeepOld(rest, old, "nodeSelector")
 	}
 	now, before := rest.At("affinity", "nodeAffinity"), old.At("affinity", "nodeAffinity")
-	if (now == nil) == (before == nil) && gotext.Same("NodeAffinity", now, before) {
+	if (now == nil) == (before == nil) && gotext.Same(gotext.NodeAffinity, now, before) {
 		return
 	}
 	r.nodeAffinityUpdate(now, before)
@@ -237,11 +237,11 @@ func (r podRules) nodeAffinityUpdate(now, before object.Object) {
 	switch {
 	case len(old) == 0:
 	case len(old) != len(list):
-		at.Invalid(gotext.Values("NodeSelectorTerm", list), "no additions/deletions to non-empty NodeSelectorTerms list are allowed")
+		at.Invalid(gotext.Values(gotext.NodeSelectorTerm, list), "no additions/deletions to non-empty NodeSelectorTerms list are allowed")
 	default:
 		for i, term := range object.ObjectsOf(list) {
 			if !onlyNarrower(term, old[i]) {
-				at.Index(i).Invalid(gotext.Value("NodeSelectorTerm", term), "only additions are allowed (no mutations or deletions)")
+				at.Index(i).Invalid(gotext.Value(gotext.NodeSelectorTerm, term), "only additions are allowed (no mutations or deletions)")
 			}
 		}
 	}

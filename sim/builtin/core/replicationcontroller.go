@@ -21,7 +21,7 @@ func replicationControllerKind() kind.Kind {
 		KeyPrefix: "controllers",
 		Strategy: resource.Strategy{
 			Quota:     resource.Quota{Each: []string{"replicationcontrollers"}},
-			HasStatus: true, OrphansByDefault: true, SpecChanged: gotext.SpecChanged("ReplicationControllerSpec"), NameRule: kind.SubdomainName,
+			HasStatus: true, OrphansByDefault: true, SpecChanged: gotext.SpecChanged(gotext.ReplicationControllerSpec), NameRule: kind.SubdomainName,
 			Warn: warnReplication,
 			Fields: func(obj object.Object) map[string]string {
 				return map[string]string{"status.replicas": strconv.FormatInt(obj.Int64("status", "replicas"), 10)}

@@ -125,7 +125,7 @@ func validateScopeSelector(spec field.Cursor, hard []string) {
 			scope.InvalidEnum("unsupported scope")
 		}
 		for range misfits(scope.String(), hard) {
-			at.Invalid(gotext.Value("ScopeSelector", spec.Child("scopeSelector").Object()), "unsupported scope applied to resource")
+			at.Invalid(gotext.Value(gotext.ScopeSelector, spec.Child("scopeSelector").Object()), "unsupported scope applied to resource")
 		}
 		validateScopeOperator(e.ReportAt(at), scope.String())
 		scopes = append(scopes, scope.String())

@@ -129,7 +129,7 @@ func validatePortUse(ports field.Cursor, serviceType string) {
 		protocol, number := port.String("protocol"), port.Int64("port")
 		key := fmt.Sprint(protocol, "/", number)
 		if used[key] {
-			port.Duplicate(gotext.Value("ServicePort", object.Object{"protocol": protocol, "port": number}))
+			port.Duplicate(gotext.Value(gotext.ServicePort, object.Object{"protocol": protocol, "port": number}))
 		}
 		used[key] = true
 	}

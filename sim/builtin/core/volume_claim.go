@@ -22,9 +22,9 @@ func validateVolumeClaim(_ *resource.Context, at field.Cursor) {
 	old, was := at.Old(), spec.Old()
 	now, before := at.Object().Copy().At("spec"), old.Copy().At("spec")
 	maskClaimChange(at, now, before)
-	if !gotext.Same("PersistentVolumeClaimSpec", now, before) {
+	if !gotext.Same(gotext.PersistentVolumeClaimSpec, now, before) {
 		spec.Forbidden("spec is immutable after creation except resources.requests and " +
-			"volumeAttributesClassName for bound claims\n" + gotext.Diff("PersistentVolumeClaimSpec", before, now))
+			"volumeAttributesClassName for bound claims\n" + gotext.Diff(gotext.PersistentVolumeClaimSpec, before, now))
 	}
 	storage := spec.Child("resources", "requests", "storage")
 	size, had := quantity.Of(storage.Value()), quantity.Of(was.Map("resources", "requests")["storage"])

@@ -190,7 +190,7 @@ func validatePersistentVolume(ctx *resource.Context, at field.Cursor) {
 	}
 	at.Child("spec", "volumeMode").ReportAt(at.Child("volumeMode")).Immutable()
 	if was.Has("nodeAffinity") && !sameAffinity(spec.At("nodeAffinity"), was.At("nodeAffinity")) {
-		at.Child("nodeAffinity").Invalid(kind.GoPointer("VolumeNodeAffinity", spec.At("nodeAffinity")),
+		at.Child("nodeAffinity").Invalid(kind.GoPointer(gotext.VolumeNodeAffinity, spec.At("nodeAffinity")),
 			"field is immutable, except for updating from beta label to GA")
 	}
 	class := at.Child("spec", "volumeAttributesClassName")
@@ -230,5 +230,5 @@ func sameAffinity(now, before object.Object) bool {
 			}
 		}
 	}
-	return gotext.Same("VolumeNodeAffinity", now, before)
+	return gotext.Same(gotext.VolumeNodeAffinity, now, before)
 }

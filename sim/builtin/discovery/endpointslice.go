@@ -17,7 +17,7 @@ import (
 
 // sameEndpoints compares endpoints as they are in memory: empty hints are not missing ones.
 func sameEndpoints(obj, old object.Object) bool {
-	return gotext.SameList("Endpoint", obj["endpoints"], old["endpoints"])
+	return gotext.SameList(gotext.Endpoint, obj["endpoints"], old["endpoints"])
 }
 
 // sliceOrLabelsChanged counts everything but metadata, and of that the labels.

@@ -132,7 +132,7 @@ func validatePriorityLevel(ctx *resource.Context, at field.Cursor) {
 			rest["exempt"], detail = fixed["exempt"], "spec of '%s' except the 'spec.exempt' field must equal the fixed value"
 		}
 		if !object.SemanticEqual(map[string]any(rest), map[string]any(fixed)) {
-			spec.Invalid(gotext.Value("PriorityLevelConfigurationSpec", spec.Object()), fmt.Sprintf(detail, obj.Name()))
+			spec.Invalid(gotext.Value(gotext.PriorityLevelConfigurationSpec, spec.Object()), fmt.Sprintf(detail, obj.Name()))
 		}
 	}
 	validateFlowStatus(nil, at)

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/kubesim/kubesim/sim/builtin/gotext"
 	"github.com/kubesim/kubesim/sim/builtin/kind"
 	"github.com/kubesim/kubesim/sim/builtin/table"
 	"github.com/kubesim/kubesim/sim/field"
@@ -47,7 +48,7 @@ func validateParentRef(ctx *resource.Context, at field.Cursor) {
 	}
 	if at.Changed() {
 		at.Declared(ctx.Since(37), func(c field.Cursor) field.Cursor {
-			return c.Invalid(kind.GoPointer("ParentReference", c.Object()), field.TextImmutable)
+			return c.Invalid(kind.GoPointer(gotext.ParentReference, c.Object()), field.TextImmutable)
 		})
 	}
 }

@@ -45,7 +45,7 @@ func validateRuntimeClass(ctx *resource.Context, at field.Cursor) {
 	for t := range tolerations.Each() {
 		key := t.String("key") + "\n" + t.String("operator") + "\n" + t.String("value") + "\n" + t.String("effect")
 		if seen[key] {
-			t.Duplicate(gotext.Value("Toleration", t.Object()))
+			t.Duplicate(gotext.Value(gotext.Toleration, t.Object()))
 		}
 		seen[key] = true
 	}

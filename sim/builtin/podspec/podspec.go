@@ -137,7 +137,7 @@ func (r *Rules) resourceClaims() {
 			if direct.Has() {
 				text = "at most one of `resourceClaimName` or `resourceClaimTemplateName` may be specified"
 			}
-			claim.Invalid(gotext.Value("PodResourceClaim", claim.Object()), text)
+			claim.Invalid(gotext.Value(gotext.PodResourceClaim, claim.Object()), text)
 		}
 		direct.Check(field.DNS1123Subdomain)
 		template.Check(field.DNS1123Subdomain)

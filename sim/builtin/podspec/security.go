@@ -48,11 +48,11 @@ func (r *Rules) securityContext(sc field.Cursor) {
 	if escalate := sc.Child("allowPrivilegeEscalation"); escalate.Has() && !escalate.True() {
 		const text = "cannot set `allowPrivilegeEscalation` to false and "
 		if sc.True("privileged") {
-			sc.Invalid(gotext.Value("SecurityContext", sc.Object()), text+"`privileged` to true")
+			sc.Invalid(gotext.Value(gotext.SecurityContext, sc.Object()), text+"`privileged` to true")
 		}
 		for _, capability := range sc.Strings("capabilities", "add") {
 			if capability == "CAP_SYS_ADMIN" {
-				sc.Invalid(gotext.Value("SecurityContext", sc.Object()), text+"`capabilities.Add` CAP_SYS_ADMIN")
+				sc.Invalid(gotext.Value(gotext.SecurityContext, sc.Object()), text+"`capabilities.Add` CAP_SYS_ADMIN")
 			}
 		}
 	}
@@ -74,7 +74,7 @@ func seccompProfile(profile field.Cursor) {
 	case local:
 		path.Check(field.DescendingPath)
 	case path.Has():
-		path.Invalid(gotext.Value("SeccompProfile", profile.Object()), "can only be set when seccomp type is Localhost")
+		path.Invalid(gotext.Value(gotext.SeccompProfile, profile.Object()), "can only be set when seccomp type is Localhost")
 	}
 }
 

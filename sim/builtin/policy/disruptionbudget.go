@@ -48,7 +48,7 @@ func amountColumn(field, name, text string) table.Column {
 
 func validateBudget(at field.Cursor) {
 	if at.Has("minAvailable") && at.Has("maxUnavailable") {
-		at.Invalid(gotext.Value("PodDisruptionBudgetSpec", at.Object()), "minAvailable and maxUnavailable cannot be both set")
+		at.Invalid(gotext.Value(gotext.PodDisruptionBudgetSpec, at.Object()), "minAvailable and maxUnavailable cannot be both set")
 	}
 	for _, name := range []string{"minAvailable", "maxUnavailable"} {
 		kind.CheckAmountOrPercent(at.Child(name))

@@ -121,7 +121,7 @@ func validateRoleBinding(ctx *resource.Context, at field.Cursor, namespaced bool
 		if ctx.Since(37) {
 			text = field.TextImmutable
 		}
-		ref.Invalid(gotext.Value("RoleRef", ref.Object()), text)
+		ref.Invalid(gotext.Value(gotext.RoleRef, ref.Object()), text)
 	}
 }
 

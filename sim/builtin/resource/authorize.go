@@ -28,8 +28,8 @@ func authorizeClaim(ctx *resource.Context, at field.Cursor) {
 
 func authorizeBinding(ctx *resource.Context, at field.Cursor) {
 	status, before := at.Object(), at.Old()
-	reserved := func(ref, was object.Object) bool { return gotext.Same("ResourceClaimConsumerReference", ref, was) }
-	same := gotext.Same("AllocationResult", status.At("allocation"), before.At("allocation")) &&
+	reserved := func(ref, was object.Object) bool { return gotext.Same(gotext.ResourceClaimConsumerReference, ref, was) }
+	same := gotext.Same(gotext.AllocationResult, status.At("allocation"), before.At("allocation")) &&
 		status.Has("allocation") == before.Has("allocation") &&
 		slices.EqualFunc(status.Objects("reservedFor"), before.Objects("reservedFor"), reserved)
 	if same {
@@ -79,7 +79,7 @@ func changedDrivers(devices, before []object.Object) []string {
 	var drivers []string
 	for _, d := range devices {
 		id := deviceID(d)
-		if earlier, ok := was[id]; !ok || !gotext.Same("AllocatedDeviceStatus", d, earlier) {
+		if earlier, ok := was[id]; !ok || !gotext.Same(gotext.AllocatedDeviceStatus, d, earlier) {
 			drivers = append(drivers, d.String("driver"))
 		}
 		delete(was, id)

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kubesim/kubesim/sim/builtin/gotext"
 	"github.com/kubesim/kubesim/sim/builtin/kind"
 	"github.com/kubesim/kubesim/sim/builtin/table"
 	"github.com/kubesim/kubesim/sim/field"
@@ -78,7 +79,7 @@ func defaultTolerations(request object.Object) {
 func validateClaim(ctx *resource.Context, at field.Cursor) {
 	spec := at.Child("spec")
 	if at.Updates() {
-		declaredImmutable(ctx, spec, "ResourceClaimSpec", field.TextImmutable)
+		declaredImmutable(ctx, spec, gotext.ResourceClaimSpec, field.TextImmutable)
 		return
 	}
 	validateAdminAccess(ctx, at.Object().Namespace(), spec)

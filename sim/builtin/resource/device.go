@@ -91,7 +91,7 @@ func validateAttribute(at field.Cursor) {
 		at.Invalid("", "exactly one value must be specified")
 	case 1:
 	default:
-		at.Invalid(gotext.Value("DeviceAttribute", at.Object()), "exactly one value must be specified")
+		at.Invalid(gotext.Value(gotext.DeviceAttribute, at.Object()), "exactly one value must be specified")
 	}
 }
 

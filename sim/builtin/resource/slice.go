@@ -129,7 +129,7 @@ func validateSliceNodes(at field.Cursor) {
 	const oneOf = "exactly one of `nodeName`, `nodeSelector`, `allNodes`, `perDeviceNodeSelection` is required"
 	set := validateNodeChoice(at, "must be either unset or set to a non-empty string")
 	if terms := at.Child("nodeSelector", "nodeSelectorTerms"); at.Has("nodeSelector") && terms.Len() != 1 {
-		terms.Invalid(gotext.Values("NodeSelectorTerm", at.Object().List("nodeSelector", "nodeSelectorTerms")), "must have exactly one node selector term")
+		terms.Invalid(gotext.Values(gotext.NodeSelectorTerm, at.Object().List("nodeSelector", "nodeSelectorTerms")), "must have exactly one node selector term")
 	}
 	set = append(set, validateFlags(at, "allNodes", "perDeviceNodeSelection")...)
 	validateOneChoice(at, set, oneOf, oneOf+", but multiple fields are set")

@@ -39,7 +39,7 @@ func validateClaimStatus(ctx *resource.Context, all field.Cursor) {
 	}
 	for d := range devices.Each() {
 		if id := deviceID(d.Object()); seen[id] {
-			d.Duplicate(gotext.Value("SharedDeviceID", d.Object()))
+			d.Duplicate(gotext.Value(gotext.SharedDeviceID, d.Object()))
 		} else {
 			seen[id] = true
 		}
@@ -53,7 +53,7 @@ func validateClaimStatus(ctx *resource.Context, all field.Cursor) {
 	switch {
 	case !allocation.Has():
 	case allocation.Old() != nil:
-		declaredImmutable(ctx, allocation, "AllocationResult", "field cannot be modified once set")
+		declaredImmutable(ctx, allocation, gotext.AllocationResult, "field cannot be modified once set")
 	default:
 		validateAllocation(allocation, requestNames(obj.At("spec")))
 	}
@@ -88,7 +88,7 @@ func validateDeviceStatus(at field.Cursor, allocated []string) {
 	at.Child("device").OrEmpty().Check(field.DNS1123Label)
 	validateShareID(at.Child("shareID"))
 	if !slices.Contains(allocated, deviceID(at.Object())) {
-		at.Invalid(gotext.Value("SharedDeviceID", at.Object()), "must be an allocated device in the claim")
+		at.Invalid(gotext.Value(gotext.SharedDeviceID, at.Object()), "must be an allocated device in the claim")
 	}
 	at.Child("conditions").MaxItems(maxDeviceConditions)
 	kind.CheckConditions(at.Child("conditions"))

@@ -47,7 +47,7 @@ func validateNodeDrivers(old object.Object, at field.Cursor) {
 			delete(a, "allocatable")
 			delete(b, "allocatable")
 			if a.String("name") == b.String("name") && !object.SemanticEqual(map[string]any(a), map[string]any(b)) {
-				at.Invalid(gotext.Value("CSINodeDriver", a), field.TextImmutable)
+				at.Invalid(gotext.Value(gotext.CSINodeDriver, a), field.TextImmutable)
 			}
 		}
 	}

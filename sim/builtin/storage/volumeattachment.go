@@ -4,6 +4,7 @@ import (
 	"path"
 
 	"github.com/kubesim/kubesim/sim/builtin/core"
+	"github.com/kubesim/kubesim/sim/builtin/gotext"
 	"github.com/kubesim/kubesim/sim/builtin/kind"
 	"github.com/kubesim/kubesim/sim/builtin/podspec"
 	"github.com/kubesim/kubesim/sim/builtin/table"
@@ -100,7 +101,7 @@ func validateAttachment(ctx *resource.Context, at field.Cursor) {
 	}
 	volume.Check(field.DNS1123Subdomain)
 	at.Child("spec").Declared(ctx.Since(37), func(c field.Cursor) field.Cursor {
-		kind.ImmutableStruct(c, "VolumeAttachmentSpec")
+		kind.ImmutableStruct(c, gotext.VolumeAttachmentSpec)
 		return c
 	})
 }
