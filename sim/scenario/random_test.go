@@ -92,3 +92,32 @@ func TestPromises(t *testing.T) {
 	is.NoErr(err)
 	is.True(strings.HasPrefix(why, "Bookmarkable: ") || strings.HasPrefix(why, "Delivered: "))
 }
+
+// Requests are what an operation would send; who sends them elsewhere says what the client is to remember.
+func TestRequests(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	w := world(t, Options{})
+	next := func(line string) *Request {
+		op, err := Parse(line)
+		is.NoErr(err)
+		list, err := w.Requests(op, 7000)
+		is.NoErr(err)
+		is.Equal(len(list), 1)
+		return list[0]
+	}
+	q := next("create cm a")
+	is.Equal(q.Method+" "+q.Path, "POST /api/v1/namespaces/default/configmaps")
+	body := []byte(`{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"a","namespace":"default","resourceVersion":"6000"}}`)
+	q.Answered(201, body)
+	is.NoErr(q.Call.ReadAnswer(201, body))
+	is.Equal(q.Call.Name+" "+q.Call.Verb, "a create")
+	is.Equal(next("replace cm a --rv seen").Call.Based, uint64(6000)) // it has been shown
+	is.Equal(next("list cm --rv -20").Call.Version, "6980")
+	q = next("watch cm --rv seen")
+	event := []byte(`{"type":"BOOKMARK","object":{"kind":"ConfigMap","apiVersion":"v1","metadata":{"resourceVersion":"6500"}}}`)
+	q.Saw(event)
+	is.NoErr(q.Stream.ReadEvent(event, 1))
+	is.Equal(next("watch cm --rv seen").Stream.Version, "6500") // it goes on there
+	is.Equal(w.Cluster().Revision(), uint64(4004))              // nothing has happened here
+}
