@@ -64,7 +64,7 @@ test-go:
 test-wasm: ## run tests as js/wasm under node (WASM_TESTS)
 	@if command -v node >/dev/null; then \
 		PATH="$$PATH:$$($(GO) env GOROOT)/lib/wasm" GOOS=js GOARCH=wasm $(GO) test $(TESTFLAGS) $(WASM_TESTS) && \
-		PATH="$$PATH:$$($(GO) env GOROOT)/lib/wasm" GOOS=js GOARCH=wasm $(GO) test $(TESTFLAGS) -run '^TestGoldenHashes$$' ./sim/soak; \
+		PATH="$$PATH:$$($(GO) env GOROOT)/lib/wasm" GOOS=js GOARCH=wasm $(GO) test $(TESTFLAGS) -run '^(TestGoldenHashes|TestOpenSoak)$$' ./sim/soak ./wasm/engine; \
 	else echo "left out: tests under js/wasm need node (https://nodejs.org, or: apt-get install nodejs)"; fi
 
 # Packages are installed when the lock file is newer than what was installed last.
@@ -140,7 +140,8 @@ make_data = cd sim/schema/gen && for mod in go*.mod; do minor=$$(sed -n 's|^\tk8
 
 # make_types DIRECTORY writes what kube-apiserver's structs look like in memory. Of k8s.io/kubernetes (a download of 20 MB) only
 # the packages with types are built, in less than a minute.
-make_types = cd sim/conformance/testdata/real && $(GO) run ./gotypes $(1)
+make_types = cd sim/conformance/testdata/real && $(GO) run ./gotypes $(1) && \
+	for mod in go-*.mod; do minor=$${mod\#go-}; $(GO) run -modfile $$mod ./gotypes $(1) $${minor%.mod} || exit 1; done
 
 generate: ## rewrite the generated data; fails if the tree changes
 	$(call make_data,../data)
@@ -150,7 +151,7 @@ generate: ## rewrite the generated data; fails if the tree changes
 check-generate: ## fail if the generated data is not what make generate makes; writes nothing
 	@dir="$$(mktemp -d)" && trap 'rm -r "$$dir"' EXIT && mkdir $$dir/data $$dir/types && \
 	($(call make_data,"$$dir"/data)) && diff -r "$$dir"/data sim/schema/data && \
-	($(call make_types,"$$dir"/types)) && for f in types.txt types.go; do diff "$$dir"/types/$$f sim/builtin/gotext/$$f || exit 1; done
+	($(call make_types,"$$dir"/types)) && for f in "$$dir"/types/*; do diff $$f sim/builtin/gotext/$$(basename $$f) || exit 1; done
 
 conformance: ## compare with the recorded real server, in process and over HTTP; prints a table per area, writes nothing
 	$(GO) test -count=1 ./sim/conformance

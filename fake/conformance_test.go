@@ -18,7 +18,7 @@ const adminToken = "admintoken"
 // own, in a bubble where waiting costs nothing.
 func TestConformanceInProcess(t *testing.T) {
 	conformance.Check(t, func(t *testing.T, c conformance.Case) conformance.Target {
-		srv := fake.RunT(t, fake.Options{Clock: clock.System{}, Auth: auth.RBAC, NoControllers: true, Replicas: replicasFor(c.Area)})
+		srv := fake.RunT(t, fake.Options{Clock: clock.System{}, Auth: auth.RBAC, NoControllers: true, Replicas: replicasFor(c)})
 		target := conformance.Target{URL: srv.URL(), Transport: srv.Transport(), Token: adminToken}
 		if srv.Replicas() > 1 {
 			target.URL = srv.ReplicaURL(1)
@@ -31,8 +31,8 @@ func TestConformanceInProcess(t *testing.T) {
 // TestConformanceOverHTTP does the same over a socket, in real time.
 func TestConformanceOverHTTP(t *testing.T) {
 	targets := map[string]conformance.Target{}
-	for _, area := range []string{"", "skewed", "skewed-gates"} {
-		targets[area] = listening(t, replicasFor(area))
+	for _, area := range []string{"", "skewed", "skewed-gates", "since-1.37"} {
+		targets[area] = listening(t, replicasFor(conformance.Case{Area: area}))
 	}
 	conformance.Check(t, func(_ *testing.T, c conformance.Case) conformance.Target {
 		if target, ok := targets[c.Area]; ok {
@@ -61,13 +61,16 @@ func listening(t *testing.T, replicas []fake.ReplicaOptions) conformance.Target 
 }
 
 // replicasFor are the servers that the cases of an area were recorded with.
-func replicasFor(area string) []fake.ReplicaOptions {
+func replicasFor(c conformance.Case) []fake.ReplicaOptions {
 	gate := map[string]bool{"VolumeLimitScaling": true}
-	switch area {
+	switch c.Area {
 	case "skewed":
 		return []fake.ReplicaOptions{{Version: "1.36", FeatureGates: gate}, {Version: "1.35"}}
 	case "skewed-gates":
 		return []fake.ReplicaOptions{{FeatureGates: gate}, {}}
+	}
+	if minor := c.Minor(); minor != "" {
+		return []fake.ReplicaOptions{{Version: minor}}
 	}
 	return nil
 }

@@ -35,8 +35,11 @@ func TestJourneys(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	minor := minorAt(t, url)
 	wanted := strings.FieldsFunc(os.Getenv("KUBESIM_AREA"), func(r rune) bool { return r == ',' })
-	donors := slices.DeleteFunc(all, func(c conformance.Case) bool { return c.NoNamespace || c.NeedsControl() || c.NeedsSecond() })
+	donors := slices.DeleteFunc(all, func(c conformance.Case) bool {
+		return c.NoNamespace || c.NeedsControl() || c.NeedsSecond() || c.Minor() != "" && c.Minor() != minor
+	})
 	byArea := map[string][]conformance.Case{}
 	for _, c := range donors {
 		byArea[c.Area] = append(byArea[c.Area], c)
@@ -48,11 +51,29 @@ func TestJourneys(t *testing.T) {
 		j := &journeys{
 			real: conformance.Target{URL: url, Token: os.Getenv("KUBESIM_TOKEN"), Seed: uint64(time.Now().UnixNano()),
 				Transport: conformance.Network(os.Getenv("KUBESIM_INSECURE") != "")},
-			cases: byArea[area], donors: donors, goal: numberFrom("KUBESIM_REQUESTS", 20000),
+			minor: minor, cases: byArea[area], donors: donors, goal: numberFrom("KUBESIM_REQUESTS", 20000),
 			out: cmp.Or(os.Getenv("KUBESIM_OUT"), filepath.Join(os.TempDir(), "kubesim-journeys")), began: time.Now(),
 		}
 		t.Run(area, func(t *testing.T) { j.run(t, numberFrom("KUBESIM_SEED", 1)) })
 	}
+}
+
+// minorAt returns the minor of the server that is asked.
+func minorAt(t *testing.T, url string) string {
+	var version struct{ Major, Minor string }
+	q, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url+"/version", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := conformance.Network(os.Getenv("KUBESIM_INSECURE") != "").RoundTrip(q)
+	if err == nil {
+		defer res.Body.Close()
+		err = json.NewDecoder(res.Body).Decode(&version)
+	}
+	if err != nil {
+		t.Fatalf("KUBESIM_TARGET says no version: %v", err)
+	}
+	return version.Major + "." + version.Minor
 }
 
 func numberFrom(env string, otherwise int) int {
@@ -67,6 +88,7 @@ func numberFrom(env string, otherwise int) int {
 // policies on the real server.
 type journeys struct {
 	real   conformance.Target
+	minor  string // of the real server, and of the simulators
 	cases  []conformance.Case
 	donors []conformance.Case
 	goal   int
@@ -150,7 +172,7 @@ func (j *journeys) compare(t *testing.T, c conformance.Case) {
 	if j.silent > silentMax {
 		t.Fatalf("%s: the real server at %s answers nothing", c.ID(), j.real.URL)
 	}
-	step, difference := simulated(t, seed, c)
+	step, difference := simulated(t, j.minor, seed, c)
 	if difference != "" {
 		stable := c
 		for range 2 {
@@ -160,7 +182,7 @@ func (j *journeys) compare(t *testing.T, c conformance.Case) {
 		}
 		j.unstable += len(c.Steps) - len(stable.Steps)
 		c = stable
-		step, difference = simulated(t, seed, c)
+		step, difference = simulated(t, j.minor, seed, c)
 	}
 	if difference != "" && j.lags(t, c, step) {
 		c.Steps, difference = c.Steps[:step], ""
@@ -179,7 +201,7 @@ func (j *journeys) compare(t *testing.T, c conformance.Case) {
 		one, seed := j.ask(t, less)
 		two, _ := j.ask(t, less)
 		one = one.Until(two)
-		at, text := simulated(t, seed, one)
+		at, text := simulated(t, j.minor, seed, one)
 		if text != "" {
 			one.Steps = one.Steps[:at+1]
 			c, difference = one, text
@@ -212,7 +234,7 @@ func (j *journeys) lags(t *testing.T, c conformance.Case, step int) bool {
 	c.Steps = c.Steps[:step+1]
 	for _, last := range []time.Duration{paceEach, paceLast} {
 		slow, seed := j.ask(t, c.Paced(paceEach, last))
-		if _, difference := simulated(t, seed, slow); difference == "" {
+		if _, difference := simulated(t, j.minor, seed, slow); difference == "" {
 			fmt.Printf("%s %s: late on the real server\n", c.ID(), c.Steps[step].Name)
 			return true
 		}
@@ -225,9 +247,10 @@ var movedOn = regexp.MustCompile(`want "<(list)?rv:\d+>", got "<(list)?rv:\d+>"$
 
 // simulated plays a case on a simulator of its own and returns the first step that differs, and how. While a case waits,
 // the real server renews its leases: then lists and bookmarks have other revisions.
-func simulated(t *testing.T, seed uint64, c conformance.Case) (step int, difference string) {
+func simulated(t *testing.T, minor string, seed uint64, c conformance.Case) (step int, difference string) {
 	synctest.Test(t, func(t *testing.T) {
-		srv := fake.RunT(t, fake.Options{Clock: clock.System{}, Auth: auth.RBAC, NoControllers: true})
+		srv := fake.RunT(t, fake.Options{Clock: clock.System{}, Auth: auth.RBAC, NoControllers: true,
+			Replicas: []fake.ReplicaOptions{{Version: minor}}})
 		target := conformance.Target{URL: srv.URL(), Transport: srv.Transport(), Token: adminToken, Seed: seed}
 		waits := false
 		for i, r := range conformance.Run(t.Context(), target, c) {

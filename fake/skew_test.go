@@ -3,6 +3,8 @@ package fake_test
 import (
 	"fmt"
 	"net/http"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/kubesim/kubesim/fake"
@@ -152,7 +154,7 @@ func TestStorageVersionsAndServe(t *testing.T) {
 // Options that mean nothing are refused with what there is.
 func TestReplicaOptionErrors(t *testing.T) {
 	for text, o := range map[string]fake.ReplicaOptions{ // order does not matter
-		`kubesim: there is no version "1.12"; there are 1.34, 1.35, 1.36, 1.37`:                                                 {Version: "1.12"},
+		`kubesim: there is no version "1.12"; there are 1.34, 1.35, 1.36, 1.37`:                                           {Version: "1.12"},
 		`kubesim: serve: there is no "apps/v9"; say a group version (apps/v1) or a resource of one (apps/v1/deployments)`: {Serve: map[string]bool{"apps/v9": false}},
 		`kubesim: storage version: pods is not served in "v9"`:                                                            {StorageVersions: map[string]string{"pods": "v9"}},
 	} {
@@ -164,4 +166,36 @@ func TestReplicaOptionErrors(t *testing.T) {
 	is := is.New(t)
 	_, err := fake.New(fake.Options{Replicas: []fake.ReplicaOptions{{FeatureGates: map[string]bool{"Nope": true}}}})
 	is.True(err != nil) // an unknown gate
+}
+
+// Servers of 1.36 and 1.37 over one store: a kind that only the newer one serves, what it defaults and counts, and what each says.
+func TestSkewedWithNewer(t *testing.T) {
+	pair(t, []fake.ReplicaOptions{{}, {Version: "1.37"}}, func(t *testing.T, srv *fake.Server, a, b guest) {
+		is := is.New(t)
+		for i, g := range []guest{a, b} {
+			_, version := g.do("GET", "/version", "")
+			is.Equal(version.String("gitVersion"), []string{"v1.36.3", "v1.37.2"}[i])
+			_, doc := g.do("GET", "/openapi/v3/apis/autoscaling/v2", "")
+			known := doc.Map("components", "schemas", "io.k8s.api.autoscaling.v2.HorizontalPodAutoscalerCondition", "properties", "observedGeneration") != nil
+			is.Equal(known, i == 1) // only 1.37 publishes the field
+			_, groups := g.do("GET", "/apis", "")
+			is.Equal(slices.ContainsFunc(groups.Objects("groups"), func(o object.Object) bool { return o.String("name") == "storagemigration.k8s.io" }), i == 1)
+		}
+		scaler := func(name string) string {
+			return `{"metadata":{"name":"` + name + `"},"spec":{"maxReplicas":2,"scaleTargetRef":{"apiVersion":"apps/v1","kind":"Deployment","name":"d"}}}`
+		}
+		code, obj := b.do("POST", "/apis/autoscaling/v2/"+scalers, scaler("new"))
+		is.Equal(code, http.StatusCreated)
+		is.Equal(obj.Int64("metadata", "generation"), int64(1)) // HPAGeneration
+		code, obj = a.do("PATCH", "/apis/autoscaling/v2/"+scalers+"/new", `{"spec":{"maxReplicas":3}}`)
+		is.Equal(code, http.StatusOK)
+		is.Equal(obj.Int64("metadata", "generation"), int64(1)) // an older server does not count
+		code, obj = b.do("PATCH", "/apis/autoscaling/v2/"+scalers+"/new", `{"spec":{"maxReplicas":4}}`)
+		is.Equal(code, http.StatusOK)
+		is.Equal(obj.Int64("metadata", "generation"), int64(2))
+		_, failed := a.do("PATCH", "/apis/autoscaling/v2/"+scalers+"/new", `{"spec":{"minReplicas":0}}`)
+		is.True(strings.Contains(failed.String("message"), "spec.minReplicas: Invalid value: 0")) // HPAScaleToZero is off there
+		_, failed = b.do("PATCH", "/apis/autoscaling/v2/"+scalers+"/new", `{"spec":{"minReplicas":0}}`)
+		is.True(!strings.Contains(failed.String("message"), "spec.minReplicas")) // and on here
+	})
 }

@@ -19,18 +19,15 @@ type followers struct{ list []func(Commit) }
 
 // Committed is commit.Listener's.
 func (x *followers) Committed(c *commit.Commit) {
-	if len(x.list) == 0 {
-		return
-	}
-	it := c.Item()
-	if it == nil {
-		return
-	}
 	d := c.Definition
-	told := Commit{Rev: c.Rev, Resource: trace.What(d.Group, d.Resource, "", ""), Namespace: it.Namespace, Name: it.Name}
-	if !c.Deleted() {
-		told.Object = it.Bytes
+	if len(x.list) == 0 || d == nil {
+		return
 	}
+	told := Commit{Rev: c.Rev, Namespace: c.Namespace, Name: c.Name}
+	if !c.Deleted() {
+		told.Object = c.Item().Bytes
+	}
+	told.Resource = trace.What(d.Group, d.Resource, "", "")
 	for _, f := range x.list {
 		f(told)
 	}

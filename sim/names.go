@@ -1,6 +1,8 @@
 package sim
 
 import (
+	"slices"
+
 	"github.com/kubesim/kubesim/sim/admission"
 	"github.com/kubesim/kubesim/sim/aggregator"
 	"github.com/kubesim/kubesim/sim/replica"
@@ -17,7 +19,7 @@ type ReplicaState = replica.Status
 const Version = schema.DefaultVersion
 
 // KnowsPlugin reports whether an admission plugin is simulated: others are an error of Options.WithoutPlugins.
-func KnowsPlugin(name string) bool { return admission.Known(name) }
+func KnowsPlugin(name string) bool { return slices.Contains(admission.Names(), name) }
 
 // KnowsGate reports whether a feature gate decides something here: others are no error of ReplicaOptions.FeatureGates.
 func KnowsGate(name string) bool { return replica.KnowsGate(name) }

@@ -3,6 +3,7 @@ package sim
 import (
 	"fmt"
 	"net/netip"
+	"slices"
 	"strings"
 	"time"
 
@@ -34,7 +35,7 @@ type Options struct {
 	RequestHeader auth.RequestHeader
 	// ServiceAccounts says who issues the tokens of service accounts and which are good.
 	ServiceAccounts token.Options
-	// Plugins are names of admission plugins that run beside those of admission.New, of admission.Optional.
+	// Plugins are names of admission plugins that run beside those that run anyway: of admission.Optional.
 	Plugins []string
 	// Replicas are the API servers. Empty: one of the newest version.
 	Replicas []ReplicaOptions
@@ -76,12 +77,14 @@ const smallestCIDR = 29
 
 // check reports what is wrong with the options.
 func (o *Options) check() error {
-	if name := admission.Unknown(o.Plugins); name != "" {
-		return fmt.Errorf("there is no admission plugin %q to add: there are %s", name, strings.Join(admission.Optional, ", "))
+	for _, name := range o.Plugins {
+		if all := admission.Optional(); !slices.Contains(all, name) {
+			return fmt.Errorf("there is no admission plugin %q to add: there are %s", name, strings.Join(all, ", "))
+		}
 	}
 	for _, name := range o.WithoutPlugins {
-		if !admission.Known(name) {
-			return fmt.Errorf("there is no admission plugin %q to leave out: there are %s", name, strings.Join(admission.Names(), ", "))
+		if all := admission.Names(); !slices.Contains(all, name) {
+			return fmt.Errorf("there is no admission plugin %q to leave out: there are %s", name, strings.Join(all, ", "))
 		}
 	}
 	if _, err := manager.New(o.Controllers); err != nil {

@@ -44,15 +44,19 @@ func TestNode(t *testing.T) {
 		t.Fatal(err)
 	}
 	glue := filepath.Join(root, "lib/wasm/wasm_exec.js")
-	out := mustRun(t, exec.Command(node, "testdata/engine.mjs", built, glue, older))
-	taken := map[string]bool{}
+	out := mustRun(t, exec.Command(node, "testdata/engine.mjs", built, glue, older, "../sim/soak/testdata/lost.txtar"))
+	taken, opened := map[string]bool{}, ""
 	for _, line := range strings.Split(strings.TrimSpace(out), "\n") {
 		var got struct {
-			Lesson, Hash, Needs string
-			Memory              float64
+			Lesson, Hash, Needs, Soak string
+			Memory                    float64
 		}
 		if err := json.Unmarshal([]byte(line), &got); err != nil {
 			t.Fatalf("%s: %v", line, err)
+		}
+		if got.Soak != "" {
+			opened = got.Soak
+			continue
 		}
 		if got.Lesson == "" {
 			if want := skewedHash(t); got.Needs != "schema/1.35" || got.Hash != want {
@@ -70,6 +74,9 @@ func TestNode(t *testing.T) {
 			t.Errorf("lesson %s takes %.1f MB of linear memory, at most %.0f are wanted",
 				got.Lesson, got.Memory/1e6, memoryMax/1e6)
 		}
+	}
+	if opened != "cel" {
+		t.Errorf("to judge promises core needs %q, not the engine that can", opened)
 	}
 	if all, err := lesson.All(); err != nil || len(taken) != len(all) {
 		t.Errorf("%d of %d lessons were taken, %v", len(taken), len(all), err)

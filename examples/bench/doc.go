@@ -3,5 +3,6 @@
 // its own body, "floor-answers" with the longer answer that a real server gives.
 //
 //	go test -run '^$' -bench . ./bench               everything, as BenchmarkCreate/kubesim
+//	go test -run '^TestGrowth$' -v ./bench -growth   what operations cost among 1,000, 10,000 and 100,000 objects
 //	go test -run '^TestTable$' -v ./bench -table     a table with each time as a multiple of the floor's
 package bench

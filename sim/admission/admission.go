@@ -48,6 +48,7 @@ func (a *Attributes) set(value any, path ...string) {
 // Plugin is one admission plugin. A nil function has no part in its phase.
 type Plugin struct {
 	Name     string
+	Optional bool // it runs only when it is asked for
 	Mutate   func(*Attributes) *status.Status
 	Validate func(*Attributes) *status.Status
 }
@@ -83,39 +84,28 @@ func plugins(h *Host, may Authorize) Chain {
 	}
 }
 
-// Optional are the names of the plugins that New adds when they are asked for: kube-apiserver runs them by default, but a
-// server without controllers cannot.
-var Optional = []string{"ServiceAccount"}
-
-// Unknown returns a name that is not in Optional, "" when all are.
-func Unknown(names []string) string {
-	for _, name := range names {
-		if !slices.Contains(Optional, name) {
-			return name
-		}
-	}
-	return ""
-}
-
-// New returns the plugins that kube-apiserver runs by default, in its order, and those among Optional that are named in
-// with. Those that are named in without are left out.
+// New returns the plugins that kube-apiserver runs by default, in its order, and those that are optional and named in with.
+// Those that are named in without are left out.
 func New(h *Host, may Authorize, with, without []string) Chain {
 	return slices.DeleteFunc(plugins(h, may), func(p Plugin) bool {
-		return slices.Contains(without, p.Name) || slices.Contains(Optional, p.Name) && !slices.Contains(with, p.Name)
+		return slices.Contains(without, p.Name) || p.Optional && !slices.Contains(with, p.Name)
 	})
 }
 
 // Names returns the names of all plugins that are simulated, in their order.
-func Names() []string {
-	var names []string
-	for _, p := range plugins(&Host{}, nil) {
-		names = append(names, p.Name)
-	}
-	return names
-}
+func Names() []string { return names(func(Plugin) bool { return true }) }
 
-// Known reports whether a plugin with the name is simulated.
-func Known(name string) bool { return slices.Contains(Names(), name) }
+// Optional returns the names of those that New adds when they are asked for.
+func Optional() []string { return names(func(p Plugin) bool { return p.Optional }) }
+
+func names(which func(Plugin) bool) (list []string) {
+	for _, p := range plugins(&Host{}, nil) {
+		if which(p) {
+			list = append(list, p.Name)
+		}
+	}
+	return list
+}
 
 // Mutate lets each plugin change a.Object; the first refusal ends it. When a policy or webhook has changed the object,
 // all plugins see it once more.

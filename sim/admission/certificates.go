@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kubesim/kubesim/sim/builtin/certificates"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
 	"github.com/kubesim/kubesim/sim/status"
@@ -80,7 +81,7 @@ func requestedGroups(text string) (groups []string, why string) {
 	if block == nil || block.Type != "CERTIFICATE REQUEST" {
 		return nil, "PEM block type must be CERTIFICATE REQUEST"
 	}
-	groups, err := organizations(block.Bytes)
+	groups, err := certificates.Organizations(block.Bytes)
 	if err != nil {
 		return nil, err.Error()
 	}

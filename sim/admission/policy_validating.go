@@ -98,7 +98,7 @@ func (i *invocation) validate(a *Attributes, h *Host) (found []problem) {
 			failed(err.Text)
 		case v != true:
 			broken = append(broken, e)
-			add("", "") // its message is made below, when all expressions have been paid for
+			add("", "") // its message is made below, when all expressions have been evaluated
 		}
 	}
 	if !i.messages(found, broken, in, &budget) {

@@ -21,10 +21,10 @@ const (
 )
 
 // serviceAccount gives pods a service account, which must exist, and mounts its token into their containers (Kubernetes
-// documentation, "Configure Service Accounts for Pods"). It is one of Optional: without the controllers that make
-// service accounts no pod could be created.
+// documentation, "Configure Service Accounts for Pods"). It is optional: without the controllers that make service
+// accounts no pod could be created.
 func serviceAccount() Plugin {
-	return Plugin{Name: "ServiceAccount", Mutate: setServiceAccount, Validate: checkServiceAccount}
+	return Plugin{Name: "ServiceAccount", Optional: true, Mutate: setServiceAccount, Validate: checkServiceAccount}
 }
 
 func setServiceAccount(a *Attributes) *status.Status {

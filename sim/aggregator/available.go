@@ -30,14 +30,13 @@ func (a *Aggregator) concerned(_ *controller.Client, c *commit.Commit) []control
 	if len(a.known) == 0 {
 		return nil
 	}
-	it := c.Item()
-	service := it.Name
+	service := c.Name
 	if c.Storage == endpointSlices {
-		service = it.Object().Labels()[serviceName]
+		service, _ = c.Item().Label(serviceName)
 	}
 	var keys []controller.Key
 	for _, name := range object.SortedKeys(a.known) {
-		if r := a.known[name]; r.Namespace == it.Namespace && r.Service == service {
+		if r := a.known[name]; r.Namespace == c.Namespace && r.Service == service {
 			keys = append(keys, controller.Key{Name: name})
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/patch"
 	"github.com/kubesim/kubesim/sim/registry"
+	"github.com/kubesim/kubesim/sim/resource"
 	"github.com/kubesim/kubesim/sim/status"
 	"github.com/kubesim/kubesim/sim/wire"
 )
@@ -41,9 +42,9 @@ func (c *call) patch() {
 	}
 	q := c.request(o)
 	p := &patcher{c: c, kind: kind, o: o, q: q}
-	change := registry.Change{Kind: registry.Patch, Make: p.make}
+	change := registry.Change{Kind: registry.Patch, Edit: p.edit}
 	if kind == patch.ApplyPatch {
-		change.Kind = registry.Apply
+		change = registry.Change{Kind: registry.Apply, Make: p.apply}
 	}
 	if c.route.sub != nil && c.route.sub.GVK != d.GVK {
 		c.patchConnected(q, p)
@@ -81,8 +82,12 @@ func (c *call) patchConnected(q *registry.Request, p *patcher) {
 		verb = "apply"
 	}
 	current, s := c.s.Registry.Connect(q, verb, nil)
-	if s == nil {
-		current, s = p.make(current)
+	switch {
+	case s != nil:
+	case p.kind == patch.ApplyPatch:
+		current, s = p.apply(current)
+	default:
+		current, s = p.edit(codec.Append(nil, current, c.s.Schema.Kind(c.kindOf())), nil)
 	}
 	if s == nil {
 		s = registry.CheckIdentity(q, current)
@@ -104,15 +109,20 @@ type patcher struct {
 	plain bool // an applied configuration that is plain JSON
 }
 
-func (p *patcher) make(current object.Object) (object.Object, *status.Status) {
-	if p.kind == patch.ApplyPatch {
-		return p.apply(current)
+// edit applies the patch to a printed object, that of item if that is not nil, and fills in the defaults. Field errors of
+// the result are an error only under fieldValidation=Strict.
+func (p *patcher) edit(printed []byte, item *resource.Item) (object.Object, *status.Status) {
+	edit := p.text
+	if p.kind == patch.StrategicPatch {
+		edit = p.merge
 	}
-	obj, strict, s := p.patched(current)
-	if s != nil {
+	obj, shown, strict, s := edit(printed, item)
+	switch {
+	case s != nil:
 		return nil, s
-	}
-	if p.o.level == codec.Warn {
+	case len(strict) > 0 && p.o.level == codec.Strict:
+		return nil, patch.StrictlyUndecodable(shown, strict)
+	case p.o.level == codec.Warn:
 		for _, w := range codec.Warnings(strict) {
 			p.c.warn(w)
 		}
@@ -121,49 +131,50 @@ func (p *patcher) make(current object.Object) (object.Object, *status.Status) {
 	return obj, nil
 }
 
-// patched applies the patch to the object and reads the result as the kind of the path. Field errors of the result are
-// an error only under fieldValidation=Strict.
-func (p *patcher) patched(current object.Object) (obj object.Object, strict []string, s *status.Status) {
-	if p.kind == patch.StrategicPatch {
-		return p.merged(current)
-	}
-	t, kind := p.c.s.Schema.Kind(p.c.kindOf()), p.c.kindOf()
+// text applies a patch of the printed object, and reads the result as the kind of the path. shown is the result as errors
+// show it.
+func (p *patcher) text(printed []byte, item *resource.Item) (obj object.Object, shown string, strict []string, s *status.Status) {
 	apply := patch.Merge
 	if p.kind == patch.JSONPatch {
 		apply = patch.JSON
 	}
-	doc, strict, s := apply(codec.Append(nil, current, t), p.c.q.Body, p.level())
+	doc, strict, s := apply(printed, p.c.q.Body, p.level())
 	if s != nil {
-		return nil, nil, s
+		return nil, "", nil, s
 	}
-	obj, more, err := p.c.s.Decoder.Patched(doc, kind, t)
+	obj, more, err := p.c.s.Decoder.Patched(doc, p.c.kindOf(), p.c.s.Schema.Kind(p.c.kindOf()), item)
 	if err != nil {
-		return nil, nil, patch.Undecodable(string(doc), err)
+		return nil, "", nil, patch.Undecodable(string(doc), err)
 	}
-	if strict = append(strict, more...); len(strict) > 0 && p.o.level == codec.Strict {
-		return nil, nil, patch.StrictlyUndecodable(string(doc), strict)
-	}
-	return obj, strict, nil
+	return obj, string(doc), append(strict, more...), nil
 }
 
-// merged is patched for a strategic merge patch, whose result is not read from JSON: what it makes of apiVersion and
-// kind does not matter.
-func (p *patcher) merged(current object.Object) (obj object.Object, strict []string, s *status.Status) {
+// merge is text for a strategic merge patch, whose result is not read from JSON: what it makes of apiVersion and kind does
+// not matter. Fields of the object that the patch does not name are not converted but taken from item, which saves a patch
+// of a pod's labels half of its time.
+func (p *patcher) merge(printed []byte, item *resource.Item) (obj object.Object, shown string, strict []string, s *status.Status) {
 	kind := p.c.kindOf()
 	t := p.c.s.Schema.Kind(kind)
-	result, shown, strict, s := patch.Strategic(current, p.c.q.Body, t, p.level())
+	whole := item == nil || p.c.definition().Places() != nil // raw values are merged as what they say
+	merged, s := patch.Strategic(printed, p.c.q.Body, t, p.level(), whole)
 	if s != nil {
-		return nil, nil, s
+		return nil, "", nil, s
 	}
-	obj, unknown, err := codec.Convert(result, t)
+	obj, unknown, err := codec.Convert(merged.Object, t)
 	if err != nil {
-		return nil, nil, patch.Undecodable(shown, err)
+		return nil, "", nil, patch.Undecodable(merged.Text, err)
+	}
+	for _, path := range merged.Left {
+		switch v, ok := codec.Read(item, nil).Get(path...); {
+		case !ok:
+		case path[len(path)-1] == "managedFields": // whose entries nobody changes
+			obj.Set(v, path...)
+		default:
+			obj.Set(object.Copy(v), path...)
+		}
 	}
 	obj["apiVersion"], obj["kind"] = kind.GV(), kind.Kind
-	if strict = append(strict, unknown...); len(strict) > 0 && p.o.level == codec.Strict {
-		return nil, nil, patch.StrictlyUndecodable(shown, strict)
-	}
-	return obj, strict, nil
+	return obj, merged.Text, append(merged.Strict, unknown...), nil
 }
 
 func (p *patcher) level() patch.Level {

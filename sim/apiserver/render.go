@@ -214,15 +214,5 @@ func goType(d *resource.Definition, suffix string) string {
 	if d.Custom {
 		return "*unstructured.Unstructured" + suffix
 	}
-	group := d.Group
-	for i := range group {
-		if group[i] == '.' {
-			group = group[:i]
-			break
-		}
-	}
-	if group == "" || group == "events" {
-		group = "core"
-	}
-	return "*" + group + "." + d.Kind + suffix
+	return "*" + codec.InternalType(d.GVK) + suffix
 }

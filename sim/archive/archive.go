@@ -59,10 +59,10 @@ type Info struct {
 }
 
 // Write writes a cluster as it is now. Equal clusters give equal bytes.
-func Write(w io.Writer, c *sim.Cluster) error { return WriteState(w, c.State()) }
+func Write(w io.Writer, c *sim.Cluster) error { return writeState(w, c.State()) }
 
-// WriteState is Write for the state of a cluster.
-func WriteState(w io.Writer, s *sim.State) error {
+// writeState is Write for the state of a cluster.
+func writeState(w io.Writer, s *sim.State) error {
 	db, err := buntdb.Open(":memory:")
 	if err != nil {
 		return fmt.Errorf("archive: %w", err)
@@ -86,7 +86,7 @@ func Save(path string, c *sim.Cluster) error { return save(path, c.State()) }
 // save is Save for the state of a cluster.
 func save(path string, s *sim.State) error {
 	var b bytes.Buffer
-	if err := WriteState(&b, s); err != nil {
+	if err := writeState(&b, s); err != nil {
 		return err
 	}
 	part := path + ".part"

@@ -2,7 +2,6 @@ package auth
 
 import (
 	"fmt"
-	"net/url"
 	"strings"
 
 	"github.com/kubesim/kubesim/sim/field"
@@ -89,14 +88,7 @@ func wanted(h wire.Header) (*resource.User, *status.Status) {
 			continue
 		}
 		extra = true
-		key := strings.ToLower(name[len(extraPrefix):])
-		if plain, err := url.PathUnescape(key); err == nil {
-			key = plain
-		}
-		if u.Extra == nil {
-			u.Extra = map[string][]string{}
-		}
-		u.Extra[key] = append(u.Extra[key], h[name]...)
+		addExtra(u, name[len(extraPrefix):], h[name])
 	}
 	if u.Name != "" {
 		return u, nil

@@ -85,15 +85,20 @@ func (r *RequestHeader) user(h wire.Header) (u resource.User, ok bool) {
 			if len(name) < len(prefix) || !strings.EqualFold(name[:len(prefix)], prefix) {
 				continue
 			}
-			key := strings.ToLower(name[len(prefix):])
-			if plain, err := url.PathUnescape(key); err == nil {
-				key = plain
-			}
-			if u.Extra == nil {
-				u.Extra = map[string][]string{}
-			}
-			u.Extra[key] = append(u.Extra[key], h[name]...)
+			addExtra(&u, name[len(prefix):], h[name])
 		}
 	}
 	return u, true
+}
+
+// addExtra adds what a header says about a user. Its key is the rest of the header's name, escaped as in a path.
+func addExtra(u *resource.User, key string, values []string) {
+	key = strings.ToLower(key)
+	if plain, err := url.PathUnescape(key); err == nil {
+		key = plain
+	}
+	if u.Extra == nil {
+		u.Extra = map[string][]string{}
+	}
+	u.Extra[key] = append(u.Extra[key], values...)
 }

@@ -62,7 +62,7 @@ func (a *Auth) Authorize(at Attributes, objects resource.Reader) (allowed bool, 
 // byRoles is Authorize by roles and bindings.
 func (a *Auth) byRoles(at Attributes, objects resource.Reader) (allowed bool, reason string) {
 	var errs []string
-	a.visit(at.User, at.Namespace, objects, func(b *binding, s *subject, rules []Rule, err string) bool {
+	a.visitBindings(at.User, at.Namespace, objects, func(b *binding, s *subject, rules []Rule, err string) bool {
 		if err != "" {
 			errs = append(errs, err)
 		}
@@ -107,7 +107,7 @@ func (a *Auth) Rules(user resource.User, namespace string, objects resource.Read
 
 // held returns the rules that bindings give the user in the namespace, and what was wrong with some of them.
 func (a *Auth) held(user resource.User, namespace string, objects resource.Reader) (rules []Rule, errs []string) {
-	a.visit(user, namespace, objects, func(_ *binding, _ *subject, more []Rule, err string) bool {
+	a.visitBindings(user, namespace, objects, func(_ *binding, _ *subject, more []Rule, err string) bool {
 		if err != "" {
 			errs = append(errs, err)
 		}
@@ -198,9 +198,9 @@ func (b *binding) applies(u resource.User) *subject {
 	return nil
 }
 
-// visit calls fn for each binding that applies to the user, ClusterRoleBindings first, in the order of names, with the
+// visitBindings calls fn for each binding that applies to the user, ClusterRoleBindings first, in the order of names, with the
 // rules it brings or what is wrong with it, until fn returns false.
-func (a *Auth) visit(u resource.User, namespace string, objects resource.Reader,
+func (a *Auth) visitBindings(u resource.User, namespace string, objects resource.Reader,
 	fn func(b *binding, s *subject, rules []Rule, err string) bool) {
 	if objects == nil {
 		return

@@ -33,6 +33,7 @@ import (
 	devices "github.com/kubesim/kubesim/sim/builtin/resource"
 	"github.com/kubesim/kubesim/sim/builtin/scheduling"
 	"github.com/kubesim/kubesim/sim/builtin/storage"
+	"github.com/kubesim/kubesim/sim/builtin/storagemigration"
 	"github.com/kubesim/kubesim/sim/resource"
 	"github.com/kubesim/kubesim/sim/schema"
 )
@@ -42,7 +43,7 @@ func kinds() []kind.Kind {
 	return slices.Concat(core.Kinds(), apps.Kinds(), batch.Kinds(), autoscaling.Kinds(), policy.Kinds(), networking.Kinds(),
 		discovery.Kinds(), storage.Kinds(), rbac.Kinds(), scheduling.Kinds(), coordination.Kinds(), node.Kinds(),
 		admissionregistration.Kinds(), certificates.Kinds(), flowcontrol.Kinds(), devices.Kinds(), apiextensions.Kinds(),
-		apiregistration.Kinds(), authentication.Kinds(), authorization.Kinds())
+		apiregistration.Kinds(), authentication.Kinds(), authorization.Kinds(), storagemigration.Kinds())
 }
 
 var (

@@ -15,10 +15,14 @@ import (
 func TestSubresources(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
-	set, err := schema.Load(schema.Default)
-	is.NoErr(err)
-	defs := map[string]*resource.Definition{}
-	for _, d := range Definitions(set) {
+	defs := map[string]*resource.Definition{} // as the newest minor has them that serves them
+	var all []*resource.Definition
+	for _, minor := range schema.Minors() {
+		set, err := schema.Load(minor)
+		is.NoErr(err)
+		all = append(all, Definitions(set)...)
+	}
+	for _, d := range all {
 		defs[d.Storage] = d
 		_, ok := d.Hub.Strategy.Resets[""]
 		if sub := d.Sub("status"); sub != nil && !d.Hub.Strategy.HasStatus && !ok {

@@ -92,7 +92,7 @@ func (m *mapVal) equalAt(o traits.Mapper, key types.String) ref.Val {
 // written returns a key as expressions write it.
 func (m *mapVal) written(key string) string {
 	if m.hasFields() {
-		if name, ok := Escape(key); ok {
+		if name, ok := escape(key); ok {
 			return name
 		}
 	}
@@ -128,7 +128,7 @@ func (m *mapVal) Find(key ref.Val) (ref.Val, bool) {
 	}
 	k := string(name)
 	if m.hasFields() {
-		if k, ok = Unescape(k); !ok {
+		if k, ok = unescape(k); !ok {
 			return nil, false
 		}
 	}

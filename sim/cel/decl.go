@@ -121,7 +121,7 @@ func (t typeNames) object(n *node, name string) *decl {
 		if f.decl == nil {
 			continue
 		}
-		if escaped, ok := Escape(child); ok {
+		if escaped, ok := escape(child); ok {
 			d.fields[escaped] = f.decl
 		}
 		if n.required[child] && !f.hasDefault {

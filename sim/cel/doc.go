@@ -25,10 +25,10 @@ import (
 // The limits of the real server, in cost units where they limit cost.
 const (
 	RuleBudget       = 10_000_000  // all rules of one object, or all expressions of one policy, when they run
-	CallLimit        = 1_000_000   // one expression when it runs
+	callLimit        = 1_000_000   // one expression when it runs
 	MatchBudget      = 2_500_000   // the match conditions of one webhook or policy
-	StaticRuleLimit  = 10_000_000  // the estimate for one rule
-	StaticTotalLimit = 100_000_000 // the estimate for all rules of a version
+	staticRuleLimit  = 10_000_000  // the estimate for one rule
+	staticTotalLimit = 100_000_000 // the estimate for all rules of a version
 	messageMax       = 5 << 10     // bytes of a message that an expression makes
 	requestMax       = 3 << 20     // bytes of a request: bounds what has no bound in the schema
 )

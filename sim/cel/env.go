@@ -47,7 +47,7 @@ var baseEnv = sync.OnceValue(func() *cel.Env {
 func plan(env *cel.Env, ast *cel.Ast, c *costs) (cel.Program, error) {
 	return env.Program(ast,
 		cel.EvalOptions(cel.OptOptimize, cel.OptTrackCost),
-		cel.CostLimit(CallLimit),
+		cel.CostLimit(callLimit),
 		cel.CostTracking(c),
 		cel.CostTrackerOptions(cost.TrackerPresenceTestHasCost(false)),
 		cel.CustomDecoratorV2(inOrder))

@@ -19,9 +19,9 @@ var escapes = map[string]string{"__": "__underscores__", ".": "__dot__", "-": "_
 
 var unescapes = map[string]string{"__underscores__": "__", "__dot__": ".", "__dash__": "-", "__slash__": "/"}
 
-// Escape returns a property's name as an expression has to write it: foo__dash__bar. Names that no expression can write
+// escape returns a property's name as an expression has to write it: foo__dash__bar. Names that no expression can write
 // are not ok.
-func Escape(name string) (string, bool) {
+func escape(name string) (string, bool) {
 	if !plain.MatchString(name) {
 		return "", false
 	}
@@ -31,8 +31,8 @@ func Escape(name string) (string, bool) {
 	return escaped.ReplaceAllStringFunc(name, func(s string) string { return escapes[s] }), true
 }
 
-// Unescape is the opposite of Escape. It is not ok for sequences that Escape does not make.
-func Unescape(name string) (string, bool) {
+// unescape is the opposite of escape. It is not ok for sequences that escape does not make.
+func unescape(name string) (string, bool) {
 	ok := true
 	out := unescaped.ReplaceAllStringFunc(name, func(s string) string {
 		if c, known := unescapes[s]; known {

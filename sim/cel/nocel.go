@@ -17,7 +17,7 @@ type Rules struct{}
 
 // CompileVersion refuses a schema that has rules.
 func CompileVersion(schema, before map[string]any, p field.Path, wrong map[string]bool) (*Rules, field.ErrorList) {
-	if !HasRules(schema) {
+	if !hasRules(schema) {
 		return nil, nil
 	}
 	return nil, field.ErrorList{field.Forbidden(p, "x-kubernetes-validations: "+refused)}

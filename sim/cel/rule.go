@@ -105,18 +105,18 @@ func blank(s string) bool { return s != "" && strings.TrimSpace(s) == "" }
 
 func breaksLine(s string) bool { return strings.ContainsAny(s, "\n\r") }
 
-// HasRules reports whether a structural schema or one below it has rules. There are none in allOf, anyOf, oneOf and not.
-func HasRules(schema map[string]any) bool {
+// hasRules reports whether a structural schema or one below it has rules. There are none in allOf, anyOf, oneOf and not.
+func hasRules(schema map[string]any) bool {
 	if len(object.Object(schema).List("x-kubernetes-validations")) > 0 {
 		return true
 	}
 	for _, name := range []string{"items", "additionalProperties"} {
-		if child, ok := schema[name].(map[string]any); ok && HasRules(child) {
+		if child, ok := schema[name].(map[string]any); ok && hasRules(child) {
 			return true
 		}
 	}
 	for _, child := range object.Object(schema).Map("properties") { // order does not matter: any will do
-		if child, ok := child.(map[string]any); ok && HasRules(child) {
+		if child, ok := child.(map[string]any); ok && hasRules(child) {
 			return true
 		}
 	}

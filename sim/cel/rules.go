@@ -74,7 +74,7 @@ func (r *Rules) At(steps []any) *Rules {
 // much, each at the rule, those of the innermost schemas first; rules that do not compile are reported by Validate, too.
 // Rules is nil when there are none.
 func compileRules(schema map[string]any, p field.Path, wrong map[string]bool) (*Rules, field.ErrorList) {
-	if !HasRules(schema) {
+	if !hasRules(schema) {
 		return nil, nil
 	}
 	n := newNode(schema, true)
@@ -83,13 +83,13 @@ func compileRules(schema map[string]any, p field.Path, wrong map[string]bool) (*
 	c := &ruleCompiler{names: names, wrong: wrong}
 	one := uint64(1)
 	c.compile(n, p, &one, field.Path{})
-	if c.total > StaticTotalLimit {
+	if c.total > staticTotalLimit {
 		for _, e := range c.expensive {
 			c.errs = append(c.errs, field.Forbidden(e.path,
 				"contributed to estimated rule cost total exceeding cost limit for entire OpenAPIv3 schema"))
 		}
 		c.errs = append(c.errs, field.Forbidden(p, tooExpensive(
-			"x-kubernetes-validations estimated rule cost total for entire OpenAPIv3 schema", c.total, StaticTotalLimit)))
+			"x-kubernetes-validations estimated rule cost total for entire OpenAPIv3 schema", c.total, staticTotalLimit)))
 	}
 	return &Rules{node: n}, c.errs
 }
@@ -182,8 +182,8 @@ func (c *ruleCompiler) compileOwn(n *node, p field.Path, times *uint64, uncorrel
 // report adds what is wrong with a compiled rule, and what it costs.
 func (c *ruleCompiler) report(r *checkedRule, p field.Path, repeat uint64, uncorrelated field.Path) {
 	cost := product(r.cost, repeat)
-	if cost > StaticRuleLimit {
-		c.errs = append(c.errs, field.Forbidden(p.Child("rule"), tooExpensive("estimated rule cost", cost, StaticRuleLimit)))
+	if cost > staticRuleLimit {
+		c.errs = append(c.errs, field.Forbidden(p.Child("rule"), tooExpensive("estimated rule cost", cost, staticRuleLimit)))
 	}
 	c.add(p.Child("rule"), cost)
 	if r.err != "" {
@@ -193,9 +193,9 @@ func (c *ruleCompiler) report(r *checkedRule, p field.Path, repeat uint64, uncor
 	case r.messageE != "":
 		c.errs = append(c.errs, field.Invalid(p.Child("messageExpression"), *r.source, r.messageE))
 	case r.message != nil:
-		if r.messageC > StaticRuleLimit {
+		if r.messageC > staticRuleLimit {
 			c.errs = append(c.errs, field.Forbidden(p.Child("messageExpression"),
-				tooExpensive("estimated messageExpression cost", r.messageC, StaticRuleLimit)))
+				tooExpensive("estimated messageExpression cost", r.messageC, staticRuleLimit)))
 		}
 		c.add(p.Child("messageExpression"), r.messageC)
 	}
@@ -216,7 +216,7 @@ func (c *ruleCompiler) add(p field.Path, cost uint64) {
 	} else {
 		c.total += cost
 	}
-	if cost < StaticTotalLimit/100 {
+	if cost < staticTotalLimit/100 {
 		return
 	}
 	c.expensive = append(c.expensive, expense{p, cost})

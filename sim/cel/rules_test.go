@@ -258,17 +258,17 @@ func TestCheckRules(t *testing.T) {
 func TestEscape(t *testing.T) {
 	is := is.New(t)
 	for name, want := range map[string]string{"a": "a", "a-b": "a__dash__b", "a.b/c": "a__dot__b__slash__c", "x__y": "x__underscores__y", "if": "__if__"} {
-		got, ok := Escape(name)
+		got, ok := escape(name)
 		is.True(ok)
 		is.Equal(got, want)
-		back, ok := Unescape(got)
+		back, ok := unescape(got)
 		is.True(ok)
 		is.Equal(back, name) // the way back
 	}
-	_, ok := Escape("1a")
+	_, ok := escape("1a")
 	is.True(!ok) // no identifier
-	_, ok = Escape("a b")
+	_, ok = escape("a b")
 	is.True(!ok)
-	_, ok = Unescape("a__what__b")
+	_, ok = unescape("a__what__b")
 	is.True(!ok) // not an escape
 }

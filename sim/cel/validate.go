@@ -159,7 +159,7 @@ func run(program cel.Program, vars interpreter.Activation) (result ref.Val, cost
 	return result, cost, err
 }
 
-// stopped reports whether an evaluation was stopped because it alone cost more than CallLimit.
+// stopped reports whether an evaluation was stopped because it alone cost more than callLimit.
 func stopped(err error) bool {
 	return err != nil && strings.HasPrefix(err.Error(), "operation cancelled: actual cost limit exceeded")
 }

@@ -9,16 +9,7 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// ReadObject takes out of a JSON object what is compared.
-func ReadObject(data []byte) (*Object, error) {
-	obj, err := object.Parse(data)
-	if err != nil {
-		return nil, fmt.Errorf("checker: an object: %w", err)
-	}
-	return ObjectOf(obj)
-}
-
-// ObjectOf makes the Object of a JSON object.
+// ObjectOf takes out of a JSON object what is compared.
 func ObjectOf(obj object.Object) (*Object, error) {
 	o := &Object{Namespace: obj.Namespace(), Name: obj.Name(), UID: obj.UID(), Labels: obj.Labels(),
 		Terminating: obj.DeletionTimestamp() != ""}
@@ -91,36 +82,40 @@ func (c *Call) readList(list object.Object) error {
 // initialEventsEnd is the annotation of the bookmark that ends the initial events (KEP-3157).
 const initialEventsEnd = "k8s.io/initial-events-end"
 
-// ReadEvent is TakeEvent of a frame that has not been read.
+// ReadEvent adds one frame of a watch, received at a step, to the stream.
 func (s *Stream) ReadEvent(frame []byte, step int64) error {
 	f, err := object.Parse(frame)
 	if err != nil {
 		return fmt.Errorf("checker: %s: a frame: %w", s, err)
 	}
-	return s.TakeEvent(f, step)
+	ev, err := EventOf(f)
+	if err != nil {
+		return fmt.Errorf("checker: %s: %w", s, err)
+	}
+	ev.Step = step
+	s.Events = append(s.Events, ev)
+	return nil
 }
 
-// TakeEvent adds one frame of a watch, received at a step, to the stream.
-func (s *Stream) TakeEvent(f object.Object, step int64) (err error) {
-	ev := Event{Type: f.String("type"), Step: step}
-	obj := object.Object(f.Map("object"))
+// EventOf makes the Event of one frame of a watch.
+func EventOf(frame object.Object) (ev Event, err error) {
+	ev.Type = frame.String("type")
+	obj := object.Object(frame.Map("object"))
 	switch ev.Type {
 	case Added, Modified, Deleted:
-		if ev.Object, err = ObjectOf(obj); err != nil {
-			return err
+		if ev.Object, err = ObjectOf(obj); err == nil {
+			ev.Rev = ev.Object.Rev
 		}
-		ev.Rev = ev.Object.Rev
 	case Bookmark:
 		if ev.Rev, err = strconv.ParseUint(obj.ResourceVersion(), 10, 64); err != nil {
-			return fmt.Errorf("checker: %s: a bookmark has resourceVersion %q", s, obj.ResourceVersion())
+			err = fmt.Errorf("a bookmark has resourceVersion %q", obj.ResourceVersion())
 		}
 		ev.InitialEnd = obj.Annotations()[initialEventsEnd] == "true"
 	case Error:
 		code, _ := obj.Int("code")
 		ev.Code = int(code)
 	default:
-		return fmt.Errorf("checker: %s: an event of type %q", s, ev.Type)
+		err = fmt.Errorf("an event of type %q", ev.Type)
 	}
-	s.Events = append(s.Events, ev)
-	return nil
+	return ev, err
 }

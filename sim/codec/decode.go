@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/resource"
 	"github.com/kubesim/kubesim/sim/schema"
 )
 
@@ -23,12 +24,20 @@ func DecodeJSON(data []byte, t *schema.Type) (obj object.Object, strict []string
 }
 
 func decode(text string, t *schema.Type) (obj object.Object, strict []string, err error) {
-	return decodeKnown(text, t, known{})
+	return newDecoder(text, nil).document(t)
 }
 
-// decodeKnown is decode for a text in which there may be known parts.
-func decodeKnown(text string, t *schema.Type, k known) (obj object.Object, strict []string, err error) {
-	d := &decoder{scanner: scanner{text: text}, share: len(text) <= shareLimit, known: k}
+// newDecoder returns the decoder of a text that may have parts of an item that was read, nil for none.
+func newDecoder(text string, before *resource.Item) *decoder {
+	d := &decoder{scanner: scanner{text: text}, share: len(text) <= shareLimit}
+	if before != nil {
+		d.before = before.Parsed()
+	}
+	return d
+}
+
+// document reads an object and what may follow it: nothing.
+func (d *decoder) document(t *schema.Type) (obj object.Object, strict []string, err error) {
 	var v any
 	if t != nil {
 		v = d.value(t, nil, false)
@@ -38,7 +47,7 @@ func decodeKnown(text string, t *schema.Type, k known) (obj object.Object, stric
 	d.end()
 	switch {
 	case d.bad:
-		return nil, nil, syntaxError(text)
+		return nil, nil, syntaxError(d.text)
 	case d.fatal != nil:
 		return nil, nil, d.fatal
 	case d.first != nil:
@@ -59,7 +68,10 @@ const shareLimit = 8 << 10
 type decoder struct {
 	scanner
 	share bool
-	known known
+
+	before *resource.Parsed // what may be met again; nil: nothing
+	parts  *resource.Parsed // what is read from an item, which nobody changes; nil: it is something else that is read
+
 	where path
 
 	first   error    // the first value of a wrong type; decoding goes on behind it
@@ -187,15 +199,13 @@ func (d *decoder) structure(t *schema.Type, old any) map[string]any {
 		} else {
 			again = len(read)
 			read = append(read, readField{field: f})
-			if len(d.where) == 0 {
-				if read[again].value = d.knownField(f.Name); read[again].value != nil {
-					continue
-				}
-			}
 		}
-		d.where = append(d.where, step{name: f.Name, field: f, owner: t})
-		v := d.value(f.Type, before, f.Pointer)
-		d.where = d.where[:len(d.where)-1]
+		var v any
+		if len(d.where) > 0 {
+			v = d.field(t, f, before)
+		} else {
+			v = d.topField(t, f, before)
+		}
 		if v == nil || !f.Pointer && needless(f, v) {
 			v = nil
 		}
@@ -212,6 +222,14 @@ func (d *decoder) structure(t *schema.Type, old any) map[string]any {
 		}
 	}
 	return m
+}
+
+// field reads the value of a field of t. old is what an earlier one of the name left behind.
+func (d *decoder) field(t *schema.Type, f *schema.Field, old any) any {
+	d.where = append(d.where, step{name: f.Name, field: f, owner: t})
+	v := d.value(f.Type, old, f.Pointer)
+	d.where = d.where[:len(d.where)-1]
+	return v
 }
 
 // find returns the field with the name. It looks behind the last field first, where at is: documents mostly have the

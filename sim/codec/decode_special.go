@@ -41,18 +41,21 @@ func (d *decoder) special(t *schema.Type, c byte) any {
 			return d.union(t, c)
 		}
 	case schema.FieldsV1:
-		if set := d.knownSet(); set != nil {
-			return set
-		}
+		return d.fieldSet()
 	}
-	d.lenient++
-	defer func() { d.lenient-- }()
 	start := d.pos
-	v := d.any(false)
+	v := d.unchecked()
 	if t.Kind != schema.RawExtension || d.bad {
 		return v
 	}
 	return object.AsWritten(d.kept(d.text[start:d.pos]), v)
+}
+
+// unchecked reads a value as it is, with whatever it has.
+func (d *decoder) unchecked() any {
+	d.lenient++
+	defer func() { d.lenient-- }()
+	return d.any(false)
 }
 
 // onlyString reads a string; any other value is an error.

@@ -23,7 +23,7 @@ func FuzzDecode(f *testing.F) {
 			f.Add([]byte(seed), byte(i))
 		}
 	}
-	d := newDecoder(f)
+	d := testDecoder(f)
 	f.Fuzz(func(t *testing.T, data []byte, n byte) {
 		kind := kinds[int(n)%len(kinds)]
 		obj, _, err := DecodeJSON(data, kind)
@@ -49,7 +49,7 @@ func FuzzDecode(f *testing.F) {
 func FuzzYAML(f *testing.F) {
 	f.Add([]byte("kind: ConfigMap\ndata: {a: b, a: c}\n"))
 	f.Add([]byte("a: &a [*a]\n"))
-	d := newDecoder(f)
+	d := testDecoder(f)
 	f.Fuzz(func(_ *testing.T, data []byte) {
 		d.Object(data, "application/yaml", configMap, Warn)
 	})

@@ -100,7 +100,7 @@ func (d *Decoder) expected(data []byte, want schema.GVK, before *resource.Item) 
 	if t == nil {
 		return nil
 	}
-	obj, strict, err := decodeKnown(string(data), t, knownOf(before))
+	obj, strict, err := newDecoder(string(data), before).document(t)
 	if err != nil || len(strict) > 0 { // a kind or apiVersion in another case is an unknown field here
 		return nil
 	}
@@ -168,7 +168,7 @@ func (d *Decoder) known(gvk, want schema.GVK) *schema.Type {
 	if d.Unserved == nil || !d.Unserved(gvk) {
 		return nil
 	}
-	if internal(gvk) == internal(want) {
+	if InternalType(gvk) == InternalType(want) {
 		return d.Kinds(want)
 	}
 	return schema.NewStruct("", gvk.Version+"."+gvk.Kind, nil)
@@ -286,7 +286,7 @@ func (d *Decoder) decodeMeta(obj object.Object) (strict []string, err error) {
 
 // sameKind checks that the kind of the body is another version of the kind of the endpoint.
 func (d *Decoder) sameKind(b *body) *status.Status {
-	from, to := internal(b.gvk), internal(b.want)
+	from, to := InternalType(b.gvk), InternalType(b.want)
 	if from == to || d.custom(b.want) {
 		return nil
 	}

@@ -5,19 +5,21 @@ import (
 	"fmt"
 
 	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/resource"
 	"github.com/kubesim/kubesim/sim/schema"
 )
 
-// Patched reads JSON that a patch made of an object of the kind want. t is the kind's type, nil for custom resources.
+// Patched reads JSON that a patch made of an object of the kind want. t is the kind's type, nil for custom resources. before
+// is the item that was patched, or nil (Changed).
 //
 // A patch may take away the kind, which is then that of the path, but not the apiVersion: without one the real server
 // reads into its internal struct, which knows nothing but the fields of metadata, and those at the top.
-func (d *Decoder) Patched(data []byte, want schema.GVK, t *schema.Type) (
+func (d *Decoder) Patched(data []byte, want schema.GVK, t *schema.Type, before *resource.Item) (
 	obj object.Object, strict []string, err error) {
-	obj, strict, err = d.Decode(data, want, t)
 	if t == nil {
-		return obj, strict, err
+		return d.Decode(data, want, t)
 	}
+	obj, strict, err = newDecoder(string(data), before).document(t)
 	if err != nil || len(strict) > 0 || schema.ParseGVK(obj.APIVersion(), obj.Kind()) != want {
 		obj, strict, err = d.patchedKind(data, want)
 	}
@@ -53,7 +55,7 @@ func (d *Decoder) patchedKind(data []byte, want schema.GVK) (obj object.Object, 
 	if obj, strict, err = DecodeJSON(data, t); err != nil {
 		return nil, nil, err
 	}
-	if to := internal(want); internal(gvk) != to {
+	if to := InternalType(want); InternalType(gvk) != to {
 		return nil, nil, fmt.Errorf("converting (%s) to (%s): unknown conversion", t.GoType, to)
 	}
 	return obj, strict, nil

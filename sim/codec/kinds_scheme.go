@@ -6,9 +6,9 @@ import (
 	"github.com/kubesim/kubesim/sim/schema"
 )
 
-// internal returns the Go type into which the server converts every version of a kind ("apps.Deployment"). Kinds that
+// InternalType returns the Go type into which the server converts every version of a kind ("apps.Deployment"). Kinds that
 // moved from one group to another are one type.
-func internal(gvk schema.GVK) string {
+func InternalType(gvk schema.GVK) string {
 	pkg, _, _ := strings.Cut(gvk.Group, ".")
 	kind := strings.TrimSuffix(gvk.Kind, "List")
 	switch gvk.Group {

@@ -8,7 +8,7 @@ import (
 	"github.com/matryer/is"
 )
 
-func newDecoder(tb testing.TB) *Decoder {
+func testDecoder(tb testing.TB) *Decoder {
 	tb.Helper()
 	set, err := schema.Load(schema.Default)
 	if err != nil {
@@ -51,7 +51,7 @@ func TestRefusedBodies(t *testing.T) {
 		{`{"metadata":{"nope":1},"data":{"k":"1","k":"2"},"extra":1}`, `ConfigMap in version "v1" cannot be handled as a ConfigMap: strict decoding error: unknown field "metadata.nope", duplicate field "data.k", unknown field "extra"`},
 	} {
 		is := is.New(t)
-		_, _, _, s := newDecoder(t).Object([]byte(c.in), "application/json", configMap, Strict)
+		_, _, _, s := testDecoder(t).Object([]byte(c.in), "application/json", configMap, Strict)
 		is.True(s != nil)           // refused
 		is.Equal(s.Message, c.want) // in the words of the server
 		is.Equal(s.Code, 400)       // as a bad request
@@ -60,7 +60,7 @@ func TestRefusedBodies(t *testing.T) {
 
 func TestOtherVersions(t *testing.T) {
 	is := is.New(t)
-	d := newDecoder(t)
+	d := testDecoder(t)
 	read := func(body string, want schema.GVK) string {
 		_, gvk, _, s := d.Object([]byte(body), "application/json", want, Warn)
 		if s != nil {
@@ -84,7 +84,7 @@ func TestOtherVersions(t *testing.T) {
 func TestLevels(t *testing.T) {
 	const in = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\ndata:\n  k: \"1\"\n  k: \"2\"\nextra: 1\n"
 	is := is.New(t)
-	d := newDecoder(t)
+	d := testDecoder(t)
 	obj, _, warnings, s := d.Object([]byte(in), "application/yaml", configMap, Warn)
 	is.True(s == nil)
 	is.Equal(strings.Join(warnings, "|"), `line 7: key "k" already set in map|unknown field "extra"`) // a warning for each line
@@ -110,13 +110,13 @@ func TestYAML(t *testing.T) {
 	is.Equal(string(Append(nil, obj, kind)), `{"metadata":{},"data":{"a":"1"}}`) // only the first document
 	_, _, err = DecodeYAML([]byte("data: {a: 1}\n"), kind)
 	is.Equal(err.Error(), "json: cannot unmarshal number into Go struct field ConfigMap.data of type string") // types are as in JSON
-	_, _, _, s := newDecoder(t).Object([]byte("a: b: c"), "application/yaml", configMap, Warn)
+	_, _, _, s := testDecoder(t).Object([]byte("a: b: c"), "application/yaml", configMap, Warn)
 	is.Equal(s.Message, "the object provided is unrecognized (must be of type ConfigMap): yaml: mapping values are not allowed in this context (613a20623a2063)") // no kind without YAML
 }
 
 func TestProtobufBody(t *testing.T) {
 	is := is.New(t)
-	d := newDecoder(t)
+	d := testDecoder(t)
 	_, _, _, s := d.Object([]byte(`{}`), "application/vnd.kubernetes.protobuf", configMap, Strict)
 	is.Equal(s.Message, "the object provided is unrecognized (must be of type ConfigMap): provided data does not appear to be a protobuf message, expected prefix [107 56 115 0] ({})") // no envelope
 	body := AppendEnvelope(nil, schema.GVK{Version: "v1", Kind: "Secret"}, nil)
@@ -130,7 +130,7 @@ func TestProtobufBody(t *testing.T) {
 
 func TestCustomResource(t *testing.T) {
 	is := is.New(t)
-	d := newDecoder(t)
+	d := testDecoder(t)
 	widget := schema.GVK{Group: "example.com", Version: "v1", Kind: "Widget"}
 	obj, _, warnings, s := d.Object([]byte(`{"apiVersion":"example.com/v1","kind":"Widget","spec":{"b":1,"b":2},"metadata":{"name":"w","labels":{},"x":1}}`), "application/json", widget, Warn)
 	is.True(s == nil)
@@ -141,7 +141,7 @@ func TestCustomResource(t *testing.T) {
 }
 
 func TestDeleteOptions(t *testing.T) {
-	d := newDecoder(t)
+	d := testDecoder(t)
 	for _, c := range []struct{ in, want, err string }{
 		{`{}`, `{"kind":"DeleteOptions","apiVersion":"meta.k8s.io/v1"}`, ""},
 		{`{"propagationPolicy":"Background","extra":1}`, `{"kind":"DeleteOptions","apiVersion":"meta.k8s.io/v1","propagationPolicy":"Background"}`, ""},

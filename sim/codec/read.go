@@ -9,32 +9,33 @@ import (
 )
 
 // Read returns the object of an item in the form in which objects of clients are read, so that the two are alike where a
-// client has changed nothing. It is shared: nobody may change anything in it. before is an item of the same object, or
-// nil: what the two have in common is not read again.
+// client has changed nothing. Nobody may change anything in it. before is an item of the same object, or nil: what the two
+// have in common is not read again.
 func Read(it, before *resource.Item) object.Object {
-	if obj := it.Parsed(); obj != nil {
-		return obj
+	p := it.Parsed()
+	if p == nil {
+		p = read(it, before)
+		it.Keep(p)
 	}
-	obj := read(it, before)
-	it.Keep(obj)
-	return obj
+	return p.Object
 }
 
-func read(it, before *resource.Item) object.Object {
+func read(it, before *resource.Item) *resource.Parsed {
 	t := it.Layout()
-	if t == nil {
-		return it.Object()
+	switch {
+	case t == nil:
+		return &resource.Parsed{Object: it.Object()}
+	case it.Stored != nil: // it was read in another form than it is printed in
+		return &resource.Parsed{Object: Reread(it.Object(), t)}
 	}
-	if it.Stored != nil {
-		return Reread(it.Object(), t)
+	p := &resource.Parsed{}
+	d := newDecoder(string(it.Bytes), before)
+	d.parts = p
+	var err error
+	if p.Object, _, err = d.document(t); err != nil {
+		return &resource.Parsed{Object: it.Object()}
 	}
-	k := knownOf(before)
-	k.shared = true
-	obj, _, err := decodeKnown(string(it.Bytes), t, k)
-	if err != nil {
-		return it.Object()
-	}
-	return obj
+	return p
 }
 
 // Reread returns an object as it is read back from what is printed of it: without what is not printed, and with the zero
@@ -46,101 +47,62 @@ func Reread(obj object.Object, t *schema.Type) object.Object {
 	return obj
 }
 
-// known are parts of an object that was read before: whoever meets the text of one again need not read it. Most bodies of
-// updates are what the client got with a field changed. That saves an update of a pod a third of its time.
+// known returns the value of a part whose text is next, and goes on behind it; otherwise nil. A body of an update is mostly
+// what the client got, with a field changed, and so is what is stored of it: not to read again what was read before saves
+// an update of a pod a third of its time.
 //
 //	before: {…,"metadata":{…,"managedFields":[{…,"fieldsV1":{…}}]},"spec":{…},"status":{…}}
-//	                                                        ╰sets╯        ╰───── fields ────╯
-type known struct {
-	fields, sets []knownPart
-	shared       bool // what is read is not changed either: it may have the very fields
-}
-
-// knownPart is the text of an object and what was read from it.
-type knownPart struct {
-	name, text string
-	value      map[string]any
-}
-
-// knownOf returns the parts of an item that was read, nothing of any other.
-func knownOf(it *resource.Item) (k known) {
-	if it == nil || it.Stored != nil || it.Layout() == nil || it.Parsed() == nil {
-		return known{}
-	}
-	obj := it.Parsed()
-	p := scanner{text: string(it.Bytes)}
-	p.members(func(name string) {
-		switch m, isMap := obj[name].(map[string]any); {
-		case name == "metadata":
-			k.sets = p.sets(object.Object(obj).List(name, "managedFields"))
-		case isMap:
-			k.fields = append(k.fields, knownPart{name, p.skip(), m})
-		default:
-			p.skip()
-		}
-	})
-	return k
-}
-
-// members calls read at the value of each member of an object.
-func (p *scanner) members(read func(name string)) {
-	p.next()
-	for more := p.enter('}'); more; more = p.more('}') {
-		read(p.key())
-	}
-}
-
-// sets returns the fieldsV1 in the text of metadata. managed are its managedFields.
-func (p *scanner) sets(managed []any) (sets []knownPart) {
-	p.members(func(name string) {
-		if name != "managedFields" || len(managed) == 0 {
-			p.skip()
-			return
-		}
-		i := 0
-		p.next()
-		for more := p.enter(']'); more; more = p.more(']') {
-			p.members(func(name string) {
-				text := p.skip()
-				if set, ok := object.As(managed[i])[name].(map[string]any); ok {
-					sets = append(sets, knownPart{name, text, set})
-				}
-			})
-			i++
-		}
-	})
-	return sets
-}
-
-// knownField returns the value of a field of the object, if it is known, and goes on behind it; otherwise nil.
-func (d *decoder) knownField(name string) any {
-	for _, part := range d.known.fields {
-		if part.name == name && d.take(part.text) {
-			if d.known.shared {
-				return part.value
-			}
-			return object.Copy(part.value)
+//	                                                        ╰Sets╯        ╰───── Fields ────╯
+func (d *decoder) known(parts []resource.Part, name string) any {
+	for _, part := range parts {
+		if part.Name == name && strings.HasPrefix(d.text[d.pos:], part.Text) {
+			d.pos += len(part.Text)
+			return part.Value
 		}
 	}
 	return nil
 }
 
-// knownSet is knownField for a value of type FieldsV1, which nobody ever changes.
-func (d *decoder) knownSet() any {
-	for _, part := range d.known.sets {
-		if d.take(part.text) {
-			return part.value
-		}
-	}
-	return nil
-}
-
-// take goes on behind a text, if it is next.
-func (d *decoder) take(text string) bool {
+// topField is field for one of the object itself, which may be known.
+func (d *decoder) topField(t *schema.Type, f *schema.Field, old any) any {
 	d.next()
-	if !strings.HasPrefix(d.text[d.pos:], text) {
-		return false
+	start := d.pos
+	var v any
+	if d.before != nil && old == nil {
+		v = d.known(d.before.Fields, f.Name)
 	}
-	d.pos += len(text)
-	return true
+	switch {
+	case v == nil:
+		v = d.field(t, f, old)
+	case d.parts == nil: // whoever reads a body may change it
+		v = object.Copy(v)
+	}
+	if d.parts != nil && f.Name != "metadata" {
+		d.parts.Fields = d.learn(d.parts.Fields, f.Name, start, v)
+	}
+	return v
+}
+
+// fieldSet reads a value of type FieldsV1, which may be known, and which nobody ever changes.
+func (d *decoder) fieldSet() any {
+	start := d.pos
+	var v any
+	if d.before != nil {
+		v = d.known(d.before.Sets, "")
+	}
+	if v == nil {
+		v = d.unchecked()
+	}
+	if d.parts != nil {
+		d.parts.Sets = d.learn(d.parts.Sets, "", start, v)
+	}
+	return v
+}
+
+// learn adds what was read from start on to parts, if it is an object.
+func (d *decoder) learn(parts []resource.Part, name string, start int, v any) []resource.Part {
+	if m, ok := v.(map[string]any); ok {
+		return append(parts, resource.Part{Name: name, Text: d.text[start:d.pos], Value: m})
+	}
+	return parts
 }

@@ -29,9 +29,9 @@ func podItem(d *Decoder, text string) *resource.Item {
 var podGVK = schema.GVK{Version: "v1", Kind: "Pod"}
 
 func TestChangedReadsWhatObjectReads(t *testing.T) {
-	t.Parallel()
 	is := is.New(t)
-	d, gvk := newDecoder(t), podGVK
+	d, gvk := testDecoder(t), podGVK
+	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // what is kept stays meanwhile
 	it := podItem(d, storedPod)
 	stored := Read(it, nil)
 	is.Equal(string(Append(nil, stored, it.Layout())), storedPod)
@@ -55,7 +55,6 @@ func TestChangedReadsWhatObjectReads(t *testing.T) {
 		body := []byte(strings.Replace(storedPod, edit[0], edit[1], 1))
 		for _, level := range []Level{Strict, Warn} {
 			want, _, wantWarnings, wantStatus := d.Object(body, JSON.String(), gvk, level)
-			it.Keep(stored)
 			got, _, warnings, s := d.Changed(body, JSON.String(), gvk, level, it)
 			is.Equal(got, want)              // the object is the same
 			is.Equal(warnings, wantWarnings) // and so are the warnings
@@ -73,13 +72,12 @@ func TestChangedReadsWhatObjectReads(t *testing.T) {
 func TestChangedTakesWhatIsKnown(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // what is kept stays meanwhile
 	is := is.New(t)
-	d := newDecoder(t)
+	d := testDecoder(t)
 	it := podItem(d, storedPod)
-	marked := Read(it, nil).Copy()
+	marked := Read(it, nil)
 	marked.Set("marked", "spec", "nodeName")
 	managed := object.As(marked.List("metadata", "managedFields")[0])
-	managed["fieldsV1"] = map[string]any{"marked": map[string]any{}}
-	it.Keep(marked)
+	managed.Map("fieldsV1")["marked"] = map[string]any{}
 	next := podItem(d, strings.Replace(storedPod, `"name":"p"`, `"name":"q"`, 1))
 	for _, obj := range []object.Object{Read(next, it), Read(next, nil)} { // which is kept
 		is.Equal(obj.Name(), "q")
@@ -93,7 +91,7 @@ func TestChangedTakesWhatIsKnown(t *testing.T) {
 func TestReadWithTheHelpOfAnyOther(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewSource(1))
-	d, gvk := newDecoder(t), podGVK
+	d, gvk := testDecoder(t), podGVK
 	pod := d.Kinds(gvk)
 	var before *resource.Item
 	var beforeText string

@@ -55,7 +55,7 @@ func Table(def *resource.Definition, rows []TableRow, o TableOptions) Text {
 		c.own = appendColumns(c.own, columns)
 	}
 	c.own = append(c.own, `,"rows":`...)
-	if len(rows) == 0 && def.Hub.Columns != nil { // no rows of default columns are null
+	if len(rows) == 0 && def.Hub.Columns != nil && !def.Hub.NullRows { // no rows of default columns are null
 		c.own = append(c.own, `[]}`...)
 		return c.end()
 	}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/kubesim/kubesim/sim/mvcc"
+	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
 )
 
@@ -23,7 +24,9 @@ type Commit struct {
 	View *mvcc.View // the store after it
 	At   time.Time  // when it is told of
 
-	Storage    string               // where the object is stored: pods, deployments.apps
+	Storage         string // where the object is stored: pods, deployments.apps
+	Namespace, Name string // of the object
+
 	Definition *resource.Definition // of what is stored there, in the hub version; nil: nobody serves it
 }
 
@@ -38,14 +41,24 @@ type Listener interface{ Committed(*Commit) }
 
 // Of says what an event is about.
 func Of(e *mvcc.Event, view *mvcc.View, at time.Time, known Definitions) *Commit {
-	c := &Commit{Event: e, View: view, At: at, Storage: Storage(e.Key)}
+	c := &Commit{Event: e, View: view, At: at}
+	var rest string
+	c.Storage, rest, _ = strings.Cut(strings.TrimPrefix(e.Key, root), "/")
+	if namespace, name, ok := strings.Cut(rest, "/"); ok {
+		c.Namespace, c.Name = namespace, name
+	} else {
+		c.Name = rest
+	}
 	c.Definition = known.Definition(c.Storage)
 	return c
 }
 
+// root is what all keys begin with (resource.Definition.Key).
+const root = "/registry/"
+
 // Storage returns the storage name in a key.
 func Storage(key string) string {
-	storage, _, _ := strings.Cut(strings.TrimPrefix(key, "/registry/"), "/")
+	storage, _, _ := strings.Cut(strings.TrimPrefix(key, root), "/")
 	return storage
 }
 
@@ -66,6 +79,12 @@ func (c *Commit) item(kv *mvcc.KV) *resource.Item {
 	}
 	return resource.ItemOf(c.Definition, kv)
 }
+
+// Object returns a copy of what Item returns, which is not nil.
+func (c *Commit) Object() object.Object { return c.Item().Object() }
+
+// OldObject returns a copy of what Before returns, which is not nil.
+func (c *Commit) OldObject() object.Object { return c.Before().Object() }
 
 // Created reports whether there was no such object before.
 func (c *Commit) Created() bool { return c.Prev == nil }

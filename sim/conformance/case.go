@@ -70,6 +70,16 @@ type Until struct {
 // Only keeps a part of a list or map: see the package comment.
 type Only struct{ Path, Want string }
 
+// Minor returns the Kubernetes minor whose server the case was recorded from, which stands behind the area's name: that of
+// since-1.37 is 1.37. "": any server since 1.36 (see doc.go).
+func (c Case) Minor() string {
+	i := strings.LastIndex(c.Area, "-1.")
+	if i < 0 {
+		return ""
+	}
+	return c.Area[i+1:]
+}
+
 // ID is "area/name".
 func (c Case) ID() string { return c.Area + "/" + c.Name }
 

@@ -50,6 +50,8 @@ func Run(ctx context.Context, t Target, c Case) []StepResult {
 // ready reports why a case cannot run on the target.
 func (t Target) ready(c Case) error {
 	switch {
+	case c.Minor() != "" && t.Minor != "" && c.Minor() != t.Minor:
+		return errors.New("needs a server of Kubernetes " + c.Minor())
 	case c.NeedsSecond() && t.Second == nil:
 		return errors.New("needs two API servers over one store")
 	case c.NeedsControl() && t.NoControl:

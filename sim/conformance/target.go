@@ -17,6 +17,9 @@ type Target struct {
 	Token     string            // bearer token; empty: none
 	Seed      uint64            // draws the namespaces' names; a server that outlives a run needs another one each time
 
+	// Minor is the server's, "1.37": cases of another one do not run. "": they do.
+	Minor string
+
 	// NoControl says that the server has no POST /sim/v1/compact and /sim/v1/expire, as a real one.
 	NoControl bool
 

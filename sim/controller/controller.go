@@ -9,8 +9,8 @@
 //	                        commit ─▶ …
 //
 // There is one queue for all controllers of a Manager, on the Cluster's clock. Nothing runs by itself: Step does one
-// reconcile, Settle all that is due. What waits, what has failed and what controllers remember is a State, so that a fork
-// or an archive goes on alike. Each controller can be stopped, delayed or crashed, and its cache can lag.
+// reconcile, ReconcileAll all that is due. What waits, what has failed and what controllers remember is a State, so that a
+// fork or an archive goes on alike. Each controller can be stopped, delayed or crashed, and its cache can lag.
 //
 // A controller is a file: a type with Reconcile, and a function that returns its Controller. It knows its cluster from its
 // Client only, and remembers between two calls what it keeps in Memory only:
@@ -94,18 +94,18 @@ func (k Key) String() string {
 	return k.Namespace + "/" + k.Name
 }
 
-// KeyOf returns the key of the object that a commit is about.
-func KeyOf(c *commit.Commit) []Key {
-	if it := c.Item(); it != nil {
-		return []Key{{it.Namespace, it.Name}}
+// keyOf returns the key of the object that a commit is about.
+func keyOf(c *commit.Commit) []Key {
+	if c.Definition == nil {
+		return nil
 	}
-	return nil
+	return []Key{{c.Namespace, c.Name}}
 }
 
 // keys returns what a commit calls for.
 func (w *Watch) keys(api *Client, c *commit.Commit) []Key {
 	if w.Keys == nil {
-		return KeyOf(c)
+		return keyOf(c)
 	}
 	return w.Keys(api, c)
 }

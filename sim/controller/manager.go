@@ -13,8 +13,8 @@ import (
 	"github.com/kubesim/kubesim/sim/random"
 )
 
-// settleMax bounds the reconciles that one request can lead to.
-const settleMax = 100_000
+// reconcileMax bounds the reconciles that one request can lead to.
+const reconcileMax = 100_000
 
 // Manager runs controllers. The Cluster's lock guards it.
 type Manager struct {
@@ -31,7 +31,7 @@ type Manager struct {
 	Order Order
 	// Plan is what is next before the Order is asked: the first of its items that is ready. It is then taken out.
 	Plan []Item
-	// Stepped leaves what is due to Step and Settle. Otherwise what has waited is reconciled at its time.
+	// Stepped leaves what is due to Step and ReconcileAll. Otherwise what has waited is reconciled at its time.
 	Stepped bool
 
 	running *loop // whose reconcile goes on; nil: none does
@@ -209,10 +209,10 @@ func (m *Manager) reconcile(i Item) {
 	}
 }
 
-// Settle reconciles until nothing is due. It returns what is still due after as many reconciles as a request can lead to:
-// those that never come to rest.
-func (m *Manager) Settle() []Item {
-	for range settleMax {
+// ReconcileAll reconciles until nothing is due. It returns what is still due after as many reconciles as a request can lead
+// to: those that never come to rest.
+func (m *Manager) ReconcileAll() []Item {
+	for range reconcileMax {
 		if !m.Step() {
 			return nil
 		}

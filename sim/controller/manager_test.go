@@ -32,7 +32,7 @@ func TestStep(t *testing.T) {
 	w.put(t, "y", "k")
 	is.True(m.Step())
 	is.Equal(w.took(), "a x 1")
-	is.Equal(len(m.Settle()), 0)
+	is.Equal(len(m.ReconcileAll()), 0)
 	is.Equal(w.took(), "b x 1, a y 1, b y 1") // oldest first, and of one commit the controllers in their order
 	is.True(!m.Step())
 }
@@ -43,27 +43,27 @@ func TestAgainAndFailures(t *testing.T) {
 	is := is.New(t)
 	w, m := start(t, "a")
 	w.put(t, "x", "again")
-	m.Settle()
+	m.ReconcileAll()
 	next, ok := m.Next()
 	is.True(ok)
 	is.Equal(next, clock.Epoch().Add(time.Second))
 	w.Clock.Advance(time.Second)
 	is.True(!m.Idle()) // it is due, and waits for a step
 	w.put(t, "x", "done")
-	m.Settle()
+	m.ReconcileAll()
 	is.Equal(w.took(), "a x 1, a x 2")
 	_, ok = m.Next()
 	is.True(!ok) // nothing will be due unless something is written
 
 	w.put(t, "x", "fail")
 	for _, pause := range []time.Duration{5, 10, 20, 40} {
-		m.Settle()
+		m.ReconcileAll()
 		next, _ = m.Next()
 		is.Equal(next.Sub(w.Clock.Now()), pause*time.Millisecond)
 		w.Clock.AdvanceTo(next)
 	}
 	w.put(t, "x", "done")
-	m.Settle()
+	m.ReconcileAll()
 	is.Equal(len(m.Queue().Failures()), 0) // it went well: the next failure is the first
 }
 
@@ -74,7 +74,7 @@ func TestTimers(t *testing.T) {
 	w, m := start(t, "a")
 	m.Stepped = false
 	w.put(t, "x", "again")
-	m.Settle()
+	m.ReconcileAll()
 	w.Clock.Advance(3500 * time.Millisecond)
 	is.Equal(w.took(), "a x 1, a x 2, a x 3, a x 4")
 }
@@ -88,7 +88,7 @@ func TestOrder(t *testing.T) {
 		m.Order, m.Plan = controller.Drawn{Random: &w.Streams}, plan
 		w.put(t, "x", "k")
 		w.put(t, "y", "k")
-		m.Settle()
+		m.ReconcileAll()
 		return w.took()
 	}
 	drawn := run()
@@ -105,25 +105,25 @@ func TestTrouble(t *testing.T) {
 	w, m := start(t, "a", "b")
 	is.NoErr(m.Stop("a"))
 	w.put(t, "x", "k")
-	m.Settle()
+	m.ReconcileAll()
 	is.Equal(w.took(), "b x 1") // a does nothing
 	is.NoErr(m.Start("a"))
-	m.Settle()
+	m.ReconcileAll()
 	is.Equal(w.took(), "a x 1") // and goes on where it was
 
 	is.NoErr(m.Crash("a"))
 	w.put(t, "y", "k")
-	m.Settle()
+	m.ReconcileAll()
 	is.NoErr(m.Start("a"))
-	m.Settle()
+	m.ReconcileAll()
 	is.Equal(w.took(), "b y 1, a x 1, a y 1") // it remembers nothing, and lists everything
 
 	is.NoErr(m.Delay("a", time.Second))
 	w.put(t, "x", "l")
-	m.Settle()
+	m.ReconcileAll()
 	is.Equal(w.took(), "b x 2")
 	w.Clock.Advance(time.Second)
-	m.Settle()
+	m.ReconcileAll()
 	is.Equal(w.took(), "a x 2")
 	is.NoErr(m.Delay("a", 0))
 
@@ -136,19 +136,19 @@ func TestLag(t *testing.T) {
 	is := is.New(t)
 	w, m := start(t, "a")
 	w.put(t, "x", "k")
-	m.Settle()
+	m.ReconcileAll()
 	is.NoErr(m.Lag("a"))
 	w.put(t, "y", "k")
 	w.put(t, "y", "l")
-	m.Settle()
+	m.ReconcileAll()
 	is.Equal(w.took(), "a x 1") // not told of y
 	m.Add("a", controller.Key{Namespace: "default", Name: "y"})
-	m.Settle()
+	m.ReconcileAll()
 	is.Equal(w.took(), "a y 1 gone") // it does not know y
 	is.Equal(len(m.Client("a").List("configmaps", "", selector.Labels{})), 1)
 	is.True(m.Client("a").Live("configmaps", "default", "y") != nil) // the API server does
 	is.NoErr(m.Resume("a"))
-	m.Settle()
+	m.ReconcileAll()
 	is.Equal(w.took(), "a y 2")
 
 	is.NoErr(m.Lag("a"))
@@ -156,7 +156,7 @@ func TestLag(t *testing.T) {
 	w.put(t, "z", "l")
 	is.NoErr(w.Log.Store.Compact(w.Log.Store.Rev()))
 	is.NoErr(m.Resume("a"))
-	m.Settle()
+	m.ReconcileAll()
 	is.Equal(w.took(), "a x 2, a y 3, a z 1") // the store has forgotten what was missed: it lists everything
 }
 
@@ -167,7 +167,7 @@ func TestStateRoundTrip(t *testing.T) {
 	w, m := start(t, "a", "b", "c", "d")
 	w.put(t, "again", "again")
 	w.put(t, "fail", "fail")
-	m.Settle()
+	m.ReconcileAll()
 	is.NoErr(m.Stop("b"))
 	is.NoErr(m.Delay("c", 3*time.Second))
 	is.NoErr(m.Crash("d"))
@@ -195,11 +195,11 @@ func TestStateRoundTrip(t *testing.T) {
 	}{{w, m}, {f, g}} {
 		for range 5 {
 			x.w.Clock.Advance(time.Second)
-			x.m.Settle()
+			x.m.ReconcileAll()
 		}
 		is.NoErr(x.m.Start("b"))
 		is.NoErr(x.m.Start("d"))
-		x.m.Settle()
+		x.m.ReconcileAll()
 	}
 	is.Equal(f.took(), w.took()) // both go the same way
 }

@@ -244,7 +244,7 @@ var schemaTypes = []string{"array", "boolean", "integer", "number", "object", "s
 // unsupported reports what JSON Schema has and Kubernetes does not.
 func (c *checker) unsupported(node object.Object, p field.Path, at place) {
 	kind := node.String("type")
-	if kind != "" && !contains(schemaTypes, kind) {
+	if kind != "" && !slices.Contains(schemaTypes, kind) {
 		c.add(field.NotSupported(p.Child("type"), kind, schemaTypes...))
 	}
 	if node["default"] != nil && !at.defaults {

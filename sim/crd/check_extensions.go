@@ -3,6 +3,7 @@ package crd
 import (
 	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/object"
+	"slices"
 )
 
 // extensions checks the x-kubernetes-… fields of one node against each other.
@@ -159,7 +160,7 @@ func keysOfMaps(node object.Object, p field.Path) field.ErrorList {
 			continue
 		}
 		prop, at := object.Object(m), p.Child("items", "properties").Key(name)
-		if !contains(required, name) && prop["default"] == nil {
+		if !slices.Contains(required, name) && prop["default"] == nil {
 			errs = append(errs, field.Required(at.Child("default"),
 				"this property is in x-kubernetes-list-map-keys, so it must have a default or be a required property"))
 		}

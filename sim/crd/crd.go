@@ -16,11 +16,9 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// Storage is the storage name of CustomResourceDefinitions, Kind their kind and CleanupFinalizer what keeps one until
-// its objects are gone.
+// Storage is the storage name of CustomResourceDefinitions, and CleanupFinalizer what keeps one until its objects are gone.
 const (
 	Storage          = "customresourcedefinitions.apiextensions.k8s.io"
-	Kind             = "CustomResourceDefinition"
 	CleanupFinalizer = "customresourcecleanup.apiextensions.k8s.io"
 )
 

@@ -1,6 +1,7 @@
 package crd
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -264,12 +265,17 @@ func filter(text string) step {
 		for _, item := range wildcard(values) {
 			x, ok := a(item)
 			y, ok2 := b(item)
-			switch {
-			case !ok || !ok2:
+			if !ok || !ok2 {
 				continue
-			case op != "" && !comparable(x, op, y):
+			}
+			isTrue, comparable := true, true
+			if op != "" {
+				isTrue, comparable = holds(x, op, y)
+			}
+			switch {
+			case !comparable: // then the whole path leads to nothing
 				return nil
-			case op == "" || compare(x, op, y):
+			case isTrue:
 				out = append(out, item)
 			}
 		}
@@ -319,71 +325,40 @@ func literal(text string) (any, bool) {
 	return f, err == nil
 }
 
-// comparable reports whether values can be compared: two strings, two integers, two other numbers, or two booleans for
-// equality. Where they cannot, the whole path leads to nothing.
-func comparable(a any, op string, b any) bool {
-	ok := false
-	switch a.(type) {
-	case string:
-		_, ok = b.(string)
-	case int64:
-		_, ok = b.(int64)
-	case float64:
-		_, ok = b.(float64)
-	case bool:
-		_, ok = b.(bool)
-		ok = ok && (op == "==" || op == "!=")
-	}
-	return ok
-}
-
-func compare(a any, op string, b any) bool {
-	c := 0
+// holds reports whether a comparison is true, and ok whether the values can be compared: two strings, two whole numbers, two
+// other numbers, or two booleans for equality.
+func holds(a any, op string, b any) (holds, ok bool) {
+	var order int
 	switch x := a.(type) {
 	case string:
-		y, ok := b.(string)
-		if !ok {
-			return false
-		}
-		c = strings.Compare(x, y)
+		order, ok = orderOf(x, b)
+	case int64:
+		order, ok = orderOf(x, b)
+	case float64:
+		order, ok = orderOf(x, b)
 	case bool:
-		y, ok := b.(bool)
-		return ok && (op == "==") == (x == y) && (op == "==" || op == "!=")
-	default:
-		x1, ok := asFloat(a)
-		y1, ok2 := asFloat(b)
-		if !ok || !ok2 {
-			return false
-		}
-		if x1 < y1 {
-			c = -1
-		} else if x1 > y1 {
-			c = 1
-		}
+		y, isBool := b.(bool)
+		return (op == "==") == (x == y), isBool && (op == "==" || op == "!=")
 	}
 	switch op {
 	case "==":
-		return c == 0
+		return order == 0, ok
 	case "!=":
-		return c != 0
+		return order != 0, ok
 	case "<=":
-		return c <= 0
+		return order <= 0, ok
 	case ">=":
-		return c >= 0
+		return order >= 0, ok
 	case "<":
-		return c < 0
+		return order < 0, ok
 	}
-	return c > 0
+	return order > 0, ok
 }
 
-func asFloat(v any) (float64, bool) {
-	switch v := v.(type) {
-	case int64:
-		return float64(v), true
-	case float64:
-		return v, true
-	}
-	return 0, false
+// orderOf compares a value with another of its type, ok false for one of another type.
+func orderOf[T cmp.Ordered](a T, other any) (order int, ok bool) {
+	b, ok := other.(T)
+	return cmp.Compare(a, b), ok
 }
 
 // printValue prints a value as text: objects and lists as JSON, everything else as Go does.

@@ -1,6 +1,7 @@
 package crd
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -119,7 +120,7 @@ func (n *naming) short() {
 	want, have := object.Strings(n.want.List("shortNames")), object.Strings(n.have.List("shortNames"))
 	var texts []string
 	for _, name := range want {
-		if !contains(have, name) && n.resources[name] {
+		if !slices.Contains(have, name) && n.resources[name] {
 			texts = append(texts, strconv.Quote(name)+" is already in use")
 		}
 	}

@@ -75,7 +75,7 @@ func Strategy(meta structural.Meta) *resource.Strategy {
 				before = specOf(old).unknownFormats()
 			}
 			for _, format := range specOf(obj).unknownFormats() {
-				if !contains(before, format) {
+				if !slices.Contains(before, format) {
 					ctx.Warn("unrecognized format " + strconv.Quote(format))
 				}
 			}
@@ -98,7 +98,7 @@ func storeVersion(obj object.Object) {
 		return
 	}
 	name, stored := s.versions[i].name, obj.List("status", "storedVersions")
-	if !contains(object.Strings(stored), name) {
+	if !slices.Contains(object.Strings(stored), name) {
 		obj.Set(append(slices.Clip(stored), name), "status", "storedVersions")
 	}
 }

@@ -63,13 +63,13 @@ func (v *validator) validate() field.ErrorList {
 }
 
 func (v *validator) checkSpec() field.ErrorList {
-	p, s := field.Root("spec"), v.spec
-	errs := checkGroup(s.String("group"), p.Child("group"))
-	errs = append(errs, oneOf(p.Child("scope"), s.String("scope"), "Cluster", "Namespaced")...)
-	errs = append(errs, v.schemasPresent()...)
-	if preserve, _ := s.Bool("preserveUnknownFields"); preserve && s.hasDefaults() {
-		errs = append(errs, field.Invalid(p.Child("preserveUnknownFields"), true, "must be false in order to use defaults in the schema"))
-	}
+	s := v.spec
+	at := field.CursorOn(field.Root("spec"), s.Object)
+	checkGroup(at.Child("group").Required())
+	oneOf(at.Child("scope").Required(), "Cluster", "Namespaced")
+	at.Report(v.schemasPresent())
+	preserve := at.Child("preserveUnknownFields")
+	preserve.InvalidIf(preserve.True() && s.hasDefaults(), "must be false in order to use defaults in the schema")
 	storages, names, twice := 0, map[string]bool{}, false
 	for i := range s.versions {
 		x := &s.versions[i]
@@ -78,31 +78,31 @@ func (v *validator) checkSpec() field.ErrorList {
 		}
 		twice = twice || names[x.name]
 		names[x.name] = true
-		errs = append(errs, joined(x.at.Child("name"), x.name, x.name, "", field.DNS1035Label)...)
-		errs = append(errs, v.checkVersion(x)...)
+		name := field.CursorOn(x.at.Child("name"), x.name)
+		checkJoined(name, field.DNS1035Label)
+		at.Report(name.Errors()).Report(v.checkVersion(x))
 	}
-	list := printVersions(s)
-	if twice {
-		errs = append(errs, field.Invalid(p.Child("versions"), list, "must contain unique version names"))
-	}
-	if storages != 1 {
-		errs = append(errs, field.Invalid(p.Child("versions"), list, "must have exactly one version marked as storage version"))
-	}
+	versions := at.Child("versions").With(printVersions(s))
+	versions.InvalidIf(twice, "must contain unique version names")
+	versions.InvalidIf(storages != 1, "must have exactly one version marked as storage version")
 	if len(s.versions) > 0 && s.versions[0].name != "" {
-		errs = append(errs, joined(p.Child("version"), s.versions[0].name, s.versions[0].name, "", field.DNS1035Label)...)
+		checkJoined(at.Child("version").With(s.versions[0].name), field.DNS1035Label)
 	}
 	for _, name := range []string{"plural", "singular", "kind", "listKind"} {
-		if s.String("names", name) == "" {
-			errs = append(errs, field.Required(p.Child("names", name), ""))
-		}
+		at.Child("names", name).Required()
 	}
-	errs = append(errs, checkNames(s.Map("names"), p.Child("names"))...)
-	errs = append(errs, v.checkTop()...)
-	if preserve, _ := s.Bool("preserveUnknownFields"); preserve && s.String("conversion", "strategy") != "None" {
-		errs = append(errs, field.Invalid(p.Child("conversion", "strategy"), s.String("conversion", "strategy"),
-			"must be None if spec.preserveUnknownFields is true"))
+	at.Report(checkNames(s.Map("names"), at.Path("names")))
+	at.Report(v.checkTop())
+	strategy := at.Child("conversion", "strategy").OrEmpty()
+	strategy.InvalidIf(preserve.True() && strategy.String() != "None", "must be None if spec.preserveUnknownFields is true")
+	return at.Report(v.conversion()).Errors()
+}
+
+// oneOf is Cursor.OneOf for a string that errors print as it is: the real server says string(spec.Scope).
+func oneOf(at field.Cursor, allowed ...string) {
+	if at.Has() && !slices.Contains(allowed, at.String()) {
+		at.NotSupported(at.String(), allowed...)
 	}
-	return append(errs, v.conversion()...)
 }
 
 // checkTop checks what all versions have in common.
@@ -168,17 +168,12 @@ func (s *spec) schemaOf(name string) map[string]any {
 	return nil
 }
 
-func checkGroup(name string, p field.Path) field.ErrorList {
-	if name == "" {
-		return field.ErrorList{field.Required(p, "")}
+func checkGroup(at field.Cursor) {
+	if at.Has() && len(field.DNS1123Subdomain(at.String())) == 0 {
+		at.InvalidIf(!strings.Contains(at.String(), "."), "should be a domain with at least one dot")
+	} else {
+		checkJoined(at, field.DNS1123Subdomain)
 	}
-	if errs := joined(p, name, name, "", field.DNS1123Subdomain); errs != nil {
-		return errs
-	}
-	if !strings.Contains(name, ".") {
-		return field.ErrorList{field.Invalid(p, name, "should be a domain with at least one dot")}
-	}
-	return nil
 }
 
 // schemasPresent demands a schema of every version, unless the stored definition had none for some of them.
@@ -294,32 +289,4 @@ func (v *validator) immutable() field.ErrorList {
 	check("group")
 	check("names", "plural")
 	return errs
-}
-
-func contains(list []string, s string) bool {
-	for _, x := range list {
-		if x == s {
-			return true
-		}
-	}
-	return false
-}
-
-// oneOf checks a value that must be one of several.
-func oneOf(p field.Path, value string, allowed ...string) field.ErrorList {
-	switch {
-	case value == "":
-		return field.ErrorList{field.Required(p, "")}
-	case !contains(allowed, value):
-		return field.ErrorList{field.NotSupported(p, value, allowed...)}
-	}
-	return nil
-}
-
-// joined applies a rule to checked and shows shown, with all messages in one error.
-func joined(p field.Path, shown, checked, before string, rule func(string) []string) field.ErrorList {
-	if texts := rule(checked); len(texts) > 0 {
-		return field.ErrorList{field.Invalid(p, shown, before+strings.Join(texts, ","))}
-	}
-	return nil
 }

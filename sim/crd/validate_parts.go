@@ -2,38 +2,48 @@ package crd
 
 import (
 	"net/url"
-	"strconv"
+	"slices"
 	"strings"
 
 	"github.com/kubesim/kubesim/sim/cel"
 	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/webhook"
 )
 
 // checkNames checks spec.names or status.acceptedNames.
 func checkNames(m object.Object, p field.Path) field.ErrorList {
-	var errs field.ErrorList
+	at := field.CursorOn(p, m)
 	for _, name := range []string{"plural", "singular"} {
-		if value := m.String(name); value != "" {
-			errs = append(errs, joined(p.Child(name), value, value, "", field.DNS1035Label)...)
-		}
+		checkJoined(at.Child(name).IfGiven(), field.DNS1035Label)
 	}
 	for _, name := range []string{"kind", "listKind"} {
-		if value := m.String(name); value != "" {
-			errs = append(errs, joined(p.Child(name), value, strings.ToLower(value),
-				"may have mixed case, but should otherwise match: ", field.DNS1035Label)...)
-		}
+		checkJoined(at.Child(name).IfGiven(), mixedCase)
 	}
-	for i, name := range object.Strings(m.List("shortNames")) {
-		errs = append(errs, joined(p.Child("shortNames").Index(i), name, name, "", field.DNS1035Label)...)
+	for name := range at.Each("shortNames") {
+		checkJoined(name, field.DNS1035Label)
 	}
-	if kind := m.String("kind"); kind != "" && kind == m.String("listKind") {
-		errs = append(errs, field.Invalid(p.Child("listKind"), kind, "kind and listKind may not be the same"))
+	listKind := at.Child("listKind").IfGiven()
+	listKind.InvalidIf(listKind.Has() && listKind.String() == at.String("kind"), "kind and listKind may not be the same")
+	for name := range at.Each("categories") {
+		checkJoined(name, field.DNS1035Label)
 	}
-	for i, name := range object.Strings(m.List("categories")) {
-		errs = append(errs, joined(p.Child("categories").Index(i), name, name, "", field.DNS1035Label)...)
+	return at.Errors()
+}
+
+func mixedCase(name string) []string {
+	texts := field.DNS1035Label(strings.ToLower(name))
+	if len(texts) > 0 {
+		texts[0] = "may have mixed case, but should otherwise match: " + texts[0]
 	}
-	return errs
+	return texts
+}
+
+// checkJoined applies a rule to a string, with all messages in one error.
+func checkJoined(at field.Cursor, rule func(string) []string) {
+	if texts := rule(at.String()); at.Has() && len(texts) > 0 {
+		at.Invalid(at.Value(), strings.Join(texts, ","))
+	}
 }
 
 var (
@@ -42,67 +52,43 @@ var (
 )
 
 func checkColumns(columns []any, p field.Path) field.ErrorList {
-	var errs field.ErrorList
-	for i, x := range columns {
-		c, at := object.As(x), p.Index(i)
-		if c.String("name") == "" {
-			errs = append(errs, field.Required(at.Child("name"), ""))
-		}
+	at := field.CursorOn(p, columns)
+	for c := range at.Each() {
+		c.Child("name").Required()
 		text := "must be one of " + strings.Join(columnTypes, ",")
-		if kind := c.String("type"); kind == "" {
-			errs = append(errs, field.Required(at.Child("type"), text))
-		} else if !contains(columnTypes, kind) {
-			errs = append(errs, field.Invalid(at.Child("type"), kind, text))
-		}
-		if format := c.String("format"); format != "" && !contains(columnFormats, format) {
-			errs = append(errs, field.Invalid(at.Child("format"), format, "must be one of "+strings.Join(columnFormats, ",")))
-		}
-		if path := c.String("jsonPath"); path == "" {
-			errs = append(errs, field.Required(at.Child("JSONPath"), ""))
-		} else {
-			errs = append(errs, simplePath(path, at.Child("JSONPath"))...)
-		}
+		kind, format, path := c.Child("type").Required(text), c.Child("format").IfGiven(), c.Child("jsonPath")
+		kind.InvalidIf(kind.Has() && !slices.Contains(columnTypes, kind.String()), text)
+		format.InvalidIf(format.Has() && !slices.Contains(columnFormats, format.String()), "must be one of "+strings.Join(columnFormats, ","))
+		path.ReportAt(c.Child("JSONPath")).Required().Check(simplePath)
 	}
-	return errs
+	return at.Errors()
 }
 
-func simplePath(path string, p field.Path) field.ErrorList {
-	if path[0] != '.' {
-		return field.ErrorList{field.Invalid(p, path, "must be a simple json path starting with .")}
+func simplePath(path string) []string {
+	if !strings.HasPrefix(path, ".") {
+		return []string{"must be a simple json path starting with ."}
 	}
 	return nil
 }
 
 func checkSubresources(sub object.Object, p field.Path) field.ErrorList {
-	scale := sub.Map("scale")
-	if scale == nil {
+	at := field.CursorOn(p, sub)
+	if !at.Has("scale") {
 		return nil
 	}
-	var errs field.ErrorList
-	check := func(name, below string, required bool, prefixes ...string) {
-		at := p.Child("scale." + name)
-		path := object.Object(scale).String(name)
-		if path == "" {
-			if required {
-				errs = append(errs, field.Required(at, ""))
-			}
-			return
+	check := func(path field.Cursor, below string, prefixes ...string) {
+		text := path.String()
+		switch under := func(prefix string) bool { return strings.HasPrefix(text, prefix) }; {
+		case len(simplePath(text)) > 0:
+			path.Check(simplePath)
+		case !slices.ContainsFunc(prefixes, under):
+			path.InvalidIf(path.Has(), "should be a json path under "+below)
 		}
-		if bad := simplePath(path, at); bad != nil {
-			errs = append(errs, bad...)
-			return
-		}
-		for _, prefix := range prefixes {
-			if strings.HasPrefix(path, prefix) {
-				return
-			}
-		}
-		errs = append(errs, field.Invalid(at, path, "should be a json path under "+below))
 	}
-	check("specReplicasPath", ".spec", true, ".spec.")
-	check("statusReplicasPath", ".status", true, ".status.")
-	check("labelSelectorPath", "either .spec or .status", false, ".spec.", ".status.")
-	return errs
+	check(at.Child("scale", "specReplicasPath").Required(), ".spec", ".spec.")
+	check(at.Child("scale", "statusReplicasPath").Required(), ".status", ".status.")
+	check(at.Child("scale", "labelSelectorPath").IfGiven(), "either .spec or .status", ".spec.", ".status.")
+	return at.Errors()
 }
 
 // selectableMax is how many fields of a version selectors can ask for.
@@ -158,125 +144,47 @@ func (v *validator) tooManyBefore(name string, fields []any) bool {
 	return false
 }
 
-// conversion checks spec.conversion.
+// conversion checks spec.conversion. The paths of errors are those of an older version.
 func (v *validator) conversion() field.ErrorList {
-	c, p := object.Object(v.spec.Map("conversion")), field.Root("spec.conversion")
-	if c == nil {
+	conversion := v.spec.Map("conversion")
+	if conversion == nil {
 		return nil
 	}
-	strategy := c.String("strategy")
-	errs := oneOf(p.Child("strategy"), strategy, "None", "Webhook")
-	hook := object.Object(c.Map("webhook"))
-	config := hook.Map("clientConfig")
-	versions := object.Strings(hook.List("conversionReviewVersions"))
-	if strategy != "Webhook" {
-		if config != nil {
-			errs = append(errs, field.Forbidden(p.Child("webhookClientConfig"), "should not be set when strategy is not set to Webhook"))
-		}
-		if len(versions) > 0 {
-			errs = append(errs, field.Forbidden(p.Child("conversionReviewVersions"), "should not be set when strategy is not set to Webhook"))
-		}
-		return errs
+	at := field.CursorOn(field.Root("spec.conversion"), conversion)
+	oneOf(at.Child("strategy").Required(), "None", "Webhook")
+	config := at.Child("webhook", "clientConfig").ReportAt(at.Child("webhookClientConfig"))
+	versions := at.Child("webhook", "conversionReviewVersions").ReportAt(at.Child("conversionReviewVersions"))
+	switch {
+	case at.String("strategy") != "Webhook":
+		const text = "should not be set when strategy is not set to Webhook"
+		config.ForbidIf(config.Has(), text)
+		versions.ForbidIf(versions.Len() > 0, text)
+		return at.Errors()
+	case config.Has():
+		webhook.ValidateClientConfig(config)
+	default:
+		config.Missing("required when strategy is set to Webhook")
 	}
-	if config == nil {
-		errs = append(errs, field.Required(p.Child("webhookClientConfig"), "required when strategy is set to Webhook"))
-	} else {
-		errs = append(errs, checkClient(config, p.Child("webhookClientConfig"))...)
-	}
-	return append(errs, v.reviewVersions(versions, p.Child("conversionReviewVersions"))...)
+	v.reviewVersions(versions.Required())
+	return at.Errors()
 }
 
-func (v *validator) reviewVersions(versions []string, p field.Path) field.ErrorList {
-	if len(versions) == 0 {
-		return field.ErrorList{field.Required(p, "")}
-	}
-	var errs field.ErrorList
+func (v *validator) reviewVersions(at field.Cursor) {
 	seen := map[string]bool{}
-	for i, name := range versions {
-		if seen[name] {
-			errs = append(errs, field.Invalid(p.Index(i), name, "duplicate version"))
-			continue
-		}
-		seen[name] = true
-		errs = append(errs, field.Check(p.Index(i), name, field.DNS1035Label)...)
-	}
-	old := object.Strings(v.old.List("spec", "conversion", "webhook", "conversionReviewVersions"))
-	known := func(list []string) bool { return contains(list, "v1") || contains(list, "v1beta1") }
-	if !known(versions) && (len(old) == 0 || known(old)) {
-		errs = append(errs, field.Invalid(p, versions, "must include at least one of v1, v1beta1"))
-	}
-	return errs
-}
-
-func checkClient(config object.Object, p field.Path) field.ErrorList {
-	address, hasURL := config["url"].(string)
-	service := object.Object(config.Map("service"))
-	if hasURL == (service != nil) {
-		return field.ErrorList{field.Required(p, "exactly one of url or service is required")}
-	}
-	if hasURL {
-		return checkURL(p.Child("url"), address)
-	}
-	var errs field.ErrorList
-	p = p.Child("service")
-	if service.String("namespace") == "" { // the real server takes one for the other
-		errs = append(errs, field.Required(p.Child("name"), ""))
-	}
-	if service.String("name") == "" {
-		errs = append(errs, field.Required(p.Child("namespace"), ""))
-	}
-	if port, ok := service.Int("port"); ok && len(field.PortNumber(port)) > 0 {
-		errs = append(errs, field.Invalid(p.Child("port"), port, "port is not valid: "+strings.Join(field.PortNumber(port), ", ")))
-	}
-	return append(errs, checkURLPath(p.Child("path"), service.String("path"))...)
-}
-
-func checkURL(p field.Path, text string) field.ErrorList {
-	const form = "; desired format: https://host[/path]"
-	u, err := url.Parse(text)
-	if err != nil {
-		return field.ErrorList{field.Required(p, "url must be a valid URL: "+err.Error()+form)}
-	}
-	var errs field.ErrorList
-	if u.Scheme != "https" {
-		errs = append(errs, field.Invalid(p, u.Scheme, "'https' is the only allowed URL scheme"+form))
-	}
-	if u.Host == "" {
-		errs = append(errs, field.Invalid(p, u.Host, "host must be specified"+form))
-	}
-	if u.User != nil {
-		errs = append(errs, field.Invalid(p, u.User.String(), "user information is not permitted in the URL"))
-	}
-	if u.Fragment != "" {
-		errs = append(errs, field.Invalid(p, u.Fragment, "fragments are not permitted in the URL"))
-	}
-	if u.RawQuery != "" {
-		errs = append(errs, field.Invalid(p, u.RawQuery, "query parameters are not permitted in the URL"))
-	}
-	return errs
-}
-
-func checkURLPath(p field.Path, path string) field.ErrorList {
-	switch path {
-	case "", "/":
-		return nil
-	case "//":
-		return field.ErrorList{field.Invalid(p, path, "segment[0] may not be empty")}
-	}
-	var errs field.ErrorList
-	if path[0] != '/' {
-		errs = append(errs, field.Invalid(p, path, "must start with a '/'"))
-	}
-	for i, step := range strings.Split(strings.TrimSuffix(path[1:], "/"), "/") {
-		if step == "" {
-			errs = append(errs, field.Invalid(p, path, "segment["+strconv.Itoa(i)+"] may not be empty"))
-			continue
-		}
-		for _, text := range field.DNS1123Subdomain(step) {
-			errs = append(errs, field.Invalid(p, path, "segment["+strconv.Itoa(i)+"]: "+text))
+	for version := range at.Each() {
+		if name := version.String(); !seen[name] {
+			seen[name] = true
+			version.Check(field.DNS1035Label)
+		} else {
+			version.Invalid(name, "duplicate version")
 		}
 	}
-	return errs
+	known := func(name string) bool { return name == "v1" || name == "v1beta1" }
+	old := v.old.Strings("spec", "conversion", "webhook", "conversionReviewVersions")
+	bound := len(old) == 0 || slices.ContainsFunc(old, known)
+	if names := at.Strings(); len(names) > 0 && bound && !slices.ContainsFunc(names, known) {
+		at.Invalid(names, "must include at least one of v1, v1beta1")
+	}
 }
 
 // approvedAnnotation says where the API of a group of the community was approved.

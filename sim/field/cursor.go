@@ -22,8 +22,8 @@ import (
 // it is absent: OrEmpty and OrZero read it so, IfGiven leaves its zero value unchecked, and Required reports it.
 // Methods that check return the cursor, for further checks.
 //
-// A Cursor is a value, and cheap to make: it fits into registers, paths are only made for errors, and only an object that a
-// cursor came through is noted in memory.
+// A Cursor is a value, and cheap to make: it fits into registers, paths are only made for errors, and only objects that
+// cursors come through are noted in memory.
 type Cursor struct {
 	value, old any // nil: absent or null; old may be unknown
 	report     *report
@@ -63,9 +63,15 @@ type place struct {
 	name string
 }
 
+// note returns the index of a place, which is mostly one of those that were noted last.
 func (r *report) note(at place) int32 {
+	for i := len(r.places) - 1; i >= max(1, len(r.places)-12); i-- {
+		if p := &r.places[i]; p.up == at.up && p.move == at.move && p.name == at.name {
+			return int32(i)
+		}
+	}
 	if len(r.places) == len(r.first) {
-		r.places = append(make([]place, 0, 4*len(r.first)), r.places...)
+		r.places = append(make([]place, 0, 6*len(r.first)), r.places...)
 	}
 	r.places = append(r.places, at)
 	return int32(len(r.places) - 1)
@@ -124,9 +130,38 @@ func (c *Cursor) enter(name string, s move) {
 		c.old = nil
 	}
 	c.name, c.move = name, s
-	if _, ok := c.value.(map[string]any); ok { // once, for all that is looked at in there
+}
+
+// Index returns a cursor at an item of a list. It has no old value, as that of Each.
+func (c Cursor) Index(i int) Cursor {
+	if c.move > toKey { // a list in a list
 		c.note()
 	}
+	list, _ := c.value.([]any)
+	c.value, c.old, c.move = nil, unknown{}, c.move.item(i)
+	if i < len(list) {
+		c.value = list[i]
+	}
+	return c
+}
+
+// With returns a cursor at the same place with another value, of which nothing is stored.
+func (c Cursor) With(value any) Cursor {
+	if o, ok := value.(object.Object); ok {
+		value = map[string]any(o)
+	}
+	c.value, c.old = value, unknown{}
+	return c
+}
+
+// Was returns a cursor at the same place with another stored object; nil: there is none.
+func (c Cursor) Was(old object.Object) Cursor {
+	if old == nil {
+		c.old = unknown{}
+	} else {
+		c.old = map[string]any(old)
+	}
+	return c
 }
 
 // note gives the cursor a place of its own.
@@ -140,8 +175,11 @@ func (c *Cursor) note() {
 // empty object. Items have no old values: those of the stored list may be others.
 func (c Cursor) Each(names ...string) iter.Seq[Cursor] {
 	return func(yield func(Cursor) bool) {
+		list, _ := c.get(names).([]any)
+		if len(list) == 0 {
+			return
+		}
 		at := c.Child(names...)
-		list, _ := at.value.([]any)
 		if at.move > toKey { // a list in a list
 			at.note()
 		}
@@ -150,9 +188,6 @@ func (c Cursor) Each(names ...string) iter.Seq[Cursor] {
 			one := at
 			if one.value, one.move = item, at.move.item(i); item == nil {
 				one.value = map[string]any{}
-			}
-			if _, ok := one.value.(map[string]any); ok {
-				one.note()
 			}
 			if !yield(one) {
 				return
@@ -164,8 +199,11 @@ func (c Cursor) Each(names ...string) iter.Seq[Cursor] {
 // EachKey returns cursors at the entries of a map at a field, or at the map where the cursor is, sorted by key.
 func (c Cursor) EachKey(names ...string) iter.Seq2[string, Cursor] {
 	return func(yield func(string, Cursor) bool) {
+		m, _ := c.get(names).(map[string]any)
+		if len(m) == 0 {
+			return
+		}
 		at := c.Child(names...)
-		m, _ := at.value.(map[string]any)
 		for _, key := range object.SortedKeys(m) {
 			if !yield(key, at.Key(key)) {
 				return
@@ -259,10 +297,15 @@ func (c Cursor) Len(names ...string) int {
 	return 0
 }
 
+// List returns the list at a field, or where the cursor is; nil if it is none.
+func (c Cursor) List(names ...string) []any {
+	list, _ := c.get(names).([]any)
+	return list
+}
+
 // Strings returns the strings in the list at a field, or where the cursor is.
 func (c Cursor) Strings(names ...string) []string {
-	list, _ := c.get(names).([]any)
-	return object.Strings(list)
+	return object.Strings(c.List(names...))
 }
 
 func (c *Cursor) get(names []string) any {

@@ -23,6 +23,14 @@ func (c Cursor) or(zero any) Cursor {
 	return c
 }
 
+// AsEnum returns a cursor whose value errors print as one of a named string type.
+func (c Cursor) AsEnum() Cursor {
+	if s, ok := c.value.(string); ok {
+		c.value = Enum(s)
+	}
+	return c
+}
+
 // IfGiven reads an empty string, 0 or false as an absent value.
 func (c Cursor) IfGiven() Cursor {
 	if object.Blank(c.value) {
@@ -40,6 +48,9 @@ func (c Cursor) Required(detail ...string) Cursor {
 	return c
 }
 
+// Given is Required without a detail.
+func (c Cursor) Given() Cursor { return c.Required() }
+
 // OneOf checks that a string is among the allowed ones.
 func (c Cursor) OneOf(allowed ...string) Cursor {
 	if s, ok := c.value.(string); ok && !slices.Contains(allowed, s) {
@@ -52,6 +63,24 @@ func (c Cursor) OneOf(allowed ...string) Cursor {
 func (c Cursor) Check(rule func(string) []string) Cursor {
 	if s, ok := c.value.(string); ok {
 		return c.messages(rule(s))
+	}
+	return c
+}
+
+// CheckEnum applies a rule to a string of a named type.
+func (c Cursor) CheckEnum(rule func(string) []string) Cursor {
+	if s, ok := c.value.(string); ok {
+		for _, text := range rule(s) {
+			c.Invalid(Enum(s), text)
+		}
+	}
+	return c
+}
+
+// CheckEach applies a rule to the strings of a list.
+func (c Cursor) CheckEach(rule func(string) []string) Cursor {
+	for item := range c.Each() {
+		item.Check(rule)
 	}
 	return c
 }
@@ -127,6 +156,19 @@ func (c Cursor) Unique(seen Seen) Cursor {
 // Seen are the strings that Unique has seen.
 type Seen map[string]bool
 
+// Declared applies a rule that stands as a tag on the type of the real server, if it has it there: what the rule finds comes
+// after everything else then, in the words of the tag.
+func (c Cursor) Declared(is bool, rule func(Cursor) Cursor) Cursor {
+	before := len(c.report.errs)
+	next := rule(c)
+	for _, e := range c.report.errs[before:] {
+		if is {
+			e.declare()
+		}
+	}
+	return next
+}
+
 // Changed reports whether this is an update and the value is another one than what is stored; null, {} and [] count as absent.
 func (c Cursor) Changed() bool {
 	return c.Updates() && !object.SemanticEqual(c.value, c.old)
@@ -175,6 +217,9 @@ func (c Cursor) Invalid(value any, detail string) Cursor {
 	return c.add(Invalid(c.Path(), value, detail))
 }
 
+// InvalidEnum reports a string of a named type that breaks a rule, or its absence.
+func (c Cursor) InvalidEnum(detail string) Cursor { return c.Invalid(Enum(c.String()), detail) }
+
 // Forbidden reports a field that may not be set, or not be changed, here.
 func (c Cursor) Forbidden(detail string) Cursor { return c.add(Forbidden(c.Path(), detail)) }
 
@@ -188,6 +233,41 @@ func (c Cursor) NotSupported(value any, allowed ...string) Cursor {
 
 // TooLong reports a string of more than limit bytes.
 func (c Cursor) TooLong(limit int) Cursor { return c.add(TooLong(c.Path(), limit)) }
+
+// NotFound reports a value that names something which does not exist.
+func (c Cursor) NotFound(value any, detail ...string) Cursor {
+	e := NotFound(c.Path(), value)
+	e.Detail = strings.Join(detail, "")
+	return c.add(e)
+}
+
+// ForbidAny reports those of the fields that are given.
+func (c Cursor) ForbidAny(detail string, names ...string) Cursor {
+	for _, name := range names {
+		if c.Has(name) {
+			c.Child(name).Forbidden(detail)
+		}
+	}
+	return c
+}
+
+// Require reports those of the fields that are absent or empty.
+func (c Cursor) Require(names ...string) Cursor {
+	for _, name := range names {
+		if object.Blank(c.get([]string{name})) {
+			c.Child(name).Missing("")
+		}
+	}
+	return c
+}
+
+// Labels checks the keys and values of a map of labels.
+func (c Cursor) Labels() Cursor {
+	if m := c.Object(); len(m) > 0 {
+		c.Report(CheckLabels(c.Path(), object.StringMap(m)))
+	}
+	return c
+}
 
 // Duplicate reports a value that may occur only once.
 func (c Cursor) Duplicate(value any) Cursor { return c.add(Duplicate(c.Path(), value)) }

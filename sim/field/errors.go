@@ -120,6 +120,25 @@ func valueText(v any) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
+// declare turns the error into that of a tag: it has no details of what is required, and does not print what may not change.
+func (e *Error) declare() {
+	e.Declared = true
+	switch {
+	case e.Type == TypeRequired:
+		e.Detail = ""
+	case e.Detail == TextImmutable:
+		e.Value = nil
+	}
+}
+
+// Declare returns the error as one of a tag, if it is one (Cursor.Declared).
+func (e *Error) Declare(is bool) *Error {
+	if is {
+		e.declare()
+	}
+	return e
+}
+
 // ErrorList is everything wrong with an object, in the order in which it was found.
 type ErrorList []*Error
 

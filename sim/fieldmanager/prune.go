@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
@@ -44,34 +45,99 @@ func (a *application) in(x view, apiVersion string) (*view, error) {
 	return &view{d, v}, err
 }
 
-// prune takes out of merged what by applied before and does not any more, unless somebody else owns it. It compares in
-// the version of the last apply and then in those in which others own something, in their order: the real server takes
-// them in random order, which decides only which of several errors it answers (Updater.prune of structured-merge-diff).
-//
-//	merged ── without last ──▶ and what somebody owns ──▶ and what by did not own ──▶ in the version of the request
+// pruning is an object on its way through versions.
+type pruning struct {
+	a      *application
+	whole  view // what merging gave
+	pruned view // the same without what is to go
+}
+
+// prune takes out of merged what by applied before and does not any more, unless somebody owns it. At first all goes that
+// by owned. Each version in which somebody owns something takes that back, beginning with the version of the last apply:
+// what is owned may be needed to convert the object. Last comes back what by did not own and what went only because it is
+// below something that by did. The real server takes the versions in random order, which decides only which of several
+// errors it answers (Updater.prune of structured-merge-diff).
 func (a *application) prune(merged *typed.TypedValue, last *entry, set map[string]any) (*typed.TypedValue, error) {
 	if len(last.fields) == 0 {
 		return merged, nil
 	}
 	whole, err := a.in(view{a.d, merged}, last.apiVersion)
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, fmt.Errorf("failed to convert merged object to last applied version: %w", err)
-	}
-	if whole == nil {
+	case whole == nil:
 		return merged, nil
 	}
 	given := a.members(*whole, last.fields)
-	pruned, err := a.addOwned(*whole, view{whole.d, whole.RemoveItems(given)}, set)
-	if err != nil {
-		return nil, fmt.Errorf("failed add back owned items: %w", err)
+	p := &pruning{a: a, whole: *whole, pruned: view{whole.d, whole.RemoveItems(given)}}
+	owned := a.ownedBy(set)
+	for _, apiVersion := range inOrder(owned, last.apiVersion) {
+		at := "at version " + apiVersion
+		if err = p.keep(apiVersion, at, at, func(v view, gone *fieldpath.Set) *fieldpath.Set {
+			return gone.Difference(a.members(v, owned[apiVersion]))
+		}); err != nil {
+			return nil, fmt.Errorf("failed add back owned items: %w", err)
+		}
 	}
-	if pruned, err = a.addForeign(*whole, *pruned, given); err != nil {
+	p.whole = *whole
+	if err = p.keep(last.apiVersion, "to last applied version", "in last applied version", func(_ view, gone *fieldpath.Set) *fieldpath.Set {
+		return gone.Intersection(given)
+	}); err != nil {
 		return nil, fmt.Errorf("failed add back dangling items: %w", err)
 	}
-	if pruned, err = a.in(*pruned, a.d.GV()); err != nil {
+	done, err := a.in(p.pruned, a.d.GV())
+	if err != nil {
 		return nil, err
 	}
-	return pruned.TypedValue, nil // the version of the request is there
+	return done.TypedValue, nil // the version of the request is there
+}
+
+// keep makes what is gone in a version less: to what of picks of it. Versions that are not there any more pick nothing.
+// to and in are how errors call the version.
+func (p *pruning) keep(apiVersion, to, in string, of func(v view, gone *fieldpath.Set) *fieldpath.Set) error {
+	whole, err := p.a.in(p.whole, apiVersion)
+	if err != nil {
+		return fmt.Errorf("failed to convert merged object %s: %w", to, err)
+	}
+	pruned, err := p.a.in(p.pruned, apiVersion)
+	if err != nil {
+		return fmt.Errorf("failed to convert pruned object %s: %w", to, err)
+	}
+	if whole == nil || pruned == nil {
+		return nil
+	}
+	had, err := whole.all()
+	if err != nil {
+		return fmt.Errorf("failed to create field set from merged object %s: %w", in, err)
+	}
+	has, err := pruned.all()
+	if err != nil {
+		return fmt.Errorf("failed to create field set from pruned object %s: %w", in, err)
+	}
+	p.whole, p.pruned = *whole, view{whole.d, whole.RemoveItems(of(*whole, had.Difference(has)))}
+	return nil
+}
+
+// ownedBy returns what anybody owns, by apiVersion. set is what the applier does from now on.
+func (a *application) ownedBy(set map[string]any) map[string]map[string]any {
+	owned := map[string]map[string]any{a.d.GV(): set}
+	for _, e := range a.entries {
+		if e.id() != a.self {
+			owned[e.apiVersion] = plus(owned[e.apiVersion], e.fields)
+		}
+	}
+	return owned
+}
+
+// inOrder returns the keys of a map, sorted but for one that comes first if it is there.
+func inOrder(owned map[string]map[string]any, first string) []string {
+	rank := func(key string) string {
+		if key == first {
+			return ""
+		}
+		return key
+	}
+	return slices.SortedFunc(maps.Keys(owned), func(x, y string) int { return strings.Compare(rank(x), rank(y)) })
 }
 
 // members returns a set of x's version, with the declared fields on the way to what is in it.
@@ -90,64 +156,4 @@ func (x view) all() (*fieldpath.Set, error) {
 		return nil, err
 	}
 	return x.withFields(set), nil
-}
-
-// addOwned puts back what pruned lacks of whole and anybody owns, the applier's new set included.
-func (a *application) addOwned(whole, pruned view, set map[string]any) (*view, error) {
-	owned := map[string]map[string]any{a.d.GV(): set}
-	for _, e := range a.entries {
-		if e.id() != a.self {
-			owned[e.apiVersion] = plus(owned[e.apiVersion], e.fields)
-		}
-	}
-	versions := slices.Sorted(maps.Keys(owned))
-	if i := slices.Index(versions, whole.d.GV()); i > 0 { // first: what others own may be needed to convert
-		versions = slices.Insert(slices.Delete(versions, i, i+1), 0, whole.d.GV())
-	}
-	for _, apiVersion := range versions {
-		all, err := a.in(whole, apiVersion)
-		if err != nil {
-			return nil, fmt.Errorf("failed to convert merged object at version %v: %w", apiVersion, err)
-		}
-		left, err := a.in(pruned, apiVersion)
-		if err != nil {
-			return nil, fmt.Errorf("failed to convert pruned object at version %v: %w", apiVersion, err)
-		}
-		if all == nil || left == nil {
-			continue
-		}
-		whole, pruned = *all, *left
-		had, err := whole.all()
-		if err != nil {
-			return nil, fmt.Errorf("failed to create field set from merged object at version %v: %w", apiVersion, err)
-		}
-		has, err := pruned.all()
-		if err != nil {
-			return nil, fmt.Errorf("failed to create field set from pruned object at version %v: %w", apiVersion, err)
-		}
-		kept := has.Union(a.members(whole, owned[apiVersion]))
-		pruned = view{whole.d, whole.RemoveItems(had.Difference(kept))}
-	}
-	return &pruned, nil
-}
-
-// addForeign puts back what pruned lacks of whole and the applier did not own: what went away only because it is below
-// something that did.
-func (a *application) addForeign(whole, pruned view, given *fieldpath.Set) (*view, error) {
-	left, err := a.in(pruned, whole.d.GV())
-	if err != nil {
-		return nil, fmt.Errorf("failed to convert pruned object to last applied version: %w", err)
-	}
-	if left == nil {
-		return &whole, nil
-	}
-	has, err := left.all()
-	if err != nil {
-		return nil, fmt.Errorf("failed to create field set from pruned object in last applied version: %w", err)
-	}
-	had, err := whole.all()
-	if err != nil {
-		return nil, fmt.Errorf("failed to create field set from merged object in last applied version: %w", err)
-	}
-	return &view{whole.d, whole.RemoveItems(had.Difference(has).Intersection(given))}, nil
 }

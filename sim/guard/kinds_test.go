@@ -21,14 +21,12 @@ var generic = []string{"sim/apiserver", "sim/codec", "sim/crd", "sim/crd/structu
 
 // namedKinds are the kinds that generic code names nevertheless, or files that name some, with the reason.
 var namedKinds = map[string]string{
-	"sim/apiserver events":                                   "the API group of this name",
 	"sim/apiserver namespaces":                               "a part of every path",
 	"sim/codec Ingress":                                      "moved from extensions to another group",
 	"sim/codec NetworkPolicy":                                "moved from extensions to another group",
 	"sim/schema/releases.go":                                 "which versions of which kinds a minor can read, and store: data",
-	"sim/crd CustomResourceDefinition":                       "what the package is about",
 	"sim/crd customresourcedefinitions.apiextensions.k8s.io": "what the package is about",
-	"sim/metadata Event":                                     "the API machinery itself forbids it as an owner (apimachinery validation.BannedOwners)",
+	"sim/metadata Event":                                     "the API machinery forbids it in every owner reference, also where no server serves events and in objects within custom ones (apimachinery validation.BannedOwners)",
 }
 
 // TestNoKindByName: generic code asks the Definition. What is special about a kind stands in the package of its group.
@@ -149,5 +147,42 @@ func TestGatesAreKnown(t *testing.T) {
 	}
 	if asked == 0 {
 		t.Error("no rule asks for a feature gate: is the method still called Enabled?")
+	}
+}
+
+// TestStructsAreNamed: a rule names a struct by its constant, so that a name which is not generated does not compile, and what
+// is generated for rules to name is named by one.
+func TestStructsAreNamed(t *testing.T) {
+	t.Parallel()
+	named := map[string]bool{}
+	var generated []string
+	for _, s := range mustSources(t, rootModule) {
+		ast.Inspect(s.ast, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.ValueSpec:
+				if s.name == "sim/builtin/gotext/types.go" {
+					generated = append(generated, n.Names[0].Name)
+				}
+			case *ast.SelectorExpr:
+				if x, ok := n.X.(*ast.Ident); ok && x.Name == "gotext" {
+					named[n.Sel.Name] = true
+				}
+			case *ast.CallExpr:
+				f, ok := n.Fun.(*ast.SelectorExpr)
+				if !ok || len(n.Args) == 0 {
+					return true
+				}
+				lit, isText := n.Args[0].(*ast.BasicLit)
+				if x, ok := f.X.(*ast.Ident); ok && isText && x.Name == "gotext" {
+					t.Errorf("%s: gotext.%s(%s): use the constant; sim/conformance/testdata/real/gotypes says how to have one", s.at(lit), f.Sel.Name, lit.Value)
+				}
+			}
+			return true
+		})
+	}
+	for _, name := range generated {
+		if !named[name] {
+			t.Errorf("no rule names gotext.%s: take it out of sim/conformance/testdata/real/gotypes/roots.go", name)
+		}
 	}
 }

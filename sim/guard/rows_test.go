@@ -23,7 +23,7 @@ var rows = [][]string{
 	{"sim/builtin/admissionregistration", "sim/builtin/apiextensions", "sim/builtin/apiregistration", "sim/builtin/apps",
 		"sim/builtin/authentication", "sim/builtin/authorization", "sim/builtin/autoscaling", "sim/builtin/batch",
 		"sim/builtin/certificates", "sim/builtin/coordination", "sim/builtin/flowcontrol", "sim/builtin/node", "sim/builtin/policy",
-		"sim/builtin/rbac", "sim/builtin/scheduling"},
+		"sim/builtin/rbac", "sim/builtin/scheduling", "sim/builtin/storagemigration"},
 	{"sim/builtin/core"},
 	{"sim/builtin/discovery", "sim/builtin/resource", "sim/builtin/storage"},
 	{"sim/builtin/networking"},

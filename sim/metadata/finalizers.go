@@ -28,8 +28,8 @@ func Finalizers(names []string, p field.Path) field.ErrorList {
 	return errs
 }
 
-// CoreFinalizer checks one finalizer, at p, of a built-in kind: it must be a standard one or domain-qualified.
-func CoreFinalizer(name string, p field.Path) field.ErrorList {
+// coreFinalizer checks one finalizer, at p, of a built-in kind: it must be a standard one or domain-qualified.
+func coreFinalizer(name string, p field.Path) field.ErrorList {
 	if strings.Contains(name, "/") || isStandard(name) {
 		return nil
 	}
@@ -40,7 +40,7 @@ func CoreFinalizer(name string, p field.Path) field.ErrorList {
 func CoreFinalizers(meta map[string]any, p field.Path) field.ErrorList {
 	var errs field.ErrorList
 	for i, name := range object.Strings(object.Object(meta).List("finalizers")) {
-		errs = append(errs, CoreFinalizer(name, p.Child("finalizers").Index(i))...)
+		errs = append(errs, coreFinalizer(name, p.Child("finalizers").Index(i))...)
 	}
 	return errs
 }

@@ -10,24 +10,27 @@ import (
 
 // Limits of names in managedFields, in bytes.
 const (
-	FieldManagerMax = 128
-	SubresourceMax  = 256
+	fieldManagerMax = 128
+	subresourceMax  = 256
 )
 
 // ManagedFields checks the entries at p that a client sent, not the fields they own.
-func ManagedFields(list []any, p field.Path) field.ErrorList {
+func (r Rules) ManagedFields(list []any, p field.Path) field.ErrorList {
 	var errs field.ErrorList
 	for i, v := range list {
 		entry, p := object.As(v), p.Index(i)
-		if op := entry.String("operation"); op != "Apply" && op != "Update" {
+		op := entry.String("operation")
+		if op == "" && r >= 37 {
+			errs = append(errs, field.Required(p.Child("operation"), "must not be empty"))
+		} else if op != "Apply" && op != "Update" {
 			errs = append(errs, field.Invalid(p.Child("operation"), field.Enum(op), "must be `Apply` or `Update`"))
 		}
 		if t := entry.String("fieldsType"); t != "" && t != "FieldsV1" {
 			errs = append(errs, field.Invalid(p.Child("fieldsType"), t, "must be `FieldsV1`"))
 		}
 		errs = append(errs, FieldManager(entry.String("manager"), p.Child("manager"))...)
-		if len(entry.String("subresource")) > SubresourceMax {
-			errs = append(errs, field.TooLong(p.Child("subresource"), SubresourceMax))
+		if len(entry.String("subresource")) > subresourceMax {
+			errs = append(errs, field.TooLong(p.Child("subresource"), subresourceMax))
 		}
 	}
 	return errs
@@ -37,8 +40,8 @@ func ManagedFields(list []any, p field.Path) field.ErrorList {
 // Empty is fine.
 func FieldManager(name string, p field.Path) field.ErrorList {
 	var errs field.ErrorList
-	if len(name) > FieldManagerMax {
-		errs = append(errs, field.TooLong(p, FieldManagerMax))
+	if len(name) > fieldManagerMax {
+		errs = append(errs, field.TooLong(p, fieldManagerMax))
 	}
 	for i, r := range name {
 		if !unicode.IsPrint(r) {

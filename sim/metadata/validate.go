@@ -22,8 +22,8 @@ import (
 // Rules are those of a Kubernetes minor: 36 is 1.36.
 type Rules int
 
-// AnnotationsMax is the greatest size of all annotation keys and values together, in bytes.
-const AnnotationsMax = 256 * 1024
+// annotationsMax is the greatest size of all annotation keys and values together, in bytes.
+const annotationsMax = 256 * 1024
 
 // Validate checks the metadata at p of an object of which the name has been generated already. nameRule checks
 // generateName as a prefix, then name.
@@ -44,7 +44,7 @@ func (r Rules) Validate(meta map[string]any, namespaced bool, nameRule func(name
 	errs = append(errs, checkLabels(m, p)...)
 	errs = append(errs, r.OwnerReferences(m.List("ownerReferences"), p.Child("ownerReferences"))...)
 	errs = append(errs, Finalizers(object.Strings(m.List("finalizers")), p.Child("finalizers"))...)
-	return append(errs, ManagedFields(m.List("managedFields"), p.Child("managedFields"))...)
+	return append(errs, r.ManagedFields(m.List("managedFields"), p.Child("managedFields"))...)
 }
 
 // ValidateCore is Validate for the built-in kinds whose finalizers must have standard or domain-qualified names.
@@ -69,7 +69,7 @@ func (r Rules) ValidateUpdate(meta, old map[string]any, p field.Path) field.Erro
 	errs = append(errs, immutable(m, o, p)...)
 	errs = append(errs, checkLabels(m, p)...)
 	errs = append(errs, r.OwnerReferences(m.List("ownerReferences"), p.Child("ownerReferences"))...)
-	return append(errs, ManagedFields(m.List("managedFields"), p.Child("managedFields"))...)
+	return append(errs, r.ManagedFields(m.List("managedFields"), p.Child("managedFields"))...)
 }
 
 func checkNamespace(namespace string, namespaced bool, p field.Path) field.ErrorList {
@@ -99,8 +99,8 @@ func Annotations(annotations map[string]string, p field.Path) field.ErrorList {
 		errs = append(errs, field.Check(p, key, func(key string) []string { return field.QualifiedName(strings.ToLower(key)) })...)
 		size += len(key) + len(annotations[key])
 	}
-	if size > AnnotationsMax {
-		errs = append(errs, field.TooLong(p, AnnotationsMax))
+	if size > annotationsMax {
+		errs = append(errs, field.TooLong(p, annotationsMax))
 	}
 	return errs
 }

@@ -76,17 +76,17 @@ func TestValidateClusterScoped(t *testing.T) {
 
 func TestAnnotationsSize(t *testing.T) {
 	is := is.New(t)
-	is.Equal(Annotations(map[string]string{"k": strings.Repeat("v", AnnotationsMax-1)}, field.Root("a")), nil) // at the limit
-	is.Equal(texts(Annotations(map[string]string{"k": strings.Repeat("v", AnnotationsMax)}, field.Root("a"))),
+	is.Equal(Annotations(map[string]string{"k": strings.Repeat("v", annotationsMax-1)}, field.Root("a")), nil) // at the limit
+	is.Equal(texts(Annotations(map[string]string{"k": strings.Repeat("v", annotationsMax)}, field.Root("a"))),
 		[]string{"a: Too long: may not be more than 262144 bytes"}) // keys count too
 }
 
 func TestManagedFieldsLimits(t *testing.T) {
 	is := is.New(t)
 	entry := map[string]any{"operation": "Apply", "manager": strings.Repeat("m", 128), "subresource": strings.Repeat("s", 256)}
-	is.Equal(ManagedFields([]any{entry}, field.Root("m")), nil) // at the limits
+	is.Equal(Rules(36).ManagedFields([]any{entry}, field.Root("m")), nil) // at the limits
 	entry["manager"], entry["subresource"] = strings.Repeat("m", 129), strings.Repeat("s", 257)
-	is.Equal(texts(ManagedFields([]any{entry}, field.Root("m"))), []string{
+	is.Equal(texts(Rules(36).ManagedFields([]any{entry}, field.Root("m"))), []string{
 		"m[0].manager: Too long: may not be more than 128 bytes",
 		"m[0].subresource: Too long: may not be more than 256 bytes"}) // beyond them
 }

@@ -201,6 +201,10 @@ func Equal(a, b any) bool { return equal(a, b, false) }
 func SemanticEqual(a, b any) bool { return equal(a, b, true) }
 
 func equal(a, b any, semantic bool) bool {
+	if a, ok := a.(string); ok { // as most values are
+		b, ok := b.(string)
+		return ok && a == b
+	}
 	if semantic && isEmpty(a) && isEmpty(b) {
 		return true
 	}
@@ -252,13 +256,17 @@ func equalMaps(a, b map[string]any, semantic bool) bool {
 	if !semantic && len(a) != len(b) {
 		return false
 	}
+	both := 0
 	for k, x := range a { // order does not matter
 		y, ok := b[k]
 		if !ok && !semantic || !equal(x, y, semantic) {
 			return false
 		}
+		if ok {
+			both++
+		}
 	}
-	if semantic {
+	if both < len(b) { // which only semantic lets be
 		for k, y := range b { // order does not matter
 			if _, ok := a[k]; !ok && !isEmpty(y) {
 				return false

@@ -14,7 +14,6 @@ import (
 	"github.com/kubesim/kubesim/sim/commit"
 	"github.com/kubesim/kubesim/sim/fault"
 	"github.com/kubesim/kubesim/sim/history"
-	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/replica"
 	"github.com/kubesim/kubesim/sim/trace"
 	"github.com/kubesim/kubesim/sim/watchcache"
@@ -176,14 +175,14 @@ func (o *Observer) Applied(n int, e *commit.Commit) {
 // commitRecord is what a trace says of a commit.
 func commitRecord(site trace.Site, e *commit.Commit) trace.Record {
 	r := trace.Record{Site: site, Verb: watchcache.Modified, Rev: e.Rev, Key: e.Key}
+	if d := e.Definition; d != nil {
+		r.What, r.Key = trace.What(d.Group, d.Resource, "", ""), trace.Key(e.Namespace, e.Name)
+	}
 	switch {
 	case e.Deleted():
 		r.Verb = watchcache.Deleted
 	case e.Created():
 		r.Verb = watchcache.Added
-	}
-	if it := e.Item(); it != nil {
-		r.What, r.Key = trace.What(e.Definition.Group, e.Definition.Resource, "", ""), trace.Key(it.Namespace, it.Name)
 	}
 	return r
 }
@@ -201,14 +200,14 @@ var commitVerbs = map[string]string{watchcache.Added: "create", watchcache.Modif
 // commitOp is what a fault compares with its trigger.
 func (o *Observer) commitOp(verb string, e *commit.Commit, replica int) *fault.Op {
 	op := &fault.Op{Commit: commitVerbs[verb], Replica: replica}
-	d, it := e.Definition, e.Item()
-	if it == nil {
+	d := e.Definition
+	if d == nil {
 		return op
 	}
-	op.Group, op.Resource, op.Namespace, op.Name = d.Group, d.Resource, it.Namespace, it.Name
-	op.Object = it.Object
+	op.Group, op.Resource, op.Namespace, op.Name = d.Group, d.Resource, e.Namespace, e.Name
+	op.Object = e.Object
 	if !e.Created() && !e.Deleted() {
-		op.Old = func() object.Object { return e.Before().Object() }
+		op.Old = e.OldObject
 	}
 	if x := o.current; x != nil && x.Resource == op.Resource && x.Group == op.Group {
 		op.Verb, op.Subresource, op.UserAgent, op.User = x.Verb, x.Subresource, x.UserAgent, x.User

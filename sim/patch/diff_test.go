@@ -22,9 +22,17 @@ func TestStrategicEqualsPut(t *testing.T) {
 				g := generator{rand.New(rand.NewSource(seed))}
 				from, to := g.object(typ, 0), g.object(typ, 0)
 				change := difference(from, to, typ)
-				got, _, _, s := Strategic(from, object.JSON(change), typ, Warn)
+				text := object.JSON(change)
+				got, s := Strategic(object.JSON(from), text, typ, Warn, true)
 				is.Equal(s, nil)
-				is.Equal(string(object.JSON(got)), string(object.JSON(to))) // the patch says the same as the PUT
+				is.Equal(string(object.JSON(map[string]any(got.Object))), string(object.JSON(to))) // the patch says the same as the PUT
+				part, s := Strategic(object.JSON(from), text, typ, Warn, false)
+				is.Equal(s, nil)
+				for _, path := range part.Left {
+					v, _ := object.Object(from).Get(path...)
+					part.Object.Set(v, path...)
+				}
+				is.Equal(part.Object, got.Object) // with what is left out it is the whole
 			})
 		}
 	}

@@ -38,8 +38,8 @@ func ExampleStrategic() {
 		map[string]any{"name": "proxy", "image": "proxy:1"},
 	}}}
 	change := []byte(`{"spec":{"containers":[{"name":"main","image":"web:2"}]}}`)
-	result, _, _, status := patch.Strategic(pod, change, set.Kind(schema.ParseGVK("v1", "Pod")), patch.Warn)
-	fmt.Println(string(object.JSON(map[string]any(result))), status)
+	merged, status := patch.Strategic(object.JSON(pod), change, set.Kind(schema.ParseGVK("v1", "Pod")), patch.Warn, true)
+	fmt.Println(string(object.JSON(map[string]any(merged.Object))), status)
 	// Output:
 	// {"spec":{"containers":[{"image":"web:2","name":"main"},{"image":"proxy:1","name":"proxy"}]}} <nil>
 }

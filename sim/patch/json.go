@@ -31,16 +31,13 @@ func JSON(doc, patch []byte, level Level) (result []byte, strict []string, s *st
 		return nil, nil, status.TooLarge(
 			"The allowed maximum operations in a JSON patch is 10000, got " + strconv.Itoa(len(ops)))
 	}
-	a := applier{doc: readDocument(doc)}
+	a := applier{doc: readDocument(doc, true)}
 	for _, op := range ops {
 		if a.doc == nil || !a.apply(op) {
 			return nil, nil, status.Unprocessable()
 		}
 	}
-	if result, err = json.Marshal(a.doc); err != nil {
-		return nil, nil, status.Unprocessable()
-	}
-	return result, strict, nil
+	return a.doc.append(make([]byte, 0, len(doc)+len(patch))), strict, nil
 }
 
 // operation is one step of a JSON patch. Members that are missing or of a wrong type are nil.
@@ -131,11 +128,11 @@ func (a *applier) copy(from *string, path string) bool {
 		return false
 	}
 	if value != nil {
-		text, err := json.Marshal(value)
-		if a.copied += len(text); err != nil || a.copied > maxCopied {
+		text := value.append(nil)
+		if a.copied += len(text); a.copied > maxCopied {
 			return false
 		}
-		value = &node{raw: text}
+		value = &node{raw: text, printed: true}
 	}
 	return to.add(last, value)
 }
@@ -175,7 +172,7 @@ func readOperations(patch []byte) ([]operation, error) {
 		}
 		ops[i] = operation{op: text(m["op"]), path: text(m["path"]), from: text(m["from"])}
 		if value, ok := m["value"]; ok {
-			if ops[i].value = child(value); ops[i].value == nil {
+			if ops[i].value = child(value, false); ops[i].value == nil {
 				ops[i].value = &node{}
 			}
 		}

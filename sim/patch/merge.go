@@ -14,7 +14,10 @@ func Merge(doc, patch []byte, level Level) (result []byte, strict []string, s *s
 			return nil, nil, status.BadRequest("error decoding patch: %v", err)
 		}
 	}
-	n, change := readDocument(doc), readDocument(patch)
+	if !json.Valid(patch) {
+		return nil, nil, badMerge()
+	}
+	n, change := readDocument(doc, true), readDocument(patch, false)
 	switch {
 	case change == nil || n == nil:
 		return nil, nil, badMerge()
@@ -24,11 +27,7 @@ func Merge(doc, patch []byte, level Level) (result []byte, strict []string, s *s
 	default:
 		n.merge(change)
 	}
-	result, err := json.Marshal(n)
-	if err != nil {
-		return nil, nil, badMerge()
-	}
-	return result, strict, nil
+	return n.append(make([]byte, 0, len(doc)+len(patch))), strict, nil
 }
 
 func badMerge() *status.Status { return status.BadRequest("Invalid JSON Patch") }

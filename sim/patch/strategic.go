@@ -1,7 +1,9 @@
 package patch
 
 import (
+	"encoding/json"
 	"fmt"
+	"reflect"
 	"strings"
 
 	"github.com/kubesim/kubesim/sim/object"
@@ -17,29 +19,65 @@ const (
 	deleteFromList  = "$deleteFromPrimitiveList"
 )
 
-// Strategic applies a strategic merge patch to doc, an object of type t, and leaves doc as it is. Objects are merged;
-// lists are merged when their field has the patch strategy merge (by PatchMergeKey, or as sets of scalars) and replaced
-// when it has not. text is the patch as errors about the result print it.
+// Strategic applies a strategic merge patch to doc, an object of type t, printed as the server prints it. Objects are
+// merged; lists are merged when their field has the patch strategy merge (by PatchMergeKey, or as sets of scalars) and
+// replaced when it has not. Fields at the top and of metadata that the patch does not name are left out, unless the whole
+// object is wanted.
 //
 //	patch                                   spec.template.spec of doc           result
 //	{"$setElementOrder/containers":         {"containers":                      {"containers":
 //	   [{"name":"b"},{"name":"a"}],            [{"name":"a","image":"i:1"},        [{"name":"b","image":"j:2"},
 //	 "containers":                              {"name":"b","image":"j:1"}]}        {"name":"a","image":"i:1"}]}
 //	   [{"name":"b","image":"j:2"}]}
-func Strategic(doc object.Object, patch []byte, t *schema.Type, level Level) (result object.Object, text string,
-	strict []string, s *status.Status) {
+func Strategic(doc, patch []byte, t *schema.Type, level Level, whole bool) (*Merged, *status.Status) {
 	m, strict, err := readObject(patch)
 	if err != nil {
-		return nil, "", nil, status.BadRequest("%v", err)
+		return nil, status.BadRequest("%v", err)
 	}
-	if level == Ignore {
-		strict = nil
+	result := &Merged{}
+	if level != Ignore {
+		result.Strict = strict
 	}
-	merged, s := mergeMaps(object.Plain(map[string]any(doc)).(map[string]any), m, t)
-	if s != nil {
-		return nil, "", nil, s
+	old := map[string]any{}
+	if whole {
+		old = object.As(object.Raw(doc).Value())
+	} else {
+		result.read(old, doc, m)
 	}
-	return merged, fmt.Sprintf("%+v", m), strict, nil
+	var s *status.Status
+	result.Object, s = mergeMaps(old, m, t)
+	result.Text = fmt.Sprintf("%+v", m)
+	return result, s
+}
+
+// Merged is what a strategic merge patch makes of an object.
+type Merged struct {
+	Object object.Object
+	Left   [][]string // paths of the fields of the object that are left out
+	Text   string     // of the patch, as errors about the result print it
+	Strict []string   // repeated keys of the patch
+}
+
+// read puts into old what a patch of an object, or of its metadata, may look at.
+func (r *Merged) read(old map[string]any, doc []byte, patch map[string]any, at ...string) {
+	directed := false
+	for key := range patch { // order does not matter
+		directed = directed || strings.HasPrefix(key, "$")
+	}
+	split(doc, func(key string, raw json.RawMessage) {
+		v, named := patch[key]
+		below, isMap := v.(map[string]any)
+		switch {
+		case !directed && !named:
+			r.Left = append(r.Left, append(at[:len(at):len(at)], key))
+		case !directed && isMap && key == "metadata" && len(at) == 0:
+			meta := map[string]any{}
+			r.read(meta, raw, below, key)
+			old[key] = meta
+		default:
+			old[key] = object.Raw(raw).Value()
+		}
+	})
 }
 
 // Answers to patches that make no sense. The real server has the codes: a mistake in a directive's form is 400, every
@@ -245,26 +283,4 @@ func applyRetainKeys(old, patch map[string]any) *status.Status {
 }
 
 // sameType reports whether two values have the same Go type; null has none.
-func sameType(a, b any) bool {
-	switch a.(type) {
-	case map[string]any:
-		_, ok := b.(map[string]any)
-		return ok
-	case []any:
-		_, ok := b.([]any)
-		return ok
-	case string:
-		_, ok := b.(string)
-		return ok
-	case bool:
-		_, ok := b.(bool)
-		return ok
-	case int64:
-		_, ok := b.(int64)
-		return ok
-	case float64:
-		_, ok := b.(float64)
-		return ok
-	}
-	return false
-}
+func sameType(a, b any) bool { return a != nil && reflect.TypeOf(a) == reflect.TypeOf(b) }

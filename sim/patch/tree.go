@@ -5,16 +5,19 @@ import (
 	"encoding/json"
 	"strconv"
 	"strings"
+
+	"github.com/kubesim/kubesim/sim/object"
 )
 
 // node is a value of a document that is taken apart only where a patch looks into it. Where it does, the printed
 // document has sorted keys; everywhere else it stays as it was, which clients see in the errors about undecodable
 // results. A nil node is a null of the document.
 type node struct {
-	raw    json.RawMessage // nil for the document itself and for a null that a patch wrote
-	object map[string]*node
-	array  []*node
-	form   form
+	raw     json.RawMessage // nil for the document itself and for a null that a patch wrote
+	printed bool            // raw is as the server prints it, not as a client wrote it
+	object  map[string]*node
+	array   []*node
+	form    form
 }
 
 // form says which part of a node counts.
@@ -26,9 +29,10 @@ const (
 	asArray              // array
 )
 
-// readDocument takes the outermost object or array of a document apart; nil when it is neither.
-func readDocument(doc json.RawMessage) *node {
-	n := &node{raw: doc}
+// readDocument takes the outermost object or array of a document apart; nil when it is neither. The document is the
+// server's, or a patch, which must be well-formed.
+func readDocument(doc json.RawMessage, printed bool) *node {
+	n := &node{raw: doc, printed: printed}
 	if !n.open() {
 		return nil
 	}
@@ -37,61 +41,61 @@ func readDocument(doc json.RawMessage) *node {
 }
 
 // child returns the node of a value inside a document.
-func child(raw json.RawMessage) *node {
+func child(raw json.RawMessage, printed bool) *node {
 	if string(raw) == "null" {
 		return nil
 	}
-	return &node{raw: raw}
+	return &node{raw: raw, printed: printed}
 }
 
 // openObject takes a node apart that is an object.
 func (n *node) openObject() bool {
-	if n.form == asObject {
-		return true
+	if n.form == closed && first(n.raw) == '{' {
+		n.form, n.object = asObject, map[string]*node{}
+		split(n.raw, func(key string, raw json.RawMessage) { n.object[key] = child(raw, n.printed) })
 	}
-	var m map[string]json.RawMessage
-	if first(n.raw) != '{' || json.Unmarshal(n.raw, &m) != nil {
-		return false
-	}
-	n.object = make(map[string]*node, len(m))
-	for key, raw := range m { // order does not matter
-		n.object[key] = child(raw)
-	}
-	n.form = asObject
-	return true
+	return n.form == asObject
 }
 
 // openArray takes a node apart that is an array.
 func (n *node) openArray() bool {
-	if n.form == asArray {
-		return true
+	if n.form == closed && isArray(n.raw) {
+		n.form = asArray
+		split(n.raw, func(_ string, raw json.RawMessage) { n.array = append(n.array, child(raw, n.printed)) })
 	}
-	var list []json.RawMessage
-	if !isArray(n.raw) || json.Unmarshal(n.raw, &list) != nil {
-		return false
-	}
-	n.array = make([]*node, len(list))
-	for i, raw := range list {
-		n.array[i] = child(raw)
-	}
-	n.form = asArray
-	return true
+	return n.form == asArray
 }
 
 // open takes a node apart that is an object or an array.
 func (n *node) open() bool { return n.form != closed || n.openObject() || n.openArray() }
 
-// MarshalJSON prints the node.
-func (n *node) MarshalJSON() ([]byte, error) {
+// append prints the node.
+func (n *node) append(dst []byte) []byte {
 	switch {
+	case n == nil || n.form == closed && n.raw == nil:
+		return append(dst, "null"...)
 	case n.form == asObject:
-		return json.Marshal(n.object)
+		dst = append(dst, '{')
+		for i, key := range object.SortedKeys(n.object) {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = n.object[key].append(append(object.AppendString(dst, key), ':'))
+		}
+		return append(dst, '}')
 	case n.form == asArray:
-		return json.Marshal(n.array)
-	case n.raw == nil:
-		return []byte("null"), nil
+		dst = append(dst, '[')
+		for i, v := range n.array {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = v.append(dst)
+		}
+		return append(dst, ']')
+	case n.printed:
+		return append(dst, n.raw...)
 	}
-	return n.raw, nil
+	return append(dst, object.Compact(n.raw)...)
 }
 
 // parent follows a JSON pointer (RFC 6901) to the object or array that holds what it names, and returns that with the

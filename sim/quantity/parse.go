@@ -10,9 +10,9 @@ import (
 
 // The errors of Parse, as API users see them.
 var (
-	ErrFormat  = errors.New("quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'")
-	ErrNumeric = errors.New("unable to parse numeric part of quantity")
-	ErrSuffix  = errors.New("unable to parse quantity's suffix")
+	errFormat  = errors.New("quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'")
+	errNumeric = errors.New("unable to parse numeric part of quantity")
+	errSuffix  = errors.New("unable to parse quantity's suffix")
 )
 
 // nano is the exponent of the finest part that is kept.
@@ -32,23 +32,23 @@ func Canonical(s string) (string, error) {
 func Parse(s string) (Quantity, error) {
 	switch s {
 	case "":
-		return Quantity{}, ErrFormat
+		return Quantity{}, errFormat
 	case "0":
 		return Quantity{}, nil
 	}
 	p, ok := split(s)
 	if !ok {
-		return Quantity{}, ErrFormat
+		return Quantity{}, errFormat
 	}
 	u, ok := interpret(p.suffix)
 	if !ok {
-		return Quantity{}, ErrSuffix
+		return Quantity{}, errSuffix
 	}
 	if q, ok := p.small(s, u); ok {
 		return q, nil
 	}
 	if !p.digits {
-		return Quantity{}, ErrNumeric
+		return Quantity{}, errNumeric
 	}
 	return p.large(u), nil
 }

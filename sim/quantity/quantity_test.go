@@ -36,9 +36,9 @@ func TestCanonical(t *testing.T) {
 
 func TestParseErrors(t *testing.T) {
 	for in, want := range map[string]error{
-		"": ErrFormat, "many": ErrFormat, "1 ": ErrFormat, "1Q": ErrFormat, "1.2.3": ErrFormat, "0x1": ErrFormat, "1Ki1x": ErrFormat,
-		"1ii": ErrSuffix, "--1": ErrSuffix, "1K": ErrSuffix, "1e": ErrSuffix, "1ee3": ErrSuffix, "1Ki3": ErrSuffix, "1e99999999999999999999": ErrSuffix,
-		"e-20": ErrNumeric,
+		"": errFormat, "many": errFormat, "1 ": errFormat, "1Q": errFormat, "1.2.3": errFormat, "0x1": errFormat, "1Ki1x": errFormat,
+		"1ii": errSuffix, "--1": errSuffix, "1K": errSuffix, "1e": errSuffix, "1ee3": errSuffix, "1Ki3": errSuffix, "1e99999999999999999999": errSuffix,
+		"e-20": errNumeric,
 	} {
 		is := is.New(t)
 		_, err := Parse(in)

@@ -1,6 +1,8 @@
 package registry
 
 import (
+	"slices"
+
 	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/metadata"
 	"github.com/kubesim/kubesim/sim/object"
@@ -39,7 +41,7 @@ func check(ctx *resource.Context, obj, old object.Object) field.ErrorList {
 }
 
 // declarative puts what the rules that stand as tags on the types find behind everything else, of which nothing is said twice
-// (registry/rest.ValidateDeclaratively). Servers do so since 1.37; custom resources have no such tags.
+// (registry/rest.ValidateDeclaratively), in the order of the fields. Servers do so since 1.37; custom resources have no such tags.
 func declarative(ctx *resource.Context, errs field.ErrorList) field.ErrorList {
 	if ctx.Definition.Hub.Custom || !ctx.Since(37) || len(errs) < 2 {
 		return errs
@@ -54,6 +56,10 @@ func declarative(ctx *resource.Context, errs field.ErrorList) field.ErrorList {
 			own = append(own, err)
 		}
 	}
+	typ := ctx.Definition.Type()
+	slices.SortStableFunc(declared, func(a, b *field.Error) int {
+		return slices.Compare(typ.Order(a.Field.String()), typ.Order(b.Field.String()))
+	})
 	return append(own, declared...)
 }
 

@@ -31,7 +31,7 @@ func (r *Registry) create(q *Request, obj object.Object, kind ChangeKind) (*Resu
 	}
 	fields := systemFields
 	if q.creates {
-		fields = fields[:2] // an update that creates overwrites these two and takes the others as they are
+		fields = fields[:2] // an update that creates overwrites these two and takes the others as they are, until 1.37
 		if !q.DryRun {
 			obj.Remove("metadata", "selfLink") // which the store drops
 		}
@@ -42,6 +42,11 @@ func (r *Registry) create(q *Request, obj object.Object, kind ChangeKind) (*Resu
 	dedupOwners(q, obj, kind == Apply)
 	if kind != Apply {
 		r.manage(q, nil, obj)
+	}
+	if q.creates && r.Server.Since(37) {
+		for _, f := range systemFields[2:] {
+			obj.Remove("metadata", f)
+		}
 	}
 	hub, s := decode(d, obj)
 	if s != nil {

@@ -21,6 +21,10 @@ type Change struct {
 	// request, with its defaults. current may be changed, except by a Put.
 	Make func(current object.Object) (object.Object, *status.Status)
 
+	// Edit is Make for those who begin with the printed form of the current object: item is the current one, or nil where
+	// it is printed in another version. nil: Make is asked.
+	Edit func(printed []byte, item *resource.Item) (object.Object, *status.Status)
+
 	Kind ChangeKind
 }
 
@@ -78,11 +82,7 @@ func (r *Registry) update(q *Request, change Change) (*Result, *status.Status) {
 	if d.Hub != d {
 		live = Convert(d, item.Object())
 	}
-	current := live
-	if change.Kind != Put {
-		current = Convert(d, item.Object())
-	}
-	obj, s := change.Make(current)
+	obj, s := change.make(d, item, live)
 	if s != nil {
 		return nil, s
 	}
@@ -103,6 +103,19 @@ func (r *Registry) update(q *Request, change Change) (*Result, *status.Status) {
 		return nil, s
 	}
 	return r.replace(q, item, old, obj)
+}
+
+// make returns the new object. live is the current one, which stays as it is.
+func (c Change) make(d *resource.Definition, item *resource.Item, live object.Object) (object.Object, *status.Status) {
+	switch {
+	case c.Edit != nil && d.Hub == d:
+		return c.Edit(item.Bytes, item)
+	case c.Edit != nil:
+		return c.Edit(codec.Append(nil, live, d.Layout()), nil)
+	case c.Kind == Put:
+		return c.Make(live)
+	}
+	return c.Make(Convert(d, item.Object()))
 }
 
 // CheckIdentity refuses an object that is not the one of the request, and fills in its namespace.
@@ -311,93 +324,4 @@ func checkVersion(d *resource.Definition, item *resource.Item, obj object.Object
 func badVersion(rv string) *status.Status {
 	_, err := strconv.ParseUint(rv, 10, 64)
 	return status.Plain("%v", err)
-}
-
-// prepareUpdate keeps what an update may not touch and lets the strategy do the same.
-func prepareUpdate(ctx *resource.Context, obj, old object.Object) {
-	strategy := ctx.Definition.Hub.Strategy
-	keep := func(name string) {
-		if v, ok := old.Get("metadata", name); ok {
-			obj.Set(v, "metadata", name)
-		} else {
-			obj.Remove("metadata", name)
-		}
-	}
-	keep("generation")
-	keep("creationTimestamp")
-	for _, name := range []string{"uid", "deletionTimestamp", "deletionGracePeriodSeconds"} {
-		v, ok := old.Get("metadata", name)
-		if ok && (name == "deletionTimestamp" || obj.Metadata()[name] == nil) {
-			obj.Set(v, "metadata", name)
-		}
-	}
-	if strategy.HasStatus {
-		isolateStatus(ctx, obj, old)
-	}
-	changed := func() bool {
-		return ctx.Subresource != "status" && strategy.SpecChanged != nil && strategy.SpecChanged(obj, old)
-	}
-	asked := strategy.CountsAsked && changed()
-	if strategy.PrepareForUpdate != nil {
-		strategy.PrepareForUpdate(ctx, obj, old)
-	}
-	if asked || changed() {
-		obj.Set(old.Generation()+1, "metadata", "generation")
-	}
-}
-
-// isolateStatus makes a write of the main resource keep the old status, and one of the status subresource keep all but
-// status and metadata, or all but status where CustomStatus says so.
-func isolateStatus(ctx *resource.Context, obj, old object.Object) {
-	switch ctx.Subresource {
-	case "":
-		keepField(obj, old, "status")
-		return
-	case "status":
-	default:
-		return
-	}
-	if ctx.Definition.Hub.Strategy.CustomStatus {
-		managed, ok := obj.Get("metadata", "managedFields")
-		obj["apiVersion"], obj["kind"], obj["metadata"] = old["apiVersion"], old["kind"], object.Copy(old["metadata"])
-		if obj.Remove("metadata", "managedFields"); ok {
-			obj.Set(managed, "metadata", "managedFields")
-		}
-	}
-	for _, name := range object.SortedKeys(obj) {
-		if !isEnvelope(name) {
-			keepField(obj, old, name)
-		}
-	}
-	for _, name := range object.SortedKeys(old) {
-		if !isEnvelope(name) {
-			keepField(obj, old, name)
-		}
-	}
-}
-
-func isEnvelope(name string) bool {
-	return name == "kind" || name == "apiVersion" || name == "metadata" || name == "status"
-}
-
-func keepField(obj, old object.Object, name string) {
-	if v, ok := old[name]; ok {
-		obj[name] = object.Copy(v)
-	} else {
-		delete(obj, name)
-	}
-}
-
-// validateChanged returns everything wrong with a changed object. Metadata is checked several times, as the real
-// server does: the causes repeat, the message does not.
-func validateChanged(ctx *resource.Context, obj, old object.Object) field.ErrorList {
-	hub := ctx.Definition.Hub
-	p := field.Root("metadata")
-	rules := metadata.Rules(ctx.Server.Minor)
-	errs := rules.Validate(obj.Metadata(), hub.Namespaced, field.NamePathSegment, p)
-	errs = append(errs, rules.ValidateUpdate(obj.Metadata(), old.Metadata(), p)...)
-	if other := otherKind(hub, obj); len(other) > 0 {
-		return append(errs, other...)
-	}
-	return declarative(ctx, append(errs, check(ctx, obj, old)...))
 }

@@ -93,6 +93,8 @@ type Definition struct {
 	Columns []Column
 	Row     func(now time.Time, obj object.Object) Row
 
+	// NullRows: a Table without rows says null, as those of resources without Columns do.
+	NullRows bool
 	// RowOrder compares two objects of a list by where their rows stand in a Table; the hub's counts. nil: as in the list.
 	RowOrder func(a, b object.Object) int
 }

@@ -39,15 +39,24 @@ type Condition struct {
 // String returns the text that was parsed.
 func (c *Condition) String() string { return c.text }
 
+// holds says whether the condition holds, and why not, or why.
+func (c *Condition) holds(s *scope) (bool, string, error) {
+	ok, why := c.root.eval(s)
+	if *s.err != nil {
+		return false, "", *s.err
+	}
+	return ok, why, nil
+}
+
 // node is a part of a condition.
 type node interface {
 	// eval says whether the condition holds, and why not, or why.
-	eval(s *scope) (bool, string, error)
+	eval(s *scope) (bool, string)
 }
 
 // operand is a part of a condition that has a value: nil if there is none.
 type operand interface {
-	value(s *scope) (any, error)
+	value(s *scope) any
 	text() string
 }
 

@@ -19,13 +19,15 @@ type scope struct {
 	now       time.Time // as the client that looks sees it
 	rev       uint64    // of the store; 0: now
 
+	err *error // the first reason why a condition about it cannot be judged; scopes made of each other share it
+
 	// objects returns those of a resource. nil: the store's.
 	objects func(d *resource.Definition, namespace, name string) ([]object.Object, error)
 }
 
 // scope returns the one of an operation: the store, and the last answer.
 func (w *World) scope(rev uint64) *scope {
-	s := &scope{w: w, namespace: "default", now: w.clock.Now(), rev: rev}
+	s := &scope{w: w, namespace: "default", now: w.clock.Now(), rev: rev, err: new(error)}
 	if w.last != nil && w.last.body != nil {
 		s.self = map[string]any(w.last.body)
 	}
@@ -34,19 +36,37 @@ func (w *World) scope(rev uint64) *scope {
 
 // Holds says whether a condition holds now, and why not, or why.
 func (w *World) Holds(condition string) (holds bool, why string, err error) {
-	condition, err = w.substitute(condition)
-	if err != nil {
+	if condition, err = w.substitute(condition); err != nil {
 		return false, "", err
 	}
 	c, err := ParseCondition(condition)
 	if err != nil {
 		return false, "", err
 	}
-	return c.root.eval(w.scope(0))
+	return c.holds(w.scope(0))
+}
+
+// fail notes why a condition cannot be judged.
+func (s *scope) fail(err error) {
+	if *s.err == nil {
+		*s.err = err
+	}
+}
+
+// value returns the value of an operand.
+func (s *scope) value(o operand) (any, error) {
+	v := o.value(s)
+	return v, *s.err
 }
 
 // list returns the objects that a scope sees, which are not to be changed.
-func (s *scope) list(text, namespace, name string) ([]object.Object, error) {
+func (s *scope) list(text, namespace, name string) []object.Object {
+	list, err := s.find(text, namespace, name)
+	s.fail(err)
+	return list
+}
+
+func (s *scope) find(text, namespace, name string) ([]object.Object, error) {
 	d, err := s.w.known(text)
 	if err != nil {
 		return nil, err
@@ -108,28 +128,28 @@ func show(v any) string {
 
 type constant struct{ v any }
 
-func (c *constant) value(*scope) (any, error) { return c.v, nil }
-func (c *constant) text() string              { return show(c.v) }
+func (c *constant) value(*scope) any { return c.v }
+func (c *constant) text() string     { return show(c.v) }
 
 type field struct{ path path }
 
-func (f *field) value(s *scope) (any, error) { return s.get(f.path), nil }
-func (f *field) text() string                { return f.path.text }
+func (f *field) value(s *scope) any { return s.get(f.path) }
+func (f *field) text() string       { return f.path.text }
 
 type length struct{ path path }
 
 func (l *length) text() string { return "len " + l.path.text }
 
-func (l *length) value(s *scope) (any, error) {
+func (l *length) value(s *scope) any {
 	switch v := s.get(l.path).(type) {
 	case []any:
-		return int64(len(v)), nil
+		return int64(len(v))
 	case map[string]any:
-		return int64(len(v)), nil
+		return int64(len(v))
 	case string:
-		return int64(len(v)), nil
+		return int64(len(v))
 	}
-	return int64(0), nil
+	return int64(0)
 }
 
 // reference is a stored object, or a field of it.
@@ -143,16 +163,16 @@ func (r *reference) text() string {
 	return strings.TrimRight(r.resource+"/"+key(r.namespace, r.name)+" "+r.path.text, " ")
 }
 
-func (r *reference) value(s *scope) (any, error) {
+func (r *reference) value(s *scope) any {
 	namespace := r.namespace
 	if namespace == "" {
 		namespace = s.namespace
 	}
-	list, err := s.list(r.resource, namespace, r.name)
-	if err != nil || len(list) == 0 {
-		return nil, err
+	list := s.list(r.resource, namespace, r.name)
+	if len(list) == 0 {
+		return nil
 	}
-	return r.path.get(map[string]any(list[0])), nil
+	return r.path.get(map[string]any(list[0]))
 }
 
 // selection is some objects of a resource. As an operand it is how many there are.
@@ -172,37 +192,27 @@ func (c *selection) text() string {
 	return text
 }
 
-func (c *selection) value(s *scope) (any, error) {
-	list, err := c.list(s)
-	return int64(len(list)), err
+func (c *selection) value(s *scope) any {
+	return int64(len(c.list(s)))
 }
 
-func (c *selection) list(s *scope) ([]object.Object, error) {
-	list, err := s.list(c.resource, c.namespace, "")
-	if err != nil {
-		return nil, err
-	}
+func (c *selection) list(s *scope) (out []object.Object) {
 	labels, err := selector.ParseLabels(c.labels)
 	if err != nil {
-		return nil, err
+		s.fail(err)
 	}
-	var out []object.Object
-	for _, obj := range list {
+	for _, obj := range s.list(c.resource, c.namespace, "") {
 		if !labels.Matches(obj.Labels()) {
 			continue
 		}
 		if c.where != nil {
-			ok, _, err := c.where.eval(s.about(obj))
-			if err != nil {
-				return nil, err
-			}
-			if !ok {
+			if ok, _ := c.where.eval(s.about(obj)); !ok {
 				continue
 			}
 		}
 		out = append(out, obj)
 	}
-	return out, nil
+	return out
 }
 
 // about returns the scope with another object for fields.
@@ -217,35 +227,36 @@ type answerPart struct{ part, header string }
 
 func (a *answerPart) text() string { return strings.TrimRight(a.part+" "+a.header, " ") }
 
-func (a *answerPart) value(s *scope) (any, error) {
+func (a *answerPart) value(s *scope) any {
 	if a.part == "revision" {
 		if s.rev != 0 {
-			return int64(s.rev), nil
+			return int64(s.rev)
 		}
-		return int64(s.w.cluster.Revision()), nil
+		return int64(s.w.cluster.Revision())
 	}
 	c := s.w.last
 	if c == nil {
-		return nil, fmt.Errorf("%s is that of the last answer, and there was none yet", a.part)
+		s.fail(fmt.Errorf("%s is that of the last answer, and there was none yet", a.part))
+		return nil
 	}
 	switch a.part {
 	case "status":
-		return int64(c.answer.Code), nil
+		return int64(c.answer.Code)
 	case "reason":
-		return c.exchange.Reason, nil
+		return c.exchange.Reason
 	case "message":
-		return c.body.String("message"), nil
+		return c.body.String("message")
 	case "method":
-		return c.exchange.Method, nil
+		return c.exchange.Method
 	case "path":
-		return c.exchange.Path, nil
+		return c.exchange.Path
 	case "client":
-		return c.exchange.Client, nil
+		return c.exchange.Client
 	}
-	if list := c.exchange.ResHeader[canonical(a.header)]; len(list) > 0 {
-		return list[0], nil
+	if list := c.exchange.ResHeader.Values(a.header); len(list) > 0 {
+		return list[0]
 	}
-	return nil, nil
+	return nil
 }
 
 type watchCount struct{ name, eventType string }
@@ -254,26 +265,25 @@ func (c *watchCount) text() string {
 	return strings.TrimRight("watch/"+c.name+" count "+c.eventType, " ")
 }
 
-func (c *watchCount) value(s *scope) (any, error) {
-	x, err := s.watch(c.name)
-	if err != nil {
-		return nil, err
-	}
+func (c *watchCount) value(s *scope) any {
+	x := s.watch(c.name)
 	n := int64(0)
 	for _, e := range x.events {
 		if c.eventType == "" || e.Type == c.eventType {
 			n++
 		}
 	}
-	return n, nil
+	return n
 }
 
-func (s *scope) watch(name string) (*watch, error) {
+// watch returns the watch of a name, or one that has seen nothing.
+func (s *scope) watch(name string) *watch {
 	x := s.w.watchNamed(name)
 	if x == nil {
-		return nil, fmt.Errorf("there is no watch %q", name)
+		s.fail(fmt.Errorf("there is no watch %q", name))
+		return &watch{}
 	}
-	return x, nil
+	return x
 }
 
 type comparison struct {
@@ -282,20 +292,14 @@ type comparison struct {
 	right operand
 }
 
-func (c *comparison) eval(s *scope) (bool, string, error) {
-	a, err := c.left.value(s)
-	if err != nil {
-		return false, "", err
-	}
-	b, err := c.right.value(s)
-	if err != nil {
-		return false, "", err
-	}
+func (c *comparison) eval(s *scope) (bool, string) {
+	a := c.left.value(s)
+	b := c.right.value(s)
 	why := c.left.text() + " is " + show(a)
 	if _, fixed := c.right.(*constant); !fixed {
 		why += ", " + c.right.text() + " is " + show(b)
 	}
-	return compare(a, c.op, b), why, nil
+	return compare(a, c.op, b), why
 }
 
 // compare compares two values: numbers as numbers, everything else as text. Nothing equals what is absent but null.
@@ -371,40 +375,4 @@ func number(v any) (float64, bool) {
 		return f, err == nil
 	}
 	return 0, false
-}
-
-type presence struct {
-	what   operand
-	exists bool
-}
-
-func (p *presence) eval(s *scope) (bool, string, error) {
-	v, err := p.what.value(s)
-	if err != nil {
-		return false, "", err
-	}
-	why := p.what.text() + " is not there"
-	if v != nil {
-		why = p.what.text() + " is there"
-	}
-	return (v != nil) == p.exists, why, nil
-}
-
-type older struct {
-	what operand
-	than time.Duration
-}
-
-func (o *older) eval(s *scope) (bool, string, error) {
-	v, err := o.what.value(s)
-	if err != nil {
-		return false, "", err
-	}
-	text, _ := v.(string)
-	t, err := time.Parse(time.RFC3339Nano, text)
-	if err != nil {
-		return false, o.what.text() + " is " + show(v) + ", which is no time", nil
-	}
-	age := s.now.Sub(t)
-	return age > o.than, fmt.Sprintf("%s is %s old", o.what.text(), age), nil
 }

@@ -2,6 +2,7 @@ package scenario
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/kubesim/kubesim/sim/watchcache"
 )
@@ -12,36 +13,63 @@ type joined struct {
 	all  bool
 }
 
-func (j *joined) eval(s *scope) (bool, string, error) {
+func (j *joined) eval(s *scope) (bool, string) {
 	why := ""
 	for _, n := range j.list {
-		ok, text, err := n.eval(s)
-		if err != nil {
-			return false, "", err
-		}
+		ok, text := n.eval(s)
 		if ok != j.all {
-			return ok, text, nil
+			return ok, text
 		}
 		if why != "" {
 			why += ", "
 		}
 		why += text
 	}
-	return j.all, why, nil
+	return j.all, why
 }
 
 type negated struct{ n node }
 
-func (x *negated) eval(s *scope) (bool, string, error) {
-	ok, why, err := x.n.eval(s)
-	return !ok, why, err
+func (x *negated) eval(s *scope) (bool, string) {
+	ok, why := x.n.eval(s)
+	return !ok, why
+}
+
+type presence struct {
+	what   operand
+	exists bool
+}
+
+func (p *presence) eval(s *scope) (bool, string) {
+	v := p.what.value(s)
+	why := p.what.text() + " is not there"
+	if v != nil {
+		why = p.what.text() + " is there"
+	}
+	return (v != nil) == p.exists, why
+}
+
+type older struct {
+	what operand
+	than time.Duration
+}
+
+func (o *older) eval(s *scope) (bool, string) {
+	v := o.what.value(s)
+	text, _ := v.(string)
+	t, err := time.Parse(time.RFC3339Nano, text)
+	if err != nil {
+		return false, o.what.text() + " is " + show(v) + ", which is no time"
+	}
+	age := s.now.Sub(t)
+	return age > o.than, fmt.Sprintf("%s is %s old", o.what.text(), age)
 }
 
 // waits is true while a request waits for its answer.
 type waits struct{}
 
-func (waits) eval(s *scope) (bool, string, error) {
-	return len(s.w.waiting) > 0, fmt.Sprintf("%d requests wait", len(s.w.waiting)), nil
+func (waits) eval(s *scope) (bool, string) {
+	return len(s.w.waiting) > 0, fmt.Sprintf("%d requests wait", len(s.w.waiting))
 }
 
 // statusIs looks at the last answer.
@@ -50,17 +78,17 @@ type statusIs struct {
 	reason string
 }
 
-func (n *statusIs) eval(s *scope) (bool, string, error) {
+func (n *statusIs) eval(s *scope) (bool, string) {
 	c := s.w.last
 	if c == nil {
-		return false, "there was no answer yet", nil
+		return false, "there was no answer yet"
 	}
 	ok := c.answer.Code == n.code && (n.reason == "" || n.reason == c.exchange.Reason || n.reason == statusText[n.code])
 	text := fmt.Sprint(c.answer.Code, " ", statusText[c.answer.Code])
 	if c.exchange.Reason != "" {
 		text = fmt.Sprint(c.answer.Code, " ", c.exchange.Reason)
 	}
-	return ok, "the last answer is " + text, nil
+	return ok, "the last answer is " + text
 }
 
 // forEvery is true when a condition holds for every object.
@@ -69,21 +97,15 @@ type forEvery struct {
 	n  node
 }
 
-func (f *forEvery) eval(s *scope) (bool, string, error) {
-	list, err := f.of.list(s)
-	if err != nil {
-		return false, "", err
-	}
+func (f *forEvery) eval(s *scope) (bool, string) {
+	list := f.of.list(s)
 	for _, obj := range list {
-		ok, why, err := f.n.eval(s.about(obj))
-		if err != nil {
-			return false, "", err
-		}
+		ok, why := f.n.eval(s.about(obj))
 		if !ok {
-			return false, f.of.resource + "/" + obj.Name() + ": " + why, nil
+			return false, f.of.resource + "/" + obj.Name() + ": " + why
 		}
 	}
-	return true, fmt.Sprintf("it holds for all %d", len(list)), nil
+	return true, fmt.Sprintf("it holds for all %d", len(list))
 }
 
 // different is true when no two objects have the same value at a path.
@@ -92,34 +114,31 @@ type different struct {
 	path path
 }
 
-func (d *different) eval(s *scope) (bool, string, error) {
-	list, err := d.of.list(s)
-	if err != nil {
-		return false, "", err
-	}
+func (d *different) eval(s *scope) (bool, string) {
 	seen := map[string]string{}
-	for _, obj := range list {
+	for _, obj := range d.of.list(s) {
 		v := d.path.get(map[string]any(obj))
 		if v == nil {
 			continue
 		}
 		if other, ok := seen[show(v)]; ok {
-			return false, fmt.Sprintf("%s and %s both have %s in %s", other, obj.Name(), show(v), d.path.text), nil
+			return false, fmt.Sprintf("%s and %s both have %s in %s", other, obj.Name(), show(v), d.path.text)
 		}
 		seen[show(v)] = obj.Name()
 	}
-	return true, "all are different", nil
+	return true, "all are different"
 }
 
 type synced struct{ name string }
 
-func (n *synced) eval(s *scope) (bool, string, error) {
+func (n *synced) eval(s *scope) (bool, string) {
 	a := s.w.actor(n.name)
 	if a == nil {
-		return false, "", fmt.Errorf("there is no informer or controller %q", n.name)
+		s.fail(fmt.Errorf("there is no informer or controller %q", n.name))
+		return false, ""
 	}
 	state := a.state()
-	return state.Synced, n.name + ": " + state.State, nil
+	return state.Synced, n.name + ": " + state.State
 }
 
 // inCache asks the cache of an informer or controller.
@@ -128,16 +147,17 @@ type inCache struct {
 	n    node
 }
 
-func (c *inCache) eval(s *scope) (bool, string, error) {
+func (c *inCache) eval(s *scope) (bool, string) {
 	a, ok := s.w.actor(c.name).(cacher)
 	if !ok {
-		return false, "", fmt.Errorf("there is no informer or controller %q", c.name)
+		s.fail(fmt.Errorf("there is no informer or controller %q", c.name))
+		return false, ""
 	}
 	inner := *s
 	inner.objects = a.objects
 	inner.now = s.w.clock.Now().Add(s.w.client(c.name).jump)
-	ok, why, err := c.n.eval(&inner)
-	return ok, "in the cache of " + c.name + " " + why, err
+	ok, why := c.n.eval(&inner)
+	return ok, "in the cache of " + c.name + " " + why
 }
 
 type watchState struct {
@@ -145,16 +165,13 @@ type watchState struct {
 	open bool
 }
 
-func (n *watchState) eval(s *scope) (bool, string, error) {
-	x, err := s.watch(n.name)
-	if err != nil {
-		return false, "", err
-	}
+func (n *watchState) eval(s *scope) (bool, string) {
+	x := s.watch(n.name)
 	why := n.name + " is open"
 	if x.state != "" {
 		why = n.name + " is closed: " + x.state
 	}
-	return (x.state == "") == n.open, why, nil
+	return (x.state == "") == n.open, why
 }
 
 type watchError struct {
@@ -162,35 +179,29 @@ type watchError struct {
 	code int
 }
 
-func (n *watchError) eval(s *scope) (bool, string, error) {
-	x, err := s.watch(n.name)
-	if err != nil {
-		return false, "", err
-	}
+func (n *watchError) eval(s *scope) (bool, string) {
+	x := s.watch(n.name)
 	for _, e := range x.events {
 		if e.Type == watchcache.Error {
 			code := statusCode(e.Object)
-			return code == n.code, fmt.Sprintf("%s had an error %d", n.name, code), nil
+			return code == n.code, fmt.Sprintf("%s had an error %d", n.name, code)
 		}
 	}
-	return false, n.name + " had no error", nil
+	return false, n.name + " had no error"
 }
 
 // watchSaw is true when an event of a type came, about an object if it has a name.
 type watchSaw struct{ name, eventType, object string }
 
-func (n *watchSaw) eval(s *scope) (bool, string, error) {
-	x, err := s.watch(n.name)
-	if err != nil {
-		return false, "", err
-	}
+func (n *watchSaw) eval(s *scope) (bool, string) {
+	x := s.watch(n.name)
 	for _, e := range x.events {
 		name := e.Object.Name()
 		if e.Type == n.eventType && (n.object == "" || n.object == name || n.object == key(e.Object.Namespace(), name)) {
-			return true, n.name + " saw it", nil
+			return true, n.name + " saw it"
 		}
 	}
-	return false, fmt.Sprintf("%s saw no %s %s", n.name, n.eventType, n.object), nil
+	return false, fmt.Sprintf("%s saw no %s %s", n.name, n.eventType, n.object)
 }
 
 // framesSeen is true when a frame of a kind was there since the World began; as an operand it is how many.
@@ -218,7 +229,7 @@ func (n *framesSeen) text() string {
 	return text
 }
 
-func (n *framesSeen) value(s *scope) (any, error) {
+func (n *framesSeen) value(s *scope) any {
 	count := int64(0)
 	for i := range s.w.frames {
 		f := &s.w.frames[i]
@@ -227,10 +238,10 @@ func (n *framesSeen) value(s *scope) (any, error) {
 			count++
 		}
 	}
-	return count, nil
+	return count
 }
 
-func (n *framesSeen) eval(s *scope) (bool, string, error) {
-	v, err := n.value(s)
-	return v != int64(0), n.text() + " is " + show(v), err
+func (n *framesSeen) eval(s *scope) (bool, string) {
+	v := n.value(s)
+	return v != int64(0), n.text() + " is " + show(v)
 }

@@ -43,7 +43,7 @@ func (c *controller) plan(w *World, rule *Rule, obj object.Object) ([]work, erro
 		if err != nil {
 			return nil, err
 		}
-		v, err := o.value(c.scope(w, obj))
+		v, err := c.scope(w, obj).value(o)
 		if err != nil {
 			return nil, err
 		}
@@ -77,7 +77,7 @@ func (c *controller) applies(w *World, rule *Rule, obj object.Object, i int) (bo
 		if err != nil {
 			return false, fmt.Errorf("when %s: %w", text, err)
 		}
-		if ok, _, err := cond.root.eval(s); err != nil || !ok {
+		if ok, _, err := cond.holds(s); err != nil || !ok {
 			return false, err
 		}
 	}
@@ -91,7 +91,7 @@ func (c *controller) scope(w *World, obj object.Object) *scope {
 		namespace = "default"
 	}
 	return &scope{w: w, self: map[string]any(obj), namespace: namespace, now: w.clock.Now().Add(c.client.jump),
-		objects: c.objects}
+		objects: c.objects, err: new(error)}
 }
 
 // objects is cacher's.
@@ -121,7 +121,7 @@ func (c *controller) fill(s *scope, text string, i int) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		v, err := o.value(s)
+		v, err := s.value(o)
 		if v == nil || err != nil {
 			return "", err
 		}

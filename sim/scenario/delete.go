@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"net/url"
 	"slices"
-	"strconv"
 
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
@@ -42,11 +41,6 @@ func (b *builder) delete() error {
 	if err != nil {
 		return err
 	}
-	if rv, given, err := b.revision(func() uint64 { return 0 }); err != nil {
-		return err
-	} else if given {
-		q.Set("resourceVersion", rv)
-	}
 	if file := b.op.value("filename"); file != "" {
 		list, err := b.w.manifest(file, b.template)
 		if err != nil {
@@ -57,7 +51,9 @@ func (b *builder) delete() error {
 			if err != nil {
 				return fmt.Errorf("%s: %w", file, err)
 			}
-			b.remove(d, obj.Namespace(), obj.Name(), q)
+			if err := b.remove(d, obj.Namespace(), obj.Name(), q); err != nil {
+				return err
+			}
 		}
 		return nil
 	}
@@ -65,22 +61,32 @@ func (b *builder) delete() error {
 	if err != nil {
 		return err
 	}
-	b.remove(d, "", name, q)
-	return nil
+	return b.remove(d, "", name, q)
 }
 
 // remove makes the request that deletes an object, or without a name all that the query selects.
-func (b *builder) remove(d *resource.Definition, namespace, name string, q url.Values) {
+func (b *builder) remove(d *resource.Definition, namespace, name string, q url.Values) error {
+	rv, given, err := b.revision("rv", d, namespace, name, q) // of a deletecollection
+	if given {
+		q.Set("resourceVersion", rv)
+	}
+	precondition := ""
+	if err == nil {
+		if rv, given, err = b.revision("precondition-rv", d, namespace, name, q); given {
+			precondition = rv
+		}
+	}
 	contentType := ""
-	body := b.deleteOptions(d, namespace, name, q)
+	body := b.deleteOptions(precondition, q)
 	if body != nil {
 		contentType = "application/json"
 	}
 	b.add("DELETE", b.location(d, namespace, name), q, contentType, body).def = d
+	return err
 }
 
 // deleteOptions returns the body of a DELETE, nil if it needs none.
-func (b *builder) deleteOptions(d *resource.Definition, namespace, name string, q url.Values) []byte {
+func (b *builder) deleteOptions(rv string, q url.Values) []byte {
 	o := object.Object{}
 	if v, ok := b.op.Flag("cascade"); ok {
 		o.Set(policies[v], "propagationPolicy")
@@ -88,14 +94,8 @@ func (b *builder) deleteOptions(d *resource.Definition, namespace, name string, 
 	if v, ok := b.op.Flag("grace"); ok {
 		o.Set(scalar(v), "gracePeriodSeconds")
 	}
-	if v, ok := b.op.Flag("precondition-rv"); ok {
-		if v == "seen" {
-			n := b.known(d, namespace, name)
-			v, ok = strconv.FormatUint(n, 10), n != 0
-		}
-		if ok {
-			o.Set(v, "preconditions", "resourceVersion")
-		}
+	if rv != "" {
+		o.Set(rv, "preconditions", "resourceVersion")
 	}
 	if v, ok := b.op.Flag("precondition-uid"); ok {
 		o.Set(v, "preconditions", "uid")

@@ -166,7 +166,7 @@ func (w *World) eventually(text string) error {
 	until := w.clock.Now().Add(d)
 	w.run()
 	for first := true; ; first = false {
-		ok, why, err := c.root.eval(w.scope(0))
+		ok, why, err := c.holds(w.scope(0))
 		switch {
 		case err != nil && first:
 			return err
@@ -197,7 +197,7 @@ func (w *World) let(text string) error {
 	if err != nil {
 		return err
 	}
-	v, err := o.value(w.scope(0))
+	v, err := w.scope(0).value(o)
 	if err != nil {
 		return err
 	}
@@ -222,7 +222,7 @@ func (w *World) look(s *standing, rev uint64) {
 	if rev < w.cluster.Compacted() {
 		rev = 0 // that revision cannot be read any more
 	}
-	ok, why, err := s.condition.root.eval(w.scope(rev))
+	ok, why, err := s.condition.holds(w.scope(rev))
 	switch {
 	case err != nil:
 		s.done = true

@@ -1,10 +1,7 @@
 package scenario
 
 import (
-	"maps"
-	"slices"
 	"strings"
-	"time"
 
 	"github.com/kubesim/kubesim/sim/fault"
 )
@@ -23,27 +20,6 @@ func checkFault(op *Op, at int) error {
 	if op.Text != "clear" && op.Text != "release" && !strings.HasPrefix(op.Text, "on ") {
 		return wrong(at+1, "a fault is on VERB RESOURCE … do ACTION; there are clear and release, too")
 	}
-	return nil
-}
-
-// heal ends faults, troubles of replicas and what is held. The longest delay of a stalled connection or a read is less than
-// the minute after it.
-func (w *World) heal(op *Op) error {
-	w.cluster.ClearFaults()
-	for n := 1; n <= w.cluster.Replicas(); n++ {
-		w.cluster.Replica(n).Resume()
-	}
-	for _, name := range slices.Sorted(maps.Keys(w.clients)) {
-		w.cluster.Release(w.agent(name))
-		w.clients[name].held = false
-	}
-	w.cluster.ReleaseFaults()
-	w.happened(op, "store", 0)
-	for range 4 {
-		w.clock.Advance(15 * time.Second)
-		w.run()
-	}
-	w.healed = true
 	return nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/wire"
 )
 
 // Kind says what a Frame is about.
@@ -61,13 +62,13 @@ type Exchange struct {
 	Replica int
 	Method  string
 	Path    string // with the query
-	Header  map[string][]string
+	Header  wire.Header
 	Body    []byte
 
 	Answered  uint64 // N of its http.res frame; 0: it waits
 	Code      int
 	Reason    string // of a Status
-	ResHeader map[string][]string
+	ResHeader wire.Header
 	ResBody   []byte // as it arrived; of a watch: nothing, its events are frames
 	Lost      int    // bytes that did not arrive: the connection broke
 	Watch     string // the name of the watch that it began
@@ -134,7 +135,7 @@ func (p *fingerprint) add(f *Frame) {
 	p.hash.Write(p.line)
 }
 
-func appendHeader(b []byte, header map[string][]string) []byte {
+func appendHeader(b []byte, header wire.Header) []byte {
 	for _, name := range object.SortedKeys(header) {
 		for _, value := range header[name] {
 			b = append(append(append(append(b, name...), ':'), value...), '\n')

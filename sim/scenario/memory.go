@@ -1,11 +1,17 @@
+//go:build !nocel
+
 package scenario
 
 import (
+	"cmp"
+	"fmt"
+	"maps"
 	"net/url"
 	"strconv"
 	"strings"
 
 	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/resource"
 	"github.com/kubesim/kubesim/sim/watchcache"
 )
 
@@ -52,47 +58,24 @@ func (c *call) scope() string {
 	return c.path + "?" + c.query.Get("labelSelector") + "&" + c.query.Get("fieldSelector")
 }
 
-// watching reports whether the call asks for a watch.
-func (c *call) watching() bool { return c.query.Get("watch") != "" }
-
-// whole reports whether the answer has arrived, all of it.
-func (c *call) whole() bool { return c.answer != nil && c.exchange.Lost == 0 }
-
-// learn lets the client remember the answer, and returns its revision, 0 if it has none.
-func (c *call) learn() (rev uint64) {
-	m := c.client
-	token := c.body.String("metadata", "continue")
-	if c.exchange.Method == "GET" && c.about.resource != "" && c.about.name == "" && !c.watching() && c.whole() {
-		if m.page = nil; token != "" {
+// remember lets the client remember the answer.
+func (c *call) remember() {
+	m, body, whole := c.client, c.body, c.exchange.Lost == 0
+	if whole && c.exchange.Method == "GET" && c.about.resource != "" && c.about.name == "" && !c.watching() {
+		if m.page = nil; body.String("metadata", "continue") != "" {
 			m.page = c
 		}
 	}
-	if c.body.Kind() == "Status" {
-		if token != "" {
-			m.token = token // 410, with a token to go on with all the same
-		}
-		return 0
+	if !whole || c.exchange.Method == "DELETE" || c.answer.Code >= 300 || body.ResourceVersion() == "" {
+		return
 	}
-	rv := c.body.ResourceVersion()
-	if rv == "" {
-		return 0
+	for _, x := range body.List("items") {
+		item, _ := x.(map[string]any)
+		m.shown(c.about.resource, item)
 	}
-	m.rv = rv
-	items := c.body.List("items")
-	if c.answer.Watch == nil && c.body["items"] != nil {
-		m.token = token
+	if body["items"] == nil {
+		m.shown(c.about.resource, body)
 	}
-	if c.whole() && c.exchange.Method != "DELETE" && c.answer.Code < 300 {
-		for _, x := range items {
-			item, _ := x.(map[string]any)
-			m.shown(c.about.resource, item)
-		}
-		if c.body["items"] == nil {
-			m.shown(c.about.resource, c.body)
-		}
-	}
-	rev, _ = strconv.ParseUint(rv, 10, 64)
-	return rev
 }
 
 // shown remembers an object, and returns its revision.
@@ -125,13 +108,29 @@ func (b *builder) nextPage() error {
 		b.w.say("%s has no page to turn", b.client.name)
 		return nil
 	}
-	q := url.Values{}
-	for _, name := range []string{"labelSelector", "fieldSelector", "limit"} {
-		if v := last.query.Get(name); v != "" {
-			q.Set(name, v)
-		}
-	}
+	q := maps.Clone(last.query)
+	q.Del("resourceVersion")
+	q.Del("resourceVersionMatch")
 	q.Set("continue", last.body.String("metadata", "continue"))
 	b.add("GET", last.path, q, "", nil).def = last.def
 	return nil
+}
+
+// recall returns the revision that a word stands for, 0 for none: what was seen, or how far from the newest one.
+func (b *builder) recall(word string, d *resource.Definition, namespace, name string, q url.Values) (uint64, error) {
+	switch {
+	case word != "seen":
+		n, err := strconv.ParseInt(word, 10, 64)
+		if err != nil {
+			return 0, fmt.Errorf("a revision is a number, last, seen, or -20 or +3 from the newest one; not %q", word)
+		}
+		return uint64(max(int64(cmp.Or(b.w.newest, b.w.cluster.Revision()))+n, 1)), nil
+	case name == "":
+		return b.client.came[(&call{path: b.location(d, namespace, ""), query: q}).scope()], nil
+	}
+	at := about{resource: d.Resourced().String(), name: name}
+	if d.Namespaced {
+		at.namespace = b.namespace(namespace)
+	}
+	return b.client.known[at], nil
 }

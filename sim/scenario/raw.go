@@ -54,24 +54,13 @@ func (b *builder) raw() error {
 	c.exchange.Path = b.op.Args[1]
 	for _, h := range b.op.all("header") {
 		name, value, _ := strings.Cut(h, ":")
-		c.exchange.Header[canonical(name)] = []string{strings.TrimSpace(value)}
+		c.exchange.Header.Set(strings.TrimSpace(name), strings.TrimSpace(value))
 	}
-	if c.exchange.Header["User-Agent"][0] != b.w.agent(b.client.name) {
-		name, _, _ := strings.Cut(c.exchange.Header["User-Agent"][0], "/")
+	if c.exchange.Header.Get("User-Agent") != b.w.agent(b.client.name) {
+		name, _, _ := strings.Cut(c.exchange.Header.Get("User-Agent"), "/")
 		c.client = b.w.client(name)
 		c.exchange.Client = name
 	}
 	c.watchName = b.op.value("name")
 	return nil
-}
-
-// canonical prints the name of a header with capitals after dashes.
-func canonical(name string) string {
-	b := []byte(strings.ToLower(strings.TrimSpace(name)))
-	for i := range b {
-		if (i == 0 || b[i-1] == '-') && b[i] >= 'a' && b[i] <= 'z' {
-			b[i] -= 'a' - 'A'
-		}
-	}
-	return string(b)
 }

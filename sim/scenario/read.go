@@ -67,12 +67,11 @@ func (b *builder) readable() (q url.Values, d *resource.Definition, name string,
 	if d, name, err = b.target(); err != nil {
 		return nil, nil, "", err
 	}
-	rv, given, err := b.revision(func() uint64 {
-		if name != "" && b.op.Name != "watch" {
-			return b.known(d, "", name)
-		}
-		return b.client.came[(&call{path: b.location(d, "", ""), query: q}).scope()]
-	})
+	if b.op.Name == "watch" && name != "" {
+		q.Set("fieldSelector", strings.TrimPrefix(q.Get("fieldSelector")+",metadata.name="+name, ","))
+		name = ""
+	}
+	rv, given, err := b.revision("rv", d, "", name, q)
 	if given {
 		q.Set("resourceVersion", rv)
 	}
@@ -80,14 +79,11 @@ func (b *builder) readable() (q url.Values, d *resource.Definition, name string,
 }
 
 func (b *builder) watch() error {
-	q, d, name, err := b.readable()
+	q, d, _, err := b.readable()
 	if err != nil {
 		return err
 	}
 	q.Set("watch", "true")
-	if name != "" {
-		q.Set("fieldSelector", strings.TrimPrefix(q.Get("fieldSelector")+",metadata.name="+name, ","))
-	}
 	initial := b.op.value("send-initial-events")
 	if b.op.has("initial-events") {
 		initial = "true"

@@ -11,7 +11,9 @@ import (
 type recorder interface {
 	// sent notes a request; nil: it is of no interest.
 	sent(c *call) note
-	committed(op int, c sim.Commit)
+	committed(op int, c *sim.Commit, obj object.Object)
+	// moved notes that the world goes on with another cluster: what was open stays behind.
+	moved()
 	// broken says which promises were broken. healed: everything that is on its way has arrived.
 	broken(healed bool) []string
 }
@@ -19,7 +21,7 @@ type recorder interface {
 // note is what a recorder has of a request.
 type note interface {
 	answered(op int, c *call)
-	event(op int, event object.Object)
+	event(op int, text []byte, frame object.Object)
 	ended()
 }
 
@@ -44,17 +46,18 @@ func (w *World) startRecording(op *Op) (err error) {
 }
 
 // committing tells the recorder of a commit. The cluster's lock is held.
-func (w *World) committing(c sim.Commit) { w.recording.committed(w.op, c) }
+func (w *World) committing(c sim.Commit) { w.recording.committed(w.op, &c, w.read(c.Object)) }
 
 // promises is true while no promise of package checker has been broken.
 type promises struct{}
 
-func (promises) eval(s *scope) (bool, string, error) {
+func (promises) eval(s *scope) (bool, string) {
 	if s.w.recording == nil {
-		return false, "", errors.New("promises can be judged when everything is on record: put the operation record before")
+		s.fail(errors.New("promises can be judged when everything is on record: put the operation record before"))
+		return false, ""
 	}
 	if broken := s.w.recording.broken(s.w.healed); len(broken) > 0 {
-		return false, broken[0], nil
+		return false, broken[0]
 	}
-	return true, "all promises are kept", nil
+	return true, "all promises are kept"
 }

@@ -4,6 +4,8 @@ package scenario
 
 import (
 	"bytes"
+	"cmp"
+	"fmt"
 	"strconv"
 	"strings"
 
@@ -16,7 +18,11 @@ import (
 var expiring = []string{"events"}
 
 // history is what happened and what was seen of it. Steps are the numbers of operations.
-type history struct{ checker.History }
+type history struct {
+	checker.History
+	objects map[string]*checker.Object // as they were committed, by their text: most answers are the same
+	events  map[string]checker.Event   // by their text: watches of one resource have most of them in common
+}
 
 // History returns what was recorded, nil if nothing is. It grows.
 func (w *World) History() *checker.History {
@@ -28,7 +34,8 @@ func (w *World) History() *checker.History {
 
 // newRecorder returns one that begins now, with what there is.
 func newRecorder(w *World) (recorder, error) {
-	h := &history{checker.History{From: w.cluster.Revision(), Expiring: expiring}}
+	h := &history{checker.History{From: w.cluster.Revision(), Expiring: expiring}, map[string]*checker.Object{},
+		map[string]checker.Event{}}
 	seen := map[string]bool{}
 	for _, d := range w.cluster.Server(1).Table.All() {
 		if seen[d.Storage] {
@@ -59,16 +66,23 @@ func (h *history) broken(healed bool) (out []string) {
 	return out
 }
 
-func (h *history) committed(op int, c sim.Commit) {
+func (h *history) committed(op int, c *sim.Commit, obj object.Object) {
 	made := checker.Commit{ID: checker.ID{Resource: c.Resource, Namespace: c.Namespace, Name: c.Name}, Rev: c.Rev, Step: int64(op)}
 	if c.Object != nil {
 		var err error
-		if made.Object, err = checker.ReadObject(c.Object); err != nil {
+		if made.Object, err = checker.ObjectOf(obj); err != nil {
 			h.unreadable(err)
 			return
 		}
+		h.objects[string(c.Object)] = made.Object
 	}
 	h.Commits = append(h.Commits, made)
+}
+
+func (h *history) moved() {
+	for _, s := range h.Streams {
+		s.Ended = true
+	}
 }
 
 func (h *history) unreadable(err error) {
@@ -98,7 +112,7 @@ func (h *history) sent(c *call) note {
 	}
 	noted := &checker.Call{N: c.op, Client: x.Client, Called: int64(c.op), Verb: verbs[x.Method]}
 	if a.name != "" || x.Method == "POST" {
-		noted.ID = checker.ID{Resource: a.resource, Namespace: a.namespace, Name: a.name}
+		noted.ID = checker.ID{Resource: a.resource, Namespace: a.namespace, Name: cmp.Or(a.name, c.made)}
 	} else {
 		noted.Scope = s
 	}
@@ -125,7 +139,7 @@ var verbs = map[string]string{"GET": "get", "POST": "create", "PUT": "update", "
 
 // asked reads the body of a write: the name of an object that is created, and the revision that a write is based on.
 func asked(c *checker.Call, body []byte) (based uint64) {
-	if c.Verb != "create" && !bytes.Contains(body, []byte("resourceVersion")) {
+	if c.Name != "" && !bytes.Contains(body, []byte("resourceVersion")) {
 		return 0
 	}
 	v, _ := object.ParseValue(body)
@@ -165,11 +179,15 @@ func (n *callNote) answered(op int, c *call) {
 		n.call.Code, n.call.Broken = c.answer.Code, true
 		return
 	}
+	if o := n.h.objects[string(bytes.TrimRight(c.exchange.ResBody, "\n"))]; o != nil {
+		n.call.Code, n.call.Objects, n.call.Rev = c.answer.Code, []*checker.Object{o}, o.Rev
+		return
+	}
 	n.h.unreadable(n.call.TakeAnswer(c.answer.Code, c.body))
 }
 
-func (n *callNote) event(int, object.Object) {}
-func (n *callNote) ended()                   {}
+func (n *callNote) event(int, []byte, object.Object) {}
+func (n *callNote) ended()                           {}
 
 // streamNote notes what comes on a watch.
 type streamNote struct {
@@ -179,8 +197,18 @@ type streamNote struct {
 
 func (n *streamNote) answered(_ int, c *call) { n.stream.Ended = c.answer.Watch == nil }
 
-func (n *streamNote) event(op int, event object.Object) {
-	n.h.unreadable(n.stream.TakeEvent(event, int64(op)))
+func (n *streamNote) event(op int, text []byte, frame object.Object) {
+	ev, ok := n.h.events[string(text)]
+	if !ok {
+		var err error
+		if ev, err = checker.EventOf(frame); err != nil {
+			n.h.unreadable(fmt.Errorf("%s: %w", n.stream, err))
+			return
+		}
+		n.h.events[string(text)] = ev
+	}
+	ev.Step = int64(op)
+	n.stream.Events = append(n.stream.Events, ev)
 }
 
 func (n *streamNote) ended() { n.stream.Ended = true }

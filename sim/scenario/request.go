@@ -1,13 +1,13 @@
 package scenario
 
 import (
-	"cmp"
 	"fmt"
 	"net/url"
 	"strconv"
 	"strings"
 
 	"github.com/kubesim/kubesim/sim/resource"
+	"github.com/kubesim/kubesim/sim/wire"
 )
 
 // builder makes the requests of one operation.
@@ -47,8 +47,8 @@ func (w *World) reached(c *client, via string) (int, error) {
 // add makes a request to the replica.
 func (b *builder) add(method, path string, query url.Values, contentType string, body []byte) *call {
 	x := &Exchange{Client: b.client.name, Replica: b.replica, Method: method, Path: path, Body: body,
-		Header: map[string][]string{"User-Agent": {b.w.agent(b.client.name)}, "Accept": {accepts[b.op.value("output")]}}}
-	if len(query) > 0 {
+		Header: wire.Header{"User-Agent": {b.w.agent(b.client.name)}, "Accept": {accepts[b.op.value("output")]}}}
+	if len(query) > 0 && !b.w.options.Quiet { // nobody reads it
 		x.Path += "?" + query.Encode()
 	}
 	if contentType != "" {
@@ -132,33 +132,19 @@ func (b *builder) query() (url.Values, error) {
 	return q, nil
 }
 
-// revision returns the value of --rv. seen is what the word stands for: 0 if the client has seen nothing.
-func (b *builder) revision(seen func() uint64) (rv string, given bool, err error) {
-	rv, given = b.op.Flag("rv")
+// revision returns the value of a flag: of --rv, or of another one that takes the same. It is for an object, or without a
+// name for a list or a watch with the parameters q.
+func (b *builder) revision(flag string, d *resource.Definition, namespace, name string, q url.Values) (rv string, given bool, err error) {
+	rv, given = b.op.Flag(flag)
 	switch {
 	case rv == "last":
 		if rv = b.client.rv; rv == "" {
-			return "", true, fmt.Errorf("%s has had no answer with a resourceVersion yet; let it read something before",
-				b.client.name)
+			err = fmt.Errorf("%s has had no answer with a resourceVersion yet; let it read something before", b.client.name)
 		}
-	case rv == "seen":
-		n := seen()
-		return strconv.FormatUint(n, 10), n != 0, nil
-	case strings.HasPrefix(rv, "+") || strings.HasPrefix(rv, "-"):
-		n, err := strconv.ParseInt(rv, 10, 64)
-		if err != nil {
-			return "", true, fmt.Errorf("--rv is a revision, last, seen, or -20 or +3 from the newest one; not %q", rv)
-		}
-		return strconv.FormatInt(max(int64(cmp.Or(b.w.newest, b.w.cluster.Revision()))+n, 1), 10), true, nil
+	case rv == "seen" || strings.HasPrefix(rv, "+") || strings.HasPrefix(rv, "-"):
+		var n uint64
+		n, err = b.recall(rv, d, namespace, name, q)
+		rv, given = strconv.FormatUint(n, 10), n != 0
 	}
-	return rv, given, nil
-}
-
-// known returns the newest revision of an object that the client was shown, 0 if it was shown none.
-func (b *builder) known(d *resource.Definition, namespace, name string) uint64 {
-	at := about{resource: d.Resourced().String(), name: name}
-	if d.Namespaced {
-		at.namespace = b.namespace(namespace)
-	}
-	return b.client.known[at]
+	return rv, given, err
 }

@@ -14,14 +14,15 @@ import (
 func (w *World) resolve(text string, replica int) (*resource.Definition, error) {
 	all := w.cluster.Server(replica).Table.All()
 	name, group, qualified := strings.Cut(text, ".")
+	for _, d := range all {
+		if named(d, name) && (!qualified || group == d.Group || group == d.Version+"."+d.Group || d.Group == "" && group == d.Version) {
+			return d, nil
+		}
+	}
 	var similar []string
 	for _, d := range all {
 		if !named(d, name) {
 			similar = append(append(similar, d.Resource), d.ShortNames...)
-			continue
-		}
-		if !qualified || group == d.Group || group == d.Version+"."+d.Group || d.Group == "" && group == d.Version {
-			return d, nil
 		}
 	}
 	if best := nearest(name, similar); best != "" {

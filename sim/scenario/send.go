@@ -1,8 +1,10 @@
 package scenario
 
 import (
+	"bytes"
 	"fmt"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
 
@@ -40,8 +42,9 @@ type call struct {
 	gone   bool          // its client has crashed
 	op     int           // number of the operation that it is part of
 	about  about
-	atMost int  // how many watches the client has at most when this one has begun; 0: any number
-	note   note // of the Recording; nil: there is none
+	made   string // name of the object that it creates; "": not known
+	atMost int    // how many watches the client has at most when this one has begun; 0: any number
+	note   note   // of the Recording; nil: there is none
 }
 
 // send sends a request. Its answer is taken in by run, or by whoever moves the clock.
@@ -58,20 +61,12 @@ func (w *World) send(c *call) {
 	server := w.cluster.Server(x.Replica)
 	w.sending = c
 	w.waiting = append(w.waiting, c)
-	server.Start(&apiserver.Request{Method: x.Method, Path: c.path, Query: c.query, Header: cloneHeader(x.Header),
+	server.Start(&apiserver.Request{Method: x.Method, Path: c.path, Query: c.query, Header: x.Header.Clone(),
 		Body: x.Body, BodyExpected: len(x.Body) > 0}, func(a *apiserver.Answer) {
 		c.answer = a
 		w.answered = append(w.answered, c)
 	})
 	w.observe()
-}
-
-func cloneHeader(h map[string][]string) map[string][]string {
-	out := make(map[string][]string, len(h))
-	for name, values := range h { // order does not matter: it becomes a map again
-		out[name] = append([]string(nil), values...)
-	}
-	return out
 }
 
 // observe turns what the cluster has recorded since the last time into frames.
@@ -167,7 +162,7 @@ func (w *World) answer(c *call) {
 		w.options.Tap.Answer(c.op, a)
 	}
 	x.Code, x.ResHeader, x.ResBody, x.Lost = a.Code, a.Header, a.Sent().Bytes(), a.Lost
-	c.body = parseAnswer(x)
+	c.body = w.parseAnswer(x)
 	if c.body.Kind() == "Status" {
 		x.Reason = c.body.String("reason")
 	}
@@ -203,8 +198,33 @@ func (w *World) following(frame uint64, f func()) {
 	w.because = before
 }
 
+// learn lets the client remember the answer, and returns its revision, 0 if it has none.
+func (c *call) learn() (rev uint64) {
+	c.remember()
+	token := c.body.String("metadata", "continue")
+	if c.body.Kind() == "Status" {
+		if token != "" {
+			c.client.token = token // 410, with a token to go on with all the same
+		}
+		return 0
+	}
+	rv := c.body.ResourceVersion()
+	if rv == "" {
+		return 0
+	}
+	c.client.rv = rv
+	if c.answer.Watch == nil && c.body["items"] != nil {
+		c.client.token = token
+	}
+	rev, _ = strconv.ParseUint(rv, 10, 64)
+	return rev
+}
+
+// watching reports whether the call asks for a watch.
+func (c *call) watching() bool { return c.query.Get("watch") != "" }
+
 // parseAnswer returns the object in an answer, nil if there is none.
-func parseAnswer(x *Exchange) object.Object {
+func (w *World) parseAnswer(x *Exchange) object.Object {
 	media := ""
 	if t := x.ResHeader["Content-Type"]; len(t) > 0 {
 		media = t[0]
@@ -216,9 +236,22 @@ func parseAnswer(x *Exchange) object.Object {
 	case !strings.HasPrefix(media, "application/json"):
 		return nil
 	}
-	obj, err := object.Parse(data)
+	return w.read(data)
+}
+
+// read reads a JSON object, which is not to be changed; nil: it is none. A quiet World reads the same text once: three of
+// four events come on other watches, too, and most answers to writes are what was committed.
+func (w *World) read(text []byte) object.Object {
+	text = bytes.TrimRight(text, "\n")
+	if obj, ok := w.texts[string(text)]; ok {
+		return obj
+	}
+	obj, err := object.Parse(text)
 	if err != nil {
 		return nil
+	}
+	if w.options.Quiet {
+		w.texts[string(text)] = obj
 	}
 	return obj
 }

@@ -170,14 +170,14 @@ func (w *World) event(x *watch, frame []byte) {
 		return
 	}
 	e := Event{Bytes: frame}
-	obj, err := object.Parse(frame)
-	if err == nil {
+	obj := w.read(frame)
+	if obj != nil {
 		e.Type = obj.String("type")
 		e.Object = obj.Map("object")
 	}
 	x.call.saw(&e)
 	if x.call.note != nil {
-		x.call.note.event(w.op, obj)
+		x.call.note.event(w.op, frame, obj)
 	}
 	if w.options.Quiet {
 		return

@@ -10,6 +10,7 @@ import (
 	"github.com/kubesim/kubesim/sim"
 	"github.com/kubesim/kubesim/sim/apiserver"
 	"github.com/kubesim/kubesim/sim/fault"
+	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/trace"
 )
 
@@ -67,11 +68,12 @@ type World struct {
 	numbered  int // watches with a name that a number was found for
 	actors    []actor
 	vars      map[string]string
-	checks    []*standing // never and once
-	recording recorder    // nil: nothing is recorded
-	newest    uint64      // revision that others count from; 0: the store's
-	healed    bool        // nothing has gone wrong since heal
-	used      bool        // something was done that seed and replicas would have to come before
+	texts     map[string]object.Object // that were read; nothing in a World that is not quiet
+	checks    []*standing              // never and once
+	recording recorder                 // nil: nothing is recorded
+	newest    uint64                   // revision that others count from; 0: the store's
+	healed    bool                     // nothing has gone wrong since heal
+	used      bool                     // something was done that seed and replicas would have to come before
 
 	sending  *call   // whose first record is to come
 	answered []*call // whose answers nobody has looked at
@@ -123,7 +125,7 @@ func (w *World) boot() error {
 	w.frames, w.print = nil, newFingerprint()
 	w.causes, w.commits = map[uint64]uint64{}, map[uint64]uint64{}
 	w.clients, w.names = map[string]*client{}, nil
-	w.vars = map[string]string{}
+	w.vars, w.texts = map[string]string{}, map[string]object.Object{}
 	w.told, w.ticked = w.begin, w.begin
 	w.compact = c.Compacted()
 	_, w.seen = c.TraceSince(0)
@@ -248,15 +250,6 @@ func (w *World) Do(op Op) (Result, error) {
 	return r, nil
 }
 
-// Tick is Do of a tick: "next", "quiet", or a duration.
-func (w *World) Tick(until string) (Result, error) {
-	op, err := Parse("tick " + quoteWord(until, false))
-	if err != nil {
-		return Result{}, err
-	}
-	return w.Do(op)
-}
-
 // Frames returns the frames after number since. They are not to be changed.
 func (w *World) Frames(since uint64) []Frame {
 	return slices.Clip(w.frames[min(since, uint64(len(w.frames))):])
@@ -290,9 +283,6 @@ func (w *World) NextTimer() (time.Time, bool) { return w.clock.Next() }
 
 // Files returns the files that operations can name.
 func (w *World) Files() map[string]string { return maps.Clone(w.files) }
-
-// Vars returns what let has kept.
-func (w *World) Vars() map[string]string { return maps.Clone(w.vars) }
 
 // client returns the client of a name, which appears when it is first spoken of.
 func (w *World) client(name string) *client {

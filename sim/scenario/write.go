@@ -68,7 +68,7 @@ func (b *builder) write() error {
 				return fmt.Errorf("%s: %w", b.op.value("filename"), err)
 			}
 		}
-		rv, given, err := b.revision(func() uint64 { return b.known(kind, obj.Namespace(), obj.Name()) })
+		rv, given, err := b.revision("rv", kind, obj.Namespace(), obj.Name(), q)
 		if err != nil {
 			return err
 		}
@@ -92,7 +92,8 @@ func (b *builder) send(d *resource.Definition, obj object.Object, q url.Values) 
 		if !b.op.has("subresource") {
 			name = ""
 		}
-		b.add("POST", b.location(d, obj.Namespace(), name), q, "application/json", body).def = d
+		c := b.add("POST", b.location(d, obj.Namespace(), name), q, "application/json", body)
+		c.def, c.made = d, obj.Name()
 	case "replace":
 		b.add("PUT", b.location(d, obj.Namespace(), name), q, "application/json", body).def = d
 	case "apply":
@@ -149,9 +150,11 @@ func (b *builder) patch() error {
 			return err
 		}
 	}
-	data, err := codec.YAMLToJSON([]byte(body))
+	patch, err := object.ParseValue([]byte(body))
 	if err != nil {
-		return fmt.Errorf("the patch can be read neither as JSON nor as YAML: %w", err)
+		if patch, err = parseYAML(body); err != nil {
+			return fmt.Errorf("the patch can be read neither as JSON nor as YAML: %w", err)
+		}
 	}
 	kind := b.op.value("type")
 	if kind == "" {
@@ -160,13 +163,14 @@ func (b *builder) patch() error {
 			kind = "merge"
 		}
 	}
-	rv, given, err := b.revision(func() uint64 { return b.known(d, "", name) })
+	rv, given, err := b.revision("rv", d, "", name, q)
 	if err == nil && given {
-		data, err = based(data, kind, rv)
+		patch, err = based(patch, rv)
 	}
 	if err != nil {
 		return err
 	}
+	data := object.JSON(patch)
 	if kind == "apply" {
 		b.apply(d, "", name, q, data)
 		return nil
@@ -175,21 +179,22 @@ func (b *builder) patch() error {
 	return nil
 }
 
-// based returns a patch that does something only to the object of a resourceVersion.
-func based(patch []byte, kind, rv string) ([]byte, error) {
-	if kind == "json" {
-		list, err := object.ParseValue(patch)
-		steps, ok := list.([]any)
-		if err != nil || !ok {
-			return nil, fmt.Errorf("a JSON patch is a list of steps")
-		}
-		test := map[string]any{"op": "test", "path": "/metadata/resourceVersion", "value": rv}
-		return object.JSON(append([]any{test}, steps...)), nil
-	}
-	obj, err := object.Parse(patch)
+func parseYAML(text string) (any, error) {
+	data, err := codec.YAMLToJSON([]byte(text))
 	if err != nil {
-		return nil, fmt.Errorf("--rv goes into a patch that is an object: %w", err)
+		return nil, err
 	}
-	obj.Set(rv, "metadata", "resourceVersion")
-	return object.JSON(map[string]any(obj)), nil
+	return object.ParseValue(data)
+}
+
+// based makes a patch do something only to the object of a resourceVersion.
+func based(patch any, rv string) (any, error) {
+	switch patch := patch.(type) {
+	case []any:
+		return append([]any{map[string]any{"op": "test", "path": "/metadata/resourceVersion", "value": rv}}, patch...), nil
+	case map[string]any:
+		object.Object(patch).Set(rv, "metadata", "resourceVersion")
+		return patch, nil
+	}
+	return nil, fmt.Errorf("--rv goes into a patch that is an object or a list of steps")
 }

@@ -22,7 +22,7 @@ func (s *Set) Doc(typeName, jsonField string) string { return s.docs.get(s.minor
 // itself; "" for none. The values of an enum are described at its end. The kinds that parameters are taken from
 // (ListOptions, PodLogOptions …) have descriptions, too, though they are not published.
 //
-// In a program without these texts (GOOS=js without the build tag prose) it returns what Doc does.
+// In a program without these texts (GOOS=js) it returns what Doc does.
 func (s *Set) Description(definition, field string) string {
 	if text := s.prose.get(s.minor, definition, field); text != "" || len(s.prose.text) > 0 {
 		return text

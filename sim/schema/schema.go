@@ -14,7 +14,10 @@
 // the process: a Type is never changed after it was handed out.
 package schema
 
-import "strings"
+import (
+	"strconv"
+	"strings"
+)
 
 // Kind says how a value of a Type looks in JSON and what the Go type behind it does with it.
 type Kind uint8
@@ -105,6 +108,29 @@ func (t *Type) indexFields() {
 			t.index[t.Fields[i].Name] = i
 		}
 	}
+}
+
+// Order returns where a path such as spec.rules[2].name leads among all values of the type: positions of fields and items, which
+// compare as the places do in an object that is printed.
+func (t *Type) Order(path string) []int {
+	var places []int
+	for step := range strings.SplitSeq(path, ".") {
+		name, index, inList := strings.Cut(step, "[")
+		if t == nil || t.Kind != Struct {
+			return places
+		}
+		i, known := t.index[name]
+		if !known {
+			return places
+		}
+		places, t = append(places, i), t.Fields[i].Type
+		if n, err := strconv.Atoi(strings.TrimSuffix(index, "]")); inList && t != nil {
+			if t = t.Elem; err == nil {
+				places = append(places, n)
+			}
+		}
+	}
+	return places
 }
 
 // Field returns the field with the JSON name (case-sensitive, as the API server matches), or nil.

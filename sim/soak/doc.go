@@ -1,25 +1,26 @@
 // Package soak sends random work to a simulated cluster in which much goes wrong, and has package checker judge what the
 // clients saw.
 //
-//	seed ─ Swarm ─▶ Config ─ Generate ─▶ [Op Op Op …] ─ Run ─▶ Result ─ checker.Check ─▶ violations
-//	                                        ▲                                              │
-//	                                        └─────── fault.Minimize: fewer of them ◀───────┘
+//	seed ─ Swarm ─▶ Config ─ Generate ─▶ [Op Op Op …] ─ Run ─▶ scenario.World ─▶ Result ─ checker.Check ─▶ violations
+//	                                        ▲                                                           │
+//	                                        └──────────── Shrink: fewer of them ◀───────────────────────┘
 //
-// An Op is one line of text: a client's request, or something that happens to the cluster. It does not depend on the
-// answers to those before it, so that a list of them still means something when some are left out; what a request takes
-// from earlier answers (the revision it is based on, a continue token, where a watch goes on) it looks up in the
+// An op is an operation of package scenario: a client's request, or something that happens to the cluster. It does not
+// depend on the answers to those before it, so that a list of them still means something when some are left out; what a
+// request takes from earlier answers (the revision it is based on, a page, where a watch goes on) it looks up in the
 // client's memory when it is sent.
 //
-//	c1 create configmaps default/o2 label=l1
-//	c2 watch configmaps default selector=app=l1 bookmarks rv=last
-//	c1 list leases.coordination.k8s.io kube-public limit=2 rv=-20 match=Exact
-//	* lag 2 configmaps
-//	* fault on create configmaps probability=0.3 times=2 do commit-then-fail Timeout
-//	* advance 75s
+//	? create configmaps o2 --as c1 -n default --set metadata.labels.app=l1 --set 'data={"n":"7"}' &
+//	? watch configmaps --as c2 -n default --bookmarks --rv seen --send-initial-events true --at-most 4 &
+//	? list leases.coordination.k8s.io --as c1 -n kube-public --limit 2 --rv -20 --rv-match Exact &
+//	lag 2 configmaps
+//	fault on create configmaps probability=0.3 times=2 do commit-then-fail Timeout
+//	pause 75s
 //
-// A run is single-threaded: it asks the API servers directly and moves the clock itself. The same Config gives the same
-// bytes, natively and as js/wasm; Result.Hash says so. After the last Op everything heals and the clock moves on until
-// nothing is on its way; from then on streams have to be complete.
+// A run is single-threaded: the World asks the API servers directly and moves the clock itself. The same Config gives the
+// same bytes, natively and as js/wasm; Result.Hash says so. After the last op everything heals and the clock moves on until
+// nothing is on its way; from then on streams have to be complete. Result.Scenario is the run as a file that kubesim run and
+// the page open.
 package soak
 
 import (

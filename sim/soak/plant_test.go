@@ -2,11 +2,13 @@ package soak
 
 import (
 	"bytes"
+	"os"
 	"regexp"
 	"slices"
 	"testing"
 
 	"github.com/kubesim/kubesim/sim/checker"
+	"github.com/kubesim/kubesim/sim/scenario"
 	"github.com/matryer/is"
 )
 
@@ -104,7 +106,36 @@ func lost() Options {
 	return Options{Config: c}
 }
 
-// A failing list of ops gets short: of hundreds, the few that show the bug are left.
+// A run is a scenario in which the same becomes of the objects, whatever goes wrong meanwhile.
+func TestScenario(t *testing.T) {
+	t.Parallel()
+	for seed := uint64(1); seed <= 6; seed++ {
+		is := is.New(t)
+		r, err := Run(Options{Config: Swarm(seed, 250)})
+		is.NoErr(err)
+		out := opened(t, r.Scenario().Format())
+		is.Equal(out.Failure, nil)
+		is.Equal(out.Semantic, r.Semantic)
+	}
+}
+
+func opened(t *testing.T, text []byte) *scenario.Outcome {
+	t.Helper()
+	f, err := scenario.ParseFile(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := scenario.Run(f, scenario.RunOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+const lostFile = "testdata/lost.txtar"
+
+// Of a failing run of hundreds of ops the few are left that show the bug, as a scenario whose run fails in the same way.
+// kubesim run and the engine of the page open the same file in their tests; -update writes it anew.
 func TestShrink(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -112,4 +143,14 @@ func TestShrink(t *testing.T) {
 	is.NoErr(err)
 	is.True(len(r.Violations) > 0) // it still fails
 	is.True(r.Ops <= 8)            // fault, create, watch, change, and little else
+	text := r.Scenario().Format()
+	if *update {
+		is.NoErr(os.WriteFile(lostFile, text, 0o600))
+	}
+	want, err := os.ReadFile(lostFile)
+	is.NoErr(err)
+	is.Equal(string(text), string(want))
+	failure := opened(t, text).Failure
+	is.True(failure != nil)
+	is.Equal(failure.Text, "expected promises kept: "+r.Violations[0].Error()) // the same failure
 }

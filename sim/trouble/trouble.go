@@ -1,5 +1,5 @@
 // Package trouble lists what can be done to an API server of several, and reads and prints it. A scenario's line, a fault's
-// action, a control request and an op of a soak say it in the same words:
+// action and a control request say it in the same words:
 //
 //	lag 2 pods          Kind, number of the replica, and how long or for which resources
 //	unready 1 30s

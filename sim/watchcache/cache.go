@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/kubesim/kubesim/sim/mvcc"
+	"github.com/kubesim/kubesim/sim/resource"
 )
 
 const (
@@ -55,7 +56,7 @@ type Cache struct {
 
 // entry is one event in the ring, with the state after it.
 type entry struct {
-	event *Event
+	event *mvcc.Event
 	view  *mvcc.View
 	at    time.Time
 }
@@ -104,9 +105,14 @@ func (c *Cache) Apply(commit *mvcc.Event, now time.Time) {
 	if !strings.HasPrefix(commit.Key, c.prefix) {
 		return
 	}
+	c.push(entry{event: commit, view: c.position.View, at: now})
 	e := &Event{Event: commit}
-	c.push(entry{event: e, view: c.position.View, at: now})
-	c.dispatch(e)
+	for _, w := range c.watches {
+		w.tell(e, false)
+	}
+	if commit.Prev != nil {
+		resource.Superseded(commit.Prev)
+	}
 }
 
 func (c *Cache) push(e entry) {

@@ -28,7 +28,7 @@ func (c *Cache) State() State {
 	s := State{Prefix: c.prefix, Capacity: c.capacity, ListRev: c.listRev, Evicted: c.evicted, Floor: c.floor,
 		Ring: make([]RingEntry, len(c.ring))}
 	for i, e := range c.ring {
-		s.Ring[i] = RingEntry{e.event.Event, e.view, e.at}
+		s.Ring[i] = RingEntry{e.event, e.view, e.at}
 	}
 	return s
 }
@@ -39,7 +39,7 @@ func Load(s State, position *Position) *Cache {
 		listRev: s.ListRev,
 		evicted: s.Evicted, floor: s.Floor, ring: make([]entry, len(s.Ring))}
 	for i, e := range s.Ring {
-		c.ring[i] = entry{&Event{Event: e.Event}, e.View, e.At}
+		c.ring[i] = entry{e.Event, e.View, e.At}
 	}
 	return c
 }

@@ -22,7 +22,8 @@ const (
 	queueBytes  = 1 << 20
 )
 
-// Event is one commit as it goes through a cache, with the frames it was encoded to. All watches share them.
+// Event is one commit on its way to the watches of a cache, with the frames it was encoded to, which they share. Nobody has
+// it afterwards: what happened is remembered as the store has it, not as it was sent.
 type Event struct {
 	*mvcc.Event
 	frames map[frameKey][]byte
@@ -242,7 +243,7 @@ func (c *Cache) Start(w *Watch, after uint64) {
 	c.watches = append(c.watches, w)
 	for _, e := range c.ring {
 		if e.event.Rev > after {
-			w.tell(e.event, true)
+			w.tell(&Event{Event: e.event}, true)
 		}
 	}
 }
@@ -277,12 +278,6 @@ func (c *Cache) Join(w *Watch, after uint64, log func(yield func(*mvcc.Event) bo
 		}
 		return e.Rev < c.Rev()
 	})
-}
-
-func (c *Cache) dispatch(e *Event) {
-	for _, w := range c.watches {
-		w.tell(e, false)
-	}
 }
 
 // tell sends e if it means anything to the client: an object that comes to match the selectors was added, one that

@@ -3,6 +3,7 @@ package engine
 import (
 	"encoding/json"
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 
@@ -228,7 +229,7 @@ func TestTooMuch(t *testing.T) {
 	p := newPage(t)
 	p.must("boot")
 	p.do("tick 24h")
-	for _, line := range []string{"tick 25h", "clock advance 100000h", "eventually within 240h configmaps/a exists"} {
+	for _, line := range []string{"tick 25h", "clock advance 100000h", "pause 25h", "eventually within 240h configmaps/a exists"} {
 		is.True(strings.Contains(fmt.Sprint(fault(p.send("do", "op", map[string]any{"line": line}), "text")), "at most 24h"))
 	}
 	p.e.run.room = len(p.frames) + 1
@@ -279,6 +280,24 @@ func TestShare(t *testing.T) {
 	imported.must("boot", "scenario", txtar)
 	rv := at(p.must("query", "view", "table", "resource", "configmaps"), "data.rv")
 	is.Equal(at(imported.must("query", "view", "table", "resource", "configmaps"), "data.rv"), rv) // a scenario leads to the same store
+}
+
+// TestOpenSoak: a soak that failed is opened as a scenario, and shows the promise that was broken.
+func TestOpenSoak(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	data, err := os.ReadFile("../../sim/soak/testdata/lost.txtar")
+	is.NoErr(err)
+	p := newPage(t)
+	answer := p.send("boot", "scenario", string(data))
+	if !cel.Supported {
+		is.Equal(fault(answer, "needs"), "cel")
+		return
+	}
+	is.Equal(answer["kind"], "ok")
+	last := p.frames[len(p.frames)-1]
+	is.Equal(at(last, "kind"), "check.fail")
+	is.True(strings.Contains(fmt.Sprint(at(last, "text")), "expected promises kept: Reliable: "))
 }
 
 // FuzzHandle: no message brings an Engine to panic, and each gets one answer.

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"bytes"
+	"errors"
 	"slices"
 	"strconv"
 	"strings"
@@ -80,7 +81,7 @@ func (r *run) tooMuch(op *scenario.Op) error {
 		return failed("this world is full: %d things have happened in it; go back, or begin anew "+
 			"(a scenario file has no such limit)", n)
 	}
-	if op.Name != "tick" && op.Name != "clock" && op.Name != "eventually" {
+	if op.Name != "tick" && op.Name != "clock" && op.Name != "pause" && op.Name != "eventually" {
 		return nil
 	}
 	for _, word := range append(strings.Fields(op.Text), op.Args...) {
@@ -107,6 +108,9 @@ func (r *run) do(op scenario.Op) (scenario.Result, error) {
 	if err == nil && r.withoutCEL(uint64(before)) {
 		return result, &failure{Needs: "cel", Text: "this needs CEL, which the small engine is without: " +
 			"load the other one and replay the log"}
+	}
+	if errors.Is(err, scenario.ErrTooSmall) {
+		err = &failure{Needs: "cel", Text: err.Error()}
 	}
 	if err != nil {
 		return result, err

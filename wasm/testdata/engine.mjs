@@ -1,10 +1,11 @@
-// Tries a built engine: node engine.mjs ENGINE.wasm WASM_EXEC.js SCHEMA-1.35.bin
+// Tries a built engine: node engine.mjs ENGINE.wasm WASM_EXEC.js SCHEMA-1.35.bin SOAK.txtar
 // Prints one line of JSON per lesson, taken with its solutions: its id, the hash of its frames, and the linear memory
-// of the engine in bytes; then a line for a world with an older API server, whose data has to be loaded first.
+// of the engine in bytes; then a line for a world with an older API server, whose data has to be loaded first, and one
+// for a soak that failed, which the core engine leaves to the other one.
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 
-const [, , file, glue, older] = process.argv
+const [, , file, glue, older, soak] = process.argv
 createRequire(import.meta.url)(glue)
 const module = await WebAssembly.compile(readFileSync(file))
 
@@ -47,4 +48,5 @@ const world = { replicas: [{ version: '1.36' }, { version: '1.35' }], log }
 const { needs } = ask('boot', world).error
 send('schema', { minor: '1.35', data: readFileSync(older).toString('base64') })
 console.log(JSON.stringify({ needs, hash: send('boot', world).hash, memory: memory() }))
+console.log(JSON.stringify({ soak: ask('boot', { scenario: readFileSync(soak, 'utf8') }).error.needs }))
 process.exit(0)

@@ -71,6 +71,15 @@ func TestRunScenario(t *testing.T) {
 	is.Equal(code, 0) // another seed gives another transcript
 }
 
+// A soak that failed is a scenario like any other: its last line says which promise was broken.
+func TestRunSoak(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	code, _, stderr := ended("run", "../../../sim/soak/testdata/lost.txtar")
+	is.Equal(code, 1)
+	is.True(strings.Contains(stderr, "expected promises kept: Reliable: "))
+}
+
 // A sweep finds the seeds whose faults the scenario does not survive, and says how to see one again.
 func TestSweep(t *testing.T) {
 	t.Parallel()

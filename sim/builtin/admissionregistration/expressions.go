@@ -18,9 +18,9 @@ type expressions struct {
 	declared  map[*cel.Compiler]int // how many of the variables
 }
 
-// expressionsOf returns what compiles the expressions of v, or nil if v is as it was: what is stored did compile.
-func expressionsOf(v, old any, params bool) *expressions {
-	if old != nil && object.SemanticEqual(v, old) {
+// expressionsOf returns what compiles the expressions in a value, or nil if it is as it was: what is stored did compile.
+func expressionsOf(at field.Cursor, params bool) *expressions {
+	if at.Updates() && !at.Changed() {
 		return nil
 	}
 	return &expressions{params: params, compilers: map[cel.Declarations]*cel.Compiler{}, declared: map[*cel.Compiler]int{}}
@@ -41,35 +41,34 @@ func (e *expressions) compiler(d cel.Declarations) *cel.Compiler {
 	return c
 }
 
-// check compiles the expression at p. That there is one at all is another rule's business.
-func (e *expressions) check(p field.Path, expression string, d cel.Declarations, want cel.Result) field.ErrorList {
+// check compiles an expression. That there is one at all is another rule's business.
+func (e *expressions) check(at field.Cursor, d cel.Declarations, want cel.Result) {
+	expression := at.String()
 	if e == nil || strings.TrimSpace(expression) == "" {
-		return nil
+		return
 	}
 	if !d.Patch && len(e.variables) == 0 && !e.named {
 		d.Alone = true
 	}
 	if err := e.compiler(d).Compile(expression, want).Err(); err != nil {
-		return field.ErrorList{field.Invalid(p, expression, err.Text)}
+		at.Invalid(expression, err.Text)
 	}
-	return nil
 }
 
 // declare makes a variable known to the expressions after it, and checks its own.
-func (e *expressions) declare(p field.Path, v object.Object) field.ErrorList {
+func (e *expressions) declare(v field.Cursor) {
 	text := v.String("expression")
 	if e == nil {
-		return nil
+		return
 	}
 	if strings.TrimSpace(text) == "" {
 		e.named = true
-		return nil
+		return
 	}
 	c := e.compiler(cel.Declarations{Authorizer: true})
-	e.variables = append(e.variables, v)
+	e.variables = append(e.variables, v.Object())
 	e.declared[c]++
 	if err := c.Variable(v.String("name"), text); err != nil {
-		return field.ErrorList{field.Invalid(p, text, err.Text)}
+		v.Child("expression").Invalid(text, err.Text)
 	}
-	return nil
 }

@@ -4,7 +4,6 @@ package admissionregistration
 
 import (
 	"strings"
-	"time"
 
 	"github.com/kubesim/kubesim/sim/builtin/kind"
 	"github.com/kubesim/kubesim/sim/builtin/table"
@@ -18,24 +17,23 @@ import (
 func Kinds() []kind.Kind {
 	return []kind.Kind{
 		webhookKind("validatingwebhookconfigurations"), webhookKind("mutatingwebhookconfigurations"),
-		admissionPolicyKind("validatingadmissionpolicies", validateValidatingPolicy, table.Text("Validations",
-			"Validations indicates the number of validation rules defined in this configuration").Of("integer"), "validations"),
-		admissionPolicyKind("mutatingadmissionpolicies", validateMutatingPolicy, table.Text("Mutations",
-			"Mutation indicates the number of mutations rules defined in this configuration").Of("integer"), "mutations"),
+		validatingPolicyKind(), mutatingPolicyKind(),
 		admissionBindingKind("validatingadmissionpolicybindings", validateValidatingBinding),
 		admissionBindingKind("mutatingadmissionpolicybindings", validateMutatingBinding),
 	}
 }
 
-// admissionStrategy is what all kinds of admissionregistration.k8s.io have in common.
-func admissionStrategy(validate func(obj, old object.Object) field.ErrorList) resource.Strategy {
-	return resource.Strategy{
-		Checks:               resource.Checks{Update: []resource.Check{resource.CheckMeta, resource.CheckKind}},
-		NeedsResourceVersion: true, AnyFinalizers: true, Warn: warnStaticName,
-		Validate: func(_ *resource.Context, obj object.Object) field.ErrorList { return validate(obj, nil) },
-		ValidateUpdate: func(_ *resource.Context, obj, old object.Object) field.ErrorList {
-			return validate(obj, old)
+// admissionKind is what all kinds of admissionregistration.k8s.io have in common.
+func admissionKind(plural string, validate func(field.Cursor), columns ...table.Column) kind.Kind {
+	return kind.Kind{
+		Storage: plural + ".admissionregistration.k8s.io",
+		Strategy: resource.Strategy{
+			Checks:               resource.Checks{Update: []resource.Check{resource.CheckMeta, resource.CheckKind}},
+			NeedsResourceVersion: true, AnyFinalizers: true, Warn: warnStaticName,
 		},
+		Changed:  kind.Semantically.Of("spec"),
+		Validate: func(_ *resource.Context, at field.Cursor) { validate(at) },
+		Columns:  append(append([]table.Column{table.Name()}, columns...), table.Age()),
 	}
 }
 
@@ -48,70 +46,58 @@ func warnStaticName(ctx *resource.Context, obj, _ object.Object) {
 }
 
 func webhookKind(plural string) kind.Kind {
-	return kind.Kind{
-		Storage:  plural + ".admissionregistration.k8s.io",
-		Strategy: admissionStrategy(validateWebhooks),
-		Changed:  kind.Literally.Of("webhooks"),
-		Defaults: kind.EveryVersion(func(obj object.Object) {
-			for _, hook := range obj.Objects("webhooks") {
-				defaultWebhook(hook, plural == "mutatingwebhookconfigurations")
-			}
-		}),
-		Columns: []table.Column{
-			table.Name(), table.Text("Webhooks", "Webhooks indicates the number of webhooks registered in this configuration").Of("integer"),
-			table.Age(),
-		},
-		Row: func(now time.Time, obj object.Object) resource.Row {
-			return table.Row(obj.Name(), int64(len(obj.List("webhooks"))), table.AgeCell(now, obj))
-		},
-	}
-}
-
-func admissionPolicyKind(plural string, validate func(obj, old object.Object) field.ErrorList, count table.Column, list string) kind.Kind {
-	k := kind.Kind{
-		Storage:  plural + ".admissionregistration.k8s.io",
-		Strategy: admissionStrategy(validate),
-		Changed:  kind.Semantically.Of("spec"),
-		Defaults: kind.EveryVersion(func(obj object.Object) {
-			obj.SetDefault("Fail", "spec", "failurePolicy")
-			defaultMatchResources(obj.At("spec", "matchConstraints"))
-		}),
-		Columns: []table.Column{
-			table.Name(), count, table.Text("ParamKind", "ParamKind specifies the kind of resources used to parameterize this policy"), table.Age(),
-		},
-		Row: func(now time.Time, obj object.Object) resource.Row {
-			param := table.Unset
-			if kind := obj.At("spec", "paramKind"); kind != nil {
-				param = kind.String("apiVersion") + "/" + kind.String("kind")
-			}
-			return table.Row(obj.Name(), int64(len(obj.List("spec", list))), param, table.AgeCell(now, obj))
-		},
-	}
-	if plural == "validatingadmissionpolicies" {
-		k.Strategy.HasStatus, k.Strategy.CustomStatus, k.Strategy.ApplyCreates = true, true, "status"
-		k.Strategy.Resets = map[string]resource.Reset{"status": {Fields: []string{"metadata", "spec"}}}
-		k.Strategy.ValidateUpdate = validateValidatingPolicyUpdate
-	}
+	k := admissionKind(plural, validateWebhooks,
+		table.Text("Webhooks", "Webhooks indicates the number of webhooks registered in this configuration").Count("webhooks"))
+	k.Changed = kind.Literally.Of("webhooks")
+	k.Defaults = kind.EveryVersion(func(obj object.Object) {
+		for _, hook := range obj.Objects("webhooks") {
+			defaultWebhook(hook, plural == "mutatingwebhookconfigurations")
+		}
+	})
 	return k
 }
 
-func admissionBindingKind(plural string, validate func(obj, old object.Object) field.ErrorList) kind.Kind {
-	return kind.Kind{
-		Storage:  plural + ".admissionregistration.k8s.io",
-		Strategy: admissionStrategy(validate),
-		Changed:  kind.Semantically.Of("spec"),
-		Defaults: kind.EveryVersion(func(obj object.Object) { defaultMatchResources(obj.At("spec", "matchResources")) }),
-		Columns: []table.Column{
-			table.Name(), table.Text("PolicyName", "PolicyName indicates the policy definition which the policy binding binded to"),
-			table.Text("ParamRef", "ParamRef indicates the param resource which sets the configuration param"), table.Age(),
-		},
-		Row: func(now time.Time, obj object.Object) resource.Row {
-			return table.Row(obj.Name(), obj.String("spec", "policyName"), cellParamRef(obj.At("spec", "paramRef")), table.AgeCell(now, obj))
-		},
-	}
+func admissionPolicyKind(plural string, validate func(field.Cursor), count table.Column) kind.Kind {
+	k := admissionKind(plural, validate, count,
+		table.Text("ParamKind", "ParamKind specifies the kind of resources used to parameterize this policy").Cell(cellParamKind))
+	k.Defaults = kind.EveryVersion(func(obj object.Object) {
+		obj.SetDefault("Fail", "spec", "failurePolicy")
+		defaultMatchResources(obj.At("spec", "matchConstraints"))
+	})
+	return k
 }
 
-func cellParamRef(ref object.Object) string {
+func validatingPolicyKind() kind.Kind {
+	k := admissionPolicyKind("validatingadmissionpolicies", validateValidatingPolicy, table.Text("Validations",
+		"Validations indicates the number of validation rules defined in this configuration").Count("spec", "validations"))
+	k.Strategy.HasStatus, k.Strategy.CustomStatus, k.Strategy.ApplyCreates = true, true, "status"
+	k.Strategy.Resets = map[string]resource.Reset{"status": {Fields: []string{"metadata", "spec"}}}
+	k.ValidateStatus = func(_ *resource.Context, at field.Cursor) { validatePolicyStatus(at.Child("status")) }
+	return k
+}
+
+func mutatingPolicyKind() kind.Kind {
+	return admissionPolicyKind("mutatingadmissionpolicies", validateMutatingPolicy, table.Text("Mutations",
+		"Mutation indicates the number of mutations rules defined in this configuration").Count("spec", "mutations"))
+}
+
+func admissionBindingKind(plural string, validate func(field.Cursor)) kind.Kind {
+	k := admissionKind(plural, validate,
+		table.Text("PolicyName", "PolicyName indicates the policy definition which the policy binding binded to").At("spec", "policyName"),
+		table.Text("ParamRef", "ParamRef indicates the param resource which sets the configuration param").Cell(cellParamRef))
+	k.Defaults = kind.EveryVersion(func(obj object.Object) { defaultMatchResources(obj.At("spec", "matchResources")) })
+	return k
+}
+
+func cellParamKind(obj object.Object) any {
+	if kind := obj.At("spec", "paramKind"); kind != nil {
+		return kind.String("apiVersion") + "/" + kind.String("kind")
+	}
+	return table.Unset
+}
+
+func cellParamRef(obj object.Object) any {
+	ref := obj.At("spec", "paramRef")
 	switch name, namespace := ref.String("name"), ref.String("namespace"); {
 	case name != "" && namespace != "":
 		return namespace + "/" + name
@@ -155,10 +141,7 @@ func defaultMatchResources(match object.Object) {
 }
 
 // validateSelectors checks the selectors of a webhook, or of what a policy matches.
-func validateSelectors(p field.Path, o object.Object, options selector.ValidateOptions) field.ErrorList {
-	var errs field.ErrorList
-	for _, name := range []string{"namespaceSelector", "objectSelector"} {
-		errs = append(errs, selector.ValidateLabelSelector(p.Child(name), o.Map(name), options)...)
-	}
-	return errs
+func validateSelectors(at field.Cursor, options selector.ValidateOptions) {
+	kind.CheckSelector(at.Child("namespaceSelector"), options)
+	kind.CheckSelector(at.Child("objectSelector"), options)
 }

@@ -5,8 +5,8 @@ import (
 
 	"github.com/matryer/is"
 
-	"github.com/kubesim/kubesim/sim/builtin/kind"
 	"github.com/kubesim/kubesim/sim/builtin/kindtest"
+	"github.com/kubesim/kubesim/sim/object"
 )
 
 const hooksJSON = `{"metadata":{"name":"h"},"webhooks":[{"name":"a.b.c","sideEffects":"None","admissionReviewVersions":["v1"],
@@ -17,7 +17,7 @@ func hook(t *testing.T, patch string) string {
 	t.Helper()
 	obj := kindtest.Parse(t, hooksJSON)
 	kindtest.Merge(obj.Objects("webhooks")[0], kindtest.Parse(t, patch))
-	return string(kind.AppendOrdered(nil, map[string]any(obj)))
+	return string(object.JSON(obj))
 }
 
 func TestWebhookRules(t *testing.T) {

@@ -10,7 +10,6 @@ import (
 	"github.com/kubesim/kubesim/sim/cel"
 	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/object"
-	"github.com/kubesim/kubesim/sim/resource"
 	"github.com/kubesim/kubesim/sim/selector"
 )
 
@@ -20,308 +19,225 @@ const (
 )
 
 // validatePolicySpec checks what both kinds of policies have in common, up to the variables.
-func validatePolicySpec(obj, old object.Object, mutating bool, e *expressions) field.ErrorList {
-	spec, before, p := obj.At("spec"), old.At("spec"), field.Root("spec")
-	errs := field.MustBeOneOf(p.Child("failurePolicy"), spec.String("failurePolicy"), "Fail", "Ignore") // "" is not absent
-	if kind := spec.At("paramKind"); kind != nil {
-		errs = append(errs, validateParamKind(p.Child("paramKind"), kind)...)
+func validatePolicySpec(at field.Cursor, mutating bool) *expressions {
+	e := expressionsOf(at, at.Has("paramKind"))
+	at.Child("failurePolicy").OrEmpty().OneOf("Fail", "Ignore") // "" is not absent
+	params, match, conditions := at.Child("paramKind"), at.Child("matchConstraints"), at.Child("matchConditions")
+	if params.Has() {
+		validateParamKind(params)
 	}
-	if match, at := spec.At("matchConstraints"), p.Child("matchConstraints"); match == nil {
-		errs = append(errs, field.Required(at, ""))
-	} else {
-		errs = append(errs, validateMatchResources(at, match)...)
-		if len(match.List("resourceRules")) == 0 {
-			errs = append(errs, field.Required(at.Child("resourceRules"), ""))
-		}
+	if match.RequireIf(!match.Has(), "").Has() {
+		validateMatchResources(match)
+		match.Child("resourceRules").Required()
 		if mutating {
-			errs = append(errs, validateMutatingOperations(at, match)...)
+			validateMutatingOperations(match)
 		}
 	}
-	if old == nil || !object.SemanticEqual(spec["paramKind"], before["paramKind"]) ||
-		!object.SemanticEqual(spec["matchConditions"], before["matchConditions"]) {
-		errs = append(errs, validateMatchConditions(p.Child("matchConditions"), spec.Objects("matchConditions"), e)...)
+	if !at.Updates() || params.Changed() || conditions.Changed() {
+		validateMatchConditions(conditions, e)
 	}
-	for i, v := range spec.Objects("variables") {
-		errs = append(errs, validateVariable(p.Child("variables").Index(i), v, e)...)
+	for v := range at.Each("variables") {
+		validateVariable(v, e)
 	}
-	return errs
+	return e
 }
 
-func policyExpressions(obj, old object.Object) *expressions {
-	return expressionsOf(obj["spec"], old["spec"], obj.Has("spec", "paramKind"))
-}
-
-func validateValidatingPolicy(obj, old object.Object) field.ErrorList {
-	e := policyExpressions(obj, old)
-	errs := validatePolicySpec(obj, old, false, e)
-	spec, p := obj.At("spec"), field.Root("spec")
-	validations, audits := spec.Objects("validations"), spec.Objects("auditAnnotations")
-	if len(validations)+len(audits) == 0 {
+func validateValidatingPolicy(all field.Cursor) {
+	at := all.Child("spec")
+	e := validatePolicySpec(at, false)
+	validations, audits := at.Child("validations"), at.Child("auditAnnotations")
+	if validations.Len()+audits.Len() == 0 {
 		const detail = "validations or auditAnnotations must contain at least one item"
-		return append(errs, field.Required(p.Child("validations"), detail), field.Required(p.Child("auditAnnotations"), detail))
+		validations.Missing(detail)
+		audits.Missing(detail)
+		return
 	}
-	for i, v := range validations {
-		errs = append(errs, validateValidation(p.Child("validations").Index(i), v, e)...)
+	for v := range validations.Each() {
+		validateValidation(v, e)
 	}
-	p = p.Child("auditAnnotations")
-	if len(audits) > maxAuditAnnotations {
-		errs = append(errs, field.Invalid(p, gotext.Values("AuditAnnotation", spec.List("auditAnnotations")),
-			fmt.Sprintf("must not have more than %d auditAnnotations", maxAuditAnnotations)))
+	if audits.Len() > maxAuditAnnotations {
+		audits.Invalid(gotext.Values(gotext.AuditAnnotation, at.Object().List("auditAnnotations")),
+			fmt.Sprintf("must not have more than %d auditAnnotations", maxAuditAnnotations))
 	}
-	var keys []string
-	for i, a := range audits {
-		key := a.String("key")
-		errs = append(errs, validateAuditAnnotation(p.Index(i), obj.Name(), a, e)...)
-		if slices.Contains(keys, key) {
-			errs = append(errs, field.Duplicate(p.Index(i).Child("key"), key))
-		}
-		keys = append(keys, key)
+	keys := field.Seen{}
+	for a := range audits.Each() {
+		validateAuditAnnotation(a, all.Object().Name(), e)
+		a.Child("key").Unique(keys)
 	}
-	return errs
 }
 
-// validateValidatingPolicyUpdate checks the status, or everything else.
-func validateValidatingPolicyUpdate(ctx *resource.Context, obj, old object.Object) field.ErrorList {
-	if ctx.Subresource != "status" {
-		return validateValidatingPolicy(obj, old)
+func validatePolicyStatus(at field.Cursor) {
+	for w := range at.Each("typeChecking", "expressionWarnings") {
+		w.Child("warning").Required()
+		w.Child("fieldRef").With(strings.TrimSpace(w.String("fieldRef"))).Required()
 	}
-	p := field.Root("status")
-	var errs field.ErrorList
-	for i, w := range obj.Objects("status", "typeChecking", "expressionWarnings") {
-		at := p.Child("typeChecking", "expressionWarnings").Index(i)
-		errs = append(errs, field.MustBeSet(at.Child("warning"), w.String("warning"))...)
-		errs = append(errs, field.MustBeSet(at.Child("fieldRef"), strings.TrimSpace(w.String("fieldRef")))...)
-	}
-	return append(errs, kind.ValidateConditions(p.Child("conditions"), obj.Objects("status", "conditions"))...)
+	kind.CheckConditions(at.Child("conditions"))
 }
 
-func validateMutatingPolicy(obj, old object.Object) field.ErrorList {
-	e := policyExpressions(obj, old)
-	errs := validatePolicySpec(obj, old, true, e)
-	spec, p := obj.At("spec"), field.Root("spec")
-	mutations := spec.Objects("mutations")
-	if len(mutations) == 0 {
-		errs = append(errs, field.Required(p.Child("mutations"), "mutations must contain at least one item"))
+func validateMutatingPolicy(all field.Cursor) {
+	at := all.Child("spec")
+	e := validatePolicySpec(at, true)
+	at.Child("mutations").Required("mutations must contain at least one item")
+	for m := range at.Each("mutations") {
+		validateMutation(m, e)
 	}
-	for i, m := range mutations {
-		errs = append(errs, validateMutation(p.Child("mutations").Index(i), m, e)...)
-	}
-	return append(errs, field.MustBeSetToOneOf(p.Child("reinvocationPolicy"), spec.String("reinvocationPolicy"), "IfNeeded", "Never")...)
+	at.Child("reinvocationPolicy").Required().OneOf("IfNeeded", "Never")
 }
 
-func validateMutation(p field.Path, m object.Object, e *expressions) field.ErrorList {
-	kind := m.String("patchType")
-	if kind != "JSONPatch" && kind != "ApplyConfiguration" {
-		return field.MustBeSetToOneOf(p.Child("patchType"), kind, "ApplyConfiguration", "JSONPatch")
-	}
+func validateMutation(at field.Cursor, e *expressions) {
 	own, other, want := "jsonPatch", "applyConfiguration", cel.JSONPatch
-	if kind == "ApplyConfiguration" {
+	kind := at.String("patchType")
+	switch kind {
+	case "JSONPatch":
+	case "ApplyConfiguration":
 		own, other, want = other, own, cel.Object
+	default:
+		at.Child("patchType").Required().OneOf("ApplyConfiguration", "JSONPatch")
+		return
 	}
-	var errs field.ErrorList
-	if patch := m.At(own); patch == nil {
-		errs = append(errs, field.Required(p.Child(own), "must be specified when patchType is "+kind))
-	} else {
-		at, text := p.Child(own, "expression"), strings.TrimSpace(patch.String("expression"))
-		errs = append(errs, field.MustBeSet(at, text)...)
-		errs = append(errs, e.check(at, text, cel.Declarations{Authorizer: true, Patch: true}, want)...)
+	if at.Child(own).RequireIf(!at.Has(own), "must be specified when patchType is "+kind).Has() {
+		expression := at.Child(own, "expression").With(strings.TrimSpace(at.String(own, "expression"))).Required()
+		e.check(expression, cel.Declarations{Authorizer: true, Patch: true}, want)
 	}
-	if m.Has(other) {
-		errs = append(errs, field.Invalid(p.Child(other), "{"+other+"}", "must not be specified when patchType is "+kind))
-	}
-	return errs
+	at.Child(other).With("{"+other+"}").InvalidIf(at.Has(other), "must not be specified when patchType is "+kind)
 }
 
 // validateMutatingOperations refuses DELETE, which has nothing to mutate.
-func validateMutatingOperations(p field.Path, match object.Object) field.ErrorList {
-	var errs field.ErrorList
-	for _, rule := range match.Objects("resourceRules") {
-		for _, operation := range rule.Strings("operations") {
-			errs = append(errs, field.MustBeOneOf(p.Child("resourceRules", "operations"), operation, "*", "CONNECT", "CREATE", "UPDATE")...)
+func validateMutatingOperations(match field.Cursor) {
+	for rule := range match.Each("resourceRules") {
+		for operation := range rule.Each("operations") {
+			operation.ReportAt(match.Child("resourceRules", "operations")).OneOf("*", "CONNECT", "CREATE", "UPDATE")
 		}
 	}
-	return errs
 }
 
-func validateMatchResources(p field.Path, match object.Object) field.ErrorList {
-	errs := field.MustBeOneOf(p.Child("matchPolicy"), match.String("matchPolicy"), "Equivalent", "Exact") // a default sets it
-	errs = append(errs, validateSelectors(p, match, selector.ValidateOptions{})...)
+func validateMatchResources(at field.Cursor) {
+	at.Child("matchPolicy").OrEmpty().OneOf("Equivalent", "Exact") // a default sets it
+	validateSelectors(at, selector.ValidateOptions{})
 	for _, list := range []string{"resourceRules", "excludeResourceRules"} {
-		for i, rule := range match.Objects(list) {
-			at := p.Child(list).Index(i)
-			names := rule.Strings("resourceNames")
-			for j, name := range names {
-				errs = append(errs, field.Check(at.Child("resourceNames").Index(j), name, field.PathSegment)...)
-				if slices.Contains(names[:j], name) {
-					errs = append(errs, field.Duplicate(at.Child("resourceNames").Index(j), name))
-				}
+		for rule := range at.Each(list) {
+			names := field.Seen{}
+			for name := range rule.Each("resourceNames") {
+				name.Check(field.PathSegment).Unique(names)
 			}
-			errs = append(errs, validateOperationRule(at, rule)...)
+			validateOperationRule(rule)
 		}
 	}
-	return errs
 }
 
-func validateParamKind(p field.Path, kind object.Object) field.ErrorList {
-	var errs field.ErrorList
-	version, at := kind.String("apiVersion"), p.Child("apiVersion")
-	refuse := func(value string, msgs []string) {
-		if len(msgs) > 0 {
-			errs = append(errs, field.Invalid(at, value, strings.Join(msgs, ",")))
-		}
-	}
-	group, v, ok := strings.Cut(version, "/")
+func validateParamKind(at field.Cursor) {
+	joined := func(at field.Cursor, msgs []string) { at.InvalidIf(len(msgs) > 0, strings.Join(msgs, ",")) }
+	version, kind := at.Child("apiVersion").Required(), at.Child("kind")
+	group, v, ok := strings.Cut(version.String(), "/")
 	if !ok {
-		group, v = "", version
+		group, v = "", version.String()
 	}
 	switch {
-	case version == "":
-		errs = append(errs, field.Required(at, ""))
-	case strings.Count(version, "/") > 1:
-		refuse(version, []string{"unexpected GroupVersion string: " + version})
+	case !version.Has():
+	case strings.Contains(v, "/"):
+		version.Invalid(version.String(), "unexpected GroupVersion string: "+version.String())
 	default:
 		if group != "" {
-			refuse(group, field.DNS1123Subdomain(group))
+			joined(version.With(group), field.DNS1123Subdomain(group))
 		}
 		if v == "" {
-			refuse(version, []string{"version must be specified"})
+			version.Invalid(version.String(), "version must be specified")
 		} else {
-			refuse(v, field.DNS1035Label(v))
+			joined(version.With(v), field.DNS1035Label(v))
 		}
 	}
-	name := kind.String("kind")
-	if name == "" {
-		errs = append(errs, field.Required(p.Child("kind"), ""))
-	} else if msgs := field.DNS1035Label(strings.ToLower(name)); len(msgs) > 0 {
-		errs = append(errs, field.Invalid(p.Child("kind"), name, "may have mixed case, but should otherwise match: "+strings.Join(msgs, ",")))
+	if msgs := field.DNS1035Label(strings.ToLower(kind.String())); kind.Required().Has() && len(msgs) > 0 {
+		kind.Invalid(kind.String(), "may have mixed case, but should otherwise match: "+strings.Join(msgs, ","))
 	}
-	return errs
 }
 
 // celReserved are the words that no variable may be called (CEL language definition).
 var celReserved = []string{"true", "false", "null", "in", "as", "break", "const", "continue", "else", "for", "function", "if",
 	"import", "let", "loop", "package", "namespace", "return", "var", "void", "while"}
 
-func validateVariable(p field.Path, v object.Object, e *expressions) field.ErrorList {
-	var errs field.ErrorList
-	name := v.String("name")
-	switch {
-	case strings.TrimSpace(name) == "":
-		errs = append(errs, field.Required(p.Child("name"), "name is not specified"))
-	case len(field.CIdentifier(name)) > 0 || slices.Contains(celReserved, name):
-		errs = append(errs, field.Invalid(p.Child("name"), name, "must be a valid CEL identifier"))
-	}
-	if strings.TrimSpace(v.String("expression")) == "" {
-		errs = append(errs, field.Required(p.Child("expression"), "expression is not specified"))
-	}
-	return append(errs, e.declare(p.Child("expression"), v)...)
-}
-
-func validateValidation(p field.Path, v object.Object, e *expressions) field.ErrorList {
-	var errs field.ErrorList
-	if strings.TrimSpace(v.String("expression")) == "" {
-		errs = append(errs, field.Required(p.Child("expression"), "expression is not specified"))
-	}
-	errs = append(errs, e.check(p.Child("expression"), v.String("expression"), cel.Declarations{Authorizer: true}, cel.Bool)...)
-	for _, name := range []string{"messageExpression", "message"} {
-		text := v.String(name)
-		trimmed := strings.TrimSpace(text)
-		switch {
-		case text != "" && trimmed == "":
-			errs = append(errs, field.Invalid(p.Child(name), text, "must be non-empty if specified"))
-		case name == "messageExpression":
-			errs = append(errs, e.check(p.Child(name), text, cel.Declarations{}, cel.String)...)
-		case name == "message" && strings.ContainsAny(trimmed, "\n\r"):
-			errs = append(errs, field.Invalid(p.Child(name), text, "must not contain line breaks"))
-		}
-	}
-	if v.Has("reason") {
-		errs = append(errs, field.MustBeOneOf(p.Child("reason"), v.String("reason"), "Forbidden", "Invalid", "RequestEntityTooLarge")...)
-	}
-	return errs
-}
-
-func validateAuditAnnotation(p field.Path, policy string, a object.Object, e *expressions) field.ErrorList {
-	var errs field.ErrorList
-	key := a.String("key")
-	if policy == "" {
-		errs = append(errs, field.Invalid(p.Child("key"), key, "requires metadata.name be non-empty"))
+func validateVariable(at field.Cursor, e *expressions) {
+	name := at.Child("name")
+	if text := name.String(); strings.TrimSpace(text) == "" {
+		name.Missing("name is not specified")
 	} else {
-		errs = append(errs, field.Check(p.Child("key"), policy+"/"+key, field.QualifiedName)...)
+		name.InvalidIf(len(field.CIdentifier(text)) > 0 || slices.Contains(celReserved, text), "must be a valid CEL identifier")
 	}
-	switch size := len(strings.TrimSpace(a.String("valueExpression"))); {
+	requireExpression(at.Child("expression"))
+	e.declare(at)
+}
+
+func requireExpression(at field.Cursor) {
+	at.RequireIf(strings.TrimSpace(at.String()) == "", "expression is not specified")
+}
+
+func validateValidation(at field.Cursor, e *expressions) {
+	expression, message, computed := at.Child("expression"), at.Child("message"), at.Child("messageExpression")
+	requireExpression(expression)
+	e.check(expression, cel.Declarations{Authorizer: true}, cel.Bool)
+	computed.InvalidIf(isBlank(computed.String()), "must be non-empty if specified")
+	e.check(computed, cel.Declarations{}, cel.String)
+	message.InvalidIf(isBlank(message.String()), "must be non-empty if specified")
+	message.InvalidIf(strings.ContainsAny(strings.TrimSpace(message.String()), "\n\r"), "must not contain line breaks")
+	at.Child("reason").OneOf("Forbidden", "Invalid", "RequestEntityTooLarge")
+}
+
+// isBlank reports whether a text is nothing but space.
+func isBlank(text string) bool { return text != "" && strings.TrimSpace(text) == "" }
+
+func validateAuditAnnotation(at field.Cursor, policy string, e *expressions) {
+	key, expression := at.Child("key").OrEmpty(), at.Child("valueExpression")
+	if policy == "" {
+		key.Invalid(key.String(), "requires metadata.name be non-empty")
+	} else {
+		key.With(policy + "/" + key.String()).Check(field.QualifiedName)
+	}
+	switch size := len(strings.TrimSpace(expression.String())); {
 	case size == 0:
-		errs = append(errs, field.Required(p.Child("valueExpression"), "valueExpression is not specified"))
+		expression.Missing("valueExpression is not specified")
 	case size > maxAuditExpressionSize:
-		errs = append(errs, field.Required(p.Child("valueExpression"), fmt.Sprintf("must not exceed %d bytes in length", maxAuditExpressionSize)))
+		expression.Missing(fmt.Sprintf("must not exceed %d bytes in length", maxAuditExpressionSize))
 	default:
-		errs = append(errs, e.check(p.Child("valueExpression"), a.String("valueExpression"), cel.Declarations{Authorizer: true}, cel.StringNull)...)
+		e.check(expression, cel.Declarations{Authorizer: true}, cel.StringNull)
 	}
-	return errs
 }
 
 // validatePolicyBinding checks what both kinds of bindings have in common.
-func validatePolicyBinding(obj object.Object) field.ErrorList {
-	spec, p := obj.At("spec"), field.Root("spec")
-	var errs field.ErrorList
-	if name := spec.String("policyName"); name == "" {
-		errs = append(errs, field.Required(p.Child("policyName"), ""))
-	} else {
-		errs = append(errs, field.Check(p.Child("policyName"), name, field.DNS1123Subdomain)...)
+func validatePolicyBinding(at field.Cursor) {
+	at.Child("policyName").Required().Check(field.DNS1123Subdomain)
+	if ref := at.Child("paramRef"); ref.Has() {
+		validateParamRef(ref)
 	}
-	if ref := spec.At("paramRef"); ref != nil {
-		errs = append(errs, validateParamRef(p.Child("paramRef"), ref)...)
+	if match := at.Child("matchResources"); match.Has() {
+		validateMatchResources(match)
 	}
-	if match := spec.At("matchResources"); match != nil {
-		errs = append(errs, validateMatchResources(p.Child("matchResources"), match)...)
-	}
-	return errs
 }
 
-func validateValidatingBinding(obj, _ object.Object) field.ErrorList {
-	errs := validatePolicyBinding(obj)
-	list, p := obj.List("spec", "validationActions"), field.Root("spec").Child("validationActions")
-	actions := object.Strings(list)
-	for i, action := range actions {
-		errs = append(errs, field.MustBeOneOf(p.Index(i), action, "Audit", "Deny", "Warn")...)
-		if slices.Contains(actions[:i], action) {
-			errs = append(errs, field.Duplicate(p.Index(i), action))
-		}
+func validateValidatingBinding(all field.Cursor) {
+	at := all.Child("spec")
+	validatePolicyBinding(at)
+	actions, seen := at.Child("validationActions"), field.Seen{}
+	for action := range actions.Each() {
+		action.OneOf("Audit", "Deny", "Warn").Unique(seen)
 	}
-	if slices.Contains(actions, "Deny") && slices.Contains(actions, "Warn") {
-		errs = append(errs, field.Invalid(p, list, "must not contain both Deny and Warn (repeating the same validation failure information in the API response and headers serves no purpose)"))
-	}
-	if len(actions) == 0 {
-		errs = append(errs, field.Required(p, "at least one validation action is required"))
-	}
-	return errs
+	actions.InvalidIf(seen["Deny"] && seen["Warn"],
+		"must not contain both Deny and Warn (repeating the same validation failure information in the API response and headers serves no purpose)")
+	actions.Required("at least one validation action is required")
 }
 
-func validateMutatingBinding(obj, _ object.Object) field.ErrorList {
-	match := obj.At("spec", "matchResources")
-	return append(validatePolicyBinding(obj), validateMutatingOperations(field.Root("spec").Child("matchResources"), match)...)
+func validateMutatingBinding(all field.Cursor) {
+	at := all.Child("spec")
+	validatePolicyBinding(at)
+	validateMutatingOperations(at.Child("matchResources"))
 }
 
-func validateParamRef(p field.Path, ref object.Object) field.ErrorList {
+func validateParamRef(at field.Cursor) {
 	const exclusive = "name and selector are mutually exclusive"
-	name, s := ref.String("name"), ref.Map("selector")
-	var errs field.ErrorList
-	if name != "" {
-		errs = append(errs, field.Check(p.Child("name"), name, field.PathSegment)...)
-		if s != nil {
-			errs = append(errs, field.Forbidden(p.Child("name"), exclusive))
-		}
-	}
-	if s != nil {
-		errs = append(errs, selector.ValidateLabelSelector(p.Child("selector"), s, selector.ValidateOptions{})...)
-		if name != "" {
-			errs = append(errs, field.Forbidden(p.Child("selector"), exclusive))
-		}
-	}
-	if name == "" && s == nil {
-		errs = append(errs, field.Required(p, "one of name or selector must be specified"))
-	}
-	return append(errs, field.MustBeSetToOneOf(p.Child("parameterNotFoundAction"), ref.String("parameterNotFoundAction"), "Deny", "Allow")...)
+	name, s := at.Child("name").IfGiven(), at.Child("selector")
+	name.Check(field.PathSegment).ForbidIf(name.Has() && s.Has(), exclusive)
+	kind.CheckSelector(s, selector.ValidateOptions{})
+	s.ForbidIf(name.Has() && s.Has(), exclusive)
+	at.RequireIf(!name.Has() && !s.Has(), "one of name or selector must be specified")
+	at.Child("parameterNotFoundAction").Required().OneOf("Deny", "Allow")
 }
 
 // goLabelSelector prints a metav1.LabelSelector as its String method does, which is what the Table shows.

@@ -2,7 +2,6 @@ package admissionregistration
 
 import (
 	"fmt"
-	"net/url"
 	"slices"
 	"strings"
 
@@ -11,6 +10,7 @@ import (
 	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/selector"
+	"github.com/kubesim/kubesim/sim/webhook"
 )
 
 // webhookRules says which rules an update lets pass because the old webhooks broke them already.
@@ -30,9 +30,9 @@ func webhookRulesOf(hooks, old []object.Object) webhookRules {
 		rules.anyVersions = rules.anyVersions || len(versions) > 0 && !slices.ContainsFunc(versions, isReviewVersion)
 		rules.anyNames = rules.anyNames || slices.Contains(names, hook.String("name"))
 		names = append(names, hook.String("name"))
-		if len(validateSelectors(field.Path{}, hook, selector.ValidateOptions{})) > 0 {
-			rules.selectors.AllowInvalidValues = true
-		}
+		at := field.CursorOn(field.Path{}, hook)
+		validateSelectors(at, selector.ValidateOptions{})
+		rules.selectors.AllowInvalidValues = rules.selectors.AllowInvalidValues || len(at.Errors()) > 0
 		rules.anyConditions = rules.anyConditions && object.Equal(hook["matchConditions"], hooks[i]["matchConditions"])
 	}
 	return rules
@@ -46,183 +46,84 @@ var (
 
 func isReviewVersion(v string) bool { return slices.Contains(reviewVersions, v) }
 
-func validateWebhooks(obj, old object.Object) field.ErrorList {
-	hooks := obj.Objects("webhooks")
-	rules := webhookRulesOf(hooks, old.Objects("webhooks"))
-	rules.expressions = expressionsOf(obj["webhooks"], old["webhooks"], false)
-	var errs field.ErrorList
-	var names []string
-	for i, hook := range hooks {
-		p, name := field.Root("webhooks").Index(i), hook.String("name")
-		errs = append(errs, validateWebhook(p, hook, rules)...)
-		errs = append(errs, validateReviewVersions(p.Child("admissionReviewVersions"), hook, rules)...)
-		if name != "" && !rules.anyNames && slices.Contains(names, name) {
-			errs = append(errs, field.Duplicate(p.Child("name"), name))
+func validateWebhooks(at field.Cursor) {
+	hooks := at.Child("webhooks")
+	rules := webhookRulesOf(at.Object().Objects("webhooks"), at.Old().Objects("webhooks"))
+	rules.expressions = expressionsOf(hooks, false)
+	names := field.Seen{}
+	for hook := range hooks.Each() {
+		validateWebhook(hook, rules)
+		validateReviewVersions(hook.Child("admissionReviewVersions"), rules)
+		if name := hook.Child("name"); name.String() != "" && !rules.anyNames {
+			name.Unique(names)
 		}
-		names = append(names, name)
 	}
-	return errs
 }
 
-func validateWebhook(p field.Path, hook object.Object, rules webhookRules) field.ErrorList {
-	errs := field.FullyQualifiedName(p.Child("name"), hook.String("name"))
-	for i, rule := range hook.Objects("rules") {
-		errs = append(errs, validateOperationRule(p.Child("rules").Index(i), rule)...)
+func validateWebhook(at field.Cursor, rules webhookRules) {
+	at.Report(field.FullyQualifiedName(at.Path("name"), at.String("name")))
+	for rule := range at.Each("rules") {
+		validateOperationRule(rule)
 	}
-	optional := func(name string, allowed ...string) {
-		if hook.Has(name) {
-			errs = append(errs, field.MustBeOneOf(p.Child(name), hook.String(name), allowed...)...)
-		}
-	}
-	optional("failurePolicy", "Fail", "Ignore")
-	optional("matchPolicy", "Equivalent", "Exact")
-	effects := noSideEffects
+	at.Child("failurePolicy").OneOf("Fail", "Ignore")
+	at.Child("matchPolicy").OneOf("Equivalent", "Exact")
+	effects, timeout := noSideEffects, at.Child("timeoutSeconds")
 	if rules.anySideEffects {
 		effects = allSideEffects
 	}
-	if !hook.Has("sideEffects") {
-		errs = append(errs, field.Required(p.Child("sideEffects"), "must specify one of "+strings.Join(effects, ", ")))
-	}
-	optional("sideEffects", effects...)
-	if n, ok := hook.Int("timeoutSeconds"); ok && (n < 1 || n > 30) {
-		errs = append(errs, field.Invalid(p.Child("timeoutSeconds"), n, "the timeout value must be between 1 and 30 seconds"))
-	}
-	errs = append(errs, validateSelectors(p, hook, rules.selectors)...)
-	optional("reinvocationPolicy", "IfNeeded", "Never")
-	errs = append(errs, validateClientConfig(p.Child("clientConfig"), hook.At("clientConfig"))...)
+	at.Child("sideEffects").RequireIf(!at.Has("sideEffects"), "must specify one of "+strings.Join(effects, ", ")).OneOf(effects...)
+	timeout.InvalidIf(timeout.Has() && (timeout.Int64() < 1 || timeout.Int64() > 30), "the timeout value must be between 1 and 30 seconds")
+	validateSelectors(at, rules.selectors)
+	at.Child("reinvocationPolicy").OneOf("IfNeeded", "Never")
+	webhook.ValidateClientConfig(at.Child("clientConfig"))
 	if !rules.anyConditions {
-		errs = append(errs, validateMatchConditions(p.Child("matchConditions"), hook.Objects("matchConditions"), rules.expressions)...)
+		validateMatchConditions(at.Child("matchConditions"), rules.expressions)
 	}
-	return errs
 }
 
-func validateReviewVersions(p field.Path, hook object.Object, rules webhookRules) field.ErrorList {
-	versions := hook.Strings("admissionReviewVersions")
-	known := strings.Join(reviewVersions, ", ")
+func validateReviewVersions(at field.Cursor, rules webhookRules) {
+	versions, known := at.Strings(), strings.Join(reviewVersions, ", ")
 	if len(versions) == 0 {
-		return field.ErrorList{field.Required(p, "must specify one of "+known)}
+		at.Missing("must specify one of " + known)
+		return
 	}
-	var errs field.ErrorList
-	for i, v := range versions {
-		if slices.Contains(versions[:i], v) {
-			errs = append(errs, field.Invalid(p.Index(i), v, "duplicate version"))
-			continue
+	seen := map[string]bool{}
+	for v := range at.Each() {
+		if seen[v.String()] {
+			v.Invalid(v.String(), "duplicate version")
+		} else {
+			v.Check(field.DNS1035Label)
 		}
-		errs = append(errs, field.Check(p.Index(i), v, field.DNS1035Label)...)
+		seen[v.String()] = true
 	}
-	if !rules.anyVersions && !slices.ContainsFunc(versions, isReviewVersion) {
-		errs = append(errs, field.Invalid(p, hook.List("admissionReviewVersions"), "must include at least one of "+known))
-	}
-	return errs
+	at.InvalidIf(!rules.anyVersions && !slices.ContainsFunc(versions, isReviewVersion), "must include at least one of "+known)
 }
-
-func validateClientConfig(p field.Path, config object.Object) field.ErrorList {
-	hasURL, service := config.Has("url"), config.At("service")
-	switch {
-	case hasURL == (service != nil):
-		return field.ErrorList{field.Required(p, "exactly one of url or service is required")}
-	case hasURL:
-		return validateWebhookURL(p.Child("url"), config.String("url"))
-	}
-	return validateWebhookService(p.Child("service"), service)
-}
-
-// validateWebhookURL checks the address of a webhook.
-func validateWebhookURL(p field.Path, text string) field.ErrorList {
-	const form = "; desired format: https://host[/path]"
-	u, err := url.Parse(text)
-	if err != nil {
-		return field.ErrorList{field.Required(p, "url must be a valid URL: "+err.Error()+form)}
-	}
-	var errs field.ErrorList
-	refuse := func(broken bool, value, detail string) {
-		if broken {
-			errs = append(errs, field.Invalid(p, value, detail))
-		}
-	}
-	refuse(u.Scheme != "https", u.Scheme, "'https' is the only allowed URL scheme"+form)
-	refuse(u.Host == "", u.Host, "host must be specified"+form)
-	refuse(u.User != nil, u.User.String(), "user information is not permitted in the URL")
-	refuse(u.Fragment != "", u.Fragment, "fragments are not permitted in the URL")
-	refuse(u.RawQuery != "", u.RawQuery, "query parameters are not permitted in the URL")
-	return errs
-}
-
-// validateWebhookService checks the service behind a webhook. The real server mixes up the two names it needs: a missing
-// name is reported as the namespace and the other way round.
-func validateWebhookService(p field.Path, service object.Object) field.ErrorList {
-	errs := field.MustBeSet(p.Child("name"), service.String("namespace"))
-	errs = append(errs, field.MustBeSet(p.Child("namespace"), service.String("name"))...)
-	if port := service.Int64("port"); len(field.PortNumber(port)) > 0 {
-		errs = append(errs, field.Invalid(p.Child("port"), port, "port is not valid: "+strings.Join(field.PortNumber(port), ", ")))
-	}
-	return append(errs, validateServicePath(p.Child("path"), service.String("path"))...)
-}
-
-func validateServicePath(p field.Path, path string) field.ErrorList {
-	if path == "" || path == "/" {
-		return nil
-	}
-	if path == "//" {
-		return field.ErrorList{field.Invalid(p, path, "segment[0] may not be empty")}
-	}
-	var errs field.ErrorList
-	if !strings.HasPrefix(path, "/") {
-		errs = append(errs, field.Invalid(p, path, "must start with a '/'"))
-	}
-	for i, segment := range strings.Split(strings.TrimSuffix(path[1:], "/"), "/") {
-		if segment == "" {
-			errs = append(errs, field.Invalid(p, path, fmt.Sprintf("segment[%d] may not be empty", i)))
-			continue
-		}
-		for _, m := range field.DNS1123Subdomain(segment) {
-			errs = append(errs, field.Invalid(p, path, fmt.Sprintf("segment[%d]: %s", i, m)))
-		}
-	}
-	return errs
-}
-
-var admissionOperations = []string{"*", "CONNECT", "CREATE", "DELETE", "UPDATE"}
 
 // validateOperationRule checks which operations on which resources a webhook or policy is for.
-func validateOperationRule(p field.Path, rule object.Object) field.ErrorList {
-	var errs field.ErrorList
-	required := func(name string) {
-		if len(rule.List(name)) == 0 {
-			errs = append(errs, field.Required(p.Child(name), ""))
-		}
+func validateOperationRule(at field.Cursor) {
+	operations := at.Child("operations").Required()
+	kind.CheckAlone(operations, "operations")
+	for operation := range operations.Each() {
+		operation.OneOf("*", "CONNECT", "CREATE", "DELETE", "UPDATE")
 	}
-	required("operations")
-	errs = append(errs, kind.ValidateAlone(p.Child("operations"), rule.List("operations"), "operations")...)
-	for i, operation := range rule.Strings("operations") {
-		errs = append(errs, field.MustBeOneOf(p.Child("operations").Index(i), operation, admissionOperations...)...)
+	kind.CheckAlone(at.Child("apiGroups").Required(), "API groups")
+	versions := at.Child("apiVersions").Required()
+	kind.CheckAlone(versions, "API versions")
+	for version := range versions.Each() {
+		version.Required()
 	}
-	required("apiGroups")
-	errs = append(errs, kind.ValidateAlone(p.Child("apiGroups"), rule.List("apiGroups"), "API groups")...)
-	required("apiVersions")
-	errs = append(errs, kind.ValidateAlone(p.Child("apiVersions"), rule.List("apiVersions"), "API versions")...)
-	for i, version := range rule.Strings("apiVersions") {
-		errs = append(errs, field.MustBeSet(p.Child("apiVersions").Index(i), version)...)
-	}
-	errs = append(errs, validateRuleResources(p.Child("resources"), rule.List("resources"))...)
-	if rule.Has("scope") {
-		errs = append(errs, field.MustBeOneOf(p.Child("scope"), rule.String("scope"), "*", "Cluster", "Namespaced")...)
-	}
-	return errs
+	validateRuleResources(at.Child("resources").Required())
+	at.Child("scope").OneOf("*", "Cluster", "Namespaced")
 }
 
 // validateRuleResources checks resources and subresources such as pods, pods/status, */scale and */*.
-func validateRuleResources(p field.Path, list []any) field.ErrorList {
-	var errs field.ErrorList
-	resources := object.Strings(list)
-	if len(resources) == 0 {
-		errs = append(errs, field.Required(p, ""))
-	}
+func validateRuleResources(at field.Cursor) {
+	resources := at.Strings()
 	allSubresources, allResources := map[string]bool{}, map[string]bool{}
 	plain := false // as in the real server, the last one without a subresource decides
-	for i, name := range resources {
+	for item := range at.Each() {
+		name := item.Required().String()
 		if name == "" {
-			errs = append(errs, field.Required(p.Index(i), ""))
 			continue
 		}
 		resource, sub, ok := strings.Cut(name, "/")
@@ -230,47 +131,26 @@ func validateRuleResources(p field.Path, list []any) field.ErrorList {
 			plain = name != "*"
 			continue
 		}
-		if allSubresources[resource] {
-			errs = append(errs, field.Invalid(p.Index(i), name, fmt.Sprintf("if '%s/*' is present, must not specify %s", resource, name)))
-		}
-		if allResources[sub] {
-			errs = append(errs, field.Invalid(p.Index(i), name, fmt.Sprintf("if '*/%s' is present, must not specify %s", sub, name)))
-		}
+		item.InvalidIf(allSubresources[resource], fmt.Sprintf("if '%s/*' is present, must not specify %s", resource, name))
+		item.InvalidIf(allResources[sub], fmt.Sprintf("if '*/%s' is present, must not specify %s", sub, name))
 		allSubresources[resource] = allSubresources[resource] || sub == "*"
 		allResources[sub] = allResources[sub] || resource == "*"
 	}
-	if len(resources) > 1 && slices.Contains(resources, "*/*") {
-		errs = append(errs, field.Invalid(p, list, "if '*/*' is present, must not specify other resources"))
-	}
-	if slices.Contains(resources, "*") && plain {
-		errs = append(errs, field.Invalid(p, list, "if '*' is present, must not specify other resources without subresources"))
-	}
-	return errs
+	at.InvalidIf(len(resources) > 1 && slices.Contains(resources, "*/*"), "if '*/*' is present, must not specify other resources")
+	at.InvalidIf(slices.Contains(resources, "*") && plain, "if '*' is present, must not specify other resources without subresources")
 }
 
 const maxMatchConditions = 64
 
 // validateMatchConditions checks conditions: that there is an expression, that it compiles, and the name.
-func validateMatchConditions(p field.Path, conditions []object.Object, e *expressions) field.ErrorList {
-	var errs field.ErrorList
-	if len(conditions) > maxMatchConditions {
-		errs = append(errs, field.TooMany(p, len(conditions), maxMatchConditions))
-	}
-	var names []string
-	for i, c := range conditions {
-		at, name := p.Index(i), c.String("name")
-		text := strings.TrimSpace(c.String("expression"))
-		errs = append(errs, field.MustBeSet(at.Child("expression"), text)...)
-		errs = append(errs, e.check(at.Child("expression"), text, cel.Declarations{Authorizer: true, Alone: true}, cel.Bool)...)
-		if name == "" {
-			errs = append(errs, field.Required(at.Child("name"), ""))
-			continue
+func validateMatchConditions(at field.Cursor, e *expressions) {
+	at.MaxItems(maxMatchConditions)
+	names := field.Seen{}
+	for c := range at.Each() {
+		expression := c.Child("expression").With(strings.TrimSpace(c.String("expression"))).Required()
+		e.check(expression, cel.Declarations{Authorizer: true, Alone: true}, cel.Bool)
+		if name := c.Child("name").Required().Check(field.QualifiedName); name.Has() {
+			name.Unique(names)
 		}
-		errs = append(errs, field.Check(at.Child("name"), name, field.QualifiedName)...)
-		if slices.Contains(names, name) {
-			errs = append(errs, field.Duplicate(at.Child("name"), name))
-		}
-		names = append(names, name)
 	}
-	return errs
 }

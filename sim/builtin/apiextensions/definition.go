@@ -3,7 +3,12 @@
 package apiextensions
 
 import (
+	"slices"
+	"strings"
+
 	"github.com/kubesim/kubesim/sim/builtin/kind"
+	"github.com/kubesim/kubesim/sim/builtin/table"
+	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
 )
 
@@ -19,5 +24,42 @@ func customResourceDefinitionKind() kind.Kind {
 		PlainStatus: true,
 		Changed:     kind.Semantically.Of("spec"),
 		Strategy:    resource.Strategy{HasStatus: true, NeedsResourceVersion: true},
+		Since: map[int]func(k *kind.Kind){37: func(k *kind.Kind) {
+			created := table.Doc("Created At", table.DocMeta, "creationTimestamp").Of("date").At("metadata", "creationTimestamp")
+			k.NullRows, k.Columns = true, []table.Column{
+				table.Name(), table.Text("Scope", "Cluster/Namespaced").At("spec", "scope"), table.Text("Versions", "Served versions").Cell(cellVersions),
+				created, table.Text("Group", "API group").At("spec", "group").Wide(),
+				table.Text("Kind", "CustomResource kind").At("spec", "names", "kind").Wide(),
+				table.Text("ShortNames", "Short names").Cell(func(obj object.Object) any {
+					return strings.Join(obj.Strings("spec", "names", "shortNames"), ",")
+				}).Wide(),
+				table.Text("Established", "Established status").Of("boolean").Cell(cellEstablished).Wide(),
+			}
+		}},
 	}
+}
+
+// cellVersions are the served versions: v1(storage),v1beta1.
+func cellVersions(obj object.Object) any {
+	var names []string
+	for _, v := range obj.Objects("spec", "versions") {
+		switch {
+		case !v.True("served"):
+		case v.True("storage"):
+			names = append(names, v.String("name")+"(storage)")
+		default:
+			names = append(names, v.String("name"))
+		}
+	}
+	slices.Sort(names)
+	return strings.Join(names, ",")
+}
+
+func cellEstablished(obj object.Object) any {
+	for _, c := range obj.Objects("status", "conditions") {
+		if c.String("type") == "Established" {
+			return c.String("status") == "True"
+		}
+	}
+	return false
 }

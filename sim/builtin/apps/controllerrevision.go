@@ -2,7 +2,6 @@ package apps
 
 import (
 	"strings"
-	"time"
 
 	"github.com/kubesim/kubesim/sim/builtin/kind"
 	"github.com/kubesim/kubesim/sim/builtin/table"
@@ -12,7 +11,7 @@ import (
 )
 
 // cellController names the owner that controls the object: statefulset.apps/web.
-func cellController(obj object.Object) string {
+func cellController(obj object.Object) any {
 	for _, owner := range obj.Objects("metadata", "ownerReferences") {
 		if !owner.True("controller") {
 			continue
@@ -31,32 +30,26 @@ func controllerRevisionKind() kind.Kind {
 		Storage: "controllerrevisions.apps",
 		Strategy: resource.Strategy{
 			Checks: resource.Checks{Update: []resource.Check{resource.CheckMetaUpdate, resource.CheckMeta, resource.CheckKind}},
-			Validate: func(_ *resource.Context, obj object.Object) field.ErrorList {
-				return append(field.NonNegative(obj.Int64("revision"), field.Root("revision")), validateRevisionData(obj)...)
-			},
-			ValidateUpdate: func(_ *resource.Context, obj, old object.Object) field.ErrorList {
-				errs := field.NonNegative(obj.Int64("revision"), field.Root("revision"))
-				return append(errs, kind.ImmutableRaw(field.Root("data"), obj["data"], old["data"])...)
-			},
 		},
+		Validate: validateRevision,
 		Columns: []table.Column{
-			table.Name(), table.Text("Controller", "Controller of the object"), table.Doc("Revision", docApps+"ControllerRevision", "revision"),
-			table.Age(),
-		},
-		Row: func(now time.Time, obj object.Object) resource.Row {
-			return table.Row(obj.Name(), cellController(obj), obj.Int64("revision"), table.AgeCell(now, obj))
+			table.Name(), table.Text("Controller", "Controller of the object").Cell(cellController),
+			table.Doc("Revision", docApps+"ControllerRevision", "revision").Int("revision").Of("string"), table.Age(),
 		},
 	}
 }
 
-// validateRevisionData checks the data of a new ControllerRevision: any JSON object.
-func validateRevisionData(obj object.Object) field.ErrorList {
-	if kind.IsObject(obj["data"]) {
-		return nil
+// validateRevision checks a ControllerRevision. Its data is any JSON object, and stays as it was written: spaces and the order
+// of keys count.
+func validateRevision(_ *resource.Context, at field.Cursor) {
+	at.Child("revision").NonNegative()
+	data := at.Child("data")
+	switch {
+	case at.Updates():
+		data.InvalidIf(!object.Equal(data.Value(), at.Old()["data"]), field.TextImmutable)
+	case !data.Has():
+		data.Missing("data is mandatory")
+	default:
+		data.RequireIf(!kind.IsObject(data.Value()), "data must be a valid JSON object")
 	}
-	detail := "data is mandatory"
-	if obj.Has("data") {
-		detail = "data must be a valid JSON object"
-	}
-	return field.ErrorList{field.Required(field.Root("data"), detail)}
 }

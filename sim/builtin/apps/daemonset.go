@@ -2,7 +2,6 @@ package apps
 
 import (
 	"strconv"
-	"time"
 
 	"github.com/kubesim/kubesim/sim/builtin/gotext"
 	"github.com/kubesim/kubesim/sim/builtin/kind"
@@ -57,7 +56,7 @@ func prepareDaemonSet(ctx *resource.Context, obj object.Object) {
 // prepareDaemonSetUpdate counts changes of the template; clients cannot set the count.
 func prepareDaemonSetUpdate(ctx *resource.Context, obj, old object.Object) {
 	n := generationOfTemplate(old)
-	if ctx.Subresource != "status" && !gotext.Same("PodTemplateSpec", obj.Map("spec", "template"), old.Map("spec", "template")) {
+	if ctx.Subresource != "status" && !gotext.Same(gotext.PodTemplateSpec, obj.Map("spec", "template"), old.Map("spec", "template")) {
 		n++
 	}
 	setGenerationOfTemplate(obj, n)
@@ -65,96 +64,79 @@ func prepareDaemonSetUpdate(ctx *resource.Context, obj, old object.Object) {
 
 func daemonSetKind() kind.Kind {
 	status := func(name, field string) table.Column {
-		return table.Doc(name, docApps+"DaemonSetStatus", field).Of("integer")
+		return table.Doc(name, docApps+"DaemonSetStatus", field).Int("status", field)
 	}
 	return kind.Kind{
 		Storage: "daemonsets.apps",
 		Gates:   podspec.Gates("spec.template.spec."),
 		Strategy: resource.Strategy{
-			HasStatus: true, SpecChanged: gotext.SpecChanged("DaemonSetSpec"), InnerAnnotation: templateGeneration,
+			HasStatus: true, SpecChanged: gotext.SpecChanged(gotext.DaemonSetSpec), InnerAnnotation: templateGeneration,
 			Blank:            func(obj object.Object) { setGenerationOfTemplate(obj, 0) },
 			PrepareForCreate: prepareDaemonSet,
 			PrepareForUpdate: prepareDaemonSetUpdate,
-			Validate: func(ctx *resource.Context, obj object.Object) field.ErrorList {
-				return validateDaemonSet(ctx, obj, nil)
-			},
-			ValidateUpdate: validateDaemonSetUpdate,
-			Warn:           warnDaemonSet,
+			Warn:             warnDaemonSet,
 		},
+		Validate: validateDaemonSet, ValidateStatus: validateDaemonSetStatus,
 		Defaults: kind.EveryVersion(defaultDaemonSet),
 		Convert:  map[string]kind.Conversion{"apps/v1": {ToHub: readTemplateGeneration}},
 		Columns: append([]table.Column{
 			table.Name(), status("Desired", "desiredNumberScheduled"), status("Current", "currentNumberScheduled"),
 			status("Ready", "numberReady"), status("Up-to-date", "updatedNumberScheduled"), status("Available", "numberAvailable"),
-			table.Doc("Node Selector", table.DocCore+"PodSpec", "nodeSelector"), table.Age(),
-		}, podspec.TemplateColumns(docApps+"DaemonSetSpec")...),
-		Row: func(now time.Time, obj object.Object) resource.Row {
-			s := obj.At("status")
-			return table.Row(obj.Name(), s.Int64("desiredNumberScheduled"), s.Int64("currentNumberScheduled"), s.Int64("numberReady"),
-				s.Int64("updatedNumberScheduled"), s.Int64("numberAvailable"),
-				table.LabelsCell(object.StringMap(obj.Map("spec", "template", "spec", "nodeSelector"))), table.AgeCell(now, obj),
-				podspec.ContainersCell(obj, "name", "spec", "template"), podspec.ContainersCell(obj, "image", "spec", "template"),
-				selector.FormatLabelSelector(obj.Map("spec", "selector")))
-		},
+			table.Doc("Node Selector", table.DocCore+"PodSpec", "nodeSelector").Cell(cellNodeSelector), table.Age(),
+		}, podspec.TemplateColumns(docApps+"DaemonSetSpec", "spec")...),
 	}
 }
 
-func validateDaemonSet(ctx *resource.Context, obj, old object.Object) field.ErrorList {
-	spec, p := obj.At("spec"), field.Root("spec")
-	raw := spec.Map("selector")
-	options := selector.ValidateOptions{AllowInvalidValues: selector.HasInvalidValue(old.Map("spec", "selector"))}
-	errs := selector.ValidateLabelSelector(p.Child("selector"), raw, options)
-	template := spec.At("template")
-	if s, err := selector.FromLabelSelector(raw); err == nil {
-		errs = append(errs, podspec.ValidateSelected(p.Child("template"), s, template)...)
-	}
-	if raw != nil {
-		errs = append(errs, validateNotEmpty(p.Child("selector"), raw, "daemonset")...)
-	}
-	errs = append(errs, podspec.ValidateTemplateUpdate(ctx, template, old.Map("spec", "template"), p.Child("template"))...)
-	errs = append(errs, validateAlwaysRestarts(p.Child("template"), template, "DaemonSet")...)
-	errs = append(errs, kind.NonNegatives(p, spec, "minReadySeconds")...)
-	errs = append(errs, field.NonNegative(generationOfTemplate(obj), p.Child("templateGeneration"))...)
-	errs = append(errs, validateDaemonStrategy(p.Child("updateStrategy"), spec.At("updateStrategy"))...)
-	return append(errs, kind.NonNegatives(p, spec, "revisionHistoryLimit")...)
+func cellNodeSelector(obj object.Object) any {
+	return table.LabelsCell(object.StringMap(obj.Map("spec", "template", "spec", "nodeSelector")))
 }
 
-func validateDaemonStrategy(p field.Path, s object.Object) field.ErrorList {
-	rolling := s.At("rollingUpdate")
-	switch s.String("type") {
+func validateDaemonSet(ctx *resource.Context, all field.Cursor) {
+	at := all.Child("spec")
+	labels, template := at.Child("selector"), at.Child("template")
+	kind.CheckSelectorKept(labels)
+	kind.CheckSelector(labels, selector.ValidateOptions{AllowInvalidValues: selector.HasInvalidValue(labels.Old())})
+	if s, err := selector.FromLabelSelector(labels.Object()); err == nil {
+		podspec.CheckSelected(template, s)
+	}
+	if labels.Has() {
+		validateNotEmpty(labels, "daemonset")
+	}
+	podspec.CheckTemplate(ctx, template)
+	validateAlwaysRestarts(template, "DaemonSet")
+	kind.NonNegative(at, "minReadySeconds")
+	at.Child("templateGeneration").With(generationOfTemplate(all.Object())).NonNegative()
+	validateDaemonStrategy(at.Child("updateStrategy"))
+	kind.NonNegative(at, "revisionHistoryLimit")
+}
+
+func validateDaemonStrategy(at field.Cursor) {
+	switch at.String("type") {
 	case "OnDelete":
-		return nil
 	case "RollingUpdate":
-		return validateRollingDaemonSet(p.Child("rollingUpdate"), rolling)
+		validateRollingDaemonSet(at.Child("rollingUpdate", "maxUnavailable"), at.Child("rollingUpdate", "maxSurge"))
+	default:
+		at.NotSupported(gotext.Value(gotext.DaemonSetUpdateStrategy, at.Object()), "RollingUpdate", "OnDelete")
 	}
-	return field.ErrorList{field.NotSupported(p, gotext.Value("DaemonSetUpdateStrategy", s), "RollingUpdate", "OnDelete")}
 }
 
-func validateRollingDaemonSet(p field.Path, rolling object.Object) field.ErrorList {
-	unavailable, surge := rolling["maxUnavailable"], rolling["maxSurge"]
-	errs := kind.ValidateAmountOrPercent(p.Child("maxUnavailable"), unavailable)
-	errs = append(errs, kind.ValidateAmountOrPercent(p.Child("maxSurge"), surge)...)
-	errs = append(errs, kind.ValidateAtMost100Percent(p.Child("maxUnavailable"), unavailable)...)
-	errs = append(errs, kind.ValidateAtMost100Percent(p.Child("maxSurge"), surge)...)
-	hasUnavailable, hasSurge := amountOrPercent(unavailable) != 0, amountOrPercent(surge) != 0
-	switch {
-	case hasUnavailable && hasSurge:
-		errs = append(errs, field.Invalid(p.Child("maxSurge"), kind.IntOrString(surge), "may not be set when maxUnavailable is non-zero"))
-	case !hasUnavailable && !hasSurge:
-		errs = append(errs, field.Required(p.Child("maxUnavailable"), "cannot be 0 when maxSurge is 0"))
+func validateRollingDaemonSet(unavailable, surge field.Cursor) {
+	kind.CheckAmountOrPercent(unavailable)
+	kind.CheckAmountOrPercent(surge)
+	kind.CheckAtMost100Percent(unavailable)
+	kind.CheckAtMost100Percent(surge)
+	hasUnavailable, hasSurge := kind.AmountOf(unavailable) != 0, kind.AmountOf(surge) != 0
+	if hasUnavailable && hasSurge {
+		kind.InvalidAmount(surge, "may not be set when maxUnavailable is non-zero")
 	}
-	return errs
+	unavailable.RequireIf(!hasUnavailable && !hasSurge, "cannot be 0 when maxSurge is 0")
 }
 
-func validateDaemonSetUpdate(ctx *resource.Context, obj, old object.Object) field.ErrorList {
-	if ctx.Subresource == "status" {
-		errs := kind.NonNegatives(field.Root("status"), obj.At("status"), "currentNumberScheduled", "numberMisscheduled",
-			"desiredNumberScheduled", "numberReady", "observedGeneration", "updatedNumberScheduled", "numberAvailable",
-			"numberUnavailable", "collisionCount")
-		return append(errs, validateCollisions(obj, old)...)
-	}
-	errs := kind.ImmutableSelector(field.Root("spec").Child("selector"), obj.Map("spec", "selector"), old.Map("spec", "selector"))
-	return append(errs, validateDaemonSet(ctx, obj, old)...)
+func validateDaemonSetStatus(_ *resource.Context, all field.Cursor) {
+	at := all.Child("status")
+	kind.NonNegative(at, "currentNumberScheduled", "numberMisscheduled", "desiredNumberScheduled", "numberReady", "observedGeneration",
+		"updatedNumberScheduled", "numberAvailable", "numberUnavailable", "collisionCount")
+	validateCollisions(at)
 }
 
 // warnDaemonSet warns about the template of a new object, or about one that changed.

@@ -2,7 +2,7 @@ package apps
 
 import (
 	"fmt"
-	"time"
+	"slices"
 
 	"github.com/kubesim/kubesim/sim/builtin/gotext"
 	"github.com/kubesim/kubesim/sim/builtin/kind"
@@ -73,80 +73,56 @@ func deploymentKind() kind.Kind {
 			Resets:    map[string]resource.Reset{"status": {Fields: []string{"spec", "metadata.labels"}}},
 			HasStatus: true, InnerAnnotation: rollbackTo, Blank: noReplicas,
 			SpecChanged: func(obj, old object.Object) bool { // annotations are copied to the replica sets
-				return gotext.SpecChanged("DeploymentSpec")(obj, old) ||
+				return gotext.SpecChanged(gotext.DeploymentSpec)(obj, old) ||
 					!object.SemanticEqual(obj.Map("metadata", "annotations"), old.Map("metadata", "annotations"))
 			},
 			PrepareForUpdate: prepareDeploymentUpdate,
-			Validate: func(ctx *resource.Context, obj object.Object) field.ErrorList {
-				return validateDeployment(ctx, obj, nil)
-			},
-			ValidateUpdate: validateDeploymentUpdate,
-			Warn:           warnReplicated,
+			Warn:             warnReplicated,
 		},
+		Validate: validateDeployment, ValidateStatus: validateDeploymentStatus,
 		Defaults: kind.EveryVersion(defaultDeployment),
 		Convert:  map[string]kind.Conversion{"apps/v1": {ToHub: readRollbackTo}},
 		Connect:  map[string]resource.Connector{"scale": kind.ScaleWorkload},
-		Columns: append([]table.Column{
-			table.Name(), table.Text("Ready", "Number of the pod with ready state"),
-			table.Doc("Up-to-date", docApps+"DeploymentStatus", "updatedReplicas"),
-			table.Doc("Available", docApps+"DeploymentStatus", "availableReplicas"), table.Age(),
-		}, podspec.TemplateColumns(docApps+"DeploymentSpec")...),
-		Row: func(now time.Time, obj object.Object) resource.Row {
-			return table.Row(obj.Name(), cellReady(obj), obj.Int64("status", "updatedReplicas"), obj.Int64("status", "availableReplicas"),
-				table.AgeCell(now, obj), podspec.ContainersCell(obj, "name", "spec", "template"), podspec.ContainersCell(obj, "image", "spec", "template"),
-				cellSelector(obj))
-		},
+		Columns: slices.Concat([]table.Column{
+			table.Name(), table.Text("Ready", "Number of the pod with ready state").Cell(cellReady),
+			table.Doc("Up-to-date", docApps+"DeploymentStatus", "updatedReplicas").Int("status", "updatedReplicas").Of("string"),
+			table.Doc("Available", docApps+"DeploymentStatus", "availableReplicas").Int("status", "availableReplicas").Of("string"), table.Age(),
+		}, podspec.ContainerColumns("spec", "template"), []table.Column{table.Doc("Selector", docApps+"DeploymentSpec", "selector").Wide().Cell(cellSelector)}),
 	}
 }
 
-func validateDeployment(ctx *resource.Context, obj, old object.Object) field.ErrorList {
-	spec, p := obj.At("spec"), field.Root("spec")
-	errs := kind.NonNegatives(p, spec, "replicas")
-	errs = append(errs, validateReplicated(ctx, spec, old.At("spec"))...)
-	errs = append(errs, validateDeploymentStrategy(p.Child("strategy"), spec.At("strategy"))...)
-	errs = append(errs, kind.NonNegatives(p, spec, "minReadySeconds", "revisionHistoryLimit", "progressDeadlineSeconds")...)
-	if n, ok := spec.Int("progressDeadlineSeconds"); ok && n <= spec.Int64("minReadySeconds") {
-		errs = append(errs, field.Invalid(p.Child("progressDeadlineSeconds"), n, "must be greater than minReadySeconds"))
-	}
-	return errs
+func validateDeployment(ctx *resource.Context, at field.Cursor) {
+	spec := at.Child("spec")
+	kind.NonNegative(spec, "replicas")
+	validateReplicated(ctx, spec)
+	validateDeploymentStrategy(spec.Child("strategy"))
+	kind.NonNegative(spec, "minReadySeconds", "revisionHistoryLimit", "progressDeadlineSeconds")
+	spec.Child("progressDeadlineSeconds").Min(spec.Int64("minReadySeconds")+1, "must be greater than minReadySeconds")
+	kind.CheckSelectorKept(spec.Child("selector"))
 }
 
-func validateDeploymentUpdate(ctx *resource.Context, obj, old object.Object) field.ErrorList {
-	if ctx.Subresource == "status" {
-		return append(validateDeploymentStatus(obj.At("status")), validateCollisions(obj, old)...)
-	}
-	return append(validateDeployment(ctx, obj, old),
-		kind.ImmutableSelector(field.Root("spec").Child("selector"), obj.Map("spec", "selector"), old.Map("spec", "selector"))...)
-}
-
-func validateDeploymentStatus(s object.Object) field.ErrorList {
-	p := field.Root("status")
-	errs := kind.NonNegatives(p, s, "observedGeneration", "replicas", "updatedReplicas", "readyReplicas", "availableReplicas",
+func validateDeploymentStatus(_ *resource.Context, all field.Cursor) {
+	at := all.Child("status")
+	kind.NonNegative(at, "observedGeneration", "replicas", "updatedReplicas", "readyReplicas", "availableReplicas",
 		"unavailableReplicas", "terminatingReplicas", "collisionCount")
-	errs = append(errs, notAbove(p, s, "replicas", aboveReplicas, "updatedReplicas", "readyReplicas", "availableReplicas")...)
-	return append(errs, notAbove(p, s, "readyReplicas", "cannot be greater than readyReplicas", "availableReplicas")...)
+	notAbove(at, "replicas", aboveReplicas, "updatedReplicas", "readyReplicas", "availableReplicas")
+	notAbove(at, "readyReplicas", "cannot be greater than readyReplicas", "availableReplicas")
+	validateCollisions(at)
 }
 
-func validateDeploymentStrategy(p field.Path, s object.Object) field.ErrorList {
-	rolling := s.At("rollingUpdate")
-	switch s.String("type") {
+func validateDeploymentStrategy(at field.Cursor) {
+	switch at.String("type") {
 	case "Recreate":
-		if rolling == nil {
-			return nil
-		}
-		return field.ErrorList{field.Forbidden(p.Child("rollingUpdate"), "may not be specified when strategy `type` is 'Recreate'")}
+		at.ForbidAny("may not be specified when strategy `type` is 'Recreate'", "rollingUpdate")
 	case "RollingUpdate":
-		return validateRollingDeployment(p.Child("rollingUpdate"), rolling)
+		unavailable, surge := at.Child("rollingUpdate", "maxUnavailable"), at.Child("rollingUpdate", "maxSurge")
+		kind.CheckAmountOrPercent(unavailable)
+		kind.CheckAmountOrPercent(surge)
+		if kind.AmountOf(unavailable) == 0 && kind.AmountOf(surge) == 0 {
+			kind.InvalidAmount(unavailable, "may not be 0 when `maxSurge` is 0")
+		}
+		kind.CheckAtMost100Percent(unavailable)
+	default:
+		at.NotSupported(gotext.Value(gotext.DeploymentStrategy, at.Object()), "Recreate", "RollingUpdate")
 	}
-	return field.ErrorList{field.NotSupported(p, gotext.Value("DeploymentStrategy", s), "Recreate", "RollingUpdate")}
-}
-
-func validateRollingDeployment(p field.Path, rolling object.Object) field.ErrorList {
-	unavailable, surge := rolling["maxUnavailable"], rolling["maxSurge"]
-	errs := kind.ValidateAmountOrPercent(p.Child("maxUnavailable"), unavailable)
-	errs = append(errs, kind.ValidateAmountOrPercent(p.Child("maxSurge"), surge)...)
-	if amountOrPercent(unavailable) == 0 && amountOrPercent(surge) == 0 {
-		errs = append(errs, field.Invalid(p.Child("maxUnavailable"), kind.IntOrString(unavailable), "may not be 0 when `maxSurge` is 0"))
-	}
-	return append(errs, kind.ValidateAtMost100Percent(p.Child("maxUnavailable"), unavailable)...)
 }

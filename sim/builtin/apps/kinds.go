@@ -22,12 +22,12 @@ func Kinds() []kind.Kind {
 }
 
 // cellReady is how many pods are ready of how many wanted.
-func cellReady(obj object.Object) string {
+func cellReady(obj object.Object) any {
 	return strconv.FormatInt(obj.Int64("status", "readyReplicas"), 10) + "/" + strconv.FormatInt(obj.Int64("spec", "replicas"), 10)
 }
 
 // cellSelector prints spec.selector; unlike other kinds, a Deployment shows nothing for an empty one.
-func cellSelector(obj object.Object) string {
+func cellSelector(obj object.Object) any {
 	s, err := selector.FromLabelSelector(obj.Map("spec", "selector"))
 	if err != nil {
 		return "<invalid>"
@@ -66,60 +66,38 @@ func warnReplicated(ctx *resource.Context, obj, old object.Object) {
 }
 
 // validateSelector checks the required selector of a workload, which word names.
-func validateSelector(p field.Path, s map[string]any, word string) field.ErrorList {
-	if s == nil {
-		return field.ErrorList{field.Required(p, "")}
+func validateSelector(at field.Cursor, word string) {
+	if at.RequireIf(!at.Has(), "").Has() {
+		kind.CheckSelector(at, selector.ValidateOptions{})
+		validateNotEmpty(at, word)
 	}
-	errs := selector.ValidateLabelSelector(p, s, selector.ValidateOptions{})
-	return append(errs, validateNotEmpty(p, s, word)...)
 }
 
-func validateNotEmpty(p field.Path, s object.Object, word string) field.ErrorList {
-	if len(s.Map("matchLabels"))+len(s.List("matchExpressions")) > 0 {
-		return nil
+func validateNotEmpty(at field.Cursor, word string) {
+	if at.Len("matchLabels")+at.Len("matchExpressions") == 0 {
+		kind.InvalidSelector(at, "empty selector is invalid for "+word)
 	}
-	return field.ErrorList{field.Invalid(p, kind.SelectorValue(s), "empty selector is invalid for "+word)}
 }
 
 // validateAlwaysRestarts checks what the pods of a kind that replaces them may not have.
-func validateAlwaysRestarts(p field.Path, template object.Object, kind string) field.ErrorList {
-	errs := field.MustBeOneOf(p.Child("spec", "restartPolicy"), template.String("spec", "restartPolicy"), "Always")
-	if template.Has("spec", "activeDeadlineSeconds") {
-		errs = append(errs, field.Forbidden(p.Child("spec", "activeDeadlineSeconds"), "activeDeadlineSeconds in "+kind+" is not Supported"))
-	}
-	return errs
+func validateAlwaysRestarts(template field.Cursor, kind string) {
+	spec := template.Child("spec")
+	spec.Child("restartPolicy").OrEmpty().OneOf("Always")
+	spec.ForbidAny("activeDeadlineSeconds in "+kind+" is not Supported", "activeDeadlineSeconds")
 }
 
 // notAbove checks that none of the named numbers is greater than the number limit.
-func notAbove(p field.Path, s object.Object, limit, detail string, names ...string) field.ErrorList {
-	var errs field.ErrorList
+func notAbove(at field.Cursor, limit, detail string, names ...string) {
 	for _, name := range names {
-		if n := s.Int64(name); n > s.Int64(limit) {
-			errs = append(errs, field.Invalid(p.Child(name), n, detail))
-		}
+		at.Child(name).OrZero().Max(at.Int64(limit), detail)
 	}
-	return errs
 }
 
-// validateCollisions checks that status.collisionCount only grows.
-func validateCollisions(obj, old object.Object) field.ErrorList {
-	n, isSet := obj.Int("status", "collisionCount")
-	before, wasSet := old.Int("status", "collisionCount")
-	if !wasSet || isSet && n >= before {
-		return nil
+// validateCollisions checks that the collisionCount of a status only grows.
+func validateCollisions(at field.Cursor) {
+	n, isSet := at.Int("collisionCount")
+	before, wasSet := at.Old().Int("collisionCount")
+	if wasSet && (!isSet || n < before) {
+		at.Child("collisionCount").Invalid(n, "cannot be decremented")
 	}
-	return field.ErrorList{field.Invalid(field.Root("status").Child("collisionCount"), n, notDecremented)}
-}
-
-// amountOrPercent returns the number in an IntOrString; other texts are 0.
-func amountOrPercent(v any) int {
-	if n, ok := kind.PercentOf(v); ok {
-		return n
-	}
-	if s, ok := v.(string); ok {
-		n, _ := strconv.Atoi(s)
-		return n
-	}
-	n, _ := v.(int64)
-	return int(n)
 }

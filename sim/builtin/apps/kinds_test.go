@@ -118,7 +118,7 @@ func TestStatefulSetRules(t *testing.T) {
 		{Name: "never", Patch: `{"spec":{"template":{"spec":{"restartPolicy":"OnFailure"}}}}`,
 			Want: `spec.template.spec.restartPolicy: Unsupported value: "OnFailure": supported values: "Always"`},
 		{Name: "allowed change", Old: `{}`, Patch: `{"spec":{"replicas":3,"minReadySeconds":4,"revisionHistoryLimit":2,"ordinals":{"start":3}}}`},
-		{Name: "forbidden change", Old: `{}`, Patch: `{"spec":{"serviceName":"x"}}`, Want: "spec: Forbidden: " + statefulSetChanges},
+		{Name: "forbidden change", Old: `{}`, Patch: `{"spec":{"serviceName":"x"}}`, Want: "spec: Forbidden: updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'updateStrategy', 'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden"},
 		{Name: "status", Sub: "status", Old: `{}`, Patch: `{"status":{"replicas":1,"readyReplicas":1,"availableReplicas":2}}`,
 			Want: "status.availableReplicas: Invalid value: 2: cannot be greater than status.replicas\n" +
 				"status.availableReplicas: Invalid value: 2: cannot be greater than status.readyReplicas"},

@@ -1,8 +1,6 @@
 package apps
 
 import (
-	"time"
-
 	"github.com/kubesim/kubesim/sim/builtin/gotext"
 	"github.com/kubesim/kubesim/sim/builtin/kind"
 	"github.com/kubesim/kubesim/sim/builtin/podspec"
@@ -13,47 +11,34 @@ import (
 	"github.com/kubesim/kubesim/sim/selector"
 )
 
-const (
-	aboveReplicas      = "cannot be greater than status.replicas"
-	notDecremented     = "cannot be decremented"
-	statefulSetChanges = "updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'updateStrategy', " +
-		"'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden"
-)
+const aboveReplicas = "cannot be greater than status.replicas"
 
 // validateReplicated checks the selector and the template of a ReplicaSet, or of a Deployment, which has the same rules.
-func validateReplicated(ctx *resource.Context, spec, old object.Object) field.ErrorList {
-	p := field.Root("spec")
-	errs := validateSelector(p.Child("selector"), spec.Map("selector"), "deployment")
-	s, err := selector.FromLabelSelector(spec.Map("selector"))
+func validateReplicated(ctx *resource.Context, spec field.Cursor) {
+	labels, template := spec.Child("selector"), spec.Child("template")
+	validateSelector(labels, "deployment")
+	s, err := selector.FromLabelSelector(labels.Object())
 	if err != nil {
-		return append(errs, field.Invalid(p.Child("selector"), kind.SelectorValue(spec.Map("selector")), "invalid label selector"))
+		kind.InvalidSelector(labels, "invalid label selector")
+		return
 	}
-	template, p := spec.At("template"), p.Child("template")
-	errs = append(errs, podspec.ValidateSelected(p, s, template)...)
-	errs = append(errs, podspec.ValidateTemplateUpdate(ctx, template, old.Map("template"), p)...)
-	return append(errs, validateAlwaysRestarts(p, template, "ReplicaSet")...)
+	podspec.CheckSelected(template, s)
+	podspec.CheckTemplate(ctx, template)
+	validateAlwaysRestarts(template, "ReplicaSet")
 }
 
-func validateReplicaSet(ctx *resource.Context, obj, old object.Object) field.ErrorList {
-	spec, p := obj.At("spec"), field.Root("spec")
-	errs := kind.NonNegatives(p, spec, "replicas", "minReadySeconds")
-	return append(errs, validateReplicated(ctx, spec, old.At("spec"))...)
+func validateReplicaSet(ctx *resource.Context, at field.Cursor) {
+	spec := at.Child("spec")
+	kind.NonNegative(spec, "replicas", "minReadySeconds")
+	validateReplicated(ctx, spec)
+	kind.CheckSelectorKept(spec.Child("selector"))
 }
 
-func validateReplicaSetUpdate(ctx *resource.Context, obj, old object.Object) field.ErrorList {
-	if ctx.Subresource == "status" {
-		return validateReplicaSetStatus(obj.At("status"))
-	}
-	return append(validateReplicaSet(ctx, obj, old),
-		kind.ImmutableSelector(field.Root("spec").Child("selector"), obj.Map("spec", "selector"), old.Map("spec", "selector"))...)
-}
-
-func validateReplicaSetStatus(s object.Object) field.ErrorList {
-	p := field.Root("status")
-	errs := kind.NonNegatives(p, s, "replicas", "fullyLabeledReplicas", "readyReplicas", "availableReplicas", "observedGeneration",
-		"terminatingReplicas")
-	errs = append(errs, notAbove(p, s, "replicas", aboveReplicas, "fullyLabeledReplicas", "readyReplicas", "availableReplicas")...)
-	return append(errs, notAbove(p, s, "readyReplicas", "cannot be greater than readyReplicas", "availableReplicas")...)
+func validateReplicaSetStatus(_ *resource.Context, all field.Cursor) {
+	at := all.Child("status")
+	kind.NonNegative(at, "replicas", "fullyLabeledReplicas", "readyReplicas", "availableReplicas", "observedGeneration", "terminatingReplicas")
+	notAbove(at, "replicas", aboveReplicas, "fullyLabeledReplicas", "readyReplicas", "availableReplicas")
+	notAbove(at, "readyReplicas", "cannot be greater than readyReplicas", "availableReplicas")
 }
 
 func replicaSetKind() kind.Kind {
@@ -63,27 +48,19 @@ func replicaSetKind() kind.Kind {
 			{Name: "DeploymentReplicaSetTerminatingReplicas", Fields: []string{"status.terminatingReplicas"}},
 		}...),
 		Strategy: resource.Strategy{
-			HasStatus: true, SpecChanged: gotext.SpecChanged("ReplicaSetSpec"), Blank: noReplicas,
-			Validate: func(ctx *resource.Context, obj object.Object) field.ErrorList {
-				return validateReplicaSet(ctx, obj, nil)
-			},
-			ValidateUpdate: validateReplicaSetUpdate,
-			Warn:           warnReplicated,
+			HasStatus: true, SpecChanged: gotext.SpecChanged(gotext.ReplicaSetSpec), Blank: noReplicas,
+			Warn: warnReplicated,
 		},
+		Validate: validateReplicaSet, ValidateStatus: validateReplicaSetStatus,
 		Connect: map[string]resource.Connector{"scale": kind.ScaleWorkload},
 		Defaults: kind.EveryVersion(func(obj object.Object) {
 			obj.SetDefault(int64(1), "spec", "replicas")
 			podspec.DefaultTemplateOf(obj)
 		}),
 		Columns: append([]table.Column{
-			table.Name(), table.Doc("Desired", docApps+"ReplicaSetSpec", "replicas").Of("integer"),
-			table.Doc("Current", docApps+"ReplicaSetStatus", "replicas").Of("integer"),
-			table.Doc("Ready", docApps+"ReplicaSetStatus", "readyReplicas").Of("integer"), table.Age(),
-		}, podspec.TemplateColumns(docApps+"ReplicaSetSpec")...),
-		Row: func(now time.Time, obj object.Object) resource.Row {
-			return table.Row(obj.Name(), obj.Int64("spec", "replicas"), obj.Int64("status", "replicas"), obj.Int64("status", "readyReplicas"),
-				table.AgeCell(now, obj), podspec.ContainersCell(obj, "name", "spec", "template"), podspec.ContainersCell(obj, "image", "spec", "template"),
-				selector.FormatLabelSelector(obj.Map("spec", "selector")))
-		},
+			table.Name(), table.Doc("Desired", docApps+"ReplicaSetSpec", "replicas").Int("spec", "replicas"),
+			table.Doc("Current", docApps+"ReplicaSetStatus", "replicas").Int("status", "replicas"),
+			table.Doc("Ready", docApps+"ReplicaSetStatus", "readyReplicas").Int("status", "readyReplicas"), table.Age(),
+		}, podspec.TemplateColumns(docApps+"ReplicaSetSpec", "spec")...),
 	}
 }

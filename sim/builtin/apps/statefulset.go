@@ -2,7 +2,6 @@ package apps
 
 import (
 	"fmt"
-	"time"
 
 	"github.com/kubesim/kubesim/sim/builtin/gotext"
 	"github.com/kubesim/kubesim/sim/builtin/kind"
@@ -15,98 +14,108 @@ import (
 	"github.com/kubesim/kubesim/sim/selector"
 )
 
-// statefulRules says what an update of a StatefulSet lets pass because it cannot be changed any more.
-type statefulRules struct {
-	update      bool // serviceName and volumeClaimTemplates are immutable
-	badTemplate bool // the old object had errors of its own
+// validateStatefulSet checks a StatefulSet. An update says about the template only what it would not say about the old object.
+func validateStatefulSet(ctx *resource.Context, at field.Cursor) {
+	spec, old := at.Child("spec"), at.Old()
+	if old == nil {
+		validateStatefulSpec(ctx, spec, false)
+		return
+	}
+	before := field.CursorAt(old, old)
+	validateStatefulSpec(ctx, before.Child("spec"), false)
+	validateStatefulSpec(ctx, spec, len(before.Errors()) > 0)
+	if ctx.Since(37) {
+		immutableStatefulSpec(spec)
+		return
+	}
+	rest := spec.Object().Copy()
+	kind.KeepOld(rest, old.At("spec"), "replicas", "template", "updateStrategy", "minReadySeconds", "ordinals", "revisionHistoryLimit",
+		"persistentVolumeClaimRetentionPolicy")
+	spec.ForbidIf(!gotext.Same(gotext.StatefulSetSpec, rest, old.At("spec")), "updates to statefulset spec for fields other than 'replicas', "+
+		"'ordinals', 'template', 'updateStrategy', 'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden")
 }
 
-func validateStatefulSet(ctx *resource.Context, obj, old object.Object, rules statefulRules) field.ErrorList {
-	spec, p := obj.At("spec"), field.Root("spec")
-	var errs field.ErrorList
-	switch policy := spec.String("podManagementPolicy"); policy {
-	case "":
-		errs = append(errs, field.Required(p.Child("podManagementPolicy"), ""))
-	case "OrderedReady", "Parallel":
-	default:
-		errs = append(errs, field.Invalid(p.Child("podManagementPolicy"), field.Enum(policy), "must be 'OrderedReady' or 'Parallel'"))
+// immutableStatefulSpec names each field that no update changes (apps/validation.ValidateStatefulSetUpdate).
+func immutableStatefulSpec(at field.Cursor) {
+	kind.CheckSelectorKept(at.Child("selector"))
+	if claims := at.Child("volumeClaimTemplates"); claims.Changed() {
+		claims.Invalid(gotext.Values(gotext.Type(gotext.PersistentVolumeClaim).In(37), at.Object().List("volumeClaimTemplates")), field.TextImmutable)
 	}
-	errs = append(errs, validateStatefulStrategy(p.Child("updateStrategy"), spec.At("updateStrategy"))...)
-	if retention := spec.At("persistentVolumeClaimRetentionPolicy"); retention != nil {
-		for _, when := range []string{"whenDeleted", "whenScaled"} {
-			errs = append(errs, field.MustBeOneOf(p.Child("persistentVolumeClaimRetentionPolicy", when), retention.String(when), "Retain", "Delete")...)
+	if name := at.Child("serviceName").OrEmpty(); name.Changed() {
+		name.Invalid(name.String(), field.TextImmutable)
+	}
+	at.Child("podManagementPolicy").Immutable()
+}
+
+// validateStatefulSpec checks the spec but for what an update cannot change; badTemplate lets the template be what it wants.
+func validateStatefulSpec(ctx *resource.Context, at field.Cursor, badTemplate bool) {
+	policy, labels := at.Child("podManagementPolicy").Required(), at.Child("selector")
+	if text := policy.String(); policy.Has() && text != "OrderedReady" && text != "Parallel" {
+		policy.Invalid(field.Enum(text), "must be 'OrderedReady' or 'Parallel'")
+	}
+	validateStatefulStrategy(at.Child("updateStrategy"))
+	if retention := at.Child("persistentVolumeClaimRetentionPolicy"); retention.Has() {
+		retention.Child("whenDeleted").OrEmpty().OneOf("Retain", "Delete")
+		retention.Child("whenScaled").OrEmpty().OneOf("Retain", "Delete")
+	}
+	if !at.Updates() {
+		for claim := range at.Each("volumeClaimTemplates") {
+			podspec.CheckClaim(claim.Child("spec"))
 		}
 	}
-	if !rules.update {
-		for i, claim := range spec.Objects("volumeClaimTemplates") {
-			for _, e := range podspec.ValidateClaim(claim.Map("spec"), nil) {
-				e.Field = p.Child("volumeClaimTemplates").Index(i).Child(e.Field.String())
-				errs = append(errs, e)
-			}
-		}
+	kind.NonNegative(at, "replicas", "minReadySeconds")
+	at.Child("ordinals", "start").NonNegative()
+	if !at.Updates() {
+		at.Child("serviceName").IfGiven().Check(field.DNS1123Label)
 	}
-	errs = append(errs, kind.NonNegatives(p, spec, "replicas", "minReadySeconds")...)
-	errs = append(errs, field.NonNegative(spec.Int64("ordinals", "start"), p.Child("ordinals.start"))...)
-	if name := spec.String("serviceName"); name != "" && !rules.update {
-		errs = append(errs, field.Check(p.Child("serviceName"), name, field.DNS1123Label)...)
-	}
-	errs = append(errs, validateSelector(p.Child("selector"), spec.Map("selector"), "statefulset")...)
-	s, err := selector.FromLabelSelector(spec.Map("selector"))
-	if err != nil {
-		errs = append(errs, field.Invalid(p.Child("selector"), kind.SelectorValue(spec.Map("selector")), ""))
+	validateSelector(labels, "statefulset")
+	if s, err := selector.FromLabelSelector(labels.Object()); err != nil {
+		kind.InvalidSelector(labels, "")
 	} else {
-		errs = append(errs, validateStatefulTemplate(ctx, p.Child("template"), s, spec, old.At("spec"), rules)...)
+		validateStatefulTemplate(ctx, at, s, badTemplate)
 	}
-	return append(errs, validateAlwaysRestarts(p.Child("template"), spec.At("template"), "StatefulSet")...)
+	validateAlwaysRestarts(at.Child("template"), "StatefulSet")
 }
 
-func validateStatefulStrategy(p field.Path, s object.Object) field.ErrorList {
-	rolling := s.At("rollingUpdate")
-	switch s.String("type") {
+func validateStatefulStrategy(at field.Cursor) {
+	rolling := at.Child("rollingUpdate")
+	switch at.String("type") {
 	case "":
-		return field.ErrorList{field.Required(p, "")}
+		at.Missing("")
 	case "OnDelete":
-		if rolling == nil {
-			return nil
+		if rolling.Has() {
+			rolling.Invalid(gotext.Value(gotext.RollingUpdateStatefulSetStrategy, rolling.Object()), "only allowed for updateStrategy 'RollingUpdate'")
 		}
-		return field.ErrorList{field.Invalid(p.Child("rollingUpdate"), gotext.Value("RollingUpdateStatefulSetStrategy", rolling),
-			"only allowed for updateStrategy 'RollingUpdate'")}
 	case "RollingUpdate":
-		return validateRollingStatefulSet(p.Child("rollingUpdate"), rolling)
+		kind.NonNegative(rolling, "partition")
+		unavailable := rolling.Child("maxUnavailable")
+		kind.CheckAmountOrPercent(unavailable)
+		if unavailable.Has() && kind.AmountOf(unavailable) == 0 {
+			kind.InvalidAmount(unavailable, "cannot be 0")
+		}
+		kind.CheckAtMost100Percent(unavailable)
+	default:
+		at.Invalid(gotext.Value(gotext.StatefulSetUpdateStrategy, at.Object()), "must be 'RollingUpdate' or 'OnDelete'")
 	}
-	return field.ErrorList{field.Invalid(p, gotext.Value("StatefulSetUpdateStrategy", s), "must be 'RollingUpdate' or 'OnDelete'")}
-}
-
-func validateRollingStatefulSet(p field.Path, rolling object.Object) field.ErrorList {
-	errs := kind.NonNegatives(p, rolling, "partition")
-	if !rolling.Has("maxUnavailable") {
-		return errs
-	}
-	v, p := rolling["maxUnavailable"], p.Child("maxUnavailable")
-	errs = append(errs, kind.ValidateAmountOrPercent(p, v)...)
-	if amountOrPercent(v) == 0 {
-		errs = append(errs, field.Invalid(p, kind.IntOrString(v), "cannot be 0"))
-	}
-	return append(errs, kind.ValidateAtMost100Percent(p, v)...)
 }
 
 // validateStatefulTemplate checks the template of a StatefulSet as its pods will be: the controller sets the names they
 // have on the network and adds a volume for each claim.
-func validateStatefulTemplate(ctx *resource.Context, p field.Path, s selector.Labels, spec, old object.Object, rules statefulRules) field.ErrorList {
-	template := object.Object(object.Copy(spec.Map("template")).(map[string]any))
-	errs := podspec.ValidateSelected(p, s, template)
-	if pod := template.At("spec"); pod != nil {
+func validateStatefulTemplate(ctx *resource.Context, at field.Cursor, s selector.Labels, bad bool) {
+	spec, template := at.Object(), at.Child("template")
+	podspec.CheckSelected(template, s)
+	template = template.With(object.Copy(spec.Map("template"))).Was(template.Old())
+	if pod := template.Object().At("spec"); pod != nil {
 		delete(pod, "subdomain")
 		delete(pod, "hostname")
 		if claims := spec.Objects("volumeClaimTemplates"); len(claims) > 0 {
 			pod["volumes"] = volumesOfClaims(claims, pod.Objects("volumes"))
 		}
 	}
-	if !rules.badTemplate {
-		errs = append(errs, podspec.ValidateTemplateUpdate(ctx, template, old.Map("template"), p)...)
+	if !bad {
+		podspec.CheckTemplate(ctx, template)
 	}
-	errs = append(errs, field.CheckLabels(p.Child("labels"), template.Labels())...)
-	return append(errs, podspec.ValidateTemplateAnnotations(p.Child("annotations"), template.Annotations())...)
+	podspec.CheckTemplateMeta(template)
 }
 
 // volumesOfClaims returns the volumes of a pod of a StatefulSet: claims win over volumes of the same name.
@@ -127,28 +136,12 @@ func volumesOfClaims(claims, volumes []object.Object) []any {
 	return out
 }
 
-func validateStatefulSetUpdate(ctx *resource.Context, obj, old object.Object) field.ErrorList {
-	if ctx.Subresource == "status" {
-		return append(validateStatefulStatus(obj.At("status")), validateCollisions(obj, old)...)
-	}
-	rules := statefulRules{update: true}
-	rules.badTemplate = len(validateStatefulSet(ctx, old, old, rules)) > 0
-	errs := validateStatefulSet(ctx, obj, old, rules)
-	rest := obj.Copy()
-	kind.KeepOld(rest.At("spec"), old.At("spec"), "replicas", "template", "updateStrategy", "minReadySeconds", "ordinals",
-		"revisionHistoryLimit", "persistentVolumeClaimRetentionPolicy")
-	if !gotext.Same("StatefulSetSpec", rest.At("spec"), old.At("spec")) {
-		errs = append(errs, field.Forbidden(field.Root("spec"), statefulSetChanges))
-	}
-	return errs
-}
-
-func validateStatefulStatus(s object.Object) field.ErrorList {
-	p := field.Root("status")
-	errs := kind.NonNegatives(p, s, "replicas", "readyReplicas", "currentReplicas", "updatedReplicas", "availableReplicas",
-		"observedGeneration", "collisionCount")
-	errs = append(errs, notAbove(p, s, "replicas", aboveReplicas, "readyReplicas", "currentReplicas", "updatedReplicas", "availableReplicas")...)
-	return append(errs, notAbove(p, s, "readyReplicas", "cannot be greater than status.readyReplicas", "availableReplicas")...)
+func validateStatefulStatus(_ *resource.Context, all field.Cursor) {
+	at := all.Child("status")
+	kind.NonNegative(at, "replicas", "readyReplicas", "currentReplicas", "updatedReplicas", "availableReplicas", "observedGeneration", "collisionCount")
+	notAbove(at, "replicas", aboveReplicas, "readyReplicas", "currentReplicas", "updatedReplicas", "availableReplicas")
+	notAbove(at, "readyReplicas", "cannot be greater than status.readyReplicas", "availableReplicas")
+	validateCollisions(at)
 }
 
 // warnClaimTemplate warns about sizes that are no whole number of bytes.
@@ -206,29 +199,29 @@ func defaultStatefulSet(obj object.Object) {
 	podspec.DefaultTemplateOf(obj)
 }
 
+// defaultMaxUnavailable is a default of KEP-961.
+func defaultMaxUnavailable(obj object.Object) {
+	spec := obj.At("spec", "updateStrategy")
+	if rolling := spec.At("rollingUpdate"); rolling != nil && spec.String("type") == "RollingUpdate" {
+		rolling.SetDefault(int64(1), "maxUnavailable")
+	}
+}
+
 func statefulSetKind() kind.Kind {
 	return kind.Kind{
 		Storage: "statefulsets.apps",
 		Gates: append(podspec.Gates("spec.template.spec."), []kind.Gate{
-			{Name: "MaxUnavailableStatefulSet", Fields: []string{"spec.updateStrategy.rollingUpdate.maxUnavailable"}},
+			{Name: "MaxUnavailableStatefulSet", Fields: []string{"spec.updateStrategy.rollingUpdate.maxUnavailable"}, Defaults: defaultMaxUnavailable},
 		}...),
 		Strategy: resource.Strategy{
-			HasStatus: true, SpecChanged: gotext.SpecChanged("StatefulSetSpec"), NameRule: field.NameDNSLabel,
+			HasStatus: true, SpecChanged: gotext.SpecChanged(gotext.StatefulSetSpec), NameRule: field.NameDNSLabel,
 			Blank: noReplicas,
-			Validate: func(ctx *resource.Context, obj object.Object) field.ErrorList {
-				return validateStatefulSet(ctx, obj, nil, statefulRules{})
-			},
-			ValidateUpdate: validateStatefulSetUpdate,
-			Warn:           warnStatefulSet,
+			Warn:  warnStatefulSet,
 		},
+		Validate: validateStatefulSet, ValidateStatus: validateStatefulStatus,
 		Defaults: kind.EveryVersion(defaultStatefulSet),
 		Connect:  map[string]resource.Connector{"scale": kind.ScaleWorkload},
-		Columns: []table.Column{
-			table.Name(), table.Text("Ready", "Number of the pod with ready state"), table.Age(), podspec.ColContainers(), podspec.ColImages(),
-		},
-		Row: func(now time.Time, obj object.Object) resource.Row {
-			return table.Row(obj.Name(), cellReady(obj), table.AgeCell(now, obj), podspec.ContainersCell(obj, "name", "spec", "template"),
-				podspec.ContainersCell(obj, "image", "spec", "template"))
-		},
+		Columns: append([]table.Column{table.Name(), table.Text("Ready", "Number of the pod with ready state").Cell(cellReady), table.Age()},
+			podspec.ContainerColumns("spec", "template")...),
 	}
 }

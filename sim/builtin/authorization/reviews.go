@@ -14,119 +14,97 @@ import (
 
 // Kinds are questions to the API server, which it answers from its authorizer; here are the rules for questions.
 func Kinds() []kind.Kind {
-	review := func(storage string, validate func(*resource.Context, object.Object) field.ErrorList) kind.Kind {
-		return kind.Kind{Storage: storage, Strategy: resource.Strategy{Virtual: true, Validate: validate}}
+	review := func(storage string, validate func(*resource.Context, field.Cursor)) kind.Kind {
+		return kind.Kind{Storage: storage + ".authorization.k8s.io", Strategy: resource.Strategy{Virtual: true}, Validate: validate}
 	}
 	return []kind.Kind{
-		review("subjectaccessreviews.authorization.k8s.io", validateAccessReview),
-		review("selfsubjectaccessreviews.authorization.k8s.io", validateSelfReview),
-		review("localsubjectaccessreviews.authorization.k8s.io", validateLocalReview),
-		review("selfsubjectrulesreviews.authorization.k8s.io", nil), // without a namespace: 400, which the answer says
+		review("subjectaccessreviews", validateAccessReview),
+		review("selfsubjectaccessreviews", validateSelfReview),
+		review("localsubjectaccessreviews", validateLocalReview),
+		review("selfsubjectrulesreviews", nil), // without a namespace: 400, which the answer says
 	}
 }
 
-func validateAccessReview(_ *resource.Context, obj object.Object) field.ErrorList {
-	errs := validateAttributes(obj, true)
-	return append(errs, emptyMetadata(obj, "must be empty")...)
+func validateAccessReview(ctx *resource.Context, at field.Cursor) {
+	validateAttributes(ctx, at.Child("spec"), true)
+	emptyMetadata(at.Child("metadata"), "must be empty")
 }
 
-func validateSelfReview(_ *resource.Context, obj object.Object) field.ErrorList {
-	errs := validateAttributes(obj, false)
-	return append(errs, emptyMetadata(obj, "must be empty")...)
+func validateSelfReview(ctx *resource.Context, at field.Cursor) {
+	validateAttributes(ctx, at.Child("spec"), false)
+	emptyMetadata(at.Child("metadata"), "must be empty")
 }
 
-func validateLocalReview(ctx *resource.Context, obj object.Object) field.ErrorList {
-	errs := validateAttributes(obj, true)
-	errs = append(errs, emptyMetadata(obj, "must be empty except for namespace", "namespace")...)
-	if asked := obj.At("spec", "resourceAttributes"); asked != nil && asked.String("namespace") != obj.Namespace() {
-		errs = append(errs, field.Invalid(field.Root("spec.resourceAttributes.namespace"), asked.String("namespace"), "must match metadata.namespace"))
+func validateLocalReview(ctx *resource.Context, at field.Cursor) {
+	asked, path := at.Child("spec", "resourceAttributes"), at.Child("spec", "nonResourceAttributes")
+	validateAttributes(ctx, at.Child("spec"), true)
+	emptyMetadata(at.Child("metadata"), "must be empty except for namespace", "namespace")
+	asked.Child("namespace").OrEmpty().InvalidIf(asked.Has() && asked.String("namespace") != at.Object().Namespace(), "must match metadata.namespace")
+	if path.Has() {
+		path.Invalid(gotext.Value(gotext.NonResourceAttributes, path.Object()), "disallowed on this kind of request")
 	}
-	if asked := obj.At("spec", "nonResourceAttributes"); asked != nil {
-		errs = append(errs, field.Invalid(field.Root("spec.nonResourceAttributes"), gotext.Value("NonResourceAttributes", asked), "disallowed on this kind of request"))
-	}
-	return errs
 }
 
 // emptyMetadata checks that a review is nothing but a question. managedFields, and what the server itself sets on every
 // object, do not count.
-func emptyMetadata(obj object.Object, text string, allowed ...string) field.ErrorList {
-	metadata := object.Object(obj.Metadata()).Copy()
+func emptyMetadata(at field.Cursor, text string, allowed ...string) {
+	metadata := at.Object().Copy()
 	for _, name := range append(allowed, "managedFields", "uid", "creationTimestamp") {
 		delete(metadata, name)
 	}
-	if object.SemanticEqual(map[string]any(metadata), nil) {
-		return nil
+	if !object.SemanticEqual(map[string]any(metadata), nil) {
+		at.Invalid(gotext.Meta(at.Object()), text)
 	}
-	return field.ErrorList{field.Invalid(field.Root("metadata"), gotext.Meta(obj.Metadata()), text)}
 }
 
 // validateAttributes checks what is asked: for a resource or for a path, about somebody.
-func validateAttributes(obj object.Object, somebody bool) field.ErrorList {
-	var errs field.ErrorList
-	p, spec := field.Root("spec"), obj.At("spec")
-	asked, path := spec.At("resourceAttributes"), spec.At("nonResourceAttributes")
-	if asked != nil && path != nil {
-		errs = append(errs, field.Invalid(p.Child("nonResourceAttributes"), gotext.Value("NonResourceAttributes", path),
-			"cannot be specified in combination with resourceAttributes"))
+func validateAttributes(ctx *resource.Context, at field.Cursor, somebody bool) {
+	asked, path := at.Child("resourceAttributes"), at.Child("nonResourceAttributes")
+	const oneOf = "exactly one of nonResourceAttributes or resourceAttributes must be specified"
+	switch both, none := asked.Has() && path.Has(), !asked.Has() && !path.Has(); {
+	case both && ctx.Since(37):
+		at.Invalid(gotext.Value(gotext.NonResourceAttributes, path.Object()), oneOf)
+	case both:
+		path.Invalid(gotext.Value(gotext.NonResourceAttributes, path.Object()), "cannot be specified in combination with resourceAttributes")
+	case none && ctx.Since(37):
+		at.Invalid(nil, oneOf)
+	case none:
+		asked.Invalid(nil, oneOf)
 	}
-	if asked == nil && path == nil {
-		errs = append(errs, field.Invalid(p.Child("resourceAttributes"), nil,
-			"exactly one of nonResourceAttributes or resourceAttributes must be specified"))
-	}
-	if somebody && spec.String("user") == "" && len(spec.List("groups")) == 0 {
-		errs = append(errs, field.Invalid(p.Child("user"), "", "at least one of user or group must be specified"))
-	}
-	at := p.Child("resourceAttributes")
-	if s := asked.At("fieldSelector"); s != nil {
-		errs = append(errs, validateAskedSelector(at.Child("fieldSelector"), s, validateFieldRequirement)...)
-	}
-	if s := asked.At("labelSelector"); s != nil {
-		errs = append(errs, validateAskedSelector(at.Child("labelSelector"), s, validateLabelRequirement)...)
-	}
-	return errs
+	at.Child("user").OrEmpty().InvalidIf(somebody && at.String("user") == "" && at.Len("groups") == 0, "at least one of user or group must be specified")
+	validateAskedSelector(asked.Child("fieldSelector"), validateFieldRequirement)
+	validateAskedSelector(asked.Child("labelSelector"), validateLabelRequirement)
 }
 
 // validateAskedSelector checks a selector that limits the question: a text or requirements (KEP-4601).
-func validateAskedSelector(p field.Path, s object.Object, rule func(field.Path, object.Object) field.ErrorList) field.ErrorList {
-	var errs field.ErrorList
-	raw, requirements := s.String("rawSelector"), s.Objects("requirements")
-	if raw != "" && len(requirements) > 0 {
-		errs = append(errs, field.Invalid(p.Child("rawSelector"), raw, "may not specified at the same time as requirements"))
+func validateAskedSelector(at field.Cursor, rule func(field.Cursor)) {
+	raw, requirements := at.Child("rawSelector"), at.Child("requirements")
+	raw.InvalidIf(raw.String() != "" && requirements.Len() > 0, "may not specified at the same time as requirements")
+	if at.Has() && raw.String() == "" && requirements.Len() == 0 {
+		requirements.Missing("when " + at.Path().String() + " is specified, requirements or rawSelector is required")
 	}
-	if raw == "" && len(requirements) == 0 {
-		errs = append(errs, field.Required(p.Child("requirements"), "when "+p.String()+" is specified, requirements or rawSelector is required"))
+	for r := range requirements.Each() {
+		rule(r)
 	}
-	for i, r := range requirements {
-		errs = append(errs, rule(p.Child("requirements").Index(i), r)...)
-	}
-	return errs
 }
 
 // validateLabelRequirement checks one requirement; operators that this server does not know are let pass.
-func validateLabelRequirement(p field.Path, r object.Object) field.ErrorList {
-	errs := selector.ValidateLabelSelector(field.Path{}, map[string]any{"matchExpressions": []any{map[string]any(r)}},
+func validateLabelRequirement(at field.Cursor) {
+	errs := selector.ValidateLabelSelector(field.Path{}, map[string]any{"matchExpressions": []any{at.Value()}},
 		selector.ValidateOptions{AllowUnknownOperators: true})
 	for _, e := range errs {
-		e.Field = p.Child(strings.TrimPrefix(e.Field.String(), "matchExpressions[0]."))
+		e.Field = at.Path(strings.TrimPrefix(e.Field.String(), "matchExpressions[0]."))
 	}
-	return errs
+	at.Report(errs)
 }
 
-func validateFieldRequirement(p field.Path, r object.Object) field.ErrorList {
-	var errs field.ErrorList
-	if r.String("key") == "" {
-		errs = append(errs, field.Required(p.Child("key"), "must be specified"))
-	}
-	values := len(r.List("values"))
-	switch r.String("operator") {
+func validateFieldRequirement(at field.Cursor) {
+	at.Child("key").Required("must be specified")
+	values := at.Child("values")
+	switch at.String("operator") {
 	case "In", "NotIn":
-		if values == 0 {
-			errs = append(errs, field.Required(p.Child("values"), "must be specified when `operator` is 'In' or 'NotIn'"))
-		}
+		values.RequireIf(values.Len() == 0, "must be specified when `operator` is 'In' or 'NotIn'")
 	case "Exists", "DoesNotExist":
-		if values > 0 {
-			errs = append(errs, field.Forbidden(p.Child("values"), "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"))
-		}
+		values.ForbidIf(values.Len() > 0, "may not be specified when `operator` is 'Exists' or 'DoesNotExist'")
 	}
-	return errs
 }

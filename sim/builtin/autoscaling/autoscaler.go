@@ -25,9 +25,10 @@ func Kinds() []kind.Kind {
 		Storage: "horizontalpodautoscalers.autoscaling",
 		Gates: []kind.Gate{
 			{Name: "HPAConfigurableTolerance", Fields: []string{"spec.behavior.scaleUp.tolerance", "spec.behavior.scaleDown.tolerance"}},
+			{Name: "HPAGeneration", Changed: kind.Semantically.Of("spec")},
 		},
 		Strategy: resource.Strategy{HasStatus: true},
-		Validate: func(_ *resource.Context, at field.Cursor) { validateAutoscaler(at.Child("spec")) },
+		Validate: func(ctx *resource.Context, at field.Cursor) { validateAutoscaler(ctx, at.Child("spec")) },
 		ValidateStatus: func(_ *resource.Context, at field.Cursor) {
 			kind.NonNegative(at.Child("status"), "currentReplicas", "desiredReplicas")
 		},

@@ -68,7 +68,7 @@ func autoscalerFromV1(obj object.Object) (object.Object, error) {
 	obj["apiVersion"] = "autoscaling/v2"
 	var metrics []any
 	for _, m := range annotatedList(obj, annotationMetrics, metricShapes) {
-		metrics = append(metrics, metricFromV1(m))
+		metrics = append(metrics, metricFromV1(m, false))
 	}
 	if n, ok := obj.Get("spec", "targetCPUUtilizationPercentage"); ok && n != nil {
 		metrics = append(metrics, cpuMetric(n))
@@ -95,7 +95,7 @@ func statusFromV1(obj object.Object) {
 	if list, ok := annotated(obj, annotationCurrent, currentShapes).([]any); ok {
 		current = nil
 		for _, m := range object.ObjectsOf(list) {
-			current = append(current, currentFromV1(m))
+			current = append(current, metricFromV1(m, true))
 		}
 	}
 	obj.Remove("status", "currentCPUUtilizationPercentage")
@@ -150,13 +150,13 @@ func autoscalerToV1(obj object.Object) (object.Object, error) {
 			spec.SetDefault(n, "targetCPUUtilizationPercentage")
 			continue
 		}
-		metrics = append(metrics, metricToV1(m))
+		metrics = append(metrics, metricToV1(m, false))
 	}
 	for _, m := range status.Objects("currentMetrics") {
 		if n, ok := m.Get("resource", "current", "averageUtilization"); ok && m.String("type") == "Resource" && m.String("resource", "name") == "cpu" {
 			status["currentCPUUtilizationPercentage"] = n
 		}
-		current = append(current, currentToV1(m))
+		current = append(current, metricToV1(m, true))
 	}
 	for _, c := range status.Objects("conditions") {
 		c.SetDefault(nil, "lastTransitionTime")
@@ -171,7 +171,7 @@ func autoscalerToV1(obj object.Object) (object.Object, error) {
 	annotate(annotationCurrent, string(kind.AppendOrdered(nil, current)), len(current) > 0)
 	annotate(annotationConditions, string(kind.AppendOrdered(nil, conditions)), len(conditions) > 0)
 	behavior := spec.At("behavior")
-	annotate(annotationBehavior, string(gotext.JSON("HorizontalPodAutoscalerBehavior", behavior)), behavior != nil)
+	annotate(annotationBehavior, string(gotext.JSON(gotext.HorizontalPodAutoscalerBehavior, behavior)), behavior != nil)
 	for _, name := range []string{"metrics", "behavior"} {
 		delete(spec, name)
 	}

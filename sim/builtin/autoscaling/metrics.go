@@ -1,135 +1,123 @@
 package autoscaling
 
 import (
+	"strings"
+
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/quantity"
 )
 
-// move is one field of a metric in v2 and in v1. required says that v1 prints it even when there is none: a string or
-// a quantity that is no pointer.
-type move struct {
-	v2, v1   []string
-	required any
+// sourceField is a field of the source of a metric: its path in v2, its name in v1, its Go type, and where v1 prints it even
+// when there is none, because it is no pointer. What a metric wants has fields called target, what it has now, current.
+type sourceField struct {
+	v2, v1  string
+	shape   shape
+	printed byte
 }
 
-func steps(path ...string) []string { return path }
+const (
+	maybe byte = iota
+	inCurrent
+	always
+)
 
-// metricMoves are the fields of each source of a metric; current is those of its value.
-var metricMoves = map[string]struct{ spec, current []move }{
-	"object": {
-		spec: []move{
-			{steps("describedObject"), steps("target"), map[string]any{"kind": "", "name": ""}},
-			{steps("metric", "name"), steps("metricName"), ""}, {steps("metric", "selector"), steps("selector"), nil},
-			{steps("target", "value"), steps("targetValue"), "0"}, {steps("target", "averageValue"), steps("averageValue"), nil},
-		},
-		current: []move{
-			{steps("describedObject"), steps("target"), map[string]any{"kind": "", "name": ""}},
-			{steps("metric", "name"), steps("metricName"), ""}, {steps("metric", "selector"), steps("selector"), nil},
-			{steps("current", "value"), steps("currentValue"), "0"}, {steps("current", "averageValue"), steps("averageValue"), nil},
-		},
-	},
-	"pods": {
-		spec: []move{
-			{steps("metric", "name"), steps("metricName"), ""}, {steps("metric", "selector"), steps("selector"), nil},
-			{steps("target", "averageValue"), steps("targetAverageValue"), "0"},
-		},
-		current: []move{
-			{steps("metric", "name"), steps("metricName"), ""}, {steps("metric", "selector"), steps("selector"), nil},
-			{steps("current", "averageValue"), steps("currentAverageValue"), "0"},
-		},
-	},
-	"resource": {
-		spec: []move{
-			{steps("name"), steps("name"), ""}, {steps("target", "averageUtilization"), steps("targetAverageUtilization"), nil},
-			{steps("target", "averageValue"), steps("targetAverageValue"), nil},
-		},
-		current: []move{
-			{steps("name"), steps("name"), ""}, {steps("current", "averageUtilization"), steps("currentAverageUtilization"), nil},
-			{steps("current", "averageValue"), steps("currentAverageValue"), "0"},
-		},
-	},
-	"containerResource": {
-		spec: []move{
-			{steps("name"), steps("name"), ""}, {steps("container"), steps("container"), ""},
-			{steps("target", "averageUtilization"), steps("targetAverageUtilization"), nil},
-			{steps("target", "averageValue"), steps("targetAverageValue"), nil},
-		},
-		current: []move{
-			{steps("name"), steps("name"), ""}, {steps("container"), steps("container"), ""},
-			{steps("current", "averageUtilization"), steps("currentAverageUtilization"), nil},
-			{steps("current", "averageValue"), steps("currentAverageValue"), "0"},
-		},
-	},
-	"external": {
-		spec: []move{
-			{steps("metric", "name"), steps("metricName"), ""}, {steps("metric", "selector"), steps("metricSelector"), nil},
-			{steps("target", "value"), steps("targetValue"), nil}, {steps("target", "averageValue"), steps("targetAverageValue"), nil},
-		},
-		current: []move{
-			{steps("metric", "name"), steps("metricName"), ""}, {steps("metric", "selector"), steps("metricSelector"), nil},
-			{steps("current", "value"), steps("currentValue"), "0"}, {steps("current", "averageValue"), steps("currentAverageValue"), nil},
-		},
-	},
+var (
+	metricName     = sourceField{"metric.name", "metricName", aString, always}
+	metricSelector = sourceField{"metric.selector", "selector", aSelector, maybe}
+	metricOf       = sourceField{"name", "name", aString, always}
+	utilization    = sourceField{"target.averageUtilization", "targetAverageUtilization", anInt, maybe}
+	averageValue   = sourceField{"target.averageValue", "targetAverageValue", aQuantity, inCurrent}
+)
+
+// sourceFields are the fields of each source.
+var sourceFields = map[string][]sourceField{
+	"object": {{"describedObject", "target", aRef, always}, metricName, metricSelector, {"target.value", "targetValue", aQuantity, always},
+		{"target.averageValue", "averageValue", aQuantity, maybe}},
+	"pods":              {metricName, metricSelector, {"target.averageValue", "targetAverageValue", aQuantity, always}},
+	"resource":          {metricOf, utilization, averageValue},
+	"containerResource": {metricOf, {"container", "container", aString, always}, utilization, averageValue},
+	"external": {metricName, {"metric.selector", "metricSelector", aSelector, maybe}, {"target.value", "targetValue", aQuantity, inCurrent},
+		{"target.averageValue", "targetAverageValue", aQuantity, maybe}},
 }
 
-// metricToV1 and currentToV1 turn a metric, or its value, into what the annotations of v1 hold.
-func metricToV1(m object.Object) map[string]any {
-	return moveMetric(m, func(source object.Object, name string) object.Object { return toV1(source, metricMoves[name].spec) })
+// in returns the field as metrics have it, or as their values have it: its path in v2, its name in v1, and what v1 prints when
+// there is none, nil for nothing.
+func (f sourceField) in(current bool) (v2 []string, v1 string, zero any) {
+	v2, v1 = strings.Split(f.v2, "."), f.v1
+	if current && v2[0] == "target" {
+		v2[0], v1 = "current", strings.Replace(v1, "target", "current", 1)
+	}
+	if f.printed == always || f.printed == inCurrent && current {
+		zero = map[byte]any{'s': "", 'q': "0", '{': map[string]any{"kind": "", "name": ""}}[f.shape.kind]
+	}
+	return v2, v1, zero
 }
 
-func currentToV1(m object.Object) map[string]any {
-	return moveMetric(m, func(source object.Object, name string) object.Object { return toV1(source, metricMoves[name].current) })
+// metricShapes are the metrics of v1, currentShapes their values.
+var metricShapes, currentShapes = metricShape(false), metricShape(true)
+
+func metricShape(current bool) shape {
+	metric := map[string]shape{"type": aString}
+	for name, fields := range sourceFields { // order does not matter
+		source := map[string]shape{}
+		for _, f := range fields {
+			_, v1, _ := f.in(current)
+			source[v1] = f.shape
+		}
+		metric[name] = aStruct(source)
+	}
+	return aList(aStruct(metric))
 }
 
-// metricFromV1 and currentFromV1 are the way back.
-func metricFromV1(m object.Object) map[string]any {
-	return moveMetric(m, func(source object.Object, name string) object.Object {
-		out := fromV1(source, metricMoves[name].spec)
-		defaultTarget(name, out)
-		return out
+// metricToV1 turns a metric, or its value, into what the annotations of v1 hold.
+func metricToV1(m object.Object, current bool) map[string]any {
+	return moveMetric(m, func(source, out object.Object, f sourceField) {
+		v2, v1, zero := f.in(current)
+		moveField(source, out, v2, []string{v1}, zero)
 	})
 }
 
-func currentFromV1(m object.Object) map[string]any {
-	return moveMetric(m, func(source object.Object, name string) object.Object {
-		out := fromV1(source, metricMoves[name].current)
-		out.SetDefault(map[string]any{}, "current")
-		return out
+// metricFromV1 is the way back.
+func metricFromV1(m object.Object, current bool) map[string]any {
+	out := moveMetric(m, func(source, out object.Object, f sourceField) {
+		v2, v1, zero := f.in(current)
+		moveField(source, out, []string{v1}, v2, zero)
 	})
+	for name := range sourceFields { // order does not matter
+		source := object.Object(out).At(name)
+		switch {
+		case source == nil:
+		case current:
+			source.SetDefault(map[string]any{}, "current")
+		default:
+			defaultTarget(name, source)
+		}
+	}
+	return out
 }
 
-func moveMetric(m object.Object, convert func(source object.Object, name string) object.Object) map[string]any {
+func moveMetric(m object.Object, move func(source, out object.Object, f sourceField)) map[string]any {
 	out := map[string]any{"type": m.String("type")}
-	for name := range metricMoves { // order does not matter
+	for name, fields := range sourceFields { // order does not matter
 		if source := m.At(name); source != nil {
-			out[name] = map[string]any(convert(source, name))
+			moved := object.Object{}
+			for _, f := range fields {
+				move(source, moved, f)
+			}
+			out[name] = map[string]any(moved)
 		}
 	}
 	return out
 }
 
-func toV1(source object.Object, moves []move) object.Object {
-	out := object.Object{}
-	for _, mv := range moves {
-		if v, ok := source.Get(mv.v2...); ok && v != nil {
-			out.Set(object.Copy(v), mv.v1...)
-		} else if mv.required != nil {
-			out.Set(object.Copy(mv.required), mv.v1...)
-		}
+func moveField(source, out object.Object, from, to []string, zero any) {
+	v, _ := source.Get(from...)
+	if v == nil {
+		v = zero
 	}
-	return out
-}
-
-func fromV1(source object.Object, moves []move) object.Object {
-	out := object.Object{}
-	for _, mv := range moves {
-		if v, ok := source.Get(mv.v1...); ok && v != nil {
-			out.Set(object.Copy(v), mv.v2...)
-		} else if mv.required != nil {
-			out.Set(object.Copy(mv.required), mv.v2...)
-		}
+	if v != nil {
+		out.Set(object.Copy(v), to...)
 	}
-	return out
 }
 
 // defaultTarget fills in target.type, which v1 does not say.

@@ -31,30 +31,8 @@ func aStruct(fields map[string]shape) shape { return shape{kind: '{', fields: fi
 
 func aList(elem shape) shape { return shape{kind: '[', elem: &elem} }
 
-// metricShapes and currentShapes are the metrics of autoscaling/v1 and their values, conditionShapes its conditions.
+// conditionShapes are the conditions of autoscaling/v1, behaviorShape the behavior.
 var (
-	metricShapes = aList(aStruct(map[string]shape{"type": aString,
-		"object": aStruct(map[string]shape{"target": aRef, "metricName": aString, "targetValue": aQuantity, "selector": aSelector,
-			"averageValue": aQuantity}),
-		"pods": aStruct(map[string]shape{"metricName": aString, "targetAverageValue": aQuantity, "selector": aSelector}),
-		"resource": aStruct(map[string]shape{"name": aString, "targetAverageUtilization": anInt,
-			"targetAverageValue": aQuantity}),
-		"containerResource": aStruct(map[string]shape{"name": aString, "container": aString, "targetAverageUtilization": anInt,
-			"targetAverageValue": aQuantity}),
-		"external": aStruct(map[string]shape{"metricName": aString, "metricSelector": aSelector, "targetValue": aQuantity,
-			"targetAverageValue": aQuantity}),
-	}))
-	currentShapes = aList(aStruct(map[string]shape{"type": aString,
-		"object": aStruct(map[string]shape{"target": aRef, "metricName": aString, "currentValue": aQuantity, "selector": aSelector,
-			"averageValue": aQuantity}),
-		"pods": aStruct(map[string]shape{"metricName": aString, "currentAverageValue": aQuantity, "selector": aSelector}),
-		"resource": aStruct(map[string]shape{"name": aString, "currentAverageUtilization": anInt,
-			"currentAverageValue": aQuantity}),
-		"containerResource": aStruct(map[string]shape{"name": aString, "container": aString, "currentAverageUtilization": anInt,
-			"currentAverageValue": aQuantity}),
-		"external": aStruct(map[string]shape{"metricName": aString, "metricSelector": aSelector, "currentValue": aQuantity,
-			"currentAverageValue": aQuantity}),
-	}))
 	conditionShapes = aList(aStruct(map[string]shape{"type": aString, "status": aString, "lastTransitionTime": {kind: 't'},
 		"reason": aString, "message": aString}))
 

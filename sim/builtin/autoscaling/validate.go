@@ -9,6 +9,7 @@ import (
 	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/quantity"
+	"github.com/kubesim/kubesim/sim/resource"
 )
 
 // Limits of the behavior of an autoscaler (KEP-853), in seconds.
@@ -20,15 +21,19 @@ const (
 // refRules says what the reference to another object may lack.
 type refRules struct{ anyVersion, coreGroup bool }
 
-func validateAutoscaler(at field.Cursor) {
+func validateAutoscaler(ctx *resource.Context, at field.Cursor) {
 	before := at.Old()
 	lowest := int64(1)
-	if n, ok := before.Int("minReplicas"); ok && n == 0 {
+	if n, ok := before.Int("minReplicas"); ctx.Enabled("HPAScaleToZero") || ok && n == 0 {
 		lowest = 0
 	}
 	minimum, maximum, metrics := at.Child("minReplicas"), at.Child("maxReplicas").OrZero(), at.Child("metrics")
-	minimum.Min(lowest, "must be greater than or equal to "+strconv.FormatInt(lowest, 10))
-	maximum.Required("must be set and greater than 0").Min(1, "must be greater than or equal to 1")
+	minimum.Declared(ctx.Since(37), func(c field.Cursor) field.Cursor {
+		return c.Min(lowest, "must be greater than or equal to "+strconv.FormatInt(lowest, 10))
+	})
+	maximum.Declared(ctx.Since(37), func(c field.Cursor) field.Cursor {
+		return c.Required("must be set and greater than 0").Min(1, "must be greater than or equal to 1")
+	})
 	maximum.InvalidIf(minimum.Has() && maximum.Int64() < minimum.Int64(), "must be greater than or equal to `minReplicas`")
 	ref, was := at.Child("scaleTargetRef"), before.At("scaleTargetRef")
 	validateTargetRef(ref, refRules{
@@ -159,7 +164,7 @@ func validateMeasured(at field.Cursor, name string) {
 		return
 	}
 	if resource.Has() {
-		at.Report(podspec.ContainerResourceName(resource.String(), resource.Path()))
+		podspec.ContainerResourceName(resource, resource.String())
 	}
 	at.Child("container").Required("must specify a container").Check(field.DNS1123Label)
 }

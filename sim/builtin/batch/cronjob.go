@@ -10,7 +10,6 @@ import (
 	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
-	"github.com/kubesim/kubesim/sim/selector"
 )
 
 func cronJobKind() kind.Kind {
@@ -19,39 +18,40 @@ func cronJobKind() kind.Kind {
 		Gates:   podspec.Gates("spec.jobTemplate.spec.template.spec."),
 		Strategy: resource.Strategy{
 			Checks:    resource.Checks{Subresources: map[string][]resource.Check{"status": {resource.CheckKind}}},
-			HasStatus: true, SpecChanged: gotext.SpecChanged("CronJobSpec"),
-			Validate:       validateNewCronJob,
-			ValidateUpdate: validateCronJobUpdate,
-			Warn:           warnCronJob,
+			HasStatus: true, SpecChanged: gotext.SpecChanged(gotext.CronJobSpec),
+			Warn: warnCronJob,
 		},
+		Validate: validateCronJob, ValidateStatus: func(*resource.Context, field.Cursor) {},
 		Defaults: kind.EveryVersion(defaultCronJob),
 		Columns: append([]table.Column{
-			table.Name(), table.Doc("Schedule", docBatch+"CronJobSpec", "schedule"), table.Doc("Timezone", docBatch+"CronJobSpec", "timeZone"),
-			table.Doc("Suspend", docBatch+"CronJobSpec", "suspend").Of("boolean"),
-			table.Doc("Active", docBatch+"CronJobStatus", "active").Of("integer"),
-			table.Doc("Last Schedule", docBatch+"CronJobStatus", "lastScheduleTime"), table.Age(),
-		}, podspec.TemplateColumns(docBatch+"JobSpec")...),
-		Row: cronJobRow,
+			table.Name(), table.Doc("Schedule", docBatch+"CronJobSpec", "schedule").At("spec", "schedule"),
+			table.Doc("Timezone", docBatch+"CronJobSpec", "timeZone").Cell(cellTimeZone),
+			table.Doc("Suspend", docBatch+"CronJobSpec", "suspend").Of("boolean").Cell(cellSuspend),
+			table.Doc("Active", docBatch+"CronJobStatus", "active").Count("status", "active"),
+			table.Doc("Last Schedule", docBatch+"CronJobStatus", "lastScheduleTime").CellNow(cellLastSchedule), table.Age(),
+		}, podspec.TemplateColumns(docBatch+"JobSpec", "spec", "jobTemplate", "spec")...),
 	}
 }
 
-func cronJobRow(now time.Time, obj object.Object) resource.Row {
-	suspend := table.Unset
-	if v, ok := obj.Bool("spec", "suspend"); ok {
-		suspend = map[bool]string{true: "True", false: "False"}[v]
-	}
-	last := table.None
-	if at := obj.String("status", "lastScheduleTime"); at != "" {
-		last = table.SinceCell(now, at)
-	}
-	zone := table.None
+func cellTimeZone(obj object.Object) any {
 	if obj.Has("spec", "timeZone") {
-		zone = obj.String("spec", "timeZone")
+		return obj.String("spec", "timeZone")
 	}
-	template := []string{"spec", "jobTemplate", "spec", "template"}
-	return table.Row(obj.Name(), obj.String("spec", "schedule"), zone, suspend, int64(len(obj.List("status", "active"))), last,
-		table.AgeCell(now, obj), podspec.ContainersCell(obj, "name", template...), podspec.ContainersCell(obj, "image", template...),
-		selector.FormatLabelSelector(obj.Map("spec", "jobTemplate", "spec", "selector")))
+	return table.None
+}
+
+func cellSuspend(obj object.Object) any {
+	if v, ok := obj.Bool("spec", "suspend"); ok {
+		return map[bool]string{true: "True", false: "False"}[v]
+	}
+	return table.Unset
+}
+
+func cellLastSchedule(now time.Time, obj object.Object) any {
+	if at := obj.String("status", "lastScheduleTime"); at != "" {
+		return table.SinceCell(now, at)
+	}
+	return table.None
 }
 
 // defaultCronJob fills in the defaults of a CronJob; the Job in its template gets those of its pods only.
@@ -82,40 +82,28 @@ func warnCronJob(ctx *resource.Context, obj, old object.Object) {
 	}
 }
 
-func validateNewCronJob(ctx *resource.Context, obj object.Object) field.ErrorList {
-	errs := validateCronJobSpec(ctx, obj, nil)
-	if len(obj.Name()) > cronNameMax { // the names of its Jobs have 11 more characters
-		errs = append(errs, field.Invalid(field.Root("metadata").Child("name"), obj.Name(), field.CharactersText(cronNameMax)))
-	}
-	return errs
+func validateCronJob(ctx *resource.Context, at field.Cursor) {
+	validateCronJobSpec(ctx, at.Child("spec"))
+	name := at.Child("metadata", "name")
+	name.InvalidIf(!at.Updates() && len(name.String()) > cronNameMax, field.CharactersText(cronNameMax)) // the names of its Jobs have 11 more characters
 }
 
-func validateCronJobUpdate(ctx *resource.Context, obj, old object.Object) field.ErrorList {
-	if ctx.Subresource == "status" {
-		return nil
-	}
-	return validateCronJobSpec(ctx, obj, old)
-}
-
-func validateCronJobSpec(ctx *resource.Context, obj, old object.Object) field.ErrorList {
-	at, before := field.CursorAt(obj, old, "spec"), old.At("spec")
+func validateCronJobSpec(ctx *resource.Context, at field.Cursor) {
 	zone, job := at.Child("timeZone"), at.Child("jobTemplate", "spec")
-	if schedule := at.Child("schedule").Required(); schedule.Has() {
-		at.Report(validateSchedule(schedule.Path(), schedule.String(), hasTimeZone(before.String("schedule")), zone.Has()))
+	if schedule := at.Child("schedule").Declared(ctx.Since(37), field.Cursor.Given); schedule.Has() {
+		validateSchedule(schedule, hasTimeZone(at.Old().String("schedule")), zone.Has())
 	}
 	at.Child("startingDeadlineSeconds").NonNegative()
-	if zone.Has() && (old == nil || zone.Changed()) {
-		at.Report(validateTimeZone(zone.Path(), zone.String()))
+	if zone.Has() && (!zone.Updates() || zone.Changed()) {
+		validateTimeZone(zone)
 	}
 	at.Child("concurrencyPolicy").Required().OneOf("Allow", "Forbid", "Replace")
-	at.Report(validateJobTemplate(ctx, job.Path(), job.Object(), before.At("jobTemplate", "spec")))
+	validateJobTemplate(ctx, job)
 	if s := job.Child("selector"); s.Has() {
-		s.Invalid(kind.SelectorValue(s.Object()), "`selector` will be auto-generated")
+		kind.InvalidSelector(s, "`selector` will be auto-generated")
 	}
 	if job.True("manualSelector") {
 		job.Child("manualSelector").NotSupported(true, "nil", "false")
 	}
-	at.Child("successfulJobsHistoryLimit").NonNegative()
-	at.Child("failedJobsHistoryLimit").NonNegative()
-	return at.Errors()
+	kind.NonNegative(at, "successfulJobsHistoryLimit", "failedJobsHistoryLimit")
 }

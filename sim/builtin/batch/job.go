@@ -14,7 +14,6 @@ import (
 	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
-	"github.com/kubesim/kubesim/sim/selector"
 )
 
 // docBatch is the definition name in front of the types of batch/v1.
@@ -37,28 +36,34 @@ func jobKind() kind.Kind {
 		Gates:   podspec.Gates("spec.template.spec."),
 		Strategy: resource.Strategy{
 			Checks:    resource.Checks{Update: []resource.Check{resource.CheckMeta, resource.CheckFirst, resource.CheckMetaUpdate, resource.CheckKind}},
-			HasStatus: true, OrphansByDefault: true, PropagationWarning: jobPropagation, SpecChanged: gotext.SpecChanged("JobSpec"),
+			HasStatus: true, OrphansByDefault: true, PropagationWarning: jobPropagation, SpecChanged: gotext.SpecChanged(gotext.JobSpec),
 			PrepareForCreate: prepareJob, Canonicalize: labelJob, ReadsMore: labelledLate,
-			Validate:       func(ctx *resource.Context, obj object.Object) field.ErrorList { return validateJob(ctx, obj, nil) },
-			ValidateUpdate: validateJobUpdate,
-			ValidateFirst:  func(ctx *resource.Context, obj, old object.Object) field.ErrorList { return validateJob(ctx, obj, old) },
-			Warn:           warnJob,
+			ValidateFirst: func(ctx *resource.Context, obj, old object.Object) field.ErrorList {
+				at := field.CursorAt(obj, old)
+				validateJob(ctx, at)
+				return at.Errors()
+			},
+			Warn: warnJob,
 			Fields: func(obj object.Object) map[string]string {
 				return map[string]string{"status.successful": strconv.FormatInt(obj.Int64("status", "succeeded"), 10)}
 			},
 		},
-		Defaults: kind.EveryVersion(defaultJob),
-		Labels:   kind.SameLabels("status.successful"),
-		Unknown:  func(label string) string { return fmt.Sprintf("field label %q not supported for Job", label) },
-		Columns: append([]table.Column{
-			table.Name(), table.Text("Status", "Status of the job."), table.Doc("Completions", docBatch+"JobStatus", "succeeded"),
-			table.Text("Duration", "Time required to complete the job."), table.Age(),
-		}, podspec.TemplateColumns(docBatch+"JobSpec")...),
-		Row: func(now time.Time, obj object.Object) resource.Row {
-			return table.Row(obj.Name(), cellJobStatus(obj), cellCompletions(obj), cellDuration(now, obj), table.AgeCell(now, obj),
-				podspec.ContainersCell(obj, "name", "spec", "template"), podspec.ContainersCell(obj, "image", "spec", "template"),
-				selector.FormatLabelSelector(obj.Map("spec", "selector")))
+		Validate: func(ctx *resource.Context, at field.Cursor) {
+			if at.Updates() {
+				validateJobUpdate(ctx, at)
+			} else {
+				validateJob(ctx, at)
+			}
 		},
+		ValidateStatus: validateJobStatus,
+		Defaults:       kind.EveryVersion(defaultJob),
+		Labels:         kind.SameLabels("status.successful"),
+		Unknown:        func(label string) string { return fmt.Sprintf("field label %q not supported for Job", label) },
+		Columns: append([]table.Column{
+			table.Name(), table.Text("Status", "Status of the job.").Cell(cellJobStatus),
+			table.Doc("Completions", docBatch+"JobStatus", "succeeded").Cell(cellCompletions),
+			table.Text("Duration", "Time required to complete the job.").CellNow(cellDuration), table.Age(),
+		}, podspec.TemplateColumns(docBatch+"JobSpec", "spec")...),
 	}
 }
 
@@ -162,7 +167,7 @@ func jobSpecWarnings(ctx *resource.Context, spec object.Object, p field.Path) []
 }
 
 // cellJobStatus is what the conditions of a Job come to.
-func cellJobStatus(obj object.Object) string {
+func cellJobStatus(obj object.Object) any {
 	for _, name := range []string{"Complete", "Failed"} {
 		if jobIs(obj, name) {
 			return name
@@ -191,7 +196,7 @@ func jobCondition(obj object.Object, condition, status string) bool {
 	return false
 }
 
-func cellCompletions(obj object.Object) string {
+func cellCompletions(obj object.Object) any {
 	succeeded := obj.Int64("status", "succeeded")
 	if n, ok := obj.Int("spec", "completions"); ok {
 		return fmt.Sprintf("%d/%d", succeeded, n)
@@ -203,7 +208,7 @@ func cellCompletions(obj object.Object) string {
 }
 
 // cellDuration is how long a Job took, or has been running.
-func cellDuration(now time.Time, obj object.Object) string {
+func cellDuration(now time.Time, obj object.Object) any {
 	start, err := time.Parse(time.RFC3339, obj.String("status", "startTime"))
 	if err != nil {
 		return ""

@@ -93,7 +93,7 @@ func validateSuccessPolicy(spec field.Cursor) {
 		return
 	}
 	if spec.String("completionMode") != "Indexed" {
-		policy.Invalid(gotext.Value("SuccessPolicy", policy.Object()), "requires indexed completion mode")
+		policy.Invalid(gotext.Value(gotext.SuccessPolicy, policy.Object()), "requires indexed completion mode")
 		return
 	}
 	rules := policy.Child("rules")

@@ -21,74 +21,58 @@ const (
 	cronNameMax     = 52
 )
 
-// validateJob checks a Job; old is nil for a new one.
-func validateJob(ctx *resource.Context, obj, old object.Object) field.ErrorList {
-	spec := obj.At("spec")
-	errs := validateGeneratedSelector(obj, old)
-	errs = append(errs, validateJobSpec(ctx, spec, old.At("spec"))...)
+// validateJob checks a Job.
+func validateJob(ctx *resource.Context, at field.Cursor) {
+	spec, name := at.Child("spec"), at.Child("metadata", "name").OrEmpty()
+	validateGeneratedSelector(at)
+	validateJobSpec(ctx, spec)
 	if n := spec.Int64("completions"); spec.String("completionMode") == "Indexed" && n > 0 {
-		host := fmt.Sprintf("%s-%d", obj.Name(), n-1)
-		if len(field.DNS1123Label(host)) > 0 {
-			errs = append(errs, field.Invalid(field.Root("metadata").Child("name"), obj.Name(),
-				"will not able to create pod with invalid DNS label: "+host))
-		}
+		host := fmt.Sprintf("%s-%d", name.String(), n-1)
+		name.InvalidIf(len(field.DNS1123Label(host)) > 0, "will not able to create pod with invalid DNS label: "+host)
 	}
-	return errs
 }
 
 // validateGeneratedSelector checks that the labels and the selector of a Job are the generated ones.
-func validateGeneratedSelector(obj, old object.Object) field.ErrorList {
-	raw := obj.Map("spec", "selector")
-	if obj.True("spec", "manualSelector") || raw == nil {
-		return nil
+func validateGeneratedSelector(at field.Cursor) {
+	obj, raw, labels := at.Object(), at.Child("spec", "selector"), at.Child("spec", "template", "metadata", "labels")
+	if obj.True("spec", "manualSelector") || !raw.Has() {
+		return
 	}
 	expected := map[string]string{labelLegacyControllerUID: obj.UID(), labelLegacyJobName: obj.Name()}
 	keys := []string{labelLegacyControllerUID, labelLegacyJobName}
-	before := old.Map("spec", "template", "metadata", "labels")
-	if old == nil || before[labelJobName] != nil && before[labelControllerUID] != nil {
+	if before := labels.Old(); !at.Updates() || before[labelJobName] != nil && before[labelControllerUID] != nil {
 		keys = append(keys, labelControllerUID, labelJobName)
 		expected[labelControllerUID], expected[labelJobName] = obj.UID(), obj.Name()
 	}
-	labels := obj.Map("spec", "template", "metadata", "labels")
-	var errs field.ErrorList
 	for _, key := range keys {
-		at := field.Root("spec").Child("template", "metadata", "labels").Key(key)
 		detail := "must be '" + expected[key] + "'"
-		if actual, ok := labels[key]; !ok {
-			errs = append(errs, field.Required(at, detail))
+		if actual, ok := labels.Object()[key]; !ok {
+			labels.Key(key).Missing(detail)
 		} else if actual != expected[key] {
-			errs = append(errs, field.Invalid(at, labels, detail))
+			labels.Key(key).Invalid(labels.Value(), detail)
 		}
 	}
-	if s, err := selector.FromLabelSelector(raw); err == nil && !s.Matches(expected) {
-		errs = append(errs, field.Invalid(field.Root("spec").Child("selector"), kind.SelectorValue(raw), "`selector` not auto-generated"))
+	if s, err := selector.FromLabelSelector(raw.Object()); err == nil && !s.Matches(expected) {
+		kind.InvalidSelector(raw, "`selector` not auto-generated")
 	}
-	return errs
 }
 
 // validateJobSpec checks the spec of a Job, with its selector.
-func validateJobSpec(ctx *resource.Context, spec, old object.Object) field.ErrorList {
-	p, raw := field.Root("spec"), spec.Map("selector")
-	errs := validateJobTemplate(ctx, p, spec, old)
-	if raw == nil {
-		errs = append(errs, field.Required(p.Child("selector"), ""))
-	} else {
-		options := selector.ValidateOptions{AllowInvalidValues: selector.HasInvalidValue(old.Map("selector"))}
-		errs = append(errs, selector.ValidateLabelSelector(p.Child("selector"), raw, options)...)
+func validateJobSpec(ctx *resource.Context, at field.Cursor) {
+	labels, template := at.Child("selector"), at.Child("template")
+	validateJobTemplate(ctx, at)
+	if labels.RequireIf(!labels.Has(), "").Has() {
+		kind.CheckSelector(labels, selector.ValidateOptions{AllowInvalidValues: selector.HasInvalidValue(labels.Old())})
 	}
-	if s, err := selector.FromLabelSelector(raw); err == nil {
-		errs = append(errs, podspec.ValidateSelected(p.Child("template"), s, spec.At("template"))...)
+	if s, err := selector.FromLabelSelector(labels.Object()); err == nil {
+		podspec.CheckSelected(template, s)
 	}
-	return errs
 }
 
-// validateJobTemplate checks the spec of a Job at p but for its selector, which the Jobs of a CronJob get later.
-func validateJobTemplate(ctx *resource.Context, p field.Path, spec, old object.Object) field.ErrorList {
-	at := field.CursorOn(p, spec)
-	for _, name := range []string{"parallelism", "completions", "activeDeadlineSeconds", "backoffLimit", "ttlSecondsAfterFinished",
-		"backoffLimitPerIndex", "maxFailedIndexes"} {
-		at.Child(name).NonNegative()
-	}
+// validateJobTemplate checks the spec of a Job but for its selector, which the Jobs of a CronJob get later.
+func validateJobTemplate(ctx *resource.Context, at field.Cursor) {
+	kind.NonNegative(at, "parallelism", "completions", "activeDeadlineSeconds", "backoffLimit", "ttlSecondsAfterFinished",
+		"backoffLimitPerIndex", "maxFailedIndexes")
 	at.Child("backoffLimitPerIndex").RequireIf(at.Has("maxFailedIndexes") && !at.Has("backoffLimitPerIndex"), "when maxFailedIndexes is specified")
 	if manager := at.Child("managedBy"); manager.Has() {
 		manager.Report(field.DomainPrefixedPath(manager.Path(), manager.String())).MaxBytes(maxManagedBy)
@@ -101,8 +85,9 @@ func validateJobTemplate(ctx *resource.Context, p field.Path, spec, old object.O
 	} else {
 		replacement.OneOf("Failed", "TerminatingOrFailed")
 	}
-	at.Report(podspec.ValidateTemplateUpdate(ctx, spec.Map("template"), old.Map("template"), at.Path("template")))
-	restarts := at.Child("template", "spec", "restartPolicy")
+	template := at.Child("template")
+	podspec.CheckTemplate(ctx, template)
+	restarts := template.Child("spec", "restartPolicy")
 	switch policy := restarts.String(); {
 	case policy == "Always", policy == "":
 		restarts.Missing(`valid values: "OnFailure", "Never"`)
@@ -111,7 +96,6 @@ func validateJobTemplate(ctx *resource.Context, p field.Path, spec, old object.O
 	case policy != "Never" && at.Has("podFailurePolicy"):
 		restarts.Invalid(field.Enum(policy), `only "Never" is supported when podFailurePolicy is specified`)
 	}
-	return at.Errors()
 }
 
 func validateCompletionMode(at field.Cursor) {
@@ -144,64 +128,46 @@ func validateIndexed(at field.Cursor) {
 }
 
 // validateJobUpdate checks a changed Job. The real server checks the spec twice, so causes repeat.
-func validateJobUpdate(ctx *resource.Context, obj, old object.Object) field.ErrorList {
-	if ctx.Subresource == "status" {
-		return validateJobStatus(obj, old)
-	}
-	spec, before, p := obj.At("spec"), old.At("spec"), field.Root("spec")
-	errs := validateJobSpec(ctx, spec, before)
-	errs = append(errs, validateCompletionsChange(p.Child("completions"), spec, before)...)
-	errs = append(errs, kind.ImmutableSelector(p.Child("selector"), spec.Map("selector"), before.Map("selector"))...)
-	errs = append(errs, validateJobTemplateChange(p, obj, old)...)
-	errs = append(errs, kind.Immutable(p.Child("completionMode"), spec["completionMode"], before["completionMode"])...)
-	errs = append(errs, immutableStruct(p.Child("podFailurePolicy"), "PodFailurePolicy", spec["podFailurePolicy"], before["podFailurePolicy"])...)
-	errs = append(errs, kind.Immutable(p.Child("backoffLimitPerIndex"), spec["backoffLimitPerIndex"], before["backoffLimitPerIndex"])...)
-	errs = append(errs, kind.Immutable(p.Child("managedBy"), spec["managedBy"], before["managedBy"])...)
-	return append(errs, immutableStruct(p.Child("successPolicy"), "SuccessPolicy", spec["successPolicy"], before["successPolicy"])...)
+func validateJobUpdate(ctx *resource.Context, all field.Cursor) {
+	at := all.Child("spec")
+	validateJobSpec(ctx, at)
+	validateCompletionsChange(at)
+	kind.CheckSelectorKept(at.Child("selector"))
+	validateJobTemplateChange(ctx, at.Child("template"), all.Old())
+	at.Child("completionMode").Immutable()
+	kind.ImmutablePointer(at.Child("podFailurePolicy"), gotext.PodFailurePolicy)
+	at.Child("backoffLimitPerIndex").Immutable()
+	at.Child("managedBy").Immutable()
+	kind.ImmutablePointer(at.Child("successPolicy"), gotext.SuccessPolicy)
 }
 
-// immutableStruct checks that the value at p is the one it was, and prints it as the Go type of that name.
-func immutableStruct(p field.Path, t gotext.Type, v, old any) field.ErrorList {
-	m, ok := v.(map[string]any)
-	before, had := old.(map[string]any)
-	if ok == had && gotext.Same(t, m, before) {
-		return nil
-	}
-	var shown any
-	if ok {
-		shown = gotext.Value(t, m)
-	}
-	return field.ErrorList{field.Invalid(p, shown, field.TextImmutable)}
-}
-
-func validateCompletionsChange(p field.Path, spec, old object.Object) field.ErrorList {
+func validateCompletionsChange(spec field.Cursor) {
+	completions := spec.Child("completions")
 	if spec.String("completionMode") != "Indexed" {
-		return kind.Immutable(p, spec["completions"], old["completions"])
+		completions.Immutable()
+		return
 	}
-	n, ok := spec.Int("completions")
-	if !ok || object.SemanticEqual(spec["completions"], old["completions"]) || n == spec.Int64("parallelism") {
-		return nil
-	}
-	return field.ErrorList{field.Invalid(p, n, "can only be modified in tandem with spec.parallelism")}
+	n, ok := completions.Int()
+	completions.InvalidIf(ok && completions.Changed() && n != spec.Int64("parallelism"), "can only be modified in tandem with spec.parallelism")
 }
 
 // validateJobTemplateChange lets a suspended Job that has no pods change where and with which resources they will run
 // (KEP-2926, KEP-5440); otherwise the template is immutable.
-func validateJobTemplateChange(p field.Path, obj, old object.Object) field.ErrorList {
-	template := obj.At("spec", "template")
+func validateJobTemplateChange(ctx *resource.Context, at field.Cursor, old object.Object) {
 	before := object.Object(object.Copy(old.Map("spec", "template")).(map[string]any))
 	suspended := old.True("spec", "suspend")
 	idle := suspended && (!old.Has("status", "startTime") || jobIs(old, "Suspended")) && old.Int64("status", "active") == 0
-	pod, podBefore := template.At("spec"), before.At("spec")
+	pod, podBefore := at.Child("spec").Object(), before.At("spec")
 	if !idle || pod == nil || podBefore == nil {
-		return immutableStruct(p.Child("template"), "PodTemplateSpec", map[string]any(template), map[string]any(before))
+		kind.ImmutableStruct(at.Was(before), gotext.PodTemplateSpec.In(ctx.Server.Minor))
+		return
 	}
 	kind.KeepOld(podBefore, pod, "nodeSelector", "tolerations", "schedulingGates")
 	adoptNodeAffinity(podBefore, pod)
 	for _, list := range []string{"containers", "initContainers"} {
 		adoptResources(podBefore.Objects(list), pod.Objects(list))
 	}
-	return immutableStruct(p.Child("template.spec"), "PodSpec", map[string]any(pod), map[string]any(podBefore))
+	kind.ImmutableStruct(at.Child("spec").Was(podBefore), gotext.PodSpec.In(ctx.Server.Minor))
 }
 
 // adoptNodeAffinity gives old the node affinity of pod.

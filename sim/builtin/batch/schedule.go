@@ -146,38 +146,32 @@ func cronNumber(text string) (uint, error) {
 func hasTimeZone(schedule string) bool { return strings.Contains(schedule, "TZ") }
 
 // validateSchedule checks spec.schedule; allowTZ is true where the stored one has a time zone already.
-func validateSchedule(p field.Path, schedule string, allowTZ, timeZoneSet bool) field.ErrorList {
-	var errs field.ErrorList
-	if err := checkCron(schedule); err != nil {
-		errs = append(errs, field.Invalid(p, schedule, err.Error()))
+func validateSchedule(at field.Cursor, allowTZ, timeZoneSet bool) {
+	if err := checkCron(at.String()); err != nil {
+		at.Invalid(at.String(), err.Error())
 	}
-	switch {
-	case allowTZ && hasTimeZone(schedule) && timeZoneSet:
-		errs = append(errs, field.Invalid(p, schedule, "cannot use both timeZone field and TZ or CRON_TZ in schedule"))
-	case !allowTZ && hasTimeZone(schedule):
-		errs = append(errs, field.Invalid(p, schedule, "cannot use TZ or CRON_TZ in schedule, use timeZone field instead"))
-	}
-	return errs
+	named := hasTimeZone(at.String())
+	at.InvalidIf(named && allowTZ && timeZoneSet, "cannot use both timeZone field and TZ or CRON_TZ in schedule")
+	at.InvalidIf(named && !allowTZ, "cannot use TZ or CRON_TZ in schedule, use timeZone field instead")
 }
 
 // validateTimeZone checks the name of a time zone (RFC 6557 and the theory file of the IANA database).
-func validateTimeZone(p field.Path, zone string) field.ErrorList {
+func validateTimeZone(at field.Cursor) {
+	zone := at.String()
 	if zone == "" {
-		return field.ErrorList{field.Invalid(p, zone, "timeZone must be nil or non-empty string")}
+		at.Invalid(zone, "timeZone must be nil or non-empty string")
+		return
 	}
 	for part := range strings.SplitSeq(zone, "/") {
 		if !isTimeZonePart(part) {
-			return field.ErrorList{field.Invalid(p, zone, "unknown time zone "+zone)}
+			at.Invalid(zone, "unknown time zone "+zone)
+			return
 		}
 	}
-	var errs field.ErrorList
-	if strings.EqualFold(zone, "Local") {
-		errs = append(errs, field.Invalid(p, zone, "timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones"))
-	}
+	at.InvalidIf(strings.EqualFold(zone, "Local"), "timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones")
 	if err := checkZone(zone); err != nil {
-		errs = append(errs, field.Invalid(p, zone, err.Error()))
+		at.Invalid(zone, err.Error())
 	}
-	return errs
 }
 
 func isTimeZonePart(part string) bool {

@@ -1,4 +1,4 @@
-// Package certificates has the CertificateSigningRequest.
+// Package certificates has the CertificateSigningRequest, and the kinds of pod certificates.
 package certificates
 
 import (
@@ -41,7 +41,7 @@ func Kinds() []kind.Kind {
 			table.Text("Requestor", csrRequestDoc).At("spec", "username"), table.Text("RequestedDuration", csrExpirationDoc).Cell(cellCSRDuration),
 			table.Text("Condition", csrConditionsDoc).Cell(cellCSRStatus),
 		},
-	}}
+	}, trustBundleKind(), podCertificateKind()}
 }
 
 func cellCSRDuration(obj object.Object) any {

@@ -42,7 +42,7 @@ func validateCSR(ctx *resource.Context, at field.Cursor) {
 		validateSignerName(signer)
 	}
 	at.Child("spec", "expirationSeconds").Min(600, "may not specify a duration less than 600 seconds (10 minutes)")
-	validateCSRConditions(at.Child("status", "conditions"), old)
+	validateCSRConditions(ctx, at.Child("status", "conditions"), old)
 	before := old.String("status", "certificate")
 	if old == nil || certificate.String() != before && checkCertificate(before) == nil {
 		if err := checkCertificate(certificate.String()); err != nil {
@@ -139,8 +139,20 @@ func checkCertificate(certificate string) error {
 	}
 }
 
+// excludes reports that a request is both approved and denied.
+func excludes(ctx *resource.Context, at field.Cursor, name string) {
+	if !ctx.Since(37) {
+		at.Invalid(field.Enum(name), "Approved and Denied conditions are mutually exclusive")
+		return
+	}
+	at.Declared(true, func(c field.Cursor) field.Cursor {
+		return c.Invalid(`{conditions[{"type": "Approved"}], conditions[{"type": "Denied"}]}`,
+			"must specify at most one of: `conditions[{\"type\": \"Approved\"}]`, `conditions[{\"type\": \"Denied\"}]`")
+	})
+}
+
 // validateCSRConditions checks the conditions of a request. A request is approved or denied for good.
-func validateCSRConditions(at field.Cursor, old object.Object) {
+func validateCSRConditions(ctx *resource.Context, at field.Cursor, old object.Object) {
 	var was []string
 	for _, c := range old.Objects("status", "conditions") {
 		was = append(was, c.String("type"))
@@ -160,7 +172,7 @@ func validateCSRConditions(at field.Cursor, old object.Object) {
 		c.Child("status").Required().OneOf(allowed...)
 		opposite := map[string]string{"Approved": "Denied", "Denied": "Approved"}[name]
 		if opposite != "" && !bothAllowed && slices.Contains(seen, opposite) {
-			at.Invalid(field.Enum(name), "Approved and Denied conditions are mutually exclusive")
+			excludes(ctx, at, name)
 		}
 		if !twiceAllowed && slices.Contains(seen, name) {
 			c.Child("type").Duplicate(name)

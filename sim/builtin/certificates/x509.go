@@ -17,7 +17,29 @@ func checkRequestBytes(der []byte) error {
 	return request.CheckSignature()
 }
 
+// Organizations returns those of the subject of a signing request in DER.
+func Organizations(der []byte) ([]string, error) {
+	request, err := x509.ParseCertificateRequest(der)
+	if err != nil {
+		return nil, err
+	}
+	return request.Subject.Organization, nil
+}
+
 // checkCertificateBytes checks the certificates of one PEM block.
+// checkAuthority returns what is wrong with the certificate of an authority.
+func checkAuthority(der []byte) string {
+	switch c, err := x509.ParseCertificate(der); {
+	case err != nil:
+		return "does not parse as X.509"
+	case !c.IsCA:
+		return "does not have the CA bit set"
+	case !c.BasicConstraintsValid:
+		return "has invalid basic constraints"
+	}
+	return ""
+}
+
 func checkCertificateBytes(der []byte) error {
 	certificates, err := x509.ParseCertificates(der)
 	if err == nil && len(certificates) == 0 {

@@ -1,9 +1,8 @@
 package core
 
 import (
-	"time"
-
 	"github.com/kubesim/kubesim/sim/builtin/kind"
+	"github.com/kubesim/kubesim/sim/builtin/podspec"
 	"github.com/kubesim/kubesim/sim/builtin/table"
 	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/object"
@@ -19,80 +18,58 @@ func configMapKind() kind.Kind {
 	return kind.Kind{
 		Storage: "configmaps",
 		Strategy: resource.Strategy{
-			Quota:    resource.Quota{Each: []string{"configmaps"}},
-			Checks:   resource.Checks{Update: []resource.Check{resource.CheckMetaUpdate, resource.CheckFirst, resource.CheckMeta, resource.CheckKind}},
-			Validate: validateConfigMap, ValidateUpdate: validateConfigMapUpdate,
-			ValidateFirst: immutableConfigMap},
-		Columns: []table.Column{table.Name(), table.Doc("Data", table.DocCore+"ConfigMap", "data"), table.Age()},
-		Row: func(now time.Time, obj object.Object) resource.Row {
-			return table.Row(obj.Name(), int64(len(obj.Map("data"))+len(obj.Map("binaryData"))), table.AgeCell(now, obj))
+			Quota:         resource.Quota{Each: []string{"configmaps"}},
+			Checks:        resource.Checks{Update: []resource.Check{resource.CheckMetaUpdate, resource.CheckFirst, resource.CheckMeta, resource.CheckKind}},
+			ValidateFirst: immutableConfigMap,
 		},
+		Validate: validateConfigMap,
+		Columns: []table.Column{table.Name(), table.Doc("Data", table.DocCore+"ConfigMap", "data").Cell(func(obj object.Object) any {
+			return int64(len(obj.Map("data")) + len(obj.Map("binaryData")))
+		}), table.Age()},
 	}
 }
 
-func validateConfigMap(_ *resource.Context, obj object.Object) field.ErrorList {
-	var errs field.ErrorList
+func validateConfigMap(_ *resource.Context, at field.Cursor) {
 	size := 0
-	data, binary := obj.Map("data"), obj.Map("binaryData")
-	p := field.Root("data")
-	for _, key := range object.SortedKeys(data) {
-		errs = append(errs, field.Check(p.Key(key), key, field.ConfigMapKey)...)
-		if _, ok := binary[key]; ok {
-			errs = append(errs, field.Invalid(p.Key(key), key, "duplicate of key present in binaryData"))
-		}
-		text, _ := data[key].(string)
-		size += len(text)
+	for key, text := range at.EachKey("data") {
+		text.With(key).Check(field.ConfigMapKey).InvalidIf(at.Has("binaryData", key), "duplicate of key present in binaryData")
+		size += len(text.String())
 	}
-	p = field.Root("binaryData")
-	for _, key := range object.SortedKeys(binary) {
-		errs = append(errs, field.Check(p.Key(key), key, field.ConfigMapKey)...)
-		size += len(kind.Decoded(binary[key]))
+	if size += checkKeys(at.Child("binaryData")); size > maxConfigBytes { // the real server names the whole object "[]"
+		at.Report(field.ErrorList{field.TooLong(podspec.Whole, maxConfigBytes)})
 	}
-	if size > maxConfigBytes { // the real server names the whole object "[]"
-		errs = append(errs, field.TooLong(field.Root("[]"), maxConfigBytes))
-	}
-	return errs
 }
 
-func validateConfigMapUpdate(ctx *resource.Context, obj, _ object.Object) field.ErrorList {
-	return validateConfigMap(ctx, obj)
+// checkKeys checks the keys of values in base64, and returns their size.
+func checkKeys(at field.Cursor) (size int) {
+	for key, value := range at.EachKey() {
+		value.With(key).Check(field.ConfigMapKey)
+		size += len(kind.Decoded(value.Value()))
+	}
+	return size
 }
 
 // immutableConfigMap lets an empty data pass where there was none: a default makes it so in the real server's memory
 // (pkg/apis/core/v1.SetDefaults_ConfigMap).
 func immutableConfigMap(_ *resource.Context, obj, old object.Object) field.ErrorList {
-	sameData := func(a, b map[string]any) bool { return object.SemanticEqual(a, b) }
-	return validateImmutable(obj, old, fieldRule{"data", sameData}, fieldRule{"binaryData", sameMap})
+	at := field.CursorAt(obj, old)
+	if stillImmutable(at) {
+		data := at.Child("data")
+		data.ForbidIf(data.Changed(), immutableWhenSet)
+		immutableMap(at.Child("binaryData"))
+	}
+	return at.Errors()
 }
 
-// fieldRule is a field that holds a map, and when two of its values are the same.
-type fieldRule struct {
-	name string
-	same func(value, old map[string]any) bool
+// stillImmutable reports whether an object was declared immutable, and checks that it stays so.
+func stillImmutable(at field.Cursor) bool {
+	was := at.Old().True("immutable")
+	at.Child("immutable").ForbidIf(was && !at.True("immutable"), immutableWhenSet)
+	return was
 }
 
-// sameMap compares a map that a client sent with a stored one. A stored map is never empty, it is absent: an empty one
-// that was sent is another one.
-func sameMap(value, old map[string]any) bool {
-	if value != nil && len(value) == 0 {
-		return false
-	}
-	return object.SemanticEqual(value, old)
-}
-
-// validateImmutable checks that an object which was declared immutable stays so and keeps the fields.
-func validateImmutable(obj, old object.Object, fields ...fieldRule) field.ErrorList {
-	if !old.True("immutable") {
-		return nil
-	}
-	var errs field.ErrorList
-	if !obj.True("immutable") {
-		errs = append(errs, field.Forbidden(field.Root("immutable"), immutableWhenSet))
-	}
-	for _, f := range fields {
-		if !f.same(obj.Map(f.name), old.Map(f.name)) {
-			errs = append(errs, field.Forbidden(field.Root(f.name), immutableWhenSet))
-		}
-	}
-	return errs
+// immutableMap checks a map that a client sent against the stored one. A stored map is never empty, it is absent: an empty
+// one that was sent is another one.
+func immutableMap(at field.Cursor) {
+	at.ForbidIf(at.Has() && at.Len() == 0 || at.Changed(), immutableWhenSet)
 }

@@ -4,7 +4,6 @@ import (
 	"net"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/kubesim/kubesim/sim/builtin/kind"
 	"github.com/kubesim/kubesim/sim/builtin/table"
@@ -21,16 +20,12 @@ func endpointsKind() kind.Kind {
 		Strategy: resource.Strategy{
 			Checks:         resource.Checks{Update: []resource.Check{resource.CheckMetaUpdate, resource.CheckMeta, resource.CheckKind}},
 			CreateOnUpdate: true,
-			Validate: func(ctx *resource.Context, obj object.Object) field.ErrorList {
-				return validateSubsets(ctx, obj)
-			},
-			ValidateUpdate: func(ctx *resource.Context, obj, old object.Object) field.ErrorList {
-				if object.SemanticEqual(obj["subsets"], old["subsets"]) { // older servers may have let them in
-					return nil
-				}
-				return validateSubsets(ctx, obj)
-			},
-			Warn: warnEndpoints,
+			Warn:           warnEndpoints,
+		},
+		Validate: func(ctx *resource.Context, at field.Cursor) {
+			if subsets := at.Child("subsets"); !at.Updates() || subsets.Changed() { // older servers may have let them in
+				validateSubsets(ctx, subsets)
+			}
 		},
 		Defaults: kind.EveryVersion(func(obj object.Object) {
 			for _, subset := range obj.Objects("subsets") {
@@ -39,77 +34,56 @@ func endpointsKind() kind.Kind {
 				}
 			}
 		}),
-		Columns: []table.Column{table.Name(), table.Doc("Endpoints", table.DocCore+"Endpoints", "subsets"), table.Age()},
-		Row: func(now time.Time, obj object.Object) resource.Row {
-			return table.Row(obj.Name(), endpointsCell(obj), table.AgeCell(now, obj))
-		},
+		Columns: []table.Column{table.Name(), table.Doc("Endpoints", table.DocCore+"Endpoints", "subsets").Cell(endpointsCell), table.Age()},
 	}
 }
 
-func validateSubsets(ctx *resource.Context, obj object.Object) field.ErrorList {
-	var errs field.ErrorList
-	for i, subset := range obj.Objects("subsets") {
-		p := field.Root("subsets").Index(i)
-		if len(subset.List("addresses")) == 0 && len(subset.List("notReadyAddresses")) == 0 {
-			errs = append(errs, field.Required(p, "must specify `addresses` or `notReadyAddresses`"))
-		}
+func validateSubsets(ctx *resource.Context, subsets field.Cursor) {
+	for subset := range subsets.Each() {
+		subset.RequireIf(subset.Len("addresses") == 0 && subset.Len("notReadyAddresses") == 0, "must specify `addresses` or `notReadyAddresses`")
 		for _, list := range []string{"addresses", "notReadyAddresses"} {
-			for j, address := range subset.Objects(list) {
-				errs = append(errs, validateEndpointAddress(ctx, p.Child(list).Index(j), address)...)
+			for address := range subset.Each(list) {
+				ip := address.Child("ip").OrEmpty()
+				ip.Check(kind.IP(ctx))
+				address.Child("hostname").IfGiven().Check(field.DNS1123Label)
+				address.Child("nodeName").Check(func(name string) []string { return field.NameDNSSubdomain(name, false) })
+				CheckEndpointIP(ip)
 			}
 		}
-		ports := subset.Objects("ports")
-		for j, port := range ports {
-			errs = append(errs, validateEndpointPort(p.Child("ports").Index(j), port, len(ports) > 1)...)
+		for port := range subset.Each("ports") {
+			validatePort(port, subset.Len("ports") > 1, nil)
+			port.Child("appProtocol").Check(field.QualifiedName)
 		}
 	}
-	return errs
 }
 
-func validateEndpointAddress(ctx *resource.Context, p field.Path, address object.Object) field.ErrorList {
-	ip := address.String("ip")
-	errs := kind.ValidateIP(ctx, p.Child("ip"), ip)
-	if host := address.String("hostname"); host != "" {
-		errs = append(errs, field.Check(p.Child("hostname"), host, field.DNS1123Label)...)
+// validatePort checks what ports of Endpoints and of Services have in common: one of several has to have a name, and where
+// names were seen, another one.
+func validatePort(port field.Cursor, named bool, seen field.Seen) {
+	name := port.Child("name").IfGiven().Check(field.DNS1123Label)
+	if name.Has() && seen != nil {
+		name.Unique(seen)
 	}
-	if address.Has("nodeName") {
-		errs = append(errs, kind.ValidateName(p.Child("nodeName"), address.String("nodeName"), field.NameDNSSubdomain)...)
-	}
-	return append(errs, ValidateEndpointIP(p.Child("ip"), ip)...)
-}
-
-func validateEndpointPort(p field.Path, port object.Object, named bool) field.ErrorList {
-	var errs field.ErrorList
-	if name := port.String("name"); name != "" {
-		errs = append(errs, field.Check(p.Child("name"), name, field.DNS1123Label)...)
-	} else if named {
-		errs = append(errs, field.Required(p.Child("name"), ""))
-	}
-	number := port.Int64("port")
-	errs = append(errs, field.Messages(p.Child("port"), number, field.PortNumber(number))...)
-	errs = append(errs, field.MustBeSetToOneOf(p.Child("protocol"), port.String("protocol"), "SCTP", "TCP", "UDP")...)
-	if port.Has("appProtocol") {
-		errs = append(errs, field.Check(p.Child("appProtocol"), port.String("appProtocol"), field.QualifiedName)...)
-	}
-	return errs
+	name.RequireIf(named && !name.Has(), "")
+	port.Child("port").OrZero().CheckInt(field.PortNumber)
+	port.Child("protocol").Required().OneOf("SCTP", "TCP", "UDP")
 }
 
 func warnEndpoints(ctx *resource.Context, obj, _ object.Object) {
 	if obj.Labels()["endpoints.kubernetes.io/managed-by"] == "endpoint-controller" {
 		return
 	}
-	for i, subset := range obj.Objects("subsets") {
+	for subset := range field.CursorAt(obj, nil).Each("subsets") {
 		for _, list := range []string{"addresses", "notReadyAddresses"} {
-			for j, address := range subset.Objects(list) {
-				p := field.Root("subsets").Index(i).Child(list).Index(j).Child("ip")
-				kind.WarnIP(ctx, p, address.String("ip"))
+			for address := range subset.Each(list) {
+				kind.WarnIP(ctx, address.Path("ip"), address.String("ip"))
 			}
 		}
 	}
 }
 
 // endpointsCell lists the first three addresses that are ready.
-func endpointsCell(obj object.Object) string {
+func endpointsCell(obj object.Object) any {
 	const most = 3
 	if len(obj.List("subsets")) == 0 {
 		return table.None

@@ -40,9 +40,11 @@ func eventKind() kind.Kind {
 				}},
 			},
 			CreateOnUpdate: true, NoGarbageCollection: true, Uncached: true, TTL: eventTTL,
-			ValidateFirst:  validateAnyEvent,
-			Validate:       validateEvent,
-			ValidateUpdate: validateEventUpdate,
+			ValidateFirst: func(ctx *resource.Context, obj, old object.Object) field.ErrorList {
+				at := field.CursorAt(obj, old)
+				validateAnyEvent(ctx, at)
+				return at.Errors()
+			},
 			Fields: func(obj object.Object) map[string]string {
 				source := table.OrNone(obj.String("source", "component"), obj.String("reportingComponent"))
 				out := map[string]string{"reason": obj.String("reason"), "type": obj.String("type"), "source": source,
@@ -53,8 +55,9 @@ func eventKind() kind.Kind {
 				return out
 			},
 		},
-		Labels:  map[string]map[string]string{"v1": core, eventsVersion: group},
-		Unknown: kind.UnsupportedLabel,
+		Validate: validateEvent,
+		Labels:   map[string]map[string]string{"v1": core, eventsVersion: group},
+		Unknown:  kind.UnsupportedLabel,
 		Convert: map[string]kind.Conversion{eventsVersion: {
 			ToHub:   func(obj object.Object) (object.Object, error) { return renameEvent(obj, "v1", 0, 1), nil },
 			FromHub: func(obj object.Object) (object.Object, error) { return renameEvent(obj, eventsVersion, 1, 0), nil },
@@ -92,81 +95,69 @@ func renameEvent(obj object.Object, apiVersion string, from, to int) object.Obje
 
 // validateEvent checks what any event must have, or what events.k8s.io asks for on top (KEP-383): there the rest comes
 // first, and metadata in between.
-func validateEvent(ctx *resource.Context, obj object.Object) field.ErrorList {
-	if ctx.Definition.Group != eventsGroup {
-		return validateAnyEvent(ctx, obj, nil)
+func validateEvent(ctx *resource.Context, at field.Cursor) {
+	switch {
+	case ctx.Definition.Group != eventsGroup:
+		validateAnyEvent(ctx, at)
+		return
+	case at.Updates():
+		validateEventUpdate(at)
+		return
 	}
-	errs := validateSeries(obj)
-	errs = append(errs, field.MustBeSet(field.Root("eventTime"), obj.String("eventTime"))...)
-	if kind := obj.String("type"); kind != "Normal" && kind != "Warning" {
-		errs = append(errs, field.Invalid(field.Root("type"), "", "has invalid value: "+kind))
+	validateSeries(at.Child("series"))
+	at.Require("eventTime")
+	if kind := at.String("type"); kind != "Normal" && kind != "Warning" {
+		at.Child("type").Invalid("", "has invalid value: "+kind)
 	}
-	unset := func(name string, set bool) {
-		if set {
-			errs = append(errs, field.Invalid(field.Root(name), "", "needs to be unset"))
+	for _, name := range []string{"firstTimestamp", "lastTimestamp", "count", "source"} {
+		set := at.Child(name).IfGiven().Has()
+		if name == "source" {
+			set = at.String("source", "component") != "" || at.String("source", "host") != ""
 		}
+		at.Child(name).With("").InvalidIf(set, "needs to be unset")
 	}
-	unset("firstTimestamp", obj.String("firstTimestamp") != "")
-	unset("lastTimestamp", obj.String("lastTimestamp") != "")
-	unset("count", obj.Int64("count") != 0)
-	unset("source", obj.String("source", "component") != "" || obj.String("source", "host") != "")
-	return errs
 }
 
 // validateAnyEvent checks an event of either group. One with an eventTime is of the new kind, which has a reporter and an
 // action.
-func validateAnyEvent(ctx *resource.Context, obj, _ object.Object) field.ErrorList {
-	var errs field.ErrorList
-	namespace, involved := obj.Namespace(), obj.String("involvedObject", "namespace")
-	fits := involved == namespace || involved == "" && namespace == "default"
-	if obj.String("eventTime") != "" {
-		fits = involved != "" || namespace == "default" || namespace == "kube-system"
+func validateAnyEvent(ctx *resource.Context, at field.Cursor) {
+	namespace, involved := at.Object().Namespace(), at.Child("involvedObject", "namespace").OrEmpty()
+	fits := involved.String() == namespace || involved.String() == "" && namespace == "default"
+	timed := at.String("eventTime") != ""
+	if timed {
+		fits = involved.String() != "" || namespace == "default" || namespace == "kube-system"
 	}
-	if !fits {
-		errs = append(errs, field.Invalid(field.Root("involvedObject.namespace"), involved, "does not match event.namespace"))
-	}
-	if obj.String("eventTime") != "" {
-		reporter := field.Root("reportingComponent")
+	involved.InvalidIf(!fits, "does not match event.namespace")
+	if timed {
+		reporter := at.Child("reportingComponent").OrEmpty()
 		if ctx.Definition.Group == eventsGroup {
-			reporter = field.Root("reportingController")
+			reporter = reporter.ReportAt(at.Child("reportingController"))
 		}
-		errs = append(errs, field.MustBeSet(reporter, obj.String("reportingComponent"))...)
-		errs = append(errs, field.Check(reporter, obj.String("reportingComponent"), field.QualifiedName)...)
+		reporter.Required()
+		reporter.Check(field.QualifiedName)
 		for _, name := range []string{"reportingInstance", "action", "reason"} {
-			errs = append(errs, field.MustBeSet(field.Root(name), obj.String(name))...)
-			errs = append(errs, atMost(name, obj.String(name), 128)...)
+			atMost(at.Child(name).Required(), 128)
 		}
-		errs = append(errs, atMost("message", obj.String("message"), 1024)...)
+		atMost(at.Child("message"), 1024)
 	}
-	return append(errs, field.Check(field.Root("namespace"), namespace, field.DNS1123Subdomain)...)
+	at.Child("namespace").With(namespace).Check(field.DNS1123Subdomain)
 }
 
-func atMost(name, value string, limit int) field.ErrorList {
-	if len(value) <= limit {
-		return nil
-	}
-	return field.ErrorList{field.Invalid(field.Root(name), "", "can have at most "+strconv.Itoa(limit)+" characters")}
+func atMost(at field.Cursor, limit int) {
+	at.With("").InvalidIf(len(at.String()) > limit, "can have at most "+strconv.Itoa(limit)+" characters")
 }
 
-func validateSeries(obj object.Object) field.ErrorList {
-	var errs field.ErrorList
-	series := obj.At("series")
-	if series == nil {
-		return nil
+func validateSeries(at field.Cursor) {
+	if at.Has() {
+		at.Child("count").With("").InvalidIf(at.Int64("count") < 2, "should be at least 2")
+		at.Require("lastObservedTime")
 	}
-	if series.Int64("count") < 2 {
-		errs = append(errs, field.Invalid(field.Root("series.count"), "", "should be at least 2"))
-	}
-	return append(errs, field.MustBeSet(field.Root("series.lastObservedTime"), series.String("lastObservedTime"))...)
 }
 
-func validateEventUpdate(ctx *resource.Context, obj, old object.Object) field.ErrorList {
-	if ctx.Definition.Group != eventsGroup {
-		return validateAnyEvent(ctx, obj, old)
-	}
-	var errs field.ErrorList
-	if obj.Has("series") != old.Has("series") || !object.SemanticEqual(obj["series"], old["series"]) {
-		errs = append(errs, validateSeries(obj)...)
+func validateEventUpdate(at field.Cursor) {
+	obj, old := at.Object(), at.Old()
+	if series := at.Child("series"); series.Has() != old.Has("series") || series.Changed() {
+		validateSeries(series)
 	}
 	// reason is checked twice, as in the real server
 	for _, name := range []string{"involvedObject", "reason", "message", "source", "firstTimestamp", "lastTimestamp", "count", "reason",
@@ -176,10 +167,9 @@ func validateEventUpdate(ctx *resource.Context, obj, old object.Object) field.Er
 			key = "reportingComponent"
 		}
 		if !object.SemanticEqual(zeroless(obj[key]), zeroless(old[key])) {
-			errs = append(errs, field.Invalid(field.Root(name), eventValue(key, obj), field.TextImmutable))
+			at.Child(name).Invalid(eventValue(key, obj), field.TextImmutable)
 		}
 	}
-	return errs
 }
 
 // zeroless returns nil for the zero values that a field without omitempty may be printed with.
@@ -194,11 +184,11 @@ func zeroless(v any) any {
 func eventValue(name string, obj object.Object) any {
 	switch name {
 	case "involvedObject":
-		return gotext.Value("ObjectReference", obj.At(name))
+		return gotext.Value(gotext.ObjectReference, obj.At(name))
 	case "related":
-		return kind.GoPointer("ObjectReference", obj.At(name))
+		return kind.GoPointer(gotext.ObjectReference, obj.At(name))
 	case "source":
-		return gotext.Value("EventSource", obj.At(name))
+		return gotext.Value(gotext.EventSource, obj.At(name))
 	case "count":
 		return obj.Int64(name)
 	case "firstTimestamp", "lastTimestamp", "eventTime":

@@ -23,13 +23,8 @@ func limitRangeKind() kind.Kind {
 					obj.Set(ctx.UID(), "metadata", "name")
 				}
 			},
-			Validate: func(_ *resource.Context, obj object.Object) field.ErrorList {
-				return validateLimitRange(obj)
-			},
-			ValidateUpdate: func(_ *resource.Context, obj, _ object.Object) field.ErrorList {
-				return validateLimitRange(obj)
-			},
 		},
+		Validate: validateLimitRange,
 		Defaults: kind.EveryVersion(defaultLimitRange),
 	}
 }
@@ -55,66 +50,45 @@ func fillAmounts(item object.Object, to, from string) {
 	}
 }
 
-func validateLimitRange(obj object.Object) field.ErrorList {
-	var errs field.ErrorList
-	seen := map[string]bool{}
-	for i, item := range obj.Objects("spec", "limits") {
-		p := field.Root("spec.limits").Index(i)
-		limited := item.String("type")
-		errs = append(errs, validateLimitType(p.Child("type"), limited)...)
+func validateLimitRange(_ *resource.Context, at field.Cursor) {
+	seen := field.Seen{}
+	for item := range at.Each("spec", "limits") {
+		kind := item.Child("type").OrEmpty()
+		limited := kind.String()
+		if kind.CheckEnum(field.QualifiedName); len(field.QualifiedName(limited)) == 0 && !strings.Contains(limited, "/") &&
+			limited != "Pod" && limited != "Container" && limited != "PersistentVolumeClaim" {
+			kind.InvalidEnum("must be a standard limit type or fully qualified")
+		}
 		if seen[limited] {
-			errs = append(errs, field.Duplicate(p.Child("type"), field.Enum(limited)))
+			kind.Duplicate(field.Enum(limited))
 		}
 		seen[limited] = true
-		errs = append(errs, validateLimitNames(p, limited, item)...)
-		for _, name := range limitNames(item, limited) {
-			errs = append(errs, validateLimits(p, name, limitsOf(item, limited, name))...)
+		validateLimitNames(item, limited)
+		for _, name := range limitNames(item.Object(), limited) {
+			validateLimits(item, name, limitsOf(item.Object(), limited, name))
 		}
 	}
-	return errs
-}
-
-func validateLimitType(p field.Path, limited string) field.ErrorList {
-	var errs field.ErrorList
-	for _, msg := range field.QualifiedName(limited) {
-		errs = append(errs, field.Invalid(p, field.Enum(limited), msg))
-	}
-	standard := limited == "Pod" || limited == "Container" || limited == "PersistentVolumeClaim"
-	if len(errs) == 0 && !strings.Contains(limited, "/") && !standard {
-		errs = append(errs, field.Invalid(p, field.Enum(limited), "must be a standard limit type or fully qualified"))
-	}
-	return errs
 }
 
 // validateLimitNames checks which resources are named where.
-func validateLimitNames(p field.Path, limited string, item object.Object) field.ErrorList {
-	var errs field.ErrorList
-	names := func(list string) {
-		for _, name := range object.SortedKeys(item.Map(list)) {
-			errs = append(errs, validateLimitName(p.Child(list).Key(name), limited, name)...)
-		}
-	}
-	names("max")
-	names("min")
-	for _, list := range []string{"default", "defaultRequest"} {
-		if limited != "Pod" {
-			names(list)
-		} else if len(item.Map(list)) > 0 {
-			errs = append(errs, field.Forbidden(p.Child(list), "may not be specified when `type` is 'Pod'"))
-		}
-	}
-	if limited == "PersistentVolumeClaim" && !item.Has("min", "storage") && !item.Has("max", "storage") {
-		errs = append(errs, field.Required(p.Child("limits"), "either minimum or maximum storage value is required, but neither was provided"))
-	}
-	names("maxLimitRequestRatio")
-	return errs
-}
-
-func validateLimitName(p field.Path, limited, name string) field.ErrorList {
+func validateLimitNames(item field.Cursor, limited string) {
+	rule := podspec.ResourceName
 	if limited == "Pod" || limited == "Container" {
-		return podspec.ContainerResourceName(name, p)
+		rule = podspec.ContainerResourceName
 	}
-	return podspec.ResourceName(name, p)
+	for _, list := range []string{"max", "min", "default", "defaultRequest", "maxLimitRequestRatio"} {
+		if list == "maxLimitRequestRatio" {
+			item.Child("limits").RequireIf(limited == "PersistentVolumeClaim" && !item.Has("min", "storage") && !item.Has("max", "storage"),
+				"either minimum or maximum storage value is required, but neither was provided")
+		}
+		if limited == "Pod" && strings.HasPrefix(list, "default") {
+			item.Child(list).ForbidIf(item.Len(list) > 0, "may not be specified when `type` is 'Pod'")
+			continue
+		}
+		for name, amount := range item.EachKey(list) {
+			rule(amount, name)
+		}
+	}
 }
 
 // limitNames returns the resources that an item says something about, sorted.
@@ -144,12 +118,10 @@ func limitsOf(item object.Object, limited, name string) limits {
 }
 
 // validateLimits checks that the amounts for one resource are in order: min ≤ request ≤ default ≤ max.
-func validateLimits(p field.Path, name string, l limits) field.ErrorList {
-	var errs field.ErrorList
+func validateLimits(item field.Cursor, name string, l limits) {
 	order := func(list string, shown, less *quantity.Quantity, lessName string, more *quantity.Quantity, moreName string) {
 		if less != nil && more != nil && less.Cmp(*more) > 0 {
-			errs = append(errs, field.Invalid(p.Child(list).Key(name), shown.String(),
-				lessName+" value "+less.String()+" is greater than "+moreName+" value "+more.String()))
+			item.Child(list).Key(name).Invalid(shown.String(), lessName+" value "+less.String()+" is greater than "+moreName+" value "+more.String())
 		}
 	}
 	order("min", l.min, l.min, "min", l.max, "max")
@@ -158,34 +130,27 @@ func validateLimits(p field.Path, name string, l limits) field.ErrorList {
 	order("defaultRequest", l.request, l.request, "default request", l.standard, "default limit")
 	order("default", l.min, l.min, "min", l.standard, "default")
 	order("default", l.max, l.standard, "default", l.max, "max")
-	errs = append(errs, validateRatio(p.Child("maxLimitRequestRatio").Key(name), l)...)
-	if !podspec.MayOvercommit(name) && l.standard != nil && l.request != nil && l.standard.Cmp(*l.request) != 0 {
-		errs = append(errs, field.Invalid(p.Child("defaultRequest").Key(name), l.request.String(),
-			"default value "+l.standard.String()+" must equal to defaultRequest value "+l.request.String()+" in "+name))
+	if l.ratio != nil {
+		validateRatio(item.Child("maxLimitRequestRatio").Key(name), l)
 	}
-	return errs
+	if !podspec.MayOvercommit(name) && l.standard != nil && l.request != nil && l.standard.Cmp(*l.request) != 0 {
+		item.Child("defaultRequest").Key(name).Invalid(l.request.String(),
+			"default value "+l.standard.String()+" must equal to defaultRequest value "+l.request.String()+" in "+name)
+	}
 }
 
 // validateRatio checks how far a limit may exceed a request.
-func validateRatio(p field.Path, l limits) field.ErrorList {
-	var errs field.ErrorList
-	if l.ratio == nil {
-		return nil
-	}
-	if l.ratio.CmpInt64(1) < 0 {
-		errs = append(errs, field.Invalid(p, l.ratio.String(), "ratio "+l.ratio.String()+" is less than 1"))
-	}
+func validateRatio(at field.Cursor, l limits) {
+	shown := l.ratio.String()
+	at.With(shown).InvalidIf(l.ratio.CmpInt64(1) < 0, "ratio "+shown+" is less than 1")
 	if l.min == nil || l.max == nil {
-		return errs
+		return
 	}
 	const milliMax = (1<<63 - 1) / 1000
 	ratio, least, most := float64(l.ratio.Value()), l.min.Value(), l.max.Value()
 	if l.ratio.Value() < milliMax && least < milliMax && most < milliMax {
 		ratio, least, most = float64(l.ratio.MilliValue())/1000, l.min.MilliValue(), l.max.MilliValue()
 	}
-	if limit := float64(most) / float64(least); ratio > limit {
-		errs = append(errs, field.Invalid(p, l.ratio.String(),
-			fmt.Sprintf("ratio %s is greater than max/min = %f", l.ratio.String(), limit)))
-	}
-	return errs
+	limit := float64(most) / float64(least)
+	at.With(shown).InvalidIf(ratio > limit, fmt.Sprintf("ratio %s is greater than max/min = %f", shown, limit))
 }

@@ -30,10 +30,6 @@ func namespaceKind() kind.Kind {
 			Canonicalize: func(obj object.Object) { // for a generated name, which defaults do not know
 				obj.Set(obj.Name(), "metadata", "labels", namespaceLabel)
 			},
-			Validate: func(_ *resource.Context, obj object.Object) field.ErrorList {
-				return validateNamespace(obj)
-			},
-			ValidateUpdate: validateNamespaceUpdate,
 			Held: func(obj object.Object) bool {
 				return len(obj.List("spec", "finalizers")) > 0
 			},
@@ -42,13 +38,11 @@ func namespaceKind() kind.Kind {
 				return map[string]string{"status.phase": obj.String("status", "phase")}
 			},
 		},
+		Validate: validateNamespace, ValidateStatus: validateNamespacePhase,
 		Defaults: kind.EveryVersion(defaultNamespace),
 		Labels:   kind.SameLabels("status.phase"),
 		Unknown:  kind.UnsupportedLabel,
-		Columns:  []table.Column{table.Name(), table.Text("Status", "The status of the namespace"), table.Age()},
-		Row: func(now time.Time, obj object.Object) resource.Row {
-			return table.Row(obj.Name(), obj.String("status", "phase"), table.AgeCell(now, obj))
-		},
+		Columns:  []table.Column{table.Name(), table.Text("Status", "The status of the namespace").At("status", "phase"), table.Age()},
 	}
 }
 
@@ -102,49 +96,27 @@ func prepareNamespaceUpdate(ctx *resource.Context, obj, old object.Object) {
 	}
 }
 
-func validateNamespace(obj object.Object) field.ErrorList {
-	var errs field.ErrorList
-	for _, name := range obj.Strings("spec", "finalizers") {
-		errs = append(errs, validateFinalizer(field.Root("spec.finalizers"), name)...)
-	}
-	return errs
-}
-
-// validateFinalizer checks a finalizer: a standard one, or a qualified name.
-func validateFinalizer(p field.Path, name string) field.ErrorList {
-	errs := field.Check(p, name, field.QualifiedName)
-	standard := []string{namespaceFinalizer, "orphan", "foregroundDeletion"}
-	if !strings.Contains(name, "/") && !slices.Contains(standard, name) {
-		errs = append(errs, field.Invalid(p, name, "name is neither a standard finalizer name nor is it fully qualified"))
-	}
-	return errs
-}
-
-func validateNamespaceUpdate(ctx *resource.Context, obj, _ object.Object) field.ErrorList {
-	switch ctx.Subresource {
-	case "status":
-		return validateNamespacePhase(obj)
-	case "finalize":
-		var errs field.ErrorList
-		for i, name := range obj.Strings("spec", "finalizers") {
-			errs = append(errs, validateFinalizer(field.Root("spec.finalizers").Index(i), name)...)
+// validateNamespace checks the finalizers: standard ones, or qualified names. Only of finalize the errors name the item.
+func validateNamespace(ctx *resource.Context, at field.Cursor) {
+	list := at.Child("spec", "finalizers")
+	for name := range list.Each() {
+		if ctx.Subresource != "finalize" {
+			name = name.ReportAt(list)
 		}
-		return errs
+		standard := slices.Contains([]string{namespaceFinalizer, "orphan", "foregroundDeletion"}, name.String())
+		name.Check(field.QualifiedName).InvalidIf(!strings.Contains(name.String(), "/") && !standard,
+			"name is neither a standard finalizer name nor is it fully qualified")
 	}
-	return validateNamespace(obj)
 }
 
-func validateNamespacePhase(obj object.Object) field.ErrorList {
+func validateNamespacePhase(_ *resource.Context, at field.Cursor) {
 	want, state := "Active", "empty"
-	if obj.DeletionTimestamp() != "" {
+	if at.Object().DeletionTimestamp() != "" {
 		want, state = "Terminating", "not empty"
 	}
-	phase := obj.String("status", "phase")
-	if phase == want {
-		return nil
+	if phase := at.Child("status", "phase").ReportAt(at.Child("status", "Phase")); phase.String() != want {
+		phase.InvalidEnum("may only be '" + want + "' if `deletionTimestamp` is " + state)
 	}
-	return field.ErrorList{field.Invalid(field.Root("status.Phase"), field.Enum(phase),
-		"may only be '"+want+"' if `deletionTimestamp` is "+state)}
 }
 
 // components are what ComponentStatuses tell of: the store answers, and on the machine of an API server that is on its own

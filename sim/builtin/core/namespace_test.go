@@ -57,9 +57,9 @@ func TestNodeRow(t *testing.T) {
 	obj := r.Parse(`{'metadata':{'name':'n','labels':{'node-role.kubernetes.io/control-plane':'','kubernetes.io/role':'db'}},
 		'spec':{'unschedulable':true},'status':{'conditions':[{'type':'Ready','status':'True'}],'addresses':[{'type':'InternalIP','address':'1.1.1.1'}],
 		'nodeInfo':{'kubeletVersion':'v1','kernelVersion':'6','architecture':'arm64'}}}`)
-	is.Equal(nodeRow(r.Ctx.Now, obj).Cells, []any{"n", "Ready,SchedulingDisabled", "control-plane,db", "<unknown>", "v1", "1.1.1.1",
+	is.Equal(r.Kind.Row(r.Ctx.Now, obj).Cells, []any{"n", "Ready,SchedulingDisabled", "control-plane,db", "<unknown>", "v1", "1.1.1.1",
 		"<none>", "<unknown>", "6 (arm64)", "<unknown>"})
-	is.Equal(nodeRow(r.Ctx.Now, r.Parse(`{}`)).Cells[1:3], []any{"Unknown", "<none>"})
+	is.Equal(r.Kind.Row(r.Ctx.Now, r.Parse(`{}`)).Cells[1:3], []any{"Unknown", "<none>"})
 }
 
 func TestResourceQuota(t *testing.T) {
@@ -83,7 +83,7 @@ func TestResourceQuota(t *testing.T) {
 	is.Equal(r.Warnings, []string{"ResourceQuota requests.cpu (2) should be less than limits.cpu (1)"})
 	_, errs := r.Update(obj, `{'spec':{'scopes':['BestEffort'],'hard':{'requests.cpu':null,'limits.cpu':null}}}`, "")
 	is.Equal(errs, `spec.scopes: Invalid value: ["BestEffort"]: field is immutable`)
-	row := quotaRow(r.Ctx.Now, r.Parse(`{'status':{'hard':{'pods':'5','limits.cpu':'2','cpu':'1'},'used':{'pods':'2'}}}`))
+	row := r.Kind.Row(r.Ctx.Now, r.Parse(`{'status':{'hard':{'pods':'5','limits.cpu':'2','cpu':'1'},'used':{'pods':'2'}}}`))
 	is.Equal(row.Cells[1:3], []any{"cpu: 0/1, pods: 2/5", "limits.cpu: 0/2"})
 }
 

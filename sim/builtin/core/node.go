@@ -1,12 +1,11 @@
 package core
 
 import (
+	"errors"
 	"fmt"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/kubesim/kubesim/sim/builtin/gotext"
 	"github.com/kubesim/kubesim/sim/builtin/kind"
@@ -14,7 +13,6 @@ import (
 	"github.com/kubesim/kubesim/sim/builtin/table"
 	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/object"
-	"github.com/kubesim/kubesim/sim/quantity"
 	"github.com/kubesim/kubesim/sim/resource"
 )
 
@@ -35,24 +33,23 @@ func nodeKind() kind.Kind {
 			// status sent with a create is kept, so HasStatus is not for nodes
 			PrepareForCreate: prepareNode,
 			PrepareForUpdate: prepareNodeUpdate,
-			Validate: func(ctx *resource.Context, obj object.Object) field.ErrorList {
-				return validateNode(ctx, obj)
-			},
-			ValidateUpdate: validateNodeUpdate,
-			Warn:           warnNode,
+			Warn:             warnNode,
 			Fields: func(obj object.Object) map[string]string {
 				return map[string]string{"spec.unschedulable": strconv.FormatBool(obj.True("spec", "unschedulable"))}
 			},
 		},
+		Validate: validateNode,
 		Defaults: kind.EveryVersion(defaultNode),
 		Labels:   kind.SameLabels("spec.unschedulable"),
 		Unknown:  kind.UnsupportedLabel,
-		Columns: []table.Column{table.Name(), table.Text("Status", "The status of the node"), table.Text("Roles", "The roles of the node"),
-			table.Age(), table.Doc("Version", info, "kubeletVersion"), table.Doc("Internal-IP", table.DocCore+"NodeStatus", "addresses").Wide(),
-			table.Doc("External-IP", table.DocCore+"NodeStatus", "addresses").Wide(), table.Doc("OS-Image", info, "osImage").Wide(),
-			table.Doc("Kernel-Version", info, "kernelVersion").Wide(),
-			table.Doc("Container-Runtime", info, "containerRuntimeVersion").Wide()},
-		Row: nodeRow,
+		Columns: []table.Column{table.Name(), table.Text("Status", "The status of the node").Cell(nodeStatus),
+			table.Text("Roles", "The roles of the node").Cell(nodeRoles), table.Age(),
+			table.Doc("Version", info, "kubeletVersion").At("status", "nodeInfo", "kubeletVersion"),
+			table.Doc("Internal-IP", table.DocCore+"NodeStatus", "addresses").Wide().Cell(nodeAddress("InternalIP")),
+			table.Doc("External-IP", table.DocCore+"NodeStatus", "addresses").Wide().Cell(nodeAddress("ExternalIP")),
+			table.Doc("OS-Image", info, "osImage").Wide().AtOr(table.Unknown, "status", "nodeInfo", "osImage"),
+			table.Doc("Kernel-Version", info, "kernelVersion").Wide().Cell(nodeKernel),
+			table.Doc("Container-Runtime", info, "containerRuntimeVersion").Wide().AtOr(table.Unknown, "status", "nodeInfo", "containerRuntimeVersion")},
 	}
 }
 
@@ -103,147 +100,126 @@ func prepareNodeUpdate(ctx *resource.Context, obj, old object.Object) {
 	}
 }
 
-func validateNode(ctx *resource.Context, obj object.Object) field.ErrorList {
-	errs := validateTaints(field.Root("metadata.taints"), obj.Objects("spec", "taints"))
-	errs = append(errs, validateNodeResources(obj)...)
-	if swap := obj.At("status", "nodeInfo", "swap"); swap.Has("capacity") {
-		errs = append(errs, field.Positive(swap.Int64("capacity"), field.Root("metadata.nodeSwapStatus.capacity"))...)
+// validateNode reports some mistakes of a changed node twice, as the real server does, once for the node and once for the
+// change.
+func validateNode(ctx *resource.Context, at field.Cursor) {
+	if ctx.Subresource != "status" {
+		validateTaints(at)
+		validateNodeResources(at)
+		at.Child("status", "nodeInfo", "swap", "capacity").ReportAt(at.Child("metadata", "nodeSwapStatus", "capacity")).Positive()
+		validateDeclaredFeatures(at.Child("status", "declaredFeatures"))
+		validatePodCIDRs(ctx, at.Child("spec", "podCIDRs"))
 	}
-	errs = append(errs, validateDeclaredFeatures(obj.Strings("status", "declaredFeatures"))...)
-	return append(errs, validatePodCIDRs(ctx, obj.Strings("spec", "podCIDRs"))...)
+	if at.Updates() {
+		validateNodeChange(ctx, at)
+	}
 }
 
-func validateTaints(p field.Path, taints []object.Object) field.ErrorList {
-	var errs field.ErrorList
-	seen := map[string]bool{}
-	for i, t := range taints {
-		at := p.Index(i)
-		key, value, effect := t.String("key"), t.String("value"), t.String("effect")
-		errs = append(errs, field.Check(at.Child("key"), key, field.QualifiedName)...)
-		if msgs := field.LabelValue(value); len(msgs) > 0 {
-			errs = append(errs, field.Invalid(at.Child("value"), value, strings.Join(msgs, ";")))
+func validateTaints(at field.Cursor) {
+	seen := field.Seen{}
+	list := at.Child("metadata", "taints") // where the server reports them
+	for i := range at.List("spec", "taints") {
+		t := at.Child("spec", "taints").Index(i).ReportAt(list.Index(i))
+		t.Child("key").OrEmpty().Check(field.QualifiedName)
+		if msgs := field.LabelValue(t.String("value")); len(msgs) > 0 {
+			t.Child("value").Invalid(t.String("value"), strings.Join(msgs, ";"))
 		}
-		errs = append(errs, field.MustBeSetToOneOf(at.Child("effect"), effect, "NoSchedule", "PreferNoSchedule", "NoExecute")...)
-		if seen[effect+"/"+key] {
-			twice := field.Duplicate(at, gotext.Value("Taint", t))
+		t.Child("effect").Required().OneOf("NoSchedule", "PreferNoSchedule", "NoExecute")
+		id := t.String("effect") + "/" + t.String("key")
+		if seen[id] {
+			twice := field.Duplicate(t.Path(), gotext.Value(gotext.Taint, t.Object()))
 			twice.Detail = "taints must be unique by key and effect pair"
-			errs = append(errs, twice)
+			t.Report(field.ErrorList{twice})
 		}
-		seen[effect+"/"+key] = true
+		seen[id] = true
 	}
-	return errs
 }
 
-func validateNodeResources(obj object.Object) field.ErrorList {
-	var errs field.ErrorList
+func validateNodeResources(at field.Cursor) {
 	for _, list := range []string{"capacity", "allocatable"} {
-		amounts := obj.Map("status", list)
-		for _, name := range object.SortedKeys(amounts) {
-			errs = append(errs, podspec.ResourceQuantity(name, quantity.Of(amounts[name]), field.Root("status").Child(list, name))...)
+		amounts := at.Child("status", list)
+		for name, amount := range amounts.EachKey() {
+			podspec.ResourceQuantity(amount.ReportAt(amounts.Child(name)), name)
 		}
 	}
-	return errs
 }
 
 var declaredFeature = regexp.MustCompile(`^[A-Z][a-zA-Z0-9]*(/[a-zA-Z][a-zA-Z0-9]*)*$`)
 
-func validateDeclaredFeatures(names []string) field.ErrorList {
-	var errs field.ErrorList
-	p := field.Root("status.declaredFeatures")
-	for i, name := range names {
-		if len(name) > field.DNSSubdomainMax {
-			errs = append(errs, field.Invalid(p.Index(i), name, "invalid feature name "+strconv.Quote(name)+": "+
-				field.CharactersText(field.DNSSubdomainMax)))
-		} else if !declaredFeature.MatchString(name) {
-			errs = append(errs, field.Invalid(p.Index(i), name, "invalid feature name "+strconv.Quote(name)+
-				": must start with an UpperCamelCase segment, with subsequent segments separated by '/' (e.g., MyFeature or "+
-				"MyFeature/mySubFeature), and contain only alphanumeric characters and slashes"))
+func validateDeclaredFeatures(at field.Cursor) {
+	names := at.Strings()
+	for i, text := range names {
+		name := at.Index(i)
+		switch {
+		case i == 0:
+		case names[i-1] == text:
+			name.Duplicate(text)
+		case names[i-1] > text:
+			name.Invalid(text, "list must be sorted alphabetically")
 		}
-		if i+1 == len(names) {
-			break
-		}
-		switch next := names[i+1]; {
-		case name == next:
-			errs = append(errs, field.Duplicate(p.Index(i+1), next))
-		case name > next:
-			errs = append(errs, field.Invalid(p.Index(i+1), next, "list must be sorted alphabetically"))
+		if invalid := "invalid feature name " + strconv.Quote(text) + ": "; len(text) > field.DNSSubdomainMax {
+			name.Invalid(text, invalid+field.CharactersText(field.DNSSubdomainMax))
+		} else {
+			name.InvalidIf(!declaredFeature.MatchString(text), invalid+
+				"must start with an UpperCamelCase segment, with subsequent segments separated by '/' (e.g., MyFeature or "+
+				"MyFeature/mySubFeature), and contain only alphanumeric characters and slashes")
 		}
 	}
-	return errs
 }
 
-func validatePodCIDRs(ctx *resource.Context, cidrs []string) field.ErrorList {
-	var errs field.ErrorList
-	p := field.Root("spec.podCIDRs")
-	for i, cidr := range cidrs {
-		errs = append(errs, kind.ValidateCIDR(ctx, p.Index(i), cidr)...)
-	}
-	if len(cidrs) < 2 {
-		return errs
-	}
-	v4, v6, bad := false, false, -1
-	for i, cidr := range cidrs {
-		prefix, ok := field.ParseCIDR(cidr)
-		if !ok && bad < 0 {
-			bad = i
+func validatePodCIDRs(ctx *resource.Context, list field.Cursor) {
+	families, bad := map[bool]bool{}, ""
+	for i, text := range list.Strings() {
+		cidr := list.Index(i)
+		cidr.Check(kind.CIDR(ctx))
+		prefix, ok := field.ParseCIDR(text)
+		if !ok && bad == "" {
+			bad = fmt.Sprintf("invalid CIDR[%d]: <nil> (invalid CIDR address: %s)", i, text)
 		}
-		v4, v6 = v4 || prefix.Addr().Unmap().Is4(), v6 || prefix.Addr().Unmap().Is6()
+		families[prefix.Addr().Unmap().Is4()] = true
 	}
-	if bad >= 0 {
-		errs = append(errs, field.Internal(p, fmt.Errorf("invalid PodCIDRs. failed to check with dual stack with error:"+
-			"invalid CIDR[%d]: <nil> (invalid CIDR address: %s)", bad, cidrs[bad])))
+	if list.Len() < 2 {
+		return
 	}
-	if bad >= 0 || !v4 || !v6 || len(cidrs) > 2 {
-		errs = append(errs, field.Invalid(p, cidrs, "may specify no more than one CIDR for each IP family"))
+	if bad != "" {
+		list.Report(field.ErrorList{field.Internal(list.Path(), errors.New("invalid PodCIDRs. failed to check with dual stack with error:"+bad))})
 	}
-	return errs
+	list.InvalidIf(bad != "" || len(families) < 2 || list.Len() > 2, "may specify no more than one CIDR for each IP family")
 }
 
-// validateNodeUpdate reports some mistakes twice, as the real server does, once for the node and once for the change.
-func validateNodeUpdate(ctx *resource.Context, obj, old object.Object) field.ErrorList {
-	var errs field.ErrorList
-	if ctx.Subresource != "status" {
-		errs = validateNode(ctx, obj)
-	}
-	errs = append(errs, validateNodeResources(obj)...)
-	errs = append(errs, validateDeclaredFeatures(obj.Strings("status", "declaredFeatures"))...)
-	seen := map[string]bool{}
-	for i, a := range obj.Objects("status", "addresses") {
-		key := a.String("type") + " " + a.String("address")
-		if seen[key] {
-			errs = append(errs, field.Duplicate(field.Root("status.addresses").Index(i), gotext.Value("NodeAddress", a)))
+func validateNodeChange(ctx *resource.Context, at field.Cursor) {
+	validateNodeResources(at)
+	validateDeclaredFeatures(at.Child("status", "declaredFeatures"))
+	seen := field.Seen{}
+	for a := range at.Each("status", "addresses") {
+		id := a.String("type") + " " + a.String("address")
+		if seen[id] {
+			a.Duplicate(gotext.Value(gotext.NodeAddress, a.Object()))
 		}
-		seen[key] = true
+		seen[id] = true
 	}
-	errs = append(errs, validateNodeSpecChange(obj, old)...)
-	errs = append(errs, validateTaints(field.Root("metadata.taints"), obj.Objects("spec", "taints"))...)
-	if obj.String("spec", "externalID") != old.String("spec", "externalID") {
-		errs = append(errs, field.Forbidden(field.Root("spec.externalID"), "may not be updated"))
-	}
-	return errs
-}
-
-// validateNodeSpecChange checks the fields that can be set once.
-func validateNodeSpecChange(obj, old object.Object) field.ErrorList {
-	var errs field.ErrorList
+	// fields that can be set once
+	spec, was := at.Child("spec"), at.Old().At("spec")
 	const text = `node updates may not change podCIDR except from "" to valid`
-	p := field.Root("spec.podCIDRs")
-	before, after := old.Strings("spec", "podCIDRs"), obj.Strings("spec", "podCIDRs")
-	switch {
-	case len(before) > 0 && len(before) != len(after):
-		errs = append(errs, field.Forbidden(p, text))
-	default:
+	cidrs, before, after := spec.Child("podCIDRs"), was.Strings("podCIDRs"), spec.Strings("podCIDRs")
+	if len(before) > 0 && len(before) != len(after) {
+		cidrs.Forbidden(text)
+	} else {
 		for i, cidr := range before {
-			if cidr != after[i] {
-				errs = append(errs, field.Forbidden(p, text))
-			}
+			cidrs.ForbidIf(cidr != after[i], text)
 		}
 	}
-	if id := old.String("spec", "providerID"); id != "" && id != obj.String("spec", "providerID") {
-		errs = append(errs, field.Forbidden(field.Root("spec.providerID"),
-			`node updates may not change providerID except from "" to valid`))
+	switch id, before := spec.Child("providerID"), was.String("providerID"); {
+	case before == "" || id.String() == before:
+	case !ctx.Since(37):
+		id.Forbidden(`node updates may not change providerID except from "" to valid`)
+	case id.String() == "":
+		id.Invalid(nil, "field cannot be cleared once set")
+	default:
+		id.Invalid(nil, "field cannot be modified once set")
 	}
-	return errs
+	validateTaints(at)
+	spec.Child("externalID").ForbidIf(spec.String("externalID") != was.String("externalID"), "may not be updated")
 }
 
 func warnNode(ctx *resource.Context, obj, _ object.Object) {
@@ -261,7 +237,7 @@ func warnNode(ctx *resource.Context, obj, _ object.Object) {
 	}
 }
 
-func nodeRow(now time.Time, obj object.Object) resource.Row {
+func nodeStatus(obj object.Object) any {
 	status := "Unknown"
 	for _, c := range obj.Objects("status", "conditions") {
 		if c.String("type") != "Ready" {
@@ -275,22 +251,22 @@ func nodeRow(now time.Time, obj object.Object) resource.Row {
 	if obj.True("spec", "unschedulable") {
 		status += ",SchedulingDisabled"
 	}
-	info := obj.At("status", "nodeInfo")
-	kernel := table.OrNone(info.String("kernelVersion"), table.Unknown)
-	if arch := info.String("architecture"); arch != "" {
-		kernel += " (" + arch + ")"
-	}
-	return table.Row(obj.Name(), status, table.OrNone(strings.Join(nodeRoles(obj), ","), table.None), table.AgeCell(now, obj),
-		info.String("kubeletVersion"), nodeAddress(obj, "InternalIP"), nodeAddress(obj, "ExternalIP"),
-		table.OrNone(info.String("osImage"), table.Unknown), kernel, table.OrNone(info.String("containerRuntimeVersion"), table.Unknown))
+	return status
 }
 
-// nodeRoles returns the roles that labels give to a node, sorted.
-func nodeRoles(obj object.Object) []string {
-	const prefix = "node-role.kubernetes.io/"
+func nodeKernel(obj object.Object) any {
+	kernel := table.OrNone(obj.String("status", "nodeInfo", "kernelVersion"), table.Unknown)
+	if arch := obj.String("status", "nodeInfo", "architecture"); arch != "" {
+		kernel += " (" + arch + ")"
+	}
+	return kernel
+}
+
+// nodeRoles lists the roles that labels give to a node.
+func nodeRoles(obj object.Object) any {
 	var roles []string
 	for key, value := range obj.Labels() { // sorted below
-		if role, ok := strings.CutPrefix(key, prefix); ok {
+		if role, ok := strings.CutPrefix(key, "node-role.kubernetes.io/"); ok {
 			value = role
 		} else if key != "kubernetes.io/role" {
 			continue
@@ -299,15 +275,17 @@ func nodeRoles(obj object.Object) []string {
 			roles = append(roles, value)
 		}
 	}
-	slices.Sort(roles)
-	return slices.Compact(roles)
+	return table.OrNone(strings.Join(kind.SortedSet(roles), ","), table.None)
 }
 
-func nodeAddress(obj object.Object, kind string) string {
-	for _, a := range obj.Objects("status", "addresses") {
-		if a.String("type") == kind {
-			return a.String("address")
+// nodeAddress makes the cell of a node's first address of a type.
+func nodeAddress(addressType string) func(object.Object) any {
+	return func(obj object.Object) any {
+		for _, a := range obj.Objects("status", "addresses") {
+			if a.String("type") == addressType {
+				return a.String("address")
+			}
 		}
+		return table.None
 	}
-	return table.None
 }

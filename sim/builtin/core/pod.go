@@ -37,9 +37,9 @@ func podKind() kind.Kind {
 			},
 			HasStatus: true, MakesStatus: true, ReturnsDeleted: true, SpecChanged: podSpecChanged,
 			PrepareForCreate: prepareNewPod, PrepareForUpdate: preparePod,
-			Validate: validateNewPod, ValidateUpdate: validatePod, Warn: warnPod,
-			GracePeriod: podGracePeriod, Fields: podFields,
+			Warn: warnPod, GracePeriod: podGracePeriod, Fields: podFields,
 		},
+		Validate: validatePod, ValidateStatus: validatePodStatus,
 		Defaults: kind.EveryVersion(defaultPod),
 		Connect:  map[string]resource.Connector{"binding": bindPod, "eviction": evictPod},
 		Streams:  podStreams(),
@@ -102,7 +102,7 @@ func podIP(obj object.Object) string {
 // podSpecChanged compares specs as the server does in memory: {} and absent differ where the Go field is a pointer.
 func podSpecChanged(obj, old object.Object) bool {
 	spec, before := obj.Map("spec"), old.Map("spec")
-	return !object.Equal(spec, before) && !gotext.Same("PodSpec", spec, before) // most updates leave it as it is
+	return !object.Equal(spec, before) && !gotext.Same(gotext.PodSpec, spec, before) // most updates leave it as it is
 }
 
 func podTemplateKind() kind.Kind {
@@ -113,13 +113,7 @@ func podTemplateKind() kind.Kind {
 		Strategy: resource.Strategy{
 			ReturnsDeleted: true,
 			SpecChanged: func(obj, old object.Object) bool {
-				return !gotext.Same("PodTemplateSpec", obj.At("template"), old.At("template"))
-			},
-			Validate: func(ctx *resource.Context, obj object.Object) field.ErrorList {
-				return podspec.ValidateTemplate(ctx, obj.Map("template"), template)
-			},
-			ValidateUpdate: func(ctx *resource.Context, obj, old object.Object) field.ErrorList {
-				return podspec.ValidateTemplateUpdate(ctx, obj.Map("template"), old.Map("template"), template)
+				return !gotext.Same(gotext.PodTemplateSpec, obj.At("template"), old.At("template"))
 			},
 			Warn: func(ctx *resource.Context, obj, old object.Object) {
 				if old == nil || old.Generation() != obj.Generation() {
@@ -127,16 +121,16 @@ func podTemplateKind() kind.Kind {
 				}
 			},
 		},
+		Validate: func(ctx *resource.Context, at field.Cursor) { podspec.CheckTemplate(ctx, at.Child("template")) },
 		Defaults: kind.EveryVersion(func(obj object.Object) {
 			obj.SetDefault(map[string]any{}, "template")
 			podspec.DefaultTemplate(obj.Map("template"))
 		}),
 		Columns: []table.Column{
 			table.Name(),
-			table.Text("Containers", "Names of each container in the template."),
-			table.Text("Images", "Images referenced by each container in the template."),
-			table.Text("Pod Labels", "The labels for the pod template."),
+			table.Text("Containers", "Names of each container in the template.").Cell(func(obj object.Object) any { return podspec.ContainersCell(obj, "name", "template") }),
+			table.Text("Images", "Images referenced by each container in the template.").Cell(func(obj object.Object) any { return podspec.ContainersCell(obj, "image", "template") }),
+			table.Text("Pod Labels", "The labels for the pod template.").Labels("template", "metadata", "labels"),
 		},
-		Row: podTemplateRow,
 	}
 }

@@ -17,7 +17,7 @@ func bindPod(c *resource.Connection) (object.Object, *status.Status) {
 	if name != c.Name {
 		return nil, status.BadRequest("name in URL does not match name in Binding object")
 	}
-	if errs := validateBinding(binding); len(errs) > 0 {
+	if errs := validateBinding(c.Context, binding); len(errs) > 0 {
 		return nil, status.Plain("%s", errs.Text())
 	}
 	if s := c.Admit(); s != nil {
@@ -45,16 +45,15 @@ func bindPod(c *resource.Connection) (object.Object, *status.Status) {
 	return nil, status.Created()
 }
 
-func validateBinding(binding object.Object) field.ErrorList {
-	target, p := binding.At("target"), field.Root("target")
-	var errs field.ErrorList
+func validateBinding(ctx *resource.Context, binding object.Object) field.ErrorList {
+	target := field.CursorAt(binding, nil, "target")
 	if kind := target.String("kind"); kind != "" && kind != "Node" {
-		errs = append(errs, field.NotSupported(p.Child("kind"), kind, "Node", "<empty>"))
+		target.Child("kind").NotSupported(kind, "Node", "<empty>")
 	}
-	if target.String("name") == "" {
-		errs = append(errs, field.Required(p.Child("name"), ""))
+	if target.Require("name"); ctx.Since(37) && len(target.Errors()) == 0 {
+		target.Child("name").Check(field.DNS1123Subdomain)
 	}
-	return errs
+	return target.Errors()
 }
 
 // bindingPreconditions compares uid and resourceVersion of a Binding with the pod's.
@@ -100,15 +99,15 @@ func assignPod(pod, binding object.Object, now string) {
 			pod.Set(values[key], "metadata", name, key)
 		}
 	}
-	setPodCondition(pod, now, map[string]any{"type": "PodScheduled", "status": "True"})
+	setCondition(pod, now, map[string]any{"type": "PodScheduled", "status": "True"})
 }
 
-// setPodCondition puts a condition into a pod's status, in the place of one of the same type. The time of the last
+// setCondition puts a condition into an object's status, in the place of one of the same type. The time of the last
 // transition stays when the condition's status does.
-func setPodCondition(pod object.Object, now string, condition map[string]any) {
+func setCondition(obj object.Object, now string, condition map[string]any) {
 	condition["lastTransitionTime"] = now
-	list := pod.List("status", "conditions")
-	for i, old := range pod.Objects("status", "conditions") {
+	list := obj.List("status", "conditions")
+	for i, old := range obj.Objects("status", "conditions") {
 		if old["type"] != condition["type"] {
 			continue
 		}
@@ -118,5 +117,5 @@ func setPodCondition(pod object.Object, now string, condition map[string]any) {
 		list[i] = condition
 		return
 	}
-	pod.Set(append(list, condition), "status", "conditions")
+	obj.Set(append(list, condition), "status", "conditions")
 }

@@ -68,9 +68,9 @@ func TestPodConditionKeepsItsTime(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
 	pod := object.Object{}
-	setPodCondition(pod, "then", map[string]any{"type": "A", "status": "True"})
-	setPodCondition(pod, "now", map[string]any{"type": "A", "status": "True", "reason": "R"})
+	setCondition(pod, "then", map[string]any{"type": "A", "status": "True"})
+	setCondition(pod, "now", map[string]any{"type": "A", "status": "True", "reason": "R"})
 	is.Equal(string(object.JSON(pod.List("status", "conditions"))), `[{"lastTransitionTime":"then","reason":"R","status":"True","type":"A"}]`)
-	setPodCondition(pod, "now", map[string]any{"type": "A", "status": "False"})
+	setCondition(pod, "now", map[string]any{"type": "A", "status": "False"})
 	is.Equal(string(object.JSON(pod.List("status", "conditions"))), `[{"lastTransitionTime":"now","status":"False","type":"A"}]`)
 }

@@ -73,7 +73,7 @@ func (e *eviction) evict() *status.Status {
 		return status.Plain("This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.")
 	}
 	budget := budgets[0]
-	if !podIs(pod, "Ready") && unguarded(budget) {
+	if podCondition(pod, "Ready").String("status") != "True" && unguarded(budget) {
 		s := e.delete(e.forceVersion(pod))
 		if s != nil && s.Reason == status.ReasonConflict && !e.options.Has("preconditions", "resourceVersion") {
 			return budgetRefusal(evictionRetry, stillProcessed(budget.Name()))
@@ -97,16 +97,6 @@ func (e *eviction) budgetsOf(pod object.Object) []object.Object {
 		return true
 	})
 	return out
-}
-
-// podIs reports whether a condition of the pod is true.
-func podIs(pod object.Object, condition string) bool {
-	for _, c := range pod.Objects("status", "conditions") {
-		if c.String("type") == condition {
-			return c.String("status") == "True"
-		}
-	}
-	return false
 }
 
 // unguarded reports whether a budget lets pods that are not ready go without counting them (KEP-3017).
@@ -139,7 +129,8 @@ func (e *eviction) spend(pod, budget object.Object) *status.Status {
 	_, s := e.Update(budgetStorage, e.Namespace, name, "status", func(budget object.Object) *status.Status {
 		budget.Set(allowed-1, "status", "disruptionsAllowed")
 		if allowed == 1 {
-			setDisruptionAllowed(budget, object.Time(e.Now))
+			setCondition(budget, object.Time(e.Now), map[string]any{"type": disruptionAllowed, "status": "False", "reason": "InsufficientPods",
+				"message": "", "observedGeneration": budget.Int64("status", "observedGeneration")})
 		}
 		budget.Set(object.Time(e.Now), "status", "disruptedPods", pod.Name())
 		return nil
@@ -178,24 +169,6 @@ func whyNoDisruption(name string, have object.Object) string {
 	return fmt.Sprintf("The disruption budget %s does not allow evicting pods currently", name)
 }
 
-// setDisruptionAllowed says in the budget's conditions that no disruption is left.
-func setDisruptionAllowed(budget object.Object, now string) {
-	condition := map[string]any{"type": disruptionAllowed, "status": "False", "reason": "InsufficientPods", "message": "",
-		"observedGeneration": budget.Int64("status", "observedGeneration"), "lastTransitionTime": now}
-	list := budget.List("status", "conditions")
-	for i, old := range budget.Objects("status", "conditions") {
-		if old.String("type") != disruptionAllowed {
-			continue
-		}
-		if old.String("status") == "False" {
-			condition["lastTransitionTime"] = old["lastTransitionTime"]
-		}
-		list[i] = condition
-		return
-	}
-	budget.Set(append(list, condition), "status", "conditions")
-}
-
 // withVersion returns the delete options with the pod's resourceVersion as a precondition unless they have one.
 func (e *eviction) withVersion(pod object.Object) object.Object {
 	if e.options.Has("preconditions", "resourceVersion") {
@@ -220,7 +193,7 @@ func (e *eviction) delete(options object.Object) *status.Status {
 			if s := deletePreconditions(pod, options); s != nil {
 				return s
 			}
-			setPodCondition(pod, object.Time(e.Now), map[string]any{"type": "DisruptionTarget", "status": "True",
+			setCondition(pod, object.Time(e.Now), map[string]any{"type": "DisruptionTarget", "status": "True",
 				"reason": "EvictionByEvictionAPI", "message": "Eviction API: evicting"})
 			return nil
 		})

@@ -1,71 +1,70 @@
 package core
 
 import (
+	"slices"
 	"strconv"
 
 	"github.com/kubesim/kubesim/sim/builtin/gotext"
 	"github.com/kubesim/kubesim/sim/builtin/podspec"
 	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/object"
-	"github.com/kubesim/kubesim/sim/resource"
 )
 
 // validateEphemeralUpdate checks a write of pods/ephemeralcontainers: containers can be added, nothing else.
-func validateEphemeralUpdate(ctx *resource.Context, obj, old object.Object) field.ErrorList {
-	r := podRulesOf(ctx, obj, old)
-	errs := append(r.pod(obj), r.annotationUpdates(obj, old)...)
-	if _, static := old.Annotations()[podspec.MirrorAnnotation]; static {
-		return field.ErrorList{field.Forbidden(podspec.Whole, "static pods do not support ephemeral containers")}
+func validateEphemeralUpdate(r podRules) {
+	if r.isStatic() {
+		r.forbidWhole("static pods do not support ephemeral containers")
+		return
 	}
-	p := podSpecPath.Child("ephemeralContainers")
-	now := map[string]object.Object{}
-	for _, c := range obj.Objects("spec", "ephemeralContainers") {
-		now[c.String("name")] = c
-	}
-	for _, before := range old.Objects("spec", "ephemeralContainers") {
-		name := strconv.Quote(before.String("name"))
-		c, ok := now[before.String("name")]
-		switch {
-		case !ok:
-			errs = append(errs, field.Forbidden(p, "existing ephemeral containers "+name+" may not be removed\n"))
-		case !gotext.Same("EphemeralContainer", c, before):
-			errs = append(errs, field.Forbidden(p, "existing ephemeral containers "+name+" may not be changed\n"+gotext.Diff("EphemeralContainer", before, c)))
+	r.annotationsAndSpec()
+	r.annotationUpdates()
+	at, now := r.spec.Child("ephemeralContainers"), r.Spec.Objects("ephemeralContainers")
+	slices.Reverse(now) // of several with the same name the last one counts
+	for _, before := range r.old.Objects("spec", "ephemeralContainers") {
+		which := "existing ephemeral containers " + strconv.Quote(before.String("name"))
+		if c := named(now, before.String("name")); c == nil {
+			at.Forbidden(which + " may not be removed\n")
+		} else if !gotext.Same(gotext.EphemeralContainer, c, before) {
+			at.Forbidden(which + " may not be changed\n" + gotext.Diff(gotext.EphemeralContainer, before, c))
 		}
 	}
-	return errs
+}
+
+// isStatic reports whether the pod mirrors one that a kubelet runs by itself.
+func (r podRules) isStatic() bool {
+	return r.old.Has("metadata", "annotations", podspec.MirrorAnnotation)
+}
+
+func (r podRules) forbidWhole(text string) {
+	r.pod.Report(field.ErrorList{field.Forbidden(podspec.Whole, text)})
 }
 
 // validateResize checks a write of pods/resize: cpu and memory can change, nothing else (KEP-1287).
-func validateResize(ctx *resource.Context, obj, old object.Object) field.ErrorList {
-	errs := podRulesOf(ctx, obj, old).pod(obj)
-	if _, static := old.Annotations()[podspec.MirrorAnnotation]; static {
-		return field.ErrorList{field.Forbidden(podspec.Whole, "static pods cannot be resized")}
+func validateResize(r podRules) {
+	switch {
+	case r.isStatic():
+		r.forbidWhole("static pods cannot be resized")
+		return
+	case r.old.String("spec", "os", "name") == "windows":
+		r.forbidWhole("windows pods cannot be resized")
+		return
 	}
-	if old.String("spec", "os", "name") == "windows" {
-		return field.ErrorList{field.Forbidden(podspec.Whole, "windows pods cannot be resized")}
+	r.annotationsAndSpec()
+	was := r.old.At("spec")
+	if podspec.Either(r.old.String("status", "qosClass"), podspec.QosClass(was)) != podspec.QosClass(r.Spec) {
+		r.spec.Invalid(field.Enum(r.pod.String("status", "qosClass")), "Pod QOS Class may not change as a result of resizing")
 	}
-	class := podspec.Either(old.String("status", "qosClass"), podspec.QosClass(old.At("spec")))
-	if class != podspec.QosClass(obj.At("spec")) {
-		errs = append(errs, field.Invalid(podSpecPath, field.Enum(obj.String("status", "qosClass")), "Pod QOS Class may not change as a result of resizing"))
+	r.spec.ForbidIf(!nodeResizes(r.old), "Pod running on node without support for resize")
+	rest := r.Spec.Copy()
+	if hasPodResources(r.Spec) || hasPodResources(was) {
+		r.resizeOfPod(rest, was)
 	}
-	if !nodeResizes(old) {
-		errs = append(errs, field.Forbidden(podSpecPath, "Pod running on node without support for resize"))
+	r.spec.ForbidIf(len(r.old.List("status", "nodeAllocatableResourceClaimStatuses")) > 0, "pods with node allocatable resource claims cannot be resized")
+	if !r.sameContainers(was) {
+		return
 	}
-	rest := obj.At("spec").Copy()
-	if hasPodResources(obj) || hasPodResources(old) {
-		errs = append(errs, resizeOfPod(rest, old.At("spec"))...)
-	}
-	if len(old.List("status", "nodeAllocatableResourceClaimStatuses")) > 0 {
-		errs = append(errs, field.Forbidden(podSpecPath, "pods with node allocatable resource claims cannot be resized"))
-	}
-	if moved := sameContainers(obj, old); len(moved) > 0 {
-		return append(errs, moved...)
-	}
-	errs = append(errs, resizeOfContainers(obj, old, rest)...)
-	if len(errs) == 0 && !gotext.Same("PodSpec", rest, old.At("spec")) {
-		errs = append(errs, field.Forbidden(podSpecPath, "only cpu and memory resources are mutable"))
-	}
-	return errs
+	r.resizeOfContainers(was, rest)
+	r.spec.ForbidIf(len(r.spec.Errors()) == 0 && !gotext.Same(gotext.PodSpec, rest, was), "only cpu and memory resources are mutable")
 }
 
 // nodeResizes reports whether the kubelet that runs the pod told what its containers really have.
@@ -78,32 +77,37 @@ func nodeResizes(pod object.Object) bool {
 	return true
 }
 
-func hasPodResources(pod object.Object) bool {
-	return len(pod.Map("spec", "resources", "requests"))+len(pod.Map("spec", "resources", "limits")) > 0
+func hasPodResources(spec object.Object) bool {
+	return len(spec.Map("resources", "requests"))+len(spec.Map("resources", "limits")) > 0
 }
 
 // resizeOfPod checks the resources of the pod as a whole, and sets cpu and memory in rest back to what they were.
-func resizeOfPod(rest, old object.Object) field.ErrorList {
-	p := podSpecPath.Child("resources")
-	before, now := old.At("resources"), rest.At("resources")
+func (r podRules) resizeOfPod(rest, old object.Object) {
+	at, before, now := r.spec.Child("resources"), old.At("resources"), rest.At("resources")
 	if before != nil && now == nil {
-		return field.ErrorList{field.Forbidden(p, "pod-level resources cannot be removed")}
+		at.Forbidden("pod-level resources cannot be removed")
+		return
 	}
-	var errs field.ErrorList
-	for _, list := range []string{"requests", "limits"} {
-		if removedResources(now.Map(list), before.Map(list)) {
-			errs = append(errs, field.Forbidden(p.Child(list), "pod-level resource "+list+" cannot be removed"))
-		}
-	}
+	removedResources(at, before, "pod-level resource ")
 	keepComputeResources(now, before)
 	if before == nil && len(now.Map("requests"))+len(now.Map("limits"))+len(now.List("claims")) == 0 {
 		delete(rest, "resources")
 		now = nil
 	}
-	if (now == nil) != (before == nil) || !gotext.Same("ResourceRequirements", now, before) {
-		errs = append(errs, field.Forbidden(podSpecPath, "only cpu and memory resources are mutable at pod-level"))
+	r.spec.ForbidIf((now == nil) != (before == nil) || !gotext.Same(gotext.ResourceRequirements, now, before),
+		"only cpu and memory resources are mutable at pod-level")
+}
+
+// removedResources checks that all requests and limits are still there.
+func removedResources(at field.Cursor, before object.Object, what string) {
+	for _, list := range []string{"requests", "limits"} {
+		for name := range before.Map(list) { // order does not matter
+			if !at.Has(list, name) {
+				at.Child(list).Forbidden(what + list + " cannot be removed")
+				break
+			}
+		}
 	}
-	return errs
 }
 
 // keepComputeResources sets cpu and memory of resources back to what they were.
@@ -119,65 +123,44 @@ func keepComputeResources(resources, old object.Object) {
 	}
 }
 
-func removedResources(now, before map[string]any) bool {
-	for name := range before { // order does not matter
-		if _, ok := now[name]; !ok {
-			return true
-		}
-	}
-	return false
-}
-
 // sameContainers checks that the containers are the same ones in the same order.
-func sameContainers(obj, old object.Object) field.ErrorList {
-	var errs field.ErrorList
-	for _, list := range []string{"containers", "initContainers"} {
-		now, before := obj.Objects("spec", list), old.Objects("spec", list)
+func (r podRules) sameContainers(old object.Object) bool {
+	n := len(r.spec.Errors())
+	for _, list := range podContainers {
+		at, now, before := r.spec.Child(list), podspec.Names(r.Spec.Objects(list)), podspec.Names(old.Objects(list))
 		if len(now) != len(before) {
-			errs = append(errs, field.Forbidden(podSpecPath.Child(list), list+" may not be added or removed on resize"))
+			at.Forbidden(list + " may not be added or removed on resize")
 			continue
 		}
 		for i := range before {
-			if now[i].String("name") != before[i].String("name") {
-				errs = append(errs, field.Forbidden(podSpecPath.Child(list).Index(i).Child("name"), list+" may not be renamed or reordered on resize"))
-			}
+			at.Index(i).Child("name").ForbidIf(now[i] != before[i], list+" may not be renamed or reordered on resize")
 		}
 	}
-	return errs
+	return len(r.spec.Errors()) == n
 }
 
 // resizeOfContainers checks the resources of each container, and sets cpu and memory in rest back to what they were.
-func resizeOfContainers(obj, old, rest object.Object) field.ErrorList {
-	var errs field.ErrorList
-	for _, list := range []string{"initContainers", "containers"} {
-		before := old.Objects("spec", list)
-		for i, c := range obj.Objects("spec", list) {
-			for _, kind := range []string{"requests", "limits"} {
-				if removedResources(c.Map("resources", kind), before[i].Map("resources", kind)) {
-					errs = append(errs, field.Forbidden(podSpecPath.Child(list).Index(i).Child("resources", kind), "resource "+kind+" cannot be removed"))
-				}
-			}
-		}
+func (r podRules) resizeOfContainers(old, rest object.Object) {
+	regular, initial := old.Objects("containers"), old.Objects("initContainers")
+	for i := range initial {
+		removedResources(r.spec.Child("initContainers").Index(i).Child("resources"), initial[i].At("resources"), "resource ")
 	}
-	before := old.Objects("spec", "containers")
+	for i := range regular {
+		removedResources(r.spec.Child("containers").Index(i).Child("resources"), regular[i].At("resources"), "resource ")
+	}
 	for i, c := range rest.Objects("containers") {
-		if setBack(c, before[i]); !gotext.Same("Container", c, before[i]) {
-			errs = append(errs, field.Forbidden(podSpecPath, "only cpu and memory resources are mutable"))
-		}
+		setBack(c, regular[i])
+		r.spec.ForbidIf(!gotext.Same(gotext.Container, c, regular[i]), "only cpu and memory resources are mutable")
 	}
-	before = old.Objects("spec", "initContainers")
 	for i, c := range rest.Objects("initContainers") {
-		p, changed := podSpecPath.Child("initContainers").Index(i), !gotext.Same("Container", c, before[i])
-		if setBack(c, before[i]); !gotext.Same("Container", c, before[i]) {
-			errs = append(errs, field.Forbidden(p, "only cpu and memory resources for init or sidecar containers are mutable"))
-		}
+		at, changed := r.spec.Child("initContainers").Index(i), !gotext.Same(gotext.Container, c, initial[i])
+		setBack(c, initial[i])
+		at.ForbidIf(!gotext.Same(gotext.Container, c, initial[i]), "only cpu and memory resources for init or sidecar containers are mutable")
 		for _, policy := range c.Objects("resizePolicy") {
-			if changed && !podspec.IsSidecar(c) && podspec.RestartsContainer(policy) {
-				errs = append(errs, field.Forbidden(p, "non-sidecar init containers with a resize policy of RestartContainer cannot be resized"))
-			}
+			at.ForbidIf(changed && !podspec.IsSidecar(c) && podspec.RestartsContainer(policy),
+				"non-sidecar init containers with a resize policy of RestartContainer cannot be resized")
 		}
 	}
-	return errs
 }
 
 // setBack gives a container the cpu and memory it had. Its claims are dropped, as the server does before it compares.

@@ -70,7 +70,9 @@ func checkPodCase(t *testing.T, c, old object.Object) (errs, warnings []string) 
 		template := obj.Map("template")
 		podspec.DefaultTemplate(template)
 		dropPodFields(ctx, object.Object(template).Map("spec"), nil)
-		found = podspec.ValidateTemplate(ctx, template, field.Root("template"))
+		at := field.CursorOn(field.Root("template"), template)
+		podspec.CheckTemplate(ctx, at)
+		found = at.Errors()
 		kind.WarnAll(ctx, podspec.TemplateWarnings(ctx, template, field.Root("template")))
 	case c.Has("old"):
 		before := old.Copy()
@@ -79,13 +81,21 @@ func checkPodCase(t *testing.T, c, old object.Object) (errs, warnings []string) 
 		defaultPod(obj)
 		defaultPod(before)
 		dropPodFields(ctx, obj.Map("spec"), before.Map("spec"))
-		found = validatePod(ctx, obj, before)
+		at := field.CursorAt(obj, before)
+		if ctx.Subresource == "status" {
+			validatePodStatus(ctx, at)
+		} else {
+			validatePod(ctx, at)
+		}
+		found = at.Errors()
 	default:
 		obj.SetDefault("x", "metadata", "name")
 		defaultPod(obj)
 		dropPodFields(ctx, obj.Map("spec"), nil)
-		found = validateNewPod(ctx, obj)
-		kind.WarnAll(ctx, podspec.Warnings(ctx, obj.At("spec"), obj.Annotations(), field.Path{}))
+		at := field.CursorAt(obj, nil)
+		validatePod(ctx, at)
+		found = at.Errors()
+		kind.WarnAll(ctx, podspec.Warnings(ctx, field.CursorAt(obj, nil)))
 	}
 	for _, e := range found {
 		errs = append(errs, shortText(e.Error()))

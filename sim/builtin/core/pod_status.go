@@ -1,6 +1,7 @@
 package core
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -13,85 +14,77 @@ import (
 	"github.com/kubesim/kubesim/sim/resource"
 )
 
-var podStatusPath = field.Root("status")
-
 // validatePodStatus checks a write of pods/status.
-func validatePodStatus(ctx *resource.Context, obj, old object.Object) field.ErrorList {
-	errs := podRulesOf(ctx, obj, old).annotationUpdates(obj, old)
-	status, before, p := obj.At("status"), old.At("status"), podStatusPath
-	errs = append(errs, podConditions(status, p.Child("conditions"))...)
-	node, had := status.String("nominatedNodeName"), before.String("nominatedNodeName")
-	if node != "" && node != had {
-		errs = append(errs, field.Check(p.Child("nominatedNodeName"), node, field.DNS1123Subdomain)...)
-		if old.String("spec", "nodeName") != "" {
-			errs = append(errs, field.Forbidden(p.Child("nominatedNodeName"), "may not be set on pods that are already bound to a node"))
+func validatePodStatus(ctx *resource.Context, pod field.Cursor) {
+	podRulesOf(ctx, pod).annotationUpdates()
+	at, before := pod.Child("status"), pod.Old().At("status")
+	for c := range at.Each("conditions") {
+		c.Child("observedGeneration").Min(0, "must be a non-negative integer")
+		if kind := c.Child("type").OrEmpty().ReportAt(c.Child("Type")); !slices.Contains([]string{"PodScheduled", "Ready", "Initialized"}, kind.String()) {
+			kind.Check(field.QualifiedName)
 		}
 	}
-	if n := status.Int64("observedGeneration"); n < 0 {
-		errs = append(errs, field.Invalid(p.Child("observedGeneration"), n, "must be a non-negative integer"))
+	if node := at.Child("nominatedNodeName"); node.String() != "" && node.String() != before.String("nominatedNodeName") {
+		node.Check(field.DNS1123Subdomain).ForbidIf(pod.Old().String("spec", "nodeName") != "", "may not be set on pods that are already bound to a node")
 	}
-	if class := status.String("qosClass"); class != before.String("qosClass") {
-		errs = append(errs, field.Invalid(p.Child("qosClass"), field.Enum(class), field.TextImmutable))
-	}
-	for _, list := range statusLists {
-		errs = append(errs, containerTransitions(obj, old, list, p.Child(list))...)
-	}
-	errs = append(errs, claimStatuses(obj, p.Child("resourceClaimStatuses"))...)
-	errs = append(errs, extendedClaimStatus(obj, p.Child("extendedResourceClaimStatus"))...)
-	errs = append(errs, podAddresses(ctx, status, before, "podIPs", "PodIP", p.Child("podIPs"))...)
-	if hosts := status.Objects("hostIPs"); len(hosts) > 0 && hosts[0].String("ip") != status.String("hostIP") {
-		errs = append(errs, field.Invalid(p.Child("hostIPs").Index(0).Child("ip"), hosts[0].String("ip"), "must be equal to `hostIP`"))
-	}
-	errs = append(errs, podAddresses(ctx, status, before, "hostIPs", "HostIP", p.Child("hostIPs"))...)
-	for _, list := range statusLists {
-		errs = append(errs, containerUsers(obj, list, p.Child(list))...)
+	at.Child("observedGeneration").Min(0, "must be a non-negative integer")
+	if at.String("qosClass") != before.String("qosClass") {
+		at.Child("qosClass").InvalidEnum(field.TextImmutable)
 	}
 	for _, list := range statusLists {
-		errs = append(errs, allocatedResources(obj, list, p.Child(list))...)
+		containerTransitions(at.Child(list), list, pod.Old())
 	}
-	return errs
-}
-
-func podConditions(status object.Object, p field.Path) field.ErrorList {
-	var errs field.ErrorList
-	for i, c := range status.Objects("conditions") {
-		if n := c.Int64("observedGeneration"); n < 0 {
-			errs = append(errs, field.Invalid(p.Index(i).Child("observedGeneration"), n, "must be a non-negative integer"))
-		}
-		if kind := c.String("type"); !slices.Contains([]string{"PodScheduled", "Ready", "Initialized"}, kind) {
-			errs = append(errs, field.Check(p.Index(i).Child("Type"), kind, field.QualifiedName)...)
+	claimStatuses(at, pod.Object())
+	if claim := at.Child("extendedResourceClaimStatus"); claim.Has() {
+		extendedClaimStatus(claim, pod.Object())
+	}
+	podAddresses(ctx, at.Child("podIPs"), before.Objects("podIPs"), gotext.PodIP)
+	host := at.Child("hostIPs").Index(0).Child("ip").OrEmpty()
+	host.InvalidIf(at.Len("hostIPs") > 0 && host.String() != at.String("hostIP"), "must be equal to `hostIP`")
+	podAddresses(ctx, at.Child("hostIPs"), before.Objects("hostIPs"), gotext.HostIP)
+	system := podspec.Either(pod.String("spec", "os", "name"), "linux")
+	for _, list := range statusLists {
+		for c := range at.Each(list) {
+			containerUser(c.Child("user", "linux"), system)
 		}
 	}
-	return errs
+	for _, list := range statusLists {
+		allocatedResources(at.Child(list), list, pod.Object())
+	}
 }
 
 // containerTransitions checks that a container that ended and is not to be restarted stays ended.
-func containerTransitions(obj, old object.Object, list string, p field.Path) field.ErrorList {
+func containerTransitions(at field.Cursor, list string, old object.Object) {
 	spec := old.At("spec")
 	ephemeral := list == "ephemeralContainerStatuses"
 	if !ephemeral && restartsTogether(spec) {
-		return nil
+		return
 	}
-	containers := spec.Objects(strings.TrimSuffix(list, "Statuses") + "s")
-	now := obj.Objects("status", list)
-	var errs field.ErrorList
+	containers, now := spec.Objects(strings.TrimSuffix(list, "Statuses")+"s"), object.ObjectsOf(at.List())
 	for i, before := range old.Objects("status", list) {
-		name := before.String("name")
-		at := slices.IndexFunc(now, func(c object.Object) bool { return c.String("name") == name })
-		if !before.Has("state", "terminated") || at < 0 || now[at].Has("state", "terminated") {
+		c := named(now, before.String("name"))
+		if !before.Has("state", "terminated") || c == nil || c.Has("state", "terminated") {
 			continue
 		}
-		c := slices.IndexFunc(containers, func(c object.Object) bool { return c.String("name") == name })
-		if ephemeral || c < 0 || !restartsAfter(containers[c], spec, before.Int64("state", "terminated", "exitCode")) {
-			errs = append(errs, field.Forbidden(p.Index(i).Child("state"), "may not be transitioned to non-terminated state"))
+		c = named(containers, before.String("name"))
+		at.Index(i).Child("state").ForbidIf(ephemeral || c == nil || !restartsAfter(c, spec, before.Int64("state", "terminated", "exitCode")),
+			"may not be transitioned to non-terminated state")
+	}
+}
+
+// named returns the first object of the name, or nil.
+func named(list []object.Object, name string) object.Object {
+	for _, o := range list {
+		if o.String("name") == name {
+			return o
 		}
 	}
-	return errs
+	return nil
 }
 
 // restartsTogether reports whether the exit of one container may restart all of them.
 func restartsTogether(spec object.Object) bool {
-	for _, list := range []string{"initContainers", "containers"} {
+	for _, list := range podContainers {
 		for _, c := range spec.Objects(list) {
 			if slices.ContainsFunc(c.Objects("restartPolicyRules"), func(o object.Object) bool { return o.String("action") == "RestartAllContainers" }) {
 				return true
@@ -121,151 +114,105 @@ func restartsAfter(c, spec object.Object, code int64) bool {
 }
 
 // claimStatuses checks which ResourceClaims were made for the claims of the spec.
-func claimStatuses(obj object.Object, p field.Path) field.ErrorList {
-	var errs field.ErrorList
-	claims := podspec.ContainerNames(obj.Objects("spec", "resourceClaims"))
-	var seen []string
-	for i, s := range obj.Objects("status", "resourceClaimStatuses") {
-		name := s.String("name")
-		if !slices.Contains(claims, name) {
-			errs = append(errs, field.Invalid(p.Index(i).Child("name"), name, "must match the name of an entry in `spec.resourceClaims`"))
-		}
-		if slices.Contains(seen, name) {
-			errs = append(errs, field.Duplicate(p.Index(i).Child("name"), name))
-		}
-		seen = append(seen, name)
-		if s.Has("resourceClaimName") {
-			errs = append(errs, field.Check(p.Index(i).Child("resourceClaimName"), s.String("resourceClaimName"), field.DNS1123Subdomain)...)
-		}
+func claimStatuses(at field.Cursor, pod object.Object) {
+	claims, seen := podspec.Names(pod.Objects("spec", "resourceClaims")), field.Seen{}
+	for s := range at.Each("resourceClaimStatuses") {
+		name := s.Child("name").OrEmpty()
+		name.InvalidIf(!slices.Contains(claims, name.String()), "must match the name of an entry in `spec.resourceClaims`").Unique(seen)
+		s.Child("resourceClaimName").Check(field.DNS1123Subdomain)
 	}
-	return errs
 }
 
 // extendedClaimStatus checks the ResourceClaim that was made for extended resources (KEP-5004).
-func extendedClaimStatus(obj object.Object, p field.Path) field.ErrorList {
-	status := obj.At("status", "extendedResourceClaimStatus")
-	if status == nil {
-		return nil
-	}
-	containers := map[string]object.Object{}
-	for _, list := range []string{"initContainers", "containers"} {
-		for _, c := range obj.Objects("spec", list) {
-			containers[c.String("name")] = c
-		}
-	}
-	mappings, at := status.Objects("requestMappings"), p.Child("requestMappings")
-	var errs field.ErrorList
-	if len(mappings) == 0 {
-		errs = append(errs, field.Required(at, "at least one request mapping is required"))
-	}
+func extendedClaimStatus(at field.Cursor, pod object.Object) {
+	containers := append(pod.Objects("spec", "containers"), pod.Objects("spec", "initContainers")...)
 	seen := map[[3]string]bool{}
-	for i, m := range mappings {
-		container, name, request := m.String("containerName"), m.String("resourceName"), m.String("requestName")
-		if c, ok := containers[container]; !ok {
-			errs = append(errs, field.Invalid(at.Index(i).Child("containerName"), container, "must match the name of an entry in spec.initContainers.name or spec.containers.name"))
-		} else if !c.Has("resources", "requests", name) {
-			errs = append(errs, field.Invalid(at.Index(i).Child("resourceName"), name,
-				"must match the extended resource name of an entry in spec.initContainers.resources.requests or spec.containers.resources.requests"))
+	for m := range at.Child("requestMappings").Required("at least one request mapping is required").Each() {
+		container, name, request := m.Child("containerName").OrEmpty(), m.Child("resourceName").OrEmpty(), m.Child("requestName").OrEmpty()
+		if c := named(containers, container.String()); c == nil {
+			container.Invalid(container.Value(), "must match the name of an entry in spec.initContainers.name or spec.containers.name")
+		} else {
+			name.InvalidIf(!c.Has("resources", "requests", name.String()),
+				"must match the extended resource name of an entry in spec.initContainers.resources.requests or spec.containers.resources.requests")
 		}
-		errs = append(errs, field.Check(p.Child("requestName"), request, field.DNS1123Label)...)
-		if key := [3]string{container, name, request}; seen[key] {
-			for j, f := range []string{"containerName", "resourceName", "requestName"} {
-				errs = append(errs, field.Duplicate(at.Index(i).Child(f), key[j]))
+		request.ReportAt(at.Child("requestName")).Check(field.DNS1123Label)
+		if key := [3]string{container.String(), name.String(), request.String()}; seen[key] {
+			for _, part := range []field.Cursor{container, name, request} {
+				part.Duplicate(part.Value())
 			}
 		} else {
 			seen[key] = true
 		}
 	}
-	if name := status.String("resourceClaimName"); name != "" {
-		return append(errs, field.Check(p.Child("resourceClaimName"), name, field.DNS1123Subdomain)...)
-	}
-	return append(errs, field.Required(p.Child("resourceClaimName"), ""))
+	at.Child("resourceClaimName").Required().Check(field.DNS1123Subdomain)
 }
 
 // podAddresses checks the addresses of a pod or its host: at most one of each family. Addresses from before may stay.
-func podAddresses(ctx *resource.Context, status, old object.Object, list string, t gotext.Type, p field.Path) field.ErrorList {
-	var before []string
-	for _, o := range old.Objects(list) {
-		before = append(before, o.String("ip"))
-	}
-	ips := status.Objects(list)
-	var errs field.ErrorList
-	families := map[bool]bool{}
-	unreadable := -1
-	for i, o := range ips {
+func podAddresses(ctx *resource.Context, list field.Cursor, before []object.Object, t gotext.Type) {
+	families, unreadable := map[bool]bool{}, ""
+	for i := range list.List() {
+		o := list.Index(i)
 		ip := o.String("ip")
-		if !slices.Contains(before, ip) {
-			errs = append(errs, kind.ValidateIP(ctx, p.Index(i), ip)...)
+		if !slices.ContainsFunc(before, func(old object.Object) bool { return old.String("ip") == ip }) {
+			o.With(ip).Check(kind.IP(ctx))
 		}
-		if _, ok := field.ParseIP(ip); unreadable < 0 && !ok {
-			unreadable = i
+		if _, ok := field.ParseIP(ip); unreadable == "" && !ok {
+			unreadable = fmt.Sprintf("invalid IP[%d]: %s", i, ip)
 		}
 		families[strings.Contains(ip, ":")] = true
 	}
-	if len(ips) < 2 {
-		return errs
+	if list.Len() < 2 {
+		return
 	}
-	if unreadable >= 0 {
-		errs = append(errs, field.Internal(p, fmt.Errorf("failed to check for dual stack with error:invalid IP[%d]: %s",
-			unreadable, ips[unreadable].String("ip"))))
+	if unreadable != "" {
+		list.Report(field.ErrorList{field.Internal(list.Path(), errors.New("failed to check for dual stack with error:"+unreadable))})
 	}
-	if unreadable >= 0 || len(families) < 2 || len(ips) > 2 {
-		errs = append(errs, field.Invalid(p, gotext.Values(t, status.List(list)), "may specify no more than one IP for each IP family"))
+	if unreadable != "" || len(families) < 2 || list.Len() > 2 {
+		list.Invalid(gotext.Values(t, list.List()), "may specify no more than one IP for each IP family")
 	}
-	return errs
 }
 
-// containerUsers checks the user that a container runs as, by operating system.
-func containerUsers(obj object.Object, list string, p field.Path) field.ErrorList {
-	var errs field.ErrorList
-	system := podspec.Either(obj.String("spec", "os", "name"), "linux")
-	for i, c := range obj.Objects("status", list) {
-		user, at := c.At("user", "linux"), p.Index(i).Child("user", "linux")
-		switch {
-		case user == nil:
-		case system == "windows":
-			errs = append(errs, field.Forbidden(at, "cannot be set for a windows pod"))
-		case system == "linux":
-			errs = append(errs, field.Messages(at.Child("uid"), user.Int64("uid"), field.UserID(user.Int64("uid")))...)
-			errs = append(errs, field.Messages(at.Child("gid"), user.Int64("gid"), field.UserID(user.Int64("gid")))...)
-			for j, v := range user.List("supplementalGroups") {
-				id, _ := v.(int64)
-				errs = append(errs, field.Messages(at.Child("supplementalGroups").Index(j), id, field.UserID(id))...)
-			}
+// containerUser checks the user that a container runs as, by operating system.
+func containerUser(at field.Cursor, system string) {
+	switch {
+	case !at.Has():
+	case system == "windows":
+		at.Forbidden("cannot be set for a windows pod")
+	case system == "linux":
+		at.Child("uid").OrZero().CheckInt(field.UserID)
+		at.Child("gid").OrZero().CheckInt(field.UserID)
+		for id := range at.Each("supplementalGroups") {
+			id.CheckInt(field.UserID)
 		}
 	}
-	return errs
 }
 
 // allocatedResources checks the health of the devices that a container has (KEP-4680).
-func allocatedResources(obj object.Object, list string, p field.Path) field.ErrorList {
-	var errs field.ErrorList
-	containers := obj.Objects("spec", strings.TrimSuffix(list, "Statuses")+"s")
-	for i, c := range obj.Objects("status", list) {
-		at, allocated := p.Index(i).Child("allocatedResourcesStatus"), c.Objects("allocatedResourcesStatus")
+func allocatedResources(statuses field.Cursor, list string, pod object.Object) {
+	containers := pod.Objects("spec", strings.TrimSuffix(list, "Statuses")+"s")
+	for s := range statuses.Each() {
+		at := s.Child("allocatedResourcesStatus")
 		if list == "ephemeralContainerStatuses" {
-			if len(allocated) > 0 {
-				errs = append(errs, field.Forbidden(at, "must not be specified in container status"))
-			}
+			at.ForbidIf(at.Len() > 0, "must not be specified in container status")
 			continue
 		}
-		n := slices.IndexFunc(containers, func(o object.Object) bool { return o.String("name") == c.String("name") })
-		for j, a := range allocated {
-			if n >= 0 {
-				errs = append(errs, allocatedName(containers[n], a.String("name"), at.Index(j).Child("name"))...)
+		c := named(containers, s.String("name"))
+		for allocated := range at.Each() {
+			if c != nil {
+				allocatedName(allocated.Child("name"), c)
 			}
-			errs = append(errs, deviceHealth(a, at.Index(j).Child("resources"))...)
+			deviceHealth(allocated)
 		}
 	}
-	return errs
 }
 
-func allocatedName(c object.Object, name string, p field.Path) field.ErrorList {
+func allocatedName(at field.Cursor, c object.Object) {
+	name := at.String()
 	if !strings.HasPrefix(name, "claim:") {
-		if c.Has("resources", "requests", name) {
-			return nil
+		if !c.Has("resources", "requests", name) {
+			at.InvalidEnum("must match one of the container's resource requests")
 		}
-		return field.ErrorList{field.Invalid(p, field.Enum(name), "must match one of the container's resource requests")}
+		return
 	}
 	for _, claim := range c.Objects("resources", "claims") {
 		own := "claim:" + claim.String("name")
@@ -273,32 +220,26 @@ func allocatedName(c object.Object, name string, p field.Path) field.ErrorList {
 			own += "/" + request
 		}
 		if own == name {
-			return nil
+			return
 		}
 	}
-	return field.ErrorList{field.Invalid(p, field.Enum(name),
-		"must match one of the container's resource claims in a format 'claim:<claimName>/<request>' or 'claim:<claimName>' if request is empty")}
+	at.InvalidEnum("must match one of the container's resource claims in a format 'claim:<claimName>/<request>' or 'claim:<claimName>' if request is empty")
 }
 
 const healthMessageMax = 1024
 
-func deviceHealth(allocated object.Object, p field.Path) field.ErrorList {
-	var errs field.ErrorList
-	var seen []string
-	for i, r := range allocated.Objects("resources") {
-		errs = append(errs, field.MustBeOneOf(p.Index(i).Child("health"), r.String("health"), "Healthy", "Unhealthy", "Unknown")...)
-		if text := r.String("message"); r.Has("message") && text == "" {
-			errs = append(errs, field.Required(p.Index(i).Child("message"), "must be non-empty if specified"))
-		} else if len(text) > healthMessageMax {
-			errs = append(errs, field.TooLong(p.Index(i).Child("message"), healthMessageMax))
-		}
-		if id := r.String("resourceID"); slices.Contains(seen, id) {
-			errs = append(errs, field.Duplicate(p.Index(i).Child("resourceID"), field.Enum(id)))
+func deviceHealth(allocated field.Cursor) {
+	seen := field.Seen{}
+	for r := range allocated.Each("resources") {
+		r.Child("health").OrEmpty().OneOf("Healthy", "Unhealthy", "Unknown")
+		text := r.Child("message")
+		text.RequireIf(text.Has() && text.String() == "", "must be non-empty if specified").MaxBytes(healthMessageMax)
+		if id := r.Child("resourceID"); seen[id.String()] {
+			id.Duplicate(field.Enum(id.String()))
 		} else {
-			seen = append(seen, id)
+			seen[id.String()] = true
 		}
 	}
-	return errs
 }
 
 // inStatuses returns the path in all container statuses of a pod.

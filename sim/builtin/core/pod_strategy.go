@@ -5,7 +5,6 @@ import (
 
 	"github.com/kubesim/kubesim/sim/builtin/kind"
 	"github.com/kubesim/kubesim/sim/builtin/podspec"
-	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
 )
@@ -22,7 +21,7 @@ func defaultPod(obj object.Object) {
 	if grace, ok := spec.Int("terminationGracePeriodSeconds"); ok && grace < 0 {
 		spec["terminationGracePeriodSeconds"] = int64(1)
 	}
-	for _, list := range []string{"containers", "initContainers"} {
+	for _, list := range podContainers {
 		for _, c := range spec.Objects(list) {
 			limitsBecomeRequests(c)
 			if spec.True("hostNetwork") {
@@ -66,7 +65,10 @@ func mirrorPodIP(obj object.Object) {
 // matchLabelKeys into the selectors they belong to.
 func prepareNewPod(ctx *resource.Context, obj object.Object) {
 	spec := obj.At("spec")
-	status := map[string]any{"phase": "Pending", "qosClass": podspec.Either(obj.String("status", "qosClass"), podspec.QosClass(spec))}
+	status := map[string]any{"phase": "Pending", "qosClass": podspec.QosClass(spec)}
+	if !ctx.Since(37) {
+		status["qosClass"] = podspec.Either(obj.String("status", "qosClass"), podspec.QosClass(spec))
+	}
 	if len(spec.List("schedulingGates")) > 0 {
 		status["conditions"] = []any{map[string]any{
 			"type": "PodScheduled", "status": "False", "lastProbeTime": nil, "lastTransitionTime": object.Time(ctx.Now),
@@ -104,21 +106,21 @@ func syncAppArmor(ctx *resource.Context, obj object.Object) {
 		return
 	}
 	whole := obj.Map("spec", "securityContext", "appArmorProfile")
-	podspec.EachContainer(obj.At("spec"), field.Path{}, func(c object.Object, _ field.Path) {
+	for c := range podspec.Containers(obj.At("spec")) {
 		key := podspec.AppArmorPrefix + c.String("name")
 		annotation, ok := obj.Annotations()[key]
 		if !ok || c.Has("securityContext", "appArmorProfile") {
-			return
+			continue
 		}
 		profile := podspec.AppArmorOf(annotation)
 		if profile != nil && whole != nil && object.SemanticEqual(profile, whole) {
-			return
+			continue
 		}
 		if profile != nil {
 			c.Set(profile, "securityContext", "appArmorProfile")
 		}
 		ctx.Warn("metadata.annotations[" + key + `]: deprecated since v1.30; use the "appArmorProfile" field instead`)
-	})
+	}
 }
 
 // preparePod keeps what the endpoint may not change.
@@ -129,7 +131,7 @@ func preparePod(ctx *resource.Context, obj, old object.Object) {
 		return
 	case "ephemeralcontainers":
 		added := obj.List("spec", "ephemeralContainers")
-		keepPod(obj, old, "spec", "status")
+		keepPod(obj, old)
 		if len(added) == 0 {
 			obj.Remove("spec", "ephemeralContainers")
 		} else {
@@ -140,30 +142,16 @@ func preparePod(ctx *resource.Context, obj, old object.Object) {
 	}
 }
 
-// keepPod takes the named fields, and the metadata that clients own, from the old pod.
-func keepPod(obj, old object.Object, names ...string) {
-	for _, name := range names {
-		if v, ok := old[name]; ok {
-			obj[name] = object.Copy(v)
-		}
-	}
-	for _, name := range []string{"deletionTimestamp", "selfLink", "labels", "annotations", "finalizers", "ownerReferences"} {
-		keepMeta(obj, old, name)
-	}
-}
-
-func keepMeta(obj, old object.Object, name string) {
-	if v, ok := old.Get("metadata", name); ok {
-		obj.Set(object.Copy(v), "metadata", name)
-	} else {
-		obj.Remove("metadata", name)
-	}
+// keepPod takes spec and status, and the metadata that clients own, from the old pod.
+func keepPod(obj, old object.Object) {
+	kind.KeepOld(obj, old, "spec", "status")
+	kind.KeepOld(obj.Metadata(), old.Metadata(), "deletionTimestamp", "selfLink", "labels", "annotations", "finalizers", "ownerReferences")
 }
 
 // prepareResize keeps everything but the resources and resize policies of containers that are the same ones in the same
 // order, and the resources of the pod. Otherwise validation finds out what is wrong.
 func prepareResize(obj, old object.Object) {
-	lists := []string{"containers", "initContainers"}
+	lists := podContainers
 	for _, list := range lists {
 		if len(obj.List("spec", list)) != len(old.List("spec", list)) {
 			return
@@ -173,7 +161,7 @@ func prepareResize(obj, old object.Object) {
 	for _, list := range lists {
 		resized[list] = resizeContainers(obj.List("spec", list), old.List("spec", list))
 	}
-	keepPod(obj, old, "spec", "status")
+	keepPod(obj, old)
 	for _, list := range lists {
 		if resized[list] != nil {
 			obj.Set(resized[list], "spec", list)
@@ -195,12 +183,7 @@ func resizeContainers(list, old []any) []any {
 			return list
 		}
 		merged, _ := object.Copy(before).(map[string]any)
-		for _, name := range []string{"resources", "resizePolicy"} {
-			delete(merged, name)
-			if v, ok := c[name]; ok {
-				merged[name] = v
-			}
-		}
+		kind.KeepOld(merged, c, "resources", "resizePolicy")
 		out[i] = merged
 	}
 	if len(out) == 0 {
@@ -211,8 +194,7 @@ func resizeContainers(list, old []any) []any {
 
 // preparePodStatus keeps metadata that kubelets used to break, and fields of the status that older ones do not know.
 func preparePodStatus(obj, old object.Object) {
-	keepMeta(obj, old, "ownerReferences")
-	keepMeta(obj, old, "deletionTimestamp")
+	kind.KeepOld(obj.Metadata(), old.Metadata(), "ownerReferences", "deletionTimestamp")
 	status := obj.At("status")
 	if status == nil {
 		status = object.Object{}

@@ -189,8 +189,3 @@ func podReady(obj object.Object) bool {
 		return c.String("type") == "Ready" && c.String("status") == "True"
 	})
 }
-
-func podTemplateRow(_ time.Time, obj object.Object) resource.Row {
-	return table.Row(obj.Name(), podspec.ContainersCell(obj, "name", "template"), podspec.ContainersCell(obj, "image", "template"),
-		table.LabelsCell(obj.At("template").Labels()))
-}

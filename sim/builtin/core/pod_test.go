@@ -198,7 +198,7 @@ func TestPodWarnings(t *testing.T) {
 func TestReplicationController(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
-	k := replicationControllerKind()
+	k := kindtest.New(t, served, "replicationcontrollers").Kind
 	obj := kindtest.Parse(t, `{"metadata":{"name":"r.c"},"spec":{"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"c","image":"i:1"}]}}}}`)
 	defaultReplication(obj)
 	is.Equal(obj.Labels(), map[string]string{"a": "b"})                                                 // labels of the template
@@ -233,13 +233,13 @@ func TestReplicationController(t *testing.T) {
 func TestPodTemplateKind(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
-	k := podTemplateKind()
+	k := kindtest.New(t, served, "podtemplates").Kind
 	obj := kindtest.Parse(t, `{"metadata":{"name":"t"},"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"c","image":"i"}]}}}`)
 	k.Defaults[""](obj)
-	is.Equal(obj.String("template", "spec", "dnsPolicy"), "ClusterFirst")         // defaults of a template
-	is.True(!obj.Has("template", "spec", "enableServiceLinks"))                   // but not those of a pod
-	is.Equal(len(k.Strategy.Validate(&resource.Context{}, obj)), 0)               // nothing wrong
-	is.Equal(podTemplateRow(time.Time{}, obj).Cells, []any{"t", "c", "i", "a=b"}) // a row
+	is.Equal(obj.String("template", "spec", "dnsPolicy"), "ClusterFirst") // defaults of a template
+	is.True(!obj.Has("template", "spec", "enableServiceLinks"))           // but not those of a pod
+	is.Equal(len(k.Strategy.Validate(&resource.Context{}, obj)), 0)       // nothing wrong
+	is.Equal(k.Row(time.Time{}, obj).Cells, []any{"t", "c", "i", "a=b"})  // a row
 	empty := object.Object{}
 	k.Defaults[""](empty)
 	is.Equal(k.Strategy.Validate(&resource.Context{}, empty).Text(), "template.spec.containers: Required value") // a template is never missing

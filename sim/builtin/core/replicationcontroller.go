@@ -1,10 +1,9 @@
 package core
 
 import (
-	"fmt"
+	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/kubesim/kubesim/sim/builtin/gotext"
 	"github.com/kubesim/kubesim/sim/builtin/kind"
@@ -22,37 +21,26 @@ func replicationControllerKind() kind.Kind {
 		KeyPrefix: "controllers",
 		Strategy: resource.Strategy{
 			Quota:     resource.Quota{Each: []string{"replicationcontrollers"}},
-			HasStatus: true, OrphansByDefault: true, SpecChanged: gotext.SpecChanged("ReplicationControllerSpec"), NameRule: kind.SubdomainName,
-			Validate: func(ctx *resource.Context, obj object.Object) field.ErrorList {
-				return validateReplication(ctx, obj, nil)
-			},
-			ValidateUpdate: func(ctx *resource.Context, obj, old object.Object) field.ErrorList {
-				if ctx.Subresource == "status" {
-					return replicationStatus(obj.At("status"), field.Root("status"))
-				}
-				return append(validateReplication(ctx, obj, old), nonConvertible(obj, old)...)
-			},
+			HasStatus: true, OrphansByDefault: true, SpecChanged: gotext.SpecChanged(gotext.ReplicationControllerSpec), NameRule: kind.SubdomainName,
 			Warn: warnReplication,
 			Fields: func(obj object.Object) map[string]string {
 				return map[string]string{"status.replicas": strconv.FormatInt(obj.Int64("status", "replicas"), 10)}
 			},
 		},
+		Validate: validateReplication, ValidateStatus: replicationStatus,
 		Defaults: kind.EveryVersion(defaultReplication),
 		Connect:  map[string]resource.Connector{"scale": kind.ScaleReplication},
 		Labels:   kind.SameLabels("status.replicas"),
 		Unknown:  kind.UnsupportedLabel,
-		Columns: append([]table.Column{
+		Columns: slices.Concat([]table.Column{
 			table.Name(),
-			table.Doc("Desired", table.DocCore+"ReplicationControllerSpec", "replicas").Of("integer"),
-			table.Doc("Current", table.DocCore+"ReplicationControllerStatus", "replicas").Of("integer"),
-			table.Doc("Ready", table.DocCore+"ReplicationControllerStatus", "readyReplicas").Of("integer"),
+			table.Doc("Desired", table.DocCore+"ReplicationControllerSpec", "replicas").Int("spec", "replicas"),
+			table.Doc("Current", table.DocCore+"ReplicationControllerStatus", "replicas").Int("status", "replicas"),
+			table.Doc("Ready", table.DocCore+"ReplicationControllerStatus", "readyReplicas").Int("status", "readyReplicas"),
 			table.Age(),
-		}, podspec.TemplateColumns(table.DocCore+"ReplicationControllerSpec")...),
-		Row: func(now time.Time, obj object.Object) resource.Row {
-			return table.Row(obj.Name(), obj.Int64("spec", "replicas"), obj.Int64("status", "replicas"), obj.Int64("status", "readyReplicas"),
-				table.AgeCell(now, obj), podspec.ContainersCell(obj, "name", "spec", "template"), podspec.ContainersCell(obj, "image", "spec", "template"),
-				table.LabelsCell(object.StringMap(obj.Map("spec", "selector"))))
-		},
+		}, podspec.ContainerColumns("spec", "template"), []table.Column{
+			table.Doc("Selector", table.DocCore+"ReplicationControllerSpec", "selector").Wide().Labels("spec", "selector"),
+		}),
 	}
 }
 
@@ -76,67 +64,59 @@ func defaultReplication(obj object.Object) {
 	}
 }
 
-func validateReplication(ctx *resource.Context, obj, old object.Object) field.ErrorList {
-	spec, p := obj.At("spec"), field.Root("spec")
-	labels := object.StringMap(spec.Map("selector"))
-	errs := field.NonNegative(spec.Int64("minReadySeconds"), p.Child("minReadySeconds"))
-	if len(labels) == 0 {
-		errs = append(errs, field.Required(p.Child("selector"), ""))
+func validateReplication(ctx *resource.Context, at field.Cursor) {
+	spec := at.Child("spec")
+	template, selector := spec.Child("template"), spec.Child("selector")
+	spec.Child("minReadySeconds").Declared(ctx.Since(37), field.Cursor.NonNegative)
+	selector.Required()
+	spec.Child("replicas").Declared(ctx.Since(37), field.Cursor.NonNegative)
+	if template.Has() {
+		validateReplicationTemplate(ctx, template, selector.Object())
+	} else {
+		template.Missing("")
 	}
-	errs = append(errs, field.NonNegative(spec.Int64("replicas"), p.Child("replicas"))...)
-	template, at := spec.At("template"), p.Child("template")
-	if template == nil {
-		return append(errs, field.Required(at, ""))
+	if at.Updates() {
+		nonConvertible(at)
 	}
-	for name, value := range labels { // order does not matter
-		if own, ok := template.Labels()[name]; !ok || own != value {
-			errs = append(errs, field.Invalid(at.Child("metadata", "labels"), template.Labels(), "`selector` does not match template `labels`"))
+}
+
+func validateReplicationTemplate(ctx *resource.Context, at field.Cursor, selector object.Object) {
+	labels := at.Object().Labels()
+	for name, value := range selector { // order does not matter
+		if own, ok := labels[name]; !ok || own != value {
+			at.Child("metadata", "labels").Invalid(labels, "`selector` does not match template `labels`")
 			break
 		}
 	}
-	errs = append(errs, podspec.ValidateTemplateUpdate(ctx, template, old.Map("spec", "template"), at)...)
-	errs = append(errs, field.MustBeOneOf(at.Child("spec", "restartPolicy"), template.String("spec", "restartPolicy"), "Always")...)
-	if template.Has("spec", "activeDeadlineSeconds") {
-		errs = append(errs, field.Forbidden(at.Child("spec", "activeDeadlineSeconds"), "activeDeadlineSeconds in ReplicationController is not Supported"))
-	}
-	return errs
+	podspec.CheckTemplate(ctx, at)
+	spec := at.Child("spec")
+	spec.Child("restartPolicy").OrEmpty().OneOf("Always")
+	spec.ForbidAny("activeDeadlineSeconds in ReplicationController is not Supported", "activeDeadlineSeconds")
 }
 
 // nonConvertible refuses changes of fields that an extensions/v1beta1 client could not have written, which old
 // annotations name.
-func nonConvertible(obj, old object.Object) field.ErrorList {
-	var errs field.ErrorList
-	annotations := old.Annotations()
+func nonConvertible(at field.Cursor) {
+	annotations, selector := at.Old().Annotations(), at.Child("spec", "selector")
 	for _, key := range object.SortedKeys(annotations) {
 		name, ok := strings.CutPrefix(key, "non-convertible.kubernetes.io/")
 		switch {
 		case !ok || strings.Contains(name, "/"):
 		case !strings.Contains(name, "selector"):
-			e := field.NotFound(field.Root(name), annotations[key])
-			e.Detail = "unknown non-convertible field"
-			errs = append(errs, e)
-		case !object.SemanticEqual(obj.Map("spec", "selector"), old.Map("spec", "selector")):
-			errs = append(errs, field.Invalid(field.Root("spec").Child("selector"), object.StringMap(obj.Map("spec", "selector")), "cannot update non-convertible selector"))
+			at.Child(name).NotFound(annotations[key], "unknown non-convertible field")
+		case selector.Changed():
+			selector.Invalid(object.StringMap(selector.Object()), "cannot update non-convertible selector")
 		}
 	}
-	return errs
 }
 
-func replicationStatus(status object.Object, p field.Path) field.ErrorList {
-	var errs field.ErrorList
-	for _, name := range []string{"replicas", "fullyLabeledReplicas", "readyReplicas", "availableReplicas", "observedGeneration"} {
-		errs = append(errs, field.NonNegative(status.Int64(name), p.Child(name))...)
-	}
-	all := status.Int64("replicas")
+func replicationStatus(_ *resource.Context, at field.Cursor) {
+	status := at.Child("status")
+	kind.NonNegative(status, "replicas", "fullyLabeledReplicas", "readyReplicas", "availableReplicas", "observedGeneration")
 	for _, name := range []string{"fullyLabeledReplicas", "readyReplicas", "availableReplicas"} {
-		if n := status.Int64(name); n > all {
-			errs = append(errs, field.Invalid(p.Child(name), n, "cannot be greater than status.replicas"))
-		}
+		status.Child(name).Max(status.Int64("replicas"), "cannot be greater than status.replicas")
 	}
-	if n := status.Int64("availableReplicas"); n > status.Int64("readyReplicas") {
-		errs = append(errs, field.Invalid(p.Child("availableReplicas"), n, "cannot be greater than readyReplicas"))
-	}
-	return errs
+	status.Child("availableReplicas").Max(status.Int64("readyReplicas"), "cannot be greater than readyReplicas")
 }
 
 // warnReplication warns about a new controller, or about the template that an update replaces: the server looks at that
@@ -145,9 +125,7 @@ func warnReplication(ctx *resource.Context, obj, old object.Object) {
 	path := field.Root("spec").Child("template")
 	switch {
 	case old == nil:
-		if msgs := field.DNS1123Label(obj.Name()); len(msgs) > 0 {
-			ctx.Warn(fmt.Sprintf("metadata.name: this is used in Pod names and hostnames, which can result in surprising behavior; a DNS label is recommended: %v", msgs))
-		}
+		podspec.WarnNames(ctx, obj)
 		kind.WarnAll(ctx, podspec.TemplateWarnings(ctx, obj.Map("spec", "template"), path))
 	case ctx.Subresource == "" && obj.Generation() != old.Generation():
 		kind.WarnAll(ctx, podspec.TemplateWarnings(ctx, old.Map("spec", "template"), path))

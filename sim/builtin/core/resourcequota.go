@@ -3,7 +3,6 @@ package core
 import (
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/kubesim/kubesim/sim/builtin/gotext"
 	"github.com/kubesim/kubesim/sim/builtin/kind"
@@ -21,21 +20,17 @@ func resourceQuotaKind() kind.Kind {
 		Strategy: resource.Strategy{
 			Quota:     resource.Quota{Each: []string{"resourcequotas"}},
 			HasStatus: true, ReturnsDeleted: true,
-			Validate: func(_ *resource.Context, obj object.Object) field.ErrorList {
-				return append(validateQuotaSpec(obj.At("spec")), validateQuotaStatus(obj)...)
-			},
-			ValidateUpdate: validateQuotaUpdate,
-			Warn:           warnQuota,
+			Warn: warnQuota,
 		},
+		Validate: validateQuota, ValidateStatus: validateQuotaStatus,
 		Defaults: kind.EveryVersion(func(obj object.Object) {
 			podspec.RoundUp(obj.Map("spec", "hard"))
 			podspec.RoundLists(obj.Map("status"), "hard", "used")
 		}),
 		Columns: []table.Column{table.Name(),
-			table.Text("Request", "Request represents a minimum amount of cpu/memory that a container may consume."),
-			table.Text("Limit", "Limits control the maximum amount of cpu/memory that a container may use independent of contention on the node."),
+			table.Text("Request", "Request represents a minimum amount of cpu/memory that a container may consume.").Cell(quotaCell(false)),
+			table.Text("Limit", "Limits control the maximum amount of cpu/memory that a container may use independent of contention on the node.").Cell(quotaCell(true)),
 			table.Age()},
-		Row: quotaRow,
 	}
 }
 
@@ -50,48 +45,45 @@ func isQuotaResource(name string) bool {
 		strings.HasPrefix(name, podspec.QuotaPrefix+podspec.HugePagesPrefix)
 }
 
-func validateQuotaResource(p field.Path, name string) field.ErrorList {
-	errs := podspec.ResourceName(name, p)
-	if !strings.Contains(name, "/") && !isQuotaResource(name) {
-		errs = append(errs, field.Invalid(p, field.Enum(name), "must be a standard resource for quota"))
-	}
-	return errs
-}
-
 // validateQuotaList checks a map of resources.
-func validateQuotaList(p field.Path, amounts map[string]any) field.ErrorList {
-	var errs field.ErrorList
-	for _, name := range object.SortedKeys(amounts) {
-		errs = append(errs, validateQuotaResource(p.Key(name), name)...)
-		errs = append(errs, podspec.ResourceQuantity(name, quantity.Of(amounts[name]), p.Key(name))...)
-	}
-	return errs
-}
-
-func validateQuotaStatus(obj object.Object) field.ErrorList {
-	errs := validateQuotaList(field.Root("status.hard"), obj.Map("status", "hard"))
-	return append(errs, validateQuotaList(field.Root("status.used"), obj.Map("status", "used"))...)
-}
-
-func validateQuotaSpec(spec object.Object) field.ErrorList {
-	p := field.Root("spec")
-	hard := object.SortedKeys(spec.Map("hard"))
-	errs := validateQuotaList(p.Child("hard"), spec.Map("hard"))
-	scopes := spec.Strings("scopes")
-	at := p.Child("scopes")
-	for _, scope := range scopes {
-		if !slices.Contains(quotaScopes, scope) {
-			errs = append(errs, field.Invalid(at, scopes, "unsupported scope"))
+func validateQuotaList(at field.Cursor) {
+	for name, amount := range at.EachKey() {
+		podspec.ResourceName(amount, name)
+		if !strings.Contains(name, "/") && !isQuotaResource(name) {
+			amount.Invalid(field.Enum(name), "must be a standard resource for quota")
 		}
+		podspec.ResourceQuantity(amount, name)
+	}
+}
+
+func validateQuotaStatus(_ *resource.Context, at field.Cursor) {
+	validateQuotaList(at.Child("status", "hard"))
+	validateQuotaList(at.Child("status", "used"))
+}
+
+func validateQuota(ctx *resource.Context, at field.Cursor) {
+	validateQuotaSpec(at.Child("spec"))
+	if !at.Updates() {
+		validateQuotaStatus(ctx, at)
+		return
+	}
+	scopes := at.Child("spec", "scopes")
+	scopes.InvalidIf(!slices.Equal(kind.SortedSet(at.Old().Strings("spec", "scopes")), kind.SortedSet(scopes.Strings())), field.TextImmutable)
+}
+
+func validateQuotaSpec(spec field.Cursor) {
+	validateQuotaList(spec.Child("hard"))
+	scopes, hard := spec.Child("scopes"), object.SortedKeys(spec.Child("hard").Object())
+	for _, scope := range scopes.Strings() {
+		scopes.InvalidIf(!slices.Contains(quotaScopes, scope), "unsupported scope")
 		for range misfits(scope, hard) {
-			errs = append(errs, field.Invalid(at, scopes, "unsupported scope applied to resource"))
+			scopes.Invalid(scopes.Value(), "unsupported scope applied to resource")
 		}
 	}
-	errs = append(errs, conflictingScopes(at, scopes, scopes)...)
+	conflictingScopes(scopes, scopes.Strings())
 	if spec.Has("scopeSelector") {
-		errs = append(errs, validateScopeSelector(p.Child("scopeSelector", "matchExpressions"), spec, hard)...)
+		validateScopeSelector(spec, hard)
 	}
-	return errs
 }
 
 var quotaScopes = []string{"Terminating", "NotTerminating", "BestEffort", "NotBestEffort", "PriorityClass",
@@ -117,74 +109,44 @@ func misfits(scope string, hard []string) []string {
 	return out
 }
 
-// conflictingScopes reports scopes that exclude each other; shown is what the error prints: spec.scopes, also for those
-// of the selector.
-func conflictingScopes(p field.Path, scopes []string, shown any) field.ErrorList {
-	var errs field.ErrorList
+// conflictingScopes reports scopes that exclude each other. What it prints is spec.scopes, also for those of the selector.
+func conflictingScopes(at field.Cursor, scopes []string) {
 	for _, pair := range [][2]string{{"BestEffort", "NotBestEffort"}, {"Terminating", "NotTerminating"}} {
-		if slices.Contains(scopes, pair[0]) && slices.Contains(scopes, pair[1]) {
-			errs = append(errs, field.Invalid(p, shown, "conflicting scopes"))
-		}
+		at.InvalidIf(slices.Contains(scopes, pair[0]) && slices.Contains(scopes, pair[1]), "conflicting scopes")
 	}
-	return errs
 }
 
-func validateScopeSelector(p field.Path, spec object.Object, hard []string) field.ErrorList {
-	var errs field.ErrorList
+func validateScopeSelector(spec field.Cursor, hard []string) {
+	at := spec.Child("scopeSelector", "matchExpressions")
 	var scopes []string
-	for _, e := range spec.Objects("scopeSelector", "matchExpressions") {
-		scope := e.String("scopeName")
-		if !slices.Contains(quotaScopes, scope) {
-			errs = append(errs, field.Invalid(p.Child("scopeName"), field.Enum(scope), "unsupported scope"))
+	for e := range at.Each() {
+		scope := e.Child("scopeName").ReportAt(at.Child("scopeName"))
+		if !slices.Contains(quotaScopes, scope.String()) {
+			scope.InvalidEnum("unsupported scope")
 		}
-		for range misfits(scope, hard) {
-			errs = append(errs, field.Invalid(p, gotext.Value("ScopeSelector", spec.At("scopeSelector")),
-				"unsupported scope applied to resource"))
+		for range misfits(scope.String(), hard) {
+			at.Invalid(gotext.Value(gotext.ScopeSelector, spec.Child("scopeSelector").Object()), "unsupported scope applied to resource")
 		}
-		errs = append(errs, validateScopeOperator(p, scope, e)...)
-		scopes = append(scopes, scope)
+		validateScopeOperator(e.ReportAt(at), scope.String())
+		scopes = append(scopes, scope.String())
 	}
-	return append(errs, conflictingScopes(p, scopes, spec["scopes"])...)
+	conflictingScopes(spec.Child("scopes").ReportAt(at), scopes)
 }
 
-func validateScopeOperator(p field.Path, scope string, e object.Object) field.ErrorList {
-	var errs field.ErrorList
-	op, values := e.String("operator"), e.Strings("values")
-	named := scope != "PriorityClass" && scope != "VolumeAttributesClass" && slices.Contains(quotaScopes, scope)
-	if named && op != "Exists" {
-		errs = append(errs, field.Invalid(p.Child("operator"), field.Enum(op),
-			"must be 'Exists' when scope is any of ResourceQuotaScopeTerminating, ResourceQuotaScopeNotTerminating, "+
-				"ResourceQuotaScopeBestEffort, ResourceQuotaScopeNotBestEffort or ResourceQuotaScopeCrossNamespacePodAffinity"))
+func validateScopeOperator(e field.Cursor, scope string) {
+	operator, values := e.Child("operator"), e.Child("values")
+	if scope != "PriorityClass" && scope != "VolumeAttributesClass" && slices.Contains(quotaScopes, scope) && operator.String() != "Exists" {
+		operator.InvalidEnum("must be 'Exists' when scope is any of ResourceQuotaScopeTerminating, ResourceQuotaScopeNotTerminating, " +
+			"ResourceQuotaScopeBestEffort, ResourceQuotaScopeNotBestEffort or ResourceQuotaScopeCrossNamespacePodAffinity")
 	}
-	switch op {
+	switch operator.String() {
 	case "In", "NotIn":
-		if len(values) == 0 {
-			errs = append(errs, field.Required(p.Child("values"), "must be at least one value when `operator` is 'In' or 'NotIn' for scope selector"))
-		}
+		values.RequireIf(values.Len() == 0, "must be at least one value when `operator` is 'In' or 'NotIn' for scope selector")
 	case "Exists", "DoesNotExist":
-		if len(values) > 0 {
-			errs = append(errs, field.Invalid(p.Child("values"), values, "must be no value when `operator` is 'Exist' or 'DoesNotExist' for scope selector"))
-		}
+		values.InvalidIf(values.Len() > 0, "must be no value when `operator` is 'Exist' or 'DoesNotExist' for scope selector")
 	default:
-		errs = append(errs, field.Invalid(p.Child("operator"), field.Enum(op), "not a valid selector operator"))
+		operator.InvalidEnum("not a valid selector operator")
 	}
-	return errs
-}
-
-func validateQuotaUpdate(ctx *resource.Context, obj, old object.Object) field.ErrorList {
-	if ctx.Subresource == "status" {
-		return validateQuotaStatus(obj)
-	}
-	errs := validateQuotaSpec(obj.At("spec"))
-	before, after := old.Strings("spec", "scopes"), obj.Strings("spec", "scopes")
-	if !slices.Equal(kind.SortedSet(before), kind.SortedSet(after)) {
-		var shown any = after
-		if !obj.Has("spec", "scopes") {
-			shown = nil
-		}
-		errs = append(errs, field.Invalid(field.Root("spec.scopes"), shown, field.TextImmutable))
-	}
-	return errs
 }
 
 func warnQuota(ctx *resource.Context, obj, old object.Object) {
@@ -206,16 +168,16 @@ func warnQuota(ctx *resource.Context, obj, old object.Object) {
 	}
 }
 
-func quotaRow(now time.Time, obj object.Object) resource.Row {
-	var requests, limits []string
-	hard, used := obj.Map("status", "hard"), obj.Map("status", "used")
-	for _, name := range object.SortedKeys(hard) {
-		text := name + ": " + quantity.Of(used[name]).String() + "/" + quantity.Of(hard[name]).String()
-		if strings.HasPrefix(name, "limits.") {
-			limits = append(limits, text)
-		} else {
-			requests = append(requests, text)
+// quotaCell makes the cell of what is used of the limits, or of all others.
+func quotaCell(limits bool) func(object.Object) any {
+	return func(obj object.Object) any {
+		var texts []string
+		hard, used := obj.Map("status", "hard"), obj.Map("status", "used")
+		for _, name := range object.SortedKeys(hard) {
+			if strings.HasPrefix(name, "limits.") == limits {
+				texts = append(texts, name+": "+quantity.Of(used[name]).String()+"/"+quantity.Of(hard[name]).String())
+			}
 		}
+		return strings.Join(texts, ", ")
 	}
-	return table.Row(obj.Name(), strings.Join(requests, ", "), strings.Join(limits, ", "), table.AgeCell(now, obj))
 }

@@ -3,7 +3,6 @@ package core
 import (
 	"encoding/base64"
 	"encoding/json"
-	"time"
 
 	"github.com/kubesim/kubesim/sim/builtin/certificates"
 	"github.com/kubesim/kubesim/sim/builtin/kind"
@@ -17,22 +16,18 @@ func secretKind() kind.Kind {
 	return kind.Kind{
 		Storage: "secrets",
 		Strategy: resource.Strategy{
-			Quota:    resource.Quota{Each: []string{"secrets"}},
-			Checks:   resource.Checks{Update: []resource.Check{resource.CheckMetaUpdate, resource.CheckFirst, resource.CheckMeta, resource.CheckKind}},
-			Validate: validateSecret, ValidateUpdate: validateSecretUpdate, ValidateFirst: immutableSecret,
-			Warn: warnSecret,
-			Fields: func(obj object.Object) map[string]string {
-				return map[string]string{"type": obj.String("type")}
-			},
+			Quota:         resource.Quota{Each: []string{"secrets"}},
+			Checks:        resource.Checks{Update: []resource.Check{resource.CheckMetaUpdate, resource.CheckFirst, resource.CheckMeta, resource.CheckKind}},
+			ValidateFirst: immutableSecret,
+			Warn:          warnSecret,
+			Fields:        func(obj object.Object) map[string]string { return map[string]string{"type": obj.String("type")} },
 		},
+		Validate: validateSecret,
 		Defaults: kind.EveryVersion(defaultSecret),
 		Labels:   kind.SameLabels("type"),
 		Unknown:  kind.UnsupportedLabel,
-		Columns: []table.Column{table.Name(), table.Doc("Type", table.DocCore+"Secret", "type"), table.Doc("Data", table.DocCore+"Secret", "data"),
-			table.Age()},
-		Row: func(now time.Time, obj object.Object) resource.Row {
-			return table.Row(obj.Name(), obj.String("type"), int64(len(obj.Map("data"))), table.AgeCell(now, obj))
-		},
+		Columns: []table.Column{table.Name(), table.Doc("Type", table.DocCore+"Secret", "type").At("type"),
+			table.Doc("Data", table.DocCore+"Secret", "data").Cell(func(obj object.Object) any { return int64(len(obj.Map("data"))) }), table.Age()},
 	}
 }
 
@@ -49,71 +44,47 @@ func defaultSecret(obj object.Object) {
 	delete(obj, "stringData")
 }
 
-func validateSecret(_ *resource.Context, obj object.Object) field.ErrorList {
-	var errs field.ErrorList
-	p, data, size := field.Root("data"), obj.Map("data"), 0
-	for _, key := range object.SortedKeys(data) {
-		errs = append(errs, field.Check(p.Key(key), key, field.ConfigMapKey)...)
-		size += len(kind.Decoded(data[key]))
+func validateSecret(_ *resource.Context, at field.Cursor) {
+	data := at.Child("data")
+	if checkKeys(data) > maxConfigBytes {
+		data.TooLong(maxConfigBytes)
 	}
-	if size > maxConfigBytes {
-		errs = append(errs, field.TooLong(p, maxConfigBytes))
-	}
-	return append(errs, validateSecretType(obj, p, data)...)
-}
-
-// validateSecretType checks what the built-in types of secrets must hold.
-func validateSecretType(obj object.Object, p field.Path, data map[string]any) field.ErrorList {
-	missing := func(keys ...string) field.ErrorList {
-		var errs field.ErrorList
-		for _, key := range keys {
-			if _, ok := data[key]; !ok {
-				errs = append(errs, field.Required(p.Key(key), ""))
-			}
-		}
-		return errs
-	}
-	switch obj.String("type") {
+	key := func(name string) field.Cursor { return data.Key(name) }
+	switch at.String("type") { // what the built-in types of secrets must hold
 	case "kubernetes.io/service-account-token":
-		const name = "kubernetes.io/service-account.name"
-		return field.MustBeSet(field.Root("metadata").Child("annotations").Key(name), obj.Annotations()[name])
+		at.Child("metadata", "annotations").Key("kubernetes.io/service-account.name").Required()
 	case "kubernetes.io/dockercfg":
-		return validateDockerConfig(p, data, ".dockercfg")
+		validateDockerConfig(key(".dockercfg"))
 	case "kubernetes.io/dockerconfigjson":
-		return validateDockerConfig(p, data, ".dockerconfigjson")
+		validateDockerConfig(key(".dockerconfigjson"))
 	case "kubernetes.io/basic-auth": // one of the two will do
-		if errs := missing("username", "password"); len(errs) == 2 {
-			return errs
-		}
+		neither := !data.Has("username") && !data.Has("password")
+		key("username").RequireIf(neither, "")
+		key("password").RequireIf(neither, "")
 	case "kubernetes.io/ssh-auth":
-		if len(kind.Decoded(data["ssh-privatekey"])) == 0 {
-			return field.ErrorList{field.Required(p.Key("ssh-privatekey"), "")}
-		}
+		key("ssh-privatekey").RequireIf(len(kind.Decoded(key("ssh-privatekey").Value())) == 0, "")
 	case "kubernetes.io/tls":
-		return missing("tls.crt", "tls.key")
+		key("tls.crt").RequireIf(!data.Has("tls.crt"), "")
+		key("tls.key").RequireIf(!data.Has("tls.key"), "")
 	}
-	return nil
 }
 
 // validateDockerConfig checks that a key holds a JSON object.
-func validateDockerConfig(p field.Path, data map[string]any, key string) field.ErrorList {
-	value, ok := data[key]
-	if !ok {
-		return field.ErrorList{field.Required(p.Key(key), "")}
+func validateDockerConfig(at field.Cursor) {
+	if !at.Has() {
+		at.Missing("")
+	} else if err := json.Unmarshal(kind.Decoded(at.Value()), &map[string]any{}); err != nil {
+		at.Invalid("<secret contents redacted>", err.Error())
 	}
-	if err := json.Unmarshal(kind.Decoded(value), &map[string]any{}); err != nil {
-		return field.ErrorList{field.Invalid(p.Key(key), "<secret contents redacted>", err.Error())}
-	}
-	return nil
-}
-
-func validateSecretUpdate(ctx *resource.Context, obj, _ object.Object) field.ErrorList {
-	return validateSecret(ctx, obj)
 }
 
 func immutableSecret(_ *resource.Context, obj, old object.Object) field.ErrorList {
-	errs := kind.Immutable(field.Root("type"), obj.String("type"), old.String("type"))
-	return append(errs, validateImmutable(obj, old, fieldRule{"data", sameMap})...)
+	at := field.CursorAt(obj, old)
+	at.Child("type").OrEmpty().Immutable()
+	if stillImmutable(at) {
+		immutableMap(at.Child("data"))
+	}
+	return at.Errors()
 }
 
 // warnSecret warns about a TLS key that does not belong to its certificate.

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/kubesim/kubesim/sim/builtin/kind"
 	"github.com/kubesim/kubesim/sim/builtin/table"
@@ -33,22 +32,19 @@ func serviceKind() kind.Kind {
 			ApplyCreates: "status", Decorate: decorateService,
 			Allocate: allocateService, Released: releaseService,
 			NameRuleOf: serviceNameRule,
-			Validate: func(ctx *resource.Context, obj object.Object) field.ErrorList {
-				return validateService(ctx, obj, nil)
-			},
-			ValidateUpdate: validateServiceUpdate,
-			Warn:           warnService,
+			Warn:       warnService,
 			Fields: func(obj object.Object) map[string]string {
 				return map[string]string{"spec.clusterIP": obj.String("spec", "clusterIP"), "spec.type": obj.String("spec", "type")}
 			},
 		},
+		Validate: validateService, ValidateStatus: validateLoadBalancerStatus,
 		Defaults: kind.EveryVersion(defaultService),
 		Labels:   kind.SameLabels("spec.clusterIP", "spec.type"),
 		Unknown:  kind.UnsupportedLabel,
-		Columns: []table.Column{table.Name(), table.Doc("Type", spec, "type"), table.Doc("Cluster-IP", spec, "clusterIP"),
-			table.Doc("External-IP", spec, "externalIPs"), table.Doc("Port(s)", spec, "ports"), table.Age(),
-			table.Doc("Selector", spec, "selector").Wide()},
-		Row: serviceRow,
+		Columns: []table.Column{table.Name(), table.Doc("Type", spec, "type").At("spec", "type"),
+			table.Doc("Cluster-IP", spec, "clusterIP").Cell(func(obj object.Object) any { return append(obj.Strings("spec", "clusterIPs"), table.None)[0] }),
+			table.Doc("External-IP", spec, "externalIPs").Cell(externalIPs), table.Doc("Port(s)", spec, "ports").Cell(portsCell), table.Age(),
+			table.Doc("Selector", spec, "selector").Wide().Labels("spec", "selector")},
 	}
 }
 
@@ -139,26 +135,20 @@ func needsHealthCheck(spec object.Object) bool {
 	return spec.String("type") == typeLoadBalancer && spec.String("externalTrafficPolicy") == "Local"
 }
 
-func serviceRow(now time.Time, obj object.Object) resource.Row {
-	spec := obj.At("spec")
-	ip := table.None
-	if ips := spec.Strings("clusterIPs"); len(ips) > 0 {
-		ip = ips[0]
-	}
+func portsCell(obj object.Object) any {
 	var ports []string
-	for _, p := range spec.Objects("ports") {
+	for _, p := range obj.Objects("spec", "ports") {
 		text := strconv.FormatInt(p.Int64("port"), 10)
 		if n := p.Int64("nodePort"); n > 0 {
 			text += ":" + strconv.FormatInt(n, 10)
 		}
 		ports = append(ports, text+"/"+p.String("protocol"))
 	}
-	return table.Row(obj.Name(), spec.String("type"), ip, externalIPs(obj), table.OrNone(strings.Join(ports, ","), table.None),
-		table.AgeCell(now, obj), table.LabelsCell(object.StringMap(spec.Map("selector"))))
+	return table.OrNone(strings.Join(ports, ","), table.None)
 }
 
 // externalIPs is the cell for where a service can be reached from outside.
-func externalIPs(obj object.Object) string {
+func externalIPs(obj object.Object) any {
 	spec := obj.At("spec")
 	ips := spec.Strings("externalIPs")
 	switch spec.String("type") {

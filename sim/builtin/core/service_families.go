@@ -17,11 +17,7 @@ const (
 	requireDual     = "RequireDualStack"
 )
 
-var (
-	policyPath    = field.Root("spec.ipFamilyPolicy")
-	familiesPath  = field.Root("spec.ipFamilies")
-	addressesPath = field.Root("spec.clusterIPs")
-)
+var addressesPath = field.Root("spec.clusterIPs")
 
 // initFamilies fills in ipFamilyPolicy and ipFamilies of a service on a cluster with one family (KEP-563). was is nil on
 // create.
@@ -33,30 +29,33 @@ func initFamilies(ctx *resource.Context, spec, was object.Object) field.ErrorLis
 	if !spec.Has("ipFamilyPolicy") {
 		spec["ipFamilyPolicy"] = table.OrNone(was.String("ipFamilyPolicy"), firstPolicy(bare))
 	}
-	if errs := validateServiceAddresses(ctx, spec, was); len(errs) > 0 {
-		return errs
+	at := field.CursorOn(field.Root("spec"), spec).Was(was)
+	if validateServiceAddresses(ctx, at); len(at.Errors()) > 0 {
+		return at.Errors()
 	}
-	errs := append(shrinkFamilies(spec, was), checkSingleStack(spec)...)
-	errs = append(errs, inferFamilies(spec)...)
-	if len(errs) > 0 {
-		return errs
+	if was != nil {
+		shrinkFamilies(at, spec, was)
+	}
+	checkSingleStack(at)
+	if inferFamilies(at, spec); len(at.Errors()) > 0 {
+		return at.Errors()
 	}
 	if bare {
 		bothFamilies(spec)
 		return nil
 	}
-	if spec.String("ipFamilyPolicy") == requireDual {
-		errs = append(errs, field.Invalid(policyPath, field.Enum(requireDual), "this cluster is not configured for dual-stack services"))
+	if policy := at.Child("ipFamilyPolicy"); policy.String() == requireDual {
+		policy.InvalidEnum("this cluster is not configured for dual-stack services")
 	}
-	for i, family := range spec.Strings("ipFamilies") {
-		if family != clusterFamily {
-			errs = append(errs, field.Invalid(familiesPath.Index(i), field.Enum(family), "not configured on this cluster"))
+	for family := range at.Each("ipFamilies") {
+		if family.String() != clusterFamily {
+			family.InvalidEnum("not configured on this cluster")
 		}
 	}
-	if len(errs) == 0 && len(spec.List("ipFamilies")) == 0 {
+	if len(at.Errors()) == 0 && at.Len("ipFamilies") == 0 {
 		spec["ipFamilies"] = []any{clusterFamily}
 	}
-	return errs
+	return at.Errors()
 }
 
 func firstPolicy(bare bool) string {
@@ -75,45 +74,33 @@ func staysPreferDual(spec, was object.Object) bool {
 }
 
 // shrinkFamilies lets go of the second family when an update asks for one, and refuses to do so otherwise.
-func shrinkFamilies(spec, was object.Object) field.ErrorList {
-	if was == nil {
-		return nil
-	}
-	var errs field.ErrorList
-	single := spec.String("ipFamilyPolicy") == singleStack
+func shrinkFamilies(at field.Cursor, spec, was object.Object) {
+	policy := at.Child("ipFamilyPolicy")
 	for _, f := range [][2]string{{"clusterIPs", "cluster IP"}, {"ipFamilies", "IP family"}} {
 		list, old := spec.List(f[0]), was.List(f[0])
-		switch {
+		switch single := policy.String() == singleStack; {
 		case single && len(list) > 1 && object.SemanticEqual(list, old):
 			spec[f[0]] = list[:1]
 		case !single && len(list) > 0 && len(list) < len(old):
-			errs = append(errs, field.Invalid(policyPath, kind.Pointer(spec, "ipFamilyPolicy"),
-				"must be 'SingleStack' to release the secondary "+f[1]))
+			policy.AsEnum().InvalidIf(true, "must be 'SingleStack' to release the secondary "+f[1])
 		}
 	}
-	return errs
 }
 
 // checkSingleStack refuses two of a kind where the policy allows one.
-func checkSingleStack(spec object.Object) field.ErrorList {
-	var errs field.ErrorList
-	if spec.String("ipFamilyPolicy") != singleStack {
-		return nil
-	}
+func checkSingleStack(at field.Cursor) {
+	policy := at.Child("ipFamilyPolicy")
 	for _, f := range [][2]string{{"clusterIPs", "cluster IPs"}, {"ipFamilies", "IP families"}} {
-		if len(spec.List(f[0])) == 2 {
-			errs = append(errs, field.Invalid(policyPath, field.Enum(singleStack),
-				"must be 'RequireDualStack' or 'PreferDualStack' when multiple "+f[1]+" are specified"))
+		if policy.String() == singleStack && at.Len(f[0]) == 2 {
+			policy.InvalidEnum("must be 'RequireDualStack' or 'PreferDualStack' when multiple " + f[1] + " are specified")
 		}
 	}
-	return errs
 }
 
 // inferFamilies adds the families of addresses that come without.
-func inferFamilies(spec object.Object) field.ErrorList {
-	var errs field.ErrorList
-	ips := spec.Strings("clusterIPs")
-	for i, ip := range ips {
+func inferFamilies(at field.Cursor, spec object.Object) {
+	addresses := at.Child("clusterIPs")
+	for i, ip := range addresses.Strings() {
 		if ip == headless {
 			break
 		}
@@ -124,12 +111,11 @@ func inferFamilies(spec object.Object) field.ErrorList {
 		switch {
 		case i < len(spec.List("ipFamilies")):
 		case family != clusterFamily:
-			errs = append(errs, field.Invalid(addressesPath.Index(i), ips, family+" is not configured on this cluster"))
+			addresses.Index(i).Invalid(addresses.Value(), family+" is not configured on this cluster")
 		default:
 			spec["ipFamilies"] = append(spec.List("ipFamilies"), family)
 		}
 	}
-	return errs
 }
 
 // bothFamilies completes the families of a headless service without a selector: it may have both on any cluster.
@@ -149,139 +135,100 @@ func bothFamilies(spec object.Object) {
 }
 
 // validateServiceAddresses checks clusterIP, clusterIPs, ipFamilies and ipFamilyPolicy with each other.
-func validateServiceAddresses(ctx *resource.Context, spec, was object.Object) field.ErrorList {
+func validateServiceAddresses(ctx *resource.Context, spec field.Cursor) {
 	if spec.String("type") == typeExternalName {
-		return nil
+		return
 	}
-	ip, ips := spec.String("clusterIP"), spec.Strings("clusterIPs")
-	var errs field.ErrorList
+	addresses, ip, ips := spec.Child("clusterIPs"), spec.String("clusterIP"), spec.Strings("clusterIPs")
 	switch {
 	case ip != "" && len(ips) == 0:
-		errs = append(errs, field.Required(addressesPath, ""))
+		addresses.Missing("")
 	case ip != "" && ips[0] != ip:
-		errs = append(errs, field.Invalid(addressesPath, ips, "first value must match `clusterIP`"))
+		addresses.Invalid(ips, "first value must match `clusterIP`")
 	case ip == "" && len(ips) > 0:
-		errs = append(errs, field.Invalid(addressesPath, ips, "must be empty when `clusterIP` is not specified"))
+		addresses.Invalid(ips, "must be empty when `clusterIP` is not specified")
 	}
-	families := spec.Strings("ipFamilies")
-	for i, family := range families {
-		errs = append(errs, field.MustBeOneOf(familiesPath.Index(i), family, "IPv4", "IPv6")...)
-		if slices.Contains(families[:i], family) {
-			errs = append(errs, field.Duplicate(familiesPath.Index(i), field.Enum(family)))
+	seen := field.Seen{}
+	for family := range spec.Each("ipFamilies") {
+		if family.OneOf("IPv4", "IPv6"); seen[family.String()] {
+			family.Duplicate(field.Enum(family.String()))
 		}
+		seen[family.String()] = true
 	}
-	if spec.Has("ipFamilyPolicy") {
-		errs = append(errs, field.MustBeOneOf(policyPath, spec.String("ipFamilyPolicy"), preferDualStack, requireDual, singleStack)...)
-	}
-	bad := validateClusterIPs(ctx, ips, was.Strings("clusterIPs"))
-	errs = append(errs, bad...)
-	if len(ips) > 2 {
-		errs = append(errs, field.Invalid(addressesPath, ips, "may only hold up to 2 values"))
-	}
-	if len(bad) > 0 {
-		return errs
-	}
-	return append(errs, matchFamilies(ips, families)...)
-}
-
-// validateClusterIPs checks each address; "None" may stand alone.
-func validateClusterIPs(ctx *resource.Context, ips, old []string) field.ErrorList {
-	var errs field.ErrorList
+	spec.Child("ipFamilyPolicy").OneOf(preferDualStack, requireDual, singleStack)
+	before := len(spec.Errors())
 	for i, ip := range ips {
-		switch {
-		case i == 0 && ip == headless:
-			if len(ips) > 1 {
-				errs = append(errs, field.Invalid(addressesPath, ips, "'None' must be the first and only value"))
-			}
-		case !slices.Contains(old, ip):
-			errs = append(errs, kind.ValidateIP(ctx, addressesPath.Index(i), ip)...)
+		if i == 0 && ip == headless { // which may stand alone
+			addresses.InvalidIf(len(ips) > 1, "'None' must be the first and only value")
+		} else if address := addresses.Index(i); !slices.Contains(spec.Old().Strings("clusterIPs"), ip) {
+			address.Check(kind.IP(ctx))
 		}
 	}
-	return errs
+	bad := len(spec.Errors()) > before
+	addresses.InvalidIf(len(ips) > 2, "may only hold up to 2 values")
+	if !bad {
+		matchFamilies(addresses, ips, spec.Strings("ipFamilies"))
+	}
 }
 
 // matchFamilies checks that there is at most one address of each family, and that it is of the family at its place.
-func matchFamilies(ips, families []string) field.ErrorList {
-	var errs field.ErrorList
-	if len(ips) > 1 {
-		seen := map[string]bool{}
-		for _, ip := range ips {
-			seen[FamilyOf(ip)] = true
-		}
-		if len(seen) < 2 {
-			errs = append(errs, field.Invalid(addressesPath, ips, "may specify no more than one IP for each IP family"))
-		}
+func matchFamilies(at field.Cursor, ips, families []string) {
+	seen := field.Seen{}
+	for _, ip := range ips {
+		seen[FamilyOf(ip)] = true
 	}
+	at.InvalidIf(len(ips) > 1 && len(seen) < 2, "may specify no more than one IP for each IP family")
 	if len(ips) == 1 && ips[0] == headless {
-		return errs
+		return
 	}
-	for i, ip := range ips {
-		if i < len(families) && slices.Contains([]string{"IPv4", "IPv6"}, families[i]) && FamilyOf(ip) != families[i] {
-			errs = append(errs, field.Invalid(addressesPath.Index(i), ip,
-				fmt.Sprintf("expected an %s value as indicated by `ipFamilies[%d]`", families[i], i)))
-		}
+	for i, ip := range ips[:min(len(ips), len(families))] {
+		family := families[i]
+		at.Index(i).InvalidIf((family == "IPv4" || family == "IPv6") && FamilyOf(ip) != family,
+			fmt.Sprintf("expected an %s value as indicated by `ipFamilies[%d]`", family, i))
 	}
-	return errs
 }
 
 // validateAddressChange checks that a service keeps its first address and its first family. Only a second one may come
 // and go.
-func validateAddressChange(spec, was object.Object) field.ErrorList {
-	if spec.String("type") == typeExternalName || was.String("type") == typeExternalName {
-		return nil
+func validateAddressChange(at field.Cursor) {
+	spec, was := at.Object(), at.Old()
+	if spec.String("type") == typeExternalName || was.String("type") == typeExternalName || isHeadless(spec) && isHeadless(was) {
+		return
 	}
-	now, before := isHeadless(spec), isHeadless(was)
-	if now && before {
-		return nil
-	}
-	ips, oldIPs := spec.Strings("clusterIPs"), was.Strings("clusterIPs")
-	shown := kind.Pointer(spec, "clusterIPs")
-	first := addressesPath.Index(0)
-	var errs field.ErrorList
+	const changed = "may not change once set"
+	addresses, ips, old := at.Child("clusterIPs"), spec.Strings("clusterIPs"), was.Strings("clusterIPs")
+	first := addresses.Index(0).With(addresses.Value())
 	switch {
-	case len(ips) == len(oldIPs):
+	case len(ips) == len(old):
 		for i := range ips {
-			if ips[i] != oldIPs[i] {
-				errs = append(errs, field.Invalid(addressesPath.Index(i), shown, "may not change once set"))
-			}
+			addresses.Index(i).With(addresses.Value()).InvalidIf(ips[i] != old[i], changed)
 		}
 	case len(ips) == 0:
-		errs = append(errs, field.Invalid(first, shown, "primary clusterIP can not be unset"))
-	case len(oldIPs) > 0 && ips[0] != oldIPs[0]:
-		errs = append(errs, field.Invalid(first, shown, "may not change once set"))
+		first.InvalidIf(true, "primary clusterIP can not be unset")
+	default:
+		first.InvalidIf(len(old) > 0 && ips[0] != old[0], changed)
 	}
-	if len(ips) == 1 && len(oldIPs) > 1 && spec.String("ipFamilyPolicy") != singleStack {
-		errs = append(errs, field.Invalid(policyPath, kind.Pointer(spec, "ipFamilyPolicy"),
-			"must be set to 'SingleStack' when releasing the secondary clusterIP"))
+	releasesSecond(at, len(ips), len(old), "clusterIP")
+	if isHeadless(spec) != isHeadless(was) {
+		return
 	}
-	if now != before {
-		return errs
+	// Some errors about families print the addresses, as the real server does.
+	families, now, before := at.Child("ipFamilies"), spec.Strings("ipFamilies"), was.Strings("ipFamilies")
+	first = families.Index(0).With(families.Value())
+	if len(now) == len(before) {
+		for i := range now {
+			first.InvalidIf(now[i] != before[i], changed)
+		}
+		return
 	}
-	return append(errs, validateFamilyChange(spec, was)...)
+	first.InvalidIf(len(now) < len(before) && len(ips) == 0, "primary ipFamily can not be unset")
+	first.With(addresses.Value()).InvalidIf(len(now) > 0 && len(before) > 0 && now[0] != before[0], changed)
+	releasesSecond(at, len(now), len(before), "ipFamily")
 }
 
-// validateFamilyChange is validateAddressChange for families. Some errors print the addresses, as the real server does.
-func validateFamilyChange(spec, was object.Object) field.ErrorList {
-	var errs field.ErrorList
-	first := familiesPath.Index(0)
-	families, old := spec.Strings("ipFamilies"), was.Strings("ipFamilies")
-	if len(families) == len(old) {
-		for i := range families {
-			if families[i] != old[i] {
-				errs = append(errs, field.Invalid(first, kind.Pointer(spec, "ipFamilies"), "may not change once set"))
-			}
-		}
-		return errs
-	}
-	if len(families) < len(old) && len(spec.List("clusterIPs")) == 0 {
-		errs = append(errs, field.Invalid(first, kind.Pointer(spec, "ipFamilies"), "primary ipFamily can not be unset"))
-	}
-	if len(families) > 0 && len(old) > 0 && families[0] != old[0] {
-		errs = append(errs, field.Invalid(first, kind.Pointer(spec, "clusterIPs"), "may not change once set"))
-	}
-	if len(families) == 1 && len(old) > 1 && spec.String("ipFamilyPolicy") != singleStack {
-		errs = append(errs, field.Invalid(policyPath, kind.Pointer(spec, "ipFamilyPolicy"),
-			"must be set to 'SingleStack' when releasing the secondary ipFamily"))
-	}
-	return errs
+// releasesSecond checks that the policy asks for one family where the second of two is given back.
+func releasesSecond(at field.Cursor, now, before int, what string) {
+	policy := at.Child("ipFamilyPolicy")
+	policy.AsEnum().InvalidIf(now == 1 && before > 1 && policy.String() != singleStack,
+		"must be set to 'SingleStack' when releasing the secondary "+what)
 }

@@ -175,9 +175,9 @@ func TestServiceRow(t *testing.T) {
 	is := is.New(t)
 	r := serviceTry(t)
 	obj := r.Parse(`{'metadata':{'name':'s','creationTimestamp':'2026-01-02T03:03:05Z'},'spec':{'type':'NodePort','clusterIPs':['10.0.0.3'],'selector':{'b':'c','a':'b'},'ports':[{'port':80,'nodePort':30001},{'port':53,'protocol':'UDP'}]}}`)
-	is.Equal(serviceRow(r.Ctx.Now, obj).Cells, []any{"s", "NodePort", "10.0.0.3", "<none>", "80:30001/TCP,53/UDP", "60s", "a=b,b=c"})
+	is.Equal(r.Kind.Row(r.Ctx.Now, obj).Cells, []any{"s", "NodePort", "10.0.0.3", "<none>", "80:30001/TCP,53/UDP", "60s", "a=b,b=c"})
 	obj = r.Parse(`{'spec':{'type':'LoadBalancer'}}`)
-	is.Equal(serviceRow(r.Ctx.Now, obj).Cells, []any{"", "LoadBalancer", "<none>", "<pending>", "<none>", "<unknown>", "<none>"})
+	is.Equal(r.Kind.Row(r.Ctx.Now, obj).Cells, []any{"", "LoadBalancer", "<none>", "<pending>", "<none>", "<unknown>", "<none>"})
 }
 
 func TestAddressesRunOut(t *testing.T) {

@@ -21,298 +21,202 @@ const (
 	onlyLoadBalancers = "may only be used when `type` is 'LoadBalancer'"
 )
 
-// validateService returns what is wrong with a service; old is nil on create.
-func validateService(ctx *resource.Context, obj, old object.Object) field.ErrorList {
-	var errs field.ErrorList
-	spec, was, p := obj.At("spec"), old.At("spec"), field.Root("spec")
-	mode, moded := obj.Annotations()[topologyMode]
-	if hints, ok := obj.Annotations()[topologyHints]; ok && moded && mode != hints {
-		errs = append(errs, field.Invalid(field.Root("metadata.annotations").Key(topologyMode), mode,
-			"must match annotations["+topologyHints+"] when both are specified"))
+// validateService checks a new or a changed service.
+func validateService(ctx *resource.Context, at field.Cursor) {
+	spec := at.Child("spec")
+	if at.Updates() {
+		validateAddressChange(spec)
+		class, was := spec.Child("loadBalancerClass"), spec.Old()
+		class.AsEnum().InvalidIf(isBalancer(spec.Object()) && isBalancer(was) && !object.Equal(class.Value(), was["loadBalancerClass"]), "may not change once set")
+		validateLoadBalancerClass(spec)
+		health := spec.Child("healthCheckNodePort")
+		health.ForbidIf(needsHealthCheck(was) && needsHealthCheck(spec.Object()) && was.Int64("healthCheckNodePort") != health.Int64(), field.TextImmutable)
 	}
-	serviceType := spec.String("type")
-	if len(spec.List("ports")) == 0 && !isHeadless(spec) && serviceType != typeExternalName {
-		errs = append(errs, field.Required(p.Child("ports"), ""))
+	annotations := at.Child("metadata", "annotations")
+	mode := annotations.Key(topologyMode)
+	mode.InvalidIf(mode.Has() && annotations.Has(topologyHints) && mode.String() != annotations.String(topologyHints),
+		"must match annotations["+topologyHints+"] when both are specified")
+	ports, serviceType := spec.Child("ports"), spec.String("type")
+	ports.RequireIf(ports.Len() == 0 && !isHeadless(spec.Object()) && serviceType != typeExternalName, "")
+	validateServiceType(spec)
+	validateServicePorts(ports)
+	spec.Child("selector").Labels()
+	if spec.Child("sessionAffinity").Required().OneOf("ClientIP", "None").String() == "ClientIP" {
+		const longest = 86400
+		seconds := spec.Child("sessionAffinityConfig", "clientIP", "timeoutSeconds").OrZero()
+		seconds.InvalidIf(seconds.Int64() <= 0 || seconds.Int64() > longest, "must be greater than 0 and less than "+strconv.Itoa(longest))
 	}
-	errs = append(errs, validateServiceType(spec)...)
-	names := map[string]bool{}
-	ports := spec.Objects("ports")
-	for i, port := range ports {
-		errs = append(errs, validateServicePort(p.Child("ports").Index(i), port, len(ports) > 1, names)...)
+	validateServiceAddresses(ctx, spec)
+	for ip := range spec.Each("externalIPs") {
+		validateExternalIP(ctx, ip, spec.Old().Strings("externalIPs"))
 	}
-	errs = append(errs, field.CheckLabels(p.Child("selector"), object.StringMap(spec.Map("selector")))...)
-	errs = append(errs, validateAffinity(spec)...)
-	errs = append(errs, validateServiceAddresses(ctx, spec, was)...)
-	for i, ip := range spec.Strings("externalIPs") {
-		errs = append(errs, validateExternalIP(ctx, p.Child("externalIPs").Index(i), ip, was.Strings("externalIPs"))...)
+	spec.Child("type").Required().OneOf(typeClusterIP, typeExternalName, typeLoadBalancer, typeNodePort)
+	validatePortUse(ports, serviceType)
+	validateSourceRanges(ctx, at)
+	if serviceType != typeLoadBalancer {
+		spec.ForbidAny(onlyLoadBalancers, "allocateLoadBalancerNodePorts")
 	}
-	errs = append(errs, field.MustBeSetToOneOf(p.Child("type"), serviceType, typeClusterIP, typeExternalName, typeLoadBalancer, typeNodePort)...)
-	errs = append(errs, validatePortUse(spec)...)
-	errs = append(errs, validateSourceRanges(ctx, obj, old)...)
-	if spec.Has("allocateLoadBalancerNodePorts") && serviceType != typeLoadBalancer {
-		errs = append(errs, field.Forbidden(p.Child("allocateLoadBalancerNodePorts"), onlyLoadBalancers))
-	}
-	errs = append(errs, validateLoadBalancerClass(spec)...)
-	return append(errs, validateTrafficPolicies(spec)...)
+	validateLoadBalancerClass(spec)
+	validateTrafficPolicies(spec)
 }
+
+func isBalancer(spec object.Object) bool { return spec.String("type") == typeLoadBalancer }
 
 // validateServiceType checks what a type of service cannot have.
-func validateServiceType(spec object.Object) field.ErrorList {
-	var errs field.ErrorList
-	p := field.Root("spec")
+func validateServiceType(spec field.Cursor) {
 	switch serviceType := spec.String("type"); serviceType {
 	case typeLoadBalancer, typeNodePort:
-		if isHeadless(spec) {
-			errs = append(errs, field.Invalid(addressesPath.Index(0), headless, "may not be set to 'None' for "+serviceType+" services"))
-		}
+		spec.Child("clusterIPs").Index(0).InvalidIf(isHeadless(spec.Object()), "may not be set to 'None' for "+serviceType+" services")
 	case typeExternalName:
+		const text = "may not be set for ExternalName services"
 		for _, name := range []string{"clusterIPs", "ipFamilies"} {
-			if len(spec.List(name)) > 0 {
-				errs = append(errs, field.Forbidden(p.Child(name), "may not be set for ExternalName services"))
-			}
+			spec.Child(name).ForbidIf(spec.Len(name) > 0, text)
 		}
-		if spec.Has("ipFamilyPolicy") {
-			errs = append(errs, field.Forbidden(policyPath, "may not be set for ExternalName services"))
-		}
-		if name := strings.TrimSuffix(spec.String("externalName"), "."); name != "" {
-			errs = append(errs, field.Check(p.Child("externalName"), name, field.DNS1123Subdomain)...)
-		} else {
-			errs = append(errs, field.Required(p.Child("externalName"), ""))
-		}
+		spec.ForbidAny(text, "ipFamilyPolicy")
+		spec.Child("externalName").With(strings.TrimSuffix(spec.String("externalName"), ".")).Required().Check(field.DNS1123Subdomain)
 	}
-	return errs
 }
 
-func validateServicePort(p field.Path, port object.Object, named bool, names map[string]bool) field.ErrorList {
-	var errs field.ErrorList
-	name := port.String("name")
-	if name != "" {
-		errs = append(errs, field.Check(p.Child("name"), name, field.DNS1123Label)...)
-		if names[name] {
-			errs = append(errs, field.Duplicate(p.Child("name"), name))
-		}
-		names[name] = true
-	} else if named {
-		errs = append(errs, field.Required(p.Child("name"), ""))
+func validateServicePorts(ports field.Cursor) {
+	names := field.Seen{}
+	for port := range ports.Each() {
+		validatePort(port, ports.Len() > 1, names)
+		podspec.PortOrName(port.Child("targetPort"))
+		port.Child("appProtocol").Check(field.QualifiedName)
 	}
-	number := port.Int64("port")
-	errs = append(errs, field.Messages(p.Child("port"), number, field.PortNumber(number))...)
-	errs = append(errs, field.MustBeSetToOneOf(p.Child("protocol"), port.String("protocol"), "SCTP", "TCP", "UDP")...)
-	errs = append(errs, podspec.ValidatePortOrName(p.Child("targetPort"), port["targetPort"])...)
-	if port.Has("appProtocol") {
-		errs = append(errs, field.Check(p.Child("appProtocol"), port.String("appProtocol"), field.QualifiedName)...)
-	}
-	return errs
-}
-
-func validateAffinity(spec object.Object) field.ErrorList {
-	p := field.Root("spec")
-	affinity := spec.String("sessionAffinity")
-	errs := field.MustBeSetToOneOf(p.Child("sessionAffinity"), affinity, "ClientIP", "None")
-	at := p.Child("sessionAffinityConfig", "clientIP", "timeoutSeconds")
-	if affinity != "ClientIP" {
-		return errs
-	}
-	const longest = 86400
-	if n := spec.Int64("sessionAffinityConfig", "clientIP", "timeoutSeconds"); n <= 0 || n > longest {
-		errs = append(errs, field.Invalid(at, n, "must be greater than 0 and less than "+strconv.Itoa(longest)))
-	}
-	return errs
 }
 
 // validateExternalIP checks an address unless the service had it before.
-func validateExternalIP(ctx *resource.Context, p field.Path, ip string, old []string) field.ErrorList {
-	if !slices.Contains(old, ip) {
-		if errs := kind.ValidateIP(ctx, p, ip); len(errs) > 0 {
-			return errs
-		}
+func validateExternalIP(ctx *resource.Context, ip field.Cursor, old []string) {
+	before := len(ip.Errors())
+	if !slices.Contains(old, ip.String()) {
+		ip.Check(kind.IP(ctx))
 	}
-	return ValidateEndpointIP(p, ip)
+	if len(ip.Errors()) == before {
+		CheckEndpointIP(ip)
+	}
 }
 
-// ValidateEndpointIP refuses addresses that make no sense as the end of a connection.
-func ValidateEndpointIP(p field.Path, ip string) field.ErrorList {
+// CheckEndpointIP refuses addresses that make no sense as the end of a connection.
+func CheckEndpointIP(at field.Cursor) {
+	ip := at.String()
 	addr, ok := field.ParseIP(ip)
 	if !ok {
-		return field.ErrorList{field.Invalid(p, ip, "must be a valid IP address")}
+		at.Invalid(ip, "must be a valid IP address")
+		return
 	}
-	var errs field.ErrorList
-	refuse := func(bad bool, text string) {
-		if bad {
-			errs = append(errs, field.Invalid(p, ip, text))
-		}
-	}
-	refuse(addr.IsUnspecified(), "may not be unspecified ("+ip+")")
-	refuse(addr.IsLoopback(), "may not be in the loopback range (127.0.0.0/8, ::1/128)")
-	refuse(addr.IsLinkLocalUnicast(), "may not be in the link-local range (169.254.0.0/16, fe80::/10)")
-	refuse(addr.IsLinkLocalMulticast(), "may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)")
-	return errs
+	at.InvalidIf(addr.IsUnspecified(), "may not be unspecified ("+ip+")")
+	at.InvalidIf(addr.IsLoopback(), "may not be in the loopback range (127.0.0.0/8, ::1/128)")
+	at.InvalidIf(addr.IsLinkLocalUnicast(), "may not be in the link-local range (169.254.0.0/16, fe80::/10)")
+	at.InvalidIf(addr.IsLinkLocalMulticast(), "may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)")
 }
 
 // validatePortUse finds node ports where there can be none, and ports that occur twice.
-func validatePortUse(spec object.Object) field.ErrorList {
-	var errs, twice field.ErrorList
-	p := field.Root("spec.ports")
-	nodePorts, ports := map[string]bool{}, map[string]bool{}
-	for i, port := range spec.Objects("ports") {
-		protocol, own := port.String("protocol"), port.Int64("nodePort")
-		if own != 0 && spec.String("type") == typeClusterIP {
-			errs = append(errs, field.Forbidden(p.Index(i).Child("nodePort"), "may not be used when `type` is 'ClusterIP'"))
-		}
-		key := fmt.Sprint(protocol, "/", port.Int64("port"))
-		if ports[key] {
-			same := object.Object{"protocol": protocol, "port": port.Int64("port")}
-			twice = append(twice, field.Duplicate(p.Index(i), gotext.Value("ServicePort", same)))
-		}
-		ports[key] = true
+func validatePortUse(ports field.Cursor, serviceType string) {
+	for port := range ports.Each() {
+		port.Child("nodePort").ForbidIf(port.Int64("nodePort") != 0 && serviceType == typeClusterIP, "may not be used when `type` is 'ClusterIP'")
 	}
-	for i, port := range spec.Objects("ports") {
-		own := port.Int64("nodePort")
-		key := fmt.Sprint(port.String("protocol"), "/", own)
-		if own != 0 && nodePorts[key] {
-			errs = append(errs, field.Duplicate(p.Index(i).Child("nodePort"), own))
+	used, nodePorts := field.Seen{}, field.Seen{}
+	for port := range ports.Each() {
+		own := port.Child("nodePort")
+		key := fmt.Sprint(port.String("protocol"), "/", own.Int64())
+		if own.Int64() != 0 && nodePorts[key] {
+			own.Duplicate(own.Value())
 		}
 		nodePorts[key] = true
 	}
-	return append(errs, twice...)
+	for port := range ports.Each() {
+		protocol, number := port.String("protocol"), port.Int64("port")
+		key := fmt.Sprint(protocol, "/", number)
+		if used[key] {
+			port.Duplicate(gotext.Value(gotext.ServicePort, object.Object{"protocol": protocol, "port": number}))
+		}
+		used[key] = true
+	}
 }
 
 // validateSourceRanges checks who may use a load balancer: the field, or the annotation from before there was one.
-func validateSourceRanges(ctx *resource.Context, obj, old object.Object) field.ErrorList {
-	var errs field.ErrorList
-	balancer := obj.String("spec", "type") == typeLoadBalancer
-	if ranges := obj.Strings("spec", "loadBalancerSourceRanges"); len(ranges) > 0 {
-		p := field.Root("spec.LoadBalancerSourceRanges")
-		if !balancer {
-			errs = append(errs, field.Forbidden(p, onlyLoadBalancers))
+func validateSourceRanges(ctx *resource.Context, at field.Cursor) {
+	balancer, before := isBalancer(at.Child("spec").Object()), at.Old()
+	if ranges := at.Child("spec", "loadBalancerSourceRanges").ReportAt(at.Child("spec", "LoadBalancerSourceRanges")); ranges.Len() > 0 {
+		ranges.ForbidIf(!balancer, onlyLoadBalancers)
+		var old []string
+		for _, cidr := range before.Strings("spec", "loadBalancerSourceRanges") {
+			old = append(old, strings.TrimSpace(cidr))
 		}
-		before := old.Strings("spec", "loadBalancerSourceRanges")
-		for i := range before {
-			before[i] = strings.TrimSpace(before[i])
-		}
-		for i, cidr := range ranges {
-			if cidr = strings.TrimSpace(cidr); !slices.Contains(before, cidr) {
-				errs = append(errs, kind.ValidateCIDR(ctx, p.Index(i), cidr)...)
+		for cidr := range ranges.Each() {
+			if text := strings.TrimSpace(cidr.String()); !slices.Contains(old, text) {
+				cidr.With(text).Check(kind.CIDR(ctx))
 			}
 		}
-		return errs
+		return
 	}
-	text, ok := obj.Annotations()[sourceRangesKey]
-	if !ok {
-		return nil
+	annotation := at.Child("metadata", "annotations").Key(sourceRangesKey)
+	annotation.ForbidIf(annotation.Has() && !balancer, onlyLoadBalancers)
+	if had, ok := before.Annotations()[sourceRangesKey]; ok && had == annotation.String() || strings.TrimSpace(annotation.String()) == "" {
+		return
 	}
-	p := field.Root("metadata.annotations").Key(sourceRangesKey)
-	if !balancer {
-		errs = append(errs, field.Forbidden(p, onlyLoadBalancers))
+	for cidr := range strings.SplitSeq(annotation.String(), ",") {
+		annotation.With(strings.TrimSpace(cidr)).Check(kind.CIDR(ctx))
 	}
-	if before, ok := old.Annotations()[sourceRangesKey]; ok && before == text || strings.TrimSpace(text) == "" {
-		return errs
-	}
-	for cidr := range strings.SplitSeq(text, ",") {
-		errs = append(errs, kind.ValidateCIDR(ctx, p, strings.TrimSpace(cidr))...)
-	}
-	return errs
 }
 
-func validateLoadBalancerClass(spec object.Object) field.ErrorList {
-	p := field.Root("spec.loadBalancerClass")
-	switch {
-	case !spec.Has("loadBalancerClass"):
-		return nil
-	case spec.String("type") != typeLoadBalancer:
-		return field.ErrorList{field.Forbidden(p, onlyLoadBalancers)}
+func validateLoadBalancerClass(spec field.Cursor) {
+	class := spec.Child("loadBalancerClass")
+	if isBalancer(spec.Object()) {
+		class.Check(field.QualifiedName)
+	} else {
+		class.ForbidIf(class.Has(), onlyLoadBalancers)
 	}
-	return field.Check(p, spec.String("loadBalancerClass"), field.QualifiedName)
 }
 
 // validateTrafficPolicies checks where connections from outside and inside may go.
-func validateTrafficPolicies(spec object.Object) field.ErrorList {
-	var errs field.ErrorList
-	p := field.Root("spec")
-	external := spec.String("externalTrafficPolicy")
-	if isExternal(spec) {
-		errs = append(errs, field.MustBeSetToOneOf(p.Child("externalTrafficPolicy"), external, "Cluster", "Local")...)
-	} else if external != "" {
-		errs = append(errs, field.Invalid(p.Child("externalTrafficPolicy"), field.Enum(external),
-			"may only be set for externally-accessible services"))
+func validateTrafficPolicies(spec field.Cursor) {
+	external, check, internal := spec.Child("externalTrafficPolicy"), spec.Child("healthCheckNodePort").IfGiven(), spec.Child("internalTrafficPolicy")
+	if isExternal(spec.Object()) {
+		external.Required().OneOf("Cluster", "Local")
+	} else if external.String() != "" {
+		external.InvalidEnum("may only be set for externally-accessible services")
 	}
-	check := spec.Int64("healthCheckNodePort")
-	switch at := p.Child("healthCheckNodePort"); {
-	case !needsHealthCheck(spec) && check != 0:
-		errs = append(errs, field.Invalid(at, check, "may only be set when `type` is 'LoadBalancer' and `externalTrafficPolicy` is 'Local'"))
-	case needsHealthCheck(spec) && check == 0:
-		errs = append(errs, field.Required(at, ""))
-	case check != 0:
-		errs = append(errs, field.Messages(at, check, field.PortNumber(check))...)
+	if needsHealthCheck(spec.Object()) {
+		check.Required().CheckInt(field.PortNumber)
+	} else {
+		check.InvalidIf(check.Has(), "may only be set when `type` is 'LoadBalancer' and `externalTrafficPolicy` is 'Local'")
 	}
-	if spec.Has("internalTrafficPolicy") {
-		errs = append(errs, field.MustBeOneOf(p.Child("internalTrafficPolicy"), spec.String("internalTrafficPolicy"), "Cluster", "Local")...)
-	} else if serviceType := spec.String("type"); serviceType == typeClusterIP || hasNodePorts(spec) {
-		errs = append(errs, field.Required(p.Child("internalTrafficPolicy"), ""))
-	}
-	if spec.Has("trafficDistribution") {
-		errs = append(errs, field.MustBeOneOf(p.Child("trafficDistribution"), spec.String("trafficDistribution"),
-			"PreferClose", "PreferSameZone", "PreferSameNode")...)
-	}
-	return errs
+	internal.OneOf("Cluster", "Local").RequireIf(!internal.Has() && (spec.String("type") == typeClusterIP || hasNodePorts(spec.Object())), "")
+	spec.Child("trafficDistribution").OneOf("PreferClose", "PreferSameZone", "PreferSameNode")
 }
 
-func validateServiceUpdate(ctx *resource.Context, obj, old object.Object) field.ErrorList {
-	if ctx.Subresource == "status" {
-		return validateLoadBalancerStatus(ctx, obj, old)
-	}
-	spec, was := obj.At("spec"), old.At("spec")
-	errs := validateAddressChange(spec, was)
-	balancers := spec.String("type") == typeLoadBalancer && was.String("type") == typeLoadBalancer
-	if balancers && !object.Equal(spec["loadBalancerClass"], was["loadBalancerClass"]) {
-		errs = append(errs, field.Invalid(field.Root("spec.loadBalancerClass"), kind.Pointer(spec, "loadBalancerClass"), "may not change once set"))
-	}
-	errs = append(errs, validateLoadBalancerClass(spec)...)
-	if needsHealthCheck(was) && needsHealthCheck(spec) && was.Int64("healthCheckNodePort") != spec.Int64("healthCheckNodePort") {
-		errs = append(errs, field.Forbidden(field.Root("spec.healthCheckNodePort"), field.TextImmutable))
-	}
-	return append(errs, validateService(ctx, obj, old)...)
-}
-
-func validateLoadBalancerStatus(ctx *resource.Context, obj, old object.Object) field.ErrorList {
-	p := field.Root("status.loadBalancer.ingress")
-	ingresses := obj.Objects("status", "loadBalancer", "ingress")
-	if len(ingresses) > 0 && obj.String("spec", "type") != typeLoadBalancer {
-		return field.ErrorList{field.Forbidden(p, "may only be used when `spec.type` is 'LoadBalancer'")}
+func validateLoadBalancerStatus(ctx *resource.Context, at field.Cursor) {
+	list := at.Child("status", "loadBalancer", "ingress")
+	if list.Len() > 0 && !isBalancer(at.Child("spec").Object()) {
+		list.Forbidden("may only be used when `spec.type` is 'LoadBalancer'")
+		return
 	}
 	var before []string
-	for _, ingress := range old.Objects("status", "loadBalancer", "ingress") {
+	for _, ingress := range at.Old().Objects("status", "loadBalancer", "ingress") {
 		before = append(before, ingress.String("ip"))
 	}
-	var errs field.ErrorList
-	for i, ingress := range ingresses {
-		at, ip := p.Index(i), ingress.String("ip")
+	for ingress := range list.Each() {
+		ip, mode := ingress.String("ip"), ingress.Child("ipMode")
 		if ip != "" && !slices.Contains(before, ip) {
-			errs = append(errs, kind.ValidateIP(ctx, at.Child("ip"), ip)...)
+			ingress.Child("ip").Check(kind.IP(ctx))
 		}
-		switch mode := ingress.Has("ipMode"); {
-		case !mode && ip != "":
-			errs = append(errs, field.Required(at.Child("ipMode"), "must be specified when `ip` is set"))
-		case mode && ip == "":
-			errs = append(errs, field.Forbidden(at.Child("ipMode"), "may not be specified when `ip` is not set"))
-		case mode:
-			errs = append(errs, field.MustBeOneOf(at.Child("ipMode"), ingress.String("ipMode"), "Proxy", "VIP")...)
+		mode.RequireIf(!mode.Has() && ip != "", "must be specified when `ip` is set")
+		if ip == "" {
+			mode.ForbidIf(mode.Has(), "may not be specified when `ip` is not set")
+		} else {
+			mode.OneOf("Proxy", "VIP")
 		}
-		errs = append(errs, ValidateIngressHost(at.Child("hostname"), ingress.String("hostname"))...)
+		CheckIngressHost(ingress.Child("hostname"))
 	}
-	return errs
 }
 
-// ValidateIngressHost checks the name of a load balancer, which may be missing.
-func ValidateIngressHost(p field.Path, host string) field.ErrorList {
-	if host == "" {
-		return nil
-	}
-	errs := field.Check(p, host, field.DNS1123Subdomain)
-	if _, ok := field.ParseIP(host); ok {
-		errs = append(errs, field.Invalid(p, host, "must be a DNS name, not an IP address"))
-	}
-	return errs
+// CheckIngressHost checks the name of a load balancer, which may be missing.
+func CheckIngressHost(at field.Cursor) {
+	host := at.IfGiven().Check(field.DNS1123Subdomain)
+	_, ok := field.ParseIP(host.String())
+	host.InvalidIf(ok, "must be a DNS name, not an IP address")
 }
 
 func warnService(ctx *resource.Context, obj, _ object.Object) {

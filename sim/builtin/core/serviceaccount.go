@@ -1,8 +1,6 @@
 package core
 
 import (
-	"time"
-
 	"github.com/kubesim/kubesim/sim/builtin/authentication"
 	"github.com/kubesim/kubesim/sim/builtin/kind"
 	"github.com/kubesim/kubesim/sim/builtin/table"
@@ -23,9 +21,6 @@ func serviceAccountKind() kind.Kind {
 		Connect: map[string]resource.Connector{"token": authentication.IssueToken},
 		Bodies:  map[string]func(object.Object){"token": authentication.DefaultTokenRequest},
 		Columns: []table.Column{table.Name(), table.Age()},
-		Row: func(now time.Time, obj object.Object) resource.Row {
-			return table.Row(obj.Name(), table.AgeCell(now, obj))
-		},
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/kubesim/kubesim/sim/builtin/podspec"
 	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
@@ -15,10 +16,10 @@ import (
 // podStreams are the streams of pods.
 func podStreams() map[string]*resource.Stream {
 	return map[string]*resource.Stream{
-		"attach":      {Instead: "there are no containers to attach to; test against an interface of your own in front of the call", Refuse: refuseInContainer},
-		"exec":        {Instead: "there are no containers to run a command in; test against an interface of your own in front of the call", Refuse: refuseInContainer},
+		"attach":      {Instead: "there are no containers to attach to; test against an interface of your own in front of the call", Refuse: refuseIn(true)},
+		"exec":        {Instead: "there are no containers to run a command in; test against an interface of your own in front of the call", Refuse: refuseIn(true)},
 		"log":         {Instead: "there are no containers that write logs; set the pod's status through /status instead", Refuse: refuseLog},
-		"portforward": {Instead: "there are no containers that listen; connect to your own server in the test", Refuse: refuseForward},
+		"portforward": {Instead: "there are no containers that listen; connect to your own server in the test", Refuse: refuseIn(false)},
 		"proxy":       proxy(),
 	}
 }
@@ -49,18 +50,14 @@ func refuseDryRun(r *resource.StreamRequest) *status.Status {
 	return nil
 }
 
-func refuseForward(r *resource.StreamRequest) *status.Status {
-	if s := refuseDryRun(r); s != nil {
-		return s
+// refuseIn refuses to connect to a pod, or to a container of it.
+func refuseIn(container bool) func(*resource.StreamRequest) *status.Status {
+	return func(r *resource.StreamRequest) *status.Status {
+		if s := refuseDryRun(r); s != nil {
+			return s
+		}
+		return refusePod(r, container)
 	}
-	return refusePod(r, false)
-}
-
-func refuseInContainer(r *resource.StreamRequest) *status.Status {
-	if s := refuseDryRun(r); s != nil {
-		return s
-	}
-	return refusePod(r, true)
 }
 
 func refuseLog(r *resource.StreamRequest) *status.Status {
@@ -108,14 +105,7 @@ func proxied(id string) (name string, ok bool) {
 
 // checkContainer checks the container that is asked for; only a pod with a single one need not be told.
 func checkContainer(pod object.Object, container string) *status.Status {
-	var names []string
-	for _, list := range []string{"initContainers", "containers", "ephemeralContainers"} {
-		for _, c := range pod.List("spec", list) {
-			if m, ok := c.(map[string]any); ok {
-				names = append(names, object.Object(m).String("name"))
-			}
-		}
-	}
+	names := podspec.Names(slices.Collect(podspec.Containers(pod.At("spec"))))
 	switch {
 	case container == "" && len(pod.List("spec", "containers")) > 1:
 		return status.BadRequest("a container name must be specified for pod %s, choose one of: %s", pod.Name(), fmt.Sprint(names))
@@ -138,19 +128,19 @@ func checkLogOptions(query map[string][]string) (errs field.ErrorList, err error
 		}
 		return n, problem == nil
 	}
-	if n, ok := number("tailLines"); ok && n < 0 {
-		errs = append(errs, field.Invalid(field.Root("tailLines"), n, field.TextNonNegative))
+	at := field.CursorAt(nil, nil)
+	check := func(name string, least int64, text string) {
+		if n, ok := number(name); ok {
+			at.Child(name).With(n).Min(least, text)
+		}
 	}
-	if n, ok := number("limitBytes"); ok && n < 1 {
-		errs = append(errs, field.Invalid(field.Root("limitBytes"), n, positive))
+	check("tailLines", 0, field.TextNonNegative)
+	check("limitBytes", 1, positive)
+	if _, ok := number("sinceSeconds"); ok && len(query["sinceTime"]) > 0 {
+		at.Report(field.ErrorList{field.Forbidden(podspec.Whole, "at most one of `sinceTime` or `sinceSeconds` may be specified")})
+	} else {
+		check("sinceSeconds", 1, positive)
 	}
-	if n, ok := number("sinceSeconds"); ok && len(query["sinceTime"]) > 0 {
-		errs = append(errs, field.Forbidden(field.Root("[]"), "at most one of `sinceTime` or `sinceSeconds` may be specified"))
-	} else if ok && n < 1 {
-		errs = append(errs, field.Invalid(field.Root("sinceSeconds"), n, positive))
-	}
-	if len(query["stream"]) > 0 {
-		errs = append(errs, field.Forbidden(field.Root("stream"), "may not be specified"))
-	}
-	return errs, err
+	at.Child("stream").ForbidIf(len(query["stream"]) > 0, "may not be specified")
+	return at.Errors(), err
 }

@@ -3,11 +3,11 @@ package core
 import (
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/kubesim/kubesim/sim/builtin/kind"
 	"github.com/kubesim/kubesim/sim/builtin/podspec"
 	"github.com/kubesim/kubesim/sim/builtin/table"
+	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/quantity"
 	"github.com/kubesim/kubesim/sim/resource"
@@ -27,11 +27,15 @@ func persistentVolumeKind() kind.Kind {
 				obj["status"] = map[string]any{"phase": "Pending", "lastPhaseTransitionTime": object.Time(ctx.Now)}
 			},
 			PrepareForUpdate: preparePhaseTime,
-			Validate:         validatePersistentVolume,
-			ValidateUpdate:   validatePersistentVolumeUpdate,
-			ValidateFirst:    validatePersistentVolumeAsNew,
-			Warn:             warnPersistentVolume,
+			ValidateFirst: func(_ *resource.Context, obj, old object.Object) field.ErrorList {
+				at := field.CursorAt(obj, old)
+				validateVolumeAsNew(at)
+				return at.Errors()
+			},
+			Warn: warnPersistentVolume,
 		},
+		Validate:       validatePersistentVolume,
+		ValidateStatus: func(*resource.Context, field.Cursor) {},
 		Defaults: kind.EveryVersion(func(obj object.Object) {
 			obj.SetDefault(map[string]any{}, "spec")
 			spec := obj.At("spec")
@@ -40,12 +44,16 @@ func persistentVolumeKind() kind.Kind {
 			DefaultPersistentSource(spec)
 			defaultPhase(obj)
 		}),
-		Columns: []table.Column{table.Name(), table.Doc("Capacity", spec, "capacity"), table.Doc("Access Modes", spec, "accessModes"),
-			table.Doc("Reclaim Policy", spec, "persistentVolumeReclaimPolicy"), table.Doc("Status", status, "phase"),
-			table.Doc("Claim", spec, "claimRef"), table.Text("StorageClass", "StorageClass of the pv"),
-			table.Text("VolumeAttributesClass", "VolumeAttributesClass of the pv"), table.Doc("Reason", status, "reason"), table.Age(),
-			table.Doc("VolumeMode", spec, "volumeMode").Wide()},
-		Row: persistentVolumeRow,
+		Columns: []table.Column{table.Name(),
+			table.Doc("Capacity", spec, "capacity").Cell(func(obj object.Object) any { return quantity.Of(obj.Map("spec", "capacity")["storage"]).String() }),
+			table.Doc("Access Modes", spec, "accessModes").Cell(func(obj object.Object) any { return shortModes(obj.Strings("spec", "accessModes")) }),
+			table.Doc("Reclaim Policy", spec, "persistentVolumeReclaimPolicy").At("spec", "persistentVolumeReclaimPolicy"),
+			table.Doc("Status", status, "phase").Cell(phaseCell),
+			table.Doc("Claim", spec, "claimRef").Cell(claimCell),
+			table.Text("StorageClass", "StorageClass of the pv").Cell(classCell),
+			table.Text("VolumeAttributesClass", "VolumeAttributesClass of the pv").Cell(unsetOr("volumeAttributesClassName")),
+			table.Doc("Reason", status, "reason").At("status", "reason"), table.Age(),
+			table.Doc("VolumeMode", spec, "volumeMode").Wide().Cell(unsetOr("volumeMode"))},
 	}
 }
 
@@ -68,21 +76,22 @@ func persistentVolumeClaimKind() kind.Kind {
 					mirrorDataSource(obj.At("spec"), old.At("spec"))
 				}
 			},
-			Validate:       validateVolumeClaim,
-			ValidateUpdate: volumeClaimUpdate,
-			Warn:           warnVolumeClaim,
+			Warn: warnVolumeClaim,
 		},
+		Validate: validateVolumeClaim, ValidateStatus: volumeClaimStatus,
 		Defaults: kind.EveryVersion(func(obj object.Object) {
 			obj.SetDefault("Filesystem", "spec", "volumeMode")
 			podspec.RoundResources(obj.At("spec", "resources"))
 			podspec.RoundLists(obj.Map("status"), "capacity", "allocatedResources")
 			defaultPhase(obj)
 		}),
-		Columns: []table.Column{table.Name(), table.Doc("Status", status, "phase"), table.Doc("Volume", spec, "volumeName"),
-			table.Doc("Capacity", status, "capacity"), table.Doc("Access Modes", status, "accessModes"),
-			table.Text("StorageClass", "StorageClass of the pvc"), table.Text("VolumeAttributesClass", "VolumeAttributesClass of the pvc"),
-			table.Age(), table.Doc("VolumeMode", spec, "volumeMode").Wide()},
-		Row: volumeClaimRow,
+		Columns: []table.Column{table.Name(), table.Doc("Status", status, "phase").Cell(phaseCell),
+			table.Doc("Volume", spec, "volumeName").At("spec", "volumeName"),
+			table.Doc("Capacity", status, "capacity").Cell(ofVolume(func(obj object.Object) string { return quantity.Of(obj.Map("status", "capacity")["storage"]).String() })),
+			table.Doc("Access Modes", status, "accessModes").Cell(ofVolume(func(obj object.Object) string { return shortModes(obj.Strings("status", "accessModes")) })),
+			table.Text("StorageClass", "StorageClass of the pvc").Cell(classCell),
+			table.Text("VolumeAttributesClass", "VolumeAttributesClass of the pvc").Cell(unsetOr("volumeAttributesClassName")),
+			table.Age(), table.Doc("VolumeMode", spec, "volumeMode").Wide().Cell(unsetOr("volumeMode"))},
 	}
 }
 
@@ -159,29 +168,24 @@ func isVolumeOrSnapshot(source object.Object) bool {
 	return false
 }
 
-func persistentVolumeRow(now time.Time, obj object.Object) resource.Row {
-	spec := obj.At("spec")
-	claim := ""
-	if spec.Has("claimRef") {
-		claim = spec.String("claimRef", "namespace") + "/" + spec.String("claimRef", "name")
+func claimCell(obj object.Object) any {
+	if !obj.Has("spec", "claimRef") {
+		return ""
 	}
-	return table.Row(obj.Name(), quantity.Of(spec.Map("capacity")["storage"]).String(), shortModes(spec.Strings("accessModes")),
-		spec.String("persistentVolumeReclaimPolicy"), phaseCell(obj), claim, classCell(obj),
-		unsetOr(spec, "volumeAttributesClassName"), obj.String("status", "reason"), table.AgeCell(now, obj), unsetOr(spec, "volumeMode"))
+	return obj.String("spec", "claimRef", "namespace") + "/" + obj.String("spec", "claimRef", "name")
 }
 
-func volumeClaimRow(now time.Time, obj object.Object) resource.Row {
-	spec := obj.At("spec")
-	capacity, modes := "", ""
-	if spec.String("volumeName") != "" {
-		capacity = quantity.Of(obj.Map("status", "capacity")["storage"]).String()
-		modes = shortModes(obj.Strings("status", "accessModes"))
+// ofVolume makes a cell of a claim that is empty before the claim has a volume.
+func ofVolume(cell func(object.Object) string) func(object.Object) any {
+	return func(obj object.Object) any {
+		if obj.String("spec", "volumeName") == "" {
+			return ""
+		}
+		return cell(obj)
 	}
-	return table.Row(obj.Name(), phaseCell(obj), spec.String("volumeName"), capacity, modes, classCell(obj),
-		unsetOr(spec, "volumeAttributesClassName"), table.AgeCell(now, obj), unsetOr(spec, "volumeMode"))
 }
 
-func phaseCell(obj object.Object) string {
+func phaseCell(obj object.Object) any {
 	if obj.DeletionTimestamp() != "" {
 		return "Terminating"
 	}
@@ -189,19 +193,21 @@ func phaseCell(obj object.Object) string {
 }
 
 // classCell is the storage class: the old annotation wins.
-func classCell(obj object.Object) string {
+func classCell(obj object.Object) any {
 	if class, ok := obj.Annotations()[betaStorageClass]; ok {
 		return class
 	}
 	return obj.String("spec", "storageClassName")
 }
 
-// unsetOr is the cell for a string that may be missing.
-func unsetOr(o object.Object, name string) string {
-	if !o.Has(name) {
-		return table.Unset
+// unsetOr makes the cell for a string of the spec that may be missing.
+func unsetOr(name string) func(object.Object) any {
+	return func(obj object.Object) any {
+		if !obj.Has("spec", name) {
+			return table.Unset
+		}
+		return obj.String("spec", name)
 	}
-	return o.String(name)
 }
 
 // shortModes abbreviates access modes.

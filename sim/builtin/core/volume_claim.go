@@ -13,119 +13,94 @@ import (
 	"github.com/kubesim/kubesim/sim/resource"
 )
 
-func validateVolumeClaim(_ *resource.Context, obj object.Object) field.ErrorList {
-	return podspec.ValidateClaim(obj.At("spec"), nil)
-}
-
-func volumeClaimUpdate(ctx *resource.Context, obj, old object.Object) field.ErrorList {
-	if ctx.Subresource == "status" {
-		return volumeClaimStatus(obj)
+func validateVolumeClaim(_ *resource.Context, at field.Cursor) {
+	spec := at.Child("spec")
+	podspec.CheckClaim(spec)
+	if !at.Updates() {
+		return
 	}
-	spec, was := obj.At("spec"), old.At("spec")
-	errs := podspec.ValidateClaim(spec, was)
-	now, before := obj.Copy().At("spec"), old.Copy().At("spec")
-	errs = append(errs, maskClaimChange(obj, old, now, before)...)
-	if !gotext.Same("PersistentVolumeClaimSpec", now, before) {
-		errs = append(errs, field.Forbidden(field.Root("spec"), "spec is immutable after creation except resources.requests and "+
-			"volumeAttributesClassName for bound claims\n"+gotext.Diff("PersistentVolumeClaimSpec", before, now)))
+	old, was := at.Old(), spec.Old()
+	now, before := at.Object().Copy().At("spec"), old.Copy().At("spec")
+	maskClaimChange(at, now, before)
+	if !gotext.Same(gotext.PersistentVolumeClaimSpec, now, before) {
+		spec.Forbidden("spec is immutable after creation except resources.requests and " +
+			"volumeAttributesClassName for bound claims\n" + gotext.Diff(gotext.PersistentVolumeClaimSpec, before, now))
 	}
-	size, had := quantity.Of(spec.Map("resources", "requests")["storage"]), quantity.Of(was.Map("resources", "requests")["storage"])
-	if size.Cmp(had) < 0 && size.Cmp(quantity.Of(old.Map("status", "capacity")["storage"])) <= 0 {
-		errs = append(errs, field.Forbidden(field.Root("spec.resources.requests.storage"), "field can not be less than status.capacity"))
+	storage := spec.Child("resources", "requests", "storage")
+	size, had := quantity.Of(storage.Value()), quantity.Of(was.Map("resources", "requests")["storage"])
+	storage.ForbidIf(size.Cmp(had) < 0 && size.Cmp(quantity.Of(old.Map("status", "capacity")["storage"])) <= 0,
+		"field can not be less than status.capacity")
+	spec.Child("volumeMode").ReportAt(at.Child("volumeMode")).Immutable()
+	const text = " is forbidden when status.currentVolumeAttributesClassName is not nil"
+	class := spec.Child("volumeAttributesClassName")
+	if object.Equal(class.Value(), was["volumeAttributesClassName"]) || !old.Has("status", "currentVolumeAttributesClassName") {
+		return
 	}
-	errs = append(errs, kind.Immutable(field.Root("volumeMode"), spec["volumeMode"], was["volumeMode"])...)
-	class := field.Root("spec.volumeAttributesClassName")
-	if object.Equal(spec["volumeAttributesClassName"], was["volumeAttributesClassName"]) || !old.Has("status", "currentVolumeAttributesClassName") {
-		return errs
-	}
-	if !spec.Has("volumeAttributesClassName") {
-		errs = append(errs, field.Forbidden(class, "update to nil is forbidden when status.currentVolumeAttributesClassName is not nil"))
-	} else if spec.String("volumeAttributesClassName") == "" {
-		errs = append(errs, field.Forbidden(class, "update to empty string is forbidden when status.currentVolumeAttributesClassName is not nil"))
-	}
-	return errs
+	class.ForbidIf(!class.Has(), "update to nil"+text).ForbidIf(class.Value() == "", "update to empty string"+text)
 }
 
 // maskClaimChange makes the two specs equal where a change is allowed: the volume once, the storage class once, the size
 // and the attributes class of a bound claim.
-func maskClaimChange(obj, old, now, before object.Object) field.ErrorList {
-	var errs field.ErrorList
-	keep := func(name string) {
-		if v, ok := before[name]; ok {
-			now[name] = v
-		} else {
-			delete(now, name)
-		}
-	}
+func maskClaimChange(at field.Cursor, now, before object.Object) {
 	if before.String("volumeName") == "" {
 		before["volumeName"] = now.String("volumeName")
 		now["volumeName"] = now.String("volumeName")
 	}
-	oldClass, annotated := old.Annotations()[betaStorageClass]
-	newClass, stays := obj.Annotations()[betaStorageClass]
+	annotation := at.Child("metadata", "annotations", betaStorageClass).OrEmpty()
+	oldClass, annotated := at.Old().Annotations()[betaStorageClass]
+	newClass, stays := at.Object().Annotations()[betaStorageClass]
 	set, class := now.Has("storageClassName") && !before.Has("storageClassName"), now.String("storageClassName")
 	if annotated && set && class == oldClass && (!stays || newClass == oldClass) {
 		delete(now, "storageClassName")
 	} else {
-		if newClass != oldClass {
-			errs = append(errs, field.Invalid(field.Root("metadata.annotations").Child(betaStorageClass), newClass, field.TextImmutable))
-		}
+		annotation.InvalidIf(newClass != oldClass, field.TextImmutable)
 		if set && (!annotated || class == oldClass) {
-			keep("storageClassName")
+			kind.KeepOld(now, before, "storageClassName")
 		}
 	}
-	if obj.String("status", "phase") != "Bound" {
-		return errs
+	if at.String("status", "phase") != "Bound" {
+		return
 	}
 	if requests := now.Map("resources", "requests"); requests != nil {
 		requests["storage"] = quantity.Of(before.Map("resources", "requests")["storage"]).String()
 	}
-	keep("volumeAttributesClassName")
-	return errs
+	kind.KeepOld(now, before, "volumeAttributesClassName")
 }
 
 var resizeStates = []string{"ControllerResizeInProgress", "ControllerResizeInfeasible", "NodeResizeInProgress", "NodeResizeInfeasible",
 	"NodeResizePending"}
 
-func volumeClaimStatus(obj object.Object) field.ErrorList {
-	var errs field.ErrorList
-	if len(obj.List("spec", "accessModes")) == 0 {
-		errs = append(errs, field.Required(field.Root("Spec.accessModes"), ""))
+func volumeClaimStatus(_ *resource.Context, at field.Cursor) {
+	at.Child("spec", "accessModes").ReportAt(at.Child("Spec", "accessModes")).Required()
+	for _, amount := range at.Child("status").EachKey("capacity") {
+		basicAmount(amount)
 	}
-	p := field.Root("status")
-	capacity := obj.Map("status", "capacity")
-	for _, name := range object.SortedKeys(capacity) {
-		errs = append(errs, basicAmount(p.Child("capacity").Key(name), quantity.Of(capacity[name]).Value())...)
-	}
-	states := object.StringMap(obj.Map("status", "allocatedResourceStatuses"))
-	for _, name := range object.SortedKeys(states) {
-		at := p.Child("allocatedResourceStatuses")
-		errs = append(errs, claimResource(at, name)...)
-		if !slices.Contains(resizeStates, states[name]) {
-			errs = append(errs, field.NotSupported(at, name, kind.SortedSet(resizeStates)...))
+	states := at.Child("status", "allocatedResourceStatuses")
+	for name, state := range states.EachKey() {
+		claimResource(states, name)
+		if !slices.Contains(resizeStates, state.String()) {
+			states.NotSupported(name, kind.SortedSet(resizeStates)...)
 		}
 	}
-	allocated := obj.Map("status", "allocatedResources")
-	for _, name := range object.SortedKeys(allocated) {
-		at, q := p.Child("allocatedResources"), quantity.Of(allocated[name])
-		if bad := claimResource(at, name); len(bad) > 0 {
-			errs = append(errs, bad...)
-			continue
+	allocated := at.Child("status", "allocatedResources")
+	for name, amount := range allocated.EachKey() {
+		if claimResource(allocated, name) {
+			basicAmount(amount)
 		}
-		errs = append(errs, basicAmount(at.Key(name), q.Value())...)
 	}
-	return errs
 }
 
 // claimResource checks the name of something that a claim has been given: storage, or a resource of somebody else.
-func claimResource(p field.Path, name string) field.ErrorList {
-	if errs := field.Check(p, name, field.QualifiedName); len(errs) > 0 {
-		return errs
+func claimResource(at field.Cursor, name string) (ok bool) {
+	switch {
+	case len(field.QualifiedName(name)) > 0:
+		at.With(name).Check(field.QualifiedName)
+	case podspec.IsNativeResource(name) && name != "storage":
+		at.NotSupported(name, "storage")
+	default:
+		return true
 	}
-	if podspec.IsNativeResource(name) && name != "storage" {
-		return field.ErrorList{field.NotSupported(p, name, "storage")}
-	}
-	return nil
+	return false
 }
 
 func warnVolumeClaim(ctx *resource.Context, obj, _ object.Object) {
@@ -154,11 +129,10 @@ func warnPersistentVolume(ctx *resource.Context, obj, _ object.Object) {
 	if obj.String("spec", "persistentVolumeReclaimPolicy") == "Recycle" {
 		ctx.Warn("spec.persistentVolumeReclaimPolicy: The Recycle reclaim policy is deprecated. Instead, the recommended approach is to use dynamic provisioning.")
 	}
-	p := field.Root("spec.nodeAffinity.required.nodeSelectorTerms")
-	for i, term := range obj.Objects("spec", "nodeAffinity", "required", "nodeSelectorTerms") {
-		for j, e := range term.Objects("matchExpressions") {
+	for term := range field.CursorAt(obj, nil).Each("spec", "nodeAffinity", "required", "nodeSelectorTerms") {
+		for e := range term.Each("matchExpressions") {
 			if text, ok := podspec.DeprecatedNodeLabels[e.String("key")]; ok {
-				ctx.Warn(p.Index(i).Child("matchExpressions").Index(j).Child("key").String() + ": " + e.String("key") + " is " + text)
+				ctx.Warn(e.Path("key").String() + ": " + e.String("key") + " is " + text)
 			}
 		}
 	}

@@ -74,7 +74,7 @@ func TestPersistentVolumeClaim(t *testing.T) {
 	is.Equal(errs, "")
 	_, errs = r.Update(bound, `{'spec':{'resources':{'requests':{'storage':'1Gi'}}}}`, "")
 	is.Equal(errs, "spec.resources.requests.storage: Forbidden: field can not be less than status.capacity")
-	is.Equal(volumeClaimRow(r.Ctx.Now, bound).Cells, []any{"x", "Bound", "v", "2Gi", "RWO,ROX", "c", "<unset>", "<unknown>", "Filesystem"})
+	is.Equal(r.Kind.Row(r.Ctx.Now, bound).Cells, []any{"x", "Bound", "v", "2Gi", "RWO,ROX", "c", "<unset>", "<unknown>", "Filesystem"})
 }
 
 func TestPersistentVolumeClaimErrors(t *testing.T) {

@@ -23,244 +23,182 @@ var persistentSources = []podspec.VolumeSource{
 	{Name: "glusterfs", Check: persistentGluster},
 	{Name: "flocker", Check: podspec.FlockerVolume},
 	{Name: "nfs", Check: podspec.NfsVolume},
-	{Name: "rbd", Check: podspec.RequiredIn("monitors", "image")},
+	{Name: "rbd", Check: podspec.Require("monitors", "image")},
 	{Name: "quobyte", Check: podspec.QuobyteVolume},
-	{Name: "cephfs", Forbidden: "cephFS", Check: podspec.RequiredIn("monitors")},
+	{Name: "cephfs", Forbidden: "cephFS", Check: podspec.Require("monitors")},
 	{Name: "iscsi", Check: persistentISCSI},
 	{Name: "cinder", Check: persistentSecret(podspec.CinderVolume)},
 	{Name: "fc", Check: podspec.FibreChannelVolume},
 	{Name: "flexVolume", Check: podspec.FlexVolume},
 	{Name: "azureFile", Check: persistentAzureFile},
-	{Name: "vsphereVolume", Check: podspec.RequiredIn("volumePath")},
-	{Name: "photonPersistentDisk", Check: podspec.RequiredIn("pdID")},
-	{Name: "portworxVolume", Check: podspec.RequiredIn("volumeID")},
+	{Name: "vsphereVolume", Check: podspec.Require("volumePath")},
+	{Name: "photonPersistentDisk", Check: podspec.Require("pdID")},
+	{Name: "portworxVolume", Check: podspec.Require("volumeID")},
 	{Name: "azureDisk", Check: podspec.AzureDiskVolume},
-	{Name: "scaleIO", Check: podspec.RequiredIn("gateway", "system", "volumeName")},
+	{Name: "scaleIO", Check: podspec.Require("gateway", "system", "volumeName")},
 	{Name: "local", Check: localVolume},
 	{Name: "storageos", Check: persistentSecret(podspec.StorageOSVolume)},
 	{Name: "csi", Check: persistentCSI},
 }
 
-type sourceRule = func(r *podspec.Rules, source object.Object, p field.Path) field.ErrorList
+type sourceRule = func(*podspec.Rules, field.Cursor)
 
-func persistentGluster(r *podspec.Rules, source object.Object, p field.Path) field.ErrorList {
-	errs := podspec.RequiredIn("endpoints", "path")(r, source, p)
-	if !source.Has("endpointsNamespace") {
-		return errs
-	}
-	at, namespace := p.Child("endpointsNamespace"), source.String("endpointsNamespace")
-	if namespace == "" {
-		return append(errs, field.Invalid(at, namespace, "if the endpointnamespace is set, it must be a valid namespace name"))
-	}
-	return append(errs, field.Check(at, namespace, field.DNS1123Label)...)
+func persistentGluster(_ *podspec.Rules, at field.Cursor) {
+	at.Require("endpoints", "path")
+	namespace := at.Child("endpointsNamespace")
+	namespace.InvalidIf(namespace.Value() == "", "if the endpointnamespace is set, it must be a valid namespace name")
+	namespace.IfGiven().Check(field.DNS1123Label)
 }
 
-func persistentISCSI(r *podspec.Rules, source object.Object, p field.Path) field.ErrorList {
-	errs := podspec.IscsiVolume(r, source, p)
-	for _, e := range errs { // less is said than for a volume of a pod
+func persistentISCSI(r *podspec.Rules, at field.Cursor) {
+	before := len(at.Errors())
+	podspec.IscsiVolume(r, at)
+	for _, e := range at.Errors()[before:] { // less is said than for a volume of a pod
 		if strings.HasPrefix(e.Detail, "must be valid format") {
 			e.Detail = "must be valid format"
 		}
 	}
-	return append(errs, podspec.NamedSecretRef(source, p)...)
+	podspec.NamedSecretRef(at)
 }
 
 // persistentSecret adds to a rule that the secret needs a namespace: the volume has none.
 func persistentSecret(rule sourceRule) sourceRule {
-	return func(r *podspec.Rules, source object.Object, p field.Path) field.ErrorList {
-		errs := rule(r, source, p)
-		if source.Has("secretRef") {
-			errs = append(errs, field.MustBeSet(p.Child("secretRef", "namespace"), source.String("secretRef", "namespace"))...)
+	return func(r *podspec.Rules, at field.Cursor) {
+		rule(r, at)
+		if ref := at.Child("secretRef"); ref.Has() {
+			ref.Require("namespace")
 		}
-		return errs
 	}
 }
 
-func persistentAzureFile(r *podspec.Rules, source object.Object, p field.Path) field.ErrorList {
-	errs := podspec.RequiredIn("secretName", "shareName")(r, source, p)
-	if source.Has("secretNamespace") {
-		errs = append(errs, field.MustBeSet(p.Child("secretNamespace"), source.String("secretNamespace"))...)
+func persistentAzureFile(_ *podspec.Rules, at field.Cursor) {
+	at.Require("secretName", "shareName")
+	if at.Has("secretNamespace") {
+		at.Require("secretNamespace")
 	}
-	return errs
 }
 
-func localVolume(_ *podspec.Rules, source object.Object, p field.Path) field.ErrorList {
-	if source.String("path") == "" {
-		return field.ErrorList{field.Required(p.Child("path"), "")}
-	}
-	return field.Check(p.Child("path"), source.String("path"), field.NoBacksteps)
+func localVolume(_ *podspec.Rules, at field.Cursor) {
+	at.Child("path").Required().Check(field.NoBacksteps)
 }
 
-func persistentCSI(_ *podspec.Rules, source object.Object, p field.Path) field.ErrorList {
-	errs := podspec.DriverName(p.Child("driver"), source.String("driver"))
-	errs = append(errs, field.MustBeSet(p.Child("volumeHandle"), source.String("volumeHandle"))...)
+func persistentCSI(_ *podspec.Rules, at field.Cursor) {
+	podspec.DriverName(at.Child("driver"))
+	at.Require("volumeHandle")
 	for _, name := range []string{"controllerPublishSecretRef", "controllerExpandSecretRef", "nodePublishSecretRef", "nodeExpandSecretRef"} {
-		if ref := source.At(name); ref != nil {
-			errs = append(errs, kind.CheckOrRequire(p.Child(name, "name"), ref.String("name"), field.DNS1123Subdomain)...)
-			errs = append(errs, kind.CheckOrRequire(p.Child(name, "namespace"), ref.String("namespace"), field.DNS1123Label)...)
+		if ref := at.Child(name); ref.Has() {
+			ref.Child("name").Required().Check(field.DNS1123Subdomain)
+			ref.Child("namespace").Required().Check(field.DNS1123Label)
 		}
 	}
-	return errs
 }
 
-func validatePersistentVolume(_ *resource.Context, obj object.Object) field.ErrorList {
-	return append(validateVolumeSpec(obj, false), validateMountOptions(obj)...)
-}
-
-func validateVolumeSpec(obj object.Object, anyAffinityValue bool) field.ErrorList {
-	spec, p := obj.At("spec"), field.Root("spec")
-	modes := spec.Strings("accessModes")
-	var errs field.ErrorList
-	if len(modes) == 0 {
-		errs = append(errs, field.Required(p.Child("accessModes"), ""))
+func validateVolumeSpec(at field.Cursor, volume string, anyAffinityValue bool) {
+	at.Require("accessModes")
+	podspec.AccessModes(at.Child("accessModes"))
+	validateCapacity(at.Child("capacity"))
+	policy := at.Child("persistentVolumeReclaimPolicy")
+	policy.IfGiven().OneOf("Delete", "Recycle", "Retain")
+	if required := at.Child("nodeAffinity", "required"); required.Has() {
+		podspec.NodeSelector(required, anyAffinityValue)
+	} else {
+		required.RequireIf(at.Has("nodeAffinity"), "must specify required node constraints")
 	}
-	errs = append(errs, podspec.KnownAccessModes(p.Child("accessModes"), modes)...)
-	errs = append(errs, validateCapacity(p.Child("capacity"), spec)...)
-	policy := spec.String("persistentVolumeReclaimPolicy")
-	if policy != "" {
-		errs = append(errs, field.MustBeOneOf(p.Child("persistentVolumeReclaimPolicy"), policy, "Delete", "Recycle", "Retain")...)
+	CheckVolumeSource(at, volume)
+	policy.ForbidIf(at.Has("hostPath") && path.Clean(at.String("hostPath", "path")) == "/" && policy.String() == "Recycle",
+		"may not be 'recycle' for a hostPath mount of '/'")
+	at.Child("storageClassName").IfGiven().Check(field.DNS1123Subdomain)
+	at.Child("volumeMode").OneOf("Block", "Filesystem")
+	if class := at.Child("volumeAttributesClassName"); class.Has() {
+		class.Required("an empty string is disallowed").Check(field.DNS1123Subdomain)
+		at.Child("csi").RequireIf(!at.Has("csi"), "has to be specified when using volumeAttributesClassName")
 	}
-	if affinity := spec.At("nodeAffinity"); affinity != nil {
-		at := p.Child("nodeAffinity", "required")
-		if required := affinity.At("required"); required != nil {
-			errs = append(errs, podspec.NodeSelector(required, at, anyAffinityValue)...)
-		} else {
-			errs = append(errs, field.Required(at, "must specify required node constraints"))
-		}
-	}
-	errs = append(errs, ValidateVolumeSource(p, obj.Name(), spec)...)
-	if spec.Has("hostPath") && path.Clean(spec.String("hostPath", "path")) == "/" && policy == "Recycle" {
-		errs = append(errs, field.Forbidden(p.Child("persistentVolumeReclaimPolicy"), "may not be 'recycle' for a hostPath mount of '/'"))
-	}
-	if class := spec.String("storageClassName"); class != "" {
-		errs = append(errs, field.Check(p.Child("storageClassName"), class, field.DNS1123Subdomain)...)
-	}
-	if spec.Has("volumeMode") {
-		errs = append(errs, field.MustBeOneOf(p.Child("volumeMode"), spec.String("volumeMode"), "Block", "Filesystem")...)
-	}
-	if at := p.Child("volumeAttributesClassName"); spec.Has("volumeAttributesClassName") {
-		if class := spec.String("volumeAttributesClassName"); class == "" {
-			errs = append(errs, field.Required(at, "an empty string is disallowed"))
-		} else {
-			errs = append(errs, field.Check(at, class, field.DNS1123Subdomain)...)
-		}
-		if !spec.Has("csi") {
-			errs = append(errs, field.Required(p.Child("csi"), "has to be specified when using volumeAttributesClassName"))
-		}
-	}
-	return errs
 }
 
 // validateCapacity checks that a volume says how large it is, and nothing else.
-func validateCapacity(p field.Path, spec object.Object) field.ErrorList {
-	var errs field.ErrorList
-	capacity := spec.Map("capacity")
-	if len(capacity) == 0 {
-		errs = append(errs, field.Required(p, ""))
+func validateCapacity(at field.Cursor) {
+	at.Required()
+	if !at.Has("storage") || at.Len() > 1 {
+		at.NotSupported(at.Value(), "storage")
 	}
-	if _, ok := capacity["storage"]; !ok || len(capacity) > 1 {
-		errs = append(errs, field.NotSupported(p, kind.Pointer(spec, "capacity"), "storage"))
-	}
-	for _, name := range object.SortedKeys(capacity) {
-		q := quantity.Of(capacity[name])
-		errs = append(errs, basicAmount(p.Key(name), q.Value())...)
-		if q.Sign() <= 0 {
-			errs = append(errs, field.Invalid(p.Key(name), q.String(), field.TextPositive))
+	for _, amount := range at.EachKey() {
+		basicAmount(amount)
+		if q := quantity.Of(amount.Value()); q.Sign() <= 0 {
+			amount.Invalid(q.String(), field.TextPositive)
 		}
 	}
-	return errs
 }
 
-func basicAmount(p field.Path, value int64) field.ErrorList {
-	if value < 0 {
-		return field.ErrorList{field.Invalid(p, value, "must be a valid resource quantity")}
+func basicAmount(at field.Cursor) {
+	if n := quantity.Of(at.Value()); n.Value() < 0 {
+		at.Invalid(n.Value(), "must be a valid resource quantity")
 	}
-	return nil
 }
 
-// ValidateVolumeSource checks that there is one source, and that source.
-func ValidateVolumeSource(p field.Path, volume string, spec object.Object) field.ErrorList {
-	var errs field.ErrorList
+// CheckVolumeSource checks that there is one source in a PersistentVolumeSpec, and that source.
+func CheckVolumeSource(at field.Cursor, volume string) {
 	found := 0
 	for _, s := range persistentSources {
-		source := spec.At(s.Name)
-		if source == nil {
+		source := at.Child(s.Name)
+		if !source.Has() {
 			continue
 		}
 		if found++; found > 1 && s.Name != "flexVolume" {
-			errs = append(errs, field.Forbidden(p.Child(table.OrNone(s.Forbidden, s.Name)), "may not specify more than 1 volume type"))
+			at.Child(table.OrNone(s.Forbidden, s.Name)).Forbidden("may not specify more than 1 volume type")
 			continue
 		}
-		errs = append(errs, s.Check(nil, source, p.Child(table.OrNone(s.Rule, s.Name)))...)
-		switch {
-		case s.Name == "iscsi" && source.Has("initiatorName") && len(volume+":"+source.String("targetPortal")) > 64:
-			errs = append(errs, field.Invalid(p.Child("iscsi", "targetportal"), source.String("targetPortal"),
-				"Total length of <volume name>:<iscsi.targetPortal> must be under 64 characters if iscsi.initiatorName is specified."))
-		case s.Name == "local" && !spec.Has("nodeAffinity"):
-			errs = append(errs, field.Required(p.Child("nodeAffinity"), "Local volume requires node affinity"))
+		s.Check(nil, source.ReportAt(at.Child(table.OrNone(s.Rule, s.Name))))
+		switch portal := source.String("targetPortal"); {
+		case s.Name == "iscsi" && source.Has("initiatorName") && len(volume+":"+portal) > 64:
+			source.Child("targetportal").Invalid(portal,
+				"Total length of <volume name>:<iscsi.targetPortal> must be under 64 characters if iscsi.initiatorName is specified.")
+		case s.Name == "local" && !at.Has("nodeAffinity"):
+			at.Child("nodeAffinity").Missing("Local volume requires node affinity")
 		}
 	}
-	if found == 0 {
-		errs = append(errs, field.Required(p, "must specify a volume type"))
-	}
-	return errs
+	at.RequireIf(found == 0, "must specify a volume type")
 }
 
 // validateMountOptions refuses the annotation for sources that are not mounted with options.
-func validateMountOptions(obj object.Object) field.ErrorList {
-	const key = "volume.beta.kubernetes.io/mount-options"
-	if _, ok := obj.Annotations()[key]; !ok {
-		return nil
-	}
-	for _, name := range []string{"gcePersistentDisk", "awsElasticBlockStore", "glusterfs", "nfs", "rbd", "quobyte", "iscsi",
-		"cinder", "cephfs", "azureFile", "vsphereVolume", "azureDisk", "photonPersistentDisk"} {
-		if obj.Has("spec", name) {
-			return nil
-		}
-	}
-	return field.ErrorList{field.Forbidden(field.Root("metadata.annotations").Child(key), "may not specify mount options for this volume type")}
+func validateMountOptions(at field.Cursor) {
+	mounted := slices.ContainsFunc([]string{"gcePersistentDisk", "awsElasticBlockStore", "glusterfs", "nfs", "rbd", "quobyte", "iscsi",
+		"cinder", "cephfs", "azureFile", "vsphereVolume", "azureDisk", "photonPersistentDisk"},
+		func(name string) bool { return at.Has("spec", name) })
+	options := at.Child("metadata", "annotations", "volume.beta.kubernetes.io/mount-options")
+	options.ForbidIf(options.Has() && !mounted, "may not specify mount options for this volume type")
 }
 
-// validatePersistentVolumeUpdate reports what is wrong with the new volume twice, as the real server does.
-// validatePersistentVolumeAsNew is the first half of what is said twice about a changed volume.
-func validatePersistentVolumeAsNew(_ *resource.Context, obj, old object.Object) field.ErrorList {
-	return append(validateVolumeSpec(obj, hasBadAffinityValue(old)), validateMountOptions(obj)...)
+// validateVolumeAsNew is the first half of what is said twice about a changed volume.
+func validateVolumeAsNew(at field.Cursor) {
+	validateVolumeSpec(at.Child("spec"), at.Object().Name(), hasBadAffinityValue(at.Old()))
+	validateMountOptions(at)
 }
 
-func validatePersistentVolumeUpdate(ctx *resource.Context, obj, old object.Object) field.ErrorList {
-	if ctx.Subresource == "status" {
-		return nil
+// validatePersistentVolume reports what is wrong with a changed volume twice, as the real server does.
+func validatePersistentVolume(ctx *resource.Context, at field.Cursor) {
+	if !at.Updates() {
+		validateVolumeAsNew(at)
+		return
 	}
-	anyValue := hasBadAffinityValue(old)
-	errs := validateVolumeSpec(obj, anyValue)
-	spec, was := obj.Copy().At("spec"), old.At("spec")
+	validateVolumeSpec(at.Child("spec"), at.Object().Name(), hasBadAffinityValue(at.Old()))
+	spec, was := at.Object().Copy().At("spec"), at.Old().At("spec")
 	if was.Has("csi") && !was.Has("csi", "controllerExpandSecretRef") {
 		spec.Remove("csi", "controllerExpandSecretRef") // may be added later
 	}
-	if !gotext.Same("PersistentVolumeSource", was, spec) {
-		errs = append(errs, field.Forbidden(field.Root("spec.persistentvolumesource"),
-			"spec.persistentvolumesource is immutable after creation\n"+gotext.Diff("PersistentVolumeSource", was, spec)))
+	if t := gotext.PersistentVolumeSource.In(ctx.Server.Minor); !gotext.Same(t, was, spec) {
+		at.Child("spec", "persistentvolumesource").Forbidden("spec.persistentvolumesource is immutable after creation\n" + gotext.Diff(t, was, spec))
 	}
-	errs = append(errs, kind.Immutable(field.Root("volumeMode"), spec["volumeMode"], was["volumeMode"])...)
+	at.Child("spec", "volumeMode").ReportAt(at.Child("volumeMode")).Immutable()
 	if was.Has("nodeAffinity") && !sameAffinity(spec.At("nodeAffinity"), was.At("nodeAffinity")) {
-		errs = append(errs, field.Invalid(field.Root("nodeAffinity"), kind.GoPointer("VolumeNodeAffinity", spec.At("nodeAffinity")),
-			"field is immutable, except for updating from beta label to GA"))
+		at.Child("nodeAffinity").Invalid(kind.GoPointer(gotext.VolumeNodeAffinity, spec.At("nodeAffinity")),
+			"field is immutable, except for updating from beta label to GA")
 	}
-	if was.Has("volumeAttributesClassName") && !spec.Has("volumeAttributesClassName") {
-		errs = append(errs, field.Forbidden(field.Root("spec.volumeAttributesClassName"), "update from non-nil value to nil is forbidden"))
-	}
-	return errs
+	class := at.Child("spec", "volumeAttributesClassName")
+	class.ForbidIf(was.Has("volumeAttributesClassName") && !class.Has(), "update from non-nil value to nil is forbidden")
 }
 
 func hasBadAffinityValue(obj object.Object) bool {
-	for _, term := range obj.Objects("spec", "nodeAffinity", "required", "nodeSelectorTerms") {
-		for _, e := range term.Objects("matchExpressions") {
-			if slices.ContainsFunc(e.Strings("values"), func(v string) bool { return len(field.LabelValue(v)) > 0 }) {
-				return true
-			}
-		}
-	}
-	return false
+	return podspec.BadNodeSelectorValues(obj.At("spec", "nodeAffinity", "required"))
 }
 
 // grownNodeLabels are the labels of nodes that had another name in beta.
@@ -292,5 +230,5 @@ func sameAffinity(now, before object.Object) bool {
 			}
 		}
 	}
-	return gotext.Same("VolumeNodeAffinity", now, before)
+	return gotext.Same(gotext.VolumeNodeAffinity, now, before)
 }

@@ -17,7 +17,7 @@ import (
 
 // sameEndpoints compares endpoints as they are in memory: empty hints are not missing ones.
 func sameEndpoints(obj, old object.Object) bool {
-	return gotext.SameList("Endpoint", obj["endpoints"], old["endpoints"])
+	return gotext.SameList(gotext.Endpoint, obj["endpoints"], old["endpoints"])
 }
 
 // sliceOrLabelsChanged counts everything but metadata, and of that the labels.
@@ -84,14 +84,14 @@ func dropTopology(obj, old object.Object) {
 
 func validateSlice(ctx *resource.Context, at field.Cursor) {
 	family := at.Child("addressType").OrEmpty()
-	family.Required().OneOf("FQDN", "IPv4", "IPv6")
+	family.Declared(ctx.Since(37), func(c field.Cursor) field.Cursor { return c.Required().OneOf("FQDN", "IPv4", "IPv6") })
 	validateSlicePorts(at.Child("ports"))
 	if at.Old() == nil || !sameEndpoints(at.Object(), at.Old()) {
 		for e := range at.Child("endpoints").MaxItems(maxSliceEndpoints).Each() {
 			validateSliceEndpoint(ctx, e, family.String())
 		}
 	}
-	family.Immutable()
+	family.Declared(ctx.Since(37), field.Cursor.Immutable)
 }
 
 func validateSlicePorts(at field.Cursor) {
@@ -106,11 +106,15 @@ func validateSlicePorts(at field.Cursor) {
 	}
 }
 
+func requireAddress(c field.Cursor) field.Cursor {
+	return c.Required("must contain at least 1 address")
+}
+
 func validateSliceEndpoint(ctx *resource.Context, at field.Cursor, family string) {
-	addresses, topology := at.Child("addresses").Required("must contain at least 1 address"), at.Child("deprecatedTopology")
-	addresses.MaxItems(maxSliceAddresses)
+	addresses, topology := at.Child("addresses").Declared(ctx.Since(37), requireAddress), at.Child("deprecatedTopology")
+	addresses.Declared(ctx.Since(37), func(c field.Cursor) field.Cursor { return c.MaxItems(maxSliceAddresses) })
 	for address := range addresses.Each() {
-		at.Report(validateSliceAddress(ctx, addresses.Path(), address, family))
+		validateSliceAddress(ctx, addresses, address, family)
 	}
 	at.Child("nodeName").Check(field.DNS1123Subdomain)
 	topology.MaxItems(maxSliceTopology)
@@ -119,26 +123,23 @@ func validateSliceEndpoint(ctx *resource.Context, at field.Cursor, family string
 	validateHints(at.Child("hints"))
 }
 
-func validateSliceAddress(ctx *resource.Context, list field.Path, at field.Cursor, family string) field.ErrorList {
-	address := at.String()
-	var errs field.ErrorList
+func validateSliceAddress(ctx *resource.Context, list, at field.Cursor, family string) {
+	address, before := at.String(), len(at.Errors())
 	switch family {
 	case "FQDN":
-		return field.FullyQualifiedDomainName(at.Path(), address)
+		at.Report(field.FullyQualifiedDomainName(at.Path(), address))
+		return
 	case "IPv6":
-		errs = field.Check(at.Path(), address, field.IP)
+		at.Check(field.IP)
 	case "IPv4":
-		errs = kind.ValidateIP(ctx, at.Path(), address)
+		at.Check(kind.IP(ctx))
 	default:
-		return nil
+		return
 	}
-	if len(errs) > 0 {
-		return errs
+	if len(at.Errors()) == before {
+		list.With(address).InvalidIf(core.FamilyOf(address) != family, "must be an "+family+" address")
+		core.CheckEndpointIP(at)
 	}
-	if core.FamilyOf(address) != family {
-		errs = append(errs, field.Invalid(list, address, "must be an "+family+" address"))
-	}
-	return append(errs, core.ValidateEndpointIP(at.Path(), address)...)
 }
 
 // validateHints checks for which zones and nodes an endpoint is meant.

@@ -55,14 +55,14 @@ func validateFlowSchema(_ *resource.Context, all field.Cursor) {
 	precedence.Min(1, "must be a positive value").Max(10000, "must not be greater than 10000")
 	precedence.InvalidIf(precedence.Int64() == 1 && obj.Name() != "exempt", "only the schema named 'exempt' may have matchingPrecedence 1")
 	if method.Has() && !slices.Contains([]string{"ByNamespace", "ByUser"}, method.String("type")) {
-		method.Child("type").NotSupported(gotext.Value("FlowDistinguisherMethod", method.Object()), "ByNamespace", "ByUser")
+		method.Child("type").NotSupported(gotext.Value(gotext.FlowDistinguisherMethod, method.Object()), "ByNamespace", "ByUser")
 	}
 	at.Child("priorityLevelConfiguration", "name").Required("must reference a priority level").Check(field.DNS1123Subdomain)
 	for rule := range at.Each("rules") {
 		validateFlowRule(rule)
 	}
 	if fixed, ok := mandatorySchemas[obj.Name()]; ok && !object.SemanticEqual(at.Value(), map[string]any(fixed)) {
-		at.Invalid(gotext.Value("FlowSchemaSpec", at.Object()), "spec of '"+obj.Name()+"' must equal the fixed value")
+		at.Invalid(gotext.Value(gotext.FlowSchemaSpec, at.Object()), "spec of '"+obj.Name()+"' must equal the fixed value")
 	}
 	validateFlowStatus(nil, all)
 }

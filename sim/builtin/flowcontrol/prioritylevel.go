@@ -118,13 +118,13 @@ func validateFlowStatus(_ *resource.Context, at field.Cursor) {
 	}
 }
 
-func validatePriorityLevel(_ *resource.Context, at field.Cursor) {
+func validatePriorityLevel(ctx *resource.Context, at field.Cursor) {
 	const preserveZero = "flowcontrol.k8s.io/v1beta3-preserve-zero-concurrency-shares"
 	obj := at.Object()
 	_, annotated := obj.Annotations()[preserveZero]
 	at.Child("metadata", "annotations").ForbidIf(annotated, "annotation '"+preserveZero+"' is forbidden")
 	spec := at.Child("spec")
-	validatePriorityLevelSpec(spec, obj.Name())
+	validatePriorityLevelSpec(ctx, spec, obj.Name())
 	if fixed, ok := mandatoryLevels[obj.Name()]; ok {
 		rest, detail := object.Object{}, "spec of '%s' must equal the fixed value"
 		kind.KeepOld(rest, spec.Object(), "type", "limited", "exempt")
@@ -132,30 +132,43 @@ func validatePriorityLevel(_ *resource.Context, at field.Cursor) {
 			rest["exempt"], detail = fixed["exempt"], "spec of '%s' except the 'spec.exempt' field must equal the fixed value"
 		}
 		if !object.SemanticEqual(map[string]any(rest), map[string]any(fixed)) {
-			spec.Invalid(gotext.Value("PriorityLevelConfigurationSpec", spec.Object()), fmt.Sprintf(detail, obj.Name()))
+			spec.Invalid(gotext.Value(gotext.PriorityLevelConfigurationSpec, spec.Object()), fmt.Sprintf(detail, obj.Name()))
 		}
 	}
 	validateFlowStatus(nil, at)
 }
 
-func validatePriorityLevelSpec(at field.Cursor, name string) {
+func validatePriorityLevelSpec(ctx *resource.Context, at field.Cursor, name string) {
 	kind, limited, exempt := at.String("type"), at.Child("limited"), at.Child("exempt")
 	if (name == "exempt") != (kind == "Exempt") {
 		at.Child("type").Invalid(field.Enum(kind), "must be 'Exempt' if and only if `name` is 'exempt'")
 	}
 	switch kind {
 	case "Exempt":
-		limited.ForbidIf(limited.Has(), "must be nil if the type is not Limited")
+		forbid(ctx, limited, "must be nil if the type is not Limited")
 		validateShares(exempt)
 		validateLendable(exempt)
 	case "Limited":
-		exempt.ForbidIf(exempt.Has(), "must be nil if the type is Limited")
-		if limited.RequireIf(!limited.Has(), "must not be empty when type is Limited").Has() {
-			validateLimited(limited)
+		forbid(ctx, exempt, "must be nil if the type is Limited")
+		if require(ctx, limited, "must not be empty when type is Limited").Has() {
+			validateLimited(ctx, limited)
 		}
 	default:
-		at.Child("type").Required().OneOf("Exempt", "Limited")
+		at.Child("type").Declared(ctx.Since(37), field.Cursor.Given).OneOf("Exempt", "Limited")
 	}
+}
+
+// require checks that a field is there, which the type itself says since 1.37.
+func require(ctx *resource.Context, at field.Cursor, detail string) field.Cursor {
+	return at.Declared(ctx.Since(37), func(c field.Cursor) field.Cursor { return c.RequireIf(!c.Has(), detail) })
+}
+
+// forbid checks that a field is not there, which the type itself says since 1.37, without saying why.
+func forbid(ctx *resource.Context, at field.Cursor, detail string) {
+	if ctx.Since(37) {
+		detail = ""
+	}
+	at.Declared(ctx.Since(37), func(c field.Cursor) field.Cursor { return c.ForbidIf(c.Has(), detail) })
 }
 
 func validateShares(at field.Cursor) {
@@ -164,24 +177,24 @@ func validateShares(at field.Cursor) {
 
 func validateLendable(at field.Cursor) { at.Child("lendablePercent").Range(0, 100) }
 
-func validateLimited(at field.Cursor) {
+func validateLimited(ctx *resource.Context, at field.Cursor) {
 	validateShares(at)
-	validateLimitResponse(at.Child("limitResponse"))
+	validateLimitResponse(ctx, at.Child("limitResponse"))
 	validateLendable(at)
 	at.Child("borrowingLimitPercent").Min(0, "if specified, must be a non-negative integer")
 }
 
-func validateLimitResponse(at field.Cursor) {
+func validateLimitResponse(ctx *resource.Context, at field.Cursor) {
 	queuing := at.Child("queuing")
 	switch at.String("type") {
 	case "Reject":
-		queuing.ForbidIf(queuing.Has(), "must be nil if limited.limitResponse.type is not Limited")
+		forbid(ctx, queuing, "must be nil if limited.limitResponse.type is not Limited")
 	case "Queue":
-		if queuing.RequireIf(!queuing.Has(), "must not be empty if limited.limitResponse.type is Limited").Has() {
+		if require(ctx, queuing, "must not be empty if limited.limitResponse.type is Limited").Has() {
 			validateQueuing(queuing)
 		}
 	default:
-		at.Child("type").Required().OneOf("Queue", "Reject")
+		at.Child("type").Declared(ctx.Since(37), field.Cursor.Given).OneOf("Queue", "Reject")
 	}
 }
 

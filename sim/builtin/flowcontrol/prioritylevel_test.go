@@ -7,6 +7,7 @@ import (
 
 	"github.com/kubesim/kubesim/sim/builtin/kindtest"
 	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/resource"
 )
 
 func TestFlowSchemaRules(t *testing.T) {
@@ -50,7 +51,7 @@ func TestFlowSchemaRules(t *testing.T) {
 		`["f","l",1000,"ByUser","60s","False"]`) // as the real server prints it
 	for name, spec := range mandatorySchemas { // order does not matter
 		obj := object.Object{"metadata": map[string]any{"name": name}, "spec": map[string]any(spec)}
-		is.Equal(len(rt.Kinds()[rt.Storage].Strategy.Validate(nil, obj)), 0) // the fixed value is valid
+		is.Equal(len(rt.Kinds()[rt.Storage].Strategy.Validate(&resource.Context{}, obj)), 0) // the fixed value is valid
 	}
 }
 
@@ -80,9 +81,9 @@ func TestPriorityLevelRules(t *testing.T) {
 		{Name: "exempt may lend", Patch: `{"metadata":{"name":"exempt"},"spec":{"type":"Exempt","limited":null,"exempt":{"lendablePercent":50}}}`},
 	})
 	is := is.New(t)
-	is.Equal(rt.Cells(t, `{}`), `["l","Limited",30,64,8,50,"60s"]`)                                                              // with queues
-	is.Equal(rt.Cells(t, `{"spec":{"limited":null}}`), `["l","Limited","<none>","<none>","<none>","<none>","60s"]`)              // without
-	is.True(len(rt.Kinds()[rt.Storage].Strategy.Validate(nil, object.Object{"metadata": map[string]any{"name": "exempt"}})) > 0) // no spec at all
+	is.Equal(rt.Cells(t, `{}`), `["l","Limited",30,64,8,50,"60s"]`)                                                                              // with queues
+	is.Equal(rt.Cells(t, `{"spec":{"limited":null}}`), `["l","Limited","<none>","<none>","<none>","<none>","60s"]`)                              // without
+	is.True(len(rt.Kinds()[rt.Storage].Strategy.Validate(&resource.Context{}, object.Object{"metadata": map[string]any{"name": "exempt"}})) > 0) // no spec at all
 }
 
 // TestShapesOfFlowcontrol runs every rule on objects with something missing.

@@ -19,10 +19,24 @@ import (
 //	{"hostPort":80}  ─ JSON(ContainerPort) ─▶  {"Name":"","HostPort":80,"ContainerPort":0,"Protocol":"","HostIP":""}
 type Type string
 
-// typesText has a line for each struct.
-//
-//go:embed types.txt
-var typesText string
+// typesText has a line for each struct; typesText37 those that are others since 1.37.
+var (
+	//go:embed types.txt
+	typesText string
+	//go:embed types-1.37.txt
+	typesText37 string
+)
+
+// since37 stands before the names of structs as they are since 1.37.
+const since37 = "37/"
+
+// In returns the struct as servers of a minor have it: 37 is 1.37.
+func (t Type) In(minor int) Type {
+	if minor >= 37 {
+		return since37 + t
+	}
+	return t
+}
 
 // goField is one field of a struct.
 type goField struct {
@@ -35,17 +49,33 @@ type goField struct {
 
 var goTypes = sync.OnceValue(func() map[Type][]goField {
 	types := map[Type][]goField{}
-	for line := range strings.Lines(typesText) {
-		name, fields, ok := strings.Cut(strings.TrimSpace(line), ": ")
+	read(typesText, "", types)
+	read(typesText, since37, types)
+	read(typesText37, since37, types)
+	return types
+})
+
+// read adds the structs of a text, whose names and those of their parts get a prefix.
+func read(text, prefix string, types map[Type][]goField) {
+	for line := range strings.Lines(text) {
+		name, list, ok := strings.Cut(strings.TrimRight(line, "\n"), ": ")
 		if !ok {
 			continue
 		}
-		for text := range strings.SplitSeq(fields, ", ") {
-			types[Type(name)] = append(types[Type(name)], parseGoField(text))
+		var fields []goField
+		for text := range strings.SplitSeq(list, ", ") {
+			if text == "" {
+				continue // a struct without fields
+			}
+			f := parseGoField(text)
+			if f.elem != "" && f.elem != "ObjectMeta" && f.elem != "LabelSelector" {
+				f.elem = Type(prefix) + f.elem
+			}
+			fields = append(fields, f)
 		}
+		types[Type(prefix+name)] = fields
 	}
-	return types
-})
+}
 
 // parseGoField reads "HostPort i", "Monitors=monitors []s" or "+VolumeSource".
 func parseGoField(text string) goField {

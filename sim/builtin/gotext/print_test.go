@@ -43,7 +43,7 @@ func TestGoJSON(t *testing.T) {
 func TestGoJSONMovesHostFields(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
-	text := string(JSON("PodSpec", parsedText(t, `{"hostNetwork":true,"hostUsers":false,"securityContext":{"runAsUser":5}}`)))
+	text := string(JSON(PodSpec, parsedText(t, `{"hostNetwork":true,"hostUsers":false,"securityContext":{"runAsUser":5}}`)))
 	is.True(strings.Contains(text, `"SecurityContext":{"HostNetwork":true,"HostPID":false,"HostIPC":false,"ShareProcessNamespace":null,"HostUsers":false,`)) // they live in the security context
 	is.True(strings.Contains(text, `"RunAsUser":5`))                                                                                                         // which keeps its own
 }
@@ -53,9 +53,9 @@ func TestGoDiff(t *testing.T) {
 	is := is.New(t)
 	const common = `"name":"dbg","imagePullPolicy":"Always","terminationMessagePath":"/x","terminationMessagePolicy":"File"`
 	old, changed := parsedText(t, `{"image":"busybox",`+common+`}`), parsedText(t, `{"image":"other",`+common+`}`)
-	is.Equal(Diff("EphemeralContainer", old, changed), "@@ -1,6 +1,6 @@\n {\n  \"Name\": \"dbg\",\n- \"Image\": \"busybox\",\n"+
+	is.Equal(Diff(EphemeralContainer, old, changed), "@@ -1,6 +1,6 @@\n {\n  \"Name\": \"dbg\",\n- \"Image\": \"busybox\",\n"+
 		"+ \"Image\": \"other\",\n  \"Command\": null,\n  \"Args\": null,\n  \"WorkingDir\": \"\",\n") // recorded: ephemeral-containers change
-	is.Equal(Diff("EphemeralContainer", old, old), "") // nothing changed
+	is.Equal(Diff(EphemeralContainer, old, old), "") // nothing changed
 }
 
 func TestGoDiffOfPodSpecs(t *testing.T) {
@@ -63,7 +63,7 @@ func TestGoDiffOfPodSpecs(t *testing.T) {
 	is := is.New(t)
 	old := parsedText(t, `{"containers":[{"name":"c","image":"i:2"}]}`)
 	changed := parsedText(t, `{"containers":[{"name":"c","image":"i:2","command":["sh"]}]}`)
-	is.Equal(Diff("PodSpec", old, changed), "@@ -5,7 +5,9 @@\n   {\n    \"Name\": \"c\",\n    \"Image\": \"i:2\",\n-   \"Command\": null,\n"+
+	is.Equal(Diff(PodSpec, old, changed), "@@ -5,7 +5,9 @@\n   {\n    \"Name\": \"c\",\n    \"Image\": \"i:2\",\n-   \"Command\": null,\n"+
 		"+   \"Command\": [\n+    \"sh\"\n+   ],\n    \"Args\": null,\n    \"WorkingDir\": \"\",\n    \"Ports\": null,\n") // recorded: pod-immutable-spec command
 }
 

@@ -33,9 +33,9 @@ func TestSameGo(t *testing.T) {
 			a, err := object.Parse([]byte(tt.a))
 			is.NoErr(err) // an object
 			b, err := object.Parse([]byte(tt.b))
-			is.NoErr(err)                            // an object
-			is.Equal(Same("PodSpec", a, b), tt.same) // as in memory
-			is.Equal(Same("PodSpec", b, a), tt.same) // both ways
+			is.NoErr(err)                          // an object
+			is.Equal(Same(PodSpec, a, b), tt.same) // as in memory
+			is.Equal(Same(PodSpec, b, a), tt.same) // both ways
 		})
 	}
 }

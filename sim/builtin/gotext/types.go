@@ -29,6 +29,7 @@ const (
 	NonResourceAttributes            Type = "NonResourceAttributes"
 	ObjectReference                  Type = "ObjectReference"
 	ParentReference                  Type = "ParentReference"
+	PersistentVolumeClaim            Type = "PersistentVolumeClaim"
 	PersistentVolumeClaimSpec        Type = "PersistentVolumeClaimSpec"
 	PersistentVolumeSource           Type = "PersistentVolumeSource"
 	PodDisruptionBudgetSpec          Type = "PodDisruptionBudgetSpec"

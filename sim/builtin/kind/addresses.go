@@ -5,22 +5,22 @@ import (
 	"github.com/kubesim/kubesim/sim/resource"
 )
 
-// ValidateIP checks an address in a field that is older than Kubernetes 1.33 (KEP-4858): it need not be canonical, and servers
+// IP is the rule for an address in a field that is older than Kubernetes 1.33 (KEP-4858): it need not be canonical, and servers
 // without StrictIPCIDRValidation take one that only those can read who know that leading zeros are not octal and that
 // ::ffff:1.2.3.4 is IPv4.
-func ValidateIP(ctx *resource.Context, p field.Path, ip string) field.ErrorList {
+func IP(ctx *resource.Context) func(string) []string {
 	if ctx.Enabled("StrictIPCIDRValidation") {
-		return field.Check(p, ip, field.LegacyIP)
+		return field.LegacyIP
 	}
-	return field.Check(p, ip, field.LaxIP)
+	return field.LaxIP
 }
 
-// ValidateCIDR checks a network as ValidateIP checks an address.
-func ValidateCIDR(ctx *resource.Context, p field.Path, cidr string) field.ErrorList {
+// CIDR is the rule for a network in such a field.
+func CIDR(ctx *resource.Context) func(string) []string {
 	if ctx.Enabled("StrictIPCIDRValidation") {
-		return field.Check(p, cidr, field.LegacyCIDR)
+		return field.LegacyCIDR
 	}
-	return field.Check(p, cidr, field.LaxCIDR)
+	return field.LaxCIDR
 }
 
 // WarnIP warns about an address in such a field.

@@ -2,6 +2,8 @@ package kind
 
 import (
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/kubesim/kubesim/sim/builtin/gotext"
 	"github.com/kubesim/kubesim/sim/field"
@@ -34,10 +36,52 @@ func NonNegative(at field.Cursor, names ...string) {
 	}
 }
 
+// CheckAmountOrPercent checks an IntOrString: a number that is not negative, or a percentage.
+func CheckAmountOrPercent(at field.Cursor) {
+	if text, ok := at.Value().(string); ok {
+		for _, problem := range field.Percent(text) {
+			at.Invalid(field.Enum(text), problem)
+		}
+	}
+	at.NonNegative()
+}
+
+// CheckAtMost100Percent checks that a percentage is one of a whole.
+func CheckAtMost100Percent(at field.Cursor) {
+	if text := at.String(); len(field.Percent(text)) == 0 && AmountOf(at) > 100 {
+		at.Invalid(field.Enum(text), "must not be greater than 100%")
+	}
+}
+
+// AmountOf returns the number in an IntOrString: that of a percentage without the sign; other texts are 0.
+func AmountOf(at field.Cursor) int64 {
+	if n, ok := at.Int(); ok {
+		return n
+	}
+	text := at.String()
+	if len(field.Percent(text)) == 0 {
+		text = strings.TrimSuffix(text, "%")
+	}
+	n, _ := strconv.ParseInt(text, 10, 64)
+	return n
+}
+
+// InvalidAmount reports an IntOrString that breaks a rule; an absent one is 0.
+func InvalidAmount(at field.Cursor, detail string) {
+	at.Invalid(EnumValue(at.OrZero().Value()), detail)
+}
+
 // CheckAlone checks that a list with a wildcard has nothing else.
 func CheckAlone(at field.Cursor, what string) {
 	list := at.Strings()
 	at.InvalidIf(len(list) > 1 && slices.Contains(list, "*"), "if '*' is present, must not specify other "+what)
+}
+
+// ImmutablePointer is ImmutableStruct for one that may be missing, which is not the same as an empty one.
+func ImmutablePointer(at field.Cursor, goType gotext.Type) {
+	if at.Updates() && (at.Has() != (at.Old() != nil) || !gotext.Same(goType, at.Object(), at.Old())) {
+		at.Invalid(GoPointer(goType, at.Object()), field.TextImmutable)
+	}
 }
 
 // ImmutableStruct checks on update that a struct is what it was in memory, and prints it as its Go type.
@@ -52,6 +96,15 @@ func CheckSelector(at field.Cursor, options selector.ValidateOptions) {
 	at.Report(selector.ValidateLabelSelector(at.Path(), at.Object(), options))
 }
 
+// InvalidSelector reports a metav1.LabelSelector that breaks a rule, or null.
+func InvalidSelector(at field.Cursor, detail string) {
+	if !at.Has() {
+		at.Invalid(nil, detail)
+	} else {
+		at.Invalid(field.Raw(gotext.LabelSelector(at.Object())), detail)
+	}
+}
+
 // AsStored are the options of a selector that may have bad values on update if anything is wrong with the stored one.
 func AsStored(at field.Cursor) selector.ValidateOptions {
 	wrong := selector.ValidateLabelSelector(field.Path{}, at.Old(), selector.ValidateOptions{})
@@ -61,6 +114,6 @@ func AsStored(at field.Cursor) selector.ValidateOptions {
 // CheckSelectorKept checks on update that a metav1.LabelSelector is the one it was.
 func CheckSelectorKept(at field.Cursor) {
 	if at.Updates() && (at.Has() != (at.Old() != nil) || at.Changed()) {
-		at.Invalid(SelectorValue(at.Object()), field.TextImmutable)
+		InvalidSelector(at, field.TextImmutable)
 	}
 }

@@ -1,6 +1,8 @@
 package kind
 
 import (
+	"maps"
+	"slices"
 	"sync"
 
 	"github.com/kubesim/kubesim/sim/builtin/table"
@@ -15,6 +17,11 @@ func Define(set *schema.Set, server resource.Server, kinds []Kind) []*resource.D
 	known := map[string]*Kind{}
 	for i := range kinds {
 		k := &kinds[i]
+		for _, minor := range slices.Sorted(maps.Keys(k.Since)) {
+			if server.Since(minor) {
+				k.Since[minor](k)
+			}
+		}
 		k.complete()
 		k.obey(server.Gates)
 		known[k.Storage] = k
@@ -75,6 +82,7 @@ func defineOne(set *schema.Set, r schema.Resource, known map[string]*Kind) *reso
 	if c, ok := k.Convert[r.GV()]; ok {
 		d.ToHub, d.FromHub = c.ToHub, c.FromHub
 	}
+	d.NullRows = k.NullRows
 	d.Row, d.RowOrder, d.Deprecated, d.KeyPrefix = k.Row, k.Order, k.Deprecated, k.KeyPrefix
 	for _, c := range k.Columns {
 		d.Columns = append(d.Columns, c.Define(set))

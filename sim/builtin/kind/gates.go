@@ -28,6 +28,9 @@ type Gate struct {
 
 	// Defaults fills in defaults that only an enabled gate has. nil: none.
 	Defaults func(obj object.Object)
+
+	// Changed is Kind.Changed where only an enabled gate counts generations. nil: the gate does not decide that.
+	Changed Changes
 }
 
 // GatedValue is an enum value at a path; Allowed are the others.
@@ -40,10 +43,14 @@ type GatedValue struct {
 func (k *Kind) obey(gates resource.Gates) {
 	var off []Gate
 	for _, g := range k.Gates {
-		switch {
-		case !gates[g.Name]:
+		if !gates[g.Name] {
 			off = append(off, g)
-		case g.Defaults != nil:
+			continue
+		}
+		if g.Changed != nil {
+			k.Changed = g.Changed
+		}
+		if g.Defaults != nil {
 			all := map[string]func(object.Object){}
 			for version, base := range k.Defaults {
 				all[version] = func(obj object.Object) { base(obj); g.Defaults(obj) }

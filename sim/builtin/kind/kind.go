@@ -46,6 +46,9 @@ type Kind struct {
 	// Gates are what feature gates decide about its fields and values.
 	Gates []Gate
 
+	// Since changes the kind for servers of a minor and later ones, 37 is 1.37, where no rule can ask Context.Since.
+	Since map[int]func(k *Kind)
+
 	// PlainStatus: the status subresource never answers with a Table, unlike that of all others.
 	PlainStatus bool
 
@@ -57,9 +60,10 @@ type Kind struct {
 	// Streams are the subresources that stream or proxy, by name.
 	Streams map[string]*resource.Stream
 
-	Columns []table.Column
-	Row     func(now time.Time, obj object.Object) resource.Row // nil: the cells of the columns
-	Order   func(a, b object.Object) int                        // of rows
+	NullRows bool // Definition.NullRows
+	Columns  []table.Column
+	Row      func(now time.Time, obj object.Object) resource.Row // nil: the cells of the columns
+	Order    func(a, b object.Object) int                        // of rows
 }
 
 // complete makes the strategy and the row of what the kind says more shortly.

@@ -91,9 +91,9 @@ func validateIngressStatus(ctx *resource.Context, at field.Cursor) {
 	for point := range at.Each("status", "loadBalancer", "ingress") {
 		ip, host := point.Child("ip"), point.Child("hostname")
 		if ip.String() != "" && !slices.Contains(before, ip.String()) {
-			at.Report(kind.ValidateIP(ctx, ip.Path(), ip.String()))
+			ip.Check(kind.IP(ctx))
 		}
-		at.Report(core.ValidateIngressHost(host.Path(), host.String()))
+		core.CheckIngressHost(host)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/kubesim/kubesim/sim/builtin/gotext"
 	"github.com/kubesim/kubesim/sim/builtin/kind"
 	"github.com/kubesim/kubesim/sim/builtin/table"
 	"github.com/kubesim/kubesim/sim/field"
@@ -18,7 +19,7 @@ func ipAddressKind() kind.Kind {
 			Checks:   resource.Checks{Update: []resource.Check{resource.CheckMeta, resource.CheckMetaUpdate, resource.CheckKind}},
 			NameRule: func(name string, _ bool) []string { return field.IP(name) }, PlainGenerateName: true,
 		},
-		Validate: func(_ *resource.Context, at field.Cursor) { validateParentRef(at.Child("spec", "parentRef")) },
+		Validate: func(ctx *resource.Context, at field.Cursor) { validateParentRef(ctx, at.Child("spec", "parentRef")) },
 		Columns:  []table.Column{table.Name(), table.Doc("ParentRef", table.DocNetworking+"IPAddressSpec", "parentRef")},
 		Row: func(now time.Time, obj object.Object) resource.Row {
 			ref := obj.At("spec", "parentRef")
@@ -38,14 +39,16 @@ func ipAddressKind() kind.Kind {
 	}
 }
 
-func validateParentRef(at field.Cursor) {
-	if at.RequireIf(!at.Has(), "").Has() {
+func validateParentRef(ctx *resource.Context, at field.Cursor) {
+	if at.Declared(ctx.Since(37), field.Cursor.Given).Has() {
 		at.Child("group").IfGiven().Check(field.DNS1123Subdomain)
-		at.Child("resource").Required().Check(field.PathSegment)
-		at.Child("name").Required().Check(field.PathSegment)
+		at.Child("resource").Declared(ctx.Since(37), field.Cursor.Given).Check(field.PathSegment)
+		at.Child("name").Declared(ctx.Since(37), field.Cursor.Given).Check(field.PathSegment)
 		at.Child("namespace").OrEmpty().Check(field.PathSegment)
 	}
 	if at.Changed() {
-		at.Invalid(kind.GoPointer("ParentReference", at.Object()), field.TextImmutable)
+		at.Declared(ctx.Since(37), func(c field.Cursor) field.Cursor {
+			return c.Invalid(kind.GoPointer(gotext.ParentReference, c.Object()), field.TextImmutable)
+		})
 	}
 }

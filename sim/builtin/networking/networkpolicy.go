@@ -23,7 +23,7 @@ func validateNetworkPolicy(ctx *resource.Context, all field.Cursor) {
 	for _, side := range policyRules {
 		for rule := range at.Each(side[0]) {
 			for port := range rule.Each("ports") {
-				validatePolicyPort(port)
+				validatePolicyPort(ctx, port)
 			}
 			for peer := range rule.Each(side[1]) {
 				validatePolicyPeer(ctx, peer, options, known)
@@ -55,7 +55,7 @@ func policyCIDRs(policy object.Object) []string {
 	return out
 }
 
-func validatePolicyPort(at field.Cursor) {
+func validatePolicyPort(ctx *resource.Context, at field.Cursor) {
 	at.Child("protocol").OneOf("TCP", "UDP", "SCTP")
 	port, end := at.Child("port"), at.Child("endPort")
 	number, numeric := port.Int()
@@ -66,10 +66,14 @@ func validatePolicyPort(at field.Cursor) {
 	case !numeric:
 		end.InvalidIf(end.Has(), "may not be specified when `port` is non-numeric")
 	}
-	at.Report(podspec.ValidatePortOrName(port.Path(), port.Value()))
+	podspec.PortOrName(port)
 	if end.Has() && numeric {
 		if end.Int64() < number {
-			end.Invalid(number, "must be greater than or equal to `port`")
+			bad := number
+			if ctx.Since(37) {
+				bad = end.Int64()
+			}
+			end.Invalid(bad, "must be greater than or equal to `port`")
 		}
 		end.CheckInt(field.PortNumber)
 	}
@@ -94,12 +98,12 @@ func validatePolicyPeer(ctx *resource.Context, at field.Cursor, options selector
 func validateIPBlock(ctx *resource.Context, at field.Cursor, known []string) {
 	check := func(at field.Cursor) (netip.Prefix, bool) {
 		if !slices.Contains(known, at.String()) {
-			at.Report(kind.ValidateCIDR(ctx, at.Path(), at.String()))
+			at.Check(kind.CIDR(ctx))
 		}
 		prefix, err := netip.ParsePrefix(at.String())
 		return prefix, err == nil
 	}
-	cidr := at.Child("cidr").Required()
+	cidr := at.Child("cidr").Declared(ctx.Since(37), field.Cursor.Given)
 	if !cidr.Has() {
 		return
 	}

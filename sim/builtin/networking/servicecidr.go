@@ -43,7 +43,7 @@ func validateServiceCIDR(_ *resource.Context, all field.Cursor) {
 		at.Missing("at least one CIDR required")
 		return
 	case n > 2:
-		at.Invalid(gotext.Value("ServiceCIDRSpec", all.Child("spec").Object()), "may only hold up to 2 values")
+		at.Invalid(gotext.Value(gotext.ServiceCIDRSpec, all.Child("spec").Object()), "may only hold up to 2 values")
 		return
 	}
 	families := map[bool]bool{}

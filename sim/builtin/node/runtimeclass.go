@@ -34,22 +34,20 @@ func runtimeClassKind() kind.Kind {
 	}
 }
 
-func validateRuntimeClass(_ *resource.Context, at field.Cursor) {
+func validateRuntimeClass(ctx *resource.Context, at field.Cursor) {
 	obj, handler, tolerations := at.Object(), at.Child("handler"), at.Child("scheduling", "tolerations")
-	handler.Required().Check(field.DNS1123Label)
-	if at.Has("overhead") {
-		limits := object.Object{"limits": obj.Map("overhead", "podFixed")}
-		at.Report((&podspec.Rules{}).Resources(limits, at.Path("overhead"), podspec.ContainerResourceName))
-	}
+	handler.Declared(ctx.Since(37), func(c field.Cursor) field.Cursor { return c.Required().Check(field.DNS1123Label) })
+	rules := &podspec.Rules{}
+	rules.Overhead(at.Child("overhead", "podFixed").ReportAt(at.Child("overhead")))
 	at.Report(field.CheckLabels(at.Path("scheduling", "nodeSelector"), object.StringMap(obj.Map("scheduling", "nodeSelector"))))
-	at.Report((&podspec.Rules{}).ValidateTolerations(obj.Objects("scheduling", "tolerations"), tolerations.Path()))
+	rules.CheckTolerations(tolerations)
 	seen := map[string]bool{}
 	for t := range tolerations.Each() {
 		key := t.String("key") + "\n" + t.String("operator") + "\n" + t.String("value") + "\n" + t.String("effect")
 		if seen[key] {
-			t.Duplicate(gotext.Value("Toleration", t.Object()))
+			t.Duplicate(gotext.Value(gotext.Toleration, t.Object()))
 		}
 		seen[key] = true
 	}
-	handler.OrEmpty().Immutable()
+	handler.OrEmpty().Declared(ctx.Since(37), field.Cursor.Immutable)
 }

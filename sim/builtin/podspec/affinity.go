@@ -15,134 +15,101 @@ const (
 )
 
 // affinity checks on which nodes, and beside which pods, a pod wants to run.
-func (r *Rules) affinity() field.ErrorList {
-	p := r.Path.Child("affinity")
-	var errs field.ErrorList
-	if node := r.Spec.At("affinity", "nodeAffinity"); node != nil {
-		errs = append(errs, r.nodeAffinity(node, p.Child("nodeAffinity"))...)
+func (r *Rules) affinity() {
+	at := r.at.Child("affinity")
+	node := at.Child("nodeAffinity")
+	if required := node.Child(RequiredTerms); required.Has() {
+		NodeSelector(required, r.Allow.nodeAffinityValues)
+	}
+	for term := range node.Each(preferredTerms) {
+		affinityWeight(term)
+		nodeSelectorTerm(term.Child("preference"), true)
 	}
 	for _, name := range []string{"podAffinity", "podAntiAffinity"} {
-		terms, at := r.Spec.At("affinity", name), p.Child(name)
-		for i, term := range terms.Objects(RequiredTerms) {
-			errs = append(errs, r.affinityTerm(term, at.Child(RequiredTerms).Index(i))...)
+		for term := range at.Each(name, RequiredTerms) {
+			r.affinityTerm(term)
 		}
-		for i, weighted := range terms.Objects(preferredTerms) {
-			at := at.Child(preferredTerms).Index(i)
-			errs = append(errs, affinityWeight(weighted, at)...)
-			term := weighted.At("podAffinityTerm")
-			errs = append(errs, r.affinityTerm(term, at.Child("podAffinityTerm"))...)
+		for term := range at.Each(name, preferredTerms) {
+			affinityWeight(term)
+			r.affinityTerm(term.Child("podAffinityTerm"))
 		}
 	}
-	return errs
 }
 
-func affinityWeight(term object.Object, p field.Path) field.ErrorList {
-	if weight := term.Int64("weight"); weight <= 0 || weight > 100 {
-		return field.ErrorList{field.Invalid(p.Child("weight"), weight, "must be in the range 1-100")}
-	}
-	return nil
-}
-
-func (r *Rules) nodeAffinity(node object.Object, p field.Path) field.ErrorList {
-	var errs field.ErrorList
-	if required := node.At(RequiredTerms); required != nil {
-		errs = append(errs, NodeSelector(required, p.Child(RequiredTerms), r.Allow.nodeAffinityValues)...)
-	}
-	for i, term := range node.Objects(preferredTerms) {
-		at := p.Child(preferredTerms).Index(i)
-		errs = append(errs, affinityWeight(term, at)...)
-		errs = append(errs, nodeSelectorTerm(term.At("preference"), at.Child("preference"), true)...)
-	}
-	return errs
+func affinityWeight(term field.Cursor) {
+	weight := term.Child("weight").OrZero()
+	weight.InvalidIf(weight.Int64() <= 0 || weight.Int64() > 100, "must be in the range 1-100")
 }
 
 // NodeSelector checks a NodeSelector. anyValue lets bad label values pass.
-func NodeSelector(s object.Object, p field.Path, anyValue bool) field.ErrorList {
-	terms, at := s.Objects("nodeSelectorTerms"), p.Child("nodeSelectorTerms")
-	if len(terms) == 0 {
-		return field.ErrorList{field.Required(at, "must have at least one node selector term")}
+func NodeSelector(at field.Cursor, anyValue bool) field.Cursor {
+	for term := range at.Child("nodeSelectorTerms").Required("must have at least one node selector term").Each() {
+		nodeSelectorTerm(term, anyValue)
 	}
-	var errs field.ErrorList
-	for i, term := range terms {
-		errs = append(errs, nodeSelectorTerm(term, at.Index(i), anyValue)...)
-	}
-	return errs
+	return at
 }
 
-func nodeSelectorTerm(term object.Object, p field.Path, anyValue bool) field.ErrorList {
-	var errs field.ErrorList
-	for i, e := range term.Objects("matchExpressions") {
-		errs = append(errs, nodeLabelRequirement(e, p.Child("matchExpressions").Index(i), anyValue)...)
+func nodeSelectorTerm(term field.Cursor, anyValue bool) {
+	for e := range term.Each("matchExpressions") {
+		nodeLabelRequirement(e, anyValue)
 	}
-	for i, e := range term.Objects("matchFields") {
-		errs = append(errs, nodeFieldRequirement(e, p.Child("matchFields").Index(i))...)
+	for e := range term.Each("matchFields") {
+		nodeFieldRequirement(e)
 	}
-	return errs
 }
 
-func nodeLabelRequirement(e object.Object, p field.Path, anyValue bool) field.ErrorList {
-	var errs field.ErrorList
-	values := e.Strings("values")
-	switch op := e.String("operator"); op {
+func nodeLabelRequirement(e field.Cursor, anyValue bool) {
+	operator, values := e.Child("operator"), e.Child("values")
+	switch n := values.Len(); operator.String() {
 	case "In", "NotIn":
-		if len(values) == 0 {
-			errs = append(errs, field.Required(p.Child("values"), "must be specified when `operator` is 'In' or 'NotIn'"))
-		}
+		values.RequireIf(n == 0, "must be specified when `operator` is 'In' or 'NotIn'")
 	case "Exists", "DoesNotExist":
-		if len(values) > 0 {
-			errs = append(errs, field.Forbidden(p.Child("values"), "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"))
-		}
+		values.ForbidIf(n > 0, "may not be specified when `operator` is 'Exists' or 'DoesNotExist'")
 	case "Gt", "Lt":
-		if len(values) != 1 {
-			errs = append(errs, field.Required(p.Child("values"), "must be specified single value when `operator` is 'Lt' or 'Gt'"))
-		}
+		values.RequireIf(n != 1, "must be specified single value when `operator` is 'Lt' or 'Gt'")
 	default:
-		errs = append(errs, field.Invalid(p.Child("operator"), field.Enum(op), "not a valid selector operator"))
+		operator.InvalidEnum("not a valid selector operator")
 	}
-	errs = append(errs, field.Check(p.Child("key"), e.String("key"), field.QualifiedName)...)
-	if anyValue {
-		return errs
+	e.Child("key").OrEmpty().Check(field.QualifiedName)
+	if !anyValue {
+		values.CheckEach(field.LabelValue)
 	}
-	for i, value := range values {
-		errs = append(errs, field.Check(p.Child("values").Index(i), value, field.LabelValue)...)
-	}
-	return errs
 }
 
 // nodeFieldRequirement checks a requirement for a field of the node: only its name can be asked for.
-func nodeFieldRequirement(e object.Object, p field.Path) field.ErrorList {
-	var errs field.ErrorList
-	values := e.Strings("values")
-	switch op := e.String("operator"); op {
+func nodeFieldRequirement(e field.Cursor) {
+	operator, key, values := e.Child("operator"), e.Child("key").OrEmpty(), e.Child("values")
+	switch operator.String() {
 	case "In", "NotIn":
-		if len(values) != 1 {
-			errs = append(errs, field.Required(p.Child("values"), "must be only one value when `operator` is 'In' or 'NotIn' for node field selector"))
-		}
+		values.RequireIf(values.Len() != 1, "must be only one value when `operator` is 'In' or 'NotIn' for node field selector")
 	default:
-		errs = append(errs, field.Invalid(p.Child("operator"), field.Enum(op), "not a valid selector operator"))
+		operator.InvalidEnum("not a valid selector operator")
 	}
-	if key := e.String("key"); key != "metadata.name" {
-		return append(errs, field.Invalid(p.Child("key"), key, "not a valid field selector key"))
+	if key.String() != "metadata.name" {
+		key.Invalid(key.Value(), "not a valid field selector key")
+		return
 	}
-	for i, value := range values {
-		errs = append(errs, field.Check(p.Child("values").Index(i), value, field.DNS1123Subdomain)...)
-	}
-	return errs
+	values.CheckEach(field.DNS1123Subdomain)
 }
 
-func (r *Rules) affinityTerm(term object.Object, p field.Path) field.ErrorList {
-	o := selector.ValidateOptions{AllowInvalidValues: r.Allow.selectorValues}
-	errs := selector.ValidateLabelSelector(p.Child("labelSelector"), term.Map("labelSelector"), o)
-	errs = append(errs, selector.ValidateLabelSelector(p.Child("namespaceSelector"), term.Map("namespaceSelector"), o)...)
-	for _, namespace := range term.Strings("namespaces") {
-		errs = append(errs, field.Check(p.Child("namespace"), namespace, field.DNS1123Label)...)
+func (r *Rules) affinityTerm(term field.Cursor) {
+	for _, name := range []string{"labelSelector", "namespaceSelector"} {
+		labelSelector(term.Child(name), r.Allow.selectorValues)
 	}
-	errs = append(errs, matchLabelKeys(p, term.Strings("matchLabelKeys"), term.Strings("mismatchLabelKeys"), term.Map("labelSelector"))...)
-	key := term.String("topologyKey")
-	if key == "" {
-		errs = append(errs, field.Required(p.Child("topologyKey"), "can not be empty"))
+	for namespace := range term.Each("namespaces") {
+		namespace.ReportAt(term.Child("namespace")).Check(field.DNS1123Label)
 	}
-	return append(errs, field.Check(p.Child("topologyKey"), key, field.QualifiedName)...)
+	matchLabelKeys(term)
+	key := term.Child("topologyKey").OrEmpty()
+	key.Required("can not be empty")
+	key.Check(field.QualifiedName)
+}
+
+// labelSelector checks a metav1.LabelSelector. anyValue lets bad label values pass.
+func labelSelector(at field.Cursor, anyValue bool) {
+	if at.Has() {
+		at.Report(selector.ValidateLabelSelector(at.Path(), at.Object(), selector.ValidateOptions{AllowInvalidValues: anyValue}))
+	}
 }
 
 // AffinityTerms returns the terms of a pod's affinity and anti-affinity to other pods.
@@ -161,8 +128,9 @@ func badTermSelector(term object.Object) bool {
 	return selector.HasInvalidValue(term.Map("labelSelector")) || selector.HasInvalidValue(term.Map("namespaceSelector"))
 }
 
-func badNodeAffinityValues(spec object.Object) bool {
-	for _, term := range spec.Objects("affinity", "nodeAffinity", RequiredTerms, "nodeSelectorTerms") {
+// BadNodeSelectorValues reports whether a NodeSelector has bad label values.
+func BadNodeSelectorValues(s object.Object) bool {
+	for _, term := range s.Objects("nodeSelectorTerms") {
 		for _, e := range term.Objects("matchExpressions") {
 			if slices.ContainsFunc(e.Strings("values"), func(v string) bool { return len(field.LabelValue(v)) > 0 }) {
 				return true

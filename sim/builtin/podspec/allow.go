@@ -4,9 +4,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/object"
-	"github.com/kubesim/kubesim/sim/selector"
 )
 
 // podAllowances are the rules that an update may break because the object broke them before: rules became stricter with
@@ -32,25 +30,21 @@ func podAllowancesOf(old object.Object) podAllowances {
 	if old == nil {
 		return podAllowances{}
 	}
-	r := &Rules{Spec: old}
 	userNS := inUserNamespace(old)
 	a := podAllowances{
 		selectorValues:      slices.ContainsFunc(AffinityTerms(old), badTermSelector),
-		nodeAffinityValues:  badNodeAffinityValues(old),
+		nodeAffinityValues:  BadNodeSelectorValues(old.At("affinity", "nodeAffinity", RequiredTerms)),
 		hugePages:           usesOddHugePages(old),
 		anySELinuxPolicy:    old.Has("securityContext", "seLinuxChangePolicy"),
-		hostSysctls:         len(r.hostSysctls()) > 0,
+		hostSysctls:         len(hostSysctls(old)) > 0,
 		hostNetworkInUserNS: userNS && old.True("hostNetwork"),
 	}
 	for _, c := range old.Objects("topologySpreadConstraints") {
-		s := c.Map("labelSelector")
-		a.spreadSelector = a.spreadSelector || len(selector.ValidateLabelSelector(field.Path{}, s, selector.ValidateOptions{})) > 0
-		a.spreadKeys = a.spreadKeys || len(matchLabelKeys(field.Path{}, c.Strings("matchLabelKeys"), nil, s)) > 0
+		a.spreadSelector = a.spreadSelector || badSpreadSelector(c)
+		a.spreadKeys = a.spreadKeys || badSpreadKeys(c)
 	}
 	for _, v := range old.Objects("volumes") {
-		for _, source := range v.Objects("projected", "sources") {
-			a.tokenPath = a.tokenPath || len(tokenPathMessages(source)) > 0
-		}
+		a.tokenPath = a.tokenPath || slices.ContainsFunc(v.Objects("projected", "sources"), badTokenPath)
 	}
 	for _, c := range old.Objects("initContainers") {
 		if c.String("restartPolicy") != "Always" {
@@ -61,9 +55,9 @@ func podAllowancesOf(old object.Object) podAllowances {
 		op := t.String("operator")
 		a.comparisonTolerations = a.comparisonTolerations || op == "Lt" || op == "Gt"
 	}
-	EachContainer(old, field.Path{}, func(c object.Object, _ field.Path) {
+	for c := range Containers(old) {
 		a.devicesInUserNS = a.devicesInUserNS || userNS && len(c.List("volumeDevices")) > 0
-	})
+	}
 	return a
 }
 
@@ -80,12 +74,14 @@ func RestartsContainer(policy object.Object) bool {
 
 // BadDeletionCost reports whether the annotation that orders deletions in a ReplicaSet is no 32-bit integer in
 // canonical form.
-func BadDeletionCost(annotations map[string]string) bool {
-	cost, ok := annotations[deletionCostAnnotation]
-	if !ok {
-		return false
-	}
+func BadDeletionCost(obj object.Object) bool {
+	cost, _ := obj.Get("metadata", "annotations", deletionCostAnnotation)
+	return badDeletionCost(cost)
+}
+
+func badDeletionCost(annotation any) bool {
+	cost, ok := annotation.(string)
 	canonical := cost == "0" || cost != "" && (cost[0] == '-' || '1' <= cost[0] && cost[0] <= '9')
 	_, err := strconv.ParseInt(cost, 10, 32)
-	return !canonical || err != nil
+	return ok && (!canonical || err != nil)
 }

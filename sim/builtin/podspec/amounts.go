@@ -2,23 +2,33 @@ package podspec
 
 import (
 	"maps"
-	"strings"
 
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
 )
 
-// Amounts returns what a pod needs altogether of one side of its resources, requests or limits: containers run side
-// by side, init containers one after the other beside the sidecars before them, and pod-level resources count instead of
-// those of the containers (KEP-753, KEP-2837).
+// Amounts returns what a pod needs altogether of one side of its resources, requests or limits: pod-level resources count
+// instead of those of the containers (KEP-2837).
 func Amounts(pod object.Object, side string) resource.Amounts {
+	sum := containerAmounts(pod.At("spec"), side)
+	for name, q := range resource.AmountsAt(pod, "spec", "resources", side) {
+		if isPodResource(name) {
+			sum[name] = q
+		}
+	}
+	return sum
+}
+
+// containerAmounts returns what the containers of a pod need together: the regular ones and the sidecars at once, or one
+// init container beside the sidecars started before it, whichever is more (KEP-753).
+func containerAmounts(spec object.Object, side string) resource.Amounts {
 	sum, sidecars, start := resource.Amounts{}, resource.Amounts{}, resource.Amounts{}
-	for _, c := range pod.Objects("spec", "containers") {
+	for _, c := range spec.Objects("containers") {
 		sum.Add(resource.AmountsAt(c, "resources", side))
 	}
-	for _, c := range pod.Objects("spec", "initContainers") {
+	for _, c := range spec.Objects("initContainers") {
 		own := resource.AmountsAt(c, "resources", side)
-		if c.String("restartPolicy") == "Always" {
+		if IsSidecar(c) {
 			sum.Add(own)
 			sidecars.Add(own)
 			own = maps.Clone(sidecars)
@@ -28,11 +38,6 @@ func Amounts(pod object.Object, side string) resource.Amounts {
 		start.Raise(own)
 	}
 	sum.Raise(start)
-	for name, q := range resource.AmountsAt(pod, "spec", "resources", side) {
-		if name == "cpu" || name == "memory" || strings.HasPrefix(name, "hugepages-") {
-			sum[name] = q
-		}
-	}
 	return sum
 }
 

@@ -18,98 +18,100 @@ const (
 	AppArmorPrefix         = "container.apparmor.security.beta.kubernetes.io/"
 )
 
-// Annotations checks the annotations of a pod or a template, which are at p.
-func (r *Rules) Annotations(annotations map[string]string, p field.Path) field.ErrorList {
-	var errs field.ErrorList
-	if value, ok := annotations[MirrorAnnotation]; ok && r.Spec.String("nodeName") == "" {
-		errs = append(errs, field.Invalid(p.Key(MirrorAnnotation), value, "must set spec.nodeName if mirror pod annotation is set"))
+// Annotations checks the annotations of a pod or a template.
+func (r *Rules) Annotations(at field.Cursor) {
+	annotations := at.Object()
+	if len(annotations) == 0 {
+		return
 	}
-	errs = append(errs, r.annotatedTolerations(annotations[tolerationsAnnotation], p)...)
-	if !r.Allow.DeletionCost && BadDeletionCost(annotations) {
-		errs = append(errs, field.Invalid(p.Key(deletionCostAnnotation), annotations[deletionCostAnnotation], "must be a 32bit integer"))
+	if mirror := at.Key(MirrorAnnotation); mirror.Has() && r.Spec.String("nodeName") == "" {
+		mirror.Invalid(mirror.Value(), "must set spec.nodeName if mirror pod annotation is set")
 	}
-	if profile, ok := annotations[seccompPodAnnotation]; ok {
-		errs = append(errs, seccompAnnotation(profile, p.Child(seccompPodAnnotation))...)
-	}
-	for _, key := range object.SortedKeys(annotations) {
+	r.annotatedTolerations(at)
+	at.Key(deletionCostAnnotation).InvalidIf(!r.Allow.DeletionCost && badDeletionCost(annotations[deletionCostAnnotation]), "must be a 32bit integer")
+	seccompAnnotation(at.Child(seccompPodAnnotation))
+	keys := object.SortedKeys(annotations)
+	for _, key := range keys {
 		if strings.HasPrefix(key, seccompPrefix) {
-			errs = append(errs, seccompAnnotation(annotations[key], p.Child(key))...)
+			seccompAnnotation(at.Child(key))
 		}
 	}
-	for _, key := range object.SortedKeys(annotations) {
+	for _, key := range keys {
 		if container, ok := strings.CutPrefix(key, AppArmorPrefix); ok {
-			errs = append(errs, r.appArmorAnnotation(container, annotations[key], p.Key(key))...)
+			r.appArmorAnnotation(at.Key(key), container)
 		}
 	}
-	return errs
 }
 
 // annotatedTolerations checks tolerations in an annotation, which was their place before 1.6.
-func (r *Rules) annotatedTolerations(text string, p field.Path) field.ErrorList {
+func (r *Rules) annotatedTolerations(at field.Cursor) {
+	text := at.String(tolerationsAnnotation)
 	if text == "" {
-		return nil
+		return
 	}
 	var list []map[string]any
 	if err := json.Unmarshal([]byte(text), &list); err != nil {
-		return field.ErrorList{field.Invalid(p, tolerationsAnnotation, err.Error())}
+		at.Invalid(tolerationsAnnotation, err.Error())
+		return
 	}
-	tolerations := make([]object.Object, len(list))
+	tolerations := make([]any, len(list))
 	for i, t := range list {
 		tolerations[i] = t
 	}
-	return r.ValidateTolerations(tolerations, p.Child(tolerationsAnnotation))
+	r.CheckTolerations(at.Child(tolerationsAnnotation).With(tolerations))
 }
 
-func seccompAnnotation(profile string, p field.Path) field.ErrorList {
-	switch profile {
-	case "runtime/default", "docker/default", "unconfined":
-		return nil
+func seccompAnnotation(at field.Cursor) {
+	switch profile := at.Value(); profile {
+	case nil, "runtime/default", "docker/default", "unconfined":
+	default:
+		if path, ok := strings.CutPrefix(at.String(), "localhost/"); ok {
+			at.With(path).Check(field.DescendingPath)
+		} else {
+			at.Invalid(profile, "must be a valid seccomp profile")
+		}
 	}
-	if path, ok := strings.CutPrefix(profile, "localhost/"); ok {
-		return field.Check(p, path, field.DescendingPath)
-	}
-	return field.ErrorList{field.Invalid(p, profile, "must be a valid seccomp profile")}
 }
 
-func (r *Rules) appArmorAnnotation(container, profile string, p field.Path) field.ErrorList {
-	var errs field.ErrorList
+func (r *Rules) appArmorAnnotation(at field.Cursor, container string) {
 	found := false
-	r.eachContainer(func(c object.Object, _ field.Path) { found = found || c.String("name") == container })
+	for c := range Containers(r.Spec) {
+		found = found || c.String("name") == container
+	}
 	if !found {
-		errs = append(errs, field.Invalid(p, container, "container not found"))
+		at.Invalid(container, "container not found")
 	}
-	if profile != "" && profile != "runtime/default" && profile != "unconfined" && !strings.HasPrefix(profile, "localhost/") {
-		errs = append(errs, field.Invalid(p, profile, `invalid AppArmor profile name: "`+profile+`"`))
-	}
-	return errs
+	profile := at.String()
+	at.InvalidIf(profile != "" && profile != "runtime/default" && profile != "unconfined" && !strings.HasPrefix(profile, "localhost/"),
+		`invalid AppArmor profile name: "`+profile+`"`)
 }
 
 // ProfilesMatchAnnotations checks that annotations for seccomp and AppArmor say the same as the fields.
-func (r *Rules) ProfilesMatchAnnotations(annotations map[string]string) field.ErrorList {
-	errs := profileMatches("seccomp", r.Spec.At("securityContext", "seccompProfile"), annotations, seccompPodAnnotation,
-		r.Path.Child("securityContext", "seccompProfile"))
-	r.eachContainer(func(c object.Object, p field.Path) {
-		errs = append(errs, profileMatches("seccomp", c.At("securityContext", "seccompProfile"), annotations,
-			seccompPrefix+c.String("name"), p.Child("securityContext", "seccompProfile"))...)
-	})
-	if r.Spec.String("os", "name") == "windows" {
-		return errs
+func (r *Rules) ProfilesMatchAnnotations(annotations object.Object) {
+	if len(annotations) == 0 {
+		return
 	}
-	r.eachContainer(func(c object.Object, p field.Path) {
-		profile := c.At("securityContext", "appArmorProfile")
-		if profile == nil {
-			profile = r.Spec.At("securityContext", "appArmorProfile")
+	whole := r.at.Child("securityContext")
+	profileMatches(whole.Child("seccompProfile"), "seccomp", annotations, seccompPodAnnotation)
+	for c := range r.eachContainer() {
+		profileMatches(c.Child("securityContext", "seccompProfile"), "seccomp", annotations, seccompPrefix+c.String("name"))
+	}
+	if r.Spec.String("os", "name") == "windows" {
+		return
+	}
+	for c := range r.eachContainer() {
+		profile := c.Child("securityContext", "appArmorProfile")
+		if !profile.Has() {
+			profile = whole.Child("appArmorProfile").ReportAt(profile)
 		}
-		errs = append(errs, profileMatches("apparmor", profile, annotations, AppArmorPrefix+c.String("name"),
-			p.Child("securityContext", "appArmorProfile"))...)
-	})
-	return errs
+		profileMatches(profile, "apparmor", annotations, AppArmorPrefix+c.String("name"))
+	}
 }
 
-func profileMatches(what string, profile object.Object, annotations map[string]string, key string, p field.Path) field.ErrorList {
-	value, ok := annotations[key]
-	if !ok || profile == nil {
-		return nil
+func profileMatches(profile field.Cursor, what string, annotations object.Object, key string) {
+	value, ok := annotations[key].(string)
+	if !ok || !profile.Has() {
+		return
 	}
 	same := true
 	switch profile.String("type") {
@@ -118,14 +120,11 @@ func profileMatches(what string, profile object.Object, annotations map[string]s
 	case "RuntimeDefault":
 		same = value == "runtime/default" || what == "seccomp" && value == "docker/default"
 	case "Localhost":
-		path, local := strings.CutPrefix(value, "localhost/")
-		if local && (!profile.Has("localhostProfile") || path != profile.String("localhostProfile")) {
-			return field.ErrorList{field.Forbidden(p.Child("localhostProfile"), what+" profile in annotation and field must match")}
+		local := profile.Child("localhostProfile")
+		if _, same = strings.CutPrefix(value, "localhost/"); same && (!local.Has() || value != "localhost/"+local.String()) {
+			local.Forbidden(what + " profile in annotation and field must match")
+			return
 		}
-		same = local
 	}
-	if same {
-		return nil
-	}
-	return field.ErrorList{field.Forbidden(p.Child("type"), what+" type in annotation and field must match")}
+	profile.Child("type").ForbidIf(!same, what+" type in annotation and field must match")
 }

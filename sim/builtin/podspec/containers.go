@@ -10,66 +10,51 @@ import (
 )
 
 // containers checks the regular containers.
-func (r *Rules) containers() field.ErrorList {
-	p, list := r.Path.Child("containers"), r.Spec.Objects("containers")
-	if len(list) == 0 {
-		return field.ErrorList{field.Required(p, "")}
+func (r *Rules) containers() {
+	list := r.at.Child("containers").Required()
+	names, taken := field.Seen{}, field.Seen{}
+	for c := range list.Each() {
+		r.container(c)
+		c.Child("name").OrEmpty().Unique(names)
+		r.lifecycleAndProbes(c)
+		restartRules(c, false)
 	}
-	var errs field.ErrorList
-	var names []string
-	for i, c := range list {
-		at, name := p.Index(i), c.String("name")
-		errs = append(errs, r.container(c, at)...)
-		if slices.Contains(names, name) {
-			errs = append(errs, field.Duplicate(at.Child("name"), name))
-		} else {
-			names = append(names, name)
-		}
-		errs = append(errs, r.lifecycleAndProbes(c, at)...)
-		errs = append(errs, restartRules(c, at, false)...)
+	for c := range list.Each() {
+		hostPortConflicts(c, taken)
 	}
-	return append(errs, hostPortConflicts(list, p)...)
 }
 
 // initContainers checks the init containers; those with restartPolicy Always are sidecars (KEP-753).
-func (r *Rules) initContainers() field.ErrorList {
-	p := r.Path.Child("initContainers")
-	var errs field.ErrorList
-	names := ContainerNames(r.Spec.Objects("containers"))
-	for i, c := range r.Spec.Objects("initContainers") {
-		at, name := p.Index(i), c.String("name")
-		errs = append(errs, r.container(c, at)...)
-		errs = append(errs, restartRules(c, at, true)...)
-		if slices.Contains(names, name) {
-			errs = append(errs, field.Duplicate(at.Child("name"), name))
-		} else if name != "" {
-			names = append(names, name)
+func (r *Rules) initContainers() {
+	if r.at.Len("initContainers") == 0 {
+		return
+	}
+	names := seenNames(r.Spec.Objects("containers"))
+	first := r.at.Child("initContainers").Index(0)
+	for c := range r.at.Each("initContainers") {
+		r.container(c)
+		restartRules(c, true)
+		if name := c.Child("name"); name.String() != "" || names[""] {
+			name.OrEmpty().Unique(names)
 		}
-		errs = append(errs, hostPortConflicts([]object.Object{c}, p)...)
-		if IsSidecar(c) {
-			errs = append(errs, r.lifecycleAndProbes(c, at)...)
+		hostPortConflicts(c.ReportAt(first), field.Seen{}) // the server names the first one
+		if IsSidecar(c.Object()) {
+			r.lifecycleAndProbes(c)
 			continue
 		}
-		for _, f := range []string{"lifecycle", "livenessProbe", "readinessProbe", "startupProbe"} {
-			if c.Has(f) {
-				errs = append(errs, field.Forbidden(at.Child(f), "may not be set for init containers without restartPolicy=Always"))
-			}
-		}
-		for j, policy := range c.Objects("resizePolicy") {
-			if RestartsContainer(policy) && !r.Allow.restartPlainInit {
-				errs = append(errs, field.Invalid(at.Child("resizePolicy").Index(j).Child("restartPolicy"), "RestartContainer",
-					"must not be set to 'RestartContainer' for non-sidecar initContainers"))
-			}
+		c.ForbidAny("may not be set for init containers without restartPolicy=Always", "lifecycle", "livenessProbe", "readinessProbe", "startupProbe")
+		for policy := range c.Each("resizePolicy") {
+			policy.Child("restartPolicy").InvalidIf(RestartsContainer(policy.Object()) && !r.Allow.restartPlainInit,
+				"must not be set to 'RestartContainer' for non-sidecar initContainers")
 		}
 	}
-	return errs
 }
 
 // IsSidecar reports whether an init container keeps running beside the regular ones.
 func IsSidecar(c object.Object) bool { return c.String("restartPolicy") == "Always" }
 
-// ContainerNames returns the names of containers, in order.
-func ContainerNames(list []object.Object) []string {
+// Names returns the names of containers, or of other objects, in order.
+func Names(list []object.Object) []string {
 	names := make([]string, len(list))
 	for i, c := range list {
 		names[i] = c.String("name")
@@ -77,162 +62,117 @@ func ContainerNames(list []object.Object) []string {
 	return names
 }
 
-// forbiddenInEphemeral are the fields that an ephemeral container may not set, in the order of the Go struct.
-var forbiddenInEphemeral = []string{"ports", "resources", "resizePolicy", "restartPolicy", "restartPolicyRules",
-	"livenessProbe", "readinessProbe", "startupProbe", "lifecycle"}
+func seenNames(list ...[]object.Object) field.Seen {
+	seen := field.Seen{}
+	for _, c := range slices.Concat(list...) {
+		seen[c.String("name")] = true
+	}
+	return seen
+}
 
 // ephemeralContainers checks the containers that were added to a running pod for debugging.
-func (r *Rules) ephemeralContainers() field.ErrorList {
-	p := r.Path.Child("ephemeralContainers")
+func (r *Rules) ephemeralContainers() {
+	if r.at.Len("ephemeralContainers") == 0 {
+		return
+	}
 	const text = "cannot be set for an Ephemeral Container"
-	var errs field.ErrorList
-	others := append(ContainerNames(r.Spec.Objects("containers")), ContainerNames(r.Spec.Objects("initContainers"))...)
-	names := slices.Clone(others)
-	for i, c := range r.Spec.Objects("ephemeralContainers") {
-		at, name := p.Index(i), c.String("name")
-		errs = append(errs, r.container(c, at)...)
-		errs = append(errs, PaddedImage(c, at)...)
-		if slices.Contains(names, name) {
-			errs = append(errs, field.Duplicate(at.Child("name"), name))
-		} else {
-			names = append(names, name)
+	others := seenNames(r.Spec.Objects("containers"), r.Spec.Objects("initContainers"))
+	names := seenNames(r.Spec.Objects("containers"), r.Spec.Objects("initContainers"))
+	for c := range r.at.Each("ephemeralContainers") {
+		r.container(c)
+		PaddedImage(c)
+		c.Child("name").OrEmpty().Unique(names)
+		if target := c.String("targetContainerName"); target != "" && !others[target] {
+			c.Child("targetContainerName").NotFound(target)
 		}
-		if target := c.String("targetContainerName"); target != "" && !slices.Contains(others, target) {
-			errs = append(errs, field.NotFound(at.Child("targetContainerName"), target))
+		c.ForbidAny(text, "ports")
+		if resources := c.Child("resources"); resources.Len() > 0 || resources.Has() && resources.Object() == nil {
+			resources.Forbidden(text)
 		}
-		for _, f := range forbiddenInEphemeral {
-			if m := c.Map(f); c.Has(f) && !(m != nil && len(m) == 0 && f == "resources") {
-				errs = append(errs, field.Forbidden(at.Child(f), text))
-			}
-		}
-		for j, mount := range c.Objects("volumeMounts") {
-			for _, f := range []string{"subPath", "subPathExpr"} {
-				if mount.String(f) != "" {
-					errs = append(errs, field.Forbidden(at.Child("volumeMounts").Index(j).Child(f), text))
-				}
-			}
+		c.ForbidAny(text, "resizePolicy", "restartPolicy", "restartPolicyRules", "livenessProbe", "readinessProbe", "startupProbe", "lifecycle")
+		for mount := range c.Each("volumeMounts") {
+			mount.Child("subPath").ForbidIf(mount.String("subPath") != "", text)
+			mount.Child("subPathExpr").ForbidIf(mount.String("subPathExpr") != "", text)
 		}
 	}
-	return errs
 }
 
 // container checks what all containers have in common.
-func (r *Rules) container(c object.Object, p field.Path) field.ErrorList {
-	var errs field.ErrorList
-	if name := c.String("name"); name == "" {
-		errs = append(errs, field.Required(p.Child("name"), ""))
-	} else {
-		errs = append(errs, field.Check(p.Child("name"), name, field.DNS1123Label)...)
-	}
-	errs = append(errs, field.MustBeSet(p.Child("image"), c.String("image"))...)
-	errs = append(errs, field.MustBeSetToOneOf(p.Child("terminationMessagePolicy"), c.String("terminationMessagePolicy"), "File", "FallbackToLogsOnError")...)
-	errs = append(errs, containerPorts(c, p.Child("ports"))...)
-	errs = append(errs, r.env(c, p.Child("env"))...)
-	errs = append(errs, envFrom(c, p.Child("envFrom"))...)
-	errs = append(errs, r.volumeMounts(c, p.Child("volumeMounts"))...)
-	errs = append(errs, r.volumeDevices(c, p.Child("volumeDevices"))...)
-	errs = append(errs, checkPullPolicy(p.Child("imagePullPolicy"), c.String("imagePullPolicy"))...)
-	errs = append(errs, r.Resources(c.At("resources"), p.Child("resources"), ContainerResourceName)...)
-	errs = append(errs, r.resizePolicy(c, p.Child("resizePolicy"))...)
-	return append(errs, r.securityContext(c, p.Child("securityContext"))...)
+func (r *Rules) container(c field.Cursor) {
+	c.Child("name").Required().Check(field.DNS1123Label)
+	c.Child("image").Required()
+	c.Child("terminationMessagePolicy").Required().OneOf("File", "FallbackToLogsOnError")
+	containerPorts(c)
+	r.env(c)
+	envFrom(c.Child("envFrom"))
+	r.volumeMounts(c)
+	r.volumeDevices(c)
+	pullPolicy(c.Child("imagePullPolicy"))
+	r.Resources(c.Child("resources"), ContainerResourceName)
+	r.resizePolicy(c.Child("resizePolicy"))
+	r.securityContext(c.Child("securityContext"))
 }
 
-func checkPullPolicy(p field.Path, policy string) field.ErrorList {
-	return field.MustBeSetToOneOf(p, policy, "Always", "IfNotPresent", "Never")
-}
+func pullPolicy(at field.Cursor) { at.Required().OneOf("Always", "IfNotPresent", "Never") }
 
 // PaddedImage checks that an image has no blanks around it; templates may have them.
-func PaddedImage(c object.Object, p field.Path) field.ErrorList {
+func PaddedImage(c field.Cursor) {
 	if image := c.String("image"); image != strings.TrimSpace(image) {
-		return field.ErrorList{field.Invalid(p.Child("image"), image, "must not have leading or trailing whitespace")}
+		c.Child("image").Invalid(image, "must not have leading or trailing whitespace")
 	}
-	return nil
 }
 
-func containerPorts(c object.Object, p field.Path) field.ErrorList {
-	var errs field.ErrorList
-	var names []string
-	for i, port := range c.Objects("ports") {
-		at := p.Index(i)
-		if name := port.String("name"); name != "" {
-			switch msgs := field.PortName(name); {
-			case len(msgs) > 0:
-				errs = append(errs, field.Messages(at.Child("name"), name, msgs)...)
-			case slices.Contains(names, name):
-				errs = append(errs, field.Duplicate(at.Child("name"), name))
-			default:
-				names = append(names, name)
-			}
+func containerPorts(c field.Cursor) {
+	names := field.Seen{}
+	for port := range c.Each("ports") {
+		if name := port.Child("name").IfGiven().Check(field.PortName); name.Has() && len(field.PortName(name.String())) == 0 {
+			name.Unique(names)
 		}
-		number := port.Int64("containerPort")
-		if number == 0 {
-			errs = append(errs, field.Required(at.Child("containerPort"), ""))
-		} else {
-			errs = append(errs, field.Messages(at.Child("containerPort"), number, field.PortNumber(number))...)
-		}
-		if host := port.Int64("hostPort"); host != 0 {
-			errs = append(errs, field.Messages(at.Child("hostPort"), host, field.PortNumber(host))...)
-		}
-		errs = append(errs, field.MustBeSetToOneOf(at.Child("protocol"), port.String("protocol"), "SCTP", "TCP", "UDP")...)
+		port.Child("containerPort").Required().CheckInt(field.PortNumber)
+		port.Child("hostPort").IfGiven().CheckInt(field.PortNumber)
+		port.Child("protocol").Required().OneOf("SCTP", "TCP", "UDP")
 	}
-	return errs
 }
 
-// hostPortConflicts reports ports of the host that two of the containers want.
-func hostPortConflicts(list []object.Object, p field.Path) field.ErrorList {
-	var errs field.ErrorList
-	taken := map[string]bool{}
-	for i, c := range list {
-		for j, port := range c.Objects("ports") {
-			number := port.Int64("hostPort")
-			if number == 0 {
-				continue
-			}
+// hostPortConflicts reports ports of the host that are taken already.
+func hostPortConflicts(c field.Cursor, taken field.Seen) {
+	for port := range c.Each("ports") {
+		if number := port.Int64("hostPort"); number != 0 {
 			key := fmt.Sprintf("%s/%s/%d", port.String("protocol"), port.String("hostIP"), number)
-			if taken[key] {
-				errs = append(errs, field.Duplicate(p.Index(i).Child("ports").Index(j).Child("hostPort"), key))
-			}
-			taken[key] = true
+			port.Child("hostPort").With(key).Unique(taken)
 		}
 	}
-	return errs
 }
 
 // hostPorts checks the ports of a pod on the host's network: there is no mapping.
-func (r *Rules) hostPorts() field.ErrorList {
+func (r *Rules) hostPorts() {
 	if !r.Spec.True("hostNetwork") {
-		return nil
+		return
 	}
-	var errs field.ErrorList
-	for i, c := range r.Spec.Objects("containers") {
-		for j, port := range c.Objects("ports") {
-			host := port.Int64("hostPort")
-			if (r.isPod() || host != 0) && host != port.Int64("containerPort") {
-				errs = append(errs, field.Invalid(r.Path.Child("containers").Index(i).Child("ports").Index(j).Child("hostPort"), host,
-					"must match `containerPort` when `hostNetwork` is true"))
-			}
+	for c := range r.at.Each("containers") {
+		for port := range c.Each("ports") {
+			host := port.Child("hostPort").OrZero()
+			host.InvalidIf((r.isPod() || host.Int64() != 0) && host.Int64() != port.Int64("containerPort"),
+				"must match `containerPort` when `hostNetwork` is true")
 		}
 	}
-	return errs
 }
 
-// resizePolicy checks what a change of resources does to a container (KEP-1287).
-func (r *Rules) resizePolicy(c object.Object, p field.Path) field.ErrorList {
-	var errs field.ErrorList
-	var seen []string
-	for i, policy := range c.Objects("resizePolicy") {
-		name, restart := policy.String("resourceName"), policy.String("restartPolicy")
-		if slices.Contains(seen, name) {
-			errs = append(errs, field.Duplicate(p.Index(i), field.Enum(name)))
+// resizePolicy checks what a change of resources does to a container (KEP-1287). Most errors are at the list.
+func (r *Rules) resizePolicy(at field.Cursor) {
+	seen := field.Seen{}
+	for policy := range at.Each() {
+		if name := policy.String("resourceName"); seen[name] {
+			policy.Duplicate(field.Enum(name))
+		} else {
+			seen[name] = true
 		}
-		seen = append(seen, name)
-		errs = append(errs, field.MustBeSetToOneOf(p, name, "cpu", "memory")...)
-		errs = append(errs, field.MustBeSetToOneOf(p, restart, "NotRequired", "RestartContainer")...)
-		if r.Spec.String("restartPolicy") == "Never" && restart != "NotRequired" {
-			errs = append(errs, field.Invalid(p, field.Enum(restart), "must be 'NotRequired' when pod `restartPolicy` is 'Never'"))
+		policy.Child("resourceName").ReportAt(at).Required().OneOf("cpu", "memory")
+		policy.Child("restartPolicy").ReportAt(at).Required().OneOf("NotRequired", "RestartContainer")
+		if restart := policy.String("restartPolicy"); r.Spec.String("restartPolicy") == "Never" && restart != "NotRequired" {
+			at.Invalid(field.Enum(restart), "must be 'NotRequired' when pod `restartPolicy` is 'Never'")
 		}
 	}
-	return errs
 }
 
 const (
@@ -241,36 +181,24 @@ const (
 )
 
 // restartRules checks the restart policy of a container of its own and its rules by exit code (KEP-5307).
-func restartRules(c object.Object, p field.Path, init bool) field.ErrorList {
-	rules, set := c.Objects("restartPolicyRules"), c.Has("restartPolicy")
-	var errs field.ErrorList
-	at := p.Child("restartPolicy")
-	switch {
-	case !set && len(rules) == 0:
-		return nil
-	case !set:
-		errs = append(errs, field.Required(at, "must specify restartPolicy when restart rules are used"))
+func restartRules(c field.Cursor, init bool) {
+	policy, rules := c.Child("restartPolicy"), c.Child("restartPolicyRules")
+	if !policy.Has() {
+		policy.RequireIf(rules.Len() > 0, "must specify restartPolicy when restart rules are used")
 		if init {
-			return errs
+			return
 		}
-	default:
-		errs = append(errs, field.MustBeOneOf(at, c.String("restartPolicy"), "Always", "Never", "OnFailure")...)
 	}
-	if len(rules) > restartRulesMax {
-		errs = append(errs, field.TooMany(p.Child("restartPolicyRules"), len(rules), restartRulesMax))
-	}
-	for i, rule := range rules {
-		at := p.Child("restartPolicyRules").Index(i)
-		errs = append(errs, field.MustBeOneOf(at.Child("action"), rule.String("action"), "Restart", "RestartAllContainers")...)
-		codes := rule.At("exitCodes")
-		if codes == nil {
-			errs = append(errs, field.Required(at.Child("exitCodes"), "must be specified"))
+	policy.OneOf("Always", "Never", "OnFailure")
+	rules.MaxItems(restartRulesMax)
+	for rule := range rules.Each() {
+		rule.Child("action").OrEmpty().OneOf("Restart", "RestartAllContainers")
+		codes := rule.Child("exitCodes")
+		if !codes.Has() {
+			codes.Missing("must be specified")
 			continue
 		}
-		errs = append(errs, field.MustBeOneOf(at.Child("exitCodes", "operator"), codes.String("operator"), "In", "NotIn")...)
-		if n := len(codes.List("values")); n > restartExitCodesMax {
-			errs = append(errs, field.TooMany(at.Child("exitCodes", "values"), n, restartExitCodesMax))
-		}
+		codes.Child("operator").OrEmpty().OneOf("In", "NotIn")
+		codes.Child("values").MaxItems(restartExitCodesMax)
 	}
-	return errs
 }

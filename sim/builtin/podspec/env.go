@@ -22,80 +22,73 @@ var (
 )
 
 // env checks the variables of a container.
-func (r *Rules) env(c object.Object, p field.Path) field.ErrorList {
-	var errs field.ErrorList
-	for i, v := range c.Objects("env") {
-		at := p.Index(i)
-		if name := v.String("name"); name == "" {
-			errs = append(errs, field.Required(at.Child("name"), ""))
-		} else {
-			errs = append(errs, field.Check(at.Child("name"), name, field.EnvVarName)...)
-		}
-		if from := v.At("valueFrom"); from != nil {
-			errs = append(errs, envSource(from, v.String("value"), at.Child("valueFrom"))...)
+func (r *Rules) env(c field.Cursor) {
+	for v := range c.Each("env") {
+		v.Child("name").Required().Check(field.EnvVarName)
+		if from := v.Child("valueFrom"); from.Has() {
+			envSource(from, v.String("value"))
 		}
 	}
-	return errs
 }
 
 // envSources are the sources of a variable, in the order in which they are counted.
 var envSources = []struct {
 	name  string
-	check func(o object.Object, p field.Path) field.ErrorList
+	check func(at field.Cursor)
 }{
-	{"fieldRef", func(o object.Object, p field.Path) field.ErrorList { return fieldRef(o, p, envFields) }},
-	{"resourceFieldRef", func(o object.Object, p field.Path) field.ErrorList { return resourceFieldRef(o, p, false) }},
+	{"fieldRef", func(at field.Cursor) { fieldRef(at, envFields) }},
+	{"resourceFieldRef", func(at field.Cursor) { resourceFieldRef(at, false) }},
 	{"configMapKeyRef", keySelector},
 	{"secretKeyRef", keySelector},
 	{"fileKeyRef", fileKeySelector},
 }
 
-func envSource(from object.Object, value string, p field.Path) field.ErrorList {
-	var errs field.ErrorList
+func envSource(from field.Cursor, value string) {
 	sources := 0
 	for _, s := range envSources {
-		if o := from.At(s.name); o != nil {
+		if at := from.Child(s.name); at.Has() {
 			sources++
-			errs = append(errs, s.check(o, p.Child(s.name))...)
+			s.check(at)
 		}
 	}
 	switch {
 	case sources == 0:
-		return append(errs, field.Invalid(p, "", "must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef`, `secretKeyRef` or `fileKeyRef`"))
+		from.Invalid("", "must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef`, `secretKeyRef` or `fileKeyRef`")
 	case value != "":
-		return append(errs, field.Invalid(p, "", "may not be specified when `value` is not empty"))
+		from.Invalid("", "may not be specified when `value` is not empty")
 	case sources > 1:
-		return append(errs, field.Invalid(p, "", "may not have more than one field specified at a time"))
+		from.Invalid("", "may not have more than one field specified at a time")
 	}
-	return errs
 }
 
 // fieldRef checks a reference to a field of the pod; fields are those allowed without a subscript.
-func fieldRef(ref object.Object, p field.Path, fields []string) field.ErrorList {
-	path := ref.String("fieldPath")
-	if ref.String("apiVersion") == "" {
-		return field.ErrorList{field.Required(p.Child("apiVersion"), "")}
+func fieldRef(ref field.Cursor, fields []string) {
+	version, path := ref.Child("apiVersion"), ref.Child("fieldPath")
+	if version.String() == "" {
+		version.Missing("")
+		return
 	}
-	if path == "" {
-		return field.ErrorList{field.Required(p.Child("fieldPath"), "")}
+	if !path.Required().Has() {
+		return
 	}
-	name, subscript, subscripted := splitSubscript(path)
-	if text := fieldConversionError(ref.String("apiVersion"), path, name, subscripted); text != "" {
-		return field.ErrorList{field.Invalid(p.Child("fieldPath"), path, "error converting fieldPath: "+text)}
+	name, subscript, subscripted := splitSubscript(path.String())
+	if text := fieldConversionError(version.String(), path.String(), name, subscripted); text != "" {
+		path.Invalid(path.Value(), "error converting fieldPath: "+text)
+		return
 	}
 	if subscripted {
 		if name == "metadata.annotations" {
 			subscript = strings.ToLower(subscript)
 		}
-		return field.Check(p, subscript, field.QualifiedName)
+		ref.With(subscript).Check(field.QualifiedName)
+		return
 	}
 	if name == "spec.host" {
 		name = "spec.nodeName"
 	}
-	if slices.Contains(fields, name) {
-		return nil
+	if !slices.Contains(fields, name) {
+		path.NotSupported(name, fields...)
 	}
-	return field.ErrorList{field.NotSupported(p.Child("fieldPath"), name, fields...)}
 }
 
 // fieldConversionError returns why a field has no name in the internal version, or "".
@@ -122,124 +115,96 @@ func splitSubscript(path string) (name, subscript string, ok bool) {
 }
 
 // resourceFieldRef checks a reference to a request or limit of a container, which a volume has to name.
-func resourceFieldRef(ref object.Object, p field.Path, volume bool) field.ErrorList {
-	var errs field.ErrorList
-	name := ref.String("resource")
+func resourceFieldRef(ref field.Cursor, volume bool) {
+	resource := ref.Child("resource")
+	name := resource.String()
 	huge := strings.HasPrefix(name, "requests.hugepages-") || strings.HasPrefix(name, "limits.hugepages-")
 	switch {
 	case volume && ref.String("containerName") == "":
-		errs = append(errs, field.Required(p.Child("containerName"), ""))
+		ref.Child("containerName").Missing("")
 	case name == "":
-		errs = append(errs, field.Required(p.Child("resource"), ""))
+		resource.Missing("")
 	case !huge && !slices.Contains(resourceFields, name):
-		errs = append(errs, field.NotSupported(p.Child("resource"), name, resourceFields...))
+		resource.NotSupported(name, resourceFields...)
 	}
-	return append(errs, divisor(name, ref["divisor"], p.Child("divisor"))...)
+	checkDivisor(ref.Child("divisor"), name)
 }
 
-// divisor checks the unit that a request or limit is given in.
-func divisor(name string, value any, p field.Path) field.ErrorList {
-	q := quantity.Of(value)
+// checkDivisor checks the unit that a request or limit is given in.
+func checkDivisor(at field.Cursor, name string) {
+	q := quantity.Of(at.Value())
 	if q.IsZero() {
-		return nil
+		return
 	}
-	_, kind, _ := strings.Cut(name, ".")
-	const bytes = "1, 1k, 1M, 1G, 1T, 1P, 1E, 1Ki, 1Mi, 1Gi, 1Ti, 1Pi, 1Ei"
-	units, text := bytes, ""
+	_, resource, _ := strings.Cut(name, ".")
+	units := "1, 1k, 1M, 1G, 1T, 1P, 1E, 1Ki, 1Mi, 1Gi, 1Ti, 1Pi, 1Ei"
+	only := "only divisor's values " + units + " are supported with the "
 	switch {
-	case kind == "cpu":
-		units, text = "1m, 1", "only divisor's values 1m and 1 are supported with the cpu resource"
-	case kind == "memory":
-		text = "only divisor's values " + bytes + " are supported with the memory resource"
-	case kind == "ephemeral-storage":
-		text = "only divisor's values " + bytes + " are supported with the local ephemeral storage resource"
-	case strings.HasPrefix(kind, "hugepages-"):
-		text = "only divisor's values " + bytes + " are supported with the hugepages resource"
+	case resource == "cpu":
+		units, only = "1m, 1", "only divisor's values 1m and 1 are supported with the cpu resource"
+	case resource == "memory":
+		only += "memory resource"
+	case resource == "ephemeral-storage":
+		only += "local ephemeral storage resource"
+	case strings.HasPrefix(resource, "hugepages-"):
+		only += "hugepages resource"
 	default:
-		return nil
+		return
 	}
-	if slices.Contains(strings.Split(units, ", "), q.String()) {
-		return nil
-	}
-	return field.ErrorList{field.Invalid(p, name, text)}
+	at.With(name).InvalidIf(!slices.Contains(strings.Split(units, ", "), q.String()), only)
 }
 
 // keySelector checks a reference to a key of a ConfigMap or Secret.
-func keySelector(ref object.Object, p field.Path) field.ErrorList {
-	errs := field.Check(p.Child("name"), ref.String("name"), field.DNS1123Subdomain)
-	if key := ref.String("key"); key != "" {
-		return append(errs, field.Check(p.Child("key"), key, field.ConfigMapKey)...)
-	}
-	return append(errs, field.Required(p.Child("key"), ""))
+func keySelector(ref field.Cursor) {
+	ref.Child("name").OrEmpty().Check(field.DNS1123Subdomain)
+	ref.Child("key").Required().Check(field.ConfigMapKey)
 }
 
 // fileKeySelector checks a reference to a variable in a file of a volume (KEP-3721).
-func fileKeySelector(ref object.Object, p field.Path) field.ErrorList {
-	var errs field.ErrorList
-	for _, rule := range []struct {
-		name  string
-		check func(string) []string
-	}{{"key", field.EnvVarName}, {"volumeName", field.DNS1123Label}, {"path", field.NoBacksteps}} {
-		if value := ref.String(rule.name); value == "" {
-			errs = append(errs, field.Required(p.Child(rule.name), ""))
-		} else {
-			errs = append(errs, field.Check(p.Child(rule.name), value, rule.check)...)
-		}
-	}
-	return errs
+func fileKeySelector(ref field.Cursor) {
+	ref.Child("key").Required().Check(field.EnvVarName)
+	ref.Child("volumeName").Required().Check(field.DNS1123Label)
+	ref.Child("path").Required().Check(field.NoBacksteps)
 }
 
 // fileKeyVolumes checks that variables from files come from volumes of type emptyDir.
-func (r *Rules) fileKeyVolumes() field.ErrorList {
-	sources := map[string]object.Object{}
-	for _, v := range r.Spec.Objects("volumes") {
-		sources[v.String("name")] = v
-	}
-	var errs field.ErrorList
-	r.eachContainer(func(c object.Object, p field.Path) {
-		for i, v := range c.Objects("env") {
-			ref := v.At("valueFrom", "fileKeyRef")
-			if ref == nil {
+func (r *Rules) fileKeyVolumes() {
+	for c := range r.eachContainer() {
+		for i, v := range c.List("env") {
+			if !object.As(v).Has("valueFrom", "fileKeyRef") {
 				continue
 			}
-			name, at := ref.String("volumeName"), p.Child("env").Index(i).Child("valueFrom", "fileKeyRef", "volumeName")
-			if source, ok := sources[name]; !ok {
-				errs = append(errs, field.NotFound(at, name))
-			} else if !source.Has("emptyDir") {
-				errs = append(errs, field.Invalid(at, name, "referenced volume must be of type emptyDir"))
+			name := c.Child("env").Index(i).Child("valueFrom", "fileKeyRef", "volumeName").OrEmpty()
+			found, empty := false, false
+			for _, volume := range r.Spec.Objects("volumes") { // of several with the same name the last one counts
+				if volume.String("name") == name.String() {
+					found, empty = true, volume.Has("emptyDir")
+				}
 			}
+			if !found {
+				name.NotFound(name.Value())
+			}
+			name.InvalidIf(found && !empty, "referenced volume must be of type emptyDir")
 		}
-	})
-	return errs
+	}
 }
 
 // envFrom checks the ConfigMaps and Secrets whose keys all become variables.
-func envFrom(c object.Object, p field.Path) field.ErrorList {
-	var errs field.ErrorList
-	for i, from := range c.Objects("envFrom") {
-		at := p.Index(i)
-		if prefix := from.String("prefix"); prefix != "" {
-			errs = append(errs, field.Check(at.Child("prefix"), prefix, field.EnvVarName)...)
-		}
+func envFrom(list field.Cursor) {
+	for from := range list.Each() {
+		from.Child("prefix").IfGiven().Check(field.EnvVarName)
 		sources := 0
 		for _, name := range []string{"configMapRef", "secretRef"} {
-			ref := from.At(name)
-			if ref == nil {
-				continue
-			}
-			sources++
-			if target := ref.String("name"); target == "" {
-				errs = append(errs, field.Required(at.Child(name, "name"), ""))
-			} else {
-				errs = append(errs, field.Messages(at.Child(name, "name"), target, field.NameDNSSubdomain(target, true))...)
+			if ref := from.Child(name); ref.Has() {
+				sources++
+				ref.Child("name").Required().Check(func(name string) []string { return field.NameDNSSubdomain(name, true) })
 			}
 		}
-		switch {
-		case sources == 0:
-			errs = append(errs, field.Invalid(p, "", "must specify one of: `configMapRef` or `secretRef`"))
-		case sources > 1:
-			errs = append(errs, field.Invalid(p, "", "may not have more than one field specified at a time"))
+		switch sources {
+		case 0:
+			list.Invalid("", "must specify one of: `configMapRef` or `secretRef`")
+		case 2:
+			list.Invalid("", "may not have more than one field specified at a time")
 		}
 	}
-	return errs
 }

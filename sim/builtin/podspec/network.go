@@ -5,7 +5,6 @@ import (
 
 	"github.com/kubesim/kubesim/sim/builtin/kind"
 	"github.com/kubesim/kubesim/sim/field"
-	"github.com/kubesim/kubesim/sim/object"
 )
 
 const (
@@ -16,71 +15,46 @@ const (
 )
 
 // dnsConfig checks the resolver configuration of the pod.
-func (r *Rules) dnsConfig() field.ErrorList {
-	config, p := r.Spec.At("dnsConfig"), r.Path.Child("dnsConfig")
-	servers, searches := config.List("nameservers"), config.Strings("searches")
+func (r *Rules) dnsConfig() {
+	config := r.at.Child("dnsConfig")
+	servers, searches := config.Child("nameservers"), config.Child("searches")
 	if r.Spec.String("dnsPolicy") == "None" {
-		if config == nil {
-			return field.ErrorList{field.Required(p, "must provide `dnsConfig` when `dnsPolicy` is None")}
+		if !config.Has() {
+			config.Missing("must provide `dnsConfig` when `dnsPolicy` is None")
+			return
 		}
-		if len(servers) == 0 {
-			return field.ErrorList{field.Required(p.Child("nameservers"), "must provide at least one DNS nameserver when `dnsPolicy` is None")}
-		}
-	}
-	var errs field.ErrorList
-	if len(servers) > nameserversMax {
-		errs = append(errs, field.Invalid(p.Child("nameservers"), servers, "must not have more than 3 nameservers"))
-	}
-	for i, server := range object.Strings(servers) {
-		errs = append(errs, kind.ValidateIP(r.ctx, p.Child("nameservers").Index(i), server)...)
-	}
-	if len(searches) > searchesMax {
-		errs = append(errs, field.Invalid(p.Child("searches"), searches, "must not have more than 32 search paths"))
-	}
-	if len(strings.Join(searches, " ")) > searchCharactersMax {
-		errs = append(errs, field.Invalid(p.Child("searches"), searches, "must not have more than 2048 characters (including spaces) in the search list"))
-	}
-	for i, search := range searches {
-		if search != "." {
-			errs = append(errs, field.Check(p.Child("searches").Index(i), strings.TrimSuffix(search, "."), field.DNS1123SubdomainWithUnderscore)...)
+		if !servers.Required("must provide at least one DNS nameserver when `dnsPolicy` is None").Has() {
+			return
 		}
 	}
-	for i, option := range config.Objects("options") {
-		if option.String("name") == "" {
-			errs = append(errs, field.Required(p.Child("options").Index(i), "must not be empty"))
+	servers.InvalidIf(servers.Len() > nameserversMax, "must not have more than 3 nameservers")
+	servers.CheckEach(kind.IP(r.ctx))
+	searches.InvalidIf(searches.Len() > searchesMax, "must not have more than 32 search paths")
+	searches.InvalidIf(len(strings.Join(searches.Strings(), " ")) > searchCharactersMax,
+		"must not have more than 2048 characters (including spaces) in the search list")
+	for search := range searches.Each() {
+		if name := search.String(); name != "." {
+			search.With(strings.TrimSuffix(name, ".")).Check(field.DNS1123SubdomainWithUnderscore)
 		}
 	}
-	return errs
+	for option := range config.Each("options") {
+		option.RequireIf(option.String("name") == "", "must not be empty")
+	}
 }
 
 // hostAliases checks the lines for the pod's hosts file.
-func (r *Rules) hostAliases() field.ErrorList {
-	p := r.Path.Child("hostAliases")
-	var errs field.ErrorList
-	for i, alias := range r.Spec.Objects("hostAliases") {
-		errs = append(errs, kind.ValidateIP(r.ctx, p.Index(i).Child("ip"), alias.String("ip"))...)
-		for j, name := range alias.Strings("hostnames") {
-			errs = append(errs, field.Check(p.Index(i).Child("hostnames").Index(j), name, field.DNS1123Subdomain)...)
-		}
+func (r *Rules) hostAliases() {
+	for alias := range r.at.Each("hostAliases") {
+		alias.Child("ip").OrEmpty().Check(kind.IP(r.ctx))
+		alias.Child("hostnames").CheckEach(field.DNS1123Subdomain)
 	}
-	return errs
 }
 
 // hostnameOverride checks the host name that a pod gives itself (KEP-4762).
-func (r *Rules) hostnameOverride() field.ErrorList {
-	if !r.Spec.Has("hostnameOverride") {
-		return nil
+func (r *Rules) hostnameOverride() {
+	if name := r.at.Child("hostnameOverride"); name.Has() {
+		name.ForbidIf(r.Spec.True("setHostnameAsFQDN"), "may not be specified when setHostnameAsFQDN is true").
+			ForbidIf(r.Spec.True("hostNetwork"), "may not be specified when hostNetwork is true").
+			MaxBytes(hostnameOverrideMax).Check(field.DNS1123Subdomain)
 	}
-	p, name := r.Path.Child("hostnameOverride"), r.Spec.String("hostnameOverride")
-	var errs field.ErrorList
-	if r.Spec.True("setHostnameAsFQDN") {
-		errs = append(errs, field.Forbidden(p, "may not be specified when setHostnameAsFQDN is true"))
-	}
-	if r.Spec.True("hostNetwork") {
-		errs = append(errs, field.Forbidden(p, "may not be specified when hostNetwork is true"))
-	}
-	if len(name) > hostnameOverrideMax {
-		errs = append(errs, field.TooLong(p, hostnameOverrideMax))
-	}
-	return append(errs, field.Check(p, name, field.DNS1123Subdomain)...)
 }

@@ -10,35 +10,25 @@ import (
 )
 
 // operatingSystem checks spec.os and that nothing of the other system is set (KEP-2802).
-func (r *Rules) operatingSystem() field.ErrorList {
-	system, p := r.Spec.At("os"), r.Path.Child("os")
-	if system == nil {
-		return nil
+func (r *Rules) operatingSystem() {
+	system := r.at.Child("os")
+	if !system.Has() {
+		return
 	}
-	switch name := system.String("name"); name {
-	case "":
-		return field.ErrorList{field.Required(p.Child("name"), "")}
+	switch system.Child("name").Required().ReportAt(system).OneOf("linux", "windows").String() {
 	case "linux":
-		return r.linux()
+		r.linux()
 	case "windows":
-		return r.windows()
-	default:
-		return field.MustBeOneOf(p, name, "linux", "windows")
+		r.windows()
 	}
 }
 
-func (r *Rules) linux() field.ErrorList {
+func (r *Rules) linux() {
 	const text = "windows options cannot be set for a linux pod"
-	var errs field.ErrorList
-	if r.Spec.Has("securityContext", "windowsOptions") {
-		errs = append(errs, field.Forbidden(r.Path.Child("securityContext", "windowsOptions"), text))
+	r.at.Child("securityContext").ForbidAny(text, "windowsOptions")
+	for c := range r.eachContainer() {
+		c.Child("securityContext").ForbidAny(text, "windowsOptions")
 	}
-	r.eachContainer(func(c object.Object, p field.Path) {
-		if c.Has("securityContext", "windowsOptions") {
-			errs = append(errs, field.Forbidden(p.Child("securityContext", "windowsOptions"), text))
-		}
-	})
-	return errs
 }
 
 // What a pod and a container on Windows may not have, in the order of the server's checks.
@@ -51,56 +41,43 @@ var (
 		"privileged", "allowPrivilegeEscalation", "procMount", "runAsUser", "runAsGroup"}
 )
 
-func (r *Rules) windows() field.ErrorList {
+func (r *Rules) windows() {
 	const text = "cannot be set for a windows pod"
-	var errs field.ErrorList
 	for _, name := range notOnWindows {
-		path := object.Path(name)
+		at := r.at.Child(object.Path(name)...)
 		host := name == "hostPID" || name == "hostIPC"
-		if r.Spec.Has(path...) && (!host || r.Spec.True(name)) {
-			errs = append(errs, field.Forbidden(r.Path.Child(path...), text))
-		}
+		at.ForbidIf(at.Has() && (!host || at.True()), text)
 	}
-	r.eachContainer(func(c object.Object, p field.Path) {
-		for _, name := range notInWindowsContainers {
-			if c.Has("securityContext", name) {
-				errs = append(errs, field.Forbidden(p.Child("securityContext", name), text))
-			}
-		}
-	})
-	return errs
+	for c := range r.eachContainer() {
+		c.Child("securityContext").ForbidAny(text, notInWindowsContainers...)
+	}
 }
 
 // hostProcess checks that a pod on Windows whose containers are processes of the host has only such containers (KEP-1981).
-func (r *Rules) hostProcess() field.ErrorList {
+func (r *Rules) hostProcess() {
 	path := []string{"securityContext", "windowsOptions", "hostProcess"}
 	whole, set := r.Spec.Bool(path...)
 	all, host := 0, 0
-	var errs field.ErrorList
-	r.eachContainer(func(c object.Object, p field.Path) {
+	for c := range r.eachContainer() {
 		all++
-		own, ok := c.Bool(path...)
+		own, ok := c.Object().Bool(path...)
 		if set && ok && whole != own {
-			errs = append(errs, field.Invalid(p.Child(path...), own,
-				fmt.Sprintf("pod hostProcess value must be identical if both are specified, was %v", whole)))
+			c.Child(path...).Invalid(own, fmt.Sprintf("pod hostProcess value must be identical if both are specified, was %v", whole))
 		}
 		if ok && own || !ok && whole {
 			host++
 		}
-	})
+	}
 	if host == 0 {
-		return errs
+		return
 	}
 	if host != all {
-		errs = append(errs, field.Invalid(r.Path, "", "If pod contains any hostProcess containers then all containers must be HostProcess containers"))
+		r.at.Invalid("", "If pod contains any hostProcess containers then all containers must be HostProcess containers")
 	}
 	if !r.Spec.True("hostNetwork") {
-		errs = append(errs, field.Invalid(r.Path.Child("hostNetwork"), false, "hostNetwork must be true if pod contains any hostProcess containers"))
+		r.at.Child("hostNetwork").Invalid(false, "hostNetwork must be true if pod contains any hostProcess containers")
 	}
-	if r.ctx.NoPrivileged {
-		errs = append(errs, field.Forbidden(r.Path, "hostProcess containers are disallowed by cluster policy"))
-	}
-	return errs
+	r.at.ForbidIf(r.ctx.NoPrivileged, "hostProcess containers are disallowed by cluster policy")
 }
 
 const (
@@ -117,27 +94,20 @@ var (
 	dotsAndSpaces        = regexp.MustCompile(`^[\. ]+$`)
 )
 
-func windowsOptions(o object.Object, p field.Path) field.ErrorList {
-	var errs field.ErrorList
-	if o.Has("gmsaCredentialSpecName") {
-		name := o.String("gmsaCredentialSpecName")
-		errs = append(errs, field.Messages(p.Child("gmsaCredentialSpecName"), field.Enum(name), field.DNS1123Subdomain(name))...)
+func windowsOptions(o field.Cursor) {
+	o.Child("gmsaCredentialSpecName").CheckEnum(field.DNS1123Subdomain)
+	o.Child("gmsaCredentialSpec").CheckEnum(credentialSpec)
+	o.Child("runAsUserName").CheckEnum(windowsUserName)
+}
+
+func credentialSpec(text string) []string {
+	switch {
+	case text == "":
+		return []string{"gmsaCredentialSpec cannot be an empty string"}
+	case len(text) > credentialSpecMax:
+		return []string{"gmsaCredentialSpec size must be under 64 KiB"}
 	}
-	if o.Has("gmsaCredentialSpec") {
-		spec := o.String("gmsaCredentialSpec")
-		if spec == "" {
-			errs = append(errs, field.Invalid(p.Child("gmsaCredentialSpec"), field.Enum(spec), "gmsaCredentialSpec cannot be an empty string"))
-		} else if len(spec) > credentialSpecMax {
-			errs = append(errs, field.Invalid(p.Child("gmsaCredentialSpec"), field.Enum(spec), "gmsaCredentialSpec size must be under 64 KiB"))
-		}
-	}
-	if o.Has("runAsUserName") {
-		name := o.String("runAsUserName")
-		for _, text := range windowsUserName(name) {
-			errs = append(errs, field.Invalid(p.Child("runAsUserName"), field.Enum(name), text))
-		}
-	}
-	return errs
+	return nil
 }
 
 // windowsUserName returns what is wrong with the name of a Windows user, such as user or DOMAIN\user.

@@ -3,100 +3,47 @@ package podspec
 import (
 	"strings"
 
-	"github.com/kubesim/kubesim/sim/builtin/kind"
 	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/quantity"
+	"github.com/kubesim/kubesim/sim/resource"
 )
 
-// resourceList is an amount of each resource.
-type resourceList map[string]quantity.Quantity
-
-func (l resourceList) add(other resourceList) {
-	for name, q := range other { // order does not matter
-		if have, ok := l[name]; ok {
-			q = have.Add(q)
-		}
-		l[name] = q
-	}
-}
-
-func (l resourceList) raise(other resourceList) {
-	for name, q := range other { // order does not matter
-		if have, ok := l[name]; !ok || q.Cmp(have) > 0 {
-			l[name] = q
-		}
-	}
-}
-
-// sumOfContainers returns what the containers of a pod need together: the regular ones and the sidecars at once, or one
-// init container with the sidecars started before it, whichever is more. list is limits or requests.
-func sumOfContainers(spec object.Object, list string) resourceList {
-	sum, sidecars, initial := resourceList{}, resourceList{}, resourceList{}
-	for _, c := range spec.Objects("containers") {
-		sum.add(kind.QuantitiesAt(c, "resources", list))
-	}
-	for _, c := range spec.Objects("initContainers") {
-		own := resourceList(kind.QuantitiesAt(c, "resources", list))
-		need := resourceList{}
-		if IsSidecar(c) {
-			sum.add(own)
-			sidecars.add(own)
-		} else {
-			need.add(own)
-		}
-		need.add(sidecars)
-		initial.raise(need)
-	}
-	sum.raise(initial)
-	return sum
-}
-
 // podResources checks the resources of the pod as a whole (KEP-2837).
-func (r *Rules) podResources() field.ErrorList {
-	resources, p := r.Spec.At("resources"), r.Path.Child("resources")
-	if resources == nil {
-		return nil
+func (r *Rules) podResources() {
+	at := r.at.Child("resources")
+	if !at.Has() {
+		return
 	}
 	if r.Spec.String("os", "name") == "windows" {
-		return field.ErrorList{field.Forbidden(p, "may not be set for a windows pod")}
+		at.Forbidden("may not be set for a windows pod")
+		return
 	}
-	var errs field.ErrorList
-	if resources.Has("claims") {
-		errs = append(errs, field.Forbidden(p.Child("claims"), "claims may not be set for Resources at pod-level"))
-	}
-	errs = append(errs, r.Resources(resources, p, podResourceName)...)
-	return append(errs, r.podResourcesFit(resources, p)...)
-}
-
-// podResourcesFit checks that the containers' resources fit into those of the pod.
-func (r *Rules) podResourcesFit(resources object.Object, p field.Path) field.ErrorList {
-	var errs field.ErrorList
-	requests, limits := kind.QuantitiesAt(resources, "requests"), kind.QuantitiesAt(resources, "limits")
-	sum := sumOfContainers(r.Spec, "requests")
-	for _, name := range object.SortedKeys(sum) {
-		if have, ok := requests[name]; ok && sum[name].Cmp(have) > 0 {
-			errs = append(errs, field.Invalid(p.Child("requests").Key(name), have.String(),
-				"must be greater than or equal to aggregate container requests of "+sum[name].String()))
-		}
-	}
-	sum = sumOfContainers(r.Spec, "limits")
-	for _, name := range object.SortedKeys(sum) {
-		if have, ok := limits[name]; ok && strings.HasPrefix(name, HugePagesPrefix) && sum[name].Cmp(have) > 0 {
-			errs = append(errs, field.Invalid(p.Child("limits").Key(name), have.String(),
-				"must be greater than or equal to aggregate container limits of "+sum[name].String()))
-		}
-	}
+	at.ForbidAny("claims may not be set for Resources at pod-level", "claims")
+	r.Resources(at, podResourceName)
+	r.containersFit(at, "requests")
+	r.containersFit(at, "limits")
+	limits := resource.AmountsAt(at.Object(), "limits")
 	for i, c := range r.Spec.Objects("containers") {
-		own := kind.QuantitiesAt(c, "resources", "limits")
+		own := resource.AmountsAt(c, "resources", "limits")
 		for _, name := range object.SortedKeys(own) {
 			if have, ok := limits[name]; ok && own[name].Cmp(have) > 0 {
-				errs = append(errs, field.Invalid(p.Child("containers").Index(i).Key(name).Child("limits"), own[name].String(),
-					"must be less than or equal to pod limits of "+have.String()))
+				at.Child("containers").Index(i).Key(name).Child("limits").Invalid(own[name].String(), "must be less than or equal to pod limits of "+have.String())
 			}
 		}
 	}
-	return errs
+}
+
+// containersFit checks that the containers' requests, or limits of huge pages, fit into those of the pod.
+func (r *Rules) containersFit(at field.Cursor, list string) {
+	sum := containerAmounts(r.Spec, list)
+	for name, amount := range at.EachKey(list) {
+		need, ok := sum[name]
+		have := quantity.Of(amount.Value())
+		if ok && need.Cmp(have) > 0 && (list == "requests" || strings.HasPrefix(name, HugePagesPrefix)) {
+			amount.Invalid(have.String(), "must be greater than or equal to aggregate container "+list+" of "+need.String())
+		}
+	}
 }
 
 // DefaultResources fills in the resources of the pod as a whole, where some are given: limits of huge pages from those
@@ -107,7 +54,7 @@ func DefaultResources(spec object.Object) {
 	if len(limits) == 0 && len(requests) == 0 {
 		return
 	}
-	for name, q := range sumOfContainers(spec, "limits") { // order does not matter
+	for name, q := range containerAmounts(spec, "limits") { // order does not matter
 		if strings.HasPrefix(name, HugePagesPrefix) && requests[name] == nil {
 			resources.SetDefault(q.String(), "limits", name)
 		}
@@ -115,7 +62,7 @@ func DefaultResources(spec object.Object) {
 	if limits = resources.Map("limits"); len(limits) == 0 {
 		return
 	}
-	for name, q := range sumOfContainers(spec, "requests") { // order does not matter
+	for name, q := range containerAmounts(spec, "requests") { // order does not matter
 		if name == "cpu" || name == "memory" {
 			resources.SetDefault(q.String(), "requests", name)
 		}

@@ -3,8 +3,8 @@
 package podspec
 
 import (
+	"iter"
 	"math"
-	"slices"
 	"strings"
 
 	"github.com/kubesim/kubesim/sim/builtin/gotext"
@@ -13,11 +13,11 @@ import (
 	"github.com/kubesim/kubesim/sim/resource"
 )
 
-// Rules checks one pod spec. Every rule reports at a path below path, in the order of the API server.
+// Rules checks one pod spec, in the order of the API server.
 type Rules struct {
 	Spec  object.Object
+	at    field.Cursor  // the spec
 	meta  object.Object // metadata of the pod; nil for a template
-	Path  field.Path
 	Allow podAllowances
 
 	ctx *resource.Context
@@ -29,11 +29,11 @@ type Rules struct {
 // Whole is the path of errors about the object itself: the server prints the empty path like an index.
 var Whole = field.Root("[]")
 
-// NewRules returns the rules for spec. old is the spec before an update, nil for a new one.
-func NewRules(ctx *resource.Context, spec, old, meta object.Object, path field.Path) *Rules {
-	r := &Rules{Spec: spec, meta: meta, Path: path, Allow: podAllowancesOf(old), ctx: ctx,
+// NewRules returns the rules for a spec. meta is the metadata of the pod, nil for a template.
+func NewRules(ctx *resource.Context, at field.Cursor, meta object.Object) *Rules {
+	r := &Rules{Spec: at.Object(), at: at, meta: meta, Allow: podAllowancesOf(at.Old()), ctx: ctx,
 		volumes: map[string]object.Object{}}
-	for _, claim := range spec.Objects("resourceClaims") {
+	for _, claim := range r.Spec.Objects("resourceClaims") {
 		if name := claim.String("name"); name != "" {
 			r.claims = append(r.claims, name)
 		}
@@ -41,158 +41,134 @@ func NewRules(ctx *resource.Context, spec, old, meta object.Object, path field.P
 	return r
 }
 
-// ValidateTemplate returns what is wrong with the pod template at path.
-func ValidateTemplate(ctx *resource.Context, template map[string]any, path field.Path) field.ErrorList {
-	return ValidateTemplateUpdate(ctx, template, nil, path)
+// CheckTemplate checks a pod template. Some rules let pass what the stored template broke already.
+func CheckTemplate(ctx *resource.Context, at field.Cursor) {
+	r := NewRules(ctx, at.Child("spec"), nil)
+	r.Allow.DeletionCost = BadDeletionCost(at.Old())
+	annotations := CheckTemplateMeta(at)
+	r.Annotations(annotations)
+	r.All()
+	r.ProfilesMatchAnnotations(annotations.Object())
+	at.Child("spec", "ephemeralContainers").ForbidIf(at.Len("spec", "ephemeralContainers") > 0, "ephemeral containers not allowed in pod template")
 }
 
-// ValidateTemplateUpdate returns what is wrong with a changed pod template. Some rules let pass what old, the
-// template before, broke already.
-func ValidateTemplateUpdate(ctx *resource.Context, template, old map[string]any, path field.Path) field.ErrorList {
-	t, before := object.Object(template), object.Object(old)
-	rules := NewRules(ctx, t.Map("spec"), before.Map("spec"), nil, path.Child("spec"))
-	rules.Allow.DeletionCost = before.Map("metadata") != nil && BadDeletionCost(before.Annotations())
-	annotations := path.Child("annotations")
-	errs := field.CheckLabels(path.Child("labels"), t.Labels())
-	errs = append(errs, ValidateTemplateAnnotations(annotations, t.Annotations())...)
-	errs = append(errs, rules.Annotations(t.Annotations(), annotations)...)
-	errs = append(errs, rules.All()...)
-	errs = append(errs, rules.ProfilesMatchAnnotations(t.Annotations())...)
-	if len(t.List("spec", "ephemeralContainers")) > 0 {
-		errs = append(errs, field.Forbidden(path.Child("spec", "ephemeralContainers"), "ephemeral containers not allowed in pod template"))
-	}
-	return errs
+// CheckTemplateMeta checks labels and annotations of a template, which the server reports beside its metadata. It returns
+// the annotations.
+func CheckTemplateMeta(at field.Cursor) (annotations field.Cursor) {
+	at.Child("metadata", "labels").ReportAt(at.Child("labels")).Labels()
+	return CheckAnnotations(at.Child("metadata", "annotations").ReportAt(at.Child("annotations")))
 }
 
 // annotationsMax is the greatest size of all annotations of an object together.
 const annotationsMax = 256 << 10
 
-// ValidateTemplateAnnotations checks the annotations of a template, whose errors are all at p.
-func ValidateTemplateAnnotations(p field.Path, annotations map[string]string) field.ErrorList {
-	var errs field.ErrorList
-	size := 0
+// CheckAnnotations checks the annotations of a template, whose errors are all at the same place.
+func CheckAnnotations(at field.Cursor) field.Cursor {
+	size, annotations := 0, at.Object()
 	for _, key := range object.SortedKeys(annotations) {
-		errs = append(errs, field.Messages(p, key, field.QualifiedName(strings.ToLower(key)))...)
-		size += len(key) + len(annotations[key])
+		at.With(key).Check(func(key string) []string { return field.QualifiedName(strings.ToLower(key)) })
+		size += len(key) + len(annotations.String(key))
 	}
 	if size > annotationsMax {
-		errs = append(errs, field.TooLong(p, annotationsMax))
+		at.TooLong(annotationsMax)
 	}
-	return errs
+	return at
 }
 
-// All returns everything wrong with the spec.
-func (r *Rules) All() field.ErrorList {
-	s, p := r.Spec, r.Path
-	var errs field.ErrorList
-	if !s.Has("terminationGracePeriodSeconds") {
-		errs = append(errs, field.Required(p.Child("terminationGracePeriodSeconds"), ""))
+// All checks the whole spec.
+func (r *Rules) All() {
+	at := r.at
+	grace := at.Child("terminationGracePeriodSeconds")
+	grace.RequireIf(!grace.Has(), "")
+	r.checkVolumes()
+	r.resourceClaims()
+	r.containers()
+	r.initContainers()
+	r.ephemeralContainers()
+	r.podResources()
+	r.hostPorts()
+	at.Child("restartPolicy").Required().OneOf("Always", "OnFailure", "Never")
+	at.Child("dnsPolicy").Required().OneOf("ClusterFirstWithHostNet", "ClusterFirst", "Default", "None")
+	at.Child("nodeSelector").Labels()
+	r.podSecurityContext()
+	r.affinity()
+	r.dnsConfig()
+	for gate := range at.Each("readinessGates") {
+		gate.Child("conditionType").OrEmpty().Check(field.QualifiedName)
 	}
-	for _, rule := range []func() field.ErrorList{
-		r.checkVolumes, r.resourceClaims, r.containers, r.initContainers, r.ephemeralContainers, r.podResources, r.hostPorts,
-		func() field.ErrorList {
-			return field.MustBeSetToOneOf(p.Child("restartPolicy"), s.String("restartPolicy"), "Always", "OnFailure", "Never")
-		},
-		func() field.ErrorList {
-			return field.MustBeSetToOneOf(p.Child("dnsPolicy"), s.String("dnsPolicy"), "ClusterFirstWithHostNet", "ClusterFirst", "Default", "None")
-		},
-		func() field.ErrorList {
-			return field.CheckLabels(p.Child("nodeSelector"), object.StringMap(s.Map("nodeSelector")))
-		},
-		r.podSecurityContext, r.affinity, r.dnsConfig, r.readinessGates, r.schedulingGates, r.topologySpread,
-		r.hostProcess, r.hostUsers, r.hostnameOverride, r.names, r.tolerations, r.hostAliases, r.scheduling,
-		r.operatingSystem, r.fileKeyVolumes,
-	} {
-		errs = append(errs, rule()...)
+	r.schedulingGates()
+	r.topologySpread()
+	r.hostProcess()
+	r.hostUsers()
+	r.hostnameOverride()
+	at.Child("serviceAccountName").IfGiven().Check(field.DNS1123Subdomain)
+	at.Child("nodeName").IfGiven().Check(field.DNS1123Subdomain)
+	at.Child("activeDeadlineSeconds").Range(1, math.MaxInt32)
+	at.Child("hostname").IfGiven().Check(field.DNS1123Label)
+	at.Child("subdomain").IfGiven().Check(field.DNS1123Label)
+	r.CheckTolerations(at.Child("tolerations"))
+	r.hostAliases()
+	at.Child("priorityClassName").IfGiven().Check(field.DNS1123Subdomain)
+	at.Child("runtimeClassName").Check(field.DNS1123Subdomain)
+	if preemption := at.Child("preemptionPolicy"); preemption.Has() {
+		preemption.Required().OneOf("PreemptLowerPriority", "Never")
 	}
-	return errs
-}
-
-// names checks the names of other objects, and of the pod on the network.
-func (r *Rules) names() field.ErrorList {
-	s, p := r.Spec, r.Path
-	var errs field.ErrorList
-	check := func(name string, rule func(string) []string) {
-		if value := s.String(name); value != "" {
-			errs = append(errs, field.Check(p.Child(name), value, rule)...)
-		}
-	}
-	check("serviceAccountName", field.DNS1123Subdomain)
-	check("nodeName", field.DNS1123Subdomain)
-	if seconds, ok := s.Int("activeDeadlineSeconds"); ok {
-		errs = append(errs, field.Messages(p.Child("activeDeadlineSeconds"), seconds, field.InRange(seconds, 1, math.MaxInt32))...)
-	}
-	check("hostname", field.DNS1123Label)
-	check("subdomain", field.DNS1123Label)
-	return errs
-}
-
-// scheduling checks what is left that concerns the scheduler and the runtime.
-func (r *Rules) scheduling() field.ErrorList {
-	s, p := r.Spec, r.Path
-	var errs field.ErrorList
-	if name := s.String("priorityClassName"); name != "" {
-		errs = append(errs, field.Check(p.Child("priorityClassName"), name, field.DNS1123Subdomain)...)
-	}
-	if s.Has("runtimeClassName") {
-		errs = append(errs, field.Check(p.Child("runtimeClassName"), s.String("runtimeClassName"), field.DNS1123Subdomain)...)
-	}
-	if s.Has("preemptionPolicy") {
-		errs = append(errs, field.MustBeSetToOneOf(p.Child("preemptionPolicy"), s.String("preemptionPolicy"), "PreemptLowerPriority", "Never")...)
-	}
-	if s.Has("overhead") {
-		limits := object.Object{"limits": s.Map("overhead")}
-		errs = append(errs, r.Resources(limits, p.Child("overhead"), ContainerResourceName)...)
-	}
-	return errs
+	r.Overhead(at.Child("overhead"))
+	r.operatingSystem()
+	r.fileKeyVolumes()
 }
 
 // resourceClaims checks spec.resourceClaims (dynamic resource allocation).
-func (r *Rules) resourceClaims() field.ErrorList {
-	p := r.Path.Child("resourceClaims")
-	_, static := r.meta.Map("annotations")[MirrorAnnotation]
-	var errs field.ErrorList
-	var seen []string
-	for i, claim := range r.Spec.Objects("resourceClaims") {
-		if static {
-			errs = append(errs, field.Forbidden(Whole, "static pods do not support resource claims"))
+func (r *Rules) resourceClaims() {
+	seen := field.Seen{}
+	for claim := range r.at.Each("resourceClaims") {
+		if r.meta.Has("annotations", MirrorAnnotation) {
+			r.at.Report(field.ErrorList{field.Forbidden(Whole, "static pods do not support resource claims")})
 			continue
 		}
-		at, name := p.Index(i), claim.String("name")
-		switch {
-		case name == "":
-			errs = append(errs, field.Required(at.Child("name"), ""))
-		case slices.Contains(seen, name):
-			errs = append(errs, field.Duplicate(at.Child("name"), name))
-		default:
-			errs = append(errs, field.Check(at.Child("name"), name, field.DNS1123Label)...)
-			seen = append(seen, name)
+		if name := claim.Child("name").Required(); seen[name.String()] {
+			name.Duplicate(name.Value())
+		} else if name.Check(field.DNS1123Label).Has() {
+			seen[name.String()] = true
 		}
-		direct, template := claim.Has("resourceClaimName"), claim.Has("resourceClaimTemplateName")
-		if direct && template {
-			errs = append(errs, field.Invalid(at, gotext.Value("PodResourceClaim", claim), "at most one of `resourceClaimName` or `resourceClaimTemplateName` may be specified"))
+		direct, template := claim.Child("resourceClaimName"), claim.Child("resourceClaimTemplateName")
+		if direct.Has() == template.Has() {
+			text := "must specify one of: `resourceClaimName`, `resourceClaimTemplateName`"
+			if direct.Has() {
+				text = "at most one of `resourceClaimName` or `resourceClaimTemplateName` may be specified"
+			}
+			claim.Invalid(gotext.Value(gotext.PodResourceClaim, claim.Object()), text)
 		}
-		if !direct && !template {
-			errs = append(errs, field.Invalid(at, gotext.Value("PodResourceClaim", claim), "must specify one of: `resourceClaimName`, `resourceClaimTemplateName`"))
-		}
-		for _, ref := range []string{"resourceClaimName", "resourceClaimTemplateName"} {
-			if claim.Has(ref) {
-				errs = append(errs, field.Check(at.Child(ref), claim.String(ref), field.DNS1123Subdomain)...)
+		direct.Check(field.DNS1123Subdomain)
+		template.Check(field.DNS1123Subdomain)
+	}
+}
+
+// eachContainer returns the containers in the order of the server: init, regular, ephemeral.
+func (r *Rules) eachContainer() iter.Seq[field.Cursor] { return containersOf(r.at) }
+
+func containersOf(spec field.Cursor) iter.Seq[field.Cursor] {
+	return func(yield func(field.Cursor) bool) {
+		for _, list := range containerLists {
+			for c := range spec.Each(list) {
+				if !yield(c) {
+					return
+				}
 			}
 		}
 	}
-	return errs
 }
 
-// eachContainer calls yield for every container in the order of the server: init, regular, ephemeral.
-func (r *Rules) eachContainer(yield func(c object.Object, p field.Path)) {
-	EachContainer(r.Spec, r.Path, yield)
-}
-
-// EachContainer calls yield for each container of a spec at the path, of all lists.
-func EachContainer(spec object.Object, path field.Path, yield func(c object.Object, p field.Path)) {
-	for _, list := range containerLists {
-		object.EachObject(spec.List(list), func(i int, c object.Object) { yield(c, path.Child(list).Index(i)) })
+// Containers returns the containers of a spec in the order of the server: init, regular, ephemeral.
+func Containers(spec object.Object) iter.Seq[object.Object] {
+	return func(yield func(object.Object) bool) {
+		for _, list := range containerLists {
+			for _, v := range spec.List(list) {
+				if c, _ := v.(map[string]any); !yield(c) {
+					return
+				}
+			}
+		}
 	}
 }
 

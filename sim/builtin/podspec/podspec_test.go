@@ -51,7 +51,7 @@ func TestQOSClass(t *testing.T) {
 func TestSumOfContainers(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
-	sum := sumOfContainers(kindtest.Parse(t, `{"containers":[{"resources":{"requests":{"cpu":"1","memory":"1Gi"}}},{"resources":{"requests":{"cpu":"500m"}}}],
+	sum := containerAmounts(kindtest.Parse(t, `{"containers":[{"resources":{"requests":{"cpu":"1","memory":"1Gi"}}},{"resources":{"requests":{"cpu":"500m"}}}],
 		"initContainers":[{"restartPolicy":"Always","resources":{"requests":{"cpu":"1"}}},{"resources":{"requests":{"cpu":"4","memory":"512Mi"}}}]}`), "requests")
 	is.Equal(sum["cpu"].Cmp(quantity.MustParse("5")), 0)      // the init container with the sidecar before it
 	is.Equal(sum["memory"].Cmp(quantity.MustParse("1Gi")), 0) // the regular container

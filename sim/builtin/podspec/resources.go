@@ -50,39 +50,36 @@ func MayOvercommit(name string) bool {
 }
 
 // ResourceName checks the name of any resource.
-func ResourceName(name string, p field.Path) field.ErrorList {
-	if msgs := field.QualifiedName(name); len(msgs) > 0 {
-		return field.Messages(p, field.Enum(name), msgs)
+func ResourceName(at field.Cursor, name string) {
+	if len(field.QualifiedName(name)) > 0 {
+		at.With(name).CheckEnum(field.QualifiedName)
+		return
 	}
-	standard := slices.Contains(standardResources, name) || strings.HasPrefix(name, HugePagesPrefix) ||
-		strings.HasPrefix(name, QuotaPrefix+HugePagesPrefix)
+	standard := slices.Contains(standardResources, name) || strings.HasPrefix(strings.TrimPrefix(name, QuotaPrefix), HugePagesPrefix)
 	if !strings.Contains(name, "/") && !standard {
-		return field.ErrorList{field.Invalid(p, field.Enum(name), "must be a standard resource type or fully qualified")}
+		at.Invalid(field.Enum(name), "must be a standard resource type or fully qualified")
 	}
-	return nil
 }
 
 // ContainerResourceName checks the name of a resource that a container asks for.
-func ContainerResourceName(name string, p field.Path) field.ErrorList {
-	errs := ResourceName(name, p)
+func ContainerResourceName(at field.Cursor, name string) {
+	ResourceName(at, name)
 	switch {
 	case !strings.Contains(name, "/"):
 		if !slices.Contains(standardContainerResources, name) && !strings.HasPrefix(name, HugePagesPrefix) {
-			errs = append(errs, field.Invalid(p, field.Enum(name), "must be a standard resource for containers"))
+			at.Invalid(field.Enum(name), "must be a standard resource for containers")
 		}
 	case !IsNativeResource(name) && !IsExtendedResource(name):
-		errs = append(errs, field.Invalid(p, field.Enum(name), "doesn't follow extended resource name standard"))
+		at.Invalid(field.Enum(name), "doesn't follow extended resource name standard")
 	}
-	return errs
 }
 
 // podResourceName checks the name of a resource that a pod asks for as a whole (KEP-2837).
-func podResourceName(name string, p field.Path) field.ErrorList {
-	errs := ResourceName(name, p)
-	if len(errs) == 0 && !isPodResource(name) {
-		errs = append(errs, field.NotSupported(p, field.Enum(name), "cpu", HugePagesPrefix, "memory"))
+func podResourceName(at field.Cursor, name string) {
+	n := len(at.Errors())
+	if ResourceName(at, name); len(at.Errors()) == n && !isPodResource(name) {
+		at.NotSupported(field.Enum(name), "cpu", HugePagesPrefix, "memory")
 	}
-	return errs
 }
 
 func isPodResource(name string) bool {
@@ -90,23 +87,24 @@ func isPodResource(name string) bool {
 }
 
 // ResourceQuantity checks an amount of a resource.
-func ResourceQuantity(name string, q quantity.Quantity, p field.Path) field.ErrorList {
-	var errs field.ErrorList
+func ResourceQuantity(at field.Cursor, name string) {
+	q := quantity.Of(at.Value())
 	if q.Sign() < 0 {
-		errs = append(errs, field.Invalid(p, q.String(), field.TextNonNegative))
+		at.Invalid(q.String(), field.TextNonNegative)
 	}
 	if isIntegerResource(name) && q.MilliValue()%1000 != 0 {
-		errs = append(errs, field.Invalid(p, q.String(), "must be an integer"))
+		at.Invalid(q.String(), "must be an integer")
 	}
-	return errs
 }
 
 // hugePages checks that an amount of huge pages is a multiple of the page size in the resource's name.
-func (r *Rules) hugePages(name string, q quantity.Quantity, p field.Path) field.ErrorList {
-	if r.Allow.hugePages || !oddHugePages(name, q) {
-		return nil
+func (r *Rules) hugePages(at field.Cursor, name string) {
+	if r.Allow.hugePages || !strings.HasPrefix(name, HugePagesPrefix) {
+		return
 	}
-	return field.ErrorList{field.Invalid(p, q.String(), q.String()+" is not positive integer multiple of "+name)}
+	if q := quantity.Of(at.Value()); oddHugePages(name, q) {
+		at.Invalid(q.String(), q.String()+" is not positive integer multiple of "+name)
+	}
 }
 
 func oddHugePages(name string, q quantity.Quantity) bool {
@@ -129,102 +127,91 @@ func usesOddHugePages(spec object.Object) bool {
 		return false
 	}
 	found := odd(spec.Map("overhead"))
-	EachContainer(spec, field.Path{}, func(c object.Object, _ field.Path) {
+	for c := range Containers(spec) {
 		found = found || odd(c.Map("resources", "limits")) || odd(c.Map("resources", "requests"))
-	})
+	}
 	return found
 }
 
 // Resources checks limits, requests and claims. nameRule is the rule for the names of resources.
-func (r *Rules) Resources(o object.Object, p field.Path, nameRule func(string, field.Path) field.ErrorList) field.ErrorList {
-	limits, requests := o.Map("limits"), o.Map("requests")
-	var errs field.ErrorList
+func (r *Rules) Resources(at field.Cursor, nameRule func(field.Cursor, string)) {
 	huge, compute := false, false
-	note := func(name string) {
-		huge = huge || strings.HasPrefix(name, HugePagesPrefix)
-		compute = compute || name == "cpu" || name == "memory"
+	for _, list := range []string{"limits", "requests"} {
+		for name, amount := range at.EachKey(list) {
+			nameRule(amount, name)
+			ResourceQuantity(amount, name)
+			if list == "requests" {
+				requestWithinLimit(at, name)
+			}
+			r.hugePages(amount, name)
+			huge = huge || strings.HasPrefix(name, HugePagesPrefix)
+			compute = compute || name == "cpu" || name == "memory"
+		}
 	}
-	for _, name := range object.SortedKeys(limits) {
-		at, q := p.Child("limits").Key(name), quantity.Of(limits[name])
-		errs = append(errs, nameRule(name, at)...)
-		errs = append(errs, ResourceQuantity(name, q, at)...)
-		errs = append(errs, r.hugePages(name, q, at)...)
-		note(name)
-	}
-	for _, name := range object.SortedKeys(requests) {
-		at, q := p.Child("requests").Key(name), quantity.Of(requests[name])
-		errs = append(errs, nameRule(name, at)...)
-		errs = append(errs, ResourceQuantity(name, q, at)...)
-		limit, limited := limits[name]
-		errs = append(errs, requestWithinLimit(name, q, quantity.Of(limit), limited, p)...)
-		errs = append(errs, r.hugePages(name, q, at)...)
-		note(name)
-	}
-	if huge && !compute {
-		errs = append(errs, field.Forbidden(p, "HugePages require cpu or memory"))
-	}
-	return append(errs, r.containerClaims(o, p.Child("claims"))...)
+	at.ForbidIf(huge && !compute, "HugePages require cpu or memory")
+	r.containerClaims(at.Child("claims"))
 }
 
-func requestWithinLimit(name string, request, limit quantity.Quantity, limited bool, p field.Path) field.ErrorList {
-	at := p.Child("requests")
-	switch {
-	case !limited && !MayOvercommit(name):
-		return field.ErrorList{field.Required(p.Child("limits"), "Limit must be set for non overcommitable resources")}
-	case !limited:
-		return nil
-	case request.Cmp(limit) != 0 && !MayOvercommit(name):
-		return field.ErrorList{field.Invalid(at, request.String(), "must be equal to "+name+" limit of "+limit.String())}
-	case request.Cmp(limit) > 0:
-		return field.ErrorList{field.Invalid(at, request.String(), "must be less than or equal to "+name+" limit of "+limit.String())}
+// Overhead checks what a pod needs beside its containers, as limits.
+func (r *Rules) Overhead(at field.Cursor) {
+	if at.Has() {
+		r.Resources(at.With(map[string]any{"limits": at.Value()}), ContainerResourceName)
 	}
-	return nil
+}
+
+func requestWithinLimit(at field.Cursor, name string) {
+	limits, requests := at.Child("limits"), at.Child("requests")
+	if !limits.Has(name) {
+		limits.RequireIf(!MayOvercommit(name), "Limit must be set for non overcommitable resources")
+		return
+	}
+	request, limit := quantity.Of(requests.Object()[name]), quantity.Of(limits.Object()[name])
+	switch sign := request.Cmp(limit); {
+	case sign != 0 && !MayOvercommit(name):
+		requests.Invalid(request.String(), "must be equal to "+name+" limit of "+limit.String())
+	case sign > 0:
+		requests.Invalid(request.String(), "must be less than or equal to "+name+" limit of "+limit.String())
+	}
 }
 
 // containerClaims checks which of the pod's resource claims a container uses: a whole claim, or one request of it.
-func (r *Rules) containerClaims(o object.Object, p field.Path) field.ErrorList {
-	var errs field.ErrorList
+func (r *Rules) containerClaims(list field.Cursor) {
 	used := map[string]bool{}
-	for i, claim := range o.Objects("claims") {
-		at, name, request := p.Index(i), claim.String("name"), claim.String("request")
+	for claim := range list.Each() {
+		name := claim.String("name")
 		if name == "" {
-			errs = append(errs, field.Required(at, ""))
+			claim.Missing("")
 			continue
 		}
-		errs = append(errs, claimUsedOnce(used, name, request, at)...)
+		claimUsedOnce(claim, used, name)
 		if !slices.Contains(r.claims, name) {
-			e := field.NotFound(at, name)
-			e.Detail = "must be one of the names in pod.spec.resourceClaims"
-			if len(r.claims) == 0 {
-				e.Detail += " which is empty"
-			} else {
-				e.Detail += ": " + strings.Join(slices.Compact(slices.Sorted(slices.Values(r.claims))), ", ")
+			detail := " which is empty"
+			if len(r.claims) > 0 {
+				detail = ": " + strings.Join(slices.Compact(slices.Sorted(slices.Values(r.claims))), ", ")
 			}
-			errs = append(errs, e)
+			claim.NotFound(name, "must be one of the names in pod.spec.resourceClaims"+detail)
 		}
 	}
-	return errs
 }
 
-func claimUsedOnce(used map[string]bool, name, request string, p field.Path) field.ErrorList {
+func claimUsedOnce(claim field.Cursor, used map[string]bool, name string) {
 	if used[name] {
-		return field.ErrorList{field.Duplicate(p, name)}
+		claim.Duplicate(name)
+		return
 	}
-	var errs field.ErrorList
 	key := name
-	if request != "" {
-		errs = append(errs, field.Check(p.Child("request"), request, field.DNS1123Label)...)
-		key += "/" + request
+	request := claim.Child("request").IfGiven().Check(field.DNS1123Label)
+	if request.Has() {
+		key += "/" + request.String()
 	}
 	if used[key] {
-		errs = append(errs, field.Duplicate(p, key))
-	} else if request == "" {
+		claim.Duplicate(key)
+	} else if !request.Has() {
 		for _, other := range object.SortedKeys(used) {
-			if claim, _, part := strings.Cut(other, "/"); part && claim == name {
-				errs = append(errs, field.Duplicate(p, name))
+			if whole, _, part := strings.Cut(other, "/"); part && whole == name {
+				claim.Duplicate(name)
 			}
 		}
 	}
 	used[key] = true
-	return errs
 }

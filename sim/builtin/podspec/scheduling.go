@@ -10,147 +10,119 @@ import (
 	"github.com/kubesim/kubesim/sim/selector"
 )
 
-func (r *Rules) readinessGates() field.ErrorList {
-	var errs field.ErrorList
-	for i, gate := range r.Spec.Objects("readinessGates") {
-		errs = append(errs, field.Check(r.Path.Child("readinessGates").Index(i).Child("conditionType"), gate.String("conditionType"), field.QualifiedName)...)
+func (r *Rules) schedulingGates() {
+	seen := field.Seen{}
+	for gate := range r.at.Each("schedulingGates") {
+		gate.Child("name").ReportAt(gate).OrEmpty().Check(field.QualifiedName).Unique(seen)
 	}
-	return errs
 }
 
-func (r *Rules) schedulingGates() field.ErrorList {
-	p := r.Path.Child("schedulingGates")
-	var errs field.ErrorList
-	var seen []string
-	for i, gate := range r.Spec.Objects("schedulingGates") {
-		name := gate.String("name")
-		errs = append(errs, field.Check(p.Index(i), name, field.QualifiedName)...)
-		if slices.Contains(seen, name) {
-			errs = append(errs, field.Duplicate(p.Index(i), name))
+// CheckTolerations checks a list of tolerations.
+func (r *Rules) CheckTolerations(list field.Cursor) {
+	for t := range list.Each() {
+		key, operator, effect := t.Child("key").IfGiven(), t.Child("operator"), t.Child("effect")
+		if !key.Check(field.QualifiedName).Has() && operator.String() != "Exists" {
+			operator.InvalidEnum("operator must be Exists when `key` is empty, which means \"match all values and all keys\"")
 		}
-		seen = append(seen, name)
+		if t.Has("tolerationSeconds") && effect.String() != "NoExecute" {
+			effect.InvalidEnum("effect must be 'NoExecute' when `tolerationSeconds` is set")
+		}
+		r.tolerationValue(operator, t.Child("value").OrEmpty())
+		effect.IfGiven().OneOf("NoSchedule", "PreferNoSchedule", "NoExecute")
 	}
-	return errs
-}
-
-func (r *Rules) tolerations() field.ErrorList {
-	return r.ValidateTolerations(r.Spec.Objects("tolerations"), r.Path.Child("tolerations"))
-}
-
-// ValidateTolerations checks tolerations at p.
-func (r *Rules) ValidateTolerations(list []object.Object, p field.Path) field.ErrorList {
-	var errs field.ErrorList
-	for i, t := range list {
-		at, key, op, effect := p.Index(i), t.String("key"), t.String("operator"), t.String("effect")
-		if key != "" {
-			errs = append(errs, field.Check(at.Child("key"), key, field.QualifiedName)...)
-		} else if op != "Exists" {
-			errs = append(errs, field.Invalid(at.Child("operator"), field.Enum(op),
-				"operator must be Exists when `key` is empty, which means \"match all values and all keys\""))
-		}
-		if t.Has("tolerationSeconds") && effect != "NoExecute" {
-			errs = append(errs, field.Invalid(at.Child("effect"), field.Enum(effect), "effect must be 'NoExecute' when `tolerationSeconds` is set"))
-		}
-		errs = append(errs, r.tolerationValue(op, t.String("value"), at)...)
-		if effect != "" {
-			errs = append(errs, field.MustBeOneOf(at.Child("effect"), effect, "NoSchedule", "PreferNoSchedule", "NoExecute")...)
-		}
-	}
-	return errs
 }
 
 // tolerationValue checks the value of a toleration, which depends on its operator. Lt and Gt wait for a gate (KEP-5471).
-func (r *Rules) tolerationValue(op, value string, p field.Path) field.ErrorList {
-	at := p.Child("operator")
-	switch op {
+func (r *Rules) tolerationValue(operator, value field.Cursor) {
+	text := value.String()
+	switch op := operator.String(); op {
 	case "Equal", "":
-		if msgs := field.LabelValue(value); len(msgs) > 0 {
-			return field.ErrorList{field.Invalid(at, value, strings.Join(msgs, ";"))}
+		if msgs := field.LabelValue(text); len(msgs) > 0 {
+			operator.Invalid(text, strings.Join(msgs, ";"))
 		}
 	case "Exists":
-		if value != "" {
-			return field.ErrorList{field.Invalid(at, value, "value must be empty when `operator` is 'Exists'")}
+		if text != "" {
+			operator.Invalid(text, "value must be empty when `operator` is 'Exists'")
 		}
 	case "Lt", "Gt":
 		if !r.Allow.comparisonTolerations {
-			return field.ErrorList{field.NotSupported(at, field.Enum(op), "Equal", "Exists", "Lt", "Gt")}
+			operator.NotSupported(field.Enum(op), "Equal", "Exists", "Lt", "Gt")
+			return
 		}
-		errs := field.Check(p.Child("value"), value, field.DecimalInteger)
-		if _, err := strconv.ParseInt(value, 10, 64); err != nil {
-			errs = append(errs, field.Invalid(p.Child("value"), value, err.Error()))
+		value.Check(field.DecimalInteger)
+		if _, err := strconv.ParseInt(text, 10, 64); err != nil {
+			value.Invalid(text, err.Error())
 		}
-		return errs
 	default:
-		return field.ErrorList{field.NotSupported(at, field.Enum(op), "Equal", "Exists")}
+		operator.NotSupported(field.Enum(op), "Equal", "Exists")
 	}
-	return nil
 }
 
 // topologySpread checks how the pods of a kind spread over the cluster (KEP-895).
-func (r *Rules) topologySpread() field.ErrorList {
-	p, list := r.Path.Child("topologySpreadConstraints"), r.Spec.Objects("topologySpreadConstraints")
-	var errs field.ErrorList
-	for i, c := range list {
-		at, key, action := p.Index(i), c.String("topologyKey"), c.String("whenUnsatisfiable")
-		errs = append(errs, field.Positive(c.Int64("maxSkew"), at.Child("maxSkew"))...)
-		if key == "" {
-			errs = append(errs, field.Required(at.Child("topologyKey"), "can not be empty"))
-		}
-		errs = append(errs, field.MustBeOneOf(at.Child("whenUnsatisfiable"), action, "DoNotSchedule", "ScheduleAnyway")...)
-		if slices.ContainsFunc(list[i+1:], func(o object.Object) bool {
-			return o.String("topologyKey") == key && o.String("whenUnsatisfiable") == action
+func (r *Rules) topologySpread() {
+	later := r.Spec.Objects("topologySpreadConstraints")
+	for c := range r.at.Each("topologySpreadConstraints") {
+		later = later[1:]
+		key, action := c.String("topologyKey"), c.Child("whenUnsatisfiable").OrEmpty()
+		c.Child("maxSkew").OrZero().Positive()
+		c.Child("topologyKey").Required("can not be empty")
+		action.OneOf("DoNotSchedule", "ScheduleAnyway")
+		if slices.ContainsFunc(later, func(o object.Object) bool {
+			return o.String("topologyKey") == key && o.String("whenUnsatisfiable") == action.String()
 		}) {
-			errs = append(errs, field.Duplicate(at.Child("{topologyKey, whenUnsatisfiable}"), "{"+key+", "+action+"}"))
+			c.Child("{topologyKey, whenUnsatisfiable}").Duplicate("{" + key + ", " + action.String() + "}")
 		}
-		if n, ok := c.Int("minDomains"); ok {
-			errs = append(errs, field.Positive(n, at.Child("minDomains"))...)
-			if action != "DoNotSchedule" {
-				errs = append(errs, field.Invalid(at.Child("minDomains"), n, "can only use minDomains if whenUnsatisfiable=DoNotSchedule, not "+action))
-			}
+		c.Child("minDomains").Positive().InvalidIf(c.Has("minDomains") && action.String() != "DoNotSchedule",
+			"can only use minDomains if whenUnsatisfiable=DoNotSchedule, not "+action.String())
+		c.Child("nodeAffinityPolicy").OneOf("Honor", "Ignore")
+		c.Child("nodeTaintsPolicy").OneOf("Honor", "Ignore")
+		if r.Allow.spreadKeys {
+			legacyMatchLabelKeys(c.Child("matchLabelKeys"), c.Child("labelSelector"))
+		} else {
+			matchLabelKeys(c)
 		}
-		for _, name := range []string{"nodeAffinityPolicy", "nodeTaintsPolicy"} {
-			if c.Has(name) {
-				errs = append(errs, field.MustBeOneOf(at.Child(name), c.String(name), "Honor", "Ignore")...)
-			}
+		if !r.Allow.spreadSelector {
+			labelSelector(c.Child("labelSelector"), false)
 		}
-		errs = append(errs, r.spreadSelector(c, at)...)
 	}
-	return errs
 }
 
-func (r *Rules) spreadSelector(c object.Object, p field.Path) field.ErrorList {
-	keys, s := c.Strings("matchLabelKeys"), c.Map("labelSelector")
-	var errs field.ErrorList
-	if r.Allow.spreadKeys {
-		errs = legacyMatchLabelKeys(p.Child("matchLabelKeys"), keys, s)
-	} else {
-		errs = matchLabelKeys(p, keys, nil, s)
-	}
-	if r.Allow.spreadSelector {
-		return errs
-	}
-	return append(errs, selector.ValidateLabelSelector(p.Child("labelSelector"), s, selector.ValidateOptions{})...)
+func badSpreadSelector(constraint object.Object) bool {
+	return len(selector.ValidateLabelSelector(field.Path{}, constraint.Map("labelSelector"), selector.ValidateOptions{})) > 0
 }
 
-// matchLabelKeys checks the keys whose values are taken from the pod's labels into the selector s (KEP-3633). The server
-// has merged them already, so that a key may be in the selector once.
-func matchLabelKeys(p field.Path, match, mismatch []string, s map[string]any) field.ErrorList {
-	errs := labelKeys(p.Child("matchLabelKeys"), match, s)
-	errs = append(errs, labelKeys(p.Child("mismatchLabelKeys"), mismatch, s)...)
-	seen := object.SortedKeys(object.Object(s).Map("matchLabels"))
-	for _, e := range object.Object(s).Objects("matchExpressions") {
+func badSpreadKeys(constraint object.Object) bool {
+	at := field.CursorOn(field.Path{}, constraint)
+	matchLabelKeys(at)
+	return len(at.Errors()) > 0
+}
+
+// matchLabelKeys checks the keys whose values are taken from the pod's labels into the labelSelector of a term (KEP-3633).
+// The server has merged them already, so that a key may be in the selector once.
+func matchLabelKeys(term field.Cursor) {
+	match, mismatch, labels := term.Child("matchLabelKeys"), term.Child("mismatchLabelKeys"), term.Child("labelSelector")
+	if match.Len()+mismatch.Len() == 0 {
+		return
+	}
+	for _, keys := range []field.Cursor{match, mismatch} {
+		if keys.Len() > 0 && !labels.Has() {
+			keys.Forbidden("must not be specified when labelSelector is not set")
+		} else {
+			keys.CheckEach(field.QualifiedName)
+		}
+	}
+	const text = "exists in both matchLabelKeys and "
+	seen := object.SortedKeys(labels.Object().Map("matchLabels"))
+	for _, e := range labels.Object().Objects("matchExpressions") {
 		key := e.String("key")
-		if i := lastIndex(match, key); i >= 0 && slices.Contains(seen, key) {
-			errs = append(errs, field.Invalid(p.Index(i), key, "exists in both matchLabelKeys and labelSelector"))
+		if i := lastIndex(match.Strings(), key); i >= 0 && slices.Contains(seen, key) {
+			term.Index(i).Invalid(key, text+"labelSelector")
 		}
 		seen = append(seen, key)
 	}
-	for i, key := range match {
-		if slices.Contains(mismatch, key) {
-			errs = append(errs, field.Invalid(p.Child("matchLabelKeys").Index(i), key, "exists in both matchLabelKeys and mismatchLabelKeys"))
-		}
+	for key := range match.Each() {
+		key.InvalidIf(slices.Contains(mismatch.Strings(), key.String()), text+"mismatchLabelKeys")
 	}
-	return errs
 }
 
 func lastIndex(list []string, value string) int {
@@ -162,38 +134,14 @@ func lastIndex(list []string, value string) int {
 	return -1
 }
 
-func labelKeys(p field.Path, keys []string, s map[string]any) field.ErrorList {
-	if len(keys) == 0 {
-		return nil
-	}
-	if s == nil {
-		return field.ErrorList{field.Forbidden(p, "must not be specified when labelSelector is not set")}
-	}
-	var errs field.ErrorList
-	for i, key := range keys {
-		errs = append(errs, field.Check(p.Index(i), key, field.QualifiedName)...)
-	}
-	return errs
-}
-
 // legacyMatchLabelKeys is the rule for objects from the time when the keys were not merged into the selector.
-func legacyMatchLabelKeys(p field.Path, keys []string, s map[string]any) field.ErrorList {
-	if len(keys) == 0 {
-		return nil
-	}
-	var errs field.ErrorList
-	if s == nil {
-		errs = append(errs, field.Forbidden(p, "must not be specified when labelSelector is not set"))
-	}
-	used := object.SortedKeys(object.Object(s).Map("matchLabels"))
-	for _, e := range object.Object(s).Objects("matchExpressions") {
+func legacyMatchLabelKeys(keys, labels field.Cursor) {
+	keys.ForbidIf(keys.Len() > 0 && !labels.Has(), "must not be specified when labelSelector is not set")
+	used := object.SortedKeys(labels.Object().Map("matchLabels"))
+	for _, e := range labels.Object().Objects("matchExpressions") {
 		used = append(used, e.String("key"))
 	}
-	for i, key := range keys {
-		errs = append(errs, field.Check(p.Index(i), key, field.QualifiedName)...)
-		if slices.Contains(used, key) {
-			errs = append(errs, field.Invalid(p.Index(i), key, "exists in both matchLabelKeys and labelSelector"))
-		}
+	for key := range keys.Each() {
+		key.Check(field.QualifiedName).InvalidIf(slices.Contains(used, key.String()), "exists in both matchLabelKeys and labelSelector")
 	}
-	return errs
 }

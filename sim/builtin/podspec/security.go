@@ -11,167 +11,131 @@ import (
 )
 
 // podSecurityContext checks the security settings of the pod as a whole.
-func (r *Rules) podSecurityContext() field.ErrorList {
-	sc, p := r.Spec.At("securityContext"), r.Path.Child("securityContext")
-	var errs field.ErrorList
+func (r *Rules) podSecurityContext() {
+	sc := r.at.Child("securityContext")
 	for _, name := range []string{"fsGroup", "runAsUser", "runAsGroup"} {
-		if id, ok := sc.Int(name); ok {
-			errs = append(errs, field.Messages(p.Child(name), id, field.UserID(id))...)
-		}
+		sc.Child(name).CheckInt(field.UserID)
 	}
-	for i, v := range sc.List("supplementalGroups") {
-		id, _ := v.(int64)
-		errs = append(errs, field.Messages(p.Child("supplementalGroups").Index(i), id, field.UserID(id))...)
+	for id := range sc.Each("supplementalGroups") {
+		id.CheckInt(field.UserID)
 	}
-	if r.Spec.True("shareProcessNamespace") && r.Spec.True("hostPID") {
-		errs = append(errs, field.Invalid(p.Child("shareProcessNamespace"), true, "ShareProcessNamespace and HostPID cannot both be enabled"))
+	sc.Child("shareProcessNamespace").With(true).InvalidIf(r.Spec.True("shareProcessNamespace") && r.Spec.True("hostPID"),
+		"ShareProcessNamespace and HostPID cannot both be enabled")
+	r.sysctls(sc)
+	sc.Child("fsGroupChangePolicy").OneOf("Always", "OnRootMismatch")
+	seccompProfile(sc.Child("seccompProfile"))
+	windowsOptions(sc.Child("windowsOptions"))
+	appArmorProfile(sc.Child("appArmorProfile"))
+	sc.Child("supplementalGroupsPolicy").OneOf("Merge", "Strict")
+	if policies := []string{"MountOption", "Recursive"}; r.Allow.anySELinuxPolicy {
+		sc.Child("seLinuxChangePolicy").OneOf(policies...)
+	} else {
+		sc.Child("seLinuxChangePolicy").OneOf(policies[1:]...) // the others wait for the gate SELinuxMount
 	}
-	errs = append(errs, r.sysctls(p.Child("sysctls"))...)
-	if sc.Has("fsGroupChangePolicy") {
-		errs = append(errs, field.MustBeOneOf(p.Child("fsGroupChangePolicy"), sc.String("fsGroupChangePolicy"), "Always", "OnRootMismatch")...)
-	}
-	errs = append(errs, seccompProfile(sc.At("seccompProfile"), p.Child("seccompProfile"))...)
-	errs = append(errs, windowsOptions(sc.At("windowsOptions"), p.Child("windowsOptions"))...)
-	errs = append(errs, appArmorProfile(sc.At("appArmorProfile"), p.Child("appArmorProfile"))...)
-	if sc.Has("supplementalGroupsPolicy") {
-		errs = append(errs, field.MustBeOneOf(p.Child("supplementalGroupsPolicy"), sc.String("supplementalGroupsPolicy"), "Merge", "Strict")...)
-	}
-	if sc.Has("seLinuxChangePolicy") {
-		allowed := []string{"Recursive"} // the others wait for the gate SELinuxMount
-		if r.Allow.anySELinuxPolicy {
-			allowed = []string{"MountOption", "Recursive"}
-		}
-		errs = append(errs, field.MustBeOneOf(p.Child("seLinuxChangePolicy"), sc.String("seLinuxChangePolicy"), allowed...)...)
-	}
-	return errs
 }
 
 // securityContext checks the security settings of one container.
-func (r *Rules) securityContext(c object.Object, p field.Path) field.ErrorList {
-	sc := c.At("securityContext")
-	if sc == nil {
-		return nil
+func (r *Rules) securityContext(sc field.Cursor) {
+	if !sc.Has() {
+		return
 	}
-	var errs field.ErrorList
-	if r.ctx.NoPrivileged && sc.True("privileged") {
-		errs = append(errs, field.Forbidden(p.Child("privileged"), "disallowed by cluster policy"))
-	}
-	for _, name := range []string{"runAsUser", "runAsGroup"} {
-		if id, ok := sc.Int(name); ok {
-			errs = append(errs, field.Messages(p.Child(name), id, field.UserID(id))...)
-		}
-	}
-	if sc.Has("procMount") {
-		mount := sc.String("procMount")
-		errs = append(errs, field.MustBeOneOf(p.Child("procMount"), mount, "Default", "Unmasked")...)
-		if mount == "Unmasked" && !inUserNamespace(r.Spec) {
-			errs = append(errs, field.Invalid(p.Child("procMount"), mount, "`hostUsers` must be false to use `Unmasked`"))
-		}
-	}
-	errs = append(errs, seccompProfile(sc.At("seccompProfile"), p.Child("seccompProfile"))...)
-	if escalate, ok := sc.Bool("allowPrivilegeEscalation"); ok && !escalate {
+	sc.Child("privileged").ForbidIf(r.ctx.NoPrivileged && sc.True("privileged"), "disallowed by cluster policy")
+	sc.Child("runAsUser").CheckInt(field.UserID)
+	sc.Child("runAsGroup").CheckInt(field.UserID)
+	mount := sc.Child("procMount").OneOf("Default", "Unmasked")
+	mount.InvalidIf(mount.String() == "Unmasked" && !inUserNamespace(r.Spec), "`hostUsers` must be false to use `Unmasked`")
+	seccompProfile(sc.Child("seccompProfile"))
+	if escalate := sc.Child("allowPrivilegeEscalation"); escalate.Has() && !escalate.True() {
+		const text = "cannot set `allowPrivilegeEscalation` to false and "
 		if sc.True("privileged") {
-			errs = append(errs, field.Invalid(p, gotext.Value("SecurityContext", sc), "cannot set `allowPrivilegeEscalation` to false and `privileged` to true"))
+			sc.Invalid(gotext.Value(gotext.SecurityContext, sc.Object()), text+"`privileged` to true")
 		}
 		for _, capability := range sc.Strings("capabilities", "add") {
 			if capability == "CAP_SYS_ADMIN" {
-				errs = append(errs, field.Invalid(p, gotext.Value("SecurityContext", sc), "cannot set `allowPrivilegeEscalation` to false and `capabilities.Add` CAP_SYS_ADMIN"))
+				sc.Invalid(gotext.Value(gotext.SecurityContext, sc.Object()), text+"`capabilities.Add` CAP_SYS_ADMIN")
 			}
 		}
 	}
-	errs = append(errs, windowsOptions(sc.At("windowsOptions"), p.Child("windowsOptions"))...)
-	return append(errs, appArmorProfile(sc.At("appArmorProfile"), p.Child("appArmorProfile"))...)
+	windowsOptions(sc.Child("windowsOptions"))
+	appArmorProfile(sc.Child("appArmorProfile"))
 }
 
 var profileTypes = []string{"Localhost", "RuntimeDefault", "Unconfined"}
 
-func seccompProfile(profile object.Object, p field.Path) field.ErrorList {
-	if profile == nil {
-		return nil
+func seccompProfile(profile field.Cursor) {
+	if !profile.Has() {
+		return
 	}
-	var errs field.ErrorList
-	if kind := profile.String("type"); kind == "" {
-		errs = append(errs, field.Required(p.Child("type"), "type is required when seccompProfile is set"))
-	} else {
-		errs = append(errs, field.MustBeOneOf(p.Child("type"), kind, profileTypes...)...)
-	}
-	at, given := p.Child("localhostProfile"), profile.Has("localhostProfile")
+	profile.Child("type").Required("type is required when seccompProfile is set").OneOf(profileTypes...)
+	path := profile.Child("localhostProfile")
 	switch local := profile.String("type") == "Localhost"; {
-	case local && !given:
-		errs = append(errs, field.Required(at, "must be set when seccomp type is Localhost"))
+	case local && !path.Has():
+		path.Missing("must be set when seccomp type is Localhost")
 	case local:
-		errs = append(errs, field.Check(at, profile.String("localhostProfile"), field.DescendingPath)...)
-	case given:
-		errs = append(errs, field.Invalid(at, gotext.Value("SeccompProfile", profile), "can only be set when seccomp type is Localhost"))
+		path.Check(field.DescendingPath)
+	case path.Has():
+		path.Invalid(gotext.Value(gotext.SeccompProfile, profile.Object()), "can only be set when seccomp type is Localhost")
 	}
-	return errs
 }
 
 const localhostProfileMax = 4095 // the longest path of a file, without the zero at its end
 
-func appArmorProfile(profile object.Object, p field.Path) field.ErrorList {
-	if profile == nil {
-		return nil
+func appArmorProfile(profile field.Cursor) {
+	if !profile.Has() {
+		return
 	}
-	at, name := p.Child("localhostProfile"), profile.String("localhostProfile")
-	switch profile.String("type") {
+	path := profile.Child("localhostProfile")
+	switch name := path.String(); profile.String("type") {
 	case "Localhost":
-		var errs field.ErrorList
-		if trimmed := strings.TrimSpace(name); trimmed != name {
-			errs = append(errs, field.Invalid(at, name, "must not be padded with whitespace"))
-		} else if name == "" {
-			errs = append(errs, field.Required(at, "must be set when AppArmor type is Localhost"))
+		if strings.TrimSpace(name) != name {
+			path.Invalid(name, "must not be padded with whitespace")
+		} else {
+			path.Required("must be set when AppArmor type is Localhost")
 		}
-		if len(name) > localhostProfileMax {
-			errs = append(errs, field.TooLong(at, localhostProfileMax))
-		}
-		return errs
+		path.MaxBytes(localhostProfileMax)
 	case "RuntimeDefault", "Unconfined":
-		if profile.Has("localhostProfile") {
-			return field.ErrorList{field.Invalid(at, field.Enum(name), "can only be set when AppArmor type is Localhost")}
+		if path.Has() {
+			path.Invalid(field.Enum(name), "can only be set when AppArmor type is Localhost")
 		}
-		return nil
-	case "":
-		return field.ErrorList{field.Required(p.Child("type"), "type is required when appArmorProfile is set")}
+	default:
+		profile.Child("type").Required("type is required when appArmorProfile is set").OneOf(profileTypes...)
 	}
-	return field.MustBeOneOf(p.Child("type"), profile.String("type"), profileTypes...)
 }
 
 const sysctlNameMax = 253
 
 var sysctlName = regexp.MustCompile(`^([a-z0-9]([-_a-z0-9]*[a-z0-9])?[\./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?$`)
 
-func (r *Rules) sysctls(p field.Path) field.ErrorList {
-	var errs field.ErrorList
-	var seen []string
-	host := r.hostSysctls()
-	for i, s := range r.Spec.Objects("securityContext", "sysctls") {
-		at, name := p.Index(i).Child("name"), s.String("name")
-		switch {
-		case name == "":
-			errs = append(errs, field.Required(at, ""))
-		case len(name) > sysctlNameMax || !sysctlName.MatchString(name):
-			errs = append(errs, field.Invalid(at, name, "must have at most 253 characters and match regex "+sysctlName.String()))
-		case slices.Contains(seen, name):
-			errs = append(errs, field.Duplicate(at, name))
-		}
-		if text := host[name]; text != "" && !r.Allow.hostSysctls {
-			errs = append(errs, field.Invalid(at, name, text))
-		}
-		seen = append(seen, name)
+func (r *Rules) sysctls(sc field.Cursor) {
+	if sc.Len("sysctls") == 0 {
+		return
 	}
-	return errs
+	seen, host := field.Seen{}, hostSysctls(r.Spec)
+	for s := range sc.Each("sysctls") {
+		at := s.Child("name").OrEmpty()
+		switch name := at.String(); {
+		case name == "":
+			at.Required()
+		case len(name) > sysctlNameMax || !sysctlName.MatchString(name):
+			at.Invalid(name, "must have at most 253 characters and match regex "+sysctlName.String())
+		case seen[name]:
+			at.Duplicate(name)
+		}
+		text := host[at.String()]
+		at.InvalidIf(text != "" && !r.Allow.hostSysctls, text)
+		seen[at.String()] = true
+	}
 }
 
 // hostSysctls returns the sysctls of the pod that would change the host, because the pod is in the host's namespace, and
 // why.
-func (r *Rules) hostSysctls() map[string]string {
+func hostSysctls(spec object.Object) map[string]string {
 	out := map[string]string{}
-	for _, s := range r.Spec.Objects("securityContext", "sysctls") {
+	for _, s := range spec.Objects("securityContext", "sysctls") {
 		switch name := s.String("name"); {
-		case r.Spec.True("hostNetwork") && sysctlNamespace(name) == "net":
+		case spec.True("hostNetwork") && sysctlNamespace(name) == "net":
 			out[name] = "may not be specified when 'hostNetwork' is true"
-		case r.Spec.True("hostIPC") && sysctlNamespace(name) == "ipc":
+		case spec.True("hostIPC") && sysctlNamespace(name) == "ipc":
 			out[name] = "may not be specified when 'hostIPC' is true"
 		}
 	}
@@ -197,25 +161,15 @@ func sysctlNamespace(name string) string {
 }
 
 // hostUsers checks what a pod in a user namespace may not have (KEP-127).
-func (r *Rules) hostUsers() field.ErrorList {
+func (r *Rules) hostUsers() {
 	if !inUserNamespace(r.Spec) {
-		return nil
+		return
 	}
 	const text = "when `hostUsers` is false"
-	var errs field.ErrorList
-	if r.Spec.True("hostNetwork") && !r.Allow.hostNetworkInUserNS {
-		errs = append(errs, field.Forbidden(r.Path.Child("hostNetwork"), text))
+	r.at.Child("hostNetwork").ForbidIf(r.Spec.True("hostNetwork") && !r.Allow.hostNetworkInUserNS, text)
+	r.at.Child("HostPID").ForbidIf(r.Spec.True("hostPID"), text)
+	r.at.Child("HostIPC").ForbidIf(r.Spec.True("hostIPC"), text)
+	for c := range r.eachContainer() {
+		c.Child("volumeDevices").ForbidIf(c.Len("volumeDevices") > 0 && !r.Allow.devicesInUserNS, text)
 	}
-	if r.Spec.True("hostPID") {
-		errs = append(errs, field.Forbidden(r.Path.Child("HostPID"), text))
-	}
-	if r.Spec.True("hostIPC") {
-		errs = append(errs, field.Forbidden(r.Path.Child("HostIPC"), text))
-	}
-	r.eachContainer(func(c object.Object, p field.Path) {
-		if len(c.List("volumeDevices")) > 0 && !r.Allow.devicesInUserNS {
-			errs = append(errs, field.Forbidden(p.Child("volumeDevices"), text))
-		}
-	})
-	return errs
 }

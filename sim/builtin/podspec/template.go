@@ -2,6 +2,8 @@ package podspec
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/kubesim/kubesim/sim/builtin/table"
 	"github.com/kubesim/kubesim/sim/field"
@@ -10,31 +12,32 @@ import (
 	"github.com/kubesim/kubesim/sim/selector"
 )
 
-// ColContainers is the column of the names of containers.
-func ColContainers() table.Column {
-	return table.Text("Containers", "Names of each container in the template.").Wide()
+// ContainerColumns are the columns of the containers of the pod template at the path.
+func ContainerColumns(template ...string) []table.Column {
+	of := func(name string) func(object.Object) any {
+		return func(obj object.Object) any { return ContainersCell(obj, name, template...) }
+	}
+	return []table.Column{
+		table.Text("Containers", "Names of each container in the template.").Wide().Cell(of("name")),
+		table.Text("Images", "Images referenced by each container in the template.").Wide().Cell(of("image")),
+	}
 }
 
-// ColImages is the column of the images of containers.
-func ColImages() table.Column {
-	return table.Text("Images", "Images referenced by each container in the template.").Wide()
-}
-
-// TemplateColumns are the last columns of kinds with a pod template and a selector.
-func TemplateColumns(specType string) []table.Column {
-	return []table.Column{ColContainers(), ColImages(), table.Doc("Selector", specType, "selector").Wide()}
+// TemplateColumns are the last columns of kinds with a pod template and a label selector in the spec at the path.
+func TemplateColumns(specType string, spec ...string) []table.Column {
+	return append(ContainerColumns(slices.Concat(spec, []string{"template"})...),
+		table.Doc("Selector", specType, "selector").Wide().Cell(func(obj object.Object) any {
+			return selector.FormatLabelSelector(obj.At(spec...).Map("selector"))
+		}))
 }
 
 // ContainersCell joins one field of the containers of the pod template at the path.
 func ContainersCell(obj object.Object, name string, template ...string) string {
-	text := ""
-	for i, c := range obj.At(template...).Objects("spec", "containers") {
-		if i > 0 {
-			text += ","
-		}
-		text += c.String(name)
+	var texts []string
+	for _, c := range obj.At(template...).Objects("spec", "containers") {
+		texts = append(texts, c.String(name))
 	}
-	return text
+	return strings.Join(texts, ",")
 }
 
 // DefaultTemplateOf fills in the defaults of spec.template.
@@ -50,12 +53,7 @@ func WarnNames(ctx *resource.Context, obj object.Object) {
 	}
 }
 
-const selectorMismatch = "`selector` does not match template `labels`"
-
-// ValidateSelected checks that the selector matches the labels of the template at p.
-func ValidateSelected(p field.Path, s selector.Labels, template object.Object) field.ErrorList {
-	if s.Matches(template.Labels()) {
-		return nil
-	}
-	return field.ErrorList{field.Invalid(p.Child("metadata", "labels"), template.Map("metadata", "labels"), selectorMismatch)}
+// CheckSelected checks that the selector matches the labels of a template.
+func CheckSelected(template field.Cursor, s selector.Labels) {
+	template.Child("metadata", "labels").InvalidIf(!s.Matches(template.Object().Labels()), "`selector` does not match template `labels`")
 }

@@ -1,18 +1,15 @@
 package podspec
 
 import (
-	"slices"
-
 	"github.com/kubesim/kubesim/sim/field"
-	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/quantity"
 )
 
-// VolumeSource is one kind of volume. forbidden and rule are the names under which errors report it, where they are not
+// VolumeSource is one kind of volume. Forbidden and Rule are the names under which errors report it, where they are not
 // the name of the field: the server has its own spelling for some.
 type VolumeSource struct {
 	Name, Forbidden, Rule string
-	Check                 func(r *Rules, source object.Object, p field.Path) field.ErrorList
+	Check                 func(r *Rules, at field.Cursor)
 }
 
 // volumeSources are the kinds of volumes in the order in which they are counted.
@@ -25,91 +22,78 @@ var volumeSources = []VolumeSource{
 	{Name: "secret", Check: keysVolume("secretName")},
 	{Name: "nfs", Check: NfsVolume},
 	{Name: "iscsi", Check: IscsiVolume},
-	{Name: "glusterfs", Check: RequiredIn("endpoints", "path")},
+	{Name: "glusterfs", Check: Require("endpoints", "path")},
 	{Name: "flocker", Check: FlockerVolume},
-	{Name: "persistentVolumeClaim", Check: RequiredIn("claimName")},
-	{Name: "rbd", Check: RequiredIn("monitors", "image")},
+	{Name: "persistentVolumeClaim", Check: Require("claimName")},
+	{Name: "rbd", Check: Require("monitors", "image")},
 	{Name: "cinder", Check: CinderVolume},
-	{Name: "cephfs", Forbidden: "cephFS", Check: RequiredIn("monitors")},
+	{Name: "cephfs", Forbidden: "cephFS", Check: Require("monitors")},
 	{Name: "quobyte", Check: QuobyteVolume},
 	{Name: "downwardAPI", Forbidden: "downwarAPI", Check: downwardVolume},
 	{Name: "fc", Check: FibreChannelVolume},
 	{Name: "flexVolume", Check: FlexVolume},
 	{Name: "configMap", Check: keysVolume("name")},
-	{Name: "azureFile", Check: RequiredIn("secretName", "shareName")},
-	{Name: "vsphereVolume", Check: RequiredIn("volumePath")},
-	{Name: "photonPersistentDisk", Check: RequiredIn("pdID")},
-	{Name: "portworxVolume", Check: RequiredIn("volumeID")},
+	{Name: "azureFile", Check: Require("secretName", "shareName")},
+	{Name: "vsphereVolume", Check: Require("volumePath")},
+	{Name: "photonPersistentDisk", Check: Require("pdID")},
+	{Name: "portworxVolume", Check: Require("volumeID")},
 	{Name: "azureDisk", Check: AzureDiskVolume},
 	{Name: "storageos", Check: StorageOSVolume},
 	{Name: "projected", Check: projectedVolume},
-	{Name: "scaleIO", Check: RequiredIn("gateway", "system", "volumeName")},
+	{Name: "scaleIO", Check: Require("gateway", "system", "volumeName")},
 	{Name: "csi", Check: csiVolume},
 	{Name: "ephemeral", Check: ephemeralVolume},
 	{Name: "image", Check: imageVolume},
 }
 
 // checkVolumes checks the volumes and remembers the good ones for the mounts.
-func (r *Rules) checkVolumes() field.ErrorList {
-	p := r.Path.Child("volumes")
-	volumes := r.Spec.Objects("volumes")
-	var errs field.ErrorList
-	var created []string // the claims that the pod's ephemeral volumes create
-	for _, v := range volumes {
-		if name := r.meta.String("name"); name != "" && v.Has("ephemeral") {
-			created = append(created, name+"-"+v.String("name"))
+func (r *Rules) checkVolumes() {
+	created := field.Seen{} // the claims that the pod's ephemeral volumes create
+	if pod := r.meta.String("name"); pod != "" {
+		for _, v := range r.Spec.Objects("volumes") {
+			if v.Has("ephemeral") {
+				created[pod+"-"+v.String("name")] = true
+			}
 		}
 	}
-	for i, v := range volumes {
-		at, name := p.Index(i), v.String("name")
-		found := r.volume(v, at)
-		if name == "" {
-			found = append(found, field.Required(at.Child("name"), ""))
-		} else {
-			found = append(found, field.Check(at.Child("name"), name, field.DNS1123Label)...)
+	for v := range r.at.Each("volumes") {
+		before := len(v.Errors())
+		r.volume(v)
+		name := v.Child("name").Required().Check(field.DNS1123Label)
+		if _, ok := r.volumes[name.String()]; ok {
+			name.Duplicate(name.Value())
 		}
-		if _, ok := r.volumes[name]; ok {
-			found = append(found, field.Duplicate(at.Child("name"), name))
+		if len(v.Errors()) == before {
+			r.volumes[name.String()] = v.Object()
 		}
-		if len(found) == 0 {
-			r.volumes[name] = v
-		}
-		errs = append(errs, found...)
-		if claim := v.String("persistentVolumeClaim", "claimName"); v.Has("persistentVolumeClaim") && slices.Contains(created, claim) {
-			errs = append(errs, field.Invalid(at.Child("persistentVolumeClaim", "claimName"), claim,
-				"must not reference a PVC that gets created for an ephemeral volume"))
+		if v.Has("persistentVolumeClaim") {
+			claim := v.Child("persistentVolumeClaim", "claimName")
+			claim.InvalidIf(created[claim.String()], "must not reference a PVC that gets created for an ephemeral volume")
 		}
 	}
-	return errs
 }
 
 // volume checks that a volume has exactly one source, and that one.
-func (r *Rules) volume(v object.Object, p field.Path) field.ErrorList {
-	var errs field.ErrorList
-	found := false
+func (r *Rules) volume(v field.Cursor) {
+	found, name := false, v.Child("name").OrEmpty()
 	for _, s := range volumeSources {
-		source := v.At(s.Name)
-		switch {
-		case source == nil:
+		if !v.Has(s.Name) {
 			continue
-		case found:
-			errs = append(errs, field.Forbidden(p.Child(Either(s.Forbidden, s.Name)), "may not specify more than 1 volume type"))
-		default:
+		}
+		source := v.Child(s.Name)
+		if found {
+			v.Child(Either(s.Forbidden, s.Name)).Forbidden("may not specify more than 1 volume type")
+		} else {
 			found = true
-			errs = append(errs, s.Check(r, source, p.Child(Either(s.Rule, s.Name)))...)
+			s.Check(r, source.ReportAt(v.Child(Either(s.Rule, s.Name))))
 			if s.Name == "ephemeral" {
-				errs = append(errs, r.ephemeralClaimName(v.String("name"), p)...)
+				r.ephemeralClaimName(name)
 			}
 		}
-		if target := source.String("targetPortal"); s.Name == "iscsi" && source.Has("initiatorName") && len(v.String("name")+":"+target) > 64 {
-			errs = append(errs, field.Invalid(p.Child("name"), v.String("name"),
-				"Total length of <volume name>:<iscsi.targetPortal> must be under 64 characters if iscsi.initiatorName is specified."))
-		}
+		name.InvalidIf(s.Name == "iscsi" && source.Has("initiatorName") && len(name.String()+":"+source.String("targetPortal")) > 64,
+			"Total length of <volume name>:<iscsi.targetPortal> must be under 64 characters if iscsi.initiatorName is specified.")
 	}
-	if !found {
-		errs = append(errs, field.Required(p, "must specify a volume type"))
-	}
-	return errs
+	v.RequireIf(!found, "must specify a volume type")
 }
 
 // Either returns the text, or otherwise when it is empty.
@@ -121,121 +105,87 @@ func Either(text, otherwise string) string {
 }
 
 // ephemeralClaimName checks the name of the claim that an ephemeral volume creates.
-func (r *Rules) ephemeralClaimName(volume string, p field.Path) field.ErrorList {
-	pod := r.meta.String("name")
-	if pod == "" || volume == "" {
-		return nil
-	}
-	var errs field.ErrorList
-	claim := pod + "-" + volume
-	for _, msg := range field.DNS1123Subdomain(claim) {
-		errs = append(errs, field.Invalid(p.Child("name"), volume, `PVC name "`+claim+`": `+msg))
-	}
-	return errs
-}
-
-// RequiredIn makes a rule for sources that only have required fields, strings or lists.
-func RequiredIn(names ...string) func(*Rules, object.Object, field.Path) field.ErrorList {
-	return func(_ *Rules, source object.Object, p field.Path) field.ErrorList {
-		var errs field.ErrorList
-		for _, name := range names {
-			if source.String(name) == "" && len(source.List(name)) == 0 {
-				errs = append(errs, field.Required(p.Child(name), ""))
-			}
+func (r *Rules) ephemeralClaimName(name field.Cursor) {
+	if pod := r.meta.String("name"); pod != "" && name.String() != "" {
+		claim := pod + "-" + name.String()
+		for _, msg := range field.DNS1123Subdomain(claim) {
+			name.Invalid(name.Value(), `PVC name "`+claim+`": `+msg)
 		}
-		return errs
 	}
 }
 
-func emptyDirVolume(_ *Rules, source object.Object, p field.Path) field.ErrorList {
-	if quantity.Of(source["sizeLimit"]).Sign() < 0 {
-		return field.ErrorList{field.Forbidden(p.Child("sizeLimit"), "SizeLimit field must be a valid resource quantity")}
-	}
-	return nil
+// Require makes a rule for sources that only have required fields, strings or lists.
+func Require(names ...string) func(*Rules, field.Cursor) {
+	return func(_ *Rules, at field.Cursor) { at.Require(names...) }
+}
+
+func emptyDirVolume(_ *Rules, at field.Cursor) {
+	size := at.Child("sizeLimit")
+	size.ForbidIf(quantity.Of(size.Value()).Sign() < 0, "SizeLimit field must be a valid resource quantity")
 }
 
 // HostPathVolume checks a path of the host.
-func HostPathVolume(_ *Rules, source object.Object, p field.Path) field.ErrorList {
-	path := source.String("path")
-	if path == "" {
-		return field.ErrorList{field.Required(p.Child("path"), "")}
+func HostPathVolume(_ *Rules, at field.Cursor) {
+	if at.Child("path").Required().Check(field.NoBacksteps).Has() {
+		at.Child("type").OrEmpty().OneOf("", "BlockDevice", "CharDevice", "Directory", "DirectoryOrCreate", "File", "FileOrCreate", "Socket")
 	}
-	errs := field.Check(p.Child("path"), path, field.NoBacksteps)
-	return append(errs, field.MustBeOneOf(p.Child("type"), source.String("type"),
-		"", "BlockDevice", "CharDevice", "Directory", "DirectoryOrCreate", "File", "FileOrCreate", "Socket")...)
 }
 
 // keysVolume makes the rule for volumes of a Secret or ConfigMap, whose name is in the field name.
-func keysVolume(name string) func(*Rules, object.Object, field.Path) field.ErrorList {
-	return func(_ *Rules, source object.Object, p field.Path) field.ErrorList {
-		errs := field.MustBeSet(p.Child(name), source.String(name))
-		errs = append(errs, fileMode(p.Child("defaultMode"), source, "defaultMode")...)
-		for i, item := range source.Objects("items") {
-			errs = append(errs, keyToPath(item, p.Child("items").Index(i))...)
+func keysVolume(name string) func(*Rules, field.Cursor) {
+	return func(_ *Rules, at field.Cursor) {
+		at.Require(name)
+		fileMode(at.Child("defaultMode"))
+		for item := range at.Each("items") {
+			keyToPath(item)
 		}
-		return errs
 	}
 }
 
 // keyToPath checks where a key of a Secret or ConfigMap goes in a volume.
-func keyToPath(item object.Object, p field.Path) field.ErrorList {
-	errs := field.MustBeSet(p.Child("key"), item.String("key"))
-	errs = append(errs, field.MustBeSet(p.Child("path"), item.String("path"))...)
-	errs = append(errs, field.Check(p.Child("path"), item.String("path"), field.NonReservedPath)...)
-	return append(errs, fileMode(p.Child("mode"), item, "mode")...)
+func keyToPath(item field.Cursor) {
+	item.Require("key")
+	item.Child("path").Required().Check(field.NonReservedPath)
+	fileMode(item.Child("mode"))
 }
 
 // fileMode checks the permissions of a file.
-func fileMode(p field.Path, o object.Object, name string) field.ErrorList {
-	if mode := o.Int64(name); mode < 0 || mode > 0o777 {
-		return field.ErrorList{field.Invalid(p, mode, "must be a number between 0 and 0777 (octal), both inclusive")}
-	}
-	return nil
+func fileMode(at field.Cursor) {
+	mode := at.Int64()
+	at.InvalidIf(mode < 0 || mode > 0o777, "must be a number between 0 and 0777 (octal), both inclusive")
 }
 
-func downwardVolume(_ *Rules, source object.Object, p field.Path) field.ErrorList {
-	errs := fileMode(p.Child("defaultMode"), source, "defaultMode")
-	for _, file := range source.Objects("items") {
-		errs = append(errs, downwardFile(file, p)...)
+func downwardVolume(_ *Rules, at field.Cursor) {
+	fileMode(at.Child("defaultMode"))
+	for file := range at.Each("items") {
+		downwardFile(file.ReportAt(at)) // the server leaves out the index
 	}
-	return errs
 }
 
-// downwardFile checks a file that holds a field of the pod. Errors are at p: the server leaves out the index.
-func downwardFile(file object.Object, p field.Path) field.ErrorList {
-	errs := field.MustBeSet(p.Child("path"), file.String("path"))
-	errs = append(errs, field.Check(p.Child("path"), file.String("path"), field.NonReservedPath)...)
-	ref, resource := file.At("fieldRef"), file.At("resourceFieldRef")
+// downwardFile checks a file that holds a field of the pod.
+func downwardFile(file field.Cursor) {
+	file.Child("path").Required().Check(field.NonReservedPath)
+	ref, resource := file.Child("fieldRef"), file.Child("resourceFieldRef")
 	switch {
-	case ref != nil:
-		errs = append(errs, fieldRef(ref, p.Child("fieldRef"), volumeFields)...)
-		if resource != nil {
-			errs = append(errs, field.Invalid(p, "resource", "fieldRef and resourceFieldRef can not be specified simultaneously"))
-		}
-	case resource != nil:
-		errs = append(errs, resourceFieldRef(resource, p.Child("resourceFieldRef"), true)...)
+	case ref.Has():
+		fieldRef(ref, volumeFields)
+		file.With("resource").InvalidIf(resource.Has(), "fieldRef and resourceFieldRef can not be specified simultaneously")
+	case resource.Has():
+		resourceFieldRef(resource, true)
 	default:
-		errs = append(errs, field.Required(p, "one of fieldRef and resourceFieldRef is required"))
+		file.Missing("one of fieldRef and resourceFieldRef is required")
 	}
-	return append(errs, fileMode(p.Child("mode"), file, "mode")...)
+	fileMode(file.Child("mode"))
 }
 
-func csiVolume(_ *Rules, source object.Object, p field.Path) field.ErrorList {
-	errs := DriverName(p.Child("driver"), source.String("driver"))
-	if ref := source.At("nodePublishSecretRef"); ref != nil {
-		if name := ref.String("name"); name == "" {
-			errs = append(errs, field.Required(p.Child("nodePublishSecretRef", "name"), ""))
-		} else {
-			errs = append(errs, field.Check(p.Child("name"), name, field.DNS1123Subdomain)...)
-		}
+func csiVolume(_ *Rules, at field.Cursor) {
+	DriverName(at.Child("driver"))
+	if ref := at.Child("nodePublishSecretRef"); ref.Has() {
+		ref.Child("name").Required().ReportAt(at.Child("name")).Check(field.DNS1123Subdomain)
 	}
-	return errs
 }
 
-func imageVolume(r *Rules, source object.Object, p field.Path) field.ErrorList {
-	var errs field.ErrorList
-	if r.isPod() {
-		errs = field.MustBeSet(p.Child("reference"), source.String("reference"))
-	}
-	return append(errs, checkPullPolicy(p.Child("pullPolicy"), source.String("pullPolicy"))...)
+func imageVolume(r *Rules, at field.Cursor) {
+	at.Child("reference").RequireIf(r.isPod() && at.String("reference") == "", "")
+	pullPolicy(at.Child("pullPolicy"))
 }

@@ -2,7 +2,6 @@ package podspec
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/kubesim/kubesim/sim/builtin/kind"
@@ -17,47 +16,47 @@ func TemplateWarnings(ctx *resource.Context, template map[string]any, path field
 	if template == nil {
 		return nil
 	}
-	t := object.Object(template)
-	return Warnings(ctx, t.Map("spec"), t.Annotations(), path)
+	return Warnings(ctx, field.CursorOn(path, template))
 }
 
-// podWarner collects the warnings about one pod spec. path is that of the template, "" for a pod.
+// podWarner collects the warnings about a pod or a template.
 type podWarner struct {
+	whole, at   field.Cursor // at is the spec
 	spec        object.Object
-	annotations map[string]string
-	path        field.Path
+	annotations object.Object
 	warnings    []string
 	ctx         *resource.Context
 }
 
-// Warnings returns the warnings about a pod spec with the annotations of its pod; path is that of the template, "" for a pod.
-func Warnings(ctx *resource.Context, spec object.Object, annotations map[string]string, path field.Path) []string {
-	w := &podWarner{ctx: ctx, spec: spec, annotations: annotations, path: path}
+// Warnings returns the warnings about a pod or a template.
+func Warnings(ctx *resource.Context, at field.Cursor) []string {
+	spec := at.Child("spec")
+	w := &podWarner{ctx: ctx, whole: at, at: spec, spec: spec.Object(), annotations: at.Child("metadata", "annotations").Object()}
 	w.nodes()
 	w.spread()
 	w.deprecatedAnnotations()
 	w.volumes()
 	w.overlappingPaths()
 	w.repeatedNames()
-	for _, name := range []string{"memory", "ephemeral-storage"} {
-		w.fraction(spec.Map("overhead"), name, w.at("overhead"))
-	}
+	w.fractions(spec.Child("overhead"), "memory", "ephemeral-storage")
 	w.containers()
 	w.ports()
 	w.portNames()
-	if grace, ok := spec.Int("terminationGracePeriodSeconds"); ok && grace < 0 {
-		w.add(w.at("terminationGracePeriodSeconds"), "must be >= 0; negative values are invalid and will be treated as 1")
+	if spec.Int64("terminationGracePeriodSeconds") < 0 {
+		w.add(spec.Child("terminationGracePeriodSeconds"), "must be >= 0; negative values are invalid and will be treated as 1")
 	}
 	w.affinity()
-	w.addresses()
+	for server := range spec.Each("dnsConfig", "nameservers") {
+		w.warnings = append(w.warnings, kind.IPWarnings(ctx, server.Path(), server.String())...)
+	}
+	for alias := range spec.Each("hostAliases") {
+		w.warnings = append(w.warnings, kind.IPWarnings(ctx, alias.Path("ip"), alias.String("ip"))...)
+	}
 	return w.warnings
 }
 
-// at returns the path of a field of the spec.
-func (w *podWarner) at(names ...string) field.Path { return w.path.Child("spec").Child(names...) }
-
-func (w *podWarner) add(p field.Path, text string) {
-	w.warnings = append(w.warnings, p.String()+": "+text)
+func (w *podWarner) add(at field.Cursor, text string) {
+	w.warnings = append(w.warnings, at.Path().String()+": "+text)
 }
 
 // DeprecatedNodeLabels are labels of nodes with what to use instead.
@@ -73,51 +72,53 @@ var DeprecatedNodeLabels = map[string]string{
 }
 
 func (w *podWarner) nodes() {
-	for _, key := range object.SortedKeys(w.spec.Map("nodeSelector")) {
+	for key, label := range w.at.EachKey("nodeSelector") {
 		if text, ok := DeprecatedNodeLabels[key]; ok {
-			w.add(w.at("nodeSelector").Key(key), text)
+			w.add(label, text)
 		}
 	}
-	node, p := w.spec.At("affinity", "nodeAffinity"), w.at("affinity", "nodeAffinity")
-	for i, term := range node.Objects(RequiredTerms, "nodeSelectorTerms") {
-		w.warnings = append(w.warnings, nodeSelectorTermWarnings(term, p.Child(RequiredTerms, "nodeSelectorTerms").Index(i), false)...)
+	node := w.at.Child("affinity", "nodeAffinity")
+	for term := range node.Each(RequiredTerms, "nodeSelectorTerms") {
+		w.nodeSelectorTerm(term, false)
 	}
-	for i, term := range node.Objects(preferredTerms) {
-		w.warnings = append(w.warnings, nodeSelectorTermWarnings(term.At("preference"), p.Child(preferredTerms).Index(i).Child("preference"), true)...)
+	for term := range node.Each(preferredTerms) {
+		w.nodeSelectorTerm(term.Child("preference"), true)
 	}
 }
 
-// nodeSelectorTermWarnings returns the warnings about a term of a NodeSelector. values says whether bad values are
-// warned about: where they are errors they are not.
-func nodeSelectorTermWarnings(term object.Object, p field.Path, values bool) []string {
-	var warnings []string
-	for i, e := range term.Objects("matchExpressions") {
-		at, key := p.Child("matchExpressions").Index(i), e.String("key")
-		if text, ok := DeprecatedNodeLabels[key]; ok {
-			warnings = append(warnings, fmt.Sprintf("%s: %s is %s", at.Child("key"), key, text))
+// nodeSelectorTerm warns about a term of a NodeSelector. values says whether bad values are warned about: where they are
+// errors they are not.
+func (w *podWarner) nodeSelectorTerm(term field.Cursor, values bool) {
+	for e := range term.Each("matchExpressions") {
+		key := e.Child("key")
+		if text, ok := DeprecatedNodeLabels[key.String()]; ok {
+			w.add(key, key.String()+" is "+text)
 		}
-		for j, value := range e.Strings("values") {
-			for _, msg := range field.LabelValue(value) {
+		for value := range e.Each("values") {
+			for _, msg := range field.LabelValue(value.String()) {
 				if values {
-					warnings = append(warnings, fmt.Sprintf("%s: %s is invalid, %s", at.Child("values").Index(j), value, msg))
+					w.add(value, value.String()+" is invalid, "+msg)
 				}
 			}
 		}
 	}
-	return warnings
 }
 
 const nullSelectorText = "a null labelSelector results in matching no pod"
 
+func (w *podWarner) nullSelector(at field.Cursor) {
+	if !at.Has() {
+		w.add(at, nullSelectorText)
+	}
+}
+
 func (w *podWarner) spread() {
-	for i, c := range w.spec.Objects("topologySpreadConstraints") {
-		p, key := w.at("topologySpreadConstraints").Index(i), c.String("topologyKey")
-		if text, ok := DeprecatedNodeLabels[key]; ok {
-			w.add(p.Child("topologyKey"), key+" is "+text)
+	for c := range w.at.Each("topologySpreadConstraints") {
+		key := c.Child("topologyKey")
+		if text, ok := DeprecatedNodeLabels[key.String()]; ok {
+			w.add(key, key.String()+" is "+text)
 		}
-		if !c.Has("labelSelector") {
-			w.add(p.Child("labelSelector"), nullSelectorText)
-		}
+		w.nullSelector(c.Child("labelSelector"))
 	}
 }
 
@@ -134,7 +135,7 @@ func (w *podWarner) deprecatedAnnotations() {
 // annotation warns about an annotation if the pod has it.
 func (w *podWarner) annotation(key, text string) {
 	if _, ok := w.annotations[key]; ok {
-		w.add(w.path.Child("metadata", "annotations").Key(key), text)
+		w.add(w.whole.Child("metadata", "annotations").Key(key), text)
 	}
 }
 
@@ -153,48 +154,48 @@ var deprecatedVolumes = [][3]string{ // the source, its name in the warning, sin
 }
 
 func (w *podWarner) volumes() {
-	for i, v := range w.spec.Objects("volumes") {
-		p := w.at("volumes").Index(i)
+	for v := range w.at.Each("volumes") {
 		for _, d := range deprecatedVolumes {
-			source := v.At(d[0])
 			switch {
-			case source == nil:
+			case !v.Has(d[0]):
 			case d[0] == "ephemeral":
-				resources, at := source.At("volumeClaimTemplate", "spec", "resources"), p.Child("ephemeral", "volumeClaimTemplate", "spec", "resources")
-				w.fraction(resources.Map("requests"), "storage", at.Child("requests"))
-				w.fraction(resources.Map("limits"), "storage", at.Child("limits"))
+				resources := v.Child("ephemeral", "volumeClaimTemplate", "spec", "resources")
+				w.fractions(resources.Child("requests"), "storage")
+				w.fractions(resources.Child("limits"), "storage")
 			default:
-				w.add(p.Child(d[1]), d[2])
+				w.add(v.Child(d[1]), d[2])
 			}
 		}
 	}
 }
 
-// fraction warns about a part of a byte.
-func (w *podWarner) fraction(list map[string]any, name string, p field.Path) {
-	if text, ok := list[name].(string); ok {
-		if q, err := quantity.Parse(text); err == nil && q.MilliValue()%1000 != 0 {
-			w.add(p.Key(name), fmt.Sprintf("fractional byte value %q is invalid, must be an integer", text))
+// fractions warns about parts of a byte in a resource list.
+func (w *podWarner) fractions(list field.Cursor, names ...string) {
+	for _, name := range names {
+		if text := list.String(name); text != "" {
+			if q, err := quantity.Parse(text); err == nil && q.MilliValue()%1000 != 0 {
+				w.add(list.Key(name), fmt.Sprintf("fractional byte value %q is invalid, must be an integer", text))
+			}
 		}
 	}
 }
 
 func (w *podWarner) repeatedNames() {
 	repeated := func(list, name, text string) {
-		var seen []string
-		for i, o := range w.spec.Objects(list) {
-			if value := o.String(name); slices.Contains(seen, value) {
-				w.add(w.at(list).Index(i).Child(name), fmt.Sprintf("duplicate %s %q", text, value))
+		seen := field.Seen{}
+		for o := range w.at.Each(list) {
+			if value := o.String(name); seen[value] {
+				w.add(o.Child(name), fmt.Sprintf("duplicate %s %q", text, value))
 			} else {
-				seen = append(seen, value)
+				seen[value] = true
 			}
 		}
 	}
 	repeated("hostAliases", "ip", "ip")
 	repeated("imagePullSecrets", "name", "name")
-	for i, secret := range w.spec.Objects("imagePullSecrets") {
-		if secret.String("name") == "" {
-			w.add(w.at("imagePullSecrets").Index(i).Child("name"), `invalid empty name ""`)
+	for secret := range w.at.Each("imagePullSecrets") {
+		if name := secret.Child("name"); name.String() == "" {
+			w.add(name, `invalid empty name ""`)
 		}
 	}
 }
@@ -204,69 +205,53 @@ func (w *podWarner) containers() {
 	if !w.spec.Has("securityContext", "seccompProfile") {
 		w.annotation(seccompPodAnnotation, seccompText)
 	}
-	EachContainer(w.spec, w.at(), func(c object.Object, p field.Path) {
-		if !c.Has("securityContext", "seccompProfile") {
+	for c := range containersOf(w.at) {
+		if len(w.annotations) > 0 && !c.Has("securityContext", "seccompProfile") {
 			w.annotation(seccompPrefix+c.String("name"), seccompText)
 		}
-		w.appArmor(c)
+		w.appArmor(c.Object())
 		for _, name := range []string{"memory", "ephemeral-storage"} {
-			for _, list := range []string{"limits", "requests"} {
-				w.fraction(c.Map("resources", list), name, p.Child("resources", list))
-			}
+			w.fractions(c.Child("resources", "limits"), name)
+			w.fractions(c.Child("resources", "requests"), name)
 		}
-		w.env(c, p.Child("env"))
-	})
+		w.env(c)
+	}
 }
 
 // appArmor warns about the annotation in a template; in a pod syncAppArmor does.
 func (w *podWarner) appArmor(c object.Object) {
-	key := AppArmorPrefix + c.String("name")
-	if w.path.IsRoot() || c.Has("securityContext", "appArmorProfile") {
+	if len(w.annotations) == 0 || w.whole.Path().IsRoot() || c.Has("securityContext", "appArmorProfile") {
 		return
 	}
+	key := AppArmorPrefix + c.String("name")
 	whole := w.spec.Map("securityContext", "appArmorProfile")
-	if profile := AppArmorOf(w.annotations[key]); whole == nil || profile == nil || !object.SemanticEqual(whole, profile) {
+	if profile := AppArmorOf(w.annotations.String(key)); whole == nil || profile == nil || !object.SemanticEqual(whole, profile) {
 		w.annotation(key, `deprecated since v1.30; use the "appArmorProfile" field instead`)
 	}
 }
 
 // env warns about variables that hide one of the same name without using it.
-func (w *podWarner) env(c object.Object, p field.Path) {
-	var seen []string
-	for i, v := range c.Objects("env") {
+func (w *podWarner) env(c field.Cursor) {
+	seen := field.Seen{}
+	for v := range c.Each("env") {
 		name, value := v.String("name"), v.String("value")
-		if !slices.Contains(seen, name) {
-			seen = append(seen, name)
+		if !seen[name] {
+			seen[name] = true
 			continue
 		}
-		ref := "$(" + name + ")"
-		if v.Has("valueFrom") || value == ref || !strings.Contains(value, ref) {
-			w.add(p.Index(i), fmt.Sprintf("hides previous definition of %q, which may be dropped when using apply", name))
+		if ref := "$(" + name + ")"; v.Has("valueFrom") || value == ref || !strings.Contains(value, ref) {
+			w.add(v, fmt.Sprintf("hides previous definition of %q, which may be dropped when using apply", name))
 		}
 	}
 }
 
 func (w *podWarner) affinity() {
 	for _, name := range []string{"podAffinity", "podAntiAffinity"} {
-		terms, p := w.spec.At("affinity", name), w.at("affinity", name)
-		for i, term := range terms.Objects(RequiredTerms) {
-			if !term.Has("labelSelector") {
-				w.add(p.Child(RequiredTerms).Index(i).Child("labelSelector"), nullSelectorText)
-			}
+		for term := range w.at.Each("affinity", name, RequiredTerms) {
+			w.nullSelector(term.Child("labelSelector"))
 		}
-		for i, term := range terms.Objects(preferredTerms) {
-			if !term.Has("podAffinityTerm", "labelSelector") {
-				w.add(p.Child(preferredTerms).Index(i).Child("podAffinityTerm", "labelSelector"), nullSelectorText)
-			}
+		for term := range w.at.Each("affinity", name, preferredTerms) {
+			w.nullSelector(term.Child("podAffinityTerm", "labelSelector"))
 		}
-	}
-}
-
-func (w *podWarner) addresses() {
-	for i, server := range w.spec.Strings("dnsConfig", "nameservers") {
-		w.warnings = append(w.warnings, kind.IPWarnings(w.ctx, w.at("dnsConfig", "nameservers").Index(i), server)...)
-	}
-	for i, alias := range w.spec.Objects("hostAliases") {
-		w.warnings = append(w.warnings, kind.IPWarnings(w.ctx, w.at("hostAliases").Index(i).Child("ip"), alias.String("ip"))...)
 	}
 }

@@ -9,56 +9,46 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// placedPort is a port of a container and where it is defined.
-type placedPort struct {
-	port object.Object
-	path field.Path
-}
-
 // ports warns about containers that want the same port.
 func (w *podWarner) ports() {
-	all := map[string][]placedPort{}
-	EachContainer(w.spec, w.at(), func(c object.Object, p field.Path) {
-		for i, port := range c.Objects("ports") {
-			at := p.Child("ports").Index(i)
+	all := map[string][]field.Cursor{}
+	for c := range containersOf(w.at) {
+		for port := range c.Each("ports") {
 			ip, host := port.String("hostIP"), port.Int64("hostPort")
 			if ip != "" && host == 0 {
-				w.add(at, fmt.Sprintf("hostIP set without hostPort: {Name:%s HostPort:0 ContainerPort:%d Protocol:%s HostIP:%s}",
+				w.add(port, fmt.Sprintf("hostIP set without hostPort: {Name:%s HostPort:0 ContainerPort:%d Protocol:%s HostIP:%s}",
 					port.String("name"), port.Int64("containerPort"), port.String("protocol"), ip))
 			}
 			key := strconv.FormatInt(port.Int64("containerPort"), 10) + "/" + port.String("protocol")
 			for _, other := range all[key] {
-				otherIP, otherHost := other.port.String("hostIP"), other.port.Int64("hostPort")
+				otherIP, otherHost := other.String("hostIP"), other.Int64("hostPort")
 				switch {
 				case ip == otherIP && host == otherHost:
-					w.add(at, "duplicate port definition with "+other.path.String())
+					w.add(port, "duplicate port definition with "+other.Path().String())
 				case host == 0 || otherHost == 0:
-					w.add(at, "overlapping port definition with "+other.path.String())
+					w.add(port, "overlapping port definition with "+other.Path().String())
 				case host == otherHost && (ip == "") != (otherIP == ""):
-					w.add(at, "dangerously ambiguous port definition with "+other.path.String())
+					w.add(port, "dangerously ambiguous port definition with "+other.Path().String())
 				}
 			}
-			all[key] = append(all[key], placedPort{port, at})
+			all[key] = append(all[key], port)
 		}
-	})
+	}
 }
 
 // portNames warns about names that containers share: services and probes then mean the first.
 func (w *podWarner) portNames() {
-	first := map[string]field.Path{}
-	EachContainer(w.spec, w.at(), func(c object.Object, p field.Path) {
-		for i, port := range c.Objects("ports") {
-			name, at := port.String("name"), p.Child("ports").Index(i)
-			if name == "" {
-				continue
-			}
+	first := map[string]field.Cursor{}
+	for c := range containersOf(w.at) {
+		for port := range c.Each("ports") {
+			name := port.String("name")
 			if other, ok := first[name]; ok {
-				w.add(at, fmt.Sprintf("duplicate port name %q with %s, services and probes that select ports by name will use %s", name, other, other))
-			} else {
-				first[name] = at
+				w.add(port, fmt.Sprintf("duplicate port name %q with %s, services and probes that select ports by name will use %[2]s", name, other.Path()))
+			} else if name != "" {
+				first[name] = port
 			}
 		}
-	})
+	}
 }
 
 // placedFile is the path of a file in a volume and the source it comes from, "" when the volume has one source.

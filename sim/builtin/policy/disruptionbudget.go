@@ -48,13 +48,11 @@ func amountColumn(field, name, text string) table.Column {
 
 func validateBudget(at field.Cursor) {
 	if at.Has("minAvailable") && at.Has("maxUnavailable") {
-		at.Invalid(gotext.Value("PodDisruptionBudgetSpec", at.Object()), "minAvailable and maxUnavailable cannot be both set")
+		at.Invalid(gotext.Value(gotext.PodDisruptionBudgetSpec, at.Object()), "minAvailable and maxUnavailable cannot be both set")
 	}
 	for _, name := range []string{"minAvailable", "maxUnavailable"} {
-		if amount := at.Child(name); amount.Has() {
-			at.Report(kind.ValidateAmountOrPercent(amount.Path(), amount.Value()))
-			at.Report(kind.ValidateAtMost100Percent(amount.Path(), amount.Value()))
-		}
+		kind.CheckAmountOrPercent(at.Child(name))
+		kind.CheckAtMost100Percent(at.Child(name))
 	}
 	kind.CheckSelector(at.Child("selector"), kind.AsStored(at.Child("selector")))
 	at.Child("unhealthyPodEvictionPolicy").OneOf("AlwaysAllow", "IfHealthyBudget")

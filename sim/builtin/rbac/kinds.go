@@ -31,7 +31,7 @@ func roleKind(name string, namespaced bool) kind.Kind {
 			Checks:         resource.Checks{Update: []resource.Check{resource.CheckMeta, resource.CheckKind, resource.CheckMetaUpdate}},
 			CreateOnUpdate: true, NameRule: pathSegmentName,
 		},
-		Validate: func(_ *resource.Context, at field.Cursor) { validateRole(at, namespaced) },
+		Validate: func(ctx *resource.Context, at field.Cursor) { validateRole(ctx, at, namespaced) },
 	}
 }
 
@@ -47,9 +47,9 @@ func badAggregation(role object.Object) bool {
 	return false
 }
 
-func validateRole(at field.Cursor, namespaced bool) {
+func validateRole(ctx *resource.Context, at field.Cursor, namespaced bool) {
 	for rule := range at.Each("rules") {
-		validatePolicyRule(rule, namespaced)
+		validatePolicyRule(ctx, rule, namespaced)
 	}
 	if namespaced || !at.Has("aggregationRule") {
 		return
@@ -65,8 +65,8 @@ func validateRole(at field.Cursor, namespaced bool) {
 	}
 }
 
-func validatePolicyRule(at field.Cursor, namespaced bool) {
-	at.Child("verbs").Required("verbs must contain at least one value")
+func validatePolicyRule(ctx *resource.Context, at field.Cursor, namespaced bool) {
+	at.Child("verbs").Declared(ctx.Since(37), func(c field.Cursor) field.Cursor { return c.Required("verbs must contain at least one value") })
 	if urls := at.Child("nonResourceURLs"); urls.Len() > 0 {
 		urls.InvalidIf(namespaced, "namespaced rules cannot apply to non-resource URLs")
 		urls.InvalidIf(at.Len("apiGroups")+at.Len("resources")+at.Len("resourceNames") > 0,
@@ -87,7 +87,7 @@ func roleBindingKind(name, goType, text string, namespaced bool) kind.Kind {
 			Checks:         resource.Checks{Update: []resource.Check{resource.CheckMeta, resource.CheckMetaUpdate, resource.CheckKind}},
 			CreateOnUpdate: true, NameRule: pathSegmentName,
 		},
-		Validate: func(_ *resource.Context, at field.Cursor) { validateRoleBinding(at, namespaced) },
+		Validate: func(ctx *resource.Context, at field.Cursor) { validateRoleBinding(ctx, at, namespaced) },
 		Defaults: kind.EveryVersion(defaultRoleBinding),
 		Columns: []table.Column{table.Name(), role.Cell(cellRole), table.Age(), subjectsColumn("User", text), subjectsColumn("Group", text),
 			subjectsColumn("ServiceAccount", text)},
@@ -105,24 +105,28 @@ func defaultRoleBinding(obj object.Object) {
 	}
 }
 
-func validateRoleBinding(at field.Cursor, namespaced bool) {
+func validateRoleBinding(ctx *resource.Context, at field.Cursor, namespaced bool) {
 	ref, kinds := at.Child("roleRef"), []string{"ClusterRole"}
 	if namespaced {
 		kinds = []string{"Role", "ClusterRole"}
 	}
 	ref.Child("apiGroup").OrEmpty().OneOf(rbacGroup)
 	ref.Child("kind").OrEmpty().OneOf(kinds...)
-	ref.Child("name").Required().Check(field.PathSegment)
+	ref.Child("name").Declared(ctx.Since(37), field.Cursor.Given).Check(field.PathSegment)
 	for subject := range at.Each("subjects") {
-		validateSubject(subject, namespaced)
+		validateSubject(ctx, subject, namespaced)
 	}
 	if ref.Changed() {
-		ref.Invalid(gotext.Value("RoleRef", ref.Object()), "cannot change roleRef")
+		text := "cannot change roleRef"
+		if ctx.Since(37) {
+			text = field.TextImmutable
+		}
+		ref.Invalid(gotext.Value(gotext.RoleRef, ref.Object()), text)
 	}
 }
 
-func validateSubject(at field.Cursor, namespaced bool) {
-	name, group := at.Child("name").Required(), at.Child("apiGroup").OrEmpty()
+func validateSubject(ctx *resource.Context, at field.Cursor, namespaced bool) {
+	name, group := at.Child("name").Declared(ctx.Since(37), field.Cursor.Given), at.Child("apiGroup").OrEmpty()
 	switch roleKind := at.String("kind"); roleKind {
 	case "ServiceAccount":
 		name.Check(field.DNS1123Subdomain)

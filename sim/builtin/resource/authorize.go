@@ -19,42 +19,40 @@ import (
 const nodeOfToken = "authentication.kubernetes.io/node-name"
 
 // authorizeClaim checks that the user may change what he changes in the status of a claim.
-func authorizeClaim(ctx *resource.Context, obj, old object.Object) field.ErrorList {
-	if ctx.May == nil || !ctx.Enabled("DRAResourceClaimGranularStatusAuthorization") {
-		return nil
+func authorizeClaim(ctx *resource.Context, at field.Cursor) {
+	if ctx.May != nil && ctx.Enabled("DRAResourceClaimGranularStatusAuthorization") {
+		authorizeBinding(ctx, at)
+		authorizeDevices(ctx, at)
 	}
-	status, before := obj.At("status"), old.At("status")
-	return append(authorizeBinding(ctx, status, before), authorizeDevices(ctx, status, before)...)
 }
 
-func authorizeBinding(ctx *resource.Context, status, before object.Object) field.ErrorList {
-	reserved := func(ref, was object.Object) bool { return gotext.Same("ResourceClaimConsumerReference", ref, was) }
-	same := gotext.Same("AllocationResult", status.At("allocation"), before.At("allocation")) &&
+func authorizeBinding(ctx *resource.Context, at field.Cursor) {
+	status, before := at.Object(), at.Old()
+	reserved := func(ref, was object.Object) bool { return gotext.Same(gotext.ResourceClaimConsumerReference, ref, was) }
+	same := gotext.Same(gotext.AllocationResult, status.At("allocation"), before.At("allocation")) &&
 		status.Has("allocation") == before.Has("allocation") &&
 		slices.EqualFunc(status.Objects("reservedFor"), before.Objects("reservedFor"), reserved)
 	if same {
-		return nil
+		return
 	}
-	refused := ctx.May(resource.Access{Verb: ctx.Verb, Subresource: "binding"}) // on all claims of all namespaces
-	if refused == nil {
-		return nil
+	if refused := ctx.May(resource.Access{Verb: ctx.Verb, Subresource: "binding"}); refused != nil { // on all claims of all namespaces
+		at.Child("allocation").Forbidden(fmt.Sprintf(`changing status.allocation or status.reservedFor requires resource="resourceclaims/binding", verb="%s" permission: %s`,
+			ctx.Verb, refused.Message))
 	}
-	return field.ErrorList{field.Forbidden(field.Root("status.allocation"), fmt.Sprintf(
-		`changing status.allocation or status.reservedFor requires resource="resourceclaims/binding", verb="%s" permission: %s`, ctx.Verb, refused.Message))}
 }
 
 // authorizeDevices checks the drivers whose devices have another status than before. While a claim has no allocation there is
 // none.
-func authorizeDevices(ctx *resource.Context, status, before object.Object) field.ErrorList {
-	drivers := changedDrivers(status.Objects("devices"), before.Objects("devices"))
+func authorizeDevices(ctx *resource.Context, at field.Cursor) {
+	status := at.Object()
+	drivers := changedDrivers(status.Objects("devices"), at.Old().Objects("devices"))
 	if len(drivers) == 0 || !status.Has("allocation") {
-		return nil
+		return
 	}
 	verbs := []string{"arbitrary-node:" + ctx.Verb}
 	if node := allocatedNode(status); node != "" && node == nodeOfAccount(ctx.User) {
 		verbs = []string{"associated-node:" + ctx.Verb, verbs[0]}
 	}
-	var errs field.ErrorList
 	for _, driver := range drivers {
 		why := ""
 		for _, verb := range verbs {
@@ -67,12 +65,9 @@ func authorizeDevices(ctx *resource.Context, status, before object.Object) field
 				why = refused.Message
 			}
 		}
-		if why != "" {
-			errs = append(errs, field.Forbidden(field.Root("status.devices"), fmt.Sprintf(
-				`changing status.devices requires resource="resourceclaims/driver", verb="%s" permission: %s`, verbs, why)))
-		}
+		at.Child("devices").ForbidIf(why != "", fmt.Sprintf(
+			`changing status.devices requires resource="resourceclaims/driver", verb="%s" permission: %s`, verbs, why))
 	}
-	return errs
 }
 
 // changedDrivers returns the drivers of devices that came, went or changed, in order.
@@ -84,7 +79,7 @@ func changedDrivers(devices, before []object.Object) []string {
 	var drivers []string
 	for _, d := range devices {
 		id := deviceID(d)
-		if earlier, ok := was[id]; !ok || !gotext.Same("AllocatedDeviceStatus", d, earlier) {
+		if earlier, ok := was[id]; !ok || !gotext.Same(gotext.AllocatedDeviceStatus, d, earlier) {
 			drivers = append(drivers, d.String("driver"))
 		}
 		delete(was, id)

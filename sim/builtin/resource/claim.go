@@ -6,323 +6,150 @@ import (
 
 	"github.com/kubesim/kubesim/sim/builtin/gotext"
 	"github.com/kubesim/kubesim/sim/builtin/kind"
-	"github.com/kubesim/kubesim/sim/builtin/podspec"
-	"github.com/kubesim/kubesim/sim/cel"
+	"github.com/kubesim/kubesim/sim/builtin/table"
 	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
 )
 
-// Limits of claims for devices (KEP-4381).
-const (
-	maxDeviceRequests    = 32
-	maxFirstAvailable    = 8
-	maxDeviceSelectors   = 32
-	maxDeviceConstraints = 32
-	maxDeviceConfigs     = 32
-	maxSelectorSize      = 10 << 10
-	maxParametersSize    = 10 << 10
-	maxDriverName        = 63
-	maxAttributeName     = 32
-)
+// requestGates are the gates of what claims may ask for; prefix is where the spec of the claim is.
+func requestGates(prefix string) []kind.Gate {
+	inRequests := func(field string) []string {
+		return []string{prefix + "devices.requests.*.exactly." + field, prefix + "devices.requests.*.firstAvailable.*." + field}
+	}
+	return []kind.Gate{
+		{Name: "DRAConsumableCapacity", Fields: append(inRequests("capacity"), prefix+"devices.constraints.*.distinctAttribute")},
+		{Name: "DRADerivedAttributes", Fields: inRequests("derivedAttributes")},
+		{Name: "DRADeviceTaints", Fields: inRequests("tolerations")},
+	}
+}
+
+func resourceClaimKind() kind.Kind {
+	return kind.Kind{
+		Storage:     "resourceclaims.resource.k8s.io",
+		Gates:       requestGates("spec."),
+		PlainStatus: true,
+		Strategy: resource.Strategy{
+			Quota:     claimQuota,
+			Checks:    resource.Checks{Update: []resource.Check{resource.CheckMeta, resource.CheckMetaUpdate, resource.CheckKind}},
+			Resets:    map[string]resource.Reset{"status": {Fields: []string{"metadata", "spec"}}},
+			HasStatus: true, CustomStatus: true, ReturnsDeleted: true,
+			PrepareForUpdate: func(ctx *resource.Context, obj, old object.Object) {
+				if ctx.Subresource == "status" {
+					dropDeallocated(obj, old)
+				}
+			},
+		},
+		Validate: validateClaim, ValidateStatus: validateClaimStatus,
+		Defaults: kind.EveryVersion(func(obj object.Object) {
+			defaultClaimSpec(obj.At("spec"))
+			for _, r := range obj.Objects("status", "allocation", "devices", "results") {
+				defaultTolerations(r)
+			}
+		}),
+		Columns: []table.Column{
+			table.Name(), table.Text("State", "A summary of the current state (allocated, pending, reserved, etc.).").Cell(cellClaimState), table.Age(),
+		},
+	}
+}
+
+// defaultClaimSpec fills in how many devices each request wants.
+func defaultClaimSpec(spec object.Object) {
+	for _, request := range spec.Objects("devices", "requests") {
+		asked := request.Objects("firstAvailable")
+		if exactly := request.At("exactly"); exactly != nil {
+			asked = append(asked, exactly)
+		}
+		for _, r := range asked {
+			kind.SetEmpty(r, "allocationMode", "ExactCount")
+			if r.String("allocationMode") == "ExactCount" {
+				kind.SetZero(r, "count", 1)
+			}
+			defaultTolerations(r)
+		}
+	}
+}
+
+func defaultTolerations(request object.Object) {
+	for _, t := range request.Objects("tolerations") {
+		kind.SetEmpty(t, "operator", "Equal")
+	}
+}
+
+func validateClaim(ctx *resource.Context, at field.Cursor) {
+	spec := at.Child("spec")
+	if at.Updates() {
+		declaredImmutable(ctx, spec, gotext.ResourceClaimSpec, field.TextImmutable)
+		return
+	}
+	validateAdminAccess(ctx, at.Object().Namespace(), spec)
+	validateClaimSpec(ctx, spec)
+}
 
 // adminLabel lets a namespace have claims with admin access (KEP-5018).
 const adminLabel = "resource.kubernetes.io/admin-access"
 
-func validateAdminAccess(ctx *resource.Context, namespace string, spec object.Object) field.ErrorList {
-	for i, request := range spec.Objects("devices", "requests") {
+func validateAdminAccess(ctx *resource.Context, namespace string, spec field.Cursor) {
+	for request := range spec.Each("devices", "requests") {
 		if request.True("exactly", "adminAccess") {
-			return requireAdminNamespace(ctx, namespace, field.Root("spec").Child("devices", "requests").Index(i).Child("adminAccess"))
+			requireAdminNamespace(ctx, namespace, request.Child("adminAccess"))
+			return
 		}
 	}
-	return nil
 }
 
-func requireAdminNamespace(ctx *resource.Context, namespace string, p field.Path) field.ErrorList {
-	if ns := ctx.Objects.Get("namespaces", "", namespace); ns != nil && ns.Labels()[adminLabel] == "true" {
-		return nil
-	}
-	return field.ErrorList{field.Forbidden(p, "admin access to devices requires the `"+adminLabel+": true` label on the containing namespace")}
+func requireAdminNamespace(ctx *resource.Context, namespace string, at field.Cursor) {
+	ns := ctx.Objects.Get("namespaces", "", namespace)
+	at.ForbidIf(ns.Labels()[adminLabel] != "true", "admin access to devices requires the `"+adminLabel+": true` label on the containing namespace")
 }
 
-// validateEach checks a list of at most limit objects (-1: any number), and that none repeats another's key.
-func validateEach(p field.Path, list []object.Object, limit int, key func(object.Object) string,
-	check func(field.Path, object.Object) field.ErrorList) field.ErrorList {
-	if limit >= 0 && len(list) > limit {
-		return field.ErrorList{field.TooMany(p, len(list), limit)}
+func cellClaimState(obj object.Object) any {
+	var states []string
+	deleted, allocated := obj.DeletionTimestamp() != "", obj.Has("status", "allocation")
+	if deleted {
+		states = append(states, "deleted")
 	}
-	var errs field.ErrorList
-	for i, o := range list {
-		errs = append(errs, check(p.Index(i), o)...)
+	if !allocated && !deleted {
+		states = append(states, "pending")
 	}
-	if key == nil {
-		return errs
-	}
-	var keys []string
-	for i, o := range list {
-		k := key(o)
-		if slices.Contains(keys, k) {
-			errs = append(errs, field.Duplicate(p.Index(i), k))
-		}
-		keys = append(keys, k)
-	}
-	return errs
-}
-
-// validateNames is validateEach for strings.
-func validateNames(p field.Path, names []string, limit int, check func(field.Path, string) field.ErrorList) field.ErrorList {
-	if len(names) > limit {
-		return field.ErrorList{field.TooMany(p, len(names), limit)}
-	}
-	var errs field.ErrorList
-	for i, name := range names {
-		errs = append(errs, check(p.Index(i), name)...)
-	}
-	for i, name := range names {
-		if slices.Contains(names[:i], name) {
-			errs = append(errs, field.Duplicate(p.Index(i), name))
+	if allocated {
+		states = append(states, "allocated")
+		if len(obj.List("status", "reservedFor")) > 0 {
+			states = append(states, "reserved")
 		}
 	}
-	return errs
+	return strings.Join(states, ",")
 }
 
-func nameOf(o object.Object) string { return o.String("name") }
+// deviceID names an allocated device: driver/pool/device, and /share if the device is shared.
+func deviceID(o object.Object) string {
+	id := o.String("driver") + "/" + o.String("pool") + "/" + o.String("device")
+	if share := o.String("shareID"); share != "" {
+		id += "/" + share
+	}
+	return id
+}
 
-// requestNames are the names by which a claim's requests can be referred to: request and request/subrequest. Of requests
-// with the same name the last one counts.
-func requestNames(spec object.Object) []string {
-	var names []string
-	for _, r := range spec.Objects("devices", "requests") {
-		names = slices.DeleteFunc(names, func(n string) bool { return strings.HasPrefix(n, r.String("name")+"/") })
-		names = append(names, r.String("name"))
-		for _, sub := range r.Objects("firstAvailable") {
-			names = append(names, r.String("name")+"/"+sub.String("name"))
+func allocatedDevices(obj object.Object) []string {
+	var ids []string
+	for _, result := range obj.Objects("status", "allocation", "devices", "results") {
+		ids = append(ids, deviceID(result))
+	}
+	return ids
+}
+
+// dropDeallocated drops the status of devices that the claim had and has no more.
+func dropDeallocated(obj, old object.Object) {
+	before, now := allocatedDevices(old), allocatedDevices(obj)
+	var kept []any
+	for _, d := range obj.Objects("status", "devices") {
+		if id := deviceID(d); !slices.Contains(before, id) || slices.Contains(now, id) {
+			kept = append(kept, map[string]any(d))
 		}
 	}
-	return names
-}
-
-// validateClaimSpec checks the spec of a claim at p.
-func validateClaimSpec(ctx *resource.Context, p field.Path, spec object.Object) field.ErrorList {
-	p = p.Child("devices")
-	names := requestNames(spec)
-	errs := validateEach(p.Child("requests"), spec.Objects("devices", "requests"), maxDeviceRequests, nameOf, validateDeviceRequest)
-	errs = append(errs, validateEach(p.Child("constraints"), spec.Objects("devices", "constraints"), maxDeviceConstraints, nil,
-		func(p field.Path, c object.Object) field.ErrorList { return validateDeviceConstraint(ctx, p, c, names) })...)
-	return append(errs, validateEach(p.Child("config"), spec.Objects("devices", "config"), maxDeviceConfigs, nil,
-		func(p field.Path, c object.Object) field.ErrorList { return validateClaimConfig(p, c, names) })...)
-}
-
-func validateDeviceRequest(p field.Path, request object.Object) field.ErrorList {
-	errs := field.Check(p.Child("name"), request.String("name"), field.DNS1123Label)
-	exactly, first := request.At("exactly"), request.Objects("firstAvailable")
-	switch {
-	case exactly == nil && len(first) == 0:
-		errs = append(errs, field.Required(p, "exactly one of `exactly` or `firstAvailable` is required"))
-	case exactly != nil && len(first) > 0:
-		errs = append(errs, field.Invalid(p, nil, "exactly one of `exactly` or `firstAvailable` is required, but multiple fields are set"))
-	case exactly != nil:
-		errs = append(errs, validateExactRequest(p.Child("exactly"), exactly)...)
-	default:
-		errs = append(errs, validateEach(p.Child("firstAvailable"), first, maxFirstAvailable, nameOf,
-			func(p field.Path, sub object.Object) field.ErrorList {
-				return append(field.Check(p.Child("name"), sub.String("name"), field.DNS1123Label), validateExactRequest(p, sub)...)
-			})...)
+	if len(kept) > 0 {
+		obj.Set(kept, "status", "devices")
+	} else {
+		obj.Remove("status", "devices")
 	}
-	return errs
-}
-
-// validateExactRequest checks what a request and an alternative of a request have in common.
-func validateExactRequest(p field.Path, request object.Object) field.ErrorList {
-	errs := validateDeviceClassName(p.Child("deviceClassName"), request.String("deviceClassName"))
-	errs = append(errs, validateDeviceSelectors(p.Child("selectors"), request)...)
-	mode, count := request.String("allocationMode"), request.Int64("count")
-	switch mode {
-	case "All":
-		if count != 0 {
-			errs = append(errs, field.Invalid(p.Child("count"), count, "must not be specified when allocationMode is 'All'"))
-		}
-	case "ExactCount":
-		errs = append(errs, field.Positive(count, p.Child("count"))...)
-	default:
-		errs = append(errs, field.NotSupported(p.Child("allocationMode"), mode, "All", "ExactCount"))
-	}
-	for i, toleration := range request.Objects("tolerations") {
-		errs = append(errs, validateDeviceToleration(p.Child("tolerations").Index(i), toleration)...)
-	}
-	return errs
-}
-
-func validateDeviceClassName(p field.Path, name string) field.ErrorList {
-	if name == "" {
-		return field.ErrorList{field.Required(p, "")}
-	}
-	return field.Check(p, name, field.DNS1123Subdomain)
-}
-
-// validateDeviceSelectors checks that there are expressions, and each of them.
-func validateDeviceSelectors(p field.Path, o object.Object) field.ErrorList {
-	return validateEach(p, o.Objects("selectors"), maxDeviceSelectors, nil, func(p field.Path, s object.Object) field.ErrorList {
-		o := s.At("cel")
-		if o == nil {
-			return field.ErrorList{field.Required(p.Child("cel"), "")}
-		}
-		return validateDeviceSelector(p.Child("cel", "expression"), o.String("expression"))
-	})
-}
-
-// validateDeviceSelector compiles an expression about a device.
-func validateDeviceSelector(p field.Path, expression string) field.ErrorList {
-	if len(expression) > maxSelectorSize {
-		return field.ErrorList{field.TooLong(p, maxSelectorSize)}
-	}
-	problem, complex := cel.CheckDeviceSelector(expression)
-	switch {
-	case problem != "":
-		return field.ErrorList{field.Invalid(p, expression, problem)}
-	case complex:
-		return field.ErrorList{field.Forbidden(p, "too complex, exceeds cost limit")}
-	}
-	return nil
-}
-
-func validateDeviceConstraint(ctx *resource.Context, p field.Path, c object.Object, names []string) field.ErrorList {
-	errs := validateRequestRefs(p.Child("requests"), c.Strings("requests"), names)
-	for _, name := range []string{"matchAttribute", "distinctAttribute"} {
-		if c.Has(name) {
-			return append(errs, validateAttributeRef(p.Child(name), c.String(name))...)
-		}
-	}
-	if !ctx.Enabled("DRAConsumableCapacity") { // which brought distinctAttribute
-		return append(errs, field.Required(p.Child("matchAttribute"), ""))
-	}
-	return append(errs, field.Required(p, `exactly one of "matchAttribute" or "distinctAttribute" is required, but multiple fields are set`))
-}
-
-func validateClaimConfig(p field.Path, c object.Object, names []string) field.ErrorList {
-	return append(validateRequestRefs(p.Child("requests"), c.Strings("requests"), names), validateDeviceConfig(p, c)...)
-}
-
-func validateRequestRefs(p field.Path, refs, names []string) field.ErrorList {
-	return validateNames(p, refs, maxDeviceRequests, func(p field.Path, ref string) field.ErrorList {
-		return validateRequestRef(p, ref, names)
-	})
-}
-
-func validateRequestRef(p field.Path, ref string, names []string) field.ErrorList {
-	const detail = "must be the name of a request in the claim or the name of a request and a subrequest separated by '/'"
-	if strings.Count(ref, "/") > 1 {
-		return field.ErrorList{field.Invalid(p, ref, detail)}
-	}
-	var errs field.ErrorList
-	for part := range strings.SplitSeq(ref, "/") {
-		errs = append(errs, field.Check(p, part, field.DNS1123Label)...)
-	}
-	if !slices.Contains(names, ref) {
-		errs = append(errs, field.Invalid(p, ref, detail))
-	}
-	return errs
-}
-
-// validateDeviceConfig checks the parameters for a driver.
-func validateDeviceConfig(p field.Path, c object.Object) field.ErrorList {
-	opaque, p := c.At("opaque"), p.Child("opaque")
-	if opaque == nil {
-		return field.ErrorList{field.Required(p, "")}
-	}
-	errs := podspec.DriverName(p.Child("driver"), opaque.String("driver"))
-	return append(errs, validateParameters(p.Child("parameters"), opaque["parameters"])...)
-}
-
-// validateParameters checks a JSON object that only its owner understands.
-func validateParameters(p field.Path, v any) field.ErrorList {
-	if v == nil {
-		return field.ErrorList{field.Required(p, "")}
-	}
-	size := len(object.JSON(v))
-	if raw, ok := v.(object.Raw); ok {
-		size = len(raw)
-	}
-	if size > maxParametersSize {
-		return field.ErrorList{field.TooLong(p, maxParametersSize)}
-	}
-	if !kind.IsObject(v) {
-		return field.ErrorList{field.Invalid(p, "<value omitted>", "must be a valid JSON object")}
-	}
-	return nil
-}
-
-func validateDeviceToleration(p field.Path, t object.Object) field.ErrorList {
-	var errs field.ErrorList
-	if key := t.String("key"); key != "" {
-		errs = append(errs, field.Check(p.Child("key"), key, field.QualifiedName)...)
-	}
-	value := t.String("value")
-	switch operator := t.String("operator"); operator {
-	case "Exists":
-		if value != "" {
-			errs = append(errs, field.Invalid(p.Child("value"), value, "must be empty for operator `Exists`"))
-		}
-	case "Equal":
-		errs = append(errs, field.Check(p.Child("value"), value, field.LabelValue)...)
-	default:
-		errs = append(errs, field.MustBeSetToOneOf(p.Child("operator"), operator, "Equal", "Exists")...)
-	}
-	if effect := t.String("effect"); effect != "" {
-		errs = append(errs, field.MustBeOneOf(p.Child("effect"), effect, deviceEffects...)...)
-	}
-	return errs
-}
-
-// deviceEffects are the effects of a device taint, in order.
-var deviceEffects = []string{"NoExecute", "NoSchedule", "None"}
-
-// validateAttributeRef checks the full name of an attribute: a domain and a C identifier.
-func validateAttributeRef(p field.Path, name string) field.ErrorList {
-	errs := validateAttributeName(p, name)
-	if !strings.Contains(name, "/") {
-		errs = append(errs, field.Invalid(p, name, "a fully qualified name must be a domain and a name separated by a slash"))
-	}
-	return errs
-}
-
-func validateAttributeName(p field.Path, name string) field.ErrorList {
-	var errs field.ErrorList
-	parts := strings.Split(name, "/")
-	if len(parts) > 2 {
-		return nil
-	}
-	if len(parts) == 2 {
-		if parts[0] == "" {
-			errs = append(errs, field.Invalid(p, "", "the domain must not be empty"))
-		} else {
-			errs = append(errs, podspec.DriverName(p, parts[0])...)
-		}
-		if parts[1] == "" {
-			return append(errs, field.Invalid(p, "", "the name must not be empty"))
-		}
-	}
-	id := parts[len(parts)-1]
-	if len(id) > maxAttributeName {
-		errs = append(errs, field.TooLong(p, maxAttributeName))
-	}
-	return append(errs, field.Check(p, id, field.CIdentifier)...)
-}
-
-func validateClaimTemplate(ctx *resource.Context, obj object.Object) field.ErrorList {
-	p, meta := field.Root("spec").Child("metadata"), obj.At("spec", "metadata")
-	errs := podspec.ValidateTemplateAnnotations(p.Child("annotations"), object.StringMap(meta.Map("annotations")))
-	errs = append(errs, field.CheckLabels(p.Child("labels"), object.StringMap(meta.Map("labels")))...)
-	errs = append(errs, gotext.OnlyLabelsAndAnnotations(p, meta)...)
-	return append(errs, validateClaimSpec(ctx, field.Root("spec").Child("spec"), obj.At("spec", "spec"))...)
-}
-
-func validateDeviceClass(obj object.Object) field.ErrorList {
-	spec, p := obj.At("spec"), field.Root("spec")
-	errs := validateDeviceSelectors(p.Child("selectors"), spec)
-	errs = append(errs, validateEach(p.Child("config"), spec.Objects("config"), maxDeviceConfigs, nil, validateDeviceConfig)...)
-	if name := spec.String("extendedResourceName"); spec.Has("extendedResourceName") && !podspec.IsExtendedResource(name) {
-		errs = append(errs, field.Invalid(p.Child("extendedResourceName"), name, "must be a valid extended resource name"))
-	}
-	return errs
 }

@@ -17,6 +17,8 @@ func csiNodeKind() kind.Kind {
 			Checks:         resource.Checks{Update: []resource.Check{resource.CheckMeta, resource.CheckKind}},
 			ReturnsDeleted: true, NeedsResourceVersion: true,
 		},
+		Since:    map[int]func(k *kind.Kind){37: func(k *kind.Kind) { k.Strategy.HasStatus, k.Strategy.CustomStatus = true, true }},
+		Gates:    []kind.Gate{{Name: "CSIVolumeHealth", Fields: []string{"status.storageHealth"}}},
 		Validate: func(_ *resource.Context, at field.Cursor) { validateNodeDrivers(at.Old(), at.Child("spec", "drivers")) },
 		Columns: []table.Column{table.Name(),
 			table.Text("Drivers", "Drivers indicates the number of CSI drivers registered on the node").Count("spec", "drivers"), table.Age()},
@@ -28,7 +30,7 @@ func validateNodeDrivers(old object.Object, at field.Cursor) {
 	names := field.Seen{}
 	for driver := range at.Each() {
 		name, node := driver.Child("name"), driver.Child("nodeID")
-		driver.Report(podspec.DriverName(name.Path(), name.String()))
+		podspec.DriverName(name)
 		node.Required().InvalidIf(len(node.String()) > 256, "must be 256 characters or less")
 		driver.Child("allocatable", "count").NonNegative()
 		name.Unique(names)
@@ -45,7 +47,7 @@ func validateNodeDrivers(old object.Object, at field.Cursor) {
 			delete(a, "allocatable")
 			delete(b, "allocatable")
 			if a.String("name") == b.String("name") && !object.SemanticEqual(map[string]any(a), map[string]any(b)) {
-				at.Invalid(gotext.Value("CSINodeDriver", a), field.TextImmutable)
+				at.Invalid(gotext.Value(gotext.CSINodeDriver, a), field.TextImmutable)
 			}
 		}
 	}

@@ -45,23 +45,22 @@ func storageClassKind() kind.Kind {
 	}
 }
 
-func validateStorageClass(_ *resource.Context, at field.Cursor) {
+func validateStorageClass(ctx *resource.Context, at field.Cursor) {
 	provisioner, parameters := at.Child("provisioner"), at.Child("parameters")
 	policy, mode := at.Child("reclaimPolicy"), at.Child("volumeBindingMode")
-	validateProvisioner(provisioner)
+	validateProvisioner(provisioner.Declared(ctx.Since(37), field.Cursor.Given))
 	validateParameters(parameters, true)
 	policy.IfGiven().OneOf("Delete", "Retain")
 	mode.RequireIf(!mode.Has(), "").OneOf("Immediate", "WaitForFirstConsumer")
 	validateTopologies(at.Child("allowedTopologies"))
-	parameters.Immutable()
-	provisioner.OrEmpty().Immutable()
-	policy.Immutable()
-	mode.Immutable()
+	for _, fixed := range []field.Cursor{parameters, provisioner.OrEmpty(), policy, mode} {
+		fixed.Declared(ctx.Since(37), field.Cursor.Immutable)
+	}
 }
 
 // validateProvisioner checks the name of a driver, in which capital letters count as small ones.
 func validateProvisioner(at field.Cursor) {
-	name := strings.ToLower(at.Required().String())
+	name := strings.ToLower(at.String())
 	if name != "" {
 		at.Report(field.Check(at.Path(), name, field.QualifiedName))
 	}

@@ -4,6 +4,7 @@ import (
 	"path"
 
 	"github.com/kubesim/kubesim/sim/builtin/core"
+	"github.com/kubesim/kubesim/sim/builtin/gotext"
 	"github.com/kubesim/kubesim/sim/builtin/kind"
 	"github.com/kubesim/kubesim/sim/builtin/podspec"
 	"github.com/kubesim/kubesim/sim/builtin/table"
@@ -19,13 +20,13 @@ func validateInlineVolume(at field.Cursor) {
 	at.Child("claimRef").ForbidIf(at.Has("claimRef"), "may not be specified"+context)
 	at.Child("capacity").ForbidIf(at.Len("capacity") > 0, "may not be specified"+context)
 	at.Child("csi").RequireIf(!at.Has("csi"), "has to be specified"+context)
-	modes, policy := at.Child("accessModes").Required(), at.Child("persistentVolumeReclaimPolicy")
-	at.Report(podspec.KnownAccessModes(at.Path("accessModes"), modes.Strings()))
+	policy := at.Child("persistentVolumeReclaimPolicy")
+	podspec.AccessModes(at.Child("accessModes").Required())
 	policy.ForbidIf(policy.String() != "" && policy.String() != "Retain", "may only be Retain"+context)
 	at.Child("nodeAffinity").ForbidIf(at.Has("nodeAffinity"), "may not be specified"+context)
 	alone := at.Object().Copy()
 	delete(alone, "nodeAffinity") // which nodes a local volume is on would have to be said there
-	at.Report(core.ValidateVolumeSource(at.Path(), "", alone))
+	core.CheckVolumeSource(at.With(alone), "")
 	policy.ForbidIf(at.Has("hostPath") && path.Clean(at.String("hostPath", "path")) == "/" && policy.String() == "Recycle",
 		"may not be 'recycle' for a hostPath mount of '/'")
 	at.Child("storageClassName").ForbidIf(at.String("storageClassName") != "", "may not be specified"+context)
@@ -63,11 +64,11 @@ func volumeAttachmentKind() kind.Kind {
 	}
 }
 
-func validateAttachment(_ *resource.Context, at field.Cursor) {
+func validateAttachment(ctx *resource.Context, at field.Cursor) {
 	const largest, longest = 256 << 10, 1024
 	attacher, source := at.Child("spec", "attacher"), at.Child("spec", "source")
 	inline, volume := source.Child("inlineVolumeSpec"), source.Child("persistentVolumeName")
-	at.Report(podspec.DriverName(attacher.Path(), attacher.String()))
+	attacher.Declared(ctx.Since(37), podspec.DriverName)
 	switch {
 	case !inline.Has() && !volume.Has():
 		source.Missing("must specify exactly one of inlineVolumeSpec and persistentVolumeName")
@@ -89,11 +90,18 @@ func validateAttachment(_ *resource.Context, at field.Cursor) {
 	}
 	for _, name := range []string{"attachError", "detachError"} {
 		failure := at.Child("status", name)
-		if len(failure.String("message")) > longest { // the text has another limit, in the server too
-			failure.Child("message").TooLong(largest)
+		if len(failure.String("message")) > longest { // the text had another limit
+			limit := longest
+			if !ctx.Since(37) {
+				limit = largest
+			}
+			failure.Child("message").TooLong(limit)
 		}
 		failure.Child("errorCode").Min(0, field.RangeText(0, 1<<31-1))
 	}
 	volume.Check(field.DNS1123Subdomain)
-	kind.ImmutableStruct(at.Child("spec"), "VolumeAttachmentSpec")
+	at.Child("spec").Declared(ctx.Since(37), func(c field.Cursor) field.Cursor {
+		kind.ImmutableStruct(c, gotext.VolumeAttachmentSpec)
+		return c
+	})
 }

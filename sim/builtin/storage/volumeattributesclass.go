@@ -23,6 +23,6 @@ func validateAttributesClass(_ *resource.Context, at field.Cursor) {
 	driver, parameters := at.Child("driverName"), at.Child("parameters")
 	driver.ForbidIf(driver.Changed(), "updates to driverName are forbidden.")
 	parameters.ForbidIf(parameters.Changed(), "updates to parameters are forbidden.")
-	validateProvisioner(driver)
+	validateProvisioner(driver.Required())
 	validateParameters(parameters, false)
 }

@@ -84,6 +84,11 @@ func (c Column) Count(path ...string) Column {
 	return c.Of("integer").Cell(func(obj object.Object) any { return int64(len(obj.List(path...))) })
 }
 
+// Labels returns the column with the labels at the path as its cell, as a selector.
+func (c Column) Labels(path ...string) Column {
+	return c.Cell(func(obj object.Object) any { return LabelsCell(object.StringMap(obj.Map(path...))) })
+}
+
 // Of returns the column with values of another type.
 func (c Column) Of(kind string) Column {
 	c.kind = kind

@@ -40,7 +40,7 @@ func Namespace() controller.Controller {
 
 func deletedNamespace(_ *controller.Client, c *commit.Commit) []controller.Key {
 	if it := c.Item(); it != nil && !c.Deleted() && it.Object().DeletionTimestamp() != "" {
-		return controller.KeyOf(c)
+		return []controller.Key{{Name: c.Name}}
 	}
 	return nil
 }

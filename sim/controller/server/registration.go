@@ -26,8 +26,7 @@ const (
 func Registration() controller.Controller {
 	return Own(registration, controller.Func(register), controller.Watch{Resource: APIServices, Others: true,
 		Keys: func(_ *controller.Client, c *commit.Commit) []controller.Key {
-			it := c.Item()
-			return []controller.Key{{Name: "." + groupOf(it.Name)}}
+			return []controller.Key{{Name: "." + groupOf(c.Name)}}
 		}}, definitions)
 }
 

@@ -1,4 +1,4 @@
-//go:build !js || prose
+//go:build !js
 
 package openapi
 

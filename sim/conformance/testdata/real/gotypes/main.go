@@ -5,7 +5,8 @@
 //	                                           ├─▶  ContainerPort: … HostPort i, …
 //	corev1.Pod on wire   json:"hostPort,…"    ─┘
 //
-// make generate runs it with the folder of gotext as its argument.
+// make generate runs it with the folder of gotext as its argument, and again, built with the modules of another minor and with
+// that minor as a second argument: then it writes types-MINOR.txt, which has the lines that are not in types.txt.
 package main
 
 import (
@@ -22,17 +23,37 @@ import (
 )
 
 func main() {
-	if len(os.Args) != 2 {
-		fmt.Fprintln(os.Stderr, "usage: gotypes DIRECTORY")
+	if len(os.Args) != 2 && len(os.Args) != 3 {
+		fmt.Fprintln(os.Stderr, "usage: gotypes DIRECTORY [MINOR]")
 		os.Exit(2)
 	}
 	structs, constants := generate()
-	for name, data := range map[string][]byte{"types.txt": structs, "types.go": constants} {
+	files := map[string][]byte{"types.txt": structs, "types.go": constants}
+	if len(os.Args) == 3 {
+		files = map[string][]byte{"types-" + os.Args[2] + ".txt": others(structs, filepath.Join(os.Args[1], "types.txt"))}
+	}
+	for name, data := range files {
 		if err := os.WriteFile(filepath.Join(os.Args[1], name), data, 0o644); err != nil {
 			fmt.Fprintln(os.Stderr, "gotypes:", err)
 			os.Exit(1)
 		}
 	}
+}
+
+// others returns the lines that are not in a file.
+func others(structs []byte, file string) []byte {
+	known, err := os.ReadFile(file)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "gotypes:", err)
+		os.Exit(1)
+	}
+	var out []byte
+	for line := range bytes.Lines(structs) {
+		if !bytes.Contains(known, line) {
+			out = append(out, line...)
+		}
+	}
+	return out
 }
 
 // generate returns the lines of all structs that the roots reach, sorted, and the Go names of the roots.

@@ -40,6 +40,7 @@ var roots = []struct{ memory, wire any }{
 	{core.NodeAffinity{}, corev1.NodeAffinity{}},
 	{core.NodeSelectorTerm{}, corev1.NodeSelectorTerm{}},
 	{core.ObjectReference{}, corev1.ObjectReference{}},
+	{core.PersistentVolumeClaim{}, corev1.PersistentVolumeClaim{}},
 	{core.PersistentVolumeClaimSpec{}, corev1.PersistentVolumeClaimSpec{}},
 	{core.PersistentVolumeSource{}, corev1.PersistentVolumeSource{}},
 	{core.PodIP{}, corev1.PodIP{}},

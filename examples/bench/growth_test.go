@@ -1,0 +1,233 @@
+package bench
+
+import (
+	"context"
+	encoding "encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"math"
+	"net/http"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/kubesim/kubesim/fake"
+)
+
+var growth = flag.Bool("growth", false, "measure among up to 100,000 objects, and print how operations grow")
+
+// TestGrowth compares what operations cost among 1×, 10× and 100× objects. The exponent with which that grows is 0 when it
+// is the same among any number of objects, 1 when it is in proportion to them. Bytes that are allocated, which nothing
+// disturbs, must not grow; times are printed, with -growth, which takes some minutes.
+func TestGrowth(t *testing.T) {
+	scale, rounds := 100, 1
+	if *growth {
+		scale, rounds = 1000, 20
+	}
+	worlds := []*world{newWorld(t, scale, scale), newWorld(t, 10*scale, scale), newWorld(t, 100*scale, scale)}
+	row := func(columns ...any) {
+		if *growth {
+			fmt.Printf("%-34v%14v%14v%14v%10v%10v %v\n", columns...)
+		}
+	}
+	row("µs among this many objects", worlds[0].objects, worlds[1].objects, worlds[2].objects, "exponent", "of bytes", "")
+	for _, o := range operations {
+		times, bytes := []float64{math.Inf(1), math.Inf(1), math.Inf(1)}, make([]float64, 3)
+		for range rounds {
+			for i, w := range worlds {
+				took, allocated := w.measure(o)
+				times[i], bytes[i] = min(times[i], took), allocated
+			}
+		}
+		e, of, note := exponent(worlds, times), exponent(worlds, bytes), ""
+		if e > exponentMax {
+			note = "grows"
+		}
+		row(o.name, short(times[0]), short(times[1]), short(times[2]), fmt.Sprintf("%.2f", e), fmt.Sprintf("%.2f", of), note)
+		if of > exponentMax {
+			t.Errorf("%s: what is allocated grows with the number of objects: %.0f", o.name, bytes)
+		}
+	}
+}
+
+// exponentMax is what an exponent that should be 0 may be.
+const exponentMax = 0.1
+
+func short(x float64) string { return fmt.Sprintf("%.1f", x) }
+
+// exponent returns the slope of costs over numbers of objects where both are logarithms.
+func exponent(worlds []*world, costs []float64) float64 {
+	var x, y, xx, xy float64
+	for i, w := range worlds {
+		a, b := math.Log(float64(w.objects)), math.Log(costs[i])
+		x, y, xx, xy = x+a, y+b, xx+a*a, xy+a*b
+	}
+	k := float64(len(worlds))
+	return (k*xy - x*y) / (k*xx - x*x)
+}
+
+// operation is what is measured.
+type operation struct {
+	name  string
+	times int // in a round
+	run   func(*world)
+}
+
+var operations = []operation{
+	{"get", 200, func(w *world) { w.do("GET", configMaps+one, "", 200) }},
+	{"list limit=1", 200, func(w *world) { w.do("GET", configMaps+"?limit=1", "", 200) }},
+	{"list limit=1, all namespaces", 200, func(w *world) { w.do("GET", "/api/v1/configmaps?limit=1", "", 200) }},
+	{"page (of 500 with -growth)", 5, func(w *world) { w.page(configMaps, "") }},
+	{"page, all namespaces", 5, func(w *world) { w.page("/api/v1/configmaps", "") }},
+	{"page, by a token", 5, func(w *world) { w.page(configMaps, "&continue="+w.token) }},
+	{"last page", 5, func(w *world) { w.page(configMaps, "&continue="+w.last) }},
+	{"page, of an old revision", 5, func(w *world) {
+		w.page(configMaps, "&resourceVersionMatch=Exact&resourceVersion="+w.old)
+	}},
+	{"page custom resources", 5, func(w *world) { w.page(tasks, "") }},
+	{"create", 50, func(w *world) { w.create(configMaps, "d") }},
+	{"update", 50, func(w *world) { w.update(configMaps + one) }},
+	{"create a custom resource", 50, func(w *world) { w.create(tasks, "d") }},
+	{"update, until 100 watches have it", 5, func(w *world) { w.fanOut() }},
+}
+
+const (
+	configMaps = "/api/v1/namespaces/default/configmaps"
+	one        = "/c0000050"
+	tasks      = "/apis/example.com/v1/namespaces/default/tasks"
+	definition = `{"metadata":{"name":"tasks.example.com"},"spec":{"group":"example.com","scope":"Namespaced",
+"names":{"kind":"Task","plural":"tasks"},"versions":[{"name":"v1","served":true,"storage":true,
+"schema":{"openAPIV3Schema":{"type":"object","properties":{"data":{"type":"object","additionalProperties":{"type":"string"}}}}}}]}}`
+)
+
+// world is a server with many objects.
+type world struct {
+	t       *testing.T
+	server  http.RoundTripper
+	objects int
+	limit   int // of a page
+	n       int // of the next thing
+	old     string
+	token   string // of a page in the middle
+	last    string // of the last page
+	watches []io.ReadCloser
+}
+
+// newWorld returns a server with some ConfigMaps and as many custom resources.
+func newWorld(t *testing.T, objects, least int) *world {
+	w := &world{t: t, server: fake.RunT(t).Transport(), objects: objects, limit: least / 2}
+	w.do("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", definition, 201)
+	w.do("POST", "/api/v1/namespaces/kube-public/configmaps", `{"metadata":{"name":"elsewhere"}}`, 201)
+	for range objects {
+		w.create(configMaps, "c")
+		w.n--
+		w.create(tasks, "c")
+	}
+	w.old = w.read("").revision
+	for range 100 {
+		w.update(configMaps + one)
+	}
+	for i := 0; ; i++ {
+		p := w.read(w.last)
+		if p.token == "" {
+			break
+		}
+		if w.last = p.token; i == objects/least {
+			w.token = p.token
+		}
+	}
+	return w
+}
+
+// listed is what a page says of itself.
+type listed struct{ revision, token string }
+
+// page asks for a page.
+func (w *world) page(path, more string) string {
+	return w.do("GET", fmt.Sprintf("%s?limit=%d%s", path, w.limit, more), "", 200)
+}
+
+// read asks for the page with a token.
+func (w *world) read(token string) listed {
+	var list struct {
+		Metadata struct{ ResourceVersion, Continue string }
+	}
+	if err := encoding.Unmarshal([]byte(w.page(configMaps, "&continue="+token)), &list); err != nil {
+		w.t.Fatal(err)
+	}
+	return listed{list.Metadata.ResourceVersion, list.Metadata.Continue}
+}
+
+func (w *world) create(path, prefix string) {
+	w.n++
+	body := fmt.Sprintf(`{"metadata":{"name":"%s%07d","labels":{"app":"web"}},"data":{"text":%q}}`, prefix, w.n, strings.Repeat("x", 300))
+	if path == tasks {
+		body = `{"apiVersion":"example.com/v1","kind":"Task",` + body[1:]
+	}
+	w.do("POST", path, body, 201)
+}
+
+func (w *world) update(path string) {
+	w.n++
+	w.do("PUT", path, fmt.Sprintf(`{"metadata":{"name":"c0000050"},"data":{"n":"%d"}}`, w.n), 200)
+}
+
+// fanOut updates an object that 100 watches are about, and reads what they tell of it.
+func (w *world) fanOut() {
+	if w.watches == nil {
+		for range 100 {
+			w.watches = append(w.watches, w.send("GET", configMaps+"?watch=1&resourceVersion="+w.read("").revision, "").Body)
+		}
+		w.t.Cleanup(func() {
+			for _, body := range w.watches {
+				body.Close()
+			}
+		})
+	}
+	w.update(configMaps + one)
+	buffer := make([]byte, 1<<14)
+	for _, body := range w.watches {
+		if n, err := body.Read(buffer); err != nil || buffer[n-1] != '\n' {
+			w.t.Fatal(n, err)
+		}
+	}
+}
+
+func (w *world) send(method, path, body string) *http.Response {
+	r, err := http.NewRequestWithContext(context.Background(), method, "http://kubesim.invalid"+path, strings.NewReader(body))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	r.Header.Set("Content-Type", "application/json")
+	response, err := w.server.RoundTrip(r)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return response
+}
+
+func (w *world) do(method, path, body string, code int) string {
+	response := w.send(method, path, body)
+	defer response.Body.Close()
+	text := make([]byte, max(response.ContentLength, 0))
+	if _, err := io.ReadFull(response.Body, text); err != nil || response.StatusCode != code {
+		w.t.Fatalf("%s %s: %d %.300s %v", method, path, response.StatusCode, text, err)
+	}
+	return string(text)
+}
+
+// measure returns how many microseconds an operation takes, and how many bytes it allocates.
+func (w *world) measure(o operation) (took, allocated float64) {
+	o.run(w) // once before
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	begin := time.Now()
+	for range o.times {
+		o.run(w)
+	}
+	took = float64(time.Since(begin).Nanoseconds()) / 1e3
+	runtime.ReadMemStats(&after)
+	return took / float64(o.times), float64(after.TotalAlloc-before.TotalAlloc) / float64(o.times)
+}

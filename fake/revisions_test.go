@@ -1,0 +1,63 @@
+package fake_test
+
+import (
+	"fmt"
+	"runtime"
+	"testing"
+
+	"github.com/kubesim/kubesim/fake"
+	"github.com/matryer/is"
+)
+
+// A pod of two containers, with a name and a label to be changed.
+const smallPod = `{"apiVersion":"v1","kind":"Pod","metadata":{"name":%q,"labels":{"app":"web","tier":"front","version":"v%d"},
+"annotations":{"example.com/owner":"team-a"}},"spec":{"containers":[{"name":"main","image":"registry.example.com/web:1.2.3",
+"ports":[{"name":"http","containerPort":8080}],"env":[{"name":"MODE","value":"production"}]},
+{"name":"sidecar","image":"registry.example.com/proxy:4"}]}}`
+
+// The store keeps each revision as its JSON and little else: nothing of the request, of the parsed object or of what
+// clients and watches were sent.
+func TestRevisionsTakeLittleMemory(t *testing.T) {
+	for _, objects := range []int{1, 100} {
+		t.Run(fmt.Sprint(objects), func(t *testing.T) {
+			is := is.New(t)
+			srv := fake.RunT(t)
+			c := client{t, srv}
+			watched := c.open("/api/v1/namespaces/default/pods?watch=1")
+			const pods = "/api/v1/namespaces/default/pods"
+			size, n := 0, 1
+			update := func(times int) {
+				for range times {
+					name := fmt.Sprintf("pod-%d", n%objects)
+					code, _, text := c.ask("PUT", pods+"/"+name, "application/json", "", fmt.Sprintf(smallPod, name, n))
+					is.Equal(code, 200)
+					size += len(text)
+					_, _, _ = c.ask("GET", pods+"/"+name, "", "application/vnd.kubernetes.protobuf", "")
+					watched.next()
+					n++
+				}
+			}
+			for i := range objects {
+				c.made(pods, fmt.Sprintf(smallPod, fmt.Sprintf("pod-%d", i), 0))
+				watched.next()
+			}
+			update(100)
+			before := heap()
+			size = 0
+			update(500)
+			held := float64(heap()-before) / float64(size)
+			t.Logf("%.2f of %d bytes a revision", held, size/500)
+			is.True(held < 1.5)
+			runtime.KeepAlive(srv)
+		})
+	}
+}
+
+// heap returns how many bytes are in use.
+func heap() uint64 {
+	runtime.GC()
+	runtime.GC() // what the first one found unused
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
+}

@@ -1,0 +1,178 @@
+package certificates
+
+import (
+	"encoding/pem"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/kubesim/kubesim/sim/builtin/kind"
+	"github.com/kubesim/kubesim/sim/builtin/table"
+	"github.com/kubesim/kubesim/sim/field"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/resource"
+)
+
+const docCertificates = "io.k8s.api.certificates.v1."
+
+// maxTrustBundle is the greatest size of a bundle, in bytes.
+const maxTrustBundle = 1 << 20
+
+// trustBundleKind is served by default since 1.37 (KEP-3257).
+func trustBundleKind() kind.Kind {
+	return kind.Kind{
+		Storage: "clustertrustbundles.certificates.k8s.io",
+		Strategy: resource.Strategy{
+			Checks:               resource.Checks{Update: []resource.Check{resource.CheckMeta, resource.CheckKind, resource.CheckMetaUpdate}},
+			NeedsResourceVersion: true, NameRuleOf: trustBundleName,
+			Fields: func(obj object.Object) map[string]string {
+				return map[string]string{"spec.signerName": obj.String("spec", "signerName")}
+			},
+		},
+		Validate: func(_ *resource.Context, at field.Cursor) {
+			signer, bundle := at.Child("spec", "signerName"), at.Child("spec", "trustBundle")
+			if signer.String() != "" {
+				validateSignerName(signer)
+			}
+			if !bundle.Updates() || bundle.Changed() {
+				validateTrustBundle(bundle)
+			}
+			if signer = signer.OrEmpty(); signer.Changed() {
+				signer.Invalid(signer.String(), field.TextImmutable)
+			}
+		},
+		Labels:  kind.SameLabels("spec.signerName"),
+		Unknown: kind.UnsupportedLabel,
+		Columns: []table.Column{table.Name(),
+			table.Doc("SignerName", docCertificates+"ClusterTrustBundleSpec", "signerName").AtOr(table.None, "spec", "signerName")},
+	}
+}
+
+// trustBundleName is the rule for names: they begin with that of the signer, if there is one.
+func trustBundleName(_ *resource.Context, obj object.Object) func(string, bool) []string {
+	signer := obj.String("spec", "signerName")
+	return func(name string, prefix bool) []string {
+		if signer == "" {
+			if strings.Contains(name, ":") {
+				return []string{`ClusterTrustBundle without signer name must not have ":" in its name`}
+			}
+			return field.NameDNSSubdomain(name, prefix)
+		}
+		wanted := strings.ReplaceAll(signer, "/", ":") + ":"
+		rest, ok := strings.CutPrefix(name, wanted)
+		if !ok {
+			return []string{"ClusterTrustBundle for signerName " + signer + " must be named with prefix " + wanted}
+		}
+		return field.NameDNSSubdomain(rest, prefix)
+	}
+}
+
+// validateTrustBundle checks that a text is PEM blocks of certificates of authorities, each once.
+func validateTrustBundle(at field.Cursor) {
+	if len(at.String()) > maxTrustBundle {
+		at.TooLong(maxTrustBundle)
+		return
+	}
+	found := len(at.Errors())
+	var blocks []string
+	indices := map[string][]int{}
+	rest := []byte(at.String())
+	for i := 0; ; i++ {
+		var block *pem.Block
+		if block, rest = pem.Decode(rest); block == nil {
+			break
+		}
+		switch problem := checkAuthority(block.Bytes); {
+		case block.Type != "CERTIFICATE":
+			at.Invalid("<value omitted>", fmt.Sprintf("entry %d has bad block type: %s", i, block.Type))
+		case len(block.Headers) > 0:
+			at.Invalid("<value omitted>", fmt.Sprintf("entry %d has PEM block headers", i))
+		case problem != "":
+			at.Invalid("<value omitted>", fmt.Sprintf("entry %d %s", i, problem))
+		default:
+			blocks = append(blocks, string(block.Bytes))
+			indices[string(block.Bytes)] = append(indices[string(block.Bytes)], i)
+		}
+	}
+	if len(at.Errors()) > found {
+		return
+	}
+	if len(blocks) == 0 {
+		at.Invalid("<value omitted>", "at least one trust anchor must be provided")
+	}
+	for i, block := range blocks {
+		if twice := indices[block]; len(twice) > 1 && slices.Index(blocks, block) == i {
+			at.Invalid("<value omitted>", fmt.Sprintf("duplicate trust anchor (indices %v)", twice))
+		}
+	}
+}
+
+// podCertificateKind is served by default since 1.37 (KEP-4317).
+func podCertificateKind() kind.Kind {
+	doc := func(name, field string) table.Column {
+		return table.Doc(name, docCertificates+"PodCertificateRequestSpec", field).At("spec", field)
+	}
+	return kind.Kind{
+		Storage: "podcertificaterequests.certificates.k8s.io",
+		Strategy: resource.Strategy{
+			Checks: resource.Checks{
+				Update:       []resource.Check{resource.CheckMetaUpdate, resource.CheckKind},
+				Subresources: map[string][]resource.Check{"status": {resource.CheckMetaUpdate, resource.CheckKind}},
+			},
+			Resets:    map[string]resource.Reset{"": {Fields: []string{"status"}}, "status": {Fields: []string{"metadata", "spec"}}},
+			HasStatus: true, CustomStatus: true, NeedsResourceVersion: true,
+			Fields: func(obj object.Object) map[string]string {
+				return map[string]string{"spec.signerName": obj.String("spec", "signerName"), "spec.podName": obj.String("spec", "podName"),
+					"spec.nodeName": obj.String("spec", "nodeName")}
+			},
+		},
+		Defaults: kind.EveryVersion(func(obj object.Object) {
+			const day = 86400
+			obj.SetDefault(int64(day), "spec", "maxExpirationSeconds")
+		}),
+		Validate:       validatePodCertificate,
+		ValidateStatus: func(_ *resource.Context, at field.Cursor) { kind.CheckConditions(at.Child("status", "conditions")) },
+		Labels:         kind.SameLabels("spec.signerName", "spec.podName", "spec.nodeName"),
+		Unknown:        kind.UnsupportedLabel,
+		Columns: []table.Column{table.Name(), doc("PodName", "podName"), doc("ServiceAccountName", "serviceAccountName"), doc("NodeName", "nodeName"),
+			doc("SignerName", "signerName"), table.Text("State", "Is the request Pending, Issued, Denied, or Failed?").Cell(cellPodCertificate),
+			doc("UnverifiedUserAnnotations", "unverifiedUserAnnotations").Cell(func(obj object.Object) any {
+				return table.LabelsCell(object.StringMap(obj.Map("spec", "unverifiedUserAnnotations")))
+			})},
+	}
+}
+
+func cellPodCertificate(obj object.Object) any {
+	state := "Pending"
+	for _, c := range obj.Objects("status", "conditions") {
+		if t := c.String("type"); t == "Issued" || t == "Denied" || t == "Failed" {
+			state = t
+		}
+	}
+	return state
+}
+
+// validatePodCertificate follows certificates/validation.ValidatePodCertificateRequestCreate.
+func validatePodCertificate(_ *resource.Context, at field.Cursor) {
+	spec := at.Child("spec")
+	if at.Updates() {
+		spec.Immutable()
+		return
+	}
+	validateSignerName(spec.Child("signerName"))
+	for _, name := range []string{"pod", "serviceAccount", "node"} {
+		spec.Child(name + "Name").OrEmpty().Check(field.DNS1123Subdomain)
+		uid := spec.Child(name + "UID").OrEmpty()
+		uid.InvalidIf(uid.String() == "", "must not be empty").MaxBytes(128)
+	}
+	const hour, day, most = 3600, 86400, 7862400 // 91 days
+	limit := int64(most)
+	if domain, _, _ := strings.Cut(spec.String("signerName"), "/"); domain == "kubernetes.io" || strings.HasSuffix(domain, ".kubernetes.io") {
+		limit = day
+	}
+	seconds := spec.Child("maxExpirationSeconds")
+	seconds.InvalidIf(seconds.Int64() < hour || seconds.Int64() > limit, fmt.Sprintf("must be in the range [%d, %d]", hour, limit))
+	if spec.String("stubPKCS10Request") == "" {
+		spec.Invalid(field.Omit, "exactly one of (stubPKCS10Request) or (pkixPublicKey, proofOfPossession) must be set")
+	}
+}

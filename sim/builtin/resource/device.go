@@ -1,0 +1,148 @@
+package resource
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/kubesim/kubesim/sim/builtin/gotext"
+	"github.com/kubesim/kubesim/sim/builtin/podspec"
+	"github.com/kubesim/kubesim/sim/field"
+	"github.com/kubesim/kubesim/sim/object"
+)
+
+// Limits of the devices of a slice.
+const (
+	maxConsumedSets      = 2
+	maxDeviceTaints      = 16
+	maxDeviceAttributes  = 32
+	maxAttributeValue    = 64
+	maxAttributeKeyShown = podspec.DriverNameMax + 1 + maxAttributeName
+	maxBindings          = 4
+)
+
+// validateDevice checks a device of a slice; old is the one of that name in the stored slice.
+func validateDevice(at field.Cursor, old object.Object, ownNodes bool) {
+	at.Child("name").OrEmpty().Check(field.DNS1123Label)
+	attributes, capacity := at.Child("attributes"), at.Child("capacity")
+	if n := attributes.Len() + capacity.Len(); n > maxDeviceAttributes {
+		at.Invalid(n, fmt.Sprintf("the total number of attributes and capacities must not exceed %d", maxDeviceAttributes))
+	}
+	for name, a := range attributes.EachKey() {
+		validateAttributeName(attributes.With(name))
+		validateAttribute(a.ReportAt(attributes.Key(shortened(name))))
+	}
+	for name, c := range capacity.EachKey() {
+		validateAttributeName(capacity.With(name))
+		validateDeviceCapacity(c.ReportAt(capacity.Key(shortened(name))), at.True("allowMultipleAllocations"))
+	}
+	if taints := at.Child("taints"); old == nil || !object.SemanticEqual(old["taints"], taints.Value()) {
+		for taint := range taints.MaxItems(maxDeviceTaints).Each() {
+			validateDeviceTaint(taint)
+		}
+	}
+	validateCounterSets(at.Child("consumesCounters").MaxItems(maxConsumedSets), "counterSet")
+	validateDeviceNodes(at, ownNodes)
+	validateBindingConditions(at)
+}
+
+func validateDeviceTaint(at field.Cursor) {
+	at.Child("key").OrEmpty().Check(field.QualifiedName)
+	at.Child("value").OrEmpty().Check(field.LabelValue)
+	at.Child("effect").Required().OneOf(deviceEffects...)
+}
+
+// validateDeviceNodes checks which nodes a device is for, where the slice leaves that to its devices.
+func validateDeviceNodes(at field.Cursor, ownNodes bool) {
+	const oneOf = "exactly one of `nodeName`, `nodeSelector`, or `allNodes` is required when `perDeviceNodeSelection` is set to true in the ResourceSlice spec"
+	if !ownNodes {
+		if at.Has("nodeName") || at.Has("nodeSelector") || at.Has("allNodes") {
+			at.Invalid(nil, "`nodeName`, `nodeSelector` and `allNodes` can only be set if `perDeviceNodeSelection` is set to true in the ResourceSlice spec")
+		}
+		return
+	}
+	set := validateNodeChoice(at, "must not be empty")
+	validateOneChoice(at, append(set, validateFlags(at, "allNodes")...), oneOf, oneOf)
+}
+
+// shortened returns a key for a path, with the middle left out if it is too long.
+func shortened(key string) string {
+	if len(key) <= maxAttributeKeyShown {
+		return key
+	}
+	const dots = "..."
+	rest := maxAttributeKeyShown - len(dots)
+	return key[:(rest+1)/2] + dots + key[len(key)-rest/2:]
+}
+
+// validateAttribute checks that an attribute has one value, of one type.
+func validateAttribute(at field.Cursor) {
+	n := 0
+	for _, kind := range []string{"bool", "int", "string", "version"} {
+		value := at.Child(kind)
+		if !value.Has() {
+			continue
+		}
+		n++
+		value.InvalidIf(kind == "version" && !isSemver(value.String()), "must be a string compatible with semver.org spec 2.0.0")
+		value.MaxBytes(maxAttributeValue)
+	}
+	switch n {
+	case 0:
+		at.Invalid("", "exactly one value must be specified")
+	case 1:
+	default:
+		at.Invalid(gotext.Value(gotext.DeviceAttribute, at.Object()), "exactly one value must be specified")
+	}
+}
+
+// isSemver checks a version of Semantic Versioning 2.0.0, §2, §9 and §10.
+func isSemver(v string) bool {
+	v, build, hasBuild := strings.Cut(v, "+")
+	v, pre, hasPre := strings.Cut(v, "-")
+	numbers := strings.Split(v, ".")
+	ok := len(numbers) == 3
+	for _, n := range numbers {
+		ok = ok && isDigits(n) && (n == "0" || n[0] != '0')
+	}
+	if hasPre {
+		for id := range strings.SplitSeq(pre, ".") {
+			ok = ok && isSemverIdentifier(id) && (!isDigits(id) || id == "0" || id[0] != '0')
+		}
+	}
+	if hasBuild {
+		for id := range strings.SplitSeq(build, ".") {
+			ok = ok && isSemverIdentifier(id)
+		}
+	}
+	return ok
+}
+
+func isDigits(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
+
+func isSemverIdentifier(s string) bool {
+	for _, c := range s {
+		if !('0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || c == '-') {
+			return false
+		}
+	}
+	return s != ""
+}
+
+// validateBindingConditions checks the conditions a device must have before a pod is bound (KEP-5007).
+func validateBindingConditions(at field.Cursor) {
+	wanted, failed := at.Child("bindingConditions"), at.Child("bindingFailureConditions")
+	for _, list := range []field.Cursor{wanted, failed} {
+		for condition := range list.MaxItems(maxBindings).Each() {
+			condition.Check(field.QualifiedName)
+		}
+	}
+	seen, known := field.Seen{}, field.Seen{}
+	for condition := range wanted.Each() {
+		condition.Unique(known)
+	}
+	for condition := range failed.Each() {
+		condition.Unique(seen).InvalidIf(known[condition.String()], "bindingFailureConditions must not overlap with bindingConditions")
+	}
+	wanted.InvalidIf(wanted.Len() == 0 && failed.Len() > 0, "bindingConditions are required to use bindingFailureConditions")
+	failed.InvalidIf(failed.Len() == 0 && wanted.Len() > 0, "bindingFailureConditions are required to use bindingConditions")
+}

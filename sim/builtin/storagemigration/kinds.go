@@ -1,0 +1,102 @@
+// Package storagemigration has the StorageVersionMigration, which servers since 1.37 serve by default.
+package storagemigration
+
+import (
+	"strings"
+
+	"github.com/kubesim/kubesim/sim/builtin/kind"
+	"github.com/kubesim/kubesim/sim/builtin/table"
+	"github.com/kubesim/kubesim/sim/field"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/resource"
+)
+
+// Kinds returns the kinds of storagemigration.k8s.io.
+func Kinds() []kind.Kind {
+	name := table.Name()
+	name.Format = ""
+	return []kind.Kind{{
+		Storage: "storageversionmigrations.storagemigration.k8s.io",
+		Strategy: resource.Strategy{
+			Checks: resource.Checks{
+				Update:       []resource.Check{resource.CheckMeta, resource.CheckKind, resource.CheckMetaUpdate},
+				Subresources: map[string][]resource.Check{"status": {resource.CheckMetaUpdate, resource.CheckKind}},
+			},
+			Resets:    map[string]resource.Reset{"": {Fields: []string{"status"}}, "status": {Fields: []string{"metadata", "spec"}}},
+			HasStatus: true, CustomStatus: true, NeedsResourceVersion: true,
+		},
+		Validate:       validateMigration,
+		ValidateStatus: validateMigrationStatus,
+		Columns: []table.Column{
+			name, table.Text("Resource", "GroupResource to migrate").Cell(cellResource), table.Text("Status", "Status of the migration").Cell(cellStatus),
+		},
+	}}
+}
+
+func cellResource(obj object.Object) any {
+	of := obj.At("spec", "resource")
+	return strings.TrimSuffix(of.String("resource")+"."+of.String("group"), ".")
+}
+
+func cellStatus(obj object.Object) any {
+	status := "Unknown"
+	for _, c := range obj.Objects("status", "conditions") {
+		if t := c.String("type"); c.String("status") == "True" && (t == "Running" || t == "Failed" || t == "Succeeded") {
+			status = t
+		}
+	}
+	return status
+}
+
+// validateMigration follows pkg/apis/storagemigration/validation.ValidateStorageVersionMigration.
+func validateMigration(_ *resource.Context, at field.Cursor) {
+	joined := func(rule func(string) []string) func(string) []string {
+		return func(text string) []string {
+			if texts := rule(text); len(texts) > 0 {
+				return []string{strings.Join(texts, ",")}
+			}
+			return nil
+		}
+	}
+	of := at.Child("spec", "resource")
+	of.Child("resource").Required("resource is required to be set").Check(joined(field.DNS1035Label))
+	of.Child("group").IfGiven().Check(joined(field.DNS1123Subdomain))
+	if spec := at.Child("spec"); spec.Changed() {
+		shown := append(object.AppendJSON([]byte(`{"Resource":`), map[string]any{"group": of.String("group"), "resource": of.String("resource")}), '}')
+		spec.Invalid(field.Raw(shown), field.TextImmutable)
+	}
+}
+
+func validateMigrationStatus(_ *resource.Context, at field.Cursor) {
+	conditions, revision := at.Child("status", "conditions"), at.Child("status", "resourceVersion")
+	kind.CheckConditions(conditions)
+	revision.InvalidIf(at.Old().String("status", "resourceVersion") != "" && revision.OrEmpty().Changed(), field.TextImmutable)
+	is := func(obj object.Object, name string) bool {
+		for _, c := range obj.Objects("status", "conditions") {
+			if c.String("type") == name {
+				return c.String("status") == "True"
+			}
+		}
+		return false
+	}
+	invalid := func(broken bool, text string) {
+		if broken {
+			conditions.Invalid(printConditions(at.Object()), text)
+		}
+	}
+	invalid(is(at.Object(), "Succeeded") && is(at.Object(), "Failed"), "Both success and failed conditions cannot be true at the same time")
+	for _, end := range [][2]string{{"Succeeded", "Success"}, {"Failed", "Failed"}} {
+		invalid(is(at.Old(), end[0]) && !is(at.Object(), end[0]), end[1]+" condition cannot be set to false once it is true")
+	}
+}
+
+// printConditions prints the conditions as metav1.Condition is printed, which always has a message.
+func printConditions(obj object.Object) field.Raw {
+	var list []any
+	for _, c := range obj.Objects("status", "conditions") {
+		c = c.Copy()
+		c.SetDefault("", "message")
+		list = append(list, map[string]any(c))
+	}
+	return field.Raw(kind.AppendOrdered(nil, list))
+}

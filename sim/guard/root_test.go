@@ -1,0 +1,116 @@
+package guard
+
+import (
+	"go/ast"
+	"go/parser"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/matryer/is"
+)
+
+// TestRootIsStraight: the files of package sim name what is in others one way only, so that each can be read after those
+// that it names: options and door, the Cluster, then what can be done with one.
+func TestRootIsStraight(t *testing.T) {
+	t.Parallel()
+	files := mustSources(t, func(s source) bool { return s.dir() == "sim" && !s.isTest() })
+	for _, circle := range circles(files) {
+		t.Errorf("%s name each other: move what they share to one of them", circle)
+	}
+}
+
+func TestRootIsStraightFinds(t *testing.T) {
+	is := is.New(t)
+	read := func(name, text string) source {
+		f, err := parser.ParseFile(fset, name, text, parser.SkipObjectResolution)
+		is.NoErr(err)
+		return source{name: name, ast: f}
+	}
+	a, b := read("a.go", "package a\nfunc f() { g() }"), read("b.go", "package a\nfunc g() {}\nfunc (x T) h() {}\ntype T int")
+	is.Equal(len(circles([]source{a, b})), 0)
+	is.Equal(circles([]source{a, b, read("c.go", "package a\nfunc k(x T) { x.h(); f() }")}), nil)
+	is.Equal(len(circles([]source{read("a.go", "package a\nfunc f(x T) { x.h() }\nvar v int"), read("b.go", "package a\ntype T int\nfunc (T) h() { _ = v }")})), 1)
+}
+
+// circles returns the circles of files that name each other's functions, types, values and unexported methods.
+func circles(files []source) (found []string) {
+	home := map[string]string{} // file by name; methods have a dot before it
+	for _, s := range files {
+		for _, name := range declared(s.ast) {
+			home[name] = s.name
+		}
+	}
+	uses := map[string][]string{}
+	for _, s := range files {
+		take := func(name string) {
+			if to, ok := home[name]; ok && to != s.name && !slices.Contains(uses[s.name], to) {
+				uses[s.name] = append(uses[s.name], to)
+			}
+		}
+		var look func(n ast.Node) bool
+		look = func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.SelectorExpr: // what is behind the dot is a method, or somebody else's
+				take("." + n.Sel.Name)
+				ast.Inspect(n.X, look)
+				return false
+			case *ast.KeyValueExpr: // the key is a field
+				ast.Inspect(n.Value, look)
+				return false
+			case *ast.Ident:
+				take(n.Name)
+			}
+			return true
+		}
+		ast.Inspect(s.ast, look)
+	}
+	var way []string
+	done := map[string]bool{}
+	var visit func(name string)
+	visit = func(name string) {
+		if i := slices.Index(way, name); i >= 0 {
+			found = append(found, strings.Join(way[i:], ", "))
+			return
+		}
+		if done[name] {
+			return
+		}
+		done[name] = true
+		way = append(way, name)
+		for _, to := range uses[name] {
+			visit(to)
+		}
+		way = way[:len(way)-1]
+	}
+	for _, s := range files {
+		visit(s.name)
+	}
+	return found
+}
+
+// declared returns the names that a file gives to others of its package.
+func declared(f *ast.File) (names []string) {
+	for _, d := range f.Decls {
+		switch d := d.(type) {
+		case *ast.FuncDecl:
+			if d.Recv == nil {
+				names = append(names, d.Name.Name)
+			} else if !d.Name.IsExported() {
+				names = append(names, "."+d.Name.Name)
+			}
+		case *ast.GenDecl:
+			for _, spec := range d.Specs {
+				switch spec := spec.(type) {
+				case *ast.TypeSpec:
+					names = append(names, spec.Name.Name)
+				case *ast.ValueSpec:
+					for _, n := range spec.Names {
+						names = append(names, n.Name)
+					}
+				}
+			}
+		}
+	}
+	return names
+}

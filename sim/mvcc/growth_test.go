@@ -1,0 +1,44 @@
+package mvcc
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/google/btree"
+	"github.com/matryer/is"
+)
+
+// What a list of one object or of 500 does hardly depends on how many there are: keys and runs are compared with about as
+// many others.
+func TestPagesDoNotGrow(t *testing.T) {
+	t.Parallel()
+	few, many := 1_000, 100_000
+	page := func(keys, limit, from int) int {
+		compared := 0
+		x := newIndex()
+		x.keys = btree.NewG(degree, func(a, b *KV) bool { compared++; return a.Key < b.Key })
+		x.runs = btree.NewG(degree, func(a, b *run) bool { compared++; return a.first < b.first })
+		x.runs.ReplaceOrInsert(&run{})
+		for i := range keys {
+			x.put(&KV{Key: fmt.Sprintf("/pods/%06d", i)})
+		}
+		v := newView(1, x, nil)
+		compared = 0
+		first, left := fmt.Sprintf("/pods/%06d", from), limit
+		v.Range("/pods/", first, func(*KV) bool { compared++; left--; return left > 0 })
+		if n := v.Count("/pods/", first); n != keys-from {
+			t.Fatal(n)
+		}
+		return compared
+	}
+	for _, limit := range []int{1, 500} {
+		for _, place := range []float64{0, 0.5} {
+			is := is.New(t)
+			a, b := page(few, limit, int(place*float64(few))), page(many, limit, int(place*float64(many)))
+			t.Logf("limit %d from %v: %d and %d comparisons", limit, place, a, b)
+			grows := math.Log(float64(b)/float64(a)) / math.Log(float64(many)/float64(few))
+			is.True(grows < 0.1) // 0 is not at all, 1 in proportion
+		}
+	}
+}

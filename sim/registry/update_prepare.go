@@ -1,0 +1,97 @@
+package registry
+
+import (
+	"github.com/kubesim/kubesim/sim/field"
+	"github.com/kubesim/kubesim/sim/metadata"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/resource"
+)
+
+// prepareUpdate keeps what an update may not touch and lets the strategy do the same.
+func prepareUpdate(ctx *resource.Context, obj, old object.Object) {
+	strategy := ctx.Definition.Hub.Strategy
+	keep := func(name string) {
+		if v, ok := old.Get("metadata", name); ok {
+			obj.Set(v, "metadata", name)
+		} else {
+			obj.Remove("metadata", name)
+		}
+	}
+	keep("generation")
+	keep("creationTimestamp")
+	for _, name := range []string{"uid", "deletionTimestamp", "deletionGracePeriodSeconds"} {
+		v, ok := old.Get("metadata", name)
+		if ok && (name == "deletionTimestamp" || obj.Metadata()[name] == nil) {
+			obj.Set(v, "metadata", name)
+		}
+	}
+	if strategy.HasStatus {
+		isolateStatus(ctx, obj, old)
+	}
+	changed := func() bool {
+		return ctx.Subresource != "status" && strategy.SpecChanged != nil && strategy.SpecChanged(obj, old)
+	}
+	asked := strategy.CountsAsked && changed()
+	if strategy.PrepareForUpdate != nil {
+		strategy.PrepareForUpdate(ctx, obj, old)
+	}
+	if asked || changed() {
+		obj.Set(old.Generation()+1, "metadata", "generation")
+	}
+}
+
+// isolateStatus makes a write of the main resource keep the old status, and one of the status subresource keep all but
+// status and metadata, or all but status where CustomStatus says so.
+func isolateStatus(ctx *resource.Context, obj, old object.Object) {
+	switch ctx.Subresource {
+	case "":
+		keepField(obj, old, "status")
+		return
+	case "status":
+	default:
+		return
+	}
+	if ctx.Definition.Hub.Strategy.CustomStatus {
+		managed, ok := obj.Get("metadata", "managedFields")
+		obj["apiVersion"], obj["kind"], obj["metadata"] = old["apiVersion"], old["kind"], object.Copy(old["metadata"])
+		if obj.Remove("metadata", "managedFields"); ok {
+			obj.Set(managed, "metadata", "managedFields")
+		}
+	}
+	for _, name := range object.SortedKeys(obj) {
+		if !isEnvelope(name) {
+			keepField(obj, old, name)
+		}
+	}
+	for _, name := range object.SortedKeys(old) {
+		if !isEnvelope(name) {
+			keepField(obj, old, name)
+		}
+	}
+}
+
+func isEnvelope(name string) bool {
+	return name == "kind" || name == "apiVersion" || name == "metadata" || name == "status"
+}
+
+func keepField(obj, old object.Object, name string) {
+	if v, ok := old[name]; ok {
+		obj[name] = object.Copy(v)
+	} else {
+		delete(obj, name)
+	}
+}
+
+// validateChanged returns everything wrong with a changed object. Metadata is checked several times, as the real
+// server does: the causes repeat, the message does not.
+func validateChanged(ctx *resource.Context, obj, old object.Object) field.ErrorList {
+	hub := ctx.Definition.Hub
+	p := field.Root("metadata")
+	rules := metadata.Rules(ctx.Server.Minor)
+	errs := rules.Validate(obj.Metadata(), hub.Namespaced, field.NamePathSegment, p)
+	errs = append(errs, rules.ValidateUpdate(obj.Metadata(), old.Metadata(), p)...)
+	if other := otherKind(hub, obj); len(other) > 0 {
+		return append(errs, other...)
+	}
+	return declarative(ctx, append(errs, check(ctx, obj, old)...))
+}

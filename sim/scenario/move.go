@@ -1,0 +1,65 @@
+//go:build !nocel
+
+package scenario
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/kubesim/kubesim/clock"
+	"github.com/kubesim/kubesim/sim"
+)
+
+func (w *World) fork(op *Op) error {
+	return w.move(op, func(c *sim.Cluster) (*sim.Cluster, error) { return c.Fork(), nil })
+}
+
+func (w *World) reload(op *Op) error {
+	return w.move(op, func(c *sim.Cluster) (*sim.Cluster, error) { return sim.Load(c.State(), nil) })
+}
+
+// move goes on with another cluster that is as the one so far.
+func (w *World) move(op *Op, to func(*sim.Cluster) (*sim.Cluster, error)) error {
+	if len(w.actors) > 0 {
+		return fmt.Errorf("%s leaves the timers of %s behind: do it in a world without actors", op.Name, w.actors[0].called())
+	}
+	c, err := to(w.cluster)
+	if err != nil {
+		return err
+	}
+	w.cluster, w.clock, w.waiting = c, c.Clock().(*clock.Manual), nil
+	if w.recording != nil {
+		c.OnCommit(w.committing)
+		w.recording.moved()
+	}
+	for _, x := range w.watches {
+		if x.state == "" {
+			x.state = "left behind"
+		}
+	}
+	w.happened(op, "store", 0)
+	return nil
+}
+
+// heal ends faults, troubles of replicas and what is held. The longest delay of a stalled connection or a read is less than
+// the minute after it.
+func (w *World) heal(op *Op) error {
+	w.cluster.ClearFaults()
+	for n := 1; n <= w.cluster.Replicas(); n++ {
+		w.cluster.Replica(n).Resume()
+	}
+	for _, name := range slices.Sorted(maps.Keys(w.clients)) {
+		w.cluster.Release(w.agent(name))
+		w.clients[name].held = false
+	}
+	w.cluster.ReleaseFaults()
+	w.happened(op, "store", 0)
+	for range 4 {
+		w.clock.Advance(15 * time.Second)
+		w.run()
+	}
+	w.healed = true
+	return nil
+}

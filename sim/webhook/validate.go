@@ -1,0 +1,76 @@
+package webhook
+
+import (
+	"fmt"
+	"net/url"
+	"strings"
+
+	"github.com/kubesim/kubesim/sim/field"
+)
+
+// ValidateClientConfig checks how a webhook of a configuration or of a definition is reached.
+func ValidateClientConfig(at field.Cursor) {
+	switch {
+	case at.Has("url") == at.Has("service"):
+		at.Missing("exactly one of url or service is required")
+	case at.Has("url"):
+		validateURL(at.Child("url"))
+	default:
+		validateService(at.Child("service"))
+	}
+}
+
+// validateURL checks the address of a webhook (k8s.io/apiserver/pkg/util/webhook.ValidateWebhookURL).
+func validateURL(at field.Cursor) {
+	const form = "; desired format: https://host[/path]"
+	u, err := url.Parse(at.String())
+	if err != nil {
+		at.Missing("url must be a valid URL: " + err.Error() + form)
+		return
+	}
+	for _, rule := range []struct {
+		broken        bool
+		value, detail string
+	}{
+		{u.Scheme != "https", u.Scheme, "'https' is the only allowed URL scheme" + form},
+		{u.Host == "", u.Host, "host must be specified" + form},
+		{u.User != nil, u.User.String(), "user information is not permitted in the URL"},
+		{u.Fragment != "", u.Fragment, "fragments are not permitted in the URL"},
+		{u.RawQuery != "", u.RawQuery, "query parameters are not permitted in the URL"},
+	} {
+		at.With(rule.value).InvalidIf(rule.broken, rule.detail)
+	}
+}
+
+// validateService checks the service behind a webhook. The real server mixes up the two names it needs: a missing
+// name is reported as the namespace and the other way round.
+func validateService(at field.Cursor) {
+	name, namespace, port := at.Child("name"), at.Child("namespace"), at.Child("port").OrZero()
+	namespace.ReportAt(name).Required()
+	name.ReportAt(namespace).Required()
+	if msgs := field.PortNumber(port.Int64()); len(msgs) > 0 {
+		port.Invalid(port.Int64(), "port is not valid: "+strings.Join(msgs, ", "))
+	}
+	validateServicePath(at.Child("path"))
+}
+
+func validateServicePath(at field.Cursor) {
+	path := at.String()
+	switch path {
+	case "", "/":
+		return
+	case "//":
+		at.Invalid(path, "segment[0] may not be empty")
+		return
+	}
+	at.InvalidIf(!strings.HasPrefix(path, "/"), "must start with a '/'")
+	for i, segment := range strings.Split(strings.TrimSuffix(path[1:], "/"), "/") {
+		if segment == "" {
+			at.Invalid(path, fmt.Sprintf("segment[%d] may not be empty", i))
+			continue
+		}
+		for _, m := range field.DNS1123Subdomain(segment) {
+			at.Invalid(path, fmt.Sprintf("segment[%d]: %s", i, m))
+		}
+	}
+}
