@@ -57,21 +57,6 @@ func checkLet(op *Op, at int) error {
 	return err
 }
 
-// parseOperand reads a value by itself.
-func parseOperand(text string, columns int) (operand, error) {
-	tokens, err := tokenize(text, columns)
-	if err != nil {
-		return nil, err
-	}
-	p := &parser{tokens: tokens, end: columns + len(text) + 1}
-	o, err := p.operand(false)
-	if err == nil && p.at < len(tokens) {
-		t := p.peek()
-		return nil, wrong(t.column, "the value ends before %q", t.text)
-	}
-	return o, err
-}
-
 // parseOnce reads CONDITION do OPERATION.
 func parseOnce(text string, at int) (*Condition, string, error) {
 	i := strings.LastIndex(text, " do ")
@@ -202,7 +187,7 @@ func (w *World) let(text string) error {
 		return err
 	}
 	if v == nil {
-		return fmt.Errorf("let %s: %s is not there", name, o.text())
+		return fmt.Errorf("let %s: %s is not there", name, o.text)
 	}
 	w.vars[name] = show(v)
 	return nil
