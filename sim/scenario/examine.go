@@ -36,10 +36,7 @@ func checkCondition(op *Op, at int) error {
 }
 
 func checkEventually(op *Op, at int) error {
-	_, text, skipped, err := parseWithin(op.Text, at)
-	if err == nil {
-		_, err = parseCondition(text, at+skipped)
-	}
+	_, _, err := parseEventually(op.Text, at)
 	return err
 }
 
@@ -81,18 +78,18 @@ func parseOnce(text string, at int) (*Condition, string, error) {
 // patienceOfChecks is how long eventually waits if it does not say.
 const patienceOfChecks = time.Minute
 
-// parseWithin reads within DURATION in front of a condition, and how long that is.
-func parseWithin(text string, at int) (d time.Duration, rest string, skipped int, err error) {
-	after, ok := strings.CutPrefix(text, "within ")
-	if !ok {
-		return patienceOfChecks, text, 0, nil
+// parseEventually reads a condition, and within DURATION in front of it.
+func parseEventually(text string, at int) (within time.Duration, c *Condition, err error) {
+	within = patienceOfChecks
+	if after, ok := strings.CutPrefix(text, "within "); ok {
+		word, rest, _ := strings.Cut(strings.TrimLeft(after, " "), " ")
+		if within, err = time.ParseDuration(word); err != nil || within < 0 {
+			return 0, nil, wrong(at+len("within ")+1, "within needs a duration such as 30s, not %q", word)
+		}
+		text, at = rest, at+len(text)-len(rest)
 	}
-	word, rest, _ := strings.Cut(strings.TrimLeft(after, " "), " ")
-	skipped = len(text) - len(rest)
-	if d, err = time.ParseDuration(word); err != nil || d < 0 {
-		return 0, "", 0, wrong(at+len("within ")+1, "within needs a duration such as 30s, not %q", word)
-	}
-	return d, rest, skipped, nil
+	c, err = parseCondition(text, at)
+	return within, c, err
 }
 
 func (w *World) never(op *Op) error {
@@ -140,11 +137,7 @@ func (w *World) verdict(ok bool, what, why string) {
 
 // eventually lets controllers work, and then time pass, until the condition holds.
 func (w *World) eventually(text string) error {
-	d, text, _, err := parseWithin(text, 0)
-	if err != nil {
-		return err
-	}
-	c, err := ParseCondition(text)
+	d, c, err := parseEventually(text, 0)
 	if err != nil {
 		return err
 	}
@@ -165,10 +158,9 @@ func (w *World) eventually(text string) error {
 			w.verdict(ok, fmt.Sprintf("expected within %s %s", d, c), why)
 			return nil
 		}
-		switch {
-		case first:
+		if first {
 			w.settle()
-		default:
+		} else {
 			w.instant(next)
 		}
 	}
