@@ -37,7 +37,7 @@ type reflector struct {
 	listWatch bool // begin with a list
 	lane      string
 	random    *rand.Rand
-	changed   func(w *World, eventType string, obj object.Object) // told of each change of the cache
+	changed   func(w *World, obj object.Object) // told of each change of the cache
 
 	def         *resource.Definition
 	store       map[string]object.Object // by namespace/name
@@ -153,7 +153,7 @@ func (r *reflector) openWatch(w *World, q url.Values) {
 	r.send(w, q, r)
 }
 
-func (r *reflector) send(w *World, q url.Values, s sink) {
+func (r *reflector) send(w *World, q url.Values, s *reflector) {
 	b := &builder{w: w, op: &Op{}, client: r.client, replica: max(r.client.replica, 1)}
 	if r.namespace == "" {
 		b.op.Flags = []FlagValue{{Name: "all-namespaces"}}
@@ -249,22 +249,18 @@ func (r *reflector) replace(w *World, rv string) {
 	r.store, r.initial, r.rv, r.unavailable, r.synced = r.initial, nil, rv, false, true
 	w.say("%s knows %s at rv %s: %s", r.name, r.def.Resourced(), rv, keysLine(r.store))
 	for _, k := range object.SortedKeys(r.store) {
-		kind := watchcache.Modified
-		if old[k] == nil {
-			kind = watchcache.Added
-		}
-		r.tell(w, kind, r.store[k])
+		r.tell(w, r.store[k])
 	}
 	for _, k := range object.SortedKeys(old) {
 		if r.store[k] == nil {
-			r.tell(w, watchcache.Deleted, old[k])
+			r.tell(w, old[k])
 		}
 	}
 }
 
-func (r *reflector) tell(w *World, eventType string, obj object.Object) {
+func (r *reflector) tell(w *World, obj object.Object) {
 	if r.changed != nil {
-		r.changed(w, eventType, obj)
+		r.changed(w, obj)
 	}
 }
 
@@ -280,8 +276,8 @@ func keysLine(store map[string]object.Object) string {
 	return strings.Join(out, " ")
 }
 
-// event is sink's.
-func (r *reflector) event(w *World, x *watch, e Event) {
+// event takes in an event of its watch.
+func (r *reflector) event(w *World, e Event) {
 	if e.Type == watchcache.Error {
 		code, reason := statusCode(e.Object), e.Object.String("reason")
 		w.say("%s ◀ ERROR %d %s", r.name, code, reason)
@@ -307,7 +303,7 @@ func (r *reflector) event(w *World, x *watch, e Event) {
 		r.store[k] = obj
 	}
 	w.say("%s ◀ %s %s rv %s%s", r.name, e.Type, shortRef(refOf(r.def, obj.Namespace(), obj.Name())), r.rv, terminating(obj))
-	r.tell(w, e.Type, obj)
+	r.tell(w, obj)
 }
 
 // initialEvent takes in an event of a watch-list.
@@ -327,8 +323,8 @@ func (r *reflector) initialEvent(w *World, e Event) {
 	}
 }
 
-// closed is sink's.
-func (r *reflector) closed(w *World, x *watch, broken bool) {
+// closed takes in the end of its watch, after the last event.
+func (r *reflector) closed(w *World, x *watch) {
 	if x != r.watch {
 		return
 	}
