@@ -19,9 +19,7 @@ const templateGeneration = "deprecated.daemonset.template.generation"
 func defaultDaemonSet(obj object.Object) {
 	obj.SetDefault(map[string]any{}, "spec")
 	spec := obj.At("spec")
-	if spec.String("updateStrategy", "type") == "" {
-		spec.Set("RollingUpdate", "updateStrategy", "type")
-	}
+	kind.SetEmpty(spec, "RollingUpdate", "updateStrategy", "type")
 	if spec.String("updateStrategy", "type") == "RollingUpdate" {
 		spec.SetDefault(int64(1), "updateStrategy", "rollingUpdate", "maxUnavailable")
 	}

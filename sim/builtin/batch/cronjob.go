@@ -58,7 +58,7 @@ func cellLastSchedule(now time.Time, obj object.Object) any {
 func defaultCronJob(obj object.Object) {
 	obj.SetDefault(map[string]any{}, "spec")
 	spec := obj.At("spec")
-	kind.SetEmpty(spec, "concurrencyPolicy", "Allow")
+	kind.SetEmpty(spec, "Allow", "concurrencyPolicy")
 	spec.SetDefault(false, "suspend")
 	spec.SetDefault(int64(3), "successfulJobsHistoryLimit")
 	spec.SetDefault(int64(1), "failedJobsHistoryLimit")

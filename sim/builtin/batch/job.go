@@ -38,11 +38,6 @@ func jobKind() kind.Kind {
 			Checks:    resource.Checks{Update: []resource.Check{resource.CheckMeta, resource.CheckFirst, resource.CheckMetaUpdate, resource.CheckKind}},
 			HasStatus: true, OrphansByDefault: true, PropagationWarning: jobPropagation, SpecChanged: gotext.SpecChanged(gotext.JobSpec),
 			PrepareForCreate: prepareJob, Canonicalize: labelJob, ReadsMore: labelledLate,
-			ValidateFirst: func(ctx *resource.Context, obj, old object.Object) field.ErrorList {
-				at := field.CursorAt(obj, old)
-				validateJob(ctx, at)
-				return at.Errors()
-			},
 			Warn: warnJob,
 			Fields: func(obj object.Object) map[string]string {
 				return map[string]string{"status.successful": strconv.FormatInt(obj.Int64("status", "succeeded"), 10)}
@@ -55,10 +50,10 @@ func jobKind() kind.Kind {
 				validateJob(ctx, at)
 			}
 		},
-		ValidateStatus: validateJobStatus,
-		Defaults:       kind.EveryVersion(defaultJob),
-		Labels:         kind.SameLabels("status.successful"),
-		Unknown:        func(label string) string { return fmt.Sprintf("field label %q not supported for Job", label) },
+		ValidateStatus: validateJobStatus, ValidateFirst: validateJob,
+		Defaults: kind.EveryVersion(defaultJob),
+		Labels:   kind.SameLabels("status.successful"),
+		Unknown:  func(label string) string { return fmt.Sprintf("field label %q not supported for Job", label) },
 		Columns: append([]table.Column{
 			table.Name(), table.Text("Status", "Status of the job.").Cell(cellJobStatus),
 			table.Doc("Completions", docBatch+"JobStatus", "succeeded").Cell(cellCompletions),
@@ -123,7 +118,7 @@ func labelJob(obj object.Object) {
 func defaultFailurePolicy(spec object.Object) {
 	for _, rule := range spec.Objects("podFailurePolicy", "rules") {
 		for _, pattern := range rule.Objects("onPodConditions") {
-			kind.SetEmpty(pattern, "status", "True")
+			kind.SetEmpty(pattern, "True", "status")
 		}
 	}
 }

@@ -30,7 +30,7 @@ func endpointsKind() kind.Kind {
 		Defaults: kind.EveryVersion(func(obj object.Object) {
 			for _, subset := range obj.Objects("subsets") {
 				for _, port := range subset.Objects("ports") {
-					kind.SetEmpty(port, "protocol", "TCP")
+					kind.SetEmpty(port, "TCP", "protocol")
 				}
 			}
 		}),

@@ -1,6 +1,7 @@
 package core
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -28,8 +29,8 @@ func podRow(now time.Time, obj object.Object) resource.Row {
 		restarts += " (" + codec.Age(now, s.lastRestart) + " ago)"
 	}
 	row := table.Row(obj.Name(), fmt.Sprintf("%d/%d", s.ready, s.total), s.status, restarts, table.AgeCell(now, obj),
-		table.OrNone(podIP(obj), table.None), table.OrNone(obj.String("spec", "nodeName"), table.None),
-		table.OrNone(obj.String("status", "nominatedNodeName"), table.None), cellReadinessGates(obj))
+		cmp.Or(podIP(obj), table.None), cmp.Or(obj.String("spec", "nodeName"), table.None),
+		cmp.Or(obj.String("status", "nominatedNodeName"), table.None), cellReadinessGates(obj))
 	row.Conditions = completed(obj.String("status", "phase"))
 	return row
 }
@@ -71,7 +72,7 @@ func podCondition(obj object.Object, kind string) object.Object {
 // summarize puts the states of all containers together, as kubectl get shows them.
 func summarize(obj object.Object) podSummary {
 	phase := obj.String("status", "phase")
-	s := podSummary{status: table.OrNone(obj.String("status", "reason"), phase), total: len(obj.List("spec", "containers"))}
+	s := podSummary{status: cmp.Or(obj.String("status", "reason"), phase), total: len(obj.List("spec", "containers"))}
 	for _, c := range obj.Objects("status", "conditions") {
 		if c.String("type") == "PodScheduled" && c.String("reason") == "SchedulingGated" {
 			s.status = "SchedulingGated"

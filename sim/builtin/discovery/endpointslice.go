@@ -2,6 +2,7 @@
 package discovery
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 
@@ -199,7 +200,7 @@ func cellSliceAddresses(obj object.Object) any {
 func firstThree(list []string) string {
 	const most = 3
 	if len(list) <= most {
-		return table.OrNone(strings.Join(list, ","), table.Unset)
+		return cmp.Or(strings.Join(list, ","), table.Unset)
 	}
 	return strings.Join(list[:most], ",") + " + " + strconv.Itoa(len(list)-most) + " more..."
 }

@@ -60,6 +60,15 @@ func EveryVersion(f func(object.Object)) map[string]func(object.Object) {
 	return map[string]func(object.Object){"": f}
 }
 
+// KeepAt gives obj the old value at a path.
+func KeepAt(obj, old object.Object, path ...string) {
+	if v, _ := old.Get(path...); v != nil {
+		obj.Set(object.Copy(v), path...)
+	} else {
+		obj.Remove(path...)
+	}
+}
+
 // KeepOld gives obj the old value of top-level fields.
 func KeepOld(obj, old object.Object, names ...string) {
 	for _, name := range names {
@@ -81,17 +90,17 @@ func Decoded(v any) []byte {
 	return data
 }
 
-// SetEmpty sets a string field that is absent or "".
-func SetEmpty(o object.Object, name, value string) {
-	if o.String(name) == "" {
-		o[name] = value
+// SetEmpty sets the string at the path where it is absent or "".
+func SetEmpty(o object.Object, value string, path ...string) {
+	if o.String(path...) == "" {
+		o.Set(value, path...)
 	}
 }
 
-// SetZero sets a number field that is absent or 0.
-func SetZero(o object.Object, name string, value int64) {
-	if o.Int64(name) == 0 {
-		o[name] = value
+// SetZero sets the number at the path where it is absent or 0.
+func SetZero(o object.Object, value int64, path ...string) {
+	if o.Int64(path...) == 0 {
+		o.Set(value, path...)
 	}
 }
 

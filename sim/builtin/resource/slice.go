@@ -48,16 +48,10 @@ func resourceSliceKind() kind.Kind {
 					ctx.Warn(`spec.driver: driver names should be lowercase; "` + driver + `" contains uppercase characters`)
 				}
 			},
-			Fields: func(obj object.Object) map[string]string {
-				return map[string]string{"spec.nodeName": obj.String("spec", "nodeName"), "spec.driver": obj.String("spec", "driver"),
-					"spec.pool.name": obj.String("spec", "pool", "name")}
-			},
 		},
 		Validate: func(_ *resource.Context, at field.Cursor) { validateResourceSlice(at.Child("spec")) },
-		Labels:   kind.SameLabels("spec.nodeName", "spec.driver"),
-		Since: map[int]func(k *kind.Kind){37: func(k *kind.Kind) {
-			k.Labels = kind.SameLabels("spec.nodeName", "spec.driver", "spec.pool.name")
-		}},
+		Select:   []string{"spec.nodeName", "spec.driver"},
+		Since:    map[int]func(k *kind.Kind){37: func(k *kind.Kind) { k.Select = append(k.Select, "spec.pool.name") }},
 		Unknown: func(label string) string {
 			return "field label not supported for resource.k8s.io/v1, Kind=ResourceSlice: " + label
 		},
@@ -77,7 +71,7 @@ func sliceChanged(typ func() *schema.Type) func(obj, old object.Object) bool {
 		for i, d := range devices[:min(len(devices), len(before))] {
 			taints, was := d.Objects("taints"), before[i].Objects("taints")
 			for j, taint := range taints[:min(len(taints), len(was))] {
-				kind.SetEmpty(taint, "timeAdded", was[j].String("timeAdded"))
+				kind.SetEmpty(taint, was[j].String("timeAdded"), "timeAdded")
 			}
 		}
 		return changed(asked, old)
@@ -88,7 +82,7 @@ func sliceChanged(typ func() *schema.Type) func(obj, old object.Object) bool {
 func prepareSlice(ctx *resource.Context, obj, _ object.Object) {
 	for _, d := range obj.Objects("spec", "devices") {
 		for _, taint := range d.Objects("taints") {
-			kind.SetEmpty(taint, "timeAdded", object.Time(ctx.Now))
+			kind.SetEmpty(taint, object.Time(ctx.Now), "timeAdded")
 		}
 	}
 }

@@ -62,14 +62,6 @@ func SinceCell(now time.Time, stamp string) string {
 	return codec.Age(now, at)
 }
 
-// OrNone returns the text, or what stands for no text.
-func OrNone(text, none string) string {
-	if text == "" {
-		return none
-	}
-	return text
-}
-
 // LabelsCell prints labels as a selector: a=b,c=d.
 func LabelsCell(labels map[string]string) string {
 	if len(labels) == 0 {
