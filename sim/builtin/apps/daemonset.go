@@ -140,6 +140,6 @@ func validateDaemonSetStatus(_ *resource.Context, all field.Cursor) {
 // warnDaemonSet warns about the template of a new object, or about one that changed.
 func warnDaemonSet(ctx *resource.Context, obj, old object.Object) {
 	if old == nil || generationOfTemplate(obj) != generationOfTemplate(old) {
-		kind.WarnAll(ctx, podspec.TemplateWarnings(ctx, obj.Map("spec", "template"), field.Root("spec").Child("template")))
+		podspec.WarnTemplate(ctx, obj.Map("spec", "template"), field.Root("spec").Child("template"))
 	}
 }

@@ -75,7 +75,7 @@ func warnCronJob(ctx *resource.Context, obj, old object.Object) {
 		podspec.WarnNames(ctx, obj)
 	}
 	if old == nil || obj.Generation() != old.Generation() {
-		kind.WarnAll(ctx, jobSpecWarnings(ctx, obj.At("spec", "jobTemplate", "spec"), field.Root("spec").Child("jobTemplate", "spec")))
+		warnJobSpec(ctx, obj.At("spec", "jobTemplate", "spec"), field.Root("spec").Child("jobTemplate", "spec"))
 	}
 	if old != nil && hasTimeZone(obj.String("spec", "schedule")) {
 		ctx.Warn("cannot use TZ or CRON_TZ in spec.spec.schedule, use timeZone instead, see https://kubernetes.io/docs/concepts/workloads/controllers/cron-jobs/ for more details")

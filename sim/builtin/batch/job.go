@@ -148,17 +148,16 @@ func warnJob(ctx *resource.Context, obj, old object.Object) {
 		podspec.WarnNames(ctx, obj)
 	}
 	if old == nil || obj.Generation() != old.Generation() {
-		kind.WarnAll(ctx, jobSpecWarnings(ctx, obj.At("spec"), field.Root("spec")))
+		warnJobSpec(ctx, obj.At("spec"), field.Root("spec"))
 	}
 }
 
-// jobSpecWarnings returns the warnings about the Job spec at p.
-func jobSpecWarnings(ctx *resource.Context, spec object.Object, p field.Path) []string {
-	var out []string
+// warnJobSpec warns about the Job spec at p.
+func warnJobSpec(ctx *resource.Context, spec object.Object, p field.Path) {
 	if spec.String("completionMode") == "Indexed" && spec.Int64("completions") > manyCompletions && spec.Int64("parallelism") > manyParallel {
-		out = append(out, p.String()+": In Indexed Jobs with a number of completions higher than 10^5 and a parallelism higher than 10^4, Kubernetes might not be able to track completedIndexes when a big number of indexes fail")
+		ctx.Warn(p.String() + ": In Indexed Jobs with a number of completions higher than 10^5 and a parallelism higher than 10^4, Kubernetes might not be able to track completedIndexes when a big number of indexes fail")
 	}
-	return append(out, podspec.TemplateWarnings(ctx, spec.Map("template"), p.Child("template"))...)
+	podspec.WarnTemplate(ctx, spec.Map("template"), p.Child("template"))
 }
 
 // cellJobStatus is what the conditions of a Job come to.
@@ -180,15 +179,8 @@ func cellJobStatus(obj object.Object) any {
 }
 
 // jobIs reports whether the condition is True.
-func jobIs(obj object.Object, condition string) bool { return jobCondition(obj, condition, "True") }
-
-func jobCondition(obj object.Object, condition, status string) bool {
-	for _, c := range obj.Objects("status", "conditions") {
-		if c.String("type") == condition && c.String("status") == status {
-			return true
-		}
-	}
-	return false
+func jobIs(obj object.Object, condition string) bool {
+	return kind.HasCondition(obj, condition, "True")
 }
 
 func cellCompletions(obj object.Object) any {

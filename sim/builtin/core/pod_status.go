@@ -235,11 +235,7 @@ func deviceHealth(allocated field.Cursor) {
 		r.Child("health").OrEmpty().OneOf("Healthy", "Unhealthy", "Unknown")
 		text := r.Child("message")
 		text.RequireIf(text.Has() && text.String() == "", "must be non-empty if specified").MaxBytes(healthMessageMax)
-		if id := r.Child("resourceID"); seen[id.String()] {
-			id.Duplicate(field.Enum(id.String()))
-		} else {
-			seen[id.String()] = true
-		}
+		r.Child("resourceID").OrEmpty().AsEnum().UniqueBy(seen, r.String("resourceID"))
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/kubesim/kubesim/sim/builtin/kind"
 	"github.com/kubesim/kubesim/sim/builtin/podspec"
 	"github.com/kubesim/kubesim/sim/builtin/table"
 	"github.com/kubesim/kubesim/sim/codec"
@@ -52,21 +53,11 @@ func cellReadinessGates(obj object.Object) string {
 	}
 	met := 0
 	for _, gate := range gates {
-		if podCondition(obj, gate.String("conditionType")).String("status") == "True" {
+		if kind.Condition(obj, gate.String("conditionType")).String("status") == "True" {
 			met++
 		}
 	}
 	return fmt.Sprintf("%d/%d", met, len(gates))
-}
-
-// podCondition returns the first condition of the type, or nil.
-func podCondition(obj object.Object, kind string) object.Object {
-	for _, c := range obj.Objects("status", "conditions") {
-		if c.String("type") == kind {
-			return c
-		}
-	}
-	return nil
 }
 
 // summarize puts the states of all containers together, as kubectl get shows them.
@@ -86,7 +77,7 @@ func summarize(obj object.Object) podSummary {
 	}
 	s.total += len(sidecars)
 	initializing := s.initContainers(obj, sidecars)
-	if !initializing || podCondition(obj, "Initialized").String("status") == "True" {
+	if !initializing || kind.Condition(obj, "Initialized").String("status") == "True" {
 		s.containers(obj, sidecars)
 	}
 	if obj.DeletionTimestamp() != "" {
@@ -175,18 +166,11 @@ func (s *podSummary) containers(obj object.Object, sidecars []string) {
 		return
 	}
 	switch {
-	case running && podReady(obj):
+	case running && kind.HasCondition(obj, "Ready", "True"):
 		s.status = "Running"
 	case failure != "":
 		s.status = failure
 	case running:
 		s.status = "NotReady"
 	}
-}
-
-// podReady reports whether any condition Ready is true.
-func podReady(obj object.Object) bool {
-	return slices.ContainsFunc(obj.Objects("status", "conditions"), func(c object.Object) bool {
-		return c.String("type") == "Ready" && c.String("status") == "True"
-	})
 }

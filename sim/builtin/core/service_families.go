@@ -150,10 +150,7 @@ func validateServiceAddresses(ctx *resource.Context, spec field.Cursor) {
 	}
 	seen := field.Seen{}
 	for family := range spec.Each("ipFamilies") {
-		if family.OneOf("IPv4", "IPv6"); seen[family.String()] {
-			family.Duplicate(field.Enum(family.String()))
-		}
-		seen[family.String()] = true
+		family.OneOf("IPv4", "IPv6").AsEnum().UniqueBy(seen, family.String())
 	}
 	spec.Child("ipFamilyPolicy").OneOf(preferDualStack, requireDual, singleStack)
 	before := len(spec.Errors())

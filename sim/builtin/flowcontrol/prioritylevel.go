@@ -77,10 +77,8 @@ func byPrecedence(a, b object.Object) int {
 }
 
 func cellMissing(obj object.Object) any {
-	for _, c := range obj.Objects("status", "conditions") {
-		if c.String("type") == "Dangling" {
-			return c.String("status")
-		}
+	if dangling := kind.Condition(obj, "Dangling"); dangling != nil {
+		return dangling.String("status")
 	}
 	return "?"
 }

@@ -8,7 +8,6 @@ import (
 	"github.com/kubesim/kubesim/sim/builtin/gotext"
 	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/object"
-	"github.com/kubesim/kubesim/sim/resource"
 )
 
 // EnumValue returns v as errors print it where the Go type is a named string.
@@ -27,13 +26,6 @@ func IsObject(v any) bool {
 	}
 	_, ok = v.(map[string]any)
 	return ok
-}
-
-// WarnAll adds warnings to the answer.
-func WarnAll(ctx *resource.Context, warnings []string) {
-	for _, text := range warnings {
-		ctx.Warn(text)
-	}
 }
 
 // SortedSet returns the strings in order, each once.
@@ -58,6 +50,23 @@ func SameLabels(labels ...string) map[string]map[string]string {
 // EveryVersion is the defaults of a kind that has the same ones in all versions.
 func EveryVersion(f func(object.Object)) map[string]func(object.Object) {
 	return map[string]func(object.Object){"": f}
+}
+
+// Condition returns the first condition of a type in the status, nil if there is none.
+func Condition(obj object.Object, kind string) object.Object {
+	for _, c := range obj.Objects("status", "conditions") {
+		if c.String("type") == kind {
+			return c
+		}
+	}
+	return nil
+}
+
+// HasCondition reports whether there is a condition of a type in a state: True, False or Unknown.
+func HasCondition(obj object.Object, kind, state string) bool {
+	return slices.ContainsFunc(obj.Objects("status", "conditions"), func(c object.Object) bool {
+		return c.String("type") == kind && c.String("status") == state
+	})
 }
 
 // KeepAt gives obj the old value at a path.

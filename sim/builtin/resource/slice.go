@@ -114,7 +114,7 @@ func validateResourceSlice(at field.Cursor) {
 	for d := range devices.Each() {
 		validateDevice(d, was[d.String("name")], at.True("perDeviceNodeSelection"))
 	}
-	unique(devices, "name")
+	devices.UniqueItems("name")
 	validateCounterSets(at.Child("sharedCounters").MaxItems(maxCounterSets), "name")
 }
 
@@ -172,7 +172,7 @@ func validateCounterSets(sets field.Cursor, nameField string) {
 			counters.With(name).Check(field.DNS1123Label)
 		}
 	}
-	unique(sets, nameField)
+	sets.UniqueItems(nameField)
 }
 
 // validatePoolName checks the name of a pool of devices: subdomains joined by slashes.

@@ -2,6 +2,7 @@
 package table
 
 import (
+	"strconv"
 	"strings"
 	"time"
 
@@ -60,6 +61,14 @@ func SinceCell(now time.Time, stamp string) string {
 		return Unknown
 	}
 	return codec.Age(now, at)
+}
+
+// FirstCell joins the first texts of a list and says how many more there are.
+func FirstCell(list []string, most int, separator string) string {
+	if len(list) <= most {
+		return strings.Join(list, separator)
+	}
+	return strings.Join(list[:most], separator) + " + " + strconv.Itoa(len(list)-most) + " more..."
 }
 
 // LabelsCell prints labels as a selector: a=b,c=d.
