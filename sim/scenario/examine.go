@@ -17,17 +17,16 @@ type standing struct {
 // checkCommands look at the world: now, at once or later.
 var checkCommands = []Command{
 	{Name: "expect", Usage: "CONDITION", Help: "it holds now", Example: "expect count pods == 2",
-		Group: Checks, text: true, check: checkCondition, run: func(w *World, op *Op) error { return w.expect(op.Text) }},
+		Group: Checks, text: true, check: checkCondition, run: (*World).expect},
 	{Name: "never", Usage: "CONDITION", Help: "it holds after no commit from here on", Example: "never count pods > 1",
 		Group: Checks, text: true, check: checkCondition, run: (*World).never},
 	{Name: "eventually", Usage: "[within DURATION] CONDITION", Example: "eventually within 30s pods/a absent",
 		Help:  "it holds when controllers have worked and time has passed, 1m at most unless it says",
-		Group: Checks, text: true, check: checkEventually, run: func(w *World, op *Op) error { return w.eventually(op.Text) }},
+		Group: Checks, text: true, check: checkEventually, run: (*World).eventually},
 	{Name: "once", Usage: "CONDITION do OPERATION", Help: "do something as soon as a commit makes a condition true",
 		Example: "once pods/a exists do crash op", Group: Checks, text: true, check: checkOnce, run: (*World).once},
 	{Name: "let", Usage: "NAME = VALUE", Help: "keep a value, such as .metadata.continue of the last answer, as $NAME",
-		Example: "let token = .metadata.continue", Group: Checks, text: true, check: checkLet,
-		run: func(w *World, op *Op) error { return w.let(op.Text) }},
+		Example: "let token = .metadata.continue", Group: Checks, text: true, check: checkLet, run: (*World).let},
 }
 
 func checkCondition(op *Op, at int) error {
@@ -112,8 +111,8 @@ func (w *World) once(op *Op) error {
 	return nil
 }
 
-func (w *World) expect(text string) error {
-	ok, why, err := w.Holds(text)
+func (w *World) expect(op *Op) error {
+	ok, why, err := w.Holds(op.Text)
 	if err != nil {
 		return err
 	}
@@ -121,7 +120,7 @@ func (w *World) expect(text string) error {
 		w.say("not so: %s", why)
 		return nil
 	}
-	w.verdict(ok, "expected "+text, why)
+	w.verdict(ok, "expected "+op.Text, why)
 	return nil
 }
 
@@ -136,8 +135,8 @@ func (w *World) verdict(ok bool, what, why string) {
 }
 
 // eventually lets controllers work, and then time pass, until the condition holds.
-func (w *World) eventually(text string) error {
-	d, c, err := parseEventually(text, 0)
+func (w *World) eventually(op *Op) error {
+	d, c, err := parseEventually(op.Text, 0)
 	if err != nil {
 		return err
 	}
@@ -167,8 +166,8 @@ func (w *World) eventually(text string) error {
 }
 
 // let keeps a value.
-func (w *World) let(text string) error {
-	name, value, _ := strings.Cut(text, "=")
+func (w *World) let(op *Op) error {
+	name, value, _ := strings.Cut(op.Text, "=")
 	name = strings.TrimSpace(name)
 	o, err := parseOperand(value, 0)
 	if err != nil {
