@@ -64,21 +64,12 @@ func (c *checker) demands(n int, rule func(object.Object, field.Path) field.Erro
 		return true
 	}
 	if c.kept[n] == nil {
-		kept := c.keeps(rule)
+		keeps := func(node object.Object, p field.Path) bool { return len(rule(node, p)) == 0 }
+		breaks := func(schema map[string]any) bool { return !walk(schema, field.Path{}, keeps) }
+		kept := !slices.ContainsFunc(c.before.schemas(), breaks)
 		c.kept[n] = &kept
 	}
 	return *c.kept[n]
-}
-
-// keeps reports whether the stored definition keeps a rule.
-func (c *checker) keeps(rule func(object.Object, field.Path) field.ErrorList) bool {
-	for i := range c.before.versions {
-		p := c.before.of(&c.before.versions[i])
-		if !walk(p.openAPI(), field.Path{}, func(node object.Object, p field.Path) bool { return len(rule(node, p)) == 0 }) {
-			return false
-		}
-	}
-	return true
 }
 
 // atomicSets demands that items of a set are owned as a whole.

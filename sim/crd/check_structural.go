@@ -22,7 +22,7 @@ const (
 func checkStructural(schema map[string]any, p field.Path) field.ErrorList {
 	s := &structureChecker{}
 	s.node(schema, rootLevel, p)
-	s.complete(schema, p)
+	s.complete(schema, schema, p, p) // what the root validates speaks only of fields and items that the structure has
 	slices.SortStableFunc(s.errs, func(a, b *field.Error) int { return strings.Compare(a.Error(), b.Error()) })
 	return s.errs
 }
@@ -176,18 +176,6 @@ func (s *structureChecker) nested(node object.Object, p field.Path, skipAnyOf bo
 	}
 }
 
-// complete checks that the value validations of the root speak only of fields and items that the structure has.
-func (s *structureChecker) complete(node object.Object, p field.Path) {
-	for _, name := range []string{"allOf", "anyOf", "oneOf"} {
-		for i, m := range node.Objects(name) {
-			s.covered(m, node, p.Child(name).Index(i), p)
-		}
-	}
-	if not, ok := node["not"].(map[string]any); ok {
-		s.covered(not, node, p.Child("not"), p)
-	}
-}
-
 // covered checks that the fields of a nested validation at p are fields of the structure at of.
 func (s *structureChecker) covered(nested, structure object.Object, p, of field.Path) {
 	const text = "because it is defined in "
@@ -208,12 +196,17 @@ func (s *structureChecker) covered(nested, structure object.Object, p, of field.
 			s.add(field.Required(of.Child("properties").Key(name), text+at.String()))
 		}
 	}
+	s.complete(nested, structure, p, of)
+}
+
+// complete checks the value validations of a node at p like covered.
+func (s *structureChecker) complete(node, structure object.Object, p, of field.Path) {
 	for _, name := range []string{"allOf", "anyOf", "oneOf"} {
-		for i, m := range nested.Objects(name) {
+		for i, m := range node.Objects(name) {
 			s.covered(m, structure, p.Child(name).Index(i), of)
 		}
 	}
-	if not, ok := nested["not"].(map[string]any); ok {
+	if not, ok := node["not"].(map[string]any); ok {
 		s.covered(not, structure, p.Child("not"), of)
 	}
 }
@@ -235,9 +228,6 @@ func isOnly(v any, kind string) bool {
 }
 
 func allOfIntOrString(node object.Object) bool {
-	list := node.List("allOf")
-	if len(list) == 0 {
-		return false
-	}
-	return isIntOrString(object.As(list[0]).List("anyOf"))
+	list := node.Objects("allOf")
+	return len(list) > 0 && isIntOrString(list[0].List("anyOf"))
 }
