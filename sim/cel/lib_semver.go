@@ -159,24 +159,15 @@ func semverFunctions() []cel.EnvOption {
 		_, err := parse(s, normalize)
 		return types.Bool(err == nil)
 	}
-	compare := func(name, id string, f func(order int) ref.Val, result *cel.Type) cel.EnvOption {
-		return cel.Function(name, member(id, result,
-			binary(func(v, w semver) ref.Val { return f(v.compare(w)) }), typeSemver, typeSemver))
-	}
 	part := func(name string, i int) cel.EnvOption {
-		return cel.Function(name, member("semver_"+name, cel.IntType,
-			unary(func(v semver) ref.Val { return types.Int(v.parts[i]) }), typeSemver))
+		return property(name, "semver_"+name, typeSemver, cel.IntType, func(v semver) ref.Val { return types.Int(v.parts[i]) })
 	}
-	return []cel.EnvOption{
+	return append(comparing("semver", typeSemver, semver.compare),
 		cel.Function("semver",
 			overload("string_to_semver", typeSemver, unary(func(s string) ref.Val { return make(s, false) }), cel.StringType),
 			overload("string_bool_to_semver", typeSemver, binary(make), cel.StringType, cel.BoolType)),
 		cel.Function("isSemver",
 			overload("is_semver_string", cel.BoolType, unary(func(s string) ref.Val { return is(s, false) }), cel.StringType),
 			overload("is_semver_string_bool", cel.BoolType, binary(is), cel.StringType, cel.BoolType)),
-		compare("isGreaterThan", "semver_is_greater_than", func(o int) ref.Val { return types.Bool(o > 0) }, cel.BoolType),
-		compare("isLessThan", "semver_is_less_than", func(o int) ref.Val { return types.Bool(o < 0) }, cel.BoolType),
-		compare("compareTo", "semver_compare_to", func(o int) ref.Val { return types.Int(o) }, cel.IntType),
-		part("major", 0), part("minor", 1), part("patch", 2),
-	}
+		part("major", 0), part("minor", 1), part("patch", 2))
 }
