@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -115,29 +116,26 @@ func normalizeSemver(s string) (semver, error) {
 
 // compare orders versions by their precedence; build metadata does not count.
 func (v semver) compare(w semver) int {
-	for i := range v.parts {
-		if c := cmp.Compare(v.parts[i], w.parts[i]); c != 0 {
-			return c
-		}
+	if c := slices.Compare(v.parts[:], w.parts[:]); c != 0 {
+		return c
 	}
 	if len(v.pre) == 0 || len(w.pre) == 0 {
 		return cmp.Compare(len(w.pre), len(v.pre))
 	}
-	for i := 0; i < len(v.pre) && i < len(w.pre); i++ {
-		a, b := v.pre[i], w.pre[i]
-		numberA, numberB := only(a, digits), only(b, digits)
-		switch {
-		case numberA && numberB && len(a) != len(b):
-			return cmp.Compare(len(a), len(b))
-		case numberA != numberB && numberA:
-			return -1
-		case numberA != numberB:
-			return 1
-		case a != b:
-			return cmp.Compare(a, b)
-		}
+	return slices.CompareFunc(v.pre, w.pre, comparePrerelease)
+}
+
+// comparePrerelease orders parts of a prerelease: numbers by their value, and before everything else.
+func comparePrerelease(a, b string) int {
+	switch numberA, numberB := only(a, digits), only(b, digits); {
+	case numberA && numberB && len(a) != len(b):
+		return cmp.Compare(len(a), len(b))
+	case numberA && !numberB:
+		return -1
+	case numberB && !numberA:
+		return 1
 	}
-	return cmp.Compare(len(v.pre), len(w.pre))
+	return cmp.Compare(a, b)
 }
 
 // semverFunctions are semver, isSemver and what versions are made of.

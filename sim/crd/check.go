@@ -206,8 +206,7 @@ func (c *checker) checkNode(node object.Object, p field.Path, at place) {
 				below.defaults, below.reason = false, "in top-level "+name
 			}
 		}
-		next, _ := props[name].(map[string]any)
-		c.check(next, p.Child("properties").Key(name), below)
+		c.check(object.As(props[name]), p.Child("properties").Key(name), below)
 	}
 	c.nested(node, p, inside)
 	c.extensions(node, p)
@@ -229,8 +228,7 @@ func (c *checker) nested(node object.Object, p field.Path, at place) {
 		c.check(items, p.Child("items"), at)
 	case []any:
 		for i, x := range items {
-			m, _ := x.(map[string]any)
-			c.check(m, p.Child("items").Index(i), at)
+			c.check(object.As(x), p.Child("items").Index(i), at)
 		}
 	}
 }

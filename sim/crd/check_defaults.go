@@ -86,9 +86,8 @@ func (c *defaultsChecker) walk(node object.Object, p field.Path, w within) {
 		if c.budget < 0 {
 			return
 		}
-		next, _ := props[name].(map[string]any)
 		meta := w.whole && (name == "metadata" || name == "apiVersion" || name == "kind")
-		c.walk(next, p.Child("properties").Key(name), w.step(name, meta))
+		c.walk(object.As(props[name]), p.Child("properties").Key(name), w.step(name, meta))
 	}
 }
 

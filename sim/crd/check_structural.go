@@ -43,8 +43,7 @@ func (s *structureChecker) node(node object.Object, at level, p field.Path) {
 	}
 	props := node.Map("properties")
 	for _, name := range object.SortedKeys(props) {
-		next, _ := props[name].(map[string]any)
-		s.node(next, fieldLevel, p.Child("properties").Key(name))
+		s.node(object.As(props[name]), fieldLevel, p.Child("properties").Key(name))
 	}
 	more, hasMore := node["additionalProperties"]
 	if hasMore = hasMore && more != nil; hasMore && at == rootLevel {
@@ -159,8 +158,7 @@ func (s *structureChecker) nested(node object.Object, p field.Path, skipAnyOf bo
 	}
 	props := node.Map("properties")
 	for _, name := range object.SortedKeys(props) {
-		next, _ := props[name].(map[string]any)
-		s.nested(next, p.Child("properties").Key(name), false)
+		s.nested(object.As(props[name]), p.Child("properties").Key(name), false)
 	}
 	for _, f := range forbidden {
 		v, ok := node[f.name]
@@ -188,10 +186,9 @@ func (s *structureChecker) covered(nested, structure object.Object, p, of field.
 	}
 	props := nested.Map("properties")
 	for _, name := range object.SortedKeys(props) {
-		next, _ := props[name].(map[string]any)
 		at := p.Child("properties").Key(name)
 		if have, ok := structure.Map("properties")[name].(map[string]any); ok {
-			s.covered(next, have, at, of.Child("properties").Key(name))
+			s.covered(object.As(props[name]), have, at, of.Child("properties").Key(name))
 		} else {
 			s.add(field.Required(of.Child("properties").Key(name), text+at.String()))
 		}

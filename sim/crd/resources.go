@@ -19,7 +19,7 @@ var (
 // define returns the resources of the served versions, and keeps those of all.
 func (d *definition) define(crd object.Object) []*resource.Definition {
 	s := specOf(crd)
-	names := object.Object(crd.Map("status", "acceptedNames"))
+	names := crd.At("status", "acceptedNames")
 	var out []*resource.Definition
 	d.all = make(map[string]*resource.Definition, len(s.versions))
 	for _, x := range s.versions {

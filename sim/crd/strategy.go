@@ -32,7 +32,7 @@ func Defaults(crd object.Object) {
 	if hook := crd.Map("spec", "conversion", "webhook"); hook != nil && hook["clientConfig"] == nil && hook["conversionReviewVersions"] == nil {
 		crd.Remove("spec", "conversion", "webhook") // which the server's own form of a definition does not have
 	}
-	if config := object.Object(crd.Map("spec", "conversion", "webhook", "clientConfig")); config.Map("service") != nil {
+	if config := crd.At("spec", "conversion", "webhook", "clientConfig"); config.Map("service") != nil {
 		config.SetDefault(int64(443), "service", "port")
 	}
 	if len(crd.List("status", "storedVersions")) == 0 {
