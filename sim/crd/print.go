@@ -1,6 +1,8 @@
 package crd
 
 import (
+	"maps"
+
 	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/object"
 )
@@ -12,14 +14,10 @@ func printVersions(s *spec) any {
 	}
 	out := make([]any, len(s.versions))
 	for i, m := range s.Objects("versions") {
-		x, own := s.versions[i], map[string]any{}
+		x, own := s.versions[i], maps.Clone(map[string]any(m))
 		hoisted := map[string]bool{"schema": x.schema == nil, "subresources": x.sub == nil,
 			"additionalPrinterColumns": x.columns == nil, "selectableFields": x.fields == nil}
-		for name, v := range m { // order does not matter
-			if !hoisted[name] {
-				own[name] = v
-			}
-		}
+		maps.DeleteFunc(own, func(name string, _ any) bool { return hoisted[name] })
 		out[i] = own
 	}
 	return field.Raw(printField(nil, "versions", out))

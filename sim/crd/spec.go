@@ -41,6 +41,9 @@ func specOf(crd object.Object) *spec {
 	for i, m := range s.Objects("versions") {
 		s.versions = append(s.versions, versionOf(m, field.Root("spec.versions").Index(i)))
 	}
+	if len(s.versions) == 0 {
+		return s
+	}
 	hoist(s, sameParts, func(p *part) *map[string]any { return &p.schema })
 	hoist(s, sameParts, func(p *part) *map[string]any { return &p.sub })
 	hoist(s, sameLists, func(p *part) *[]any { return &p.columns })
@@ -68,16 +71,15 @@ func sameLists(a, b []any) bool { return object.SemanticEqual(a, b) }
 
 // hoist moves to the top what all versions have in common.
 func hoist[T map[string]any | []any](s *spec, same func(a, b T) bool, get func(*part) *T) {
+	first := *get(&s.versions[0].part)
 	for _, v := range s.versions {
-		if !same(*get(&v.part), *get(&s.versions[0].part)) {
+		if !same(*get(&v.part), first) {
 			return
 		}
 	}
-	for i, v := range s.versions {
-		if i == 0 {
-			*get(&s.top) = *get(&v.part)
-		}
-		*get(&v.part), *get(&v.whole) = nil, *get(&s.top)
+	*get(&s.top) = first
+	for _, v := range s.versions {
+		*get(&v.part), *get(&v.whole) = nil, first
 	}
 }
 

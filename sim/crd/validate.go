@@ -107,14 +107,12 @@ func oneOf(at field.Cursor, allowed ...string) {
 // checkTop checks what all versions have in common.
 func (v *validator) checkTop() field.ErrorList {
 	top := &v.spec.top
-	status, first := top.hasStatus(), ""
-	for i, x := range v.spec.versions {
-		status = status || x.hasStatus()
-		if i == 0 {
-			first = x.name
-		}
+	status := top.hasStatus() || slices.ContainsFunc(v.spec.versions, (*version).hasStatus)
+	var before map[string]any
+	if len(v.spec.versions) > 0 {
+		before = v.before.schemaOf(v.spec.versions[0].name)
 	}
-	return v.checkPart(top, "", status, v.before.schemaOf(first), top.schema != nil, "may only be set when validations.schema is included")
+	return v.checkPart(top, "", status, before, top.schema != nil, "may only be set when validations.schema is included")
 }
 
 func (v *validator) checkVersion(x *version) field.ErrorList {
