@@ -81,24 +81,20 @@ func (s *scope) watch(name string) *watch {
 }
 
 // list returns the objects that a scope sees, which are not to be changed.
-func (s *scope) list(text, namespace, name string) []object.Object {
-	list, err := s.find(text, namespace, name)
-	s.fail(err)
-	return list
-}
-
-func (s *scope) find(text, namespace, name string) ([]object.Object, error) {
+func (s *scope) list(text, namespace, name string) (list []object.Object) {
 	d, err := s.w.known(text)
-	if err != nil {
-		return nil, err
-	}
-	if !d.Namespaced {
+	if err == nil && !d.Namespaced {
 		namespace = ""
 	}
-	if s.objects != nil {
-		return s.objects(d, namespace, name)
+	switch {
+	case err != nil:
+	case s.objects != nil:
+		list, err = s.objects(d, namespace, name)
+	default:
+		list, err = s.w.cluster.Look(d, namespace, name, s.rev)
 	}
-	return s.w.cluster.Look(d, namespace, name, s.rev)
+	s.fail(err)
+	return list
 }
 
 // get follows a path; nil when it leads nowhere.

@@ -91,7 +91,7 @@ func (w *World) controllerOf(name, text string, op *Op) (*controller, error) {
 		}
 		lane := name + "." + d.Resource
 		r := w.newReflector(name, res, lane, op)
-		r.changed = func(w *World, eventType string, obj object.Object) { c.changed(w, d, obj) }
+		r.changed = func(w *World, obj object.Object) { c.changed(w, d, obj) }
 		c.caches = append(c.caches, r)
 	}
 	return c, nil

@@ -200,13 +200,8 @@ func isNumber(text string) bool { return len(text) > 1 && text[1] >= '0' && text
 
 // flagOf returns the flag that a word such as -n or --namespace names.
 func flagOf(text string) *Flag {
-	if name, long := strings.CutPrefix(text, "--"); long {
-		if f := findFlag(name); f != nil && f.Name == name {
-			return f
-		}
-		return nil
-	}
-	if f := findFlag(text[1:]); f != nil && f.Short == text[1:] {
+	name, long := strings.CutPrefix(text[1:], "-")
+	if f := findFlag(name); f != nil && long == (f.Name == name) {
 		return f
 	}
 	return nil

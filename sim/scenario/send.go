@@ -36,7 +36,7 @@ type call struct {
 	answer *apiserver.Answer
 	body   object.Object // of the answer; nil: it is no JSON
 	done   func(*call)   // what its sender does with the answer; nil: nothing
-	sink   sink          // who takes the events of the watch that it begins; nil: the transcript
+	sink   *reflector    // who takes the events of the watch that it begins; nil: the transcript
 	own    bool          // an operation asked for it, not an actor
 	may    bool          // it may fail
 	fails  bool          // it has to fail
@@ -313,11 +313,7 @@ func (w *World) insist(c *call, op *Op) *call {
 
 // passing reports whether an answer is an error that goes by.
 func passing(c *call) bool {
-	switch c.answer.Code {
-	case 429, 500, 503, 504:
-		return true
-	}
-	return c.exchange.Lost > 0 || c.exchange.Reason == "Conflict"
+	return slices.Contains([]int{429, 500, 503, 504}, c.answer.Code) || c.exchange.Lost > 0 || c.exchange.Reason == "Conflict"
 }
 
 // await lets time pass until c is answered, but not for ever.

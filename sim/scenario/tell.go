@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"cmp"
 	"fmt"
 	"net/url"
 	"strconv"
@@ -14,11 +15,7 @@ import (
 // tell writes an answer into the transcript: one line, and the body if -o asked for it.
 func (w *World) tell(c *call) {
 	x := c.exchange
-	asked := c.phrase
-	if asked == "" {
-		asked = x.Method + " " + shortPath(x.Path)
-	}
-	w.say("%s %s → %s", x.Client, asked, headline(c))
+	w.say("%s %s → %s", x.Client, cmp.Or(c.phrase, x.Method+" "+shortPath(x.Path)), headline(c))
 	for _, text := range x.ResHeader["Warning"] {
 		w.say("  warning: %s", warning(text))
 	}
