@@ -22,10 +22,12 @@ package main
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"os"
 	"os/signal"
+	"regexp"
 	"strings"
 	"syscall"
 
@@ -54,7 +56,36 @@ type usageError string
 
 func (e usageError) Error() string { return string(e) }
 
+// helped is the outcome of a command that was asked for help: the text.
+type helped string
+
+func (h helped) Error() string { return string(h) }
+
 func usagef(format string, args ...any) error { return usageError(fmt.Sprintf(format, args...)) }
+
+// newFlags returns the set of flags of a command, which prints nothing by itself.
+func newFlags(command string) *flag.FlagSet {
+	set := flag.NewFlagSet("kubesim "+command, flag.ContinueOnError)
+	set.SetOutput(io.Discard)
+	return set
+}
+
+// parse parses the flags of a command. Its error is helped for --help, and else a usageError.
+func parse(set *flag.FlagSet, usage string, args []string) error {
+	command := strings.TrimPrefix(set.Name(), "kubesim ")
+	err := set.Parse(args)
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+		return helped(usage)
+	case err != nil:
+		text := twoDashes.ReplaceAllString(err.Error(), "${1}--")
+		return usagef("%s: %s; kubesim %s --help lists the flags", command, text, command)
+	}
+	return nil
+}
+
+// twoDashes finds the place in an error of package flag where a flag is named with one dash.
+var twoDashes = regexp.MustCompile(`(^flag [a-z ]+: |for flag )-`)
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -84,6 +115,10 @@ func (p program) exit(name string, err error) int {
 	if err == nil {
 		return 0
 	}
+	if help, ok := err.(helped); ok {
+		fmt.Fprint(p.stdout, help)
+		return 0
+	}
 	fmt.Fprintf(p.stderr, "%s: %s\n", name, strings.TrimPrefix(err.Error(), "kubesim: "))
 	if errors.As(err, new(usageError)) {
 		return 2
@@ -111,8 +146,7 @@ func (p program) run(ctx context.Context, args []string) error {
 		fmt.Fprintln(p.stdout, sim.Version)
 		return nil
 	case "help", "-h", "-help", "--help":
-		fmt.Fprint(p.stdout, usage)
-		return nil
+		return helped(usage)
 	}
 	return usagef("there is no command %q; there are serve, envtest, run, sweep, replay, version and help", args[0])
 }
