@@ -80,7 +80,8 @@ func (s *servers) readAddresses() {
 	if s.has("secure-port") {
 		var err error
 		if port, err = strconv.Atoi(s.last("secure-port")); err != nil || port < 0 || port > 65535 {
-			s.fails(fmt.Errorf("--secure-port %s must be between 1 and 65535, inclusive. It cannot be turned off with 0", s.last("secure-port")))
+			s.fails(fmt.Errorf("--secure-port %s must be between 1 and 65535, inclusive. It cannot be turned off with 0",
+				s.last("secure-port")))
 		}
 	}
 	s.options.Port = port

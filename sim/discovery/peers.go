@@ -49,7 +49,8 @@ type merger func(a, b map[string]any) (merged map[string]any, changed bool)
 // mergeGroups merges the groups of servers, in the order of the servers; own is the place of the one that answers
 // (peerAggregatedDiscoveryHandler.mergeResources).
 func mergeGroups(lists [][]any, own int) []any {
-	merged, _ := mergeLists(lists, own, groupName, inField("versions", versionName, inField("resources", resourceName, mergeResource)))
+	versions := inField("versions", versionName, inField("resources", resourceName, mergeResource))
+	merged, _ := mergeLists(lists, own, groupName, versions)
 	return merged
 }
 

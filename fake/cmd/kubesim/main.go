@@ -22,12 +22,10 @@ package main
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"os"
 	"os/signal"
-	"regexp"
 	"strings"
 	"syscall"
 
@@ -62,30 +60,6 @@ type helped string
 func (h helped) Error() string { return string(h) }
 
 func usagef(format string, args ...any) error { return usageError(fmt.Sprintf(format, args...)) }
-
-// newFlags returns the set of flags of a command, which prints nothing by itself.
-func newFlags(command string) *flag.FlagSet {
-	set := flag.NewFlagSet("kubesim "+command, flag.ContinueOnError)
-	set.SetOutput(io.Discard)
-	return set
-}
-
-// parse parses the flags of a command. Its error is helped for --help, and else a usageError.
-func parse(set *flag.FlagSet, usage string, args []string) error {
-	command := strings.TrimPrefix(set.Name(), "kubesim ")
-	err := set.Parse(args)
-	switch {
-	case errors.Is(err, flag.ErrHelp):
-		return helped(usage)
-	case err != nil:
-		text := twoDashes.ReplaceAllString(err.Error(), "${1}--")
-		return usagef("%s: %s; kubesim %s --help lists the flags", command, text, command)
-	}
-	return nil
-}
-
-// twoDashes finds the place in an error of package flag where a flag is named with one dash.
-var twoDashes = regexp.MustCompile(`(^flag [a-z ]+: |for flag )-`)
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)

@@ -9,7 +9,6 @@ import (
 	"net"
 	"os"
 	"strconv"
-	"strings"
 
 	"github.com/kubesim/kubesim/clock"
 	"github.com/kubesim/kubesim/fake"
@@ -186,10 +185,7 @@ func (f *flags) set() *flag.FlagSet {
 	set.StringVar(&f.tlsCert, "tls-cert-file", "", "")
 	set.StringVar(&f.tlsKey, "tls-private-key-file", "", "")
 	f.users.set(set)
-	set.Func("enable-admission-plugins", "", func(names string) error {
-		f.plugins = append(f.plugins, strings.Split(names, ",")...)
-		return nil
-	})
+	listFlag(set, "enable-admission-plugins", &f.plugins)
 	set.BoolVar(&f.bare, "bare", false, "")
 	set.Func("controllers", "", func(which string) error {
 		if which != "all" && which != "none" {
@@ -199,7 +195,7 @@ func (f *flags) set() *flag.FlagSet {
 		return nil
 	})
 	set.StringVar(&f.kubeconfig, "kubeconfig", "", "")
-	set.Func("load", "", func(file string) error { f.loads = append(f.loads, file); return nil })
+	repeatedFlag(set, "load", &f.loads)
 	set.StringVar(&f.archive, "archive", "", "")
 	set.StringVar(&f.web, "web", "", "")
 	set.StringVar(&f.webListen, "web-listen", "", "")
