@@ -145,15 +145,30 @@ func (c Cursor) MaxItems(limit int) Cursor {
 
 // Unique reports a string that was seen before, as a duplicate.
 func (c Cursor) Unique(seen Seen) Cursor {
-	s := c.String()
-	if seen[s] {
-		c.add(Duplicate(c.Path(), s))
-	}
-	seen[s] = true
+	c.OrEmpty().UniqueBy(seen, c.String())
 	return c
 }
 
-// Seen are the strings that Unique has seen.
+// UniqueBy reports a value of which the key was seen before, as a duplicate.
+func (c Cursor) UniqueBy(seen Seen, key string) Cursor {
+	if seen[key] {
+		c.Duplicate(c.value)
+	}
+	seen[key] = true
+	return c
+}
+
+// UniqueItems reports the strings of a list that repeat an earlier one, or the items of which a field does.
+func (c Cursor) UniqueItems(names ...string) Cursor {
+	seen := Seen{}
+	for item := range c.Each() {
+		text := item.String(names...)
+		item.With(text).UniqueBy(seen, text)
+	}
+	return c
+}
+
+// Seen are the strings that Unique and UniqueBy have seen.
 type Seen map[string]bool
 
 // Declared applies a rule that stands as a tag on the type of the real server, if it has it there: what the rule finds comes

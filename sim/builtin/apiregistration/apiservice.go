@@ -95,14 +95,13 @@ func cellService(obj object.Object) any {
 }
 
 func cellAvailable(obj object.Object) any {
-	for _, c := range obj.Objects("status", "conditions") {
-		if status, reason := c.String("status"), c.String("reason"); c.String("type") != "Available" {
-			continue
-		} else if status == "True" || reason == "" {
-			return status
-		} else {
-			return status + " (" + reason + ")"
-		}
+	available := kind.Condition(obj, "Available")
+	switch status, reason := available.String("status"), available.String("reason"); {
+	case available == nil:
+		return "Unknown"
+	case status == "True" || reason == "":
+		return status
+	default:
+		return status + " (" + reason + ")"
 	}
-	return "Unknown"
 }

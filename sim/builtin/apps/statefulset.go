@@ -174,7 +174,7 @@ func warnStatefulSet(ctx *resource.Context, obj, old object.Object) {
 func defaultStatefulSet(obj object.Object) {
 	obj.SetDefault(map[string]any{}, "spec")
 	spec := obj.At("spec")
-	kind.SetEmpty(spec, "podManagementPolicy", "OrderedReady")
+	kind.SetEmpty(spec, "OrderedReady", "podManagementPolicy")
 	if spec.String("updateStrategy", "type") == "" {
 		spec.Set("RollingUpdate", "updateStrategy", "type")
 		spec.SetDefault(map[string]any{}, "updateStrategy", "rollingUpdate")
@@ -183,9 +183,7 @@ func defaultStatefulSet(obj object.Object) {
 		rolling.SetDefault(int64(0), "partition")
 	}
 	for _, when := range []string{"whenDeleted", "whenScaled"} {
-		if spec.String("persistentVolumeClaimRetentionPolicy", when) == "" {
-			spec.Set("Retain", "persistentVolumeClaimRetentionPolicy", when)
-		}
+		kind.SetEmpty(spec, "Retain", "persistentVolumeClaimRetentionPolicy", when)
 	}
 	spec.SetDefault(int64(1), "replicas")
 	spec.SetDefault(int64(10), "revisionHistoryLimit")
@@ -210,9 +208,9 @@ func defaultMaxUnavailable(obj object.Object) {
 func statefulSetKind() kind.Kind {
 	return kind.Kind{
 		Storage: "statefulsets.apps",
-		Gates: append(podspec.Gates("spec.template.spec."), []kind.Gate{
-			{Name: "MaxUnavailableStatefulSet", Fields: []string{"spec.updateStrategy.rollingUpdate.maxUnavailable"}, Defaults: defaultMaxUnavailable},
-		}...),
+		Gates: append(podspec.Gates("spec.template.spec."), kind.Gate{
+			Name: "MaxUnavailableStatefulSet", Fields: []string{"spec.updateStrategy.rollingUpdate.maxUnavailable"}, Defaults: defaultMaxUnavailable,
+		}),
 		Strategy: resource.Strategy{
 			HasStatus: true, SpecChanged: gotext.SpecChanged(gotext.StatefulSetSpec), NameRule: field.NameDNSLabel,
 			Blank: noReplicas,

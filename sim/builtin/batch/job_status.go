@@ -2,6 +2,7 @@ package batch
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/kubesim/kubesim/sim/builtin/gotext"
@@ -40,22 +41,12 @@ func (s *jobStatus) is(condition string) bool { return jobIs(s.obj, condition) }
 
 // turned reports whether one of the conditions is True now and was not, or the other way round.
 func (s *jobStatus) turned(conditions ...string) bool {
-	for _, name := range conditions {
-		if jobIs(s.obj, name) != jobIs(s.old, name) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(conditions, func(name string) bool { return jobIs(s.obj, name) != jobIs(s.old, name) })
 }
 
 // moved reports whether one of the fields of the status changed.
 func (s *jobStatus) moved(names ...string) bool {
-	for _, name := range names {
-		if s.Child(name).Changed() {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(names, func(name string) bool { return s.Child(name).Changed() })
 }
 
 // isFinished and finishedTurned speak of the conditions Complete and Failed together.
@@ -164,7 +155,7 @@ func (s *jobStatus) validateHistory() {
 	elastic := spec.String("completionMode") == "Indexed" && object.SemanticEqual(spec["completions"], spec["parallelism"])
 	succeeded.InvalidIf(!elastic && succeeded.Int64() < was.Int64("succeeded"), "cannot decrease the succeeded counter")
 	end.InvalidIf(end.Has() && was.Has("completionTime") && end.Changed(), field.TextImmutable)
-	resuming := jobIs(s.old, "Suspended") && jobCondition(s.obj, "Suspended", "False")
+	resuming := jobIs(s.old, "Suspended") && kind.HasCondition(s.obj, "Suspended", "False")
 	start.InvalidIf(was.Has("startTime") && start.Changed() && !resuming && !spec.True("suspend"), "field is immutable for unsuspended job once set")
 	met := s.is("SuccessCriteriaMet")
 	s.conditions.InvalidIf(jobIs(s.old, "SuccessCriteriaMet") && !met, "cannot disable the SuccessCriteriaMet=True condition")

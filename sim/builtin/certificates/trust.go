@@ -25,9 +25,6 @@ func trustBundleKind() kind.Kind {
 		Strategy: resource.Strategy{
 			Checks:               resource.Checks{Update: []resource.Check{resource.CheckMeta, resource.CheckKind, resource.CheckMetaUpdate}},
 			NeedsResourceVersion: true, NameRuleOf: trustBundleName,
-			Fields: func(obj object.Object) map[string]string {
-				return map[string]string{"spec.signerName": obj.String("spec", "signerName")}
-			},
 		},
 		Validate: func(_ *resource.Context, at field.Cursor) {
 			signer, bundle := at.Child("spec", "signerName"), at.Child("spec", "trustBundle")
@@ -41,8 +38,7 @@ func trustBundleKind() kind.Kind {
 				signer.Invalid(signer.String(), field.TextImmutable)
 			}
 		},
-		Labels:  kind.SameLabels("spec.signerName"),
-		Unknown: kind.UnsupportedLabel,
+		Select: []string{"spec.signerName"},
 		Columns: []table.Column{table.Name(),
 			table.Doc("SignerName", docCertificates+"ClusterTrustBundleSpec", "signerName").AtOr(table.None, "spec", "signerName")},
 	}
@@ -121,10 +117,6 @@ func podCertificateKind() kind.Kind {
 			},
 			Resets:    map[string]resource.Reset{"": {Fields: []string{"status"}}, "status": {Fields: []string{"metadata", "spec"}}},
 			HasStatus: true, CustomStatus: true, NeedsResourceVersion: true,
-			Fields: func(obj object.Object) map[string]string {
-				return map[string]string{"spec.signerName": obj.String("spec", "signerName"), "spec.podName": obj.String("spec", "podName"),
-					"spec.nodeName": obj.String("spec", "nodeName")}
-			},
 		},
 		Defaults: kind.EveryVersion(func(obj object.Object) {
 			const day = 86400
@@ -132,8 +124,7 @@ func podCertificateKind() kind.Kind {
 		}),
 		Validate:       validatePodCertificate,
 		ValidateStatus: func(_ *resource.Context, at field.Cursor) { kind.CheckConditions(at.Child("status", "conditions")) },
-		Labels:         kind.SameLabels("spec.signerName", "spec.podName", "spec.nodeName"),
-		Unknown:        kind.UnsupportedLabel,
+		Select:         []string{"spec.signerName", "spec.podName", "spec.nodeName"},
 		Columns: []table.Column{table.Name(), doc("PodName", "podName"), doc("ServiceAccountName", "serviceAccountName"), doc("NodeName", "nodeName"),
 			doc("SignerName", "signerName"), table.Text("State", "Is the request Pending, Issued, Denied, or Failed?").Cell(cellPodCertificate),
 			doc("UnverifiedUserAnnotations", "unverifiedUserAnnotations").Cell(func(obj object.Object) any {

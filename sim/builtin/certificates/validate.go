@@ -62,10 +62,7 @@ func validateCSRUsages(at field.Cursor, old []string) {
 		}
 	}
 	if len(kind.SortedSet(old)) == len(old) {
-		seen := field.Seen{}
-		for usage := range at.Each() {
-			usage.Unique(seen)
-		}
+		at.UniqueItems()
 	}
 }
 

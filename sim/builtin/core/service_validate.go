@@ -120,10 +120,9 @@ func validatePortUse(ports field.Cursor, serviceType string) {
 	for port := range ports.Each() {
 		own := port.Child("nodePort")
 		key := fmt.Sprint(port.String("protocol"), "/", own.Int64())
-		if own.Int64() != 0 && nodePorts[key] {
-			own.Duplicate(own.Value())
+		if own.Int64() != 0 {
+			own.UniqueBy(nodePorts, key)
 		}
-		nodePorts[key] = true
 	}
 	for port := range ports.Each() {
 		protocol, number := port.String("protocol"), port.Int64("port")

@@ -120,9 +120,7 @@ func validateIngressSpec(at field.Cursor, was object.Object) {
 		anySecret = anySecret || name != "" && len(field.DNS1123Subdomain(name)) > 0
 	}
 	for tls := range at.Each("tls") {
-		for host := range tls.Each("hosts") {
-			host.Check(ruleHost)
-		}
+		tls.Child("hosts").CheckEach(ruleHost)
 		if !anySecret {
 			tls.Child("secretName").IfGiven().Check(field.DNS1123Subdomain)
 		}

@@ -162,11 +162,8 @@ func (r *Rules) hostPorts() {
 func (r *Rules) resizePolicy(at field.Cursor) {
 	seen := field.Seen{}
 	for policy := range at.Each() {
-		if name := policy.String("resourceName"); seen[name] {
-			policy.Duplicate(field.Enum(name))
-		} else {
-			seen[name] = true
-		}
+		name := policy.String("resourceName")
+		policy.With(field.Enum(name)).UniqueBy(seen, name)
 		policy.Child("resourceName").ReportAt(at).Required().OneOf("cpu", "memory")
 		policy.Child("restartPolicy").ReportAt(at).Required().OneOf("NotRequired", "RestartContainer")
 		if restart := policy.String("restartPolicy"); r.Spec.String("restartPolicy") == "Never" && restart != "NotRequired" {

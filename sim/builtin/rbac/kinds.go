@@ -95,12 +95,10 @@ func roleBindingKind(name, goType, text string, namespaced bool) kind.Kind {
 }
 
 func defaultRoleBinding(obj object.Object) {
-	if obj.String("roleRef", "apiGroup") == "" {
-		obj.Set(rbacGroup, "roleRef", "apiGroup")
-	}
+	kind.SetEmpty(obj, rbacGroup, "roleRef", "apiGroup")
 	for _, subject := range obj.Objects("subjects") {
 		if roleKind := subject.String("kind"); roleKind == "User" || roleKind == "Group" {
-			kind.SetEmpty(subject, "apiGroup", rbacGroup)
+			kind.SetEmpty(subject, rbacGroup, "apiGroup")
 		}
 	}
 }

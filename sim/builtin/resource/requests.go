@@ -45,7 +45,7 @@ func validateClaimSpec(ctx *resource.Context, spec field.Cursor) {
 	for request := range requests.Each() {
 		validateDeviceRequest(request)
 	}
-	unique(requests, "name")
+	requests.UniqueItems("name")
 	for constraint := range at.Child("constraints").MaxItems(maxDeviceConstraints).Each() {
 		validateDeviceConstraint(ctx, constraint, names)
 	}
@@ -71,7 +71,7 @@ func validateDeviceRequest(at field.Cursor) {
 			sub.Child("name").OrEmpty().Check(field.DNS1123Label)
 			validateExactRequest(sub)
 		}
-		unique(first, "name")
+		first.UniqueItems("name")
 	}
 }
 
@@ -139,7 +139,7 @@ func validateRequestRefs(at field.Cursor, names []string) {
 	for ref := range at.Each() {
 		validateRequestRef(ref, names)
 	}
-	unique(at)
+	at.UniqueItems()
 }
 
 func validateRequestRef(at field.Cursor, names []string) {

@@ -32,7 +32,7 @@ func validateClaimStatus(ctx *resource.Context, all field.Cursor) {
 	for ref := range entries.Each() {
 		ref.Require("resource", "name", "uid")
 	}
-	unique(entries, "uid")
+	entries.UniqueItems("uid")
 	allocated, seen := allocatedDevices(obj), map[string]bool{}
 	for d := range devices.Each() {
 		validateDeviceStatus(d, allocated)
@@ -99,10 +99,7 @@ func validateDeviceStatus(at field.Cursor, allocated []string) {
 	network.Child("interfaceName").MaxBytes(maxInterfaceName)
 	network.Child("hardwareAddress").MaxBytes(maxHardwareAddress)
 	ips := network.Child("ips").MaxItems(maxDeviceIPs)
-	for ip := range ips.Each() {
-		ip.Check(field.InterfaceAddress)
-	}
-	unique(ips)
+	ips.CheckEach(field.InterfaceAddress).UniqueItems()
 }
 
 func validateAllocation(at field.Cursor, names []string) {
