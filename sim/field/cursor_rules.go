@@ -211,6 +211,14 @@ func (c Cursor) InvalidIf(broken bool, detail string) Cursor {
 	return c
 }
 
+// CheckError reports the value if err says what is wrong with it.
+func (c Cursor) CheckError(err error) Cursor {
+	if err != nil {
+		c.Invalid(c.value, err.Error())
+	}
+	return c
+}
+
 // ForbidIf reports a field that may not be set, or not be changed, here.
 func (c Cursor) ForbidIf(broken bool, detail string) Cursor {
 	if broken {

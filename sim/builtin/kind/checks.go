@@ -86,8 +86,13 @@ func ImmutablePointer(at field.Cursor, goType gotext.Type) {
 
 // ImmutableStruct checks on update that a struct is what it was in memory, and prints it as its Go type.
 func ImmutableStruct(at field.Cursor, goType gotext.Type) {
-	if at.Updates() && !gotext.Same(goType, at.Object(), at.Old()) {
-		at.Invalid(gotext.Value(goType, at.Object()), field.TextImmutable)
+	InvalidStructIf(at, at.Updates() && !gotext.Same(goType, at.Object(), at.Old()), goType, field.TextImmutable)
+}
+
+// InvalidStructIf reports a struct if it is broken, and prints it as its Go type; detail names the rule.
+func InvalidStructIf(at field.Cursor, broken bool, goType gotext.Type, detail string) {
+	if broken {
+		at.Invalid(gotext.Value(goType, at.Object()), detail)
 	}
 }
 

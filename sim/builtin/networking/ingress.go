@@ -167,14 +167,10 @@ func validateHTTPPath(at field.Cursor) {
 		"must be an absolute path")
 	if exact {
 		for _, bad := range []string{"//", "/./", "/../", "%2f", "%2F"} {
-			if strings.Contains(text, bad) {
-				path.Invalid(text, "must not contain '"+bad+"'")
-			}
+			path.InvalidIf(strings.Contains(text, bad), "must not contain '"+bad+"'")
 		}
 		for _, bad := range []string{"/..", "/."} {
-			if strings.HasSuffix(text, bad) {
-				path.Invalid(text, "cannot end with '"+bad+"'")
-			}
+			path.InvalidIf(strings.HasSuffix(text, bad), "cannot end with '"+bad+"'")
 		}
 	}
 	pathType.OneOf("Exact", "ImplementationSpecific", "Prefix")

@@ -38,9 +38,8 @@ func checkDataSources(at field.Cursor) {
 			continue
 		}
 		s.Require("name", "kind")
-		if s.String("apiGroup") == "" && s.String("kind") != "PersistentVolumeClaim" {
-			s.Invalid(s.String("kind"), "must be 'PersistentVolumeClaim' when referencing the default apiGroup")
-		}
+		s.With(s.String("kind")).InvalidIf(s.String("apiGroup") == "" && s.String("kind") != "PersistentVolumeClaim",
+			"must be 'PersistentVolumeClaim' when referencing the default apiGroup")
 		if !anyGroup {
 			s.Child("apiGroup").IfGiven().Check(field.DNS1123Subdomain)
 		}
