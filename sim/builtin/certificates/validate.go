@@ -144,10 +144,7 @@ func excludes(ctx *resource.Context, at field.Cursor, name string) {
 
 // validateCSRConditions checks the conditions of a request. A request is approved or denied for good.
 func validateCSRConditions(ctx *resource.Context, at field.Cursor, old object.Object) {
-	var was []string
-	for _, c := range old.Objects("status", "conditions") {
-		was = append(was, c.String("type"))
-	}
+	was := kind.Texts(old.Objects("status", "conditions"), "type")
 	bothAllowed := slices.Contains(was, "Approved") && slices.Contains(was, "Denied")
 	twiceAllowed := len(kind.SortedSet(was)) < len(was)
 	var seen []string

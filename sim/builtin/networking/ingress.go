@@ -84,10 +84,7 @@ func validateIngress(_ *resource.Context, at field.Cursor) {
 }
 
 func validateIngressStatus(ctx *resource.Context, at field.Cursor) {
-	var before []string
-	for _, point := range at.Old().Objects("status", "loadBalancer", "ingress") {
-		before = append(before, point.String("ip"))
-	}
+	before := kind.Texts(at.Old().Objects("status", "loadBalancer", "ingress"), "ip")
 	for point := range at.Each("status", "loadBalancer", "ingress") {
 		ip, host := point.Child("ip"), point.Child("hostname")
 		if ip.String() != "" && !slices.Contains(before, ip.String()) {
