@@ -151,7 +151,7 @@ generate: ## rewrite the generated data; fails if the tree changes
 check-generate: ## fail if the generated data is not what make generate makes; writes nothing
 	@dir="$$(mktemp -d)" && trap 'rm -r "$$dir"' EXIT && mkdir $$dir/data $$dir/types && \
 	($(call make_data,"$$dir"/data)) && diff -r "$$dir"/data sim/schema/data && \
-	($(call make_types,"$$dir"/types)) && for f in "$$dir"/types/*; do diff $$f sim/builtin/gotext/$${f\#\#*/} || exit 1; done
+	($(call make_types,"$$dir"/types)) && for f in "$$dir"/types/*; do diff $$f sim/builtin/gotext/$$(basename $$f) || exit 1; done
 
 conformance: ## compare with the recorded real server, in process and over HTTP; prints a table per area, writes nothing
 	$(GO) test -count=1 ./sim/conformance

@@ -162,6 +162,9 @@ func (c *call) definition() *resource.Definition {
 func (c *call) setDefaults(obj object.Object) {
 	if d := c.definition(); d.Default != nil && d.GVK == c.kindOf() {
 		d.Default(obj)
+		if at := d.Hub.Strategy.DefaultsToNow; at != nil {
+			obj.SetDefault(object.Time(c.now()), at...)
+		}
 	}
 }
 

@@ -30,8 +30,7 @@ func (e *Evidence) turnPages() {
 }
 
 // AtomicList checks that each list, page of one, and each stream's initial state is what the log says for its revision.
-func AtomicList(e *Evidence) []Violation {
-	f := finding{promise: "AtomicList"}
+func AtomicList(e *Evidence, report Report) {
 	for _, c := range e.Calls {
 		if c.Verb != "list" || !c.Done() {
 			continue
@@ -40,17 +39,17 @@ func AtomicList(e *Evidence) []Violation {
 		if c.Continue != "" {
 			p = e.pages[token{c.Scope, c.Continue}]
 			if p.rev != 0 && c.Rev != p.rev {
-				f.add("%s: a page of the list at %d shows revision %d", c, p.rev, c.Rev)
+				report("%s: a page of the list at %d shows revision %d", c, p.rev, c.Rev)
 			}
 		}
 		if c.Rev < e.From {
 			continue // before anybody looked
 		}
 		if c.Rev > e.newest(c.Returned) {
-			f.add("%s: the list is at %d, the store has only reached %d", c, c.Rev, e.newest(c.Returned))
+			report("%s: the list is at %d, the store has only reached %d", c, c.Rev, e.newest(c.Returned))
 			continue
 		}
-		e.atomicPage(&f, c, p)
+		e.atomicPage(report, c, p)
 	}
 	for _, v := range e.streams {
 		if !v.Initial || v.part || !v.known || v.start < e.From {
@@ -63,14 +62,13 @@ func AtomicList(e *Evidence) []Violation {
 			}
 		}
 		if want := e.state(&v.Scope, v.start); differs(want, shown) {
-			f.add("%s: the initial events are %s, the state at %d is %s", v, names(shown), v.start, names(want))
+			report("%s: the initial events are %s, the state at %d is %s", v, names(shown), v.start, names(want))
 		}
 	}
-	return f.list
 }
 
 // atomicPage checks the objects of one page, and whether there is to be another one.
-func (e *Evidence) atomicPage(f *finding, c *Call, p page) {
+func (e *Evidence) atomicPage(report Report, c *Call, p page) {
 	want := e.state(&c.Scope, c.Rev)
 	for len(want) > 0 && p.after != "" && (ID{Namespace: want[0].Namespace, Name: want[0].Name}).Key() <= p.after {
 		want = want[1:]
@@ -79,16 +77,16 @@ func (e *Evidence) atomicPage(f *finding, c *Call, p page) {
 		want = want[:len(c.Objects)] // a page may be short only when a token says that more follows
 	}
 	if differs(want, c.Objects) {
-		f.add("%s: the list at %d is %s, the state is %s", c, c.Rev, names(c.Objects), names(want))
+		report("%s: the list at %d is %s, the state is %s", c, c.Rev, names(c.Objects), names(want))
 	}
 	if c.Limit > 0 && len(c.Objects) > c.Limit && c.Version != "0" {
-		f.add("%s: %d objects on a page of %d", c, len(c.Objects), c.Limit)
+		report("%s: %d objects on a page of %d", c, len(c.Objects), c.Limit)
 	}
 	if c.Next == "" {
 		return
 	}
 	if p := e.pages[token{c.Scope, c.Next}]; e.after(&c.Scope, c.Rev, p.after) == 0 {
-		f.add("%s: a token promises more at %d after %s, and there is nothing", c, c.Rev, p.after)
+		report("%s: a token promises more at %d after %s, and there is nothing", c, c.Rev, p.after)
 	}
 }
 
@@ -129,8 +127,7 @@ func names(list []*Object) string {
 
 // Fresh checks that a read which asks for the newest state sees every write that was answered before it was sent, that
 // one not older than a revision is not, and that one at a revision is at it.
-func Fresh(e *Evidence) []Violation {
-	f := finding{promise: "Fresh"}
+func Fresh(e *Evidence, report Report) {
 	floor := e.floors()
 	for i, c := range e.Calls {
 		if c.Write() || c.Returned == 0 || c.Broken {
@@ -150,14 +147,13 @@ func Fresh(e *Evidence) []Violation {
 		}
 		switch {
 		case c.Verb == "list" && c.Done() && c.Rev < low:
-			f.add("%s: the list is at %d, not at %d or later", c, c.Rev, low)
+			report("%s: the list is at %d, not at %d or later", c, c.Rev, low)
 		case c.Verb == "list" && c.Done() && exact && c.Rev != low:
-			f.add("%s: the list is at %d, not at %d", c, c.Rev, low)
+			report("%s: the list is at %d, not at %d", c, c.Rev, low)
 		case c.Verb == "get" && (c.Done() || c.Code == 404) && !e.possible(c, low):
-			f.add("%s: %s is not what it was at any revision from %d to %d", c, found(c), low, e.newest(c.Returned))
+			report("%s: %s is not what it was at any revision from %d to %d", c, found(c), low, e.newest(c.Returned))
 		}
 	}
-	return f.list
 }
 
 func found(c *Call) string {

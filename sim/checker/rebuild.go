@@ -1,6 +1,7 @@
 package checker
 
 import (
+	"cmp"
 	"math"
 	"slices"
 )
@@ -29,13 +30,5 @@ func Rebuild(h *History, lists []*Call, full []*Stream) {
 			h.Commits = append(h.Commits, c)
 		}
 	}
-	slices.SortStableFunc(h.Commits, func(a, b Commit) int {
-		switch {
-		case a.Rev < b.Rev:
-			return -1
-		case a.Rev > b.Rev:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(h.Commits, func(a, b Commit) int { return cmp.Compare(a.Rev, b.Rev) })
 }

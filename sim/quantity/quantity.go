@@ -107,6 +107,9 @@ func (q Quantity) Add(r Quantity) Quantity {
 	format := q.format
 	if q.IsZero() {
 		format = r.format
+		if q.exp >= r.exp {
+			return Quantity{unscaled: r.unscaled, big: r.big, exp: r.exp, format: format}
+		}
 	}
 	if q.big == nil && r.big == nil && q.exp == r.exp {
 		if sum := q.unscaled + r.unscaled; (sum > q.unscaled) == (r.unscaled > 0) {

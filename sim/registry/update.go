@@ -192,7 +192,7 @@ func (r *Registry) replace(q *Request, item *resource.Item, old, obj object.Obje
 	ctx := r.context(q)
 	attrs := &admission.Attributes{Context: ctx, Operation: admission.Update, Object: obj, Old: old}
 	if q.show == nil {
-		if s := r.Admission.Mutate(attrs); s != nil {
+		if s := r.mutate(attrs); s != nil {
 			return nil, s
 		}
 	}

@@ -20,6 +20,9 @@ type Strategy struct {
 	// MakesStatus: a create hands the status that the client sent to PrepareForCreate, which makes the first one of it.
 	MakesStatus bool
 
+	// DefaultsToNow is the path of a time whose default is that of the request. nil: there is none.
+	DefaultsToNow []string
+
 	// SpecChanged reports whether an update counts as a new generation. nil: generation is not tracked and a value
 	// that a client sends on create is kept.
 	SpecChanged func(obj, old object.Object) bool

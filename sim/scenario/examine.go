@@ -36,10 +36,7 @@ func checkCondition(op *Op, at int) error {
 }
 
 func checkEventually(op *Op, at int) error {
-	_, text, skipped, err := parseWithin(op.Text, at)
-	if err == nil {
-		_, err = parseCondition(text, at+skipped)
-	}
+	_, _, err := parseEventually(op.Text, at)
 	return err
 }
 
@@ -55,21 +52,6 @@ func checkLet(op *Op, at int) error {
 	}
 	_, err := parseOperand(value, at+len(name)+1)
 	return err
-}
-
-// parseOperand reads a value by itself.
-func parseOperand(text string, columns int) (operand, error) {
-	tokens, err := tokenize(text, columns)
-	if err != nil {
-		return nil, err
-	}
-	p := &parser{tokens: tokens, end: columns + len(text) + 1}
-	o, err := p.operand(false)
-	if err == nil && p.at < len(tokens) {
-		t := p.peek()
-		return nil, wrong(t.column, "the value ends before %q", t.text)
-	}
-	return o, err
 }
 
 // parseOnce reads CONDITION do OPERATION.
@@ -96,18 +78,18 @@ func parseOnce(text string, at int) (*Condition, string, error) {
 // patienceOfChecks is how long eventually waits if it does not say.
 const patienceOfChecks = time.Minute
 
-// parseWithin reads within DURATION in front of a condition, and how long that is.
-func parseWithin(text string, at int) (d time.Duration, rest string, skipped int, err error) {
-	after, ok := strings.CutPrefix(text, "within ")
-	if !ok {
-		return patienceOfChecks, text, 0, nil
+// parseEventually reads a condition, and within DURATION in front of it.
+func parseEventually(text string, at int) (within time.Duration, c *Condition, err error) {
+	within = patienceOfChecks
+	if after, ok := strings.CutPrefix(text, "within "); ok {
+		word, rest, _ := strings.Cut(strings.TrimLeft(after, " "), " ")
+		if within, err = time.ParseDuration(word); err != nil || within < 0 {
+			return 0, nil, wrong(at+len("within ")+1, "within needs a duration such as 30s, not %q", word)
+		}
+		text, at = rest, at+len(text)-len(rest)
 	}
-	word, rest, _ := strings.Cut(strings.TrimLeft(after, " "), " ")
-	skipped = len(text) - len(rest)
-	if d, err = time.ParseDuration(word); err != nil || d < 0 {
-		return 0, "", 0, wrong(at+len("within ")+1, "within needs a duration such as 30s, not %q", word)
-	}
-	return d, rest, skipped, nil
+	c, err = parseCondition(text, at)
+	return within, c, err
 }
 
 func (w *World) never(op *Op) error {
@@ -155,11 +137,7 @@ func (w *World) verdict(ok bool, what, why string) {
 
 // eventually lets controllers work, and then time pass, until the condition holds.
 func (w *World) eventually(text string) error {
-	d, text, _, err := parseWithin(text, 0)
-	if err != nil {
-		return err
-	}
-	c, err := ParseCondition(text)
+	d, c, err := parseEventually(text, 0)
 	if err != nil {
 		return err
 	}
@@ -180,10 +158,9 @@ func (w *World) eventually(text string) error {
 			w.verdict(ok, fmt.Sprintf("expected within %s %s", d, c), why)
 			return nil
 		}
-		switch {
-		case first:
+		if first {
 			w.settle()
-		default:
+		} else {
 			w.instant(next)
 		}
 	}
@@ -202,7 +179,7 @@ func (w *World) let(text string) error {
 		return err
 	}
 	if v == nil {
-		return fmt.Errorf("let %s: %s is not there", name, o.text())
+		return fmt.Errorf("let %s: %s is not there", name, o.text)
 	}
 	w.vars[name] = show(v)
 	return nil

@@ -154,9 +154,8 @@ func asked(c *checker.Call, body []byte) (based uint64) {
 			rv = obj.String("preconditions", "resourceVersion")
 		}
 	case []any:
-		for _, x := range v {
-			m, _ := x.(map[string]any)
-			if step := object.Object(m); step.String("op") == "test" && step.String("path") == "/metadata/resourceVersion" {
+		for _, step := range object.ObjectsOf(v) {
+			if step.String("op") == "test" && step.String("path") == "/metadata/resourceVersion" {
 				rv = step.String("value")
 			}
 		}

@@ -31,11 +31,8 @@ func (r *reflector) page(w *World, c *call) {
 		r.listFailed(w, c)
 		return
 	}
-	for _, x := range c.body.List("items") {
-		if m, ok := x.(map[string]any); ok {
-			obj := object.Object(m)
-			r.initial[key(obj.Namespace(), obj.Name())] = obj
-		}
+	for _, obj := range c.body.Objects("items") {
+		r.initial[key(obj.Namespace(), obj.Name())] = obj
 	}
 	if token := c.body.String("metadata", "continue"); token != "" {
 		r.paged = true

@@ -5,6 +5,7 @@ import (
 	"hash/fnv"
 	"math/rand/v2"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -235,17 +236,12 @@ func (r *reflector) resume(w *World) {
 
 // gone reports whether a Status says that the server does not have the revision: no longer, or not yet.
 func gone(s object.Object) bool {
-	switch s.String("reason") {
-	case "Expired", "Gone":
+	if reason := s.String("reason"); reason == "Expired" || reason == "Gone" {
 		return true
 	}
-	for _, x := range s.List("details", "causes") {
-		m, _ := x.(map[string]any)
-		if object.Object(m).String("reason") == "ResourceVersionTooLarge" {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(s.Objects("details", "causes"), func(cause object.Object) bool {
+		return cause.String("reason") == "ResourceVersionTooLarge"
+	})
 }
 
 // replace makes what was read the cache, and tells what changed by that.

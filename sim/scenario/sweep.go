@@ -1,10 +1,10 @@
 package scenario
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/kubesim/kubesim/sim/fault"
+	"github.com/kubesim/kubesim/sim/object"
 )
 
 // plannedFaults is how many faults a random plan has at most.
@@ -16,18 +16,14 @@ func resourcesOf(f *File) []string {
 	if err != nil {
 		return nil
 	}
-	var list []string
+	seen := map[string]bool{}
 	for _, frame := range out.World.Frames(0) {
-		if frame.Kind != StoreCommit {
-			continue
-		}
-		resource, _, _ := strings.Cut(frame.Ref, " ")
-		if !slices.Contains(list, resource) {
-			list = append(list, resource)
+		if frame.Kind == StoreCommit {
+			resource, _, _ := strings.Cut(frame.Ref, " ")
+			seen[resource] = true
 		}
 	}
-	slices.Sort(list)
-	return list
+	return object.SortedKeys(seen)
 }
 
 // Sweep runs a scenario under the random faults of many seeds.

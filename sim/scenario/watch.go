@@ -233,18 +233,13 @@ func (w *World) describe(x *watch, f *Frame, obj object.Object) {
 
 // tableObject returns the object of the only row of a Table.
 func tableObject(table object.Object) object.Object {
-	rows := table.List("rows")
-	if len(rows) == 0 {
-		return table
+	if rows := table.Objects("rows"); len(rows) > 0 {
+		return rows[0].Map("object")
 	}
-	row, _ := rows[0].(map[string]any)
-	return object.Object(row).Map("object")
+	return table
 }
 
-func statusCode(obj object.Object) int {
-	code, _ := obj.Int("code")
-	return int(code)
-}
+func statusCode(obj object.Object) int { return int(obj.Int64("code")) }
 
 // finish notes that a watch is over.
 func (w *World) finish(x *watch, broken bool) {
@@ -314,10 +309,7 @@ func (w *World) stopNamed(name string) error {
 		for _, x := range w.watches {
 			names = append(names, x.name)
 		}
-		if names == nil {
-			return fmt.Errorf("there is no watch %q, nor any other", name)
-		}
-		return fmt.Errorf("there is no watch %q%s", name, meant(name, names))
+		return unknown("watch", name, names, "")
 	}
 	w.stop(x)
 	return nil

@@ -123,6 +123,10 @@ var imageID = regexp.MustCompile(`^[a-f0-9]{64}$`)
 
 // imageIsLatest reports whether a reference names the tag latest. References that do not parse have no tag.
 func imageIsLatest(image string) bool {
+	_, tag, tagged := strings.Cut(image[strings.LastIndexByte(image, '/')+1:], ":")
+	if tagged && tag != "latest" && !strings.Contains(image, "@") { // most are so: it need not be parsed
+		return false
+	}
 	if imageID.MatchString(image) {
 		return false
 	}

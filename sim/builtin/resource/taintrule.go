@@ -29,9 +29,7 @@ func taintRuleKind() kind.Kind {
 			},
 			Resets:    map[string]resource.Reset{"": {Fields: []string{"status"}}, "status": {Fields: []string{"metadata", "spec"}}},
 			HasStatus: true, CustomStatus: true, NeedsResourceVersion: true,
-			PrepareForCreate: func(ctx *resource.Context, obj object.Object) {
-				obj.SetDefault(object.Time(ctx.Now), "spec", "taint", "timeAdded")
-			},
+			DefaultsToNow: []string{"spec", "taint", "timeAdded"},
 			PrepareForUpdate: func(ctx *resource.Context, obj, old object.Object) {
 				taint, before := obj.At("spec", "taint"), old.At("spec", "taint")
 				if taint != nil && taint.String("effect") != before.String("effect") && taint.String("timeAdded") == before.String("timeAdded") {
