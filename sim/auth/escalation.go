@@ -16,8 +16,8 @@ import (
 // escalate (on roles) and bind (on the role a binding refers to) lift the check (RBAC, "Privilege escalation
 // prevention and bootstrapping"). A binding to a role that does not exist is 404.
 func (a *Auth) Escalation(at Attributes, obj, old object.Object, objects resource.Reader) *status.Status {
-	if at.Group != rbacGroup || at.Subresource != "" || a.authorizers[0] == alwaysAllow || slices.Contains(at.User.Groups, masters) ||
-		onlyCollectorFields(obj, old) {
+	if at.Group != rbacGroup || at.Subresource != "" || a.authorizers[0] == alwaysAllow ||
+		slices.Contains(at.User.Groups, masters) || onlyCollectorFields(obj, old) {
 		return nil
 	}
 	switch at.Resource {

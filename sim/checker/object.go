@@ -5,11 +5,7 @@ package checker
 func Monotone(e *Evidence, report Report) {
 	for _, v := range e.streams {
 		last := map[ID]uint64{}
-		for i := range v.Events {
-			ev := &v.Events[i]
-			if ev.Object == nil {
-				continue
-			}
+		for ev := range shown(v.Events) {
 			id := v.id(ev)
 			if ev.Rev < last[id] {
 				report("%s: %s came after the object at %d", v, ev, last[id])
@@ -40,10 +36,8 @@ func Monotone(e *Evidence, report Report) {
 // revision of that.
 func (e *Evidence) shown(yield func(where string, id ID, o *Object, deleted bool)) {
 	for _, v := range e.streams {
-		for i := range v.Events {
-			if ev := &v.Events[i]; ev.Object != nil {
-				yield(v.String()+": "+ev.String(), v.id(ev), ev.Object, ev.Type == Deleted)
-			}
+		for ev := range shown(v.Events) {
+			yield(v.String()+": "+ev.String(), v.id(ev), ev.Object, ev.Type == Deleted)
 		}
 	}
 	for _, c := range e.Calls {

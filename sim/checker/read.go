@@ -1,6 +1,9 @@
 package checker
 
-import "strconv"
+import (
+	"strconv"
+	"strings"
+)
 
 // token is a continue token; it means something in its scope only.
 type token struct {
@@ -23,8 +26,7 @@ func (e *Evidence) turnPages() {
 		case c.Code == 410: // the rest of the list, at another revision
 			e.pages[token{c.Scope, c.Next}] = page{0, e.pages[token{c.Scope, c.Continue}].after}
 		case c.Done() && len(c.Objects) > 0:
-			last := c.Objects[len(c.Objects)-1]
-			e.pages[token{c.Scope, c.Next}] = page{c.Rev, ID{Namespace: last.Namespace, Name: last.Name}.Key()}
+			e.pages[token{c.Scope, c.Next}] = page{c.Rev, c.Objects[len(c.Objects)-1].key()}
 		}
 	}
 }
@@ -55,14 +57,12 @@ func AtomicList(e *Evidence, report Report) {
 		if !v.Initial || v.part || !v.known || v.start < e.From {
 			continue
 		}
-		var shown []*Object
-		for i := range v.initial {
-			if o := v.initial[i].Object; o != nil {
-				shown = append(shown, o)
-			}
+		var got []*Object
+		for ev := range shown(v.initial) {
+			got = append(got, ev.Object)
 		}
-		if want := e.state(&v.Scope, v.start); differs(want, shown) {
-			report("%s: the initial events are %s, the state at %d is %s", v, names(shown), v.start, names(want))
+		if want := e.state(&v.Scope, v.start); differs(want, got) {
+			report("%s: the initial events are %s, the state at %d is %s", v, names(got), v.start, names(want))
 		}
 	}
 }
@@ -70,7 +70,7 @@ func AtomicList(e *Evidence, report Report) {
 // atomicPage checks the objects of one page, and whether there is to be another one.
 func (e *Evidence) atomicPage(report Report, c *Call, p page) {
 	want := e.state(&c.Scope, c.Rev)
-	for len(want) > 0 && p.after != "" && (ID{Namespace: want[0].Namespace, Name: want[0].Name}).Key() <= p.after {
+	for len(want) > 0 && p.after != "" && want[0].key() <= p.after {
 		want = want[1:]
 	}
 	if c.Next != "" && len(c.Objects) > 0 && len(want) > len(c.Objects) {
@@ -94,7 +94,7 @@ func (e *Evidence) atomicPage(report Report, c *Call, p page) {
 func (e *Evidence) after(s *Scope, rev uint64, key string) (n int) {
 	whole := Scope{Resource: s.Resource, Namespace: s.Namespace}
 	for _, o := range e.state(&whole, rev) {
-		if (ID{Namespace: o.Namespace, Name: o.Name}).Key() > key {
+		if o.key() > key {
 			n++
 		}
 	}
@@ -115,14 +115,11 @@ func differs(want, got []*Object) bool {
 
 // names prints objects as key@revision.
 func names(list []*Object) string {
-	out := "["
+	out := make([]string, len(list))
 	for i, o := range list {
-		if i > 0 {
-			out += " "
-		}
-		out += ID{Namespace: o.Namespace, Name: o.Name}.Key() + "@" + strconv.FormatUint(o.Rev, 10)
+		out[i] = o.key() + "@" + strconv.FormatUint(o.Rev, 10)
 	}
-	return out + "]"
+	return "[" + strings.Join(out, " ") + "]"
 }
 
 // Fresh checks that a read which asks for the newest state sees every write that was answered before it was sent, that

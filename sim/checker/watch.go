@@ -21,13 +21,11 @@ func Ordered(e *Evidence, report Report) {
 func Unique(e *Evidence, report Report) {
 	for _, v := range e.streams {
 		objects := map[ID]bool{}
-		for i := range v.initial {
-			if ev := &v.initial[i]; ev.Object != nil {
-				if objects[v.id(ev)] {
-					report("%s: initial %s came twice", v, ev)
-				}
-				objects[v.id(ev)] = true
+		for ev := range shown(v.initial) {
+			if objects[v.id(ev)] {
+				report("%s: initial %s came twice", v, ev)
 			}
+			objects[v.id(ev)] = true
 		}
 		revs := map[uint64]bool{}
 		for _, ev := range v.changes {
@@ -167,13 +165,11 @@ func InitialEventsEnd(e *Evidence, report Report) {
 			report("%s: other events come, and the initial ones have not ended", v)
 		}
 		last := ""
-		for i := range v.initial {
-			if ev := &v.initial[i]; ev.Object != nil {
-				if key := v.id(ev).Key(); key < last {
-					report("%s: initial %s came after %s", v, ev, last)
-				} else {
-					last = key
-				}
+		for ev := range shown(v.initial) {
+			if key := v.id(ev).Key(); key < last {
+				report("%s: initial %s came after %s", v, ev, last)
+			} else {
+				last = key
 			}
 		}
 	}

@@ -70,9 +70,7 @@ func (c Cursor) Check(rule func(string) []string) Cursor {
 // CheckEnum applies a rule to a string of a named type.
 func (c Cursor) CheckEnum(rule func(string) []string) Cursor {
 	if s, ok := c.value.(string); ok {
-		for _, text := range rule(s) {
-			c.Invalid(Enum(s), text)
-		}
+		c.AsEnum().messages(rule(s))
 	}
 	return c
 }
@@ -194,19 +192,24 @@ func (c Cursor) Updates() bool { return c.old != any(unknown{}) }
 
 // Immutable checks on update that the value has not changed, and prints it as one of a named type.
 func (c Cursor) Immutable() Cursor {
-	if !c.Changed() {
-		return c
+	if c.Changed() {
+		c.AsEnum().InvalidIf(true, TextImmutable)
 	}
-	if s, ok := c.value.(string); ok {
-		return c.Invalid(Enum(s), TextImmutable)
-	}
-	return c.Invalid(c.value, TextImmutable)
+	return c
 }
 
 // InvalidIf reports the value if it is broken; detail names the rule.
 func (c Cursor) InvalidIf(broken bool, detail string) Cursor {
 	if broken {
 		c.add(Invalid(c.Path(), c.value, detail))
+	}
+	return c
+}
+
+// CheckError reports the value if err says what is wrong with it.
+func (c Cursor) CheckError(err error) Cursor {
+	if err != nil {
+		c.Invalid(c.value, err.Error())
 	}
 	return c
 }

@@ -29,10 +29,8 @@ const (
 	TypeForbidden    ErrorType = "FieldValueForbidden"
 	TypeTooLong      ErrorType = "FieldValueTooLong"
 	TypeTooMany      ErrorType = "FieldValueTooMany"
-	TypeTooFew       ErrorType = "FieldValueTooFew"
 	TypeInternal     ErrorType = "InternalError"
 	TypeTypeInvalid  ErrorType = "FieldValueTypeInvalid"
-	TypeTooShort     ErrorType = "FieldValueTooShort"
 )
 
 var typeText = map[ErrorType]string{
@@ -44,10 +42,8 @@ var typeText = map[ErrorType]string{
 	TypeForbidden:    "Forbidden",
 	TypeTooLong:      "Too long",
 	TypeTooMany:      "Too many",
-	TypeTooFew:       "Too few",
 	TypeInternal:     "Internal error",
 	TypeTypeInvalid:  "Invalid value",
-	TypeTooShort:     "Too short",
 }
 
 // Omit as an Error's value leaves the value out of the text.
@@ -94,7 +90,7 @@ func (e *Error) printsValue() bool {
 		return false
 	}
 	switch e.Type {
-	case TypeRequired, TypeForbidden, TypeTooLong, TypeTooShort, TypeInternal:
+	case TypeRequired, TypeForbidden, TypeTooLong, TypeInternal:
 		return false
 	}
 	return true

@@ -67,11 +67,7 @@ func (q *request) beginning() (*beginning, []scenario.Op, error) {
 			return nil, nil, err
 		}
 		b.files = f.Files
-		var log []scenario.Op
-		for _, line := range f.Lines {
-			log = append(log, line.Op)
-		}
-		return b, append(log, given...), nil
+		return b, append(each(f.Lines, func(l scenario.Line) scenario.Op { return l.Op }), given...), nil
 	}
 	return b, given, nil
 }

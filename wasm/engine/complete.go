@@ -88,10 +88,7 @@ func (e *Engine) flagValue(word string, c *scenario.Command) []itemView {
 		if f.Value == "" || word != "-"+f.Short && word != "--"+f.Name || !slices.Contains(c.Flags, f.Name) {
 			continue
 		}
-		out := []itemView{}
-		for _, v := range f.Values {
-			out = append(out, itemView{v, f.Help})
-		}
+		out := plainItems(f.Values, f.Help)
 		switch f.Name {
 		case "namespace":
 			out = append(out, plainItems(e.namespaces(), "namespace")...)
@@ -135,9 +132,7 @@ func (e *Engine) argumentItems(c *scenario.Command, words []string) []itemView {
 	args, first := arguments(words[1:])
 	var out []itemView
 	if args == 0 {
-		for _, w := range c.Words {
-			out = append(out, itemView{w.Text, w.Help})
-		}
+		out = each(c.Words, func(w scenario.Choice) itemView { return itemView{w.Text, w.Help} })
 	}
 	switch c.Arg(args) {
 	case scenario.Resource:

@@ -73,9 +73,7 @@ func validateAPIService(at field.Cursor) {
 	bundle, insecure := len(kind.Decoded(at.Child("caBundle").Value())), at.Child("insecureSkipTLSVerify")
 	service := at.Child("service")
 	if !service.Has() {
-		if bundle > 0 {
-			at.Child("caBundle").Invalid(strconv.Itoa(bundle)+" bytes", "local APIServices may not have a caBundle")
-		}
+		at.Child("caBundle").With(strconv.Itoa(bundle)+" bytes").InvalidIf(bundle > 0, "local APIServices may not have a caBundle")
 		insecure.InvalidIf(insecure.True(), "local APIServices may not have insecureSkipTLSVerify")
 		return
 	}

@@ -97,7 +97,5 @@ func notAbove(at field.Cursor, limit, detail string, names ...string) {
 func validateCollisions(at field.Cursor) {
 	n, isSet := at.Int("collisionCount")
 	before, wasSet := at.Old().Int("collisionCount")
-	if wasSet && (!isSet || n < before) {
-		at.Child("collisionCount").Invalid(n, "cannot be decremented")
-	}
+	at.Child("collisionCount").OrZero().InvalidIf(wasSet && (!isSet || n < before), "cannot be decremented")
 }

@@ -41,9 +41,8 @@ func immutableStatefulSpec(at field.Cursor) {
 	if claims := at.Child("volumeClaimTemplates"); claims.Changed() {
 		claims.Invalid(gotext.Values(gotext.Type(gotext.PersistentVolumeClaim).In(37), at.Object().List("volumeClaimTemplates")), field.TextImmutable)
 	}
-	if name := at.Child("serviceName").OrEmpty(); name.Changed() {
-		name.Invalid(name.String(), field.TextImmutable)
-	}
+	name := at.Child("serviceName").OrEmpty()
+	name.InvalidIf(name.Changed(), field.TextImmutable)
 	at.Child("podManagementPolicy").Immutable()
 }
 
@@ -83,9 +82,8 @@ func validateStatefulStrategy(at field.Cursor) {
 	case "":
 		at.Missing("")
 	case "OnDelete":
-		if rolling.Has() {
-			rolling.Invalid(gotext.Value(gotext.RollingUpdateStatefulSetStrategy, rolling.Object()), "only allowed for updateStrategy 'RollingUpdate'")
-		}
+		kind.InvalidStructIf(rolling, rolling.Has(), gotext.RollingUpdateStatefulSetStrategy,
+			"only allowed for updateStrategy 'RollingUpdate'")
 	case "RollingUpdate":
 		kind.NonNegative(rolling, "partition")
 		unavailable := rolling.Child("maxUnavailable")

@@ -102,9 +102,8 @@ func (s *jobStatus) validateFinished() {
 	active.InvalidIf((s.finishedTurned() || active.Changed()) && active.Int64() > 0, "active>0 is invalid for finished job")
 	neverRan := s.obj.True("spec", "suspend") && s.bounded && s.completions == 0
 	start.RequireIf((s.finishedTurned() || start.Changed()) && !neverRan && !start.Has(), "startTime is required for finished job")
-	if (s.finishedTurned() || pods.Changed()) && pods.Len("succeeded")+pods.Len("failed") > 0 {
-		pods.Invalid(gotext.Value(gotext.UncountedTerminatedPods, pods.Object()), "must be empty for finished job")
-	}
+	kind.InvalidStructIf(pods, (s.finishedTurned() || pods.Changed()) && pods.Len("succeeded")+pods.Len("failed") > 0,
+		gotext.UncountedTerminatedPods, "must be empty for finished job")
 }
 
 // validateIndexes checks the lists of indexes of an Indexed Job.
@@ -121,9 +120,7 @@ func (s *jobStatus) validateIndexes() {
 		"cannot set non-empty completedIndexes when non-indexed completion mode")
 	failed.InvalidIf(failed.Changed() && failed.Has() && !perIndex, "cannot set non-null failedIndexes when backoffLimitPerIndex is null")
 	if (failed.Changed() || completed.Changed()) && s.bounded && failed.Has() {
-		if err := indexesOverlap(completed.String(), failed.String(), s.completions); err != nil {
-			failed.Invalid(failed.String(), err.Error())
-		}
+		failed.CheckError(indexesOverlap(completed.String(), failed.String(), s.completions))
 	}
 }
 

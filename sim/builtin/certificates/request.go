@@ -102,13 +102,9 @@ func prepareCSRUpdate(ctx *resource.Context, obj, old object.Object) {
 		stampCSRConditions(ctx, obj, old)
 	case "approval":
 		stampCSRConditions(ctx, obj, old)
-		conditions, ok := obj.Get("status", "conditions")
+		asked := obj.Copy()
 		kind.KeepOld(obj, old, "spec", "status")
-		if ok {
-			obj.Set(conditions, "status", "conditions")
-		} else {
-			obj.Remove("status", "conditions")
-		}
+		kind.KeepAt(obj, asked, "status", "conditions")
 	}
 }
 

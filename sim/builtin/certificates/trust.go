@@ -34,9 +34,7 @@ func trustBundleKind() kind.Kind {
 			if !bundle.Updates() || bundle.Changed() {
 				validateTrustBundle(bundle)
 			}
-			if signer = signer.OrEmpty(); signer.Changed() {
-				signer.Invalid(signer.String(), field.TextImmutable)
-			}
+			signer.OrEmpty().InvalidIf(signer.OrEmpty().Changed(), field.TextImmutable)
 		},
 		Select: []string{"spec.signerName"},
 		Columns: []table.Column{table.Name(),
@@ -93,9 +91,7 @@ func validateTrustBundle(at field.Cursor) {
 	if len(at.Errors()) > found {
 		return
 	}
-	if len(blocks) == 0 {
-		at.Invalid("<value omitted>", "at least one trust anchor must be provided")
-	}
+	at.With("<value omitted>").InvalidIf(len(blocks) == 0, "at least one trust anchor must be provided")
 	for i, block := range blocks {
 		if twice := indices[block]; len(twice) > 1 && slices.Index(blocks, block) == i {
 			at.Invalid("<value omitted>", fmt.Sprintf("duplicate trust anchor (indices %v)", twice))
@@ -163,7 +159,6 @@ func validatePodCertificate(_ *resource.Context, at field.Cursor) {
 	}
 	seconds := spec.Child("maxExpirationSeconds")
 	seconds.InvalidIf(seconds.Int64() < hour || seconds.Int64() > limit, fmt.Sprintf("must be in the range [%d, %d]", hour, limit))
-	if spec.String("stubPKCS10Request") == "" {
-		spec.Invalid(field.Omit, "exactly one of (stubPKCS10Request) or (pkixPublicKey, proofOfPossession) must be set")
-	}
+	spec.With(field.Omit).InvalidIf(spec.String("stubPKCS10Request") == "",
+		"exactly one of (stubPKCS10Request) or (pkixPublicKey, proofOfPossession) must be set")
 }

@@ -125,7 +125,7 @@ func keepComputeResources(resources, old object.Object) {
 func (r podRules) sameContainers(old object.Object) bool {
 	n := len(r.spec.Errors())
 	for _, list := range podContainers {
-		at, now, before := r.spec.Child(list), podspec.Names(r.Spec.Objects(list)), podspec.Names(old.Objects(list))
+		at, now, before := r.spec.Child(list), kind.Texts(r.Spec.Objects(list), "name"), kind.Texts(old.Objects(list), "name")
 		if len(now) != len(before) {
 			at.Forbidden(list + " may not be added or removed on resize")
 			continue

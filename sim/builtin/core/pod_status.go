@@ -9,7 +9,6 @@ import (
 
 	"github.com/kubesim/kubesim/sim/builtin/gotext"
 	"github.com/kubesim/kubesim/sim/builtin/kind"
-	"github.com/kubesim/kubesim/sim/builtin/podspec"
 	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
@@ -116,7 +115,7 @@ func restartsAfter(c, spec object.Object, code int64) bool {
 
 // claimStatuses checks which ResourceClaims were made for the claims of the spec.
 func claimStatuses(at field.Cursor, pod object.Object) {
-	claims, seen := podspec.Names(pod.Objects("spec", "resourceClaims")), field.Seen{}
+	claims, seen := kind.Texts(pod.Objects("spec", "resourceClaims"), "name"), field.Seen{}
 	for s := range at.Each("resourceClaimStatuses") {
 		name := s.Child("name").OrEmpty()
 		name.InvalidIf(!slices.Contains(claims, name.String()), "must match the name of an entry in `spec.resourceClaims`").Unique(seen)

@@ -192,10 +192,7 @@ func validateLoadBalancerStatus(ctx *resource.Context, at field.Cursor) {
 		list.Forbidden("may only be used when `spec.type` is 'LoadBalancer'")
 		return
 	}
-	var before []string
-	for _, ingress := range at.Old().Objects("status", "loadBalancer", "ingress") {
-		before = append(before, ingress.String("ip"))
-	}
+	before := kind.Texts(at.Old().Objects("status", "loadBalancer", "ingress"), "ip")
 	for ingress := range list.Each() {
 		ip, mode := ingress.String("ip"), ingress.Child("ipMode")
 		if ip != "" && !slices.Contains(before, ip) {

@@ -138,9 +138,8 @@ func validatePriorityLevel(ctx *resource.Context, at field.Cursor) {
 
 func validatePriorityLevelSpec(ctx *resource.Context, at field.Cursor, name string) {
 	kind, limited, exempt := at.String("type"), at.Child("limited"), at.Child("exempt")
-	if (name == "exempt") != (kind == "Exempt") {
-		at.Child("type").Invalid(field.Enum(kind), "must be 'Exempt' if and only if `name` is 'exempt'")
-	}
+	at.Child("type").OrEmpty().AsEnum().InvalidIf((name == "exempt") != (kind == "Exempt"),
+		"must be 'Exempt' if and only if `name` is 'exempt'")
 	switch kind {
 	case "Exempt":
 		forbid(ctx, limited, "must be nil if the type is not Limited")

@@ -10,14 +10,6 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// EnumValue returns v as errors print it where the Go type is a named string.
-func EnumValue(v any) any {
-	if s, ok := v.(string); ok {
-		return field.Enum(s)
-	}
-	return v
-}
-
 // IsObject reports whether a value, as it is or as it was written, is a JSON object.
 func IsObject(v any) bool {
 	raw, ok := v.(object.Raw)
@@ -50,6 +42,15 @@ func SameLabels(labels ...string) map[string]map[string]string {
 // EveryVersion is the defaults of a kind that has the same ones in all versions.
 func EveryVersion(f func(object.Object)) map[string]func(object.Object) {
 	return map[string]func(object.Object){"": f}
+}
+
+// Texts returns the strings at a field of the objects of a list.
+func Texts(list []object.Object, name string) []string {
+	texts := make([]string, len(list))
+	for i, o := range list {
+		texts[i] = o.String(name)
+	}
+	return texts
 }
 
 // Condition returns the first condition of a type in the status, nil if there is none.

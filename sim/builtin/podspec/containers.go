@@ -53,15 +53,6 @@ func (r *Rules) initContainers() {
 // IsSidecar reports whether an init container keeps running beside the regular ones.
 func IsSidecar(c object.Object) bool { return c.String("restartPolicy") == "Always" }
 
-// Names returns the names of containers, or of other objects, in order.
-func Names(list []object.Object) []string {
-	names := make([]string, len(list))
-	for i, c := range list {
-		names[i] = c.String("name")
-	}
-	return names
-}
-
 func seenNames(list ...[]object.Object) field.Seen {
 	seen := field.Seen{}
 	for _, c := range slices.Concat(list...) {

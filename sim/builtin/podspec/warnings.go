@@ -2,6 +2,7 @@ package podspec
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/kubesim/kubesim/sim/builtin/kind"
@@ -144,6 +145,12 @@ var deprecatedVolumes = [][3]string{ // the source, its name in the warning, sin
 	{"ephemeral", "ephemeral", ""},
 	{"cephfs", "cephfs", "deprecated in v1.28, non-functional in v1.31+"},
 	{"rbd", "rbd", "deprecated in v1.28, non-functional in v1.31+"},
+}
+
+// DeprecatedVolume returns how warnings call a kind of volume, and since when it is deprecated.
+func DeprecatedVolume(source string) (shown, since string) {
+	i := slices.IndexFunc(deprecatedVolumes, func(d [3]string) bool { return d[0] == source })
+	return deprecatedVolumes[i][1], deprecatedVolumes[i][2]
 }
 
 func (w *podWarner) volumes() {

@@ -152,9 +152,7 @@ func validateRequestRef(at field.Cursor, names []string) {
 	for part := range strings.SplitSeq(ref, "/") {
 		at.With(part).Check(field.DNS1123Label)
 	}
-	if !slices.Contains(names, ref) {
-		at.Invalid(ref, detail)
-	}
+	at.InvalidIf(!slices.Contains(names, ref), detail)
 }
 
 // validateDeviceConfig checks the parameters for a driver.

@@ -97,9 +97,7 @@ func validateResourceSlice(at field.Cursor) {
 	driver.OrEmpty().Immutable()
 	at.Child("nodeName").Immutable()
 	validateSliceNodes(at)
-	if at.Has("sharedCounters") && at.Has("devices") {
-		at.Invalid("", "only one of `sharedCounters` or `devices` is allowed")
-	}
+	at.With("").InvalidIf(at.Has("sharedCounters") && at.Has("devices"), "only one of `sharedCounters` or `devices` is allowed")
 	was := map[string]object.Object{}
 	for _, d := range at.Old().Objects("devices") {
 		was[d.String("name")] = d

@@ -87,9 +87,8 @@ func validateDeviceStatus(at field.Cursor, allocated []string) {
 	validatePoolName(at.Child("pool"))
 	at.Child("device").OrEmpty().Check(field.DNS1123Label)
 	validateShareID(at.Child("shareID"))
-	if !slices.Contains(allocated, deviceID(at.Object())) {
-		at.Invalid(gotext.Value(gotext.SharedDeviceID, at.Object()), "must be an allocated device in the claim")
-	}
+	kind.InvalidStructIf(at, !slices.Contains(allocated, deviceID(at.Object())), gotext.SharedDeviceID,
+		"must be an allocated device in the claim")
 	at.Child("conditions").MaxItems(maxDeviceConditions)
 	kind.CheckConditions(at.Child("conditions"))
 	if at.Has("data") {
