@@ -207,7 +207,9 @@ func statefulSetKind() kind.Kind {
 	return kind.Kind{
 		Storage: "statefulsets.apps",
 		Gates: append(podspec.Gates("spec.template.spec."), kind.Gate{
-			Name: "MaxUnavailableStatefulSet", Fields: []string{"spec.updateStrategy.rollingUpdate.maxUnavailable"}, Defaults: defaultMaxUnavailable,
+			Name:     "MaxUnavailableStatefulSet",
+			Fields:   []string{"spec.updateStrategy.rollingUpdate.maxUnavailable"},
+			Defaults: defaultMaxUnavailable,
 		}),
 		Strategy: resource.Strategy{
 			HasStatus: true, SpecChanged: gotext.SpecChanged(gotext.StatefulSetSpec), NameRule: field.NameDNSLabel,
