@@ -66,7 +66,7 @@ type served struct {
 	typ        *schema.Type
 	rules      *cel.Rules
 	embeds     bool // the schema has embedded resources
-	form       *resource.Form
+	codec      *resource.StorageCodec
 }
 
 // Change is what Define did.
@@ -217,10 +217,10 @@ func (d *definition) read(crd object.Object, old *definition) {
 	for _, name := range object.SortedKeys(d.versions) {
 		v := d.versions[name]
 		if old != nil && old.form == form && old.versions[name] != nil {
-			v.form = old.versions[name].form
+			v.codec = old.versions[name].codec
 			continue
 		}
-		v.form = &resource.Form{Stored: schema.ParseGVK(d.stored, crd.String("status", "acceptedNames", "kind")),
+		v.codec = &resource.StorageCodec{Stored: schema.ParseGVK(d.stored, crd.String("status", "acceptedNames", "kind")),
 			Read:    func(obj object.Object) (object.Object, error) { return d.fromStored(obj, v, d.recall) },
 			Write:   func(obj object.Object) (object.Object, error) { return d.converted(obj, d.stored, d.ask) },
 			Convert: d.convert,
@@ -230,7 +230,7 @@ func (d *definition) read(crd object.Object, old *definition) {
 			Whole:   func(obj object.Object) bool { return v.root.Whole(map[string]any(obj)) },
 		}
 		if asks {
-			v.form.Ask = func(obj object.Object) (object.Object, error) { return d.fromStored(obj, v, d.ask) }
+			v.codec.Ask = func(obj object.Object) (object.Object, error) { return d.fromStored(obj, v, d.ask) }
 		}
 	}
 }

@@ -30,7 +30,7 @@ func (d *definition) define(crd object.Object) []*resource.Definition {
 			Resource: names.String("plural"), Singular: names.String("singular"), List: names.String("listKind"),
 			ShortNames: object.Strings(names.List("shortNames")), Categories: object.Strings(names.List("categories")),
 			Namespaced: crd.String("spec", "scope") == "Namespaced", Verbs: verbs, Custom: true,
-			Terminating: IsTrue(crd, Terminating), Storage: crd.Name(), Form: v.form,
+			Terminating: IsTrue(crd, Terminating), Storage: crd.Name(), StorageCodec: v.codec,
 			Type:         func() *schema.Type { return v.typ },
 			UnknownField: func(label string) string { return "field label not supported: " + label },
 		}
