@@ -188,7 +188,7 @@ boot-data: ## record what a real kube-apiserver makes when it starts (sim/boot/d
 
 openapi-data: ## record what a real kube-apiserver publishes of its types and serves (sim/schema/gen/openapi; REAL_MINOR)
 	$(BUILD_REAL)
-	@$(call with_real,cd sim/schema/gen && $(GO) test -count=1 -run '^TestRecord$$' .)
+	@$(call with_real,cd sim/schema/gen && $(GO) run . -record $$KUBESIM_TARGET)
 
 # Everything that is built and all logs are below it.
 E2E = $${TMPDIR:-/tmp}/kubesim-e2e

@@ -1,6 +1,7 @@
 package fake
 
 import (
+	"cmp"
 	"crypto/tls"
 	"encoding/base64"
 	"errors"
@@ -43,10 +44,7 @@ func readAdmissionConfig(file string) (map[string]*kubeconfig, error) {
 	for _, plugin := range config.Objects("plugins") {
 		settings := object.Object(plugin.Map("configuration"))
 		if path := plugin.String("path"); settings == nil && path != "" {
-			if !filepath.IsAbs(path) {
-				path = filepath.Join(filepath.Dir(file), path)
-			}
-			if settings, err = readObject(path); err != nil {
+			if settings, err = readObject(from(filepath.Dir(file), path)); err != nil {
 				return nil, err
 			}
 		}
@@ -60,6 +58,14 @@ func readAdmissionConfig(file string) (map[string]*kubeconfig, error) {
 		plugins[plugin.String("name")] = users
 	}
 	return plugins, nil
+}
+
+// from returns the path of a file that is named as seen from dir.
+func from(dir, file string) string {
+	if filepath.IsAbs(file) {
+		return file
+	}
+	return filepath.Join(dir, file)
 }
 
 func readObject(file string) (object.Object, error) {
@@ -115,20 +121,13 @@ func readUser(user object.Object, dir string) (*credentials, error) {
 		if data := user.String(name + "-data"); data != "" {
 			return base64.StdEncoding.DecodeString(data)
 		}
-		file := user.String(name)
-		if file == "" {
-			return nil, nil
+		if file := user.String(name); file != "" {
+			return os.ReadFile(from(dir, file))
 		}
-		if !filepath.IsAbs(file) {
-			file = filepath.Join(dir, file)
-		}
-		return os.ReadFile(file)
+		return nil, nil
 	}
 	if file := user.String("tokenFile"); c.token == "" && file != "" {
-		if !filepath.IsAbs(file) {
-			file = filepath.Join(dir, file)
-		}
-		data, err := os.ReadFile(file)
+		data, err := os.ReadFile(from(dir, file))
 		if err != nil {
 			return nil, err
 		}
@@ -150,25 +149,22 @@ func readUser(user object.Object, dir string) (*credentials, error) {
 // credentials returns who the server is to the webhook at an address when a plugin asks it: the user of the plugin's
 // kubeconfig with the name HOST:PORT, *.REST:PORT, the same without :443, "*", or that of the current context, the first
 // that is there (k8s.io/apiserver, webhook.defaultAuthenticationInfoResolver).
-func (s *Server) credentials(plugin string, at *url.URL) (*credentials, error) {
+func (s *Server) credentials(plugin string, at *url.URL) *credentials {
 	k := s.plugins[plugin]
 	if k == nil {
-		return nil, nil
+		return nil
 	}
-	host, port := at.Hostname(), at.Port()
-	if port == "" {
-		port = "443"
-	}
+	host, port := at.Hostname(), cmp.Or(at.Port(), "443")
 	names := patterns(net.JoinHostPort(host, port))
 	if port == "443" {
 		names = append(names, patterns(host)...)
 	}
 	for _, name := range append(names, "*", k.fallback) {
 		if user := k.users[name]; user != nil {
-			return user, nil
+			return user
 		}
 	}
-	return nil, nil
+	return nil
 }
 
 // patterns returns a.b.c, *.b.c and *.c.
@@ -187,10 +183,9 @@ func (c *credentials) shownBy(q *http.Request) *http.Request {
 		return q
 	}
 	q = q.Clone(q.Context())
-	switch {
-	case c.token != "":
+	if c.token != "" {
 		q.Header.Set("Authorization", "Bearer "+c.token)
-	default:
+	} else {
 		q.SetBasicAuth(c.user, c.password)
 	}
 	return q

@@ -19,14 +19,9 @@ type Faults struct{ server *Server }
 
 // Add puts faults behind those there are. One that can never happen ends the test, and without a test panics.
 func (f *Faults) Add(faults ...fault.Fault) {
-	err := f.server.cluster.AddFaults(faults...)
-	if err == nil {
-		return
+	if err := f.server.cluster.AddFaults(faults...); err != nil {
+		f.server.fail("%v", err)
 	}
-	if f.server.fatalf == nil {
-		panic("kubesim: " + err.Error())
-	}
-	f.server.fatalf("kubesim: %v", err)
 }
 
 // AddText adds the faults of a text, one per line, as String prints them and fault.Parse reads them.

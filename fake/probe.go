@@ -197,17 +197,17 @@ func isDiscovery(contentType string) bool {
 
 // versionIn returns the resources of a version in an APIGroupDiscoveryList. Kinds that it leaves out are empty.
 func versionIn(list object.Object, x *sim.APIService) []any {
-	for _, group := range objectsIn(list, "items") {
+	for _, group := range list.Objects("items") {
 		if group.String("metadata", "name") != x.Group {
 			continue
 		}
-		for _, v := range objectsIn(group, "versions") {
+		for _, v := range group.Objects("versions") {
 			if v.String("version") != x.Version {
 				continue
 			}
-			for _, row := range objectsIn(v, "resources") {
+			for _, row := range v.Objects("resources") {
 				row.SetDefault(noKind(), "responseKind")
-				for _, sub := range objectsIn(row, "subresources") {
+				for _, sub := range row.Objects("subresources") {
 					sub.SetDefault(noKind(), "responseKind")
 				}
 			}
@@ -218,16 +218,6 @@ func versionIn(list object.Object, x *sim.APIService) []any {
 }
 
 func noKind() map[string]any { return map[string]any{"group": "", "version": "", "kind": ""} }
-
-func objectsIn(obj object.Object, name string) []object.Object {
-	var all []object.Object
-	for _, x := range obj.List(name) {
-		if m, ok := x.(map[string]any); ok {
-			all = append(all, m)
-		}
-	}
-	return all
-}
 
 // converted returns the resources of an APIResourceList as aggregated discovery has them (k8s.io/apiserver,
 // endpoints.ConvertGroupVersionIntoToDiscovery).
@@ -246,7 +236,7 @@ func converted(list object.Object) ([]any, error) {
 		rows = append(rows, map[string]any(made))
 		return made
 	}
-	for _, r := range objectsIn(list, "resources") {
+	for _, r := range list.Objects("resources") {
 		kind := map[string]any{"group": r.String("group"), "version": r.String("version"), "kind": r.String("kind")}
 		name, sub, isSub := strings.Cut(r.String("name"), "/")
 		parent := at[name]

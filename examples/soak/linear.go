@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/anishathalye/porcupine"
@@ -64,12 +65,10 @@ func unknown(c *checker.Call, definite bool) bool {
 
 // relevant reports whether a call says anything about its object.
 func relevant(h *checker.History, c *checker.Call, definite bool) bool {
-	for _, r := range h.Expiring {
-		if r == c.Resource {
-			return false
-		}
-	}
-	if c.Verb == "get" {
+	switch {
+	case slices.Contains(h.Expiring, c.Resource):
+		return false
+	case c.Verb == "get":
 		return c.Version == "" && (c.Done() || c.Code == 404 && !c.Broken && c.Returned != 0)
 	}
 	return c.Done() || unknown(c, definite) || c.Code == 404 || c.Verb == "create" && c.Code == 409

@@ -1,13 +1,16 @@
 package dropin
 
 import (
+	"cmp"
 	_ "embed"
 	"fmt"
 	"io"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 )
 
 // flagsText lists the flags of kube-apiserver, and what becomes of them here.
@@ -58,6 +61,7 @@ type flagSet struct {
 	values  map[string][]string
 	order   []string // names, as they came first
 	without []string // arguments that belong to no flag
+	wrong   error    // the first value that cannot be read
 }
 
 // parse reads a command line as package pflag does: --name=value and --name value, -v 3 and -v=3; isBool says which flags
@@ -120,20 +124,52 @@ func (s *flagSet) list(names ...string) (all []string) {
 }
 
 // on returns the value of a flag that is true or false.
-func (s *flagSet) on(name string, otherwise bool) (bool, error) {
+func (s *flagSet) on(name string, otherwise bool) bool {
 	if !s.has(name) {
-		return otherwise, nil
+		return otherwise
 	}
 	on, err := strconv.ParseBool(s.last(name))
 	if err != nil {
-		return false, s.invalid(name, fmt.Errorf("strconv.ParseBool: parsing %q: invalid syntax", s.last(name)))
+		s.invalid(name, fmt.Errorf("strconv.ParseBool: parsing %q: invalid syntax", s.last(name)))
 	}
-	return on, nil
+	return on
 }
 
-// invalid is what pflag says of a value.
-func (s *flagSet) invalid(name string, err error) error {
-	return fmt.Errorf("invalid argument %q for \"--%s\" flag: %w", s.last(name), name, err)
+// duration returns the value of a flag that is a time, 0 if it was not given.
+func (s *flagSet) duration(name string) time.Duration {
+	if !s.has(name) {
+		return 0
+	}
+	d, err := time.ParseDuration(s.last(name))
+	if err != nil {
+		s.invalid(name, err)
+	}
+	return d
+}
+
+// invalid notes what pflag says of a value.
+func (s *flagSet) invalid(name string, err error) {
+	s.fails(fmt.Errorf("invalid argument %q for \"--%s\" flag: %w", s.last(name), name, err))
+}
+
+// fails notes what is wrong, unless something before it was.
+func (s *flagSet) fails(err error) { s.wrong = cmp.Or(s.wrong, err) }
+
+// file reads a file that a flag names. nil: the flag was not given. what is what kube-apiserver says it cannot do without.
+func (s *flagSet) file(flag, what string) []byte {
+	if s.last(flag) == "" {
+		return nil
+	}
+	return s.read(s.last(flag), what)
+}
+
+// read reads a file.
+func (s *flagSet) read(name, what string) []byte {
+	data, err := os.ReadFile(name)
+	if err != nil {
+		s.fails(fmt.Errorf("%s: %w", what, err))
+	}
+	return data
 }
 
 // isBool is parse's for the flags of kube-apiserver.

@@ -46,11 +46,16 @@ func read(args []string) (*servers, error) {
 		return s, fmt.Errorf("unknown command %q for \"kube-apiserver\"", s.without[0])
 	}
 	s.options = fake.Options{Clock: clock.System{}, Tokens: []auth.Token{}, NoControllers: true, WriteGap: writeGap}
-	for _, step := range []func() error{s.readEtcd, s.readAddresses, s.readUsers, s.readServiceAccounts, s.readAuthorization, s.readPlugins, s.readAPI,
-		s.readNetwork} {
-		if err := step(); err != nil {
-			return s, err
-		}
+	s.readEtcd()
+	s.readAddresses()
+	s.readUsers()
+	s.readServiceAccounts()
+	s.readAuthorization()
+	s.readPlugins()
+	s.readAPI()
+	s.readNetwork()
+	if s.wrong != nil {
+		return s, s.wrong
 	}
 	s.loud, _ = strconv.Atoi(s.last("v"))
 	for _, name := range s.order {
@@ -61,22 +66,22 @@ func read(args []string) (*servers, error) {
 	return s, nil
 }
 
-func (s *servers) readEtcd() error {
-	etcds := s.list("etcd-servers")
-	if len(etcds) == 0 {
-		return errors.New("--etcd-servers must be specified")
+func (s *servers) readEtcd() {
+	if etcds := s.list("etcd-servers"); len(etcds) > 0 {
+		s.etcd = etcds[0]
+		return
 	}
-	s.etcd = etcds[0]
-	return nil
+	s.fails(errors.New("--etcd-servers must be specified"))
 }
 
 // readAddresses decides where to listen, and with which certificate.
-func (s *servers) readAddresses() error {
+func (s *servers) readAddresses() {
 	port := 6443
 	if s.has("secure-port") {
 		var err error
 		if port, err = strconv.Atoi(s.last("secure-port")); err != nil || port < 0 || port > 65535 {
-			return fmt.Errorf("--secure-port %s must be between 1 and 65535, inclusive. It cannot be turned off with 0", s.last("secure-port"))
+			s.fails(fmt.Errorf("--secure-port %s must be between 1 and 65535, inclusive. It cannot be turned off with 0",
+				s.last("secure-port")))
 		}
 	}
 	s.options.Port = port
@@ -85,23 +90,22 @@ func (s *servers) readAddresses() error {
 	if certificate == "" && key == "" {
 		dir := s.last("cert-dir")
 		if dir == "" {
-			return nil
+			return
 		}
 		certificate, key = filepath.Join(dir, "apiserver.crt"), filepath.Join(dir, "apiserver.key")
 		if _, err := os.Stat(certificate); errors.Is(err, fs.ErrNotExist) {
-			return nil
+			return
 		}
 	}
 	pair, err := tls.LoadX509KeyPair(certificate, key)
 	if err != nil {
-		return fmt.Errorf("failed to load the certificate to serve with: %w", err)
+		s.fails(fmt.Errorf("failed to load the certificate to serve with: %w", err))
 	}
 	s.listen.Certificate = &pair
-	return nil
 }
 
 // readPlugins reads which admission plugins run: ServiceAccount does unless it is turned off, as in kube-apiserver.
-func (s *servers) readPlugins() error {
+func (s *servers) readPlugins() {
 	on := s.list("enable-admission-plugins", "admission-control")
 	off := s.list("disable-admission-plugins")
 	for _, x := range []struct {
@@ -110,7 +114,7 @@ func (s *servers) readPlugins() error {
 	}{{"enable-admission-plugins", on}, {"disable-admission-plugins", off}} {
 		for _, name := range x.names {
 			if !slices.Contains(plugins, name) {
-				return fmt.Errorf("%s plugin %q is unknown", x.flag, name)
+				s.fails(fmt.Errorf("%s plugin %q is unknown", x.flag, name))
 			}
 			if !sim.KnowsPlugin(name) {
 				s.idle = append(s.idle, "--"+x.flag+" "+name)
@@ -119,7 +123,7 @@ func (s *servers) readPlugins() error {
 	}
 	for _, name := range on {
 		if slices.Contains(off, name) {
-			return fmt.Errorf("[%s] in enable-admission-plugins and disable-admission-plugins overlapped", name)
+			s.fails(fmt.Errorf("[%s] in enable-admission-plugins and disable-admission-plugins overlapped", name))
 		}
 	}
 	if !slices.Contains(off, "ServiceAccount") {
@@ -130,7 +134,6 @@ func (s *servers) readPlugins() error {
 			s.options.WithoutPlugins = append(s.options.WithoutPlugins, name)
 		}
 	}
-	return nil
 }
 
 // plugins are the names of all admission plugins of kube-apiserver.
@@ -149,7 +152,7 @@ var plugins = []string{
 }
 
 // readAPI reads which version of the API is served, with which gates.
-func (s *servers) readAPI() error {
+func (s *servers) readAPI() {
 	var r fake.ReplicaOptions
 	for _, v := range s.list("emulated-version") {
 		if _, version, ok := strings.Cut(v, "="); ok {
@@ -157,23 +160,15 @@ func (s *servers) readAPI() error {
 		}
 		r.Version = v
 	}
-	privileged, err := s.on("allow-privileged", false)
-	if err != nil {
-		return err
-	}
-	r.NoPrivileged = !privileged
-	if r.FeatureGates, err = s.switches("feature-gates"); err != nil {
-		return err
-	}
+	r.NoPrivileged = !s.on("allow-privileged", false)
+	r.FeatureGates = s.switches("feature-gates")
 	for name := range r.FeatureGates { // order does not matter: the idle ones are sorted
 		if !sim.KnowsGate(name) {
 			delete(r.FeatureGates, name)
 			s.idle = append(s.idle, "--feature-gates "+name)
 		}
 	}
-	if r.Serve, err = s.switches("runtime-config"); err != nil {
-		return err
-	}
+	r.Serve = s.switches("runtime-config")
 	for name := range r.Serve { // order does not matter: as above
 		if !r.KnowsAPI(name) {
 			delete(r.Serve, name)
@@ -182,13 +177,12 @@ func (s *servers) readAPI() error {
 	}
 	slices.Sort(s.idle)
 	s.options.Replicas = []fake.ReplicaOptions{r}
-	return nil
 }
 
 // switches reads a flag whose values are NAME=true and NAME=false, with commas between them; a component before the name,
 // kube:NAME, is left out.
-func (s *servers) switches(flag string) (map[string]bool, error) {
-	var out map[string]bool
+func (s *servers) switches(flag string) map[string]bool {
+	out := map[string]bool{}
 	for _, item := range s.list(flag) {
 		name, value, given := strings.Cut(item, "=")
 		name = strings.TrimPrefix(name, "kube:")
@@ -197,21 +191,17 @@ func (s *servers) switches(flag string) (map[string]bool, error) {
 			on, err = true, nil
 		}
 		if err != nil {
-			return nil, s.invalid(flag, fmt.Errorf("invalid value of %s: %s, err: %w", name, value, err))
-		}
-		if out == nil {
-			out = map[string]bool{}
+			s.invalid(flag, fmt.Errorf("invalid value of %s: %s, err: %w", name, value, err))
 		}
 		out[name] = on
 	}
-	return out, nil
+	return out
 }
 
 // readNetwork reads the addresses of services and of the server.
-func (s *servers) readNetwork() error {
+func (s *servers) readNetwork() {
 	if ranges := s.list("service-cluster-ip-range"); len(ranges) > 0 {
 		s.options.ServiceCIDR = ranges[0]
 	}
 	s.options.Advertise = s.last("advertise-address")
-	return nil
 }

@@ -32,7 +32,7 @@ type Attributes struct {
 	Old       object.Object // nil for CREATE
 
 	rounds   map[string]*round // of plugins that may be called twice, by name
-	reinvoke bool              // one of them changed the object
+	reinvoke bool              // one of them changed the object: see Changed
 	second   bool              // this is the second time
 
 	own *resource.Definition // what body returns for a kind without a definition
@@ -44,6 +44,9 @@ func (a *Attributes) set(value any, path ...string) {
 	a.Object.Own(path[0], a.Old)
 	a.Object.Set(value, path...)
 }
+
+// Changed reports whether a policy or webhook has changed Object.
+func (a *Attributes) Changed() bool { return a.reinvoke }
 
 // Plugin is one admission plugin. A nil function has no part in its phase.
 type Plugin struct {

@@ -53,13 +53,13 @@ func (a *Attributes) version(obj object.Object, d *resource.Definition) object.O
 	switch {
 	case a.body() != nil:
 		return obj
-	case d == a.Definition.Hub || d == a.Definition && a.Definition.Form != nil:
+	case d == a.Definition.Hub || d == a.Definition && a.Definition.StorageCodec != nil:
 		return reduced(d, obj)
-	case d.Form != nil:
-		if a.Definition.Form == nil || a.Definition.Form.Convert == nil {
+	case d.StorageCodec != nil:
+		if a.Definition.StorageCodec == nil || a.Definition.StorageCodec.Convert == nil {
 			return obj
 		}
-		if converted, err := a.Definition.Form.Convert(obj, d.GV()); err == nil {
+		if converted, err := a.Definition.StorageCodec.Convert(obj, d.GV()); err == nil {
 			return converted
 		}
 		return obj
@@ -70,7 +70,7 @@ func (a *Attributes) version(obj object.Object, d *resource.Definition) object.O
 // reduced returns an object without its empty lists and maps that are not printed: expressions and webhooks see what a
 // client would.
 func reduced(d *resource.Definition, obj object.Object) object.Object {
-	if t := d.Layout(); t != nil && d.Dialect == nil {
+	if t := d.Layout(); t != nil && d.SkewCodec == nil {
 		return codec.Reread(obj, t)
 	}
 	return obj
@@ -111,9 +111,9 @@ func (a *Attributes) replace(obj object.Object, d *resource.Definition) *status.
 	switch {
 	case d == a.body():
 	case d == a.Definition.Hub:
-	case d.Form != nil:
-		if d != a.Definition && d.Form.Convert != nil {
-			hub, err = d.Form.Convert(obj, a.Definition.GV())
+	case d.StorageCodec != nil:
+		if d != a.Definition && d.StorageCodec.Convert != nil {
+			hub, err = d.StorageCodec.Convert(obj, a.Definition.GV())
 		}
 	case d.ToHub != nil:
 		hub, err = d.ToHub(obj)

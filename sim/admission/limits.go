@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/kubesim/kubesim/sim/builtin/podspec"
+	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/quantity"
 	"github.com/kubesim/kubesim/sim/resource"
@@ -120,7 +121,7 @@ func checkLimits(a *Attributes) *status.Status {
 		if len(broken) == 0 {
 			return nil
 		}
-		return a.refuse("%s", aggregate(broken))
+		return a.refuse("%s", field.Aggregate(broken))
 	})
 }
 
@@ -208,20 +209,4 @@ func precise(q quantity.Quantity) float64 {
 		return float64(n)
 	}
 	return float64(q.Value()) * 1000
-}
-
-// aggregate prints several errors as the real server does: one alone, more in brackets, repeated texts once.
-func aggregate(texts []string) string {
-	seen := map[string]bool{}
-	var unique []string
-	for _, t := range texts {
-		if !seen[t] {
-			seen[t] = true
-			unique = append(unique, t)
-		}
-	}
-	if len(unique) == 1 {
-		return unique[0]
-	}
-	return "[" + strings.Join(unique, ", ") + "]"
 }

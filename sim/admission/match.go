@@ -21,18 +21,8 @@ type criteria struct {
 func newCriteria(o object.Object, rules string) *criteria {
 	c := &criteria{namespaceSelector: o.Map("namespaceSelector"), objectSelector: o.Map("objectSelector"),
 		exact: o.String("matchPolicy") == "Exact"}
-	c.rules, c.exclude = objects(o.List(rules)), objects(o.List("excludeResourceRules"))
+	c.rules, c.exclude = o.Objects(rules), o.Objects("excludeResourceRules")
 	return c
-}
-
-func objects(list []any) []object.Object {
-	var out []object.Object
-	for _, v := range list {
-		if m, ok := v.(map[string]any); ok {
-			out = append(out, m)
-		}
-	}
-	return out
 }
 
 // match returns the version of the resource in which a write is matched, nil when it is not. An error of a selector
@@ -85,15 +75,8 @@ func matchRule(a *Attributes, d *resource.Definition, rule object.Object) bool {
 		return false
 	}
 	clusterWide := d.Storage == namespaces || a.Namespace == ""
-	switch rule.String("scope") {
-	case "Cluster":
-		if !clusterWide {
-			return false
-		}
-	case "Namespaced":
-		if clusterWide {
-			return false
-		}
+	if scope := rule.String("scope"); scope == "Cluster" && !clusterWide || scope == "Namespaced" && clusterWide {
+		return false
 	}
 	names := object.Strings(rule.List("resourceNames"))
 	if len(names) > 0 && !slices.Contains(names, a.Name) {

@@ -79,7 +79,7 @@ func findHostPorts(p judged) finding {
 	b := &blame{}
 	for _, c := range p.containers() {
 		before := len(used)
-		for _, port := range objects(c.List("ports")) {
+		for _, port := range c.Objects("ports") {
 			if n, _ := port.Int("hostPort"); n != 0 {
 				used = append(used, strconv.FormatInt(n, 10))
 			}
@@ -117,7 +117,7 @@ var safeSysctls = map[string]int{
 
 func findSysctls(p judged) finding {
 	var bad []string
-	for _, sysctl := range objects(p.pod.List("spec", "securityContext", "sysctls")) {
+	for _, sysctl := range p.pod.Objects("spec", "securityContext", "sysctls") {
 		name := sysctl.String("name")
 		if since, ok := safeSysctls[name]; !ok || p.minor < since {
 			bad = append(bad, name)

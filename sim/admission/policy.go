@@ -3,9 +3,9 @@ package admission
 import (
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/kubesim/kubesim/sim/cel"
+	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
 	"github.com/kubesim/kubesim/sim/schema"
@@ -212,23 +212,23 @@ func (p *policies) compile(obj object.Object) *policy {
 	c.constraints = newCriteria(spec.Map("matchConstraints"), "resourceRules")
 	c.constraints.everything = true
 	compiler := cel.NewCompiler(cel.Declarations{Params: spec.Map("paramKind") != nil, Authorizer: true, Patch: p.patch})
-	for _, v := range objects(spec.List("variables")) {
+	for _, v := range spec.Objects("variables") {
 		_ = compiler.Variable(v.String("name"), v.String("expression")) // the expressions that use it say what is wrong
 	}
-	for _, v := range objects(spec.List("matchConditions")) {
+	for _, v := range spec.Objects("matchConditions") {
 		c.conditions = append(c.conditions, compiler.Compile(v.String("expression"), cel.Bool))
 	}
-	for _, v := range objects(spec.List("validations")) {
+	for _, v := range spec.Objects("validations") {
 		e := expression{source: v, program: compiler.Compile(v.String("expression"), cel.Bool)}
 		if text := v.String("messageExpression"); text != "" {
 			e.message = compiler.Compile(text, cel.String)
 		}
 		c.expressions = append(c.expressions, e)
 	}
-	for _, v := range objects(spec.List("auditAnnotations")) {
+	for _, v := range spec.Objects("auditAnnotations") {
 		c.annotations = append(c.annotations, expression{source: v, program: compiler.Compile(v.String("valueExpression"), cel.StringNull)})
 	}
-	for _, v := range objects(spec.List("mutations")) {
+	for _, v := range spec.Objects("mutations") {
 		want, text := cel.Object, v.String("applyConfiguration", "expression")
 		if v.String("patchType") == "JSONPatch" {
 			want, text = cel.JSONPatch, v.String("jsonPatch", "expression")
@@ -255,7 +255,7 @@ func matchConditions(programs []*cel.Program, in *cel.Input) (bool, error) {
 		}
 	}
 	if len(failed) > 0 {
-		return false, errors.New(aggregate(failed))
+		return false, errors.New(field.Aggregate(failed))
 	}
 	return true, nil
 }
@@ -304,6 +304,3 @@ func (a *Attributes) celRequest(kind *resource.Definition) map[string]any {
 	delete(r, "oldObject")
 	return r
 }
-
-// trimmed prints an expression in messages.
-func trimmed(s string) string { return strings.TrimSpace(s) }

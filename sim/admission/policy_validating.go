@@ -2,6 +2,7 @@ package admission
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/kubesim/kubesim/sim/cel"
 	"github.com/kubesim/kubesim/sim/object"
@@ -133,10 +134,10 @@ func (i *invocation) messages(found []problem, broken []expression, in *cel.Inpu
 			}
 		}
 		if text == "" {
-			text = trimmed(e.source.String("message"))
+			text = strings.TrimSpace(e.source.String("message"))
 		}
 		if text == "" {
-			text = "failed expression: " + trimmed(e.source.String("expression"))
+			text = "failed expression: " + strings.TrimSpace(e.source.String("expression"))
 		}
 		found[n].text, found[n].reason = text, status.Reason(e.source.String("reason"))
 	}

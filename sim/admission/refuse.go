@@ -1,7 +1,9 @@
 package admission
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 
 	"github.com/kubesim/kubesim/sim/status"
 )
@@ -24,29 +26,11 @@ const (
 
 // about reports whether the write is one of the operations on a resource itself, not on a subresource.
 func (a *Attributes) about(storage string, operations ...Operation) bool {
-	return a.Definition.Storage == storage && a.Subresource == "" && a.does(operations)
-}
-
-func (a *Attributes) does(operations []Operation) bool {
-	for _, o := range operations {
-		if a.Operation == o {
-			return true
-		}
-	}
-	return false
+	return a.Definition.Storage == storage && a.Subresource == "" && slices.Contains(operations, a.Operation)
 }
 
 // refuse answers that the write is forbidden. An object whose name is still to be generated is named by its prefix.
 func (a *Attributes) refuse(format string, args ...any) *status.Status {
-	name := a.Name
-	if name == "" {
-		name = "Unknown"
-		switch {
-		case a.Object.Name() != "":
-			name = a.Object.Name()
-		case a.Object.GenerateName() != "":
-			name = a.Object.GenerateName()
-		}
-	}
+	name := cmp.Or(a.Name, a.Object.Name(), a.Object.GenerateName(), "Unknown")
 	return status.Forbidden(a.Definition.Resourced(), name, fmt.Sprintf(format, args...))
 }

@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/kubesim/kubesim/sim/builtin/podspec"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/quantity"
+	"github.com/kubesim/kubesim/sim/resource"
 	"github.com/kubesim/kubesim/sim/status"
 )
 
@@ -42,54 +44,19 @@ func checkResize(a *Attributes) *status.Status {
 // shortages says of which resources a pod wants more than its node has.
 func shortages(pod, node object.Object) []string {
 	var out []string
+	requests, allocatable := requestsOf(pod), resource.AmountsAt(node, "status", "allocatable")
 	for _, r := range []struct {
 		name  string
 		value func(quantity.Quantity) int64
 	}{{"cpu", quantity.Quantity.MilliValue}, {"memory", quantity.Quantity.Value}} {
-		wants := podRequest(pod, r.name)
-		has := asQuantity(node.Map("status", "allocatable")[r.name])
-		if wants.Cmp(has) > 0 {
+		if wants, has := requests[r.name], allocatable[r.name]; wants.Cmp(has) > 0 {
 			out = append(out, fmt.Sprintf("%s, requested: %d, allocatable: %d", r.name, r.value(wants), r.value(has)))
 		}
 	}
 	return out
 }
 
-// podRequest returns how much of a resource a pod wants at once: its containers together with the init containers that
-// keep running, or the largest of the others with those that started before it, and the overhead (KEP-753).
-func podRequest(pod object.Object, name string) quantity.Quantity {
-	var running, sidecars, starting quantity.Quantity
-	for _, v := range pod.List("spec", "containers") {
-		running = running.Add(containerRequest(v, name))
-	}
-	for _, v := range pod.List("spec", "initContainers") {
-		wants := containerRequest(v, name)
-		if object.As(v).String("restartPolicy") == "Always" {
-			running, sidecars = running.Add(wants), sidecars.Add(wants)
-			wants = sidecars
-		} else {
-			wants = wants.Add(sidecars)
-		}
-		if wants.Cmp(starting) > 0 {
-			starting = wants
-		}
-	}
-	total := running
-	if starting.Cmp(total) > 0 {
-		total = starting
-	}
-	if own, ok := pod.Map("spec", "resources", "requests")[name]; ok {
-		total = asQuantity(own)
-	}
-	if overhead, ok := pod.Map("spec", "overhead")[name]; ok {
-		total = total.Add(asQuantity(overhead))
-	}
-	return total
-}
-
-func containerRequest(container any, name string) quantity.Quantity {
-	if v, ok := object.As(container).Map("resources", "requests")[name]; ok {
-		return asQuantity(v)
-	}
-	return quantity.Quantity{}
+// requestsOf returns what a pod wants altogether.
+func requestsOf(pod object.Object) resource.Amounts {
+	return podspec.WithOverhead(pod, podspec.Amounts(pod, "requests"), "requests")
 }

@@ -21,7 +21,8 @@ func TestPodRequest(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			is := is.New(t)
-			is.Equal(podRequest(parse(t, `{"spec":`+tc.spec+`}`), "cpu").String(), tc.want)
+			requests := requestsOf(parse(t, `{"spec":`+tc.spec+`}`))
+			is.Equal(requests["cpu"].String(), tc.want)
 		})
 	}
 }

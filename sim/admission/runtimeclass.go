@@ -114,19 +114,12 @@ func sameQuantities(a, b map[string]any) bool {
 		return false
 	}
 	for name, v := range a { // order does not matter
-		w, ok := b[name]
-		x, y := asQuantity(v), asQuantity(w)
-		if !ok || x.Cmp(y) != 0 {
+		x, y := quantity.Of(v), quantity.Of(b[name])
+		if _, ok := b[name]; !ok || x.Cmp(y) != 0 {
 			return false
 		}
 	}
 	return true
-}
-
-func asQuantity(v any) quantity.Quantity {
-	text, _ := v.(string)
-	q, _ := quantity.Parse(text) // a stored quantity can be read
-	return q
 }
 
 // mergeTolerations returns the tolerations of both lists without those that another one includes.

@@ -67,11 +67,11 @@ func checkServiceAccount(a *Attributes) *status.Status {
 	if pod.String("spec", "serviceAccountName") != "" {
 		return a.refuse("a mirror pod may not reference service accounts")
 	}
-	for _, v := range objects(pod.List("spec", "volumes")) {
+	for _, v := range pod.Objects("spec", "volumes") {
 		if v.Map("secret") != nil {
 			return a.refuse("a mirror pod may not reference secrets")
 		}
-		for _, source := range objects(v.List("projected", "sources")) {
+		for _, source := range v.Objects("projected", "sources") {
 			if source.Map("serviceAccountToken") != nil {
 				return a.refuse("a mirror pod may not use ServiceAccountToken volume projections")
 			}
@@ -100,7 +100,7 @@ func automounts(pod, account object.Object) bool {
 // mountToken mounts a volume with a token into every container that has nothing mounted in its place.
 func mountToken(a *Attributes) {
 	pod, name := a.Object, ""
-	for _, v := range objects(pod.List("spec", "volumes")) {
+	for _, v := range pod.Objects("spec", "volumes") {
 		if n := v.String("name"); strings.HasPrefix(n, tokenVolume) {
 			name = n
 		}
@@ -122,7 +122,7 @@ func mountToken(a *Attributes) {
 
 func mountInto(c object.Object, volume string) bool {
 	mounts := c.List("volumeMounts")
-	for _, m := range objects(mounts) {
+	for _, m := range object.ObjectsOf(mounts) {
 		if m.String("mountPath") == tokenPath {
 			return false
 		}

@@ -36,7 +36,7 @@ func TestServiceAccount(t *testing.T) {
 
 // volumeNames returns the names of the volumes of a pod.
 func volumeNames(a *Attributes) (names []string) {
-	for _, v := range objects(a.Object.List("spec", "volumes")) {
+	for _, v := range a.Object.Objects("spec", "volumes") {
 		names = append(names, v.String("name"))
 	}
 	return names

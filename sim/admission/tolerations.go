@@ -1,6 +1,8 @@
 package admission
 
 import (
+	"slices"
+
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/status"
 )
@@ -38,14 +40,10 @@ func tolerateUnusableNodes(a *Attributes) *status.Status {
 
 // toleratesExecution reports whether one of the tolerations is about the taint with effect NoExecute.
 func toleratesExecution(tolerations []any, taint string) bool {
-	for _, v := range tolerations {
-		m := object.As(v)
-		key, effect := m.String("key"), m.String("effect")
-		if (key == taint || key == "") && (effect == "NoExecute" || effect == "") {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(object.ObjectsOf(tolerations), func(t object.Object) bool {
+		key, effect := t.String("key"), t.String("effect")
+		return (key == taint || key == "") && (effect == "NoExecute" || effect == "")
+	})
 }
 
 // taintNodesByCondition keeps pods off new nodes until the node controller finds them ready.

@@ -76,10 +76,10 @@ func (w *webhooks) configuration(obj object.Object) *configuration {
 		return c
 	}
 	c := &configuration{source: source}
-	for _, v := range objects(source) {
+	for _, v := range object.ObjectsOf(source) {
 		h := &webhook{Object: v, name: v.String("name"), fail: v.String("failurePolicy") != "Ignore", criteria: newCriteria(v, "rules")}
 		h.key = obj.Name() + "/" + h.name
-		if conditions := objects(v.List("matchConditions")); len(conditions) > 0 {
+		if conditions := v.Objects("matchConditions"); len(conditions) > 0 {
 			compiler := cel.NewCompiler(cel.Declarations{Authorizer: true})
 			for _, m := range conditions {
 				h.conditions = append(h.conditions, compiler.Compile(m.String("expression"), cel.Bool))
@@ -266,7 +266,7 @@ func denied(name string, result map[string]any) *status.Status {
 	}
 	if details := object.Object(o.Map("details")); details != nil {
 		s.Details = &status.Details{Name: details.String("name"), Group: details.String("group"), Kind: details.String("kind"), UID: details.String("uid")}
-		for _, c := range objects(details.List("causes")) {
+		for _, c := range details.Objects("causes") {
 			s.Details.Causes = append(s.Details.Causes, status.Cause{Reason: c.String("reason"), Message: c.String("message"), Field: c.String("field")})
 		}
 		after, _ := details.Int("retryAfterSeconds")

@@ -32,7 +32,7 @@ func (p *patcher) apply(current object.Object) (object.Object, *status.Status) {
 	if !changed {
 		return obj, nil // not even defaults are filled in
 	}
-	if form := p.c.definition().Form; form != nil && p.c.kindOf() == p.c.definition().GVK {
+	if form := p.c.definition().StorageCodec; form != nil && p.c.kindOf() == p.c.definition().GVK {
 		form.Fill(obj)
 	} else {
 		p.c.setDefaults(obj)

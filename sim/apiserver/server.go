@@ -333,7 +333,7 @@ func (c *call) serve() {
 			return
 		}
 	}
-	if c.s.Serving != nil && c.route.def.Form != nil {
+	if c.s.Serving != nil && c.route.def.StorageCodec != nil {
 		c.s.Serving(c.route.def, c.info.verb, c.route.namespace, c.route.name, c.q.Query.Get("resourceVersion") != "", c.handle)
 		return
 	}

@@ -67,20 +67,27 @@ func (a *Archive) read(tx *buntdb.Tx) error {
 
 // each yields what belongs to the revisions of one kind. An error names the key.
 func (r *reader) each(kind string, f func(rev uint64, value string) error) error {
+	return r.under(kind, func(text, value string) error {
+		rev, err := strconv.ParseUint(text, 10, 64)
+		if err != nil {
+			return err
+		}
+		return f(rev, value)
+	})
+}
+
+// under yields what is of one kind, with the key behind it. An error names the key.
+func (r *reader) under(kind string, f func(rest, value string) error) error {
 	var bad error
 	err := r.tx.AscendGreaterOrEqual("", kind+":", func(key, value string) bool {
-		text, ok := strings.CutPrefix(key, kind+":")
+		rest, ok := strings.CutPrefix(key, kind+":")
 		if !ok {
 			return false
 		}
-		rev, err := strconv.ParseUint(text, 10, 64)
-		if err == nil {
-			err = f(rev, value)
-		}
-		if err != nil {
+		if err := f(rest, value); err != nil {
 			bad = fmt.Errorf("%s: %w", key, err)
 		}
-		return err == nil
+		return bad == nil
 	})
 	return errors.Join(err, bad)
 }
@@ -349,18 +356,9 @@ func (r *reader) trace(s *sim.State) error {
 	}
 	t := r.doc.Trace
 	s.Observed.Records = &trace.State{N: t.N, Start: t.Start, Last: t.Last, Hash: t.Hash, Objects: t.Objects}
-	var bad error
-	err := r.tx.AscendGreaterOrEqual("", "trace:", func(key, line string) bool {
-		if !strings.HasPrefix(key, "trace:") {
-			return false
-		}
+	return r.under("trace", func(_, line string) error {
 		record, err := trace.ParseRecord([]byte(line))
-		if err != nil {
-			bad = fmt.Errorf("%s: %w", key, err)
-			return false
-		}
 		s.Observed.Records.Records = append(s.Observed.Records.Records, record)
-		return true
+		return err
 	})
-	return errors.Join(err, bad)
 }

@@ -12,6 +12,7 @@ package auth
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/kubesim/kubesim/sim/auth/token"
@@ -77,7 +78,7 @@ func (o *Options) Check() error {
 		default:
 			return fmt.Errorf("authorization-mode %q is not a valid mode", name)
 		}
-		if has(o.Authorizers[:i], name) {
+		if slices.Contains(o.Authorizers[:i], name) {
 			return fmt.Errorf("authorization-mode %q has mode specified more than once", o.Authorizers)
 		}
 	}
@@ -122,7 +123,8 @@ func New(o Options) *Auth {
 	if a.authorizers == nil {
 		a.authorizers = []string{map[Mode]string{AlwaysAllow: alwaysAllow, RBAC: rbac}[o.Mode]}
 	}
-	if has(o.Authorizers, alwaysAllow) { // BuiltInAuthenticationOptions.ApplyAuthorization: nobody unknown may do everything
+	// BuiltInAuthenticationOptions.ApplyAuthorization: nobody unknown may do everything
+	if slices.Contains(o.Authorizers, alwaysAllow) {
 		a.options.NoAnonymous = true
 	}
 	for _, t := range o.Tokens {
@@ -192,7 +194,7 @@ func (a *Auth) holder(text string, wanted []string) (v verdict) {
 	if u, ok := a.tokens[text]; ok {
 		v.user = u
 		for _, name := range wanted { // such tokens say of no audience that they are for it
-			if has(a.options.Audiences, name) {
+			if slices.Contains(a.options.Audiences, name) {
 				v.audiences = append(v.audiences, name)
 			}
 		}
@@ -212,7 +214,7 @@ func (a *Auth) holder(text string, wanted []string) (v verdict) {
 // grouped returns the user in the group of all who are known, unless he is unknown or says himself which it is
 // (k8s.io/apiserver/pkg/authentication/group.AuthenticatedGroupAdder).
 func grouped(u resource.User) resource.User {
-	if u.Name != anonymous && !has(u.Groups, unauthenticated) {
+	if u.Name != anonymous && !slices.Contains(u.Groups, unauthenticated) {
 		u.Groups = withGroup(u.Groups, authenticated)
 	}
 	return u
@@ -236,17 +238,8 @@ func SpacedToken(h wire.Header) bool {
 
 // withGroup returns the groups with one more, unless it is there. It never changes its argument.
 func withGroup(groups []string, group string) []string {
-	if has(groups, group) {
+	if slices.Contains(groups, group) {
 		return groups
 	}
 	return append(groups[:len(groups):len(groups)], group)
-}
-
-func has(list []string, s string) bool {
-	for _, x := range list {
-		if x == s {
-			return true
-		}
-	}
-	return false
 }

@@ -2,9 +2,10 @@ package auth
 
 import (
 	"fmt"
-	"sort"
+	"slices"
 	"strings"
 
+	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
 	"github.com/kubesim/kubesim/sim/status"
@@ -15,8 +16,8 @@ import (
 // escalate (on roles) and bind (on the role a binding refers to) lift the check (RBAC, "Privilege escalation
 // prevention and bootstrapping"). A binding to a role that does not exist is 404.
 func (a *Auth) Escalation(at Attributes, obj, old object.Object, objects resource.Reader) *status.Status {
-	if at.Group != rbacGroup || at.Subresource != "" || a.authorizers[0] == alwaysAllow || has(at.User.Groups, masters) ||
-		onlyCollectorFields(obj, old) {
+	if at.Group != rbacGroup || at.Subresource != "" || a.authorizers[0] == alwaysAllow ||
+		slices.Contains(at.User.Groups, masters) || onlyCollectorFields(obj, old) {
 		return nil
 	}
 	switch at.Resource {
@@ -90,7 +91,7 @@ func (a *Auth) missing(at Attributes, rules []Rule, objects resource.Reader) str
 	var lacking []Rule
 	for _, r := range rules {
 		for _, one := range r.split() {
-			if !covered(held, one) {
+			if !slices.ContainsFunc(held, func(r Rule) bool { return r.covers(one) }) {
 				lacking = append(lacking, one)
 			}
 		}
@@ -100,20 +101,11 @@ func (a *Auth) missing(at Attributes, rules []Rule, objects resource.Reader) str
 	}
 	text := fmt.Sprintf("user %q (groups=%q) is attempting to grant RBAC permissions not currently held:\n%s",
 		at.User.Name, at.User.Groups, strings.Join(describe(lacking), "\n"))
-	if problem := aggregate(errs); len(errs) > 0 {
+	if problem := field.Aggregate(errs); len(errs) > 0 {
 		// Here the resources of roles are named as the API names them, in the reasons of decisions as their files are.
 		text += "; resolution errors: [" + strings.ReplaceAll(problem, "role."+rbacGroup, "roles."+rbacGroup) + "]"
 	}
 	return text
-}
-
-func covered(held []Rule, one Rule) bool {
-	for _, r := range held {
-		if r.covers(one) {
-			return true
-		}
-	}
-	return false
 }
 
 // describe prints single rules, those for the same resource as one with all their verbs, sorted.
@@ -131,16 +123,12 @@ func describe(rules []Rule) []string {
 		}
 		merged = append(merged, r)
 	}
-	seen := map[string]bool{}
-	var texts []string
-	for _, r := range merged {
-		if s := r.String(); !seen[s] {
-			seen[s] = true
-			texts = append(texts, s)
-		}
+	texts := make([]string, len(merged))
+	for i, r := range merged {
+		texts[i] = r.String()
 	}
-	sort.Strings(texts)
-	return texts
+	slices.Sort(texts)
+	return slices.Compact(texts)
 }
 
 // onlyCollectorFields reports whether an update changes nothing but what the garbage collector changes.

@@ -2,6 +2,7 @@ package auth
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/kubesim/kubesim/sim/field"
@@ -156,10 +157,10 @@ func (p *impersonation) checkName(u *resource.User) *status.Status {
 func (p *impersonation) checkGroups(groups []string) *status.Status {
 	at := Attributes{Group: p.group, Version: "v1", Resource: "groups"}
 	if p.constrained {
-		if has(groups, "") {
+		if slices.Contains(groups, "") {
 			return p.refuse(at, "impersonating the empty string group is not allowed")
 		}
-		if has(groups, masters) {
+		if slices.Contains(groups, masters) {
 			at.Name = masters
 			return p.refuse(at, "impersonating the system:masters group is not allowed")
 		}
@@ -197,7 +198,7 @@ func badExtra(extra map[string][]string) string {
 			return "impersonating an invalid key in extra is not allowed: " + errs.Text()
 		case key != strings.ToLower(key):
 			return fmt.Sprintf("impersonating a non-lowercase key in extra is not allowed: %q", key)
-		case has(extra[key], ""):
+		case slices.Contains(extra[key], ""):
 			return "impersonating the empty string value in extra is not allowed"
 		}
 	}
@@ -225,7 +226,7 @@ func (p *impersonation) result(want *resource.User) resource.User {
 	}
 	if u.Name == anonymous {
 		u.Groups = withGroup(u.Groups, unauthenticated)
-	} else if !has(u.Groups, unauthenticated) {
+	} else if !slices.Contains(u.Groups, unauthenticated) {
 		u.Groups = withGroup(u.Groups, authenticated)
 	}
 	return u

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/kubesim/kubesim/sim/object"
@@ -43,19 +44,11 @@ func (r *RequestHeader) Check() error {
 			}
 		}
 	}
-	if len(r.UIDHeaders) > 0 && !hasFold(r.UIDHeaders, "X-Remote-Uid") {
+	standard := func(name string) bool { return strings.EqualFold(name, "X-Remote-Uid") }
+	if len(r.UIDHeaders) > 0 && !slices.ContainsFunc(r.UIDHeaders, standard) {
 		return errors.New("--requestheader-uid-headers is set without specifying the standard X-Remote-Uid header - API aggregation will not work")
 	}
 	return nil
-}
-
-func hasFold(list []string, s string) bool {
-	for _, x := range list {
-		if strings.EqualFold(x, s) {
-			return true
-		}
-	}
-	return false
 }
 
 // user returns the user that a proxy names, ok false for none

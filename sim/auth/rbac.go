@@ -1,9 +1,12 @@
 package auth
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
+	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
 	"github.com/kubesim/kubesim/sim/status"
@@ -33,7 +36,7 @@ const (
 // might have. Members of system:masters may do everything; of the others the first authorizer that has an opinion counts
 // (k8s.io/apiserver/pkg/authorization/union). objects may be nil: then there are no roles.
 func (a *Auth) Authorize(at Attributes, objects resource.Reader) (allowed bool, reason string) {
-	if has(at.User.Groups, masters) {
+	if slices.Contains(at.User.Groups, masters) {
 		return true, ""
 	}
 	var reasons []string
@@ -75,7 +78,7 @@ func (a *Auth) byRoles(at Attributes, objects resource.Reader) (allowed bool, re
 		return true
 	})
 	if !allowed && len(errs) > 0 {
-		reason = "RBAC: " + aggregate(errs)
+		reason = "RBAC: " + field.Aggregate(errs)
 	}
 	return allowed, reason
 }
@@ -100,7 +103,7 @@ func (a *Auth) Rules(user resource.User, namespace string, objects resource.Read
 		}
 	}
 	if len(errs) > 0 {
-		problem = aggregate(errs)
+		problem = field.Aggregate(errs)
 	}
 	return rules, incomplete, problem
 }
@@ -119,23 +122,7 @@ func (a *Auth) held(user resource.User, namespace string, objects resource.Reade
 
 // isNode reports whether a user is the kubelet of a node (pkg/auth/nodeidentifier).
 func isNode(u resource.User) bool {
-	return strings.HasPrefix(u.Name, nodePrefix) && has(u.Groups, "system:nodes")
-}
-
-// aggregate prints several errors as one: [a, b], each text once.
-func aggregate(errs []string) string {
-	seen := map[string]bool{}
-	var texts []string
-	for _, e := range errs {
-		if !seen[e] {
-			seen[e] = true
-			texts = append(texts, e)
-		}
-	}
-	if len(texts) == 1 {
-		return texts[0]
-	}
-	return "[" + strings.Join(texts, ", ") + "]"
+	return strings.HasPrefix(u.Name, nodePrefix) && slices.Contains(u.Groups, "system:nodes")
 }
 
 // binding is a RoleBinding, or with namespace "" a ClusterRoleBinding.
@@ -169,12 +156,7 @@ func (b *binding) describe(s *subject) string {
 }
 
 // home returns the namespace of a ServiceAccount: its own, or that of the binding.
-func (s *subject) home(b *binding) string {
-	if s.namespace != "" {
-		return s.namespace
-	}
-	return b.namespace
-}
+func (s *subject) home(b *binding) string { return cmp.Or(s.namespace, b.namespace) }
 
 // applies returns the first subject of b that is the user, or nil.
 func (b *binding) applies(u resource.User) *subject {
@@ -186,7 +168,7 @@ func (b *binding) applies(u resource.User) *subject {
 				return s
 			}
 		case "Group":
-			if has(u.Groups, s.name) {
+			if slices.Contains(u.Groups, s.name) {
 				return s
 			}
 		case "ServiceAccount":

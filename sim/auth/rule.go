@@ -2,6 +2,7 @@ package auth
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/kubesim/kubesim/sim/object"
@@ -14,10 +15,9 @@ type Rule struct {
 
 // rulesOf returns the rules of a Role or ClusterRole.
 func rulesOf(role object.Object) []Rule {
-	list := role.List("rules")
+	list := role.Objects("rules")
 	rules := make([]Rule, 0, len(list))
-	for _, v := range list {
-		r := object.As(v)
+	for _, r := range list {
 		rules = append(rules, Rule{
 			Verbs:           object.Strings(r.List("verbs")),
 			APIGroups:       object.Strings(r.List("apiGroups")),
@@ -38,7 +38,7 @@ func (r Rule) allows(at Attributes) bool {
 		return coversURL(r.NonResourceURLs, at.Path)
 	}
 	return hasOrAll(r.APIGroups, at.Group) && r.matchesResource(at.Resource, at.Subresource) &&
-		(len(r.ResourceNames) == 0 || has(r.ResourceNames, at.Name))
+		(len(r.ResourceNames) == 0 || slices.Contains(r.ResourceNames, at.Name))
 }
 
 // matchesResource knows the forms *, deployments, deployments/scale and */scale.
@@ -46,7 +46,7 @@ func (r Rule) matchesResource(resource, subresource string) bool {
 	if subresource == "" {
 		return hasOrAll(r.Resources, resource)
 	}
-	return hasOrAll(r.Resources, resource+"/"+subresource) || has(r.Resources, "*/"+subresource)
+	return hasOrAll(r.Resources, resource+"/"+subresource) || slices.Contains(r.Resources, "*/"+subresource)
 }
 
 // covers reports whether r grants all that sub does, where sub has one verb and one resource or path.
@@ -59,7 +59,7 @@ func (r Rule) covers(sub Rule) bool {
 	}
 	resource, subresource, _ := strings.Cut(sub.Resources[0], "/")
 	return hasOrAll(r.APIGroups, sub.APIGroups[0]) && r.matchesResource(resource, subresource) &&
-		(len(r.ResourceNames) == 0 || len(sub.ResourceNames) > 0 && has(r.ResourceNames, sub.ResourceNames[0]))
+		(len(r.ResourceNames) == 0 || len(sub.ResourceNames) > 0 && slices.Contains(r.ResourceNames, sub.ResourceNames[0]))
 }
 
 // split breaks r into rules of one group, resource, verb and name, or one path and verb, each.
@@ -106,20 +106,12 @@ func (r Rule) String() string {
 }
 
 func hasOrAll(list []string, s string) bool {
-	for _, x := range list {
-		if x == s || x == "*" {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(list, s) || slices.Contains(list, "*")
 }
 
 // coversURL reports whether one of the urls is the path or, when it ends in *, a prefix of it.
 func coversURL(urls []string, path string) bool {
-	for _, u := range urls {
-		if u == path || strings.HasSuffix(u, "*") && strings.HasPrefix(path, strings.TrimRight(u, "*")) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(urls, func(u string) bool {
+		return u == path || strings.HasSuffix(u, "*") && strings.HasPrefix(path, strings.TrimRight(u, "*"))
+	})
 }

@@ -161,11 +161,10 @@ func (p *Program) eval(in *Input, budget *int64) (ref.Val, *Error) {
 // mutation returns what a mutation comes to: an apply configuration, or a list of operations.
 func (p *Program) mutation(v ref.Val) (any, *Error) {
 	check := func(v ref.Val) *Error {
-		if _, ok := v.(*objectVal); !ok {
-			return nil
-		}
-		if err := checkNames(v, v.(*objectVal).name); err != nil {
-			return errorf("type mismatch: %s", err.Text)
+		if o, ok := v.(*objectVal); ok {
+			if err := checkNames(o, o.name); err != nil {
+				return errorf("type mismatch: %s", err.Text)
+			}
 		}
 		return nil
 	}
@@ -175,11 +174,7 @@ func (p *Program) mutation(v ref.Val) (any, *Error) {
 		}
 		return jsonOf(v)
 	}
-	list, err := jsonOfPatch(v, check)
-	if err != nil {
-		return nil, err
-	}
-	return list, nil
+	return jsonOfPatch(v, check)
 }
 
 // jsonOfPatch returns a list of operations without their empty fields.

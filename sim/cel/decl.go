@@ -7,7 +7,6 @@ import (
 
 	"cel.dev/cel-go/cel"
 	"cel.dev/cel-go/common/types"
-	"cel.dev/cel-go/common/types/ref"
 
 	"github.com/kubesim/kubesim/sim/object"
 )
@@ -192,9 +191,6 @@ func (p *provider) FindStructType(name string) (*types.Type, bool) {
 	}
 	return p.Provider.FindStructType(name)
 }
-
-// FindIdent keeps the type names from being used as identifiers.
-func (p *provider) FindIdent(name string) (ref.Val, bool) { return p.Provider.FindIdent(name) }
 
 // FindStructFieldNames returns the fields of a type, sorted.
 func (p *provider) FindStructFieldNames(name string) ([]string, bool) {

@@ -23,17 +23,14 @@ const (
 // deviceEnv is the environment of the selectors of devices, and the costs of a device.
 var deviceEnv = sync.OnceValues(func() (*cel.Env, *costs) {
 	text := func(most int64) *decl { return &decl{typ: cel.StringType, most: most} }
-	byName := func(elem *decl) *decl {
-		return &decl{typ: cel.MapType(cel.StringType, elem.typ), key: text(deviceNameSize), elem: elem, most: deviceNames}
+	by := func(keyMost int64, elem *decl) *decl {
+		return &decl{typ: cel.MapType(cel.StringType, elem.typ), key: text(keyMost), elem: elem, most: deviceNames}
 	}
-	byDomain := func(elem *decl) *decl {
-		return &decl{typ: cel.MapType(cel.StringType, elem.typ), key: text(deviceDomain), elem: elem, most: deviceNames}
-	}
-	attributes := byName(&decl{typ: cel.AnyType, most: deviceText})
+	attributes := by(deviceNameSize, &decl{typ: cel.AnyType, most: deviceText})
 	attributes.open = true
 	device := &decl{typ: cel.ObjectType("kubernetes.DRADevice"), fields: map[string]*decl{
 		"driver": text(deviceDomain), "allowMultipleAllocations": {typ: cel.BoolType, most: 1},
-		"attributes": byDomain(attributes), "capacity": byDomain(byName(&decl{typ: typeQuantity})),
+		"attributes": by(deviceDomain, attributes), "capacity": by(deviceDomain, by(deviceNameSize, &decl{typ: typeQuantity})),
 	}}
 	base := baseEnv()
 	var p types.Provider = &provider{base.CELTypeProvider(), typeNames{"kubernetes.DRADevice": device}}

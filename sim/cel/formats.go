@@ -3,9 +3,9 @@
 package cel
 
 import (
-	"encoding/base64"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -54,19 +54,12 @@ func parseDuration(s string) (time.Duration, error) {
 
 func unitOf(name string) (time.Duration, bool) {
 	for _, u := range units {
-		if strings.HasPrefix(name, u.prefix) {
+		if strings.HasPrefix(name, u.prefix) || slices.Contains(u.names, name) {
 			return u.unit, true
-		}
-		for _, n := range u.names {
-			if n == name {
-				return u.unit, true
-			}
 		}
 	}
 	return 0, false
 }
-
-func parseDate(s string) (time.Time, error) { return time.Parse(time.DateOnly, s) }
 
 // parseTime reads a timestamp; one without a zone is in UTC, and an empty one is 1970.
 func parseTime(s string) (time.Time, error) {
@@ -78,7 +71,3 @@ func parseTime(s string) (time.Time, error) {
 	}
 	return time.Parse("2006-01-02T15:04:05", s)
 }
-
-func parseBytes(s string) ([]byte, error) { return base64.URLEncoding.DecodeString(s) }
-
-func encodeBytes(b []byte) string { return base64.StdEncoding.EncodeToString(b) }

@@ -101,13 +101,9 @@ func decisionFunctions() []cel.EnvOption {
 		cel.Function("check",
 			member("pathcheck_check", typeDecision, binary(check), typePathCheck, cel.StringType),
 			member("resourcecheck_check", typeDecision, binary(check), typeResourceCheck, cel.StringType)),
-		cel.Function("errored", member("decision_errored", cel.BoolType,
-			unary(func(decision) ref.Val { return types.False }), typeDecision)),
-		cel.Function("error", member("decision_error", cel.StringType,
-			unary(func(decision) ref.Val { return types.String("") }), typeDecision)),
-		cel.Function("allowed", member("decision_allowed", cel.BoolType,
-			unary(func(d decision) ref.Val { return types.Bool(d.allowed) }), typeDecision)),
-		cel.Function("reason", member("decision_reason", cel.StringType,
-			unary(func(d decision) ref.Val { return types.String(d.reason) }), typeDecision)),
+		property("errored", "decision_errored", typeDecision, cel.BoolType, func(decision) ref.Val { return types.False }),
+		property("error", "decision_error", typeDecision, cel.StringType, func(decision) ref.Val { return types.String("") }),
+		property("allowed", "decision_allowed", typeDecision, cel.BoolType, func(d decision) ref.Val { return types.Bool(d.allowed) }),
+		property("reason", "decision_reason", typeDecision, cel.StringType, func(d decision) ref.Val { return types.String(d.reason) }),
 	}
 }

@@ -5,13 +5,12 @@ package cel
 import (
 	"net/url"
 	"regexp"
-	"strings"
-	"time"
 
 	"cel.dev/cel-go/cel"
 	"cel.dev/cel-go/common/types"
 	"cel.dev/cel-go/common/types/ref"
 
+	"github.com/kubesim/kubesim/sim/crd/structural"
 	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/object"
 )
@@ -25,11 +24,6 @@ type namedFormat struct {
 	regex uint64 // length of a regular expression of the same effect: what a check costs
 }
 
-var (
-	uuidFormat = regexp.MustCompile(`(?i)^[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}$`)
-	timeFormat = regexp.MustCompile(`^([0-9]{2}):([0-9]{2}):([0-9]{2})(.[0-9]+)?(z|([+-][0-9]{2}:[0-9]{2}))$`)
-)
-
 // namedFormats are the formats by name.
 var namedFormats = map[string]namedFormat{
 	"dns1123Label":           {"DNS1123Label", nameFormat(field.NameDNSLabel, false), 30},
@@ -41,10 +35,10 @@ var namedFormats = map[string]namedFormat{
 	"dns1035LabelPrefix":     {"DNS1035LabelPrefix", nameFormat(field.NameDNS1035Label, true), 30},
 	"labelValue":             {"LabelValue", field.LabelValue, 40},
 	"uri":                    {"URI", checkURI, 1103},
-	"uuid":                   {"uuid", textFormat(uuidFormat.MatchString, "does not match the UUID format"), 76},
-	"byte":                   {"byte", textFormat(isBase64, "invalid base64"), 84},
-	"date":                   {"date", textFormat(isDate, "invalid date"), uint64(len(timeFormat.String()))},
-	"datetime":               {"datetime", textFormat(isTime, "invalid datetime"), uint64(len(timeFormat.String()))},
+	"uuid":                   {"uuid", textFormat(openAPI("uuid"), "does not match the UUID format"), 76},
+	"byte":                   {"byte", textFormat(base64Format.MatchString, "invalid base64"), 84},
+	"date":                   {"date", textFormat(openAPI("date"), "invalid date"), 71},
+	"datetime":               {"datetime", textFormat(openAPI("datetime"), "invalid datetime"), 71},
 }
 
 func nameFormat(rule func(string, bool) []string, prefix bool) func(string) []string {
@@ -69,20 +63,9 @@ func checkURI(s string) []string {
 
 var base64Format = regexp.MustCompile(`^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{4})$`)
 
-func isBase64(s string) bool { return base64Format.MatchString(s) }
-
-func isDate(s string) bool {
-	_, err := time.Parse(time.DateOnly, s)
-	return err == nil
-}
-
-func isTime(s string) bool {
-	date, clock, ok := strings.Cut(strings.ToLower(s), "t")
-	if !ok || !isDate(date) {
-		return false
-	}
-	m := timeFormat.FindStringSubmatch(clock)
-	return m != nil && m[1] <= "23" && m[2] <= "59" && m[3] <= "59"
+// openAPI returns the check of a format that schemas can name.
+func openAPI(format string) func(string) bool {
+	return func(s string) bool { return structural.Matches(format, s) }
 }
 
 func formatVal(f namedFormat) ref.Val {

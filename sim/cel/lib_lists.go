@@ -25,11 +25,11 @@ func listFunctions() []cel.EnvOption {
 	}
 	for _, e := range element {
 		list := cel.ListType(e.typ)
-		sorted = append(sorted, member("list_"+e.name+"_is_sorted_bool", cel.BoolType, cel.UnaryBinding(isSorted), list))
-		least = append(least, member("list_"+e.name+"_min_"+e.name, e.typ, cel.UnaryBinding(extreme("min", types.IntOne)), list))
-		greatest = append(greatest, member("list_"+e.name+"_max_"+e.name, e.typ, cel.UnaryBinding(extreme("max", types.IntNegOne)), list))
+		sorted = append(sorted, member("list_"+e.name+"_is_sorted_bool", cel.BoolType, ofList(isSorted), list))
+		least = append(least, member("list_"+e.name+"_min_"+e.name, e.typ, ofList(extreme("min", types.IntOne)), list))
+		greatest = append(greatest, member("list_"+e.name+"_max_"+e.name, e.typ, ofList(extreme("max", types.IntNegOne)), list))
 		if e.zero != nil {
-			sum = append(sum, member("list_"+e.name+"_sum_"+e.name, e.typ, cel.UnaryBinding(sumFrom(e.zero)), list))
+			sum = append(sum, member("list_"+e.name+"_sum_"+e.name, e.typ, ofList(sumFrom(e.zero)), list))
 		}
 	}
 	a := cel.TypeParamType("A")
@@ -41,11 +41,18 @@ func listFunctions() []cel.EnvOption {
 	}
 }
 
-func isSorted(v ref.Val) ref.Val {
-	list, ok := v.(traits.Lister)
-	if !ok {
-		return types.MaybeNoSuchOverloadErr(v)
-	}
+// ofList is a binding of a function of a list.
+func ofList(f func(traits.Lister) ref.Val) cel.OverloadOpt {
+	return cel.UnaryBinding(func(v ref.Val) ref.Val {
+		list, ok := v.(traits.Lister)
+		if !ok {
+			return types.MaybeNoSuchOverloadErr(v)
+		}
+		return f(list)
+	})
+}
+
+func isSorted(list traits.Lister) ref.Val {
 	var last traits.Comparer
 	for it := list.Iterator(); it.HasNext() == types.True; {
 		x := it.Next()
@@ -66,12 +73,8 @@ func isSorted(v ref.Val) ref.Val {
 }
 
 // extreme returns the function that finds the value which others compare to as worse: min, max.
-func extreme(name string, worse ref.Val) func(ref.Val) ref.Val {
-	return func(v ref.Val) ref.Val {
-		list, ok := v.(traits.Lister)
-		if !ok {
-			return types.MaybeNoSuchOverloadErr(v)
-		}
+func extreme(name string, worse ref.Val) func(traits.Lister) ref.Val {
+	return func(list traits.Lister) ref.Val {
 		var best ref.Val
 		for it := list.Iterator(); it.HasNext() == types.True; {
 			x := it.Next()
@@ -96,12 +99,8 @@ func extreme(name string, worse ref.Val) func(ref.Val) ref.Val {
 	}
 }
 
-func sumFrom(zero ref.Val) func(ref.Val) ref.Val {
-	return func(v ref.Val) ref.Val {
-		list, ok := v.(traits.Lister)
-		if !ok {
-			return types.MaybeNoSuchOverloadErr(v)
-		}
+func sumFrom(zero ref.Val) func(traits.Lister) ref.Val {
+	return func(list traits.Lister) ref.Val {
 		sum := zero
 		for it := list.Iterator(); it.HasNext() == types.True; {
 			a, ok := sum.(traits.Adder)

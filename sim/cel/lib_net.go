@@ -10,6 +10,8 @@ import (
 	"cel.dev/cel-go/cel"
 	"cel.dev/cel-go/common/types"
 	"cel.dev/cel-go/common/types/ref"
+
+	"github.com/kubesim/kubesim/sim/object"
 )
 
 var (
@@ -26,46 +28,36 @@ func urlVal(u *url.URL) ref.Val {
 // urlFunctions are url, isURL and what a URL is made of.
 func urlFunctions() []cel.EnvOption {
 	part := func(name, id string, f func(*url.URL) string) cel.EnvOption {
-		return cel.Function(name, member(id, cel.StringType, unary(func(u *url.URL) ref.Val { return types.String(f(u)) }), typeURL))
+		return property(name, id, typeURL, cel.StringType, func(u *url.URL) ref.Val { return types.String(f(u)) })
 	}
 	return []cel.EnvOption{
-		cel.Function("url", overload("string_to_url", typeURL, unary(func(s string) ref.Val {
-			u, err := parseURL(s)
-			if err != nil {
-				return types.NewErr("URL parse error during conversion from string: %v", err)
-			}
-			return urlVal(u)
-		}), cel.StringType)),
-		cel.Function("isURL", overload("is_url_string", cel.BoolType, unary(func(s string) ref.Val {
-			_, err := parseURL(s)
-			return types.Bool(err == nil)
-		}), cel.StringType)),
+		cel.Function("url", parsing("string_to_url", typeURL, parseURL, urlVal)),
+		parses("isURL", "is_url_string", parseURL),
 		part("getScheme", "url_get_scheme", func(u *url.URL) string { return u.Scheme }),
 		part("getHost", "url_get_host", func(u *url.URL) string { return u.Host }),
 		part("getHostname", "url_get_hostname", (*url.URL).Hostname),
 		part("getPort", "url_get_port", (*url.URL).Port),
 		part("getEscapedPath", "url_get_escaped_path", (*url.URL).EscapedPath),
-		cel.Function("getQuery", member("url_get_query", cel.MapType(cel.StringType, cel.ListType(cel.StringType)),
-			unary(func(u *url.URL) ref.Val {
-				query := map[string]any{}
-				for name, values := range u.Query() {
-					list := make([]any, len(values))
-					for i, v := range values {
-						list[i] = v
-					}
-					query[name] = list
-				}
-				return untyped(query)
-			}), typeURL)),
+		property("getQuery", "url_get_query", typeURL, cel.MapType(cel.StringType, cel.ListType(cel.StringType)), func(u *url.URL) ref.Val {
+			query := map[string]any{}
+			for name, values := range u.Query() {
+				query[name] = object.FromStrings(values)
+			}
+			return untyped(query)
+		}),
 	}
 }
 
 // parseURL accepts absolute URLs and absolute paths only.
 func parseURL(s string) (*url.URL, error) {
-	if _, err := url.ParseRequestURI(s); err != nil {
-		return nil, err
+	u, err := url.ParseRequestURI(s)
+	if err == nil {
+		u, err = url.Parse(s)
 	}
-	return url.Parse(s)
+	if err != nil {
+		return nil, fmt.Errorf("URL parse error during conversion from string: %w", err)
+	}
+	return u, nil
 }
 
 func ipVal(a netip.Addr) ref.Val {
@@ -90,37 +82,27 @@ func parseIP(s string) (netip.Addr, error) {
 // ipFunctions are ip, isIP, ip.isCanonical and what an address is.
 func ipFunctions() []cel.EnvOption {
 	is := func(name, id string, f func(netip.Addr) bool) cel.EnvOption {
-		return cel.Function(name, member(id, cel.BoolType, unary(func(a netip.Addr) ref.Val { return types.Bool(f(a)) }), typeIP))
+		return property(name, id, typeIP, cel.BoolType, func(a netip.Addr) ref.Val { return types.Bool(f(a)) })
 	}
 	return []cel.EnvOption{
-		cel.Function("ip",
-			overload("string_to_ip", typeIP, unary(func(s string) ref.Val {
-				a, err := parseIP(s)
-				if err != nil {
-					return types.NewErr("%v", err)
-				}
-				return ipVal(a)
-			}), cel.StringType),
+		cel.Function("ip", parsing("string_to_ip", typeIP, parseIP, ipVal),
 			member("cidr_ip", typeIP, unary(func(p netip.Prefix) ref.Val { return ipVal(p.Addr()) }), typeCIDR)),
-		cel.Function("isIP", overload("is_ip", cel.BoolType, unary(func(s string) ref.Val {
-			_, err := parseIP(s)
-			return types.Bool(err == nil)
-		}), cel.StringType)),
+		parses("isIP", "is_ip", parseIP),
 		cel.Function("ip.isCanonical", overload("ip_is_canonical", cel.BoolType, unary(func(s string) ref.Val {
 			a, err := parseIP(s)
 			if err != nil {
-				return types.NewErr("%v", err)
+				return types.WrapErr(err)
 			}
 			return types.Bool(a.String() == s)
 		}), cel.StringType)),
 		cel.Function("string", overload("ip_to_string", cel.StringType, unary(func(a netip.Addr) ref.Val { return types.String(a.String()) }), typeIP),
 			overload("cidr_to_string", cel.StringType, unary(func(p netip.Prefix) ref.Val { return types.String(p.String()) }), typeCIDR)),
-		cel.Function("family", member("ip_family", cel.IntType, unary(func(a netip.Addr) ref.Val {
+		property("family", "ip_family", typeIP, cel.IntType, func(a netip.Addr) ref.Val {
 			if a.Is4() {
 				return types.Int(4)
 			}
 			return types.Int(6)
-		}), typeIP)),
+		}),
 		is("isUnspecified", "ip_is_unspecified", netip.Addr.IsUnspecified),
 		is("isLoopback", "ip_is_loopback", netip.Addr.IsLoopback),
 		is("isLinkLocalMulticast", "ip_is_link_local_multicast", netip.Addr.IsLinkLocalMulticast),
@@ -134,20 +116,17 @@ func cidrVal(p netip.Prefix) ref.Val {
 		equal: func(other any) bool { return other.(netip.Prefix) == p }}
 }
 
+// parseCIDR accepts no IPv4 addresses in IPv6 form. Its errors say twice what went wrong, as the real server's do.
 func parseCIDR(s string) (netip.Prefix, error) {
+	const failed = "network address parse error during conversion from string: "
 	p, err := netip.ParsePrefix(s)
 	switch {
 	case err != nil:
-		return p, fmt.Errorf("network address parse error during conversion from string: %v", err)
+		return p, fmt.Errorf(failed+failed+"%w", err)
 	case p.Addr().Is4In6():
-		return p, fmt.Errorf("IPv4-mapped IPv6 address %q is not allowed", s)
+		return p, fmt.Errorf(failed+"IPv4-mapped IPv6 address %q is not allowed", s)
 	}
 	return p, nil
-}
-
-// cidrError says twice what went wrong, as the real server does.
-func cidrError(err error) ref.Val {
-	return types.NewErr("network address parse error during conversion from string: %v", err)
 }
 
 // cidrFunctions are cidr, isCIDR and what a range contains.
@@ -157,22 +136,13 @@ func cidrFunctions() []cel.EnvOption {
 		return types.Bool(p.Overlaps(q) && p.Bits() <= q.Bits())
 	}
 	return []cel.EnvOption{
-		cel.Function("cidr", overload("string_to_cidr", typeCIDR, unary(func(s string) ref.Val {
-			p, err := parseCIDR(s)
-			if err != nil {
-				return cidrError(err)
-			}
-			return cidrVal(p)
-		}), cel.StringType)),
-		cel.Function("isCIDR", overload("is_cidr", cel.BoolType, unary(func(s string) ref.Val {
-			_, err := parseCIDR(s)
-			return types.Bool(err == nil)
-		}), cel.StringType)),
+		cel.Function("cidr", parsing("string_to_cidr", typeCIDR, parseCIDR, cidrVal)),
+		parses("isCIDR", "is_cidr", parseCIDR),
 		cel.Function("containsIP",
 			member("cidr_contains_ip_string", cel.BoolType, binary(func(p netip.Prefix, s string) ref.Val {
 				a, err := parseIP(s)
 				if err != nil {
-					return types.NewErr("%v", err)
+					return types.WrapErr(err)
 				}
 				return containsIP(p, a)
 			}), typeCIDR, cel.StringType),
@@ -181,13 +151,12 @@ func cidrFunctions() []cel.EnvOption {
 			member("cidr_contains_cidr_string", cel.BoolType, binary(func(p netip.Prefix, s string) ref.Val {
 				q, err := parseCIDR(s)
 				if err != nil {
-					return cidrError(err)
+					return types.WrapErr(err)
 				}
 				return containsCIDR(p, q)
 			}), typeCIDR, cel.StringType),
 			member("cidr_contains_cidr", cel.BoolType, binary(containsCIDR), typeCIDR, typeCIDR)),
-		cel.Function("prefixLength", member("cidr_prefix_length", cel.IntType,
-			unary(func(p netip.Prefix) ref.Val { return types.Int(p.Bits()) }), typeCIDR)),
-		cel.Function("masked", member("cidr_masked", typeCIDR, unary(func(p netip.Prefix) ref.Val { return cidrVal(p.Masked()) }), typeCIDR)),
+		property("prefixLength", "cidr_prefix_length", typeCIDR, cel.IntType, func(p netip.Prefix) ref.Val { return types.Int(p.Bits()) }),
+		property("masked", "cidr_masked", typeCIDR, typeCIDR, func(p netip.Prefix) ref.Val { return cidrVal(p.Masked()) }),
 	}
 }

@@ -28,10 +28,6 @@ func whole(q quantity.Quantity) (int64, bool) {
 // quantityFunctions are quantity, isQuantity and the arithmetic of quantities.
 func quantityFunctions() []cel.EnvOption {
 	number := func(n int64) quantity.Quantity { return quantity.New(n, quantity.DecimalSI) }
-	compare := func(name, id string, f func(order int) ref.Val, result *cel.Type) cel.EnvOption {
-		return cel.Function(name, member(id, result,
-			binary(func(q, r quantity.Quantity) ref.Val { return f(q.Cmp(r)) }), typeQuantity, typeQuantity))
-	}
 	compute := func(name string, f func(q, r quantity.Quantity) quantity.Quantity) cel.EnvOption {
 		return cel.Function(name,
 			member("quantity_"+name, typeQuantity, binary(func(q, r quantity.Quantity) ref.Val {
@@ -41,38 +37,25 @@ func quantityFunctions() []cel.EnvOption {
 				return quantityVal(f(q, number(n)))
 			}), typeQuantity, cel.IntType))
 	}
-	return []cel.EnvOption{
-		cel.Function("quantity", overload("string_to_quantity", typeQuantity, unary(func(s string) ref.Val {
-			q, err := quantity.Parse(s)
-			if err != nil {
-				return types.WrapErr(err)
-			}
-			return quantityVal(q)
-		}), cel.StringType)),
-		cel.Function("isQuantity", overload("is_quantity_string", cel.BoolType, unary(func(s string) ref.Val {
-			_, err := quantity.Parse(s)
-			return types.Bool(err == nil)
-		}), cel.StringType)),
+	return append(comparing("quantity", typeQuantity, quantity.Quantity.Cmp),
+		cel.Function("quantity", parsing("string_to_quantity", typeQuantity, quantity.Parse, quantityVal)),
+		parses("isQuantity", "is_quantity_string", quantity.Parse),
 		cel.Function("sign", overload("quantity_sign", cel.IntType,
 			unary(func(q quantity.Quantity) ref.Val { return types.Int(q.Sign()) }), typeQuantity)),
-		compare("isGreaterThan", "quantity_is_greater_than", func(o int) ref.Val { return types.Bool(o > 0) }, cel.BoolType),
-		compare("isLessThan", "quantity_is_less_than", func(o int) ref.Val { return types.Bool(o < 0) }, cel.BoolType),
-		compare("compareTo", "quantity_compare_to", func(o int) ref.Val { return types.Int(o) }, cel.IntType),
-		cel.Function("asApproximateFloat", member("quantity_get_float", cel.DoubleType, unary(approximate), typeQuantity)),
-		cel.Function("asInteger", member("quantity_get_int", cel.IntType, unary(func(q quantity.Quantity) ref.Val {
+		property("asApproximateFloat", "quantity_get_float", typeQuantity, cel.DoubleType, approximate),
+		property("asInteger", "quantity_get_int", typeQuantity, cel.IntType, func(q quantity.Quantity) ref.Val {
 			n, ok := whole(q)
 			if !ok {
 				return types.NewErr("cannot convert value to integer")
 			}
 			return types.Int(n)
-		}), typeQuantity)),
-		cel.Function("isInteger", member("quantity_is_integer", cel.BoolType, unary(func(q quantity.Quantity) ref.Val {
+		}),
+		property("isInteger", "quantity_is_integer", typeQuantity, cel.BoolType, func(q quantity.Quantity) ref.Val {
 			_, ok := whole(q)
 			return types.Bool(ok)
-		}), typeQuantity)),
+		}),
 		compute("add", quantity.Quantity.Add),
-		compute("sub", quantity.Quantity.Sub),
-	}
+		compute("sub", quantity.Quantity.Sub))
 }
 
 // approximate returns q as a floating point number: whole units and thousandths, which is what quantities are made of.

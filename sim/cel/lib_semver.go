@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -115,29 +116,26 @@ func normalizeSemver(s string) (semver, error) {
 
 // compare orders versions by their precedence; build metadata does not count.
 func (v semver) compare(w semver) int {
-	for i := range v.parts {
-		if c := cmp.Compare(v.parts[i], w.parts[i]); c != 0 {
-			return c
-		}
+	if c := slices.Compare(v.parts[:], w.parts[:]); c != 0 {
+		return c
 	}
 	if len(v.pre) == 0 || len(w.pre) == 0 {
 		return cmp.Compare(len(w.pre), len(v.pre))
 	}
-	for i := 0; i < len(v.pre) && i < len(w.pre); i++ {
-		a, b := v.pre[i], w.pre[i]
-		numberA, numberB := only(a, digits), only(b, digits)
-		switch {
-		case numberA && numberB && len(a) != len(b):
-			return cmp.Compare(len(a), len(b))
-		case numberA != numberB && numberA:
-			return -1
-		case numberA != numberB:
-			return 1
-		case a != b:
-			return cmp.Compare(a, b)
-		}
+	return slices.CompareFunc(v.pre, w.pre, comparePrerelease)
+}
+
+// comparePrerelease orders parts of a prerelease: numbers by their value, and before everything else.
+func comparePrerelease(a, b string) int {
+	switch numberA, numberB := only(a, digits), only(b, digits); {
+	case numberA && numberB && len(a) != len(b):
+		return cmp.Compare(len(a), len(b))
+	case numberA && !numberB:
+		return -1
+	case numberB && !numberA:
+		return 1
 	}
-	return cmp.Compare(len(v.pre), len(w.pre))
+	return cmp.Compare(a, b)
 }
 
 // semverFunctions are semver, isSemver and what versions are made of.
@@ -159,24 +157,15 @@ func semverFunctions() []cel.EnvOption {
 		_, err := parse(s, normalize)
 		return types.Bool(err == nil)
 	}
-	compare := func(name, id string, f func(order int) ref.Val, result *cel.Type) cel.EnvOption {
-		return cel.Function(name, member(id, result,
-			binary(func(v, w semver) ref.Val { return f(v.compare(w)) }), typeSemver, typeSemver))
-	}
 	part := func(name string, i int) cel.EnvOption {
-		return cel.Function(name, member("semver_"+name, cel.IntType,
-			unary(func(v semver) ref.Val { return types.Int(v.parts[i]) }), typeSemver))
+		return property(name, "semver_"+name, typeSemver, cel.IntType, func(v semver) ref.Val { return types.Int(v.parts[i]) })
 	}
-	return []cel.EnvOption{
+	return append(comparing("semver", typeSemver, semver.compare),
 		cel.Function("semver",
 			overload("string_to_semver", typeSemver, unary(func(s string) ref.Val { return make(s, false) }), cel.StringType),
 			overload("string_bool_to_semver", typeSemver, binary(make), cel.StringType, cel.BoolType)),
 		cel.Function("isSemver",
 			overload("is_semver_string", cel.BoolType, unary(func(s string) ref.Val { return is(s, false) }), cel.StringType),
 			overload("is_semver_string_bool", cel.BoolType, binary(is), cel.StringType, cel.BoolType)),
-		compare("isGreaterThan", "semver_is_greater_than", func(o int) ref.Val { return types.Bool(o > 0) }, cel.BoolType),
-		compare("isLessThan", "semver_is_less_than", func(o int) ref.Val { return types.Bool(o < 0) }, cel.BoolType),
-		compare("compareTo", "semver_compare_to", func(o int) ref.Val { return types.Int(o) }, cel.IntType),
-		part("major", 0), part("minor", 1), part("patch", 2),
-	}
+		part("major", 0), part("minor", 1), part("patch", 2))
 }

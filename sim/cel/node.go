@@ -3,6 +3,8 @@
 package cel
 
 import (
+	"maps"
+
 	"github.com/kubesim/kubesim/sim/object"
 )
 
@@ -105,9 +107,7 @@ func (n *node) addMetadata() {
 		return
 	}
 	fields := map[string]*node{}
-	for _, name := range n.names {
-		fields[name] = n.properties[name]
-	}
+	maps.Copy(fields, n.properties)
 	names := map[string]*node{"name": text(), "generateName": text()}
 	fields["kind"], fields["apiVersion"] = text(), text()
 	fields["metadata"] = &node{kind: "object", properties: names, fields: names, names: []string{"generateName", "name"}}

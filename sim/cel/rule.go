@@ -25,11 +25,10 @@ type rule struct {
 func rulesOf(schema map[string]any) []rule {
 	var rules []rule
 	for _, v := range object.Object(schema).List("x-kubernetes-validations") {
-		m, _ := v.(map[string]any)
-		o := object.Object(m)
+		o := object.As(v)
 		r := rule{Rule: o.String("rule"), Message: o.String("message"),
 			MessageExpression: o.String("messageExpression"), FieldPath: o.String("fieldPath")}
-		if reason, ok := m["reason"].(string); ok {
+		if reason, ok := o["reason"].(string); ok {
 			r.Reason = &reason
 		}
 		if optional, ok := o.Bool("optionalOldSelf"); ok {

@@ -3,12 +3,13 @@
 package cel
 
 import (
+	"cmp"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
 	"cel.dev/cel-go/cel"
+	"cel.dev/cel-go/common/cost"
 
 	"github.com/kubesim/kubesim/sim/field"
 )
@@ -19,17 +20,20 @@ const Supported = true
 // Rules are the compiled rules of a schema and of all schemas below it. They are safe for concurrent use.
 type Rules struct{ node *node }
 
-// checkedRule is one rule, compiled. program is nil when err says why.
+// checkedRule is one rule, compiled.
 type checkedRule struct {
-	source   *rule
-	program  cel.Program
-	err      string
-	usesOld  bool
-	cost     uint64
-	message  cel.Program // of messageExpression; nil: none, or one that does not compile
-	messageE string      // what is wrong with messageExpression
-	messageC uint64      // its cost
-	path     field.Path  // fieldPath as errors print it
+	checkedExpression
+	source  *rule
+	usesOld bool
+	message checkedExpression // messageExpression
+	path    field.Path        // fieldPath as errors print it
+}
+
+// checkedExpression is an expression, compiled. program is nil where there is none, or err says why it does not compile.
+type checkedExpression struct {
+	program cel.Program
+	err     string
+	cost    uint64
 }
 
 // CompileVersion compiles the rules in the schema of a version of a custom resource, whose path in the definition is p.
@@ -143,15 +147,8 @@ func (n *node) multiply(times *uint64) *uint64 {
 	if times == nil || most == nil {
 		return nil
 	}
-	product := product(*times, uint64(*most))
+	product := cost.SafeMultiply(*times, uint64(*most))
 	return &product
-}
-
-func product(a, b uint64) uint64 {
-	if a != 0 && b > math.MaxUint64/a {
-		return math.MaxUint64
-	}
-	return a * b
 }
 
 func (c *ruleCompiler) compileOwn(n *node, p field.Path, times *uint64, uncorrelated field.Path) {
@@ -181,24 +178,14 @@ func (c *ruleCompiler) compileOwn(n *node, p field.Path, times *uint64, uncorrel
 
 // report adds what is wrong with a compiled rule, and what it costs.
 func (c *ruleCompiler) report(r *checkedRule, p field.Path, repeat uint64, uncorrelated field.Path) {
-	cost := product(r.cost, repeat)
-	if cost > staticRuleLimit {
-		c.errs = append(c.errs, field.Forbidden(p.Child("rule"), tooExpensive("estimated rule cost", cost, staticRuleLimit)))
-	}
-	c.add(p.Child("rule"), cost)
+	c.count(p.Child("rule"), cost.SafeMultiply(r.cost, repeat), "estimated rule cost")
 	if r.err != "" {
 		c.errs = append(c.errs, field.Invalid(p.Child("rule"), *r.source, r.err))
 	}
-	switch {
-	case r.messageE != "":
-		c.errs = append(c.errs, field.Invalid(p.Child("messageExpression"), *r.source, r.messageE))
-	case r.message != nil:
-		if r.messageC > staticRuleLimit {
-			c.errs = append(c.errs, field.Forbidden(p.Child("messageExpression"),
-				tooExpensive("estimated messageExpression cost", r.messageC, staticRuleLimit)))
-		}
-		c.add(p.Child("messageExpression"), r.messageC)
+	if r.message.err != "" {
+		c.errs = append(c.errs, field.Invalid(p.Child("messageExpression"), *r.source, r.message.err))
 	}
+	c.count(p.Child("messageExpression"), r.message.cost, "estimated messageExpression cost")
 	switch {
 	case r.usesOld && !uncorrelated.IsRoot():
 		c.errs = append(c.errs, field.Invalid(p.Child("rule"), r.source.Rule,
@@ -209,26 +196,17 @@ func (c *ruleCompiler) report(r *checkedRule, p field.Path, repeat uint64, uncor
 	}
 }
 
-// add counts a cost, and keeps the four greatest that matter.
-func (c *ruleCompiler) add(p field.Path, cost uint64) {
-	if c.total > math.MaxUint64-cost {
-		c.total = math.MaxUint64
-	} else {
-		c.total += cost
+// count adds a cost to the total, reports one above the limit of a rule, and keeps the four greatest that matter.
+func (c *ruleCompiler) count(p field.Path, n uint64, what string) {
+	if n > staticRuleLimit {
+		c.errs = append(c.errs, field.Forbidden(p, tooExpensive(what, n, staticRuleLimit)))
 	}
-	if cost < staticTotalLimit/100 {
+	c.total = cost.SafeAdd(c.total, n)
+	if n < staticTotalLimit/100 {
 		return
 	}
-	c.expensive = append(c.expensive, expense{p, cost})
-	slices.SortStableFunc(c.expensive, func(a, b expense) int {
-		switch {
-		case a.cost > b.cost:
-			return -1
-		case a.cost < b.cost:
-			return 1
-		}
-		return 0
-	})
+	c.expensive = append(c.expensive, expense{p, n})
+	slices.SortStableFunc(c.expensive, func(a, b expense) int { return cmp.Compare(b.cost, a.cost) })
 	c.expensive = c.expensive[:min(len(c.expensive), 4)]
 }
 
@@ -273,31 +251,27 @@ func (e *ruleEnvs) compile(n *node, r *rule) (out checkedRule) {
 		env = e.optional
 	}
 	if e.err != nil {
-		return checkedRule{err: e.err.Error()}
+		out.err = e.err.Error()
+		return out
 	}
 	ast, issues := env.Compile(r.Rule)
 	switch {
 	case issues.Err() != nil:
-		return checkedRule{err: "compilation failed: " + problems(issues)}
+		out.err = "compilation failed: " + problems(issues)
+		return out
 	case ast.OutputType() != cel.BoolType:
-		return checkedRule{err: "cel expression must evaluate to a bool"}
+		out.err = "cel expression must evaluate to a bool"
+		return out
 	}
 	for _, ref := range ast.NativeRep().ReferenceMap() { // order does not matter: any will do
 		out.usesOld = out.usesOld || ref.Name == "oldSelf"
 	}
-	var err error
-	if out.program, err = plan(env, ast, e.costs); err != nil {
-		out.err = "program instantiation failed: " + err.Error()
+	out.checkedExpression = e.plan(env, ast, "program instantiation failed: ", "cost estimation failed: ")
+	if out.err != "" {
 		return out
 	}
-	estimate, err := env.EstimateCost(ast, e.costs)
-	if err != nil {
-		out.err = "cost estimation failed: " + err.Error()
-		return out
-	}
-	out.cost = estimate.Max
 	if r.MessageExpression != "" {
-		e.compileMessage(env, r.MessageExpression, &out)
+		out.message = e.compileMessage(env, r.MessageExpression)
 	}
 	if r.FieldPath != "" {
 		out.path, _, _ = FieldPath(r.FieldPath, n.schema, true)
@@ -305,25 +279,26 @@ func (e *ruleEnvs) compile(n *node, r *rule) (out checkedRule) {
 	return out
 }
 
-func (e *ruleEnvs) compileMessage(env *cel.Env, text string, out *checkedRule) {
+func (e *ruleEnvs) compileMessage(env *cel.Env, text string) checkedExpression {
 	ast, issues := env.Compile(text)
 	switch {
 	case issues.Err() != nil:
-		out.messageE = "messageExpression compilation failed: " + problems(issues)
-		return
+		return checkedExpression{err: "messageExpression compilation failed: " + problems(issues)}
 	case ast.OutputType() != cel.StringType:
-		out.messageE = "messageExpression must evaluate to a string"
-		return
+		return checkedExpression{err: "messageExpression must evaluate to a string"}
 	}
+	return e.plan(env, ast, "messageExpression instantiation failed: ", "cost estimation failed for messageExpression: ")
+}
+
+// plan makes a program and estimates what it costs. noProgram and noEstimate say that it cannot.
+func (e *ruleEnvs) plan(env *cel.Env, ast *cel.Ast, noProgram, noEstimate string) checkedExpression {
 	program, err := plan(env, ast, e.costs)
 	if err != nil {
-		out.messageE = "messageExpression instantiation failed: " + err.Error()
-		return
+		return checkedExpression{err: noProgram + err.Error()}
 	}
 	estimate, err := env.EstimateCost(ast, e.costs)
 	if err != nil {
-		out.messageE = "cost estimation failed for messageExpression: " + err.Error()
-		return
+		return checkedExpression{err: noEstimate + err.Error()}
 	}
-	out.message, out.messageC = program, estimate.Max
+	return checkedExpression{program: program, cost: estimate.Max}
 }

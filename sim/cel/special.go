@@ -83,6 +83,42 @@ func binary[T, U any](f func(T, U) ref.Val) cel.OverloadOpt {
 	})
 }
 
+// parsing is an overload that makes a value of a text: value makes it of what parse has read.
+func parsing[T any](id string, typ *cel.Type, parse func(string) (T, error), value func(T) ref.Val) cel.FunctionOpt {
+	return overload(id, typ, unary(func(s string) ref.Val {
+		x, err := parse(s)
+		if err != nil {
+			return types.WrapErr(err)
+		}
+		return value(x)
+	}), cel.StringType)
+}
+
+// parses declares the function that reports whether parse can read a text.
+func parses[T any](function, id string, parse func(string) (T, error)) cel.EnvOption {
+	return cel.Function(function, overload(id, cel.BoolType, unary(func(s string) ref.Val {
+		_, err := parse(s)
+		return types.Bool(err == nil)
+	}), cel.StringType))
+}
+
+// comparing declares isLessThan, isGreaterThan and compareTo of a type.
+func comparing[T any](prefix string, typ *cel.Type, compare func(a, b T) int) []cel.EnvOption {
+	function := func(name, id string, result *cel.Type, f func(order int) ref.Val) cel.EnvOption {
+		return cel.Function(name, member(prefix+id, result, binary(func(a, b T) ref.Val { return f(compare(a, b)) }), typ, typ))
+	}
+	return []cel.EnvOption{
+		function("isGreaterThan", "_is_greater_than", cel.BoolType, func(order int) ref.Val { return types.Bool(order > 0) }),
+		function("isLessThan", "_is_less_than", cel.BoolType, func(order int) ref.Val { return types.Bool(order < 0) }),
+		function("compareTo", "_compare_to", cel.IntType, func(order int) ref.Val { return types.Int(order) }),
+	}
+}
+
+// property declares a function of a value of one type, which the function is called on.
+func property[T any](name, id string, of, result *cel.Type, f func(T) ref.Val) cel.EnvOption {
+	return cel.Function(name, member(id, result, unary(f), of))
+}
+
 // overload, member: shorter names for the declarations of the libraries.
 func overload(id string, result *cel.Type, binding cel.OverloadOpt, args ...*cel.Type) cel.FunctionOpt {
 	return cel.Overload(id, args, result, binding)

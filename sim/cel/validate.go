@@ -112,10 +112,10 @@ func (v *validation) report(r *checkedRule, s subject, vars *variables) {
 // message returns what a broken rule says: its messageExpression, or where that does not come to a message, its message.
 // tooMuch says that the expression cost too much; then the text says so.
 func (v *validation) message(r *checkedRule, vars *variables) (text string, tooMuch bool) {
-	if r.message == nil {
+	if r.message.program == nil {
 		return r.source.message(), false
 	}
-	result, cost, err := run(r.message, vars)
+	result, cost, err := run(r.message.program, vars)
 	switch {
 	case !charge(v.budget, cost):
 		return "messageExpression evaluation failed due to running out of cost budget, no further validation rules will be run", true

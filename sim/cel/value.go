@@ -3,6 +3,9 @@
 package cel
 
 import (
+	"encoding/base64"
+	"time"
+
 	"cel.dev/cel-go/common/types"
 	"cel.dev/cel-go/common/types/ref"
 
@@ -112,61 +115,49 @@ func scalar(v any, n *node) ref.Val {
 
 // formatted returns a string of the formats that are types of their own.
 func formatted(s, format string) ref.Val {
+	var v ref.Val
+	var err error
+	what := format + " formatted string"
 	switch format {
 	case "duration":
-		d, err := parseDuration(s)
-		if err != nil {
-			return types.NewErr("Invalid duration %s: %v", s, err)
-		}
-		return types.Duration{Duration: d}
+		var d types.Duration
+		d.Duration, err = parseDuration(s)
+		v, what = d, format
 	case "date":
-		t, err := parseDate(s)
-		if err != nil {
-			return types.NewErr("Invalid date formatted string %s: %v", s, err)
-		}
-		return types.Timestamp{Time: t}
+		var t types.Timestamp
+		t.Time, err = time.Parse(time.DateOnly, s)
+		v = t
 	case "date-time":
-		t, err := parseTime(s)
-		if err != nil {
-			return types.NewErr("Invalid date-time formatted string %s: %v", s, err)
-		}
-		return types.Timestamp{Time: t}
+		var t types.Timestamp
+		t.Time, err = parseTime(s)
+		v = t
 	case "byte":
-		b, err := parseBytes(s)
-		if err != nil {
-			return types.NewErr("Invalid byte formatted string %s: %v", s, err)
-		}
-		return types.Bytes(b)
+		var b types.Bytes
+		b, err = base64.URLEncoding.DecodeString(s)
+		v = b
+	default:
+		return types.String(s)
 	}
-	return types.String(s)
+	if err != nil {
+		return types.NewErr("Invalid %s %s: %v", what, s, err)
+	}
+	return v
 }
 
 // jsonOf returns the result of an expression as a JSON value. Durations, timestamps and the Kubernetes types become
 // text.
 func jsonOf(v ref.Val) (any, *Error) {
 	switch v := v.(type) {
-	case *mapVal:
-		return v.value, nil
-	case *listVal:
-		return v.value, nil
-	case *unknownVal:
-		return v.value, nil
+	case *mapVal, *listVal, *unknownVal, types.Bool, types.Int, types.Double, types.String:
+		return v.Value(), nil
 	case *objectVal:
 		return v.json()
 	case types.Null:
 		return nil, nil
-	case types.Bool:
-		return bool(v), nil
-	case types.Int:
-		return int64(v), nil
-	case types.Double:
-		return float64(v), nil
-	case types.String:
-		return string(v), nil
 	case types.Uint:
 		return int64(v), nil
 	case types.Bytes:
-		return encodeBytes(v), nil
+		return base64.StdEncoding.EncodeToString(v), nil
 	}
 	return jsonOfAggregate(v)
 }

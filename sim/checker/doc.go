@@ -46,6 +46,9 @@ type Object struct {
 	Digest               uint64 // of everything except kind, apiVersion and resourceVersion
 }
 
+// key is that of its ID.
+func (o *Object) key() string { return ID{Namespace: o.Namespace, Name: o.Name}.Key() }
+
 // Commit is one revision of the store.
 type Commit struct {
 	ID

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 	"sort"
+	"strings"
 )
 
 // Evidence is a History with what the checks look up in it.
@@ -42,15 +43,7 @@ func Index(h *History) *Evidence {
 		e.log[c.Resource] = append(e.log[c.Resource], i)
 	}
 	for _, ids := range e.ids { // order does not matter: each is sorted
-		slices.SortFunc(ids, func(a, b ID) int {
-			switch {
-			case a.Key() < b.Key():
-				return -1
-			case a.Key() > b.Key():
-				return 1
-			}
-			return 0
-		})
+		slices.SortFunc(ids, func(a, b ID) int { return strings.Compare(a.Key(), b.Key()) })
 	}
 	for _, s := range h.Streams {
 		e.streams = append(e.streams, e.see(s))

@@ -2,18 +2,13 @@ package checker
 
 // Monotone checks that no stream shows an object older than it has shown it before, and that the reads of one client
 // that ask for the newest state do not go back.
-func Monotone(e *Evidence) []Violation {
-	f := finding{promise: "Monotone"}
+func Monotone(e *Evidence, report Report) {
 	for _, v := range e.streams {
 		last := map[ID]uint64{}
-		for i := range v.Events {
-			ev := &v.Events[i]
-			if ev.Object == nil {
-				continue
-			}
+		for ev := range shown(v.Events) {
 			id := v.id(ev)
 			if ev.Rev < last[id] {
-				f.add("%s: %s came after the object at %d", v, ev, last[id])
+				report("%s: %s came after the object at %d", v, ev, last[id])
 			}
 			last[id] = max(last[id], ev.Rev)
 		}
@@ -29,23 +24,20 @@ func Monotone(e *Evidence) []Violation {
 		}
 		r := reader{c.Client, c.ID}
 		if p := last[r]; p != nil && p.Returned < c.Called && c.Rev < p.Rev {
-			f.add("%s: the object is at %d, %s had seen it at %d", c, c.Rev, p, p.Rev)
+			report("%s: the object is at %d, %s had seen it at %d", c, c.Rev, p, p.Rev)
 		}
 		if p := last[r]; p == nil || c.Rev > p.Rev {
 			last[r] = c
 		}
 	}
-	return f.list
 }
 
 // shown yields every object that clients saw, with who showed it. deleted: as it was before it went away, with the
 // revision of that.
 func (e *Evidence) shown(yield func(where string, id ID, o *Object, deleted bool)) {
 	for _, v := range e.streams {
-		for i := range v.Events {
-			if ev := &v.Events[i]; ev.Object != nil {
-				yield(v.String()+": "+ev.String(), v.id(ev), ev.Object, ev.Type == Deleted)
-			}
+		for ev := range shown(v.Events) {
+			yield(v.String()+": "+ev.String(), v.id(ev), ev.Object, ev.Type == Deleted)
 		}
 	}
 	for _, c := range e.Calls {
@@ -92,8 +84,7 @@ func (e *Evidence) origin(id ID, o *Object, deleted bool) *Object {
 }
 
 // UIDConsistent checks uids in the log, and those that clients saw against it.
-func UIDConsistent(e *Evidence) []Violation {
-	f := finding{promise: "UIDConsistent"}
+func UIDConsistent(e *Evidence, report Report) {
 	owner := map[string]ID{}
 	for _, list := range [][]Commit{e.Before, e.Commits} {
 		for i := range list {
@@ -103,32 +94,29 @@ func UIDConsistent(e *Evidence) []Violation {
 			}
 			before := e.at(c.ID, c.Rev-1)
 			if id, taken := owner[c.Object.UID]; taken && (id != c.ID || before == nil) {
-				f.add("%s at %d has the uid %s of %s", c.ID, c.Rev, c.Object.UID, id)
+				report("%s at %d has the uid %s of %s", c.ID, c.Rev, c.Object.UID, id)
 			}
 			if before != nil && before.UID != c.Object.UID {
-				f.add("%s changes its uid at %d from %s to %s", c.ID, c.Rev, before.UID, c.Object.UID)
+				report("%s changes its uid at %d from %s to %s", c.ID, c.Rev, before.UID, c.Object.UID)
 			}
 			owner[c.Object.UID] = c.ID
 		}
 	}
 	e.shown(func(where string, id ID, o *Object, deleted bool) {
 		if logged := e.origin(id, o, deleted); logged != nil && logged.UID != o.UID {
-			f.add("%s has the uid %s, not %s", where, o.UID, logged.UID)
+			report("%s has the uid %s, not %s", where, o.UID, logged.UID)
 		}
 	})
-	return f.list
 }
 
 // Faithful checks that whatever clients saw is in the log as they saw it.
-func Faithful(e *Evidence) []Violation {
-	f := finding{promise: "Faithful"}
+func Faithful(e *Evidence, report Report) {
 	e.shown(func(where string, id ID, o *Object, deleted bool) {
 		switch logged := e.origin(id, o, deleted); {
 		case logged == nil:
-			f.add("%s: %s was never at %d", where, id, o.Rev)
+			report("%s: %s was never at %d", where, id, o.Rev)
 		case logged.Digest != o.Digest:
-			f.add("%s: %s at %d is another object than in the log", where, id, o.Rev)
+			report("%s: %s at %d is another object than in the log", where, id, o.Rev)
 		}
 	})
-	return f.list
 }

@@ -6,8 +6,11 @@ import "fmt"
 type Promise struct {
 	Name  string
 	Text  string
-	Check func(*Evidence) []Violation
+	Check func(*Evidence, Report)
 }
+
+// Report tells of one place where a promise was broken.
+type Report func(format string, args ...any)
 
 // Promises are all that Check looks at.
 var Promises = []Promise{
@@ -37,44 +40,19 @@ func Check(h *History) []Violation {
 	e := Index(h)
 	var out []Violation
 	for _, p := range Promises {
-		out = append(out, p.Check(e)...)
+		told := 0
+		p.Check(e, func(format string, args ...any) {
+			if told++; told <= violationsMax {
+				out = append(out, Violation{p.Name, p.Text, fmt.Sprintf(format, args...)})
+			}
+		})
 	}
 	return out
 }
 
 // Readable checks that there was nothing that could not be read.
-func Readable(e *Evidence) []Violation {
-	f := finding{promise: "Readable"}
+func Readable(e *Evidence, report Report) {
 	for _, text := range e.Unreadable {
-		f.add("%s", text)
-	}
-	return f.list
-}
-
-// finding collects the violations of one promise.
-type finding struct {
-	promise string
-	list    []Violation
-}
-
-func (f *finding) add(format string, args ...any) {
-	if len(f.list) >= violationsMax {
-		return
-	}
-	v := Violation{Promise: f.promise, What: fmt.Sprintf(format, args...)}
-	for _, p := range texts {
-		if p[0] == f.promise {
-			v.Text = p[1]
-		}
-	}
-	f.list = append(f.list, v)
-}
-
-// texts are the promises in words, by their names. They are set by init: the checks that Promises names use them.
-var texts [][2]string
-
-func init() {
-	for _, p := range Promises {
-		texts = append(texts, [2]string{p.Name, p.Text})
+		report("%s", text)
 	}
 }

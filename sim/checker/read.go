@@ -1,6 +1,9 @@
 package checker
 
-import "strconv"
+import (
+	"strconv"
+	"strings"
+)
 
 // token is a continue token; it means something in its scope only.
 type token struct {
@@ -23,15 +26,13 @@ func (e *Evidence) turnPages() {
 		case c.Code == 410: // the rest of the list, at another revision
 			e.pages[token{c.Scope, c.Next}] = page{0, e.pages[token{c.Scope, c.Continue}].after}
 		case c.Done() && len(c.Objects) > 0:
-			last := c.Objects[len(c.Objects)-1]
-			e.pages[token{c.Scope, c.Next}] = page{c.Rev, ID{Namespace: last.Namespace, Name: last.Name}.Key()}
+			e.pages[token{c.Scope, c.Next}] = page{c.Rev, c.Objects[len(c.Objects)-1].key()}
 		}
 	}
 }
 
 // AtomicList checks that each list, page of one, and each stream's initial state is what the log says for its revision.
-func AtomicList(e *Evidence) []Violation {
-	f := finding{promise: "AtomicList"}
+func AtomicList(e *Evidence, report Report) {
 	for _, c := range e.Calls {
 		if c.Verb != "list" || !c.Done() {
 			continue
@@ -40,55 +41,52 @@ func AtomicList(e *Evidence) []Violation {
 		if c.Continue != "" {
 			p = e.pages[token{c.Scope, c.Continue}]
 			if p.rev != 0 && c.Rev != p.rev {
-				f.add("%s: a page of the list at %d shows revision %d", c, p.rev, c.Rev)
+				report("%s: a page of the list at %d shows revision %d", c, p.rev, c.Rev)
 			}
 		}
 		if c.Rev < e.From {
 			continue // before anybody looked
 		}
 		if c.Rev > e.newest(c.Returned) {
-			f.add("%s: the list is at %d, the store has only reached %d", c, c.Rev, e.newest(c.Returned))
+			report("%s: the list is at %d, the store has only reached %d", c, c.Rev, e.newest(c.Returned))
 			continue
 		}
-		e.atomicPage(&f, c, p)
+		e.atomicPage(report, c, p)
 	}
 	for _, v := range e.streams {
 		if !v.Initial || v.part || !v.known || v.start < e.From {
 			continue
 		}
-		var shown []*Object
-		for i := range v.initial {
-			if o := v.initial[i].Object; o != nil {
-				shown = append(shown, o)
-			}
+		var got []*Object
+		for ev := range shown(v.initial) {
+			got = append(got, ev.Object)
 		}
-		if want := e.state(&v.Scope, v.start); differs(want, shown) {
-			f.add("%s: the initial events are %s, the state at %d is %s", v, names(shown), v.start, names(want))
+		if want := e.state(&v.Scope, v.start); differs(want, got) {
+			report("%s: the initial events are %s, the state at %d is %s", v, names(got), v.start, names(want))
 		}
 	}
-	return f.list
 }
 
 // atomicPage checks the objects of one page, and whether there is to be another one.
-func (e *Evidence) atomicPage(f *finding, c *Call, p page) {
+func (e *Evidence) atomicPage(report Report, c *Call, p page) {
 	want := e.state(&c.Scope, c.Rev)
-	for len(want) > 0 && p.after != "" && (ID{Namespace: want[0].Namespace, Name: want[0].Name}).Key() <= p.after {
+	for len(want) > 0 && p.after != "" && want[0].key() <= p.after {
 		want = want[1:]
 	}
 	if c.Next != "" && len(c.Objects) > 0 && len(want) > len(c.Objects) {
 		want = want[:len(c.Objects)] // a page may be short only when a token says that more follows
 	}
 	if differs(want, c.Objects) {
-		f.add("%s: the list at %d is %s, the state is %s", c, c.Rev, names(c.Objects), names(want))
+		report("%s: the list at %d is %s, the state is %s", c, c.Rev, names(c.Objects), names(want))
 	}
 	if c.Limit > 0 && len(c.Objects) > c.Limit && c.Version != "0" {
-		f.add("%s: %d objects on a page of %d", c, len(c.Objects), c.Limit)
+		report("%s: %d objects on a page of %d", c, len(c.Objects), c.Limit)
 	}
 	if c.Next == "" {
 		return
 	}
 	if p := e.pages[token{c.Scope, c.Next}]; e.after(&c.Scope, c.Rev, p.after) == 0 {
-		f.add("%s: a token promises more at %d after %s, and there is nothing", c, c.Rev, p.after)
+		report("%s: a token promises more at %d after %s, and there is nothing", c, c.Rev, p.after)
 	}
 }
 
@@ -96,7 +94,7 @@ func (e *Evidence) atomicPage(f *finding, c *Call, p page) {
 func (e *Evidence) after(s *Scope, rev uint64, key string) (n int) {
 	whole := Scope{Resource: s.Resource, Namespace: s.Namespace}
 	for _, o := range e.state(&whole, rev) {
-		if (ID{Namespace: o.Namespace, Name: o.Name}).Key() > key {
+		if o.key() > key {
 			n++
 		}
 	}
@@ -117,20 +115,16 @@ func differs(want, got []*Object) bool {
 
 // names prints objects as key@revision.
 func names(list []*Object) string {
-	out := "["
+	out := make([]string, len(list))
 	for i, o := range list {
-		if i > 0 {
-			out += " "
-		}
-		out += ID{Namespace: o.Namespace, Name: o.Name}.Key() + "@" + strconv.FormatUint(o.Rev, 10)
+		out[i] = o.key() + "@" + strconv.FormatUint(o.Rev, 10)
 	}
-	return out + "]"
+	return "[" + strings.Join(out, " ") + "]"
 }
 
 // Fresh checks that a read which asks for the newest state sees every write that was answered before it was sent, that
 // one not older than a revision is not, and that one at a revision is at it.
-func Fresh(e *Evidence) []Violation {
-	f := finding{promise: "Fresh"}
+func Fresh(e *Evidence, report Report) {
 	floor := e.floors()
 	for i, c := range e.Calls {
 		if c.Write() || c.Returned == 0 || c.Broken {
@@ -150,14 +144,13 @@ func Fresh(e *Evidence) []Violation {
 		}
 		switch {
 		case c.Verb == "list" && c.Done() && c.Rev < low:
-			f.add("%s: the list is at %d, not at %d or later", c, c.Rev, low)
+			report("%s: the list is at %d, not at %d or later", c, c.Rev, low)
 		case c.Verb == "list" && c.Done() && exact && c.Rev != low:
-			f.add("%s: the list is at %d, not at %d", c, c.Rev, low)
+			report("%s: the list is at %d, not at %d", c, c.Rev, low)
 		case c.Verb == "get" && (c.Done() || c.Code == 404) && !e.possible(c, low):
-			f.add("%s: %s is not what it was at any revision from %d to %d", c, found(c), low, e.newest(c.Returned))
+			report("%s: %s is not what it was at any revision from %d to %d", c, found(c), low, e.newest(c.Returned))
 		}
 	}
-	return f.list
 }
 
 func found(c *Call) string {

@@ -1,6 +1,7 @@
 package checker
 
 import (
+	"cmp"
 	"math"
 	"slices"
 )
@@ -17,11 +18,7 @@ func Rebuild(h *History, lists []*Call, full []*Stream) {
 		}
 	}
 	for _, s := range full {
-		for i := range s.Events {
-			ev := &s.Events[i]
-			if ev.Object == nil {
-				continue
-			}
+		for ev := range shown(s.Events) {
 			c := Commit{ID: ID{s.Scope.Resource, ev.Object.Namespace, ev.Object.Name}, Rev: ev.Rev}
 			if ev.Type != Deleted {
 				c.Object = ev.Object
@@ -29,13 +26,5 @@ func Rebuild(h *History, lists []*Call, full []*Stream) {
 			h.Commits = append(h.Commits, c)
 		}
 	}
-	slices.SortStableFunc(h.Commits, func(a, b Commit) int {
-		switch {
-		case a.Rev < b.Rev:
-			return -1
-		case a.Rev > b.Rev:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(h.Commits, func(a, b Commit) int { return cmp.Compare(a.Rev, b.Rev) })
 }

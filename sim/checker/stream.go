@@ -1,6 +1,7 @@
 package checker
 
 import (
+	"iter"
 	"slices"
 	"strconv"
 )
@@ -101,6 +102,17 @@ func (v *seen) changes(yield func(i int, ev *Event) bool) {
 	for i := range v.live {
 		if v.live[i].Type != Bookmark && !yield(i, &v.live[i]) {
 			return
+		}
+	}
+}
+
+// shown yields events that show an object.
+func shown(events []Event) iter.Seq[*Event] {
+	return func(yield func(*Event) bool) {
+		for i := range events {
+			if events[i].Object != nil && !yield(&events[i]) {
+				return
+			}
 		}
 	}
 }

@@ -4,48 +4,41 @@ import "slices"
 
 // Ordered checks that revisions do not go down within a stream, bookmarks included. Initial events are in the order of
 // keys and not looked at.
-func Ordered(e *Evidence) []Violation {
-	f := finding{promise: "Ordered"}
+func Ordered(e *Evidence, report Report) {
 	for _, v := range e.streams {
 		last := uint64(0)
 		for i := range v.live {
 			ev := &v.live[i]
 			if ev.Rev < last {
-				f.add("%s: %s came after revision %d", v, ev, last)
+				report("%s: %s came after revision %d", v, ev, last)
 			}
 			last = max(last, ev.Rev)
 		}
 	}
-	return f.list
 }
 
 // Unique checks that a stream has one event per revision, and one initial event per object.
-func Unique(e *Evidence) []Violation {
-	f := finding{promise: "Unique"}
+func Unique(e *Evidence, report Report) {
 	for _, v := range e.streams {
 		objects := map[ID]bool{}
-		for i := range v.initial {
-			if ev := &v.initial[i]; ev.Object != nil {
-				if objects[v.id(ev)] {
-					f.add("%s: initial %s came twice", v, ev)
-				}
-				objects[v.id(ev)] = true
+		for ev := range shown(v.initial) {
+			if objects[v.id(ev)] {
+				report("%s: initial %s came twice", v, ev)
 			}
+			objects[v.id(ev)] = true
 		}
 		revs := map[uint64]bool{}
 		for _, ev := range v.changes {
 			if revs[ev.Rev] {
-				f.add("%s: %s came twice", v, ev)
+				report("%s: %s came twice", v, ev)
 			}
 			revs[ev.Rev] = true
 		}
 	}
-	return f.list
 }
 
 // Reliable checks that between the first and the last event of a stream there are all that the log has.
-func Reliable(e *Evidence) []Violation {
-	f := finding{promise: "Reliable"}
+func Reliable(e *Evidence, report Report) {
 	for _, v := range e.streams {
 		revs := v.revs()
 		first, last := uint64(0), uint64(0)
@@ -60,21 +53,19 @@ func Reliable(e *Evidence) []Violation {
 		}
 		for _, d := range e.due(&v.Scope, max(first, v.start), last) {
 			if _, ok := revs[d.rev]; !ok {
-				f.add("%s: %s %s at %d is missing between %d and %d", v, d.kind, d.id, d.rev, first, last)
+				report("%s: %s %s at %d is missing between %d and %d", v, d.kind, d.id, d.rev, first, last)
 			}
 		}
 	}
-	return f.list
 }
 
 // Resumable checks where a stream takes up: the first event is the first one after the revision that it began with.
-func Resumable(e *Evidence) []Violation {
-	f := finding{promise: "Resumable"}
+func Resumable(e *Evidence, report Report) {
 	for _, v := range e.streams {
 		first := uint64(0)
 		for _, ev := range v.changes {
 			if v.known && ev.Rev <= v.start {
-				f.add("%s: %s is not after revision %d, with which the watch began", v, ev, v.start)
+				report("%s: %s is not after revision %d, with which the watch began", v, ev, v.start)
 			} else if first == 0 || ev.Rev < first {
 				first = ev.Rev
 			}
@@ -83,17 +74,15 @@ func Resumable(e *Evidence) []Violation {
 			continue
 		}
 		for _, d := range e.due(&v.Scope, v.start, first-1) {
-			f.add("%s: %s %s at %d is missing: the watch began after %d and its first event is at %d", v, d.kind, d.id,
+			report("%s: %s %s at %d is missing: the watch began after %d and its first event is at %d", v, d.kind, d.id,
 				d.rev, v.start, first)
 		}
 	}
-	return f.list
 }
 
 // Bookmarkable checks that a bookmark comes behind all events up to its revision, before all later ones, and that it
 // names no revision of the future.
-func Bookmarkable(e *Evidence) []Violation {
-	f := finding{promise: "Bookmarkable"}
+func Bookmarkable(e *Evidence, report Report) {
 	for _, v := range e.streams {
 		if !v.known {
 			continue
@@ -102,22 +91,22 @@ func Bookmarkable(e *Evidence) []Violation {
 		delivered := v.start // up to here an earlier bookmark was right
 		if v.marks > 0 {
 			if end := v.mark(); end.Rev > e.newest(end.Step) {
-				f.add("%s: %s: the store has only reached %d", v, end, e.newest(end.Step))
+				report("%s: %s: the store has only reached %d", v, end, e.newest(end.Step))
 			}
 		}
 		for i := range v.live {
 			ev := &v.live[i]
 			switch {
 			case ev.Type != Bookmark && ev.Rev <= delivered && ev.Rev > v.start:
-				f.add("%s: %s came after the bookmark at %d", v, ev, delivered)
+				report("%s: %s came after the bookmark at %d", v, ev, delivered)
 			case ev.Type != Bookmark:
 				continue
 			case ev.Rev > e.newest(ev.Step) && ev.Rev > v.start:
-				f.add("%s: %s: the store has only reached %d", v, ev, e.newest(ev.Step))
+				report("%s: %s: the store has only reached %d", v, ev, e.newest(ev.Step))
 			}
 			for _, d := range e.due(&v.Scope, delivered, ev.Rev) {
 				if at, ok := revs[d.rev]; !ok || at > i {
-					f.add("%s: %s: %s %s at %d had not been delivered", v, ev, d.kind, d.id, d.rev)
+					report("%s: %s: %s %s at %d had not been delivered", v, ev, d.kind, d.id, d.rev)
 				}
 			}
 			if ev.Type == Bookmark {
@@ -125,7 +114,6 @@ func Bookmarkable(e *Evidence) []Violation {
 			}
 		}
 	}
-	return f.list
 }
 
 // mark returns the bookmark that ends the initial events.
@@ -135,80 +123,72 @@ func (v *seen) mark() *Event {
 }
 
 // Filtered checks the type of each event against what the commit means to the selector.
-func Filtered(e *Evidence) []Violation {
-	f := finding{promise: "Filtered"}
+func Filtered(e *Evidence, report Report) {
 	for _, v := range e.streams {
 		for i := range v.initial {
 			if ev := &v.initial[i]; ev.Type != Bookmark && (ev.Type != Added || !e.matches(&v.Scope, ev.Object)) {
-				f.add("%s: initial %s is not an ADDED that matches the selector", v, ev)
+				report("%s: initial %s is not an ADDED that matches the selector", v, ev)
 			}
 		}
 		for _, ev := range v.changes {
 			c := e.commit(ev.Rev)
 			if c == nil || c.ID != v.id(ev) {
-				f.add("%s: %s: there is no such commit", v, ev)
+				report("%s: %s: there is no such commit", v, ev)
 				continue
 			}
 			switch d := e.change(&v.Scope, c); d.kind {
 			case ev.Type:
 			case "":
-				f.add("%s: %s: the object matches neither before nor after", v, ev)
+				report("%s: %s: the object matches neither before nor after", v, ev)
 			default:
-				f.add("%s: %s should be %s", v, ev, d.kind)
+				report("%s: %s should be %s", v, ev, d.kind)
 			}
 		}
 	}
-	return f.list
 }
 
 // InitialEventsEnd checks that there is exactly one bookmark that ends the initial events where they were asked for with
 // bookmarks, none elsewhere, and that the initial events before it are in the order of keys.
-func InitialEventsEnd(e *Evidence) []Violation {
-	f := finding{promise: "InitialEventsEnd"}
+func InitialEventsEnd(e *Evidence, report Report) {
 	for _, v := range e.streams {
 		early := slices.ContainsFunc(v.Events, func(ev Event) bool {
 			return ev.Type == Bookmark || ev.Type == Modified || ev.Type == Deleted
 		})
 		switch asked := v.Initial && v.Bookmarks; {
 		case !asked && v.marks > 0:
-			f.add("%s: a bookmark that ends initial events, which nobody asked for", v)
+			report("%s: a bookmark that ends initial events, which nobody asked for", v)
 		case v.marks > 1:
-			f.add("%s: initial events end %d times", v, v.marks)
+			report("%s: initial events end %d times", v, v.marks)
 		case asked && v.marks == 0 && e.Settled && !v.Ended:
-			f.add("%s: initial events never end: %d events have come", v, len(v.Events))
+			report("%s: initial events never end: %d events have come", v, len(v.Events))
 		case asked && v.marks == 0 && early:
-			f.add("%s: other events come, and the initial ones have not ended", v)
+			report("%s: other events come, and the initial ones have not ended", v)
 		}
 		last := ""
-		for i := range v.initial {
-			if ev := &v.initial[i]; ev.Object != nil {
-				if key := v.id(ev).Key(); key < last {
-					f.add("%s: initial %s came after %s", v, ev, last)
-				} else {
-					last = key
-				}
+		for ev := range shown(v.initial) {
+			if key := v.id(ev).Key(); key < last {
+				report("%s: initial %s came after %s", v, ev, last)
+			} else {
+				last = key
 			}
 		}
 	}
-	return f.list
 }
 
 // Delivered checks, in a history that has settled, that a stream which has not ended is complete.
-func Delivered(e *Evidence) []Violation {
-	f := finding{promise: "Delivered"}
+func Delivered(e *Evidence, report Report) {
 	for _, v := range e.streams {
 		if !e.Settled || v.Ended || !v.known {
 			continue
 		}
 		revs := v.revs()
 		if v.part {
-			f.add("%s: the initial events are not all there: %d have come", v, len(v.initial))
+			report("%s: the initial events are not all there: %d have come", v, len(v.initial))
 		}
 		for _, d := range e.due(&v.Scope, v.start, e.End()) {
 			if _, ok := revs[d.rev]; !ok {
-				f.add("%s: %s %s at %d never came", v, d.kind, d.id, d.rev)
+				report("%s: %s %s at %d never came", v, d.kind, d.id, d.rev)
 			}
 		}
 	}
-	return f.list
 }

@@ -4,8 +4,7 @@ import "slices"
 
 // Accounted checks that a write which succeeded is in the log, that no two creates claim one commit, and that each
 // commit is one that a client was told of or cannot have been told of.
-func Accounted(e *Evidence) []Violation {
-	f := finding{promise: "Accounted"}
+func Accounted(e *Evidence, report Report) {
 	claimed := map[uint64]*Call{}
 	for _, c := range e.Calls {
 		if !c.Done() || c.Rev == 0 || c.Verb != "create" && c.Verb != "update" && c.Verb != "patch" {
@@ -15,13 +14,13 @@ func Accounted(e *Evidence) []Violation {
 		switch {
 		case c.Rev <= e.From:
 		case made == nil || made.ID != c.ID || made.Object == nil:
-			f.add("%s: there is no commit %d of it", c, c.Rev)
+			report("%s: there is no commit %d of it", c, c.Rev)
 		case c.Verb == "create" && e.at(c.ID, c.Rev-1) != nil:
-			f.add("%s: at %d it was there already", c, c.Rev)
+			report("%s: at %d it was there already", c, c.Rev)
 		case c.Verb == "create" && claimed[c.Rev] != nil && claimed[c.Rev].Verb == "create":
-			f.add("%s and %s made one object, at %d", c, claimed[c.Rev], c.Rev)
+			report("%s and %s made one object, at %d", c, claimed[c.Rev], c.Rev)
 		case made.Step != 0 && c.Verb == "create" && (made.Step < c.Called || made.Step > c.Returned):
-			f.add("%s: its commit %d was not made between request and answer", c, c.Rev)
+			report("%s: its commit %d was not made between request and answer", c, c.Rev)
 		}
 		if claimed[c.Rev] == nil || c.Verb == "create" {
 			claimed[c.Rev] = c
@@ -40,10 +39,9 @@ func Accounted(e *Evidence) []Violation {
 	for i := range e.Commits {
 		c := &e.Commits[i]
 		if claimed[c.Rev] == nil && !e.explained(c, by[c.ID], wide) {
-			f.add("commit %d of %s: no write was answered with it, and none is without an answer", c.Rev, c.ID)
+			report("commit %d of %s: no write was answered with it, and none is without an answer", c.Rev, c.ID)
 		}
 	}
-	return f.list
 }
 
 // explained reports whether a commit that no answer names may come from one of the calls.
@@ -72,27 +70,25 @@ func ends(c *Commit) bool { return c.Object == nil || c.Object.Terminating }
 
 // NoLostUpdate checks that a write based on a revision followed it: nobody else's write lies between. A PUT that created
 // its object is left out: of kinds that allow that, the server does not look at the revision.
-func NoLostUpdate(e *Evidence) []Violation {
-	f := finding{promise: "NoLostUpdate"}
+func NoLostUpdate(e *Evidence, report Report) {
 	for _, c := range e.Calls {
 		switch {
 		case c.Based == 0 || !c.Done() || c.Code == 201 || c.Rev == c.Based:
 		case c.Verb == "delete":
-			e.deletedFrom(&f, c)
+			e.deletedFrom(report, c)
 		case c.Verb != "update" && c.Verb != "patch":
 		default:
 			if before := e.at(c.ID, c.Rev-1); before == nil {
-				f.add("%s: it is based on %d and made %d of an object that was not there", c, c.Based, c.Rev)
+				report("%s: it is based on %d and made %d of an object that was not there", c, c.Based, c.Rev)
 			} else if before.Rev != c.Based {
-				f.add("%s: it is based on %d and made %d, over %d of somebody else", c, c.Based, c.Rev, before.Rev)
+				report("%s: it is based on %d and made %d, over %d of somebody else", c, c.Based, c.Rev, before.Rev)
 			}
 		}
 	}
-	return f.list
 }
 
 // deletedFrom checks that what a delete removed, or began to remove, was the revision that it named.
-func (e *Evidence) deletedFrom(f *finding, c *Call) {
+func (e *Evidence) deletedFrom(report Report, c *Call) {
 	for i, v := range e.versions[c.ID] {
 		if v.rev != c.Based {
 			continue
@@ -106,5 +102,5 @@ func (e *Evidence) deletedFrom(f *finding, c *Call) {
 			}
 		}
 	}
-	f.add("%s: it is to remove the object at %d, which was never removed", c, c.Based)
+	report("%s: it is to remove the object at %d, which was never removed", c, c.Based)
 }

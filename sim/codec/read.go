@@ -29,7 +29,7 @@ func read(it, before *resource.Item) *resource.Parsed {
 		return &resource.Parsed{Object: Reread(it.Object(), t)}
 	}
 	p := &resource.Parsed{}
-	d := newDecoder(string(it.Bytes), before)
+	d := newDecoder(text(it.Bytes), before)
 	d.parts = p
 	var err error
 	if p.Object, _, err = d.document(t); err != nil {

@@ -163,17 +163,23 @@ func loadFS(fsys fs.FS) ([]Case, error) {
 	return cases, nil
 }
 
-func loadCase(fsys fs.FS, file string) (Case, error) {
+// readCase reads a .http file.
+func readCase(fsys fs.FS, file string) (Case, error) {
 	text, err := fs.ReadFile(fsys, file)
 	if err != nil {
 		return Case{}, err
 	}
 	c, err := parseCase(string(text))
+	c.Area, c.Name = path.Base(path.Dir(file)), strings.TrimSuffix(path.Base(file), ".http")
+	return c, err
+}
+
+// loadCase reads a .http file and its recording.
+func loadCase(fsys fs.FS, file string) (Case, error) {
+	c, err := readCase(fsys, file)
 	if err != nil {
 		return Case{}, err
 	}
-	c.Area = path.Base(path.Dir(file))
-	c.Name = strings.TrimSuffix(path.Base(file), ".http")
 	res, err := fs.ReadFile(fsys, strings.TrimSuffix(file, ".http")+".res")
 	if err != nil {
 		return Case{}, err

@@ -23,9 +23,6 @@ type Options[T any] struct {
 	Cases []Case // nil: Cases()
 	Known string // known differences in their text form; empty: KnownDifferences()
 
-	IgnoreManagedFields   bool // drop metadata.managedFields everywhere before comparing
-	SkipKindsWithDefaults bool // do not count steps about a built-in kind with defaults of its own
-
 	// Isolate runs the body of each case, typically testing/synctest.Test: time is then virtual. Nil: f(t).
 	Isolate func(t T, f func(T))
 	// Workers is how many cases run at the same time, against targets that already exist: for servers that share the
@@ -186,35 +183,23 @@ func (c *check[T]) run(t T, x Case) (results []StepResult, why error) {
 
 func (c *check[T]) report(t T, x Case, results []StepResult, sum *tally) {
 	t.Helper()
-	counted, agree := 0, 0
+	agree := 0
 	for _, r := range results {
-		if c.opts.SkipKindsWithDefaults && concernsDefaults(r) {
-			continue
-		}
-		r = c.forgive(r)
-		counted++
 		if r.Agrees() {
 			agree++
 		}
 		c.reportStep(t, x, r, sum)
 	}
-	if c.known[caseEntry(x)] != "" && counted > 0 && agree == counted {
+	whole := agree == len(results)
+	if c.known[caseEntry(x)] != "" && len(results) > 0 && whole {
 		t.Errorf("every step of %s agrees: remove it from the known differences", caseEntry(x))
 	}
 	sum.cases++
-	if agree == counted {
+	if whole {
 		sum.casesAgree++
 	}
-	sum.steps += counted
+	sum.steps += len(results)
 	sum.stepsAgree += agree
-}
-
-// forgive compares again without managedFields if they are not to be compared.
-func (c *check[T]) forgive(r StepResult) StepResult {
-	if c.opts.IgnoreManagedFields && r.Want != nil && r.Got != nil && !r.Agrees() {
-		r.Differences = difference(withoutManagedFields(r.Want), withoutManagedFields(r.Got), "")
-	}
-	return r
 }
 
 func (c *check[T]) reportStep(t T, x Case, r StepResult, sum *tally) {

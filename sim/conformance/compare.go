@@ -2,9 +2,7 @@ package conformance
 
 import (
 	"fmt"
-	"maps"
 	"slices"
-	"sort"
 	"strings"
 )
 
@@ -31,12 +29,8 @@ func difference(want, got any, path string) []string {
 }
 
 func objectDifference(want, got *Object, path string) []string {
-	keys := map[string]bool{}
-	for _, k := range slices.Concat(want.Keys, got.Keys) {
-		keys[k] = true
-	}
 	var out []string
-	for _, k := range slices.Sorted(maps.Keys(keys)) {
+	for _, k := range slices.Compact(slices.Sorted(slices.Values(slices.Concat(want.Keys, got.Keys)))) {
 		switch at := path + "." + k; {
 		case !got.Has(k):
 			out = append(out, fmt.Sprintf("%s: missing, want %s", at, short(want.Members[k])))
@@ -78,7 +72,7 @@ func byManager(entries []any) []any {
 		return encode(&List{Items: []any{o.Get("operation"), o.Get("manager"), o.Get("subresource"), o.Get("apiVersion")}}, true)
 	}
 	out := slices.Clone(entries)
-	sort.SliceStable(out, func(i, j int) bool { return key(out[i]) < key(out[j]) })
+	slices.SortStableFunc(out, func(a, b any) int { return strings.Compare(key(a), key(b)) })
 	return out
 }
 
@@ -89,27 +83,4 @@ func short(v any) string {
 		return string(s)
 	}
 	return string(s[:157]) + "..."
-}
-
-// withoutManagedFields returns a copy of v in which no metadata has managedFields.
-func withoutManagedFields(v any) any {
-	v = clone(v)
-	var walk func(v any, key string)
-	walk = func(v any, key string) {
-		switch v := v.(type) {
-		case *List:
-			for _, x := range v.Items {
-				walk(x, key)
-			}
-		case *Object:
-			if key == "metadata" {
-				v.Delete("managedFields")
-			}
-			for _, k := range v.Keys {
-				walk(v.Members[k], k)
-			}
-		}
-	}
-	walk(v, "")
-	return v
 }

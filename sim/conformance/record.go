@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,60 +15,46 @@ import (
 // is played twice: an answer that is not the same again depends on something else than the case, and is no recording.
 // It returns the IDs of the cases it has recorded, and the errors of the others joined.
 func Record(ctx context.Context, t Target, dir string) (recorded []string, err error) {
-	files, err := filepath.Glob(filepath.Join(dir, "*", "*.http"))
+	cases := os.DirFS(dir)
+	files, err := fs.Glob(cases, "*/*.http")
 	if err != nil {
 		return nil, err
 	}
 	for _, file := range files {
 		res := strings.TrimSuffix(file, ".http") + ".res"
-		if _, err := os.Stat(res); !errors.Is(err, os.ErrNotExist) {
+		if _, err := fs.Stat(cases, res); !errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
-		id, failed := recordFile(ctx, t, file, res)
+		c, failed := readCase(cases, file)
+		if failed == nil {
+			failed = record(ctx, t, c, filepath.Join(dir, res))
+		}
 		if failed != nil {
-			err = errors.Join(err, fmt.Errorf("%s: %w", file, failed))
+			err = errors.Join(err, fmt.Errorf("%s: %w", filepath.Join(dir, file), failed))
 			continue
 		}
-		recorded = append(recorded, id)
+		recorded = append(recorded, c.ID())
 	}
 	return recorded, err
 }
 
-// recordFile records the case in a .http file into res and returns its ID.
-func recordFile(ctx context.Context, t Target, file, res string) (string, error) {
-	text, err := os.ReadFile(file)
-	if err != nil {
-		return "", err
-	}
-	c, err := parseCase(string(text))
-	if err != nil {
-		return "", err
-	}
-	c.Area, c.Name = filepath.Base(filepath.Dir(file)), strings.TrimSuffix(filepath.Base(file), ".http")
-	data, err := record(ctx, t, c)
-	if err != nil {
-		return "", err
-	}
-	return c.ID(), os.WriteFile(res, data, 0o644)
-}
-
-// record plays a case twice and returns the text of its recording.
-func record(ctx context.Context, t Target, c Case) ([]byte, error) {
+// record plays a case twice and writes its recording.
+func record(ctx context.Context, t Target, c Case, to string) error {
 	t.tidy = true
 	c.recorded = map[string]any{}
 	for _, r := range Run(ctx, t, c) {
 		if r.Got == nil {
-			return nil, fmt.Errorf("%s: %s", r.Name, strings.Join(r.Differences, "; "))
+			return fmt.Errorf("%s: %s", r.Name, strings.Join(r.Differences, "; "))
 		}
 		c.recorded[r.Name] = r.Got
 	}
 	t.Seed++ // another namespace
 	for _, r := range Run(ctx, t, c) {
 		if !r.Agrees() {
-			return nil, fmt.Errorf("%s is not the same the second time: %s", r.Name, strings.Join(r.Differences, "; "))
+			return fmt.Errorf("%s is not the same the second time: %s", r.Name, strings.Join(r.Differences, "; "))
 		}
 	}
-	return c.text(), nil
+	return os.WriteFile(to, c.text(), 0o644)
 }
 
 // text prints the recording as a .res file: each step's answer with sorted keys.

@@ -63,13 +63,9 @@ func (v *validator) checkStructure(schema map[string]any, p field.Path) field.Er
 
 // structural reports whether all schemas of a definition are structural: a stored one that is not may stay so.
 func (s *spec) structural() bool {
-	ok := true
-	for i := range s.versions {
-		p := s.of(&s.versions[i])
-		schema := p.openAPI()
-		ok = ok && (schema == nil || !unreadable(schema) && len(checkStructural(schema, field.Path{})) == 0)
-	}
-	return ok
+	return !slices.ContainsFunc(s.schemas(), func(schema map[string]any) bool {
+		return schema != nil && (unreadable(schema) || len(checkStructural(schema, field.Path{})) > 0)
+	})
 }
 
 // unreadable reports whether a schema has parts that no structural schema can have: they are errors of their own.
@@ -210,8 +206,7 @@ func (c *checker) checkNode(node object.Object, p field.Path, at place) {
 				below.defaults, below.reason = false, "in top-level "+name
 			}
 		}
-		next, _ := props[name].(map[string]any)
-		c.check(next, p.Child("properties").Key(name), below)
+		c.check(object.As(props[name]), p.Child("properties").Key(name), below)
 	}
 	c.nested(node, p, inside)
 	c.extensions(node, p)
@@ -233,8 +228,7 @@ func (c *checker) nested(node object.Object, p field.Path, at place) {
 		c.check(items, p.Child("items"), at)
 	case []any:
 		for i, x := range items {
-			m, _ := x.(map[string]any)
-			c.check(m, p.Child("items").Index(i), at)
+			c.check(object.As(x), p.Child("items").Index(i), at)
 		}
 	}
 }
@@ -268,19 +262,18 @@ func (c *checker) unsupported(node object.Object, p field.Path, at place) {
 
 // unknownFormats returns the formats in the schemas of a definition that are not checked, in the order in which they
 // stand there.
-func (s *spec) unknownFormats() []string {
-	var out []string
-	for i := range s.versions {
-		p := s.of(&s.versions[i])
-		walk(p.openAPI(), field.Path{}, func(node object.Object, _ field.Path) bool {
+func (s *spec) unknownFormats() (out []string) {
+	schemas := s.schemas()
+	if s.top.schema != nil {
+		schemas = schemas[:1] // they are one and the same
+	}
+	for _, schema := range schemas {
+		walk(schema, field.Path{}, func(node object.Object, _ field.Path) bool {
 			if format := node.String("format"); format != "" && !structural.KnownFormat(node.String("type"), format) {
 				out = append(out, format)
 			}
 			return true
 		})
-		if s.top.schema != nil {
-			break
-		}
 	}
 	return out
 }

@@ -86,9 +86,8 @@ func (c *defaultsChecker) walk(node object.Object, p field.Path, w within) {
 		if c.budget < 0 {
 			return
 		}
-		next, _ := props[name].(map[string]any)
 		meta := w.whole && (name == "metadata" || name == "apiVersion" || name == "kind")
-		c.walk(next, p.Child("properties").Key(name), w.step(name, meta))
+		c.walk(object.As(props[name]), p.Child("properties").Key(name), w.step(name, meta))
 	}
 }
 
@@ -106,11 +105,7 @@ func (c *defaultsChecker) check(node object.Object, p field.Path, w within) {
 		if s.Prune(pruned); !object.Equal(pruned, def) {
 			c.errs = append(c.errs, field.Invalid(p, def, "must not have unknown fields"))
 		}
-		if _, err := s.Coerce(def, p, c.meta, false); err != nil {
-			bad = field.ErrorList{err}
-		} else {
-			bad = s.CheckEmbedded(def, p, c.meta, c.minor)
-		}
+		bad = c.checkEmbedded(s, def, p)
 	}
 	if len(bad) == 0 {
 		bad = s.Validate(def, p)
@@ -127,16 +122,19 @@ func (c *defaultsChecker) checkMetadata(def any, p field.Path, w within) field.E
 	if !ok {
 		return nil
 	}
-	root := w.object()
-	why := ""
-	if _, err := root.Coerce(map[string]any(obj), field.Path{}, c.meta, false); err != nil {
-		why = err.Error()
-	} else if errs := root.CheckEmbedded(map[string]any(obj), field.Path{}, c.meta, c.minor); len(errs) > 0 {
-		why = errs.Text()
-	} else {
+	bad := c.checkEmbedded(w.object(), map[string]any(obj), field.Path{})
+	if len(bad) == 0 {
 		return nil
 	}
-	return field.ErrorList{field.Invalid(p, def, "must result in valid metadata: "+why)}
+	return field.ErrorList{field.Invalid(p, def, "must result in valid metadata: "+bad.Text())}
+}
+
+// checkEmbedded checks kind, apiVersion and metadata of the resources in a value.
+func (c *defaultsChecker) checkEmbedded(s *structural.Schema, v any, p field.Path) field.ErrorList {
+	if _, err := s.Coerce(v, p, c.meta, false); err != nil {
+		return field.ErrorList{err}
+	}
+	return s.CheckEmbedded(v, p, c.meta, c.minor)
 }
 
 // judge applies the rules of the node: the default must be allowed as a value that stays, and as a new one. s is the

@@ -19,7 +19,7 @@ func (c *checker) extensions(node object.Object, p field.Path) {
 		}
 	}
 	listType, hasList := node["x-kubernetes-list-type"].(string)
-	items := object.Object(node.Map("items"))
+	items := node.At("items")
 	if hasList {
 		if kind != "array" {
 			c.wantsType(p, kind, "array", "must be array if x-kubernetes-list-type is specified")
@@ -64,26 +64,17 @@ func (c *checker) demands(n int, rule func(object.Object, field.Path) field.Erro
 		return true
 	}
 	if c.kept[n] == nil {
-		kept := c.keeps(rule)
+		keeps := func(node object.Object, p field.Path) bool { return len(rule(node, p)) == 0 }
+		breaks := func(schema map[string]any) bool { return !walk(schema, field.Path{}, keeps) }
+		kept := !slices.ContainsFunc(c.before.schemas(), breaks)
 		c.kept[n] = &kept
 	}
 	return *c.kept[n]
 }
 
-// keeps reports whether the stored definition keeps a rule.
-func (c *checker) keeps(rule func(object.Object, field.Path) field.ErrorList) bool {
-	for i := range c.before.versions {
-		p := c.before.of(&c.before.versions[i])
-		if !walk(p.openAPI(), field.Path{}, func(node object.Object, p field.Path) bool { return len(rule(node, p)) == 0 }) {
-			return false
-		}
-	}
-	return true
-}
-
 // atomicSets demands that items of a set are owned as a whole.
 func atomicSets(node object.Object, p field.Path) field.ErrorList {
-	items := object.Object(node.Map("items"))
+	items := node.At("items")
 	if items == nil || node.String("x-kubernetes-list-type") != "set" {
 		return nil
 	}
@@ -141,7 +132,7 @@ func (c *checker) listMap(node, items object.Object, p field.Path) {
 
 // keysOfMaps demands that items of sets and maps, and the keys of the latter, are always there.
 func keysOfMaps(node object.Object, p field.Path) field.ErrorList {
-	items := object.Object(node.Map("items"))
+	items := node.At("items")
 	listType := node.String("x-kubernetes-list-type")
 	if items == nil || listType != "set" && listType != "map" {
 		return nil

@@ -22,7 +22,7 @@ const (
 func checkStructural(schema map[string]any, p field.Path) field.ErrorList {
 	s := &structureChecker{}
 	s.node(schema, rootLevel, p)
-	s.complete(schema, p)
+	s.complete(schema, schema, p, p) // what the root validates speaks only of fields and items that the structure has
 	slices.SortStableFunc(s.errs, func(a, b *field.Error) int { return strings.Compare(a.Error(), b.Error()) })
 	return s.errs
 }
@@ -43,8 +43,7 @@ func (s *structureChecker) node(node object.Object, at level, p field.Path) {
 	}
 	props := node.Map("properties")
 	for _, name := range object.SortedKeys(props) {
-		next, _ := props[name].(map[string]any)
-		s.node(next, fieldLevel, p.Child("properties").Key(name))
+		s.node(object.As(props[name]), fieldLevel, p.Child("properties").Key(name))
 	}
 	more, hasMore := node["additionalProperties"]
 	if hasMore = hasMore && more != nil; hasMore && at == rootLevel {
@@ -159,8 +158,7 @@ func (s *structureChecker) nested(node object.Object, p field.Path, skipAnyOf bo
 	}
 	props := node.Map("properties")
 	for _, name := range object.SortedKeys(props) {
-		next, _ := props[name].(map[string]any)
-		s.nested(next, p.Child("properties").Key(name), false)
+		s.nested(object.As(props[name]), p.Child("properties").Key(name), false)
 	}
 	for _, f := range forbidden {
 		v, ok := node[f.name]
@@ -176,18 +174,6 @@ func (s *structureChecker) nested(node object.Object, p field.Path, skipAnyOf bo
 	}
 }
 
-// complete checks that the value validations of the root speak only of fields and items that the structure has.
-func (s *structureChecker) complete(node object.Object, p field.Path) {
-	for _, name := range []string{"allOf", "anyOf", "oneOf"} {
-		for i, m := range node.Objects(name) {
-			s.covered(m, node, p.Child(name).Index(i), p)
-		}
-	}
-	if not, ok := node["not"].(map[string]any); ok {
-		s.covered(not, node, p.Child("not"), p)
-	}
-}
-
 // covered checks that the fields of a nested validation at p are fields of the structure at of.
 func (s *structureChecker) covered(nested, structure object.Object, p, of field.Path) {
 	const text = "because it is defined in "
@@ -200,20 +186,24 @@ func (s *structureChecker) covered(nested, structure object.Object, p, of field.
 	}
 	props := nested.Map("properties")
 	for _, name := range object.SortedKeys(props) {
-		next, _ := props[name].(map[string]any)
 		at := p.Child("properties").Key(name)
 		if have, ok := structure.Map("properties")[name].(map[string]any); ok {
-			s.covered(next, have, at, of.Child("properties").Key(name))
+			s.covered(object.As(props[name]), have, at, of.Child("properties").Key(name))
 		} else {
 			s.add(field.Required(of.Child("properties").Key(name), text+at.String()))
 		}
 	}
+	s.complete(nested, structure, p, of)
+}
+
+// complete checks the value validations of a node at p like covered.
+func (s *structureChecker) complete(node, structure object.Object, p, of field.Path) {
 	for _, name := range []string{"allOf", "anyOf", "oneOf"} {
-		for i, m := range nested.Objects(name) {
+		for i, m := range node.Objects(name) {
 			s.covered(m, structure, p.Child(name).Index(i), of)
 		}
 	}
-	if not, ok := nested["not"].(map[string]any); ok {
+	if not, ok := node["not"].(map[string]any); ok {
 		s.covered(not, structure, p.Child("not"), of)
 	}
 }
@@ -235,9 +225,6 @@ func isOnly(v any, kind string) bool {
 }
 
 func allOfIntOrString(node object.Object) bool {
-	list := node.List("allOf")
-	if len(list) == 0 {
-		return false
-	}
-	return isIntOrString(object.As(list[0]).List("anyOf"))
+	list := node.Objects("allOf")
+	return len(list) > 0 && isIntOrString(list[0].List("anyOf"))
 }

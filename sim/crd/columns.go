@@ -77,42 +77,33 @@ func (c *column) cell(now time.Time, obj object.Object) any {
 	if c.kind == "string" {
 		return printValue(v)
 	}
-	switch v := v.(type) {
-	case int64:
-		switch c.kind {
-		case "integer":
-			return v
-		case "number":
-			return float64(v)
-		}
-	case float64:
-		switch c.kind {
-		case "integer":
-			return int64(v)
-		case "number":
-			return v
-		}
-	case bool:
-		if c.kind == "boolean" {
-			return v
-		}
-	case string:
-		if c.kind == "date" {
-			return age(now, v)
-		}
+	whole, isWhole := v.(int64)
+	number, isNumber := v.(float64)
+	truth, isTruth := v.(bool)
+	text, isText := v.(string)
+	switch {
+	case c.kind == "integer" && isWhole:
+		return whole
+	case c.kind == "integer" && isNumber:
+		return int64(number)
+	case c.kind == "number" && isWhole:
+		return float64(whole)
+	case c.kind == "number" && isNumber:
+		return number
+	case c.kind == "boolean" && isTruth:
+		return truth
+	case c.kind == "date" && isText:
+		return age(now, text)
 	}
 	return nil
 }
 
 func age(now time.Time, text string) string {
-	if text == "" || text == "null" {
-		return codec.Age(now, time.Time{})
-	}
 	t, err := time.Parse(time.RFC3339, text)
-	if err != nil {
+	if err != nil && text != "" && text != "null" {
 		return "<invalid>"
 	}
-	return codec.Age(now, t)
+	return codec.Age(now, t) // of no time: <unknown>
 }
 
 // selectableOf returns the values of selectable fields, by label: the path without its first dot. A field that is not

@@ -3,6 +3,7 @@ package crd
 import (
 	"errors"
 	"fmt"
+	"maps"
 
 	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/metadata"
@@ -92,18 +93,16 @@ func checkConverted(kind schema.GVK, obj, converted object.Object, apiVersion st
 }
 
 func restoreMeta(obj, converted object.Object) error {
-	v, ok := converted["metadata"]
-	if !ok {
-		return errors.New("missing metadata in converted object")
-	}
+	v, found := converted["metadata"]
 	changed, ok := v.(map[string]any)
-	if !ok {
+	switch {
+	case !found:
+		return errors.New("missing metadata in converted object")
+	case !ok:
 		return fmt.Errorf("invalid metadata of type %T in converted object", v)
 	}
 	meta := map[string]any{}
-	for name, x := range obj.Metadata() { // order does not matter
-		meta[name] = x
-	}
+	maps.Copy(meta, obj.Metadata())
 	for _, name := range []string{"labels", "annotations"} {
 		v := changed[name]
 		if v == nil {

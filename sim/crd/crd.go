@@ -5,7 +5,7 @@
 //	                          ├─ Names …    what the server adds: accepted names, conditions, the cleanup finalizer
 //	                          └─ Server.Define ──▶ one resource.Definition per served version
 //	                                                 Type, Default, Strategy, Columns   from the version's schema
-//	                                                 Form   from and to the storage version: prune, default, convert
+//	                                                 StorageCodec   from and to the storage version: prune, default, convert
 //
 // The versions of a custom resource are resources of their own that share a storage key: each has its own schema,
 // subresources, columns and selectable fields, and objects are validated in the version of the request.

@@ -239,18 +239,18 @@ func TestDefine(t *testing.T) {
 	unknown, err := server.Prune(d.GVK, in)
 	is.NoErr(err)
 	is.Equal(unknown, []string{"spec.since", "spec.x", "status"}) // what the schema does not have
-	converted, err := d.Form.Convert(in, "example.com/v2")
+	converted, err := d.StorageCodec.Convert(in, "example.com/v2")
 	is.NoErr(err)
 	is.Equal(converted.APIVersion(), "example.com/v2")
-	_, err = d.Form.Convert(in, "example.com/v9")
+	_, err = d.StorageCodec.Convert(in, "example.com/v9")
 	is.True(err != nil)
-	form := d.Form
+	form := d.StorageCodec
 	obj.SetMeta("labels", map[string]any{"a": "b"})
 	change = server.Define(obj)
-	is.True(!change.Restarted && change.New[0].Form == form) // nothing that matters has changed
+	is.True(!change.Restarted && change.New[0].StorageCodec == form) // nothing that matters has changed
 	object.Object(spec(obj))["x-kubernetes-preserve-unknown-fields"] = true
 	change = server.Define(obj)
-	is.True(change.Restarted && change.New[0].Form != form) // stored objects are read anew
+	is.True(change.Restarted && change.New[0].StorageCodec != form) // stored objects are read anew
 	is.Equal(len(server.Remove(obj.Name())), 2)
 	is.True(!server.Known(d.GVK))
 }

@@ -66,7 +66,7 @@ type served struct {
 	typ        *schema.Type
 	rules      *cel.Rules
 	embeds     bool // the schema has embedded resources
-	form       *resource.Form
+	codec      *resource.StorageCodec
 }
 
 // Change is what Define did.
@@ -191,11 +191,10 @@ func (d *definition) read(crd object.Object, old *definition) {
 	s := specOf(crd)
 	d.stored = group(crd) + "/" + s.storageVersion()
 	form := d.stored + string(object.JSON(map[string]any(d.conversion)))
-	for i := range s.versions {
-		x := &s.versions[i]
-		p := s.of(x)
-		v := &served{apiVersion: group(crd) + "/" + x.name, selectable: p.fields}
-		if schema := p.openAPI(); schema != nil {
+	for _, x := range s.versions {
+		v := &served{apiVersion: group(crd) + "/" + x.name, selectable: x.whole.fields}
+		schema := x.whole.openAPI()
+		if schema != nil {
 			v.raw = string(object.JSON(schema))
 		}
 		var was *served
@@ -205,11 +204,11 @@ func (d *definition) read(crd object.Object, old *definition) {
 		if was != nil && was.raw == v.raw {
 			v.schema, v.root, v.typ, v.rules = was.schema, was.root, was.typ, was.rules
 		} else {
-			d.compile(v, p.openAPI())
+			d.compile(v, schema)
 		}
 		v.embeds = v.schema.Embeds()
 		d.versions[v.apiVersion] = v
-		form += "\n" + v.apiVersion + v.raw + string(object.JSON(p.fields))
+		form += "\n" + v.apiVersion + v.raw + string(object.JSON(v.selectable))
 	}
 	if d.form = form; old != nil && old.form != form {
 		d.server.Memory.forget(d.name)
@@ -218,10 +217,10 @@ func (d *definition) read(crd object.Object, old *definition) {
 	for _, name := range object.SortedKeys(d.versions) {
 		v := d.versions[name]
 		if old != nil && old.form == form && old.versions[name] != nil {
-			v.form = old.versions[name].form
+			v.codec = old.versions[name].codec
 			continue
 		}
-		v.form = &resource.Form{Stored: schema.ParseGVK(d.stored, crd.String("status", "acceptedNames", "kind")),
+		v.codec = &resource.StorageCodec{Stored: schema.ParseGVK(d.stored, crd.String("status", "acceptedNames", "kind")),
 			Read:    func(obj object.Object) (object.Object, error) { return d.fromStored(obj, v, d.recall) },
 			Write:   func(obj object.Object) (object.Object, error) { return d.converted(obj, d.stored, d.ask) },
 			Convert: d.convert,
@@ -231,7 +230,7 @@ func (d *definition) read(crd object.Object, old *definition) {
 			Whole:   func(obj object.Object) bool { return v.root.Whole(map[string]any(obj)) },
 		}
 		if asks {
-			v.form.Ask = func(obj object.Object) (object.Object, error) { return d.fromStored(obj, v, d.ask) }
+			v.codec.Ask = func(obj object.Object) (object.Object, error) { return d.fromStored(obj, v, d.ask) }
 		}
 	}
 }

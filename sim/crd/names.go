@@ -1,6 +1,7 @@
 package crd
 
 import (
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,7 +13,7 @@ import (
 // Condition returns a condition of a definition, or nil.
 func Condition(crd object.Object, kind string) object.Object {
 	for _, x := range crd.List("status", "conditions") {
-		if c, ok := x.(map[string]any); ok && c["type"] == kind {
+		if c := object.As(x); c["type"] == kind {
 			return c
 		}
 	}
@@ -40,14 +41,12 @@ func SetCondition(crd object.Object, now time.Time, kind, status, reason, messag
 // Names decides which names of a definition are accepted: those that no other definition of its group has. It sets the
 // conditions NamesAccepted and Established, and reports whether anything changed. others are all definitions.
 func Names(crd object.Object, others []object.Object, now time.Time) bool {
-	want, have := object.Object(crd.Map("spec", "names")), object.Object(crd.Map("status", "acceptedNames"))
+	want, have := crd.At("spec", "names"), crd.At("status", "acceptedNames")
 	if object.SemanticEqual(map[string]any(want), map[string]any(have)) {
 		return false
 	}
 	n := &naming{want: want, have: have, accepted: object.Object{}, resources: map[string]bool{}, kinds: map[string]bool{}}
-	for name, v := range have { // order does not matter
-		n.accepted[name] = v
-	}
+	maps.Copy(n.accepted, have)
 	n.collect(crd, others)
 	n.decide()
 	status, reason, message := "True", "NoConflicts", "no conflicts found"
@@ -82,16 +81,17 @@ func (n *naming) collect(crd object.Object, others []object.Object) {
 		if group(o) != group(crd) || o.Name() == crd.Name() {
 			continue
 		}
-		names := object.Object(o.Map("status", "acceptedNames"))
-		for _, name := range append(object.Strings(names.List("shortNames")), names.String("plural"), names.String("singular")) {
-			n.resources[name] = true
-		}
-		n.kinds[names.String("kind")], n.kinds[names.String("listKind")] = true, true
+		n.use(o.At("status", "acceptedNames"))
 	}
-	for _, name := range append(object.Strings(n.have.List("shortNames")), n.have.String("plural"), n.have.String("singular")) {
+	n.use(n.have)
+}
+
+// use notes that names are in use.
+func (n *naming) use(names object.Object) {
+	for _, name := range append(names.Strings("shortNames"), names.String("plural"), names.String("singular")) {
 		n.resources[name] = true
 	}
-	n.kinds[n.have.String("kind")], n.kinds[n.have.String("listKind")] = true, true
+	n.kinds[names.String("kind")], n.kinds[names.String("listKind")] = true, true
 }
 
 func (n *naming) decide() {

@@ -25,10 +25,8 @@ type objects struct {
 func (o *objects) strategy(status bool, values func(object.Object) map[string]string) *resource.Strategy {
 	return &resource.Strategy{
 		HasStatus: status, CustomStatus: true, NeedsResourceVersion: true,
-		SpecChanged: changed,
-		Validate: func(ctx *resource.Context, obj object.Object) field.ErrorList {
-			return o.validate(ctx, obj, nil)
-		},
+		SpecChanged:    changed,
+		Validate:       func(ctx *resource.Context, obj object.Object) field.ErrorList { return o.validate(ctx, obj, nil) },
 		ValidateUpdate: o.validate,
 		Fields:         values,
 	}
@@ -98,11 +96,10 @@ func (o *objects) checkRules(ctx *resource.Context, errs field.ErrorList, obj, o
 
 // checkScale checks what the scale subresource shows of an object.
 func (o *objects) checkScale(subresource string, obj object.Object) field.ErrorList {
-	m, ok := o.scale.(map[string]any)
-	if !ok {
+	scale := object.As(o.scale)
+	if scale == nil {
 		return nil
 	}
-	scale := object.Object(m)
 	var errs field.ErrorList
 	if subresource != "status" {
 		errs = append(errs, checkReplicas(obj, scale.String("specReplicasPath"))...)

@@ -1,53 +1,41 @@
 package crd
 
 import (
+	"maps"
+
 	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/object"
 )
 
 // printVersions prints spec.versions as errors show it: as JSON of the Go structs that the real server works with.
 func printVersions(s *spec) any {
-	if s.Object["versions"] == nil {
+	if s.List("versions") == nil {
 		return nil
 	}
-	b := []byte{'['}
-	for i := range s.versions {
-		v := &s.versions[i]
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = object.AppendString(append(b, `{"Name":`...), v.name)
-		b = object.AppendJSON(append(b, `,"Served":`...), v.served)
-		b = object.AppendJSON(append(b, `,"Storage":`...), v.storage)
-		b = object.AppendJSON(append(b, `,"Deprecated":`...), v.deprecated)
-		b = append(b, `,"DeprecationWarning":`...)
-		if v.warning != nil {
-			b = object.AppendString(b, *v.warning)
-		} else {
-			b = append(b, "null"...)
-		}
-		b = append(b, `,"Schema":`...)
-		if v.schema != nil {
-			b = append(b, `{"OpenAPIV3Schema":`...)
-			b = append(printSchema(b, v.openAPI()), '}')
-		} else {
-			b = append(b, "null"...)
-		}
-		b = printSubresources(append(b, `,"Subresources":`...), v.sub)
-		b = printAll(append(b, `,"AdditionalPrinterColumns":`...), v.columns, columnFields)
-		b = append(printAll(append(b, `,"SelectableFields":`...), v.fields, selectableFields), '}')
+	out := make([]any, len(s.versions))
+	for i, m := range s.Objects("versions") {
+		x, own := s.versions[i], maps.Clone(map[string]any(m))
+		hoisted := map[string]bool{"schema": x.schema == nil, "subresources": x.sub == nil,
+			"additionalPrinterColumns": x.columns == nil, "selectableFields": x.fields == nil}
+		maps.DeleteFunc(own, func(name string, _ any) bool { return hoisted[name] })
+		out[i] = own
 	}
-	return field.Raw(append(b, ']'))
+	return field.Raw(printField(nil, "versions", out))
 }
 
 // printed is a field of a Go struct: its name, its name in JSON, and its zero value as printed.
 type printed struct{ name, json, zero string }
 
 var (
+	versionFields = []printed{{"Name", "name", `""`}, {"Served", "served", "false"}, {"Storage", "storage", "false"},
+		{"Deprecated", "deprecated", "false"}, {"DeprecationWarning", "deprecationWarning", "null"}, {"Schema", "schema", "null"},
+		{"Subresources", "subresources", "null"}, {"AdditionalPrinterColumns", "additionalPrinterColumns", "null"},
+		{"SelectableFields", "selectableFields", "null"}}
 	columnFields = []printed{{"Name", "name", `""`}, {"Type", "type", `""`}, {"Format", "format", `""`},
 		{"Description", "description", `""`}, {"Priority", "priority", "0"}, {"JSONPath", "jsonPath", `""`}}
-	selectableFields = []printed{{"JSONPath", "jsonPath", `""`}}
-	scaleFields      = []printed{{"SpecReplicasPath", "specReplicasPath", `""`}, {"StatusReplicasPath", "statusReplicasPath", `""`},
+	selectableFields  = []printed{{"JSONPath", "jsonPath", `""`}}
+	subresourceFields = []printed{{"Status", "status", "null"}, {"Scale", "scale", "null"}}
+	scaleFields       = []printed{{"SpecReplicasPath", "specReplicasPath", `""`}, {"StatusReplicasPath", "statusReplicasPath", `""`},
 		{"LabelSelectorPath", "labelSelectorPath", "null"}}
 	ruleFields = []printed{{"Rule", "rule", `""`}, {"Message", "message", `""`}, {"MessageExpression", "messageExpression", `""`},
 		{"Reason", "reason", "null"}, {"FieldPath", "fieldPath", `""`}, {"OptionalOldSelf", "optionalOldSelf", "null"}}
@@ -73,16 +61,23 @@ var (
 	}
 )
 
-// printStruct prints the fields of a struct; values prints one that is there.
-func printStruct(b []byte, m map[string]any, fields []printed, value func(b []byte, f printed, v any) []byte) []byte {
+// structs are the fields that are structs, by their names in JSON, and lists those that are lists of structs. Schemas are
+// in neither: see printField.
+var (
+	structs = map[string][]printed{"subresources": subresourceFields, "status": nil, "scale": scaleFields, "externalDocs": docFields}
+	lists   = map[string][]printed{"versions": versionFields, "additionalPrinterColumns": columnFields,
+		"selectableFields": selectableFields, "x-kubernetes-validations": ruleFields}
+)
+
+func printStruct(b []byte, m map[string]any, fields []printed) []byte {
 	b = append(b, '{')
 	for i, f := range fields {
 		if i > 0 {
 			b = append(b, ',')
 		}
 		b = append(append(append(b, '"'), f.name...), `":`...)
-		if v, ok := m[f.json]; ok && v != nil {
-			b = value(b, f, v)
+		if v := m[f.json]; v != nil {
+			b = printField(b, f.json, v)
 		} else {
 			b = append(b, f.zero...)
 		}
@@ -90,87 +85,62 @@ func printStruct(b []byte, m map[string]any, fields []printed, value func(b []by
 	return append(b, '}')
 }
 
-func printJSON(b []byte, _ printed, v any) []byte { return object.AppendJSON(b, v) }
-
-func printSubresources(b []byte, sub map[string]any) []byte {
-	if sub == nil {
-		return append(b, "null"...)
-	}
-	return printStruct(b, sub, []printed{{"Status", "status", "null"}, {"Scale", "scale", "null"}}, func(b []byte, f printed, v any) []byte {
-		m, _ := v.(map[string]any)
-		if f.json == "scale" {
-			return printStruct(b, m, scaleFields, printJSON)
-		}
-		return append(b, "{}"...)
-	})
-}
-
-func printAll(b []byte, list []any, fields []printed) []byte {
-	if list == nil {
-		return append(b, "null"...)
-	}
-	return printList(b, list, func(b []byte, v any) []byte {
-		m, _ := v.(map[string]any)
-		return printStruct(b, m, fields, printJSON)
-	})
-}
-
-func printList(b []byte, list []any, each func([]byte, any) []byte) []byte {
+func printList(b []byte, v any, each func([]byte, any) []byte) []byte {
+	list, _ := v.([]any)
 	b = append(b, '[')
-	for i, v := range list {
+	for i, x := range list {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = each(b, v)
+		b = each(b, x)
 	}
 	return append(b, ']')
 }
 
 // printSchema prints a schema; nil is null.
-func printSchema(b []byte, schema map[string]any) []byte {
-	if schema == nil {
+func printSchema(b []byte, schema any) []byte {
+	m := object.As(schema)
+	if m == nil {
 		return append(b, "null"...)
 	}
-	return printStruct(b, schema, schemaFields, printSchemaField)
+	return printStruct(b, m, schemaFields)
 }
 
-func printSchemaField(b []byte, f printed, v any) []byte {
-	one := func(b []byte, v any) []byte {
-		m, _ := v.(map[string]any)
-		return printSchema(b, m)
+// printField prints a field that is there, by its name in JSON.
+func printField(b []byte, name string, v any) []byte {
+	if fields, ok := structs[name]; ok {
+		return printStruct(b, object.As(v), fields)
 	}
-	switch f.name {
-	case "Not":
-		return one(b, v)
-	case "AllOf", "OneOf", "AnyOf":
-		list, _ := v.([]any)
-		return printList(b, list, one)
-	case "Properties":
-		m, _ := v.(map[string]any)
+	if fields, ok := lists[name]; ok {
+		return printList(b, v, func(b []byte, v any) []byte { return printStruct(b, object.As(v), fields) })
+	}
+	switch name {
+	case "schema":
+		return append(printSchema(append(b, `{"OpenAPIV3Schema":`...), object.As(v)["openAPIV3Schema"]), '}')
+	case "not":
+		return printSchema(b, v)
+	case "allOf", "oneOf", "anyOf":
+		return printList(b, v, printSchema)
+	case "properties":
+		m := object.As(v)
 		b = append(b, '{')
 		for i, name := range object.SortedKeys(m) {
 			if i > 0 {
 				b = append(b, ',')
 			}
-			b = one(append(object.AppendString(b, name), ':'), m[name])
+			b = printSchema(append(object.AppendString(b, name), ':'), m[name])
 		}
 		return append(b, '}')
-	case "Items":
+	case "items":
 		if list, ok := v.([]any); ok {
-			return append(printList(append(b, `{"Schema":null,"JSONSchemas":`...), list, one), '}')
+			return append(printList(append(b, `{"Schema":null,"JSONSchemas":`...), list, printSchema), '}')
 		}
-		return append(one(append(b, `{"Schema":`...), v), `,"JSONSchemas":null}`...)
-	case "AdditionalProperties":
+		return append(printSchema(append(b, `{"Schema":`...), v), `,"JSONSchemas":null}`...)
+	case "additionalProperties":
 		if allows, ok := v.(bool); ok {
 			return append(object.AppendJSON(append(b, `{"Allows":`...), allows), `,"Schema":null}`...)
 		}
-		return append(one(append(b, `{"Allows":true,"Schema":`...), v), '}')
-	case "XValidations":
-		list, _ := v.([]any)
-		return printAll(b, list, ruleFields)
-	case "ExternalDocs":
-		m, _ := v.(map[string]any)
-		return printStruct(b, m, docFields, printJSON)
+		return append(printSchema(append(b, `{"Allows":true,"Schema":`...), v), '}')
 	}
 	return object.AppendJSON(b, v)
 }

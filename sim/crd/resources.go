@@ -19,19 +19,18 @@ var (
 // define returns the resources of the served versions, and keeps those of all.
 func (d *definition) define(crd object.Object) []*resource.Definition {
 	s := specOf(crd)
-	names := object.Object(crd.Map("status", "acceptedNames"))
+	names := crd.At("status", "acceptedNames")
 	var out []*resource.Definition
 	d.all = make(map[string]*resource.Definition, len(s.versions))
-	for i := range s.versions {
-		x := &s.versions[i]
-		p := s.of(x)
+	for _, x := range s.versions {
+		p := &x.whole
 		v := d.versions[group(crd)+"/"+x.name]
 		r := &resource.Definition{
 			GVK:      schema.GVK{Group: group(crd), Version: x.name, Kind: names.String("kind")},
 			Resource: names.String("plural"), Singular: names.String("singular"), List: names.String("listKind"),
 			ShortNames: object.Strings(names.List("shortNames")), Categories: object.Strings(names.List("categories")),
 			Namespaced: crd.String("spec", "scope") == "Namespaced", Verbs: verbs, Custom: true,
-			Terminating: IsTrue(crd, Terminating), Storage: crd.Name(), Form: v.form,
+			Terminating: IsTrue(crd, Terminating), Storage: crd.Name(), StorageCodec: v.codec,
 			Type:         func() *schema.Type { return v.typ },
 			UnknownField: func(label string) string { return "field label not supported: " + label },
 		}
@@ -43,7 +42,7 @@ func (d *definition) define(crd object.Object) []*resource.Definition {
 			r.Deprecated = deprecated(s, x, r.GVK)
 		}
 		r.Columns, r.Row = columnsOf(p.columns, d.server.Schema)
-		r.Subresources = subresources(s, &p, r, d.server.Schema)
+		r.Subresources = subresources(s, p, r, d.server.Schema)
 		o := &objects{version: v, scale: p.sub["scale"], server: d.server}
 		labels, values := selectableOf(p.fields)
 		r.FieldLabels = labels
@@ -65,10 +64,8 @@ func subresources(s *spec, p *part, r *resource.Definition, kinds *schema.Set) [
 		kind := schema.GVK{Group: "autoscaling", Version: "v1", Kind: "Scale"}
 		paths := scalePaths(scale)
 		paths.Versions = map[string]string{}
-		for i := range s.versions {
-			other := s.of(&s.versions[i])
-			scale, _ := other.sub["scale"].(map[string]any)
-			paths.Versions[r.Group+"/"+s.versions[i].name] = scalePaths(scale).Replicas // "" without a scale subresource
+		for _, v := range s.versions {
+			paths.Versions[r.Group+"/"+v.name] = scalePaths(object.As(v.whole.sub["scale"])).Replicas // "" without a scale subresource
 		}
 		body := resource.Body(kind, func() *schema.Type { return kinds.Kind(kind) }, nil)
 		columns, row := scaleColumns(kinds)
@@ -94,8 +91,8 @@ func deprecated(s *spec, x *version, kind schema.GVK) string {
 	}
 	text := kind.GV() + " " + kind.Kind + " is deprecated"
 	var newer []string
-	for i := range s.versions {
-		if v := &s.versions[i]; v.served && !v.deprecated && compareVersions(v.name, x.name) > 0 {
+	for _, v := range s.versions {
+		if v.served && !v.deprecated && compareVersions(v.name, x.name) > 0 {
 			newer = append(newer, v.name)
 		}
 	}

@@ -13,12 +13,13 @@ import (
 type spec struct {
 	object.Object
 	top      part
-	versions []version
+	versions []*version
 }
 
 // version is one version of a definition.
 type version struct {
-	part
+	part                             // what it says itself
+	whole                       part // with what is said at the top
 	name                        string
 	served, storage, deprecated bool
 	warning                     *string // deprecationWarning
@@ -43,16 +44,17 @@ func specOf(crd object.Object) *spec {
 	if len(s.versions) == 0 {
 		return s
 	}
-	hoist(s.versions, sameParts, func(p *part) *map[string]any { return &p.schema }, &s.top)
-	hoist(s.versions, sameParts, func(p *part) *map[string]any { return &p.sub }, &s.top)
-	hoist(s.versions, sameLists, func(p *part) *[]any { return &p.columns }, &s.top)
-	hoist(s.versions, sameLists, func(p *part) *[]any { return &p.fields }, &s.top)
+	hoist(s, sameParts, func(p *part) *map[string]any { return &p.schema })
+	hoist(s, sameParts, func(p *part) *map[string]any { return &p.sub })
+	hoist(s, sameLists, func(p *part) *[]any { return &p.columns })
+	hoist(s, sameLists, func(p *part) *[]any { return &p.fields })
 	return s
 }
 
-func versionOf(m object.Object, at field.Path) version {
-	v := version{name: m.String("name"), part: part{at: at, validation: "schema", schema: m.Map("schema"),
+func versionOf(m object.Object, at field.Path) *version {
+	v := &version{name: m.String("name"), part: part{at: at, validation: "schema", schema: m.Map("schema"),
 		sub: m.Map("subresources"), columns: m.List("additionalPrinterColumns"), fields: m.List("selectableFields")}}
+	v.whole = v.part
 	v.served, _ = m.Bool("served")
 	v.storage, _ = m.Bool("storage")
 	v.deprecated, _ = m.Bool("deprecated")
@@ -68,16 +70,16 @@ func sameParts(a, b map[string]any) bool { return (a == nil) == (b == nil) && sa
 func sameLists(a, b []any) bool { return object.SemanticEqual(a, b) }
 
 // hoist moves to the top what all versions have in common.
-func hoist[T map[string]any | []any](versions []version, same func(a, b T) bool, get func(*part) *T, top *part) {
-	first := *get(&versions[0].part)
-	for i := range versions {
-		if !same(*get(&versions[i].part), first) {
+func hoist[T map[string]any | []any](s *spec, same func(a, b T) bool, get func(*part) *T) {
+	first := *get(&s.versions[0].part)
+	for _, v := range s.versions {
+		if !same(*get(&v.part), first) {
 			return
 		}
 	}
-	*get(top) = first
-	for i := range versions {
-		*get(&versions[i].part) = nil
+	*get(&s.top) = first
+	for _, v := range s.versions {
+		*get(&v.part), *get(&v.whole) = nil, first
 	}
 }
 
@@ -92,22 +94,13 @@ func (p *part) hasStatus() bool {
 	return ok
 }
 
-// of returns what the version says, or the top where the version leaves it to that.
-func (s *spec) of(v *version) part {
-	p := v.part
-	if s.top.schema != nil {
-		p.schema = s.top.schema
+// schemas returns the openAPIV3Schema of each version, nil for one that has none.
+func (s *spec) schemas() []map[string]any {
+	out := make([]map[string]any, len(s.versions))
+	for i, v := range s.versions {
+		out[i] = v.whole.openAPI()
 	}
-	if s.top.sub != nil {
-		p.sub = s.top.sub
-	}
-	if s.top.columns != nil {
-		p.columns = s.top.columns
-	}
-	if s.top.fields != nil {
-		p.fields = s.top.fields
-	}
-	return p
+	return out
 }
 
 // group, kind and the like of a definition that was accepted.
@@ -115,9 +108,9 @@ func group(crd object.Object) string { return crd.String("spec", "group") }
 
 // storageVersion returns the name of the version that objects are stored in.
 func (s *spec) storageVersion() string {
-	for i := range s.versions {
-		if s.versions[i].storage {
-			return s.versions[i].name
+	for _, v := range s.versions {
+		if v.storage {
+			return v.name
 		}
 	}
 	return ""

@@ -32,7 +32,7 @@ func Defaults(crd object.Object) {
 	if hook := crd.Map("spec", "conversion", "webhook"); hook != nil && hook["clientConfig"] == nil && hook["conversionReviewVersions"] == nil {
 		crd.Remove("spec", "conversion", "webhook") // which the server's own form of a definition does not have
 	}
-	if config := object.Object(crd.Map("spec", "conversion", "webhook", "clientConfig")); config.Map("service") != nil {
+	if config := crd.At("spec", "conversion", "webhook", "clientConfig"); config.Map("service") != nil {
 		config.SetDefault(int64(443), "service", "port")
 	}
 	if len(crd.List("status", "storedVersions")) == 0 {
@@ -93,7 +93,7 @@ func Strategy(meta structural.Meta) *resource.Strategy {
 // storeVersion notes in status.storedVersions that objects may be stored in the storage version from now on.
 func storeVersion(obj object.Object) {
 	s := specOf(obj)
-	i := slices.IndexFunc(s.versions, func(v version) bool { return v.storage })
+	i := slices.IndexFunc(s.versions, func(v *version) bool { return v.storage })
 	if i < 0 {
 		return
 	}
@@ -114,9 +114,9 @@ func specChanged(obj, old object.Object) bool {
 	return err != nil || err2 != nil || !sameSpec(sent["spec"], stored["spec"])
 }
 
-// maps are the fields of a definition in which {} says nothing. Elsewhere it is a value: status: {}, default: {},
+// mapFields are the fields of a definition in which {} says nothing. Elsewhere it is a value: status: {}, default: {},
 // items: {}.
-var maps = []string{"properties", "patternProperties", "definitions", "dependencies"}
+var mapFields = []string{"properties", "patternProperties", "definitions", "dependencies"}
 
 // sameSpec reports whether two parts of a spec say the same: null and [] are as good as nothing (equality.Semantic of the
 // server's own form of a definition).
@@ -152,7 +152,7 @@ func says(name string, v any) bool {
 	case []any:
 		return len(v) > 0 || name == "default" || name == "example"
 	case map[string]any:
-		return len(v) > 0 || !slices.Contains(maps, name)
+		return len(v) > 0 || !slices.Contains(mapFields, name)
 	}
 	return true
 }

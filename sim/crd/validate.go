@@ -71,8 +71,7 @@ func (v *validator) checkSpec() field.ErrorList {
 	preserve := at.Child("preserveUnknownFields")
 	preserve.InvalidIf(preserve.True() && s.hasDefaults(), "must be false in order to use defaults in the schema")
 	storages, names, twice := 0, map[string]bool{}, false
-	for i := range s.versions {
-		x := &s.versions[i]
+	for _, x := range s.versions {
 		if x.storage {
 			storages++
 		}
@@ -108,62 +107,55 @@ func oneOf(at field.Cursor, allowed ...string) {
 // checkTop checks what all versions have in common.
 func (v *validator) checkTop() field.ErrorList {
 	top := &v.spec.top
-	status := top.hasStatus()
-	for i := range v.spec.versions {
-		status = status || v.spec.versions[i].hasStatus()
-	}
+	status := top.hasStatus() || slices.ContainsFunc(v.spec.versions, (*version).hasStatus)
 	var before map[string]any
-	if v.before != nil && len(v.spec.versions) > 0 {
+	if len(v.spec.versions) > 0 {
 		before = v.before.schemaOf(v.spec.versions[0].name)
 	}
-	errs := v.checkSchema(top, status, before)
-	errs = append(errs, checkSubresources(top.sub, top.at.Child("subresources"))...)
-	errs = append(errs, checkColumns(top.columns, top.at.Child("additionalPrinterColumns"))...)
-	if len(top.fields) == 0 {
-		return errs
-	}
-	if top.schema == nil {
-		return append(errs, field.Invalid(top.at.Child("selectableFields"), "", "may only be set when validations.schema is included"))
-	}
-	return append(errs, v.selectable(top, "")...)
+	return v.checkPart(top, "", status, before, top.schema != nil, "may only be set when validations.schema is included")
 }
 
 func (v *validator) checkVersion(x *version) field.ErrorList {
 	var errs field.ErrorList
 	if x.warning != nil {
-		errs = append(errs, deprecation(x)...)
+		errs = deprecation(x)
 	}
-	status := v.spec.top.hasStatus()
-	for i := range v.spec.versions { // the first version of that name counts
-		if other := &v.spec.versions[i]; other.name == x.name {
-			status = status || other.hasStatus()
-			break
-		}
-	}
-	var before map[string]any
-	if v.before != nil {
-		before = v.before.schemaOf(x.name)
-	}
-	errs = append(errs, v.checkSchema(&x.part, status, before)...)
-	errs = append(errs, checkSubresources(x.sub, x.at.Child("subresources"))...)
-	errs = append(errs, checkColumns(x.columns, x.at.Child("additionalPrinterColumns"))...)
-	if len(x.fields) == 0 {
-		return errs
-	}
-	if x.openAPI() == nil {
-		return append(errs, field.Invalid(x.at.Child("selectableFields"), "",
-			"may only be set when `version.schema.openAPIV3Schema` is not included"))
-	}
-	return append(errs, v.selectable(&x.part, x.name)...)
+	status := v.spec.top.hasStatus() || v.spec.named(x.name).hasStatus()
+	return append(errs, v.checkPart(&x.part, x.name, status, v.before.schemaOf(x.name), x.openAPI() != nil,
+		"may only be set when `version.schema.openAPIV3Schema` is not included")...)
 }
 
-// schemaOf returns the openAPIV3Schema of a version, or nil.
-func (s *spec) schemaOf(name string) map[string]any {
-	for i := range s.versions {
-		if s.versions[i].name == name {
-			p := s.of(&s.versions[i])
-			return p.openAPI()
+// checkPart checks what a version says, or all of them, which have no name. status says that the status subresource is
+// served, before is the stored schema, and selects that fields can be selected, or else why they cannot.
+func (v *validator) checkPart(x *part, name string, status bool, before map[string]any, selects bool, why string) field.ErrorList {
+	errs := v.checkSchema(x, status, before)
+	errs = append(errs, checkSubresources(x.sub, x.at.Child("subresources"))...)
+	errs = append(errs, checkColumns(x.columns, x.at.Child("additionalPrinterColumns"))...)
+	switch {
+	case len(x.fields) == 0:
+		return errs
+	case !selects:
+		return append(errs, field.Invalid(x.at.Child("selectableFields"), "", why))
+	}
+	return append(errs, v.selectable(x, name)...)
+}
+
+// named returns the first version of a name, or nil. s may be nil.
+func (s *spec) named(name string) *version {
+	if s != nil {
+		for _, x := range s.versions {
+			if x.name == name {
+				return x
+			}
 		}
+	}
+	return nil
+}
+
+// schemaOf returns the openAPIV3Schema of a version, or nil. s may be nil.
+func (s *spec) schemaOf(name string) map[string]any {
+	if x := s.named(name); x != nil {
+		return x.whole.openAPI()
 	}
 	return nil
 }
@@ -178,13 +170,13 @@ func checkGroup(at field.Cursor) {
 
 // schemasPresent demands a schema of every version, unless the stored definition had none for some of them.
 func (v *validator) schemasPresent() field.ErrorList {
-	if v.spec.top.openAPI() != nil || v.before != nil && !v.before.allSchemas() {
+	if v.spec.top.openAPI() != nil || v.before != nil && slices.ContainsFunc(v.before.schemas(), isNil) {
 		return nil
 	}
 	var errs field.ErrorList
-	for i := range v.spec.versions {
-		if v.spec.versions[i].openAPI() == nil {
-			errs = append(errs, field.Required(v.spec.versions[i].openAPIPath(), ""))
+	for _, x := range v.spec.versions {
+		if x.openAPI() == nil {
+			errs = append(errs, field.Required(x.openAPIPath(), ""))
 		}
 	}
 	return errs
@@ -192,25 +184,11 @@ func (v *validator) schemasPresent() field.ErrorList {
 
 // hasDefaults reports whether any schema has a default.
 func (s *spec) hasDefaults() bool {
-	found := false
-	for i := range s.versions {
-		p := s.of(&s.versions[i])
-		walk(p.openAPI(), field.Path{}, func(node object.Object, _ field.Path) bool {
-			found = found || node["default"] != nil
-			return !found
-		})
-	}
-	return found
+	free := func(node object.Object, _ field.Path) bool { return node["default"] == nil }
+	return slices.ContainsFunc(s.schemas(), func(schema map[string]any) bool { return !walk(schema, field.Path{}, free) })
 }
 
-func (s *spec) allSchemas() bool {
-	for i := range s.versions {
-		if p := s.of(&s.versions[i]); p.openAPI() == nil {
-			return false
-		}
-	}
-	return true
-}
+func isNil(schema map[string]any) bool { return schema == nil }
 
 func deprecation(x *version) field.ErrorList {
 	var texts []string
@@ -254,8 +232,7 @@ func (v *validator) storedVersions() field.ErrorList {
 	for _, name := range stored {
 		left[name] = true
 	}
-	for i := range v.spec.versions {
-		x := &v.spec.versions[i]
+	for _, x := range v.spec.versions {
 		if x.storage && !left[x.name] {
 			errs = append(errs, field.Invalid(p, stored, "must have the storage version "+x.name))
 		}

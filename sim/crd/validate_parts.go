@@ -120,9 +120,8 @@ func (v *validator) selectable(x *part, name string) field.ErrorList {
 		}
 		if seen[key] {
 			errs = append(errs, field.Duplicate(at, path))
-		} else {
-			seen[key] = true
 		}
+		seen[key] = true
 	}
 	if len(seen) > selectableMax && !v.tooManyBefore(name, x.fields) {
 		errs = append(errs, field.TooMany(x.at.Child("selectableFields"), len(seen), selectableMax))
@@ -132,16 +131,9 @@ func (v *validator) selectable(x *part, name string) field.ErrorList {
 
 // tooManyBefore reports whether the stored definition has the same fields, too many as they are.
 func (v *validator) tooManyBefore(name string, fields []any) bool {
-	if v.before == nil {
-		return false
-	}
-	for i := range v.before.versions {
-		x := &v.before.versions[i]
-		if old := v.before.of(x); (name == "" || x.name == name) && object.SemanticEqual(any(old.fields), any(fields)) {
-			return true
-		}
-	}
-	return false
+	return v.before != nil && slices.ContainsFunc(v.before.versions, func(x *version) bool {
+		return (name == "" || x.name == name) && sameLists(x.whole.fields, fields)
+	})
 }
 
 // conversion checks spec.conversion. The paths of errors are those of an older version.
@@ -192,19 +184,15 @@ const approvedAnnotation = "api-approved.kubernetes.io"
 
 // approval demands the annotation of groups that belong to the community. A definition may stay as it was.
 func (v *validator) approval() field.ErrorList {
-	if !protected(v.spec.String("group")) {
-		return nil
-	}
 	text := v.crd.Annotations()[approvedAnnotation]
 	state := approvalState(text)
-	if v.old != nil && approvalState(v.old.Annotations()[approvedAnnotation]) == state {
-		return nil
-	}
 	p := field.Root("metadata.annotations").Key(approvedAnnotation)
-	switch state {
-	case "missing":
+	switch {
+	case !protected(v.spec.String("group")), v.old != nil && approvalState(v.old.Annotations()[approvedAnnotation]) == state:
+		return nil
+	case state == "missing":
 		return field.ErrorList{field.Required(p, approvalMissing)}
-	case "invalid":
+	case state == "invalid":
 		return field.ErrorList{field.Invalid(p, text, approvalInvalid)}
 	}
 	return nil

@@ -72,7 +72,7 @@ const askMax = 30 * time.Second
 // post sends a review and returns the answer. It waits without the Cluster's lock where the Server can do so, and as long
 // as askMax of the Cluster's time.
 func (d *definition) post(body []byte) (answer object.Object, err error) {
-	config := object.Object(d.conversion.Map("webhook", "clientConfig"))
+	config := d.conversion.At("webhook", "clientConfig")
 	ctx, cancel := context.WithCancelCause(context.Background())
 	defer cancel(nil)
 	if d.server.After != nil {
@@ -102,7 +102,7 @@ func readReview(answer object.Object, version, uid string) ([]any, error) {
 	if got := schema.ParseGVK(answer.APIVersion(), answer.Kind()); got != want && version == "v1" {
 		return nil, fmt.Errorf("expected webhook response of %v, got %v", want, got)
 	}
-	response := object.Object(answer.Map("response"))
+	response := answer.At("response")
 	if response == nil {
 		return nil, errors.New("no response provided")
 	}

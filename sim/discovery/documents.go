@@ -194,14 +194,18 @@ func text(code int, body string) *Answer {
 
 func failed(s *status.Status) *Answer { return &Answer{Code: s.Code, Status: s} }
 
-// negotiate decides the format of an answer to r.
-func negotiate(r *Request, o codec.Options) (codec.Format, *status.Status) {
+// asked adds to o what r says of the format of its answer beside the Accept header.
+func (r *Request) asked(o codec.Options) codec.Options {
 	o.UserAgent = r.Header.Get("User-Agent")
 	if r.Query.Has("pretty") {
-		pretty := r.Query.Get("pretty")
-		o.PrettyParam = &pretty
+		o.PrettyParam = new(r.Query.Get("pretty"))
 	}
-	return codec.Negotiate(r.Header.Get("Accept"), o)
+	return o
+}
+
+// negotiate decides the format of an answer to r.
+func negotiate(r *Request, o codec.Options) (codec.Format, *status.Status) {
+	return codec.Negotiate(r.Header.Get("Accept"), r.asked(o))
 }
 
 // document answers with a document of a kind, kept under the key, in the format that was agreed on.

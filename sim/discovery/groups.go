@@ -37,6 +37,12 @@ func (g *group) version(name string) *version {
 	return nil
 }
 
+// add adds a version.
+func (g *group) add(name string) *version {
+	g.versions = append(g.versions, version{name: name})
+	return &g.versions[len(g.versions)-1]
+}
+
 // groupVersion returns "v1" or "apps/v1".
 func (g *group) groupVersion(version string) string {
 	return schema.GVK{Group: g.name, Version: version}.GV()
@@ -48,25 +54,17 @@ func (d *Documents) load() {
 		return
 	}
 	d.groups = []group{}
-	at := map[string]int{}
 	for _, def := range d.o.Table.All() {
-		i, ok := at[def.Group]
-		if !ok {
-			i = len(d.groups)
-			at[def.Group] = i
-			d.groups = append(d.groups, group{name: def.Group, custom: true})
-		}
-		g := &d.groups[i]
+		g := d.group(def.Group)
 		g.custom = g.custom && def.Custom
 		v := g.version(def.Version)
 		if v == nil {
-			g.versions = append(g.versions, version{name: def.Version})
-			v = &g.versions[len(g.versions)-1]
+			v = g.add(def.Version)
 		}
 		v.defs = append(v.defs, def)
 	}
 	remotes := d.remotes()
-	d.addRemotes(remotes, at)
+	d.addRemotes(remotes)
 	d.sortGroups(len(remotes) > 0)
 	if len(d.groups) > 0 && d.groups[0].name == "" {
 		d.core, d.groups = &d.groups[0], d.groups[1:]
@@ -138,13 +136,20 @@ func (d *Documents) Preferred() (all []*resource.Definition) {
 
 // find returns the group with the name, or nil.
 func (d *Documents) find(name string) *group {
-	d.load()
-	for i := range d.groups {
-		if d.groups[i].name == name {
-			return &d.groups[i]
-		}
+	i := slices.IndexFunc(d.groups, func(g group) bool { return g.name == name })
+	if i < 0 {
+		return nil
 	}
-	return nil
+	return &d.groups[i]
+}
+
+// group returns the group with the name, which is made if need be.
+func (d *Documents) group(name string) *group {
+	if g := d.find(name); g != nil {
+		return g
+	}
+	d.groups = append(d.groups, group{name: name, custom: true})
+	return &d.groups[len(d.groups)-1]
 }
 
 // legacyCore answers /api and /api/VERSION, which the real server's router serves: GET only, and what it does not

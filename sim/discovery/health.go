@@ -138,7 +138,5 @@ func (d *Documents) runChecks(e *endpoint, excluded []string) (lines string, bad
 
 // sorted returns the list sorted and without repetitions.
 func sorted(list []string) []string {
-	list = slices.Clone(list)
-	slices.Sort(list)
-	return slices.Compact(list)
+	return slices.Compact(slices.Sorted(slices.Values(list)))
 }

@@ -43,68 +43,55 @@ func groupsOf(groups []group, peer bool) []any {
 	return items
 }
 
+// A merger merges two objects, and reports whether the result is another than a.
+type merger func(a, b map[string]any) (merged map[string]any, changed bool)
+
 // mergeGroups merges the groups of servers, in the order of the servers; own is the place of the one that answers
 // (peerAggregatedDiscoveryHandler.mergeResources).
 func mergeGroups(lists [][]any, own int) []any {
+	versions := inField("versions", versionName, inField("resources", resourceName, mergeResource))
+	merged, _ := mergeLists(lists, own, groupName, versions)
+	return merged
+}
+
+// inField returns what merges the lists that two objects have in a field.
+func inField(field string, name func(any) string, merge merger) merger {
+	return func(a, b map[string]any) (map[string]any, bool) {
+		merged, changed := mergeLists([][]any{asList(a[field]), asList(b[field])}, 0, name, merge)
+		if !changed {
+			return a, false
+		}
+		out := maps.Clone(a)
+		out[field] = merged
+		return out, true
+	}
+}
+
+// mergeLists merges lists of objects with names, and reports whether the result is another than the list at own.
+func mergeLists(lists [][]any, own int, name func(any) string, merge merger) (merged []any, changed bool) {
 	all := map[string]any{}
 	var orders [][]string
-	changed, alike := false, true
+	alike := true
 	for _, list := range lists {
 		for _, x := range list {
-			name := groupName(x)
-			if all[name] == nil {
-				all[name] = x
+			have, ok := all[name(x)].(map[string]any)
+			if !ok {
+				all[name(x)] = x
 				continue
 			}
-			merged, more := mergeLists(all[name].(map[string]any), x.(map[string]any), "versions", versionName, mergeVersions)
-			all[name], changed = merged, changed || more
+			both, more := merge(have, x.(map[string]any))
+			all[name(x)], changed = both, changed || more
 		}
-		orders = append(orders, namesOf(list, groupName))
-		alike = alike && slices.Equal(orders[len(orders)-1], namesOf(lists[own], groupName))
+		orders = append(orders, namesOf(list, name))
+		alike = alike && slices.Equal(orders[len(orders)-1], namesOf(lists[own], name))
 	}
 	switch {
 	case alike && !changed:
-		return lists[own]
+		return lists[own], false
 	case alike:
-		return inOrder(all, orders[own])
+		return inOrder(all, orders[own]), true
 	}
-	return inOrder(all, mergeOrders(orders))
-}
-
-func mergeVersions(a, b map[string]any) (map[string]any, bool) {
-	return mergeLists(a, b, "resources", resourceName, mergeResource)
-}
-
-// mergeLists merges the lists that two objects have in a field, and reports whether the result is another than a.
-func mergeLists(a, b map[string]any, field string, name func(any) string,
-	merge func(a, b map[string]any) (map[string]any, bool)) (map[string]any, bool) {
-	ours, theirs := asList(a[field]), asList(b[field])
-	all := map[string]any{}
-	for _, x := range ours {
-		all[name(x)] = x
-	}
-	changed := false
-	for _, x := range theirs {
-		have, ok := all[name(x)].(map[string]any)
-		if !ok {
-			all[name(x)] = x
-			continue
-		}
-		merged, more := merge(have, x.(map[string]any))
-		all[name(x)], changed = merged, changed || more
-	}
-	orders := [][]string{namesOf(ours, name), namesOf(theirs, name)}
-	alike := slices.Equal(orders[0], orders[1])
-	if alike && !changed {
-		return a, false
-	}
-	order := orders[0]
-	if !alike {
-		order = mergeOrders(orders)
-	}
-	out := maps.Clone(a)
-	out[field] = inOrder(all, order)
-	return out, true
+	return inOrder(all, mergeOrders(orders)), true
 }
 
 // mergeResource returns a resource with the verbs and subresources of both, sorted.

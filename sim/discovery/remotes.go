@@ -47,18 +47,13 @@ func (d *Documents) remotes() []Remote {
 }
 
 // addRemotes adds the versions of aggregated API servers to the groups.
-func (d *Documents) addRemotes(remotes []Remote, at map[string]int) {
+func (d *Documents) addRemotes(remotes []Remote) {
 	for i := range remotes {
 		r := &remotes[i]
-		if _, ok := at[r.Group]; !ok {
-			at[r.Group] = len(d.groups)
-			d.groups = append(d.groups, group{name: r.Group, custom: true})
-		}
-		g := &d.groups[at[r.Group]]
+		g := d.group(r.Group)
 		v := g.version(r.Version)
 		if v == nil {
-			g.versions = append(g.versions, version{name: r.Version})
-			v = &g.versions[len(g.versions)-1]
+			v = g.add(r.Version)
 		} else if r.Nobody {
 			continue
 		}

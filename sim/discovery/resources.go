@@ -100,8 +100,8 @@ func setStrings(m map[string]any, key string, list []string) {
 // (apps/v1/Deployment; the core group is empty: /v1/Pod).
 func (d *Documents) storageVersionHash(def *resource.Definition) string {
 	stored := def.Hub.GVK
-	if def.Form != nil {
-		stored = def.Form.Stored
+	if def.StorageCodec != nil {
+		stored = def.StorageCodec.Stored
 	}
 	if !def.Custom {
 		for _, r := range d.o.Schema.Resources() {

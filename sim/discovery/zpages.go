@@ -35,11 +35,7 @@ func (d *Documents) served(path string) bool {
 
 // zpage answers /statusz and /flagz, with any method.
 func (d *Documents) zpage(r *Request, p zpage) *Answer {
-	o := codec.Options{UserAgent: r.Header.Get("User-Agent")}
-	if r.Query.Has("pretty") {
-		pretty := r.Query.Get("pretty")
-		o.PrettyParam = &pretty
-	}
+	o := r.asked(codec.Options{})
 	f, asText, s := codec.NegotiatePage(r.Header.Get("Accept"), p.kind, o)
 	switch {
 	case s != nil: // never in protobuf, which these pages do not speak

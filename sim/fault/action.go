@@ -3,6 +3,7 @@ package fault
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/kubesim/kubesim/sim/trouble"
@@ -92,7 +93,7 @@ func (a Action) check() error {
 	switch {
 	case k.name == "":
 		return errors.New("the action is none of this package")
-	case k.form == withReason && !contains(reasons, a.Reason):
+	case k.form == withReason && !slices.Contains(reasons, a.Reason):
 		return fmt.Errorf("%s %q: the errors are %v", a.Kind, string(a.Reason), reasons)
 	case a.RetryAfter < 0:
 		return fmt.Errorf("retry=%d is negative", a.RetryAfter)
@@ -106,13 +107,4 @@ func (a Action) check() error {
 		return fmt.Errorf("%s %d: replicas are counted from 1", a.Kind, a.Replica)
 	}
 	return nil
-}
-
-func contains[T comparable](list []T, x T) bool {
-	for _, y := range list {
-		if x == y {
-			return true
-		}
-	}
-	return false
 }

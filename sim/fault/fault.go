@@ -3,6 +3,7 @@ package fault
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -34,6 +35,9 @@ var verbs = []string{"get", "list", "watch", "create", "update", "patch", "delet
 var eventTypes = []string{"ADDED", "MODIFIED", "DELETED", "BOOKMARK"}
 
 var writes = []string{"create", "update", "patch", "delete", "deletecollection"}
+
+// overloaded are the errors that a server answers with before it looks at what is asked.
+var overloaded = []Reason{TooManyRequests, Unavailable, Timeout, Internal}
 
 // On triggers on requests, and with the verb watch on the events of watches.
 //
@@ -201,38 +205,32 @@ func (f Fault) Point() Point {
 	if f.trigger.at != "" {
 		return f.trigger.at
 	}
-	if f.action.Kind == Fail {
-		switch f.action.Reason {
-		case TooManyRequests, Unavailable, Timeout, Internal:
-			if f.trigger.late() {
-				return RequestValidated
-			}
-			return RequestArrived
-		}
-		if f.trigger.late() {
-			return RequestValidated
-		}
-		return RequestDecided
+	switch fails := f.action.Kind == Fail; {
+	case fails && f.trigger.late():
+		return RequestValidated
+	case fails && slices.Contains(overloaded, f.action.Reason):
+		return RequestArrived
+	case !fails && f.trigger.only(writes...):
+		return StoreCommitted
 	}
-	for _, verb := range strings.Split(f.trigger.verb, ",") {
-		if !contains(writes, verb) {
-			return RequestDecided
+	return RequestDecided
+}
+
+// only reports whether the trigger asks for none but these verbs.
+func (t Trigger) only(verbs ...string) bool {
+	for verb := range strings.SplitSeq(t.verb, ",") {
+		if !slices.Contains(verbs, verb) {
+			return false
 		}
 	}
-	return StoreCommitted
+	return true
 }
 
 // late reports whether the trigger asks for what becomes of an object, which is known early of a create or update only.
 func (t Trigger) late() bool {
-	if len(t.became) == 0 {
-		return false
-	}
-	for _, verb := range strings.Split(t.verb, ",") {
-		if verb == "patch" || verb == "delete" || verb == "deletecollection" || verb == "*" {
-			return true
-		}
-	}
-	return false
+	return len(t.became) > 0 && slices.ContainsFunc(strings.Split(t.verb, ","), func(verb string) bool {
+		return verb == "patch" || verb == "delete" || verb == "deletecollection" || verb == "*"
+	})
 }
 
 // Level says whether a correct cluster may do what the fault does.
@@ -262,10 +260,8 @@ func failLevel(f Fault) Level {
 	case Internal:
 		return Degraded
 	case Expired, Gone:
-		for _, verb := range strings.Split(f.trigger.verb, ",") {
-			if verb != "list" && verb != "watch" {
-				return Illegal // nothing of the past was asked for
-			}
+		if !f.trigger.only("list", "watch") {
+			return Illegal // nothing of the past was asked for
 		}
 	}
 	return Legal
@@ -277,8 +273,8 @@ func (f Fault) Check() error {
 	if err := f.action.check(); err != nil {
 		return err
 	}
-	for _, verb := range strings.Split(t.verb, ",") {
-		if verb != "*" && !contains(verbs, verb) {
+	for verb := range strings.SplitSeq(t.verb, ",") {
+		if verb != "*" && !slices.Contains(verbs, verb) {
 			return fmt.Errorf("unknown verb %q: one of %s or *", verb, strings.Join(verbs, ", "))
 		}
 	}
@@ -288,13 +284,13 @@ func (f Fault) Check() error {
 	if t.replica < 0 || t.nth < 0 || t.every < 0 || t.times < 0 || t.until < 0 {
 		return errors.New("replica, nth, every, times and until must not be negative")
 	}
-	if t.eventType != "" && !contains(eventTypes, t.eventType) {
+	if t.eventType != "" && !slices.Contains(eventTypes, t.eventType) {
 		return fmt.Errorf("unknown event type %q: one of %v", t.eventType, eventTypes)
 	}
 	if !(t.probability >= 0 && t.probability <= 1) {
 		return fmt.Errorf("p=%v is not between 0 and 1", t.probability)
 	}
-	for _, text := range append(t.where[:len(t.where):len(t.where)], t.became...) {
+	for _, text := range slices.Concat(t.where, t.became) {
 		if _, err := parseCondition(text); err != nil {
 			return err
 		}
@@ -306,7 +302,7 @@ func (f Fault) checkPoint() error {
 	t := f.trigger
 	point := f.Point()
 	switch {
-	case t.at != "" && !contains(points, t.at):
+	case t.at != "" && !slices.Contains(points, t.at):
 		return fmt.Errorf("unknown point %q: one of %v", string(t.at), points)
 	case t.at != "" && t.at != point:
 		return fmt.Errorf("%s happens at %s, not at %s", f.action.Kind, point, t.at)

@@ -1,9 +1,11 @@
 package fault
 
 import (
+	"cmp"
 	"fmt"
 	"hash/fnv"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"time"
 )
@@ -108,7 +110,7 @@ func (in *Injector) Level() Level { return in.level }
 // Decisions returns what was decided, the oldest first, and how many older decisions were forgotten. A match that could
 // not happen, because of its number or the fault's end, is no decision.
 func (in *Injector) Decisions() (list []Decision, forgotten uint64) {
-	return append([]Decision(nil), in.decisions...), in.forgotten
+	return slices.Clone(in.decisions), in.forgotten
 }
 
 // At decides what happens to op at a point. Of several actions the order is that of the plan; nothing follows one that
@@ -180,10 +182,7 @@ func (in *Injector) record(d Decision) {
 func (t Trigger) turn(n int) bool {
 	switch {
 	case t.every > 0:
-		first := t.nth
-		if first == 0 {
-			first = t.every
-		}
+		first := cmp.Or(t.nth, t.every)
 		return n >= first && (n-first)%t.every == 0
 	case t.nth > 0:
 		return n == t.nth

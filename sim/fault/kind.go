@@ -124,28 +124,19 @@ type Event interface {
 }
 
 // DoRequest carries the action out. One that cannot happen to a request panics: Check lets none come here.
-func (a Action) DoRequest(on Request) {
-	if a.Kind.about().cluster != nil {
-		a.Kind.about().cluster(on, a)
-		return
-	}
-	a.Kind.about().request(on, a)
-}
+func (a Action) DoRequest(on Request) { carryOut(a, on, a.Kind.about().request) }
 
 // DoAnswer is DoRequest for an answer.
-func (a Action) DoAnswer(on Answer) {
-	if a.Kind.about().cluster != nil {
-		a.Kind.about().cluster(on, a)
-		return
-	}
-	a.Kind.about().answer(on, a)
-}
+func (a Action) DoAnswer(on Answer) { carryOut(a, on, a.Kind.about().answer) }
 
 // DoEvent is DoRequest for an event.
-func (a Action) DoEvent(on Event) {
-	if a.Kind.about().cluster != nil {
-		a.Kind.about().cluster(on, a)
+func (a Action) DoEvent(on Event) { carryOut(a, on, a.Kind.about().event) }
+
+// carryOut does what happens to the cluster, or else what happens to the request, answer or event.
+func carryOut[T Cluster](a Action, on T, do func(T, Action)) {
+	if cluster := a.Kind.about().cluster; cluster != nil {
+		cluster(on, a)
 		return
 	}
-	a.Kind.about().event(on, a)
+	do(on, a)
 }

@@ -79,29 +79,19 @@ func (t Trigger) matches(op *Op) bool {
 		!strings.HasPrefix(op.UserAgent, t.client) {
 		return false
 	}
-	if t.name != "" {
-		name := op.Name
-		if name == "" {
-			name = op.object().Name()
-		}
-		if name != t.name {
-			return false
-		}
+	if t.name != "" && t.name != op.Name && (op.Name != "" || t.name != op.object().Name()) {
+		return false
 	}
 	return t.conditions(op)
 }
 
 func (t Trigger) matchesVerb(op *Op) bool {
-	for rest := t.verb; ; {
-		verb, more, found := strings.Cut(rest, ",")
+	for verb := range strings.SplitSeq(t.verb, ",") {
 		if verb == "*" || verb == op.Verb || op.Commit != "" && verb == op.Commit {
 			return true
 		}
-		if !found {
-			return false
-		}
-		rest = more
 	}
+	return false
 }
 
 // matchesResource compares op with the resource of a trigger, as On describes it.

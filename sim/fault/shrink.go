@@ -38,23 +38,24 @@ func (p Plan) size() (size int64) {
 
 // simplify makes one fault of the plan wait less and happen less often, as long as it fails.
 func (p Plan) simplify(i int, fails func(Plan) bool) Plan {
-	try := func(change func(*Fault) bool) {
-		for {
-			next := slices.Clone(p)
-			if !change(&next[i]) || !fails(next) {
-				return
-			}
-			p = next
-		}
-	}
-	try(func(f *Fault) bool { return halve(&f.action.Wait) })
-	try(func(f *Fault) bool { return halve(&f.trigger.until) })
-	try(func(f *Fault) bool {
+	p = lessen(p, i, func(f *Fault) bool { return halve(&f.action.Wait) }, fails)
+	p = lessen(p, i, func(f *Fault) bool { return halve(&f.trigger.until) }, fails)
+	return lessen(p, i, func(f *Fault) bool {
 		less := f.trigger.times > 1
 		f.trigger.times = (f.trigger.times + 1) / 2
 		return less
-	})
-	return p
+	}, fails)
+}
+
+// lessen changes one item of the list as often as there is something to change and the list still fails.
+func lessen[S ~[]E, E any](list S, i int, change func(*E) bool, fails func(S) bool) S {
+	for {
+		next := slices.Clone(list)
+		if !change(&next[i]) || !fails(next) {
+			return list
+		}
+		list = next
+	}
 }
 
 // waitMin is the shortest duration that is not tried shorter.
@@ -86,13 +87,7 @@ func ShrinkDecisions(list []Decision, fails func([]Decision) bool) []Decision {
 	list = withoutGroups(list, func(d Decision) string { return d.Fault }, fails)
 	list = Minimize(list, fails)
 	for i := range list {
-		for {
-			next := slices.Clone(list)
-			if !halve(&next[i].Wait) || !fails(next) {
-				break
-			}
-			list = next
-		}
+		list = lessen(list, i, func(d *Decision) bool { return halve(&d.Wait) }, fails)
 	}
 	return list
 }

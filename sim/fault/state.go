@@ -47,7 +47,7 @@ func (in *Injector) State() State {
 // Load returns an Injector that goes on from s.
 func Load(s State) (*Injector, error) {
 	in := &Injector{seed: s.Seed, level: s.Level, forgotten: s.Forgotten,
-		decisions: append([]Decision(nil), s.Decisions...)}
+		decisions: slices.Clone(s.Decisions)}
 	if len(in.decisions) > decisionsMax {
 		return nil, fmt.Errorf("fault: %d decisions were saved; an injector keeps %d", len(in.decisions), decisionsMax)
 	}

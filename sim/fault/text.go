@@ -17,8 +17,7 @@ type Plan []Fault
 func (p Plan) String() string {
 	var b strings.Builder
 	for _, f := range p {
-		b.WriteString(f.String())
-		b.WriteByte('\n')
+		b.WriteString(f.String() + "\n")
 	}
 	return b.String()
 }
@@ -232,20 +231,15 @@ func parseAction(words []string) (Action, error) {
 		return a, fmt.Errorf("unknown action %q", words[0])
 	}
 	args := words[1:]
-	if k.trouble != nil && len(args) > 0 {
-		return a, a.treat(args)
-	}
-	if k.form == bare && k.trouble == nil {
-		if len(args) > 0 {
-			return a, fmt.Errorf("%s: unexpected %q", a.Kind, args[0])
-		}
+	switch alone := k.form == bare && k.trouble == nil; {
+	case len(args) == 0 && (alone || k.form == mayWait):
 		return a, nil
-	}
-	if k.form == mayWait && len(args) == 0 {
-		return a, nil
-	}
-	if len(args) == 0 {
+	case len(args) == 0:
 		return a, fmt.Errorf("%s: the argument is missing", a.Kind)
+	case alone:
+		return a, fmt.Errorf("%s: unexpected %q", a.Kind, args[0])
+	case k.trouble != nil:
+		return a, a.treat(args)
 	}
 	rest, err := a.argument(k.form, args)
 	if err == nil && len(rest) > 0 {

@@ -70,9 +70,7 @@ func (c Cursor) Check(rule func(string) []string) Cursor {
 // CheckEnum applies a rule to a string of a named type.
 func (c Cursor) CheckEnum(rule func(string) []string) Cursor {
 	if s, ok := c.value.(string); ok {
-		for _, text := range rule(s) {
-			c.Invalid(Enum(s), text)
-		}
+		c.AsEnum().messages(rule(s))
 	}
 	return c
 }
@@ -145,15 +143,30 @@ func (c Cursor) MaxItems(limit int) Cursor {
 
 // Unique reports a string that was seen before, as a duplicate.
 func (c Cursor) Unique(seen Seen) Cursor {
-	s := c.String()
-	if seen[s] {
-		c.add(Duplicate(c.Path(), s))
-	}
-	seen[s] = true
+	c.OrEmpty().UniqueBy(seen, c.String())
 	return c
 }
 
-// Seen are the strings that Unique has seen.
+// UniqueBy reports a value of which the key was seen before, as a duplicate.
+func (c Cursor) UniqueBy(seen Seen, key string) Cursor {
+	if seen[key] {
+		c.Duplicate(c.value)
+	}
+	seen[key] = true
+	return c
+}
+
+// UniqueItems reports the strings of a list that repeat an earlier one, or the items of which a field does.
+func (c Cursor) UniqueItems(names ...string) Cursor {
+	seen := Seen{}
+	for item := range c.Each() {
+		text := item.String(names...)
+		item.With(text).UniqueBy(seen, text)
+	}
+	return c
+}
+
+// Seen are the strings that Unique and UniqueBy have seen.
 type Seen map[string]bool
 
 // Declared applies a rule that stands as a tag on the type of the real server, if it has it there: what the rule finds comes
@@ -179,19 +192,24 @@ func (c Cursor) Updates() bool { return c.old != any(unknown{}) }
 
 // Immutable checks on update that the value has not changed, and prints it as one of a named type.
 func (c Cursor) Immutable() Cursor {
-	if !c.Changed() {
-		return c
+	if c.Changed() {
+		c.AsEnum().InvalidIf(true, TextImmutable)
 	}
-	if s, ok := c.value.(string); ok {
-		return c.Invalid(Enum(s), TextImmutable)
-	}
-	return c.Invalid(c.value, TextImmutable)
+	return c
 }
 
 // InvalidIf reports the value if it is broken; detail names the rule.
 func (c Cursor) InvalidIf(broken bool, detail string) Cursor {
 	if broken {
 		c.add(Invalid(c.Path(), c.value, detail))
+	}
+	return c
+}
+
+// CheckError reports the value if err says what is wrong with it.
+func (c Cursor) CheckError(err error) Cursor {
+	if err != nil {
+		c.Invalid(c.value, err.Error())
 	}
 	return c
 }

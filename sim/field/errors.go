@@ -29,10 +29,8 @@ const (
 	TypeForbidden    ErrorType = "FieldValueForbidden"
 	TypeTooLong      ErrorType = "FieldValueTooLong"
 	TypeTooMany      ErrorType = "FieldValueTooMany"
-	TypeTooFew       ErrorType = "FieldValueTooFew"
 	TypeInternal     ErrorType = "InternalError"
 	TypeTypeInvalid  ErrorType = "FieldValueTypeInvalid"
-	TypeTooShort     ErrorType = "FieldValueTooShort"
 )
 
 var typeText = map[ErrorType]string{
@@ -44,10 +42,8 @@ var typeText = map[ErrorType]string{
 	TypeForbidden:    "Forbidden",
 	TypeTooLong:      "Too long",
 	TypeTooMany:      "Too many",
-	TypeTooFew:       "Too few",
 	TypeInternal:     "Internal error",
 	TypeTypeInvalid:  "Invalid value",
-	TypeTooShort:     "Too short",
 }
 
 // Omit as an Error's value leaves the value out of the text.
@@ -94,7 +90,7 @@ func (e *Error) printsValue() bool {
 		return false
 	}
 	switch e.Type {
-	case TypeRequired, TypeForbidden, TypeTooLong, TypeTooShort, TypeInternal:
+	case TypeRequired, TypeForbidden, TypeTooLong, TypeInternal:
 		return false
 	}
 	return true
@@ -212,16 +208,26 @@ func count(n int, unit string) string {
 // Text returns the list as one text: a single error bare, several as [e1, e2], repeated texts once.
 // Status messages of reason Invalid end in it.
 func (l ErrorList) Text() string {
-	seen := make(map[string]bool, len(l))
-	var texts []string
-	for _, e := range l {
-		if s := e.Error(); !seen[s] {
-			seen[s] = true
-			texts = append(texts, s)
+	texts := make([]string, len(l))
+	for i, e := range l {
+		texts[i] = e.Error()
+	}
+	return Aggregate(texts)
+}
+
+// Aggregate prints several errors as one: a single one bare, several as [e1, e2], repeated texts once
+// (k8s.io/apimachinery/pkg/util/errors.Aggregate).
+func Aggregate(texts []string) string {
+	seen := make(map[string]bool, len(texts))
+	var unique []string
+	for _, text := range texts {
+		if !seen[text] {
+			seen[text] = true
+			unique = append(unique, text)
 		}
 	}
-	if len(texts) == 1 {
-		return texts[0]
+	if len(unique) == 1 {
+		return unique[0]
 	}
-	return "[" + strings.Join(texts, ", ") + "]"
+	return "[" + strings.Join(unique, ", ") + "]"
 }

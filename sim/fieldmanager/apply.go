@@ -156,7 +156,7 @@ func (a *application) merge(force bool) (*outcome, error) {
 // prunes reports whether by may have given something up since its last apply. Where custom resources have owners in other
 // versions the answer does not matter as much as the question: it fails with fields that those versions do not know.
 func (a *application) prunes(last *entry, set map[string]any) bool {
-	if last.apiVersion != a.d.GV() || a.d.Form != nil && len(a.entries.others(a.d)) > 0 {
+	if last.apiVersion != a.d.GV() || a.d.StorageCodec != nil && len(a.entries.others(a.d)) > 0 {
 		return true
 	}
 	given, _ := minus(last.fields, set)

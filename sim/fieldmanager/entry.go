@@ -121,8 +121,7 @@ func decodeEntry(raw map[string]any, i int) (*entry, error) {
 	return e, nil
 }
 
-// Validate returns what is wrong with the managedFields of an object, after the words of the warning that says they were
-// restored: mutating admission must leave them readable.
+// Validate returns what is wrong with the managedFields of an object: mutating admission must leave them readable.
 func Validate(obj object.Object) error {
 	_, err := decodeNew(obj.List("metadata", "managedFields"), []any{})
 	return err

@@ -29,9 +29,9 @@ func (a *application) in(x view, apiVersion string) (*view, error) {
 		return nil, fmt.Errorf("failed to convert value to unstructured for type %T", x.AsValue().Unstructured())
 	}
 	obj, from := object.Object(m), x.d
-	if from.Form != nil && from != a.d && apiVersion != a.d.GV() {
+	if from.StorageCodec != nil && from != a.d && apiVersion != a.d.GV() {
 		var err error
-		if obj, err = from.Form.Convert(obj.Copy(), a.d.GV()); err != nil {
+		if obj, err = from.StorageCodec.Convert(obj.Copy(), a.d.GV()); err != nil {
 			return nil, err
 		}
 		from = a.d

@@ -191,7 +191,8 @@ func (c *comparison) at(apiVersion string) (*change, error) {
 	if d.err != nil {
 		return nil, fmt.Errorf("failed to compare objects: %w", d.err)
 	}
-	if v == c.d || v.Form == nil || c.by.Subresource == "status" { // other writes of custom resources reset in their own version
+	// Other writes of custom resources reset in their own version.
+	if v == c.d || v.StorageCodec == nil || c.by.Subresource == "status" {
 		putBack := reset(v, c.by.Subresource)
 		x.changed, x.removed = owned(x.changed, putBack), owned(x.removed, putBack)
 	}

@@ -36,7 +36,7 @@ func (m *Manager) inVersion(d *resource.Definition, obj object.Object, apiVersio
 		return d, obj, nil
 	}
 	v := m.version(d, apiVersion)
-	if d.Form == nil {
+	if d.StorageCodec == nil {
 		if v == nil {
 			return nil, nil, nil
 		}
@@ -49,7 +49,7 @@ func (m *Manager) inVersion(d *resource.Definition, obj object.Object, apiVersio
 	if obj == nil {
 		obj = object.Object{"apiVersion": d.GV(), "kind": d.Kind}
 	}
-	converted, err := d.Form.Convert(obj.Copy(), apiVersion)
+	converted, err := d.StorageCodec.Convert(obj.Copy(), apiVersion)
 	switch {
 	case err != nil:
 		return nil, nil, err
@@ -133,7 +133,7 @@ func convert(from, to *resource.Definition, obj object.Object) (object.Object, e
 // of structured-merge-diff).
 func (m *Manager) reconciled(d *resource.Definition, live object.Object, entries managed) (managed, error) {
 	for _, apiVersion := range entries.others(d) {
-		if d.Form == nil {
+		if d.StorageCodec == nil {
 			break // what is built in can be shown in each version
 		}
 		if _, _, err := m.inVersion(d, live, apiVersion); err != nil {

@@ -37,7 +37,7 @@ func twoVersions() (m *Manager, v1, v2 *resource.Definition) {
 		}
 	}
 	toV1, toV2 := move("size", "count"), move("count", "size")
-	form := &resource.Form{Convert: func(obj object.Object, apiVersion string) (object.Object, error) {
+	form := &resource.StorageCodec{Convert: func(obj object.Object, apiVersion string) (object.Object, error) {
 		convert := map[string]func(object.Object) (object.Object, error){"x.io/v1": toV1, "x.io/v2": toV2}[apiVersion]
 		if convert == nil {
 			return nil, errors.New("what is " + apiVersion)
@@ -46,7 +46,7 @@ func twoVersions() (m *Manager, v1, v2 *resource.Definition) {
 		return convert(obj)
 	}}
 	define := func(version string, t *schema.Type) *resource.Definition {
-		d := &resource.Definition{GVK: schema.GVK{Group: "x.io", Version: version, Kind: "W"}, Custom: true, Form: form,
+		d := &resource.Definition{GVK: schema.GVK{Group: "x.io", Version: version, Kind: "W"}, Custom: true, StorageCodec: form,
 			Strategy: &resource.Strategy{}, Type: func() *schema.Type { return t }}
 		d.Hub = d
 		return d
@@ -106,7 +106,7 @@ func TestFailingConversion(t *testing.T) {
 func TestFieldThatAnotherVersionDoesNotHave(t *testing.T) {
 	is := is.New(t)
 	m, v1, v2 := twoVersions()
-	v2.Form.Convert = func(obj object.Object, apiVersion string) (object.Object, error) {
+	v2.StorageCodec.Convert = func(obj object.Object, apiVersion string) (object.Object, error) {
 		if m.Version(nil, apiVersion) == nil {
 			return nil, errors.New("no version " + apiVersion)
 		}

@@ -41,14 +41,14 @@ type Step struct {
 
 // Predict asks what will happen before the learner finds out.
 type Predict struct {
-	Ask     string
-	Options []Option
+	Ask     string   `json:"ask"`
+	Options []Option `json:"options"`
 }
 
 // Option is one answer to a question: it is right if its condition holds when the step has been passed.
 type Option struct {
-	Say string
-	If  string
+	Say string `json:"say"`
+	If  string `json:"if"`
 }
 
 //go:embed data

@@ -35,22 +35,12 @@ type replica struct {
 }
 
 type stepFile struct {
-	Say      string       `json:"say"`
-	Predict  *predictFile `json:"predict"`
-	Do       []string     `json:"do"`
-	Check    []string     `json:"check"`
-	Hint     []string     `json:"hint"`
-	Solution []string     `json:"solution"`
-}
-
-type predictFile struct {
-	Ask     string       `json:"ask"`
-	Options []optionFile `json:"options"`
-}
-
-type optionFile struct {
-	Say string `json:"say"`
-	If  string `json:"if"`
+	Say      string   `json:"say"`
+	Predict  *Predict `json:"predict"`
+	Do       []string `json:"do"`
+	Check    []string `json:"check"`
+	Hint     []string `json:"hint"`
+	Solution []string `json:"solution"`
 }
 
 // wordsMax is how many words the text of a step may have: more is not read.
@@ -123,7 +113,7 @@ func (l *Lesson) checkHead() error {
 
 // step checks a step and gives it its text. The last step is only a text.
 func (s *stepFile) step(last bool, texts map[string]string) (*Step, error) {
-	out := &Step{ID: s.Say, Text: texts[s.Say], Check: s.Check, Hints: s.Hint}
+	out := &Step{ID: s.Say, Text: texts[s.Say], Predict: s.Predict, Check: s.Check, Hints: s.Hint}
 	if n := len(strings.Fields(out.Text)); n > wordsMax {
 		return nil, fmt.Errorf("the text has %d words, at most %d are read", n, wordsMax)
 	}
@@ -153,29 +143,29 @@ func (s *stepFile) step(last bool, texts map[string]string) (*Step, error) {
 	if out.Solution, err = ops(s.Solution); err != nil {
 		return nil, fmt.Errorf("solution: %w", err)
 	}
-	if s.Predict != nil {
-		if out.Predict, err = s.Predict.predict(); err != nil {
-			return nil, fmt.Errorf("predict: %w", err)
-		}
+	if err := s.Predict.check(); err != nil {
+		return nil, fmt.Errorf("predict: %w", err)
 	}
 	return out, nil
 }
 
-func (p *predictFile) predict() (*Predict, error) {
-	if p.Ask == "" || len(p.Options) < 2 {
-		return nil, errors.New("it needs ask, and at least two options to choose from")
+// check says what is wrong with a question. nil is none.
+func (p *Predict) check() error {
+	switch {
+	case p == nil:
+		return nil
+	case p.Ask == "" || len(p.Options) < 2:
+		return errors.New("it needs ask, and at least two options to choose from")
 	}
-	out := &Predict{Ask: p.Ask}
 	for i, o := range p.Options {
 		if o.Say == "" || o.If == "" {
-			return nil, fmt.Errorf("option %d needs say, and if: the condition that holds when it was right", i+1)
+			return fmt.Errorf("option %d needs say, and if: the condition that holds when it was right", i+1)
 		}
 		if _, err := scenario.ParseCondition(o.If); err != nil {
-			return nil, fmt.Errorf("option %d: %s: %w", i+1, o.If, err)
+			return fmt.Errorf("option %d: %s: %w", i+1, o.If, err)
 		}
-		out.Options = append(out.Options, Option(o))
 	}
-	return out, nil
+	return nil
 }
 
 func ops(text []string) ([]scenario.Op, error) {
@@ -223,7 +213,7 @@ func sections(text string) (map[string]string, error) {
 // lines returns the lines of a text that are not empty.
 func lines(text string) []string {
 	var out []string
-	for _, l := range strings.Split(text, "\n") {
+	for l := range strings.SplitSeq(text, "\n") {
 		if l = strings.TrimSpace(l); l != "" {
 			out = append(out, l)
 		}

@@ -70,10 +70,7 @@ func (s *Session) Do(op scenario.Op) (scenario.Result, error) {
 	if isRequest(op) {
 		s.sent++
 	}
-	if s.Done() {
-		return r, nil
-	}
-	if !s.Holds() {
+	if s.Done() || !s.Holds() {
 		return r, nil
 	}
 	return r, s.pass()

@@ -9,6 +9,7 @@
 package quantity
 
 import (
+	"cmp"
 	"math"
 	"math/big"
 	"math/bits"
@@ -49,13 +50,7 @@ func (q Quantity) Sign() int {
 	if q.big != nil {
 		return q.big.Sign()
 	}
-	switch {
-	case q.unscaled < 0:
-		return -1
-	case q.unscaled > 0:
-		return 1
-	}
-	return 0
+	return cmp.Compare(q.unscaled, 0)
 }
 
 // IsZero reports whether q is 0.
@@ -64,22 +59,16 @@ func (q Quantity) IsZero() bool { return q.Sign() == 0 }
 // Cmp returns -1 when q is less than r, 0 when they are the same number, 1 when q is greater.
 func (q Quantity) Cmp(r Quantity) int {
 	if q.big == nil && r.big == nil && q.exp == r.exp {
-		switch {
-		case q.unscaled < r.unscaled:
-			return -1
-		case q.unscaled > r.unscaled:
-			return 1
-		}
-		return 0
+		return cmp.Compare(q.unscaled, r.unscaled)
 	}
 	if a, b, _, ok := alignSmall(q, r); ok {
-		return compare(a, b)
+		return cmp.Compare(a, b)
 	}
 	sign := q.Sign()
 	if other := r.Sign(); sign != other || sign == 0 {
-		return compare(int64(sign), int64(other))
+		return cmp.Compare(sign, other)
 	}
-	if c := compare(q.magnitude(), r.magnitude()); c != 0 {
+	if c := cmp.Compare(q.magnitude(), r.magnitude()); c != 0 {
 		return c * sign
 	}
 	a, b, _ := align(q, r)
@@ -88,16 +77,6 @@ func (q Quantity) Cmp(r Quantity) int {
 
 // CmpInt64 compares q with a whole number.
 func (q Quantity) CmpInt64(n int64) int { return q.Cmp(New(n, DecimalSI)) }
-
-func compare(a, b int64) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
-}
 
 // magnitude returns the number of digits before the decimal point: 3 for 100, 0 for 0.1, -1 for 0.01.
 func (q Quantity) magnitude() int64 { return int64(len(q.digits())) + int64(q.exp) }
@@ -201,7 +180,7 @@ func (q Quantity) small(scale int64) (int64, bool) {
 		return n, n/tens[shift] == q.unscaled
 	}
 	n, rest := q.unscaled/tens[-shift], q.unscaled%tens[-shift]
-	return n + int64(compare(rest, 0)), true
+	return n + int64(cmp.Compare(rest, 0)), true
 }
 
 // alignSmall is align for numbers other than zero that fit int64 with one exponent.

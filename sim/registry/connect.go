@@ -40,7 +40,7 @@ func (r *Registry) Connect(q *Request, verb string, body object.Object) (object.
 		if verb == "update" {
 			dedupOwners(q, body, false)
 		}
-		s := r.Admission.Mutate(&admission.Attributes{Context: c.Context, Operation: admission.Update, Object: body, Old: live})
+		s := r.mutate(&admission.Attributes{Context: c.Context, Operation: admission.Update, Object: body, Old: live})
 		dedupOwners(q, body, true)
 		return s
 	}
@@ -58,7 +58,7 @@ func (r *Registry) Connect(q *Request, verb string, body object.Object) (object.
 		}
 		dedupOwners(q, body, false)
 		c.Manage(nil, body)
-		if s := r.Admission.Mutate(attrs); s != nil {
+		if s := r.mutate(attrs); s != nil {
 			return nil, s
 		}
 		dedupOwners(q, body, true)

@@ -58,7 +58,7 @@ func (r *Registry) create(q *Request, obj object.Object, kind ChangeKind) (*Resu
 		return nil, s
 	}
 	attrs := &admission.Attributes{Context: ctx, Operation: admission.Create, Object: hub}
-	if s := r.Admission.Mutate(attrs); s != nil {
+	if s := r.mutate(attrs); s != nil {
 		return nil, s
 	}
 	if r.Escalation != nil {
@@ -69,6 +69,23 @@ func (r *Registry) create(q *Request, obj object.Object, kind ChangeKind) (*Resu
 	hub.Set(r.newUID(), "metadata", "uid")
 	hub.Set(object.Time(ctx.Now), "metadata", "creationTimestamp")
 	return r.createNamed(q, ctx, attrs)
+}
+
+// mutate lets admission change the object of a write. When a policy or webhook leaves managedFields that cannot be read,
+// those of before are put back, with a warning (fieldmanager.NewManagedFieldsValidatingAdmissionController).
+func (r *Registry) mutate(attrs *admission.Attributes) *status.Status {
+	before := attrs.Object.List("metadata", "managedFields")
+	if s := r.Admission.Mutate(attrs); s != nil || !attrs.Changed() {
+		return s
+	}
+	if err := fieldmanager.Validate(attrs.Object); err != nil {
+		if attrs.Object.Remove("metadata", "managedFields"); len(before) > 0 {
+			attrs.Object.Set(before, "metadata", "managedFields")
+		}
+		attrs.Warn(".metadata.managedFields was in an invalid state after admission; this could be caused by an outdated " +
+			"mutating admission controller; please fix your requests: " + err.Error())
+	}
+	return nil
 }
 
 // placeInNamespace gives obj the namespace of the request, or refuses one of its own.

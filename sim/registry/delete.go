@@ -284,8 +284,8 @@ func bumpGeneration(obj object.Object) {
 // storePending stores an object whose deletion goes on.
 func (r *Registry) storePending(q *Request, item *resource.Item, obj, before object.Object) (*Result, *status.Status) {
 	if object.Equal(map[string]any(obj), map[string]any(before)) {
-		if q.Definition.Form != nil { // stored in another version than before, it is written
-			result, s := r.commitForm(q, item, obj)
+		if q.Definition.StorageCodec != nil { // stored in another version than before, it is written
+			result, s := r.commitCustom(q, item, obj)
 			if s == nil {
 				result.Pending = true
 			}

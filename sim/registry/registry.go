@@ -214,8 +214,8 @@ const itemMax = 1536 << 10
 // put stores obj and returns its item. An object that is too large for the store is tried once more without its
 // managedFields, as on the real server.
 func (r *Registry) put(d *resource.Definition, obj object.Object) (*resource.Item, *status.Status) {
-	if d.Form != nil {
-		return r.putForm(d, obj)
+	if d.StorageCodec != nil {
+		return r.putCustom(d, obj)
 	}
 	rev := r.Backend.Store().Rev() + 1
 	it := r.encode(d, obj, rev)
@@ -286,7 +286,7 @@ func (r *Registry) stored(d *resource.Definition, namespace, name string) *resou
 
 // asked is stored for a get, which asks a webhook that converts the object.
 func (r *Registry) asked(d *resource.Definition, namespace, name string) *resource.Item {
-	if d.Form == nil || d.Form.Ask == nil || !r.Backend.Reachable() {
+	if d.StorageCodec == nil || d.StorageCodec.Ask == nil || !r.Backend.Reachable() {
 		return r.stored(d, namespace, name)
 	}
 	kv, err := r.Backend.Store().Get(d.Key(namespace, name), 0)

@@ -45,7 +45,7 @@ func unfilled(d *resource.Definition, why string) *status.Status {
 
 // unfillable returns unfilled where an object of a custom resource cannot be shown, else nil.
 func (r *Registry) unfillable(d *resource.Definition, namespace string) (s *status.Status) {
-	if d.Form == nil {
+	if d.StorageCodec == nil {
 		return nil
 	}
 	r.Backend.Cache(d.Hub).View().Range(d.Key(namespace, ""), "", func(kv *mvcc.KV) bool {

@@ -192,7 +192,7 @@ func (r *Registry) replace(q *Request, item *resource.Item, old, obj object.Obje
 	ctx := r.context(q)
 	attrs := &admission.Attributes{Context: ctx, Operation: admission.Update, Object: obj, Old: old}
 	if q.show == nil {
-		if s := r.Admission.Mutate(attrs); s != nil {
+		if s := r.mutate(attrs); s != nil {
 			return nil, s
 		}
 	}
@@ -263,8 +263,8 @@ func (r *Registry) commit(q *Request, item *resource.Item, obj object.Object) (*
 	if !q.DryRun {
 		obj.Remove("metadata", "selfLink") // which the store drops
 	}
-	if d.Form != nil {
-		return r.commitForm(q, item, obj)
+	if d.StorageCodec != nil {
+		return r.commitCustom(q, item, obj)
 	}
 	same := written(d, obj, resource.NewLine(d.Hub, obj, item.Rev, r.print(d, obj, item.Rev))) // until the next is printed
 	if q.DryRun || bytes.Equal(d.Value(same), item.Raw()) && !r.storedLess(d, obj) {

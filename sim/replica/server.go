@@ -168,7 +168,7 @@ func (r *Server) fields(table *resource.Table) *fieldmanager.Manager {
 	m := fieldmanager.New()
 	m.Keeps = r.profile.server.Since(37)
 	m.Version = func(d *resource.Definition, apiVersion string) *resource.Definition {
-		if d.Form != nil {
+		if d.StorageCodec != nil {
 			return r.custom.Version(d, apiVersion)
 		}
 		kind := schema.ParseGVK(apiVersion, d.Kind)

@@ -46,11 +46,11 @@ type Definition struct {
 	// created.
 	Terminating bool
 
-	// Form is how the objects of a custom resource are stored. nil for built-in resources.
-	Form *Form
+	// StorageCodec is how the objects of a custom resource are stored. nil for built-in resources.
+	StorageCodec *StorageCodec
 
-	// Dialect is how the server reads what others have stored. nil: all servers write alike. The hub's counts.
-	Dialect *Dialect
+	// SkewCodec is how the server reads what others have stored. nil: all servers write alike. The hub's counts.
+	SkewCodec *SkewCodec
 
 	// StoredAs is the version that the server was told to store. Zero: the one that its release stores.
 	StoredAs schema.GVK

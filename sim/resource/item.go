@@ -27,9 +27,9 @@ type Item struct {
 	Stored []byte
 	Err    error
 
-	hub     *Definition
-	form    *Form
-	dialect *Dialect
+	hub   *Definition
+	codec *StorageCodec
+	skew  *SkewCodec
 
 	// Decorated says that the object is to be shown otherwise than it is stored: as Strategy.Decorate does.
 	Decorated bool
@@ -47,7 +47,7 @@ type Item struct {
 
 // NewItem makes the item of an object whose printed form is data.
 func NewItem(d *Definition, obj object.Object, rev uint64, data []byte) *Item {
-	it := &Item{Rev: rev, Bytes: data, hub: d.Hub, form: d.Form, dialect: d.Dialect}
+	it := &Item{Rev: rev, Bytes: data, hub: d.Hub, codec: d.StorageCodec, skew: d.SkewCodec}
 	it.remember(d, obj)
 	if decorate := d.Hub.Strategy.Decorate; decorate != nil {
 		_, it.Decorated = decorate(obj)
@@ -92,23 +92,25 @@ func ItemOf(d *Definition, kv *mvcc.KV) *Item {
 
 // AskedItem is ItemOf for a reader that wants what the store has: where a webhook converts objects, it is asked.
 func AskedItem(d *Definition, kv *mvcc.KV) *Item {
-	if d.Form == nil || d.Form.Ask == nil {
+	if d.StorageCodec == nil || d.StorageCodec.Ask == nil {
 		return ItemOf(d, kv)
 	}
-	return d.Form.item(d, parsed(d, kv), kv, d.Form.Ask)
+	return d.StorageCodec.item(d, parsed(d, kv), kv, d.StorageCodec.Ask)
 }
 
 // readBy reports whether d reads objects as the item was read.
-func (it *Item) readBy(d *Definition) bool { return it.form == d.Form && it.dialect == d.Dialect }
+func (it *Item) readBy(d *Definition) bool {
+	return it.codec == d.StorageCodec && it.skew == d.SkewCodec
+}
 
 // readItem reads a stored value.
 func readItem(d *Definition, kv *mvcc.KV) *Item {
-	if d.Dialect != nil {
-		return d.Dialect.item(d, kv)
+	if d.SkewCodec != nil {
+		return d.SkewCodec.item(d, kv)
 	}
 	obj := parsed(d, kv)
-	if d.Form != nil {
-		return d.Form.item(d, obj, kv, d.Form.Read)
+	if d.StorageCodec != nil {
+		return d.StorageCodec.item(d, obj, kv, d.StorageCodec.Read)
 	}
 	it := NewItem(d, obj, kv.ModRev, kv.Value)
 	if d.Hub.Places() != nil {
@@ -134,7 +136,8 @@ func parsed(d *Definition, kv *mvcc.KV) object.Object {
 }
 
 // item reads an object that was stored by another version, or under a definition that has changed since.
-func (f *Form) item(d *Definition, obj object.Object, kv *mvcc.KV, read func(object.Object) (object.Object, error)) *Item {
+func (f *StorageCodec) item(d *Definition, obj object.Object, kv *mvcc.KV,
+	read func(object.Object) (object.Object, error)) *Item {
 	shown, err := read(obj)
 	if err != nil {
 		it := NewItem(d, parsed(d, kv), kv.ModRev, kv.Value) // read may have changed obj
@@ -154,9 +157,9 @@ func (it *Item) Raw() []byte {
 	return it.Bytes
 }
 
-// SameForm reports whether two items were read alike.
-func (it *Item) SameForm(other *Item) bool {
-	return it.form == other.form && it.dialect == other.dialect
+// SameCodec reports whether two items were read alike.
+func (it *Item) SameCodec(other *Item) bool {
+	return it.codec == other.codec && it.skew == other.skew
 }
 
 // Object returns the item's object, a copy of its own, in the hub version.
@@ -166,8 +169,8 @@ func (it *Item) Object() object.Object {
 	switch at := it.places(); {
 	case at == nil || it.Err != nil:
 		obj, err = object.Parse(it.Bytes)
-	case it.dialect != nil && it.Stored != nil:
-		obj, _, err = it.dialect.Read(it.hub, it.Stored)
+	case it.skew != nil && it.Stored != nil:
+		obj, _, err = it.skew.Read(it.hub, it.Stored)
 	default:
 		obj, err = object.ParseRaw(it.Raw(), at)
 	}
@@ -259,8 +262,8 @@ func Derived[T any](it *Item, derive func(object.Object) T) T {
 
 // At returns the item with another resourceVersion: as it is stored, or as a watch shows it when it went away.
 func (it *Item) At(rev uint64) *Item {
-	moved := &Item{Namespace: it.Namespace, Name: it.Name, Rev: rev, Bytes: it.Bytes, labels: it.labels, fields: it.fields, Err: it.Err, form: it.form,
-		dialect: it.dialect, hub: it.hub, Decorated: it.Decorated}
+	moved := &Item{Namespace: it.Namespace, Name: it.Name, Rev: rev, Bytes: it.Bytes, labels: it.labels, fields: it.fields, Err: it.Err,
+		codec: it.codec, skew: it.skew, hub: it.hub, Decorated: it.Decorated}
 	old := strconv.AppendUint([]byte(`"resourceVersion":"`), it.Rev, 10)
 	now := strconv.AppendUint([]byte(`"resourceVersion":"`), rev, 10)
 	if at := metadataField(it.Bytes, old); at >= 0 {
@@ -281,7 +284,7 @@ func (it *Item) At(rev uint64) *Item {
 // Reprinted returns the item with other printed bytes, which end in a newline and say the same to selectors.
 func (it *Item) Reprinted(line []byte) *Item {
 	return &Item{Namespace: it.Namespace, Name: it.Name, Rev: it.Rev, Bytes: line[: len(line)-1 : len(line)-1], labels: it.labels,
-		fields: it.fields, form: it.form, dialect: it.dialect, hub: it.hub, Decorated: it.Decorated, line: line}
+		fields: it.fields, codec: it.codec, skew: it.skew, hub: it.hub, Decorated: it.Decorated, line: line}
 }
 
 // metadataField finds text as a direct member of metadata in the printed form of an object, or returns -1. A search of

@@ -78,10 +78,7 @@ func act(do func(w *World, a actor, op *Op) error) func(*World, *Op) error {
 		for _, a := range w.actors {
 			names = append(names, a.called())
 		}
-		if names == nil {
-			return fmt.Errorf("there is no actor %q, nor any other; begin with informer, pager or controller", name)
-		}
-		return fmt.Errorf("there is no actor %q%s", name, meant(name, names))
+		return unknown("actor", name, names, "; begin with informer, pager or controller")
 	}
 }
 

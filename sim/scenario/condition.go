@@ -1,9 +1,6 @@
 package scenario
 
-import (
-	"strings"
-	"time"
-)
+import "strings"
 
 // Condition is something that holds or does not:
 //
@@ -33,7 +30,17 @@ import (
 // count pods == .spec.replicas. not, and, or and parentheses join conditions. A field that is not there equals nothing.
 type Condition struct {
 	text string
-	root node
+	root test
+}
+
+// test is a part of a condition: it says whether that holds, and why not, or why.
+type test func(s *scope) (bool, string)
+
+// operand is a part of a condition that has a value: nil if there is none.
+type operand struct {
+	text  string
+	value func(s *scope) any
+	fixed bool // the value is the one that the text says
 }
 
 // String returns the text that was parsed.
@@ -41,23 +48,11 @@ func (c *Condition) String() string { return c.text }
 
 // holds says whether the condition holds, and why not, or why.
 func (c *Condition) holds(s *scope) (bool, string, error) {
-	ok, why := c.root.eval(s)
+	ok, why := c.root(s)
 	if *s.err != nil {
 		return false, "", *s.err
 	}
 	return ok, why, nil
-}
-
-// node is a part of a condition.
-type node interface {
-	// eval says whether the condition holds, and why not, or why.
-	eval(s *scope) (bool, string)
-}
-
-// operand is a part of a condition that has a value: nil if there is none.
-type operand interface {
-	value(s *scope) any
-	text() string
 }
 
 // token is one word of a condition.
@@ -72,19 +67,30 @@ func ParseCondition(text string) (*Condition, error) { return parseCondition(tex
 
 // parseCondition reads a condition that begins after the first columns of a line.
 func parseCondition(text string, columns int) (*Condition, error) {
-	tokens, err := tokenize(text, columns)
+	root, err := parse(text, columns, (*parser).or, "the condition ends before %q; join conditions with and, or")
 	if err != nil {
 		return nil, err
-	}
-	p := &parser{tokens: tokens, end: columns + len(text) + 1}
-	root, err := p.or()
-	if err != nil {
-		return nil, err
-	}
-	if t := p.peek(); t.text != "" || t.quoted {
-		return nil, wrong(t.column, "the condition ends before %q; join conditions with and, or", t.text)
 	}
 	return &Condition{text: strings.TrimSpace(text), root: root}, nil
+}
+
+// parseOperand reads a value by itself.
+func parseOperand(text string, columns int) (operand, error) {
+	return parse(text, columns, func(p *parser) operand { return p.operand(false) }, "the value ends before %q")
+}
+
+// parse reads a whole text as one part of a condition. tooLong is the error when something follows it.
+func parse[T any](text string, columns int, part func(*parser) T, tooLong string) (out T, err error) {
+	tokens, err := tokenize(text, columns)
+	if err != nil {
+		return out, err
+	}
+	p := &parser{tokens: tokens, end: columns + len(text) + 1}
+	out = part(p)
+	if p.at < len(tokens) {
+		p.fail(p.peek(), tooLong, p.peek().text)
+	}
+	return out, p.err
 }
 
 const operators = "=!<>"
@@ -161,139 +167,4 @@ func wordEnd(text string, at int, raw bool) (int, error) {
 		}
 	}
 	return len(text), nil
-}
-
-// parser reads tokens from left to right.
-type parser struct {
-	tokens []token
-	at     int
-	end    int // the column behind the text
-}
-
-func (p *parser) peek() token {
-	if p.at < len(p.tokens) {
-		return p.tokens[p.at]
-	}
-	return token{column: p.end}
-}
-
-func (p *parser) next() token {
-	t := p.peek()
-	p.at++
-	return t
-}
-
-// accept takes the next token if it is this word.
-func (p *parser) accept(word string) bool {
-	if t := p.peek(); t.text == word && !t.quoted {
-		p.at++
-		return true
-	}
-	return false
-}
-
-func (p *parser) or() (node, error)  { return p.join("or", p.and) }
-func (p *parser) and() (node, error) { return p.join("and", p.not) }
-
-func (p *parser) join(word string, part func() (node, error)) (node, error) {
-	first, err := part()
-	if err != nil {
-		return nil, err
-	}
-	list := []node{first}
-	for p.accept(word) {
-		n, err := part()
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, n)
-	}
-	if len(list) == 1 {
-		return first, nil
-	}
-	return &joined{list, word == "and"}, nil
-}
-
-// deepest is how deep conditions may be nested.
-const deepest = 100
-
-func (p *parser) not() (node, error) {
-	depth := 0
-	for p.accept("not") {
-		depth++
-	}
-	n, err := p.primary()
-	if err == nil && depth%2 == 1 {
-		n = &negated{n}
-	}
-	return n, err
-}
-
-func (p *parser) primary() (node, error) {
-	t := p.peek()
-	if !p.accept("(") {
-		return p.test()
-	}
-	if p.nesting() > deepest {
-		return nil, wrong(t.column, "there are too many parentheses")
-	}
-	n, err := p.or()
-	if err != nil {
-		return nil, err
-	}
-	if t := p.peek(); !p.accept(")") {
-		return nil, wrong(t.column, "a ) is missing here")
-	}
-	return n, nil
-}
-
-// nesting is how many parentheses are open.
-func (p *parser) nesting() (n int) {
-	for _, t := range p.tokens[:p.at] {
-		switch {
-		case t.quoted:
-		case t.text == "(":
-			n++
-		case t.text == ")":
-			n--
-		}
-	}
-	return n
-}
-
-var comparisons = []string{"==", "!=", "<", "<=", ">", ">=", "contains"}
-
-// compareWith reads what follows the left side of a test.
-func (p *parser) compareWith(left operand) (node, error) {
-	t := p.peek()
-	switch {
-	case p.accept("exists"):
-		return &presence{left, true}, nil
-	case p.accept("absent"):
-		return &presence{left, false}, nil
-	case p.accept("older"):
-		d, err := time.ParseDuration(p.peek().text)
-		if err != nil {
-			return nil, wrong(p.peek().column, "older needs a duration such as 15s, not %q", p.peek().text)
-		}
-		p.next()
-		return &older{left, d}, nil
-	}
-	for _, c := range comparisons {
-		if p.accept(c) {
-			right, err := p.operand(false)
-			if err != nil {
-				return nil, err
-			}
-			return &comparison{left, c, right}, nil
-		}
-	}
-	switch {
-	case t.text == "=":
-		return nil, wrong(t.column, "to compare, write ==")
-	case t.text == "":
-		return nil, wrong(t.column, "after %s comes exists, absent, older or a comparison such as == 2", left.text())
-	}
-	return nil, wrong(t.column, "%q is no comparison; there are %s, exists, absent and older", t.text,
-		strings.Join(comparisons, " "))
 }

@@ -1,218 +1,210 @@
 package scenario
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
+	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/selector"
 )
 
-// test reads a condition without and, or, not.
-func (p *parser) test() (node, error) {
+// parser reads tokens from left to right, up to the first error.
+type parser struct {
+	tokens []token
+	at     int
+	end    int // the column behind the text
+	depth  int // how many parentheses are open
+	err    error
+}
+
+// fail notes what is wrong at a token. What comes later is not read.
+func (p *parser) fail(at token, format string, args ...any) {
+	if p.err == nil {
+		p.err = wrong(at.column, format, args...)
+	}
+	p.at = len(p.tokens)
+}
+
+func (p *parser) peek() token {
+	if p.at < len(p.tokens) {
+		return p.tokens[p.at]
+	}
+	return token{column: p.end}
+}
+
+func (p *parser) next() token {
+	t := p.peek()
+	p.at++
+	return t
+}
+
+// accept takes the next token if it is this word.
+func (p *parser) accept(word string) bool {
+	if t := p.peek(); t.text == word && !t.quoted {
+		p.at++
+		return true
+	}
+	return false
+}
+
+func (p *parser) or() test  { return p.join("or", p.and) }
+func (p *parser) and() test { return p.join("and", p.not) }
+
+func (p *parser) join(word string, part func() test) test {
+	list := []test{part()}
+	for p.accept(word) {
+		list = append(list, part())
+	}
+	all := word == "and"
+	return func(s *scope) (bool, string) {
+		var reasons []string
+		for _, part := range list {
+			ok, why := part(s)
+			if ok != all {
+				return ok, why
+			}
+			reasons = append(reasons, why)
+		}
+		return all, strings.Join(reasons, ", ")
+	}
+}
+
+func (p *parser) not() test {
+	negated := false
+	for p.accept("not") {
+		negated = !negated
+	}
+	part := p.primary()
+	return func(s *scope) (bool, string) {
+		ok, why := part(s)
+		return ok != negated, why
+	}
+}
+
+// deepest is how deep conditions may be nested.
+const deepest = 100
+
+func (p *parser) primary() test {
+	t := p.peek()
+	if !p.accept("(") {
+		return p.test()
+	}
+	if p.depth++; p.depth > deepest {
+		p.fail(t, "there are too many parentheses")
+	}
+	inner := p.or()
+	if !p.accept(")") {
+		p.fail(p.peek(), "a ) is missing here")
+	}
+	p.depth--
+	return inner
+}
+
+var comparisons = []string{"==", "!=", "<", "<=", ">", ">=", "contains"}
+
+// compareWith reads what follows the left side of a test.
+func (p *parser) compareWith(left operand) test {
 	t := p.peek()
 	switch {
-	case t.quoted:
-	case t.text == "" || t.text == ")" || t.text == "and" || t.text == "or":
-		return nil, wrong(t.column, "a condition is missing here, such as status 200 or pods/a exists")
-	case p.accept("waiting"):
-		return waits{}, nil
-	case p.accept("promises"):
-		if t := p.peek(); !p.accept("kept") {
-			return nil, wrong(t.column, "promises are kept: expect promises kept")
-		}
-		return promises{}, nil
-	case p.accept("status"):
-		return p.status()
-	case p.accept("every"):
-		return p.every()
-	case p.accept("unique"):
-		return p.unique()
-	case p.accept("seen"):
-		return p.seen()
-	case strings.HasPrefix(t.text, "watch/"):
-		return p.watch()
-	case cacheOf(t.text) != "":
-		p.next()
-		return p.cached(t)
-	}
-	left, err := p.operand(true)
-	if err != nil {
-		return nil, err
-	}
-	return p.compareWith(left)
-}
-
-// cacheOf returns the name in informer/NAME or controller/NAME, or "".
-func cacheOf(text string) string {
-	for _, kind := range []string{"informer/", "controller/", "pager/"} {
-		if name, ok := strings.CutPrefix(text, kind); ok {
-			return name
-		}
-	}
-	return ""
-}
-
-// status reads what follows the word: a code and a reason, or a comparison.
-func (p *parser) status() (node, error) {
-	t := p.peek()
-	code, err := strconv.Atoi(t.text)
-	if err != nil {
-		return p.compareWith(&answerPart{"status", ""})
-	}
-	p.next()
-	n := &statusIs{code: code}
-	if r := p.peek(); !r.quoted && r.text != "" && r.text[0] >= 'A' && r.text[0] <= 'Z' {
-		n.reason = p.next().text
-	}
-	return n, nil
-}
-
-// cached reads what follows informer/NAME.
-func (p *parser) cached(t token) (node, error) {
-	name := cacheOf(t.text)
-	if p.accept("synced") {
-		return &synced{name}, nil
-	}
-	var n node
-	var err error
-	if p.accept("sees") {
-		ref := p.next()
-		o, e := refOperand(ref)
-		if e != nil {
-			return nil, e
-		}
-		n = &presence{o, true}
-		if next := p.peek().text; strings.HasPrefix(next, ".") {
-			o.path, err = parsePath(p.next())
-			if err != nil {
-				return nil, err
-			}
-			n, err = p.compareWith(o)
-		}
-	} else {
-		n, err = p.test()
-	}
-	if err != nil {
-		return nil, err
-	}
-	return &inCache{name, n}, nil
-}
-
-// watch reads what follows watch/NAME.
-func (p *parser) watch() (node, error) {
-	name := strings.TrimPrefix(p.next().text, "watch/")
-	t := p.next()
-	switch t.text {
-	case "open", "closed":
-		return &watchState{name, t.text == "open"}, nil
-	case "count":
-		o := &watchCount{name: name}
-		if eventTypes[p.peek().text] {
-			o.eventType = p.next().text
-		}
-		return p.compareWith(o)
-	case "error":
-		code, err := strconv.Atoi(p.peek().text)
+	case p.accept("exists"):
+		return left.present(true)
+	case p.accept("absent"):
+		return left.present(false)
+	case p.accept("older"):
+		t := p.next()
+		d, err := time.ParseDuration(t.text)
 		if err != nil {
-			return nil, wrong(p.peek().column, "error needs a code such as 410")
+			p.fail(t, "older needs a duration such as 15s, not %q", t.text)
 		}
+		return left.older(d)
+	case !t.quoted && slices.Contains(comparisons, t.text):
 		p.next()
-		return &watchError{name, code}, nil
-	case "saw":
-		kind := p.next()
-		if !eventTypes[kind.text] {
-			return nil, wrong(kind.column, "%q is no type of event; there are ADDED, MODIFIED, DELETED, BOOKMARK and ERROR",
-				kind.text)
-		}
-		n := &watchSaw{name: name, eventType: kind.text}
-		if next := p.peek(); next.text != "" && next.text != "and" && next.text != "or" && next.text != ")" {
-			n.object = p.next().text
-		}
-		return n, nil
+		return left.compared(t.text, p.operand(false))
+	case t.text == "=":
+		p.fail(t, "to compare, write ==")
+	case t.text == "":
+		p.fail(t, "after %s comes exists, absent, older or a comparison such as == 2", left.text)
 	}
-	return nil, wrong(t.column, "a watch is open or closed, it saw DELETED a, has an error 410, or has a count ADDED == 2; "+
-		"%q is none of it", t.text)
+	p.fail(t, "%q is no comparison; there are %s, exists, absent and older", t.text, strings.Join(comparisons, " "))
+	return nil
 }
 
-// answerParts are the words for parts of the last answer, of its request, and for the store's revision.
-var answerParts = map[string]bool{"reason": true, "message": true, "method": true, "path": true, "client": true, "revision": true}
+func (o operand) present(wanted bool) test {
+	return func(s *scope) (bool, string) {
+		if o.value(s) == nil {
+			return !wanted, o.text + " is not there"
+		}
+		return wanted, o.text + " is there"
+	}
+}
 
-var eventTypes = map[string]bool{"ADDED": true, "MODIFIED": true, "DELETED": true, "BOOKMARK": true, "ERROR": true}
+func (o operand) older(than time.Duration) test {
+	return func(s *scope) (bool, string) {
+		v := o.value(s)
+		text, _ := v.(string)
+		t, err := time.Parse(time.RFC3339Nano, text)
+		if err != nil {
+			return false, o.text + " is " + show(v) + ", which is no time"
+		}
+		age := s.now.Sub(t)
+		return age > than, fmt.Sprintf("%s is %s old", o.text, age)
+	}
+}
+
+func (o operand) compared(comparison string, right operand) test {
+	return func(s *scope) (bool, string) {
+		a, b := o.value(s), right.value(s)
+		why := o.text + " is " + show(a)
+		if !right.fixed {
+			why += ", " + right.text + " is " + show(b)
+		}
+		return compare(a, comparison, b), why
+	}
+}
 
 // operand reads a value. On the left, pods/a is an object; on the right it is a text unless a path follows.
-func (p *parser) operand(left bool) (operand, error) {
+func (p *parser) operand(left bool) operand {
 	t := p.next()
 	switch {
 	case t.quoted:
-		return &constant{t.text}, nil
+		return constant(t.text)
 	case t.text == "":
-		return nil, wrong(t.column, "a value is missing here")
+		p.fail(t, "a value is missing here")
 	case t.text == "count":
-		return p.count()
+		objects := p.selection()
+		return operand{text: "count " + objects.text(), value: func(s *scope) any { return int64(len(objects.list(s))) }}
 	case t.text == "len":
-		path := p.next()
-		if !strings.HasPrefix(path.text, ".") {
-			return nil, wrong(path.column, "len needs a field, as len .items")
-		}
-		f, err := parsePath(path)
-		return &length{f}, err
-	case answerParts[t.text]:
-		return &answerPart{t.text, ""}, nil
+		field := p.field("len", "len .items")
+		return operand{text: "len " + field.text, value: func(s *scope) any { return length(field.get(s.self)) }}
+	case t.text == "revision":
+		return operand{text: t.text, value: (*scope).revision}
 	case t.text == "header":
-		return &answerPart{"header", p.next().text}, nil
+		name := p.next().text
+		return ofAnswer(strings.TrimRight("header "+name, " "), func(c *call) any { return headerOf(c, name) })
+	case answerParts[t.text] != nil:
+		return ofAnswer(t.text, answerParts[t.text])
 	case t.text[0] == '.':
-		f, err := parsePath(t)
-		return &field{f}, err
-	case strings.Contains(t.text, "/") && !variable(t.text) || left && strings.Contains(t.text, "/"):
-		if next := p.peek(); left || strings.HasPrefix(next.text, ".") {
-			o, err := refOperand(t)
-			if err == nil && strings.HasPrefix(next.text, ".") {
-				o.path, err = parsePath(p.next())
-			}
-			return o, err
-		}
-	case left && !variable(t.text) && scalarWord(t.text) == nil:
-		return nil, wrong(t.column, "%q is no condition; begin with status, count pods, pods/NAME, .FIELD, informer/NAME or "+
-			"watch/NAME", t.text)
+		field := p.path(t)
+		return operand{text: field.text, value: func(s *scope) any { return field.get(s.self) }}
+	case strings.Contains(t.text, "/") && (left || p.atField() && !variable(t.text)):
+		return p.reference(t)
 	}
-	if v := scalarWord(t.text); v != nil {
-		return &constant{v}, nil
+	switch v := scalarWord(t.text); {
+	case v != nil:
+		return constant(v)
+	case left && !variable(t.text):
+		p.fail(t, "%q is no condition; begin with status, count pods, pods/NAME, .FIELD, informer/NAME or watch/NAME", t.text)
+	case t.text == "null":
+		return constant(nil)
 	}
-	if t.text == "null" {
-		return &constant{nil}, nil
-	}
-	return &constant{t.text}, nil
+	return constant(t.text)
 }
 
-// seen reads: KIND [CODE] [REASON] [by CLIENT] [on LANE], and a comparison of how many there were, if one follows.
-func (p *parser) seen() (node, error) {
-	t := p.next()
-	n := &framesSeen{kind: Kind(t.text)}
-	if !kinds[n.kind] {
-		return nil, wrong(t.column, "%q is no kind of frame; there are http.req, http.res, store.commit, store.compact, cache.apply, "+
-			"watch.event, watch.bookmark, watch.close, clock.tick and fault", t.text)
-	}
-	for {
-		t := p.peek()
-		code, err := strconv.Atoi(t.text)
-		switch {
-		case p.accept("by"):
-			n.lane = "client/" + p.next().text
-		case p.accept("on"):
-			n.lane = p.next().text
-		case err == nil && n.code == 0:
-			p.next()
-			n.code = code
-		case !t.quoted && t.text != "" && t.text[0] >= 'A' && t.text[0] <= 'Z':
-			p.next()
-			n.word = t.text
-		case !t.quoted && slices.Contains(comparisons, t.text):
-			return p.compareWith(n)
-		default:
-			return n, nil
-		}
-	}
+func constant(v any) operand {
+	return operand{text: show(v), value: func(*scope) any { return v }, fixed: true}
 }
 
 // scalarWord reads a number or a truth value; nil if a word is neither.
@@ -224,76 +216,87 @@ func scalarWord(text string) any {
 	return nil
 }
 
-// refOperand reads pods/a or pods/kube-system/a.
-func refOperand(t token) (*reference, error) {
+// reference reads pods/a or pods/kube-system/a, and the field of it that may follow.
+func (p *parser) reference(t token) operand {
 	parts := strings.Split(t.text, "/")
-	for _, part := range parts {
-		if part == "" {
-			parts = nil
+	if n := len(parts); n < 2 || n > 3 || slices.Contains(parts, "") {
+		p.fail(t, "an object is RESOURCE/NAME or RESOURCE/NAMESPACE/NAME, as pods/a; %q is neither", t.text)
+		return operand{}
+	}
+	var field path
+	if p.atField() {
+		field = p.path(p.next())
+	}
+	return operand{text: strings.TrimRight(t.text+" "+field.text, " "), value: func(s *scope) any {
+		namespace := s.namespace
+		if len(parts) == 3 {
+			namespace = parts[1]
 		}
-	}
-	switch len(parts) {
-	case 2:
-		return &reference{resource: parts[0], name: parts[1], column: t.column}, nil
-	case 3:
-		return &reference{resource: parts[0], namespace: parts[1], name: parts[2], column: t.column}, nil
-	}
-	return nil, wrong(t.column, "an object is RESOURCE/NAME or RESOURCE/NAMESPACE/NAME, as pods/a; %q is neither", t.text)
+		list := s.list(parts[0], namespace, parts[len(parts)-1])
+		if len(list) == 0 {
+			return nil
+		}
+		return field.get(map[string]any(list[0]))
+	}}
 }
 
-// count reads what follows the word: a resource, -n, -l, where.
-func (p *parser) count() (*selection, error) {
+// selection is some objects of a resource.
+type selection struct {
+	resource, namespace, labels string
+	where                       test
+}
+
+// selection reads: RESOURCE [-n NAMESPACE] [-l SELECTOR] [where TEST].
+func (p *parser) selection() *selection {
 	t := p.next()
 	if t.text == "" || t.quoted || strings.IndexByte(operators, t.text[0]) >= 0 {
-		return nil, wrong(t.column, "name a resource here, as count pods == 2")
+		p.fail(t, "name a resource here, as count pods == 2")
 	}
-	s := &selection{resource: t.text}
+	objects := &selection{resource: t.text}
 	for {
 		switch {
 		case p.accept("-n"):
-			s.namespace = p.next().text
+			objects.namespace = p.next().text
 		case p.accept("-l"):
 			t := p.next()
-			if !variable(t.text) {
-				if _, err := selector.ParseLabels(t.text); err != nil {
-					return nil, wrong(t.column, "%q is no label selector: %v", t.text, err)
-				}
+			if _, err := selector.ParseLabels(t.text); err != nil && !variable(t.text) {
+				p.fail(t, "%q is no label selector: %v", t.text, err)
 			}
-			s.labels = t.text
+			objects.labels = t.text
 		case p.accept("where"):
-			n, err := p.not()
-			if err != nil {
-				return nil, err
-			}
-			s.where = n
+			objects.where = p.not()
 		default:
-			return s, nil
+			return objects
 		}
 	}
 }
 
-// every reads: RESOURCE [flags] TEST about each.
-func (p *parser) every() (node, error) {
-	s, err := p.count()
-	if err != nil {
-		return nil, err
+func (o *selection) text() string {
+	text := o.resource
+	if o.namespace != "" {
+		text += " -n " + o.namespace
 	}
-	n, err := p.not()
-	return &forEvery{s, n}, err
+	if o.labels != "" {
+		text += " -l " + o.labels
+	}
+	return text
 }
 
-// unique reads: RESOURCE [flags] PATH.
-func (p *parser) unique() (node, error) {
-	s, err := p.count()
-	if err != nil {
-		return nil, err
+func (o *selection) list(s *scope) (out []object.Object) {
+	labels, err := selector.ParseLabels(o.labels)
+	s.fail(err)
+	for _, obj := range s.list(o.resource, o.namespace, "") {
+		if !labels.Matches(obj.Labels()) {
+			continue
+		}
+		if o.where != nil {
+			if ok, _ := o.where(s.about(obj)); !ok {
+				continue
+			}
+		}
+		out = append(out, obj)
 	}
-	t := p.next()
-	if !strings.HasPrefix(t.text, ".") {
-		return nil, wrong(t.column, "unique needs a field, as unique pods .spec.nodeName")
-	}
-	f, err := parsePath(t)
-	return &different{s, f}, err
+	return out
 }
 
 // path is the way to a value: names, indices, and every element.
@@ -308,30 +311,42 @@ type step struct {
 	kind  byte // '.': name, '#': index, '*': every element
 }
 
-// parsePath reads .a.b["c.d"][0][*].
-func parsePath(t token) (path, error) {
-	p := path{text: t.text}
+// atField reports whether a path follows.
+func (p *parser) atField() bool { return strings.HasPrefix(p.peek().text, ".") }
+
+// field reads the path that a word needs.
+func (p *parser) field(word, example string) path {
+	if !p.atField() {
+		p.fail(p.peek(), "%s needs a field, as %s", word, example)
+	}
+	return p.path(p.next())
+}
+
+// path reads .a.b["c.d"][0][*].
+func (p *parser) path(t token) path {
+	out := path{text: t.text}
 	rest := t.text
 	if rest == "." {
-		return p, nil
+		return out
 	}
 	for rest != "" {
-		at := t.column + len(t.text) - len(rest)
+		at := token{column: t.column + len(t.text) - len(rest)}
 		if rest[0] == '.' {
 			end := strings.IndexAny(rest[1:], ".[") + 1
 			if end == 0 {
 				end = len(rest)
 			}
 			if end == 1 {
-				return p, wrong(at, "the name of a field is missing after the dot")
+				p.fail(at, "the name of a field is missing after the dot")
 			}
-			p.steps = append(p.steps, step{name: rest[1:end], kind: '.'})
+			out.steps = append(out.steps, step{name: rest[1:end], kind: '.'})
 			rest = rest[end:]
 			continue
 		}
 		end := strings.IndexByte(rest, ']')
 		if rest[0] != '[' || end < 2 {
-			return p, wrong(at, `after a field comes .name, [0], [*] or ["name"]`)
+			p.fail(at, `after a field comes .name, [0], [*] or ["name"]`)
+			return out
 		}
 		inner := rest[1:end]
 		rest = rest[end+1:]
@@ -339,14 +354,14 @@ func parsePath(t token) (path, error) {
 		n, err := strconv.Atoi(inner)
 		switch {
 		case inner == "*":
-			p.steps = append(p.steps, step{kind: '*'})
+			out.steps = append(out.steps, step{kind: '*'})
 		case err == nil && n >= 0:
-			p.steps = append(p.steps, step{index: n, kind: '#'})
+			out.steps = append(out.steps, step{index: n, kind: '#'})
 		case name != inner && name != "":
-			p.steps = append(p.steps, step{name: name, kind: '.'})
+			out.steps = append(out.steps, step{name: name, kind: '.'})
 		default:
-			return p, wrong(at, `in brackets stands a number, * or a name in quotes; %q is none`, inner)
+			p.fail(at, `in brackets stands a number, * or a name in quotes; %q is none`, inner)
 		}
 	}
-	return p, nil
+	return out
 }

@@ -2,6 +2,7 @@ package scenario
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -90,7 +91,7 @@ func (w *World) controllerOf(name, text string, op *Op) (*controller, error) {
 		}
 		lane := name + "." + d.Resource
 		r := w.newReflector(name, res, lane, op)
-		r.changed = func(w *World, eventType string, obj object.Object) { c.changed(w, d, obj) }
+		r.changed = func(w *World, obj object.Object) { c.changed(w, d, obj) }
 		c.caches = append(c.caches, r)
 	}
 	return c, nil
@@ -168,12 +169,9 @@ func (c *controller) enqueueAll(except, namespace string, cause uint64) {
 
 // enqueue puts an item into the queue, unless it is there. cause is the frame that led to it.
 func (c *controller) enqueue(it item, cause uint64) {
-	for _, x := range c.queue {
-		if x.item == it {
-			return
-		}
+	if !slices.ContainsFunc(c.queue, func(x queued) bool { return x.item == it }) {
+		c.queue = append(c.queue, queued{it, cause})
 	}
-	c.queue = append(c.queue, queued{it, cause})
 }
 
 // cacheFor returns the cache of a resource as the rules name it.
@@ -190,21 +188,11 @@ func (c *controller) called() string { return c.name }
 func (c *controller) idle() bool     { return false }
 
 func (c *controller) asleep() bool {
-	for _, r := range c.caches {
-		if r.sleeps {
-			return true
-		}
-	}
-	return c.sleeps > 0
+	return c.sleeps > 0 || slices.ContainsFunc(c.caches, func(r *reflector) bool { return r.sleeps })
 }
 
 func (c *controller) synced() bool {
-	for _, r := range c.caches {
-		if !r.synced {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(c.caches, func(r *reflector) bool { return !r.synced })
 }
 
 // step sends the next request, or looks at the next object when there is none to send.

@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/kubesim/kubesim/sim/object"
@@ -86,12 +87,8 @@ func (c *controller) applies(w *World, rule *Rule, obj object.Object, i int) (bo
 
 // scope is what conditions of a rule are about.
 func (c *controller) scope(w *World, obj object.Object) *scope {
-	namespace := obj.Namespace()
-	if namespace == "" {
-		namespace = "default"
-	}
-	return &scope{w: w, self: map[string]any(obj), namespace: namespace, now: w.clock.Now().Add(c.client.jump),
-		objects: c.objects, err: new(error)}
+	return &scope{w: w, self: map[string]any(obj), namespace: cmp.Or(obj.Namespace(), "default"),
+		now: w.clock.Now().Add(c.client.jump), objects: c.objects, err: new(error)}
 }
 
 // objects is cacher's.

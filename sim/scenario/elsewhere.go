@@ -26,15 +26,10 @@ func (w *World) Requests(op Op, newest uint64) ([]*Request, error) {
 	w.newest = 0
 	var out []*Request
 	for _, c := range list {
-		var h history
 		c.about = aboutOf(c.path)
-		h.sent(c)
 		r := &Request{Exchange: c.exchange, call: c}
-		switch {
-		case len(h.Calls) > 0:
-			r.Call = h.Calls[0]
-		case len(h.Streams) > 0:
-			r.Stream = h.Streams[0]
+		if n, ok := new(history).sent(c).(*noted); ok {
+			r.Call, r.Stream = n.call, n.stream
 		}
 		out = append(out, r)
 	}

@@ -17,17 +17,16 @@ type standing struct {
 // checkCommands look at the world: now, at once or later.
 var checkCommands = []Command{
 	{Name: "expect", Usage: "CONDITION", Help: "it holds now", Example: "expect count pods == 2",
-		Group: Checks, text: true, check: checkCondition, run: func(w *World, op *Op) error { return w.expect(op.Text) }},
+		Group: Checks, text: true, check: checkCondition, run: (*World).expect},
 	{Name: "never", Usage: "CONDITION", Help: "it holds after no commit from here on", Example: "never count pods > 1",
 		Group: Checks, text: true, check: checkCondition, run: (*World).never},
 	{Name: "eventually", Usage: "[within DURATION] CONDITION", Example: "eventually within 30s pods/a absent",
 		Help:  "it holds when controllers have worked and time has passed, 1m at most unless it says",
-		Group: Checks, text: true, check: checkEventually, run: func(w *World, op *Op) error { return w.eventually(op.Text) }},
+		Group: Checks, text: true, check: checkEventually, run: (*World).eventually},
 	{Name: "once", Usage: "CONDITION do OPERATION", Help: "do something as soon as a commit makes a condition true",
 		Example: "once pods/a exists do crash op", Group: Checks, text: true, check: checkOnce, run: (*World).once},
 	{Name: "let", Usage: "NAME = VALUE", Help: "keep a value, such as .metadata.continue of the last answer, as $NAME",
-		Example: "let token = .metadata.continue", Group: Checks, text: true, check: checkLet,
-		run: func(w *World, op *Op) error { return w.let(op.Text) }},
+		Example: "let token = .metadata.continue", Group: Checks, text: true, check: checkLet, run: (*World).let},
 }
 
 func checkCondition(op *Op, at int) error {
@@ -36,10 +35,7 @@ func checkCondition(op *Op, at int) error {
 }
 
 func checkEventually(op *Op, at int) error {
-	_, text, skipped, err := parseWithin(op.Text, at)
-	if err == nil {
-		_, err = parseCondition(text, at+skipped)
-	}
+	_, _, err := parseEventually(op.Text, at)
 	return err
 }
 
@@ -55,21 +51,6 @@ func checkLet(op *Op, at int) error {
 	}
 	_, err := parseOperand(value, at+len(name)+1)
 	return err
-}
-
-// parseOperand reads a value by itself.
-func parseOperand(text string, columns int) (operand, error) {
-	tokens, err := tokenize(text, columns)
-	if err != nil {
-		return nil, err
-	}
-	p := &parser{tokens: tokens, end: columns + len(text) + 1}
-	o, err := p.operand(false)
-	if err == nil && p.at < len(tokens) {
-		t := p.peek()
-		return nil, wrong(t.column, "the value ends before %q", t.text)
-	}
-	return o, err
 }
 
 // parseOnce reads CONDITION do OPERATION.
@@ -96,18 +77,18 @@ func parseOnce(text string, at int) (*Condition, string, error) {
 // patienceOfChecks is how long eventually waits if it does not say.
 const patienceOfChecks = time.Minute
 
-// parseWithin reads within DURATION in front of a condition, and how long that is.
-func parseWithin(text string, at int) (d time.Duration, rest string, skipped int, err error) {
-	after, ok := strings.CutPrefix(text, "within ")
-	if !ok {
-		return patienceOfChecks, text, 0, nil
+// parseEventually reads a condition, and within DURATION in front of it.
+func parseEventually(text string, at int) (within time.Duration, c *Condition, err error) {
+	within = patienceOfChecks
+	if after, ok := strings.CutPrefix(text, "within "); ok {
+		word, rest, _ := strings.Cut(strings.TrimLeft(after, " "), " ")
+		if within, err = time.ParseDuration(word); err != nil || within < 0 {
+			return 0, nil, wrong(at+len("within ")+1, "within needs a duration such as 30s, not %q", word)
+		}
+		text, at = rest, at+len(text)-len(rest)
 	}
-	word, rest, _ := strings.Cut(strings.TrimLeft(after, " "), " ")
-	skipped = len(text) - len(rest)
-	if d, err = time.ParseDuration(word); err != nil || d < 0 {
-		return 0, "", 0, wrong(at+len("within ")+1, "within needs a duration such as 30s, not %q", word)
-	}
-	return d, rest, skipped, nil
+	c, err = parseCondition(text, at)
+	return within, c, err
 }
 
 func (w *World) never(op *Op) error {
@@ -130,8 +111,8 @@ func (w *World) once(op *Op) error {
 	return nil
 }
 
-func (w *World) expect(text string) error {
-	ok, why, err := w.Holds(text)
+func (w *World) expect(op *Op) error {
+	ok, why, err := w.Holds(op.Text)
 	if err != nil {
 		return err
 	}
@@ -139,7 +120,7 @@ func (w *World) expect(text string) error {
 		w.say("not so: %s", why)
 		return nil
 	}
-	w.verdict(ok, "expected "+text, why)
+	w.verdict(ok, "expected "+op.Text, why)
 	return nil
 }
 
@@ -154,12 +135,8 @@ func (w *World) verdict(ok bool, what, why string) {
 }
 
 // eventually lets controllers work, and then time pass, until the condition holds.
-func (w *World) eventually(text string) error {
-	d, text, _, err := parseWithin(text, 0)
-	if err != nil {
-		return err
-	}
-	c, err := ParseCondition(text)
+func (w *World) eventually(op *Op) error {
+	d, c, err := parseEventually(op.Text, 0)
 	if err != nil {
 		return err
 	}
@@ -180,18 +157,17 @@ func (w *World) eventually(text string) error {
 			w.verdict(ok, fmt.Sprintf("expected within %s %s", d, c), why)
 			return nil
 		}
-		switch {
-		case first:
+		if first {
 			w.settle()
-		default:
+		} else {
 			w.instant(next)
 		}
 	}
 }
 
 // let keeps a value.
-func (w *World) let(text string) error {
-	name, value, _ := strings.Cut(text, "=")
+func (w *World) let(op *Op) error {
+	name, value, _ := strings.Cut(op.Text, "=")
 	name = strings.TrimSpace(name)
 	o, err := parseOperand(value, 0)
 	if err != nil {
@@ -202,7 +178,7 @@ func (w *World) let(text string) error {
 		return err
 	}
 	if v == nil {
-		return fmt.Errorf("let %s: %s is not there", name, o.text())
+		return fmt.Errorf("let %s: %s is not there", name, o.text)
 	}
 	w.vars[name] = show(v)
 	return nil

@@ -11,7 +11,7 @@ var faultCommands = []Command{
 	{Name: "fault", Usage: "on … do … | clear | release", Help: "let something go wrong",
 		Example: "fault on update pods times=1 do fail Conflict", Group: Worldly, text: true, check: checkFault,
 		Words: []Choice{{"on", "on … do …"}, {"clear", "take all faults away"}, {"release", "let go what they hold"}},
-		run:   func(w *World, op *Op) error { return w.fault(op.Text) }},
+		run:   (*World).fault},
 	{Name: "heal", Help: "end all that is wrong, and let a minute pass in which what is on its way arrives", Example: "heal",
 		Group: Worldly, run: (*World).heal},
 }
@@ -24,15 +24,15 @@ func checkFault(op *Op, at int) error {
 }
 
 // fault adds faults, or clears or releases those there are.
-func (w *World) fault(text string) error {
+func (w *World) fault(op *Op) error {
 	w.used, w.healed = true, false
-	switch text {
+	switch op.Text {
 	case "clear":
 		w.cluster.ClearFaults()
 	case "release":
 		w.cluster.ReleaseFaults()
 	default:
-		plan, err := fault.Parse(text)
+		plan, err := fault.Parse(op.Text)
 		if err != nil {
 			return err
 		}
@@ -40,6 +40,6 @@ func (w *World) fault(text string) error {
 			return err
 		}
 	}
-	w.add(Frame{Kind: FaultHappened, Lane: "store", Text: "fault " + text})
+	w.add(Frame{Kind: FaultHappened, Lane: "store", Text: "fault " + op.Text})
 	return nil
 }

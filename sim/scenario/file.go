@@ -46,8 +46,8 @@ type Line struct {
 	Phase  string // the comment above it, "" for none
 }
 
-// transcriptName is the file that holds the transcript.
-const transcriptName = "transcript"
+// transcriptName is the file that holds the transcript, scriptName that of what stands before the first file.
+const transcriptName, scriptName = "transcript", ""
 
 // limits of a file that comes from somebody else.
 const (
@@ -61,33 +61,23 @@ func ParseFile(data []byte) (*File, error) {
 		return nil, fmt.Errorf("the scenario has %d bytes; at most %d are read", len(data), maxFile)
 	}
 	f := &File{Files: map[string]string{}}
-	script, archive := "", strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(string(data))
-	name := ""
-	for archive != "" {
-		line, rest, found := strings.Cut(archive, "\n")
-		archive = rest
-		if found {
-			line += "\n"
-		}
-		if next, ok := marker(line); ok {
-			if next == transcriptName && f.Transcript != "" || f.Files[next] != "" || slices.Contains(f.order, next) {
-				return nil, fmt.Errorf("there are two files %s; give one another name", next)
-			}
-			name = next
-			f.order = append(f.order, name)
-			f.Files[name] = ""
+	name := scriptName
+	for line := range strings.Lines(strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(string(data))) {
+		next, ok := marker(line)
+		if !ok {
+			f.Files[name] += line
 			continue
 		}
-		if name == "" {
-			script += line
-		} else {
-			f.Files[name] += line
+		if name = next; slices.Contains(f.order, name) {
+			return nil, fmt.Errorf("there are two files %s; give one another name", name)
 		}
+		f.order = append(f.order, name)
+		f.Files[name] = ""
 	}
-	f.Transcript = f.Files[transcriptName]
+	f.script, f.Transcript = f.Files[scriptName], f.Files[transcriptName]
+	delete(f.Files, scriptName)
 	delete(f.Files, transcriptName)
 	f.order = slices.DeleteFunc(f.order, func(name string) bool { return name == transcriptName })
-	f.script = script
 	return f, f.parseScript()
 }
 

@@ -38,12 +38,7 @@ func (w *World) restore(op *Op) error {
 	if err := w.cluster.Restore(rev); err != nil {
 		return err
 	}
-	w.forgetAfter(rev)
+	maps.DeleteFunc(w.commits, func(r, _ uint64) bool { return r > rev }) // those have never happened now
 	w.happened(op, "store", 0)
 	return nil
-}
-
-// forgetAfter takes away what is known of revisions that have never happened now.
-func (w *World) forgetAfter(rev uint64) {
-	maps.DeleteFunc(w.commits, func(r, _ uint64) bool { return r > rev })
 }

@@ -16,10 +16,9 @@ func newInformer(w *World, op *Op) (actor, error) {
 
 // newReflector returns a reflector for the flags of an operation.
 func (w *World) newReflector(name, res, lane string, op *Op) *reflector {
-	r := &reflector{name: name, client: w.client(name), resource: res, lane: lane, namespace: op.value("namespace"),
+	return &reflector{name: name, client: w.client(name), resource: res, lane: lane, namespace: op.value("namespace"),
 		labels: op.value("selector"), fields: op.value("field-selector"), pageSize: op.value("limit"),
 		listWatch: op.has("list-watch"), random: w.stream("reflector " + lane), store: map[string]object.Object{}}
-	return r
 }
 
 func (i *informer) called() string   { return i.name }

@@ -2,8 +2,6 @@ package scenario
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 
 	"github.com/kubesim/kubesim/sim/codec"
@@ -16,12 +14,7 @@ func (w *World) file(name string) (string, error) {
 	if ok {
 		return w.fill(text), nil
 	}
-	names := slices.Sorted(maps.Keys(w.files))
-	if len(names) == 0 {
-		return "", fmt.Errorf("there is no file %q, nor any other; a scenario has files after lines such as -- %s --",
-			name, name)
-	}
-	return "", fmt.Errorf("there is no file %q%s", name, meant(name, names))
+	return "", unknown("file", name, object.SortedKeys(w.files), "; a scenario has files after lines such as -- "+name+" --")
 }
 
 // manifest returns the objects in a file, YAML or JSON. template fills in what is about an object; nil: nothing is.

@@ -69,8 +69,7 @@ func (c *call) remember() {
 	if !whole || c.exchange.Method == "DELETE" || c.answer.Code >= 300 || body.ResourceVersion() == "" {
 		return
 	}
-	for _, x := range body.List("items") {
-		item, _ := x.(map[string]any)
+	for _, item := range body.Objects("items") {
 		m.shown(c.about.resource, item)
 	}
 	if body["items"] == nil {

@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -153,6 +154,14 @@ func meant(text string, names []string) string {
 	return "; there are " + strings.Join(names, ", ")
 }
 
+// unknown is the error about a name of something that does not exist. first says how to make the first one.
+func unknown(what, name string, names []string, first string) error {
+	if len(names) == 0 {
+		return fmt.Errorf("there is no %s %q, nor any other%s", what, name, first)
+	}
+	return fmt.Errorf("there is no %s %q%s", what, name, meant(name, names))
+}
+
 // parseRest reads arguments and flags.
 func (op *Op) parseRest(c *Command, words []word) error {
 	for i := 0; i < len(words); i++ {
@@ -191,13 +200,8 @@ func isNumber(text string) bool { return len(text) > 1 && text[1] >= '0' && text
 
 // flagOf returns the flag that a word such as -n or --namespace names.
 func flagOf(text string) *Flag {
-	if name, long := strings.CutPrefix(text, "--"); long {
-		if f := findFlag(name); f != nil && f.Name == name {
-			return f
-		}
-		return nil
-	}
-	if f := findFlag(text[1:]); f != nil && f.Short == text[1:] {
+	name, long := strings.CutPrefix(text[1:], "-")
+	if f := findFlag(name); f != nil && long == (f.Name == name) {
 		return f
 	}
 	return nil
@@ -233,14 +237,14 @@ func (op Op) String() string {
 		f := findFlag(v.Name)
 		switch {
 		case f == nil:
-		case f.Short != "" && f.Value != "":
-			words = append(words, "-"+f.Short, quoteWord(v.Value, v.Value == "&"))
+			continue
 		case f.Short != "":
 			words = append(words, "-"+f.Short)
-		case f.Value != "":
-			words = append(words, "--"+f.Name, quoteWord(v.Value, v.Value == "&"))
 		default:
 			words = append(words, "--"+f.Name)
+		}
+		if f.Value != "" {
+			words = append(words, quoteWord(v.Value, v.Value == "&"))
 		}
 	}
 	if op.Async {

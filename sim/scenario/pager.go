@@ -2,7 +2,6 @@ package scenario
 
 import (
 	"fmt"
-	"net/url"
 	"slices"
 	"strings"
 
@@ -86,11 +85,9 @@ func (p *pager) step(w *World) bool {
 		return false
 	}
 	b := &builder{w: w, op: &p.op, client: p.client, replica: max(p.client.replica, 1)}
-	q := url.Values{}
-	for _, f := range parameters {
-		if v, ok := p.op.Flag(f.flag); ok && (f.flag != "limit" || !p.full) {
-			q.Set(f.name, v)
-		}
+	q, _ := b.query() // only --continue can be wrong, which it does not take
+	if p.full {
+		q.Del("limit")
 	}
 	if p.token != "" {
 		q.Set("continue", p.token)
@@ -115,11 +112,8 @@ func (p *pager) page(w *World, c *call) {
 		p.doing, p.done = fmt.Sprintf("failed with %d", c.answer.Code), true
 		return
 	}
-	for _, x := range c.body.List("items") {
-		if m, ok := x.(map[string]any); ok {
-			obj := object.Object(m)
-			p.items[key(obj.Namespace(), obj.Name())] = obj
-		}
+	for _, obj := range c.body.Objects("items") {
+		p.items[key(obj.Namespace(), obj.Name())] = obj
 	}
 	p.rv = c.body.ResourceVersion()
 	p.token = c.body.String("metadata", "continue")

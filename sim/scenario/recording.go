@@ -48,10 +48,8 @@ func (w *World) startRecording(op *Op) (err error) {
 // committing tells the recorder of a commit. The cluster's lock is held.
 func (w *World) committing(c sim.Commit) { w.recording.committed(w.op, &c, w.read(c.Object)) }
 
-// promises is true while no promise of package checker has been broken.
-type promises struct{}
-
-func (promises) eval(s *scope) (bool, string) {
+// promisesKept is true while no promise of package checker has been broken.
+func promisesKept(s *scope) (bool, string) {
 	if s.w.recording == nil {
 		s.fail(errors.New("promises can be judged when everything is on record: put the operation record before"))
 		return false, ""

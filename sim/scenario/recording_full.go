@@ -108,31 +108,31 @@ func (h *history) sent(c *call) note {
 		stream.Initial = q.Get("sendInitialEvents") == "true" ||
 			!q.Has("sendInitialEvents") && (stream.Version == "" || stream.Version == "0")
 		h.Streams = append(h.Streams, stream)
-		return &streamNote{h, stream}
+		return &noted{h: h, stream: stream}
 	}
-	noted := &checker.Call{N: c.op, Client: x.Client, Called: int64(c.op), Verb: verbs[x.Method]}
+	made := &checker.Call{N: c.op, Client: x.Client, Called: int64(c.op), Verb: verbs[x.Method]}
 	if a.name != "" || x.Method == "POST" {
-		noted.ID = checker.ID{Resource: a.resource, Namespace: a.namespace, Name: cmp.Or(a.name, c.made)}
+		made.ID = checker.ID{Resource: a.resource, Namespace: a.namespace, Name: cmp.Or(a.name, c.made)}
 	} else {
-		noted.Scope = s
+		made.Scope = s
 	}
 	switch x.Method {
 	case "GET":
 		if a.name == "" {
-			noted.Verb = "list"
+			made.Verb = "list"
 		}
-		noted.Version, noted.Match, noted.Continue = q.Get("resourceVersion"), q.Get("resourceVersionMatch"), q.Get("continue")
-		noted.Limit, _ = strconv.Atoi(q.Get("limit"))
+		made.Version, made.Match, made.Continue = q.Get("resourceVersion"), q.Get("resourceVersionMatch"), q.Get("continue")
+		made.Limit, _ = strconv.Atoi(q.Get("limit"))
 	case "DELETE":
 		if a.name == "" {
-			noted.Verb = "deletecollection"
+			made.Verb = "deletecollection"
 		}
 		fallthrough
 	default:
-		noted.Based = asked(noted, x.Body)
+		made.Based = asked(made, x.Body)
 	}
-	h.Calls = append(h.Calls, noted)
-	return &callNote{h, noted}
+	h.Calls = append(h.Calls, made)
+	return &noted{h: h, call: made}
 }
 
 var verbs = map[string]string{"GET": "get", "POST": "create", "PUT": "update", "PATCH": "patch", "DELETE": "delete"}
@@ -154,9 +154,8 @@ func asked(c *checker.Call, body []byte) (based uint64) {
 			rv = obj.String("preconditions", "resourceVersion")
 		}
 	case []any:
-		for _, x := range v {
-			m, _ := x.(map[string]any)
-			if step := object.Object(m); step.String("op") == "test" && step.String("path") == "/metadata/resourceVersion" {
+		for _, step := range object.ObjectsOf(v) {
+			if step.String("op") == "test" && step.String("path") == "/metadata/resourceVersion" {
 				rv = step.String("value")
 			}
 		}
@@ -165,14 +164,19 @@ func asked(c *checker.Call, body []byte) (based uint64) {
 	return based
 }
 
-// callNote notes what becomes of a call.
-type callNote struct {
-	h    *history
-	call *checker.Call
+// noted notes what becomes of a call, or what comes on a watch: the other one is nil.
+type noted struct {
+	h      *history
+	call   *checker.Call
+	stream *checker.Stream
 }
 
 // answered is note's. An answer from which nobody can tell what became of the object counts as broken off.
-func (n *callNote) answered(op int, c *call) {
+func (n *noted) answered(op int, c *call) {
+	if n.stream != nil {
+		n.stream.Ended = c.answer.Watch == nil
+		return
+	}
 	n.call.Returned = int64(op)
 	if c.exchange.Lost > 0 || c.about.subresource != "" || c.query.Has("dryRun") || c.body.Kind() == "Table" ||
 		c.output == "protobuf" {
@@ -186,18 +190,10 @@ func (n *callNote) answered(op int, c *call) {
 	n.h.unreadable(n.call.TakeAnswer(c.answer.Code, c.body))
 }
 
-func (n *callNote) event(int, []byte, object.Object) {}
-func (n *callNote) ended()                           {}
-
-// streamNote notes what comes on a watch.
-type streamNote struct {
-	h      *history
-	stream *checker.Stream
-}
-
-func (n *streamNote) answered(_ int, c *call) { n.stream.Ended = c.answer.Watch == nil }
-
-func (n *streamNote) event(op int, text []byte, frame object.Object) {
+func (n *noted) event(op int, text []byte, frame object.Object) {
+	if n.stream == nil { // a watch that the parameters did not ask for
+		return
+	}
 	ev, ok := n.h.events[string(text)]
 	if !ok {
 		var err error
@@ -211,4 +207,8 @@ func (n *streamNote) event(op int, text []byte, frame object.Object) {
 	n.stream.Events = append(n.stream.Events, ev)
 }
 
-func (n *streamNote) ended() { n.stream.Ended = true }
+func (n *noted) ended() {
+	if n.stream != nil {
+		n.stream.Ended = true
+	}
+}

@@ -1,26 +1,21 @@
 package scenario
 
-import "github.com/kubesim/kubesim/sim/object"
+import (
+	"cmp"
+
+	"github.com/kubesim/kubesim/sim/object"
+)
 
 // list reads everything with lists.
 func (r *reflector) list(w *World) {
 	r.doing, r.initial, r.paged = "lists", map[string]object.Object{}, false
-	rv := r.rv
-	switch {
-	case r.unavailable:
-		rv = ""
-	case rv == "":
-		rv = "0"
+	rv := r.reached()
+	if !r.unavailable {
+		rv = cmp.Or(rv, "0")
 	}
-	q := r.query()
-	if rv != "" {
-		q.Set("resourceVersion", rv)
-	}
-	if limit := r.pageSize; limit != "" || rv == "" || rv == "0" {
-		if limit == "" {
-			limit = pageLimit
-		}
-		q.Set("limit", limit)
+	q := r.query(rv)
+	if r.pageSize != "" || rv == "" || rv == "0" {
+		q.Set("limit", cmp.Or(r.pageSize, pageLimit))
 	}
 	r.send(w, q, nil)
 }
@@ -31,15 +26,12 @@ func (r *reflector) page(w *World, c *call) {
 		r.listFailed(w, c)
 		return
 	}
-	for _, x := range c.body.List("items") {
-		if m, ok := x.(map[string]any); ok {
-			obj := object.Object(m)
-			r.initial[key(obj.Namespace(), obj.Name())] = obj
-		}
+	for _, obj := range c.body.Objects("items") {
+		r.initial[key(obj.Namespace(), obj.Name())] = obj
 	}
 	if token := c.body.String("metadata", "continue"); token != "" {
 		r.paged = true
-		q := r.query()
+		q := r.query("")
 		q.Set("limit", c.query.Get("limit"))
 		q.Set("continue", token)
 		r.send(w, q, nil)
@@ -55,11 +47,7 @@ func (r *reflector) listFailed(w *World, c *call) {
 	switch {
 	case gone(c.body) && r.paged: // the rest of the pages is gone: everything at once, at the revision asked for first
 		r.paged, r.initial = false, map[string]object.Object{}
-		q := r.query()
-		if r.rv != "" && !r.unavailable {
-			q.Set("resourceVersion", r.rv)
-		}
-		r.send(w, q, nil)
+		r.send(w, r.query(r.reached()), nil)
 	case gone(c.body) && !r.fallback:
 		r.unavailable, r.fallback = true, true
 		r.list(w)

@@ -5,6 +5,7 @@ import (
 	"hash/fnv"
 	"math/rand/v2"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -36,7 +37,7 @@ type reflector struct {
 	listWatch bool // begin with a list
 	lane      string
 	random    *rand.Rand
-	changed   func(w *World, eventType string, obj object.Object) // told of each change of the cache
+	changed   func(w *World, obj object.Object) // told of each change of the cache
 
 	def         *resource.Definition
 	store       map[string]object.Object // by namespace/name
@@ -116,27 +117,28 @@ func (r *reflector) begin(w *World) {
 		return
 	}
 	r.doing, r.initial = "reads the state from a watch", map[string]object.Object{}
-	rv := r.rv
-	if r.unavailable {
-		rv = ""
-	}
-	q := r.query()
+	q := r.query(r.reached())
 	q.Set("sendInitialEvents", "true")
 	q.Set("resourceVersionMatch", "NotOlderThan")
-	if rv != "" {
-		q.Set("resourceVersion", rv)
-	}
 	r.openWatch(w, q)
 }
 
-// query returns the parameters of every request.
-func (r *reflector) query() url.Values {
-	q := url.Values{}
-	if r.labels != "" {
-		q.Set("labelSelector", r.labels)
+// reached is the revision that a read has to reach, "" when the server did not have the one known.
+func (r *reflector) reached() string {
+	if r.unavailable {
+		return ""
 	}
-	if r.fields != "" {
-		q.Set("fieldSelector", r.fields)
+	return r.rv
+}
+
+// query returns the parameters of a request from a revision on, "" for none.
+func (r *reflector) query(rv string) url.Values {
+	q := url.Values{}
+	all := map[string]string{"labelSelector": r.labels, "fieldSelector": r.fields, "resourceVersion": rv}
+	for name, value := range all { // order does not matter: the query is a map, too
+		if value != "" {
+			q.Set(name, value)
+		}
 	}
 	return q
 }
@@ -151,7 +153,7 @@ func (r *reflector) openWatch(w *World, q url.Values) {
 	r.send(w, q, r)
 }
 
-func (r *reflector) send(w *World, q url.Values, s sink) {
+func (r *reflector) send(w *World, q url.Values, s *reflector) {
 	b := &builder{w: w, op: &Op{}, client: r.client, replica: max(r.client.replica, 1)}
 	if r.namespace == "" {
 		b.op.Flags = []FlagValue{{Name: "all-namespaces"}}
@@ -195,24 +197,24 @@ func (r *reflector) answered(w *World, c *call) {
 	case c.answer.Watch != nil:
 		r.watch = w.watchNamed(c.exchange.Watch)
 	case c.query.Get("watch") != "":
-		r.refused(w, c)
+		r.failed(w, c.answer.Code, c.body, "its watch was refused")
 	default:
 		r.page(w, c)
 	}
 }
 
-// refused takes in a request for a watch that was answered with an error.
-func (r *reflector) refused(w *World, c *call) {
+// failed takes in the error with which a request for a watch was answered, or with which a watch ended.
+func (r *reflector) failed(w *World, code int, s object.Object, why string) {
 	switch {
-	case c.answer.Code == 429:
+	case code == 429:
 		r.sleep(w, "was told to come back later", func() { r.again(w) })
-	case r.initial != nil && gone(c.body):
+	case r.initial != nil && gone(s):
 		r.unavailable = true
 		r.begin(w)
 	case r.initial != nil:
 		r.list(w)
 	default:
-		r.sleep(w, "its watch was refused", func() { r.begin(w) })
+		r.sleep(w, why, func() { r.begin(w) })
 	}
 }
 
@@ -228,24 +230,17 @@ func (r *reflector) again(w *World) {
 // resume watches from the last revision known.
 func (r *reflector) resume(w *World) {
 	r.doing = "watches"
-	q := r.query()
-	q.Set("resourceVersion", r.rv)
-	r.openWatch(w, q)
+	r.openWatch(w, r.query(r.rv))
 }
 
 // gone reports whether a Status says that the server does not have the revision: no longer, or not yet.
 func gone(s object.Object) bool {
-	switch s.String("reason") {
-	case "Expired", "Gone":
+	if reason := s.String("reason"); reason == "Expired" || reason == "Gone" {
 		return true
 	}
-	for _, x := range s.List("details", "causes") {
-		m, _ := x.(map[string]any)
-		if object.Object(m).String("reason") == "ResourceVersionTooLarge" {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(s.Objects("details", "causes"), func(cause object.Object) bool {
+		return cause.String("reason") == "ResourceVersionTooLarge"
+	})
 }
 
 // replace makes what was read the cache, and tells what changed by that.
@@ -254,22 +249,18 @@ func (r *reflector) replace(w *World, rv string) {
 	r.store, r.initial, r.rv, r.unavailable, r.synced = r.initial, nil, rv, false, true
 	w.say("%s knows %s at rv %s: %s", r.name, r.def.Resourced(), rv, keysLine(r.store))
 	for _, k := range object.SortedKeys(r.store) {
-		kind := watchcache.Modified
-		if old[k] == nil {
-			kind = watchcache.Added
-		}
-		r.tell(w, kind, r.store[k])
+		r.tell(w, r.store[k])
 	}
 	for _, k := range object.SortedKeys(old) {
 		if r.store[k] == nil {
-			r.tell(w, watchcache.Deleted, old[k])
+			r.tell(w, old[k])
 		}
 	}
 }
 
-func (r *reflector) tell(w *World, eventType string, obj object.Object) {
+func (r *reflector) tell(w *World, obj object.Object) {
 	if r.changed != nil {
-		r.changed(w, eventType, obj)
+		r.changed(w, obj)
 	}
 }
 
@@ -285,11 +276,14 @@ func keysLine(store map[string]object.Object) string {
 	return strings.Join(out, " ")
 }
 
-// event is sink's.
-func (r *reflector) event(w *World, x *watch, e Event) {
+// event takes in an event of its watch.
+func (r *reflector) event(w *World, e Event) {
 	if e.Type == watchcache.Error {
-		w.say("%s ◀ ERROR %d %s", r.name, statusCode(e.Object), e.Object.String("reason"))
-		r.broken(w, e.Object)
+		code, reason := statusCode(e.Object), e.Object.String("reason")
+		w.say("%s ◀ ERROR %d %s", r.name, code, reason)
+		w.stop(r.watch)
+		r.watch = nil
+		r.failed(w, code, e.Object, fmt.Sprintf("its watch ended with %d %s", code, reason))
 		return
 	}
 	r.seen++
@@ -309,7 +303,7 @@ func (r *reflector) event(w *World, x *watch, e Event) {
 		r.store[k] = obj
 	}
 	w.say("%s ◀ %s %s rv %s%s", r.name, e.Type, shortRef(refOf(r.def, obj.Namespace(), obj.Name())), r.rv, terminating(obj))
-	r.tell(w, e.Type, obj)
+	r.tell(w, obj)
 }
 
 // initialEvent takes in an event of a watch-list.
@@ -329,26 +323,8 @@ func (r *reflector) initialEvent(w *World, e Event) {
 	}
 }
 
-// broken takes in an ERROR event.
-func (r *reflector) broken(w *World, s object.Object) {
-	w.stop(r.watch)
-	r.watch = nil
-	code := statusCode(s)
-	switch {
-	case code == 429:
-		r.sleep(w, "was told to come back later", func() { r.again(w) })
-	case r.initial != nil && gone(s):
-		r.unavailable = true
-		r.begin(w)
-	case r.initial != nil:
-		r.list(w)
-	default:
-		r.sleep(w, fmt.Sprintf("its watch ended with %d %s", code, s.String("reason")), func() { r.begin(w) })
-	}
-}
-
-// closed is sink's.
-func (r *reflector) closed(w *World, x *watch, broken bool) {
+// closed takes in the end of its watch, after the last event.
+func (r *reflector) closed(w *World, x *watch) {
 	if x != r.watch {
 		return
 	}

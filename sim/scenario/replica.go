@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"strconv"
@@ -33,10 +34,7 @@ func setOption(o *sim.ReplicaOptions, text string) error {
 		o.Serve, ok = switches(o.Serve, value)
 	case "storage":
 		resource, version, found := strings.Cut(value, "=")
-		o.StorageVersions = maps.Clone(o.StorageVersions)
-		if o.StorageVersions == nil {
-			o.StorageVersions = map[string]string{}
-		}
+		o.StorageVersions = cloned(o.StorageVersions)
 		o.StorageVersions[resource], ok = version, found && version != ""
 	case "peers":
 		var err error
@@ -55,11 +53,8 @@ func setOption(o *sim.ReplicaOptions, text string) error {
 
 // switches reads A=true,B=false on top of what there is.
 func switches(before map[string]bool, text string) (map[string]bool, bool) {
-	out := maps.Clone(before)
-	if out == nil {
-		out = map[string]bool{}
-	}
-	for _, part := range strings.Split(text, ",") {
+	out := cloned(before)
+	for part := range strings.SplitSeq(text, ",") {
 		name, value, _ := strings.Cut(part, "=")
 		on, err := strconv.ParseBool(value)
 		if err != nil || name == "" {
@@ -70,13 +65,16 @@ func switches(before map[string]bool, text string) (map[string]bool, bool) {
 	return out, true
 }
 
+// cloned returns a map of its own to write to.
+func cloned[V any](before map[string]V) map[string]V {
+	out := make(map[string]V, len(before))
+	maps.Copy(out, before)
+	return out
+}
+
 // optionsOf prints the options of a replica, which setOption reads back.
 func optionsOf(o sim.ReplicaOptions) string {
-	version := strings.TrimPrefix(o.Version, "v")
-	if version == "" {
-		version = schema.Default
-	}
-	out := []string{"version=" + version}
+	out := []string{"version=" + cmp.Or(strings.TrimPrefix(o.Version, "v"), schema.Default)}
 	for _, list := range []struct {
 		name     string
 		switches map[string]bool

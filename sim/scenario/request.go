@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"cmp"
 	"fmt"
 	"net/url"
 	"strconv"
@@ -23,11 +24,7 @@ type builder struct {
 
 // requests returns the HTTP requests of an operation. template fills in its manifests; nil: they are as they stand.
 func (w *World) requests(op *Op, template func(string) (string, error)) ([]*call, error) {
-	name := op.value("as")
-	if name == "" {
-		name = you
-	}
-	b := &builder{w: w, op: op, client: w.client(name), template: template}
+	b := &builder{w: w, op: op, client: w.client(cmp.Or(op.value("as"), you)), template: template}
 	var err error
 	if b.replica, err = w.reached(b.client, op.value("via")); err != nil {
 		return nil, err
@@ -94,13 +91,7 @@ func (b *builder) target() (d *resource.Definition, name string, err error) {
 
 // namespace returns the one that a flag names, or else the given one, or else default.
 func (b *builder) namespace(given string) string {
-	if n := b.op.value("namespace"); n != "" {
-		return n
-	}
-	if given != "" {
-		return given
-	}
-	return "default"
+	return cmp.Or(b.op.value("namespace"), given, "default")
 }
 
 // parameters are the flags that are parameters of the query.

@@ -2,6 +2,7 @@ package scenario
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/kubesim/kubesim/sim/object"
@@ -48,15 +49,7 @@ func (w *World) known(text string) (d *resource.Definition, err error) {
 
 // named reports whether a word is the name of a resource.
 func named(d *resource.Definition, text string) bool {
-	if text == d.Resource || text == d.Singular || strings.EqualFold(text, d.Kind) {
-		return true
-	}
-	for _, short := range d.ShortNames {
-		if text == short {
-			return true
-		}
-	}
-	return false
+	return text == d.Resource || text == d.Singular || strings.EqualFold(text, d.Kind) || slices.Contains(d.ShortNames, text)
 }
 
 // kindOf returns the definition of an object's kind on a replica.

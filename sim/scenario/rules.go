@@ -67,8 +67,7 @@ func ParseRules(text string) (*Rules, error) {
 		return nil, fmt.Errorf("there are no rules: give at least one, with for and do")
 	}
 	for i, x := range list {
-		m, _ := x.(map[string]any)
-		r, err := parseRule(m)
+		r, err := parseRule(object.As(x))
 		if err != nil {
 			return nil, fmt.Errorf("rule %d: %w", i+1, err)
 		}
@@ -118,7 +117,7 @@ func parseRule(obj object.Object) (Rule, error) {
 		}
 	}
 	for _, text := range append(append(slices.Clone(r.When), r.Do...), r.Range) {
-		if err := eachPlaceholder(text, func(inner string) error { return checkPlaceholder(inner) }); err != nil {
+		if _, err := replacePlaceholders(text, checkPlaceholder); err != nil {
 			return r, err
 		}
 	}
@@ -158,20 +157,15 @@ func texts(obj object.Object, name string) ([]string, error) {
 var shorts = map[string]string{"name": ".metadata.name", "namespace": ".metadata.namespace", "uid": ".metadata.uid",
 	"rv": ".metadata.resourceVersion"}
 
-func checkPlaceholder(inner string) error {
+// checkPlaceholder returns what is wrong with what stands between {{ and }}.
+func checkPlaceholder(inner string) (string, error) {
 	if inner == "i" || inner == "now" || inner == "me" || shorts[inner] != "" {
-		return nil
+		return "", nil
 	}
 	if _, err := parseOperand(inner, 0); err != nil {
-		return fmt.Errorf("{{%s}}: %w", inner, err)
+		return "", fmt.Errorf("{{%s}}: %w", inner, err)
 	}
-	return nil
-}
-
-// eachPlaceholder calls f for what stands between {{ and }}.
-func eachPlaceholder(text string, f func(inner string) error) error {
-	_, err := replacePlaceholders(text, func(inner string) (string, error) { return "", f(inner) })
-	return err
+	return "", nil
 }
 
 // replacePlaceholders replaces {{…}} by what f makes of it.

@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"fmt"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/kubesim/kubesim/sim/apiserver"
+	"github.com/kubesim/kubesim/sim/codec"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
 	"github.com/kubesim/kubesim/sim/trace"
@@ -34,7 +36,7 @@ type call struct {
 	answer *apiserver.Answer
 	body   object.Object // of the answer; nil: it is no JSON
 	done   func(*call)   // what its sender does with the answer; nil: nothing
-	sink   sink          // who takes the events of the watch that it begins; nil: the transcript
+	sink   *reflector    // who takes the events of the watch that it begins; nil: the transcript
 	own    bool          // an operation asked for it, not an actor
 	may    bool          // it may fail
 	fails  bool          // it has to fail
@@ -151,12 +153,7 @@ func (w *World) answers() bool {
 
 // answer takes in the answer to a request.
 func (w *World) answer(c *call) {
-	for i := range w.waiting {
-		if w.waiting[i] == c {
-			w.waiting = append(w.waiting[:i:i], w.waiting[i+1:]...)
-			break
-		}
-	}
+	w.waiting = slices.DeleteFunc(w.waiting, func(x *call) bool { return x == c })
 	x, a := c.exchange, c.answer
 	if w.options.Tap != nil {
 		w.options.Tap.Answer(c.op, a)
@@ -225,18 +222,14 @@ func (c *call) watching() bool { return c.query.Get("watch") != "" }
 
 // parseAnswer returns the object in an answer, nil if there is none.
 func (w *World) parseAnswer(x *Exchange) object.Object {
-	media := ""
-	if t := x.ResHeader["Content-Type"]; len(t) > 0 {
-		media = t[0]
-	}
-	data := x.ResBody
-	switch {
+	switch media := x.ResHeader.Get("Content-Type"); {
 	case strings.HasPrefix(media, "application/yaml"):
-		data = fromYAML(data)
-	case !strings.HasPrefix(media, "application/json"):
-		return nil
+		data, _ := codec.YAMLToJSON(x.ResBody)
+		return w.read(data)
+	case strings.HasPrefix(media, "application/json"):
+		return w.read(x.ResBody)
 	}
-	return w.read(data)
+	return nil
 }
 
 // read reads a JSON object, which is not to be changed; nil: it is none. A quiet World reads the same text once: three of
@@ -320,22 +313,13 @@ func (w *World) insist(c *call, op *Op) *call {
 
 // passing reports whether an answer is an error that goes by.
 func passing(c *call) bool {
-	switch c.answer.Code {
-	case 429, 500, 503, 504:
-		return true
-	}
-	return c.exchange.Lost > 0 || c.exchange.Reason == "Conflict"
+	return slices.Contains([]int{429, 500, 503, 504}, c.answer.Code) || c.exchange.Lost > 0 || c.exchange.Reason == "Conflict"
 }
 
 // await lets time pass until c is answered, but not for ever.
 func (w *World) await(c *call) {
 	until := w.clock.Now().Add(patience)
-	for c.answer == nil {
-		next, ok := w.clock.Next()
-		if !ok || next.After(until) {
-			return
-		}
-		w.moveTo(next)
+	for c.answer == nil && w.moveOn(until) {
 	}
 }
 

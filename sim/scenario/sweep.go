@@ -1,34 +1,14 @@
 package scenario
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/kubesim/kubesim/sim/fault"
+	"github.com/kubesim/kubesim/sim/object"
 )
 
 // plannedFaults is how many faults a random plan has at most.
 const plannedFaults = 4
-
-// resourcesOf returns the resources that come up when a scenario is run as it is.
-func resourcesOf(f *File) []string {
-	out, err := Run(f, RunOptions{Lenient: true})
-	if err != nil {
-		return nil
-	}
-	var list []string
-	for _, frame := range out.World.Frames(0) {
-		if frame.Kind != StoreCommit {
-			continue
-		}
-		resource, _, _ := strings.Cut(frame.Ref, " ")
-		if !slices.Contains(list, resource) {
-			list = append(list, resource)
-		}
-	}
-	slices.Sort(list)
-	return list
-}
 
 // Sweep runs a scenario under the random faults of many seeds.
 type Sweep struct {
@@ -36,8 +16,19 @@ type Sweep struct {
 	resources []string
 }
 
-// NewSweep prepares to sweep.
-func NewSweep(f *File) *Sweep { return &Sweep{f, resourcesOf(f)} }
+// NewSweep prepares to sweep. Faults are about the resources that come up when the scenario is run as it is.
+func NewSweep(f *File) *Sweep {
+	seen := map[string]bool{}
+	if out, err := Run(f, RunOptions{Lenient: true}); err == nil {
+		for _, frame := range out.World.Frames(0) {
+			if frame.Kind == StoreCommit {
+				resource, _, _ := strings.Cut(frame.Ref, " ")
+				seen[resource] = true
+			}
+		}
+	}
+	return &Sweep{f, object.SortedKeys(seen)}
+}
 
 // Options returns what one seed is run with. Only never and eventually count: what a line expects at once may come later
 // under faults.

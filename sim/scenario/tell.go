@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"cmp"
 	"fmt"
 	"net/url"
 	"strconv"
@@ -14,11 +15,7 @@ import (
 // tell writes an answer into the transcript: one line, and the body if -o asked for it.
 func (w *World) tell(c *call) {
 	x := c.exchange
-	asked := c.phrase
-	if asked == "" {
-		asked = x.Method + " " + shortPath(x.Path)
-	}
-	w.say("%s %s → %s", x.Client, asked, headline(c))
+	w.say("%s %s → %s", x.Client, cmp.Or(c.phrase, x.Method+" "+shortPath(x.Path)), headline(c))
 	for _, text := range x.ResHeader["Warning"] {
 		w.say("  warning: %s", warning(text))
 	}
@@ -101,9 +98,7 @@ func itemsLine(items []any, list object.Object) string {
 		text = "1 item"
 	}
 	var names []string
-	for _, item := range items {
-		m, _ := item.(map[string]any)
-		obj := object.Object(m)
+	for _, obj := range object.ObjectsOf(items) {
 		if inner := obj.Map("object"); obj.Map("metadata") == nil && inner != nil {
 			obj = inner
 		}
@@ -142,11 +137,9 @@ func (w *World) body(c *call) []string {
 		return strings.Split(strings.TrimRight(string(c.exchange.ResBody), "\n"), "\n")
 	}
 	obj := c.body.Copy()
-	dropManagedFields(obj)
-	for _, item := range obj.List("items") {
-		if m, ok := item.(map[string]any); ok {
-			dropManagedFields(m)
-		}
+	obj.Remove("metadata", "managedFields")
+	for _, item := range obj.Objects("items") {
+		item.Remove("metadata", "managedFields")
 	}
 	f := codec.Format{Media: codec.JSON, Pretty: true}
 	if c.output == "yaml" {
@@ -155,13 +148,10 @@ func (w *World) body(c *call) []string {
 	return strings.Split(strings.TrimRight(string(codec.Body(object.JSON(map[string]any(obj)), f)), "\n"), "\n")
 }
 
-func dropManagedFields(obj object.Object) { obj.Remove("metadata", "managedFields") }
-
 func bodyNames(c *call) []string {
 	var out []string
-	for _, item := range c.body.List("items") {
-		m, _ := item.(map[string]any)
-		out = append(out, object.Object(m).Name())
+	for _, item := range c.body.Objects("items") {
+		out = append(out, item.Name())
 	}
 	if c.body["items"] == nil && c.body.Name() != "" {
 		out = append(out, c.body.Name())
@@ -172,19 +162,16 @@ func bodyNames(c *call) []string {
 // tableLines prints a Table as kubectl does: columns of priority 0, side by side.
 func tableLines(table object.Object) []string {
 	var columns []int
-	var rows [][]string
 	var head []string
-	for i, x := range table.List("columnDefinitions") {
-		m, _ := x.(map[string]any)
-		if p, _ := object.Object(m).Int("priority"); p == 0 {
+	for i, column := range table.Objects("columnDefinitions") {
+		if column.Int64("priority") == 0 {
 			columns = append(columns, i)
-			head = append(head, strings.ToUpper(object.Object(m).String("name")))
+			head = append(head, strings.ToUpper(column.String("name")))
 		}
 	}
-	rows = append(rows, head)
-	for _, x := range table.List("rows") {
-		m, _ := x.(map[string]any)
-		cells := object.Object(m).List("cells")
+	rows := [][]string{head}
+	for _, x := range table.Objects("rows") {
+		cells := x.List("cells")
 		var row []string
 		for _, i := range columns {
 			text := "<none>"
@@ -264,15 +251,6 @@ func warning(header string) string {
 		return s
 	}
 	return text
-}
-
-// fromYAML turns YAML into JSON, nil if it is none.
-func fromYAML(data []byte) []byte {
-	out, err := codec.YAMLToJSON(data)
-	if err != nil {
-		return nil
-	}
-	return out
 }
 
 // statusText names the statuses that an API server answers with (RFC 9110).

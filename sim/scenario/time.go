@@ -1,6 +1,9 @@
 package scenario
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // timeCommands let time pass, and clients work.
 var timeCommands = []Command{
@@ -95,26 +98,26 @@ func (w *World) instant(t time.Time) {
 func (w *World) rest() {
 	until := w.clock.Now().Add(time.Hour)
 	for w.pending() {
-		next, ok := w.clock.Next()
-		if !ok || next.After(until) {
+		if !w.moveOn(until) {
 			w.say("somebody still waits")
 			return
 		}
-		w.moveTo(next)
 	}
+}
+
+// moveOn moves the clock to the next thing that happens. It reports false when nothing does up to a time.
+func (w *World) moveOn(until time.Time) bool {
+	next, ok := w.clock.Next()
+	if !ok || next.After(until) {
+		return false
+	}
+	w.moveTo(next)
+	return true
 }
 
 // pending reports whether somebody waits for time to pass: a client for an answer, an actor to try again.
 func (w *World) pending() bool {
-	if len(w.waiting) > 0 {
-		return true
-	}
-	for _, a := range w.actors {
-		if a.asleep() {
-			return true
-		}
-	}
-	return false
+	return len(w.waiting) > 0 || slices.ContainsFunc(w.actors, actor.asleep)
 }
 
 // after lets f be done by a client when d has passed, unless stop is called before.

@@ -44,14 +44,9 @@ func (w *World) expand(op Op) (Op, error) {
 
 // expands reports whether a variable may be in the operation.
 func (op *Op) expands() bool {
-	some := strings.Contains(op.Text, "$")
-	for _, a := range op.Args {
-		some = some || strings.Contains(a, "$")
-	}
-	for i := range op.Flags {
-		some = some || strings.Contains(op.Flags[i].Value, "$")
-	}
-	return some
+	dollar := func(text string) bool { return strings.Contains(text, "$") }
+	return dollar(op.Text) || slices.ContainsFunc(op.Args, dollar) ||
+		slices.ContainsFunc(op.Flags, func(f FlagValue) bool { return dollar(f.Value) })
 }
 
 // fill replaces $NAME and ${NAME} where there is such a variable.

@@ -46,19 +46,12 @@ type Event struct {
 	Bytes  []byte        // as it came
 }
 
-// sink is who takes the events of a watch. closed is called once, after the last one.
-type sink interface {
-	event(w *World, x *watch, e Event)
-	closed(w *World, x *watch, broken bool)
-}
-
 // watch is one watch, from the client's side.
 type watch struct {
 	name     string
 	exchange *Exchange
 	call     *call
 	stream   *watchcache.Watch
-	sink     sink // nil: the transcript
 	events   []Event
 	rv       string // of the last event
 	state    string // "": open; else how it ended
@@ -73,7 +66,7 @@ func (w *World) open(c *call) {
 	if name == "" || w.watchNamed(name) != nil {
 		name = w.freeName()
 	}
-	x := &watch{name: name, exchange: c.exchange, call: c, stream: c.answer.Watch, sink: c.sink,
+	x := &watch{name: name, exchange: c.exchange, call: c, stream: c.answer.Watch,
 		rv: c.query.Get("resourceVersion")}
 	c.exchange.Watch = name
 	w.watches = append(w.watches, x)
@@ -166,7 +159,7 @@ func (w *World) take(x *watch) {
 
 // event takes in one event.
 func (w *World) event(x *watch, frame []byte) {
-	if x.state != "" { // a sink has stopped it
+	if x.state != "" { // its reflector has stopped it
 		return
 	}
 	e := Event{Bytes: frame}
@@ -190,8 +183,8 @@ func (w *World) event(x *watch, frame []byte) {
 	}
 	e.Frame = w.add(f)
 	x.events = append(x.events, e)
-	if x.sink != nil {
-		w.following(e.Frame, func() { x.sink.event(w, x, e) })
+	if r := x.call.sink; r != nil {
+		w.following(e.Frame, func() { r.event(w, e) })
 		return
 	}
 	w.say("%s ◀ %s", x.name, f.Text)
@@ -233,18 +226,13 @@ func (w *World) describe(x *watch, f *Frame, obj object.Object) {
 
 // tableObject returns the object of the only row of a Table.
 func tableObject(table object.Object) object.Object {
-	rows := table.List("rows")
-	if len(rows) == 0 {
-		return table
+	if rows := table.Objects("rows"); len(rows) > 0 {
+		return rows[0].Map("object")
 	}
-	row, _ := rows[0].(map[string]any)
-	return object.Object(row).Map("object")
+	return table
 }
 
-func statusCode(obj object.Object) int {
-	code, _ := obj.Int("code")
-	return int(code)
-}
+func statusCode(obj object.Object) int { return int(obj.Int64("code")) }
 
 // finish notes that a watch is over.
 func (w *World) finish(x *watch, broken bool) {
@@ -254,8 +242,8 @@ func (w *World) finish(x *watch, broken bool) {
 	}
 	x.call.ended()
 	n := w.add(Frame{Kind: WatchClose, Lane: "watch/" + x.name, Cause: w.because, Text: x.state, Replica: x.exchange.Replica})
-	if x.sink != nil {
-		w.following(n, func() { x.sink.closed(w, x, broken) })
+	if r := x.call.sink; r != nil {
+		w.following(n, func() { r.closed(w, x) })
 		return
 	}
 	w.say("%s is over: %s", x.name, x.state)
@@ -314,10 +302,7 @@ func (w *World) stopNamed(name string) error {
 		for _, x := range w.watches {
 			names = append(names, x.name)
 		}
-		if names == nil {
-			return fmt.Errorf("there is no watch %q, nor any other", name)
-		}
-		return fmt.Errorf("there is no watch %q%s", name, meant(name, names))
+		return unknown("watch", name, names, "")
 	}
 	w.stop(x)
 	return nil

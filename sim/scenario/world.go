@@ -101,10 +101,7 @@ type client struct {
 
 // New returns a World.
 func New(o Options) (*World, error) {
-	w := &World{options: o, files: maps.Clone(o.Files)}
-	if w.files == nil {
-		w.files = map[string]string{}
-	}
+	w := &World{options: o, files: cloned(o.Files)}
 	return w, w.boot()
 }
 

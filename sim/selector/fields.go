@@ -2,7 +2,7 @@ package selector
 
 import (
 	"fmt"
-	"sort"
+	"slices"
 	"strings"
 )
 
@@ -28,7 +28,7 @@ type Fields struct{ requirements []FieldRequirement }
 // equals sign have a backslash in front. Requirements are kept in the order of their text.
 func ParseFields(s string) (Fields, error) {
 	terms := splitTerms(s)
-	sort.Strings(terms)
+	slices.Sort(terms)
 	var f Fields
 	for _, term := range terms {
 		if term == "" {
@@ -147,9 +147,11 @@ func (f Fields) Transform(convert func(label, value string) (string, string, err
 }
 
 // String prints the requirements, separated by commas.
-func (f Fields) String() string {
-	texts := make([]string, len(f.requirements))
-	for i, r := range f.requirements {
+func (f Fields) String() string { return join(f.requirements) }
+
+func join[R fmt.Stringer](requirements []R) string {
+	texts := make([]string, len(requirements))
+	for i, r := range requirements {
 		texts[i] = r.String()
 	}
 	return strings.Join(texts, ",")

@@ -2,7 +2,6 @@ package selector
 
 import (
 	"slices"
-	"sort"
 	"strconv"
 	"strings"
 
@@ -170,14 +169,8 @@ func (s Labels) Match(label func(name string) (value string, ok bool)) bool {
 func (s Labels) Empty() bool { return !s.nothing && len(s.requirements) == 0 }
 
 // String prints the requirements, separated by commas. Everything and Nothing both print as "".
-func (s Labels) String() string {
-	texts := make([]string, len(s.requirements))
-	for i, r := range s.requirements {
-		texts[i] = r.String()
-	}
-	return strings.Join(texts, ",")
-}
+func (s Labels) String() string { return join(s.requirements) }
 
 func sortByKey(list []Requirement) {
-	sort.SliceStable(list, func(i, j int) bool { return list[i].Key < list[j].Key })
+	slices.SortStableFunc(list, func(a, b Requirement) int { return strings.Compare(a.Key, b.Key) })
 }

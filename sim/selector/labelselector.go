@@ -2,6 +2,7 @@ package selector
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/object"
@@ -73,14 +74,8 @@ func ValidateLabelSelector(p field.Path, selector map[string]any, o ValidateOpti
 // objects set AllowInvalidValues.
 func HasInvalidValue(selector map[string]any) bool {
 	_, expressions := parts(selector)
-	for _, e := range expressions {
-		for _, v := range e.values {
-			if len(field.LabelValue(v)) > 0 {
-				return true
-			}
-		}
-	}
-	return false
+	isBad := func(v string) bool { return len(field.LabelValue(v)) > 0 }
+	return slices.ContainsFunc(expressions, func(e expression) bool { return slices.ContainsFunc(e.values, isBad) })
 }
 
 // expression is a metav1.LabelSelectorRequirement.

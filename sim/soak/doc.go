@@ -26,6 +26,7 @@ package soak
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 
 	"github.com/kubesim/kubesim/sim/object"
@@ -72,11 +73,7 @@ func Swarm(seed uint64, ops int) Config {
 func some(r *rand.Rand, all map[string]int, always ...string) []string {
 	var out []string
 	for _, name := range object.SortedKeys(all) {
-		on := r.IntN(4) > 0
-		for _, x := range always {
-			on = on || x == name
-		}
-		if on {
+		if r.IntN(4) > 0 || slices.Contains(always, name) {
 			out = append(out, name)
 		}
 	}

@@ -163,12 +163,7 @@ func (r *runner) settle() error {
 
 // stalls reports whether an op may silence a watch for ever.
 func (r *runner) stalls() bool {
-	for _, o := range r.o.Ops {
-		if strings.Contains(o.Text, " do stall") {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(r.o.Ops, func(o scenario.Op) bool { return strings.Contains(o.Text, " do stall") })
 }
 
 // again opens each client's last watch of a scope anew where it had come to, if it has ended.

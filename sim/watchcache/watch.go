@@ -303,7 +303,7 @@ func (w *Watch) tell(e *Event, past bool) {
 	case now != nil:
 		w.show(e, Notice{Type: Added, Item: now}, past)
 	case before != nil:
-		if e.gone == nil || !e.gone.SameForm(before) {
+		if e.gone == nil || !e.gone.SameCodec(before) {
 			e.gone = before.At(e.Rev)
 		}
 		w.show(e, Notice{Type: Deleted, Item: e.gone, Before: before}, past)

@@ -67,11 +67,7 @@ func (q *request) beginning() (*beginning, []scenario.Op, error) {
 			return nil, nil, err
 		}
 		b.files = f.Files
-		var log []scenario.Op
-		for _, line := range f.Lines {
-			log = append(log, line.Op)
-		}
-		return b, append(log, given...), nil
+		return b, append(each(f.Lines, func(l scenario.Line) scenario.Op { return l.Op }), given...), nil
 	}
 	return b, given, nil
 }
@@ -145,8 +141,6 @@ func formatRev(rev uint64) string { return strconv.FormatUint(rev, 10) }
 // do does an operation after those that have been done; what the branch had behind them is cut off.
 func (e *Engine) do(q *request) (fields, error) {
 	switch {
-	case e.run == nil:
-		return nil, errNotBooted
 	case len(q.Op) == 0:
 		return nil, failed(`do needs an operation: {"op":{"line":"get pods"}}`)
 	case e.current.n >= logMax:
@@ -184,9 +178,6 @@ func (e *Engine) doOp(op scenario.Op) (fields, error) {
 
 // tick lets time pass: an operation like any other.
 func (e *Engine) tick(q *request) (fields, error) {
-	if e.run == nil {
-		return nil, errNotBooted
-	}
 	op, err := scenario.Parse("tick '" + q.Until + "'")
 	if err != nil {
 		return nil, err
@@ -203,9 +194,6 @@ func (e *Engine) seek(q *request) (fields, error) {
 }
 
 func (e *Engine) seekTo(n int) (fields, error) {
-	if e.begin == nil {
-		return nil, errNotBooted
-	}
 	b := e.current
 	if e.run != nil && n >= b.n && n <= len(b.log) { // forward: what has been done stays
 		if err := e.run.goOn(b, n); err != nil {
@@ -234,9 +222,6 @@ func (e *Engine) undo(*request) (fields, error) { return e.by(-1) }
 func (e *Engine) redo(*request) (fields, error) { return e.by(1) }
 
 func (e *Engine) by(steps int) (fields, error) {
-	if e.begin == nil {
-		return nil, errNotBooted
-	}
 	n := e.current.n + steps
 	switch {
 	case n < 0:
@@ -249,9 +234,6 @@ func (e *Engine) by(steps int) (fields, error) {
 
 // fork begins a new branch with the first n operations of this one.
 func (e *Engine) fork(q *request) (fields, error) {
-	if e.begin == nil {
-		return nil, errNotBooted
-	}
 	n := e.current.n
 	if q.N != nil {
 		n = *q.N

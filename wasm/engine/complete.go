@@ -26,17 +26,8 @@ func (e *Engine) complete(q *request) (any, error) {
 	}
 	from := strings.LastIndexAny(line, " \t") + 1
 	words, start := strings.Fields(line[:from]), line[from:]
-	items := e.items(words, start)
-	var out []itemView
-	for _, i := range items {
-		if strings.HasPrefix(i.Text, start) {
-			out = append(out, i)
-		}
-	}
-	if out == nil {
-		out = []itemView{}
-	}
-	return fields{"from": from, "to": len(line), "items": out}, nil
+	items := slices.DeleteFunc(e.items(words, start), func(i itemView) bool { return !strings.HasPrefix(i.Text, start) })
+	return fields{"from": from, "to": len(line), "items": append([]itemView{}, items...)}, nil
 }
 
 // items returns everything that could stand after words, where the current one begins with start.
@@ -45,7 +36,7 @@ func (e *Engine) items(words []string, start string) []itemView {
 		words = words[1:]
 	}
 	if len(words) == 0 {
-		return commandItems()
+		return each(scenario.Commands(), func(c scenario.Command) itemView { return itemView{c.Name, c.Help} })
 	}
 	c := scenario.FindCommand(words[0])
 	if c == nil {
@@ -61,14 +52,6 @@ func (e *Engine) items(words []string, start string) []itemView {
 		return items
 	}
 	return append(e.argumentItems(c, words), flagItems(c)...)
-}
-
-func commandItems() []itemView {
-	var out []itemView
-	for _, c := range scenario.Commands() {
-		out = append(out, itemView{c.Name, c.Help})
-	}
-	return out
 }
 
 func flagItems(c *scenario.Command) []itemView {
@@ -105,17 +88,12 @@ func (e *Engine) flagValue(word string, c *scenario.Command) []itemView {
 		if f.Value == "" || word != "-"+f.Short && word != "--"+f.Name || !slices.Contains(c.Flags, f.Name) {
 			continue
 		}
-		out := []itemView{}
-		for _, v := range f.Values {
-			out = append(out, itemView{v, f.Help})
-		}
+		out := plainItems(f.Values, f.Help)
 		switch f.Name {
 		case "namespace":
 			out = append(out, plainItems(e.namespaces(), "namespace")...)
 		case "as":
-			for _, client := range e.run.world.Clients() {
-				out = append(out, itemView{client.Name, "client"})
-			}
+			out = append(out, e.clientItems()...)
 		case "filename":
 			out = append(out, plainItems(object.SortedKeys(e.run.world.Files()), "file")...)
 		case "continue":
@@ -127,11 +105,7 @@ func (e *Engine) flagValue(word string, c *scenario.Command) []itemView {
 }
 
 func plainItems(names []string, detail string) []itemView {
-	var out []itemView
-	for _, n := range names {
-		out = append(out, itemView{n, detail})
-	}
-	return out
+	return each(names, func(name string) itemView { return itemView{name, detail} })
 }
 
 // arguments counts the words that are no flags and no values of flags, and returns the first.
@@ -158,24 +132,17 @@ func (e *Engine) argumentItems(c *scenario.Command, words []string) []itemView {
 	args, first := arguments(words[1:])
 	var out []itemView
 	if args == 0 {
-		for _, w := range c.Words {
-			out = append(out, itemView{w.Text, w.Help})
-		}
+		out = each(c.Words, func(w scenario.Choice) itemView { return itemView{w.Text, w.Help} })
 	}
-	w := e.run.world
 	switch c.Arg(args) {
 	case scenario.Resource:
 		out = e.resourceItems()
 	case scenario.ObjectName:
 		out = e.nameItems(first, words)
 	case scenario.Client:
-		for _, s := range w.Clients() {
-			out = append(out, itemView{s.Name, "client"})
-		}
+		out = e.clientItems()
 	case scenario.Actor:
-		for _, s := range w.Actors() {
-			out = append(out, itemView{s.Name, s.Kind})
-		}
+		out = each(e.run.world.Actors(), func(s scenario.ActorState) itemView { return itemView{s.Name, s.Kind} })
 	case scenario.Watch:
 		out = e.watchItems()
 	case scenario.Replica:
@@ -188,6 +155,10 @@ func (e *Engine) argumentItems(c *scenario.Command, words []string) []itemView {
 		out = e.pathItems()
 	}
 	return out
+}
+
+func (e *Engine) clientItems() []itemView {
+	return each(e.run.world.Clients(), func(c scenario.ClientState) itemView { return itemView{c.Name, "client"} })
 }
 
 func (e *Engine) watchItems() []itemView {
@@ -239,11 +210,9 @@ func (e *Engine) nameItems(resource string, words []string) []itemView {
 	if err != nil {
 		return nil
 	}
-	var out []itemView
-	for _, obj := range found {
-		out = append(out, itemView{obj.Name(), obj.Kind() + " at " + obj.ResourceVersion()})
-	}
-	return out
+	return each(found, func(obj object.Object) itemView {
+		return itemView{obj.Name(), obj.Kind() + " at " + obj.ResourceVersion()}
+	})
 }
 
 // pathItems returns the paths of all resources.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/kubesim/kubesim/sim"
 	"github.com/kubesim/kubesim/sim/cel"
@@ -87,6 +88,12 @@ func init() {
 	}
 }
 
+// inWorld are the kinds that need a world, inLog those that need the log of one.
+var (
+	inWorld = []string{"do", "tick", "hash", "predict", "check", "hint", "solve"}
+	inLog   = []string{"seek", "undo", "redo", "fork"}
+)
+
 // Handle answers one message. The answer comes first, then the frames that the page does not have yet.
 func (e *Engine) Handle(msg []byte) [][]byte {
 	var q request
@@ -111,8 +118,11 @@ func (e *Engine) answer(q *request) (out fields, err error) {
 		}
 	}()
 	do := kinds[q.Kind]
-	if do == nil {
+	switch {
+	case do == nil:
 		return nil, failed("unknown kind %q", q.Kind)
+	case e.run == nil && slices.Contains(inWorld, q.Kind), e.begin == nil && slices.Contains(inLog, q.Kind):
+		return nil, errNotBooted
 	}
 	return do(e, q)
 }
@@ -184,9 +194,6 @@ func (e *Engine) grant(q *request) (fields, error) {
 
 // hash returns the fingerprint of all frames.
 func (e *Engine) hash(*request) (fields, error) {
-	if e.run == nil {
-		return nil, errNotBooted
-	}
 	return fields{"hash": e.run.world.Hash(), "frames": e.frames()}, nil
 }
 

@@ -57,10 +57,7 @@ type resultView struct {
 }
 
 func (e *Engine) result(r *scenario.Result) resultView {
-	v := resultView{Lines: r.Lines, OK: r.OK, Text: r.Failure, Watch: r.Watch, Waiting: r.Waiting}
-	if v.Lines == nil {
-		v.Lines = []string{}
-	}
+	v := resultView{Lines: append([]string{}, r.Lines...), OK: r.OK, Text: r.Failure, Watch: r.Watch, Waiting: r.Waiting}
 	if r.HTTP != nil {
 		v.HTTP = e.exchange(r.HTTP)
 	}

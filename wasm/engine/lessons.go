@@ -96,10 +96,7 @@ func (e *Engine) lessonState() *lessonState {
 
 // session returns the lesson that runs.
 func (e *Engine) session() (*lesson.Session, error) {
-	switch {
-	case e.run == nil:
-		return nil, errNotBooted
-	case e.run.session == nil:
+	if e.run.session == nil {
 		return nil, failed("no lesson runs: start one with {kind: \"lesson\", lesson: ID}")
 	}
 	return e.run.session, nil

@@ -37,15 +37,8 @@ func (e *Engine) resources(*request) (any, error) {
 }
 
 func (e *Engine) namespaces() []string {
-	names := []string{}
-	found, err := e.run.world.Objects("namespaces", "", "", 0)
-	if err != nil {
-		return names
-	}
-	for _, n := range found {
-		names = append(names, n.Name())
-	}
-	return names
+	found, _ := e.run.world.Objects("namespaces", "", "", 0)
+	return each(found, object.Object.Name)
 }
 
 // rowView is one object in a table.

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -52,26 +53,16 @@ func owners(obj object.Object, rev string) *ownersView {
 	v := &ownersView{Rev: rev, Managers: []ownerView{}, Lines: []ownedLine{}, Paths: []ownedFields{}}
 	var all []owner
 	at := map[string]int{}
-	managed, _ := obj.Get("metadata", "managedFields")
-	entries, _ := managed.([]any)
-	for i, e := range entries {
-		entry, ok := e.(map[string]any)
-		if !ok {
-			continue
-		}
-		o := object.Object(entry)
-		fields, _ := o["fieldsV1"].(map[string]any)
-		letter := letterOf(i)
+	for i, o := range obj.Objects("metadata", "managedFields") {
+		letter, fields := letterOf(i), o.Map("fieldsV1")
 		v.addPaths(at, "", letter, fields)
-		v.Managers = append(v.Managers, ownerView{Letter: letter, Name: text(o, "manager"),
-			Operation: text(o, "operation"), Subresource: text(o, "subresource"), Time: text(o, "time"), APIVersion: text(o, "apiVersion")})
+		v.Managers = append(v.Managers, ownerView{Letter: letter, Name: o.String("manager"), Operation: o.String("operation"),
+			Subresource: o.String("subresource"), Time: o.String("time"), APIVersion: o.String("apiVersion")})
 		all = append(all, owner{letter: letter, fields: fields})
 	}
 	v.countFields()
 	shown := obj.Copy()
-	if meta, ok := shown["metadata"].(map[string]any); ok {
-		delete(meta, "managedFields")
-	}
+	shown.Remove("metadata", "managedFields")
 	for _, l := range yamlLines(map[string]any(shown)) {
 		v.Lines = append(v.Lines, ownedLine{l.text, lettersAt(all, map[string]any(shown), l.path)})
 	}
@@ -82,10 +73,8 @@ func owners(obj object.Object, rev string) *ownersView {
 func (v *ownersView) countFields() {
 	for i := range v.Managers {
 		for _, p := range v.Paths {
-			for _, letter := range p.Managers {
-				if letter == v.Managers[i].Letter {
-					v.Managers[i].Fields++
-				}
+			if slices.Contains(p.Managers, v.Managers[i].Letter) {
+				v.Managers[i].Fields++
 			}
 		}
 	}
@@ -98,11 +87,6 @@ func letterOf(i int) string {
 		letter += strconv.Itoa(i / 26)
 	}
 	return letter
-}
-
-func text(o object.Object, name string) string {
-	s, _ := o[name].(string)
-	return s
 }
 
 // lettersAt returns who owns the value at a path of v.

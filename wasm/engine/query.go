@@ -104,3 +104,12 @@ func (e *Engine) definition(name string) (*resource.Definition, error) {
 	}
 	return nil, failed("there is no resource %q", name)
 }
+
+// each returns the views of all of a list; the view of nothing is an empty list, not null.
+func each[T, V any](list []T, view func(T) V) []V {
+	out := make([]V, len(list))
+	for i, x := range list {
+		out[i] = view(x)
+	}
+	return out
+}

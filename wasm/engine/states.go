@@ -24,11 +24,8 @@ func (e *Engine) replicas(*request) (any, error) {
 	list := []replicaView{}
 	for i := 1; i <= c.Replicas(); i++ {
 		s := c.Replica(i).State()
-		v := replicaView{N: i, Version: s.Version, Rev: formatRev(s.Revision), Cut: s.Cut, Lagging: s.Lagging,
+		v := replicaView{N: i, Version: s.Version, Rev: formatRev(s.Revision), Cut: s.Cut, Lagging: append([]string{}, s.Lagging...),
 			Watches: s.Watches}
-		if v.Lagging == nil {
-			v.Lagging = []string{}
-		}
 		list = append(list, v)
 	}
 	return fields{"replicas": list}, nil
@@ -86,12 +83,9 @@ type watchView struct {
 
 // watches is the view of all watches, those that are over included.
 func (e *Engine) watches(*request) (any, error) {
-	list := []watchView{}
-	for _, s := range e.run.world.Watches() {
-		list = append(list, watchView{s.Name, s.Client, s.Replica, s.Resource, s.RV, s.Events, s.Open, s.State,
-			s.Exchange.N})
-	}
-	return fields{"watches": list}, nil
+	return fields{"watches": each(e.run.world.Watches(), func(s scenario.WatchState) watchView {
+		return watchView{s.Name, s.Client, s.Replica, s.Resource, s.RV, s.Events, s.Open, s.State, s.Exchange.N}
+	})}, nil
 }
 
 // faultView is one fault and what has become of it.
@@ -176,12 +170,9 @@ func (e *Engine) lessons(*request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	list := []entryView{}
-	for _, l := range all {
-		list = append(list, entryView{l.ID, l.Title, l.About, append([]string{}, l.Needs...), l.Minutes, len(l.Steps),
-			l.Engine, l.Par()})
-	}
-	return fields{"lessons": list}, nil
+	return fields{"lessons": each(all, func(l *lesson.Lesson) entryView {
+		return entryView{l.ID, l.Title, l.About, append([]string{}, l.Needs...), l.Minutes, len(l.Steps), l.Engine, l.Par()}
+	})}, nil
 }
 
 // stepView is one step as a page shows it; what would solve it is left out.

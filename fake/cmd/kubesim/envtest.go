@@ -5,7 +5,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"io"
 
 	"github.com/kubesim/kubesim/fake/dropin"
 )
@@ -27,12 +26,10 @@ are honoured. Variables that reach every server that a suite starts:
 
 // envtest prints the folder.
 func (p program) envtest(args []string) error {
-	set := flag.NewFlagSet("kubesim envtest", flag.ContinueOnError)
-	set.SetOutput(io.Discard) // errors and help are printed here
+	set := newFlags("envtest")
 	dir := set.String("dir", "", "")
 	if err := set.Parse(args); errors.Is(err, flag.ErrHelp) {
-		fmt.Fprint(p.stdout, envtestUsage)
-		return nil
+		return helped(envtestUsage)
 	} else if err != nil || set.NArg() > 0 {
 		return usagef("envtest: %v; kubesim envtest --help says more", cmp.Or(err, fmt.Errorf("%q is no flag", set.Arg(0))))
 	}

@@ -54,6 +54,11 @@ type usageError string
 
 func (e usageError) Error() string { return string(e) }
 
+// helped is the outcome of a command that was asked for help: the text.
+type helped string
+
+func (h helped) Error() string { return string(h) }
+
 func usagef(format string, args ...any) error { return usageError(fmt.Sprintf(format, args...)) }
 
 func main() {
@@ -84,6 +89,10 @@ func (p program) exit(name string, err error) int {
 	if err == nil {
 		return 0
 	}
+	if help, ok := err.(helped); ok {
+		fmt.Fprint(p.stdout, help)
+		return 0
+	}
 	fmt.Fprintf(p.stderr, "%s: %s\n", name, strings.TrimPrefix(err.Error(), "kubesim: "))
 	if errors.As(err, new(usageError)) {
 		return 2
@@ -111,8 +120,7 @@ func (p program) run(ctx context.Context, args []string) error {
 		fmt.Fprintln(p.stdout, sim.Version)
 		return nil
 	case "help", "-h", "-help", "--help":
-		fmt.Fprint(p.stdout, usage)
-		return nil
+		return helped(usage)
 	}
 	return usagef("there is no command %q; there are serve, envtest, run, sweep, replay, version and help", args[0])
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"os"
 	"strconv"
 	"strings"
@@ -41,23 +40,13 @@ const replayUsage = `kubesim replay TRACE runs the scenario of a trace (kubesim 
 and compares: it prints the first frame that differs, and the exit code is 1 then.
 `
 
-// scenarioSet returns a set of flags that prints nothing by itself.
-func scenarioSet(name string) *flag.FlagSet {
-	set := flag.NewFlagSet("kubesim "+name, flag.ContinueOnError)
-	set.SetOutput(io.Discard)
-	return set
-}
-
 // parseAround parses flags before and behind the one argument, which it returns.
-func parseAround(set *flag.FlagSet, what string, args []string) (string, error) {
+func parseAround(set *flag.FlagSet, usage, what string, args []string) (string, error) {
 	name := strings.TrimPrefix(set.Name(), "kubesim ")
 	argument := ""
 	for {
-		if err := set.Parse(args); errors.Is(err, flag.ErrHelp) {
+		if err := parse(set, usage, args); err != nil {
 			return "", err
-		} else if err != nil {
-			text := twoDashes.ReplaceAllString(err.Error(), "${1}--")
-			return "", usagef("%s: %s; kubesim %s --help lists the flags", name, text, name)
 		}
 		if set.NArg() == 0 {
 			break
@@ -96,17 +85,13 @@ type runFlags struct {
 // runScenario is kubesim run.
 func (p program) runScenario(args []string) error {
 	var f runFlags
-	set := scenarioSet("run")
+	set := newFlags("run")
 	set.Uint64Var(&f.seed, "seed", 0, "")
 	set.StringVar(&f.faults, "faults", "", "")
 	set.StringVar(&f.trace, "trace", "", "")
 	set.BoolVar(&f.update, "update", false, "")
 	set.BoolVar(&f.quiet, "quiet", false, "")
-	path, err := parseAround(set, "scenario", args)
-	if errors.Is(err, flag.ErrHelp) {
-		fmt.Fprint(p.stdout, runUsage)
-		return nil
-	}
+	path, err := parseAround(set, runUsage, "scenario", args)
 	if err != nil {
 		return err
 	}
@@ -185,26 +170,29 @@ type sweepFlags struct {
 
 // seeds reads A:B.
 func (f *sweepFlags) seeds(text string) error {
-	a, b, ok := strings.Cut(text, ":")
-	from, err := strconv.ParseUint(a, 10, 64)
-	to, err2 := strconv.ParseUint(b, 10, 64)
-	if !ok || err != nil || err2 != nil || from == 0 || from >= to {
+	if f.from, f.to = twoNumbers(text, ":"); f.from == 0 || f.from >= f.to {
 		return errors.New("say A:B with 0 < A < B, as 1:1000")
 	}
-	f.from, f.to = from, to
 	return nil
 }
 
 // part reads I/N.
 func (f *sweepFlags) part(text string) error {
-	a, b, ok := strings.Cut(text, "/")
-	i, err := strconv.ParseUint(a, 10, 64)
-	n, err2 := strconv.ParseUint(b, 10, 64)
-	if !ok || err != nil || err2 != nil || i == 0 || i > n {
+	if f.shard, f.shards = twoNumbers(text, "/"); f.shard == 0 || f.shard > f.shards {
 		return errors.New("say I/N with I from 1 to N, as 1/4")
 	}
-	f.shard, f.shards = i, n
 	return nil
+}
+
+// twoNumbers reads two numbers with something between them, zeros if the text is anything else.
+func twoNumbers(text, between string) (a, b uint64) {
+	first, second, _ := strings.Cut(text, between)
+	a, err := strconv.ParseUint(first, 10, 64)
+	b, err2 := strconv.ParseUint(second, 10, 64)
+	if err != nil || err2 != nil {
+		return 0, 0
+	}
+	return a, b
 }
 
 // progressEvery is how often, in real time, a sweep says how far it is.
@@ -213,16 +201,12 @@ const progressEvery = 2 * time.Second
 // sweep is kubesim sweep.
 func (p program) sweep(ctx context.Context, args []string) error {
 	f := sweepFlags{shard: 1, shards: 1}
-	set := scenarioSet("sweep")
+	set := newFlags("sweep")
 	set.Func("seeds", "", f.seeds)
 	set.Func("shard", "", f.part)
 	set.BoolVar(&f.shrink, "shrink", false, "")
 	set.IntVar(&f.most, "max", 10, "")
-	path, err := parseAround(set, "scenario", args)
-	if errors.Is(err, flag.ErrHelp) {
-		fmt.Fprint(p.stdout, sweepUsage)
-		return nil
-	}
+	path, err := parseAround(set, sweepUsage, "scenario", args)
 	if err == nil && f.to == 0 {
 		err = usagef("sweep: say which seeds: --seeds 1:1000")
 	}
@@ -288,11 +272,7 @@ func indent(text string) string {
 
 // replay is kubesim replay.
 func (p program) replay(args []string) error {
-	path, err := parseAround(scenarioSet("replay"), "trace", args)
-	if errors.Is(err, flag.ErrHelp) {
-		fmt.Fprint(p.stdout, replayUsage)
-		return nil
-	}
+	path, err := parseAround(newFlags("replay"), replayUsage, "trace", args)
 	if err != nil {
 		return err
 	}

@@ -6,12 +6,9 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"net"
 	"os"
-	"regexp"
 	"strconv"
-	"strings"
 
 	"github.com/kubesim/kubesim/clock"
 	"github.com/kubesim/kubesim/fake"
@@ -147,17 +144,12 @@ the simulator is moved:
 Example: kubesim serve --listen 127.0.0.1:8001, then: kubectl --server http://127.0.0.1:8001 get namespaces
 `
 
-// twoDashes finds the place in an error of package flag where a flag is named with one dash.
-var twoDashes = regexp.MustCompile(`(^flag [a-z ]+: |for flag )-`)
-
-// parseFlags reads the flags of kubesim serve. Its error is flag.ErrHelp for --help, and else a usageError.
+// parseFlags reads the flags of kubesim serve. Its error is helped for --help, and else a usageError.
 func parseFlags(args []string) (*flags, error) {
 	f := &flags{}
 	set := f.set()
-	if err := set.Parse(args); errors.Is(err, flag.ErrHelp) {
+	if err := parse(set, serveUsage, args); err != nil {
 		return nil, err
-	} else if err != nil {
-		return nil, usagef("serve: %s; kubesim serve --help lists the flags", twoDashes.ReplaceAllString(err.Error(), "${1}--"))
 	}
 	switch {
 	case set.NArg() > 0:
@@ -189,17 +181,13 @@ func parseFlags(args []string) (*flags, error) {
 
 // set is the flag set that fills f. serveUsage says what the flags mean.
 func (f *flags) set() *flag.FlagSet {
-	set := flag.NewFlagSet("kubesim serve", flag.ContinueOnError)
-	set.SetOutput(io.Discard) // errors and help are printed by the caller
+	set := newFlags("serve")
 	set.StringVar(&f.listen, "listen", "127.0.0.1:0", "")
 	set.BoolVar(&f.tls, "tls", false, "")
 	set.StringVar(&f.tlsCert, "tls-cert-file", "", "")
 	set.StringVar(&f.tlsKey, "tls-private-key-file", "", "")
 	f.users.set(set)
-	set.Func("enable-admission-plugins", "", func(names string) error {
-		f.plugins = append(f.plugins, strings.Split(names, ",")...)
-		return nil
-	})
+	listFlag(set, "enable-admission-plugins", &f.plugins)
 	set.BoolVar(&f.bare, "bare", false, "")
 	set.Func("controllers", "", func(which string) error {
 		f.alone = which == "none"
@@ -210,7 +198,7 @@ func (f *flags) set() *flag.FlagSet {
 		return nil
 	})
 	set.StringVar(&f.kubeconfig, "kubeconfig", "", "")
-	set.Func("load", "", func(file string) error { f.loads = append(f.loads, file); return nil })
+	repeatedFlag(set, "load", &f.loads)
 	set.StringVar(&f.archive, "archive", "", "")
 	set.StringVar(&f.web, "web", "", "")
 	set.StringVar(&f.webListen, "web-listen", "", "")
@@ -263,10 +251,6 @@ func (f *flags) certificate() (*tls.Certificate, error) {
 // serve serves until the end of ctx.
 func (p program) serve(ctx context.Context, args []string) error {
 	f, err := parseFlags(args)
-	if errors.Is(err, flag.ErrHelp) {
-		fmt.Fprint(p.stdout, serveUsage)
-		return nil
-	}
 	if err != nil {
 		return err
 	}

@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"flag"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -81,15 +80,6 @@ func (o *outward) fill(options *fake.Options) error {
 	if o.certs == "default" {
 		options.ServiceCerts = filepath.Join(os.TempDir(), "k8s-webhook-server", "serving-certs")
 	}
-	if o.cert == "" {
-		return nil
-	}
-	var err error
-	if options.ProxyClientCert, err = os.ReadFile(o.cert); err != nil {
-		return fmt.Errorf("serve: --proxy-client-cert-file: %w", err)
-	}
-	if options.ProxyClientKey, err = os.ReadFile(o.key); err != nil {
-		return fmt.Errorf("serve: --proxy-client-key-file: %w", err)
-	}
-	return nil
+	return readFiles(fileFlag{"proxy-client-cert-file", o.cert, &options.ProxyClientCert},
+		fileFlag{"proxy-client-key-file", o.key, &options.ProxyClientKey})
 }

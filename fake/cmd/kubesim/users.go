@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/kubesim/kubesim/fake"
@@ -34,12 +35,7 @@ type users struct {
 
 // set adds the flags to a set. serveUsage says what they mean.
 func (u *users) set(set *flag.FlagSet) {
-	list := func(name string, into *[]string) { // names with commas between them
-		set.Func(name, "", func(text string) error { *into = append(*into, strings.Split(text, ",")...); return nil })
-	}
-	each := func(name string, into *[]string) {
-		set.Func(name, "", func(text string) error { *into = append(*into, text); return nil })
-	}
+	list := func(name string, into *[]string) { listFlag(set, name, into) }
 	set.Var(&u.tokens, "token", "")
 	set.StringVar(&u.file, "token-auth-file", "", "")
 	set.StringVar(&u.clientCA, "client-ca-file", "", "")
@@ -53,8 +49,8 @@ func (u *users) set(set *flag.FlagSet) {
 	list("requestheader-group-headers", &u.proxies.GroupHeaders)
 	list("requestheader-extra-headers-prefix", &u.proxies.ExtraHeaderPrefixes)
 	set.StringVar(&u.signingKey, "service-account-signing-key-file", "", "")
-	each("service-account-key-file", &u.keys)
-	each("service-account-issuer", &u.accounts.Issuers)
+	repeatedFlag(set, "service-account-key-file", &u.keys)
+	repeatedFlag(set, "service-account-issuer", &u.accounts.Issuers)
 	list("api-audiences", &u.accounts.Audiences)
 	set.DurationVar(&u.accounts.MaxExpiration, "service-account-max-token-expiration", 0, "")
 	set.BoolVar(&u.extends, "service-account-extend-token-expiration", true, "")
@@ -71,29 +67,15 @@ func (u *users) options(o *fake.Options) error {
 	}
 	o.Tokens = u.all()
 	o.ServiceAccounts.Keys = make([][]byte, len(u.keys))
-	type file struct {
-		flag, path string
-		into       *[]byte
-	}
-	files := []file{
+	files := []fileFlag{
 		{"client-ca-file", u.clientCA, &o.ClientCA},
 		{"requestheader-client-ca-file", u.proxyCA, &o.RequestHeader.ClientCA},
 		{"service-account-signing-key-file", u.signingKey, &o.ServiceAccounts.SigningKey},
 	}
 	for i, path := range u.keys {
-		files = append(files, file{"service-account-key-file", path, &o.ServiceAccounts.Keys[i]})
+		files = append(files, fileFlag{"service-account-key-file", path, &o.ServiceAccounts.Keys[i]})
 	}
-	for _, f := range files {
-		if f.path == "" {
-			continue
-		}
-		data, err := os.ReadFile(f.path)
-		if err != nil {
-			return fmt.Errorf("serve: --%s: %w", f.flag, err)
-		}
-		*f.into = data
-	}
-	return nil
+	return readFiles(files...)
 }
 
 // kubeconfig returns a kubeconfig for the user that the flags name, else for the holder of the first token.
@@ -155,11 +137,8 @@ func (u *users) all() []auth.Token {
 		return append(all, u.listed...)
 	}
 	for _, d := range auth.DefaultTokens() {
-		given := false
-		for _, t := range u.tokens {
-			given = given || t.User.Name == d.User.Name || t.Token == d.Token
-		}
-		if !given {
+		replaces := func(t auth.Token) bool { return t.User.Name == d.User.Name || t.Token == d.Token }
+		if !slices.ContainsFunc(u.tokens, replaces) {
 			all = append(all, d)
 		}
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -35,7 +36,7 @@ func (p pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	name := strings.TrimPrefix(path.Clean("/"+r.URL.Path), "/")
-	if info, err := fs.Stat(p.files, orDot(name)); err == nil && info.IsDir() {
+	if info, err := fs.Stat(p.files, cmp.Or(name, ".")); err == nil && info.IsDir() {
 		name = path.Join(name, "index.html")
 	}
 	if strings.HasPrefix(path.Base(name), ".") {
@@ -94,35 +95,21 @@ func takes(accept, encoding string) bool {
 
 // contentType is the media type of a file; machines differ in what they know by themselves.
 func contentType(name string) string {
-	switch path.Ext(name) {
-	case ".wasm":
-		return "application/wasm" // else it is not compiled while it arrives
-	case ".js", ".mjs":
-		return "text/javascript; charset=utf-8"
-	case ".html":
-		return "text/html; charset=utf-8"
-	case ".css":
-		return "text/css; charset=utf-8"
-	case ".json", ".map":
-		return "application/json"
-	case ".webmanifest":
-		return "application/manifest+json"
-	case ".svg":
-		return "image/svg+xml"
-	case ".bin":
-		return "application/octet-stream"
-	}
-	if t := mime.TypeByExtension(path.Ext(name)); t != "" {
-		return t
-	}
-	return "application/octet-stream"
+	extension := path.Ext(name)
+	return cmp.Or(contentTypes[extension], mime.TypeByExtension(extension), "application/octet-stream")
 }
 
-func orDot(name string) string {
-	if name == "" {
-		return "."
-	}
-	return name
+var contentTypes = map[string]string{
+	".wasm":        "application/wasm", // else it is not compiled while it arrives
+	".js":          "text/javascript; charset=utf-8",
+	".mjs":         "text/javascript; charset=utf-8",
+	".html":        "text/html; charset=utf-8",
+	".css":         "text/css; charset=utf-8",
+	".json":        "application/json",
+	".map":         "application/json",
+	".webmanifest": "application/manifest+json",
+	".svg":         "image/svg+xml",
+	".bin":         "application/octet-stream",
 }
 
 // servePage serves the page in a folder on a listener of its own: the path / of the other one is the API's. It returns

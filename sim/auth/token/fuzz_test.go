@@ -15,8 +15,8 @@ func FuzzCheck(f *testing.F) {
 	parts := strings.Split(good, ".")
 	f.Add(good)
 	f.Add("bnVsbA." + parts[1] + "." + parts[2])
-	f.Add(encodePart(map[string]any{"alg": "RS256", "crit": []string{"b64"}}) + "." + encodePart(map[string]any{"iss": legacyIssuer}) + ".AAAA")
-	f.Add(encodePart(map[string]any{"kid": 5}) + "." + encodePart(map[string]any{"iss": DefaultIssuer, "aud": []any{nil}}) + ".")
+	f.Add(encode(mustJSON(map[string]any{"alg": "RS256", "crit": []string{"b64"}})) + "." + encode(mustJSON(map[string]any{"iss": legacyIssuer})) + ".AAAA")
+	f.Add(encode(mustJSON(map[string]any{"kid": 5})) + "." + encode(mustJSON(map[string]any{"iss": DefaultIssuer, "aud": []any{nil}})) + ".")
 	f.Fuzz(func(t *testing.T, text string) {
 		h, _, err := a.Check(text, a.Audiences(), now, accounts)
 		if h != nil && (err != nil || !strings.HasPrefix(text, parts[0]+"."+parts[1]+".")) {

@@ -13,6 +13,7 @@
 package token
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -145,17 +146,9 @@ func (a *Authority) Extends() bool { return !a.options.NoExtendExpiration }
 // Sign returns claims as a token of the first issuer. The same claims give the same bytes (RFC 8017, section 8.2; RFC 6979).
 func (a *Authority) Sign(claims map[string]any) string {
 	claims["iss"] = a.options.Issuers[0]
-	text := encodePart(map[string]any{"alg": a.signer.algorithm(), "kid": a.signer.id()}) + "." + encodePart(claims)
+	header := map[string]any{"alg": a.signer.algorithm(), "kid": a.signer.id()}
+	text := encode(mustJSON(header)) + "." + encode(mustJSON(claims))
 	return text + "." + encode(a.signer.sign([]byte(text)))
-}
-
-// encodePart prints one part of a token; encoding/json sorts the names.
-func encodePart(part map[string]any) string {
-	data, err := json.Marshal(part)
-	if err != nil {
-		panic("token: a part of a token is no JSON: " + err.Error())
-	}
-	return encode(data)
 }
 
 // KeySet returns the JSON Web Key Set (RFC 7517) of the keys that tokens are checked with.
@@ -176,10 +169,7 @@ func (a *Authority) OpenID(address string) (document []byte, ok bool) {
 	if u, err := url.Parse(issuer); err != nil || u.Scheme != "https" || u.RawQuery != "" || u.Fragment != "" {
 		return nil, false
 	}
-	uri := a.options.JWKSURI
-	if uri == "" {
-		uri = "https://" + address + "/openid/v1/jwks"
-	}
+	uri := cmp.Or(a.options.JWKSURI, "https://"+address+"/openid/v1/jwks")
 	var algorithms []string
 	for _, k := range a.keys {
 		algorithms = append(algorithms, k.algorithm())
@@ -194,10 +184,11 @@ func (a *Authority) OpenID(address string) (document []byte, ok bool) {
 	}{issuer, uri, []string{"id_token"}, []string{"public"}, slices.Compact(algorithms)}), true
 }
 
+// mustJSON prints a part of a token, or what is published about keys; encoding/json sorts the names of maps.
 func mustJSON(v any) []byte {
 	data, err := json.Marshal(v)
 	if err != nil {
-		panic("token: what is published about keys is no JSON: " + err.Error())
+		panic("token: " + err.Error())
 	}
 	return data
 }

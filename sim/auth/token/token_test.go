@@ -125,9 +125,9 @@ func TestCheck(t *testing.T) {
 		{"no token", "text", "", ""},
 		{"no JSON", parts[0] + ".e30x." + parts[2], "", ""},
 		{"another issuer", made(t, Options{Issuers: []string{"https://other"}}).Sign(claims()), "", ""},
-		{"changed", parts[0] + "." + encodePart(map[string]any{"iss": DefaultIssuer}) + "." + parts[2], "", errSignature.Error()},
+		{"changed", parts[0] + "." + encode(mustJSON(map[string]any{"iss": DefaultIssuer})) + "." + parts[2], "", errSignature.Error()},
 		{"cut", good[:len(good)-4], "", errSignature.Error()},
-		{"another key", encodePart(map[string]any{"alg": "RS256", "kid": "x"}) + "." + parts[1] + "." + parts[2], "", errNoKey.Error()},
+		{"another key", encode(mustJSON(map[string]any{"alg": "RS256", "kid": "x"})) + "." + parts[1] + "." + parts[2], "", errNoKey.Error()},
 		{"audience", edit(func(c, _ map[string]any) { c["aud"] = []string{"x"} }), "",
 			`token audiences ["x"] is invalid for the target audiences ["https://kubernetes.default.svc"]`},
 		{"audience of another type", edit(func(c, _ map[string]any) { c["aud"] = 1 }), "",
@@ -255,7 +255,7 @@ func TestAlgorithms(t *testing.T) {
 	for _, algorithm := range []string{"RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "HS256", "none"} {
 		t.Run(algorithm, func(t *testing.T) {
 			is := is.New(t)
-			signed := encodePart(map[string]any{"alg": algorithm}) + "." + encodePart(body)
+			signed := encode(mustJSON(map[string]any{"alg": algorithm})) + "." + encode(mustJSON(body))
 			s := signature(t, rsaKey, curved, algorithm, []byte(signed))
 			name, wrong := verdict(a, signed+"."+encode(s), accounts)
 			if algorithm == "HS256" || algorithm == "none" || algorithm == "ES384" { // of 256 bits, where 384 are wanted

@@ -56,10 +56,5 @@ func cellVersions(obj object.Object) any {
 }
 
 func cellEstablished(obj object.Object) any {
-	for _, c := range obj.Objects("status", "conditions") {
-		if c.String("type") == "Established" {
-			return c.String("status") == "True"
-		}
-	}
-	return false
+	return kind.Condition(obj, "Established").String("status") == "True"
 }

@@ -73,9 +73,7 @@ func validateAPIService(at field.Cursor) {
 	bundle, insecure := len(kind.Decoded(at.Child("caBundle").Value())), at.Child("insecureSkipTLSVerify")
 	service := at.Child("service")
 	if !service.Has() {
-		if bundle > 0 {
-			at.Child("caBundle").Invalid(strconv.Itoa(bundle)+" bytes", "local APIServices may not have a caBundle")
-		}
+		at.Child("caBundle").With(strconv.Itoa(bundle)+" bytes").InvalidIf(bundle > 0, "local APIServices may not have a caBundle")
 		insecure.InvalidIf(insecure.True(), "local APIServices may not have insecureSkipTLSVerify")
 		return
 	}
@@ -95,14 +93,13 @@ func cellService(obj object.Object) any {
 }
 
 func cellAvailable(obj object.Object) any {
-	for _, c := range obj.Objects("status", "conditions") {
-		if status, reason := c.String("status"), c.String("reason"); c.String("type") != "Available" {
-			continue
-		} else if status == "True" || reason == "" {
-			return status
-		} else {
-			return status + " (" + reason + ")"
-		}
+	available := kind.Condition(obj, "Available")
+	switch status, reason := available.String("status"), available.String("reason"); {
+	case available == nil:
+		return "Unknown"
+	case status == "True" || reason == "":
+		return status
+	default:
+		return status + " (" + reason + ")"
 	}
-	return "Unknown"
 }

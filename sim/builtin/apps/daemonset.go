@@ -19,9 +19,7 @@ const templateGeneration = "deprecated.daemonset.template.generation"
 func defaultDaemonSet(obj object.Object) {
 	obj.SetDefault(map[string]any{}, "spec")
 	spec := obj.At("spec")
-	if spec.String("updateStrategy", "type") == "" {
-		spec.Set("RollingUpdate", "updateStrategy", "type")
-	}
+	kind.SetEmpty(spec, "RollingUpdate", "updateStrategy", "type")
 	if spec.String("updateStrategy", "type") == "RollingUpdate" {
 		spec.SetDefault(int64(1), "updateStrategy", "rollingUpdate", "maxUnavailable")
 	}
@@ -142,6 +140,6 @@ func validateDaemonSetStatus(_ *resource.Context, all field.Cursor) {
 // warnDaemonSet warns about the template of a new object, or about one that changed.
 func warnDaemonSet(ctx *resource.Context, obj, old object.Object) {
 	if old == nil || generationOfTemplate(obj) != generationOfTemplate(old) {
-		kind.WarnAll(ctx, podspec.TemplateWarnings(ctx, obj.Map("spec", "template"), field.Root("spec").Child("template")))
+		podspec.WarnTemplate(ctx, obj.Map("spec", "template"), field.Root("spec").Child("template"))
 	}
 }

@@ -22,9 +22,7 @@ func defaultDeployment(obj object.Object) {
 	obj.SetDefault(map[string]any{}, "spec")
 	spec := obj.At("spec")
 	spec.SetDefault(int64(1), "replicas")
-	if spec.String("strategy", "type") == "" {
-		spec.Set("RollingUpdate", "strategy", "type")
-	}
+	kind.SetEmpty(spec, "RollingUpdate", "strategy", "type")
 	if spec.String("strategy", "type") == "RollingUpdate" {
 		spec.SetDefault("25%", "strategy", "rollingUpdate", "maxUnavailable")
 		spec.SetDefault("25%", "strategy", "rollingUpdate", "maxSurge")
@@ -44,11 +42,7 @@ func prepareDeploymentUpdate(ctx *resource.Context, obj, old object.Object) {
 
 // keepInner puts an annotation back that is a field of the spec in memory.
 func keepInner(obj, old object.Object, name string) {
-	if value, ok := old.Get("metadata", "annotations", name); ok {
-		obj.Set(value, "metadata", "annotations", name)
-		return
-	}
-	obj.Remove("metadata", "annotations", name)
+	kind.KeepAt(obj, old, "metadata", "annotations", name)
 	if len(obj.Annotations()) == 0 {
 		obj.Remove("metadata", "annotations")
 	}
@@ -63,12 +57,13 @@ func readRollbackTo(obj object.Object) (object.Object, error) {
 	return obj, nil
 }
 
+// terminatingGate is the gate of a count in the status of Deployments and ReplicaSets (KEP-3973).
+var terminatingGate = kind.Gate{Name: "DeploymentReplicaSetTerminatingReplicas", Fields: []string{"status.terminatingReplicas"}}
+
 func deploymentKind() kind.Kind {
 	return kind.Kind{
 		Storage: "deployments.apps",
-		Gates: append(podspec.Gates("spec.template.spec."), []kind.Gate{
-			{Name: "DeploymentReplicaSetTerminatingReplicas", Fields: []string{"status.terminatingReplicas"}},
-		}...),
+		Gates:   append(podspec.Gates("spec.template.spec."), terminatingGate),
 		Strategy: resource.Strategy{
 			Resets:    map[string]resource.Reset{"status": {Fields: []string{"spec", "metadata.labels"}}},
 			HasStatus: true, InnerAnnotation: rollbackTo, Blank: noReplicas,

@@ -54,7 +54,7 @@ func readNumber(obj object.Object, name string) error {
 // warnWorkload warns about the template of a new object, or of one whose generation changed.
 func warnWorkload(ctx *resource.Context, obj, old object.Object) {
 	if old == nil || obj.Generation() != old.Generation() {
-		kind.WarnAll(ctx, podspec.TemplateWarnings(ctx, obj.Map("spec", "template"), field.Root("spec").Child("template")))
+		podspec.WarnTemplate(ctx, obj.Map("spec", "template"), field.Root("spec").Child("template"))
 	}
 }
 
@@ -97,7 +97,5 @@ func notAbove(at field.Cursor, limit, detail string, names ...string) {
 func validateCollisions(at field.Cursor) {
 	n, isSet := at.Int("collisionCount")
 	before, wasSet := at.Old().Int("collisionCount")
-	if wasSet && (!isSet || n < before) {
-		at.Child("collisionCount").Invalid(n, "cannot be decremented")
-	}
+	at.Child("collisionCount").OrZero().InvalidIf(wasSet && (!isSet || n < before), "cannot be decremented")
 }

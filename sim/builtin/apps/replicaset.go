@@ -44,9 +44,7 @@ func validateReplicaSetStatus(_ *resource.Context, all field.Cursor) {
 func replicaSetKind() kind.Kind {
 	return kind.Kind{
 		Storage: "replicasets.apps",
-		Gates: append(podspec.Gates("spec.template.spec."), []kind.Gate{
-			{Name: "DeploymentReplicaSetTerminatingReplicas", Fields: []string{"status.terminatingReplicas"}},
-		}...),
+		Gates:   append(podspec.Gates("spec.template.spec."), terminatingGate),
 		Strategy: resource.Strategy{
 			HasStatus: true, SpecChanged: gotext.SpecChanged(gotext.ReplicaSetSpec), Blank: noReplicas,
 			Warn: warnReplicated,

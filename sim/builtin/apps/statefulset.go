@@ -41,9 +41,8 @@ func immutableStatefulSpec(at field.Cursor) {
 	if claims := at.Child("volumeClaimTemplates"); claims.Changed() {
 		claims.Invalid(gotext.Values(gotext.Type(gotext.PersistentVolumeClaim).In(37), at.Object().List("volumeClaimTemplates")), field.TextImmutable)
 	}
-	if name := at.Child("serviceName").OrEmpty(); name.Changed() {
-		name.Invalid(name.String(), field.TextImmutable)
-	}
+	name := at.Child("serviceName").OrEmpty()
+	name.InvalidIf(name.Changed(), field.TextImmutable)
 	at.Child("podManagementPolicy").Immutable()
 }
 
@@ -83,9 +82,8 @@ func validateStatefulStrategy(at field.Cursor) {
 	case "":
 		at.Missing("")
 	case "OnDelete":
-		if rolling.Has() {
-			rolling.Invalid(gotext.Value(gotext.RollingUpdateStatefulSetStrategy, rolling.Object()), "only allowed for updateStrategy 'RollingUpdate'")
-		}
+		kind.InvalidStructIf(rolling, rolling.Has(), gotext.RollingUpdateStatefulSetStrategy,
+			"only allowed for updateStrategy 'RollingUpdate'")
 	case "RollingUpdate":
 		kind.NonNegative(rolling, "partition")
 		unavailable := rolling.Child("maxUnavailable")
@@ -174,7 +172,7 @@ func warnStatefulSet(ctx *resource.Context, obj, old object.Object) {
 func defaultStatefulSet(obj object.Object) {
 	obj.SetDefault(map[string]any{}, "spec")
 	spec := obj.At("spec")
-	kind.SetEmpty(spec, "podManagementPolicy", "OrderedReady")
+	kind.SetEmpty(spec, "OrderedReady", "podManagementPolicy")
 	if spec.String("updateStrategy", "type") == "" {
 		spec.Set("RollingUpdate", "updateStrategy", "type")
 		spec.SetDefault(map[string]any{}, "updateStrategy", "rollingUpdate")
@@ -183,9 +181,7 @@ func defaultStatefulSet(obj object.Object) {
 		rolling.SetDefault(int64(0), "partition")
 	}
 	for _, when := range []string{"whenDeleted", "whenScaled"} {
-		if spec.String("persistentVolumeClaimRetentionPolicy", when) == "" {
-			spec.Set("Retain", "persistentVolumeClaimRetentionPolicy", when)
-		}
+		kind.SetEmpty(spec, "Retain", "persistentVolumeClaimRetentionPolicy", when)
 	}
 	spec.SetDefault(int64(1), "replicas")
 	spec.SetDefault(int64(10), "revisionHistoryLimit")
@@ -210,9 +206,11 @@ func defaultMaxUnavailable(obj object.Object) {
 func statefulSetKind() kind.Kind {
 	return kind.Kind{
 		Storage: "statefulsets.apps",
-		Gates: append(podspec.Gates("spec.template.spec."), []kind.Gate{
-			{Name: "MaxUnavailableStatefulSet", Fields: []string{"spec.updateStrategy.rollingUpdate.maxUnavailable"}, Defaults: defaultMaxUnavailable},
-		}...),
+		Gates: append(podspec.Gates("spec.template.spec."), kind.Gate{
+			Name:     "MaxUnavailableStatefulSet",
+			Fields:   []string{"spec.updateStrategy.rollingUpdate.maxUnavailable"},
+			Defaults: defaultMaxUnavailable,
+		}),
 		Strategy: resource.Strategy{
 			HasStatus: true, SpecChanged: gotext.SpecChanged(gotext.StatefulSetSpec), NameRule: field.NameDNSLabel,
 			Blank: noReplicas,

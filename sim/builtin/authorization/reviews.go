@@ -40,9 +40,7 @@ func validateLocalReview(ctx *resource.Context, at field.Cursor) {
 	validateAttributes(ctx, at.Child("spec"), true)
 	emptyMetadata(at.Child("metadata"), "must be empty except for namespace", "namespace")
 	asked.Child("namespace").OrEmpty().InvalidIf(asked.Has() && asked.String("namespace") != at.Object().Namespace(), "must match metadata.namespace")
-	if path.Has() {
-		path.Invalid(gotext.Value(gotext.NonResourceAttributes, path.Object()), "disallowed on this kind of request")
-	}
+	kind.InvalidStructIf(path, path.Has(), gotext.NonResourceAttributes, "disallowed on this kind of request")
 }
 
 // emptyMetadata checks that a review is nothing but a question. managedFields, and what the server itself sets on every

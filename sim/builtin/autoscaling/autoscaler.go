@@ -2,8 +2,8 @@
 package autoscaling
 
 import (
+	"cmp"
 	"strconv"
-	"strings"
 
 	"github.com/kubesim/kubesim/sim/builtin/kind"
 	"github.com/kubesim/kubesim/sim/builtin/table"
@@ -88,7 +88,6 @@ func defaultScaling(behavior object.Object, direction string, policies ...any) {
 
 // cellMetrics prints what an autoscaler measures and wants: cpu: 10%/80%.
 func cellMetrics(obj object.Object) any {
-	const most = 2
 	current := obj.Objects("status", "currentMetrics")
 	var list []string
 	for i, metric := range obj.Objects("spec", "metrics") {
@@ -98,13 +97,7 @@ func cellMetrics(obj object.Object) any {
 		}
 		list = append(list, cellMetric(metric, now))
 	}
-	switch {
-	case len(list) == 0:
-		return table.None
-	case len(list) > most:
-		return strings.Join(list[:most], ", ") + " + " + strconv.Itoa(len(list)-most) + " more..."
-	}
-	return strings.Join(list, ", ")
+	return cmp.Or(table.FirstCell(list, 2, ", "), table.None)
 }
 
 // metricFields are the fields that hold the source of a metric, by its type.

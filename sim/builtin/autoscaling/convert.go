@@ -102,11 +102,7 @@ func statusFromV1(obj object.Object) {
 	if len(current) > 0 {
 		obj.Set(current, "status", "currentMetrics")
 	}
-	var conditions []any
-	for _, c := range annotatedList(obj, annotationConditions, conditionShapes) {
-		conditions = append(conditions, map[string]any(c))
-	}
-	if len(conditions) > 0 {
+	if conditions, _ := annotated(obj, annotationConditions, conditionShapes).([]any); len(conditions) > 0 {
 		obj.Set(conditions, "status", "conditions")
 	}
 }
@@ -172,11 +168,9 @@ func autoscalerToV1(obj object.Object) (object.Object, error) {
 	annotate(annotationConditions, string(kind.AppendOrdered(nil, conditions)), len(conditions) > 0)
 	behavior := spec.At("behavior")
 	annotate(annotationBehavior, string(gotext.JSON(gotext.HorizontalPodAutoscalerBehavior, behavior)), behavior != nil)
-	for _, name := range []string{"metrics", "behavior"} {
-		delete(spec, name)
-	}
-	for _, name := range []string{"currentMetrics", "conditions"} {
-		delete(status, name)
-	}
+	delete(spec, "metrics")
+	delete(spec, "behavior")
+	delete(status, "currentMetrics")
+	delete(status, "conditions")
 	return obj, nil
 }

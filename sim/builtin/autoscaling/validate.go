@@ -2,6 +2,7 @@ package autoscaling
 
 import (
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -51,12 +52,9 @@ func validateAutoscaler(ctx *resource.Context, at field.Cursor) {
 }
 
 func scalesToZero(metrics []object.Object) bool {
-	for _, m := range metrics {
-		if kind := m.String("type"); kind == "Object" || kind == "External" {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(metrics, func(m object.Object) bool {
+		return m.String("type") == "Object" || m.String("type") == "External"
+	})
 }
 
 // validateTargetRef checks a reference to an object of any kind and version.
@@ -64,9 +62,7 @@ func validateTargetRef(at field.Cursor, rules refRules) {
 	at.Child("kind").Required().Check(field.PathSegment)
 	at.Child("name").Required().Check(field.PathSegment)
 	version := at.Child("apiVersion").OrEmpty()
-	if err := checkRefVersion(version.String(), rules); err != nil {
-		version.Invalid(version.String(), err.Error())
-	}
+	version.CheckError(checkRefVersion(version.String(), rules))
 }
 
 func checkRefVersion(version string, rules refRules) error {

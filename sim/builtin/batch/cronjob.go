@@ -58,7 +58,7 @@ func cellLastSchedule(now time.Time, obj object.Object) any {
 func defaultCronJob(obj object.Object) {
 	obj.SetDefault(map[string]any{}, "spec")
 	spec := obj.At("spec")
-	kind.SetEmpty(spec, "concurrencyPolicy", "Allow")
+	kind.SetEmpty(spec, "Allow", "concurrencyPolicy")
 	spec.SetDefault(false, "suspend")
 	spec.SetDefault(int64(3), "successfulJobsHistoryLimit")
 	spec.SetDefault(int64(1), "failedJobsHistoryLimit")
@@ -75,7 +75,7 @@ func warnCronJob(ctx *resource.Context, obj, old object.Object) {
 		podspec.WarnNames(ctx, obj)
 	}
 	if old == nil || obj.Generation() != old.Generation() {
-		kind.WarnAll(ctx, jobSpecWarnings(ctx, obj.At("spec", "jobTemplate", "spec"), field.Root("spec").Child("jobTemplate", "spec")))
+		warnJobSpec(ctx, obj.At("spec", "jobTemplate", "spec"), field.Root("spec").Child("jobTemplate", "spec"))
 	}
 	if old != nil && hasTimeZone(obj.String("spec", "schedule")) {
 		ctx.Warn("cannot use TZ or CRON_TZ in spec.spec.schedule, use timeZone instead, see https://kubernetes.io/docs/concepts/workloads/controllers/cron-jobs/ for more details")

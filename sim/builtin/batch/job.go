@@ -38,11 +38,6 @@ func jobKind() kind.Kind {
 			Checks:    resource.Checks{Update: []resource.Check{resource.CheckMeta, resource.CheckFirst, resource.CheckMetaUpdate, resource.CheckKind}},
 			HasStatus: true, OrphansByDefault: true, PropagationWarning: jobPropagation, SpecChanged: gotext.SpecChanged(gotext.JobSpec),
 			PrepareForCreate: prepareJob, Canonicalize: labelJob, ReadsMore: labelledLate,
-			ValidateFirst: func(ctx *resource.Context, obj, old object.Object) field.ErrorList {
-				at := field.CursorAt(obj, old)
-				validateJob(ctx, at)
-				return at.Errors()
-			},
 			Warn: warnJob,
 			Fields: func(obj object.Object) map[string]string {
 				return map[string]string{"status.successful": strconv.FormatInt(obj.Int64("status", "succeeded"), 10)}
@@ -55,10 +50,10 @@ func jobKind() kind.Kind {
 				validateJob(ctx, at)
 			}
 		},
-		ValidateStatus: validateJobStatus,
-		Defaults:       kind.EveryVersion(defaultJob),
-		Labels:         kind.SameLabels("status.successful"),
-		Unknown:        func(label string) string { return fmt.Sprintf("field label %q not supported for Job", label) },
+		ValidateStatus: validateJobStatus, ValidateFirst: validateJob,
+		Defaults: kind.EveryVersion(defaultJob),
+		Labels:   kind.SameLabels("status.successful"),
+		Unknown:  func(label string) string { return fmt.Sprintf("field label %q not supported for Job", label) },
 		Columns: append([]table.Column{
 			table.Name(), table.Text("Status", "Status of the job.").Cell(cellJobStatus),
 			table.Doc("Completions", docBatch+"JobStatus", "succeeded").Cell(cellCompletions),
@@ -123,7 +118,7 @@ func labelJob(obj object.Object) {
 func defaultFailurePolicy(spec object.Object) {
 	for _, rule := range spec.Objects("podFailurePolicy", "rules") {
 		for _, pattern := range rule.Objects("onPodConditions") {
-			kind.SetEmpty(pattern, "status", "True")
+			kind.SetEmpty(pattern, "True", "status")
 		}
 	}
 }
@@ -153,17 +148,16 @@ func warnJob(ctx *resource.Context, obj, old object.Object) {
 		podspec.WarnNames(ctx, obj)
 	}
 	if old == nil || obj.Generation() != old.Generation() {
-		kind.WarnAll(ctx, jobSpecWarnings(ctx, obj.At("spec"), field.Root("spec")))
+		warnJobSpec(ctx, obj.At("spec"), field.Root("spec"))
 	}
 }
 
-// jobSpecWarnings returns the warnings about the Job spec at p.
-func jobSpecWarnings(ctx *resource.Context, spec object.Object, p field.Path) []string {
-	var out []string
+// warnJobSpec warns about the Job spec at p.
+func warnJobSpec(ctx *resource.Context, spec object.Object, p field.Path) {
 	if spec.String("completionMode") == "Indexed" && spec.Int64("completions") > manyCompletions && spec.Int64("parallelism") > manyParallel {
-		out = append(out, p.String()+": In Indexed Jobs with a number of completions higher than 10^5 and a parallelism higher than 10^4, Kubernetes might not be able to track completedIndexes when a big number of indexes fail")
+		ctx.Warn(p.String() + ": In Indexed Jobs with a number of completions higher than 10^5 and a parallelism higher than 10^4, Kubernetes might not be able to track completedIndexes when a big number of indexes fail")
 	}
-	return append(out, podspec.TemplateWarnings(ctx, spec.Map("template"), p.Child("template"))...)
+	podspec.WarnTemplate(ctx, spec.Map("template"), p.Child("template"))
 }
 
 // cellJobStatus is what the conditions of a Job come to.
@@ -185,15 +179,8 @@ func cellJobStatus(obj object.Object) any {
 }
 
 // jobIs reports whether the condition is True.
-func jobIs(obj object.Object, condition string) bool { return jobCondition(obj, condition, "True") }
-
-func jobCondition(obj object.Object, condition, status string) bool {
-	for _, c := range obj.Objects("status", "conditions") {
-		if c.String("type") == condition && c.String("status") == status {
-			return true
-		}
-	}
-	return false
+func jobIs(obj object.Object, condition string) bool {
+	return kind.HasCondition(obj, condition, "True")
 }
 
 func cellCompletions(obj object.Object) any {

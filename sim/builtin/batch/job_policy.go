@@ -113,12 +113,10 @@ func validateSuccessRule(at field.Cursor, completions int64) {
 		indexes.Invalid(indexes.String(), "error parsing succeededIndexes: "+err.Error())
 	}
 	count.NonNegative()
-	n, counted := count.Int()
-	if counted && n > completions {
-		count.Invalid(n, fmt.Sprintf("must be less than or equal to %d (the number of specified completions)", completions))
-	}
-	if counted && indexes.Has() && n > total {
-		count.Invalid(n, fmt.Sprintf("must be less than or equal to %d (the number of indexes in the specified succeededIndexes field)", total))
+	count.Max(completions, fmt.Sprintf("must be less than or equal to %d (the number of specified completions)", completions))
+	if indexes.Has() {
+		count.Max(total,
+			fmt.Sprintf("must be less than or equal to %d (the number of indexes in the specified succeededIndexes field)", total))
 	}
 }
 

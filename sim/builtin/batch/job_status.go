@@ -2,6 +2,7 @@ package batch
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/kubesim/kubesim/sim/builtin/gotext"
@@ -40,22 +41,12 @@ func (s *jobStatus) is(condition string) bool { return jobIs(s.obj, condition) }
 
 // turned reports whether one of the conditions is True now and was not, or the other way round.
 func (s *jobStatus) turned(conditions ...string) bool {
-	for _, name := range conditions {
-		if jobIs(s.obj, name) != jobIs(s.old, name) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(conditions, func(name string) bool { return jobIs(s.obj, name) != jobIs(s.old, name) })
 }
 
 // moved reports whether one of the fields of the status changed.
 func (s *jobStatus) moved(names ...string) bool {
-	for _, name := range names {
-		if s.Child(name).Changed() {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(names, func(name string) bool { return s.Child(name).Changed() })
 }
 
 // isFinished and finishedTurned speak of the conditions Complete and Failed together.
@@ -111,9 +102,8 @@ func (s *jobStatus) validateFinished() {
 	active.InvalidIf((s.finishedTurned() || active.Changed()) && active.Int64() > 0, "active>0 is invalid for finished job")
 	neverRan := s.obj.True("spec", "suspend") && s.bounded && s.completions == 0
 	start.RequireIf((s.finishedTurned() || start.Changed()) && !neverRan && !start.Has(), "startTime is required for finished job")
-	if (s.finishedTurned() || pods.Changed()) && pods.Len("succeeded")+pods.Len("failed") > 0 {
-		pods.Invalid(gotext.Value(gotext.UncountedTerminatedPods, pods.Object()), "must be empty for finished job")
-	}
+	kind.InvalidStructIf(pods, (s.finishedTurned() || pods.Changed()) && pods.Len("succeeded")+pods.Len("failed") > 0,
+		gotext.UncountedTerminatedPods, "must be empty for finished job")
 }
 
 // validateIndexes checks the lists of indexes of an Indexed Job.
@@ -130,9 +120,7 @@ func (s *jobStatus) validateIndexes() {
 		"cannot set non-empty completedIndexes when non-indexed completion mode")
 	failed.InvalidIf(failed.Changed() && failed.Has() && !perIndex, "cannot set non-null failedIndexes when backoffLimitPerIndex is null")
 	if (failed.Changed() || completed.Changed()) && s.bounded && failed.Has() {
-		if err := indexesOverlap(completed.String(), failed.String(), s.completions); err != nil {
-			failed.Invalid(failed.String(), err.Error())
-		}
+		failed.CheckError(indexesOverlap(completed.String(), failed.String(), s.completions))
 	}
 }
 
@@ -164,7 +152,7 @@ func (s *jobStatus) validateHistory() {
 	elastic := spec.String("completionMode") == "Indexed" && object.SemanticEqual(spec["completions"], spec["parallelism"])
 	succeeded.InvalidIf(!elastic && succeeded.Int64() < was.Int64("succeeded"), "cannot decrease the succeeded counter")
 	end.InvalidIf(end.Has() && was.Has("completionTime") && end.Changed(), field.TextImmutable)
-	resuming := jobIs(s.old, "Suspended") && jobCondition(s.obj, "Suspended", "False")
+	resuming := jobIs(s.old, "Suspended") && kind.HasCondition(s.obj, "Suspended", "False")
 	start.InvalidIf(was.Has("startTime") && start.Changed() && !resuming && !spec.True("suspend"), "field is immutable for unsuspended job once set")
 	met := s.is("SuccessCriteriaMet")
 	s.conditions.InvalidIf(jobIs(s.old, "SuccessCriteriaMet") && !met, "cannot disable the SuccessCriteriaMet=True condition")

@@ -163,20 +163,11 @@ func validateJobTemplateChange(ctx *resource.Context, at field.Cursor, old objec
 		return
 	}
 	kind.KeepOld(podBefore, pod, "nodeSelector", "tolerations", "schedulingGates")
-	adoptNodeAffinity(podBefore, pod)
+	kind.KeepAt(podBefore, pod, "affinity", "nodeAffinity")
 	for _, list := range []string{"containers", "initContainers"} {
 		adoptResources(podBefore.Objects(list), pod.Objects(list))
 	}
 	kind.ImmutableStruct(at.Child("spec").Was(podBefore), gotext.PodSpec.In(ctx.Server.Minor))
-}
-
-// adoptNodeAffinity gives old the node affinity of pod.
-func adoptNodeAffinity(old, pod object.Object) {
-	if v, ok := pod.Get("affinity", "nodeAffinity"); ok && v != nil {
-		old.Set(object.Copy(v), "affinity", "nodeAffinity")
-		return
-	}
-	old.Remove("affinity", "nodeAffinity")
 }
 
 // adoptResources gives the containers of old the resources of the ones in their place, if these have the same names.

@@ -147,9 +147,7 @@ func hasTimeZone(schedule string) bool { return strings.Contains(schedule, "TZ")
 
 // validateSchedule checks spec.schedule; allowTZ is true where the stored one has a time zone already.
 func validateSchedule(at field.Cursor, allowTZ, timeZoneSet bool) {
-	if err := checkCron(at.String()); err != nil {
-		at.Invalid(at.String(), err.Error())
-	}
+	at.CheckError(checkCron(at.String()))
 	named := hasTimeZone(at.String())
 	at.InvalidIf(named && allowTZ && timeZoneSet, "cannot use both timeZone field and TZ or CRON_TZ in schedule")
 	at.InvalidIf(named && !allowTZ, "cannot use TZ or CRON_TZ in schedule, use timeZone field instead")
@@ -169,9 +167,7 @@ func validateTimeZone(at field.Cursor) {
 		}
 	}
 	at.InvalidIf(strings.EqualFold(zone, "Local"), "timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones")
-	if err := checkZone(zone); err != nil {
-		at.Invalid(zone, err.Error())
-	}
+	at.CheckError(checkZone(zone))
 }
 
 func isTimeZonePart(part string) bool {

@@ -29,13 +29,9 @@ func Kinds() []kind.Kind {
 			NameRule:         func(string, bool) []string { return nil },
 			PrepareForCreate: prepareCSR,
 			PrepareForUpdate: prepareCSRUpdate,
-			Fields: func(obj object.Object) map[string]string {
-				return map[string]string{"spec.signerName": obj.String("spec", "signerName")}
-			},
 		},
 		Validate: validateCSR,
-		Labels:   kind.SameLabels("spec.signerName"),
-		Unknown:  kind.UnsupportedLabel,
+		Select:   []string{"spec.signerName"},
 		Columns: []table.Column{
 			table.Name(), table.Age(), table.Text("SignerName", csrSignerDoc).AtOr(table.None, "spec", "signerName"),
 			table.Text("Requestor", csrRequestDoc).At("spec", "username"), table.Text("RequestedDuration", csrExpirationDoc).Cell(cellCSRDuration),
@@ -106,13 +102,9 @@ func prepareCSRUpdate(ctx *resource.Context, obj, old object.Object) {
 		stampCSRConditions(ctx, obj, old)
 	case "approval":
 		stampCSRConditions(ctx, obj, old)
-		conditions, ok := obj.Get("status", "conditions")
+		asked := obj.Copy()
 		kind.KeepOld(obj, old, "spec", "status")
-		if ok {
-			obj.Set(conditions, "status", "conditions")
-		} else {
-			obj.Remove("status", "conditions")
-		}
+		kind.KeepAt(obj, asked, "status", "conditions")
 	}
 }
 
@@ -142,7 +134,7 @@ func keepCSRConditions(obj, old object.Object, kind string) {
 func stampCSRConditions(ctx *resource.Context, obj, old object.Object) {
 	now := object.Time(ctx.Now)
 	for _, c := range obj.Objects("status", "conditions") {
-		kind.SetEmpty(c, "lastUpdateTime", now)
+		kind.SetEmpty(c, now, "lastUpdateTime")
 		if c.String("lastTransitionTime") != "" {
 			continue
 		}

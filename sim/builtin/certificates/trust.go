@@ -25,9 +25,6 @@ func trustBundleKind() kind.Kind {
 		Strategy: resource.Strategy{
 			Checks:               resource.Checks{Update: []resource.Check{resource.CheckMeta, resource.CheckKind, resource.CheckMetaUpdate}},
 			NeedsResourceVersion: true, NameRuleOf: trustBundleName,
-			Fields: func(obj object.Object) map[string]string {
-				return map[string]string{"spec.signerName": obj.String("spec", "signerName")}
-			},
 		},
 		Validate: func(_ *resource.Context, at field.Cursor) {
 			signer, bundle := at.Child("spec", "signerName"), at.Child("spec", "trustBundle")
@@ -37,12 +34,9 @@ func trustBundleKind() kind.Kind {
 			if !bundle.Updates() || bundle.Changed() {
 				validateTrustBundle(bundle)
 			}
-			if signer = signer.OrEmpty(); signer.Changed() {
-				signer.Invalid(signer.String(), field.TextImmutable)
-			}
+			signer.OrEmpty().InvalidIf(signer.OrEmpty().Changed(), field.TextImmutable)
 		},
-		Labels:  kind.SameLabels("spec.signerName"),
-		Unknown: kind.UnsupportedLabel,
+		Select: []string{"spec.signerName"},
 		Columns: []table.Column{table.Name(),
 			table.Doc("SignerName", docCertificates+"ClusterTrustBundleSpec", "signerName").AtOr(table.None, "spec", "signerName")},
 	}
@@ -97,9 +91,7 @@ func validateTrustBundle(at field.Cursor) {
 	if len(at.Errors()) > found {
 		return
 	}
-	if len(blocks) == 0 {
-		at.Invalid("<value omitted>", "at least one trust anchor must be provided")
-	}
+	at.With("<value omitted>").InvalidIf(len(blocks) == 0, "at least one trust anchor must be provided")
 	for i, block := range blocks {
 		if twice := indices[block]; len(twice) > 1 && slices.Index(blocks, block) == i {
 			at.Invalid("<value omitted>", fmt.Sprintf("duplicate trust anchor (indices %v)", twice))
@@ -121,10 +113,6 @@ func podCertificateKind() kind.Kind {
 			},
 			Resets:    map[string]resource.Reset{"": {Fields: []string{"status"}}, "status": {Fields: []string{"metadata", "spec"}}},
 			HasStatus: true, CustomStatus: true, NeedsResourceVersion: true,
-			Fields: func(obj object.Object) map[string]string {
-				return map[string]string{"spec.signerName": obj.String("spec", "signerName"), "spec.podName": obj.String("spec", "podName"),
-					"spec.nodeName": obj.String("spec", "nodeName")}
-			},
 		},
 		Defaults: kind.EveryVersion(func(obj object.Object) {
 			const day = 86400
@@ -132,8 +120,7 @@ func podCertificateKind() kind.Kind {
 		}),
 		Validate:       validatePodCertificate,
 		ValidateStatus: func(_ *resource.Context, at field.Cursor) { kind.CheckConditions(at.Child("status", "conditions")) },
-		Labels:         kind.SameLabels("spec.signerName", "spec.podName", "spec.nodeName"),
-		Unknown:        kind.UnsupportedLabel,
+		Select:         []string{"spec.signerName", "spec.podName", "spec.nodeName"},
 		Columns: []table.Column{table.Name(), doc("PodName", "podName"), doc("ServiceAccountName", "serviceAccountName"), doc("NodeName", "nodeName"),
 			doc("SignerName", "signerName"), table.Text("State", "Is the request Pending, Issued, Denied, or Failed?").Cell(cellPodCertificate),
 			doc("UnverifiedUserAnnotations", "unverifiedUserAnnotations").Cell(func(obj object.Object) any {
@@ -172,7 +159,6 @@ func validatePodCertificate(_ *resource.Context, at field.Cursor) {
 	}
 	seconds := spec.Child("maxExpirationSeconds")
 	seconds.InvalidIf(seconds.Int64() < hour || seconds.Int64() > limit, fmt.Sprintf("must be in the range [%d, %d]", hour, limit))
-	if spec.String("stubPKCS10Request") == "" {
-		spec.Invalid(field.Omit, "exactly one of (stubPKCS10Request) or (pkixPublicKey, proofOfPossession) must be set")
-	}
+	spec.With(field.Omit).InvalidIf(spec.String("stubPKCS10Request") == "",
+		"exactly one of (stubPKCS10Request) or (pkixPublicKey, proofOfPossession) must be set")
 }

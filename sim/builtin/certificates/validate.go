@@ -32,9 +32,7 @@ const (
 func validateCSR(ctx *resource.Context, at field.Cursor) {
 	old := at.Old()
 	request, signer, certificate := at.Child("spec", "request"), at.Child("spec", "signerName"), at.Child("status", "certificate")
-	if err := checkCSR(request.String()); err != nil {
-		request.Invalid(kind.EnumValue(request.Value()), err.Error())
-	}
+	request.AsEnum().CheckError(checkCSR(request.String()))
 	validateCSRUsages(at.Child("spec", "usages"), old.Strings("spec", "usages"))
 	if signer.String() == legacySigner && old.String("spec", "signerName") != legacySigner {
 		signer.Invalid(legacySigner, "the legacy signerName is not allowed via this API version")
@@ -45,9 +43,7 @@ func validateCSR(ctx *resource.Context, at field.Cursor) {
 	validateCSRConditions(ctx, at.Child("status", "conditions"), old)
 	before := old.String("status", "certificate")
 	if old == nil || certificate.String() != before && checkCertificate(before) == nil {
-		if err := checkCertificate(certificate.String()); err != nil {
-			certificate.Invalid("<certificate data>", err.Error())
-		}
+		certificate.With("<certificate data>").CheckError(checkCertificate(certificate.String()))
 	}
 	if old != nil {
 		validateCSRUpdate(ctx, at, old)
@@ -62,10 +58,7 @@ func validateCSRUsages(at field.Cursor, old []string) {
 		}
 	}
 	if len(kind.SortedSet(old)) == len(old) {
-		seen := field.Seen{}
-		for usage := range at.Each() {
-			usage.Unique(seen)
-		}
+		at.UniqueItems()
 	}
 }
 
@@ -83,25 +76,23 @@ func validateSignerName(at field.Cursor) {
 	if len(domain) > field.DNSSubdomainMax {
 		at.TooLong(field.DNSSubdomainMax)
 	}
-	at.Report(validateLabelsOf(at.Path(), domain, field.DNS1123Label))
-	if !strings.Contains(domain, ".") {
-		at.Invalid(domain, "should be a domain with at least two segments separated by dots")
-	}
-	at.Report(validateLabelsOf(at.Path(), path, field.DNS1123Subdomain)).MaxBytes(signerNameMax)
+	validateLabelsOf(at.With(domain), field.DNS1123Label)
+	at.With(domain).InvalidIf(!strings.Contains(domain, "."), "should be a domain with at least two segments separated by dots")
+	validateLabelsOf(at.With(path), field.DNS1123Subdomain)
+	at.MaxBytes(signerNameMax)
 }
 
-// validateLabelsOf checks the labels between the dots of text up to the first that breaks the rule.
-func validateLabelsOf(p field.Path, text string, rule func(string) []string) field.ErrorList {
-	for label := range strings.SplitSeq(text, ".") {
-		if msgs := rule(label); len(msgs) > 0 {
-			var errs field.ErrorList
-			for _, m := range msgs {
-				errs = append(errs, field.Invalid(p, text, fmt.Sprintf("validating label %q: %s", label, m)))
-			}
-			return errs
+// validateLabelsOf checks the labels between the dots of a text up to the first that breaks the rule.
+func validateLabelsOf(at field.Cursor, rule func(string) []string) {
+	for label := range strings.SplitSeq(at.String(), ".") {
+		wrong := rule(label)
+		for _, m := range wrong {
+			at.Invalid(at.Value(), fmt.Sprintf("validating label %q: %s", label, m))
+		}
+		if len(wrong) > 0 {
+			return
 		}
 	}
-	return nil
 }
 
 // checkCSR checks a PKCS #10 request in PEM (RFC 2986, RFC 7468 §7).
@@ -153,10 +144,7 @@ func excludes(ctx *resource.Context, at field.Cursor, name string) {
 
 // validateCSRConditions checks the conditions of a request. A request is approved or denied for good.
 func validateCSRConditions(ctx *resource.Context, at field.Cursor, old object.Object) {
-	var was []string
-	for _, c := range old.Objects("status", "conditions") {
-		was = append(was, c.String("type"))
-	}
+	was := kind.Texts(old.Objects("status", "conditions"), "type")
 	bothAllowed := slices.Contains(was, "Approved") && slices.Contains(was, "Denied")
 	twiceAllowed := len(kind.SortedSet(was)) < len(was)
 	var seen []string

@@ -26,7 +26,6 @@ func Organizations(der []byte) ([]string, error) {
 	return request.Subject.Organization, nil
 }
 
-// checkCertificateBytes checks the certificates of one PEM block.
 // checkAuthority returns what is wrong with the certificate of an authority.
 func checkAuthority(der []byte) string {
 	switch c, err := x509.ParseCertificate(der); {
@@ -40,6 +39,7 @@ func checkAuthority(der []byte) string {
 	return ""
 }
 
+// checkCertificateBytes checks the certificates of one PEM block.
 func checkCertificateBytes(der []byte) error {
 	certificates, err := x509.ParseCertificates(der)
 	if err == nil && len(certificates) == 0 {

@@ -18,11 +18,10 @@ func configMapKind() kind.Kind {
 	return kind.Kind{
 		Storage: "configmaps",
 		Strategy: resource.Strategy{
-			Quota:         resource.Quota{Each: []string{"configmaps"}},
-			Checks:        resource.Checks{Update: []resource.Check{resource.CheckMetaUpdate, resource.CheckFirst, resource.CheckMeta, resource.CheckKind}},
-			ValidateFirst: immutableConfigMap,
+			Quota:  resource.Quota{Each: []string{"configmaps"}},
+			Checks: resource.Checks{Update: []resource.Check{resource.CheckMetaUpdate, resource.CheckFirst, resource.CheckMeta, resource.CheckKind}},
 		},
-		Validate: validateConfigMap,
+		Validate: validateConfigMap, ValidateFirst: immutableConfigMap,
 		Columns: []table.Column{table.Name(), table.Doc("Data", table.DocCore+"ConfigMap", "data").Cell(func(obj object.Object) any {
 			return int64(len(obj.Map("data")) + len(obj.Map("binaryData")))
 		}), table.Age()},
@@ -51,14 +50,12 @@ func checkKeys(at field.Cursor) (size int) {
 
 // immutableConfigMap lets an empty data pass where there was none: a default makes it so in the real server's memory
 // (pkg/apis/core/v1.SetDefaults_ConfigMap).
-func immutableConfigMap(_ *resource.Context, obj, old object.Object) field.ErrorList {
-	at := field.CursorAt(obj, old)
+func immutableConfigMap(_ *resource.Context, at field.Cursor) {
 	if stillImmutable(at) {
 		data := at.Child("data")
 		data.ForbidIf(data.Changed(), immutableWhenSet)
 		immutableMap(at.Child("binaryData"))
 	}
-	return at.Errors()
 }
 
 // stillImmutable reports whether an object was declared immutable, and checks that it stays so.

@@ -3,7 +3,6 @@ package core
 import (
 	"net"
 	"strconv"
-	"strings"
 
 	"github.com/kubesim/kubesim/sim/builtin/kind"
 	"github.com/kubesim/kubesim/sim/builtin/table"
@@ -30,7 +29,7 @@ func endpointsKind() kind.Kind {
 		Defaults: kind.EveryVersion(func(obj object.Object) {
 			for _, subset := range obj.Objects("subsets") {
 				for _, port := range subset.Objects("ports") {
-					kind.SetEmpty(port, "protocol", "TCP")
+					kind.SetEmpty(port, "TCP", "protocol")
 				}
 			}
 		}),
@@ -84,7 +83,6 @@ func warnEndpoints(ctx *resource.Context, obj, _ object.Object) {
 
 // endpointsCell lists the first three addresses that are ready.
 func endpointsCell(obj object.Object) any {
-	const most = 3
 	if len(obj.List("subsets")) == 0 {
 		return table.None
 	}
@@ -102,8 +100,5 @@ func endpointsCell(obj object.Object) any {
 			}
 		}
 	}
-	if len(list) <= most {
-		return strings.Join(list, ",")
-	}
-	return strings.Join(list[:most], ",") + " + " + strconv.Itoa(len(list)-most) + " more..."
+	return table.FirstCell(list, 3, ",")
 }

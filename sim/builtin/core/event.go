@@ -1,6 +1,7 @@
 package core
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 	"time"
@@ -40,13 +41,8 @@ func eventKind() kind.Kind {
 				}},
 			},
 			CreateOnUpdate: true, NoGarbageCollection: true, Uncached: true, TTL: eventTTL,
-			ValidateFirst: func(ctx *resource.Context, obj, old object.Object) field.ErrorList {
-				at := field.CursorAt(obj, old)
-				validateAnyEvent(ctx, at)
-				return at.Errors()
-			},
 			Fields: func(obj object.Object) map[string]string {
-				source := table.OrNone(obj.String("source", "component"), obj.String("reportingComponent"))
+				source := cmp.Or(obj.String("source", "component"), obj.String("reportingComponent"))
 				out := map[string]string{"reason": obj.String("reason"), "type": obj.String("type"), "source": source,
 					"reportingComponent": obj.String("reportingComponent")}
 				for _, name := range references {
@@ -55,9 +51,9 @@ func eventKind() kind.Kind {
 				return out
 			},
 		},
-		Validate: validateEvent,
-		Labels:   map[string]map[string]string{"v1": core, eventsVersion: group},
-		Unknown:  kind.UnsupportedLabel,
+		Validate: validateEvent, ValidateFirst: validateAnyEvent,
+		Labels:  map[string]map[string]string{"v1": core, eventsVersion: group},
+		Unknown: kind.UnsupportedLabel,
 		Convert: map[string]kind.Conversion{eventsVersion: {
 			ToHub:   func(obj object.Object) (object.Object, error) { return renameEvent(obj, "v1", 0, 1), nil },
 			FromHub: func(obj object.Object) (object.Object, error) { return renameEvent(obj, eventsVersion, 1, 0), nil },
@@ -198,7 +194,7 @@ func eventValue(name string, obj object.Object) any {
 }
 
 func eventRow(now time.Time, obj object.Object) resource.Row {
-	first := table.SinceCell(now, table.OrNone(obj.String("firstTimestamp"), obj.String("eventTime")))
+	first := table.SinceCell(now, cmp.Or(obj.String("firstTimestamp"), obj.String("eventTime")))
 	last := first
 	if stamp := obj.String("lastTimestamp"); stamp != "" {
 		last = table.SinceCell(now, stamp)
@@ -214,8 +210,8 @@ func eventRow(now time.Time, obj object.Object) resource.Row {
 	if name := involved.String("name"); name != "" {
 		target += "/" + name
 	}
-	source := table.OrNone(obj.String("source", "component"), obj.String("reportingComponent"))
-	if host := table.OrNone(obj.String("source", "host"), obj.String("reportingInstance")); host != "" {
+	source := cmp.Or(obj.String("source", "component"), obj.String("reportingComponent"))
+	if host := cmp.Or(obj.String("source", "host"), obj.String("reportingInstance")); host != "" {
 		source += ", " + host
 	}
 	return table.Row(last, obj.String("type"), obj.String("reason"), target, involved.String("fieldPath"), source,

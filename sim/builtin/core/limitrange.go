@@ -59,10 +59,7 @@ func validateLimitRange(_ *resource.Context, at field.Cursor) {
 			limited != "Pod" && limited != "Container" && limited != "PersistentVolumeClaim" {
 			kind.InvalidEnum("must be a standard limit type or fully qualified")
 		}
-		if seen[limited] {
-			kind.Duplicate(field.Enum(limited))
-		}
-		seen[limited] = true
+		kind.AsEnum().UniqueBy(seen, limited)
 		validateLimitNames(item, limited)
 		for _, name := range limitNames(item.Object(), limited) {
 			validateLimits(item, name, limitsOf(item.Object(), limited, name))

@@ -34,14 +34,10 @@ func namespaceKind() kind.Kind {
 				return len(obj.List("spec", "finalizers")) > 0
 			},
 			FirstDelete: deleteNamespace,
-			Fields: func(obj object.Object) map[string]string {
-				return map[string]string{"status.phase": obj.String("status", "phase")}
-			},
 		},
 		Validate: validateNamespace, ValidateStatus: validateNamespacePhase,
 		Defaults: kind.EveryVersion(defaultNamespace),
-		Labels:   kind.SameLabels("status.phase"),
-		Unknown:  kind.UnsupportedLabel,
+		Select:   []string{"status.phase"},
 		Columns:  []table.Column{table.Name(), table.Text("Status", "The status of the namespace").At("status", "phase"), table.Age()},
 	}
 }
@@ -73,9 +69,7 @@ func defaultNamespace(obj object.Object) {
 	if name := obj.Name(); name != "" { // a generated name is not known yet
 		obj.Set(name, "metadata", "labels", namespaceLabel)
 	}
-	if obj.String("status", "phase") == "" {
-		obj.Set("Active", "status", "phase")
-	}
+	kind.SetEmpty(obj, "Active", "status", "phase")
 }
 
 func prepareNamespace(_ *resource.Context, obj object.Object) {

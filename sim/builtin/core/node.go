@@ -1,6 +1,7 @@
 package core
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"regexp"
@@ -255,7 +256,7 @@ func nodeStatus(obj object.Object) any {
 }
 
 func nodeKernel(obj object.Object) any {
-	kernel := table.OrNone(obj.String("status", "nodeInfo", "kernelVersion"), table.Unknown)
+	kernel := cmp.Or(obj.String("status", "nodeInfo", "kernelVersion"), table.Unknown)
 	if arch := obj.String("status", "nodeInfo", "architecture"); arch != "" {
 		kernel += " (" + arch + ")"
 	}
@@ -275,7 +276,7 @@ func nodeRoles(obj object.Object) any {
 			roles = append(roles, value)
 		}
 	}
-	return table.OrNone(strings.Join(kind.SortedSet(roles), ","), table.None)
+	return cmp.Or(strings.Join(kind.SortedSet(roles), ","), table.None)
 }
 
 // nodeAddress makes the cell of a node's first address of a type.

@@ -117,7 +117,7 @@ func podTemplateKind() kind.Kind {
 			},
 			Warn: func(ctx *resource.Context, obj, old object.Object) {
 				if old == nil || old.Generation() != obj.Generation() {
-					kind.WarnAll(ctx, podspec.TemplateWarnings(ctx, obj.Map("template"), template))
+					podspec.WarnTemplate(ctx, obj.Map("template"), template)
 				}
 			},
 		},

@@ -1,10 +1,12 @@
 package core
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 
 	"github.com/kubesim/kubesim/sim/builtin/gotext"
+	"github.com/kubesim/kubesim/sim/builtin/kind"
 	"github.com/kubesim/kubesim/sim/builtin/podspec"
 	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/object"
@@ -51,7 +53,7 @@ func validateResize(r podRules) {
 	}
 	r.annotationsAndSpec()
 	was := r.old.At("spec")
-	if podspec.Either(r.old.String("status", "qosClass"), podspec.QosClass(was)) != podspec.QosClass(r.Spec) {
+	if cmp.Or(r.old.String("status", "qosClass"), podspec.QosClass(was)) != podspec.QosClass(r.Spec) {
 		r.spec.Invalid(field.Enum(r.pod.String("status", "qosClass")), "Pod QOS Class may not change as a result of resizing")
 	}
 	r.spec.ForbidIf(!nodeResizes(r.old), "Pod running on node without support for resize")
@@ -114,11 +116,7 @@ func removedResources(at field.Cursor, before object.Object, what string) {
 func keepComputeResources(resources, old object.Object) {
 	for _, list := range []string{"requests", "limits"} {
 		for _, name := range []string{"cpu", "memory"} {
-			if v, ok := old.Get(list, name); ok {
-				resources.Set(v, list, name)
-			} else {
-				resources.Remove(list, name)
-			}
+			kind.KeepAt(resources, old, list, name)
 		}
 	}
 }
@@ -127,7 +125,7 @@ func keepComputeResources(resources, old object.Object) {
 func (r podRules) sameContainers(old object.Object) bool {
 	n := len(r.spec.Errors())
 	for _, list := range podContainers {
-		at, now, before := r.spec.Child(list), podspec.Names(r.Spec.Objects(list)), podspec.Names(old.Objects(list))
+		at, now, before := r.spec.Child(list), kind.Texts(r.Spec.Objects(list), "name"), kind.Texts(old.Objects(list), "name")
 		if len(now) != len(before) {
 			at.Forbidden(list + " may not be added or removed on resize")
 			continue

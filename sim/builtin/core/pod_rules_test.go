@@ -73,7 +73,7 @@ func checkPodCase(t *testing.T, c, old object.Object) (errs, warnings []string) 
 		at := field.CursorOn(field.Root("template"), template)
 		podspec.CheckTemplate(ctx, at)
 		found = at.Errors()
-		kind.WarnAll(ctx, podspec.TemplateWarnings(ctx, template, field.Root("template")))
+		podspec.WarnTemplate(ctx, template, field.Root("template"))
 	case c.Has("old"):
 		before := old.Copy()
 		obj.SetDefault("x", "metadata", "name")
@@ -95,7 +95,7 @@ func checkPodCase(t *testing.T, c, old object.Object) (errs, warnings []string) 
 		at := field.CursorAt(obj, nil)
 		validatePod(ctx, at)
 		found = at.Errors()
-		kind.WarnAll(ctx, podspec.Warnings(ctx, field.CursorAt(obj, nil)))
+		podspec.Warn(ctx, field.CursorAt(obj, nil))
 	}
 	for _, e := range found {
 		errs = append(errs, shortText(e.Error()))

@@ -1,6 +1,7 @@
 package core
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -8,7 +9,6 @@ import (
 
 	"github.com/kubesim/kubesim/sim/builtin/gotext"
 	"github.com/kubesim/kubesim/sim/builtin/kind"
-	"github.com/kubesim/kubesim/sim/builtin/podspec"
 	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
@@ -42,7 +42,7 @@ func validatePodStatus(ctx *resource.Context, pod field.Cursor) {
 	host := at.Child("hostIPs").Index(0).Child("ip").OrEmpty()
 	host.InvalidIf(at.Len("hostIPs") > 0 && host.String() != at.String("hostIP"), "must be equal to `hostIP`")
 	podAddresses(ctx, at.Child("hostIPs"), before.Objects("hostIPs"), gotext.HostIP)
-	system := podspec.Either(pod.String("spec", "os", "name"), "linux")
+	system := cmp.Or(pod.String("spec", "os", "name"), "linux")
 	for _, list := range statusLists {
 		for c := range at.Each(list) {
 			containerUser(c.Child("user", "linux"), system)
@@ -104,7 +104,7 @@ func restartsAfter(c, spec object.Object, code int64) bool {
 			}
 		}
 	}
-	switch podspec.Either(c.String("restartPolicy"), spec.String("restartPolicy")) {
+	switch cmp.Or(c.String("restartPolicy"), spec.String("restartPolicy")) {
 	case "OnFailure":
 		return code != 0
 	case "Never":
@@ -115,7 +115,7 @@ func restartsAfter(c, spec object.Object, code int64) bool {
 
 // claimStatuses checks which ResourceClaims were made for the claims of the spec.
 func claimStatuses(at field.Cursor, pod object.Object) {
-	claims, seen := podspec.Names(pod.Objects("spec", "resourceClaims")), field.Seen{}
+	claims, seen := kind.Texts(pod.Objects("spec", "resourceClaims"), "name"), field.Seen{}
 	for s := range at.Each("resourceClaimStatuses") {
 		name := s.Child("name").OrEmpty()
 		name.InvalidIf(!slices.Contains(claims, name.String()), "must match the name of an entry in `spec.resourceClaims`").Unique(seen)
@@ -234,11 +234,7 @@ func deviceHealth(allocated field.Cursor) {
 		r.Child("health").OrEmpty().OneOf("Healthy", "Unhealthy", "Unknown")
 		text := r.Child("message")
 		text.RequireIf(text.Has() && text.String() == "", "must be non-empty if specified").MaxBytes(healthMessageMax)
-		if id := r.Child("resourceID"); seen[id.String()] {
-			id.Duplicate(field.Enum(id.String()))
-		} else {
-			seen[id.String()] = true
-		}
+		r.Child("resourceID").OrEmpty().AsEnum().UniqueBy(seen, r.String("resourceID"))
 	}
 }
 

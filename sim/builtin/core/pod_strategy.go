@@ -1,6 +1,7 @@
 package core
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/kubesim/kubesim/sim/builtin/kind"
@@ -26,7 +27,7 @@ func defaultPod(obj object.Object) {
 			limitsBecomeRequests(c)
 			if spec.True("hostNetwork") {
 				for _, port := range c.Objects("ports") {
-					kind.SetZero(port, "hostPort", port.Int64("containerPort"))
+					kind.SetZero(port, port.Int64("containerPort"), "hostPort")
 				}
 			}
 		}
@@ -67,7 +68,7 @@ func prepareNewPod(ctx *resource.Context, obj object.Object) {
 	spec := obj.At("spec")
 	status := map[string]any{"phase": "Pending", "qosClass": podspec.QosClass(spec)}
 	if !ctx.Since(37) {
-		status["qosClass"] = podspec.Either(obj.String("status", "qosClass"), podspec.QosClass(spec))
+		status["qosClass"] = cmp.Or(obj.String("status", "qosClass"), podspec.QosClass(spec))
 	}
 	if len(spec.List("schedulingGates")) > 0 {
 		status["conditions"] = []any{map[string]any{
@@ -201,10 +202,10 @@ func preparePodStatus(obj, old object.Object) {
 		obj["status"] = map[string]any(status)
 	}
 	if class := old.String("status", "qosClass"); class != "" {
-		kind.SetEmpty(status, "qosClass", class)
+		kind.SetEmpty(status, class, "qosClass")
 	}
 	if n := old.Int64("status", "observedGeneration"); n != 0 {
-		kind.SetZero(status, "observedGeneration", n)
+		kind.SetZero(status, n, "observedGeneration")
 	}
 	before := old.Objects("status", "conditions")
 	for _, c := range status.Objects("conditions") {
@@ -213,7 +214,7 @@ func preparePodStatus(obj, old object.Object) {
 			continue
 		}
 		if n := before[i].Int64("observedGeneration"); n != 0 {
-			kind.SetZero(c, "observedGeneration", n)
+			kind.SetZero(c, n, "observedGeneration")
 		}
 		before = slices.Delete(slices.Clone(before), i, i+1)
 	}

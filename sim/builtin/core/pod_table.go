@@ -1,11 +1,13 @@
 package core
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
 	"time"
 
+	"github.com/kubesim/kubesim/sim/builtin/kind"
 	"github.com/kubesim/kubesim/sim/builtin/podspec"
 	"github.com/kubesim/kubesim/sim/builtin/table"
 	"github.com/kubesim/kubesim/sim/codec"
@@ -28,8 +30,8 @@ func podRow(now time.Time, obj object.Object) resource.Row {
 		restarts += " (" + codec.Age(now, s.lastRestart) + " ago)"
 	}
 	row := table.Row(obj.Name(), fmt.Sprintf("%d/%d", s.ready, s.total), s.status, restarts, table.AgeCell(now, obj),
-		table.OrNone(podIP(obj), table.None), table.OrNone(obj.String("spec", "nodeName"), table.None),
-		table.OrNone(obj.String("status", "nominatedNodeName"), table.None), cellReadinessGates(obj))
+		cmp.Or(podIP(obj), table.None), cmp.Or(obj.String("spec", "nodeName"), table.None),
+		cmp.Or(obj.String("status", "nominatedNodeName"), table.None), cellReadinessGates(obj))
 	row.Conditions = completed(obj.String("status", "phase"))
 	return row
 }
@@ -51,27 +53,17 @@ func cellReadinessGates(obj object.Object) string {
 	}
 	met := 0
 	for _, gate := range gates {
-		if podCondition(obj, gate.String("conditionType")).String("status") == "True" {
+		if kind.Condition(obj, gate.String("conditionType")).String("status") == "True" {
 			met++
 		}
 	}
 	return fmt.Sprintf("%d/%d", met, len(gates))
 }
 
-// podCondition returns the first condition of the type, or nil.
-func podCondition(obj object.Object, kind string) object.Object {
-	for _, c := range obj.Objects("status", "conditions") {
-		if c.String("type") == kind {
-			return c
-		}
-	}
-	return nil
-}
-
 // summarize puts the states of all containers together, as kubectl get shows them.
 func summarize(obj object.Object) podSummary {
 	phase := obj.String("status", "phase")
-	s := podSummary{status: table.OrNone(obj.String("status", "reason"), phase), total: len(obj.List("spec", "containers"))}
+	s := podSummary{status: cmp.Or(obj.String("status", "reason"), phase), total: len(obj.List("spec", "containers"))}
 	for _, c := range obj.Objects("status", "conditions") {
 		if c.String("type") == "PodScheduled" && c.String("reason") == "SchedulingGated" {
 			s.status = "SchedulingGated"
@@ -85,7 +77,7 @@ func summarize(obj object.Object) podSummary {
 	}
 	s.total += len(sidecars)
 	initializing := s.initContainers(obj, sidecars)
-	if !initializing || podCondition(obj, "Initialized").String("status") == "True" {
+	if !initializing || kind.Condition(obj, "Initialized").String("status") == "True" {
 		s.containers(obj, sidecars)
 	}
 	if obj.DeletionTimestamp() != "" {
@@ -174,18 +166,11 @@ func (s *podSummary) containers(obj object.Object, sidecars []string) {
 		return
 	}
 	switch {
-	case running && podReady(obj):
+	case running && kind.HasCondition(obj, "Ready", "True"):
 		s.status = "Running"
 	case failure != "":
 		s.status = failure
 	case running:
 		s.status = "NotReady"
 	}
-}
-
-// podReady reports whether any condition Ready is true.
-func podReady(obj object.Object) bool {
-	return slices.ContainsFunc(obj.Objects("status", "conditions"), func(c object.Object) bool {
-		return c.String("type") == "Ready" && c.String("status") == "True"
-	})
 }

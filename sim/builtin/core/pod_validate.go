@@ -163,7 +163,8 @@ func sameToleration(a, b object.Object) bool {
 
 // gateUpdates checks that scheduling gates were only removed.
 func (r podRules) gateUpdates() {
-	before, now := podspec.Names(r.old.Objects("spec", "schedulingGates")), podspec.Names(r.Spec.Objects("schedulingGates"))
+	before := kind.Texts(r.old.Objects("spec", "schedulingGates"), "name")
+	now := kind.Texts(r.Spec.Objects("schedulingGates"), "name")
 	for i, name := range now {
 		r.spec.Child("schedulingGates").Index(i).Child("name").ForbidIf(!slices.Contains(before, name) && !slices.Contains(now[i+1:], name),
 			"only deletion is allowed, but found new scheduling gate '"+name+"'")
@@ -269,7 +270,7 @@ func warnPod(ctx *resource.Context, obj, old object.Object) {
 		if msgs := field.DNS1123Label(obj.Name()); len(msgs) > 0 {
 			ctx.Warn(fmt.Sprintf("metadata.name: this is used in the Pod's hostname, which can result in surprising behavior; a DNS label is recommended: %v", msgs))
 		}
-		kind.WarnAll(ctx, podspec.Warnings(ctx, field.CursorAt(obj, nil)))
+		podspec.Warn(ctx, field.CursorAt(obj, nil))
 		return
 	}
 	if ctx.Subresource != "status" {

@@ -126,8 +126,8 @@ func warnReplication(ctx *resource.Context, obj, old object.Object) {
 	switch {
 	case old == nil:
 		podspec.WarnNames(ctx, obj)
-		kind.WarnAll(ctx, podspec.TemplateWarnings(ctx, obj.Map("spec", "template"), path))
+		podspec.WarnTemplate(ctx, obj.Map("spec", "template"), path)
 	case ctx.Subresource == "" && obj.Generation() != old.Generation():
-		kind.WarnAll(ctx, podspec.TemplateWarnings(ctx, old.Map("spec", "template"), path))
+		podspec.WarnTemplate(ctx, old.Map("spec", "template"), path)
 	}
 }

@@ -16,16 +16,13 @@ func secretKind() kind.Kind {
 	return kind.Kind{
 		Storage: "secrets",
 		Strategy: resource.Strategy{
-			Quota:         resource.Quota{Each: []string{"secrets"}},
-			Checks:        resource.Checks{Update: []resource.Check{resource.CheckMetaUpdate, resource.CheckFirst, resource.CheckMeta, resource.CheckKind}},
-			ValidateFirst: immutableSecret,
-			Warn:          warnSecret,
-			Fields:        func(obj object.Object) map[string]string { return map[string]string{"type": obj.String("type")} },
+			Quota:  resource.Quota{Each: []string{"secrets"}},
+			Checks: resource.Checks{Update: []resource.Check{resource.CheckMetaUpdate, resource.CheckFirst, resource.CheckMeta, resource.CheckKind}},
+			Warn:   warnSecret,
 		},
-		Validate: validateSecret,
+		Validate: validateSecret, ValidateFirst: immutableSecret,
 		Defaults: kind.EveryVersion(defaultSecret),
-		Labels:   kind.SameLabels("type"),
-		Unknown:  kind.UnsupportedLabel,
+		Select:   []string{"type"},
 		Columns: []table.Column{table.Name(), table.Doc("Type", table.DocCore+"Secret", "type").At("type"),
 			table.Doc("Data", table.DocCore+"Secret", "data").Cell(func(obj object.Object) any { return int64(len(obj.Map("data"))) }), table.Age()},
 	}
@@ -33,9 +30,7 @@ func secretKind() kind.Kind {
 
 // defaultSecret merges stringData into data: it can be written and is never shown.
 func defaultSecret(obj object.Object) {
-	if obj.String("type") == "" {
-		obj["type"] = "Opaque"
-	}
+	kind.SetEmpty(obj, "Opaque", "type")
 	plain := obj.Map("stringData")
 	for _, key := range object.SortedKeys(plain) {
 		text, _ := plain[key].(string)
@@ -78,13 +73,11 @@ func validateDockerConfig(at field.Cursor) {
 	}
 }
 
-func immutableSecret(_ *resource.Context, obj, old object.Object) field.ErrorList {
-	at := field.CursorAt(obj, old)
+func immutableSecret(_ *resource.Context, at field.Cursor) {
 	at.Child("type").OrEmpty().Immutable()
 	if stillImmutable(at) {
 		immutableMap(at.Child("data"))
 	}
-	return at.Errors()
 }
 
 // warnSecret warns about a TLS key that does not belong to its certificate.

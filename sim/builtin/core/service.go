@@ -1,6 +1,7 @@
 package core
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -33,14 +34,10 @@ func serviceKind() kind.Kind {
 			Allocate: allocateService, Released: releaseService,
 			NameRuleOf: serviceNameRule,
 			Warn:       warnService,
-			Fields: func(obj object.Object) map[string]string {
-				return map[string]string{"spec.clusterIP": obj.String("spec", "clusterIP"), "spec.type": obj.String("spec", "type")}
-			},
 		},
 		Validate: validateService, ValidateStatus: validateLoadBalancerStatus,
 		Defaults: kind.EveryVersion(defaultService),
-		Labels:   kind.SameLabels("spec.clusterIP", "spec.type"),
-		Unknown:  kind.UnsupportedLabel,
+		Select:   []string{"spec.clusterIP", "spec.type"},
 		Columns: []table.Column{table.Name(), table.Doc("Type", spec, "type").At("spec", "type"),
 			table.Doc("Cluster-IP", spec, "clusterIP").Cell(func(obj object.Object) any { return append(obj.Strings("spec", "clusterIPs"), table.None)[0] }),
 			table.Doc("External-IP", spec, "externalIPs").Cell(externalIPs), table.Doc("Port(s)", spec, "ports").Cell(portsCell), table.Age(),
@@ -59,8 +56,8 @@ func serviceNameRule(ctx *resource.Context, _ object.Object) func(name string, p
 func defaultService(obj object.Object) {
 	obj.SetDefault(map[string]any{}, "spec")
 	spec := obj.At("spec")
-	kind.SetEmpty(spec, "sessionAffinity", "None")
-	kind.SetEmpty(spec, "type", typeClusterIP)
+	kind.SetEmpty(spec, "None", "sessionAffinity")
+	kind.SetEmpty(spec, typeClusterIP, "type")
 	switch spec.String("sessionAffinity") {
 	case "None":
 		delete(spec, "sessionAffinityConfig")
@@ -70,13 +67,13 @@ func defaultService(obj object.Object) {
 		}
 	}
 	for _, port := range spec.Objects("ports") {
-		kind.SetEmpty(port, "protocol", "TCP")
+		kind.SetEmpty(port, "TCP", "protocol")
 		if target := port["targetPort"]; target == nil || target == int64(0) || target == "" {
 			port["targetPort"] = port.Int64("port")
 		}
 	}
 	if isExternal(spec) {
-		kind.SetEmpty(spec, "externalTrafficPolicy", "Cluster")
+		kind.SetEmpty(spec, "Cluster", "externalTrafficPolicy")
 	}
 	kind := spec.String("type")
 	if kind == typeClusterIP || kind == typeNodePort || kind == typeLoadBalancer {
@@ -144,7 +141,7 @@ func portsCell(obj object.Object) any {
 		}
 		ports = append(ports, text+"/"+p.String("protocol"))
 	}
-	return table.OrNone(strings.Join(ports, ","), table.None)
+	return cmp.Or(strings.Join(ports, ","), table.None)
 }
 
 // externalIPs is the cell for where a service can be reached from outside.
@@ -153,9 +150,9 @@ func externalIPs(obj object.Object) any {
 	ips := spec.Strings("externalIPs")
 	switch spec.String("type") {
 	case typeClusterIP, typeNodePort:
-		return table.OrNone(strings.Join(ips, ","), table.None)
+		return cmp.Or(strings.Join(ips, ","), table.None)
 	case typeLoadBalancer:
-		return table.OrNone(strings.Join(append(IngressPoints(obj), ips...), ","), "<pending>")
+		return cmp.Or(strings.Join(append(IngressPoints(obj), ips...), ","), "<pending>")
 	case typeExternalName:
 		return spec.String("externalName")
 	}
@@ -166,7 +163,7 @@ func externalIPs(obj object.Object) any {
 func IngressPoints(obj object.Object) []string {
 	var points []string
 	for _, ingress := range obj.Objects("status", "loadBalancer", "ingress") {
-		if point := table.OrNone(ingress.String("ip"), ingress.String("hostname")); point != "" {
+		if point := cmp.Or(ingress.String("ip"), ingress.String("hostname")); point != "" {
 			points = append(points, point)
 		}
 	}

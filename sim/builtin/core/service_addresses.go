@@ -3,6 +3,7 @@ package core
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/object"
@@ -195,11 +196,8 @@ func (t *taken) reservations(spec object.Object) (all []resource.Reservation) {
 		return nil
 	}
 	for _, ip := range spec.Strings("clusterIPs") {
-		for _, r := range t.ranges {
-			if r.has(ip) {
-				all = append(all, resource.Reservation{Storage: ipAddresses, Name: addressName(ip)})
-				break
-			}
+		if slices.ContainsFunc(t.ranges, func(r addressRange) bool { return r.has(ip) }) {
+			all = append(all, resource.Reservation{Storage: ipAddresses, Name: addressName(ip)})
 		}
 	}
 	return all

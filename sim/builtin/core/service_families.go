@@ -1,11 +1,11 @@
 package core
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
 	"github.com/kubesim/kubesim/sim/builtin/kind"
-	"github.com/kubesim/kubesim/sim/builtin/table"
 	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
@@ -27,7 +27,7 @@ func initFamilies(ctx *resource.Context, spec, was object.Object) field.ErrorLis
 	}
 	bare := spec.String("clusterIP") == headless && len(spec.Map("selector")) == 0
 	if !spec.Has("ipFamilyPolicy") {
-		spec["ipFamilyPolicy"] = table.OrNone(was.String("ipFamilyPolicy"), firstPolicy(bare))
+		spec["ipFamilyPolicy"] = cmp.Or(was.String("ipFamilyPolicy"), firstPolicy(bare))
 	}
 	at := field.CursorOn(field.Root("spec"), spec).Was(was)
 	if validateServiceAddresses(ctx, at); len(at.Errors()) > 0 {
@@ -68,7 +68,7 @@ func firstPolicy(bare bool) string {
 // staysPreferDual reports whether an update leaves all that matters here as it is.
 func staysPreferDual(spec, was object.Object) bool {
 	return was != nil && spec.String("ipFamilyPolicy") == preferDualStack &&
-		table.OrNone(was.String("ipFamilyPolicy"), preferDualStack) == preferDualStack &&
+		cmp.Or(was.String("ipFamilyPolicy"), preferDualStack) == preferDualStack &&
 		object.SemanticEqual(spec["type"], was["type"]) && object.SemanticEqual(spec["clusterIPs"], was["clusterIPs"]) &&
 		object.SemanticEqual(spec["ipFamilies"], was["ipFamilies"])
 }
@@ -150,10 +150,7 @@ func validateServiceAddresses(ctx *resource.Context, spec field.Cursor) {
 	}
 	seen := field.Seen{}
 	for family := range spec.Each("ipFamilies") {
-		if family.OneOf("IPv4", "IPv6"); seen[family.String()] {
-			family.Duplicate(field.Enum(family.String()))
-		}
-		seen[family.String()] = true
+		family.OneOf("IPv4", "IPv6").AsEnum().UniqueBy(seen, family.String())
 	}
 	spec.Child("ipFamilyPolicy").OneOf(preferDualStack, requireDual, singleStack)
 	before := len(spec.Errors())

@@ -2,6 +2,7 @@ package core
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/kubesim/kubesim/sim/object"
@@ -70,12 +71,8 @@ func mendServiceAt(stored resource.Reader, ranges []addressRange, it *resource.I
 	note := func(reason, text string, about ...any) {
 		m.Event = mendEvent("Service", "v1", it, reason, "ClusterIPAllocation", fmt.Sprintf(text, about...))
 	}
-	inside := false
-	for _, r := range ranges {
-		inside = inside || r.has(ip)
-	}
 	family := FamilyOf(ip)
-	if !inside {
+	if !slices.ContainsFunc(ranges, func(r addressRange) bool { return r.has(ip) }) {
 		note("ClusterIPOutOfRange", "Cluster IP [%s]: %s is not within any configured Service CIDR; please recreate service", family, ip)
 		return m
 	}
@@ -143,12 +140,7 @@ func MendAddress(stored resource.Reader, name string, now time.Time) (m Mending,
 
 // hasIP reports whether a service has the address.
 func hasIP(service *resource.Item, ip string) bool {
-	for _, has := range resource.Derived(service, hadBy).addresses {
-		if has == ip {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(resource.Derived(service, hadBy).addresses, ip)
 }
 
 // MendParent returns the service that an IPAddress, as it is or was stored, says that it is of; "" for none.

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"net/netip"
 
+	"github.com/kubesim/kubesim/sim/builtin/kind"
 	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
@@ -91,10 +92,6 @@ func rangesIn(obj object.Object) (all []addressRange) {
 
 // cidrReady reports whether a ServiceCIDR may be used: without a word about it, it may.
 func cidrReady(obj object.Object) bool {
-	for _, c := range obj.Objects("status", "conditions") {
-		if c.String("type") == "Ready" {
-			return c.String("status") == "True"
-		}
-	}
-	return true
+	ready := kind.Condition(obj, "Ready")
+	return ready == nil || ready.String("status") == "True"
 }

@@ -120,10 +120,9 @@ func validatePortUse(ports field.Cursor, serviceType string) {
 	for port := range ports.Each() {
 		own := port.Child("nodePort")
 		key := fmt.Sprint(port.String("protocol"), "/", own.Int64())
-		if own.Int64() != 0 && nodePorts[key] {
-			own.Duplicate(own.Value())
+		if own.Int64() != 0 {
+			own.UniqueBy(nodePorts, key)
 		}
-		nodePorts[key] = true
 	}
 	for port := range ports.Each() {
 		protocol, number := port.String("protocol"), port.Int64("port")
@@ -193,10 +192,7 @@ func validateLoadBalancerStatus(ctx *resource.Context, at field.Cursor) {
 		list.Forbidden("may only be used when `spec.type` is 'LoadBalancer'")
 		return
 	}
-	var before []string
-	for _, ingress := range at.Old().Objects("status", "loadBalancer", "ingress") {
-		before = append(before, ingress.String("ip"))
-	}
+	before := kind.Texts(at.Old().Objects("status", "loadBalancer", "ingress"), "ip")
 	for ingress := range list.Each() {
 		ip, mode := ingress.String("ip"), ingress.Child("ipMode")
 		if ip != "" && !slices.Contains(before, ip) {

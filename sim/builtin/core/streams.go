@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/kubesim/kubesim/sim/builtin/kind"
 	"github.com/kubesim/kubesim/sim/builtin/podspec"
 	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/object"
@@ -105,7 +106,7 @@ func proxied(id string) (name string, ok bool) {
 
 // checkContainer checks the container that is asked for; only a pod with a single one need not be told.
 func checkContainer(pod object.Object, container string) *status.Status {
-	names := podspec.Names(slices.Collect(podspec.Containers(pod.At("spec"))))
+	names := kind.Texts(slices.Collect(podspec.Containers(pod.At("spec"))), "name")
 	switch {
 	case container == "" && len(pod.List("spec", "containers")) > 1:
 		return status.BadRequest("a container name must be specified for pod %s, choose one of: %s", pod.Name(), fmt.Sprint(names))

@@ -27,22 +27,17 @@ func persistentVolumeKind() kind.Kind {
 				obj["status"] = map[string]any{"phase": "Pending", "lastPhaseTransitionTime": object.Time(ctx.Now)}
 			},
 			PrepareForUpdate: preparePhaseTime,
-			ValidateFirst: func(_ *resource.Context, obj, old object.Object) field.ErrorList {
-				at := field.CursorAt(obj, old)
-				validateVolumeAsNew(at)
-				return at.Errors()
-			},
-			Warn: warnPersistentVolume,
+			Warn:             warnPersistentVolume,
 		},
-		Validate:       validatePersistentVolume,
+		Validate: validatePersistentVolume, ValidateFirst: validateVolumeAsNew,
 		ValidateStatus: func(*resource.Context, field.Cursor) {},
 		Defaults: kind.EveryVersion(func(obj object.Object) {
 			obj.SetDefault(map[string]any{}, "spec")
 			spec := obj.At("spec")
-			kind.SetEmpty(spec, "persistentVolumeReclaimPolicy", "Retain")
+			kind.SetEmpty(spec, "Retain", "persistentVolumeReclaimPolicy")
 			spec.SetDefault("Filesystem", "volumeMode")
 			DefaultPersistentSource(spec)
-			defaultPhase(obj)
+			kind.SetEmpty(obj, "Pending", "status", "phase")
 		}),
 		Columns: []table.Column{table.Name(),
 			table.Doc("Capacity", spec, "capacity").Cell(func(obj object.Object) any { return quantity.Of(obj.Map("spec", "capacity")["storage"]).String() }),
@@ -83,7 +78,7 @@ func persistentVolumeClaimKind() kind.Kind {
 			obj.SetDefault("Filesystem", "spec", "volumeMode")
 			podspec.RoundResources(obj.At("spec", "resources"))
 			podspec.RoundLists(obj.Map("status"), "capacity", "allocatedResources")
-			defaultPhase(obj)
+			kind.SetEmpty(obj, "Pending", "status", "phase")
 		}),
 		Columns: []table.Column{table.Name(), table.Doc("Status", status, "phase").Cell(phaseCell),
 			table.Doc("Volume", spec, "volumeName").At("spec", "volumeName"),
@@ -92,12 +87,6 @@ func persistentVolumeClaimKind() kind.Kind {
 			table.Text("StorageClass", "StorageClass of the pvc").Cell(classCell),
 			table.Text("VolumeAttributesClass", "VolumeAttributesClass of the pvc").Cell(unsetOr("volumeAttributesClassName")),
 			table.Age(), table.Doc("VolumeMode", spec, "volumeMode").Wide().Cell(unsetOr("volumeMode"))},
-	}
-}
-
-func defaultPhase(obj object.Object) {
-	if obj.String("status", "phase") == "" {
-		obj.Set("Pending", "status", "phase")
 	}
 }
 

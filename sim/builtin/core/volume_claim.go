@@ -136,16 +136,9 @@ func warnPersistentVolume(ctx *resource.Context, obj, _ object.Object) {
 			}
 		}
 	}
-	for _, old := range []struct{ name, shown, text string }{
-		{"cephfs", "cephfs", "deprecated in v1.28, non-functional in v1.31+"},
-		{"photonPersistentDisk", "photonPersistentDisk", "deprecated in v1.11, non-functional in v1.16+"},
-		{"scaleIO", "scaleIO", "deprecated in v1.16, non-functional in v1.22+"},
-		{"storageos", "storageOS", "deprecated in v1.22, non-functional in v1.25+"},
-		{"glusterfs", "glusterfs", "deprecated in v1.25, non-functional in v1.26+"},
-		{"rbd", "rbd", "deprecated in v1.28, non-functional in v1.31+"},
-	} {
-		if obj.Has("spec", old.name) {
-			ctx.Warn("spec." + old.shown + ": " + old.text)
+	for _, name := range []string{"cephfs", "photonPersistentDisk", "scaleIO", "storageos", "glusterfs", "rbd"} {
+		if shown, text := podspec.DeprecatedVolume(name); obj.Has("spec", name) {
+			ctx.Warn("spec." + shown + ": " + text)
 		}
 	}
 }

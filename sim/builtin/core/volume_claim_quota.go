@@ -1,6 +1,7 @@
 package core
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/kubesim/kubesim/sim/object"
@@ -32,11 +33,7 @@ func volumeClaimUses(_ *resource.Context, claim object.Object) resource.Amounts 
 		storage = storage.RoundUp(0)
 		sum[requestsStorage] = storage
 	}
-	class := claim.Annotations()["volume.beta.kubernetes.io/storage-class"]
-	if class == "" {
-		class = claim.String("spec", "storageClassName")
-	}
-	if class != "" {
+	if class := cmp.Or(claim.Annotations()[betaStorageClass], claim.String("spec", "storageClassName")); class != "" {
 		sum[class+classSuffix+claims] = resource.Count(1)
 		if asks {
 			sum[class+classSuffix+requestsStorage] = storage

@@ -1,6 +1,7 @@
 package core
 
 import (
+	"cmp"
 	"path"
 	"slices"
 	"strings"
@@ -8,7 +9,6 @@ import (
 	"github.com/kubesim/kubesim/sim/builtin/gotext"
 	"github.com/kubesim/kubesim/sim/builtin/kind"
 	"github.com/kubesim/kubesim/sim/builtin/podspec"
-	"github.com/kubesim/kubesim/sim/builtin/table"
 	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/quantity"
@@ -144,10 +144,10 @@ func CheckVolumeSource(at field.Cursor, volume string) {
 			continue
 		}
 		if found++; found > 1 && s.Name != "flexVolume" {
-			at.Child(table.OrNone(s.Forbidden, s.Name)).Forbidden("may not specify more than 1 volume type")
+			at.Child(cmp.Or(s.Forbidden, s.Name)).Forbidden("may not specify more than 1 volume type")
 			continue
 		}
-		s.Check(nil, source.ReportAt(at.Child(table.OrNone(s.Rule, s.Name))))
+		s.Check(nil, source.ReportAt(at.Child(cmp.Or(s.Rule, s.Name))))
 		switch portal := source.String("targetPortal"); {
 		case s.Name == "iscsi" && source.Has("initiatorName") && len(volume+":"+portal) > 64:
 			source.Child("targetportal").Invalid(portal,
@@ -169,7 +169,7 @@ func validateMountOptions(at field.Cursor) {
 }
 
 // validateVolumeAsNew is the first half of what is said twice about a changed volume.
-func validateVolumeAsNew(at field.Cursor) {
+func validateVolumeAsNew(_ *resource.Context, at field.Cursor) {
 	validateVolumeSpec(at.Child("spec"), at.Object().Name(), hasBadAffinityValue(at.Old()))
 	validateMountOptions(at)
 }
@@ -177,7 +177,7 @@ func validateVolumeAsNew(at field.Cursor) {
 // validatePersistentVolume reports what is wrong with a changed volume twice, as the real server does.
 func validatePersistentVolume(ctx *resource.Context, at field.Cursor) {
 	if !at.Updates() {
-		validateVolumeAsNew(at)
+		validateVolumeAsNew(ctx, at)
 		return
 	}
 	validateVolumeSpec(at.Child("spec"), at.Object().Name(), hasBadAffinityValue(at.Old()))

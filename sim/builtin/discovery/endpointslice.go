@@ -2,8 +2,8 @@
 package discovery
 
 import (
+	"cmp"
 	"strconv"
-	"strings"
 
 	"github.com/kubesim/kubesim/sim/builtin/core"
 	"github.com/kubesim/kubesim/sim/builtin/gotext"
@@ -184,7 +184,7 @@ func cellSlicePorts(obj object.Object) any {
 		}
 		ports = append(ports, text)
 	}
-	return firstThree(ports)
+	return cmp.Or(table.FirstCell(ports, 3, ","), table.Unset)
 }
 
 func cellSliceAddresses(obj object.Object) any {
@@ -192,14 +192,5 @@ func cellSliceAddresses(obj object.Object) any {
 	for _, e := range obj.Objects("endpoints") {
 		addresses = append(addresses, e.Strings("addresses")...)
 	}
-	return firstThree(addresses)
-}
-
-// firstThree joins the first three texts and says how many more there are.
-func firstThree(list []string) string {
-	const most = 3
-	if len(list) <= most {
-		return table.OrNone(strings.Join(list, ","), table.Unset)
-	}
-	return strings.Join(list[:most], ",") + " + " + strconv.Itoa(len(list)-most) + " more..."
+	return cmp.Or(table.FirstCell(addresses, 3, ","), table.Unset)
 }

@@ -45,7 +45,7 @@ func Kinds() []kind.Kind {
 			Validate: validateFlowSchema, ValidateStatus: validateFlowStatus,
 			Defaults: kind.EveryVersion(func(obj object.Object) {
 				obj.SetDefault(map[string]any{}, "spec")
-				kind.SetZero(obj.At("spec"), "matchingPrecedence", 1000)
+				kind.SetZero(obj.At("spec"), 1000, "matchingPrecedence")
 			}),
 			Columns: []table.Column{
 				table.Name(), column("PriorityLevel", "PriorityLevelConfigurationReference", "name").At("spec", "priorityLevelConfiguration", "name"),
@@ -77,10 +77,8 @@ func byPrecedence(a, b object.Object) int {
 }
 
 func cellMissing(obj object.Object) any {
-	for _, c := range obj.Objects("status", "conditions") {
-		if c.String("type") == "Dangling" {
-			return c.String("status")
-		}
+	if dangling := kind.Condition(obj, "Dangling"); dangling != nil {
+		return dangling.String("status")
 	}
 	return "?"
 }
@@ -104,9 +102,9 @@ func defaultPriorityLevel(obj object.Object) {
 	limited.SetDefault(int64(30), "nominalConcurrencyShares")
 	limited.SetDefault(int64(0), "lendablePercent")
 	if queuing := limited.At("limitResponse", "queuing"); queuing != nil {
-		kind.SetZero(queuing, "handSize", 8)
-		kind.SetZero(queuing, "queues", 64)
-		kind.SetZero(queuing, "queueLengthLimit", 50)
+		kind.SetZero(queuing, 8, "handSize")
+		kind.SetZero(queuing, 64, "queues")
+		kind.SetZero(queuing, 50, "queueLengthLimit")
 	}
 }
 
@@ -140,9 +138,8 @@ func validatePriorityLevel(ctx *resource.Context, at field.Cursor) {
 
 func validatePriorityLevelSpec(ctx *resource.Context, at field.Cursor, name string) {
 	kind, limited, exempt := at.String("type"), at.Child("limited"), at.Child("exempt")
-	if (name == "exempt") != (kind == "Exempt") {
-		at.Child("type").Invalid(field.Enum(kind), "must be 'Exempt' if and only if `name` is 'exempt'")
-	}
+	at.Child("type").OrEmpty().AsEnum().InvalidIf((name == "exempt") != (kind == "Exempt"),
+		"must be 'Exempt' if and only if `name` is 'exempt'")
 	switch kind {
 	case "Exempt":
 		forbid(ctx, limited, "must be nil if the type is not Limited")

@@ -51,21 +51,14 @@ func appendStructs(b []byte, list []object.Object, order []string, owners bool) 
 				b = append(object.AppendJSON(append(object.AppendString(b, name), ':'), v), ',')
 			}
 		}
-		if b[len(b)-1] == ',' {
-			b = b[:len(b)-1]
-		}
-		b = append(b, '}')
+		b = closed(b)
 	}
 	return append(b, ']')
 }
 
 // Meta returns metadata for the text of an error.
 func Meta(meta object.Object) field.Raw {
-	b := appendMeta([]byte{'{'}, meta)
-	if b[len(b)-1] == ',' {
-		b = b[:len(b)-1]
-	}
-	return field.Raw(append(b, '}'))
+	return field.Raw(closed(appendMeta([]byte{'{'}, meta)))
 }
 
 // OnlyLabelsAndAnnotations refuses all else in the metadata of a template. An empty list counts as something.

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	_ "embed"
 	"encoding/json"
+	"maps"
 	"strings"
 	"sync"
 	"unicode"
@@ -137,12 +138,11 @@ func goLines(t Type, o object.Object) []string {
 // appendGoStruct prints a struct.
 func appendGoStruct(b []byte, t Type, o object.Object) []byte {
 	b = append(b, '{')
-	b = appendGoFields(b, t, o)
-	if b[len(b)-1] == ',' {
-		b = b[:len(b)-1]
-	}
-	return append(b, '}')
+	return closed(appendGoFields(b, t, o))
 }
+
+// closed ends a struct whose fields have commas behind them.
+func closed(b []byte) []byte { return append(bytes.TrimSuffix(b, []byte{','}), '}') }
 
 // appendGoFields prints the fields, each with a comma behind it.
 func appendGoFields(b []byte, t Type, o object.Object) []byte {
@@ -166,19 +166,14 @@ func appendGoFields(b []byte, t Type, o object.Object) []byte {
 
 // inMemory moves the fields of a pod spec that the server keeps in the security context there.
 func inMemory(o object.Object) object.Object {
-	security := object.Object{}
-	for name, v := range o.At("securityContext") { // order does not matter
-		security[name] = v
-	}
+	security, spec := object.Object{}, object.Object{}
+	maps.Copy(security, o.At("securityContext"))
 	for _, name := range []string{"hostNetwork", "hostPID", "hostIPC", "shareProcessNamespace", "hostUsers"} {
 		if v, ok := o[name]; ok {
 			security[name] = v
 		}
 	}
-	spec := object.Object{}
-	for name, v := range o { // order does not matter
-		spec[name] = v
-	}
+	maps.Copy(spec, o)
 	spec["securityContext"] = map[string]any(security)
 	return spec
 }

@@ -2,6 +2,7 @@ package gotext
 
 import (
 	"bytes"
+	"slices"
 
 	"github.com/kubesim/kubesim/sim/object"
 )
@@ -50,15 +51,7 @@ func (f *goField) same(a, b any) bool {
 	case f.list:
 		a, _ := a.([]any)
 		b, _ := b.([]any)
-		if len(a) != len(b) {
-			return false
-		}
-		for i := range a {
-			if !f.sameValue(a[i], b[i]) {
-				return false
-			}
-		}
-		return true
+		return slices.EqualFunc(a, b, f.sameValue)
 	case f.dict:
 		a, _ := a.(map[string]any)
 		b, _ := b.(map[string]any)

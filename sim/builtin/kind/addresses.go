@@ -24,14 +24,17 @@ func CIDR(ctx *resource.Context) func(string) []string {
 }
 
 // WarnIP warns about an address in such a field.
-func WarnIP(ctx *resource.Context, p field.Path, ip string) { WarnAll(ctx, IPWarnings(ctx, p, ip)) }
+func WarnIP(ctx *resource.Context, p field.Path, ip string) {
+	warnAll(ctx, field.IPWarnings(p, ip, ctx.Since(36)))
+}
 
 // WarnCIDR warns about a network in such a field.
 func WarnCIDR(ctx *resource.Context, p field.Path, cidr string) {
-	WarnAll(ctx, field.CIDRWarnings(p, cidr, ctx.Since(36)))
+	warnAll(ctx, field.CIDRWarnings(p, cidr, ctx.Since(36)))
 }
 
-// IPWarnings returns the warnings about an address in such a field.
-func IPWarnings(ctx *resource.Context, p field.Path, ip string) []string {
-	return field.IPWarnings(p, ip, ctx.Since(36))
+func warnAll(ctx *resource.Context, warnings []string) {
+	for _, text := range warnings {
+		ctx.Warn(text)
+	}
 }

@@ -1,6 +1,9 @@
 package kind
 
 import (
+	"maps"
+	"slices"
+
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/quantity"
 	"github.com/kubesim/kubesim/sim/schema"
@@ -59,11 +62,13 @@ func (c comparison) same(t *schema.Type, value, old any) bool {
 	case schema.List:
 		x, _ := value.([]any)
 		y, _ := old.([]any)
-		return len(x) == len(y) && !c.emptied(value, len(x)) && c.sameItems(t, x, y)
+		return !c.emptied(value, len(x)) && slices.EqualFunc(x, y, func(a, b any) bool {
+			return (!t.ElemPointer || (a == nil) == (b == nil)) && c.same(t.Elem, a, b)
+		})
 	case schema.Map:
 		x, _ := value.(map[string]any)
 		y, _ := old.(map[string]any)
-		return len(x) == len(y) && !c.emptied(value, len(x)) && c.sameValues(t, x, y)
+		return !c.emptied(value, len(x)) && maps.EqualFunc(x, y, func(a, b any) bool { return c.same(t.Elem, a, b) })
 	case schema.Quantity:
 		x, errX := quantity.Parse(textOrZero(value))
 		y, errY := quantity.Parse(textOrZero(old))
@@ -76,25 +81,6 @@ func (c comparison) same(t *schema.Type, value, old any) bool {
 
 // emptied reports whether a list or map was sent empty, which counts when everything does.
 func (c comparison) emptied(value any, n int) bool { return c == Literally && value != nil && n == 0 }
-
-func (c comparison) sameItems(t *schema.Type, x, y []any) bool {
-	for i := range x {
-		if t.ElemPointer && (x[i] == nil) != (y[i] == nil) || !c.same(t.Elem, x[i], y[i]) {
-			return false
-		}
-	}
-	return true
-}
-
-func (c comparison) sameValues(t *schema.Type, x, y map[string]any) bool {
-	for name, v := range x { // order does not matter
-		w, ok := y[name]
-		if !ok || !c.same(t.Elem, v, w) {
-			return false
-		}
-	}
-	return true
-}
 
 func textOrZero(v any) string {
 	if text, ok := v.(string); ok {

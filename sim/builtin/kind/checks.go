@@ -38,12 +38,7 @@ func NonNegative(at field.Cursor, names ...string) {
 
 // CheckAmountOrPercent checks an IntOrString: a number that is not negative, or a percentage.
 func CheckAmountOrPercent(at field.Cursor) {
-	if text, ok := at.Value().(string); ok {
-		for _, problem := range field.Percent(text) {
-			at.Invalid(field.Enum(text), problem)
-		}
-	}
-	at.NonNegative()
+	at.CheckEnum(field.Percent).NonNegative()
 }
 
 // CheckAtMost100Percent checks that a percentage is one of a whole.
@@ -68,7 +63,7 @@ func AmountOf(at field.Cursor) int64 {
 
 // InvalidAmount reports an IntOrString that breaks a rule; an absent one is 0.
 func InvalidAmount(at field.Cursor, detail string) {
-	at.Invalid(EnumValue(at.OrZero().Value()), detail)
+	at.OrZero().AsEnum().InvalidIf(true, detail)
 }
 
 // CheckAlone checks that a list with a wildcard has nothing else.
@@ -86,14 +81,21 @@ func ImmutablePointer(at field.Cursor, goType gotext.Type) {
 
 // ImmutableStruct checks on update that a struct is what it was in memory, and prints it as its Go type.
 func ImmutableStruct(at field.Cursor, goType gotext.Type) {
-	if at.Updates() && !gotext.Same(goType, at.Object(), at.Old()) {
-		at.Invalid(gotext.Value(goType, at.Object()), field.TextImmutable)
+	InvalidStructIf(at, at.Updates() && !gotext.Same(goType, at.Object(), at.Old()), goType, field.TextImmutable)
+}
+
+// InvalidStructIf reports a struct if it is broken, and prints it as its Go type; detail names the rule.
+func InvalidStructIf(at field.Cursor, broken bool, goType gotext.Type, detail string) {
+	if broken {
+		at.Invalid(gotext.Value(goType, at.Object()), detail)
 	}
 }
 
 // CheckSelector checks a metav1.LabelSelector.
 func CheckSelector(at field.Cursor, options selector.ValidateOptions) {
-	at.Report(selector.ValidateLabelSelector(at.Path(), at.Object(), options))
+	if at.Has() {
+		at.Report(selector.ValidateLabelSelector(at.Path(), at.Object(), options))
+	}
 }
 
 // InvalidSelector reports a metav1.LabelSelector that breaks a rule, or null.

@@ -22,8 +22,8 @@ func Define(set *schema.Set, server resource.Server, kinds []Kind) []*resource.D
 				k.Since[minor](k)
 			}
 		}
-		k.complete()
 		k.obey(server.Gates)
+		k.complete()
 		known[k.Storage] = k
 	}
 	var defs []*resource.Definition

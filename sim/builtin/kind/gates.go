@@ -61,11 +61,14 @@ func (k *Kind) obey(gates resource.Gates) {
 	if len(off) > 0 {
 		dropDisabled(&k.Strategy, off)
 	}
+	if slices.ContainsFunc(off, func(g Gate) bool { return g.Values != nil }) {
+		k.Validate, k.ValidateStatus = refuseValues(off, k.Validate), refuseValues(off, k.rule("status"))
+	}
 }
 
-// dropDisabled makes a strategy drop and refuse what belongs to disabled gates.
+// dropDisabled makes a strategy drop the fields of disabled gates.
 func dropDisabled(s *resource.Strategy, off []Gate) {
-	create, update, validate, change := s.PrepareForCreate, s.PrepareForUpdate, s.Validate, s.ValidateUpdate
+	create, update := s.PrepareForCreate, s.PrepareForUpdate
 	s.PrepareForCreate = func(ctx *resource.Context, obj object.Object) {
 		dropGated(off, obj, nil)
 		if create != nil {
@@ -78,26 +81,19 @@ func dropDisabled(s *resource.Strategy, off []Gate) {
 			update(ctx, obj, old)
 		}
 	}
-	if !slices.ContainsFunc(off, func(g Gate) bool { return g.Values != nil }) {
-		return
-	}
-	s.Validate = func(ctx *resource.Context, obj object.Object) field.ErrorList {
-		var errs field.ErrorList
-		if validate != nil {
-			errs = validate(ctx, obj)
+}
+
+// refuseValues makes a rule also refuse the values of disabled gates.
+func refuseValues(off []Gate, rule Rule) Rule {
+	return func(ctx *resource.Context, at field.Cursor) {
+		if rule != nil {
+			rule(ctx, at)
 		}
-		return append(errs, gatedValues(off, obj, nil)...)
-	}
-	s.ValidateUpdate = func(ctx *resource.Context, obj, old object.Object) field.ErrorList {
-		var errs field.ErrorList
-		if change != nil {
-			errs = change(ctx, obj, old)
-		}
-		return append(errs, gatedValues(off, obj, old)...)
+		gatedValues(off, at)
 	}
 }
 
-// DropGated drops the fields of disabled gates that old does not use. What obj shares with old is as it is to be.
+// dropGated drops the fields of disabled gates that old does not use. What obj shares with old is as it is to be.
 func dropGated(off []Gate, obj, old object.Object) {
 	shared := func(path string) bool {
 		top, _, _ := strings.Cut(path, ".")
@@ -169,41 +165,31 @@ func eachValue(v any, f func(any)) {
 	}
 }
 
-// gatedValues returns errors for the values of disabled gates that old does not have.
-func gatedValues(off []Gate, obj, old object.Object) field.ErrorList {
-	var errs field.ErrorList
+// gatedValues reports the values of disabled gates that the stored object does not have.
+func gatedValues(off []Gate, at field.Cursor) {
 	for _, g := range off {
-		if g.Values == nil || len(findValue(map[string]any(old), g.Values.Path, g.Values.Value, field.Path{})) > 0 {
+		if g.Values == nil || len(findValue(field.CursorAt(at.Old(), nil), g.Values.Path, g.Values.Value)) > 0 {
 			continue
 		}
-		for _, at := range findValue(map[string]any(obj), g.Values.Path, g.Values.Value, field.Path{}) {
-			errs = append(errs, field.MustBeOneOf(at, g.Values.Value, g.Values.Allowed...)...)
+		for _, found := range findValue(at, g.Values.Path, g.Values.Value) {
+			found.OneOf(g.Values.Allowed...)
 		}
 	}
-	return errs
 }
 
-// findValue returns where a value has the text at the path.
-func findValue(v any, path, text string, at field.Path) []field.Path {
-	if path == "" {
-		if v == text {
-			return []field.Path{at}
-		}
-		return nil
-	}
+// findValue returns where the object has the text at the path.
+func findValue(at field.Cursor, path, text string) (found []field.Cursor) {
 	head, rest, _ := strings.Cut(path, ".")
-	if head != "*" {
-		m, _ := v.(map[string]any)
-		next := field.Root(head)
-		if !at.IsRoot() {
-			next = at.Child(head)
+	switch {
+	case path == "" && at.String() == text:
+		found = append(found, at)
+	case path == "":
+	case head != "*":
+		return findValue(at.Child(head), rest, text)
+	default:
+		for item := range at.Each() {
+			found = append(found, findValue(item, rest, text)...)
 		}
-		return findValue(m[head], rest, text, next)
-	}
-	var found []field.Path
-	list, _ := v.([]any)
-	for i, item := range list {
-		found = append(found, findValue(item, rest, text, at.Index(i))...)
 	}
 	return found
 }

@@ -8,6 +8,7 @@
 package kind
 
 import (
+	"strings"
 	"time"
 
 	"github.com/kubesim/kubesim/sim/builtin/table"
@@ -22,13 +23,17 @@ type Kind struct {
 	Strategy resource.Strategy
 	Changed  Changes // Strategy.SpecChanged, where it needs the type of the objects
 
-	// Validate finds what is wrong with a new or a changed object, metadata aside; at is the object and knows what is
-	// stored. ValidateStatus does so for a write of the status subresource; nil: Validate. They become
-	// Strategy.Validate and Strategy.ValidateUpdate.
-	Validate, ValidateStatus func(ctx *resource.Context, at field.Cursor)
+	// Validate finds what is wrong with an object, metadata aside. ValidateStatus does so for a write of the status
+	// subresource; nil: Validate. They become Strategy.Validate and Strategy.ValidateUpdate. ValidateFirst becomes
+	// Strategy.ValidateFirst.
+	Validate, ValidateStatus, ValidateFirst Rule
 
 	// Defaults by version; "" is every version without an entry.
 	Defaults map[string]func(object.Object)
+
+	// Select are the strings that field selectors can ask for: dotted paths, which are also the labels. They become
+	// Labels and Strategy.Fields, and Unknown is UnsupportedLabel then unless the kind says otherwise.
+	Select []string
 
 	// Labels are the field selector labels by group/version ("v1", "events.k8s.io/v1"), each mapped to a key of
 	// Strategy.Fields; "" is every version. Unknown is the text for other labels: nil for kinds without labels.
@@ -66,27 +71,60 @@ type Kind struct {
 	Order    func(a, b object.Object) int                        // of rows
 }
 
+// Rule finds what is wrong with a new or a changed object; at is the object and knows what is stored.
+type Rule func(ctx *resource.Context, at field.Cursor)
+
 // complete makes the strategy and the row of what the kind says more shortly.
 func (k *Kind) complete() {
+	s := &k.Strategy
 	if k.Row == nil {
 		k.Row = table.RowOf(k.Columns)
 	}
-	if k.Validate == nil {
-		return
-	}
-	k.Strategy.Validate = func(ctx *resource.Context, obj object.Object) field.ErrorList {
-		at := field.CursorAt(obj, nil)
-		k.Validate(ctx, at)
-		return at.Errors()
-	}
-	k.Strategy.ValidateUpdate = func(ctx *resource.Context, obj, old object.Object) field.ErrorList {
-		at := field.CursorAt(obj, old)
-		if ctx.Subresource == "status" && k.ValidateStatus != nil {
-			k.ValidateStatus(ctx, at)
-		} else {
-			k.Validate(ctx, at)
+	if len(k.Select) > 0 {
+		k.Labels, s.Fields = SameLabels(k.Select...), textsAt(k.Select)
+		if k.Unknown == nil {
+			k.Unknown = UnsupportedLabel
 		}
-		return at.Errors()
+	}
+	if k.ValidateFirst != nil {
+		s.ValidateFirst = k.ValidateFirst.errors
+	}
+	if k.Validate != nil {
+		s.Validate = func(ctx *resource.Context, obj object.Object) field.ErrorList {
+			return k.Validate.errors(ctx, obj, nil)
+		}
+		s.ValidateUpdate = func(ctx *resource.Context, obj, old object.Object) field.ErrorList {
+			return k.rule(ctx.Subresource).errors(ctx, obj, old)
+		}
+	}
+}
+
+// rule returns the rule for a write of a subresource, or of the object itself.
+func (k *Kind) rule(subresource string) Rule {
+	if subresource == "status" && k.ValidateStatus != nil {
+		return k.ValidateStatus
+	}
+	return k.Validate
+}
+
+func (r Rule) errors(ctx *resource.Context, obj, old object.Object) field.ErrorList {
+	at := field.CursorAt(obj, old)
+	r(ctx, at)
+	return at.Errors()
+}
+
+// textsAt makes the Strategy.Fields of the strings at dotted paths.
+func textsAt(paths []string) func(obj object.Object) map[string]string {
+	names := make([][]string, len(paths))
+	for i, path := range paths {
+		names[i] = strings.Split(path, ".")
+	}
+	return func(obj object.Object) map[string]string {
+		out := make(map[string]string, len(paths))
+		for i, path := range paths {
+			out[path] = obj.String(names[i]...)
+		}
+		return out
 	}
 }
 

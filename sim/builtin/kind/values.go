@@ -8,16 +8,7 @@ import (
 	"github.com/kubesim/kubesim/sim/builtin/gotext"
 	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/object"
-	"github.com/kubesim/kubesim/sim/resource"
 )
-
-// EnumValue returns v as errors print it where the Go type is a named string.
-func EnumValue(v any) any {
-	if s, ok := v.(string); ok {
-		return field.Enum(s)
-	}
-	return v
-}
 
 // IsObject reports whether a value, as it is or as it was written, is a JSON object.
 func IsObject(v any) bool {
@@ -27,13 +18,6 @@ func IsObject(v any) bool {
 	}
 	_, ok = v.(map[string]any)
 	return ok
-}
-
-// WarnAll adds warnings to the answer.
-func WarnAll(ctx *resource.Context, warnings []string) {
-	for _, text := range warnings {
-		ctx.Warn(text)
-	}
 }
 
 // SortedSet returns the strings in order, each once.
@@ -60,6 +44,41 @@ func EveryVersion(f func(object.Object)) map[string]func(object.Object) {
 	return map[string]func(object.Object){"": f}
 }
 
+// Texts returns the strings at a field of the objects of a list.
+func Texts(list []object.Object, name string) []string {
+	texts := make([]string, len(list))
+	for i, o := range list {
+		texts[i] = o.String(name)
+	}
+	return texts
+}
+
+// Condition returns the first condition of a type in the status, nil if there is none.
+func Condition(obj object.Object, kind string) object.Object {
+	for _, c := range obj.Objects("status", "conditions") {
+		if c.String("type") == kind {
+			return c
+		}
+	}
+	return nil
+}
+
+// HasCondition reports whether there is a condition of a type in a state: True, False or Unknown.
+func HasCondition(obj object.Object, kind, state string) bool {
+	return slices.ContainsFunc(obj.Objects("status", "conditions"), func(c object.Object) bool {
+		return c.String("type") == kind && c.String("status") == state
+	})
+}
+
+// KeepAt gives obj the old value at a path.
+func KeepAt(obj, old object.Object, path ...string) {
+	if v, _ := old.Get(path...); v != nil {
+		obj.Set(object.Copy(v), path...)
+	} else {
+		obj.Remove(path...)
+	}
+}
+
 // KeepOld gives obj the old value of top-level fields.
 func KeepOld(obj, old object.Object, names ...string) {
 	for _, name := range names {
@@ -81,17 +100,17 @@ func Decoded(v any) []byte {
 	return data
 }
 
-// SetEmpty sets a string field that is absent or "".
-func SetEmpty(o object.Object, name, value string) {
-	if o.String(name) == "" {
-		o[name] = value
+// SetEmpty sets the string at the path where it is absent or "".
+func SetEmpty(o object.Object, value string, path ...string) {
+	if o.String(path...) == "" {
+		o.Set(value, path...)
 	}
 }
 
-// SetZero sets a number field that is absent or 0.
-func SetZero(o object.Object, name string, value int64) {
-	if o.Int64(name) == 0 {
-		o[name] = value
+// SetZero sets the number at the path where it is absent or 0.
+func SetZero(o object.Object, value int64, path ...string) {
+	if o.Int64(path...) == 0 {
+		o.Set(value, path...)
 	}
 }
 

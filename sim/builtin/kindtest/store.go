@@ -2,7 +2,6 @@ package kindtest
 
 import (
 	"strconv"
-	"time"
 
 	"github.com/kubesim/kubesim/sim/auth/token"
 	"github.com/kubesim/kubesim/sim/object"
@@ -29,11 +28,7 @@ func NewStore(t TB, objects map[string]string) *Store {
 	t.Helper()
 	c := &Store{t: t, Objects: map[string]object.Object{}, Deleted: map[string]string{}, Rev: 100}
 	for key, text := range objects { // order does not matter
-		obj, err := object.Parse([]byte(text))
-		if err != nil {
-			t.Fatalf("%s: %v", text, err)
-		}
-		c.Objects[key] = obj
+		c.Objects[key] = Parse(t, text)
 	}
 	return c
 }
@@ -84,19 +79,15 @@ func (c *Store) Delete(storage, _, name string, options object.Object) *status.S
 // Connect calls a connector with a create of body for the object with the name.
 func (c *Store) Connect(to resource.Connector, name, body string) (object.Object, *status.Status) {
 	c.t.Helper()
-	obj, err := object.Parse([]byte(body))
-	if err != nil {
-		c.t.Fatalf("%s: %v", body, err)
-	}
 	uids := 0
 	if c.Tokens == nil {
 		c.Tokens, _ = token.New(token.Options{}) // no options are good ones
 	}
-	ctx := &resource.Context{Now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Namespace: "ns", Name: name, Tokens: c.Tokens,
+	ctx := &resource.Context{Now: Now, Namespace: "ns", Name: name, Tokens: c.Tokens,
 		Warn:       func(text string) { c.Warnings = append(c.Warnings, text) },
 		Definition: &resource.Definition{GVK: schema.GVK{Version: "v1", Kind: "Pod"}, Resource: "pods", Storage: "pods"},
 		UID:        func() string { uids++; return "uid-" + strconv.Itoa(uids) }}
-	return to(&resource.Connection{Context: ctx, Verb: "create", Body: obj, Objects: c,
+	return to(&resource.Connection{Context: ctx, Verb: "create", Body: Parse(c.t, body), Objects: c,
 		Manage: func(live, obj object.Object) {}, Admit: func() *status.Status { return nil }})
 }
 

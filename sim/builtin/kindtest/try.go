@@ -170,9 +170,9 @@ func (r *Try) update(obj, old object.Object, subresource string) (object.Object,
 	r.Ctx.Subresource, r.Ctx.Verb = subresource, "update"
 	defer func() { r.Ctx.Subresource, r.Ctx.Verb = "", "create" }()
 	if s.HasStatus && subresource == "" {
-		keep(obj, old, "status")
+		kind.KeepOld(obj, old, "status")
 	} else if s.HasStatus && subresource == "status" {
-		keep(obj, old, "spec")
+		kind.KeepOld(obj, old, "spec")
 	}
 	if s.PrepareForUpdate != nil {
 		s.PrepareForUpdate(r.Ctx, obj, old)
@@ -196,15 +196,6 @@ func (r *Try) update(obj, old object.Object, subresource string) (object.Object,
 		s.Warn(r.Ctx, obj, old)
 	}
 	return obj, lines(errs)
-}
-
-// keep makes obj have the value of a field that old has.
-func keep(obj, old object.Object, name string) {
-	if v, ok := old[name]; ok {
-		obj[name] = v
-	} else {
-		delete(obj, name)
-	}
 }
 
 // allocated returns why nothing could be allocated, "" when all was.

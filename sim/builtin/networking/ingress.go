@@ -84,10 +84,7 @@ func validateIngress(_ *resource.Context, at field.Cursor) {
 }
 
 func validateIngressStatus(ctx *resource.Context, at field.Cursor) {
-	var before []string
-	for _, point := range at.Old().Objects("status", "loadBalancer", "ingress") {
-		before = append(before, point.String("ip"))
-	}
+	before := kind.Texts(at.Old().Objects("status", "loadBalancer", "ingress"), "ip")
 	for point := range at.Each("status", "loadBalancer", "ingress") {
 		ip, host := point.Child("ip"), point.Child("hostname")
 		if ip.String() != "" && !slices.Contains(before, ip.String()) {
@@ -120,9 +117,7 @@ func validateIngressSpec(at field.Cursor, was object.Object) {
 		anySecret = anySecret || name != "" && len(field.DNS1123Subdomain(name)) > 0
 	}
 	for tls := range at.Each("tls") {
-		for host := range tls.Each("hosts") {
-			host.Check(ruleHost)
-		}
+		tls.Child("hosts").CheckEach(ruleHost)
 		if !anySecret {
 			tls.Child("secretName").IfGiven().Check(field.DNS1123Subdomain)
 		}
@@ -169,14 +164,10 @@ func validateHTTPPath(at field.Cursor) {
 		"must be an absolute path")
 	if exact {
 		for _, bad := range []string{"//", "/./", "/../", "%2f", "%2F"} {
-			if strings.Contains(text, bad) {
-				path.Invalid(text, "must not contain '"+bad+"'")
-			}
+			path.InvalidIf(strings.Contains(text, bad), "must not contain '"+bad+"'")
 		}
 		for _, bad := range []string{"/..", "/."} {
-			if strings.HasSuffix(text, bad) {
-				path.Invalid(text, "cannot end with '"+bad+"'")
-			}
+			path.InvalidIf(strings.HasSuffix(text, bad), "cannot end with '"+bad+"'")
 		}
 	}
 	pathType.OneOf("Exact", "ImplementationSpecific", "Prefix")

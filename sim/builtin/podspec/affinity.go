@@ -3,6 +3,7 @@ package podspec
 import (
 	"slices"
 
+	"github.com/kubesim/kubesim/sim/builtin/kind"
 	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/selector"
@@ -94,7 +95,7 @@ func nodeFieldRequirement(e field.Cursor) {
 
 func (r *Rules) affinityTerm(term field.Cursor) {
 	for _, name := range []string{"labelSelector", "namespaceSelector"} {
-		labelSelector(term.Child(name), r.Allow.selectorValues)
+		kind.CheckSelector(term.Child(name), selector.ValidateOptions{AllowInvalidValues: r.Allow.selectorValues})
 	}
 	for namespace := range term.Each("namespaces") {
 		namespace.ReportAt(term.Child("namespace")).Check(field.DNS1123Label)
@@ -103,13 +104,6 @@ func (r *Rules) affinityTerm(term field.Cursor) {
 	key := term.Child("topologyKey").OrEmpty()
 	key.Required("can not be empty")
 	key.Check(field.QualifiedName)
-}
-
-// labelSelector checks a metav1.LabelSelector. anyValue lets bad label values pass.
-func labelSelector(at field.Cursor, anyValue bool) {
-	if at.Has() {
-		at.Report(selector.ValidateLabelSelector(at.Path(), at.Object(), selector.ValidateOptions{AllowInvalidValues: anyValue}))
-	}
 }
 
 // AffinityTerms returns the terms of a pod's affinity and anti-affinity to other pods.

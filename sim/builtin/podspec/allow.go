@@ -38,10 +38,8 @@ func podAllowancesOf(old object.Object) podAllowances {
 		anySELinuxPolicy:    old.Has("securityContext", "seLinuxChangePolicy"),
 		hostSysctls:         len(hostSysctls(old)) > 0,
 		hostNetworkInUserNS: userNS && old.True("hostNetwork"),
-	}
-	for _, c := range old.Objects("topologySpreadConstraints") {
-		a.spreadSelector = a.spreadSelector || badSpreadSelector(c)
-		a.spreadKeys = a.spreadKeys || badSpreadKeys(c)
+		spreadSelector:      slices.ContainsFunc(old.Objects("topologySpreadConstraints"), badSpreadSelector),
+		spreadKeys:          slices.ContainsFunc(old.Objects("topologySpreadConstraints"), badSpreadKeys),
 	}
 	for _, v := range old.Objects("volumes") {
 		a.tokenPath = a.tokenPath || slices.ContainsFunc(v.Objects("projected", "sources"), badTokenPath)

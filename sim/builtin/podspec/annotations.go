@@ -78,9 +78,7 @@ func (r *Rules) appArmorAnnotation(at field.Cursor, container string) {
 	for c := range Containers(r.Spec) {
 		found = found || c.String("name") == container
 	}
-	if !found {
-		at.Invalid(container, "container not found")
-	}
+	at.With(container).InvalidIf(!found, "container not found")
 	profile := at.String()
 	at.InvalidIf(profile != "" && profile != "runtime/default" && profile != "unconfined" && !strings.HasPrefix(profile, "localhost/"),
 		`invalid AppArmor profile name: "`+profile+`"`)

@@ -3,18 +3,17 @@ package podspec
 import (
 	"slices"
 
+	"github.com/kubesim/kubesim/sim/builtin/kind"
 	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/quantity"
-	"github.com/kubesim/kubesim/sim/selector"
 )
 
 // CheckClaim checks what a claim asks for.
 func CheckClaim(at field.Cursor) field.Cursor {
 	modes, volumes := at.Child("accessModes"), at.Child("selector")
 	modes.Required("at least 1 access mode is required")
-	old := len(selector.ValidateLabelSelector(field.Path{}, volumes.Old(), selector.ValidateOptions{})) > 0
-	labelSelector(volumes, old)
+	kind.CheckSelector(volumes, kind.AsStored(volumes))
 	AccessModes(modes)
 	size := at.Child("resources", "requests").Key("storage").ReportAt(at.Child("resources").Key("storage"))
 	if q := quantity.Of(size.Value()); !at.Has("resources", "requests", "storage") {
@@ -38,9 +37,8 @@ func checkDataSources(at field.Cursor) {
 			continue
 		}
 		s.Require("name", "kind")
-		if s.String("apiGroup") == "" && s.String("kind") != "PersistentVolumeClaim" {
-			s.Invalid(s.String("kind"), "must be 'PersistentVolumeClaim' when referencing the default apiGroup")
-		}
+		s.With(s.String("kind")).InvalidIf(s.String("apiGroup") == "" && s.String("kind") != "PersistentVolumeClaim",
+			"must be 'PersistentVolumeClaim' when referencing the default apiGroup")
 		if !anyGroup {
 			s.Child("apiGroup").IfGiven().Check(field.DNS1123Subdomain)
 		}

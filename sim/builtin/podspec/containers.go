@@ -53,15 +53,6 @@ func (r *Rules) initContainers() {
 // IsSidecar reports whether an init container keeps running beside the regular ones.
 func IsSidecar(c object.Object) bool { return c.String("restartPolicy") == "Always" }
 
-// Names returns the names of containers, or of other objects, in order.
-func Names(list []object.Object) []string {
-	names := make([]string, len(list))
-	for i, c := range list {
-		names[i] = c.String("name")
-	}
-	return names
-}
-
 func seenNames(list ...[]object.Object) field.Seen {
 	seen := field.Seen{}
 	for _, c := range slices.Concat(list...) {
@@ -162,11 +153,8 @@ func (r *Rules) hostPorts() {
 func (r *Rules) resizePolicy(at field.Cursor) {
 	seen := field.Seen{}
 	for policy := range at.Each() {
-		if name := policy.String("resourceName"); seen[name] {
-			policy.Duplicate(field.Enum(name))
-		} else {
-			seen[name] = true
-		}
+		name := policy.String("resourceName")
+		policy.With(field.Enum(name)).UniqueBy(seen, name)
 		policy.Child("resourceName").ReportAt(at).Required().OneOf("cpu", "memory")
 		policy.Child("restartPolicy").ReportAt(at).Required().OneOf("NotRequired", "RestartContainer")
 		if restart := policy.String("restartPolicy"); r.Spec.String("restartPolicy") == "Never" && restart != "NotRequired" {

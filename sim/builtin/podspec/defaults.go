@@ -1,6 +1,7 @@
 package podspec
 
 import (
+	"cmp"
 	"regexp"
 	"strings"
 
@@ -25,11 +26,11 @@ func Default(spec map[string]any) {
 		return
 	}
 	o := object.Object(spec)
-	kind.SetEmpty(o, "dnsPolicy", "ClusterFirst")
-	kind.SetEmpty(o, "restartPolicy", "Always")
+	kind.SetEmpty(o, "ClusterFirst", "dnsPolicy")
+	kind.SetEmpty(o, "Always", "restartPolicy")
 	o.SetDefault(map[string]any{}, "securityContext")
 	o.SetDefault(int64(30), "terminationGracePeriodSeconds")
-	kind.SetEmpty(o, "schedulerName", "default-scheduler")
+	kind.SetEmpty(o, "default-scheduler", "schedulerName")
 	mirrorServiceAccount(o)
 	for _, volume := range o.Objects("volumes") {
 		defaultVolume(volume)
@@ -45,11 +46,7 @@ func Default(spec map[string]any) {
 
 // mirrorServiceAccount keeps the old name of serviceAccountName, serviceAccount, equal to it.
 func mirrorServiceAccount(spec object.Object) {
-	name := spec.String("serviceAccountName")
-	if name == "" {
-		name = spec.String("serviceAccount")
-	}
-	if name != "" {
+	if name := cmp.Or(spec.String("serviceAccountName"), spec.String("serviceAccount")); name != "" {
 		spec["serviceAccountName"], spec["serviceAccount"] = name, name
 	} else {
 		delete(spec, "serviceAccount")
@@ -60,11 +57,11 @@ func defaultContainer(c object.Object) {
 	if c.String("imagePullPolicy") == "" {
 		c["imagePullPolicy"] = pullPolicyOf(c.String("image"))
 	}
-	kind.SetEmpty(c, "terminationMessagePath", "/dev/termination-log")
-	kind.SetEmpty(c, "terminationMessagePolicy", "File")
+	kind.SetEmpty(c, "/dev/termination-log", "terminationMessagePath")
+	kind.SetEmpty(c, "File", "terminationMessagePolicy")
 	RoundResources(c.At("resources"))
 	for _, port := range c.Objects("ports") {
-		kind.SetEmpty(port, "protocol", "TCP")
+		kind.SetEmpty(port, "TCP", "protocol")
 	}
 	for _, env := range c.Objects("env") {
 		defaultFieldRef(env.At("valueFrom", "fieldRef"))
@@ -84,10 +81,10 @@ func defaultProbe(probe object.Object) {
 	if probe == nil {
 		return
 	}
-	kind.SetZero(probe, "timeoutSeconds", 1)
-	kind.SetZero(probe, "periodSeconds", 10)
-	kind.SetZero(probe, "successThreshold", 1)
-	kind.SetZero(probe, "failureThreshold", 3)
+	kind.SetZero(probe, 1, "timeoutSeconds")
+	kind.SetZero(probe, 10, "periodSeconds")
+	kind.SetZero(probe, 1, "successThreshold")
+	kind.SetZero(probe, 3, "failureThreshold")
 	defaultHTTPGet(probe.At("httpGet"))
 	if grpc := probe.At("grpc"); grpc != nil {
 		grpc.SetDefault("", "service")
@@ -96,14 +93,14 @@ func defaultProbe(probe object.Object) {
 
 func defaultHTTPGet(get object.Object) {
 	if get != nil {
-		kind.SetEmpty(get, "path", "/")
-		kind.SetEmpty(get, "scheme", "HTTP")
+		kind.SetEmpty(get, "/", "path")
+		kind.SetEmpty(get, "HTTP", "scheme")
 	}
 }
 
 func defaultFieldRef(ref object.Object) {
 	if ref != nil {
-		kind.SetEmpty(ref, "apiVersion", "v1")
+		kind.SetEmpty(ref, "v1", "apiVersion")
 	}
 }
 

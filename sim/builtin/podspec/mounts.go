@@ -1,6 +1,8 @@
 package podspec
 
 import (
+	"slices"
+
 	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/object"
 )
@@ -47,10 +49,9 @@ func (r *Rules) volumeMounts(c field.Cursor) {
 // than once only the last path counts.
 func namesAndPaths(c object.Object, list, path string) (names, paths field.Seen) {
 	names, paths = field.Seen{}, field.Seen{}
-	items := c.Objects(list)
-	for i := len(items) - 1; i >= 0; i-- {
-		if name := items[i].String("name"); !names[name] {
-			names[name], paths[items[i].String(path)] = true, true
+	for _, item := range slices.Backward(c.Objects(list)) {
+		if name := item.String("name"); !names[name] {
+			names[name], paths[item.String(path)] = true, true
 		}
 	}
 	return names, paths

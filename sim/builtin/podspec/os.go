@@ -71,12 +71,10 @@ func (r *Rules) hostProcess() {
 	if host == 0 {
 		return
 	}
-	if host != all {
-		r.at.Invalid("", "If pod contains any hostProcess containers then all containers must be HostProcess containers")
-	}
-	if !r.Spec.True("hostNetwork") {
-		r.at.Child("hostNetwork").Invalid(false, "hostNetwork must be true if pod contains any hostProcess containers")
-	}
+	r.at.With("").InvalidIf(host != all,
+		"If pod contains any hostProcess containers then all containers must be HostProcess containers")
+	r.at.Child("hostNetwork").With(false).InvalidIf(!r.Spec.True("hostNetwork"),
+		"hostNetwork must be true if pod contains any hostProcess containers")
 	r.at.ForbidIf(r.ctx.NoPrivileged, "hostProcess containers are disallowed by cluster policy")
 }
 

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/kubesim/kubesim/sim/builtin/kind"
 	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/selector"
@@ -82,7 +83,7 @@ func (r *Rules) topologySpread() {
 			matchLabelKeys(c)
 		}
 		if !r.Allow.spreadSelector {
-			labelSelector(c.Child("labelSelector"), false)
+			kind.CheckSelector(c.Child("labelSelector"), selector.ValidateOptions{})
 		}
 	}
 }
@@ -137,10 +138,8 @@ func lastIndex(list []string, value string) int {
 // legacyMatchLabelKeys is the rule for objects from the time when the keys were not merged into the selector.
 func legacyMatchLabelKeys(keys, labels field.Cursor) {
 	keys.ForbidIf(keys.Len() > 0 && !labels.Has(), "must not be specified when labelSelector is not set")
-	used := object.SortedKeys(labels.Object().Map("matchLabels"))
-	for _, e := range labels.Object().Objects("matchExpressions") {
-		used = append(used, e.String("key"))
-	}
+	s := labels.Object()
+	used := append(object.SortedKeys(s.Map("matchLabels")), kind.Texts(s.Objects("matchExpressions"), "key")...)
 	for key := range keys.Each() {
 		key.Check(field.QualifiedName).InvalidIf(slices.Contains(used, key.String()), "exists in both matchLabelKeys and labelSelector")
 	}

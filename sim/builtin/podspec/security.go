@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/kubesim/kubesim/sim/builtin/gotext"
+	"github.com/kubesim/kubesim/sim/builtin/kind"
 	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/object"
 )
@@ -47,13 +48,9 @@ func (r *Rules) securityContext(sc field.Cursor) {
 	seccompProfile(sc.Child("seccompProfile"))
 	if escalate := sc.Child("allowPrivilegeEscalation"); escalate.Has() && !escalate.True() {
 		const text = "cannot set `allowPrivilegeEscalation` to false and "
-		if sc.True("privileged") {
-			sc.Invalid(gotext.Value(gotext.SecurityContext, sc.Object()), text+"`privileged` to true")
-		}
+		kind.InvalidStructIf(sc, sc.True("privileged"), gotext.SecurityContext, text+"`privileged` to true")
 		for _, capability := range sc.Strings("capabilities", "add") {
-			if capability == "CAP_SYS_ADMIN" {
-				sc.Invalid(gotext.Value(gotext.SecurityContext, sc.Object()), text+"`capabilities.Add` CAP_SYS_ADMIN")
-			}
+			kind.InvalidStructIf(sc, capability == "CAP_SYS_ADMIN", gotext.SecurityContext, text+"`capabilities.Add` CAP_SYS_ADMIN")
 		}
 	}
 	windowsOptions(sc.Child("windowsOptions"))
@@ -94,9 +91,7 @@ func appArmorProfile(profile field.Cursor) {
 		}
 		path.MaxBytes(localhostProfileMax)
 	case "RuntimeDefault", "Unconfined":
-		if path.Has() {
-			path.Invalid(field.Enum(name), "can only be set when AppArmor type is Localhost")
-		}
+		path.AsEnum().InvalidIf(path.Has(), "can only be set when AppArmor type is Localhost")
 	default:
 		profile.Child("type").Required("type is required when appArmorProfile is set").OneOf(profileTypes...)
 	}

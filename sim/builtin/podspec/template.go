@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kubesim/kubesim/sim/builtin/kind"
 	"github.com/kubesim/kubesim/sim/builtin/table"
 	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/object"
@@ -33,11 +34,7 @@ func TemplateColumns(specType string, spec ...string) []table.Column {
 
 // ContainersCell joins one field of the containers of the pod template at the path.
 func ContainersCell(obj object.Object, name string, template ...string) string {
-	var texts []string
-	for _, c := range obj.At(template...).Objects("spec", "containers") {
-		texts = append(texts, c.String(name))
-	}
-	return strings.Join(texts, ",")
+	return strings.Join(kind.Texts(obj.At(template...).Objects("spec", "containers"), name), ",")
 }
 
 // DefaultTemplateOf fills in the defaults of spec.template.

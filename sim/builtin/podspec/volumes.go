@@ -1,6 +1,8 @@
 package podspec
 
 import (
+	"cmp"
+
 	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/quantity"
 )
@@ -82,10 +84,10 @@ func (r *Rules) volume(v field.Cursor) {
 		}
 		source := v.Child(s.Name)
 		if found {
-			v.Child(Either(s.Forbidden, s.Name)).Forbidden("may not specify more than 1 volume type")
+			v.Child(cmp.Or(s.Forbidden, s.Name)).Forbidden("may not specify more than 1 volume type")
 		} else {
 			found = true
-			s.Check(r, source.ReportAt(v.Child(Either(s.Rule, s.Name))))
+			s.Check(r, source.ReportAt(v.Child(cmp.Or(s.Rule, s.Name))))
 			if s.Name == "ephemeral" {
 				r.ephemeralClaimName(name)
 			}
@@ -94,14 +96,6 @@ func (r *Rules) volume(v field.Cursor) {
 			"Total length of <volume name>:<iscsi.targetPortal> must be under 64 characters if iscsi.initiatorName is specified.")
 	}
 	v.RequireIf(!found, "must specify a volume type")
-}
-
-// Either returns the text, or otherwise when it is empty.
-func Either(text, otherwise string) string {
-	if text != "" {
-		return text
-	}
-	return otherwise
 }
 
 // ephemeralClaimName checks the name of the claim that an ephemeral volume creates.

@@ -2,6 +2,7 @@ package podspec
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/kubesim/kubesim/sim/builtin/kind"
@@ -11,25 +12,23 @@ import (
 	"github.com/kubesim/kubesim/sim/resource"
 )
 
-// TemplateWarnings returns the warnings about the pod template at path.
-func TemplateWarnings(ctx *resource.Context, template map[string]any, path field.Path) []string {
-	if template == nil {
-		return nil
+// WarnTemplate warns about the pod template at path.
+func WarnTemplate(ctx *resource.Context, template map[string]any, path field.Path) {
+	if template != nil {
+		Warn(ctx, field.CursorOn(path, template))
 	}
-	return Warnings(ctx, field.CursorOn(path, template))
 }
 
-// podWarner collects the warnings about a pod or a template.
+// podWarner warns about a pod or a template.
 type podWarner struct {
 	whole, at   field.Cursor // at is the spec
 	spec        object.Object
 	annotations object.Object
-	warnings    []string
 	ctx         *resource.Context
 }
 
-// Warnings returns the warnings about a pod or a template.
-func Warnings(ctx *resource.Context, at field.Cursor) []string {
+// Warn warns about a pod or a template.
+func Warn(ctx *resource.Context, at field.Cursor) {
 	spec := at.Child("spec")
 	w := &podWarner{ctx: ctx, whole: at, at: spec, spec: spec.Object(), annotations: at.Child("metadata", "annotations").Object()}
 	w.nodes()
@@ -47,16 +46,15 @@ func Warnings(ctx *resource.Context, at field.Cursor) []string {
 	}
 	w.affinity()
 	for server := range spec.Each("dnsConfig", "nameservers") {
-		w.warnings = append(w.warnings, kind.IPWarnings(ctx, server.Path(), server.String())...)
+		kind.WarnIP(ctx, server.Path(), server.String())
 	}
 	for alias := range spec.Each("hostAliases") {
-		w.warnings = append(w.warnings, kind.IPWarnings(ctx, alias.Path("ip"), alias.String("ip"))...)
+		kind.WarnIP(ctx, alias.Path("ip"), alias.String("ip"))
 	}
-	return w.warnings
 }
 
 func (w *podWarner) add(at field.Cursor, text string) {
-	w.warnings = append(w.warnings, at.Path().String()+": "+text)
+	w.ctx.Warn(at.Path().String() + ": " + text)
 }
 
 // DeprecatedNodeLabels are labels of nodes with what to use instead.
@@ -123,13 +121,9 @@ func (w *podWarner) spread() {
 }
 
 func (w *podWarner) deprecatedAnnotations() {
-	for _, d := range [][2]string{
-		{"scheduler.alpha.kubernetes.io/critical-pod", `non-functional in v1.16+; use the "priorityClassName" field instead`},
-		{"security.alpha.kubernetes.io/sysctls", `non-functional in v1.11+; use the "sysctls" field instead`},
-		{"security.alpha.kubernetes.io/unsafe-sysctls", `non-functional in v1.11+; use the "sysctls" field instead`},
-	} {
-		w.annotation(d[0], d[1])
-	}
+	w.annotation("scheduler.alpha.kubernetes.io/critical-pod", `non-functional in v1.16+; use the "priorityClassName" field instead`)
+	w.annotation("security.alpha.kubernetes.io/sysctls", `non-functional in v1.11+; use the "sysctls" field instead`)
+	w.annotation("security.alpha.kubernetes.io/unsafe-sysctls", `non-functional in v1.11+; use the "sysctls" field instead`)
 }
 
 // annotation warns about an annotation if the pod has it.
@@ -151,6 +145,12 @@ var deprecatedVolumes = [][3]string{ // the source, its name in the warning, sin
 	{"ephemeral", "ephemeral", ""},
 	{"cephfs", "cephfs", "deprecated in v1.28, non-functional in v1.31+"},
 	{"rbd", "rbd", "deprecated in v1.28, non-functional in v1.31+"},
+}
+
+// DeprecatedVolume returns how warnings call a kind of volume, and since when it is deprecated.
+func DeprecatedVolume(source string) (shown, since string) {
+	i := slices.IndexFunc(deprecatedVolumes, func(d [3]string) bool { return d[0] == source })
+	return deprecatedVolumes[i][1], deprecatedVolumes[i][2]
 }
 
 func (w *podWarner) volumes() {

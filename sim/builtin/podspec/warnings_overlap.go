@@ -79,7 +79,7 @@ func (w *podWarner) overlappingPaths() {
 		var files []placedFile
 		for _, source := range v.Objects("projected", "sources") {
 			if len(source) == 0 {
-				w.warnings = append(w.warnings, "volume "+name+" (Projected) has no sources provided")
+				w.ctx.Warn("volume " + name + " (Projected) has no sources provided")
 				continue
 			}
 			files = append(files, projectedPaths(source)...)
@@ -121,7 +121,7 @@ func (w *podWarner) overlaps(volume, source string, files []placedFile) {
 				continue
 			}
 			if strings.HasPrefix(other.path+"/", f.path+"/") || strings.HasPrefix(f.path+"/", other.path+"/") {
-				w.warnings = append(w.warnings, fmt.Sprintf("volume %s (%s): overlapping paths: %s with %s", volume, source, f, other))
+				w.ctx.Warn(fmt.Sprintf("volume %s (%s): overlapping paths: %s with %s", volume, source, f, other))
 			}
 		}
 		before = append(before, f)

@@ -47,9 +47,8 @@ func amountColumn(field, name, text string) table.Column {
 }
 
 func validateBudget(at field.Cursor) {
-	if at.Has("minAvailable") && at.Has("maxUnavailable") {
-		at.Invalid(gotext.Value(gotext.PodDisruptionBudgetSpec, at.Object()), "minAvailable and maxUnavailable cannot be both set")
-	}
+	kind.InvalidStructIf(at, at.Has("minAvailable") && at.Has("maxUnavailable"), gotext.PodDisruptionBudgetSpec,
+		"minAvailable and maxUnavailable cannot be both set")
 	for _, name := range []string{"minAvailable", "maxUnavailable"} {
 		kind.CheckAmountOrPercent(at.Child(name))
 		kind.CheckAtMost100Percent(at.Child(name))

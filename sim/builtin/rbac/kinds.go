@@ -2,6 +2,7 @@
 package rbac
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/kubesim/kubesim/sim/builtin/gotext"
@@ -39,12 +40,9 @@ func roleKind(name string, namespaced bool) kind.Kind {
 func pathSegmentName(name string, _ bool) []string { return field.PathSegment(name) }
 
 func badAggregation(role object.Object) bool {
-	for _, s := range role.Objects("aggregationRule", "clusterRoleSelectors") {
-		if selector.HasInvalidValue(s) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(role.Objects("aggregationRule", "clusterRoleSelectors"), func(s object.Object) bool {
+		return selector.HasInvalidValue(s)
+	})
 }
 
 func validateRole(ctx *resource.Context, at field.Cursor, namespaced bool) {
@@ -95,12 +93,10 @@ func roleBindingKind(name, goType, text string, namespaced bool) kind.Kind {
 }
 
 func defaultRoleBinding(obj object.Object) {
-	if obj.String("roleRef", "apiGroup") == "" {
-		obj.Set(rbacGroup, "roleRef", "apiGroup")
-	}
+	kind.SetEmpty(obj, rbacGroup, "roleRef", "apiGroup")
 	for _, subject := range obj.Objects("subjects") {
 		if roleKind := subject.String("kind"); roleKind == "User" || roleKind == "Group" {
-			kind.SetEmpty(subject, "apiGroup", rbacGroup)
+			kind.SetEmpty(subject, rbacGroup, "apiGroup")
 		}
 	}
 }

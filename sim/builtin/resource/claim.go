@@ -61,9 +61,9 @@ func defaultClaimSpec(spec object.Object) {
 			asked = append(asked, exactly)
 		}
 		for _, r := range asked {
-			kind.SetEmpty(r, "allocationMode", "ExactCount")
+			kind.SetEmpty(r, "ExactCount", "allocationMode")
 			if r.String("allocationMode") == "ExactCount" {
-				kind.SetZero(r, "count", 1)
+				kind.SetZero(r, 1, "count")
 			}
 			defaultTolerations(r)
 		}
@@ -72,7 +72,7 @@ func defaultClaimSpec(spec object.Object) {
 
 func defaultTolerations(request object.Object) {
 	for _, t := range request.Objects("tolerations") {
-		kind.SetEmpty(t, "operator", "Equal")
+		kind.SetEmpty(t, "Equal", "operator")
 	}
 }
 

@@ -2,6 +2,7 @@ package resource
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/kubesim/kubesim/sim/builtin/gotext"
@@ -132,16 +133,13 @@ func isSemverIdentifier(s string) bool {
 func validateBindingConditions(at field.Cursor) {
 	wanted, failed := at.Child("bindingConditions"), at.Child("bindingFailureConditions")
 	for _, list := range []field.Cursor{wanted, failed} {
-		for condition := range list.MaxItems(maxBindings).Each() {
-			condition.Check(field.QualifiedName)
-		}
+		list.MaxItems(maxBindings).CheckEach(field.QualifiedName)
 	}
-	seen, known := field.Seen{}, field.Seen{}
-	for condition := range wanted.Each() {
-		condition.Unique(known)
-	}
+	wanted.UniqueItems()
+	seen := field.Seen{}
 	for condition := range failed.Each() {
-		condition.Unique(seen).InvalidIf(known[condition.String()], "bindingFailureConditions must not overlap with bindingConditions")
+		condition.Unique(seen).InvalidIf(slices.Contains(wanted.Strings(), condition.String()),
+			"bindingFailureConditions must not overlap with bindingConditions")
 	}
 	wanted.InvalidIf(wanted.Len() == 0 && failed.Len() > 0, "bindingConditions are required to use bindingFailureConditions")
 	failed.InvalidIf(failed.Len() == 0 && wanted.Len() > 0, "bindingFailureConditions are required to use bindingConditions")

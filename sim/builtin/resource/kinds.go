@@ -3,7 +3,6 @@ package resource
 
 import (
 	"github.com/kubesim/kubesim/sim/builtin/kind"
-	"github.com/kubesim/kubesim/sim/field"
 )
 
 // docDevices is the definition name in front of the types of resource.k8s.io/v1.
@@ -12,16 +11,4 @@ const docDevices = "io.k8s.api.resource.v1."
 // Kinds returns the kinds of resource.k8s.io.
 func Kinds() []kind.Kind {
 	return []kind.Kind{resourceClaimKind(), resourceClaimTemplateKind(), resourceSliceKind(), deviceClassKind(), taintRuleKind()}
-}
-
-// unique reports the items of a list that repeat an earlier one, or of which a field does.
-func unique(list field.Cursor, names ...string) {
-	seen := map[string]bool{}
-	for item := range list.Each() {
-		text := item.String(names...)
-		if seen[text] {
-			item.Duplicate(text)
-		}
-		seen[text] = true
-	}
 }

@@ -45,7 +45,7 @@ func validateClaimSpec(ctx *resource.Context, spec field.Cursor) {
 	for request := range requests.Each() {
 		validateDeviceRequest(request)
 	}
-	unique(requests, "name")
+	requests.UniqueItems("name")
 	for constraint := range at.Child("constraints").MaxItems(maxDeviceConstraints).Each() {
 		validateDeviceConstraint(ctx, constraint, names)
 	}
@@ -71,7 +71,7 @@ func validateDeviceRequest(at field.Cursor) {
 			sub.Child("name").OrEmpty().Check(field.DNS1123Label)
 			validateExactRequest(sub)
 		}
-		unique(first, "name")
+		first.UniqueItems("name")
 	}
 }
 
@@ -139,7 +139,7 @@ func validateRequestRefs(at field.Cursor, names []string) {
 	for ref := range at.Each() {
 		validateRequestRef(ref, names)
 	}
-	unique(at)
+	at.UniqueItems()
 }
 
 func validateRequestRef(at field.Cursor, names []string) {
@@ -152,9 +152,7 @@ func validateRequestRef(at field.Cursor, names []string) {
 	for part := range strings.SplitSeq(ref, "/") {
 		at.With(part).Check(field.DNS1123Label)
 	}
-	if !slices.Contains(names, ref) {
-		at.Invalid(ref, detail)
-	}
+	at.InvalidIf(!slices.Contains(names, ref), detail)
 }
 
 // validateDeviceConfig checks the parameters for a driver.

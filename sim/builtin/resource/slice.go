@@ -48,16 +48,10 @@ func resourceSliceKind() kind.Kind {
 					ctx.Warn(`spec.driver: driver names should be lowercase; "` + driver + `" contains uppercase characters`)
 				}
 			},
-			Fields: func(obj object.Object) map[string]string {
-				return map[string]string{"spec.nodeName": obj.String("spec", "nodeName"), "spec.driver": obj.String("spec", "driver"),
-					"spec.pool.name": obj.String("spec", "pool", "name")}
-			},
 		},
 		Validate: func(_ *resource.Context, at field.Cursor) { validateResourceSlice(at.Child("spec")) },
-		Labels:   kind.SameLabels("spec.nodeName", "spec.driver"),
-		Since: map[int]func(k *kind.Kind){37: func(k *kind.Kind) {
-			k.Labels = kind.SameLabels("spec.nodeName", "spec.driver", "spec.pool.name")
-		}},
+		Select:   []string{"spec.nodeName", "spec.driver"},
+		Since:    map[int]func(k *kind.Kind){37: func(k *kind.Kind) { k.Select = append(k.Select, "spec.pool.name") }},
 		Unknown: func(label string) string {
 			return "field label not supported for resource.k8s.io/v1, Kind=ResourceSlice: " + label
 		},
@@ -77,7 +71,7 @@ func sliceChanged(typ func() *schema.Type) func(obj, old object.Object) bool {
 		for i, d := range devices[:min(len(devices), len(before))] {
 			taints, was := d.Objects("taints"), before[i].Objects("taints")
 			for j, taint := range taints[:min(len(taints), len(was))] {
-				kind.SetEmpty(taint, "timeAdded", was[j].String("timeAdded"))
+				kind.SetEmpty(taint, was[j].String("timeAdded"), "timeAdded")
 			}
 		}
 		return changed(asked, old)
@@ -88,7 +82,7 @@ func sliceChanged(typ func() *schema.Type) func(obj, old object.Object) bool {
 func prepareSlice(ctx *resource.Context, obj, _ object.Object) {
 	for _, d := range obj.Objects("spec", "devices") {
 		for _, taint := range d.Objects("taints") {
-			kind.SetEmpty(taint, "timeAdded", object.Time(ctx.Now))
+			kind.SetEmpty(taint, object.Time(ctx.Now), "timeAdded")
 		}
 	}
 }
@@ -103,9 +97,7 @@ func validateResourceSlice(at field.Cursor) {
 	driver.OrEmpty().Immutable()
 	at.Child("nodeName").Immutable()
 	validateSliceNodes(at)
-	if at.Has("sharedCounters") && at.Has("devices") {
-		at.Invalid("", "only one of `sharedCounters` or `devices` is allowed")
-	}
+	at.With("").InvalidIf(at.Has("sharedCounters") && at.Has("devices"), "only one of `sharedCounters` or `devices` is allowed")
 	was := map[string]object.Object{}
 	for _, d := range at.Old().Objects("devices") {
 		was[d.String("name")] = d
@@ -120,7 +112,7 @@ func validateResourceSlice(at field.Cursor) {
 	for d := range devices.Each() {
 		validateDevice(d, was[d.String("name")], at.True("perDeviceNodeSelection"))
 	}
-	unique(devices, "name")
+	devices.UniqueItems("name")
 	validateCounterSets(at.Child("sharedCounters").MaxItems(maxCounterSets), "name")
 }
 
@@ -178,7 +170,7 @@ func validateCounterSets(sets field.Cursor, nameField string) {
 			counters.With(name).Check(field.DNS1123Label)
 		}
 	}
-	unique(sets, nameField)
+	sets.UniqueItems(nameField)
 }
 
 // validatePoolName checks the name of a pool of devices: subdomains joined by slashes.

@@ -32,7 +32,7 @@ func validateClaimStatus(ctx *resource.Context, all field.Cursor) {
 	for ref := range entries.Each() {
 		ref.Require("resource", "name", "uid")
 	}
-	unique(entries, "uid")
+	entries.UniqueItems("uid")
 	allocated, seen := allocatedDevices(obj), map[string]bool{}
 	for d := range devices.Each() {
 		validateDeviceStatus(d, allocated)
@@ -87,9 +87,8 @@ func validateDeviceStatus(at field.Cursor, allocated []string) {
 	validatePoolName(at.Child("pool"))
 	at.Child("device").OrEmpty().Check(field.DNS1123Label)
 	validateShareID(at.Child("shareID"))
-	if !slices.Contains(allocated, deviceID(at.Object())) {
-		at.Invalid(gotext.Value(gotext.SharedDeviceID, at.Object()), "must be an allocated device in the claim")
-	}
+	kind.InvalidStructIf(at, !slices.Contains(allocated, deviceID(at.Object())), gotext.SharedDeviceID,
+		"must be an allocated device in the claim")
 	at.Child("conditions").MaxItems(maxDeviceConditions)
 	kind.CheckConditions(at.Child("conditions"))
 	if at.Has("data") {
@@ -99,10 +98,7 @@ func validateDeviceStatus(at field.Cursor, allocated []string) {
 	network.Child("interfaceName").MaxBytes(maxInterfaceName)
 	network.Child("hardwareAddress").MaxBytes(maxHardwareAddress)
 	ips := network.Child("ips").MaxItems(maxDeviceIPs)
-	for ip := range ips.Each() {
-		ip.Check(field.InterfaceAddress)
-	}
-	unique(ips)
+	ips.CheckEach(field.InterfaceAddress).UniqueItems()
 }
 
 func validateAllocation(at field.Cursor, names []string) {

@@ -60,11 +60,7 @@ func cellAudiences(obj object.Object) any {
 	if !obj.Has("spec", "tokenRequests") {
 		return table.Unset
 	}
-	var audiences []string
-	for _, t := range obj.Objects("spec", "tokenRequests") {
-		audiences = append(audiences, t.String("audience"))
-	}
-	return strings.Join(audiences, ",")
+	return strings.Join(kind.Texts(obj.Objects("spec", "tokenRequests"), "audience"), ",")
 }
 
 // prepareCSIDriver counts generations: a driver begins without one, and its first change is generation 1.

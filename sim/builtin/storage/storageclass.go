@@ -75,9 +75,7 @@ func validateParameters(at field.Cursor, mayBeEmpty bool) {
 	}
 	size := 0
 	for _, key := range object.SortedKeys(parameters) {
-		if key == "" {
-			at.Invalid(key, "field can not be empty.")
-		}
+		at.With("").InvalidIf(key == "", "field can not be empty.")
 		size += len(key) + len(parameters[key])
 	}
 	if size > largest {

@@ -71,14 +71,7 @@ func validateMigrationStatus(_ *resource.Context, at field.Cursor) {
 	conditions, revision := at.Child("status", "conditions"), at.Child("status", "resourceVersion")
 	kind.CheckConditions(conditions)
 	revision.InvalidIf(at.Old().String("status", "resourceVersion") != "" && revision.OrEmpty().Changed(), field.TextImmutable)
-	is := func(obj object.Object, name string) bool {
-		for _, c := range obj.Objects("status", "conditions") {
-			if c.String("type") == name {
-				return c.String("status") == "True"
-			}
-		}
-		return false
-	}
+	is := func(obj object.Object, name string) bool { return kind.Condition(obj, name).String("status") == "True" }
 	invalid := func(broken bool, text string) {
 		if broken {
 			conditions.Invalid(printConditions(at.Object()), text)

@@ -1,6 +1,7 @@
 package table
 
 import (
+	"cmp"
 	"strings"
 	"time"
 
@@ -60,12 +61,12 @@ func (c Column) At(path ...string) Column {
 
 // AtOr is At with another text for one that is empty or not there.
 func (c Column) AtOr(none string, path ...string) Column {
-	return c.Cell(func(obj object.Object) any { return OrNone(obj.String(path...), none) })
+	return c.Cell(func(obj object.Object) any { return cmp.Or(obj.String(path...), none) })
 }
 
 // Join returns the column with the strings at the path, joined by commas, as its cell, or another text if there are none.
 func (c Column) Join(none string, path ...string) Column {
-	return c.Cell(func(obj object.Object) any { return OrNone(strings.Join(obj.Strings(path...), ","), none) })
+	return c.Cell(func(obj object.Object) any { return cmp.Or(strings.Join(obj.Strings(path...), ","), none) })
 }
 
 // Int returns the column with the integer at the path as its cell. Some say of themselves that they are strings all the same:

@@ -2,6 +2,7 @@
 package table
 
 import (
+	"strconv"
 	"strings"
 	"time"
 
@@ -62,12 +63,12 @@ func SinceCell(now time.Time, stamp string) string {
 	return codec.Age(now, at)
 }
 
-// OrNone returns the text, or what stands for no text.
-func OrNone(text, none string) string {
-	if text == "" {
-		return none
+// FirstCell joins the first texts of a list and says how many more there are.
+func FirstCell(list []string, most int, separator string) string {
+	if len(list) <= most {
+		return strings.Join(list, separator)
 	}
-	return text
+	return strings.Join(list[:most], separator) + " + " + strconv.Itoa(len(list)-most) + " more..."
 }
 
 // LabelsCell prints labels as a selector: a=b,c=d.

@@ -12,12 +12,6 @@ func (s *Schema) ApplyDefaults(v any) {
 
 // Fill fills in the defaults of the schema, in place. A null where none is allowed gives way to a default.
 func (s *Schema) Fill(v any) {
-	if s != nil {
-		s.fill(v)
-	}
-}
-
-func (s *Schema) fill(v any) {
 	if s == nil {
 		return
 	}
@@ -37,7 +31,7 @@ func (s *Schema) fill(v any) {
 				if _, declared := s.Properties[name]; !declared && child.refusesNull(v[name]) {
 					v[name] = object.Copy(child.Default)
 				}
-				child.fill(v[name])
+				child.Fill(v[name])
 			}
 		}
 	case []any:
@@ -45,7 +39,7 @@ func (s *Schema) fill(v any) {
 			if s.Items.refusesNull(v[i]) {
 				v[i] = object.Copy(s.Items.Default)
 			}
-			s.Items.fill(v[i])
+			s.Items.Fill(v[i])
 		}
 	}
 }

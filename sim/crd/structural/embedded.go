@@ -1,6 +1,7 @@
 package structural
 
 import (
+	"maps"
 	"strings"
 
 	"github.com/kubesim/kubesim/sim/field"
@@ -81,24 +82,12 @@ func (s *Schema) CheckEmbedded(v any, p field.Path, read Meta, rules metadata.Ru
 		return nil
 	}
 	var errs field.ErrorList
-	switch v := v.(type) {
-	case map[string]any:
-		if s.Embedded {
-			errs = checkResource(v, p, read, rules)
-		}
-		for _, name := range object.SortedKeys(v) {
-			if child, ok := s.Properties[name]; ok {
-				errs = append(errs, child.CheckEmbedded(v[name], p.Child(name), read, rules)...)
-			} else if s.Additional != nil {
-				errs = append(errs, s.Additional.CheckEmbedded(v[name], p.Key(name), read, rules)...)
-			}
-		}
-	case []any:
-		for i, x := range v {
-			errs = append(errs, s.Items.CheckEmbedded(x, p.Index(i), read, rules)...)
-		}
+	if m, ok := v.(map[string]any); ok && s.Embedded {
+		errs = checkResource(m, p, read, rules)
 	}
-	return errs
+	return append(errs, s.below(v, p, func(s *Schema, v any, p field.Path) field.ErrorList {
+		return s.CheckEmbedded(v, p, read, rules)
+	})...)
 }
 
 func checkResource(m map[string]any, p field.Path, read Meta, rules metadata.Rules) field.ErrorList {
@@ -108,22 +97,18 @@ func checkResource(m map[string]any, p field.Path, read Meta, rules metadata.Rul
 			errs = append(errs, field.Required(p.Child(name), ""))
 		}
 	}
-	if v, ok := m["apiVersion"]; ok {
-		errs = append(errs, checkText(p.Child("apiVersion"), v, func(s string) string {
-			if strings.Count(s, "/") > 1 {
-				return "unexpected GroupVersion string: " + s
-			}
-			return ""
-		})...)
-	}
-	if v, ok := m["kind"]; ok {
-		errs = append(errs, checkText(p.Child("kind"), v, func(s string) string {
-			if texts := field.DNS1035Label(strings.ToLower(s)); len(texts) > 0 {
-				return "may have mixed case, but should otherwise match: " + strings.Join(texts, ",")
-			}
-			return ""
-		})...)
-	}
+	errs = append(errs, checkText(m, p, "apiVersion", func(s string) string {
+		if strings.Count(s, "/") > 1 {
+			return "unexpected GroupVersion string: " + s
+		}
+		return ""
+	})...)
+	errs = append(errs, checkText(m, p, "kind", func(s string) string {
+		if texts := field.DNS1035Label(strings.ToLower(s)); len(texts) > 0 {
+			return "may have mixed case, but should otherwise match: " + strings.Join(texts, ",")
+		}
+		return ""
+	})...)
 	v, ok := m["metadata"]
 	if !ok {
 		return errs
@@ -133,28 +118,29 @@ func checkResource(m map[string]any, p field.Path, read Meta, rules metadata.Rul
 		return append(errs, field.Invalid(p.Child("metadata"), v, err.Error()))
 	}
 	checked := object.Object{}
-	for name, x := range meta { // order does not matter
-		checked[name] = x
-	}
+	maps.Copy(checked, meta)
 	if checked.String("name") == "" {
 		checked["name"] = "unnamed"
 	}
 	return append(errs, rules.Validate(checked, checked.String("namespace") != "", field.NamePathSegment, p.Child("metadata"))...)
 }
 
-// checkText checks a value that must be a string and not empty.
-func checkText(p field.Path, v any, rule func(string) string) field.ErrorList {
-	s, ok := v.(string)
-	switch {
-	case !ok:
-		return field.ErrorList{field.Invalid(p, v, "must be a string")}
-	case s == "":
-		return field.ErrorList{field.Invalid(p, s, "must not be empty")}
+// checkText checks a field that must be a string and not empty, if it is there.
+func checkText(m map[string]any, p field.Path, name string, rule func(string) string) field.ErrorList {
+	v, ok := m[name]
+	if !ok {
+		return nil
 	}
-	if text := rule(s); text != "" {
-		return field.ErrorList{field.Invalid(p, s, text)}
+	text := "must be a string"
+	if s, ok := v.(string); ok && s == "" {
+		text = "must not be empty"
+	} else if ok {
+		text = rule(s)
 	}
-	return nil
+	if text == "" {
+		return nil
+	}
+	return field.ErrorList{field.Invalid(p.Child(name), v, text)}
 }
 
 // Embeds reports whether a schema has embedded resources anywhere.
@@ -162,13 +148,9 @@ func (s *Schema) Embeds() bool {
 	if s == nil {
 		return false
 	}
-	if s.Embedded || s.Items.Embeds() || s.Additional.Embeds() {
-		return true
-	}
+	embeds := s.Embedded || s.Items.Embeds() || s.Additional.Embeds()
 	for _, p := range s.Properties { // order does not matter
-		if p.Embeds() {
-			return true
-		}
+		embeds = embeds || p.Embeds()
 	}
-	return false
+	return embeds
 }

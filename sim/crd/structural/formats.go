@@ -5,11 +5,12 @@ import (
 	"net/mail"
 	"net/netip"
 	"net/url"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/kubesim/kubesim/sim/field"
 )
@@ -17,25 +18,25 @@ import (
 // formats are the formats of strings that are checked, by normal name. Others are ignored, with a warning when the
 // definition is written (CustomResourceDefinition documentation, "Validation").
 var formats = map[string]func(string) bool{
-	"bsonobjectid": allHex(24),
+	"bsonobjectid": matches(`^[0-9a-fA-F]{24}$`),
 	"uri":          isURI,
 	"email":        func(s string) bool { _, err := mail.ParseAddress(s); return err == nil },
 	"hostname":     isHostname,
 	"ipv4":         func(s string) bool { _, ok := parseIP(s); return ok && strings.Contains(s, ".") },
 	"ipv6":         func(s string) bool { a, err := netip.ParseAddr(s); return err == nil && a.Is6() && a.Zone() == "" },
 	"cidr":         isCIDR,
-	"mac":          isMAC,
-	"uuid":         isUUID(0),
-	"uuid3":        isUUID('3'),
-	"uuid4":        isUUID('4'),
-	"uuid5":        isUUID('5'),
+	"mac":          matches(`(?i)^([0-9a-f]{2}(([:-][0-9a-f]{2}){5}|([:-][0-9a-f]{2}){7})|[0-9a-f]{4}(\.[0-9a-f]{4}){2,3})$`),
+	"uuid":         isUUID("[0-9a-f]", "[0-9a-f]"),
+	"uuid3":        isUUID("3", "[0-9a-f]"),
+	"uuid4":        isUUID("4", "[89ab]"),
+	"uuid5":        isUUID("5", "[89ab]"),
 	"isbn":         func(s string) bool { return isISBN10(s) || isISBN13(s) },
 	"isbn10":       isISBN10,
 	"isbn13":       isISBN13,
 	"creditcard":   isCreditCard,
-	"ssn":          isSSN,
-	"hexcolor":     isHexColor,
-	"rgbcolor":     isRGBColor,
+	"ssn":          matches(`^\d{3}[- ]?\d{2}[- ]?\d{4}$`),
+	"hexcolor":     matches(`^#?([0-9a-fA-F]{3}|[0-9a-fA-F]{6})$`),
+	"rgbcolor":     matches(strings.ReplaceAll(`^rgb\(N,N,N\)$`, "N", ` *([01]?\d?\d|2[0-4]\d|25[0-5]) *`)),
 	"byte":         isBase64,
 	"password":     func(string) bool { return true },
 	"date":         isDate,
@@ -43,6 +44,21 @@ var formats = map[string]func(string) bool{
 	"datetime":     isDateTime,
 	"k8sshortname": func(s string) bool { return len(field.DNS1123Label(s)) == 0 },
 	"k8slongname":  func(s string) bool { return len(field.DNS1123Subdomain(s)) == 0 },
+}
+
+// Matches reports whether a text has a format that KnownFormat knows of strings.
+func Matches(format, text string) bool { return formats[normal(format)](text) }
+
+// matches returns the check against a regular expression, which is compiled when it is first asked for.
+func matches(expr string) func(string) bool {
+	compiled := sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
+	return func(s string) bool { return compiled().MatchString(s) }
+}
+
+// isUUID returns the check for UUIDs whose version and variant are as they should be: groups of 8, 4, 4, 4 and 12 digits, with
+// or without hyphens.
+func isUUID(version, variant string) func(string) bool {
+	return matches(`(?i)^[0-9a-f]{8}-?[0-9a-f]{4}-?` + version + `[0-9a-f]{3}-?` + variant + `[0-9a-f]{3}-?[0-9a-f]{12}$`)
 }
 
 // normal returns the name under which a format is known: date-time is datetime.
@@ -99,96 +115,72 @@ func isURI(s string) bool {
 	return err == nil
 }
 
+// The parts of host names: H is any letter, symbol or digit.
+var (
+	isTopLabel    = matches(`^\p{L}{2,63}$`)
+	isLabel       = matches(strings.ReplaceAll(`^H(-*H+)*$`, "H", `[\p{L}\p{S}0-9]`))
+	isSingleLabel = matches(strings.ReplaceAll(`^H(-?H+)?$`, "H", `[\p{L}\p{S}0-9]`))
+)
+
 // isHostname checks a host name of RFC 1034; letters of any alphabet and symbols are taken. A name without dots can have
 // a hyphen in the second place only, as the real server has it.
 func isHostname(s string) bool {
 	labels := strings.Split(s, ".")
-	if len(s) > 255 || len(labels) == 1 {
+	top := len(labels) - 1
+	if top == 0 {
 		return len(s) <= 63 && isSingleLabel(s)
 	}
-	top := labels[len(labels)-1]
-	if n := utf8.RuneCountInString(top); n < 2 || n > 63 || len(top) > 63 || strings.IndexFunc(top, func(r rune) bool { return !unicode.IsLetter(r) }) >= 0 {
-		return false
-	}
-	for _, label := range labels[:len(labels)-1] {
-		if label == "" || len(label) > 63 || label[0] == '-' || label[len(label)-1] == '-' ||
-			strings.IndexFunc(label, func(r rune) bool { return r != '-' && !isHostRune(r) }) >= 0 {
-			return false
-		}
-	}
-	return true
-}
-
-func isSingleLabel(s string) bool {
-	for i, r := range []rune(s) {
-		if !isHostRune(r) && (r != '-' || i != 1 || i == len([]rune(s))-1) {
-			return false
-		}
-	}
-	return s != ""
-}
-
-func isHostRune(r rune) bool {
-	return unicode.IsLetter(r) || unicode.IsSymbol(r) || '0' <= r && r <= '9'
+	tooLong := func(label string) bool { return len(label) > 63 }
+	isWrong := func(label string) bool { return !isLabel(label) }
+	return len(s) <= 255 && isTopLabel(labels[top]) &&
+		!slices.ContainsFunc(labels, tooLong) && !slices.ContainsFunc(labels[:top], isWrong)
 }
 
 var isbnSeparators = strings.NewReplacer("-", "", " ", "")
 
+var isISBNDigits = matches(`^\d{9}[\dXx]$|^\d{13}$`)
+
+// isISBN10 checks ten digits and their sum; the last one may be ten, which is written X.
 func isISBN10(s string) bool {
 	s = isbnSeparators.Replace(s)
-	if len(s) != 10 {
-		return false
-	}
 	sum := 0
-	for i := range 10 {
-		n := int(s[i] - '0')
-		if i == 9 && (s[i] == 'X' || s[i] == 'x') {
+	for i, c := range s {
+		n := int(c - '0')
+		if c == 'X' || c == 'x' {
 			n = 10
-		} else if s[i] < '0' || s[i] > '9' {
-			return false
 		}
 		sum += (i + 1) * n
 	}
-	return sum%11 == 0
+	return len(s) == 10 && isISBNDigits(s) && sum%11 == 0
 }
 
 func isISBN13(s string) bool {
 	s = isbnSeparators.Replace(s)
-	if len(s) != 13 {
-		return false
-	}
 	sum := 0
-	for i := range 13 {
-		if s[i] < '0' || s[i] > '9' {
-			return false
-		}
-		sum += int(s[i]-'0') * (1 + i%2*2)
+	for i, c := range s {
+		sum += int(c-'0') * (1 + i%2*2)
 	}
-	return sum%10 == 0
+	return len(s) == 13 && isISBNDigits(s) && sum%10 == 0
 }
+
+var (
+	notDigits = regexp.MustCompile(`\D`)
+	// isCardNumber checks how the numbers of the issuers of cards begin, and how long those are.
+	isCardNumber = matches(`^(4\d{12}(\d{3})?|(5[1-5]|35|65)\d{14}|6011\d{12}|3[47]\d{13}|(2131|1800|30[0-5]|3[68]\d)\d{11})$`)
+)
 
 // isCreditCard checks the digits in s and their Luhn sum.
 func isCreditCard(s string) bool {
-	s = strings.Map(func(r rune) rune {
-		if r < '0' || r > '9' {
-			return -1
-		}
-		return r
-	}, s)
-	if !isCardNumber(s) {
-		return false
-	}
+	s = notDigits.ReplaceAllString(s, "")
 	sum := 0
 	for i := range len(s) {
 		n := int(s[len(s)-1-i] - '0')
 		if i%2 == 1 {
-			if n *= 2; n > 9 {
-				n -= 9
-			}
+			n = n*2/10 + n*2%10
 		}
 		sum += n
 	}
-	return sum%10 == 0
+	return isCardNumber(s) && sum%10 == 0
 }
 
 func isBase64(s string) bool {
@@ -201,10 +193,20 @@ func isDate(s string) bool {
 	return err == nil
 }
 
+// unit is what a duration has somewhere: a number and how the name of a unit begins.
+var unit = matches(`(?i)\d ?(ns|nano|us|µs|m|s|h|d|w)`)
+
 // isDuration checks a duration of Go, or one of the longer forms that Scala has ("22 seconds").
 func isDuration(s string) bool {
-	if _, err := time.ParseDuration(s); err == nil {
-		return true
-	}
-	return hasDuration(s)
+	_, err := time.ParseDuration(s)
+	return err == nil || unit(s)
+}
+
+// clock is what follows the date in a date-time. Any character may stand before a fraction.
+var clock = matches(`^[tT]([01]\d|2[0-3]):[0-5]\d:[0-5]\d(.\d+)?([zZ]|[+-]\d\d:\d\d)$`)
+
+// isDateTime checks a date-time of RFC 3339, in any case of letters.
+func isDateTime(s string) bool {
+	date := len(time.DateOnly)
+	return len(s) > date && isDate(s[:date]) && clock(s[date:])
 }

@@ -11,29 +11,15 @@ func (s *Schema) CheckLists(v any, p field.Path) field.ErrorList {
 		return nil
 	}
 	var errs field.ErrorList
-	switch v := v.(type) {
-	case map[string]any:
-		for _, name := range object.SortedKeys(v) {
-			if child, ok := s.Properties[name]; ok {
-				errs = append(errs, child.CheckLists(v[name], p.Child(name))...)
-			} else if s.Additional != nil {
-				errs = append(errs, s.Additional.CheckLists(v[name], p.Key(name))...)
-			}
-		}
-	case []any:
+	if list, ok := v.([]any); ok {
 		switch s.ListType {
 		case "set":
-			errs = duplicates(v, p, func(i int) any { return v[i] })
+			errs = duplicates(list, p, func(i int) any { return list[i] })
 		case "map":
-			errs = s.checkMap(v, p)
-		}
-		if s.Items != nil {
-			for i, x := range v {
-				errs = append(errs, s.Items.CheckLists(x, p.Index(i))...)
-			}
+			errs = s.checkMap(list, p)
 		}
 	}
-	return errs
+	return append(errs, s.below(v, p, (*Schema).CheckLists)...)
 }
 
 func (s *Schema) checkMap(list []any, p field.Path) field.ErrorList {

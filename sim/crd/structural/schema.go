@@ -16,6 +16,7 @@ package structural
 import (
 	"regexp"
 
+	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/object"
 )
 
@@ -80,7 +81,7 @@ func (p parser) parse(m map[string]any) *Schema {
 		s.names = object.SortedKeys(props)
 		s.Properties = make(map[string]*Schema, len(props))
 		for _, name := range s.names {
-			s.Properties[name] = p.parseAny(props[name])
+			s.Properties[name] = p.parse(object.As(props[name]))
 		}
 	}
 	switch more := m["additionalProperties"].(type) {
@@ -94,11 +95,6 @@ func (p parser) parse(m map[string]any) *Schema {
 	}
 	s.values.parse(s, o, p)
 	return s
-}
-
-func (p parser) parseAny(v any) *Schema {
-	m, _ := v.(map[string]any)
-	return p.parse(m)
 }
 
 func (v *values) parse(s *Schema, o object.Object, p parser) {
@@ -122,17 +118,15 @@ func (v *values) parse(s *Schema, o object.Object, p parser) {
 	v.maxProperties, v.minProperties = integer(o, "maxProperties"), integer(o, "minProperties")
 	v.required = object.Strings(o.List("required"))
 	v.enum = o.List("enum")
-	v.allOf, v.oneOf, v.anyOf = p.parseAll(o["allOf"]), p.parseAll(o["oneOf"]), p.parseAll(o["anyOf"])
+	v.allOf, v.oneOf, v.anyOf = p.parseAll(o.List("allOf")), p.parseAll(o.List("oneOf")), p.parseAll(o.List("anyOf"))
 	if not, ok := o["not"].(map[string]any); ok {
 		v.not = p.parse(not)
 	}
 }
 
-func (p parser) parseAll(v any) []*Schema {
-	list, _ := v.([]any)
-	var out []*Schema
+func (p parser) parseAll(list []any) (out []*Schema) {
 	for _, x := range list {
-		out = append(out, p.parseAny(x))
+		out = append(out, p.parse(object.As(x)))
 	}
 	return out
 }
@@ -164,6 +158,25 @@ func (s *Schema) child(name string) (child *Schema, declared bool) {
 		return p, true
 	}
 	return s.Additional, s.Additional != nil || s.Free || s.Closed
+}
+
+// below collects what check returns for the fields of an object, in the order of their names, or for the items of a list.
+func (s *Schema) below(v any, p field.Path, check func(s *Schema, v any, p field.Path) field.ErrorList) (errs field.ErrorList) {
+	switch v := v.(type) {
+	case map[string]any:
+		for _, name := range object.SortedKeys(v) {
+			if child, ok := s.Properties[name]; ok {
+				errs = append(errs, check(child, v[name], p.Child(name))...)
+			} else if s.Additional != nil {
+				errs = append(errs, check(s.Additional, v[name], p.Key(name))...)
+			}
+		}
+	case []any:
+		for i, x := range v {
+			errs = append(errs, check(s.Items, x, p.Index(i))...)
+		}
+	}
+	return errs
 }
 
 // Root returns s as the schema of a whole resource, whose kind, apiVersion and metadata are there without being

@@ -151,12 +151,11 @@ func (s *Schema) validate(r *result, path string, v any, c *Correlation) {
 		r.matches++
 	}
 	s.checkEnum(r, path, v)
-	r.matches++
 	if m, ok := v.(map[string]any); ok {
 		s.checkObject(r, path, m, c)
 		r.matches++
 	}
-	r.matches++
+	r.matches += 2 // for the enum, and for the value as a whole
 }
 
 // ratchet checks a value that may stay as it is when it did not change.
@@ -174,14 +173,7 @@ func (s *Schema) ratchet(r *result, path string, v any, c *Correlation) {
 }
 
 func (s *Schema) checkObject(r *result, path string, m map[string]any, c *Correlation) {
-	n := int64(len(m))
-	if min := s.values.minProperties; min != nil && n < *min {
-		r.add(problem{at: path, value: n, text: fmt.Sprintf("%s in body should have at least %d properties", path, *min)})
-	}
-	if max := s.values.maxProperties; max != nil && n > *max {
-		r.add(problem{kind: tooMany, at: path, value: n, limit: *max,
-			text: fmt.Sprintf("%s in body should have at most %d properties", path, *max)})
-	}
+	r.count(path, int64(len(m)), s.values.minProperties, s.values.maxProperties, "properties")
 	if s.Closed || s.Additional != nil {
 		for _, name := range object.SortedKeys(m) {
 			if _, declared := s.Properties[name]; declared {
@@ -222,15 +214,19 @@ func (s *Schema) checkItems(r *result, path string, list []any, c *Correlation) 
 			s.Items.ratchet(r, path+"["+strconv.Itoa(i)+"]", v, c.Item(i))
 		}
 	}
-	n := int64(len(list))
-	if min := s.values.minItems; min != nil && n < *min {
-		r.add(problem{at: path, value: n, text: fmt.Sprintf("%s in body should have at least %d items", path, *min)})
-	}
-	if max := s.values.maxItems; max != nil && n > *max {
-		r.add(problem{kind: tooMany, at: path, value: n, limit: *max,
-			text: fmt.Sprintf("%s in body should have at most %d items", path, *max)})
-	}
+	r.count(path, int64(len(list)), s.values.minItems, s.values.maxItems, "items")
 	r.matches++
+}
+
+// count checks how many fields or items a value has.
+func (r *result) count(path string, n int64, min, max *int64, what string) {
+	if min != nil && n < *min {
+		r.add(problem{at: path, value: n, text: fmt.Sprintf("%s in body should have at least %d %s", path, *min, what)})
+	}
+	if max != nil && n > *max {
+		r.add(problem{kind: tooMany, at: path, value: n, limit: *max,
+			text: fmt.Sprintf("%s in body should have at most %d %s", path, *max, what)})
+	}
 }
 
 // checkComposites checks allOf, anyOf, oneOf and not. Nothing is ratcheted in them: they decide about the value as it is.

@@ -1,8 +1,10 @@
 package structural
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -29,23 +31,16 @@ func typeOf(v any) (name, format string) {
 	return "object", ""
 }
 
-func (s *Schema) allows(name string) bool {
-	for _, t := range s.values.types {
-		if t == name {
-			return true
-		}
-	}
-	return false
-}
+func (s *Schema) allows(name string) bool { return slices.Contains(s.values.types, name) }
 
 func (s *Schema) checkType(r *result, path string, v any) {
 	have, haveFormat := typeOf(v)
 	if v == nil {
 		if len(s.values.types) > 0 && !s.Nullable {
 			r.typed(path, strings.Join(s.values.types, ","), have)
-			return
+		} else {
+			r.matches++
 		}
-		r.matches++
 		return
 	}
 	whole := false
@@ -58,13 +53,11 @@ func (s *Schema) checkType(r *result, path string, v any) {
 	switch format := s.values.format; {
 	case format != "" && !text && !fits && haveFormat != format:
 		r.typed(path, format, haveFormat)
-		return
-	case format != "" && text && !numeric: // the format decides
-	case !fits:
+	case fits, format != "" && text && !numeric: // the format decides
+		r.matches++
+	default:
 		r.typed(path, strings.Join(s.values.types, ","), have)
-		return
 	}
-	r.matches++
 }
 
 func (r *result) typed(path, want, have string) {
@@ -84,8 +77,7 @@ func isWhole(f float64) bool {
 func (s *Schema) checkString(r *result, path, v string) {
 	r.merge(s.stringProblem(path, v))
 	if check := formats[normal(s.values.format)]; check != nil && !check(v) {
-		r.add(problem{kind: wrongType, at: path, value: v,
-			text: fmt.Sprintf("%s in body must be of type %s: %q", path, s.values.format, v)})
+		r.typed(path, s.values.format, v)
 	}
 }
 
@@ -109,39 +101,30 @@ func (s *Schema) stringProblem(path, v string) *result {
 func (s *Schema) checkNumber(r *result, path string, v any) {
 	rules := &s.values
 	s.inRange(r, "Checked", path, v)
-	if rules.multipleOf != nil {
-		n := v
-		if !s.inRange(r, "MultipleOf", path, *rules.multipleOf) {
-			n = asFloat(v)
+	// against returns the number as it is compared with a limit: as a float with one that does not fit the type.
+	against := func(what string, limit float64) any {
+		n, whole := v.(int64)
+		if !s.inRange(r, what, path, limit) && whole {
+			return float64(n)
 		}
-		checkMultiple(r, path, n, *rules.multipleOf)
+		return v
+	}
+	if limit := rules.multipleOf; limit != nil {
+		checkMultiple(r, path, against("MultipleOf", *limit), *limit)
 	}
 	if limit := rules.minimum; limit != nil {
-		n := v
-		if !s.inRange(r, "Minimum boundary", path, *limit) {
-			n = asFloat(v)
-		}
+		n := against("Minimum boundary", *limit)
 		if c := compare(n, *limit); c < 0 || rules.exclusiveMin && c == 0 {
 			r.bound(path, n, *limit, "greater than", rules.exclusiveMin)
 		}
 	}
 	if limit := rules.maximum; limit != nil {
-		n := v
-		if !s.inRange(r, "Maximum boundary", path, *limit) {
-			n = asFloat(v)
-		}
+		n := against("Maximum boundary", *limit)
 		if c := compare(n, *limit); c > 0 || rules.exclusiveMaximum && c == 0 {
 			r.bound(path, n, *limit, "less than", rules.exclusiveMaximum)
 		}
 	}
 	r.matches++
-}
-
-func asFloat(v any) any {
-	if n, ok := v.(int64); ok {
-		return float64(n)
-	}
-	return v
 }
 
 func (r *result) bound(path string, v any, limit float64, words string, exclusive bool) {
@@ -161,44 +144,27 @@ func like(v any, limit float64) any {
 
 // compare compares a value with a limit; an integer with the integer part of it.
 func compare(v any, limit float64) int {
-	switch v := v.(type) {
-	case int64:
-		return order(v, int64(limit))
-	case float64:
-		return order(v, limit)
+	if n, ok := v.(int64); ok {
+		return cmp.Compare(n, int64(limit))
 	}
-	return 0
-}
-
-func order[T int64 | float64](a, b T) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
+	return cmp.Compare(v.(float64), limit)
 }
 
 func checkMultiple(r *result, path string, v any, factor float64) {
-	ok := true
-	if n, isInt := v.(int64); isInt {
-		f := int64(factor)
-		if f <= 0 {
-			r.add(problem{at: path, value: f, text: fmt.Sprintf("factor MultipleOf declared for %s must be positive: %v", path, f)})
-			return
-		}
-		ok = n%f == 0
-	} else {
-		if factor <= 0 {
-			r.add(problem{at: path, value: factor, text: fmt.Sprintf("factor MultipleOf declared for %s must be positive: %v", path, factor)})
-			return
-		}
-		n := v.(float64) / factor
-		if factor < 1 {
-			n = 1 / factor * v.(float64)
-		}
-		ok = isWhole(n)
+	n, isInt := v.(int64)
+	whole := int64(factor)
+	var ok bool
+	switch divisor := like(v, factor); {
+	case isInt && whole <= 0, !isInt && factor <= 0:
+		r.add(problem{at: path, value: divisor,
+			text: fmt.Sprintf("factor MultipleOf declared for %s must be positive: %v", path, divisor)})
+		return
+	case isInt:
+		ok = n%whole == 0
+	case factor < 1:
+		ok = isWhole(1 / factor * v.(float64))
+	default:
+		ok = isWhole(v.(float64) / factor)
 	}
 	if !ok {
 		r.add(problem{at: path, value: v, text: fmt.Sprintf("%s in body should be a multiple of %v", path, like(v, factor))})
@@ -232,16 +198,11 @@ func (s *Schema) inRange(r *result, what, path string, v any) bool {
 }
 
 func (s *Schema) checkEnum(r *result, path string, v any) {
-	if len(s.values.enum) == 0 {
-		return
+	same := func(allowed any) bool { return allowed != nil && sameNumber(v, allowed) }
+	if enum := s.values.enum; len(enum) > 0 && !slices.ContainsFunc(enum, same) {
+		r.add(problem{kind: notSupported, at: path, value: v, allowed: enum,
+			text: fmt.Sprintf("%s in body should be one of %v", path, enum)})
 	}
-	for _, allowed := range s.values.enum {
-		if allowed != nil && sameNumber(v, allowed) {
-			return
-		}
-	}
-	r.add(problem{kind: notSupported, at: path, value: v, allowed: s.values.enum,
-		text: fmt.Sprintf("%s in body should be one of %v", path, s.values.enum)})
 }
 
 // sameNumber compares a value with one of an enum, numbers as numbers of the kind of the latter.

@@ -1,6 +1,7 @@
 package openapi
 
 import (
+	"slices"
 	"strconv"
 
 	"github.com/kubesim/kubesim/sim/object"
@@ -16,25 +17,23 @@ func paths(ops []operation, write func(operation, []param) map[string]any, write
 	for _, path := range object.SortedKeys(byPath) {
 		item := map[string]any{}
 		common := shared(byPath[path])
-		isCommon := map[param]bool{}
-		var list []any
-		for _, p := range common {
-			isCommon[p] = true
-			list = append(list, writeParam(p))
-		}
-		if list != nil {
-			item["parameters"] = list
+		if len(common) > 0 {
+			item["parameters"] = written(common, writeParam)
 		}
 		for _, op := range byPath[path] {
-			var own []param
-			for _, p := range op.params {
-				if !isCommon[p] {
-					own = append(own, p)
-				}
-			}
+			own := slices.DeleteFunc(slices.Clone(op.params), func(p param) bool { return slices.Contains(common, p) })
 			item[op.method] = write(op, own)
 		}
 		out[path] = item
+	}
+	return out
+}
+
+// written writes parameters.
+func written(list []param, write func(param) map[string]any) []any {
+	out := make([]any, len(list))
+	for i, p := range list {
+		out[i] = write(p)
 	}
 	return out
 }
@@ -52,12 +51,8 @@ func (op operation) head() map[string]any {
 // v3 writes an operation for OpenAPI 3 with its own parameters.
 func (op operation) v3(own []param) map[string]any {
 	m := op.head()
-	var params []any
-	for _, p := range own {
-		params = append(params, p.v3())
-	}
-	if params != nil {
-		m["parameters"] = params
+	if len(own) > 0 {
+		m["parameters"] = written(own, param.v3)
 	}
 	if op.body != "" {
 		body := map[string]any{"content": content(op.consumes, map[string]any{"$ref": refV3 + op.body})}
@@ -102,10 +97,7 @@ func (op operation) v2(own []param) map[string]any {
 		}
 		params = append(params, body)
 	}
-	for _, p := range own {
-		params = append(params, p.v2())
-	}
-	if params != nil {
+	if params = append(params, written(own, param.v2)...); params != nil {
 		m["parameters"] = params
 	}
 	if len(op.consumes) > 0 {

@@ -29,8 +29,15 @@ import (
 func main() {
 	in := flag.String("openapi", "openapi", "`directory` with the published OpenAPI")
 	out := flag.String("out", "../data", "`directory` to write to")
+	record := flag.String("record", "", "only write to the directory of -openapi what the kube-apiserver at a `URL` publishes (KUBESIM_TOKEN)")
 	flag.Parse()
-	if err := generate(*in, *out); err != nil {
+	err := error(nil)
+	if *record != "" {
+		err = publisher{*record, os.Getenv("KUBESIM_TOKEN")}.record(*in)
+	} else {
+		err = generate(*in, *out)
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "gen:", err)
 		os.Exit(1)
 	}

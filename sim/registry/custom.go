@@ -12,14 +12,14 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// putForm is put for custom resources, which are stored in one version and written through several.
-func (r *Registry) putForm(d *resource.Definition, obj object.Object) (*resource.Item, *status.Status) {
+// putCustom is put for custom resources, which are stored in one version and written through several.
+func (r *Registry) putCustom(d *resource.Definition, obj object.Object) (*resource.Item, *status.Status) {
 	store, key := r.Backend.Store(), d.Key(obj.Namespace(), obj.Name())
 	before := modified(store, key)
-	stored, value, s := r.storedForm(d, obj, store.Rev()+1)
+	stored, value, s := r.encodeStored(d, obj, store.Rev()+1)
 	if s == nil && len(value) > itemMax {
 		obj.Remove("metadata", "managedFields")
-		if stored, value, s = r.storedForm(d, obj, store.Rev()+1); s == nil && len(value) > itemMax {
+		if stored, value, s = r.encodeStored(d, obj, store.Rev()+1); s == nil && len(value) > itemMax {
 			s = status.Plain("etcdserver: request is too large")
 		}
 	}
@@ -27,7 +27,7 @@ func (r *Registry) putForm(d *resource.Definition, obj object.Object) (*resource
 		return nil, s
 	}
 	rev := store.Rev() + 1
-	d.Form.Prepare(stored)
+	d.StorageCodec.Prepare(stored)
 	switch {
 	case r.Backend.Store() != store:
 		return nil, status.Plain("etcdserver: the store was replaced")
@@ -38,7 +38,7 @@ func (r *Registry) putForm(d *resource.Definition, obj object.Object) (*resource
 		value = printAt(stored, rev)
 	}
 	var aux any // anything else is read as the store has it
-	if d.GVK == d.Form.Stored && d.Form.Whole(obj) {
+	if d.GVK == d.StorageCodec.Stored && d.StorageCodec.Whole(obj) {
 		aux = resource.NewItem(d, obj, rev, value)
 	}
 	event := store.Put(key, value, aux)
@@ -56,14 +56,15 @@ func modified(store *mvcc.Store, key string) uint64 {
 	return kv.ModRev
 }
 
-// storedForm returns an object as it is stored, which is obj itself or what it is converted to, and what the store would
+// encodeStored returns an object as it is stored, which is obj itself or what it is converted to, and what the store would
 // hold of it at a revision.
-func (r *Registry) storedForm(d *resource.Definition, obj object.Object, rev uint64) (stored object.Object, value []byte, s *status.Status) {
-	d.Form.Tidy(obj)
+func (r *Registry) encodeStored(d *resource.Definition, obj object.Object, rev uint64) (
+	stored object.Object, value []byte, s *status.Status) {
+	d.StorageCodec.Tidy(obj)
 	stored = obj
-	if d.GVK != d.Form.Stored {
+	if d.GVK != d.StorageCodec.Stored {
 		var err error
-		if stored, err = d.Form.Write(obj.Copy()); err != nil {
+		if stored, err = d.StorageCodec.Write(obj.Copy()); err != nil {
 			return nil, nil, status.Plain("%s", err.Error())
 		}
 	}
@@ -76,10 +77,10 @@ func printAt(stored object.Object, rev uint64) []byte {
 	return codec.Append(nil, stored, nil)
 }
 
-// commitForm is the end of commit for custom resources: an object whose stored form would not change is not written.
-func (r *Registry) commitForm(q *Request, item *resource.Item, obj object.Object) (*Result, *status.Status) {
+// commitCustom is the end of commit for custom resources: an object whose stored form would not change is not written.
+func (r *Registry) commitCustom(q *Request, item *resource.Item, obj object.Object) (*Result, *status.Status) {
 	d := q.Definition
-	_, value, s := r.storedForm(d, obj, item.Rev)
+	_, value, s := r.encodeStored(d, obj, item.Rev)
 	if s != nil {
 		return nil, s
 	}
@@ -96,20 +97,20 @@ func (r *Registry) commitForm(q *Request, item *resource.Item, obj object.Object
 	if s := q.ready(obj, item); s != nil {
 		return nil, s
 	}
-	it, s := r.putForm(d, obj)
+	it, s := r.putCustom(d, obj)
 	return &Result{Item: it}, s
 }
 
 // readBack returns an object that a dry run does not store as its readers would see it if it were stored, with the
 // resourceVersion that it has: what the storage version does not know is gone, and has its defaults.
 func (r *Registry) readBack(d *resource.Definition, obj object.Object) (*resource.Item, *status.Status) {
-	if d.Form == nil {
+	if d.StorageCodec == nil {
 		return r.encodeUnstored(d, obj), nil
 	}
-	d.Form.Tidy(obj)
-	stored, err := d.Form.Write(obj.Copy())
+	d.StorageCodec.Tidy(obj)
+	stored, err := d.StorageCodec.Write(obj.Copy())
 	if err == nil {
-		obj, err = d.Form.Read(stored)
+		obj, err = d.StorageCodec.Read(stored)
 	}
 	if err != nil {
 		return nil, status.Plain("%s", err.Error())

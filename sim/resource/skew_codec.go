@@ -7,15 +7,15 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 )
 
-// Dialect is how one API server reads built-in objects that others have stored, where servers of several versions or
-// feature gates share a store. Servers that read alike share a Dialect; where all do there is none.
+// SkewCodec is how one API server reads built-in objects that others have stored, where servers of several versions or
+// feature gates share a store. Servers that read alike share a SkewCodec; where all do there is none.
 //
 //	written by 1.36          stored                   read by 1.35
 //	{a, b, new} ──────────▶  {a, b, new} ──Read──▶    {a, b}      fields that it does not know are gone,
 //	                         {a, b}      ◀──write──   {a, b, c}   for good once it writes
 //
-// An Item belongs to the Dialect that it was read with.
-type Dialect struct {
+// An Item belongs to the SkewCodec that it was read with.
+type SkewCodec struct {
 	// Read returns an object as it is stored in the hub version of d with d's defaults, without what the server does not
 	// know, and its printed form without a final newline. With an error it returns what is stored.
 	Read func(d *Definition, stored []byte) (object.Object, []byte, error)
@@ -26,7 +26,7 @@ type Dialect struct {
 }
 
 // item reads a stored object.
-func (l *Dialect) item(d *Definition, kv *mvcc.KV) *Item {
+func (l *SkewCodec) item(d *Definition, kv *mvcc.KV) *Item {
 	obj, data, err := l.Read(d, kv.Value)
 	it := NewItem(d, obj, kv.ModRev, data)
 	it.Err = err
@@ -38,8 +38,8 @@ func (l *Dialect) item(d *Definition, kv *mvcc.KV) *Item {
 
 // Value returns what the store is to hold of an item.
 func (d *Definition) Value(it *Item) []byte {
-	if d.Hub.Dialect == nil || d.Hub.Dialect.Write == nil {
+	if d.Hub.SkewCodec == nil || d.Hub.SkewCodec.Write == nil {
 		return it.Raw()
 	}
-	return d.Hub.Dialect.Write(d.Hub, it.Raw())
+	return d.Hub.SkewCodec.Write(d.Hub, it.Raw())
 }

@@ -5,10 +5,10 @@ import (
 	"github.com/kubesim/kubesim/sim/schema"
 )
 
-// Form is how the objects of one version of a custom resource are stored. All versions share the storage key, and each
+// StorageCodec is how the objects of one version of a custom resource are stored. All versions share the storage key, and each
 // is its own hub: objects are read from the store, defaulted, validated and shown in the version of the request. An Item
-// belongs to the Form that it was read with, so that a definition that changes shows stored objects anew.
-type Form struct {
+// belongs to the StorageCodec that it was read with, so that a definition that changes shows stored objects anew.
+type StorageCodec struct {
 	Stored schema.GVK // what objects are stored as
 
 	// Read turns an object as it is stored, be it in an older version, into one of this version, with defaults and

@@ -12,14 +12,14 @@ import (
 
 // withDialect returns copies of the definitions that read what servers of other profiles have stored.
 func (o Options) withDialect(set *schema.Set, defs []*resource.Definition) ([]*resource.Definition, error) {
-	l := &dialect{decoder: decoder(set), versions: map[schema.GVK]*resource.Definition{},
+	l := &skewCodec{decoder: decoder(set), versions: map[schema.GVK]*resource.Definition{},
 		stored: map[string]*resource.Definition{}}
-	shared := &resource.Dialect{Read: l.read}
+	shared := &resource.SkewCodec{Read: l.read}
 	copies := map[*resource.Definition]*resource.Definition{}
 	out := make([]*resource.Definition, len(defs))
 	for i, d := range defs {
 		own := *d
-		own.Dialect = shared
+		own.SkewCodec = shared
 		out[i], copies[d] = &own, &own
 		l.versions[own.GVK] = &own
 	}
@@ -47,15 +47,15 @@ func decoder(set *schema.Set) *codec.Decoder {
 	return &codec.Decoder{Kinds: set.Kind, Unserved: set.Release().CanRead}
 }
 
-// dialect is how the servers of one profile read and write.
-type dialect struct {
+// skewCodec is how the servers of one profile read and write.
+type skewCodec struct {
 	decoder  *codec.Decoder
 	versions map[schema.GVK]*resource.Definition
 	stored   map[string]*resource.Definition // what is stored in another version than the hub, by storage name
 }
 
-// read is resource.Dialect's Read.
-func (l *dialect) read(d *resource.Definition, stored []byte) (object.Object, []byte, error) {
+// read is resource.SkewCodec's Read.
+func (l *skewCodec) read(d *resource.Definition, stored []byte) (object.Object, []byte, error) {
 	raw, err := object.Parse(stored)
 	if err != nil {
 		return nil, nil, err
@@ -84,8 +84,8 @@ func (l *dialect) read(d *resource.Definition, stored []byte) (object.Object, []
 	return obj, codec.Append(nil, obj, d.Layout()), nil
 }
 
-// write is resource.Dialect's Write.
-func (l *dialect) write(d *resource.Definition, printed []byte) []byte {
+// write is resource.SkewCodec's Write.
+func (l *skewCodec) write(d *resource.Definition, printed []byte) []byte {
 	as := l.stored[d.Storage]
 	if as == nil || as == d {
 		return printed

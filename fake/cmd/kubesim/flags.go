@@ -1,0 +1,64 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"regexp"
+	"strings"
+)
+
+// newFlags returns the set of flags of a command, which prints nothing by itself.
+func newFlags(command string) *flag.FlagSet {
+	set := flag.NewFlagSet("kubesim "+command, flag.ContinueOnError)
+	set.SetOutput(io.Discard)
+	return set
+}
+
+// parse parses the flags of a command. Its error is helped for --help, and else a usageError.
+func parse(set *flag.FlagSet, usage string, args []string) error {
+	command := strings.TrimPrefix(set.Name(), "kubesim ")
+	err := set.Parse(args)
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+		return helped(usage)
+	case err != nil:
+		text := twoDashes.ReplaceAllString(err.Error(), "${1}--")
+		return usagef("%s: %s; kubesim %s --help lists the flags", command, text, command)
+	}
+	return nil
+}
+
+// twoDashes finds the place in an error of package flag where a flag is named with one dash.
+var twoDashes = regexp.MustCompile(`(^flag [a-z ]+: |for flag )-`)
+
+// listFlag adds a flag with names that have commas between them; it may be repeated.
+func listFlag(set *flag.FlagSet, name string, into *[]string) {
+	set.Func(name, "", func(text string) error { *into = append(*into, strings.Split(text, ",")...); return nil })
+}
+
+// repeatedFlag adds a flag that may be repeated.
+func repeatedFlag(set *flag.FlagSet, name string, into *[]string) {
+	set.Func(name, "", func(text string) error { *into = append(*into, text); return nil })
+}
+
+// fileFlag is a flag of kubesim serve that names a file, and where its contents go. path "": it was not given.
+type fileFlag struct {
+	name, path string
+	into       *[]byte
+}
+
+// readFiles reads the files that were given.
+func readFiles(files ...fileFlag) (err error) {
+	for _, f := range files {
+		if f.path == "" {
+			continue
+		}
+		if *f.into, err = os.ReadFile(f.path); err != nil {
+			return fmt.Errorf("serve: --%s: %w", f.name, err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,122 @@
+package main
+
+import (
+	"compress/gzip"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+)
+
+// aggregated asks for the discovery of all groups in one document.
+const aggregated = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
+
+// stable are the paths of OpenAPI documents of stable versions.
+var stable = regexp.MustCompile(`^(api|apis|apis/[^/]*|version|.*/v\d+)$`)
+
+// publisher is a kube-apiserver that is asked what it publishes.
+type publisher struct{ url, token string }
+
+func (p publisher) get(path, accept string) (out map[string]any, err error) {
+	q, err := http.NewRequest(http.MethodGet, p.url+path, nil)
+	if err != nil {
+		return nil, err
+	}
+	q.Header.Set("Authorization", "Bearer "+p.token)
+	q.Header.Set("Accept", accept)
+	res, err := http.DefaultClient.Do(q)
+	if err != nil {
+		return nil, err
+	}
+	defer res.Body.Close()
+	if res.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("GET %s: %s", path, res.Status)
+	}
+	return out, json.NewDecoder(res.Body).Decode(&out)
+}
+
+// record writes what a kube-apiserver publishes of its types, and what it serves, as MINOR.json.gz and default-MINOR.json.gz.
+func (p publisher) record(dir string) error {
+	version, err := p.get("/version", "application/json")
+	if err != nil {
+		return err
+	}
+	index, err := p.get("/openapi/v3", "application/json")
+	if err != nil {
+		return err
+	}
+	paths, _ := index["paths"].(map[string]any)
+	schemas := map[string]any{}
+	for _, path := range slices.Sorted(maps.Keys(paths)) {
+		doc, err := p.get("/openapi/v3/"+path, "application/json")
+		if err != nil {
+			return err
+		}
+		if components, ok := doc["components"].(map[string]any); ok && stable.MatchString(path) {
+			of, _ := components["schemas"].(map[string]any)
+			maps.Copy(schemas, of)
+		}
+	}
+	withoutProse(schemas)
+	api, err := p.get("/api", aggregated)
+	if err != nil {
+		return err
+	}
+	apis, err := p.get("/apis", aggregated)
+	if err != nil {
+		return err
+	}
+	minor := fmt.Sprintf("%v.%v", version["major"], version["minor"])
+	if err := pack(filepath.Join(dir, minor+".json.gz"), map[string]any{"kubernetes": version["gitVersion"], "schemas": schemas}); err != nil {
+		return err
+	}
+	return pack(filepath.Join(dir, "default-"+minor+".json.gz"),
+		map[string]any{"api": api, "apis": apis, "openapi": slices.Sorted(maps.Keys(paths))})
+}
+
+func pack(file string, content any) error {
+	f, err := os.Create(file)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	z, err := gzip.NewWriterLevel(f, gzip.BestCompression)
+	if err != nil {
+		return err
+	}
+	if err := json.NewEncoder(z).Encode(content); err != nil {
+		return err
+	}
+	return z.Close()
+}
+
+// withoutProse removes descriptions: gen takes them from the Go types.
+func withoutProse(schemas map[string]any) {
+	for _, s := range schemas {
+		withoutDescription(s)
+	}
+}
+
+func withoutDescription(v any) {
+	switch v := v.(type) {
+	case map[string]any:
+		if _, text := v["description"].(string); text {
+			delete(v, "description")
+		}
+		for _, key := range slices.Sorted(maps.Keys(v)) {
+			if key == "properties" {
+				withoutProse(v[key].(map[string]any))
+				continue
+			}
+			withoutDescription(v[key])
+		}
+	case []any:
+		for _, e := range v {
+			withoutDescription(e)
+		}
+	}
+}
