@@ -148,7 +148,9 @@ func (c *Client) Create(of string, obj object.Object) (object.Object, *status.St
 // was read is refused, unless it has no resourceVersion.
 func (c *Client) Update(of, subresource string, obj object.Object) (object.Object, *status.Status) {
 	return c.change(of, subresource, obj.Namespace(), obj.Name(), "update", registry.Put,
-		func(q *registry.Request, _ object.Object) (object.Object, *status.Status) { return sent(q.Definition, obj), nil })
+		func(q *registry.Request, _ object.Object) (object.Object, *status.Status) {
+			return sent(q.Definition, obj), nil
+		})
 }
 
 // sent returns an object as the API server reads it from a body: with the defaults of its version.

@@ -36,11 +36,21 @@ type Controller struct {
 	User resource.User
 	// FieldManager owns what it writes.
 	FieldManager string
+	// Component is who its events say reports them. "": Name.
+	Component string
 	// Watches are what it is told of.
 	Watches []Watch
 	// RetryMax bounds the pause after failures. 0: 1000 s.
 	RetryMax time.Duration
 	Reconciler
+}
+
+// Account returns a controller of kube-controller-manager: it asks as a service account in kube-system, which bootstrap
+// roles let do what it does.
+func Account(name, account string, r Reconciler, watches ...Watch) Controller {
+	return Controller{Name: name, FieldManager: "kube-controller-manager", Watches: watches, Reconciler: r,
+		User: resource.User{Name: "system:serviceaccount:kube-system:" + account, Groups: []string{"system:serviceaccounts",
+			"system:serviceaccounts:kube-system", "system:authenticated"}}}
 }
 
 // Make returns a controller that has yet to be told of anything. Each Cluster, and each fork, has one of its own.

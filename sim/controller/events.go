@@ -1,6 +1,7 @@
 package controller
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/kubesim/kubesim/sim/boot"
@@ -39,17 +40,19 @@ func (c *Client) Event(obj object.Object, kind, reason, message string) *status.
 	_, s := c.Create(events, object.Object{"kind": "Event", "apiVersion": "v1",
 		"metadata":       map[string]any{"name": c.eventName(namespace, obj.Name()), "namespace": namespace},
 		"involvedObject": about, "reason": reason, "message": message, "type": kind, "count": int64(1),
-		"source": map[string]any{"component": c.loop.Name}, "reportingComponent": c.loop.Name,
+		"source": map[string]any{"component": c.component()}, "reportingComponent": c.component(),
 		"firstTimestamp": now, "lastTimestamp": now})
 	return s
 }
+
+func (c *Client) component() string { return cmp.Or(c.loop.Component, c.loop.Name) }
 
 // said returns the name of the event that says the same of an object, or "".
 func (c *Client) said(namespace string, obj object.Object, kind, reason, message string) (name string) {
 	c.manager.server.Registry().Reader().Items(events, namespace, func(it *resource.Item) bool {
 		e := it.Object()
 		if e.String("involvedObject", "uid") == obj.UID() && e.String("type") == kind && e.String("reason") == reason &&
-			e.String("message") == message && e.String("source", "component") == c.loop.Name {
+			e.String("message") == message && e.String("source", "component") == c.component() {
 			name = it.Name
 		}
 		return name == ""

@@ -9,6 +9,7 @@ import (
 	"net"
 	"os"
 	"strconv"
+	"strings"
 
 	"github.com/kubesim/kubesim/clock"
 	"github.com/kubesim/kubesim/fake"

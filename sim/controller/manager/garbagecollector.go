@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/kubesim/kubesim/sim/controller/workload"
+
 	"github.com/kubesim/kubesim/sim/commit"
 	"github.com/kubesim/kubesim/sim/controller"
 	"github.com/kubesim/kubesim/sim/object"
@@ -14,7 +16,7 @@ import (
 )
 
 const (
-	garbageCollector = "generic-garbage-collector"
+	garbageCollector = "garbage-collector-controller"
 
 	foreground = "foregroundDeletion" // metav1.FinalizerDeleteDependents
 	orphan     = "orphan"             // metav1.FinalizerOrphanDependents
@@ -30,7 +32,7 @@ const (
 // Its keys name objects as NAMESPACE and RESOURCE/NAME. The real one keeps a graph of nodes, with virtual ones for owners
 // that it has not seen; here Client.Owned is the graph, and an owner is looked up by what the reference says.
 func GarbageCollector() controller.Controller {
-	return account(garbageCollector, controller.Func(collect), controller.Watch{Keys: collectable})
+	return controller.Account(garbageCollector, "generic-garbage-collector", controller.Func(collect), controller.Watch{Keys: collectable})
 }
 
 // nodeKey is the key of an object.
@@ -164,7 +166,7 @@ func (n *node) dependents(yield func(ref controller.Ref, obj object.Object)) {
 // orphanDependents takes the reference to the node from its dependents, and then the finalizer from it.
 func (n *node) orphanDependents() (failed *status.Status) {
 	n.dependents(func(ref controller.Ref, _ object.Object) {
-		if s := disown(n.api, ref.Resource, ref.Key, n.known.UID()); s != nil && s.Reason != status.ReasonNotFound {
+		if s := workload.Disown(n.api, ref.Resource, ref.Key, n.known.UID()); s != nil && s.Reason != status.ReasonNotFound {
 			failed = s
 		}
 	})
@@ -195,7 +197,7 @@ func (n *node) removeFinalizer(name string) *status.Status {
 	_, s := n.api.Patch(n.resource, "", n.key, func(live object.Object) {
 		live.SetFinalizers(slices.DeleteFunc(live.Finalizers(), func(f string) bool { return f == name }))
 	})
-	return found(s)
+	return workload.Found(s)
 }
 
 // classify looks what has become of the node's owners, and deletes it or lets those go that are no more.
@@ -224,7 +226,7 @@ func (n *node) classify() *status.Status {
 	case len(solid) > 0 && len(dangling)+len(waiting) == 0:
 		return nil
 	case len(solid) > 0:
-		return disown(n.api, n.resource, n.key, append(dangling, waiting...)...)
+		return workload.Disown(n.api, n.resource, n.key, append(dangling, waiting...)...)
 	case len(waiting) > 0 && len(n.api.Owned(n.known.UID())) > 0:
 		if s := n.unblock(); s != nil {
 			return s
@@ -296,36 +298,12 @@ func (n *node) delete(propagation string) *status.Status {
 	p := controller.Preconditions{UID: n.live.UID(), ResourceVersion: n.live.ResourceVersion(), Propagation: propagation}
 	s := n.api.Delete(n.resource, n.key, p)
 	if s == nil || s.Reason != status.ReasonConflict {
-		return found(s)
+		return workload.Found(s)
 	}
 	now := n.api.Live(n.resource, n.key.Namespace, n.key.Name)
 	if now == nil || now.UID() != p.UID || !object.Equal(now.List("metadata", "ownerReferences"), n.live.List("metadata", "ownerReferences")) {
 		return s
 	}
 	p.ResourceVersion = ""
-	return found(n.api.Delete(n.resource, n.key, p))
-}
-
-// found is a failure that is not one when it says that the object is gone.
-func found(s *status.Status) *status.Status {
-	if s != nil && s.Reason == status.ReasonNotFound {
-		return nil
-	}
-	return s
-}
-
-// disown takes references to owners from an object.
-func disown(api *controller.Client, of string, key controller.Key, owners ...string) *status.Status {
-	_, s := api.Patch(of, "", key, func(live object.Object) {
-		left := slices.DeleteFunc(live.List("metadata", "ownerReferences"), func(v any) bool {
-			ref, _ := v.(map[string]any)
-			return slices.Contains(owners, object.Object(ref).String("uid"))
-		})
-		if len(left) == 0 {
-			live.Remove("metadata", "ownerReferences")
-		} else {
-			live.Set(left, "metadata", "ownerReferences")
-		}
-	})
-	return s
+	return workload.Found(n.api.Delete(n.resource, n.key, p))
 }

@@ -32,7 +32,7 @@ const (
 // Namespace deletes what is in namespaces that are being deleted, pods first, says in their conditions what is left, and
 // lets them go when nothing is (pkg/controller/namespace, KEP-5080).
 func Namespace() controller.Controller {
-	c := account("namespace-controller", controller.Func(emptyNamespace),
+	c := controller.Account("namespace-controller", "namespace-controller", controller.Func(emptyNamespace),
 		controller.Watch{Resource: namespaces, Keys: deletedNamespace, After: namespaceGrace})
 	c.RetryMax = namespaceRetryMax
 	return c
@@ -187,7 +187,7 @@ func (r *remains) report() {
 		if bad, ok := wrong[c.kind]; ok {
 			value, say = "True", bad
 		}
-		changed = setCondition(r.namespace, r.api.Now(), c.kind, value, say[0], say[1]) || changed
+		changed = controller.SetCondition(r.namespace, r.api.Now(), c.kind, value, say[0], say[1]) || changed
 	}
 	if changed {
 		_, _ = r.api.Update(namespaces, "status", r.namespace)

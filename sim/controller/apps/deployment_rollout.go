@@ -1,4 +1,4 @@
-package manager
+package apps
 
 import (
 	"cmp"
@@ -9,16 +9,19 @@ import (
 	"strings"
 	"time"
 
+	"github.com/kubesim/kubesim/sim/controller"
+	"github.com/kubesim/kubesim/sim/controller/workload"
+
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/status"
 )
 
 // fenceposts returns how many pods a rolling update may have too many and too few; one of them is not 0.
 func (r *rollout) fenceposts() (surge, unavailable int64) {
-	if r.obj.String("spec", "strategy", "type") != "RollingUpdate" {
+	if r.Object.String("spec", "strategy", "type") != "RollingUpdate" {
 		return 0, 0
 	}
-	rolling := object.Object(r.obj.Map("spec", "strategy", "rollingUpdate"))
+	rolling := object.Object(r.Object.Map("spec", "strategy", "rollingUpdate"))
 	surge, unavailable = share(rolling["maxSurge"], r.want(), math.Ceil), share(rolling["maxUnavailable"], r.want(), math.Floor)
 	if surge == 0 && unavailable == 0 {
 		unavailable = 1
@@ -40,7 +43,7 @@ func share(v any, whole int64, round func(float64) float64) int64 {
 
 // room is how many replicas the newest ReplicaSet may have now.
 func (r *rollout) room(newest *replicaSetOf) int64 {
-	if r.obj.String("spec", "strategy", "type") == "Recreate" {
+	if r.Object.String("spec", "strategy", "type") == "Recreate" {
 		return r.want()
 	}
 	surge, _ := r.fenceposts()
@@ -55,7 +58,7 @@ func (r *rollout) room(newest *replicaSetOf) int64 {
 	return newest.replicas() + min(free, r.want()-newest.replicas())
 }
 
-// scale gives the ReplicaSets the replicas that the Deployment wants: to the only one that has pods, or, in the middle of a
+// scale gives the ReplicaSets the replicas that the Deployment wants: to the only one that has workload.Pods, or, in the middle of a
 // rollout, to each its share.
 func (r *rollout) scale() {
 	running := active(r.all())
@@ -71,12 +74,12 @@ func (r *rollout) scale() {
 		}
 		return
 	}
-	if r.obj.String("spec", "strategy", "type") == "RollingUpdate" {
+	if r.Object.String("spec", "strategy", "type") == "RollingUpdate" {
 		r.scaleInProportion(running)
 	}
 }
 
-// activeOrLatest returns the ReplicaSet that alone has pods, or where none has the newest; nil: several have.
+// activeOrLatest returns the ReplicaSet that alone has workload.Pods, or where none has the newest; nil: several have.
 func (r *rollout) activeOrLatest(running []*replicaSetOf) *replicaSetOf {
 	switch {
 	case len(running) == 1:
@@ -91,7 +94,7 @@ func (r *rollout) activeOrLatest(running []*replicaSetOf) *replicaSetOf {
 	return nil
 }
 
-// saturated reports whether the newest ReplicaSet has all the pods, and they are available.
+// saturated reports whether the newest ReplicaSet has all the workload.Pods, and they are available.
 func (r *rollout) saturated() bool {
 	if r.newest == nil {
 		return false
@@ -107,7 +110,7 @@ func (r *rollout) scaleInProportion(running []*replicaSetOf) {
 		add += r.want() + surge
 	}
 	slices.SortStableFunc(running, func(a, b *replicaSetOf) int { // the largest first; of alike ones the newer when it grows
-		age := timeOf(b.String("metadata", "creationTimestamp")).Compare(timeOf(a.String("metadata", "creationTimestamp")))
+		age := workload.TimeOf(b.String("metadata", "creationTimestamp")).Compare(workload.TimeOf(a.String("metadata", "creationTimestamp")))
 		if add < 0 {
 			age = -age
 		}
@@ -139,7 +142,7 @@ func (r *rollout) proportion(s *replicaSetOf, add, added, surge int64) int64 {
 	if r.want() != 0 {
 		before, ok := number(s.Annotations()[maxReplicas])
 		if !ok || before == 0 {
-			before = r.obj.Int64("status", "replicas")
+			before = r.Object.Int64("status", "replicas")
 		}
 		if part = 0; before != 0 {
 			part = int64(math.Round(float64(s.replicas()*(r.want()+surge))/float64(before))) - s.replicas()
@@ -169,7 +172,7 @@ func (r *rollout) roll() {
 	if r.shrink() {
 		return
 	}
-	if r.complete(r.obj) && r.failed == nil {
+	if r.complete(r.Object) && r.failed == nil {
 		r.cleanUp()
 	}
 }
@@ -201,7 +204,7 @@ func (r *rollout) shrink() bool {
 	return sum(old, (*replicaSetOf).replicas) < before
 }
 
-// recreate moves one step: the old ReplicaSets lose their pods, and when these are gone the newest gets all.
+// recreate moves one step: the old ReplicaSets lose their workload.Pods, and when these are gone the newest gets all.
 func (r *rollout) recreate() {
 	r.revise(false)
 	if r.failed != nil {
@@ -225,7 +228,7 @@ func (r *rollout) recreate() {
 	if r.newest.replicas() != r.want() {
 		r.scaleTo(r.newest, r.want())
 	}
-	if r.complete(r.obj) && r.failed == nil {
+	if r.complete(r.Object) && r.failed == nil {
 		r.cleanUp()
 	}
 }
@@ -236,8 +239,8 @@ func (r *rollout) oldPods() bool {
 		return true
 	}
 	for _, s := range r.old {
-		for _, ref := range r.api.Owned(s.UID()) {
-			if it := r.api.Item(ref.Resource, ref.Namespace, ref.Name); ref.Resource == pods && it != nil && !podOf(it).finished() {
+		for _, ref := range r.API.Owned(s.UID()) {
+			if it := r.API.Item(ref.Resource, ref.Namespace, ref.Name); ref.Resource == workload.Pods && it != nil && !workload.PodOf(it).Finished() {
 				return true
 			}
 		}
@@ -249,11 +252,11 @@ func (r *rollout) oldPods() bool {
 func (r *rollout) complete(obj object.Object) bool {
 	at := object.Object(obj.Map("status"))
 	return at.Int64("updatedReplicas") == r.want() && at.Int64("replicas") == r.want() && at.Int64("availableReplicas") == r.want() &&
-		at.Int64("observedGeneration") >= r.obj.Generation()
+		at.Int64("observedGeneration") >= r.Object.Generation()
 }
 
 func (r *rollout) hasDeadline() bool {
-	n, ok := r.obj.Int("spec", "progressDeadlineSeconds")
+	n, ok := r.Object.Int("spec", "progressDeadlineSeconds")
 	return ok && n != unlimited
 }
 
@@ -264,9 +267,9 @@ func (r *rollout) progress(value, reason, message string) {
 }
 
 func (r *rollout) say(kind, value, reason, message string) {
-	now := object.Time(r.api.Now())
+	now := object.Time(r.API.Now())
 	c := map[string]any{"type": kind, "status": value, "reason": reason, "message": message, "lastUpdateTime": now, "lastTransitionTime": now}
-	before := condition(r.obj, kind)
+	before := controller.Condition(r.Object, kind)
 	if before != nil && before.String("status") == value {
 		if before.String("reason") == reason && kind != "Progressing" || before.String("reason") == reason && before.String("message") == message {
 			return
@@ -274,35 +277,35 @@ func (r *rollout) say(kind, value, reason, message string) {
 		c["lastTransitionTime"] = before["lastTransitionTime"]
 	}
 	r.forget(kind)
-	r.obj.Set(append(r.obj.List("status", "conditions"), c), "status", "conditions")
+	r.Object.Set(append(r.Object.List("status", "conditions"), c), "status", "conditions")
 }
 
 // forget removes a condition.
 func (r *rollout) forget(kind string) {
-	left := slices.DeleteFunc(slices.Clone(r.obj.List("status", "conditions")), func(v any) bool { return v.(map[string]any)["type"] == kind })
-	if r.obj.Remove("status", "conditions"); len(left) > 0 {
-		r.obj.Set(left, "status", "conditions")
+	left := slices.DeleteFunc(slices.Clone(r.Object.List("status", "conditions")), func(v any) bool { return v.(map[string]any)["type"] == kind })
+	if r.Object.Remove("status", "conditions"); len(left) > 0 {
+		r.Object.Set(left, "status", "conditions")
 	}
 }
 
 // report writes the status of the Deployment, and comes back when its deadline ends.
 func (r *rollout) report() (again time.Duration, failed *status.Status) {
-	before := object.Object(r.obj.Map("status")).Copy()
+	before := object.Object(r.Object.Map("status")).Copy()
 	if before == nil {
 		before = object.Object{}
 	}
 	r.count()
 	if !r.hasDeadline() {
 		r.forget("Progressing")
-	} else if !(r.obj.Int64("status", "replicas") == r.obj.Int64("status", "updatedReplicas") &&
-		condition(object.Object{"status": map[string]any(before)}, "Progressing").String("reason") == "NewReplicaSetAvailable") {
+	} else if !(r.Object.Int64("status", "replicas") == r.Object.Int64("status", "updatedReplicas") &&
+		controller.Condition(object.Object{"status": map[string]any(before)}, "Progressing").String("reason") == "NewReplicaSetAvailable") {
 		r.sayProgress(before)
 	}
 	r.sayFailure()
-	if object.Equal(r.obj.Map("status"), map[string]any(before)) {
+	if object.Equal(r.Object.Map("status"), map[string]any(before)) {
 		return r.untilDeadline(), nil
 	}
-	_, failed = r.api.Update(deployments, "status", r.obj)
+	_, failed = r.API.Update(deployments, "status", r.Object)
 	return 0, failed
 }
 
@@ -312,14 +315,14 @@ func (r *rollout) count() {
 		return sum(r.all(), func(s *replicaSetOf) int64 { return s.count(name) })
 	}
 	available := at("availableReplicas")
-	st := object.Object(r.obj.Map("status"))
+	st := object.Object(r.Object.Map("status"))
 	if st == nil {
 		st = object.Object{}
-		r.obj["status"] = map[string]any(st)
+		r.Object["status"] = map[string]any(st)
 	}
-	setCounts(st, map[string]int64{"replicas": at("replicas"), "updatedReplicas": r.newest.count("replicas"), "readyReplicas": at("readyReplicas"),
+	workload.SetCounts(st, map[string]int64{"replicas": at("replicas"), "updatedReplicas": r.newest.count("replicas"), "readyReplicas": at("readyReplicas"),
 		"availableReplicas": available, "unavailableReplicas": max(sum(r.all(), (*replicaSetOf).replicas)-available, 0)})
-	st["observedGeneration"], st["terminatingReplicas"] = r.obj.Generation(), at("terminatingReplicas")
+	st["observedGeneration"], st["terminatingReplicas"] = r.Object.Generation(), at("terminatingReplicas")
 	if _, unavailable := r.fenceposts(); available >= r.want()-unavailable {
 		r.say("Available", "True", "MinimumReplicasAvailable", "Deployment has minimum availability.")
 	} else {
@@ -329,25 +332,25 @@ func (r *rollout) count() {
 
 // sayProgress says in the condition Progressing whether the rollout is complete, goes on or has taken too long.
 func (r *rollout) sayProgress(before object.Object) {
-	who := fmt.Sprintf("Deployment %q", r.obj.Name())
+	who := fmt.Sprintf("Deployment %q", r.Object.Name())
 	if r.newest != nil {
 		who = fmt.Sprintf("ReplicaSet %q", r.newest.Name())
 	}
-	now := object.Object(r.obj.Map("status"))
+	now := object.Object(r.Object.Map("status"))
 	grew := func(name string) bool { return now.Int64(name) > before.Int64(name) }
 	switch {
-	case r.complete(r.obj):
+	case r.complete(r.Object):
 		r.progress("True", "NewReplicaSetAvailable", who+" has successfully progressed.")
 	case grew("updatedReplicas"), grew("readyReplicas"), grew("availableReplicas"),
 		now.Int64("replicas")-now.Int64("updatedReplicas") < before.Int64("replicas")-before.Int64("updatedReplicas"):
-		c := condition(r.obj, "Progressing")
+		c := controller.Condition(r.Object, "Progressing")
 		since := c["lastTransitionTime"]
 		if r.forget("Progressing"); c.String("status") != "True" {
 			since = nil
 		}
 		r.progress("True", "ReplicaSetUpdated", who+" is progressing.")
 		if since != nil {
-			condition(r.obj, "Progressing")["lastTransitionTime"] = since
+			controller.Condition(r.Object, "Progressing")["lastTransitionTime"] = since
 		}
 	case r.late():
 		r.progress("False", "ProgressDeadlineExceeded", who+" has timed out progressing.")
@@ -356,29 +359,29 @@ func (r *rollout) sayProgress(before object.Object) {
 
 // late reports whether nothing has progressed for longer than progressDeadlineSeconds.
 func (r *rollout) late() bool {
-	switch c := condition(r.obj, "Progressing"); {
+	switch c := controller.Condition(r.Object, "Progressing"); {
 	case c == nil, c.String("reason") == "NewReplicaSetAvailable":
 		return false
 	case c.String("reason") == "ProgressDeadlineExceeded":
 		return true
 	default:
-		return r.deadline().Before(r.api.Now())
+		return r.deadline().Before(r.API.Now())
 	}
 }
 
 // deadline is when the last progress will have been too long ago.
 func (r *rollout) deadline() time.Time {
-	c := condition(r.obj, "Progressing")
-	return timeOf(c.String("lastUpdateTime")).Add(time.Duration(r.obj.Int64("spec", "progressDeadlineSeconds")) * time.Second)
+	c := controller.Condition(r.Object, "Progressing")
+	return workload.TimeOf(c.String("lastUpdateTime")).Add(time.Duration(r.Object.Int64("spec", "progressDeadlineSeconds")) * time.Second)
 }
 
 // untilDeadline is how long until a rollout that goes on is to be looked at again. 0: it needs not be.
 func (r *rollout) untilDeadline() time.Duration {
-	c := condition(r.obj, "Progressing")
-	if c == nil || r.complete(r.obj) || c.String("reason") == "ProgressDeadlineExceeded" {
+	c := controller.Condition(r.Object, "Progressing")
+	if c == nil || r.complete(r.Object) || c.String("reason") == "ProgressDeadlineExceeded" {
 		return 0
 	}
-	return max(r.deadline().Sub(r.api.Now()), 0) + time.Second
+	return max(r.deadline().Sub(r.API.Now()), 0) + time.Second
 }
 
 // sayFailure takes over the condition ReplicaFailure of the ReplicaSets, of the newest first.
@@ -386,7 +389,7 @@ func (r *rollout) sayFailure() {
 	sets := slices.Clone(r.all())
 	slices.Reverse(sets)
 	for _, s := range sets {
-		if c := condition(s.Object, "ReplicaFailure"); c != nil {
+		if c := controller.Condition(s.Object, "ReplicaFailure"); c != nil {
 			r.say("ReplicaFailure", c.String("status"), c.String("reason"), c.String("message"))
 			return
 		}

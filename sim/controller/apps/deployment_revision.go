@@ -1,4 +1,4 @@
-package manager
+package apps
 
 import (
 	"fmt"
@@ -6,6 +6,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/kubesim/kubesim/sim/controller"
+	"github.com/kubesim/kubesim/sim/controller/workload"
 
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/status"
@@ -55,19 +58,19 @@ func (r *rollout) revise(make bool) {
 // reuse gives a ReplicaSet that is there the annotations of the Deployment and a revision.
 func (r *rollout) reuse(revision string) {
 	changed := r.annotate(r.newest.Object, revision)
-	if ready := r.obj.Int64("spec", "minReadySeconds"); r.newest.Int64("spec", "minReadySeconds") != ready {
+	if ready := r.Object.Int64("spec", "minReadySeconds"); r.newest.Int64("spec", "minReadySeconds") != ready {
 		r.newest.Set(ready, "spec", "minReadySeconds")
 		changed = true
 	}
 	if changed {
-		live, s := r.api.Update(replicaSets, "", r.newest.Object)
+		live, s := r.API.Update(replicaSets, "", r.newest.Object)
 		if r.failed = s; s == nil {
 			r.newest.Object = live
 		}
 		return
 	}
 	changed = r.takeRevision(r.newest.Annotations()[revisionKey])
-	if r.hasDeadline() && condition(r.obj, "Progressing") == nil {
+	if r.hasDeadline() && controller.Condition(r.Object, "Progressing") == nil {
 		r.progress("True", "FoundNewReplicaSet", fmt.Sprintf("Found new replica set %q", r.newest.Name()))
 		changed = true
 	}
@@ -78,30 +81,30 @@ func (r *rollout) reuse(revision string) {
 
 // make makes the ReplicaSet of the Deployment's template.
 func (r *rollout) make(revision string) {
-	template := object.Object(r.obj.Map("spec", "template")).Copy()
-	hash := hashOf(r.template(), r.obj)
+	template := object.Object(r.Object.Map("spec", "template")).Copy()
+	hash := hashOf(r.template(), r.Object)
 	template.Set(hash, "metadata", "labels", templateHash)
-	selector := object.Object(r.obj.Map("spec", "selector")).Copy()
+	selector := object.Object(r.Object.Map("spec", "selector")).Copy()
 	selector.Set(hash, "matchLabels", templateHash)
 	labels := map[string]any{}
 	for name, v := range template.Map("metadata", "labels") { // order does not matter
 		labels[name] = v
 	}
-	set := object.Object{"kind": "ReplicaSet", "apiVersion": "apps/v1", "metadata": map[string]any{"name": r.obj.Name() + "-" + hash,
-		"namespace": r.obj.Namespace(), "labels": labels, "ownerReferences": []any{r.ref()}},
-		"spec": map[string]any{"selector": map[string]any(selector), "template": map[string]any(template), "minReadySeconds": r.obj.Int64("spec", "minReadySeconds")}}
+	set := object.Object{"kind": "ReplicaSet", "apiVersion": "apps/v1", "metadata": map[string]any{"name": r.Object.Name() + "-" + hash,
+		"namespace": r.Object.Namespace(), "labels": labels, "ownerReferences": []any{r.Ref()}},
+		"spec": map[string]any{"selector": map[string]any(selector), "template": map[string]any(template), "minReadySeconds": r.Object.Int64("spec", "minReadySeconds")}}
 	replicas := r.room(&replicaSetOf{set})
 	set.Set(replicas, "spec", "replicas")
 	r.annotate(set, revision)
 	r.annotateSize(&replicaSetOf{set})
-	made, s := r.api.Create(replicaSets, set)
+	made, s := r.API.Create(replicaSets, set)
 	switch {
 	case s == nil:
 		r.newest = &replicaSetOf{made}
 	case s.Reason == status.ReasonAlreadyExists:
 		r.collided(s)
 		return
-	case terminating(s):
+	case workload.Terminating(s):
 		r.failed = s
 		return
 	default:
@@ -110,7 +113,7 @@ func (r *rollout) make(revision string) {
 			r.progress("False", "ReplicaSetCreateError", message)
 			r.update() // the failure to make it counts
 		}
-		_ = r.api.Event(r.obj, "Warning", "ReplicaSetCreateError", message)
+		_ = r.API.Event(r.Object, "Warning", "ReplicaSetCreateError", message)
 		r.failed = s
 		return
 	}
@@ -129,27 +132,27 @@ func (r *rollout) make(revision string) {
 
 // collided counts that another ReplicaSet has the name, so that the next attempt tries another.
 func (r *rollout) collided(s *status.Status) {
-	r.obj.Set(r.obj.Int64("status", "collisionCount")+1, "status", "collisionCount")
+	r.Object.Set(r.Object.Int64("status", "collisionCount")+1, "status", "collisionCount")
 	r.update()
 	r.failed = s
 }
 
 // update writes the status of the Deployment, with its annotations.
 func (r *rollout) update() {
-	live, s := r.api.Update(deployments, "status", r.obj)
+	live, s := r.API.Update(deployments, "status", r.Object)
 	if s != nil {
 		r.failed = s
 		return
 	}
-	r.obj = live
+	r.Object = live
 }
 
 // takeRevision gives the Deployment the revision of its ReplicaSet, and reports whether it had another.
 func (r *rollout) takeRevision(revision string) bool {
-	if r.obj.Annotations()[revisionKey] == revision {
+	if r.Object.Annotations()[revisionKey] == revision {
 		return false
 	}
-	r.obj.Set(revision, "metadata", "annotations", revisionKey)
+	r.Object.Set(revision, "metadata", "annotations", revisionKey)
 	return true
 }
 
@@ -157,7 +160,7 @@ func (r *rollout) takeRevision(revision string) bool {
 // whether anything changed.
 func (r *rollout) annotate(set object.Object, revision string) (changed bool) {
 	have := set.Annotations()
-	for name, value := range r.obj.Annotations() { // order does not matter
+	for name, value := range r.Object.Annotations() { // order does not matter
 		if !slices.Contains([]string{lastApplied, revisionKey, revisionHistory, desiredReplicas, maxReplicas, rollbackKey}, name) && have[name] != value {
 			set.Set(value, "metadata", "annotations", name)
 			changed = true
@@ -223,7 +226,7 @@ func hashOf(template map[string]any, d object.Object) string {
 
 // rollbackTo is the revision to go back to, which the annotation of the API of old asks for; nil: none.
 func (r *rollout) rollbackTo() *int64 {
-	text, ok := r.obj.Annotations()[rollbackKey]
+	text, ok := r.Object.Annotations()[rollbackKey]
 	if n, err := strconv.ParseInt(text, 10, 64); ok && err == nil {
 		return &n
 	}
@@ -237,7 +240,7 @@ func (r *rollout) rollBack() {
 		return
 	}
 	want := *r.rollbackTo()
-	r.obj.Remove("metadata", "annotations", rollbackKey)
+	r.Object.Remove("metadata", "annotations", rollbackKey)
 	if want == 0 {
 		want = r.previousRevision()
 	}
@@ -249,18 +252,18 @@ func (r *rollout) rollBack() {
 				continue
 			}
 			kind, reason = "Normal", "DeploymentRollback"
-			message = fmt.Sprintf("Rolled back deployment %q to revision %d", r.obj.Name(), want)
+			message = fmt.Sprintf("Rolled back deployment %q to revision %d", r.Object.Name(), want)
 			if template := withoutHash(s.Map("spec", "template")); object.SemanticEqual(template, r.template()) {
 				kind, reason = "Warning", "DeploymentRollbackTemplateUnchanged"
-				message = fmt.Sprintf("The rollback revision contains the same template as current deployment %q", r.obj.Name())
+				message = fmt.Sprintf("The rollback revision contains the same template as current deployment %q", r.Object.Name())
 			} else {
-				r.obj.Set(template, "spec", "template")
+				r.Object.Set(template, "spec", "template")
 			}
 			break
 		}
 	}
-	_ = r.api.Event(r.obj, kind, reason, message)
-	_, r.failed = r.api.Update(deployments, "", r.obj)
+	_ = r.API.Event(r.Object, kind, reason, message)
+	_, r.failed = r.API.Update(deployments, "", r.Object)
 }
 
 // previousRevision is the highest but one.

@@ -1,10 +1,12 @@
-package manager
+package apps
 
 import (
 	"cmp"
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/kubesim/kubesim/sim/controller/workload"
 
 	"github.com/kubesim/kubesim/sim/commit"
 	"github.com/kubesim/kubesim/sim/controller"
@@ -24,27 +26,27 @@ const (
 //	Deployment ─template─▶ ReplicaSet web-7d4 (revision 2) ▲ scaled up, as far as maxSurge lets it
 //	           └─had────▶ ReplicaSet web-5f9 (revision 1) ▼ scaled down, as far as maxUnavailable lets it
 func Deployment() controller.Controller {
-	d := owner{resource: deployments}
-	return account("deployment-controller", controller.Func(func(api *controller.Client, key controller.Key) (time.Duration, *status.Status) {
-		w, ok := d.of(api, key)
+	d := workload.Owner{Resource: deployments}
+	return controller.Account("deployment-controller", "deployment-controller", controller.Func(func(api *controller.Client, key controller.Key) (time.Duration, *status.Status) {
+		w, ok := d.Of(api, key)
 		if !ok {
 			return 0, nil
 		}
-		r := rollout{workload: w}
+		r := rollout{Workload: w}
 		return r.sync()
-	}), controller.Watch{Resource: deployments}, d.watch(replicaSets, nil), podsOfDeployments())
+	}), controller.Watch{Resource: deployments}, d.Watch(replicaSets, nil), podsOfDeployments())
 }
 
 // podsOfDeployments watches pods that go: a Deployment that recreates its pods waits for them.
 func podsOfDeployments() controller.Watch {
-	ofSet, ofDeployment := owner{resource: replicaSets}, owner{resource: deployments}
-	return controller.Watch{Resource: pods, Keys: func(api *controller.Client, c *commit.Commit) (keys []controller.Key) {
+	ofSet, ofDeployment := workload.Owner{Resource: replicaSets}, workload.Owner{Resource: deployments}
+	return controller.Watch{Resource: workload.Pods, Keys: func(api *controller.Client, c *commit.Commit) (keys []controller.Key) {
 		if !c.Deleted() {
 			return nil
 		}
-		set, _ := ofSet.controls(api, c.Item())
+		set, _ := ofSet.Controls(api, c.Item())
 		if it := api.Item(replicaSets, set.Namespace, set.Name); set.Name != "" && it != nil {
-			if key, _ := ofDeployment.controls(api, it); key.Name != "" {
+			if key, _ := ofDeployment.Controls(api, it); key.Name != "" {
 				keys = append(keys, key)
 			}
 		}
@@ -54,7 +56,7 @@ func podsOfDeployments() controller.Watch {
 
 // rollout is a Deployment and its ReplicaSets.
 type rollout struct {
-	workload
+	workload.Workload
 	newest *replicaSetOf   // of its template; nil: there is none yet
 	old    []*replicaSetOf // the oldest first
 	failed *status.Status  // the first thing that went wrong
@@ -91,7 +93,7 @@ func active(sets []*replicaSetOf) []*replicaSetOf {
 	return slices.DeleteFunc(slices.Clone(sets), func(s *replicaSetOf) bool { return s.replicas() == 0 })
 }
 
-func (r *rollout) want() int64 { return r.obj.Int64("spec", "replicas") }
+func (r *rollout) want() int64 { return r.Object.Int64("spec", "replicas") }
 
 // all returns the ReplicaSets, the newest last.
 func (r *rollout) all() []*replicaSetOf {
@@ -103,16 +105,16 @@ func (r *rollout) all() []*replicaSetOf {
 
 // sync does one step.
 func (r *rollout) sync() (again time.Duration, failed *status.Status) {
-	if r.selector.Empty() {
-		_ = r.api.Event(r.obj, "Warning", "SelectingAll", "This deployment is selecting all pods. A non-empty selector is required.")
+	if r.Selector.Empty() {
+		_ = r.API.Event(r.Object, "Warning", "SelectingAll", "This deployment is selecting all pods. A non-empty selector is required.")
 		return 0, r.observe()
 	}
 	if failed = r.find(); failed != nil {
 		return 0, failed
 	}
-	paused := r.obj.True("spec", "paused")
+	paused := r.Object.True("spec", "paused")
 	switch {
-	case r.obj.DeletionTimestamp() != "":
+	case r.Object.DeletionTimestamp() != "":
 		return r.report()
 	case r.notePause(paused) || r.failed != nil:
 		return 0, r.failed // what was written brings it back
@@ -125,7 +127,7 @@ func (r *rollout) sync() (again time.Duration, failed *status.Status) {
 	case r.rollbackTo() != nil:
 		r.rollBack()
 		return 0, r.failed
-	case r.obj.String("spec", "strategy", "type") == "Recreate":
+	case r.Object.String("spec", "strategy", "type") == "Recreate":
 		r.recreate()
 	default:
 		r.roll()
@@ -138,7 +140,7 @@ func (r *rollout) sync() (again time.Duration, failed *status.Status) {
 
 // find claims the ReplicaSets of the Deployment and tells the one of its template from the others.
 func (r *rollout) find() *status.Status {
-	mine, failed := r.claim(replicaSets, r.candidates(replicaSets))
+	mine, failed := r.Claim(replicaSets, r.Candidates(replicaSets))
 	if failed != nil {
 		return failed
 	}
@@ -146,7 +148,7 @@ func (r *rollout) find() *status.Status {
 		r.old = append(r.old, &replicaSetOf{it.Object()})
 	}
 	slices.SortStableFunc(r.old, func(a, b *replicaSetOf) int {
-		return cmp.Or(timeOf(a.String("metadata", "creationTimestamp")).Compare(timeOf(b.String("metadata", "creationTimestamp"))), cmp.Compare(a.Name(), b.Name()))
+		return cmp.Or(workload.TimeOf(a.String("metadata", "creationTimestamp")).Compare(workload.TimeOf(b.String("metadata", "creationTimestamp"))), cmp.Compare(a.Name(), b.Name()))
 	})
 	template := r.template()
 	for i, s := range r.old {
@@ -160,7 +162,7 @@ func (r *rollout) find() *status.Status {
 }
 
 // template is the Deployment's template.
-func (r *rollout) template() map[string]any { return withoutHash(r.obj.Map("spec", "template")) }
+func (r *rollout) template() map[string]any { return withoutHash(r.Object.Map("spec", "template")) }
 
 // withoutHash returns a copy of a template without the label that tells pods of several ReplicaSets apart.
 func withoutHash(template map[string]any) map[string]any {
@@ -174,17 +176,17 @@ func withoutHash(template map[string]any) map[string]any {
 
 // observe says that the Deployment was seen.
 func (r *rollout) observe() *status.Status {
-	if r.obj.Int64("status", "observedGeneration") >= r.obj.Generation() {
+	if r.Object.Int64("status", "observedGeneration") >= r.Object.Generation() {
 		return nil
 	}
-	r.obj.Set(r.obj.Generation(), "status", "observedGeneration")
-	_, s := r.api.Update(deployments, "status", r.obj)
+	r.Object.Set(r.Object.Generation(), "status", "observedGeneration")
+	_, s := r.API.Update(deployments, "status", r.Object)
 	return s
 }
 
 // notePause says in the condition Progressing that the Deployment was paused or resumed, and reports whether it did.
 func (r *rollout) notePause(paused bool) bool {
-	before := condition(r.obj, "Progressing")
+	before := controller.Condition(r.Object, "Progressing")
 	if !r.hasDeadline() || before.String("reason") == "ProgressDeadlineExceeded" || paused == (before.String("reason") == "DeploymentPaused") {
 		return false
 	}
@@ -193,7 +195,7 @@ func (r *rollout) notePause(paused bool) bool {
 	} else {
 		r.progress("Unknown", "DeploymentResumed", "Deployment is resumed")
 	}
-	_, r.failed = r.api.Update(deployments, "status", r.obj)
+	_, r.failed = r.API.Update(deployments, "status", r.Object)
 	return true
 }
 
@@ -215,7 +217,7 @@ func (r *rollout) scaleTo(s *replicaSetOf, n int64) {
 		return
 	}
 	s.Set(n, "spec", "replicas")
-	live, failed := r.api.Update(replicaSets, "", s.Object)
+	live, failed := r.API.Update(replicaSets, "", s.Object)
 	if r.failed = failed; failed != nil {
 		return
 	}
@@ -230,12 +232,12 @@ func (r *rollout) tellScaled(name string, from, to int64) {
 	if to < from {
 		direction = "down"
 	}
-	_ = r.api.Event(r.obj, "Normal", "ScalingReplicaSet", fmt.Sprintf("Scaled %s replica set %s from %d to %d", direction, name, from, to))
+	_ = r.API.Event(r.Object, "Normal", "ScalingReplicaSet", fmt.Sprintf("Scaled %s replica set %s from %d to %d", direction, name, from, to))
 }
 
 // cleanUp deletes the oldest ReplicaSets without pods that revisionHistoryLimit does not keep.
 func (r *rollout) cleanUp() {
-	limit, limited := r.obj.Int("spec", "revisionHistoryLimit")
+	limit, limited := r.Object.Int("spec", "revisionHistoryLimit")
 	if !limited || limit == unlimited {
 		return
 	}
@@ -246,7 +248,7 @@ func (r *rollout) cleanUp() {
 			continue
 		}
 		key := controller.Key{Namespace: s.Namespace(), Name: s.Name()}
-		if x := found(r.api.Delete(replicaSets, key, controller.Preconditions{})); x != nil {
+		if x := workload.Found(r.API.Delete(replicaSets, key, controller.Preconditions{})); x != nil {
 			r.failed = x
 			return
 		}

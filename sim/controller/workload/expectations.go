@@ -1,4 +1,4 @@
-package manager
+package workload
 
 import (
 	"slices"
@@ -8,9 +8,9 @@ import (
 // expectationsTimeout is how long a controller waits to see what it has done.
 const expectationsTimeout = 5 * time.Minute
 
-// expectations are what controllers have done and have yet to see: a controller whose cache lags would do it again. By
+// Expectations are what controllers have done and have yet to see: a controller whose cache lags would do it again. By
 // key of the object (controller.UIDTrackingControllerExpectations).
-type expectations map[string]*expected
+type Expectations map[string]*expected
 
 type expected struct {
 	Creates int      `json:",omitempty"`
@@ -18,30 +18,30 @@ type expected struct {
 	Since   time.Time
 }
 
-// expect begins to wait.
-func (e *expectations) expect(key string, creates int, deletes []string, now time.Time) {
+// Expect begins to wait.
+func (e *Expectations) Expect(key string, creates int, deletes []string, now time.Time) {
 	if *e == nil {
-		*e = expectations{}
+		*e = Expectations{}
 	}
 	(*e)[key] = &expected{Creates: creates, Deletes: deletes, Since: now}
 }
 
-// created says that n objects were seen, or were not made.
-func (e expectations) created(key string, n int) {
+// Created says that n objects were seen, or were not made.
+func (e Expectations) Created(key string, n int) {
 	if x := e[key]; x != nil {
 		x.Creates -= n
 	}
 }
 
-// deleted says that an object was seen to go, or could not be deleted.
-func (e expectations) deleted(key, name string) {
+// Deleted says that an object was seen to go, or could not be deleted.
+func (e Expectations) Deleted(key, name string) {
 	if x := e[key]; x != nil {
 		x.Deletes = slices.DeleteFunc(x.Deletes, func(s string) bool { return s == name })
 	}
 }
 
-// fulfilled reports whether there is nothing to wait for, or it has taken too long.
-func (e expectations) fulfilled(key string, now time.Time) bool {
+// Fulfilled reports whether there is nothing to wait for, or it has taken too long.
+func (e Expectations) Fulfilled(key string, now time.Time) bool {
 	x := e[key]
 	return x == nil || x.Creates <= 0 && len(x.Deletes) == 0 || now.Sub(x.Since) > expectationsTimeout
 }

@@ -1,0 +1,146 @@
+package workload
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/kubesim/kubesim/sim/controller"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/resource"
+)
+
+// Pod is what controllers of workloads ask of a pod, taken out of its item once.
+type Pod struct {
+	*resource.Item
+	*PodFacts
+}
+
+// PodFacts are those that are kept with the item.
+type PodFacts struct {
+	UID             string
+	Controller      object.Object // the reference to its controller, or nil
+	Phase, Node     string
+	Deleting        bool
+	Ready           bool
+	ReadySince      time.Time
+	Created         time.Time
+	Restarts        int64 // the most of one container
+	SidecarRestarts int64 // the most of one restartable init container
+	Cost            int   // controller.kubernetes.io/pod-deletion-cost
+}
+
+// PodOf returns the pod that an item is.
+func PodOf(it *resource.Item) *Pod { return &Pod{it, resource.Derived(it, readPod)} }
+
+func readPod(obj object.Object) *PodFacts {
+	p := &PodFacts{UID: obj.UID(), Controller: ControllerOf(obj), Phase: obj.String("status", "phase"),
+		Node: obj.String("spec", "nodeName"), Deleting: obj.DeletionTimestamp() != "", Created: TimeOf(obj.String("metadata", "creationTimestamp"))}
+	if c := controller.Condition(obj, "Ready"); c.String("status") == "True" {
+		p.Ready, p.ReadySince = true, TimeOf(c.String("lastTransitionTime"))
+	}
+	for _, s := range obj.Objects("status", "containerStatuses") {
+		p.Restarts = max(p.Restarts, s.Int64("restartCount"))
+	}
+	always := map[string]bool{}
+	for _, c := range obj.Objects("spec", "initContainers") {
+		always[c.String("name")] = c.String("restartPolicy") == "Always"
+	}
+	for _, s := range obj.Objects("status", "initContainerStatuses") {
+		if always[s.String("name")] {
+			p.SidecarRestarts = max(p.SidecarRestarts, s.Int64("restartCount"))
+		}
+	}
+	cost, err := strconv.ParseInt(obj.Annotations()["controller.kubernetes.io/pod-deletion-cost"], 10, 32)
+	if err == nil {
+		p.Cost = int(cost)
+	}
+	return p
+}
+
+// TimeOf reads a metav1.Time; what is none is the zero time.
+func TimeOf(text string) time.Time {
+	t, _ := time.Parse(time.RFC3339, text)
+	return t
+}
+
+// ControllerOf returns the reference of an object to its controller, or nil.
+func ControllerOf(obj object.Object) object.Object {
+	for _, ref := range obj.Objects("metadata", "ownerReferences") {
+		if ref.True("controller") {
+			return ref
+		}
+	}
+	return nil
+}
+
+func (p *Pod) Key() controller.Key { return controller.Key{Namespace: p.Namespace, Name: p.Name} }
+
+// Finished says that the pod will not run again.
+func (p *Pod) Finished() bool { return p.Phase == "Succeeded" || p.Phase == "Failed" }
+
+func (p *Pod) Active() bool { return !p.Finished() && !p.Deleting }
+
+// AvailableIn is how long until the pod has been ready for a while; 0: it has. It is false for a pod that is not ready.
+func (p *Pod) AvailableIn(minReady time.Duration, now time.Time) (time.Duration, bool) {
+	if !p.Ready {
+		return 0, false
+	}
+	return max(p.ReadySince.Add(minReady).Sub(now), 0), true
+}
+
+func (p *Pod) Available(minReady time.Duration, now time.Time) bool {
+	left, ready := p.AvailableIn(minReady, now)
+	return ready && left == 0
+}
+
+// ByDeletion sorts pods by who is deleted first (controller.ActivePodsWithRanks): what has no node, has not begun, is not
+// ready, costs less, is doubled up on its node, is younger. ranks say how many pods alike are on a node.
+func ByDeletion(pods []*Pod, ranks map[string]int, now time.Time) {
+	phases := map[string]int{"Pending": 0, "Unknown": 1, "Running": 2}
+	yes := func(a, b bool) int { // who is not is first
+		if a == b {
+			return 0
+		}
+		return map[bool]int{true: 1, false: -1}[a]
+	}
+	slices.SortStableFunc(pods, func(a, b *Pod) int {
+		if n := cmp.Or(yes(a.Node != "", b.Node != ""), cmp.Compare(phases[a.Phase], phases[b.Phase]), yes(a.Ready, b.Ready),
+			cmp.Compare(a.Cost, b.Cost), cmp.Compare(ranks[b.Node], ranks[a.Node])); n != 0 {
+			return n
+		}
+		if a.Ready && !a.ReadySince.Equal(b.ReadySince) {
+			return younger(a.ReadySince, b.ReadySince, a, b, now)
+		}
+		if n := cmp.Or(cmp.Compare(b.Restarts, a.Restarts), cmp.Compare(b.SidecarRestarts, a.SidecarRestarts)); n != 0 || a.Created.Equal(b.Created) {
+			return n
+		}
+		return younger(a.Created, b.Created, a, b, now)
+	})
+}
+
+// younger compares two times by the logarithm of their age, so that not only the youngest go (KEP-2185). Ages of one
+// magnitude are decided by uid.
+func younger(a, b time.Time, of, other *Pod, now time.Time) int {
+	if a.IsZero() || b.IsZero() {
+		return b.Compare(a)
+	}
+	return cmp.Or(cmp.Compare(magnitude(now.Sub(a)), magnitude(now.Sub(b))), cmp.Compare(of.UID, other.UID))
+}
+
+func magnitude(age time.Duration) int64 {
+	if age <= 0 {
+		return -1
+	}
+	return int64(math.Log2(float64(age)))
+}
+
+// PodsOf returns the pods that items are.
+func PodsOf(items []*resource.Item) (all []*Pod) {
+	for _, it := range items {
+		all = append(all, PodOf(it))
+	}
+	return all
+}

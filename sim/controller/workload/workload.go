@@ -1,0 +1,272 @@
+// Package workload is what controllers of pods share: whose a pod is, which go first, what was done and not yet seen.
+//
+//	Owner     a kind whose objects control others: Watch, Of
+//	Workload  one such object: Candidates ─▶ Claim (adopt, let go) ─▶ CreatePod, DeletePod ─▶ WriteStatus
+//	Pod       what controllers ask of a pod, taken out of its item once
+//	Expectations  what was done to pods and not yet seen in the cache
+package workload
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/kubesim/kubesim/sim/commit"
+	"github.com/kubesim/kubesim/sim/controller"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/resource"
+	"github.com/kubesim/kubesim/sim/selector"
+	"github.com/kubesim/kubesim/sim/status"
+)
+
+// Pods is where pods are stored.
+const Pods = "pods"
+
+// Owner is a kind of which objects control others.
+type Owner struct {
+	Resource string // its storage name
+	Plain    bool   // spec.selector is a map of labels
+}
+
+// Workload is an object that has Pods, or objects that have.
+type Workload struct {
+	Owner
+	API      *controller.Client
+	Object   object.Object
+	Selector selector.Labels
+}
+
+// Of returns what the cache has of a workload, and false if it has nothing.
+func (o Owner) Of(api *controller.Client, key controller.Key) (w Workload, ok bool) {
+	obj := api.Get(o.Resource, key.Namespace, key.Name)
+	if obj == nil {
+		return w, false
+	}
+	w = Workload{Owner: o, API: api, Object: obj}
+	if o.Plain {
+		w.Selector = selector.FromSet(object.StringMap(obj.Map("spec", "selector")))
+	} else {
+		w.Selector, _ = selector.FromLabelSelector(obj.Map("spec", "selector")) // it was validated
+	}
+	return w, true
+}
+
+// Watch watches what objects of the kind control: its keys are those of the controllers of an object, before and after a
+// commit, and of those that could adopt an orphan. seen is told of each object that has a controller; nil: nobody is.
+func (o Owner) Watch(dependents string, seen func(key controller.Key, c *commit.Commit)) controller.Watch {
+	return controller.Watch{Resource: dependents, Keys: func(api *controller.Client, c *commit.Commit) (keys []controller.Key) {
+		var told controller.Key
+		for _, it := range []*resource.Item{c.Before(), c.Item()} {
+			if it == nil {
+				continue
+			}
+			key, controlled := o.Controls(api, it)
+			switch {
+			case !controlled:
+				keys = append(keys, o.Adopters(api, it)...)
+			case key.Name != "":
+				keys = append(keys, key)
+				if seen != nil && key != told {
+					seen(key, c)
+					told = key
+				}
+			}
+		}
+		return keys
+	}}
+}
+
+// Controls returns the key of the object of the kind that controls another, and whether anything does.
+func (o Owner) Controls(api *controller.Client, it *resource.Item) (key controller.Key, controlled bool) {
+	ref := ControllerOf(it.Object())
+	if ref == nil {
+		return key, false
+	}
+	d := api.OfKind(ref.String("apiVersion"), ref.String("kind"))
+	if d == nil || d.Storage != o.Resource {
+		return key, true
+	}
+	if owner := api.Get(o.Resource, it.Namespace, ref.String("name")); owner.UID() != ref.String("uid") {
+		return key, true
+	}
+	return controller.Key{Namespace: it.Namespace, Name: ref.String("name")}, true
+}
+
+// Adopters returns the keys of the objects of the kind that select an orphan.
+func (o Owner) Adopters(api *controller.Client, it *resource.Item) (keys []controller.Key) {
+	api.Items(o.Resource, it.Namespace, func(x *resource.Item) bool {
+		w, ok := o.Of(api, controller.Key{Namespace: x.Namespace, Name: x.Name})
+		if ok && !w.Selector.Empty() && w.Selector.Match(it.Label) {
+			keys = append(keys, w.Key())
+		}
+		return true
+	})
+	return keys
+}
+
+func (w *Workload) Key() controller.Key {
+	return controller.Key{Namespace: w.Object.Namespace(), Name: w.Object.Name()}
+}
+
+// Ref is the reference of what the workload controls.
+func (w *Workload) Ref() map[string]any {
+	return map[string]any{"apiVersion": w.Object.APIVersion(), "kind": w.Object.Kind(), "name": w.Object.Name(), "uid": w.Object.UID(),
+		"controller": true, "blockOwnerDeletion": true}
+}
+
+// Candidates returns the objects that the workload has, and those of its namespace that nobody controls.
+func (w *Workload) Candidates(of string) (all []*resource.Item) {
+	for _, ref := range w.API.Owned(w.Object.UID()) {
+		if ref.Resource == of && ref.Namespace == w.Object.Namespace() {
+			if it := w.API.Item(of, ref.Namespace, ref.Name); it != nil {
+				all = append(all, it)
+			}
+		}
+	}
+	for _, ref := range w.API.Unowned(of, w.Object.Namespace()) {
+		if it := w.API.Item(of, ref.Namespace, ref.Name); it != nil {
+			all = append(all, it)
+		}
+	}
+	return all
+}
+
+// Claim returns those of some objects that the workload controls: it adopts those that it selects and nobody controls, and
+// lets go those that it does not select any more (controller.BaseControllerRefManager). failed is the last failure.
+func (w *Workload) Claim(of string, candidates []*resource.Item) (mine []*resource.Item, failed *status.Status) {
+	deleting := w.Object.DeletionTimestamp() != ""
+	for _, it := range candidates {
+		obj := it.Object()
+		owner, selected := ControllerOf(obj), w.Selector.Match(it.Label)
+		switch {
+		case owner != nil && owner.String("uid") != w.Object.UID():
+		case owner != nil && selected:
+			mine = append(mine, it)
+		case owner != nil && !deleting:
+			s := Disown(w.API, of, controller.Key{Namespace: it.Namespace, Name: it.Name}, w.Object.UID())
+			if s != nil && s.Reason != status.ReasonNotFound && s.Reason != status.ReasonInvalid {
+				failed = s
+			}
+		case owner == nil && selected && !deleting && obj.DeletionTimestamp() == "":
+			switch s := w.Adopt(of, it); {
+			case s == nil:
+				mine = append(mine, it)
+			case s.Reason != status.ReasonNotFound:
+				failed = s
+			}
+		}
+	}
+	return mine, failed
+}
+
+// Adopt makes the workload the controller of an object, unless the API server knows that the workload is to go.
+func (w *Workload) Adopt(of string, it *resource.Item) *status.Status {
+	live := w.API.Live(w.Resource, w.Object.Namespace(), w.Object.Name())
+	why := ""
+	switch {
+	case live == nil:
+		return status.NotFound(w.API.Definition(w.Resource).Resourced(), w.Object.Name())
+	case live.UID() != w.Object.UID():
+		why = fmt.Sprintf("original %s %s is gone: got uid %s, wanted %s", w.Object.Kind(), w.Key(), live.UID(), w.Object.UID())
+	case live.DeletionTimestamp() != "":
+		why = fmt.Sprintf("%s has just been deleted at %s", w.Key(), live.DeletionTimestamp())
+	}
+	if why != "" {
+		return status.Internal(errors.New(why))
+	}
+	_, s := w.API.Patch(of, "", controller.Key{Namespace: it.Namespace, Name: it.Name}, func(live object.Object) {
+		live.Set(append(live.List("metadata", "ownerReferences"), w.Ref()), "metadata", "ownerReferences")
+	})
+	return s
+}
+
+// CreatePod makes a pod of the workload's template, and says so in an event.
+func (w *Workload) CreatePod(change func(pod object.Object)) *status.Status {
+	template := object.Object(w.Object.Map("spec", "template")).Copy()
+	meta := map[string]any{"generateName": PodPrefix(w.Object.Name()), "namespace": w.Object.Namespace(), "ownerReferences": []any{w.Ref()}}
+	for _, name := range []string{"labels", "annotations", "finalizers"} {
+		if v, ok := template.Get("metadata", name); ok {
+			meta[name] = v
+		}
+	}
+	obj := object.Object{"kind": "Pod", "apiVersion": "v1", "metadata": meta, "spec": template.Map("spec")}
+	if change != nil {
+		change(obj)
+	}
+	if len(obj.Labels()) == 0 {
+		return status.Internal(errors.New("unable to create Pods, no labels"))
+	}
+	made, s := w.API.Create(Pods, obj)
+	switch {
+	case s == nil:
+		_ = w.API.Event(w.Object, "Normal", "SuccessfulCreate", "Created pod: "+made.Name()) // nobody hears it twice
+	case !Terminating(s):
+		_ = w.API.Event(w.Object, "Warning", "FailedCreate", "Error creating: "+s.Message)
+	}
+	return s
+}
+
+// PodPrefix is what names of pods begin with: that of their workload, where a pod could have such a name.
+func PodPrefix(name string) string {
+	if len(name) > 252 { // NameIsDNSSubdomain, with the hyphen
+		return name
+	}
+	return name + "-"
+}
+
+// DeletePod deletes a pod of the workload, and says so in an event.
+func (w *Workload) DeletePod(p *Pod) *status.Status {
+	s := w.API.Delete(Pods, p.Key(), controller.Preconditions{})
+	switch {
+	case s == nil:
+		_ = w.API.Event(w.Object, "Normal", "SuccessfulDelete", "Deleted pod: "+p.Name)
+	case s.Reason != status.ReasonNotFound:
+		_ = w.API.Event(w.Object, "Warning", "FailedDelete", "Error deleting: "+s.Message)
+		return status.Internal(errors.New("unable to delete pods: " + s.Message))
+	}
+	return s
+}
+
+// Terminating reports whether something was refused because its namespace is being deleted.
+func Terminating(s *status.Status) bool {
+	return s.Details != nil && slices.ContainsFunc(s.Details.Causes, func(c status.Cause) bool { return c.Reason == "NamespaceTerminating" })
+}
+
+// Slowly does something count times, one time at first and then as often as it has gone well, until it fails: what cannot
+// work is not tried a thousand times. It returns how often it has gone well (controller.slowStartBatch).
+func Slowly(count int, do func() *status.Status) (done int, failed *status.Status) {
+	for batch := min(count, 1); batch > 0 && failed == nil; batch = min(2*batch, count-done) {
+		for range batch {
+			if s := do(); s != nil {
+				failed = s
+			} else {
+				done++
+			}
+		}
+	}
+	return done, failed
+}
+
+// SetCounts sets numbers; a field with omitempty is not there when it is 0.
+func SetCounts(obj object.Object, numbers map[string]int64) {
+	for name, n := range numbers { // order does not matter
+		if delete(obj, name); n != 0 {
+			obj[name] = n
+		}
+	}
+}
+
+// WriteStatus writes the status of a workload; one that somebody else has written meanwhile is read anew, once.
+func (w *Workload) WriteStatus(now object.Object) *status.Status {
+	obj := w.Object
+	for attempt := 0; ; attempt++ {
+		obj["status"] = map[string]any(now)
+		_, s := w.API.Update(w.Resource, "status", obj)
+		if s == nil || attempt > 0 {
+			return s
+		}
+		if obj = w.API.Live(w.Resource, obj.Namespace(), obj.Name()); obj == nil {
+			return s
+		}
+	}
+}
