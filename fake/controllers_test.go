@@ -2,6 +2,7 @@ package fake_test
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -107,6 +108,11 @@ func TestShuffled(t *testing.T) {
 	}
 }
 
+// two is a Deployment of so many pods.
+func two(replicas int) string {
+	return strings.ReplaceAll(strings.ReplaceAll(threePods, "web", "two"), `"replicas":3`, fmt.Sprint(`"replicas":`, replicas))
+}
+
 // Controllers stop, crash, lag and are slow, by hand, by a fault, and by a control request.
 func TestTroubleOfControllers(t *testing.T) {
 	c, is := controlled(t)
@@ -117,15 +123,14 @@ func TestTroubleOfControllers(t *testing.T) {
 	is.Equal(c.number(webPods), 3)
 
 	c.srv.Faults.Add(fault.On("create", "pods").Times(1).CrashController(replicaSetController))
-	c.must("POST", webs, strings.ReplaceAll(threePods, "web", "two"))
-	is.Equal(c.number(webPods+"?labelSelector=app%3Dtwo"), 3) // it was in the middle of its work: that goes on
-	c.must("PATCH", webs+"/two/scale", `{"spec":{"replicas":5}}`)
-	is.Equal(c.number(webPods+"?labelSelector=app%3Dtwo"), 3)
-	c.must("POST", "/sim/v1/controllers/replicaset-controller/start", "")
+	c.must("POST", webs, two(3))
+	is.Equal(c.number(webPods+"?labelSelector=app%3Dtwo"), 1) // it was in the middle of its work
+	c.must("PUT", webs+"/two", two(5))
+	c.do("POST", "/sim/v1/controllers/replicaset-controller/start", "")
 	is.Equal(c.number(webPods+"?labelSelector=app%3Dtwo"), 5)
 
-	c.must("POST", "/sim/v1/controllers/deployment-controller/slow?for=30s", "")
-	c.must("PATCH", webs+"/two", `{"spec":{"replicas":4}}`)
+	c.do("POST", "/sim/v1/controllers/deployment-controller/slow?for=30s", "")
+	c.must("PUT", webs+"/two", two(4))
 	is.Equal(c.number(webPods+"?labelSelector=app%3Dtwo"), 5)
 	c.srv.Clock.Advance(30 * time.Second)
 	is.Equal(c.number(webPods+"?labelSelector=app%3Dtwo"), 4)

@@ -26,7 +26,8 @@ func (m *Manager) Stop(name string) error {
 	return err
 }
 
-// Crash stops a controller and makes it forget everything, as a process does that ends.
+// Crash stops a controller and makes it forget everything, as a process does that ends. In the middle of a reconcile, it
+// writes nothing more.
 func (m *Manager) Crash(name string) error {
 	l, err := m.known(name)
 	if err != nil {
