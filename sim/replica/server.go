@@ -69,6 +69,7 @@ func newServer(set *Set, n int, p *Profile) *Server {
 		Aggregated: set.Aggregator.Aggregated,
 	}
 	r.admit(reg, table, who, r.api.Decoder)
+	r.own.Admission = reg.Admission
 	r.serveCustom(p.set)
 	if p.proxies {
 		r.api.Peer = r.peer
