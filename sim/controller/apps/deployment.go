@@ -115,7 +115,7 @@ func (r *rollout) sync() (again time.Duration, failed *status.Status) {
 	paused := r.Object.True("spec", "paused")
 	switch {
 	case r.Object.DeletionTimestamp() != "":
-		return r.report()
+		return 0, r.reportCounts()
 	case r.notePause(paused) || r.failed != nil:
 		return 0, r.failed // what was written brings it back
 	case paused || r.resized():
@@ -124,6 +124,10 @@ func (r *rollout) sync() (again time.Duration, failed *status.Status) {
 		if paused && r.failed == nil && r.rollbackTo() == nil {
 			r.cleanUp()
 		}
+		if r.failed == nil {
+			r.failed = r.reportCounts()
+		}
+		return 0, r.failed
 	case r.rollbackTo() != nil:
 		r.rollBack()
 		return 0, r.failed

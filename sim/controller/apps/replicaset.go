@@ -36,7 +36,9 @@ func ReplicationController() controller.Controller {
 
 func replicator(of workload.Owner, name, account string) controller.Controller {
 	r := &replicas{Owner: of}
-	return controller.Account(name, account, r, controller.Watch{Resource: of.Resource}, of.Watch(workload.Pods, r.seen))
+	c := controller.Account(name, account, r, controller.Watch{Resource: of.Resource}, of.Watch(workload.Pods, r.seen))
+	c.Component = account
+	return c
 }
 
 // replicas remembers what it has done to the pods of its objects and not seen yet.
