@@ -40,8 +40,8 @@ type Controller struct {
 	Component string
 	// Watches are what it is told of.
 	Watches []Watch
-	// RetryMax bounds the pause after failures. 0: 1000 s.
-	RetryMax time.Duration
+	// RetryMin is the pause after a first failure, and RetryMax bounds those that follow. 0: 5 ms and 1000 s.
+	RetryMin, RetryMax time.Duration
 	Reconciler
 }
 
