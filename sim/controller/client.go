@@ -127,7 +127,10 @@ func (c *Client) OfKind(apiVersion, kind string) *resource.Definition {
 }
 
 // Enqueue queues a key of the controller itself.
-func (c *Client) Enqueue(key Key) { c.manager.add(c.loop, key, 0) }
+func (c *Client) Enqueue(key Key) { c.EnqueueAfter(key, 0) }
+
+// EnqueueAfter queues a key of the controller itself after a time.
+func (c *Client) EnqueueAfter(key Key, wait time.Duration) { c.manager.add(c.loop, key, wait) }
 
 // Live returns an object as the API server has it, or nil.
 func (c *Client) Live(of, namespace, name string) object.Object {

@@ -84,8 +84,9 @@ func podKey(namespace, name string) controller.Key {
 	return controller.Key{Namespace: namespace, Name: "pod/" + name}
 }
 
-// jobFacts are what is asked of a Job whenever it or a pod changes.
+// jobFacts are what is asked of a Job, or of a CronJob, whenever it or what it controls changes.
 type jobFacts struct {
+	controller object.Object // the reference to its controller, or nil
 	uid        string
 	generation int64
 	finished   bool
@@ -93,7 +94,7 @@ type jobFacts struct {
 
 func factsOf(it *resource.Item) *jobFacts {
 	return resource.Derived(it, func(obj object.Object) *jobFacts {
-		return &jobFacts{obj.UID(), obj.Generation(), finished(obj) != ""}
+		return &jobFacts{workload.ControllerOf(obj), obj.UID(), obj.Generation(), finished(obj) != ""}
 	})
 }
 

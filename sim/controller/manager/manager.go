@@ -22,6 +22,8 @@ var all = []func() controller.Controller{
 	apps.ReplicationController,
 	apps.Deployment,
 	batch.Job,
+	batch.CronJob,
+	batch.TTLAfterFinished,
 }
 
 // every stands for all controllers among names.
