@@ -49,7 +49,7 @@ func (c *Client) component() string { return cmp.Or(c.loop.Component, c.loop.Nam
 
 // said returns the name of the event that says the same of an object, or "".
 func (c *Client) said(namespace string, obj object.Object, kind, reason, message string) (name string) {
-	c.manager.server.Registry().Reader().Items(events, namespace, func(it *resource.Item) bool {
+	c.registry().Reader().Items(events, namespace, func(it *resource.Item) bool {
 		e := it.Object()
 		if e.String("involvedObject", "uid") == obj.UID() && e.String("type") == kind && e.String("reason") == reason &&
 			e.String("message") == message && e.String("source", "component") == c.component() {
@@ -84,5 +84,5 @@ func (c *Client) Tell(event object.Object) {
 	q := c.requestOf(d, event.Namespace(), event.Name())
 	q.Verb = "create"
 	defer c.writes()()
-	_, _ = c.manager.server.Registry().Create(q, event) // nobody hears it twice
+	_, _ = c.registry().Create(q, event) // nobody hears it twice
 }

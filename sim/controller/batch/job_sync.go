@@ -309,7 +309,7 @@ func (j *job) goOn(satisfied bool) (wait time.Duration, failed *status.Status) {
 	case managed && j.suspended():
 		if j.setCondition("Suspended", "True", "JobSuspended", "Job suspended") {
 			_ = j.API.Event(j.Object, "Normal", "Suspended", "Job suspended") // nobody hears it twice
-			if j.API.Minor() >= "1.36" {                                      // MutableSchedulingDirectivesForSuspendedJobs
+			if j.API.Since(36) {                                              // MutableSchedulingDirectivesForSuspendedJobs
 				delete(j.status, "startTime")
 			}
 		}
