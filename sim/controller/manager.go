@@ -219,7 +219,7 @@ func (m *Manager) reconcile(i Item) {
 	}
 	if failed != nil {
 		now := m.schedule.Now()
-		m.addAt(i, m.queue.Retry(i, now, cmp.Or(l.RetryMax, backoffMax)))
+		m.addAt(i, m.queue.Retry(i, now, cmp.Or(l.RetryMin, backoffMin), cmp.Or(l.RetryMax, backoffMax)))
 		return
 	}
 	m.queue.Forget(i)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/kubesim/kubesim/sim/controller"
 	"github.com/kubesim/kubesim/sim/controller/apps"
+	"github.com/kubesim/kubesim/sim/controller/batch"
 	"github.com/kubesim/kubesim/sim/object"
 )
 
@@ -20,6 +21,9 @@ var all = []func() controller.Controller{
 	apps.ReplicaSet,
 	apps.ReplicationController,
 	apps.Deployment,
+	batch.Job,
+	batch.CronJob,
+	batch.TTLAfterFinished,
 }
 
 // every stands for all controllers among names.
