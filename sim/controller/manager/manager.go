@@ -9,6 +9,7 @@ import (
 
 	"github.com/kubesim/kubesim/sim/controller"
 	"github.com/kubesim/kubesim/sim/controller/apps"
+	"github.com/kubesim/kubesim/sim/controller/network"
 	"github.com/kubesim/kubesim/sim/object"
 )
 
@@ -20,6 +21,9 @@ var all = []func() controller.Controller{
 	apps.ReplicaSet,
 	apps.ReplicationController,
 	apps.Deployment,
+	network.Endpoints,
+	network.EndpointSlices,
+	network.Mirroring,
 }
 
 // All names all controllers, for New.
