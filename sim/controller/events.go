@@ -74,7 +74,7 @@ func (c *Client) eventName(namespace, about string) string {
 // and one instant are one. A server that does not serve the group is told nothing.
 func (c *Client) Tell(event object.Object) {
 	d := c.manager.server.Served("events.k8s.io", events)
-	if d == nil {
+	if d == nil || c.loop.crashed {
 		return
 	}
 	now := c.Now()
