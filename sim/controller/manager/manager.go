@@ -10,6 +10,7 @@ import (
 	"github.com/kubesim/kubesim/sim/controller"
 	"github.com/kubesim/kubesim/sim/controller/apps"
 	"github.com/kubesim/kubesim/sim/controller/batch"
+	"github.com/kubesim/kubesim/sim/controller/network"
 	"github.com/kubesim/kubesim/sim/object"
 )
 
@@ -24,6 +25,9 @@ var all = []func() controller.Controller{
 	batch.Job,
 	batch.CronJob,
 	batch.TTLAfterFinished,
+	network.Endpoints,
+	network.EndpointSlices,
+	network.Mirroring,
 }
 
 // every stands for all controllers among names.
