@@ -81,5 +81,5 @@ func (c *Client) Tell(event object.Object) {
 	q := c.requestOf(d, event.Namespace(), event.Name())
 	q.Verb = "create"
 	defer c.writes()()
-	_, _ = c.manager.server.Registry().Create(q, event) // nobody hears it twice
+	_, _ = c.registry().Create(q, event) // nobody hears it twice
 }
