@@ -10,6 +10,7 @@ import (
 	"github.com/kubesim/kubesim/sim/controller"
 	"github.com/kubesim/kubesim/sim/controller/apps"
 	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/scheduler"
 )
 
 // all are the controllers, in the order in which they are told of a commit.
@@ -20,6 +21,7 @@ var all = []func() controller.Controller{
 	apps.ReplicaSet,
 	apps.ReplicationController,
 	apps.Deployment,
+	scheduler.New,
 }
 
 // All names all controllers, for New.
