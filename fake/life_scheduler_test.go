@@ -29,7 +29,7 @@ func TestMany(t *testing.T) {
 		c := client{t, fake.RunT(t, fake.Options{Clock: clock.System{}, Controllers: []string{"kube-scheduler"}})}
 		for i := range 100 {
 			c.must("POST", "/api/v1/nodes", aNode(fmt.Sprintf("n%d", i), "32", ""))
-			c.must("PATCH", fmt.Sprintf("/api/v1/nodes/n%d", i), `{"spec":{"taints":null}}`)
+			c.mergePatch(fmt.Sprintf("/api/v1/nodes/n%d", i), `{"spec":{"taints":null}}`)
 		}
 		start := time.Now()
 		for i := range 5000 {

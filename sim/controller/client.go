@@ -1,6 +1,7 @@
 package controller
 
 import (
+	"errors"
 	"time"
 
 	"github.com/kubesim/kubesim/sim/mvcc"
@@ -231,6 +232,9 @@ func (c *Client) Delete(of string, key Key, p Preconditions) *status.Status {
 
 // DeleteCollection deletes the objects of a resource in a namespace, or begins to.
 func (c *Client) DeleteCollection(d *resource.Definition, namespace, propagation string) (failed *status.Status) {
+	if c.loop.crashed {
+		return crashed
+	}
 	q := c.requestOf(d, namespace, "")
 	q.Verb = "deletecollection"
 	defer c.writes()()
@@ -267,11 +271,17 @@ func (c *Client) writes() (done func()) {
 // request is a request of the controller.
 func (c *Client) request(of, namespace, name string) (*registry.Request, *status.Status) {
 	d := c.manager.server.Definition(of)
-	if d == nil {
+	switch {
+	case c.loop.crashed:
+		return nil, crashed
+	case d == nil:
 		return nil, status.NotFound(status.Resource{Resource: of}, name)
 	}
 	return c.requestOf(d, namespace, name), nil
 }
+
+// crashed is what a controller hears that has crashed between two writes. Nobody sees what it makes of that.
+var crashed = status.Internal(errors.New("the controller has crashed"))
 
 func (c *Client) requestOf(d *resource.Definition, namespace, name string) *registry.Request {
 	return &registry.Request{Definition: d, Namespace: namespace, Name: name, User: c.loop.User, Manager: c.loop.FieldManager,

@@ -74,7 +74,7 @@ func (c *Client) eventName(namespace, about string) string {
 // server that does not serve the group is told nothing.
 func (c *Client) Tell(event object.Object) (name string) {
 	d := c.manager.server.Served("events.k8s.io", events)
-	if d == nil {
+	if d == nil || c.loop.crashed {
 		return ""
 	}
 	name = c.eventName(event.Namespace(), event.String("regarding", "name"))

@@ -17,6 +17,8 @@ type State struct {
 	Waiting  []Waiting   `json:",omitempty"` // the earliest first
 	Failures []Failure   `json:",omitempty"`
 	Plan     []Item      `json:",omitempty"`
+	Stepped  bool        `json:",omitempty"`
+	Drawn    bool        `json:",omitempty"` // the Order
 	Loops    []LoopState `json:",omitempty"` // of those of which there is something to say
 
 	// Resync names controllers that are told of everything there is when the State is loaded, as those that start.
@@ -38,7 +40,8 @@ type LoopState struct {
 // State returns what there is now. It shares nothing that changes with the Manager.
 func (m *Manager) State() *State {
 	s := &State{Ready: slices.Clone(m.queue.ready), Waiting: slices.Clone(m.queue.waiting), Failures: m.queue.Failures(),
-		Plan: slices.Clone(m.Plan)}
+		Plan: slices.Clone(m.Plan), Stepped: m.Stepped}
+	_, s.Drawn = m.Order.(Drawn)
 	for _, l := range m.loops {
 		x := LoopState{Name: l.Name, Stopped: l.stopped, Crashed: l.crashed, Delay: l.delay, Memory: l.memory()}
 		if len(l.cache.lagging) > 0 {
@@ -64,7 +67,7 @@ func (m *Manager) Load(s *State) error {
 		return nil
 	}
 	for _, x := range s.Loops {
-		l, err := m.named(x.Name)
+		l, err := m.known(x.Name)
 		if err != nil {
 			return err
 		}
@@ -79,25 +82,28 @@ func (m *Manager) Load(s *State) error {
 		}
 		m.queue.failures[f.Item] = f.Times
 	}
-	m.Plan = slices.Clone(s.Plan)
+	m.Plan, m.Stepped = slices.Clone(s.Plan), s.Stepped
+	if s.Drawn {
+		m.Order = Drawn{m.random}
+	}
 	return m.loadQueue(s)
 }
 
 func (m *Manager) loadQueue(s *State) error {
 	for _, i := range s.Ready {
-		if _, err := m.named(i.Controller); err != nil {
+		if _, err := m.known(i.Controller); err != nil {
 			return err
 		}
 		m.queue.Add(i)
 	}
 	for _, w := range s.Waiting {
-		if _, err := m.named(w.Controller); err != nil {
+		if _, err := m.known(w.Controller); err != nil {
 			return err
 		}
 		m.addAt(w.Item, w.At)
 	}
 	for _, name := range s.Resync {
-		l, err := m.named(name)
+		l, err := m.known(name)
 		if err != nil {
 			return err
 		}
