@@ -80,21 +80,37 @@ func requests(pod object.Object) amounts {
 	return amountsOf(podspec.WithOverhead(pod, podspec.AmountsOf(pod, "requests", effective(pod)), "requests"))
 }
 
-// weight returns the cpu and memory that a pod counts as when nodes are compared: no container counts as nothing.
-func weight(pod object.Object) amounts {
-	own := effective(pod)
-	all := podspec.AmountsOf(pod, "requests", func(c object.Object) resource.Amounts {
+// weight returns the cpu and memory that a pod on a node counts as when nodes are compared: no container counts as nothing,
+// unless there are pod-level resources (framework.PodInfo.CalculateResource).
+func weight(pod object.Object, asked amounts) amounts {
+	level := len(resource.AmountsAt(pod, "spec", "resources", "requests")) > 0
+	all := podspec.AmountsOf(pod, "requests", orDefault(effective(pod), !level || asked.cpu == 0, !level || asked.memory == 0))
+	return cpuAndMemory(pod, all)
+}
+
+// newWeight is the weight of a pod that is to be placed: pod-level resources are not seen (noderesources.leastResourceScorer).
+func newWeight(pod object.Object) amounts {
+	plain := func(c object.Object) resource.Amounts { return resource.AmountsAt(c, "resources", "requests") }
+	return cpuAndMemory(pod, podspec.ContainerAmounts(pod, orDefault(plain, true, true)))
+}
+
+func cpuAndMemory(pod object.Object, all resource.Amounts) amounts {
+	all = podspec.WithOverhead(pod, all, "requests")
+	return amounts{cpu: all["cpu"].MilliValue(), memory: all["memory"].Value()}
+}
+
+// orDefault returns what one container needs, or what it counts as.
+func orDefault(own func(object.Object) resource.Amounts, cpu, memory bool) func(object.Object) resource.Amounts {
+	return func(c object.Object) resource.Amounts {
 		needs := own(c)
-		if _, ok := needs["cpu"]; !ok {
+		if _, ok := needs["cpu"]; !ok && cpu {
 			needs["cpu"] = defaultCPU
 		}
-		if _, ok := needs["memory"]; !ok {
+		if _, ok := needs["memory"]; !ok && memory {
 			needs["memory"] = defaultMemory
 		}
 		return needs
-	})
-	all = podspec.WithOverhead(pod, all, "requests")
-	return amounts{cpu: all["cpu"].MilliValue(), memory: all["memory"].Value()}
+	}
 }
 
 // effective returns what one container needs: the most of what it asks for, was allocated and uses.

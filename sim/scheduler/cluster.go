@@ -19,7 +19,7 @@ type cluster struct {
 	pods   map[controller.Key]*pod
 	apart  int                    // how many pods require to be apart from others
 	using  map[controller.Key]int // pods that use a claim
-	images map[string]int         // nodes that have an image
+	images map[string]*image      // that nodes have
 }
 
 // node is one node, or the pods of one that is not known.
@@ -102,7 +102,7 @@ func (n *node) count(p *pod, times int64) {
 func (p *pod) hasAffinity() bool { return len(p.with)+len(p.apart)+len(p.rather)+len(p.ratherNo) > 0 }
 
 func newCluster() *cluster {
-	return &cluster{nodes: map[string]*node{}, pods: map[controller.Key]*pod{}, using: map[controller.Key]int{}, images: map[string]int{}}
+	return &cluster{nodes: map[string]*node{}, pods: map[controller.Key]*pod{}, using: map[controller.Key]int{}, images: map[string]*image{}}
 }
 
 // node returns a node, which it makes.
@@ -140,9 +140,20 @@ func (c *cluster) removeNode(name string) {
 	c.tidy(n)
 }
 
+// image is one that nodes have. It has the size that the first of them reported.
+type image struct {
+	size  int64 // in bytes
+	nodes int
+}
+
 func (c *cluster) countImages(n *node, times int) {
-	for name := range n.images { // order does not matter
-		if c.images[name] += times; c.images[name] == 0 {
+	for name, size := range n.images { // order does not matter
+		x := c.images[name]
+		if x == nil {
+			x = &image{size: size}
+			c.images[name] = x
+		}
+		if x.nodes += times; x.nodes == 0 {
 			delete(c.images, name)
 		}
 	}

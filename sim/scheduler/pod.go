@@ -32,7 +32,9 @@ type pod struct {
 	created         time.Time
 	labelText       string // its labels as they are printed
 
-	requests, weight amounts
+	requests         amounts
+	weight           amounts // what it counts as on a node
+	adds             amounts // what it counts as before it has one
 	affinity         workload.NodeAffinity
 	preferredNodes   []weightedNodeTerm
 	with, apart      []podTerm // what pod affinity and anti-affinity require
@@ -79,9 +81,14 @@ func podOf(it *resource.Item) *pod {
 		neverPreempts: spec.String("preemptionPolicy") == "Never", scheduler: spec.String("schedulerName"),
 		node: spec.String("nodeName"), nominated: obj.String("status", "nominatedNodeName"),
 		deleting: obj.DeletionTimestamp() != "", created: workload.TimeOf(obj.String("metadata", "creationTimestamp")),
-		labelText: labelText(it.Bytes), requests: requests(obj), weight: weight(obj),
+		labelText: labelText(it.Bytes), requests: requests(obj),
 		affinity: workload.NodeAffinityOf(spec), tolerations: workload.TolerationsOf(spec), ports: hostPorts(spec),
 		claims: len(spec.List("resourceClaims")) > 0}
+	p.weight = weight(obj, p.requests)
+	p.adds = p.weight
+	if spec.Has("resources") || obj.Has("status", "containerStatuses") {
+		p.adds = newWeight(obj)
+	}
 	for _, g := range spec.Objects("schedulingGates") {
 		p.gates = append(p.gates, g.String("name"))
 	}

@@ -17,6 +17,9 @@ const (
 	byScheduler      = "PreemptionByScheduler"
 )
 
+// noClaims is what the plugin that could free dynamic resources says first.
+const noClaims = "no new claims to deallocate, "
+
 // candidate is a node on which the pod fits when victims are gone.
 type candidate struct {
 	node    *node
@@ -28,18 +31,18 @@ type candidate struct {
 // that there is stays.
 func (c *cycle) preempt(d *diagnosis) (best *candidate, keep bool) {
 	if c.pod.neverPreempts {
-		d.preempt = "preemption: not eligible due to preemptionPolicy=Never."
+		d.preempt = noClaims + "preemption: not eligible due to preemptionPolicy=Never."
 		return nil, true
 	}
 	if n := c.cluster.nodes[c.pod.nominated]; n != nil && !d.of(n).final && slices.ContainsFunc(n.pods, func(p *pod) bool {
 		return p.priority < c.pod.priority && p.preempted
 	}) {
-		d.preempt = "preemption: not eligible due to a terminating pod on the nominated node."
+		d.preempt = noClaims + "preemption: not eligible due to a terminating pod on the nominated node."
 		return nil, true
 	}
 	candidates, why := c.candidates(d)
 	if len(candidates) == 0 {
-		d.preempt = "preemption: " + why.text()
+		d.preempt = noClaims + "preemption: " + why.text()
 		return nil, false
 	}
 	return c.choose(candidates), false

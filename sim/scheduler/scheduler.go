@@ -42,8 +42,9 @@ type memory struct {
 }
 
 // New returns the controller.
-func New() controller.Controller {
-	s := &Scheduler{}
+func New() controller.Controller { return new(Scheduler).controller() }
+
+func (s *Scheduler) controller() controller.Controller {
 	watch := func(resource string, keys func(*controller.Client, *commit.Commit)) controller.Watch {
 		return controller.Watch{Resource: resource, Keys: func(api *controller.Client, c *commit.Commit) []controller.Key {
 			s.begin(api)

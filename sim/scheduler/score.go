@@ -96,8 +96,8 @@ func scoreRoom(c *cycle, among []*node) ([]int64, bool) {
 				sum += (has - used) * maxScore / has
 			}
 		}
-		left(n.allocatable.cpu, n.weight.cpu+c.pod.weight.cpu)
-		left(n.allocatable.memory, n.weight.memory+c.pod.weight.memory)
+		left(n.allocatable.cpu, n.weight.cpu+c.pod.adds.cpu)
+		left(n.allocatable.memory, n.weight.memory+c.pod.adds.memory)
 		return sum / max(of, 1)
 	}), true
 }
@@ -137,10 +137,11 @@ func scoreImages(c *cycle, among []*node) ([]int64, bool) {
 	}
 	most := imageMost * c.pod.containers
 	return each(among, func(n *node) (sum int64) {
-		for _, image := range c.pod.images {
-			if size, ok := n.images[image]; ok {
-				spread := float64(c.cluster.images[image]) / float64(len(c.cluster.order))
-				sum += int64(float64(size) * spread)
+		for _, name := range c.pod.images {
+			if _, there := n.images[name]; there {
+				x := c.cluster.images[name]
+				spread := float64(x.nodes) / float64(len(c.cluster.order))
+				sum += int64(float64(x.size) * spread)
 			}
 		}
 		return maxScore * (min(max(sum, imagesMatter), most) - imagesMatter) / (most - imagesMatter)

@@ -203,7 +203,7 @@ func sameDisk(v, x object.Object) bool {
 
 // filterZone lets pass where the node is in the zones and regions of the volumes, unless it is in none.
 func filterZone(c *cycle, n *node) verdict {
-	if !slices.ContainsFunc(object.SortedKeys(zoneLabels), func(key string) bool { _, ok := n.labels[key]; return ok }) {
+	if len(c.volumes.zones) == 0 || !slices.ContainsFunc(object.SortedKeys(zoneLabels), func(key string) bool { _, ok := n.labels[key]; return ok }) {
 		return verdict{}
 	}
 	for _, want := range c.volumes.zones {

@@ -15,13 +15,18 @@ func Amounts(pod object.Object, side string) resource.Amounts {
 
 // AmountsOf is Amounts where own says what one container needs.
 func AmountsOf(pod object.Object, side string, own func(container object.Object) resource.Amounts) resource.Amounts {
-	sum := sumOfContainers(pod.At("spec"), own)
+	sum := ContainerAmounts(pod, own)
 	for name, q := range resource.AmountsAt(pod, "spec", "resources", side) {
 		if isPodResource(name) {
 			sum[name] = q
 		}
 	}
 	return sum
+}
+
+// ContainerAmounts is AmountsOf without pod-level resources.
+func ContainerAmounts(pod object.Object, own func(container object.Object) resource.Amounts) resource.Amounts {
+	return sumOfContainers(pod.At("spec"), own)
 }
 
 // stated returns what containers state on one side of their resources.
