@@ -20,6 +20,8 @@ var all = []func() controller.Controller{
 	apps.ReplicaSet,
 	apps.ReplicationController,
 	apps.Deployment,
+	apps.StatefulSet,
+	apps.DaemonSet,
 }
 
 // All names all controllers, for New.
