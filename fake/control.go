@@ -42,6 +42,7 @@ func (s *Server) controls() *http.ServeMux {
 	s.controlFaults(control)
 	s.controlTrace(control)
 	s.controlReplicas(control)
+	s.controlControllers(control)
 	s.controlSnapshot(control)
 	return control
 }

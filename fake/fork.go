@@ -51,7 +51,7 @@ func (o Options) serve(c *sim.Cluster) *Server {
 	s.aggregator, s.network = &aggregator{server: s}, &network{server: s}
 	c.AggregateThrough(s.aggregator)
 	s.trusted, _ = o.authorities() // New has read them before
-	s.Faults = &Faults{s}
+	s.Faults, s.Controllers = &Faults{s}, &Controllers{s}
 	manual := false
 	if s.Clock, manual = c.Clock().(*clock.Manual); !manual {
 		s.Clock = clock.NewManual(c.Clock().Now())

@@ -18,7 +18,7 @@ import (
 func live(t *testing.T, f func(t *testing.T, is *is.I, c client)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		f(t, is.New(t), client{t, fake.RunT(t, fake.Options{Clock: clock.System{}, Controllers: []string{"all"}})})
+		f(t, is.New(t), client{t, fake.RunT(t, fake.Options{Clock: clock.System{}, Controllers: []string{"*"}})})
 	})
 }
 

@@ -170,25 +170,32 @@ func (s *Server) serveReplica(w http.ResponseWriter, q *http.Request) {
 
 // treat does to a replica what a control request says.
 func treat(r *sim.Replica, q *http.Request) error {
+	t, err := parseTrouble(q, q.PathValue("i"), (*trouble.Kind).OfReplicas)
+	if err != nil {
+		return err
+	}
+	return t.Do(r)
+}
+
+// parseTrouble reads what a control request says is to be done to somebody, of the kinds that can be.
+func parseTrouble(q *http.Request, to string, can func(*trouble.Kind) bool) (t trouble.Trouble, err error) {
 	k := trouble.Find(q.PathValue("action"))
-	if k == nil {
-		names := make([]string, len(trouble.Kinds))
-		for i, k := range trouble.Kinds {
-			names[i] = k.Name
+	if k == nil || !can(k) {
+		var names []string
+		for _, k := range trouble.Kinds {
+			if can(k) {
+				names = append(names, k.Name)
+			}
 		}
 		last := len(names) - 1
-		return fmt.Errorf("there are %s and %s", strings.Join(names[:last], ", "), names[last])
+		return t, fmt.Errorf("there are %s and %s", strings.Join(names[:last], ", "), names[last])
 	}
-	words := []string{q.PathValue("i")}
+	words := []string{to}
 	if d := q.FormValue(k.Duration); k.Duration != "" && d != "" {
 		words = append(words, d)
 	}
 	if k.Resources {
 		words = append(words, q.URL.Query()["resource"]...)
 	}
-	t, err := k.Parse(words)
-	if err != nil {
-		return err
-	}
-	return t.Do(r)
+	return k.Parse(words)
 }

@@ -81,8 +81,8 @@ type Options struct {
 	// NoControllers leaves out what a controller does in a real cluster: that ClusterRoles aggregate others, as admin, edit
 	// and view do. A real server on its own, as of envtest, has them empty.
 	NoControllers bool
-	// Controllers are those of kube-controller-manager that run, by name: "all", "namespace-controller", "-NAME" for one
-	// that does not. nil: ClusterRoles aggregate others, and no more, so that a test sees only what it does itself.
+	// Controllers are those of kube-controller-manager that run: controller.All, or by name, "-NAME" for one that does
+	// not. nil: ClusterRoles aggregate others, and no more, so that a test sees only what it does itself. See Server.Settle.
 	Controllers []string
 	// WriteGap is how much of the clock's time passes between the two writes of one request: a pod that nobody runs gets its
 	// deletionTimestamp, then it is removed. A real store takes about a millisecond, and controllers that look for pods which
@@ -146,6 +146,8 @@ type Server struct {
 	Clock *clock.Manual
 	// Faults is what goes wrong.
 	Faults *Faults
+	// Controllers are those that Options.Controllers names.
+	Controllers *Controllers
 
 	options    Options
 	cluster    *sim.Cluster
@@ -201,7 +203,8 @@ func New(options ...Options) (*Server, error) {
 func (o *Options) clusterOptions() sim.Options {
 	return sim.Options{Clock: o.Clock, Seed: o.Seed, Auth: o.Auth, Tokens: o.Tokens, Authorizers: o.Authorizers,
 		NoAnonymous: o.NoAnonymous, RequestHeader: o.RequestHeader, ServiceAccounts: o.ServiceAccounts, Plugins: o.Plugins,
-		Replicas: o.Replicas, Bare: o.Bare, NoControllers: o.NoControllers, Controllers: o.Controllers, WriteGap: o.WriteGap, Port: o.Port, ClientCA: string(o.ClientCA),
+		Replicas: o.Replicas, Bare: o.Bare, NoControllers: o.NoControllers, Controllers: o.Controllers, WriteGap: o.WriteGap,
+		Port: o.Port, ClientCA: string(o.ClientCA),
 		ServiceCIDR: o.ServiceCIDR, Advertise: o.Advertise, WithoutPlugins: o.WithoutPlugins,
 		Trace: o.traceOptions(), Replay: o.Replay}
 }

@@ -30,7 +30,7 @@ func New(o Options) (*Cluster, error) {
 		return nil, fmt.Errorf("kubesim: %w", err)
 	}
 	c.do(func() {
-		if err = c.bootLocked(); err == nil && (o.Trace != (trace.Options{}) || o.Replay != nil) {
+		if err = c.startLocked(); err == nil && (o.Trace != (trace.Options{}) || o.Replay != nil) {
 			c.observer.Begin()
 		}
 	})
@@ -47,13 +47,23 @@ func (c *Cluster) Reset() (err error) {
 		c.resetLocked()
 		c.servers.End()
 		c.schedule.Clear()
-		err = c.bootLocked()
+		err = c.startLocked()
 		c.observer.Reset(c.options.Seed)
 	})
 	if err != nil {
 		return fmt.Errorf("kubesim: %w", err)
 	}
 	return nil
+}
+
+// startLocked starts the API servers, and then controllers, which find what is there. Without Options.Controllers there is
+// nothing that they would change.
+func (c *Cluster) startLocked() error {
+	err := c.bootLocked()
+	if err == nil && c.options.Controllers != nil {
+		c.controllers.Begin()
+	}
+	return err
 }
 
 // bootLocked fills the store with what API servers make when they start, and starts the replicas. Their caches know how each

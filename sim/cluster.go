@@ -80,6 +80,7 @@ func create(o Options) (*Cluster, error) {
 		observe.Options{Seed: o.Seed, Trace: o.Trace, Replay: o.Replay})
 	c.aggregator = aggregator.New(&c.door, c.servers, c.schedule)
 	c.controllers = controller.New(c.log, c.schedule, c.random, replica.Leading{Set: c.servers}, c.loops()...)
+	c.observer.Controllers = c.controllers
 	c.aggregator.Attach(c.controllers.Client(aggregator.Availability))
 	c.log.Listeners = []commit.Listener{c.history, c.observer, &c.followers, c.servers, c.controllers}
 	c.door.parts = parts{c.schedule, c.history, c.observer, c.servers, c.controllers, c.aggregator, o.WriteGap}

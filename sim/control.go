@@ -1,9 +1,76 @@
 package sim
 
-import "github.com/kubesim/kubesim/sim/controller"
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/kubesim/kubesim/clock"
+	"github.com/kubesim/kubesim/sim/controller"
+)
+
+const (
+	// rest is how long nothing has to be due for controllers to have settled: less than the 15 s after which an autoscaler
+	// looks again, and more than a pause between two attempts at something that can work.
+	rest = 10 * time.Second
+	// settleMax is the time in which controllers have to settle.
+	settleMax = 10 * time.Minute
+)
 
 // Control calls f with what runs the Cluster's controllers: to see what they have to do, to stop, delay or crash one of
 // them, or to decide in which order they go. The Cluster's lock is held: f must not ask the Cluster.
 func (c *Cluster) Control(f func(*controller.Manager)) {
 	c.do(func() { f(c.controllers) })
+}
+
+// Settle lets controllers work, and time pass, until they have nothing to do for the next ten seconds, upkeep such as the
+// heartbeats of nodes aside. A clock.Manual is moved, any other is waited for. What has not settled in ten minutes never
+// does: the error names what still moves. It is ctx's when that ends before.
+func (c *Cluster) Settle(ctx context.Context) error {
+	for began := c.clock.Now(); ; {
+		moving := c.Moving()
+		now := c.clock.Now()
+		switch {
+		case len(moving) == 0:
+			return nil
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case now.Sub(began) > settleMax || !moving[0].At.After(now):
+			return unsettled(moving, now.Sub(began))
+		}
+		c.pass(ctx, moving[0].At.Sub(now))
+	}
+}
+
+// Moving lets controllers do all that is due, those that wait for a step too, and returns what is due in the next ten
+// seconds, upkeep aside: the earliest first. What is due now never ends.
+func (c *Cluster) Moving() (moving []controller.Waiting) {
+	c.do(func() {
+		c.controllers.ReconcileAll()
+		moving = c.controllers.Moving(rest)
+	})
+	return moving
+}
+
+// pass lets time pass.
+func (c *Cluster) pass(ctx context.Context, d time.Duration) {
+	if k, ok := c.clock.(*clock.Manual); ok {
+		k.Advance(d)
+		return
+	}
+	c.door.Wait(ctx, d)
+}
+
+// unsettled says what still moves.
+func unsettled(moving []controller.Waiting, after time.Duration) error {
+	const named = 10
+	var text []string
+	for _, w := range moving[:min(len(moving), named)] {
+		text = append(text, w.Item.String())
+	}
+	if n := len(moving) - named; n > 0 {
+		text = append(text, fmt.Sprintf("%d more", n))
+	}
+	return fmt.Errorf("controllers have not come to rest in %s: still to do are %s", after, strings.Join(text, ", "))
 }

@@ -51,7 +51,7 @@ func (d *door) Lock() {
 // aggregated servers for by themselves, they ask then.
 func (d *door) Unlock() {
 	d.observer.After()
-	d.controllers.ReconcileAll()
+	d.controllers.Run()
 	asks := d.aggregator.TakeAsks()
 	d.mu.Unlock()
 	for _, ask := range asks {

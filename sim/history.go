@@ -38,6 +38,9 @@ func (c *Cluster) Restore(rev uint64) (err error) {
 	c.do(func() {
 		if err = c.history.Restore(rev); err == nil {
 			c.servers.Restart(c.log.Newest())
+			if c.options.Controllers != nil {
+				c.controllers.Begin()
+			}
 		}
 	})
 	if err != nil {

@@ -30,5 +30,9 @@ func Resume(s *State, o Options) (*Cluster, error) {
 	}
 	past := s.History
 	past.Marks, past.Streams = marks, nil
-	return Load(&State{Options: o, History: past, Controllers: server.Restarted(past.Now, !o.Bare), Unread: s.Unread}, o.Clock)
+	c, err := Load(&State{Options: o, History: past, Controllers: server.Restarted(past.Now, !o.Bare), Unread: s.Unread}, o.Clock)
+	if err == nil && o.Controllers != nil {
+		c.do(c.controllers.Begin)
+	}
+	return c, err
 }

@@ -44,8 +44,8 @@ type Options struct {
 	// NoControllers leaves out what a controller does in a real cluster: that ClusterRoles aggregate others. Then API
 	// servers are on their own, as those that the recordings are from.
 	NoControllers bool
-	// Controllers are those of kube-controller-manager that run, by name: "all", "namespace-controller", "-NAME" for one
-	// that does not. nil: ClusterRoles aggregate others, and no more.
+	// Controllers are those of kube-controller-manager that run: controller.All, or by name, "-NAME" for one that does
+	// not. nil: ClusterRoles aggregate others, and no more.
 	Controllers []string
 	// WriteGap is how much of the clock's time passes between the two writes of one request: a pod that nobody runs gets its
 	// deletionTimestamp, then it is removed. A real store takes about a millisecond, in which clients may see the first. With

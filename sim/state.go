@@ -40,7 +40,7 @@ func (c *Cluster) State() (s *State) {
 
 // stateLocked is State with the Cluster's lock held. What controllers have to do is done first.
 func (c *Cluster) stateLocked() *State {
-	c.controllers.ReconcileAll()
+	c.controllers.Run()
 	s := &State{Options: c.options, History: c.history.State(), Servers: c.servers.State(), Controllers: c.controllers.State(),
 		Observed: c.observer.State()}
 	s.Options.Clock = nil

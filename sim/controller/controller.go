@@ -28,6 +28,9 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
+// All names all controllers of kube-controller-manager, as its flag --controllers does, and those of nodes.
+var All = []string{"*"}
+
 // Controller is one control loop.
 type Controller struct {
 	// Name is what it is called, as kube-controller-manager's --controllers or the real server's log has it.
@@ -40,8 +43,14 @@ type Controller struct {
 	Component string
 	// Watches are what it is told of.
 	Watches []Watch
-	// RetryMax bounds the pause after failures. 0: 1000 s.
-	RetryMax time.Duration
+	// InServer says that it runs in the API servers: it never waits for Step.
+	InServer bool
+	// Upkeep says that what it waits for keeps things as they are, such as the renewal of a lease: nobody waits for it.
+	Upkeep bool
+	// RetryMin is the pause after a first failure, and RetryMax bounds those that follow. 0: 5 ms and 1000 s.
+	RetryMin, RetryMax time.Duration
+	// Retries is how often in a row a key that fails is tried again before it is given up. 0: for ever.
+	Retries int
 	Reconciler
 }
 

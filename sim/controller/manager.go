@@ -22,7 +22,8 @@ type Manager struct {
 	schedule *clock.Schedule
 	random   *random.Streams
 	server   Server
-	loops    []*loop              // in the order in which they are told of a commit
+	loops    []*loop // in the order in which they are told of a commit
+	named    map[string]*loop
 	watchers map[string][]watcher // of a resource, by storage name, in that order
 	queue    Queue
 	owned    owned
@@ -31,7 +32,8 @@ type Manager struct {
 	Order Order
 	// Plan is what is next before the Order is asked: the first of its items that is ready. It is then taken out.
 	Plan []Item
-	// Stepped leaves what is due to Step and ReconcileAll. Otherwise what has waited is reconciled at its time.
+	// Stepped leaves what is due to Step and ReconcileAll, but for the controllers of API servers. Otherwise what has waited
+	// is reconciled at its time.
 	Stepped bool
 
 	running *loop // whose reconcile goes on; nil: none does
@@ -41,11 +43,12 @@ type Manager struct {
 // loop is one controller and how it goes.
 type loop struct {
 	Controller
-	client  Client
-	cache   cache
-	stopped bool
-	crashed bool // stopped, and everything forgotten
-	delay   time.Duration
+	client   Client
+	cache    cache
+	recorder recorder
+	stopped  bool
+	crashed  bool // stopped, and everything forgotten
+	delay    time.Duration
 }
 
 // watcher is a watch of a controller.
@@ -56,11 +59,12 @@ type watcher struct {
 
 // New returns a Manager of controllers, which are told of each commit in their order. It is a commit.Listener.
 func New(log *commit.Log, schedule *clock.Schedule, random *random.Streams, server Server, all ...Controller) *Manager {
-	m := &Manager{log: log, schedule: schedule, random: random, server: server, watchers: map[string][]watcher{}}
+	m := &Manager{log: log, schedule: schedule, random: random, server: server, named: map[string]*loop{}, watchers: map[string][]watcher{}}
 	for _, c := range all {
 		l := &loop{Controller: c}
 		l.client = Client{loop: l, manager: m}
 		m.loops = append(m.loops, l)
+		m.named[c.Name] = l
 		for i := range l.Watches {
 			w := &l.Watches[i]
 			m.watchers[w.Resource] = append(m.watchers[w.Resource], watcher{l, w})
@@ -111,8 +115,8 @@ func (m *Manager) add(l *loop, key Key, wait time.Duration) {
 func (m *Manager) addAt(i Item, at time.Time) {
 	m.queue.AddAt(i, at)
 	m.schedule.After(max(at.Sub(m.schedule.Now()), 0), func() {
-		if n := len(m.queue.Ready()); m.due() > n && !m.Stepped {
-			m.Step()
+		if n := len(m.queue.Ready()); m.due() > n {
+			m.step((*Manager).goes)
 		}
 	})
 }
@@ -140,12 +144,27 @@ func (m *Manager) AddAt(controller string, key Key, at time.Time) {
 }
 
 // Step does one reconcile. It reports false when there is none to do now.
-func (m *Manager) Step() bool {
+func (m *Manager) Step() bool { return m.step((*Manager).works) }
+
+// Run reconciles all that is due and waits for no Step.
+func (m *Manager) Run() {
+	for n := 0; n < reconcileMax && m.step((*Manager).goes); n++ {
+	}
+}
+
+// works reports whether a controller does what it has to.
+func (m *Manager) works(l *loop) bool { return !l.stopped }
+
+// goes reports whether it does so by itself.
+func (m *Manager) goes(l *loop) bool { return !l.stopped && (l.InServer || !m.Stepped) }
+
+// step does one reconcile of those controllers that may.
+func (m *Manager) step(may func(*Manager, *loop) bool) bool {
 	if m.running != nil { // a reconcile waits for somebody outside
 		return false
 	}
 	m.due()
-	n, ok := m.next()
+	n, ok := m.next(may)
 	if !ok {
 		return false
 	}
@@ -154,18 +173,18 @@ func (m *Manager) Step() bool {
 }
 
 // next returns which of the items that are ready is next.
-func (m *Manager) next() (n int, ok bool) {
+func (m *Manager) next(may func(*Manager, *loop) bool) (n int, ok bool) {
 	ready := m.queue.Ready()
 	if len(ready) == 0 {
 		return 0, false
 	}
-	if !slices.ContainsFunc(m.loops, func(l *loop) bool { return l.stopped }) {
+	if !slices.ContainsFunc(m.loops, func(l *loop) bool { return !may(m, l) }) {
 		return m.choose(ready), true
 	}
 	var able []Item
 	var at []int // where they stand among those that are ready
 	for i, x := range ready {
-		if !m.find(x.Controller).stopped {
+		if may(m, m.find(x.Controller)) {
 			able, at = append(able, x), append(at, i)
 		}
 	}
@@ -199,8 +218,11 @@ func (m *Manager) reconcile(i Item) {
 		return
 	}
 	if failed != nil {
-		now := m.schedule.Now()
-		m.addAt(i, m.queue.Retry(i, now, cmp.Or(l.RetryMax, backoffMax)))
+		if l.Retries > 0 && m.queue.failures[i] >= l.Retries {
+			m.queue.Forget(i)
+			return
+		}
+		m.addAt(i, m.queue.Retry(i, m.schedule.Now(), cmp.Or(l.RetryMin, backoffMin), cmp.Or(l.RetryMax, backoffMax)))
 		return
 	}
 	m.queue.Forget(i)
@@ -223,7 +245,7 @@ func (m *Manager) ReconcileAll() []Item {
 // Idle reports whether nothing is due now.
 func (m *Manager) Idle() bool {
 	m.due()
-	_, ok := m.next()
+	_, ok := m.next((*Manager).works)
 	return !ok
 }
 
@@ -236,6 +258,24 @@ func (m *Manager) Next() (at time.Time, ok bool) {
 		return w[0].At, true
 	}
 	return time.Time{}, false
+}
+
+// Moving returns what is due, or will be within a time unless it is only upkeep, of controllers that are not stopped: the
+// earliest first.
+func (m *Manager) Moving(within time.Duration) (all []Waiting) {
+	now := m.schedule.Now()
+	m.due()
+	for _, i := range m.queue.Ready() {
+		if m.works(m.find(i.Controller)) {
+			all = append(all, Waiting{i, now})
+		}
+	}
+	for _, w := range m.queue.Waiting() {
+		if l := m.find(w.Controller); m.works(l) && !l.Upkeep && !w.At.After(now.Add(within)) {
+			all = append(all, w)
+		}
+	}
+	return all
 }
 
 // Queue is the work that there is. It is not to be changed.
@@ -253,41 +293,74 @@ func (m *Manager) Aside() (back func()) {
 }
 
 // find returns the controller with a name, or nil.
-func (m *Manager) find(name string) *loop {
-	for _, l := range m.loops {
-		if l.Name == name {
-			return l
-		}
-	}
-	return nil
-}
+func (m *Manager) find(name string) *loop { return m.named[name] }
 
-// named is find for what a user names.
-func (m *Manager) named(name string) (*loop, error) {
+// known is find for what a user names.
+func (m *Manager) known(name string) (*loop, error) {
 	if l := m.find(name); l != nil {
 		return l, nil
 	}
 	return nil, fmt.Errorf("there is no controller %q: there are %s", name, strings.Join(m.Names(), ", "))
 }
 
-// Names returns what the controllers are called.
+// Has reports whether there is a controller with a name, those of API servers aside.
+func (m *Manager) Has(name string) bool { return slices.Contains(m.Names(), name) }
+
+// Names returns what the controllers are called, but for those of API servers.
 func (m *Manager) Names() []string {
 	var names []string
 	for _, l := range m.loops {
-		names = append(names, l.Name)
+		if !l.InServer {
+			names = append(names, l.Name)
+		}
 	}
 	return names
+}
+
+// Begin tells all controllers but those of API servers of everything that there is, as when their process starts.
+func (m *Manager) Begin() {
+	m.owned = owned{}
+	for _, l := range m.loops {
+		if !l.InServer && !l.crashed {
+			m.list(l, m.log.Newest())
+		}
+	}
 }
 
 // list tells a controller of everything that there is.
 func (m *Manager) list(l *loop, view *mvcc.View) {
 	for i := range l.Watches {
 		w := watcher{l, &l.Watches[i]}
-		if d := m.server.Definition(w.watch.Resource); d != nil {
-			view.Range(d.Key("", ""), "", func(kv *mvcc.KV) bool {
-				m.tell(w, commit.Of(&mvcc.Event{Rev: kv.ModRev, Key: kv.Key, KV: kv}, view, m.schedule.Now(), m.server))
-				return true
-			})
+		if w.watch.Resource == "" {
+			for _, storage := range m.storages() {
+				m.listAll(w, storage, view)
+			}
+			continue
+		}
+		m.listAll(w, w.watch.Resource, view)
+	}
+}
+
+// storages returns the names of all that is stored.
+func (m *Manager) storages() (all []string) {
+	seen := map[string]bool{}
+	for _, d := range m.server.Resources() {
+		if !seen[d.Storage] { // some are served in two groups
+			seen[d.Storage] = true
+			all = append(all, d.Storage)
 		}
 	}
+	return all
+}
+
+// listAll tells a watch of all objects of a resource.
+func (m *Manager) listAll(w watcher, storage string, view *mvcc.View) {
+	d := m.server.Definition(storage)
+	if d == nil {
+		return
+	}
+	view.Range(d.Key("", ""), "", func(kv *mvcc.KV) bool {
+		m.tell(w, commit.Of(&mvcc.Event{Rev: kv.ModRev, Key: kv.Key, KV: kv}, view, m.schedule.Now(), m.server))
+		return true
+	})
 }

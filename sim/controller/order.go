@@ -23,6 +23,9 @@ type Drawn struct{ Random *random.Streams }
 // Next is Order's.
 func (d Drawn) Next(ready []Item) int { return d.Random.Draw("controllers", len(ready)) }
 
+// Shuffle lets draws of the cluster's random numbers decide the Order from now on.
+func (m *Manager) Shuffle() { m.Order = Drawn{m.random} }
+
 func compare(a, b Item) int {
 	return cmp.Or(cmp.Compare(a.Controller, b.Controller), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
 }

@@ -17,6 +17,8 @@ type State struct {
 	Waiting  []Waiting   `json:",omitempty"` // the earliest first
 	Failures []Failure   `json:",omitempty"`
 	Plan     []Item      `json:",omitempty"`
+	Stepped  bool        `json:",omitempty"`
+	Drawn    bool        `json:",omitempty"` // the Order
 	Loops    []LoopState `json:",omitempty"` // of those of which there is something to say
 
 	// Resync names controllers that are told of everything there is when the State is loaded, as those that start.
@@ -31,6 +33,8 @@ type LoopState struct {
 	Delay   time.Duration   `json:",omitempty"`
 	Memory  json.RawMessage `json:",omitempty"` // as its Rememberer prints it
 
+	Events  *recorder       `json:",omitempty"` // that it has recorded
+
 	// Lagging is what it knows of resources whose informers lag.
 	Lagging map[string]*mvcc.View `json:"-"`
 }
@@ -38,13 +42,17 @@ type LoopState struct {
 // State returns what there is now. It shares nothing that changes with the Manager.
 func (m *Manager) State() *State {
 	s := &State{Ready: slices.Clone(m.queue.ready), Waiting: slices.Clone(m.queue.waiting), Failures: m.queue.Failures(),
-		Plan: slices.Clone(m.Plan)}
+		Plan: slices.Clone(m.Plan), Stepped: m.Stepped}
+	_, s.Drawn = m.Order.(Drawn)
 	for _, l := range m.loops {
 		x := LoopState{Name: l.Name, Stopped: l.stopped, Crashed: l.crashed, Delay: l.delay, Memory: l.memory()}
+		if len(l.recorder.Said) > 0 {
+			x.Events = l.recorder.clone()
+		}
 		if len(l.cache.lagging) > 0 {
 			x.Lagging = maps.Clone(l.cache.lagging)
 		}
-		if x.Stopped || x.Delay > 0 || x.Memory != nil || x.Lagging != nil {
+		if x.Stopped || x.Delay > 0 || x.Memory != nil || x.Lagging != nil || x.Events != nil {
 			s.Loops = append(s.Loops, x)
 		}
 	}
@@ -55,7 +63,7 @@ func (m *Manager) State() *State {
 func (m *Manager) Load(s *State) error {
 	m.queue, m.Plan, m.owned = Queue{}, nil, owned{}
 	for _, l := range m.loops {
-		l.stopped, l.crashed, l.delay, l.cache = false, false, 0, cache{}
+		l.stopped, l.crashed, l.delay, l.cache, l.recorder = false, false, 0, cache{}, recorder{}
 		if err := l.remember(nil); err != nil {
 			return err
 		}
@@ -64,11 +72,14 @@ func (m *Manager) Load(s *State) error {
 		return nil
 	}
 	for _, x := range s.Loops {
-		l, err := m.named(x.Name)
+		l, err := m.known(x.Name)
 		if err != nil {
 			return err
 		}
 		l.stopped, l.crashed, l.delay, l.cache.lagging = x.Stopped, x.Crashed, x.Delay, maps.Clone(x.Lagging)
+		if x.Events != nil {
+			l.recorder = *x.Events.clone()
+		}
 		if err := l.remember(x.Memory); err != nil {
 			return fmt.Errorf("the memory of the controller %s: %w", x.Name, err)
 		}
@@ -79,25 +90,28 @@ func (m *Manager) Load(s *State) error {
 		}
 		m.queue.failures[f.Item] = f.Times
 	}
-	m.Plan = slices.Clone(s.Plan)
+	m.Plan, m.Stepped = slices.Clone(s.Plan), s.Stepped
+	if s.Drawn {
+		m.Order = Drawn{m.random}
+	}
 	return m.loadQueue(s)
 }
 
 func (m *Manager) loadQueue(s *State) error {
 	for _, i := range s.Ready {
-		if _, err := m.named(i.Controller); err != nil {
+		if _, err := m.known(i.Controller); err != nil {
 			return err
 		}
 		m.queue.Add(i)
 	}
 	for _, w := range s.Waiting {
-		if _, err := m.named(w.Controller); err != nil {
+		if _, err := m.known(w.Controller); err != nil {
 			return err
 		}
 		m.addAt(w.Item, w.At)
 	}
 	for _, name := range s.Resync {
-		l, err := m.named(name)
+		l, err := m.known(name)
 		if err != nil {
 			return err
 		}

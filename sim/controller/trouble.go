@@ -19,27 +19,28 @@ import (
 
 // Stop stops a controller: what it is told of waits.
 func (m *Manager) Stop(name string) error {
-	l, err := m.named(name)
+	l, err := m.known(name)
 	if err == nil {
 		l.stopped = true
 	}
 	return err
 }
 
-// Crash stops a controller and makes it forget everything, as a process does that ends.
+// Crash stops a controller and makes it forget everything, as a process does that ends. In the middle of a reconcile, it
+// writes nothing more.
 func (m *Manager) Crash(name string) error {
-	l, err := m.named(name)
+	l, err := m.known(name)
 	if err != nil {
 		return err
 	}
-	l.stopped, l.crashed, l.cache = true, true, cache{}
+	l.stopped, l.crashed, l.cache, l.recorder = true, true, cache{}, recorder{}
 	m.queue.Drop(name)
 	return l.remember(nil)
 }
 
 // Start starts a controller that was stopped or has crashed.
 func (m *Manager) Start(name string) error {
-	l, err := m.named(name)
+	l, err := m.known(name)
 	if err != nil {
 		return err
 	}
@@ -52,7 +53,7 @@ func (m *Manager) Start(name string) error {
 
 // Delay makes a controller wait for a time before it reconciles what it is told of from now on. 0: no longer.
 func (m *Manager) Delay(name string, d time.Duration) error {
-	l, err := m.named(name)
+	l, err := m.known(name)
 	if err == nil {
 		l.delay = d
 	}
@@ -62,7 +63,7 @@ func (m *Manager) Delay(name string, d time.Duration) error {
 // Lag makes the informers of a controller lag: those of some resources, or all. It knows the store as it is now until
 // Resume.
 func (m *Manager) Lag(name string, resources ...string) error {
-	l, err := m.named(name)
+	l, err := m.known(name)
 	if err != nil {
 		return err
 	}
@@ -78,7 +79,7 @@ func (m *Manager) Lag(name string, resources ...string) error {
 // Resume ends Lag: the controller is told of all that it has missed. Where the store has forgotten some of it, the
 // controller is told of everything there is, as after a list.
 func (m *Manager) Resume(name string) error {
-	l, err := m.named(name)
+	l, err := m.known(name)
 	if err != nil {
 		return err
 	}

@@ -62,9 +62,10 @@ type Action struct {
 	Kind       Kind
 	Reason     Reason        // Fail, CommitThenFail
 	RetryAfter int           // Fail, CommitThenFail: seconds; 0 says nothing
-	Wait       time.Duration // DelayRequest, DelayAnswer, Delay; of Stall until the connection breaks, 0: never
+	Wait       time.Duration // DelayRequest, DelayAnswer, Delay, Slow; of Stall until the connection breaks, 0: never
 	Bytes      int           // Truncate: how many arrive
 	Replica    int           // Lag, Cut, Resume, Restart: counted from 1
+	Controller string        // Lag, Resume, Restart, Stop, Crash, Start, Slow: its name, unless Replica counts
 	Resource   string        // Lag: what stops; "" is everything
 }
 
@@ -79,9 +80,10 @@ const (
 	mayWait
 )
 
-// Trouble is what the action does to a replica; its Kind is nil when that is nothing.
+// Trouble is what the action does to a replica or a controller; its Kind is nil when that is nothing.
 func (a Action) Trouble() trouble.Trouble {
-	t := trouble.Trouble{Kind: a.Kind.about().trouble, Replica: a.Replica}
+	t := trouble.Trouble{Kind: a.Kind.about().trouble, Replica: a.Replica, Controller: a.Controller,
+		Duration: a.Wait}
 	if a.Resource != "" {
 		t.Resources = []string{a.Resource}
 	}
@@ -103,6 +105,12 @@ func (a Action) check() error {
 		return fmt.Errorf("%s %v: the duration must be above zero", a.Kind, a.Wait)
 	case a.Bytes < 0:
 		return fmt.Errorf("%s %d: the number of bytes must not be negative", a.Kind, a.Bytes)
+	case k.trouble != nil && a.Controller != "":
+		if a.Replica != 0 || !k.trouble.OfControllers() || a.Wait < 0 {
+			return fmt.Errorf("%s %s: it cannot be done to a controller", a.Kind, a.Controller)
+		}
+	case k.trouble != nil && !k.trouble.OfReplicas():
+		return fmt.Errorf("%s: the name of the controller is missing", a.Kind)
 	case k.trouble != nil && a.Replica < 1:
 		return fmt.Errorf("%s %d: replicas are counted from 1", a.Kind, a.Replica)
 	}

@@ -191,6 +191,39 @@ func (t Trigger) Resume(replica int) Fault { return t.Do(Action{Kind: Resume, Re
 // Restart restarts a replica.
 func (t Trigger) Restart(replica int) Fault { return t.Do(Action{Kind: Restart, Replica: replica}) }
 
+// LagController lets the informers of a controller stand still, that of a resource or all ("").
+func (t Trigger) LagController(name, resource string) Fault {
+	return t.Do(Action{Kind: Lag, Controller: name, Resource: resource})
+}
+
+// ResumeController ends LagController.
+func (t Trigger) ResumeController(name string) Fault {
+	return t.Do(Action{Kind: Resume, Controller: name})
+}
+
+// StopController stops a controller: what it is told of waits for StartController.
+func (t Trigger) StopController(name string) Fault { return t.Do(Action{Kind: Stop, Controller: name}) }
+
+// CrashController stops a controller, which forgets everything.
+func (t Trigger) CrashController(name string) Fault {
+	return t.Do(Action{Kind: Crash, Controller: name})
+}
+
+// StartController starts a controller that was stopped or has crashed.
+func (t Trigger) StartController(name string) Fault {
+	return t.Do(Action{Kind: Start, Controller: name})
+}
+
+// RestartController is CrashController and StartController.
+func (t Trigger) RestartController(name string) Fault {
+	return t.Do(Action{Kind: Restart, Controller: name})
+}
+
+// SlowController lets a controller wait for d before it does what it is told of. 0: no longer.
+func (t Trigger) SlowController(name string, d time.Duration) Fault {
+	return t.Do(Action{Kind: Slow, Controller: name, Wait: d})
+}
+
 // RetryAfter sets the seconds after which an error tells its client to try again.
 func (f Fault) RetryAfter(seconds int) Fault { f.action.RetryAfter = seconds; return f }
 

@@ -45,6 +45,13 @@ var samples = []struct {
 	{On("delete", "pods").Cut(2), "on delete pods do cut 2", Degraded, StoreCommitted},
 	{On("delete", "pods").Resume(2), "on delete pods do resume 2", Legal, StoreCommitted},
 	{On("get", "pods").Restart(1), "on get pods do restart 1", Legal, RequestDecided},
+	{On("create", "pods").StopController("job-controller"), "on create pods do stop job-controller", Legal, StoreCommitted},
+	{On("create", "pods").CrashController("job-controller"), "on create pods do crash job-controller", Legal, StoreCommitted},
+	{On("create", "pods").StartController("job-controller"), "on create pods do start job-controller", Legal, StoreCommitted},
+	{On("create", "pods").SlowController("job-controller", time.Minute), "on create pods do slow job-controller 1m0s", Legal, StoreCommitted},
+	{On("create", "pods").RestartController("job-controller"), "on create pods do restart job-controller", Legal, StoreCommitted},
+	{On("create", "pods").LagController("job-controller", "pods"), "on create pods do lag job-controller pods", Legal, StoreCommitted},
+	{On("create", "pods").ResumeController("job-controller"), "on create pods do resume job-controller", Legal, StoreCommitted},
 	{On("get", "pods").Name("").Namespace(" ").Client("a b").Gone(), `on get pods namespace=" " client="a b" do fail Gone`, Illegal, RequestDecided},
 }
 

@@ -14,7 +14,7 @@ type kind struct {
 	point   Point               // where it is decided; "": that can be chosen
 	level   func(f Fault) Level // nil: Legal
 	final   bool                // nothing else can happen to the request or event after it
-	trouble *trouble.Kind       // what it does to a replica; nil: nothing
+	trouble *trouble.Kind       // what it does to a replica or a controller; nil: nothing
 	fits    func(op *Op) bool   // whether it can be done to an answer; nil: to any
 
 	// One of these is what it happens to.
@@ -54,18 +54,26 @@ var (
 	Compact = Kind{&kind{name: "compact", cluster: Cluster.Compact}}
 	// Expire lets the store and every watch cache forget.
 	Expire = Kind{&kind{name: "expire", cluster: Cluster.Expire}}
-	// Lag stops a replica from applying commits.
+	// Lag stops a replica from applying commits, or a controller from seeing them.
 	Lag = Kind{&kind{name: trouble.Lag.Name, trouble: trouble.Lag, cluster: Cluster.Treat}}
 	// Cut takes the store out of a replica's reach.
 	Cut = Kind{&kind{name: trouble.Cut.Name, trouble: trouble.Cut, level: always(Degraded), cluster: Cluster.Treat}}
-	// Resume makes a replica as it should be again.
+	// Resume makes a replica, or what a controller sees, as it should be again.
 	Resume = Kind{&kind{name: trouble.Resume.Name, trouble: trouble.Resume, cluster: Cluster.Treat}}
-	// Restart restarts a replica.
+	// Restart restarts a replica, or a controller.
 	Restart = Kind{&kind{name: trouble.Restart.Name, trouble: trouble.Restart, cluster: Cluster.Treat}}
+	// Stop stops a controller.
+	Stop = Kind{&kind{name: trouble.Stop.Name, trouble: trouble.Stop, cluster: Cluster.Treat}}
+	// Crash stops a controller, which forgets everything.
+	Crash = Kind{&kind{name: trouble.Crash.Name, trouble: trouble.Crash, cluster: Cluster.Treat}}
+	// Start starts a controller that was stopped or has crashed.
+	Start = Kind{&kind{name: trouble.Start.Name, trouble: trouble.Start, cluster: Cluster.Treat}}
+	// Slow lets a controller wait before each reconcile.
+	Slow = Kind{&kind{name: trouble.Slow.Name, trouble: trouble.Slow, cluster: Cluster.Treat}}
 )
 
 var kinds = []Kind{Fail, CommitThenFail, DelayRequest, DelayAnswer, Truncate, Drop, Delay, Hold, Close, Stall, Compact, Expire,
-	Lag, Cut, Resume, Restart}
+	Lag, Cut, Resume, Restart, Stop, Crash, Start, Slow}
 
 // kindNamed returns the kind of a name; the zero Kind if there is none.
 func kindNamed(name string) Kind {
@@ -94,7 +102,7 @@ func always(l Level) func(Fault) Level { return func(Fault) Level { return l } }
 type Cluster interface {
 	Compact(Action)
 	Expire(Action)
-	Treat(Action) // does the action's Trouble to a replica
+	Treat(Action) // does the action's Trouble to a replica or a controller
 }
 
 // Request is a request, or a commit, to which actions happen. It has a method for each action that there is at its points,

@@ -251,7 +251,7 @@ func parseAction(words []string) (Action, error) {
 	return a, nil
 }
 
-// treat reads what is done to which replica. A fault is about one resource, or all.
+// treat reads what is done to which replica or controller. A fault is about one resource, or all.
 func (a *Action) treat(args []string) error {
 	t, err := a.Kind.about().trouble.Parse(args)
 	if err == nil && len(t.Resources) > 1 {
@@ -260,7 +260,8 @@ func (a *Action) treat(args []string) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", a.Kind, err)
 	}
-	if a.Replica = t.Replica; len(t.Resources) > 0 {
+	a.Replica, a.Controller, a.Wait = t.Replica, t.Controller, t.Duration
+	if len(t.Resources) > 0 {
 		a.Resource = t.Resources[0]
 	}
 	return nil

@@ -109,6 +109,10 @@ func (c cluster) Compact(fault.Action) { c.o.History.Compact() }
 func (c cluster) Expire(fault.Action) { c.o.History.Expire() }
 
 func (c cluster) Treat(a fault.Action) {
+	if a.Controller != "" {
+		c.control(a)
+		return
+	}
 	r, t := c.o.Servers.At(a.Replica), a.Trouble()
 	if r == nil {
 		return
@@ -124,6 +128,13 @@ func (c cluster) Treat(a fault.Action) {
 		return
 	}
 	c.o.later = append(c.o.later, do)
+}
+
+// control does something to a controller, at once: whatever it was doing, its next step is another one.
+func (c cluster) control(a fault.Action) {
+	if err := a.Trouble().Control(c.o.Controllers); err != nil {
+		c.o.add(trace.Record{Site: trace.Fault, Text: a.String() + ": " + err.Error()})
+	}
 }
 
 // failure is the error that an action answers with. The texts are those of the real server where it has one for the

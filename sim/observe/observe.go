@@ -16,6 +16,7 @@ import (
 	"github.com/kubesim/kubesim/sim/history"
 	"github.com/kubesim/kubesim/sim/replica"
 	"github.com/kubesim/kubesim/sim/trace"
+	"github.com/kubesim/kubesim/sim/trouble"
 	"github.com/kubesim/kubesim/sim/watchcache"
 )
 
@@ -25,6 +26,8 @@ type Cluster struct {
 	History  *history.History
 	Servers  *replica.Set
 	Schedule *clock.Schedule
+
+	Controllers trouble.Controllers
 }
 
 // Options say what is kept, and what is decided.

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strconv"
 
+	"github.com/kubesim/kubesim/sim/trouble"
+
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
 )
@@ -43,14 +45,14 @@ var actorCommands = []Command{
 		run: engage(newController)},
 	{Name: "step", Usage: "NAME [N]", Help: "let a pager or controller send its next N requests", Example: "step op 2",
 		Group: Actors, Args: []Arg{Actor, Number}, needs: 1, run: act((*World).stepActor)},
-	{Name: "crash", Usage: "NAME", Help: "let an actor lose all it has in memory", Example: "crash op",
-		Group: Actors, Args: []Arg{Actor}, needs: 1, run: act(func(w *World, a actor, _ *Op) error {
+	{Name: "crash", Usage: "NAME", Help: "let an actor, or a controller of the control plane, lose all it has in memory", Example: "crash op",
+		Group: Actors, Args: []Arg{Actor}, needs: 1, run: actOr(trouble.Crash, func(w *World, a actor, _ *Op) error {
 			a.crash(w)
 			w.say("%s has crashed", a.called())
 			return nil
 		})},
-	{Name: "start", Usage: "NAME", Help: "start an actor again", Example: "start op",
-		Group: Actors, Args: []Arg{Actor}, needs: 1, run: act(func(w *World, a actor, _ *Op) error {
+	{Name: "start", Usage: "NAME", Help: "start an actor, or a controller of the control plane, again", Example: "start op",
+		Group: Actors, Args: []Arg{Actor}, needs: 1, run: actOr(trouble.Start, func(w *World, a actor, _ *Op) error {
 			if err := a.able(w); err != nil {
 				return err
 			}
@@ -79,6 +81,18 @@ func act(do func(w *World, a actor, op *Op) error) func(*World, *Op) error {
 			names = append(names, a.called())
 		}
 		return unknown("actor", name, names, "; begin with informer, pager or controller")
+	}
+}
+
+// actOr is act, or does something to a controller of the control plane that the first argument names.
+func actOr(k *trouble.Kind, do func(w *World, a actor, op *Op) error) func(*World, *Op) error {
+	return func(w *World, op *Op) error {
+		if w.actor(op.Args[0]) == nil {
+			if known, err := w.controls(k, op); known {
+				return err
+			}
+		}
+		return act(do)(w, op)
 	}
 }
 

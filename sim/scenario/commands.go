@@ -76,7 +76,7 @@ var commandTable []Command
 
 func init() {
 	commandTable = slices.Concat(readCommands, writeCommands, deleteCommands, rawCommands,
-		prepareCommands, timeCommands, historyCommands, replicaCommands, watchCommands, placeCommands, faultCommands,
+		prepareCommands, timeCommands, historyCommands, replicaCommands, planeCommands, watchCommands, placeCommands, faultCommands,
 		actorCommands, checkCommands)
 }
 

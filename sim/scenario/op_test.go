@@ -52,7 +52,7 @@ func TestOpErrors(t *testing.T) {
 		"list pods --limit some":  `column 22: --limit is a number, not "some"`,
 		"! tick 5m":               "column 3: !, ? and & are for requests, and tick is none",
 		"lag two":                 `column 7: lag needs a number above zero, not "two"`,
-		"tick soon":               `column 9: tick takes a duration such as 5m, next, or quiet; not "soon"`,
+		"tick soon":               `column 9: tick takes a duration such as 5m, next, quiet or settled; not "soon"`,
 		"delete pods":             "column 12: delete needs a name; to delete all of them: --all or -l SELECTOR",
 		"expect pods/a":           "column 14: after pods/a comes exists, absent, older or a comparison such as == 2",
 		"expect status = 200":     "column 15: to compare, write ==",

@@ -39,7 +39,8 @@ func (w *World) prepare(op *Op) error {
 		w.options = before
 		return err
 	}
-	if before.Seed == w.options.Seed && reflect.DeepEqual(before.Replicas, w.options.Replicas) {
+	if before.Seed == w.options.Seed && reflect.DeepEqual(before.Replicas, w.options.Replicas) &&
+		slices.Equal(before.Controllers, w.options.Controllers) {
 		return nil
 	}
 	if err := w.boot(); err != nil {

@@ -3,6 +3,8 @@ package scenario
 import (
 	"slices"
 	"time"
+
+	controlplane "github.com/kubesim/kubesim/sim/controller"
 )
 
 // timeCommands let time pass, and clients work.
@@ -10,15 +12,17 @@ var timeCommands = []Command{
 	{Name: "clock", Usage: "advance DURATION", Help: "let time pass", Example: "clock advance 5m",
 		Group: Worldly, Args: []Arg{Word, Duration}, needs: 2, Words: []Choice{{"advance", "let time pass"}}, check: checkClock,
 		run: func(w *World, op *Op) error { return w.advance(op.Args[1]) }},
-	{Name: "tick", Usage: "DURATION|next|quiet",
-		Help: "let time pass: so long, to the next thing that happens, or until nobody waits", Example: "tick next",
+	{Name: "tick", Usage: "DURATION|next|quiet|settled",
+		Help: "let time pass: so long, to the next thing that happens, until nobody waits, or until controllers have settled", Example: "tick next",
 		Group: Worldly, Args: []Arg{Word}, needs: 1, check: checkTick,
-		Words: []Choice{{"next", "to the next thing that happens"}, {"quiet", "until nobody waits"}, {"15s", ""}, {"1m", ""}, {"5m", ""}},
-		run:   func(w *World, op *Op) error { return w.advance(op.Args[0]) }},
+		Words: []Choice{{"next", "to the next thing that happens"}, {"quiet", "until nobody waits"},
+			{"settled", "until controllers of the control plane have nothing to do for ten seconds"}, {"15s", ""}, {"1m", ""}, {"5m", ""}},
+		run: func(w *World, op *Op) error { return w.advance(op.Args[0]) }},
 	{Name: "pause", Usage: "DURATION", Help: "let time pass while clients look away: what comes is read at the end", Example: "pause 5m",
 		Group: Worldly, Args: []Arg{Duration}, needs: 1, run: (*World).pause},
 	{Name: "settle", Help: "let all controllers work until nothing is left to do, without letting time pass", Example: "settle",
 		Group: Worldly, run: func(w *World, _ *Op) error {
+			w.cluster.Control(func(m *controlplane.Manager) { m.ReconcileAll() })
 			w.run()
 			w.settle()
 			return nil
@@ -34,8 +38,8 @@ func checkClock(op *Op, at int) error {
 
 func checkTick(op *Op, at int) error {
 	d, err := time.ParseDuration(op.Args[0])
-	if op.Args[0] != "next" && op.Args[0] != "quiet" && !variable(op.Args[0]) && (err != nil || d < 0) {
-		return wrong(at, "tick takes a duration such as 5m, next, or quiet; not %q", op.Args[0])
+	if op.Args[0] != "next" && op.Args[0] != "quiet" && op.Args[0] != "settled" && !variable(op.Args[0]) && (err != nil || d < 0) {
+		return wrong(at, "tick takes a duration such as 5m, next, quiet or settled; not %q", op.Args[0])
 	}
 	return nil
 }
@@ -48,7 +52,7 @@ func (w *World) pause(op *Op) error {
 	return err
 }
 
-// advance lets time pass: a duration, "next" or "quiet".
+// advance lets time pass: a duration, "next", "quiet" or "settled".
 func (w *World) advance(text string) error {
 	w.used = true
 	w.run()
@@ -63,6 +67,9 @@ func (w *World) advance(text string) error {
 		return nil
 	case "quiet":
 		w.rest()
+		return nil
+	case "settled":
+		w.moveUntilSettled()
 		return nil
 	}
 	d, err := time.ParseDuration(text)

@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 
@@ -10,10 +11,14 @@ import (
 // replicaCommands are what can be done to a replica, but for close, which can be about a watch, too.
 var replicaCommands = func() (list []Command) {
 	for _, k := range trouble.Kinds {
-		if k == trouble.Close {
+		if k == trouble.Close || !k.OfReplicas() {
 			continue
 		}
-		c := Command{Name: k.Name, Usage: "N", Help: k.Help, Example: k.Example, Group: Worldly, Args: []Arg{Replica}, needs: 1,
+		who := "N"
+		if k.OfControllers() {
+			who = "N|CONTROLLER"
+		}
+		c := Command{Name: k.Name, Usage: who, Help: k.Help, Example: k.Example, Group: Worldly, Args: []Arg{Replica}, needs: 1,
 			run: treat(k)}
 		switch {
 		case k.NeedsDuration():
@@ -29,9 +34,14 @@ var replicaCommands = func() (list []Command) {
 	return list
 }()
 
-// treat does something to the replica that the first argument names.
+// treat does something to the replica or the controller that the first argument names.
 func treat(k *trouble.Kind) func(*World, *Op) error {
 	return func(w *World, op *Op) error {
+		if k.OfControllers() {
+			if known, err := w.controls(k, op); known || !k.OfReplicas() {
+				return cmp.Or(err, w.unknownController(op.Args[0], known))
+			}
+		}
 		n, err := w.replica(op.Args[0])
 		if err != nil {
 			return err

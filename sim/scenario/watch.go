@@ -21,11 +21,17 @@ var watchCommands = []Command{
 			}
 			return treat(trouble.Close)(w, op)
 		}},
-	{Name: "stop", Usage: "WATCH | --as CLIENT", Help: "let the client end a watch, or the oldest one that it has", Example: "stop w",
+	{Name: "stop", Usage: "WATCH|CONTROLLER | --as CLIENT",
+		Help: "let the client end a watch, or the oldest one that it has, or stop a controller of the control plane", Example: "stop w",
 		Group: Worldly, Flags: []string{"as"}, Args: []Arg{Watch}, check: checkStop, run: func(w *World, op *Op) error {
 			if len(op.Args) == 0 {
 				w.stopOldest(w.client(op.value("as")), 0)
 				return nil
+			}
+			if w.watchNamed(op.Args[0]) == nil {
+				if known, err := w.controls(trouble.Stop, op); known {
+					return err
+				}
 			}
 			return w.stopNamed(op.Args[0])
 		}},

@@ -18,7 +18,10 @@ import (
 type Options struct {
 	Seed     uint64
 	Replicas []sim.ReplicaOptions
-	Files    map[string]string // by name; operations may bring more
+
+	Controllers []string // of kube-controller-manager; nil: as sim.Options has it
+
+	Files map[string]string // by name; operations may bring more
 
 	// Strict makes a request that fails without a ! before it a Failure.
 	Strict bool
@@ -114,7 +117,7 @@ func (w *World) boot() error {
 		kept.Keep = 0
 	}
 	c, err := sim.New(sim.Options{Bare: true, Clock: w.clock, Seed: w.options.Seed, Replicas: w.options.Replicas,
-		Replay: w.options.Decisions, Trace: kept})
+		Controllers: w.options.Controllers, Replay: w.options.Decisions, Trace: kept})
 	if err != nil {
 		return err
 	}

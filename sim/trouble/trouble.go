@@ -1,9 +1,10 @@
-// Package trouble lists what can be done to an API server of several, and reads and prints it. A scenario's line, a fault's
-// action and a control request say it in the same words:
+// Package trouble lists what can be done to an API server of several, or to a controller, and reads and prints it. A
+// scenario's line, a fault's action and a control request say it in the same words:
 //
-//	lag 2 pods          Kind, number of the replica, and how long or for which resources
+//	lag 2 pods                      Kind, number of the replica, and how long or for which resources
 //	unready 1 30s
-//	stall 1 45s
+//	lag job-controller pods         Kind, name of the controller, …
+//	slow job-controller 5s
 package trouble
 
 import (
@@ -25,6 +26,16 @@ type Replica interface {
 	CloseWatches()
 }
 
+// Controllers are those to which it is done, by name.
+type Controllers interface {
+	Lag(name string, resources ...string) error
+	Resume(name string) error
+	Stop(name string) error
+	Start(name string) error
+	Crash(name string) error
+	Delay(name string, d time.Duration) error
+}
+
 // Kind is one thing that can be done. There are those of Kinds and no others.
 type Kind struct {
 	Name      string
@@ -34,19 +45,23 @@ type Kind struct {
 	Resources bool   // it may be for some resources only
 
 	needsDuration bool
-	do            func(r Replica, t Trouble) error
+	do            func(r Replica, t Trouble) error     // nil: it cannot be done to a replica
+	control       func(c Controllers, t Trouble) error // nil: it cannot be done to a controller
 }
 
 // What can be done.
 var (
-	Lag = &Kind{Name: "lag", Help: "stop a replica from learning of commits", Example: "lag 2 pods", Resources: true,
-		do: func(r Replica, t Trouble) error { return r.Lag(t.Resources...) }}
+	Lag = &Kind{Name: "lag", Help: "stop a replica, or the informers of a controller, from learning of commits",
+		Example: "lag 2 pods", Resources: true, do: func(r Replica, t Trouble) error { return r.Lag(t.Resources...) },
+		control: func(c Controllers, t Trouble) error { return c.Lag(t.Controller, t.Resources...) }}
 	Cut = &Kind{Name: "cut", Help: "take the store out of a replica's reach", Example: "cut 2",
 		do: func(r Replica, _ Trouble) error { r.Cut(); return nil }}
-	Resume = &Kind{Name: "resume", Help: "end lag and cut of a replica", Example: "resume 2",
-		do: func(r Replica, _ Trouble) error { r.Resume(); return nil }}
-	Restart = &Kind{Name: "restart", Help: "restart a replica: its watches end, its caches are filled anew", Example: "restart 1",
-		do: func(r Replica, _ Trouble) error { r.Restart(); return nil }}
+	Resume = &Kind{Name: "resume", Help: "end lag and cut of a replica, or lag of a controller", Example: "resume 2",
+		do:      func(r Replica, _ Trouble) error { r.Resume(); return nil },
+		control: func(c Controllers, t Trouble) error { return c.Resume(t.Controller) }}
+	Restart = &Kind{Name: "restart", Help: "restart a replica, whose watches end and caches are filled anew, or a controller, which knows nothing",
+		Example: "restart 1", do: func(r Replica, _ Trouble) error { r.Restart(); return nil },
+		control: func(c Controllers, t Trouble) error { return errors.Join(c.Crash(t.Controller), c.Start(t.Controller)) }}
 	Unready = &Kind{Name: "unready", Help: "let a replica fill its watch caches anew for so long: watches end, and begin with 429",
 		Example: "unready 1 30s pods", Duration: "for", needsDuration: true, Resources: true,
 		do: func(r Replica, t Trouble) error { return r.Unready(t.Duration, t.Resources...) }}
@@ -54,10 +69,19 @@ var (
 		Duration: "after", do: func(r Replica, t Trouble) error { r.Stall(t.Duration); return nil }}
 	Close = &Kind{Name: "close", Help: "let the server end the watches of a replica", Example: "close 1",
 		do: func(r Replica, _ Trouble) error { r.CloseWatches(); return nil }}
+	Stop = &Kind{Name: "stop", Help: "stop a controller: what it is told of waits", Example: "stop job-controller",
+		control: func(c Controllers, t Trouble) error { return c.Stop(t.Controller) }}
+	Crash = &Kind{Name: "crash", Help: "stop a controller, which forgets everything", Example: "crash job-controller",
+		control: func(c Controllers, t Trouble) error { return c.Crash(t.Controller) }}
+	Start = &Kind{Name: "start", Help: "start a controller that was stopped or has crashed", Example: "start job-controller",
+		control: func(c Controllers, t Trouble) error { return c.Start(t.Controller) }}
+	Slow = &Kind{Name: "slow", Help: "let a controller wait before it does what it is told of; 0s: no longer",
+		Example: "slow job-controller 5s", Duration: "for", needsDuration: true,
+		control: func(c Controllers, t Trouble) error { return c.Delay(t.Controller, t.Duration) }}
 )
 
 // Kinds are all of them, in the order of a help text.
-var Kinds = []*Kind{Lag, Cut, Resume, Restart, Unready, Stall, Close}
+var Kinds = []*Kind{Lag, Cut, Resume, Restart, Unready, Stall, Close, Stop, Crash, Start, Slow}
 
 // Find returns the Kind of a name, nil if there is none.
 func Find(name string) *Kind {
@@ -69,29 +93,45 @@ func Find(name string) *Kind {
 	return nil
 }
 
+// OfReplicas reports whether it can be done to a replica.
+func (k *Kind) OfReplicas() bool { return k.do != nil }
+
+// OfControllers reports whether it can be done to a controller.
+func (k *Kind) OfControllers() bool { return k.control != nil }
+
 // NeedsDuration reports whether it has to be said how long.
 func (k *Kind) NeedsDuration() bool { return k.needsDuration }
 
-// Trouble is what is done to one replica.
+// Trouble is what is done to one replica, or to one controller.
 type Trouble struct {
-	Kind      *Kind
-	Replica   int           // counted from 1
-	Duration  time.Duration // 0: for ever
-	Resources []string      // pods, deployments.apps; none: all
+	Kind       *Kind
+	Replica    int           // counted from 1; 0: it is done to a controller
+	Controller string        // its name
+	Duration   time.Duration // 0: for ever
+	Resources  []string      // pods, deployments.apps; none: all
 }
 
-// Do does it.
+// Do does it to a replica.
 func (t Trouble) Do(r Replica) error { return t.Kind.do(r, t) }
 
-// Parse reads the words behind the name of a Kind: the number of a replica, a duration and resources, as far as the Kind
-// knows them.
+// Control does it to a controller.
+func (t Trouble) Control(c Controllers) error { return t.Kind.control(c, t) }
+
+// Parse reads the words behind the name of a Kind: the number of a replica or the name of a controller, a duration and
+// resources, as far as the Kind knows them.
 func (k *Kind) Parse(words []string) (t Trouble, err error) {
 	t.Kind = k
-	if len(words) == 0 {
+	switch {
+	case len(words) == 0 && k.do == nil:
+		return t, errors.New("the name of the controller is missing")
+	case len(words) == 0:
 		return t, errors.New("the replica is missing: they are counted from 1")
 	}
-	if t.Replica, err = strconv.Atoi(words[0]); err != nil {
-		return t, err
+	if t.Replica, err = strconv.Atoi(words[0]); err != nil || k.do == nil {
+		if k.control == nil {
+			return t, fmt.Errorf("%q is not the number of a replica", words[0])
+		}
+		t.Replica, t.Controller, err = 0, words[0], nil
 	}
 	words = words[1:]
 	if k.Duration != "" && len(words) > 0 {
@@ -111,7 +151,10 @@ func (k *Kind) Parse(words []string) (t Trouble, err error) {
 
 // String prints it as a line that Find and Parse read.
 func (t Trouble) String() string {
-	words := []string{t.Kind.Name, strconv.Itoa(t.Replica)}
+	words := []string{t.Kind.Name, t.Controller}
+	if t.Controller == "" {
+		words[1] = strconv.Itoa(t.Replica)
+	}
 	if t.Duration != 0 || t.Kind.needsDuration {
 		words = append(words, t.Duration.String())
 	}

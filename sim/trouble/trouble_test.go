@@ -24,6 +24,24 @@ func (s *server) Unready(d time.Duration, resources ...string) error {
 	return nil
 }
 
+// manager notes what is done to controllers.
+type manager struct{ did string }
+
+func (m *manager) Resume(name string) error { m.did += "Resume " + name; return nil }
+func (m *manager) Stop(name string) error   { m.did += "Stop " + name; return nil }
+func (m *manager) Start(name string) error  { m.did += "Start " + name; return nil }
+func (m *manager) Crash(name string) error  { m.did += "Crash " + name; return nil }
+
+func (m *manager) Lag(name string, resources ...string) error {
+	m.did += fmt.Sprint("Lag ", name, resources)
+	return nil
+}
+
+func (m *manager) Delay(name string, d time.Duration) error {
+	m.did += fmt.Sprint("Delay ", name, " ", d)
+	return nil
+}
+
 func parse(line string) (Trouble, error) {
 	words := strings.Fields(line)
 	return Find(words[0]).Parse(words[1:])
@@ -33,16 +51,42 @@ func parse(line string) (Trouble, error) {
 func TestExamples(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
-	want := []string{"Lag[pods]", "Cut", "Resume", "Restart", "Unready 30s [pods]", "Stall 45s", "CloseWatches"}
+	want := []string{"Lag[pods]", "Cut", "Resume", "Restart", "Unready 30s [pods]", "Stall 45s", "CloseWatches",
+		"Stop job-controller", "Crash job-controller", "Start job-controller", "Delay job-controller 5s"}
 	is.Equal(len(want), len(Kinds)) // each is here
 	for i, k := range Kinds {
 		x, err := parse(k.Example)
 		is.NoErr(err)
 		is.Equal(x.Kind, k)             // its own example
 		is.Equal(x.String(), k.Example) // as it is printed
-		var s server
-		is.NoErr(x.Do(&s))
-		is.Equal(s.did, want[i]) // what it does
+		if k.OfReplicas() {
+			var s server
+			is.NoErr(x.Do(&s))
+			is.Equal(s.did, want[i]) // what it does
+		} else {
+			var m manager
+			is.NoErr(x.Control(&m))
+			is.Equal(m.did, want[i])
+		}
+	}
+}
+
+// What can be done to replicas and controllers is done to those that the line names.
+func TestControllers(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	for line, want := range map[string]string{ // order does not matter
+		"lag job-controller pods": "Lag job-controller[pods]",
+		"resume job-controller":   "Resume job-controller",
+		"restart job-controller":  "Crash job-controllerStart job-controller",
+		"slow 7 0s":               "Delay 7 0s", // a name: replicas cannot be slow
+	} {
+		x, err := parse(line)
+		is.NoErr(err)
+		is.Equal(x.String(), line)
+		var m manager
+		is.NoErr(x.Control(&m))
+		is.Equal(m.did, want)
 	}
 }
 
@@ -50,7 +94,9 @@ func TestErrors(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]string{ // order does not matter
 		"lag":           "the replica is missing",
-		"cut two":       "invalid syntax",
+		"cut two":       `"two" is not the number of a replica`,
+		"stop":          "the name of the controller is missing",
+		"slow x":        "the duration is missing",
 		"cut 2 pods":    `unexpected "pods"`,
 		"stall 1 soon":  `"soon" is not a duration`,
 		"stall 1 -1s":   `"-1s" is not a duration`,

@@ -14,6 +14,7 @@ import (
 	"github.com/kubesim/kubesim/clock"
 	"github.com/kubesim/kubesim/fake"
 	"github.com/kubesim/kubesim/sim/auth"
+	"github.com/kubesim/kubesim/sim/controller"
 )
 
 // flags are the flags of kubesim serve.
@@ -23,7 +24,7 @@ type flags struct {
 	web, webListen                  string
 	tlsCert, tlsKey                 string
 	tls, bare, alone                bool
-	controllers                     []string // nil: as fake.Options has it
+	controllers                     []string
 	seed                            uint64
 	users                           users
 	plugins                         []string
@@ -50,8 +51,8 @@ const serveUsage = `kubesim serve [flags] serves a simulated API server until it
 
   --bare                leave out what API servers make when they start (cluster roles, flow schemas, the Service
                         kubernetes, …) but for the namespaces
-  --controllers WHICH   of kube-controller-manager: all, or NAME,NAME; none: as a real server on its own
-                        (default: clusterrole-aggregation-controller)
+  --controllers WHICH   of kube-controller-manager: all, NAME,NAME, all,-NAME, or none: as a real server on its own
+                        (default all)
 
 Several API servers over one store:
 
@@ -137,6 +138,9 @@ the simulator is moved:
   POST reset               everything begins anew, except the time
   GET, POST, DELETE faults what goes wrong, one fault per line: "on update pods times=1 do fail Conflict"; POST adds,
                            DELETE clears; POST faults/release lets held watch events go
+  GET  controllers         what controllers there are, and what they have to do within an hour
+  POST controllers/settle  they work, and time passes, until they have nothing to do for ten seconds
+  POST controllers/{name}/ACTION  stop, start, crash, restart, slow?for=5s, lag?resource=pods, resume
   GET  replicas            what the API servers are like
   POST replicas/{i}/ACTION i from 1; lag?resource=pods, cut, resume, restart, unready?for=30s, stall?after=45s,
                            close
@@ -190,11 +194,17 @@ func (f *flags) set() *flag.FlagSet {
 	f.users.set(set)
 	listFlag(set, "enable-admission-plugins", &f.plugins)
 	set.BoolVar(&f.bare, "bare", false, "")
+	f.controllers = controller.All
 	set.Func("controllers", "", func(which string) error {
-		f.alone = which == "none"
-		f.controllers = nil
-		if !f.alone {
-			f.controllers = strings.Split(which, ",")
+		f.alone, f.controllers = which == "none", nil
+		for name := range strings.SplitSeq(which, ",") {
+			switch name {
+			case "all":
+				f.controllers = append(f.controllers, controller.All...)
+			case "none":
+			default:
+				f.controllers = append(f.controllers, name)
+			}
 		}
 		return nil
 	})

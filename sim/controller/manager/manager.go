@@ -9,6 +9,8 @@ import (
 
 	"github.com/kubesim/kubesim/sim/controller"
 	"github.com/kubesim/kubesim/sim/controller/apps"
+	"github.com/kubesim/kubesim/sim/controller/batch"
+	"github.com/kubesim/kubesim/sim/controller/network"
 	"github.com/kubesim/kubesim/sim/object"
 )
 
@@ -22,22 +24,28 @@ var all = []func() controller.Controller{
 	apps.Deployment,
 	apps.StatefulSet,
 	apps.DaemonSet,
+	batch.Job,
+	batch.CronJob,
+	batch.TTLAfterFinished,
+	network.Endpoints,
+	network.EndpointSlices,
+	network.Mirroring,
 }
 
-// All names all controllers, for New.
-const All = "all"
+// every stands for all controllers among names.
+const every = "*"
 
-// New returns controllers by name: All of them, or some, as kube-controller-manager's flag --controllers has it. -NAME is
-// one that does not run. nil: those that run in every cluster. An unknown name is an error.
+// New returns controllers by name, as kube-controller-manager's flag --controllers has them: * is all of them, -NAME one
+// that does not run. nil: those that run in every cluster. An unknown name is an error.
 func New(names []string) (run []controller.Controller, err error) {
 	if names == nil {
 		return []controller.Controller{RoleAggregation()}, nil
 	}
-	known := map[string]bool{All: true}
+	known := map[string]bool{every: true}
 	for _, make := range all {
 		c := make()
 		known[c.Name] = true
-		if (slices.Contains(names, All) || slices.Contains(names, c.Name)) && !slices.Contains(names, "-"+c.Name) {
+		if (slices.Contains(names, every) || slices.Contains(names, c.Name)) && !slices.Contains(names, "-"+c.Name) {
 			run = append(run, c)
 		}
 	}

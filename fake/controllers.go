@@ -1,0 +1,145 @@
+package fake
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/kubesim/kubesim/sim/controller"
+	"github.com/kubesim/kubesim/sim/trouble"
+)
+
+// Controllers are the controllers of a Server, those that Options.Controllers names: what they have to do, what goes wrong
+// with them, and in which order they go.
+//
+//	srv := fake.RunT(t, fake.Options{Controllers: controller.All, Nodes: 3})
+//	…                                                 // a client makes a Deployment
+//	err := srv.Settle(ctx)                            // its pods run
+//	srv.Controllers.Lag("replicaset-controller", "pods")
+//
+// Names are those of kube-controller-manager's flag --controllers. One that is not there ends the test, and without a test
+// panics.
+type Controllers struct{ server *Server }
+
+// Settle lets controllers work, and time pass, until they have nothing to do for the next ten seconds, upkeep such as the
+// heartbeats of nodes aside. A manual clock is moved, any other is waited for. What has not settled in ten minutes of the
+// clock never does: the error names what still moves. It is ctx's when that ends before.
+func (s *Server) Settle(ctx context.Context) error {
+	if err := s.cluster.Settle(ctx); err != nil {
+		return fmt.Errorf("kubesim: %w", err)
+	}
+	return nil
+}
+
+// Step does the one reconcile that is next. It reports false when there is none to do now. It is for controllers that do
+// nothing by themselves: see Controllers.Stepped.
+func (s *Server) Step() (done bool) {
+	s.cluster.Control(func(m *controller.Manager) { done = m.Step() })
+	return done
+}
+
+// Names returns what the controllers are called.
+func (c *Controllers) Names() (names []string) {
+	c.control(func(m *controller.Manager) error { names = m.Names(); return nil })
+	return names
+}
+
+// Due returns what has to be done now or, upkeep aside, within a time, the earliest first.
+func (c *Controllers) Due(within time.Duration) (due []controller.Waiting) {
+	c.control(func(m *controller.Manager) error { due = m.Moving(within); return nil })
+	return due
+}
+
+// Stepped says whether controllers wait for Server.Step and Server.Settle, or work by themselves, as they do otherwise: what
+// a request calls for is done before the next request, what time calls for at its time.
+func (c *Controllers) Stepped(wait bool) {
+	c.control(func(m *controller.Manager) error { m.Stepped = wait; return nil })
+}
+
+// Shuffle lets draws decide in which order they go from now on: the same seed gives the same order. Otherwise what has
+// waited longest is next.
+func (c *Controllers) Shuffle() {
+	c.control(func(m *controller.Manager) error { m.Shuffle(); return nil })
+}
+
+// Plan says what is next before the order is asked: the first of the items that is ready.
+func (c *Controllers) Plan(items ...controller.Item) {
+	c.control(func(m *controller.Manager) error { m.Plan = items; return nil })
+}
+
+// Stop stops a controller: what it is told of waits for Start.
+func (c *Controllers) Stop(name string) {
+	c.control(func(m *controller.Manager) error { return m.Stop(name) })
+}
+
+// Crash stops a controller, which forgets everything. After Start it finds what there is, as a new process does.
+func (c *Controllers) Crash(name string) {
+	c.control(func(m *controller.Manager) error { return m.Crash(name) })
+}
+
+// Start starts a controller that was stopped or has crashed.
+func (c *Controllers) Start(name string) {
+	c.control(func(m *controller.Manager) error { return m.Start(name) })
+}
+
+// Delay makes a controller wait for a time before it reconciles what it is told of from now on. 0: no longer.
+func (c *Controllers) Delay(name string, d time.Duration) {
+	c.control(func(m *controller.Manager) error { return m.Delay(name, d) })
+}
+
+// Lag lets the informers of a controller stand still, those of some resources ("pods", "deployments.apps") or all, until
+// Resume.
+func (c *Controllers) Lag(name string, resources ...string) {
+	c.control(func(m *controller.Manager) error { return m.Lag(name, resources...) })
+}
+
+// Resume ends Lag: the controller is told of all that it has missed, in its order.
+func (c *Controllers) Resume(name string) {
+	c.control(func(m *controller.Manager) error { return m.Resume(name) })
+}
+
+func (c *Controllers) control(f func(*controller.Manager) error) {
+	var err error
+	c.server.cluster.Control(func(m *controller.Manager) { err = f(m) })
+	if err != nil {
+		c.server.fail("%v", err)
+	}
+}
+
+// controlControllers adds what is done to controllers:
+//
+//	GET  controllers                         their names, and what they have to do within an hour
+//	POST controllers/settle                  Settle
+//	POST controllers/{name}/{action}         stop, start, crash, restart, slow?for=5s, lag?resource=pods, resume
+func (s *Server) controlControllers(control *http.ServeMux) {
+	control.HandleFunc("GET "+controlPrefix+"controllers", s.serveControllers)
+	control.HandleFunc("POST "+controlPrefix+"controllers/settle", func(w http.ResponseWriter, r *http.Request) {
+		if err := s.Settle(r.Context()); err != nil {
+			http.Error(w, err.Error(), http.StatusConflict)
+		}
+	})
+	control.HandleFunc("POST "+controlPrefix+"controllers/{name}/{action}", func(w http.ResponseWriter, r *http.Request) {
+		if err := s.treatController(r); err != nil {
+			http.Error(w, "kubesim: "+err.Error(), http.StatusBadRequest)
+		}
+	})
+}
+
+func (s *Server) serveControllers(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	fmt.Fprintln(w, strings.Join(s.Controllers.Names(), "\n"))
+	for _, x := range s.Controllers.Due(time.Hour) {
+		fmt.Fprintf(w, "%s %s\n", x.At.UTC().Format(time.RFC3339), x.Item)
+	}
+}
+
+// treatController does what a control request asks for.
+func (s *Server) treatController(r *http.Request) (err error) {
+	t, err := parseTrouble(r, r.PathValue("name"), (*trouble.Kind).OfControllers)
+	if err == nil {
+		s.cluster.Control(func(m *controller.Manager) { err = t.Control(m) })
+	}
+	return err
+}

@@ -1,0 +1,153 @@
+package fake_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/kubesim/kubesim/fake"
+	"github.com/kubesim/kubesim/sim/controller"
+	"github.com/kubesim/kubesim/sim/fault"
+	"github.com/matryer/is"
+)
+
+const (
+	deploymentController = "deployment-controller"
+	replicaSetController = "replicaset-controller"
+
+	threePods = `{"metadata":{"name":"web"},"spec":{"replicas":3,"selector":{"matchLabels":{"app":"web"}},
+		"template":{"metadata":{"labels":{"app":"web"}},"spec":{"containers":[{"name":"c","image":"i"}]}}}}`
+)
+
+// controlled is a server with controllers on a clock that stands still.
+func controlled(t *testing.T) (client, *is.I) {
+	return client{t, fake.RunT(t, fake.Options{Controllers: controller.All})}, is.New(t)
+}
+
+// number counts the objects of a list.
+func (c client) number(path string) int {
+	c.t.Helper()
+	return len(c.must("GET", path, "").List("items"))
+}
+
+const (
+	webPods = "/api/v1/namespaces/default/pods"
+	webSets = "/apis/apps/v1/namespaces/default/replicasets"
+	webs    = "/apis/apps/v1/namespaces/default/deployments"
+)
+
+// What a request calls for is done before the next one.
+func TestControllersWork(t *testing.T) {
+	c, is := controlled(t)
+	c.must("POST", webs, threePods)
+	is.Equal(c.number(webPods), 3)
+	began := c.srv.Clock.Now()
+	is.NoErr(c.srv.Settle(context.Background())) // nobody runs the pods: there is nothing more to do
+	is.Equal(c.srv.Clock.Now(), began)
+}
+
+// Settle moves the clock as far as controllers have something to do soon.
+func TestSettleLetsTimePass(t *testing.T) {
+	c, is := controlled(t)
+	c.must("POST", "/api/v1/namespaces", `{"metadata":{"name":"n"}}`)
+	c.must("DELETE", "/api/v1/namespaces/n", "")
+	began := c.srv.Clock.Now()
+	is.NoErr(c.srv.Settle(context.Background()))
+	code, _, _ := c.exchange("GET", "/api/v1/namespaces/n", "")
+	is.Equal(code, 404)                                     // it went after its five seconds
+	is.True(c.srv.Clock.Now().Sub(began) <= 10*time.Second) // and no more time passed than was needed
+}
+
+// What never comes to rest is named.
+func TestSettleNamesWhatMoves(t *testing.T) {
+	c, is := controlled(t)
+	c.must("POST", "/api/v1/namespaces", `{"metadata":{"name":"n"}}`)
+	c.must("POST", "/api/v1/namespaces/n/configmaps", `{"metadata":{"name":"held","finalizers":["example.com/me"]}}`)
+	c.must("DELETE", "/api/v1/namespaces/n", "")
+	err := c.srv.Settle(context.Background())
+	is.True(err != nil && strings.Contains(err.Error(), "controllers have not come to rest in 10m"))
+	is.True(strings.Contains(err.Error(), "namespace-controller n"))
+}
+
+// Step by step, each reconcile can be seen; a plan decides which is next.
+func TestSteps(t *testing.T) {
+	c, is := controlled(t)
+	c.srv.Controllers.Stepped(true)
+	c.must("POST", webs, threePods)
+	is.Equal(c.number(webSets), 0)
+	var due []string
+	for _, w := range c.srv.Controllers.Due(0) {
+		due = append(due, w.Item.String())
+	}
+	is.True(strings.Contains(strings.Join(due, ","), deploymentController+" default/web"))
+	c.srv.Controllers.Plan(controller.Item{Controller: deploymentController, Key: controller.Key{Namespace: "default", Name: "web"}})
+	is.True(c.srv.Step())
+	is.Equal(c.number(webSets), 1) // the planned one went first
+	is.Equal(c.number(webPods), 0)
+	f := c.srv.Fork()
+	is.NoErr(f.Settle(context.Background()))
+	is.Equal(client{t, f}.number(webPods), 3) // a fork goes on with the queue
+	is.Equal(c.number(webPods), 0)            // and the server does not
+	for c.srv.Step() {
+	}
+	is.Equal(c.number(webPods), 3)
+}
+
+// In each order that a seed draws, a Deployment comes to the same.
+func TestShuffled(t *testing.T) {
+	for seed := range uint64(20) {
+		is := is.New(t)
+		c := client{t, fake.RunT(t, fake.Options{Controllers: controller.All, Seed: seed + 1})}
+		c.srv.Controllers.Shuffle()
+		c.srv.Controllers.Stepped(true)
+		c.must("POST", webs, threePods)
+		is.NoErr(c.srv.Settle(context.Background()))
+		is.Equal(c.number(webPods), 3)
+	}
+}
+
+// two is a Deployment of so many pods.
+func two(replicas int) string {
+	return strings.ReplaceAll(strings.ReplaceAll(threePods, "web", "two"), `"replicas":3`, fmt.Sprint(`"replicas":`, replicas))
+}
+
+// Controllers stop, crash, lag and are slow, by hand, by a fault, and by a control request.
+func TestTroubleOfControllers(t *testing.T) {
+	c, is := controlled(t)
+	c.srv.Controllers.Stop(replicaSetController)
+	c.must("POST", webs, threePods)
+	is.Equal(c.number(webPods), 0)
+	c.srv.Controllers.Start(replicaSetController)
+	is.Equal(c.number(webPods), 3)
+
+	c.srv.Faults.Add(fault.On("create", "pods").Times(1).CrashController(replicaSetController))
+	c.must("POST", webs, two(3))
+	is.Equal(c.number(webPods+"?labelSelector=app%3Dtwo"), 1) // it was in the middle of its work
+	c.must("PUT", webs+"/two", two(5))
+	c.do("POST", "/sim/v1/controllers/replicaset-controller/start", "")
+	is.Equal(c.number(webPods+"?labelSelector=app%3Dtwo"), 5)
+
+	c.do("POST", "/sim/v1/controllers/deployment-controller/slow?for=30s", "")
+	c.must("PUT", webs+"/two", two(4))
+	is.Equal(c.number(webPods+"?labelSelector=app%3Dtwo"), 5)
+	c.srv.Clock.Advance(30 * time.Second)
+	is.Equal(c.number(webPods+"?labelSelector=app%3Dtwo"), 4)
+	_, text := c.do("POST", "/sim/v1/controllers/nobody/stop", "")
+	is.True(strings.Contains(text, `there is no controller "nobody": there are `))
+	_, text = c.do("POST", "/sim/v1/controllers/deployment-controller/cut", "")
+	is.True(strings.Contains(text, "there are lag, resume, restart, stop, crash, start and slow"))
+}
+
+// A day in which nothing happens costs nothing: nobody wakes up.
+func TestIdleDay(t *testing.T) {
+	c, is := controlled(t)
+	c.must("POST", webs, threePods)
+	c.srv.Clock.Advance(24 * time.Hour) // the deadline of the roll-out passes, and events expire
+	before := c.srv.Revision()
+	began := time.Now()
+	c.srv.Clock.Advance(24 * time.Hour)
+	is.Equal(c.srv.Revision(), before)
+	is.True(time.Since(began) < time.Second)
+}

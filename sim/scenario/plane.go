@@ -1,0 +1,114 @@
+package scenario
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+
+	controlplane "github.com/kubesim/kubesim/sim/controller"
+	"github.com/kubesim/kubesim/sim/trouble"
+)
+
+// planeCommands are about the control plane's own controllers, not those that a scenario writes as rules: which run, when
+// they go, and what goes wrong with them.
+var planeCommands = func() []Command {
+	list := []Command{
+		{Name: "controllers", Usage: "*|NAME …", Help: "run controllers of kube-controller-manager; stands first",
+			Example: "controllers replicaset-controller deployment-controller", Group: Worldly, Args: []Arg{Word}, needs: 1, more: true,
+			plan: (*Options).setControllers, run: (*World).prepare},
+		{Name: "stepped", Usage: "yes|no", Help: "let controllers wait for reconcile and settle", Example: "stepped yes", Group: Worldly,
+			Args: []Arg{Word}, Words: []Choice{{"yes", "they wait"}, {"no", "they work by themselves"}}, needs: 1, check: checkStepped,
+			run: plane(func(m *controlplane.Manager, op *Op) error { m.Stepped = op.Args[0] == "yes"; return nil })},
+		{Name: "shuffle", Help: "let the seed decide in which order controllers go", Example: "shuffle", Group: Worldly,
+			run: plane(func(m *controlplane.Manager, _ *Op) error { m.Shuffle(); return nil })},
+		{Name: "reconcile", Usage: "[N]", Help: "let controllers do one thing, or N", Example: "reconcile 3", Group: Worldly,
+			Args: []Arg{Number}, run: plane(reconcile)},
+	}
+	k := trouble.Slow
+	return append(list, Command{Name: k.Name, Usage: "CONTROLLER DURATION", Help: k.Help, Example: k.Example, Group: Worldly,
+		Args: []Arg{Word, Duration}, needs: 2, run: treat(k)})
+}()
+
+func checkStepped(op *Op, at int) error {
+	if v := op.Args[0]; v != "yes" && v != "no" {
+		return wrong(at, "stepped takes yes or no, not %q", v)
+	}
+	return nil
+}
+
+// setControllers says which controllers run.
+func (o *Options) setControllers(op *Op) error {
+	o.Controllers = op.Args
+	return nil
+}
+
+// plane does something to what runs the controllers.
+func plane(do func(m *controlplane.Manager, op *Op) error) func(*World, *Op) error {
+	return func(w *World, op *Op) (err error) {
+		w.cluster.Control(func(m *controlplane.Manager) { err = do(m, op) })
+		if err == nil {
+			w.happened(op, "store", 0)
+			w.run()
+		}
+		return err
+	}
+}
+
+func reconcile(m *controlplane.Manager, op *Op) error {
+	n := 1
+	if len(op.Args) > 0 {
+		n, _ = strconv.Atoi(op.Args[0]) // Parse has looked at it
+	}
+	for ; n > 0; n-- {
+		if !m.Step() {
+			return fmt.Errorf("controllers have nothing to do now")
+		}
+	}
+	return nil
+}
+
+// moveUntilSettled lets time pass until controllers have nothing to do for ten seconds.
+func (w *World) moveUntilSettled() {
+	for until := w.clock.Now().Add(settleTime); ; {
+		moving := w.cluster.Moving()
+		w.run()
+		w.settle()
+		switch now := w.clock.Now(); {
+		case len(moving) == 0:
+			return
+		case now.After(until) || !moving[0].At.After(now):
+			w.fail("controllers have not come to rest in %s: still to do is %s", settleTime, moving[0].Item)
+			return
+		}
+		w.moveTo(moving[0].At)
+	}
+}
+
+// settleTime is the time in which controllers have to settle.
+const settleTime = 10 * time.Minute
+
+// unknownController is the error for a name that none of the control plane's controllers has.
+func (w *World) unknownController(name string, known bool) (err error) {
+	w.cluster.Control(func(m *controlplane.Manager) {
+		if !known {
+			err = unknown("controller", name, m.Names(), "; the command controllers says which run")
+		}
+	})
+	return err
+}
+
+// controls does something to a controller of the control plane, if that is what a name is of.
+func (w *World) controls(k *trouble.Kind, op *Op) (known bool, err error) {
+	w.cluster.Control(func(m *controlplane.Manager) {
+		if known = m.Has(op.Args[0]); known {
+			var t trouble.Trouble
+			if t, err = k.Parse(op.Args); err == nil {
+				err = t.Control(m)
+			}
+		}
+	})
+	if known && err == nil {
+		w.happened(op, "store", 0)
+	}
+	return known, err
+}
