@@ -257,7 +257,7 @@ func (r *rollout) say(kind, value, reason, message string) {
 	c := map[string]any{"type": kind, "status": value, "reason": reason, "message": message, "lastUpdateTime": now, "lastTransitionTime": now}
 	before := controller.Condition(r.Object, kind)
 	if before != nil && before.String("status") == value {
-		if before.String("reason") == reason && kind != "Progressing" || before.String("reason") == reason && before.String("message") == message {
+		if before.String("reason") == reason {
 			return
 		}
 		c["lastTransitionTime"] = before["lastTransitionTime"]
@@ -274,13 +274,9 @@ func (r *rollout) forget(kind string) {
 	}
 }
 
-// report writes the status of the Deployment, and comes back when its deadline ends.
+// report writes the status of a Deployment that is rolled out, and comes back when its deadline ends.
 func (r *rollout) report() (again time.Duration, failed *status.Status) {
-	before := object.Object(r.Object.Map("status")).Copy()
-	if before == nil {
-		before = object.Object{}
-	}
-	r.count()
+	before := r.count()
 	if !r.hasDeadline() {
 		r.forget("Progressing")
 	} else if !(r.Object.Int64("status", "replicas") == r.Object.Int64("status", "updatedReplicas") &&
@@ -295,8 +291,23 @@ func (r *rollout) report() (again time.Duration, failed *status.Status) {
 	return 0, failed
 }
 
-// count counts the pods that the ReplicaSets report.
-func (r *rollout) count() {
+// recount writes the status of a Deployment that is not rolled out now: that it is paused stays said.
+func (r *rollout) recount() *status.Status {
+	if r.failed != nil {
+		return r.failed
+	}
+	if before := r.count(); object.Equal(r.Object.Map("status"), map[string]any(before)) {
+		return nil
+	}
+	_, failed := r.API.Update(deployments, "status", r.Object)
+	return failed
+}
+
+// count counts the pods that the ReplicaSets report, and says whether enough are available. It returns the status of before.
+func (r *rollout) count() (before object.Object) {
+	if before = object.Object(r.Object.Map("status")).Copy(); before == nil {
+		before = object.Object{}
+	}
 	at := func(name string) int64 {
 		return sum(r.all(), func(s *replicaSetOf) int64 { return s.count(name) })
 	}
@@ -314,6 +325,7 @@ func (r *rollout) count() {
 	} else {
 		r.say("Available", "False", "MinimumReplicasUnavailable", "Deployment does not have minimum availability.")
 	}
+	return before
 }
 
 // sayProgress says in the condition Progressing whether the rollout is complete, goes on or has taken too long.
