@@ -18,23 +18,11 @@ func (r *rollout) fenceposts() (surge, unavailable int64) {
 		return 0, 0
 	}
 	rolling := object.Object(r.Object.Map("spec", "strategy", "rollingUpdate"))
-	surge, unavailable = share(rolling["maxSurge"], r.want(), math.Ceil), share(rolling["maxUnavailable"], r.want(), math.Floor)
+	surge, unavailable = workload.Share(rolling["maxSurge"], r.want(), math.Ceil), workload.Share(rolling["maxUnavailable"], r.want(), math.Floor)
 	if surge == 0 && unavailable == 0 {
 		unavailable = 1
 	}
 	return surge, min(unavailable, r.want())
-}
-
-// share is a number, or a percentage of a whole.
-func share(v any, whole int64, round func(float64) float64) int64 {
-	switch v := v.(type) {
-	case int64:
-		return v
-	case string:
-		percent, _ := strconv.ParseInt(strings.TrimSuffix(v, "%"), 10, 64)
-		return int64(round(float64(percent) * float64(whole) / 100))
-	}
-	return 0
 }
 
 // room is how many replicas the newest ReplicaSet may have now.
