@@ -83,7 +83,8 @@
 //	make life                     # what kubesim does
 //
 // Each is recorded twice, and what is not the same again is no recording: let time pass, or settle for longer. What agrees not
-// yet stands in testdata/life/known_differences.txt with the reason.
+// yet stands in testdata/life/known_differences.txt with the reason; a case listed there that agrees fails the test. Over HTTP,
+// kubesim serve --auth rbac --controllers='*,-kube-scheduler' is played by make life-real, too.
 //
 // The package is support for tests and belongs to no row of the design: it is an HTTP client, knows nothing of the
 // simulator, and runs against a real cluster too.
