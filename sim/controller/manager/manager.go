@@ -10,6 +10,7 @@ import (
 	"github.com/kubesim/kubesim/sim/controller"
 	"github.com/kubesim/kubesim/sim/controller/apps"
 	"github.com/kubesim/kubesim/sim/controller/batch"
+	nodes "github.com/kubesim/kubesim/sim/controller/node"
 	"github.com/kubesim/kubesim/sim/object"
 )
 
@@ -24,6 +25,7 @@ var all = []func() controller.Controller{
 	batch.Job,
 	batch.CronJob,
 	batch.TTLAfterFinished,
+	nodes.PodGC,
 }
 
 // every stands for all controllers among names.
