@@ -43,12 +43,12 @@ type Controller struct {
 	Component string
 	// Watches are what it is told of.
 	Watches []Watch
-	// RetryMin is the pause after a first failure, which doubles with each one that follows. 0: 5 ms.
-	RetryMin time.Duration
 	// InServer says that it runs in the API servers: it never waits for Step.
 	InServer bool
 	// Upkeep says that what it waits for keeps things as they are, such as the renewal of a lease: nobody waits for it.
 	Upkeep bool
+	// RetryMin is the pause after a first failure, which doubles with each one that follows. 0: 5 ms.
+	RetryMin time.Duration
 	// RetryMax bounds the pause after failures. 0: 1000 s.
 	RetryMax time.Duration
 	// Retries is how often in a row a key that fails is tried again before it is given up. 0: for ever.
