@@ -43,11 +43,12 @@ type Manager struct {
 // loop is one controller and how it goes.
 type loop struct {
 	Controller
-	client  Client
-	cache   cache
-	stopped bool
-	crashed bool // stopped, and everything forgotten
-	delay   time.Duration
+	client   Client
+	cache    cache
+	recorder recorder
+	stopped  bool
+	crashed  bool // stopped, and everything forgotten
+	delay    time.Duration
 }
 
 // watcher is a watch of a controller.

@@ -11,6 +11,7 @@ import (
 	"github.com/kubesim/kubesim/sim/controller"
 	"github.com/kubesim/kubesim/sim/controller/account"
 	"github.com/kubesim/kubesim/sim/controller/apps"
+	"github.com/kubesim/kubesim/sim/controller/batch"
 	"github.com/kubesim/kubesim/sim/controller/network"
 	"github.com/kubesim/kubesim/sim/object"
 )
@@ -23,6 +24,9 @@ var all = []func() controller.Controller{
 	apps.ReplicaSet,
 	apps.ReplicationController,
 	apps.Deployment,
+	batch.Job,
+	batch.CronJob,
+	batch.TTLAfterFinished,
 	network.Endpoints,
 	network.EndpointSlices,
 	network.Mirroring,
