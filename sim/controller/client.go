@@ -187,6 +187,21 @@ func (c *Client) Patch(of, subresource string, key Key, change func(live object.
 		})
 }
 
+// Connect creates a subresource of an object whose body is not the object itself: binding, eviction, token.
+func (c *Client) Connect(of, subresource string, key Key, body object.Object) (object.Object, *status.Status) {
+	q, s := c.request(of, key.Namespace, key.Name)
+	if s != nil {
+		return nil, s
+	}
+	q.Subresource, q.Verb = subresource, "create"
+	defer c.writes()()
+	obj, s := c.manager.server.Registry().Connect(q, "create", body)
+	if s != nil && s.Success {
+		return nil, nil
+	}
+	return obj, s
+}
+
 // Apply applies fields of an object, whoever else has them (server-side apply, with force). It creates an object that is
 // not there, where that is allowed.
 func (c *Client) Apply(of, subresource string, key Key, fields object.Object) (object.Object, *status.Status) {

@@ -14,6 +14,7 @@ import (
 	"github.com/kubesim/kubesim/sim/controller/batch"
 	"github.com/kubesim/kubesim/sim/controller/network"
 	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/scheduler"
 )
 
 // all are the controllers, in the order in which they are told of a commit.
@@ -45,6 +46,7 @@ func (f Flags) controllers() []func() controller.Controller {
 		func() controller.Controller { return account.RootCA(f.RootCA) },
 		func() controller.Controller { return account.Tokens(f.RootCA, f.Tokens) },
 	}
+	scheduler.New,
 }
 
 // every stands for all controllers among names.
