@@ -202,6 +202,13 @@ func (c *Client) Connect(of, subresource string, key Key, body object.Object) (o
 	return obj, s
 }
 
+// Scale returns the Scale of an object of a resource, which may be served in several versions.
+func (c *Client) Scale(d *resource.Definition, key Key) (object.Object, *status.Status) {
+	q := c.requestOf(d, key.Namespace, key.Name)
+	q.Verb, q.Subresource = "get", "scale"
+	return c.registry().Connect(q, "get", nil)
+}
+
 // Apply applies fields of an object, whoever else has them (server-side apply, with force). It creates an object that is
 // not there, where that is allowed.
 func (c *Client) Apply(of, subresource string, key Key, fields object.Object) (object.Object, *status.Status) {

@@ -13,6 +13,7 @@ import (
 	"github.com/kubesim/kubesim/sim/controller/apps"
 	"github.com/kubesim/kubesim/sim/controller/batch"
 	"github.com/kubesim/kubesim/sim/controller/network"
+	"github.com/kubesim/kubesim/sim/controller/policy"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/scheduler"
 )
@@ -32,6 +33,9 @@ var all = []func() controller.Controller{
 	network.EndpointSlices,
 	network.Mirroring,
 	account.Default,
+	policy.Quota,
+	policy.Disruption,
+	scheduler.New,
 }
 
 // Flags are what controllers know of a cluster beside what its API says: kube-controller-manager's flags.
@@ -46,7 +50,6 @@ func (f Flags) controllers() []func() controller.Controller {
 		func() controller.Controller { return account.RootCA(f.RootCA) },
 		func() controller.Controller { return account.Tokens(f.RootCA, f.Tokens) },
 	}
-	scheduler.New,
 }
 
 // every stands for all controllers among names.
