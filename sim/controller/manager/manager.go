@@ -26,6 +26,8 @@ var all = []func() controller.Controller{
 	apps.ReplicaSet,
 	apps.ReplicationController,
 	apps.Deployment,
+	apps.StatefulSet,
+	apps.DaemonSet,
 	batch.Job,
 	batch.CronJob,
 	batch.TTLAfterFinished,
