@@ -94,7 +94,7 @@ func (c Case) source() string {
 		for _, d := range s.directives() {
 			b.WriteString("# @" + d + "\n")
 		}
-		if s.Control != "" {
+		if s.Method == "" {
 			continue
 		}
 		b.WriteString(s.Method + " " + s.Target + "\n")
@@ -129,6 +129,13 @@ func (s Step) directives() []string {
 	add(s.Sleep > 0, fmt.Sprintf("sleep %g", s.Sleep.Seconds()))
 	add(s.Control != "", "control "+s.Control)
 	add(s.Second, "server 2")
+	if s.Settle != nil {
+		add(true, s.Settle.String())
+	}
+	add(s.Pass > 0, fmt.Sprintf("pass %g", s.Pass.Seconds()))
+	if s.Play != nil {
+		add(true, "play "+s.Play.Labels+" "+s.Play.As)
+	}
 	for _, o := range s.Only {
 		add(true, "only "+o.Path+" "+o.Want)
 	}

@@ -41,6 +41,10 @@ type Step struct {
 	Control string // "compact" or "expire": no request
 	Second  bool   // send to Target.Second
 
+	Settle *Settle       // of a situation: no request
+	Pass   time.Duration // the same
+	Play   *Play         // the same
+
 	Only   []Only
 	Ignore []string
 	Mask   []string
@@ -275,6 +279,12 @@ func (s *Step) directive(name, value string) (err error) {
 		s.Sleep, err = seconds(value)
 	case "control":
 		s.Control = value
+	case "settle", "state":
+		s.Settle, err = parseSettle(value, name == "state")
+	case "pass":
+		s.Pass, err = seconds(value)
+	case "play":
+		s.Play, err = parsePlay(value)
 	case "server":
 		s.Second = value == "2"
 	case "ignore":

@@ -15,8 +15,10 @@ import (
 
 // Server is the API server that controllers are clients of.
 type Server interface {
-	// Registry carries out their requests.
+	// Registry carries out requests of those that run in the API server.
 	Registry() *registry.Registry
+	// Admitted carries out requests of all others, which admission plugins change or refuse.
+	Admitted() *registry.Registry
 	// Definition returns the hub definition of what is stored under a name, or nil.
 	Definition(storage string) *resource.Definition
 	// Served returns the definition of a group that stores its objects under a name, or nil.
@@ -47,6 +49,17 @@ func (c *Client) Minor() string { return c.manager.server.Minor() }
 
 // Resources returns what the API server serves, in the versions and the order that discovery prefers.
 func (c *Client) Resources() []*resource.Definition { return c.manager.server.Resources() }
+
+// Since reports whether the API server is of a minor or a later one: 36 is Kubernetes 1.36.
+func (c *Client) Since(minor int) bool { return c.registry().Server.Since(minor) }
+
+// registry carries out the controller's requests.
+func (c *Client) registry() *registry.Registry {
+	if c.loop.InServer {
+		return c.manager.server.Registry()
+	}
+	return c.manager.server.Admitted()
+}
 
 // Definition returns what the API server says of a resource, or nil.
 func (c *Client) Definition(of string) *resource.Definition { return c.manager.server.Definition(of) }
@@ -127,11 +140,14 @@ func (c *Client) OfKind(apiVersion, kind string) *resource.Definition {
 }
 
 // Enqueue queues a key of the controller itself.
-func (c *Client) Enqueue(key Key) { c.manager.add(c.loop, key, 0) }
+func (c *Client) Enqueue(key Key) { c.EnqueueAfter(key, 0) }
+
+// EnqueueAfter queues a key of the controller itself after a time.
+func (c *Client) EnqueueAfter(key Key, wait time.Duration) { c.manager.add(c.loop, key, wait) }
 
 // Live returns an object as the API server has it, or nil.
 func (c *Client) Live(of, namespace, name string) object.Object {
-	return c.manager.server.Registry().Reader().Get(of, namespace, name)
+	return c.registry().Reader().Get(of, namespace, name)
 }
 
 // Create stores a new object, which is used up, in its namespace. It returns it as it was stored.
@@ -142,7 +158,7 @@ func (c *Client) Create(of string, obj object.Object) (object.Object, *status.St
 	}
 	q.Verb = "create"
 	defer c.writes()()
-	return stored(c.manager.server.Registry().Create(q, sent(q.Definition, obj)))
+	return stored(c.registry().Create(q, sent(q.Definition, obj)))
 }
 
 // Update replaces an object, or a subresource of it ("": the object itself). One that somebody else has written since it
@@ -179,7 +195,7 @@ func (c *Client) Connect(of, subresource string, key Key, body object.Object) (o
 	}
 	q.Subresource, q.Verb = subresource, "create"
 	defer c.writes()()
-	obj, s := c.manager.server.Registry().Connect(q, "create", body)
+	obj, s := c.registry().Connect(q, "create", body)
 	if s != nil && s.Success {
 		return nil, nil
 	}
@@ -189,7 +205,7 @@ func (c *Client) Connect(of, subresource string, key Key, body object.Object) (o
 // Apply applies fields of an object, whoever else has them (server-side apply, with force). It creates an object that is
 // not there, where that is allowed.
 func (c *Client) Apply(of, subresource string, key Key, fields object.Object) (object.Object, *status.Status) {
-	r := c.manager.server.Registry()
+	r := c.registry()
 	return c.change(of, subresource, key.Namespace, key.Name, "patch", registry.Apply,
 		func(q *registry.Request, live object.Object) (object.Object, *status.Status) {
 			d := q.Definition
@@ -226,7 +242,7 @@ func (c *Client) Delete(of string, key Key, p Preconditions) *status.Status {
 		o.ResourceVersion = &p.ResourceVersion
 	}
 	defer c.writes()()
-	_, s = c.manager.server.Registry().Delete(q, o)
+	_, s = c.registry().Delete(q, o)
 	return s
 }
 
@@ -238,14 +254,14 @@ func (c *Client) DeleteCollection(d *resource.Definition, namespace, propagation
 	q := c.requestOf(d, namespace, "")
 	q.Verb = "deletecollection"
 	defer c.writes()()
-	c.manager.server.Registry().DeleteCollection(q, registry.ListOptions{}, registry.DeleteOptions{PropagationPolicy: propagation},
+	c.registry().DeleteCollection(q, registry.ListOptions{}, registry.DeleteOptions{PropagationPolicy: propagation},
 		func(_ *registry.Page, s *status.Status) { failed = s })
 	return failed
 }
 
 // LiveItems calls yield with each object of a resource as the API server has it, in key order, until it returns false.
 func (c *Client) LiveItems(of, namespace string, yield func(*resource.Item) bool) {
-	c.manager.server.Registry().Reader().Items(of, namespace, yield)
+	c.registry().Reader().Items(of, namespace, yield)
 }
 
 func (c *Client) change(of, subresource, namespace, name, verb string, kind registry.ChangeKind,
@@ -256,7 +272,7 @@ func (c *Client) change(of, subresource, namespace, name, verb string, kind regi
 	}
 	q.Subresource, q.Verb = subresource, verb
 	defer c.writes()()
-	return stored(c.manager.server.Registry().Update(q, registry.Change{Kind: kind,
+	return stored(c.registry().Update(q, registry.Change{Kind: kind,
 		Make: func(live object.Object) (object.Object, *status.Status) { return make(q, live) }}))
 }
 

@@ -33,7 +33,7 @@ func (m *Manager) Crash(name string) error {
 	if err != nil {
 		return err
 	}
-	l.stopped, l.crashed, l.cache = true, true, cache{}
+	l.stopped, l.crashed, l.cache, l.recorder = true, true, cache{}, recorder{}
 	m.queue.Drop(name)
 	return l.remember(nil)
 }

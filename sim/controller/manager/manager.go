@@ -9,6 +9,8 @@ import (
 
 	"github.com/kubesim/kubesim/sim/controller"
 	"github.com/kubesim/kubesim/sim/controller/apps"
+	"github.com/kubesim/kubesim/sim/controller/batch"
+	"github.com/kubesim/kubesim/sim/controller/network"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/scheduler"
 )
@@ -22,6 +24,12 @@ var all = []func() controller.Controller{
 	apps.ReplicationController,
 	apps.Deployment,
 	scheduler.New,
+	batch.Job,
+	batch.CronJob,
+	batch.TTLAfterFinished,
+	network.Endpoints,
+	network.EndpointSlices,
+	network.Mirroring,
 }
 
 // every stands for all controllers among names.

@@ -33,9 +33,10 @@ type PodFacts struct {
 }
 
 // PodOf returns the pod that an item is.
-func PodOf(it *resource.Item) *Pod { return &Pod{it, resource.Derived(it, readPod)} }
+func PodOf(it *resource.Item) *Pod { return &Pod{it, resource.Derived(it, ReadPod)} }
 
-func readPod(obj object.Object) *PodFacts {
+// ReadPod takes the facts out of a pod.
+func ReadPod(obj object.Object) *PodFacts {
 	p := &PodFacts{UID: obj.UID(), Controller: ControllerOf(obj), Phase: obj.String("status", "phase"),
 		Node: obj.String("spec", "nodeName"), Deleting: obj.DeletionTimestamp() != "", Created: TimeOf(obj.String("metadata", "creationTimestamp"))}
 	if c := controller.Condition(obj, "Ready"); c.String("status") == "True" {
@@ -99,26 +100,47 @@ func (p *Pod) Available(minReady time.Duration, now time.Time) bool {
 // ByDeletion sorts pods by who is deleted first (controller.ActivePodsWithRanks): what has no node, has not begun, is not
 // ready, costs less, is doubled up on its node, is younger. ranks say how many pods alike are on a node.
 func ByDeletion(pods []*Pod, ranks map[string]int, now time.Time) {
-	phases := map[string]int{"Pending": 0, "Unknown": 1, "Running": 2}
+	slices.SortStableFunc(pods, func(a, b *Pod) int {
+		if n := cmp.Or(compareProgress(a, b), cmp.Compare(a.Cost, b.Cost), cmp.Compare(ranks[b.Node], ranks[a.Node])); n != 0 {
+			return n
+		}
+		if a.Ready && !a.ReadySince.Equal(b.ReadySince) {
+			return younger(a.ReadySince, b.ReadySince, a, b, now)
+		}
+		if n := compareRestarts(a, b); n != 0 || a.Created.Equal(b.Created) {
+			return n
+		}
+		return younger(a.Created, b.Created, a, b, now)
+	})
+}
+
+// CompareActive says which of two pods is deleted first where neither cost nor nodes count, and ages count to the second
+// (controller.ActivePods).
+func CompareActive(a, b *Pod) int {
+	if n := compareProgress(a, b); n != 0 {
+		return n
+	}
+	if a.Ready && !a.ReadySince.Equal(b.ReadySince) {
+		return b.ReadySince.Compare(a.ReadySince)
+	}
+	return cmp.Or(compareRestarts(a, b), b.Created.Compare(a.Created))
+}
+
+var phases = map[string]int{"Pending": 0, "Unknown": 1, "Running": 2}
+
+// compareProgress compares how far two pods have come.
+func compareProgress(a, b *Pod) int {
 	yes := func(a, b bool) int { // who is not is first
 		if a == b {
 			return 0
 		}
 		return map[bool]int{true: 1, false: -1}[a]
 	}
-	slices.SortStableFunc(pods, func(a, b *Pod) int {
-		if n := cmp.Or(yes(a.Node != "", b.Node != ""), cmp.Compare(phases[a.Phase], phases[b.Phase]), yes(a.Ready, b.Ready),
-			cmp.Compare(a.Cost, b.Cost), cmp.Compare(ranks[b.Node], ranks[a.Node])); n != 0 {
-			return n
-		}
-		if a.Ready && !a.ReadySince.Equal(b.ReadySince) {
-			return younger(a.ReadySince, b.ReadySince, a, b, now)
-		}
-		if n := cmp.Or(cmp.Compare(b.Restarts, a.Restarts), cmp.Compare(b.SidecarRestarts, a.SidecarRestarts)); n != 0 || a.Created.Equal(b.Created) {
-			return n
-		}
-		return younger(a.Created, b.Created, a, b, now)
-	})
+	return cmp.Or(yes(a.Node != "", b.Node != ""), cmp.Compare(phases[a.Phase], phases[b.Phase]), yes(a.Ready, b.Ready))
+}
+
+func compareRestarts(a, b *Pod) int {
+	return cmp.Or(cmp.Compare(b.Restarts, a.Restarts), cmp.Compare(b.SidecarRestarts, a.SidecarRestarts))
 }
 
 // younger compares two times by the logarithm of their age, so that not only the youngest go (KEP-2185). Ages of one

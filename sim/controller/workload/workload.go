@@ -24,8 +24,9 @@ const Pods = "pods"
 
 // Owner is a kind of which objects control others.
 type Owner struct {
-	Resource string // its storage name
-	Plain    bool   // spec.selector is a map of labels
+	Resource  string // its storage name
+	Plain     bool   // spec.selector is a map of labels
+	Finalizer string // what is adopted gets it, and loses it when it is let go; "": none
 }
 
 // Workload is an object that has Pods, or objects that have.
@@ -143,7 +144,7 @@ func (w *Workload) Claim(of string, candidates []*resource.Item) (mine []*resour
 		case owner != nil && selected:
 			mine = append(mine, it)
 		case owner != nil && !deleting:
-			s := Disown(w.API, of, controller.Key{Namespace: it.Namespace, Name: it.Name}, w.Object.UID())
+			s := w.release(of, it)
 			if s != nil && s.Reason != status.ReasonNotFound && s.Reason != status.ReasonInvalid {
 				failed = s
 			}
@@ -176,6 +177,20 @@ func (w *Workload) Adopt(of string, it *resource.Item) *status.Status {
 	}
 	_, s := w.API.Patch(of, "", controller.Key{Namespace: it.Namespace, Name: it.Name}, func(live object.Object) {
 		live.Set(append(live.List("metadata", "ownerReferences"), w.Ref()), "metadata", "ownerReferences")
+		if w.Finalizer != "" && !slices.Contains(live.Finalizers(), w.Finalizer) {
+			live.SetFinalizers(append(live.Finalizers(), w.Finalizer))
+		}
+	})
+	return s
+}
+
+// release takes what makes an object the workload's from it.
+func (w *Workload) release(of string, it *resource.Item) *status.Status {
+	_, s := w.API.Patch(of, "", controller.Key{Namespace: it.Namespace, Name: it.Name}, func(live object.Object) {
+		disown(live, w.Object.UID())
+		if w.Finalizer != "" {
+			live.SetFinalizers(slices.DeleteFunc(live.Finalizers(), func(f string) bool { return f == w.Finalizer }))
+		}
 	})
 	return s
 }
