@@ -11,6 +11,7 @@ import (
 	"github.com/kubesim/kubesim/sim/controller/apps"
 	"github.com/kubesim/kubesim/sim/controller/batch"
 	"github.com/kubesim/kubesim/sim/controller/network"
+	nodes "github.com/kubesim/kubesim/sim/controller/node"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/scheduler"
 )
@@ -24,6 +25,9 @@ var all = []func() controller.Controller{
 	apps.ReplicationController,
 	apps.Deployment,
 	scheduler.New,
+	nodes.Lifecycle,
+	nodes.TaintEviction,
+	nodes.TTL,
 	batch.Job,
 	batch.CronJob,
 	batch.TTLAfterFinished,
