@@ -12,6 +12,7 @@ import (
 	"github.com/kubesim/kubesim/sim/controller/batch"
 	"github.com/kubesim/kubesim/sim/controller/network"
 	nodes "github.com/kubesim/kubesim/sim/controller/node"
+	"github.com/kubesim/kubesim/sim/controller/volume"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/scheduler"
 )
@@ -28,6 +29,12 @@ var all = []func() controller.Controller{
 	nodes.Lifecycle,
 	nodes.TaintEviction,
 	nodes.TTL,
+	volume.Binder,
+	volume.ClaimProtection,
+	volume.VolumeProtection,
+	volume.Ephemeral,
+	volume.Expander,
+	volume.Provisioner,
 	batch.Job,
 	batch.CronJob,
 	batch.TTLAfterFinished,

@@ -201,7 +201,7 @@ func (l *lifecycle) giveUp(api *controller.Client, node object.Object) (object.O
 			controller.SetCondition(node, api.Now(), kind, "Unknown", "NodeStatusUnknown", "Kubelet stopped posting node status.")
 		}
 	}
-	if object.Equal(controller.Condition(before, "Ready"), controller.Condition(node, "Ready")) {
+	if object.Equal(map[string]any(controller.Condition(before, "Ready")), map[string]any(controller.Condition(node, "Ready"))) {
 		return before, nil
 	}
 	return api.Update(nodeObjects, "status", node)
