@@ -31,6 +31,7 @@ import (
 	"github.com/kubesim/kubesim/sim/controller/manager"
 	"github.com/kubesim/kubesim/sim/controller/server"
 	"github.com/kubesim/kubesim/sim/history"
+	"github.com/kubesim/kubesim/sim/kubelet"
 	"github.com/kubesim/kubesim/sim/mvcc"
 	"github.com/kubesim/kubesim/sim/observe"
 	"github.com/kubesim/kubesim/sim/random"
@@ -56,6 +57,7 @@ type Cluster struct {
 	servers     *replica.Set
 	aggregator  *aggregator.Aggregator
 	controllers *controller.Manager
+	nodes       *kubelet.Nodes
 }
 
 // create returns a Cluster with an empty store, whose API servers have yet to start.
@@ -79,7 +81,9 @@ func create(o Options) (*Cluster, error) {
 	c.observer = observe.New(observe.Cluster{Log: c.log, History: c.history, Servers: c.servers, Schedule: c.schedule},
 		observe.Options{Seed: o.Seed, Trace: o.Trace, Replay: o.Replay})
 	c.aggregator = aggregator.New(&c.door, c.servers, c.schedule)
+	c.nodes = kubelet.New(o.Nodes)
 	c.controllers = controller.New(c.log, c.schedule, c.random, replica.Leading{Set: c.servers}, c.loops()...)
+	c.nodes.Attach(c.controllers.Client)
 	c.observer.Controllers = c.controllers
 	c.aggregator.Attach(c.controllers.Client(aggregator.Availability))
 	c.log.Listeners = []commit.Listener{c.history, c.observer, &c.followers, c.servers, c.controllers}
@@ -97,6 +101,7 @@ func (c *Cluster) loops() []controller.Controller {
 	if !c.options.NoControllers {
 		all, _ = manager.New(c.options.Controllers) // Options.check has looked at the names
 	}
+	all = append(all, c.nodes.Controllers()...)
 	all = append(all, c.aggregator.Controller())
 	return append(all, server.Controllers(!c.options.Bare)...)
 }

@@ -194,6 +194,7 @@ func (c *Client) Apply(of, subresource string, key Key, fields object.Object) (o
 type Preconditions struct {
 	UID, ResourceVersion string
 	Propagation          string // Orphan, Background or Foreground
+	Now                  bool   // without a grace period
 }
 
 // Delete deletes an object, or begins to.
@@ -209,6 +210,9 @@ func (c *Client) Delete(of string, key Key, p Preconditions) *status.Status {
 	}
 	if p.ResourceVersion != "" {
 		o.ResourceVersion = &p.ResourceVersion
+	}
+	if p.Now {
+		o.GracePeriodSeconds = new(int64)
 	}
 	defer c.writes()()
 	_, s = c.manager.server.Registry().Delete(q, o)

@@ -30,7 +30,7 @@ var rows = [][]string{
 	{"sim/fieldmanager", "sim/watchcache", "sim/builtin", "sim/crd", "sim/admission", "sim/auth", "sim/flowcontrol"},
 	{"sim/registry", "sim/boot", "sim/history"},
 	{"sim/discovery/openapi", "sim/controller", "sim/registry/registrytest"},
-	{"sim/controller/workload"},
+	{"sim/controller/workload", "sim/kubelet/shell"},
 	{"sim/controller/account", "sim/controller/apps", "sim/controller/autoscaling", "sim/controller/batch",
 		"sim/controller/certificates", "sim/controller/network", "sim/controller/node", "sim/controller/policy",
 		"sim/controller/volume", "sim/kubelet", "sim/scheduler"},
