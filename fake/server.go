@@ -301,7 +301,9 @@ func (s *Server) Compact() { s.cluster.Compact() }
 func (s *Server) Expire() { s.cluster.Expire() }
 
 // Reset takes the server back to how it began, except for its time. Open watches end.
-func (s *Server) Reset() error { return errors.Join(s.cluster.Reset(), s.rewriteJournal()) }
+func (s *Server) Reset() error {
+	return errors.Join(s.cluster.Reset(), s.serveMetrics(), s.rewriteJournal())
+}
 
 // patience is how long, in real time, a request may wait for a clock that nobody moves before the test's log says so.
 const patience = 10 * time.Second

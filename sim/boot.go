@@ -46,6 +46,7 @@ func (c *Cluster) Reset() (err error) {
 		c.observer.Flush()
 		c.resetLocked()
 		c.servers.End()
+		c.nodes.End()
 		c.schedule.Clear()
 		err = c.startLocked()
 		c.observer.Reset(c.options.Seed)

@@ -83,14 +83,14 @@ func create(o Options) (*Cluster, error) {
 	c.aggregator = aggregator.New(&c.door, c.servers, c.schedule)
 	c.nodes = kubelet.New(o.Nodes)
 	c.controllers = controller.New(c.log, c.schedule, c.random, replica.Leading{Set: c.servers}, c.loops()...)
-	c.nodes.Attach(c.controllers.Client)
+	c.nodes.Attach(c.controllers.Client, c.schedule)
 	c.observer.Controllers = c.controllers
 	c.aggregator.Attach(c.controllers.Client(aggregator.Availability))
 	c.log.Listeners = []commit.Listener{c.history, c.observer, &c.followers, c.servers, c.controllers}
 	c.door.parts = parts{c.schedule, c.history, c.observer, c.servers, c.controllers, c.aggregator, o.WriteGap}
 	c.resetLocked()
 	c.servers.Begin(replica.Host{Log: c.log, History: c.history, Schedule: c.schedule, Random: c.random, Door: &c.door,
-		Aggregator: c.aggregator, Listener: c.observer, Auth: who, Tokens: tokens, Plugins: o.Plugins,
+		Aggregator: c.aggregator, Listener: c.observer, Nodes: c.nodes, Auth: who, Tokens: tokens, Plugins: o.Plugins,
 		WithoutPlugins: o.WithoutPlugins, ServiceCIDR: o.serviceCIDR(), Port: o.Port, Bare: o.Bare}, made)
 	return c, nil
 }
@@ -130,6 +130,7 @@ func (c *Cluster) Close() {
 	c.do(func() {
 		c.observer.Flush()
 		c.servers.End()
+		c.nodes.End()
 		c.schedule.Stop()
 	})
 }

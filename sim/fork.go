@@ -96,6 +96,7 @@ func (c *Cluster) Recall(s *State) (err error) {
 func (c *Cluster) recallLocked(s *State) error {
 	c.observer.Flush()
 	c.servers.End()
+	c.nodes.End()
 	c.schedule.Clear()
 	c.options.Seed = s.Options.Seed
 	c.resetLocked()

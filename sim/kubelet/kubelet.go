@@ -24,6 +24,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/kubesim/kubesim/clock"
 	"github.com/kubesim/kubesim/sim/commit"
 	"github.com/kubesim/kubesim/sim/controller"
 	"github.com/kubesim/kubesim/sim/object"
@@ -64,7 +65,8 @@ const prefix = "kubelet/"
 
 // Nodes are the kubelets of a cluster.
 type Nodes struct {
-	all []*Kubelet
+	all      []*Kubelet
+	schedule *clock.Schedule
 }
 
 // New returns the kubelets of a cluster.
@@ -99,8 +101,9 @@ func (n *Nodes) Of(node string) *Kubelet {
 	return nil
 }
 
-// Attach gives each kubelet what it knows of its cluster outside of a reconcile.
-func (n *Nodes) Attach(client func(name string) *controller.Client) {
+// Attach gives each kubelet what it knows of its cluster outside of a reconcile, and the clock that sessions speak by.
+func (n *Nodes) Attach(client func(name string) *controller.Client, schedule *clock.Schedule) {
+	n.schedule = schedule
 	for _, k := range n.all {
 		k.client = client(prefix + k.node)
 	}
@@ -113,6 +116,8 @@ type Kubelet struct {
 	images map[string]Image
 	client *controller.Client
 	memory memory
+
+	sessions map[string][]*Session // by key of the pod
 }
 
 // memory is what a kubelet remembers.

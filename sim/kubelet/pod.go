@@ -73,8 +73,10 @@ func (k *Kubelet) syncPod(api *controller.Client, key controller.Key) (time.Dura
 	it := api.Item(pods, key.Namespace, key.Name)
 	if it == nil {
 		delete(k.memory.Pods, key.String())
+		k.changed(key.String())
 		return 0, nil
 	}
+	defer k.changed(key.String())
 	w := k.worker(api, it.Object())
 	phase := w.pod.String("status", "phase")
 	finished := phase == "Succeeded" || phase == "Failed"
@@ -113,6 +115,13 @@ func (k *Kubelet) worker(api *controller.Client, obj object.Object) *worker {
 		k.memory.Pods[key] = rec
 	}
 	w := &worker{k: k, api: api, now: api.Now(), pod: obj, rec: rec}
+	w.populate()
+	return w
+}
+
+// populate fills in the containers of the pod.
+func (w *worker) populate() {
+	obj, rec := w.pod, w.rec
 	for _, list := range []string{"initContainers", "containers", "ephemeralContainers"} {
 		for _, spec := range obj.Objects("spec", list) {
 			c := &container{name: spec.String("name"), list: list, spec: spec}
@@ -124,11 +133,10 @@ func (k *Kubelet) worker(api *controller.Client, obj object.Object) *worker {
 				rec.Containers[c.name] = &run{}
 			}
 			c.run = rec.Containers[c.name]
-			c.program, c.wrong = k.programOf(resolver{api, k}, obj, spec)
+			c.program, c.wrong = w.k.programOf(resolver{w.api, w.k}, obj, spec)
 			w.containers = append(w.containers, c)
 		}
 	}
-	return w
 }
 
 // active reports whether a container of the pod runs.

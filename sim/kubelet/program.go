@@ -19,6 +19,9 @@ type program struct {
 // idleShells are images whose own command is a shell, which ends at once when nobody types.
 var idleShells = []string{"busybox", "alpine", "ubuntu", "debian", "fedora", "centos", "bash"}
 
+// idle reports whether the command of an image is a shell.
+func idle(image string) bool { return slices.Contains(idleShells, untagged(image)) }
+
 // programOf returns the program of a container. An error is about an annotation.
 func (k *Kubelet) programOf(r resolver, pod, container object.Object) (*program, error) {
 	image := container.String("image")

@@ -67,6 +67,7 @@ func newServer(set *Set, n int, p *Profile) *Server {
 		Discovery:  discovery.New(r.discovery(reg, table)),
 		Decoder:    decoder(p.set),
 		Aggregated: set.Aggregator.Aggregated,
+		Nodes:      set.Nodes,
 	}
 	r.admit(reg, table, who, r.api.Decoder)
 	r.serveCustom(p.set)

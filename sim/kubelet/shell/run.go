@@ -42,6 +42,7 @@ type Output struct {
 type Result struct {
 	Output []Output
 	Ended  bool          // by itself
+	Exited bool          // by the command exit
 	Code   int           // with which it ended
 	At     time.Duration // how far it came
 	// Waits says that it will not do anything any more: a server, or a loop without a pause.
@@ -83,7 +84,7 @@ func (x *Program) Run(w World) *Result {
 		p.files[name] = text
 	}
 	x.list.run(p)
-	r := &Result{Output: p.out, Ended: p.ended || !p.stopped, Code: p.code, At: p.now, Waits: p.waits, Files: p.files, Handles: p.handles, Server: p.server}
+	r := &Result{Output: p.out, Ended: p.ended || !p.stopped, Exited: p.ended, Code: p.code, At: p.now, Waits: p.waits, Files: p.files, Handles: p.handles, Server: p.server}
 	return r
 }
 
