@@ -23,18 +23,17 @@ func (c *call) stream(stream *resource.Stream) {
 		c.fail(s)
 		return
 	}
-	a, s, ok := c.s.Nodes.Stream(r.sub.Name, q)
+	a, s, ok := c.s.Nodes.Stream(r.sub.Name, q, upgrades(c.q.Header))
 	switch {
 	case !ok:
 		c.fail(c.notSimulated(stream))
 	case s != nil:
 		c.fail(s)
+	case a.Text == nil && a.Session == nil:
+		c.answer(wire.StatusNoContent, nil)
 	case a.Session == nil:
 		c.header.Set("Content-Type", "text/plain")
 		c.answer(wire.StatusOK, codec.Text{a.Text})
-	case a.Session.Upgrade && !upgrades(c.q.Header):
-		a.Session.End()
-		c.fail(status.BadRequest("Upgrade request required"))
 	default:
 		c.converse(a.Session)
 	}

@@ -25,7 +25,7 @@ func (t *target) log() (*Answer, *status.Status) {
 	}
 	text := l.render(wrapped(t.c.program.output(started, started, until)), true)
 	if !t.is("follow") || !ended.IsZero() {
-		return &Answer{Text: []byte(text)}, nil
+		return &Answer{Text: append([]byte{}, text...)}, nil
 	}
 	session := t.nodes.session()
 	session.say(false, text)

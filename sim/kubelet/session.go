@@ -102,7 +102,12 @@ func (s *Session) close(result *status.Status) {
 
 // after calls f when a time has come, unless the session has ended.
 func (s *Session) after(at time.Time, f func()) {
-	s.nodes.schedule.After(max(at.Sub(s.nodes.schedule.Now()), 0), func() {
+	wait := at.Sub(s.nodes.schedule.Now())
+	if wait <= 0 {
+		f()
+		return
+	}
+	s.nodes.schedule.After(wait, func() {
 		if !s.ended {
 			f()
 		}
@@ -149,14 +154,16 @@ func (n *Nodes) End() {
 	}
 }
 
-// Answer is what a kubelet answers to a request for a stream: a text, or a session.
+// Answer is what a kubelet answers to a request for a stream: a text, or a session. The zero value is that of a pod that no
+// kubelet has yet, whose log is no content.
 type Answer struct {
-	Text    []byte
+	Text    []byte   // nil: there is none
 	Session *Session // nil: Text is all
 }
 
-// Stream answers a request for a subresource of a pod that streams. It is not ok where no kubelet of this cluster has the pod.
-func (n *Nodes) Stream(subresource string, r *resource.StreamRequest) (a *Answer, s *status.Status, ok bool) {
+// Stream answers a request for a subresource of a pod that streams; upgrade says that the client wants to change to another
+// protocol. It is not ok where no kubelet of this cluster has the pod.
+func (n *Nodes) Stream(subresource string, r *resource.StreamRequest, upgrade bool) (a *Answer, s *status.Status, ok bool) {
 	serve := map[string]func(*target) (*Answer, *status.Status){"log": (*target).log, "exec": (*target).exec, "attach": (*target).attach,
 		"portforward": (*target).forward}[subresource]
 	if n == nil || len(n.all) == 0 || serve == nil || r.Definition.Storage != pods {
@@ -171,9 +178,18 @@ func (n *Nodes) Stream(subresource string, r *resource.StreamRequest) (a *Answer
 		return nil, status.BadRequest("pod %s does not have a host assigned", r.Name), true
 	}
 	k := n.Of(node)
-	if k == nil {
+	switch {
+	case k == nil:
 		return nil, nil, false
+	case subresource != "log" && !upgrade:
+		return nil, status.BadRequest("Upgrade request required"), true
 	}
+	a, s = serve(n.target(k, obj, r))
+	return a, s, true
+}
+
+// target finds out what a stream is for.
+func (n *Nodes) target(k *Kubelet, obj object.Object, r *resource.StreamRequest) *target {
 	t := &target{nodes: n, k: k, now: n.schedule.Now(), query: r.Query, key: r.Namespace + "/" + r.Name}
 	t.w = &worker{k: k, api: k.client, now: t.now, pod: obj, rec: k.memory.Pods[t.key]}
 	if t.w.rec == nil || t.w.rec.UID != obj.UID() {
@@ -186,14 +202,13 @@ func (n *Nodes) Stream(subresource string, r *resource.StreamRequest) (a *Answer
 			t.c = c
 		}
 	}
-	if t.c == nil { // Refuse has looked; it may have none
-		return nil, status.BadRequest("container %s is not valid for pod %s", name, r.Name), true
+	if t.c == nil { // no container was meant
+		t.c = t.w.containers[0]
 	}
 	if t.c.program == nil {
 		t.c.program = &program{}
 	}
-	a, s = serve(t)
-	return a, s, true
+	return t
 }
 
 // target is what a stream is for.
