@@ -46,7 +46,7 @@ OWN_MODULES := $(filter-out wasm/slim/%,$(MODULES)) $(addprefix sim/conformance/
 # each runs a command in every module and fails at the end if it failed in one.
 each = @status=0; for m in $(MODULES); do echo "== $$m: $(1)"; (cd $$m && $(1)) || status=1; done; exit $$status
 
-.PHONY: help run test test-go test-wasm race race-fake check check-format check-generate vet guard deadcode staticcheck build-wasm wasm web web-dist test-web shots bench fuzz soak generate conformance conformance-real journeys real boot-data openapi-data e2e suites real-assets
+.PHONY: help run test test-go test-wasm race race-fake check check-format check-generate vet guard deadcode staticcheck build-wasm wasm web web-dist test-web shots bench fuzz soak generate conformance conformance-real life life-real journeys real boot-data openapi-data e2e suites real-assets
 
 help: ## print this list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1	/' | awk -F '\t' '{ printf "  %-17s %s\n", $$1, $$2 }'
@@ -161,6 +161,13 @@ conformance-real: ## the same against a real server: KUBESIM_TARGET=https://… 
 	@if [ -z "$$KUBESIM_TARGET" ]; then echo "set KUBESIM_TARGET=https://HOST:PORT, KUBESIM_TOKEN, and KUBESIM_INSECURE=1 for a self-signed certificate"; exit 1; fi
 	$(GO) test -count=1 -timeout 30m -v -run '^TestTarget$$' ./sim/conformance | grep -vE '^ *(=== (RUN|PAUSE|CONT|NAME)|--- PASS)'
 
+life: ## situations in which controllers act, compared with the recorded real ones, on virtual time
+	$(GO) test -count=1 -v -run '^TestLife$$' ./fake | grep -vE '^ *(=== (RUN|PAUSE|CONT|NAME)|--- PASS)'
+
+life-real: ## the same against a server whose controllers run, in real time: KUBESIM_TARGET=http://… KUBESIM_TOKEN=…; KUBESIM_RECORD=1 records those that are new
+	@if [ -z "$$KUBESIM_TARGET" ]; then echo "set KUBESIM_TARGET=http://127.0.0.1:6480 and KUBESIM_TOKEN=admintoken (make real CONTROLLERS=1 starts such a server)"; exit 1; fi
+	$(GO) test -count=1 -timeout 60m -v -run '^TestLifeTarget$$' ./sim/conformance | grep -vE '^ *(=== (RUN|PAUSE|CONT|NAME)|--- PASS)'
+
 journeys: ## variations of the cases, sent to a real server and to a simulator until KUBESIM_REQUESTS in a row agree; KUBESIM_AREA=apply,crd
 	@if [ -z "$$KUBESIM_TARGET" ]; then echo "set KUBESIM_TARGET=http://127.0.0.1:6480 and KUBESIM_TOKEN=admintoken (make real starts such a server)"; exit 1; fi
 	$(GO) test -count=1 -timeout 0 -v -run '^TestJourneys$$' ./fake | grep -vE '^ *(=== (RUN|PAUSE|CONT|NAME)|--- PASS)'
@@ -173,9 +180,12 @@ REAL_RELEASE := $(shell sed -n 's|^\tk8s.io/kubernetes ||p' $(REAL_DIR)/$(REAL_M
 REAL_VERSION := k8s.io/component-base/version
 REAL_SERVER  := $${TMPDIR:-/tmp}/kubesim-real$(addprefix -,$(REAL_MINOR))
 REAL_LDFLAGS := -X $(REAL_VERSION).gitVersion=$(REAL_RELEASE) -X $(REAL_VERSION).gitMajor=1 -X $(REAL_VERSION).gitMinor=$(word 2,$(subst ., ,$(REAL_RELEASE)))
+REAL_MANAGER  = $(E2E)/bin/kube-controller-manager
 BUILD_REAL   := cd $(REAL_DIR) && $(GO) build -modfile $(REAL_MOD) -o $(REAL_SERVER) -ldflags '$(REAL_LDFLAGS)' .
-real: ## build and start a real kube-apiserver (some minutes, 2 GB) to compare with, and to record from (REAL_MINOR: another than the recorded one)
-	$(BUILD_REAL) && exec $(REAL_SERVER) $(REALFLAGS)
+real: ## build and start a real kube-apiserver (some minutes, 2 GB) to compare with, and to record from (REAL_MINOR: another than the recorded one; CONTROLLERS=1: with kube-controller-manager)
+	@if [ -n "$(CONTROLLERS)" ] && [ ! -x $(REAL_MANAGER) ]; then mkdir -p $(E2E)/bin && cd sim/conformance/testdata/e2e && \
+		$(GO) build -ldflags '$(REAL_LDFLAGS)' -o $(E2E)/bin/ k8s.io/kubernetes/cmd/kube-controller-manager; fi
+	$(BUILD_REAL) && $(if $(CONTROLLERS),KUBESIM_REAL_CONTROLLERS=$(REAL_MANAGER)) exec $(REAL_SERVER) $(REALFLAGS)
 
 # with_real COMMAND runs a command beside a fresh real server on port 6470.
 with_real = dir=$$(mktemp -d) && (cd $$dir && $(GO) run $$($(GO) env GOROOT)/src/crypto/tls/generate_cert.go --ca --host kubesim) && \

@@ -89,12 +89,15 @@ func (c Case) source() string {
 	if c.NoNamespace {
 		b.WriteString("# @no-namespace\n")
 	}
+	if c.Whole {
+		b.WriteString("# @whole\n")
+	}
 	for _, s := range c.Steps {
 		b.WriteString("\n### " + s.Name + "\n")
 		for _, d := range s.directives() {
 			b.WriteString("# @" + d + "\n")
 		}
-		if s.Control != "" {
+		if s.Method == "" {
 			continue
 		}
 		b.WriteString(s.Method + " " + s.Target + "\n")
@@ -129,6 +132,15 @@ func (s Step) directives() []string {
 	add(s.Sleep > 0, fmt.Sprintf("sleep %g", s.Sleep.Seconds()))
 	add(s.Control != "", "control "+s.Control)
 	add(s.Second, "server 2")
+	if s.Settle != nil {
+		add(true, s.Settle.String())
+	}
+	if s.Pass != nil {
+		add(true, s.Pass.String())
+	}
+	if s.Play != nil {
+		add(true, "play "+s.Play.Labels+" "+s.Play.As)
+	}
 	for _, o := range s.Only {
 		add(true, "only "+o.Path+" "+o.Want)
 	}

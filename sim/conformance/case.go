@@ -2,6 +2,7 @@ package conformance
 
 import (
 	"embed"
+	"errors"
 	"fmt"
 	"io/fs"
 	"path"
@@ -21,6 +22,7 @@ type Case struct {
 	Name        string // the file's name without .http
 	Title       string // the first comment line
 	NoNamespace bool   // no fresh namespace is made: {{ns}} is empty
+	Whole       bool   // of a situation: what every namespace has is compared, too
 	Steps       []Step
 
 	recorded map[string]any // step name -> recorded answer
@@ -40,6 +42,10 @@ type Step struct {
 	Sleep   time.Duration
 	Control string // "compact" or "expire": no request
 	Second  bool   // send to Target.Second
+
+	Settle *Settle // of a situation: no request
+	Pass   *Pass   // the same
+	Play   *Play   // the same
 
 	Only   []Only
 	Ignore []string
@@ -218,6 +224,9 @@ func parseCase(text string) (Case, error) {
 		}
 	}
 	for _, s := range steps {
+		if s.Name == "ns" {
+			return Case{}, errors.New("a step cannot be called ns: {{ns}} is the namespace")
+		}
 		s.Body = strings.TrimRight(s.Body, "\n")
 		c.Steps = append(c.Steps, *s)
 	}
@@ -229,6 +238,8 @@ func (c *Case) parseHead(line string) {
 	switch {
 	case strings.Contains(line, "@no-namespace"):
 		c.NoNamespace = true
+	case line == "# @whole":
+		c.Whole = true
 	case comment && c.Title == "":
 		c.Title = strings.TrimSpace(title)
 	}
@@ -275,6 +286,12 @@ func (s *Step) directive(name, value string) (err error) {
 		s.Sleep, err = seconds(value)
 	case "control":
 		s.Control = value
+	case "settle", "state":
+		s.Settle, err = parseSettle(value, name == "state")
+	case "pass":
+		s.Pass, err = parsePass(value)
+	case "play":
+		s.Play, err = parsePlay(value)
 	case "server":
 		s.Second = value == "2"
 	case "ignore":

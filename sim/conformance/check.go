@@ -22,6 +22,8 @@ type TB[T any] interface {
 type Options[T any] struct {
 	Cases []Case // nil: Cases()
 	Known string // known differences in their text form; empty: KnownDifferences()
+	// Play plays a case: Run, or RunLife for situations. Nil: Run.
+	Play func(context.Context, Target, Case) []StepResult
 
 	// Isolate runs the body of each case, typically testing/synctest.Test: time is then virtual. Nil: f(t).
 	Isolate func(t T, f func(T))
@@ -82,6 +84,9 @@ func (c *check[T]) load() (err error) {
 	if c.opts.Known == "" {
 		c.opts.Known = KnownDifferences()
 	}
+	if c.opts.Play == nil {
+		c.opts.Play = Run
+	}
 	if c.opts.Lines == 0 {
 		c.opts.Lines = 3
 	}
@@ -123,7 +128,7 @@ func (c *check[T]) runAhead(t T) {
 	var mu sync.Mutex
 	work := func(jobs chan job) {
 		for j := range jobs {
-			got := Run(context.Background(), j.t, j.c)
+			got := c.opts.Play(context.Background(), j.t, j.c)
 			mu.Lock()
 			c.results[j.c.ID()] = got
 			mu.Unlock()
@@ -170,7 +175,7 @@ func (c *check[T]) run(t T, x Case) (results []StepResult, why error) {
 	body := func(t T) {
 		target := c.target(t, x)
 		if why = target.ready(x); why == nil {
-			results = Run(context.Background(), target, x)
+			results = c.opts.Play(context.Background(), target, x)
 		}
 	}
 	if c.opts.Isolate == nil {

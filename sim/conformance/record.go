@@ -9,47 +9,69 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // Record plays the cases below dir that have no recording yet against a real server, and writes their .res files. Each
 // is played twice: an answer that is not the same again depends on something else than the case, and is no recording.
 // It returns the IDs of the cases it has recorded, and the errors of the others joined.
 func Record(ctx context.Context, t Target, dir string) (recorded []string, err error) {
+	return recordEach(dir, 1, func(c Case, to string) error { return record(ctx, t, c, to, Run) })
+}
+
+// RecordLife is Record for situations. Some are played at a time, for most of their time is spent waiting.
+func RecordLife(ctx context.Context, t Target, dir string, workers int) (recorded []string, err error) {
+	return recordEach(dir, workers, func(c Case, to string) error { return record(ctx, t, c, to, RunLife) })
+}
+
+// recordEach records the cases below dir that have no recording yet.
+func recordEach(dir string, workers int, record func(c Case, to string) error) (recorded []string, err error) {
 	cases := os.DirFS(dir)
 	files, err := fs.Glob(cases, "*/*.http")
 	if err != nil {
 		return nil, err
 	}
+	var mu sync.Mutex
+	var wg sync.WaitGroup
+	free := make(chan struct{}, workers)
 	for _, file := range files {
 		res := strings.TrimSuffix(file, ".http") + ".res"
 		if _, err := fs.Stat(cases, res); !errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
-		c, failed := readCase(cases, file)
-		if failed == nil {
-			failed = record(ctx, t, c, filepath.Join(dir, res))
-		}
-		if failed != nil {
-			err = errors.Join(err, fmt.Errorf("%s: %w", filepath.Join(dir, file), failed))
-			continue
-		}
-		recorded = append(recorded, c.ID())
+		free <- struct{}{}
+		wg.Go(func() {
+			defer func() { <-free }()
+			c, failed := readCase(cases, file)
+			if failed == nil {
+				failed = record(c, filepath.Join(dir, res))
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			if failed != nil {
+				err = errors.Join(err, fmt.Errorf("%s: %w", filepath.Join(dir, file), failed))
+				return
+			}
+			recorded = append(recorded, c.ID())
+		})
 	}
+	wg.Wait()
+	slices.Sort(recorded)
 	return recorded, err
 }
 
 // record plays a case twice and writes its recording.
-func record(ctx context.Context, t Target, c Case, to string) error {
+func record(ctx context.Context, t Target, c Case, to string, run func(context.Context, Target, Case) []StepResult) error {
 	t.tidy = true
 	c.recorded = map[string]any{}
-	for _, r := range Run(ctx, t, c) {
+	for _, r := range run(ctx, t, c) {
 		if r.Got == nil {
 			return fmt.Errorf("%s: %s", r.Name, strings.Join(r.Differences, "; "))
 		}
 		c.recorded[r.Name] = r.Got
 	}
 	t.Seed++ // another namespace
-	for _, r := range Run(ctx, t, c) {
+	for _, r := range run(ctx, t, c) {
 		if !r.Agrees() {
 			return fmt.Errorf("%s is not the same the second time: %s", r.Name, strings.Join(r.Differences, "; "))
 		}

@@ -267,3 +267,32 @@ func TestTarget(t *testing.T) {
 	}
 	Check(t, func(*testing.T, Case) Target { return target }, Options[*testing.T]{Workers: 8})
 }
+
+// TestLifeTarget plays the situations against the server at KUBESIM_TARGET, whose controllers run; KUBESIM_RECORD=1 records
+// those that have no recording instead. The variables are TestTarget's. See "make life-real".
+func TestLifeTarget(t *testing.T) {
+	url := os.Getenv("KUBESIM_TARGET")
+	if url == "" {
+		t.Skip("KUBESIM_TARGET is not set")
+	}
+	target := Target{URL: url, Token: os.Getenv("KUBESIM_TOKEN"), Seed: uint64(time.Now().UnixNano()),
+		Transport: Network(os.Getenv("KUBESIM_INSECURE") != "")}
+	if os.Getenv("KUBESIM_RECORD") != "" {
+		done, err := RecordLife(t.Context(), target, "testdata/life", lifeWorkers)
+		t.Logf("recorded %q", done)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	cases, err := LifeCases()
+	if err != nil {
+		t.Fatal(err)
+	}
+	target.tidy = true
+	Check(t, func(*testing.T, Case) Target { return target },
+		Options[*testing.T]{Cases: cases, Known: LifeDifferences(), Play: RunLife, Workers: lifeWorkers})
+}
+
+// lifeWorkers is how many situations are played at a time.
+const lifeWorkers = 10

@@ -15,8 +15,10 @@ import (
 
 // Server is the API server that controllers are clients of.
 type Server interface {
-	// Registry carries out their requests.
+	// Registry carries out requests of those that run in the API server.
 	Registry() *registry.Registry
+	// Admitted carries out requests of all others, which admission plugins change or refuse.
+	Admitted() *registry.Registry
 	// Definition returns the hub definition of what is stored under a name, or nil.
 	Definition(storage string) *resource.Definition
 	// Served returns the definition of a group that stores its objects under a name, or nil.
@@ -47,6 +49,17 @@ func (c *Client) Minor() string { return c.manager.server.Minor() }
 
 // Resources returns what the API server serves, in the versions and the order that discovery prefers.
 func (c *Client) Resources() []*resource.Definition { return c.manager.server.Resources() }
+
+// Since reports whether the API server is of a minor or a later one: 36 is Kubernetes 1.36.
+func (c *Client) Since(minor int) bool { return c.registry().Server.Since(minor) }
+
+// registry carries out the controller's requests.
+func (c *Client) registry() *registry.Registry {
+	if c.loop.InServer {
+		return c.manager.server.Registry()
+	}
+	return c.manager.server.Admitted()
+}
 
 // Definition returns what the API server says of a resource, or nil.
 func (c *Client) Definition(of string) *resource.Definition { return c.manager.server.Definition(of) }
@@ -110,11 +123,15 @@ func (c *Client) Items(of, namespace string, yield func(*resource.Item) bool) {
 
 func (c *Client) view(of string) *mvcc.View { return c.loop.cache.of(of, c.manager.log.Newest()) }
 
-// Owned returns the objects that name an owner by its uid, in the order in which they came to it: as the cache knows them,
-// if nothing lags. They are not to be changed.
+// Owned returns the objects that name an owner by its uid, in the order in which they came to it. They are not to be
+// changed.
 func (c *Client) Owned(uid string) []Ref {
 	m := c.manager
-	return m.owned.of(uid, m.log.Newest(), m.server.Resources())
+	newest := m.owned.of(uid, m.log.Newest(), m.server.Resources())
+	if len(c.loop.cache.lagging) == 0 {
+		return newest
+	}
+	return c.loop.cache.owned(uid, newest, m.server)
 }
 
 // Unowned returns the objects of a namespace that name no owner, in the order in which they came to that. They are not to be
@@ -127,11 +144,14 @@ func (c *Client) OfKind(apiVersion, kind string) *resource.Definition {
 }
 
 // Enqueue queues a key of the controller itself.
-func (c *Client) Enqueue(key Key) { c.manager.add(c.loop, key, 0) }
+func (c *Client) Enqueue(key Key) { c.EnqueueAfter(key, 0) }
+
+// EnqueueAfter queues a key of the controller itself after a time.
+func (c *Client) EnqueueAfter(key Key, wait time.Duration) { c.manager.add(c.loop, key, wait) }
 
 // Live returns an object as the API server has it, or nil.
 func (c *Client) Live(of, namespace, name string) object.Object {
-	return c.manager.server.Registry().Reader().Get(of, namespace, name)
+	return c.registry().Reader().Get(of, namespace, name)
 }
 
 // Create stores a new object, which is used up, in its namespace. It returns it as it was stored.
@@ -142,7 +162,7 @@ func (c *Client) Create(of string, obj object.Object) (object.Object, *status.St
 	}
 	q.Verb = "create"
 	defer c.writes()()
-	return stored(c.manager.server.Registry().Create(q, sent(q.Definition, obj)))
+	return stored(c.registry().Create(q, sent(q.Definition, obj)))
 }
 
 // Update replaces an object, or a subresource of it ("": the object itself). One that somebody else has written since it
@@ -171,10 +191,41 @@ func (c *Client) Patch(of, subresource string, key Key, change func(live object.
 		})
 }
 
+// Connect creates a subresource of an object whose body is not the object itself: binding, eviction, token.
+func (c *Client) Connect(of, subresource string, key Key, body object.Object) (object.Object, *status.Status) {
+	q, s := c.request(of, key.Namespace, key.Name)
+	if s != nil {
+		return nil, s
+	}
+	q.Subresource, q.Verb = subresource, "create"
+	defer c.writes()()
+	obj, s := c.registry().Connect(q, "create", body)
+	if s != nil && s.Success {
+		return nil, nil
+	}
+	return obj, s
+}
+
+// Scale returns the Scale of an object of a resource, which may be served in several versions.
+func (c *Client) Scale(d *resource.Definition, key Key) (object.Object, *status.Status) {
+	q := c.requestOf(d, key.Namespace, key.Name)
+	q.Verb, q.Subresource = "get", "scale"
+	return c.registry().Connect(q, "get", nil)
+}
+
+// SetScale changes the number of replicas of an object to that of a Scale.
+func (c *Client) SetScale(d *resource.Definition, scale object.Object) *status.Status {
+	q := c.requestOf(d, scale.Namespace(), scale.Name())
+	q.Verb, q.Subresource = "update", "scale"
+	defer c.writes()()
+	_, s := c.registry().Connect(q, "update", scale)
+	return s
+}
+
 // Apply applies fields of an object, whoever else has them (server-side apply, with force). It creates an object that is
 // not there, where that is allowed.
 func (c *Client) Apply(of, subresource string, key Key, fields object.Object) (object.Object, *status.Status) {
-	r := c.manager.server.Registry()
+	r := c.registry()
 	return c.change(of, subresource, key.Namespace, key.Name, "patch", registry.Apply,
 		func(q *registry.Request, live object.Object) (object.Object, *status.Status) {
 			d := q.Definition
@@ -215,7 +266,7 @@ func (c *Client) Delete(of string, key Key, p Preconditions) *status.Status {
 		o.GracePeriodSeconds = new(int64)
 	}
 	defer c.writes()()
-	_, s = c.manager.server.Registry().Delete(q, o)
+	_, s = c.registry().Delete(q, o)
 	return s
 }
 
@@ -227,14 +278,14 @@ func (c *Client) DeleteCollection(d *resource.Definition, namespace, propagation
 	q := c.requestOf(d, namespace, "")
 	q.Verb = "deletecollection"
 	defer c.writes()()
-	c.manager.server.Registry().DeleteCollection(q, registry.ListOptions{}, registry.DeleteOptions{PropagationPolicy: propagation},
+	c.registry().DeleteCollection(q, registry.ListOptions{}, registry.DeleteOptions{PropagationPolicy: propagation},
 		func(_ *registry.Page, s *status.Status) { failed = s })
 	return failed
 }
 
 // LiveItems calls yield with each object of a resource as the API server has it, in key order, until it returns false.
 func (c *Client) LiveItems(of, namespace string, yield func(*resource.Item) bool) {
-	c.manager.server.Registry().Reader().Items(of, namespace, yield)
+	c.registry().Reader().Items(of, namespace, yield)
 }
 
 func (c *Client) change(of, subresource, namespace, name, verb string, kind registry.ChangeKind,
@@ -245,7 +296,7 @@ func (c *Client) change(of, subresource, namespace, name, verb string, kind regi
 	}
 	q.Subresource, q.Verb = subresource, verb
 	defer c.writes()()
-	return stored(c.manager.server.Registry().Update(q, registry.Change{Kind: kind,
+	return stored(c.registry().Update(q, registry.Change{Kind: kind,
 		Make: func(live object.Object) (object.Object, *status.Status) { return make(q, live) }}))
 }
 

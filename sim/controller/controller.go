@@ -47,8 +47,10 @@ type Controller struct {
 	InServer bool
 	// Upkeep says that what it waits for keeps things as they are, such as the renewal of a lease: nobody waits for it.
 	Upkeep bool
-	// RetryMax bounds the pause after failures. 0: 1000 s.
-	RetryMax time.Duration
+	// RetryMin is the pause after a first failure, and RetryMax bounds those that follow. 0: 5 ms and 1000 s.
+	RetryMin, RetryMax time.Duration
+	// Retries is how often in a row a key that fails is tried again before it is given up. 0: for ever.
+	Retries int
 	Reconciler
 }
 

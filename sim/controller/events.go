@@ -6,7 +6,6 @@ import (
 
 	"github.com/kubesim/kubesim/sim/boot"
 	"github.com/kubesim/kubesim/sim/object"
-	"github.com/kubesim/kubesim/sim/resource"
 	"github.com/kubesim/kubesim/sim/status"
 )
 
@@ -16,73 +15,72 @@ const events = "events"
 // microTime is the form of metav1.MicroTime.
 const microTime = "2006-01-02T15:04:05.000000Z07:00"
 
-// Event records that something happened to an object, as client-go's recorder does: kind is Normal or Warning. What has
-// been said of the object before is counted, and not said again.
+// Event records that something happened to an object: kind is Normal or Warning. What the controller has said of the object
+// before is counted, and what it says too much of is combined or left out, as by client-go's recorder (see recorder).
 func (c *Client) Event(obj object.Object, kind, reason, message string) *status.Status {
-	namespace := obj.Namespace()
-	if namespace == "" {
-		namespace = "default"
+	about := obj.Kind() + "/" + obj.Namespace() + "/" + obj.Name() + "/" + obj.UID() + "/" + obj.APIVersion()
+	e, allowed := c.loop.recorder.record(about, saying{kind, reason, message}, c.Now())
+	if !allowed {
+		return nil
 	}
+	namespace := cmp.Or(obj.Namespace(), "default")
 	now := object.Time(c.Now())
-	if before := c.said(namespace, obj, kind, reason, message); before != "" {
-		_, s := c.Patch(events, "", Key{namespace, before}, func(live object.Object) {
-			count, _ := live.Int("count")
-			live.Set(count+1, "count")
-			live.Set(now, "lastTimestamp")
+	if e.Name != "" {
+		_, s := c.Patch(events, "", Key{namespace, e.Name}, func(live object.Object) {
+			live["count"], live["lastTimestamp"], live["message"] = e.Count, now, e.message
 		})
-		return s
-	}
-	about := map[string]any{"kind": obj.Kind(), "name": obj.Name(), "uid": obj.UID(), "apiVersion": obj.APIVersion(),
-		"resourceVersion": obj.ResourceVersion()}
-	if obj.Namespace() != "" {
-		about["namespace"] = obj.Namespace()
+		if s == nil || s.Reason != status.ReasonNotFound {
+			return s
+		}
+	} else {
+		e.Name = c.eventName(namespace, obj.Name()) // it is new, or was left out before
 	}
 	_, s := c.Create(events, object.Object{"kind": "Event", "apiVersion": "v1",
-		"metadata":       map[string]any{"name": c.eventName(namespace, obj.Name()), "namespace": namespace},
-		"involvedObject": about, "reason": reason, "message": message, "type": kind, "count": int64(1),
+		"metadata":       map[string]any{"name": e.Name, "namespace": namespace},
+		"involvedObject": map[string]any(reference(obj)), "reason": reason, "message": e.message, "type": kind, "count": e.Count,
 		"source": map[string]any{"component": c.component()}, "reportingComponent": c.component(),
-		"firstTimestamp": now, "lastTimestamp": now})
+		"firstTimestamp": object.Time(e.First), "lastTimestamp": now})
 	return s
+}
+
+// reference is the ObjectReference of an object.
+func reference(obj object.Object) object.Object {
+	ref := object.Object{"kind": obj.Kind(), "name": obj.Name(), "uid": obj.UID(), "apiVersion": obj.APIVersion(),
+		"resourceVersion": obj.ResourceVersion()}
+	if obj.Namespace() != "" {
+		ref["namespace"] = obj.Namespace()
+	}
+	return ref
 }
 
 func (c *Client) component() string { return cmp.Or(c.loop.Component, c.loop.Name) }
 
-// said returns the name of the event that says the same of an object, or "".
-func (c *Client) said(namespace string, obj object.Object, kind, reason, message string) (name string) {
-	c.manager.server.Registry().Reader().Items(events, namespace, func(it *resource.Item) bool {
-		e := it.Object()
-		if e.String("involvedObject", "uid") == obj.UID() && e.String("type") == kind && e.String("reason") == reason &&
-			e.String("message") == message && e.String("source", "component") == c.component() {
-			name = it.Name
-		}
-		return name == ""
-	})
-	return name
-}
-
 // eventName returns the name of a new event: that of the object and the time, as client-go's recorder has it. Two of one
 // instant, which no real clock knows, get names of instants that follow.
 func (c *Client) eventName(namespace, about string) string {
+	d := c.manager.server.Definition(events)
 	for at := c.Now().UnixNano(); ; at++ {
-		if name := fmt.Sprintf("%s.%x", about, at); c.Live(events, namespace, name) == nil {
+		name := fmt.Sprintf("%s.%x", about, at)
+		if d == nil || c.manager.log.Newest().Get(d.Key(namespace, name)) == nil {
 			return name
 		}
 	}
 }
 
-// Tell stores an Event of events.k8s.io, as client-go's newer recorder does, with its name and its time: two of one object
-// and one instant are one. A server that does not serve the group is told nothing.
-func (c *Client) Tell(event object.Object) {
+// Tell stores an Event of events.k8s.io, as client-go's newer recorder does, with its time and its name, which it returns. A
+// server that does not serve the group is told nothing.
+func (c *Client) Tell(event object.Object) (name string) {
 	d := c.manager.server.Served("events.k8s.io", events)
 	if d == nil || c.loop.crashed {
-		return
+		return ""
 	}
-	now := c.Now()
-	event.Set(fmt.Sprintf("%s.%x", event.String("regarding", "name"), now.UnixNano()), "metadata", "name")
-	event["eventTime"] = now.UTC().Format(microTime)
+	name = c.eventName(event.Namespace(), event.String("regarding", "name"))
+	event.Set(name, "metadata", "name")
+	event["eventTime"] = c.Now().UTC().Format(microTime)
 	event["reportingInstance"] = event.String("reportingController") + "-" + boot.Host
 	q := c.requestOf(d, event.Namespace(), event.Name())
 	q.Verb = "create"
 	defer c.writes()()
-	_, _ = c.manager.server.Registry().Create(q, event) // nobody hears it twice
+	_, _ = c.registry().Create(q, event) // nobody hears it twice
+	return name
 }

@@ -46,11 +46,12 @@ type Manager struct {
 // loop is one controller and how it goes.
 type loop struct {
 	Controller
-	client  Client
-	cache   cache
-	stopped bool
-	crashed bool // stopped, and everything forgotten
-	delay   time.Duration
+	client   Client
+	cache    cache
+	recorder recorder
+	stopped  bool
+	crashed  bool // stopped, and everything forgotten
+	delay    time.Duration
 }
 
 // watcher is a watch of a controller.
@@ -220,8 +221,11 @@ func (m *Manager) reconcile(i Item) {
 		return
 	}
 	if failed != nil {
-		now := m.schedule.Now()
-		m.addAt(i, m.queue.Retry(i, now, cmp.Or(l.RetryMax, backoffMax)))
+		if l.Retries > 0 && m.queue.failures[i] >= l.Retries {
+			m.queue.Forget(i)
+			return
+		}
+		m.addAt(i, m.queue.Retry(i, m.schedule.Now(), cmp.Or(l.RetryMin, backoffMin), cmp.Or(l.RetryMax, backoffMax)))
 		return
 	}
 	m.queue.Forget(i)

@@ -85,14 +85,15 @@ func (q *Queue) after(at time.Time) int {
 	return sort.Search(len(q.waiting), func(n int) bool { return q.waiting[n].At.After(at) })
 }
 
-// Retry makes an item ready again after a pause, which doubles with each failure in a row up to the longest. It returns when.
-func (q *Queue) Retry(i Item, now time.Time, longest time.Duration) time.Time {
+// Retry makes an item ready again after a pause, which begins with the shortest and doubles with each failure in a row up to
+// the longest. It returns when.
+func (q *Queue) Retry(i Item, now time.Time, shortest, longest time.Duration) time.Time {
 	if q.failures == nil {
 		q.failures = map[Item]int{}
 	}
 	pause := longest
 	if n := q.failures[i]; n < 20 {
-		pause = min(backoffMin<<n, longest)
+		pause = min(shortest<<n, longest)
 	}
 	q.failures[i]++
 	at := now.Add(pause)

@@ -108,7 +108,7 @@ func TestQueueAgainstModel(t *testing.T) {
 				m.addAt(i, at)
 			case 5:
 				at := now.Add(m.pause(i))
-				is.Equal(q.Retry(i, now, 1000*time.Second), at) // the pause doubles
+				is.Equal(q.Retry(i, now, 5*time.Millisecond, 1000*time.Second), at) // the pause doubles
 				m.addAt(i, at)
 			case 6:
 				q.Forget(i)
@@ -146,11 +146,11 @@ func TestBackOffEnds(t *testing.T) {
 	var last time.Duration
 	for range 100 {
 		now := clock.Epoch()
-		last = q.Retry(i, now, 1000*time.Second).Sub(now)
+		last = q.Retry(i, now, 5*time.Millisecond, 1000*time.Second).Sub(now)
 		q.Due(now.Add(last))
 	}
 	is.Equal(last, 1000*time.Second)
 	is.Equal(q.Failures(), []controller.Failure{{Item: i, Times: 100}})
 	q.Forget(i)
-	is.Equal(q.Retry(i, clock.Epoch(), 1000*time.Second), clock.Epoch().Add(5*time.Millisecond)) // as at the first time
+	is.Equal(q.Retry(i, clock.Epoch(), 5*time.Millisecond, 1000*time.Second), clock.Epoch().Add(5*time.Millisecond)) // as at the first time
 }

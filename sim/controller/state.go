@@ -33,6 +33,8 @@ type LoopState struct {
 	Delay   time.Duration   `json:",omitempty"`
 	Memory  json.RawMessage `json:",omitempty"` // as its Rememberer prints it
 
+	Events *recorder `json:",omitempty"` // that it has recorded
+
 	// Lagging is what it knows of resources whose informers lag.
 	Lagging map[string]*mvcc.View `json:"-"`
 }
@@ -44,10 +46,13 @@ func (m *Manager) State() *State {
 	_, s.Drawn = m.Order.(Drawn)
 	for _, l := range m.loops {
 		x := LoopState{Name: l.Name, Stopped: l.stopped, Crashed: l.crashed, Delay: l.delay, Memory: l.memory()}
+		if len(l.recorder.Said) > 0 {
+			x.Events = l.recorder.clone()
+		}
 		if len(l.cache.lagging) > 0 {
 			x.Lagging = maps.Clone(l.cache.lagging)
 		}
-		if x.Stopped || x.Delay > 0 || x.Memory != nil || x.Lagging != nil {
+		if x.Stopped || x.Delay > 0 || x.Memory != nil || x.Lagging != nil || x.Events != nil {
 			s.Loops = append(s.Loops, x)
 		}
 	}
@@ -58,7 +63,7 @@ func (m *Manager) State() *State {
 func (m *Manager) Load(s *State) error {
 	m.queue, m.Plan, m.owned, m.beat = Queue{}, nil, owned{}, time.Time{}
 	for _, l := range m.loops {
-		l.stopped, l.crashed, l.delay, l.cache = false, false, 0, cache{}
+		l.stopped, l.crashed, l.delay, l.cache, l.recorder = false, false, 0, cache{}, recorder{}
 		if err := l.remember(nil); err != nil {
 			return err
 		}
@@ -72,6 +77,9 @@ func (m *Manager) Load(s *State) error {
 			return err
 		}
 		l.stopped, l.crashed, l.delay, l.cache.lagging = x.Stopped, x.Crashed, x.Delay, maps.Clone(x.Lagging)
+		if x.Events != nil {
+			l.recorder = *x.Events.clone()
+		}
 		if err := l.remember(x.Memory); err != nil {
 			return fmt.Errorf("the memory of the controller %s: %w", x.Name, err)
 		}

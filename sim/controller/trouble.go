@@ -33,7 +33,7 @@ func (m *Manager) Crash(name string) error {
 	if err != nil {
 		return err
 	}
-	l.stopped, l.crashed, l.cache = true, true, cache{}
+	l.stopped, l.crashed, l.cache, l.recorder = true, true, cache{}, recorder{}
 	m.queue.Drop(name)
 	return l.remember(nil)
 }
@@ -84,8 +84,7 @@ func (m *Manager) Resume(name string) error {
 		return err
 	}
 	for _, resource := range l.cache.missed() {
-		from := l.cache.lagging[resource]
-		delete(l.cache.lagging, resource)
+		from := l.cache.resume(resource)
 		if from.Rev() > m.log.Store.Rev() || m.replay(l, resource, from) != nil {
 			m.list(l, m.log.Newest())
 		}

@@ -90,6 +90,7 @@ func (w *world) took() string {
 	return text
 }
 
+func (w *world) Admitted() *registry.Registry               { return w.reg }
 func (w *world) Registry() *registry.Registry               { return w.reg }
 func (w *world) Served(string, string) *resource.Definition { return nil }
 func (w *world) Minor() string                              { return "1.36" }

@@ -33,15 +33,21 @@ var globalRand = []string{
 
 // realTime are the files that may use them, and why.
 var realTime = map[string]string{
-	"clock/system.go":           "it is package time behind the Clock interface",
-	"sim/conformance/target.go": "a client outside the simulator: it waits as a real one does",
+	"clock/system.go":                 "it is package time behind the Clock interface",
+	"sim/conformance/life.go":         "a client outside the simulator: controllers take their time",
+	"sim/conformance/life_observe.go": "a client outside the simulator: it waits until nothing moves",
+	"sim/conformance/life_pod.go":     "a client outside the simulator: what it plays has times",
+	"sim/conformance/target.go":       "a client outside the simulator: it waits as a real one does",
 }
 
 // goroutines are the files that may start some, and why: the design allows them there, needed or not.
 var goroutines = map[string]string{
-	"sim/apiserver/watch.go":    "it copies from a watcher's queue to the response",
-	"sim/conformance/check.go":  "a client outside the simulator: it sends requests side by side",
-	"sim/conformance/target.go": "a client outside the simulator: its request waits while it moves the clock",
+	"sim/apiserver/watch.go":          "it copies from a watcher's queue to the response",
+	"sim/conformance/check.go":        "a client outside the simulator: it sends requests side by side",
+	"sim/conformance/life_observe.go": "a client outside the simulator: it watches",
+	"sim/conformance/life_player.go":  "a client outside the simulator: its nodes stay alive",
+	"sim/conformance/record.go":       "a client outside the simulator: it plays situations side by side",
+	"sim/conformance/target.go":       "a client outside the simulator: its request waits while it moves the clock",
 }
 
 // core are the files that must be deterministic.

@@ -10,7 +10,7 @@ import (
 
 // rows says who may import whom: a package imports only packages in rows above its own.
 var rows = [][]string{
-	{"clock", "sim/object", "sim/quantity", "sim/wire", "sim/random", "sim/trouble"},
+	{"clock", "sim/object", "sim/quantity", "sim/wire", "sim/random", "sim/trouble", "sim/cron"},
 	{"sim/field"},
 	{"sim/status", "sim/selector", "sim/metadata", "sim/fault", "sim/trace"},
 	{"sim/mvcc", "sim/schema", "sim/checker", "sim/auth/token"},
@@ -31,6 +31,7 @@ var rows = [][]string{
 	{"sim/registry", "sim/boot", "sim/history"},
 	{"sim/discovery/openapi", "sim/controller", "sim/registry/registrytest"},
 	{"sim/controller/workload", "sim/kubelet/shell"},
+	{"sim/controller/claims"},
 	{"sim/controller/account", "sim/controller/apps", "sim/controller/autoscaling", "sim/controller/batch",
 		"sim/controller/certificates", "sim/controller/network", "sim/controller/node", "sim/controller/policy",
 		"sim/controller/volume", "sim/kubelet", "sim/scheduler"},

@@ -9,11 +9,14 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
-// Leading is the leader as controllers see it: their store is always within reach, and no admission is asked.
+// Leading is the leader as controllers see it: their store is always within reach.
 type Leading struct{ *Set }
 
-// Registry is controller.Server's.
+// Registry is controller.Server's: no admission is asked.
 func (x Leading) Registry() *registry.Registry { return x.Leader().own }
+
+// Admitted is controller.Server's.
+func (x Leading) Admitted() *registry.Registry { return x.Leader().admitted }
 
 // Definition is controller.Server's.
 func (x Leading) Definition(storage string) *resource.Definition {

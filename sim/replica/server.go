@@ -27,7 +27,8 @@ type Server struct {
 	n        int // counted from 1
 	api      *apiserver.Server
 	inner    *registry.Registry // of the server's registry what admission writes through: nobody is asked
-	own      *registry.Registry // through which controllers write: the store is always within reach
+	own      *registry.Registry // through which the server itself writes: the store is always within reach
+	admitted *registry.Registry // the same with admission: through which controllers write
 	position *watchcache.Position
 	caches   map[string]*watchcache.Cache // by storage name
 	filled   uint64                       // revision at which the caches were filled
@@ -70,6 +71,8 @@ func newServer(set *Set, n int, p *Profile) *Server {
 		Nodes:      set.Nodes,
 	}
 	r.admit(reg, table, who, r.api.Decoder)
+	r.admitted = r.registry(ownBackend{backend{r}}, who, fields)
+	r.admitted.Admission = reg.Admission
 	r.serveCustom(p.set)
 	if p.proxies {
 		r.api.Peer = r.peer

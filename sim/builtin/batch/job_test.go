@@ -193,17 +193,6 @@ func TestIndexes(t *testing.T) {
 	}
 }
 
-func FuzzCron(f *testing.F) {
-	for _, seed := range []string{"* * * * *", "@every 1h", "TZ=UTC 1-5/2 * ? JAN SUN", "TZ=", "@"} {
-		f.Add(seed)
-	}
-	f.Fuzz(func(t *testing.T, schedule string) {
-		if checkCron(schedule) == nil && schedule == "" {
-			t.Error("an empty schedule is none")
-		}
-	})
-}
-
 func TestBatchWarnings(t *testing.T) {
 	const name = "metadata.name: this is used in Pod names and hostnames, which can result in surprising behavior; a DNS label is recommended: [must not contain dots]"
 	kindtest.Rules{Kinds: served, Storage: "cronjobs.batch", Base: cronJSON}.Warns(t, []kindtest.Case{

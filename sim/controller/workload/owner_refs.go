@@ -18,16 +18,18 @@ func Found(s *status.Status) *status.Status {
 
 // Disown takes references to owners from an object.
 func Disown(api *controller.Client, of string, key controller.Key, owners ...string) *status.Status {
-	_, s := api.Patch(of, "", key, func(live object.Object) {
-		left := slices.DeleteFunc(live.List("metadata", "ownerReferences"), func(v any) bool {
-			ref, _ := v.(map[string]any)
-			return slices.Contains(owners, object.Object(ref).String("uid"))
-		})
-		if len(left) == 0 {
-			live.Remove("metadata", "ownerReferences")
-		} else {
-			live.Set(left, "metadata", "ownerReferences")
-		}
-	})
+	_, s := api.Patch(of, "", key, func(live object.Object) { disown(live, owners...) })
 	return s
+}
+
+func disown(live object.Object, owners ...string) {
+	left := slices.DeleteFunc(live.List("metadata", "ownerReferences"), func(v any) bool {
+		ref, _ := v.(map[string]any)
+		return slices.Contains(owners, object.Object(ref).String("uid"))
+	})
+	if len(left) == 0 {
+		live.Remove("metadata", "ownerReferences")
+	} else {
+		live.Set(left, "metadata", "ownerReferences")
+	}
 }

@@ -30,12 +30,16 @@ type PodFacts struct {
 	Restarts        int64 // the most of one container
 	SidecarRestarts int64 // the most of one restartable init container
 	Cost            int   // controller.kubernetes.io/pod-deletion-cost
+
+	Target string            // the node that it has, or that its affinity names: that of a pod of a DaemonSet
+	Claims map[string]string // names of persistent volume claims by that of the volume
 }
 
 // PodOf returns the pod that an item is.
-func PodOf(it *resource.Item) *Pod { return &Pod{it, resource.Derived(it, readPod)} }
+func PodOf(it *resource.Item) *Pod { return &Pod{it, resource.Derived(it, ReadPod)} }
 
-func readPod(obj object.Object) *PodFacts {
+// ReadPod takes the facts out of a pod.
+func ReadPod(obj object.Object) *PodFacts {
 	p := &PodFacts{UID: obj.UID(), Controller: ControllerOf(obj), Phase: obj.String("status", "phase"),
 		Node: obj.String("spec", "nodeName"), Deleting: obj.DeletionTimestamp() != "", Created: TimeOf(obj.String("metadata", "creationTimestamp"))}
 	if c := controller.Condition(obj, "Ready"); c.String("status") == "True" {
@@ -53,11 +57,30 @@ func readPod(obj object.Object) *PodFacts {
 			p.SidecarRestarts = max(p.SidecarRestarts, s.Int64("restartCount"))
 		}
 	}
+	if p.Target = p.Node; p.Target == "" {
+		p.Target = namedNode(obj)
+	}
+	for _, v := range obj.Objects("spec", "volumes") {
+		if claim := v.String("persistentVolumeClaim", "claimName"); claim != "" {
+			if p.Claims == nil {
+				p.Claims = map[string]string{}
+			}
+			p.Claims[v.String("name")] = claim
+		}
+	}
 	cost, err := strconv.ParseInt(obj.Annotations()["controller.kubernetes.io/pod-deletion-cost"], 10, 32)
 	if err == nil {
 		p.Cost = int(cost)
 	}
 	return p
+}
+
+// namedNode is the node that the affinity of a pod names, or "" (daemon/util.GetTargetNodeName).
+func namedNode(pod object.Object) string {
+	if names, only := NodeAffinityOf(pod.Map("spec")).Names(); only && len(names) == 1 {
+		return names[0]
+	}
+	return ""
 }
 
 // TimeOf reads a metav1.Time; what is none is the zero time.
@@ -96,29 +119,60 @@ func (p *Pod) Available(minReady time.Duration, now time.Time) bool {
 	return ready && left == 0
 }
 
+// NextAvailable is how long until one more of the pods that are ready counts as available. 0: all do.
+func NextAvailable(pods []*Pod, minReady time.Duration, now time.Time) (soonest time.Duration) {
+	for _, p := range pods {
+		if left, ready := p.AvailableIn(minReady, now); ready && left > 0 && (soonest == 0 || left < soonest) {
+			soonest = left
+		}
+	}
+	return soonest
+}
+
 // ByDeletion sorts pods by who is deleted first (controller.ActivePodsWithRanks): what has no node, has not begun, is not
 // ready, costs less, is doubled up on its node, is younger. ranks say how many pods alike are on a node.
 func ByDeletion(pods []*Pod, ranks map[string]int, now time.Time) {
-	phases := map[string]int{"Pending": 0, "Unknown": 1, "Running": 2}
+	slices.SortStableFunc(pods, func(a, b *Pod) int {
+		if n := cmp.Or(compareProgress(a, b), cmp.Compare(a.Cost, b.Cost), cmp.Compare(ranks[b.Node], ranks[a.Node])); n != 0 {
+			return n
+		}
+		if a.Ready && !a.ReadySince.Equal(b.ReadySince) {
+			return younger(a.ReadySince, b.ReadySince, a, b, now)
+		}
+		if n := compareRestarts(a, b); n != 0 || a.Created.Equal(b.Created) {
+			return n
+		}
+		return younger(a.Created, b.Created, a, b, now)
+	})
+}
+
+// CompareActive says which of two pods is deleted first where neither cost nor nodes count, and ages count to the second
+// (controller.ActivePods).
+func CompareActive(a, b *Pod) int {
+	if n := compareProgress(a, b); n != 0 {
+		return n
+	}
+	if a.Ready && !a.ReadySince.Equal(b.ReadySince) {
+		return b.ReadySince.Compare(a.ReadySince)
+	}
+	return cmp.Or(compareRestarts(a, b), b.Created.Compare(a.Created))
+}
+
+var phases = map[string]int{"Pending": 0, "Unknown": 1, "Running": 2}
+
+// compareProgress compares how far two pods have come.
+func compareProgress(a, b *Pod) int {
 	yes := func(a, b bool) int { // who is not is first
 		if a == b {
 			return 0
 		}
 		return map[bool]int{true: 1, false: -1}[a]
 	}
-	slices.SortStableFunc(pods, func(a, b *Pod) int {
-		if n := cmp.Or(yes(a.Node != "", b.Node != ""), cmp.Compare(phases[a.Phase], phases[b.Phase]), yes(a.Ready, b.Ready),
-			cmp.Compare(a.Cost, b.Cost), cmp.Compare(ranks[b.Node], ranks[a.Node])); n != 0 {
-			return n
-		}
-		if a.Ready && !a.ReadySince.Equal(b.ReadySince) {
-			return younger(a.ReadySince, b.ReadySince, a, b, now)
-		}
-		if n := cmp.Or(cmp.Compare(b.Restarts, a.Restarts), cmp.Compare(b.SidecarRestarts, a.SidecarRestarts)); n != 0 || a.Created.Equal(b.Created) {
-			return n
-		}
-		return younger(a.Created, b.Created, a, b, now)
-	})
+	return cmp.Or(yes(a.Node != "", b.Node != ""), cmp.Compare(phases[a.Phase], phases[b.Phase]), yes(a.Ready, b.Ready))
+}
+
+func compareRestarts(a, b *Pod) int {
+	return cmp.Or(cmp.Compare(b.Restarts, a.Restarts), cmp.Compare(b.SidecarRestarts, a.SidecarRestarts))
 }
 
 // younger compares two times by the logarithm of their age, so that not only the youngest go (KEP-2185). Ages of one

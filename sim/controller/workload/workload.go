@@ -24,8 +24,9 @@ const Pods = "pods"
 
 // Owner is a kind of which objects control others.
 type Owner struct {
-	Resource string // its storage name
-	Plain    bool   // spec.selector is a map of labels
+	Resource  string // its storage name
+	Plain     bool   // spec.selector is a map of labels
+	Finalizer string // what is adopted gets it, and loses it when it is let go; "": none
 }
 
 // Workload is an object that has Pods, or objects that have.
@@ -34,6 +35,7 @@ type Workload struct {
 	API      *controller.Client
 	Object   object.Object
 	Selector selector.Labels
+	Member   func(*resource.Item) bool // what else makes an object that is selected the workload's; nil: nothing
 }
 
 // Of returns what the cache has of a workload, and false if it has nothing.
@@ -137,13 +139,13 @@ func (w *Workload) Claim(of string, candidates []*resource.Item) (mine []*resour
 	deleting := w.Object.DeletionTimestamp() != ""
 	for _, it := range candidates {
 		obj := it.Object()
-		owner, selected := ControllerOf(obj), w.Selector.Match(it.Label)
+		owner, selected := ControllerOf(obj), w.Selector.Match(it.Label) && (w.Member == nil || w.Member(it))
 		switch {
 		case owner != nil && owner.String("uid") != w.Object.UID():
 		case owner != nil && selected:
 			mine = append(mine, it)
 		case owner != nil && !deleting:
-			s := Disown(w.API, of, controller.Key{Namespace: it.Namespace, Name: it.Name}, w.Object.UID())
+			s := w.release(of, it)
 			if s != nil && s.Reason != status.ReasonNotFound && s.Reason != status.ReasonInvalid {
 				failed = s
 			}
@@ -176,20 +178,38 @@ func (w *Workload) Adopt(of string, it *resource.Item) *status.Status {
 	}
 	_, s := w.API.Patch(of, "", controller.Key{Namespace: it.Namespace, Name: it.Name}, func(live object.Object) {
 		live.Set(append(live.List("metadata", "ownerReferences"), w.Ref()), "metadata", "ownerReferences")
+		if w.Finalizer != "" && !slices.Contains(live.Finalizers(), w.Finalizer) {
+			live.SetFinalizers(append(live.Finalizers(), w.Finalizer))
+		}
 	})
 	return s
 }
 
-// CreatePod makes a pod of the workload's template, and says so in an event.
-func (w *Workload) CreatePod(change func(pod object.Object)) *status.Status {
-	template := object.Object(w.Object.Map("spec", "template")).Copy()
+// release takes what makes an object the workload's from it.
+func (w *Workload) release(of string, it *resource.Item) *status.Status {
+	_, s := w.API.Patch(of, "", controller.Key{Namespace: it.Namespace, Name: it.Name}, func(live object.Object) {
+		disown(live, w.Object.UID())
+		if w.Finalizer != "" {
+			live.SetFinalizers(slices.DeleteFunc(live.Finalizers(), func(f string) bool { return f == w.Finalizer }))
+		}
+	})
+	return s
+}
+
+// NewPod returns a pod of a template, whose parts it takes, that has yet to be made (controller.GetPodFromTemplate).
+func (w *Workload) NewPod(template object.Object) object.Object {
 	meta := map[string]any{"generateName": PodPrefix(w.Object.Name()), "namespace": w.Object.Namespace(), "ownerReferences": []any{w.Ref()}}
 	for _, name := range []string{"labels", "annotations", "finalizers"} {
 		if v, ok := template.Get("metadata", name); ok {
 			meta[name] = v
 		}
 	}
-	obj := object.Object{"kind": "Pod", "apiVersion": "v1", "metadata": meta, "spec": template.Map("spec")}
+	return object.Object{"kind": "Pod", "apiVersion": "v1", "metadata": meta, "spec": template.Map("spec")}
+}
+
+// CreatePod makes a pod of the workload's template, and says so in an event.
+func (w *Workload) CreatePod(change func(pod object.Object)) *status.Status {
+	obj := w.NewPod(object.Object(w.Object.Map("spec", "template")).Copy())
 	if change != nil {
 		change(obj)
 	}

@@ -5,7 +5,8 @@
 //	                   │ POST /sim/v1/compact: etcd forgets all revisions before now
 //	                   └ POST /sim/v1/expire:  the same, and kube-apiserver begins anew, so that its watch caches forget
 //
-// The plugin ServiceAccount is off and no controller runs, as for the recordings. The token admintoken belongs to
+// The plugin ServiceAccount is off and no controller runs, as for the recordings of answers; for those of situations the
+// environment variable KUBESIM_REAL_CONTROLLERS names a kube-controller-manager to start beside it. The token admintoken belongs to
 // system:masters, alicetoken to alice, who has no rights. Arguments go to kube-apiserver, for example
 // --feature-gates=VolumeLimitScaling=true; the environment variable KUBESIM_REAL_LISTEN is another address to listen on.
 // Everything is in a temporary folder and gone in the end.
@@ -62,6 +63,8 @@ type server struct {
 	flags   []string // the caller's
 	process *exec.Cmd
 	proxy   *httputil.ReverseProxy
+
+	controllers *exec.Cmd // kube-controller-manager, or nil
 }
 
 func run(flags []string) error {
@@ -79,6 +82,12 @@ func run(flags []string) error {
 		return err
 	}
 	defer func() { s.process.Process.Kill() }()
+	if program := os.Getenv(controllersEnv); program != "" {
+		if err := s.startControllers(program); err != nil {
+			return err
+		}
+		defer func() { s.controllers.Process.Kill() }()
+	}
 	failed := make(chan error, 1)
 	go func() { failed <- http.ListenAndServe(listen, s) }()
 	fmt.Printf("serving http://%s\ntoken admintoken\n"+
@@ -139,7 +148,8 @@ func (s *server) prepare() error {
 	if err := os.WriteFile(filepath.Join(s.dir, "sa.key"), text, 0o600); err != nil {
 		return err
 	}
-	tokens := "admintoken,admin,admin-uid,system:masters\nalicetoken,alice,alice-uid,dev\n"
+	tokens := "admintoken,admin,admin-uid,system:masters\nalicetoken,alice,alice-uid,dev\n" +
+		"managertoken,system:kube-controller-manager,manager-uid\n"
 	if err := os.WriteFile(filepath.Join(s.dir, "tokens.csv"), []byte(tokens), 0o600); err != nil {
 		return err
 	}

@@ -1,4 +1,4 @@
-package batch
+package cron
 
 import (
 	_ "embed"
@@ -7,8 +7,8 @@ import (
 	"sync"
 )
 
-// zoneNames are the names of the IANA time zone database, a line each: the answer must not depend on the machine, and
-// the rules of the zones are of no use here.
+// zoneNames are the names of the IANA time zone database, a line each: whether a schedule is valid must not depend on the
+// machine.
 //
 //go:embed zones.txt
 var zoneNames string
@@ -21,8 +21,8 @@ var zones = sync.OnceValue(func() map[string]bool {
 	return names
 })
 
-// checkZone returns the error of time.LoadLocation for a name, nil for the name of a time zone.
-func checkZone(name string) error {
+// CheckZone returns the error of time.LoadLocation for a name, nil for the name of a time zone.
+func CheckZone(name string) error {
 	switch {
 	case zones()[name]:
 		return nil

@@ -1,0 +1,24 @@
+package fake_test
+
+import (
+	"testing"
+	"testing/synctest"
+
+	"github.com/kubesim/kubesim/clock"
+	"github.com/kubesim/kubesim/fake"
+	"github.com/kubesim/kubesim/sim/auth"
+	"github.com/kubesim/kubesim/sim/conformance"
+)
+
+// TestLife plays the situations that were recorded of the real controllers: each on a server of its own, on virtual time.
+func TestLife(t *testing.T) {
+	cases, err := conformance.LifeCases()
+	if err != nil {
+		t.Fatal(err)
+	}
+	conformance.Check(t, func(t *testing.T, _ conformance.Case) conformance.Target {
+		srv := fake.RunT(t, fake.Options{Clock: clock.System{}, Auth: auth.RBAC, Controllers: []string{"*"}})
+		return conformance.Target{URL: srv.URL(), Transport: srv.Transport(), Token: adminToken}
+	}, conformance.Options[*testing.T]{Cases: cases, Known: conformance.LifeDifferences(), Play: conformance.RunLife,
+		Isolate: synctest.Test})
+}

@@ -1,0 +1,275 @@
+package conformance
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// masker replaces what differs from run to run. What means the same object or value gets the same label:
+//
+//	web-7d9f-x2x9k, web-7d9f-b4k2p   web-<hash:1>-<1>, web-<hash:1>-<2>, also where they are gone
+//	the uid of an object             <uid ReplicaSet/web-<hash:1>>, or <uid of a former …> when it is gone
+//	the address of a pod             <ip of web-<hash:1>-<1>>
+//	times, ports that were drawn     <time> <port>
+//
+// resourceVersions are left out, and of managedFields all but who manages how.
+type masker struct {
+	seen  *observer
+	norm  *normaliser
+	drawn map[string]string // generated name -> what it begins with; of a template's hash "hash"
+	label map[string]string // the same -> what it is replaced by
+	text  *strings.Replacer
+}
+
+const hashLabel = "pod-template-hash"
+
+var (
+	cronSuffix = regexp.MustCompile(`-\d{8}$`) // of a Job: the minutes of its time
+	ipForm     = regexp.MustCompile(`\b10\.244\.\d+\.\d+\b`)
+)
+
+func newMasker(seen *observer) *masker {
+	m := &masker{seen: seen, norm: newNormaliser(seen.ns), drawn: map[string]string{}}
+	seen.mu.Lock()
+	defer seen.mu.Unlock()
+	for _, obj := range seen.objects { // order does not matter: a map again
+		name, _ := stringAt(obj, []string{"metadata", "name"})
+		prefix, ok := stringAt(obj, []string{"metadata", "generateName"})
+		if ok && strings.HasPrefix(name, prefix) && utf8.RuneCountInString(name) == utf8.RuneCountInString(prefix)+5 {
+			m.drawn[name] = prefix
+		}
+		if hash, ok := stringAt(obj, []string{"metadata", "labels", hashLabel}); ok {
+			m.drawn[hash] = "hash"
+		}
+		if owners := itemsAt(obj, "metadata", "ownerReferences"); len(owners) > 0 && obj.Get("kind") == "Job" {
+			if kind, _ := stringAt(owners[0], []string{"kind"}); kind == "CronJob" && cronSuffix.MatchString(name) {
+				m.drawn[name] = cronSuffix.ReplaceAllLiteralString(name, "-")
+			}
+		}
+	}
+	return m
+}
+
+// object masks an object but for the names in it.
+func (m *masker) object(obj *Object) *Object { return m.value(obj, "").(*Object) }
+
+func (m *masker) value(v any, key string) any {
+	switch v := v.(type) {
+	case *Object:
+		out := newObject()
+		for _, k := range slices.Sorted(slices.Values(v.Keys)) {
+			switch k {
+			case "resourceVersion", "selfLink":
+			case "managedFields":
+				out.Set(k, managersOf(v.Members[k]))
+			case "nodePort", "healthCheckNodePort":
+				out.Set(k, "<port>")
+			default:
+				out.Set(m.string(k, ""), m.value(v.Members[k], k))
+			}
+		}
+		return out
+	case *List:
+		out := &List{Items: make([]any, len(v.Items))}
+		for i, x := range v.Items {
+			out.Items[i] = m.value(x, key)
+		}
+		return out
+	case string:
+		return m.string(v, key)
+	}
+	return v
+}
+
+// string masks a text, which is of a member.
+func (m *masker) string(s, key string) string {
+	switch {
+	case s == "" || s == "None":
+		return s
+	case wholeTime.MatchString(s):
+		return "<time>"
+	case (key == "clusterIP" || key == "clusterIPs") && wholeIP.MatchString(s):
+		return "<ip>"
+	}
+	s = strings.ReplaceAll(s, m.seen.ns, "<ns>")
+	s = uuidForm.ReplaceAllStringFunc(s, m.uid)
+	s = ipForm.ReplaceAllStringFunc(s, m.ip)
+	return timeForm.ReplaceAllLiteralString(s, "<time>")
+}
+
+// uid is the label of a uid: whose it is.
+func (m *masker) uid(uid string) string {
+	m.seen.mu.Lock()
+	defer m.seen.mu.Unlock()
+	obj := m.seen.objects[uid]
+	if obj == nil {
+		return "<uid>"
+	}
+	kind, _ := stringAt(obj, []string{"kind"})
+	name, _ := stringAt(obj, []string{"metadata", "name"})
+	name = strings.ReplaceAll(name, m.seen.ns, "<ns>")
+	if uuidForm.MatchString(name) { // pvc-UID
+		name = uuidForm.ReplaceAllLiteralString(name, "<uid>")
+	}
+	if m.seen.gone[uid] {
+		return "<uid of a former " + kind + "/" + name + ">"
+	}
+	return "<uid " + kind + "/" + name + ">"
+}
+
+// ip is the label of a pod's address: whose it is.
+func (m *masker) ip(ip string) string {
+	for _, pod := range m.seen.there("Pod") {
+		if pod.get("status", "podIP") == ip {
+			name, _ := stringAt(pod, []string{"metadata", "name"})
+			return "<ip of " + name + ">"
+		}
+	}
+	return "<ip>"
+}
+
+// managersOf is who manages the fields of an object, and how.
+func managersOf(entries any) any {
+	list, _ := entries.(*List)
+	var out []string
+	for _, e := range list.Items {
+		manager, _ := stringAt(e, []string{"manager"})
+		operation, _ := stringAt(e, []string{"operation"})
+		subresource, _ := stringAt(e, []string{"subresource"})
+		out = append(out, strings.TrimSpace(manager+" "+operation+" "+subresource))
+	}
+	slices.Sort(out)
+	texts := &List{}
+	for _, text := range slices.Compact(out) {
+		texts.Items = append(texts.Items, text)
+	}
+	return texts
+}
+
+// event is what is compared of an event.
+func (m *masker) event(e *Object) *Object {
+	out := newObject()
+	text := func(path ...string) string { s, _ := stringAt(e, path); return s }
+	out.Set("about", m.string(text("involvedObject", "kind")+"/"+text("involvedObject", "name"), ""))
+	count := cmp.Or[any](e.get("series", "count"), e.get("count"), Int("1"))
+	out.Set("count", count)
+	out.Set("from", cmp.Or(text("source", "component"), text("reportingComponent")))
+	out.Set("message", m.string(text("message"), ""))
+	out.Set("reason", text("reason"))
+	out.Set("type", text("type"))
+	return out
+}
+
+// name draws up the labels of generated names. Those that begin alike are numbered in the order of what is said of them,
+// so that in two runs the same number stands for what has fared the same.
+func (m *masker) name(entries []entry) {
+	m.label = map[string]string{}
+	texts := make([]string, len(entries))
+	for i, e := range entries {
+		texts[i] = e.key + " " + encode(e.value, false)
+	}
+	for len(m.label) < len(m.drawn) {
+		m.number(texts)
+	}
+	m.text = m.replacer(func(name string) string { return m.label[name] })
+}
+
+// number numbers those names whose beginnings hold no name that has yet to be numbered.
+func (m *masker) number(texts []string) {
+	numbered := m.replacer(func(name string) string { return cmp.Or(m.label[name], "*") })
+	said := map[string]string{} // of each name
+	groups := map[string][]string{}
+	for name, prefix := range m.drawn { // order does not matter: sorted below
+		group := numbered.Replace(prefix)
+		if m.label[name] != "" || strings.Contains(group, "*") {
+			continue
+		}
+		var about []string
+		for _, text := range texts {
+			if strings.Contains(text, name) {
+				about = append(about, numbered.Replace(strings.ReplaceAll(text, name, "<this>")))
+			}
+		}
+		slices.Sort(about)
+		said[name] = strings.Join(about, "\n")
+		groups[group] = append(groups[group], name)
+	}
+	for prefix, names := range groups { // order does not matter: a map again
+		slices.SortFunc(names, func(a, b string) int { return cmp.Or(strings.Compare(said[a], said[b]), strings.Compare(a, b)) })
+		for i, name := range names {
+			m.label[name] = fmt.Sprintf("%s<%d>", prefix, i+1)
+			if prefix == "hash" {
+				m.label[name] = fmt.Sprintf("<hash:%d>", i+1)
+			}
+		}
+	}
+}
+
+// replacer replaces drawn names, longer ones first: some begin with others.
+func (m *masker) replacer(by func(name string) string) *strings.Replacer {
+	names := make([]string, 0, len(m.drawn))
+	for name := range m.drawn { // order does not matter: sorted below
+		names = append(names, name)
+	}
+	slices.SortFunc(names, func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) })
+	var pairs []string
+	for _, name := range names {
+		pairs = append(pairs, name, by(name))
+	}
+	return strings.NewReplacer(pairs...)
+}
+
+// print puts the labels in, and everything in an order.
+func (m *masker) print(objects, events []entry) *Object {
+	out, all, said := newObject(), newObject(), &List{Items: []any{}}
+	keyed := map[string]any{}
+	for _, e := range objects {
+		keyed[m.norm.text(m.text.Replace(e.key))] = m.replace(e.value, "")
+	}
+	for _, key := range slices.Sorted(maps.Keys(keyed)) {
+		all.Set(key, keyed[key])
+	}
+	for _, e := range events {
+		said.Items = append(said.Items, m.replace(e.value, ""))
+	}
+	sortByText(said)
+	out.Set("objects", all)
+	out.Set("events", said)
+	return out
+}
+
+// replace puts the labels of names in, and sorts lists that have no order.
+func (m *masker) replace(v any, key string) any {
+	switch v := v.(type) {
+	case *Object:
+		out := newObject()
+		for _, k := range v.Keys {
+			out.Set(m.text.Replace(k), m.replace(v.Members[k], k))
+		}
+		return out
+	case *List:
+		out := &List{Items: make([]any, len(v.Items))}
+		for i, x := range v.Items {
+			out.Items[i] = m.replace(x, key)
+		}
+		if slices.Contains(unordered, key) {
+			sortByText(out)
+		}
+		return out
+	case string:
+		return m.text.Replace(v)
+	}
+	return v
+}
+
+// unordered are lists whose order comes from a Go map, or from uids.
+var unordered = []string{"endpoints", "addresses", "notReadyAddresses", "uncountedTerminatedPods", "succeeded", "failed", "active"}
+
+func sortByText(list *List) {
+	slices.SortFunc(list.Items, func(a, b any) int { return strings.Compare(encode(a, false), encode(b, false)) })
+}

@@ -1,0 +1,226 @@
+package conformance
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// resourceAt is a resource as discovery names it.
+type resourceAt struct {
+	group, path, name string // "apps", "/apis/apps/v1", "deployments"
+	namespaced        bool
+}
+
+// collection is the path of all its objects of a namespace, or of all.
+func (r resourceAt) collection(namespace string) string {
+	if r.namespaced && namespace != "" {
+		return r.path + "/namespaces/" + namespace + "/" + r.name
+	}
+	return r.path + "/" + r.name
+}
+
+// resources asks discovery for what can be listed and watched, each resource in the version that is preferred. Leases, which
+// tell the time, are left out, the second view on events, and custom resources of other cases.
+func (l *life) resources() (all []resourceAt, err error) {
+	for _, root := range []string{"/api", "/apis"} {
+		e, err := request{method: http.MethodGet, target: root, headers: []Header{{"Accept",
+			"application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"}}}.send(l.ctx, l.target)
+		if err != nil {
+			return nil, err
+		}
+		v, err := decode(e.body)
+		if err != nil {
+			return nil, err
+		}
+		for _, group := range itemsAt(v, "items") {
+			all = appendGroup(all, root, group)
+		}
+	}
+	return slices.DeleteFunc(all, func(r resourceAt) bool {
+		other := strings.HasSuffix(r.group, ".example.com") && !strings.Contains(r.group, l.seen.ns)
+		return other || r.name == "leases" || r.group == "events.k8s.io"
+	}), nil
+}
+
+func appendGroup(all []resourceAt, root string, group any) []resourceAt {
+	name, _ := stringAt(group, []string{"metadata", "name"})
+	seen := map[string]bool{}
+	for _, version := range itemsAt(group, "versions") {
+		v, _ := stringAt(version, []string{"version"})
+		for _, r := range itemsAt(version, "resources") {
+			resource, _ := stringAt(r, []string{"resource"})
+			scope, _ := stringAt(r, []string{"scope"})
+			verbs := itemsAt(r, "verbs")
+			if seen[resource] || !slices.Contains(verbs, any("list")) || !slices.Contains(verbs, any("watch")) {
+				continue
+			}
+			seen[resource] = true
+			at := root + "/" + v
+			if name != "" {
+				at = root + "/" + name + "/" + v
+			}
+			all = append(all, resourceAt{name, at, resource, scope == "Namespaced"})
+		}
+	}
+	return all
+}
+
+// itemsAt returns the items of a list in an object.
+func itemsAt(v any, path ...string) []any {
+	for _, p := range path {
+		o, ok := v.(*Object)
+		if !ok {
+			return nil
+		}
+		v = o.Get(p)
+	}
+	if list, ok := v.(*List); ok {
+		return list.Items
+	}
+	return nil
+}
+
+// observer knows what has become of a case: all that has its namespace in its name or is about something that has.
+type observer struct {
+	ns      string
+	watches sync.WaitGroup
+
+	mu      sync.Mutex
+	moved   time.Time          // when something has changed last
+	what    string             // what it was
+	order   []string           // uids in the order in which they were first seen
+	objects map[string]*Object // uid -> as it was seen last, also those that are gone
+	gone    map[string]bool    // by uid
+	paths   map[string]string  // uid -> path of what belongs to no namespace
+}
+
+func newObserver(ns string) *observer {
+	return &observer{ns: ns, objects: map[string]*Object{}, gone: map[string]bool{}, paths: map[string]string{}}
+}
+
+// observe watches everything from a revision on.
+func (l *life) observe(rv string) error {
+	all, err := l.resources()
+	if err != nil {
+		return err
+	}
+	for _, r := range all {
+		req, err := request{method: http.MethodGet, target: r.collection("") + "?watch=1&resourceVersion=" + rv}.build(l.ctx, l.target)
+		if err != nil {
+			return err
+		}
+		transport := l.target.Transport
+		if transport == nil {
+			transport = network
+		}
+		resp, err := transport.RoundTrip(req)
+		if err != nil {
+			return err
+		}
+		if resp.StatusCode != http.StatusOK {
+			resp.Body.Close()
+			return fmt.Errorf("watching %s: %s", r.name, resp.Status)
+		}
+		l.seen.watches.Go(func() {
+			defer resp.Body.Close()
+			l.seen.read(bufio.NewReader(resp.Body), r)
+		})
+	}
+	return nil
+}
+
+// read follows a watch until it ends.
+func (o *observer) read(body *bufio.Reader, r resourceAt) {
+	for {
+		line, err := body.ReadBytes('\n')
+		if err != nil {
+			return
+		}
+		if !bytes.Contains(line, []byte(o.ns)) {
+			continue
+		}
+		v, err := decode(line)
+		if err != nil {
+			return
+		}
+		event := v.(*Object)
+		if obj, ok := event.Get("object").(*Object); ok {
+			o.saw(event.Get("type") == "DELETED", obj, r)
+		}
+	}
+}
+
+// saw notes a change of an object.
+func (o *observer) saw(deleted bool, obj *Object, r resourceAt) {
+	uid, _ := stringAt(obj, []string{"metadata", "uid"})
+	name, _ := stringAt(obj, []string{"metadata", "name"})
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.moved, o.what = time.Now(), r.name+" "+name
+	if o.objects[uid] == nil {
+		o.order = append(o.order, uid)
+	}
+	o.objects[uid], o.gone[uid] = obj, deleted
+	if !r.namespaced && strings.Contains(name, o.ns) {
+		o.paths[uid] = r.collection("") + "/" + name
+	}
+}
+
+// move says that something is about to change.
+func (o *observer) move() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.moved = time.Now()
+}
+
+func (o *observer) lastMove() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.what
+}
+
+// rest returns when nothing has moved for a while.
+func (o *observer) rest(d time.Duration) { o.restWithin(d, settleMax) }
+
+// restWithin is rest that has so much time at most.
+func (o *observer) restWithin(d, limit time.Duration) {
+	for end := time.Now().Add(limit); ; {
+		o.mu.Lock()
+		left := min(d-time.Since(o.moved), time.Until(end))
+		o.mu.Unlock()
+		if left <= 0 {
+			return
+		}
+		time.Sleep(left)
+	}
+}
+
+// there returns the objects of a kind that are there, in the order in which they were first seen.
+func (o *observer) there(kind string) (all []*Object) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, uid := range o.order {
+		if obj := o.objects[uid]; !o.gone[uid] && obj.Get("kind") == kind {
+			all = append(all, obj)
+		}
+	}
+	return all
+}
+
+// clusterWide returns the paths of what belongs to no namespace and is there.
+func (o *observer) clusterWide() (paths []string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, uid := range o.order {
+		if at := o.paths[uid]; at != "" && !o.gone[uid] {
+			paths = append(paths, at)
+		}
+	}
+	return paths
+}

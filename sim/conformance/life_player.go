@@ -1,0 +1,241 @@
+package conformance
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Play says what becomes of pods from now on.
+type Play struct {
+	Labels string // a=b,c=d: those that have these labels
+	As     string // what: see the package comment
+}
+
+func parsePlay(value string) (*Play, error) {
+	labels, as, _ := strings.Cut(value, " ")
+	p := &Play{labels, strings.TrimSpace(as)}
+	word, argument, _ := strings.Cut(p.As, " ")
+	switch word {
+	case "ready", "unready", "pending", "hang":
+		return p, nil
+	case "exit", "restart":
+		for code := range strings.SplitSeq(argument, ",") {
+			if _, err := strconv.Atoi(code); err != nil {
+				return nil, fmt.Errorf("@play %s: %w", value, err)
+			}
+		}
+		return p, nil
+	}
+	return nil, fmt.Errorf("@play %s: pods can be ready, unready, pending, hang, exit CODE, restart COUNT", value)
+}
+
+// player is scheduler and kubelet of a case: it binds pods, runs them as their annotation "play" or a rule says, and removes
+// those that are deleted, one pod at a time, so that controllers always see one change after the other.
+type player struct {
+	*life
+	rules []Play
+	ips   int
+}
+
+// begin makes the node on which pods run, and keeps nodes alive.
+func (p *player) begin() error {
+	node, err := p.ask(http.MethodPost, "/api/v1/nodes", `{"metadata": {"name": "`+p.node()+`", "labels": {"case": "`+p.seen.ns+`"}}}`)
+	if err != nil {
+		return err
+	}
+	if err := p.beReady(node.(*Object)); err != nil {
+		return err
+	}
+	p.seen.watches.Go(func() {
+		for wait(p.ctx, 10*time.Second) {
+			for _, node := range p.seen.there("Node") {
+				_ = p.renew(node) // a case may have deleted it
+			}
+		}
+	})
+	return nil
+}
+
+// node is the name of the node that every case has.
+func (p *player) node() string { return p.seen.ns + "-node" }
+
+// any reports whether something is left to play.
+func (p *player) any() bool { return p.next() != nil }
+
+// play plays one node or pod, and reports whether there was one.
+func (p *player) play() (bool, error) {
+	do := p.next()
+	if do == nil {
+		return false, nil
+	}
+	p.seen.move()
+	err := do()
+	if r := (*refused)(nil); errors.As(err, &r) && (r.status == http.StatusNotFound || r.status == http.StatusConflict) {
+		err = nil // it has gone or changed meanwhile
+	}
+	p.seen.move()
+	return true, err
+}
+
+// next returns what to do next: with nodes first, then with pods that are deleted, then with the others, those of one owner
+// together. nil: nothing.
+func (p *player) next() func() error {
+	for _, node := range p.seen.there("Node") {
+		if !silent(node) && condition(node, "Ready") == nil {
+			return func() error { return p.beReady(node) }
+		}
+	}
+	pods := p.seen.there("Pod")
+	first := map[string]int{} // when the first pod of an owner was seen
+	for i, pod := range pods {
+		if owner := ownerOf(pod); first[owner] == 0 {
+			first[owner] = i + 1
+		}
+	}
+	slices.SortStableFunc(pods, func(a, b *Object) int {
+		return cmp.Or(cmp.Compare(btoi(b.deleted()), btoi(a.deleted())), cmp.Compare(first[ownerOf(a)], first[ownerOf(b)]),
+			strings.Compare(ordinal(a), ordinal(b)))
+	})
+	for _, pod := range pods {
+		if do := p.nextOf(pod); do != nil {
+			return do
+		}
+	}
+	return nil
+}
+
+// nextOf returns what to do with a pod. nil: nothing.
+func (p *player) nextOf(pod *Object) func() error {
+	at := pathOf(pod)
+	as, argument, _ := strings.Cut(p.roleOf(pod), " ")
+	phase, _ := stringAt(pod, []string{"status", "phase"})
+	node, _ := stringAt(pod, []string{"spec", "nodeName"})
+	over := phase == "Succeeded" || phase == "Failed"
+	gated := len(itemsAt(pod, "spec", "schedulingGates")) > 0
+	switch ready := condition(pod, "Ready"); {
+	case pod.deleted():
+		grace := pod.get("metadata", "deletionGracePeriodSeconds")
+		if node == "" || as == "hang" || grace == Int("0") {
+			return nil
+		}
+		return func() error { return p.end(pod, at, over) }
+	case over || gated || node == "" && as == "pending":
+		return nil
+	case phase == "Pending":
+		return func() error { return p.start(pod, at, node, as != "unready") }
+	case as == "exit":
+		return func() error { return p.exit(pod, at, code(pod, argument)) }
+	case as == "restart":
+		n, _ := strconv.Atoi(argument)
+		if restarts(pod) == n {
+			return nil
+		}
+		return func() error { return p.status(at, containers(pod, true, n, "")) }
+	case ready != nil && (ready.Get("status") == "True") != (as != "unready"):
+		return func() error { return p.status(at, readiness(pod, as != "unready")) }
+	}
+	return nil
+}
+
+// roleOf says what becomes of a pod: what the last rule says that is about it, else its annotation, else that it is ready.
+func (p *player) roleOf(pod *Object) string {
+	for _, rule := range slices.Backward(p.rules) {
+		if hasLabels(pod, rule.Labels) {
+			return rule.As
+		}
+	}
+	text, _ := stringAt(pod, []string{"metadata", "annotations", "play"})
+	return cmp.Or(text, "ready")
+}
+
+// start binds a pod that has no node and lets it run.
+func (p *player) start(pod *Object, at, node string, ready bool) error {
+	if node == "" {
+		name, _ := stringAt(pod, []string{"metadata", "name"})
+		if _, err := p.ask(http.MethodPost, at+"/binding", `{"metadata": {"name": "`+name+`"}, "target": {"kind": "Node", "name": "`+
+			p.nodeFor(pod)+`"}}`); err != nil {
+			return err
+		}
+	}
+	p.ips++
+	ip := fmt.Sprintf("10.244.%d.%d", p.ips/250, p.ips%250+1)
+	return p.status(at, `"phase": "Running", "startTime": "`+now()+`", "hostIP": "172.30.0.1", "hostIPs": [{"ip": "172.30.0.1"}], "podIP": "`+
+		ip+`", "podIPs": [{"ip": "`+ip+`"}], `+containers(pod, ready, 0, `"conditions": [`+conditionOf("Initialized", "True")+`, `+
+		conditionOf("ContainersReady", text(ready))+`, `+conditionOf("Ready", text(ready))+`], `))
+}
+
+// nodeFor returns where a pod is to run: on the node that its affinity names, as that of a DaemonSet's, or on that of the
+// case.
+func (p *player) nodeFor(pod *Object) string {
+	const required = "requiredDuringSchedulingIgnoredDuringExecution"
+	for _, term := range itemsAt(pod, "spec", "affinity", "nodeAffinity", required, "nodeSelectorTerms") {
+		for _, field := range itemsAt(term, "matchFields") {
+			for _, value := range itemsAt(field, "values") {
+				return value.(string)
+			}
+		}
+	}
+	return p.node()
+}
+
+// exit ends the containers of a pod.
+func (p *player) exit(pod *Object, at string, code int) error {
+	phase, reason := "Succeeded", "Completed"
+	if code != 0 {
+		phase, reason = "Failed", "Error"
+	}
+	states := make([]string, 0, 1)
+	for _, name := range containerNames(pod) {
+		states = append(states, fmt.Sprintf(`{"name": %q, "image": "i", "imageID": "i", "ready": false, "started": false, "restartCount": %d, `+
+			`"state": {"terminated": {"exitCode": %d, "reason": %q, "startedAt": %q, "finishedAt": %[5]q}}}`, name, restarts(pod), code, reason, now()))
+	}
+	return p.status(at, `"phase": "`+phase+`", "containerStatuses": [`+strings.Join(states, ", ")+`], "conditions": [`+
+		conditionOf("ContainersReady", "False")+`, `+conditionOf("Ready", "False")+`]`)
+}
+
+// end lets a deleted pod go: its containers end, then it is removed.
+func (p *player) end(pod *Object, at string, over bool) error {
+	if phase, _ := stringAt(pod, []string{"status", "phase"}); !over && phase == "Running" {
+		if err := p.exit(pod, at, 137); err != nil {
+			return err
+		}
+	}
+	uid, _ := stringAt(pod, []string{"metadata", "uid"})
+	_, err := p.ask(http.MethodDelete, at, `{"gracePeriodSeconds": 0, "preconditions": {"uid": "`+uid+`"}}`)
+	return err
+}
+
+// status patches members of a pod's status.
+func (p *player) status(at, members string) error {
+	_, err := p.ask(http.MethodPatch, at+"/status", `{"status": {`+members+`}}`)
+	return err
+}
+
+// beReady makes a node Ready, with a lease.
+func (p *player) beReady(node *Object) error {
+	name, _ := stringAt(node, []string{"metadata", "name"})
+	_, err := p.ask(http.MethodPost, "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases", `{"metadata": {"name": "`+name+
+		`"}, "spec": {"holderIdentity": "`+name+`", "leaseDurationSeconds": 40, "renewTime": "`+now()+`"}}`)
+	if r := (*refused)(nil); err != nil && !(errors.As(err, &r) && r.status == http.StatusConflict) {
+		return err
+	}
+	amount := `{"cpu": "8", "memory": "16Gi", "pods": "110"}`
+	return p.status("/api/v1/nodes/"+name, `"capacity": `+amount+`, "allocatable": `+amount+`, "conditions": [`+conditionOf("Ready", "True")+`]`)
+}
+
+// renew says that a node is alive.
+func (p *player) renew(node *Object) error {
+	if silent(node) {
+		return nil
+	}
+	name, _ := stringAt(node, []string{"metadata", "name"})
+	_, err := p.ask(http.MethodPatch, "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/"+name,
+		`{"spec": {"renewTime": "`+now()+`"}}`)
+	return err
+}

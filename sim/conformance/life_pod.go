@@ -1,0 +1,148 @@
+package conformance
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// get returns what is at a path, or nil.
+func (o *Object) get(path ...string) any {
+	for _, p := range path[:len(path)-1] {
+		below, ok := o.Get(p).(*Object)
+		if !ok {
+			return nil
+		}
+		o = below
+	}
+	return o.Get(path[len(path)-1])
+}
+
+// deleted reports whether an object is being deleted.
+func (o *Object) deleted() bool { return o.get("metadata", "deletionTimestamp") != nil }
+
+func pathOf(pod *Object) string {
+	namespace, _ := stringAt(pod, []string{"metadata", "namespace"})
+	name, _ := stringAt(pod, []string{"metadata", "name"})
+	return "/api/v1/namespaces/" + namespace + "/pods/" + name
+}
+
+// ownerOf returns the uid of a pod's first owner, or its own.
+func ownerOf(pod *Object) string {
+	uid, _ := stringAt(pod, []string{"metadata", "uid"})
+	for _, ref := range itemsAt(pod, "metadata", "ownerReferences") {
+		uid, _ = stringAt(ref, []string{"uid"})
+		break
+	}
+	return uid
+}
+
+// ordinal is the name of a pod, but not what was drawn in it, and what makes its place among those of one owner.
+func ordinal(pod *Object) string {
+	name, _ := stringAt(pod, []string{"metadata", "name"})
+	if prefix, ok := stringAt(pod, []string{"metadata", "generateName"}); ok {
+		name = prefix
+	}
+	node, _ := stringAt(pod, []string{"spec", "nodeName"})
+	return name + " " + node
+}
+
+// condition returns a condition of an object, or nil.
+func condition(obj *Object, kind string) *Object {
+	for _, c := range itemsAt(obj, "status", "conditions") {
+		if c, ok := c.(*Object); ok && c.Get("type") == kind {
+			return c
+		}
+	}
+	return nil
+}
+
+// silent reports whether nobody plays a node.
+func silent(node *Object) bool { return node.get("metadata", "annotations", "play") == "silent" }
+
+// hasLabels reports whether an object has the labels a=b,c=d.
+func hasLabels(obj *Object, labels string) bool {
+	for label := range strings.SplitSeq(labels, ",") {
+		name, value, _ := strings.Cut(label, "=")
+		if obj.get("metadata", "labels", name) != value {
+			return false
+		}
+	}
+	return true
+}
+
+// code returns the exit code of a pod: with several, that of its completion index.
+func code(pod *Object, codes string) int {
+	all := strings.Split(codes, ",")
+	text, _ := stringAt(pod, []string{"metadata", "annotations", "batch.kubernetes.io/job-completion-index"})
+	i, _ := strconv.Atoi(text)
+	n, _ := strconv.Atoi(all[min(i, len(all)-1)])
+	return n
+}
+
+func containerNames(pod *Object) (names []string) {
+	for _, c := range itemsAt(pod, "spec", "containers") {
+		name, _ := stringAt(c, []string{"name"})
+		names = append(names, name)
+	}
+	return names
+}
+
+// restarts returns how often the first container was restarted.
+func restarts(pod *Object) int {
+	for _, c := range itemsAt(pod, "status", "containerStatuses") {
+		if n, ok := c.(*Object).Get("restartCount").(Int); ok {
+			count, _ := strconv.Atoi(string(n))
+			return count
+		}
+	}
+	return 0
+}
+
+// containers prints the members of a status that say that all containers run, after what comes before them.
+func containers(pod *Object, ready bool, restarts int, before string) string {
+	states := make([]string, 0, 1)
+	for _, name := range containerNames(pod) {
+		states = append(states, fmt.Sprintf(`{"name": %q, "image": "i", "imageID": "i", "ready": %t, "started": true, "restartCount": %d, `+
+			`"state": {"running": {"startedAt": %q}}}`, name, ready, restarts, now()))
+	}
+	return before + `"containerStatuses": [` + strings.Join(states, ", ") + `]`
+}
+
+// readiness prints the members of a status that say whether a running pod is ready.
+func readiness(pod *Object, ready bool) string {
+	return containers(pod, ready, restarts(pod), `"conditions": [`+conditionOf("ContainersReady", text(ready))+`, `+
+		conditionOf("Ready", text(ready))+`], `)
+}
+
+func conditionOf(kind, status string) string {
+	return `{"type": "` + kind + `", "status": "` + status + `", "lastTransitionTime": "` + now() + `"}`
+}
+
+func text(ready bool) string {
+	if ready {
+		return "True"
+	}
+	return "False"
+}
+
+func btoi(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+func now() string { return time.Now().UTC().Format("2006-01-02T15:04:05.000000Z") }
+
+// wait waits and reports whether ctx still lasts.
+func wait(ctx context.Context, d time.Duration) bool {
+	select {
+	case <-ctx.Done():
+		return false
+	case <-time.After(d):
+		return true
+	}
+}

@@ -1,0 +1,98 @@
+package conformance
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+)
+
+// state returns what there is of a case, without what differs from run to run:
+//
+//	objects   "deployments/web": the object, …
+//	events    what was said of which object, how often, by whom
+//
+// of are the plural names of the resources to return, with events as one; none: all.
+func (l *life) state(of []string) (any, error) {
+	resources, err := l.resources()
+	if err != nil {
+		return nil, err
+	}
+	m := newMasker(l.seen)
+	var objects, events []entry
+	for _, r := range resources {
+		if len(of) > 0 && !slices.Contains(of, r.name) {
+			continue
+		}
+		found, err := l.list(r)
+		if err != nil {
+			return nil, err
+		}
+		for _, obj := range found {
+			name, _ := stringAt(obj, []string{"metadata", "name"})
+			about, _ := stringAt(obj, []string{"involvedObject", "name"})
+			switch {
+			case r.group == "" && r.name == "events":
+				if about != l.player.node() {
+					events = append(events, entry{value: m.event(obj)})
+				}
+			case !l.everywhere(r, name):
+				objects = append(objects, entry{key: r.name + "/" + name, value: m.object(obj)})
+			}
+		}
+	}
+	m.name(append(slices.Clone(objects), events...))
+	return m.print(objects, events), nil
+}
+
+// list returns the objects of a resource that belong to the case.
+func (l *life) list(r resourceAt) (found []*Object, err error) {
+	var at []string
+	if !r.namespaced {
+		prefix := r.collection("") + "/"
+		for _, path := range l.seen.clusterWide() {
+			if strings.HasPrefix(path, prefix) {
+				obj, err := l.ask(http.MethodGet, path, "")
+				if _, gone := err.(*refused); err != nil && !gone {
+					return nil, err
+				}
+				if err == nil {
+					found = append(found, obj.(*Object))
+				}
+			}
+		}
+		return found, nil
+	}
+	for _, ns := range l.seen.there("Namespace") {
+		name, _ := stringAt(ns, []string{"metadata", "name"})
+		at = append(at, name)
+	}
+	if r.name == "events" {
+		at = append(at, "default")
+	}
+	for _, ns := range at {
+		list, err := l.ask(http.MethodGet, r.collection(ns), "")
+		if err != nil {
+			return nil, err
+		}
+		for _, x := range itemsAt(list, "items") {
+			obj := x.(*Object)
+			if about, _ := stringAt(obj, []string{"involvedObject", "name"}); ns != "default" || strings.Contains(about, l.seen.ns) {
+				found = append(found, obj)
+			}
+		}
+	}
+	return found, nil
+}
+
+// everywhere reports whether an object is in every namespace or belongs to the harness: it is left
+// out.
+func (l *life) everywhere(r resourceAt, name string) bool {
+	common := r.name == "configmaps" && name == "kube-root-ca.crt" || r.name == "serviceaccounts" && name == "default"
+	return common && !l.whole || r.name == "nodes" && name == l.player.node()
+}
+
+// entry is an object or event on its way into a state.
+type entry struct {
+	key   string
+	value *Object
+}

@@ -1,0 +1,278 @@
+// Package batch holds the controllers of group batch: Jobs, CronJobs, and what deletes Jobs that have finished
+// (pkg/controller/job, cronjob, ttlafterfinished).
+//
+// A Job's pods carry a finalizer until they are counted, so that none is missed or counted twice (KEP-2307):
+//
+//	pod ends ─▶ its uid is in status.uncountedTerminatedPods ─▶ it loses the finalizer ─▶ it is in succeeded or failed
+package batch
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/kubesim/kubesim/sim/commit"
+	"github.com/kubesim/kubesim/sim/controller"
+	"github.com/kubesim/kubesim/sim/controller/workload"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/resource"
+	"github.com/kubesim/kubesim/sim/status"
+)
+
+const (
+	jobs     = "jobs.batch"
+	tracking = "batch.kubernetes.io/job-tracking" // the finalizer of pods that have yet to be counted
+
+	// batchPeriod is how long what happens to pods is gathered before their Job is looked at.
+	batchPeriod = time.Second
+	// podsMax bounds the pods that are made or deleted, and those that are counted, in one go.
+	podsMax = 500
+)
+
+var jobOwner = workload.Owner{Resource: jobs, Finalizer: tracking}
+
+// Job runs the pods of Jobs until they have succeeded, or failed too often (pkg/controller/job).
+//
+// Its keys name Jobs, and as pod/NAME pods that may have lost their Job and must lose its finalizer.
+func Job() controller.Controller {
+	c := &jobController{}
+	j := controller.Account("job-controller", "job-controller", c,
+		controller.Watch{Resource: jobs, Keys: specChanged},
+		controller.Watch{Resource: jobs, Keys: c.statusChanged, After: batchPeriod},
+		controller.Watch{Resource: jobs, Keys: abandoned},
+		controller.Watch{Resource: workload.Pods, Keys: c.podChanged, After: batchPeriod},
+		controller.Watch{Resource: workload.Pods, Keys: orphaned})
+	j.RetryMin, j.RetryMax = time.Second, time.Minute
+	return j
+}
+
+// specChanged returns the key of a Job that is new or gone, or whose spec was changed.
+func specChanged(_ *controller.Client, c *commit.Commit) []controller.Key {
+	if before := c.Before(); c.Deleted() || before == nil || factsOf(c.Item()).generation != factsOf(before).generation {
+		return []controller.Key{{Namespace: c.Namespace, Name: c.Name}}
+	}
+	return nil
+}
+
+// statusChanged returns the key of a Job of which something else was changed.
+func (c *jobController) statusChanged(_ *controller.Client, x *commit.Commit) []controller.Key {
+	key, now, before := controller.Key{Namespace: x.Namespace, Name: x.Name}, factsOf(x.Item()), x.Before()
+	switch {
+	case x.Deleted() || before == nil || now.generation != factsOf(before).generation:
+		return nil
+	case now.finished:
+		c.forget(key.String())
+		return nil
+	}
+	return []controller.Key{key}
+}
+
+// abandoned returns the pods of a Job that is gone or has finished.
+func abandoned(api *controller.Client, c *commit.Commit) (keys []controller.Key) {
+	if facts := factsOf(c.Item()); c.Deleted() || facts.finished {
+		for _, ref := range api.Owned(facts.uid) {
+			if ref.Resource == workload.Pods {
+				keys = append(keys, podKey(ref.Namespace, ref.Name))
+			}
+		}
+	}
+	return keys
+}
+
+func podKey(namespace, name string) controller.Key {
+	return controller.Key{Namespace: namespace, Name: "pod/" + name}
+}
+
+// jobFacts are what is asked of a Job, or of a CronJob, whenever it or what it controls changes.
+type jobFacts struct {
+	controller object.Object // the reference to its controller, or nil
+	uid        string
+	generation int64
+	finished   bool
+}
+
+func factsOf(it *resource.Item) *jobFacts {
+	return resource.Derived(it, func(obj object.Object) *jobFacts {
+		return &jobFacts{workload.ControllerOf(obj), obj.UID(), obj.Generation(), finished(obj) != ""}
+	})
+}
+
+// finished returns the condition that says that a Job will do nothing more: Complete, Failed or "".
+func finished(job object.Object) string {
+	for _, c := range job.Objects("status", "conditions") {
+		if kind := c.String("type"); (kind == "Complete" || kind == "Failed") && c.String("status") == "True" {
+			return kind
+		}
+	}
+	return ""
+}
+
+// managedElsewhere reports whether another controller sees to a Job (KEP-4368).
+func managedElsewhere(job object.Object) bool {
+	by := job.String("spec", "managedBy")
+	return by != "" && by != "kubernetes.io/job-controller"
+}
+
+// jobController remembers what it has done and not seen yet, and how often pods have failed.
+type jobController struct {
+	memory struct {
+		Expectations workload.Expectations `json:",omitempty"`
+		Jobs         map[string]*progress  `json:",omitempty"` // by key
+	}
+}
+
+// progress is what it remembers of one Job.
+type progress struct {
+	Unseen   []string `json:",omitempty"` // uids of pods whose finalizer it took, and that have it in its cache
+	Failures failures `json:",omitzero"`
+	Written  uint64   `json:",omitempty"` // the revision of the Job that it wrote last
+}
+
+// Memory is controller.Rememberer's.
+func (c *jobController) Memory() any { return &c.memory }
+
+func (c *jobController) of(key string) *progress {
+	if c.memory.Jobs == nil {
+		c.memory.Jobs = map[string]*progress{}
+	}
+	p := c.memory.Jobs[key]
+	if p == nil {
+		p = &progress{}
+		c.memory.Jobs[key] = p
+	}
+	return p
+}
+
+func (c *jobController) forget(key string) {
+	delete(c.memory.Jobs, key)
+	delete(c.memory.Expectations, key)
+}
+
+// podChanged returns the keys of the Jobs of a pod: that which controls it, and did before, or those that could adopt it.
+func (c *jobController) podChanged(api *controller.Client, x *commit.Commit) (keys []controller.Key) {
+	now := podOf(x.Item())
+	key, controlled := jobOf(api, now)
+	if before := x.Before(); before != nil && !x.Deleted() {
+		if was, ok := jobOf(api, podOf(before)); ok && was != key && was.Name != "" {
+			keys = append(keys, was)
+			c.seen(was, now, x)
+		}
+	}
+	switch {
+	case key.Name != "":
+		c.seen(key, now, x)
+		if (x.Deleted() || now.Deleting) && factsOf(api.Item(jobs, key.Namespace, key.Name)).finished {
+			return keys
+		}
+		return append(keys, key)
+	case controlled || x.Deleted() || now.Deleting || !now.Labelled():
+		return keys
+	}
+	return append(keys, jobOwner.Adopters(api, now.Item)...)
+}
+
+// seen takes back what the controller waited to see of a pod.
+func (c *jobController) seen(key controller.Key, p *pod, x *commit.Commit) {
+	name := key.String()
+	switch {
+	case x.Deleted() || p.Deleting:
+		c.memory.Expectations.Deleted(name, p.Name)
+	case x.Created():
+		c.memory.Expectations.Created(name, 1)
+	}
+	if m := c.memory.Jobs[name]; m != nil && (x.Deleted() || !p.tracked) {
+		m.Unseen = slices.DeleteFunc(m.Unseen, func(uid string) bool { return uid == p.UID })
+	}
+}
+
+// jobOf returns the key of the Job that controls a pod, "" if there is no such Job, and whether anything controls it.
+func jobOf(api *controller.Client, p *pod) (key controller.Key, controlled bool) {
+	ref := p.Controller
+	if ref == nil {
+		return key, false
+	}
+	if ref.String("kind") != "Job" || !strings.HasPrefix(ref.String("apiVersion"), "batch/") {
+		return key, true
+	}
+	job := api.Item(jobs, p.Namespace, ref.String("name"))
+	if job == nil || factsOf(job).uid != ref.String("uid") {
+		return key, true
+	}
+	return controller.Key{Namespace: p.Namespace, Name: ref.String("name")}, true
+}
+
+// orphaned returns the key of a pod that has the finalizer and may have no Job which takes it.
+func orphaned(api *controller.Client, c *commit.Commit) []controller.Key {
+	p := podOf(c.Item())
+	if c.Deleted() || !p.tracked {
+		return nil
+	}
+	key, controlled := jobOf(api, p)
+	lost := key.Name == "" || factsOf(api.Item(jobs, key.Namespace, key.Name)).finished
+	if !controlled || p.Deleting && lost {
+		return []controller.Key{podKey(p.Namespace, p.Name)}
+	}
+	return nil
+}
+
+// Reconcile is controller.Reconciler's.
+func (c *jobController) Reconcile(api *controller.Client, key controller.Key) (time.Duration, *status.Status) {
+	if name, ok := strings.CutPrefix(key.Name, "pod/"); ok {
+		return 0, releaseOrphan(api, controller.Key{Namespace: key.Namespace, Name: name})
+	}
+	name := key.String()
+	w, ok := jobOwner.Of(api, key)
+	switch {
+	case !ok:
+		c.forget(name)
+		return 0, nil
+	case managedElsewhere(w.Object):
+		return 0, nil
+	case finished(w.Object) != "":
+		c.forget(name)
+		return 0, nil
+	}
+	m := c.of(name)
+	if rev(w.Object) < m.Written {
+		return 0, status.Internal(errors.New("the cache has not seen yet what was written of " + name))
+	}
+	satisfied := c.memory.Expectations.Fulfilled(name, api.Now())
+	claimed, failed := w.Claim(workload.Pods, w.Candidates(workload.Pods))
+	if failed != nil {
+		return 0, failed
+	}
+	return newJob(w, claimed, m, &c.memory.Expectations).sync(satisfied)
+}
+
+// releaseOrphan takes the finalizer from a pod that no Job counts any more.
+func releaseOrphan(api *controller.Client, key controller.Key) *status.Status {
+	it := api.Item(workload.Pods, key.Namespace, key.Name)
+	if it == nil {
+		return nil
+	}
+	p := podOf(it)
+	if ref := p.Controller; ref != nil {
+		if ref.String("kind") != "Job" || ref.String("apiVersion") != "batch/v1" {
+			return nil
+		}
+		if job, _ := jobOf(api, p); job.Name != "" {
+			obj := api.Get(jobs, job.Namespace, job.Name)
+			if managedElsewhere(obj) || finished(obj) == "" {
+				return nil
+			}
+		}
+	}
+	return workload.Found(untrack(api, p))
+}
+
+// untrack takes the finalizer from a pod.
+func untrack(api *controller.Client, p *pod) *status.Status {
+	if !p.tracked {
+		return nil
+	}
+	_, s := api.Patch(workload.Pods, "", p.Key(), func(live object.Object) {
+		live.SetFinalizers(slices.DeleteFunc(live.Finalizers(), func(f string) bool { return f == tracking }))
+	})
+	return s
+}

@@ -1,0 +1,227 @@
+package batch
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/kubesim/kubesim/sim/controller/workload"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/status"
+)
+
+// manage makes or deletes pods, so that as many are active as are wanted. It returns how long until it can go on, if it
+// has to wait because pods have failed. (manageJob)
+func (j *job) manage() (wait time.Duration, failed *status.Status) {
+	want := j.wanted()
+	if surplus := j.surplus(max(j.active-want, 0)); len(surplus) > 0 {
+		var names []string
+		for _, p := range surplus {
+			names = append(names, p.Name)
+		}
+		j.expectations.Expect(j.Key().String(), 0, names, j.API.Now())
+		_, failed = j.deletePods(surplus, true)
+		return 0, failed
+	}
+	missing := want - j.active
+	if j.onlyFailed() {
+		missing -= j.going
+	}
+	if missing <= 0 {
+		return 0, nil
+	}
+	if !j.perIndex() {
+		if wait = j.failures.pause(j.API.Now()); wait > 0 {
+			return max(wait, batchPeriod), nil
+		}
+	}
+	at := slices.Repeat([]int{noIndex}, min(missing, podsMax))
+	if j.indexed() {
+		if at, wait = j.free(len(at)); len(at) == 0 {
+			return wait, nil
+		}
+	}
+	return 0, j.createPods(at)
+}
+
+// wanted is how many pods should be active.
+func (j *job) wanted() int {
+	parallelism := int(j.spec().Int64("parallelism"))
+	switch {
+	case j.suspended():
+		return 0
+	case j.spec().Has("completions"):
+		return max(min(j.completions()-j.succeeded, parallelism), 0)
+	case j.succeeded > 0:
+		return j.active // one has decided that the work is done: the others end by themselves
+	}
+	return parallelism
+}
+
+// surplus returns the active pods that have to go: those whose index another has or nobody wants, and as many as are too
+// many (activePodsForRemoval).
+func (j *job) surplus(least int) []*pod {
+	var going []*pod
+	staying := j.working
+	if j.indexed() {
+		at := map[int][]*pod{}
+		var order []int
+		staying = nil
+		for _, p := range j.working {
+			if !j.valid(p) {
+				going = append(going, p)
+				continue
+			}
+			if at[p.index] == nil {
+				order = append(order, p.index)
+			}
+			at[p.index] = append(at[p.index], p)
+		}
+		for _, i := range order {
+			same := j.byDeletion(at[i])
+			going, staying = append(going, same[:len(same)-1]...), append(staying, same[len(same)-1])
+		}
+	}
+	if more := least - len(going); more > 0 {
+		going = append(going, j.byDeletion(staying)[:more]...)
+	}
+	if !j.suspended() && len(going) > podsMax {
+		going = going[:podsMax]
+	}
+	return going
+}
+
+// byDeletion returns pods by who is deleted first.
+func (j *job) byDeletion(pods []*pod) []*pod {
+	if len(pods) < 2 {
+		return pods
+	}
+	sorted := slices.Clone(pods)
+	slices.SortStableFunc(sorted, func(a, b *pod) int { return workload.CompareActive(&a.Pod, &b.Pod) })
+	return sorted
+}
+
+// deletePods deletes active pods, which lose the finalizer before if they are not to be counted. It returns how many of
+// them are gone, or going.
+func (j *job) deletePods(pods []*pod, uncounted bool) (deleted int, failed *status.Status) {
+	for _, p := range pods {
+		if s := j.deletePod(p, uncounted); s != nil {
+			j.expectations.Deleted(j.Key().String(), p.Name)
+			failed = s
+			continue
+		}
+		deleted++
+		if p.Ready {
+			j.ready--
+		}
+	}
+	j.active -= deleted
+	j.going += deleted
+	return deleted, failed
+}
+
+func (j *job) deletePod(p *pod, uncounted bool) *status.Status {
+	if uncounted {
+		if s := untrack(j.API, p); s != nil {
+			return workload.Found(s)
+		}
+	}
+	return workload.Found(j.DeletePod(&p.Pod))
+}
+
+// free returns the first n indexes that need a pod now. Where all have failed not long ago it returns how long until one
+// may be tried again.
+func (j *job) free(n int) (now []int, wait time.Duration) {
+	var busy []int
+	for _, p := range j.pods {
+		if p.index != noIndex && (p.Active() || j.onlyFailed() && p.Deleting && !p.Finished()) {
+			busy = append(busy, p.index)
+		}
+	}
+	for _, i := range j.done.with(busy).merge(j.lost).missing(n, j.completions()) {
+		var pause time.Duration
+		if p := j.delayed[i]; p != nil {
+			pause = failures{p.failures + p.ignored + 1, p.finishedAt}.pause(j.API.Now())
+		}
+		if pause == 0 {
+			now = append(now, i)
+		} else {
+			wait = sooner(wait, max(pause, batchPeriod))
+		}
+	}
+	return now, wait
+}
+
+// createPods makes a pod for each of some indexes.
+func (j *job) createPods(at []int) *status.Status {
+	key := j.Key().String()
+	j.expectations.Expect(key, len(at), nil, j.API.Now())
+	next := 0
+	made, failed := workload.Slowly(len(at), func() *status.Status {
+		index := at[next]
+		next++
+		s := j.CreatePod(func(p object.Object) { j.complete(p, index) })
+		if s != nil && !workload.Terminating(s) {
+			return s
+		}
+		return nil
+	})
+	j.active += made
+	j.expectations.Created(key, len(at)-made)
+	return failed
+}
+
+// complete adds to a pod what the template does not say.
+func (j *job) complete(p object.Object, index int) {
+	if !slices.Contains(p.Finalizers(), tracking) {
+		p.SetFinalizers(append(p.Finalizers(), tracking))
+	}
+	if index == noIndex {
+		return
+	}
+	number := strconv.Itoa(index)
+	p.Set(indexPrefix(j.Object.Name(), number), "metadata", "generateName")
+	p.Set(number, "metadata", "labels", indexKey)
+	p.Set(number, "metadata", "annotations", indexKey)
+	p.Set(j.Object.Name()+"-"+number, "spec", "hostname")
+	for _, list := range []string{"initContainers", "containers"} {
+		for _, c := range p.Objects("spec", list) {
+			named := func(v object.Object) bool { return v.String("name") == completionIndexEnv }
+			if !slices.ContainsFunc(c.Objects("env"), named) {
+				c["env"] = append(c.List("env"), map[string]any{"name": completionIndexEnv, "valueFrom": map[string]any{
+					"fieldRef": map[string]any{"fieldPath": fmt.Sprintf("metadata.labels['%s']", indexKey)}}})
+			}
+		}
+	}
+	if j.perIndex() {
+		j.inherit(p, j.delayed[index])
+	}
+}
+
+// inherit tells a pod how often its index has failed before, by the pod that it replaces; nil: never.
+func (j *job) inherit(p object.Object, replaced *pod) {
+	failed, ignored := 0, 0
+	if replaced != nil {
+		failed, ignored = replaced.failures, replaced.ignored
+		if judge(j.spec().Map("podFailurePolicy"), replaced).counts() {
+			failed++
+		} else {
+			ignored++
+		}
+	}
+	p.Set(strconv.Itoa(failed), "metadata", "annotations", indexFailures)
+	if ignored > 0 {
+		p.Set(strconv.Itoa(ignored), "metadata", "annotations", indexIgnored)
+	}
+}
+
+// indexPrefix is what names of pods with an index begin with (podGenerateNameWithIndex).
+func indexPrefix(name, index string) string {
+	const longest = 58 // names.MaxGeneratedNameLength
+	suffix := "-" + index + "-"
+	if len(name)+len(suffix) > longest {
+		name = name[:longest-len(suffix)]
+	}
+	return name + suffix
+}

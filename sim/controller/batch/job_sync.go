@@ -1,0 +1,351 @@
+package batch
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/kubesim/kubesim/sim/controller"
+	"github.com/kubesim/kubesim/sim/controller/workload"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/resource"
+	"github.com/kubesim/kubesim/sim/status"
+)
+
+// job is a Job that is being reconciled:
+//
+//	count ─▶ judge: is it over? ─▶ finish: active pods go
+//	                └─▶ manage: pods are made or deleted ─▶ complete, suspended, resumed?
+//	        ─▶ track: what ended is counted, pods lose their finalizer, the status is written
+type job struct {
+	workload.Workload
+	*progress
+	expectations *workload.Expectations
+	status       object.Object // what it is to be
+	dirty        bool          // it has to be written
+	ended        bool          // and says that the Job has finished
+
+	pods, working        []*pod // all, and those that are active
+	uncounted            map[string]map[string]bool
+	succeeded, failed    int      // with those that are not counted yet
+	failures             failures // with them
+	before, done, lost   indexes  // completion indexes: succeeded before this, succeeded and failed
+	delayed              map[int]*pod
+	verdict              object.Object // the condition that ends the Job; nil: it goes on
+	active, ready, going int
+}
+
+func newJob(w workload.Workload, claimed []*resource.Item, m *progress, expectations *workload.Expectations) *job {
+	j := &job{Workload: w, progress: m, expectations: expectations}
+	j.adopt(w.Object)
+	for _, it := range claimed {
+		p := podOf(it)
+		if p.Controller == nil { // adopted just now
+			p.tracked = true
+		}
+		j.pods = append(j.pods, p)
+		switch {
+		case p.Active():
+			j.working = append(j.working, p)
+			if p.Ready {
+				j.ready++
+			}
+		case p.Deleting && !p.Finished():
+			j.going++
+		}
+	}
+	j.active = len(j.working)
+	return j
+}
+
+// adopt takes the Job as the API server has it.
+func (j *job) adopt(obj object.Object) {
+	j.Object = obj
+	obj.SetDefault(map[string]any{}, "status", "uncountedTerminatedPods")
+	j.status = obj.At("status")
+}
+
+// sync makes the Job as it should be. satisfied says that all that was done to its pods has been seen. (syncJob)
+func (j *job) sync(satisfied bool) (again time.Duration, failed *status.Status) {
+	was := j.status.Copy()
+	j.count()
+	if !j.suspended() {
+		j.status.SetDefault(object.Time(j.API.Now()), "startTime")
+	}
+	again = j.judge()
+	if j.indexed() {
+		j.judgeIndexes()
+	}
+	if j.verdict != nil {
+		failed = j.stop(satisfied)
+	} else {
+		var wait time.Duration
+		wait, failed = j.goOn(satisfied)
+		again = sooner(again, wait)
+	}
+	workload.SetCounts(j.status, map[string]int64{"active": int64(j.active)})
+	j.status["ready"], j.status["terminating"] = int64(j.ready), int64(j.going)
+	for _, name := range []string{"active", "ready", "terminating"} {
+		j.dirty = j.dirty || j.status.Int64(name) != was.Int64(name) || j.status.Has(name) != was.Has(name)
+	}
+	if s := j.track(); s != nil {
+		return 0, s
+	}
+	return again, failed
+}
+
+// sooner returns the shorter of two times; 0 is none.
+func sooner(a, b time.Duration) time.Duration {
+	if a == 0 || b == 0 {
+		return max(a, b)
+	}
+	return min(a, b)
+}
+
+func (j *job) spec() object.Object { return j.Object.At("spec") }
+func (j *job) suspended() bool     { return j.spec().True("suspend") }
+func (j *job) indexed() bool       { return j.spec().String("completionMode") == "Indexed" }
+func (j *job) perIndex() bool      { return j.spec().Has("backoffLimitPerIndex") }
+func (j *job) completions() int    { return int(j.spec().Int64("completions")) }
+
+// onlyFailed reports whether a pod is replaced only when it has ended (KEP-3939).
+func (j *job) onlyFailed() bool {
+	return j.spec().String("podReplacementPolicy") == "Failed" || j.spec().Has("podFailurePolicy")
+}
+
+// hasFailed reports whether a pod counts as failed: one that is deleted does, unless it has to end first.
+func (j *job) hasFailed(p *pod) bool {
+	return p.Phase == "Failed" || p.Deleting && p.Phase != "Succeeded" && !j.onlyFailed()
+}
+
+// valid reports whether a pod has an index that the Job wants.
+func (j *job) valid(p *pod) bool {
+	return !j.indexed() || p.index != noIndex && p.index < j.completions()
+}
+
+// tracks reports whether a pod has the finalizer, as far as is known.
+func (j *job) tracks(p *pod) bool { return p.tracked && !slices.Contains(j.Unseen, p.UID) }
+
+// count counts the pods that have ended, those that are in the status and those that are new.
+func (j *job) count() {
+	j.uncounted = map[string]map[string]bool{}
+	for _, name := range []string{"succeeded", "failed"} {
+		j.uncounted[name] = map[string]bool{}
+		for _, uid := range j.status.Strings("uncountedTerminatedPods", name) {
+			j.uncounted[name][uid] = true
+		}
+	}
+	var succeeded, failed []*pod
+	for _, p := range j.pods {
+		if !j.tracks(p) || !j.valid(p) {
+			continue
+		}
+		if p.Phase == "Succeeded" && !j.uncounted["succeeded"][p.UID] {
+			succeeded = append(succeeded, p)
+		}
+		if j.hasFailed(p) && !j.uncounted["failed"][p.UID] {
+			failed = append(failed, p)
+			if judge(j.spec().Map("podFailurePolicy"), p).counts() {
+				j.failed++
+			}
+		}
+	}
+	j.succeeded = int(j.status.Int64("succeeded")) + len(succeeded) + len(j.uncounted["succeeded"])
+	j.failed += int(j.status.Int64("failed")) + len(j.uncounted["failed"])
+	j.failures = j.Failures.after(succeeded, failed)
+}
+
+// condition is a condition of the Job that is new.
+func (j *job) condition(kind, reason, message string) object.Object {
+	now := object.Time(j.API.Now())
+	return object.Object{"type": kind, "status": "True", "lastProbeTime": now, "lastTransitionTime": now, "reason": reason, "message": message}
+}
+
+func (j *job) addCondition(c object.Object) {
+	j.status["conditions"] = append(j.status.List("conditions"), map[string]any(c))
+	j.dirty = true
+}
+
+// judge finds out whether the Job is over, by what was found before, its policy, the backoff limit or its deadline. It
+// returns how long until the deadline. 0: there is none.
+func (j *job) judge() (deadline time.Duration) {
+	if c := controller.Condition(j.Object, "SuccessCriteriaMet"); c.String("status") == "True" {
+		j.verdict = c
+	} else if c := controller.Condition(j.Object, "FailureTarget"); c.String("status") == "True" {
+		j.verdict = j.condition("Failed", c.String("reason"), c.String("message"))
+	} else if policy := j.spec().Map("podFailurePolicy"); policy != nil {
+		for _, p := range j.pods {
+			if message := judge(policy, p).message; message != "" && j.hasFailed(p) {
+				j.verdict = j.condition("FailureTarget", "PodFailurePolicy", message)
+				break
+			}
+		}
+	}
+	if j.verdict != nil {
+		return 0
+	}
+	left, timed := j.timeLeft()
+	switch {
+	case j.failed > int(j.spec().Int64("backoffLimit")) || j.restartedTooOften():
+		j.verdict = j.condition("FailureTarget", "BackoffLimitExceeded", "Job has reached the specified backoff limit")
+	case timed && left <= 0:
+		j.verdict = j.condition("FailureTarget", "DeadlineExceeded", "Job was active longer than specified deadline")
+	case timed:
+		return left
+	}
+	return 0
+}
+
+// timeLeft is how long until the Job has been active for too long, and whether there is such a time.
+func (j *job) timeLeft() (time.Duration, bool) {
+	seconds, ok := j.spec().Int("activeDeadlineSeconds")
+	if !ok || j.suspended() {
+		return 0, false
+	}
+	start := workload.TimeOf(j.status.String("startTime"))
+	return time.Duration(seconds)*time.Second - j.API.Now().Sub(start), true
+}
+
+// restartedTooOften reports whether containers that are restarted in their pods have reached the backoff limit.
+func (j *job) restartedTooOften() bool {
+	if j.spec().String("template", "spec", "restartPolicy") != "OnFailure" {
+		return false
+	}
+	restarts := int64(0)
+	for _, p := range j.pods {
+		if p.Phase == "Running" || p.Phase == "Pending" {
+			restarts += p.restarts
+		}
+	}
+	return restarts >= max(j.spec().Int64("backoffLimit"), 1)
+}
+
+// judgeIndexes counts indexes, and finds out whether the Job is over by them.
+func (j *job) judgeIndexes() {
+	var done, lost []int
+	for _, p := range j.pods {
+		switch {
+		case !j.valid(p) || !p.tracked:
+		case p.Phase == "Succeeded":
+			done = append(done, p.index)
+		case j.perIndex() && j.failsIndex(p):
+			lost = append(lost, p.index)
+		}
+	}
+	j.before = parseIndexes(j.status.String("completedIndexes"), j.completions())
+	j.done = j.before.with(done)
+	j.succeeded = j.done.count()
+	if j.perIndex() {
+		j.lost = parseIndexes(j.status.String("failedIndexes"), j.completions()).with(lost)
+		most, limited := j.spec().Int("maxFailedIndexes")
+		switch n := j.lost.count(); {
+		case j.verdict != nil || n == 0:
+		case limited && n > int(most):
+			j.verdict = j.condition("FailureTarget", "MaxFailedIndexesExceeded", "Job has exceeded the specified maximal number of failed indexes")
+		case n+j.succeeded >= j.completions():
+			j.verdict = j.condition("FailureTarget", "FailedIndexes", "Job has failed indexes")
+		}
+		j.delay()
+	}
+	if j.verdict == nil {
+		if rule, met := succeeds(j.spec().Map("successPolicy"), j.completions(), j.done); met {
+			j.verdict = j.condition("SuccessCriteriaMet", "SuccessPolicy", fmt.Sprintf("Matched rules at index %d", rule))
+		}
+	}
+}
+
+// failsIndex reports whether a pod's failure is the last that its index may have (isIndexFailed).
+func (j *job) failsIndex(p *pod) bool {
+	if !j.hasFailed(p) {
+		return false
+	}
+	v := judge(j.spec().Map("podFailurePolicy"), p)
+	return v.action == "FailIndex" || v.counts() && int64(p.failures) >= j.spec().Int64("backoffLimitPerIndex")
+}
+
+// delay finds, for each index that has to be tried again, the pod that failed there last. It stays until the next one is
+// made, which takes over how often its index has failed (getPodsWithDelayedDeletionPerIndex).
+func (j *job) delay() {
+	j.delayed = map[int]*pod{}
+	busy := map[int]bool{}
+	for _, p := range j.working {
+		busy[p.index] = true
+	}
+	for _, p := range j.pods {
+		if !j.tracks(p) || !j.valid(p) || !j.hasFailed(p) || j.done.has(p.index) || j.lost.has(p.index) || busy[p.index] {
+			continue
+		}
+		last := j.delayed[p.index]
+		if last == nil || last.failures+last.ignored <= p.failures+p.ignored && !p.finishedAt.Before(last.finishedAt) {
+			j.delayed[p.index] = p
+		}
+	}
+}
+
+// stop deletes the active pods of a Job that is over. Where one of them stays, or not all pods have been seen, it is over
+// another time.
+func (j *job) stop(satisfied bool) (failed *status.Status) {
+	deleted, failed := j.deletePods(j.working, false)
+	if deleted < len(j.working) || !satisfied {
+		j.verdict = nil
+	}
+	return failed
+}
+
+// goOn manages the pods of a Job that is not over, and finds out whether it is complete, or was suspended or resumed.
+func (j *job) goOn(satisfied bool) (wait time.Duration, failed *status.Status) {
+	managed := satisfied && j.Object.DeletionTimestamp() == ""
+	if managed {
+		wait, failed = j.manage()
+	}
+	want := 1 // any pod decides that the work is done
+	if j.spec().Has("completions") {
+		want = j.completions()
+	}
+	switch {
+	case j.succeeded >= want && j.active == 0:
+		j.verdict = j.condition("SuccessCriteriaMet", "CompletionsReached", "Reached expected number of succeeded pods")
+	case managed && j.suspended():
+		if j.setCondition("Suspended", "True", "JobSuspended", "Job suspended") {
+			_ = j.API.Event(j.Object, "Normal", "Suspended", "Job suspended") // nobody hears it twice
+			if j.API.Since(36) {                                              // MutableSchedulingDirectivesForSuspendedJobs
+				delete(j.status, "startTime")
+			}
+		}
+	case managed:
+		if j.setCondition("Suspended", "False", "JobResumed", "Job resumed") {
+			_ = j.API.Event(j.Object, "Normal", "Resumed", "Job resumed")
+			j.status["startTime"] = object.Time(j.API.Now())
+		}
+	}
+	return wait, failed
+}
+
+// setCondition makes a condition say something, and reports whether it did not before. One that is not there says False
+// (ensureJobConditionStatus).
+func (j *job) setCondition(kind, value, reason, message string) bool {
+	now := j.condition(kind, reason, message)
+	now["status"] = value
+	c := controller.Condition(j.Object, kind)
+	switch {
+	case c == nil && value == "False":
+		return false
+	case c == nil:
+		j.addCondition(now)
+	case c.String("status") == value && c.String("reason") == reason && c.String("message") == message:
+		return false
+	default:
+		for name, v := range now { // order does not matter
+			c[name] = v
+		}
+	}
+	j.dirty = true
+	return true
+}
+
+// rev is the revision of an object.
+func rev(obj object.Object) uint64 {
+	n, _ := strconv.ParseUint(obj.ResourceVersion(), 10, 64)
+	return n
+}

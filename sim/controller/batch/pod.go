@@ -1,0 +1,125 @@
+package batch
+
+import (
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/kubesim/kubesim/sim/controller"
+	"github.com/kubesim/kubesim/sim/controller/workload"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/resource"
+)
+
+const (
+	indexKey           = "batch.kubernetes.io/job-completion-index" // annotation and label
+	indexFailures      = "batch.kubernetes.io/job-index-failure-count"
+	indexIgnored       = "batch.kubernetes.io/job-index-ignored-failure-count"
+	noIndex            = -1
+	completionIndexEnv = "JOB_COMPLETION_INDEX"
+)
+
+// pod is what controllers of Jobs ask of a pod, taken out of its item once.
+type pod struct {
+	workload.Pod
+	*podFacts
+	tracked bool // it has the finalizer that keeps it until it is counted
+}
+
+type podFacts struct {
+	common            workload.PodFacts
+	tracked           bool
+	index             int // its completion index, or noIndex
+	failures, ignored int // of the pods before it at its index: those that count, and those that do not
+	restarts          int64
+	finishedAt        time.Time
+	exits             []exit
+	conditions        [][2]string // type and status
+}
+
+// exit is the end of a container.
+type exit struct {
+	container string
+	code      int64
+}
+
+// podOf returns the pod that an item is.
+func podOf(it *resource.Item) *pod {
+	facts := resource.Derived(it, readPod)
+	return &pod{workload.Pod{Item: it, PodFacts: &facts.common}, facts, facts.tracked}
+}
+
+func readPod(obj object.Object) *podFacts {
+	annotations := obj.Annotations()
+	f := &podFacts{common: *workload.ReadPod(obj), tracked: slices.Contains(obj.Finalizers(), tracking), index: noIndex,
+		failures: countOf(annotations[indexFailures]), ignored: countOf(annotations[indexIgnored]), finishedAt: finishedAt(obj)}
+	if i, err := strconv.Atoi(annotations[indexKey]); err == nil && i >= 0 {
+		f.index = i
+	}
+	for _, list := range []string{"containerStatuses", "initContainerStatuses"} { // the order in which exit codes are looked at
+		for _, s := range obj.Objects("status", list) {
+			f.restarts += s.Int64("restartCount")
+			if code := s.Int64("state", "terminated", "exitCode"); code != 0 {
+				f.exits = append(f.exits, exit{s.String("name"), code})
+			}
+		}
+	}
+	for _, c := range obj.Objects("status", "conditions") {
+		f.conditions = append(f.conditions, [2]string{c.String("type"), c.String("status")})
+	}
+	return f
+}
+
+// countOf reads an annotation that counts; what does not is 0.
+func countOf(text string) int {
+	n, err := strconv.ParseInt(text, 10, 32)
+	if err != nil || n < 0 {
+		return 0
+	}
+	return int(n)
+}
+
+// finishedAt is when a pod ended: when its last container did; when it ceased to be ready; when its deletion was asked for;
+// or when it was made (pkg/controller/job.getFinishedTime).
+func finishedAt(obj object.Object) time.Time {
+	if at, ok := containersEnded(obj); ok {
+		return at
+	}
+	if c := controller.Condition(obj, "Ready"); c.String("status") == "False" && c.String("lastTransitionTime") != "" {
+		return workload.TimeOf(c.String("lastTransitionTime"))
+	}
+	if at := obj.DeletionTimestamp(); at != "" {
+		grace, _ := obj.DeletionGracePeriodSeconds()
+		return workload.TimeOf(at).Add(-time.Duration(grace) * time.Second)
+	}
+	return workload.TimeOf(obj.String("metadata", "creationTimestamp"))
+}
+
+// containersEnded is when the last container ended, and whether all have: of the init containers, those that run beside
+// the others.
+func containersEnded(obj object.Object) (last time.Time, ok bool) {
+	sidecar := map[string]bool{}
+	for _, c := range obj.Objects("spec", "initContainers") {
+		sidecar[c.String("name")] = c.String("restartPolicy") == "Always"
+	}
+	ended := func(list string, counts func(name string) bool) bool {
+		for _, s := range obj.Objects("status", list) {
+			if !counts(s.String("name")) {
+				continue
+			}
+			at := workload.TimeOf(s.String("state", "terminated", "finishedAt"))
+			if at.IsZero() {
+				return false
+			}
+			if at.After(last) {
+				last = at
+			}
+		}
+		return !last.IsZero()
+	}
+	if ok = ended("containerStatuses", func(string) bool { return true }); !ok {
+		last = time.Time{}
+	}
+	sidecars := func(name string) bool { return sidecar[name] }
+	return last, ended("initContainerStatuses", sidecars)
+}
