@@ -266,10 +266,14 @@ func (n *node) owner(ref object.Object) (owner object.Object, foreign bool, fail
 	return nil, false, nil
 }
 
+// identity is the uid of an object, kept with its item.
+type identity string
+
 // elsewhere reports whether the cache has an owner in another namespace.
 func (n *node) elsewhere(d *resource.Definition, uid string) (found bool) {
 	n.api.Items(d.Storage, "", func(it *resource.Item) bool {
-		found = it.Namespace != n.key.Namespace && it.Object().UID() == uid
+		found = it.Namespace != n.key.Namespace &&
+			resource.Derived(it, func(obj object.Object) identity { return identity(obj.UID()) }) == identity(uid)
 		return !found
 	})
 	return found
