@@ -33,7 +33,7 @@ type LoopState struct {
 	Delay   time.Duration   `json:",omitempty"`
 	Memory  json.RawMessage `json:",omitempty"` // as its Rememberer prints it
 
-	Events  *recorder       `json:",omitempty"` // that it has recorded
+	Events *recorder `json:",omitempty"` // that it has recorded
 
 	// Lagging is what it knows of resources whose informers lag.
 	Lagging map[string]*mvcc.View `json:"-"`

@@ -116,7 +116,7 @@ func (r *rollout) sync() (again time.Duration, failed *status.Status) {
 	switch {
 	case r.Object.DeletionTimestamp() != "":
 		r.revise(false)
-		return 0, r.recount()
+		return 0, r.reportCounts()
 	case r.notePause(paused) || r.failed != nil:
 		return 0, r.failed // what was written brings it back
 	case !paused && r.rollbackTo() != nil:
@@ -128,7 +128,7 @@ func (r *rollout) sync() (again time.Duration, failed *status.Status) {
 		if paused && r.failed == nil && r.rollbackTo() == nil {
 			r.cleanUp()
 		}
-		return 0, r.recount()
+		return 0, r.reportCounts()
 	case r.Object.String("spec", "strategy", "type") == "Recreate":
 		r.recreate()
 	default:

@@ -35,7 +35,9 @@ func ReplicationController() controller.Controller {
 
 func replicator(of workload.Owner, name, account string) controller.Controller {
 	r := &replicas{Owner: of}
-	return controller.Account(name, account, r, controller.Watch{Resource: of.Resource}, of.Watch(workload.Pods, r.expectations.Seen))
+	c := controller.Account(name, account, r, controller.Watch{Resource: of.Resource}, of.Watch(workload.Pods, r.expectations.Seen))
+	c.Component = account
+	return c
 }
 
 // replicas remembers what it has done to the pods of its objects and not seen yet.

@@ -12,6 +12,7 @@ import (
 	"github.com/kubesim/kubesim/sim/controller/batch"
 	"github.com/kubesim/kubesim/sim/controller/network"
 	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/scheduler"
 )
 
 // all are the controllers, in the order in which they are told of a commit.
@@ -30,6 +31,7 @@ var all = []func() controller.Controller{
 	network.Endpoints,
 	network.EndpointSlices,
 	network.Mirroring,
+	scheduler.New,
 }
 
 // every stands for all controllers among names.

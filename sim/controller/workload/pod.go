@@ -77,15 +77,8 @@ func ReadPod(obj object.Object) *PodFacts {
 
 // namedNode is the node that the affinity of a pod names, or "" (daemon/util.GetTargetNodeName).
 func namedNode(pod object.Object) string {
-	for _, term := range pod.Objects("spec", "affinity", "nodeAffinity", required, "nodeSelectorTerms") {
-		for _, field := range term.Objects("matchFields") {
-			if names := field.Strings("values"); field.String("key") == nodeName && field.String("operator") == "In" {
-				if len(names) == 1 {
-					return names[0]
-				}
-				return ""
-			}
-		}
+	if names, only := NodeAffinityOf(pod.Map("spec")).Names(); only && len(names) == 1 {
+		return names[0]
 	}
 	return ""
 }
