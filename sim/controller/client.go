@@ -199,11 +199,27 @@ func (c *Client) Connect(of, subresource string, key Key, body object.Object) (o
 	}
 	q.Subresource, q.Verb = subresource, "create"
 	defer c.writes()()
-	obj, s := c.manager.server.Registry().Connect(q, "create", body)
+	obj, s := c.registry().Connect(q, "create", body)
 	if s != nil && s.Success {
 		return nil, nil
 	}
 	return obj, s
+}
+
+// Scale returns the Scale of an object of a resource, which may be served in several versions.
+func (c *Client) Scale(d *resource.Definition, key Key) (object.Object, *status.Status) {
+	q := c.requestOf(d, key.Namespace, key.Name)
+	q.Verb, q.Subresource = "get", "scale"
+	return c.registry().Connect(q, "get", nil)
+}
+
+// SetScale changes the number of replicas of an object to that of a Scale.
+func (c *Client) SetScale(d *resource.Definition, scale object.Object) *status.Status {
+	q := c.requestOf(d, scale.Namespace(), scale.Name())
+	q.Verb, q.Subresource = "update", "scale"
+	defer c.writes()()
+	_, s := c.registry().Connect(q, "update", scale)
+	return s
 }
 
 // Apply applies fields of an object, whoever else has them (server-side apply, with force). It creates an object that is
@@ -229,6 +245,7 @@ func (c *Client) Apply(of, subresource string, key Key, fields object.Object) (o
 type Preconditions struct {
 	UID, ResourceVersion string
 	Propagation          string // Orphan, Background or Foreground
+	Now                  bool   // without a grace period
 }
 
 // Delete deletes an object, or begins to.
@@ -244,6 +261,9 @@ func (c *Client) Delete(of string, key Key, p Preconditions) *status.Status {
 	}
 	if p.ResourceVersion != "" {
 		o.ResourceVersion = &p.ResourceVersion
+	}
+	if p.Now {
+		o.GracePeriodSeconds = new(int64)
 	}
 	defer c.writes()()
 	_, s = c.registry().Delete(q, o)

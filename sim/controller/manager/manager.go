@@ -11,6 +11,7 @@ import (
 	"github.com/kubesim/kubesim/sim/controller/apps"
 	"github.com/kubesim/kubesim/sim/controller/batch"
 	"github.com/kubesim/kubesim/sim/controller/network"
+	nodes "github.com/kubesim/kubesim/sim/controller/node"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/scheduler"
 )
@@ -32,6 +33,7 @@ var all = []func() controller.Controller{
 	network.EndpointSlices,
 	network.Mirroring,
 	scheduler.New,
+	nodes.PodGC,
 }
 
 // every stands for all controllers among names.
