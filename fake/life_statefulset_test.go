@@ -47,6 +47,12 @@ func (c client) annotate(path, value string) {
 	c.mergePatch(path, `{"spec":{"template":{"metadata":{"annotations":{"v":"`+value+`"}}}}}`)
 }
 
+// settled waits until what failed has been tried again.
+func (c client) settled() {
+	time.Sleep(time.Minute)
+	synctest.Wait()
+}
+
 func TestStatefulSetInOrder(t *testing.T) {
 	live(t, func(t *testing.T, is *is.I, c client) {
 		c.must("POST", asSets, `{"metadata":{"name":"db"},"spec":{"replicas":3,"serviceName":"db",`+template(`"a":"b"`)+`}}`)
