@@ -35,9 +35,9 @@ func (d *differ) appendObject(b []byte, root *shape, obj map[string]any, putBack
 		switch name {
 		case "apiVersion", "kind":
 		case "metadata":
-			b = d.appendNew(b, name, s, v, unowned)
+			b = d.appendNew(b, name, s, leaf, v, unowned)
 		default:
-			b = d.appendMore(b, name, s, zero, v)
+			b = d.appendNew(b, name, s, zero, v, nil)
 		}
 		if slices.Contains(putBack, name) { // where there may be something wrong with it
 			b = b[:before]
@@ -46,34 +46,28 @@ func (d *differ) appendObject(b []byte, root *shape, obj map[string]any, putBack
 	return closed(b, start)
 }
 
-// appendMore prints the paths of a field where a new value has more than zero.
-func (d *differ) appendMore(b []byte, name string, s *shape, zero, v any) []byte {
-	switch {
-	case zero == noZero:
-		return d.appendAll(appendField(b, name), s, v)
-	case s.asOne(zero, v):
-		if d.equal(s, zero, v) {
-			return b
-		}
-		return append(appendField(b, name), "{}"...)
-	case s.kind == set || s.kind == listMap:
-		b = appendField(b, name)
-		return closed(d.appendItems(b, s, v.([]any)), len(b))
-	}
-	return d.appendNew(b, name, s, v, nil)
-}
-
-// appendNew prints a field and the paths below it, but not the field itself, and not those of some of its fields.
-func (d *differ) appendNew(b []byte, name string, s *shape, v any, hidden []string) []byte {
+// appendNew prints the paths of a field as far as its value is more than zero: of a container that is always there those
+// below, without some. A container that is set is a path itself.
+func (d *differ) appendNew(b []byte, name string, s *shape, zero, v any, hidden []string) []byte {
 	before := len(b)
 	b = appendField(b, name)
 	start := len(b)
-	m, _ := v.(map[string]any)
-	d.eachField(s, m, func(name string, s *shape, zero, v any) {
-		if !slices.Contains(hidden, name) {
-			b = d.appendMore(b, name, s, zero, v)
+	switch {
+	case zero == noZero:
+		return d.appendAll(b, s, v)
+	case s.asOne(zero, v):
+		if !d.equal(s, zero, v) {
+			return append(b, "{}"...)
 		}
-	})
+	case s.kind == set || s.kind == listMap:
+		b = d.appendItems(b, s, v.([]any))
+	default:
+		d.eachField(s, v.(map[string]any), func(name string, s *shape, zero, v any) {
+			if !slices.Contains(hidden, name) {
+				b = d.appendNew(b, name, s, zero, v, nil)
+			}
+		})
+	}
 	if len(b) == start {
 		return b[:before]
 	}
@@ -170,16 +164,15 @@ func (d *differ) appendItems(b []byte, s *shape, l []any) []byte {
 	}
 	slices.SortStableFunc(items, func(a, b item) int { return cmp.Compare(a.path, b.path) })
 	for i, x := range items {
-		repeated := i+1 < len(items) && items[i+1].path == x.path
 		if i > 0 && items[i-1].path == x.path {
 			continue
 		}
 		b = append(object.AppendString(append(b, ','), x.path), ':')
-		if repeated {
+		if i+1 < len(items) && items[i+1].path == x.path {
 			b = append(b, "{}"...)
-			continue
+		} else {
+			b = d.appendAll(b, s.elem, x.value)
 		}
-		b = d.appendAll(b, s.elem, x.value)
 	}
 	return b
 }
