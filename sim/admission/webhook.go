@@ -66,6 +66,9 @@ func (w *webhooks) hooks(a *Attributes) []*webhook {
 		list = append(list, w.configuration(obj).hooks...)
 		return true
 	})
+	if len(list) > 0 {
+		a.unfold()
+	}
 	return list
 }
 
