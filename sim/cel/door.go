@@ -13,6 +13,7 @@ type (
 	Access       = expr.Access
 	Authorizer   = expr.Authorizer
 	Declarations = expr.Declarations
+	Environment  = expr.Environment
 	Result       = expr.Result
 )
 

@@ -18,14 +18,14 @@ type (
 )
 
 // CompileVersion is celgo.CompileVersion.
-func CompileVersion(schema, before map[string]any, p field.Path, wrong map[string]bool) (*Rules, field.ErrorList) {
-	return celgo.CompileVersion(schema, before, p, wrong)
+func CompileVersion(env Environment, schema, before map[string]any, p field.Path, wrong map[string]bool) (*Rules, field.ErrorList) {
+	return celgo.CompileVersion(env, schema, before, p, wrong)
 }
 
 // NewCompiler is celgo.NewCompiler.
-func NewCompiler(d Declarations) *Compiler { return celgo.NewCompiler(d) }
+func NewCompiler(env Environment, d Declarations) *Compiler { return celgo.NewCompiler(env, d) }
 
 // CheckDeviceSelector is celgo.CheckDeviceSelector.
-func CheckDeviceSelector(expression string) (problem string, complex bool) {
-	return celgo.CheckDeviceSelector(expression)
+func CheckDeviceSelector(env Environment, expression string) (problem string, complex bool) {
+	return celgo.CheckDeviceSelector(env, expression)
 }

@@ -17,7 +17,7 @@ const refused = "this build of kubesim is without CEL (build tag nocel): rules a
 type Rules struct{}
 
 // CompileVersion refuses a schema that has rules.
-func CompileVersion(schema, before map[string]any, p field.Path, wrong map[string]bool) (*Rules, field.ErrorList) {
+func CompileVersion(env Environment, schema, before map[string]any, p field.Path, wrong map[string]bool) (*Rules, field.ErrorList) {
 	if !expr.HasRules(schema) {
 		return nil, nil
 	}
@@ -33,7 +33,7 @@ func (r *Rules) Validate(any, *structural.Correlation, field.Path, *int64) (errs
 }
 
 // CheckDeviceSelector refuses every selector.
-func CheckDeviceSelector(string) (problem string, complex bool) { return refused, false }
+func CheckDeviceSelector(Environment, string) (problem string, complex bool) { return refused, false }
 
 // Compiler refuses every expression.
 type Compiler struct{}
@@ -42,7 +42,7 @@ type Compiler struct{}
 type Program struct{}
 
 // NewCompiler returns a compiler that refuses every expression.
-func NewCompiler(Declarations) *Compiler { return &Compiler{} }
+func NewCompiler(Environment, Declarations) *Compiler { return &Compiler{} }
 
 // Variable refuses a variable.
 func (c *Compiler) Variable(name, expression string) *Error { return expr.Errorf(refused) }

@@ -10,6 +10,7 @@ import (
 	"github.com/kubesim/kubesim/sim/cel"
 	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/resource"
 	"github.com/kubesim/kubesim/sim/selector"
 )
 
@@ -19,8 +20,8 @@ const (
 )
 
 // validatePolicySpec checks what both kinds of policies have in common, up to the variables.
-func validatePolicySpec(at field.Cursor, mutating bool) *expressions {
-	e := expressionsOf(at, at.Has("paramKind"))
+func validatePolicySpec(ctx *resource.Context, at field.Cursor, mutating bool) *expressions {
+	e := expressionsOf(ctx, at, at.Has("paramKind"))
 	at.Child("failurePolicy").OrEmpty().OneOf("Fail", "Ignore") // "" is not absent
 	params, match, conditions := at.Child("paramKind"), at.Child("matchConstraints"), at.Child("matchConditions")
 	if params.Has() {
@@ -42,9 +43,9 @@ func validatePolicySpec(at field.Cursor, mutating bool) *expressions {
 	return e
 }
 
-func validateValidatingPolicy(all field.Cursor) {
+func validateValidatingPolicy(ctx *resource.Context, all field.Cursor) {
 	at := all.Child("spec")
-	e := validatePolicySpec(at, false)
+	e := validatePolicySpec(ctx, at, false)
 	validations, audits := at.Child("validations"), at.Child("auditAnnotations")
 	if validations.Len()+audits.Len() == 0 {
 		const detail = "validations or auditAnnotations must contain at least one item"
@@ -74,9 +75,9 @@ func validatePolicyStatus(at field.Cursor) {
 	kind.CheckConditions(at.Child("conditions"))
 }
 
-func validateMutatingPolicy(all field.Cursor) {
+func validateMutatingPolicy(ctx *resource.Context, all field.Cursor) {
 	at := all.Child("spec")
-	e := validatePolicySpec(at, true)
+	e := validatePolicySpec(ctx, at, true)
 	at.Child("mutations").Required("mutations must contain at least one item")
 	for m := range at.Each("mutations") {
 		validateMutation(m, e)
@@ -212,7 +213,7 @@ func validatePolicyBinding(at field.Cursor) {
 	}
 }
 
-func validateValidatingBinding(all field.Cursor) {
+func validateValidatingBinding(ctx *resource.Context, all field.Cursor) {
 	at := all.Child("spec")
 	validatePolicyBinding(at)
 	actions, seen := at.Child("validationActions"), field.Seen{}
@@ -224,7 +225,7 @@ func validateValidatingBinding(all field.Cursor) {
 	actions.Required("at least one validation action is required")
 }
 
-func validateMutatingBinding(all field.Cursor) {
+func validateMutatingBinding(_ *resource.Context, all field.Cursor) {
 	at := all.Child("spec")
 	validatePolicyBinding(at)
 	validateMutatingOperations(at.Child("matchResources"))

@@ -19,13 +19,13 @@ func deviceClassKind() kind.Kind {
 			Checks:         resource.Checks{Update: []resource.Check{resource.CheckMeta, resource.CheckMetaUpdate, resource.CheckKind}},
 			ReturnsDeleted: true, NameRule: kind.SubdomainName,
 		},
-		Validate: func(_ *resource.Context, at field.Cursor) { validateDeviceClass(at.Child("spec")) },
+		Validate: func(ctx *resource.Context, at field.Cursor) { validateDeviceClass(ctx, at.Child("spec")) },
 		Columns:  []table.Column{table.Name(), table.Age()},
 	}
 }
 
-func validateDeviceClass(at field.Cursor) {
-	validateDeviceSelectors(at.Child("selectors"))
+func validateDeviceClass(ctx *resource.Context, at field.Cursor) {
+	validateDeviceSelectors(ctx, at.Child("selectors"))
 	for config := range at.Child("config").MaxItems(maxDeviceConfigs).Each() {
 		validateDeviceConfig(config)
 	}

@@ -43,7 +43,7 @@ func validateClaimSpec(ctx *resource.Context, spec field.Cursor) {
 	at, names := spec.Child("devices"), requestNames(spec.Object())
 	requests := at.Child("requests").MaxItems(maxDeviceRequests)
 	for request := range requests.Each() {
-		validateDeviceRequest(request)
+		validateDeviceRequest(ctx, request)
 	}
 	requests.UniqueItems("name")
 	for constraint := range at.Child("constraints").MaxItems(maxDeviceConstraints).Each() {
@@ -55,7 +55,7 @@ func validateClaimSpec(ctx *resource.Context, spec field.Cursor) {
 	}
 }
 
-func validateDeviceRequest(at field.Cursor) {
+func validateDeviceRequest(ctx *resource.Context, at field.Cursor) {
 	at.Child("name").OrEmpty().Check(field.DNS1123Label)
 	exactly, first := at.Child("exactly"), at.Child("firstAvailable")
 	switch {
@@ -64,21 +64,21 @@ func validateDeviceRequest(at field.Cursor) {
 	case exactly.Has() && first.Len() > 0:
 		at.Invalid(nil, "exactly one of `exactly` or `firstAvailable` is required, but multiple fields are set")
 	case exactly.Has():
-		validateExactRequest(exactly)
+		validateExactRequest(ctx, exactly)
 	default:
 		first = first.MaxItems(maxFirstAvailable)
 		for sub := range first.Each() {
 			sub.Child("name").OrEmpty().Check(field.DNS1123Label)
-			validateExactRequest(sub)
+			validateExactRequest(ctx, sub)
 		}
 		first.UniqueItems("name")
 	}
 }
 
 // validateExactRequest checks what a request and an alternative of a request have in common.
-func validateExactRequest(at field.Cursor) {
+func validateExactRequest(ctx *resource.Context, at field.Cursor) {
 	at.Child("deviceClassName").Required().Check(field.DNS1123Subdomain)
-	validateDeviceSelectors(at.Child("selectors"))
+	validateDeviceSelectors(ctx, at.Child("selectors"))
 	mode, count := at.Child("allocationMode"), at.Child("count").OrZero()
 	switch mode.String() {
 	case "All":
@@ -94,22 +94,22 @@ func validateExactRequest(at field.Cursor) {
 }
 
 // validateDeviceSelectors checks that there are expressions, and each of them.
-func validateDeviceSelectors(at field.Cursor) {
+func validateDeviceSelectors(ctx *resource.Context, at field.Cursor) {
 	for s := range at.MaxItems(maxDeviceSelectors).Each() {
 		if s.Child("cel").RequireIf(!s.Has("cel"), "").Has() {
-			validateDeviceSelector(s.Child("cel", "expression"))
+			validateDeviceSelector(ctx, s.Child("cel", "expression"))
 		}
 	}
 }
 
 // validateDeviceSelector compiles an expression about a device.
-func validateDeviceSelector(at field.Cursor) {
+func validateDeviceSelector(ctx *resource.Context, at field.Cursor) {
 	expression := at.String()
 	if len(expression) > maxSelectorSize {
 		at.TooLong(maxSelectorSize)
 		return
 	}
-	problem, complex := cel.CheckDeviceSelector(expression)
+	problem, complex := cel.CheckDeviceSelector(cel.Environment{Minor: ctx.Server.Minor, Stored: at.Updates() && !at.Changed()}, expression)
 	switch {
 	case problem != "":
 		at.Invalid(expression, problem)

@@ -17,6 +17,8 @@ import (
 type mapVal struct {
 	value map[string]any
 	node  *node // nil: values decide their own types
+	// ofStruct says that it is a built-in kind, or a part of one, read as such: see structOf.
+	ofStruct bool
 }
 
 // converted returns a list or a map, which is of type own, as a value of another type: itself, its type, or an error.
@@ -60,10 +62,15 @@ func (m *mapVal) ConvertToType(to ref.Type) ref.Val { return converted(m, types.
 // Equal compares what expressions see, and of what they do not see the JSON.
 func (m *mapVal) Equal(other ref.Val) ref.Val {
 	o, ok := other.(traits.Mapper)
-	if !ok || m.Size() != o.Size() {
-		return types.False
-	}
 	hidden, _ := other.(*mapVal)
+	switch {
+	case !ok && m.ofStruct:
+		return types.MaybeNoSuchOverloadErr(other)
+	case !ok || m.Size() != o.Size():
+		return types.False
+	case m.ofStruct && hidden != nil && hidden.ofStruct:
+		return types.Bool(object.SemanticEqual(m.value, hidden.value))
+	}
 	for _, key := range object.SortedKeys(m.value) {
 		eq := ref.Val(types.True)
 		if _, seen := m.child(key); seen {
@@ -120,7 +127,10 @@ func (m *mapVal) Get(key ref.Val) ref.Val {
 func (m *mapVal) Find(key ref.Val) (ref.Val, bool) {
 	name, ok := key.(types.String)
 	if !ok {
-		if m.node == nil {
+		switch {
+		case m.ofStruct:
+			return types.ValOrErr(key, "unsupported map key type: %T", key), true
+		case m.node == nil:
 			return nil, false
 		}
 		return types.MaybeNoSuchOverloadErr(key), true
@@ -138,6 +148,9 @@ func (m *mapVal) Find(key ref.Val) (ref.Val, bool) {
 	n, ok := m.child(k)
 	if !ok {
 		return nil, false
+	}
+	if m.ofStruct {
+		return structOf(v), true
 	}
 	return valueOf(v, n), true
 }

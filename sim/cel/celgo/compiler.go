@@ -14,6 +14,7 @@ import (
 
 // Compiler compiles the expressions of one policy or webhook, which share its variables.
 type Compiler struct {
+	base      *environment
 	env       *cel.Env
 	variables map[string]*Program
 	types     *decl // of the variables
@@ -29,12 +30,12 @@ type Program struct {
 }
 
 // NewCompiler returns a compiler for expressions with these variables.
-func NewCompiler(d expr.Declarations) *Compiler {
-	c := &Compiler{variables: map[string]*Program{}}
+func NewCompiler(of expr.Environment, d expr.Declarations) *Compiler {
+	base := environmentOf(of)
+	c := &Compiler{base: base, variables: map[string]*Program{}}
 	c.types = &decl{typ: cel.ObjectType("kubernetes.variables"), fields: map[string]*decl{}}
 	names := typeNames{"kubernetes.variables": c.types}
 	request, namespace := requestType(names), namespaceType(names)
-	base := baseEnv()
 	var p types.Provider = &provider{base.CELTypeProvider(), names}
 	if d.Patch {
 		p = &patchProvider{p}
@@ -89,9 +90,9 @@ var results = map[expr.Result][]*cel.Type{
 
 func (c *Compiler) compile(expression string, want expr.Result) (*Program, *cel.Type) {
 	p := &Program{expression: expression, compiler: c, want: want}
-	ast, issues := c.env.Compile(expression)
-	if issues.Err() != nil {
-		p.err = expr.Errorf("compilation failed: %s", problems(issues))
+	ast, problem := c.base.compile(c.env, expression)
+	if problem != "" {
+		p.err = expr.Errorf("compilation failed: %s", problem)
 		return p, cel.DynType
 	}
 	typ := ast.OutputType()
@@ -218,15 +219,15 @@ type admissionVars struct {
 func (v *admissionVars) ResolveName(name string) (any, bool) {
 	switch name {
 	case "object":
-		return untyped(v.in.Object), true
+		return v.value(v.in.Object, v.in.Structs), true
 	case "oldObject":
-		return untyped(v.in.OldObject), true
+		return v.value(v.in.OldObject, v.in.Structs), true
 	case "request":
-		return untyped(v.in.Request), true
+		return v.value(v.in.Request, true), true
 	case "namespaceObject":
-		return untyped(v.in.NamespaceObject), true
+		return v.value(v.in.NamespaceObject, true), true
 	case "params":
-		return untyped(v.in.Params), true
+		return v.value(v.in.Params, v.in.ParamsStructs), true
 	case "variables":
 		return &lazyVal{mapVal: &mapVal{value: map[string]any{}}, vars: v}, true
 	case "authorizer":
@@ -235,6 +236,14 @@ func (v *admissionVars) ResolveName(name string) (any, bool) {
 		return questionVal(typeResourceCheck, question{ask: v.ask(), Access: v.in.Resource}), true
 	}
 	return nil, false
+}
+
+// value returns a value, which is of a built-in kind or not, as expressions see it.
+func (v *admissionVars) value(x any, ofStruct bool) ref.Val {
+	if ofStruct && v.compiler.base.since(37) {
+		return structOf(x)
+	}
+	return untyped(x)
 }
 
 func (v *admissionVars) Parent() interpreter.Activation { return nil }

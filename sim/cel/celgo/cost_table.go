@@ -121,6 +121,7 @@ func listFunctionCosts() map[string]functionCost {
 	add(bytewise(traversal, false, false), "cidr", "isIP", "isCIDR", "ip", "quantity", "isQuantity", "semver", "isSemver")
 	add(bytewise(2*traversal, false, false), "ip.isCanonical")
 	add(functionCost{estimateWalk, actualWalk}, "isSorted", "sum", "max", "min", "indexOf", "lastIndexOf")
+	list["includes"] = functionCost{estimateIncludes, actualWalk}
 	return list
 }
 
@@ -173,6 +174,14 @@ func estimateWalk(q *plannedCall) *cost.CallEstimate {
 		return nil
 	}
 	return q.listCost(q.subject, q.size)
+}
+
+// estimateIncludes is estimateWalk, but what is no list may turn out to be one.
+func estimateIncludes(q *plannedCall) *cost.CallEstimate {
+	if q.member && element(q.subject) == nil {
+		return call(q.size.MultiplyByCost(cost.FixedCostEstimate(1)))
+	}
+	return estimateWalk(q)
 }
 
 func actualWalk(r *finishedCall) (uint64, bool) {

@@ -1,8 +1,9 @@
 package celgo
 
 import (
-	"regexp"
 	"slices"
+	"strconv"
+	"strings"
 	"sync"
 
 	"cel.dev/cel-go/cel"
@@ -12,10 +13,63 @@ import (
 	"cel.dev/cel-go/common/types/traits"
 	"cel.dev/cel-go/ext"
 	"cel.dev/cel-go/interpreter"
+
+	"github.com/kubesim/kubesim/sim/cel/expr"
+	"github.com/kubesim/kubesim/sim/schema"
 )
 
-// baseEnv is the environment of Kubernetes 1.36 without variables. It is made once: that takes milliseconds.
-var baseEnv = sync.OnceValue(func() *cel.Env {
+// environment is what the expressions of one kind of server have in common.
+type environment struct {
+	*cel.Env
+	minor int // 36 is Kubernetes 1.36
+	celgo int // the version of cel-go that such a server has: 26 is v0.26
+
+	device func() (*cel.Env, *costs) // see deviceEnv
+}
+
+// since reports whether the expressions are those of a server of a minor or a later one.
+func (e *environment) since(minor int) bool { return e.minor >= minor }
+
+// environments has the environments that have been made: each takes milliseconds.
+var environments sync.Map // *environment, by expr.Environment
+
+// environmentOf returns the environment of expressions, without variables.
+func environmentOf(of expr.Environment) *environment {
+	if e, ok := environments.Load(of); ok {
+		return e.(*environment)
+	}
+	e, _ := environments.LoadOrStore(of, newEnvironment(of))
+	return e.(*environment)
+}
+
+func newEnvironment(of expr.Environment) *environment {
+	version := "1." + strconv.Itoa(of.Minor)
+	if of.Minor == 0 {
+		version = schema.Default
+	}
+	release, ok := schema.ReleaseOf(version)
+	if !ok {
+		panic("cel: there is no Kubernetes " + version)
+	}
+	e := &environment{celgo: release.CELGo}
+	e.minor, _ = strconv.Atoi(strings.TrimPrefix(release.Minor, "1."))
+	env, err := cel.NewCustomEnv(e.options(of.Stored)...)
+	if err != nil {
+		panic("cel: the environment is wrong: " + err.Error())
+	}
+	e.Env, e.device = env, sync.OnceValues(e.deviceEnv)
+	return e
+}
+
+// oldCELGo is the last version of cel-go whose ways are another's: v0.26, of Kubernetes 1.34 to 1.36.
+const oldCELGo = 26
+
+// options are the language and its libraries. stored says that expressions may use what only servers of this minor know.
+func (e *environment) options(stored bool) []cel.EnvOption {
+	known := e.minor
+	if !stored {
+		known--
+	}
 	options := []cel.EnvOption{
 		cel.HomogeneousAggregateLiterals(),
 		cel.EagerlyValidateDeclarations(true),
@@ -27,19 +81,19 @@ var baseEnv = sync.OnceValue(func() *cel.Env {
 		ext.Strings(ext.StringsVersion(2)),
 		ext.Sets(),
 		ext.TwoVarComprehensions(),
-		ext.Lists(ext.ListsVersion(3)),
-		// The rules of estimation that a server of 1.36 has: later ones would accept and refuse other expressions.
+		// The rules of estimation that these servers have: later ones would accept and refuse other expressions.
 		cel.CostModelVersion(0),
 		cel.CostEstimatorOptions(cost.PresenceTestHasCost(false)),
 	}
-	options = slices.Concat(standardLibrary(), options, urlFunctions(), regexFunctions(), listFunctions(), authorizerFunctions(),
-		quantityFunctions(), ipFunctions(), cidrFunctions(), formatFunctions(), semverFunctions())
-	env, err := cel.NewCustomEnv(options...)
-	if err != nil {
-		panic("cel: the environment is wrong: " + err.Error())
+	if known >= 34 {
+		options = append(options, e.listLibrary()...)
 	}
-	return env
-})
+	if e.celgo > oldCELGo {
+		options = append(options, cel.EnableIdentifierEscapeSyntax())
+	}
+	return slices.Concat(e.standardLibrary(), options, urlFunctions(), regexFunctions(), listFunctions(known >= 37), authorizerFunctions(),
+		quantityFunctions(), ipFunctions(), cidrFunctions(), formatFunctions(), semverFunctions())
+}
 
 // plan makes a program of a checked expression.
 func plan(env *cel.Env, ast *cel.Ast, c *costs) (cel.Program, error) {
@@ -48,6 +102,7 @@ func plan(env *cel.Env, ast *cel.Ast, c *costs) (cel.Program, error) {
 		cel.CostLimit(callLimit),
 		cel.CostTracking(c),
 		cel.CostTrackerOptions(cost.TrackerPresenceTestHasCost(false)),
+		cel.OptimizeRegex(findRegex, findAllRegex),
 		cel.CustomDecoratorV2(inOrder))
 }
 
@@ -127,15 +182,4 @@ func compareKeys(a, b ref.Val) int {
 		return -1
 	}
 	return 1
-}
-
-var (
-	undeclared = regexp.MustCompile(`(?m)(undeclared reference to '[^'\n]*')( \((?:did you mean|enable with) .*\))?$`)
-	noType     = regexp.MustCompile(`(?m)('[^'\n]*' is not a type) \((?:did you mean|enable with) .*\)$`)
-)
-
-// problems prints what is wrong with an expression as the cel-go of a 1.36 server does: without its later suggestions.
-func problems(issues *cel.Issues) string {
-	text := undeclared.ReplaceAllString(issues.String(), "$1 (in container '')")
-	return noType.ReplaceAllString(text, "$1")
 }

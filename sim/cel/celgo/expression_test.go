@@ -44,7 +44,7 @@ func TestExpressions(t *testing.T) {
 		{"[JSONPatch{op: 'add', path: '/metadata/labels/' + jsonpatch.escapeKey('a/b~c'), value: 1.5}]", expr.JSONPatch,
 			[]any{map[string]any{"op": "add", "path": "/metadata/labels/a~1b~0c", "value": 1.5}}, ""},
 	}
-	c := NewCompiler(expr.Declarations{Params: true, Authorizer: true, Patch: true})
+	c := NewCompiler(expr.Environment{}, expr.Declarations{Params: true, Authorizer: true, Patch: true})
 	_ = c.Variable("single", "2")
 	_ = c.Variable("double", "variables.single * 2")
 	_ = c.Variable("broken", "object.nope")
@@ -74,7 +74,7 @@ func TestExpressionBudget(t *testing.T) {
 	for i := range list {
 		list[i] = int64(i)
 	}
-	c := NewCompiler(expr.Declarations{})
+	c := NewCompiler(expr.Environment{}, expr.Declarations{})
 	budget := int64(1000)
 	_, err := c.Compile("object.all(x, x >= 0)", expr.Bool).Eval(&expr.Input{Object: list}, &budget)
 	is.True(err != nil && err.Budget) // more than the budget

@@ -1,16 +1,16 @@
 package celgo
 
 import (
-	"regexp"
-
 	"cel.dev/cel-go/cel"
 	"cel.dev/cel-go/common/types"
 	"cel.dev/cel-go/common/types/ref"
 	"cel.dev/cel-go/common/types/traits"
+	"cel.dev/cel-go/ext"
+	"cel.dev/cel-go/interpreter"
 )
 
-// listFunctions are isSorted, sum, min, max, indexOf and lastIndexOf.
-func listFunctions() []cel.EnvOption {
+// listFunctions are isSorted, sum, min, max, indexOf and lastIndexOf, and since 1.37 includes.
+func listFunctions(withIncludes bool) []cel.EnvOption {
 	var sorted, sum, least, greatest []cel.FunctionOpt
 	element := []struct {
 		name string
@@ -31,12 +31,43 @@ func listFunctions() []cel.EnvOption {
 		}
 	}
 	a := cel.TypeParamType("A")
-	return []cel.EnvOption{
+	options := []cel.EnvOption{
 		cel.Function("isSorted", sorted...), cel.Function("sum", sum...),
 		cel.Function("min", least...), cel.Function("max", greatest...),
 		cel.Function("indexOf", member("list_a_index_of_int", cel.IntType, cel.BinaryBinding(indexOf), cel.ListType(a), a)),
 		cel.Function("lastIndexOf", member("list_a_last_index_of_int", cel.IntType, cel.BinaryBinding(lastIndexOf), cel.ListType(a), a)),
 	}
+	if withIncludes {
+		options = append(options, cel.Function("includes",
+			member("list_includes_dyn_dyn", cel.BoolType, cel.BinaryBinding(includes), cel.DynType, cel.DynType)))
+	}
+	return options
+}
+
+// listLibrary is that of cel-go. Old ones make a list of any length, and none of a negative one.
+func (e *environment) listLibrary() []cel.EnvOption {
+	options := []cel.EnvOption{ext.Lists(ext.ListsVersion(3))}
+	if e.celgo <= oldCELGo {
+		options = append(options, cel.Function("lists.range",
+			overload("lists_range", cel.ListType(cel.IntType), cel.UnaryBinding(countTo), cel.IntType)))
+	}
+	return options
+}
+
+// countTo is lists.range. A list of more elements than an expression may cost ends the evaluation before it is made.
+func countTo(v ref.Val) ref.Val {
+	n, ok := v.(types.Int)
+	if !ok {
+		return types.MaybeNoSuchOverloadErr(v)
+	}
+	if n > callLimit {
+		panic(interpreter.EvalCancelledError{Cause: interpreter.CostLimitExceeded, Message: "operation cancelled: actual cost limit exceeded"})
+	}
+	list := make([]ref.Val, max(n, 0))
+	for i := range list {
+		list[i] = types.Int(i)
+	}
+	return types.NewRefValList(types.DefaultTypeAdapter, list)
 }
 
 // ofList is a binding of a function of a list.
@@ -116,6 +147,15 @@ func sumFrom(zero ref.Val) func(traits.Lister) ref.Val {
 func indexOf(v, want ref.Val) ref.Val     { return position(v, want, false) }
 func lastIndexOf(v, want ref.Val) ref.Val { return position(v, want, true) }
 
+// includes reports whether a list has a value, or anything else is that value.
+func includes(v, want ref.Val) ref.Val {
+	list, ok := v.(traits.Lister)
+	if !ok {
+		return types.Bool(v.Equal(want) == types.True)
+	}
+	return types.Bool(position(list, want, false) != types.IntNegOne)
+}
+
 // position returns where a value stands in a list, the first time or the last, -1 for nowhere.
 func position(v, want ref.Val, last bool) ref.Val {
 	list, ok := v.(traits.Lister)
@@ -132,42 +172,4 @@ func position(v, want ref.Val, last bool) ref.Val {
 		}
 	}
 	return types.IntNegOne
-}
-
-// regexFunctions are find and findAll (RE2).
-func regexFunctions() []cel.EnvOption {
-	return []cel.EnvOption{
-		cel.Function("find", member("string_find_string", cel.StringType, binary(find), cel.StringType, cel.StringType)),
-		cel.Function("findAll",
-			member("string_find_all_string", cel.ListType(cel.StringType),
-				binary(func(s, expr string) ref.Val { return findAll(s, expr, -1) }), cel.StringType, cel.StringType),
-			member("string_find_all_string_int", cel.ListType(cel.StringType), cel.FunctionBinding(findSome),
-				cel.StringType, cel.StringType, cel.IntType)),
-	}
-}
-
-func find(s, expr string) ref.Val {
-	re, err := regexp.Compile(expr)
-	if err != nil {
-		return types.NewErr("Illegal regex: %v", err.Error())
-	}
-	return types.String(re.FindString(s))
-}
-
-func findAll(s, expr string, n int) ref.Val {
-	re, err := regexp.Compile(expr)
-	if err != nil {
-		return types.NewErr("Illegal regex: %v", err.Error())
-	}
-	return types.NewStringList(types.DefaultTypeAdapter, re.FindAllString(s, n))
-}
-
-func findSome(args ...ref.Val) ref.Val {
-	s, ok := args[0].Value().(string)
-	expr, ok2 := args[1].Value().(string)
-	n, ok3 := args[2].Value().(int64)
-	if !ok || !ok2 || !ok3 {
-		return types.MaybeNoSuchOverloadErr(args[0])
-	}
-	return findAll(s, expr, int(max(n, -1)))
 }

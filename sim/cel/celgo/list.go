@@ -16,6 +16,8 @@ import (
 type listVal struct {
 	value []any
 	node  *node // of the array; nil: values decide their own types
+	// ofStruct says that it is a part of a built-in kind, read as such: see structOf.
+	ofStruct bool
 }
 
 func (l *listVal) itemNode() *node {
@@ -25,19 +27,11 @@ func (l *listVal) itemNode() *node {
 	return l.node.items
 }
 
-func (l *listVal) at(i int) ref.Val { return valueOf(l.value[i], l.itemNode()) }
-
-// keyed returns what identifies an element where the order of elements does not count.
-func (l *listVal) keyed() func(any) string {
-	switch {
-	case l.node == nil:
-		return nil
-	case l.node.listType == "set":
-		return func(v any) string { return string(object.AppendJSON(nil, v)) }
-	case l.node.listType == "map":
-		return func(v any) string { key, _ := l.node.itemKey(v); return key }
+func (l *listVal) at(i int) ref.Val {
+	if l.ofStruct {
+		return structOf(l.value[i])
 	}
-	return nil
+	return valueOf(l.value[i], l.itemNode())
 }
 
 func (l *listVal) ConvertToNative(to reflect.Type) (any, error) {
@@ -54,28 +48,21 @@ func (l *listVal) ConvertToType(to ref.Type) ref.Val { return converted(l, types
 
 func (l *listVal) Equal(other ref.Val) ref.Val {
 	o, ok := other.(traits.Lister)
-	if !ok || l.Size() != o.Size() {
+	switch {
+	case !ok && l.ofStruct:
+		return types.MaybeNoSuchOverloadErr(other)
+	case !ok || l.Size() != o.Size():
 		return types.False
 	}
-	key := l.keyed()
-	position := map[string]int{}
-	if key != nil {
-		for i, v := range l.value {
-			position[key(v)] = i
-		}
+	if l.unordered() {
+		return l.equalUnordered(o)
 	}
 	for i := range l.value {
-		theirs, mine := o.Get(types.Int(i)), i
-		if key != nil {
-			found := false
-			if v, err := jsonOf(theirs); err == nil {
-				mine, found = position[key(v)]
-			}
-			if !found {
-				return types.False
-			}
-		}
-		if eq := types.Equal(l.at(mine), theirs); eq != types.True {
+		eq := types.Equal(l.at(i), o.Get(types.Int(i)))
+		switch {
+		case eq != types.True && l.ofStruct:
+			return types.False
+		case eq != types.True:
 			return eq
 		}
 	}
@@ -88,36 +75,19 @@ func (l *listVal) Size() ref.Val  { return types.Int(len(l.value)) }
 
 func (l *listVal) Add(other ref.Val) ref.Val {
 	o, ok := other.(traits.Lister)
-	if !ok {
+	switch {
+	case !ok:
 		return types.MaybeNoSuchOverloadErr(other)
+	case l.unordered():
+		return l.merge(o)
 	}
-	key := l.keyed()
-	if key == nil {
-		return l.concat(o)
+	if l.node != nil && !l.node.env.since(37) {
+		return &listVal{value: l.appendNative(o), node: l.node}
 	}
-	sum := append([]any(nil), l.value...)
-	position := map[string]int{}
-	for i, v := range sum {
-		position[key(v)] = i
-	}
-	for it := o.Iterator(); it.HasNext() == types.True; {
-		v, err := jsonOf(it.Next())
-		if err != nil {
-			return types.WrapErr(err)
-		}
-		if i, ok := position[key(v)]; ok {
-			sum[i] = v
-			continue
-		}
-		position[key(v)] = len(sum)
-		sum = append(sum, v)
-	}
-	return &listVal{value: sum, node: l.node}
-}
-
-func (l *listVal) concat(o traits.Lister) ref.Val {
-	if theirs, ok := o.(*listVal); ok && theirs.itemNode() == l.itemNode() {
-		return &listVal{value: append(append([]any(nil), l.value...), theirs.value...), node: l.node}
+	if theirs, ok := o.(*listVal); ok && theirs.itemNode() == l.itemNode() && theirs.ofStruct == l.ofStruct {
+		sum := *l
+		sum.value = append(append([]any(nil), l.value...), theirs.value...)
+		return &sum
 	}
 	sum := make([]ref.Val, 0, len(l.value))
 	for i := range l.value {
@@ -127,6 +97,16 @@ func (l *listVal) concat(o traits.Lister) ref.Val {
 		sum = append(sum, it.Next())
 	}
 	return types.NewRefValList(types.DefaultTypeAdapter, sum)
+}
+
+// appendNative returns the list with the values of another behind it as Go has them: a server before 1.37 reads a sum by the
+// schema of the list, which some of them do not keep to then.
+func (l *listVal) appendNative(o traits.Lister) []any {
+	sum := append([]any(nil), l.value...)
+	for it := o.Iterator(); it.HasNext() == types.True; {
+		sum = append(sum, it.Next().Value())
+	}
+	return sum
 }
 
 func (l *listVal) Contains(v ref.Val) ref.Val {
@@ -153,7 +133,12 @@ func (l *listVal) Get(index ref.Val) ref.Val {
 			return types.NewErr("unsupported index value: %v", float64(index))
 		}
 	default:
-		return types.ValOrErr(index, "unsupported index: %v", index)
+		if !l.ofStruct {
+			return types.ValOrErr(index, "unsupported index: %v", index)
+		}
+	}
+	if _, ok := index.(types.Int); !ok && l.ofStruct {
+		return types.ValOrErr(index, "unsupported index type: %T", index)
 	}
 	if i < 0 || i >= int64(len(l.value)) {
 		return types.NewErr("index out of bounds: %v", index)

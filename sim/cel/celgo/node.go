@@ -9,6 +9,7 @@ import (
 
 // node is one schema of a structural schema, as far as rules and their types need it.
 type node struct {
+	env          *environment
 	kind, format string
 	nullable     bool
 	intOrString  bool
@@ -39,9 +40,9 @@ type node struct {
 }
 
 // newNode reads a schema. root says that it is that of a whole object.
-func newNode(schema map[string]any, root bool) *node {
+func newNode(env *environment, schema map[string]any, root bool) *node {
 	o := object.Object(schema)
-	n := &node{kind: o.String("type"), format: o.String("format"), root: root, schema: schema,
+	n := &node{env: env, kind: o.String("type"), format: o.String("format"), root: root, schema: schema,
 		listType: o.String("x-kubernetes-list-type"), listKeys: object.Strings(o.List("x-kubernetes-list-map-keys")),
 		enum: o.List("enum"), rules: expr.RulesOf(schema), required: map[string]bool{}}
 	n.nullable, _ = o.Bool("nullable")
@@ -82,7 +83,7 @@ func (n *node) readChildren(o object.Object) {
 }
 
 func (n *node) child(schema map[string]any) *node {
-	child := newNode(schema, false)
+	child := newNode(n.env, schema, false)
 	n.ruled = n.ruled || child.ruled
 	return child
 }
@@ -100,7 +101,7 @@ func limit(o object.Object, name string) *int64 {
 // addMetadata lets expressions see apiVersion, kind and the names in metadata, which every object has whatever its
 // schema says.
 func (n *node) addMetadata() {
-	text := func() *node { return &node{kind: "string"} }
+	text := func() *node { return &node{env: n.env, kind: "string"} }
 	m := n.properties["metadata"]
 	if m != nil && m.properties["name"] != nil && m.properties["generateName"] != nil {
 		return
@@ -108,24 +109,21 @@ func (n *node) addMetadata() {
 	fields := map[string]*node{}
 	maps.Copy(fields, n.properties)
 	names := map[string]*node{"name": text(), "generateName": text()}
+	if n.env.since(37) {
+		names["name"].maxLength, names["generateName"].maxLength = m.atMost("name", nameMax), m.atMost("generateName", nameMax-1)
+	}
 	fields["kind"], fields["apiVersion"] = text(), text()
 	fields["metadata"] = &node{kind: "object", properties: names, fields: names, names: []string{"generateName", "name"}}
 	n.fields = fields
 }
 
-// itemKey returns what identifies an element of a list of type map, false when it is no object.
-func (n *node) itemKey(item any) (string, bool) {
-	m, ok := item.(map[string]any)
-	if !ok {
-		return "", false
+// nameMax is the length of the longest name: generateName is shorter, because something is put behind it.
+const nameMax = 253
+
+// atMost returns how long the text in a property can be: most, or less if its schema says so. n may be nil.
+func (n *node) atMost(property string, most int64) *int64 {
+	if n != nil && n.properties[property] != nil && n.properties[property].maxLength != nil {
+		most = min(most, *n.properties[property].maxLength)
 	}
-	key := make([]any, len(n.listKeys))
-	for i, name := range n.listKeys {
-		v, ok := m[name]
-		if child := n.items.properties[name]; !ok && child != nil {
-			v = child.schema["default"]
-		}
-		key[i] = v
-	}
-	return string(object.AppendJSON(nil, key)), true
+	return &most
 }

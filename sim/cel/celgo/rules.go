@@ -39,12 +39,12 @@ type checkedExpression struct {
 // It returns nil where there are none. before is the schema as it is stored, nil for a new one: errors that it has, too,
 // are tolerated. Schemas at the paths in wrong have mistakes, which tell more than what their rules would say about them:
 // these are left out.
-func CompileVersion(schema, before map[string]any, p field.Path, wrong map[string]bool) (*Rules, field.ErrorList) {
-	rules, errs := compileRules(schema, p, wrong)
+func CompileVersion(of expr.Environment, schema, before map[string]any, p field.Path, wrong map[string]bool) (*Rules, field.ErrorList) {
+	rules, errs := compileRules(of, schema, p, wrong)
 	if len(errs) == 0 || before == nil {
 		return rules, errs
 	}
-	_, known := compileRules(before, p, nil)
+	_, known := compileRules(of, before, p, nil)
 	tolerated := map[string]bool{}
 	for _, e := range known {
 		tolerated[e.Error()] = true
@@ -76,14 +76,15 @@ func (r *Rules) At(steps []any) *Rules {
 // is p, without those of the schemas at the paths in wrong. The errors say which rules do not compile or may cost too
 // much, each at the rule, those of the innermost schemas first; rules that do not compile are reported by Validate, too.
 // Rules is nil when there are none.
-func compileRules(schema map[string]any, p field.Path, wrong map[string]bool) (*Rules, field.ErrorList) {
+func compileRules(of expr.Environment, schema map[string]any, p field.Path, wrong map[string]bool) (*Rules, field.ErrorList) {
 	if !expr.HasRules(schema) {
 		return nil, nil
 	}
-	n := newNode(schema, true)
+	env := environmentOf(of)
+	n := newNode(env, schema, true)
 	names := typeNames{}
 	names.declare(n, "selfType")
-	c := &ruleCompiler{names: names, wrong: wrong}
+	c := &ruleCompiler{env: env, names: names, wrong: wrong}
 	one := uint64(1)
 	c.compile(n, p, &one, field.Path{})
 	if c.total > staticTotalLimit {
@@ -99,6 +100,7 @@ func compileRules(schema map[string]any, p field.Path, wrong map[string]bool) (*
 
 // ruleCompiler compiles the rules of one schema and adds up what they cost.
 type ruleCompiler struct {
+	env       *environment
 	names     typeNames
 	wrong     map[string]bool // paths of schemas whose rules are left out
 	errs      field.ErrorList
@@ -164,7 +166,7 @@ func (c *ruleCompiler) compileOwn(n *node, p field.Path, times *uint64, uncorrel
 	if times != nil {
 		repeat = *times
 	}
-	envs := newRuleEnvs(n.decl, c.names)
+	envs := newRuleEnvs(c.env, n.decl, c.names)
 	n.checked = make([]checkedRule, len(n.rules))
 	for i := range n.rules {
 		r := &n.checked[i]
@@ -225,14 +227,14 @@ func tooExpensive(what string, cost, limit uint64) string {
 
 // ruleEnvs are the environments of the rules of one schema: with oldSelf, and with an oldSelf that may be missing.
 type ruleEnvs struct {
+	base            *environment
 	costs           *costs
 	plain, optional *cel.Env
 	err             error
 }
 
-func newRuleEnvs(self *decl, names typeNames) *ruleEnvs {
-	e := &ruleEnvs{costs: &costs{self: self}}
-	base := baseEnv()
+func newRuleEnvs(base *environment, self *decl, names typeNames) *ruleEnvs {
+	e := &ruleEnvs{base: base, costs: &costs{self: self}}
 	provide := cel.CustomTypeProvider(&provider{base.CELTypeProvider(), names})
 	e.plain, e.err = base.Extend(provide, cel.Variable("self", self.typ), cel.Variable("oldSelf", self.typ))
 	if e.err == nil {
@@ -253,10 +255,10 @@ func (e *ruleEnvs) compile(n *node, r *expr.Rule) (out checkedRule) {
 		out.err = e.err.Error()
 		return out
 	}
-	ast, issues := env.Compile(r.Rule)
+	ast, problem := e.base.compile(env, r.Rule)
 	switch {
-	case issues.Err() != nil:
-		out.err = "compilation failed: " + problems(issues)
+	case problem != "":
+		out.err = "compilation failed: " + problem
 		return out
 	case ast.OutputType() != cel.BoolType:
 		out.err = "cel expression must evaluate to a bool"
@@ -279,10 +281,10 @@ func (e *ruleEnvs) compile(n *node, r *expr.Rule) (out checkedRule) {
 }
 
 func (e *ruleEnvs) compileMessage(env *cel.Env, text string) checkedExpression {
-	ast, issues := env.Compile(text)
+	ast, problem := e.base.compile(env, text)
 	switch {
-	case issues.Err() != nil:
-		return checkedExpression{err: "messageExpression compilation failed: " + problems(issues)}
+	case problem != "":
+		return checkedExpression{err: "messageExpression compilation failed: " + problem}
 	case ast.OutputType() != cel.StringType:
 		return checkedExpression{err: "messageExpression must evaluate to a string"}
 	}

@@ -23,7 +23,7 @@ func parse(t testing.TB, text string) map[string]any {
 // check compiles schema and validates self (and old, "" for none) with it.
 func check(t testing.TB, schema, self, old string) (compile, validate, warnings []string) {
 	t.Helper()
-	rules, bad := CompileVersion(parse(t, schema), nil, field.Root("schema"), nil)
+	rules, bad := CompileVersion(expr.Environment{}, parse(t, schema), nil, field.Root("schema"), nil)
 	for _, e := range bad {
 		compile = append(compile, e.Error())
 	}
@@ -220,7 +220,7 @@ func TestOldItemsByKey(t *testing.T) {
 func TestBudget(t *testing.T) {
 	is := is.New(t)
 	schema := parse(t, spec(`"l":{"type":"array","items":{"type":"integer"}}`, `{"rule":"self.l.all(x, self.l.all(y, x >= 0))"}`))
-	rules, _ := CompileVersion(schema, nil, field.Path{}, nil)
+	rules, _ := CompileVersion(expr.Environment{}, schema, nil, field.Path{}, nil)
 	items := make([]any, 2000)
 	for i := range items {
 		items[i] = int64(i)

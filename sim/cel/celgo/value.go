@@ -17,6 +17,9 @@ func valueOf(v any, n *node) ref.Val {
 	if n == nil {
 		return untyped(v)
 	}
+	if made, ok := v.(ref.Val); ok { // in a sum of lists
+		return made
+	}
 	if v == nil {
 		if n.nullable {
 			return types.NullValue
@@ -53,6 +56,21 @@ func valueOf(v any, n *node) ref.Val {
 		return &unknownVal{v}
 	}
 	return scalar(v, n)
+}
+
+// structOf returns a part of a built-in kind as a server sees it since 1.37, which does not turn it into JSON first
+// (apiserver/pkg/cel/common.SchemalessTypedToVal).
+func structOf(v any) ref.Val {
+	switch v := untyped(v).(type) {
+	case *mapVal:
+		v.ofStruct = true
+		return v
+	case *listVal:
+		v.ofStruct = true
+		return v
+	default:
+		return v
+	}
 }
 
 func untyped(v any) ref.Val {
