@@ -2,6 +2,7 @@ package registry
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/metadata"
@@ -58,9 +59,18 @@ func declarative(ctx *resource.Context, errs field.ErrorList) field.ErrorList {
 	}
 	typ := ctx.Definition.Type()
 	slices.SortStableFunc(declared, func(a, b *field.Error) int {
-		return slices.Compare(typ.Order(a.Field.String()), typ.Order(b.Field.String()))
+		return slices.Compare(typ.Order(foundAt(a)), typ.Order(foundAt(b)))
 	})
 	return append(own, declared...)
+}
+
+// foundAt returns the path of the field whose rule found an error: that two elements are the same is found at their list.
+func foundAt(err *field.Error) string {
+	path := err.Field.String()
+	if err.Type == field.TypeDuplicate && strings.HasSuffix(path, "]") {
+		path = path[:strings.LastIndex(path, "[")]
+	}
+	return path
 }
 
 func nameRule(ctx *resource.Context, obj object.Object) func(name string, prefix bool) []string {
