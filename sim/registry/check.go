@@ -64,10 +64,14 @@ func declarative(ctx *resource.Context, errs field.ErrorList) field.ErrorList {
 	return append(own, declared...)
 }
 
-// foundAt returns the path of the field whose rule found an error: that two elements are the same is found at their list.
+// foundAt returns the path of the field whose rule found an error: that two elements are the same is found at their list, and what
+// hangs on another field at the struct around both.
 func foundAt(err *field.Error) string {
 	path := err.Field.String()
-	if err.Type == field.TypeDuplicate && strings.HasSuffix(path, "]") {
+	switch {
+	case err.Around:
+		path = path[:max(0, strings.LastIndex(path, "."))]
+	case err.Type == field.TypeDuplicate && strings.HasSuffix(path, "]"):
 		path = path[:strings.LastIndex(path, "[")]
 	}
 	return path

@@ -202,9 +202,9 @@ func validateAuditAnnotation(at field.Cursor, policy string, e *expressions) {
 	}
 }
 
-// validatePolicyBinding checks what both kinds of bindings have in common.
-func validatePolicyBinding(at field.Cursor) {
-	at.Child("policyName").Required().Check(field.DNS1123Subdomain)
+// validatePolicyBinding checks what both kinds of bindings have in common. declared says that the type itself asks for the name.
+func validatePolicyBinding(at field.Cursor, declared bool) {
+	at.Child("policyName").Declared(declared, field.Cursor.Given).Check(field.DNS1123Subdomain)
 	if ref := at.Child("paramRef"); ref.Has() {
 		validateParamRef(ref)
 	}
@@ -215,19 +215,19 @@ func validatePolicyBinding(at field.Cursor) {
 
 func validateValidatingBinding(ctx *resource.Context, all field.Cursor) {
 	at := all.Child("spec")
-	validatePolicyBinding(at)
+	validatePolicyBinding(at, ctx.Since(37))
 	actions, seen := at.Child("validationActions"), field.Seen{}
 	for action := range actions.Each() {
 		action.OneOf("Audit", "Deny", "Warn").Unique(seen)
 	}
 	actions.InvalidIf(seen["Deny"] && seen["Warn"],
 		"must not contain both Deny and Warn (repeating the same validation failure information in the API response and headers serves no purpose)")
-	actions.Required("at least one validation action is required")
+	actions.Declared(ctx.Since(37), func(c field.Cursor) field.Cursor { return c.Required("at least one validation action is required") })
 }
 
 func validateMutatingBinding(_ *resource.Context, all field.Cursor) {
 	at := all.Child("spec")
-	validatePolicyBinding(at)
+	validatePolicyBinding(at, false)
 	validateMutatingOperations(at.Child("matchResources"))
 }
 
