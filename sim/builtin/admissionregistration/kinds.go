@@ -72,7 +72,7 @@ func validatingPolicyKind() kind.Kind {
 		"Validations indicates the number of validation rules defined in this configuration").Count("spec", "validations"))
 	k.Strategy.HasStatus, k.Strategy.CustomStatus, k.Strategy.ApplyCreates = true, true, "status"
 	k.Strategy.Resets = map[string]resource.Reset{"status": {Fields: []string{"metadata", "spec"}}}
-	k.ValidateStatus = func(_ *resource.Context, at field.Cursor) { validatePolicyStatus(at.Child("status")) }
+	k.ValidateStatus = func(ctx *resource.Context, at field.Cursor) { validatePolicyStatus(ctx, at.Child("status")) }
 	return k
 }
 

@@ -67,12 +67,12 @@ func validateValidatingPolicy(ctx *resource.Context, all field.Cursor) {
 	}
 }
 
-func validatePolicyStatus(at field.Cursor) {
+func validatePolicyStatus(ctx *resource.Context, at field.Cursor) {
 	for w := range at.Each("typeChecking", "expressionWarnings") {
 		w.Child("warning").Required()
 		w.Child("fieldRef").With(strings.TrimSpace(w.String("fieldRef"))).Required()
 	}
-	kind.CheckConditions(at.Child("conditions"))
+	kind.CheckConditions(ctx, at.Child("conditions"))
 }
 
 func validateMutatingPolicy(ctx *resource.Context, all field.Cursor) {

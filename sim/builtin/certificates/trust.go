@@ -104,9 +104,11 @@ func podCertificateKind() kind.Kind {
 			const day = 86400
 			obj.SetDefault(int64(day), "spec", "maxExpirationSeconds")
 		}),
-		Validate:       validatePodCertificate,
-		ValidateStatus: func(_ *resource.Context, at field.Cursor) { kind.CheckConditions(at.Child("status", "conditions")) },
-		Select:         []string{"spec.signerName", "spec.podName", "spec.nodeName"},
+		Validate: validatePodCertificate,
+		ValidateStatus: func(ctx *resource.Context, at field.Cursor) {
+			kind.CheckConditions(ctx, at.Child("status", "conditions"))
+		},
+		Select: []string{"spec.signerName", "spec.podName", "spec.nodeName"},
 		Columns: []table.Column{table.Name(), doc("PodName", "podName"), doc("ServiceAccountName", "serviceAccountName"), doc("NodeName", "nodeName"),
 			doc("SignerName", "signerName"), table.Text("State", "Is the request Pending, Issued, Denied, or Failed?").Cell(cellPodCertificate),
 			doc("UnverifiedUserAnnotations", "unverifiedUserAnnotations").Cell(func(obj object.Object) any {

@@ -195,8 +195,7 @@ func volumeHealth(at field.Cursor, pod object.Object) {
 	seen := field.Seen{}
 	for v := range at.Each() {
 		name := v.String("name")
-		v.With(kind.Printed(v.Object(), `name=""`, "healthConditions=", "lastTransitionTime=null")).Declared(true,
-			func(v field.Cursor) field.Cursor { return v.UniqueBy(seen, name) })
+		v.Declared(true, func(v field.Cursor) field.Cursor { return v.UniqueBy(seen, name) })
 		v.Child("name").Declared(true, field.Cursor.Given)
 		if name := v.Child("name"); name.String() != "" && !slices.Contains(volumes, name.String()) {
 			name.NotFound(name.Value())
@@ -225,7 +224,7 @@ func declaredHealth(list field.Cursor) field.Cursor {
 	}
 	seen := field.Seen{}
 	for c := range list.Each() {
-		c.With(kind.Printed(c.Object(), `status=""`, `reason=""`, "message=")).UniqueBy(seen, c.String("status")+"/"+c.String("reason"))
+		c.UniqueBy(seen, c.String("status")+"/"+c.String("reason"))
 	}
 	for c := range list.Each() {
 		c.Child("status").Required().OneOf("DataLoss", "Degraded", "Inaccessible")

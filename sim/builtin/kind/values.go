@@ -3,7 +3,6 @@ package kind
 import (
 	"encoding/base64"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/kubesim/kubesim/sim/builtin/gotext"
@@ -171,20 +170,4 @@ func AppendOrdered(b []byte, v any) []byte {
 		return append(b, '}')
 	}
 	return object.AppendJSON(b, v)
-}
-
-// Printed prints fields of an object in the order of its type for the text of an error: of NAME=ABSENT the value of the field, or
-// what a struct has in its place; nothing at all for "NAME=".
-func Printed(o object.Object, fields ...string) field.Raw {
-	var parts []string
-	for _, f := range fields {
-		name, absent, _ := strings.Cut(f, "=")
-		if v, ok := o[name]; ok {
-			absent = string(object.AppendJSON(nil, v))
-		}
-		if absent != "" {
-			parts = append(parts, strconv.Quote(name)+":"+absent)
-		}
-	}
-	return field.Raw("{" + strings.Join(parts, ",") + "}")
 }

@@ -3,7 +3,6 @@ package podspec
 import (
 	"strings"
 
-	"github.com/kubesim/kubesim/sim/builtin/kind"
 	"github.com/kubesim/kubesim/sim/field"
 )
 
@@ -22,7 +21,7 @@ func (r *Rules) evictionResponders() {
 		}
 		seen := field.Seen{}
 		for responder := range list.Each() {
-			responder.With(kind.Printed(responder.Object(), `name=""`, "priority=null")).UniqueBy(seen, responder.String("name"))
+			responder.UniqueBy(seen, responder.String("name"))
 		}
 		for responder := range list.Each() {
 			name, priority := responder.Child("name").Required(), responder.Child("priority")
