@@ -6,6 +6,7 @@ import (
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
 	"github.com/kubesim/kubesim/sim/status"
+	"github.com/kubesim/kubesim/sim/wire"
 )
 
 // What is said of objects that cannot be decoded, and how they are deleted in spite of that (KEP-3926, gate
@@ -90,5 +91,7 @@ func (r *Registry) deleteCorrupt(q *Request) (*Result, *status.Status) {
 		}
 		r.remove(d, item)
 	}
-	return &Result{Status: status.Success(status.Resource{Resource: d.Kind}, q.Name, "")}, nil
+	done := status.Success(status.Resource{Resource: d.Kind}, q.Name, "")
+	done.Code = wire.StatusOK
+	return &Result{Status: done}, nil
 }

@@ -24,11 +24,14 @@ func CheckConditions(ctx *resource.Context, at field.Cursor) {
 		name, status := c.Child("type").OrEmpty(), c.Child("status").OrEmpty()
 		if ctx.Since(37) {
 			c.With(name.String()).UniqueBy(seen, name.String())
-			name, status = name.Required("is required"), status.Required()
+			name = name.Required("is required")
 		} else {
 			name.Unique(seen)
 		}
 		name.Check(field.QualifiedName)
+		if ctx.Since(37) {
+			status = status.Required()
+		}
 		status.OneOf("False", "True", "Unknown")
 		c.Child("observedGeneration").Min(0, "must be greater than or equal to zero")
 		c.Child("lastTransitionTime").Required()
