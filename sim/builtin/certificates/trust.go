@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/kubesim/kubesim/sim/builtin/kind"
-	"github.com/kubesim/kubesim/sim/builtin/podspec"
 	"github.com/kubesim/kubesim/sim/builtin/table"
 	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/object"
@@ -83,69 +82,4 @@ func validateTrustBundle(at field.Cursor) {
 			at.Invalid("<value omitted>", fmt.Sprintf("duplicate trust anchor (indices %v)", twice))
 		}
 	}
-}
-
-// podCertificateKind is served by default since 1.37 (KEP-4317).
-func podCertificateKind() kind.Kind {
-	doc := func(name, field string) table.Column {
-		return table.Doc(name, docCertificates+"PodCertificateRequestSpec", field).At("spec", field)
-	}
-	return kind.Kind{
-		Storage: "podcertificaterequests.certificates.k8s.io",
-		Strategy: resource.Strategy{
-			Checks: resource.Checks{
-				Update:       []resource.Check{resource.CheckMetaUpdate, resource.CheckKind},
-				Subresources: map[string][]resource.Check{"status": {resource.CheckMetaUpdate, resource.CheckKind}},
-			},
-			Resets:    map[string]resource.Reset{"": {Fields: []string{"status"}}, "status": {Fields: []string{"metadata", "spec"}}},
-			HasStatus: true, CustomStatus: true, NeedsResourceVersion: true,
-		},
-		Defaults: kind.EveryVersion(func(obj object.Object) {
-			const day = 86400
-			obj.SetDefault(int64(day), "spec", "maxExpirationSeconds")
-		}),
-		Validate: validatePodCertificate,
-		ValidateStatus: func(ctx *resource.Context, at field.Cursor) {
-			kind.CheckConditions(ctx, at.Child("status", "conditions"))
-		},
-		Select: []string{"spec.signerName", "spec.podName", "spec.nodeName"},
-		Columns: []table.Column{table.Name(), doc("PodName", "podName"), doc("ServiceAccountName", "serviceAccountName"), doc("NodeName", "nodeName"),
-			doc("SignerName", "signerName"), table.Text("State", "Is the request Pending, Issued, Denied, or Failed?").Cell(cellPodCertificate),
-			doc("UnverifiedUserAnnotations", "unverifiedUserAnnotations").Cell(func(obj object.Object) any {
-				return table.LabelsCell(object.StringMap(obj.Map("spec", "unverifiedUserAnnotations")))
-			})},
-	}
-}
-
-func cellPodCertificate(obj object.Object) any {
-	state := "Pending"
-	for _, c := range obj.Objects("status", "conditions") {
-		if t := c.String("type"); t == "Issued" || t == "Denied" || t == "Failed" {
-			state = t
-		}
-	}
-	return state
-}
-
-// validatePodCertificate follows certificates/validation.ValidatePodCertificateRequestCreate.
-func validatePodCertificate(_ *resource.Context, at field.Cursor) {
-	spec := at.Child("spec")
-	if at.Updates() {
-		spec.Immutable()
-		return
-	}
-	kind.CheckSignerName(spec.Child("signerName"))
-	if annotations := spec.Child("unverifiedUserAnnotations"); annotations.Has() {
-		podspec.CheckUserAnnotations(annotations)
-	}
-	for _, name := range []string{"pod", "serviceAccount", "node"} {
-		spec.Child(name + "Name").OrEmpty().Check(field.DNS1123Subdomain)
-		uid := spec.Child(name + "UID").OrEmpty()
-		uid.InvalidIf(uid.String() == "", "must not be empty").MaxBytes(128)
-	}
-	seconds, most := spec.Child("maxExpirationSeconds"), kind.CertificateSecondsMax(spec.String("signerName"))
-	seconds.InvalidIf(seconds.Int64() < kind.CertificateSecondsMin || seconds.Int64() > most,
-		fmt.Sprintf("must be in the range [%d, %d]", kind.CertificateSecondsMin, most))
-	spec.With(field.Omit).InvalidIf(spec.String("stubPKCS10Request") == "",
-		"exactly one of (stubPKCS10Request) or (pkixPublicKey, proofOfPossession) must be set")
 }

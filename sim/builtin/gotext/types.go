@@ -33,6 +33,7 @@ const (
 	PersistentVolumeClaim            Type = "PersistentVolumeClaim"
 	PersistentVolumeClaimSpec        Type = "PersistentVolumeClaimSpec"
 	PersistentVolumeSource           Type = "PersistentVolumeSource"
+	PodCertificateRequestSpec        Type = "PodCertificateRequestSpec"
 	PodDisruptionBudgetSpec          Type = "PodDisruptionBudgetSpec"
 	PodFailurePolicy                 Type = "PodFailurePolicy"
 	PodIP                            Type = "PodIP"
