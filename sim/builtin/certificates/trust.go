@@ -4,9 +4,9 @@ import (
 	"encoding/pem"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/kubesim/kubesim/sim/builtin/kind"
+	"github.com/kubesim/kubesim/sim/builtin/podspec"
 	"github.com/kubesim/kubesim/sim/builtin/table"
 	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/object"
@@ -29,7 +29,7 @@ func trustBundleKind() kind.Kind {
 		Validate: func(_ *resource.Context, at field.Cursor) {
 			signer, bundle := at.Child("spec", "signerName"), at.Child("spec", "trustBundle")
 			if signer.String() != "" {
-				validateSignerName(signer)
+				kind.CheckSignerName(signer)
 			}
 			if !bundle.Updates() || bundle.Changed() {
 				validateTrustBundle(bundle)
@@ -42,23 +42,9 @@ func trustBundleKind() kind.Kind {
 	}
 }
 
-// trustBundleName is the rule for names: they begin with that of the signer, if there is one.
+// trustBundleName is the rule for names of an object.
 func trustBundleName(_ *resource.Context, obj object.Object) func(string, bool) []string {
-	signer := obj.String("spec", "signerName")
-	return func(name string, prefix bool) []string {
-		if signer == "" {
-			if strings.Contains(name, ":") {
-				return []string{`ClusterTrustBundle without signer name must not have ":" in its name`}
-			}
-			return field.NameDNSSubdomain(name, prefix)
-		}
-		wanted := strings.ReplaceAll(signer, "/", ":") + ":"
-		rest, ok := strings.CutPrefix(name, wanted)
-		if !ok {
-			return []string{"ClusterTrustBundle for signerName " + signer + " must be named with prefix " + wanted}
-		}
-		return field.NameDNSSubdomain(rest, prefix)
-	}
+	return kind.TrustBundleName(obj.String("spec", "signerName"))
 }
 
 // validateTrustBundle checks that a text is PEM blocks of certificates of authorities, each once.
@@ -118,9 +104,11 @@ func podCertificateKind() kind.Kind {
 			const day = 86400
 			obj.SetDefault(int64(day), "spec", "maxExpirationSeconds")
 		}),
-		Validate:       validatePodCertificate,
-		ValidateStatus: func(_ *resource.Context, at field.Cursor) { kind.CheckConditions(at.Child("status", "conditions")) },
-		Select:         []string{"spec.signerName", "spec.podName", "spec.nodeName"},
+		Validate: validatePodCertificate,
+		ValidateStatus: func(ctx *resource.Context, at field.Cursor) {
+			kind.CheckConditions(ctx, at.Child("status", "conditions"))
+		},
+		Select: []string{"spec.signerName", "spec.podName", "spec.nodeName"},
 		Columns: []table.Column{table.Name(), doc("PodName", "podName"), doc("ServiceAccountName", "serviceAccountName"), doc("NodeName", "nodeName"),
 			doc("SignerName", "signerName"), table.Text("State", "Is the request Pending, Issued, Denied, or Failed?").Cell(cellPodCertificate),
 			doc("UnverifiedUserAnnotations", "unverifiedUserAnnotations").Cell(func(obj object.Object) any {
@@ -146,19 +134,18 @@ func validatePodCertificate(_ *resource.Context, at field.Cursor) {
 		spec.Immutable()
 		return
 	}
-	validateSignerName(spec.Child("signerName"))
+	kind.CheckSignerName(spec.Child("signerName"))
+	if annotations := spec.Child("unverifiedUserAnnotations"); annotations.Has() {
+		podspec.CheckUserAnnotations(annotations)
+	}
 	for _, name := range []string{"pod", "serviceAccount", "node"} {
 		spec.Child(name + "Name").OrEmpty().Check(field.DNS1123Subdomain)
 		uid := spec.Child(name + "UID").OrEmpty()
 		uid.InvalidIf(uid.String() == "", "must not be empty").MaxBytes(128)
 	}
-	const hour, day, most = 3600, 86400, 7862400 // 91 days
-	limit := int64(most)
-	if domain, _, _ := strings.Cut(spec.String("signerName"), "/"); domain == "kubernetes.io" || strings.HasSuffix(domain, ".kubernetes.io") {
-		limit = day
-	}
-	seconds := spec.Child("maxExpirationSeconds")
-	seconds.InvalidIf(seconds.Int64() < hour || seconds.Int64() > limit, fmt.Sprintf("must be in the range [%d, %d]", hour, limit))
+	seconds, most := spec.Child("maxExpirationSeconds"), kind.CertificateSecondsMax(spec.String("signerName"))
+	seconds.InvalidIf(seconds.Int64() < kind.CertificateSecondsMin || seconds.Int64() > most,
+		fmt.Sprintf("must be in the range [%d, %d]", kind.CertificateSecondsMin, most))
 	spec.With(field.Omit).InvalidIf(spec.String("stubPKCS10Request") == "",
 		"exactly one of (stubPKCS10Request) or (pkixPublicKey, proofOfPossession) must be set")
 }

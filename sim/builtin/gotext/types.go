@@ -8,6 +8,7 @@ const (
 	AllocationResult                 Type = "AllocationResult"
 	AuditAnnotation                  Type = "AuditAnnotation"
 	CSINodeDriver                    Type = "CSINodeDriver"
+	ClusterTrustBundleProjection     Type = "ClusterTrustBundleProjection"
 	Container                        Type = "Container"
 	CronJobSpec                      Type = "CronJobSpec"
 	DaemonSetSpec                    Type = "DaemonSetSpec"

@@ -32,6 +32,7 @@ import (
 
 // roots are the structs that rules name, in memory and on the wire. To have another one, add it here and make generate.
 var roots = []struct{ memory, wire any }{
+	{core.ClusterTrustBundleProjection{}, corev1.ClusterTrustBundleProjection{}},
 	{core.Container{}, corev1.Container{}},
 	{core.EphemeralContainer{}, corev1.EphemeralContainer{}},
 	{core.EventSource{}, corev1.EventSource{}},
