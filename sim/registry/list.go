@@ -230,6 +230,7 @@ func (l *lister) page(view *mvcc.View, rev uint64, read reading, cached bool) *P
 		return p
 	}
 	var last string
+	view = view.Made() // it is counted, too
 	view.Range(l.prefix, read.from, func(kv *mvcc.KV) bool {
 		if l.limit > 0 && int64(len(p.Items)) == l.limit {
 			p.Continue = encodeContinue(l.prefix, last, int64(rev), cached)
