@@ -136,20 +136,23 @@ func (w *Workload) Candidates(of string) (all []*resource.Item) {
 // Claim returns those of some objects that the workload controls: it adopts those that it selects and nobody controls, and
 // lets go those that it does not select any more (controller.BaseControllerRefManager). failed is the last failure.
 func (w *Workload) Claim(of string, candidates []*resource.Item) (mine []*resource.Item, failed *status.Status) {
-	deleting := w.Object.DeletionTimestamp() != ""
+	uid, deleting := w.Object.UID(), w.Object.DeletionTimestamp() != ""
 	for _, it := range candidates {
-		obj := it.Object()
-		owner, selected := ControllerOf(obj), w.Selector.Match(it.Label) && (w.Member == nil || w.Member(it))
+		facts := resource.Derived(it, readDependent)
+		owner := facts.Owner()
+		if owner != "" && owner != uid {
+			continue
+		}
+		selected := w.Selector.Match(it.Label) && (w.Member == nil || w.Member(it))
 		switch {
-		case owner != nil && owner.String("uid") != w.Object.UID():
-		case owner != nil && selected:
+		case owner != "" && selected:
 			mine = append(mine, it)
-		case owner != nil && !deleting:
+		case owner != "" && !deleting:
 			s := w.release(of, it)
 			if s != nil && s.Reason != status.ReasonNotFound && s.Reason != status.ReasonInvalid {
 				failed = s
 			}
-		case owner == nil && selected && !deleting && obj.DeletionTimestamp() == "":
+		case owner == "" && selected && !deleting && !facts.Going():
 			switch s := w.Adopt(of, it); {
 			case s == nil:
 				mine = append(mine, it)
@@ -160,6 +163,24 @@ func (w *Workload) Claim(of string, candidates []*resource.Item) (mine []*resour
 	}
 	return mine, failed
 }
+
+// dependent is what Claim asks of an object. A pod whose facts are kept with its item tells it, too.
+type dependent interface {
+	Owner() (uid string) // of its controller; "": it has none
+	Going() bool         // it was deleted
+}
+
+type dependentFacts struct {
+	owner string
+	going bool
+}
+
+func readDependent(obj object.Object) dependent {
+	return &dependentFacts{ControllerOf(obj).String("uid"), obj.DeletionTimestamp() != ""}
+}
+
+func (d *dependentFacts) Owner() string { return d.owner }
+func (d *dependentFacts) Going() bool   { return d.going }
 
 // Adopt makes the workload the controller of an object, unless the API server knows that the workload is to go.
 func (w *Workload) Adopt(of string, it *resource.Item) *status.Status {
