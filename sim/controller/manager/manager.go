@@ -9,6 +9,7 @@ import (
 
 	"github.com/kubesim/kubesim/sim/controller"
 	"github.com/kubesim/kubesim/sim/controller/apps"
+	"github.com/kubesim/kubesim/sim/controller/autoscaling"
 	"github.com/kubesim/kubesim/sim/controller/batch"
 	nodes "github.com/kubesim/kubesim/sim/controller/node"
 	"github.com/kubesim/kubesim/sim/object"
@@ -26,6 +27,7 @@ var all = []func() controller.Controller{
 	batch.CronJob,
 	batch.TTLAfterFinished,
 	nodes.PodGC,
+	autoscaling.HorizontalPodAutoscaler,
 }
 
 // every stands for all controllers among names.
