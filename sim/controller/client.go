@@ -123,11 +123,15 @@ func (c *Client) Items(of, namespace string, yield func(*resource.Item) bool) {
 
 func (c *Client) view(of string) *mvcc.View { return c.loop.cache.of(of, c.manager.log.Newest()) }
 
-// Owned returns the objects that name an owner by its uid, in the order in which they came to it: as the cache knows them,
-// if nothing lags. They are not to be changed.
+// Owned returns the objects that name an owner by its uid, in the order in which they came to it. They are not to be
+// changed.
 func (c *Client) Owned(uid string) []Ref {
 	m := c.manager
-	return m.owned.of(uid, m.log.Newest(), m.server.Resources())
+	newest := m.owned.of(uid, m.log.Newest(), m.server.Resources())
+	if len(c.loop.cache.lagging) == 0 {
+		return newest
+	}
+	return c.loop.cache.owned(uid, newest, m.server)
 }
 
 // Unowned returns the objects of a namespace that name no owner, in the order in which they came to that. They are not to be
@@ -185,6 +189,21 @@ func (c *Client) Patch(of, subresource string, key Key, change func(live object.
 			change(live)
 			return live, nil
 		})
+}
+
+// Connect creates a subresource of an object whose body is not the object itself: binding, eviction, token.
+func (c *Client) Connect(of, subresource string, key Key, body object.Object) (object.Object, *status.Status) {
+	q, s := c.request(of, key.Namespace, key.Name)
+	if s != nil {
+		return nil, s
+	}
+	q.Subresource, q.Verb = subresource, "create"
+	defer c.writes()()
+	obj, s := c.registry().Connect(q, "create", body)
+	if s != nil && s.Success {
+		return nil, nil
+	}
+	return obj, s
 }
 
 // Scale returns the Scale of an object of a resource, which may be served in several versions.

@@ -49,6 +49,8 @@ type Controller struct {
 	Upkeep bool
 	// RetryMin is the pause after a first failure, and RetryMax bounds those that follow. 0: 5 ms and 1000 s.
 	RetryMin, RetryMax time.Duration
+	// Retries is how often in a row a key that fails is tried again before it is given up. 0: for ever.
+	Retries int
 	Reconciler
 }
 

@@ -67,19 +67,20 @@ func (c *Client) eventName(namespace, about string) string {
 	}
 }
 
-// Tell stores an Event of events.k8s.io, as client-go's newer recorder does, with its name and its time: two of one object
-// and one instant are one. A server that does not serve the group is told nothing.
-func (c *Client) Tell(event object.Object) {
+// Tell stores an Event of events.k8s.io, as client-go's newer recorder does, with its time and its name, which it returns. A
+// server that does not serve the group is told nothing.
+func (c *Client) Tell(event object.Object) (name string) {
 	d := c.manager.server.Served("events.k8s.io", events)
 	if d == nil || c.loop.crashed {
-		return
+		return ""
 	}
-	now := c.Now()
-	event.Set(fmt.Sprintf("%s.%x", event.String("regarding", "name"), now.UnixNano()), "metadata", "name")
-	event["eventTime"] = now.UTC().Format(microTime)
+	name = c.eventName(event.Namespace(), event.String("regarding", "name"))
+	event.Set(name, "metadata", "name")
+	event["eventTime"] = c.Now().UTC().Format(microTime)
 	event["reportingInstance"] = event.String("reportingController") + "-" + boot.Host
 	q := c.requestOf(d, event.Namespace(), event.Name())
 	q.Verb = "create"
 	defer c.writes()()
 	_, _ = c.registry().Create(q, event) // nobody hears it twice
+	return name
 }

@@ -218,8 +218,11 @@ func (m *Manager) reconcile(i Item) {
 		return
 	}
 	if failed != nil {
-		now := m.schedule.Now()
-		m.addAt(i, m.queue.Retry(i, now, cmp.Or(l.RetryMin, backoffMin), cmp.Or(l.RetryMax, backoffMax)))
+		if l.Retries > 0 && m.queue.failures[i] >= l.Retries {
+			m.queue.Forget(i)
+			return
+		}
+		m.addAt(i, m.queue.Retry(i, m.schedule.Now(), cmp.Or(l.RetryMin, backoffMin), cmp.Or(l.RetryMax, backoffMax)))
 		return
 	}
 	m.queue.Forget(i)

@@ -31,6 +31,7 @@ var rows = [][]string{
 	{"sim/registry", "sim/boot", "sim/history"},
 	{"sim/discovery/openapi", "sim/controller", "sim/registry/registrytest"},
 	{"sim/controller/workload"},
+	{"sim/controller/claims"},
 	{"sim/controller/account", "sim/controller/apps", "sim/controller/autoscaling", "sim/controller/batch",
 		"sim/controller/certificates", "sim/controller/network", "sim/controller/node", "sim/controller/policy",
 		"sim/controller/volume", "sim/kubelet", "sim/scheduler"},

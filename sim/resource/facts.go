@@ -67,6 +67,22 @@ func (it *Item) Label(name string) (value string, ok bool) { return it.labels.ge
 // Labelled reports whether the object has a label.
 func (it *Item) Labelled() bool { return it.labels != "" }
 
+// SameLabels reports whether two objects have the same labels.
+func (it *Item) SameLabels(other *Item) bool {
+	if len(it.labels) != len(other.labels) {
+		return false
+	}
+	for f := it.labels; f != "" && it.labels != other.labels; {
+		var key, value string
+		key, f = f.next()
+		value, f = f.next()
+		if v, ok := other.Label(key); !ok || v != value {
+			return false
+		}
+	}
+	return true
+}
+
 // Field returns the value a field selector compares: metadata.name, metadata.namespace or one of Strategy.Fields.
 func (it *Item) Field(label string) string {
 	switch label {

@@ -39,7 +39,7 @@ type Item struct {
 
 	parsed atomic.Pointer[weak.Pointer[Parsed]] // see Keep
 
-	derived atomic.Pointer[any] // see Derived
+	derived atomic.Pointer[derived] // see Derived
 
 	line  []byte // Bytes and a newline in one piece of memory, or nil
 	proto atomic.Pointer[[]byte]
@@ -247,17 +247,23 @@ func Superseded(kv *mvcc.KV) {
 }
 
 // Derived returns what derive makes of an item's object, which is kept with the item: whoever asks again gets the same
-// value and must not change it. An item keeps one value, that of the type it was last asked for.
+// value and must not change it. An item keeps one value of each type.
 func Derived[T any](it *Item, derive func(object.Object) T) T {
-	if p := it.derived.Load(); p != nil {
-		if v, ok := (*p).(T); ok {
+	kept := it.derived.Load()
+	for d := kept; d != nil; d = d.next {
+		if v, ok := d.value.(T); ok {
 			return v
 		}
 	}
 	v := derive(it.Object())
-	var kept any = v
-	it.derived.Store(&kept)
+	it.derived.Store(&derived{v, kept})
 	return v
+}
+
+// derived is a value that is kept with an item, and the others.
+type derived struct {
+	value any
+	next  *derived
 }
 
 // At returns the item with another resourceVersion: as it is stored, or as a watch shows it when it went away.

@@ -10,7 +10,12 @@ import (
 // Amounts returns what a pod needs altogether of one side of its resources, requests or limits: pod-level resources count
 // instead of those of the containers (KEP-2837).
 func Amounts(pod object.Object, side string) resource.Amounts {
-	sum := containerAmounts(pod.At("spec"), side)
+	return AmountsOf(pod, side, stated(side))
+}
+
+// AmountsOf is Amounts where own says what one container needs.
+func AmountsOf(pod object.Object, side string, own func(container object.Object) resource.Amounts) resource.Amounts {
+	sum := ContainerAmounts(pod, own)
 	for name, q := range resource.AmountsAt(pod, "spec", "resources", side) {
 		if isPodResource(name) {
 			sum[name] = q
@@ -19,23 +24,38 @@ func Amounts(pod object.Object, side string) resource.Amounts {
 	return sum
 }
 
-// containerAmounts returns what the containers of a pod need together: the regular ones and the sidecars at once, or one
-// init container beside the sidecars started before it, whichever is more (KEP-753).
+// ContainerAmounts is AmountsOf without pod-level resources.
+func ContainerAmounts(pod object.Object, own func(container object.Object) resource.Amounts) resource.Amounts {
+	return sumOfContainers(pod.At("spec"), own)
+}
+
+// stated returns what containers state on one side of their resources.
+func stated(side string) func(container object.Object) resource.Amounts {
+	return func(c object.Object) resource.Amounts { return resource.AmountsAt(c, "resources", side) }
+}
+
+// containerAmounts returns what the containers of a pod state that they need together.
 func containerAmounts(spec object.Object, side string) resource.Amounts {
+	return sumOfContainers(spec, stated(side))
+}
+
+// sumOfContainers returns what the containers of a pod need together: the regular ones and the sidecars at once, or one init
+// container beside the sidecars started before it, whichever is more (KEP-753).
+func sumOfContainers(spec object.Object, own func(container object.Object) resource.Amounts) resource.Amounts {
 	sum, sidecars, start := resource.Amounts{}, resource.Amounts{}, resource.Amounts{}
 	for _, c := range spec.Objects("containers") {
-		sum.Add(resource.AmountsAt(c, "resources", side))
+		sum.Add(own(c))
 	}
 	for _, c := range spec.Objects("initContainers") {
-		own := resource.AmountsAt(c, "resources", side)
+		needs := own(c)
 		if IsSidecar(c) {
-			sum.Add(own)
-			sidecars.Add(own)
-			own = maps.Clone(sidecars)
+			sum.Add(needs)
+			sidecars.Add(needs)
+			needs = maps.Clone(sidecars)
 		} else {
-			own.Add(sidecars)
+			needs.Add(sidecars)
 		}
-		start.Raise(own)
+		start.Raise(needs)
 	}
 	sum.Raise(start)
 	return sum

@@ -11,8 +11,10 @@ import (
 	"github.com/kubesim/kubesim/sim/controller/apps"
 	"github.com/kubesim/kubesim/sim/controller/autoscaling"
 	"github.com/kubesim/kubesim/sim/controller/batch"
+	"github.com/kubesim/kubesim/sim/controller/network"
 	nodes "github.com/kubesim/kubesim/sim/controller/node"
 	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/scheduler"
 )
 
 // all are the controllers, in the order in which they are told of a commit.
@@ -23,9 +25,15 @@ var all = []func() controller.Controller{
 	apps.ReplicaSet,
 	apps.ReplicationController,
 	apps.Deployment,
+	apps.StatefulSet,
+	apps.DaemonSet,
 	batch.Job,
 	batch.CronJob,
 	batch.TTLAfterFinished,
+	network.Endpoints,
+	network.EndpointSlices,
+	network.Mirroring,
+	scheduler.New,
 	nodes.PodGC,
 	autoscaling.HorizontalPodAutoscaler,
 }

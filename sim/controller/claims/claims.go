@@ -1,0 +1,176 @@
+// Package claims is how persistent volumes and claims find each other: what the scheduler and the controllers of volumes
+// share (component-helpers, storage/volume).
+//
+//	claim ─ ClassOf, Delayed ─▶ Match ─▶ volume ─ Bind ─▶ spec.claimRef ─ the binder ─▶ Bound
+package claims
+
+import (
+	"slices"
+
+	"github.com/kubesim/kubesim/sim/controller"
+	"github.com/kubesim/kubesim/sim/controller/workload"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/quantity"
+	"github.com/kubesim/kubesim/sim/resource"
+	"github.com/kubesim/kubesim/sim/selector"
+)
+
+// Where they are stored.
+const (
+	Claims  = "persistentvolumeclaims"
+	Volumes = "persistentvolumes"
+	Classes = "storageclasses.storage.k8s.io"
+)
+
+// The annotations by which the scheduler, the binder and provisioners speak to each other.
+const (
+	BindCompleted     = "pv.kubernetes.io/bind-completed"
+	BoundByController = "pv.kubernetes.io/bound-by-controller"
+	SelectedNode      = "volume.kubernetes.io/selected-node"
+	ProvisionedBy     = "pv.kubernetes.io/provisioned-by"
+	Provisioner       = "volume.kubernetes.io/storage-provisioner"
+	BetaProvisioner   = "volume.beta.kubernetes.io/storage-provisioner"
+
+	betaClass = "volume.beta.kubernetes.io/storage-class"
+)
+
+// NoProvisioner is the provisioner of classes whose volumes are made by hand.
+const NoProvisioner = "kubernetes.io/no-provisioner"
+
+// ClassOf returns the StorageClass of a claim or a volume, "" if it has none.
+func ClassOf(obj object.Object) string {
+	if class, ok := obj.Annotations()[betaClass]; ok {
+		return class
+	}
+	return obj.String("spec", "storageClassName")
+}
+
+// HasClass reports whether a claim says which StorageClass it wants, were it none.
+func HasClass(claim object.Object) bool {
+	_, beta := claim.Annotations()[betaClass]
+	return beta || claim.Has("spec", "storageClassName")
+}
+
+// Class returns the StorageClass of a claim, or nil.
+func Class(api *controller.Client, claim object.Object) object.Object {
+	if name := ClassOf(claim); name != "" {
+		return api.Get(Classes, "", name)
+	}
+	return nil
+}
+
+// Delayed reports whether a claim is bound only when a pod that uses it is given a node.
+func Delayed(api *controller.Client, claim object.Object) bool {
+	return Class(api, claim).String("volumeBindingMode") == "WaitForFirstConsumer"
+}
+
+// Bound reports whether a claim has its volume, and the binder is done with it.
+func Bound(claim object.Object) bool {
+	return claim.String("spec", "volumeName") != "" && Has(claim, BindCompleted)
+}
+
+// Has reports whether an object has an annotation.
+func Has(obj object.Object, annotation string) bool {
+	return obj.Has("metadata", "annotations", annotation)
+}
+
+// BoundTo reports whether a volume is meant for a claim: by name, and if its claimRef has one by uid.
+func BoundTo(volume, claim object.Object) bool {
+	ref := volume.At("spec", "claimRef")
+	return ref != nil && ref.String("name") == claim.Name() && ref.String("namespace") == claim.Namespace() &&
+		(ref.String("uid") == "" || ref.String("uid") == claim.UID())
+}
+
+// Bind means a volume for a claim. It reports whether anything changed.
+func Bind(volume, claim object.Object) (changed bool) {
+	meant := BoundTo(volume, claim)
+	if !meant || volume.String("spec", "claimRef", "uid") != claim.UID() {
+		volume.Set(map[string]any{"kind": "PersistentVolumeClaim", "apiVersion": "v1", "namespace": claim.Namespace(), "name": claim.Name(),
+			"uid": claim.UID(), "resourceVersion": claim.ResourceVersion()}, "spec", "claimRef")
+		changed = true
+	}
+	if !meant && !Has(volume, BoundByController) {
+		volume.Set("yes", "metadata", "annotations", BoundByController)
+		changed = true
+	}
+	return changed
+}
+
+// Size returns the storage that a claim asks for, or that a volume has.
+func Size(obj object.Object) quantity.Quantity {
+	if obj.Kind() == "PersistentVolume" {
+		return quantity.Of(obj.Map("spec", "capacity")["storage"])
+	}
+	return quantity.Of(obj.Map("spec", "resources", "requests")["storage"])
+}
+
+// Reaches reports whether a volume can be used on a node with labels.
+func Reaches(volume object.Object, labels map[string]string) bool {
+	return !volume.Has("spec", "nodeAffinity", "required") ||
+		workload.NodeTermsOf(volume.Objects("spec", "nodeAffinity", "required", "nodeSelectorTerms")).Match("", labels)
+}
+
+// HasModes reports whether a volume has all access modes that a claim asks for.
+func HasModes(claim, volume object.Object) bool {
+	have := volume.Strings("spec", "accessModes")
+	return !slices.ContainsFunc(claim.Strings("spec", "accessModes"), func(m string) bool { return !slices.Contains(have, m) })
+}
+
+// SameMode reports whether both are file systems, or both are blocks.
+func SameMode(claim, volume object.Object) bool {
+	mode := func(obj object.Object) string {
+		if m := obj.String("spec", "volumeMode"); m != "" {
+			return m
+		}
+		return "Filesystem"
+	}
+	return mode(claim) == mode(volume)
+}
+
+// Place is where a volume is to be used. nil: that is not known.
+type Place struct{ Labels map[string]string }
+
+// Match returns the volume for a claim among some, or nil: the one that is meant for it, or else the smallest that will do
+// (volume.FindMatchingVolume). Without a place, a claim that waits for its first consumer gets only what is meant for it.
+func Match(claim object.Object, volumes []object.Object, at *Place, delayed bool) (best object.Object) {
+	labels := selector.Labels{}
+	if claim.Has("spec", "selector") {
+		labels, _ = selector.FromLabelSelector(claim.Map("spec", "selector"))
+	}
+	wanted, class := Size(claim), ClassOf(claim)
+	for _, v := range volumes {
+		if v.Has("spec", "claimRef") && !BoundTo(v, claim) || Size(v).Cmp(wanted) < 0 || !SameMode(claim, v) ||
+			v.String("spec", "volumeAttributesClassName") != claim.String("spec", "volumeAttributesClassName") || v.DeletionTimestamp() != "" {
+			continue
+		}
+		reaches := at == nil || Reaches(v, at.Labels)
+		switch {
+		case BoundTo(v, claim) && !reaches:
+			return nil
+		case BoundTo(v, claim):
+			return v
+		case at == nil && delayed:
+		case v.String("status", "phase") != "Available", !labels.Matches(v.Labels()), ClassOf(v) != class, !reaches:
+		case at != nil && !HasModes(claim, v):
+		case best == nil || Size(best).Cmp(Size(v)) > 0:
+			best = v
+		}
+	}
+	return best
+}
+
+// Of returns the name of the claim of a volume of a pod, and whether it is made for that pod; "": it is no claim.
+func Of(pod string, volume object.Object) (name string, ephemeral bool) {
+	switch {
+	case volume.Has("persistentVolumeClaim"):
+		return volume.String("persistentVolumeClaim", "claimName"), false
+	case volume.Has("ephemeral"):
+		return pod + "-" + volume.String("name"), true
+	}
+	return "", false
+}
+
+// OwnedBy reports whether an object is controlled by the owner with a uid.
+func OwnedBy(it *resource.Item, uid string) bool {
+	return workload.ControllerOf(it.Object()).String("uid") == uid
+}

@@ -1,0 +1,100 @@
+package network
+
+import (
+	"github.com/kubesim/kubesim/sim/commit"
+	"github.com/kubesim/kubesim/sim/controller"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/resource"
+	"github.com/kubesim/kubesim/sim/status"
+)
+
+// tracker remembers, by service and uid, of which generation the slices are that a controller has written: a cache that has
+// older ones is out of date (endpointslice/util.EndpointSliceTracker).
+type tracker map[string]map[string]int64
+
+// goes is the generation of a slice that was deleted.
+const goes = -1
+
+func (t *tracker) note(key controller.Key, uid string, generation int64) {
+	if *t == nil {
+		*t = tracker{}
+	}
+	if (*t)[key.String()] == nil {
+		(*t)[key.String()] = map[string]int64{}
+	}
+	(*t)[key.String()][uid] = generation
+}
+
+// forget forgets a service.
+func (t *tracker) forget(key controller.Key) { delete(*t, key.String()) }
+
+// stale reports whether some slices of a service, those of the cache, are not all that there are, or are older ones.
+func (t *tracker) stale(key controller.Key, have []*slice) bool {
+	written, missing := (*t)[key.String()], 0
+	for _, generation := range written { // order does not matter: they are counted
+		if generation != goes {
+			missing++
+		}
+	}
+	for _, s := range have {
+		switch generation, known := written[s.UID()]; {
+		case known && (generation == goes || generation > s.Generation()):
+			return true
+		case known:
+			missing--
+		}
+	}
+	return missing > 0
+}
+
+// outOfDate is what a controller says whose cache is.
+func outOfDate() *status.Status {
+	return status.Plain("EndpointSlice informer cache is out of date")
+}
+
+// watches watch the slices that a controller manages: its keys are the services of those that somebody else has written.
+func (t *tracker) watches(manager string, watch controller.Watch) []controller.Watch {
+	managed := func(it *resource.Item) bool {
+		by, _ := it.Label(managedBy)
+		return by == manager
+	}
+	watch.Resource, watch.Others = endpointSlices, true
+	watch.Keys = func(_ *controller.Client, c *commit.Commit) (keys []controller.Key) {
+		now, before := c.Item(), c.Before()
+		generation, known := (*t)[serviceKey(now).String()][identityOf(now).uid]
+		switch {
+		case c.Deleted():
+			if !managed(now) || !known || generation == goes {
+				return nil
+			}
+		case before != nil && serviceKey(now) != serviceKey(before):
+			return append(keys, serviceKey(now), serviceKey(before))
+		case before != nil && managed(now) != managed(before):
+		case !managed(now) || known && identityOf(now).generation <= generation:
+			return nil
+		}
+		return append(keys, serviceKey(now))
+	}
+	return []controller.Watch{watch, {Resource: endpointSlices, Keys: func(_ *controller.Client, c *commit.Commit) []controller.Key {
+		if c.Deleted() {
+			delete((*t)[serviceKey(c.Item()).String()], identityOf(c.Item()).uid)
+		}
+		return nil
+	}}}
+}
+
+// serviceKey returns the key of the service that a slice is of.
+func serviceKey(it *resource.Item) controller.Key {
+	name, _ := it.Label(serviceName)
+	return controller.Key{Namespace: it.Namespace, Name: name}
+}
+
+// identity tells slices and their states apart.
+type identity struct {
+	uid        string
+	generation int64
+}
+
+func identityOf(it *resource.Item) identity {
+	return resource.Derived(it, func(obj object.Object) identity { return identity{obj.UID(), obj.Generation()} })
+}

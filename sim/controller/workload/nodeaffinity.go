@@ -1,0 +1,147 @@
+package workload
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/kubesim/kubesim/sim/object"
+)
+
+// NodeAffinity says on which nodes a pod may run: its nodeSelector and what its nodeAffinity requires
+// (component-helpers, nodeaffinity.GetRequiredNodeAffinity). The zero value is all nodes.
+type NodeAffinity struct {
+	labels   object.Object
+	required bool
+	terms    NodeTerms
+}
+
+// NodeAffinityOf returns that of the spec of a pod.
+func NodeAffinityOf(spec object.Object) (a NodeAffinity) {
+	a.labels = spec.Map("nodeSelector")
+	const field = "requiredDuringSchedulingIgnoredDuringExecution"
+	if spec.Has("affinity", "nodeAffinity", field) {
+		a.required = true
+		a.terms = NodeTermsOf(spec.Objects("affinity", "nodeAffinity", field, "nodeSelectorTerms"))
+	}
+	return a
+}
+
+// Any reports whether all nodes will do.
+func (a NodeAffinity) Any() bool { return len(a.labels) == 0 && !a.required }
+
+// Match reports whether a pod may run on a node.
+func (a NodeAffinity) Match(name string, labels map[string]string) bool {
+	for key, value := range a.labels {
+		if have, ok := labels[key]; !ok || have != value {
+			return false
+		}
+	}
+	return !a.required || a.terms.Match(name, labels)
+}
+
+// Names returns the only nodes that the affinity can match, and false if it names none.
+func (a NodeAffinity) Names() (names []string, only bool) {
+	if !a.required || len(a.terms) == 0 {
+		return nil, false
+	}
+	for _, t := range a.terms {
+		own, named := t.names()
+		if !named {
+			return nil, false
+		}
+		names = append(names, own...)
+	}
+	slices.Sort(names)
+	return slices.Compact(names), true
+}
+
+// NodeTerms select the nodes that one of them selects; none selects no node.
+type NodeTerms []NodeTerm
+
+// NodeTermsOf reads the nodeSelectorTerms of a NodeSelector.
+func NodeTermsOf(list []object.Object) (terms NodeTerms) {
+	for _, t := range list {
+		terms = append(terms, NodeTermOf(t))
+	}
+	return terms
+}
+
+// Match reports whether one of the terms selects a node.
+func (all NodeTerms) Match(name string, labels map[string]string) bool {
+	return slices.ContainsFunc(all, func(t NodeTerm) bool { return t.Match(name, labels) })
+}
+
+// NodeTerm is one NodeSelectorTerm: all its requirements have to be met. An empty one selects no node.
+type NodeTerm struct{ labels, fields []nodeRequirement }
+
+type nodeRequirement struct {
+	key, operator string
+	values        []string
+}
+
+// NodeTermOf reads a NodeSelectorTerm.
+func NodeTermOf(term object.Object) NodeTerm {
+	return NodeTerm{nodeRequirements(term.Objects("matchExpressions")), nodeRequirements(term.Objects("matchFields"))}
+}
+
+func nodeRequirements(list []object.Object) (all []nodeRequirement) {
+	for _, r := range list {
+		all = append(all, nodeRequirement{r.String("key"), r.String("operator"), r.Strings("values")})
+	}
+	return all
+}
+
+// Match reports whether the term selects a node. What it says of names is not asked of "".
+func (t NodeTerm) Match(name string, labels map[string]string) bool {
+	if len(t.labels)+len(t.fields) == 0 {
+		return false
+	}
+	for _, r := range t.labels {
+		value, ok := labels[r.key]
+		if !r.meets(value, ok) {
+			return false
+		}
+	}
+	for _, r := range t.fields { // metadata.name is all that there is
+		if name != "" && !r.meets(name, true) {
+			return false
+		}
+	}
+	return true
+}
+
+// names returns the nodes that all requirements on metadata.name leave, and false if there are none.
+func (t NodeTerm) names() (names []string, named bool) {
+	for _, r := range t.fields {
+		switch {
+		case r.key != "metadata.name" || r.operator != "In":
+		case !named:
+			names, named = slices.Clone(r.values), true
+		default:
+			names = slices.DeleteFunc(names, func(s string) bool { return !slices.Contains(r.values, s) })
+		}
+	}
+	return names, named
+}
+
+// meets reports whether a value, if there is one, is as the requirement says.
+func (r nodeRequirement) meets(value string, there bool) bool {
+	switch r.operator {
+	case "In":
+		return there && slices.Contains(r.values, value)
+	case "NotIn":
+		return !there || !slices.Contains(r.values, value)
+	case "Exists":
+		return there
+	case "DoesNotExist":
+		return !there
+	case "Gt", "Lt":
+		if !there || len(r.values) != 1 {
+			return false
+		}
+		n, err := strconv.ParseInt(value, 10, 64)
+		limit, err2 := strconv.ParseInt(r.values[0], 10, 64)
+		return err == nil && err2 == nil && (r.operator == "Gt" && n > limit || r.operator == "Lt" && n < limit)
+	}
+	return false
+}

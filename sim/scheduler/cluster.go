@@ -1,0 +1,207 @@
+package scheduler
+
+import (
+	"maps"
+	"slices"
+	"sort"
+
+	"github.com/kubesim/kubesim/sim/controller"
+	"github.com/kubesim/kubesim/sim/controller/workload"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/resource"
+)
+
+// cluster is the nodes and what runs on them, as the scheduler's cache knows them: each commit changes one pod or node in
+// it, and nothing is added up again (backend/cache).
+type cluster struct {
+	nodes  map[string]*node
+	order  []*node // those that exist, by name
+	pods   map[controller.Key]*pod
+	apart  int                    // how many pods require to be apart from others
+	using  map[controller.Key]int // pods that use a claim
+	images map[string]*image      // that nodes have
+}
+
+// node is one node, or the pods of one that is not known.
+type node struct {
+	name          string
+	exists        bool
+	labels        map[string]string
+	taints        []workload.Taint
+	unschedulable bool
+	allocatable   amounts
+	room          int64            // for pods
+	images        map[string]int64 // sizes in bytes
+
+	pods         []*pod
+	used, weight amounts
+	apart        []*pod         // those that require to be apart from others
+	affine       []*pod         // those with any affinity to pods
+	matching     map[string]int // pods by spreadConstraint.counted, kept until a pod comes or goes
+}
+
+// readNode takes in what is said of a node.
+func (n *node) readNode(obj object.Object) {
+	n.exists, n.labels, n.taints = true, obj.Labels(), workload.TaintsOf(obj)
+	n.unschedulable = obj.True("spec", "unschedulable")
+	list := resource.AmountsAt(obj, "status", "allocatable")
+	n.allocatable, n.room = amountsOf(list), list["pods"].Value()
+	n.images = map[string]int64{}
+	for _, image := range obj.Objects("status", "images") {
+		for _, name := range image.Strings("names") {
+			n.images[name] = image.Int64("sizeBytes")
+		}
+	}
+}
+
+// empty is the node without its pods.
+func (n *node) empty() *node {
+	return &node{name: n.name, exists: n.exists, labels: n.labels, taints: n.taints, unschedulable: n.unschedulable,
+		allocatable: n.allocatable, room: n.room, images: n.images}
+}
+
+// clone is a node of its own with the same pods.
+func (n *node) clone() *node {
+	c := n.empty()
+	c.pods, c.apart, c.affine = slices.Clone(n.pods), slices.Clone(n.apart), slices.Clone(n.affine)
+	c.used, c.weight = n.used.clone(), n.weight
+	return c
+}
+
+// add puts a pod on the node.
+func (n *node) add(p *pod) {
+	n.pods = append(n.pods, p)
+	n.count(p, 1)
+	if len(p.apart) > 0 {
+		n.apart = append(n.apart, p)
+	}
+	if p.hasAffinity() {
+		n.affine = append(n.affine, p)
+	}
+}
+
+// remove takes a pod from the node.
+func (n *node) remove(p *pod) {
+	without := func(list []*pod) []*pod {
+		if i := slices.Index(list, p); i >= 0 {
+			return slices.Delete(list, i, i+1)
+		}
+		return list
+	}
+	n.pods, n.apart, n.affine = without(n.pods), without(n.apart), without(n.affine)
+	n.count(p, -1)
+}
+
+func (n *node) count(p *pod, times int64) {
+	n.used.add(p.requests, times)
+	n.weight.add(p.weight, times)
+	n.matching = nil
+}
+
+// hasAffinity reports whether the pod says anything about the pods beside it.
+func (p *pod) hasAffinity() bool { return len(p.with)+len(p.apart)+len(p.rather)+len(p.ratherNo) > 0 }
+
+func newCluster() *cluster {
+	return &cluster{nodes: map[string]*node{}, pods: map[controller.Key]*pod{}, using: map[controller.Key]int{}, images: map[string]*image{}}
+}
+
+// node returns a node, which it makes.
+func (c *cluster) node(name string) *node {
+	n := c.nodes[name]
+	if n == nil {
+		n = &node{name: name}
+		c.nodes[name] = n
+	}
+	return n
+}
+
+// setNode takes in a node that was written. It returns the node as it was, without its pods; nil: it is new.
+func (c *cluster) setNode(obj object.Object) (before *node) {
+	n := c.node(obj.Name())
+	if n.exists {
+		before = n.empty()
+	} else {
+		at := sort.Search(len(c.order), func(i int) bool { return c.order[i].name >= n.name })
+		c.order = slices.Insert(c.order, at, n)
+	}
+	c.countImages(n, -1)
+	n.readNode(obj)
+	c.countImages(n, 1)
+	return before
+}
+
+// removeNode takes in that a node is gone.
+func (c *cluster) removeNode(name string) {
+	n := c.node(name)
+	n.exists = false
+	c.countImages(n, -1)
+	n.images = nil
+	c.order = slices.DeleteFunc(c.order, func(x *node) bool { return x == n })
+	c.tidy(n)
+}
+
+// image is one that nodes have. It has the size that the first of them reported.
+type image struct {
+	size  int64 // in bytes
+	nodes int
+}
+
+func (c *cluster) countImages(n *node, times int) {
+	for name, size := range n.images { // order does not matter
+		x := c.images[name]
+		if x == nil {
+			x = &image{size: size}
+			c.images[name] = x
+		}
+		if x.nodes += times; x.nodes == 0 {
+			delete(c.images, name)
+		}
+	}
+}
+
+// tidy forgets a node that is not there and has no pods.
+func (c *cluster) tidy(n *node) {
+	if !n.exists && len(n.pods) == 0 {
+		delete(c.nodes, n.name)
+	}
+}
+
+// setPod takes in a pod that runs on a node, or is about to. It returns the pod as it was; nil: it is new.
+func (c *cluster) setPod(p *pod) (before *pod) {
+	before = c.removePod(p.Key)
+	c.pods[p.Key] = p
+	c.node(p.node).add(p)
+	c.count(p, 1)
+	return before
+}
+
+// removePod takes in that a pod is gone, or has ended. It returns the pod as it was; nil: it was on no node.
+func (c *cluster) removePod(key controller.Key) *pod {
+	p := c.pods[key]
+	if p == nil {
+		return nil
+	}
+	delete(c.pods, key)
+	n := c.node(p.node)
+	n.remove(p)
+	c.tidy(n)
+	c.count(p, -1)
+	return p
+}
+
+func (c *cluster) count(p *pod, times int) {
+	if len(p.apart) > 0 {
+		c.apart += times
+	}
+	for claim := range p.claimNames() {
+		if c.using[claim] += times; c.using[claim] == 0 {
+			delete(c.using, claim)
+		}
+	}
+}
+
+// sameNode reports whether two versions of a node are alike for the scheduler.
+func sameNode(a, b *node) bool {
+	return a.unschedulable == b.unschedulable && maps.Equal(a.labels, b.labels) && slices.Equal(a.taints, b.taints) &&
+		a.room == b.room && a.allocatable.equal(b.allocatable)
+}

@@ -1,0 +1,169 @@
+package scheduler
+
+import (
+	"slices"
+
+	"github.com/kubesim/kubesim/sim/controller"
+)
+
+// cycle is the attempt to find a node for one pod:
+//
+//	prepare ─▶ find: nodes that fit ─▶ best ─▶ …
+//	                 none            ─▶ preempt: a node where pods can make room
+type cycle struct {
+	s       *Scheduler
+	api     *controller.Client
+	cluster *cluster
+	pod     *pod
+
+	// What is counted once and asked of each node.
+	spread  spreading
+	terms   termCounts
+	volumes volumeState
+}
+
+// prepare counts what the filters ask for. What it rejects no node can help. only are the nodes that come into question;
+// some says whether there are others.
+func (c *cycle) prepare() (v verdict, only []string, some bool) {
+	if !c.pod.affinity.Any() {
+		if only, some = c.pod.affinity.Names(); some && len(only) == 0 {
+			v = final("pod affinity terms conflict")
+			v.plugin = nodeAffinity
+			return v, nil, false
+		}
+	}
+	if len(c.pod.volumes) > 0 {
+		if v = c.prepareVolumes(); !v.fits() {
+			return v, nil, false
+		}
+	}
+	if c.pod.claims {
+		v = final("kubesim does not allocate dynamic resources")
+		v.plugin = dynamicResources
+		return v, nil, false
+	}
+	c.countSpread()
+	c.countTerms()
+	return v, only, some
+}
+
+// find returns the nodes that fit the pod, and why the others do not.
+func (c *cycle) find() (fit []*node, d *diagnosis) {
+	d = &diagnosis{nodes: len(c.cluster.order), each: map[*node]verdict{}}
+	if d.nodes == 0 {
+		return nil, d
+	}
+	v, only, some := c.prepare()
+	if !v.fits() {
+		d.all, d.before = v, true
+		return nil, d
+	}
+	if n := c.cluster.nodes[c.pod.nominated]; n != nil && n.exists {
+		if v := c.fits(n); v.fits() {
+			return []*node{n}, d
+		}
+	}
+	nodes := c.cluster.order
+	if some {
+		nodes = nil
+		for _, name := range only {
+			if n := c.cluster.nodes[name]; n != nil && n.exists {
+				nodes = append(nodes, n)
+			}
+		}
+		d.all = final("node(s) didn't satisfy plugin(s) [NodeAffinity]")
+		d.all.plugin = nodeAffinity
+	}
+	first, enough := c.s.memory.Next%max(len(nodes), 1), enoughNodes(len(nodes))
+	for i := range nodes {
+		n := nodes[(first+i)%len(nodes)]
+		if v := c.fits(n); v.fits() {
+			fit = append(fit, n)
+			if len(fit) == enough {
+				break
+			}
+		} else {
+			d.each[n] = v
+		}
+	}
+	c.s.memory.Next = (c.s.memory.Next + len(fit) + len(d.each)) % d.nodes
+	return fit, d
+}
+
+// enoughNodes is how many nodes that fit are looked for among some: in large clusters not all
+// (Scheduler.numFeasibleNodesToFind).
+func enoughNodes(nodes int) int {
+	const atLeast = 100
+	return max(nodes*max(50-nodes/125, 5)/100, atLeast)
+}
+
+// fits asks the plugins about a node, also as it will be with the pods of no lower priority that are nominated to it.
+func (c *cycle) fits(n *node) verdict {
+	if nominated := c.nominated(n); len(nominated) > 0 {
+		what, then := c.fork(), n.clone()
+		for _, p := range nominated {
+			what.put(p, then, 1)
+		}
+		if v := what.check(then); !v.fits() {
+			return v
+		}
+	}
+	return c.check(n)
+}
+
+// nominated returns the pods that are to get room on a node before this pod does.
+func (c *cycle) nominated(n *node) (all []*pod) {
+	for _, q := range c.s.memory.Queue.nominated(n.name) {
+		if p := c.s.memory.pending[q.Key]; p != nil && p.priority >= c.pod.priority && p.uid != c.pod.uid {
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
+// fork is the cycle with counts of its own.
+func (c *cycle) fork() *cycle {
+	f := *c
+	f.spread, f.terms = c.spread.clone(), c.terms.clone()
+	return &f
+}
+
+// put puts a pod on a node of a fork, or takes it away.
+func (c *cycle) put(p *pod, n *node, times int64) {
+	if times > 0 {
+		n.add(p)
+	} else {
+		n.remove(p)
+	}
+	c.spread.add(c, p, n, int(times))
+	c.terms.add(c, p, n, times)
+	for key := range p.claimNames() {
+		if c.volumes.exclusive[key.Name] && key.Namespace == c.pod.Namespace {
+			c.volumes.taken += int(times)
+		}
+	}
+}
+
+// best returns the node with the highest score; one of several is drawn.
+func (c *cycle) best(fit []*node) *node {
+	if len(fit) == 1 {
+		return fit[0]
+	}
+	best := c.leading(fit)
+	if len(best) == 1 {
+		return best[0]
+	}
+	return best[c.api.Random(len(best))]
+}
+
+// leading returns the nodes with the highest score.
+func (c *cycle) leading(fit []*node) (best []*node) {
+	scores := c.scores(fit)
+	most := slices.Max(scores)
+	for i, n := range fit {
+		if scores[i] == most {
+			best = append(best, n)
+		}
+	}
+	return best
+}

@@ -1,0 +1,189 @@
+package scheduler
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/kubesim/kubesim/sim/controller/workload"
+	"github.com/kubesim/kubesim/sim/object"
+)
+
+// verdict is why a node will not do; none: it will.
+type verdict struct {
+	plugin  string
+	reasons []string
+	final   bool // taking pods off the node does not help (UnschedulableAndUnresolvable)
+}
+
+func (v verdict) fits() bool { return len(v.reasons) == 0 }
+
+func rejected(why string) verdict { return verdict{reasons: []string{why}} }
+func final(why string) verdict    { return verdict{reasons: []string{why}, final: true} }
+
+// plugin is one that rejects nodes, and what may change its mind.
+type plugin struct {
+	name   string
+	filter func(c *cycle, n *node) verdict
+	hint   func(c *cycle, e *event) bool
+}
+
+const (
+	nodeUnschedulable = "NodeUnschedulable"
+	taintToleration   = "TaintToleration"
+	nodeAffinity      = "NodeAffinity"
+	nodePorts         = "NodePorts"
+	nodeResources     = "NodeResourcesFit"
+	topologySpread    = "PodTopologySpread"
+	interPodAffinity  = "InterPodAffinity"
+	dynamicResources  = "DynamicResources"
+)
+
+// plugins are those of a default profile, in its order: the first that rejects a node says why (getDefaultPlugins).
+var plugins = []plugin{
+	{nodeUnschedulable, filterUnschedulable, fitsNow(filterUnschedulable)},
+	{taintToleration, filterTaints, fitsNow(filterTaints)},
+	{nodeAffinity, filterAffinity, fitsNow(filterAffinity)},
+	{nodePorts, filterPorts, portsHint},
+	{nodeResources, filterResources, resourcesHint},
+	{volumeRestrictions, filterRestrictions, restrictionsHint},
+	{volumeLimits, filterLimits, limitsHint},
+	{volumeBinding, filterBinding, bindingHint},
+	{volumeZone, filterZone, zoneHint},
+	{topologySpread, filterSpread, spreadHint},
+	{interPodAffinity, filterTerms, termsHint},
+}
+
+// check asks the plugins about a node as it is.
+func (c *cycle) check(n *node) verdict {
+	for i := range plugins {
+		if v := plugins[i].filter(c, n); !v.fits() {
+			v.plugin = plugins[i].name
+			return v
+		}
+	}
+	return verdict{}
+}
+
+func filterUnschedulable(c *cycle, n *node) verdict {
+	if n.unschedulable && !workload.Tolerated(workload.Taint{Key: "node.kubernetes.io/unschedulable", Effect: "NoSchedule"}, c.pod.tolerations) {
+		return final("node(s) were unschedulable")
+	}
+	return verdict{}
+}
+
+func filterTaints(c *cycle, n *node) verdict {
+	if workload.Untolerated(n.taints, c.pod.tolerations, "NoSchedule", "NoExecute") {
+		return final("node(s) had untolerated taint(s)")
+	}
+	return verdict{}
+}
+
+func filterAffinity(c *cycle, n *node) verdict {
+	if !c.pod.affinity.Match(n.name, n.labels) {
+		return final("node(s) didn't match Pod's node affinity/selector")
+	}
+	return verdict{}
+}
+
+func filterPorts(c *cycle, n *node) verdict {
+	if len(c.pod.ports) > 0 && slices.ContainsFunc(n.pods, func(p *pod) bool { return sharePort(p, c.pod) }) {
+		return rejected("node(s) didn't have free ports for the requested pod ports")
+	}
+	return verdict{}
+}
+
+func sharePort(a, b *pod) bool {
+	return slices.ContainsFunc(a.ports, func(p hostPort) bool { return slices.ContainsFunc(b.ports, p.conflicts) })
+}
+
+// filterResources lets pass where there is room for what the pod asks for (noderesources.Fit).
+func filterResources(c *cycle, n *node) (v verdict) {
+	if int64(len(n.pods))+1 > n.room {
+		v.reasons = append(v.reasons, "Too many pods")
+	}
+	ask := func(name string, wanted, has, used int64) {
+		if wanted > 0 && wanted > has-used {
+			v.reasons = append(v.reasons, "Insufficient "+name)
+			v.final = v.final || wanted > has
+		}
+	}
+	wanted := c.pod.requests
+	ask("cpu", wanted.cpu, n.allocatable.cpu, n.used.cpu)
+	ask("memory", wanted.memory, n.allocatable.memory, n.used.memory)
+	ask("ephemeral-storage", wanted.ephemeral, n.allocatable.ephemeral, n.used.ephemeral)
+	for name, amount := range wanted.others { // order does not matter: reasons are sorted when they are told
+		ask(name, amount, n.allocatable.others[name], n.used.others[name])
+	}
+	return v
+}
+
+// diagnosis is why a pod found no node (framework.Diagnosis).
+type diagnosis struct {
+	nodes   int
+	all     verdict // what was wrong before any node was looked at, or with those that were not
+	each    map[*node]verdict
+	before  bool   // no node was looked at
+	preempt string // what came of preemption
+}
+
+// of returns what is said of a node.
+func (d *diagnosis) of(n *node) verdict {
+	if v, ok := d.each[n]; ok {
+		return v
+	}
+	return d.all
+}
+
+// plugins returns who rejected a node, sorted.
+func (d *diagnosis) plugins() (names []string) {
+	for _, v := range d.each { // sorted below
+		names = append(names, v.plugin)
+	}
+	if d.all.plugin != "" {
+		names = append(names, d.all.plugin)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// noNodes is said when there is none.
+const noNodes = "no nodes available to schedule pods"
+
+// text is the message of the diagnosis (framework.FitError.Error).
+func (d *diagnosis) text() string {
+	if d.nodes == 0 {
+		return noNodes
+	}
+	text := fmt.Sprintf("0/%d nodes are available:", d.nodes)
+	if d.before {
+		text += " " + strings.Join(d.all.reasons, ", ") + "."
+	} else if why := d.histogram(); why != "" {
+		text += " " + why + "."
+	}
+	if d.preempt != "" {
+		text += " " + d.preempt
+	}
+	return text
+}
+
+// histogram says how many nodes have which reason.
+func (d *diagnosis) histogram() string {
+	count := map[string]int{}
+	for _, v := range d.each { // order does not matter
+		for _, why := range v.reasons {
+			count[why]++
+		}
+	}
+	for _, why := range d.all.reasons {
+		count[why] += d.nodes - len(d.each)
+	}
+	var texts []string
+	for _, why := range object.SortedKeys(count) {
+		if count[why] > 0 {
+			texts = append(texts, fmt.Sprintf("%d %s", count[why], why))
+		}
+	}
+	slices.Sort(texts)
+	return strings.Join(texts, ", ")
+}

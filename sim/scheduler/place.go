@@ -1,0 +1,216 @@
+package scheduler
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/kubesim/kubesim/sim/controller"
+	"github.com/kubesim/kubesim/sim/controller/claims"
+	"github.com/kubesim/kubesim/sim/controller/workload"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/status"
+)
+
+// place tries to give a pod a node (Scheduler.ScheduleOne).
+func (s *Scheduler) place(api *controller.Client, x *queued) {
+	p := s.memory.pending[x.Key]
+	if p == nil {
+		s.memory.Queue.remove(x.Key)
+		return
+	}
+	if p.deleting {
+		s.memory.Queue.remove(x.Key)
+		s.tell(api, p, nil, "Warning", "FailedScheduling", "Scheduling", "skip schedule deleting pod: "+p.Key.String())
+		return
+	}
+	c := &cycle{s: s, api: api, cluster: s.memory.cluster, pod: p}
+	fit, d := c.find()
+	switch {
+	case len(fit) > 0:
+		s.take(c, x, c.best(fit))
+	case d.nodes == 0:
+		s.reject(api, x, "Unschedulable", d.text(), "", []string{noNode})
+	default:
+		s.makeRoom(c, x, d)
+	}
+}
+
+// makeRoom looks for a node where other pods can go, and rejects the pod for now.
+func (s *Scheduler) makeRoom(c *cycle, x *queued, d *diagnosis) {
+	best, keep := c.preempt(d)
+	node := ""
+	switch {
+	case best != nil:
+		node = best.node.name
+	case keep:
+		node = c.pod.nominated
+	}
+	s.reject(c.api, x, "Unschedulable", d.text(), node, d.plugins())
+	if best != nil {
+		s.evict(c.api, c.pod, best)
+	}
+}
+
+// reject says that a pod has found no node, and why; node is where it is nominated to now.
+func (s *Scheduler) reject(api *controller.Client, x *queued, reason, message, node string, by []string) {
+	p := s.memory.pending[x.Key]
+	s.memory.Queue.reject(x, by, api.Now())
+	s.memory.Queue.nominate(x, node)
+	s.tell(api, p, x, "Warning", "FailedScheduling", "Scheduling", shortened(message))
+	s.write(api, x.Key, func(live object.Object) {
+		s.nominate(live, node)
+		podScheduled(live, api.Now(), reason, message)
+	})
+}
+
+// write changes the status of a pod, unless that changes nothing.
+func (s *Scheduler) write(api *controller.Client, key controller.Key, change func(live object.Object)) {
+	now := api.Get(workload.Pods, key.Namespace, key.Name)
+	then := now.Copy()
+	if now == nil {
+		return
+	}
+	if change(then); object.Equal(now.Map("status"), then.Map("status")) {
+		return
+	}
+	_, _ = api.Patch(workload.Pods, "status", key, change) // it is gone: so be it
+}
+
+// nominate sets where a pod is nominated to.
+func (s *Scheduler) nominate(pod object.Object, node string) {
+	if node == "" {
+		pod.Remove("status", "nominatedNodeName")
+	} else {
+		pod.Set(node, "status", "nominatedNodeName")
+	}
+}
+
+// podScheduled says in the condition PodScheduled that a pod has no node.
+func podScheduled(pod object.Object, now time.Time, reason, message string) {
+	controller.SetCondition(pod, now, "PodScheduled", "False", reason, message)
+	controller.Condition(pod, "PodScheduled")["observedGeneration"] = pod.Generation()
+}
+
+// shortened cuts what an event can say.
+func shortened(note string) string {
+	const most, end = 1024, " ..."
+	if len(note) <= most {
+		return note
+	}
+	return note[:most-len(end)] + end
+}
+
+// take gives a pod a node, whose room is taken at once, and the volumes that it uses there.
+func (s *Scheduler) take(c *cycle, x *queued, n *node) {
+	m := &s.memory
+	var plan plan
+	if len(c.volumes.unbound) > 0 {
+		plan, _ = c.planVolumes(n)
+	}
+	m.Queue.nominate(x, "")
+	m.cluster.setPod(c.pod.on(n.name))
+	if len(plan.bind)+len(plan.provision) == 0 {
+		s.bind(c.api, x, n.name)
+		return
+	}
+	m.Queue.bind(x, n.name, c.api.Now())
+	s.write(c.api, x.Key, func(live object.Object) { s.nominate(live, n.name) })
+	if failed := prepare(c.api, plan, n.name); failed != nil {
+		s.giveUp(c.api, x, failed.Message)
+	}
+}
+
+// prepare means volumes for claims, and says for which node others are to be made.
+func prepare(api *controller.Client, p plan, node string) (failed *status.Status) {
+	for _, pair := range p.bind {
+		if volume, claim := pair[0], pair[1]; claims.Bind(volume, claim) {
+			if _, failed = api.Update(claims.Volumes, "", volume); failed != nil {
+				return failed
+			}
+		}
+	}
+	for _, claim := range p.provision {
+		claim.Set(node, "metadata", "annotations", claims.SelectedNode)
+		if _, failed = api.Update(claims.Claims, "", claim); failed != nil {
+			return failed
+		}
+	}
+	return nil
+}
+
+// finish binds a pod when its volumes are bound (volumeBinder.checkBindings).
+func (s *Scheduler) finish(api *controller.Client, x *queued) {
+	x.Changed = false
+	p := s.memory.pending[x.Key]
+	if p == nil {
+		s.memory.Queue.remove(x.Key)
+		return
+	}
+	n := s.memory.cluster.nodes[x.Node]
+	for _, v := range p.volumes {
+		name, _ := claims.Of(p.Name, v)
+		if name == "" {
+			continue
+		}
+		claim := api.Get(claims.Claims, p.Namespace, name)
+		volume := api.Get(claims.Volumes, "", claim.String("spec", "volumeName"))
+		switch selected := claim.Annotations()[claims.SelectedNode]; {
+		case claim == nil:
+			s.giveUp(api, x, fmt.Sprintf("binding volumes: failed to check binding: could not find object \"%s/%s\"", p.Namespace, name))
+			return
+		case n == nil || !n.exists:
+			s.giveUp(api, x, fmt.Sprintf("binding volumes: failed to get node %q: node %q not found", x.Node, x.Node))
+			return
+		case volume != nil && !claims.Reaches(volume, n.labels):
+			s.giveUp(api, x, fmt.Sprintf("binding volumes: pv %q node affinity doesn't match node %q: no matching NodeSelectorTerms",
+				volume.Name(), n.name))
+			return
+		case claims.Bound(claim):
+		case selected != "" && selected != x.Node || selected == "" && !s.meant(api, claim):
+			s.giveUp(api, x, fmt.Sprintf("binding volumes: provisioning failed for PVC %q", name))
+			return
+		default:
+			return
+		}
+	}
+	s.bind(api, x, x.Node)
+}
+
+// meant reports whether there is a volume that is meant for a claim.
+func (s *Scheduler) meant(api *controller.Client, claim object.Object) (found bool) {
+	api.Each(claims.Volumes, "", func(v object.Object) bool {
+		found = claims.BoundTo(v, claim)
+		return !found
+	})
+	return found
+}
+
+// bind binds a pod to a node.
+func (s *Scheduler) bind(api *controller.Client, x *queued, node string) {
+	p := s.memory.pending[x.Key]
+	body := object.Object{"kind": "Binding", "apiVersion": "v1", "metadata": map[string]any{"name": p.Name, "namespace": p.Namespace, "uid": p.uid},
+		"target": map[string]any{"kind": "Node", "name": node}}
+	if _, failed := api.Connect(workload.Pods, "binding", x.Key, body); failed != nil {
+		s.lose(api, x, fmt.Sprintf("running Bind plugin %q: %s", "DefaultBinder", failed.Message))
+		return
+	}
+	s.tell(api, p, nil, "Normal", "Scheduled", "Binding", fmt.Sprintf("Successfully assigned %s to %s", p.Key, node))
+}
+
+// giveUp lets go the node of a pod whose volumes could not be bound there.
+func (s *Scheduler) giveUp(api *controller.Client, x *queued, why string) {
+	s.lose(api, x, fmt.Sprintf("running PreBind plugin %q: %s", volumeBinding, why))
+}
+
+// lose lets go the node of a pod that could not be bound to it: it is tried again after a pause.
+func (s *Scheduler) lose(api *controller.Client, x *queued, message string) {
+	if s.memory.pending[x.Key] == nil || s.memory.Queue.get(x.Key) != x {
+		return // it is gone, or somebody else has bound it
+	}
+	gone := s.memory.cluster.removePod(x.Key)
+	x.Node = ""
+	s.reject(api, x, "SchedulerError", message, "", nil)
+	if gone != nil {
+		s.happened(api, &event{kind: podGone, pod: gone})
+	}
+}

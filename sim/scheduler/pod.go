@@ -1,0 +1,200 @@
+package scheduler
+
+import (
+	"bytes"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/kubesim/kubesim/sim/builtin/podspec"
+	"github.com/kubesim/kubesim/sim/controller"
+	"github.com/kubesim/kubesim/sim/controller/workload"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/resource"
+)
+
+// pod is what the scheduler asks of a pod, read once from each version of it. It is not changed.
+type pod struct {
+	controller.Key
+	uid             string
+	revision        string // resourceVersion
+	generation      int64
+	labels          map[string]string
+	owner           object.Object // the reference to its controller, or nil
+	priority        int64
+	neverPreempts   bool
+	scheduler       string
+	node, nominated string
+	gates           []string
+	deleting        bool
+	preempted       bool // it is deleted for a pod of a higher priority
+	created         time.Time
+	labelText       string // its labels as they are printed
+
+	requests         amounts
+	weight           amounts // what it counts as on a node
+	adds             amounts // what it counts as before it has one
+	affinity         workload.NodeAffinity
+	preferredNodes   []weightedNodeTerm
+	with, apart      []podTerm // what pod affinity and anti-affinity require
+	rather, ratherNo []podTerm // and prefer
+	tolerations      []workload.Toleration
+	spread           []spreadConstraint
+	ports            []hostPort
+	volumes          []object.Object // those that matter
+	images           []string
+	containers       int64 // with init containers
+	claims           bool  // it asks for dynamic resources
+}
+
+// weightedNodeTerm is a preferred NodeSelectorTerm.
+type weightedNodeTerm struct {
+	workload.NodeTerm
+	weight int64
+}
+
+// hostPort is a port of the node that a container takes.
+type hostPort struct {
+	ip, protocol string
+	port         int64
+}
+
+const anyIP = "0.0.0.0"
+
+// conflicts reports whether not both ports can be on one node (framework.HostPortInfo).
+func (p hostPort) conflicts(q hostPort) bool {
+	return p.port == q.port && p.protocol == q.protocol && (p.ip == q.ip || p.ip == anyIP || q.ip == anyIP)
+}
+
+const (
+	requiredTerms  = "requiredDuringSchedulingIgnoredDuringExecution"
+	preferredTerms = "preferredDuringSchedulingIgnoredDuringExecution"
+)
+
+// podOf reads a pod.
+func podOf(it *resource.Item) *pod {
+	obj := it.Object()
+	spec := obj.At("spec")
+	p := &pod{Key: controller.Key{Namespace: it.Namespace, Name: it.Name}, uid: obj.UID(), revision: obj.ResourceVersion(),
+		generation: obj.Generation(), labels: obj.Labels(), owner: workload.ControllerOf(obj), priority: spec.Int64("priority"),
+		neverPreempts: spec.String("preemptionPolicy") == "Never", scheduler: spec.String("schedulerName"),
+		node: spec.String("nodeName"), nominated: obj.String("status", "nominatedNodeName"),
+		deleting: obj.DeletionTimestamp() != "", created: workload.TimeOf(obj.String("metadata", "creationTimestamp")),
+		labelText: labelText(it.Bytes), requests: requests(obj),
+		affinity: workload.NodeAffinityOf(spec), tolerations: workload.TolerationsOf(spec), ports: hostPorts(spec),
+		claims: len(spec.List("resourceClaims")) > 0}
+	p.weight = weight(obj, p.requests)
+	p.adds = p.weight
+	if spec.Has("resources") || obj.Has("status", "containerStatuses") {
+		p.adds = newWeight(obj)
+	}
+	for _, g := range spec.Objects("schedulingGates") {
+		p.gates = append(p.gates, g.String("name"))
+	}
+	if c := controller.Condition(obj, disruptionTarget); p.deleting && c.String("status") == "True" {
+		p.preempted = c.String("reason") == byScheduler
+	}
+	p.readAffinity(spec.At("affinity"))
+	for _, c := range spec.Objects("topologySpreadConstraints") {
+		p.spread = append(p.spread, spreadConstraintOf(c, p.Namespace, p.labels))
+	}
+	p.readVolumes(spec)
+	return p
+}
+
+func (p *pod) readAffinity(affinity object.Object) {
+	for _, t := range affinity.Objects("nodeAffinity", preferredTerms) {
+		p.preferredNodes = append(p.preferredNodes, weightedNodeTerm{workload.NodeTermOf(t.At("preference")), t.Int64("weight")})
+	}
+	p.with, p.rather = p.podTerms(affinity.At("podAffinity"))
+	p.apart, p.ratherNo = p.podTerms(affinity.At("podAntiAffinity"))
+}
+
+func (p *pod) podTerms(affinity object.Object) (required, preferred []podTerm) {
+	for _, t := range affinity.Objects(requiredTerms) {
+		required = append(required, podTermOf(t, p.Namespace, hardAffinityWeight))
+	}
+	for _, t := range affinity.Objects(preferredTerms) {
+		preferred = append(preferred, podTermOf(t.At("podAffinityTerm"), p.Namespace, t.Int64("weight")))
+	}
+	return required, preferred
+}
+
+// readVolumes takes out the volumes that decide where a pod can run, and the images that it needs.
+func (p *pod) readVolumes(spec object.Object) {
+	for _, v := range spec.Objects("volumes") {
+		if image := v.String("image", "reference"); image != "" {
+			p.images = append(p.images, normalImage(image))
+		}
+		if slices.ContainsFunc(decisiveVolumes, func(name string) bool { return v.Has(name) }) {
+			p.volumes = append(p.volumes, v)
+		}
+	}
+	for _, list := range []string{"containers", "initContainers"} {
+		for _, c := range spec.Objects(list) {
+			p.images = append(p.images, normalImage(c.String("image")))
+			p.containers++
+		}
+	}
+}
+
+// normalImage gives an image that says no tag the tag that it means.
+func normalImage(image string) string {
+	if strings.LastIndexByte(image, ':') <= strings.LastIndexByte(image, '/') {
+		return image + ":latest"
+	}
+	return image
+}
+
+// hostPorts returns the ports of the node that a pod takes as long as it runs.
+func hostPorts(spec object.Object) (ports []hostPort) {
+	add := func(c object.Object) {
+		for _, x := range c.Objects("ports") {
+			if n := x.Int64("hostPort"); n > 0 {
+				port := hostPort{x.String("hostIP"), x.String("protocol"), n}
+				if port.ip == "" {
+					port.ip = anyIP
+				}
+				ports = append(ports, port)
+			}
+		}
+	}
+	for _, c := range spec.Objects("containers") {
+		add(c)
+	}
+	for _, c := range spec.Objects("initContainers") {
+		if podspec.IsSidecar(c) {
+			add(c)
+		}
+	}
+	return ports
+}
+
+// label is what selectors ask for.
+func (p *pod) label(name string) (value string, ok bool) {
+	value, ok = p.labels[name]
+	return value, ok
+}
+
+// still reports whether a pod that runs is what it was, as far as the scheduler asks: most of what is written of a pod is its
+// status, and to read it all each time is what would cost most.
+func (p *pod) still(it *resource.Item) bool {
+	return it.Field("spec.nodeName") == p.node && bytes.Contains(it.Bytes, []byte(`"deletionTimestamp":`)) == p.deleting &&
+		bytes.Contains(it.Bytes, []byte(`"uid":"`+p.uid+`"`)) && labelText(it.Bytes) == p.labelText &&
+		bytes.Contains(it.Bytes, []byte(`"generation":`+strconv.FormatInt(p.generation, 10)+`,`)) &&
+		!bytes.Contains(it.Bytes, []byte(`"allocatedResources":`))
+}
+
+// labelText returns the labels in the text of an object: they come before everything else that is called so.
+func labelText(text []byte) string {
+	_, rest, _ := bytes.Cut(text, []byte(`"labels":{`))
+	labels, _, _ := bytes.Cut(rest, []byte(`}`))
+	return string(labels)
+}
+
+// about is a reference to the pod.
+func (p *pod) about() map[string]any {
+	return map[string]any{"kind": "Pod", "apiVersion": "v1", "namespace": p.Namespace, "name": p.Name, "uid": p.uid,
+		"resourceVersion": p.revision}
+}

@@ -1,0 +1,251 @@
+package scheduler
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/kubesim/kubesim/sim/controller"
+	"github.com/kubesim/kubesim/sim/controller/workload"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/selector"
+)
+
+const (
+	disruptionTarget = "DisruptionTarget"
+	byScheduler      = "PreemptionByScheduler"
+)
+
+// noClaims is what the plugin that could free dynamic resources says first.
+const noClaims = "no new claims to deallocate, "
+
+// candidate is a node on which the pod fits when victims are gone.
+type candidate struct {
+	node    *node
+	victims []*pod // the most important first
+	broken  int    // victims whose disruption budget does not let them go
+}
+
+// preempt looks for a node where pods of lower priorities can make room (DefaultPreemption). keep says that a nomination
+// that there is stays.
+func (c *cycle) preempt(d *diagnosis) (best *candidate, keep bool) {
+	if c.pod.neverPreempts {
+		d.preempt = noClaims + "preemption: not eligible due to preemptionPolicy=Never."
+		return nil, true
+	}
+	if n := c.cluster.nodes[c.pod.nominated]; n != nil && !d.of(n).final && slices.ContainsFunc(n.pods, func(p *pod) bool {
+		return p.priority < c.pod.priority && p.preempted
+	}) {
+		d.preempt = noClaims + "preemption: not eligible due to a terminating pod on the nominated node."
+		return nil, true
+	}
+	candidates, why := c.candidates(d)
+	if len(candidates) == 0 {
+		d.preempt = noClaims + "preemption: " + why.text()
+		return nil, false
+	}
+	return c.choose(candidates), false
+}
+
+// candidates returns the nodes on which the pod fits when victims are gone, and why it does not on the others.
+func (c *cycle) candidates(d *diagnosis) (all []candidate, why *diagnosis) {
+	why = &diagnosis{nodes: d.nodes, each: map[*node]verdict{}, all: final("Preemption is not helpful for scheduling")}
+	var possible []*node
+	for _, n := range c.cluster.order {
+		if v := d.of(n); !v.fits() && !v.final {
+			possible = append(possible, n)
+		}
+	}
+	if len(possible) == 0 {
+		return nil, why
+	}
+	budgets := c.budgets()
+	first, enough := c.api.Random(len(possible)), max(len(possible)/10, 100)
+	for i := range possible {
+		n := possible[(first+i)%len(possible)]
+		x, v := c.victims(n, budgets)
+		if !v.fits() {
+			why.each[n] = v
+			continue
+		}
+		if all = append(all, x); len(all) >= enough && slices.ContainsFunc(all, func(x candidate) bool { return x.broken == 0 }) {
+			break
+		}
+	}
+	return all, why
+}
+
+// budget is a disruption budget, as far as preemption asks.
+type budget struct {
+	namespace string
+	selector  selector.Labels
+	allowed   int64
+	disrupted map[string]any
+}
+
+func (c *cycle) budgets() (all []budget) {
+	c.api.Each("poddisruptionbudgets.policy", "", func(obj object.Object) bool {
+		b := budget{obj.Namespace(), selectorAt(obj.At("spec"), "selector"), obj.Int64("status", "disruptionsAllowed"), obj.Map("status", "disruptedPods")}
+		if !b.selector.Empty() {
+			all = append(all, b)
+		}
+		return true
+	})
+	return all
+}
+
+// victims finds the fewest pods on a node that have to go, the least important first
+// (DefaultPreemption.SelectVictimsOnNode).
+func (c *cycle) victims(n *node, budgets []budget) (candidate, verdict) {
+	what, then := c.fork(), n.clone()
+	var lower []*pod
+	for _, p := range n.pods {
+		if p.priority < c.pod.priority {
+			lower = append(lower, p)
+		}
+	}
+	if len(lower) == 0 {
+		return candidate{}, final("No preemption victims found for incoming pod")
+	}
+	for _, p := range lower {
+		what.put(p, then, -1)
+	}
+	if v := what.fits(then); !v.fits() {
+		return candidate{}, v
+	}
+	begun := c.starts(lower)
+	important := func(a, b *pod) int {
+		return cmp.Or(cmp.Compare(b.priority, a.priority), begun[a].Compare(begun[b]))
+	}
+	slices.SortStableFunc(lower, important)
+	protected, others := split(lower, budgets)
+	x := candidate{node: n}
+	for _, p := range append(slices.Clone(protected), others...) {
+		what.put(p, then, 1)
+		if what.fits(then).fits() {
+			continue
+		}
+		what.put(p, then, -1)
+		x.victims = append(x.victims, p)
+		if slices.Contains(protected, p) {
+			x.broken++
+		}
+	}
+	slices.SortStableFunc(x.victims, important)
+	return x, verdict{}
+}
+
+// starts returns when pods began to run; those that have not yet begin now (util.GetPodStartTime).
+func (c *cycle) starts(pods []*pod) map[*pod]time.Time {
+	begun := make(map[*pod]time.Time, len(pods))
+	for _, p := range pods {
+		begun[p] = c.api.Now()
+		if it := c.api.Item(workload.Pods, p.Namespace, p.Name); it != nil {
+			if text := it.Object().String("status", "startTime"); text != "" {
+				begun[p] = workload.TimeOf(text)
+			}
+		}
+	}
+	return begun
+}
+
+// split tells the pods whose budgets would be broken from the others (filterPodsWithPDBViolation).
+func split(pods []*pod, budgets []budget) (protected, others []*pod) {
+	left := make([]int64, len(budgets))
+	for i, b := range budgets {
+		left[i] = b.allowed
+	}
+	for _, p := range pods {
+		broken := false
+		for i, b := range budgets {
+			if b.namespace != p.Namespace || len(p.labels) == 0 || !b.selector.Match(p.label) || b.disrupted[p.Name] != nil {
+				continue
+			}
+			left[i]--
+			broken = broken || left[i] < 0
+		}
+		if broken {
+			protected = append(protected, p)
+		} else {
+			others = append(others, p)
+		}
+	}
+	return protected, others
+}
+
+// choose returns the candidate that costs least: fewest budgets broken, then the lowest priority of its most important
+// victim, the lowest sum of priorities, the fewest victims, those that began last (pickOneNodeForPreemption). One of several
+// is drawn.
+func (c *cycle) choose(all []candidate) *candidate {
+	costs := []func(x candidate) int64{
+		func(x candidate) int64 { return int64(x.broken) },
+		func(x candidate) int64 { return x.victims[0].priority },
+		func(x candidate) (sum int64) {
+			for _, p := range x.victims {
+				sum += p.priority + math.MaxInt32 + 1
+			}
+			return sum
+		},
+		func(x candidate) int64 { return int64(len(x.victims)) },
+		c.begun,
+	}
+	for _, cost := range costs {
+		var best []candidate
+		least := int64(math.MaxInt64)
+		for _, x := range all {
+			n := cost(x)
+			if n < least {
+				best, least = nil, n
+			}
+			if n == least {
+				best = append(best, x)
+			}
+		}
+		if all = best; len(all) == 1 {
+			return &all[0]
+		}
+	}
+	return &all[c.api.Random(len(all))]
+}
+
+// begun is the less the later the first of the most important victims began (util.GetEarliestPodStartTime).
+func (c *cycle) begun(x candidate) int64 {
+	earliest := time.Time{}
+	for p, at := range c.starts(x.victims) { // order does not matter
+		if p.priority == x.victims[0].priority && (earliest.IsZero() || at.Before(earliest)) {
+			earliest = at
+		}
+	}
+	return -earliest.UnixNano()
+}
+
+// evict makes the victims go, and takes back what pods of lower priorities were promised on the node.
+func (s *Scheduler) evict(api *controller.Client, preemptor *pod, x *candidate) {
+	for _, q := range slices.Clone(s.memory.Queue.nominated(x.node.name)) {
+		if q.Priority < preemptor.priority && q.Place != binding {
+			s.memory.Queue.nominate(q, "")
+			_, _ = api.Patch(workload.Pods, "status", q.Key, func(live object.Object) { live.Remove("status", "nominatedNodeName") })
+		}
+	}
+	for _, p := range x.victims {
+		if p.deleting {
+			continue
+		}
+		_, failed := api.Patch(workload.Pods, "status", p.Key, func(live object.Object) {
+			c := controller.Condition(live, disruptionTarget)
+			controller.SetCondition(live, api.Now(), disruptionTarget, "True", byScheduler,
+				preemptor.scheduler+": preempting to accommodate a higher priority pod")
+			if c == nil {
+				c = controller.Condition(live, disruptionTarget)
+			}
+			c["observedGeneration"] = live.Generation()
+		})
+		if failed == nil {
+			failed = api.Delete(workload.Pods, p.Key, controller.Preconditions{})
+		}
+		if failed == nil {
+			s.tell(api, p, nil, "Normal", "Preempted", "Preempting", "Preempted by pod "+preemptor.uid+" on node "+x.node.name)
+		}
+	}
+}

@@ -1,0 +1,343 @@
+package scheduler
+
+import (
+	"cmp"
+	"container/heap"
+	"encoding/json"
+	"slices"
+	"time"
+
+	"github.com/kubesim/kubesim/sim/controller"
+)
+
+// Where a pod is on its way to a node.
+type place string
+
+const (
+	active  place = "active"   // it is next, when nothing is before it
+	backoff place = "back-off" // it was rejected a short while ago: it is next when nothing is active, or after the pause
+	failed  place = "failed"   // something went wrong: it is next after the pause
+	waiting place = "waiting"  // it was rejected, and nothing has happened since that could help
+	gated   place = "gated"    // it has scheduling gates
+	binding place = "binding"  // it has a node, and waits for its volumes
+)
+
+const (
+	backoffMin    = time.Second
+	backoffMax    = 10 * time.Second
+	backoffWindow = time.Second     // pauses end with a whole one
+	waitMax       = 5 * time.Minute // then a pod is tried again
+	bindMax       = 600 * time.Second
+)
+
+// queued is a pod that has no node.
+type queued struct {
+	controller.Key
+	UID      string
+	Priority int64     `json:",omitempty"`
+	Number   int       // in the order in which they came
+	Place    place     `json:",omitempty"`
+	Since    time.Time // it came, or was last tried
+	Until    time.Time `json:",omitzero"`  // its pause
+	Rejects  int       `json:",omitempty"` // how often it was rejected
+	Failures int       `json:",omitempty"` // in a row
+	By       []string  `json:",omitempty"` // the plugins that rejected it
+	Node     string    `json:",omitempty"` // to which it is nominated, or being bound
+
+	Changed bool    `json:",omitempty"` // a volume that it waits for
+	Told    *series `json:",omitempty"` // that it was rejected
+
+	at int // in its heap
+}
+
+// ends is when a pod that waits is tried again, or given up, if nothing happens.
+func (x *queued) ends() time.Time {
+	if x.Place == binding {
+		return x.Since.Add(bindMax)
+	}
+	return x.Since.Add(waitMax)
+}
+
+// queue is the pods that have no node (backend/queue.PriorityQueue):
+//
+//	new ─▶ active ─ taken ─▶ bound
+//	         ▲                 rejected ─▶ waiting ─ something that could help ─▶ back-off ─▶ active
+//	         └──────────────── went wrong ─▶ failed ─ 1 s … 10 s
+//
+// The zero value is an empty queue.
+type queue struct {
+	pods     map[controller.Key]*queued
+	numbers  int
+	active   order                       // by priority, then by when they came
+	backoff  order                       // by when their pause ends
+	failed   order                       // by when their pause ends
+	waiting  order                       // and those being bound, by when that ends
+	rejected map[string]map[*queued]bool // those that wait, by plugin, and those being bound
+	nominees map[string][]*queued        // by node, in the order in which they were nominated
+}
+
+// order is a heap of queued pods.
+type order struct {
+	pods   []*queued
+	before func(a, b *queued) bool
+}
+
+func (o *order) Len() int           { return len(o.pods) }
+func (o *order) Less(i, j int) bool { return o.before(o.pods[i], o.pods[j]) }
+func (o *order) Swap(i, j int) {
+	o.pods[i], o.pods[j] = o.pods[j], o.pods[i]
+	o.pods[i].at, o.pods[j].at = i, j
+}
+func (o *order) Push(x any) {
+	q := x.(*queued)
+	q.at = len(o.pods)
+	o.pods = append(o.pods, q)
+}
+func (o *order) Pop() any {
+	last := len(o.pods) - 1
+	q := o.pods[last]
+	o.pods = o.pods[:last]
+	return q
+}
+
+// byPriority puts the highest priority first, then who has waited longest (PrioritySort).
+func byPriority(a, b *queued) bool {
+	return cmp.Or(cmp.Compare(b.Priority, a.Priority), a.Since.Compare(b.Since), cmp.Compare(a.Number, b.Number)) < 0
+}
+
+// byEnd puts first who has waited long enough first.
+func byEnd(a, b *queued) bool {
+	return cmp.Or(a.ends().Compare(b.ends()), cmp.Compare(a.Number, b.Number)) < 0
+}
+
+// byPause puts first whose pause ends first.
+func byPause(a, b *queued) bool {
+	if n := a.Until.Compare(b.Until); n != 0 {
+		return n < 0
+	}
+	return byPriority(a, b)
+}
+
+func (q *queue) get(key controller.Key) *queued { return q.pods[key] }
+
+// add takes in a pod that has come.
+func (q *queue) add(p *pod, now time.Time) *queued {
+	if q.pods == nil {
+		*q = queue{pods: map[controller.Key]*queued{}, numbers: q.numbers, rejected: map[string]map[*queued]bool{}, nominees: map[string][]*queued{}}
+		q.active.before, q.backoff.before, q.failed.before, q.waiting.before = byPriority, byPause, byPause, byEnd
+	}
+	q.numbers++
+	x := &queued{Key: p.Key, UID: p.uid, Priority: p.priority, Number: q.numbers, Since: now}
+	q.pods[p.Key] = x
+	if len(p.gates) > 0 {
+		q.move(x, gated)
+	} else {
+		q.move(x, active)
+	}
+	return x
+}
+
+// remove forgets a pod.
+func (q *queue) remove(key controller.Key) {
+	if x := q.pods[key]; x != nil {
+		q.nominate(x, "")
+		q.move(x, "")
+		delete(q.pods, key)
+	}
+}
+
+// heapOf returns the heap of a place, or nil.
+func (q *queue) heapOf(p place) *order {
+	switch p {
+	case active:
+		return &q.active
+	case backoff:
+		return &q.backoff
+	case failed:
+		return &q.failed
+	case waiting, binding:
+		return &q.waiting
+	}
+	return nil
+}
+
+// move puts a pod in another place.
+func (q *queue) move(x *queued, to place) {
+	if h := q.heapOf(x.Place); h != nil {
+		heap.Remove(h, x.at)
+	}
+	for _, name := range x.foundUnder() {
+		delete(q.rejected[name], x)
+	}
+	x.Place = to
+	q.enter(x)
+}
+
+// foundUnder is under what a pod is found that waits for something.
+func (x *queued) foundUnder() []string {
+	switch x.Place {
+	case waiting:
+		return x.By
+	case binding:
+		return []string{string(binding)}
+	}
+	return nil
+}
+
+// enter makes a pod be found in its place.
+func (q *queue) enter(x *queued) {
+	if h := q.heapOf(x.Place); h != nil {
+		heap.Push(h, x)
+	}
+	for _, name := range x.foundUnder() {
+		if q.rejected[name] == nil {
+			q.rejected[name] = map[*queued]bool{}
+		}
+		q.rejected[name][x] = true
+	}
+}
+
+// next returns the pod that is next, and takes it out of its place; nil: none is ready.
+func (q *queue) next(now time.Time) *queued {
+	for _, h := range []*order{&q.backoff, &q.failed} {
+		for h.Len() > 0 && !h.pods[0].Until.After(now) {
+			q.move(h.pods[0], active)
+		}
+	}
+	for _, h := range []*order{&q.active, &q.backoff} {
+		if h.Len() > 0 {
+			x := h.pods[0]
+			q.move(x, "")
+			return x
+		}
+	}
+	return nil
+}
+
+// reject makes a pod wait for something that could help; nobody: something went wrong, and it is tried again later.
+func (q *queue) reject(x *queued, by []string, now time.Time) {
+	to, times := failed, 0
+	if len(by) > 0 {
+		x.Rejects++
+		x.Failures, to, times = 0, waiting, x.Rejects
+	} else {
+		x.Failures++
+		times = x.Failures
+	}
+	q.move(x, "")
+	x.By, x.Since, x.Changed = by, now, false
+	x.Until = now.Add(min(backoffMin<<min(times-1, 10), backoffMax)).Truncate(backoffWindow)
+	q.move(x, to)
+}
+
+// bind makes a pod wait for its volumes on a node.
+func (q *queue) bind(x *queued, node string, now time.Time) {
+	q.nominate(x, "")
+	q.move(x, "")
+	x.Since, x.Changed, x.Node = now, true, node
+	q.move(x, binding)
+}
+
+// retry makes a pod be tried again.
+func (q *queue) retry(x *queued, now time.Time) {
+	if x.Until.After(now) {
+		q.move(x, backoff)
+	} else {
+		q.move(x, active)
+	}
+}
+
+// waitingFor returns the pods that one of some plugins has rejected, in the order in which they came.
+func (q *queue) waitingFor(plugins ...string) (all []*queued) {
+	for _, name := range plugins {
+		for x := range q.rejected[name] { // sorted below
+			all = append(all, x)
+		}
+	}
+	slices.SortFunc(all, func(a, b *queued) int { return a.Number - b.Number })
+	return slices.Compact(all)
+}
+
+// nominate notes to which node a pod is nominated; "": to none.
+func (q *queue) nominate(x *queued, node string) {
+	if x.Node == node || x.Place == binding {
+		return
+	}
+	if x.Node != "" {
+		q.nominees[x.Node] = slices.DeleteFunc(q.nominees[x.Node], func(y *queued) bool { return x == y })
+	}
+	if x.Node = node; node != "" {
+		q.nominees[node] = append(q.nominees[node], x)
+	}
+}
+
+// nominated returns the pods that are nominated to a node.
+func (q *queue) nominated(node string) []*queued { return q.nominees[node] }
+
+// overdue returns a pod that has waited long enough, or nil.
+func (q *queue) overdue(now time.Time) *queued {
+	if q.waiting.Len() > 0 && q.waiting.pods[0].ends().Before(now) {
+		return q.waiting.pods[0]
+	}
+	return nil
+}
+
+// changed returns a pod whose volumes have to be looked at, or nil.
+func (q *queue) changed() *queued {
+	for _, x := range q.waitingFor(string(binding)) {
+		if x.Changed {
+			return x
+		}
+	}
+	return nil
+}
+
+// ready reports whether a pod can be tried now.
+func (q *queue) ready() bool { return q.active.Len()+q.backoff.Len() > 0 || q.changed() != nil }
+
+// due returns when a pod is to be tried if nothing happens, and false if none is.
+func (q *queue) due() (at time.Time, ok bool) {
+	if q.failed.Len() > 0 {
+		at, ok = q.failed.pods[0].Until, true
+	}
+	if q.waiting.Len() > 0 {
+		if ends := q.waiting.pods[0].ends().Add(1); !ok || ends.Before(at) {
+			at, ok = ends, true
+		}
+	}
+	return at, ok
+}
+
+// sorted returns all pods in the order in which they came.
+func (q *queue) sorted() (all []*queued) {
+	for _, x := range q.pods { // sorted below
+		all = append(all, x)
+	}
+	slices.SortFunc(all, func(a, b *queued) int { return a.Number - b.Number })
+	return all
+}
+
+// IsZero says that there is nothing to remember.
+func (q queue) IsZero() bool { return len(q.pods) == 0 }
+
+// MarshalJSON prints the pods.
+func (q queue) MarshalJSON() ([]byte, error) { return json.Marshal(q.sorted()) }
+
+// UnmarshalJSON reads what MarshalJSON printed.
+func (q *queue) UnmarshalJSON(text []byte) error {
+	var all []*queued
+	if err := json.Unmarshal(text, &all); err != nil {
+		return err
+	}
+	*q = queue{}
+	for _, x := range all {
+		y := q.add(&pod{Key: x.Key}, x.Since)
+		q.move(y, "")
+		node := x.Node
+		*y, y.Node = *x, ""
+		q.enter(y)
+		q.nominate(y, node)
+		q.numbers = max(q.numbers, x.Number)
+	}
+	return nil
+}

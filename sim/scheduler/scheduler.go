@@ -1,0 +1,302 @@
+// Package scheduler is kube-scheduler: it gives pods their nodes.
+//
+//	pods, nodes, … ─ commits ─▶ cluster: what runs where, kept up          pending pods ─▶ queue
+//	                               │                                                       │ the next one
+//	                               └──────────────▶ cycle ◀───────────────────────────────┘
+//	                                 filters ─▶ nodes that fit ─▶ scores ─▶ the best ─▶ binding
+//	                                          none ─▶ preemption ─▶ rejected: waits for an event that could help
+//
+// It has the plugins of a default profile with their weights, one profile, default-scheduler, and is one controller of the
+// queue of its cluster: a reconcile is the attempt to place one pod. Rules: Kubernetes' documents, "Scheduling Framework",
+// "Assigning Pods to Nodes", "Pod Priority and Preemption". What it does not do: dynamic resources (such pods wait), groups of
+// pods, extenders. A pod waits for a node where there is none; the real one tries again every ten seconds.
+package scheduler
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/kubesim/kubesim/sim/commit"
+	"github.com/kubesim/kubesim/sim/controller"
+	"github.com/kubesim/kubesim/sim/controller/claims"
+	"github.com/kubesim/kubesim/sim/controller/workload"
+	"github.com/kubesim/kubesim/sim/resource"
+	"github.com/kubesim/kubesim/sim/status"
+)
+
+// profile is the only one.
+const profile = "default-scheduler"
+
+// Scheduler is kube-scheduler.
+type Scheduler struct{ memory memory }
+
+// memory is what it remembers from one attempt to the next. What is not printed is made anew from the cache.
+type memory struct {
+	Queue queue `json:",omitzero"`
+	Next  int   `json:",omitempty"` // of the nodes, the one that is asked first
+
+	cluster   *cluster
+	pending   map[controller.Key]*pod
+	selectors selectors
+}
+
+// New returns the controller.
+func New() controller.Controller { return new(Scheduler).controller() }
+
+func (s *Scheduler) controller() controller.Controller {
+	watch := func(resource string, keys func(*controller.Client, *commit.Commit)) controller.Watch {
+		return controller.Watch{Resource: resource, Keys: func(api *controller.Client, c *commit.Commit) []controller.Key {
+			s.begin(api)
+			keys(api, c)
+			return s.wake()
+		}}
+	}
+	seen := func(kind kind) func(*controller.Client, *commit.Commit) {
+		return func(api *controller.Client, c *commit.Commit) {
+			if !c.Deleted() {
+				s.happened(api, &event{kind: kind, claim: controller.Key{Namespace: c.Namespace, Name: c.Name}, item: c.Item()})
+			}
+		}
+	}
+	return controller.Controller{Name: "kube-scheduler", FieldManager: "kube-scheduler", Component: profile, Reconciler: s,
+		User: resource.User{Name: "system:kube-scheduler", Groups: []string{"system:authenticated"}},
+		Watches: []controller.Watch{
+			watch("nodes", s.nodeSeen),
+			watch(workload.Pods, s.podSeen),
+			watch(claims.Claims, seen(claimSeen)),
+			watch(claims.Volumes, seen(volumeSeen)),
+			watch(claims.Classes, func(api *controller.Client, c *commit.Commit) {
+				if c.Created() {
+					seen(classCame)(api, c)
+				}
+			}),
+			watch("csinodes.storage.k8s.io", seen(storageSeen)),
+			watch("csistoragecapacities.storage.k8s.io", seen(storageSeen)),
+			watch("volumeattachments.storage.k8s.io", func(api *controller.Client, c *commit.Commit) {
+				if c.Deleted() {
+					s.happened(api, &event{kind: attachmentGone})
+				}
+			}),
+		}}
+}
+
+// Memory is controller.Rememberer's.
+func (s *Scheduler) Memory() any { return &s.memory }
+
+// turn is the only key: the queue knows which pod is next.
+var turn = controller.Key{Name: "pods"}
+
+// wake returns the key if there is something to do.
+func (s *Scheduler) wake() []controller.Key {
+	if s.memory.Queue.ready() {
+		return []controller.Key{turn}
+	}
+	return nil
+}
+
+// begin learns what there is, once.
+func (s *Scheduler) begin(api *controller.Client) {
+	m := &s.memory
+	if m.cluster != nil {
+		return
+	}
+	m.cluster, m.pending = newCluster(), map[controller.Key]*pod{}
+	api.Items("nodes", "", func(it *resource.Item) bool {
+		m.cluster.setNode(it.Object())
+		return true
+	})
+	var new []*pod
+	api.Items(workload.Pods, "", func(it *resource.Item) bool {
+		switch p := podOf(it); {
+		case ended(it):
+		case p.node != "":
+			m.cluster.setPod(p)
+		case p.scheduler == profile:
+			m.pending[p.Key] = p
+			if x := m.Queue.get(p.Key); x == nil {
+				new = append(new, p)
+			} else if x.Place == binding {
+				m.cluster.setPod(p.on(x.Node))
+			}
+		}
+		return true
+	})
+	slices.SortStableFunc(new, func(a, b *pod) int { return a.created.Compare(b.created) })
+	for _, p := range new {
+		s.queue(api, p)
+	}
+}
+
+// queue takes in a pod that has no node.
+func (s *Scheduler) queue(api *controller.Client, p *pod) {
+	x := s.memory.Queue.add(p, api.Now())
+	s.memory.Queue.nominate(x, p.nominated)
+	s.memory.pending[p.Key] = p
+}
+
+// ended reports whether a pod takes no room any more.
+func ended(it *resource.Item) bool {
+	phase := it.Field("status.phase")
+	return phase == "Succeeded" || phase == "Failed"
+}
+
+// on is the pod as it will be on a node.
+func (p *pod) on(node string) *pod {
+	q := *p
+	q.node = node
+	return &q
+}
+
+// Reconcile places one pod.
+func (s *Scheduler) Reconcile(api *controller.Client, _ controller.Key) (time.Duration, *status.Status) {
+	s.begin(api)
+	q, now := &s.memory.Queue, api.Now()
+	for x := q.overdue(now); x != nil; x = q.overdue(now) {
+		if x.Place == binding {
+			s.giveUp(api, x, "binding volumes: context deadline exceeded")
+		} else {
+			q.retry(x, now)
+		}
+	}
+	if x := q.changed(); x != nil {
+		s.finish(api, x)
+	} else if x := q.next(now); x != nil {
+		s.place(api, x)
+	}
+	if q.ready() {
+		api.Enqueue(turn)
+	}
+	if at, ok := q.due(); ok {
+		return max(at.Sub(api.Now()), 1), nil
+	}
+	return 0, nil
+}
+
+// nodeSeen takes in a commit about a node.
+func (s *Scheduler) nodeSeen(api *controller.Client, c *commit.Commit) {
+	m := &s.memory
+	if c.Deleted() {
+		if n := m.cluster.nodes[c.Name]; n != nil && n.exists {
+			gone := n.empty()
+			m.cluster.removeNode(c.Name)
+			s.happened(api, &event{kind: nodeGone, before: gone})
+		}
+		return
+	}
+	before := m.cluster.setNode(c.Object())
+	now := m.cluster.nodes[c.Name]
+	switch {
+	case before == nil:
+		s.happened(api, &event{kind: nodeCame, now: now})
+	case !sameNode(before, now):
+		s.happened(api, &event{kind: nodeChanged, before: before, now: now})
+	}
+}
+
+// happened tries pods again that an event could help.
+func (s *Scheduler) happened(api *controller.Client, e *event) {
+	q := &s.memory.Queue
+	if e.kind == claimSeen || e.kind == volumeSeen || e.kind == classCame {
+		for _, x := range q.waitingFor(string(binding)) {
+			x.Changed = true
+		}
+	}
+	for _, x := range q.waitingFor(e.asked()...) {
+		c := &cycle{s: s, api: api, cluster: s.memory.cluster, pod: s.memory.pending[x.Key]}
+		if c.pod != nil && slices.ContainsFunc(x.By, func(name string) bool { return hint(name, c, e) }) {
+			q.retry(x, api.Now())
+		}
+	}
+}
+
+// podSeen takes in a commit about a pod.
+func (s *Scheduler) podSeen(api *controller.Client, c *commit.Commit) {
+	it, key := c.Item(), controller.Key{Namespace: c.Namespace, Name: c.Name}
+	switch {
+	case it == nil:
+	case c.Deleted() || ended(it):
+		s.podGone(api, key)
+	case it.Field("spec.nodeName") != "":
+		s.podRuns(api, key, it)
+	case it.Field("spec.schedulerName") == profile:
+		s.podPends(api, podOf(it))
+	}
+}
+
+func (s *Scheduler) podGone(api *controller.Client, key controller.Key) {
+	m := &s.memory
+	gone, pending := m.cluster.removePod(key), m.pending[key]
+	m.Queue.remove(key)
+	delete(m.pending, key)
+	if gone == nil && pending != nil && pending.nominated != "" {
+		gone = pending
+	}
+	if gone != nil {
+		s.happened(api, &event{kind: podGone, pod: gone})
+	}
+}
+
+// podRuns takes in a pod that has a node.
+func (s *Scheduler) podRuns(api *controller.Client, key controller.Key, it *resource.Item) {
+	m := &s.memory
+	known, came := m.cluster.pods[key], m.Queue.get(key) != nil
+	if came {
+		m.Queue.remove(key)
+		delete(m.pending, key)
+	}
+	if known != nil && known.still(it) {
+		if came {
+			s.happened(api, &event{kind: podCame, pod: known})
+		}
+		return
+	}
+	p := podOf(it)
+	before := m.cluster.setPod(p)
+	switch {
+	case came || before == nil || !maps.Equal(before.labels, p.labels):
+		s.happened(api, &event{kind: podCame, pod: p})
+	case p.requests.lessThan(before.requests):
+		s.happened(api, &event{kind: podShrunk, pod: p})
+	}
+}
+
+// podPends takes in a pod that has no node.
+func (s *Scheduler) podPends(api *controller.Client, p *pod) {
+	m := &s.memory
+	x, before := m.Queue.get(p.Key), m.pending[p.Key]
+	if x != nil && x.UID != p.uid {
+		s.podGone(api, p.Key)
+		x = nil
+	}
+	if x == nil || before == nil {
+		s.queue(api, p)
+		return
+	}
+	m.pending[p.Key] = p
+	m.Queue.nominate(x, p.nominated)
+	if x.Place == gated {
+		if len(p.gates) == 0 {
+			x.Since = api.Now()
+			m.Queue.move(x, active)
+		}
+		return
+	}
+	if before.nominated != "" && before.nominated != p.nominated {
+		s.happened(api, &event{kind: podGone, pod: before})
+	}
+	if x.Place == waiting {
+		s.reconsider(api, x, before, p)
+	}
+}
+
+// reconsider tries a pod again if it has changed in what it was rejected for.
+func (s *Scheduler) reconsider(api *controller.Client, x *queued, before, p *pod) {
+	c := &cycle{s: s, api: api, cluster: s.memory.cluster, pod: p}
+	for kind, changed := range map[kind]bool{ownLabels: !maps.Equal(before.labels, p.labels), // order does not matter
+		tolerates: !slices.Equal(before.tolerations, p.tolerations), podShrunk: p.requests.lessThan(before.requests)} {
+		if changed && x.Place == waiting && slices.ContainsFunc(x.By, func(name string) bool { return hint(name, c, &event{kind: kind, pod: p}) }) {
+			s.memory.Queue.retry(x, api.Now())
+		}
+	}
+}

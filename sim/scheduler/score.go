@@ -1,0 +1,149 @@
+package scheduler
+
+import (
+	"math"
+	"slices"
+
+	"github.com/kubesim/kubesim/sim/controller/workload"
+)
+
+// maxScore is the best that a node can have in one respect.
+const maxScore = 100
+
+// scorers compare nodes, each with its weight (getDefaultPlugins). One that has nothing to say is left out.
+var scorers = []struct {
+	weight int64
+	score  func(c *cycle, among []*node) (scores []int64, ok bool)
+}{
+	{3, scoreTaints},
+	{2, scoreAffinity},
+	{1, scoreRoom},
+	{2, scoreSpread},
+	{2, scoreTerms},
+	{1, scoreBalance},
+	{1, scoreImages},
+}
+
+// scores returns the score of each node.
+func (c *cycle) scores(among []*node) []int64 {
+	sum := make([]int64, len(among))
+	for _, s := range scorers {
+		if scores, ok := s.score(c, among); ok {
+			for i, n := range scores {
+				sum[i] += s.weight * n
+			}
+		}
+	}
+	return sum
+}
+
+// each scores nodes one by one.
+func each(among []*node, score func(n *node) int64) []int64 {
+	scores := make([]int64, len(among))
+	for i, n := range among {
+		scores[i] = score(n)
+	}
+	return scores
+}
+
+// scoreTaints prefers nodes without taints PreferNoSchedule that the pod does not tolerate.
+func scoreTaints(c *cycle, among []*node) ([]int64, bool) {
+	scores := each(among, func(n *node) (count int64) {
+		for _, t := range n.taints {
+			if t.Effect == "PreferNoSchedule" && !workload.Tolerated(t, c.pod.tolerations) {
+				count++
+			}
+		}
+		return count
+	})
+	most := slices.Max(scores)
+	for i, s := range scores {
+		if scores[i] = maxScore; most > 0 {
+			scores[i] -= maxScore * s / most
+		}
+	}
+	return scores, most > 0
+}
+
+// scoreAffinity prefers nodes that the pod's affinity prefers.
+func scoreAffinity(c *cycle, among []*node) ([]int64, bool) {
+	scores := each(among, func(n *node) (sum int64) {
+		for _, t := range c.pod.preferredNodes {
+			if t.Match(n.name, n.labels) {
+				sum += t.weight
+			}
+		}
+		return sum
+	})
+	most := slices.Max(scores)
+	for i, s := range scores {
+		if most > 0 {
+			scores[i] = maxScore * s / most
+		}
+	}
+	return scores, most > 0
+}
+
+// scoreRoom prefers nodes with the most cpu and memory left (leastResourceScorer).
+func scoreRoom(c *cycle, among []*node) ([]int64, bool) {
+	return each(among, func(n *node) int64 {
+		sum, of := int64(0), int64(0)
+		left := func(has, used int64) {
+			if has == 0 {
+				return
+			}
+			if of++; used <= has {
+				sum += (has - used) * maxScore / has
+			}
+		}
+		left(n.allocatable.cpu, n.weight.cpu+c.pod.adds.cpu)
+		left(n.allocatable.memory, n.weight.memory+c.pod.adds.memory)
+		return sum / max(of, 1)
+	}), true
+}
+
+// scoreBalance prefers nodes where the pod makes the shares of cpu and memory that are used more alike
+// (balancedResourceScorer).
+func scoreBalance(c *cycle, among []*node) ([]int64, bool) {
+	if c.pod.requests.cpu == 0 && c.pod.requests.memory == 0 {
+		return nil, false
+	}
+	return each(among, func(n *node) int64 {
+		with := balance(n, n.used.cpu+c.pod.requests.cpu, n.used.memory+c.pod.requests.memory)
+		return maxScore/2 + (maxScore/2+with-balance(n, n.used.cpu, n.used.memory))/2
+	}), true
+}
+
+// balance is 100 where the same shares of cpu and memory are used, and 50 where one is all used and the other is not.
+func balance(n *node, cpu, memory int64) int64 {
+	if n.allocatable.cpu == 0 || n.allocatable.memory == 0 {
+		return maxScore
+	}
+	share := func(used, has int64) float64 { return min(float64(used)/float64(has), 1) }
+	apart := math.Abs((share(cpu, n.allocatable.cpu) - share(memory, n.allocatable.memory)) / 2)
+	return int64((1 - apart) * maxScore)
+}
+
+// What an image has to weigh to matter, and what is the most that counts for one container, in bytes.
+const (
+	imagesMatter = 23 << 20
+	imageMost    = 1000 << 20
+)
+
+// scoreImages prefers nodes that have the pod's images, the more the more nodes have them (ImageLocality).
+func scoreImages(c *cycle, among []*node) ([]int64, bool) {
+	if len(c.cluster.images) == 0 {
+		return nil, false
+	}
+	most := imageMost * c.pod.containers
+	return each(among, func(n *node) (sum int64) {
+		for _, name := range c.pod.images {
+			if _, there := n.images[name]; there {
+				x := c.cluster.images[name]
+				spread := float64(x.nodes) / float64(len(c.cluster.order))
+				sum += int64(float64(x.size) * spread)
+			}
+		}
+		return maxScore * (min(max(sum, imagesMatter), most) - imagesMatter) / (most - imagesMatter)
+	}), true
+}

@@ -1,0 +1,314 @@
+package scheduler
+
+import (
+	"maps"
+	"math"
+	"slices"
+
+	"github.com/kubesim/kubesim/sim/controller/workload"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/resource"
+	"github.com/kubesim/kubesim/sim/selector"
+)
+
+const (
+	hostname = "kubernetes.io/hostname"
+	zone     = "topology.kubernetes.io/zone"
+)
+
+// spreadConstraint is a topologySpreadConstraint: how evenly pods are to be spread over the domains of a topology.
+type spreadConstraint struct {
+	topology      string
+	hard          bool
+	skew          int64
+	least         int // minDomains
+	selector      selector.Labels
+	counted       string // the key under which nodes keep how many of their pods are selected
+	honorAffinity bool
+	honorTaints   bool
+}
+
+// spreadConstraintOf reads a constraint of a pod in a namespace, with labels.
+func spreadConstraintOf(c object.Object, namespace string, labels map[string]string) spreadConstraint {
+	s := spreadConstraint{topology: c.String("topologyKey"), hard: c.String("whenUnsatisfiable") == "DoNotSchedule", skew: c.Int64("maxSkew"),
+		least: 1, honorAffinity: c.String("nodeAffinityPolicy") != "Ignore", honorTaints: c.String("nodeTaintsPolicy") == "Honor"}
+	if n, ok := c.Int("minDomains"); ok {
+		s.least = int(n)
+	}
+	of := c
+	for _, key := range c.Strings("matchLabelKeys") {
+		if value, ok := labels[key]; ok && c.Has("labelSelector") {
+			of = of.Copy()
+			of.Set(append(of.List("labelSelector", "matchExpressions"), map[string]any{"key": key, "operator": "In", "values": []any{value}}),
+				"labelSelector", "matchExpressions")
+		}
+	}
+	s.selector = selectorAt(of, "labelSelector")
+	s.counted = namespace + "/" + s.selector.String()
+	return s
+}
+
+// selected returns how many pods of a namespace on a node the constraint is about: those that end do not count, and an
+// empty selector counts none.
+func (s *spreadConstraint) selected(n *node, namespace string) int {
+	if s.selector.Empty() {
+		return 0
+	}
+	count, kept := n.matching[s.counted]
+	if kept {
+		return count
+	}
+	for _, p := range n.pods {
+		if s.about(p, namespace) {
+			count++
+		}
+	}
+	if n.matching == nil {
+		n.matching = map[string]int{}
+	}
+	n.matching[s.counted] = count
+	return count
+}
+
+// about reports whether the constraint counts a pod.
+func (s *spreadConstraint) about(p *pod, namespace string) bool {
+	return !p.deleting && p.Namespace == namespace && s.selector.Match(p.label)
+}
+
+// eligible reports whether a node counts as part of its domain.
+func (s *spreadConstraint) eligible(p *pod, n *node) bool {
+	return (!s.honorAffinity || p.affinity.Match(n.name, n.labels)) &&
+		(!s.honorTaints || !workload.Untolerated(n.taints, p.tolerations, "NoSchedule", "NoExecute"))
+}
+
+// hasTopologies reports whether a node has all labels that the constraints are about.
+func hasTopologies(n *node, all []spreadConstraint) bool {
+	return !slices.ContainsFunc(all, func(s spreadConstraint) bool {
+		_, ok := n.labels[s.topology]
+		return !ok
+	})
+}
+
+// spreading is how the pods that the hard constraints of the pod to place are about are spread: by constraint, by domain.
+type spreading struct {
+	constraints []spreadConstraint
+	counts      []map[string]int
+}
+
+func (s spreading) clone() spreading {
+	counts := make([]map[string]int, len(s.counts))
+	for i, m := range s.counts {
+		counts[i] = maps.Clone(m)
+	}
+	return spreading{s.constraints, counts}
+}
+
+// countSpread counts what is there.
+func (c *cycle) countSpread() {
+	c.spread = spreading{}
+	for _, s := range c.pod.spread {
+		if s.hard {
+			c.spread.constraints = append(c.spread.constraints, s)
+			c.spread.counts = append(c.spread.counts, map[string]int{})
+		}
+	}
+	if len(c.spread.constraints) == 0 {
+		return
+	}
+	for _, n := range c.cluster.order {
+		if !hasTopologies(n, c.spread.constraints) {
+			continue
+		}
+		for i := range c.spread.constraints {
+			if s := &c.spread.constraints[i]; s.eligible(c.pod, n) {
+				c.spread.counts[i][n.labels[s.topology]] += s.selected(n, c.pod.Namespace)
+			}
+		}
+	}
+}
+
+// add counts a pod on a node, times times.
+func (s spreading) add(c *cycle, p *pod, n *node, times int) {
+	if !hasTopologies(n, s.constraints) {
+		return
+	}
+	for i := range s.constraints {
+		x := &s.constraints[i]
+		if p.Namespace == c.pod.Namespace && x.selector.Match(p.label) && x.eligible(c.pod, n) {
+			s.counts[i][n.labels[x.topology]] += times
+		}
+	}
+}
+
+// least returns how many pods the emptiest domain has; too few domains count as if there were an empty one.
+func (s spreading) least(i int) int {
+	least := math.MaxInt32
+	for _, n := range s.counts[i] { // order does not matter
+		least = min(least, n)
+	}
+	if len(s.counts[i]) < s.constraints[i].least {
+		return 0
+	}
+	return least
+}
+
+// filterSpread lets pass where the pod does not make the domains too uneven.
+func filterSpread(c *cycle, n *node) verdict {
+	for i := range c.spread.constraints {
+		s := &c.spread.constraints[i]
+		value, ok := n.labels[s.topology]
+		if !ok {
+			return final("node(s) didn't match pod topology spread constraints (missing required label)")
+		}
+		own := 0
+		if s.selector.Match(c.pod.label) {
+			own = 1
+		}
+		if c.spread.counts[i][value]+own-c.spread.least(i) > int(s.skew) {
+			return rejected("node(s) didn't match pod topology spread constraints")
+		}
+	}
+	return verdict{}
+}
+
+// softConstraints returns those that nodes are compared by. A pod that has none is spread like those of its services and
+// its controller, over nodes and then zones (podtopologyspread, systemDefaultConstraints).
+func (c *cycle) softConstraints() (soft []spreadConstraint, own bool) {
+	for _, s := range c.pod.spread {
+		if !s.hard {
+			soft = append(soft, s)
+		}
+	}
+	if len(c.pod.spread) > 0 {
+		return soft, true
+	}
+	alike, ok := c.alike()
+	if !ok {
+		return nil, false
+	}
+	for _, d := range []spreadConstraint{{topology: hostname, skew: 3}, {topology: zone, skew: 5}} {
+		d.selector, d.counted, d.honorAffinity = alike, c.pod.Namespace+"/"+alike.String(), true
+		soft = append(soft, d)
+	}
+	return soft, false
+}
+
+// alike selects the pods of the services and of the controller of the pod (helper.DefaultSelector).
+func (c *cycle) alike() (selector.Labels, bool) {
+	var all []any // expressions
+	c.api.Items("services", c.pod.Namespace, func(it *resource.Item) bool {
+		if of := c.s.memory.selectors.of(it, true); of.parsed.Match(c.pod.label) {
+			all = append(all, of.expressions...)
+		}
+		return true
+	})
+	if ref := c.pod.owner; ref != nil {
+		all = append(all, c.ownerSelects(ref)...)
+	}
+	if len(all) == 0 {
+		return selector.Labels{}, false
+	}
+	s, err := selector.FromLabelSelector(map[string]any{"matchExpressions": all})
+	return s, err == nil
+}
+
+// ownerSelects returns what the controller of the pod selects, as expressions of a LabelSelector.
+func (c *cycle) ownerSelects(ref object.Object) []any {
+	of := map[string]string{"v1/ReplicationController": "replicationcontrollers", "apps/v1/ReplicaSet": "replicasets.apps",
+		"apps/v1/StatefulSet": "statefulsets.apps"}[ref.String("apiVersion")+"/"+ref.String("kind")]
+	if of == "" {
+		return nil
+	}
+	it := c.api.Item(of, c.pod.Namespace, ref.String("name"))
+	if it == nil {
+		return nil
+	}
+	return c.s.memory.selectors.of(it, of == "replicationcontrollers").expressions
+}
+
+// scoreSpread prefers domains with few pods (PodTopologySpread.PreScore, Score).
+func scoreSpread(c *cycle, among []*node) (scores []int64, ok bool) {
+	soft, own := c.softConstraints()
+	if len(soft) == 0 {
+		return nil, false
+	}
+	counts, scored := c.countSoft(soft, own, among)
+	scores = make([]int64, len(among))
+	least, most := int64(math.MaxInt64), int64(0)
+	for i, n := range among {
+		if !scored[i] {
+			continue
+		}
+		sum := 0.0
+		for j := range soft {
+			value, ok := n.labels[soft[j].topology]
+			if !ok {
+				continue
+			}
+			count := counts[j].pods[value]
+			if soft[j].topology == hostname {
+				count = int64(soft[j].selected(n, c.pod.Namespace))
+			}
+			sum += float64(float64(count)*counts[j].weight) + float64(soft[j].skew-1)
+		}
+		scores[i] = int64(math.Round(sum))
+		least, most = min(least, scores[i]), max(most, scores[i])
+	}
+	for i := range scores {
+		switch {
+		case !scored[i]:
+			scores[i] = 0
+		case most == 0:
+			scores[i] = maxScore
+		default:
+			scores[i] = maxScore * (most + least - scores[i]) / most
+		}
+	}
+	return scores, true
+}
+
+// softCount is how many pods are in the domains of one constraint, and how much one of them counts.
+type softCount struct {
+	pods   map[string]int64
+	weight float64
+}
+
+// countSoft counts the pods in the domains of the nodes that are left. scored says which nodes have all topologies; where the
+// constraints are not the pod's own it does not matter.
+func (c *cycle) countSoft(soft []spreadConstraint, own bool, among []*node) (counts []softCount, scored []bool) {
+	counts, scored = make([]softCount, len(soft)), make([]bool, len(among))
+	left := 0
+	for j := range counts {
+		counts[j].pods = map[string]int64{}
+	}
+	for i, n := range among {
+		if scored[i] = !own || hasTopologies(n, soft); !scored[i] {
+			continue
+		}
+		left++
+		for j := range soft {
+			if soft[j].topology != hostname {
+				counts[j].pods[n.labels[soft[j].topology]] += 0
+			}
+		}
+	}
+	for j := range counts {
+		size := len(counts[j].pods)
+		if soft[j].topology == hostname {
+			size = left
+		}
+		counts[j].weight = math.Round(math.Log(float64(size+2))*1e9) / 1e9 // the same on all machines
+	}
+	for _, n := range c.cluster.order {
+		if own && !hasTopologies(n, soft) {
+			continue
+		}
+		for j := range soft {
+			value := n.labels[soft[j].topology]
+			if _, asked := counts[j].pods[value]; asked && soft[j].eligible(c.pod, n) {
+				counts[j].pods[value] += int64(soft[j].selected(n, c.pod.Namespace))
+			}
+		}
+	}
+	return counts, scored
+}
