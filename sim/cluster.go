@@ -28,6 +28,7 @@ import (
 	"github.com/kubesim/kubesim/sim/auth/token"
 	"github.com/kubesim/kubesim/sim/commit"
 	"github.com/kubesim/kubesim/sim/controller"
+	"github.com/kubesim/kubesim/sim/controller/account"
 	"github.com/kubesim/kubesim/sim/controller/manager"
 	"github.com/kubesim/kubesim/sim/controller/server"
 	"github.com/kubesim/kubesim/sim/history"
@@ -48,6 +49,7 @@ type Cluster struct {
 	clock    clock.Clock
 	schedule *clock.Schedule
 	random   *random.Streams
+	tokens   *token.Authority
 
 	log         *commit.Log // the store, and who is told of commits
 	history     *history.History
@@ -72,7 +74,7 @@ func create(o Options) (*Cluster, error) {
 	if err := who.Check(); err != nil {
 		return nil, err
 	}
-	c := &Cluster{options: o, clock: o.Clock, random: &random.Streams{}, servers: replica.New()}
+	c := &Cluster{options: o, clock: o.Clock, random: &random.Streams{}, servers: replica.New(), tokens: tokens}
 	c.schedule = clock.NewSchedule(o.Clock, &c.door)
 	c.log = &commit.Log{Clock: o.Clock, Known: c.servers}
 	c.history = history.New(c.log, c.schedule, c.random, c.servers)
@@ -95,10 +97,23 @@ func create(o Options) (*Cluster, error) {
 func (c *Cluster) loops() []controller.Controller {
 	var all []controller.Controller
 	if !c.options.NoControllers {
-		all, _ = manager.New(c.options.Controllers) // Options.check has looked at the names
+		all, _ = manager.New(c.options.Controllers, c.flags()) // Options.check has looked at the names
 	}
 	all = append(all, c.aggregator.Controller())
 	return append(all, server.Controllers(!c.options.Bare)...)
+}
+
+// flags are what controllers know of the Cluster beside what its API says.
+func (c *Cluster) flags() manager.Flags {
+	return manager.Flags{RootCA: &c.options.RootCA, Tokens: c.tokens}
+}
+
+// PublishCA sets Options.RootCA, and lets controllers publish it.
+func (c *Cluster) PublishCA(bundle string) {
+	c.do(func() {
+		c.options.RootCA = bundle
+		c.controllers.Resync(account.Publisher)
+	})
 }
 
 // resetLocked empties the store and begins all random streams anew.

@@ -65,6 +65,9 @@ type Options struct {
 	// ClientCA is a bundle of PEM certificates, as of --client-ca-file: it is published in the ConfigMap
 	// extension-apiserver-authentication. "": there is none.
 	ClientCA string
+	// RootCA is a bundle of PEM certificates, as of kube-controller-manager's --root-ca-file: who asks the API servers over
+	// TLS has to trust one of them. The controllers that run put it where pods find it. "": they ask without TLS.
+	RootCA string
 	// Trace says what the record of everything that happens keeps. The zero value keeps nothing and costs nothing.
 	Trace trace.Options
 	// Replay makes faults happen as was decided in a run before: those that AddFaults adds take their choices from it.
@@ -87,7 +90,7 @@ func (o *Options) check() error {
 			return fmt.Errorf("there is no admission plugin %q to leave out: there are %s", name, strings.Join(all, ", "))
 		}
 	}
-	if _, err := manager.New(o.Controllers); err != nil {
+	if _, err := manager.New(o.Controllers, manager.Flags{}); err != nil {
 		return err
 	}
 	if o.ServiceCIDR == "" {

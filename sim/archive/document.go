@@ -62,6 +62,7 @@ type options struct {
 	Run      []string `json:",omitempty"` // Controllers
 	Port     int
 	ClientCA string
+	RootCA   string `json:",omitempty"`
 	CIDR     string // ServiceCIDR
 	Address  string // Advertise
 	Without  []string

@@ -336,6 +336,13 @@ func (m *Manager) Begin() {
 	}
 }
 
+// Resync tells a controller, if there is one with the name, of everything that there is.
+func (m *Manager) Resync(name string) {
+	if l := m.find(name); l != nil && !l.crashed {
+		m.list(l, m.log.Newest())
+	}
+}
+
 // list tells a controller of everything that there is.
 func (m *Manager) list(l *loop, view *mvcc.View) {
 	for i := range l.Watches {
