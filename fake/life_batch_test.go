@@ -37,8 +37,8 @@ func (c client) end(status string) {
 	}
 }
 
-// conditions returns the types and reasons of an object's conditions that are True.
-func conditions(obj object.Object) (all []string) {
+// verdicts returns the types and reasons of an object's conditions that are True.
+func verdicts(obj object.Object) (all []string) {
 	for _, x := range obj.Objects("status", "conditions") {
 		if x.String("status") == "True" {
 			all = append(all, x.String("type")+" "+x.String("reason"))
@@ -56,7 +56,7 @@ func TestJob(t *testing.T) {
 			pass(2 * time.Second)
 		}
 		job := c.must("GET", inBatch+"jobs/work", "")
-		is.Equal(conditions(job), []string{"SuccessCriteriaMet CompletionsReached", "Complete CompletionsReached"})
+		is.Equal(verdicts(job), []string{"SuccessCriteriaMet CompletionsReached", "Complete CompletionsReached"})
 		is.Equal(job.Int64("status", "succeeded"), int64(3))
 		is.Equal(len(job.Map("status", "uncountedTerminatedPods")), 0)
 		is.Equal(c.reasons(), []string{"SuccessfulCreate", "SuccessfulCreate", "SuccessfulCreate", "Completed"})
@@ -98,7 +98,7 @@ func TestJobBackoff(t *testing.T) {
 		}
 		c.end(failed)
 		pass(3 * time.Second)
-		is.Equal(conditions(c.must("GET", inBatch+"jobs/work", "")), []string{"FailureTarget BackoffLimitExceeded", "Failed BackoffLimitExceeded"})
+		is.Equal(verdicts(c.must("GET", inBatch+"jobs/work", "")), []string{"FailureTarget BackoffLimitExceeded", "Failed BackoffLimitExceeded"})
 	})
 }
 
@@ -129,7 +129,7 @@ func TestPodFailurePolicy(t *testing.T) {
 					`"state":{"terminated":{"exitCode":42,"finishedAt":"` + object.Time(time.Now()) + `"}}}]}}`)
 				pass(4 * time.Second)
 				job := c.must("GET", inBatch+"jobs/work", "")
-				is.Equal(conditions(job), test.conditions)
+				is.Equal(verdicts(job), test.conditions)
 				is.Equal(job.Int64("status", "failed"), test.failed)
 				is.Equal(job.String("status", "failedIndexes"), test.lost)
 			})
@@ -147,7 +147,7 @@ func TestSuccessPolicy(t *testing.T) {
 			}
 		}
 		pass(4 * time.Second)
-		is.Equal(conditions(c.must("GET", inBatch+"jobs/work", "")), []string{"SuccessCriteriaMet SuccessPolicy", "Complete SuccessPolicy"})
+		is.Equal(verdicts(c.must("GET", inBatch+"jobs/work", "")), []string{"SuccessCriteriaMet SuccessPolicy", "Complete SuccessPolicy"})
 		is.Equal(len(c.names(podsPath)), 1) // the others are gone
 	})
 }
@@ -156,14 +156,14 @@ func TestSuspendedJob(t *testing.T) {
 	live(t, func(t *testing.T, is *is.I, c client) {
 		c.must("POST", inBatch+"jobs", `{"metadata":{"name":"work"},"spec":{"activeDeadlineSeconds":60,"suspend":true,`+jobPods+`}}`)
 		pass(50 * time.Minute)
-		is.Equal(conditions(c.must("GET", inBatch+"jobs/work", "")), []string{"Suspended JobSuspended"})
+		is.Equal(verdicts(c.must("GET", inBatch+"jobs/work", "")), []string{"Suspended JobSuspended"})
 		is.Equal(len(c.names(podsPath)), 0)
 		c.mergePatch(inBatch+"jobs/work", `{"spec":{"suspend":false}}`)
 		is.Equal(len(c.names(podsPath)), 1)
 		pass(59 * time.Second)
-		is.Equal(conditions(c.must("GET", inBatch+"jobs/work", "")), nil) // its time began when it was resumed
+		is.Equal(verdicts(c.must("GET", inBatch+"jobs/work", "")), nil) // its time began when it was resumed
 		pass(4 * time.Second)
-		is.Equal(conditions(c.must("GET", inBatch+"jobs/work", "")), []string{"FailureTarget DeadlineExceeded", "Failed DeadlineExceeded"})
+		is.Equal(verdicts(c.must("GET", inBatch+"jobs/work", "")), []string{"FailureTarget DeadlineExceeded", "Failed DeadlineExceeded"})
 		is.Equal(c.reasons(), []string{"Suspended", "SuccessfulCreate", "Resumed", "SuccessfulDelete", "DeadlineExceeded"})
 	})
 }

@@ -33,8 +33,8 @@ const (
 
 // HorizontalPodAutoscaler scales what HorizontalPodAutoscalers name, by metrics (pkg/controller/podautoscaler). It looks at each
 // of them every 15 seconds, and at nothing where there is none.
-func HorizontalPodAutoscaler() controller.Controller {
-	c := controller.Account(Name, "horizontal-pod-autoscaler", &Controller{},
+func HorizontalPodAutoscaler(kubelets Kubelets) controller.Controller {
+	c := controller.Account(Name, "horizontal-pod-autoscaler", &Controller{kubelets: kubelets},
 		controller.Watch{Resource: autoscalers, After: syncPeriod, Keys: func(_ *controller.Client, x *commit.Commit) []controller.Key {
 			if x.Deleted() || x.Created() {
 				return []controller.Key{{Namespace: x.Namespace, Name: x.Name}}
@@ -46,7 +46,10 @@ func HorizontalPodAutoscaler() controller.Controller {
 }
 
 // Controller is its Reconciler.
-type Controller struct{ memory memory }
+type Controller struct {
+	memory   memory
+	kubelets Kubelets // nil: there are none
+}
 
 type memory struct {
 	Metrics   Metrics             `json:",omitempty"`
@@ -74,7 +77,7 @@ func (c *Controller) Reconcile(api *controller.Client, key controller.Key) (time
 		c.memory.Histories[name] = &history{}
 	}
 	h := &autoscaler{memory: &c.memory, Object: obj, history: c.memory.Histories[name], status: object.Object(obj.Map("status")).Copy(),
-		measurement: measurement{api: api, metrics: c.memory.Metrics, namespace: key.Namespace}}
+		measurement: measurement{api: api, metrics: c.memory.Metrics, kubelets: c.kubelets, namespace: key.Namespace}}
 	if h.status == nil {
 		h.status = object.Object{}
 	}

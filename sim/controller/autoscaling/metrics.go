@@ -50,8 +50,15 @@ func (m Metric) describes(kind, name string) bool {
 
 func (m Metric) milli() int64 { return quantity.MustParse(m.Value).MilliValue() }
 
-// Metrics are the metrics that were set. A cluster of which none was set serves those that are stored as objects:
-// PodMetrics of metrics.k8s.io/v1beta1 and ExternalMetricValue of external.metrics.k8s.io/v1beta1.
+// Kubelets say what pods use.
+type Kubelets interface {
+	// PodMetrics returns what the containers of a namespace use: objects of metrics.k8s.io/v1beta1.
+	PodMetrics(namespace string) []object.Object
+}
+
+// Metrics are the metrics that were set. What pods use of which none was set, kubelets say. A cluster with neither serves
+// those that are stored as objects: PodMetrics of metrics.k8s.io/v1beta1, and ExternalMetricValue of
+// external.metrics.k8s.io/v1beta1.
 type Metrics []Metric
 
 // Set says what a metric is from now on.
@@ -101,6 +108,7 @@ func lookup(labels map[string]string) func(string) (string, bool) {
 type measurement struct {
 	api       *controller.Client
 	metrics   Metrics
+	kubelets  Kubelets
 	namespace string
 	pods      []*pod // those that it selects
 	labels    selector.Labels
@@ -110,22 +118,15 @@ type measurement struct {
 func (m *measurement) usage(resource, container string) (map[string]sample, error) {
 	const failed = "unable to fetch metrics from resource metrics API: "
 	samples, found := map[string]sample{}, false
-	switch {
-	case m.metrics.served(ofUsage):
-		for _, p := range m.pods {
-			x, ok := m.metrics.find(m.namespace, resource, "Pod", p.Name, selector.Labels{}, container)
-			switch {
-			case ok:
-				samples[p.Name] = sample{x.milli(), m.api.Now(), sampleWindow}
-			case container == "":
-				m.sum(p, resource, samples)
-			}
-			found = found || slices.ContainsFunc(m.metrics, func(x Metric) bool {
-				return ofUsage(x) && x.Namespace == m.namespace && x.describes("Pod", p.Name)
-			})
+	d := m.api.OfKind("metrics.k8s.io/v1beta1", "PodMetrics")
+	switch set := m.metrics.served(ofUsage); {
+	case set || m.kubelets != nil:
+		if m.kubelets != nil {
+			found = measured(m.kubelets.PodMetrics(m.namespace), m.labels, resource, container, samples)
 		}
-	case m.api.OfKind("metrics.k8s.io/v1beta1", "PodMetrics") != nil:
-		found = m.stored(resource, container, samples)
+		found = set && m.set(resource, container, samples) || found
+	case d != nil:
+		found = measured(m.api.List(d.Storage, m.namespace, m.labels), m.labels, resource, container, samples)
 	default:
 		return nil, errors.New(failed + "the server could not find the requested resource (get pods.metrics.k8s.io)")
 	}
@@ -133,6 +134,23 @@ func (m *measurement) usage(resource, container string) (map[string]sample, erro
 		return nil, errors.New("no metrics returned from resource metrics API")
 	}
 	return samples, nil
+}
+
+// set reads what was set of the pods.
+func (m *measurement) set(resource, container string, samples map[string]sample) (found bool) {
+	for _, p := range m.pods {
+		x, ok := m.metrics.find(m.namespace, resource, "Pod", p.Name, selector.Labels{}, container)
+		switch {
+		case ok:
+			samples[p.Name] = sample{x.milli(), m.api.Now(), sampleWindow}
+		case container == "":
+			m.sum(p, resource, samples)
+		}
+		found = found || slices.ContainsFunc(m.metrics, func(x Metric) bool {
+			return ofUsage(x) && x.Namespace == m.namespace && x.describes("Pod", p.Name)
+		})
+	}
+	return found
 }
 
 // sum adds up what all containers of a pod use, if that is known of each.
@@ -148,10 +166,12 @@ func (m *measurement) sum(p *pod, resource string, samples map[string]sample) {
 	samples[p.Name] = sample{total, m.api.Now(), sampleWindow}
 }
 
-// stored reads PodMetrics.
-func (m *measurement) stored(resource, container string, samples map[string]sample) (found bool) {
-	d := m.api.OfKind("metrics.k8s.io/v1beta1", "PodMetrics")
-	for _, x := range m.api.List(d.Storage, m.namespace, m.labels) {
+// measured reads the PodMetrics that a selector picks.
+func measured(all []object.Object, labels selector.Labels, resource, container string, samples map[string]sample) (found bool) {
+	for _, x := range all {
+		if !labels.Match(lookup(x.Labels())) {
+			continue
+		}
 		found = true
 		window, _ := time.ParseDuration(x.String("window"))
 		s, known := sample{at: workload.TimeOf(x.String("timestamp")), window: window}, false

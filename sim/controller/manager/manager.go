@@ -50,15 +50,15 @@ var all = []func() controller.Controller{
 	account.Default,
 	policy.Quota,
 	policy.Disruption,
-	scheduler.New,
 	nodes.PodGC,
-	autoscaling.HorizontalPodAutoscaler,
 }
 
 // Flags are what controllers know of a cluster beside what its API says: kube-controller-manager's flags.
 type Flags struct {
 	RootCA *string          // the certificates, PEM, that clients of the API server have to trust (--root-ca-file)
 	Tokens *token.Authority // signs the tokens that are kept in Secrets (--service-account-private-key-file)
+
+	Kubelets autoscaling.Kubelets // say what pods use; nil: there are none
 }
 
 // controllers are those that need a flag.
@@ -66,6 +66,7 @@ func (f Flags) controllers() []func() controller.Controller {
 	return []func() controller.Controller{
 		func() controller.Controller { return account.RootCA(f.RootCA) },
 		func() controller.Controller { return account.Tokens(f.RootCA, f.Tokens) },
+		func() controller.Controller { return autoscaling.HorizontalPodAutoscaler(f.Kubelets) },
 	}
 }
 
