@@ -64,7 +64,7 @@ func TestAutoscaler(t *testing.T) {
 }
 
 // Each sort of metric says how many replicas there are to be of the two that there are.
-func TestMetrics(t *testing.T) {
+func TestSortsOfMetrics(t *testing.T) {
 	set := func(object, name, value string) fake.Metric {
 		return fake.Metric{Namespace: "default", Object: object, Name: name, Value: value}
 	}
