@@ -168,6 +168,42 @@ func TestSuspendedJob(t *testing.T) {
 	})
 }
 
+// What the controller has done and does not see yet, it does not do again: neither pods nor the end of the Job.
+func TestJobLags(t *testing.T) {
+	live(t, func(t *testing.T, is *is.I, c client) {
+		c.srv.Controllers.Lag("job-controller", "pods")
+		c.must("POST", inBatch+"jobs", `{"metadata":{"name":"work"},"spec":{"completions":2,"parallelism":2,`+jobPods+`}}`)
+		c.mergePatch(inBatch+"jobs/work", `{"spec":{"parallelism":3,"completions":2}}`)
+		pass(time.Minute)
+		is.Equal(len(c.names(podsPath)), 2)
+		c.srv.Controllers.Resume("job-controller")
+		c.end(succeeded)
+		c.srv.Controllers.Lag("job-controller", "jobs.batch")
+		pass(time.Minute)
+		c.srv.Controllers.Resume("job-controller")
+		pass(time.Minute)
+		job := c.must("GET", inBatch+"jobs/work", "")
+		is.Equal(job.Int64("status", "succeeded"), int64(2))
+		is.Equal(c.reasons(), []string{"SuccessfulCreate", "SuccessfulCreate", "Completed"})
+	})
+}
+
+// A Job goes on after its controller has crashed.
+func TestJobControllerCrashes(t *testing.T) {
+	live(t, func(t *testing.T, is *is.I, c client) {
+		c.must("POST", inBatch+"jobs", `{"metadata":{"name":"work"},"spec":{"completions":2,`+jobPods+`}}`)
+		c.srv.Controllers.Crash("job-controller")
+		c.end(succeeded)
+		pass(time.Minute)
+		is.Equal(len(c.names(podsPath)), 1)
+		c.srv.Controllers.Start("job-controller")
+		pass(2 * time.Second)
+		c.end(succeeded)
+		pass(3 * time.Second)
+		is.Equal(verdicts(c.must("GET", inBatch+"jobs/work", "")), []string{"SuccessCriteriaMet CompletionsReached", "Complete CompletionsReached"})
+	})
+}
+
 // The pods of a deleted Job go with it, although nobody counts them any more.
 func TestJobDeleted(t *testing.T) {
 	live(t, func(t *testing.T, is *is.I, c client) {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -37,9 +38,7 @@ const sampleWindow = 30 * time.Second
 
 // same reports whether two metrics take each other's place.
 func (m Metric) same(x Metric) bool {
-	m.Value, x.Value = "", ""
-	key := func(m Metric) string { return fmt.Sprint(m) } // maps are printed in order
-	return key(m) == key(x)
+	return m.Namespace == x.Namespace && m.Name == x.Name && m.Object == x.Object && m.Container == x.Container && maps.Equal(m.Labels, x.Labels)
 }
 
 func (m Metric) describes(kind, name string) bool {
