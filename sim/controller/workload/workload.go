@@ -78,9 +78,22 @@ func (o Owner) Watch(dependents string, seen func(key controller.Key, c *commit.
 	}}
 }
 
+// ownership is who an object is, and whose.
+type ownership struct {
+	uid        string
+	controller object.Object // the reference to its controller, or nil
+	deleting   bool
+}
+
+func ownershipOf(it *resource.Item) *ownership {
+	return resource.Derived(it, func(obj object.Object) *ownership {
+		return &ownership{obj.UID(), ControllerOf(obj), obj.DeletionTimestamp() != ""}
+	})
+}
+
 // Controls returns the key of the object of the kind that controls another, and whether anything does.
 func (o Owner) Controls(api *controller.Client, it *resource.Item) (key controller.Key, controlled bool) {
-	ref := ControllerOf(it.Object())
+	ref := ownershipOf(it).controller
 	if ref == nil {
 		return key, false
 	}
@@ -88,7 +101,7 @@ func (o Owner) Controls(api *controller.Client, it *resource.Item) (key controll
 	if d == nil || d.Storage != o.Resource {
 		return key, true
 	}
-	if owner := api.Get(o.Resource, it.Namespace, ref.String("name")); owner.UID() != ref.String("uid") {
+	if owner := api.Item(o.Resource, it.Namespace, ref.String("name")); owner == nil || ownershipOf(owner).uid != ref.String("uid") {
 		return key, true
 	}
 	return controller.Key{Namespace: it.Namespace, Name: ref.String("name")}, true
