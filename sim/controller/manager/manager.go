@@ -12,6 +12,7 @@ import (
 	"github.com/kubesim/kubesim/sim/controller/account"
 	"github.com/kubesim/kubesim/sim/controller/apps"
 	"github.com/kubesim/kubesim/sim/controller/batch"
+	"github.com/kubesim/kubesim/sim/controller/certificates"
 	"github.com/kubesim/kubesim/sim/controller/network"
 	nodes "github.com/kubesim/kubesim/sim/controller/node"
 	"github.com/kubesim/kubesim/sim/controller/policy"
@@ -38,6 +39,8 @@ var all = []func() controller.Controller{
 	account.Default,
 	policy.Quota,
 	policy.Disruption,
+	certificates.Cleaner,
+	certificates.PodRequestCleaner,
 	scheduler.New,
 	nodes.PodGC,
 }
@@ -46,14 +49,15 @@ var all = []func() controller.Controller{
 type Flags struct {
 	RootCA *string          // the certificates, PEM, that clients of the API server have to trust (--root-ca-file)
 	Tokens *token.Authority // signs the tokens that are kept in Secrets (--service-account-private-key-file)
+	Seed   *uint64          // of the key that certificates are signed with (--cluster-signing-key-file)
 }
 
 // controllers are those that need a flag.
 func (f Flags) controllers() []func() controller.Controller {
-	return []func() controller.Controller{
+	return append([]func() controller.Controller{
 		func() controller.Controller { return account.RootCA(f.RootCA) },
 		func() controller.Controller { return account.Tokens(f.RootCA, f.Tokens) },
-	}
+	}, f.signers()...)
 }
 
 // every stands for all controllers among names.
