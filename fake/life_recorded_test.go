@@ -17,7 +17,7 @@ func TestLife(t *testing.T) {
 		t.Fatal(err)
 	}
 	conformance.Check(t, func(t *testing.T, _ conformance.Case) conformance.Target {
-		srv := fake.RunT(t, fake.Options{Clock: clock.System{}, Auth: auth.RBAC, Controllers: []string{"*"}})
+		srv := fake.RunT(t, fake.Options{Clock: clock.System{}, Auth: auth.RBAC, Controllers: []string{"*", "-kube-scheduler"}})
 		return conformance.Target{URL: srv.URL(), Transport: srv.Transport(), Token: adminToken}
 	}, conformance.Options[*testing.T]{Cases: cases, Known: conformance.LifeDifferences(), Play: conformance.RunLife,
 		Isolate: synctest.Test})

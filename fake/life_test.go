@@ -14,11 +14,11 @@ import (
 	"github.com/matryer/is"
 )
 
-// live runs a test on virtual time, with a server whose controllers run.
+// live runs a test on virtual time, with a server whose controllers run. There are no nodes, and no scheduler that would say so.
 func live(t *testing.T, f func(t *testing.T, is *is.I, c client)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		f(t, is.New(t), client{t, fake.RunT(t, fake.Options{Clock: clock.System{}, Controllers: []string{"*"}})})
+		f(t, is.New(t), client{t, fake.RunT(t, fake.Options{Clock: clock.System{}, Controllers: []string{"*", "-kube-scheduler"}})})
 	})
 }
 

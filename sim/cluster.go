@@ -32,6 +32,7 @@ import (
 	"github.com/kubesim/kubesim/sim/controller/manager"
 	"github.com/kubesim/kubesim/sim/controller/server"
 	"github.com/kubesim/kubesim/sim/history"
+	"github.com/kubesim/kubesim/sim/kubelet"
 	"github.com/kubesim/kubesim/sim/mvcc"
 	"github.com/kubesim/kubesim/sim/observe"
 	"github.com/kubesim/kubesim/sim/random"
@@ -58,6 +59,7 @@ type Cluster struct {
 	servers     *replica.Set
 	aggregator  *aggregator.Aggregator
 	controllers *controller.Manager
+	nodes       *kubelet.Nodes
 }
 
 // create returns a Cluster with an empty store, whose API servers have yet to start.
@@ -81,14 +83,16 @@ func create(o Options) (*Cluster, error) {
 	c.observer = observe.New(observe.Cluster{Log: c.log, History: c.history, Servers: c.servers, Schedule: c.schedule},
 		observe.Options{Seed: o.Seed, Trace: o.Trace, Replay: o.Replay})
 	c.aggregator = aggregator.New(&c.door, c.servers, c.schedule)
+	c.nodes = kubelet.New(o.Nodes)
 	c.controllers = controller.New(c.log, c.schedule, c.random, replica.Leading{Set: c.servers}, c.loops()...)
+	c.nodes.Attach(c.controllers.Client, c.schedule)
 	c.observer.Controllers = c.controllers
 	c.aggregator.Attach(c.controllers.Client(aggregator.Availability))
 	c.log.Listeners = []commit.Listener{c.history, c.observer, &c.followers, c.servers, c.controllers}
 	c.door.parts = parts{c.schedule, c.history, c.observer, c.servers, c.controllers, c.aggregator, o.WriteGap}
 	c.resetLocked()
 	c.servers.Begin(replica.Host{Log: c.log, History: c.history, Schedule: c.schedule, Random: c.random, Door: &c.door,
-		Aggregator: c.aggregator, Listener: c.observer, Auth: who, Tokens: tokens, Plugins: o.Plugins,
+		Aggregator: c.aggregator, Listener: c.observer, Nodes: c.nodes, Auth: who, Tokens: tokens, Plugins: o.Plugins,
 		WithoutPlugins: o.WithoutPlugins, ServiceCIDR: o.serviceCIDR(), Port: o.Port, Bare: o.Bare}, made)
 	return c, nil
 }
@@ -99,6 +103,7 @@ func (c *Cluster) loops() []controller.Controller {
 	if !c.options.NoControllers {
 		all, _ = manager.New(c.options.Controllers, c.flags()) // Options.check has looked at the names
 	}
+	all = append(all, c.nodes.Controllers()...)
 	all = append(all, c.aggregator.Controller())
 	return append(all, server.Controllers(!c.options.Bare)...)
 }
@@ -146,6 +151,7 @@ func (c *Cluster) Close() {
 	c.do(func() {
 		c.observer.Flush()
 		c.servers.End()
+		c.nodes.End()
 		c.schedule.Stop()
 	})
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/kubesim/kubesim/sim/auth/token"
 	"github.com/kubesim/kubesim/sim/controller/manager"
 	"github.com/kubesim/kubesim/sim/fault"
+	"github.com/kubesim/kubesim/sim/kubelet"
 	"github.com/kubesim/kubesim/sim/trace"
 )
 
@@ -47,6 +48,8 @@ type Options struct {
 	// Controllers are those of kube-controller-manager that run: controller.All, or by name, "-NAME" for one that does
 	// not. nil: ClusterRoles aggregate others, and no more.
 	Controllers []string
+	// Nodes are the nodes whose kubelets run pods, and what the pods' containers do. The zero value is none.
+	Nodes kubelet.Options
 	// WriteGap is how much of the clock's time passes between the two writes of one request: a pod that nobody runs gets its
 	// deletionTimestamp, then it is removed. A real store takes about a millisecond, in which clients may see the first. With
 	// 0 nobody can act between them; with more, somebody has to move the clock.
@@ -91,6 +94,9 @@ func (o *Options) check() error {
 		}
 	}
 	if _, err := manager.New(o.Controllers, manager.Flags{}); err != nil {
+		return err
+	}
+	if err := o.Nodes.Check(); err != nil {
 		return err
 	}
 	if o.ServiceCIDR == "" {

@@ -30,6 +30,10 @@ type candidate struct {
 // preempt looks for a node where pods of lower priorities can make room (DefaultPreemption). keep says that a nomination
 // that there is stays.
 func (c *cycle) preempt(d *diagnosis) (best *candidate, keep bool) {
+	if d.before {
+		d.preempt = "not found" // what was counted for dynamic resources: it was not
+		return nil, true
+	}
 	if c.pod.neverPreempts {
 		d.preempt = noClaims + "preemption: not eligible due to preemptionPolicy=Never."
 		return nil, true

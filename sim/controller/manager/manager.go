@@ -16,6 +16,7 @@ import (
 	"github.com/kubesim/kubesim/sim/controller/network"
 	nodes "github.com/kubesim/kubesim/sim/controller/node"
 	"github.com/kubesim/kubesim/sim/controller/policy"
+	"github.com/kubesim/kubesim/sim/controller/volume"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/scheduler"
 )
@@ -30,6 +31,16 @@ var all = []func() controller.Controller{
 	apps.Deployment,
 	apps.StatefulSet,
 	apps.DaemonSet,
+	scheduler.New,
+	nodes.Lifecycle,
+	nodes.TaintEviction,
+	nodes.TTL,
+	volume.Binder,
+	volume.ClaimProtection,
+	volume.VolumeProtection,
+	volume.Ephemeral,
+	volume.Expander,
+	volume.Provisioner,
 	batch.Job,
 	batch.CronJob,
 	batch.TTLAfterFinished,

@@ -1,0 +1,289 @@
+// Package node holds the controllers of nodes, and of the pods that nodes have left behind.
+package node
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/kubesim/kubesim/sim/commit"
+	"github.com/kubesim/kubesim/sim/controller"
+	"github.com/kubesim/kubesim/sim/controller/workload"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/resource"
+	"github.com/kubesim/kubesim/sim/status"
+)
+
+// Where nodes and what they renew are stored.
+const (
+	nodeObjects = "nodes"
+	leases      = "leases.coordination.k8s.io"
+	leasesIn    = "kube-node-lease"
+)
+
+// How long a node may be silent: --node-monitor-grace-period, and --node-startup-grace-period of one that has never said how it is.
+const (
+	grace        = 50 * time.Second
+	startupGrace = time.Minute
+)
+
+// lifecycle is node-lifecycle-controller.
+type lifecycle struct{ memory lifecycleMemory }
+
+// lifecycleMemory is what it knows of nodes and zones.
+type lifecycleMemory struct {
+	Nodes map[string]*health `json:",omitempty"`
+	Zones map[string]*zone   `json:",omitempty"`
+	Lost  bool               `json:",omitempty"` // no node of any zone is ready
+}
+
+// health is what is known of one node.
+type health struct {
+	UID       string
+	Zone      string
+	Registers bool      `json:",omitempty"` // it has said how it is
+	Heartbeat string    `json:",omitempty"` // of its condition Ready
+	Renewed   string    `json:",omitempty"` // its lease
+	Probe     time.Time // when it was last heard of
+	Ready     string    `json:",omitempty"` // the status of its condition
+	Waits     time.Time `json:",omitzero"`  // for its taint, since
+	Excluded  bool      `json:",omitempty"` // from what zones are judged by
+}
+
+// Lifecycle says of nodes that are silent that it is unknown how they are, taints nodes by what they say of themselves, and
+// their pods are not ready any more (pkg/controller/nodelifecycle):
+//
+//	lease renewed, status written ─▶ heard of │ 50 s of silence ─▶ Ready Unknown ─▶ taint NoSchedule, pods not ready
+//	                                                                 └─▶ taint NoExecute, one node of a zone in ten seconds
+//
+// Where no node of any zone is ready none is tainted NoExecute: it may be the control plane that is cut off. The real one looks
+// every five seconds; here a node is looked at when something is written of it, and when its time is up.
+func Lifecycle() controller.Controller {
+	l := &lifecycle{}
+	c := controller.Account("node-lifecycle-controller", "node-controller", l, controller.Watch{Resource: nodeObjects},
+		controller.Watch{Resource: leases, Keys: l.renewed}, controller.Watch{Resource: workload.Pods, Keys: l.podBound})
+	c.Component = "node-controller"
+	return c
+}
+
+// Memory is controller.Rememberer's.
+func (l *lifecycle) Memory() any { return &l.memory }
+
+// renewed hears of a node by its lease. Only a node that was given up has to be looked at: all others are when their time is up.
+func (l *lifecycle) renewed(api *controller.Client, c *commit.Commit) []controller.Key {
+	h := l.memory.Nodes[c.Name]
+	if c.Namespace != leasesIn || c.Deleted() || h == nil {
+		return nil
+	}
+	if text := c.Object().String("spec", "renewTime"); text != h.Renewed {
+		h.Renewed, h.Probe = text, api.Now()
+	}
+	return nil
+}
+
+// podKey is the key of a pod that was bound to a node that is not ready.
+func podKey(namespace, name string) controller.Key {
+	return controller.Key{Namespace: namespace, Name: name}
+}
+
+// podBound returns pods that come to a node that is not ready.
+func (l *lifecycle) podBound(_ *controller.Client, c *commit.Commit) []controller.Key {
+	if c.Deleted() || c.Item() == nil {
+		return nil
+	}
+	name := c.Item().Field("spec.nodeName")
+	h := l.memory.Nodes[name]
+	if h == nil || h.Ready == "" || h.Ready == "True" || c.Before() != nil && c.Before().Field("spec.nodeName") == name {
+		return nil
+	}
+	return []controller.Key{podKey(c.Namespace, c.Name)}
+}
+
+// Reconcile looks at a node, or at a pod that has come to one.
+func (l *lifecycle) Reconcile(api *controller.Client, key controller.Key) (time.Duration, *status.Status) {
+	if key.Namespace != "" {
+		if it := api.Item(workload.Pods, key.Namespace, key.Name); it != nil {
+			return 0, notReady(api, it)
+		}
+		return 0, nil
+	}
+	node := api.Get(nodeObjects, "", key.Name)
+	if l.memory.Nodes == nil {
+		l.memory = lifecycleMemory{Nodes: map[string]*health{}, Zones: map[string]*zone{}}
+	}
+	known := l.memory.Nodes[key.Name]
+	if known != nil && (node == nil || node.UID() != known.UID) {
+		tell(api, key.Name, known.UID, "RemovingNode", fmt.Sprintf("Node %s event: Removing Node %s from Controller", key.Name, key.Name))
+		delete(l.memory.Nodes, key.Name)
+	}
+	if node == nil {
+		return 0, l.judge(api)
+	}
+	if failed := l.mend(api, node); failed != nil {
+		return 0, failed
+	}
+	h := l.memory.Nodes[key.Name]
+	if h == nil {
+		h = &health{UID: node.UID()}
+		l.memory.Nodes[key.Name] = h
+		tell(api, key.Name, h.UID, "RegisteredNode", fmt.Sprintf("Node %s event: Registered Node %s in Controller", key.Name, key.Name))
+		if failed := retaint(api, key.Name, nil, execute); failed != nil {
+			return 0, failed
+		}
+	}
+	h.Zone, h.Excluded = zoneOf(node), node.Labels()["node.kubernetes.io/exclude-disruption"] != ""
+	return l.visit(api, node, h)
+}
+
+// tell says something of a node.
+func tell(api *controller.Client, name, uid, reason, message string) {
+	about := object.Object{"kind": "Node", "apiVersion": "v1", "metadata": map[string]any{"name": name, "uid": uid}}
+	_ = api.Event(about, "Normal", reason, message)
+}
+
+// visit looks how a node is.
+func (l *lifecycle) visit(api *controller.Client, node object.Object, h *health) (again time.Duration, failed *status.Status) {
+	now := api.Now()
+	ready := controller.Condition(node, "Ready")
+	observed, patience := ready.String("status"), grace
+	if lease := api.Get(leases, leasesIn, node.Name()); lease.String("spec", "renewTime") != h.Renewed {
+		h.Renewed, h.Probe = lease.String("spec", "renewTime"), now
+	}
+	switch beat := ready.String("lastHeartbeatTime"); {
+	case ready == nil:
+		patience, observed = startupGrace, "Unknown"
+		if h.Probe.IsZero() || h.Registers {
+			h.Probe = workload.TimeOf(node.String("metadata", "creationTimestamp"))
+		}
+		h.Registers = false
+	case !h.Registers || beat != h.Heartbeat:
+		h.Registers, h.Heartbeat, h.Probe = true, beat, now
+	}
+	silent := now.After(h.Probe.Add(patience))
+	if silent {
+		if node, failed = l.giveUp(api, node); failed != nil {
+			return 0, failed
+		}
+		ready = controller.Condition(node, "Ready")
+	}
+	h.Ready = ready.String("status")
+	if failed = l.judge(api); failed == nil && ready != nil {
+		failed = l.taint(api, node, h)
+	}
+	if failed == nil && h.Ready != "True" && observed == "True" {
+		tell(api, node.Name(), h.UID, "NodeNotReady", fmt.Sprintf("Node %s status is now: NodeNotReady", node.Name()))
+		failed = l.podsNotReady(api, node.Name())
+	}
+	if !silent {
+		again = h.Probe.Add(patience).Sub(now) + 1
+	}
+	return soonest(again, l.turn(api, h)), failed
+}
+
+// soonest returns the shorter of two waits; 0 is none.
+func soonest(a, b time.Duration) time.Duration {
+	if a == 0 || b > 0 && b < a {
+		return b
+	}
+	return a
+}
+
+// giveUp says of a node that it is unknown how it is.
+func (l *lifecycle) giveUp(api *controller.Client, node object.Object) (object.Object, *status.Status) {
+	before := node.Copy()
+	for _, kind := range []string{"Ready", "MemoryPressure", "DiskPressure", "PIDPressure"} {
+		c := controller.Condition(node, kind)
+		switch {
+		case c == nil:
+			controller.SetCondition(node, api.Now(), kind, "Unknown", "NodeStatusNeverUpdated", "Kubelet never posted node status.")
+			controller.Condition(node, kind)["lastHeartbeatTime"] = node.String("metadata", "creationTimestamp")
+		case c.String("status") != "Unknown":
+			controller.SetCondition(node, api.Now(), kind, "Unknown", "NodeStatusUnknown", "Kubelet stopped posting node status.")
+		}
+	}
+	if object.Equal(map[string]any(controller.Condition(before, "Ready")), map[string]any(controller.Condition(node, "Ready"))) {
+		return before, nil
+	}
+	return api.Update(nodeObjects, "status", node)
+}
+
+// podsNotReady says of all pods of a node that they are not ready.
+func (l *lifecycle) podsNotReady(api *controller.Client, node string) (failed *status.Status) {
+	for _, it := range podsOn(api, node) {
+		if s := notReady(api, it); s != nil {
+			failed = s
+		}
+	}
+	return failed
+}
+
+// podsOn returns the pods of a node.
+func podsOn(api *controller.Client, node string) (pods []*resource.Item) {
+	api.Items(workload.Pods, "", func(it *resource.Item) bool {
+		if it.Field("spec.nodeName") == node {
+			pods = append(pods, it)
+		}
+		return true
+	})
+	return pods
+}
+
+// notReady says of a pod that it is not ready, if it was (util/node.MarkPodsNotReady).
+func notReady(api *controller.Client, it *resource.Item) *status.Status {
+	pod := it.Object()
+	c := controller.Condition(pod, "Ready")
+	if c == nil || c.String("status") == "False" {
+		return nil
+	}
+	c["status"], c["lastTransitionTime"] = "False", object.Time(api.Now())
+	if _, s := api.Update(workload.Pods, "status", pod); s != nil {
+		return workload.Found(s)
+	}
+	_ = api.Event(pod, "Warning", "NodeNotReady", "Node is not ready")
+	return nil
+}
+
+// mend taints a node by what it says of itself, and completes its labels (doNoScheduleTaintingPass, reconcileNodeLabels).
+func (l *lifecycle) mend(api *controller.Client, node object.Object) *status.Status {
+	var want []string
+	for _, c := range node.Objects("status", "conditions") {
+		if key := taintOf[c.String("type")+" "+c.String("status")]; key != "" {
+			want = append(want, key)
+		}
+	}
+	if node.True("spec", "unschedulable") {
+		want = append(want, unschedulable)
+	}
+	have := workload.TaintsOf(node)
+	missing := slices.ContainsFunc(want, func(key string) bool {
+		return !slices.ContainsFunc(have, func(t workload.Taint) bool { return t.Key == key && t.Effect == "NoSchedule" })
+	})
+	stale := slices.ContainsFunc(have, func(t workload.Taint) bool {
+		return t.Effect == "NoSchedule" && conditional[t.Key] && !slices.Contains(want, t.Key)
+	})
+	if missing || stale {
+		if failed := retaint(api, node.Name(), want, "NoSchedule"); failed != nil {
+			return failed
+		}
+	}
+	return l.label(api, node)
+}
+
+// label gives a node the old labels of its system and architecture.
+func (l *lifecycle) label(api *controller.Client, node object.Object) *status.Status {
+	labels, add := node.Labels(), map[string]string{}
+	for _, name := range []string{"os", "arch"} {
+		if value, ok := labels["kubernetes.io/"+name]; ok && labels["beta.kubernetes.io/"+name] != value {
+			add["beta.kubernetes.io/"+name] = value
+		}
+	}
+	if len(add) == 0 {
+		return nil
+	}
+	_, s := api.Patch(nodeObjects, "", controller.Key{Name: node.Name()}, func(live object.Object) {
+		for name, value := range add { // order does not matter
+			live.Set(value, "metadata", "labels", name)
+		}
+	})
+	return workload.Found(s)
+}

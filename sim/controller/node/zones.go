@@ -1,0 +1,234 @@
+package node
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/kubesim/kubesim/sim/controller"
+	"github.com/kubesim/kubesim/sim/controller/workload"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/status"
+)
+
+const (
+	notReadyTaint    = "node.kubernetes.io/not-ready"
+	unreachableTaint = "node.kubernetes.io/unreachable"
+	unschedulable    = "node.kubernetes.io/unschedulable"
+	execute          = "NoExecute"
+)
+
+// taintOf is the taint of a condition and its status.
+var taintOf = map[string]string{
+	"Ready False":             notReadyTaint,
+	"Ready Unknown":           unreachableTaint,
+	"MemoryPressure True":     "node.kubernetes.io/memory-pressure",
+	"DiskPressure True":       "node.kubernetes.io/disk-pressure",
+	"NetworkUnavailable True": "node.kubernetes.io/network-unavailable",
+	"PIDPressure True":        "node.kubernetes.io/pid-pressure",
+}
+
+// conditional are the taints that the controller gives and takes.
+var conditional = map[string]bool{notReadyTaint: true, unreachableTaint: true, unschedulable: true,
+	"node.kubernetes.io/memory-pressure": true, "node.kubernetes.io/disk-pressure": true,
+	"node.kubernetes.io/network-unavailable": true, "node.kubernetes.io/pid-pressure": true}
+
+// retaint makes some taints of an effect those of the controller's that a node has. For NoExecute these are only the two for
+// nodes that are not ready.
+func retaint(api *controller.Client, name string, want []string, effect string) *status.Status {
+	ours := func(t object.Object) bool {
+		key := t.String("key")
+		return t.String("effect") == effect && conditional[key] && (effect != execute || key == notReadyTaint || key == unreachableTaint)
+	}
+	change := func(live object.Object) (changed bool) {
+		var left []any
+		have := map[string]bool{}
+		for _, t := range live.Objects("spec", "taints") {
+			if ours(t) && !slices.Contains(want, t.String("key")) {
+				changed = true
+				continue
+			}
+			if ours(t) {
+				have[t.String("key")] = true
+			}
+			left = append(left, map[string]any(t))
+		}
+		for _, key := range want {
+			if !have[key] {
+				left = append(left, map[string]any{"key": key, "effect": effect, "timeAdded": object.Time(api.Now())})
+				have[key], changed = true, true
+			}
+		}
+		if len(left) == 0 {
+			live.Remove("spec", "taints")
+		} else {
+			live.Set(left, "spec", "taints")
+		}
+		return changed
+	}
+	if now := api.Get(nodeObjects, "", name); now == nil || !change(now) {
+		return nil
+	}
+	_, s := api.Patch(nodeObjects, "", controller.Key{Name: name}, func(live object.Object) { change(live) })
+	return workload.Found(s)
+}
+
+// zone is nodes that may fail together: how they are decides how fast they are tainted NoExecute.
+type zone struct {
+	State string    `json:",omitempty"`
+	Next  time.Time `json:",omitzero"` // when a node of it can be tainted
+
+	before string // State, while zones are judged
+}
+
+// The states of a zone (nodelifecycle.ZoneState).
+const (
+	normal  = "Normal"
+	partial = "PartialDisruption" // more than half are not ready, and more than two
+	full    = "FullDisruption"    // none is ready
+)
+
+// How fast nodes are tainted: --node-eviction-rate, --secondary-node-eviction-rate, --large-cluster-size-threshold,
+// --unhealthy-zone-threshold.
+const (
+	taintEvery       = 10 * time.Second
+	taintEveryPartly = 100 * time.Second
+	largeZone        = 50
+	unhealthyPercent = 55
+)
+
+// zoneOf returns the zone that a node says that it is in.
+func zoneOf(node object.Object) string {
+	label := func(name, old string) string {
+		labels := node.Labels()
+		if v, ok := labels[name]; ok {
+			return v
+		}
+		return labels[old]
+	}
+	region := label("topology.kubernetes.io/region", "failure-domain.beta.kubernetes.io/region")
+	z := label("topology.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/zone")
+	if region == "" && z == "" {
+		return ""
+	}
+	return region + ":" + z
+}
+
+// judge finds out how the zones are. When the last node that was ready is not any more, all nodes lose their taints NoExecute;
+// when one is again, all get another chance (handleDisruption).
+func (l *lifecycle) judge(api *controller.Client) (failed *status.Status) {
+	m := &l.memory
+	ready, not := map[string]int{}, map[string]int{}
+	for _, h := range m.Nodes { // order does not matter
+		switch {
+		case h.Excluded:
+		case h.Ready == "True":
+			ready[h.Zone]++
+		default:
+			not[h.Zone]++
+		}
+	}
+	lost := len(m.Nodes) > 0
+	for _, h := range m.Nodes { // order does not matter
+		z := m.Zones[h.Zone]
+		if z == nil {
+			z = &zone{}
+			m.Zones[h.Zone] = z
+		}
+		z.before, z.State = cmp.Or(z.before, z.State), stateOfZone(ready[h.Zone], not[h.Zone])
+		lost = lost && z.State == full
+	}
+	for _, name := range object.SortedKeys(m.Nodes) {
+		if h := m.Nodes[name]; !h.Waits.IsZero() && m.Zones[h.Zone].before == partial && m.Zones[h.Zone].State != partial {
+			api.Enqueue(controller.Key{Name: name}) // it may be its turn now
+		}
+	}
+	for _, z := range m.Zones { // order does not matter
+		z.before = ""
+	}
+	if lost == m.Lost {
+		return nil
+	}
+	m.Lost = lost
+	for _, name := range object.SortedKeys(m.Nodes) {
+		if h := m.Nodes[name]; lost {
+			h.Waits = time.Time{}
+			if s := retaint(api, name, nil, execute); s != nil {
+				failed = s
+			}
+		} else {
+			h.Probe = api.Now()
+			api.Enqueue(controller.Key{Name: name})
+		}
+	}
+	return failed
+}
+
+func stateOfZone(ready, not int) string {
+	switch {
+	case ready == 0 && not > 0:
+		return full
+	case not > 2 && 100*not >= unhealthyPercent*(ready+not):
+		return partial
+	}
+	return normal
+}
+
+// taint taints a node NoExecute that is not ready, when it is its turn, and takes the taint from one that is (processTaintBaseEviction).
+func (l *lifecycle) taint(api *controller.Client, node object.Object, h *health) *status.Status {
+	want := taintOf["Ready "+h.Ready]
+	var have []string
+	for _, t := range workload.TaintsOf(node) {
+		if t.Effect == execute && (t.Key == notReadyTaint || t.Key == unreachableTaint) {
+			have = append(have, t.Key)
+		}
+	}
+	switch {
+	case want == "":
+		h.Waits = time.Time{}
+		if len(have) > 0 {
+			return retaint(api, node.Name(), nil, execute)
+		}
+	case slices.Contains(have, want) || l.memory.Lost:
+		h.Waits = time.Time{}
+	case len(have) > 0: // it was tainted for the other reason
+		return retaint(api, node.Name(), []string{want}, execute)
+	default:
+		if h.Waits.IsZero() {
+			h.Waits = api.Now()
+		}
+		z := l.memory.Zones[h.Zone]
+		every := l.pace(h.Zone)
+		if every == 0 || api.Now().Before(z.Next) {
+			return nil
+		}
+		z.Next, h.Waits = api.Now().Add(every), time.Time{}
+		return retaint(api, node.Name(), []string{want}, execute)
+	}
+	return nil
+}
+
+// pace is how long a zone waits after it has tainted a node; 0: it taints none.
+func (l *lifecycle) pace(name string) time.Duration {
+	if z := l.memory.Zones[name]; z == nil || z.State != partial {
+		return taintEvery
+	}
+	size := 0
+	for _, h := range l.memory.Nodes { // order does not matter
+		if h.Zone == name && !h.Excluded {
+			size++
+		}
+	}
+	if size > largeZone {
+		return taintEveryPartly
+	}
+	return 0
+}
+
+// turn is how long a node that waits for its taint has to.
+func (l *lifecycle) turn(api *controller.Client, h *health) time.Duration {
+	if h.Waits.IsZero() || l.pace(h.Zone) == 0 {
+		return 0
+	}
+	return max(l.memory.Zones[h.Zone].Next.Sub(api.Now()), 1)
+}
