@@ -47,12 +47,12 @@ var all = []func() controller.Controller{
 	network.Endpoints,
 	network.EndpointSlices,
 	network.Mirroring,
+	network.ServiceCIDR,
 	account.Default,
 	policy.Quota,
 	policy.Disruption,
 	certificates.Cleaner,
 	certificates.PodRequestCleaner,
-	scheduler.New,
 	nodes.PodGC,
 }
 
