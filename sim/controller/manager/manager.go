@@ -38,6 +38,7 @@ var all = []func() controller.Controller{
 	volume.Binder,
 	volume.ClaimProtection,
 	volume.VolumeProtection,
+	volume.ClassProtection,
 	volume.Ephemeral,
 	volume.Expander,
 	volume.Provisioner,
