@@ -46,6 +46,9 @@ func NewCompiler(Declarations) *Compiler { return &Compiler{} }
 // Variable refuses a variable.
 func (c *Compiler) Variable(name, expression string) *Error { return errorf(refused) }
 
+// Problems says that expressions are refused.
+func (c *Compiler) Problems(string) string { return refused }
+
 // Compile refuses an expression.
 func (c *Compiler) Compile(expression string, want Result) *Program { return &Program{} }
 

@@ -69,7 +69,7 @@ func (f Flags) controllers() []func() controller.Controller {
 	return append([]func() controller.Controller{
 		func() controller.Controller { return account.RootCA(f.RootCA) },
 		func() controller.Controller { return account.Tokens(f.RootCA, f.Tokens) },
-	}, f.signers()...)
+	}, append(f.signers(), checkers()...)...)
 }
 
 // every stands for all controllers among names.
