@@ -47,6 +47,9 @@ func NewCompiler(Environment, Declarations) *Compiler { return &Compiler{} }
 // Variable refuses a variable.
 func (c *Compiler) Variable(name, expression string) *Error { return expr.Errorf(refused) }
 
+// Problems says that expressions are refused.
+func (c *Compiler) Problems(string) string { return refused }
+
 // Compile refuses an expression.
 func (c *Compiler) Compile(expression string, want Result) *Program { return &Program{} }
 

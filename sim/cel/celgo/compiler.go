@@ -40,14 +40,18 @@ func NewCompiler(of expr.Environment, d expr.Declarations) *Compiler {
 	if d.Patch {
 		p = &patchProvider{p}
 	}
+	object, params := cel.DynType, cel.DynType
+	if t := d.Types; t != nil {
+		object, params = names.declared(t.Object, t.ObjectName), names.declared(t.Params, t.ParamsName)
+	}
 	options := []cel.EnvOption{cel.CustomTypeProvider(p),
-		cel.Variable("object", cel.DynType), cel.Variable("oldObject", cel.DynType),
+		cel.Variable("object", object), cel.Variable("oldObject", object),
 		cel.Variable("request", request.typ), cel.Variable("namespaceObject", namespace.typ)}
 	if !d.Alone {
 		options = append(options, cel.Variable("variables", c.types.typ))
 	}
 	if d.Params {
-		options = append(options, cel.Variable("params", cel.DynType))
+		options = append(options, cel.Variable("params", params))
 	}
 	if d.Authorizer {
 		options = append(options, cel.Variable("authorizer", typeAuthorizer), cel.Variable("authorizer.requestResource", typeResourceCheck))
@@ -62,6 +66,22 @@ func NewCompiler(of expr.Environment, d expr.Declarations) *Compiler {
 	}
 	c.env = env
 	return c
+}
+
+// declared returns the type that a schema describes; nil: any.
+func (t typeNames) declared(schema map[string]any, name string) *cel.Type {
+	if schema == nil {
+		return cel.DynType
+	}
+	return t.declare(newNode(schema, true), name).typ
+}
+
+// Problems returns what is wrong with an expression, whatever it comes to, "" for nothing.
+func (c *Compiler) Problems(expression string) string {
+	if _, issues := c.env.Compile(expression); issues.Err() != nil {
+		return problems(issues)
+	}
+	return ""
 }
 
 // Variable compiles an expression as variables.name of the expressions after it. One that does not compile is an error

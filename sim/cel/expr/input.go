@@ -29,6 +29,15 @@ type Declarations struct {
 	Authorizer bool
 	Patch      bool // the types Object and JSONPatch of mutations
 	Alone      bool // there are no variables of a policy: conditions are looked at before them
+
+	// Types are what object and oldObject, and params, are. nil: anything, as for expressions that run.
+	Types *Types
+}
+
+// Types are OpenAPI schemas, nil for anything, and the names that messages have for what they describe.
+type Types struct {
+	Object, Params         map[string]any
+	ObjectName, ParamsName string
 }
 
 // Input is what one request gives to expressions. Values are JSON; nil is null.
