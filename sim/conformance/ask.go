@@ -89,6 +89,9 @@ func (c Case) source() string {
 	if c.NoNamespace {
 		b.WriteString("# @no-namespace\n")
 	}
+	if c.Whole {
+		b.WriteString("# @whole\n")
+	}
 	for _, s := range c.Steps {
 		b.WriteString("\n### " + s.Name + "\n")
 		for _, d := range s.directives() {
@@ -132,7 +135,9 @@ func (s Step) directives() []string {
 	if s.Settle != nil {
 		add(true, s.Settle.String())
 	}
-	add(s.Pass > 0, fmt.Sprintf("pass %g", s.Pass.Seconds()))
+	if s.Pass != nil {
+		add(true, s.Pass.String())
+	}
 	if s.Play != nil {
 		add(true, "play "+s.Play.Labels+" "+s.Play.As)
 	}

@@ -2,6 +2,7 @@ package conformance
 
 import (
 	"embed"
+	"errors"
 	"fmt"
 	"io/fs"
 	"path"
@@ -21,6 +22,7 @@ type Case struct {
 	Name        string // the file's name without .http
 	Title       string // the first comment line
 	NoNamespace bool   // no fresh namespace is made: {{ns}} is empty
+	Whole       bool   // of a situation: what every namespace has is compared, too
 	Steps       []Step
 
 	recorded map[string]any // step name -> recorded answer
@@ -41,9 +43,9 @@ type Step struct {
 	Control string // "compact" or "expire": no request
 	Second  bool   // send to Target.Second
 
-	Settle *Settle       // of a situation: no request
-	Pass   time.Duration // the same
-	Play   *Play         // the same
+	Settle *Settle // of a situation: no request
+	Pass   *Pass   // the same
+	Play   *Play   // the same
 
 	Only   []Only
 	Ignore []string
@@ -222,6 +224,9 @@ func parseCase(text string) (Case, error) {
 		}
 	}
 	for _, s := range steps {
+		if s.Name == "ns" {
+			return Case{}, errors.New("a step cannot be called ns: {{ns}} is the namespace")
+		}
 		s.Body = strings.TrimRight(s.Body, "\n")
 		c.Steps = append(c.Steps, *s)
 	}
@@ -233,6 +238,8 @@ func (c *Case) parseHead(line string) {
 	switch {
 	case strings.Contains(line, "@no-namespace"):
 		c.NoNamespace = true
+	case line == "# @whole":
+		c.Whole = true
 	case comment && c.Title == "":
 		c.Title = strings.TrimSpace(title)
 	}
@@ -282,7 +289,7 @@ func (s *Step) directive(name, value string) (err error) {
 	case "settle", "state":
 		s.Settle, err = parseSettle(value, name == "state")
 	case "pass":
-		s.Pass, err = seconds(value)
+		s.Pass, err = parsePass(value)
 	case "play":
 		s.Play, err = parsePlay(value)
 	case "server":

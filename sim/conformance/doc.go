@@ -51,8 +51,11 @@
 //	# @settle quiet=2             wait until nothing has moved for 2 s (which is the default), and no pod is left to play
 //	# @state quiet=2 pods events  the same; then compare what there is, of these resources or of all. @ignore, @mask and @only
 //	                              go for the state: {"objects": {"pods/web-0": …}, "events": [{"about": "Pod/web-0", …}]}
-//	# @pass 30                    let 30 s pass
+//	# @pass 30                    let 30 s pass; :50: until the minute's second 50
 //	# @play app=web exit 1        pods with these labels do that from now on
+//
+// The service account default and the ConfigMap kube-root-ca.crt, which every namespace has, are left out unless the head of
+// the file says "# @whole".
 //
 // There is no scheduler and no kubelet: the harness binds pods to the node {{ns}}-node, or to that which the affinity of a
 // DaemonSet's pod names, runs them and removes those that are deleted, one at a time and only when nothing has moved for a

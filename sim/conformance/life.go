@@ -79,9 +79,46 @@ func (s *Settle) String() string {
 	return strings.Join(append(words, s.Of...), " ")
 }
 
+// Pass is a step without a request: it lets time pass.
+type Pass struct {
+	For time.Duration // so long; 0: to a second of the minute
+	To  int           // which
+}
+
+func parsePass(value string) (p *Pass, err error) {
+	p = &Pass{}
+	if second, ok := strings.CutPrefix(value, ":"); ok {
+		p.To, err = strconv.Atoi(second)
+	} else {
+		p.For, err = seconds(value)
+	}
+	return p, err
+}
+
+// String prints it as parsePass reads it.
+func (p *Pass) String() string {
+	if p.For == 0 {
+		return fmt.Sprintf("pass :%02d", p.To)
+	}
+	return fmt.Sprintf("pass %g", p.For.Seconds())
+}
+
+// left is how long it takes from a time on.
+func (p *Pass) left(now time.Time) time.Duration {
+	if p.For > 0 {
+		return p.For
+	}
+	next := now.Truncate(time.Minute).Add(time.Duration(p.To) * time.Second)
+	if !next.After(now) {
+		next = next.Add(time.Minute)
+	}
+	return next.Sub(now)
+}
+
 // life is a situation under way: the requests of its case, the pods that are played, and what is seen of it all.
 type life struct {
 	runner
+	whole  bool // what every namespace has is compared, too
 	seen   *observer
 	player *player
 }
@@ -92,7 +129,7 @@ func RunLife(ctx context.Context, t Target, c Case) []StepResult {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	ns := t.namespace(c)
-	l := &life{runner: runner{ctx: ctx, target: t, values: values{"ns": ns}, norm: newNormaliser(ns)}, seen: newObserver(ns)}
+	l := &life{runner: runner{ctx: ctx, target: t, values: values{"ns": ns}, norm: newNormaliser(ns)}, whole: c.Whole, seen: newObserver(ns)}
 	l.player = &player{life: l}
 	if err := l.begin(); err != nil {
 		return failAll(c, err)
@@ -146,8 +183,8 @@ func (l *life) step(s Step) (any, error) {
 			err = reduce(state, s, l.values)
 		}
 		return state, err
-	case s.Pass > 0:
-		return out, l.pass(s.Pass)
+	case s.Pass != nil:
+		return out, l.pass(s.Pass.left(time.Now()))
 	case s.Play != nil:
 		l.player.rules = append(l.player.rules, *s.Play)
 		return out, nil

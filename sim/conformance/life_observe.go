@@ -26,7 +26,7 @@ func (r resourceAt) collection(namespace string) string {
 }
 
 // resources asks discovery for what can be listed and watched, each resource in the version that is preferred. Leases, which
-// tell the time, are left out, and the second view on events.
+// tell the time, are left out, the second view on events, and custom resources of other cases.
 func (l *life) resources() (all []resourceAt, err error) {
 	for _, root := range []string{"/api", "/apis"} {
 		e, err := request{method: http.MethodGet, target: root, headers: []Header{{"Accept",
@@ -42,7 +42,10 @@ func (l *life) resources() (all []resourceAt, err error) {
 			all = appendGroup(all, root, group)
 		}
 	}
-	return slices.DeleteFunc(all, func(r resourceAt) bool { return r.name == "leases" || r.group == "events.k8s.io" }), nil
+	return slices.DeleteFunc(all, func(r resourceAt) bool {
+		other := strings.HasSuffix(r.group, ".example.com") && !strings.Contains(r.group, l.seen.ns)
+		return other || r.name == "leases" || r.group == "events.k8s.io"
+	}), nil
 }
 
 func appendGroup(all []resourceAt, root string, group any) []resourceAt {

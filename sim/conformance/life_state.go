@@ -84,10 +84,11 @@ func (l *life) list(r resourceAt) (found []*Object, err error) {
 	return found, nil
 }
 
-// everywhere reports whether an object is in every namespace or belongs to the harness.
+// everywhere reports whether an object is in every namespace or belongs to the harness: it is left
+// out.
 func (l *life) everywhere(r resourceAt, name string) bool {
-	return r.name == "configmaps" && name == "kube-root-ca.crt" || r.name == "serviceaccounts" && name == "default" ||
-		r.name == "nodes" && name == l.player.node()
+	common := r.name == "configmaps" && name == "kube-root-ca.crt" || r.name == "serviceaccounts" && name == "default"
+	return common && !l.whole || r.name == "nodes" && name == l.player.node()
 }
 
 // entry is an object or event on its way into a state.

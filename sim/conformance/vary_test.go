@@ -17,11 +17,14 @@ func TestEveryCaseIsPrintedAsItWasRead(t *testing.T) {
 	is := is.New(t)
 	cases, err := Cases()
 	is.NoErr(err)
-	for _, c := range cases {
+	situations, err := LifeCases()
+	is.NoErr(err)
+	for _, c := range append(cases, situations...) {
 		again, err := parseCase(c.source())
 		is.NoErr(err)
 		is.Equal(again.Title, c.Title)
 		is.Equal(again.NoNamespace, c.NoNamespace)
+		is.Equal(again.Whole, c.Whole)
 		is.Equal(again.Steps, c.Steps)
 	}
 }

@@ -1,6 +1,8 @@
 package controller
 
 import (
+	"slices"
+
 	"github.com/kubesim/kubesim/sim/mvcc"
 	"github.com/kubesim/kubesim/sim/object"
 )
@@ -12,6 +14,7 @@ import (
 //	services  lags ─▶ view of revision 4650   what was written since is brought by Resume, in its order
 type cache struct {
 	lagging map[string]*mvcc.View // by resource
+	owners  map[string]*owned     // by resource that lags: who depended on whom then, once somebody has asked
 }
 
 // of returns what is known of a resource.
@@ -32,6 +35,34 @@ func (c *cache) lag(resources []string, newest *mvcc.View) {
 			c.lagging[name] = newest
 		}
 	}
+}
+
+// resume ends the lag of a resource, and returns what was known of it.
+func (c *cache) resume(resource string) (from *mvcc.View) {
+	from = c.lagging[resource]
+	delete(c.lagging, resource)
+	delete(c.owners, resource)
+	return from
+}
+
+// owned returns what is known of those that an owner has, given those that it has now.
+func (c *cache) owned(uid string, newest []Ref, server Server) []Ref {
+	known := slices.DeleteFunc(slices.Clone(newest), func(r Ref) bool { return c.lagging[r.Resource] != nil })
+	for _, name := range c.missed() {
+		o := c.owners[name]
+		if o == nil {
+			o = &owned{byOwner: map[string][]Ref{}}
+			if d := server.Definition(name); d != nil {
+				o.add(d, c.lagging[name])
+			}
+			if c.owners == nil {
+				c.owners = map[string]*owned{}
+			}
+			c.owners[name] = o
+		}
+		known = append(known, o.byOwner[uid]...)
+	}
+	return known
 }
 
 // missed returns the resources that lag.

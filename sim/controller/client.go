@@ -123,11 +123,15 @@ func (c *Client) Items(of, namespace string, yield func(*resource.Item) bool) {
 
 func (c *Client) view(of string) *mvcc.View { return c.loop.cache.of(of, c.manager.log.Newest()) }
 
-// Owned returns the objects that name an owner by its uid, in the order in which they came to it: as the cache knows them,
-// if nothing lags. They are not to be changed.
+// Owned returns the objects that name an owner by its uid, in the order in which they came to it. They are not to be
+// changed.
 func (c *Client) Owned(uid string) []Ref {
 	m := c.manager
-	return m.owned.of(uid, m.log.Newest(), m.server.Resources())
+	newest := m.owned.of(uid, m.log.Newest(), m.server.Resources())
+	if len(c.loop.cache.lagging) == 0 {
+		return newest
+	}
+	return c.loop.cache.owned(uid, newest, m.server)
 }
 
 // Unowned returns the objects of a namespace that name no owner, in the order in which they came to that. They are not to be
@@ -202,6 +206,22 @@ func (c *Client) Connect(of, subresource string, key Key, body object.Object) (o
 	return obj, s
 }
 
+// Scale returns the Scale of an object of a resource, which may be served in several versions.
+func (c *Client) Scale(d *resource.Definition, key Key) (object.Object, *status.Status) {
+	q := c.requestOf(d, key.Namespace, key.Name)
+	q.Verb, q.Subresource = "get", "scale"
+	return c.registry().Connect(q, "get", nil)
+}
+
+// SetScale changes the number of replicas of an object to that of a Scale.
+func (c *Client) SetScale(d *resource.Definition, scale object.Object) *status.Status {
+	q := c.requestOf(d, scale.Namespace(), scale.Name())
+	q.Verb, q.Subresource = "update", "scale"
+	defer c.writes()()
+	_, s := c.registry().Connect(q, "update", scale)
+	return s
+}
+
 // Apply applies fields of an object, whoever else has them (server-side apply, with force). It creates an object that is
 // not there, where that is allowed.
 func (c *Client) Apply(of, subresource string, key Key, fields object.Object) (object.Object, *status.Status) {
@@ -225,6 +245,7 @@ func (c *Client) Apply(of, subresource string, key Key, fields object.Object) (o
 type Preconditions struct {
 	UID, ResourceVersion string
 	Propagation          string // Orphan, Background or Foreground
+	Now                  bool   // without a grace period
 }
 
 // Delete deletes an object, or begins to.
@@ -240,6 +261,9 @@ func (c *Client) Delete(of string, key Key, p Preconditions) *status.Status {
 	}
 	if p.ResourceVersion != "" {
 		o.ResourceVersion = &p.ResourceVersion
+	}
+	if p.Now {
+		o.GracePeriodSeconds = new(int64)
 	}
 	defer c.writes()()
 	_, s = c.registry().Delete(q, o)

@@ -62,18 +62,22 @@ func (o *owned) of(uid string, view *mvcc.View, all []*resource.Definition) []Re
 		o.byOwner = map[string][]Ref{}
 		seen := map[string]bool{}
 		for _, d := range all {
-			if seen[d.Storage] {
-				continue // served in two groups
+			if !seen[d.Storage] { // else it is served in two groups
+				seen[d.Storage] = true
+				o.add(d.Hub, view)
 			}
-			seen[d.Storage] = true
-			view.Range(d.Hub.Key("", ""), "", func(kv *mvcc.KV) bool {
-				it := resource.ItemOf(d.Hub, kv)
-				o.move(refOf(d.Storage, it), nil, ownersOf(d.Storage, it))
-				return true
-			})
 		}
 	}
 	return o.byOwner[uid]
+}
+
+// add adds the objects of a resource.
+func (o *owned) add(d *resource.Definition, view *mvcc.View) {
+	view.Range(d.Key("", ""), "", func(kv *mvcc.KV) bool {
+		it := resource.ItemOf(d, kv)
+		o.move(refOf(d.Storage, it), nil, ownersOf(d.Storage, it))
+		return true
+	})
 }
 
 func refOf(storage string, it *resource.Item) Ref { return Ref{storage, Key{it.Namespace, it.Name}} }

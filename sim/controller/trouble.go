@@ -84,8 +84,7 @@ func (m *Manager) Resume(name string) error {
 		return err
 	}
 	for _, resource := range l.cache.missed() {
-		from := l.cache.lagging[resource]
-		delete(l.cache.lagging, resource)
+		from := l.cache.resume(resource)
 		if from.Rev() > m.log.Store.Rev() || m.replay(l, resource, from) != nil {
 			m.list(l, m.log.Newest())
 		}

@@ -36,6 +36,11 @@ type Quantity struct {
 // New returns a whole number.
 func New(value int64, format Format) Quantity { return Quantity{unscaled: value, format: format} }
 
+// Milli returns a number of thousandths.
+func Milli(value int64, format Format) Quantity {
+	return Quantity{unscaled: value, exp: -3, format: format}
+}
+
 // MustParse is Parse for texts that are known to be right.
 func MustParse(s string) Quantity {
 	q, err := Parse(s)

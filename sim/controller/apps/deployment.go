@@ -115,18 +115,20 @@ func (r *rollout) sync() (again time.Duration, failed *status.Status) {
 	paused := r.Object.True("spec", "paused")
 	switch {
 	case r.Object.DeletionTimestamp() != "":
-		return r.report()
+		r.revise(false)
+		return 0, r.reportCounts()
 	case r.notePause(paused) || r.failed != nil:
 		return 0, r.failed // what was written brings it back
+	case !paused && r.rollbackTo() != nil:
+		r.rollBack()
+		return 0, r.failed
 	case paused || r.resized():
 		r.revise(false)
 		r.scale()
 		if paused && r.failed == nil && r.rollbackTo() == nil {
 			r.cleanUp()
 		}
-	case r.rollbackTo() != nil:
-		r.rollBack()
-		return 0, r.failed
+		return 0, r.reportCounts()
 	case r.Object.String("spec", "strategy", "type") == "Recreate":
 		r.recreate()
 	default:

@@ -217,11 +217,7 @@ func hashOf(template map[string]any, d object.Object) string {
 		}
 		h.Write(bytes)
 	}
-	text := []byte(strconv.FormatUint(uint64(h.Sum32()), 10))
-	for i, c := range text {
-		text[i] = safeCharacters[int(c)%len(safeCharacters)]
-	}
-	return string(text)
+	return safe(h.Sum32())
 }
 
 // rollbackTo is the revision to go back to, which the annotation of the API of old asks for; nil: none.

@@ -2,18 +2,12 @@ package apps
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"slices"
-	"strconv"
-	"strings"
-	"time"
 
-	"github.com/kubesim/kubesim/sim/controller"
 	"github.com/kubesim/kubesim/sim/controller/workload"
 
 	"github.com/kubesim/kubesim/sim/object"
-	"github.com/kubesim/kubesim/sim/status"
 )
 
 // fenceposts returns how many pods a rolling update may have too many and too few; one of them is not 0.
@@ -22,23 +16,11 @@ func (r *rollout) fenceposts() (surge, unavailable int64) {
 		return 0, 0
 	}
 	rolling := object.Object(r.Object.Map("spec", "strategy", "rollingUpdate"))
-	surge, unavailable = share(rolling["maxSurge"], r.want(), math.Ceil), share(rolling["maxUnavailable"], r.want(), math.Floor)
+	surge, unavailable = workload.Share(rolling["maxSurge"], r.want(), math.Ceil), workload.Share(rolling["maxUnavailable"], r.want(), math.Floor)
 	if surge == 0 && unavailable == 0 {
 		unavailable = 1
 	}
 	return surge, min(unavailable, r.want())
-}
-
-// share is a number, or a percentage of a whole.
-func share(v any, whole int64, round func(float64) float64) int64 {
-	switch v := v.(type) {
-	case int64:
-		return v
-	case string:
-		percent, _ := strconv.ParseInt(strings.TrimSuffix(v, "%"), 10, 64)
-		return int64(round(float64(percent) * float64(whole) / 100))
-	}
-	return 0
 }
 
 // room is how many replicas the newest ReplicaSet may have now.
@@ -246,153 +228,4 @@ func (r *rollout) oldPods() bool {
 		}
 	}
 	return false
-}
-
-// complete reports whether all pods are of the newest template and available, as an object's status says.
-func (r *rollout) complete(obj object.Object) bool {
-	at := object.Object(obj.Map("status"))
-	return at.Int64("updatedReplicas") == r.want() && at.Int64("replicas") == r.want() && at.Int64("availableReplicas") == r.want() &&
-		at.Int64("observedGeneration") >= r.Object.Generation()
-}
-
-func (r *rollout) hasDeadline() bool {
-	n, ok := r.Object.Int("spec", "progressDeadlineSeconds")
-	return ok && n != unlimited
-}
-
-// progress makes the condition Progressing of the Deployment say something. The time of its last update is that of what it
-// says, that of its last transition that of its status.
-func (r *rollout) progress(value, reason, message string) {
-	r.say("Progressing", value, reason, message)
-}
-
-func (r *rollout) say(kind, value, reason, message string) {
-	now := object.Time(r.API.Now())
-	c := map[string]any{"type": kind, "status": value, "reason": reason, "message": message, "lastUpdateTime": now, "lastTransitionTime": now}
-	before := controller.Condition(r.Object, kind)
-	if before != nil && before.String("status") == value {
-		if before.String("reason") == reason && kind != "Progressing" || before.String("reason") == reason && before.String("message") == message {
-			return
-		}
-		c["lastTransitionTime"] = before["lastTransitionTime"]
-	}
-	r.forget(kind)
-	r.Object.Set(append(r.Object.List("status", "conditions"), c), "status", "conditions")
-}
-
-// forget removes a condition.
-func (r *rollout) forget(kind string) {
-	left := slices.DeleteFunc(slices.Clone(r.Object.List("status", "conditions")), func(v any) bool { return v.(map[string]any)["type"] == kind })
-	if r.Object.Remove("status", "conditions"); len(left) > 0 {
-		r.Object.Set(left, "status", "conditions")
-	}
-}
-
-// report writes the status of the Deployment, and comes back when its deadline ends.
-func (r *rollout) report() (again time.Duration, failed *status.Status) {
-	before := object.Object(r.Object.Map("status")).Copy()
-	if before == nil {
-		before = object.Object{}
-	}
-	r.count()
-	if !r.hasDeadline() {
-		r.forget("Progressing")
-	} else if !(r.Object.Int64("status", "replicas") == r.Object.Int64("status", "updatedReplicas") &&
-		controller.Condition(object.Object{"status": map[string]any(before)}, "Progressing").String("reason") == "NewReplicaSetAvailable") {
-		r.sayProgress(before)
-	}
-	r.sayFailure()
-	if object.Equal(r.Object.Map("status"), map[string]any(before)) {
-		return r.untilDeadline(), nil
-	}
-	_, failed = r.API.Update(deployments, "status", r.Object)
-	return 0, failed
-}
-
-// count counts the pods that the ReplicaSets report.
-func (r *rollout) count() {
-	at := func(name string) int64 {
-		return sum(r.all(), func(s *replicaSetOf) int64 { return s.count(name) })
-	}
-	available := at("availableReplicas")
-	st := object.Object(r.Object.Map("status"))
-	if st == nil {
-		st = object.Object{}
-		r.Object["status"] = map[string]any(st)
-	}
-	workload.SetCounts(st, map[string]int64{"replicas": at("replicas"), "updatedReplicas": r.newest.count("replicas"), "readyReplicas": at("readyReplicas"),
-		"availableReplicas": available, "unavailableReplicas": max(sum(r.all(), (*replicaSetOf).replicas)-available, 0)})
-	st["observedGeneration"], st["terminatingReplicas"] = r.Object.Generation(), at("terminatingReplicas")
-	if _, unavailable := r.fenceposts(); available >= r.want()-unavailable {
-		r.say("Available", "True", "MinimumReplicasAvailable", "Deployment has minimum availability.")
-	} else {
-		r.say("Available", "False", "MinimumReplicasUnavailable", "Deployment does not have minimum availability.")
-	}
-}
-
-// sayProgress says in the condition Progressing whether the rollout is complete, goes on or has taken too long.
-func (r *rollout) sayProgress(before object.Object) {
-	who := fmt.Sprintf("Deployment %q", r.Object.Name())
-	if r.newest != nil {
-		who = fmt.Sprintf("ReplicaSet %q", r.newest.Name())
-	}
-	now := object.Object(r.Object.Map("status"))
-	grew := func(name string) bool { return now.Int64(name) > before.Int64(name) }
-	switch {
-	case r.complete(r.Object):
-		r.progress("True", "NewReplicaSetAvailable", who+" has successfully progressed.")
-	case grew("updatedReplicas"), grew("readyReplicas"), grew("availableReplicas"),
-		now.Int64("replicas")-now.Int64("updatedReplicas") < before.Int64("replicas")-before.Int64("updatedReplicas"):
-		c := controller.Condition(r.Object, "Progressing")
-		since := c["lastTransitionTime"]
-		if r.forget("Progressing"); c.String("status") != "True" {
-			since = nil
-		}
-		r.progress("True", "ReplicaSetUpdated", who+" is progressing.")
-		if since != nil {
-			controller.Condition(r.Object, "Progressing")["lastTransitionTime"] = since
-		}
-	case r.late():
-		r.progress("False", "ProgressDeadlineExceeded", who+" has timed out progressing.")
-	}
-}
-
-// late reports whether nothing has progressed for longer than progressDeadlineSeconds.
-func (r *rollout) late() bool {
-	switch c := controller.Condition(r.Object, "Progressing"); {
-	case c == nil, c.String("reason") == "NewReplicaSetAvailable":
-		return false
-	case c.String("reason") == "ProgressDeadlineExceeded":
-		return true
-	default:
-		return r.deadline().Before(r.API.Now())
-	}
-}
-
-// deadline is when the last progress will have been too long ago.
-func (r *rollout) deadline() time.Time {
-	c := controller.Condition(r.Object, "Progressing")
-	return workload.TimeOf(c.String("lastUpdateTime")).Add(time.Duration(r.Object.Int64("spec", "progressDeadlineSeconds")) * time.Second)
-}
-
-// untilDeadline is how long until a rollout that goes on is to be looked at again. 0: it needs not be.
-func (r *rollout) untilDeadline() time.Duration {
-	c := controller.Condition(r.Object, "Progressing")
-	if c == nil || r.complete(r.Object) || c.String("reason") == "ProgressDeadlineExceeded" {
-		return 0
-	}
-	return max(r.deadline().Sub(r.API.Now()), 0) + time.Second
-}
-
-// sayFailure takes over the condition ReplicaFailure of the ReplicaSets, of the newest first.
-func (r *rollout) sayFailure() {
-	sets := slices.Clone(r.all())
-	slices.Reverse(sets)
-	for _, s := range sets {
-		if c := controller.Condition(s.Object, "ReplicaFailure"); c != nil {
-			r.say("ReplicaFailure", c.String("status"), c.String("reason"), c.String("message"))
-			return
-		}
-	}
-	r.forget("ReplicaFailure")
 }

@@ -8,7 +8,6 @@ import (
 
 	"github.com/kubesim/kubesim/sim/controller/workload"
 
-	"github.com/kubesim/kubesim/sim/commit"
 	"github.com/kubesim/kubesim/sim/controller"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/resource"
@@ -36,7 +35,9 @@ func ReplicationController() controller.Controller {
 
 func replicator(of workload.Owner, name, account string) controller.Controller {
 	r := &replicas{Owner: of}
-	return controller.Account(name, account, r, controller.Watch{Resource: of.Resource}, of.Watch(workload.Pods, r.seen))
+	c := controller.Account(name, account, r, controller.Watch{Resource: of.Resource}, of.Watch(workload.Pods, r.expectations.Seen))
+	c.Component = account
+	return c
 }
 
 // replicas remembers what it has done to the pods of its objects and not seen yet.
@@ -47,16 +48,6 @@ type replicas struct {
 
 // Memory is controller.Rememberer's.
 func (r *replicas) Memory() any { return &r.expectations }
-
-// seen is told of each pod that has a controller.
-func (r *replicas) seen(key controller.Key, c *commit.Commit) {
-	switch p := workload.PodOf(c.Item()); {
-	case c.Deleted() || p.Deleting:
-		r.expectations.Deleted(key.String(), p.Name)
-	case c.Created():
-		r.expectations.Created(key.String(), 1)
-	}
-}
 
 // Reconcile is controller.Reconciler's.
 func (r *replicas) Reconcile(api *controller.Client, key controller.Key) (again time.Duration, failed *status.Status) {
@@ -83,7 +74,7 @@ func (r *replicas) Reconcile(api *controller.Client, key controller.Key) (again 
 	if s := set.report(wrong); s != nil {
 		return 0, s
 	}
-	return set.nextAvailable(), wrong
+	return workload.NextAvailable(set.pods, set.minReady(), api.Now()), wrong
 }
 
 // replicaSet is a ReplicaSet, or a ReplicationController, and its active pods.
@@ -220,14 +211,4 @@ func (s *replicaSet) condition(now object.Object, wrong *status.Status) {
 			now["conditions"] = left
 		}
 	}
-}
-
-// nextAvailable is how long until one more of the pods that are ready counts as available. 0: all do.
-func (s *replicaSet) nextAvailable() (soonest time.Duration) {
-	for _, p := range s.pods {
-		if left, ready := p.AvailableIn(s.minReady(), s.API.Now()); ready && left > 0 && (soonest == 0 || left < soonest) {
-			soonest = left
-		}
-	}
-	return soonest
 }

@@ -132,7 +132,7 @@ type node struct {
 func collect(api *controller.Client, key controller.Key) (time.Duration, *status.Status) {
 	of, name, _ := strings.Cut(key.Name, "/")
 	n := node{api: api, resource: of, key: controller.Key{Namespace: key.Namespace, Name: name}}
-	if api.Definition(of) == nil {
+	if of == events || api.Definition(of) == nil {
 		return 0, nil
 	}
 	if n.known = api.Get(of, key.Namespace, name); n.known == nil {

@@ -35,12 +35,16 @@ var all = []func() controller.Controller{
 	volume.Ephemeral,
 	volume.Expander,
 	volume.Provisioner,
+	apps.StatefulSet,
+	apps.DaemonSet,
 	batch.Job,
 	batch.CronJob,
 	batch.TTLAfterFinished,
 	network.Endpoints,
 	network.EndpointSlices,
 	network.Mirroring,
+	scheduler.New,
+	nodes.PodGC,
 }
 
 // every stands for all controllers among names.

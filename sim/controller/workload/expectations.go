@@ -3,6 +3,9 @@ package workload
 import (
 	"slices"
 	"time"
+
+	"github.com/kubesim/kubesim/sim/commit"
+	"github.com/kubesim/kubesim/sim/controller"
 )
 
 // expectationsTimeout is how long a controller waits to see what it has done.
@@ -37,6 +40,16 @@ func (e Expectations) Created(key string, n int) {
 func (e Expectations) Deleted(key, name string) {
 	if x := e[key]; x != nil {
 		x.Deletes = slices.DeleteFunc(x.Deletes, func(s string) bool { return s == name })
+	}
+}
+
+// Seen is told of each commit to a pod of an object: see Owner.Watch.
+func (e *Expectations) Seen(key controller.Key, c *commit.Commit) {
+	switch p := PodOf(c.Item()); {
+	case c.Deleted() || p.Deleting:
+		e.Deleted(key.String(), p.Name)
+	case c.Created():
+		e.Created(key.String(), 1)
 	}
 }
 

@@ -30,6 +30,9 @@ type PodFacts struct {
 	Restarts        int64 // the most of one container
 	SidecarRestarts int64 // the most of one restartable init container
 	Cost            int   // controller.kubernetes.io/pod-deletion-cost
+
+	Target string            // the node that it has, or that its affinity names: that of a pod of a DaemonSet
+	Claims map[string]string // names of persistent volume claims by that of the volume
 }
 
 // PodOf returns the pod that an item is.
@@ -54,11 +57,30 @@ func ReadPod(obj object.Object) *PodFacts {
 			p.SidecarRestarts = max(p.SidecarRestarts, s.Int64("restartCount"))
 		}
 	}
+	if p.Target = p.Node; p.Target == "" {
+		p.Target = namedNode(obj)
+	}
+	for _, v := range obj.Objects("spec", "volumes") {
+		if claim := v.String("persistentVolumeClaim", "claimName"); claim != "" {
+			if p.Claims == nil {
+				p.Claims = map[string]string{}
+			}
+			p.Claims[v.String("name")] = claim
+		}
+	}
 	cost, err := strconv.ParseInt(obj.Annotations()["controller.kubernetes.io/pod-deletion-cost"], 10, 32)
 	if err == nil {
 		p.Cost = int(cost)
 	}
 	return p
+}
+
+// namedNode is the node that the affinity of a pod names, or "" (daemon/util.GetTargetNodeName).
+func namedNode(pod object.Object) string {
+	if names, only := NodeAffinityOf(pod.Map("spec")).Names(); only && len(names) == 1 {
+		return names[0]
+	}
+	return ""
 }
 
 // TimeOf reads a metav1.Time; what is none is the zero time.
@@ -95,6 +117,16 @@ func (p *Pod) AvailableIn(minReady time.Duration, now time.Time) (time.Duration,
 func (p *Pod) Available(minReady time.Duration, now time.Time) bool {
 	left, ready := p.AvailableIn(minReady, now)
 	return ready && left == 0
+}
+
+// NextAvailable is how long until one more of the pods that are ready counts as available. 0: all do.
+func NextAvailable(pods []*Pod, minReady time.Duration, now time.Time) (soonest time.Duration) {
+	for _, p := range pods {
+		if left, ready := p.AvailableIn(minReady, now); ready && left > 0 && (soonest == 0 || left < soonest) {
+			soonest = left
+		}
+	}
+	return soonest
 }
 
 // ByDeletion sorts pods by who is deleted first (controller.ActivePodsWithRanks): what has no node, has not begun, is not

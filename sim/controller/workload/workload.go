@@ -35,6 +35,7 @@ type Workload struct {
 	API      *controller.Client
 	Object   object.Object
 	Selector selector.Labels
+	Member   func(*resource.Item) bool // what else makes an object that is selected the workload's; nil: nothing
 }
 
 // Of returns what the cache has of a workload, and false if it has nothing.
@@ -138,7 +139,7 @@ func (w *Workload) Claim(of string, candidates []*resource.Item) (mine []*resour
 	deleting := w.Object.DeletionTimestamp() != ""
 	for _, it := range candidates {
 		obj := it.Object()
-		owner, selected := ControllerOf(obj), w.Selector.Match(it.Label)
+		owner, selected := ControllerOf(obj), w.Selector.Match(it.Label) && (w.Member == nil || w.Member(it))
 		switch {
 		case owner != nil && owner.String("uid") != w.Object.UID():
 		case owner != nil && selected:
@@ -195,16 +196,20 @@ func (w *Workload) release(of string, it *resource.Item) *status.Status {
 	return s
 }
 
-// CreatePod makes a pod of the workload's template, and says so in an event.
-func (w *Workload) CreatePod(change func(pod object.Object)) *status.Status {
-	template := object.Object(w.Object.Map("spec", "template")).Copy()
+// NewPod returns a pod of a template, whose parts it takes, that has yet to be made (controller.GetPodFromTemplate).
+func (w *Workload) NewPod(template object.Object) object.Object {
 	meta := map[string]any{"generateName": PodPrefix(w.Object.Name()), "namespace": w.Object.Namespace(), "ownerReferences": []any{w.Ref()}}
 	for _, name := range []string{"labels", "annotations", "finalizers"} {
 		if v, ok := template.Get("metadata", name); ok {
 			meta[name] = v
 		}
 	}
-	obj := object.Object{"kind": "Pod", "apiVersion": "v1", "metadata": meta, "spec": template.Map("spec")}
+	return object.Object{"kind": "Pod", "apiVersion": "v1", "metadata": meta, "spec": template.Map("spec")}
+}
+
+// CreatePod makes a pod of the workload's template, and says so in an event.
+func (w *Workload) CreatePod(change func(pod object.Object)) *status.Status {
+	obj := w.NewPod(object.Object(w.Object.Map("spec", "template")).Copy())
 	if change != nil {
 		change(obj)
 	}

@@ -1,0 +1,296 @@
+package apps
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/kubesim/kubesim/sim/commit"
+	"github.com/kubesim/kubesim/sim/controller"
+	"github.com/kubesim/kubesim/sim/controller/workload"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/resource"
+	"github.com/kubesim/kubesim/sim/status"
+)
+
+const (
+	daemonSets = "daemonsets.apps"
+
+	// daemonBurst is how many pods are made or deleted in one go.
+	daemonBurst = 250
+)
+
+// DaemonSet keeps a pod on each node that the template of a DaemonSet fits (pkg/controller/daemon):
+//
+//	node a   fits                 a pod, which the scheduler binds to it because its affinity names it
+//	node b   tainted, NoSchedule  none is made; one that is there stays
+//	node c   other labels         one that is there is deleted
+func DaemonSet() controller.Controller {
+	d := &daemons{Owner: workload.Owner{Resource: daemonSets}}
+	return controller.Account("daemonset-controller", "daemon-set-controller", d, controller.Watch{Resource: daemonSets},
+		d.Watch(workload.Pods, d.memory.Expectations.Seen), d.Watch(controllerRevisions, nil), controller.Watch{Resource: workload.Nodes, Keys: d.ofNode})
+}
+
+// daemons remembers what it has done to the pods of its objects and not seen yet, and which failed.
+type daemons struct {
+	workload.Owner
+	memory struct {
+		Expectations workload.Expectations `json:",omitempty"`
+		Failed       failures              `json:",omitempty"`
+	}
+}
+
+// Memory is controller.Rememberer's.
+func (d *daemons) Memory() any { return &d.memory }
+
+// daemonFacts are what is kept with the item of a DaemonSet.
+type daemonFacts struct {
+	uid       string
+	placement *workload.Placement
+	strays    bool // pods are where they are not to be
+}
+
+func daemonOf(obj object.Object) *daemonFacts {
+	spec := object.Object(obj.Map("spec", "template", "spec"))
+	tolerateDaemon(spec)
+	return &daemonFacts{obj.UID(), workload.PlacementOf(spec), obj.Int64("status", "numberMisscheduled") > 0}
+}
+
+// shouldRun reports whether a node gets a pod, and whether it keeps one that it has (daemon.NodeShouldRunDaemonPod).
+func shouldRun(p *workload.Placement, n *workload.Node) (run, stay bool) {
+	switch {
+	case !p.Fits(n):
+		return false, false
+	case !p.Tolerates(n, "NoExecute", "NoSchedule"):
+		return false, p.Tolerates(n, "NoExecute")
+	}
+	return true, true
+}
+
+// ofNode returns the DaemonSets for which a new node, or one with other labels or taints, means other pods.
+func (d *daemons) ofNode(api *controller.Client, c *commit.Commit) (keys []controller.Key) {
+	if c.Deleted() {
+		return nil // what ran on it is not ours to delete
+	}
+	n := workload.NodeOf(c.Item())
+	if before := c.Before(); before != nil {
+		was := workload.NodeOf(before)
+		if maps.Equal(was.Labels, n.Labels) && slices.Equal(was.Taints, n.Taints) {
+			return nil
+		}
+	}
+	api.Items(daemonSets, "", func(it *resource.Item) bool {
+		set := resource.Derived(it, daemonOf)
+		run, stay := shouldRun(set.placement, n)
+		scheduled := slices.ContainsFunc(api.Owned(set.uid), func(ref controller.Ref) bool {
+			pod := api.Item(ref.Resource, ref.Namespace, ref.Name)
+			return ref.Resource == workload.Pods && pod != nil && workload.PodOf(pod).Node == n.Name
+		})
+		if run && !scheduled || !stay && scheduled || scheduled && set.strays {
+			keys = append(keys, controller.Key{Namespace: it.Namespace, Name: it.Name})
+		}
+		return true
+	})
+	return keys
+}
+
+// Reconcile is controller.Reconciler's.
+func (d *daemons) Reconcile(api *controller.Client, key controller.Key) (again time.Duration, failed *status.Status) {
+	w, ok := d.Of(api, key)
+	switch {
+	case !ok:
+		delete(d.memory.Expectations, key.String())
+		return 0, nil
+	case w.Selector.Empty():
+		_ = api.Event(w.Object, "Warning", "SelectingAll", "This daemon set is selecting all pods. A non-empty selector is required.")
+		return 0, nil
+	case w.Object.DeletionTimestamp() != "":
+		return 0, nil
+	}
+	set := daemonSet{Workload: w, expectations: &d.memory.Expectations, failed: &d.memory.Failed}
+	if failed = set.revise(); failed != nil {
+		return 0, failed
+	}
+	if failed = set.arrange(); failed != nil {
+		return 0, failed
+	}
+	if !d.memory.Expectations.Fulfilled(key.String(), api.Now()) {
+		return 0, set.report(false)
+	}
+	failed = set.update()
+	if x := set.report(true); failed == nil {
+		failed = x
+	}
+	if failed != nil {
+		return 0, failed
+	}
+	again = workload.NextAvailable(set.pods, set.minReady(), api.Now())
+	if again == 0 || set.backoff > 0 && set.backoff < again {
+		again = set.backoff
+	}
+	return again, nil
+}
+
+// daemonSet is a DaemonSet, its pods and its revisions.
+type daemonSet struct {
+	workload.Workload
+	expectations *workload.Expectations
+	failed       *failures
+	hash         string  // of the newest revision: the label of its pods
+	old          history // the other revisions
+	pods         []*workload.Pod
+	places       []*place      // the nodes, in the order of their names, then those that are not there
+	backoff      time.Duration // until failed pods are looked at again
+}
+
+// place is a node and the pods of the set that are there, or are to be.
+type place struct {
+	name      string
+	there     bool // there is such a node
+	run, stay bool // see shouldRun
+	pods      []*workload.Pod
+}
+
+func (s *daemonSet) minReady() time.Duration {
+	return time.Duration(s.Object.Int64("spec", "minReadySeconds")) * time.Second
+}
+
+func (s *daemonSet) available(p *workload.Pod) bool { return p.Available(s.minReady(), s.API.Now()) }
+
+// arrange puts each pod in its place: pods on their nodes, the oldest first.
+func (s *daemonSet) arrange() *status.Status {
+	mine, failed := s.Claim(workload.Pods, s.Candidates(workload.Pods))
+	if failed != nil {
+		return failed
+	}
+	s.pods = workload.PodsOf(mine)
+	placement := daemonOf(s.Object.Copy()).placement
+	byName := map[string]*place{}
+	s.API.Items(workload.Nodes, "", func(it *resource.Item) bool {
+		p := &place{name: it.Name, there: true}
+		p.run, p.stay = shouldRun(placement, workload.NodeOf(it))
+		byName[it.Name] = p
+		s.places = append(s.places, p)
+		return true
+	})
+	var lost []*place
+	for _, p := range s.pods {
+		if p.Target == "" || p.Finished() && p.Deleting {
+			continue
+		}
+		at := byName[p.Target]
+		if at == nil {
+			at = &place{name: p.Target}
+			byName[p.Target] = at
+			lost = append(lost, at)
+		}
+		at.pods = append(at.pods, p)
+	}
+	slices.SortFunc(lost, func(a, b *place) int { return cmp.Compare(a.name, b.name) })
+	s.places = append(s.places, lost...)
+	for _, at := range s.places {
+		slices.SortFunc(at.pods, oldest)
+	}
+	return nil
+}
+
+// oldest sorts pods: those that have a node first, then by age.
+func oldest(a, b *workload.Pod) int {
+	switch {
+	case a.Node != "" && b.Node == "":
+		return -1
+	case a.Node == "" && b.Node != "":
+		return 1
+	}
+	return cmp.Or(a.Created.Compare(b.Created), cmp.Compare(a.Name, b.Name))
+}
+
+// update makes and deletes pods, and when nothing is left to see of that replaces those of old revisions.
+func (s *daemonSet) update() *status.Status {
+	wrong, missing := s.manage()
+	if failed := s.sync(wrong, missing); failed != nil {
+		return failed
+	}
+	if len(wrong)+len(missing) == 0 && s.Object.String("spec", "updateStrategy", "type") == "RollingUpdate" {
+		wrong, missing, failed := s.roll()
+		if failed == nil {
+			failed = s.sync(wrong, missing)
+		}
+		if failed != nil {
+			return failed
+		}
+	}
+	return s.truncate()
+}
+
+// sync deletes pods, and makes some on nodes.
+func (s *daemonSet) sync(wrong []*workload.Pod, missing []string) (failed *status.Status) {
+	wrong, missing = wrong[:min(len(wrong), daemonBurst)], missing[:min(len(missing), daemonBurst)]
+	var names []string
+	for _, p := range wrong {
+		names = append(names, p.Name)
+	}
+	key := s.Key().String()
+	s.expectations.Expect(key, len(missing), names, s.API.Now())
+	i := -1
+	made, failed := workload.Slowly(len(missing), func() *status.Status {
+		i++
+		if failed := s.CreatePod(s.daemonPod(missing[i])); failed != nil && !workload.Terminating(failed) {
+			return failed
+		}
+		return nil
+	})
+	s.expectations.Created(key, len(missing)-made)
+	for _, p := range wrong {
+		if x := s.DeletePod(p); x != nil {
+			s.expectations.Deleted(key, p.Name)
+			if x.Reason != status.ReasonNotFound {
+				failed = x
+			}
+		}
+	}
+	return failed
+}
+
+// report writes the status of the set where it is not what there is.
+func (s *daemonSet) report(observed bool) *status.Status {
+	var desired, current, strays, ready, updated, available int64
+	for _, at := range s.places {
+		switch {
+		case !at.there:
+		case at.run:
+			desired++
+			if len(at.pods) == 0 {
+				continue
+			}
+			current++
+			first := at.pods[0]
+			if first.Ready {
+				ready++
+				if s.available(first) {
+					available++
+				}
+			}
+			if s.isUpdated(first) {
+				updated++
+			}
+		case len(at.pods) > 0:
+			strays++
+		}
+	}
+	before := object.Object(s.Object.Map("status"))
+	now := before.Copy()
+	if now == nil {
+		now = object.Object{}
+	}
+	workload.SetCounts(now, map[string]int64{"updatedNumberScheduled": updated, "numberAvailable": available, "numberUnavailable": desired - available})
+	now["desiredNumberScheduled"], now["currentNumberScheduled"], now["numberMisscheduled"], now["numberReady"] = desired, current, strays, ready
+	if observed {
+		now["observedGeneration"] = s.Object.Generation()
+	}
+	if object.Equal(map[string]any(now), map[string]any(before)) {
+		return nil
+	}
+	return s.WriteStatus(now)
+}

@@ -1,0 +1,227 @@
+package apps
+
+import (
+	"math"
+	"slices"
+
+	"github.com/kubesim/kubesim/sim/controller"
+	"github.com/kubesim/kubesim/sim/controller/workload"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/status"
+)
+
+// revise finds or makes the revision of the template, and gives it the highest number.
+func (s *daemonSet) revise() *status.Status {
+	h, failed := historyOf(&s.Workload, s.Candidates(controllerRevisions))
+	if failed != nil {
+		return failed
+	}
+	data := snapshot(s.Object.Map("spec", "template"))
+	var alike history
+	for _, r := range h {
+		if r.Labels()[revisionHash] == "" {
+			r.Set(r.Name(), "metadata", "labels", revisionHash)
+			if r, failed = s.API.Update(controllerRevisions, "", r); failed != nil {
+				return failed
+			}
+		}
+		if keeps(r, data) {
+			alike = append(alike, r)
+		} else {
+			s.old = append(s.old, r)
+		}
+	}
+	current, failed := s.only(alike)
+	if current == nil && failed == nil {
+		current, failed = s.newRevision(data)
+	}
+	if failed != nil {
+		return failed
+	}
+	s.hash = current.Labels()[revisionHash]
+	if current.Int64("revision") < s.old.next() {
+		_, failed = renumber(s.API, current, s.old.next())
+	}
+	return failed
+}
+
+// only returns the newest of the revisions that keep the same, and deletes the others when their pods have its label.
+func (s *daemonSet) only(alike history) (object.Object, *status.Status) {
+	if len(alike) <= 1 {
+		return append(alike, nil)[0], nil
+	}
+	newest := alike[len(alike)-1]
+	hash := newest.Labels()[revisionHash]
+	mine, failed := s.Claim(workload.Pods, s.Candidates(workload.Pods))
+	if failed != nil {
+		return nil, failed
+	}
+	for _, p := range workload.PodsOf(mine) {
+		if revisionLabel(p) == hash {
+			continue
+		}
+		if _, failed := s.API.Patch(workload.Pods, "", p.Key(), func(live object.Object) { live.Set(hash, "metadata", "labels", revisionHash) }); failed != nil {
+			return nil, failed
+		}
+	}
+	for _, r := range alike[:len(alike)-1] {
+		if failed := s.API.Delete(controllerRevisions, controller.Key{Namespace: r.Namespace(), Name: r.Name()}, controller.Preconditions{}); failed != nil {
+			return nil, failed
+		}
+	}
+	return newest, nil
+}
+
+// newRevision makes a revision; where its name is taken by another, the next attempt has another name.
+func (s *daemonSet) newRevision(data map[string]any) (object.Object, *status.Status) {
+	hash := hashOf(s.Object.Map("spec", "template"), s.Object)
+	name := s.Object.Name() + "-" + hash
+	made, failed := s.API.Create(controllerRevisions, newRevision(&s.Workload, name, hash, s.old.next(), data))
+	if failed == nil || failed.Reason != status.ReasonAlreadyExists {
+		return made, failed
+	}
+	if there := s.API.Live(controllerRevisions, s.Object.Namespace(), name); there != nil && keeps(there, data) {
+		return there, nil
+	}
+	live := s.API.Live(daemonSets, s.Object.Namespace(), s.Object.Name())
+	if live == nil || live.Int64("status", "collisionCount") != s.Object.Int64("status", "collisionCount") {
+		return nil, failed
+	}
+	live.Set(live.Int64("status", "collisionCount")+1, "status", "collisionCount")
+	if _, x := s.API.Update(daemonSets, "status", live); x != nil {
+		return nil, x
+	}
+	return nil, failed
+}
+
+// truncate deletes the oldest revisions that no pod has and revisionHistoryLimit does not keep.
+func (s *daemonSet) truncate() *status.Status {
+	live := map[string]bool{}
+	for _, p := range s.pods {
+		if p.Target != "" {
+			live[revisionLabel(p)] = true
+		}
+	}
+	surplus := len(s.old) - int(s.Object.Int64("spec", "revisionHistoryLimit"))
+	for _, r := range s.old {
+		if surplus <= 0 {
+			break
+		}
+		if live[r.Labels()[revisionHash]] {
+			continue
+		}
+		if failed := s.API.Delete(controllerRevisions, controller.Key{Namespace: r.Namespace(), Name: r.Name()}, controller.Preconditions{}); failed != nil {
+			return failed
+		}
+		surplus--
+	}
+	return nil
+}
+
+// rolling returns a number of the strategy RollingUpdate of so many nodes; another strategy has 0.
+func (s *daemonSet) rolling(name string, nodes int) int {
+	if s.Object.String("spec", "updateStrategy", "type") != "RollingUpdate" {
+		return 0
+	}
+	return int(workload.Share(object.Object(s.Object.Map("spec", "updateStrategy", "rollingUpdate"))[name], int64(nodes), math.Ceil))
+}
+
+// surge is on how many of so many nodes a new pod may come before the old one goes.
+func (s *daemonSet) surge(nodes int) int { return s.rolling("maxSurge", nodes) }
+
+// roll returns which pods of old templates are to go now, and which nodes get a new one beside the old one.
+func (s *daemonSet) roll() (wrong []*workload.Pod, missing []string, failed *status.Status) {
+	var used []*place // nodes that have a pod or are to have one
+	desired := 0
+	for _, at := range s.places {
+		if at.run {
+			desired++
+		}
+		if at.run || len(at.pods) > 0 {
+			used = append(used, at)
+		}
+	}
+	unavailable := s.rolling("maxUnavailable", desired)
+	if surge := s.surge(desired); surge > 0 {
+		return s.rollBeside(used, desired, surge)
+	}
+	return s.rollInstead(used, max(unavailable, min(desired, 1))), nil, nil
+}
+
+// onNode returns the pods of the new and of an old template on a node, and false if there are several of one.
+func (s *daemonSet) onNode(at *place) (newer, older *workload.Pod, ok bool) {
+	for _, p := range at.pods {
+		if p.Deleting {
+			continue
+		}
+		kept := &older
+		if s.isUpdated(p) {
+			kept = &newer
+		}
+		if *kept != nil {
+			return nil, nil, false
+		}
+		*kept = p
+	}
+	return newer, older, true
+}
+
+// rollInstead returns the old pods to delete: all that are not available, and as many others as may be missing.
+func (s *daemonSet) rollInstead(used []*place, most int) []*workload.Pod {
+	missing := 0
+	var sick, healthy []*workload.Pod
+	for _, at := range used {
+		newer, older, ok := s.onNode(at)
+		switch {
+		case !ok, (newer == nil) == (older == nil):
+			missing++
+		case newer != nil:
+			if !s.available(newer) {
+				missing++
+			}
+		case !s.available(older):
+			sick = append(sick, older)
+			missing++
+		case missing < most:
+			healthy = append(healthy, older)
+		}
+	}
+	return append(sick, healthy[:min(max(most-missing, 0), len(healthy))]...)
+}
+
+// rollBeside returns the old pods that a new one has replaced, and the nodes to make new ones on: all whose old pod is not
+// available, and as many others as may have two (KEP-1591).
+func (s *daemonSet) rollBeside(used []*place, desired, most int) (wrong []*workload.Pod, missing []string, failed *status.Status) {
+	var more []string          // nodes that could have two
+	var strays []*workload.Pod // available pods on nodes that are not to have one
+	available, doubled := 0, 0
+	for _, at := range used {
+		newer, older, ok := s.onNode(at)
+		if !ok {
+			doubled++
+			continue
+		}
+		if first := append(slices.DeleteFunc([]*workload.Pod{older, newer}, func(p *workload.Pod) bool { return p == nil }), nil)[0]; first != nil && s.available(first) {
+			available++
+		}
+		switch {
+		case older == nil:
+		case newer != nil && s.available(newer):
+			wrong = append(wrong, older)
+		case newer != nil:
+			doubled++
+		case !at.there:
+			return nil, nil, status.NotFound(s.API.Definition(workload.Nodes).Resourced(), at.name)
+		case !s.available(older) && !at.run:
+			wrong = append(wrong, older)
+		case !s.available(older):
+			missing = append(missing, at.name)
+		case !at.run:
+			strays = append(strays, older)
+		case doubled < most:
+			more = append(more, at.name)
+		}
+	}
+	wrong = append(wrong, strays[:min(max(available-desired, 0), len(strays))]...)
+	return wrong, append(missing, more[:min(max(most-doubled, 0), len(more))]...), nil
+}

@@ -1,0 +1,244 @@
+package apps
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/status"
+)
+
+// claimNames returns the names of the claims of a replica by those of the templates, in their order.
+func (s *statefulSet) claimNames(r *replica) (volumes, claims []string) {
+	for _, t := range s.Object.Objects("spec", "volumeClaimTemplates") {
+		volumes = append(volumes, t.Name())
+		claims = append(claims, t.Name()+"-"+s.Object.Name()+"-"+strconv.FormatInt(r.ordinal, 10))
+	}
+	return volumes, claims
+}
+
+// stored reports whether a pod has the volumes of its claims.
+func (s *statefulSet) stored(r *replica) bool {
+	volumes, claims := s.claimNames(r)
+	for i, volume := range volumes {
+		if r.Claims[volume] != claims[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// mount gives a pod the volumes of its claims, in the place of those of the same names.
+func (s *statefulSet) mount(pod object.Object, r *replica) {
+	names, claims := s.claimNames(r)
+	if len(names) == 0 {
+		return
+	}
+	var volumes []any
+	for i, name := range names {
+		volumes = append(volumes, map[string]any{"name": name, "persistentVolumeClaim": map[string]any{"claimName": claims[i]}})
+	}
+	for _, v := range pod.List("spec", "volumes") {
+		if !slices.Contains(names, object.As(v).String("name")) {
+			volumes = append(volumes, v)
+		}
+	}
+	pod.Set(volumes, "spec", "volumes")
+}
+
+// claim returns a claim of a replica, or nil.
+func (s *statefulSet) claim(name string) object.Object {
+	return s.API.Get(persistentClaims, s.Object.Namespace(), name)
+}
+
+// createClaims makes the claims of a replica that are missing. One that is going has to be waited for.
+func (s *statefulSet) createClaims(r *replica) *status.Status {
+	var wrong []string
+	_, names := s.claimNames(r)
+	for i, name := range names {
+		there := s.claim(name)
+		if there != nil {
+			if there.DeletionTimestamp() != "" {
+				wrong = append(wrong, "pvc "+name+" is being deleted")
+			}
+			continue
+		}
+		_, failed := s.API.Create(persistentClaims, s.claimOf(i, name))
+		if failed != nil {
+			wrong = append(wrong, "failed to create PVC "+name+": "+failed.Message)
+		}
+		if failed == nil || failed.Reason != status.ReasonAlreadyExists {
+			what := fmt.Sprintf("Create Claim %s Pod %s in StatefulSet %s", name, r.name, s.Object.Name())
+			if failed != nil {
+				what = fmt.Sprintf("Create Claim %s for Pod %s in StatefulSet %s", name, r.name, s.Object.Name())
+			}
+			s.say("Create", what, "success", failed)
+		}
+	}
+	switch len(wrong) {
+	case 0:
+		return nil
+	case 1:
+		return status.Plain("%s", wrong[0])
+	}
+	return status.Plain("[%s]", strings.Join(wrong, ", "))
+}
+
+// claimOf returns a claim of a template that has yet to be made.
+func (s *statefulSet) claimOf(template int, name string) object.Object {
+	t := s.Object.Objects("spec", "volumeClaimTemplates")[template].Copy()
+	meta := map[string]any{"name": name, "namespace": s.Object.Namespace()}
+	if notes := t.Map("metadata", "annotations"); len(notes) > 0 {
+		meta["annotations"] = notes
+	}
+	claim := object.Object{"kind": "PersistentVolumeClaim", "apiVersion": "v1", "metadata": meta, "spec": t.Map("spec")}
+	for _, labels := range []map[string]any{t.Map("metadata", "labels"), s.Object.Map("spec", "selector", "matchLabels")} {
+		for label, value := range labels { // order does not matter
+			claim.Set(value, "metadata", "labels", label)
+		}
+	}
+	return claim
+}
+
+// deleted reports whether the retention policy deletes claims: whenScaled or whenDeleted.
+func (s *statefulSet) deleted(when string) bool {
+	return s.Object.String("spec", "persistentVolumeClaimRetentionPolicy", when) == "Delete"
+}
+
+// retention returns who is to own the claims of a replica.
+func (s *statefulSet) retention(r *replica) retention {
+	scaledDown := r.ordinal < s.start() || r.ordinal >= s.start()+s.want()
+	x := retention{set: owner{"apps/v1", "StatefulSet", s.Object.Name(), s.Object.UID()}, pod: owner{"v1", "Pod", r.name, ""},
+		policy: s.deleted("whenScaled") || s.deleted("whenDeleted"), toPod: s.deleted("whenScaled") && scaledDown}
+	if r.Pod != nil {
+		x.pod.uid = r.UID
+	}
+	x.toSet = s.deleted("whenDeleted") && !x.toPod
+	return x
+}
+
+// stale reports whether a claim of a pod that has yet to be made belongs to its predecessor, and goes with it.
+func (s *statefulSet) stale(r *replica) bool {
+	if !s.deleted("whenScaled") {
+		return false
+	}
+	_, names := s.claimNames(r)
+	return slices.ContainsFunc(names, func(name string) bool { return s.retention(r).pod.changed(s.claim(name)) })
+}
+
+// claimsMatch reports whether the claims of a replica belong to whom the retention policy says.
+func (s *statefulSet) claimsMatch(r *replica) bool {
+	_, names := s.claimNames(r)
+	return !slices.ContainsFunc(names, func(name string) bool {
+		claim := s.claim(name)
+		return claim != nil && !s.retention(r).matches(claim)
+	})
+}
+
+// updateClaims makes them belong to whom it says.
+func (s *statefulSet) updateClaims(r *replica) *status.Status {
+	_, names := s.claimNames(r)
+	to := s.retention(r)
+	for _, name := range names {
+		claim := s.claim(name)
+		if claim == nil {
+			continue
+		}
+		if to.conflict(claim) {
+			_ = s.API.Event(s.Object, "Warning", "ConflictingController", "PersistentVolumeClaim "+name+
+				" has a conflicting OwnerReference that acts as a manging controller, the retention policy is ignored for this claim")
+		}
+		if to.matches(claim) {
+			continue
+		}
+		to.apply(claim)
+		if _, failed := s.API.Update(persistentClaims, "", claim); failed != nil {
+			failed.Message = fmt.Sprintf("could not update claim %s for delete policy ownerRefs: %s", name, failed.Message)
+			return failed
+		}
+	}
+	return nil
+}
+
+// retention says which of two may own a claim, and which is to (KEP-1847).
+type retention struct {
+	set, pod     owner
+	policy       bool // there is one: claims are not simply kept
+	toSet, toPod bool
+}
+
+// owner is who a reference can name.
+type owner struct{ apiVersion, kind, name, uid string }
+
+// named reports whether a reference names the owner, or one that had its name.
+func (o owner) named(ref object.Object) bool {
+	return ref.String("apiVersion") == o.apiVersion && ref.String("kind") == o.kind && ref.String("name") == o.name
+}
+
+// owns reports whether the owner is one of a claim.
+func (o owner) owns(claim object.Object) bool {
+	return slices.ContainsFunc(claim.Objects("metadata", "ownerReferences"), func(ref object.Object) bool { return ref.String("uid") == o.uid })
+}
+
+// changed reports whether a claim names the owner, but means another of its name.
+func (o owner) changed(claim object.Object) bool {
+	for _, ref := range claim.Objects("metadata", "ownerReferences") {
+		if o.named(ref) {
+			return ref.String("uid") != o.uid
+		}
+	}
+	return false
+}
+
+// conflict reports whether a claim has a controller that is neither the set nor the pod, or one that had their names.
+func (t retention) conflict(claim object.Object) bool {
+	return t.policy && slices.ContainsFunc(claim.Objects("metadata", "ownerReferences"), func(ref object.Object) bool {
+		switch uid := ref.String("uid"); {
+		case t.set.named(ref):
+			return uid != t.set.uid
+		case t.pod.named(ref):
+			return uid != t.pod.uid
+		}
+		return ref.True("controller")
+	})
+}
+
+// matches reports whether a claim has the owners that it is to have, or others that are let alone.
+func (t retention) matches(claim object.Object) bool {
+	set, pod := t.set.owns(claim), t.pod.owns(claim)
+	switch {
+	case t.set.changed(claim), t.pod.changed(claim):
+		return true
+	case t.conflict(claim):
+		return !set && !pod
+	}
+	for _, ref := range claim.Objects("metadata", "ownerReferences") {
+		if uid := ref.String("uid"); (uid == t.set.uid || uid == t.pod.uid) && !ref.True("controller") {
+			return false
+		}
+	}
+	return set == t.toSet && pod == t.toPod
+}
+
+// apply gives a claim its owners; beside another controller there is none.
+func (t retention) apply(claim object.Object) {
+	conflict := t.conflict(claim)
+	refs := slices.DeleteFunc(claim.List("metadata", "ownerReferences"), func(v any) bool {
+		ref := object.As(v)
+		return t.set.named(ref) || t.pod.named(ref)
+	})
+	for _, o := range []struct {
+		owner
+		owns bool
+	}{{t.set, t.toSet}, {t.pod, t.toPod}} {
+		if o.owns && !conflict {
+			refs = append(refs, map[string]any{"apiVersion": o.apiVersion, "kind": o.kind, "name": o.name, "uid": o.uid,
+				"controller": true, "blockOwnerDeletion": true})
+		}
+	}
+	if claim.Remove("metadata", "ownerReferences"); len(refs) > 0 {
+		claim.Set(refs, "metadata", "ownerReferences")
+	}
+}

@@ -1,0 +1,241 @@
+package autoscaling
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/kubesim/kubesim/sim/controller"
+	"github.com/kubesim/kubesim/sim/controller/workload"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/quantity"
+	"github.com/kubesim/kubesim/sim/resource"
+)
+
+// Flags of kube-controller-manager, with their defaults.
+const (
+	defaultTolerance = 0.1             // --horizontal-pod-autoscaler-tolerance
+	initialization   = 5 * time.Minute // --horizontal-pod-autoscaler-cpu-initialization-period
+	readinessDelay   = 30 * time.Second
+)
+
+// tolerance is how far usage may be from its target without anything being done, as a share of it.
+type tolerance struct{ down, up float64 }
+
+func (t tolerance) within(ratio float64) bool { return 1-t.down <= ratio && ratio <= 1+t.up }
+
+// pod is what is asked of a pod.
+type pod struct {
+	*resource.Item
+	*podFacts
+}
+
+type podFacts struct {
+	phase       string
+	deleting    bool
+	condition   string // Ready: True, False, …; "": there is none
+	readySince  time.Time
+	started     time.Time
+	requests    []request
+	podRequests map[string]int64 // of the pod as a whole, in thousandths; nil: there are none
+}
+
+// request is what a container asks for, in thousandths.
+type request struct {
+	container string
+	amounts   map[string]int64
+}
+
+func podOf(it *resource.Item) *pod { return &pod{it, resource.Derived(it, readPod)} }
+
+func readPod(obj object.Object) *podFacts {
+	ready := controller.Condition(obj, "Ready")
+	f := &podFacts{phase: obj.String("status", "phase"), deleting: obj.DeletionTimestamp() != "", condition: ready.String("status"),
+		readySince: workload.TimeOf(ready.String("lastTransitionTime")), started: workload.TimeOf(obj.String("status", "startTime"))}
+	for _, list := range []string{"containers", "initContainers"} {
+		for _, c := range obj.Objects("spec", list) {
+			if list == "containers" || c.String("restartPolicy") == "Always" {
+				f.requests = append(f.requests, request{c.String("name"), amounts(c.Map("resources", "requests"))})
+			}
+		}
+	}
+	if whole := obj.Map("spec", "resources", "requests"); len(whole) > 0 {
+		f.podRequests = amounts(whole)
+	}
+	return f
+}
+
+func amounts(of map[string]any) map[string]int64 {
+	all := map[string]int64{}
+	for name, v := range of { // order does not matter
+		all[name] = quantity.Of(v).MilliValue()
+	}
+	return all
+}
+
+// request returns how much of a resource a pod asks for, or one container of it (calculateRequests).
+func (p *pod) request(resource, container string) (sum int64, err error) {
+	if container == "" && p.podRequests != nil {
+		n, ok := p.podRequests[resource]
+		if !ok {
+			return 0, fmt.Errorf("missing pod-level request for %s in Pod %s", resource, p.Name)
+		}
+		return n, nil
+	}
+	for _, r := range p.requests {
+		if container != "" && container != r.container {
+			continue
+		}
+		n, ok := r.amounts[resource]
+		if !ok {
+			return 0, fmt.Errorf("missing request for %s in container %s of Pod %s", resource, r.container, p.Name)
+		}
+		if sum += n; container != "" {
+			return sum, nil
+		}
+	}
+	if container != "" {
+		return 0, fmt.Errorf("container %s not found in Pod %s", container, p.Name)
+	}
+	return sum, nil
+}
+
+// sample is a metric of a pod, in thousandths.
+type sample struct {
+	value  int64
+	at     time.Time
+	window time.Duration
+}
+
+// group sorts pods by what their samples are good for (groupPods).
+type group struct {
+	ready            int
+	unready, missing []string // by name
+}
+
+// groupPods takes the samples that do not count out of those that there are.
+func groupPods(pods []*pod, samples map[string]sample, resource string, now time.Time) (g group) {
+	for _, p := range pods {
+		s, found := samples[p.Name]
+		switch {
+		case p.deleting || p.phase == "Failed":
+			delete(samples, p.Name)
+		case p.phase == "Pending" || found && resource == "cpu" && p.warmingUp(s, now):
+			delete(samples, p.Name)
+			g.unready = append(g.unready, p.Name)
+		case !found:
+			g.missing = append(g.missing, p.Name)
+		default:
+			g.ready++
+		}
+	}
+	return g
+}
+
+// warmingUp reports whether what a pod takes of the CPU says nothing yet: it is not ready and has never been, or has been for
+// less than the time of a sample.
+func (p *pod) warmingUp(s sample, now time.Time) bool {
+	switch {
+	case p.condition == "" || p.started.IsZero():
+		return true
+	case p.started.Add(initialization).After(now):
+		return p.condition == "False" || s.at.Before(p.readySince.Add(s.window))
+	}
+	return p.condition == "False" && p.started.Add(readinessDelay).After(p.readySince)
+}
+
+// target is what a metric of pods is compared with: a number of thousandths, or a percentage of what pods request.
+type target struct {
+	value    int64
+	requests map[string]int64 // nil: value is no percentage
+}
+
+// use is how much the pods with a sample use.
+type use struct {
+	ratio   float64 // to the target
+	percent int64   // of what they request
+	average int64
+}
+
+func (t target) use(samples map[string]sample) (u use, err error) {
+	total, requested, n := int64(0), int64(0), int64(0)
+	for name, s := range samples { // order does not matter: they are added
+		if t.requests != nil {
+			r, ok := t.requests[name]
+			if !ok {
+				continue
+			}
+			requested += r
+		}
+		total += s.value
+		n++
+	}
+	if t.requests == nil {
+		u.average = total / n
+		u.ratio = float64(u.average) / float64(t.value)
+		return u, nil
+	}
+	if requested == 0 {
+		return u, errors.New("no metrics returned matched known pods")
+	}
+	u.percent, u.average = int64(int32(total*100/requested)), total/n
+	u.ratio = float64(u.percent) / float64(t.value)
+	return u, nil
+}
+
+// instead is what a pod without a sample is taken to use when pods are to go.
+func (t target) instead(name string) int64 {
+	if t.requests == nil {
+		return t.value
+	}
+	return t.requests[name] * max(100, t.value) / 100
+}
+
+// replicas returns how many pods a metric of theirs calls for (ReplicaCalculator.GetResourceReplicas, calcPlainMetricReplicas).
+// Where some have no sample, or are not ready, they are taken to use what speaks against a change.
+func replicas(current int64, t target, samples map[string]sample, g group, within tolerance) (int64, use, error) {
+	if len(samples) == 0 {
+		return 0, use{}, errors.New("did not receive metrics for targeted pods (pods might be unready)")
+	}
+	u, err := t.use(samples)
+	if err != nil {
+		return 0, use{}, err
+	}
+	growsUnready := len(g.unready) > 0 && u.ratio > 1
+	if !growsUnready && len(g.missing) == 0 {
+		if within.within(u.ratio) {
+			return current, u, nil
+		}
+		return ceil(u.ratio * float64(g.ready)), u, nil
+	}
+	for _, name := range g.missing {
+		switch {
+		case u.ratio < 1:
+			samples[name] = sample{value: t.instead(name)}
+		case u.ratio > 1:
+			samples[name] = sample{}
+		}
+	}
+	if growsUnready {
+		for _, name := range g.unready {
+			samples[name] = sample{}
+		}
+	}
+	now, err := t.use(samples)
+	if err != nil {
+		return 0, u, err
+	}
+	want := ceil(now.ratio * float64(len(samples)))
+	switch {
+	case within.within(now.ratio), u.ratio < 1 && now.ratio > 1, u.ratio > 1 && now.ratio < 1,
+		now.ratio < 1 && want > current, now.ratio > 1 && want < current:
+		return current, u, nil
+	}
+	return want, u, nil
+}
+
+// ceil rounds up to a whole number that an int32 can hold.
+func ceil(x float64) int64 {
+	return int64(min(math.Ceil(x), math.MaxInt32))
+}

@@ -1,0 +1,182 @@
+// Package node holds the controllers of nodes, and of the pods that nodes have left behind.
+package node
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/kubesim/kubesim/sim/commit"
+	"github.com/kubesim/kubesim/sim/controller"
+	"github.com/kubesim/kubesim/sim/controller/workload"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/resource"
+	"github.com/kubesim/kubesim/sim/status"
+)
+
+const (
+	nodes = "nodes"
+
+	// podGCPeriod is how often the real controller looks; here it is how long what happens waits to be looked at.
+	podGCPeriod = 20 * time.Second
+	// quarantine is how long a node has to be gone before its pods are.
+	quarantine = 40 * time.Second
+	// terminatedMax is how many pods that have ended may stay (--terminated-pod-gc-threshold).
+	terminatedMax = 12500
+
+	outOfService = "node.kubernetes.io/out-of-service"
+)
+
+// PodGC deletes pods that nobody else would (pkg/controller/podgc): those that have ended when there are too many, those of
+// nodes that are gone, those that are being deleted and have no node, or one that is out of service.
+//
+// Its keys are
+//
+//	NAMESPACE/NAME   a pod that is being deleted
+//	left/NODE        a node that pods name and that is not there: it is looked for again after the quarantine
+//	gone/NODE        one that was looked for
+//	ended            all pods that have ended
+func PodGC() controller.Controller {
+	return controller.Account("pod-garbage-collector-controller", "pod-garbage-collector", controller.Func(collect),
+		controller.Watch{Resource: workload.Pods, Keys: podLeft, After: podGCPeriod},
+		controller.Watch{Resource: nodes, Keys: nodeChanged, After: podGCPeriod})
+}
+
+// podLeft returns what a pod calls for.
+func podLeft(api *controller.Client, c *commit.Commit) (keys []controller.Key) {
+	if c.Deleted() {
+		return nil
+	}
+	p := workload.PodOf(c.Item())
+	switch {
+	case p.Node != "" && api.Item(nodes, "", p.Node) == nil:
+		keys = append(keys, controller.Key{Name: "left/" + p.Node})
+	case p.Deleting && (p.Node == "" || isOutOfService(api, p.Node)):
+		keys = append(keys, p.Key())
+	}
+	if before := c.Before(); ended(c.Item()) && (before == nil || !ended(before)) {
+		keys = append(keys, controller.Key{Name: "ended"})
+	}
+	return keys
+}
+
+// nodeChanged returns what a node calls for that is gone, or out of service from now on.
+func nodeChanged(api *controller.Client, c *commit.Commit) (keys []controller.Key) {
+	switch before := c.Before(); {
+	case c.Deleted():
+		return []controller.Key{{Name: "left/" + c.Name}}
+	case !stateOf(c.Item()).outOfService || before != nil && stateOf(before).outOfService:
+		return nil
+	}
+	eachOn(api, c.Name, func(p *workload.Pod) {
+		if p.Deleting {
+			keys = append(keys, p.Key())
+		}
+	})
+	return keys
+}
+
+// state is what is asked of a node.
+type state struct{ outOfService bool }
+
+func stateOf(it *resource.Item) *state {
+	return resource.Derived(it, func(obj object.Object) *state {
+		tainted := slices.ContainsFunc(obj.Objects("spec", "taints"), func(t object.Object) bool { return t.String("key") == outOfService })
+		return &state{tainted && controller.Condition(obj, "Ready").String("status") != "True"}
+	})
+}
+
+func isOutOfService(api *controller.Client, name string) bool {
+	it := api.Item(nodes, "", name)
+	return it != nil && stateOf(it).outOfService
+}
+
+// eachOn calls yield with each pod of a node.
+func eachOn(api *controller.Client, node string, yield func(*workload.Pod)) {
+	api.Items(workload.Pods, "", func(it *resource.Item) bool {
+		if it.Field("spec.nodeName") == node {
+			yield(workload.PodOf(it))
+		}
+		return true
+	})
+}
+
+// ended reports whether a pod will not run again.
+func ended(it *resource.Item) bool {
+	switch it.Field("status.phase") {
+	case "Pending", "Running", "Unknown":
+		return false
+	}
+	return true
+}
+
+// collect does what a key asks for.
+func collect(api *controller.Client, key controller.Key) (time.Duration, *status.Status) {
+	what, name, _ := strings.Cut(key.Name, "/")
+	switch {
+	case key.Namespace != "":
+		it := api.Item(workload.Pods, key.Namespace, key.Name)
+		if it == nil {
+			return 0, nil
+		}
+		if p := workload.PodOf(it); p.Deleting && (p.Node == "" || isOutOfService(api, p.Node)) {
+			return 0, remove(api, p, false)
+		}
+	case what == "ended":
+		return 0, removeEnded(api)
+	case what == "left" && api.Item(nodes, "", name) == nil:
+		api.EnqueueAfter(controller.Key{Name: "gone/" + name}, quarantine)
+	case what == "gone" && api.Live(nodes, "", name) == nil:
+		var failed *status.Status
+		eachOn(api, name, func(p *workload.Pod) { failed = cmp.Or(remove(api, p, true), failed) })
+		return 0, failed
+	}
+	return 0, nil
+}
+
+// removeEnded deletes pods that have ended until there are not too many: those that were evicted first, then the oldest.
+func removeEnded(api *controller.Client) (failed *status.Status) {
+	var all []*workload.Pod
+	api.Items(workload.Pods, "", func(it *resource.Item) bool {
+		if ended(it) {
+			all = append(all, workload.PodOf(it))
+		}
+		return true
+	})
+	if len(all) <= terminatedMax {
+		return nil
+	}
+	evicted := map[*workload.Pod]int{}
+	for _, p := range all {
+		if p.Object().String("status", "reason") == "Evicted" && p.Phase == "Failed" {
+			evicted[p] = -1
+		}
+	}
+	slices.SortStableFunc(all, func(a, b *workload.Pod) int {
+		return cmp.Or(cmp.Compare(evicted[a], evicted[b]), a.Created.Compare(b.Created), strings.Compare(a.Name, b.Name))
+	})
+	for _, p := range all[:len(all)-terminatedMax] {
+		failed = cmp.Or(remove(api, p, false), failed)
+	}
+	return failed
+}
+
+// remove deletes a pod, which has failed if it has not ended before. orphan says that it is because its node is gone.
+func remove(api *controller.Client, p *workload.Pod, orphan bool) *status.Status {
+	if !p.Finished() {
+		_, s := api.Patch(workload.Pods, "status", p.Key(), func(live object.Object) {
+			generation := live.Generation()
+			live.Set("Failed", "status", "phase")
+			live.Set(generation, "status", "observedGeneration")
+			if orphan {
+				controller.SetCondition(live, api.Now(), "DisruptionTarget", "True", "DeletionByPodGC", "PodGC: node no longer exists")
+				controller.Condition(live, "DisruptionTarget")["observedGeneration"] = generation
+			}
+		})
+		if s != nil {
+			return workload.Found(s)
+		}
+	}
+	return workload.Found(api.Delete(workload.Pods, p.Key(), controller.Preconditions{Now: true}))
+}
