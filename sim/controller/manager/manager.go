@@ -25,7 +25,6 @@ var all = []func() controller.Controller{
 	apps.ReplicaSet,
 	apps.ReplicationController,
 	apps.Deployment,
-	scheduler.New,
 	nodes.Lifecycle,
 	nodes.TaintEviction,
 	nodes.TTL,
@@ -43,8 +42,8 @@ var all = []func() controller.Controller{
 	network.Endpoints,
 	network.EndpointSlices,
 	network.Mirroring,
-	scheduler.New,
 	nodes.PodGC,
+	scheduler.New,
 }
 
 // every stands for all controllers among names.
