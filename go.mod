@@ -6,7 +6,9 @@ require (
 	cel.dev/cel-go v0.33.2
 	github.com/evanphx/json-patch/v5 v5.9.11
 	github.com/google/btree v1.1.3
+	github.com/gorilla/websocket v1.5.3
 	github.com/matryer/is v1.4.1
+	github.com/moby/spdystream v0.5.1
 	github.com/tidwall/buntdb v1.3.0
 	google.golang.org/protobuf v1.36.11
 	sigs.k8s.io/structured-merge-diff/v4 v4.7.0

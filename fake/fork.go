@@ -38,6 +38,9 @@ func (s *Server) forked(c *sim.Cluster) *Server {
 	f.logf, f.fatalf, f.cleanup = s.logf, s.fatalf, s.cleanup
 	f.services, f.plugins = s.services, s.plugins
 	f.aggregator.adopt(s.aggregator)
+	if f.cluster.Nodes() > 0 {
+		f.aggregator.handle(metricsService, metricsServer{f.cluster})
+	}
 	if f.cleanup != nil {
 		f.cleanup(f.Close)
 	}

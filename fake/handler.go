@@ -15,7 +15,8 @@ import (
 //
 //	socket ─ ServeHTTP ─ reads the body ─▶ ask ─▶ Answer ─┬─ a body ───▶ written as a whole
 //	                                                      ├─ a watch ──▶ frame after frame, as they come
-//	                                                      └─ a stream ─▶ what an aggregated API server sends (relay.go)
+//	                                                      ├─ a stream ─▶ what an aggregated API server sends (relay.go)
+//	                                                      └─ a session ─▶ what a container says (session.go, upgrade.go)
 type handler struct {
 	pick   func(*http.Request) *apiserver.Server // the one that a request reaches
 	client func(*http.Request) *auth.Client      // what is known of the sender of a request
@@ -38,6 +39,10 @@ func (h handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		c.takeOver(w, a)
 		return
 	}
+	if a.Session != nil && a.Session.Upgrade {
+		upgraded{server, a}.serve(w, r)
+		return
+	}
 	header := w.Header()
 	for name, values := range a.Header { // order does not matter
 		header[name] = values
@@ -47,6 +52,9 @@ func (h handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	w.WriteHeader(a.Code)
 	switch {
+	case a.Session != nil:
+		_ = http.NewResponseController(w).Flush() // the client is to know that it may wait
+		relay(w, newTail(r.Context(), server, a.Session))
 	case a.Stream != nil:
 		relay(w, a.Stream)
 	case a.Watch != nil:

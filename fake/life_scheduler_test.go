@@ -14,8 +14,6 @@ import (
 	"github.com/matryer/is"
 )
 
-const inPods = "/api/v1/namespaces/default/pods"
-
 // lively runs a test on virtual time, with a server on which some controllers run.
 func lively(t *testing.T, controllers []string, f func(is *is.I, c client)) {
 	t.Helper()

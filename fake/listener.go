@@ -71,6 +71,9 @@ func (s *Server) Listen(o ListenOptions) (*Listener, error) {
 		l.server.TLSConfig.GetConfigForClient = s.asksForCertificate(l.server.TLSConfig)
 		socket = tls.NewListener(socket, l.server.TLSConfig)
 	}
+	if l.ca != nil {
+		s.cluster.PublishCA(string(l.ca))
+	}
 	s.reachOut()
 	go func() {
 		if err := l.server.Serve(socket); !errors.Is(err, http.ErrServerClosed) && s.logf != nil {

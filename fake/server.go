@@ -33,6 +33,7 @@ import (
 	"github.com/kubesim/kubesim/sim/auth"
 	"github.com/kubesim/kubesim/sim/auth/token"
 	"github.com/kubesim/kubesim/sim/fault"
+	"github.com/kubesim/kubesim/sim/kubelet"
 )
 
 // Options says what a Server is like. The zero value is right for most tests.
@@ -84,6 +85,13 @@ type Options struct {
 	// Controllers are those of kube-controller-manager that run: controller.All, or by name, "-NAME" for one that does
 	// not. nil: ClusterRoles aggregate others, and no more, so that a test sees only what it does itself. See Server.Settle.
 	Controllers []string
+	// Nodes is how many nodes there are, node-1, node-2, …: their kubelets run the pods that are bound to them. Nothing runs in
+	// a container; what it does follows from its image (Images), from annotations of its pod (kubelet.Annotation) and from its
+	// command, if that ends in an obvious way. 0: none.
+	Nodes int
+	// Images say what containers do, by the name of their image with or without its tag. One that is not there starts in a
+	// second and runs until it is stopped.
+	Images map[string]kubelet.Image
 	// WriteGap is how much of the clock's time passes between the two writes of one request: a pod that nobody runs gets its
 	// deletionTimestamp, then it is removed. A real store takes about a millisecond, and controllers that look for pods which
 	// are being deleted count on it. 0: clients see both at once, in their order. With a manual clock the request waits for
@@ -203,7 +211,8 @@ func New(options ...Options) (*Server, error) {
 func (o *Options) clusterOptions() sim.Options {
 	return sim.Options{Clock: o.Clock, Seed: o.Seed, Auth: o.Auth, Tokens: o.Tokens, Authorizers: o.Authorizers,
 		NoAnonymous: o.NoAnonymous, RequestHeader: o.RequestHeader, ServiceAccounts: o.ServiceAccounts, Plugins: o.Plugins,
-		Replicas: o.Replicas, Bare: o.Bare, NoControllers: o.NoControllers, Controllers: o.Controllers, WriteGap: o.WriteGap,
+		Replicas: o.Replicas, Bare: o.Bare, NoControllers: o.NoControllers, Controllers: o.Controllers,
+		Nodes: kubelet.Options{Nodes: o.Nodes, Images: o.Images}, WriteGap: o.WriteGap,
 		Port: o.Port, ClientCA: string(o.ClientCA),
 		ServiceCIDR: o.ServiceCIDR, Advertise: o.Advertise, WithoutPlugins: o.WithoutPlugins,
 		Trace: o.traceOptions(), Replay: o.Replay}
@@ -292,7 +301,9 @@ func (s *Server) Compact() { s.cluster.Compact() }
 func (s *Server) Expire() { s.cluster.Expire() }
 
 // Reset takes the server back to how it began, except for its time. Open watches end.
-func (s *Server) Reset() error { return errors.Join(s.cluster.Reset(), s.rewriteJournal()) }
+func (s *Server) Reset() error {
+	return errors.Join(s.cluster.Reset(), s.serveMetrics(), s.rewriteJournal())
+}
 
 // patience is how long, in real time, a request may wait for a clock that nobody moves before the test's log says so.
 const patience = 10 * time.Second

@@ -171,9 +171,12 @@ func trusting(bundle []byte, own *authority) (*tls.Config, error) {
 	return config, nil
 }
 
-// prepared does what the options say about services and webhooks.
+// prepared does what the options say about services and webhooks, and serves what nodes use.
 func (s *Server) prepared() (*Server, error) {
 	err := s.prepareServices()
+	if err == nil {
+		err = s.serveMetrics()
+	}
 	if err != nil {
 		s.Close()
 		return nil, err

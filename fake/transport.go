@@ -3,6 +3,7 @@ package fake
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -61,6 +62,10 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if a == nil {
 		return nil, context.Cause(r.Context())
 	}
+	if a.Session != nil && a.Session.Upgrade {
+		newTail(r.Context(), server, a.Session).Close()
+		return nil, errors.New("kubesim: a connection that is upgraded needs a listener: client-go would not use this transport for it")
+	}
 	return response(server, r, a), nil
 }
 
@@ -115,6 +120,10 @@ func response(server *apiserver.Server, r *http.Request, a *apiserver.Answer) *h
 	res := &http.Response{
 		Status: strconv.Itoa(a.Code) + " " + http.StatusText(a.Code), StatusCode: a.Code,
 		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Header: http.Header(a.Header), Request: r,
+	}
+	if a.Session != nil {
+		res.ContentLength, res.Body = -1, newTail(r.Context(), server, a.Session)
+		return res
 	}
 	if a.Stream != nil {
 		res.ContentLength, res.Body = -1, a.Stream

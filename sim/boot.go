@@ -46,6 +46,7 @@ func (c *Cluster) Reset() (err error) {
 		c.observer.Flush()
 		c.resetLocked()
 		c.servers.End()
+		c.nodes.End()
 		c.schedule.Clear()
 		err = c.startLocked()
 		c.observer.Reset(c.options.Seed)
@@ -56,15 +57,18 @@ func (c *Cluster) Reset() (err error) {
 	return nil
 }
 
-// startLocked starts the API servers, and then controllers, which find what is there. Without Options.Controllers there is
-// nothing that they would change.
+// startLocked starts the API servers, and then controllers and kubelets, which find what is there. Without Options.Controllers
+// there is nothing that controllers would change.
 func (c *Cluster) startLocked() error {
 	err := c.bootLocked()
-	if err == nil && c.options.Controllers != nil {
+	if err == nil && c.runs() {
 		c.controllers.Begin()
 	}
 	return err
 }
+
+// runs reports whether there are controllers or kubelets that are to be started.
+func (c *Cluster) runs() bool { return c.options.Controllers != nil || c.options.Nodes.Nodes > 0 }
 
 // bootLocked fills the store with what API servers make when they start, and starts the replicas. Their caches know how each
 // object came to be, as those of servers that were there.

@@ -28,9 +28,11 @@ import (
 	"github.com/kubesim/kubesim/sim/auth/token"
 	"github.com/kubesim/kubesim/sim/commit"
 	"github.com/kubesim/kubesim/sim/controller"
+	"github.com/kubesim/kubesim/sim/controller/account"
 	"github.com/kubesim/kubesim/sim/controller/manager"
 	"github.com/kubesim/kubesim/sim/controller/server"
 	"github.com/kubesim/kubesim/sim/history"
+	"github.com/kubesim/kubesim/sim/kubelet"
 	"github.com/kubesim/kubesim/sim/mvcc"
 	"github.com/kubesim/kubesim/sim/observe"
 	"github.com/kubesim/kubesim/sim/random"
@@ -48,6 +50,7 @@ type Cluster struct {
 	clock    clock.Clock
 	schedule *clock.Schedule
 	random   *random.Streams
+	tokens   *token.Authority
 
 	log         *commit.Log // the store, and who is told of commits
 	history     *history.History
@@ -56,6 +59,7 @@ type Cluster struct {
 	servers     *replica.Set
 	aggregator  *aggregator.Aggregator
 	controllers *controller.Manager
+	nodes       *kubelet.Nodes
 }
 
 // create returns a Cluster with an empty store, whose API servers have yet to start.
@@ -72,21 +76,23 @@ func create(o Options) (*Cluster, error) {
 	if err := who.Check(); err != nil {
 		return nil, err
 	}
-	c := &Cluster{options: o, clock: o.Clock, random: &random.Streams{}, servers: replica.New()}
+	c := &Cluster{options: o, clock: o.Clock, random: &random.Streams{}, servers: replica.New(), tokens: tokens}
 	c.schedule = clock.NewSchedule(o.Clock, &c.door)
 	c.log = &commit.Log{Clock: o.Clock, Known: c.servers}
 	c.history = history.New(c.log, c.schedule, c.random, c.servers)
 	c.observer = observe.New(observe.Cluster{Log: c.log, History: c.history, Servers: c.servers, Schedule: c.schedule},
 		observe.Options{Seed: o.Seed, Trace: o.Trace, Replay: o.Replay})
 	c.aggregator = aggregator.New(&c.door, c.servers, c.schedule)
+	c.nodes = kubelet.New(o.Nodes)
 	c.controllers = controller.New(c.log, c.schedule, c.random, replica.Leading{Set: c.servers}, c.loops()...)
+	c.nodes.Attach(c.controllers.Client, c.schedule)
 	c.observer.Controllers = c.controllers
 	c.aggregator.Attach(c.controllers.Client(aggregator.Availability))
 	c.log.Listeners = []commit.Listener{c.history, c.observer, &c.followers, c.servers, c.controllers}
 	c.door.parts = parts{c.schedule, c.history, c.observer, c.servers, c.controllers, c.aggregator, o.WriteGap}
 	c.resetLocked()
 	c.servers.Begin(replica.Host{Log: c.log, History: c.history, Schedule: c.schedule, Random: c.random, Door: &c.door,
-		Aggregator: c.aggregator, Listener: c.observer, Auth: who, Tokens: tokens, Plugins: o.Plugins,
+		Aggregator: c.aggregator, Listener: c.observer, Nodes: c.nodes, Auth: who, Tokens: tokens, Plugins: o.Plugins,
 		WithoutPlugins: o.WithoutPlugins, ServiceCIDR: o.serviceCIDR(), Port: o.Port, Bare: o.Bare}, made)
 	return c, nil
 }
@@ -95,10 +101,24 @@ func create(o Options) (*Cluster, error) {
 func (c *Cluster) loops() []controller.Controller {
 	var all []controller.Controller
 	if !c.options.NoControllers {
-		all, _ = manager.New(c.options.Controllers) // Options.check has looked at the names
+		all, _ = manager.New(c.options.Controllers, c.flags()) // Options.check has looked at the names
 	}
+	all = append(all, c.nodes.Controllers()...)
 	all = append(all, c.aggregator.Controller())
 	return append(all, server.Controllers(!c.options.Bare)...)
+}
+
+// flags are what controllers know of the Cluster beside what its API says.
+func (c *Cluster) flags() manager.Flags {
+	return manager.Flags{RootCA: &c.options.RootCA, Tokens: c.tokens}
+}
+
+// PublishCA sets Options.RootCA, and lets controllers publish it.
+func (c *Cluster) PublishCA(bundle string) {
+	c.do(func() {
+		c.options.RootCA = bundle
+		c.controllers.Resync(account.Publisher)
+	})
 }
 
 // resetLocked empties the store and begins all random streams anew.
@@ -125,6 +145,7 @@ func (c *Cluster) Close() {
 	c.do(func() {
 		c.observer.Flush()
 		c.servers.End()
+		c.nodes.End()
 		c.schedule.Stop()
 	})
 }

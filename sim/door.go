@@ -45,6 +45,7 @@ func (d *door) Do(f func()) {
 func (d *door) Lock() {
 	d.mu.Lock()
 	d.history.CatchUp()
+	d.controllers.Beat()
 }
 
 // Unlock does what the API servers do by themselves after what was done under the lock, and gives it back. What they ask

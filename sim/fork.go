@@ -58,7 +58,7 @@ func (c *Cluster) rewindLocked(s *State, rev uint64) (err error) {
 	}
 	s.Servers.Servers, s.Observed = nil, observe.State{}
 	s.Controllers = server.Rewound(s.History.Now, !c.options.Bare)
-	if c.options.Controllers != nil {
+	if c.runs() {
 		s.Controllers.Resync = append(s.Controllers.Resync, c.controllers.Names()...)
 	}
 	return nil
@@ -96,6 +96,7 @@ func (c *Cluster) Recall(s *State) (err error) {
 func (c *Cluster) recallLocked(s *State) error {
 	c.observer.Flush()
 	c.servers.End()
+	c.nodes.End()
 	c.schedule.Clear()
 	c.options.Seed = s.Options.Seed
 	c.resetLocked()

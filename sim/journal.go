@@ -31,7 +31,7 @@ func Resume(s *State, o Options) (*Cluster, error) {
 	past := s.History
 	past.Marks, past.Streams = marks, nil
 	c, err := Load(&State{Options: o, History: past, Controllers: server.Restarted(past.Now, !o.Bare), Unread: s.Unread}, o.Clock)
-	if err == nil && o.Controllers != nil {
+	if err == nil && c.runs() {
 		c.do(c.controllers.Begin)
 	}
 	return c, err

@@ -13,6 +13,7 @@ import (
 	"github.com/kubesim/kubesim/sim/auth/token"
 	"github.com/kubesim/kubesim/sim/controller/manager"
 	"github.com/kubesim/kubesim/sim/fault"
+	"github.com/kubesim/kubesim/sim/kubelet"
 	"github.com/kubesim/kubesim/sim/trace"
 )
 
@@ -47,6 +48,8 @@ type Options struct {
 	// Controllers are those of kube-controller-manager that run: controller.All, or by name, "-NAME" for one that does
 	// not. nil: ClusterRoles aggregate others, and no more.
 	Controllers []string
+	// Nodes are the nodes whose kubelets run pods, and what the pods' containers do. The zero value is none.
+	Nodes kubelet.Options
 	// WriteGap is how much of the clock's time passes between the two writes of one request: a pod that nobody runs gets its
 	// deletionTimestamp, then it is removed. A real store takes about a millisecond, in which clients may see the first. With
 	// 0 nobody can act between them; with more, somebody has to move the clock.
@@ -65,6 +68,9 @@ type Options struct {
 	// ClientCA is a bundle of PEM certificates, as of --client-ca-file: it is published in the ConfigMap
 	// extension-apiserver-authentication. "": there is none.
 	ClientCA string
+	// RootCA is a bundle of PEM certificates, as of kube-controller-manager's --root-ca-file: who asks the API servers over
+	// TLS has to trust one of them. The controllers that run put it where pods find it. "": they ask without TLS.
+	RootCA string
 	// Trace says what the record of everything that happens keeps. The zero value keeps nothing and costs nothing.
 	Trace trace.Options
 	// Replay makes faults happen as was decided in a run before: those that AddFaults adds take their choices from it.
@@ -87,7 +93,10 @@ func (o *Options) check() error {
 			return fmt.Errorf("there is no admission plugin %q to leave out: there are %s", name, strings.Join(all, ", "))
 		}
 	}
-	if _, err := manager.New(o.Controllers); err != nil {
+	if _, err := manager.New(o.Controllers, manager.Flags{}); err != nil {
+		return err
+	}
+	if err := o.Nodes.Check(); err != nil {
 		return err
 	}
 	if o.ServiceCIDR == "" {

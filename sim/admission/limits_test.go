@@ -174,7 +174,7 @@ func TestUsageOfServicesAndClaims(t *testing.T) {
 	is := is.New(t)
 	usage := func(storage, text string) string {
 		a := inNamespace(storage, nil, nil, nil)
-		u := meterOf(a.Definition).amounts(parse(t, text), a)
+		u := a.Definition.Meter().Amounts(a.Context, parse(t, text))
 		return u.Text(u.Names())
 	}
 	is.Equal(usage("services", `{"spec":{"type":"NodePort","ports":[{},{}]}}`), "count/services=1,services=1,services.loadbalancers=0,services.nodeports=2")

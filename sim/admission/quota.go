@@ -23,8 +23,8 @@ type Write func(storage, namespace, name string, change func(object.Object) *sta
 //	quota  ─ meter ─▶ account: limits, used so far ┴▶ refused, or used in the quota's status
 func resourceQuota(write Write) Plugin {
 	return Plugin{Name: "ResourceQuota", Validate: func(a *Attributes) *status.Status {
-		m := meterOf(a.Definition)
-		if a.Namespace == "" || m == nil || !m.charges(a) {
+		m := a.Definition.Meter()
+		if a.Namespace == "" || m == nil || !charges(m, a) {
 			return nil
 		}
 		accounts, s := openAccounts(m, a)
@@ -43,6 +43,17 @@ func resourceQuota(write Write) Plugin {
 	}}
 }
 
+// charges reports whether a write can use more than before.
+func charges(m *resource.Meter, a *Attributes) bool {
+	switch a.Operation {
+	case Create:
+		return a.Subresource == ""
+	case Update:
+		return m.Updates != nil && m.Updates(a.Context, a.Object, a.Old)
+	}
+	return false
+}
+
 // account is a quota that limits what a write is about.
 type account struct {
 	quota      object.Object
@@ -52,18 +63,18 @@ type account struct {
 
 // openAccounts returns an account for each quota that is about the object. All of them must know what is used so far, and
 // the object must state what they want to count.
-func openAccounts(m *meter, a *Attributes) (accounts []*account, s *status.Status) {
+func openAccounts(m *resource.Meter, a *Attributes) (accounts []*account, s *status.Status) {
 	a.Objects.Each(resourceQuotas, a.Namespace, func(quota object.Object) bool {
 		acc := &account{quota: quota, hard: resource.AmountsAt(quota, "status", "hard"), used: resource.AmountsAt(quota, "status", "used")}
 		var limits []string
 		known := true
 		for _, name := range acc.hard.Names() {
-			if m.measures(name, a) {
+			if m.Measures(a.Context, name) {
 				_, counted := acc.used[name]
 				limits, known = append(limits, name), known && counted
 			}
 		}
-		if len(limits) == 0 || !m.within(quota, a.Object) {
+		if len(limits) == 0 || !m.Within(resource.Scopes(quota), a.Object) {
 			return true
 		}
 		if m.Demands != nil {
@@ -81,8 +92,8 @@ func openAccounts(m *meter, a *Attributes) (accounts []*account, s *status.Statu
 }
 
 // chargeAll adds what a write uses to the accounts, or refuses it as too much for one of them.
-func chargeAll(m *meter, a *Attributes, accounts []*account) *status.Status {
-	uses := m.amounts(a.Object, a)
+func chargeAll(m *resource.Meter, a *Attributes, accounts []*account) *status.Status {
+	uses := m.Amounts(a.Context, a.Object)
 	var negative []string
 	for _, name := range uses.Names() {
 		if uses[name].Sign() < 0 {
@@ -94,11 +105,11 @@ func chargeAll(m *meter, a *Attributes, accounts []*account) *status.Status {
 	}
 	more := uses
 	if a.Operation == Update {
-		more = uses.Less(m.amounts(a.Old, a))
+		more = uses.Less(m.Amounts(a.Context, a.Old))
 	}
 	for _, acc := range accounts {
 		charge := uses
-		if a.Operation == Update && m.within(acc.quota, a.Old) { // the old object has been counted in this resource.Count(1)
+		if a.Operation == Update && m.Within(resource.Scopes(acc.quota), a.Old) { // the old object has been counted in this resource.Count(1)
 			charge = more
 		}
 		if s := acc.charge(a, charge); s != nil {

@@ -22,6 +22,7 @@ import (
 	"github.com/kubesim/kubesim/sim/codec"
 	"github.com/kubesim/kubesim/sim/discovery"
 	"github.com/kubesim/kubesim/sim/flowcontrol"
+	"github.com/kubesim/kubesim/sim/kubelet"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/registry"
 	"github.com/kubesim/kubesim/sim/resource"
@@ -50,6 +51,9 @@ type Server struct {
 	// Watching is told of each watch before its first event. nil: nobody is.
 	Watching func(*Exchange, *watchcache.Watch)
 	Hook     Hook // nil: nobody looks
+
+	// Nodes are the kubelets that streams of pods are passed on to. nil: there are none.
+	Nodes *kubelet.Nodes
 
 	// Peer returns another server that serves a resource which this one does not serve, or nil. nil: none is asked.
 	Peer func(group, version, resource string) *Server
@@ -121,6 +125,9 @@ type Answer struct {
 	// Stream is the body where it comes from another server, bit by bit; Body is empty then. With the code 101 it is the
 	// connection, an io.ReadWriteCloser.
 	Stream io.ReadCloser
+
+	// Session is what a container says, bit by bit; Body is empty then. With the code 101 the connection is given to it.
+	Session *kubelet.Session
 }
 
 // Sent returns what arrives of the body.
@@ -133,6 +140,9 @@ func (a *Answer) Drop() {
 	}
 	if a.Stream != nil {
 		_ = a.Stream.Close() // of one that is gone
+	}
+	if a.Session != nil {
+		a.Session.End()
 	}
 }
 
@@ -324,7 +334,7 @@ func (c *call) direct() {
 // serve calls the verb.
 func (c *call) serve() {
 	if c.route.sub != nil && c.route.sub.Stream != nil {
-		c.fail(c.notSimulated(c.route.sub.Stream))
+		c.stream(c.route.sub.Stream)
 		return
 	}
 	if c.hook != nil {

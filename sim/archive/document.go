@@ -12,6 +12,7 @@ import (
 	"github.com/kubesim/kubesim/sim/controller/server"
 	"github.com/kubesim/kubesim/sim/fault"
 	"github.com/kubesim/kubesim/sim/history"
+	"github.com/kubesim/kubesim/sim/kubelet"
 	"github.com/kubesim/kubesim/sim/replica"
 	"github.com/kubesim/kubesim/sim/trace"
 )
@@ -62,10 +63,12 @@ type options struct {
 	Run      []string `json:",omitempty"` // Controllers
 	Port     int
 	ClientCA string
+	RootCA   string `json:",omitempty"`
 	CIDR     string // ServiceCIDR
 	Address  string // Advertise
 	Without  []string
 	Gap      time.Duration
+	Nodes    kubelet.Options `json:",omitzero"`
 	Trace    trace.Options
 	Replay   []fault.Decision
 }

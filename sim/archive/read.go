@@ -200,8 +200,8 @@ func (r *reader) state() (*sim.State, error) {
 		Servers: replica.State{Held: d.Held, Routes: d.Routes}, Observed: observe.State{Faults: d.Faults, LastCommit: d.Last}, Unread: true}
 	s.Options = sim.Options{Seed: o.Seed, Auth: o.Auth, Tokens: o.Tokens, Authorizers: o.Who.Authorizers,
 		NoAnonymous: o.Who.NoAnonymous, RequestHeader: o.Who.RequestHeader, ServiceAccounts: o.Who.ServiceAccounts,
-		Plugins: o.Plugins, Replicas: o.Replicas, Bare: o.Bare, NoControllers: o.Alone, Controllers: o.Run, Port: o.Port, ClientCA: o.ClientCA,
-		ServiceCIDR: o.CIDR, Advertise: o.Address, WithoutPlugins: o.Without, WriteGap: o.Gap, Trace: o.Trace, Replay: o.Replay}
+		Plugins: o.Plugins, Replicas: o.Replicas, Bare: o.Bare, NoControllers: o.Alone, Controllers: o.Run, Port: o.Port, ClientCA: o.ClientCA, RootCA: o.RootCA,
+		ServiceCIDR: o.CIDR, Advertise: o.Address, WithoutPlugins: o.Without, WriteGap: o.Gap, Nodes: o.Nodes, Trace: o.Trace, Replay: o.Replay}
 	for _, x := range d.Streams {
 		p, err := unpack(x.State)
 		if err != nil {

@@ -36,6 +36,9 @@ type Manager struct {
 	// is reconciled at its time.
 	Stepped bool
 
+	beat    time.Time // when the next Heart beats; zero: they are to be asked
+	beating bool
+
 	running *loop // whose reconcile goes on; nil: none does
 	writing *loop // whose request is being served; nil: somebody else's is
 }
@@ -242,6 +245,26 @@ func (m *Manager) ReconcileAll() []Item {
 	return slices.Clone(m.queue.Ready())
 }
 
+// Beat lets each Heart beat that is due. It is called before anybody else finds out what there is.
+func (m *Manager) Beat() {
+	if now := m.schedule.Now(); m.beating || now.Before(m.beat) {
+		return
+	}
+	m.beating = true
+	defer func() { m.beating = false }()
+	m.beat = never
+	for _, l := range m.loops {
+		if h, ok := l.Reconciler.(Heart); ok && !l.stopped {
+			if next := h.Beat(&l.client); next.Before(m.beat) {
+				m.beat = next
+			}
+		}
+	}
+}
+
+// never is later than any time of a Cluster.
+var never = time.Unix(1<<40, 0)
+
 // Idle reports whether nothing is due now.
 func (m *Manager) Idle() bool {
 	m.due()
@@ -327,8 +350,19 @@ func (m *Manager) Begin() {
 	}
 }
 
-// list tells a controller of everything that there is.
+// Resync tells a controller, if there is one with the name, of everything that there is.
+func (m *Manager) Resync(name string) {
+	if l := m.find(name); l != nil && !l.crashed {
+		m.list(l, m.log.Newest())
+	}
+}
+
+// list tells a controller of everything that there is, and one that has a Heart of its start, with a Key without a name.
 func (m *Manager) list(l *loop, view *mvcc.View) {
+	if _, ok := l.Reconciler.(Heart); ok {
+		m.beat = time.Time{}
+		m.add(l, Key{}, 0)
+	}
 	for i := range l.Watches {
 		w := watcher{l, &l.Watches[i]}
 		if w.watch.Resource == "" {

@@ -61,7 +61,7 @@ func (m *Manager) State() *State {
 
 // Load makes a Manager go on from a State; nil: there is nothing to do. What waits is done on the Manager's clock.
 func (m *Manager) Load(s *State) error {
-	m.queue, m.Plan, m.owned = Queue{}, nil, owned{}
+	m.queue, m.Plan, m.owned, m.beat = Queue{}, nil, owned{}, time.Time{}
 	for _, l := range m.loops {
 		l.stopped, l.crashed, l.delay, l.cache, l.recorder = false, false, 0, cache{}, recorder{}
 		if err := l.remember(nil); err != nil {

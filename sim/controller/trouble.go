@@ -47,7 +47,7 @@ func (m *Manager) Start(name string) error {
 	if l.crashed {
 		m.list(l, m.log.Newest())
 	}
-	l.stopped, l.crashed = false, false
+	l.stopped, l.crashed, m.beat = false, false, time.Time{}
 	return nil
 }
 

@@ -68,6 +68,7 @@ func newServer(set *Set, n int, p *Profile) *Server {
 		Discovery:  discovery.New(r.discovery(reg, table)),
 		Decoder:    decoder(p.set),
 		Aggregated: set.Aggregator.Aggregated,
+		Nodes:      set.Nodes,
 	}
 	r.admit(reg, table, who, r.api.Decoder)
 	r.admitted = r.registry(ownBackend{backend{r}}, who, fields)

@@ -26,6 +26,7 @@ import (
 	"github.com/kubesim/kubesim/sim/commit"
 	"github.com/kubesim/kubesim/sim/discovery"
 	"github.com/kubesim/kubesim/sim/history"
+	"github.com/kubesim/kubesim/sim/kubelet"
 	"github.com/kubesim/kubesim/sim/mvcc"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/random"
@@ -41,6 +42,7 @@ type Host struct {
 	Door       Door
 	Aggregator *aggregator.Aggregator
 	Listener   Listener
+	Nodes      *kubelet.Nodes
 
 	Auth           auth.Options
 	Tokens         *token.Authority // of service accounts

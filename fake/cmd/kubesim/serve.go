@@ -25,6 +25,7 @@ type flags struct {
 	tlsCert, tlsKey                 string
 	tls, bare, alone                bool
 	controllers                     []string
+	nodes                           int
 	seed                            uint64
 	users                           users
 	plugins                         []string
@@ -53,6 +54,8 @@ const serveUsage = `kubesim serve [flags] serves a simulated API server until it
                         kubernetes, …) but for the namespaces
   --controllers WHICH   of kube-controller-manager: all, NAME,NAME, all,-NAME, or none: as a real server on its own
                         (default all)
+  --nodes N             so many nodes, node-1, node-2, …, whose kubelets run pods; nothing runs in a container, but it
+                        starts, is probed, prints and ends as its command and annotations say (default 0)
 
 Several API servers over one store:
 
@@ -194,6 +197,7 @@ func (f *flags) set() *flag.FlagSet {
 	f.users.set(set)
 	listFlag(set, "enable-admission-plugins", &f.plugins)
 	set.BoolVar(&f.bare, "bare", false, "")
+	set.IntVar(&f.nodes, "nodes", 0, "")
 	f.controllers = controller.All
 	set.Func("controllers", "", func(which string) error {
 		f.alone, f.controllers = which == "none", nil
@@ -225,7 +229,7 @@ func (f *flags) set() *flag.FlagSet {
 
 func (f *flags) options() (fake.Options, error) {
 	o := fake.Options{Seed: f.seed, Clock: clock.System{}, Plugins: f.plugins, Replicas: f.replicaOptions(), Bare: f.bare,
-		NoControllers: f.alone, Controllers: f.controllers}
+		NoControllers: f.alone, Controllers: f.controllers, Nodes: f.nodes}
 	if _, port, err := net.SplitHostPort(f.listen); err == nil {
 		o.Port, _ = strconv.Atoi(port) // 0 is the default: it is not known yet which one it will be
 	}

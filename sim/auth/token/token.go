@@ -146,6 +146,17 @@ func (a *Authority) Extends() bool { return !a.options.NoExtendExpiration }
 // Sign returns claims as a token of the first issuer. The same claims give the same bytes (RFC 8017, section 8.2; RFC 6979).
 func (a *Authority) Sign(claims map[string]any) string {
 	claims["iss"] = a.options.Issuers[0]
+	return a.sign(claims)
+}
+
+// SignLegacy returns a token of a service account that is kept in a Secret and does not expire
+// (pkg/serviceaccount.LegacyClaims).
+func (a *Authority) SignLegacy(namespace, account, uid, secret string) string {
+	return a.sign(map[string]any{"iss": legacyIssuer, "sub": "system:serviceaccount:" + namespace + ":" + account,
+		legacyNamespace: namespace, legacyName: account, legacyUID: uid, legacySecret: secret})
+}
+
+func (a *Authority) sign(claims map[string]any) string {
 	header := map[string]any{"alg": a.signer.algorithm(), "kid": a.signer.id()}
 	text := encode(mustJSON(header)) + "." + encode(mustJSON(claims))
 	return text + "." + encode(a.signer.sign([]byte(text)))

@@ -5,6 +5,7 @@ package admissionregistration
 import (
 	"strings"
 
+	"github.com/kubesim/kubesim/sim/builtin/gotext"
 	"github.com/kubesim/kubesim/sim/builtin/kind"
 	"github.com/kubesim/kubesim/sim/builtin/table"
 	"github.com/kubesim/kubesim/sim/field"
@@ -104,7 +105,7 @@ func cellParamRef(obj object.Object) any {
 	case name != "":
 		return "*/" + name
 	case ref.Has("selector"):
-		return goLabelSelector(ref.Map("selector"))
+		return gotext.SelectorString(ref.Map("selector"))
 	}
 	return table.Unset
 }

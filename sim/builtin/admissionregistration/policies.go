@@ -9,7 +9,6 @@ import (
 	"github.com/kubesim/kubesim/sim/builtin/kind"
 	"github.com/kubesim/kubesim/sim/cel"
 	"github.com/kubesim/kubesim/sim/field"
-	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/selector"
 )
 
@@ -238,18 +237,4 @@ func validateParamRef(at field.Cursor) {
 	s.ForbidIf(name.Has() && s.Has(), exclusive)
 	at.RequireIf(!name.Has() && !s.Has(), "one of name or selector must be specified")
 	at.Child("parameterNotFoundAction").Required().OneOf("Deny", "Allow")
-}
-
-// goLabelSelector prints a metav1.LabelSelector as its String method does, which is what the Table shows.
-func goLabelSelector(s object.Object) string {
-	text := "&LabelSelector{MatchLabels:map[string]string{"
-	labels := object.StringMap(s.Map("matchLabels"))
-	for _, k := range object.SortedKeys(labels) {
-		text += k + ": " + labels[k] + ","
-	}
-	text += "},MatchExpressions:[]LabelSelectorRequirement{"
-	for _, e := range s.Objects("matchExpressions") {
-		text += fmt.Sprintf("LabelSelectorRequirement{Key:%s,Operator:%s,Values:%v,},", e.String("key"), e.String("operator"), e.Strings("values"))
-	}
-	return text + "},}"
 }

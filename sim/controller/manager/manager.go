@@ -7,11 +7,14 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kubesim/kubesim/sim/auth/token"
 	"github.com/kubesim/kubesim/sim/controller"
+	"github.com/kubesim/kubesim/sim/controller/account"
 	"github.com/kubesim/kubesim/sim/controller/apps"
 	"github.com/kubesim/kubesim/sim/controller/batch"
 	"github.com/kubesim/kubesim/sim/controller/network"
 	nodes "github.com/kubesim/kubesim/sim/controller/node"
+	"github.com/kubesim/kubesim/sim/controller/policy"
 	"github.com/kubesim/kubesim/sim/controller/volume"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/scheduler"
@@ -42,8 +45,25 @@ var all = []func() controller.Controller{
 	network.Endpoints,
 	network.EndpointSlices,
 	network.Mirroring,
+	account.Default,
+	policy.Quota,
+	policy.Disruption,
 	nodes.PodGC,
 	scheduler.New,
+}
+
+// Flags are what controllers know of a cluster beside what its API says: kube-controller-manager's flags.
+type Flags struct {
+	RootCA *string          // the certificates, PEM, that clients of the API server have to trust (--root-ca-file)
+	Tokens *token.Authority // signs the tokens that are kept in Secrets (--service-account-private-key-file)
+}
+
+// controllers are those that need a flag.
+func (f Flags) controllers() []func() controller.Controller {
+	return []func() controller.Controller{
+		func() controller.Controller { return account.RootCA(f.RootCA) },
+		func() controller.Controller { return account.Tokens(f.RootCA, f.Tokens) },
+	}
 }
 
 // every stands for all controllers among names.
@@ -51,12 +71,12 @@ const every = "*"
 
 // New returns controllers by name, as kube-controller-manager's flag --controllers has them: * is all of them, -NAME one
 // that does not run. nil: those that run in every cluster. An unknown name is an error.
-func New(names []string) (run []controller.Controller, err error) {
+func New(names []string, f Flags) (run []controller.Controller, err error) {
 	if names == nil {
 		return []controller.Controller{RoleAggregation()}, nil
 	}
 	known := map[string]bool{every: true}
-	for _, make := range all {
+	for _, make := range slices.Concat(all, f.controllers()) {
 		c := make()
 		known[c.Name] = true
 		if (slices.Contains(names, every) || slices.Contains(names, c.Name)) && !slices.Contains(names, "-"+c.Name) {

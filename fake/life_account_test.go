@@ -1,0 +1,59 @@
+package fake_test
+
+import (
+	"encoding/base64"
+	"testing"
+
+	"github.com/kubesim/kubesim/clock"
+	"github.com/kubesim/kubesim/fake"
+	"github.com/kubesim/kubesim/sim/controller"
+	"github.com/matryer/is"
+)
+
+// Each namespace has an account and the certificate to trust, those that were there first, too.
+func TestNamespaceIsFurnished(t *testing.T) {
+	live(t, func(t *testing.T, is *is.I, c client) {
+		c.must("POST", "/api/v1/namespaces", `{"metadata":{"name":"n"}}`)
+		for _, ns := range []string{"default", "kube-system", "n"} {
+			is.Equal(c.names("/api/v1/namespaces/"+ns+"/serviceaccounts"), []string{"default"})
+			c.must("GET", "/api/v1/namespaces/"+ns+"/configmaps/kube-root-ca.crt", "")
+		}
+		c.must("DELETE", "/api/v1/namespaces/n/serviceaccounts/default", "")
+		c.must("DELETE", "/api/v1/namespaces/n/configmaps/kube-root-ca.crt", "")
+		is.Equal(c.names("/api/v1/namespaces/n/serviceaccounts"), []string{"default"})
+		c.mergePatch("/api/v1/namespaces/n/configmaps/kube-root-ca.crt", `{"data":{"ca.crt":"another"}}`)
+		is.Equal(c.must("GET", "/api/v1/namespaces/n/configmaps/kube-root-ca.crt", "").String("data", "ca.crt"), "")
+	})
+}
+
+// A server over TLS publishes its certificate.
+func TestRootCA(t *testing.T) {
+	is := is.New(t)
+	srv := fake.RunT(t, fake.Options{Clock: clock.System{}, Controllers: controller.All})
+	l, err := srv.Listen(fake.ListenOptions{TLS: true})
+	is.NoErr(err)
+	c := client{t, srv}
+	is.Equal(c.must("GET", "/api/v1/namespaces/default/configmaps/kube-root-ca.crt", "").String("data", "ca.crt"), string(l.CA()))
+}
+
+// A Secret of an account gets a token that the API server knows, and goes with the account.
+func TestTokenSecret(t *testing.T) {
+	live(t, func(t *testing.T, is *is.I, c client) {
+		c.must("POST", inCore+"serviceaccounts", `{"metadata":{"name":"bot"},"secrets":[{"name":"t"}]}`)
+		const secret = `{"metadata":{"name":"t","annotations":{"kubernetes.io/service-account.name":"bot"}},"type":"kubernetes.io/service-account-token"}`
+		c.must("POST", inCore+"secrets", secret)
+		s := c.must("GET", inCore+"secrets/t", "")
+		is.Equal(s.String("data", "namespace"), base64.StdEncoding.EncodeToString([]byte("default")))
+		token, err := base64.StdEncoding.DecodeString(s.String("data", "token"))
+		is.NoErr(err)
+		review := c.must("POST", "/apis/authentication.k8s.io/v1/tokenreviews", `{"spec":{"token":"`+string(token)+`"}}`)
+		is.Equal(review.String("status", "user", "username"), "system:serviceaccount:default:bot")
+		c.must("DELETE", inCore+"secrets/t", "")
+		is.Equal(len(c.must("GET", inCore+"serviceaccounts/bot", "").List("secrets")), 0) // nor does the account name it
+		c.must("POST", inCore+"secrets", secret)
+		c.must("DELETE", inCore+"serviceaccounts/bot", "")
+		is.Equal(len(c.names(inCore+"secrets")), 0)
+		c.must("POST", inCore+"secrets", secret)
+		is.Equal(len(c.names(inCore+"secrets")), 0) // there is no such account
+	})
+}

@@ -1,0 +1,103 @@
+package fake
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+
+	"github.com/kubesim/kubesim/sim"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/selector"
+	"github.com/kubesim/kubesim/sim/status"
+)
+
+// metricsServer is an aggregated API server in process that says what nodes and pods use, as metrics-server does: kubectl top
+// asks it.
+type metricsServer struct{ cluster *sim.Cluster }
+
+const (
+	metricsService = "v1beta1.metrics.k8s.io"
+	metricsPath    = "/apis/metrics.k8s.io/v1beta1"
+)
+
+// serveMetrics makes the APIService of a server with nodes, unless it is there, and answers for it.
+func (s *Server) serveMetrics() error {
+	if s.cluster.Nodes() == 0 {
+		return nil
+	}
+	s.aggregator.handle(metricsService, metricsServer{s.cluster})
+	code, answer, err := s.send(http.MethodPost, "/apis/apiregistration.k8s.io/v1/apiservices", "application/json", object.JSON(map[string]any{
+		"apiVersion": "apiregistration.k8s.io/v1", "kind": "APIService",
+		"metadata": map[string]any{"name": metricsService, "labels": map[string]any{"k8s-app": "metrics-server"}},
+		"spec": map[string]any{"group": "metrics.k8s.io", "version": "v1beta1", "groupPriorityMinimum": int64(100), "versionPriority": int64(100),
+			"insecureSkipTLSVerify": true, "service": map[string]any{"namespace": "kube-system", "name": "metrics-server"}}}))
+	if err == nil && code >= 300 && code != http.StatusConflict {
+		err = errors.New("kubesim: the APIService of metrics: " + answer.String("message"))
+	}
+	s.cluster.Recheck()
+	return err
+}
+
+// ServeHTTP is http.Handler's.
+func (m metricsServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	answer, s := m.answer(strings.Split(strings.Trim(strings.TrimPrefix(r.URL.Path, metricsPath), "/"), "/"), r)
+	w.Header().Set("Content-Type", "application/json")
+	if s != nil {
+		w.WriteHeader(s.Code)
+		_, _ = w.Write(s.JSON())
+		return
+	}
+	_, _ = w.Write(object.JSON(answer))
+}
+
+func (m metricsServer) answer(path []string, r *http.Request) (any, *status.Status) {
+	namespace := ""
+	if len(path) > 2 && path[0] == "namespaces" {
+		namespace, path = path[1], path[2:]
+	}
+	switch {
+	case !strings.HasPrefix(r.URL.Path, metricsPath):
+	case path[0] == "":
+		return metricsResources, nil
+	case path[0] == "nodes" && namespace == "":
+		return pick(m.cluster.NodeMetrics(), "NodeMetricsList", status.Resource{Group: "metrics.k8s.io", Resource: "nodes"}, path[1:], r)
+	case path[0] == "pods" && (namespace != "" || len(path) == 1):
+		return pick(m.cluster.PodMetrics(namespace), "PodMetricsList", status.Resource{Group: "metrics.k8s.io", Resource: "pods"}, path[1:], r)
+	}
+	return nil, status.NoResource()
+}
+
+// pick returns the object with a name, or the list of those that the selectors of a request pick.
+func pick(all []object.Object, kind string, of status.Resource, name []string, r *http.Request) (any, *status.Status) {
+	if len(name) > 0 {
+		for _, obj := range all {
+			if obj.Name() == name[0] {
+				return map[string]any(obj), nil
+			}
+		}
+		return nil, status.NotFound(of, name[0])
+	}
+	labels, err := selector.ParseLabels(r.URL.Query().Get("labelSelector"))
+	if err != nil {
+		return nil, status.BadRequest("%v", err)
+	}
+	fields, err := selector.ParseFields(r.URL.Query().Get("fieldSelector"))
+	if err != nil {
+		return nil, status.BadRequest("%v", err)
+	}
+	items := []any{}
+	for _, obj := range all {
+		own := obj.Labels()
+		field := func(name string) string { return obj.String(strings.Split(name, ".")...) }
+		if labels.Match(func(key string) (string, bool) { value, ok := own[key]; return value, ok }) && fields.Matches(field) {
+			items = append(items, map[string]any(obj))
+		}
+	}
+	return map[string]any{"kind": kind, "apiVersion": "metrics.k8s.io/v1beta1", "metadata": map[string]any{}, "items": items}, nil
+}
+
+// metricsResources is what discovery says of the API.
+var metricsResources = map[string]any{"kind": "APIResourceList", "apiVersion": "v1", "groupVersion": "metrics.k8s.io/v1beta1", "resources": []any{
+	map[string]any{"name": "nodes", "singularName": "", "namespaced": false, "kind": "NodeMetrics", "verbs": []any{"get", "list"}},
+	map[string]any{"name": "pods", "singularName": "", "namespaced": true, "kind": "PodMetrics", "verbs": []any{"get", "list"}},
+}}

@@ -1,0 +1,114 @@
+package policy
+
+import (
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/kubesim/kubesim/sim/controller"
+	"github.com/kubesim/kubesim/sim/controller/workload"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/schema"
+	"github.com/kubesim/kubesim/sim/status"
+)
+
+// expected returns how many pods of the budget there should be, and how many have to be healthy (getExpectedPodCount).
+// unmanaged says that some pods, which are not counted, have no controller.
+func (s *sync) expected() (expected, desired int64, unmanaged bool, failed *status.Status) {
+	if most, ok := s.budget.Get("spec", "maxUnavailable"); ok {
+		expected, unmanaged, failed = s.scale()
+		return expected, max(expected-share(most, expected), 0), unmanaged, failed
+	}
+	least, ok := s.budget.Get("spec", "minAvailable")
+	if n, number := least.(int64); number || !ok {
+		if ok {
+			expected = int64(len(s.pods))
+		}
+		return expected, n, false, nil
+	}
+	expected, unmanaged, failed = s.scale()
+	return expected, share(least, expected), unmanaged, failed
+}
+
+// share is a number, or a percentage of a whole, rounded up.
+func share(v any, whole int64) int64 {
+	if n, ok := v.(int64); ok {
+		return n
+	}
+	text, _ := v.(string)
+	percent, _ := strconv.ParseInt(strings.TrimSuffix(text, "%"), 10, 64)
+	return int64(math.Ceil(float64(percent) * float64(whole) / 100))
+}
+
+// scale adds up how many pods the controllers of the pods want (getExpectedScale).
+func (s *sync) scale() (sum int64, unmanaged bool, failed *status.Status) {
+	known := map[string]bool{} // controllers, by uid
+	for _, p := range s.pods {
+		switch uid := p.Controller.String("uid"); {
+		case p.Controller == nil:
+			unmanaged = true
+			continue
+		case known[uid]:
+			continue
+		default:
+			known[uid] = true
+		}
+		uid, replicas, failed := s.replicas(p)
+		if failed != nil {
+			return 0, unmanaged, failed
+		}
+		if uid == p.Controller.String("uid") || !known[uid] {
+			known[uid] = true
+			sum += replicas
+		}
+	}
+	return sum, unmanaged, nil
+}
+
+// replicas returns how many pods the controller of a pod wants, and its uid: that of a ReplicaSet of a Deployment is the
+// Deployment.
+func (s *sync) replicas(p *workload.Pod) (uid string, replicas int64, failed *status.Status) {
+	ref := p.Controller
+	if ref.String("kind") == "ReplicaSet" {
+		if parent := s.parent(p.Namespace, ref, "apps"); parent != nil {
+			ref = parent
+		}
+	}
+	kind := schema.ParseGVK(ref.String("apiVersion"), ref.String("kind"))
+	d := s.api.OfKind(ref.String("apiVersion"), ref.String("kind"))
+	if d == nil {
+		return "", 0, status.Plain("no matches for kind %q in version %q", kind.Kind, ref.String("apiVersion"))
+	}
+	if d.Sub("scale") == nil {
+		return "", 0, status.Plain("%s does not implement the scale subresource", strings.TrimSuffix(d.Resource+"."+d.Group, "."))
+	}
+	scale, failed := s.api.Scale(d, controller.Key{Namespace: p.Namespace, Name: ref.String("name")})
+	if failed = workload.Found(failed); failed != nil {
+		return "", 0, failed
+	}
+	if scale.UID() != ref.String("uid") {
+		return "", 0, status.Plain("found no controllers for pod %q", p.Name)
+	}
+	return scale.UID(), scale.Int64("spec", "replicas"), nil
+}
+
+// parent returns the reference to the Deployment that is the controller of a ReplicaSet and is there, nil if none is.
+func (s *sync) parent(namespace string, ref object.Object, group string) object.Object {
+	set := s.api.OfKind(ref.String("apiVersion"), ref.String("kind"))
+	if set == nil || set.Group != group {
+		return nil
+	}
+	owner := s.api.Get(set.Storage, namespace, ref.String("name"))
+	if owner.UID() != ref.String("uid") {
+		return nil
+	}
+	above := workload.ControllerOf(owner)
+	d := s.api.OfKind(above.String("apiVersion"), above.String("kind"))
+	if d == nil || d.Group != group || d.Kind != "Deployment" {
+		return nil
+	}
+	if x := s.api.Get(d.Storage, namespace, above.String("name")); x.UID() != above.String("uid") {
+		return nil
+	}
+	return above
+}

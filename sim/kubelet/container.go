@@ -1,0 +1,328 @@
+package kubelet
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/kubesim/kubesim/sim/kubelet/shell"
+	"github.com/kubesim/kubesim/sim/object"
+)
+
+// The states of a container. The zero one is that of one that waits.
+const (
+	creating = "creating"
+	running  = "running"
+	exited   = "exited"
+)
+
+// Why a container waits.
+const (
+	configError  = "CreateContainerConfigError"
+	invalidImage = "InvalidImageName"
+	pullError    = "ErrImagePull"
+	pullBackOff  = "ImagePullBackOff"
+	crashBackOff = "CrashLoopBackOff"
+)
+
+// run is what a kubelet remembers of a container.
+//
+//	wait ─▶ creating ─▶ running ─▶ exited ─┬─▶ it stays so
+//	 ▲         └── image cannot be pulled    └─▶ creating, at first at once, then after 10 s, 20 s, … (CrashLoopBackOff)
+//	 └─────────────┘
+type run struct {
+	State    string             `json:",omitempty"`
+	Why      string             `json:",omitempty"` // reason and message of one that waits
+	Text     string             `json:",omitempty"`
+	Due      time.Time          `json:",omitzero"` // when the state ends by itself; zero: it does not
+	Restarts int                `json:",omitempty"`
+	ID       string             `json:",omitempty"` // of the one that runs or has ended last; "": none ever ran
+	Image    string             `json:",omitempty"` // what it was started from
+	Pulls    bool               `json:",omitempty"` // its image is pulled
+	Began    time.Time          `json:",omitzero"`  // to be created
+	Started  time.Time          `json:",omitzero"`
+	Finished time.Time          `json:",omitzero"`
+	Code     int                `json:",omitempty"` // with which it ended, or ends at Due
+	Killed   bool               `json:",omitempty"` // at Due
+	Steps    int                `json:",omitempty"` // of its program that were tried to find out when it ends
+	Stopping time.Time          `json:",omitzero"`  // since when it is to end
+	Last     *past              `json:",omitempty"` // the one before it
+	Pause    pause              `json:",omitzero"`  // between restarts
+	Pull     pause              `json:",omitzero"`  // between attempts to pull its image
+	Up       bool               `json:",omitempty"` // its startup probe has succeeded
+	Ready    bool               `json:",omitempty"`
+	Probes   map[string]*probe  `json:",omitempty"`
+	Files    map[string]*string `json:",omitempty"` // that commands run in it have changed
+}
+
+// past is a container that has ended.
+type past struct {
+	ID                string
+	Code              int
+	Started, Finished time.Time
+}
+
+// pause is the time between two attempts (client-go's flowcontrol.Backoff).
+type pause struct {
+	Length time.Duration `json:",omitempty"`
+	Since  time.Time     `json:",omitzero"` // when it was last made longer
+}
+
+const (
+	pauseMin = 10 * time.Second
+	pauseMax = 300 * time.Second
+)
+
+// next makes the pause longer: it doubles, and begins anew where all went well for long.
+func (p *pause) next(now time.Time) {
+	switch {
+	case p.Length == 0 || now.Sub(p.Since) > 2*pauseMax:
+		p.Length = pauseMin
+	default:
+		p.Length = min(2*p.Length, pauseMax)
+	}
+	p.Since = now
+}
+
+// until returns when the pause that began at a time is over; zero: there is none.
+func (p *pause) until(since time.Time) time.Time {
+	if p.Length == 0 || since.Sub(p.Since) > 2*pauseMax {
+		return time.Time{}
+	}
+	return since.Add(p.Length)
+}
+
+// wait makes a container wait. What has ended before stays known.
+func (r *run) wait(why, text string) { r.State, r.Why, r.Text, r.Due = "", why, text, time.Time{} }
+
+// abort gives up what is being created.
+func (r *run) abort() {
+	if r.wait("", ""); r.ID != "" {
+		r.State = exited
+	}
+}
+
+// killAt kills a container at a time.
+func (r *run) killAt(at time.Time) { r.Due, r.Code, r.Killed = at, 137, true }
+
+// step does what is due for a container that is to run, and reports whether anything changed.
+func (w *worker) step(c *container) (changed bool) {
+	r := c.run
+	switch r.State {
+	case exited:
+		if !w.restarts(c) {
+			return false
+		}
+		if at := r.Pause.until(r.Finished); w.now.Before(at) {
+			changed = r.Why != crashBackOff
+			if changed {
+				id := w.id()
+				w.event(c, "Warning", "BackOff", fmt.Sprintf("Back-off restarting failed container %s in pod %s", c.name, id))
+				r.Why, r.Text = crashBackOff, fmt.Sprintf("back-off %v restarting failed container=%s pod=%s", r.Pause.Length, c.name, id)
+			}
+			w.at(at)
+			return changed
+		}
+		return w.create(c)
+	case creating:
+		if w.now.Before(r.Due) {
+			w.at(r.Due)
+			return false
+		}
+		w.started(c)
+		return true
+	case running:
+		return w.elapse(c)
+	}
+	if w.now.Before(r.Due) {
+		w.at(r.Due)
+		return false
+	}
+	return w.create(c)
+}
+
+// id is how a kubelet's messages name the pod.
+func (w *worker) id() string {
+	return fmt.Sprintf("%s_%s(%s)", w.pod.Name(), w.pod.Namespace(), w.pod.UID())
+}
+
+// create begins to create a container, and reports whether anything changed.
+func (w *worker) create(c *container) (changed bool) {
+	r := c.run
+	image := c.spec.String("image")
+	before := *r
+	switch {
+	case !wellFormed(image):
+		if r.Why != invalidImage {
+			text := fmt.Sprintf("Failed to apply default image tag %q: couldn't parse image name %q: invalid reference format", image, image)
+			w.event(c, "Warning", "InspectFailed", text)
+			w.event(c, "Warning", "Failed", "Error: "+invalidImage)
+			r.wait(invalidImage, text)
+		}
+	case c.wrong != nil:
+		w.misconfigured(c, c.wrong)
+	case c.program.PullError != "":
+		w.pullFails(c)
+		return true
+	default:
+		if err := (resolver{w.api, w.k}).check(w.pod, c.spec); err != nil {
+			w.misconfigured(c, err)
+			break
+		}
+		policy := c.spec.String("imagePullPolicy")
+		if r.Pulls = policy == "Always" || policy != "Never" && !w.k.memory.Images[image]; r.Pulls {
+			w.event(c, "Normal", "Pulling", fmt.Sprintf("Pulling image %q", image))
+		}
+		if r.ID != "" {
+			r.Pause.next(r.Finished)
+		}
+		r.State, r.Why, r.Text, r.Began = creating, "", "", w.now
+		r.Due = w.now.Add(delay(c.program.Start))
+		return true
+	}
+	return r.Why != before.Why || r.Text != before.Text
+}
+
+// misconfigured makes a container wait until something is there that it needs.
+func (w *worker) misconfigured(c *container, err error) {
+	if c.run.Why != configError || c.run.Text != err.Error() {
+		w.event(c, "Warning", "Failed", "Error: "+err.Error())
+		c.run.wait(configError, err.Error())
+	}
+}
+
+// delay is a duration of which 0 says the usual one and less than 0 none.
+func delay(d time.Duration) time.Duration {
+	if d == 0 {
+		return time.Second
+	}
+	return max(d, 0)
+}
+
+// pullFails says that an image cannot be pulled, and when it is tried again (images.imageManager).
+func (w *worker) pullFails(c *container) {
+	image, r := c.spec.String("image"), c.run
+	if at := r.Pull.until(r.Pull.Since); w.now.Before(at) {
+		backOff := fmt.Sprintf("Back-off pulling image %q", image)
+		w.event(c, "Normal", "BackOff", backOff)
+		w.event(c, "Warning", "Failed", "Error: "+pullBackOff)
+		r.wait(pullBackOff, fmt.Sprintf("%s: %s: %s", backOff, pullError, c.program.PullError))
+		r.Due = at
+		w.at(at)
+		return
+	}
+	w.event(c, "Normal", "Pulling", fmt.Sprintf("Pulling image %q", image))
+	w.event(c, "Warning", "Failed", fmt.Sprintf("Failed to pull image %q: %s", image, c.program.PullError))
+	w.event(c, "Warning", "Failed", "Error: "+pullError)
+	r.wait(pullError, c.program.PullError)
+	r.Pull.next(w.now)
+	r.Due = w.now.Add(pullRetry)
+	w.at(r.Due)
+}
+
+// pullRetry is when a kubelet looks at a pod again whose image could not be pulled.
+const pullRetry = time.Second
+
+// started says that a container runs.
+func (w *worker) started(c *container) {
+	r, image := c.run, c.spec.String("image")
+	if r.Pulls {
+		took := w.now.Sub(r.Began).Truncate(time.Millisecond)
+		w.event(c, "Normal", "Pulled", fmt.Sprintf("Successfully pulled image %q in %v (%v including waiting). Image size: %d bytes.", image, took, took, size(image)))
+	} else {
+		w.event(c, "Normal", "Pulled", fmt.Sprintf("Container image %q already present on machine and can be accessed by the pod", image))
+	}
+	if w.k.memory.Images == nil {
+		w.k.memory.Images = map[string]bool{}
+	}
+	w.k.memory.Images[image] = true
+	w.event(c, "Normal", "Created", "Container created")
+	w.event(c, "Normal", "Started", "Container started")
+	if r.ID != "" {
+		r.Last = &past{r.ID, r.Code, r.Started, r.Finished}
+		r.Restarts++
+	}
+	r.ID = digest(w.pod.UID(), c.name, fmt.Sprint(r.Restarts))
+	r.State, r.Started, r.Finished, r.Code, r.Killed, r.Image = running, w.now, time.Time{}, 0, false, image
+	r.Steps, r.Stopping, r.Probes, r.Files, r.Pull = stepsMin, time.Time{}, nil, nil, pause{}
+	r.Up, r.Ready = false, false
+	w.foresee(c)
+	w.probe(c)
+}
+
+// size is how big an image is said to be: it follows from its name.
+func size(image string) int {
+	n := 0
+	for _, c := range digest(image)[:6] {
+		n = n*16 + int(c%16)
+	}
+	return 10_000_000 + n
+}
+
+// foresee finds out when a container that runs ends by itself.
+func (w *worker) foresee(c *container) {
+	at, code, ends := c.program.end(c.run.Started, c.run.Steps)
+	c.run.Due, c.run.Code = at, code
+	if !ends {
+		c.run.Code = -1 // at Due it is to be foreseen anew
+	}
+}
+
+// elapse lets time pass for a container that runs, and reports whether anything changed.
+func (w *worker) elapse(c *container) (changed bool) {
+	r := c.run
+	if r.State != running {
+		return false
+	}
+	if c.program == nil { // its annotations have been broken since
+		c.program = &program{}
+	}
+	for r.Code < 0 && !r.Due.IsZero() && !w.now.Before(r.Due) {
+		r.Steps *= 4
+		w.foresee(c)
+	}
+	if r.Due.IsZero() || w.now.Before(r.Due) {
+		if changed = w.probe(c); r.Due.IsZero() || w.now.Before(r.Due) {
+			w.at(r.Due)
+			return changed
+		}
+	}
+	r.State, r.Finished, r.Ready, r.Up, r.Why, r.Text = exited, w.now, false, false, "", ""
+	r.Due, r.Probes = time.Time{}, nil
+	return true
+}
+
+// stop tells a container to end, and kills it at a time. message "" is the usual one (kuberuntime.killContainer).
+func (w *worker) stop(c *container, message string, until time.Time) {
+	if message == "" {
+		message = "Stopping container " + c.name
+	}
+	w.event(c, "Normal", "Killing", message)
+	r := c.run
+	r.Stopping = w.now
+	if c.program == nil {
+		c.program = &program{}
+	}
+	at := w.now.Add(w.preStop(c, until.Sub(w.now)))
+	natural, code := r.Due, r.Code
+	switch ends := at.Add(delay(c.program.Stop)); {
+	case c.program.deaf(r.Started, w.now) || ends.After(until):
+		r.killAt(until)
+	default:
+		r.Due, r.Code, r.Killed = ends, c.program.StopCode, false
+	}
+	if code >= 0 && !natural.IsZero() && natural.Before(r.Due) {
+		r.Due, r.Code, r.Killed = natural, code, false
+	}
+}
+
+// preStop is how long the hook of a container takes that is to end, at most as long as it has.
+func (w *worker) preStop(c *container, grace time.Duration) time.Duration {
+	hook := object.Object(c.spec.Map("lifecycle", "preStop"))
+	d := time.Duration(hook.Int64("sleep", "seconds")) * time.Second
+	if args := hook.Strings("exec", "command"); len(args) > 0 {
+		if r := shell.Words(args...).Run(shell.World{Limit: grace, Steps: stepsMin}); r.Ended || !r.Waits {
+			d = r.At
+		}
+	}
+	return min(d, grace)
+}

@@ -1,0 +1,135 @@
+package kubelet
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/kubesim/kubesim/sim/status"
+)
+
+// forward answers with a session on which a client opens connections to ports of the pod.
+func (t *target) forward() (*Answer, *status.Status) {
+	if !t.w.active() {
+		return nil, status.Internal(fmt.Errorf("error upgrading connection: unable to upgrade connection: pod not found (%q)", t.w.pod.Name()+"_"+t.w.pod.Namespace()))
+	}
+	s := t.nodes.session()
+	s.Upgrade, s.Ports = true, true
+	uid := t.w.pod.UID()
+	t.k.follow(t.key, s, func() {
+		if p := t.k.memory.Pods[t.key]; p == nil || p.UID != uid {
+			s.close(nil)
+		}
+	})
+	s.connect = t.dial
+	return &Answer{Session: s}, nil
+}
+
+// Connect opens a connection to a port of the pod that a session is for. The error is what a real kubelet says of one at
+// which nobody listens.
+func (s *Session) Connect(port int) (*Session, error) {
+	if s.connect == nil || s.ended {
+		return nil, fmt.Errorf("the session has ended")
+	}
+	return s.connect(port)
+}
+
+func (t *target) dial(port int) (*Session, error) {
+	c := t.listener(port)
+	if c == nil {
+		sandbox := digest(t.w.pod.UID(), "sandbox")
+		return nil, fmt.Errorf("error forwarding port %d to pod %s, uid : failed to execute portforward in network namespace %q: "+
+			"failed to connect to localhost:%[1]d inside namespace %[2]q, IPv4: dial tcp4 127.0.0.1:%[1]d: connect: connection refused "+
+			"IPv6 dial tcp6 [::1]:%[1]d: connect: connection refused ", port, sandbox, "/var/run/netns/cni-"+sandbox[:8])
+	}
+	s := t.nodes.session()
+	var request []byte
+	s.input = func(p []byte, end bool) {
+		for request = append(request, p...); ; {
+			head, length := requestOf(request)
+			if length == 0 {
+				break
+			}
+			s.say(false, t.response(c, head))
+			request = request[length:]
+		}
+		if end || len(request) > requestMax {
+			s.close(nil)
+		}
+	}
+	return s, nil
+}
+
+// requestMax is how long a request to a container may be.
+const requestMax = 1 << 20
+
+// listener returns the container that listens at a port: one that says so, or the first where none says anything.
+func (t *target) listener(port int) *container {
+	var first *container
+	silent := true
+	for _, c := range t.w.containers {
+		if c.list != "containers" {
+			continue
+		}
+		r := c.run
+		if p := t.k.memory.Pods[t.key]; p != nil && p.Containers[c.name] != nil {
+			r = p.Containers[c.name]
+		}
+		for _, p := range c.spec.Objects("ports") {
+			if silent = false; p.Int64("containerPort") == int64(port) && r.State == running {
+				return c
+			}
+		}
+		if first == nil && r.State == running {
+			first = c
+		}
+	}
+	if silent {
+		return first
+	}
+	return nil
+}
+
+// requestOf returns the first line of an HTTP request that has arrived as a whole, and the length of the request; 0: it has
+// not.
+func requestOf(data []byte) (line string, length int) {
+	text := string(data)
+	end := strings.Index(text, "\r\n\r\n")
+	if end < 0 {
+		return "", 0
+	}
+	length = end + 4
+	lines := strings.Split(text[:end], "\r\n")
+	for _, header := range lines[1:] {
+		if name, value, ok := strings.Cut(header, ":"); ok && strings.EqualFold(name, "Content-Length") {
+			n, err := strconv.Atoi(strings.TrimSpace(value))
+			if err != nil || n < 0 || n > requestMax {
+				return "", 0
+			}
+			length += n
+		}
+	}
+	if length > len(data) {
+		return "", 0
+	}
+	return lines[0], length
+}
+
+// response is what a container answers to an HTTP request.
+func (t *target) response(c *container, line string) string {
+	method, rest, _ := strings.Cut(line, " ")
+	path, _, _ := strings.Cut(rest, " ")
+	body := fmt.Sprintf("pod %s of namespace %s on %s answers %s %s\n", t.w.pod.Name(), t.w.pod.Namespace(), t.k.node, method, path)
+	if c.program != nil && c.program.HTTP != "" {
+		body = c.program.HTTP
+	}
+	head := fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: %d\r\nDate: %s\r\n\r\n", len(body),
+		t.nodes.schedule.Now().UTC().Format(httpTime))
+	if method == "HEAD" {
+		return head
+	}
+	return head + body
+}
+
+// httpTime is the form of times in HTTP (RFC 9110).
+const httpTime = "Mon, 02 Jan 2006 15:04:05 GMT"

@@ -1,0 +1,172 @@
+// Package kubelet simulates nodes that run pods. Each node is a controller on the Cluster's one queue: deterministic, on the
+// Cluster's clock, carried along by forks and archives, and stopped, crashed, delayed or made to lag as any controller.
+//
+//	Node registers, as node-1                                 node.go
+//	  │ pod with spec.nodeName node-1
+//	  ▼
+//	volumes are there? ─▶ sandbox, IP ─▶ init containers, sidecars ─▶ containers        pod.go, volumes.go
+//	                                         each: creating ─▶ running ─▶ exited ─▶ backoff ─▶ creating   container.go
+//	                                                            │ probes                       probe.go
+//	  ▼ after each change
+//	status of the pod, events                                 status.go, events.go
+//
+// Nothing runs in a container. What it does follows from its Image, from annotations of its pod, and from its command, if
+// that is finite in an obvious way (package shell): when it starts, is ready and ends, what it prints and what it uses.
+// Logs, exec, attach and port-forward answer from that, as a Session (session.go).
+//
+// A kubelet renews its lease every ten seconds and writes its node's status every five minutes, but nobody can see that
+// before he looks: renewals are made up for when something happens in the cluster or somebody asks it, the last one of those
+// that were due (controller.Heart). A cluster that nobody asks anything has no timer for them, however long that is.
+package kubelet
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/kubesim/kubesim/clock"
+	"github.com/kubesim/kubesim/sim/commit"
+	"github.com/kubesim/kubesim/sim/controller"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/resource"
+	"github.com/kubesim/kubesim/sim/status"
+)
+
+const (
+	pods       = "pods"
+	nodes      = "nodes"
+	leases     = "leases.coordination.k8s.io"
+	configMaps = "configmaps"
+	secrets    = "secrets"
+	claims     = "persistentvolumeclaims"
+)
+
+// Options say which nodes there are.
+type Options struct {
+	// Nodes is how many: node-1, node-2, …
+	Nodes int
+	// Images say what containers do, by the image's name with or without its tag.
+	Images map[string]Image `json:",omitempty"`
+}
+
+// Max is how many nodes there can be: each has a range of addresses of its own.
+const Max = 1000
+
+// Check reports what is wrong with the options.
+func (o *Options) Check() error {
+	if o.Nodes < 0 || o.Nodes > Max {
+		return fmt.Errorf("there cannot be %d nodes: there may be from 0 to %d", o.Nodes, Max)
+	}
+	return nil
+}
+
+// prefix is what the names of the controllers begin with.
+const prefix = "kubelet/"
+
+// Nodes are the kubelets of a cluster.
+type Nodes struct {
+	all      []*Kubelet
+	schedule *clock.Schedule
+}
+
+// New returns the kubelets of a cluster.
+func New(o Options) *Nodes {
+	n := &Nodes{}
+	for i := range o.Nodes {
+		n.all = append(n.all, &Kubelet{node: fmt.Sprintf("node-%d", i+1), index: i, images: o.Images})
+	}
+	return n
+}
+
+// Controllers returns them for a controller.Manager: kubelet/node-1 is that of node-1.
+func (n *Nodes) Controllers() (all []controller.Controller) {
+	for _, k := range n.all {
+		all = append(all, controller.Controller{Name: prefix + k.node, FieldManager: "kubelet", Component: "kubelet", Reconciler: k,
+			User: resource.User{Name: "system:node:" + k.node, Groups: []string{"system:nodes", "system:authenticated"}},
+			Watches: []controller.Watch{{Resource: pods, Others: true, Keys: k.assigned}, {Resource: nodes, Others: true, Keys: k.itself},
+				{Resource: configMaps, Keys: k.awaited}, {Resource: secrets, Keys: k.awaited}, {Resource: claims, Keys: k.awaited}}})
+	}
+	return all
+}
+
+// Of returns the kubelet of a node, or nil.
+func (n *Nodes) Of(node string) *Kubelet {
+	if n != nil {
+		for _, k := range n.all {
+			if k.node == node {
+				return k
+			}
+		}
+	}
+	return nil
+}
+
+// Attach gives each kubelet what it knows of its cluster outside of a reconcile, and the clock that sessions speak by.
+func (n *Nodes) Attach(client func(name string) *controller.Client, schedule *clock.Schedule) {
+	n.schedule = schedule
+	for _, k := range n.all {
+		k.client = client(prefix + k.node)
+	}
+}
+
+// Kubelet is the kubelet of one node. It is a controller.Reconciler, whose key without a name is the node itself.
+type Kubelet struct {
+	node   string
+	index  int
+	images map[string]Image
+	client *controller.Client
+	memory memory
+
+	sessions map[string][]*Session // by key of the pod
+}
+
+// memory is what a kubelet remembers.
+type memory struct {
+	Registered time.Time       `json:",omitzero"`
+	Reported   time.Time       `json:",omitzero"`  // when it wrote the status of its node
+	Pods       map[string]*pod `json:",omitempty"` // by NAMESPACE/NAME
+	Images     map[string]bool `json:",omitempty"` // which are on the node
+	Address    int             `json:",omitempty"` // the last that a pod got
+}
+
+// Memory is controller.Rememberer's.
+func (k *Kubelet) Memory() any { return &k.memory }
+
+// assigned returns the key of a pod that is or was bound to the node.
+func (k *Kubelet) assigned(_ *controller.Client, c *commit.Commit) []controller.Key {
+	if it := c.Item(); it == nil || it.Field("spec.nodeName") != k.node {
+		return nil
+	}
+	return []controller.Key{{Namespace: c.Namespace, Name: c.Name}}
+}
+
+// itself returns the key of the node.
+func (k *Kubelet) itself(_ *controller.Client, c *commit.Commit) []controller.Key {
+	if c.Name != k.node {
+		return nil
+	}
+	return []controller.Key{{}}
+}
+
+// awaited returns the keys of the pods that wait for something of the namespace of an object.
+func (k *Kubelet) awaited(_ *controller.Client, c *commit.Commit) (keys []controller.Key) {
+	for _, name := range object.SortedKeys(k.memory.Pods) {
+		if p := k.memory.Pods[name]; p.waits() && strings.HasPrefix(name, c.Namespace+"/") {
+			keys = append(keys, controller.Key{Namespace: c.Namespace, Name: name[len(c.Namespace)+1:]})
+		}
+	}
+	return keys
+}
+
+// Reconcile is controller.Reconciler's.
+func (k *Kubelet) Reconcile(api *controller.Client, key controller.Key) (time.Duration, *status.Status) {
+	if k.memory.Registered.IsZero() {
+		if s := k.register(api); s != nil {
+			return 0, s
+		}
+	}
+	if key.Name == "" {
+		return 0, nil
+	}
+	return k.syncPod(api, key)
+}

@@ -1,0 +1,163 @@
+package kubelet
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/kubesim/kubesim/sim/kubelet/shell"
+	"github.com/kubesim/kubesim/sim/status"
+)
+
+// nanoTime is the form of the time in front of a line of a log: RFC 3339 with all nine digits.
+const nanoTime = "2006-01-02T15:04:05.000000000Z07:00"
+
+// log answers with what a container has printed, and follows it (kubelet.GetKubeletContainerLogs).
+func (t *target) log() (*Answer, *status.Status) {
+	started, ended, id, s := t.attempt(t.is("previous"))
+	if s != nil {
+		return nil, s
+	}
+	l := t.selection()
+	until := t.now
+	if !ended.IsZero() && ended.Before(until) {
+		until = ended
+	}
+	text := l.render(wrapped(t.c.program.output(started, started, until)), true)
+	if !t.is("follow") || !ended.IsZero() {
+		return &Answer{Text: append([]byte{}, text...)}, nil
+	}
+	session := t.nodes.session()
+	session.say(false, text)
+	t.tail(session, id, started, until, func(lines []printed) {
+		session.say(false, l.render(lines, false))
+		if l.spent {
+			session.close(nil)
+		}
+	})
+	return &Answer{Session: session}, nil
+}
+
+// attempt returns when the container whose log is asked for began and ended; zero: it still runs.
+func (t *target) attempt(previous bool) (started, ended time.Time, id string, s *status.Status) {
+	r, name, pod := t.c.run, t.c.name, t.w.pod.Name()
+	waiting := r.State == "" || r.State == exited && r.Why != ""
+	switch {
+	case previous && waiting && r.ID != "":
+		return r.Started, r.Finished, r.ID, nil
+	case previous && r.Last == nil:
+		return started, ended, "", status.BadRequest("previous terminated container %q in pod %q not found", name, pod)
+	case previous:
+		return r.Last.Started, r.Last.Finished, r.Last.ID, nil
+	case r.State == running:
+		return r.Started, time.Time{}, r.ID, nil
+	case r.ID != "":
+		return r.Started, r.Finished, r.ID, nil
+	}
+	why := r.Why
+	switch why {
+	case "":
+		why = "ContainerCreating"
+		if len(t.w.pod.List("spec", "initContainers")) > 0 {
+			why = "PodInitializing"
+		}
+	case pullError:
+		why = "image can't be pulled"
+	case pullBackOff:
+		why = "trying and failing to pull image"
+	}
+	return started, ended, "", status.BadRequest("container %q in pod %q is waiting to start: %v", name, pod, why)
+}
+
+// tail tells a session what a container prints after a time, until it ends.
+func (t *target) tail(s *Session, id string, started, from time.Time, tell func([]printed)) {
+	told := from // all that was printed until then is told
+	var pump func()
+	pump = func() {
+		now := t.nodes.schedule.Now()
+		r, runs := t.same(id)
+		until := now
+		if !runs && r.ID == id && r.Finished.Before(now) {
+			until = r.Finished
+		}
+		if until.After(told) {
+			tell(wrapped(t.c.program.output(started, told.Add(1), until)))
+			told = until
+		}
+		if !runs {
+			s.close(nil)
+		}
+	}
+	var wait func()
+	wait = func() {
+		if at := t.c.program.next(started, told); !at.IsZero() {
+			s.after(at, func() {
+				pump()
+				if !s.ended {
+					wait()
+				}
+			})
+		}
+	}
+	t.k.follow(t.key, s, pump)
+	wait()
+}
+
+// selection is which part of a log is asked for.
+type selection struct {
+	tail    int64 // -1: all
+	limit   int64 // bytes; -1: all
+	since   time.Time
+	stamped bool
+	spent   bool // limit is reached
+}
+
+func (t *target) selection() *selection {
+	l := &selection{tail: -1, limit: -1, stamped: t.is("timestamps")}
+	if n, ok := t.number("tailLines"); ok {
+		l.tail = n
+	}
+	if n, ok := t.number("limitBytes"); ok {
+		l.limit = n
+	}
+	if n, ok := t.number("sinceSeconds"); ok {
+		l.since = t.now.Add(-time.Duration(n) * time.Second)
+	}
+	if at, err := time.Parse(time.RFC3339, t.one("sinceTime")); err == nil {
+		l.since = at
+	}
+	return l
+}
+
+// render prints lines. first says that they are those that there are when the log is asked for: only these are counted from
+// their end.
+func (l *selection) render(lines []printed, first bool) string {
+	if first && l.tail >= 0 && int64(len(lines)) > l.tail {
+		lines = lines[int64(len(lines))-l.tail:]
+	}
+	var b strings.Builder
+	for _, x := range lines {
+		if x.at.Before(l.since) {
+			continue
+		}
+		text := x.text
+		if l.stamped {
+			text = x.at.UTC().Format(nanoTime) + " " + text
+		}
+		if l.limit >= 0 {
+			if int64(len(text)) >= l.limit {
+				text, l.spent = text[:l.limit], true
+			}
+			l.limit -= int64(len(text))
+		}
+		b.WriteString(text)
+	}
+	return b.String()
+}
+
+func isShell(name string) bool { return shell.IsShell(name) }
+
+// notRunning is what is said of a container that does not run.
+func (t *target) notRunning() *Answer {
+	return t.internal(fmt.Sprintf("unable to upgrade connection: container not found (%q)", t.c.name))
+}

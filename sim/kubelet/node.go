@@ -1,0 +1,163 @@
+package kubelet
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/kubesim/kubesim/sim/controller"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/schema"
+	"github.com/kubesim/kubesim/sim/status"
+)
+
+const (
+	leaseNamespace = "kube-node-lease"
+	renewEvery     = 10 * time.Second // a quarter of the lease's duration
+	reportEvery    = 5 * time.Minute  // --node-status-report-frequency
+	leaseDuration  = 40
+	microTime      = "2006-01-02T15:04:05.000000Z07:00"
+)
+
+// healthy are the conditions of a node that has enough of everything, in the order in which a kubelet sets them.
+var healthy = []struct{ kind, value, reason, message, event string }{
+	{"MemoryPressure", "False", "KubeletHasSufficientMemory", "kubelet has sufficient memory available", "NodeHasSufficientMemory"},
+	{"DiskPressure", "False", "KubeletHasNoDiskPressure", "kubelet has no disk pressure", "NodeHasNoDiskPressure"},
+	{"PIDPressure", "False", "KubeletHasSufficientPID", "kubelet has sufficient PID available", "NodeHasSufficientPID"},
+	{"Ready", "True", "KubeletReady", "kubelet is posting ready status", "NodeReady"},
+}
+
+// register makes the node, or takes over the one that is there, and its lease.
+func (k *Kubelet) register(api *controller.Client) *status.Status {
+	now := api.Now()
+	node := api.Live(nodes, "", k.node)
+	if node == nil {
+		made, s := api.Create(nodes, k.newNode(api, now))
+		if s != nil && s.Reason != status.ReasonAlreadyExists {
+			return s
+		}
+		if s != nil {
+			made = api.Live(nodes, "", k.node)
+		}
+		node = made
+	} else if s := k.report(api, now); s != nil {
+		return s
+	}
+	k.memory.Registered, k.memory.Reported = now, now
+	about := object.Object{"kind": "Node", "metadata": map[string]any{"name": k.node, "uid": k.node}} // as a kubelet names itself
+	tell := func(reason, message string) {
+		now = now.Add(1)
+		k.record(api, about, "", "Normal", reason, message, nil, now)
+	}
+	tell("Starting", "Starting kubelet.")
+	for _, c := range healthy {
+		tell(c.event, fmt.Sprintf("Node %s status is now: %s", k.node, c.event))
+	}
+	tell("NodeAllocatableEnforced", "Updated Node Allocatable limit across pods")
+	return k.renew(api, k.memory.Registered)
+}
+
+// newNode is the node as its kubelet registers it.
+func (k *Kubelet) newNode(api *controller.Client, now time.Time) object.Object {
+	cidr := k.podRange() + "0/24"
+	labels := map[string]any{"kubernetes.io/hostname": k.node, "kubernetes.io/os": "linux", "kubernetes.io/arch": "amd64",
+		"beta.kubernetes.io/os": "linux", "beta.kubernetes.io/arch": "amd64", "topology.kubernetes.io/region": "region-1",
+		"topology.kubernetes.io/zone": fmt.Sprintf("zone-%d", k.index%3+1)}
+	node := object.Object{"kind": "Node", "apiVersion": "v1", "metadata": map[string]any{"name": k.node, "labels": labels,
+		"annotations": map[string]any{"volumes.kubernetes.io/controller-managed-attach-detach": "true"}},
+		"spec": map[string]any{"podCIDR": cidr, "podCIDRs": []any{cidr}, "providerID": "kubesim:///" + k.node}}
+	k.setStatus(api, node, now)
+	return node
+}
+
+// setStatus sets what a kubelet reports of its node.
+func (k *Kubelet) setStatus(api *controller.Client, node object.Object, now time.Time) {
+	amounts := func() map[string]any {
+		return map[string]any{"cpu": "8", "memory": "32Gi", "pods": "110", "ephemeral-storage": "100Gi", "hugepages-1Gi": "0", "hugepages-2Mi": "0"}
+	}
+	node.Set(amounts(), "status", "capacity")
+	node.Set(amounts(), "status", "allocatable")
+	node.Set([]any{map[string]any{"type": "InternalIP", "address": k.hostIP()}, map[string]any{"type": "Hostname", "address": k.node}},
+		"status", "addresses")
+	node.Set(map[string]any{"kubeletEndpoint": map[string]any{"Port": int64(10250)}}, "status", "daemonEndpoints")
+	id := digest("machine", k.node)
+	release, _ := schema.ReleaseOf(api.Minor())
+	node.Set(map[string]any{"machineID": id[:32], "systemUUID": id[:8] + "-" + id[8:12] + "-" + id[12:16] + "-" + id[16:20] + "-" + id[20:32],
+		"bootID": id[32:40] + "-" + id[40:44] + "-" + id[44:48] + "-" + id[48:52] + "-" + id[52:64], "kernelVersion": "6.12.0-kubesim",
+		"osImage": "kubesim", "containerRuntimeVersion": "containerd://2.2.0", "kubeletVersion": release.Version, "kubeProxyVersion": "",
+		"operatingSystem": "linux", "architecture": "amd64"}, "status", "nodeInfo")
+	at := object.Time(now)
+	for _, c := range healthy {
+		controller.SetCondition(node, now, c.kind, c.value, c.reason, c.message)
+		controller.Condition(node, c.kind)["lastHeartbeatTime"] = at
+	}
+}
+
+// Beat is controller.Heart's: it renews the lease, as of the last time that it was due, and reports the status of the node.
+func (k *Kubelet) Beat(api *controller.Client) (next time.Time) {
+	now := api.Now()
+	if k.memory.Registered.IsZero() {
+		return now.Add(renewEvery)
+	}
+	last := k.memory.Registered.Add(now.Sub(k.memory.Registered).Truncate(renewEvery))
+	if api.Item(nodes, "", k.node) != nil { // a node that somebody has deleted comes back with the next kubelet
+		_ = k.renew(api, last) // the next beat tries it again
+		if now.Sub(k.memory.Reported) >= reportEvery {
+			if k.report(api, last) == nil {
+				k.memory.Reported = last
+			}
+		}
+	}
+	return last.Add(renewEvery)
+}
+
+// report writes the status of the node.
+func (k *Kubelet) report(api *controller.Client, at time.Time) *status.Status {
+	_, s := api.Patch(nodes, "status", controller.Key{Name: k.node}, func(live object.Object) { k.setStatus(api, live, at) })
+	return s
+}
+
+// renew writes the node's lease.
+func (k *Kubelet) renew(api *controller.Client, at time.Time) *status.Status {
+	renewed := at.UTC().Format(microTime)
+	if lease := api.Item(leases, leaseNamespace, k.node); lease != nil {
+		_, s := api.Patch(leases, "", controller.Key{Namespace: leaseNamespace, Name: k.node}, func(live object.Object) {
+			live.Set(k.node, "spec", "holderIdentity")
+			live.Set(renewed, "spec", "renewTime")
+		})
+		return s
+	}
+	node := api.Live(nodes, "", k.node)
+	_, s := api.Create(leases, object.Object{"kind": "Lease", "apiVersion": "coordination.k8s.io/v1",
+		"metadata": map[string]any{"name": k.node, "namespace": leaseNamespace, "ownerReferences": []any{
+			map[string]any{"apiVersion": "v1", "kind": "Node", "name": k.node, "uid": node.UID()}}},
+		"spec": map[string]any{"holderIdentity": k.node, "leaseDurationSeconds": int64(leaseDuration), "renewTime": renewed}})
+	return s
+}
+
+// podRange is what the addresses of the node's pods begin with.
+func (k *Kubelet) podRange() string { return fmt.Sprintf("10.%d.%d.", 244+k.index/256, k.index%256) }
+
+// hostIP is the address of the node.
+func (k *Kubelet) hostIP() string {
+	return fmt.Sprintf("172.18.%d.%d", (k.index+2)/256, (k.index+2)%256)
+}
+
+// addressMax is the last address in the range of a node's pods.
+const addressMax = 254
+
+// address returns a free address for a pod, as its number in the range; 0: there is none.
+func (k *Kubelet) address() int {
+	taken := map[int]bool{}
+	for _, p := range k.memory.Pods { // order does not matter: a set
+		taken[p.Address] = true
+	}
+	for range addressMax {
+		if k.memory.Address++; k.memory.Address > addressMax {
+			k.memory.Address = 2
+		}
+		if k.memory.Address > 1 && !taken[k.memory.Address] {
+			return k.memory.Address
+		}
+	}
+	return 0
+}

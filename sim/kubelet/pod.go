@@ -1,0 +1,374 @@
+package kubelet
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/kubesim/kubesim/sim/controller"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/status"
+)
+
+// pod is what a kubelet remembers of a pod.
+type pod struct {
+	UID        string
+	Address    int             `json:",omitempty"` // in the range of the node; 0: it has none
+	Mounted    bool            `json:",omitempty"` // its volumes are there
+	Missing    string          `json:",omitempty"` // why they are not
+	Containers map[string]*run `json:",omitempty"`
+	Ending     time.Time       `json:",omitzero"`  // since when its containers are to end
+	Until      time.Time       `json:",omitzero"`  // when they are killed
+	Overdue    bool            `json:",omitempty"` // activeDeadlineSeconds are over
+	Spoke      time.Time       `json:",omitzero"`  // when the last event was recorded
+	Said       map[string]*said
+}
+
+// waits says that the pod waits for an object that is not there.
+func (p *pod) waits() bool {
+	if p.Missing != "" {
+		return true
+	}
+	for _, r := range p.Containers { // order does not matter
+		if r.Why == configError {
+			return true
+		}
+	}
+	return false
+}
+
+// worker deals with one pod.
+type worker struct {
+	k          *Kubelet
+	api        *controller.Client
+	now        time.Time
+	pod        object.Object // as the cache has it
+	rec        *pod
+	containers []*container // init containers first
+	again      time.Time    // when there is something to do; zero: not by itself
+}
+
+// container is a container of the pod.
+type container struct {
+	name    string
+	list    string // of the spec
+	spec    object.Object
+	run     *run
+	program *program // nil: its annotations are wrong
+	wrong   error
+	init    bool // an init container that has to end
+	sidecar bool // an init container that goes on
+}
+
+// at says that there is something to do at a time.
+func (w *worker) at(t time.Time) {
+	if !t.IsZero() && (w.again.IsZero() || t.Before(w.again)) {
+		w.again = t
+	}
+}
+
+// syncPod makes a pod what it should be now, and returns how long until there is more to do (kubelet.SyncPod,
+// SyncTerminatingPod and SyncTerminatedPod).
+func (k *Kubelet) syncPod(api *controller.Client, key controller.Key) (time.Duration, *status.Status) {
+	it := api.Item(pods, key.Namespace, key.Name)
+	if it == nil {
+		delete(k.memory.Pods, key.String())
+		k.changed(key.String())
+		return 0, nil
+	}
+	defer k.changed(key.String())
+	w := k.worker(api, it.Object())
+	phase := w.pod.String("status", "phase")
+	finished := phase == "Succeeded" || phase == "Failed"
+	if finished && !w.active() {
+		if w.pod.DeletionTimestamp() == "" {
+			return 0, nil
+		}
+		return 0, w.remove()
+	}
+	if finished || w.pod.DeletionTimestamp() != "" {
+		w.end()
+	} else {
+		w.run()
+	}
+	if s := w.report(); s != nil {
+		return 0, s
+	}
+	if w.pod.DeletionTimestamp() != "" && !w.active() {
+		return 0, w.remove()
+	}
+	if w.again.IsZero() {
+		return 0, nil
+	}
+	return max(w.again.Sub(w.now), 1), nil
+}
+
+// worker returns what deals with a pod, which is remembered from now on.
+func (k *Kubelet) worker(api *controller.Client, obj object.Object) *worker {
+	key := controller.Key{Namespace: obj.Namespace(), Name: obj.Name()}.String()
+	if k.memory.Pods == nil {
+		k.memory.Pods = map[string]*pod{}
+	}
+	rec := k.memory.Pods[key]
+	if rec == nil || rec.UID != obj.UID() {
+		rec = k.recall(obj)
+		k.memory.Pods[key] = rec
+	}
+	w := &worker{k: k, api: api, now: api.Now(), pod: obj, rec: rec}
+	w.populate()
+	return w
+}
+
+// populate fills in the containers of the pod.
+func (w *worker) populate() {
+	obj, rec := w.pod, w.rec
+	for _, list := range []string{"initContainers", "containers", "ephemeralContainers"} {
+		for _, spec := range obj.Objects("spec", list) {
+			c := &container{name: spec.String("name"), list: list, spec: spec}
+			if list == "initContainers" {
+				c.sidecar = spec.String("restartPolicy") == "Always"
+				c.init = !c.sidecar
+			}
+			if rec.Containers[c.name] == nil {
+				rec.Containers[c.name] = &run{}
+			}
+			c.run = rec.Containers[c.name]
+			c.program, c.wrong = w.k.programOf(resolver{w.api, w.k}, obj, spec)
+			w.containers = append(w.containers, c)
+		}
+	}
+}
+
+// active reports whether a container of the pod runs.
+func (w *worker) active() bool {
+	return slices.ContainsFunc(w.containers, func(c *container) bool { return c.run.State == running })
+}
+
+// run starts what is to run and sees to what runs, until nothing is to be done at once.
+func (w *worker) run() {
+	if w.overdue() {
+		return
+	}
+	if !w.rec.Mounted {
+		if !w.mount() {
+			return
+		}
+		w.rec.Mounted = true
+		if !w.pod.True("spec", "hostNetwork") {
+			w.rec.Address = w.k.address()
+		}
+	}
+	for range roundsMax {
+		w.again = time.Time{}
+		if !w.advance() {
+			break
+		}
+	}
+	w.atDeadline()
+}
+
+// roundsMax is how often a pod can change within an instant: a container that ends at once is started again after a pause.
+const roundsMax = 1000
+
+// advance lets each container do what is due, and reports whether anything changed.
+func (w *worker) advance() (changed bool) {
+	if w.failed() || w.done() {
+		return w.endSidecars()
+	}
+	for _, c := range w.containers {
+		if c.init || c.sidecar {
+			if !w.ended(c) {
+				changed = w.step(c) || changed
+				if !w.initialized(c) {
+					return changed
+				}
+			}
+			continue
+		}
+		changed = w.step(c) || changed
+	}
+	return changed
+}
+
+// initialized reports whether those that follow an init container may start.
+func (w *worker) initialized(c *container) bool {
+	if c.sidecar {
+		return c.run.State == running && c.run.Up || w.begun()
+	}
+	return w.ended(c)
+}
+
+// ended reports whether an init container has done its work.
+func (w *worker) ended(c *container) bool { return c.init && c.run.State == exited && c.run.Code == 0 }
+
+// begun reports whether a regular container has ever started.
+func (w *worker) begun() bool {
+	return slices.ContainsFunc(w.containers, func(c *container) bool { return c.list == "containers" && c.run.ID != "" })
+}
+
+// failed reports whether an init container has failed for good.
+func (w *worker) failed() bool {
+	return slices.ContainsFunc(w.containers, func(c *container) bool {
+		return c.init && c.run.State == exited && c.run.Code != 0 && !w.restarts(c)
+	})
+}
+
+// done reports whether all regular containers have ended and none is to be started again.
+func (w *worker) done() bool {
+	return !slices.ContainsFunc(w.containers, func(c *container) bool {
+		return c.list == "containers" && (c.run.State != exited || w.restarts(c))
+	})
+}
+
+// restarts reports whether a container that has ended is to be started again (podutil.ContainerShouldRestart).
+func (w *worker) restarts(c *container) bool {
+	for _, rule := range c.spec.Objects("restartPolicyRules") {
+		in := slices.Contains(rule.List("exitCodes", "values"), any(int64(c.run.Code)))
+		if in == (rule.String("exitCodes", "operator") == "In") {
+			return rule.String("action") == "Restart"
+		}
+	}
+	if c.list == "ephemeralContainers" {
+		return false
+	}
+	policy := cmp.Or(c.spec.String("restartPolicy"), w.pod.String("spec", "restartPolicy"), "Always")
+	if c.init && policy == "Always" {
+		policy = "OnFailure"
+	}
+	return policy == "Always" || policy == "OnFailure" && c.run.Code != 0
+}
+
+// endSidecars ends those that only served the others.
+func (w *worker) endSidecars() (changed bool) {
+	for _, c := range slices.Backward(w.containers) {
+		if c.sidecar || c.list == "ephemeralContainers" {
+			if c.run.State == creating {
+				c.run.abort()
+				changed = true
+			}
+			if c.run.State == running && c.run.Stopping.IsZero() {
+				w.stop(c, "", w.now.Add(w.grace()))
+				changed = true
+			}
+			changed = w.elapse(c) || changed
+		}
+	}
+	return changed
+}
+
+// grace is how long a container of the pod may take to end.
+func (w *worker) grace() time.Duration {
+	seconds, ok := w.pod.DeletionGracePeriodSeconds()
+	if !ok {
+		seconds = w.pod.Int64("spec", "terminationGracePeriodSeconds")
+	}
+	return time.Duration(max(seconds, 1)) * time.Second
+}
+
+// deadline is when the pod has been active for too long; zero: it may be for ever.
+func (w *worker) deadline() time.Time {
+	seconds, ok := w.pod.Int("spec", "activeDeadlineSeconds")
+	started, err := time.Parse(time.RFC3339, w.pod.String("status", "startTime"))
+	if !ok || err != nil {
+		return time.Time{}
+	}
+	return started.Add(time.Duration(seconds) * time.Second)
+}
+
+func (w *worker) atDeadline() {
+	if w.rec.Overdue || w.done() {
+		return
+	}
+	if seconds, ok := w.pod.Int("spec", "activeDeadlineSeconds"); ok && !w.pod.Has("status", "startTime") {
+		w.at(w.now.Add(time.Duration(seconds) * time.Second)) // it starts now
+		return
+	}
+	w.at(w.deadline())
+}
+
+// overdue ends a pod that has been active for too long (kubelet.activeDeadlineHandler).
+func (w *worker) overdue() bool {
+	if at := w.deadline(); !w.rec.Overdue && (at.IsZero() || w.now.Before(at) || w.failed() || w.done()) {
+		return false
+	}
+	if !w.rec.Overdue {
+		w.rec.Overdue = true
+		w.event(nil, "Normal", "DeadlineExceeded", "Pod was active on the node longer than the specified deadline")
+	}
+	w.end()
+	return true
+}
+
+// end ends all containers, sidecars after the others, each as it is told to or when its grace period is over.
+func (w *worker) end() {
+	until := w.now.Add(w.grace())
+	if deleted, err := time.Parse(time.RFC3339, w.pod.DeletionTimestamp()); err == nil && deleted.After(w.now) {
+		until = deleted
+	}
+	if w.rec.Ending.IsZero() {
+		w.rec.Ending = w.now
+	}
+	if w.rec.Until.IsZero() || until.Before(w.rec.Until) {
+		w.rec.Until = until
+	}
+	w.again = time.Time{}
+	for _, c := range w.containers {
+		if c.run.State == creating {
+			c.run.abort()
+		}
+		if c.run.State == running && c.run.Stopping.IsZero() && !c.sidecar {
+			w.stop(c, "", w.rec.Until)
+		}
+		w.elapse(c)
+	}
+	for _, c := range slices.Backward(w.containers) {
+		if !c.sidecar || c.run.State != running {
+			continue
+		}
+		if w.others(c) {
+			w.at(w.rec.Until)
+			continue
+		}
+		if c.run.Stopping.IsZero() {
+			w.stop(c, "", w.rec.Until)
+		}
+		w.elapse(c)
+	}
+	for _, c := range w.containers {
+		if c.run.State == running {
+			w.at(c.run.Due)
+			if w.rec.Until.Before(c.run.Due) {
+				c.run.killAt(w.rec.Until)
+				w.at(w.rec.Until)
+			}
+		}
+	}
+}
+
+// others reports whether a container runs that ends before a sidecar does: one that is no sidecar, or a later one.
+func (w *worker) others(than *container) bool {
+	after := false
+	for _, c := range w.containers {
+		if c == than {
+			after = true
+			continue
+		}
+		if c.run.State == running && (!c.sidecar || after) {
+			return true
+		}
+	}
+	return false
+}
+
+func (w *worker) key() controller.Key {
+	return controller.Key{Namespace: w.pod.Namespace(), Name: w.pod.Name()}
+}
+
+// remove takes the pod out of the API after all has ended.
+func (w *worker) remove() *status.Status {
+	s := w.api.Delete(pods, w.key(), controller.Preconditions{UID: w.pod.UID(), Now: true})
+	if s != nil && s.Reason != status.ReasonNotFound && s.Reason != status.ReasonConflict {
+		return s
+	}
+	return nil
+}

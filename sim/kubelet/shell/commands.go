@@ -1,0 +1,405 @@
+package shell
+
+import (
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// commands are those that the shell knows. Each returns its exit code.
+var commands = map[string]func(p *process, args []string) int{
+	":": nothing, "true": nothing, "set": nothing, "cd": nothing, "sync": nothing, "wait": nothing, "chmod": nothing, "chown": nothing,
+	"mkdir": nothing, "false": func(*process, []string) int { return 1 }, "export": export,
+	"echo": echo, "printf": printf, "sleep": sleep, "exit": exit, "cat": cat, "touch": touch, "rm": remove, "date": date,
+	"hostname": hostname, "env": environment, "printenv": environment, "seq": sequence, "test": test, "[": test, "pwd": pwd,
+	"trap": trap, "ls": ls, "whoami": whoami,
+}
+
+func nothing(*process, []string) int { return 0 }
+
+// shells are programs that read a script after -c.
+var shells = []string{"sh", "bash", "ash", "dash"}
+
+// oneLiners are programs that run what is given to them as an argument, and end: what they print is not known.
+var oneLiners = map[string]string{"perl": "-", "python": "-c", "python3": "-c", "node": "-e", "ruby": "-e", "awk": ""}
+
+// call runs a command.
+func (p *process) call(args []string) {
+	name := args[0][strings.LastIndexByte(args[0], '/')+1:]
+	if name == "exec" && len(args) > 1 {
+		p.call(args[1:])
+		if !p.stopped {
+			p.exit(p.code)
+		}
+		return
+	}
+	if IsShell(name) {
+		p.script(args[1:])
+		return
+	}
+	if f := commands[name]; f != nil {
+		p.code = f(p, args[1:])
+		return
+	}
+	if flag, ok := oneLiners[name]; ok && len(args) > 2 && strings.HasPrefix(args[1], flag) {
+		p.sleep(time.Second)
+		p.code = 0
+		return
+	}
+	if p.world.Missing {
+		p.complain("sh: " + args[0] + ": not found")
+		p.code = 127
+		return
+	}
+	p.serve()
+}
+
+// Known reports whether a command is one that the shell runs.
+func Known(name string) bool {
+	return IsShell(name) || commands[name] != nil
+}
+
+// IsShell reports whether a command is a shell, by its name or its path.
+func IsShell(name string) bool {
+	return slices.Contains(shells, name[strings.LastIndexByte(name, '/')+1:])
+}
+
+// serve waits for ever.
+func (p *process) serve() { p.waits, p.server, p.stopped = true, true, true }
+
+// script runs what stands behind -c.
+func (p *process) script(args []string) {
+	for len(args) > 0 && strings.HasPrefix(args[0], "-") {
+		if strings.HasSuffix(args[0], "c") && len(args) > 1 {
+			if x, err := Parse(args[1]); err == nil {
+				p.within(x.list)
+				return
+			}
+			break
+		}
+		args = args[1:]
+	}
+	if len(args) == 0 { // it reads from its input, where nothing comes
+		p.code = 0
+		return
+	}
+	if p.world.Missing {
+		p.complain("sh: syntax error: kubesim's shell does not know this")
+		p.code = 2
+		return
+	}
+	p.serve()
+}
+
+func number(n int) string { return strconv.Itoa(n) }
+
+func echo(p *process, args []string) int {
+	end, escapes := "\n", false
+	for len(args) > 0 && (args[0] == "-n" || args[0] == "-e" || args[0] == "-ne" || args[0] == "-en") {
+		if strings.Contains(args[0], "n") {
+			end = ""
+		}
+		escapes = escapes || strings.Contains(args[0], "e")
+		args = args[1:]
+	}
+	text := strings.Join(args, " ")
+	if escapes {
+		text = unescape(text)
+	}
+	p.print(text + end)
+	return 0
+}
+
+func unescape(text string) string {
+	return strings.NewReplacer(`\n`, "\n", `\t`, "\t", `\\`, `\`, `\r`, "\r").Replace(text)
+}
+
+// printf knows %s, %d and %%.
+func printf(p *process, args []string) int {
+	if len(args) == 0 {
+		return 2
+	}
+	format, args := unescape(args[0]), args[1:]
+	var b strings.Builder
+	for i := 0; i < len(format); i++ {
+		if format[i] != '%' || i+1 == len(format) {
+			b.WriteByte(format[i])
+			continue
+		}
+		switch i++; format[i] {
+		case '%':
+			b.WriteByte('%')
+		default:
+			if len(args) > 0 {
+				b.WriteString(args[0])
+				args = args[1:]
+			}
+		}
+	}
+	p.print(b.String())
+	return 0
+}
+
+func sleep(p *process, args []string) int {
+	var all time.Duration
+	for _, text := range args {
+		if text == "infinity" || text == "inf" {
+			p.waits, p.stopped = true, true
+			return 0
+		}
+		unit, factor := text, time.Second
+		if n := len(text); n > 0 {
+			switch text[n-1] {
+			case 's':
+				unit = text[:n-1]
+			case 'm':
+				unit, factor = text[:n-1], time.Minute
+			case 'h':
+				unit, factor = text[:n-1], time.Hour
+			case 'd':
+				unit, factor = text[:n-1], 24*time.Hour
+			}
+		}
+		f, err := strconv.ParseFloat(unit, 64)
+		if err != nil || f < 0 || f*float64(factor) > math.MaxInt64/4 {
+			p.complain("sleep: invalid number '" + text + "'")
+			return 1
+		}
+		all += time.Duration(f * float64(factor))
+	}
+	p.sleep(all)
+	return 0
+}
+
+func exit(p *process, args []string) int {
+	code := p.code
+	if len(args) > 0 {
+		n, err := strconv.Atoi(args[0])
+		if code = n & 255; err != nil {
+			code = 2
+		}
+	}
+	p.exit(code)
+	return code
+}
+
+func cat(p *process, args []string) int {
+	code := 0
+	for _, name := range args {
+		if text, ok := p.read(name); ok {
+			p.print(text)
+		} else {
+			p.complain("cat: can't open '" + name + "': No such file or directory")
+			code = 1
+		}
+	}
+	return code
+}
+
+func touch(p *process, args []string) int {
+	for _, name := range args {
+		if _, ok := p.read(name); !ok {
+			empty := ""
+			p.files[name] = &empty
+		}
+	}
+	return 0
+}
+
+func remove(p *process, args []string) int {
+	force, code := false, 0
+	for _, name := range args {
+		if strings.HasPrefix(name, "-") {
+			force = force || strings.Contains(name, "f")
+			continue
+		}
+		if _, ok := p.read(name); !ok && !force {
+			p.complain("rm: can't remove '" + name + "': No such file or directory")
+			code = 1
+		}
+		p.files[name] = nil
+	}
+	return code
+}
+
+func ls(p *process, args []string) int {
+	for _, name := range args {
+		if _, ok := p.read(name); ok {
+			p.print(name + "\n")
+		} else if !strings.HasPrefix(name, "-") {
+			p.complain("ls: " + name + ": No such file or directory")
+			return 1
+		}
+	}
+	return 0
+}
+
+func date(p *process, args []string) int {
+	at := p.world.Start.Add(p.now).UTC()
+	if len(args) == 1 && args[0] == "+%s" {
+		p.print(strconv.FormatInt(at.Unix(), 10) + "\n")
+		return 0
+	}
+	p.print(at.Format(time.UnixDate) + "\n")
+	return 0
+}
+
+func hostname(p *process, _ []string) int {
+	p.print(p.vars["HOSTNAME"] + "\n")
+	return 0
+}
+
+func whoami(p *process, _ []string) int {
+	p.print("root\n")
+	return 0
+}
+
+func pwd(p *process, _ []string) int {
+	p.print("/\n")
+	return 0
+}
+
+func export(p *process, args []string) int {
+	for _, text := range args {
+		if name, value, ok := strings.Cut(text, "="); ok {
+			p.vars[name] = value
+		}
+	}
+	return 0
+}
+
+func environment(p *process, args []string) int {
+	if len(args) == 1 {
+		value, ok := p.vars[args[0]]
+		if !ok {
+			return 1
+		}
+		p.print(value + "\n")
+		return 0
+	}
+	var names []string
+	for name := range p.vars { // sorted below
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		p.print(name + "=" + p.vars[name] + "\n")
+	}
+	return 0
+}
+
+func sequence(p *process, args []string) int {
+	from, to := 1, 0
+	switch len(args) {
+	case 1:
+		to, _ = strconv.Atoi(args[0])
+	case 2:
+		from, _ = strconv.Atoi(args[0])
+		to, _ = strconv.Atoi(args[1])
+	}
+	var b strings.Builder
+	for n := from; n <= min(to, from+sequenceMax); n++ {
+		b.WriteString(number(n) + "\n")
+	}
+	p.print(b.String())
+	return 0
+}
+
+// sequenceMax is the longest that seq counts.
+const sequenceMax = 100_000
+
+func trap(p *process, _ []string) int {
+	p.handles = true
+	return 0
+}
+
+// test knows -f, -e, -z, -n, =, !=, -eq, -ne, -lt, -le, -gt, -ge and !.
+func test(p *process, args []string) int {
+	if n := len(args); n > 0 && args[n-1] == "]" {
+		args = args[:n-1]
+	}
+	not := len(args) > 0 && args[0] == "!"
+	if not {
+		args = args[1:]
+	}
+	if holds(p, args) != not {
+		return 0
+	}
+	return 1
+}
+
+func holds(p *process, args []string) bool {
+	switch len(args) {
+	case 1:
+		return args[0] != ""
+	case 2:
+		switch args[0] {
+		case "-z":
+			return args[1] == ""
+		case "-n":
+			return args[1] != ""
+		}
+		_, ok := p.read(args[1])
+		return ok
+	case 3:
+		a, _ := strconv.Atoi(args[0])
+		b, _ := strconv.Atoi(args[2])
+		return map[string]bool{"=": args[0] == args[2], "==": args[0] == args[2], "!=": args[0] != args[2], "-eq": a == b, "-ne": a != b,
+			"-lt": a < b, "-le": a <= b, "-gt": a > b, "-ge": a >= b}[args[1]]
+	}
+	return false
+}
+
+// arithmetic works out sums and products of numbers and variables, from left to right.
+func (p *process) arithmetic(text string) int {
+	total, op := 0, byte('+')
+	for i := 0; i < len(text); {
+		c := text[i]
+		if strings.IndexByte("+-*/%", c) >= 0 {
+			op = c
+			i++
+			continue
+		}
+		end := i
+		for end < len(text) && strings.IndexByte("+-*/% \t", text[end]) < 0 {
+			end++
+		}
+		if end == i {
+			i++
+			continue
+		}
+		total = apply(total, op, p.operand(text[i:end]))
+		i = end
+	}
+	return total
+}
+
+func (p *process) operand(text string) int {
+	if n, err := strconv.Atoi(text); err == nil {
+		return n
+	}
+	n, _ := strconv.Atoi(p.vars[strings.TrimPrefix(text, "$")])
+	return n
+}
+
+func apply(total int, op byte, n int) int {
+	switch op {
+	case '-':
+		return total - n
+	case '*':
+		return total * n
+	case '/':
+		if n != 0 {
+			return total / n
+		}
+		return 0
+	case '%':
+		if n != 0 {
+			return total % n
+		}
+		return 0
+	}
+	return total + n
+}

@@ -1,0 +1,99 @@
+package shell_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/kubesim/kubesim/sim/kubelet/shell"
+	"github.com/matryer/is"
+)
+
+// run prints what becomes of a script: what it prints and when, and how it ends.
+func run(script string, w shell.World) string {
+	x, err := shell.Parse(script)
+	if err != nil {
+		return err.Error()
+	}
+	r := x.Run(w)
+	var b strings.Builder
+	for _, o := range r.Output {
+		mark := ""
+		if o.Error {
+			mark = "!"
+		}
+		fmt.Fprintf(&b, "%s%v %q, ", mark, o.At, o.Text)
+	}
+	switch {
+	case r.Ended:
+		fmt.Fprintf(&b, "ended %v %d", r.At, r.Code)
+	case r.Waits:
+		fmt.Fprintf(&b, "waits %v", r.At)
+	default:
+		fmt.Fprintf(&b, "goes on %v", r.At)
+	}
+	return b.String()
+}
+
+func TestScripts(t *testing.T) {
+	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	for _, test := range []struct{ script, want string }{
+		{"echo hi; sleep 5; exit 3", `0s "hi\n", ended 5s 3`},
+		{"true && echo a || echo b", `0s "a\n", ended 0s 0`},
+		{"false && echo a || echo b", `0s "b\n", ended 0s 0`},
+		{"nginx -g 'daemon off;'", `waits 0s`},
+		{"echo a\nmyserver\necho never", `0s "a\n", waits 0s`},
+		{"i=0; while [ $i -lt 3 ]; do echo \"$i: $(date)\"; i=$((i+1)); sleep 1; done", `0s "0: Thu Jan  1 00:00:00 UTC 2026\n", ` +
+			`1s "1: Thu Jan  1 00:00:01 UTC 2026\n", 2s "2: Thu Jan  1 00:00:02 UTC 2026\n", ended 3s 0`},
+		{"while true; do sleep 10; done", `goes on 1m0s`},
+		{"while true; do :; done", `waits 0s`},
+		{"for x in a 'b c' $(echo d e); do echo $x; done", `0s "a\n", 0s "b c\n", 0s "d\n", 0s "e\n", ended 0s 0`},
+		{"touch /tmp/healthy; sleep 30; rm -f /tmp/healthy; cat /tmp/healthy", `!30s "cat: can't open '/tmp/healthy': No such file or directory\n", ended 30s 1`},
+		{"echo a > /f; echo b >> /f; cat /f; echo c >&2", "0s \"a\\nb\\n\", !0s \"c\\n\", ended 0s 0"},
+		{"if test -f /x; then echo y; elif true; then echo z; fi", `0s "z\n", ended 0s 0`},
+		{"echo $NAME ${NAME}s '$NAME'", `0s "web webs $NAME\n", ended 0s 0`},
+		{"sh -c 'exit 4'; echo $?", `0s "4\n", ended 0s 0`},
+		{"sleep 0.5s; sleep 0.9m", `ended 54.5s 0`},
+		{"x=a; while true; do x=$x$x; done", `goes on 0s`},
+		{"sleep infinity", `waits 0s`},
+		{"echo a | grep b", "shell: there is more in it than this shell knows"},
+		{"server &", "shell: there is more in it than this shell knows"},
+		{"# nothing\nprintf '%s-%d\\n' a 1", `0s "a-1\n", ended 0s 0`},
+	} {
+		got := run(test.script, shell.World{Start: start, Env: map[string]string{"NAME": "web"}, Limit: time.Minute})
+		if got != test.want {
+			t.Errorf("%s\n got %s\nwant %s", test.script, got, test.want)
+		}
+	}
+}
+
+// A script is never run for longer than it may, and whatever it is, it does no harm.
+func FuzzShell(f *testing.F) {
+	f.Add("while true; do echo $(date); done")
+	f.Add("for i in $(seq 9); do echo `echo $i`; done")
+	f.Fuzz(func(t *testing.T, script string) {
+		x, err := shell.Parse(script)
+		if err != nil {
+			return
+		}
+		if r := x.Run(shell.World{Limit: time.Hour, Steps: 1000}); r.At > time.Hour {
+			t.Errorf("it ran for %v", r.At)
+		}
+	})
+}
+
+// What was there before a program can be read and removed by it.
+func TestFiles(t *testing.T) {
+	is := is.New(t)
+	open := func(path string) (string, bool) { return "text", path == "/etc/config/key" }
+	x, err := shell.Parse("cat /etc/config/key; rm /etc/config/key; touch /made")
+	is.NoErr(err)
+	r := x.Run(shell.World{Open: open})
+	is.Equal(r.Output, []shell.Output{{Text: "text"}})
+	gone, known := r.Files["/etc/config/key"]
+	is.True(known && gone == nil)
+	is.True(r.Files["/made"] != nil)
+	is.Equal(run("cat /made", shell.World{Files: r.Files}), "ended 0s 0")
+	is.Equal(run("frob", shell.World{Missing: true}), `!0s "sh: frob: not found\n", ended 0s 127`)
+}

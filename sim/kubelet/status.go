@@ -1,0 +1,348 @@
+package kubelet
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/kubesim/kubesim/sim/controller"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/status"
+)
+
+// ours are the conditions of a pod that its kubelet keeps, in the order in which it writes them.
+var ours = []string{"PodReadyToStartContainers", "Initialized", "Ready", "ContainersReady", "PodScheduled"}
+
+// report writes the status of the pod, if it is not the one that there is.
+func (w *worker) report() *status.Status {
+	before := w.pod.At("status")
+	if now := w.status(before); object.Equal(map[string]any(now), map[string]any(before)) {
+		return nil
+	}
+	_, s := w.api.Patch(pods, "status", w.key(), func(live object.Object) {
+		if live.UID() == w.pod.UID() {
+			live["status"] = map[string]any(w.status(live.At("status")))
+		}
+	})
+	if s != nil && s.Reason == status.ReasonNotFound {
+		return nil
+	}
+	return s
+}
+
+// status is what the pod is like (kubelet.generateAPIPodStatus). What is not the kubelet's is taken from the one before.
+func (w *worker) status(before object.Object) object.Object {
+	now := before.Copy()
+	if now == nil {
+		now = object.Object{}
+	}
+	generation := w.pod.Generation()
+	now["observedGeneration"] = generation
+	now["hostIP"], now["hostIPs"] = w.k.hostIP(), []any{map[string]any{"ip": w.k.hostIP()}}
+	if ip := w.k.podIP(w.rec, w.pod); ip != "" && (w.sandboxed() || w.pod.True("spec", "hostNetwork")) {
+		now["podIP"], now["podIPs"] = ip, []any{map[string]any{"ip": ip}}
+	}
+	if !now.Has("startTime") {
+		now["startTime"] = object.Time(w.now)
+	}
+	over := w.pod.DeletionTimestamp() != "" && !w.active()
+	for list, name := range map[string]string{"initContainers": "initContainerStatuses", "containers": "containerStatuses", // order does not matter: a map again
+		"ephemeralContainers": "ephemeralContainerStatuses"} {
+		var all []any
+		for _, c := range w.containers {
+			if c.list == list {
+				all = append(all, map[string]any(w.containerStatus(c, over)))
+			}
+		}
+		if delete(now, name); all != nil {
+			now[name] = all
+		}
+	}
+	was := before.String("phase")
+	phase := w.phase(over)
+	finished := phase == "Failed" || phase == "Succeeded"
+	switch {
+	case was == "Failed" || was == "Succeeded":
+		phase = was
+	case finished && w.active(): // status.manager.mergePodStatus: not before all has ended
+		phase = cmp.Or(was, "Running")
+	}
+	now["phase"] = phase
+	if w.rec.Overdue && !w.active() && was != "Succeeded" {
+		now["phase"], now["reason"], now["message"] = "Failed", "DeadlineExceeded", "Pod was active on the node longer than the specified deadline"
+	}
+	now["conditions"] = w.conditions(before, now, generation)
+	return now
+}
+
+// sandboxed reports whether the sandbox of the pod can be seen: a kubelet writes the next status when containers have begun.
+func (w *worker) sandboxed() bool {
+	return slices.ContainsFunc(w.containers, func(c *container) bool { return c.run.ID != "" || c.run.Why != "" })
+}
+
+// podIP is the address of a pod; "": it has none yet.
+func (k *Kubelet) podIP(p *pod, obj object.Object) string {
+	switch {
+	case obj.True("spec", "hostNetwork"):
+		return k.hostIP()
+	case p.Address == 0:
+		return ""
+	}
+	return fmt.Sprint(k.podRange(), p.Address)
+}
+
+// containerStatus is the status of one container. over says that the pod has ended.
+func (w *worker) containerStatus(c *container, over bool) object.Object {
+	r := c.run
+	s := object.Object{"name": c.name, "image": c.spec.String("image"), "imageID": "", "ready": r.Ready, "started": r.Up,
+		"restartCount": int64(r.Restarts), "state": w.state(c, over), "lastState": map[string]any{}}
+	switch {
+	case c.init:
+		s["ready"] = w.ended(c)
+	case c.list == "ephemeralContainers":
+		s["ready"] = false
+	}
+	if r.ID != "" {
+		s["image"], s["imageID"] = reference(r.Image), untagged(reference(r.Image))+"@sha256:"+digest(r.Image)
+		s["containerID"] = "containerd://" + r.ID
+		resources := object.Copy(c.spec.Map("resources")).(map[string]any)
+		if resources == nil {
+			resources = map[string]any{}
+		}
+		delete(resources, "claims")
+		s["resources"] = resources
+		if requests, ok := object.Object(resources).Get("requests"); ok {
+			s["allocatedResources"] = object.Copy(requests)
+		}
+		s["user"] = map[string]any{"linux": w.user(c)}
+	}
+	if last := r.Last; last != nil {
+		s["lastState"] = map[string]any{"terminated": terminated(last.ID, last.Code, last.Started, last.Finished)}
+	}
+	if r.ID != "" && (r.State == "" || r.State == exited && r.Why != "") { // it waits to be started again
+		s["lastState"] = map[string]any{"terminated": terminated(r.ID, r.Code, r.Started, r.Finished)}
+	}
+	if mounts := c.spec.Objects("volumeMounts"); len(mounts) > 0 {
+		s["volumeMounts"] = mounted(mounts)
+	}
+	return s
+}
+
+func mounted(mounts []object.Object) (all []any) {
+	for _, m := range mounts {
+		x := map[string]any{"name": m.String("name"), "mountPath": m.String("mountPath")}
+		if m.True("readOnly") {
+			x["readOnly"], x["recursiveReadOnly"] = true, "Disabled"
+		}
+		all = append(all, x)
+	}
+	return all
+}
+
+// user is who a container runs as.
+func (w *worker) user(c *container) map[string]any {
+	number := func(name string) int64 {
+		if n, ok := c.spec.Int("securityContext", name); ok {
+			return n
+		}
+		return w.pod.Int64("spec", "securityContext", name)
+	}
+	gid := number("runAsGroup")
+	groups := []any{gid}
+	if fs, ok := w.pod.Int("spec", "securityContext", "fsGroup"); ok && fs != gid {
+		groups = append(groups, fs)
+	}
+	return map[string]any{"uid": number("runAsUser"), "gid": gid, "supplementalGroups": groups}
+}
+
+// state is the state of a container.
+func (w *worker) state(c *container, over bool) map[string]any {
+	r := c.run
+	switch {
+	case r.State == running:
+		return map[string]any{"running": map[string]any{"startedAt": object.Time(r.Started)}}
+	case r.State == exited && r.Why == "" || r.State == creating && r.ID != "":
+		return map[string]any{"terminated": terminated(r.ID, r.Code, r.Started, r.Finished)}
+	case over && (c.list == "containers" && w.hasInitialized() || c.list == "initContainers" && r.ID != ""): // status.manager.TerminatePod
+		return map[string]any{"terminated": map[string]any{"exitCode": int64(137), "reason": "ContainerStatusUnknown", "startedAt": nil,
+			"finishedAt": nil, "message": "The container could not be located when the pod was terminated"}}
+	}
+	waiting := map[string]any{"reason": r.Why}
+	if r.Why == "" {
+		waiting["reason"] = "ContainerCreating"
+		if len(w.pod.List("spec", "initContainers")) > 0 {
+			waiting["reason"] = "PodInitializing"
+		}
+	}
+	if r.Text != "" {
+		waiting["message"] = r.Text
+	}
+	return map[string]any{"waiting": waiting}
+}
+
+// hasInitialized reports whether all init containers have done their work, or there are none.
+func (w *worker) hasInitialized() bool {
+	return !slices.ContainsFunc(w.containers, func(c *container) bool { return c.init && !w.ended(c) })
+}
+
+func terminated(id string, code int, started, finished time.Time) map[string]any {
+	reason := "Completed"
+	if code != 0 {
+		reason = "Error"
+	}
+	return map[string]any{"exitCode": int64(code), "reason": reason, "startedAt": object.Time(started), "finishedAt": object.Time(finished),
+		"containerID": "containerd://" + id}
+}
+
+// phase is the phase of the pod (kubelet.getPhase). over says that the pod has ended.
+func (w *worker) phase(over bool) string {
+	var pending, waiting, going, stopped, final, succeeded int
+	for _, c := range w.containers {
+		r := c.run
+		ran := r.ID != ""
+		switch {
+		case c.list == "ephemeralContainers":
+		case c.init && (r.State == running || !ran):
+			pending++
+		case c.init:
+		case r.State == running:
+			going++
+			if c.sidecar && !r.Up && !w.begun() {
+				pending++
+			}
+		case c.sidecar && !ran:
+			waiting++
+		case c.sidecar:
+		case !ran:
+			waiting++
+		default:
+			stopped++
+			if !w.restarts(c) {
+				final++
+			}
+			if r.Code == 0 {
+				succeeded++
+			}
+		}
+	}
+	switch {
+	case w.failed():
+		return "Failed"
+	case over && stopped > 0 && stopped == succeeded && waiting+pending == 0:
+		return "Succeeded"
+	case over:
+		return "Failed"
+	case pending+waiting > 0:
+		return "Pending"
+	case going > 0 || stopped != final:
+		return "Running"
+	case stopped > 0 && stopped == succeeded:
+		return "Succeeded"
+	case stopped > 0:
+		return "Failed"
+	}
+	return "Pending"
+}
+
+// conditions are those of the pod: what others have set, and then the kubelet's own (package status of the real one).
+func (w *worker) conditions(before, now object.Object, generation int64) (all []any) {
+	for _, c := range before.Objects("conditions") {
+		if !slices.Contains(ours, c.String("type")) {
+			all = append(all, map[string]any(c))
+		}
+	}
+	sandbox := "False"
+	if w.sandboxed() {
+		sandbox = "True"
+	}
+	if w.pod.DeletionTimestamp() != "" && !w.active() || now.String("phase") == "Succeeded" || now.String("phase") == "Failed" && !w.active() {
+		sandbox = "False"
+	}
+	phase := now.String("phase")
+	initialized := w.initializedCondition(phase)
+	containers := w.containersReady(phase)
+	ready := containers
+	if containers.value == "True" {
+		ready = w.gates(all)
+	}
+	old := object.Object{"status": map[string]any(before)}
+	for _, x := range []verdict{{ours[0], sandbox, "", ""}, initialized, ready.of("Ready"), containers, {ours[4], "True", "", ""}} {
+		c := object.Object{"type": x.kind, "status": x.value, "observedGeneration": generation, "lastProbeTime": nil,
+			"lastTransitionTime": object.Time(w.now)}
+		if was := controller.Condition(old, x.kind); was.String("status") == x.value {
+			c["lastTransitionTime"] = was["lastTransitionTime"]
+		}
+		if x.reason != "" {
+			c["reason"] = x.reason
+		}
+		if x.message != "" {
+			c["message"] = x.message
+		}
+		all = append(all, map[string]any(c))
+	}
+	return all
+}
+
+// verdict is a condition.
+type verdict struct{ kind, value, reason, message string }
+
+func (v verdict) of(kind string) verdict { v.kind = kind; return v }
+
+func (w *worker) initializedCondition(phase string) verdict {
+	v := verdict{"Initialized", "True", "", ""}
+	if phase == "Succeeded" {
+		v.reason = "PodCompleted"
+		return v
+	}
+	var incomplete []string
+	for _, c := range w.containers {
+		if c.init && !w.ended(c) || c.sidecar && !c.run.Up {
+			incomplete = append(incomplete, c.name)
+		}
+	}
+	if len(incomplete) > 0 && !w.begun() {
+		return verdict{v.kind, "False", "ContainersNotInitialized", "containers with incomplete status: [" + strings.Join(incomplete, " ") + "]"}
+	}
+	return v
+}
+
+func (w *worker) containersReady(phase string) verdict {
+	const kind = "ContainersReady"
+	switch phase {
+	case "Succeeded":
+		return verdict{kind, "False", "PodCompleted", ""}
+	case "Failed":
+		return verdict{kind, "False", "PodFailed", ""}
+	}
+	var unready []string
+	for _, c := range w.containers {
+		if (c.sidecar || c.list == "containers") && !c.run.Ready {
+			unready = append(unready, c.name)
+		}
+	}
+	if len(unready) > 0 {
+		return verdict{kind, "False", "ContainersNotReady", "containers with unready status: [" + strings.Join(unready, " ") + "]"}
+	}
+	return verdict{kind, "True", "", ""}
+}
+
+// gates decides on a pod whose containers are ready by its readiness gates.
+func (w *worker) gates(conditions []any) verdict {
+	var messages []string
+	for _, gate := range w.pod.Objects("spec", "readinessGates") {
+		kind := gate.String("conditionType")
+		c := controller.Condition(object.Object{"status": map[string]any{"conditions": conditions}}, kind)
+		switch {
+		case c == nil:
+			messages = append(messages, fmt.Sprintf("corresponding condition of pod readiness gate %q does not exist.", kind))
+		case c.String("status") != "True":
+			messages = append(messages, fmt.Sprintf("the status of pod readiness gate %q is not \"True\", but %v", kind, c.String("status")))
+		}
+	}
+	if len(messages) > 0 {
+		return verdict{"Ready", "False", "ReadinessGatesNotReady", strings.Join(messages, ", ")}
+	}
+	return verdict{"Ready", "True", "", ""}
+}

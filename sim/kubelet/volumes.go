@@ -1,0 +1,245 @@
+package kubelet
+
+import (
+	"encoding/base64"
+	"fmt"
+	"strings"
+
+	"github.com/kubesim/kubesim/sim/controller"
+	"github.com/kubesim/kubesim/sim/object"
+)
+
+// resolver finds what pods refer to: ConfigMaps and Secrets, as the kubelet's cache has them.
+type resolver struct {
+	api *controller.Client
+	k   *Kubelet
+}
+
+// source is a ConfigMap or a Secret.
+type source struct{ resource, kind, title string }
+
+var (
+	fromConfigMap = source{configMaps, "configmap", "ConfigMap"}
+	fromSecret    = source{secrets, "secret", "Secret"}
+)
+
+// values returns what is in a ConfigMap or a Secret, and whether there is one.
+func (r resolver) values(s source, namespace, name string) (map[string]string, bool) {
+	obj := r.api.Get(s.resource, namespace, name)
+	if obj == nil {
+		return nil, false
+	}
+	all := object.StringMap(obj.Map("data"))
+	decoded := obj.Map("binaryData")
+	if s == fromSecret {
+		all, decoded = map[string]string{}, obj.Map("data")
+	}
+	for key, v := range decoded { // order does not matter: a map again
+		text, _ := v.(string)
+		if data, err := base64.StdEncoding.DecodeString(text); err == nil {
+			all[key] = string(data)
+		}
+	}
+	return all, true
+}
+
+// mount reports whether the volumes of the pod are there; if not, the pod waits for what is missing.
+func (w *worker) mount() bool {
+	for _, v := range w.pod.Objects("spec", "volumes") {
+		if missing := w.missing(v); missing != "" {
+			text := fmt.Sprintf("MountVolume.SetUp failed for volume %q : %s", v.String("name"), missing)
+			if v.Has("persistentVolumeClaim") {
+				text = fmt.Sprintf("Unable to attach or mount volumes: unmounted volumes=[%s], unattached volumes=[], failed to process volumes=[%[1]s]: %s",
+					v.String("name"), missing)
+			}
+			if w.rec.Missing != text {
+				w.rec.Missing = text
+				w.event(nil, "Warning", "FailedMount", text)
+			}
+			return false
+		}
+	}
+	w.rec.Missing = ""
+	return true
+}
+
+// missing says what a volume needs that is not there; "": nothing.
+func (w *worker) missing(v object.Object) string {
+	switch {
+	case v.Has("configMap"):
+		return w.lacks(fromConfigMap, v.At("configMap"), "name")
+	case v.Has("secret"):
+		return w.lacks(fromSecret, v.At("secret"), "secretName")
+	case v.Has("projected"):
+		for _, s := range v.Objects("projected", "sources") {
+			for _, of := range []source{fromConfigMap, fromSecret} {
+				if part := s.At(map[source]string{fromConfigMap: "configMap", fromSecret: "secret"}[of]); part != nil {
+					if missing := w.lacks(of, part, "name"); missing != "" {
+						return missing
+					}
+				}
+			}
+		}
+	case v.Has("persistentVolumeClaim"):
+		name, namespace := v.String("persistentVolumeClaim", "claimName"), w.pod.Namespace()
+		claim := w.api.Get(claims, namespace, name)
+		switch {
+		case claim == nil:
+			return fmt.Sprintf("error processing PVC %s/%s: failed to fetch PVC from API server: persistentvolumeclaims %q not found", namespace, name, name)
+		case claim.String("status", "phase") != "Bound":
+			return fmt.Sprintf("error processing PVC %s/%s: PVC is not bound", namespace, name)
+		}
+	}
+	return ""
+}
+
+// lacks says what a reference to a ConfigMap or a Secret needs that is not there.
+func (w *worker) lacks(s source, ref object.Object, field string) string {
+	if ref.True("optional") {
+		return ""
+	}
+	values, ok := (resolver{w.api, w.k}).values(s, w.pod.Namespace(), ref.String(field))
+	if !ok {
+		return fmt.Sprintf("%s %q not found", s.kind, ref.String(field))
+	}
+	for _, item := range ref.Objects("items") {
+		if _, ok := values[item.String("key")]; !ok {
+			return fmt.Sprintf("references non-existent %s key: %s", map[source]string{fromConfigMap: "config", fromSecret: "secret"}[s], item.String("key"))
+		}
+	}
+	return ""
+}
+
+// check reports what the environment of a container needs that is not there.
+func (r resolver) check(pod, c object.Object) error {
+	for _, from := range c.Objects("envFrom") {
+		for field, s := range map[string]source{"configMapRef": fromConfigMap, "secretRef": fromSecret} { // order does not matter: there is one
+			if ref := from.At(field); ref != nil && !ref.True("optional") {
+				if _, ok := r.values(s, pod.Namespace(), ref.String("name")); !ok {
+					return fmt.Errorf("%s %q not found", s.kind, ref.String("name"))
+				}
+			}
+		}
+	}
+	for _, env := range c.Objects("env") {
+		for field, s := range map[string]source{"configMapKeyRef": fromConfigMap, "secretKeyRef": fromSecret} { // order does not matter: there is one
+			ref := env.At("valueFrom", field)
+			if ref == nil || ref.True("optional") {
+				continue
+			}
+			values, ok := r.values(s, pod.Namespace(), ref.String("name"))
+			if !ok {
+				return fmt.Errorf("%s %q not found", s.kind, ref.String("name"))
+			}
+			if _, ok := values[ref.String("key")]; !ok {
+				return fmt.Errorf("couldn't find key %s in %s %s/%s", ref.String("key"), s.title, pod.Namespace(), ref.String("name"))
+			}
+		}
+	}
+	return nil
+}
+
+// environment is what a container sees, but for the variables of services.
+func (r resolver) environment(pod, c object.Object) map[string]string {
+	all := map[string]string{"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOSTNAME": pod.Name(), "HOME": "/root"}
+	if name := pod.String("spec", "hostname"); name != "" {
+		all["HOSTNAME"] = name
+	}
+	for _, from := range c.Objects("envFrom") {
+		for field, s := range map[string]source{"configMapRef": fromConfigMap, "secretRef": fromSecret} { // order does not matter: there is one
+			if ref := from.At(field); ref != nil {
+				values, _ := r.values(s, pod.Namespace(), ref.String("name"))
+				for key, value := range values { // a map again
+					all[from.String("prefix")+key] = value
+				}
+			}
+		}
+	}
+	for _, env := range c.Objects("env") {
+		all[env.String("name")] = r.value(pod, env, all)
+	}
+	return all
+}
+
+func (r resolver) value(pod, env object.Object, before map[string]string) string {
+	from := env.At("valueFrom")
+	switch {
+	case from.Has("configMapKeyRef"):
+		values, _ := r.values(fromConfigMap, pod.Namespace(), from.String("configMapKeyRef", "name"))
+		return values[from.String("configMapKeyRef", "key")]
+	case from.Has("secretKeyRef"):
+		values, _ := r.values(fromSecret, pod.Namespace(), from.String("secretKeyRef", "name"))
+		return values[from.String("secretKeyRef", "key")]
+	case from.Has("fieldRef"):
+		return r.field(pod, from.String("fieldRef", "fieldPath"))
+	}
+	text := env.String("value")
+	for name, value := range before { // order does not matter: names differ
+		text = strings.ReplaceAll(text, "$("+name+")", value)
+	}
+	return text
+}
+
+// field is what the downward API says of a pod.
+func (r resolver) field(pod object.Object, path string) string {
+	switch path {
+	case "status.podIP", "status.podIPs":
+		if p := r.k.memory.Pods[pod.Namespace()+"/"+pod.Name()]; p != nil {
+			return r.k.podIP(p, pod)
+		}
+		return ""
+	case "status.hostIP", "status.hostIPs":
+		return r.k.hostIP()
+	}
+	for _, of := range []string{"labels", "annotations"} {
+		if key, ok := strings.CutPrefix(path, "metadata."+of+"['"); ok {
+			return pod.String("metadata", of, strings.TrimSuffix(key, "']"))
+		}
+	}
+	return pod.String(strings.Split(path, ".")...)
+}
+
+// files returns what opens the files of the ConfigMaps and Secrets that are mounted into a container.
+func (r resolver) files(pod, c object.Object) func(path string) (string, bool) {
+	return func(path string) (string, bool) {
+		for _, m := range c.Objects("volumeMounts") {
+			rest, ok := strings.CutPrefix(path, strings.TrimSuffix(m.String("mountPath"), "/")+"/")
+			if sub := m.String("subPath"); sub != "" && path == m.String("mountPath") {
+				rest, ok = sub, true
+			}
+			if !ok {
+				continue
+			}
+			for _, v := range pod.Objects("spec", "volumes") {
+				if v.String("name") != m.String("name") {
+					continue
+				}
+				if text, ok := r.open(pod, v, rest); ok {
+					return text, true
+				}
+			}
+		}
+		return "", false
+	}
+}
+
+// open returns a file of a volume.
+func (r resolver) open(pod, volume object.Object, path string) (string, bool) {
+	s, ref, name := fromConfigMap, volume.At("configMap"), "name"
+	if ref == nil {
+		s, ref, name = fromSecret, volume.At("secret"), "secretName"
+	}
+	if ref == nil {
+		return "", false
+	}
+	values, _ := r.values(s, pod.Namespace(), ref.String(name))
+	items := ref.Objects("items")
+	for _, item := range items {
+		if item.String("path") == path {
+			text, ok := values[item.String("key")]
+			return text, ok
+		}
+	}
+	text, ok := values[path]
+	return text, ok && len(items) == 0
+}
