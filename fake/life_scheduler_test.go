@@ -61,8 +61,8 @@ func (c client) why(name string) string {
 	return ""
 }
 
-// told returns the notes of the events with a reason.
-func (c client) told(reason string) (notes []string) {
+// notes returns the notes of the events with a reason.
+func (c client) notes(reason string) (notes []string) {
 	c.t.Helper()
 	for _, e := range c.must("GET", "/apis/events.k8s.io/v1/namespaces/default/events", "").Objects("items") {
 		if e.String("reason") == reason {
@@ -78,7 +78,7 @@ func TestSchedules(t *testing.T) {
 		c.node("large", "4", "")
 		c.pod("p", "2", "")
 		is.Equal(c.on("p"), "large")
-		is.Equal(c.told("Scheduled"), []string{"Successfully assigned default/p to large"})
+		is.Equal(c.notes("Scheduled"), []string{"Successfully assigned default/p to large"})
 		c.pod("q", "3", "")
 		is.Equal(c.on("q"), "")
 		is.Equal(c.why("q"), "0/2 nodes are available: 2 Insufficient cpu. no new claims to deallocate, preemption: 0/2 nodes are available: "+
@@ -170,7 +170,7 @@ func TestPreemption(t *testing.T) {
 		is.True(victim.DeletionTimestamp() != "") // the least important goes, in its time
 		conditions := victim.Objects("status", "conditions")
 		is.Equal(conditions[len(conditions)-1].String("reason"), "PreemptionByScheduler")
-		is.Equal(len(c.told("Preempted")), 1)
+		is.Equal(len(c.notes("Preempted")), 1)
 		is.Equal(c.on("high"), "")
 		c.pod("late", "1", `"priorityClassName":"middle","nodeSelector":{"kubernetes.io/hostname":"n2"},`)
 		c.must("DELETE", inPods+"/low", `{"gracePeriodSeconds":0}`)

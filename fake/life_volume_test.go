@@ -41,8 +41,8 @@ func (c client) class(name, provisioner, mode, more string) {
 		name, provisioner, mode, more))
 }
 
-// bound returns the volume of a claim that is bound, or the phase of the claim.
-func (c client) bound(name string) string {
+// volumeOf returns the volume of a claim that is bound, or the phase of the claim.
+func (c client) volumeOf(name string) string {
 	c.t.Helper()
 	claim := c.must("GET", inClaims+"/"+name, "")
 	if phase := claim.String("status", "phase"); phase != "Bound" {
@@ -87,7 +87,7 @@ func TestBinds(t *testing.T) {
 					c.volume(v[0], v[1], v[2])
 				}
 				c.claim("c", test.claim[0], test.claim[1], test.claim[2])
-				is.Equal(c.bound("c"), test.want)
+				is.Equal(c.volumeOf("c"), test.want)
 				is.Equal(strings.Join(c.said("c"), "; "), test.said)
 				if test.said == "" {
 					is.Equal(c.phase(test.want), "Bound")
@@ -102,7 +102,7 @@ func TestReclaims(t *testing.T) {
 	volumesLive(t, func(is *is.I, c client) {
 		c.claim("c", "1Gi", "", "")
 		c.volume("kept", "1Gi", `"persistentVolumeReclaimPolicy":"Retain",`)
-		is.Equal(c.bound("c"), "kept")
+		is.Equal(c.volumeOf("c"), "kept")
 		c.must("DELETE", inClaims+"/c", "")
 		is.Equal(c.phase("kept"), "Released")
 		c.mergePatch(inVolumes+"/kept", `{"spec":{"claimRef":null}}`)
@@ -111,7 +111,7 @@ func TestReclaims(t *testing.T) {
 		c.must("DELETE", inVolumes+"/kept", "")
 		is.Equal(c.phase("kept"), "Bound") // it is protected
 		c.mergePatch(inVolumes+"/kept", `{"metadata":{"finalizers":null}}`)
-		is.Equal(c.bound("d"), "Lost")
+		is.Equal(c.volumeOf("d"), "Lost")
 		is.Equal(c.said("d"), []string{"ClaimLost: Bound claim has lost its PersistentVolume. Data on the volume is lost!"})
 	})
 }
@@ -124,7 +124,7 @@ func TestClaimInUse(t *testing.T) {
 		c.claim("c", "1Gi", "", "")
 		c.pod("p", "1", with("c"))
 		c.must("DELETE", inClaims+"/c", "")
-		is.Equal(c.bound("c"), "v")
+		is.Equal(c.volumeOf("c"), "v")
 		c.must("DELETE", inPods+"/p", `{"gracePeriodSeconds":0}`)
 		code, _ := c.do("GET", inClaims+"/c", "")
 		is.Equal(code, 404)
@@ -142,7 +142,7 @@ func TestFirstConsumer(t *testing.T) {
 		is.True(strings.HasPrefix(c.why("p"), "0/2 nodes are available: 2 node(s) didn't find available persistent volumes to bind."))
 		c.volume("v", "1Gi", `"storageClassName":"local","nodeAffinity":{"required":{"nodeSelectorTerms":[{"matchExpressions":[
 			{"key":"kubernetes.io/hostname","operator":"In","values":["b"]}]}]}},`)
-		is.Equal([]string{c.on("p"), c.bound("c")}, []string{"b", "v"})
+		is.Equal([]string{c.on("p"), c.volumeOf("c")}, []string{"b", "v"})
 		is.Equal(c.said("c")[0], "WaitForFirstConsumer: waiting for first consumer to be created before binding")
 	})
 }
@@ -157,7 +157,7 @@ func TestProvisions(t *testing.T) {
 		is.Equal(c.on("p"), "n")
 		claim := c.must("GET", inClaims+"/p-v", "")
 		volume := "pvc-" + claim.UID()
-		is.Equal(c.bound("p-v"), volume)
+		is.Equal(c.volumeOf("p-v"), volume)
 		is.Equal(claim.Annotations()["volume.kubernetes.io/selected-node"], "n")
 		is.True(object.Equal(claim.List("metadata", "ownerReferences")[0].(map[string]any)["kind"], "Pod"))
 		c.mergePatch(inClaims+"/p-v", `{"spec":{"resources":{"requests":{"storage":"2Gi"}}}}`)
