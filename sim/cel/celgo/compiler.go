@@ -42,7 +42,7 @@ func NewCompiler(of expr.Environment, d expr.Declarations) *Compiler {
 	}
 	object, params := cel.DynType, cel.DynType
 	if t := d.Types; t != nil {
-		object, params = names.declared(t.Object, t.ObjectName), names.declared(t.Params, t.ParamsName)
+		object, params = names.declared(base, t.Object, t.ObjectName), names.declared(base, t.Params, t.ParamsName)
 	}
 	options := []cel.EnvOption{cel.CustomTypeProvider(p),
 		cel.Variable("object", object), cel.Variable("oldObject", object),
@@ -69,17 +69,17 @@ func NewCompiler(of expr.Environment, d expr.Declarations) *Compiler {
 }
 
 // declared returns the type that a schema describes; nil: any.
-func (t typeNames) declared(schema map[string]any, name string) *cel.Type {
+func (t typeNames) declared(env *environment, schema map[string]any, name string) *cel.Type {
 	if schema == nil {
 		return cel.DynType
 	}
-	return t.declare(newNode(schema, true), name).typ
+	return t.declare(newNode(env, schema, true), name).typ
 }
 
 // Problems returns what is wrong with an expression, whatever it comes to, "" for nothing.
 func (c *Compiler) Problems(expression string) string {
 	if _, issues := c.env.Compile(expression); issues.Err() != nil {
-		return problems(issues)
+		return problems(issues, expression)
 	}
 	return ""
 }

@@ -30,9 +30,6 @@ var all = []func() controller.Controller{
 	apps.ReplicaSet,
 	apps.ReplicationController,
 	apps.Deployment,
-	apps.StatefulSet,
-	apps.DaemonSet,
-	scheduler.New,
 	nodes.Lifecycle,
 	nodes.TaintEviction,
 	nodes.TTL,
@@ -43,6 +40,8 @@ var all = []func() controller.Controller{
 	volume.Ephemeral,
 	volume.Expander,
 	volume.Provisioner,
+	apps.StatefulSet,
+	apps.DaemonSet,
 	batch.Job,
 	batch.CronJob,
 	batch.TTLAfterFinished,
@@ -56,6 +55,7 @@ var all = []func() controller.Controller{
 	certificates.Cleaner,
 	certificates.PodRequestCleaner,
 	nodes.PodGC,
+	scheduler.New,
 }
 
 // Flags are what controllers know of a cluster beside what its API says: kube-controller-manager's flags.

@@ -161,7 +161,10 @@ func (l *lifecycle) visit(api *controller.Client, node object.Object, h *health)
 	}
 	silent := now.After(h.Probe.Add(patience))
 	if silent {
-		if node, failed = l.giveUp(api, node); failed != nil {
+		if node, failed = l.giveUp(api, node); failed == nil {
+			failed = l.mend(api, node)
+		}
+		if failed != nil {
 			return 0, failed
 		}
 		if failed = l.mend(api, node); failed != nil { // tainted NoSchedule first
