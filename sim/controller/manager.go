@@ -171,7 +171,9 @@ func (m *Manager) step(may func(*Manager, *loop) bool) bool {
 	if !ok {
 		return false
 	}
-	m.reconcile(m.queue.Take(n))
+	i := m.queue.Take(n)
+	m.Beat() // it may be about what is written then
+	m.reconcile(i)
 	return true
 }
 
@@ -245,7 +247,7 @@ func (m *Manager) ReconcileAll() []Item {
 	return slices.Clone(m.queue.Ready())
 }
 
-// Beat lets each Heart beat that is due. It is called before anybody else finds out what there is.
+// Beat lets each Heart beat that is due. It is called before a client finds out what there is, as it is before a reconcile.
 func (m *Manager) Beat() {
 	if now := m.schedule.Now(); m.beating || now.Before(m.beat) {
 		return
