@@ -18,6 +18,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
+import { lean } from './lean.mjs'
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
 const out = join(root, 'web/public/engine')
@@ -75,10 +76,12 @@ function stage() {
   return slim
 }
 
-// buildEngine builds without inlining, which costs little time and saves a fifth of the bytes.
+// buildEngine builds without inlining, which costs little time and saves a fifth of the bytes, and makes what was built
+// leaner (lean.mjs), which saves a tenth after compression.
 function buildEngine({ tags }, slim, file) {
   const flags = [`-modfile=${join(slim, 'slim.mod')}`, '-tags', tags, '-trimpath', '-ldflags=-s -w', '-gcflags=all=-l']
   run(['build', ...flags, '-o', file, './wasm'], { GOOS: 'js', GOARCH: 'wasm' })
+  writeFileSync(file, lean(readFileSync(file)))
   return file
 }
 
