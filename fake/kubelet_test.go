@@ -43,6 +43,43 @@ func TestHeartbeats(t *testing.T) {
 	is.Equal(c.must("GET", leaseOfNode, "").String("spec", "renewTime"), "2026-01-02T00:00:10.000000Z")
 }
 
+// A cluster that nobody asks anything has next to nothing to do, whatever controllers and nodes it has.
+func TestIdleNodes(t *testing.T) {
+	is := is.New(t)
+	srv := fake.RunT(t, fake.Options{Nodes: 3, Controllers: controller.All})
+	srv.Clock.Advance(2 * time.Hour)
+	before := srv.Revision()
+	srv.Clock.Advance(24 * time.Hour)
+	is.Equal(srv.Revision()-before, uint64(6)) // the last renewal and the last report of each
+	is.Equal(len(srv.Controllers.Due(time.Hour)), 0)
+}
+
+// A node whose kubelet is dead is given up 50 seconds after it was last heard of, and its pods are evicted five minutes later.
+func TestNodeIsGivenUp(t *testing.T) {
+	is := is.New(t)
+	c := client{t, fake.RunT(t, fake.Options{Nodes: 2, Controllers: controller.All})}
+	c.must("POST", inApps+"deployments", `{"metadata":{"name":"web"},"spec":{"replicas":1,`+template(`"a":"b"`)+`}}`)
+	c.srv.Clock.Advance(24 * time.Hour)
+	pod := c.names(inPods)[0]
+	node := c.must("GET", inPods+"/"+pod, "").String("spec", "nodeName")
+	ready := func() string {
+		return c.must("GET", "/api/v1/nodes/"+node, "").Objects("status", "conditions")[3].String("status")
+	}
+	c.srv.Controllers.Crash("kubelet-" + node)
+	c.srv.Clock.Advance(40 * time.Second)
+	is.Equal(ready(), "True")
+	c.srv.Clock.Advance(20 * time.Second)
+	is.Equal(ready(), "Unknown")
+	c.srv.Clock.Advance(6 * time.Minute)
+	is.Equal(c.must("GET", inPods+"/"+pod, "").DeletionTimestamp() != "", true)
+	is.Equal(len(c.names(inPods)), 2) // another runs on the other node
+	c.srv.Controllers.Start("kubelet-" + node)
+	c.srv.Clock.Advance(time.Minute)
+	is.Equal(ready(), "True")
+	is.Equal(len(c.names(inPods)), 1)
+	is.Equal(len(c.must("GET", "/api/v1/nodes/"+node, "").List("spec", "taints")), 0)
+}
+
 // A kubelet that is dead renews nothing, and its containers go on. One that is started again finds them as they are.
 func TestKubeletDies(t *testing.T) {
 	is := is.New(t)

@@ -90,9 +90,11 @@ type Rememberer interface {
 // beat meanwhile, but who watches only and never asks. So it costs a Cluster nothing that nobody asks anything.
 type Heart interface {
 	Reconciler
-	// Beat writes what is due now, however often it was due, and returns when the next beat is. A controller with a Heart is
-	// told of its start by a Key without a name.
-	Beat(api *Client) (next time.Time)
+	// Beat writes what is due now, however often it was due, and returns when the next beat is, and what failed. A controller
+	// with a Heart is told of its start by a Key without a name.
+	Beat(api *Client) (next time.Time, failed *status.Status)
+	// Of returns the object that its beats are about: see Client.Beats.
+	Of() Ref
 }
 
 // Watch is one resource that a controller is told of.
