@@ -110,7 +110,17 @@ func (c *Cluster) loops() []controller.Controller {
 
 // flags are what controllers know of the Cluster beside what its API says.
 func (c *Cluster) flags() manager.Flags {
-	return manager.Flags{RootCA: &c.options.RootCA, Tokens: c.tokens}
+	f := manager.Flags{RootCA: &c.options.RootCA, Tokens: c.tokens, Seed: &c.options.Seed}
+	if c.options.Nodes.Nodes > 0 {
+		f.Kubelets = c.nodes
+	}
+	return f
+}
+
+// SigningSeed is the seed of the key that certificates of the Cluster are signed with. ok is false if no controller signs any.
+func (c *Cluster) SigningSeed() (seed uint64, ok bool) {
+	c.do(func() { seed, ok = c.options.Seed, c.controllers.Has("certificatesigningrequest-signing-controller") })
+	return seed, ok
 }
 
 // PublishCA sets Options.RootCA, and lets controllers publish it.

@@ -1,6 +1,7 @@
 package controller
 
 import (
+	"cmp"
 	"errors"
 	"time"
 
@@ -39,7 +40,11 @@ type Server interface {
 type Client struct {
 	loop    *loop
 	manager *Manager
+	as      string // the field manager; "": that of the controller
 }
+
+// As returns the client under another field manager, for what a controller applies.
+func (c *Client) As(fieldManager string) *Client { return &Client{c.loop, c.manager, fieldManager} }
 
 // Now is the cluster's time.
 func (c *Client) Now() time.Time { return c.manager.schedule.Now() }
@@ -324,7 +329,7 @@ func (c *Client) request(of, namespace, name string) (*registry.Request, *status
 var crashed = status.Internal(errors.New("the controller has crashed"))
 
 func (c *Client) requestOf(d *resource.Definition, namespace, name string) *registry.Request {
-	return &registry.Request{Definition: d, Namespace: namespace, Name: name, User: c.loop.User, Manager: c.loop.FieldManager,
+	return &registry.Request{Definition: d, Namespace: namespace, Name: name, User: c.loop.User, Manager: cmp.Or(c.as, c.loop.FieldManager),
 		Warn: func(string) {}}
 }
 

@@ -78,9 +78,22 @@ func (o Owner) Watch(dependents string, seen func(key controller.Key, c *commit.
 	}}
 }
 
+// ownership is who an object is, and whose.
+type ownership struct {
+	uid        string
+	controller object.Object // the reference to its controller, or nil
+	deleting   bool
+}
+
+func ownershipOf(it *resource.Item) *ownership {
+	return resource.Derived(it, func(obj object.Object) *ownership {
+		return &ownership{obj.UID(), ControllerOf(obj), obj.DeletionTimestamp() != ""}
+	})
+}
+
 // Controls returns the key of the object of the kind that controls another, and whether anything does.
 func (o Owner) Controls(api *controller.Client, it *resource.Item) (key controller.Key, controlled bool) {
-	ref := ControllerOf(it.Object())
+	ref := ownershipOf(it).controller
 	if ref == nil {
 		return key, false
 	}
@@ -88,7 +101,7 @@ func (o Owner) Controls(api *controller.Client, it *resource.Item) (key controll
 	if d == nil || d.Storage != o.Resource {
 		return key, true
 	}
-	if owner := api.Get(o.Resource, it.Namespace, ref.String("name")); owner.UID() != ref.String("uid") {
+	if owner := api.Item(o.Resource, it.Namespace, ref.String("name")); owner == nil || ownershipOf(owner).uid != ref.String("uid") {
 		return key, true
 	}
 	return controller.Key{Namespace: it.Namespace, Name: ref.String("name")}, true
@@ -136,20 +149,23 @@ func (w *Workload) Candidates(of string) (all []*resource.Item) {
 // Claim returns those of some objects that the workload controls: it adopts those that it selects and nobody controls, and
 // lets go those that it does not select any more (controller.BaseControllerRefManager). failed is the last failure.
 func (w *Workload) Claim(of string, candidates []*resource.Item) (mine []*resource.Item, failed *status.Status) {
-	deleting := w.Object.DeletionTimestamp() != ""
+	uid, deleting := w.Object.UID(), w.Object.DeletionTimestamp() != ""
 	for _, it := range candidates {
-		obj := it.Object()
-		owner, selected := ControllerOf(obj), w.Selector.Match(it.Label) && (w.Member == nil || w.Member(it))
+		facts := resource.Derived(it, readDependent)
+		owner := facts.Owner()
+		if owner != "" && owner != uid {
+			continue
+		}
+		selected := w.Selector.Match(it.Label) && (w.Member == nil || w.Member(it))
 		switch {
-		case owner != nil && owner.String("uid") != w.Object.UID():
-		case owner != nil && selected:
+		case owner != "" && selected:
 			mine = append(mine, it)
-		case owner != nil && !deleting:
+		case owner != "" && !deleting:
 			s := w.release(of, it)
 			if s != nil && s.Reason != status.ReasonNotFound && s.Reason != status.ReasonInvalid {
 				failed = s
 			}
-		case owner == nil && selected && !deleting && obj.DeletionTimestamp() == "":
+		case owner == "" && selected && !deleting && !facts.Going():
 			switch s := w.Adopt(of, it); {
 			case s == nil:
 				mine = append(mine, it)
@@ -160,6 +176,24 @@ func (w *Workload) Claim(of string, candidates []*resource.Item) (mine []*resour
 	}
 	return mine, failed
 }
+
+// dependent is what Claim asks of an object. A pod whose facts are kept with its item tells it, too.
+type dependent interface {
+	Owner() (uid string) // of its controller; "": it has none
+	Going() bool         // it was deleted
+}
+
+type dependentFacts struct {
+	owner string
+	going bool
+}
+
+func readDependent(obj object.Object) dependent {
+	return &dependentFacts{ControllerOf(obj).String("uid"), obj.DeletionTimestamp() != ""}
+}
+
+func (d *dependentFacts) Owner() string { return d.owner }
+func (d *dependentFacts) Going() bool   { return d.going }
 
 // Adopt makes the workload the controller of an object, unless the API server knows that the workload is to go.
 func (w *Workload) Adopt(of string, it *resource.Item) *status.Status {
