@@ -77,7 +77,7 @@ func create(o Options) (*Cluster, error) {
 		return nil, err
 	}
 	c := &Cluster{options: o, clock: o.Clock, random: &random.Streams{}, servers: replica.New(), tokens: tokens}
-	c.schedule = clock.NewSchedule(o.Clock, &c.door)
+	c.schedule = clock.NewSchedule(o.Clock, timed{&c.door})
 	c.log = &commit.Log{Clock: o.Clock, Known: c.servers}
 	c.history = history.New(c.log, c.schedule, c.random, c.servers)
 	c.observer = observe.New(observe.Cluster{Log: c.log, History: c.history, Servers: c.servers, Schedule: c.schedule},

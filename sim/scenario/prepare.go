@@ -40,7 +40,7 @@ func (w *World) prepare(op *Op) error {
 		return err
 	}
 	if before.Seed == w.options.Seed && reflect.DeepEqual(before.Replicas, w.options.Replicas) &&
-		slices.Equal(before.Controllers, w.options.Controllers) {
+		slices.Equal(before.Controllers, w.options.Controllers) && before.Nodes == w.options.Nodes {
 		return nil
 	}
 	if err := w.boot(); err != nil {
