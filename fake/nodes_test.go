@@ -60,10 +60,10 @@ func TestPodRuns(t *testing.T) {
 		c.bound("web", oneContainer)
 		pod := c.later(0, "web")
 		is.Equal(state(pod), "Pending c:ContainerCreating")
-		is.Equal(conditions(pod), "PodReadyToStartContainers=False Initialized=True Ready=False(ContainersNotReady) ContainersReady=False(ContainersNotReady) PodScheduled=True")
+		is.Equal(podConditions(pod), "PodReadyToStartContainers=False Initialized=True Ready=False(ContainersNotReady) ContainersReady=False(ContainersNotReady) PodScheduled=True")
 		pod = c.later(time.Second, "web")
 		is.Equal(state(pod), "Running c:running,ready")
-		is.Equal(conditions(pod), "PodReadyToStartContainers=True Initialized=True Ready=True ContainersReady=True PodScheduled=True")
+		is.Equal(podConditions(pod), "PodReadyToStartContainers=True Initialized=True Ready=True ContainersReady=True PodScheduled=True")
 		is.Equal(pod.String("status", "podIP"), "10.244.0.2")
 		is.Equal(pod.String("status", "hostIP"), "172.18.0.2")
 		status := pod.Objects("status", "containerStatuses")[0]
@@ -105,7 +105,7 @@ func state(pod object.Object) string {
 	return text
 }
 
-func conditions(pod object.Object) string {
+func podConditions(pod object.Object) string {
 	var all []string
 	for _, c := range pod.Objects("status", "conditions") {
 		text := c.String("type") + "=" + c.String("status")

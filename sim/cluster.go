@@ -110,7 +110,11 @@ func (c *Cluster) loops() []controller.Controller {
 
 // flags are what controllers know of the Cluster beside what its API says.
 func (c *Cluster) flags() manager.Flags {
-	return manager.Flags{RootCA: &c.options.RootCA, Tokens: c.tokens}
+	f := manager.Flags{RootCA: &c.options.RootCA, Tokens: c.tokens}
+	if c.options.Nodes.Nodes > 0 {
+		f.Kubelets = c.nodes
+	}
+	return f
 }
 
 // PublishCA sets Options.RootCA, and lets controllers publish it.

@@ -307,6 +307,15 @@ func (m *Manager) Queue() *Queue { return &m.queue }
 // Client returns what a controller knows of its cluster, for what it learns outside of a reconcile.
 func (m *Manager) Client(name string) *Client { return &m.find(name).client }
 
+// Reconciler returns what a controller does, for what it is told otherwise than by commits. It is an error if there is none.
+func (m *Manager) Reconciler(name string) (Reconciler, error) {
+	l, err := m.known(name)
+	if err != nil {
+		return nil, err
+	}
+	return l.Reconciler, nil
+}
+
 // Aside is called when the lock is given back in the middle of a request: what others write meanwhile is not the
 // controller's. It returns what is called when the lock is taken again.
 func (m *Manager) Aside() (back func()) {

@@ -11,6 +11,7 @@ import (
 	"github.com/kubesim/kubesim/sim/controller"
 	"github.com/kubesim/kubesim/sim/controller/account"
 	"github.com/kubesim/kubesim/sim/controller/apps"
+	"github.com/kubesim/kubesim/sim/controller/autoscaling"
 	"github.com/kubesim/kubesim/sim/controller/batch"
 	"github.com/kubesim/kubesim/sim/controller/network"
 	nodes "github.com/kubesim/kubesim/sim/controller/node"
@@ -49,7 +50,6 @@ var all = []func() controller.Controller{
 	account.Default,
 	policy.Quota,
 	policy.Disruption,
-	scheduler.New,
 	nodes.PodGC,
 }
 
@@ -57,6 +57,8 @@ var all = []func() controller.Controller{
 type Flags struct {
 	RootCA *string          // the certificates, PEM, that clients of the API server have to trust (--root-ca-file)
 	Tokens *token.Authority // signs the tokens that are kept in Secrets (--service-account-private-key-file)
+
+	Kubelets autoscaling.Kubelets // say what pods use; nil: there are none
 }
 
 // controllers are those that need a flag.
@@ -64,6 +66,7 @@ func (f Flags) controllers() []func() controller.Controller {
 	return []func() controller.Controller{
 		func() controller.Controller { return account.RootCA(f.RootCA) },
 		func() controller.Controller { return account.Tokens(f.RootCA, f.Tokens) },
+		func() controller.Controller { return autoscaling.HorizontalPodAutoscaler(f.Kubelets) },
 	}
 }
 

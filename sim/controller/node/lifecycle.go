@@ -164,6 +164,9 @@ func (l *lifecycle) visit(api *controller.Client, node object.Object, h *health)
 		if node, failed = l.giveUp(api, node); failed != nil {
 			return 0, failed
 		}
+		if failed = l.mend(api, node); failed != nil { // tainted NoSchedule first
+			return 0, failed
+		}
 		ready = controller.Condition(node, "Ready")
 	}
 	h.Ready = ready.String("status")
