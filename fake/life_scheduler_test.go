@@ -2,40 +2,243 @@ package fake_test
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/kubesim/kubesim/clock"
 	"github.com/kubesim/kubesim/fake"
+	"github.com/kubesim/kubesim/sim/object"
 	"github.com/matryer/is"
 )
 
-// aNode is the body of a node with room for pods.
-func aNode(name, cpu, labels string) string {
-	return fmt.Sprintf(`{"metadata":{"name":%q,"labels":{"kubernetes.io/hostname":%q%s}},
-		"status":{"allocatable":{"cpu":%q,"memory":"8Gi","pods":"110"},"capacity":{"cpu":%q,"memory":"8Gi","pods":"110"}}}`, name, name, labels, cpu, cpu)
-}
-
-// asking is the body of a pod that asks for cpu.
-func asking(name, cpu, spec string) string {
-	return fmt.Sprintf(`{"metadata":{"name":%q,"labels":{"app":"a"}},"spec":{%s"containers":[{"name":"c","image":"i",
-		"resources":{"requests":{"cpu":%q}}}]}}`, name, spec, cpu)
-}
-
-func TestMany(t *testing.T) {
+// lively runs a test on virtual time, with a server on which some controllers run.
+func lively(t *testing.T, controllers []string, f func(is *is.I, c client)) {
+	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		is := is.New(t)
-		c := client{t, fake.RunT(t, fake.Options{Clock: clock.System{}, Controllers: []string{"kube-scheduler"}})}
-		for i := range 100 {
-			c.must("POST", "/api/v1/nodes", aNode(fmt.Sprintf("n%d", i), "32", ""))
-			c.mergePatch(fmt.Sprintf("/api/v1/nodes/n%d", i), `{"spec":{"taints":null}}`)
+		f(is.New(t), client{t, fake.RunT(t, fake.Options{Clock: clock.System{}, Controllers: controllers})})
+	})
+}
+
+// scheduled is lively with the scheduler.
+func scheduled(t *testing.T, f func(is *is.I, c client)) {
+	t.Helper()
+	lively(t, []string{"kube-scheduler"}, f)
+}
+
+// node makes a node with as many cpus that is ready for pods; labels are what follows the first label in JSON.
+func (c client) node(name, cpu, labels string) {
+	c.t.Helper()
+	room := fmt.Sprintf(`{"cpu":%q,"memory":"8Gi","pods":"110"}`, cpu)
+	c.must("POST", "/api/v1/nodes", fmt.Sprintf(`{"metadata":{"name":%q,"labels":{"kubernetes.io/hostname":%q%s}},"status":{"allocatable":%s,"capacity":%s}}`,
+		name, name, labels, room, room))
+	c.mergePatch("/api/v1/nodes/"+name, `{"spec":{"taints":null}}`)
+}
+
+// pod makes a pod that asks for cpu; spec is what precedes its containers in JSON.
+func (c client) pod(name, cpu, spec string) {
+	c.t.Helper()
+	c.must("POST", inPods, fmt.Sprintf(`{"metadata":{"name":%q,"labels":{"app":%q}},"spec":{%s"containers":[{"name":"c","image":"i",
+		"resources":{"requests":{"cpu":%q}}}]}}`, name, name, spec, cpu))
+}
+
+// on returns the node of a pod.
+func (c client) on(name string) string {
+	c.t.Helper()
+	return c.must("GET", inPods+"/"+name, "").String("spec", "nodeName")
+}
+
+// why returns what the condition PodScheduled of a pod says.
+func (c client) why(name string) string {
+	c.t.Helper()
+	for _, x := range c.must("GET", inPods+"/"+name, "").Objects("status", "conditions") {
+		if x.String("type") == "PodScheduled" {
+			return x.String("message")
 		}
-		start := time.Now()
-		for i := range 5000 {
-			c.must("POST", "/api/v1/namespaces/default/pods", asking(fmt.Sprintf("p%d", i), "100m", ""))
+	}
+	return ""
+}
+
+// notes returns the notes of the events with a reason.
+func (c client) notes(reason string) (notes []string) {
+	c.t.Helper()
+	for _, e := range c.must("GET", "/apis/events.k8s.io/v1/namespaces/default/events", "").Objects("items") {
+		if e.String("reason") == reason {
+			notes = append(notes, e.String("note"))
 		}
-		_ = start
-		is.Equal(len(c.names("/api/v1/namespaces/default/pods?fieldSelector=spec.nodeName%3D")), 0)
+	}
+	return notes
+}
+
+func TestSchedules(t *testing.T) {
+	scheduled(t, func(is *is.I, c client) {
+		c.node("small", "1", "")
+		c.node("large", "4", "")
+		c.pod("p", "2", "")
+		is.Equal(c.on("p"), "large")
+		is.Equal(c.notes("Scheduled"), []string{"Successfully assigned default/p to large"})
+		c.pod("q", "3", "")
+		is.Equal(c.on("q"), "")
+		is.Equal(c.why("q"), "0/2 nodes are available: 2 Insufficient cpu. no new claims to deallocate, preemption: 0/2 nodes are available: "+
+			"1 No preemption victims found for incoming pod, 1 Preemption is not helpful for scheduling.")
+		c.pod("other", "1", `"schedulerName":"other",`)
+		is.Equal(c.on("other"), "") // it is for another scheduler
+	})
+}
+
+// A pod that was rejected is tried again when something has happened that could help, and not before.
+func TestTriesAgain(t *testing.T) {
+	for _, test := range []struct {
+		name   string
+		spec   string
+		before func(c client)
+		help   func(c client)
+	}{
+		{"a node", "", func(client) {}, func(c client) { c.node("n", "4", "") }},
+		{"a larger node", "", func(c client) { c.node("n", "1", "") }, func(c client) {
+			c.mergePatch("/api/v1/nodes/n/status", `{"status":{"allocatable":{"cpu":"2"}}}`)
+		}},
+		{"a pod that goes", "", func(c client) { c.node("n", "2", ""); c.pod("first", "2", "") }, func(c client) {
+			c.must("DELETE", inPods+"/first", `{"gracePeriodSeconds":0}`)
+		}},
+		{"a pod that ends", "", func(c client) { c.node("n", "2", ""); c.pod("first", "2", "") }, func(c client) {
+			c.mergePatch(inPods+"/first/status", `{"status":{"phase":"Succeeded"}}`)
+		}},
+		{"a taint taken", "", func(c client) {
+			c.node("n", "4", "")
+			c.mergePatch("/api/v1/nodes/n", `{"spec":{"taints":[{"key":"a","effect":"NoSchedule"}]}}`)
+		}, func(c client) { c.mergePatch("/api/v1/nodes/n", `{"spec":{"taints":null}}`) }},
+		{"a label given", `"nodeSelector":{"disk":"ssd"},`, func(c client) { c.node("n", "4", "") }, func(c client) {
+			c.mergePatch("/api/v1/nodes/n", `{"metadata":{"labels":{"disk":"ssd"}}}`)
+		}},
+		{"gates removed", `"schedulingGates":[{"name":"example.com/g"}],`, func(c client) { c.node("n", "4", "") }, func(c client) {
+			c.mergePatch(inPods+"/p", `{"spec":{"schedulingGates":null}}`)
+		}},
+		{"a pod to be with", `"affinity":{"podAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":[{"topologyKey":"kubernetes.io/hostname",
+			"labelSelector":{"matchLabels":{"app":"friend"}}}]}},`, func(c client) { c.node("n", "4", "") }, func(c client) { c.pod("friend", "1", "") }},
+		{"five minutes", `"nodeSelector":{"kubernetes.io/hostname":"n"},"affinity":{"podAntiAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":
+			[{"topologyKey":"kubernetes.io/hostname","labelSelector":{"matchLabels":{"app":"foe"}}}]}},`, func(c client) {
+			c.node("n", "4", "")
+			c.pod("foe", "1", "")
+		}, func(c client) { // no event of those that help
+			c.mergePatch(inPods+"/foe", `{"metadata":{"labels":{"app":"friend"}}}`)
+			time.Sleep(5*time.Minute + 1)
+			synctest.Wait()
+		}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			scheduled(t, func(is *is.I, c client) {
+				test.before(c)
+				c.pod("p", "2", test.spec)
+				is.Equal(c.on("p"), "")
+				test.help(c)
+				is.Equal(c.on("p"), "n")
+			})
+		})
+	}
+}
+
+// Which pod is first: the one with the highest priority, then the one that came first.
+func TestOrder(t *testing.T) {
+	scheduled(t, func(is *is.I, c client) {
+		c.must("POST", "/apis/scheduling.k8s.io/v1/priorityclasses", `{"metadata":{"name":"high"},"value":10,"preemptionPolicy":"Never"}`)
+		c.pod("first", "1", "")
+		c.pod("second", "1", "")
+		c.pod("third", "1", `"priorityClassName":"high",`)
+		c.node("n", "2", "")
+		is.Equal([]string{c.on("first"), c.on("second"), c.on("third")}, []string{"n", "", "n"})
+	})
+}
+
+func TestPreemption(t *testing.T) {
+	scheduled(t, func(is *is.I, c client) {
+		for name, value := range map[string]string{"low": "1", "middle": "5", "high": "10"} {
+			c.must("POST", "/apis/scheduling.k8s.io/v1/priorityclasses", `{"metadata":{"name":"`+name+`"},"value":`+value+`}`)
+		}
+		c.node("n1", "2", "")
+		c.node("n2", "2", "")
+		c.pod("guarded", "2", `"priorityClassName":"low","nodeSelector":{"kubernetes.io/hostname":"n1"},`)
+		c.pod("middle", "1", `"priorityClassName":"middle","nodeSelector":{"kubernetes.io/hostname":"n2"},`)
+		c.pod("low", "1", `"priorityClassName":"low","nodeSelector":{"kubernetes.io/hostname":"n2"},`)
+		c.must("POST", "/apis/policy/v1/namespaces/default/poddisruptionbudgets", `{"metadata":{"name":"b"},"spec":{"minAvailable":1,"selector":{"matchLabels":{"app":"guarded"}}}}`)
+		c.pod("high", "1", `"priorityClassName":"high",`)
+
+		is.Equal(c.must("GET", inPods+"/high", "").String("status", "nominatedNodeName"), "n2") // n1's pod has a budget
+		victim := c.must("GET", inPods+"/low", "")
+		is.True(victim.DeletionTimestamp() != "") // the least important goes, in its time
+		conditions := victim.Objects("status", "conditions")
+		is.Equal(conditions[len(conditions)-1].String("reason"), "PreemptionByScheduler")
+		is.Equal(len(c.notes("Preempted")), 1)
+		is.Equal(c.on("high"), "")
+		c.pod("late", "1", `"priorityClassName":"middle","nodeSelector":{"kubernetes.io/hostname":"n2"},`)
+		c.must("DELETE", inPods+"/low", `{"gracePeriodSeconds":0}`)
+		is.Equal([]string{c.on("high"), c.on("late")}, []string{"n2", ""}) // the room was for that which made it
+	})
+}
+
+// A fork goes on where the scheduler was: with its queue, and what was nominated.
+func TestForkSchedules(t *testing.T) {
+	scheduled(t, func(is *is.I, c client) {
+		c.node("n", "1", "")
+		c.pod("p", "1", "")
+		c.pod("q", "1", "")
+		fork := client{c.t, c.srv.Fork()}
+		for _, x := range []client{c, fork} {
+			x.must("DELETE", inPods+"/p", `{"gracePeriodSeconds":0}`)
+			is.Equal(x.on("q"), "n")
+		}
+	})
+}
+
+// Hundreds of pods are spread over the nodes, and nothing is done twice: a pod costs its binding and an event.
+func TestSpreads(t *testing.T) {
+	scheduled(t, func(is *is.I, c client) {
+		for i := range 10 {
+			c.node(fmt.Sprintf("n%d", i), "8", "")
+		}
+		before := c.revision()
+		const pods = 300
+		for i := range pods {
+			c.pod(fmt.Sprintf("p%d", i), "100m", "")
+		}
+		is.Equal(c.revision()-before, int64(3*pods))
+		count := map[string]int{}
+		for _, p := range c.must("GET", inPods, "").Objects("items") {
+			count[p.String("spec", "nodeName")]++
+		}
+		var counts []int
+		for _, n := range count {
+			counts = append(counts, n)
+		}
+		is.True(slices.Max(counts)-slices.Min(counts) <= 1)
+	})
+}
+
+// revision returns that of the store.
+func (c client) revision() (n int64) {
+	list := c.must("GET", inPods+"?limit=1", "")
+	_, _ = fmt.Sscan(list.String("metadata", "resourceVersion"), &n)
+	return n
+}
+
+// What a rejected pod is told again and again is one event with a count; the pod's status is written once.
+func TestSeries(t *testing.T) {
+	scheduled(t, func(is *is.I, c client) {
+		c.node("n", "1", "")
+		c.pod("p", "2", "")
+		for range 3 {
+			time.Sleep(5*time.Minute + time.Second)
+			synctest.Wait()
+		}
+		var all []object.Object
+		for _, e := range c.must("GET", "/apis/events.k8s.io/v1/namespaces/default/events", "").Objects("items") {
+			if strings.HasPrefix(e.Name(), "p.") {
+				all = append(all, e)
+			}
+		}
+		is.Equal(len(all), 2) // the first was about the pod before its status was written
+		is.Equal(all[1].Int64("series", "count"), int64(2))
 	})
 }

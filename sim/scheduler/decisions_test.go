@@ -36,7 +36,7 @@ func newWorld() *world {
 }
 
 func (w *world) Registry() *registry.Registry               { return w.reg }
-func (w *world) Admitted() *registry.Registry               { return w.reg }
+func (w *world) Admitted() *registry.Registry               { return w.Registry() }
 func (w *world) Served(string, string) *resource.Definition { return nil }
 func (w *world) Minor() string                              { return "1.36" }
 

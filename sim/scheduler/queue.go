@@ -144,6 +144,9 @@ func (q *queue) remove(key controller.Key) {
 		q.move(x, "")
 		delete(q.pods, key)
 	}
+	if len(q.pods) == 0 {
+		q.numbers = 0
+	}
 }
 
 // heapOf returns the heap of a place, or nil.
@@ -320,24 +323,32 @@ func (q *queue) sorted() (all []*queued) {
 // IsZero says that there is nothing to remember.
 func (q queue) IsZero() bool { return len(q.pods) == 0 }
 
+// printed is a queue as it is printed.
+type printed struct {
+	Numbers int
+	Pods    []*queued
+}
+
 // MarshalJSON prints the pods.
-func (q queue) MarshalJSON() ([]byte, error) { return json.Marshal(q.sorted()) }
+func (q queue) MarshalJSON() ([]byte, error) { return json.Marshal(printed{q.numbers, q.sorted()}) }
 
 // UnmarshalJSON reads what MarshalJSON printed.
 func (q *queue) UnmarshalJSON(text []byte) error {
-	var all []*queued
-	if err := json.Unmarshal(text, &all); err != nil {
+	var p printed
+	if err := json.Unmarshal(text, &p); err != nil {
 		return err
 	}
 	*q = queue{}
-	for _, x := range all {
+	for _, x := range p.Pods {
 		y := q.add(&pod{Key: x.Key}, x.Since)
 		q.move(y, "")
 		node := x.Node
-		*y, y.Node = *x, ""
+		if *y = *x; x.Place != binding {
+			y.Node = ""
+		}
 		q.enter(y)
 		q.nominate(y, node)
-		q.numbers = max(q.numbers, x.Number)
 	}
+	q.numbers = p.Numbers
 	return nil
 }

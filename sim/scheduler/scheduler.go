@@ -7,7 +7,7 @@
 //	                                          none ─▶ preemption ─▶ rejected: waits for an event that could help
 //
 // It has the plugins of a default profile with their weights, one profile, default-scheduler, and is one controller of the
-// queue of its cluster: a reconcile is the attempt to place one pod. Rules: Kubernetes' documents, "Scheduling Framework",
+// queue of its cluster: a reconcile places up to a hundred pods. Rules: Kubernetes' documents, "Scheduling Framework",
 // "Assigning Pods to Nodes", "Pod Priority and Preemption". What it does not do: dynamic resources (such pods wait), groups of
 // pods, extenders. A pod waits for a node where there is none; the real one tries again every ten seconds.
 package scheduler
@@ -148,7 +148,11 @@ func (p *pod) on(node string) *pod {
 	return &q
 }
 
-// Reconcile places one pod.
+// atOnce is how many pods are placed before other controllers have their turn: those of workloads look at all their pods
+// after each that was placed.
+const atOnce = 100
+
+// Reconcile places the pods that are next.
 func (s *Scheduler) Reconcile(api *controller.Client, _ controller.Key) (time.Duration, *status.Status) {
 	s.begin(api)
 	q, now := &s.memory.Queue, api.Now()
@@ -159,10 +163,14 @@ func (s *Scheduler) Reconcile(api *controller.Client, _ controller.Key) (time.Du
 			q.retry(x, now)
 		}
 	}
-	if x := q.changed(); x != nil {
-		s.finish(api, x)
-	} else if x := q.next(now); x != nil {
-		s.place(api, x)
+	for range atOnce {
+		if x := q.changed(); x != nil {
+			s.finish(api, x)
+		} else if x := q.next(now); x != nil {
+			s.place(api, x)
+		} else {
+			break
+		}
 	}
 	if q.ready() {
 		api.Enqueue(turn)

@@ -16,7 +16,7 @@ import (
 )
 
 // Driver is the provisioner of StorageClasses whose volumes the simulator makes.
-const Driver = "kubesim.io/provisioner"
+const Driver = "csi.kubesim.io"
 
 // driverFinalizer keeps a volume until the driver has deleted its storage (external-provisioner).
 const driverFinalizer = "external-provisioner.volume.kubernetes.io/finalizer"
@@ -27,7 +27,7 @@ const driverFinalizer = "external-provisioner.volume.kubernetes.io/finalizer"
 //
 //	kind: StorageClass
 //	metadata: {name: standard, annotations: {storageclass.kubernetes.io/is-default-class: "true"}}
-//	provisioner: kubesim.io/provisioner
+//	provisioner: csi.kubesim.io
 //	volumeBindingMode: WaitForFirstConsumer
 func Provisioner() controller.Controller {
 	return controller.Controller{Name: "volume-provisioner", FieldManager: "csi-provisioner", Component: Driver,

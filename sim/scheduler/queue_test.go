@@ -1,0 +1,167 @@
+package scheduler
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/kubesim/kubesim/clock"
+	"github.com/kubesim/kubesim/sim/controller"
+	"github.com/matryer/is"
+)
+
+func aPod(name string, priority int64) *pod {
+	return &pod{Key: controller.Key{Namespace: "default", Name: name}, uid: name, priority: priority}
+}
+
+// TestQueueAsPrinted does random things to a queue and to one that is printed and read again each time: both hand out the same
+// pods.
+func TestQueueAsPrinted(t *testing.T) {
+	for seed := range uint64(30) {
+		is := is.New(t)
+		r := rand.New(rand.NewPCG(seed, 1))
+		now := clock.Epoch()
+		var a, b queue
+		for i := range 200 {
+			name := fmt.Sprint("p", r.IntN(12))
+			op, wait := r.IntN(8), r.IntN(3)
+			do := func(q *queue) string {
+				x := q.get(aPod(name, 0).Key)
+				switch {
+				case op < 3 && x == nil:
+					q.add(aPod(name, int64(i%3)), now)
+				case op == 3:
+					q.remove(aPod(name, 0).Key)
+				case op == 4 && x != nil:
+					q.nominate(x, fmt.Sprint("n", i%2))
+				case op == 5:
+					for _, x := range q.waitingFor(nodePorts, nodeAffinity) {
+						q.retry(x, now)
+					}
+				case op > 5:
+					if x := q.next(now); x != nil {
+						q.reject(x, [][]string{{nodePorts}, {nodeAffinity, nodePorts}, nil}[wait], now)
+						return x.Name
+					}
+				}
+				return fmt.Sprint(q.ready(), len(q.nominated("n0")))
+			}
+			is.Equal(do(&a), do(&b)) // seed and step as the loops say
+			text, err := json.Marshal(b)
+			is.NoErr(err)
+			b = queue{}
+			is.NoErr(json.Unmarshal(text, &b))
+			again, _ := json.Marshal(a)
+			is.Equal(string(text), string(again))
+			now = now.Add(time.Duration(r.IntN(3)) * time.Second)
+		}
+	}
+}
+
+func TestQueueOrder(t *testing.T) {
+	is := is.New(t)
+	var q queue
+	now := clock.Epoch()
+	for i, p := range []int64{0, 5, 0, 5} {
+		q.add(aPod(fmt.Sprint("p", i), p), now.Add(time.Duration(i)*time.Second))
+	}
+	now = now.Add(time.Minute)
+	take := func() string {
+		if x := q.next(now); x != nil {
+			return x.Name
+		}
+		return ""
+	}
+	is.Equal([]string{take(), take(), take()}, []string{"p1", "p3", "p0"})
+	for _, name := range []string{"p1", "p3", "p0"} {
+		q.reject(q.get(aPod(name, 0).Key), []string{nodePorts}, now)
+	}
+	is.Equal([]string{take(), take()}, []string{"p2", ""}) // the others wait
+	for _, x := range q.waitingFor(nodePorts) {
+		q.retry(x, now)
+	}
+	is.Equal(take(), "p1") // its pause has not ended, but nobody is before it
+	q.reject(q.get(aPod("p1", 0).Key), nil, now)
+	is.Equal([]string{take(), take(), take()}, []string{"p3", "p0", ""}) // what failed waits for its pause
+	at, ok := q.due()
+	is.True(ok)
+	now = at
+	is.Equal(take(), "p1")
+}
+
+// TestClusterIsKeptUp does random things to a cluster: it is as one that is made of what there is now.
+func TestClusterIsKeptUp(t *testing.T) {
+	for seed := range uint64(30) {
+		is := is.New(t)
+		r := rand.New(rand.NewPCG(seed, 2))
+		c := newCluster()
+		for i := range 300 {
+			p := aPod(fmt.Sprint("p", r.IntN(20)), 0)
+			p.requests = amounts{cpu: int64(i), others: map[string]int64{"example.com/x": int64(r.IntN(3))}}
+			p.node = fmt.Sprint("n", r.IntN(4))
+			if r.IntN(3) == 0 {
+				p.apart = []podTerm{{}}
+			}
+			if r.IntN(3) > 0 {
+				c.setPod(p)
+			} else {
+				c.removePod(p.Key)
+			}
+		}
+		fresh := newCluster()
+		for _, p := range c.pods { // order does not matter
+			fresh.setPod(p)
+		}
+		is.Equal(c.apart, fresh.apart)
+		for name, n := range c.nodes {
+			same := fresh.nodes[name]
+			is.Equal(len(n.pods), len(same.pods))
+			is.Equal(n.used.cpu, same.used.cpu)
+			is.Equal(n.used.others["example.com/x"], same.used.others["example.com/x"])
+			is.Equal(len(n.apart), len(same.apart))
+		}
+	}
+}
+
+// TestCounts compares how many pods a node says that a constraint is about with counting them.
+func TestCounts(t *testing.T) {
+	is := is.New(t)
+	r := rand.New(rand.NewPCG(1, 3))
+	s := spreadConstraintOf(map[string]any{"labelSelector": map[string]any{"matchLabels": map[string]any{"a": "b"}}}, "default", nil)
+	n := &node{name: "n"}
+	for range 500 {
+		if len(n.pods) > 0 && r.IntN(3) == 0 {
+			n.remove(n.pods[r.IntN(len(n.pods))])
+		} else {
+			p := aPod("p", 0)
+			p.labels, p.deleting = map[string]string{"a": []string{"b", "c"}[r.IntN(2)]}, r.IntN(4) == 0
+			n.add(p)
+		}
+		want := 0
+		for _, p := range n.pods {
+			if p.labels["a"] == "b" && !p.deleting {
+				want++
+			}
+		}
+		is.Equal(s.selected(n, "default"), want)
+	}
+}
+
+func TestEnoughNodes(t *testing.T) {
+	is := is.New(t)
+	var got []int
+	for _, n := range []int{1, 100, 200, 1000, 5000, 10000} {
+		got = append(got, enoughNodes(n))
+	}
+	is.Equal(got, []int{100, 100, 100, 420, 500, 500})
+}
+
+func TestHostPorts(t *testing.T) {
+	is := is.New(t)
+	any, one, other := hostPort{anyIP, "TCP", 80}, hostPort{"10.0.0.1", "TCP", 80}, hostPort{"10.0.0.2", "TCP", 80}
+	is.True(any.conflicts(one) && one.conflicts(any) && one.conflicts(one))
+	is.True(!one.conflicts(other) && !one.conflicts(hostPort{"10.0.0.1", "UDP", 80}) && !any.conflicts(hostPort{anyIP, "TCP", 81}))
+
+}
