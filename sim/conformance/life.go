@@ -41,6 +41,9 @@ const (
 	settleRest = 2 * time.Second
 	// settleMax bounds what comes to no rest.
 	settleMax = 5 * time.Minute
+	// odd is what the harness waits longer each time: on virtual time it would else wake up in the same instant as a controller
+	// that waits for whole seconds, and chance would say who is first.
+	odd = 7 * time.Millisecond
 )
 
 // Settle is a step without a request: it waits until nothing moves.
@@ -217,7 +220,7 @@ func (l *life) step(s Step) (any, error) {
 // settle lets the pods be played, one at a time, until nothing has moved for a while and none is left to play.
 func (l *life) settle(quiet time.Duration) error {
 	for end := time.Now().Add(settleMax); time.Now().Before(end); {
-		l.seen.rest(roundRest)
+		l.seen.rest(roundRest + odd)
 		played, err := l.player.play()
 		if err != nil {
 			return err
@@ -225,7 +228,7 @@ func (l *life) settle(quiet time.Duration) error {
 		if played {
 			continue
 		}
-		l.seen.rest(quiet)
+		l.seen.rest(quiet + odd)
 		if !l.player.any() {
 			return nil
 		}
@@ -235,12 +238,12 @@ func (l *life) settle(quiet time.Duration) error {
 
 // pass lets time pass, in which pods are played.
 func (l *life) pass(d time.Duration) error {
-	for end := time.Now().Add(d); ; {
+	for end := time.Now().Add(d + odd); ; {
 		left := time.Until(end)
 		if left <= 0 {
 			return nil
 		}
-		l.seen.restWithin(roundRest, left)
+		l.seen.restWithin(roundRest+odd, left)
 		if left = time.Until(end); left <= 0 {
 			return nil
 		}
@@ -249,7 +252,7 @@ func (l *life) pass(d time.Duration) error {
 			return err
 		}
 		if !played {
-			time.Sleep(min(left, roundRest))
+			time.Sleep(min(left, roundRest+odd))
 		}
 	}
 }

@@ -40,6 +40,8 @@ type Manager struct {
 	beating bool
 
 	running *loop // whose reconcile goes on; nil: none does
+	item    Item  // of that reconcile
+	dirty   bool  // whether its item was queued again meanwhile
 	writing *loop // whose request is being served; nil: somebody else's is
 }
 
@@ -106,13 +108,18 @@ func (m *Manager) tell(w watcher, e *commit.Commit) {
 	}
 }
 
-// add queues a key of a controller, which waits for a while.
+// add queues a key of a controller, which waits for a while. What is being reconciled is queued when that is done, behind what
+// it has led to (client-go's workqueue).
 func (m *Manager) add(l *loop, key Key, wait time.Duration) {
 	if wait = max(wait, l.delay); wait > 0 {
 		m.addAt(Item{l.Name, key}, m.schedule.Now().Add(wait))
 		return
 	}
-	m.queue.Add(Item{l.Name, key})
+	if i := (Item{l.Name, key}); m.running == l && m.item == i {
+		m.dirty = true
+	} else {
+		m.queue.Add(i)
+	}
 }
 
 // addAt queues an item for a time, and sees to it then.
@@ -217,11 +224,15 @@ func (m *Manager) choose(able []Item) int {
 // reconcile does what an item asks for.
 func (m *Manager) reconcile(i Item) {
 	l := m.find(i.Controller)
-	m.running = l
+	m.running, m.item, m.dirty = l, i, false
 	again, failed := l.Reconcile(&l.client, i.Key)
 	m.running = nil
 	if l.crashed {
 		return
+	}
+	if m.dirty {
+		m.dirty = false
+		m.queue.Add(i)
 	}
 	if failed != nil {
 		if l.Retries > 0 && m.queue.failures[i] >= l.Retries {

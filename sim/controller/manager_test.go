@@ -10,6 +10,7 @@ import (
 	"github.com/kubesim/kubesim/sim/mvcc"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/selector"
+	"github.com/kubesim/kubesim/sim/status"
 	"github.com/matryer/is"
 )
 
@@ -35,6 +36,29 @@ func TestStep(t *testing.T) {
 	is.Equal(len(m.ReconcileAll()), 0)
 	is.Equal(w.took(), "b x 1, a y 1, b y 1") // oldest first, and of one commit the controllers in their order
 	is.True(!m.Step())
+}
+
+// What a reconcile writes of its own object is looked at after what else it has led to.
+func TestOwnWrite(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	w := newWorld(t, mvcc.New(1), clock.Epoch())
+	var done []string
+	w.manager = controller.New(&w.Log, w.Schedule, &w.Streams, w, controller.Controller{Name: "a", FieldManager: "a",
+		Watches: []controller.Watch{{Resource: "configmaps"}},
+		Reconciler: controller.Func(func(api *controller.Client, key controller.Key) (time.Duration, *status.Status) {
+			if done = append(done, key.Name); len(done) == 1 {
+				_, s := api.Patch("configmaps", "", key, func(live object.Object) { live.Set("x", "data", "own") })
+				is.True(s == nil)
+				w.put(t, "y", "k")
+			}
+			return 0, nil
+		})})
+	w.Log.Listeners = append(w.Log.Listeners, w.manager)
+	w.manager.Stepped = true
+	w.put(t, "x", "k")
+	w.manager.ReconcileAll()
+	is.Equal(done, []string{"x", "y", "x"})
 }
 
 // What is to be looked at again waits, and Next says until when; what has failed waits longer each time.

@@ -43,6 +43,9 @@ type LoopState struct {
 func (m *Manager) State() *State {
 	s := &State{Ready: slices.Clone(m.queue.ready), Waiting: slices.Clone(m.queue.waiting), Failures: m.queue.Failures(),
 		Plan: slices.Clone(m.Plan), Stepped: m.Stepped}
+	if m.dirty {
+		s.Ready = append(s.Ready, m.item)
+	}
 	_, s.Drawn = m.Order.(Drawn)
 	for _, l := range m.loops {
 		x := LoopState{Name: l.Name, Stopped: l.stopped, Crashed: l.crashed, Delay: l.delay, Memory: l.memory()}
