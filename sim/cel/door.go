@@ -15,6 +15,7 @@ type (
 	Declarations = expr.Declarations
 	Environment  = expr.Environment
 	Result       = expr.Result
+	Types        = expr.Types
 )
 
 // The results that expressions of admission have, and what expressions may cost.

@@ -56,7 +56,10 @@ func (c *Client) Minor() string { return c.manager.server.Minor() }
 func (c *Client) Resources() []*resource.Definition { return c.manager.server.Resources() }
 
 // Since reports whether the API server is of a minor or a later one: 36 is Kubernetes 1.36.
-func (c *Client) Since(minor int) bool { return c.registry().Server.Since(minor) }
+func (c *Client) Since(minor int) bool { return c.Profile().Since(minor) }
+
+// Profile is what the API server is like: its minor and feature gates.
+func (c *Client) Profile() resource.Server { return c.registry().Server }
 
 // registry carries out the controller's requests.
 func (c *Client) registry() *registry.Registry {

@@ -62,9 +62,9 @@ var all = []func() controller.Controller{
 type Flags struct {
 	RootCA *string          // the certificates, PEM, that clients of the API server have to trust (--root-ca-file)
 	Tokens *token.Authority // signs the tokens that are kept in Secrets (--service-account-private-key-file)
+	Seed   *uint64          // of the key that certificates are signed with (--cluster-signing-key-file)
 
 	Kubelets autoscaling.Kubelets // say what pods use; nil: there are none
-	Seed   *uint64          // of the key that certificates are signed with (--cluster-signing-key-file)
 }
 
 // controllers are those that need a flag.
@@ -73,7 +73,6 @@ func (f Flags) controllers() []func() controller.Controller {
 		func() controller.Controller { return account.RootCA(f.RootCA) },
 		func() controller.Controller { return account.Tokens(f.RootCA, f.Tokens) },
 		func() controller.Controller { return autoscaling.HorizontalPodAutoscaler(f.Kubelets) },
-	}
 	}, append(f.signers(), checkers()...)...)
 }
 

@@ -103,7 +103,8 @@ func checkedKinds(api *controller.Client, policy object.Object) (all []checked) 
 		if types.Object == nil {
 			continue
 		}
-		c := cel.NewCompiler(cel.Declarations{Params: policy.Has("spec", "paramKind"), Authorizer: true, Types: &types})
+		c := cel.NewCompiler(cel.Environment{Minor: api.Profile().Minor, Stored: true},
+			cel.Declarations{Params: policy.Has("spec", "paramKind"), Authorizer: true, Types: &types})
 		for _, v := range policy.Objects("spec", "variables") {
 			_ = c.Variable(v.String("name"), v.String("expression")) // who uses it does not know its type
 		}

@@ -36,6 +36,9 @@ type PodFacts struct {
 	Claims map[string]string // names of persistent volume claims by that of the volume
 }
 
+// Ref is the reference to the pod's controller, or nil.
+func (p *PodFacts) Ref() object.Object { return p.Controller }
+
 // Owner is the uid of the pod's controller, or "".
 func (p *PodFacts) Owner() string { return p.owner }
 
