@@ -114,6 +114,12 @@ func (a *aggregator) Placed(x *sim.APIService) bool {
 	return a.handler(x) != nil || a.server.services.address(x.Namespace, x.Service, x.Port) != ""
 }
 
+// Constant is sim.Aggregator's.
+func (a *aggregator) Constant(x *sim.APIService) bool {
+	_, own := a.handler(x).(metricsServer)
+	return own
+}
+
 // Start is sim.Aggregator's: a handler in process is asked at once, and nobody waits for a socket.
 func (a *aggregator) Start(x *sim.APIService, probe func()) {
 	a.mu.Lock()

@@ -11,6 +11,8 @@ import (
 	"fmt"
 	"math/big"
 	"time"
+
+	"github.com/kubesim/kubesim/sim/controller/certificates"
 )
 
 // issuer signs certificates for clients.
@@ -55,6 +57,19 @@ func (s *Server) IssueCertificate(user string, groups ...string) (cert, key []by
 // trust adds an authority for certificates of clients. The server's own lock is held, or nobody has the server yet.
 func (s *Server) trust(i *issuer) {
 	s.issuer, s.trusted = i, s.trusted.with(i.root)
+}
+
+// trustSigner trusts who signs certificates of clients in the cluster, if a controller does.
+func (s *Server) trustSigner() {
+	seed, ok := s.cluster.SigningSeed()
+	if !ok {
+		return
+	}
+	if a, err := certificates.NewAuthority(seed); err == nil { // one seed in 2³² has no key
+		s.mu.Lock()
+		s.trusted = s.trusted.with(a.Certificate)
+		s.mu.Unlock()
+	}
 }
 
 func newIssuer(seed uint64, now time.Time) (*issuer, error) {

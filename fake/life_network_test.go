@@ -154,3 +154,25 @@ func TestMirroring(t *testing.T) {
 		is.Equal(len(c.endpointTexts()), 0)
 	})
 }
+
+// A range of addresses stays as long as a service has one of them that is in no other range.
+func TestServiceCIDRStays(t *testing.T) {
+	const ranges = "/apis/networking.k8s.io/v1/servicecidrs"
+	live(t, func(t *testing.T, is *is.I, c client) {
+		reason := func() string {
+			return c.must("GET", ranges+"/more", "").Objects("status", "conditions")[0].String("reason")
+		}
+		c.must("POST", ranges, `{"metadata":{"name":"more"},"spec":{"cidrs":["10.77.0.0/24"]}}`)
+		is.Equal(c.must("GET", ranges+"/more", "").Finalizers(), []string{"networking.k8s.io/service-cidr-finalizer"})
+		is.Equal(reason(), "")
+		c.must("POST", inCore+"services", `{"metadata":{"name":"a"},"spec":{"clusterIP":"10.77.0.9","ports":[{"port":80}]}}`)
+		c.must("DELETE", ranges+"/more", "")
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		is.Equal(reason(), "Terminating")
+		c.must("DELETE", inCore+"services/a", "")
+		synctest.Wait()
+		code, _ := c.do("GET", ranges+"/more", "")
+		is.Equal(code, 404)
+	})
+}

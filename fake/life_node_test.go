@@ -175,7 +175,7 @@ func TestNodeConditions(t *testing.T) {
 }
 
 // A cluster whose nodes are heard of costs a look at each node every 50 seconds, and nothing is written.
-func TestIdleNodes(t *testing.T) {
+func TestIdleClusterWithNodes(t *testing.T) {
 	nodesLive(t, func(is *is.I, c client) {
 		c.node("n", "4", "")
 		c.nodeReady("n", "True")

@@ -10,7 +10,8 @@ import (
 	"github.com/kubesim/kubesim/sim/conformance"
 )
 
-// TestLife plays the situations that were recorded of the real controllers: each on a server of its own, on virtual time.
+// TestLife plays the situations that were recorded of the real controllers: each on a server of its own, on virtual time. The
+// harness binds and plays the pods itself.
 func TestLife(t *testing.T) {
 	cases, err := conformance.LifeCases()
 	if err != nil {

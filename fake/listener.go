@@ -73,6 +73,7 @@ func (s *Server) Listen(o ListenOptions) (*Listener, error) {
 	}
 	if l.ca != nil {
 		s.cluster.PublishCA(string(l.ca))
+		s.trustSigner()
 	}
 	s.reachOut()
 	go func() {

@@ -26,15 +26,20 @@ func (s *Server) serveMetrics() error {
 		return nil
 	}
 	s.aggregator.handle(metricsService, metricsServer{s.cluster})
-	code, answer, err := s.send(http.MethodPost, "/apis/apiregistration.k8s.io/v1/apiservices", "application/json", object.JSON(map[string]any{
+	defer s.cluster.Recheck()
+	const path = "/apis/apiregistration.k8s.io/v1/apiservices"
+	code, _, err := s.send(http.MethodGet, path+"/"+metricsService, "", nil)
+	if err != nil || code == http.StatusOK {
+		return err
+	}
+	code, answer, err := s.send(http.MethodPost, path, "application/json", object.JSON(map[string]any{
 		"apiVersion": "apiregistration.k8s.io/v1", "kind": "APIService",
 		"metadata": map[string]any{"name": metricsService, "labels": map[string]any{"k8s-app": "metrics-server"}},
 		"spec": map[string]any{"group": "metrics.k8s.io", "version": "v1beta1", "groupPriorityMinimum": int64(100), "versionPriority": int64(100),
 			"insecureSkipTLSVerify": true, "service": map[string]any{"namespace": "kube-system", "name": "metrics-server"}}}))
-	if err == nil && code >= 300 && code != http.StatusConflict {
+	if err == nil && code >= 300 {
 		err = errors.New("kubesim: the APIService of metrics: " + answer.String("message"))
 	}
-	s.cluster.Recheck()
 	return err
 }
 

@@ -77,7 +77,7 @@ func create(o Options) (*Cluster, error) {
 		return nil, err
 	}
 	c := &Cluster{options: o, clock: o.Clock, random: &random.Streams{}, servers: replica.New(), tokens: tokens}
-	c.schedule = clock.NewSchedule(o.Clock, &c.door)
+	c.schedule = clock.NewSchedule(o.Clock, timed{&c.door})
 	c.log = &commit.Log{Clock: o.Clock, Known: c.servers}
 	c.history = history.New(c.log, c.schedule, c.random, c.servers)
 	c.observer = observe.New(observe.Cluster{Log: c.log, History: c.history, Servers: c.servers, Schedule: c.schedule},
@@ -110,7 +110,17 @@ func (c *Cluster) loops() []controller.Controller {
 
 // flags are what controllers know of the Cluster beside what its API says.
 func (c *Cluster) flags() manager.Flags {
-	return manager.Flags{RootCA: &c.options.RootCA, Tokens: c.tokens}
+	f := manager.Flags{RootCA: &c.options.RootCA, Tokens: c.tokens, Seed: &c.options.Seed}
+	if c.options.Nodes.Nodes > 0 {
+		f.Kubelets = c.nodes
+	}
+	return f
+}
+
+// SigningSeed is the seed of the key that certificates of the Cluster are signed with. ok is false if no controller signs any.
+func (c *Cluster) SigningSeed() (seed uint64, ok bool) {
+	c.do(func() { seed, ok = c.options.Seed, c.controllers.Has("certificatesigningrequest-signing-controller") })
+	return seed, ok
 }
 
 // PublishCA sets Options.RootCA, and lets controllers publish it.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/resource"
 	"github.com/kubesim/kubesim/sim/status"
 )
 
@@ -49,11 +50,11 @@ type securityPolicy struct{ enforce, warn security }
 var securityVersion = regexp.MustCompile(`^v1\.([0-9]|[1-9][0-9]*)$`)
 
 // securityOf reads the labels of a namespace. Nothing is enforced without them, and what is enforced is warned about, too.
-func securityOf(label func(name string) (value string, ok bool)) (p securityPolicy, errs field.ErrorList) {
+func securityOf(labels map[string]string) (p securityPolicy, errs field.ErrorList) {
 	read := func(mode, onError string) (s security, leveled, versioned bool) {
 		s = security{privileged, latest}
 		at := field.Root("metadata").Child("labels")
-		if level, ok := label(podSecurityPrefix + mode); ok {
+		if level, ok := labels[podSecurityPrefix+mode]; ok {
 			if s.level = level; strictness(level) < 0 {
 				s.level = onError
 				errs = append(errs, field.Invalid(at.Key(podSecurityPrefix+mode), level, "must be one of privileged, baseline, restricted"))
@@ -61,7 +62,7 @@ func securityOf(label func(name string) (value string, ok bool)) (p securityPoli
 				leveled = true
 			}
 		}
-		version, ok := label(podSecurityPrefix + mode + "-version")
+		version, ok := labels[podSecurityPrefix+mode+"-version"]
 		if ok && version != "latest" {
 			var err error
 			m := securityVersion.FindStringSubmatch(version)
@@ -79,7 +80,7 @@ func securityOf(label func(name string) (value string, ok bool)) (p securityPoli
 	p.enforce, enforced, _ = read("enforce", restricted)
 	read("audit", privileged) // nobody audits here, but what is wrong is told
 	p.warn, _, versioned = read("warn", privileged)
-	if _, given := label(podSecurityPrefix + "warn"); !given && enforced && strictness(p.enforce.level) > 0 {
+	if _, given := labels[podSecurityPrefix+"warn"]; !given && enforced && strictness(p.enforce.level) > 0 {
 		p.warn.level = p.enforce.level
 		if !versioned {
 			p.warn.minor = p.enforce.minor
@@ -124,17 +125,17 @@ func checkSecurity(a *Attributes) *status.Status {
 	return nil
 }
 
-// labelled looks up labels.
-func labelled(labels map[string]string) func(name string) (value string, ok bool) {
-	return func(name string) (string, bool) { value, ok := labels[name]; return value, ok }
+// policyOf returns what a namespace demands.
+func policyOf(namespace object.Object) securityPolicy {
+	p, _ := securityOf(namespace.Labels())
+	return p
 }
 
 func checkPodSecurity(a *Attributes, pod object.Object, enforce bool) *status.Status {
-	labels := labelled(nil)
+	p := policyOf(nil)
 	if namespace := a.Objects.Item(namespaces, "", a.Namespace); namespace != nil {
-		labels = namespace.Label
+		p = resource.Derived(namespace, policyOf)
 	}
-	p, _ := securityOf(labels)
 	if pod.Map("spec") == nil {
 		return nil
 	}
@@ -174,8 +175,8 @@ func namespaceSecurity(a *Attributes) *status.Status {
 	if a.Subresource != "" {
 		return nil
 	}
-	p, errs := securityOf(labelled(a.Object.Labels()))
-	old, oldErrs := securityOf(labelled(a.Old.Labels()))
+	p, errs := securityOf(a.Object.Labels())
+	old, oldErrs := securityOf(a.Old.Labels())
 	if len(errs) > 0 && (a.Operation == Create || errs.Text() != oldErrs.Text()) {
 		return status.Invalid(a.Definition.Kinded(), a.Object.Name(), errs)
 	}

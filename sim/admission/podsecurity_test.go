@@ -32,7 +32,7 @@ func TestPodSecurityTexts(t *testing.T) {
 	}
 	for _, tt := range tests {
 		is := is.New(t)
-		level, errs := securityOf(labelled(map[string]string{podSecurityPrefix + "enforce": before(tt.level), podSecurityPrefix + "enforce-version": after(tt.level)}))
+		level, errs := securityOf(map[string]string{podSecurityPrefix + "enforce": before(tt.level), podSecurityPrefix + "enforce-version": after(tt.level)})
 		is.Equal(len(errs), 0)
 		is.Equal(level.enforce.String(), tt.level)
 		_, detail := evaluate(level.enforce, parse(t, `{"spec":`+tt.pod+`}`))

@@ -57,13 +57,16 @@ func resolvePriority(a *Attributes) *status.Status {
 	return nil
 }
 
+// noClass is what pods of no class have.
+var noClass = object.Object{"value": int64(0), "preemptionPolicy": preemptLower}
+
 // priorityClassOf returns the class with the name, for "" the default. Without a default there is one without a name.
 func priorityClassOf(a *Attributes, name string) (object.Object, *status.Status) {
 	if name == "" {
 		if class := defaultPriorityClass(a.Objects); class != nil {
 			return class, nil
 		}
-		return object.Object{"value": int64(0), "preemptionPolicy": preemptLower}, nil
+		return noClass, nil
 	}
 	if class := a.Objects.Get(priorityClasses, "", name); class != nil {
 		return class, nil

@@ -40,7 +40,8 @@ func tolerateUnusableNodes(a *Attributes) *status.Status {
 
 // toleratesExecution reports whether one of the tolerations is about the taint with effect NoExecute.
 func toleratesExecution(tolerations []any, taint string) bool {
-	return slices.ContainsFunc(object.ObjectsOf(tolerations), func(t object.Object) bool {
+	return slices.ContainsFunc(tolerations, func(v any) bool {
+		t := object.As(v)
 		key, effect := t.String("key"), t.String("effect")
 		return (key == taint || key == "") && (effect == "NoExecute" || effect == "")
 	})

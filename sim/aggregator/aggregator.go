@@ -35,6 +35,8 @@ type APIService struct {
 type Proxy interface {
 	// Placed reports whether it has been said where the server is: then nobody looks at the service and its endpoints.
 	Placed(s *APIService) bool
+	// Constant reports whether the server is a part of the simulator: what it says never changes, and it is asked once.
+	Constant(s *APIService) bool
 	// Start runs a probe, which asks the server: at once, or in a goroutine when an answer may take long.
 	Start(s *APIService, probe func())
 	// Check says why the server does not count as available.

@@ -228,6 +228,10 @@ func (a *Aggregator) checkedLocked(r *remote, round int, documents bool, err err
 	if r.forget != nil {
 		r.forget()
 	}
+	r.forget = nil
+	if r.available && a.through.Constant(&r.APIService) {
+		return true
+	}
 	r.forget = a.schedule.After(next, func() {
 		r.forget = nil
 		if a.known[r.Name] == r {

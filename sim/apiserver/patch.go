@@ -151,7 +151,7 @@ func (p *patcher) text(printed []byte, item *resource.Item) (obj object.Object, 
 
 // merge is text for a strategic merge patch, whose result is not read from JSON: what it makes of apiVersion and kind does
 // not matter. Fields of the object that the patch does not name are not converted but taken from item, which saves a patch
-// of a pod's labels half of its time.
+// of a pod's labels a third of its time and half of its memory.
 func (p *patcher) merge(printed []byte, item *resource.Item) (obj object.Object, shown string, strict []string, s *status.Status) {
 	kind := p.c.kindOf()
 	t := p.c.s.Schema.Kind(kind)

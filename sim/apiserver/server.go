@@ -133,6 +133,20 @@ type Answer struct {
 // Sent returns what arrives of the body.
 func (a *Answer) Sent() codec.Text { return a.Body.First(a.Body.Len() - a.Lost) }
 
+// Settle makes of a Session what it has said until now, and ends it: for a client that does not follow. The caller holds the
+// lock.
+func (a *Answer) Settle() {
+	if a.Session == nil {
+		return
+	}
+	out, _ := a.Session.Take()
+	for _, o := range out {
+		a.Body = append(a.Body, o.Data)
+	}
+	a.Session.End()
+	a.Session = nil
+}
+
 // Drop ends what comes after the header of an answer that nobody reads. The caller holds the lock.
 func (a *Answer) Drop() {
 	if a.Watch != nil {

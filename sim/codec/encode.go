@@ -122,7 +122,7 @@ func (o origin) appendValue(dst []byte, v any, t *schema.Type, pointer bool) []b
 	case string:
 		return object.AppendString(dst, v)
 	case object.Raw:
-		if o == stored {
+		if o == stored || t.Kind == schema.FieldsV1 {
 			return append(dst, v...)
 		}
 	case object.Object:

@@ -49,7 +49,7 @@ func Reread(obj object.Object, t *schema.Type) object.Object {
 
 // known returns the value of a part whose text is next, and goes on behind it; otherwise nil. A body of an update is mostly
 // what the client got, with a field changed, and so is what is stored of it: not to read again what was read before saves
-// an update of a pod a third of its time.
+// an update of a pod a fifth of its time and a third of its memory.
 //
 //	before: {…,"metadata":{…,"managedFields":[{…,"fieldsV1":{…}}]},"spec":{…},"status":{…}}
 //	                                                        ╰Sets╯        ╰───── Fields ────╯

@@ -92,6 +92,9 @@ func (c Case) source() string {
 	if c.Whole {
 		b.WriteString("# @whole\n")
 	}
+	if c.Disturbs {
+		b.WriteString("# @alone\n")
+	}
 	for _, s := range c.Steps {
 		b.WriteString("\n### " + s.Name + "\n")
 		for _, d := range s.directives() {

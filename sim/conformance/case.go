@@ -23,6 +23,7 @@ type Case struct {
 	Title       string // the first comment line
 	NoNamespace bool   // no fresh namespace is made: {{ns}} is empty
 	Whole       bool   // of a situation: what every namespace has is compared, too
+	Disturbs    bool   // of a situation: others beside it would not end as they do
 	Steps       []Step
 
 	recorded map[string]any // step name -> recorded answer
@@ -100,8 +101,8 @@ func (c Case) NeedsControl() bool {
 }
 
 // Alone reports whether the case must not run beside others on one server: it makes the store forget, it looks at what
-// is not in a namespace of its own, or it was recorded that two lists saw the same revision.
-func (c Case) Alone() bool { return c.NeedsControl() || c.NoNamespace || c.quiet() }
+// is not in a namespace of its own, it disturbs others, or it was recorded that two lists saw the same revision.
+func (c Case) Alone() bool { return c.NeedsControl() || c.NoNamespace || c.Disturbs || c.quiet() }
 
 // quiet reports whether two recorded steps have the same list revision: nobody else may write in between.
 func (c Case) quiet() bool {
@@ -240,6 +241,8 @@ func (c *Case) parseHead(line string) {
 		c.NoNamespace = true
 	case line == "# @whole":
 		c.Whole = true
+	case line == "# @alone":
+		c.Disturbs = true
 	case comment && c.Title == "":
 		c.Title = strings.TrimSpace(title)
 	}

@@ -55,7 +55,7 @@
 //	# @play app=web exit 1        pods with these labels do that from now on
 //
 // The service account default and the ConfigMap kube-root-ca.crt, which every namespace has, are left out unless the head of
-// the file says "# @whole".
+// the file says "# @whole". "# @alone" says that no other may run beside it: all of the cluster feels it.
 //
 // There is no scheduler and no kubelet: the harness binds pods to the node {{ns}}-node, or to that which the affinity of a
 // DaemonSet's pod names, runs them and removes those that are deleted, one at a time and only when nothing has moved for a
@@ -83,7 +83,8 @@
 //	make life                     # what kubesim does
 //
 // Each is recorded twice, and what is not the same again is no recording: let time pass, or settle for longer. What agrees not
-// yet stands in testdata/life/known_differences.txt with the reason.
+// yet stands in testdata/life/known_differences.txt with the reason; a case listed there that agrees fails the test. Over HTTP,
+// kubesim serve --auth rbac --controllers='*,-kube-scheduler' is played by make life-real, too.
 //
 // The package is support for tests and belongs to no row of the design: it is an HTTP client, knows nothing of the
 // simulator, and runs against a real cluster too.

@@ -34,8 +34,9 @@ func LifeDifferences() string {
 }
 
 const (
-	// roundRest is how long nothing has to move before the next pod is played: controllers are done by then.
-	roundRest = time.Second
+	// roundRest is how long nothing has to move before the next pod is played: controllers are done by then, also that which
+	// gathers what happens to the pods of a Job for a second.
+	roundRest = 1200 * time.Millisecond
 	// settleRest is how long nothing has to move before a situation has settled.
 	settleRest = 2 * time.Second
 	// settleMax bounds what comes to no rest.

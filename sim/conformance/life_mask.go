@@ -26,7 +26,9 @@ type masker struct {
 	text  *strings.Replacer
 }
 
-const hashLabel = "pod-template-hash"
+// hashLabels are the labels whose values are made of how a template prints in Go. That of a pod of a StatefulSet is the name
+// of its revision, with a hyphen, which is made of its JSON: it is left as it is.
+var hashLabels = []string{"pod-template-hash", "controller-revision-hash"}
 
 var (
 	cronSuffix = regexp.MustCompile(`-\d{8}$`) // of a Job: the minutes of its time
@@ -34,25 +36,28 @@ var (
 )
 
 func newMasker(seen *observer) *masker {
-	m := &masker{seen: seen, norm: newNormaliser(seen.ns), drawn: map[string]string{}}
 	seen.mu.Lock()
 	defer seen.mu.Unlock()
-	for _, obj := range seen.objects { // order does not matter: a map again
-		name, _ := stringAt(obj, []string{"metadata", "name"})
-		prefix, ok := stringAt(obj, []string{"metadata", "generateName"})
-		if ok && strings.HasPrefix(name, prefix) && utf8.RuneCountInString(name) == utf8.RuneCountInString(prefix)+5 {
-			m.drawn[name] = prefix
-		}
-		if hash, ok := stringAt(obj, []string{"metadata", "labels", hashLabel}); ok {
-			m.drawn[hash] = "hash"
-		}
-		if owners := itemsAt(obj, "metadata", "ownerReferences"); len(owners) > 0 && obj.Get("kind") == "Job" {
-			if kind, _ := stringAt(owners[0], []string{"kind"}); kind == "CronJob" && cronSuffix.MatchString(name) {
-				m.drawn[name] = cronSuffix.ReplaceAllLiteralString(name, "-")
-			}
+	return &masker{seen: seen, norm: newNormaliser(seen.ns), drawn: maps.Clone(seen.drawn)}
+}
+
+// draw notes what was drawn in an object: its name, or the hash of its template.
+func draw(obj *Object, into map[string]string) {
+	name, _ := stringAt(obj, []string{"metadata", "name"})
+	prefix, ok := stringAt(obj, []string{"metadata", "generateName"})
+	if ok && strings.HasPrefix(name, prefix) && utf8.RuneCountInString(name) == utf8.RuneCountInString(prefix)+5 {
+		into[name] = prefix
+	}
+	for _, label := range hashLabels {
+		if hash, ok := stringAt(obj, []string{"metadata", "labels", label}); ok && !strings.Contains(hash, "-") {
+			into[hash] = "hash"
 		}
 	}
-	return m
+	if owners := itemsAt(obj, "metadata", "ownerReferences"); len(owners) > 0 && obj.Get("kind") == "Job" {
+		if kind, _ := stringAt(owners[0], []string{"kind"}); kind == "CronJob" && cronSuffix.MatchString(name) {
+			into[name] = cronSuffix.ReplaceAllLiteralString(name, "-")
+		}
+	}
 }
 
 // object masks an object but for the names in it.
@@ -268,7 +273,7 @@ func (m *masker) replace(v any, key string) any {
 }
 
 // unordered are lists whose order comes from a Go map, or from uids.
-var unordered = []string{"endpoints", "addresses", "notReadyAddresses", "uncountedTerminatedPods", "succeeded", "failed", "active"}
+var unordered = []string{"endpoints", "subsets", "addresses", "notReadyAddresses", "uncountedTerminatedPods", "succeeded", "failed", "active"}
 
 func sortByText(list *List) {
 	slices.SortFunc(list.Items, func(a, b any) int { return strings.Compare(encode(a, false), encode(b, false)) })

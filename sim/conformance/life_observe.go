@@ -13,8 +13,8 @@ import (
 
 // resourceAt is a resource as discovery names it.
 type resourceAt struct {
-	group, path, name string // "apps", "/apis/apps/v1", "deployments"
-	namespaced        bool
+	group, path, name, kind string // "apps", "/apis/apps/v1", "deployments", "Deployment"
+	namespaced              bool
 }
 
 // collection is the path of all its objects of a namespace, or of all.
@@ -65,7 +65,8 @@ func appendGroup(all []resourceAt, root string, group any) []resourceAt {
 			if name != "" {
 				at = root + "/" + name + "/" + v
 			}
-			all = append(all, resourceAt{name, at, resource, scope == "Namespaced"})
+			kind, _ := stringAt(r, []string{"responseKind", "kind"})
+			all = append(all, resourceAt{name, at, resource, kind, scope == "Namespaced"})
 		}
 	}
 	return all
@@ -97,11 +98,12 @@ type observer struct {
 	order   []string           // uids in the order in which they were first seen
 	objects map[string]*Object // uid -> as it was seen last, also those that are gone
 	gone    map[string]bool    // by uid
+	drawn   map[string]string  // names that were drawn, as masker has them: an update may lose the generateName
 	paths   map[string]string  // uid -> path of what belongs to no namespace
 }
 
 func newObserver(ns string) *observer {
-	return &observer{ns: ns, objects: map[string]*Object{}, gone: map[string]bool{}, paths: map[string]string{}}
+	return &observer{ns: ns, objects: map[string]*Object{}, gone: map[string]bool{}, drawn: map[string]string{}, paths: map[string]string{}}
 }
 
 // observe watches everything from a revision on.
@@ -158,18 +160,36 @@ func (o *observer) read(body *bufio.Reader, r resourceAt) {
 
 // saw notes a change of an object.
 func (o *observer) saw(deleted bool, obj *Object, r resourceAt) {
-	uid, _ := stringAt(obj, []string{"metadata", "uid"})
-	name, _ := stringAt(obj, []string{"metadata", "name"})
+	name := o.note(deleted, obj, r)
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.moved, o.what = time.Now(), r.name+" "+name
-	if o.objects[uid] == nil {
+}
+
+// note notes what an object is now, and returns its name. An item of a list, which does not say its kind, counts only where
+// the watch is late and has not brought it.
+func (o *observer) note(deleted bool, obj *Object, r resourceAt) (name string) {
+	uid, _ := stringAt(obj, []string{"metadata", "uid"})
+	name, _ = stringAt(obj, []string{"metadata", "name"})
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	known := o.objects[uid] != nil
+	if !obj.Has("kind") {
+		if known {
+			return name
+		}
+		obj = clone(obj).(*Object)
+		obj.Set("kind", r.kind)
+	}
+	if !known {
 		o.order = append(o.order, uid)
 	}
 	o.objects[uid], o.gone[uid] = obj, deleted
+	draw(obj, o.drawn)
 	if !r.namespaced && strings.Contains(name, o.ns) {
 		o.paths[uid] = r.collection("") + "/" + name
 	}
+	return name
 }
 
 // move says that something is about to change.

@@ -17,17 +17,22 @@ func (l *life) state(of []string) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := newMasker(l.seen)
-	var objects, events []entry
-	for _, r := range resources {
+	found := make([][]*Object, len(resources))
+	for i, r := range resources {
 		if len(of) > 0 && !slices.Contains(of, r.name) {
 			continue
 		}
-		found, err := l.list(r)
-		if err != nil {
+		if found[i], err = l.list(r); err != nil {
 			return nil, err
 		}
-		for _, obj := range found {
+		for _, obj := range found[i] {
+			l.seen.note(false, obj, r) // a watch may be late
+		}
+	}
+	m := newMasker(l.seen)
+	var objects, events []entry
+	for i, r := range resources {
+		for _, obj := range found[i] {
 			name, _ := stringAt(obj, []string{"metadata", "name"})
 			about, _ := stringAt(obj, []string{"involvedObject", "name"})
 			switch {

@@ -295,4 +295,4 @@ func TestLifeTarget(t *testing.T) {
 }
 
 // lifeWorkers is how many situations are played at a time.
-const lifeWorkers = 10
+const lifeWorkers = 8

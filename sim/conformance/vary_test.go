@@ -25,6 +25,7 @@ func TestEveryCaseIsPrintedAsItWasRead(t *testing.T) {
 		is.Equal(again.Title, c.Title)
 		is.Equal(again.NoNamespace, c.NoNamespace)
 		is.Equal(again.Whole, c.Whole)
+		is.Equal(again.Disturbs, c.Disturbs)
 		is.Equal(again.Steps, c.Steps)
 	}
 }

@@ -1,6 +1,7 @@
 package controller
 
 import (
+	"cmp"
 	"errors"
 	"time"
 
@@ -39,7 +40,11 @@ type Server interface {
 type Client struct {
 	loop    *loop
 	manager *Manager
+	as      string // the field manager; "": that of the controller
 }
+
+// As returns the client under another field manager, for what a controller applies.
+func (c *Client) As(fieldManager string) *Client { return &Client{c.loop, c.manager, fieldManager} }
 
 // Now is the cluster's time.
 func (c *Client) Now() time.Time { return c.manager.schedule.Now() }
@@ -51,7 +56,10 @@ func (c *Client) Minor() string { return c.manager.server.Minor() }
 func (c *Client) Resources() []*resource.Definition { return c.manager.server.Resources() }
 
 // Since reports whether the API server is of a minor or a later one: 36 is Kubernetes 1.36.
-func (c *Client) Since(minor int) bool { return c.registry().Server.Since(minor) }
+func (c *Client) Since(minor int) bool { return c.Profile().Since(minor) }
+
+// Profile is what the API server is like: its minor and feature gates.
+func (c *Client) Profile() resource.Server { return c.registry().Server }
 
 // registry carries out the controller's requests.
 func (c *Client) registry() *registry.Registry {
@@ -324,7 +332,7 @@ func (c *Client) request(of, namespace, name string) (*registry.Request, *status
 var crashed = status.Internal(errors.New("the controller has crashed"))
 
 func (c *Client) requestOf(d *resource.Definition, namespace, name string) *registry.Request {
-	return &registry.Request{Definition: d, Namespace: namespace, Name: name, User: c.loop.User, Manager: c.loop.FieldManager,
+	return &registry.Request{Definition: d, Namespace: namespace, Name: name, User: c.loop.User, Manager: cmp.Or(c.as, c.loop.FieldManager),
 		Warn: func(string) {}}
 }
 

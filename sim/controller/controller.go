@@ -86,13 +86,15 @@ type Rememberer interface {
 }
 
 // Heart is a Reconciler that writes something for no other reason than that time passes, such as the renewals of a lease. It
-// beats when the Cluster is asked something, or does something by itself, and a beat was due before: nobody can see that it
-// did not beat meanwhile. So it costs a Cluster nothing that nobody asks anything.
+// beats when a client asks the Cluster, or a controller reconciles, and a beat was due before: nobody can see that it did not
+// beat meanwhile, but who watches only and never asks. So it costs a Cluster nothing that nobody asks anything.
 type Heart interface {
 	Reconciler
-	// Beat writes what is due now, however often it was due, and returns when the next beat is. A controller with a Heart is
-	// told of its start by a Key without a name.
-	Beat(api *Client) (next time.Time)
+	// Beat writes what is due now, however often it was due, and returns when the next beat is, and what failed. A controller
+	// with a Heart is told of its start by a Key without a name.
+	Beat(api *Client) (next time.Time, failed *status.Status)
+	// Of returns the object that its beats are about: see Client.Beats.
+	Of() Ref
 }
 
 // Watch is one resource that a controller is told of.

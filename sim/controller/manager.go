@@ -51,6 +51,7 @@ type loop struct {
 	recorder recorder
 	stopped  bool
 	crashed  bool // stopped, and everything forgotten
+	faint    bool // its Heart failed to beat
 	delay    time.Duration
 }
 
@@ -171,7 +172,9 @@ func (m *Manager) step(may func(*Manager, *loop) bool) bool {
 	if !ok {
 		return false
 	}
-	m.reconcile(m.queue.Take(n))
+	i := m.queue.Take(n)
+	m.Beat() // it may be about what is written then
+	m.reconcile(i)
 	return true
 }
 
@@ -245,7 +248,7 @@ func (m *Manager) ReconcileAll() []Item {
 	return slices.Clone(m.queue.Ready())
 }
 
-// Beat lets each Heart beat that is due. It is called before anybody else finds out what there is.
+// Beat lets each Heart beat that is due. It is called before a client finds out what there is, as it is before a reconcile.
 func (m *Manager) Beat() {
 	if now := m.schedule.Now(); m.beating || now.Before(m.beat) {
 		return
@@ -255,11 +258,41 @@ func (m *Manager) Beat() {
 	m.beat = never
 	for _, l := range m.loops {
 		if h, ok := l.Reconciler.(Heart); ok && !l.stopped {
-			if next := h.Beat(&l.client); next.Before(m.beat) {
+			next, failed := h.Beat(&l.client)
+			if next.Before(m.beat) {
 				m.beat = next
+			}
+			was := l.faint
+			if l.faint = failed != nil; l.faint && !was {
+				m.missed(h)
 			}
 		}
 	}
+}
+
+// missed has those who watch what a Heart is about look at it: they cannot count on its beats any more.
+func (m *Manager) missed(h Heart) {
+	ref := h.Of()
+	view := m.log.Newest()
+	kv := view.Get(m.server.Definition(ref.Resource).Key(ref.Namespace, ref.Name))
+	if kv == nil {
+		return
+	}
+	x := commit.Of(&mvcc.Event{Rev: kv.ModRev, Key: kv.Key, KV: kv}, view, m.schedule.Now(), m.server)
+	for _, w := range m.told(ref.Resource) {
+		if !w.crashed && w.Reconciler != Reconciler(h) {
+			m.tell(w, x)
+		}
+	}
+}
+
+// Beats reports whether a Heart that lives is about an object. Then nobody has to look whether it still beats: who watches the
+// object is told when it does not.
+func (c *Client) Beats(of, namespace, name string) bool {
+	return slices.ContainsFunc(c.manager.loops, func(l *loop) bool {
+		h, ok := l.Reconciler.(Heart)
+		return ok && !l.stopped && !l.faint && h.Of() == Ref{of, Key{namespace, name}}
+	})
 }
 
 // never is later than any time of a Cluster.
@@ -306,6 +339,15 @@ func (m *Manager) Queue() *Queue { return &m.queue }
 
 // Client returns what a controller knows of its cluster, for what it learns outside of a reconcile.
 func (m *Manager) Client(name string) *Client { return &m.find(name).client }
+
+// Reconciler returns what a controller does, for what it is told otherwise than by commits. It is an error if there is none.
+func (m *Manager) Reconciler(name string) (Reconciler, error) {
+	l, err := m.known(name)
+	if err != nil {
+		return nil, err
+	}
+	return l.Reconciler, nil
+}
 
 // Aside is called when the lock is given back in the middle of a request: what others write meanwhile is not the
 // controller's. It returns what is called when the lock is taken again.

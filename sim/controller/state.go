@@ -63,7 +63,7 @@ func (m *Manager) State() *State {
 func (m *Manager) Load(s *State) error {
 	m.queue, m.Plan, m.owned, m.beat = Queue{}, nil, owned{}, time.Time{}
 	for _, l := range m.loops {
-		l.stopped, l.crashed, l.delay, l.cache, l.recorder = false, false, 0, cache{}, recorder{}
+		l.stopped, l.crashed, l.faint, l.delay, l.cache, l.recorder = false, false, false, 0, cache{}, recorder{}
 		if err := l.remember(nil); err != nil {
 			return err
 		}

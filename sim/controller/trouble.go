@@ -22,8 +22,16 @@ func (m *Manager) Stop(name string) error {
 	l, err := m.known(name)
 	if err == nil {
 		l.stopped = true
+		m.falter(l)
 	}
 	return err
+}
+
+// falter is called when a controller has stopped: nobody can count on its Heart any more.
+func (m *Manager) falter(l *loop) {
+	if h, ok := l.Reconciler.(Heart); ok {
+		m.missed(h)
+	}
 }
 
 // Crash stops a controller and makes it forget everything, as a process does that ends. In the middle of a reconcile, it
@@ -35,6 +43,7 @@ func (m *Manager) Crash(name string) error {
 	}
 	l.stopped, l.crashed, l.cache, l.recorder = true, true, cache{}, recorder{}
 	m.queue.Drop(name)
+	m.falter(l)
 	return l.remember(nil)
 }
 
@@ -47,7 +56,7 @@ func (m *Manager) Start(name string) error {
 	if l.crashed {
 		m.list(l, m.log.Newest())
 	}
-	l.stopped, l.crashed, m.beat = false, false, time.Time{}
+	l.stopped, l.crashed, l.faint, m.beat = false, false, false, time.Time{}
 	return nil
 }
 

@@ -139,75 +139,8 @@ func add(set map[string]any, prefix, name string, below map[string]any) map[stri
 	return set
 }
 
-// all returns the paths of a value that comes or goes: its own and all below.
-func (d *differ) all(s *shape, v any) map[string]any {
-	if s.atomic {
-		return leaf
-	}
-	switch s.kind {
-	case structure, dictionary, deduced:
-		if m, ok := v.(map[string]any); ok {
-			return d.allFields(s, m)
-		}
-	case set, listMap:
-		if l, ok := v.([]any); ok && len(l) > 0 {
-			return withSelf(d.allItems(s, l))
-		}
-	}
-	return leaf
-}
-
-func (d *differ) allFields(s *shape, m map[string]any) map[string]any {
-	below := make(map[string]any, len(m)+1)
-	for i := range s.fields {
-		f := &s.fields[i]
-		if v, ok := f.in(m, d.typed(s)); ok {
-			below[f.path] = d.all(f.shape, v)
-		}
-	}
-	if s.kind != structure || s.elem != nil {
-		for name, v := range m { // order does not matter: it fills a set
-			if s.field(name) == nil {
-				below["f:"+name] = d.all(s.element(), v)
-			}
-		}
-	}
-	return withSelf(below)
-}
-
-// allItems returns the paths of items that come or go: theirs and all below.
-func (d *differ) allItems(s *shape, l []any) map[string]any {
-	below := make(map[string]any, len(l)+1)
-	for _, v := range l {
-		path := d.itemPath(s, v)
-		if _, twice := below[path]; twice { // repeated items are owned as a whole
-			below[path] = leaf
-			continue
-		}
-		below[path] = d.all(s.elem, v)
-	}
-	return below
-}
-
-// withSelf adds the container itself to the paths below it.
-func withSelf(below map[string]any) map[string]any {
-	if len(below) == 0 {
-		return leaf
-	}
-	below["."] = leaf
-	return below
-}
-
 // items are the items of one key in two lists; more than one is a repeated item.
 type items struct{ was, is []any }
-
-func (d *differ) itemPath(s *shape, item any) string {
-	path, err := s.itemPath(item, d.typed(s))
-	if err != nil && d.err == nil {
-		d.err = err
-	}
-	return path
-}
 
 // diffItems compares two lists whose items are owned one by one. Their order does not count.
 func (d *differ) diffItems(s *shape, wasAny, isAny any) (changed, removed map[string]any) {
@@ -217,7 +150,7 @@ func (d *differ) diffItems(s *shape, wasAny, isAny any) (changed, removed map[st
 	was, _ := wasAny.([]any)
 	is, _ := isAny.([]any)
 	if len(was) == 0 {
-		return d.allItems(s, is), nil
+		return without(d.all(s, is), "."), nil
 	}
 	byPath := make(map[string]*items, len(is))
 	at := func(v any) *items {

@@ -43,7 +43,8 @@ type Manager struct {
 	// Keeps: an update whose managedFields cannot be worked out leaves them as they were. Servers before 1.37 drop them.
 	Keeps bool
 
-	custom map[*schema.Type]*model
+	custom  map[*schema.Type]*model
+	scratch []byte // where a set is printed before it gets memory of its own
 }
 
 // New returns a Manager that knows a resource in the version of the request and its hub; set its fields to know more.

@@ -21,6 +21,7 @@ type entry struct {
 
 	time   string         // as printed; "" for none
 	fields map[string]any // FieldsV1, see fieldset.go
+	text   object.Raw     // or as it is printed, of a new object
 	raw    map[string]any // the entry as it stands in the object, nil once it changed
 }
 
@@ -115,6 +116,9 @@ func decodeEntry(raw map[string]any, i int) (*entry, error) {
 		return nil, fmt.Errorf("invalid fieldsType %q in managed fields entry %d", fieldsType, i)
 	}
 	fields, ok := o.Get("fieldsV1")
+	if text, isText := fields.(object.Raw); isText {
+		fields = text.Value()
+	}
 	if e.fields, _ = fields.(map[string]any); ok && fields != nil && e.fields == nil {
 		return nil, fmt.Errorf("error decoding set: not a JSON object")
 	}
@@ -134,7 +138,10 @@ func (e *entry) object() map[string]any {
 	}
 	m := map[string]any{"manager": e.manager, "operation": e.operation, "apiVersion": e.apiVersion,
 		"fieldsType": "FieldsV1", "fieldsV1": e.fields}
-	if e.fields == nil {
+	switch {
+	case e.text != "":
+		m["fieldsV1"] = e.text
+	case e.fields == nil:
 		m["fieldsV1"] = leaf
 	}
 	if e.manager == "" {

@@ -63,7 +63,7 @@ func owners(obj object.Object) string {
 		} else {
 			out += " -"
 		}
-		fields, _ := json.Marshal(e.Map("fieldsV1"))
+		fields, _ := json.Marshal(object.Plain(e["fieldsV1"]))
 		out += " " + string(fields) + "\n"
 	}
 	return out

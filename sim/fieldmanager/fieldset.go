@@ -182,23 +182,12 @@ func canonical(fields map[string]any) (map[string]any, error) {
 
 // fromSet turns a set of structured-merge-diff into FieldsV1.
 func fromSet(set *fieldpath.Set) map[string]any {
-	out := make(map[string]any, set.Members.Size())
-	set.Members.Iterate(func(pe fieldpath.PathElement) {
-		if s, err := fieldpath.SerializePathElement(pe); err == nil {
-			out[s] = leaf
+	text, err := set.ToJSON()
+	if err == nil {
+		var fields object.Object
+		if fields, err = object.Parse(text); err == nil {
+			return fields
 		}
-	})
-	set.Children.Iterate(func(pe fieldpath.PathElement) {
-		s, err := fieldpath.SerializePathElement(pe)
-		child, ok := set.Children.Get(pe)
-		if err != nil || !ok || child.Empty() {
-			return
-		}
-		node := fromSet(child)
-		if _, member := out[s]; member {
-			node["."] = leaf
-		}
-		out[s] = node
-	})
-	return out
+	}
+	panic("fieldmanager: " + err.Error())
 }

@@ -112,7 +112,7 @@ func configMap(values map[string]string) string {
 func ownedLeaves(obj object.Object) map[string][]string {
 	out := map[string][]string{}
 	for _, v := range obj.List("metadata", "managedFields") {
-		e := object.Object(v.(map[string]any))
+		e := object.As(object.Plain(v))
 		name := e.String("manager") + " " + e.String("operation")
 		for key := range e.Map("fieldsV1", "f:data") { // sorted below
 			if key != "." {

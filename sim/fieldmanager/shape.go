@@ -33,6 +33,7 @@ type shape struct {
 	name   string // of structure: what errors and the schema of structured-merge-diff call it
 	fields []member
 	index  map[string]int // name → position in fields
+	sorted []int          // positions in fields, in order of the names
 	elem   *shape         // of dictionary and lists: an element; of structure: an undeclared field, nil: not allowed
 	keys   []*member      // of listMap: the key fields, sorted by name
 	given  []string       // of listMap: the names of the key fields as declared
@@ -180,6 +181,9 @@ func (b *builder) structure(t *schema.Type) *shape {
 		f := &t.Fields[i]
 		s.fields[i] = member{name: f.Name, path: "f:" + f.Name, zero: zero(f), def: f.Default, show: shown(f), pointer: f.Pointer}
 		s.index[f.Name] = i
+	}
+	for _, name := range object.SortedKeys(s.index) {
+		s.sorted = append(s.sorted, s.index[name])
 	}
 	for i := range t.Fields {
 		s.fields[i].shape = b.of(t.Fields[i].Type, &t.Fields[i])

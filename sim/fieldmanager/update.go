@@ -18,7 +18,11 @@ func (m *Manager) Update(d *resource.Definition, live, obj object.Object, by By)
 		return // not tracked until the next apply
 	}
 	if !d.Custom || obj.Kind() == d.Kind && obj.APIVersion() == d.GV() {
-		if entries, err := m.track(d, live, obj, entries, by); err == nil {
+		track := m.track
+		if live == nil && len(entries) == 0 && by.Subresource == "" {
+			track = m.first
+		}
+		if entries, err := track(d, live, obj, entries, by); err == nil {
 			entries.put(obj)
 			return
 		}
@@ -217,14 +221,17 @@ func replaced(m map[string]any, name string, v any) map[string]any {
 }
 
 // unowned are the fields of metadata that nobody owns.
-var unowned = []string{"f:name", "f:namespace", "f:creationTimestamp", "f:selfLink", "f:uid", "f:clusterName", "f:generation",
-	"f:managedFields", "f:resourceVersion"}
+var unowned = []string{"name", "namespace", "creationTimestamp", "selfLink", "uid", "clusterName", "generation",
+	"managedFields", "resourceVersion"}
 
 // stripped returns a set without the fields that nobody owns.
 func stripped(set map[string]any) map[string]any {
 	set = without(set, "f:apiVersion", "f:kind")
 	meta, _ := below(set, "f:metadata")
-	rest := without(without(meta, unowned...), ".")
+	rest := without(meta, ".")
+	for _, name := range unowned {
+		rest = without(rest, "f:"+name)
+	}
 	switch {
 	case len(rest) == 0:
 		return without(set, "f:metadata")

@@ -286,7 +286,7 @@ func (w *worker) elapse(c *container) (changed bool) {
 			return changed
 		}
 	}
-	r.State, r.Finished, r.Ready, r.Up, r.Why, r.Text = exited, w.now, false, false, "", ""
+	r.State, r.Finished, r.Ready, r.Up, r.Why, r.Text = exited, r.Due, false, false, "", "" // the kubelet may find out later
 	r.Due, r.Probes = time.Time{}, nil
 	return true
 }

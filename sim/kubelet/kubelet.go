@@ -61,7 +61,7 @@ func (o *Options) Check() error {
 }
 
 // prefix is what the names of the controllers begin with.
-const prefix = "kubelet/"
+const prefix = "kubelet-"
 
 // Nodes are the kubelets of a cluster.
 type Nodes struct {
@@ -78,7 +78,7 @@ func New(o Options) *Nodes {
 	return n
 }
 
-// Controllers returns them for a controller.Manager: kubelet/node-1 is that of node-1.
+// Controllers returns them for a controller.Manager: kubelet-node-1 is that of node-1.
 func (n *Nodes) Controllers() (all []controller.Controller) {
 	for _, k := range n.all {
 		all = append(all, controller.Controller{Name: prefix + k.node, FieldManager: "kubelet", Component: "kubelet", Reconciler: k,

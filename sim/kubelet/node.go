@@ -92,22 +92,29 @@ func (k *Kubelet) setStatus(api *controller.Client, node object.Object, now time
 	}
 }
 
+// Of is controller.Heart's: the beats of a kubelet say how its node is.
+func (k *Kubelet) Of() controller.Ref {
+	return controller.Ref{Resource: nodes, Key: controller.Key{Name: k.node}}
+}
+
 // Beat is controller.Heart's: it renews the lease, as of the last time that it was due, and reports the status of the node.
-func (k *Kubelet) Beat(api *controller.Client) (next time.Time) {
+// A node that somebody has deleted comes back with the next kubelet only.
+func (k *Kubelet) Beat(api *controller.Client) (next time.Time, failed *status.Status) {
 	now := api.Now()
 	if k.memory.Registered.IsZero() {
-		return now.Add(renewEvery)
+		return now.Add(renewEvery), nil
 	}
 	last := k.memory.Registered.Add(now.Sub(k.memory.Registered).Truncate(renewEvery))
-	if api.Item(nodes, "", k.node) != nil { // a node that somebody has deleted comes back with the next kubelet
-		_ = k.renew(api, last) // the next beat tries it again
-		if now.Sub(k.memory.Reported) >= reportEvery {
-			if k.report(api, last) == nil {
-				k.memory.Reported = last
-			}
+	next = last.Add(renewEvery)
+	if api.Item(nodes, "", k.node) == nil {
+		return next, nil
+	}
+	if failed = k.renew(api, last); failed == nil && now.Sub(k.memory.Reported) >= reportEvery {
+		if failed = k.report(api, last); failed == nil {
+			k.memory.Reported = last
 		}
 	}
-	return last.Add(renewEvery)
+	return next, failed
 }
 
 // report writes the status of the node.

@@ -105,7 +105,7 @@ func (w *worker) containerStatus(c *container, over bool) object.Object {
 		s["ready"] = false
 	}
 	if r.ID != "" {
-		s["image"], s["imageID"] = reference(r.Image), untagged(reference(r.Image))+"@sha256:"+digest(r.Image)
+		s["image"], s["imageID"] = reference(r.Image), untagged(reference(r.Image))+"@sha256:"+digest(reference(r.Image))
 		s["containerID"] = "containerd://" + r.ID
 		resources := object.Copy(c.spec.Map("resources")).(map[string]any)
 		if resources == nil {

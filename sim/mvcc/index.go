@@ -129,15 +129,13 @@ func (x index) count(prefix, from string) int {
 		return 0 // all that do are before it
 	}
 	end, bounded := after(prefix)
-	first := x.runOf(from)
-	last, n := first, 0
+	first, last, n := x.runOf(from), (*run)(nil), 0
+	if bounded {
+		last = x.runOf(end)
+	}
 	x.runs.AscendGreaterOrEqual(first, func(r *run) bool {
-		if bounded && r.first >= end {
-			return false
-		}
-		last = r
 		n += r.n
-		return true
+		return r != last
 	})
 	n -= x.between(first.first, from)
 	if bounded {

@@ -233,7 +233,7 @@ func checkView(s *mvcc.Store, v *mvcc.View, m *model, rev uint64) error {
 		if got := viewRange(v, r.prefix, r.from); got != want {
 			return fmt.Errorf("range %q from %q at %d: %s, want %s", r.prefix, r.from, rev, got, want)
 		}
-		if got := v.Count(r.prefix, r.from); got != count {
+		if got := v.Made().Count(r.prefix, r.from); got != count {
 			return fmt.Errorf("count %q from %q at %d: %d, want %d", r.prefix, r.from, rev, got, count)
 		}
 	}

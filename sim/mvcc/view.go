@@ -44,6 +44,9 @@ func (v *View) index() index {
 	return x
 }
 
+// Made returns the view with its index, for whoever reads it more than once: it is not made again each time.
+func (v *View) Made() *View { return newView(v.rev, v.index(), v.event) }
+
 // Rev returns the revision of the view.
 func (v *View) Rev() uint64 { return v.rev }
 

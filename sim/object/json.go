@@ -45,7 +45,7 @@ func AppendJSON(b []byte, v any) []byte {
 	case float64:
 		return AppendFloat(b, v)
 	case Raw:
-		return append(b, Compact([]byte(v))...)
+		return appendCompact(b, string(v))
 	case Object:
 		return AppendJSON(b, map[string]any(v))
 	case map[string]any:

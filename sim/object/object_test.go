@@ -2,6 +2,7 @@ package object
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"github.com/matryer/is"
@@ -18,6 +19,17 @@ func TestParseKeepsIntegers(t *testing.T) {
 	is.Equal(o.List("a")[0], int64(1)) // inside lists too
 	_, err = Parse([]byte(`[]`))
 	is.True(err != nil) // not an object
+}
+
+// The managedFields of an object that is nested as deep as a body may be are nested deeper.
+func TestParseDeep(t *testing.T) {
+	is := is.New(t)
+	deep := func(n int) string { return strings.Repeat(`{"a":`, n) + "{ }" + strings.Repeat("}", n) }
+	v, err := ParseValue([]byte(deep(10010)))
+	is.NoErr(err)
+	is.Equal(len(JSON(v)), len(JSON(Raw(deep(10010))))) // printed, too
+	_, err = ParseValue([]byte(deep(20000)))
+	is.True(err != nil) // there is an end
 }
 
 func TestGetAndSet(t *testing.T) {

@@ -9,8 +9,9 @@ import (
 	"strings"
 )
 
-// depthMax is how deep values may be nested, as in encoding/json.
-const depthMax = 10000
+// depthMax is how deep values may be nested: as in encoding/json, which bounds what clients send, and a little deeper, as
+// the managedFields of such an object are.
+const depthMax = 10000 + 16
 
 // ParseValue reads one JSON value (RFC 8259) with exact integers: a number without fraction and exponent that fits
 // int64 is an int64, every other number a float64. The last of repeated keys wins. A number too large for a float64 is

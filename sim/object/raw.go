@@ -1,9 +1,6 @@
 package object
 
-import (
-	"bytes"
-	"encoding/json"
-)
+import "strings"
 
 // Raw is a JSON value that is kept as somebody wrote it, with its spaces, the order of its keys and the form of its
 // numbers: what runtime.RawExtension is on the real server. Two Raws are the same if their texts are. A value that is
@@ -12,6 +9,8 @@ import (
 //	{ "b": 1.0 }   as it was sent, a Raw         in the store, in protobuf
 //	{"b":1.0}      without spaces                in JSON, see AppendJSON
 //	{"b":1}        what it says, Plain           where it was merged, or written as YAML
+//
+// The fieldsV1 of a new object is a Raw, too, until it is stored: fieldmanager prints it as the object is to have it.
 type Raw string
 
 // AsWritten returns the value that text is, as a Raw if JSON would print it otherwise.
@@ -38,13 +37,29 @@ func (r Raw) MarshalJSON() ([]byte, error) { return []byte(r), nil }
 
 // Compact returns a JSON text without spaces and with HTML characters escaped, as encoding/json prints what comes from a
 // json.Marshaler.
-func Compact(text []byte) []byte {
-	var compact, escaped bytes.Buffer
-	if err := json.Compact(&compact, text); err != nil {
-		panic("object: a raw value is not JSON: " + err.Error())
+func Compact(text []byte) []byte { return appendCompact(nil, string(text)) }
+
+func appendCompact(b []byte, text string) []byte {
+	start, quoted := 0, false // what is before start is in b
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case c == '"':
+			quoted = !quoted
+		case c == '\\':
+			i++
+		case c <= ' ' && !quoted:
+			b = append(b, text[start:i]...)
+			start = i + 1
+		case c == '<' || c == '>' || c == '&':
+			b = appendEscaped(append(b, text[start:i]...), c)
+			start = i + 1
+		case c == 0xe2 && (strings.HasPrefix(text[i:], "\u2028") || strings.HasPrefix(text[i:], "\u2029")):
+			b = append(append(b, text[start:i]...), `\u202`...)
+			b = append(b, hex[text[i+2]&0xf])
+			start = i + 3
+		}
 	}
-	json.HTMLEscape(&escaped, compact.Bytes())
-	return escaped.Bytes()
+	return append(b, text[start:]...)
 }
 
 // Places says where in an object there are values that ParseRaw reads as Raws. nil: nowhere.

@@ -36,6 +36,7 @@
 //
 //	seed N, replicas N, replica N version=1.35 gates=A=true,B=false      before anything else
 //	controllers *|NAME …                                                 those of the control plane; before anything else
+//	nodes N                                                              whose kubelets run pods; before anything else
 //	clock advance 5m, tick 5m|next|quiet|settled, settle
 //	stepped yes|no, reconcile [N], shuffle                               when, and in which order, they work
 //	stop NAME, crash NAME, start NAME, slow NAME d, lag NAME [RESOURCE …], resume NAME, restart NAME

@@ -16,6 +16,8 @@ var planeCommands = func() []Command {
 		{Name: "controllers", Usage: "*|NAME …", Help: "run controllers of kube-controller-manager; stands first",
 			Example: "controllers replicaset-controller deployment-controller", Group: Worldly, Args: []Arg{Word}, needs: 1, more: true,
 			plan: (*Options).setControllers, run: (*World).prepare},
+		{Name: "nodes", Usage: "N", Help: "have so many nodes, whose kubelets run pods; stands first", Example: "nodes 3", Group: Worldly,
+			Args: []Arg{Number}, needs: 1, plan: (*Options).setNodes, run: (*World).prepare},
 		{Name: "stepped", Usage: "yes|no", Help: "let controllers wait for reconcile and settle", Example: "stepped yes", Group: Worldly,
 			Args: []Arg{Word}, Words: []Choice{{"yes", "they wait"}, {"no", "they work by themselves"}}, needs: 1, check: checkStepped,
 			run: plane(func(m *controlplane.Manager, op *Op) error { m.Stepped = op.Args[0] == "yes"; return nil })},
@@ -40,6 +42,12 @@ func checkStepped(op *Op, at int) error {
 func (o *Options) setControllers(op *Op) error {
 	o.Controllers = op.Args
 	return nil
+}
+
+// setNodes says how many nodes there are.
+func (o *Options) setNodes(op *Op) (err error) {
+	o.Nodes, err = strconv.Atoi(op.Args[0])
+	return err
 }
 
 // plane does something to what runs the controllers.

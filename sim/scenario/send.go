@@ -65,6 +65,7 @@ func (w *World) send(c *call) {
 	w.waiting = append(w.waiting, c)
 	server.Start(&apiserver.Request{Method: x.Method, Path: c.path, Query: c.query, Header: x.Header.Clone(),
 		Body: x.Body, BodyExpected: len(x.Body) > 0}, func(a *apiserver.Answer) {
+		a.Settle()
 		c.answer = a
 		w.answered = append(w.answered, c)
 	})

@@ -10,6 +10,7 @@ import (
 	"github.com/kubesim/kubesim/sim"
 	"github.com/kubesim/kubesim/sim/apiserver"
 	"github.com/kubesim/kubesim/sim/fault"
+	"github.com/kubesim/kubesim/sim/kubelet"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/trace"
 )
@@ -20,6 +21,7 @@ type Options struct {
 	Replicas []sim.ReplicaOptions
 
 	Controllers []string // of kube-controller-manager; nil: as sim.Options has it
+	Nodes       int      // whose kubelets run pods
 
 	Files map[string]string // by name; operations may bring more
 
@@ -117,7 +119,7 @@ func (w *World) boot() error {
 		kept.Keep = 0
 	}
 	c, err := sim.New(sim.Options{Bare: true, Clock: w.clock, Seed: w.options.Seed, Replicas: w.options.Replicas,
-		Controllers: w.options.Controllers, Replay: w.options.Decisions, Trace: kept})
+		Controllers: w.options.Controllers, Nodes: kubelet.Options{Nodes: w.options.Nodes}, Replay: w.options.Decisions, Trace: kept})
 	if err != nil {
 		return err
 	}

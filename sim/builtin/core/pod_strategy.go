@@ -1,7 +1,6 @@
 package core
 
 import (
-	"cmp"
 	"slices"
 
 	"github.com/kubesim/kubesim/sim/builtin/kind"
@@ -66,10 +65,11 @@ func mirrorPodIP(obj object.Object) {
 // matchLabelKeys into the selectors they belong to.
 func prepareNewPod(ctx *resource.Context, obj object.Object) {
 	spec := obj.At("spec")
-	status := map[string]any{"phase": "Pending", "qosClass": podspec.QosClass(spec)}
-	if !ctx.Since(37) {
-		status["qosClass"] = cmp.Or(obj.String("status", "qosClass"), podspec.QosClass(spec))
+	class := obj.String("status", "qosClass")
+	if class == "" || ctx.Since(37) {
+		class = podspec.QosClass(spec)
 	}
+	status := map[string]any{"phase": "Pending", "qosClass": class}
 	if len(spec.List("schedulingGates")) > 0 {
 		status["conditions"] = []any{map[string]any{
 			"type": "PodScheduled", "status": "False", "lastProbeTime": nil, "lastTransitionTime": object.Time(ctx.Now),
@@ -109,7 +109,8 @@ func syncAppArmor(ctx *resource.Context, obj object.Object) {
 	whole := obj.Map("spec", "securityContext", "appArmorProfile")
 	for c := range podspec.Containers(obj.At("spec")) {
 		key := podspec.AppArmorPrefix + c.String("name")
-		annotation, ok := obj.Annotations()[key]
+		v, _ := obj.Get("metadata", "annotations", key)
+		annotation, ok := v.(string)
 		if !ok || c.Has("securityContext", "appArmorProfile") {
 			continue
 		}

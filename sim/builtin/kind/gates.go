@@ -100,14 +100,12 @@ func dropGated(off []Gate, obj, old object.Object) {
 		return object.Same(obj[top], old[top])
 	}
 	for _, g := range off {
-		if !slices.ContainsFunc(g.Fields, func(path string) bool { return !shared(path) }) {
-			continue
-		}
-		if slices.ContainsFunc(g.Fields, func(path string) bool { return uses(map[string]any(old), strings.TrimSuffix(path, "?")) }) {
+		if old != nil && (!slices.ContainsFunc(g.Fields, func(path string) bool { return !shared(path) }) ||
+			slices.ContainsFunc(g.Fields, func(path string) bool { return uses(map[string]any(old), strings.TrimSuffix(path, "?")) })) {
 			continue
 		}
 		for _, path := range g.Fields {
-			if !shared(path) {
+			if old == nil || !shared(path) {
 				dropField(map[string]any(obj), path)
 			}
 		}

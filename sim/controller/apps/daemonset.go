@@ -108,7 +108,7 @@ func (d *daemons) Reconcile(api *controller.Client, key controller.Key) (again t
 	case w.Object.DeletionTimestamp() != "":
 		return 0, nil
 	}
-	set := daemonSet{Workload: w, expectations: &d.memory.Expectations, failed: &d.memory.Failed}
+	set := daemonSet{Workload: w, now: api.Now(), expectations: &d.memory.Expectations, failed: &d.memory.Failed}
 	if failed = set.revise(); failed != nil {
 		return 0, failed
 	}
@@ -125,7 +125,7 @@ func (d *daemons) Reconcile(api *controller.Client, key controller.Key) (again t
 	if failed != nil {
 		return 0, failed
 	}
-	again = workload.NextAvailable(set.pods, set.minReady(), api.Now())
+	again = workload.NextAvailable(set.pods, set.minReady(), set.now)
 	if again == 0 || set.backoff > 0 && set.backoff < again {
 		again = set.backoff
 	}
@@ -135,6 +135,7 @@ func (d *daemons) Reconcile(api *controller.Client, key controller.Key) (again t
 // daemonSet is a DaemonSet, its pods and its revisions.
 type daemonSet struct {
 	workload.Workload
+	now          time.Time
 	expectations *workload.Expectations
 	failed       *failures
 	hash         string  // of the newest revision: the label of its pods
@@ -156,7 +157,7 @@ func (s *daemonSet) minReady() time.Duration {
 	return time.Duration(s.Object.Int64("spec", "minReadySeconds")) * time.Second
 }
 
-func (s *daemonSet) available(p *workload.Pod) bool { return p.Available(s.minReady(), s.API.Now()) }
+func (s *daemonSet) available(p *workload.Pod) bool { return p.Available(s.minReady(), s.now) }
 
 // arrange puts each pod in its place: pods on their nodes, the oldest first.
 func (s *daemonSet) arrange() *status.Status {

@@ -76,7 +76,7 @@ func (s *daemonSet) only(alike history) (object.Object, *status.Status) {
 func (s *daemonSet) newRevision(data map[string]any) (object.Object, *status.Status) {
 	hash := hashOf(s.Object.Map("spec", "template"), s.Object)
 	name := s.Object.Name() + "-" + hash
-	made, failed := s.API.Create(controllerRevisions, newRevision(&s.Workload, name, hash, s.old.next(), data))
+	made, failed := s.API.Create(controllerRevisions, newRevision(&s.Workload, name, revisionHash, hash, s.old.next(), data))
 	if failed == nil || failed.Reason != status.ReasonAlreadyExists {
 		return made, failed
 	}

@@ -90,7 +90,7 @@ func (r *rollout) make(revision string) {
 	for name, v := range template.Map("metadata", "labels") { // order does not matter
 		labels[name] = v
 	}
-	set := object.Object{"kind": "ReplicaSet", "apiVersion": "apps/v1", "metadata": map[string]any{"name": r.Object.Name() + "-" + hash,
+	set := object.Object{"kind": "ReplicaSet", "apiVersion": "apps/v1", "metadata": map[string]any{"name": nameOf(r.Object.Name(), hash),
 		"namespace": r.Object.Namespace(), "labels": labels, "ownerReferences": []any{r.Ref()}},
 		"spec": map[string]any{"selector": map[string]any(selector), "template": map[string]any(template), "minReadySeconds": r.Object.Int64("spec", "minReadySeconds")}}
 	replicas := r.room(&replicaSetOf{set})
@@ -102,7 +102,9 @@ func (r *rollout) make(revision string) {
 	case s == nil:
 		r.newest = &replicaSetOf{made}
 	case s.Reason == status.ReasonAlreadyExists:
-		r.collided(s)
+		if r.newest = r.there(set.Name(), s); r.newest != nil && r.takeRevision(revision) {
+			r.update()
+		}
 		return
 	case workload.Terminating(s):
 		r.failed = s
@@ -130,11 +132,27 @@ func (r *rollout) make(revision string) {
 	}
 }
 
-// collided counts that another ReplicaSet has the name, so that the next attempt tries another.
-func (r *rollout) collided(s *status.Status) {
+// nameOf is the name of a ReplicaSet; that of its Deployment is cut where it is too long.
+func nameOf(deployment, hash string) string {
+	return deployment[:min(len(deployment), 253-len("-")-len(hash))] + "-" + hash
+}
+
+// there returns the ReplicaSet that has a name already, if it is the Deployment's and of its template: one that the cache did not
+// know. That another has it is counted, so that the next attempt tries another name.
+func (r *rollout) there(name string, taken *status.Status) *replicaSetOf {
+	r.failed = taken
+	set := r.API.Get(replicaSets, r.Object.Namespace(), name)
+	if set == nil {
+		return nil // the cache has yet to know it
+	}
+	if workload.ControllerOf(set).String("uid") == r.Object.UID() && object.SemanticEqual(r.template(), withoutHash(set.Map("spec", "template"))) {
+		r.failed = nil
+		return &replicaSetOf{set}
+	}
 	r.Object.Set(r.Object.Int64("status", "collisionCount")+1, "status", "collisionCount")
 	r.update()
-	r.failed = s
+	r.failed = taken
+	return nil
 }
 
 // update writes the status of the Deployment, with its annotations.

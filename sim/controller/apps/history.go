@@ -3,6 +3,7 @@ package apps
 import (
 	"cmp"
 	"hash/fnv"
+	"maps"
 	"slices"
 	"strconv"
 
@@ -17,8 +18,8 @@ const (
 	controllerRevisions = "controllerrevisions.apps"
 	persistentClaims    = "persistentvolumeclaims"
 
-	// revisionHash is the label by which pods and revisions of a StatefulSet or a DaemonSet belong together.
-	revisionHash = "controller-revision-hash"
+	revisionHash = "controller-revision-hash"      // the label of pods: the revision that they have
+	dataHash     = "controller.kubernetes.io/hash" // the label of revisions of StatefulSets
 )
 
 // history is the ControllerRevisions of a workload, the oldest first: the templates that it had (pkg/controller/history).
@@ -77,14 +78,11 @@ func keeps(revision object.Object, data map[string]any) bool {
 	return string(object.JSON(revision["data"])) == string(object.JSON(data))
 }
 
-// newRevision returns a revision of a workload that has yet to be made.
-func newRevision(w *workload.Workload, name, hash string, number int64, data map[string]any) object.Object {
-	labels := map[string]any{revisionHash: hash}
-	for label, value := range w.Object.Map("spec", "template", "metadata", "labels") { // order does not matter
-		if label != revisionHash {
-			labels[label] = value
-		}
-	}
+// newRevision returns a revision of a workload that has yet to be made. A label of it has the hash of what it keeps.
+func newRevision(w *workload.Workload, name, label, hash string, number int64, data map[string]any) object.Object {
+	labels := map[string]any{}
+	maps.Copy(labels, w.Object.Map("spec", "template", "metadata", "labels"))
+	labels[label] = hash
 	meta := map[string]any{"name": name, "namespace": w.Object.Namespace(), "labels": labels, "ownerReferences": []any{w.Ref()}}
 	if notes := w.Object.Map("metadata", "annotations"); len(notes) > 0 {
 		meta["annotations"] = map[string]any(object.Object(notes).Copy())

@@ -63,7 +63,7 @@ func (r *replicas) Reconcile(api *controller.Client, key controller.Key) (again 
 	}
 	set := replicaSet{Workload: w, Expectations: &r.expectations, pods: workload.PodsOf(active)}
 	for _, it := range candidates {
-		if p := workload.PodOf(it); p.Deleting && !p.Finished() && p.Controller.String("uid") == w.Object.UID() && w.Selector.Match(it.Label) {
+		if p := workload.PodOf(it); p.Deleting && !p.Finished() && p.Owner() == w.Object.UID() && w.Selector.Match(it.Label) {
 			set.terminating++
 		}
 	}
@@ -106,21 +106,34 @@ func (s *replicaSet) manage() (failed *status.Status) {
 		s.Created(key, missing-made)
 		return failed
 	case missing < 0:
-		going := s.surplus(min(-missing, burstReplicas))
-		var names []string
-		for _, p := range going {
-			names = append(names, p.Name)
-		}
-		s.Expect(key, 0, names, s.API.Now())
-		for _, p := range going {
-			if x := s.DeletePod(p); x != nil {
-				s.Deleted(key, p.Name)
-				if x.Reason != status.ReasonNotFound {
-					failed = x
-				}
+		return s.delete(s.surplus(min(-missing, burstReplicas)))
+	}
+	return nil
+}
+
+// delete deletes pods, and no longer counts them: the Deployment, which is told of the set's new size, too, is not to find that
+// all the pods of before are available.
+func (s *replicaSet) delete(going []*workload.Pod) (failed *status.Status) {
+	key := s.Key().String()
+	names, gone := []string(nil), map[*workload.Pod]bool{}
+	for _, p := range going {
+		names = append(names, p.Name)
+	}
+	s.Expect(key, 0, names, s.API.Now())
+	for _, p := range going {
+		if x := s.DeletePod(p); x != nil {
+			s.Deleted(key, p.Name)
+			if x.Reason != status.ReasonNotFound {
+				failed = x
 			}
+			continue
+		}
+		gone[p] = true
+		if s.API.Item(workload.Pods, p.Namespace, p.Name) != nil {
+			s.terminating++
 		}
 	}
+	s.pods = slices.DeleteFunc(slices.Clone(s.pods), func(p *workload.Pod) bool { return gone[p] })
 	return failed
 }
 

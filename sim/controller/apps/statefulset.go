@@ -145,10 +145,10 @@ func (s *statefulSet) restores(revision object.Object, data map[string]any) bool
 // newRevision makes a revision; one that is there already and keeps the same is taken, of one that keeps something else the
 // name is avoided.
 func (s *statefulSet) newRevision(data map[string]any) (object.Object, *status.Status) {
-	label := hashOfData(data, s.collisions)
+	hash := hashOfData(data, s.collisions)
 	for {
 		name := revisionName(s.Object.Name(), hashOfData(data, s.collisions))
-		made, failed := s.API.Create(controllerRevisions, newRevision(&s.Workload, name, label, s.history.next(), data))
+		made, failed := s.API.Create(controllerRevisions, newRevision(&s.Workload, name, dataHash, hash, s.history.next(), data))
 		if failed == nil || failed.Reason != status.ReasonAlreadyExists {
 			return made, failed
 		}

@@ -252,7 +252,11 @@ func loadZone(name string) (*time.Location, error) {
 	if err := cron.CheckZone(name); err != nil {
 		return nil, err
 	}
-	return time.LoadLocation(name)
+	zone, err := time.LoadLocation(name)
+	if err != nil { // whatever the machine says
+		return nil, errors.New("unknown time zone " + name)
+	}
+	return zone, nil
 }
 
 // next is the first time of the schedule after another.

@@ -38,7 +38,7 @@ type job struct {
 
 func newJob(w workload.Workload, claimed []*resource.Item, m *progress, expectations *workload.Expectations) *job {
 	j := &job{Workload: w, progress: m, expectations: expectations}
-	j.adopt(w.Object)
+	j.load(w.Object)
 	for _, it := range claimed {
 		p := podOf(it)
 		if p.Controller == nil { // adopted just now
@@ -59,8 +59,8 @@ func newJob(w workload.Workload, claimed []*resource.Item, m *progress, expectat
 	return j
 }
 
-// adopt takes the Job as the API server has it.
-func (j *job) adopt(obj object.Object) {
+// load takes the Job as the API server has it.
+func (j *job) load(obj object.Object) {
 	j.Object = obj
 	obj.SetDefault(map[string]any{}, "status", "uncountedTerminatedPods")
 	j.status = obj.At("status")

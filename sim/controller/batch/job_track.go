@@ -161,7 +161,7 @@ func (j *job) flush() *status.Status {
 	if s != nil {
 		return s
 	}
-	j.adopt(now)
+	j.load(now)
 	j.Failures, j.Written, j.dirty = j.failures, rev(now), false
 	return nil
 }

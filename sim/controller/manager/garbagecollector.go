@@ -48,10 +48,7 @@ func collectable(api *controller.Client, c *commit.Commit) (keys []controller.Ke
 	}
 	if c.Deleted() {
 		obj := it.Object()
-		for _, ref := range api.Owned(obj.UID()) {
-			keys = append(keys, nodeKey(ref.Resource, ref.Namespace, ref.Name))
-		}
-		return append(keys, ownersWaiting(api, obj, nil)...)
+		return append(dependents(api, obj.UID()), ownersWaiting(api, obj, nil)...)
 	}
 	var before object.Object
 	if old := c.Before(); old != nil {
@@ -69,11 +66,19 @@ func collectable(api *controller.Client, c *commit.Commit) (keys []controller.Ke
 			continue
 		}
 		if finalizer == foreground {
-			for _, ref := range api.Owned(obj.UID()) {
-				keys = append(keys, nodeKey(ref.Resource, ref.Namespace, ref.Name))
-			}
+			keys = append(keys, dependents(api, obj.UID())...)
 		}
 		return append(keys, nodeKey(c.Storage, it.Namespace, it.Name))
+	}
+	return keys
+}
+
+// dependents are the keys of what an owner has, the newest first. The real collector looks at all of them at the same time, so
+// that each still finds the others as they were: one that depends on another of them, which is nearly always older, has to be
+// looked at before that.
+func dependents(api *controller.Client, owner string) (keys []controller.Key) {
+	for _, ref := range slices.Backward(api.Owned(owner)) {
+		keys = append(keys, nodeKey(ref.Resource, ref.Namespace, ref.Name))
 	}
 	return keys
 }
@@ -261,10 +266,14 @@ func (n *node) owner(ref object.Object) (owner object.Object, foreign bool, fail
 	return nil, false, nil
 }
 
+// identity is the uid of an object, kept with its item.
+type identity string
+
 // elsewhere reports whether the cache has an owner in another namespace.
 func (n *node) elsewhere(d *resource.Definition, uid string) (found bool) {
 	n.api.Items(d.Storage, "", func(it *resource.Item) bool {
-		found = it.Namespace != n.key.Namespace && it.Object().UID() == uid
+		found = it.Namespace != n.key.Namespace &&
+			resource.Derived(it, func(obj object.Object) identity { return identity(obj.UID()) }) == identity(uid)
 		return !found
 	})
 	return found

@@ -11,7 +11,9 @@ import (
 	"github.com/kubesim/kubesim/sim/controller"
 	"github.com/kubesim/kubesim/sim/controller/account"
 	"github.com/kubesim/kubesim/sim/controller/apps"
+	"github.com/kubesim/kubesim/sim/controller/autoscaling"
 	"github.com/kubesim/kubesim/sim/controller/batch"
+	"github.com/kubesim/kubesim/sim/controller/certificates"
 	"github.com/kubesim/kubesim/sim/controller/network"
 	nodes "github.com/kubesim/kubesim/sim/controller/node"
 	"github.com/kubesim/kubesim/sim/controller/policy"
@@ -34,6 +36,7 @@ var all = []func() controller.Controller{
 	volume.Binder,
 	volume.ClaimProtection,
 	volume.VolumeProtection,
+	volume.ClassProtection,
 	volume.Ephemeral,
 	volume.Expander,
 	volume.Provisioner,
@@ -45,9 +48,12 @@ var all = []func() controller.Controller{
 	network.Endpoints,
 	network.EndpointSlices,
 	network.Mirroring,
+	network.ServiceCIDR,
 	account.Default,
 	policy.Quota,
 	policy.Disruption,
+	certificates.Cleaner,
+	certificates.PodRequestCleaner,
 	nodes.PodGC,
 	scheduler.New,
 }
@@ -56,14 +62,18 @@ var all = []func() controller.Controller{
 type Flags struct {
 	RootCA *string          // the certificates, PEM, that clients of the API server have to trust (--root-ca-file)
 	Tokens *token.Authority // signs the tokens that are kept in Secrets (--service-account-private-key-file)
+	Seed   *uint64          // of the key that certificates are signed with (--cluster-signing-key-file)
+
+	Kubelets autoscaling.Kubelets // say what pods use; nil: there are none
 }
 
 // controllers are those that need a flag.
 func (f Flags) controllers() []func() controller.Controller {
-	return []func() controller.Controller{
+	return append([]func() controller.Controller{
 		func() controller.Controller { return account.RootCA(f.RootCA) },
 		func() controller.Controller { return account.Tokens(f.RootCA, f.Tokens) },
-	}
+		func() controller.Controller { return autoscaling.HorizontalPodAutoscaler(f.Kubelets) },
+	}, append(f.signers(), checkers()...)...)
 }
 
 // every stands for all controllers among names.

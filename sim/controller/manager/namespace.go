@@ -19,6 +19,8 @@ const (
 	pods       = "pods"
 	events     = "events"
 
+	apiServices = "apiservices.apiregistration.k8s.io"
+
 	// namespaceGrace is how long a deleted namespace waits: until all API servers refuse new objects in it.
 	namespaceGrace = 5 * time.Second
 	// namespaceRetryMax bounds the pause between two attempts to empty a namespace.
@@ -53,6 +55,9 @@ func emptyNamespace(api *controller.Client, key controller.Key) (again time.Dura
 	left := remains{api: api, namespace: live}
 	left.deleteContent()
 	left.report()
+	if len(left.stale) > 0 {
+		left.errors = append(left.errors, left.discoveryError())
+	}
 	switch {
 	case len(left.errors) > 0:
 		return 0, status.Internal(errors.New(strings.Join(left.errors, ", ")))
@@ -76,11 +81,35 @@ type remains struct {
 	counts     map[string]int
 	finalizers map[string]int
 	errors     []string
+	stale      []string // group versions of which nobody knows what they serve
+}
+
+// discover finds the group versions whose API servers do not answer: what they keep in the namespace is not known, so that it
+// cannot go.
+func (r *remains) discover() {
+	r.api.LiveItems(apiServices, "", func(it *resource.Item) bool {
+		obj := it.Object()
+		if _, remote := obj.Get("spec", "service"); remote && controller.Condition(obj, "Available").String("status") != "True" {
+			r.stale = append(r.stale, obj.String("spec", "group")+"/"+obj.String("spec", "version"))
+		}
+		return true
+	})
+	slices.Sort(r.stale)
+}
+
+// discoveryError is what clients say who ask what there is (discovery.ErrGroupDiscoveryFailed).
+func (r *remains) discoveryError() string {
+	var each []string
+	for _, version := range r.stale {
+		each = append(each, version+": stale GroupVersion discovery: "+version)
+	}
+	return "unable to retrieve the complete list of server APIs: " + strings.Join(each, ", ")
 }
 
 // deleteContent deletes pods, and all else once there are none.
 func (r *remains) deleteContent() {
 	r.counts, r.finalizers = map[string]int{}, map[string]int{}
+	r.discover()
 	all := slices.DeleteFunc(slices.Clone(r.api.Resources()), func(d *resource.Definition) bool {
 		return !d.Namespaced || !slices.Contains(d.Verbs, "delete")
 	})
@@ -168,6 +197,10 @@ var namespaceConditions = []struct{ kind, reason, message string }{
 // the next attempt writes them.
 func (r *remains) report() {
 	wrong := map[string][2]string{}
+	if n := len(r.stale); n > 0 {
+		wrong["NamespaceDeletionDiscoveryFailure"] = [2]string{"DiscoveryFailed",
+			fmt.Sprintf("Discovery failed for some groups, %d failing: %s", n, r.discoveryError())}
+	}
 	if n := len(r.errors); n > 0 {
 		slices.Sort(r.errors)
 		wrong["NamespaceDeletionContentFailure"] = [2]string{"ContentDeletionFailed",

@@ -167,6 +167,9 @@ func (l *lifecycle) visit(api *controller.Client, node object.Object, h *health)
 		if failed != nil {
 			return 0, failed
 		}
+		if failed = l.mend(api, node); failed != nil { // tainted NoSchedule first
+			return 0, failed
+		}
 		ready = controller.Condition(node, "Ready")
 	}
 	h.Ready = ready.String("status")
@@ -177,7 +180,7 @@ func (l *lifecycle) visit(api *controller.Client, node object.Object, h *health)
 		tell(api, node.Name(), h.UID, "NodeNotReady", fmt.Sprintf("Node %s status is now: NodeNotReady", node.Name()))
 		failed = l.podsNotReady(api, node.Name())
 	}
-	if !silent {
+	if !silent && !(h.Ready == "True" && api.Beats(nodeObjects, "", node.Name())) { // who beats is heard of when it does not
 		again = h.Probe.Add(patience).Sub(now) + 1
 	}
 	return soonest(again, l.turn(api, h)), failed

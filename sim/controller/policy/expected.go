@@ -2,7 +2,6 @@ package policy
 
 import (
 	"math"
-	"strconv"
 	"strings"
 
 	"github.com/kubesim/kubesim/sim/controller"
@@ -17,7 +16,7 @@ import (
 func (s *sync) expected() (expected, desired int64, unmanaged bool, failed *status.Status) {
 	if most, ok := s.budget.Get("spec", "maxUnavailable"); ok {
 		expected, unmanaged, failed = s.scale()
-		return expected, max(expected-share(most, expected), 0), unmanaged, failed
+		return expected, max(expected-workload.Share(most, expected, math.Ceil), 0), unmanaged, failed
 	}
 	least, ok := s.budget.Get("spec", "minAvailable")
 	if n, number := least.(int64); number || !ok {
@@ -27,17 +26,7 @@ func (s *sync) expected() (expected, desired int64, unmanaged bool, failed *stat
 		return expected, n, false, nil
 	}
 	expected, unmanaged, failed = s.scale()
-	return expected, share(least, expected), unmanaged, failed
-}
-
-// share is a number, or a percentage of a whole, rounded up.
-func share(v any, whole int64) int64 {
-	if n, ok := v.(int64); ok {
-		return n
-	}
-	text, _ := v.(string)
-	percent, _ := strconv.ParseInt(strings.TrimSuffix(text, "%"), 10, 64)
-	return int64(math.Ceil(float64(percent) * float64(whole) / 100))
+	return expected, workload.Share(least, expected, math.Ceil), unmanaged, failed
 }
 
 // scale adds up how many pods the controllers of the pods want (getExpectedScale).

@@ -22,6 +22,7 @@ type Pod struct {
 type PodFacts struct {
 	UID             string
 	Controller      object.Object // the reference to its controller, or nil
+	owner           string        // its uid
 	Phase, Node     string
 	Deleting        bool
 	Ready           bool
@@ -35,12 +36,22 @@ type PodFacts struct {
 	Claims map[string]string // names of persistent volume claims by that of the volume
 }
 
+// Ref is the reference to the pod's controller, or nil.
+func (p *PodFacts) Ref() object.Object { return p.Controller }
+
+// Owner is the uid of the pod's controller, or "".
+func (p *PodFacts) Owner() string { return p.owner }
+
+// Going says that the pod was deleted.
+func (p *PodFacts) Going() bool { return p.Deleting }
+
 // PodOf returns the pod that an item is.
 func PodOf(it *resource.Item) *Pod { return &Pod{it, resource.Derived(it, ReadPod)} }
 
 // ReadPod takes the facts out of a pod.
 func ReadPod(obj object.Object) *PodFacts {
-	p := &PodFacts{UID: obj.UID(), Controller: ControllerOf(obj), Phase: obj.String("status", "phase"),
+	ref := ControllerOf(obj)
+	p := &PodFacts{UID: obj.UID(), Controller: ref, owner: ref.String("uid"), Phase: obj.String("status", "phase"),
 		Node: obj.String("spec", "nodeName"), Deleting: obj.DeletionTimestamp() != "", Created: TimeOf(obj.String("metadata", "creationTimestamp"))}
 	if c := controller.Condition(obj, "Ready"); c.String("status") == "True" {
 		p.Ready, p.ReadySince = true, TimeOf(c.String("lastTransitionTime"))

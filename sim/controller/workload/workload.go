@@ -44,13 +44,27 @@ func (o Owner) Of(api *controller.Client, key controller.Key) (w Workload, ok bo
 	if obj == nil {
 		return w, false
 	}
-	w = Workload{Owner: o, API: api, Object: obj}
-	if o.Plain {
-		w.Selector = selector.FromSet(object.StringMap(obj.Map("spec", "selector")))
-	} else {
-		w.Selector, _ = selector.FromLabelSelector(obj.Map("spec", "selector")) // it was validated
-	}
+	w = Workload{Owner: o, API: api, Object: obj, Selector: o.selector(obj)}
 	return w, true
+}
+
+// selector returns what an object of the kind selects.
+func (o Owner) selector(obj object.Object) selector.Labels {
+	if o.Plain {
+		return selector.FromSet(object.StringMap(obj.Map("spec", "selector")))
+	}
+	labels, _ := selector.FromLabelSelector(obj.Map("spec", "selector")) // it was validated
+	return labels
+}
+
+// ownerFacts are what is kept with the item of an object of the kind.
+type ownerFacts struct {
+	uid      string
+	selector selector.Labels
+}
+
+func (o Owner) facts(it *resource.Item) *ownerFacts {
+	return resource.Derived(it, func(obj object.Object) *ownerFacts { return &ownerFacts{obj.UID(), o.selector(obj)} })
 }
 
 // Watch watches what objects of the kind control: its keys are those of the controllers of an object, before and after a
@@ -80,7 +94,7 @@ func (o Owner) Watch(dependents string, seen func(key controller.Key, c *commit.
 
 // Controls returns the key of the object of the kind that controls another, and whether anything does.
 func (o Owner) Controls(api *controller.Client, it *resource.Item) (key controller.Key, controlled bool) {
-	ref := ControllerOf(it.Object())
+	ref := resource.Derived(it, readDependent).Ref()
 	if ref == nil {
 		return key, false
 	}
@@ -88,7 +102,8 @@ func (o Owner) Controls(api *controller.Client, it *resource.Item) (key controll
 	if d == nil || d.Storage != o.Resource {
 		return key, true
 	}
-	if owner := api.Get(o.Resource, it.Namespace, ref.String("name")); owner.UID() != ref.String("uid") {
+	owner := api.Item(o.Resource, it.Namespace, ref.String("name"))
+	if owner == nil || o.facts(owner).uid != ref.String("uid") {
 		return key, true
 	}
 	return controller.Key{Namespace: it.Namespace, Name: ref.String("name")}, true
@@ -97,9 +112,8 @@ func (o Owner) Controls(api *controller.Client, it *resource.Item) (key controll
 // Adopters returns the keys of the objects of the kind that select an orphan.
 func (o Owner) Adopters(api *controller.Client, it *resource.Item) (keys []controller.Key) {
 	api.Items(o.Resource, it.Namespace, func(x *resource.Item) bool {
-		w, ok := o.Of(api, controller.Key{Namespace: x.Namespace, Name: x.Name})
-		if ok && !w.Selector.Empty() && w.Selector.Match(it.Label) {
-			keys = append(keys, w.Key())
+		if labels := o.facts(x).selector; !labels.Empty() && labels.Match(it.Label) {
+			keys = append(keys, controller.Key{Namespace: x.Namespace, Name: x.Name})
 		}
 		return true
 	})
@@ -136,20 +150,23 @@ func (w *Workload) Candidates(of string) (all []*resource.Item) {
 // Claim returns those of some objects that the workload controls: it adopts those that it selects and nobody controls, and
 // lets go those that it does not select any more (controller.BaseControllerRefManager). failed is the last failure.
 func (w *Workload) Claim(of string, candidates []*resource.Item) (mine []*resource.Item, failed *status.Status) {
-	deleting := w.Object.DeletionTimestamp() != ""
+	me, deleting := w.Object.UID(), w.Object.DeletionTimestamp() != ""
 	for _, it := range candidates {
-		obj := it.Object()
-		owner, selected := ControllerOf(obj), w.Selector.Match(it.Label) && (w.Member == nil || w.Member(it))
+		facts := resource.Derived(it, readDependent)
+		owner := facts.Owner()
+		if owner != "" && owner != me {
+			continue
+		}
+		selected := w.Selector.Match(it.Label) && (w.Member == nil || w.Member(it))
 		switch {
-		case owner != nil && owner.String("uid") != w.Object.UID():
-		case owner != nil && selected:
+		case owner != "" && selected:
 			mine = append(mine, it)
-		case owner != nil && !deleting:
+		case owner != "" && !deleting:
 			s := w.release(of, it)
 			if s != nil && s.Reason != status.ReasonNotFound && s.Reason != status.ReasonInvalid {
 				failed = s
 			}
-		case owner == nil && selected && !deleting && obj.DeletionTimestamp() == "":
+		case owner == "" && selected && !deleting && !facts.Going():
 			switch s := w.Adopt(of, it); {
 			case s == nil:
 				mine = append(mine, it)
@@ -160,6 +177,28 @@ func (w *Workload) Claim(of string, candidates []*resource.Item) (mine []*resour
 	}
 	return mine, failed
 }
+
+// dependent is what is asked of an object that could have a controller. A pod whose facts are kept with its item tells it, too.
+type dependent interface {
+	Ref() object.Object // to its controller; nil: it has none
+	Owner() string      // the uid of its controller, or ""
+	Going() bool        // it was deleted
+}
+
+type dependentFacts struct {
+	ref   object.Object
+	owner string
+	going bool
+}
+
+func readDependent(obj object.Object) dependent {
+	ref := ControllerOf(obj)
+	return &dependentFacts{ref, ref.String("uid"), obj.DeletionTimestamp() != ""}
+}
+
+func (d *dependentFacts) Ref() object.Object { return d.ref }
+func (d *dependentFacts) Owner() string      { return d.owner }
+func (d *dependentFacts) Going() bool        { return d.going }
 
 // Adopt makes the workload the controller of an object, unless the API server knows that the workload is to go.
 func (w *Workload) Adopt(of string, it *resource.Item) *status.Status {

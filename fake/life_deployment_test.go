@@ -1,0 +1,83 @@
+package fake_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/kubesim/kubesim/sim/controller"
+	"github.com/matryer/is"
+)
+
+const asDeployments = inApps + "deployments"
+
+// A Deployment whose ReplicaSet's name is taken by a stranger's counts that, and takes another name.
+func TestDeploymentCollides(t *testing.T) {
+	live(t, func(t *testing.T, is *is.I, c client) {
+		const web = `{"metadata":{"name":"web"},"spec":{"replicas":1,`
+		c.must("POST", asDeployments, web+template(`"a":"b"`)+`}}`)
+		name := c.names(inApps + "replicasets")[0]
+		c.must("DELETE", asDeployments+"/web", "")
+		c.must("POST", inApps+"replicasets", `{"metadata":{"name":"`+name+`"},"spec":{"replicas":0,`+template(`"x":"y"`)+`}}`)
+		c.must("POST", asDeployments, web+template(`"a":"b"`)+`}}`)
+		c.settled()
+		is.Equal(c.must("GET", asDeployments+"/web", "").Int64("status", "collisionCount"), int64(1))
+		is.Equal(len(c.names(inApps+"replicasets")), 2)
+		is.Equal(len(c.names(allPods)), 1)
+	})
+}
+
+// What is paused stays said while the Deployment is scaled and its template changes, which is rolled out when it goes on.
+func TestDeploymentPaused(t *testing.T) {
+	live(t, func(t *testing.T, is *is.I, c client) {
+		c.must("POST", asDeployments, `{"metadata":{"name":"web"},"spec":{"replicas":2,`+template(`"a":"b"`)+`}}`)
+		c.ready()
+		reason := func() string {
+			return controller.Condition(c.must("GET", asDeployments+"/web", ""), "Progressing").String("reason")
+		}
+		c.mergePatch(asDeployments+"/web", `{"spec":{"paused":true}}`)
+		is.Equal(reason(), "DeploymentPaused")
+		c.annotate(asDeployments+"/web", "2")
+		c.mergePatch(asDeployments+"/web", `{"spec":{"replicas":3}}`)
+		is.Equal(c.sizes(), []int64{3})
+		is.Equal(reason(), "DeploymentPaused")
+		c.ready()
+		c.mergePatch(asDeployments+"/web", `{"spec":{"paused":false}}`)
+		is.Equal(len(c.sizes()), 2)
+		for range 4 {
+			c.ready()
+		}
+		is.Equal(c.sizes(), []int64{0, 3})
+		is.Equal(reason(), "NewReplicaSetAvailable")
+	})
+}
+
+// Whoever scales a Deployment down in the middle of a rollout still has as many available pods as it promises.
+func TestDeploymentScaledWhileRolling(t *testing.T) {
+	live(t, func(t *testing.T, is *is.I, c client) {
+		c.must("POST", asDeployments, `{"metadata":{"name":"web"},"spec":{"replicas":10,"strategy":{"rollingUpdate":{"maxSurge":3,"maxUnavailable":2}},`+
+			template(`"a":"b"`)+`}}`)
+		c.ready()
+		c.annotate(asDeployments+"/web", "2")
+		is.Equal(c.sizes(), []int64{8, 5})
+		c.mergePatch(asDeployments+"/web", `{"spec":{"replicas":17}}`)
+		is.Equal(c.sizes(), []int64{12, 8})
+		c.mergePatch(asDeployments+"/web", `{"spec":{"replicas":6}}`)
+		is.Equal(c.sizes(), []int64{4, 5})
+		is.Equal(c.must("GET", asDeployments+"/web", "").Int64("status", "availableReplicas"), int64(4))
+	})
+}
+
+// A revision of a StatefulSet whose name is taken gets another.
+func TestStatefulSetCollides(t *testing.T) {
+	live(t, func(t *testing.T, is *is.I, c client) {
+		const set = `{"metadata":{"name":"db"},"spec":{"replicas":1,`
+		c.must("POST", asSets, set+template(`"a":"b"`)+`}}`)
+		name := c.names(inApps + "controllerrevisions")[0]
+		c.must("DELETE", asSets+"/db", "")
+		c.must("POST", inApps+"controllerrevisions", `{"metadata":{"name":"`+name+`"},"revision":1,"data":{}}`)
+		c.must("POST", asSets, set+template(`"a":"b"`)+`}}`)
+		now := c.must("GET", asSets+"/db", "")
+		is.Equal(now.Int64("status", "collisionCount"), int64(1))
+		is.True(strings.HasPrefix(now.String("status", "updateRevision"), "db-") && now.String("status", "updateRevision") != name)
+	})
+}

@@ -1,0 +1,159 @@
+package fake_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/kubesim/kubesim/fake"
+	"github.com/kubesim/kubesim/sim/controller"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/matryer/is"
+)
+
+const (
+	inAutoscaling = "/apis/autoscaling/v2/namespaces/default/horizontalpodautoscalers"
+	scaled        = `"scaleTargetRef":{"apiVersion":"apps/v1","kind":"Deployment","name":"web"},"maxReplicas":10,"minReplicas":2`
+)
+
+// deployed makes a Deployment of ready pods, each with a request of 100m CPU.
+func (c client) deployed(replicas string) {
+	c.must("POST", inApps+"deployments", `{"metadata":{"name":"web"},"spec":{"replicas":`+replicas+`,"selector":{"matchLabels":{"a":"b"}},`+
+		`"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"c","image":"i","resources":{"requests":{"cpu":"100m"}}}]}}}}`)
+	c.started()
+}
+
+// started makes pods ready that have been for long.
+func (c client) started() {
+	for _, name := range c.names(podsPath) {
+		c.ask("PATCH", podsPath+"/"+name+"/status", "application/merge-patch+json", "", `{"status":{"phase":"Running",
+			"startTime":"1999-01-01T00:00:00Z","conditions":[{"type":"Ready","status":"True","lastTransitionTime":"1999-01-01T00:01:00Z"}]}}`)
+	}
+}
+
+// says returns status, reason and message of a condition.
+func says(obj object.Object, kind string) string {
+	c := controller.Condition(obj, kind)
+	return c.String("status") + " " + c.String("reason") + ": " + c.String("message")
+}
+
+func TestAutoscaler(t *testing.T) {
+	live(t, func(t *testing.T, is *is.I, c client) {
+		c.deployed("2")
+		c.must("POST", inAutoscaling, `{"metadata":{"name":"web"},"spec":{`+scaled+`,"metrics":[{"type":"Resource","resource":{"name":"cpu",
+			"target":{"type":"Utilization","averageUtilization":50}}}]}}`)
+		c.srv.SetMetric(fake.Metric{Namespace: "default", Object: "Pod/web-*", Name: "cpu", Value: "75m"})
+		replicas := func() int64 { return c.must("GET", inApps+"deployments/web", "").Int64("spec", "replicas") }
+		pass(16 * time.Second)
+		is.Equal(replicas(), int64(3)) // 75 % of the request, in place of 50 %
+		h := c.must("GET", inAutoscaling+"/web", "")
+		is.Equal(h.Int64("status", "currentMetrics"), int64(0))
+		is.Equal(h.Objects("status", "currentMetrics")[0].Int64("resource", "current", "averageUtilization"), int64(75))
+		is.Equal(says(h, "AbleToScale"), "True SucceededRescale: the HPA controller was able to update the target scale to 3")
+
+		c.started()
+		c.srv.SetMetric(fake.Metric{Namespace: "default", Object: "Pod/web-*", Name: "cpu", Value: "10m"})
+		pass(4 * time.Minute)
+		is.Equal(replicas(), int64(3)) // not for five minutes
+		is.Equal(says(c.must("GET", inAutoscaling+"/web", ""), "AbleToScale"),
+			"True ScaleDownStabilized: recent recommendations were higher than current one, applying the highest recent recommendation")
+		pass(2 * time.Minute)
+		is.Equal(replicas(), int64(2)) // the least
+		is.Equal(says(c.must("GET", inAutoscaling+"/web", ""), "ScalingLimited"),
+			"True TooFewReplicas: the desired replica count is less than the minimum replica count")
+	})
+}
+
+// Each sort of metric says how many replicas there are to be of the two that there are.
+func TestSortsOfMetrics(t *testing.T) {
+	set := func(object, name, value string) fake.Metric {
+		return fake.Metric{Namespace: "default", Object: object, Name: name, Value: value}
+	}
+	mail := fake.Metric{Namespace: "default", Name: "queue", Labels: map[string]string{"of": "mail"}, Value: "60"}
+	for _, test := range []struct {
+		name, metric string
+		set          []fake.Metric
+		want         int64
+	}{
+		{"resource", `"Resource","resource":{"name":"memory","target":{"type":"AverageValue","averageValue":"1Gi"}}`,
+			[]fake.Metric{set("Pod/web-*", "memory", "4Gi")}, 8},
+		{"container", `"ContainerResource","containerResource":{"name":"cpu","container":"c","target":{"type":"Utilization","averageUtilization":50}}`,
+			[]fake.Metric{{Namespace: "default", Object: "Pod/web-*", Container: "c", Name: "cpu", Value: "150m"}}, 6},
+		{"pods", `"Pods","pods":{"metric":{"name":"requests"},"target":{"type":"AverageValue","averageValue":"10"}}`,
+			[]fake.Metric{set("Pod/web-*", "requests", "20")}, 4},
+		{"object", `"Object","object":{"metric":{"name":"requests"},"describedObject":{"apiVersion":"v1","kind":"Service","name":"web"},` +
+			`"target":{"type":"Value","value":"10"}}`, []fake.Metric{set("Service/web", "requests", "15")}, 3},
+		{"external", `"External","external":{"metric":{"name":"queue","selector":{"matchLabels":{"of":"mail"}}},"target":{"type":"AverageValue","averageValue":"10"}}`,
+			[]fake.Metric{mail, set("", "queue", "500")}, 6},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			live(t, func(t *testing.T, is *is.I, c client) {
+				c.deployed("2")
+				for _, m := range test.set {
+					c.srv.SetMetric(m)
+				}
+				c.must("POST", inAutoscaling, `{"metadata":{"name":"web"},"spec":{`+scaled+`,"behavior":{"scaleUp":{"policies":[`+
+					`{"type":"Pods","value":10,"periodSeconds":15}]}},"metrics":[{"type":`+test.metric+`}]}}`)
+				pass(16 * time.Second)
+				is.Equal(c.must("GET", inApps+"deployments/web", "").Int64("spec", "replicas"), test.want)
+			})
+		})
+	}
+}
+
+// A cluster without metrics says what is missing, and stays as it is.
+func TestNoMetrics(t *testing.T) {
+	live(t, func(t *testing.T, is *is.I, c client) {
+		c.deployed("2")
+		c.must("POST", inAutoscaling, `{"metadata":{"name":"web"},"spec":{`+scaled+`}}`)
+		pass(16 * time.Second)
+		is.Equal(says(c.must("GET", inAutoscaling+"/web", ""), "ScalingActive"), "False FailedGetResourceMetric: the HPA was unable to "+
+			"compute the replica count: failed to get cpu utilization: unable to get metrics for resource cpu: unable to fetch metrics from "+
+			"resource metrics API: the server could not find the requested resource (get pods.metrics.k8s.io)")
+		is.Equal(c.must("GET", inApps+"deployments/web", "").Int64("spec", "replicas"), int64(2))
+	})
+}
+
+// A fork goes on with the metrics and the recommendations of its origin.
+func TestForkScales(t *testing.T) {
+	live(t, func(t *testing.T, is *is.I, c client) {
+		c.deployed("2")
+		c.must("POST", inAutoscaling, `{"metadata":{"name":"web"},"spec":{`+scaled+`}}`)
+		c.srv.SetMetric(fake.Metric{Namespace: "default", Object: "Pod/web-*", Name: "cpu", Value: "160m"})
+		f := c.srv.Fork()
+		defer f.Close()
+		pass(16 * time.Second)
+		is.Equal(client{t, f}.must("GET", inApps+"deployments/web", "").Int64("spec", "replicas"), int64(4))
+	})
+}
+
+// Pods of a node that is gone go after the quarantine, and fail before.
+func TestPodsOfLostNode(t *testing.T) {
+	live(t, func(t *testing.T, is *is.I, c client) {
+		c.must("POST", "/api/v1/nodes", `{"metadata":{"name":"n"}}`)
+		c.must("POST", podsPath, `{"metadata":{"name":"a","finalizers":["example.com/me"]},"spec":{"nodeName":"n","containers":[{"name":"c","image":"i"}]}}`)
+		pass(time.Hour)
+		is.Equal(c.must("GET", podsPath+"/a", "").DeletionTimestamp(), "")
+		c.must("DELETE", "/api/v1/nodes/n", "")
+		pass(59 * time.Second)
+		is.Equal(c.must("GET", podsPath+"/a", "").DeletionTimestamp(), "")
+		pass(2 * time.Second)
+		p := c.must("GET", podsPath+"/a", "")
+		is.Equal(p.String("status", "phase"), "Failed")
+		is.Equal(says(p, "DisruptionTarget"), "True DeletionByPodGC: PodGC: node no longer exists")
+		is.True(p.DeletionTimestamp() != "")
+	})
+}
+
+// A pod that is being deleted goes when its node is out of service, or it has none.
+func TestPodsThatNobodyEnds(t *testing.T) {
+	live(t, func(t *testing.T, is *is.I, c client) {
+		c.must("POST", "/api/v1/nodes", `{"metadata":{"name":"n"}}`)
+		c.must("POST", podsPath, `{"metadata":{"name":"a"},"spec":{"nodeName":"n","containers":[{"name":"c","image":"i"}]}}`)
+		c.must("DELETE", podsPath+"/a", "")
+		pass(time.Hour)
+		is.Equal(len(c.names(podsPath)), 1) // its kubelet would end it
+		c.mergePatch("/api/v1/nodes/n", `{"spec":{"taints":[{"key":"node.kubernetes.io/out-of-service","effect":"NoExecute"}]}}`)
+		pass(21 * time.Second)
+		is.Equal(len(c.names(podsPath)), 0)
+	})
+}

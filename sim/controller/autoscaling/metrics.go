@@ -1,0 +1,259 @@
+package autoscaling
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/kubesim/kubesim/sim/controller"
+	"github.com/kubesim/kubesim/sim/controller/workload"
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/quantity"
+	"github.com/kubesim/kubesim/sim/resource"
+	"github.com/kubesim/kubesim/sim/selector"
+)
+
+// Metric is a measurement that holds until another one takes its place.
+//
+//	{Namespace: "default", Object: "Pod/web-1", Name: "cpu", Value: "250m"}                  what a pod uses
+//	{Namespace: "default", Object: "Pod/web-*", Name: "memory", Container: "c", Value: "1Gi"} what a container of many pods uses
+//	{Namespace: "default", Object: "Pod/web-*", Name: "requests", Value: "20"}               a metric of pods
+//	{Namespace: "default", Object: "Ingress/main", Name: "requests", Value: "2k"}            of another object
+//	{Namespace: "default", Name: "queue", Labels: {"of": "mail"}, Value: "70"}               an external one
+type Metric struct {
+	Namespace string
+	Name      string            // of the metric; cpu and memory are what pods use
+	Object    string            // KIND/NAME of what it describes, where a last * is any rest of a name; "": it is external
+	Container string            // that uses a resource; "": the pod as a whole
+	Labels    map[string]string // by which selectors pick it
+	Value     string            // a quantity; "": it is not measured any more
+}
+
+// window is over how long a metric is measured.
+const sampleWindow = 30 * time.Second
+
+// same reports whether two metrics take each other's place.
+func (m Metric) same(x Metric) bool {
+	return m.Namespace == x.Namespace && m.Name == x.Name && m.Object == x.Object && m.Container == x.Container && maps.Equal(m.Labels, x.Labels)
+}
+
+func (m Metric) describes(kind, name string) bool {
+	k, pattern, _ := strings.Cut(m.Object, "/")
+	prefix, any := strings.CutSuffix(pattern, "*")
+	return k == kind && (pattern == name || any && strings.HasPrefix(name, prefix))
+}
+
+func (m Metric) milli() int64 { return quantity.MustParse(m.Value).MilliValue() }
+
+// Kubelets say what pods use.
+type Kubelets interface {
+	// PodMetrics returns what the containers of a namespace use: objects of metrics.k8s.io/v1beta1.
+	PodMetrics(namespace string) []object.Object
+}
+
+// Metrics are the metrics that were set. What pods use of which none was set, kubelets say. A cluster with neither serves
+// those that are stored as objects: PodMetrics of metrics.k8s.io/v1beta1, and ExternalMetricValue of
+// external.metrics.k8s.io/v1beta1.
+type Metrics []Metric
+
+// Set says what a metric is from now on.
+func (m *Metrics) Set(x Metric) error {
+	if x.Namespace == "" || x.Name == "" {
+		return errors.New("a metric has a namespace and a name")
+	}
+	if kind, name, ok := strings.Cut(x.Object, "/"); x.Object != "" && (!ok || kind == "" || name == "") {
+		return fmt.Errorf("a metric describes KIND/NAME, not %q", x.Object)
+	}
+	*m = slices.DeleteFunc(*m, x.same)
+	if x.Value == "" {
+		return nil
+	}
+	if _, err := quantity.Parse(x.Value); err != nil {
+		return fmt.Errorf("the metric %s: %w", x.Name, err)
+	}
+	*m = append(*m, x)
+	return nil
+}
+
+// served reports whether there is a metric of some sort: then there is an API for it.
+func (m Metrics) served(sort func(Metric) bool) bool { return slices.ContainsFunc(m, sort) }
+
+func ofUsage(m Metric) bool {
+	return strings.HasPrefix(m.Object, "Pod/") && (m.Name == "cpu" || m.Name == "memory")
+}
+func ofObjects(m Metric) bool { return m.Object != "" && !ofUsage(m) }
+func external(m Metric) bool  { return m.Object == "" }
+
+// find returns the metric that describes an object and was set last.
+func (m Metrics) find(namespace, name, kind, object string, labels selector.Labels, container string) (Metric, bool) {
+	for i := len(m) - 1; i >= 0; i-- {
+		x := m[i]
+		if x.Namespace == namespace && x.Name == name && x.Container == container && x.describes(kind, object) && labels.Match(lookup(x.Labels)) {
+			return x, true
+		}
+	}
+	return Metric{}, false
+}
+
+func lookup(labels map[string]string) func(string) (string, bool) {
+	return func(name string) (string, bool) { v, ok := labels[name]; return v, ok }
+}
+
+// measurement is a HorizontalPodAutoscaler that asks for metrics.
+type measurement struct {
+	api       *controller.Client
+	metrics   Metrics
+	kubelets  Kubelets
+	namespace string
+	pods      []*pod // those that it selects
+	labels    selector.Labels
+}
+
+// usage returns what pods use of a resource, or a container of each (resourceMetricsClient.GetResourceMetric).
+func (m *measurement) usage(resource, container string) (map[string]sample, error) {
+	const failed = "unable to fetch metrics from resource metrics API: "
+	samples, found := map[string]sample{}, false
+	d := m.api.OfKind("metrics.k8s.io/v1beta1", "PodMetrics")
+	switch set := m.metrics.served(ofUsage); {
+	case set || m.kubelets != nil:
+		if m.kubelets != nil {
+			found = measured(m.kubelets.PodMetrics(m.namespace), m.labels, resource, container, samples)
+		}
+		found = set && m.set(resource, container, samples) || found
+	case d != nil:
+		found = measured(m.api.List(d.Storage, m.namespace, m.labels), m.labels, resource, container, samples)
+	default:
+		return nil, errors.New(failed + "the server could not find the requested resource (get pods.metrics.k8s.io)")
+	}
+	if !found {
+		return nil, errors.New("no metrics returned from resource metrics API")
+	}
+	return samples, nil
+}
+
+// set reads what was set of the pods.
+func (m *measurement) set(resource, container string, samples map[string]sample) (found bool) {
+	for _, p := range m.pods {
+		x, ok := m.metrics.find(m.namespace, resource, "Pod", p.Name, selector.Labels{}, container)
+		switch {
+		case ok:
+			samples[p.Name] = sample{x.milli(), m.api.Now(), sampleWindow}
+		case container == "":
+			m.sum(p, resource, samples)
+		}
+		found = found || slices.ContainsFunc(m.metrics, func(x Metric) bool {
+			return ofUsage(x) && x.Namespace == m.namespace && x.describes("Pod", p.Name)
+		})
+	}
+	return found
+}
+
+// sum adds up what all containers of a pod use, if that is known of each.
+func (m *measurement) sum(p *pod, resource string, samples map[string]sample) {
+	total := int64(0)
+	for _, c := range p.requests {
+		x, ok := m.metrics.find(m.namespace, resource, "Pod", p.Name, selector.Labels{}, c.container)
+		if !ok {
+			return
+		}
+		total += x.milli()
+	}
+	samples[p.Name] = sample{total, m.api.Now(), sampleWindow}
+}
+
+// measured reads the PodMetrics that a selector picks.
+func measured(all []object.Object, labels selector.Labels, resource, container string, samples map[string]sample) (found bool) {
+	for _, x := range all {
+		if !labels.Match(lookup(x.Labels())) {
+			continue
+		}
+		found = true
+		window, _ := time.ParseDuration(x.String("window"))
+		s, known := sample{at: workload.TimeOf(x.String("timestamp")), window: window}, false
+		for _, c := range x.Objects("containers") {
+			v, ok := c.Get("usage", resource)
+			if container == "" && !ok {
+				known = false
+				break
+			}
+			if ok && (container == "" || c.String("name") == container) {
+				s.value += quantity.Of(v).MilliValue()
+				known = true
+			}
+		}
+		if known {
+			samples[x.Name()] = s
+		}
+	}
+	return found
+}
+
+// ofPods returns a metric of the pods (customMetricsClient.GetRawMetric).
+func (m *measurement) ofPods(name string, labels selector.Labels) (map[string]sample, error) {
+	if !m.metrics.served(ofObjects) {
+		return nil, errNoCustomMetrics
+	}
+	samples := map[string]sample{}
+	for _, p := range m.pods {
+		if x, ok := m.metrics.find(m.namespace, name, "Pod", p.Name, labels, ""); ok {
+			samples[p.Name] = sample{x.milli(), m.api.Now(), time.Minute}
+		}
+	}
+	if len(samples) == 0 {
+		return nil, errors.New("no metrics returned from custom metrics API")
+	}
+	return samples, nil
+}
+
+var errNoCustomMetrics = errors.New("unable to fetch metrics from custom metrics API: no custom metrics API (custom.metrics.k8s.io) registered")
+
+// ofObject returns a metric of an object (customMetricsClient.GetObjectMetric).
+func (m *measurement) ofObject(name string, ref object.Object, labels selector.Labels) (int64, error) {
+	if !m.metrics.served(ofObjects) {
+		return 0, errNoCustomMetrics
+	}
+	x, ok := m.metrics.find(m.namespace, name, ref.String("kind"), ref.String("name"), labels, "")
+	if !ok {
+		return 0, fmt.Errorf("unable to fetch metrics from custom metrics API: the server could not find the metric %s for %s %s",
+			name, resourceOf(m.api, ref), ref.String("name"))
+	}
+	return x.milli(), nil
+}
+
+// resourceOf is what a kind is called in errors: its resource, with its group.
+func resourceOf(api *controller.Client, ref object.Object) string {
+	if d := api.OfKind(cmp.Or(ref.String("apiVersion"), "v1"), ref.String("kind")); d != nil {
+		return strings.TrimSuffix(d.Resource+"."+d.Group, ".")
+	}
+	return ref.String("kind")
+}
+
+// external returns the values of an external metric (externalMetricsClient.GetExternalMetric).
+func (m *measurement) external(name string, labels selector.Labels) (values []int64, err error) {
+	d := m.api.OfKind("external.metrics.k8s.io/v1beta1", "ExternalMetricValue")
+	switch {
+	case m.metrics.served(external):
+		for _, x := range m.metrics {
+			if external(x) && x.Namespace == m.namespace && x.Name == name && labels.Match(lookup(x.Labels)) {
+				values = append(values, x.milli())
+			}
+		}
+	case d != nil && d.Resource == name:
+		m.api.Items(d.Storage, m.namespace, func(it *resource.Item) bool {
+			if labels.Match(it.Label) {
+				values = append(values, quantity.Of(it.Object()["value"]).MilliValue())
+			}
+			return true
+		})
+	default:
+		return nil, fmt.Errorf("unable to fetch metrics from external metrics API: the server could not find the requested resource (get %s.external.metrics.k8s.io)", name)
+	}
+	if len(values) == 0 {
+		return nil, errors.New("no metrics returned from external metrics API")
+	}
+	return values, nil
+}

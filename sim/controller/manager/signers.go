@@ -1,0 +1,16 @@
+//go:build !page
+
+package manager
+
+import (
+	"github.com/kubesim/kubesim/sim/controller"
+	"github.com/kubesim/kubesim/sim/controller/certificates"
+)
+
+// signers are the controllers that read and make certificates.
+func (f Flags) signers() []func() controller.Controller {
+	return []func() controller.Controller{
+		certificates.Approving,
+		func() controller.Controller { return certificates.Signing(f.Seed) },
+	}
+}

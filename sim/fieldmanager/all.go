@@ -1,0 +1,186 @@
+package fieldmanager
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/resource"
+)
+
+// What is owned of a value that comes or goes is every path in it. They are printed as FieldsV1 in one walk, sorted, which
+// is all that a new object needs; what comes to an object that is there, or leaves it, is read from the text.
+
+// first returns the entry of who creates an object, whose managedFields nobody has sent: there is nothing to compare with.
+func (m *Manager) first(d *resource.Definition, _, obj object.Object, _ managed, by By) (managed, error) {
+	if err := m.misfit(d, obj, true); err != nil {
+		return nil, err
+	}
+	w := differ{}
+	m.scratch = w.appendObject(m.scratch[:0], m.model(typeOf(d), d.Custom).root, obj, reset(d, "").Fields)
+	if w.err != nil || len(m.scratch) == 0 {
+		return nil, w.err
+	}
+	e := by.entry(opUpdate, d.GV())
+	e.text = object.Raw(m.scratch)
+	return managed{e}, nil
+}
+
+// appendObject prints the paths of a new object without those that nobody owns or the write puts back; nothing if there
+// are none.
+func (d *differ) appendObject(b []byte, root *shape, obj map[string]any, putBack []string) []byte {
+	start := len(b)
+	d.eachField(root, obj, func(name string, s *shape, zero, v any) {
+		before := len(b)
+		switch name {
+		case "apiVersion", "kind":
+		case "metadata":
+			b = d.appendNew(b, name, s, leaf, v, unowned)
+		default:
+			b = d.appendNew(b, name, s, zero, v, nil)
+		}
+		if slices.Contains(putBack, name) { // where there may be something wrong with it
+			b = b[:before]
+		}
+	})
+	return closed(b, start)
+}
+
+// appendNew prints the paths of a field as far as its value is more than zero: of a container that is always there those
+// below, without some. A container that is set is a path itself.
+func (d *differ) appendNew(b []byte, name string, s *shape, zero, v any, hidden []string) []byte {
+	before := len(b)
+	b = appendField(b, name)
+	start := len(b)
+	switch {
+	case zero == noZero:
+		return d.appendAll(b, s, v)
+	case s.asOne(zero, v):
+		if !d.equal(s, zero, v) {
+			return append(b, "{}"...)
+		}
+	case s.kind == set || s.kind == listMap:
+		b = d.appendItems(b, s, v.([]any))
+	default:
+		d.eachField(s, v.(map[string]any), func(name string, s *shape, zero, v any) {
+			if !slices.Contains(hidden, name) {
+				b = d.appendNew(b, name, s, zero, v, nil)
+			}
+		})
+	}
+	if len(b) == start {
+		return b[:before]
+	}
+	return closed(b, start)
+}
+
+// closed makes an object of the fields from start on, each of which begins with a comma; nothing of none.
+func closed(b []byte, start int) []byte {
+	if len(b) == start {
+		return b
+	}
+	b[start] = '{'
+	return append(b, '}')
+}
+
+// appendField prints the path element of a field, which something is below.
+func appendField(b []byte, name string) []byte {
+	b = append(b, `,"f`...)
+	quote := len(b)
+	b = append(object.AppendString(b, name), ':')
+	b[quote] = ':'
+	return b
+}
+
+// all returns the paths of a value that comes or goes: its own and all below.
+func (d *differ) all(s *shape, v any) map[string]any {
+	if s.atomic || !isContainer(v) {
+		return leaf
+	}
+	set, err := object.ParseValue(d.appendAll(nil, s, v))
+	if err != nil {
+		panic("fieldmanager: " + err.Error())
+	}
+	return set.(map[string]any)
+}
+
+// appendAll prints what all returns.
+func (d *differ) appendAll(b []byte, s *shape, v any) []byte {
+	start := len(b)
+	b = append(b, `{".":{}`...)
+	self := len(b)
+	switch v := v.(type) {
+	case map[string]any:
+		if !s.atomic && (s.kind == structure || s.kind == dictionary || s.kind == deduced) {
+			d.eachField(s, v, func(name string, s *shape, _, v any) { b = d.appendAll(appendField(b, name), s, v) })
+		}
+	case []any:
+		if !s.atomic && (s.kind == set || s.kind == listMap) {
+			b = d.appendItems(b, s, v)
+		}
+	}
+	if len(b) == self {
+		b = b[:start+1] // {}
+	}
+	return append(b, '}')
+}
+
+// noZero stands for the zero value of what has none: a field that is not there unless it is set.
+var noZero any = new(byte)
+
+// eachField yields the fields that an object has, with the shapes and zero values of what they hold, in order of their
+// names.
+func (d *differ) eachField(s *shape, m map[string]any, yield func(name string, s *shape, zero, v any)) {
+	if s.kind != structure || s.elem != nil {
+		for _, name := range object.SortedKeys(m) {
+			yield(name, s.child(name), noZero, m[name])
+		}
+		return
+	}
+	for _, i := range s.sorted {
+		f := &s.fields[i]
+		v, ok := f.in(m, d.typed(s))
+		if !ok {
+			continue
+		}
+		zero := noZero
+		if d.typed(s) && f.show == always {
+			zero = f.zero
+		}
+		yield(f.name, f.shape, zero, v)
+	}
+}
+
+// appendItems prints the items of a list and what is below them. Repeated items are owned as a whole.
+func (d *differ) appendItems(b []byte, s *shape, l []any) []byte {
+	type item struct {
+		path  string
+		value any
+	}
+	var room [8]item
+	items := room[:0]
+	for _, v := range l {
+		items = append(items, item{d.itemPath(s, v), v})
+	}
+	slices.SortStableFunc(items, func(a, b item) int { return cmp.Compare(a.path, b.path) })
+	for i, x := range items {
+		if i > 0 && items[i-1].path == x.path {
+			continue
+		}
+		b = append(object.AppendString(append(b, ','), x.path), ':')
+		if i+1 < len(items) && items[i+1].path == x.path {
+			b = append(b, "{}"...)
+		} else {
+			b = d.appendAll(b, s.elem, x.value)
+		}
+	}
+	return b
+}
+
+func (d *differ) itemPath(s *shape, item any) string {
+	path, err := s.itemPath(item, d.typed(s))
+	if err != nil && d.err == nil {
+		d.err = err
+	}
+	return path
+}
