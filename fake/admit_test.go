@@ -95,6 +95,26 @@ func TestAdmitMutates(t *testing.T) {
 	is.True(strings.Contains(body, `attempted to modify the object, which is not supported for this operation`))
 }
 
+func TestAdmitChangesNothing(t *testing.T) {
+	is := is.New(t)
+	c := client{t, fake.RunT(t)}
+	c.webhook("Mutating", "a", `"reinvocationPolicy":"IfNeeded",`)
+	c.webhook("Mutating", "b", "")
+	calls := ""
+	c.srv.Admit("a.example.com", func(review fake.AdmissionReview) fake.AdmissionReview {
+		calls += "a"
+		review["response"] = map[string]any{"allowed": true}
+		return review
+	})
+	c.srv.Admit("b.example.com", func(review fake.AdmissionReview) fake.AdmissionReview {
+		calls += "b"
+		return patchResponse(review, `[{"op":"add","path":"/kind","value":"ConfigMap"}]`)
+	})
+	code, _ := c.do("POST", admittedMaps, `{"metadata":{"name":"x"},"data":{"k":"v"}}`)
+	is.Equal(code, http.StatusCreated)
+	is.Equal(calls, "ab") // a is not asked again
+}
+
 func TestAdmitDryRun(t *testing.T) {
 	is := is.New(t)
 	c := client{t, fake.RunT(t)}

@@ -45,6 +45,16 @@ func (a *Attributes) set(value any, path ...string) {
 	a.Object.Set(value, path...)
 }
 
+// unfold replaces the text that fieldsV1 of a new object is kept as by what it says, for policies and webhooks, which may look
+// into it and are asked what they have changed.
+func (a *Attributes) unfold() {
+	for _, entry := range a.Object.Objects("metadata", "managedFields") {
+		if text, ok := entry["fieldsV1"].(object.Raw); ok {
+			entry["fieldsV1"] = text.Value()
+		}
+	}
+}
+
 // Changed reports whether a policy or webhook has changed Object.
 func (a *Attributes) Changed() bool { return a.reinvoke }
 

@@ -91,6 +91,7 @@ func (p *policies) invocations(a *Attributes) (list []*invocation, problems []pr
 	if len(bindings) == 0 {
 		return nil, nil
 	}
+	a.unfold()
 	return p.bound(a, bindings)
 }
 

@@ -67,6 +67,9 @@ func (w *webhooks) hooks(a *Attributes) []*webhook {
 		list = append(list, w.configuration(a, obj).hooks...)
 		return true
 	})
+	if len(list) > 0 {
+		a.unfold()
+	}
 	return list
 }
 
