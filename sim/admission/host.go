@@ -49,12 +49,19 @@ func (a *Attributes) version(obj object.Object, d *resource.Definition) object.O
 	if obj == nil {
 		return nil
 	}
+	obj = a.convert(obj, d)
+	if a.body() != nil {
+		return obj
+	}
+	return reduced(d, obj)
+}
+
+// convert is version with what is not printed.
+func (a *Attributes) convert(obj object.Object, d *resource.Definition) object.Object {
 	obj = obj.Copy()
 	switch {
-	case a.body() != nil:
+	case a.body() != nil, d == a.Definition.Hub, d == a.Definition && a.Definition.StorageCodec != nil:
 		return obj
-	case d == a.Definition.Hub || d == a.Definition && a.Definition.StorageCodec != nil:
-		return reduced(d, obj)
 	case d.StorageCodec != nil:
 		if a.Definition.StorageCodec == nil || a.Definition.StorageCodec.Convert == nil {
 			return obj
@@ -64,7 +71,25 @@ func (a *Attributes) version(obj object.Object, d *resource.Definition) object.O
 		}
 		return obj
 	}
-	return reduced(d, d.FromStored(obj))
+	return d.FromStored(obj)
+}
+
+// shown returns obj as the definition d shows it to an expression: with the empty structs that are always printed.
+func (a *Attributes) shown(obj object.Object, d *resource.Definition) any {
+	if obj == nil {
+		return nil
+	}
+	obj = a.convert(obj, d)
+	t := d.Layout()
+	if own := a.body(); own != nil {
+		t = own.Layout()
+	}
+	if t != nil && d.SkewCodec == nil {
+		if printed, err := object.Parse(codec.AppendStored(nil, obj, t)); err == nil {
+			return map[string]any(printed)
+		}
+	}
+	return map[string]any(obj)
 }
 
 // reduced returns an object without its empty lists and maps that are not printed: expressions and webhooks see what a

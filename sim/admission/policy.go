@@ -56,7 +56,13 @@ type invocation struct {
 	policy  *policy
 	binding object.Object
 	kind    *resource.Definition
-	params  object.Object
+	params  params
+}
+
+// params are what a policy is used with: an object, and its kind; nil for none.
+type params struct {
+	object object.Object
+	kind   *resource.Definition
 }
 
 func newPolicies(h *Host, storage, bindings string, patch bool) *policies {
@@ -92,7 +98,7 @@ func (p *policies) invocations(a *Attributes) (list []*invocation, problems []pr
 // bound is invocations for the bindings that there are.
 func (p *policies) bound(a *Attributes, bindings []object.Object) (list []*invocation, problems []problem) {
 	a.Objects.Each(p.storage, "", func(obj object.Object) bool {
-		of := p.compile(obj)
+		of := p.compile(a, obj)
 		var own []object.Object
 		for _, b := range bindings {
 			if b.String("spec", "policyName") == of.name {
@@ -139,13 +145,13 @@ func (p *policies) bind(a *Attributes, of *policy, b object.Object, kind, paramK
 			return nil, nil
 		}
 	}
-	params, err := p.params(a, b, paramKind)
+	found, err := p.params(a, b, paramKind)
 	if err != nil {
 		return nil, err
 	}
 	var list []*invocation
-	for _, param := range params {
-		list = append(list, &invocation{of, b, kind, param})
+	for _, param := range found {
+		list = append(list, &invocation{of, b, kind, params{param, paramKind}})
 	}
 	return list, nil
 }
@@ -204,7 +210,7 @@ func (p *policies) params(a *Attributes, b object.Object, kind *resource.Definit
 }
 
 // compile returns the policy, compiled anew when its spec is not that of the last time.
-func (p *policies) compile(obj object.Object) *policy {
+func (p *policies) compile(a *Attributes, obj object.Object) *policy {
 	name, spec := obj.Name(), object.Object(obj.Map("spec"))
 	if c := p.compiled[name]; c != nil && object.Equal(map[string]any(c.spec), map[string]any(spec)) {
 		return c
@@ -212,7 +218,7 @@ func (p *policies) compile(obj object.Object) *policy {
 	c := &policy{name: name, spec: spec, fail: spec.String("failurePolicy") != "Ignore"}
 	c.constraints = newCriteria(spec.Map("matchConstraints"), "resourceRules")
 	c.constraints.everything = true
-	compiler := cel.NewCompiler(cel.Declarations{Params: spec.Map("paramKind") != nil, Authorizer: true, Patch: p.patch})
+	compiler := cel.NewCompiler(a.expressions(), cel.Declarations{Params: spec.Map("paramKind") != nil, Authorizer: true, Patch: p.patch})
 	for _, v := range spec.Objects("variables") {
 		_ = compiler.Variable(v.String("name"), v.String("expression")) // the expressions that use it say what is wrong
 	}
@@ -240,6 +246,11 @@ func (p *policies) compile(obj object.Object) *policy {
 	return c
 }
 
+// expressions is the environment of stored expressions.
+func (a *Attributes) expressions() cel.Environment {
+	return cel.Environment{Minor: a.Server.Minor, Stored: true}
+}
+
 // conditions evaluates match conditions: a false one wins over one that cannot be evaluated.
 func matchConditions(programs []*cel.Program, in *cel.Input) (bool, error) {
 	budget := int64(cel.MatchBudget)
@@ -262,20 +273,18 @@ func matchConditions(programs []*cel.Program, in *cel.Input) (bool, error) {
 }
 
 // input is what a write gives to the expressions of a policy or webhook.
-func (a *Attributes) input(h *Host, kind *resource.Definition, params object.Object) *cel.Input {
+func (a *Attributes) input(h *Host, kind *resource.Definition, with params) *cel.Input {
 	in := &cel.Input{Request: a.celRequest(kind), Resource: cel.Access{Group: a.Definition.Group, Resource: a.Definition.Resource,
 		Subresource: a.Subresource, Namespace: a.Namespace, Name: a.Name}}
-	if obj := a.version(a.Object, kind); obj != nil {
-		in.Object = map[string]any(obj)
-	}
-	if old := a.version(a.Old, kind); old != nil {
-		in.OldObject = map[string]any(old)
-	}
-	if params != nil {
-		in.Params = map[string]any(params)
+	in.Structs = kind.StorageCodec == nil
+	in.Object, in.OldObject = a.shown(a.Object, kind), a.shown(a.Old, kind)
+	if with.object != nil {
+		in.Params, in.ParamsStructs = map[string]any(with.object), with.kind.StorageCodec == nil
 	}
 	if a.Namespace != "" && a.Definition.Storage != namespaces {
 		if namespace := a.Objects.Get(namespaces, "", a.Namespace); namespace != nil {
+			namespace.Remove("apiVersion")
+			namespace.Remove("kind")
 			namespace.Remove("metadata", "managedFields")
 			namespace.Remove("metadata", "ownerReferences")
 			in.NamespaceObject = map[string]any(namespace)

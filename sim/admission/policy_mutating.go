@@ -24,7 +24,7 @@ func (p *policies) mutate(a *Attributes) *status.Status {
 	}
 	round := a.round("MutatingAdmissionPolicy")
 	for _, i := range list {
-		key := i.policy.name + "/" + i.binding.Name() + "/" + i.params.Namespace() + "/" + i.params.Name()
+		key := i.policy.name + "/" + i.binding.Name() + "/" + i.params.object.Namespace() + "/" + i.params.object.Name()
 		if !round.calls(key) {
 			continue
 		}

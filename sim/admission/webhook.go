@@ -63,7 +63,7 @@ func (w *webhooks) hooks(a *Attributes) []*webhook {
 	}
 	var list []*webhook
 	a.Objects.Each(w.storage, "", func(obj object.Object) bool {
-		list = append(list, w.configuration(obj).hooks...)
+		list = append(list, w.configuration(a, obj).hooks...)
 		return true
 	})
 	if len(list) > 0 {
@@ -73,7 +73,7 @@ func (w *webhooks) hooks(a *Attributes) []*webhook {
 }
 
 // configuration returns a configuration, read anew when its webhooks are not those of the last time.
-func (w *webhooks) configuration(obj object.Object) *configuration {
+func (w *webhooks) configuration(a *Attributes, obj object.Object) *configuration {
 	source := obj.List("webhooks")
 	if c := w.read[obj.Name()]; c != nil && object.Equal(c.source, source) {
 		return c
@@ -83,7 +83,7 @@ func (w *webhooks) configuration(obj object.Object) *configuration {
 		h := &webhook{Object: v, name: v.String("name"), fail: v.String("failurePolicy") != "Ignore", criteria: newCriteria(v, "rules")}
 		h.key = obj.Name() + "/" + h.name
 		if conditions := v.Objects("matchConditions"); len(conditions) > 0 {
-			compiler := cel.NewCompiler(cel.Declarations{Authorizer: true})
+			compiler := cel.NewCompiler(a.expressions(), cel.Declarations{Authorizer: true})
 			for _, m := range conditions {
 				h.conditions = append(h.conditions, compiler.Compile(m.String("expression"), cel.Bool))
 			}
@@ -100,7 +100,7 @@ func (w *webhooks) match(a *Attributes, h *webhook) (*resource.Definition, *stat
 	if d == nil || s != nil || len(h.conditions) == 0 {
 		return d, s
 	}
-	ok, err := matchConditions(h.conditions, a.input(w.host, d, nil))
+	ok, err := matchConditions(h.conditions, a.input(w.host, d, params{}))
 	switch {
 	case err != nil && h.fail:
 		return nil, status.Forbidden(a.Definition.Resourced(), a.Name, err.Error())

@@ -71,7 +71,7 @@ func (c *call) deleteOptions() (o registry.DeleteOptions, dryRun bool, s *status
 	} else if options, s = queryDeleteOptions(c.q.Query); s != nil {
 		return o, false, s
 	}
-	return registry.ReadDeleteOptions(options)
+	return c.s.Registry.ReadDeleteOptions(options)
 }
 
 // queryDeleteOptions reads DeleteOptions from the parameters of a DELETE without a body.
@@ -89,6 +89,9 @@ func queryDeleteOptions(query url.Values) (object.Object, *status.Status) {
 	}
 	if query.Has("propagationPolicy") {
 		options["propagationPolicy"] = query.Get("propagationPolicy")
+	}
+	if query.Has(registry.UnsafeOption) {
+		options[registry.UnsafeOption] = registry.ParseBool(query, registry.UnsafeOption)
 	}
 	if values := query["dryRun"]; len(values) > 0 {
 		options["dryRun"] = object.FromStrings(values)

@@ -46,7 +46,7 @@ func (v *validator) checkSchema(x *part, status bool, before map[string]any) fie
 	if len(structure) > 0 || unreadable(schema) {
 		return errs
 	}
-	_, bad := cel.CompileVersion(schema, before, p, c.wrong) // those of parts with nothing wrong in them
+	_, bad := cel.CompileVersion(cel.Environment{Minor: int(v.minor)}, schema, before, p, c.wrong) // those of parts with nothing wrong in them
 	return append(errs, bad...)
 }
 

@@ -182,6 +182,17 @@ func (c Cursor) Declared(is bool, rule func(Cursor) Cursor) Cursor {
 	return next
 }
 
+// Discriminated is Declared for a rule that stands on the struct around the field, because another field of it decides: what it
+// finds comes before what is found at the fields.
+func (c Cursor) Discriminated(is bool, rule func(Cursor) Cursor) Cursor {
+	before := len(c.report.errs)
+	next := c.Declared(is, rule)
+	for _, e := range c.report.errs[before:] {
+		e.Around = is
+	}
+	return next
+}
+
 // Changed reports whether this is an update and the value is another one than what is stored; null, {} and [] count as absent.
 func (c Cursor) Changed() bool {
 	return c.Updates() && !object.SemanticEqual(c.value, c.old)

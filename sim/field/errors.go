@@ -68,6 +68,8 @@ type Error struct {
 	// Declared: the rule is one of those that stand as tags on the types of the real server (declarative validation). What
 	// such rules find comes after everything else.
 	Declared bool
+	// Around says that the rule stands on the struct around the field: Cursor.Discriminated.
+	Around bool
 }
 
 // Error returns the whole text: field, type, value and detail.

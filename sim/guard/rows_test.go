@@ -15,7 +15,9 @@ var rows = [][]string{
 	{"sim/status", "sim/selector", "sim/metadata", "sim/fault", "sim/trace"},
 	{"sim/mvcc", "sim/schema", "sim/checker", "sim/auth/token"},
 	{"sim/resource", "sim/patch", "sim/crd/structural"},
-	{"sim/codec", "sim/cel", "sim/commit"},
+	{"sim/codec", "sim/cel/expr", "sim/commit"},
+	{"sim/cel/celgo"},
+	{"sim/cel"},
 	{"sim/webhook"},
 	{"sim/builtin/table", "sim/builtin/gotext"},
 	{"sim/builtin/kind"},
@@ -52,7 +54,7 @@ var testKits = []string{"sim/builtin/kindtest", "sim/registry/registrytest"}
 
 // homes says in which package each dependency may be imported (tests may import it too).
 var homes = map[string]string{
-	"cel.dev/cel-go":                       "sim/cel",
+	"cel.dev/cel-go":                       "sim/cel/celgo",
 	"github.com/evanphx/json-patch/v5":     "sim/patch",
 	"github.com/google/btree":              "sim/mvcc",
 	"github.com/matryer/is":                "tests",

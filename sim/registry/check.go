@@ -2,7 +2,9 @@ package registry
 
 import (
 	"slices"
+	"strings"
 
+	"github.com/kubesim/kubesim/sim/codec"
 	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/metadata"
 	"github.com/kubesim/kubesim/sim/object"
@@ -43,14 +45,14 @@ func check(ctx *resource.Context, obj, old object.Object) field.ErrorList {
 // declarative puts what the rules that stand as tags on the types find behind everything else, of which nothing is said twice
 // (registry/rest.ValidateDeclaratively), in the order of the fields. Servers do so since 1.37; custom resources have no such tags.
 func declarative(ctx *resource.Context, errs field.ErrorList) field.ErrorList {
-	if ctx.Definition.Hub.Custom || !ctx.Since(37) || len(errs) < 2 {
+	if ctx.Definition.Hub.Custom || !ctx.Since(37) {
 		return errs
 	}
 	said := map[string]bool{}
 	var own, declared field.ErrorList
 	for _, err := range errs {
 		if text := err.Error(); err.Declared {
-			declared = append(declared, err)
+			declared = append(declared, asSent(ctx, err))
 		} else if !said[text] {
 			said[text] = true
 			own = append(own, err)
@@ -58,9 +60,30 @@ func declarative(ctx *resource.Context, errs field.ErrorList) field.ErrorList {
 	}
 	typ := ctx.Definition.Type()
 	slices.SortStableFunc(declared, func(a, b *field.Error) int {
-		return slices.Compare(typ.Order(a.Field.String()), typ.Order(b.Field.String()))
+		return slices.Compare(typ.Order(foundAt(a)), typ.Order(foundAt(b)))
 	})
 	return append(own, declared...)
+}
+
+// asSent prints an object in an error of a tag as that of the request's version, not as what servers have in memory.
+func asSent(ctx *resource.Context, err *field.Error) *field.Error {
+	if obj, ok := err.Value.(map[string]any); ok && err.Type == field.TypeDuplicate {
+		err.Value = field.Raw(codec.Append(nil, obj, ctx.Definition.Type().At(err.Field.String())))
+	}
+	return err
+}
+
+// foundAt returns the path of the field whose rule found an error: that two elements are the same is found at their list, and what
+// hangs on another field at the struct around both.
+func foundAt(err *field.Error) string {
+	path := err.Field.String()
+	switch {
+	case err.Around:
+		path = path[:max(0, strings.LastIndex(path, "."))]
+	case err.Type == field.TypeDuplicate && strings.HasSuffix(path, "]"):
+		path = path[:strings.LastIndex(path, "[")]
+	}
+	return path
 }
 
 func nameRule(ctx *resource.Context, obj object.Object) func(name string, prefix bool) []string {

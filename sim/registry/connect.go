@@ -19,7 +19,7 @@ func (r *Registry) Connect(q *Request, verb string, body object.Object) (object.
 		return nil, notSimulated(q)
 	}
 	if verb != "create" { // it begins with what is there
-		if s := unreadable(r.stored(q.Definition, q.Namespace, q.Name)); s != nil {
+		if s := r.corrupt(q.Definition, r.stored(q.Definition, q.Namespace, q.Name)); s != nil {
 			return nil, s
 		}
 	}
@@ -127,7 +127,7 @@ func (o objects) Write(storage, namespace, name string, change func(object.Objec
 
 // Delete deletes an object, or begins to.
 func (o objects) Delete(storage, namespace, name string, options object.Object) *status.Status {
-	del, dryRun, s := ReadDeleteOptions(options)
+	del, dryRun, s := o.r.ReadDeleteOptions(options)
 	if s != nil {
 		return s
 	}

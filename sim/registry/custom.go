@@ -44,7 +44,7 @@ func (r *Registry) putCustom(d *resource.Definition, obj object.Object) (*resour
 	event := store.Put(key, value, aux)
 	r.Backend.Committed(event)
 	it := resource.ItemOf(d, event.KV)
-	return it, unreadable(it)
+	return it, r.unreadable(it)
 }
 
 // modified returns the revision of a key's last write; 0: it is not there.
@@ -116,14 +116,6 @@ func (r *Registry) readBack(d *resource.Definition, obj object.Object) (*resourc
 		return nil, status.Plain("%s", err.Error())
 	}
 	return r.encodeUnstored(d, obj), nil
-}
-
-// unreadable returns the answer where an object cannot be shown in the version of the request.
-func unreadable(it *resource.Item) *status.Status {
-	if it == nil || it.Err == nil {
-		return nil
-	}
-	return status.Plain("%s", it.Err.Error())
 }
 
 // terminating refuses the creation of an object whose definition is being deleted.

@@ -20,6 +20,8 @@ const (
 
 // DeleteOptions is meta/v1 DeleteOptions without dryRun.
 type DeleteOptions struct {
+	// Unsafe is ignoreStoreReadErrorWithClusterBreakingPotential, where the server has the gate for it.
+	Unsafe             bool
 	GracePeriodSeconds *int64
 	OrphanDependents   *bool
 	PropagationPolicy  string // "", Orphan, Background or Foreground
@@ -34,6 +36,9 @@ func (r *Registry) Delete(q *Request, o DeleteOptions) (*Result, *status.Status)
 	}
 	if s := checkDeletable(q); s != nil {
 		return nil, s
+	}
+	if o.Unsafe {
+		return r.deleteCorrupt(q)
 	}
 	warnPropagation(q, o)
 	return anew(q, true, func() (*Result, *status.Status) { return r.delete(q, o) })
@@ -67,7 +72,7 @@ func (r *Registry) delete(q *Request, o DeleteOptions) (*Result, *status.Status)
 		}
 		return nil, status.NotFound(d.Resourced(), q.Name)
 	}
-	if s := unreadable(item); s != nil {
+	if s := r.corrupt(d, item); s != nil {
 		return nil, s
 	}
 	obj := item.Object()

@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/status"
 )
 
@@ -10,6 +11,10 @@ const collectionPage = 10000
 // DeleteCollection deletes the objects a list of the same options returns, one after the other, and answers with that
 // list as it was before. The first failure ends it; what was deleted stays deleted.
 func (r *Registry) DeleteCollection(q *Request, o ListOptions, del DeleteOptions, done func(*Page, *status.Status)) {
+	if del.Unsafe {
+		done(nil, invalidDeleteOptions(field.Invalid(unsafeOption, true, "is not allowed with DELETECOLLECTION, try again after removing the option")))
+		return
+	}
 	warnPropagation(q, del)
 	o.paged = true
 	if o.ResourceVersion != "" && o.Limit == 0 {

@@ -6,8 +6,13 @@ import (
 	"github.com/kubesim/kubesim/sim/status"
 )
 
+// UnsafeOption is the option that deletes what cannot be decoded: see corrupt.go.
+const UnsafeOption = "ignoreStoreReadErrorWithClusterBreakingPotential"
+
+var unsafeOption = field.Root(UnsafeOption)
+
 // ReadDeleteOptions validates options and turns them into their Go form.
-func ReadDeleteOptions(options object.Object) (o DeleteOptions, dryRun bool, s *status.Status) {
+func (r *Registry) ReadDeleteOptions(options object.Object) (o DeleteOptions, dryRun bool, s *status.Status) {
 	var errs field.ErrorList
 	if b, ok := options.Bool("orphanDependents"); ok {
 		o.OrphanDependents = &b
@@ -25,8 +30,12 @@ func ReadDeleteOptions(options object.Object) (o DeleteOptions, dryRun bool, s *
 	}
 	dryRun, bad := ParseDryRun(object.Strings(options.List("dryRun")))
 	errs = append(errs, bad...)
+	o.Unsafe = r.tellsCorrupt() && options.True(UnsafeOption)
+	if o.Unsafe {
+		errs = append(errs, r.checkUnsafe(options, dryRun)...)
+	}
 	if len(errs) > 0 {
-		return o, false, status.Invalid(status.Resource{Group: "meta.k8s.io", Resource: "DeleteOptions"}, "", errs)
+		return o, false, invalidDeleteOptions(errs...)
 	}
 	if n, ok := options.Int("gracePeriodSeconds"); ok {
 		if n < 0 {
@@ -43,6 +52,23 @@ func ReadDeleteOptions(options object.Object) (o DeleteOptions, dryRun bool, s *
 		o.ResourceVersion = &text
 	}
 	return o, dryRun, nil
+}
+
+// checkUnsafe returns what cannot be said of a deletion that ignores what it cannot read.
+func (r *Registry) checkUnsafe(options object.Object, dryRun bool) (errs field.ErrorList) {
+	if dryRun && !r.Server.Since(37) {
+		errs = append(errs, field.Invalid(unsafeOption, true, "cannot be set together with .dryRun"))
+	}
+	for _, name := range []string{"propagationPolicy", "orphanDependents", "gracePeriodSeconds", "preconditions"} {
+		if options.Has(name) {
+			errs = append(errs, field.Invalid(unsafeOption, true, "cannot be set together with ."+name))
+		}
+	}
+	return errs
+}
+
+func invalidDeleteOptions(errs ...*field.Error) *status.Status {
+	return status.Invalid(status.Resource{Group: "meta.k8s.io", Resource: "DeleteOptions"}, "", errs)
 }
 
 // ParseDryRun reads the values of dryRun: All is the only one there is.

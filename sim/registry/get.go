@@ -36,7 +36,7 @@ func (r *Registry) Get(q *Request, rv string, done func(*resource.Item, *status.
 			done(nil, status.TooLargeResourceVersion(rev, r.Backend.Store().Rev(), 0))
 			return
 		}
-		done(found(q, r.asked(d, q.Namespace, q.Name)))
+		done(r.found(q, r.asked(d, q.Namespace, q.Name)))
 		return
 	}
 	r.Backend.Await(cache, rev, func(fresh bool) {
@@ -48,15 +48,15 @@ func (r *Registry) Get(q *Request, rv string, done func(*resource.Item, *status.
 		if kv := cache.View().Get(d.Key(q.Namespace, q.Name)); kv != nil {
 			it = resource.ItemOf(d.Hub, kv)
 		}
-		done(found(q, it))
+		done(r.found(q, it))
 	})
 }
 
-func found(q *Request, it *resource.Item) (*resource.Item, *status.Status) {
+func (r *Registry) found(q *Request, it *resource.Item) (*resource.Item, *status.Status) {
 	if it == nil {
 		return nil, status.NotFound(q.Definition.Resourced(), q.Name)
 	}
-	return answered(q, it), unreadable(it)
+	return answered(q, it), r.corrupt(q.Definition, it)
 }
 
 // checkName refuses names that cannot be a segment of a path.

@@ -18,7 +18,8 @@ type Page struct {
 	Continue  string
 	Remaining *int64 // remainingItemCount
 
-	failed *status.Status // of an object that cannot be shown: the whole list fails
+	broken []*resource.Item // those that cannot be shown: the whole list fails
+	failed *status.Status   // why it does, nil if it does not
 }
 
 // reading says which state a list reads (API concepts, "Semantics for get and list").
@@ -34,6 +35,9 @@ type reading struct {
 // List reads a collection, or a page of it, and calls answer when it has it.
 func (r *Registry) List(q *Request, o ListOptions, answer func(*Page, *status.Status)) {
 	done := func(p *Page, s *status.Status) {
+		if s == nil && len(p.broken) > 0 && p.failed == nil {
+			p.failed = r.corruptList(q.Definition, p.broken)
+		}
 		if s == nil && p.failed != nil {
 			p, s = nil, p.failed
 		}
@@ -76,8 +80,8 @@ func (r *Registry) List(q *Request, o ListOptions, answer func(*Page, *status.St
 		switch {
 		case fresh:
 			p, s := l.fromCache(cache, read)
-			if s == nil && p.failed != nil && !l.light(read) {
-				p.failed = unfilled(l.d, p.failed.Message)
+			if s == nil && len(p.broken) > 0 && !l.light(read) {
+				p.failed = r.unfilled(l.d, p.broken)
 			}
 			done(p, s)
 		case read.newest: // the cache lags: the store answers instead
@@ -245,8 +249,8 @@ func (l *lister) page(view *mvcc.View, rev uint64, read reading, cached bool) *P
 
 func (l *lister) add(p *Page, kv *mvcc.KV) {
 	it := resource.ItemOf(l.d.Hub, kv)
-	if it.Err != nil && p.failed == nil {
-		p.failed = unreadable(it)
+	if it.Err != nil {
+		p.broken = append(p.broken, it)
 	}
 	if l.o.Matches(it) {
 		p.Items = append(p.Items, decorated(l.d, it))

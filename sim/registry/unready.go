@@ -37,24 +37,32 @@ func retryAfter(downtime time.Duration) int {
 	return int(min(max(math.Exp(0.06*downtime.Seconds()), 1), retryMax))
 }
 
-// unfilled is what a client is told for as long as the cache of a version cannot be filled, because an object cannot be
+// unfilled is what a client is told for as long as the cache of a version cannot be filled, because objects cannot be
 // shown in it.
-func unfilled(d *resource.Definition, why string) *status.Status {
-	return status.TooManyRequests(unreadyMessage+": failed to list "+d.GVK.String()+": "+why, retryAfter(0))
+func (r *Registry) unfilled(d *resource.Definition, broken []*resource.Item) *status.Status {
+	of := d.GVK.String()
+	if r.tellsCorrupt() {
+		of = "<unspecified>"
+	}
+	return status.TooManyRequests(unreadyMessage+": failed to list "+of+": "+r.corruptList(d, broken).Message, retryAfter(0))
 }
 
 // unfillable returns unfilled where an object of a custom resource cannot be shown, else nil.
-func (r *Registry) unfillable(d *resource.Definition, namespace string) (s *status.Status) {
+func (r *Registry) unfillable(d *resource.Definition, namespace string) *status.Status {
 	if d.StorageCodec == nil {
 		return nil
 	}
+	var broken []*resource.Item
 	r.Backend.Cache(d.Hub).View().Range(d.Key(namespace, ""), "", func(kv *mvcc.KV) bool {
 		if it := resource.ItemOf(d.Hub, kv); it.Err != nil {
-			s = unfilled(d, it.Err.Error())
+			broken = append(broken, it)
 		}
-		return s == nil
+		return len(broken) == 0 || r.tellsCorrupt()
 	})
-	return s
+	if len(broken) == 0 {
+		return nil
+	}
+	return r.unfilled(d, broken)
 }
 
 // light reports whether the store answers a list while the cache cannot.

@@ -74,7 +74,7 @@ func (r *Registry) update(q *Request, change Change) (*Result, *status.Status) {
 		}
 		return r.updateMissing(q, change)
 	}
-	if s := unreadable(item); s != nil {
+	if s := r.unreadable(item); s != nil {
 		return nil, s
 	}
 	old := codec.Read(item, nil)

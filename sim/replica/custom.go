@@ -27,7 +27,7 @@ func withDefinitions(set *schema.Set, defs []*resource.Definition) []*resource.D
 // serveCustom makes a replica serve custom resources.
 func (r *Server) serveCustom(set *schema.Set) {
 	decoder := r.api.Decoder
-	r.custom = &crd.Server{Schema: set, Meta: decoder.ReadMeta,
+	r.custom = &crd.Server{Schema: set, Minor: r.profile.server.Minor, Meta: decoder.ReadMeta,
 		NewUID:    r.api.Registry.NewAuditID,
 		Converter: func(name string) crd.Converter { return r.set.Conversions.functions[name] },
 		Call:      r.set.Conversions.callOut,

@@ -123,7 +123,7 @@ func (r *Server) registry(b registry.Backend, who *auth.Auth, fields *fieldmanag
 		ServiceCIDR: r.set.ServiceCIDR, Tokens: r.set.Tokens}
 	reg.May = func(q *registry.Request, what resource.Access) *status.Status {
 		at := auth.Attributes{User: q.User, Verb: what.Verb, IsResource: true, Group: q.Definition.Group, Version: q.Definition.Version,
-			Resource: q.Definition.Resource, Subresource: what.Subresource, Namespace: what.Namespace, Name: what.Name}
+			Resource: cmp.Or(what.Resource, q.Definition.Resource), Subresource: what.Subresource, Namespace: what.Namespace, Name: what.Name}
 		if allowed, reason := who.Authorize(at, reg.Reader()); !allowed {
 			return auth.Forbidden(at, reason)
 		}

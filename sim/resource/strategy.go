@@ -175,6 +175,7 @@ type Context struct {
 // Access is something that may be allowed beside what a request does. An empty Namespace or Name stands for all.
 type Access struct {
 	Verb, Subresource, Namespace, Name string
+	Resource                           string // of the same group; "": the request's own
 }
 
 // User is who sends a request.

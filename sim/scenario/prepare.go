@@ -22,7 +22,7 @@ var prepareCommands = []Command{
 
 func checkReplica(op *Op, at int) error {
 	for _, o := range op.Args[1:] {
-		if err := setOption(&sim.ReplicaOptions{}, o); err != nil {
+		if err := SetReplica(&sim.ReplicaOptions{}, o); err != nil {
 			return wrong(at, "%s", err)
 		}
 	}
@@ -69,7 +69,7 @@ func (o *Options) setReplica(op *Op) error {
 	n, err := o.haveReplicas(op.Args[0])
 	for _, text := range op.Args[1:] {
 		if err == nil {
-			err = setOption(&o.Replicas[n-1], text)
+			err = SetReplica(&o.Replicas[n-1], text)
 		}
 	}
 	return err

@@ -12,14 +12,14 @@ import (
 	"github.com/kubesim/kubesim/sim/schema"
 )
 
-// setOption reads one option of a replica into o:
+// SetReplica reads one option of a replica into o:
 //
 //	version=1.35                                   a minor or a release
 //	gates=NAME=true,NAME=false                     feature gates
 //	serve=autoscaling/v1=false,batch/v1/cronjobs=false   what is not served
 //	storage=RESOURCE=GROUP/VERSION                 in which version a resource is stored
 //	peers=true                                     requests for what it does not serve go to another replica
-func setOption(o *sim.ReplicaOptions, text string) error {
+func SetReplica(o *sim.ReplicaOptions, text string) error {
 	name, value, _ := strings.Cut(text, "=")
 	if value == "" {
 		name = ""
@@ -72,7 +72,7 @@ func cloned[V any](before map[string]V) map[string]V {
 	return out
 }
 
-// optionsOf prints the options of a replica, which setOption reads back.
+// optionsOf prints the options of a replica, which SetReplica reads back.
 func optionsOf(o sim.ReplicaOptions) string {
 	out := []string{"version=" + cmp.Or(strings.TrimPrefix(o.Version, "v"), schema.Default)}
 	for _, list := range []struct {

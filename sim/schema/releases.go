@@ -29,15 +29,17 @@ type Release struct {
 	Readable map[string]string
 	// PlainElements says that OpenAPI has no defaults for the elements of lists and maps.
 	PlainElements bool
+	// CELGo is the version of cel-go that evaluates expressions, 26 for v0.26.
+	CELGo int
 }
 
 // Releases are all minors that there is data for, built into this program or not, oldest first.
 var Releases = []Release{
-	{Minor: "1.34", Version: "v1.34.4", Stored: storedElsewhere, Unserved: unserved},
-	{Minor: "1.35", Version: "v1.35.4", Stored: storedElsewhere, Unserved: unserved},
+	{Minor: "1.34", Version: "v1.34.4", Stored: storedElsewhere, Unserved: unserved, CELGo: 26},
+	{Minor: "1.35", Version: "v1.35.4", Stored: storedElsewhere, Unserved: unserved, CELGo: 26},
 	{Minor: Default, Version: DefaultVersion, Stored: with(storedElsewhere,
 		stored("admissionregistration.k8s.io/v1beta1", "MutatingAdmissionPolicy MutatingAdmissionPolicyBinding")),
-		Unserved: unserved, Readable: readable},
+		Unserved: unserved, Readable: readable, CELGo: 26},
 	{Minor: "1.37", Version: "v1.37.2", Stored: with(storedElsewhere,
 		stored("certificates.k8s.io/v1beta1", "ClusterTrustBundle PodCertificateRequest"),
 		stored("resource.k8s.io/v1beta2", "DeviceTaintRule"),
@@ -50,7 +52,7 @@ var Releases = []Release{
 		}),
 		Readable: with(readable, map[string]string{
 			"lifecycle.k8s.io": "v1alpha1", "scheduling.k8s.io": "v1 v1alpha3 v1beta1", "storagemigration.k8s.io": "v1 v1beta1",
-		}), PlainElements: true},
+		}), PlainElements: true, CELGo: 29},
 }
 
 // Known returns the minors of Releases. Load knows those that were built into the program, which are all of them but for

@@ -113,15 +113,25 @@ func (t *Type) indexFields() {
 // Order returns where a path such as spec.rules[2].name leads among all values of the type: positions of fields and items, which
 // compare as the places do in an object that is printed.
 func (t *Type) Order(path string) []int {
-	var places []int
+	places, _ := t.follow(path)
+	return places
+}
+
+// At returns the type of the value that a path such as spec.rules[2].name leads to, nil if it leads nowhere.
+func (t *Type) At(path string) *Type {
+	_, t = t.follow(path)
+	return t
+}
+
+func (t *Type) follow(path string) (places []int, at *Type) {
 	for step := range strings.SplitSeq(path, ".") {
 		name, index, inList := strings.Cut(step, "[")
 		if t == nil || t.Kind != Struct {
-			return places
+			return places, nil
 		}
 		i, known := t.index[name]
 		if !known {
-			return places
+			return places, nil
 		}
 		places, t = append(places, i), t.Fields[i].Type
 		if n, err := strconv.Atoi(strings.TrimSuffix(index, "]")); inList && t != nil {
@@ -130,7 +140,7 @@ func (t *Type) Order(path string) []int {
 			}
 		}
 	}
-	return places
+	return places, t
 }
 
 // Field returns the field with the JSON name (case-sensitive, as the API server matches), or nil.

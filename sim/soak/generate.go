@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"strings"
 
+	"github.com/kubesim/kubesim/sim/checker"
 	"github.com/kubesim/kubesim/sim/fault"
 	"github.com/kubesim/kubesim/sim/scenario"
 	"github.com/kubesim/kubesim/sim/trouble"
@@ -62,6 +63,24 @@ func (o *request) flag(name, value string) {
 	o.Flags = append(o.Flags, scenario.FlagValue{Name: name, Value: value})
 }
 
+// about is a request for all that is in a scope.
+func about(verb, client string, s checker.Scope) *request {
+	o := newRequest(verb, client, s.Resource)
+	switch {
+	case s.Namespace != "":
+		o.flag("namespace", s.Namespace)
+	case !resources[s.Resource].cluster:
+		o.flag("all-namespaces", "")
+	}
+	if s.Selector != "" {
+		o.flag("selector", s.Selector)
+	}
+	if s.Name != "" {
+		o.flag("field-selector", "metadata.name="+s.Name)
+	}
+	return o
+}
+
 // ask draws the n-th op, for which a client asks for something.
 func (g *generator) ask(n int) scenario.Op {
 	client, verb := fmt.Sprint("c", 1+g.r.IntN(g.c.Clients)), pick(g.r, g.work)
@@ -72,8 +91,7 @@ func (g *generator) ask(n int) scenario.Op {
 	case "page":
 		return newRequest(verb, client).Op
 	case "list", "watch", "deletecollection":
-		o := newRequest(verb, client, resource)
-		g.scope(o, resource)
+		o := about(verb, client, g.scope(verb, resource))
 		switch verb {
 		case "list":
 			g.list(o)
@@ -167,23 +185,21 @@ func (o *request) patch(kind, finalizer, label string, n int) {
 	o.flag("patch", fmt.Sprintf(`{"metadata":{"labels":{"app":%s},"annotations":{"m":"%d"}%s}}`, value, n%5, guard))
 }
 
-// scope narrows what a list or a watch is about: to a namespace, a selector, one name.
-func (g *generator) scope(o *request, resource string) {
-	switch {
-	case resources[resource].cluster:
-	case o.Name == "deletecollection" || g.one(2):
-		o.flag("namespace", pick(g.r, namespaces))
-	default:
-		o.flag("all-namespaces", "")
+// scope draws what a list, a watch or a deletecollection is about.
+func (g *generator) scope(verb, resource string) checker.Scope {
+	s := checker.Scope{Resource: resource}
+	if !resources[resource].cluster && (verb == "deletecollection" || g.one(2)) {
+		s.Namespace = pick(g.r, namespaces)
 	}
 	switch g.r.IntN(5) {
 	case 0, 1:
-		o.flag("selector", pick(g.r, []string{"app=l0", "app!=l0", "app", "!app", "app in (l0,l1)"}))
+		s.Selector = pick(g.r, []string{"app=l0", "app!=l0", "app", "!app", "app in (l0,l1)"})
 	case 2:
-		if o.Name != "deletecollection" && g.one(2) {
-			o.flag("field-selector", fmt.Sprint("metadata.name=o", g.r.IntN(g.c.Names)))
+		if verb != "deletecollection" && g.one(2) {
+			s.Name = fmt.Sprint("o", g.r.IntN(g.c.Names))
 		}
 	}
+	return s
 }
 
 // version draws a resourceVersion: none, 0, or one around the store's, up to 100 before and behind it.

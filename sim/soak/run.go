@@ -185,21 +185,9 @@ func (r *runner) again() error {
 			continue
 		}
 		seen[k] = true
-		o := newRequest("watch", s.Client, s.Scope.Resource)
+		o := about("watch", s.Client, s.Scope)
 		o.flag("rv", "seen")
 		o.flag("bookmarks", "")
-		switch {
-		case s.Scope.Namespace != "":
-			o.flag("namespace", s.Scope.Namespace)
-		case !resources[s.Scope.Resource].cluster:
-			o.flag("all-namespaces", "")
-		}
-		if s.Scope.Selector != "" {
-			o.flag("selector", s.Scope.Selector)
-		}
-		if s.Scope.Name != "" {
-			o.flag("field-selector", "metadata.name="+s.Scope.Name)
-		}
 		if err := r.do(o.Op, len(r.o.Ops)+1+len(seen)); err != nil {
 			return err
 		}

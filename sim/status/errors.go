@@ -88,6 +88,25 @@ func InvalidObject(key, why string) string {
 	return fmt.Sprintf("StorageError: invalid object, Code: 4, Key: %s, ResourceVersion: 0, AdditionalErrorMsg: %s", key, why)
 }
 
+// CorruptObject is what the store makes of an object that it cannot read (storage.NewCorruptObjError).
+func CorruptObject(key, why string) string {
+	return fmt.Sprintf("StorageError: corrupt object, Code: 7, Key: %s, ResourceVersion: 0, AdditionalErrorMsg: %s", key, why)
+}
+
+// StorageRead answers for a read that came upon objects which cannot be read, each of them a cause.
+func StorageRead(r Resource, verb string, causes []Cause) *Status {
+	details := r.details(verb)
+	message := fmt.Sprintf("failed to read one or more %s from the storage: %s", r, causes[0].Message)
+	if len(causes) > 1 {
+		message += fmt.Sprintf(" (and %d more)", len(causes)-1)
+	}
+	for i := range causes {
+		causes[i].Reason = "UnexpectedServerResponse"
+	}
+	details.Causes = causes
+	return &Status{Code: wire.StatusInternalServerError, Reason: ReasonStorageRead, Message: message, Details: details}
+}
+
 // ApplyConflict answers for an apply that would change fields of other managers.
 func ApplyConflict(message string, causes []Cause) *Status {
 	return &Status{Code: wire.StatusConflict, Reason: ReasonConflict, Message: message, Details: &Details{Causes: causes}}

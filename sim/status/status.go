@@ -36,6 +36,7 @@ const (
 	ReasonTooLarge        Reason = "RequestEntityTooLarge"
 	ReasonMediaType       Reason = "UnsupportedMediaType"
 	ReasonInternal        Reason = "InternalError"
+	ReasonStorageRead     Reason = "StorageReadError"
 	ReasonExpired         Reason = "Expired"
 	ReasonUnavailable     Reason = "ServiceUnavailable"
 )

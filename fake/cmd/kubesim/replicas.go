@@ -1,12 +1,12 @@
 package main
 
 import (
-	"fmt"
 	"net"
 	"strconv"
 	"strings"
 
 	"github.com/kubesim/kubesim/fake"
+	"github.com/kubesim/kubesim/sim/scenario"
 )
 
 // replicas is the value of --replica: one API server each time.
@@ -14,58 +14,35 @@ type replicas []fake.ReplicaOptions
 
 func (r *replicas) String() string { return "" }
 
-// Set adds a replica, whose settings are separated by commas:
+// Set adds a replica, whose settings, those of scenario.SetReplica, are separated by commas:
 //
 //	version=1.35
 //	gates=VolumeLimitScaling=true,GenericWorkload=true       and so on until the next setting
 //	serve=autoscaling/v1=false
 //	storage=horizontalpodautoscalers.autoscaling=autoscaling/v1
+//	peers=true
 func (r *replicas) Set(text string) error {
 	var o fake.ReplicaOptions
 	setting := ""
-	for _, item := range strings.Split(text, ",") {
-		name, value, found := strings.Cut(item, "=")
-		switch {
-		case item == "":
+	for item := range strings.SplitSeq(text, ",") {
+		if item == "" {
 			continue
-		case found && (name == "version" || name == "gates" || name == "serve" || name == "storage"):
-			setting, item = name, value
-		case setting == "" || setting == "version":
-			return fmt.Errorf("%q is none of version=, gates=, serve= and storage=", item)
 		}
-		if err := setReplica(&o, setting, item); err != nil {
+		switch name, _, _ := strings.Cut(item, "="); name {
+		case "gates", "serve", "storage":
+			setting = name
+		case "version", "peers":
+			setting = ""
+		default:
+			if setting != "" {
+				item = setting + "=" + item
+			}
+		}
+		if err := scenario.SetReplica(&o, item); err != nil {
 			return err
 		}
 	}
 	*r = append(*r, o)
-	return nil
-}
-
-func setReplica(o *fake.ReplicaOptions, setting, item string) error {
-	if setting == "version" {
-		o.Version = item
-		return nil
-	}
-	name, value, _ := strings.Cut(item, "=")
-	if setting == "storage" {
-		if o.StorageVersions == nil {
-			o.StorageVersions = map[string]string{}
-		}
-		o.StorageVersions[name] = value
-		return nil
-	}
-	on, err := strconv.ParseBool(value)
-	if err != nil {
-		return fmt.Errorf("%s: %q: say NAME=true or NAME=false", setting, item)
-	}
-	into := &o.FeatureGates
-	if setting == "serve" {
-		into = &o.Serve
-	}
-	if *into == nil {
-		*into = map[string]bool{}
-	}
-	(*into)[name] = on
 	return nil
 }
 

@@ -54,8 +54,8 @@ Several API servers over one store:
 
   --replicas N          so many of the newest version (default 1)
   --replica SETTINGS    one API server; may be repeated. SETTINGS are version=1.35, gates=NAME=true,NAME=false,
-                        serve=autoscaling/v1=false and storage=RESOURCE=GROUP/VERSION, with commas between them;
-                        "" is the newest version with all defaults
+                        serve=autoscaling/v1=false, storage=RESOURCE=GROUP/VERSION and peers=true, with commas
+                        between them; "" is the newest version with all defaults
 
 Who may do what:
 

@@ -6,33 +6,42 @@ import (
 	"github.com/kubesim/kubesim/sim/cel"
 	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/resource"
 )
 
 // expressions compile what a policy or a webhook configuration says in CEL. What an expression can name hangs on where it
 // stands: a condition has no variables, a message no authorizer, only a mutation the types of patches. nil checks nothing.
 type expressions struct {
+	minor     int // of the server
 	params    bool
 	variables []object.Object // that were declared so far
 	named     bool            // there are variables, be it without an expression
-	compilers map[cel.Declarations]*cel.Compiler
+	compilers map[dialect]*cel.Compiler
 	declared  map[*cel.Compiler]int // how many of the variables
 }
 
+// dialect is what decides which compiler an expression is for. Stored ones that stay as they are may use more than new ones.
+type dialect struct {
+	cel.Declarations
+	stored bool
+}
+
 // expressionsOf returns what compiles the expressions in a value, or nil if it is as it was: what is stored did compile.
-func expressionsOf(at field.Cursor, params bool) *expressions {
+func expressionsOf(ctx *resource.Context, at field.Cursor, params bool) *expressions {
 	if at.Updates() && !at.Changed() {
 		return nil
 	}
-	return &expressions{params: params, compilers: map[cel.Declarations]*cel.Compiler{}, declared: map[*cel.Compiler]int{}}
+	return &expressions{minor: ctx.Server.Minor, params: params, compilers: map[dialect]*cel.Compiler{}, declared: map[*cel.Compiler]int{}}
 }
 
 // compiler returns the one for d, which knows the variables of before.
-func (e *expressions) compiler(d cel.Declarations) *cel.Compiler {
+func (e *expressions) compiler(at field.Cursor, d cel.Declarations) *cel.Compiler {
 	d.Params = e.params
-	c := e.compilers[d]
+	of := dialect{d, at.Updates() && !at.Changed()}
+	c := e.compilers[of]
 	if c == nil {
-		c = cel.NewCompiler(d)
-		e.compilers[d] = c
+		c = cel.NewCompiler(cel.Environment{Minor: e.minor, Stored: of.stored}, d)
+		e.compilers[of] = c
 	}
 	for ; !d.Alone && e.declared[c] < len(e.variables); e.declared[c]++ {
 		v := e.variables[e.declared[c]]
@@ -50,7 +59,7 @@ func (e *expressions) check(at field.Cursor, d cel.Declarations, want cel.Result
 	if !d.Patch && len(e.variables) == 0 && !e.named {
 		d.Alone = true
 	}
-	if err := e.compiler(d).Compile(expression, want).Err(); err != nil {
+	if err := e.compiler(at, d).Compile(expression, want).Err(); err != nil {
 		at.Invalid(expression, err.Text)
 	}
 }
@@ -65,7 +74,7 @@ func (e *expressions) declare(v field.Cursor) {
 		e.named = true
 		return
 	}
-	c := e.compiler(cel.Declarations{Authorizer: true})
+	c := e.compiler(v.Child("expression"), cel.Declarations{Authorizer: true})
 	e.variables = append(e.variables, v.Object())
 	e.declared[c]++
 	if err := c.Variable(v.String("name"), text); err != nil {

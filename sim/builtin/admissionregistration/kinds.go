@@ -24,7 +24,7 @@ func Kinds() []kind.Kind {
 }
 
 // admissionKind is what all kinds of admissionregistration.k8s.io have in common.
-func admissionKind(plural string, validate func(field.Cursor), columns ...table.Column) kind.Kind {
+func admissionKind(plural string, validate func(*resource.Context, field.Cursor), columns ...table.Column) kind.Kind {
 	return kind.Kind{
 		Storage: plural + ".admissionregistration.k8s.io",
 		Strategy: resource.Strategy{
@@ -32,7 +32,7 @@ func admissionKind(plural string, validate func(field.Cursor), columns ...table.
 			NeedsResourceVersion: true, AnyFinalizers: true, Warn: warnStaticName,
 		},
 		Changed:  kind.Semantically.Of("spec"),
-		Validate: func(_ *resource.Context, at field.Cursor) { validate(at) },
+		Validate: validate,
 		Columns:  append(append([]table.Column{table.Name()}, columns...), table.Age()),
 	}
 }
@@ -57,7 +57,7 @@ func webhookKind(plural string) kind.Kind {
 	return k
 }
 
-func admissionPolicyKind(plural string, validate func(field.Cursor), count table.Column) kind.Kind {
+func admissionPolicyKind(plural string, validate func(*resource.Context, field.Cursor), count table.Column) kind.Kind {
 	k := admissionKind(plural, validate, count,
 		table.Text("ParamKind", "ParamKind specifies the kind of resources used to parameterize this policy").Cell(cellParamKind))
 	k.Defaults = kind.EveryVersion(func(obj object.Object) {
@@ -72,7 +72,7 @@ func validatingPolicyKind() kind.Kind {
 		"Validations indicates the number of validation rules defined in this configuration").Count("spec", "validations"))
 	k.Strategy.HasStatus, k.Strategy.CustomStatus, k.Strategy.ApplyCreates = true, true, "status"
 	k.Strategy.Resets = map[string]resource.Reset{"status": {Fields: []string{"metadata", "spec"}}}
-	k.ValidateStatus = func(_ *resource.Context, at field.Cursor) { validatePolicyStatus(at.Child("status")) }
+	k.ValidateStatus = func(ctx *resource.Context, at field.Cursor) { validatePolicyStatus(ctx, at.Child("status")) }
 	return k
 }
 
@@ -81,7 +81,7 @@ func mutatingPolicyKind() kind.Kind {
 		"Mutation indicates the number of mutations rules defined in this configuration").Count("spec", "mutations"))
 }
 
-func admissionBindingKind(plural string, validate func(field.Cursor)) kind.Kind {
+func admissionBindingKind(plural string, validate func(*resource.Context, field.Cursor)) kind.Kind {
 	k := admissionKind(plural, validate,
 		table.Text("PolicyName", "PolicyName indicates the policy definition which the policy binding binded to").At("spec", "policyName"),
 		table.Text("ParamRef", "ParamRef indicates the param resource which sets the configuration param").Cell(cellParamRef))

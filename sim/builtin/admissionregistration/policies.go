@@ -10,6 +10,7 @@ import (
 	"github.com/kubesim/kubesim/sim/cel"
 	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/resource"
 	"github.com/kubesim/kubesim/sim/selector"
 )
 
@@ -19,8 +20,8 @@ const (
 )
 
 // validatePolicySpec checks what both kinds of policies have in common, up to the variables.
-func validatePolicySpec(at field.Cursor, mutating bool) *expressions {
-	e := expressionsOf(at, at.Has("paramKind"))
+func validatePolicySpec(ctx *resource.Context, at field.Cursor, mutating bool) *expressions {
+	e := expressionsOf(ctx, at, at.Has("paramKind"))
 	at.Child("failurePolicy").OrEmpty().OneOf("Fail", "Ignore") // "" is not absent
 	params, match, conditions := at.Child("paramKind"), at.Child("matchConstraints"), at.Child("matchConditions")
 	if params.Has() {
@@ -42,9 +43,9 @@ func validatePolicySpec(at field.Cursor, mutating bool) *expressions {
 	return e
 }
 
-func validateValidatingPolicy(all field.Cursor) {
+func validateValidatingPolicy(ctx *resource.Context, all field.Cursor) {
 	at := all.Child("spec")
-	e := validatePolicySpec(at, false)
+	e := validatePolicySpec(ctx, at, false)
 	validations, audits := at.Child("validations"), at.Child("auditAnnotations")
 	if validations.Len()+audits.Len() == 0 {
 		const detail = "validations or auditAnnotations must contain at least one item"
@@ -66,17 +67,17 @@ func validateValidatingPolicy(all field.Cursor) {
 	}
 }
 
-func validatePolicyStatus(at field.Cursor) {
+func validatePolicyStatus(ctx *resource.Context, at field.Cursor) {
 	for w := range at.Each("typeChecking", "expressionWarnings") {
 		w.Child("warning").Required()
 		w.Child("fieldRef").With(strings.TrimSpace(w.String("fieldRef"))).Required()
 	}
-	kind.CheckConditions(at.Child("conditions"))
+	kind.CheckConditions(ctx, at.Child("conditions"))
 }
 
-func validateMutatingPolicy(all field.Cursor) {
+func validateMutatingPolicy(ctx *resource.Context, all field.Cursor) {
 	at := all.Child("spec")
-	e := validatePolicySpec(at, true)
+	e := validatePolicySpec(ctx, at, true)
 	at.Child("mutations").Required("mutations must contain at least one item")
 	for m := range at.Each("mutations") {
 		validateMutation(m, e)
@@ -201,9 +202,9 @@ func validateAuditAnnotation(at field.Cursor, policy string, e *expressions) {
 	}
 }
 
-// validatePolicyBinding checks what both kinds of bindings have in common.
-func validatePolicyBinding(at field.Cursor) {
-	at.Child("policyName").Required().Check(field.DNS1123Subdomain)
+// validatePolicyBinding checks what both kinds of bindings have in common. declared says that the type itself asks for the name.
+func validatePolicyBinding(at field.Cursor, declared bool) {
+	at.Child("policyName").Declared(declared, field.Cursor.Given).Check(field.DNS1123Subdomain)
 	if ref := at.Child("paramRef"); ref.Has() {
 		validateParamRef(ref)
 	}
@@ -212,21 +213,21 @@ func validatePolicyBinding(at field.Cursor) {
 	}
 }
 
-func validateValidatingBinding(all field.Cursor) {
+func validateValidatingBinding(ctx *resource.Context, all field.Cursor) {
 	at := all.Child("spec")
-	validatePolicyBinding(at)
+	validatePolicyBinding(at, ctx.Since(37))
 	actions, seen := at.Child("validationActions"), field.Seen{}
 	for action := range actions.Each() {
 		action.OneOf("Audit", "Deny", "Warn").Unique(seen)
 	}
 	actions.InvalidIf(seen["Deny"] && seen["Warn"],
 		"must not contain both Deny and Warn (repeating the same validation failure information in the API response and headers serves no purpose)")
-	actions.Required("at least one validation action is required")
+	actions.Declared(ctx.Since(37), func(c field.Cursor) field.Cursor { return c.Required("at least one validation action is required") })
 }
 
-func validateMutatingBinding(all field.Cursor) {
+func validateMutatingBinding(_ *resource.Context, all field.Cursor) {
 	at := all.Child("spec")
-	validatePolicyBinding(at)
+	validatePolicyBinding(at, false)
 	validateMutatingOperations(at.Child("matchResources"))
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/kubesim/kubesim/sim/cel"
 	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/resource"
 	"github.com/kubesim/kubesim/sim/selector"
 	"github.com/kubesim/kubesim/sim/webhook"
 )
@@ -46,10 +47,10 @@ var (
 
 func isReviewVersion(v string) bool { return slices.Contains(reviewVersions, v) }
 
-func validateWebhooks(at field.Cursor) {
+func validateWebhooks(ctx *resource.Context, at field.Cursor) {
 	hooks := at.Child("webhooks")
 	rules := webhookRulesOf(at.Object().Objects("webhooks"), at.Old().Objects("webhooks"))
-	rules.expressions = expressionsOf(hooks, false)
+	rules.expressions = expressionsOf(ctx, hooks, false)
 	names := field.Seen{}
 	for hook := range hooks.Each() {
 		validateWebhook(hook, rules)

@@ -25,7 +25,7 @@ func validateStatefulSet(ctx *resource.Context, at field.Cursor) {
 	validateStatefulSpec(ctx, before.Child("spec"), false)
 	validateStatefulSpec(ctx, spec, len(before.Errors()) > 0)
 	if ctx.Since(37) {
-		immutableStatefulSpec(spec)
+		immutableStatefulSpec(ctx, spec)
 		return
 	}
 	rest := spec.Object().Copy()
@@ -36,10 +36,10 @@ func validateStatefulSet(ctx *resource.Context, at field.Cursor) {
 }
 
 // immutableStatefulSpec names each field that no update changes (apps/validation.ValidateStatefulSetUpdate).
-func immutableStatefulSpec(at field.Cursor) {
+func immutableStatefulSpec(ctx *resource.Context, at field.Cursor) {
 	kind.CheckSelectorKept(at.Child("selector"))
 	if claims := at.Child("volumeClaimTemplates"); claims.Changed() {
-		claims.Invalid(gotext.Values(gotext.Type(gotext.PersistentVolumeClaim).In(37), at.Object().List("volumeClaimTemplates")), field.TextImmutable)
+		claims.Invalid(gotext.Values(gotext.PersistentVolumeClaim.In(ctx.Server.Minor), at.Object().List("volumeClaimTemplates")), field.TextImmutable)
 	}
 	name := at.Child("serviceName").OrEmpty()
 	name.InvalidIf(name.Changed(), field.TextImmutable)

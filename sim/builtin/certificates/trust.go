@@ -4,7 +4,6 @@ import (
 	"encoding/pem"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/kubesim/kubesim/sim/builtin/kind"
 	"github.com/kubesim/kubesim/sim/builtin/table"
@@ -29,7 +28,7 @@ func trustBundleKind() kind.Kind {
 		Validate: func(_ *resource.Context, at field.Cursor) {
 			signer, bundle := at.Child("spec", "signerName"), at.Child("spec", "trustBundle")
 			if signer.String() != "" {
-				validateSignerName(signer)
+				kind.CheckSignerName(signer)
 			}
 			if !bundle.Updates() || bundle.Changed() {
 				validateTrustBundle(bundle)
@@ -42,23 +41,9 @@ func trustBundleKind() kind.Kind {
 	}
 }
 
-// trustBundleName is the rule for names: they begin with that of the signer, if there is one.
+// trustBundleName is the rule for names of an object.
 func trustBundleName(_ *resource.Context, obj object.Object) func(string, bool) []string {
-	signer := obj.String("spec", "signerName")
-	return func(name string, prefix bool) []string {
-		if signer == "" {
-			if strings.Contains(name, ":") {
-				return []string{`ClusterTrustBundle without signer name must not have ":" in its name`}
-			}
-			return field.NameDNSSubdomain(name, prefix)
-		}
-		wanted := strings.ReplaceAll(signer, "/", ":") + ":"
-		rest, ok := strings.CutPrefix(name, wanted)
-		if !ok {
-			return []string{"ClusterTrustBundle for signerName " + signer + " must be named with prefix " + wanted}
-		}
-		return field.NameDNSSubdomain(rest, prefix)
-	}
+	return kind.TrustBundleName(obj.String("spec", "signerName"))
 }
 
 // validateTrustBundle checks that a text is PEM blocks of certificates of authorities, each once.
@@ -97,68 +82,4 @@ func validateTrustBundle(at field.Cursor) {
 			at.Invalid("<value omitted>", fmt.Sprintf("duplicate trust anchor (indices %v)", twice))
 		}
 	}
-}
-
-// podCertificateKind is served by default since 1.37 (KEP-4317).
-func podCertificateKind() kind.Kind {
-	doc := func(name, field string) table.Column {
-		return table.Doc(name, docCertificates+"PodCertificateRequestSpec", field).At("spec", field)
-	}
-	return kind.Kind{
-		Storage: "podcertificaterequests.certificates.k8s.io",
-		Strategy: resource.Strategy{
-			Checks: resource.Checks{
-				Update:       []resource.Check{resource.CheckMetaUpdate, resource.CheckKind},
-				Subresources: map[string][]resource.Check{"status": {resource.CheckMetaUpdate, resource.CheckKind}},
-			},
-			Resets:    map[string]resource.Reset{"": {Fields: []string{"status"}}, "status": {Fields: []string{"metadata", "spec"}}},
-			HasStatus: true, CustomStatus: true, NeedsResourceVersion: true,
-		},
-		Defaults: kind.EveryVersion(func(obj object.Object) {
-			const day = 86400
-			obj.SetDefault(int64(day), "spec", "maxExpirationSeconds")
-		}),
-		Validate:       validatePodCertificate,
-		ValidateStatus: func(_ *resource.Context, at field.Cursor) { kind.CheckConditions(at.Child("status", "conditions")) },
-		Select:         []string{"spec.signerName", "spec.podName", "spec.nodeName"},
-		Columns: []table.Column{table.Name(), doc("PodName", "podName"), doc("ServiceAccountName", "serviceAccountName"), doc("NodeName", "nodeName"),
-			doc("SignerName", "signerName"), table.Text("State", "Is the request Pending, Issued, Denied, or Failed?").Cell(cellPodCertificate),
-			doc("UnverifiedUserAnnotations", "unverifiedUserAnnotations").Cell(func(obj object.Object) any {
-				return table.LabelsCell(object.StringMap(obj.Map("spec", "unverifiedUserAnnotations")))
-			})},
-	}
-}
-
-func cellPodCertificate(obj object.Object) any {
-	state := "Pending"
-	for _, c := range obj.Objects("status", "conditions") {
-		if t := c.String("type"); t == "Issued" || t == "Denied" || t == "Failed" {
-			state = t
-		}
-	}
-	return state
-}
-
-// validatePodCertificate follows certificates/validation.ValidatePodCertificateRequestCreate.
-func validatePodCertificate(_ *resource.Context, at field.Cursor) {
-	spec := at.Child("spec")
-	if at.Updates() {
-		spec.Immutable()
-		return
-	}
-	validateSignerName(spec.Child("signerName"))
-	for _, name := range []string{"pod", "serviceAccount", "node"} {
-		spec.Child(name + "Name").OrEmpty().Check(field.DNS1123Subdomain)
-		uid := spec.Child(name + "UID").OrEmpty()
-		uid.InvalidIf(uid.String() == "", "must not be empty").MaxBytes(128)
-	}
-	const hour, day, most = 3600, 86400, 7862400 // 91 days
-	limit := int64(most)
-	if domain, _, _ := strings.Cut(spec.String("signerName"), "/"); domain == "kubernetes.io" || strings.HasSuffix(domain, ".kubernetes.io") {
-		limit = day
-	}
-	seconds := spec.Child("maxExpirationSeconds")
-	seconds.InvalidIf(seconds.Int64() < hour || seconds.Int64() > limit, fmt.Sprintf("must be in the range [%d, %d]", hour, limit))
-	spec.With(field.Omit).InvalidIf(spec.String("stubPKCS10Request") == "",
-		"exactly one of (stubPKCS10Request) or (pkixPublicKey, proofOfPossession) must be set")
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/kubesim/kubesim/sim/builtin/kind"
 	"github.com/kubesim/kubesim/sim/field"
@@ -21,12 +20,7 @@ var keyUsages = []string{
 	"key encipherment", "microsoft sgc", "netscape sgc", "ocsp signing", "s/mime", "server auth", "signing", "timestamping",
 }
 
-const (
-	legacySigner = "kubernetes.io/legacy-unknown"
-
-	// signerNameMax is room for a domain, a path of a DNS label and a DNS subdomain, and what separates them.
-	signerNameMax = 2*field.DNSSubdomainMax + field.DNSLabelMax + 2
-)
+const legacySigner = "kubernetes.io/legacy-unknown"
 
 // validateCSR checks a request; rules that the stored object breaks already are let pass.
 func validateCSR(ctx *resource.Context, at field.Cursor) {
@@ -37,7 +31,7 @@ func validateCSR(ctx *resource.Context, at field.Cursor) {
 	if signer.String() == legacySigner && old.String("spec", "signerName") != legacySigner {
 		signer.Invalid(legacySigner, "the legacy signerName is not allowed via this API version")
 	} else {
-		validateSignerName(signer)
+		kind.CheckSignerName(signer)
 	}
 	at.Child("spec", "expirationSeconds").Min(600, "may not specify a duration less than 600 seconds (10 minutes)")
 	validateCSRConditions(ctx, at.Child("status", "conditions"), old)
@@ -59,39 +53,6 @@ func validateCSRUsages(at field.Cursor, old []string) {
 	}
 	if len(kind.SortedSet(old)) == len(old) {
 		at.UniqueItems()
-	}
-}
-
-// validateSignerName checks the name of a signer: a domain and a path, such as example.com/my-signer.
-func validateSignerName(at field.Cursor) {
-	at = at.Required()
-	if !at.Has() {
-		return
-	}
-	domain, path, ok := strings.Cut(at.String(), "/")
-	if !ok || strings.Contains(path, "/") {
-		at.Invalid(at.String(), "must be a fully qualified domain and path of the form 'example.com/signer-name'")
-		return
-	}
-	if len(domain) > field.DNSSubdomainMax {
-		at.TooLong(field.DNSSubdomainMax)
-	}
-	validateLabelsOf(at.With(domain), field.DNS1123Label)
-	at.With(domain).InvalidIf(!strings.Contains(domain, "."), "should be a domain with at least two segments separated by dots")
-	validateLabelsOf(at.With(path), field.DNS1123Subdomain)
-	at.MaxBytes(signerNameMax)
-}
-
-// validateLabelsOf checks the labels between the dots of a text up to the first that breaks the rule.
-func validateLabelsOf(at field.Cursor, rule func(string) []string) {
-	for label := range strings.SplitSeq(at.String(), ".") {
-		wrong := rule(label)
-		for _, m := range wrong {
-			at.Invalid(at.Value(), fmt.Sprintf("validating label %q: %s", label, m))
-		}
-		if len(wrong) > 0 {
-			return
-		}
 	}
 }
 

@@ -19,6 +19,7 @@ func podKind() kind.Kind {
 	return kind.Kind{
 		Storage: "pods",
 		Gates: append(podspec.Gates("spec."), []kind.Gate{
+			{Name: "CSIVolumeHealth", Fields: []string{"status.volumeHealth"}},
 			{Name: "DRAExtendedResource", Fields: []string{"status.extendedResourceClaimStatus"}},
 			{Name: "DRANodeAllocatableResources", Fields: []string{"status.nodeAllocatableResourceClaimStatuses"}},
 			{Name: "ImageVolumeWithDigest", Fields: inStatuses("volumeMounts.*.volumeStatus")},

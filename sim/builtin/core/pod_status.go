@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -11,6 +12,7 @@ import (
 	"github.com/kubesim/kubesim/sim/builtin/kind"
 	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/quantity"
 	"github.com/kubesim/kubesim/sim/resource"
 )
 
@@ -38,18 +40,22 @@ func validatePodStatus(ctx *resource.Context, pod field.Cursor) {
 	if claim := at.Child("extendedResourceClaimStatus"); claim.Has() {
 		extendedClaimStatus(claim, pod.Object())
 	}
+	volumeHealth(at.Child("volumeHealth"), pod.Object())
 	podAddresses(ctx, at.Child("podIPs"), before.Objects("podIPs"), gotext.PodIP)
+	if ctx.Since(37) {
+		samePodIP(at)
+	}
 	host := at.Child("hostIPs").Index(0).Child("ip").OrEmpty()
 	host.InvalidIf(at.Len("hostIPs") > 0 && host.String() != at.String("hostIP"), "must be equal to `hostIP`")
 	podAddresses(ctx, at.Child("hostIPs"), before.Objects("hostIPs"), gotext.HostIP)
 	system := cmp.Or(pod.String("spec", "os", "name"), "linux")
 	for _, list := range statusLists {
 		for c := range at.Each(list) {
-			containerUser(c.Child("user", "linux"), system)
+			containerUser(ctx, c.Child("user", "linux"), system)
 		}
 	}
 	for _, list := range statusLists {
-		allocatedResources(at.Child(list), list, pod.Object())
+		allocatedResources(ctx, at.Child(list), list, pod.Object())
 	}
 }
 
@@ -172,14 +178,75 @@ func podAddresses(ctx *resource.Context, list field.Cursor, before []object.Obje
 	}
 }
 
+// samePodIP checks that podIP is the first of podIPs, which those who write them are made to keep.
+func samePodIP(at field.Cursor) {
+	ip, ips := at.String("podIP"), at.Child("podIPs")
+	switch first := ips.Index(0).Child("ip").OrEmpty(); {
+	case (ip != "") != (ips.Len() > 0):
+		ips.Invalid(gotext.Values(gotext.PodIP, ips.List()), "podIP and podIPs must either both be set or both be unset")
+	case ips.Len() > 0:
+		first.InvalidIf(first.String() != ip, "must be equal to `podIP`")
+	}
+}
+
+// volumeHealth checks what is known of the health of the pod's volumes (KEP-5729).
+func volumeHealth(at field.Cursor, pod object.Object) {
+	volumes := kind.Texts(pod.Objects("spec", "volumes"), "name")
+	seen := field.Seen{}
+	for v := range at.Each() {
+		name := v.String("name")
+		v.Declared(true, func(v field.Cursor) field.Cursor { return v.UniqueBy(seen, name) })
+		v.Child("name").Declared(true, field.Cursor.Given)
+		if name := v.Child("name"); name.String() != "" && !slices.Contains(volumes, name.String()) {
+			name.NotFound(name.Value())
+		}
+		healthConditions(v.Child("healthConditions"))
+	}
+}
+
+// healthConditions checks the conditions of a volume's health.
+func healthConditions(at field.Cursor) {
+	for c := range at.Each() {
+		c.Child("reason").IfGiven().Check(field.ConditionReason)
+	}
+	at.Declared(true, declaredHealth)
+}
+
+const (
+	maxHealthConditions = 16
+	maxHealthReason     = 256
+)
+
+// declaredHealth checks what stands as tags on the type of conditions (core/v1.Validate_VolumeHealthCondition).
+func declaredHealth(list field.Cursor) field.Cursor {
+	if list = list.MaxItems(maxHealthConditions); list.Updates() && !list.Changed() {
+		return list
+	}
+	seen := field.Seen{}
+	for c := range list.Each() {
+		c.UniqueBy(seen, c.String("status")+"/"+c.String("reason"))
+	}
+	for c := range list.Each() {
+		c.Child("status").Required().OneOf("DataLoss", "Degraded", "Inaccessible")
+		c.Child("reason").Required().MaxBytes(maxHealthReason)
+		c.Child("message").MaxBytes(healthMessageMax)
+	}
+	return list
+}
+
 // containerUser checks the user that a container runs as, by operating system.
-func containerUser(at field.Cursor, system string) {
+func containerUser(ctx *resource.Context, at field.Cursor, system string) {
 	switch {
 	case !at.Has():
 	case system == "windows":
 		at.Forbidden("cannot be set for a windows pod")
 	case system == "linux":
-		at.Child("uid").OrZero().CheckInt(field.UserID)
+		uid := at.Child("uid").OrZero()
+		if ctx.Since(37) { // what the container runtime says can be any uid of Linux
+			uid.Range(0, math.MaxUint32)
+		} else {
+			uid.CheckInt(field.UserID)
+		}
 		at.Child("gid").OrZero().CheckInt(field.UserID)
 		for id := range at.Each("supplementalGroups") {
 			id.CheckInt(field.UserID)
@@ -188,7 +255,7 @@ func containerUser(at field.Cursor, system string) {
 }
 
 // allocatedResources checks the health of the devices that a container has (KEP-4680).
-func allocatedResources(statuses field.Cursor, list string, pod object.Object) {
+func allocatedResources(ctx *resource.Context, statuses field.Cursor, list string, pod object.Object) {
 	containers := pod.Objects("spec", strings.TrimSuffix(list, "Statuses")+"s")
 	for s := range statuses.Each() {
 		at := s.Child("allocatedResourcesStatus")
@@ -199,14 +266,16 @@ func allocatedResources(statuses field.Cursor, list string, pod object.Object) {
 		c := named(containers, s.String("name"))
 		for allocated := range at.Each() {
 			if c != nil {
-				allocatedName(allocated.Child("name"), c)
+				allocatedName(ctx, allocated.Child("name"), c, pod)
 			}
 			deviceHealth(allocated)
 		}
 	}
 }
 
-func allocatedName(at field.Cursor, c object.Object) {
+// allocatedName checks that a device was asked for: as a resource, by a claim, or, since 1.37, by the claim that was made for
+// extended resources of the container.
+func allocatedName(ctx *resource.Context, at field.Cursor, c, pod object.Object) {
 	name := at.String()
 	if !strings.HasPrefix(name, "claim:") {
 		if !c.Has("resources", "requests", name) {
@@ -223,7 +292,26 @@ func allocatedName(at field.Cursor, c object.Object) {
 			return
 		}
 	}
-	at.InvalidEnum("must match one of the container's resource claims in a format 'claim:<claimName>/<request>' or 'claim:<claimName>' if request is empty")
+	switch {
+	case !ctx.Since(37):
+		at.InvalidEnum("must match one of the container's resource claims in a format 'claim:<claimName>/<request>' or 'claim:<claimName>' if request is empty")
+	case !madeForExtended(name, c, pod.At("status", "extendedResourceClaimStatus")):
+		at.InvalidEnum("must match one of the container's resource claims as 'claim:<claimName>/<requestName>' " +
+			"when container.resources.claims[*].request is set or 'claim:<claimName>' when it is empty")
+	}
+}
+
+// madeForExtended reports whether a name, claim:NAME/REQUEST, is that of a request for an extended resource of the container
+// (core/validation.matchesExtendedResourceClaimStatus).
+func madeForExtended(name string, c, made object.Object) bool {
+	claim, request, _ := strings.Cut(strings.TrimPrefix(name, "claim:"), "/")
+	if request == "" || claim == "" || claim != made.String("resourceClaimName") {
+		return false
+	}
+	return slices.ContainsFunc(made.Objects("requestMappings"), func(m object.Object) bool {
+		asked, ok := c.Get("resources", "requests", m.String("resourceName"))
+		return m.String("containerName") == c.String("name") && m.String("requestName") == request && ok && quantity.Of(asked).Sign() != 0
+	})
 }
 
 const healthMessageMax = 1024

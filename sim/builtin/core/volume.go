@@ -56,6 +56,7 @@ func persistentVolumeClaimKind() kind.Kind {
 	const spec, status = table.DocCore + "PersistentVolumeClaimSpec", table.DocCore + "PersistentVolumeClaimStatus"
 	return kind.Kind{
 		Storage: "persistentvolumeclaims",
+		Gates:   []kind.Gate{{Name: "CSIVolumeHealth", Fields: []string{"status.healthStatus"}}},
 		Strategy: resource.Strategy{
 			Quota:     volumeClaimQuota,
 			Checks:    resource.Checks{Update: []resource.Check{resource.CheckMetaUpdate, resource.CheckMeta, resource.CheckKind}},

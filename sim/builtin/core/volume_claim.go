@@ -75,6 +75,7 @@ func volumeClaimStatus(_ *resource.Context, at field.Cursor) {
 	for _, amount := range at.Child("status").EachKey("capacity") {
 		basicAmount(amount)
 	}
+	healthConditions(at.Child("status", "healthStatus", "healthConditions"))
 	states := at.Child("status", "allocatedResourceStatuses")
 	for name, state := range states.EachKey() {
 		claimResource(states, name)

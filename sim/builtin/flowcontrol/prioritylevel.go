@@ -140,14 +140,22 @@ func validatePriorityLevelSpec(ctx *resource.Context, at field.Cursor, name stri
 	kind, limited, exempt := at.String("type"), at.Child("limited"), at.Child("exempt")
 	at.Child("type").OrEmpty().AsEnum().InvalidIf((name == "exempt") != (kind == "Exempt"),
 		"must be 'Exempt' if and only if `name` is 'exempt'")
+	if ctx.Since(37) {
+		only(exempt, kind == "Exempt", false)
+		only(limited, kind == "Limited", true)
+		if limited.Has() {
+			declareResponse(limited.Child("limitResponse"))
+		}
+	}
 	switch kind {
 	case "Exempt":
-		forbid(ctx, limited, "must be nil if the type is not Limited")
+		limited.ForbidIf(limited.Has() && !ctx.Since(37), "must be nil if the type is not Limited")
 		validateShares(exempt)
 		validateLendable(exempt)
 	case "Limited":
-		forbid(ctx, exempt, "must be nil if the type is Limited")
-		if require(ctx, limited, "must not be empty when type is Limited").Has() {
+		exempt.ForbidIf(exempt.Has() && !ctx.Since(37), "must be nil if the type is Limited")
+		limited.RequireIf(!limited.Has() && !ctx.Since(37), "must not be empty when type is Limited")
+		if limited.Has() {
 			validateLimited(ctx, limited)
 		}
 	default:
@@ -155,17 +163,17 @@ func validatePriorityLevelSpec(ctx *resource.Context, at field.Cursor, name stri
 	}
 }
 
-// require checks that a field is there, which the type itself says since 1.37.
-func require(ctx *resource.Context, at field.Cursor, detail string) field.Cursor {
-	return at.Declared(ctx.Since(37), func(c field.Cursor) field.Cursor { return c.RequireIf(!c.Has(), detail) })
+// only checks that a field is there in one case only, where it may have to be, which the struct itself says since 1.37.
+func only(at field.Cursor, in, required bool) {
+	at.Discriminated(true, func(c field.Cursor) field.Cursor {
+		return c.ForbidIf(c.Has() && !in, "").RequireIf(!c.Has() && in && required, "")
+	})
 }
 
-// forbid checks that a field is not there, which the type itself says since 1.37, without saying why.
-func forbid(ctx *resource.Context, at field.Cursor, detail string) {
-	if ctx.Since(37) {
-		detail = ""
-	}
-	at.Declared(ctx.Since(37), func(c field.Cursor) field.Cursor { return c.ForbidIf(c.Has(), detail) })
+// declareResponse checks what the type itself says since 1.37 of what happens to requests that cannot be executed.
+func declareResponse(at field.Cursor) {
+	only(at.Child("queuing"), at.String("type") == "Queue", true)
+	at.Child("type").Declared(true, field.Cursor.Given)
 }
 
 func validateShares(at field.Cursor) {
@@ -183,15 +191,16 @@ func validateLimited(ctx *resource.Context, at field.Cursor) {
 
 func validateLimitResponse(ctx *resource.Context, at field.Cursor) {
 	queuing := at.Child("queuing")
-	switch at.String("type") {
+	switch kind := at.Child("type"); kind.String() {
 	case "Reject":
-		forbid(ctx, queuing, "must be nil if limited.limitResponse.type is not Limited")
+		queuing.ForbidIf(queuing.Has() && !ctx.Since(37), "must be nil if limited.limitResponse.type is not Limited")
 	case "Queue":
-		if require(ctx, queuing, "must not be empty if limited.limitResponse.type is Limited").Has() {
+		queuing.RequireIf(!queuing.Has() && !ctx.Since(37), "must not be empty if limited.limitResponse.type is Limited")
+		if queuing.Has() {
 			validateQueuing(queuing)
 		}
 	default:
-		at.Child("type").Declared(ctx.Since(37), field.Cursor.Given).OneOf("Queue", "Reject")
+		kind.RequireIf(kind.String() == "" && !ctx.Since(37), "").IfGiven().OneOf("Queue", "Reject")
 	}
 }
 

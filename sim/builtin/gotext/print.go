@@ -4,15 +4,18 @@ package gotext
 
 import (
 	"bytes"
-	_ "embed"
+	"embed"
 	"encoding/json"
 	"maps"
+	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"unicode"
 
 	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/schema"
 )
 
 // Type is the name of a struct. Rules use the constants of types.go.
@@ -20,21 +23,31 @@ import (
 //	{"hostPort":80}  ─ JSON(ContainerPort) ─▶  {"Name":"","HostPort":80,"ContainerPort":0,"Protocol":"","HostIP":""}
 type Type string
 
-// typesText has a line for each struct; typesText37 those that are others since 1.37.
-var (
-	//go:embed types.txt
-	typesText string
-	//go:embed types-1.37.txt
-	typesText37 string
-)
+// typeTexts are types.txt, which has a line for each struct as schema.Default has it, and for some minors after it types-MINOR.txt,
+// which has those that are others since then.
+//
+//go:embed types*.txt
+var typeTexts embed.FS
 
-// since37 stands before the names of structs as they are since 1.37.
-const since37 = "37/"
+// textsSince are the minors that have a text of their own, oldest first: 37 is 1.37.
+var textsSince = sync.OnceValue(func() (minors []int) {
+	for _, r := range schema.Releases {
+		if _, err := typeTexts.Open("types-" + r.Minor + ".txt"); err == nil {
+			_, minor, _ := strings.Cut(r.Minor, ".")
+			n, _ := strconv.Atoi(minor)
+			minors = append(minors, n)
+		}
+	}
+	return minors
+})
 
-// In returns the struct as servers of a minor have it: 37 is 1.37.
+// In returns the struct as servers of a minor have it: 37 is 1.37. Before the name of one of a minor that has a text of its own
+// stands that minor: 37/PodSpec.
 func (t Type) In(minor int) Type {
-	if minor >= 37 {
-		return since37 + t
+	for _, since := range slices.Backward(textsSince()) {
+		if minor >= since {
+			return Type(strconv.Itoa(since)+"/") + t
+		}
 	}
 	return t
 }
@@ -50,15 +63,19 @@ type goField struct {
 
 var goTypes = sync.OnceValue(func() map[Type][]goField {
 	types := map[Type][]goField{}
-	read(typesText, "", types)
-	read(typesText, since37, types)
-	read(typesText37, since37, types)
+	read("types.txt", "", types)
+	for _, since := range textsSince() {
+		prefix := strconv.Itoa(since)
+		read("types.txt", prefix+"/", types)
+		read("types-1."+prefix+".txt", prefix+"/", types)
+	}
 	return types
 })
 
-// read adds the structs of a text, whose names and those of their parts get a prefix.
-func read(text, prefix string, types map[Type][]goField) {
-	for line := range strings.Lines(text) {
+// read adds the structs of a file, whose names and those of their parts get a prefix.
+func read(file, prefix string, types map[Type][]goField) {
+	text, _ := typeTexts.ReadFile(file) // textsSince knows that it is there
+	for line := range strings.Lines(string(text)) {
 		name, list, ok := strings.Cut(strings.TrimRight(line, "\n"), ": ")
 		if !ok {
 			continue

@@ -7,6 +7,7 @@ import (
 
 	"github.com/kubesim/kubesim/sim/builtin/gotext"
 	"github.com/kubesim/kubesim/sim/field"
+	"github.com/kubesim/kubesim/sim/resource"
 	"github.com/kubesim/kubesim/sim/selector"
 )
 
@@ -17,11 +18,21 @@ const (
 )
 
 // CheckConditions checks a list of metav1.Condition (ValidateConditions in apimachinery's metav1/validation).
-func CheckConditions(at field.Cursor) {
+func CheckConditions(ctx *resource.Context, at field.Cursor) {
 	seen := field.Seen{}
 	for c := range at.Each() {
-		c.Child("type").OrEmpty().Unique(seen).Check(field.QualifiedName)
-		c.Child("status").OrEmpty().OneOf("False", "True", "Unknown")
+		name, status := c.Child("type").OrEmpty(), c.Child("status").OrEmpty()
+		if ctx.Since(37) {
+			c.With(name.String()).UniqueBy(seen, name.String())
+			name = name.Required("is required")
+		} else {
+			name.Unique(seen)
+		}
+		name.Check(field.QualifiedName)
+		if ctx.Since(37) {
+			status = status.Required()
+		}
+		status.OneOf("False", "True", "Unknown")
 		c.Child("observedGeneration").Min(0, "must be greater than or equal to zero")
 		c.Child("lastTransitionTime").Required()
 		c.Child("reason").Required().Check(field.ConditionReason).MaxBytes(maxConditionReason)

@@ -14,6 +14,7 @@ import (
 // 0 for those that are off in every minor there is. Gates that only kubelets, schedulers or controllers ask are not among
 // them.
 var features = map[string]int{
+	"AllowUnsafeMalformedObjectDeletion":          37,
 	"AtomicWriteVolumeUserFields":                 0,
 	"CSIServiceAccountTokenSecrets":               35,
 	"CSIVolumeHealth":                             0,

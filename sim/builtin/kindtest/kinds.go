@@ -28,12 +28,17 @@ var Now = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 // Served returns kinds as a 1.36 with the default feature gates serves them, by storage name. They are made once: making
 // them takes longer than most cases.
 func Served(kinds func() []kind.Kind) func() map[string]*kind.Kind {
+	return ServedBy(schema.Default, nil, kinds)
+}
+
+// ServedBy is Served for a server of another minor or with gates of its own; Rules.Server has to be the same one.
+func ServedBy(minor string, gates map[string]bool, kinds func() []kind.Kind) func() map[string]*kind.Kind {
 	return sync.OnceValue(func() map[string]*kind.Kind {
-		set, err := schema.Load(schema.Default)
+		set, err := schema.Load(minor)
 		if err != nil {
 			panic(err)
 		}
-		server, err := kind.Server(schema.Default, nil)
+		server, err := kind.Server(minor, gates)
 		if err != nil {
 			panic(err)
 		}

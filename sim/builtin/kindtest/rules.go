@@ -5,6 +5,7 @@ import (
 
 	"github.com/kubesim/kubesim/sim/builtin/kind"
 	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/resource"
 )
 
 // Rules runs cases on one kind.
@@ -12,6 +13,7 @@ type Rules struct {
 	Kinds                  func() map[string]*kind.Kind // Served
 	Storage, Version, Base string
 	Stored                 map[string][]object.Object // beside it, by storage
+	Server                 *resource.Server           // nil: a 1.36 with the default feature gates
 }
 
 // Case is a change of a base object, as a JSON merge patch, and what the kind says about the result: an error per line. With
@@ -25,6 +27,9 @@ func (rt Rules) try(t TB) *Try {
 	t.Helper()
 	r := New(t, rt.Kinds, rt.Storage)
 	r.version = rt.Version
+	if rt.Server != nil {
+		r.Ctx.Server = *rt.Server
+	}
 	for storage, objects := range rt.Stored { // order does not matter
 		r.Stored[storage] = objects
 	}

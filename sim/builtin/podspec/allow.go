@@ -23,6 +23,8 @@ type podAllowances struct {
 	devicesInUserNS       bool // volumeDevices in a user namespace
 	hostNetworkInUserNS   bool // the host's network in a user namespace
 	comparisonTolerations bool // tolerations with the operators Lt and Gt
+	emptyImages           bool // image volumes without a reference
+	sysAdmin              bool // CAP_SYS_ADMIN without allowPrivilegeEscalation, since 1.37
 }
 
 // podAllowancesOf returns what the spec before an update breaks; nil breaks nothing.
@@ -42,6 +44,7 @@ func podAllowancesOf(old object.Object) podAllowances {
 		spreadKeys:          slices.ContainsFunc(old.Objects("topologySpreadConstraints"), badSpreadKeys),
 	}
 	for _, v := range old.Objects("volumes") {
+		a.emptyImages = a.emptyImages || v.Has("image") && v.String("image", "reference") == ""
 		a.tokenPath = a.tokenPath || slices.ContainsFunc(v.Objects("projected", "sources"), badTokenPath)
 	}
 	for _, c := range old.Objects("initContainers") {
@@ -54,6 +57,9 @@ func podAllowancesOf(old object.Object) podAllowances {
 		a.comparisonTolerations = a.comparisonTolerations || op == "Lt" || op == "Gt"
 	}
 	for c := range Containers(old) {
+		sc := c.At("securityContext")
+		escalates, said := sc.Bool("allowPrivilegeEscalation")
+		a.sysAdmin = a.sysAdmin || said && !escalates && slices.Contains(sc.Strings("capabilities", "add"), "CAP_SYS_ADMIN")
 		a.devicesInUserNS = a.devicesInUserNS || userNS && len(c.List("volumeDevices")) > 0
 	}
 	return a

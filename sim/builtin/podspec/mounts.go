@@ -42,6 +42,18 @@ func (r *Rules) volumeMounts(c field.Cursor) {
 			recursive.ForbidIf(propagation.String() != "" && propagation.String() != "None",
 				"may only be specified when mountPropagation is None or not specified")
 		}
+		r.bindMountOptions(m)
+	}
+}
+
+// bindMountOptions checks the options that a volume is mounted with (gate VolumeBindMountOptions).
+func (r *Rules) bindMountOptions(mount field.Cursor) {
+	options, seen := mount.Child("bindMountOptions"), field.Seen{}
+	for option := range options.Each() {
+		option.OneOf("nodev", "noexec", "nosuid").Unique(seen)
+	}
+	if options.Len() > 0 && r.volumes[mount.String("name")].Has("image") {
+		options.Invalid(options.Value(), "bindMountOptions may not be used with image volumes")
 	}
 }
 

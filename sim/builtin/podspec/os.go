@@ -3,6 +3,7 @@ package podspec
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/kubesim/kubesim/sim/field"
@@ -31,9 +32,10 @@ func (r *Rules) linux() {
 	}
 }
 
-// What a pod and a container on Windows may not have, in the order of the server's checks.
+// What a pod and a container on Windows may not have, in the order of the server's checks. Those of the host come last since 1.37.
 var (
-	notOnWindows = []string{"securityContext.appArmorProfile", "securityContext.seLinuxOptions", "hostUsers", "hostPID", "hostIPC",
+	hostOnWindows = []string{"hostUsers", "hostPID", "hostIPC", "shareProcessNamespace"}
+	notOnWindows  = []string{"securityContext.appArmorProfile", "securityContext.seLinuxOptions", "hostUsers", "hostPID", "hostIPC",
 		"securityContext.seccompProfile", "securityContext.fsGroup", "securityContext.fsGroupChangePolicy", "securityContext.sysctls",
 		"shareProcessNamespace", "securityContext.runAsUser", "securityContext.runAsGroup", "securityContext.supplementalGroups",
 		"securityContext.supplementalGroupsPolicy", "securityContext.seLinuxChangePolicy"}
@@ -43,7 +45,12 @@ var (
 
 func (r *Rules) windows() {
 	const text = "cannot be set for a windows pod"
-	for _, name := range notOnWindows {
+	names := notOnWindows
+	if r.ctx.Since(37) {
+		names = slices.DeleteFunc(slices.Clone(names), func(name string) bool { return slices.Contains(hostOnWindows, name) })
+		names = append(names, hostOnWindows...)
+	}
+	for _, name := range names {
 		at := r.at.Child(object.Path(name)...)
 		host := name == "hostPID" || name == "hostIPC"
 		at.ForbidIf(at.Has() && (!host || at.True()), text)

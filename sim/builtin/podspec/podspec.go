@@ -91,6 +91,9 @@ func (r *Rules) All() {
 	at.Child("dnsPolicy").Required().OneOf("ClusterFirstWithHostNet", "ClusterFirst", "Default", "None")
 	at.Child("nodeSelector").Labels()
 	r.podSecurityContext()
+	if r.ctx.Since(37) {
+		r.sharedProcesses(at)
+	}
 	r.affinity()
 	r.dnsConfig()
 	for gate := range at.Each("readinessGates") {
@@ -116,6 +119,7 @@ func (r *Rules) All() {
 	r.Overhead(at.Child("overhead"))
 	r.operatingSystem()
 	r.fileKeyVolumes()
+	r.evictionResponders()
 }
 
 // resourceClaims checks spec.resourceClaims (dynamic resource allocation).

@@ -2,6 +2,7 @@ package podspec
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/kubesim/kubesim/sim/field"
 )
@@ -13,6 +14,7 @@ func (r *Rules) lifecycleAndProbes(c field.Cursor) {
 			r.handler(c.Child("lifecycle", name))
 		}
 	}
+	r.stopSignal(c.Child("lifecycle", "stopSignal"))
 	for _, name := range []string{"livenessProbe", "readinessProbe", "startupProbe"} {
 		if !c.Has(name) {
 			continue
@@ -28,6 +30,27 @@ func (r *Rules) lifecycleAndProbes(c field.Cursor) {
 	}
 }
 
+// signals are those that a container can be stopped with, which no container of Windows knows most of (KEP-4960).
+var signals = strings.Fields("SIGABRT SIGALRM SIGBUS SIGCHLD SIGCLD SIGCONT SIGFPE SIGHUP SIGILL SIGINT SIGIO SIGIOT SIGKILL SIGPIPE " +
+	"SIGPOLL SIGPROF SIGPWR SIGQUIT SIGRTMAX SIGRTMAX-1 SIGRTMAX-10 SIGRTMAX-11 SIGRTMAX-12 SIGRTMAX-13 SIGRTMAX-14 SIGRTMAX-2 " +
+	"SIGRTMAX-3 SIGRTMAX-4 SIGRTMAX-5 SIGRTMAX-6 SIGRTMAX-7 SIGRTMAX-8 SIGRTMAX-9 SIGRTMIN SIGRTMIN+1 SIGRTMIN+10 SIGRTMIN+11 " +
+	"SIGRTMIN+12 SIGRTMIN+13 SIGRTMIN+14 SIGRTMIN+15 SIGRTMIN+2 SIGRTMIN+3 SIGRTMIN+4 SIGRTMIN+5 SIGRTMIN+6 SIGRTMIN+7 SIGRTMIN+8 " +
+	"SIGRTMIN+9 SIGSEGV SIGSTKFLT SIGSTOP SIGSYS SIGTERM SIGTRAP SIGTSTP SIGTTIN SIGTTOU SIGURG SIGUSR1 SIGUSR2 SIGVTALRM SIGWINCH " +
+	"SIGXCPU SIGXFSZ")
+
+// stopSignal checks the signal that stops a container: it hangs on the operating system, which must be known (gate
+// ContainerStopSignals).
+func (r *Rules) stopSignal(at field.Cursor) {
+	switch r.Spec.String("os", "name") {
+	case "windows":
+		at.OneOf("SIGKILL", "SIGTERM")
+	case "linux":
+		at.OneOf(signals...)
+	default:
+		at.ForbidIf(at.Has() && !r.Spec.Has("os"), "may not be set for containers with empty `spec.os.name`")
+	}
+}
+
 // handlers are the ways to probe a container or to act on it, in the order in which they are counted.
 var handlers = []struct {
 	name  string
@@ -36,7 +59,7 @@ var handlers = []struct {
 	{"exec", func(_ *Rules, at field.Cursor) { at.Require("command") }},
 	{"httpGet", httpGetAction},
 	{"tcpSocket", func(_ *Rules, at field.Cursor) { PortOrName(at.Child("port")) }},
-	{"grpc", func(_ *Rules, at field.Cursor) { PortOrName(at.Child("port")) }},
+	{"grpc", grpcAction},
 	{"sleep", sleepAction},
 }
 
@@ -63,6 +86,19 @@ func httpGetAction(_ *Rules, at field.Cursor) {
 	for header := range at.Each("httpHeaders") {
 		header.Child("name").ReportAt(at.Child("httpHeaders")).OrEmpty().Check(field.HTTPHeaderName)
 	}
+	protocol, host := at.Child("protocol").OneOf("HTTP1", "HTTP2"), at.Child("host") // gate H2CContainerProbe
+	switch {
+	case protocol.String() != "HTTP2":
+	case at.String("scheme") != "HTTP":
+		protocol.InvalidEnum("is only supported with HTTP (H2C)")
+	default:
+		host.InvalidIf(host.String() != "", "must be empty when `protocol` is \"HTTP2\"")
+	}
+}
+
+func grpcAction(_ *Rules, at field.Cursor) {
+	PortOrName(at.Child("port"))
+	at.Child("mode").OneOf("Plaintext", "TLS") // gate GRPCContainerProbeTLS
 }
 
 func sleepAction(r *Rules, at field.Cursor) {

@@ -20,8 +20,9 @@ func (r *Rules) podSecurityContext() {
 	for id := range sc.Each("supplementalGroups") {
 		id.CheckInt(field.UserID)
 	}
-	sc.Child("shareProcessNamespace").With(true).InvalidIf(r.Spec.True("shareProcessNamespace") && r.Spec.True("hostPID"),
-		"ShareProcessNamespace and HostPID cannot both be enabled")
+	if !r.ctx.Since(37) {
+		r.sharedProcesses(sc)
+	}
 	r.sysctls(sc)
 	sc.Child("fsGroupChangePolicy").OneOf("Always", "OnRootMismatch")
 	seccompProfile(sc.Child("seccompProfile"))
@@ -33,6 +34,13 @@ func (r *Rules) podSecurityContext() {
 	} else {
 		sc.Child("seLinuxChangePolicy").OneOf(policies[1:]...) // the others wait for the gate SELinuxMount
 	}
+}
+
+// sharedProcesses checks that a pod does not share its processes with those of the host. Before 1.37 the server has the field in
+// the security context.
+func (r *Rules) sharedProcesses(at field.Cursor) {
+	at.Child("shareProcessNamespace").With(true).InvalidIf(r.Spec.True("shareProcessNamespace") && r.Spec.True("hostPID"),
+		"ShareProcessNamespace and HostPID cannot both be enabled")
 }
 
 // securityContext checks the security settings of one container.
@@ -50,7 +58,7 @@ func (r *Rules) securityContext(sc field.Cursor) {
 		const text = "cannot set `allowPrivilegeEscalation` to false and "
 		kind.InvalidStructIf(sc, sc.True("privileged"), gotext.SecurityContext, text+"`privileged` to true")
 		for _, capability := range sc.Strings("capabilities", "add") {
-			kind.InvalidStructIf(sc, capability == "CAP_SYS_ADMIN", gotext.SecurityContext, text+"`capabilities.Add` CAP_SYS_ADMIN")
+			kind.InvalidStructIf(sc, capability == "CAP_SYS_ADMIN" && !r.Allow.sysAdmin, gotext.SecurityContext, text+"`capabilities.Add` CAP_SYS_ADMIN")
 		}
 	}
 	windowsOptions(sc.Child("windowsOptions"))

@@ -116,6 +116,8 @@ func Require(names ...string) func(*Rules, field.Cursor) {
 func emptyDirVolume(_ *Rules, at field.Cursor) {
 	size := at.Child("sizeLimit")
 	size.ForbidIf(quantity.Of(size.Value()).Sign() < 0, "SizeLimit field must be a valid resource quantity")
+	mode := at.Int64("mode")
+	at.Child("mode").InvalidIf(mode < 0 || mode > 0o1777, "must be a number between 0 and 01777 (octal), both inclusive")
 }
 
 // HostPathVolume checks a path of the host.
@@ -130,6 +132,7 @@ func keysVolume(name string) func(*Rules, field.Cursor) {
 	return func(_ *Rules, at field.Cursor) {
 		at.Require(name)
 		fileMode(at.Child("defaultMode"))
+		fileUser(at.Child("defaultUser"))
 		for item := range at.Each("items") {
 			keyToPath(item)
 		}
@@ -141,6 +144,7 @@ func keyToPath(item field.Cursor) {
 	item.Require("key")
 	item.Child("path").Required().Check(field.NonReservedPath)
 	fileMode(item.Child("mode"))
+	fileUser(item.Child("user"))
 }
 
 // fileMode checks the permissions of a file.
@@ -149,8 +153,12 @@ func fileMode(at field.Cursor) {
 	at.InvalidIf(mode < 0 || mode > 0o777, "must be a number between 0 and 0777 (octal), both inclusive")
 }
 
+// fileUser checks whose a file is (KEP-5762, gate AtomicWriteVolumeUserFields).
+func fileUser(at field.Cursor) { at.CheckInt(field.UserID) }
+
 func downwardVolume(_ *Rules, at field.Cursor) {
 	fileMode(at.Child("defaultMode"))
+	fileUser(at.Child("defaultUser"))
 	for file := range at.Each("items") {
 		downwardFile(file.ReportAt(at)) // the server leaves out the index
 	}
@@ -170,6 +178,7 @@ func downwardFile(file field.Cursor) {
 		file.Missing("one of fieldRef and resourceFieldRef is required")
 	}
 	fileMode(file.Child("mode"))
+	fileUser(file.Child("user"))
 }
 
 func csiVolume(_ *Rules, at field.Cursor) {
@@ -180,6 +189,10 @@ func csiVolume(_ *Rules, at field.Cursor) {
 }
 
 func imageVolume(r *Rules, at field.Cursor) {
-	at.Child("reference").RequireIf(r.isPod() && at.String("reference") == "", "")
+	required := r.isPod()
+	if r.ctx.Since(37) {
+		required = !r.Allow.emptyImages
+	}
+	at.Child("reference").RequireIf(required && at.String("reference") == "", "")
 	pullPolicy(at.Child("pullPolicy"))
 }

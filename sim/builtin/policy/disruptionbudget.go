@@ -26,7 +26,7 @@ func Kinds() []kind.Kind {
 			HasStatus: true, NeedsResourceVersion: true,
 		},
 		Validate:       func(_ *resource.Context, at field.Cursor) { validateBudget(at.Child("spec")) },
-		ValidateStatus: func(_ *resource.Context, at field.Cursor) { validateBudgetStatus(at.Child("status")) },
+		ValidateStatus: func(ctx *resource.Context, at field.Cursor) { validateBudgetStatus(ctx, at.Child("status")) },
 		Columns: []table.Column{
 			table.Name(), amountColumn("minAvailable", "Min Available", "The minimum number of pods that must be available."),
 			amountColumn("maxUnavailable", "Max Unavailable", "The maximum number of pods that may be unavailable."),
@@ -57,7 +57,7 @@ func validateBudget(at field.Cursor) {
 	at.Child("unhealthyPodEvictionPolicy").OneOf("AlwaysAllow", "IfHealthyBudget")
 }
 
-func validateBudgetStatus(at field.Cursor) {
-	kind.CheckConditions(at.Child("conditions"))
+func validateBudgetStatus(ctx *resource.Context, at field.Cursor) {
+	kind.CheckConditions(ctx, at.Child("conditions"))
 	kind.NonNegative(at, "disruptionsAllowed", "currentHealthy", "desiredHealthy", "expectedPods")
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/kubesim/kubesim/sim/builtin/podspec"
 	"github.com/kubesim/kubesim/sim/field"
 	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/resource"
 )
 
 // Limits of the devices of a slice.
@@ -22,34 +23,34 @@ const (
 )
 
 // validateDevice checks a device of a slice; old is the one of that name in the stored slice.
-func validateDevice(at field.Cursor, old object.Object, ownNodes bool) {
+func validateDevice(ctx *resource.Context, at field.Cursor, old object.Object, ownNodes bool) {
 	at.Child("name").OrEmpty().Check(field.DNS1123Label)
 	attributes, capacity := at.Child("attributes"), at.Child("capacity")
 	if n := attributes.Len() + capacity.Len(); n > maxDeviceAttributes {
 		at.Invalid(n, fmt.Sprintf("the total number of attributes and capacities must not exceed %d", maxDeviceAttributes))
 	}
 	for name, a := range attributes.EachKey() {
-		validateAttributeName(attributes.With(name))
-		validateAttribute(a.ReportAt(attributes.Key(shortened(name))))
+		validateAttributeName(attributes.With(name), podspec.DriverName)
+		validateAttribute(ctx, a.ReportAt(attributes.Key(shortened(name))))
 	}
 	for name, c := range capacity.EachKey() {
-		validateAttributeName(capacity.With(name))
+		validateAttributeName(capacity.With(name), podspec.DriverName)
 		validateDeviceCapacity(c.ReportAt(capacity.Key(shortened(name))), at.True("allowMultipleAllocations"))
 	}
 	if taints := at.Child("taints"); old == nil || !object.SemanticEqual(old["taints"], taints.Value()) {
 		for taint := range taints.MaxItems(maxDeviceTaints).Each() {
-			validateDeviceTaint(taint)
+			validateDeviceTaint(ctx, taint)
 		}
 	}
-	validateCounterSets(at.Child("consumesCounters").MaxItems(maxConsumedSets), "counterSet")
+	validateCounterSets(ctx, atMost(ctx, at.Child("consumesCounters"), maxConsumedSets), "counterSet")
 	validateDeviceNodes(at, ownNodes)
-	validateBindingConditions(at)
+	validateBindingConditions(ctx, at)
 }
 
-func validateDeviceTaint(at field.Cursor) {
+func validateDeviceTaint(ctx *resource.Context, at field.Cursor) {
 	at.Child("key").OrEmpty().Check(field.QualifiedName)
 	at.Child("value").OrEmpty().Check(field.LabelValue)
-	at.Child("effect").Required().OneOf(deviceEffects...)
+	declared(ctx, at.Child("effect"), func(c field.Cursor) field.Cursor { return c.Required().OneOf(deviceEffects...) })
 }
 
 // validateDeviceNodes checks which nodes a device is for, where the slice leaves that to its devices.
@@ -76,7 +77,7 @@ func shortened(key string) string {
 }
 
 // validateAttribute checks that an attribute has one value, of one type.
-func validateAttribute(at field.Cursor) {
+func validateAttribute(ctx *resource.Context, at field.Cursor) {
 	n := 0
 	for _, kind := range []string{"bool", "int", "string", "version"} {
 		value := at.Child(kind)
@@ -87,13 +88,30 @@ func validateAttribute(at field.Cursor) {
 		value.InvalidIf(kind == "version" && !isSemver(value.String()), "must be a string compatible with semver.org spec 2.0.0")
 		value.MaxBytes(maxAttributeValue)
 	}
-	switch n {
-	case 0:
+	switch {
+	case n == 1:
+	case ctx.Since(37):
+		declared(ctx, at, func(c field.Cursor) field.Cursor { return oneValue(c) })
+	case n == 0:
 		at.Invalid("", "exactly one value must be specified")
-	case 1:
 	default:
 		at.Invalid(gotext.Value(gotext.DeviceAttribute, at.Object()), "exactly one value must be specified")
 	}
+}
+
+// oneValue refuses an attribute that has no value or several, as the tag of a union does.
+func oneValue(at field.Cursor) field.Cursor {
+	const members = "`int`, `bool`, `string`, `version`, `ints`, `bools`, `strings`, `versions`"
+	var set []string
+	for _, kind := range []string{"int", "bool", "string", "version"} {
+		if at.Has(kind) {
+			set = append(set, kind)
+		}
+	}
+	if len(set) == 0 {
+		return at.Invalid("", "must specify one of: "+members)
+	}
+	return at.Invalid("{"+strings.Join(set, ", ")+"}", "must specify exactly one of: "+members)
 }
 
 // isSemver checks a version of Semantic Versioning 2.0.0, §2, §9 and §10.
@@ -130,10 +148,10 @@ func isSemverIdentifier(s string) bool {
 }
 
 // validateBindingConditions checks the conditions a device must have before a pod is bound (KEP-5007).
-func validateBindingConditions(at field.Cursor) {
+func validateBindingConditions(ctx *resource.Context, at field.Cursor) {
 	wanted, failed := at.Child("bindingConditions"), at.Child("bindingFailureConditions")
 	for _, list := range []field.Cursor{wanted, failed} {
-		list.MaxItems(maxBindings).CheckEach(field.QualifiedName)
+		atMost(ctx, list, maxBindings).CheckEach(field.QualifiedName)
 	}
 	wanted.UniqueItems()
 	seen := field.Seen{}

@@ -1,6 +1,8 @@
 package resource
 
 import (
+	"strings"
+
 	"github.com/kubesim/kubesim/sim/builtin/kind"
 	"github.com/kubesim/kubesim/sim/builtin/podspec"
 	"github.com/kubesim/kubesim/sim/builtin/table"
@@ -19,16 +21,36 @@ func deviceClassKind() kind.Kind {
 			Checks:         resource.Checks{Update: []resource.Check{resource.CheckMeta, resource.CheckMetaUpdate, resource.CheckKind}},
 			ReturnsDeleted: true, NameRule: kind.SubdomainName,
 		},
-		Validate: func(_ *resource.Context, at field.Cursor) { validateDeviceClass(at.Child("spec")) },
+		Validate: func(ctx *resource.Context, at field.Cursor) { validateDeviceClass(ctx, at.Child("spec")) },
 		Columns:  []table.Column{table.Name(), table.Age()},
 	}
 }
 
-func validateDeviceClass(at field.Cursor) {
-	validateDeviceSelectors(at.Child("selectors"))
-	for config := range at.Child("config").MaxItems(maxDeviceConfigs).Each() {
-		validateDeviceConfig(config)
+func validateDeviceClass(ctx *resource.Context, at field.Cursor) {
+	validateDeviceSelectors(ctx, at.Child("selectors"))
+	for config := range atMost(ctx, at.Child("config"), maxDeviceConfigs).Each() {
+		validateDeviceConfig(ctx, config)
 	}
 	name := at.Child("extendedResourceName")
+	if ctx.Since(37) {
+		name.Declared(true, extendedResourceName)
+		return
+	}
 	name.InvalidIf(name.Has() && !podspec.IsExtendedResource(name.String()), "must be a valid extended resource name")
+}
+
+// extendedResourceName checks the name by which pods ask for devices of a class as for a resource, as the tag of 1.37 does
+// (apimachinery/pkg/api/validate.ExtendedResourceName).
+func extendedResourceName(at field.Cursor) field.Cursor {
+	name := at.String()
+	if !at.Has() {
+		return at
+	}
+	if !strings.Contains(name, "/") {
+		at.Invalid(name, "a name must be a domain-prefixed path, such as 'example.com/my-prop'")
+	} else {
+		at.InvalidIf(strings.Contains(name, "kubernetes.io/"), `must not have "kubernetes.io/" domain`)
+	}
+	at.InvalidIf(strings.HasPrefix(name, "requests."), `must not have "requests." prefix`)
+	return at.Check(func(name string) []string { return field.QualifiedName("requests." + name) })
 }

@@ -41,21 +41,21 @@ func requestNames(spec object.Object) []string {
 // validateClaimSpec checks the spec of a claim, or of a template for claims.
 func validateClaimSpec(ctx *resource.Context, spec field.Cursor) {
 	at, names := spec.Child("devices"), requestNames(spec.Object())
-	requests := at.Child("requests").MaxItems(maxDeviceRequests)
+	requests := atMost(ctx, at.Child("requests"), maxDeviceRequests)
 	for request := range requests.Each() {
-		validateDeviceRequest(request)
+		validateDeviceRequest(ctx, request)
 	}
-	requests.UniqueItems("name")
-	for constraint := range at.Child("constraints").MaxItems(maxDeviceConstraints).Each() {
+	uniqueBy(ctx, requests, "name")
+	for constraint := range atMost(ctx, at.Child("constraints"), maxDeviceConstraints).Each() {
 		validateDeviceConstraint(ctx, constraint, names)
 	}
-	for config := range at.Child("config").MaxItems(maxDeviceConfigs).Each() {
-		validateRequestRefs(config.Child("requests"), names)
-		validateDeviceConfig(config)
+	for config := range atMost(ctx, at.Child("config"), maxDeviceConfigs).Each() {
+		validateRequestRefs(ctx, config.Child("requests"), names)
+		validateDeviceConfig(ctx, config)
 	}
 }
 
-func validateDeviceRequest(at field.Cursor) {
+func validateDeviceRequest(ctx *resource.Context, at field.Cursor) {
 	at.Child("name").OrEmpty().Check(field.DNS1123Label)
 	exactly, first := at.Child("exactly"), at.Child("firstAvailable")
 	switch {
@@ -64,21 +64,24 @@ func validateDeviceRequest(at field.Cursor) {
 	case exactly.Has() && first.Len() > 0:
 		at.Invalid(nil, "exactly one of `exactly` or `firstAvailable` is required, but multiple fields are set")
 	case exactly.Has():
-		validateExactRequest(exactly)
+		validateExactRequest(ctx, exactly, false)
 	default:
-		first = first.MaxItems(maxFirstAvailable)
+		first = atMost(ctx, first, maxFirstAvailable)
 		for sub := range first.Each() {
 			sub.Child("name").OrEmpty().Check(field.DNS1123Label)
-			validateExactRequest(sub)
+			validateExactRequest(ctx, sub, true)
 		}
-		first.UniqueItems("name")
+		uniqueBy(ctx, first, "name")
 	}
 }
 
-// validateExactRequest checks what a request and an alternative of a request have in common.
-func validateExactRequest(at field.Cursor) {
-	at.Child("deviceClassName").Required().Check(field.DNS1123Subdomain)
-	validateDeviceSelectors(at.Child("selectors"))
+// validateExactRequest checks what a request and an alternative of a request have in common. The type of an alternative says
+// itself that it needs a class.
+func validateExactRequest(ctx *resource.Context, at field.Cursor, alternative bool) {
+	at.Child("deviceClassName").Declared(alternative && ctx.Since(37), func(c field.Cursor) field.Cursor {
+		return c.Required().Check(field.DNS1123Subdomain)
+	})
+	validateDeviceSelectors(ctx, at.Child("selectors"))
 	mode, count := at.Child("allocationMode"), at.Child("count").OrZero()
 	switch mode.String() {
 	case "All":
@@ -86,30 +89,30 @@ func validateExactRequest(at field.Cursor) {
 	case "ExactCount":
 		count.Positive()
 	default:
-		mode.NotSupported(mode.String(), "All", "ExactCount")
+		declared(ctx, mode, func(c field.Cursor) field.Cursor { return c.NotSupported(c.String(), "All", "ExactCount") })
 	}
 	for toleration := range at.Each("tolerations") {
-		validateDeviceToleration(toleration)
+		validateDeviceToleration(ctx, toleration)
 	}
 }
 
 // validateDeviceSelectors checks that there are expressions, and each of them.
-func validateDeviceSelectors(at field.Cursor) {
-	for s := range at.MaxItems(maxDeviceSelectors).Each() {
+func validateDeviceSelectors(ctx *resource.Context, at field.Cursor) {
+	for s := range atMost(ctx, at, maxDeviceSelectors).Each() {
 		if s.Child("cel").RequireIf(!s.Has("cel"), "").Has() {
-			validateDeviceSelector(s.Child("cel", "expression"))
+			validateDeviceSelector(ctx, s.Child("cel", "expression"))
 		}
 	}
 }
 
 // validateDeviceSelector compiles an expression about a device.
-func validateDeviceSelector(at field.Cursor) {
+func validateDeviceSelector(ctx *resource.Context, at field.Cursor) {
 	expression := at.String()
 	if len(expression) > maxSelectorSize {
 		at.TooLong(maxSelectorSize)
 		return
 	}
-	problem, complex := cel.CheckDeviceSelector(expression)
+	problem, complex := cel.CheckDeviceSelector(cel.Environment{Minor: ctx.Server.Minor, Stored: at.Updates() && !at.Changed()}, expression)
 	switch {
 	case problem != "":
 		at.Invalid(expression, problem)
@@ -119,11 +122,13 @@ func validateDeviceSelector(at field.Cursor) {
 }
 
 func validateDeviceConstraint(ctx *resource.Context, at field.Cursor, names []string) {
-	validateRequestRefs(at.Child("requests"), names)
+	validateRequestRefs(ctx, at.Child("requests"), names)
 	for _, name := range []string{"matchAttribute", "distinctAttribute"} {
 		if attribute := at.Child(name); attribute.Has() {
-			validateAttributeName(attribute)
-			attribute.InvalidIf(!strings.Contains(attribute.String(), "/"), "a fully qualified name must be a domain and a name separated by a slash")
+			declared(ctx, attribute, func(c field.Cursor) field.Cursor {
+				validateAttributeName(c, attributeDomain(ctx))
+				return c.InvalidIf(!strings.Contains(c.String(), "/"), "a fully qualified name must be a domain and a name separated by a slash")
+			})
 			return
 		}
 	}
@@ -134,12 +139,12 @@ func validateDeviceConstraint(ctx *resource.Context, at field.Cursor, names []st
 	at.Missing(`exactly one of "matchAttribute" or "distinctAttribute" is required, but multiple fields are set`)
 }
 
-func validateRequestRefs(at field.Cursor, names []string) {
-	at = at.MaxItems(maxDeviceRequests)
+func validateRequestRefs(ctx *resource.Context, at field.Cursor, names []string) {
+	at = atMost(ctx, at, maxDeviceRequests)
 	for ref := range at.Each() {
 		validateRequestRef(ref, names)
 	}
-	at.UniqueItems()
+	uniqueBy(ctx, at)
 }
 
 func validateRequestRef(at field.Cursor, names []string) {
@@ -156,10 +161,10 @@ func validateRequestRef(at field.Cursor, names []string) {
 }
 
 // validateDeviceConfig checks the parameters for a driver.
-func validateDeviceConfig(at field.Cursor) {
+func validateDeviceConfig(ctx *resource.Context, at field.Cursor) {
 	opaque := at.Child("opaque")
 	if opaque.RequireIf(!opaque.Has(), "").Has() {
-		podspec.DriverName(opaque.Child("driver"))
+		driverName(ctx, opaque.Child("driver"))
 		validateParameters(opaque.Child("parameters"))
 	}
 }
@@ -183,8 +188,8 @@ func validateParameters(at field.Cursor) {
 	}
 }
 
-func validateDeviceToleration(at field.Cursor) {
-	at.Child("key").IfGiven().Check(field.QualifiedName)
+func validateDeviceToleration(ctx *resource.Context, at field.Cursor) {
+	declared(ctx, at.Child("key").IfGiven(), func(c field.Cursor) field.Cursor { return c.Check(field.QualifiedName) })
 	operator, value := at.Child("operator"), at.Child("value").OrEmpty()
 	switch operator.String() {
 	case "Exists":
@@ -192,16 +197,17 @@ func validateDeviceToleration(at field.Cursor) {
 	case "Equal":
 		value.Check(field.LabelValue)
 	default:
-		operator.Required().OneOf("Equal", "Exists")
+		declared(ctx, operator, func(c field.Cursor) field.Cursor { return c.Required().OneOf("Equal", "Exists") })
 	}
-	at.Child("effect").IfGiven().OneOf(deviceEffects...)
+	declared(ctx, at.Child("effect").IfGiven(), func(c field.Cursor) field.Cursor { return c.OneOf(deviceEffects...) })
 }
 
 // deviceEffects are the effects of a device taint, in order.
 var deviceEffects = []string{"NoExecute", "NoSchedule", "None"}
 
-// validateAttributeName checks the name of an attribute or a capacity: a C identifier, which may have a domain in front.
-func validateAttributeName(at field.Cursor) {
+// validateAttributeName checks the name of an attribute or a capacity: a C identifier, which may have a domain in front, a name as
+// drivers have them.
+func validateAttributeName(at field.Cursor, checkDomain func(field.Cursor) field.Cursor) {
 	domain, id, qualified := strings.Cut(at.String(), "/")
 	if !qualified {
 		id = domain
@@ -212,11 +218,27 @@ func validateAttributeName(at field.Cursor) {
 	if qualified && domain == "" {
 		at.Invalid("", "the domain must not be empty")
 	} else if qualified {
-		podspec.DriverName(at.With(domain))
+		checkDomain(at.With(domain))
 	}
 	if qualified && id == "" {
 		at.Invalid("", "the name must not be empty")
 		return
 	}
 	at.With(id).MaxBytes(maxAttributeName).Check(field.CIdentifier)
+}
+
+// attributeDomain returns the rule for the domain in a constraint. The tags of 1.37 say that it is a prefix.
+func attributeDomain(ctx *resource.Context) func(field.Cursor) field.Cursor {
+	if !ctx.Since(37) {
+		return podspec.DriverName
+	}
+	return func(at field.Cursor) field.Cursor {
+		return at.MaxBytes(podspec.DriverNameMax).Check(func(domain string) []string {
+			msgs := field.DNS1123Subdomain(strings.ToLower(domain))
+			for i := range msgs {
+				msgs[i] = "prefix: " + msgs[i]
+			}
+			return msgs
+		})
+	}
 }

@@ -49,7 +49,7 @@ func resourceSliceKind() kind.Kind {
 				}
 			},
 		},
-		Validate: func(_ *resource.Context, at field.Cursor) { validateResourceSlice(at.Child("spec")) },
+		Validate: func(ctx *resource.Context, at field.Cursor) { validateResourceSlice(ctx, at.Child("spec")) },
 		Select:   []string{"spec.nodeName", "spec.driver"},
 		Since:    map[int]func(k *kind.Kind){37: func(k *kind.Kind) { k.Select = append(k.Select, "spec.pool.name") }},
 		Unknown: func(label string) string {
@@ -87,7 +87,7 @@ func prepareSlice(ctx *resource.Context, obj, _ object.Object) {
 	}
 }
 
-func validateResourceSlice(at field.Cursor) {
+func validateResourceSlice(ctx *resource.Context, at field.Cursor) {
 	driver, pool := at.Child("driver"), at.Child("pool")
 	podspec.DriverName(driver)
 	validatePoolName(pool.Child("name"))
@@ -110,10 +110,10 @@ func validateResourceSlice(at field.Cursor) {
 	}
 	devices := at.Child("devices").MaxItems(limit)
 	for d := range devices.Each() {
-		validateDevice(d, was[d.String("name")], at.True("perDeviceNodeSelection"))
+		validateDevice(ctx, d, was[d.String("name")], at.True("perDeviceNodeSelection"))
 	}
 	devices.UniqueItems("name")
-	validateCounterSets(at.Child("sharedCounters").MaxItems(maxCounterSets), "name")
+	validateCounterSets(ctx, atMost(ctx, at.Child("sharedCounters"), maxCounterSets), "name")
 }
 
 // validateSliceNodes checks that a slice says in exactly one way which nodes its devices are for.
@@ -162,22 +162,23 @@ func validateOneChoice(at field.Cursor, set []string, none, several string) {
 }
 
 // validateCounterSets checks sets of counters, or what a device takes from them; nameField holds the name of a set.
-func validateCounterSets(sets field.Cursor, nameField string) {
+func validateCounterSets(ctx *resource.Context, sets field.Cursor, nameField string) {
 	for set := range sets.Each() {
-		set.Child(nameField).Required().Check(field.DNS1123Label)
-		counters := set.Child("counters").Required().MaxItems(maxCountersPerSet)
+		declared(ctx, set.Child(nameField), func(c field.Cursor) field.Cursor { return c.Required().Check(field.DNS1123Label) })
+		counters := declared(ctx, set.Child("counters"), func(c field.Cursor) field.Cursor { return c.Required() }).MaxItems(maxCountersPerSet)
 		for name := range counters.EachKey() {
-			counters.With(name).Check(field.DNS1123Label)
+			declared(ctx, counters.With(name), func(c field.Cursor) field.Cursor { return c.Check(field.DNS1123Label) })
 		}
 	}
-	sets.UniqueItems(nameField)
+	uniqueBy(ctx, sets, nameField)
 }
 
 // validatePoolName checks the name of a pool of devices: subdomains joined by slashes.
-func validatePoolName(at field.Cursor) {
+func validatePoolName(at field.Cursor) field.Cursor {
 	if name := at.Required().MaxBytes(field.DNSSubdomainMax); name.String() != "" {
 		for part := range strings.SplitSeq(name.String(), "/") {
 			name.With(part).Check(field.DNS1123Subdomain)
 		}
 	}
+	return at
 }

@@ -28,18 +28,23 @@ func validateClaimStatus(ctx *resource.Context, all field.Cursor) {
 	reserved, devices, allocation := at.Child("reservedFor"), at.Child("devices"), at.Child("allocation")
 	validateAdminStatus(ctx, obj.Namespace(), at)
 	authorizeClaim(ctx, at)
-	entries := reserved.MaxItems(maxReservedFor)
+	entries := atMost(ctx, reserved, maxReservedFor)
 	for ref := range entries.Each() {
 		ref.Require("resource", "name", "uid")
 	}
-	entries.UniqueItems("uid")
+	uniqueBy(ctx, entries, "uid")
 	allocated, seen := allocatedDevices(obj), map[string]bool{}
 	for d := range devices.Each() {
-		validateDeviceStatus(d, allocated)
+		validateDeviceStatus(ctx, d, allocated)
 	}
 	for d := range devices.Each() {
 		if id := deviceID(d.Object()); seen[id] {
-			d.Duplicate(gotext.Value(gotext.SharedDeviceID, d.Object()))
+			declared(ctx, d, func(c field.Cursor) field.Cursor {
+				if ctx.Since(37) {
+					return c.Duplicate(c.Value())
+				}
+				return c.Duplicate(gotext.Value(gotext.SharedDeviceID, c.Object()))
+			})
 		} else {
 			seen[id] = true
 		}
@@ -55,7 +60,7 @@ func validateClaimStatus(ctx *resource.Context, all field.Cursor) {
 	case allocation.Old() != nil:
 		declaredImmutable(ctx, allocation, gotext.AllocationResult, "field cannot be modified once set")
 	default:
-		validateAllocation(allocation, requestNames(obj.At("spec")))
+		validateAllocation(ctx, allocation, requestNames(obj.At("spec")))
 	}
 }
 
@@ -82,38 +87,38 @@ func reservesMore(reserved, old []object.Object) bool {
 	return false
 }
 
-func validateDeviceStatus(at field.Cursor, allocated []string) {
+func validateDeviceStatus(ctx *resource.Context, at field.Cursor, allocated []string) {
 	podspec.DriverName(at.Child("driver"))
 	validatePoolName(at.Child("pool"))
 	at.Child("device").OrEmpty().Check(field.DNS1123Label)
-	validateShareID(at.Child("shareID"))
+	declared(ctx, at.Child("shareID"), validateShareID)
 	kind.InvalidStructIf(at, !slices.Contains(allocated, deviceID(at.Object())), gotext.SharedDeviceID,
 		"must be an allocated device in the claim")
 	at.Child("conditions").MaxItems(maxDeviceConditions)
-	kind.CheckConditions(at.Child("conditions"))
+	kind.CheckConditions(ctx, at.Child("conditions"))
 	if at.Has("data") {
 		validateParameters(at.Child("data"))
 	}
 	network := at.Child("networkData")
-	network.Child("interfaceName").MaxBytes(maxInterfaceName)
-	network.Child("hardwareAddress").MaxBytes(maxHardwareAddress)
-	ips := network.Child("ips").MaxItems(maxDeviceIPs)
-	ips.CheckEach(field.InterfaceAddress).UniqueItems()
+	declared(ctx, network.Child("interfaceName"), func(c field.Cursor) field.Cursor { return c.MaxBytes(maxInterfaceName) })
+	declared(ctx, network.Child("hardwareAddress"), func(c field.Cursor) field.Cursor { return c.MaxBytes(maxHardwareAddress) })
+	ips := atMost(ctx, network.Child("ips"), maxDeviceIPs)
+	uniqueBy(ctx, ips.CheckEach(field.InterfaceAddress))
 }
 
-func validateAllocation(at field.Cursor, names []string) {
-	for r := range at.Child("devices", "results").MaxItems(maxAllocated).Each() {
+func validateAllocation(ctx *resource.Context, at field.Cursor, names []string) {
+	for r := range atMost(ctx, at.Child("devices", "results"), maxAllocated).Each() {
 		validateRequestRef(r.Child("request"), names)
-		podspec.DriverName(r.Child("driver"))
-		validatePoolName(r.Child("pool"))
+		driverName(ctx, r.Child("driver"))
+		declared(ctx, r.Child("pool"), validatePoolName)
 		r.Child("device").OrEmpty().Check(field.DNS1123Label)
-		validateBindingConditions(r)
-		validateShareID(r.Child("shareID"))
+		validateBindingConditions(ctx, r)
+		declared(ctx, r.Child("shareID"), validateShareID)
 	}
-	for config := range at.Child("devices", "config").MaxItems(2 * maxDeviceConfigs).Each() {
-		config.Child("source").Required().OneOf("FromClaim", "FromClass")
-		validateRequestRefs(config.Child("requests"), names)
-		validateDeviceConfig(config)
+	for config := range atMost(ctx, at.Child("devices", "config"), 2*maxDeviceConfigs).Each() {
+		declared(ctx, config.Child("source"), func(c field.Cursor) field.Cursor { return c.Required().OneOf("FromClaim", "FromClass") })
+		validateRequestRefs(ctx, config.Child("requests"), names)
+		validateDeviceConfig(ctx, config)
 	}
 	if s := at.Child("nodeSelector"); s.Has() {
 		podspec.NodeSelector(s, false)
@@ -130,16 +135,15 @@ func declaredImmutable(ctx *resource.Context, at field.Cursor, t gotext.Type, te
 }
 
 // validateShareID checks the UUID of a share of a device (RFC 9562), in its usual form.
-func validateShareID(at field.Cursor) {
+func validateShareID(at field.Cursor) field.Cursor {
 	id := at.String()
 	if !at.Has() {
-		return
+		return at
 	}
 	if problem := uuidProblem(id); problem != "" {
-		at.Invalid(id, "error validating uid: "+problem)
-		return
+		return at.Invalid(id, "error validating uid: "+problem)
 	}
-	at.InvalidIf(len(id) != 36 || id != strings.ToLower(id),
+	return at.InvalidIf(len(id) != 36 || id != strings.ToLower(id),
 		"uid must be in RFC 4122 normalized form, `xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx` with lowercase hexadecimal characters")
 }
 

@@ -38,7 +38,7 @@ func taintRuleKind() kind.Kind {
 			},
 		},
 		Defaults: kind.EveryVersion(func(obj object.Object) { obj.SetDefault(map[string]any{}, "spec", "taint") }),
-		Validate: func(_ *resource.Context, at field.Cursor) {
+		Validate: func(ctx *resource.Context, at field.Cursor) {
 			selector, taint := at.Child("spec", "deviceSelector"), at.Child("spec", "taint")
 			if driver := selector.Child("driver"); driver.Has() {
 				podspec.DriverName(driver)
@@ -47,11 +47,11 @@ func taintRuleKind() kind.Kind {
 				validatePoolName(pool)
 			}
 			selector.Child("device").Check(field.DNS1123Label)
-			validateDeviceTaint(taint)
+			validateDeviceTaint(ctx, taint)
 		},
-		ValidateStatus: func(_ *resource.Context, at field.Cursor) {
+		ValidateStatus: func(ctx *resource.Context, at field.Cursor) {
 			conditions := at.Child("status", "conditions")
-			kind.CheckConditions(conditions)
+			kind.CheckConditions(ctx, conditions)
 			conditions.MaxItems(maxRuleConditions)
 		},
 		Columns: []table.Column{table.Name(), doc("Key", "key"), doc("Value", "value"), doc("Effect", "effect"),

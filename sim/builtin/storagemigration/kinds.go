@@ -67,9 +67,9 @@ func validateMigration(_ *resource.Context, at field.Cursor) {
 	}
 }
 
-func validateMigrationStatus(_ *resource.Context, at field.Cursor) {
+func validateMigrationStatus(ctx *resource.Context, at field.Cursor) {
 	conditions, revision := at.Child("status", "conditions"), at.Child("status", "resourceVersion")
-	kind.CheckConditions(conditions)
+	kind.CheckConditions(ctx, conditions)
 	revision.InvalidIf(at.Old().String("status", "resourceVersion") != "" && revision.OrEmpty().Changed(), field.TextImmutable)
 	is := func(obj object.Object, name string) bool { return kind.Condition(obj, name).String("status") == "True" }
 	invalid := func(broken bool, text string) {

@@ -172,6 +172,9 @@ func (w *walk) kind(t reflect.Type) string {
 	case reflect.Pointer:
 		return "*" + strings.TrimPrefix(w.kind(t.Elem()), "*")
 	case reflect.Slice:
+		if t.Elem().Kind() == reflect.Uint8 {
+			return "*s" // bytes are text, and null where there are none
+		}
 		return "[]" + w.kind(t.Elem())
 	case reflect.Map:
 		return "{}" + w.kind(t.Elem())

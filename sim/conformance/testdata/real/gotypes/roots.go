@@ -6,6 +6,7 @@ import (
 	authorizationv1 "k8s.io/api/authorization/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	batchv1 "k8s.io/api/batch/v1"
+	certificatesv1beta1 "k8s.io/api/certificates/v1beta1"
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
 	flowcontrolv1 "k8s.io/api/flowcontrol/v1"
@@ -20,6 +21,7 @@ import (
 	"k8s.io/kubernetes/pkg/apis/authorization"
 	"k8s.io/kubernetes/pkg/apis/autoscaling"
 	"k8s.io/kubernetes/pkg/apis/batch"
+	"k8s.io/kubernetes/pkg/apis/certificates"
 	"k8s.io/kubernetes/pkg/apis/core"
 	"k8s.io/kubernetes/pkg/apis/discovery"
 	"k8s.io/kubernetes/pkg/apis/flowcontrol"
@@ -32,6 +34,8 @@ import (
 
 // roots are the structs that rules name, in memory and on the wire. To have another one, add it here and make generate.
 var roots = []struct{ memory, wire any }{
+	{core.ClusterTrustBundleProjection{}, corev1.ClusterTrustBundleProjection{}},
+	{certificates.PodCertificateRequestSpec{}, certificatesv1beta1.PodCertificateRequestSpec{}},
 	{core.Container{}, corev1.Container{}},
 	{core.EphemeralContainer{}, corev1.EphemeralContainer{}},
 	{core.EventSource{}, corev1.EventSource{}},

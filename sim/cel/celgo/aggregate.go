@@ -1,0 +1,247 @@
+package celgo
+
+import (
+	"fmt"
+	"reflect"
+
+	"cel.dev/cel-go/common/types"
+	"cel.dev/cel-go/common/types/ref"
+	"cel.dev/cel-go/common/types/traits"
+
+	"github.com/kubesim/kubesim/sim/cel/expr"
+	"github.com/kubesim/kubesim/sim/object"
+)
+
+// mapVal is a JSON object. Of an object whose schema names properties, expressions see those that are declared and not
+// null, by their escaped names.
+type mapVal struct {
+	value map[string]any
+	node  *node // nil: values decide their own types
+	// ofStruct says that it is a built-in kind, or a part of one, read as such: see structOf.
+	ofStruct bool
+}
+
+// converted returns a list or a map, which is of type own, as a value of another type: itself, its type, or an error.
+func converted(v ref.Val, own *types.Type, to ref.Type) ref.Val {
+	switch to {
+	case own:
+		return v
+	case types.TypeType:
+		return own
+	}
+	return conversionError(own, to.TypeName())
+}
+
+func conversionError(from, to any) ref.Val {
+	return types.NewErr("type conversion error from '%s' to '%s'", from, to)
+}
+
+// child returns the schema of a key, and whether expressions see the key.
+func (m *mapVal) child(key string) (*node, bool) {
+	switch {
+	case m.node == nil:
+		return nil, true
+	case m.node.fields != nil:
+		n, ok := m.node.fields[key]
+		return n, ok
+	}
+	return m.node.additional, m.node.additional != nil
+}
+
+func (m *mapVal) hasFields() bool { return m.node != nil && m.node.fields != nil }
+
+func (m *mapVal) ConvertToNative(to reflect.Type) (any, error) {
+	if to.Kind() == reflect.Map || to.Kind() == reflect.Interface {
+		return m.value, nil
+	}
+	return nil, fmt.Errorf("type conversion error from '%s' to '%s'", m.Type(), to)
+}
+
+func (m *mapVal) ConvertToType(to ref.Type) ref.Val { return converted(m, types.MapType, to) }
+
+// Equal compares what expressions see, and of what they do not see the JSON.
+func (m *mapVal) Equal(other ref.Val) ref.Val {
+	o, ok := other.(traits.Mapper)
+	hidden, _ := other.(*mapVal)
+	switch {
+	case !ok && m.ofStruct:
+		return types.MaybeNoSuchOverloadErr(other)
+	case !ok || m.Size() != o.Size():
+		return types.False
+	case m.ofStruct && hidden != nil && hidden.ofStruct:
+		return types.Bool(object.SemanticEqual(m.value, hidden.value))
+	}
+	for _, key := range object.SortedKeys(m.value) {
+		eq := ref.Val(types.True)
+		if _, seen := m.child(key); seen {
+			eq = m.equalAt(o, types.String(m.written(key)))
+		} else if hidden != nil {
+			eq = types.Bool(object.SemanticEqual(m.value[key], hidden.value[key]))
+		}
+		if eq != types.True {
+			return eq
+		}
+	}
+	return types.True
+}
+
+// equalAt reports whether two maps have equal values under a key, or none.
+func (m *mapVal) equalAt(o traits.Mapper, key types.String) ref.Val {
+	mine, have := m.Find(key)
+	theirs, has := o.Find(key)
+	if have && has {
+		return types.Equal(mine, theirs)
+	}
+	return types.Bool(have == has)
+}
+
+// written returns a key as expressions write it.
+func (m *mapVal) written(key string) string {
+	if m.hasFields() {
+		if name, ok := escape(key); ok {
+			return name
+		}
+	}
+	return key
+}
+
+func (m *mapVal) Type() ref.Type { return types.MapType }
+func (m *mapVal) Value() any     { return m.value }
+func (m *mapVal) Size() ref.Val  { return types.Int(len(m.value)) }
+
+func (m *mapVal) Contains(key ref.Val) ref.Val {
+	v, found := m.Find(key)
+	if v != nil && types.IsUnknownOrError(v) {
+		return v
+	}
+	return types.Bool(found)
+}
+
+func (m *mapVal) Get(key ref.Val) ref.Val {
+	if v, found := m.Find(key); found {
+		return v
+	}
+	return types.ValOrErr(key, "no such key: %v", key)
+}
+
+func (m *mapVal) Find(key ref.Val) (ref.Val, bool) {
+	name, ok := key.(types.String)
+	if !ok {
+		switch {
+		case m.ofStruct:
+			return types.ValOrErr(key, "unsupported map key type: %T", key), true
+		case m.node == nil:
+			return nil, false
+		}
+		return types.MaybeNoSuchOverloadErr(key), true
+	}
+	k := string(name)
+	if m.hasFields() {
+		if k, ok = unescape(k); !ok {
+			return nil, false
+		}
+	}
+	v, ok := m.value[k]
+	if !ok || m.hasFields() && v == nil {
+		return nil, false
+	}
+	n, ok := m.child(k)
+	if !ok {
+		return nil, false
+	}
+	if m.ofStruct {
+		return structOf(v), true
+	}
+	return valueOf(v, n), true
+}
+
+func (m *mapVal) Iterator() traits.Iterator {
+	var keys []ref.Val
+	for _, key := range object.SortedKeys(m.value) {
+		if _, ok := m.child(key); ok {
+			keys = append(keys, types.String(m.written(key)))
+		}
+	}
+	return &iterator{at: func(i int) ref.Val { return keys[i] }, size: len(keys)}
+}
+
+// iterator counts from 0 to size.
+type iterator struct {
+	at         func(int) ref.Val
+	next, size int
+}
+
+func (it *iterator) ConvertToNative(reflect.Type) (any, error) {
+	return nil, fmt.Errorf("an iterator is no value")
+}
+func (it *iterator) ConvertToType(ref.Type) ref.Val { return types.NewErr("no such overload") }
+func (it *iterator) Equal(ref.Val) ref.Val          { return types.NewErr("no such overload") }
+func (it *iterator) Type() ref.Type                 { return types.IteratorType }
+func (it *iterator) Value() any                     { return nil }
+func (it *iterator) HasNext() ref.Val               { return types.Bool(it.next < it.size) }
+
+func (it *iterator) Next() ref.Val {
+	if it.next >= it.size {
+		return nil
+	}
+	it.next++
+	return it.at(it.next - 1)
+}
+
+// unknownVal is a value of which the schema says nothing: it can only be compared.
+type unknownVal struct{ value any }
+
+func (u *unknownVal) ConvertToNative(to reflect.Type) (any, error) {
+	return nil, fmt.Errorf("type conversion to '%s' not supported for values preserved by x-kubernetes-preserve-unknown-fields", to)
+}
+
+func (u *unknownVal) ConvertToType(to ref.Type) ref.Val {
+	return types.NewErr("type conversion to '%s' not supported for values preserved by x-kubernetes-preserve-unknown-fields", to.TypeName())
+}
+
+func (u *unknownVal) Equal(other ref.Val) ref.Val {
+	return types.Bool(object.SemanticEqual(u.value, other.Value()))
+}
+
+func (u *unknownVal) Type() ref.Type { return types.UnknownType }
+func (u *unknownVal) Value() any     { return u.value }
+
+// jsonOfAggregate returns lists and maps that an expression has made, and everything that has a text.
+func jsonOfAggregate(v ref.Val) (any, *expr.Error) {
+	switch v := v.(type) {
+	case *types.Optional:
+		if !v.HasValue() {
+			return nil, nil
+		}
+		return jsonOf(v.GetValue())
+	case traits.Mapper:
+		m := map[string]any{}
+		for it := v.Iterator(); it.HasNext() == types.True; { // order does not matter: it fills a map
+			key := it.Next()
+			name, ok := key.(types.String)
+			if !ok {
+				return nil, expr.Errorf("unsupported map key type: %v", key.Type())
+			}
+			x, err := jsonOf(v.Get(key))
+			if err != nil {
+				return nil, err
+			}
+			m[string(name)] = x
+		}
+		return m, nil
+	case traits.Lister:
+		l := []any{}
+		for it := v.Iterator(); it.HasNext() == types.True; {
+			x, err := jsonOf(it.Next())
+			if err != nil {
+				return nil, err
+			}
+			l = append(l, x)
+		}
+		return l, nil
+	}
+	if s, ok := v.ConvertToType(types.StringType).(types.String); ok {
+		return string(s), nil
+	}
+	return nil, expr.Errorf("cannot convert %v to JSON", v.Type())
+}

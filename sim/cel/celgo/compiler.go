@@ -1,0 +1,324 @@
+package celgo
+
+import (
+	"slices"
+	"strings"
+
+	"cel.dev/cel-go/cel"
+	"cel.dev/cel-go/common/types"
+	"cel.dev/cel-go/common/types/ref"
+	"cel.dev/cel-go/interpreter"
+
+	"github.com/kubesim/kubesim/sim/cel/expr"
+)
+
+// Compiler compiles the expressions of one policy or webhook, which share its variables.
+type Compiler struct {
+	base      *environment
+	env       *cel.Env
+	variables map[string]*Program
+	types     *decl // of the variables
+}
+
+// Program is a compiled expression. It is safe for concurrent use.
+type Program struct {
+	expression string
+	program    cel.Program
+	err        *expr.Error // of compilation
+	compiler   *Compiler
+	want       expr.Result
+}
+
+// NewCompiler returns a compiler for expressions with these variables.
+func NewCompiler(of expr.Environment, d expr.Declarations) *Compiler {
+	base := environmentOf(of)
+	c := &Compiler{base: base, variables: map[string]*Program{}}
+	c.types = &decl{typ: cel.ObjectType("kubernetes.variables"), fields: map[string]*decl{}}
+	names := typeNames{"kubernetes.variables": c.types}
+	request, namespace := requestType(names), namespaceType(names)
+	var p types.Provider = &provider{base.CELTypeProvider(), names}
+	if d.Patch {
+		p = &patchProvider{p}
+	}
+	options := []cel.EnvOption{cel.CustomTypeProvider(p),
+		cel.Variable("object", cel.DynType), cel.Variable("oldObject", cel.DynType),
+		cel.Variable("request", request.typ), cel.Variable("namespaceObject", namespace.typ)}
+	if !d.Alone {
+		options = append(options, cel.Variable("variables", c.types.typ))
+	}
+	if d.Params {
+		options = append(options, cel.Variable("params", cel.DynType))
+	}
+	if d.Authorizer {
+		options = append(options, cel.Variable("authorizer", typeAuthorizer), cel.Variable("authorizer.requestResource", typeResourceCheck))
+	}
+	if d.Patch {
+		options = append(options, cel.Function("jsonpatch.escapeKey", overload("string_jsonpatch_escapeKey_string", cel.StringType,
+			unary(func(s string) ref.Val { return types.String(strings.NewReplacer("~", "~0", "/", "~1").Replace(s)) }), cel.StringType)))
+	}
+	env, err := base.Extend(options...)
+	if err != nil {
+		panic("cel: the environment of policies is wrong: " + err.Error())
+	}
+	c.env = env
+	return c
+}
+
+// Variable compiles an expression as variables.name of the expressions after it. One that does not compile is an error
+// for those that use it.
+func (c *Compiler) Variable(name, expression string) *expr.Error {
+	p, typ := c.compile(expression, expr.Any)
+	c.variables[name] = p
+	c.types.fields[name] = &decl{typ: typ}
+	return p.err
+}
+
+// Compile compiles an expression. Err of the Program says what is wrong with it.
+func (c *Compiler) Compile(expression string, want expr.Result) *Program {
+	p, _ := c.compile(expression, want)
+	return p
+}
+
+// Err returns why the expression does not compile, or nil.
+func (p *Program) Err() *expr.Error { return p.err }
+
+// results are the types that a Result stands for.
+var results = map[expr.Result][]*cel.Type{
+	expr.Bool: {cel.BoolType}, expr.String: {cel.StringType}, expr.StringNull: {cel.StringType, cel.NullType}, expr.Any: {cel.AnyType},
+	expr.Object: {cel.ObjectType("Object")}, expr.JSONPatch: {cel.ListType(cel.ObjectType("JSONPatch"))},
+}
+
+func (c *Compiler) compile(expression string, want expr.Result) (*Program, *cel.Type) {
+	p := &Program{expression: expression, compiler: c, want: want}
+	ast, problem := c.base.compile(c.env, expression)
+	if problem != "" {
+		p.err = expr.Errorf("compilation failed: %s", problem)
+		return p, cel.DynType
+	}
+	typ := ast.OutputType()
+	allowed := results[want]
+	if want != expr.Any && !slices.ContainsFunc(allowed, func(t *cel.Type) bool { return typ.IsExactType(t) }) {
+		p.err = expr.Errorf("must evaluate to %v but got %v", allowed[0], typ)
+		if len(allowed) > 1 {
+			p.err = expr.Errorf("must evaluate to one of %v but got %v", allowed, typ)
+		}
+		return p, cel.DynType
+	}
+	program, err := plan(c.env, ast, &costs{})
+	if err != nil {
+		p.err = expr.Errorf("program instantiation failed: %v", err)
+		return p, cel.DynType
+	}
+	p.program = program
+	return p, declaredType(typ)
+}
+
+// declaredType is the type of a variable: only simple ones and lists and maps of them are known to be what they are.
+func declaredType(t *cel.Type) *cel.Type {
+	switch t.Kind() {
+	case types.BoolKind, types.BytesKind, types.DoubleKind, types.DurationKind, types.IntKind, types.NullTypeKind,
+		types.StringKind, types.TimestampKind, types.UintKind:
+		return t
+	case types.ListKind:
+		return cel.ListType(declaredType(t.Parameters()[0]))
+	case types.MapKind:
+		return cel.MapType(declaredType(t.Parameters()[0]), declaredType(t.Parameters()[1]))
+	}
+	return cel.DynType
+}
+
+// Eval evaluates the expression. budget is what it may cost, and what it did cost is taken off. An Error whose Budget is
+// set ends everything the budget is for; any other is the expression's own.
+func (p *Program) Eval(in *expr.Input, budget *int64) (any, *expr.Error) {
+	v, e := p.eval(in, budget)
+	if e != nil {
+		return nil, e
+	}
+	if p.want == expr.Object || p.want == expr.JSONPatch {
+		return p.mutation(v)
+	}
+	out, e := jsonOf(v)
+	if e != nil {
+		return nil, expr.Errorf("expression '%v' resulted in error: %v", p.expression, e.Text)
+	}
+	return out, nil
+}
+
+func (p *Program) eval(in *expr.Input, budget *int64) (ref.Val, *expr.Error) {
+	if p.err != nil {
+		return nil, expr.Errorf("compilation error: %s", p.err.Text)
+	}
+	result, cost, err := run(p.program, &admissionVars{in, p.compiler})
+	cost, in.Spent = cost+in.Spent, 0
+	if !charge(budget, cost) {
+		return nil, &expr.Error{Budget: true, Text: outOfBudget}
+	}
+	if err != nil {
+		return nil, expr.Errorf("expression '%v' resulted in error: %v", p.expression, err)
+	}
+	return result, nil
+}
+
+// mutation returns what a mutation comes to: an apply configuration, or a list of operations.
+func (p *Program) mutation(v ref.Val) (any, *expr.Error) {
+	check := func(v ref.Val) *expr.Error {
+		if o, ok := v.(*objectVal); ok {
+			if err := checkNames(o, o.name); err != nil {
+				return expr.Errorf("type mismatch: %s", err.Text)
+			}
+		}
+		return nil
+	}
+	if p.want == expr.Object {
+		if err := check(v); err != nil {
+			return nil, err
+		}
+		return jsonOf(v)
+	}
+	return jsonOfPatch(v, check)
+}
+
+// jsonOfPatch returns a list of operations without their empty fields.
+func jsonOfPatch(v ref.Val, check func(ref.Val) *expr.Error) ([]any, *expr.Error) {
+	out := []any{}
+	err := eachElement(v, func(v ref.Val) *expr.Error {
+		o, ok := v.(*objectVal)
+		if !ok {
+			return expr.Errorf("type mismatch: JSONPatchType.expression should evaluate to array of JSONPatch, got element of %v", v.Type())
+		}
+		if value := o.fields["value"]; value != nil {
+			if err := check(value); err != nil {
+				return err
+			}
+		}
+		op, err := o.json()
+		if err != nil {
+			return expr.Errorf("JSONPath valueExpression evaluated to a type that could not marshal to JSON: %v", err.Text)
+		}
+		m := op.(map[string]any)
+		for _, name := range []string{"op", "path"} {
+			if m[name] == nil {
+				m[name] = ""
+			}
+		}
+		if m["from"] == "" {
+			delete(m, "from")
+		}
+		out = append(out, m)
+		return nil
+	})
+	return out, err
+}
+
+// admissionVars are the variables of one evaluation.
+type admissionVars struct {
+	in       *expr.Input
+	compiler *Compiler
+}
+
+func (v *admissionVars) ResolveName(name string) (any, bool) {
+	switch name {
+	case "object":
+		return v.value(v.in.Object, v.in.Structs), true
+	case "oldObject":
+		return v.value(v.in.OldObject, v.in.Structs), true
+	case "request":
+		return v.value(v.in.Request, true), true
+	case "namespaceObject":
+		return v.value(v.in.NamespaceObject, true), true
+	case "params":
+		return v.value(v.in.Params, v.in.ParamsStructs), true
+	case "variables":
+		return &lazyVal{mapVal: &mapVal{value: map[string]any{}}, vars: v}, true
+	case "authorizer":
+		return questionVal(typeAuthorizer, question{ask: v.ask()}), true
+	case "authorizer.requestResource":
+		return questionVal(typeResourceCheck, question{ask: v.ask(), Access: v.in.Resource}), true
+	}
+	return nil, false
+}
+
+// value returns a value, which is of a built-in kind or not, as expressions see it.
+func (v *admissionVars) value(x any, ofStruct bool) ref.Val {
+	if ofStruct && v.compiler.base.since(37) {
+		return structOf(x)
+	}
+	return untyped(x)
+}
+
+func (v *admissionVars) Parent() interpreter.Activation { return nil }
+
+func (v *admissionVars) ask() expr.Authorizer {
+	if v.in.Authorizer == nil {
+		return func(expr.Access) (bool, string) { return true, "" }
+	}
+	return v.in.Authorizer
+}
+
+// lazyVal is variables: each is evaluated when it is first asked for.
+type lazyVal struct {
+	*mapVal
+	vars *admissionVars
+}
+
+func (l *lazyVal) Find(key ref.Val) (ref.Val, bool) {
+	name, ok := key.(types.String)
+	if !ok {
+		return nil, false
+	}
+	p := l.vars.compiler.variables[string(name)]
+	if p == nil {
+		return nil, false
+	}
+	return l.evaluate(string(name), p), true
+}
+
+func (l *lazyVal) Get(key ref.Val) ref.Val {
+	if v, ok := l.Find(key); ok {
+		return v
+	}
+	return types.NewErr("no such key: %v", key)
+}
+
+func (l *lazyVal) Contains(key ref.Val) ref.Val {
+	name, ok := key.(types.String)
+	return types.Bool(ok && l.vars.compiler.variables[string(name)] != nil)
+}
+
+func (l *lazyVal) evaluate(name string, p *Program) ref.Val {
+	in := l.vars.in
+	if v, ok := in.Evaluated[name].(ref.Val); ok {
+		return v
+	}
+	if p.err != nil {
+		return types.NewErr("composited variable %q fails to compile: %v", name, p.err)
+	}
+	v, cost, err := run(p.program, l.vars)
+	in.Spent += cost
+	if err != nil {
+		v = types.NewErr("composited variable %q fails to evaluate: %v", name, err)
+	}
+	if in.Evaluated == nil {
+		in.Evaluated = map[string]any{}
+	}
+	in.Evaluated[name] = v
+	return v
+}
+
+// eachElement calls f for each element of a list.
+func eachElement(v ref.Val, f func(ref.Val) *expr.Error) *expr.Error {
+	list, ok := v.(interface {
+		Get(ref.Val) ref.Val
+		Size() ref.Val
+	})
+	if !ok {
+		return expr.Errorf("type mismatch: JSONPatchType.expression should evaluate to array")
+	}
+	size, _ := list.Size().(types.Int)
+	for i := types.Int(0); i < size; i++ {
+		if err := f(list.Get(i)); err != nil {
+			return err
+		}
+	}
+	return nil
+}

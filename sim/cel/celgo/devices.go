@@ -1,0 +1,56 @@
+package celgo
+
+import (
+	"fmt"
+
+	"cel.dev/cel-go/cel"
+	"cel.dev/cel-go/common/types"
+	"cel.dev/cel-go/ext"
+
+	"github.com/kubesim/kubesim/sim/cel/expr"
+)
+
+// Limits of what a device can say about itself, and of what looking at it may cost (KEP-4381).
+const (
+	deviceCost     = 1_000_000
+	deviceNames    = 32
+	deviceText     = 64
+	deviceDomain   = 63
+	deviceNameSize = 32
+)
+
+// deviceEnv is the environment of the selectors of devices, and the costs of a device. It is made once.
+func (base *environment) deviceEnv() (*cel.Env, *costs) {
+	text := func(most int64) *decl { return &decl{typ: cel.StringType, most: most} }
+	by := func(keyMost int64, elem *decl) *decl {
+		return &decl{typ: cel.MapType(cel.StringType, elem.typ), key: text(keyMost), elem: elem, most: deviceNames}
+	}
+	attributes := by(deviceNameSize, &decl{typ: cel.AnyType, most: deviceText})
+	attributes.open = true
+	device := &decl{typ: cel.ObjectType("kubernetes.DRADevice"), fields: map[string]*decl{
+		"driver": text(deviceDomain), "allowMultipleAllocations": {typ: cel.BoolType, most: 1},
+		"attributes": by(deviceDomain, attributes), "capacity": by(deviceDomain, by(deviceNameSize, &decl{typ: typeQuantity})),
+	}}
+	var p types.Provider = &provider{base.CELTypeProvider(), typeNames{"kubernetes.DRADevice": device}}
+	env, err := base.Extend(cel.CustomTypeProvider(p), cel.Variable("device", device.typ), ext.Bindings(ext.BindingsVersion(0)))
+	if err != nil {
+		panic("cel: the environment of devices is wrong: " + err.Error())
+	}
+	return env, &costs{self: device}
+}
+
+// CheckDeviceSelector returns why an expression cannot select devices, "" if it can, and whether it is too complex: the
+// estimate of what it costs is above the limit.
+func CheckDeviceSelector(of expr.Environment, expression string) (problem string, complex bool) {
+	base := environmentOf(of)
+	env, c := base.device()
+	ast, problem := base.compile(env, expression)
+	if problem != "" {
+		return "compilation failed: " + problem, false
+	}
+	if typ := ast.OutputType(); !typ.IsExactType(cel.BoolType) && !typ.IsExactType(cel.AnyType) {
+		return fmt.Sprintf("must evaluate to %v or the unknown type, not %v", cel.BoolType, typ), false
+	}
+	estimate, err := env.EstimateCost(ast, c)
+	return "", err != nil || estimate.Max > deviceCost
+}

@@ -1,0 +1,185 @@
+package celgo
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"cel.dev/cel-go/cel"
+	"cel.dev/cel-go/common/cost"
+	"cel.dev/cel-go/common/types"
+	"cel.dev/cel-go/common/types/ref"
+	"cel.dev/cel-go/common/types/traits"
+	"cel.dev/cel-go/ext"
+	"cel.dev/cel-go/interpreter"
+
+	"github.com/kubesim/kubesim/sim/cel/expr"
+	"github.com/kubesim/kubesim/sim/schema"
+)
+
+// environment is what the expressions of one kind of server have in common.
+type environment struct {
+	*cel.Env
+	minor int // 36 is Kubernetes 1.36
+	celgo int // the version of cel-go that such a server has: 26 is v0.26
+
+	device func() (*cel.Env, *costs) // see deviceEnv
+}
+
+// since reports whether the expressions are those of a server of a minor or a later one.
+func (e *environment) since(minor int) bool { return e.minor >= minor }
+
+// environments has the environments that have been made: each takes milliseconds.
+var environments sync.Map // *environment, by expr.Environment
+
+// environmentOf returns the environment of expressions, without variables.
+func environmentOf(of expr.Environment) *environment {
+	if e, ok := environments.Load(of); ok {
+		return e.(*environment)
+	}
+	e, _ := environments.LoadOrStore(of, newEnvironment(of))
+	return e.(*environment)
+}
+
+func newEnvironment(of expr.Environment) *environment {
+	version := "1." + strconv.Itoa(of.Minor)
+	if of.Minor == 0 {
+		version = schema.Default
+	}
+	release, ok := schema.ReleaseOf(version)
+	if !ok {
+		panic("cel: there is no Kubernetes " + version)
+	}
+	e := &environment{celgo: release.CELGo}
+	e.minor, _ = strconv.Atoi(strings.TrimPrefix(release.Minor, "1."))
+	env, err := cel.NewCustomEnv(e.options(of.Stored)...)
+	if err != nil {
+		panic("cel: the environment is wrong: " + err.Error())
+	}
+	e.Env, e.device = env, sync.OnceValues(e.deviceEnv)
+	return e
+}
+
+// oldCELGo is the last version of cel-go whose ways are another's: v0.26, of Kubernetes 1.34 to 1.36.
+const oldCELGo = 26
+
+// options are the language and its libraries. stored says that expressions may use what only servers of this minor know.
+func (e *environment) options(stored bool) []cel.EnvOption {
+	known := e.minor
+	if !stored {
+		known--
+	}
+	options := []cel.EnvOption{
+		cel.HomogeneousAggregateLiterals(),
+		cel.EagerlyValidateDeclarations(true),
+		cel.DefaultUTCTimeZone(true),
+		cel.CrossTypeNumericComparisons(true),
+		cel.OptionalTypes(),
+		cel.ASTValidators(cel.ValidateDurationLiterals(), cel.ValidateTimestampLiterals(), cel.ValidateRegexLiterals(),
+			cel.ValidateHomogeneousAggregateLiterals()),
+		ext.Strings(ext.StringsVersion(2)),
+		ext.Sets(),
+		ext.TwoVarComprehensions(),
+		// The rules of estimation that these servers have: later ones would accept and refuse other expressions.
+		cel.CostModelVersion(0),
+		cel.CostEstimatorOptions(cost.PresenceTestHasCost(false)),
+	}
+	if known >= 34 {
+		options = append(options, e.listLibrary()...)
+	}
+	if e.celgo > oldCELGo {
+		options = append(options, cel.EnableIdentifierEscapeSyntax())
+	}
+	return slices.Concat(e.standardLibrary(), options, urlFunctions(), regexFunctions(), listFunctions(known >= 37), authorizerFunctions(),
+		quantityFunctions(), ipFunctions(), cidrFunctions(), formatFunctions(), semverFunctions())
+}
+
+// plan makes a program of a checked expression.
+func plan(env *cel.Env, ast *cel.Ast, c *costs) (cel.Program, error) {
+	return env.Program(ast,
+		cel.EvalOptions(cel.OptOptimize, cel.OptTrackCost),
+		cel.CostLimit(callLimit),
+		cel.CostTracking(c),
+		cel.CostTrackerOptions(cost.TrackerPresenceTestHasCost(false)),
+		cel.OptimizeRegex(findRegex, findAllRegex),
+		cel.CustomDecoratorV2(inOrder))
+}
+
+// inOrder makes maps that an expression writes be read in the order of their keys: those of cel-go are Go maps, and an
+// expression could say something else each time it runs.
+func inOrder(i interpreter.InterpretableV2) (interpreter.InterpretableV2, error) {
+	switch i := i.(type) {
+	case interpreter.InterpretableConst, interpreter.InterpretableAttribute, interpreter.InterpretableCall:
+		return i, nil
+	case interpreter.InterpretableConstructor:
+		if i.Type() != types.MapType {
+			return i, nil
+		}
+		return &orderedConstructor{i}, nil
+	}
+	return &ordered{i}, nil
+}
+
+type ordered struct{ interpreter.InterpretableV2 }
+
+func (o *ordered) Exec(frame *interpreter.ExecutionFrame) ref.Val {
+	return order(o.InterpretableV2.Exec(frame))
+}
+
+func (o *ordered) Eval(vars interpreter.Activation) ref.Val {
+	return order(o.InterpretableV2.Eval(vars))
+}
+
+type orderedConstructor struct {
+	interpreter.InterpretableConstructor
+}
+
+func (o *orderedConstructor) Exec(frame *interpreter.ExecutionFrame) ref.Val {
+	return order(o.InterpretableConstructor.Exec(frame))
+}
+
+func (o *orderedConstructor) Eval(vars interpreter.Activation) ref.Val {
+	return order(o.InterpretableConstructor.Eval(vars))
+}
+
+// order returns a map of cel-go as one that is read in order, and everything else as it is.
+func order(v ref.Val) ref.Val {
+	m, ok := v.(traits.Mapper)
+	if !ok || m.Size() == types.IntZero || m.Size() == types.IntOne {
+		return v
+	}
+	switch v.(type) {
+	case *mapVal, *orderedMap, traits.MutableMapper:
+		return v
+	}
+	o := &orderedMap{Mapper: m}
+	for it := m.Iterator(); it.HasNext() == types.True; { // sorted below
+		o.keys = append(o.keys, it.Next())
+	}
+	slices.SortFunc(o.keys, compareKeys)
+	return o
+}
+
+// orderedMap is a map of cel-go that is read in the order of its keys.
+type orderedMap struct {
+	traits.Mapper
+	keys []ref.Val
+}
+
+func (o *orderedMap) Iterator() traits.Iterator {
+	return &iterator{at: func(i int) ref.Val { return o.keys[i] }, size: len(o.keys)}
+}
+
+// compareKeys orders keys of one type by their value, and the types by their names.
+func compareKeys(a, b ref.Val) int {
+	if c, ok := a.(traits.Comparer); ok {
+		if n, ok := c.Compare(b).(types.Int); ok {
+			return int(n)
+		}
+	}
+	if a.Type().TypeName() < b.Type().TypeName() {
+		return -1
+	}
+	return 1
+}

@@ -1,0 +1,108 @@
+package celgo
+
+import (
+	"strings"
+
+	"cel.dev/cel-go/cel"
+	"cel.dev/cel-go/common/types"
+	"cel.dev/cel-go/common/types/ref"
+
+	"github.com/kubesim/kubesim/sim/cel/expr"
+	"github.com/kubesim/kubesim/sim/field"
+)
+
+var (
+	typeAuthorizer    = cel.ObjectType("kubernetes.authorization.Authorizer")
+	typePathCheck     = cel.ObjectType("kubernetes.authorization.PathCheck")
+	typeGroupCheck    = cel.ObjectType("kubernetes.authorization.GroupCheck")
+	typeResourceCheck = cel.ObjectType("kubernetes.authorization.ResourceCheck")
+	typeDecision      = cel.ObjectType("kubernetes.authorization.Decision")
+)
+
+// question is an authorizer and what it has been told so far: authorizer.group("").resource("pods").
+type question struct {
+	ask expr.Authorizer
+	expr.Access
+}
+
+type decision struct {
+	allowed bool
+	reason  string
+}
+
+func questionVal(typ *cel.Type, q question) ref.Val {
+	return &special{typ: typ, value: q, equal: func(other any) bool { return other.(question).Access == q.Access }}
+}
+
+// resourceFunction adds one thing to a question about a resource.
+func resourceFunction(name string, set func(*expr.Access, string)) cel.EnvOption {
+	return cel.Function(name, member("resourcecheck_"+name, typeResourceCheck, binary(func(q question, s string) ref.Val {
+		set(&q.Access, s)
+		return questionVal(typeResourceCheck, q)
+	}), typeResourceCheck, cel.StringType))
+}
+
+// authorizerFunctions ask who may do what.
+func authorizerFunctions() []cel.EnvOption {
+	return append(decisionFunctions(),
+		cel.Function("path", member("authorizer_path", typePathCheck, binary(func(q question, path string) ref.Val {
+			if strings.TrimSpace(path) == "" {
+				return types.NewErr("path must not be empty")
+			}
+			q.Path = path
+			return questionVal(typePathCheck, q)
+		}), typeAuthorizer, cel.StringType)),
+		cel.Function("group", member("authorizer_group", typeGroupCheck, binary(func(q question, group string) ref.Val {
+			q.Group = group
+			return questionVal(typeGroupCheck, q)
+		}), typeAuthorizer, cel.StringType)),
+		cel.Function("serviceAccount", member("authorizer_serviceaccount", typeAuthorizer, cel.FunctionBinding(askServiceAccount),
+			typeAuthorizer, cel.StringType, cel.StringType)),
+		cel.Function("resource", member("groupcheck_resource", typeResourceCheck, binary(func(q question, name string) ref.Val {
+			if strings.TrimSpace(name) == "" {
+				return types.NewErr("resource must not be empty")
+			}
+			q.Resource = name
+			return questionVal(typeResourceCheck, q)
+		}), typeGroupCheck, cel.StringType)),
+		resourceFunction("subresource", func(a *expr.Access, s string) { a.Subresource = s }),
+		resourceFunction("namespace", func(a *expr.Access, s string) { a.Namespace = s }),
+		resourceFunction("name", func(a *expr.Access, s string) { a.Name = s }),
+		// Selectors narrow the question; nothing that answers looks at them.
+		resourceFunction("fieldSelector", func(*expr.Access, string) {}),
+		resourceFunction("labelSelector", func(*expr.Access, string) {}))
+}
+
+func askServiceAccount(args ...ref.Val) ref.Val {
+	q, ok := args[0].Value().(question)
+	namespace, ok2 := args[1].Value().(string)
+	name, ok3 := args[2].Value().(string)
+	switch {
+	case !ok || !ok2 || !ok3:
+		return types.MaybeNoSuchOverloadErr(args[0])
+	case len(field.NameDNSSubdomain(name, false)) > 0:
+		return types.NewErr("Invalid service account name")
+	case len(field.NameDNSLabel(namespace, false)) > 0:
+		return types.NewErr("Invalid service account namespace")
+	}
+	q.ServiceAccountNamespace, q.ServiceAccountName = namespace, name
+	return questionVal(typeAuthorizer, q)
+}
+
+func decisionFunctions() []cel.EnvOption {
+	check := func(q question, verb string) ref.Val {
+		q.Verb = verb
+		var d decision
+		d.allowed, d.reason = q.ask(q.Access)
+		return &special{typ: typeDecision, value: d, equal: func(other any) bool { return other.(decision) == d }}
+	}
+	return []cel.EnvOption{
+		cel.Function("check",
+			member("pathcheck_check", typeDecision, binary(check), typePathCheck, cel.StringType),
+			member("resourcecheck_check", typeDecision, binary(check), typeResourceCheck, cel.StringType)),
+		property("errored", "decision_errored", typeDecision, cel.BoolType, func(decision) ref.Val { return types.False }),
+		property("error", "decision_error", typeDecision, cel.StringType, func(decision) ref.Val { return types.String("") }),
+		property("allowed", "decision_allowed", typeDecision, cel.BoolType, func(d decision) ref.Val { return types.Bool(d.allowed) }),
+		property("reason", "decision_reason", typeDecision, cel.StringType, func(d decision) ref.Val { return types.String(d.reason) }),
+	}
+}

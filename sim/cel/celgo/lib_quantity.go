@@ -1,0 +1,69 @@
+package celgo
+
+import (
+	"strconv"
+
+	"cel.dev/cel-go/cel"
+	"cel.dev/cel-go/common/types"
+	"cel.dev/cel-go/common/types/ref"
+
+	"github.com/kubesim/kubesim/sim/quantity"
+)
+
+var typeQuantity = cel.ObjectType("kubernetes.Quantity")
+
+func quantityVal(q quantity.Quantity) ref.Val {
+	return &special{typ: typeQuantity, value: q, text: q.String(),
+		equal: func(other any) bool { return other.(quantity.Quantity).Cmp(q) == 0 }}
+}
+
+// whole returns q as an integer, if it is one.
+func whole(q quantity.Quantity) (int64, bool) {
+	n := q.Value()
+	return n, q.CmpInt64(n) == 0
+}
+
+// quantityFunctions are quantity, isQuantity and the arithmetic of quantities.
+func quantityFunctions() []cel.EnvOption {
+	number := func(n int64) quantity.Quantity { return quantity.New(n, quantity.DecimalSI) }
+	compute := func(name string, f func(q, r quantity.Quantity) quantity.Quantity) cel.EnvOption {
+		return cel.Function(name,
+			member("quantity_"+name, typeQuantity, binary(func(q, r quantity.Quantity) ref.Val {
+				return quantityVal(f(q, r))
+			}), typeQuantity, typeQuantity),
+			member("quantity_"+name+"_int", typeQuantity, binary(func(q quantity.Quantity, n int64) ref.Val {
+				return quantityVal(f(q, number(n)))
+			}), typeQuantity, cel.IntType))
+	}
+	return append(comparing("quantity", typeQuantity, quantity.Quantity.Cmp),
+		cel.Function("quantity", parsing("string_to_quantity", typeQuantity, quantity.Parse, quantityVal)),
+		parses("isQuantity", "is_quantity_string", quantity.Parse),
+		cel.Function("sign", overload("quantity_sign", cel.IntType,
+			unary(func(q quantity.Quantity) ref.Val { return types.Int(q.Sign()) }), typeQuantity)),
+		property("asApproximateFloat", "quantity_get_float", typeQuantity, cel.DoubleType, approximate),
+		property("asInteger", "quantity_get_int", typeQuantity, cel.IntType, func(q quantity.Quantity) ref.Val {
+			n, ok := whole(q)
+			if !ok {
+				return types.NewErr("cannot convert value to integer")
+			}
+			return types.Int(n)
+		}),
+		property("isInteger", "quantity_is_integer", typeQuantity, cel.BoolType, func(q quantity.Quantity) ref.Val {
+			_, ok := whole(q)
+			return types.Bool(ok)
+		}),
+		compute("add", quantity.Quantity.Add),
+		compute("sub", quantity.Quantity.Sub))
+}
+
+// approximate returns q as a floating point number: whole units and thousandths, which is what quantities are made of.
+func approximate(q quantity.Quantity) ref.Val {
+	if n, ok := whole(q); ok {
+		return types.Double(n)
+	}
+	f, err := strconv.ParseFloat(strconv.FormatInt(q.MilliValue(), 10)+"e-3", 64)
+	if err != nil {
+		return types.WrapErr(err)
+	}
+	return types.Double(f)
+}

@@ -1,0 +1,132 @@
+package celgo
+
+import (
+	"fmt"
+	"reflect"
+
+	"cel.dev/cel-go/common/types"
+	"cel.dev/cel-go/common/types/ref"
+	"cel.dev/cel-go/common/types/traits"
+)
+
+// unordered reports whether the order of the elements does not count: those of a set are told apart by what they are, those of a
+// list of type map by their keys. Two lists are equal if they have the same, and a sum is a union.
+func (l *listVal) unordered() bool {
+	return l.node != nil && (l.node.listType == "set" || l.node.listType == "map")
+}
+
+// identity returns what tells an element apart from others, as a key of a Go map. v is the element as an expression sees it, raw
+// as it is stored.
+//
+// Before 1.37 elements are told apart as Go values, and those of what an expression has made are others than those of JSON: a
+// duration is no string. What cannot be a key ends the evaluation, as it does there (apiserver/pkg/cel/common:
+// unstructuredSetList, setElementKey, unstructuredMapList.toMapKey).
+func (l *listVal) identity(v ref.Val, raw any) (key any, err ref.Val) {
+	typed := l.node.env.since(37)
+	if l.node.listType == "map" {
+		return l.node.itemKey(raw, typed), nil
+	}
+	if !typed {
+		return raw, nil
+	}
+	switch v.(type) {
+	case traits.Lister, traits.Mapper:
+		return nil, types.NewErr("listSet operations are only supported on lists of scalar values")
+	}
+	native := v.Value()
+	if native != nil && !reflect.TypeOf(native).Comparable() {
+		return fmt.Sprintf("%#v", native), nil
+	}
+	return native, nil
+}
+
+// positions returns where elements are, by their identity.
+func (l *listVal) positions() (map[any]int, ref.Val) {
+	at := make(map[any]int, len(l.value))
+	for i := range l.value {
+		key, err := l.identity(l.at(i), l.value[i])
+		if err != nil {
+			return nil, err
+		}
+		at[key] = i
+	}
+	return at, nil
+}
+
+// equalUnordered compares with a list that is as long.
+func (l *listVal) equalUnordered(o traits.Lister) ref.Val {
+	mine, err := l.positions()
+	if err != nil {
+		return err
+	}
+	seen := map[any]bool{}
+	for it := o.Iterator(); it.HasNext() == types.True; {
+		theirs := it.Next()
+		key, err := l.identity(theirs, theirs.Value())
+		if err != nil {
+			return err
+		}
+		i, ok := mine[key]
+		if !ok {
+			return types.False
+		}
+		if l.node.listType == "map" {
+			if eq := types.Equal(l.at(i), theirs); eq != types.True {
+				return eq
+			}
+		}
+		seen[key] = true
+	}
+	return types.Bool(len(seen) == len(mine) || !l.node.env.since(37))
+}
+
+// merge returns the union: elements of o that are there already take their place in a list of type map, and are left out of a set.
+func (l *listVal) merge(o traits.Lister) ref.Val {
+	at, err := l.positions()
+	if err != nil {
+		return err
+	}
+	sum := append([]any(nil), l.value...)
+	for it := o.Iterator(); it.HasNext() == types.True; {
+		v := it.Next()
+		key, err := l.identity(v, v.Value())
+		if err != nil {
+			return err
+		}
+		var element any = v
+		if _, isMap := v.(*mapVal); isMap || !l.node.env.since(37) {
+			element = v.Value()
+		}
+		i, there := at[key]
+		switch {
+		case !there:
+			at[key] = len(sum)
+			sum = append(sum, element)
+		case l.node.listType == "map":
+			sum[i] = element
+		}
+	}
+	return &listVal{value: sum, node: l.node}
+}
+
+// itemKey returns what tells an element of a list of type map apart: the values of its keys. A key that expressions have to write
+// otherwise is looked for by that name, and not found. Four keys and more become a text, which before 1.37 does not say where one
+// ends.
+func (n *node) itemKey(item any, typed bool) any {
+	m, ok := item.(map[string]any)
+	if !ok {
+		return nil
+	}
+	key := make([]any, len(n.listKeys))
+	for i, name := range n.listKeys {
+		name, _ = escape(name)
+		key[i] = m[name]
+	}
+	switch {
+	case len(key) == 1:
+		return key[0]
+	case len(key) > 3 && !typed:
+		return fmt.Sprintf("%v", key)
+	}
+	return fmt.Sprintf("%#v", key)
+}

@@ -1,0 +1,129 @@
+package celgo
+
+import (
+	"maps"
+
+	"github.com/kubesim/kubesim/sim/cel/expr"
+	"github.com/kubesim/kubesim/sim/object"
+)
+
+// node is one schema of a structural schema, as far as rules and their types need it.
+type node struct {
+	env          *environment
+	kind, format string
+	nullable     bool
+	intOrString  bool
+	preserve     bool // x-kubernetes-preserve-unknown-fields
+	root         bool // the object itself, or an embedded one: it has kind, apiVersion and metadata
+
+	properties map[string]*node // as declared
+	names      []string         // of properties, sorted
+	fields     map[string]*node // as expressions see them: properties, and those every object has
+	additional *node
+	items      *node
+
+	enum       []any
+	required   map[string]bool
+	hasDefault bool
+	maxItems   *int64
+	maxProps   *int64
+	maxLength  *int64
+	listType   string
+	listKeys   []string
+
+	rules   []expr.Rule
+	ruled   bool // it has rules, or a schema below it
+	schema  map[string]any
+	decl    *decl
+	checked []checkedRule // of rules, once they are compiled
+	usesOld bool          // one of them uses oldSelf
+}
+
+// newNode reads a schema. root says that it is that of a whole object.
+func newNode(env *environment, schema map[string]any, root bool) *node {
+	o := object.Object(schema)
+	n := &node{env: env, kind: o.String("type"), format: o.String("format"), root: root, schema: schema,
+		listType: o.String("x-kubernetes-list-type"), listKeys: object.Strings(o.List("x-kubernetes-list-map-keys")),
+		enum: o.List("enum"), rules: expr.RulesOf(schema), required: map[string]bool{}}
+	n.nullable, _ = o.Bool("nullable")
+	n.intOrString, _ = o.Bool("x-kubernetes-int-or-string")
+	n.preserve, _ = o.Bool("x-kubernetes-preserve-unknown-fields")
+	if embedded, _ := o.Bool("x-kubernetes-embedded-resource"); embedded {
+		n.root = true
+	}
+	_, n.hasDefault = o.Get("default")
+	n.maxItems, n.maxProps, n.maxLength = limit(o, "maxItems"), limit(o, "maxProperties"), limit(o, "maxLength")
+	for _, name := range object.Strings(o.List("required")) {
+		n.required[name] = true
+	}
+	n.ruled = len(n.rules) > 0
+	n.readChildren(o)
+	if n.root {
+		n.addMetadata()
+	}
+	return n
+}
+
+func (n *node) readChildren(o object.Object) {
+	if properties := o.Map("properties"); properties != nil {
+		n.properties = make(map[string]*node, len(properties))
+		n.names = object.SortedKeys(properties)
+		for _, name := range n.names {
+			child, _ := properties[name].(map[string]any)
+			n.properties[name] = n.child(child)
+		}
+	}
+	n.fields = n.properties
+	if child := o.Map("additionalProperties"); child != nil {
+		n.additional = n.child(child)
+	}
+	if child := o.Map("items"); child != nil {
+		n.items = n.child(child)
+	}
+}
+
+func (n *node) child(schema map[string]any) *node {
+	child := newNode(n.env, schema, false)
+	n.ruled = n.ruled || child.ruled
+	return child
+}
+
+// limit reads a limit of a schema; a negative one is 0.
+func limit(o object.Object, name string) *int64 {
+	n, ok := o.Int(name)
+	if !ok {
+		return nil
+	}
+	n = max(n, 0)
+	return &n
+}
+
+// addMetadata lets expressions see apiVersion, kind and the names in metadata, which every object has whatever its
+// schema says.
+func (n *node) addMetadata() {
+	text := func() *node { return &node{env: n.env, kind: "string"} }
+	m := n.properties["metadata"]
+	if m != nil && m.properties["name"] != nil && m.properties["generateName"] != nil {
+		return
+	}
+	fields := map[string]*node{}
+	maps.Copy(fields, n.properties)
+	names := map[string]*node{"name": text(), "generateName": text()}
+	if n.env.since(37) {
+		names["name"].maxLength, names["generateName"].maxLength = m.atMost("name", nameMax), m.atMost("generateName", nameMax-1)
+	}
+	fields["kind"], fields["apiVersion"] = text(), text()
+	fields["metadata"] = &node{kind: "object", properties: names, fields: names, names: []string{"generateName", "name"}}
+	n.fields = fields
+}
+
+// nameMax is the length of the longest name: generateName is shorter, because something is put behind it.
+const nameMax = 253
+
+// atMost returns how long the text in a property can be: most, or less if its schema says so. n may be nil.
+func (n *node) atMost(property string, most int64) *int64 {
+	if n != nil && n.properties[property] != nil && n.properties[property].maxLength != nil {
+		most = min(most, *n.properties[property].maxLength)
+	}
+	return &most
+}

@@ -1,0 +1,123 @@
+package celgo
+
+import (
+	"fmt"
+	"iter"
+
+	"cel.dev/cel-go/common/types"
+	"cel.dev/cel-go/common/types/ref"
+	"cel.dev/cel-go/interpreter"
+
+	"github.com/kubesim/kubesim/sim/crd/structural"
+	"github.com/kubesim/kubesim/sim/field"
+	"github.com/kubesim/kubesim/sim/object"
+)
+
+// subject is a value that rules are about.
+type subject struct {
+	node *node
+	self any
+	path field.Path
+	was  *structural.Correlation // with what it was before an update; nil: it is new, or nobody knows
+	kept *structural.Correlation // was, or that of the innermost value around that has one; nil: nothing is ratcheted
+}
+
+// all returns the value and everything in it that has rules: a value before its parts, these in the order of their keys.
+func (s subject) all() iter.Seq[subject] {
+	return func(yield func(subject) bool) { s.walk(true, yield) }
+}
+
+func (s subject) walk(whole bool, yield func(subject) bool) bool {
+	if s.node == nil || !s.node.ruled || s.self == nil {
+		return true
+	}
+	if !yield(s) {
+		return false
+	}
+	switch self := s.self.(type) {
+	case map[string]any:
+		for _, key := range object.SortedKeys(self) {
+			part := s.field(key, self[key])
+			if whole && (key == "apiVersion" || key == "kind") { // both were converted: nobody sees whether they changed
+				part.kept = nil
+			}
+			if !part.walk(false, yield) {
+				return false
+			}
+		}
+	case []any:
+		for i, v := range self {
+			if !s.part(s.node.items, v, s.path.Index(i), s.was.Item(i)).walk(false, yield) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+func (s subject) field(key string, v any) subject {
+	if n, ok := s.node.properties[key]; ok {
+		return s.part(n, v, s.path.Child(key), s.was.Field(key))
+	}
+	return s.part(s.node.additional, v, s.path.Key(key), s.was.Field(key))
+}
+
+func (s subject) part(n *node, v any, p field.Path, was *structural.Correlation) subject {
+	part := subject{node: n, self: v, path: p, was: was, kept: was}
+	if was == nil {
+		part.kept = s.kept
+	}
+	return part
+}
+
+// variables returns what rules see: always where an old value is there if there is one, optional where it may be missing.
+func (s subject) variables() (always, optional *variables) {
+	always = &variables{self: valueOf(s.self, s.node)}
+	optional = &variables{self: always.self, old: types.OptionalNone}
+	if old := s.was.Old(); old != nil && s.node.usesOld {
+		always.old = valueOf(old, s.node)
+		optional.old = types.OptionalOf(always.old)
+	}
+	return always, optional
+}
+
+// invalid returns an error about a rule that could not be applied.
+func (s subject) invalid(format string, args ...any) *field.Error {
+	return field.Invalid(s.path, s.node.kind, fmt.Sprintf(format, args...))
+}
+
+// broken returns the error of a broken rule.
+func (s subject) broken(text string, reason *string) *field.Error {
+	value := s.self
+	if s.node.kind == "object" || s.node.kind == "array" {
+		value = field.Omit
+	}
+	if reason != nil {
+		switch *reason {
+		case "FieldValueForbidden":
+			return field.Forbidden(s.path, text)
+		case "FieldValueRequired":
+			return field.Required(s.path, text)
+		case "FieldValueDuplicate":
+			return field.Duplicate(s.path, value)
+		}
+	}
+	return field.Invalid(s.path, value, text)
+}
+
+// variables are self and oldSelf of a rule.
+type variables struct{ self, old ref.Val }
+
+// ResolveName returns the value of a variable.
+func (v *variables) ResolveName(name string) (any, bool) {
+	switch name {
+	case "self":
+		return v.self, true
+	case "oldSelf":
+		return v.old, v.old != nil
+	}
+	return nil, false
+}
+
+// Parent returns nil: there are no variables but these.
+func (v *variables) Parent() interpreter.Activation { return nil }

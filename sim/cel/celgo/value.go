@@ -1,0 +1,180 @@
+package celgo
+
+import (
+	"encoding/base64"
+	"time"
+
+	"cel.dev/cel-go/common/types"
+	"cel.dev/cel-go/common/types/ref"
+
+	"github.com/kubesim/kubesim/sim/cel/expr"
+	"github.com/kubesim/kubesim/sim/object"
+)
+
+// valueOf returns a JSON value as an expression sees it. n is its schema; without one the value decides its own type, as
+// objects of policies do.
+func valueOf(v any, n *node) ref.Val {
+	if n == nil {
+		return untyped(v)
+	}
+	if made, ok := v.(ref.Val); ok { // in a sum of lists
+		return made
+	}
+	if v == nil {
+		if n.nullable {
+			return types.NullValue
+		}
+		return types.NewErr("invalid data, got null for schema with nullable=false")
+	}
+	if n.intOrString {
+		switch v := v.(type) {
+		case string:
+			return types.String(v)
+		case int64:
+			return types.Int(v)
+		}
+		return types.NewErr("invalid data, expected XIntOrString value to be either a string or integer")
+	}
+	switch n.kind {
+	case "object":
+		m, ok := v.(map[string]any)
+		if !ok {
+			return types.NewErr("invalid data, expected a map for the provided schema with type=object")
+		}
+		return &mapVal{value: m, node: n}
+	case "array":
+		l, ok := v.([]any)
+		if !ok {
+			return types.NewErr("invalid data, expected an array for the provided schema with type=array")
+		}
+		if n.items == nil {
+			return types.NewErr("invalid array type, expected Items with a non-empty Schema")
+		}
+		return &listVal{value: l, node: n}
+	}
+	if n.kind == "" && n.preserve {
+		return &unknownVal{v}
+	}
+	return scalar(v, n)
+}
+
+// structOf returns a part of a built-in kind as a server sees it since 1.37, which does not turn it into JSON first
+// (apiserver/pkg/cel/common.SchemalessTypedToVal).
+func structOf(v any) ref.Val {
+	switch v := untyped(v).(type) {
+	case *mapVal:
+		v.ofStruct = true
+		return v
+	case *listVal:
+		v.ofStruct = true
+		return v
+	default:
+		return v
+	}
+}
+
+func untyped(v any) ref.Val {
+	switch v := v.(type) {
+	case nil:
+		return types.NullValue
+	case ref.Val:
+		return v
+	case string:
+		return types.String(v)
+	case int64:
+		return types.Int(v)
+	case float64:
+		return types.Double(v)
+	case bool:
+		return types.Bool(v)
+	case map[string]any:
+		return &mapVal{value: v}
+	case object.Object:
+		return &mapVal{value: v}
+	case []any:
+		return &listVal{value: v}
+	case object.Raw:
+		return untyped(v.Value())
+	}
+	return types.DefaultTypeAdapter.NativeToValue(v)
+}
+
+func scalar(v any, n *node) ref.Val {
+	switch n.kind {
+	case "string":
+		s, ok := v.(string)
+		if !ok {
+			return types.NewErr("invalid data, expected string, got %T", v)
+		}
+		return formatted(s, n.format)
+	case "number":
+		switch v := v.(type) {
+		case int64:
+			return types.Double(v)
+		case float64:
+			return types.Double(v)
+		}
+		return types.NewErr("invalid data, expected float, got %T", v)
+	case "integer":
+		if v, ok := v.(int64); ok {
+			return types.Int(v)
+		}
+		return types.NewErr("invalid data, expected int, got %T", v)
+	case "boolean":
+		if v, ok := v.(bool); ok {
+			return types.Bool(v)
+		}
+		return types.NewErr("invalid data, expected bool, got %T", v)
+	}
+	return types.NewErr("invalid type, expected object, array, number, integer, boolean or string, or no type with "+
+		"x-kubernetes-int-or-string or x-kubernetes-preserve-unknown-fields is true, got %s", n.kind)
+}
+
+// formatted returns a string of the formats that are types of their own.
+func formatted(s, format string) ref.Val {
+	var v ref.Val
+	var err error
+	what := format + " formatted string"
+	switch format {
+	case "duration":
+		var d types.Duration
+		d.Duration, err = parseDuration(s)
+		v, what = d, format
+	case "date":
+		var t types.Timestamp
+		t.Time, err = time.Parse(time.DateOnly, s)
+		v = t
+	case "date-time":
+		var t types.Timestamp
+		t.Time, err = parseTime(s)
+		v = t
+	case "byte":
+		var b types.Bytes
+		b, err = base64.URLEncoding.DecodeString(s)
+		v = b
+	default:
+		return types.String(s)
+	}
+	if err != nil {
+		return types.NewErr("Invalid %s %s: %v", what, s, err)
+	}
+	return v
+}
+
+// jsonOf returns the result of an expression as a JSON value. Durations, timestamps and the Kubernetes types become
+// text.
+func jsonOf(v ref.Val) (any, *expr.Error) {
+	switch v := v.(type) {
+	case *mapVal, *listVal, *unknownVal, types.Bool, types.Int, types.Double, types.String:
+		return v.Value(), nil
+	case *objectVal:
+		return v.json()
+	case types.Null:
+		return nil, nil
+	case types.Uint:
+		return int64(v), nil
+	case types.Bytes:
+		return base64.StdEncoding.EncodeToString(v), nil
+	}
+	return jsonOfAggregate(v)
+}

@@ -1,0 +1,44 @@
+package cel
+
+import (
+	"github.com/kubesim/kubesim/sim/cel/expr"
+	"github.com/kubesim/kubesim/sim/field"
+	"github.com/kubesim/kubesim/sim/object"
+)
+
+// What package expr has.
+type (
+	Error        = expr.Error
+	Input        = expr.Input
+	Access       = expr.Access
+	Authorizer   = expr.Authorizer
+	Declarations = expr.Declarations
+	Environment  = expr.Environment
+	Result       = expr.Result
+)
+
+// The results that expressions of admission have, and what expressions may cost.
+const (
+	Bool       = expr.Bool
+	String     = expr.String
+	StringNull = expr.StringNull
+	Any        = expr.Any
+	Object     = expr.Object
+	JSONPatch  = expr.JSONPatch
+
+	RuleBudget  = expr.RuleBudget
+	MatchBudget = expr.MatchBudget
+)
+
+// CheckRules is expr.CheckRules.
+func CheckRules(schema map[string]any, p field.Path, readable func() bool) field.ErrorList {
+	return expr.CheckRules(schema, p, readable)
+}
+
+// FieldPath is expr.FieldPath.
+func FieldPath(text string, schema object.Object, brackets bool) (field.Path, object.Object, error) {
+	return expr.FieldPath(text, schema, brackets)
+}
+
+// MessageText is expr.MessageText.
+func MessageText(v any) (string, *Error) { return expr.MessageText(v) }

@@ -1,0 +1,31 @@
+//go:build !nocel
+
+package cel
+
+import (
+	"github.com/kubesim/kubesim/sim/cel/celgo"
+	"github.com/kubesim/kubesim/sim/field"
+)
+
+// Supported says that this build evaluates expressions.
+const Supported = true
+
+// What package celgo has.
+type (
+	Rules    = celgo.Rules
+	Compiler = celgo.Compiler
+	Program  = celgo.Program
+)
+
+// CompileVersion is celgo.CompileVersion.
+func CompileVersion(env Environment, schema, before map[string]any, p field.Path, wrong map[string]bool) (*Rules, field.ErrorList) {
+	return celgo.CompileVersion(env, schema, before, p, wrong)
+}
+
+// NewCompiler is celgo.NewCompiler.
+func NewCompiler(env Environment, d Declarations) *Compiler { return celgo.NewCompiler(env, d) }
+
+// CheckDeviceSelector is celgo.CheckDeviceSelector.
+func CheckDeviceSelector(env Environment, expression string) (problem string, complex bool) {
+	return celgo.CheckDeviceSelector(env, expression)
+}

@@ -1,0 +1,15 @@
+package expr
+
+// Access is what an expression asks an authorizer.
+type Access struct {
+	// ServiceAccount is who would do it, as namespace and name; empty names: the user of the request.
+	ServiceAccountNamespace, ServiceAccountName string
+
+	Verb string
+	Path string // "" for a resource
+
+	Group, Resource, Subresource, Namespace, Name string
+}
+
+// Authorizer answers the questions of expressions.
+type Authorizer func(Access) (allowed bool, reason string)

@@ -1,0 +1,46 @@
+// Package expr is what can be said of rules and expressions without evaluating them: how a rule of a custom resource is
+// written (x-kubernetes-validations), which variables and results expressions of admission have, what they may cost. Package
+// celgo evaluates them; a build without it has this package only.
+package expr
+
+import (
+	"fmt"
+	"strings"
+)
+
+// The limits of the real server, in cost units where they limit cost.
+const (
+	RuleBudget  = 10_000_000 // all rules of one object, or all expressions of one policy, when they run
+	MatchBudget = 2_500_000  // the match conditions of one webhook or policy
+	messageMax  = 5 << 10    // bytes of a message that an expression makes
+)
+
+// Error is what is wrong with an expression: it does not compile, or it cannot be evaluated.
+type Error struct {
+	Text string
+	// Budget says that the expression used up what it may cost; nothing else is to be evaluated.
+	Budget bool
+}
+
+func (e *Error) Error() string { return e.Text }
+
+// Errorf returns an Error with a text.
+func Errorf(format string, args ...any) *Error { return &Error{Text: fmt.Sprintf(format, args...)} }
+
+// MessageText returns the message that an expression made, or why it cannot be one.
+func MessageText(v any) (string, *Error) {
+	s, ok := v.(string)
+	if !ok {
+		return "", Errorf("messageExpression failed to convert to string")
+	}
+	s = strings.TrimSpace(s)
+	switch {
+	case len(s) > messageMax:
+		return "", Errorf("messageExpression beyond allowable length of %d", messageMax)
+	case strings.Contains(s, "\n"):
+		return "", Errorf("messageExpression should not contain line breaks")
+	case s == "":
+		return "", Errorf("messageExpression should evaluate to a non-empty string")
+	}
+	return s, nil
+}

@@ -1,0 +1,108 @@
+package expr
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/kubesim/kubesim/sim/field"
+	"github.com/kubesim/kubesim/sim/object"
+)
+
+var (
+	errNoField = errors.New("does not refer to a valid field")
+	errEnd     = errors.New("unexpected end of JSON path")
+)
+
+// FieldPath reads a path such as .spec.ports['http'] and follows it through a schema. It returns the path as errors
+// print it and the schema at its end, nil where nothing is known of the values. brackets says whether the form in
+// brackets is allowed. The errors are those of schema/cel.ValidFieldPath.
+func FieldPath(text string, schema object.Object, brackets bool) (p field.Path, at object.Object, err error) {
+	for text != "" {
+		var name string
+		if name, text, err = nextName(text, brackets); err != nil {
+			return field.Path{}, nil, err
+		}
+		properties, more := schema.Map("properties"), schema["additionalProperties"]
+		switch next, known := properties[name].(map[string]any); {
+		case known:
+			p, schema = p.Child(name), next
+		case len(properties) == 0 && more != nil: // a boolean, too
+			schema, _ = more.(map[string]any)
+			p = p.Key(name)
+		default:
+			return field.Path{}, nil, errNoField
+		}
+	}
+	return p, schema, nil
+}
+
+// nextName cuts .name or ['name'] off a path.
+func nextName(s string, brackets bool) (name, rest string, err error) {
+	begin, rest := nextToken(s)
+	switch {
+	case begin != "." && begin != "[":
+		return "", "", errors.New("expected [ or . but got: " + begin)
+	case begin == "[" && !brackets:
+		return "", "", errors.New("array notation is not allowed")
+	case rest == "":
+		return "", "", errEnd
+	}
+	name, rest = nextToken(rest)
+	if begin == "." {
+		return name, rest, nil
+	}
+	if len(name) < 2 || name[0] != '\'' || name[len(name)-1] != '\'' {
+		return "", "", errors.New("expected single quoted string but got " + name)
+	}
+	if name, err = unescapeQuoted(name[1 : len(name)-1]); err != nil {
+		return "", "", err
+	}
+	end, rest := nextToken(rest)
+	switch end {
+	case "]":
+		return name, rest, nil
+	case "":
+		return "", "", errEnd
+	}
+	return "", "", errors.New("expected ] but got " + end)
+}
+
+// nextToken cuts off a delimiter, a quoted text with its quotes, or what stands before the next delimiter.
+func nextToken(s string) (token, rest string) {
+	if strings.HasPrefix(s, "'") {
+		for i := 1; i < len(s); i++ {
+			if s[i] == '\'' && s[i-1] != '\\' {
+				return s[:i+1], s[i+1:]
+			}
+		}
+		return s, ""
+	}
+	end := strings.IndexAny(s, ".[]")
+	switch end {
+	case -1:
+		end = len(s)
+	case 0:
+		end = 1
+	}
+	return s[:end], s[end:]
+}
+
+var quotedEscapes = map[byte]byte{'a': '\a', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t', 'v': '\v', '\'': '\'', '\\': '\\'}
+
+func unescapeQuoted(s string) (string, error) {
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		if s[i] != '\\' || i+1 == len(s) {
+			b.WriteByte(s[i])
+			continue
+		}
+		i++
+		c, ok := quotedEscapes[s[i]]
+		if !ok {
+			return "", fmt.Errorf(`invalid string literal: invalid escape char \%c`, s[i])
+		}
+		b.WriteByte(c)
+	}
+	return b.String(), nil
+}

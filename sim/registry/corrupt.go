@@ -1,0 +1,97 @@
+package registry
+
+import (
+	"fmt"
+
+	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/resource"
+	"github.com/kubesim/kubesim/sim/status"
+	"github.com/kubesim/kubesim/sim/wire"
+)
+
+// What is said of objects that cannot be decoded, and how they are deleted in spite of that (KEP-3926, gate
+// AllowUnsafeMalformedObjectDeletion). Such an object is a custom resource here that cannot be converted to the version that its
+// definition stores now.
+//
+//	get, delete     500, "StorageError: corrupt object"
+//	update, patch   500, "object not decodable"
+//	list            500 with each of them as a cause; 429 while the cache cannot be filled for it
+//	delete, ignoring what cannot be read: gone, without finalizers, preconditions and admission
+
+// corruptGate is the feature gate. Without it an answer is the decoder's own error.
+const corruptGate = "AllowUnsafeMalformedObjectDeletion"
+
+// unsafeVerb is what somebody must be allowed to do beside deleting.
+const unsafeVerb = "unsafe-delete-ignore-read-errors"
+
+func (r *Registry) tellsCorrupt() bool { return r.Server.Gates[corruptGate] }
+
+// unreadable returns the answer of a write where an object cannot be shown in the version of the request.
+func (r *Registry) unreadable(it *resource.Item) *status.Status {
+	if it == nil || it.Err == nil {
+		return nil
+	}
+	return status.Plain("%s", r.notDecodable(it))
+}
+
+func (r *Registry) notDecodable(it *resource.Item) string {
+	if !r.tellsCorrupt() {
+		return it.Err.Error()
+	}
+	return fmt.Sprintf("object not decodable revision=%d: %s", it.Rev, it.Err)
+}
+
+// corrupt is unreadable for reads and deletions of one object.
+func (r *Registry) corrupt(d *resource.Definition, it *resource.Item) *status.Status {
+	if it == nil || it.Err == nil || !r.tellsCorrupt() {
+		return r.unreadable(it)
+	}
+	key := d.ServerKey(it.Namespace, it.Name, true) // as above the storage layer
+	return status.Internal(fmt.Errorf("%s", status.CorruptObject(key, r.notDecodable(it))))
+}
+
+// corruptList is unreadable for a list that came upon objects that cannot be shown; nil: upon none.
+func (r *Registry) corruptList(d *resource.Definition, broken []*resource.Item) *status.Status {
+	switch {
+	case len(broken) == 0:
+		return nil
+	case !r.tellsCorrupt():
+		return r.unreadable(broken[0])
+	}
+	var causes []status.Cause
+	for _, it := range broken {
+		key := d.ServerKey(it.Namespace, it.Name, false)
+		causes = append(causes, status.Cause{Field: key, Message: status.CorruptObject(key, r.notDecodable(it))})
+	}
+	return status.StorageRead(d.Resourced(), "list", causes)
+}
+
+// deleteCorrupt deletes an object that cannot be decoded, and refuses to delete any other.
+func (r *Registry) deleteCorrupt(q *Request) (*Result, *status.Status) {
+	d := q.Definition
+	if r.May != nil {
+		if s := r.May(q, resource.Access{Verb: unsafeVerb, Namespace: q.Namespace, Name: q.Name}); s != nil {
+			return nil, status.Forbidden(d.Resourced(), q.Name, fmt.Sprintf("not permitted to do %q, reason: ", unsafeVerb))
+		}
+	}
+	item := r.stored(d, q.Namespace, q.Name)
+	switch {
+	case item == nil:
+		if s := r.unreachable(d, "delete"); s != nil {
+			return nil, s
+		}
+		return nil, status.NotFound(d.Resourced(), q.Name)
+	case item.Err == nil:
+		return nil, status.Conflict(d.Resourced(), q.Name, status.InvalidObject(d.ServerKey(q.Namespace, q.Name, false),
+			"unsafe deletion is not allowed because the object is decodable from storage"))
+	}
+	if !q.DryRun {
+		if s := q.ready(object.Object{}, item); s != nil {
+			return nil, s
+		}
+		r.remove(d, item)
+	}
+	done := status.Success(status.Resource{Resource: d.Kind}, q.Name, "")
+	done.Code = wire.StatusOK
+	return &Result{Status: done}, nil
+}
