@@ -44,7 +44,7 @@ func TestHeartbeats(t *testing.T) {
 }
 
 // A cluster that nobody asks anything has next to nothing to do, whatever controllers and nodes it has.
-func TestIdleNodes(t *testing.T) {
+func TestIdleKubelets(t *testing.T) {
 	is := is.New(t)
 	srv := fake.RunT(t, fake.Options{Nodes: 3, Controllers: controller.All})
 	srv.Clock.Advance(2 * time.Hour)

@@ -242,3 +242,16 @@ func TestSeries(t *testing.T) {
 		is.Equal(all[1].Int64("series", "count"), int64(2))
 	})
 }
+
+// Without a node nothing is tried again, and without pods nothing is done.
+func TestIdleScheduler(t *testing.T) {
+	scheduled(t, func(is *is.I, c client) {
+		c.pod("p", "1", "")
+		is.Equal(c.why("p"), "no nodes available to schedule pods")
+		before := c.revision()
+		pass(50 * time.Minute) // after an hour the event goes
+		is.Equal(c.revision(), before)
+		c.node("n", "1", "")
+		is.Equal(c.on("p"), "n")
+	})
+}

@@ -10,7 +10,8 @@ import (
 var immortal = map[string]bool{"default": true, "kube-system": true, "kube-public": true}
 
 // namespaceLifecycle refuses objects in namespaces that do not exist or are being deleted, and the deletion of the
-// namespaces a cluster cannot be without. Updates and deletions in a terminating namespace go on.
+// namespaces a cluster cannot be without. Updates and deletions in a terminating namespace go on, and from 1.37 on updates in
+// one that is gone.
 func namespaceLifecycle() Plugin {
 	return Plugin{Name: "NamespaceLifecycle", Mutate: checkNamespace}
 }
@@ -24,6 +25,9 @@ func checkNamespace(a *Attributes) *status.Status {
 		return nil
 	}
 	if !def.Namespaced || a.Namespace == "" || a.Operation == Delete || def.Resource == "localsubjectaccessreviews" {
+		return nil
+	}
+	if a.Operation == Update && a.Since(37) {
 		return nil
 	}
 	phase, exists := a.Objects.Field(namespaces, "", a.Namespace, "status.phase")

@@ -22,7 +22,11 @@ func (m *Manager) first(d *resource.Definition, _, obj object.Object, _ managed,
 		return nil, w.err
 	}
 	e := by.entry(opUpdate, d.GV())
-	e.text = object.Raw(m.scratch)
+	if d.Custom { // whose conversions are other people's code
+		e.fields = parsed(m.scratch)
+	} else {
+		e.text = object.Raw(m.scratch)
+	}
 	return managed{e}, nil
 }
 
@@ -97,11 +101,16 @@ func (d *differ) all(s *shape, v any) map[string]any {
 	if s.atomic || !isContainer(v) {
 		return leaf
 	}
-	set, err := object.ParseValue(d.appendAll(nil, s, v))
+	return parsed(d.appendAll(nil, s, v))
+}
+
+// parsed reads a set that was printed here.
+func parsed(text []byte) map[string]any {
+	set, err := object.Parse(text)
 	if err != nil {
 		panic("fieldmanager: " + err.Error())
 	}
-	return set.(map[string]any)
+	return set
 }
 
 // appendAll prints what all returns.

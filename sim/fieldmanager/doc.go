@@ -8,7 +8,7 @@
 //
 // An update asks only what changed: two objects are compared along their shape (diff.go), and what changed moves from
 // whoever had it to the manager of the request. The sets stay in the form they have in the object (fieldset.go), so an
-// entry that loses nothing is not even copied.
+// entry that loses nothing is not even copied. Of a new object there is nothing to compare: its set is printed (all.go).
 //
 //	schema.Type ──▶ shape ──▶ what changed, what a configuration says, what is wrong with it
 //	                  └─────▶ schema of structured-merge-diff ──▶ merge, and prune what an apply gives up

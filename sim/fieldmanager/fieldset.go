@@ -183,11 +183,8 @@ func canonical(fields map[string]any) (map[string]any, error) {
 // fromSet turns a set of structured-merge-diff into FieldsV1.
 func fromSet(set *fieldpath.Set) map[string]any {
 	text, err := set.ToJSON()
-	if err == nil {
-		var fields object.Object
-		if fields, err = object.Parse(text); err == nil {
-			return fields
-		}
+	if err != nil {
+		panic("fieldmanager: " + err.Error())
 	}
-	panic("fieldmanager: " + err.Error())
+	return parsed(text)
 }

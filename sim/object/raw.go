@@ -10,7 +10,7 @@ import "strings"
 //	{"b":1.0}      without spaces                in JSON, see AppendJSON
 //	{"b":1}        what it says, Plain           where it was merged, or written as YAML
 //
-// The fieldsV1 of a new object is a Raw, too, until it is stored: fieldmanager prints it as the object is to have it.
+// The fieldsV1 of a new object of a built-in kind is a Raw, too, until it is stored: fieldmanager prints it as it is to be.
 type Raw string
 
 // AsWritten returns the value that text is, as a Raw if JSON would print it otherwise.

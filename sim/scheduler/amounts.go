@@ -70,11 +70,6 @@ func (a amounts) clone() amounts {
 	return a
 }
 
-// none reports whether nothing is asked for.
-func (a amounts) none() bool {
-	return a.cpu == 0 && a.memory == 0 && a.ephemeral == 0 && len(a.others) == 0
-}
-
 // requests returns what a pod asks for. Of one that runs counts what it was given, too (KEP-1287).
 func requests(pod object.Object) amounts {
 	return amountsOf(podspec.WithOverhead(pod, podspec.AmountsOf(pod, "requests", effective(pod)), "requests"))

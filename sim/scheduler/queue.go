@@ -50,13 +50,18 @@ type queued struct {
 	at int // in its heap
 }
 
-// ends is when a pod that waits is tried again, or given up, if nothing happens.
+// ends is when a pod that waits is tried again, or given up, if nothing happens. Where there is no node it never is.
 func (x *queued) ends() time.Time {
-	if x.Place == binding {
+	switch {
+	case x.Place == binding:
 		return x.Since.Add(bindMax)
+	case slices.Equal(x.By, []string{noNode}):
+		return never
 	}
 	return x.Since.Add(waitMax)
 }
+
+var never = time.Date(9999, time.January, 1, 0, 0, 0, 0, time.UTC)
 
 // queue is the pods that have no node (backend/queue.PriorityQueue):
 //
@@ -304,7 +309,7 @@ func (q *queue) due() (at time.Time, ok bool) {
 		at, ok = q.failed.pods[0].Until, true
 	}
 	if q.waiting.Len() > 0 {
-		if ends := q.waiting.pods[0].ends().Add(1); !ok || ends.Before(at) {
+		if ends := q.waiting.pods[0].ends().Add(1); ends.Before(never) && (!ok || ends.Before(at)) {
 			at, ok = ends, true
 		}
 	}

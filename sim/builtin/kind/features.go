@@ -40,6 +40,7 @@ var features = map[string]int{
 	"EmptyDirVolumeMode":                          0,
 	"EnvFiles":                                    35,
 	"EvictionRequestAPI":                          0,
+	"ExcludeAdmissionWebhookVirtualResources":     37,
 	"GRPCContainerProbeTLS":                       0,
 	"GenericWorkload":                             0,
 	"H2CContainerProbe":                           0,
