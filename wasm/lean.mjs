@@ -2,11 +2,13 @@
 //
 //   - Its memory comes in 100,000 pieces, each with an address, because the linker leaves out each run of eight zeros. Zeros
 //     compress to nothing and addresses do not: it comes in a few pieces.
-//   - Each function says for each of its instructions from which line of which file it is. Only the text of a traceback asks
-//     for that: it names functions and says "?" for their files.
+//   - Each function says what it is called, where its arguments are, and for each of its instructions from which line of which
+//     file it is and whether a signal may stop it there. Only the text of a traceback asks for the first three, and there are
+//     no signals: a traceback of an engine says "?" of what is not the runtime's. make wasm WASMFLAGS=--fast leaves it all.
 //
 // What is kept of the runtime's tables (runtime/symtab.go: pcHeader and _func, of Go 1.20 and later) is what the garbage
-// collector and growing stacks need. A file in which the tables are not found is only put together.
+// collector and growing stacks need, and the names of the runtime's own functions, by which it knows its goroutines. A file in
+// which the tables are not found is only put together.
 
 const magic = [0xf1, 0xff, 0xff, 0xff, 0, 0, 1, 8] // of pcHeader: Go 1.20, instructions of 1 byte, pointers of 8
 const gap = 1024 // so many zeros between two pieces are written rather than another address
@@ -31,7 +33,7 @@ function dataSection(bytes, at) {
   const top = pieces.reduce((most, p) => Math.max(most, p.address + p.bytes.length), 0)
   const memory = Buffer.alloc(top)
   for (const p of pieces) p.bytes.copy(memory, p.address)
-  dropLines(memory)
+  dropNames(memory)
   const joined = [] // [begin, end)
   for (const { address, bytes } of pieces) {
     const last = joined.at(-1)
@@ -58,36 +60,45 @@ function segments(bytes, at) {
   return pieces.sort((a, b) => a.address - b.address)
 }
 
-// dropLines empties the tables of files and lines of all functions.
-function dropLines(memory) {
+// Where the fields of _func are, in bytes from its begin.
+const field = { name: 4, sp: 16, file: 20, line: 24, pcdata: 28, unit: 32, startLine: 36, funcdata: 43, end: 44 }
+// The tables that go, as internal/abi/symtab.go counts them: UnsafePoint and ArgLive, and ArgInfo and ArgLiveInfo.
+const goes = { pcdata: [0, 3], funcdata: [5, 6] }
+const nothing = 0xffffffff // of funcdata; 0 of pcdata
+
+// dropNames empties what only tracebacks and signals ask for.
+function dropNames(memory) {
   const header = memory.indexOf(Buffer.from(magic))
   if (header < 0) return
   const word = (n) => Number(memory.readBigUInt64LE(header + 8 + 8 * n))
-  const [functions, , , , units, , tables, infos] = [0, 1, 2, 3, 4, 5, 6, 7].map(word)
-  const table = { begin: header + tables, end: header + infos, needed: new Uint8Array(infos - tables) }
-  const dropped = new Set()
-  for (let n = 0; n < functions; n++) {
-    const at = header + infos + memory.readUInt32LE(header + infos + 8 * n + 4)
-    for (const field of [20, 24]) dropped.add(memory.readUInt32LE(at + field)) // pcfile, pcln
-    memory.fill(0, at + 20, at + 28)
-    memory.fill(0, at + 36, at + 40) // startLine
-    const needed = [memory.readUInt32LE(at + 16)] // pcsp, and then pcdata
-    for (let i = memory.readUInt32LE(at + 28); i > 0; i--) needed.push(memory.readUInt32LE(at + 40 + 4 * i))
-    for (const offset of needed) if (offset > 0 && offset < table.needed.length) table.needed.fill(1, offset, tableEnd(memory, table, offset))
+  const count = word(0)
+  const [names, tables, functions] = [3, 6, 7].map((n) => header + word(n))
+  const kept = new Uint8Array(functions - names) // of the names, and of the tables behind them
+  const take = (at) => memory.writeUInt32LE(0, at)
+  const keep = (from, to) => kept.fill(1, from - names, to - names)
+  for (let n = 0; n < count; n++) {
+    const at = functions + memory.readUInt32LE(functions + 8 * n + 4)
+    const name = names + memory.readUInt32LE(at + field.name)
+    if (memory.toString('latin1', name, name + 8) === 'runtime.') keep(name, memory.indexOf(0, name))
+    else take(at + field.name)
+    for (const f of ['file', 'line', 'unit', 'startLine']) take(at + field[f])
+    const pcdata = memory.readUInt32LE(at + field.pcdata)
+    for (const i of goes.pcdata) if (i < pcdata) take(at + field.end + 4 * i)
+    for (const i of goes.funcdata) if (i < memory[at + field.funcdata]) memory.writeUInt32LE(nothing, at + field.end + 4 * (pcdata + i))
+    const needed = [at + field.sp]
+    for (let i = 0; i < pcdata; i++) needed.push(at + field.end + 4 * i)
+    for (const offset of needed.map((a) => memory.readUInt32LE(a)))
+      if (offset > 0 && tables + offset < functions) keep(tables + offset, tableEnd(memory, tables + offset, functions))
   }
-  for (const offset of dropped) {
-    const end = offset > 0 ? tableEnd(memory, table, offset) : 0
-    for (let i = offset; i < end; i++) if (!table.needed[i]) memory[table.begin + i] = 0
-  }
-  memory.fill(0, header + units, header + tables) // which files there are
+  for (let i = 0; i < kept.length; i++) if (!kept[i]) memory[names + i] = 0
 }
 
 // tableEnd returns where a table ends: pairs of numbers, of which the first, but not in the first pair, is 0 at the end.
-function tableEnd(memory, table, offset) {
-  for (let at = table.begin + offset, first = true; ; first = false) {
+function tableEnd(memory, begin, limit) {
+  for (let at = begin, first = true; ; first = false) {
     const [value, next] = unsigned(memory, at)
-    if (next > table.end) throw new Error('lean: a table of the runtime has no end: has its form changed?')
-    if (value === 0 && !first) return next - table.begin
+    if (next > limit) throw new Error('lean: a table of the runtime has no end: has its form changed?')
+    if (value === 0 && !first) return next
     at = unsigned(memory, next)[1]
   }
 }

@@ -90,7 +90,7 @@ func ownersOf(storage string, it *resource.Item) (uids []string) {
 	case !bytes.Contains(it.Bytes, []byte(`"ownerReferences":`)):
 		return []string{storage + "/" + it.Namespace}
 	}
-	for _, owner := range it.Object().Objects("metadata", "ownerReferences") {
+	for _, owner := range it.Shared().Objects("metadata", "ownerReferences") {
 		uids = append(uids, owner.String("uid"))
 	}
 	return uids

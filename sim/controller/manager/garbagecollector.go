@@ -47,14 +47,14 @@ func collectable(api *controller.Client, c *commit.Commit) (keys []controller.Ke
 		return nil
 	}
 	if c.Deleted() {
-		obj := it.Object()
+		obj := it.Shared()
 		return append(dependents(api, obj.UID()), ownersWaiting(api, obj, nil)...)
 	}
 	var before object.Object
 	if old := c.Before(); old != nil {
-		before = old.Object()
+		before = old.Shared()
 	}
-	obj := it.Object()
+	obj := it.Shared()
 	if !object.Equal(obj.List("metadata", "ownerReferences"), before.List("metadata", "ownerReferences")) {
 		if len(obj.List("metadata", "ownerReferences")) > 0 {
 			keys = append(keys, nodeKey(c.Storage, it.Namespace, it.Name))
