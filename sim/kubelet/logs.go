@@ -72,8 +72,7 @@ func (t *target) attempt(previous bool) (started, ended time.Time, id string, s 
 // tail tells a session what a container prints after a time, until it ends.
 func (t *target) tail(s *Session, id string, started, from time.Time, tell func([]printed)) {
 	told := from // all that was printed until then is told
-	var pump func()
-	pump = func() {
+	pump := func() {
 		now := t.nodes.schedule.Now()
 		r, runs := t.same(id)
 		until := now

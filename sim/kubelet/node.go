@@ -29,16 +29,10 @@ var healthy = []struct{ kind, value, reason, message, event string }{
 // register makes the node, or takes over the one that is there, and its lease.
 func (k *Kubelet) register(api *controller.Client) *status.Status {
 	now := api.Now()
-	node := api.Live(nodes, "", k.node)
-	if node == nil {
-		made, s := api.Create(nodes, k.newNode(api, now))
-		if s != nil && s.Reason != status.ReasonAlreadyExists {
+	if api.Live(nodes, "", k.node) == nil {
+		if _, s := api.Create(nodes, k.newNode(api, now)); s != nil && s.Reason != status.ReasonAlreadyExists {
 			return s
 		}
-		if s != nil {
-			made = api.Live(nodes, "", k.node)
-		}
-		node = made
 	} else if s := k.report(api, now); s != nil {
 		return s
 	}
