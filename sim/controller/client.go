@@ -176,10 +176,10 @@ func (c *Client) Create(of string, obj object.Object) (object.Object, *status.St
 // Update replaces an object, or a subresource of it ("": the object itself). One that somebody else has written since it
 // was read is refused, unless it has no resourceVersion.
 func (c *Client) Update(of, subresource string, obj object.Object) (object.Object, *status.Status) {
-	return c.change(of, subresource, obj.Namespace(), obj.Name(), "update", registry.Put,
+	return stored(c.change(of, subresource, obj.Namespace(), obj.Name(), "update", registry.Put,
 		func(q *registry.Request, _ object.Object) (object.Object, *status.Status) {
 			return sent(q.Definition, obj), nil
-		})
+		}))
 }
 
 // sent returns an object as the API server reads it from a body: with the defaults of its version.
@@ -191,12 +191,13 @@ func sent(d *resource.Definition, obj object.Object) object.Object {
 }
 
 // Patch changes an object as it is stored now, whoever has written it.
-func (c *Client) Patch(of, subresource string, key Key, change func(live object.Object)) (object.Object, *status.Status) {
-	return c.change(of, subresource, key.Namespace, key.Name, "patch", registry.Patch,
+func (c *Client) Patch(of, subresource string, key Key, change func(live object.Object)) *status.Status {
+	_, s := c.change(of, subresource, key.Namespace, key.Name, "patch", registry.Patch,
 		func(_ *registry.Request, live object.Object) (object.Object, *status.Status) {
 			change(live)
 			return live, nil
 		})
+	return s
 }
 
 // Connect creates a subresource of an object whose body is not the object itself: binding, eviction, token.
@@ -234,7 +235,7 @@ func (c *Client) SetScale(d *resource.Definition, scale object.Object) *status.S
 // not there, where that is allowed.
 func (c *Client) Apply(of, subresource string, key Key, fields object.Object) (object.Object, *status.Status) {
 	r := c.registry()
-	return c.change(of, subresource, key.Namespace, key.Name, "patch", registry.Apply,
+	return stored(c.change(of, subresource, key.Namespace, key.Name, "patch", registry.Apply,
 		func(q *registry.Request, live object.Object) (object.Object, *status.Status) {
 			d := q.Definition
 			config := object.Object{"kind": d.Kind, "apiVersion": d.GV(), "metadata": map[string]any{"name": key.Name}}
@@ -246,7 +247,7 @@ func (c *Client) Apply(of, subresource string, key Key, fields object.Object) (o
 			}
 			obj, _, s := r.Fields.Apply(d, live, config, r.By(q), true)
 			return obj, s
-		})
+		}))
 }
 
 // Preconditions say which state of an object is to be deleted, and what becomes of its dependents. "" is any.
@@ -297,15 +298,19 @@ func (c *Client) LiveItems(of, namespace string, yield func(*resource.Item) bool
 }
 
 func (c *Client) change(of, subresource, namespace, name, verb string, kind registry.ChangeKind,
-	make func(*registry.Request, object.Object) (object.Object, *status.Status)) (object.Object, *status.Status) {
+	make func(*registry.Request, object.Object) (object.Object, *status.Status)) (*registry.Result, *status.Status) {
 	q, s := c.request(of, namespace, name)
 	if s != nil {
 		return nil, s
 	}
 	q.Subresource, q.Verb = subresource, verb
 	defer c.writes()()
-	return stored(c.registry().Update(q, registry.Change{Kind: kind,
-		Make: func(live object.Object) (object.Object, *status.Status) { return make(q, live) }}))
+	result, s := c.registry().Update(q, registry.Change{Kind: kind,
+		Make: func(live object.Object) (object.Object, *status.Status) { return make(q, live) }})
+	if s == nil {
+		s = result.Status
+	}
+	return result, s
 }
 
 // writes says that what is committed from now on is the controller's, until the function it returns is called.

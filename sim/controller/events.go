@@ -26,7 +26,7 @@ func (c *Client) Event(obj object.Object, kind, reason, message string) *status.
 	namespace := cmp.Or(obj.Namespace(), "default")
 	now := object.Time(c.Now())
 	if e.Name != "" {
-		_, s := c.Patch(events, "", Key{namespace, e.Name}, func(live object.Object) {
+		s := c.Patch(events, "", Key{namespace, e.Name}, func(live object.Object) {
 			live["count"], live["lastTimestamp"], live["message"] = e.Count, now, e.message
 		})
 		if s == nil || s.Reason != status.ReasonNotFound {

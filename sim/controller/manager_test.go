@@ -48,7 +48,7 @@ func TestOwnWrite(t *testing.T) {
 		Watches: []controller.Watch{{Resource: "configmaps"}},
 		Reconciler: controller.Func(func(api *controller.Client, key controller.Key) (time.Duration, *status.Status) {
 			if done = append(done, key.Name); len(done) == 1 {
-				_, s := api.Patch("configmaps", "", key, func(live object.Object) { live.Set("x", "data", "own") })
+				s := api.Patch("configmaps", "", key, func(live object.Object) { live.Set("x", "data", "own") })
 				is.True(s == nil)
 				w.put(t, "y", "k")
 			}
@@ -241,7 +241,7 @@ func TestClient(t *testing.T) {
 	old.Set("late", "data", "k")
 	_, s := api.Update("configmaps", "", old)
 	is.Equal(s.Code, 409) // it was written meanwhile
-	_, s = api.Patch("configmaps", "", key, func(live object.Object) { live.Set("1", "data", "m") })
+	s = api.Patch("configmaps", "", key, func(live object.Object) { live.Set("1", "data", "m") })
 	is.True(s == nil)
 	obj, s := api.Apply("configmaps", "", key, object.Object{"data": map[string]any{"n": "2"}})
 	is.True(s == nil)

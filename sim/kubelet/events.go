@@ -27,7 +27,7 @@ func (k *Kubelet) record(api *controller.Client, about object.Object, field stri
 	now := object.Time(api.Now())
 	key := strings.Join([]string{reason, field, message}, "\n")
 	if old := before[key]; old != nil {
-		_, s := api.Patch("events", "", controller.Key{Namespace: namespace, Name: old.Name}, func(live object.Object) {
+		s := api.Patch("events", "", controller.Key{Namespace: namespace, Name: old.Name}, func(live object.Object) {
 			live.Set(old.Count+1, "count")
 			live.Set(now, "lastTimestamp")
 		})

@@ -113,7 +113,7 @@ func (k *Kubelet) Beat(api *controller.Client) (next time.Time, failed *status.S
 
 // report writes the status of the node.
 func (k *Kubelet) report(api *controller.Client, at time.Time) *status.Status {
-	_, s := api.Patch(nodes, "status", controller.Key{Name: k.node}, func(live object.Object) { k.setStatus(api, live, at) })
+	s := api.Patch(nodes, "status", controller.Key{Name: k.node}, func(live object.Object) { k.setStatus(api, live, at) })
 	return s
 }
 
@@ -121,7 +121,7 @@ func (k *Kubelet) report(api *controller.Client, at time.Time) *status.Status {
 func (k *Kubelet) renew(api *controller.Client, at time.Time) *status.Status {
 	renewed := at.UTC().Format(microTime)
 	if lease := api.Item(leases, leaseNamespace, k.node); lease != nil {
-		_, s := api.Patch(leases, "", controller.Key{Namespace: leaseNamespace, Name: k.node}, func(live object.Object) {
+		s := api.Patch(leases, "", controller.Key{Namespace: leaseNamespace, Name: k.node}, func(live object.Object) {
 			live.Set(k.node, "spec", "holderIdentity")
 			live.Set(renewed, "spec", "renewTime")
 		})

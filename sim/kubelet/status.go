@@ -21,7 +21,7 @@ func (w *worker) report() *status.Status {
 	if now := w.status(before); object.Equal(map[string]any(now), map[string]any(before)) {
 		return nil
 	}
-	_, s := w.api.Patch(pods, "status", w.key(), func(live object.Object) {
+	s := w.api.Patch(pods, "status", w.key(), func(live object.Object) {
 		if live.UID() == w.pod.UID() {
 			live["status"] = map[string]any(w.status(live.At("status")))
 		}

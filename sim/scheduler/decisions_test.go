@@ -94,7 +94,7 @@ func replay(t *testing.T, number int, r recorded) (pods int) {
 		}
 	}
 	for _, obj := range r.Nodes { // whoever makes it, a new node has a taint
-		_, _ = w.api.Patch("nodes", "", controller.Key{Name: obj.Name()}, func(live object.Object) {
+		_ = w.api.Patch("nodes", "", controller.Key{Name: obj.Name()}, func(live object.Object) {
 			live.Set(exact(obj).List("spec", "taints"), "spec", "taints")
 		})
 	}

@@ -31,7 +31,7 @@ func (s *Scheduler) tell(api *controller.Client, p *pod, x *queued, kind, reason
 		t.Count++
 		if t.Last = now; t.Count == 2 || now.Sub(t.Written) >= seriesWritten {
 			t.Written = now
-			_, _ = api.Patch("events", "", controller.Key{Namespace: p.Namespace, Name: t.Name}, func(live object.Object) {
+			_ = api.Patch("events", "", controller.Key{Namespace: p.Namespace, Name: t.Name}, func(live object.Object) {
 				live.Set(map[string]any{"count": t.Count, "lastObservedTime": now.UTC().Format(microTime)}, "series")
 			})
 		}

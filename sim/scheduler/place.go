@@ -73,7 +73,7 @@ func (s *Scheduler) write(api *controller.Client, key controller.Key, change fun
 	if change(then); object.Equal(now.Map("status"), then.Map("status")) {
 		return
 	}
-	_, _ = api.Patch(workload.Pods, "status", key, change) // it is gone: so be it
+	_ = api.Patch(workload.Pods, "status", key, change) // it is gone: so be it
 }
 
 // nominate sets where a pod is nominated to.

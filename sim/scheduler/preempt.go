@@ -229,14 +229,14 @@ func (s *Scheduler) evict(api *controller.Client, preemptor *pod, x *candidate) 
 	for _, q := range slices.Clone(s.memory.Queue.nominated(x.node.name)) {
 		if q.Priority < preemptor.priority && q.Place != binding {
 			s.memory.Queue.nominate(q, "")
-			_, _ = api.Patch(workload.Pods, "status", q.Key, func(live object.Object) { live.Remove("status", "nominatedNodeName") })
+			_ = api.Patch(workload.Pods, "status", q.Key, func(live object.Object) { live.Remove("status", "nominatedNodeName") })
 		}
 	}
 	for _, p := range x.victims {
 		if p.deleting {
 			continue
 		}
-		_, failed := api.Patch(workload.Pods, "status", p.Key, func(live object.Object) {
+		failed := api.Patch(workload.Pods, "status", p.Key, func(live object.Object) {
 			c := controller.Condition(live, disruptionTarget)
 			controller.SetCondition(live, api.Now(), disruptionTarget, "True", byScheduler,
 				preemptor.scheduler+": preempting to accommodate a higher priority pod")

@@ -60,7 +60,7 @@ func (s *daemonSet) only(alike history) (object.Object, *status.Status) {
 		if revisionLabel(p) == hash {
 			continue
 		}
-		if _, failed := s.API.Patch(workload.Pods, "", p.Key(), func(live object.Object) { live.Set(hash, "metadata", "labels", revisionHash) }); failed != nil {
+		if failed := s.API.Patch(workload.Pods, "", p.Key(), func(live object.Object) { live.Set(hash, "metadata", "labels", revisionHash) }); failed != nil {
 			return nil, failed
 		}
 	}

@@ -271,7 +271,7 @@ func untrack(api *controller.Client, p *pod) *status.Status {
 	if !p.tracked {
 		return nil
 	}
-	_, s := api.Patch(workload.Pods, "", p.Key(), func(live object.Object) {
+	s := api.Patch(workload.Pods, "", p.Key(), func(live object.Object) {
 		live.SetFinalizers(slices.DeleteFunc(live.Finalizers(), func(f string) bool { return f == tracking }))
 	})
 	return s

@@ -199,7 +199,7 @@ func (n *node) awaitDependents() *status.Status {
 }
 
 func (n *node) removeFinalizer(name string) *status.Status {
-	_, s := n.api.Patch(n.resource, "", n.key, func(live object.Object) {
+	s := n.api.Patch(n.resource, "", n.key, func(live object.Object) {
 		live.SetFinalizers(slices.DeleteFunc(live.Finalizers(), func(f string) bool { return f == name }))
 	})
 	return workload.Found(s)
@@ -294,7 +294,7 @@ func (n *node) unblock() (failed *status.Status) {
 	if !circle {
 		return nil
 	}
-	_, failed = n.api.Patch(n.resource, "", n.key, func(live object.Object) {
+	failed = n.api.Patch(n.resource, "", n.key, func(live object.Object) {
 		for _, ref := range live.Objects("metadata", "ownerReferences") {
 			ref["blockOwnerDeletion"] = false
 		}

@@ -64,7 +64,7 @@ func emptyNamespace(api *controller.Client, key controller.Key) (again time.Dura
 	case left.estimate > 0:
 		return left.estimate/2/time.Second*time.Second + time.Second, nil
 	}
-	_, failed = api.Patch(namespaces, "finalize", key, func(live object.Object) {
+	failed = api.Patch(namespaces, "finalize", key, func(live object.Object) {
 		live.Set(slices.DeleteFunc(live.List("spec", "finalizers"), func(v any) bool { return v == namespaceFinalizer }), "spec", "finalizers")
 	})
 	if failed != nil && failed.Reason == status.ReasonNotFound {

@@ -96,7 +96,7 @@ func keepCIDR(api *controller.Client, key controller.Key) (time.Duration, *statu
 	held := slices.Contains(obj.Finalizers(), cidrFinalizer)
 	if obj.DeletionTimestamp() == "" {
 		if !held {
-			_, failed := api.Patch(serviceCIDRs, "", key, func(live object.Object) {
+			failed := api.Patch(serviceCIDRs, "", key, func(live object.Object) {
 				live.SetFinalizers(append(live.Finalizers(), cidrFinalizer))
 			})
 			if failed = workload.Found(failed); failed != nil {
@@ -116,7 +116,7 @@ func keepCIDR(api *controller.Client, key controller.Key) (time.Duration, *statu
 	if left := workload.TimeOf(obj.DeletionTimestamp()).Add(cidrGrace).Sub(api.Now()); left > 0 || !held {
 		return max(left, 0), nil
 	}
-	_, failed := api.Patch(serviceCIDRs, "", key, func(live object.Object) {
+	failed := api.Patch(serviceCIDRs, "", key, func(live object.Object) {
 		live.SetFinalizers(slices.DeleteFunc(live.Finalizers(), func(name string) bool { return name == cidrFinalizer }))
 	})
 	return 0, workload.Found(failed)

@@ -145,7 +145,7 @@ func (e *eviction) cancel(api *controller.Client, key controller.Key) {
 func (e *eviction) evict(api *controller.Client, key controller.Key) *status.Status {
 	delete(e.memory.Going, key.String())
 	tellPod(api, key, "Marking for deletion Pod "+key.String())
-	_, s := api.Patch(workload.Pods, "status", key, func(live object.Object) {
+	s := api.Patch(workload.Pods, "status", key, func(live object.Object) {
 		if controller.SetCondition(live, api.Now(), "DisruptionTarget", "True", "DeletionByTaintManager", "Taint manager: deleting due to NoExecute taint") {
 			controller.Condition(live, "DisruptionTarget")["observedGeneration"] = live.Generation()
 		}

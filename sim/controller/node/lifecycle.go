@@ -286,7 +286,7 @@ func (l *lifecycle) label(api *controller.Client, node object.Object) *status.St
 	if len(add) == 0 {
 		return nil
 	}
-	_, s := api.Patch(nodeObjects, "", controller.Key{Name: node.Name()}, func(live object.Object) {
+	s := api.Patch(nodeObjects, "", controller.Key{Name: node.Name()}, func(live object.Object) {
 		for name, value := range add { // order does not matter
 			live.Set(value, "metadata", "labels", name)
 		}

@@ -165,7 +165,7 @@ func removeEnded(api *controller.Client) (failed *status.Status) {
 // remove deletes a pod, which has failed if it has not ended before. orphan says that it is because its node is gone.
 func remove(api *controller.Client, p *workload.Pod, orphan bool) *status.Status {
 	if !p.Finished() {
-		_, s := api.Patch(workload.Pods, "status", p.Key(), func(live object.Object) {
+		s := api.Patch(workload.Pods, "status", p.Key(), func(live object.Object) {
 			generation := live.Generation()
 			live.Set("Failed", "status", "phase")
 			live.Set(generation, "status", "observedGeneration")

@@ -44,6 +44,6 @@ func (t *ttl) Reconcile(api *controller.Client, key controller.Key) (time.Durati
 	if node == nil || node.Annotations()[ttlAnnotation] == seconds {
 		return 0, nil
 	}
-	_, s := api.Patch(nodeObjects, "", key, func(live object.Object) { live.Set(seconds, "metadata", "annotations", ttlAnnotation) })
+	s := api.Patch(nodeObjects, "", key, func(live object.Object) { live.Set(seconds, "metadata", "annotations", ttlAnnotation) })
 	return 0, workload.Found(s)
 }

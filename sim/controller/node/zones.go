@@ -69,7 +69,7 @@ func retaint(api *controller.Client, name string, want []string, effect string) 
 	if now := api.Get(nodeObjects, "", name); now == nil || !change(now) {
 		return nil
 	}
-	_, s := api.Patch(nodeObjects, "", controller.Key{Name: name}, func(live object.Object) { change(live) })
+	s := api.Patch(nodeObjects, "", controller.Key{Name: name}, func(live object.Object) { change(live) })
 	return workload.Found(s)
 }
 

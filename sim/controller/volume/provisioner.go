@@ -113,7 +113,7 @@ func dispose(api *controller.Client, key controller.Key) *status.Status {
 			return s
 		}
 	}
-	_, s := api.Patch(claims.Volumes, "", key, func(live object.Object) {
+	s := api.Patch(claims.Volumes, "", key, func(live object.Object) {
 		live.SetFinalizers(slices.DeleteFunc(live.Finalizers(), func(f string) bool { return f == driverFinalizer }))
 	})
 	return workload.Found(s)

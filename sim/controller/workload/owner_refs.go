@@ -18,7 +18,7 @@ func Found(s *status.Status) *status.Status {
 
 // Disown takes references to owners from an object.
 func Disown(api *controller.Client, of string, key controller.Key, owners ...string) *status.Status {
-	_, s := api.Patch(of, "", key, func(live object.Object) { disown(live, owners...) })
+	s := api.Patch(of, "", key, func(live object.Object) { disown(live, owners...) })
 	return s
 }
 

@@ -215,7 +215,7 @@ func (w *Workload) Adopt(of string, it *resource.Item) *status.Status {
 	if why != "" {
 		return status.Internal(errors.New(why))
 	}
-	_, s := w.API.Patch(of, "", controller.Key{Namespace: it.Namespace, Name: it.Name}, func(live object.Object) {
+	s := w.API.Patch(of, "", controller.Key{Namespace: it.Namespace, Name: it.Name}, func(live object.Object) {
 		live.Set(append(live.List("metadata", "ownerReferences"), w.Ref()), "metadata", "ownerReferences")
 		if w.Finalizer != "" && !slices.Contains(live.Finalizers(), w.Finalizer) {
 			live.SetFinalizers(append(live.Finalizers(), w.Finalizer))
@@ -226,7 +226,7 @@ func (w *Workload) Adopt(of string, it *resource.Item) *status.Status {
 
 // release takes what makes an object the workload's from it.
 func (w *Workload) release(of string, it *resource.Item) *status.Status {
-	_, s := w.API.Patch(of, "", controller.Key{Namespace: it.Namespace, Name: it.Name}, func(live object.Object) {
+	s := w.API.Patch(of, "", controller.Key{Namespace: it.Namespace, Name: it.Name}, func(live object.Object) {
 		disown(live, w.Object.UID())
 		if w.Finalizer != "" {
 			live.SetFinalizers(slices.DeleteFunc(live.Finalizers(), func(f string) bool { return f == w.Finalizer }))
