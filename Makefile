@@ -19,7 +19,7 @@ WASM_TESTS ?= ./clock/... ./sim/checker ./sim/scenario
 REALFLAGS ?=
 # SOAKFLAGS go to examples/soak, for example SOAKFLAGS='-ops 100000' or '-seed 17'.
 SOAKFLAGS ?=
-# TARGET is what make e2e tests: kubesim or real.  E2EFLAGS go to sim/conformance/testdata/e2e, for example
+# TARGET is what make e2e tests: kubesim, real or own.  E2EFLAGS go to sim/conformance/testdata/e2e, for example
 # E2EFLAGS='-procs 12' or E2EFLAGS='-focus ResourceQuota'.
 TARGET   ?= kubesim
 E2EFLAGS ?=

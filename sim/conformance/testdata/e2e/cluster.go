@@ -61,6 +61,9 @@ func (c *cluster) start(ctx context.Context) error {
 	if err := c.kubeconfigs(); err != nil {
 		return err
 	}
+	if c.own() {
+		return nil
+	}
 	serving := []string{"--bind-address=127.0.0.1", "--cert-dir=" + c.file("certs"), "--kube-api-qps=200", "--kube-api-burst=400"}
 	manager, scheduler := c.kubeconfig("kube-controller-manager"), c.kubeconfig("kube-scheduler")
 	if err := c.run("kube-controller-manager", append(serving, "--secure-port="+port(free()), "--kubeconfig="+manager,
@@ -77,13 +80,20 @@ func (c *cluster) start(ctx context.Context) error {
 // issuer is who issues the tokens of service accounts; kube-controller-manager, too, signs with the server's key.
 const issuer = "https://kubernetes.default.svc.cluster.local"
 
+// own reports whether the controllers and nodes are kubesim's.
+func (c *cluster) own() bool { return c.target == "own" }
+
 // startKubesim starts kubesim, whose certificate is its own.
 func (c *cluster) startKubesim() error {
+	controllers := []string{"--controllers=none"}
+	if c.own() {
+		controllers = []string{"--controllers=all", "--nodes=2"}
+	}
 	return c.run("kubesim", append([]string{"serve", "--listen=" + c.address, "--tls", "--auth=rbac",
 		"--token-auth-file=" + c.file("tokens.csv"), "--client-ca-file=" + c.file("ca.crt"),
 		"--service-account-key-file=" + c.file("sa.key"), "--service-account-signing-key-file=" + c.file("sa.key"),
-		"--service-account-issuer=" + issuer, "--enable-admission-plugins=ServiceAccount", "--controllers=none",
-		"--kubeconfig=" + c.file("kubesim.kubeconfig")}, strings.Fields(c.server)...)...)
+		"--service-account-issuer=" + issuer, "--enable-admission-plugins=ServiceAccount",
+		"--kubeconfig=" + c.file("kubesim.kubeconfig")}, append(controllers, strings.Fields(c.server)...)...)...)
 }
 
 // startReal starts etcd in this process and kube-apiserver over it, with the plugins of a default server.
@@ -199,7 +209,7 @@ func (c *cluster) prepare() error {
 // kubeconfigs writes the kubeconfig of each user, and server-ca.crt, the certificate of who signed the server's.
 func (c *cluster) kubeconfigs() error {
 	authority, err := os.ReadFile(c.file("ca.crt"))
-	if c.target == "kubesim" {
+	if c.target != "real" {
 		var own *api.Config
 		if own, err = clientcmd.LoadFromFile(c.file("kubesim.kubeconfig")); err == nil {
 			authority = own.Clusters["kubesim"].CertificateAuthorityData

@@ -6,6 +6,8 @@
 //	over an etcd            ├─ nodes (in this process): what kubelets report
 //	                        └─ ginkgo: e2e.test in several processes
 //
+// Or it runs them against kubesim serve with its own controllers and nodes, and nothing around it (-target own).
+//
 // It prints, for each special interest group, how many tests passed, and every test that passes on a real server
 // (passes.txt) and failed here. What kube-controller-manager and kube-scheduler complain about (warnings and errors, with
 // names and numbers left out) is compared with what they say of a real server (complaints.txt). "make e2e" builds what it
@@ -42,7 +44,7 @@ type flags struct {
 
 func main() {
 	var f flags
-	flag.StringVar(&f.target, "target", "kubesim", "what to test: kubesim or real")
+	flag.StringVar(&f.target, "target", "kubesim", "what to test: kubesim or real, with the real controllers, or own: kubesim with its own and its nodes")
 	flag.StringVar(&f.bin, "bin", "", "the folder with kubesim, Kubernetes' programs, ginkgo and e2e.test")
 	flag.StringVar(&f.out, "out", "", "the folder for logs and reports")
 	flag.StringVar(&f.focus, "focus", "", "run the tests whose names match this regular expression only")
@@ -89,8 +91,10 @@ func run(ctx context.Context, f flags) error {
 	}
 	playing, stopNodes := context.WithCancel(ctx)
 	defer stopNodes()
-	if err := startNodes(playing, client, 2); err != nil {
-		return err
+	if !c.own() {
+		if err := startNodes(playing, client, 2); err != nil {
+			return err
+		}
 	}
 	fmt.Println("export KUBECONFIG=" + c.kubeconfig("admin"))
 	if f.keep {
