@@ -1,13 +1,18 @@
 package fake_test
 
 import (
+	"context"
+	"encoding/json"
 	"fmt"
 	"io"
+	"log"
 	"net/http"
 	"strings"
 	"time"
 
+	"github.com/kubesim/kubesim/clock"
 	"github.com/kubesim/kubesim/fake"
+	"github.com/kubesim/kubesim/sim/controller"
 	"github.com/kubesim/kubesim/sim/object"
 )
 
@@ -146,4 +151,33 @@ func ExampleServer_Listen() {
 	// users:
 	// - name: kubesim
 	//   user: {}
+}
+
+// Controllers make the pods of a Deployment, nodes run them, and Settle lets time pass until all is done.
+func ExampleServer_Settle() {
+	srv, err := fake.New(fake.Options{Controllers: controller.All, Nodes: 3})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer srv.Close()
+	err = srv.LoadData([]byte(`{"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web", "namespace": "default"},
+		"spec": {"replicas": 10, "selector": {"matchLabels": {"app": "web"}}, "template": {
+			"metadata": {"labels": {"app": "web"}}, "spec": {"containers": [{"name": "c", "image": "nginx"}]}}}}`))
+	if err != nil {
+		log.Fatal(err)
+	}
+	if err := srv.Settle(context.Background()); err != nil {
+		log.Fatal(err)
+	}
+	res, err := (&http.Client{Transport: srv.Transport()}).Get(srv.URL() + "/apis/apps/v1/namespaces/default/deployments/web/scale")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer res.Body.Close()
+	var scale struct{ Status struct{ Replicas int } }
+	if err := json.NewDecoder(res.Body).Decode(&scale); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(scale.Status.Replicas, "pods after", srv.Clock.Now().Sub(clock.Epoch()))
+	// Output: 10 pods after 1s
 }
