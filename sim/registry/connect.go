@@ -105,24 +105,21 @@ func (o objects) Update(storage, namespace, name, subresource string, change fun
 }
 
 // Write stores a changed object as it is.
-func (o objects) Write(storage, namespace, name string, change func(object.Object) *status.Status) (object.Object, *status.Status) {
+func (o objects) Write(storage, namespace, name string, change func(object.Object) *status.Status) *status.Status {
 	q := o.request(storage, namespace, name)
 	if s := o.r.unreachable(q.Definition, "update"); s != nil {
-		return nil, s
+		return s
 	}
 	item := o.r.stored(q.Definition, namespace, name)
 	if item == nil {
-		return nil, status.NotFound(q.Definition.Resourced(), name)
+		return status.NotFound(q.Definition.Resourced(), name)
 	}
 	obj := item.Object()
 	if s := change(obj); s != nil {
-		return nil, s
+		return s
 	}
-	result, s := o.r.commit(q, item, obj)
-	if s != nil {
-		return nil, s
-	}
-	return result.Item.Object(), nil
+	_, s := o.r.commit(q, item, obj)
+	return s
 }
 
 // Delete deletes an object, or begins to.

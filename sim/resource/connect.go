@@ -60,7 +60,7 @@ type Objects interface {
 	Update(storage, namespace, name, subresource string, change func(object.Object) *status.Status) (object.Object, *status.Status)
 
 	// Write stores what change makes of an object as it is, without strategy, validation and admission.
-	Write(storage, namespace, name string, change func(object.Object) *status.Status) (object.Object, *status.Status)
+	Write(storage, namespace, name string, change func(object.Object) *status.Status) *status.Status
 
 	// Delete deletes an object, or begins to; admission is not asked. options is a DeleteOptions object, nil for none.
 	Delete(storage, namespace, name string, options object.Object) *status.Status

@@ -26,8 +26,9 @@ func (o *one) Item(string, string, string) *Item                           { ret
 func (o *one) Items(string, string, func(*Item) bool)                      {}
 func (o *one) Delete(string, string, string, object.Object) *status.Status { return nil }
 
-func (o *one) Write(storage, namespace, name string, change func(object.Object) *status.Status) (object.Object, *status.Status) {
-	return o.Update(storage, namespace, name, "", change)
+func (o *one) Write(storage, namespace, name string, change func(object.Object) *status.Status) *status.Status {
+	_, s := o.Update(storage, namespace, name, "", change)
+	return s
 }
 
 func (o *one) Update(_, _, name, _ string, change func(object.Object) *status.Status) (object.Object, *status.Status) {

@@ -26,7 +26,7 @@ func bindPod(c *resource.Connection) (object.Object, *status.Status) {
 	if name == "" {
 		return nil, status.BadRequest("Name parameter required.")
 	}
-	_, s := c.Write("pods", c.Namespace, name, func(pod object.Object) *status.Status {
+	s := c.Write("pods", c.Namespace, name, func(pod object.Object) *status.Status {
 		if s := bindingPreconditions(c, pod); s != nil {
 			return s
 		}

@@ -51,12 +51,7 @@ func (c *Store) Each(storage, _ string, yield func(object.Object) bool) {
 }
 
 // Update changes an object.
-func (c *Store) Update(storage, ns, name, _ string, change func(object.Object) *status.Status) (object.Object, *status.Status) {
-	return c.Write(storage, ns, name, change)
-}
-
-// Write changes an object.
-func (c *Store) Write(storage, _, name string, change func(object.Object) *status.Status) (object.Object, *status.Status) {
+func (c *Store) Update(storage, _, name, _ string, change func(object.Object) *status.Status) (object.Object, *status.Status) {
 	obj := c.Get(storage, "", name)
 	if obj == nil {
 		return nil, status.NotFound(status.Resource{Resource: storage}, name)
@@ -68,6 +63,12 @@ func (c *Store) Write(storage, _, name string, change func(object.Object) *statu
 	obj.SetMeta("resourceVersion", strconv.Itoa(c.Rev))
 	c.Objects[storage+"/"+name] = obj
 	return obj.Copy(), nil
+}
+
+// Write changes an object.
+func (c *Store) Write(storage, ns, name string, change func(object.Object) *status.Status) *status.Status {
+	_, s := c.Update(storage, ns, name, "", change)
+	return s
 }
 
 // Delete notes a deletion.
