@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	_ "time/tzdata" // the tests' machine may have none
 
 	"github.com/matryer/is"
 )
@@ -57,7 +58,7 @@ func TestNext(t *testing.T) {
 	zone := func(name string) *time.Location {
 		in, err := time.LoadLocation(name)
 		if err != nil {
-			t.Skip("no time zones here: ", err)
+			t.Fatal(err)
 		}
 		return in
 	}
