@@ -54,7 +54,7 @@ help: ## print this list
 run: ## build and start kubesim serve with the page; it prints its URL and the kubectl line to try (RUNFLAGS)
 	@if command -v npm >/dev/null; then $(MAKE) --no-print-directory web WASMFLAGS=--fast >&2; \
 	else echo "left out: the page needs npm (https://nodejs.org, or: apt-get install npm)" >&2; fi
-	$(GO) run ./fake/cmd/kubesim serve $$(if [ -f web/dist/index.html ]; then echo --web web/dist; fi) $(RUNFLAGS)
+	$(GO) run ./fake/cmd/kubesim serve --nodes 3 $$(if [ -f web/dist/index.html ]; then echo --web web/dist; fi) $(RUNFLAGS)
 
 test: test-go test-wasm test-web ## run all tests of all modules, shuffled (TESTFLAGS)
 
