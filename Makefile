@@ -166,7 +166,7 @@ life: ## situations in which controllers act, compared with the recorded real on
 
 life-real: ## the same against a server whose controllers run, in real time: KUBESIM_TARGET=http://… KUBESIM_TOKEN=…; KUBESIM_RECORD=1 records those that are new
 	@if [ -z "$$KUBESIM_TARGET" ]; then echo "set KUBESIM_TARGET=http://127.0.0.1:6480 and KUBESIM_TOKEN=admintoken (make real CONTROLLERS=1 starts such a server)"; exit 1; fi
-	$(GO) test -count=1 -timeout 60m -v -run '^TestLifeTarget$$' ./sim/conformance | grep -vE '^ *(=== (RUN|PAUSE|CONT|NAME)|--- PASS)'
+	KUBESIM_LIFE=1 $(GO) test -count=1 -timeout 60m -v -run '^TestTarget$$' ./sim/conformance | grep -vE '^ *(=== (RUN|PAUSE|CONT|NAME)|--- PASS)'
 
 journeys: ## variations of the cases, sent to a real server and to a simulator until KUBESIM_REQUESTS in a row agree; KUBESIM_AREA=apply,crd
 	@if [ -z "$$KUBESIM_TARGET" ]; then echo "set KUBESIM_TARGET=http://127.0.0.1:6480 and KUBESIM_TOKEN=admintoken (make real starts such a server)"; exit 1; fi

@@ -234,7 +234,8 @@ func TestServerEndsAWatch(t *testing.T) {
 
 // TestTarget runs the cases against the server at KUBESIM_TARGET, with KUBESIM_TOKEN; KUBESIM_INSECURE=1 accepts any
 // certificate and KUBESIM_SECOND names another server over the same store. With KUBESIM_RECORD=1 it records the cases
-// that have no recording instead. See "make conformance-real".
+// that have no recording instead. KUBESIM_LIFE=1: situations, against a server whose controllers run. See "make
+// conformance-real" and "make life-real".
 func TestTarget(t *testing.T) {
 	url := os.Getenv("KUBESIM_TARGET")
 	if url == "" {
@@ -243,6 +244,10 @@ func TestTarget(t *testing.T) {
 	target := Target{
 		URL: url, Token: os.Getenv("KUBESIM_TOKEN"), Seed: uint64(time.Now().UnixNano()),
 		Transport: Network(os.Getenv("KUBESIM_INSECURE") != ""),
+	}
+	if os.Getenv("KUBESIM_LIFE") != "" {
+		lifeOf(t, target)
+		return
 	}
 	if second := os.Getenv("KUBESIM_SECOND"); second != "" {
 		target.Second = &Target{URL: second, Transport: target.Transport}
@@ -268,15 +273,9 @@ func TestTarget(t *testing.T) {
 	Check(t, func(*testing.T, Case) Target { return target }, Options[*testing.T]{Workers: 8})
 }
 
-// TestLifeTarget plays the situations against the server at KUBESIM_TARGET, whose controllers run; KUBESIM_RECORD=1 records
-// those that have no recording instead. The variables are TestTarget's. See "make life-real".
-func TestLifeTarget(t *testing.T) {
-	url := os.Getenv("KUBESIM_TARGET")
-	if url == "" {
-		t.Skip("KUBESIM_TARGET is not set")
-	}
-	target := Target{URL: url, Token: os.Getenv("KUBESIM_TOKEN"), Seed: uint64(time.Now().UnixNano()),
-		Transport: Network(os.Getenv("KUBESIM_INSECURE") != "")}
+// lifeOf plays the situations against a server, or records those that have no recording.
+func lifeOf(t *testing.T, target Target) {
+	t.Helper()
 	if os.Getenv("KUBESIM_RECORD") != "" {
 		done, err := RecordLife(t.Context(), target, "testdata/life", lifeWorkers)
 		t.Logf("recorded %q", done)

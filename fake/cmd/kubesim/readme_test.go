@@ -28,7 +28,7 @@ func TestReadme(t *testing.T) {
 	if len(commands) < 10 {
 		t.Fatalf("the README has %d commands, it should have a lesson", len(commands))
 	}
-	s := serving(t, "--clock", "manual", "--controllers", "none")
+	s := serving(t, "--clock", "manual")
 	var script strings.Builder
 	for _, c := range commands {
 		if c.line == "S=http://127.0.0.1:8001" { // the lesson's server

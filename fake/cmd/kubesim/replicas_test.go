@@ -19,7 +19,7 @@ func TestServeReplicas(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	code := make(chan int, 1)
 	go func() {
-		code <- program{w, new(bytes.Buffer)}.main(ctx, []string{"serve", "--controllers", "none", "--replica", "version=1.36,gates=VolumeLimitScaling=true,GenericWorkload=false",
+		code <- program{w, new(bytes.Buffer)}.main(ctx, []string{"serve", "--replica", "version=1.36,gates=VolumeLimitScaling=true,GenericWorkload=false",
 			"--replica", "version=1.35,serve=autoscaling/v1=false"})
 		w.Close()
 	}()

@@ -53,7 +53,8 @@ const serveUsage = `kubesim serve [flags] serves a simulated API server until it
   --bare                leave out what API servers make when they start (cluster roles, flow schemas, the Service
                         kubernetes, …) but for the namespaces
   --controllers WHICH   of kube-controller-manager: all, NAME,NAME, all,-NAME, or none: as a real server on its own
-                        (default all)
+                        (default with --nodes: all; else clusterrole-aggregation-controller, so that answers are those
+                        of a server that nobody else writes to)
   --nodes N             so many nodes, node-1, node-2, …, whose kubelets run pods; nothing runs in a container, but it
                         starts, is probed, prints and ends as its command and annotations say (default 0)
 
@@ -198,7 +199,6 @@ func (f *flags) set() *flag.FlagSet {
 	listFlag(set, "enable-admission-plugins", &f.plugins)
 	set.BoolVar(&f.bare, "bare", false, "")
 	set.IntVar(&f.nodes, "nodes", 0, "")
-	f.controllers = controller.All
 	set.Func("controllers", "", func(which string) error {
 		f.alone, f.controllers = which == "none", nil
 		for name := range strings.SplitSeq(which, ",") {
@@ -230,6 +230,9 @@ func (f *flags) set() *flag.FlagSet {
 func (f *flags) options() (fake.Options, error) {
 	o := fake.Options{Seed: f.seed, Clock: clock.System{}, Plugins: f.plugins, Replicas: f.replicaOptions(), Bare: f.bare,
 		NoControllers: f.alone, Controllers: f.controllers, Nodes: f.nodes}
+	if f.nodes > 0 && !f.alone && f.controllers == nil { // a whole cluster
+		o.Controllers = controller.All
+	}
 	if _, port, err := net.SplitHostPort(f.listen); err == nil {
 		o.Port, _ = strconv.Atoi(port) // 0 is the default: it is not known yet which one it will be
 	}

@@ -206,7 +206,7 @@ func TestSeedAndReset(t *testing.T) {
 	is.Equal(serving(t, "--seed", "7", "--clock", "manual").must("POST", configMaps, body), first)
 	is.True(serving(t, "--seed", "8", "--clock", "manual").must("POST", configMaps, body) != first)
 	s.must("POST", "/sim/v1/reset", "")
-	is.Equal(len(s.object("GET", configMaps, "").List("items")), 1) // that of the CA, which each namespace gets
+	is.Equal(len(s.object("GET", configMaps, "").List("items")), 0)
 	is.Equal(s.must("POST", configMaps, body), first)
 }
 
@@ -278,4 +278,18 @@ func TestTokens(t *testing.T) {
 	open.must("GET", configMaps, "")
 	_, stderr = open.stop()
 	is.True(strings.HasSuffix(stderr, "note: --token and certificates decide nothing without --auth rbac: every request is cluster-admin\n"))
+}
+
+// A server with nodes is a whole cluster, whose controllers work; one without is on its own, unless it is told otherwise.
+func TestServeControllers(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		args []string
+		want int // config maps in a new namespace: kube-root-ca.crt
+	}{{nil, 0}, {[]string{"--nodes", "1"}, 1}, {[]string{"--controllers", "all"}, 1}, {[]string{"--nodes", "1", "--controllers", "none"}, 0}} {
+		is := is.New(t)
+		s := serving(t, append(tt.args, "--clock", "manual")...)
+		s.must("POST", "/api/v1/namespaces", `{"metadata":{"name":"n"}}`)
+		is.Equal(len(s.object("GET", "/api/v1/namespaces/n/configmaps", "").List("items")), tt.want)
+	}
 }

@@ -155,7 +155,7 @@ func TestClientCertificates(t *testing.T) {
 func TestEnablePlugins(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
-	s := serving(t, "--controllers", "none", "--enable-admission-plugins", "ServiceAccount")
+	s := serving(t, "--enable-admission-plugins", "ServiceAccount")
 	code, text := s.do("POST", "/api/v1/namespaces/default/pods", `{"metadata":{"name":"p"},"spec":{"containers":[{"name":"c","image":"i"}]}}`)
 	is.Equal(code, http.StatusForbidden)
 	is.True(strings.Contains(text, `error looking up service account default/default: serviceaccount \"default\" not found`))
