@@ -52,6 +52,9 @@ type run struct {
 	Ready    bool               `json:",omitempty"`
 	Probes   map[string]*probe  `json:",omitempty"`
 	Files    map[string]*string `json:",omitempty"` // that commands run in it have changed
+
+	Resources object.Object `json:",omitempty"` // what the one has that runs
+	Again     bool          `json:",omitempty"` // it is started again, whatever its restart policy: it was ended to be resized
 }
 
 // past is a container that has ended.
@@ -244,7 +247,7 @@ func (w *worker) started(c *container) {
 	r.ID = digest(w.pod.UID(), c.name, fmt.Sprint(r.Restarts))
 	r.State, r.Started, r.Finished, r.Code, r.Killed, r.Image = running, w.now, time.Time{}, 0, false, image
 	r.Steps, r.Stopping, r.Probes, r.Files, r.Pull = stepsMin, time.Time{}, nil, nil, pause{}
-	r.Up, r.Ready = false, false
+	r.Up, r.Ready, r.Again, r.Resources = false, false, false, w.rec.Allocated[c.name]
 	w.foresee(c)
 	w.probe(c)
 }

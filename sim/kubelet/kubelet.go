@@ -4,6 +4,8 @@
 //	Node registers, as node-1                                 node.go
 //	  │ pod with spec.nodeName node-1
 //	  ▼
+//	does the node take it? ─ no ─▶ it has failed                  admit.go
+//	  ▼ yes; what it is given may change later                    resize.go
 //	volumes are there? ─▶ sandbox, IP ─▶ init containers, sidecars ─▶ containers        pod.go, volumes.go
 //	                                         each: creating ─▶ running ─▶ exited ─▶ backoff ─▶ creating   container.go
 //	                                                            │ probes                       probe.go

@@ -59,6 +59,16 @@ func (a *Amounts) Add(b Amounts, times int64) {
 	}
 }
 
+// Raise makes every amount at least that of b.
+func (a *Amounts) Raise(b Amounts) {
+	a.CPU, a.Memory, a.Ephemeral = max(a.CPU, b.CPU), max(a.Memory, b.Memory), max(a.Ephemeral, b.Ephemeral)
+	for name, n := range b.Others { // order does not matter
+		if a.Others[name] < n {
+			a.Add(Amounts{Others: map[string]int64{name: n - a.Others[name]}}, 1)
+		}
+	}
+}
+
 // Clone returns amounts that can be added to.
 func (a Amounts) Clone() Amounts {
 	a.Others = maps.Clone(a.Others)
