@@ -75,7 +75,9 @@ type Nodes struct {
 func New(o Options) *Nodes {
 	n := &Nodes{}
 	for i := range o.Nodes {
-		n.all = append(n.all, &Kubelet{node: fmt.Sprintf("node-%d", i+1), index: i, images: o.Images})
+		k := &Kubelet{node: fmt.Sprintf("node-%d", i+1), index: i, images: o.Images}
+		n.all = append(n.all, k)
+		k.first = n.all[0]
 	}
 	return n
 }
@@ -115,6 +117,7 @@ func (n *Nodes) Attach(client func(name string) *controller.Client, schedule *cl
 type Kubelet struct {
 	node   string
 	index  int
+	first  *Kubelet // of all: what persistent volumes hold is its to keep
 	images map[string]Image
 	client *controller.Client
 	memory memory
@@ -129,6 +132,8 @@ type memory struct {
 	Pods       map[string]*pod `json:",omitempty"` // by NAMESPACE/NAME
 	Images     map[string]bool `json:",omitempty"` // which are on the node
 	Address    int             `json:",omitempty"` // the last that a pod got
+
+	Files map[string]string `json:",omitempty"` // on the node, and in persistent volumes, by path
 }
 
 // Memory is controller.Rememberer's.

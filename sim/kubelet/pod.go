@@ -23,6 +23,7 @@ type pod struct {
 	Overdue    bool            `json:",omitempty"` // activeDeadlineSeconds are over
 	Spoke      time.Time       `json:",omitzero"`  // when the last event was recorded
 	Said       map[string]*said
+	Files      map[string]string `json:",omitempty"` // in its own volumes, by VOLUME/path
 
 	Refused   *refusal                 `json:",omitempty"` // why the node did not take it
 	Admitted  bool                     `json:",omitempty"` // the node took it
@@ -151,7 +152,9 @@ func (w *worker) populate() {
 				rec.Containers[c.name] = &run{}
 			}
 			c.run = rec.Containers[c.name]
-			c.program, c.wrong = w.k.programOf(resolver{w.api, w.k}, obj, spec)
+			if c.program, c.wrong = w.k.programOf(resolver{w.api, w.k}, obj, spec); c.program != nil {
+				c.program.world.Files = c.run.Found
+			}
 			w.containers = append(w.containers, c)
 		}
 	}
