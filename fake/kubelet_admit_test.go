@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/kubesim/kubesim/fake"
+	"github.com/kubesim/kubesim/sim/controller"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/matryer/is"
 )
@@ -30,7 +31,7 @@ func TestPodsThatANodeRefuses(t *testing.T) {
 				"SysctlForbidden", `forbidden sysctl: "kernel.msgmax" not allowlisted`},
 		} {
 			c.bound(x.name, x.spec)
-			pod := c.later(0, x.name)
+			pod := c.later(time.Second, x.name)
 			is.Equal(state(pod), "Failed "+x.reason)
 			is.Equal(pod.String("status", "message"), "Pod was rejected: "+x.message)
 			is.Equal(len(pod.List("status", "conditions")), 0) // as a real kubelet leaves it
@@ -133,4 +134,20 @@ func TestResizeBelowUsage(t *testing.T) {
 		pod = c.later(time.Second, "a")
 		is.Equal(pod.Objects("status", "containerStatuses")[0].String("resources", "limits", "memory"), "48Mi")
 	})
+}
+
+// Who makes a pod again and again that its node refuses does so once a second, as long as there is a reason; no longer.
+func TestPodThatIsRefusedAgainAndAgain(t *testing.T) {
+	is := is.New(t)
+	c := client{t, fake.RunT(t, fake.Options{Nodes: 1, Controllers: controller.All})}
+	const port = `"containers":[{"name":"c","image":"nginx","ports":[{"containerPort":80,"hostPort":80}]}]`
+	c.bound("first", port)
+	c.srv.Clock.Advance(time.Second)
+	c.must("POST", inApps+"statefulsets", `{"metadata":{"name":"web"},"spec":{"serviceName":"web","selector":{"matchLabels":{"a":"b"}},`+
+		`"template":{"metadata":{"labels":{"a":"b"}},"spec":{"nodeName":"node-1",`+port+`}}}}`)
+	c.srv.Clock.Advance(10 * time.Second)
+	is.Equal(strings.Count(strings.Join(c.told("web-0"), "\n"), "NodePorts:"), 11)
+	c.must("DELETE", inPods+"/first", "")
+	c.srv.Clock.Advance(10 * time.Second)
+	is.Equal(state(c.must("GET", inPods+"/web-0", "")), "Running c:running,ready")
 }

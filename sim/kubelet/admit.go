@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/kubesim/kubesim/sim/builtin/podspec"
 	"github.com/kubesim/kubesim/sim/controller/workload"
@@ -12,17 +13,28 @@ import (
 )
 
 // refusal is why a kubelet does not run a pod, or does not give it what it asks for now.
-type refusal struct{ Reason, Message string }
+type refusal struct {
+	Reason, Message string
+	At              time.Time `json:",omitzero"` // when it says so
+}
+
+// refusing is how long it takes a kubelet to say that it does not run a pod: who makes another in its place at once, as a
+// StatefulSet does, goes round once in that time.
+const refusing = time.Second
 
 // admit decides whether the node takes a pod that it has not seen, and remembers what it was given
 // (allocation.Manager.AddPod). One that is refused has failed (Kubelet.rejectPod).
 func (w *worker) admit() bool {
-	if w.rec.Refused != nil {
-		return false
+	if w.rec.Refused == nil {
+		if w.rec.Refused = w.refuses(); w.rec.Refused != nil {
+			w.event(nil, "Warning", w.rec.Refused.Reason, w.rec.Refused.Message)
+			w.rec.Refused.At = w.now.Add(refusing)
+		}
 	}
-	if why := w.refuses(); why != nil {
-		w.rec.Refused = why
-		w.event(nil, "Warning", why.Reason, why.Message)
+	if w.rec.Refused != nil {
+		if w.now.Before(w.rec.Refused.At) {
+			w.at(w.rec.Refused.At)
+		}
 		return false
 	}
 	w.rec.Admitted = true
@@ -38,10 +50,10 @@ func (w *worker) refuses() *refusal {
 	}
 	node := w.node()
 	if os := w.pod.Labels()[osLabel]; os != "" && os != "linux" {
-		return &refusal{"PodOSSelectorNodeLabelDoesNotMatch", "Failed to admit pod as the `kubernetes.io/os` label doesn't match node label"}
+		return refused("PodOSSelectorNodeLabelDoesNotMatch", "Failed to admit pod as the `kubernetes.io/os` label doesn't match node label")
 	}
 	if os := w.pod.String("spec", "os", "name"); os != "" && os != "linux" {
-		return &refusal{"PodOSNotSupported", "Failed to admit pod as the OS field doesn't match node OS"}
+		return refused("PodOSNotSupported", "Failed to admit pod as the OS field doesn't match node OS")
 	}
 	if why := w.lacking(node); why != nil {
 		return why
@@ -92,29 +104,31 @@ func (w *worker) lacking(node *offer) *refusal {
 	return nil
 }
 
+func refused(reason, format string, args ...any) *refusal {
+	return &refusal{Reason: reason, Message: fmt.Sprintf(format, args...)}
+}
+
 func outOf(lack workload.Lack) *refusal {
-	return &refusal{"OutOf" + lack.Resource, fmt.Sprintf("Node didn't have enough resource: %s, requested: %d, used: %d, capacity: %d",
-		lack.Resource, lack.Requested, lack.Used, lack.Capacity)}
+	return refused("OutOf"+lack.Resource, "Node didn't have enough resource: %s, requested: %d, used: %d, capacity: %d",
+		lack.Resource, lack.Requested, lack.Used, lack.Capacity)
 }
 
 // misplaced says why the pod may not be on the node (scheduler.AdmissionCheck, lifecycle.generalFilter).
 func (w *worker) misplaced(node *offer) *refusal {
 	spec := w.pod.At("spec")
-	refused := func(plugin, why string) *refusal {
-		return &refusal{plugin, fmt.Sprintf("Predicate %s failed: %s", plugin, why)}
-	}
+	fails := func(plugin, why string) *refusal { return refused(plugin, "Predicate %s failed: %s", plugin, why) }
 	if !workload.NodeAffinityOf(spec).Match(w.k.node, node.labels) {
-		return refused("NodeAffinity", "node(s) didn't match Pod's node affinity/selector")
+		return fails("NodeAffinity", "node(s) didn't match Pod's node affinity/selector")
 	}
 	if ports := workload.HostPortsOf(spec); len(ports) > 0 {
 		for _, other := range w.k.memory.Pods { // order does not matter: any
 			if other != w.rec && other.runs() && workload.Conflict(ports, other.Ports) {
-				return refused("NodePorts", "node(s) didn't have free ports for the requested pod ports")
+				return fails("NodePorts", "node(s) didn't have free ports for the requested pod ports")
 			}
 		}
 	}
 	if workload.Untolerated(node.taints, workload.TolerationsOf(spec), "NoExecute") {
-		return refused("TaintToleration", "node(s) had taints that the pod didn't tolerate")
+		return fails("TaintToleration", "node(s) had taints that the pod didn't tolerate")
 	}
 	return nil
 }
@@ -169,13 +183,13 @@ func (w *worker) sysctls() *refusal {
 		default:
 			continue
 		}
-		return &refusal{"SysctlForbidden", fmt.Sprintf("forbidden sysctl: %q not %s", name, why)}
+		return refused("SysctlForbidden", "forbidden sysctl: %q not %s", name, why)
 	}
 	return nil
 }
 
-// refused is the status of a pod that the node does not take: what the kubelet has said before is gone with it.
-func (w *worker) refused(before object.Object) object.Object {
+// refusedStatus is the status of a pod that the node does not take: what the kubelet has said before is gone with it.
+func (w *worker) refusedStatus(before object.Object) object.Object {
 	now := object.Object{"phase": "Failed", "reason": w.rec.Refused.Reason, "message": "Pod was rejected: " + w.rec.Refused.Message,
 		"observedGeneration": w.pod.Generation(), "startTime": object.Time(w.now)}
 	for _, name := range []string{"qosClass", "startTime", "resourceClaimStatuses", "extendedResourceClaimStatus"} {

@@ -46,8 +46,10 @@ func (w *worker) report() *status.Status {
 
 // status is what the pod is like (kubelet.generateAPIPodStatus). What is not the kubelet's is taken from the one before.
 func (w *worker) status(before object.Object) object.Object {
-	if w.rec.Refused != nil {
-		return w.refused(before)
+	if r := w.rec.Refused; r != nil && w.now.Before(r.At) {
+		return before
+	} else if r != nil {
+		return w.refusedStatus(before)
 	}
 	now := before.Copy()
 	if now == nil {
