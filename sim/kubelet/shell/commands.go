@@ -36,6 +36,10 @@ func (p *process) call(args []string) {
 		}
 		return
 	}
+	if body, ok := p.functions[args[0]]; ok {
+		p.enter(body)
+		return
+	}
 	if IsShell(name) {
 		p.script(args[1:])
 		return
@@ -260,8 +264,17 @@ func sequence(p *process, args []string) int {
 // sequenceMax is the longest that seq counts.
 const sequenceMax = 100_000
 
-func trap(p *process, _ []string) int {
+// trap says what is done when a signal comes. That of the signal to end is kept.
+func trap(p *process, args []string) int {
 	p.handles = true
+	if len(args) < 2 || !slices.ContainsFunc(args[1:], func(s string) bool { return s == "TERM" || s == "SIGTERM" || s == "15" }) {
+		return 0
+	}
+	x, err := Parse(args[0])
+	p.term, p.trapped = nil, err == nil && args[0] != "-"
+	if p.trapped {
+		p.term = x.list
+	}
 	return 0
 }
 
