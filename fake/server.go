@@ -134,6 +134,13 @@ type Options struct {
 	// those of these Options, but for Authenticate. A Clock that is not nil must not be behind the time of the snapshot.
 	Snapshot []byte
 
+	// MaxWritesPerInstant is how often the same object may be written while time stands still, before a test fails because those
+	// who write it will never end: it says who they are, and what they change. Objects that are deleted and made again under
+	// new names count, too. 0: 1,000. Below 0: nobody counts.
+	MaxWritesPerInstant int
+	// FailOnWarning lets a test fail when an answer has a warning, such as that of a field that nobody knows: it was dropped.
+	FailOnWarning bool
+
 	tail bool // Trace is only that
 }
 
@@ -143,6 +150,7 @@ func (o *Options) authenticates() bool { return o.Auth != auth.AlwaysAllow || o.
 // TB is the part of *testing.T that RunT needs, so that no package testing gets into programs.
 type TB interface {
 	Helper()
+	Errorf(format string, args ...any)
 	Fatalf(format string, args ...any)
 	Logf(format string, args ...any)
 	Cleanup(func())
@@ -162,6 +170,7 @@ type Server struct {
 	handler    http.Handler
 	transport  *transport
 	logf       func(format string, args ...any)
+	errorf     func(format string, args ...any) // of the test; nil: there is none
 	fatalf     func(format string, args ...any)
 	cleanup    func(func()) // of the test; nil: there is none
 	services   *services    // shared with forks
@@ -171,6 +180,10 @@ type Server struct {
 	die        context.CancelFunc
 	plugins    map[string]*kubeconfig // who admission plugins are to webhooks, by name
 	journal    *archive.Journal       // nil: Options.Data is ""
+
+	witnessed sync.Once
+	witness   *witness // nil: nobody looks
+	marks     []uint64 // records of what the test has failed for
 
 	mu        sync.Mutex
 	admits    bool // AdmitThrough was called
@@ -243,7 +256,8 @@ func RunT(t TB, options ...Options) *Server {
 		t.Fatalf("kubesim: the server does not start: %v", err)
 		return nil
 	}
-	s.logf, s.fatalf, s.cleanup = t.Logf, t.Fatalf, t.Cleanup
+	s.logf, s.errorf, s.fatalf, s.cleanup = t.Logf, t.Errorf, t.Fatalf, t.Cleanup
+	s.attest()
 	t.Cleanup(func() {
 		t.Helper()
 		s.report(t)

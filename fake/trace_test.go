@@ -26,6 +26,7 @@ type test struct {
 }
 
 func (t *test) Helper()                           {}
+func (t *test) Errorf(format string, args ...any) { t.failed = true; t.Logf(format, args...) }
 func (t *test) Fatalf(format string, args ...any) { t.Logf(format, args...) }
 func (t *test) Logf(format string, args ...any)   { fmt.Fprintf(&t.log, format+"\n", args...) }
 func (t *test) Cleanup(f func())                  { t.cleanups = append(t.cleanups, f) }
@@ -111,7 +112,7 @@ request.decided create configmaps default ◀ request.arrived create
 store.committed ADDED configmaps default/a ◀ request.arrived create
 replica.applied ADDED configmaps default/a ◀ store.committed ADDED
 watch.sent ADDED configmaps default/a ◀ store.committed ADDED
-request.answered create configmaps default ◀ request.arrived create
+request.answered create configmaps default/a ◀ request.arrived create
 request.arrived delete configmaps default/a
 request.decided delete configmaps default/a ◀ request.arrived delete
 store.committed DELETED configmaps default/a ◀ request.arrived delete

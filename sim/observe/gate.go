@@ -158,6 +158,7 @@ func (g *gate) sent(n watchcache.Notice) {
 		r.Cause = g.h.commit.record
 	}
 	g.h.add(r)
+	g.delivered(&r)
 }
 
 // hold remembers a gate for release and forgets those whose watches have ended.

@@ -40,6 +40,7 @@ func (r *Record) AppendJSON(b []byte) []byte {
 	number("rv", r.Rev)
 	number("code", uint64(r.Code))
 	text("text", r.Text)
+	text("hint", r.Hint)
 	return append(b, '}')
 }
 
