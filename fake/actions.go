@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unique"
 
 	"github.com/kubesim/kubesim/sim/observe"
 	"github.com/kubesim/kubesim/sim/trace"
@@ -68,19 +69,37 @@ func (all Actions) Writes() Actions {
 	return all.Of("create", "update", "patch", "delete", "deletecollection")
 }
 
-// add remembers a request.
-func (all *Actions) add(at time.Time, r *observe.Reply) {
-	if r.Resource == "" || len(*all) >= actionsMax {
+// taken is a request as it is remembered: most are of a shape that there was before.
+type taken struct {
+	at      int64 // in nanoseconds since 1970
+	shape   unique.Handle[shape]
+	code    int32
+	message string
+}
+
+// shape is what two requests have in common.
+type shape struct{ client, user, verb, resource, subresource, namespace, key string }
+
+// take remembers a request.
+func (w *witness) take(at time.Time, r *observe.Reply) {
+	if r.Resource == "" || len(w.actions) >= actionsMax {
 		return
 	}
-	namespace, name, ok := strings.Cut(r.Key, "/")
+	w.actions = append(w.actions, taken{at.UnixNano(), unique.Make(shape{r.UserAgent, r.User, r.Verb, trace.What(r.Group, r.Resource, "", ""),
+		r.Subresource, r.Namespace, r.Key}), int32(r.Code), r.Message})
+}
+
+// action is the request as it is shown.
+func (t *taken) action() Action {
+	s := t.shape.Value()
+	namespace, name, ok := strings.Cut(s.key, "/")
 	if !ok {
-		if namespace, name = r.Namespace, r.Key; name == namespace {
+		if namespace, name = s.namespace, s.key; name == namespace {
 			name = ""
 		}
 	}
-	*all = append(*all, Action{At: at, Client: r.UserAgent, User: r.User, Verb: r.Verb, Resource: trace.What(r.Group, r.Resource, "", ""),
-		Subresource: r.Subresource, Namespace: namespace, Name: name, Code: r.Code, Message: r.Message})
+	return Action{At: time.Unix(0, t.at).UTC(), Client: s.client, User: s.user, Verb: s.verb, Resource: s.resource,
+		Subresource: s.subresource, Namespace: namespace, Name: name, Code: int(t.code), Message: t.message}
 }
 
 // Actions returns what clients asked for whose User-Agent begins with a prefix, as client-go's fake clientset does: requests for
@@ -95,9 +114,9 @@ func (s *Server) Actions(userAgent string) (some Actions) {
 	if len(w.actions) >= actionsMax && s.errorf != nil {
 		s.errorf("kubesim: Actions: there were more than %d requests", actionsMax)
 	}
-	for _, a := range w.actions {
-		if strings.HasPrefix(a.Client, userAgent) {
-			some = append(some, a)
+	for i := range w.actions {
+		if strings.HasPrefix(w.actions[i].shape.Value().client, userAgent) {
+			some = append(some, w.actions[i].action())
 		}
 	}
 	return some

@@ -46,7 +46,7 @@ func (s *Server) AtRest(t TB, d time.Duration) {
 	defer w.unlisten(q)
 	for began := s.cluster.Clock().Now(); ; {
 		s.pass(restFor)
-		seen := w.take(q)
+		seen := w.counted(q)
 		if seen.n == 0 {
 			break
 		}
@@ -56,13 +56,13 @@ func (s *Server) AtRest(t TB, d time.Duration) {
 		}
 	}
 	s.pass(d)
-	if seen := w.take(q); seen.n > 0 {
+	if seen := w.counted(q); seen.n > 0 {
 		t.Errorf("kubesim: not at rest: %d writes in %s in which nothing changed%s", seen.n, d, seen)
 	}
 }
 
-// take returns what was counted and begins anew.
-func (w *witness) take(q *quiet) *quiet {
+// counted returns what was counted and begins anew.
+func (w *witness) counted(q *quiet) *quiet {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	seen := *q

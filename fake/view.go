@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -74,6 +75,12 @@ func (v View) definition(resource string) *resource.Definition {
 		}
 	}
 	return nil
+}
+
+// revisionOf is the revision that an object was last written in.
+func revisionOf(obj Object) uint64 {
+	rev, _ := strconv.ParseUint(obj.ResourceVersion(), 10, 64)
+	return rev
 }
 
 func itemOf(d *resource.Definition, kv *mvcc.KV) *resource.Item { return resource.ItemOf(d, kv) }

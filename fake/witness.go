@@ -25,12 +25,13 @@ import (
 //	right ──▶ Asked ─────┴─▶ rights, promises
 type witness struct {
 	server   *Server
+	since    uint64     // the revision with which it began to look
 	mu       sync.Mutex // guards what follows from those who read it without the Cluster's lock
 	promises []*promise
 	instant  instant
-	actions  Actions
+	actions  []taken
 	rights   rights
-	creators map[string]string // client that made an object, by its key
+	creators map[string]string // client that made an object, by its key; the Cluster's lock guards it
 	written  []chan struct{}   // signalled at each commit
 	quiet    []*quiet
 	broken   []error
@@ -49,7 +50,7 @@ type promise struct {
 // attest begins to see, once.
 func (s *Server) attest() *witness {
 	s.witnessed.Do(func() {
-		s.witness = &witness{server: s, creators: map[string]string{}}
+		s.witness = &witness{server: s, since: s.cluster.Revision(), creators: map[string]string{}}
 		s.cluster.Attest(s.witness)
 	})
 	return s.witness
@@ -108,7 +109,7 @@ func (w *witness) halt() {
 func (w *witness) Answered(r *observe.Reply) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.actions.add(w.server.cluster.Clock().Now(), r)
+	w.take(w.server.cluster.Clock().Now(), r)
 	if w.server.options.FailOnWarning {
 		for _, text := range r.Warnings() {
 			w.fail(r.Record, fmt.Sprintf("a warning to %s about %s %s %s: %s", clientName(r.UserAgent), r.Verb, r.Resource, r.Key, text))

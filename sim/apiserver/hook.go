@@ -46,6 +46,8 @@ type Exchange struct {
 
 	// Failure is the error that the request was answered with. nil: none, or one without a Status.
 	Failure *status.Status
+	// Shown is the revision of the object, or of the list, in the answer. 0: there is none.
+	Shown uint64
 
 	// Data is the Hook's own.
 	Data any
@@ -186,6 +188,13 @@ func (c *call) refuse(s *status.Status) {
 func (c *call) failed(s *status.Status) {
 	if c.exchange != nil {
 		c.exchange.Failure = s
+	}
+}
+
+// shows notes for the Hook of which revision the answer is.
+func (c *call) shows(rev uint64) {
+	if c.exchange != nil {
+		c.exchange.Shown = rev
 	}
 }
 

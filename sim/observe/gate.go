@@ -18,6 +18,7 @@ type gate struct {
 	w       *watchcache.Watch
 	queue   []waitingEvent
 	waiting bool
+	untold  []trace.Record // events in a stream that is held: witnesses are told when it goes on
 }
 
 type waitingEvent struct {

@@ -52,6 +52,7 @@ type Observer struct {
 	faults  *fault.Injector
 
 	witnesses []Witness
+	untold    []*gate // those with events that witnesses have to be told of
 
 	asking  *apiserver.Exchange // the request that is let in, or served
 	current *apiserver.Exchange // the request that is being served, if one is

@@ -78,6 +78,9 @@ func (o *Observer) wrote(e *commit.Commit) {
 	if len(o.witnesses) == 0 || e.Definition == nil {
 		return
 	}
+	if len(o.untold) > 0 {
+		o.tellReleased()
+	}
 	by := o.party()
 	for _, w := range o.witnesses {
 		w.Wrote(e, by, o.commit.record)
@@ -97,8 +100,40 @@ func (h hook) answered(e *apiserver.Exchange, r *trace.Record) {
 
 // delivered tells the witnesses of an event.
 func (g *gate) delivered(r *trace.Record) {
+	if len(g.h.witnesses) == 0 {
+		return
+	}
+	if g.w.Held() {
+		if g.untold = append(g.untold, *r); len(g.untold) == 1 {
+			g.h.untold = append(g.h.untold, g)
+		}
+		return
+	}
+	g.tell(r)
+}
+
+func (g *gate) tell(r *trace.Record) {
 	for _, w := range g.h.witnesses {
 		w.Delivered(g.e, r.Verb, r.Key, r.Rev)
+	}
+}
+
+// tellReleased tells the witnesses what has been held up and goes on now. What was in a stream that broke, nobody gets.
+func (o *Observer) tellReleased() {
+	held := o.untold
+	o.untold = nil
+	for _, g := range held {
+		switch {
+		case g.w.Broken() != nil:
+			g.untold = nil
+		case g.w.Held():
+			o.untold = append(o.untold, g)
+		default:
+			for i := range g.untold {
+				g.tell(&g.untold[i])
+			}
+			g.untold = nil
+		}
 	}
 }
 
