@@ -42,7 +42,6 @@ func call(srv *fake.Server, method, path, body string) (int, object.Object) {
 type exampleT struct{}
 
 func (exampleT) Helper()               {}
-func (exampleT) Errorf(string, ...any) {}
 func (exampleT) Logf(string, ...any)   {}
 func (exampleT) Fatalf(string, ...any) {}
 func (exampleT) Cleanup(func())        {}

@@ -32,14 +32,14 @@ func (o *Outcome) Compare(t TB, srv *Server, resources ...string) {
 	defer o.mu.Unlock()
 	if !o.known {
 		if faults := srv.Faults.String(); faults != "" {
-			t.Errorf("kubesim: Outcome: the first run has to be one without faults, but it had\n%s", faults)
+			errorf(t)("kubesim: Outcome: the first run has to be one without faults, but it had\n%s", faults)
 			return
 		}
 		o.state, o.known = state, true
 		return
 	}
 	if lines := lineDiff(o.state, state); lines != "" {
-		t.Errorf("kubesim: not the outcome that there is without faults (-):\n%s", lines)
+		errorf(t)("kubesim: not the outcome that there is without faults (-):\n%s", lines)
 	}
 }
 

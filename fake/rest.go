@@ -51,13 +51,13 @@ func (s *Server) AtRest(t TB, d time.Duration) {
 			break
 		}
 		if s.cluster.Clock().Now().Sub(began) > restWithin {
-			t.Errorf("kubesim: not at rest: after %s somebody still writes%s", restWithin, seen)
+			errorf(t)("kubesim: not at rest: after %s somebody still writes%s", restWithin, seen)
 			return
 		}
 	}
 	s.pass(d)
 	if seen := w.counted(q); seen.n > 0 {
-		t.Errorf("kubesim: not at rest: %d writes in %s in which nothing changed%s", seen.n, d, seen)
+		errorf(t)("kubesim: not at rest: %d writes in %s in which nothing changed%s", seen.n, d, seen)
 	}
 }
 

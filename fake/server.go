@@ -150,7 +150,6 @@ func (o *Options) authenticates() bool { return o.Auth != auth.AlwaysAllow || o.
 // TB is the part of *testing.T that RunT needs, so that no package testing gets into programs.
 type TB interface {
 	Helper()
-	Errorf(format string, args ...any)
 	Fatalf(format string, args ...any)
 	Logf(format string, args ...any)
 	Cleanup(func())
@@ -170,8 +169,8 @@ type Server struct {
 	handler    http.Handler
 	transport  *transport
 	logf       func(format string, args ...any)
-	errorf     func(format string, args ...any) // of the test; nil: there is none
 	fatalf     func(format string, args ...any)
+	errorf     func(format string, args ...any)
 	cleanup    func(func()) // of the test; nil: there is none
 	services   *services    // shared with forks
 	aggregator *aggregator
@@ -256,7 +255,7 @@ func RunT(t TB, options ...Options) *Server {
 		t.Fatalf("kubesim: the server does not start: %v", err)
 		return nil
 	}
-	s.logf, s.errorf, s.fatalf, s.cleanup = t.Logf, t.Errorf, t.Fatalf, t.Cleanup
+	s.logf, s.fatalf, s.errorf, s.cleanup = t.Logf, t.Fatalf, errorf(t), t.Cleanup
 	s.attest()
 	t.Cleanup(func() {
 		t.Helper()
@@ -264,6 +263,14 @@ func RunT(t TB, options ...Options) *Server {
 		s.Close()
 	})
 	return s
+}
+
+// errorf lets a test fail and go on, where it can.
+func errorf(t TB) func(format string, args ...any) {
+	if e, ok := t.(interface{ Errorf(string, ...any) }); ok {
+		return e.Errorf
+	}
+	return t.Fatalf
 }
 
 // Close ends open watches and listeners. It may be called more than once.

@@ -58,6 +58,8 @@ type recordLine struct {
 	Code    int       `json:"code"`
 	Text    string    `json:"text"`
 	Hint    string    `json:"hint"`
+	Before  []byte    `json:"-"`
+	After   []byte    `json:"-"`
 }
 
 // AppendJSON appends the header as one line of JSON without its end.
@@ -154,6 +156,5 @@ func ParseRecord(line []byte) (Record, error) {
 	if x.N == 0 || x.Site == "" {
 		return Record{}, fmt.Errorf("neither a record, which has n and site, nor a decision")
 	}
-	return Record{N: x.N, At: x.At, Site: x.Site, Cause: x.Cause, Replica: x.Replica, Client: x.Client, User: x.User, Verb: x.Verb,
-		What: x.What, Key: x.Key, Rev: x.Rev, Code: x.Code, Text: x.Text, Hint: x.Hint}, nil
+	return Record(x), nil
 }

@@ -59,7 +59,8 @@ type Record struct {
 
 	// Before and After are what was stored before a commit and what is there after it. nil: nothing. Lines of JSON do not
 	// have them.
-	Before, After []byte
+	Before []byte
+	After  []byte
 }
 
 // Options say what a Trace keeps.
