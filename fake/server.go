@@ -309,7 +309,7 @@ func (s *Server) Transport() http.RoundTripper { return s.transport }
 //	GET  replicas              what the API servers are like
 //	POST replicas/{i}/ACTION   lag?resource=pods, cut, resume, restart, unready?for=30s, stall?after=45s, close
 //	POST route?client=UA&replica=2, hold?client=UA, release?client=UA, restore?revision=N
-//	GET  trace                 what happened, as JSONL; ?format=timeline or mermaid, ?follow=1
+//	GET  trace                 what happened, as JSONL; ?format=timeline, report (&by=object) or mermaid, ?follow=1
 func (s *Server) Handler() http.Handler { return s.handler }
 
 // Revision returns the newest revision of the store: the resourceVersion of the last write.
