@@ -167,6 +167,17 @@ func (e *Exchange) Fail(s *status.Status) (answer *Answer) {
 	return answer
 }
 
+// Reply answers with an object, given as JSON, instead of serving the request. A client that would have protobuf gets JSON, too.
+func (e *Exchange) Reply(obj string) {
+	c := e.call
+	code := wire.StatusOK
+	if e.Verb == "create" {
+		code = wire.StatusCreated
+	}
+	c.format, _ = codec.Negotiate(codec.JSON.String(), c.negotiation()) // everybody has JSON
+	c.write(code, codec.Text{[]byte(obj + "\n")})
+}
+
 // refuse answers with an error as the real server does at the place where it says this: too many requests in plain text,
 // an expired revision to a watch inside of the stream.
 func (c *call) refuse(s *status.Status) {

@@ -101,7 +101,13 @@ func (h hook) Arrived(e *apiserver.Exchange, serve func(*status.Status)) {
 		return
 	}
 	x := h.carryOut(fault.RequestArrived, h.op(e), e)
-	h.delay(x.wait, func() { h.asking = e; serve(x.instead) })
+	h.delay(x.wait, func() {
+		if h.asking = e; x.object != "" {
+			e.Reply(x.object)
+			return
+		}
+		serve(x.instead)
+	})
 }
 
 // Decided is apiserver.Hook's.
