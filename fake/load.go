@@ -111,6 +111,7 @@ func (s *Server) send(method, path, contentType string, body []byte) (int, objec
 	if err != nil {
 		return 0, nil, err
 	}
+	q.Header.Set("User-Agent", loadManager)
 	if contentType != "" {
 		q.Header.Set("Content-Type", contentType)
 	}

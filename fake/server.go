@@ -134,6 +134,13 @@ type Options struct {
 	// those of these Options, but for Authenticate. A Clock that is not nil must not be behind the time of the snapshot.
 	Snapshot []byte
 
+	// MaxWritesPerInstant is how often the same object may be written while time stands still, before a test fails because those
+	// who write it will never end: it says who they are, and what they change. Objects that are deleted and made again under
+	// new names count, too. 0: 1,000. Below 0: nobody counts.
+	MaxWritesPerInstant int
+	// FailOnWarning lets a test fail when an answer has a warning, such as that of a field that nobody knows: it was dropped.
+	FailOnWarning bool
+
 	tail bool // Trace is only that
 }
 
@@ -173,6 +180,10 @@ type Server struct {
 	plugins    map[string]*kubeconfig // who admission plugins are to webhooks, by name
 	journal    *archive.Journal       // nil: Options.Data is ""
 	trial      *trial                 // nil: nobody explores
+
+	witnessed sync.Once
+	witness   *witness // nil: nobody looks
+	marks     []uint64 // records of what the test has failed for
 
 	mu        sync.Mutex
 	admits    bool // AdmitThrough was called
@@ -246,16 +257,22 @@ func RunT(t TB, options ...Options) *Server {
 		t.Fatalf("kubesim: the server does not start: %v", err)
 		return nil
 	}
-	s.logf, s.fatalf, s.errorf, s.cleanup = t.Logf, t.Fatalf, t.Fatalf, t.Cleanup
-	if e, ok := t.(interface{ Errorf(string, ...any) }); ok {
-		s.errorf = e.Errorf
-	}
+	s.logf, s.fatalf, s.errorf, s.cleanup = t.Logf, t.Fatalf, errorf(t), t.Cleanup
+	s.attest()
 	t.Cleanup(func() {
 		t.Helper()
 		s.report(t)
 		s.Close()
 	})
 	return s
+}
+
+// errorf lets a test fail and go on, where it can.
+func errorf(t TB) func(format string, args ...any) {
+	if e, ok := t.(interface{ Errorf(string, ...any) }); ok {
+		return e.Errorf
+	}
+	return t.Fatalf
 }
 
 // Close ends open watches and listeners. It may be called more than once.
@@ -294,7 +311,7 @@ func (s *Server) Transport() http.RoundTripper { return s.transport }
 //	GET  replicas              what the API servers are like
 //	POST replicas/{i}/ACTION   lag?resource=pods, cut, resume, restart, unready?for=30s, stall?after=45s, close
 //	POST route?client=UA&replica=2, hold?client=UA, release?client=UA, restore?revision=N
-//	GET  trace                 what happened, as JSONL; ?format=timeline or mermaid, ?follow=1
+//	GET  trace                 what happened, as JSONL; ?format=timeline, report (&by=object) or mermaid, ?follow=1
 func (s *Server) Handler() http.Handler { return s.handler }
 
 // Revision returns the newest revision of the store: the resourceVersion of the last write.

@@ -321,6 +321,14 @@ func (c *Client) writes() (done func()) {
 	return func() { m.writing = before }
 }
 
+// Writing names the controller, or the kubelet, whose request is being served, and the user that it is. "": somebody else's is.
+func (m *Manager) Writing() (name, user string) {
+	if m.writing == nil {
+		return "", ""
+	}
+	return m.writing.Name, m.writing.User.Name
+}
+
 // request is a request of the controller.
 func (c *Client) request(of, namespace, name string) (*registry.Request, *status.Status) {
 	d := c.manager.server.Definition(of)
