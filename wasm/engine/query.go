@@ -36,7 +36,7 @@ func init() {
 		"replicas": (*Engine).replicas, "clients": (*Engine).clients, "watches": (*Engine).watches,
 		"faults": (*Engine).faults, "clock": (*Engine).clock, "complete": (*Engine).complete, "help": (*Engine).help,
 		"export": (*Engine).export, "log": (*Engine).log, "lessons": (*Engine).lessons, "lesson": (*Engine).lessonView,
-		"progress": (*Engine).progress,
+		"progress": (*Engine).progress, "broken": (*Engine).broken,
 	}
 }
 
