@@ -26,6 +26,15 @@ func (e *Engine) attempt() *attempt {
 	return a
 }
 
+// take takes over the answers of a link, as far as there are such questions.
+func (a *attempt) take(l *lesson.Lesson, answers map[int]int) {
+	for step, answer := range answers {
+		if step >= 0 && step < len(l.Steps) && l.Steps[step].Predict != nil && answer >= 0 && answer < len(l.Steps[step].Predict.Options) {
+			a.answers[step] = answer
+		}
+	}
+}
+
 // lessonState is where a learner is. Its texts hold the values of this moment.
 type lessonState struct {
 	ID        string        `json:"id"`
@@ -228,10 +237,13 @@ func (e *Engine) solve(*request) (fields, error) {
 	if s.Done() {
 		return nil, failed("the lesson is over")
 	}
+	if b := s.Broken(); b != nil {
+		return nil, failed("this lesson cannot be finished from here: %s", b.Why)
+	}
 	var lines []string
 	var refused error
 	out := e.here()
-	why := s.Solve(func(op scenario.Op) error {
+	s.Solve(func(op scenario.Op) error {
 		if refused != nil {
 			return refused
 		}
@@ -244,11 +256,8 @@ func (e *Engine) solve(*request) (fields, error) {
 		}
 		return err
 	})
-	switch {
-	case refused != nil:
+	if refused != nil {
 		return nil, refused
-	case why != "" && len(lines) == 0:
-		return nil, failed("this step cannot be finished from here: %s", why)
 	}
 	out["lines"] = lines
 	return out, nil

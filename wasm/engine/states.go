@@ -135,7 +135,7 @@ func (e *Engine) log(*request) (any, error) {
 	out := fields{"log": append([]scenario.Op{}, b.log...), "n": b.n, "branch": b.name(),
 		"seed": formatRev(e.begin.seed), "replicas": append([]replicaJSON{}, e.begin.replicas...)}
 	if e.begin.lesson != nil {
-		out["lesson"] = e.begin.lesson.ID
+		out["lesson"], out["answers"] = e.begin.lesson.ID, e.attempt().answers
 	}
 	if len(e.begin.files) > 0 {
 		out["files"] = e.begin.files
