@@ -140,7 +140,7 @@ type Options struct {
 // authenticates says that the credentials of requests count.
 func (o *Options) authenticates() bool { return o.Auth != auth.AlwaysAllow || o.Authorizers != nil }
 
-// TB is the part of *testing.T that RunT needs, so that no package testing gets into programs.
+// TB is the part of *testing.T that RunT needs.
 type TB interface {
 	Helper()
 	Fatalf(format string, args ...any)
@@ -163,6 +163,7 @@ type Server struct {
 	transport  *transport
 	logf       func(format string, args ...any)
 	fatalf     func(format string, args ...any)
+	errorf     func(format string, args ...any)
 	cleanup    func(func()) // of the test; nil: there is none
 	services   *services    // shared with forks
 	aggregator *aggregator
@@ -171,6 +172,7 @@ type Server struct {
 	die        context.CancelFunc
 	plugins    map[string]*kubeconfig // who admission plugins are to webhooks, by name
 	journal    *archive.Journal       // nil: Options.Data is ""
+	trial      *trial                 // nil: nobody explores
 
 	mu        sync.Mutex
 	admits    bool // AdmitThrough was called
@@ -179,6 +181,7 @@ type Server struct {
 	issuer    *issuer                  // of certificates for clients; nil: none was asked for
 	trusted   authorities              // who signs certificates
 	clocks    map[string]*clock.Skewed // of the clients' machines
+	processes []*Process
 	closing   sync.Once
 	ended     chan struct{} // closed by Close
 }
@@ -243,7 +246,10 @@ func RunT(t TB, options ...Options) *Server {
 		t.Fatalf("kubesim: the server does not start: %v", err)
 		return nil
 	}
-	s.logf, s.fatalf, s.cleanup = t.Logf, t.Fatalf, t.Cleanup
+	s.logf, s.fatalf, s.errorf, s.cleanup = t.Logf, t.Fatalf, t.Fatalf, t.Cleanup
+	if e, ok := t.(interface{ Errorf(string, ...any) }); ok {
+		s.errorf = e.Errorf
+	}
 	t.Cleanup(func() {
 		t.Helper()
 		s.report(t)

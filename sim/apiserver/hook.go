@@ -42,6 +42,7 @@ type Exchange struct {
 	Name        string
 	UserAgent   string
 	User        string
+	Spared      bool // no fault is to happen to it
 
 	// Data is the Hook's own.
 	Data any
@@ -53,7 +54,7 @@ func (c *call) newExchange() *Exchange {
 	in := c.info
 	e := &Exchange{Verb: in.verb, Path: c.q.Path, Group: in.group, Version: in.version, Resource: in.resource,
 		Subresource: in.subresource, Namespace: in.namespace, Name: in.name, UserAgent: c.q.Header.Get("User-Agent"),
-		User: c.user.Name, call: c}
+		User: c.user.Name, Spared: c.q.Spared, call: c}
 	if in.resource == "namespaces" && in.group == "" {
 		e.Namespace = "" // the path's namespace is the name
 	}

@@ -57,6 +57,7 @@ type recordLine struct {
 	Rev     uint64    `json:"rv"`
 	Code    int       `json:"code"`
 	Text    string    `json:"text"`
+	Spared  bool      `json:"spared"`
 }
 
 // AppendJSON appends the header as one line of JSON without its end.

@@ -55,6 +55,7 @@ type Record struct {
 	Rev     uint64 // of a commit, or of the object or bookmark in an event
 	Code    int    // HTTP status of an answer
 	Text    string // of a fault: what it does; of a clock: by how much it moved
+	Spared  bool   // of a request: it is the test's own, to which no fault happens
 }
 
 // Options say what a Trace keeps.
