@@ -276,6 +276,7 @@ func (w *World) request(op *Op) error {
 		c.own, c.fails, c.may = true, op.Fails, op.May
 		c = w.insist(c, op)
 		w.current.HTTP, w.current.Watch = c.exchange, c.exchange.Watch
+		w.current.requests++
 		if w.current.Waiting = c.answer == nil; w.current.Waiting {
 			w.say("%s %s %s waits", c.exchange.Client, c.exchange.Method, shortPath(c.exchange.Path))
 			continue

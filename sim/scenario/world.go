@@ -59,13 +59,14 @@ type World struct {
 	clock   *clock.Manual
 	begin   time.Time
 
-	log     []Op
-	frames  []Frame
-	print   *fingerprint
-	seen    uint64            // records of the trace that have become frames
-	causes  map[uint64]uint64 // record of the trace -> frame
-	commits map[uint64]uint64 // revision -> frame
-	compact uint64            // revision up to which the store has forgotten, as far as frames say
+	log      []Op
+	outcomes []outcome // beside log; nothing in a World that is quiet
+	frames   []Frame
+	print    *fingerprint
+	seen     uint64            // records of the trace that have become frames
+	causes   map[uint64]uint64 // record of the trace -> frame
+	commits  map[uint64]uint64 // revision -> frame
+	compact  uint64            // revision up to which the store has forgotten, as far as frames say
 
 	clients   map[string]*client
 	names     []string // of clients, in the order in which they appeared
@@ -143,6 +144,14 @@ type Result struct {
 	HTTP    *Exchange
 	Watch   string // the name of the watch that it began
 	Waiting bool   // its answer is still to come
+
+	requests int // that it has sent
+}
+
+// outcome is what an operation was answered: its last request, and how many there were.
+type outcome struct {
+	last     *Exchange
+	requests int
 }
 
 // say adds a line to the transcript of the current operation, after one that says how late it is, if time has moved.
@@ -248,6 +257,9 @@ func (w *World) Do(op Op) (Result, error) {
 		w.sayTime()
 	}
 	w.log = append(w.log, op)
+	if !w.options.Quiet {
+		w.outcomes = append(w.outcomes, outcome{r.HTTP, r.requests})
+	}
 	r.OK = r.Failure == ""
 	return r, nil
 }
