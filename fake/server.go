@@ -220,8 +220,9 @@ func (o *Options) clusterOptions() sim.Options {
 
 // connect makes what carries requests to the Cluster. manual says that its time stands still until somebody moves it.
 func (s *Server) connect(manual bool) {
-	s.handler = s.control(handler{s.pick, s.client})
-	s.transport = &transport{pick: s.pick, control: s.handler, client: s.client}
+	api := handler{s.pick, s.client, nil}
+	s.handler = s.control(api, s.pick)
+	s.transport = &transport{pick: s.pick, control: s.control(api, nil), client: s.client}
 	if s.options.Trace > 0 {
 		s.transport.follow = s.follow
 	}
@@ -259,9 +260,13 @@ func (s *Server) Close() {
 	s.listeners = nil
 	s.closing.Do(func() { close(s.ended); s.die() })
 	s.mu.Unlock()
-	s.cluster.Close()
+	var finish []func()
 	for _, l := range listeners {
-		l.Close()
+		finish = append(finish, l.shut())
+	}
+	s.cluster.Close()
+	for _, f := range finish {
+		f()
 	}
 	if s.journal != nil {
 		_ = s.journal.Close() // each commit is written
@@ -275,7 +280,8 @@ func (s *Server) URL() string { return "http://kubesim.invalid" }
 // there.
 func (s *Server) Transport() http.RoundTripper { return s.transport }
 
-// Handler answers requests, and below /sim/v1/ those that move the simulator, for those who serve them in their own way:
+// Handler answers requests, and below /sim/v1/ those that move the simulator, for those who serve them in their own way.
+// Where requests are authenticated, RBAC's nonResourceURLs say who may do that.
 //
 //	POST compact               the store forgets all revisions before now
 //	POST expire                the store and every watch cache forget

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -27,6 +28,7 @@ type flags struct {
 	controllers                     []string
 	nodes                           int
 	seed                            uint64
+	seeded                          bool // seed was given
 	users                           users
 	plugins                         []string
 	loads                           []string
@@ -34,6 +36,7 @@ type flags struct {
 	replicas                        replicas
 	privileged                      bool
 	outward                         outward
+	reach                           reach
 }
 
 const serveUsage = `kubesim serve [flags] serves a simulated API server until it is interrupted. Where:
@@ -131,7 +134,7 @@ Time and chance:
                         but for POST /sim/v1/clock/advance?d=5m
   --seed N              decides uids and generated names (default 1)
 
-` + outwardUsage + `The first line on stdout is "serving URL", one such line for each replica; everything is ready then. Below URL/sim/v1/
+` + reachUsage + outwardUsage + `The first line on stdout is "serving URL", one such line for each replica; everything is ready then. Below URL/sim/v1/
 the simulator is moved:
 
   POST compact             the store forgets all revisions before now
@@ -182,9 +185,11 @@ func parseFlags(args []string) (*flags, error) {
 	case f.auth != "none" && f.auth != "rbac":
 		return nil, usagef("serve: --auth %q: use none or rbac", f.auth)
 	}
-	if wrong := f.outward.check(); wrong != "" {
+	if wrong := cmp.Or(f.outward.check(), f.checkReach()); wrong != "" {
 		return nil, usagef("serve: %s", wrong)
 	}
+	set.Visit(func(given *flag.Flag) { f.seeded = f.seeded || given.Name == "seed" })
+	f.users.private = f.reach.private
 	return f, nil
 }
 
@@ -224,6 +229,7 @@ func (f *flags) set() *flag.FlagSet {
 	set.IntVar(&f.count, "replicas", 1, "")
 	set.Var(&f.replicas, "replica", "")
 	f.outward.flags(set)
+	f.reach.flags(set)
 	return set
 }
 
@@ -245,7 +251,10 @@ func (f *flags) options() (fake.Options, error) {
 	if err := f.outward.fill(&o); err != nil {
 		return o, err
 	}
-	return o, f.users.options(&o)
+	if err := f.users.options(&o); err != nil {
+		return o, err
+	}
+	return o, f.keepSecret(&o)
 }
 
 // authenticates says that the credentials of requests count.
