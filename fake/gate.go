@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"slices"
 	"strconv"
 	"time"
 
 	"github.com/kubesim/kubesim/sim/apiserver"
+	"github.com/kubesim/kubesim/sim/auth"
 	"github.com/kubesim/kubesim/sim/status"
 )
 
@@ -98,4 +100,14 @@ func readBody(w http.ResponseWriter, r *http.Request, q *apiserver.Request) bool
 		_ = http.NewResponseController(w).SetReadDeadline(time.Time{}) // in process there is none
 	}
 	return true
+}
+
+// OpenToAnyone reports whether somebody who shows nothing, or only what everybody knows of kubesim, may do everything: nobody
+// is authenticated, or the default tokens or the default key for tokens of service accounts are good.
+func (s *Server) OpenToAnyone() bool {
+	o := &s.options
+	return !o.authenticates() || slices.Contains(o.Authorizers, "AlwaysAllow") || o.Tokens == nil || o.ServiceAccounts.SigningKey == nil ||
+		slices.ContainsFunc(auth.DefaultTokens(), func(d auth.Token) bool {
+			return slices.ContainsFunc(o.Tokens, func(t auth.Token) bool { return t.Token == d.Token })
+		})
 }

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"bytes"
 	"net/http"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -41,6 +43,15 @@ func TestReachedFromTheNetwork(t *testing.T) {
 	is.True(s.object("POST", configMaps, `{"metadata":{"generateName":"a-"}}`).Name() != one) // another seed
 
 	serving(t, "--listen", "0.0.0.0:0", "--insecure-anyone") // if that is meant
+
+	file := filepath.Join(t.TempDir(), "world")
+	for _, args := range [][]string{{"--archive", file}, {"--listen", "0.0.0.0:0", "--auth", "rbac", "--archive", file + "2"}} {
+		serving(t, args...).stop()
+	}
+	var stdout, stderr2 bytes.Buffer
+	is.Equal(program{&stdout, &stderr2}.main(t.Context(), []string{"serve", "--listen", "0.0.0.0:0", "--auth", "rbac", "--archive", file}), 1)
+	is.True(strings.Contains(stderr2.String(), "what everybody knows opens the server in --archive")) // the rights in the file count
+	serving(t, "--listen", "0.0.0.0:0", "--auth", "rbac", "--archive", file+"2")
 	is.True(isLoopback("localhost") && isLoopback("127.9.9.9") && isLoopback("::1"))
 	is.True(!isLoopback("") && !isLoopback("::") && !isLoopback("192.0.2.1") && !isLoopback("nowhere.invalid"))
 }
