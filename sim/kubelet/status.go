@@ -18,11 +18,15 @@ var ours = []string{"PodReadyToStartContainers", "Initialized", "Ready", "Contai
 // report writes the status of the pod, if it is not the one that there is.
 func (w *worker) report() *status.Status {
 	before := w.pod.At("status")
-	if now := w.status(before); object.Equal(map[string]any(now), map[string]any(before)) {
+	now := w.status(before)
+	if object.Equal(map[string]any(now), map[string]any(before)) {
 		return nil
 	}
 	s := w.api.Patch(pods, "status", w.key(), func(live object.Object) {
-		if live.UID() == w.pod.UID() {
+		switch {
+		case live.ResourceVersion() == w.pod.ResourceVersion():
+			live["status"] = map[string]any(now)
+		case live.UID() == w.pod.UID():
 			live["status"] = map[string]any(w.status(live.At("status")))
 		}
 	})
