@@ -40,6 +40,9 @@ func steady() {
 	debug.SetGCPercent(-1)
 }
 
+// attemptsAtPeace is how often a run is repeated that had to wait for the machine.
+const attemptsAtPeace = 10
+
 // heapMost is how much may be allocated before it is collected, between two runs.
 const heapMost = 256 << 20
 

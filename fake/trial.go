@@ -29,7 +29,9 @@ type trial struct {
 	body   uintptr // the goroutine of the test itself: faults spare its requests
 	ended  chan struct{}
 
-	progress atomic.Uint64 // requests so far
+	progress  atomic.Uint64 // how much has happened so far
+	real      atomic.Int64  // when that was, in real time
+	disturbed atomic.Bool   // the process was kept waiting, so that the runtime may have interrupted a goroutine
 
 	mu     sync.Mutex
 	writes map[string]int // arrived so far, by client
@@ -40,19 +42,19 @@ type trial struct {
 	quiet  time.Duration  // when, since begin
 }
 
-// newTrial begins a plan. In a bubble.
-func newTrial(s *Server, p explore.Plan) *trial {
-	t := &trial{server: s, plan: p, begin: s.cluster.Clock().Now(), ended: make(chan struct{}), writes: map[string]int{}}
+// start begins the plan, in a bubble.
+func (t *trial) start(s *Server) {
+	t.server, t.begin = s, s.cluster.Clock().Now()
 	s.trial, s.transport.trial = t, t
-	s.Faults.Add(p.Faults()...)
-	for _, step := range p.Steps() {
+	t.draw()
+	s.Faults.Add(t.plan.Faults()...)
+	for _, step := range t.plan.Steps() {
 		if step.When.Client == "" {
 			go t.later(step)
 			continue
 		}
 		t.steps = append(t.steps, step)
 	}
-	return t
 }
 
 // later does a step at its time.
@@ -82,7 +84,8 @@ func (t *trial) do(step explore.Step, around *http.Request) (after func()) {
 
 // roundTrip answers a request, with the steps that are due around it.
 func (t *trial) roundTrip(by *transport, r *http.Request) (*http.Response, error) {
-	t.progress.Add(1)
+	t.draw()
+	defer t.draw()
 	if chance.Goroutine() == atomic.LoadUintptr(&t.body) || strings.HasPrefix(r.URL.Path, controlPrefix) {
 		return by.answer(r, true)
 	}
@@ -97,6 +100,17 @@ func (t *trial) roundTrip(by *transport, r *http.Request) (*http.Response, error
 		t.do(step, r)
 	}
 	return res, err
+}
+
+// draw lets what the runtime draws from here on hang on the seed and on how much has happened, and on nothing else: other
+// draws of the process may have come in between.
+func (t *trial) draw() {
+	now := int64(chance.Real())
+	if last := t.real.Swap(now); last != 0 && now-last > int64(chance.Interrupts)*9/10 {
+		t.disturbed.Store(true)
+	}
+	activity.Add(1)
+	chance.Seed(t.plan.Seed<<32 + t.progress.Add(1))
 }
 
 // due counts a request, and returns the steps before and after it.
