@@ -19,13 +19,13 @@ import (
 //	})
 //
 // found is called under the server's lock: it must not ask the server, only the View.
-func (s *Server) Never(name string, found func(View) error) { s.keep("never "+name, found) }
+func (s *Server) Never(name string, found func(View) error) { s.promise("never "+name, found) }
 
 // Always says what must be: holds is asked now and after every commit, and returns an error when it is not so. It is Never, said
 // the other way round.
-func (s *Server) Always(name string, holds func(View) error) { s.keep("always "+name, holds) }
+func (s *Server) Always(name string, holds func(View) error) { s.promise("always "+name, holds) }
 
-func (s *Server) keep(name string, check func(View) error) {
+func (s *Server) promise(name string, check func(View) error) {
 	p := &promise{name: name, wrote: check}
 	w := s.attest()
 	if err := s.look(check); err != nil {

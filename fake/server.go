@@ -29,7 +29,6 @@ import (
 
 	"github.com/kubesim/kubesim/clock"
 	"github.com/kubesim/kubesim/sim"
-	"github.com/kubesim/kubesim/sim/archive"
 	"github.com/kubesim/kubesim/sim/auth"
 	"github.com/kubesim/kubesim/sim/auth/token"
 	"github.com/kubesim/kubesim/sim/fault"
@@ -108,6 +107,13 @@ type Options struct {
 	// holds something goes on from it, with new API servers: their caches are empty, and these Options count. "": nothing
 	// is kept.
 	Data string
+	// Archive is a file with the whole server, as Snapshot has it, which keeps up with each commit. A server over a file that
+	// is there goes on from it: as it was when it was closed, or, where it was not, with new API servers over all that was
+	// committed. The seed, rights and replicas in the file count, as with Snapshot. See Server.DataError. "": there is none.
+	Archive string
+	// ArchiveSync brings each commit to the disk before anybody knows of it. Otherwise the end of the process loses nothing,
+	// and that of the machine the last second at most.
+	ArchiveSync bool
 	// Port is where the server says that it listens, in the Service kubernetes and its endpoints, in
 	// discovery and in the OpenID configuration. 0: 6443.
 	Port int
@@ -147,7 +153,7 @@ type Options struct {
 // authenticates says that the credentials of requests count.
 func (o *Options) authenticates() bool { return o.Auth != auth.AlwaysAllow || o.Authorizers != nil }
 
-// TB is the part of *testing.T that RunT needs, so that no package testing gets into programs.
+// TB is the part of *testing.T that RunT needs.
 type TB interface {
 	Helper()
 	Fatalf(format string, args ...any)
@@ -178,7 +184,8 @@ type Server struct {
 	life       context.Context // ends with Close
 	die        context.CancelFunc
 	plugins    map[string]*kubeconfig // who admission plugins are to webhooks, by name
-	journal    *archive.Journal       // nil: Options.Data is ""
+	journal    *journal               // nil: neither Options.Data nor Options.Archive is set
+	trial      *trial                 // nil: nobody explores
 
 	witnessed sync.Once
 	witness   *witness // nil: nobody looks
@@ -191,6 +198,7 @@ type Server struct {
 	issuer    *issuer                  // of certificates for clients; nil: none was asked for
 	trusted   authorities              // who signs certificates
 	clocks    map[string]*clock.Skewed // of the clients' machines
+	processes []*Process
 	closing   sync.Once
 	ended     chan struct{} // closed by Close
 }
@@ -201,23 +209,41 @@ func New(options ...Options) (*Server, error) {
 	if len(options) > 0 {
 		o = options[0]
 	}
-	if o.Snapshot != nil {
+	switch {
+	case o.Archive != "":
+		return o.overArchive()
+	case o.Snapshot != nil:
 		return o.load()
-	}
-	if o.Clock == nil {
-		o.Clock = clock.NewManual(clock.Epoch())
-	}
-	if _, err := o.authorities(); err != nil {
-		return nil, err
 	}
 	if o.Data != "" {
 		return o.overData()
+	}
+	s, err := o.fresh()
+	if err != nil {
+		return nil, err
+	}
+	return s.prepared()
+}
+
+// fresh makes a server that nobody has used before.
+func (o *Options) fresh() (*Server, error) {
+	if err := o.complete(); err != nil {
+		return nil, err
 	}
 	cluster, err := sim.New(o.clusterOptions())
 	if err != nil {
 		return nil, err
 	}
-	return o.serve(cluster).prepared()
+	return o.serve(cluster), nil
+}
+
+// complete sets the clock, and reports what is wrong with the certificates.
+func (o *Options) complete() error {
+	if o.Clock == nil {
+		o.Clock = clock.NewManual(clock.Epoch())
+	}
+	_, err := o.authorities()
+	return err
 }
 
 func (o *Options) clusterOptions() sim.Options {
@@ -232,8 +258,9 @@ func (o *Options) clusterOptions() sim.Options {
 
 // connect makes what carries requests to the Cluster. manual says that its time stands still until somebody moves it.
 func (s *Server) connect(manual bool) {
-	s.handler = s.control(handler{s.pick, s.client})
-	s.transport = &transport{pick: s.pick, control: s.handler, client: s.client}
+	api := handler{s.pick, s.client, nil}
+	s.handler = s.control(api, s.pick)
+	s.transport = &transport{pick: s.pick, control: s.control(api, nil), client: s.client}
 	if s.options.Trace > 0 {
 		s.transport.follow = s.follow
 	}
@@ -273,20 +300,22 @@ func errorf(t TB) func(format string, args ...any) {
 	return t.Fatalf
 }
 
-// Close ends open watches and listeners. It may be called more than once.
+// Close ends open watches and listeners, and completes the file of Options.Archive. It may be called more than once.
 func (s *Server) Close() {
 	s.mu.Lock()
 	listeners := s.listeners
 	s.listeners = nil
 	s.closing.Do(func() { close(s.ended); s.die() })
 	s.mu.Unlock()
-	s.cluster.Close()
+	var finish []func()
 	for _, l := range listeners {
-		l.Close()
+		finish = append(finish, l.shut())
 	}
-	if s.journal != nil {
-		_ = s.journal.Close() // each commit is written
+	s.cluster.Close()
+	for _, f := range finish {
+		f()
 	}
+	s.closeJournal()
 }
 
 // URL is the Host of a client configuration. Its name resolves nowhere: requests go through Transport.
@@ -296,7 +325,8 @@ func (s *Server) URL() string { return "http://kubesim.invalid" }
 // there.
 func (s *Server) Transport() http.RoundTripper { return s.transport }
 
-// Handler answers requests, and below /sim/v1/ those that move the simulator, for those who serve them in their own way:
+// Handler answers requests, and below /sim/v1/ those that move the simulator, for those who serve them in their own way.
+// Where requests are authenticated, RBAC's nonResourceURLs say who may do that.
 //
 //	POST compact               the store forgets all revisions before now
 //	POST expire                the store and every watch cache forget

@@ -43,6 +43,7 @@ type Exchange struct {
 	Name        string
 	UserAgent   string
 	User        string
+	Spared      bool // no fault is to happen to it
 
 	// Failure is the error that the request was answered with. nil: none, or one without a Status.
 	Failure *status.Status
@@ -59,7 +60,7 @@ func (c *call) newExchange() *Exchange {
 	in := c.info
 	e := &Exchange{Verb: in.verb, Path: c.q.Path, Group: in.group, Version: in.version, Resource: in.resource,
 		Subresource: in.subresource, Namespace: in.namespace, Name: in.name, UserAgent: c.q.Header.Get("User-Agent"),
-		User: c.user.Name, call: c}
+		User: c.user.Name, Spared: c.q.Spared, call: c}
 	if in.resource == "namespaces" && in.group == "" {
 		e.Namespace = "" // the path's namespace is the name
 	}

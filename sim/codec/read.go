@@ -8,24 +8,10 @@ import (
 	"github.com/kubesim/kubesim/sim/schema"
 )
 
-// Read returns the object of an item in the form in which objects of clients are read, so that the two are alike where a
-// client has changed nothing. Nobody may change anything in it. before is an item of the same object, or nil: what the two
-// have in common is not read again.
-func Read(it, before *resource.Item) object.Object {
-	p := it.Parsed()
-	if p == nil {
-		p = read(it, before)
-		it.Keep(p)
-	}
-	return p.Object
-}
-
-func read(it, before *resource.Item) *resource.Parsed {
+// Read is resource.Definition's Read for built-in kinds.
+func Read(it, before *resource.Item) *resource.Parsed {
 	t := it.Layout()
-	switch {
-	case t == nil:
-		return &resource.Parsed{Object: it.Object()}
-	case it.Stored != nil: // it was read in another form than it is printed in
+	if it.Stored != nil { // it was read in another form than it is printed in
 		return &resource.Parsed{Object: Reread(it.Object(), t)}
 	}
 	p := &resource.Parsed{}

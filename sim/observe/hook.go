@@ -73,7 +73,7 @@ func (h hook) visit(e *apiserver.Exchange) *visit {
 		return v
 	}
 	v := &visit{Record: trace.Record{Replica: h.replica, Client: e.UserAgent, User: e.User, Verb: e.Verb,
-		What: trace.What(e.Group, e.Resource, e.Subresource, e.Path), Key: trace.Key(e.Namespace, e.Name)}}
+		What: trace.What(e.Group, e.Resource, e.Subresource, e.Path), Key: trace.Key(e.Namespace, e.Name), Spared: e.Spared}}
 	e.Data = v
 	return v
 }
@@ -90,7 +90,7 @@ func (h hook) record(site trace.Site, e *apiserver.Exchange) trace.Record {
 func (h hook) op(e *apiserver.Exchange) *fault.Op {
 	return &fault.Op{Verb: e.Verb, Path: e.Path, Group: e.Group, Resource: e.Resource, Subresource: e.Subresource,
 		Namespace: e.Namespace, Name: e.Name, UserAgent: e.UserAgent, User: e.User, Replica: h.replica,
-		Object: e.Object, Old: e.Stored}
+		Spared: e.Spared, Object: e.Object, Old: e.Stored}
 }
 
 // Arrived is apiserver.Hook's.

@@ -240,7 +240,7 @@ func (o *Observer) commitOp(verb string, e *commit.Commit, replica int) *fault.O
 		op.Old = e.OldObject
 	}
 	if x := o.current; x != nil && x.Resource == op.Resource && x.Group == op.Group {
-		op.Verb, op.Subresource, op.UserAgent, op.User = x.Verb, x.Subresource, x.UserAgent, x.User
+		op.Verb, op.Subresource, op.UserAgent, op.User, op.Spared = x.Verb, x.Subresource, x.UserAgent, x.User, x.Spared
 	}
 	return op
 }

@@ -60,7 +60,7 @@ func (r *Registry) Current(q *Request) *resource.Item {
 	}
 	it := r.stored(d, q.Namespace, q.Name)
 	if it != nil && it.Err == nil {
-		codec.Read(it, nil)
+		it.Shared()
 	}
 	return it
 }
@@ -77,7 +77,7 @@ func (r *Registry) update(q *Request, change Change) (*Result, *status.Status) {
 	if s := r.unreadable(item); s != nil {
 		return nil, s
 	}
-	old := codec.Read(item, nil)
+	old := item.Shared()
 	live := old
 	if d.Hub != d {
 		live = Convert(d, item.Object())
@@ -278,8 +278,8 @@ func (r *Registry) commit(q *Request, item *resource.Item, obj object.Object) (*
 		return &Result{Item: it}, s
 	}
 	it := same.At(r.Backend.Store().Rev() + 1)
+	it.SharedAfter(item) // while the object before is there to help
 	r.store(d, it)
-	codec.Read(it, item) // while the object before is there to help
 	return &Result{Item: it}, nil
 }
 

@@ -58,6 +58,7 @@ type recordLine struct {
 	Code    int       `json:"code"`
 	Text    string    `json:"text"`
 	Hint    string    `json:"hint"`
+	Spared  bool      `json:"spared"`
 	Before  []byte    `json:"-"`
 	After   []byte    `json:"-"`
 }
