@@ -33,8 +33,8 @@ func (w *World) Export(story string) *File {
 	for i, op := range w.log {
 		op = exportFiles(op, f.Files, names)
 		var expected string
-		if i < len(w.outcomes) {
-			op, expected = w.outcomes[i].exported(op)
+		if i < len(w.replies) {
+			op, expected = w.replies[i].exported(op)
 		}
 		b.WriteString(op.String() + "\n" + expected)
 	}
@@ -67,7 +67,7 @@ func exportFiles(op Op, files, names map[string]string) Op {
 }
 
 // exported returns an operation with a ! before it if it was refused, and the line that expects that.
-func (o outcome) exported(op Op) (Op, string) {
+func (o opAnswer) exported(op Op) (Op, string) {
 	x := o.last
 	if x == nil || x.Answered == 0 || x.Code < 400 || op.Fails || op.May || op.Async {
 		return op, ""

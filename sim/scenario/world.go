@@ -64,14 +64,14 @@ type World struct {
 	clock   *clock.Manual
 	begin   time.Time
 
-	log      []Op
-	outcomes []outcome // beside log; nothing in a World that is quiet
-	frames   []Frame
-	print    *fingerprint
-	seen     uint64            // records of the trace that have become frames
-	causes   map[uint64]uint64 // record of the trace -> frame
-	commits  map[uint64]uint64 // revision -> frame
-	compact  uint64            // revision up to which the store has forgotten, as far as frames say
+	log     []Op
+	replies []opAnswer // beside log; nothing in a World that is quiet
+	frames  []Frame
+	print   *fingerprint
+	seen    uint64            // records of the trace that have become frames
+	causes  map[uint64]uint64 // record of the trace -> frame
+	commits map[uint64]uint64 // revision -> frame
+	compact uint64            // revision up to which the store has forgotten, as far as frames say
 
 	clients   map[string]*client
 	names     []string // of clients, in the order in which they appeared
@@ -153,8 +153,8 @@ type Result struct {
 	requests int // that it has sent
 }
 
-// outcome is what an operation was answered: its last request, and how many there were.
-type outcome struct {
+// opAnswer is what an operation was answered: its last request, and how many there were.
+type opAnswer struct {
 	last     *Exchange
 	requests int
 }
@@ -263,7 +263,7 @@ func (w *World) Do(op Op) (Result, error) {
 	}
 	w.log = append(w.log, op)
 	if !w.options.Quiet {
-		w.outcomes = append(w.outcomes, outcome{r.HTTP, r.requests})
+		w.replies = append(w.replies, opAnswer{r.HTTP, r.requests})
 	}
 	r.OK = r.Failure == ""
 	return r, nil

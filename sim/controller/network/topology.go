@@ -248,7 +248,7 @@ func sharesOf(zones map[string]float64, endpoints int) (shares map[string]share,
 	if rest < 0 {
 		return nil, "Unable to allocate minimum required endpoints to each zone without exceeding overload threshold" + counts
 	}
-	for zone, x := range shares { // each for itself
+	for zone, x := range shares { // order does not matter: each for itself
 		x.most = x.least + rest
 		shares[zone] = x
 	}
