@@ -93,7 +93,7 @@ func (k *Kubelet) syncPod(api *controller.Client, key controller.Key) (time.Dura
 		return 0, nil
 	}
 	defer k.changed(key.String())
-	w := k.worker(api, it.Object())
+	w := k.worker(api, it.Shared())
 	phase := w.pod.String("status", "phase")
 	finished := phase == "Succeeded" || phase == "Failed"
 	if finished && !w.active() {
