@@ -154,6 +154,7 @@ func (w *worker) populate() {
 			c.run = rec.Containers[c.name]
 			if c.program, c.wrong = w.k.programOf(resolver{w.api, w.k}, obj, spec); c.program != nil {
 				c.program.world.Files = c.run.Found
+				c.program.world.Open = w.opens(c, c.program.world.Open)
 			}
 			w.containers = append(w.containers, c)
 		}
