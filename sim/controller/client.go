@@ -170,7 +170,9 @@ func (c *Client) Create(of string, obj object.Object) (object.Object, *status.St
 	}
 	q.Verb = "create"
 	defer c.writes()()
-	return stored(c.registry().Create(q, sent(q.Definition, obj)))
+	result, s := c.registry().Create(q, sent(q.Definition, obj))
+	c.wrote(of, result, s)
+	return stored(result, s)
 }
 
 // Update replaces an object, or a subresource of it ("": the object itself). One that somebody else has written since it
@@ -310,7 +312,15 @@ func (c *Client) change(of, subresource, namespace, name, verb string, kind regi
 	if s == nil {
 		s = result.Status
 	}
+	c.wrote(of, result, s)
 	return result, s
+}
+
+// wrote notes what was written, where the controller has to read it before it goes on.
+func (c *Client) wrote(of string, result *registry.Result, failed *status.Status) {
+	if failed == nil && result.Item != nil {
+		c.loop.wrote(of, result.Item.Rev)
+	}
 }
 
 // writes says that what is committed from now on is the controller's, until the function it returns is called.

@@ -28,8 +28,10 @@ const (
 //	node c   other labels         one that is there is deleted
 func DaemonSet() controller.Controller {
 	d := &daemons{Owner: workload.Owner{Resource: daemonSets}}
-	return controller.Account("daemonset-controller", "daemon-set-controller", d, controller.Watch{Resource: daemonSets},
+	c := controller.Account("daemonset-controller", "daemon-set-controller", d, controller.Watch{Resource: daemonSets},
 		d.Watch(workload.Pods, d.memory.Expectations.Seen), d.Watch(controllerRevisions, nil), controller.Watch{Resource: workload.Nodes, Keys: d.ofNode})
+	c.ReadsWrites = []string{workload.Pods, daemonSets}
+	return c
 }
 
 // daemons remembers what it has done to the pods of its objects and not seen yet, and which failed.
