@@ -24,7 +24,8 @@ type Manager struct {
 	server   Server
 	loops    []*loop // in the order in which they are told of a commit
 	named    map[string]*loop
-	watchers map[string][]watcher // of a resource, by storage name, in that order
+	watchers map[string][]watcher // of a resource, by storage name, in that order; of "" for all
+	toldOf   map[string][]watcher // of a resource, with those of all
 	queue    Queue
 	owned    owned
 	alarm    alarm
@@ -67,7 +68,7 @@ type watcher struct {
 
 // New returns a Manager of controllers, which are told of each commit in their order. It is a commit.Listener.
 func New(log *commit.Log, schedule *clock.Schedule, random *random.Streams, server Server, all ...Controller) *Manager {
-	m := &Manager{log: log, schedule: schedule, random: random, server: server, named: map[string]*loop{}, watchers: map[string][]watcher{}}
+	m := &Manager{log: log, schedule: schedule, random: random, server: server, named: map[string]*loop{}, watchers: map[string][]watcher{}, toldOf: map[string][]watcher{}}
 	for _, c := range all {
 		l := &loop{Controller: c}
 		l.client = Client{loop: l, manager: m}
@@ -98,10 +99,12 @@ func (m *Manager) Committed(e *commit.Commit) {
 
 // told returns the watches of a resource.
 func (m *Manager) told(resource string) []watcher {
-	if all := m.watchers[""]; len(all) > 0 {
-		return slices.Concat(m.watchers[resource], all)
+	told, known := m.toldOf[resource]
+	if !known {
+		told = slices.Concat(m.watchers[resource], m.watchers[""])
+		m.toldOf[resource] = told
 	}
-	return m.watchers[resource]
+	return told
 }
 
 // tell queues what a commit calls for.
