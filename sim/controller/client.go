@@ -194,7 +194,6 @@ func (c *Client) Create(of string, obj object.Object) (*resource.Item, *status.S
 	if s != nil {
 		return nil, s
 	}
-	c.wrote(of)
 	return result.Item, nil
 }
 
@@ -334,9 +333,6 @@ func (c *Client) change(of, subresource, namespace, name, verb string, kind regi
 		Make: func(live object.Object) (object.Object, *status.Status) { return make(q, live) }})
 	if s == nil {
 		s = result.Status
-	}
-	if s == nil {
-		c.wrote(of)
 	}
 	return result, s
 }

@@ -257,7 +257,7 @@ func (m *Manager) choose(able []Item) int {
 func (m *Manager) reconcile(i Item) {
 	l := m.find(i.Controller)
 	m.running, m.item, m.dirty = l, i, false
-	again, failed := l.sync(i.Key)
+	again, failed := l.Reconcile(&l.client, i.Key)
 	m.running = nil
 	if l.crashed {
 		return

@@ -35,9 +35,6 @@ type LoopState struct {
 
 	Events *recorder `json:",omitempty"` // that it has recorded
 
-	// Wrote are the keys for which resources that lag were written, by resource.
-	Wrote map[string][]Key `json:",omitempty"`
-
 	// Lagging is what it knows of resources whose informers lag.
 	Lagging map[string]*mvcc.View `json:"-"`
 }
@@ -56,7 +53,7 @@ func (m *Manager) State() *State {
 			x.Events = l.recorder.clone()
 		}
 		if len(l.cache.lagging) > 0 {
-			x.Lagging, x.Wrote = maps.Clone(l.cache.lagging), l.cache.written()
+			x.Lagging = maps.Clone(l.cache.lagging)
 		}
 		if x.Stopped || x.Delay > 0 || x.Memory != nil || x.Lagging != nil || x.Events != nil {
 			s.Loops = append(s.Loops, x)
@@ -84,11 +81,6 @@ func (m *Manager) Load(s *State) error {
 			return err
 		}
 		l.stopped, l.crashed, l.delay, l.cache.lagging = x.Stopped, x.Crashed, x.Delay, maps.Clone(x.Lagging)
-		for name, keys := range x.Wrote { // order does not matter: all are noted
-			for _, key := range keys {
-				l.cache.write(name, key)
-			}
-		}
 		if x.Events != nil {
 			l.recorder = *x.Events.clone()
 		}

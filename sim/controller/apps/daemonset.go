@@ -28,10 +28,8 @@ const (
 //	node c   other labels         one that is there is deleted
 func DaemonSet() controller.Controller {
 	d := &daemons{Owner: workload.Owner{Resource: daemonSets}}
-	c := controller.Account("daemonset-controller", "daemon-set-controller", d, controller.Watch{Resource: daemonSets},
+	return controller.Account("daemonset-controller", "daemon-set-controller", d, controller.Watch{Resource: daemonSets},
 		d.Watch(workload.Pods, d.memory.Expectations.Seen), d.ofRevisions(), controller.Watch{Resource: workload.Nodes, Keys: d.ofNode})
-	c.Awaits = []string{daemonSets, workload.Pods}
-	return c
 }
 
 // ofRevisions is told of revisions, but not of a new one that a DaemonSet has (DaemonSetsController.addHistory).

@@ -25,9 +25,7 @@ const (
 
 // ReplicaSet makes and deletes pods until a ReplicaSet has as many as it wants (pkg/controller/replicaset).
 func ReplicaSet() controller.Controller {
-	c := replicator(workload.Owner{Resource: replicaSets}, "replicaset-controller", "replicaset-controller")
-	c.Awaits = []string{replicaSets, workload.Pods}
-	return c
+	return replicator(workload.Owner{Resource: replicaSets}, "replicaset-controller", "replicaset-controller")
 }
 
 // ReplicationController does so for ReplicationControllers (pkg/controller/replication).

@@ -24,7 +24,7 @@ const statefulSets = "statefulsets.apps"
 //	          ◀───── updated from the highest down to the partition
 func StatefulSet() controller.Controller {
 	s := workload.Owner{Resource: statefulSets}
-	c := controller.Account("statefulset-controller", "statefulset-controller", controller.Func(func(api *controller.Client, key controller.Key) (time.Duration, *status.Status) {
+	return controller.Account("statefulset-controller", "statefulset-controller", controller.Func(func(api *controller.Client, key controller.Key) (time.Duration, *status.Status) {
 		w, ok := s.Of(api, key)
 		if !ok {
 			return 0, nil
@@ -32,8 +32,6 @@ func StatefulSet() controller.Controller {
 		set := statefulSet{Workload: w}
 		return set.sync()
 	}), controller.Watch{Resource: statefulSets}, s.Watch(workload.Pods, nil))
-	c.Awaits = []string{statefulSets, workload.Pods, persistentClaims}
-	return c
 }
 
 // statefulSet is a StatefulSet, its pods and its revisions.
