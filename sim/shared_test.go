@@ -54,6 +54,7 @@ func TestNobodyChangesWhatIsShared(t *testing.T) {
 		send("POST", path, body)
 	}
 	c.Clock().(*clock.Manual).Advance(time.Minute)
+	send("POST", "/api/v1/nodes", `{"metadata":{"name":"later"}}`)
 	send("DELETE", "/apis/apps/v1/namespaces/default/deployments/a", "")
 	c.Clock().(*clock.Manual).Advance(time.Minute)
 	pods := 0
