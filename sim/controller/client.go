@@ -143,7 +143,7 @@ func (c *Client) Items(of, namespace string, yield func(*resource.Item) bool) {
 
 func (c *Client) view(of string) *mvcc.View { return c.loop.cache.of(of, c.manager.log.Newest()) }
 
-// Owned returns the objects that name an owner by its uid, in the order in which they came to it. They are not to be
+// Owned returns the objects that name an owner by its uid, in the order in which they were created. They are not to be
 // changed.
 func (c *Client) Owned(uid string) []Ref {
 	m := c.manager
@@ -154,7 +154,7 @@ func (c *Client) Owned(uid string) []Ref {
 	return c.loop.cache.owned(uid, newest, m.server)
 }
 
-// Unowned returns the objects of a namespace that name no owner, in the order in which they came to that. They are not to be
+// Unowned returns the objects of a namespace that name no owner, in the order in which they were created. They are not to be
 // changed.
 func (c *Client) Unowned(of, namespace string) []Ref { return c.Owned(of + "/" + namespace) }
 
@@ -343,6 +343,14 @@ func (c *Client) writes() (done func()) {
 	before := m.writing
 	m.writing = c.loop
 	return func() { m.writing = before }
+}
+
+// Writing names the controller, or the kubelet, whose request is being served, and the user that it is. "": somebody else's is.
+func (m *Manager) Writing() (name, user string) {
+	if m.writing == nil {
+		return "", ""
+	}
+	return m.writing.Name, m.writing.User.Name
 }
 
 // request is a request of the controller.
