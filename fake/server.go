@@ -134,7 +134,8 @@ type Options struct {
 	// those of these Options, but for Authenticate. A Clock that is not nil must not be behind the time of the snapshot.
 	Snapshot []byte
 
-	tail bool // Trace is only that
+	tail  bool   // Trace is only that
+	draws *draws // what the runtime draws can be repeated; nil: it need not
 }
 
 // authenticates says that the credentials of requests count.
@@ -224,7 +225,7 @@ func (o *Options) clusterOptions() sim.Options {
 // connect makes what carries requests to the Cluster. manual says that its time stands still until somebody moves it.
 func (s *Server) connect(manual bool) {
 	s.handler = s.control(handler{s.pick, s.client})
-	s.transport = &transport{pick: s.pick, control: s.handler, client: s.client}
+	s.transport = &transport{pick: s.pick, control: s.handler, client: s.client, draws: s.options.draws}
 	if s.options.Trace > 0 {
 		s.transport.follow = s.follow
 	}
@@ -241,11 +242,14 @@ func RunT(t TB, options ...Options) *Server {
 	if len(options) > 0 {
 		o = options[0]
 	}
-	s, err := New(o.forTest())
+	o = o.forTest()
+	repeatable.prepare(&o)
+	s, err := New(o)
 	if err != nil {
 		t.Fatalf("kubesim: the server does not start: %v", err)
 		return nil
 	}
+	repeatable.begun(s)
 	s.logf, s.fatalf, s.errorf, s.cleanup = t.Logf, t.Fatalf, t.Fatalf, t.Cleanup
 	if e, ok := t.(interface{ Errorf(string, ...any) }); ok {
 		s.errorf = e.Errorf
@@ -253,6 +257,7 @@ func RunT(t TB, options ...Options) *Server {
 	t.Cleanup(func() {
 		t.Helper()
 		s.report(t)
+		repeatable.ended(s)
 		s.Close()
 	})
 	return s
