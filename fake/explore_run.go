@@ -67,6 +67,7 @@ func (x *explored) bubble(p explore.Plan, full bool, out *explore.Outcome) {
 			return
 		}
 		s.logf, s.fatalf, s.errorf, s.cleanup = r.Logf, r.Fatalf, r.Errorf, r.Cleanup
+		s.attest()
 		tr := startTrial(s, p)
 		watched.Store(s)
 		itself := func() { atomic.StoreUintptr(&tr.body, chance.Goroutine()) }

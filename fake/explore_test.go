@@ -36,8 +36,6 @@ func send(c http.RoundTripper, srv *fake.Server, method, path, body string, into
 	return res.StatusCode, err
 }
 
-const secretsPath = "/api/v1/namespaces/default/secrets"
-
 type names struct {
 	Items []struct{ Metadata struct{ Name string } }
 }

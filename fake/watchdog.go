@@ -63,6 +63,9 @@ func (d *watchdog) look() {
 	d.told(fmt.Sprintf("for %v nothing has happened at the server. %s%s", time.Duration(d.vain)*lookEvery, report, lastSeen()))
 }
 
+// lastLines is how many lines of the trace a watchdog prints.
+const lastLines = 50
+
 // lastSeen is the end of the trace of the newest server, as far as it can be had.
 func lastSeen() string {
 	s := watched.Load()
@@ -74,7 +77,7 @@ func lastSeen() string {
 		return "somebody has the server's lock\n"
 	}
 	lines := strings.SplitAfter(log.Timeline(), "\n")
-	return "what happened last (n, time, who, what):\n" + strings.Join(lines[max(0, len(lines)-1-tailLines):], "")
+	return "what happened last (n, time, who, what):\n" + strings.Join(lines[max(0, len(lines)-1-lastLines):], "")
 }
 
 // exitHanging is the exit code of a process that did not move on.

@@ -28,7 +28,7 @@ func (o Options) adapt(x own) []own {
 			data[name] = value
 			owned["f:"+name] = map[string]any{}
 		}
-		object.Object(first(x.obj, "metadata", "managedFields")).Set(owned, "fieldsV1", "f:data")
+		first(x.obj, "metadata", "managedFields")["fieldsV1"] = map[string]any{"f:data": owned}
 	case x.obj.Kind() == "Service":
 		first(x.obj, "spec", "ports")["targetPort"] = int64(o.Port)
 		if ip := o.serviceAddress(); ip != "" {

@@ -85,6 +85,13 @@ type Rememberer interface {
 	Memory() any
 }
 
+// Learner is a Rememberer that keeps, beside what is printed, what it has read in the cache, to see what a commit changes.
+type Learner interface {
+	Rememberer
+	// Learn reads it when a State was loaded, before anything else is written.
+	Learn(api *Client)
+}
+
 // Heart is a Reconciler that writes something for no other reason than that time passes, such as the renewals of a lease. It
 // beats when a client asks the Cluster, or a controller reconciles, and a beat was due before: nobody can see that it did not
 // beat meanwhile, but who watches only and never asks. So it costs a Cluster nothing that nobody asks anything.

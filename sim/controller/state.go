@@ -65,6 +65,7 @@ func (m *Manager) State() *State {
 // Load makes a Manager go on from a State; nil: there is nothing to do. What waits is done on the Manager's clock.
 func (m *Manager) Load(s *State) error {
 	m.queue, m.Plan, m.owned, m.beat = Queue{}, nil, owned{}, time.Time{}
+	m.setAlarm()
 	for _, l := range m.loops {
 		l.stopped, l.crashed, l.faint, l.delay, l.cache, l.recorder = false, false, false, 0, cache{}, recorder{}
 		if err := l.remember(nil); err != nil {
@@ -85,6 +86,11 @@ func (m *Manager) Load(s *State) error {
 		}
 		if err := l.remember(x.Memory); err != nil {
 			return fmt.Errorf("the memory of the controller %s: %w", x.Name, err)
+		}
+	}
+	for _, l := range m.loops {
+		if x, ok := l.Reconciler.(Learner); ok && !l.crashed {
+			x.Learn(&l.client)
 		}
 	}
 	for _, f := range s.Failures {

@@ -43,6 +43,7 @@ func (m *Manager) Crash(name string) error {
 	}
 	l.stopped, l.crashed, l.cache, l.recorder = true, true, cache{}, recorder{}
 	m.queue.Drop(name)
+	m.setAlarm()
 	m.falter(l)
 	return l.remember(nil)
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/kubesim/kubesim/sim/controller"
+	"github.com/kubesim/kubesim/sim/controller/workload"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/status"
 )
@@ -22,6 +23,20 @@ type pod struct {
 	Overdue    bool            `json:",omitempty"` // activeDeadlineSeconds are over
 	Spoke      time.Time       `json:",omitzero"`  // when the last event was recorded
 	Said       map[string]*said
+	Files      map[string]string `json:",omitempty"` // in its own volumes, by VOLUME/path
+
+	Refused   *refusal                 `json:",omitempty"` // why the node did not take it
+	Admitted  bool                     `json:",omitempty"` // the node took it
+	Over      bool                     `json:",omitempty"` // it has ended: what it was given is free
+	Needs     workload.Amounts         `json:",omitzero"`  // what it takes of the node
+	Ports     []workload.HostPort      `json:",omitempty"`
+	Allocated map[string]object.Object `json:",omitempty"` // resources that containers were given, by name; "": the pod as a whole
+	Level     object.Object            `json:",omitempty"` // what the pod as a whole has of that
+
+	Resizing   bool      `json:",omitempty"` // it asks for something else than it was given
+	Pending    *resizing `json:",omitempty"` // the condition PodResizePending
+	InProgress *resizing `json:",omitempty"` // the condition PodResizeInProgress
+	Actuates   time.Time `json:",omitzero"`  // when containers have what they were allocated last
 }
 
 // waits says that the pod waits for an object that is not there.
@@ -74,10 +89,11 @@ func (k *Kubelet) syncPod(api *controller.Client, key controller.Key) (time.Dura
 	if it == nil {
 		delete(k.memory.Pods, key.String())
 		k.changed(key.String())
+		k.retryResizes(api, nil)
 		return 0, nil
 	}
 	defer k.changed(key.String())
-	w := k.worker(api, it.Object())
+	w := k.worker(api, it.Shared())
 	phase := w.pod.String("status", "phase")
 	finished := phase == "Succeeded" || phase == "Failed"
 	if finished && !w.active() {
@@ -110,12 +126,15 @@ func (k *Kubelet) worker(api *controller.Client, obj object.Object) *worker {
 		k.memory.Pods = map[string]*pod{}
 	}
 	rec := k.memory.Pods[key]
-	if rec == nil || rec.UID != obj.UID() {
+	first := rec == nil || rec.UID != obj.UID()
+	if first {
 		rec = k.recall(obj)
 		k.memory.Pods[key] = rec
 	}
 	w := &worker{k: k, api: api, now: api.Now(), pod: obj, rec: rec}
-	w.populate()
+	if w.populate(); first {
+		w.readmit()
+	}
 	return w
 }
 
@@ -133,7 +152,9 @@ func (w *worker) populate() {
 				rec.Containers[c.name] = &run{}
 			}
 			c.run = rec.Containers[c.name]
-			c.program, c.wrong = w.k.programOf(resolver{w.api, w.k}, obj, spec)
+			if c.program, c.wrong = w.k.programOf(resolver{w.api, w.k}, obj, spec); c.program != nil {
+				c.program.world.Files = c.run.Found
+			}
 			w.containers = append(w.containers, c)
 		}
 	}
@@ -149,6 +170,10 @@ func (w *worker) run() {
 	if w.overdue() {
 		return
 	}
+	if !w.rec.Admitted && !w.admit() {
+		return
+	}
+	w.resize()
 	if !w.rec.Mounted {
 		if !w.mount() {
 			return
@@ -160,7 +185,7 @@ func (w *worker) run() {
 	}
 	for range roundsMax {
 		w.again = time.Time{}
-		if !w.advance() {
+		if changed := w.actuate(); !w.advance() && !changed {
 			break
 		}
 	}
@@ -222,6 +247,9 @@ func (w *worker) done() bool {
 
 // restarts reports whether a container that has ended is to be started again (podutil.ContainerShouldRestart).
 func (w *worker) restarts(c *container) bool {
+	if c.run.Again {
+		return true
+	}
 	for _, rule := range c.spec.Objects("restartPolicyRules") {
 		in := slices.Contains(rule.List("exitCodes", "values"), any(int64(c.run.Code)))
 		if in == (rule.String("exitCodes", "operator") == "In") {

@@ -52,7 +52,7 @@ type daemonFacts struct {
 }
 
 func daemonOf(obj object.Object) *daemonFacts {
-	spec := object.Object(obj.Map("spec", "template", "spec"))
+	spec := object.Object(maps.Clone(obj.Map("spec", "template", "spec")))
 	tolerateDaemon(spec)
 	return &daemonFacts{obj.UID(), workload.PlacementOf(spec), obj.Int64("status", "numberMisscheduled") > 0}
 }
@@ -166,7 +166,7 @@ func (s *daemonSet) arrange() *status.Status {
 		return failed
 	}
 	s.pods = workload.PodsOf(mine)
-	placement := daemonOf(s.Object.Copy()).placement
+	placement := daemonOf(s.Object).placement
 	byName := map[string]*place{}
 	s.API.Items(workload.Nodes, "", func(it *resource.Item) bool {
 		p := &place{name: it.Name, there: true}

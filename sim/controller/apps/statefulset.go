@@ -149,8 +149,10 @@ func (s *statefulSet) newRevision(data map[string]any) (object.Object, *status.S
 	for {
 		name := revisionName(s.Object.Name(), hashOfData(data, s.collisions))
 		made, failed := s.API.Create(controllerRevisions, newRevision(&s.Workload, name, dataHash, hash, s.history.next(), data))
-		if failed == nil || failed.Reason != status.ReasonAlreadyExists {
-			return made, failed
+		if failed == nil {
+			return made.Object(), nil
+		} else if failed.Reason != status.ReasonAlreadyExists {
+			return nil, failed
 		}
 		there := s.API.Live(controllerRevisions, s.Object.Namespace(), name)
 		if there == nil {

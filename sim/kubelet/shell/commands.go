@@ -14,7 +14,8 @@ var commands = map[string]func(p *process, args []string) int{
 	"mkdir": nothing, "false": func(*process, []string) int { return 1 }, "export": export,
 	"echo": echo, "printf": printf, "sleep": sleep, "exit": exit, "cat": cat, "touch": touch, "rm": remove, "date": date,
 	"hostname": hostname, "env": environment, "printenv": environment, "seq": sequence, "test": test, "[": test, "pwd": pwd,
-	"trap": trap, "ls": ls, "whoami": whoami,
+	"trap": trap, "ls": ls, "whoami": whoami, "[[": test, "expr": expr, "mv": mv, "cp": cp, "ln": cp, "dd": dd, "find": find,
+	"grep": grep, "wc": wc, "tee": tee, "head": head, "tail": tail,
 }
 
 func nothing(*process, []string) int { return 0 }
@@ -185,57 +186,6 @@ func exit(p *process, args []string) int {
 	return code
 }
 
-func cat(p *process, args []string) int {
-	code := 0
-	for _, name := range args {
-		if text, ok := p.read(name); ok {
-			p.print(text)
-		} else {
-			p.complain("cat: can't open '" + name + "': No such file or directory")
-			code = 1
-		}
-	}
-	return code
-}
-
-func touch(p *process, args []string) int {
-	for _, name := range args {
-		if _, ok := p.read(name); !ok {
-			empty := ""
-			p.files[name] = &empty
-		}
-	}
-	return 0
-}
-
-func remove(p *process, args []string) int {
-	force, code := false, 0
-	for _, name := range args {
-		if strings.HasPrefix(name, "-") {
-			force = force || strings.Contains(name, "f")
-			continue
-		}
-		if _, ok := p.read(name); !ok && !force {
-			p.complain("rm: can't remove '" + name + "': No such file or directory")
-			code = 1
-		}
-		p.files[name] = nil
-	}
-	return code
-}
-
-func ls(p *process, args []string) int {
-	for _, name := range args {
-		if _, ok := p.read(name); ok {
-			p.print(name + "\n")
-		} else if !strings.HasPrefix(name, "-") {
-			p.complain("ls: " + name + ": No such file or directory")
-			return 1
-		}
-	}
-	return 0
-}
-
 func date(p *process, args []string) int {
 	at := p.world.Start.Add(p.now).UTC()
 	if len(args) == 1 && args[0] == "+%s" {
@@ -317,7 +267,7 @@ func trap(p *process, _ []string) int {
 
 // test knows -f, -e, -z, -n, =, !=, -eq, -ne, -lt, -le, -gt, -ge and !.
 func test(p *process, args []string) int {
-	if n := len(args); n > 0 && args[n-1] == "]" {
+	if n := len(args); n > 0 && (args[n-1] == "]" || args[n-1] == "]]") {
 		args = args[:n-1]
 	}
 	not := len(args) > 0 && args[0] == "!"
@@ -380,7 +330,7 @@ func (p *process) operand(text string) int {
 	if n, err := strconv.Atoi(text); err == nil {
 		return n
 	}
-	n, _ := strconv.Atoi(p.vars[strings.TrimPrefix(text, "$")])
+	n, _ := strconv.Atoi(p.value(piece{kind: variable, text: strings.TrimPrefix(text, "$")}))
 	return n
 }
 

@@ -9,6 +9,7 @@ import (
 //
 //	list    statements, one after the other
 //	link    a && b, a || b
+//	pipe    a | b
 //	loop    while cond; do body; done
 //	each    for name in words; do body; done
 //	choice  if cond; then a; else b; fi
@@ -21,6 +22,7 @@ type (
 		and   bool
 		right statement
 	}
+	pipe struct{ left, right statement }
 	loop struct {
 		cond, body list
 		until      bool
@@ -168,21 +170,35 @@ func (x *parser) list() (all list, err error) {
 }
 
 func (x *parser) links() (statement, error) {
-	left, err := x.statement()
+	left, err := x.pipes()
 	for err == nil {
-		x.space(false)
 		and := x.has("&&")
 		if !and && !x.has("||") {
 			if x.at < len(x.text) && strings.IndexByte("\n;)", x.text[x.at]) < 0 {
-				return nil, errUnknown // a pipe, something in the background
+				return nil, errUnknown // something in the background
 			}
 			return left, nil
 		}
 		x.at += 2
 		x.space(true)
 		var right statement
-		right, err = x.statement()
+		right, err = x.pipes()
 		left = &link{left, and, right}
+	}
+	return nil, err
+}
+
+func (x *parser) pipes() (statement, error) {
+	left, err := x.statement()
+	for err == nil {
+		if x.space(false); !x.has("|") || x.has("||") {
+			return left, nil
+		}
+		x.at++
+		x.space(true)
+		var right statement
+		right, err = x.statement()
+		left = &pipe{left, right}
 	}
 	return nil, err
 }

@@ -57,11 +57,20 @@ func TestScripts(t *testing.T) {
 		{"sleep 0.5s; sleep 0.9m", `ended 54.5s 0`},
 		{"x=a; while true; do x=$x$x; done", `goes on 0s`},
 		{"sleep infinity", `waits 0s`},
-		{"echo a | grep b", "shell: there is more in it than this shell knows"},
+		{"echo a | grep b", `ended 0s 1`},
+		{"printf 'b\\na\\nab\\n' | grep a | wc -l", `0s "2\n", ended 0s 0`},
+		{"seq 9 | tail -2 | head -n 1; echo x | cat | tee /f; sleep 1; cat /f", `0s "8\n", 0s "x\n", 1s "x\n", ended 1s 0`},
+		{"(echo a)", "shell: there is more in it than this shell knows"},
+		{"if [[ -r /d ]]; then exit 0; else touch /d; exit 1; fi", `ended 0s 1`},
+		{"if [ $(expr 3 % 2) -ne 0 ]; then echo odd; fi; expr 2 + 3; expr 1 '<' 2", `0s "odd\n", 0s "5\n", 0s "1\n", ended 0s 0`},
+		{"echo a > /f; mv -v /f /tmp/ || true; mv /f /tmp/ || cat /tmp/f", `0s "'/f' -> '/tmp/f'\n", ` +
+			`!0s "mv: can't rename '/f': No such file or directory\n", 0s "a\n", ended 0s 0`},
+		{"hostname | dd of=/f; ln -s /f /g; cat /g", `0s "web\n", ended 0s 0`},
+		{"echo $(( $RANDOM / 32768 )) $RANDOM $RANDOM", `0s "0 6509 30313\n", ended 0s 0`},
 		{"server &", "shell: there is more in it than this shell knows"},
 		{"# nothing\nprintf '%s-%d\\n' a 1", `0s "a-1\n", ended 0s 0`},
 	} {
-		got := run(test.script, shell.World{Start: start, Env: map[string]string{"NAME": "web"}, Limit: time.Minute})
+		got := run(test.script, shell.World{Start: start, Env: map[string]string{"NAME": "web", "HOSTNAME": "web"}, Limit: time.Minute})
 		if got != test.want {
 			t.Errorf("%s\n got %s\nwant %s", test.script, got, test.want)
 		}
