@@ -153,24 +153,3 @@ func TestIdleDay(t *testing.T) {
 	is.Equal(c.srv.Revision(), before)
 	is.True(time.Since(began) < time.Second)
 }
-
-// A controller that has not seen what it has written itself does not act on the same again, however often it is asked. A
-// controller of 1.35 does.
-func TestOwnWritesAreAwaited(t *testing.T) {
-	for version, acts := range map[string]bool{"1.36": false, "1.35": true} {
-		is := is.New(t)
-		c := client{t, fake.RunT(t, fake.Options{Replicas: []fake.ReplicaOptions{{Version: version}}, Controllers: []string{"statefulset-controller"}})}
-		c.must("POST", inApps+"statefulsets", `{"metadata":{"name":"web"},"spec":{"serviceName":"web","replicas":2,"podManagementPolicy":"Parallel",`+template(`"a":"b"`)+`}}`)
-		c.srv.Clock.Advance(time.Second)
-		c.srv.Controllers.Lag("statefulset-controller", "statefulsets.apps")
-		c.must("DELETE", inPods+"/web-0?gracePeriodSeconds=0", "")
-		c.srv.Clock.Advance(time.Second)
-		before := c.srv.Revision()
-		c.must("DELETE", inPods+"/web-1?gracePeriodSeconds=0", "")
-		c.srv.Clock.Advance(time.Second)
-		is.Equal(c.srv.Revision()-before > 2, acts) // the deletion itself is two
-		c.srv.Controllers.Resume("statefulset-controller")
-		c.srv.Clock.Advance(time.Minute)
-		is.Equal(c.names(inPods), []string{"web-0", "web-1"})
-	}
-}

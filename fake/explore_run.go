@@ -54,8 +54,8 @@ func (x *explored) bubble(p explore.Plan, full bool, out *explore.Outcome) {
 	}()
 	synctest.Test(x.t, func(t *testing.T) {
 		r := newRecorder(t)
-		o, tr := x.options.Server, &trial{plan: p, ended: make(chan struct{}), writes: map[string]int{}}
-		o.Clock, o.Seed = newLateClock(p.Seed, tr.draw), p.Seed
+		o, d := x.options.Server, &draws{seed: p.Seed}
+		o.Clock, o.Seed, o.draws = newLateClock(d), p.Seed, d
 		if len(o.Replicas) == 0 {
 			o.Replicas = make([]ReplicaOptions, replicasDefault)
 		}
@@ -67,7 +67,8 @@ func (x *explored) bubble(p explore.Plan, full bool, out *explore.Outcome) {
 			return
 		}
 		s.logf, s.fatalf, s.errorf, s.cleanup = r.Logf, r.Fatalf, r.Errorf, r.Cleanup
-		tr.start(s)
+		s.attest()
+		tr := startTrial(s, p)
 		watched.Store(s)
 		itself := func() { atomic.StoreUintptr(&tr.body, chance.Goroutine()) }
 		r.within(itself, func() { x.body(r, s) })
@@ -76,7 +77,7 @@ func (x *explored) bubble(p explore.Plan, full bool, out *explore.Outcome) {
 		close(tr.ended)
 		r.clean(itself)
 		tr.tell(r, full, out)
-		out.Disturbed = tr.disturbed.Load()
+		out.Disturbed = d.disturbed.Load()
 		s.Close()
 	})
 }

@@ -15,7 +15,6 @@ import (
 type cache struct {
 	lagging map[string]*mvcc.View // by resource
 	owners  map[string]*owned     // by resource that lags: who depended on whom then, once somebody has asked
-	wrote   map[string][]Key      // by resource that lags: for which keys it was written since
 }
 
 // of returns what is known of a resource.
@@ -43,7 +42,6 @@ func (c *cache) resume(resource string) (from *mvcc.View) {
 	from = c.lagging[resource]
 	delete(c.lagging, resource)
 	delete(c.owners, resource)
-	delete(c.wrote, resource)
 	return from
 }
 

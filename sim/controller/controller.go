@@ -45,13 +45,13 @@ type Controller struct {
 	Watches []Watch
 	// InServer says that it runs in the API servers: it never waits for Step.
 	InServer bool
-	// Awaits are the resources of which it waits for what it has written itself: a key is not reconciled before the cache has
-	// what was last written of them for it. Controllers of before 1.36 do not wait (package consistency of the real ones).
-	Awaits []string
 	// Upkeep says that what it waits for keeps things as they are, such as the renewal of a lease: nobody waits for it.
 	Upkeep bool
 	// RetryMin is the pause after a first failure, and RetryMax bounds those that follow. 0: 5 ms and 1000 s.
 	RetryMin, RetryMax time.Duration
+	// ReadsWrites names resources of which the cache has to show what was written for a key before the key is reconciled again,
+	// deletions aside: until then it fails (KEP-5647, since 1.36).
+	ReadsWrites []string
 	// Retries is how often in a row a key that fails is tried again before it is given up. 0: for ever.
 	Retries int
 	Reconciler

@@ -30,7 +30,7 @@ func DaemonSet() controller.Controller {
 	d := &daemons{Owner: workload.Owner{Resource: daemonSets}}
 	c := controller.Account("daemonset-controller", "daemon-set-controller", d, controller.Watch{Resource: daemonSets},
 		d.Watch(workload.Pods, d.memory.Expectations.Seen), d.ofRevisions(), controller.Watch{Resource: workload.Nodes, Keys: d.ofNode})
-	c.Awaits = []string{daemonSets, workload.Pods}
+	c.ReadsWrites = []string{workload.Pods, daemonSets}
 	return c
 }
 

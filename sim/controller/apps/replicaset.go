@@ -26,7 +26,7 @@ const (
 // ReplicaSet makes and deletes pods until a ReplicaSet has as many as it wants (pkg/controller/replicaset).
 func ReplicaSet() controller.Controller {
 	c := replicator(workload.Owner{Resource: replicaSets}, "replicaset-controller", "replicaset-controller")
-	c.Awaits = []string{replicaSets, workload.Pods}
+	c.ReadsWrites = []string{workload.Pods, replicaSets}
 	return c
 }
 

@@ -32,7 +32,7 @@ func StatefulSet() controller.Controller {
 		set := statefulSet{Workload: w}
 		return set.sync()
 	}), controller.Watch{Resource: statefulSets}, s.Watch(workload.Pods, nil))
-	c.Awaits = []string{statefulSets, workload.Pods, persistentClaims}
+	c.ReadsWrites = []string{workload.Pods, persistentClaims, statefulSets}
 	return c
 }
 

@@ -43,8 +43,8 @@ func Job() controller.Controller {
 		controller.Watch{Resource: jobs, Keys: abandoned},
 		controller.Watch{Resource: workload.Pods, Keys: c.podChanged, After: batchPeriod},
 		controller.Watch{Resource: workload.Pods, Keys: orphaned})
-	j.Awaits = []string{jobs, workload.Pods}
 	j.RetryMin, j.RetryMax = time.Second, time.Minute
+	j.ReadsWrites = []string{workload.Pods, jobs}
 	return j
 }
 
