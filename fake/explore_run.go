@@ -17,7 +17,6 @@ import (
 	"github.com/kubesim/kubesim/fake/explore"
 	"github.com/kubesim/kubesim/sim/object"
 	"github.com/kubesim/kubesim/sim/trace"
-	"github.com/kubesim/kubesim/sim/watchcache"
 )
 
 // traceRecords is how many records of a run are kept: more than ten busy minutes have.
@@ -68,6 +67,7 @@ func (x *explored) bubble(p explore.Plan, full bool, out *explore.Outcome) {
 			return
 		}
 		s.logf, s.fatalf, s.errorf, s.cleanup = r.Logf, r.Fatalf, r.Errorf, r.Cleanup
+		s.attest()
 		tr := newTrial(s, p)
 		x.running.Store(tr)
 		itself := func() { atomic.StoreUintptr(&tr.body, chance.Goroutine()) }
@@ -201,10 +201,7 @@ func (t *trial) tell(r *recorder, full bool, out *explore.Outcome) {
 	log := t.server.Trace()
 	out.Hash = log.Hash
 	if len(out.Failures) > 0 {
-		log.Records = slices.DeleteFunc(log.Records, func(r trace.Record) bool {
-			return r.Site == trace.Clock || r.Site == trace.WatchSent && r.Verb == watchcache.Bookmark
-		})
-		out.Timeline = log.Timeline()
+		out.Timeline = t.server.Report(tailSteps, false)
 	}
 }
 
