@@ -105,5 +105,5 @@ func (s *Session) pass() error {
 // isRequest reports whether an op sends a request by itself.
 func isRequest(op scenario.Op) bool {
 	c := scenario.FindCommand(op.Name)
-	return c != nil && c.Group == scenario.Requests
+	return c != nil && (c.Group == scenario.Requests || c.Group == scenario.Prompt)
 }
