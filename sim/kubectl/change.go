@@ -1,7 +1,8 @@
+//go:build !nocel
+
 package kubectl
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -17,15 +18,6 @@ var changeWords = []word{
 	{name: "annotate", help: "Update the annotations on a resource", run: (*call).labelWord, flags: labelFlags},
 	{name: "scale", help: "Set a new size for a deployment, replica set, or replication controller", run: (*call).scale,
 		flags: "replicas#! current-replicas# resource-version timeout@ selector|l all? dry-run~ record?" + printed + ofFiles},
-	{name: "autoscale", help: "Auto-scale a deployment, replica set, stateful set, or replication controller", run: (*call).autoscale,
-		flags: "min# max#! cpu memory cpu-percent# name save-config?" + dry + printed + ofFiles},
-	{name: "expose", help: "Take a replication controller, service, deployment or pod and expose it as a new Kubernetes service", run: (*call).expose,
-		flags: "port target-port name type protocol selector labels|l cluster-ip external-ip session-affinity load-balancer-ip overrides override-type save-config?" +
-			dry + printed + ofFiles},
-	{name: "delete", help: "Delete resources by file names, stdin, resources and names, or by resources and label selector", run: (*call).deleteWord, flags: deleteFlags},
-	{name: "diff", help: "Diff the live version against a would-be applied version", run: (*call).diffWord,
-		flags: "server-side? force-conflicts? prune? show-managed-fields? concurrency# selector|l field-manager" + ofFiles},
-	{name: "set", help: "Set specific features on objects", sub: setWords},
 }
 
 const labelFlags = "overwrite? list? local? resource-version record? all-namespaces|A?" + selecting + dry + printed + ofFiles
@@ -210,60 +202,4 @@ func (c *call) awaitReplicas(t *target, n int64) error {
 	return c.awaitObject(t, c.Conn.Now().Add(c.duration("timeout", 0)), func(obj object.Object) (bool, error) {
 		return obj.Int64("status", "replicas") == n, nil
 	})
-}
-
-// autoscale makes a HorizontalPodAutoscaler.
-func (c *call) autoscale() error {
-	least, most := c.number("min", -1), c.number("max", 0)
-	if most < 1 {
-		return fmt.Errorf("--max=MAXPODS is required and must be at least 1, max: %d", most)
-	}
-	if most < least {
-		return fmt.Errorf("--max=MAXPODS must be larger or equal to --min=MINPODS, max: %d, min: %d", most, least)
-	}
-	t, err := c.one(c.args)
-	if err != nil {
-		return err
-	}
-	if !t.m.scalable {
-		return fmt.Errorf("cannot autoscale a %s: the server could not find the requested resource", t.m.kind)
-	}
-	metrics, err := c.metrics()
-	if err != nil {
-		return err
-	}
-	obj := made("autoscaling/v2", "HorizontalPodAutoscaler", cmp.Or(c.text("name"), t.name))
-	spec := map[string]any{"maxReplicas": most, "scaleTargetRef": map[string]any{"apiVersion": t.m.gv(), "kind": t.m.kind, "name": t.name}}
-	if least > 0 {
-		spec["minReplicas"] = least
-	}
-	if len(metrics) > 0 {
-		spec["metrics"] = metrics
-	}
-	obj["spec"] = spec
-	err = c.sendMade(obj, "", "autoscaled", "kubectl-autoscale")
-	if err != nil && len(metrics) == 0 {
-		return fmt.Errorf("failed to create autoscaling/v2 HPA and the configuration is incompatible with autoscaling/v1: empty input")
-	}
-	return err
-}
-
-// metrics are what --cpu and --memory ask for: 80%, or an amount.
-func (c *call) metrics() (out []any, err error) {
-	texts := map[string]string{"cpu": c.text("cpu"), "memory": c.text("memory")}
-	if n := c.number("cpu-percent", 0); n > 0 {
-		texts["cpu"] = fmt.Sprint(n, "%")
-	}
-	for _, name := range []string{"cpu", "memory"} {
-		text := texts[name]
-		if text == "" {
-			continue
-		}
-		of := map[string]any{"type": "AverageValue", "averageValue": text}
-		if percent, ok := strings.CutSuffix(text, "%"); ok {
-			of = map[string]any{"type": "Utilization", "averageUtilization": intOrText(percent)}
-		}
-		out = append(out, map[string]any{"type": "Resource", "resource": map[string]any{"name": name, "target": of}})
-	}
-	return out, nil
 }

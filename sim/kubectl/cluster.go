@@ -1,3 +1,5 @@
+//go:build !nocel
+
 package kubectl
 
 import (
@@ -27,9 +29,6 @@ var clusterWords = []word{
 		{name: "whoami", help: "Experimental: Check self subject attributes", run: (*call).whoAmI, flags: printed},
 	}},
 }
-
-// clientVersion is the version of kubectl that this one prints as.
-const clientVersion, kustomizeVersion = schema.DefaultVersion, "v5.8.1"
 
 func (c *call) version() error {
 	client := map[string]any{"gitVersion": clientVersion, "major": "1", "minor": strings.TrimPrefix(schema.Default, "1.")}

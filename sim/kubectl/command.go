@@ -13,6 +13,7 @@ type word struct {
 	help    string // one sentence
 	run     func(c *call) error
 	sub     []word
+	later   bool // this build is without it
 }
 
 // call is one command line on its way.
@@ -36,8 +37,10 @@ var order = strings.Fields("create expose run set explain get edit delete rollou
 	"api-resources api-versions config plugin version options")
 
 func init() {
-	words = slices.Concat(readWords, writeWords, createWords, changeWords, rolloutWords, clusterWords, podWords, nodeWords, tailWords)
-	slices.SortFunc(words, func(a, b word) int { return slices.Index(order, a.name) - slices.Index(order, b.name) })
+	all := slices.Concat(readWords, writeWords, createWords, deleteWords, moreWords)
+	for _, name := range order {
+		words = append(words, *findWord(all, name))
+	}
 }
 
 // parse finds the command of a line and reads its flags.
@@ -64,6 +67,9 @@ func (s *Session) parse(args []string) (*call, error) {
 	if c.word == nil {
 		return nil, unknownWord(args[0])
 	}
+	if c.word.later {
+		return c, nil
+	}
 	c.known = append(c.known, flagsOf(c.word.flags)...)
 	if err := c.parseFlags(append(before, args...)); err != nil {
 		return nil, &misuse{err.Error(), "See '" + c.path + " --help' for usage."}
@@ -72,7 +78,9 @@ func (s *Session) parse(args []string) (*call, error) {
 		if len(c.args) > 0 {
 			return nil, c.usage("unknown command %q", strings.Join(c.args, " "))
 		}
-		return nil, c.subHelp()
+		parent := *c.word
+		parent.run = (*call).subHelp
+		c.word = &parent
 	}
 	return c, nil
 }

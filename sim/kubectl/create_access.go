@@ -1,3 +1,5 @@
+//go:build !nocel
+
 package kubectl
 
 import (
@@ -106,11 +108,6 @@ func unique(list []string) (out []string) {
 	}
 	return out
 }
-
-// toldError is an error that is printed as it is.
-type toldError string
-
-func (e toldError) Error() string { return string(e) }
 
 // createBinding makes a RoleBinding or a ClusterRoleBinding.
 func (c *call) createBinding() error {

@@ -17,6 +17,10 @@ const deleteFlags = "all? all-namespaces|A? cascade~ force? grace-period# ignore
 const forced = "Warning: Immediate deletion does not wait for confirmation that the running resource has been terminated. " +
 	"The resource may continue to run on the cluster indefinitely."
 
+var deleteWords = []word{
+	{name: "delete", help: "Delete resources by file names, stdin, resources and names, or by resources and label selector", run: (*call).deleteWord, flags: deleteFlags},
+}
+
 // deleteWord deletes objects, and waits until they are gone.
 func (c *call) deleteWord() error {
 	if raw := c.text("raw"); raw != "" {

@@ -138,22 +138,3 @@ func (g *getting) read() ([]*target, []error) {
 	}
 	return found, errs
 }
-
-// sortBy sorts objects by the value of a field.
-func sortBy(list []*target, order string) {
-	path, err := relaxed(order)
-	if err != nil {
-		return
-	}
-	slices.SortStableFunc(list, func(a, b *target) int {
-		return compare(firstOf(path, a.obj), firstOf(path, b.obj))
-	})
-}
-
-// firstOf returns the first value of a path, nil without one.
-func firstOf(path *template, obj object.Object) any {
-	if found, err := path.all(map[string]any(obj)); err == nil && len(found) > 0 {
-		return found[0]
-	}
-	return nil
-}

@@ -1,3 +1,5 @@
+//go:build !nocel
+
 package kubectl
 
 import (
@@ -374,5 +376,5 @@ func (c *call) stream(t *target, how string, command []string) error {
 			return exitCode(code)
 		}
 	}
-	return fmt.Errorf("Internal error occurred: %s", end.String("message"))
+	return fmt.Errorf("%s", end.String("message"))
 }

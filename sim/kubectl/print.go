@@ -90,53 +90,12 @@ func (c *call) printer() (printer, error) {
 		}, nil
 	case "name":
 		return func(t *target) error { c.printf("%s\n", t.refer()); return nil }, nil
-	case "jsonpath", "jsonpath-as-json", "jsonpath-file":
-		return c.pathPrinter(format, argument)
-	case "custom-columns", "custom-columns-file":
-		return c.columnPrinter(format, argument)
+	case "jsonpath", "jsonpath-as-json", "jsonpath-file", "custom-columns", "custom-columns-file":
+		return c.morePrinter(format, argument)
 	case "go-template", "go-template-file", "template", "templatefile", "kyaml":
 		return nil, fmt.Errorf("-o %s is not simulated: try -o jsonpath", format)
 	}
 	return nil, fmt.Errorf("unable to match a printer suitable for the output format %q, allowed formats are: %s", format, formats)
-}
-
-func (c *call) pathPrinter(format, argument string) (printer, error) {
-	argument, err := c.templateOf(format, argument)
-	if err != nil {
-		return nil, err
-	}
-	path, err := parseTemplate(argument)
-	if err != nil {
-		return nil, err
-	}
-	return func(t *target) error {
-		if format == "jsonpath-as-json" {
-			found, err := path.all(map[string]any(t.obj))
-			c.printf("%s", indented(object.JSON(found)))
-			return err
-		}
-		text, err := path.print(map[string]any(t.obj))
-		if err != nil {
-			return fmt.Errorf("error executing jsonpath %q: %w", argument, err)
-		}
-		c.printf("%s", text)
-		return nil
-	}, nil
-}
-
-// templateOf returns the template of a format, read from a file if that is what the format says.
-func (c *call) templateOf(format, argument string) (string, error) {
-	if argument == "" {
-		return "", fmt.Errorf("template format specified but no template given")
-	}
-	if !strings.HasSuffix(format, "-file") {
-		return argument, nil
-	}
-	data, err := c.readFile(argument)
-	if err != nil {
-		return "", fmt.Errorf("error reading --template %s, open %s: no such file or directory\n", argument, argument)
-	}
-	return string(data), nil
 }
 
 // bytesOf returns the JSON of a target's object. One that a command made itself, of a kind that everybody knows, has its

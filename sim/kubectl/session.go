@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/kubesim/kubesim/sim/object"
+	"github.com/kubesim/kubesim/sim/schema"
 	"github.com/kubesim/kubesim/sim/wire"
 )
 
@@ -52,6 +53,9 @@ type Files interface {
 	WriteFile(name string, data []byte) error
 	Names(folder string) []string // of the files in a folder, "" for all that there are; nil: it is none
 }
+
+// clientVersion is the version of kubectl that this one prints as.
+const clientVersion, kustomizeVersion = schema.DefaultVersion, "v5.8.1"
 
 // Session is what one command line leaves for the next one: who asks whom about what, and what the server serves.
 type Session struct {
@@ -129,6 +133,11 @@ func (e *misuse) Error() string { return e.text }
 func (c *call) usage(format string, args ...any) error {
 	return &misuse{fmt.Sprintf(format, args...), "See '" + c.path + " -h' for help and examples"}
 }
+
+// toldError is an error that is printed as it is.
+type toldError string
+
+func (e toldError) Error() string { return string(e) }
 
 // statusError is an answer that says what went wrong.
 type statusError struct {

@@ -32,8 +32,12 @@ func (w *World) typed(op *Op) error {
 		w.shell = &kubectl.Session{Conn: &conn{w: w}, Files: &promptFiles{w}, Config: &kubectl.Config{Server: "https://kubesim", Cluster: "kubesim",
 			User: "admin", Current: "kubesim", Contexts: []kubectl.Context{{Name: "kubesim", Cluster: "kubesim", User: "admin"}}}}
 	}
+	line := op.Name + " " + op.Text
+	if !w.shell.Ready(line) {
+		return ErrTooSmall
+	}
 	out := &sayer{w: w}
-	code := w.shell.Line(op.Name+" "+op.Text, out, out)
+	code := w.shell.Line(line, out, out)
 	out.end()
 	failed := code != 0
 	switch {
