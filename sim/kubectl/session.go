@@ -307,7 +307,7 @@ func (c *call) request(method, path string, query url.Values, contentType string
 
 // readFile reads a file, or stdin for a single dash.
 func (s *Session) readFile(name string) ([]byte, error) {
-	if name == "-" {
+	if name == "-" || name == "/dev/stdin" {
 		return s.stdin, nil
 	}
 	if s.Files == nil {
