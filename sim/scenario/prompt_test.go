@@ -59,7 +59,7 @@ func TestPromptFails(t *testing.T) {
 		"kubectl get pod nope": "kubectl has failed, with the exit code 1",
 		"! kubectl get pods":   "kubectl has worked; it should have failed",
 		"kubectl gte pods":     "kubectl has failed",
-		"request POST /api/v1/namespaces/default/configmaps -d '{metadata: {name: a, finalizers: [x.io/y]}}'\nkubectl delete cm a": "kubectl has failed",
+		"request POST /api/v1/namespaces/default/configmaps -d '{\"kind\":\"ConfigMap\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":\"a\",\"finalizers\":[\"x.io/y\"]}}'\nkubectl delete cm a": "kubectl has failed",
 	} {
 		f, err := ParseFile([]byte(script + "\n"))
 		is.NoErr(err)
