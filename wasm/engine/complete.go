@@ -207,6 +207,9 @@ func (e *Engine) resourceItems() []itemView {
 	return out
 }
 
+// namesMost is how many names are offered.
+const namesMost = 50
+
 // nameItems returns the names of the objects of a resource in the namespace that the words say.
 func (e *Engine) nameItems(resource string, words []string) []itemView {
 	d, err := e.run.world.Resolve(resource)
@@ -222,7 +225,7 @@ func (e *Engine) nameItems(resource string, words []string) []itemView {
 			}
 		}
 	}
-	found, err := e.run.world.Objects(resource, namespace, "", 0)
+	found, _, err := e.run.world.FirstObjects(resource, namespace, words[len(words)-1], namesMost, 0)
 	if err != nil {
 		return nil
 	}
