@@ -11,11 +11,11 @@ const it = hosted()
 const states = {
   'first screen': async () => {},
   'console': async page => {
-    for (const line of ['create configmap a', 'create configmap a', 'list configmaps --limit 1', 'help']) await type(page, line)
+    for (const line of ['create configmap owned --from-literal k=1', 'create configmap owned', 'list configmaps --limit 1', 'help']) await type(page, line)
   },
   'objects': async page => {
     await page.locator('#tab-objects').click()
-    await page.locator('table button.row', { hasText: 'shop' }).first().click()
+    await page.locator('table button.row', { hasText: 'owned' }).click()
     await page.locator('.editor .cm-content').waitFor()
   },
   'owners': async page => {
