@@ -41,6 +41,7 @@ const states = {
   'a lesson that was left': async page => {
     await page.locator('dialog .lesson').first().click()
     await page.locator('.guide .dots').waitFor()
+    await page.locator('#tab-console').click()
     for (const line of ['create configmap paint --from-literal color=red', 'delete configmap paint']) await type(page, line)
     await page.locator('.astray.broken').waitFor()
   },
