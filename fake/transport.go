@@ -34,10 +34,15 @@ type transport struct {
 	client  func(*http.Request) *auth.Client        // what is known of the sender of a request
 	waiting func(r *http.Request) (answered func()) // nil, or told of a request that has to wait
 	trial   *trial                                  // nil, or sees each request and may do something around it
+	draws   *draws                                  // nil, or told of each request
 }
 
 // RoundTrip answers one request and closes its body.
 func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
+	if t.draws != nil {
+		t.draws.next()
+		defer t.draws.next()
+	}
 	if t.trial != nil {
 		return t.trial.roundTrip(t, r)
 	}

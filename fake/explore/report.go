@@ -19,9 +19,6 @@ type Report struct {
 	Replay   string // the command that runs it again
 }
 
-// timelineLines is how many lines of what happened are shown.
-const timelineLines = 60
-
 // String prints the report.
 func (r *Report) String() string {
 	var b strings.Builder
@@ -85,7 +82,9 @@ func (r *Report) agreement() string {
 // first shows a run that failed.
 func (r *Report) first(b *strings.Builder, o *Outcome) {
 	for _, f := range o.Failures {
-		fmt.Fprintf(b, "%s: %s\n", f.Site, strings.TrimSpace(f.Text))
+		if f.Text != "" || o.Output == "" { // else the output has it
+			fmt.Fprintf(b, "%s: %s\n", f.Site, strings.TrimSpace(f.Text))
+		}
 	}
 	if o.Output != "" {
 		b.WriteString("the test says:\n" + indent(o.Output))
@@ -94,12 +93,10 @@ func (r *Report) first(b *strings.Builder, o *Outcome) {
 		b.WriteString("what it wrote otherwise than without trouble:\n" + indent(text))
 	}
 	if o.Timeline != "" {
-		lines := strings.SplitAfter(strings.TrimRight(o.Timeline, "\n")+"\n", "\n")
-		lines = lines[max(0, len(lines)-1-timelineLines):]
-		b.WriteString("what happened last (n, time, who, what):\n" + indent(strings.Join(lines, "")))
+		b.WriteString("what happened last (n, time, who, what):\n    " + strings.ReplaceAll(strings.TrimRight(o.Timeline, "\n"), "\n", "\n    ") + "\n")
 	}
 }
 
 func indent(text string) string {
-	return "    " + strings.ReplaceAll(strings.TrimSpace(text), "\n", "\n    ") + "\n"
+	return "    " + strings.ReplaceAll(strings.Trim(text, "\n"), "\n", "\n    ") + "\n"
 }

@@ -45,7 +45,7 @@ var rows = [][]string{
 	{"sim"},
 	{"sim/scenario", "sim/archive"},
 	{"sim/lesson", "sim/soak"},
-	{"wasm/engine", "fake/explore", "fake/chance"},
+	{"wasm/engine", "fake/explore", "fake/chance", "fake/kustomize"},
 	{"fake", "wasm"},
 	{"fake/dropin"},
 	{"fake/cmd/kubesim"},

@@ -34,7 +34,10 @@ func (w *worker) report() *status.Status {
 		return nil
 	}
 	s := w.api.Patch(pods, "status", w.key(), func(live object.Object) {
-		if live.UID() == w.pod.UID() {
+		switch {
+		case live.ResourceVersion() == w.pod.ResourceVersion():
+			live["status"] = map[string]any(now)
+		case live.UID() == w.pod.UID():
 			live["status"] = map[string]any(w.status(live.At("status")))
 		}
 	})

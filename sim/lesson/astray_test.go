@@ -73,6 +73,9 @@ func astray(t *testing.T, from *Session, wrong ...string) (told bool) {
 		_, err = s.Do(op)
 		changed = changed || err == nil && (op.Name != "get" && op.Name != "list" || rv != s.World().Cluster().Revision())
 	}
+	if len(s.did) == len(from.did) {
+		return false // it is where it was
+	}
 	at := fmt.Sprintf("step %s: after %q", from.Step().ID, wrong)
 	b := s.Broken()
 	if b == nil {

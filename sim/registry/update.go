@@ -80,7 +80,7 @@ func (r *Registry) update(q *Request, change Change) (*Result, *status.Status) {
 	old := item.Shared()
 	live := old
 	if d.Hub != d {
-		live = Convert(d, item.Object())
+		live = Convert(d, old.Copy())
 	}
 	obj, s := change.make(d, item, live)
 	if s != nil {
@@ -115,7 +115,7 @@ func (c Change) make(d *resource.Definition, item *resource.Item, live object.Ob
 	case c.Kind == Put:
 		return c.Make(live)
 	}
-	return c.Make(Convert(d, item.Object()))
+	return c.Make(Convert(d, item.Shared().Copy()))
 }
 
 // CheckIdentity refuses an object that is not the one of the request, and fills in its namespace.

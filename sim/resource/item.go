@@ -167,7 +167,7 @@ func (it *Item) Object() object.Object {
 	var err error
 	switch at := it.places(); {
 	case at == nil || it.Err != nil:
-		obj, err = object.Parse(it.Bytes)
+		obj, err = object.ParseRaw(it.Bytes, nil)
 	case it.skew != nil && it.Stored != nil:
 		obj, _, err = it.skew.Read(it.hub, it.Stored)
 	default:

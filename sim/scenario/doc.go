@@ -35,6 +35,7 @@
 //	    a watch         --name NAME, by which later lines speak of it
 //
 //	seed N, replicas N, replica N version=1.35 gates=A=true,B=false      before anything else
+//	auth rbac                                                            a client is the user of its name, admin may do all; the same
 //	controllers *|NAME …                                                 those of the control plane; before anything else
 //	nodes N                                                              whose kubelets run pods; before anything else
 //	clock advance 5m, tick 5m|next|quiet|settled, settle

@@ -9,6 +9,7 @@ import (
 	"github.com/kubesim/kubesim/clock"
 	"github.com/kubesim/kubesim/sim"
 	"github.com/kubesim/kubesim/sim/apiserver"
+	"github.com/kubesim/kubesim/sim/auth"
 	"github.com/kubesim/kubesim/sim/fault"
 	"github.com/kubesim/kubesim/sim/kubelet"
 	"github.com/kubesim/kubesim/sim/object"
@@ -22,6 +23,10 @@ type Options struct {
 
 	Controllers []string // of kube-controller-manager; nil: as sim.Options has it
 	Nodes       int      // whose kubelets run pods
+
+	// Auth says whether roles decide what clients may do. With auth.RBAC each client is the user of its name; admin is of the
+	// group system:masters.
+	Auth auth.Mode
 
 	Files map[string]string // by name; operations may bring more
 
@@ -119,7 +124,7 @@ func (w *World) boot() error {
 	if w.options.Quiet {
 		kept.Keep = 0
 	}
-	c, err := sim.New(sim.Options{Bare: true, Clock: w.clock, Seed: w.options.Seed, Replicas: w.options.Replicas,
+	c, err := sim.New(sim.Options{Bare: true, Clock: w.clock, Auth: w.options.Auth, Seed: w.options.Seed, Replicas: w.options.Replicas,
 		Controllers: w.options.Controllers, Nodes: kubelet.Options{Nodes: w.options.Nodes}, Replay: w.options.Decisions, Trace: kept})
 	if err != nil {
 		return err

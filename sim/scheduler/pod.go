@@ -60,7 +60,7 @@ const (
 
 // podOf reads a pod.
 func podOf(it *resource.Item) *pod {
-	obj := it.Object()
+	obj := it.Shared()
 	spec := obj.At("spec")
 	p := &pod{Key: controller.Key{Namespace: it.Namespace, Name: it.Name}, uid: obj.UID(), revision: obj.ResourceVersion(),
 		generation: obj.Generation(), labels: obj.Labels(), owner: workload.ControllerOf(obj), priority: spec.Int64("priority"),

@@ -43,6 +43,7 @@ func (r *Record) AppendJSON(b []byte) []byte {
 	if r.Spared {
 		b = append(b, `,"spared":true`...)
 	}
+	text("hint", r.Hint)
 	return append(b, '}')
 }
 

@@ -245,7 +245,7 @@ func (w *writer) write(api *controller.Client, owner object.Object, c changes, p
 				}
 				return status.Plain("failed to create EndpointSlice for %s %s: %s", w.of, key, s.Message)
 			}
-			w.tracker.note(key, made.UID(), made.Generation())
+			w.tracker.note(key, identityOf(made).uid, identityOf(made).generation)
 		}
 	}
 	for _, x := range c.update {

@@ -248,7 +248,7 @@ func sharesOf(zones map[string]float64, endpoints int) (shares map[string]share,
 	if rest < 0 {
 		return nil, "Unable to allocate minimum required endpoints to each zone without exceeding overload threshold" + counts
 	}
-	for zone, x := range shares { // each for itself
+	for zone, x := range shares { // order does not matter: each for itself
 		x.most = x.least + rest
 		shares[zone] = x
 	}
@@ -277,7 +277,7 @@ func zonesOf(api *controller.Client) map[string]float64 {
 		return nil
 	}
 	parts := map[string]float64{}
-	for zone, cpu := range cpus { // each for itself
+	for zone, cpu := range cpus { // order does not matter: each for itself
 		parts[zone] = float64(cpu) / float64(total)
 	}
 	return parts
