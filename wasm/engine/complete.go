@@ -54,7 +54,7 @@ func (e *Engine) items(words []string, start string) []itemView {
 	if items := e.flagValue(words[len(words)-1], c); items != nil {
 		return items
 	}
-	return append(e.argumentItems(c, words), flagItems(c)...)
+	return append(e.argumentItems(c, start, words), flagItems(c)...)
 }
 
 func flagItems(c *scenario.Command) []itemView {
@@ -131,7 +131,7 @@ func arguments(words []string) (n int, first string) {
 }
 
 // argumentItems returns what the next argument of a command can be.
-func (e *Engine) argumentItems(c *scenario.Command, words []string) []itemView {
+func (e *Engine) argumentItems(c *scenario.Command, start string, words []string) []itemView {
 	args, first := arguments(words[1:])
 	var out []itemView
 	if args == 0 {
@@ -141,7 +141,7 @@ func (e *Engine) argumentItems(c *scenario.Command, words []string) []itemView {
 	case scenario.Resource:
 		out = e.resourceItems()
 	case scenario.ObjectName:
-		out = e.nameItems(first, words)
+		out = e.nameItems(first, start, words)
 	case scenario.Client:
 		out = e.clientItems()
 	case scenario.Actor:
@@ -210,8 +210,11 @@ func (e *Engine) resourceItems() []itemView {
 	return out
 }
 
-// nameItems returns the names of the objects of a resource in the namespace that the words say.
-func (e *Engine) nameItems(resource string, words []string) []itemView {
+// namesMost is how many names are offered.
+const namesMost = 50
+
+// nameItems returns the names that begin with start of the objects of a resource in the namespace that the words say.
+func (e *Engine) nameItems(resource, start string, words []string) []itemView {
 	d, err := e.run.world.Resolve(resource)
 	if err != nil {
 		return nil
@@ -225,7 +228,7 @@ func (e *Engine) nameItems(resource string, words []string) []itemView {
 			}
 		}
 	}
-	found, err := e.run.world.Objects(resource, namespace, "", 0)
+	found, _, err := e.run.world.FirstObjects(resource, namespace, start, namesMost, 0)
 	if err != nil {
 		return nil
 	}
