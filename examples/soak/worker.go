@@ -12,6 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	utilnet "k8s.io/apimachinery/pkg/util/net"
 	applycorev1 "k8s.io/client-go/applyconfigurations/core/v1"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
@@ -24,6 +25,7 @@ type worker struct {
 	name string
 	set  kubernetes.Interface
 	rand *rand.Rand
+	base http.RoundTripper // with its connection
 }
 
 // agentOfWorkers is how the User-Agents of workers begin: faults happen to them only, and not to who watches.
@@ -35,8 +37,11 @@ func newWorker(r *Remote, config *rest.Config, n int, seed uint64) (*worker, err
 	c := rest.CopyConfig(config)
 	c.UserAgent, c.QPS, c.Timeout = w.name, -1, 0
 	c.ContentType, c.AcceptContentTypes = "application/json", "application/json" // the recorder reads no protobuf
-	c.Dial = (&net.Dialer{}).DialContext // of its own, and so a connection of its own
-	c.Wrap(func(next http.RoundTripper) http.RoundTripper { return recorder{r, w.name, next} })
+	c.Dial = (&net.Dialer{}).DialContext                                         // of its own, and so a connection of its own
+	c.Wrap(func(next http.RoundTripper) http.RoundTripper {
+		w.base = next
+		return recorder{r, w.name, next}
+	})
 	set, err := kubernetes.NewForConfig(c)
 	w.set = set
 	return w, err
@@ -58,6 +63,7 @@ func (w *worker) work(ctx context.Context, n int) {
 	}
 	stop()
 	factory.Shutdown()
+	utilnet.CloseIdleConnectionsFor(w.base)
 }
 
 // namespaces and names of what workers fight for.
