@@ -6,13 +6,13 @@ import (
 	"math/rand/v2"
 	"net"
 	"net/http"
+	"sync"
 	"time"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	utilnet "k8s.io/apimachinery/pkg/util/net"
 	applycorev1 "k8s.io/client-go/applyconfigurations/core/v1"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
@@ -25,7 +25,8 @@ type worker struct {
 	name string
 	set  kubernetes.Interface
 	rand *rand.Rand
-	base http.RoundTripper // with its connection
+
+	conns sync.Map // net.Conn: its connections
 }
 
 // agentOfWorkers is how the User-Agents of workers begin: faults happen to them only, and not to who watches.
@@ -38,10 +39,7 @@ func newWorker(r *Remote, config *rest.Config, n int, seed uint64) (*worker, err
 	c.UserAgent, c.QPS, c.Timeout = w.name, -1, 0
 	c.ContentType, c.AcceptContentTypes = "application/json", "application/json" // the recorder reads no protobuf
 	c.Dial = (&net.Dialer{}).DialContext                                         // of its own, and so a connection of its own
-	c.Wrap(func(next http.RoundTripper) http.RoundTripper {
-		w.base = next
-		return recorder{r, w.name, next}
-	})
+	c.Wrap(func(next http.RoundTripper) http.RoundTripper { return recorder{r, w.name, next} })
 	set, err := kubernetes.NewForConfig(c)
 	w.set = set
 	return w, err
@@ -63,7 +61,11 @@ func (w *worker) work(ctx context.Context, n int) {
 	}
 	stop()
 	factory.Shutdown()
-	utilnet.CloseIdleConnectionsFor(w.base)
+}
+
+// hangUp closes the worker's connection, which has nothing to do.
+func (w *worker) hangUp() {
+	w.conns.Range(func(conn, _ any) bool { conn.(net.Conn).Close(); return true })
 }
 
 // namespaces and names of what workers fight for.
