@@ -37,8 +37,14 @@ func newWorker(r *Remote, config *rest.Config, n int, seed uint64) (*worker, err
 	w := &worker{name: fmt.Sprint(agentOfWorkers, n), rand: rand.New(rand.NewPCG(seed, uint64(n)))}
 	c := rest.CopyConfig(config)
 	c.UserAgent, c.QPS, c.Timeout = w.name, -1, 0
-	c.ContentType, c.AcceptContentTypes = "application/json", "application/json" // the recorder reads no protobuf
-	c.Dial = (&net.Dialer{}).DialContext                                         // of its own, and so a connection of its own
+	c.ContentType, c.AcceptContentTypes = "application/json", "application/json"    // the recorder reads no protobuf
+	c.Dial = func(ctx context.Context, network, address string) (net.Conn, error) { // of its own, and so a connection of its own
+		conn, err := new(net.Dialer).DialContext(ctx, network, address)
+		if err == nil {
+			w.conns.Store(conn, true)
+		}
+		return conn, err
+	}
 	c.Wrap(func(next http.RoundTripper) http.RoundTripper { return recorder{r, w.name, next} })
 	set, err := kubernetes.NewForConfig(c)
 	w.set = set
