@@ -140,13 +140,21 @@ type Options struct {
 	// those of these Options, but for Authenticate. A Clock that is not nil must not be behind the time of the snapshot.
 	Snapshot []byte
 
-	tail bool // Trace is only that
+	// MaxWritesPerInstant is how often the same object may be written while time stands still, before a test fails because those
+	// who write it will never end: it says who they are, and what they change. Objects that are deleted and made again under
+	// new names count, too. 0: 1,000. Below 0: nobody counts.
+	MaxWritesPerInstant int
+	// FailOnWarning lets a test fail when an answer has a warning, such as that of a field that nobody knows: it was dropped.
+	FailOnWarning bool
+
+	tail  bool   // Trace is only that
+	draws *draws // what the runtime draws can be repeated; nil: it need not
 }
 
 // authenticates says that the credentials of requests count.
 func (o *Options) authenticates() bool { return o.Auth != auth.AlwaysAllow || o.Authorizers != nil }
 
-// TB is the part of *testing.T that RunT needs, so that no package testing gets into programs.
+// TB is the part of *testing.T that RunT needs.
 type TB interface {
 	Helper()
 	Fatalf(format string, args ...any)
@@ -169,6 +177,7 @@ type Server struct {
 	transport  *transport
 	logf       func(format string, args ...any)
 	fatalf     func(format string, args ...any)
+	errorf     func(format string, args ...any)
 	cleanup    func(func()) // of the test; nil: there is none
 	services   *services    // shared with forks
 	aggregator *aggregator
@@ -177,6 +186,11 @@ type Server struct {
 	die        context.CancelFunc
 	plugins    map[string]*kubeconfig // who admission plugins are to webhooks, by name
 	journal    *journal               // nil: neither Options.Data nor Options.Archive is set
+	trial      *trial                 // nil: nobody explores
+
+	witnessed sync.Once
+	witness   *witness // nil: nobody looks
+	marks     []uint64 // records of what the test has failed for
 
 	mu        sync.Mutex
 	admits    bool // AdmitThrough was called
@@ -185,6 +199,7 @@ type Server struct {
 	issuer    *issuer                  // of certificates for clients; nil: none was asked for
 	trusted   authorities              // who signs certificates
 	clocks    map[string]*clock.Skewed // of the clients' machines
+	processes []*Process
 	closing   sync.Once
 	ended     chan struct{} // closed by Close
 }
@@ -246,7 +261,7 @@ func (o *Options) clusterOptions() sim.Options {
 func (s *Server) connect(manual bool) {
 	api := handler{s.pick, s.client, nil}
 	s.handler = s.control(api, s.pick)
-	s.transport = &transport{pick: s.pick, control: s.control(api, nil), client: s.client}
+	s.transport = &transport{pick: s.pick, control: s.control(api, nil), client: s.client, draws: s.options.draws}
 	if s.options.Trace > 0 {
 		s.transport.follow = s.follow
 	}
@@ -263,18 +278,31 @@ func RunT(t TB, options ...Options) *Server {
 	if len(options) > 0 {
 		o = options[0]
 	}
-	s, err := New(o.forTest())
+	o = o.forTest()
+	repeatable.prepare(&o)
+	s, err := New(o)
 	if err != nil {
 		t.Fatalf("kubesim: the server does not start: %v", err)
 		return nil
 	}
-	s.logf, s.fatalf, s.cleanup = t.Logf, t.Fatalf, t.Cleanup
+	s.logf, s.fatalf, s.errorf, s.cleanup = t.Logf, t.Fatalf, errorf(t), t.Cleanup
+	s.attest()
+	repeatable.begun(s)
 	t.Cleanup(func() {
 		t.Helper()
 		s.report(t)
+		repeatable.ended(s)
 		s.Close()
 	})
 	return s
+}
+
+// errorf lets a test fail and go on, where it can.
+func errorf(t TB) func(format string, args ...any) {
+	if e, ok := t.(interface{ Errorf(string, ...any) }); ok {
+		return e.Errorf
+	}
+	return t.Fatalf
 }
 
 // Close ends open watches and listeners, and completes the file of Options.Archive. It may be called more than once.
@@ -316,7 +344,7 @@ func (s *Server) Transport() http.RoundTripper { return s.transport }
 //	GET  replicas              what the API servers are like
 //	POST replicas/{i}/ACTION   lag?resource=pods, cut, resume, restart, unready?for=30s, stall?after=45s, close
 //	POST route?client=UA&replica=2, hold?client=UA, release?client=UA, restore?revision=N
-//	GET  trace                 what happened, as JSONL; ?format=timeline or mermaid, ?follow=1
+//	GET  trace                 what happened, as JSONL; ?format=timeline, report (&by=object) or mermaid, ?follow=1
 func (s *Server) Handler() http.Handler { return s.handler }
 
 // Revision returns the newest revision of the store: the resourceVersion of the last write.

@@ -19,6 +19,9 @@ func (w *Watch) hold(held bool) {
 	w.held = held
 }
 
+// Held reports whether the stream waits for Release.
+func (w *Watch) Held() bool { return w.held }
+
 // Release lets a held stream go on with all that waits.
 func (w *Watch) Release() {
 	w.hold(false)
